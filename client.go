@@ -1,0 +1,326 @@
+package foretick
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"time"
+	"unsafe"
+
+	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/lagcomp"
+	"github.com/foretick/foretick/netcode"
+	"github.com/foretick/foretick/prediction"
+	"github.com/foretick/foretick/snapshot"
+	"github.com/foretick/foretick/transport"
+)
+
+// ClientConfig sets a Client up. Protocol and Transport are required; zero
+// elsewhere means the default named.
+type ClientConfig struct {
+	// Protocol that server and clients share.
+	Protocol *Protocol
+	// Transport is a dialled endpoint. The client drains it, and closes it in
+	// Close.
+	Transport transport.Endpoint
+	// Sample reads the player's input, once a tick. nil sends zero commands.
+	Sample Sampler
+	// NoPrediction shows the local player as the server last told it, a round
+	// trip late. For comparison only.
+	NoPrediction bool
+	// History is how many ticks can be predicted ahead and corrected. 0 means
+	// 32. It must cover the round trip and both buffers.
+	History int
+	// SmoothHalfLife is the time in which half of a correction fades from the
+	// picture. 0 means 50 ms.
+	SmoothHalfLife time.Duration
+	// SmoothLimit is the largest correction, in a field's own units, that
+	// fades; a larger one is shown at once. 0 means 2.
+	SmoothLimit float32
+	// Timeout is how long a silent server is waited for. 0 means 5 s.
+	Timeout time.Duration
+	// SendRate bounds what is sent, in bytes a second. 0 means 32 000.
+	SendRate int
+	// OnMisprediction, when set, is called with the explanation of each
+	// correction.
+	OnMisprediction func(prediction.Misprediction)
+}
+
+// Sampler reads a player's input into a command; make one with [Sample].
+type Sampler interface {
+	sample(v View, dst unsafe.Pointer)
+	handle() ecs.Handle
+}
+
+type sampler[T any] struct {
+	c  *ecs.Component[T]
+	fn func(View) T
+}
+
+func (s sampler[T]) sample(v View, dst unsafe.Pointer) { *(*T)(dst) = s.fn(v) }
+func (s sampler[T]) handle() ecs.Handle                { return s.c }
+
+// Sample makes a Sampler of a function that reads the player's input. fn is
+// called once a tick, with what is on the screen at that moment.
+func Sample[T any](c *ecs.Component[T], fn func(v View) T) Sampler { return sampler[T]{c, fn} }
+
+// ClientState is how far a client has come.
+type ClientState uint8
+
+// The states, in their order.
+const (
+	// Connecting: the transport is not up yet, or the server has not answered.
+	Connecting ClientState = iota
+	// Syncing: admitted; the first snapshots are being buffered.
+	Syncing
+	// Playing: commands are sampled, predicted and sent.
+	Playing
+	// Closed: the connection ended; View.Err says why.
+	Closed
+)
+
+// String names the state.
+func (s ClientState) String() string {
+	return [...]string{"connecting", "syncing", "playing", "closed"}[s&3]
+}
+
+// View is what to draw: the answer of Client.Step. The world holds the shown
+// values until the next Step: others interpolated at the render time, the local
+// player predicted, between two ticks, its corrections fading.
+type View struct {
+	State ClientState
+	// Err is why the connection ended, in state Closed.
+	Err error
+	// World that holds what is shown.
+	World *ecs.World
+	// Me is the local player; [ecs.Nobody] before state Syncing.
+	Me ecs.Owner
+	// Tick is the newest predicted tick, and Fraction how far the picture has
+	// gone beyond the tick before it, 0 to 1.
+	Tick     Tick
+	Fraction float32
+	// Render and RenderFraction are the server's time at which the others are
+	// shown.
+	Render         Tick
+	RenderFraction float32
+}
+
+// Client plays one player's part. Step does the work; it is not safe for
+// concurrent use.
+type Client struct {
+	cfg      ClientConfig
+	p        *Protocol
+	endpoint transport.Endpoint
+	world    *ecs.World
+	frame    Frame
+	view     View
+
+	begun     bool
+	start     time.Time
+	now       time.Duration
+	peer      transport.PeerID
+	up        bool // the transport is connected
+	conn      *netcode.Conn
+	lastSend  time.Duration
+	rejected  *netcode.Reject
+	receiver  *snapshot.Receiver
+	clock     *netcode.Clock
+	commands  *netcode.CommandSender
+	predictor *prediction.Predictor
+	inputs    *prediction.History[input]
+	records   *prediction.History[record]
+	own       *ecs.History
+	island    *ecs.History
+	ownRows   *ecs.Query // the command's rows
+	others    []int      // registry indices of components that shared systems read of others
+
+	note      note
+	noteTick  Tick
+	good      Tick // newest tick on which both ends agree
+	confirmed Tick // newest tick whose input came back
+	wrong     prediction.Misprediction
+	fades     fades
+	time      netcode.Time // of the Step that runs
+	shown     shownTime
+	picture   Tick
+	drawn     bool
+	visible   *lagcomp.History
+
+	released []*snapshot.Ghost // to be given back when nobody walks the list
+
+	events  [64]transport.Event
+	scratch []byte
+	words   []int32
+	volumes [][]unsafe.Pointer
+	sample  unsafe.Pointer
+	stats   ClientStats
+}
+
+// shownTime is the render time of the last picture.
+type shownTime struct {
+	tick     Tick
+	fraction uint8 // 1/256 tick
+	at       time.Duration
+}
+
+// input is one tick's command.
+type input struct {
+	value   []byte // as a component
+	sampled time.Duration
+}
+
+const (
+	defaultSmoothLimit = 2
+	helloInterval      = 100 * time.Millisecond
+)
+
+func (c *ClientConfig) check() error {
+	var errs []error
+	if c.Protocol == nil {
+		errs = append(errs, errors.New("foretick: ClientConfig.Protocol is nil"))
+	} else if err := c.Protocol.Err(); err != nil {
+		errs = append(errs, err)
+	} else if c.Sample != nil && (c.Protocol.command == nil || c.Sample.handle().ID() != c.Protocol.command.id) {
+		errs = append(errs, errors.New("foretick: ClientConfig.Sample is for a component that is not the protocol's Command"))
+	}
+	if c.Transport == nil {
+		errs = append(errs, errors.New("foretick: ClientConfig.Transport is nil: pass a dialled endpoint, for example udp.Dial"))
+	}
+	if c.History == 0 {
+		c.History = prediction.DefaultHistory
+	}
+	if c.History < 4 || c.History > 1024 {
+		errs = append(errs, fmt.Errorf("foretick: ClientConfig.History is %d: use 4 to 1024", c.History))
+	}
+	if c.SmoothLimit == 0 {
+		c.SmoothLimit = defaultSmoothLimit
+	}
+	if c.Timeout == 0 {
+		c.Timeout = defaultTimeout
+	}
+	if c.SendRate == 0 {
+		c.SendRate = defaultSendRate
+	}
+	if c.SendRate < 0 || c.Timeout < 0 || c.SmoothHalfLife < 0 || c.SmoothLimit < 0 {
+		errs = append(errs, errors.New("foretick: ClientConfig has a negative SendRate, Timeout, SmoothHalfLife or SmoothLimit"))
+	}
+	return errors.Join(errs...)
+}
+
+// NewClient makes a client that greets the server with its first Steps. The
+// error lists every fault of the configuration and the protocol.
+func NewClient(cfg ClientConfig) (*Client, error) {
+	if err := cfg.check(); err != nil {
+		return nil, err
+	}
+	p := cfg.Protocol
+	c := &Client{cfg: cfg, p: p, endpoint: cfg.Transport}
+	c.world = ecs.NewWorld(p.types, ecs.WorldConfig{Tags: []string{TagClient}})
+	c.frame = Frame{World: c.world, DT: 1 / float32(p.tickRate), rate: p.tickRate, client: c, queues: p.newQueues()}
+	c.receiver = snapshot.NewReceiver(p.registry, snapshot.ReceiverConfig{})
+	c.inputs = prediction.NewHistory[input](cfg.History * 2)
+	c.records = prediction.NewHistory[record](cfg.History)
+	c.fades.fade = prediction.Fade{HalfLife: cfg.SmoothHalfLife, Limit: cfg.SmoothLimit}
+	var err error
+	if c.predictor, err = prediction.NewPredictor(prediction.Config{History: cfg.History}, timeline{c}); err != nil {
+		return nil, err
+	}
+	if c.visible, err = lagcomp.NewHistory(lagcomp.Config{TickRate: p.tickRate}); err != nil {
+		return nil, err
+	}
+	if p.command != nil {
+		c.commands = netcode.NewCommandSender(p.command.schema.PackedSize(), netcode.CommandConfig{})
+		c.ownRows = ecs.NewQuery(p.types, ecs.With(p.command.handle))
+		c.sample = reflect.New(p.command.handle.Type()).UnsafePointer()
+	}
+	for _, v := range p.volumes {
+		c.volumes = append(c.volumes, make([]unsafe.Pointer, len(v.comps)))
+	}
+	c.others = p.othersRead()
+	c.view.World = c.world
+	return c, nil
+}
+
+// othersRead lists the replicated components that shared systems reach through
+// the world: before predicting, others' rows take their newest received values.
+func (p *Protocol) othersRead() []int {
+	var mask uint64
+	for _, s := range p.schedule.Systems() {
+		if !shared(s) {
+			continue
+		}
+		for _, id := range append(append([]ecs.ID{}, s.OtherReads...), s.OtherWrites...) {
+			if i := p.index(id); i >= 0 {
+				mask |= 1 << i
+			}
+		}
+	}
+	var out []int
+	for i := range p.components {
+		if mask>>i&1 != 0 {
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
+// View is what the last Step returned.
+func (c *Client) View() View { return c.view }
+
+// World is the client's world: see View.World.
+func (c *Client) World() *ecs.World { return c.world }
+
+// Stats is what the client counted.
+func (c *Client) Stats() ClientStats {
+	st := c.stats
+	if c.conn != nil {
+		st.Connection = c.conn.Stats()
+	}
+	return st
+}
+
+// RTT is the measured round trip; 0 before the first acknowledgement.
+func (c *Client) RTT() time.Duration {
+	if c.conn == nil {
+		return 0
+	}
+	return c.conn.RTT()
+}
+
+// Close leaves the match and closes the transport.
+func (c *Client) Close() error {
+	if c.up {
+		c.endpoint.Disconnect(c.peer, transport.Closed, "")
+	}
+	c.end(&DisconnectError{Code: transport.Closed})
+	return c.endpoint.Close(transport.Closed, "")
+}
+
+func (c *Client) end(err error) {
+	if c.view.State != Closed {
+		c.view.State, c.view.Err, c.up = Closed, err, false
+	}
+}
+
+// Step takes in what has arrived, predicts the ticks that are due at now, sends
+// what was sampled, and returns what to draw. Call it once per picture; now
+// must not go back.
+func (c *Client) Step(now time.Time) View {
+	if !c.begun {
+		c.begun, c.start = true, now
+	}
+	c.now = now.Sub(c.start)
+	if c.view.State == Closed {
+		return c.view
+	}
+	c.undraw()
+	c.receive()
+	if c.view.State == Closed {
+		return c.view
+	}
+	ticks := c.advance()
+	c.send(ticks)
+	c.draw()
+	c.endpoint.Flush()
+	return c.view
+}

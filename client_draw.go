@@ -1,0 +1,174 @@
+package foretick
+
+import (
+	"time"
+
+	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/lagcomp"
+	"github.com/foretick/foretick/netcode"
+	"github.com/foretick/foretick/snapshot"
+)
+
+// push queues tick t's command, packed in scratch, with the time that the
+// player saw when giving it.
+func (c *Client) push(t Tick) {
+	c.commands.Push(netcode.Command{
+		Tick: t, Render: c.shown.tick, Fraction: c.shown.fraction, Data: c.scratch,
+	})
+}
+
+// undraw takes the picture out of the predicted rows again.
+func (c *Client) undraw() {
+	if c.drawn {
+		c.predictor.Present()
+		c.drawn = false
+	}
+}
+
+// draw writes what is to be shown into the world.
+func (c *Client) draw() {
+	if c.view.State != Playing {
+		return
+	}
+	since := c.now - c.shown.at
+	// The view changes here and not before: a command sampled in this Step was
+	// given by somebody who looked at the last picture.
+	c.view.Render, c.view.RenderFraction = c.time.Render, c.time.RenderFraction
+	c.view.Fraction, c.view.Tick = c.time.Fraction, c.predictor.Tick()
+	// The time is cut to what a command can carry, so that the server rewinds
+	// to this very picture.
+	fraction := uint8(c.view.RenderFraction * 256)
+	c.shown = shownTime{tick: c.view.Render, fraction: fraction, at: c.now}
+	c.drawOthers(c.view.Render, float32(fraction)/256)
+	c.drawOwn(since)
+	c.recordVisible()
+	f := &c.frame
+	f.Tick, f.DT = c.view.Tick, float32(since.Seconds())
+	c.p.schedule.ExecuteRender(c.world, f)
+	f.DT = 1 / float32(c.p.tickRate)
+}
+
+// drawOthers places every entity that is not predicted here at the render time.
+func (c *Client) drawOthers(t Tick, fraction float32) {
+	for _, g := range c.receiver.Ghosts() {
+		if g.Mine {
+			continue
+		}
+		if g.Gone != 0 && int32(t-g.Gone) >= 0 {
+			if g.Data != 0 {
+				c.world.Destroy(ecs.Entity(g.Data))
+				g.Data = 0
+			}
+			c.released = append(c.released, g)
+			continue
+		}
+		if int32(t-g.Born) < 0 {
+			continue
+		}
+		if g.Data == 0 {
+			c.birth(g)
+		}
+		c.drawGhost(g, t, fraction)
+	}
+	c.release()
+}
+
+// release gives ghosts back that nothing shows any more.
+func (c *Client) release() {
+	for _, g := range c.released {
+		c.receiver.Release(g)
+	}
+	c.released = c.released[:0]
+}
+
+func (c *Client) drawGhost(g *snapshot.Ghost, t Tick, fraction float32) {
+	a, b, f, ok := g.Sample(t, fraction)
+	if !ok {
+		return
+	}
+	for i := range c.p.components {
+		comp := &c.p.components[i]
+		wa, wb := a.Component(i), b.Component(i)
+		if wa == nil {
+			if c.world.Pointer(ecs.Entity(g.Data), comp.id) != nil {
+				c.world.RemoveByID(ecs.Entity(g.Data), comp.id)
+			}
+			continue
+		}
+		if wb == nil || !comp.lerped || f == 0 {
+			c.writeComponent(g, i, wa)
+			continue
+		}
+		comp.schema.Lerp(wa, wb, f, c.receiver.Grid(g, i), clientRefs{c}, c.pointer(g, i))
+	}
+}
+
+// drawOwn shows the local player between its last two ticks, with corrections
+// fading.
+func (c *Client) drawOwn(since time.Duration) {
+	now := c.records.Find(c.predictor.Tick())
+	before := c.records.Find(c.predictor.Tick() - 1)
+	if now == nil {
+		return
+	}
+	c.drawn = true
+	c.fades.age(since)
+	for _, g := range c.receiver.Ghosts() {
+		if !g.Mine || g.Data == 0 {
+			continue
+		}
+		for i := range c.p.components {
+			comp := &c.p.components[i]
+			if !comp.predicted || !comp.lerped {
+				continue
+			}
+			at, b := c.world.Pointer(ecs.Entity(g.Data), comp.id), now.find(g.Wire, i)
+			if at == nil || b == nil {
+				continue
+			}
+			a := b
+			if before != nil {
+				if w := before.find(g.Wire, i); w != nil {
+					a = w
+				}
+			}
+			n := comp.schema.Words()
+			x, y := c.fades.offset(comp, g.Wire, i, a[:n], b[:n])
+			comp.schema.Lerp(x, y, c.view.Fraction, snapshot.GridSim, clientRefs{c}, at)
+		}
+	}
+}
+
+// recordVisible remembers the volumes of this picture, for Frame.Seen.
+func (c *Client) recordVisible() {
+	c.picture++
+	c.visible.Begin(c.picture)
+	for _, g := range c.receiver.Ghosts() {
+		if g.Mine || g.Data == 0 {
+			continue
+		}
+		for vi := range c.p.volumes {
+			v := &c.p.volumes[vi]
+			at, ok := c.volumes[vi], true
+			for j, comp := range v.comps {
+				at[j] = c.world.Pointer(ecs.Entity(g.Data), c.p.components[comp].id)
+				ok = ok && at[j] != nil
+			}
+			if !ok {
+				continue
+			}
+			if ball := v.build(at); ball.R > 0 {
+				c.visible.Put(g.Data, uint32(g.Owner), 0, lagcomp.SphereVolume(ball))
+			}
+		}
+	}
+	c.visible.End()
+}
+
+// seen answers Frame.Seen: what the last picture showed.
+func (c *Client) seen() Seen {
+	if c.picture == 0 {
+		return Seen{}
+	}
+	return Seen{valid: true, past: c.visible.At(c.picture, 0), filter: lagcomp.Filter{ExcludeOwner: uint32(c.view.Me)}}
+}

@@ -1,0 +1,217 @@
+package foretick
+
+import (
+	"time"
+
+	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/netcode"
+	"github.com/foretick/foretick/transport"
+)
+
+// receive drains the transport.
+func (c *Client) receive() {
+	for {
+		n := c.endpoint.Recv(c.events[:])
+		for i := range c.events[:n] {
+			c.handle(&c.events[i])
+		}
+		if n < len(c.events) {
+			break
+		}
+	}
+	if c.up && c.conn.Silent(c.now) > c.cfg.Timeout {
+		c.endpoint.Disconnect(c.peer, transport.Timeout, "silent for too long")
+		c.end(&DisconnectError{Code: transport.Timeout, Detail: "the server is silent"})
+	}
+}
+
+func (c *Client) handle(ev *transport.Event) {
+	switch ev.Kind {
+	case transport.Connected:
+		var info transport.Info
+		mtu := 0
+		if c.endpoint.Info(ev.Peer, &info) {
+			mtu = info.MTU
+		}
+		c.peer, c.up = ev.Peer, true
+		c.conn = netcode.NewConn(netcode.Config{MTU: mtu, Timeout: c.cfg.Timeout, Rate: c.cfg.SendRate})
+		c.lastSend = c.now - helloInterval
+	case transport.Disconnected:
+		c.disconnected(ev)
+	case transport.Data:
+		if c.up {
+			c.packet(ev.Data)
+		}
+	}
+}
+
+func (c *Client) disconnected(ev *transport.Event) {
+	if c.rejected != nil {
+		c.end(&ProtocolError{Ours: c.p.Hash(), Theirs: c.rejected.Protocol})
+		return
+	}
+	c.end(&DisconnectError{Code: ev.Code, Detail: ev.Detail})
+}
+
+// packet takes one datagram in.
+func (c *Client) packet(b []byte) {
+	c.stats.BytesIn += uint64(len(b))
+	err := c.conn.Receive(c.now, b)
+	for _, ok := c.conn.NextFate(); ok; _, ok = c.conn.NextFate() {
+		// Commands are redundant: the server says in each snapshot up to where
+		// it has them, so that the fate of a packet decides nothing here.
+	}
+	if err != nil {
+		return // counted by the connection
+	}
+	for m, ok := c.conn.NextMessage(); ok; m, ok = c.conn.NextMessage() {
+		if err := c.message(m); err != nil {
+			c.stats.Malformed++
+		}
+	}
+	for r, ok := c.conn.NextReliable(); ok; r, ok = c.conn.NextReliable() {
+		c.reliable(r)
+	}
+}
+
+func (c *Client) message(m netcode.Message) error {
+	switch m.Type {
+	case netcode.MessageWelcome:
+		w, err := netcode.ParseWelcome(m.Body)
+		if err != nil {
+			return err
+		}
+		c.welcome(w)
+	case netcode.MessageReject:
+		r, err := netcode.ParseReject(m.Body)
+		if err != nil {
+			return err
+		}
+		c.rejected = &r
+		if r.Code != rejectMismatch {
+			c.end(&DisconnectError{Code: transport.Refused, Detail: r.Text})
+		}
+	case messageNote:
+		n, err := parseNote(m.Body)
+		if err != nil {
+			return err
+		}
+		c.note, c.noteTick = n, 0 // belongs to the snapshot that follows
+	case netcode.MessageSnapshot:
+		return c.snapshot(m.Body)
+	}
+	return nil
+}
+
+// reliable takes a message of the game's, or the server's description of a
+// protocol that is not ours.
+func (c *Client) reliable(r netcode.Reliable) {
+	if r.Kind == kindDescribe {
+		if c.rejected != nil {
+			e := &ProtocolError{Ours: c.p.Hash(), Theirs: c.rejected.Protocol}
+			e.OurLine, e.TheirLine = firstDifference(c.p.Describe(), string(r.Payload))
+			c.end(e)
+		}
+		return
+	}
+	if int(r.Kind) >= len(c.p.messages) || c.p.messages[r.Kind].handle(&c.frame, r.Tick, r.Payload) != nil {
+		c.stats.Malformed++
+		return
+	}
+	c.stats.Messages++
+}
+
+func (c *Client) welcome(w netcode.Welcome) {
+	if c.view.State != Connecting || w.Owner == 0 || w.SnapshotInterval == 0 || int(w.TickRate) != c.p.tickRate {
+		return
+	}
+	c.view.State, c.view.Me = Syncing, ecs.Owner(w.Owner)
+	c.clock = netcode.NewClock(netcode.ClockConfig{
+		TickRate: c.p.tickRate, SnapshotInterval: int(w.SnapshotInterval), History: c.cfg.History,
+	})
+	c.own = c.world.NewOwnerHistory(c.view.Me, c.cfg.History)
+	c.island = c.world.NewOwnerHistory(ecs.Island, c.cfg.History)
+}
+
+// snapshot applies one snapshot.
+func (c *Client) snapshot(body []byte) error {
+	n := c.note
+	c.note = note{}
+	if c.view.State < Syncing {
+		return nil
+	}
+	h, rest, err := netcode.ParseSnapshotHeader(body)
+	if err != nil {
+		return err
+	}
+	newest, any := c.receiver.Newest()
+	t, err := c.receiver.Read(rest)
+	if err != nil {
+		return err
+	}
+	if t != h.Tick {
+		return errNote
+	}
+	if c.commands != nil {
+		c.commands.Acked(h.CommandAck)
+	}
+	if any && int32(t-newest) <= 0 {
+		c.stats.SnapshotsStale++
+		return nil
+	}
+	c.stats.Snapshots++
+	c.clock.Snapshot(c.now, t, h.Early, h.HasEarly, c.conn.RTT())
+	c.note, c.noteTick = n, t
+	c.confirm(t)
+	c.reconcile(t)
+	c.note = note{}
+	return nil
+}
+
+// confirm measures how long the inputs up to t took to come back.
+func (c *Client) confirm(t Tick) {
+	if c.confirmed == 0 || t-c.confirmed > uint32(c.cfg.History) {
+		c.confirmed = t - 1
+	}
+	for k := c.confirmed + 1; int32(k-t) <= 0; k++ {
+		in := c.inputs.Find(k)
+		if in == nil {
+			continue
+		}
+		ms := min(max(int((c.now-in.sampled)/time.Millisecond), 0), confirmBuckets-1)
+		c.stats.ConfirmedWithin[ms]++
+		c.stats.Confirmed++
+	}
+	c.confirmed = t
+}
+
+// send greets, or sends the newest commands, or at least an acknowledgement.
+func (c *Client) send(ticks int) {
+	if !c.up || c.view.State == Closed {
+		return
+	}
+	interval := time.Second / time.Duration(c.p.tickRate)
+	if c.view.State == Connecting {
+		interval = helloInterval
+	}
+	if ticks == 0 && c.now-c.lastSend < interval {
+		return
+	}
+	c.lastSend = c.now
+	pk := c.conn.Begin(c.now)
+	if c.view.State == Connecting && c.rejected == nil {
+		hello := netcode.Hello{Version: helloVersion, Protocol: c.p.Hash()}
+		c.scratch = hello.Append(c.scratch[:0])
+		pk.Message(netcode.MessageHello, c.scratch)
+	}
+	if c.commands != nil && c.view.State == Playing {
+		c.scratch = c.commands.Append(c.scratch[:0], pk.Room())
+		if len(c.scratch) > 0 {
+			pk.Message(netcode.MessageCommands, c.scratch)
+		}
+	}
+	_, b := pk.Finish()
+	if c.endpoint.Send(c.peer, b) == nil {
+		c.stats.BytesOut += uint64(len(b))
+	}
+}

@@ -1,0 +1,150 @@
+package foretick
+
+import (
+	"reflect"
+	"unsafe"
+
+	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/snapshot"
+)
+
+// ComponentOption says how a component is replicated.
+type ComponentOption func(*component)
+
+// Predicted marks a component that shared systems may write: its owner's client
+// computes it ahead of the server, compares and corrects it. Its values snap to
+// the simulation step after each tick, on both ends.
+func Predicted(c *component) { c.predicted = true }
+
+// component is a replicated component.
+type component struct {
+	id        ecs.ID
+	handle    ecs.Handle
+	name      string
+	size      uintptr
+	schema    *snapshot.Schema
+	predicted bool
+	lerped    bool // any field is interpolated
+}
+
+// command is the component that a tick's input fills.
+type command struct {
+	id     ecs.ID
+	size   uintptr
+	schema *snapshot.Schema
+	handle ecs.Handle
+}
+
+// kind is a prefab of replicated entities.
+type kind struct {
+	ecs *ecs.Kind
+}
+
+var entityType = reflect.TypeFor[ecs.Entity]()
+
+// Component declares a replicated component: its fields travel to clients as
+// their net tags say (see package snapshot).
+func (p *Protocol) Component(h ecs.Handle, opts ...ComponentOption) {
+	c := component{name: typeName(h.Type()), size: h.Type().Size()}
+	for _, o := range opts {
+		o(&c)
+	}
+	if err := p.types.Register(h, ecs.Named(c.name)); err != nil {
+		p.fault(err)
+		return
+	}
+	c.id, c.handle = h.ID(), h
+	s, err := snapshot.Compile(h.Type(), snapshot.SchemaOptions{Name: c.name, Predicted: c.predicted, Ref: entityType})
+	if err != nil {
+		p.fault(err)
+		return
+	}
+	c.schema = s
+	for _, f := range s.Fields() {
+		c.lerped = c.lerped || f.Lerp
+	}
+	if _, err := p.registry.Component(s); err != nil {
+		p.fault(err)
+		return
+	}
+	p.components = append(p.components, c)
+}
+
+// Local declares a component that never travels: each end keeps its own. A
+// shared system may not read it.
+func (p *Protocol) Local(h ecs.Handle) {
+	p.fault(p.types.Register(h, ecs.Named(typeName(h.Type()))))
+}
+
+// Command declares the component that carries a player's input: a column like
+// any other, filled before each tick with that tick's command, on both ends
+// with the very value that travelled. A protocol has at most one.
+func (p *Protocol) Command(h ecs.Handle) {
+	if p.command != nil {
+		p.faultf("Command was declared twice: put both inputs into one struct")
+		return
+	}
+	name := typeName(h.Type())
+	if err := p.types.Register(h, ecs.Named(name)); err != nil {
+		p.fault(err)
+		return
+	}
+	s, err := snapshot.Compile(h.Type(), snapshot.SchemaOptions{Name: name})
+	if err != nil {
+		p.fault(err)
+		return
+	}
+	p.command = &command{id: h.ID(), size: h.Type().Size(), schema: s, handle: h}
+}
+
+// Kind declares a prefab: the components that entities of this kind are born
+// with. Their values are zero unless [Default] sets them, and are the baseline
+// that a first snapshot is coded against.
+func (p *Protocol) Kind(k *ecs.Kind, name string, hs ...ecs.Handle) {
+	all := append([]ecs.Handle{&p.identity}, hs...)
+	for _, h := range hs {
+		if !h.Registered() {
+			p.faultf("kind %q: component %s is not declared: call Component, Command or Local first", name, typeName(h.Type()))
+			return
+		}
+	}
+	if err := p.types.RegisterKind(k, name, all...); err != nil {
+		p.fault(err)
+		return
+	}
+	p.kinds = append(p.kinds, kind{ecs: k})
+}
+
+// Default sets the value that a component of a kind is born with. It must be
+// called before Err.
+func Default[T any](p *Protocol, k *ecs.Kind, c *ecs.Component[T], v T) {
+	p.fault(ecs.SetDefault(p.types, k, c, v))
+}
+
+// registerKinds hands the kinds with their defaults to the wire's registry.
+func (p *Protocol) registerKinds() {
+	for _, k := range p.kinds {
+		var comps []int
+		var defaults []unsafe.Pointer
+		for i := range p.components {
+			for _, id := range k.ecs.Components() {
+				if id == p.components[i].id {
+					comps = append(comps, i)
+					defaults = append(defaults, k.ecs.Default(id))
+				}
+			}
+		}
+		_, err := p.registry.Kind(k.ecs.Name(), comps, defaults)
+		p.fault(err)
+	}
+}
+
+// kindOf finds a declared kind's index, −1 for another.
+func (p *Protocol) kindOf(k *ecs.Kind) int {
+	for i := range p.kinds {
+		if p.kinds[i].ecs == k {
+			return i
+		}
+	}
+	return -1
+}

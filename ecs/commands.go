@@ -1,0 +1,146 @@
+package ecs
+
+import "unsafe"
+
+type op uint8
+
+const (
+	opSpawn op = iota
+	opDestroy
+	opAdd
+	opRemove
+	opTransfer
+	opParent
+)
+
+// command is a structural change that waits for the flush.
+type command struct {
+	op   op
+	slot uint16
+	e    Entity
+	arg  uint64 // opAdd: which pending value; opTransfer: owner; opParent: parent
+}
+
+// pendingValues holds values of one component that wait for the flush.
+type pendingValues struct {
+	base   unsafe.Pointer
+	n, cap int
+}
+
+func (p *pendingValues) push(d *typeData, src unsafe.Pointer) int {
+	if p.n == p.cap {
+		c := max(16, 2*p.cap)
+		base := d.ops.alloc(c)
+		if p.n > 0 {
+			d.moveN(base, p.base, p.n)
+		}
+		p.base, p.cap = base, c
+	}
+	d.move(p.at(d, p.n), src)
+	p.n++
+	return p.n - 1
+}
+
+func (p *pendingValues) at(d *typeData, i int) unsafe.Pointer {
+	return unsafe.Add(p.base, uintptr(i)*d.size)
+}
+
+func (w *World) defer1(c command) {
+	if w.parallel {
+		misuse("a structural command inside parallel systems: declare ecs.Create or ecs.Structural on the system that gives it")
+	}
+	w.commands = append(w.commands, c)
+}
+
+// pending tells whether a removal of something of the entity waits, so that a
+// later Add must wait behind it.
+func (w *World) pending(e Entity) bool {
+	if w.removals == 0 {
+		return false
+	}
+	for i := range w.commands {
+		if c := &w.commands[i]; c.op == opRemove && c.e == e {
+			return true
+		}
+	}
+	return false
+}
+
+// Lock defers structural commands until the matching [World.Unlock]. Locks
+// nest. Take one around a loop over a query's rows that spawns, destroys, adds
+// or removes.
+func (w *World) Lock() { w.locks++ }
+
+// Unlock undoes one Lock; the last one flushes the deferred commands in order
+// of issue.
+func (w *World) Unlock() {
+	if w.locks == 0 {
+		misuse("Unlock of a world that is not locked")
+	}
+	w.locks--
+	if w.locks == 0 && len(w.commands) > 0 {
+		w.flush()
+	}
+}
+
+// Locked tells whether structural commands are being deferred.
+func (w *World) Locked() bool { return w.locks > 0 }
+
+func (w *World) flush() {
+	for i := range w.commands {
+		w.apply(w.commands[i])
+	}
+	for _, t := range w.staged {
+		for _, d := range t.arch.rigid {
+			d.ops.clear(t.cols[d.slot], int(t.n))
+		}
+		t.n = 0
+	}
+	w.staged = w.staged[:0]
+	for i := range w.values {
+		if v := &w.values[i]; v.n > 0 {
+			if d := w.types.slots[i]; !d.plain {
+				d.ops.clear(v.base, v.n)
+			}
+			v.n = 0
+		}
+	}
+	w.commands = w.commands[:0]
+	w.removals = 0
+}
+
+func (w *World) apply(c command) {
+	rec := w.find(c.e)
+	if rec == 0 {
+		return // destroyed by an earlier command
+	}
+	switch c.op {
+	case opSpawn:
+		w.settle(c.e, rec)
+	case opDestroy:
+		w.destroy(c.e)
+	case opAdd:
+		d := w.types.slots[c.slot]
+		w.add(c.e, rec, d, w.values[c.slot].at(d, int(c.arg)))
+	case opRemove:
+		w.remove(c.e, rec, int(c.slot))
+	case opTransfer:
+		w.transfer(c.e, rec, Owner(c.arg))
+	case opParent:
+		w.setParent(c.e, Entity(c.arg))
+	}
+}
+
+// settle takes a row from staging to its table. Staging rows stay where they
+// are until the end of the flush.
+func (w *World) settle(e Entity, rec uint64) {
+	from := w.tables[tableOf(rec)]
+	to := w.tableFor(from.part, from.arch)
+	w.version++
+	row := to.push(e)
+	for _, d := range to.arch.types {
+		d.move(to.at(d, row), from.at(d, int32(rec&rowMask)))
+	}
+	w.place(e, to, row)
+	w.touch(to)
+}

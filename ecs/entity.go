@@ -1,0 +1,105 @@
+package ecs
+
+import (
+	"fmt"
+	"strconv"
+)
+
+// Tick counts steps of the simulation. It wraps.
+type Tick = uint32
+
+// Entity is a handle to an entity of one world. The low 32 bits are the index,
+// whose top two bits are the [Range]; the high 32 bits hold a 24-bit
+// generation, which starts at 1 and steps each time the index is reused, so
+// that a handle kept too long is recognised as stale. Zero is [None].
+//
+// A handle means nothing outside its world: what crosses the network is a
+// network or wire id, never an Entity.
+type Entity uint64
+
+// None is the handle of no entity.
+const None Entity = 0
+
+const (
+	rangeShift = 30
+	indexMask  = 1<<rangeShift - 1
+	genBits    = 24
+	genMask    = 1<<genBits - 1
+)
+
+// Index is the low half of the handle: the slot, with the range in its top two
+// bits.
+func (e Entity) Index() uint32 { return uint32(e) }
+
+// Generation is how often the index has been taken, from 1; 0 only for None.
+func (e Entity) Generation() uint32 { return uint32(e>>32) & genMask }
+
+// Range tells which id range the handle was taken from.
+func (e Entity) Range() Range { return Range(uint32(e) >> rangeShift) }
+
+// String prints index, range and generation, such as "12.3" for a server
+// entity, "p12.3" for a predicted one and "l12.3" for a local one.
+func (e Entity) String() string {
+	if e == None {
+		return "none"
+	}
+	return e.Range().prefix() + strconv.Itoa(int(e.slot())) + "." + strconv.Itoa(int(e.Generation()))
+}
+
+func (e Entity) slot() uint32 { return uint32(e) & indexMask }
+
+func makeEntity(r Range, slot, gen uint32) Entity {
+	return Entity(gen)<<32 | Entity(r)<<rangeShift | Entity(slot)
+}
+
+// Range separates handles by who makes them. Each range has its own counters
+// and free lists, so that a predicted or local spawn never shifts the handles
+// of what the server makes.
+type Range uint8
+
+// The ranges.
+const (
+	RangeServer    Range = iota // made by the authoritative simulation
+	RangePredicted              // made ahead of the server by prediction
+	RangeLocal                  // presentation only, never replicated
+	ranges                      // how many there are
+)
+
+// String names the range.
+func (r Range) String() string {
+	switch r {
+	case RangeServer:
+		return "server"
+	case RangePredicted:
+		return "predicted"
+	case RangeLocal:
+		return "local"
+	}
+	return fmt.Sprintf("range(%d)", uint8(r))
+}
+
+func (r Range) prefix() string {
+	switch r {
+	case RangeServer:
+		return ""
+	case RangePredicted:
+		return "p"
+	case RangeLocal:
+		return "l"
+	}
+	return "?"
+}
+
+// Owner is the player that an entity belongs to. The rows of one owner are
+// contiguous in every table, so that they are run, saved and restored alone.
+type Owner uint16
+
+const (
+	// Nobody owns what the server alone simulates.
+	Nobody Owner = 0
+	// Island is the part for entities of no owner that are predicted together.
+	Island Owner = 0xFFFF
+)
+
+// ID numbers a component type in order of registration, from 0.
+type ID uint8

@@ -1,0 +1,121 @@
+package ecs
+
+import (
+	"encoding/binary"
+	"math/bits"
+	"slices"
+	"unsafe"
+)
+
+// SkipRow is the order key of rows that a hash leaves out.
+const SkipRow = ^uint64(0)
+
+type hashPair struct{ key, sum uint64 }
+
+type hashScratch struct {
+	pairs []hashPair
+	rows  []uint64
+	marks []Entity
+}
+
+// Hash is a canonical hash of the world's values: rows in order of the key
+// that order gives them (a network id, in general; [SkipRow] leaves a row
+// out), whatever their place in tables. Padding does not count; floats count
+// by their bits. With ids only these components count, and only rows that have
+// any of them; without, all of them and the singletons do. A nil order takes
+// the handles as keys. Handles inside components count as numbers: leave such
+// components out where handles may differ. A component with pointers counts by
+// presence alone.
+func (w *World) Hash(order func(r Rows, i int) uint64, ids ...ID) uint64 {
+	var want Mask
+	for _, id := range ids {
+		want.Set(id)
+	}
+	pairs := w.scratch.pairs[:0]
+	for _, t := range w.ordered {
+		if t.n > 0 && (len(ids) == 0 || t.arch.mask.Overlaps(want)) {
+			pairs = w.hashTable(pairs, t, order, want, len(ids) == 0)
+		}
+	}
+	w.scratch.pairs = pairs
+	slices.SortFunc(pairs, func(a, b hashPair) int {
+		if a.key != b.key {
+			if a.key < b.key {
+				return -1
+			}
+			return 1
+		}
+		if a.sum < b.sum {
+			return -1
+		}
+		return 1
+	})
+	h := mix(uint64(len(pairs)), hashSeed)
+	for _, p := range pairs {
+		h = mix(h^p.key, hashSeed^p.sum)
+	}
+	if len(ids) == 0 {
+		for i, d := range w.types.singles {
+			if d.plain {
+				h = mix(h, d.hash(hashSeed+uint64(i), w.singles[i]))
+			}
+		}
+	}
+	return h
+}
+
+func (w *World) hashTable(pairs []hashPair, t *table, order func(Rows, int) uint64, want Mask, all bool) []hashPair {
+	n := int(t.n)
+	sums := slices.Grow(w.scratch.rows[:0], n)[:n]
+	w.scratch.rows = sums
+	for i := range sums {
+		sums[i] = hashSeed
+	}
+	for _, d := range t.arch.types {
+		if d.id == linkID || !all && !want.Has(d.id) {
+			continue
+		}
+		for i := range sums {
+			sums[i] = d.hash(sums[i]+uint64(d.id), t.at(d, int32(i)))
+		}
+	}
+	r := Rows{t, 0, t.n}
+	for i, s := range sums {
+		key := uint64(t.ids[i])
+		if order != nil {
+			key = order(r, i)
+		}
+		if key != SkipRow {
+			pairs = append(pairs, hashPair{key, s})
+		}
+	}
+	return pairs
+}
+
+const hashSeed = 0x9E3779B97F4A7C15
+
+// mix folds the 128-bit product of two words.
+func mix(a, b uint64) uint64 {
+	hi, lo := bits.Mul64(a^0xD6E8FEB86659FD93, b^0xA0761D6478BD642F)
+	return hi ^ lo + a
+}
+
+// hash folds a value's bytes, padding left out, into h.
+func (d *typeData) hash(h uint64, p unsafe.Pointer) uint64 {
+	h = mix(h, uint64(d.size))
+	if !d.plain {
+		return h
+	}
+	for _, s := range d.spans {
+		b := unsafe.Slice((*byte)(unsafe.Add(p, s.from)), s.to-s.from)
+		for ; len(b) >= 8; b = b[8:] {
+			h = mix(h, binary.LittleEndian.Uint64(b))
+		}
+		if len(b) > 0 {
+			var tail [8]byte
+			copy(tail[:], b)
+			h = mix(h, binary.LittleEndian.Uint64(tail[:]))
+		}
+	}
+	return h
+}

@@ -1,0 +1,190 @@
+package ecs
+
+import (
+	"fmt"
+	"slices"
+	"unsafe"
+)
+
+// link is the hidden component of an entity that has a parent. Being a column
+// it is saved, restored and rolled back with the rest.
+type link struct{ Parent Entity }
+
+// kidIndex finds the children of a parent. It is derived from the link
+// columns, kept up to date by commands and rebuilt after a restore.
+type kidIndex struct {
+	used  bool // the world has had a parent
+	stale bool
+	of    map[Entity][]Entity // looked up, never iterated; sorted when read
+	free  [][]Entity
+}
+
+// SetParent makes child a child of parent, or of nobody with None. Destroying
+// a parent destroys its children. It answers [ErrStale] when either is gone
+// and [ErrCycle] when parent is child or below it; it is deferred while the
+// world is locked (a cycle that only arises then is dropped).
+func (w *World) SetParent(child, parent Entity) error {
+	if !w.Alive(child) {
+		return fmt.Errorf("set parent of %v: %w", child, ErrStale)
+	}
+	if parent != None && !w.Alive(parent) {
+		return fmt.Errorf("set parent of %v to %v: %w", child, parent, ErrStale)
+	}
+	if w.below(parent, child) {
+		return fmt.Errorf("set parent of %v to %v: %w", child, parent, ErrCycle)
+	}
+	if w.locks > 0 {
+		w.defer1(command{op: opParent, e: child, arg: uint64(parent)})
+		return nil
+	}
+	w.setParent(child, parent)
+	return nil
+}
+
+// below tells whether e is top or a descendant of it.
+func (w *World) below(e, top Entity) bool {
+	for ; e != None; e = w.Parent(e) {
+		if e == top {
+			return true
+		}
+	}
+	return false
+}
+
+// Parent is the entity's parent, or None.
+func (w *World) Parent(e Entity) Entity {
+	if rec := w.find(e); rec != 0 {
+		t := w.tables[tableOf(rec)]
+		if t.arch.linked {
+			if p := (*link)(t.at(w.types.link, int32(rec&rowMask))).Parent; w.Alive(p) {
+				return p
+			}
+		}
+	}
+	return None
+}
+
+// Children lists the entity's children, in the order in which queries would
+// visit them. It is valid until the next structural change.
+func (w *World) Children(e Entity) []Entity {
+	if !w.kids.used {
+		return nil
+	}
+	w.refreshKids()
+	kids := w.kids.of[e]
+	slices.SortFunc(kids, w.compareEntities)
+	return kids
+}
+
+// compareEntities orders living entities as queries visit them.
+func (w *World) compareEntities(a, b Entity) int {
+	ra, rb := w.find(a), w.find(b)
+	if ta, tb := w.tables[tableOf(ra)], w.tables[tableOf(rb)]; ta != tb {
+		if ta.staging != tb.staging {
+			if tb.staging {
+				return -1
+			}
+			return 1
+		}
+		return compareTables(ta, tb)
+	}
+	return int(ra&rowMask) - int(rb&rowMask)
+}
+
+func (w *World) setParent(child, parent Entity) {
+	if parent != None && (!w.Alive(parent) || w.below(parent, child)) {
+		return
+	}
+	w.refreshKids()
+	old := w.Parent(child)
+	if old == parent {
+		return
+	}
+	if old != None {
+		w.dropKid(old, child)
+	}
+	rec := w.find(child)
+	if parent == None {
+		w.remove(child, rec, int(w.types.link.slot))
+		return
+	}
+	w.kids.used = true
+	v := link{parent}
+	w.add(child, rec, w.types.link, unsafe.Pointer(&v))
+	w.addKid(parent, child)
+}
+
+func (w *World) addKid(parent, child Entity) {
+	if w.kids.of == nil {
+		w.kids.of = map[Entity][]Entity{}
+	}
+	kids, ok := w.kids.of[parent]
+	if n := len(w.kids.free); !ok && n > 0 {
+		kids = w.kids.free[n-1]
+		w.kids.free = w.kids.free[:n-1]
+	}
+	w.kids.of[parent] = append(kids, child)
+}
+
+func (w *World) dropKid(parent, child Entity) {
+	kids := w.kids.of[parent]
+	if i := slices.Index(kids, child); i >= 0 {
+		kids[i] = kids[len(kids)-1]
+		w.kids.of[parent] = kids[:len(kids)-1]
+		if len(kids) == 1 {
+			w.forgetKids(parent)
+		}
+	}
+}
+
+func (w *World) forgetKids(parent Entity) {
+	if kids, ok := w.kids.of[parent]; ok {
+		w.kids.free = append(w.kids.free, kids[:0])
+		delete(w.kids.of, parent)
+	}
+}
+
+// refreshKids rebuilds the index after a restore.
+func (w *World) refreshKids() {
+	if !w.kids.stale {
+		return
+	}
+	w.kids.stale = false
+	w.kids.reset()
+	for _, t := range w.ordered {
+		if !t.arch.linked {
+			continue
+		}
+		for row, e := range t.ids[:t.n] {
+			if p := (*link)(t.at(w.types.link, int32(row))).Parent; w.Alive(p) {
+				w.addKid(p, e)
+				w.kids.used = true
+			}
+		}
+	}
+}
+
+// reset empties the index. The order in which its memory is pooled reaches no
+// result.
+func (k *kidIndex) reset() {
+	for p, kids := range k.of {
+		k.free = append(k.free, kids[:0])
+		delete(k.of, p)
+	}
+}
+
+func (w *World) destroyKids(e Entity) {
+	w.refreshKids()
+	if p := w.Parent(e); p != None {
+		w.dropKid(p, e)
+	}
+	if _, ok := w.kids.of[e]; !ok {
+		return
+	}
+	kids := w.Children(e)
+	delete(w.kids.of, e) // a child that dies finds no list to leave
+	for _, k := range kids {
+		w.destroy(k)
+	}
+	w.kids.free = append(w.kids.free, kids[:0])
+}

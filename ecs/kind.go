@@ -1,0 +1,115 @@
+package ecs
+
+import (
+	"fmt"
+	"unsafe"
+)
+
+// Kind is the handle of a prefab: a set of components with default values. Its
+// zero value is unregistered; it lives in the game's own struct, and works by
+// pointer or as a copy made after registration.
+type Kind struct{ d *kindData }
+
+type kindData struct {
+	types    *Types
+	name     string
+	index    uint16
+	mask     Mask
+	comps    []ID
+	defaults []unsafe.Pointer // as comps; points at size bytes
+}
+
+// RegisterKind names a component set. Its components are registered before,
+// and its defaults are zero until [SetDefault].
+func (t *Types) RegisterKind(k *Kind, name string, hs ...Handle) error {
+	if t.frozen {
+		return fmt.Errorf("register kind %q: %w: register it before", name, ErrFrozen)
+	}
+	if k.d != nil {
+		return fmt.Errorf("ecs: register kind %q: this handle is registered already as %q", name, k.d.name)
+	}
+	if len(t.kinds) == 1<<16-1 {
+		return fmt.Errorf("ecs: register kind %q: 65535 kinds are the most", name)
+	}
+	for _, o := range t.kinds {
+		if o.d.name == name {
+			return fmt.Errorf("ecs: register kind %q: the name is taken", name)
+		}
+	}
+	d := &kindData{types: t, name: name, index: uint16(len(t.kinds))}
+	for _, h := range hs {
+		if err := t.owns(h); err != nil {
+			return fmt.Errorf("ecs: register kind %q: %w", name, err)
+		}
+		if h.single() {
+			return fmt.Errorf("ecs: register kind %q: %v is a singleton", name, h.Type())
+		}
+		d.mask.Set(h.ID())
+	}
+	d.comps = d.mask.IDs()
+	for _, id := range d.comps {
+		d.defaults = append(d.defaults, t.slots[int(id)+1].ops.alloc(1))
+	}
+	k.d = d
+	t.kinds = append(t.kinds, &Kind{d})
+	return nil
+}
+
+// owns checks that a handle was registered here.
+func (t *Types) owns(h Handle) error {
+	if !h.Registered() {
+		return fmt.Errorf("component %v is not registered: pass it to Types.Register first", h.Type())
+	}
+	if h.owner() != t {
+		return fmt.Errorf("component %v is registered with other Types: each game struct has its own handles", h.Type())
+	}
+	return nil
+}
+
+// SetDefault gives the value that the kind's entities begin with.
+func SetDefault[T any](t *Types, k *Kind, c *Component[T], v T) error {
+	if t.frozen {
+		return fmt.Errorf("default of %v: %w: set it before", c.Type(), ErrFrozen)
+	}
+	if k.d == nil {
+		return fmt.Errorf("ecs: default of %v: the kind is not registered", c.Type())
+	}
+	if err := t.owns(c); err != nil {
+		return fmt.Errorf("ecs: kind %q: default: %w", k.d.name, err)
+	}
+	p := k.Default(c.ID())
+	if p == nil {
+		return fmt.Errorf("ecs: kind %q has no %v: name it in RegisterKind", k.d.name, c.Type())
+	}
+	*(*T)(p) = v
+	return nil
+}
+
+// Kinds lists the kinds in order of registration.
+func (t *Types) Kinds() []*Kind { return t.kinds }
+
+// Name is what the kind was registered as.
+func (k *Kind) Name() string { return k.d.name }
+
+// Registered tells whether the handle was given to [Types.RegisterKind].
+func (k *Kind) Registered() bool { return k.d != nil }
+
+// Index is the kind's number in order of registration.
+func (k *Kind) Index() uint16 { return k.d.index }
+
+// Mask is the kind's component set.
+func (k *Kind) Mask() Mask { return k.d.mask }
+
+// Components lists the kind's components, ascending. Not to be written.
+func (k *Kind) Components() []ID { return k.d.comps }
+
+// Default points at the default value, of Info(id).Size bytes; nil when the
+// kind lacks the component. Not to be written: see [SetDefault].
+func (k *Kind) Default(id ID) unsafe.Pointer {
+	for i, c := range k.d.comps {
+		if c == id {
+			return k.d.defaults[i]
+		}
+	}
+	return nil
+}

@@ -1,0 +1,92 @@
+package ecs
+
+import (
+	"reflect"
+	"strconv"
+)
+
+// span is a run of bytes [from, to) of a type that hold a value, not padding.
+type span struct{ from, to uintptr }
+
+// pointerPath finds the first field of a type that the garbage collector must
+// see, or "".
+func pointerPath(t reflect.Type, path string) string {
+	switch t.Kind() {
+	case reflect.Pointer, reflect.Slice, reflect.Map, reflect.String, reflect.Chan,
+		reflect.Func, reflect.Interface, reflect.UnsafePointer:
+		return path
+	case reflect.Array:
+		if t.Len() == 0 {
+			return ""
+		}
+		return pointerPath(t.Elem(), path+"[0]")
+	case reflect.Struct:
+		for i := range t.NumField() {
+			f := t.Field(i)
+			if p := pointerPath(f.Type, path+"."+f.Name); p != "" {
+				return p
+			}
+		}
+	}
+	return ""
+}
+
+// valueSpans lists the bytes that hold values, neighbours joined. Blank fields
+// count as padding.
+func valueSpans(t reflect.Type, at uintptr, out []span) []span {
+	switch t.Kind() {
+	case reflect.Struct:
+		for i := range t.NumField() {
+			if f := t.Field(i); f.Name != "_" {
+				out = valueSpans(f.Type, at+f.Offset, out)
+			}
+		}
+		return out
+	case reflect.Array:
+		for i := range t.Len() {
+			out = valueSpans(t.Elem(), at+uintptr(i)*t.Elem().Size(), out)
+		}
+		return out
+	}
+	if t.Size() == 0 {
+		return out
+	}
+	if n := len(out); n > 0 && out[n-1].to == at {
+		out[n-1].to = at + t.Size()
+		return out
+	}
+	return append(out, span{at, at + t.Size()})
+}
+
+// Field is a leaf of a registered type: a number, a bool, a string, or
+// whatever else is not a struct or an array.
+type Field struct {
+	Path   string       // from the type's name on, such as "Position.X" or "Bag.Items[2].Count"
+	Type   reflect.Type // of the leaf
+	Offset uintptr      // bytes from the start of the row
+	Tag    reflect.StructTag
+	Enum   []string // names of its values from 0, where the type was given any
+}
+
+func fieldsOf(d *typeData) []Field {
+	var out []Field
+	var walk func(t reflect.Type, path string, at uintptr, tag reflect.StructTag)
+	walk = func(t reflect.Type, path string, at uintptr, tag reflect.StructTag) {
+		switch {
+		case t.Kind() == reflect.Struct:
+			for i := range t.NumField() {
+				if f := t.Field(i); f.Name != "_" {
+					walk(f.Type, path+"."+f.Name, at+f.Offset, f.Tag)
+				}
+			}
+		case t.Kind() == reflect.Array:
+			for i := range t.Len() {
+				walk(t.Elem(), path+"["+strconv.Itoa(i)+"]", at+uintptr(i)*t.Elem().Size(), tag)
+			}
+		default:
+			out = append(out, Field{Path: path, Type: t, Offset: at, Tag: tag, Enum: d.enums[t]})
+		}
+	}
+	walk(d.rtype, d.name, 0, "")
+	return out
+}

@@ -1,0 +1,167 @@
+package ecs
+
+import (
+	"fmt"
+	"strings"
+)
+
+// edge says why one system of a stage runs before another.
+type edge struct {
+	from, to int
+	why      string // a component's name, or "explicit"
+}
+
+// orderStage sorts the systems of one stage.
+func orderStage[C any](in []*system[C], t *Types) ([]*system[C], error) {
+	edges, err := stageEdges(in, t)
+	if err != nil {
+		return nil, err
+	}
+	waits := make([]int, len(in))
+	for _, e := range edges {
+		waits[e.to]++
+	}
+	var out []*system[C]
+	done := make([]bool, len(in))
+	for len(out) < len(in) {
+		next := -1
+		for i := range in {
+			if !done[i] && waits[i] == 0 {
+				next = i
+				break
+			}
+		}
+		if next < 0 {
+			return nil, cycleError(in, edges, done)
+		}
+		done[next] = true
+		out = append(out, in[next])
+		for _, e := range edges {
+			if e.from == next {
+				waits[e.to]--
+			}
+		}
+	}
+	return out, nil
+}
+
+// stageEdges lists what must precede what: first what Before and After say,
+// then what accesses imply where the former do not say the opposite.
+func stageEdges[C any](in []*system[C], t *Types) ([]edge, error) {
+	index := map[string]int{}
+	for i, s := range in {
+		index[s.name] = i
+	}
+	n := len(in)
+	said := make([]bool, n*n) // said[a*n+b]: a before b, explicitly or by way of others
+	var edges []edge
+	for i, s := range in {
+		for _, name := range s.before {
+			j, ok := index[name]
+			if !ok {
+				return nil, fmt.Errorf("system %q runs before %q, which is not in the stage", s.name, name)
+			}
+			edges, said[i*n+j] = append(edges, edge{i, j, "explicit"}), true
+		}
+		for _, name := range s.after {
+			j, ok := index[name]
+			if !ok {
+				return nil, fmt.Errorf("system %q runs after %q, which is not in the stage", s.name, name)
+			}
+			edges, said[j*n+i] = append(edges, edge{j, i, "explicit"}), true
+		}
+	}
+	for k := range n {
+		for i := range n {
+			if said[i*n+k] {
+				for j := range n {
+					said[i*n+j] = said[i*n+j] || said[k*n+j]
+				}
+			}
+		}
+	}
+	for i, a := range in {
+		for j, b := range in {
+			if i == j || said[j*n+i] || said[i*n+j] {
+				continue
+			}
+			if why := implied(a, b, t); why != "" {
+				edges = append(edges, edge{i, j, why})
+			}
+		}
+	}
+	return edges, nil
+}
+
+// implied names the component for which a runs before b, or "".
+func implied[C any](a, b *system[C], t *Types) string {
+	if id, ok := precedes(&a.sets, &b.sets); ok {
+		return t.slots[int(id)+1].name
+	}
+	if id, ok := precedes(&a.singles, &b.singles); ok {
+		return t.singles[id].name
+	}
+	return ""
+}
+
+// precedes finds a component that a creates and b touches, or that a writes
+// and b only reads.
+func precedes(a, b *accessSets) (ID, bool) {
+	later := b.touched()
+	for i := range later {
+		later[i] &^= b.creates[i]
+	}
+	if m := and(a.creates, later); m != (Mask{}) {
+		return m.IDs()[0], true
+	}
+	wrote := a.wrote()
+	only := b.touched()
+	for i := range only {
+		wrote[i] &^= a.creates[i]
+		only[i] &^= b.wrote()[i] | b.creates[i]
+	}
+	if m := and(wrote, only); m != (Mask{}) {
+		return m.IDs()[0], true
+	}
+	return 0, false
+}
+
+func and(a, b Mask) Mask {
+	for i := range a {
+		a[i] &= b[i]
+	}
+	return a
+}
+
+// cycleError names the systems of one cycle and why each precedes the next.
+func cycleError[C any](in []*system[C], edges []edge, done []bool) error {
+	next := make([]edge, len(in)) // each waiting system has a waiting predecessor: walk back
+	for _, e := range edges {
+		if !done[e.from] && !done[e.to] {
+			next[e.to] = e
+		}
+	}
+	at := 0
+	for done[at] {
+		at++
+	}
+	seen := make([]bool, len(in))
+	for !seen[at] {
+		seen[at] = true
+		at = next[at].from
+	}
+	var names []string
+	start := at
+	for {
+		e := next[at]
+		names = append(names, fmt.Sprintf("%s →(%s) ", in[e.from].name, e.why))
+		if at = e.from; at == start {
+			break
+		}
+	}
+	var b strings.Builder
+	for i := len(names) - 1; i >= 0; i-- {
+		b.WriteString(names[i])
+	}
+	return fmt.Errorf("cycle: %s%s: say which comes first with Before or After", b.String(), in[start].name)
+}

@@ -1,0 +1,148 @@
+package ecs
+
+import (
+	"slices"
+	"unsafe"
+)
+
+// part is what belongs to one owner: its tables and its allocators.
+type part struct {
+	owner   Owner
+	index   int32
+	tables  []*table // in order of mask
+	byArch  []*table // by archetype
+	byKind  []*table
+	alloc   [ranges]allocator
+	changed uint64 // the last change of rows here; caches compare it
+	cut     uint64 // saves of this part alone from before are void
+}
+
+// partOf finds or makes an owner's part.
+func (w *World) partOf(o Owner) *part {
+	if p := w.findPart(o); p != nil {
+		return p
+	}
+	p := &part{owner: o, index: int32(len(w.parts)), changed: w.version, cut: w.version}
+	p.byKind = make([]*table, len(w.types.kinds))
+	w.parts = append(w.parts, p)
+	at, _ := slices.BinarySearchFunc(w.sorted, o, func(p *part, o Owner) int { return int(p.owner) - int(o) })
+	w.sorted = slices.Insert(w.sorted, at, p)
+	if w.owners[o>>8] == nil {
+		w.owners[o>>8] = new([256]*part)
+	}
+	w.owners[o>>8][o&255] = p
+	return p
+}
+
+func (w *World) findPart(o Owner) *part {
+	if block := w.owners[o>>8]; block != nil {
+		return block[o&255]
+	}
+	return nil
+}
+
+// tableFor finds or makes the part's table of an archetype.
+func (w *World) tableFor(p *part, a *archetype) *table {
+	if int(a.index) < len(p.byArch) {
+		if t := p.byArch[a.index]; t != nil {
+			return t
+		}
+	}
+	t := w.newTable(p, a)
+	for int(a.index) >= len(p.byArch) {
+		p.byArch = append(p.byArch, nil)
+	}
+	p.byArch[a.index] = t
+	at, _ := slices.BinarySearchFunc(p.tables, a.mask, func(t *table, m Mask) int { return t.arch.mask.Compare(m) })
+	p.tables = slices.Insert(p.tables, at, t)
+	at, _ = slices.BinarySearchFunc(w.ordered, t, compareTables)
+	w.ordered = slices.Insert(w.ordered, at, t)
+	w.version++
+	w.layout, w.changed, p.changed = w.version, w.version, w.version
+	return t
+}
+
+func compareTables(a, b *table) int {
+	if c := a.arch.mask.Compare(b.arch.mask); c != 0 {
+		return c
+	}
+	return int(a.part.owner) - int(b.part.owner)
+}
+
+// tableOfKind is the table that a kind's entities of the part begin in.
+func (w *World) tableOfKind(p *part, k *kindData) *table {
+	if int(k.index) < len(p.byKind) {
+		if t := p.byKind[k.index]; t != nil {
+			return t
+		}
+	}
+	t := w.tableFor(p, w.archetypeOf(k.mask))
+	p.byKind[k.index] = t
+	return t
+}
+
+func (w *World) newTable(p *part, a *archetype) *table {
+	if len(w.tables) > tableMask {
+		misuse("more than %d tables: fewer owners or fewer component sets", tableMask)
+	}
+	t := &table{arch: a, part: p, world: w, id: uint16(len(w.tables))}
+	t.cols = make([]unsafe.Pointer, len(w.types.slots))
+	w.tables = append(w.tables, t)
+	for i := range w.cols {
+		w.cols[i].base = append(w.cols[i].base, nil)
+	}
+	t.grow(1)
+	return t
+}
+
+// stageOf is where rows of a table wait while the world is locked.
+func (w *World) stageOf(t *table) *table {
+	if t.stage == nil {
+		t.stage = w.newTable(t.part, t.arch)
+		t.stage.staging = true
+	}
+	return t.stage
+}
+
+func (w *World) archetypeOf(m Mask) *archetype {
+	if a := w.archByMask[m]; a != nil {
+		return a
+	}
+	a := &archetype{mask: m, index: int32(len(w.archs))}
+	for _, id := range m.IDs() {
+		d := w.types.slots[w.types.slotOf(id)]
+		a.types = append(a.types, d)
+		a.slots = append(a.slots, d.slot)
+		if !d.plain {
+			a.rigid = append(a.rigid, d)
+		} else if d.size > 0 {
+			a.plain = append(a.plain, column{d.size, d.slot})
+		}
+	}
+	a.linked = m.Has(linkID)
+	a.add = make([]*archetype, len(w.types.slots))
+	a.remove = make([]*archetype, len(w.types.slots))
+	w.archs = append(w.archs, a)
+	w.archByMask[m] = a
+	return a
+}
+
+func (w *World) with(a *archetype, slot int) *archetype {
+	if b := a.add[slot]; b != nil {
+		return b
+	}
+	m := a.mask
+	m.Set(w.types.slots[slot].id)
+	a.add[slot] = w.archetypeOf(m)
+	return a.add[slot]
+}
+
+func (w *World) without(a *archetype, slot int) *archetype {
+	if b := a.remove[slot]; b != nil {
+		return b
+	}
+	m := a.mask
+	m.Clear(w.types.slots[slot].id)
+	a.remove[slot] = w.archetypeOf(m)
+	return a.remove[slot]
+}

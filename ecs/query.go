@@ -1,0 +1,187 @@
+package ecs
+
+import (
+	"fmt"
+	"slices"
+)
+
+// Query selects entities by their component sets. It belongs to Types and
+// serves all their worlds; the tables it matches are remembered by each. Make
+// it once, beside the game's handles.
+type Query struct {
+	types    *Types
+	index    uint32
+	with     Mask
+	without  Mask
+	optional Mask
+}
+
+// NewQuery makes a query that matches rows with all of the terms. Stages, tags
+// and the like are ignored. It panics with [UsageError] when a component is not
+// registered with t.
+func NewQuery(t *Types, terms ...Term) *Query {
+	q, err := newQuery(t, terms)
+	if err != nil {
+		panic(UsageError{"query: " + err.Error()})
+	}
+	return q
+}
+
+func newQuery(t *Types, terms []Term) (*Query, error) {
+	q := &Query{types: t, index: t.queries.Add(1) - 1}
+	for _, term := range terms {
+		a := term.access()
+		var into *Mask
+		switch a.kind {
+		case accessRead, accessWrite, accessWith:
+			into = &q.with
+		case accessWithout:
+			into = &q.without
+		case accessOptional, accessOptionalWrite:
+			into = &q.optional
+		default:
+			continue
+		}
+		for _, h := range a.hs {
+			if err := t.owns(h); err != nil {
+				return nil, err
+			}
+			if !h.single() {
+				into.Set(h.ID())
+			}
+		}
+	}
+	if q.with.Overlaps(q.without) {
+		return nil, fmt.Errorf("a component is both required and excluded")
+	}
+	return q, nil
+}
+
+// With is the set of components that every row has.
+func (q *Query) With() Mask { return q.with }
+
+func (q *Query) matches(m Mask) bool { return m.Contains(q.with) && !m.Overlaps(q.without) }
+
+// queryCache is what one world knows of one query.
+type queryCache struct {
+	layout uint64
+	at     uint64 // the change that rows are of
+	tables []*table
+	rows   []Rows
+	owned  [256]*[256]*ownedCache
+}
+
+type ownedCache struct {
+	layout uint64
+	at     uint64
+	tables []*table
+	rows   []Rows
+}
+
+// All is the rows that match, a run a table, in canonical order: by component
+// set, then by owner. Tables without rows are left out. It is valid until the
+// next structural change, and not to be written.
+func (q *Query) All(w *World) []Rows {
+	if int(q.index) < len(w.caches) {
+		if c := w.caches[q.index]; c != nil && c.at == w.changed {
+			return c.rows
+		}
+	}
+	return q.refresh(w).rows
+}
+
+func (q *Query) cache(w *World) *queryCache {
+	if q.types != w.types {
+		misuse("query of other Types than the world's")
+	}
+	for int(q.index) >= len(w.caches) {
+		w.caches = append(w.caches, nil)
+	}
+	c := w.caches[q.index]
+	if c == nil {
+		c = &queryCache{}
+		w.caches[q.index] = c
+	}
+	return c
+}
+
+func (q *Query) refresh(w *World) *queryCache {
+	c := q.cache(w)
+	if c.layout != w.layout {
+		c.layout = w.layout
+		c.tables = c.tables[:0]
+		for _, t := range w.ordered {
+			if q.matches(t.arch.mask) {
+				c.tables = append(c.tables, t)
+			}
+		}
+		c.rows = slices.Grow(c.rows[:0], len(c.tables))
+	}
+	c.at = w.changed
+	c.rows = appendRows(c.rows[:0], c.tables)
+	return c
+}
+
+func appendRows(rows []Rows, tables []*table) []Rows {
+	for _, t := range tables {
+		if t.n > 0 {
+			rows = append(rows, Rows{t, 0, t.n})
+		}
+	}
+	return rows
+}
+
+// Owned is the rows that match and belong to the owner, in canonical order. It
+// costs nothing for other owners' rows.
+func (q *Query) Owned(w *World, o Owner) []Rows {
+	p := w.findPart(o)
+	if p == nil {
+		return nil
+	}
+	if int(q.index) < len(w.caches) {
+		if c := w.caches[q.index]; c != nil {
+			if block := c.owned[o>>8]; block != nil {
+				if oc := block[o&255]; oc != nil && oc.at == p.changed {
+					return oc.rows
+				}
+			}
+		}
+	}
+	return q.refreshOwned(w, p)
+}
+
+func (q *Query) refreshOwned(w *World, p *part) []Rows {
+	c := q.cache(w)
+	block := c.owned[p.owner>>8]
+	if block == nil {
+		block = new([256]*ownedCache)
+		c.owned[p.owner>>8] = block
+	}
+	oc := block[p.owner&255]
+	if oc == nil {
+		oc = &ownedCache{}
+		block[p.owner&255] = oc
+	}
+	if n := uint64(len(p.tables)); oc.layout != n {
+		oc.layout = n
+		oc.tables = oc.tables[:0]
+		for _, t := range p.tables {
+			if q.matches(t.arch.mask) {
+				oc.tables = append(oc.tables, t)
+			}
+		}
+		oc.rows = slices.Grow(oc.rows[:0], len(oc.tables))
+	}
+	oc.at = p.changed
+	oc.rows = appendRows(oc.rows[:0], oc.tables)
+	return oc.rows
+}
+
+// Count is how many entities match.
+func (q *Query) Count(w *World) int {
+	n := 0
+	for _, r := range q.All(w) {
+		n += r.Len()
+	}
+	return n
+}

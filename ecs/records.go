@@ -1,0 +1,245 @@
+package ecs
+
+import "slices"
+
+// An entity record is eight bytes: generation (24), table (16), row (24).
+// Table 0 is nowhere; the row of a record that is nowhere links the free list
+// (index + 1), or, in a page that no allocator owns, names its last part + 1.
+const (
+	rowMask    = 1<<24 - 1
+	tableShift = 24
+	tableMask  = 1<<16 - 1
+	genShift   = 40
+
+	pageBits = 6
+	pageLen  = 1 << pageBits
+	maxSlot  = rowMask - 1
+)
+
+func makeRecord(gen uint32, table uint16, row uint32) uint64 {
+	return uint64(gen)<<genShift | uint64(table)<<tableShift | uint64(row)
+}
+
+func tableOf(rec uint64) uint16 { return uint16(rec >> tableShift) }
+
+// Pages of records belong to the part that allocates from them, so that an
+// owner's part is saved and restored with its own handles and nobody else's.
+// A claim is never undone by a restore: a part that runs again after a
+// rollback finds the same pages in the same order.
+//
+// All ranges share one array, so that random access need not tell them apart.
+// Pages are dealt to them in groups of eight (4 KiB of records, so that groups
+// not used are not touched): of each four groups two are the server's, one is
+// for prediction and one is local.
+const (
+	homeless = -1 // nobody allocates from it
+	shared   = -2 // filled by Place
+
+	groupPages = 8
+)
+
+type page struct {
+	version uint64 // names the content of the records; 0: pristine
+	away    uint64 // records whose entity lives in another part than the page's
+	home    int32  // index of the part, or homeless, or shared
+	pos     int32  // of the page in the part's list
+	rng     Range  // meaningless while homeless
+}
+
+// dealt is the range that a page is meant for. (Place may have put another's
+// entity there first.)
+func dealt(page uint32) Range {
+	if g := page / groupPages & 3; g >= 2 {
+		return Range(g - 1)
+	}
+	return RangeServer
+}
+
+// allocator hands out the indices of one range for one part.
+type allocator struct {
+	pages []uint32
+	counters
+}
+
+// counters are what a save keeps of an allocator.
+type counters struct {
+	used uint32 // records taken from the pages in order
+	free uint32 // index + 1 of the newest free one
+}
+
+// reserve makes the record array that many pages long.
+func (w *World) reserve(pages int) {
+	have := len(w.pages)
+	if pages <= have {
+		return
+	}
+	pages = max(pages, 2*have)
+	w.pages = slices.Grow(w.pages, pages-have)[:pages]
+	for i := have; i < pages; i++ {
+		w.pages[i] = page{home: homeless}
+	}
+	rec := make([]uint64, pages*pageLen)
+	copy(rec, w.rec)
+	w.rec = rec
+}
+
+// claim gives a part another page of a range.
+func (w *World) claim(p *part, r Range) {
+	at := w.firstFree[r]
+	for dealt(at) != r || int(at) < len(w.pages) && w.pages[at].home != homeless {
+		at++
+	}
+	if at<<pageBits+pageLen > maxSlot {
+		misuse("no index left in range %v", r)
+	}
+	w.reserve(int(at) + 1)
+	w.firstFree[r] = at + 1
+	pg := &w.pages[at]
+	pg.home, pg.rng, pg.pos = p.index, r, int32(len(p.alloc[r].pages))
+	p.alloc[r].pages = append(p.alloc[r].pages, at)
+}
+
+// allocate takes an index for a part, and answers its handle.
+func (w *World) allocate(p *part, r Range) Entity {
+	a := &p.alloc[r]
+	var slot uint32
+	if a.free != 0 {
+		slot = a.free - 1
+		rec := w.rec[slot]
+		a.free = uint32(rec & rowMask)
+		return makeEntity(r, slot, uint32(rec>>genShift))
+	}
+	n := a.used >> pageBits
+	if int(n) == len(a.pages) {
+		w.claim(p, r)
+	}
+	slot = a.pages[n]<<pageBits | a.used&(pageLen-1)
+	a.used++
+	gen := uint32(w.rec[slot] >> genShift)
+	if gen == 0 {
+		gen = 1
+	}
+	return makeEntity(r, slot, gen)
+}
+
+// place notes where a living entity's row is.
+func (w *World) place(e Entity, t *table, row int32) {
+	slot := e.slot()
+	w.rec[slot] = uint64(e>>32)<<genShift | uint64(t.id)<<tableShift | uint64(row)
+	w.pages[slot>>pageBits].version = w.version
+}
+
+// release frees the index of an entity that lived in part p.
+func (w *World) release(e Entity, p *part) {
+	slot := e.slot()
+	gen := e.Generation() + 1
+	if gen > genMask {
+		gen = 1
+	}
+	pg := &w.pages[slot>>pageBits]
+	pg.version = w.version
+	if pg.home != p.index {
+		w.rec[slot] = makeRecord(gen, 0, uint32(p.index)+1)
+		if pg.home >= 0 {
+			w.strays = append(w.strays, uint32(e))
+		}
+		return
+	}
+	a := &p.alloc[pg.rng]
+	w.rec[slot] = makeRecord(gen, 0, a.free)
+	a.free = slot + 1
+}
+
+// maxStrays is how many indices of entities that died away from home wait to
+// be handed back. Handing them back cuts the histories of the parts concerned.
+const maxStrays = 256
+
+// returnStrays hands the indices of entities that died in another part than
+// the one whose page they came from back to that part.
+func (w *World) returnStrays() {
+	w.version++
+	for _, i := range w.strays {
+		slot := i & indexMask
+		pg := &w.pages[slot>>pageBits]
+		rec := w.rec[slot]
+		if tableOf(rec) != 0 || pg.away>>(slot&(pageLen-1))&1 == 0 {
+			continue // taken again by Place
+		}
+		home := w.parts[pg.home]
+		home.cut = w.version
+		if last := uint32(rec & rowMask); last > 0 {
+			w.parts[last-1].cut = w.version
+		}
+		a := &home.alloc[pg.rng]
+		pg.away &^= 1 << (slot & (pageLen - 1))
+		pg.version = w.version
+		w.rec[slot] = makeRecord(uint32(rec>>genShift), 0, a.free)
+		a.free = slot + 1
+	}
+	w.strays = w.strays[:0]
+}
+
+// take makes a given index ready for Place: claimed, and in no free list.
+func (w *World) take(e Entity, p *part) error {
+	r, slot := e.Range(), e.slot()
+	if r >= ranges || slot > maxSlot || e.Generation() == 0 || uint64(e>>32) > genMask {
+		return ErrStale
+	}
+	w.reserve(int(slot>>pageBits) + 1)
+	pg := &w.pages[slot>>pageBits]
+	if pg.home == homeless {
+		pg.home, pg.rng = shared, r
+	}
+	if pg.rng != r {
+		return ErrOccupied
+	}
+	rec := w.rec[slot]
+	if tableOf(rec) != 0 {
+		return ErrOccupied
+	}
+	bit := uint64(1) << (slot & (pageLen - 1))
+	if pg.home == shared || pg.away&bit != 0 {
+		if last := uint32(rec & rowMask); last > 0 && int32(last-1) != p.index {
+			w.parts[last-1].cut = w.version // its saves would bring the old entity back
+		}
+		return nil
+	}
+	home := w.parts[pg.home]
+	w.unlink(home, slot, pg)
+	if home != p {
+		pg.away |= bit
+		home.cut = w.version
+		p.cut = w.version
+	}
+	return nil
+}
+
+// unlink takes a dead index out of an allocator.
+func (w *World) unlink(p *part, slot uint32, pg *page) {
+	a := &p.alloc[pg.rng]
+	nth := uint32(pg.pos)<<pageBits | slot&(pageLen-1)
+	if nth >= a.used {
+		for ; a.used < nth; a.used++ { // what is skipped becomes free
+			s := a.pages[a.used>>pageBits]<<pageBits | a.used&(pageLen-1)
+			w.rec[s] = makeRecord(max(1, uint32(w.rec[s]>>genShift)), 0, a.free)
+			w.pages[s>>pageBits].version = w.version
+			a.free = s + 1
+		}
+		a.used = nth + 1
+		return
+	}
+	if a.free == slot+1 {
+		a.free = uint32(w.rec[slot] & rowMask)
+		return
+	}
+	for at := a.free; at != 0; {
+		rec := w.rec[at-1]
+		next := uint32(rec & rowMask)
+		if next == slot+1 {
+			w.rec[at-1] = rec&^rowMask | w.rec[slot]&rowMask
+			w.pages[(at-1)>>pageBits].version = w.version
+			return
+		}
+		at = next
+	}
+}

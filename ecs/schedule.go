@@ -1,0 +1,217 @@
+package ecs
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+)
+
+// Schedule holds the systems of a game and runs them in an order that it
+// derives from what they declare. C is the execution context that the bodies
+// get. It is built once; a built schedule serves any number of worlds, one
+// execution at a time.
+type Schedule[C any] struct {
+	types   *Types
+	stages  []string
+	systems []*system[C] // in order of Add until built, then in order of running
+	errs    []error
+	built   bool
+	hook    Hook[C]
+	batches []batch
+	exec    Executor
+	par     parallelRun[C]
+}
+
+// Hook is told of each system that runs, before and after. The index is that
+// of [Schedule.Systems].
+type Hook[C any] interface {
+	Before(c C, index int)
+	After(c C, index int)
+}
+
+// NewSchedule makes an empty schedule with one stage, "tick".
+func NewSchedule[C any](t *Types) *Schedule[C] {
+	return &Schedule[C]{types: t, stages: []string{"tick"}}
+}
+
+// Stages names the stages in the order in which they run. Systems without a
+// [Stage] go to the first.
+func (s *Schedule[C]) Stages(names ...string) {
+	if len(names) == 0 {
+		s.errs = append(s.errs, errors.New("ecs: Stages: name at least one"))
+		return
+	}
+	s.stages = slices.Clone(names)
+}
+
+// Add adds a system: a name, a body, and what the body matches and touches.
+// The body is called once for each table that matches, with that table's rows.
+// Errors are collected and given by [Schedule.Build].
+func (s *Schedule[C]) Add(name string, run func(C, Rows), acc ...Access) {
+	sys := &system[C]{name: name, run: run}
+	fail := func(err error) {
+		s.errs = append(s.errs, fmt.Errorf("ecs: system %q: %w", name, err))
+	}
+	switch {
+	case s.built:
+		fail(errors.New("added after Build"))
+	case run == nil:
+		fail(errors.New("no body"))
+	case name == "":
+		fail(errors.New("a system needs a name"))
+	case slices.ContainsFunc(s.systems, func(o *system[C]) bool { return o.name == name }):
+		fail(errors.New("the name is taken"))
+	}
+	if err := sys.declare(s.types, acc); err != nil {
+		fail(err)
+	}
+	bits, err := s.types.tagBits(sys.tags)
+	if err != nil {
+		fail(err)
+	}
+	sys.bits = bits
+	s.systems = append(s.systems, sys)
+}
+
+// Build orders the systems: stage by stage, and inside a stage creators of a
+// component before its writers and writers before its readers, unless Before
+// or After say otherwise; ties fall in order of Add. The order is derived from
+// all systems, whatever their tags, so that server and client agree on it. It
+// reports every error at once; a cycle is named with its systems.
+func (s *Schedule[C]) Build() error {
+	if s.built {
+		return errors.New("ecs: the schedule is built already")
+	}
+	errs := s.errs
+	for _, sys := range s.systems {
+		if sys.stage == "" {
+			sys.stage = s.stages[0]
+		}
+		if !slices.Contains(s.stages, sys.stage) {
+			errs = append(errs, fmt.Errorf("ecs: system %q: no stage %q: name it in Stages", sys.name, sys.stage))
+		}
+	}
+	if len(errs) > 0 {
+		return errors.Join(errs...)
+	}
+	var out []*system[C]
+	for _, stage := range s.stages {
+		var in []*system[C]
+		for _, sys := range s.systems {
+			if sys.stage == stage {
+				in = append(in, sys)
+			}
+		}
+		sorted, err := orderStage(in, s.types)
+		if err != nil {
+			errs = append(errs, fmt.Errorf("ecs: stage %q: %w", stage, err))
+		}
+		out = append(out, sorted...)
+	}
+	if len(errs) > 0 {
+		return errors.Join(errs...)
+	}
+	s.systems = out
+	s.built = true
+	s.batch()
+	return nil
+}
+
+// SetHook calls h around each system; nil calls nothing and costs nothing.
+func (s *Schedule[C]) SetHook(h Hook[C]) { s.hook = h }
+
+// Systems describes the systems in the order in which they run, tick and
+// render ones together.
+func (s *Schedule[C]) Systems() []SystemInfo {
+	out := make([]SystemInfo, len(s.systems))
+	for i, sys := range s.systems {
+		out[i] = sys.info()
+	}
+	return out
+}
+
+// Execute runs the tick systems whose tags the world holds. The world is
+// locked around each system and flushed after it. It panics with [UsageError]
+// when the schedule was not built.
+func (s *Schedule[C]) Execute(w *World, c C) { s.execute(w, c, false) }
+
+// ExecuteRender is Execute for the render systems.
+func (s *Schedule[C]) ExecuteRender(w *World, c C) { s.execute(w, c, true) }
+
+func (s *Schedule[C]) execute(w *World, c C, render bool) {
+	s.mustBuilt(w)
+	if s.exec != nil && !debug {
+		s.executeParallel(w, c, render)
+		return
+	}
+	for i, sys := range s.systems {
+		if sys.render == render && sys.bits&^w.tags == 0 {
+			s.runOne(i, sys, w, c)
+		}
+	}
+}
+
+func (s *Schedule[C]) runOne(i int, sys *system[C], w *World, c C) {
+	w.locks++
+	if debug {
+		w.guardFor(sys.name, &sys.sets, &sys.singles)
+	}
+	if s.hook != nil {
+		s.hook.Before(c, i)
+	}
+	if sys.once {
+		sys.run(c, Rows{})
+	} else {
+		for _, r := range sys.query.All(w) {
+			sys.run(c, r)
+		}
+	}
+	if s.hook != nil {
+		s.hook.After(c, i)
+	}
+	if debug {
+		w.guard.on = false
+	}
+	w.Unlock()
+}
+
+// ExecutePlayer runs the same tick systems over the rows of one owner only, at
+// a cost proportional to them. Once systems run too.
+func (s *Schedule[C]) ExecutePlayer(w *World, c C, o Owner) {
+	s.mustBuilt(w)
+	for i, sys := range s.systems {
+		if sys.render || sys.bits&^w.tags != 0 {
+			continue
+		}
+		w.locks++
+		if debug {
+			w.guardFor(sys.name, &sys.sets, &sys.singles)
+		}
+		if s.hook != nil {
+			s.hook.Before(c, i)
+		}
+		if sys.once {
+			sys.run(c, Rows{})
+		} else {
+			for _, r := range sys.query.Owned(w, o) {
+				sys.run(c, r)
+			}
+		}
+		if s.hook != nil {
+			s.hook.After(c, i)
+		}
+		if debug {
+			w.guard.on = false
+		}
+		w.Unlock()
+	}
+}
+
+func (s *Schedule[C]) mustBuilt(w *World) {
+	if !s.built {
+		misuse("the schedule is not built: call Build and check its error first")
+	}
+	if s.types != w.types {
+		misuse("the schedule is of other Types than the world")
+	}
+}

@@ -1,0 +1,131 @@
+package ecs
+
+import "fmt"
+
+// system is one entry of a schedule.
+type system[C any] struct {
+	name       string
+	run        func(C, Rows)
+	query      *Query
+	stage      string
+	tags       []string
+	bits       uint64
+	before     []string
+	after      []string
+	render     bool
+	once       bool
+	structural bool
+	sets       accessSets
+	singles    accessSets
+}
+
+// accessSets is what a system touches, by way of touching.
+type accessSets struct {
+	reads, writes, creates, otherReads, otherWrites Mask
+}
+
+func (a *accessSets) wrote() Mask { return a.writes.Or(a.otherWrites) }
+func (a *accessSets) touched() Mask {
+	return a.reads.Or(a.writes).Or(a.otherReads).Or(a.otherWrites)
+}
+
+func (s *system[C]) declare(t *Types, acc []Access) error {
+	terms := make([]Term, len(acc))
+	for i, a := range acc {
+		terms[i] = a
+		if err := s.declare1(t, a); err != nil {
+			return err
+		}
+	}
+	if s.once {
+		return nil
+	}
+	q, err := newQuery(t, terms)
+	s.query = q
+	return err
+}
+
+func (s *system[C]) declare1(t *Types, a Access) error {
+	switch a.kind {
+	case accessStage:
+		s.stage = a.names[0]
+	case accessBefore:
+		s.before = append(s.before, a.names...)
+	case accessAfter:
+		s.after = append(s.after, a.names...)
+	case accessTags:
+		s.tags = append(s.tags, a.names...)
+	case accessRender:
+		s.render = true
+	case accessOnce:
+		s.once = true
+	case accessStructural:
+		s.structural = true
+	}
+	for _, h := range a.hs {
+		if err := t.owns(h); err != nil {
+			return err
+		}
+		sets := &s.sets
+		if h.single() {
+			sets = &s.singles
+		}
+		switch a.kind {
+		case accessRead, accessOptional:
+			sets.reads.Set(h.ID())
+		case accessWrite, accessOptionalWrite:
+			sets.writes.Set(h.ID())
+		case accessReadOther:
+			sets.otherReads.Set(h.ID())
+		case accessWriteOther:
+			sets.otherWrites.Set(h.ID())
+		}
+		if a.kind == accessCreate {
+			sets.creates.Set(h.ID())
+			s.structural = true
+		}
+		if h.single() && (a.kind == accessWith || a.kind == accessWithout || a.kind == accessCreate) {
+			return fmt.Errorf("singleton %v: every world has it: use Read or Write", h.Type())
+		}
+	}
+	return nil
+}
+
+// conflicts tells whether running both at once could be seen.
+func (s *system[C]) conflicts(o *system[C]) bool {
+	return s.structural || o.structural || clash(&s.sets, &o.sets) || clash(&s.singles, &o.singles)
+}
+
+func clash(a, b *accessSets) bool {
+	return a.wrote().Overlaps(b.touched()) || b.wrote().Overlaps(a.touched())
+}
+
+// SystemInfo describes a system of a built schedule.
+type SystemInfo struct {
+	Name        string
+	Stage       string
+	Tags        []string
+	Reads       []ID // of its rows
+	Writes      []ID // of its rows
+	Creates     []ID
+	OtherReads  []ID // of entities reached through the world
+	OtherWrites []ID
+	With        Mask // what its rows have; empty for a Once system
+	Without     Mask // what they lack
+	// SingleReads and SingleWrites number singletons.
+	SingleReads, SingleWrites []ID
+	Render, Once, Structural  bool
+}
+
+func (s *system[C]) info() SystemInfo {
+	i := SystemInfo{Name: s.name, Stage: s.stage, Tags: s.tags,
+		Reads: s.sets.reads.IDs(), Writes: s.sets.writes.IDs(), Creates: s.sets.creates.IDs(),
+		OtherReads: s.sets.otherReads.IDs(), OtherWrites: s.sets.otherWrites.IDs(),
+		SingleReads:  s.singles.reads.Or(s.singles.otherReads).IDs(),
+		SingleWrites: s.singles.wrote().IDs(),
+		Render:       s.render, Once: s.once, Structural: s.structural}
+	if s.query != nil {
+		i.With, i.Without = s.query.with, s.query.without
+	}
+	return i
+}

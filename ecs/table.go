@@ -1,0 +1,162 @@
+package ecs
+
+import "unsafe"
+
+// zeroSized is what columns of zero-sized types point at: not nil.
+var zeroSized [64]byte
+
+// archetype is a component set, shared by the tables of all parts.
+type archetype struct {
+	mask   Mask
+	index  int32 // in order of creation; never an order of iteration
+	types  []*typeData
+	slots  []uint16
+	add    []*archetype // by slot: the neighbour with that component
+	remove []*archetype
+	rigid  []*typeData // those with pointers, cleared when a row goes
+	plain  []column    // the others that have a size
+	linked bool        // holds the parent component
+}
+
+// column is what copying a plain component needs.
+type column struct {
+	size uintptr
+	slot uint16
+}
+
+// table holds the rows of one archetype and one part, a column a component.
+type table struct {
+	cols    []unsafe.Pointer // by slot; nil where absent
+	ids     []Entity         // cap long; the first n are rows
+	n, cap  int32
+	id      uint16
+	staging bool // holds rows spawned while locked; no query sees it
+	arch    *archetype
+	part    *part
+	world   *World
+	stage   *table
+	version uint64 // names the content of ids; never reused
+}
+
+func align64(n uintptr) uintptr { return (n + 63) &^ 63 }
+
+// allocBytes returns zeroed memory without pointers, aligned to 64 bytes.
+func allocBytes(n uintptr) []byte {
+	if n == 0 {
+		return nil
+	}
+	b := make([]byte, n+63)
+	skip := -uintptr(unsafe.Pointer(unsafe.SliceData(b))) & 63
+	return b[skip : skip+n : skip+n]
+}
+
+func copyBytes(dst, src unsafe.Pointer, n uintptr) {
+	copy(unsafe.Slice((*byte)(dst), n), unsafe.Slice((*byte)(src), n))
+}
+
+// move copies one value over another that is not in use.
+func (d *typeData) move(dst, src unsafe.Pointer) {
+	if !d.plain {
+		d.ops.copy(dst, src, 1)
+		return
+	}
+	switch d.size {
+	case 4:
+		*(*[4]byte)(dst) = *(*[4]byte)(src)
+	case 8:
+		*(*[8]byte)(dst) = *(*[8]byte)(src)
+	case 12:
+		*(*[12]byte)(dst) = *(*[12]byte)(src)
+	case 16:
+		*(*[16]byte)(dst) = *(*[16]byte)(src)
+	case 32:
+		*(*[32]byte)(dst) = *(*[32]byte)(src)
+	default:
+		copyBytes(dst, src, d.size)
+	}
+}
+
+func (d *typeData) moveN(dst, src unsafe.Pointer, n int) {
+	if d.plain {
+		copyBytes(dst, src, uintptr(n)*d.size)
+		return
+	}
+	d.ops.copy(dst, src, n)
+}
+
+// grow makes room for at least n rows.
+func (t *table) grow(n int32) {
+	c := max(16, t.cap*2)
+	for c < n {
+		c *= 2
+	}
+	if c > rowMask {
+		misuse("more than %d rows in one table", rowMask)
+	}
+	var size uintptr
+	for _, d := range t.arch.types {
+		if d.plain {
+			size += align64(d.size*uintptr(c)) + 64
+		}
+	}
+	block := allocBytes(size)
+	var at uintptr
+	for _, d := range t.arch.types {
+		p := unsafe.Pointer(&zeroSized)
+		switch {
+		case !d.plain:
+			p = d.ops.alloc(int(c))
+		case d.size > 0:
+			p = unsafe.Pointer(&block[at])
+			at += align64(d.size*uintptr(c)) + 64 // columns a power of two apart would share cache sets
+		}
+		if t.n > 0 {
+			d.moveN(p, t.cols[d.slot], int(t.n))
+		}
+		t.cols[d.slot] = p
+		t.world.cols[d.slot].base[t.id] = p
+	}
+	ids := make([]Entity, c)
+	copy(ids, t.ids[:t.n])
+	t.ids, t.cap = ids, c
+}
+
+// push appends a row whose values the caller sets.
+func (t *table) push(e Entity) int32 {
+	row := t.n
+	if row == t.cap {
+		t.grow(row + 1)
+	}
+	t.ids[row] = e
+	t.n = row + 1
+	return row
+}
+
+func (t *table) at(d *typeData, row int32) unsafe.Pointer {
+	return unsafe.Add(t.cols[d.slot], uintptr(row)*d.size)
+}
+
+// fill sets a row's values to a kind's defaults. The kind's components are the
+// table's.
+func (t *table) fill(row int32, k *kindData) {
+	for i, d := range t.arch.types {
+		d.move(t.at(d, row), k.defaults[i])
+	}
+}
+
+// drop removes a row; the last takes its place.
+func (t *table) drop(row int32) {
+	last := t.n - 1
+	if row != last {
+		for _, d := range t.arch.types {
+			d.move(t.at(d, row), t.at(d, last))
+		}
+		moved := t.ids[last]
+		t.ids[row] = moved
+		t.world.place(moved, t, row)
+	}
+	for _, d := range t.arch.rigid {
+		d.ops.clear(t.at(d, last), 1)
+	}
+	t.n = last
+}

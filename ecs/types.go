@@ -1,0 +1,262 @@
+package ecs
+
+import (
+	"fmt"
+	"reflect"
+	"sync"
+	"sync/atomic"
+	"unsafe"
+)
+
+// Types holds the component types, singletons and kinds of one game. It is
+// filled once, before the first world is made, and is the same on both ends:
+// the order of registration is the order of ids.
+//
+// Registration is not safe for concurrent use; worlds made from frozen Types
+// are independent of one another.
+type Types struct {
+	slots   []*typeData // by slot; 0 is nobody's, so that a zero Component matches nothing
+	singles []*typeData
+	kinds   []*Kind
+	frozen  bool
+	link    *typeData // the hidden parent component
+	queries atomic.Uint32
+	watches atomic.Uint32
+	tagsMu  sync.Mutex
+	tags    []string
+}
+
+// MaxTypes is how many component types one game may have. (One bit of the 256
+// in a mask is kept for the hierarchy.)
+const MaxTypes = 255
+
+const linkID ID = 255
+
+// NewTypes returns an empty set.
+func NewTypes() *Types { return &Types{slots: make([]*typeData, 1)} }
+
+// typeData is what is known of one registered type.
+type typeData struct {
+	id     ID
+	slot   uint16
+	name   string
+	rtype  reflect.Type
+	size   uintptr
+	plain  bool   // no pointers: copied as bytes
+	solid  bool   // no padding: compared and hashed as bytes
+	spans  []span // the bytes that hold values
+	ops    typeOps
+	enums  map[reflect.Type][]string
+	meta   map[string]string
+	fields []Field
+}
+
+// typeOps are typed operations, built where T is known.
+type typeOps struct {
+	alloc func(n int) unsafe.Pointer
+	copy  func(dst, src unsafe.Pointer, n int) // shallow, with write barriers
+	clear func(dst unsafe.Pointer, n int)
+	deep  func(dst, src unsafe.Pointer, n int) // the caller's copier
+}
+
+func opsOf[T any]() typeOps {
+	return typeOps{
+		alloc: func(n int) unsafe.Pointer { return unsafe.Pointer(unsafe.SliceData(make([]T, n))) },
+		copy: func(dst, src unsafe.Pointer, n int) {
+			copy(unsafe.Slice((*T)(dst), n), unsafe.Slice((*T)(src), n))
+		},
+		clear: func(dst unsafe.Pointer, n int) { clear(unsafe.Slice((*T)(dst), n)) },
+	}
+}
+
+// TypeInfo describes a registered component type or singleton.
+type TypeInfo struct {
+	ID     ID
+	Name   string
+	Type   reflect.Type
+	Size   uintptr           // bytes a row; the stride of Rows.Column
+	Fields []Field           // the leaves, by path
+	Meta   map[string]string // what was given with Meta; not to be written
+}
+
+// TypeOption refines a registration.
+type TypeOption func(*typeData) error
+
+// Named gives the type another name than its Go one.
+func Named(name string) TypeOption {
+	return func(d *typeData) error {
+		if name == "" {
+			return fmt.Errorf("empty name")
+		}
+		d.name = name
+		return nil
+	}
+}
+
+// Copier supplies the copy of a type that holds pointers, used by save and
+// restore. dst may hold an older value whose memory can be reused.
+func Copier[T any](f func(dst, src *T)) TypeOption {
+	return func(d *typeData) error {
+		if want := reflect.TypeFor[T](); d.rtype != want {
+			return fmt.Errorf("copier is for %v, the component is %v", want, d.rtype)
+		}
+		d.ops.deep = func(dst, src unsafe.Pointer, n int) {
+			a, b := unsafe.Slice((*T)(dst), n), unsafe.Slice((*T)(src), n)
+			for i := range a {
+				f(&a[i], &b[i])
+			}
+		}
+		return nil
+	}
+}
+
+// Meta attaches the user's own metadata to a type, for editors and inspectors.
+func Meta(key, value string) TypeOption {
+	return func(d *typeData) error {
+		if d.meta == nil {
+			d.meta = map[string]string{}
+		}
+		d.meta[key] = value
+		return nil
+	}
+}
+
+// Handle is what a registration and an access declaration take: a pointer to a
+// [Component] or, where it says so, to a [Singleton].
+type Handle interface {
+	ID() ID
+	Type() reflect.Type
+	Registered() bool
+
+	bind(t *Types, d *typeData)
+	ops() typeOps
+	owner() *Types
+	single() bool
+}
+
+// Register adds a component type. It refuses a type that holds pointers and
+// has no [Copier] (the error names the field's path), a second registration,
+// and any registration once a world was made.
+func (t *Types) Register(h Handle, opts ...TypeOption) error {
+	if h.single() {
+		return fmt.Errorf("ecs: register %v: a singleton is registered with RegisterSingleton", h.Type())
+	}
+	if len(t.slots) > MaxTypes {
+		return fmt.Errorf("ecs: register %v: %d component types are the most", h.Type(), MaxTypes)
+	}
+	d, err := t.describe(h, opts, t.slots[1:])
+	if err != nil {
+		return err
+	}
+	d.id, d.slot = ID(len(t.slots)-1), uint16(len(t.slots))
+	t.slots = append(t.slots, d)
+	h.bind(t, d)
+	return nil
+}
+
+func (t *Types) describe(h Handle, opts []TypeOption, among []*typeData) (*typeData, error) {
+	rt := h.Type()
+	if t.frozen {
+		return nil, fmt.Errorf("register %v: %w: register it before", rt, ErrFrozen)
+	}
+	if h.Registered() {
+		return nil, fmt.Errorf("ecs: register %v: this handle is registered already: use one handle a type", rt)
+	}
+	d := &typeData{name: rt.Name(), rtype: rt, size: rt.Size(), ops: h.ops()}
+	if d.name == "" {
+		d.name = rt.String()
+	}
+	for _, o := range opts {
+		if err := o(d); err != nil {
+			return nil, fmt.Errorf("ecs: register %v: %w", rt, err)
+		}
+	}
+	for _, o := range among {
+		if o.rtype == rt && o.name == d.name {
+			return nil, fmt.Errorf("ecs: register %v: type and name %q are taken: give another with Named, or share the handle", rt, d.name)
+		}
+		if o.name == d.name {
+			return nil, fmt.Errorf("ecs: register %v: name %q is taken by %v: give another with Named", rt, d.name, o.rtype)
+		}
+	}
+	path := pointerPath(rt, d.name)
+	if path != "" && d.ops.deep == nil {
+		return nil, fmt.Errorf("ecs: register %v: field %s holds a pointer: keep it out of the component, or supply ecs.Copier", rt, path)
+	}
+	d.plain = path == "" && d.ops.deep == nil
+	d.spans = valueSpans(rt, 0, nil)
+	d.solid = d.size == 0 || len(d.spans) == 1 && d.spans[0] == span{0, d.size}
+	d.fields = fieldsOf(d)
+	return d, nil
+}
+
+// Len is the number of component types.
+func (t *Types) Len() int { return len(t.slots) - 1 }
+
+// Info describes the type of an id below Len.
+func (t *Types) Info(id ID) TypeInfo { return t.slots[int(id)+1].info() }
+
+func (d *typeData) info() TypeInfo {
+	return TypeInfo{ID: d.id, Name: d.name, Type: d.rtype, Size: d.size, Fields: d.fields, Meta: d.meta}
+}
+
+// Lookup finds a component type by name.
+func (t *Types) Lookup(name string) (ID, bool) {
+	for _, d := range t.slots[1:] {
+		if d.name == name {
+			return d.id, true
+		}
+	}
+	return 0, false
+}
+
+// Singletons describes the singletons in order of registration.
+func (t *Types) Singletons() []TypeInfo {
+	out := make([]TypeInfo, len(t.singles))
+	for i, d := range t.singles {
+		out[i] = d.info()
+	}
+	return out
+}
+
+func (t *Types) freeze() {
+	if t.frozen {
+		return
+	}
+	t.frozen = true
+	c := new(Component[link])
+	d := &typeData{id: linkID, slot: uint16(len(t.slots)), name: "ecs.parent", rtype: reflect.TypeFor[link](),
+		size: unsafe.Sizeof(link{}), plain: true, solid: true, ops: c.ops()}
+	d.spans = []span{{0, d.size}}
+	t.slots = append(t.slots, d)
+	t.link = d
+}
+
+func (t *Types) slotOf(id ID) int {
+	if id == linkID {
+		return int(t.link.slot)
+	}
+	return int(id) + 1
+}
+
+// tagBits answers the bits of tags, numbering new ones. A set has 64 at most.
+func (t *Types) tagBits(names []string) (uint64, error) {
+	t.tagsMu.Lock()
+	defer t.tagsMu.Unlock()
+	var m uint64
+next:
+	for _, n := range names {
+		for i, have := range t.tags {
+			if have == n {
+				m |= 1 << i
+				continue next
+			}
+		}
+		if len(t.tags) == 64 {
+			return 0, fmt.Errorf("ecs: tag %q: 64 tags are the most", n)
+		}
+		m |= 1 << len(t.tags)
+		t.tags = append(t.tags, n)
+	}
+	return m, nil
+}

@@ -1,0 +1,366 @@
+package ecs
+
+import (
+	"fmt"
+	"unsafe"
+)
+
+// WorldConfig configures a world. The zero value is ready to use.
+type WorldConfig struct {
+	// Tags say what this world is, such as "server", "client" or "headless".
+	// A system runs only in worlds that hold all of its tags.
+	Tags []string
+	// Capacity is how many entities to make room for at first; 0 means 1024.
+	// Worlds grow as needed.
+	Capacity int
+}
+
+// World holds entities and their components, and the singletons. It is used by
+// one goroutine at a time; worlds are independent of one another.
+//
+// While a world is locked (a system runs, or the caller called [World.Lock])
+// structural commands are deferred: spawned entities live at once and are seen
+// by queries after the flush, everything else happens at the flush, in order
+// of issue.
+type World struct {
+	rec     []uint64  // records by index
+	cols    []columns // by slot; 0 stays empty
+	tables  []*table  // by id; 0 is nowhere
+	types   *Types
+	version uint64 // counts changes; never goes back
+	changed uint64 // the last change of any rows
+	layout  uint64 // the last change of the set of tables
+
+	pages     []page
+	firstFree [ranges]uint32
+	strays    []uint32
+	parts     []*part // by index, in order of creation
+	sorted    []*part // by owner
+	owners    [256]*[256]*part
+	ordered   []*table // all but staging ones, in canonical order
+
+	archs      []*archetype
+	archByMask map[Mask]*archetype // looked up, never iterated
+
+	singles     []unsafe.Pointer
+	singleBlock []byte
+
+	locks    int
+	removals int
+	commands []command
+	values   []pendingValues
+	staged   []*table
+	parallel bool
+
+	tags    uint64
+	caches  []*queryCache
+	watches []*watchState
+	count   int
+	kids    kidIndex
+	scratch hashScratch
+	guard   guard
+}
+
+// NewWorld makes an empty world and freezes the types. It panics with
+// [UsageError] when the tags of the game are more than 64.
+func NewWorld(t *Types, cfg WorldConfig) *World {
+	t.freeze()
+	tags, err := t.tagBits(cfg.Tags)
+	if err != nil {
+		panic(UsageError{err.Error()})
+	}
+	w := &World{types: t, tags: tags, version: 1, changed: 1, layout: 1}
+	w.archByMask = map[Mask]*archetype{}
+	w.cols = make([]columns, len(t.slots))
+	for i := range w.cols {
+		w.cols[i] = columns{make([]unsafe.Pointer, 1, 16), w, uint16(i)}
+	}
+	w.tables = []*table{nil}
+	w.values = make([]pendingValues, len(t.slots))
+	n := cfg.Capacity
+	if n <= 0 {
+		n = 1024
+	}
+	n = min(n, maxSlot/2)
+	w.reserve(2*n/pageLen + 1)
+	w.newSingles()
+	w.partOf(Nobody)
+	return w
+}
+
+// Types is what the world was made of.
+func (w *World) Types() *Types { return w.types }
+
+// Len counts the living entities.
+func (w *World) Len() int { return w.count }
+
+// find is the record of a living entity, or 0.
+func (w *World) find(e Entity) uint64 {
+	if i := e & indexMask; i < Entity(len(w.rec)) {
+		if rec := w.rec[i]; rec>>genShift == uint64(e)>>32 && tableOf(rec) != 0 {
+			return rec
+		}
+	}
+	return 0
+}
+
+// Alive tells whether the handle's entity exists. One spawned while locked
+// does at once; one destroyed while locked does until the flush.
+func (w *World) Alive(e Entity) bool { return w.find(e) != 0 }
+
+// Owner is the entity's owner; Nobody when it is gone.
+func (w *World) Owner(e Entity) Owner {
+	if rec := w.find(e); rec != 0 {
+		return w.tables[tableOf(rec)].part.owner
+	}
+	return Nobody
+}
+
+// Mask is the entity's component set; empty when it is gone. It has a bit
+// above every registered type when the entity has a parent.
+func (w *World) Mask(e Entity) Mask {
+	if rec := w.find(e); rec != 0 {
+		return w.tables[tableOf(rec)].arch.mask
+	}
+	return Mask{}
+}
+
+// Row is the entity's row alone; false when it is gone.
+func (w *World) Row(e Entity) (Rows, bool) {
+	rec := w.find(e)
+	if rec == 0 {
+		return Rows{}, false
+	}
+	return Rows{w.tables[tableOf(rec)], int32(rec & rowMask), 1}, true
+}
+
+// Pointer points at the entity's value of a component, until the next
+// structural change; nil when it is gone or lacks it.
+func (w *World) Pointer(e Entity, id ID) unsafe.Pointer {
+	if rec := w.find(e); rec != 0 && int(id) < w.types.Len() {
+		if p := w.cols[int(id)+1].base[tableOf(rec)]; p != nil {
+			return unsafe.Add(p, uintptr(rec&rowMask)*w.types.slots[int(id)+1].size)
+		}
+	}
+	return nil
+}
+
+// touch notes a change of a table's rows. The versions of ids are what saves
+// compare; they never go back.
+func (w *World) touch(t *table) {
+	t.version = w.version
+	t.part.changed = w.version
+	w.changed = w.version
+}
+
+// Spawn makes an entity of a kind, in [RangeServer], with the kind's defaults.
+// While the world is locked the entity lives at once (Get and Find work), and
+// queries see it after the flush. It panics with [UsageError] when the kind is
+// not registered.
+func (w *World) Spawn(k *Kind, owner Owner) Entity { return w.SpawnIn(RangeServer, k, owner) }
+
+// SpawnIn is Spawn with the handle from the given range.
+func (w *World) SpawnIn(r Range, k *Kind, owner Owner) Entity {
+	w.checkKind(k)
+	if r >= ranges {
+		misuse("spawn in %v: use RangeServer, RangePredicted or RangeLocal", r)
+	}
+	p := w.partOf(owner)
+	w.version++
+	e := w.allocate(p, r)
+	w.begin(e, k.d, p)
+	return e
+}
+
+func (w *World) checkKind(k *Kind) {
+	if k.d == nil {
+		misuse("this kind is not registered: pass it to Types.RegisterKind first")
+	}
+	if k.d.types != w.types {
+		misuse("kind %q is registered with other Types than this world's", k.d.name)
+	}
+}
+
+// begin gives a fresh handle its row.
+func (w *World) begin(e Entity, k *kindData, p *part) {
+	t := w.tableOfKind(p, k)
+	if w.locks > 0 {
+		w.defer1(command{op: opSpawn, e: e})
+		t = w.stageOf(t)
+		if t.n == 0 {
+			w.staged = append(w.staged, t)
+		}
+	}
+	row := t.push(e)
+	t.fill(row, k)
+	w.place(e, t, row)
+	w.count++
+	if !t.staging {
+		w.touch(t)
+	}
+}
+
+// Place makes an entity at a given handle, as mirrors of another world do. The
+// index must be free ([ErrOccupied] otherwise); the generation may be any but
+// 0. Deferral is as with Spawn.
+func (w *World) Place(e Entity, k *Kind, owner Owner) error {
+	w.checkKind(k)
+	p := w.partOf(owner)
+	w.version++
+	if err := w.take(e, p); err != nil {
+		return fmt.Errorf("place %v: %w", e, err)
+	}
+	w.begin(e, k.d, p)
+	return nil
+}
+
+// Destroy removes an entity and its children; false when it is gone already.
+// It is deferred while the world is locked.
+func (w *World) Destroy(e Entity) bool {
+	if w.find(e) == 0 {
+		return false
+	}
+	if w.locks > 0 {
+		w.defer1(command{op: opDestroy, e: e})
+		return true
+	}
+	w.destroy(e)
+	return true
+}
+
+func (w *World) destroy(e Entity) {
+	rec := w.find(e)
+	if rec == 0 {
+		return
+	}
+	if w.kids.used {
+		w.destroyKids(e)
+		if rec = w.find(e); rec == 0 {
+			return
+		}
+	}
+	t := w.tables[tableOf(rec)]
+	w.version++
+	t.drop(int32(rec & rowMask))
+	w.touch(t)
+	w.release(e, t.part)
+	w.count--
+	if len(w.strays) >= maxStrays {
+		w.returnStrays()
+	}
+}
+
+// moveRow takes an entity's row to another table and answers its new row. What
+// both tables have moves along; what only the new one has is the caller's to set.
+func (w *World) moveRow(e Entity, from *table, row int32, to *table) int32 {
+	w.version++
+	dst := to.push(e)
+	for _, d := range to.arch.types {
+		if src := from.cols[d.slot]; src != nil {
+			d.move(to.at(d, dst), unsafe.Add(src, uintptr(row)*d.size))
+		}
+	}
+	from.drop(row)
+	w.place(e, to, dst)
+	w.touch(from)
+	w.touch(to)
+	return dst
+}
+
+// AddByID gives the entity a component, or sets it where present, from the
+// Info(id).Size bytes at src. It is [Component.Add] for callers without the
+// type; src is copied before AddByID returns.
+func (w *World) AddByID(e Entity, id ID, src unsafe.Pointer) {
+	d := w.typeOf(id)
+	if p := w.Pointer(e, id); p != nil && !w.pending(e) {
+		d.move(p, src)
+		return
+	}
+	w.addSlot(e, int(d.slot), src)
+}
+
+// RemoveByID takes a component from the entity: [Component.Remove].
+func (w *World) RemoveByID(e Entity, id ID) { w.removeSlot(e, int(w.typeOf(id).slot)) }
+
+func (w *World) typeOf(id ID) *typeData {
+	if int(id) >= w.types.Len() {
+		misuse("component %d of %d", id, w.types.Len())
+	}
+	return w.types.slots[int(id)+1]
+}
+
+func (w *World) addSlot(e Entity, slot int, src unsafe.Pointer) {
+	rec := w.find(e)
+	if rec == 0 {
+		return
+	}
+	d := w.types.slots[slot]
+	if w.locks > 0 {
+		w.defer1(command{op: opAdd, e: e, slot: uint16(slot), arg: uint64(w.values[slot].push(d, src))})
+		return
+	}
+	w.add(e, rec, d, src)
+}
+
+func (w *World) add(e Entity, rec uint64, d *typeData, src unsafe.Pointer) {
+	t := w.tables[tableOf(rec)]
+	if p := t.cols[d.slot]; p != nil {
+		d.move(t.at(d, int32(rec&rowMask)), src)
+		return
+	}
+	to := w.tableFor(t.part, w.with(t.arch, int(d.slot)))
+	row := w.moveRow(e, t, int32(rec&rowMask), to)
+	d.move(to.at(d, row), src)
+}
+
+func (w *World) removeSlot(e Entity, slot int) {
+	rec := w.find(e)
+	if rec == 0 {
+		return
+	}
+	if w.locks > 0 {
+		w.removals++
+		w.defer1(command{op: opRemove, e: e, slot: uint16(slot)})
+		return
+	}
+	w.remove(e, rec, slot)
+}
+
+func (w *World) remove(e Entity, rec uint64, slot int) {
+	t := w.tables[tableOf(rec)]
+	if t.cols[slot] != nil {
+		w.moveRow(e, t, int32(rec&rowMask), w.tableFor(t.part, w.without(t.arch, slot)))
+	}
+}
+
+// Transfer gives the entity to another owner, deferred while the world is
+// locked. Saves of both owners' parts alone (see [World.NewOwnerHistory]) from
+// before are void. It answers [ErrStale] when the entity is gone.
+func (w *World) Transfer(e Entity, o Owner) error {
+	rec := w.find(e)
+	if rec == 0 {
+		return fmt.Errorf("transfer %v: %w", e, ErrStale)
+	}
+	if w.locks > 0 {
+		w.defer1(command{op: opTransfer, e: e, arg: uint64(o)})
+		return nil
+	}
+	w.transfer(e, rec, o)
+	return nil
+}
+
+func (w *World) transfer(e Entity, rec uint64, o Owner) {
+	t := w.tables[tableOf(rec)]
+	if t.part.owner == o {
+		return
+	}
+	from, to := t.part, w.partOf(o)
+	w.moveRow(e, t, int32(rec&rowMask), w.tableFor(to, t.arch))
+	from.cut, to.cut = w.version, w.version
+	pg := &w.pages[e.slot()>>pageBits]
+	if bit := uint64(1) << (e.slot() & (pageLen - 1)); pg.home == to.index {
+		pg.away &^= bit
+	} else if pg.home >= 0 {
+		pg.away |= bit
+	}
+}

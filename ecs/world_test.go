@@ -1,0 +1,164 @@
+package ecs_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/foretick/foretick/ecs"
+)
+
+func TestSpawnHasTheKindsDefaults(t *testing.T) {
+	g := newGame(t)
+	w := ecs.NewWorld(g.types, ecs.WorldConfig{})
+	e := w.Spawn(&g.person, 3)
+	require.True(t, w.Alive(e))
+	require.Equal(t, ecs.Owner(3), w.Owner(e))
+	require.Equal(t, Health{100}, *g.hp.Get(w, e))
+	require.Equal(t, Position{}, *g.pos.Get(w, e))
+	require.Nil(t, g.dead.Find(w, e))
+	require.Equal(t, 1, w.Len())
+}
+
+func TestStaleHandlesAreRefused(t *testing.T) {
+	g := newGame(t)
+	w := ecs.NewWorld(g.types, ecs.WorldConfig{})
+	e := w.Spawn(&g.mover, 1)
+	require.True(t, w.Destroy(e))
+	require.False(t, w.Destroy(e))
+	again := w.Spawn(&g.mover, 1)
+	require.Equal(t, e.Index(), again.Index())
+	require.NotEqual(t, e, again)
+	require.False(t, w.Alive(e))
+	require.Nil(t, g.pos.Find(w, e))
+	require.ErrorIs(t, w.Transfer(e, 2), ecs.ErrStale)
+	require.PanicsWithError(t, "ecs: Get Position of 0.1: the entity is gone: use Find where it may be", func() { g.pos.Get(w, e) })
+	require.PanicsWithError(t, "ecs: Get Health of 0.2: the entity has none: use Find where it may lack it", func() { g.hp.Get(w, again) })
+	require.False(t, w.Alive(ecs.None))
+	require.False(t, w.Alive(^ecs.Entity(0)))
+}
+
+func TestRangesHaveTheirOwnCounters(t *testing.T) {
+	g := newGame(t)
+	w := ecs.NewWorld(g.types, ecs.WorldConfig{})
+	a := w.Spawn(&g.mover, 1)
+	p := w.SpawnIn(ecs.RangePredicted, &g.mover, 1)
+	l := w.SpawnIn(ecs.RangeLocal, &g.mover, 1)
+	b := w.Spawn(&g.mover, 1)
+	require.Equal(t, "0.1 p1024.1 l1536.1 1.1", a.String()+" "+p.String()+" "+l.String()+" "+b.String())
+	require.Equal(t, ecs.RangePredicted, p.Range())
+}
+
+func TestStructuralCommandsWaitForTheFlush(t *testing.T) {
+	g := newGame(t)
+	w := ecs.NewWorld(g.types, ecs.WorldConfig{})
+	q := ecs.NewQuery(g.types, ecs.With(&g.pos))
+	a := w.Spawn(&g.rock, 0)
+	w.Lock()
+	b := w.Spawn(&g.mover, 0)
+	g.pos.Get(w, b).X = 7
+	g.vel.Add(w, a, Velocity{X: 1})
+	g.hp.Add(w, b, Health{5})
+	g.vel.Remove(w, b)
+	g.vel.Add(w, b, Velocity{X: 9}) // behind the removal
+	require.NoError(t, w.Transfer(a, 4))
+	require.Equal(t, 1, q.Count(w))
+	require.Nil(t, g.vel.Find(w, a))
+	w.Unlock()
+	require.Equal(t, 2, q.Count(w))
+	require.Equal(t, float32(7), g.pos.Get(w, b).X)
+	require.Equal(t, float32(1), g.vel.Get(w, a).X)
+	require.Equal(t, float32(9), g.vel.Get(w, b).X)
+	require.Equal(t, int16(5), g.hp.Get(w, b).Points)
+	require.Equal(t, ecs.Owner(4), w.Owner(a))
+}
+
+func TestQueriesVisitTablesInCanonicalOrder(t *testing.T) {
+	g := newGame(t)
+	w := ecs.NewWorld(g.types, ecs.WorldConfig{})
+	q := ecs.NewQuery(g.types, ecs.With(&g.pos), ecs.Without(&g.dead))
+	for _, o := range []ecs.Owner{9, ecs.Island, 2} {
+		w.Spawn(&g.person, o)
+		w.Spawn(&g.rock, o)
+		w.Spawn(&g.empty, o)
+	}
+	var got []ecs.Owner
+	for _, r := range q.All(w) {
+		got = append(got, r.Owner())
+	}
+	require.Equal(t, []ecs.Owner{2, 9, ecs.Island, 2, 9, ecs.Island}, got)
+	require.Len(t, q.Owned(w, 9), 2)
+	require.Empty(t, q.Owned(w, 77))
+}
+
+func TestPlaceTakesAGivenHandle(t *testing.T) {
+	g := newGame(t)
+	w := ecs.NewWorld(g.types, ecs.WorldConfig{})
+	e := ecs.Entity(5)<<32 | 200
+	require.NoError(t, w.Place(e, &g.rock, 2))
+	require.ErrorIs(t, w.Place(e, &g.rock, 2), ecs.ErrOccupied)
+	require.True(t, w.Alive(e))
+	a := w.Spawn(&g.rock, 2) // in a page of its own
+	require.NotEqual(t, e.Index(), a.Index())
+	next := a + 3 // not taken yet
+	require.NoError(t, w.Place(next, &g.rock, 2))
+	seen := map[uint32]bool{a.Index(): true, next.Index(): true, e.Index(): true}
+	for range 100 {
+		n := w.Spawn(&g.rock, 2)
+		require.False(t, seen[n.Index()], "%v", n)
+		seen[n.Index()] = true
+	}
+	require.True(t, w.Destroy(e))
+	require.NoError(t, w.Place(e, &g.rock, 3))
+	require.Equal(t, ecs.Owner(3), w.Owner(e))
+}
+
+func TestSaveAndRestore(t *testing.T) {
+	g := newGame(t)
+	w := ecs.NewWorld(g.types, ecs.WorldConfig{})
+	h := w.NewHistory(4)
+	a := w.Spawn(&g.person, 1)
+	*g.name.Get(w, a) = Name{"ann"}
+	*g.score.Get(w) = 5
+	h.Save(0)
+	b := w.Spawn(&g.person, 1)
+	g.pos.Get(w, a).X = 4
+	*g.name.Get(w, a) = Name{"bob"}
+	*g.score.Get(w) = 6
+	w.Destroy(a)
+	h.Save(1)
+	h.Restore(0)
+	require.True(t, w.Alive(a))
+	require.False(t, w.Alive(b))
+	require.Equal(t, float32(0), g.pos.Get(w, a).X)
+	require.Equal(t, "ann", g.name.Get(w, a).Text)
+	require.Equal(t, int64(5), *g.score.Get(w))
+	require.Equal(t, b, w.Spawn(&g.person, 1))
+	h.Restore(1)
+	require.False(t, w.Alive(a))
+	require.True(t, w.Alive(b))
+	require.Equal(t, int64(6), *g.score.Get(w))
+	require.Equal(t, 1, w.Len())
+	require.Panics(t, func() { h.Restore(3) })
+}
+
+func TestChildrenDieWithTheirParent(t *testing.T) {
+	g := newGame(t)
+	w := ecs.NewWorld(g.types, ecs.WorldConfig{})
+	a, b, c := w.Spawn(&g.rock, 0), w.Spawn(&g.mover, 0), w.Spawn(&g.rock, 1)
+	require.NoError(t, w.SetParent(b, a))
+	require.NoError(t, w.SetParent(c, b))
+	require.ErrorIs(t, w.SetParent(a, c), ecs.ErrCycle)
+	require.Equal(t, []ecs.Entity{b}, w.Children(a))
+	require.Equal(t, b, w.Parent(c))
+	h := w.NewHistory(1)
+	h.Save(0)
+	w.Destroy(a)
+	require.Equal(t, 0, w.Len())
+	h.Restore(0)
+	require.Equal(t, []ecs.Entity{c}, w.Children(b))
+	require.NoError(t, w.SetParent(c, ecs.None))
+	w.Destroy(b)
+	require.True(t, w.Alive(c))
+	require.Equal(t, ecs.None, w.Parent(c))
+}

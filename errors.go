@@ -1,0 +1,69 @@
+package foretick
+
+import (
+	"fmt"
+	"net"
+	"strings"
+
+	"github.com/foretick/foretick/transport"
+)
+
+// DisconnectError is why a client's connection ended. It unwraps to
+// [net.ErrClosed].
+type DisconnectError struct {
+	// Code is the reason, as the transport or the server gave it.
+	Code transport.Code
+	// Detail is the other end's text, possibly empty.
+	Detail string
+}
+
+// Error names the code and the detail.
+func (e *DisconnectError) Error() string {
+	if e.Detail == "" {
+		return fmt.Sprintf("foretick: disconnected: %v", e.Code)
+	}
+	return fmt.Sprintf("foretick: disconnected: %v: %s", e.Code, e.Detail)
+}
+
+// Unwrap is net.ErrClosed.
+func (e *DisconnectError) Unwrap() error { return net.ErrClosed }
+
+// ProtocolError is returned by a client whose protocol differs from the
+// server's. It unwraps to [net.ErrClosed].
+type ProtocolError struct {
+	// Ours and Theirs are the hashes of the two protocols.
+	Ours, Theirs uint64
+	// OurLine and TheirLine are the first lines of the two descriptions that
+	// differ; empty when an end has no more lines, and both empty when the
+	// server's description did not arrive.
+	OurLine, TheirLine string
+}
+
+// Error names the first difference.
+func (e *ProtocolError) Error() string {
+	if e.OurLine == "" && e.TheirLine == "" {
+		return fmt.Sprintf("foretick: the server speaks another protocol (ours %016x, theirs %016x)", e.Ours, e.Theirs)
+	}
+	return fmt.Sprintf("foretick: the server speaks another protocol: first difference: ours %q, the server's %q", e.OurLine, e.TheirLine)
+}
+
+// Unwrap is net.ErrClosed.
+func (e *ProtocolError) Unwrap() error { return net.ErrClosed }
+
+// firstDifference finds the first line in which two descriptions differ.
+func firstDifference(ours, theirs string) (a, b string) {
+	x, y := strings.Split(ours, "\n"), strings.Split(theirs, "\n")
+	for i := 0; i < len(x) || i < len(y); i++ {
+		a, b = "", ""
+		if i < len(x) {
+			a = x[i]
+		}
+		if i < len(y) {
+			b = y[i]
+		}
+		if a != b {
+			return a, b
+		}
+	}
+	return "", ""
+}

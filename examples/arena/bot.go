@@ -1,0 +1,111 @@
+package main
+
+import (
+	"math"
+	"math/rand/v2"
+
+	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/ecs"
+)
+
+// Bot plays one client with scripted input: it wanders, and shoots at whom it
+// sees on its own screen. It knows nothing that a player would not.
+type Bot struct {
+	game  *Game
+	rand  *rand.Rand
+	quiet bool // stands still and holds its fire
+
+	dir    float64 // where it walks
+	turn   int     // ticks until it turns
+	burst  int     // ticks of the gun it holds
+	weapon uint8
+	last   Command
+
+	living, moving, changed int // ticks, for the report
+}
+
+// NewBot makes a bot of its own temper.
+func NewBot(g *Game, seed, number uint64) *Bot {
+	return &Bot{game: g, rand: rand.New(rand.NewPCG(seed, number))}
+}
+
+// Sample is the bot's hand on the pad, once a tick.
+func (b *Bot) Sample(v foretick.View) Command {
+	if b.quiet {
+		return Command{Aim: b.last.Aim}
+	}
+	g := b.game
+	me, ok := b.me(v)
+	if !ok {
+		return Command{}
+	}
+	if b.turn--; b.turn <= 0 {
+		b.turn = g.ticks(8 + b.rand.IntN(25))
+		b.dir = b.rand.Float64() * 2 * math.Pi
+	}
+	if b.burst--; b.burst <= 0 {
+		b.burst = g.ticks(60 + b.rand.IntN(60))
+		b.weapon = [...]uint8{automatic, automatic, semi, semi, launcher}[b.rand.IntN(5)]
+	}
+	cmd := Command{MoveX: float32(math.Cos(b.dir)), MoveY: float32(math.Sin(b.dir)), Weapon: b.weapon, Aim: b.last.Aim}
+	if angle, ok := b.target(v, me); ok {
+		cmd.Aim = angle
+		cmd.Fire = b.weapon != semi
+		cmd.Shoot = b.weapon == semi
+	} else {
+		cmd.Aim = float32(math.Remainder(float64(b.last.Aim)+0.05, 2*math.Pi))
+	}
+	b.count(v, me, cmd)
+	b.last = cmd
+	return cmd
+}
+
+func (b *Bot) count(v foretick.View, me ecs.Entity, cmd Command) {
+	if b.game.Status.Get(v.World, me).Dead {
+		return
+	}
+	b.living++
+	if cmd != b.last {
+		b.changed++
+	}
+	if vel := b.game.Vel.Get(v.World, me); vel.X != 0 || vel.Y != 0 {
+		b.moving++
+	}
+}
+
+// me is the bot's own body.
+func (b *Bot) me(v foretick.View) (ecs.Entity, bool) {
+	for _, rows := range b.game.avatars.Owned(v.World, v.Me) {
+		return rows.Entity(0), true
+	}
+	return ecs.None, false
+}
+
+// target finds the nearest living enemy in sight, and aims with an unsteady
+// hand.
+func (b *Bot) target(v foretick.View, me ecs.Entity) (float32, bool) {
+	g := b.game
+	at, team := *g.Pos.Get(v.World, me), g.Team.Get(v.World, me).ID
+	best, angle := math.MaxFloat64, 0.0
+	for _, rows := range g.avatars.All(v.World) {
+		if rows.Owner() == v.Me {
+			continue
+		}
+		pos, status, teams := g.Pos.Slice(rows), g.Status.Slice(rows), g.Team.Slice(rows)
+		for i := range pos {
+			if status[i].Dead || teams[i].ID == team {
+				continue
+			}
+			dx, dy := float64(pos[i].X-at.X), float64(pos[i].Y-at.Y)
+			d, a := math.Hypot(dx, dy), math.Atan2(dy, dx)
+			if d < best && float64(sight(at.X, at.Y, float32(a), float32(d))) >= d {
+				best, angle = d, a
+			}
+		}
+	}
+	if best > gunRange {
+		return 0, false
+	}
+	// The hand shakes by about a body's radius at any distance.
+	return float32(math.Remainder(angle+b.rand.NormFloat64()*bodyRadius*0.7/max(best, 1), 2*math.Pi)), true
+}

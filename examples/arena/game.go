@@ -1,0 +1,210 @@
+package main
+
+import (
+	"math"
+
+	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/lagcomp"
+)
+
+// The components. What a shared system writes is predicted; what only its owner
+// must know is marked so.
+type (
+	// Position is where a body or a bolt is, in metres.
+	Position struct {
+		X, Y float32 `net:"min=-64,max=64,step=0.01,lerp"`
+	}
+	// Velocity is a body's own, in metres a second.
+	Velocity struct {
+		X, Y float32 `net:"min=-32,max=32,step=0.01,owner"`
+	}
+	// Facing is where a body looks, in radians.
+	Facing struct {
+		Angle float32 `net:"angle,bits=12,lerp"`
+	}
+	// Status is what stops a body from acting.
+	Status struct {
+		Stun uint8 `net:"max=60"` // ticks left
+		Dead bool
+	}
+	// Weapon is a body's guns, in ticks and rounds.
+	Weapon struct {
+		Kind     uint8 `net:"max=2,owner"`
+		Ammo     uint8 `net:"max=60,owner"`
+		Cooldown uint8 `net:"max=120,owner"`
+		Reload   uint8 `net:"max=120,owner"`
+	}
+	// Health of a body. Only the server writes it.
+	Health struct {
+		Points int16 `net:"min=0,max=100"`
+	}
+	// Team that a body plays for, 0 or 1.
+	Team struct {
+		ID uint8 `net:"max=1"`
+	}
+	// Command is a player's input.
+	Command struct {
+		MoveX, MoveY float32 `net:"min=-1,max=1,step=0.0078125"`
+		Aim          float32 `net:"angle,bits=12"`
+		Weapon       uint8   `net:"max=2"`
+		Fire         bool    // held: the automatic gun and the launcher
+		Shoot        bool    `net:"oneshot"` // pressed: the semi-automatic gun
+	}
+	// Bolt is a slow projectile's flight; the server alone flies it.
+	Bolt struct {
+		VX, VY float32
+		Ticks  uint16
+		By     ecs.Owner
+	}
+	// Life is the server's account of a body.
+	Life struct {
+		Respawn uint16 // ticks until it stands up again
+		Deaths  uint16
+	}
+)
+
+// Shot is raised when a hitscan gun fires.
+type Shot struct {
+	Ray    lagcomp.Ray
+	Damage int16
+}
+
+// Launch is raised when the launcher fires.
+type Launch struct{ X, Y, Angle float32 }
+
+// The messages that every player gets for certain.
+type (
+	// Kill says who brought whom down.
+	Kill struct {
+		By, Target uint16
+		ID         uint32
+	}
+	// Beat comes once a second; its ids have no gap.
+	Beat struct{ ID uint32 }
+)
+
+// Options change the rules, for comparisons and planted faults.
+type Options struct {
+	TickRate int
+	Peaceful bool // no stun, no damage
+	Bias     bool // plants a fault in the movement code of this end
+}
+
+// Game holds the handles of one end. There are no globals: server and clients
+// each build their own.
+type Game struct {
+	opt Options
+
+	Pos    ecs.Component[Position]
+	Vel    ecs.Component[Velocity]
+	Face   ecs.Component[Facing]
+	Status ecs.Component[Status]
+	Gun    ecs.Component[Weapon]
+	HP     ecs.Component[Health]
+	Team   ecs.Component[Team]
+	Cmd    ecs.Component[Command]
+	Bolt   ecs.Component[Bolt]
+	Life   ecs.Component[Life]
+
+	Avatar ecs.Kind
+	Bolts  ecs.Kind
+
+	Shot   foretick.Event[Shot]
+	Launch foretick.Event[Launch]
+	Kill   foretick.Message[Kill]
+	Beat   foretick.Message[Beat]
+
+	avatars *ecs.Query
+	beats   uint32
+	kills   uint32
+	quiet   bool // the server stops hurting anybody: the match comes to rest
+
+	watch Watch
+}
+
+// Watch is told what happens, for the report. Every function may be nil.
+type Watch struct {
+	before   func(f *foretick.Frame, rows ecs.Rows)                              // server: bodies ahead of the guns
+	judged   func(f *foretick.Frame, by ecs.Owner, hit ecs.Entity, ok bool)      // server: a shot
+	fired    func(f *foretick.Frame, by ecs.Entity, hit foretick.Hit, ok bool)   // client: a predicted shot
+	stunned  func(f *foretick.Frame, who ecs.Owner)                              // server
+	died     func(f *foretick.Frame, who ecs.Entity)                             // server
+	received func(f *foretick.Frame, sent foretick.Tick, kind string, id uint32) // client: a message
+	render   func(f *foretick.Frame, rows ecs.Rows)                              // client: bodies shown
+	sent     func(kind string, id uint32)                                        // server: a message, to everybody
+}
+
+// The rules, in metres, seconds and ticks of a 30 Hz match.
+const (
+	bodyRadius   = 0.5
+	topSpeed     = 6
+	acceleration = 40
+	friction     = 30
+	gunRange     = 40
+	boltSpeed    = 14
+	stunTicks    = 8
+	respawnTicks = 45
+	magazine     = 30
+)
+
+// The stages of a tick: what befalls bodies, what they do, what flies and heals.
+const (
+	stageRules = "rules"
+	stageAct   = "act"
+	stageWorld = "world"
+)
+
+// NewGame makes one end's game.
+func NewGame(opt Options) *Game { return &Game{opt: opt} }
+
+// ticks turns ticks at 30 Hz into ticks at the game's rate.
+func (g *Game) ticks(at30 int) int {
+	return max(1, (at30*g.opt.TickRate+15)/30)
+}
+
+// Protocol declares the game.
+func (g *Game) Protocol() (*foretick.Protocol, error) {
+	p := foretick.NewProtocol("arena", 1)
+	p.TickRate(g.opt.TickRate)
+	p.Stages(stageRules, stageAct, stageWorld)
+	p.Component(&g.Pos, foretick.Predicted)
+	p.Component(&g.Vel, foretick.Predicted)
+	p.Component(&g.Face, foretick.Predicted)
+	p.Component(&g.Status, foretick.Predicted)
+	p.Component(&g.Gun, foretick.Predicted)
+	p.Component(&g.HP)
+	p.Component(&g.Team)
+	p.Local(&g.Bolt)
+	p.Local(&g.Life)
+	p.Command(&g.Cmd)
+	p.Kind(&g.Avatar, "avatar", &g.Pos, &g.Vel, &g.Face, &g.Status, &g.Gun, &g.HP, &g.Team, &g.Cmd, &g.Life)
+	p.Kind(&g.Bolts, "bolt", &g.Pos, &g.Face, &g.Bolt)
+	foretick.Default(p, &g.Avatar, &g.HP, Health{Points: 100})
+	foretick.Default(p, &g.Avatar, &g.Gun, Weapon{Ammo: magazine})
+	foretick.Volume2(p, &g.Pos, &g.Status, body)
+	foretick.OnClient(p, &g.Kill, func(f *foretick.Frame, t foretick.Tick, k Kill) { g.got(f, t, "kill", k.ID) })
+	foretick.OnClient(p, &g.Beat, func(f *foretick.Frame, t foretick.Tick, b Beat) { g.got(f, t, "beat", b.ID) })
+	p.Use(movement{g}, guns{g}, lives{g})
+	g.avatars = ecs.NewQuery(p.Types(), ecs.With(&g.Pos, &g.Team, &g.Cmd))
+	return p, p.Err()
+}
+
+// body is what can be hit: a disc, while its owner lives.
+func body(at *Position, s *Status) lagcomp.Sphere {
+	if s.Dead {
+		return lagcomp.Sphere{}
+	}
+	return lagcomp.Sphere{X: at.X, Y: at.Y, R: bodyRadius}
+}
+
+func (g *Game) got(f *foretick.Frame, t foretick.Tick, kind string, id uint32) {
+	if g.watch.received != nil {
+		g.watch.received(f, t, kind, id)
+	}
+}
+
+func sincos(a float32) (sin, cos float32) {
+	s, c := math.Sincos(float64(a))
+	return float32(s), float32(c)
+}

@@ -1,0 +1,148 @@
+package main
+
+import (
+	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/lagcomp"
+)
+
+// guns is the feature of shooting.
+type guns struct{ g *Game }
+
+// The guns.
+const (
+	automatic uint8 = iota
+	semi
+	launcher
+)
+
+// gun is a weapon's rules; times in ticks at 30 Hz.
+type gun struct {
+	cooldown int
+	damage   int16
+}
+
+var arsenal = [...]gun{automatic: {4, 4}, semi: {9, 9}, launcher: {24, 20}}
+
+const reloadTicks = 20
+
+// Declare adds its systems.
+func (m guns) Declare(p *foretick.Protocol) {
+	g := m.g
+	p.Server("witness", g.witness, ecs.Stage(stageAct), ecs.Read(&g.Status, &g.Gun, &g.Cmd), ecs.Before("fire"))
+	p.Shared("fire", g.fire, ecs.Stage(stageAct), ecs.Read(&g.Cmd, &g.Pos, &g.Face, &g.Status), ecs.Write(&g.Gun))
+	foretick.OnServer(p, &g.Shot, g.damage, ecs.ReadOther(&g.Pos), ecs.WriteOther(&g.HP, &g.Status, &g.Life))
+	foretick.OnServer(p, &g.Launch, g.launch)
+	foretick.OnPredicted(p, &g.Shot, g.tracer)
+	p.Server("fly", g.fly, ecs.Stage(stageWorld), ecs.Write(&g.Pos, &g.Bolt), ecs.WriteOther(&g.HP, &g.Status, &g.Life))
+}
+
+// witness lets the report see what the guns will see.
+func (g *Game) witness(f *foretick.Frame, rows ecs.Rows) {
+	if g.watch.before != nil {
+		g.watch.before(f, rows)
+	}
+}
+
+// fire works the triggers, the magazines and the cooldowns.
+func (g *Game) fire(f *foretick.Frame, rows ecs.Rows) {
+	pos, face, gun := g.Pos.Slice(rows), g.Face.Slice(rows), g.Gun.Slice(rows)
+	cmd, status := g.Cmd.Slice(rows), g.Status.Slice(rows)
+	for i := range gun {
+		w := &gun[i]
+		if w.Cooldown > 0 {
+			w.Cooldown--
+		}
+		if w.Reload > 0 {
+			if w.Reload--; w.Reload == 0 {
+				w.Ammo = magazine
+			}
+		}
+		if w.Cooldown == 0 {
+			w.Kind = cmd[i].Weapon
+		}
+		trigger := cmd[i].Fire
+		if w.Kind == semi {
+			trigger = cmd[i].Shoot
+		}
+		if !trigger || status[i].Dead || status[i].Stun > 0 || w.Cooldown > 0 || w.Reload > 0 || w.Ammo == 0 {
+			continue
+		}
+		g.discharge(f, rows.Entity(i), w, &pos[i], face[i].Angle)
+	}
+}
+
+func (g *Game) discharge(f *foretick.Frame, by ecs.Entity, w *Weapon, at *Position, angle float32) {
+	w.Cooldown = uint8(g.ticks(arsenal[w.Kind].cooldown))
+	if w.Ammo--; w.Ammo == 0 {
+		w.Reload = uint8(g.ticks(reloadTicks))
+	}
+	if w.Kind == launcher {
+		g.Launch.Raise(f, by, Launch{at.X, at.Y, angle})
+		return
+	}
+	ray := lagcomp.Ray2D(at.X, at.Y, angle, sight(at.X, at.Y, angle, gunRange))
+	g.Shot.Raise(f, by, Shot{ray, arsenal[w.Kind].damage})
+}
+
+// tracer is the shooter's own screen: what the shot seems to hit there.
+func (g *Game) tracer(f *foretick.Frame, by ecs.Entity, s Shot) {
+	if g.watch.fired != nil {
+		hit, ok := f.Seen(f.World.Owner(by)).Raycast(s.Ray)
+		g.watch.fired(f, by, hit, ok)
+	}
+}
+
+// damage judges a shot in the past that the shooter saw; the harm lands in the
+// present.
+func (g *Game) damage(f *foretick.Frame, by ecs.Owner, s Shot) {
+	hit, ok := f.Seen(by).Raycast(s.Ray)
+	if g.watch.judged != nil {
+		g.watch.judged(f, by, hit.Entity, ok)
+	}
+	if ok {
+		g.hurt(f, by, hit.Entity, s.Damage)
+	}
+}
+
+// launch makes a bolt.
+func (g *Game) launch(f *foretick.Frame, by ecs.Owner, l Launch) {
+	e := f.Spawn(&g.Bolts, ecs.Nobody)
+	sin, cos := sincos(l.Angle)
+	g.Pos.Get(f.World, e).X, g.Pos.Get(f.World, e).Y = l.X, l.Y
+	g.Face.Get(f.World, e).Angle = l.Angle
+	*g.Bolt.Get(f.World, e) = Bolt{VX: cos * boltSpeed, VY: sin * boltSpeed, Ticks: uint16(g.ticks(60)), By: by}
+}
+
+// fly moves the bolts and lets them hit whom they meet in the present.
+func (g *Game) fly(f *foretick.Frame, rows ecs.Rows) {
+	pos, bolt := g.Pos.Slice(rows), g.Bolt.Slice(rows)
+	for i := range bolt {
+		b := &bolt[i]
+		pos[i].X += b.VX * f.DT
+		pos[i].Y += b.VY * f.DT
+		x, y := pos[i].X, pos[i].Y
+		sx, sy := collide(&x, &y, 0.1)
+		if b.Ticks--; b.Ticks == 0 || sx || sy || g.struck(f, b, pos[i]) {
+			f.Destroy(rows.Entity(i))
+		}
+	}
+}
+
+// struck hurts the first body that a bolt touches.
+func (g *Game) struck(f *foretick.Frame, b *Bolt, at Position) bool {
+	for _, rows := range g.avatars.All(f.World) {
+		if rows.Owner() == b.By {
+			continue
+		}
+		pos, status := g.Pos.Slice(rows), g.Status.Slice(rows)
+		for i := range pos {
+			dx, dy := pos[i].X-at.X, pos[i].Y-at.Y
+			if !status[i].Dead && dx*dx+dy*dy < (bodyRadius+0.1)*(bodyRadius+0.1) {
+				g.hurt(f, b.By, rows.Entity(i), arsenal[launcher].damage)
+				return true
+			}
+		}
+	}
+	return false
+}

@@ -1,0 +1,121 @@
+package main
+
+import (
+	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/ecs"
+)
+
+// lives is the feature of being born, stunned, hurt, killed and born again.
+type lives struct{ g *Game }
+
+// Declare adds its systems.
+func (m lives) Declare(p *foretick.Protocol) {
+	g := m.g
+	p.Join(g.join)
+	p.Shared("wake", g.wake, ecs.Stage(stageRules), ecs.Write(&g.Status))
+	p.Server("stun", g.stun, ecs.Stage(stageRules), ecs.Write(&g.Status), ecs.With(&g.Team), ecs.After("wake"))
+	p.Server("respawn", g.respawn, ecs.Stage(stageWorld), ecs.Write(&g.Status, &g.Life, &g.Pos, &g.Vel, &g.HP, &g.Gun))
+	p.Server("beat", g.beat, ecs.Stage(stageWorld), ecs.Once())
+	p.Render("screen", g.screen, ecs.Read(&g.Pos, &g.Status, &g.Team))
+}
+
+func (g *Game) join(f *foretick.Frame, who ecs.Owner) {
+	e := f.Spawn(&g.Avatar, who)
+	g.Team.Get(f.World, e).ID = uint8(who % 2)
+	*g.Pos.Get(f.World, e) = g.birthplace(f, uint64(who))
+}
+
+// birthplace draws a free place on the field.
+func (g *Game) birthplace(f *foretick.Frame, salt uint64) Position {
+	r := f.Rand(salt + 1000)
+	at := Position{X: float32(r%3200)/100 - 16, Y: float32(r>>32%3200)/100 - 16}
+	collide(&at.X, &at.Y, bodyRadius)
+	return at
+}
+
+// wake lets stuns pass.
+func (g *Game) wake(_ *foretick.Frame, rows ecs.Rows) {
+	status := g.Status.Slice(rows)
+	for i := range status {
+		if status[i].Stun > 0 {
+			status[i].Stun--
+		}
+	}
+}
+
+// stun strikes about every other second, from nowhere: no client can know.
+func (g *Game) stun(f *foretick.Frame, rows ecs.Rows) {
+	if g.opt.Peaceful || g.quiet {
+		return
+	}
+	status := g.Status.Slice(rows)
+	for i := range status {
+		odds := uint64(g.ticks(42))
+		if status[i].Dead || status[i].Stun > 0 || f.Rand(uint64(rows.Owner()))%odds != 0 {
+			continue
+		}
+		status[i].Stun = uint8(g.ticks(stunTicks))
+		if g.watch.stunned != nil {
+			g.watch.stunned(f, rows.Owner())
+		}
+	}
+}
+
+// hurt takes health away, and life when none is left.
+func (g *Game) hurt(f *foretick.Frame, by ecs.Owner, target ecs.Entity, points int16) {
+	hp, status := g.HP.Find(f.World, target), g.Status.Find(f.World, target)
+	if hp == nil || status == nil || status.Dead || g.opt.Peaceful || g.quiet {
+		return
+	}
+	if hp.Points -= points; hp.Points > 0 {
+		return
+	}
+	hp.Points, status.Dead = 0, true
+	life := g.Life.Get(f.World, target)
+	life.Respawn = uint16(g.ticks(respawnTicks))
+	life.Deaths++
+	if g.watch.died != nil {
+		g.watch.died(f, target)
+	}
+	g.kills++
+	g.tell("kill", g.kills, g.Kill.Broadcast(f, Kill{By: uint16(by), Target: uint16(f.World.Owner(target)), ID: g.kills}))
+}
+
+// respawn stands the dead up again somewhere else.
+func (g *Game) respawn(f *foretick.Frame, rows ecs.Rows) {
+	status, life := g.Status.Slice(rows), g.Life.Slice(rows)
+	for i := range life {
+		if !status[i].Dead {
+			continue
+		}
+		if life[i].Respawn > 0 {
+			life[i].Respawn--
+			continue
+		}
+		status[i] = Status{}
+		g.Pos.Slice(rows)[i] = g.birthplace(f, uint64(rows.Owner()))
+		g.Vel.Slice(rows)[i] = Velocity{}
+		g.HP.Slice(rows)[i] = Health{Points: 100}
+		g.Gun.Slice(rows)[i] = Weapon{Ammo: magazine}
+	}
+}
+
+// beat tells everybody the time, once a second.
+func (g *Game) beat(f *foretick.Frame, _ ecs.Rows) {
+	if int(f.Tick)%g.opt.TickRate == 0 {
+		g.beats++
+		g.tell("beat", g.beats, g.Beat.Broadcast(f, Beat{ID: g.beats}))
+	}
+}
+
+func (g *Game) tell(kind string, id uint32, err error) {
+	if g.watch.sent != nil && err == nil {
+		g.watch.sent(kind, id)
+	}
+}
+
+func (g *Game) screen(f *foretick.Frame, rows ecs.Rows) {
+	if g.watch.render != nil {
+		g.watch.render(f, rows)
+	}
+}

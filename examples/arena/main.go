@@ -1,0 +1,76 @@
+// Arena is a top-down shooter between bots: a whole game with everything a
+// networked shooter needs, and a report on how well the network was hidden.
+//
+// Without flags it plays ten seconds over a simulated bad network, in one
+// process. See -help for real sockets, separate processes and bad links.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	err := run(ctx, os.Args[1:], os.Stdout)
+	stop()
+	os.Exit(exitCode(err, os.Stderr))
+}
+
+// exitCode tells what went wrong in one line: 2 for the command line, 1 for the
+// rest.
+func exitCode(err error, w io.Writer) int {
+	switch {
+	case err == nil, errors.Is(err, flag.ErrHelp), errors.Is(err, context.Canceled):
+		return 0
+	case errors.Is(err, errUsage):
+		fmt.Fprintln(w, "arena:", oneLine(strings.TrimPrefix(err.Error(), errUsage.Error()+": ")), "(see -help)")
+		return 2
+	}
+	fmt.Fprintln(w, "arena:", oneLine(err.Error()))
+	return 1
+}
+
+func oneLine(s string) string { return strings.ReplaceAll(strings.TrimSpace(s), "\n", "; ") }
+
+// run is the program but for its process.
+func run(ctx context.Context, args []string, out io.Writer) error {
+	o, err := parse(args, out)
+	if err != nil {
+		return err
+	}
+	live := out
+	if o.json {
+		live = nil
+	}
+	switch {
+	case o.serve != "":
+		return serve(ctx, o, out)
+	case o.join != "":
+		return join(ctx, o, out)
+	case o.transport == "udp":
+		return show(o, out)(playUDP(ctx, o, live))
+	}
+	return show(o, out)(playSim(o, live))
+}
+
+// show prints a report as the options want it.
+func show(o options, out io.Writer) func(*Report, error) error {
+	return func(r *Report, err error) error {
+		if err != nil {
+			return err
+		}
+		if o.json {
+			return r.JSON(out)
+		}
+		r.Text(out)
+		return nil
+	}
+}

@@ -1,0 +1,214 @@
+package main
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"hash"
+	"runtime"
+	"time"
+
+	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/prediction"
+)
+
+// quietTime is how long bots stand still before both ends are compared.
+const quietTime = 2500 * time.Millisecond
+
+// match is a server and its bots in one process, and everything the report
+// needs of either.
+type match struct {
+	opt    options
+	game   *Game
+	server *foretick.Server
+	seats  []*seat
+	shots  *shots
+	stuns  int
+	ended  bool // the played time is over: the match comes to rest
+
+	took    []time.Duration // server's Steps in which a tick ran
+	mallocs uint64
+	counted int
+	state   hash.Hash
+	memory  runtime.MemStats
+	atEnd   Report
+}
+
+// seat is one bot and its client.
+type seat struct {
+	bot    *Bot
+	game   *Game
+	client *foretick.Client
+	next   map[string]uint32 // the id that the next message of a kind must have
+	got    uint64            // messages that came once and in their order
+}
+
+func newMatch(o options) *match {
+	ticks := int((o.seconds + 10) * float64(o.tickRate))
+	return &match{opt: o, shots: newShots(o.clients, ticks), state: sha256.New(), took: make([]time.Duration, 0, ticks)}
+}
+
+// serverConfig makes the server's game and configuration, but for its
+// transport.
+func (m *match) serverConfig() (foretick.ServerConfig, error) {
+	m.game = NewGame(m.opt.rules())
+	g := m.game
+	g.watch = Watch{
+		before:  func(f *foretick.Frame, rows ecs.Rows) { m.shots.before(g, f, rows) },
+		judged:  m.shots.judged,
+		stunned: func(*foretick.Frame, ecs.Owner) { m.stuns++ },
+		died: func(f *foretick.Frame, who ecs.Entity) {
+			m.shots.died[who] = append(m.shots.died[who], f.Tick)
+		},
+	}
+	p, err := g.Protocol()
+	return foretick.ServerConfig{
+		Protocol: p, SnapshotRate: m.opt.snapshotRate, NoLagCompensation: m.opt.noLagComp, MaxClients: max(64, m.opt.clients),
+	}, err
+}
+
+// clientConfig makes the n-th bot's game and configuration, but for its
+// transport.
+func (m *match) clientConfig(n int) (*seat, foretick.ClientConfig, error) {
+	rules := m.opt.rules()
+	rules.Bias = m.opt.plant == "code" && n == 0
+	g := NewGame(rules)
+	p, err := g.Protocol()
+	s := &seat{game: g, bot: NewBot(g, m.opt.seed, uint64(n)), next: map[string]uint32{}}
+	g.watch.received = s.received
+	g.watch.fired = func(f *foretick.Frame, by ecs.Entity, hit foretick.Hit, ok bool) { m.fired(s, f, by, hit, ok) }
+	if m.opt.plant == "desync" && n == 0 {
+		g.watch.render = s.corrupt
+	}
+	m.seats = append(m.seats, s)
+	return s, foretick.ClientConfig{
+		Protocol: p, Sample: foretick.Sample(&g.Cmd, s.bot.Sample), NoPrediction: m.opt.noPrediction,
+	}, err
+}
+
+// received checks that messages come once and without a gap.
+func (s *seat) received(_ *foretick.Frame, _ foretick.Tick, kind string, id uint32) {
+	if want, ok := s.next[kind]; !ok || id == want {
+		s.got++
+	}
+	s.next[kind] = id + 1
+}
+
+// corrupt is the planted desync: a render system that writes what it should
+// only draw.
+func (s *seat) corrupt(_ *foretick.Frame, rows ecs.Rows) {
+	teams := s.game.Team.Slice(rows)
+	for i := range teams {
+		teams[i].ID ^= 1
+	}
+}
+
+// fired notes a predicted shot, and whom it hit as the server names him.
+func (m *match) fired(s *seat, f *foretick.Frame, by ecs.Entity, hit foretick.Hit, ok bool) {
+	if m.ended || m.server == nil {
+		return
+	}
+	who := f.World.Owner(by)
+	shot := seenShot{hit: ok, render: s.client.View().Render}
+	if ok {
+		shot.target, _ = foretick.Counterpart(m.server, who, s.client, hit.Entity)
+	}
+	m.shots.fired(shotKey{who, f.Tick}, shot)
+}
+
+// around times one of the server's Steps, and counts what it allocates once the
+// match runs evenly.
+func (m *match) around(step func()) {
+	before := m.server.Tick()
+	steady := !m.ended && before > uint32(5*m.opt.tickRate) && m.counted < 100
+	if steady {
+		runtime.ReadMemStats(&m.memory)
+	}
+	mallocs, start := m.memory.Mallocs, time.Now()
+	step()
+	took := time.Since(start)
+	if steady {
+		runtime.ReadMemStats(&m.memory)
+		m.mallocs += m.memory.Mallocs - mallocs
+		m.counted += int(m.server.Tick() - before)
+	}
+	if m.server.Tick() != before && !m.ended && len(m.took) < cap(m.took) {
+		m.took = append(m.took, took)
+	}
+}
+
+// hashTick is part of the trace of a match over real sockets.
+func (m *match) hashTick(f *foretick.Frame) {
+	var b [12]byte
+	binary.LittleEndian.PutUint32(b[:], f.Tick)
+	binary.LittleEndian.PutUint64(b[4:], m.server.Hash())
+	m.state.Write(b[:])
+}
+
+// end stops the play: what is counted by the second is settled now, and the
+// match comes to rest.
+func (m *match) end() {
+	r := &m.atEnd
+	st := m.server.Stats()
+	m.countClients()
+	n := float64(len(m.seats))
+	r.Ticks, r.Stuns, r.Entities = m.server.Tick(), m.stuns, m.server.World().Len()
+	r.BytesDown, r.BytesUp = float64(st.BytesOut)/n/m.opt.seconds, float64(st.BytesIn)/n/m.opt.seconds
+	r.InputsMissing = st.InputsMissing
+	r.ServerTickP50, r.ServerTickP99 = quantile(m.took, 0.5), quantile(m.took, 0.99)
+	if m.counted > 0 {
+		r.AllocsPerTick = float64(m.mallocs) / float64(m.counted)
+	}
+	for _, s := range m.seats {
+		s.bot.quiet = true
+	}
+	m.ended, m.game.quiet = true, true
+}
+
+// countClients fills in what the clients alone know.
+func (m *match) countClients() {
+	r := &m.atEnd
+	r.Clients = len(m.seats)
+	var all foretick.ClientStats
+	var living, moving, changed int
+	for _, s := range m.seats {
+		cs := s.client.Stats()
+		all.Add(&cs)
+		living, moving, changed = living+s.bot.living, moving+s.bot.moving, changed+s.bot.changed
+	}
+	r.Mispredictions, r.TicksShownWrong = all.Mispredictions, all.ShownWrong
+	r.ResimulatedTicks, r.HardResets = all.Resimulated, all.HardResets
+	r.MispredictionsByCause = map[string]uint64{}
+	for c := range prediction.Cause(prediction.Causes) {
+		r.MispredictionsByCause[c.String()] = all.ByCause[c]
+	}
+	r.PredictedTicks = uint64(living)
+	r.MovingPercent = 100 * float64(moving) / float64(max(living, 1))
+	r.InputChangesPercent = 100 * float64(changed) / float64(max(living, 1))
+	r.InputToConfirmP50 = float64(all.Confirm(0.5)) / float64(time.Millisecond)
+	r.InputToConfirmP99 = float64(all.Confirm(0.99)) / float64(time.Millisecond)
+	if all.Pictures > 0 {
+		r.InterpolationMean = float64(all.Interpolation) / float64(all.Pictures) / float64(time.Millisecond)
+	}
+}
+
+// report compares both ends and completes the counts, after the quiet time.
+func (m *match) report(trace string) *Report {
+	r := m.atEnd
+	m.shots.settle(&r)
+	st := m.server.Stats()
+	r.EventsSent, r.EventsResent = st.MessagesSent, st.MessagesResent
+	for _, s := range m.seats {
+		r.EventsDelivered += s.got
+		a := foretick.Audit(m.server, s.client.View().Me, s.client)
+		r.FieldsCompared += a.Fields
+		if a.Differences > 0 {
+			r.Desyncs++
+			if r.firstDesync == "" {
+				r.firstDesync = a.First
+			}
+		}
+	}
+	r.Trace = trace
+	return &r
+}

@@ -1,0 +1,67 @@
+package main
+
+import (
+	"math"
+
+	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/ecs"
+)
+
+// movement is the feature of walking about.
+type movement struct{ g *Game }
+
+// Declare adds its systems.
+func (m movement) Declare(p *foretick.Protocol) {
+	g := m.g
+	p.Shared("aim", g.aim, ecs.Stage(stageAct), ecs.Read(&g.Cmd, &g.Status), ecs.Write(&g.Face))
+	p.Shared("move", g.move, ecs.Stage(stageAct), ecs.Read(&g.Cmd, &g.Status), ecs.Write(&g.Pos, &g.Vel))
+}
+
+func (g *Game) aim(_ *foretick.Frame, rows ecs.Rows) {
+	face, cmd, status := g.Face.Slice(rows), g.Cmd.Slice(rows), g.Status.Slice(rows)
+	for i := range face {
+		if !status[i].Dead {
+			face[i].Angle = cmd[i].Aim
+		}
+	}
+}
+
+func (g *Game) move(f *foretick.Frame, rows ecs.Rows) {
+	pos, vel := g.Pos.Slice(rows), g.Vel.Slice(rows)
+	cmd, status := g.Cmd.Slice(rows), g.Status.Slice(rows)
+	for i := range pos {
+		wx, wy := cmd[i].MoveX*topSpeed, cmd[i].MoveY*topSpeed
+		if status[i].Dead || status[i].Stun > 0 {
+			wx, wy = 0, 0
+		}
+		if g.opt.Bias && f.Tick%40 == 0 {
+			wx++
+		}
+		vel[i].X, vel[i].Y = approach(vel[i].X, wx, f.DT), approach(vel[i].Y, wy, f.DT)
+		pos[i].X += vel[i].X * f.DT
+		pos[i].Y += vel[i].Y * f.DT
+		sx, sy := collide(&pos[i].X, &pos[i].Y, bodyRadius)
+		if sx {
+			vel[i].X = 0
+		}
+		if sy {
+			vel[i].Y = 0
+		}
+	}
+}
+
+// approach brings a speed nearer to the wanted one.
+func approach(v, want, dt float32) float32 {
+	rate := float32(acceleration)
+	if want == 0 {
+		rate = friction
+	}
+	step := rate * dt
+	if float32(math.Abs(float64(want-v))) <= step {
+		return want
+	}
+	if want > v {
+		return v + step
+	}
+	return v - step
+}

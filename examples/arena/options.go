@@ -1,0 +1,136 @@
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/foretick/foretick/transport/sim"
+)
+
+// options are the command line.
+type options struct {
+	seconds      float64
+	clients      int
+	transport    string
+	rtt, jitter  time.Duration
+	loss         float64
+	duplicate    float64
+	reorder      float64
+	seed         uint64
+	tickRate     int
+	snapshotRate int
+	noPrediction bool
+	noLagComp    bool
+	peaceful     bool
+	plant        string
+	json         bool
+	serve, join  string
+}
+
+// errUsage marks a fault of the command line: exit code 2.
+var errUsage = errors.New("usage")
+
+// parse reads the command line; every fault is one line.
+func parse(args []string, help io.Writer) (options, error) {
+	var o options
+	fs := flag.NewFlagSet("arena", flag.ContinueOnError)
+	fs.SetOutput(io.Discard)
+	fs.Float64Var(&o.seconds, "seconds", 10, "how long to play; with -serve and -join 0 plays until interrupted")
+	fs.IntVar(&o.clients, "clients", 8, "how many bots play")
+	fs.StringVar(&o.transport, "transport", "sim", "sim (virtual time) or udp (real sockets)")
+	fs.DurationVar(&o.rtt, "rtt", 100*time.Millisecond, "round trip of every client's link")
+	fs.DurationVar(&o.jitter, "jitter", 20*time.Millisecond, "delay added at random, up to this, each way")
+	fs.Float64Var(&o.loss, "loss", 0.02, "share of packets lost, each way")
+	fs.Float64Var(&o.duplicate, "duplicate", 0, "share of packets that arrive twice")
+	fs.Float64Var(&o.reorder, "reorder", 0, "share of packets held back behind later ones")
+	fs.Uint64Var(&o.seed, "seed", 1, "seed of all chance")
+	fs.IntVar(&o.tickRate, "tickrate", 30, "ticks a second")
+	fs.IntVar(&o.snapshotRate, "snapshotrate", 0, "snapshots a second; 0 is one a tick")
+	fs.BoolVar(&o.noPrediction, "no-prediction", false, "show the local player as the server last told it")
+	fs.BoolVar(&o.noLagComp, "no-lagcomp", false, "judge shots in the present")
+	fs.BoolVar(&o.peaceful, "peaceful", false, "no stun, no damage")
+	fs.StringVar(&o.plant, "plant", "", "plant a fault: code or desync")
+	fs.BoolVar(&o.json, "json", false, "print one JSON object and nothing else; sim then runs as fast as it can")
+	fs.StringVar(&o.serve, "serve", "", "be a dedicated server at this address, over -transport udp")
+	fs.StringVar(&o.join, "join", "", "be bots on the server at this address, over -transport udp")
+	err := fs.Parse(args)
+	if errors.Is(err, flag.ErrHelp) {
+		fmt.Fprintln(help, "arena plays a top-down shooter between bots. Flags:")
+		fs.SetOutput(help)
+		fs.PrintDefaults()
+		return o, err
+	}
+	if err == nil && fs.NArg() > 0 {
+		err = fmt.Errorf("unexpected argument %q", fs.Arg(0))
+	}
+	if err == nil {
+		set := map[string]bool{}
+		fs.Visit(func(f *flag.Flag) { set[f.Name] = true })
+		err = o.check(set)
+	}
+	if err != nil {
+		return o, fmt.Errorf("%w: %w", errUsage, err)
+	}
+	return o, nil
+}
+
+func (o *options) check(set map[string]bool) error {
+	alone := o.serve != "" || o.join != ""
+	switch {
+	case o.serve != "" && o.join != "":
+		return errors.New("-serve and -join exclude each other")
+	case alone && set["transport"] && o.transport == "sim":
+		return errors.New("-serve and -join need a real -transport: udp")
+	case o.transport != "sim" && o.transport != "udp":
+		return fmt.Errorf("-transport %q: use sim or udp", o.transport)
+	case o.plant != "" && o.plant != "code" && o.plant != "desync":
+		return fmt.Errorf("-plant %q: use code or desync", o.plant)
+	case o.clients < 1 || o.clients > 200:
+		return fmt.Errorf("-clients %d: use 1 to 200", o.clients)
+	case !(o.seconds >= 0 && o.seconds <= 86400) || o.seconds == 0 && !alone:
+		return fmt.Errorf("-seconds %v: use more than 0, at most 86400", o.seconds)
+	case o.tickRate < 10 || o.tickRate > 128:
+		return fmt.Errorf("-tickrate %d: use 10 to 128", o.tickRate)
+	case o.snapshotRate != 0 && (o.snapshotRate < 0 || o.tickRate%o.snapshotRate != 0):
+		return fmt.Errorf("-snapshotrate %d: it must divide -tickrate %d", o.snapshotRate, o.tickRate)
+	case o.rtt < 0 || o.rtt > 2*time.Second || o.jitter < 0 || o.jitter > time.Second:
+		return errors.New("-rtt and -jitter: use 0 to 2s and 0 to 1s")
+	}
+	for name, v := range map[string]float64{"loss": o.loss, "duplicate": o.duplicate, "reorder": o.reorder} {
+		if !(v >= 0 && v < 1) {
+			return fmt.Errorf("-%s %v: use 0 to below 1", name, v)
+		}
+	}
+	if alone {
+		o.transport = "udp"
+		if !set["seconds"] {
+			o.seconds = 0
+		}
+		for name, v := range map[string]*time.Duration{"rtt": &o.rtt, "jitter": &o.jitter} {
+			if !set[name] {
+				*v = 0
+			}
+		}
+		if !set["loss"] {
+			o.loss = 0
+		}
+	}
+	return nil
+}
+
+// link is one direction of every client's connection.
+func (o *options) link() sim.Link {
+	return sim.Link{Latency: o.rtt / 2, Jitter: o.jitter, Loss: o.loss, Duplicate: o.duplicate, Reorder: o.reorder}
+}
+
+// impaired tells whether the link does anything at all.
+func (o *options) impaired() bool { return o.link() != sim.Link{} }
+
+func (o *options) rules() Options {
+	return Options{TickRate: o.tickRate, Peaceful: o.peaceful}
+}
+
+func (o *options) duration() time.Duration { return time.Duration(o.seconds * float64(time.Second)) }

@@ -1,0 +1,99 @@
+package main
+
+import (
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"time"
+
+	"github.com/foretick/foretick/prediction"
+)
+
+// Report is what a match was like. Counts are over all clients unless the name
+// says otherwise; docs and tests rest on these names.
+type Report struct {
+	Ticks                 uint32            `json:"ticks"`
+	Clients               int               `json:"clients"`
+	Entities              int               `json:"entities"`
+	BytesDown             float64           `json:"bytes_down_per_client_per_second"`
+	BytesUp               float64           `json:"bytes_up_per_client_per_second"`
+	MovingPercent         float64           `json:"moving_percent"`
+	InputChangesPercent   float64           `json:"input_changes_percent"`
+	Stuns                 int               `json:"stuns"`
+	PredictedTicks        uint64            `json:"predicted_ticks"`
+	Mispredictions        uint64            `json:"mispredictions"`
+	MispredictionsByCause map[string]uint64 `json:"mispredictions_by_cause"`
+	TicksShownWrong       uint64            `json:"ticks_shown_wrong"`
+	ResimulatedTicks      uint64            `json:"resimulated_ticks"`
+	HardResets            uint64            `json:"hard_resets"`
+	InputsMissing         uint64            `json:"inputs_missing"`
+	InputToConfirmP50     float64           `json:"input_to_confirm_ms_p50"`
+	InputToConfirmP99     float64           `json:"input_to_confirm_ms_p99"`
+	InterpolationMean     float64           `json:"interpolation_ms_mean"`
+	Shots                 int               `json:"shots"`
+	ShotsHitOnScreen      int               `json:"shots_hit_on_screen"`
+	ShotsVoid             int               `json:"shots_void"`
+	ShotsVoidByReason     map[string]int    `json:"shots_void_by_reason"`
+	ShotsConfirmed        int               `json:"shots_confirmed"`
+	ShotsConfirmedUnseen  int               `json:"shots_confirmed_unseen"`
+	EventsSent            uint64            `json:"events_sent"`
+	EventsDelivered       uint64            `json:"events_delivered"`
+	EventsResent          uint64            `json:"events_resent"`
+	Desyncs               int               `json:"desyncs"`
+	FieldsCompared        int               `json:"fields_compared"`
+	ServerTickP50         float64           `json:"server_tick_us_p50"`
+	ServerTickP99         float64           `json:"server_tick_us_p99"`
+	AllocsPerTick         float64           `json:"allocs_per_tick"`
+	Trace                 string            `json:"trace_sha256"`
+	firstDesync           string
+}
+
+// JSON writes the report as one object.
+func (r *Report) JSON(w io.Writer) error { return json.NewEncoder(w).Encode(r) }
+
+// Text writes the report for a reader.
+func (r *Report) Text(w io.Writer) {
+	per := func(a, b float64) float64 {
+		if b == 0 {
+			return 0
+		}
+		return 100 * a / b
+	}
+	fmt.Fprintf(w, "%d clients, %d entities, %d ticks\n", r.Clients, r.Entities, r.Ticks)
+	fmt.Fprintf(w, "  traffic      %.0f B/s down, %.0f B/s up, each client\n", r.BytesDown, r.BytesUp)
+	fmt.Fprintf(w, "  input        confirmed in %.0f ms (p99 %.0f ms); %d of the server's ticks went without\n", r.InputToConfirmP50, r.InputToConfirmP99, r.InputsMissing)
+	fmt.Fprintf(w, "  prediction   %d of %d ticks wrong (%.2f %%): %v; %d ticks run again, %d hard resets\n",
+		r.Mispredictions, r.PredictedTicks, per(float64(r.Mispredictions), float64(r.PredictedTicks)), causes(r.MispredictionsByCause), r.ResimulatedTicks, r.HardResets)
+	fmt.Fprintf(w, "  others       shown %.0f ms in the past\n", r.InterpolationMean)
+	fmt.Fprintf(w, "  shots        %d fired, %d hit on screen, %d of them void; the server confirmed %d of the %d left (%.1f %%), and %d that missed on screen\n",
+		r.Shots, r.ShotsHitOnScreen, r.ShotsVoid, r.ShotsConfirmed, r.ShotsHitOnScreen-r.ShotsVoid,
+		per(float64(r.ShotsConfirmed), float64(r.ShotsHitOnScreen-r.ShotsVoid)), r.ShotsConfirmedUnseen)
+	fmt.Fprintf(w, "  events       %d sent, %d delivered, %d resent\n", r.EventsSent, r.EventsDelivered, r.EventsResent)
+	fmt.Fprintf(w, "  agreement    %d of %d clients differ from the server, over %d fields\n", r.Desyncs, r.Clients, r.FieldsCompared)
+	if r.firstDesync != "" {
+		fmt.Fprintf(w, "               first: %s\n", r.firstDesync)
+	}
+	fmt.Fprintf(w, "  server       tick %.0f µs (p99 %.0f µs), %.1f allocations a tick\n", r.ServerTickP50, r.ServerTickP99, r.AllocsPerTick)
+}
+
+func causes(m map[string]uint64) string {
+	s := ""
+	for c := range prediction.Cause(prediction.Causes) {
+		s += fmt.Sprintf(", %s %d", c, m[c.String()])
+	}
+	return s[2:]
+}
+
+// quantile is the q-quantile of the samples, in microseconds.
+func quantile(samples []time.Duration, q float64) float64 {
+	if len(samples) == 0 {
+		return 0
+	}
+	s := slices.Clone(samples)
+	slices.Sort(s)
+	return float64(s[int(q*float64(len(s)-1))]) / float64(time.Microsecond)
+}
+
+func hexDigest(sum [32]byte) string { return hex.EncodeToString(sum[:]) }

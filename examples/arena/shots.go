@@ -1,0 +1,135 @@
+package main
+
+import (
+	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/ecs"
+)
+
+// shots joins what shooters saw with what the server judged. Both ends run in
+// one process; neither is told of the other.
+type shots struct {
+	seen   map[shotKey]seenShot
+	server [][]serverTick // by owner and tick
+	order  []shotKey
+	died   map[ecs.Entity][]foretick.Tick // ticks in which a body died, in order
+}
+
+type shotKey struct {
+	who  ecs.Owner
+	tick foretick.Tick
+}
+
+// seenShot is a predicted shot on its shooter's screen.
+type seenShot struct {
+	hit    bool
+	target ecs.Entity // the server's entity
+	render foretick.Tick
+}
+
+// serverTick is how the server found the shooter at the tick of execution.
+type serverTick struct {
+	dead, stunned, ammo, cooldown bool // why the gun could not fire
+	judged                        bool
+	hit                           bool
+	target                        ecs.Entity
+}
+
+// newShots has room for a match of so many clients and ticks: recording must not
+// show in the server's allocations.
+func newShots(clients, ticks int) *shots {
+	s := &shots{seen: map[shotKey]seenShot{}, died: map[ecs.Entity][]foretick.Tick{}}
+	for range clients + 1 {
+		s.server = append(s.server, make([]serverTick, ticks))
+	}
+	return s
+}
+
+// at is the server's account of a player's tick; nil beyond what there is room
+// for.
+func (s *shots) at(k shotKey) *serverTick {
+	if int(k.who) >= len(s.server) || int(k.tick) >= len(s.server[k.who]) {
+		return nil
+	}
+	return &s.server[k.who][k.tick]
+}
+
+// fired notes a shot on a shooter's screen.
+func (s *shots) fired(k shotKey, shot seenShot) {
+	if _, ok := s.seen[k]; !ok {
+		s.order = append(s.order, k)
+	}
+	s.seen[k] = shot
+}
+
+// before notes how the server finds each body ahead of its gun.
+func (s *shots) before(g *Game, f *foretick.Frame, rows ecs.Rows) {
+	status, gun, cmd := g.Status.Slice(rows), g.Gun.Slice(rows), g.Cmd.Slice(rows)
+	for i := range status {
+		t := s.at(shotKey{rows.Owner(), f.Tick})
+		if t == nil {
+			continue
+		}
+		*t = serverTick{
+			dead: status[i].Dead, stunned: status[i].Stun > 0,
+			ammo:     gun[i].Ammo == 0 || gun[i].Reload > 1 || gun[i].Kind != cmd[i].Weapon && gun[i].Cooldown > 1,
+			cooldown: gun[i].Cooldown > 1,
+		}
+	}
+}
+
+// judged notes the server's word on a shot.
+func (s *shots) judged(f *foretick.Frame, by ecs.Owner, hit ecs.Entity, ok bool) {
+	if t := s.at(shotKey{by, f.Tick}); t != nil {
+		t.judged, t.hit, t.target = true, ok, hit
+	}
+}
+
+// settle fills the report's counts in.
+func (s *shots) settle(r *Report) {
+	r.ShotsVoidByReason = map[string]int{"dead": 0, "stunned": 0, "ammo": 0, "cooldown": 0, "target": 0}
+	for _, k := range s.order {
+		seen, srv := s.seen[k], serverTick{}
+		if t := s.at(k); t != nil {
+			srv = *t
+		}
+		r.Shots++
+		if !seen.hit {
+			if srv.judged && srv.hit {
+				r.ShotsConfirmedUnseen++
+			}
+			continue
+		}
+		r.ShotsHitOnScreen++
+		if why := s.void(k, seen, srv); why != "" {
+			r.ShotsVoid++
+			r.ShotsVoidByReason[why]++
+			continue
+		}
+		if srv.judged && srv.hit && srv.target == seen.target {
+			r.ShotsConfirmed++
+		}
+	}
+}
+
+// void says why the server could not have honoured a shot, "" when it could.
+func (s *shots) void(k shotKey, seen seenShot, srv serverTick) string {
+	switch {
+	case srv.dead:
+		return "dead"
+	case srv.stunned:
+		return "stunned"
+	case srv.judged:
+	case srv.ammo:
+		return "ammo"
+	case srv.cooldown:
+		return "cooldown"
+	}
+	for _, t := range s.died[seen.target] {
+		// A body that died after the moment it was seen at and before the shot
+		// was judged is a corpse, or somebody new elsewhere.
+		if int32(t-seen.render) >= 0 && int32(t-k.tick) <= 0 {
+			return "target"
+		}
+	}
+	return ""
+}

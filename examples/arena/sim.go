@@ -1,0 +1,65 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/foretick/foretick/simtest"
+)
+
+// playSim plays the match in virtual time: paced to the wall clock with a live
+// line, or as fast as it can.
+func playSim(o options, live io.Writer) (*Report, error) {
+	m := newMatch(o)
+	s := simtest.New(o.seed)
+	cfg, err := m.serverConfig()
+	if err != nil {
+		return nil, err
+	}
+	if m.server, err = s.Serve(cfg); err != nil {
+		return nil, err
+	}
+	s.AroundServer = m.around
+	for n := range o.clients {
+		seat, cfg, err := m.clientConfig(n)
+		if err != nil {
+			return nil, err
+		}
+		if seat.client, err = s.Join(cfg, simtest.Seat{Up: o.link(), Down: o.link()}); err != nil {
+			return nil, err
+		}
+	}
+	pace(s, m, o.duration(), live)
+	m.end()
+	s.Run(o.duration() + quietTime)
+	return m.report(hexDigest(s.Trace())), nil
+}
+
+// pace runs the match to its end; live is nil when nobody watches.
+func pace(s *simtest.Match, m *match, end time.Duration, live io.Writer) {
+	if live == nil {
+		s.Run(end)
+		return
+	}
+	start := time.Now()
+	for t := time.Duration(0); t < end; t += 100 * time.Millisecond {
+		s.Run(t)
+		m.liveLine(live, t)
+		time.Sleep(time.Until(start.Add(t)))
+	}
+	s.Run(end)
+	fmt.Fprintln(live)
+}
+
+// liveLine overwrites the line of figures while a match is on.
+func (m *match) liveLine(w io.Writer, t time.Duration) {
+	st := m.server.Stats()
+	var wrong, predicted uint64
+	for _, s := range m.seats {
+		cs := s.client.Stats()
+		wrong, predicted = wrong+cs.Mispredictions, predicted+cs.PredictedTicks
+	}
+	fmt.Fprintf(w, "\r%5.1f s  tick %4d  %d players  %5.0f B/s down each  %d of %d predictions corrected  %d kills ",
+		t.Seconds(), st.Ticks, st.Joined-st.Left, float64(st.BytesOut)/float64(len(m.seats))/max(t.Seconds(), 0.1), wrong, predicted, m.game.kills)
+}

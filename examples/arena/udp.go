@@ -1,0 +1,228 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"time"
+
+	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/transport"
+	"github.com/foretick/foretick/transport/impair"
+	"github.com/foretick/foretick/transport/udp"
+)
+
+// picture is how often a bot looks at its screen.
+const picture = time.Second / 60
+
+// dial connects a bot, over the bad link that the options ask for.
+func dial(o options, addr string, n uint64) (transport.Endpoint, error) {
+	e, err := udp.Dial(addr, udp.Config{})
+	if err != nil {
+		return nil, err
+	}
+	if !o.impaired() {
+		return e, nil
+	}
+	return impair.Wrap(e, o.link(), o.link(), o.seed+n), nil
+}
+
+// playUDP plays the match over real sockets in real time: one process, so that
+// both ends can be compared.
+func playUDP(ctx context.Context, o options, live io.Writer) (*Report, error) {
+	m := newMatch(o)
+	endpoint, err := udp.Listen("127.0.0.1:0", udp.Config{})
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = m.close(endpoint) }()
+	cfg, err := m.serverConfig()
+	if err != nil {
+		return nil, err
+	}
+	cfg.Transport, cfg.OnTick = endpoint, m.hashTick
+	if m.server, err = foretick.NewServer(cfg); err != nil {
+		return nil, err
+	}
+	addr := endpoint.LocalAddr().String()
+	for n := range o.clients {
+		if err := m.seatUDP(o, addr, n); err != nil {
+			return nil, err
+		}
+	}
+	if err := m.loop(ctx, endpoint.Ready(), o.duration(), live); err != nil {
+		return nil, err
+	}
+	m.end()
+	if err := m.loop(ctx, endpoint.Ready(), quietTime, nil); err != nil {
+		return nil, err
+	}
+	return m.report(hexDigest([32]byte(m.state.Sum(nil)))), nil
+}
+
+func (m *match) seatUDP(o options, addr string, n int) error {
+	seat, cfg, err := m.clientConfig(n)
+	if err != nil {
+		return err
+	}
+	if cfg.Transport, err = dial(o, addr, uint64(n)); err != nil {
+		return err
+	}
+	seat.client, err = foretick.NewClient(cfg)
+	return err
+}
+
+func (m *match) close(endpoint transport.Endpoint) error {
+	for _, s := range m.seats {
+		if s.client != nil {
+			_ = s.client.Close()
+		}
+	}
+	return endpoint.Close(transport.Closed, "")
+}
+
+// loop steps the server when it is due or has mail, and every bot once a
+// picture.
+func (m *match) loop(ctx context.Context, mail <-chan struct{}, d time.Duration, live io.Writer) error {
+	start := time.Now()
+	pictures := make([]time.Time, len(m.seats))
+	for i := range pictures {
+		pictures[i] = start.Add(picture * time.Duration(i) / time.Duration(len(m.seats)))
+	}
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	shown := start
+	for now := time.Now(); now.Sub(start) < d; now = time.Now() {
+		m.around(func() { m.server.Step(now) })
+		next := m.server.Next()
+		for i, s := range m.seats {
+			if !now.Before(pictures[i]) {
+				if v := s.client.Step(time.Now()); v.State == foretick.Closed {
+					return v.Err
+				}
+				pictures[i] = pictures[i].Add(picture)
+			}
+			if pictures[i].Before(next) {
+				next = pictures[i]
+			}
+		}
+		if live != nil && now.Sub(shown) > 200*time.Millisecond {
+			shown = now
+			m.liveLine(live, now.Sub(start))
+		}
+		timer.Reset(max(time.Until(next), 0))
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-mail:
+		case <-timer.C:
+		}
+	}
+	if live != nil {
+		fmt.Fprintln(live)
+	}
+	return nil
+}
+
+// serve is a dedicated server in a process of its own.
+func serve(ctx context.Context, o options, out io.Writer) error {
+	m := newMatch(o)
+	endpoint, err := udp.Listen(o.serve, udp.Config{})
+	if err != nil {
+		return err
+	}
+	cfg, err := m.serverConfig()
+	if err != nil {
+		_ = endpoint.Close(transport.Closed, "")
+		return err
+	}
+	m.game.watch = Watch{}
+	cfg.Transport = endpoint
+	cfg.Logger = slog.New(slog.NewTextHandler(out, nil))
+	srv, err := foretick.NewServer(cfg)
+	if err != nil {
+		_ = endpoint.Close(transport.Closed, "")
+		return err
+	}
+	fmt.Fprintf(out, "serving on %v at %d Hz\n", endpoint.LocalAddr(), o.tickRate)
+	if o.seconds > 0 {
+		var stop context.CancelFunc
+		ctx, stop = context.WithTimeout(ctx, o.duration())
+		defer stop()
+	}
+	if err := srv.Run(ctx); !errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, context.Canceled) {
+		return err
+	}
+	st := srv.Stats()
+	fmt.Fprintf(out, "served %d ticks: %d players joined, %d left, %d B out, %d B in, %d of %d inputs missing\n",
+		st.Ticks, st.Joined, st.Left, st.BytesOut, st.BytesIn, st.InputsMissing, st.InputsMissing+st.InputsTaken)
+	return nil
+}
+
+// join is a process of bots.
+func join(ctx context.Context, o options, out io.Writer) error {
+	m := newMatch(o)
+	defer func() {
+		for _, s := range m.seats {
+			if s.client != nil {
+				_ = s.client.Close()
+			}
+		}
+	}()
+	for n := range o.clients {
+		if err := m.seatUDP(o, o.join, n); err != nil {
+			return err
+		}
+	}
+	start, told := time.Now(), time.Now()
+	ticker := time.NewTicker(picture)
+	defer ticker.Stop()
+	for o.seconds == 0 || time.Since(start) < o.duration() {
+		for _, s := range m.seats {
+			if v := s.client.Step(time.Now()); v.State == foretick.Closed {
+				return v.Err
+			}
+		}
+		if time.Since(told) > time.Second && !o.json {
+			told = time.Now()
+			m.joinLine(out)
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-ticker.C:
+		}
+	}
+	if o.json {
+		return m.joinReport().JSON(out)
+	}
+	return nil
+}
+
+func (m *match) joinLine(out io.Writer) {
+	var wrong, predicted uint64
+	var rtt time.Duration
+	for _, s := range m.seats {
+		cs := s.client.Stats()
+		wrong, predicted = wrong+cs.Mispredictions, predicted+cs.PredictedTicks
+		rtt = max(rtt, s.client.RTT())
+	}
+	v := m.seats[0].client.View()
+	fmt.Fprintf(out, "%v  tick %d  %d entities  rtt %v  %d of %d predictions corrected\n",
+		v.State, v.Tick, v.World.Len(), rtt.Round(time.Millisecond), wrong, predicted)
+}
+
+// joinReport is what one end can tell of a match; the server's counts are zero.
+func (m *match) joinReport() *Report {
+	m.countClients()
+	r := m.atEnd
+	r.ShotsVoidByReason = map[string]int{}
+	for _, s := range m.seats {
+		r.EventsDelivered += s.got
+		r.Ticks = max(r.Ticks, s.client.View().Tick)
+		r.Entities = max(r.Entities, s.client.World().Len())
+	}
+	return &r
+}

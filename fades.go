@@ -1,0 +1,109 @@
+package foretick
+
+import (
+	"time"
+
+	"github.com/foretick/foretick/prediction"
+	"github.com/foretick/foretick/snapshot"
+)
+
+// fades holds the offsets that hide corrections, in words of the simulation
+// step, one for each interpolated field of the local player.
+type fades struct {
+	fade   prediction.Fade
+	items  []fadeItem
+	before record // what was predicted for the newest tick ahead of a correction
+	has    bool
+	a, b   []int32
+}
+
+type fadeItem struct {
+	wire   snapshot.WireID
+	comp   int
+	word   int
+	offset float32
+}
+
+func (f *fades) clear() { f.items = f.items[:0] }
+
+// remember keeps what is shown until a correction may replace it.
+func (f *fades) remember(r *record) {
+	f.has = r != nil
+	if f.has {
+		f.before.items = append(f.before.items[:0], r.items...)
+		f.before.words = append(f.before.words[:0], r.words...)
+	}
+}
+
+// correct turns the difference between what was shown and what is right now
+// into offsets.
+func (f *fades) correct(c *Client, after *record) {
+	if !f.has || after == nil {
+		return
+	}
+	for _, it := range after.items {
+		old := f.before.find(it.wire, int(it.comp))
+		if old == nil {
+			continue
+		}
+		for _, field := range c.p.components[it.comp].schema.Fields() {
+			if !field.Lerp || field.Sim == 0 || field.Angle {
+				continue
+			}
+			was, is := old[field.Word], after.words[int(it.off)+field.Word]
+			if was == is {
+				continue
+			}
+			f.add(it.wire, int(it.comp), field, float32(was), float32(is))
+		}
+	}
+}
+
+func (f *fades) add(wire snapshot.WireID, comp int, field snapshot.Field, was, is float32) {
+	item := f.find(wire, comp, field.Word)
+	if item == nil {
+		f.items = append(f.items, fadeItem{wire: wire, comp: comp, word: field.Word})
+		item = &f.items[len(f.items)-1]
+	}
+	limited := f.fade
+	limited.Limit /= float32(field.Sim)
+	item.offset = limited.Add(item.offset, was, is)
+}
+
+func (f *fades) find(wire snapshot.WireID, comp, word int) *fadeItem {
+	for i := range f.items {
+		if it := &f.items[i]; it.wire == wire && it.comp == comp && it.word == word {
+			return it
+		}
+	}
+	return nil
+}
+
+// age lets every offset fade by dt and drops what is gone.
+func (f *fades) age(dt time.Duration) {
+	k := f.fade.Factor(dt)
+	live := f.items[:0]
+	for _, it := range f.items {
+		it.offset *= k
+		if it.offset >= 0.5 || it.offset <= -0.5 {
+			live = append(live, it)
+		}
+	}
+	f.items = live
+}
+
+// offset returns two states of a component with the offsets applied; they are
+// valid until the next call.
+func (f *fades) offset(_ *component, wire snapshot.WireID, comp int, a, b []int32) (x, y []int32) {
+	if len(f.items) == 0 {
+		return a, b
+	}
+	f.a, f.b = append(f.a[:0], a...), append(f.b[:0], b...)
+	for _, it := range f.items {
+		if it.wire == wire && it.comp == comp {
+			f.a[it.word] += int32(it.offset)
+			f.b[it.word] += int32(it.offset)
+		}
+	}
+	return f.a, f.b
+}

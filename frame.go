@@ -1,0 +1,80 @@
+package foretick
+
+import (
+	"time"
+
+	"github.com/foretick/foretick/ecs"
+)
+
+// Frame is what a system runs in: one tick of one world, or, for a render
+// system, one picture. It is valid for the call alone.
+type Frame struct {
+	// Tick being computed; for a render system the newest predicted tick.
+	Tick Tick
+	// DT is the length of a tick in seconds; for a render system the time
+	// since the last picture.
+	DT float32
+	// World that the systems run in.
+	World *ecs.World
+	// Replay is true while a client runs a tick again after a correction.
+	// Sounds and other effects belong to the first run: raise an [Event], or
+	// look here.
+	Replay bool
+
+	rate   int
+	server *Server
+	client *Client
+	queues []eventQueue
+}
+
+// IsServer tells whether the frame is the server's.
+func (f *Frame) IsServer() bool { return f.server != nil }
+
+// Time is the simulated time at the end of this tick, from the server's start.
+func (f *Frame) Time() time.Duration {
+	return time.Duration(f.Tick) * time.Second / time.Duration(f.rate)
+}
+
+// Spawn creates an entity of a declared kind, with the kind's defaults, for an
+// owner or for [ecs.Nobody]. While a system runs its components can be reached
+// at once; queries see it from the next system on.
+//
+// Only the server makes replicated entities: on a client Spawn returns
+// [ecs.None], and the entity appears when a snapshot brings it.
+func (f *Frame) Spawn(k *ecs.Kind, owner ecs.Owner) ecs.Entity {
+	if f.server == nil {
+		return ecs.None
+	}
+	return f.server.spawn(k, owner)
+}
+
+// Destroy removes an entity, after the running system; false when it is gone
+// already, and on a client, where only the server's word removes entities.
+func (f *Frame) Destroy(e ecs.Entity) bool {
+	if f.server == nil {
+		return false
+	}
+	return f.server.destroy(e)
+}
+
+// Rand is a random number for (tick, salt): the same on both ends and in every
+// replay of the tick. Give each draw in a tick its own salt, for example the
+// owner or a counter kept in a predicted component.
+func (f *Frame) Rand(salt uint64) uint64 {
+	x := uint64(f.Tick)<<32 ^ salt*0x9E3779B97F4A7C15
+	x ^= x >> 30
+	x *= 0xBF58476D1CE4E5B9
+	x ^= x >> 27
+	x *= 0x94D049BB133111EB
+	return x ^ x>>31
+}
+
+// Seen is the world as a player saw it when it gave the command of this tick:
+// on the server the past, at the time that the player's screen showed, within
+// what the server allows; on a client what is on the screen.
+func (f *Frame) Seen(by ecs.Owner) Seen {
+	if f.server != nil {
+		return f.server.seen(by)
+	}
+	return f.client.seen()
+}

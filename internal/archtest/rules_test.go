@@ -1,0 +1,222 @@
+package archtest_test
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+const module = "github.com/foretick/foretick"
+
+// core are the packages that do not know one another. Each is useful alone.
+var core = []string{"ecs", "lagcomp", "netcode", "prediction", "snapshot"}
+
+// allowedOutside are the packages that the core may use beyond the standard
+// library, and those that its tests may use as well.
+var (
+	allowedOutside = []string{"golang.org/x/exp/constraints"}
+	allowedInTests = []string{"github.com/stretchr/testify", "pgregory.net/rapid"}
+)
+
+// mayRun are the places that may read a clock, sleep, start goroutines and
+// open sockets: the transports, the thin Run loops over the core, and programs.
+// Everything else is given time and bytes.
+var mayRun = []string{"transport/", "examples/", "run.go", "benchmarks/", "tools/", "cmd/"}
+
+// clock are the functions of package time that read or wait for a clock.
+var clock = []string{"Now", "Since", "Until", "Sleep", "After", "AfterFunc", "Tick", "NewTimer", "NewTicker"}
+
+// sockets are the imports that reach outside of the process. Of net, the error
+// that all closes unwrap to may be named.
+var sockets = []string{"net", "net/http", "os", "os/exec", "syscall", "golang.org/x/sys/unix"}
+
+// file is one parsed file. name is its path in the repository.
+type file struct {
+	name string
+	set  *token.FileSet
+	tree *ast.File
+}
+
+func parse(name string, src any) (*file, error) {
+	set := token.NewFileSet()
+	tree, err := parser.ParseFile(set, name, src, parser.SkipObjectResolution)
+	if err != nil {
+		return nil, err
+	}
+	return &file{name: name, set: set, tree: tree}, nil
+}
+
+func (f *file) test() bool { return strings.HasSuffix(f.name, "_test.go") }
+
+// dir is the package's directory; the root's is "".
+func (f *file) dir() string {
+	if d := path.Dir(f.name); d != "." {
+		return d
+	}
+	return ""
+}
+
+// area is the first element of the directory.
+func (f *file) area() string {
+	area, _, _ := strings.Cut(f.dir(), "/")
+	return area
+}
+
+// local answers the directory of an import of this module.
+func local(imported string) (dir string, ok bool) {
+	if imported == module {
+		return "", true
+	}
+	return strings.CutPrefix(imported, module+"/")
+}
+
+// within says whether a directory is one or lies below it.
+func within(dir, top string) bool { return dir == top || strings.HasPrefix(dir, top+"/") }
+
+// standard says whether an import is of the standard library: no dot in its
+// first element.
+func standard(imported string) bool {
+	first, _, _ := strings.Cut(imported, "/")
+	return !strings.Contains(first, ".")
+}
+
+// check answers every rule that the file breaks.
+func (f *file) check() []string {
+	var faults []string
+	for _, spec := range f.tree.Imports {
+		imported, err := strconv.Unquote(spec.Path.Value)
+		if err != nil {
+			continue
+		}
+		if why := f.imports(imported); why != "" {
+			faults = append(faults, f.at(spec.Pos(), "imports "+imported+": "+why))
+		}
+	}
+	if !f.test() && !f.runs() {
+		faults = append(faults, f.effects()...)
+	}
+	return faults
+}
+
+func (f *file) at(p token.Pos, what string) string {
+	return fmt.Sprintf("%s:%d %s", f.name, f.set.Position(p).Line, what)
+}
+
+// imports answers the rule that an import breaks, or "".
+func (f *file) imports(imported string) string {
+	dir, ours := local(imported)
+	switch area := f.area(); {
+	case slices.Contains(core, area):
+		return coreImports(area, imported, dir, ours, f.test())
+	case f.dir() == "transport":
+		if !f.test() && !standard(imported) {
+			return "the transport contract uses the standard library only"
+		}
+	case area == "transport":
+		if ours && !within(dir, "transport") && !within(dir, "internal") {
+			return "a transport knows the transport contract, not what is sent over it"
+		}
+	case area == "examples":
+		if ours && strings.Contains("/"+dir+"/", "/internal/") {
+			return "an example is there to be copied: it imports public packages only"
+		}
+	case area == "internal":
+		if ours && !within(dir, "internal") {
+			return "internal holds what others share, and knows none of them"
+		}
+	}
+	return ""
+}
+
+func coreImports(area, imported, dir string, ours, test bool) string {
+	switch {
+	case ours && dir == "":
+		return "the root composes " + area + ", so " + area + " must not know the root"
+	case ours && within(dir, area), ours && within(dir, "internal"):
+		return ""
+	case ours && within(dir, "transport"):
+		return area + " is sans-I/O: it takes and gives bytes, and knows no transport"
+	case ours:
+		return area + " is useful alone: declare a small interface here and let the root adapt " + dir + " to it"
+	case standard(imported), slices.Contains(allowedOutside, imported):
+		return ""
+	case test && slices.ContainsFunc(allowedInTests, func(p string) bool { return within(imported, p) }):
+		return ""
+	}
+	return "a core package depends on nothing that its user did not ask for"
+}
+
+// runs says whether the file may have effects.
+func (f *file) runs() bool {
+	return slices.ContainsFunc(mayRun, func(p string) bool {
+		return f.name == p || (strings.HasSuffix(p, "/") && strings.HasPrefix(f.name, p))
+	})
+}
+
+// effects finds clocks, sockets, goroutines and global randomness.
+func (f *file) effects() []string {
+	var faults []string
+	names := map[string]string{} // as the file calls it: what it imports
+	for _, spec := range f.tree.Imports {
+		imported, _ := strconv.Unquote(spec.Path.Value)
+		if slices.Contains(sockets, imported) && !f.onlyErrClosed(imported) {
+			faults = append(faults, f.at(spec.Pos(), "imports "+imported+": only transports, Run loops and examples reach outside"))
+		}
+		name := path.Base(imported)
+		if imported == "math/rand/v2" {
+			name = "rand"
+		}
+		if spec.Name != nil {
+			name = spec.Name.Name
+		}
+		names[name] = imported
+	}
+	ast.Inspect(f.tree, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.GoStmt:
+			faults = append(faults, f.at(n.Pos(), "starts a goroutine: only transports, Run loops and examples do; take an executor as an argument"))
+		case *ast.SelectorExpr:
+			pkg, ok := n.X.(*ast.Ident)
+			if !ok {
+				break
+			}
+			switch imported := names[pkg.Name]; {
+			case imported == "time" && slices.Contains(clock, n.Sel.Name):
+				faults = append(faults, f.at(n.Pos(), "uses time."+n.Sel.Name+": time is an argument"))
+			case strings.HasPrefix(imported, "math/rand") && global(n.Sel.Name):
+				faults = append(faults, f.at(n.Pos(), "uses rand."+n.Sel.Name+": randomness is an argument, a *rand.Rand"))
+			}
+		}
+		return true
+	})
+	return faults
+}
+
+// onlyErrClosed says whether net is imported for net.ErrClosed alone.
+func (f *file) onlyErrClosed(imported string) bool {
+	if imported != "net" {
+		return false
+	}
+	named, other := false, false
+	ast.Inspect(f.tree, func(n ast.Node) bool {
+		if sel, ok := n.(*ast.SelectorExpr); ok {
+			if pkg, ok := sel.X.(*ast.Ident); ok && pkg.Name == "net" {
+				named = true
+				other = other || sel.Sel.Name != "ErrClosed"
+			}
+		}
+		return true
+	})
+	return named && !other
+}
+
+// global says whether a name of math/rand draws from the shared generator.
+func global(name string) bool {
+	return !strings.HasPrefix(name, "New") &&
+		!slices.Contains([]string{"Rand", "Source", "PCG", "ChaCha8", "Zipf"}, name)
+}

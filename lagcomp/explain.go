@@ -1,0 +1,59 @@
+package lagcomp
+
+// Explanation is a shot laid open: what its shooter saw, what the server had
+// and what was used. It is data for a log, a picture or a dispute.
+type Explanation struct {
+	Ray     Ray
+	Claimed Claim // what the client said
+	Used    Claim // what it was judged by
+	Reason  Reason
+	Now     Tick // the present it was fired in
+	Hit     Hit  // the zero Hit: missed
+	Bodies  []ExplainedBody
+}
+
+// ExplainedBody is one entity near the line of fire, three times. A slice is
+// empty where the entity was not there.
+type ExplainedBody struct {
+	ID, Owner              uint64
+	Claimed, Used, Present []Volume
+}
+
+// Explain judges a shot once more and lays it open, with every entity that
+// came within margin of the line of fire at any of the three moments. It
+// allocates; it is for looking into a shot, not for each of them.
+func (h *History) Explain(r Ray, claimed, used Claim, reason Reason, f Filter, margin float32) Explanation {
+	x := Explanation{Ray: r, Claimed: claimed, Used: used, Reason: reason}
+	x.Now, _ = h.Newest()
+	views := [3]Past{h.Seen(claimed, f).past, h.Seen(used, f).past, h.At(x.Now, 0)}
+	if hit, ok := views[1].Raycast(r, f); ok {
+		x.Hit = hit
+	}
+	l, ok := r.line()
+	if !ok {
+		return x
+	}
+	for i := range h.lives.slots {
+		if h.lives.slots[i].run == 0 {
+			continue
+		}
+		id := h.lives.slots[i].id
+		body := ExplainedBody{ID: id}
+		near := false
+		for k, out := range []*[]Volume{&body.Claimed, &body.Used, &body.Present} {
+			p := views[k]
+			e, ok := p.lookup(id)
+			if !ok {
+				continue
+			}
+			s := sweep{p: &p, line: l, radius: nonNegative(margin), filter: &f, best: l.max}
+			near = near || s.near(&e)
+			body.Owner = uint64(e.who().owner)
+			*out = p.Volumes(id, nil)
+		}
+		if near {
+			x.Bodies = append(x.Bodies, body)
+		}
+	}
+	return x
+}

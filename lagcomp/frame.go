@@ -1,0 +1,140 @@
+package lagcomp
+
+import (
+	"sync"
+	"sync/atomic"
+)
+
+// frame is what one tick holds. The slices but the last two are parallel, in
+// the order of Put; the volumes of all entities lie in one piece.
+type frame struct {
+	tick    Tick
+	held    bool
+	serial  uint64   // counts the ticks ever recorded; ticks may start anew, this does not
+	bounds  []Sphere // contains all volumes; a radius below zero: cannot be hit
+	probes  []probe  // what else the broad phase reads
+	who     []who    // what only a candidate needs
+	volumes []Volume
+	at      []int32 // by slot: the place of an entity; may be stale, see find
+
+	// Bounding spheres cost as much as the copy, and most ticks are never
+	// asked for: they are computed for the first view, which may come from any
+	// of several goroutines.
+	bounded atomic.Bool
+	mu      sync.Mutex
+}
+
+// probe is an entity as the broad phase sees it.
+type probe struct {
+	slot  int32  // where the entity's life is kept
+	run   uint32 // which of its lives, numbered over all entities
+	first uint32 // its volumes: the first,
+	count uint16 // how many,
+	kinds uint16 // and a digest of their kinds, computed with the bounds
+}
+
+// maxVolumes bounds an entity's volumes.
+const maxVolumes = 1<<16 - 1
+
+// who is the rest of an entity.
+type who struct {
+	id    ID
+	owner uint32
+	epoch uint32
+}
+
+func (f *frame) clear() {
+	f.held = false
+	f.bounded.Store(false)
+	f.probes, f.who, f.volumes = f.probes[:0], f.who[:0], f.volumes[:0]
+}
+
+// grow makes room for one more entity.
+func (f *frame) grow(slot int32) {
+	f.who = append(f.who, who{})[:len(f.who)]
+	f.probes = append(f.probes, probe{})[:len(f.probes)]
+	for int(slot) >= len(f.at) {
+		f.at = append(f.at, 0)
+	}
+}
+
+// prepare computes the bounding spheres once and answers how many entities it
+// found broken.
+func (f *frame) prepare() (broken uint64) {
+	if f.bounded.Load() {
+		return 0
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.bounded.Load() {
+		return 0
+	}
+	f.bounds = f.bounds[:0]
+	for i := range f.probes {
+		p := &f.probes[i]
+		s, kinds := bound(f.volumes[p.first : p.first+uint32(p.count)])
+		f.bounds, p.kinds = append(f.bounds, s), kinds
+		if p.count != 0 && s.R < 0 {
+			broken++
+		}
+	}
+	f.bounded.Store(true)
+	return broken
+}
+
+// blends says whether two ticks of one entity may be interpolated.
+func (p *probe) blends(q *probe) bool {
+	return p.run == q.run && p.count == q.count && p.kinds == q.kinds
+}
+
+// find answers the place of the entity in a slot, or -1. Entries of f.at are
+// never cleared; they are believed only where the place points back.
+func (f *frame) find(slot int32) int {
+	if int(slot) >= len(f.at) {
+		return -1
+	}
+	i := int(f.at[slot])
+	if i >= len(f.probes) || f.probes[i].slot != slot {
+		return -1
+	}
+	return i
+}
+
+// bound is a sphere around all volumes, a little too large rather than too
+// small, and a digest of their kinds. A radius below zero: there are none, or
+// one of them has a number that is not finite. The centre is the mean of four
+// samples, the radius the largest distance plus the largest radius: one square
+// root for an entity.
+func bound(vs []Volume) (Sphere, uint16) {
+	n := len(vs)
+	if n == 0 {
+		return Sphere{R: -1}, 0
+	}
+	var mid Vec
+	for _, k := range [4]int{0, n / 3, 2 * n / 3, n - 1} {
+		mid = mid.along(vs[k].c, 0.25)
+	}
+	var far, r float32
+	var kinds uint16
+	for i := range vs {
+		v := &vs[i]
+		x, y, z := v.c.X-mid.X, v.c.Y-mid.Y, v.c.Z-mid.Z
+		if dd := x*x + y*y + z*z; !(dd <= far) {
+			far = dd
+		}
+		if !(v.r <= r) {
+			r = v.r
+		}
+		kinds = (kinds<<3 | kinds>>13) + uint16(v.kind) + uint16(v.shape)<<2
+	}
+	s := Sphere{mid.X, mid.Y, mid.Z, grow(mid, sqrt(far)+r)}
+	if !finite(s.R) || !mid.finite() {
+		return Sphere{R: -1}, kinds
+	}
+	return s, kinds
+}
+
+// grow adds what rounding may have taken off a radius around c.
+func grow(c Vec, r float32) float32 {
+	return r + 4e-6*(abs(c.X)+abs(c.Y)+abs(c.Z)+r)
+}

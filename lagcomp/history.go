@@ -1,0 +1,211 @@
+package lagcomp
+
+import (
+	"fmt"
+	"sync/atomic"
+)
+
+// History keeps the hit volumes of every entity for the newest ticks. It
+// allocates while it grows to the game's size, and not after. Begin, Put, End
+// and Reset must not run at the same time as queries; queries may run in
+// parallel with one another.
+type History struct {
+	cfg    Config
+	ring   []frame
+	lives  lives
+	newest *frame // last complete tick, nil before the first
+	rec    *frame // being recorded
+	runs   uint32 // numbers the lives
+	serial uint64 // numbers the ticks recorded
+	stats  HistoryStats
+	broken atomic.Uint64
+}
+
+// HistoryStats counts what a History met.
+type HistoryStats struct {
+	// Ticks and Entities count what was recorded.
+	Ticks, Entities uint64
+	// Broken counts entities recorded with a number that is not finite (or too
+	// far out); for that tick they cannot be hit. It is found out by the first
+	// view of the tick.
+	Broken uint64
+}
+
+// UsageError is what History panics with when its calls are out of order:
+// faults of the program, not of its input.
+type UsageError struct {
+	Call string // the method
+	Tick Tick
+	ID   ID // the entity, if it concerns one
+	Fix  string
+}
+
+// Error names the call and the remedy.
+func (e *UsageError) Error() string {
+	return fmt.Sprintf("lagcomp: History.%s at tick %d, entity %d: %s", e.Call, e.Tick, e.ID, e.Fix)
+}
+
+// NewHistory makes an empty history. The error is a *ConfigError.
+func NewHistory(cfg Config) (*History, error) {
+	if err := cfg.Validate(); err != nil {
+		return nil, err
+	}
+	cfg = cfg.withDefaults()
+	// One more than the depth to interpolate towards, one being recorded.
+	h := &History{cfg: cfg, ring: make([]frame, cfg.ticks(cfg.Depth)+2)}
+	return h, nil
+}
+
+// Begin starts recording tick t, which must be newer than all before it; ticks
+// may be left out, and views then interpolate across the gap. The oldest tick
+// is forgotten. A Past obtained before must not be used any more. Panics with
+// a *UsageError when t is not newer or a tick is still being recorded.
+func (h *History) Begin(t Tick) {
+	if h.rec != nil {
+		panic(&UsageError{Call: "Begin", Tick: t, Fix: "call End for the tick before"})
+	}
+	if h.newest != nil && t <= h.newest.tick {
+		panic(&UsageError{Call: "Begin", Tick: t, Fix: "ticks must grow; call Reset when a new level starts to count again"})
+	}
+	h.expire(t)
+	f := &h.ring[t%Tick(len(h.ring))]
+	h.serial++
+	f.tick, f.serial = t, h.serial
+	h.rec = f
+}
+
+// expire forgets every tick that is too old once t is recorded: those that
+// share a place in the ring with t or a tick left out before it.
+func (h *History) expire(t Tick) {
+	n := Tick(len(h.ring))
+	steps := n
+	left := true
+	if h.newest != nil {
+		steps = min(n, t-h.newest.tick)
+		left = steps == n || h.lives.used != len(h.newest.who) // has anybody left?
+	}
+	for k := range steps {
+		f := &h.ring[(t-k)%n]
+		if !f.held {
+			continue
+		}
+		for i := 0; left && i < len(f.who); i++ {
+			h.lives.expire(f.probes[i].slot, f.tick)
+		}
+		f.clear()
+	}
+}
+
+// Put records one entity's volumes for the tick. owner is the player that
+// Filter.ExcludeOwner can leave out. epoch is the caller's count of the
+// entity's lives: when it changes (respawn, teleport), or when the entity was
+// left out for a tick, its history is cut, and nothing interpolates across.
+// The volumes are copied. An entity should keep their number, kinds and order
+// from tick to tick; where it does not, the earlier tick is held until the
+// later one is reached. Panics with a *UsageError outside of Begin and End, or
+// when the entity was put already.
+func (h *History) Put(id ID, owner uint32, epoch uint32, vs ...Volume) {
+	f := h.rec
+	if f == nil {
+		panic(&UsageError{Call: "Put", ID: id, Fix: "call Begin first"})
+	}
+	// Entities come in the same order in most ticks, so the last tick's is
+	// tried before the table.
+	var slot int32
+	k := len(f.who)
+	if last := h.newest; last != nil && k < len(last.who) && last.who[k].id == id {
+		slot = last.probes[k].slot
+	} else {
+		slot = h.lives.slot(id)
+	}
+	l := &h.lives.slots[slot]
+	if l.last == f.tick && l.run != 0 || len(vs) > maxVolumes {
+		panic(misput(f.tick, id, len(vs)))
+	}
+	if l.epoch != epoch || l.run == 0 || l.last != h.newest.tick {
+		h.runs++
+		l.run, l.epoch = h.runs, epoch
+	}
+	l.last = f.tick
+	if k == cap(f.who) || k == cap(f.probes) || int(slot) >= len(f.at) {
+		f.grow(slot)
+	}
+	// Stored one by one: a struct built first and copied is read back in wider
+	// pieces than it was written, which waits until every store before it (the
+	// last entity's volumes) has left the store buffer, and doubles the time.
+	f.at[slot] = int32(k)
+	f.who = f.who[:k+1]
+	w := &f.who[k]
+	w.id, w.owner, w.epoch = id, owner, epoch
+	f.probes = f.probes[:k+1]
+	p := &f.probes[k]
+	p.slot, p.run, p.first, p.count = slot, l.run, uint32(len(f.volumes)), uint16(len(vs))
+	f.volumes = append(f.volumes, vs...)
+}
+
+func misput(t Tick, id ID, volumes int) *UsageError {
+	e := &UsageError{Call: "Put", Tick: t, ID: id, Fix: "put each entity once a tick, with all its volumes"}
+	if volumes > maxVolumes {
+		e.Fix = "an entity has at most 65535 volumes"
+	}
+	return e
+}
+
+// End completes the tick: from now on it can be queried.
+func (h *History) End() {
+	if h.rec == nil {
+		panic(&UsageError{Call: "End", Fix: "call Begin first"})
+	}
+	h.rec.held = true
+	h.newest = h.rec
+	h.rec = nil
+	h.stats.Ticks++
+	h.stats.Entities += uint64(len(h.newest.who))
+}
+
+// Reset forgets everything, for a new level or match; ticks may start anew.
+// The memory is kept.
+func (h *History) Reset() {
+	for i := range h.ring {
+		h.ring[i].clear()
+	}
+	h.lives.reset()
+	h.newest, h.rec = nil, nil
+}
+
+// Newest answers the newest complete tick; false when there is none.
+func (h *History) Newest() (Tick, bool) {
+	if h.newest == nil {
+		return 0, false
+	}
+	return h.newest.tick, true
+}
+
+// Oldest answers the oldest tick that is held; false when there is none.
+func (h *History) Oldest() (Tick, bool) {
+	if h.newest == nil {
+		return 0, false
+	}
+	t := h.newest.tick
+	for i := range h.ring {
+		if f := &h.ring[i]; f.held && f.tick < t {
+			t = f.tick
+		}
+	}
+	return t, true
+}
+
+// Stats answers the counters.
+func (h *History) Stats() HistoryStats {
+	s := h.stats
+	s.Broken = h.broken.Load()
+	return s
+}
+
+// frame finds a held tick, nil if it is not.
+func (h *History) frame(t Tick) *frame {
+	if f := &h.ring[t%Tick(len(h.ring))]; f.held && f.tick == t {
+		return f
+	}
+	return nil
+}

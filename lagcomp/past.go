@@ -1,0 +1,216 @@
+package lagcomp
+
+// Past is the world as it was at one moment, between two recorded ticks. It is
+// a small value that only reads: many may be queried at once. It is good until
+// the next Begin. The zero Past is an empty world.
+type Past struct {
+	h    *History
+	a, b *frame // b may be a
+	f    float32
+}
+
+// At answers the world at tick t and a fraction of the way to the next, each
+// entity's volumes interpolated. It is bounded by what is held: before the
+// oldest tick that one is given, beyond the newest that one. A fraction that
+// is not a number counts as 0.
+func (h *History) At(t Tick, f float32) Past {
+	if h.newest == nil {
+		return Past{}
+	}
+	f = clamp(f, 0, 1)
+	if t >= h.newest.tick {
+		return h.view(h.newest, h.newest, 0)
+	}
+	if f == 1 {
+		t, f = t+1, 0
+	}
+	a, b := h.around(t)
+	switch {
+	case a == nil:
+		return h.view(b, b, 0)
+	case a == b || (f == 0 && a.tick == t):
+		return h.view(a, a, 0)
+	}
+	return h.blend(a, b, (float32(t-a.tick)+f)/float32(b.tick-a.tick))
+}
+
+// Between answers the world part of the way f, 0 to 1, from tick a to a later
+// tick b: for a client that receives fewer snapshots than the server has ticks
+// and interpolates between those. Ticks that are not held are bounded and
+// replaced by the nearest one held before them.
+func (h *History) Between(a, b Tick, f float32) Past {
+	if h.newest == nil {
+		return Past{}
+	}
+	if b <= a {
+		return h.At(a, 0)
+	}
+	return h.blend(h.At(a, 0).a, h.At(b, 0).a, clamp(f, 0, 1))
+}
+
+func (h *History) blend(a, b *frame, f float32) Past {
+	switch {
+	case a == b || f == 0:
+		return h.view(a, a, 0)
+	case f == 1:
+		return h.view(b, b, 0)
+	}
+	return h.view(a, b, f)
+}
+
+// view makes sure that both ticks can be queried.
+func (h *History) view(a, b *frame, f float32) Past {
+	if n := a.prepare() + b.prepare(); n != 0 {
+		h.broken.Add(n)
+	}
+	return Past{h: h, a: a, b: b, f: f}
+}
+
+// around answers the held ticks at or before t and after it; t is older than
+// the newest. The first is nil when t is older than all.
+func (h *History) around(t Tick) (a, b *frame) {
+	if a, b = h.frame(t), h.frame(t+1); a != nil && b != nil {
+		return a, b
+	}
+	a, b = nil, h.newest
+	for i := range h.ring {
+		f := &h.ring[i]
+		switch {
+		case !f.held:
+		case f.tick <= t && (a == nil || f.tick > a.tick):
+			a = f
+		case f.tick > t && f.tick < b.tick:
+			b = f
+		}
+	}
+	return a, b
+}
+
+// Time answers the moment that the view shows: where the ticks next to each
+// other are held, what At was asked for.
+func (p Past) Time() (t Tick, f float32) {
+	if p.h == nil {
+		return 0, 0
+	}
+	x := p.f * float32(p.b.tick-p.a.tick)
+	whole := Tick(x)
+	return p.a.tick + whole, x - float32(whole)
+}
+
+// Len is how many entities the view holds.
+func (p Past) Len() int {
+	if p.h == nil {
+		return 0
+	}
+	return len(p.a.who)
+}
+
+// Volume answers volume i of an entity as it was; false when the entity was
+// not there or has no such volume.
+func (p Past) Volume(id ID, i int) (Volume, bool) {
+	e, ok := p.lookup(id)
+	if !ok || i < 0 || i >= e.count() {
+		return Volume{}, false
+	}
+	var v Volume
+	e.volume(i, &v)
+	return v, true
+}
+
+// Volumes appends all volumes of an entity, as they were, to out.
+func (p Past) Volumes(id ID, out []Volume) []Volume {
+	e, ok := p.lookup(id)
+	if !ok {
+		return out
+	}
+	for i := range e.count() {
+		out = append(out, Volume{})
+		e.volume(i, &out[len(out)-1])
+	}
+	return out
+}
+
+// Bound answers the sphere that the broad phase used for an entity.
+func (p Past) Bound(id ID) (Sphere, bool) {
+	e, ok := p.lookup(id)
+	if !ok {
+		return Sphere{}, false
+	}
+	return e.bound(), true
+}
+
+// entity is one entity of a view: its place in the tick, and in the one to
+// blend it with.
+type entity struct {
+	af, bf *frame
+	i, j   int
+	f      float32
+}
+
+// entity answers number i of the view.
+func (p *Past) entity(i int) entity {
+	e := entity{af: p.a, bf: p.a, i: i, j: i}
+	if p.f == 0 {
+		return e
+	}
+	a := &p.a.probes[i]
+	if j := p.b.find(a.slot); j >= 0 && p.b.probes[j].blends(a) {
+		e.bf, e.j, e.f = p.b, j, p.f
+	}
+	return e
+}
+
+func (p *Past) lookup(id ID) (entity, bool) {
+	if p.h == nil {
+		return entity{}, false
+	}
+	slot := p.h.lives.lookup(id)
+	if slot < 0 {
+		return entity{}, false
+	}
+	i := p.a.find(slot)
+	if i < 0 || p.a.who[i].id != id {
+		return entity{}, false
+	}
+	return p.entity(i), true
+}
+
+func (e *entity) who() *who { return &e.af.who[e.i] }
+
+func (e *entity) count() int { return int(e.af.probes[e.i].count) }
+
+// bound is the blended bounding sphere. A convex blend of what lies in two
+// spheres lies in the blend of the spheres.
+func (e *entity) bound() Sphere {
+	a, b, f := &e.af.bounds[e.i], &e.bf.bounds[e.j], e.f
+	if a.R < 0 || b.R < 0 {
+		return Sphere{R: -1}
+	}
+	return Sphere{a.X + (b.X-a.X)*f, a.Y + (b.Y-a.Y)*f, a.Z + (b.Z-a.Z)*f, a.R + (b.R-a.R)*f}
+}
+
+// stored is volume i as recorded in the earlier tick.
+func (e *entity) stored(i int) *Volume {
+	return &e.af.volumes[int(e.af.probes[e.i].first)+i]
+}
+
+// volume is volume i, blended.
+func (e *entity) volume(i int, v *Volume) {
+	a := e.stored(i)
+	if e.f == 0 {
+		*v = *a
+		return
+	}
+	a.lerp(&e.bf.volumes[int(e.bf.probes[e.j].first)+i], e.f, v)
+}
+
+// alive says whether the life that the entity lives in this view goes on.
+func (p *Past) alive(e *entity, f *Filter) bool {
+	if f.Epoch != nil {
+		w := e.who()
+		return f.Epoch(w.id, w.epoch)
+	}
+	pr := &e.af.probes[e.i]
+	l := &p.h.lives.slots[pr.slot]
+	return l.last == p.h.newest.tick && l.run == pr.run
+}

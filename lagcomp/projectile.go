@@ -1,0 +1,87 @@
+package lagcomp
+
+// Projectile is a shot slow enough to be seen flying: a ball of Radius (0: a
+// point) that moves with Velocity, in units a second, under Gravity, in units
+// a second squared.
+//
+// A shooter fires it into the world that he sees, which is past. The game
+// chooses how it reaches the present. With History.CatchUp it is fired in the
+// past and moved to the present at once, tested on the way: it then flies like
+// anything else, and everybody sees it where it is. With History.Delayed and
+// Past.Fly it is tested for its whole flight against the world as far back as
+// its shooter saw it: he hits what he aimed at, and targets are hit a little
+// after they got away.
+type Projectile struct {
+	Position, Velocity, Gravity Vec
+	Radius                      float32
+}
+
+// Step moves the projectile freely for dt seconds.
+func (p *Projectile) Step(dt float32) {
+	p.Position = p.Position.along(p.Velocity, dt).along(p.Gravity, dt*dt/2)
+	p.Velocity = p.Velocity.along(p.Gravity, dt)
+}
+
+// Fly moves a projectile for dt seconds, in a straight line, through the world
+// of this view. When it touches something it stops there, with its velocity as
+// it was, and the hit is answered; Hit.Distance is how far it got.
+func (p Past) Fly(shot *Projectile, dt float32, f Filter) (Hit, bool) {
+	next := *shot
+	next.Step(dt)
+	ray := RayTo(shot.Position, next.Position)
+	hit, ok := p.SphereCast(ray, shot.Radius, f)
+	if !ok {
+		*shot = next
+		return Hit{}, false
+	}
+	if ray.Range > 0 {
+		shot.Position = shot.Position.lerp(next.Position, hit.Distance/ray.Range)
+	}
+	return hit, true
+}
+
+// CatchUp moves a projectile that was fired at a past moment up to tick to,
+// tick by tick, each stretch through the world of the tick that it ends in. It
+// stops at the first hit, whose Distance is the length of the whole way. Both
+// moments are bounded by what is held, so this takes no more steps than there
+// are ticks in the history.
+func (h *History) CatchUp(shot *Projectile, from Claim, to Tick, f Filter) (Hit, bool) {
+	oldest, ok := h.Oldest()
+	if !ok {
+		return Hit{}, false
+	}
+	to = min(to, h.newest.tick)
+	at, _ := moment(from)
+	at = max(at, float64(oldest))
+	var way float32
+	for t := Tick(at) + 1; t <= to && float64(t) > at; t++ {
+		dt := float32(float64(t)-at) / float32(h.cfg.TickRate)
+		before := shot.Position
+		hit, ok := h.At(t, 0).Fly(shot, dt, f)
+		if ok {
+			hit.Distance += way
+			return hit, true
+		}
+		way += shot.Position.sub(before).length()
+		at = float64(t)
+	}
+	return Hit{}, false
+}
+
+// Behind answers how many ticks before now the moment lies: the delay that a
+// projectile of this shooter keeps. Zero for a moment that is not past.
+func (c Claim) Behind(now Tick) float32 {
+	at, _ := moment(c)
+	return float32(max(0, float64(now)-at))
+}
+
+// Delayed answers the world some ticks before tick now, for a projectile that
+// keeps its shooter's delay; see Claim.Behind.
+func (h *History) Delayed(now Tick, behind float32) Past {
+	at := float64(now)
+	if behind > 0 {
+		at = max(0, at-float64(behind))
+	}
+	c := claimAt(at)
+	return h.At(c.Tick, c.Fraction)
+}

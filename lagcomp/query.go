@@ -1,0 +1,263 @@
+package lagcomp
+
+// Raycast answers the first volume that a ray meets in the past; false is a
+// miss. Of volumes met at the same distance the one recorded first is taken.
+func (p Past) Raycast(r Ray, f Filter) (Hit, bool) { return p.SphereCast(r, 0, f) }
+
+// SphereCast moves a ball of some radius along the ray and answers the first
+// volume that it touches: a thick ray, or a projectile. Hit.Distance is how far
+// its centre had moved.
+func (p Past) SphereCast(r Ray, radius float32, f Filter) (Hit, bool) {
+	l, ok := r.line()
+	if !ok || p.h == nil || !finite(radius) {
+		return Hit{}, false
+	}
+	s := sweep{p: &p, line: l, radius: nonNegative(radius), filter: &f, best: l.max}
+	if f.Keys != nil {
+		for i := range p.h.lives.slots {
+			if e, ok := p.keyed(i, &f); ok && s.near(&e) {
+				s.entity(&e)
+			}
+		}
+		return s.result()
+	}
+	for i := range p.a.probes {
+		if e := p.entity(i); s.near(&e) {
+			s.entity(&e)
+		}
+	}
+	return s.result()
+}
+
+// Overlap appends to out one hit for each entity that a ball touches, in the
+// order of recording: the volume nearest to its centre. For explosions, melee
+// and capture points. A nil out allocates; bring one to avoid that.
+func (p Past) Overlap(s Sphere, f Filter, out []Hit) []Hit {
+	if !(s.R >= 0) || !(Vec{s.X, s.Y, s.Z}).finite() {
+		return out
+	}
+	p.around(Vec{s.X, s.Y, s.Z}, s.R, &f, func(h Hit) { out = append(out, h) })
+	return out
+}
+
+// Nearest answers the volume nearest to a point, no further away than max.
+func (p Past) Nearest(at Vec, max float32, f Filter) (Hit, bool) {
+	if !(max >= 0) || !at.finite() {
+		return Hit{}, false
+	}
+	var best Hit
+	var found bool
+	p.around(at, max, &f, func(h Hit) {
+		if !found || h.Distance < best.Distance {
+			best, found = h, true
+		}
+	})
+	return best, found
+}
+
+// Validate checks one claimed target: whether the ray meets it before anything
+// else that the filter lets it meet. It is cheaper than Raycast where most
+// claims are false.
+func (p Past) Validate(target ID, r Ray, f Filter) (Hit, bool) {
+	l, ok := r.line()
+	if !ok || p.h == nil {
+		return Hit{}, false
+	}
+	e, ok := p.named(target, &f)
+	if !ok {
+		return Hit{}, false
+	}
+	s := sweep{p: &p, line: l, filter: &f, best: l.max}
+	if s.near(&e) {
+		s.entity(&e)
+	}
+	hit, ok := s.result()
+	if !ok {
+		return Hit{}, false
+	}
+	r.Range = hit.Distance
+	if r.Range == 0 {
+		return hit, true
+	}
+	if first, ok := p.Raycast(r, f); !ok || first.ID != target {
+		return Hit{}, false
+	}
+	return hit, true
+}
+
+// named finds one entity in the view, by the filter's keys where it has them.
+func (p *Past) named(id ID, f *Filter) (entity, bool) {
+	if f.Keys == nil {
+		return p.lookup(id)
+	}
+	slot := p.h.lives.lookup(id)
+	if slot < 0 {
+		return entity{}, false
+	}
+	return p.keyed(int(slot), f)
+}
+
+// keyed is the entity of a slot between the ticks that the filter names.
+func (p *Past) keyed(slot int, f *Filter) (entity, bool) {
+	l := &p.h.lives.slots[slot]
+	if l.run == 0 {
+		return entity{}, false
+	}
+	a, b, frac, ok := f.Keys(l.id)
+	if !ok {
+		return entity{}, false
+	}
+	q := p.h.Between(a, b, frac)
+	i := q.a.find(int32(slot))
+	if i < 0 {
+		return entity{}, false
+	}
+	return q.entity(i), true
+}
+
+// sweep is one ray or ball on its way through a view.
+type sweep struct {
+	p      *Past
+	line   line
+	radius float32
+	filter *Filter
+	best   float32 // nothing further away matters
+	hit    Hit
+	found  bool
+	ended  bool // what was hit no longer lives that life
+}
+
+// near says whether an entity's bounding sphere is in reach: the broad phase.
+func (s *sweep) near(e *entity) bool {
+	b := e.bound()
+	if b.R < 0 {
+		return false
+	}
+	return s.reaches(Vec{b.X, b.Y, b.Z}, b.R)
+}
+
+// reaches allows for rounding, so that it never rejects what the exact test
+// would accept.
+func (s *sweep) reaches(c Vec, r float32) bool {
+	oc := c.sub(s.line.o)
+	tca := oc.dot(s.line.d)
+	slack := r + s.radius
+	slack += 2e-6 * (abs(tca) + slack)
+	if tca < -slack || tca-slack > s.best {
+		return false
+	}
+	perp := oc.along(s.line.d, -tca)
+	return perp.dot(perp) <= slack*slack
+}
+
+// entity tests the volumes of a candidate.
+func (s *sweep) entity(e *entity) {
+	w := e.who()
+	if !s.p.eligible(w, s.filter) {
+		return
+	}
+	layers := s.filter.Layers
+	for i := range e.count() {
+		a := e.stored(i)
+		if layers != 0 && layers>>(a.Layer&31)&1 == 0 {
+			continue
+		}
+		var v Volume
+		e.volume(i, &v)
+		if !s.reaches(v.c, v.r) {
+			continue
+		}
+		c, ok := v.cast(s.p.h.cfg.Shapes, &s.line, s.best, s.radius)
+		if !ok || !(c.Distance <= s.best) || (s.found && c.Distance == s.best) {
+			continue
+		}
+		s.best, s.found = c.Distance, true
+		s.ended = !s.p.alive(e, s.filter)
+		s.hit = hitOf(w, &v, i, c)
+	}
+}
+
+func (s *sweep) result() (Hit, bool) {
+	if !s.found || s.ended {
+		return Hit{}, false
+	}
+	return s.hit, true
+}
+
+func hitOf(w *who, v *Volume, i int, c Contact) Hit {
+	return Hit{
+		ID: w.id, Owner: w.owner, Epoch: w.epoch, Part: v.Part, Index: i,
+		Point: c.Point, Normal: c.Normal, Distance: c.Distance,
+	}
+}
+
+// eligible says whether the shooter may touch the entity at all.
+func (p *Past) eligible(w *who, f *Filter) bool {
+	if f.ExcludeOwner != 0 && w.owner == f.ExcludeOwner {
+		return false
+	}
+	if f.Exclude != 0 && w.id == f.Exclude {
+		return false
+	}
+	return f.Visible == nil || f.Visible(w.id)
+}
+
+// around visits the nearest volume of each living entity within reach of a
+// point.
+func (p *Past) around(at Vec, reach float32, f *Filter, visit func(Hit)) {
+	if p.h == nil {
+		return
+	}
+	if f.Keys != nil {
+		for i := range p.h.lives.slots {
+			if e, ok := p.keyed(i, f); ok {
+				if h, ok := p.closest(&e, at, reach, f); ok {
+					visit(h)
+				}
+			}
+		}
+		return
+	}
+	for i := range p.a.probes {
+		e := p.entity(i)
+		if h, ok := p.closest(&e, at, reach, f); ok {
+			visit(h)
+		}
+	}
+}
+
+// closest answers the volume of one entity nearest to a point.
+func (p *Past) closest(e *entity, at Vec, reach float32, f *Filter) (Hit, bool) {
+	b := e.bound()
+	if b.R < 0 || !within(at, b, reach) {
+		return Hit{}, false
+	}
+	w := e.who()
+	if !p.eligible(w, f) || !p.alive(e, f) {
+		return Hit{}, false
+	}
+	var best Hit
+	var found bool
+	for i := range e.count() {
+		a := e.stored(i)
+		if f.Layers != 0 && f.Layers>>(a.Layer&31)&1 == 0 {
+			continue
+		}
+		var v Volume
+		e.volume(i, &v)
+		c, ok := v.closest(p.h.cfg.Shapes, at)
+		if !ok || !(c.Distance <= reach) || (found && !(c.Distance < best.Distance)) {
+			continue
+		}
+		best, found = hitOf(w, &v, i, c), true
+	}
+	return best, found
+}
+
+// within says whether two balls touch, rounding allowed for.
+func within(at Vec, b Sphere, reach float32) bool {
+	d := Vec{b.X, b.Y, b.Z}.sub(at)
+	r := b.R + reach
+	r += 2e-6 * r
+	return d.dot(d) <= r*r
+}

@@ -1,0 +1,270 @@
+package netcode
+
+import (
+	"math"
+	"time"
+)
+
+// Time is what a client's systems run on, at one Advance.
+type Time struct {
+	Started bool // false: not enough snapshots yet, nothing else is set
+	// Ticks is how many predicted ticks to simulate now; the last of them is
+	// Predicted. After a Reset it is 1, whatever was skipped.
+	Ticks int
+	// Reset: Predicted jumped, forward or back, and the ticks between have no
+	// input. The first start is no reset.
+	Reset          bool
+	Predicted      Tick
+	Fraction       float32 // of the tick after Predicted, 0 to 1
+	Render         Tick    // remote entities are shown between this tick …
+	RenderFraction float32 // … and the next
+	// Interpolation is how far render time lies behind the server's tick as the
+	// mean snapshot brings it.
+	Interpolation time.Duration
+}
+
+// Clock keeps a client's two times, from what snapshots tell and when they come.
+//
+// Predicted time runs ahead of the server so that inputs arrive just in time.
+// Every report of earliness is turned into the lateness of the path (how far
+// predicted time was ahead of the local clock when the command was made, minus
+// how early the command came), which does not depend on how the clock was
+// steered meanwhile: so steering cannot chase its own delayed echo. The target
+// is the worst lateness within the window, and a margin.
+//
+// Render time runs behind so that the next snapshot is there when it is needed;
+// its delay follows how late snapshots came after the one before them, jitter
+// and loss included. It never passes the newest snapshot, and never runs
+// backwards but in a reset.
+//
+// A Clock is not safe for concurrent use, and allocates nothing after NewClock.
+type Clock struct {
+	cfg    ClockConfig
+	rate   float64
+	origin time.Duration
+	base   Tick // ticks inside are distances from it
+	any    bool
+	last   float64 // local time of the last Advance, in ticks since origin
+	rtt    float64
+
+	newest   int64 // newest snapshot
+	received int
+
+	arrival sampleWindow // local time − snapshot's tick, at its arrival
+	need    sampleWindow // local time − previous newest tick, at an arrival
+	late    sampleWindow // lateness of the path of commands
+	issued  [256]issue
+	frame   float64 // smoothed ticks between Advances
+
+	started   bool
+	predicted float64
+	executed  int64 // floor of predicted: the last tick handed out
+	render    float64
+	jumped    bool
+}
+
+// saturated is the earliness, in ticks, at the end of what a report can say.
+const saturated = 127
+
+// issue remembers how a tick was handed out: how far it was ahead of local time
+// then, and how long it had been due.
+type issue struct {
+	tick         int64
+	offset, wait float64
+	valid        bool
+}
+
+// NewClock makes a clock that starts when StartBuffer snapshots have come.
+func NewClock(cfg ClockConfig) *Clock {
+	cfg = cfg.defaults()
+	perSecond := max(1, cfg.TickRate/cfg.SnapshotInterval)
+	return &Clock{
+		cfg: cfg, rate: float64(cfg.TickRate),
+		arrival: newSampleWindow(max(16, 2*perSecond)),
+		need:    newSampleWindow(max(16, 4*perSecond)),
+		late:    newSampleWindow(max(32, cfg.Window*perSecond)),
+	}
+}
+
+func (c *Clock) local(now time.Duration) float64 { return (now - c.origin).Seconds() * c.rate }
+
+// Snapshot tells of each snapshot received, once: when it came, the server's
+// tick that it shows, its report of how early the client's commands came (see
+// SnapshotHeader), and the connection's round-trip time. Call it before Advance.
+func (c *Clock) Snapshot(now time.Duration, tick Tick, early int16, hasEarly bool, rtt time.Duration) {
+	if !c.any {
+		c.any, c.origin, c.base = true, now, tick
+		c.newest = -1
+	}
+	t, local := int64(Distance(tick, c.base)), c.local(now)
+	c.rtt = rtt.Seconds() * c.rate
+	far := float64(c.cfg.HardReset)
+	if hasEarly && c.started {
+		c.report(t, float64(early)/256, far)
+	}
+	if c.received > 0 && t <= c.newest {
+		return
+	}
+	// What comes in after the caller itself was away says nothing of the path.
+	if !c.started || local-c.last <= far {
+		if c.arrival.add(local-float64(t), far) {
+			c.need.clear()
+		}
+		if c.received > 0 {
+			c.need.add(local-float64(c.newest), far)
+		}
+	}
+	c.newest = t
+	c.received++
+}
+
+// report takes an earliness: the tick of the command it speaks of follows from
+// it, as the server measured it just before it wrote tick t.
+func (c *Clock) report(t int64, early, far float64) {
+	if early <= -saturated || early >= saturated {
+		// Farther off than a report can say: what is known of the way up is void.
+		c.late.clear()
+		return
+	}
+	tick := t + int64(math.Floor(early))
+	i := c.issued[uint64(tick)%uint64(len(c.issued))]
+	if !i.valid || i.tick != tick {
+		// Rounding to 1/256 may have pushed it over a tick's edge.
+		tick--
+		if i = c.issued[uint64(tick)%uint64(len(c.issued))]; !i.valid || i.tick != tick {
+			return
+		}
+	}
+	// A tick waits for the caller's next Advance. The wait of one ordinary
+	// interval is in the target for good, since the phase may drift through it;
+	// only what a slow frame adds belongs to the sample.
+	c.late.add(i.offset+max(0, i.wait-c.frame)-early, far)
+}
+
+// Advance moves both times to now. A now before the last one counts as it.
+func (c *Clock) Advance(now time.Duration) Time {
+	local := c.local(now)
+	if !c.started && !c.ready(local) {
+		return Time{}
+	}
+	var out Time
+	if !c.started {
+		c.begin(local)
+		out.Ticks = 1
+	} else {
+		dt := max(0, local-c.last)
+		c.last += dt
+		if dt > 0 && dt <= float64(c.cfg.HardReset) {
+			c.frame += (min(dt, 2) - c.frame) / 16
+		}
+		out.Ticks, out.Reset = c.predict(dt)
+		c.show(dt)
+	}
+	c.describe(&out)
+	return out
+}
+
+// ready: enough snapshots, and a round trip known, for which it waits a quarter
+// of a second at most: it may honestly be 0.
+func (c *Clock) ready(local float64) bool {
+	return c.received >= c.cfg.StartBuffer && (c.rtt > 0 || local > c.rate/4)
+}
+
+func (c *Clock) begin(local float64) {
+	c.started, c.last = true, local
+	c.predicted = local + c.target()
+	c.executed = int64(math.Floor(c.predicted))
+	c.issue(c.executed)
+	c.render = min(local-c.delay(), float64(c.newest))
+}
+
+// target is the offset of predicted time from local time to steer for.
+func (c *Clock) target() float64 {
+	n := c.late.len()
+	if n < 4 {
+		return c.guess()
+	}
+	few := float64(c.cfg.StartBuffer) * math.Exp(-float64(n)/60)
+	return c.late.quantile(0.9965) + c.frame + 0.1 + few
+}
+
+// guess is the target before anything is known of the way up.
+func (c *Clock) guess() float64 {
+	return c.rtt - c.arrival.mean() + float64(c.cfg.StartBuffer)
+}
+
+func (c *Clock) predict(dt float64) (ticks int, reset bool) {
+	off := c.target() - (c.predicted - (c.last - dt))
+	if math.Abs(off) > float64(c.cfg.HardReset) {
+		c.predicted, reset = c.last+c.target(), true
+	} else {
+		shift := steer(off) * dt
+		if math.Abs(shift) > math.Abs(off) {
+			shift = off
+		}
+		c.predicted += dt + shift
+	}
+	whole := int64(math.Floor(c.predicted))
+	ticks = int(whole - c.executed)
+	if reset || ticks > c.cfg.HardReset {
+		c.executed = whole
+		c.issue(whole)
+		return 1, true
+	}
+	for c.executed < whole {
+		c.executed++
+		c.issue(c.executed)
+	}
+	return max(ticks, 0), false
+}
+
+func (c *Clock) issue(tick int64) {
+	c.issued[uint64(tick)%uint64(len(c.issued))] = issue{tick, float64(tick) - c.last, c.predicted - float64(tick), true}
+}
+
+// steer is the change of time's speed for being off by so many ticks: up to 1 %
+// near, up to 10 % far. Catching up is quicker than falling back: being late
+// costs inputs, being early only latency.
+func steer(off float64) float64 {
+	switch {
+	case off > 0:
+		return min(0.1, 0.06*off)
+	case off > -1:
+		return max(-0.01, 0.04*off)
+	}
+	return max(-0.1, -0.01+0.03*(off+1))
+}
+
+// delay is how far render time shall lie behind local time.
+func (c *Clock) delay() float64 {
+	if c.need.len() < 4 {
+		return c.arrival.mean() + float64(c.cfg.SnapshotInterval*c.cfg.StartBuffer) - 1
+	}
+	return c.need.quantile(0.97)
+}
+
+func (c *Clock) show(dt float64) {
+	off := c.last - c.delay() - (c.render + dt)
+	switch far := float64(c.cfg.HardReset); {
+	case off > far:
+		c.render += dt + off
+	default:
+		shift := steer(off) * dt
+		if math.Abs(shift) > math.Abs(off) {
+			shift = off
+		}
+		c.render += dt + shift
+	}
+	c.render = min(c.render, float64(c.newest))
+}
+
+func (c *Clock) describe(out *Time) {
+	out.Started = true
+	out.Predicted = c.base + Tick(c.executed)
+	out.Fraction = float32(min(max(c.predicted-float64(c.executed), 0), 1))
+	whole := math.Floor(c.render)
+	out.Render = c.base + Tick(int64(whole))
+	out.RenderFraction = float32(c.render - whole)
+	behind := (c.last - c.arrival.mean() - c.render) / c.rate
+	out.Interpolation = time.Duration(max(0, behind) * float64(time.Second))
+}

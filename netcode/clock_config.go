@@ -1,0 +1,36 @@
+package netcode
+
+// ClockConfig is what a Clock may be told. The zero value is the default.
+type ClockConfig struct {
+	// TickRate is the simulation's rate, ticks a second. 0 means 30.
+	TickRate int
+	// SnapshotInterval is how many ticks lie between snapshots. 0 means 1.
+	SnapshotInterval int
+	// StartBuffer is how many snapshots must have come before the clock starts,
+	// and how many ticks of slack inputs begin with. 0 means 3.
+	StartBuffer int
+	// HardReset is by how many ticks a time may be off and still be steered;
+	// beyond, it jumps. 0 means 10.
+	HardReset int
+	// History is how many ticks predicted time may lie ahead of the newest
+	// snapshot: what the prediction can restore. 0 means 32.
+	History int
+	// Window is over how many seconds the buffers are measured. 0 means 10.
+	Window int
+}
+
+func (c ClockConfig) defaults() ClockConfig {
+	set := func(v *int, d, most int) {
+		if *v <= 0 {
+			*v = d
+		}
+		*v = min(*v, most)
+	}
+	set(&c.TickRate, 30, 1000)
+	set(&c.SnapshotInterval, 1, 255)
+	set(&c.StartBuffer, 3, 64)
+	set(&c.HardReset, 10, 1000)
+	set(&c.History, 32, 4096)
+	set(&c.Window, 10, 60)
+	return c
+}

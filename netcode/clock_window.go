@@ -1,0 +1,88 @@
+package netcode
+
+import "slices"
+
+// sampleWindow keeps the last samples of a measurement, in order of arrival and
+// sorted, so that any quantile is at hand.
+type sampleWindow struct {
+	ring   []float64
+	sorted []float64
+	at     int
+	sum    float64
+	shift  int // samples in a row that belong to another level, far away
+	below  int // samples in a row well below the median
+}
+
+// settled is how many samples in a row tell that the level fell, though not far.
+const settled = 30
+
+func newSampleWindow(size int) sampleWindow {
+	return sampleWindow{ring: make([]float64, size), sorted: make([]float64, 0, size)}
+}
+
+func (w *sampleWindow) len() int { return len(w.sorted) }
+
+func (w *sampleWindow) clear() { w.sorted, w.at, w.sum, w.shift, w.below = w.sorted[:0], 0, 0, 0, 0 }
+
+// add takes a sample. When three in a row lie more than far away from everything
+// known, the level has changed (the server slipped, the path moved): the window
+// is emptied and begins anew. The same when thirty in a row lie a fifth of far
+// below the median: without it, a path that became shorter would be believed
+// only when the window has passed. One that became longer needs no such rule,
+// since the quantiles asked for are high ones.
+func (w *sampleWindow) add(v, far float64) (emptied bool) {
+	if n := len(w.sorted); n > 0 && (v < w.sorted[0]-far || v > w.sorted[n-1]+far) {
+		if w.shift++; w.shift < 3 {
+			return false
+		}
+		w.clear()
+		emptied = true
+	}
+	w.shift = 0
+	w.insert(v)
+	if v >= w.quantile(0.5)-far/5 {
+		w.below = 0
+	} else if w.below++; w.below == settled && len(w.sorted) >= 2*settled {
+		w.keep(settled)
+	}
+	return emptied
+}
+
+// keep forgets all but the last n samples.
+func (w *sampleWindow) keep(n int) {
+	var last [settled]float64
+	for i := range n {
+		last[i] = w.ring[(w.at-n+i+len(w.ring))%len(w.ring)]
+	}
+	w.clear()
+	for _, v := range last[:n] {
+		w.insert(v)
+	}
+}
+
+func (w *sampleWindow) insert(v float64) {
+	if len(w.sorted) == len(w.ring) {
+		old := w.ring[w.at]
+		i, _ := slices.BinarySearch(w.sorted, old)
+		w.sorted = slices.Delete(w.sorted, i, i+1)
+		w.sum -= old
+	}
+	w.ring[w.at] = v
+	w.at = (w.at + 1) % len(w.ring)
+	i, _ := slices.BinarySearch(w.sorted, v)
+	w.sorted = slices.Insert(w.sorted, i, v)
+	w.sum += v
+}
+
+func (w *sampleWindow) mean() float64 { return w.sum / float64(len(w.sorted)) }
+
+// quantile interpolates; q is 0 to 1. The window must not be empty.
+func (w *sampleWindow) quantile(q float64) float64 {
+	x := q * float64(len(w.sorted)-1)
+	i := int(x)
+	if i+1 >= len(w.sorted) {
+		return w.sorted[len(w.sorted)-1]
+	}
+	f := x - float64(i)
+	return w.sorted[i]*(1-f) + w.sorted[i+1]*f
+}

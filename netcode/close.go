@@ -1,0 +1,49 @@
+package netcode
+
+// maxCloseText bounds the text of a close, in bytes.
+const maxCloseText = 200
+
+// closing is a close on its way out, and one that came in.
+type closing struct {
+	sending  bool
+	code     uint16
+	text     string
+	received bool
+	gotCode  uint16
+	gotText  string
+}
+
+// Close makes every packet from now on tell the peer that the session has ended,
+// with a code and a text (cut to 200 bytes) for its user. Send a few packets:
+// nothing acknowledges a close that the caller would wait for.
+func (c *Conn) Close(code uint16, text string) {
+	if len(text) > maxCloseText {
+		text = text[:maxCloseText]
+	}
+	c.closing.sending, c.closing.code, c.closing.text = true, code, text
+}
+
+// Closed tells whether the peer has closed, and its code and text. The text is
+// the peer's: bytes to be shown with care.
+func (c *Conn) Closed() (code uint16, text string, ok bool) {
+	return c.closing.gotCode, c.closing.gotText, c.closing.received
+}
+
+func (c *closing) write(p *Packet) {
+	if !c.sending || len(p.buf)+messageSize(2+len(c.text)) > p.c.cfg.MTU {
+		return
+	}
+	p.buf = append(p.buf, byte(messageClose))
+	p.buf = appendVarint(p.buf, uint64(2+len(c.text)))
+	p.buf = le.AppendUint16(p.buf, c.code)
+	p.buf = append(p.buf, c.text...)
+}
+
+func validClose(body []byte) bool { return len(body) >= 2 && len(body) <= 2+maxCloseText }
+
+func (c *closing) take(body []byte) {
+	if c.received {
+		return // the first counts
+	}
+	c.received, c.gotCode, c.gotText = true, le.Uint16(body), string(body[2:])
+}

@@ -1,0 +1,202 @@
+package netcode
+
+import "math"
+
+// CommandBuffer is the server's store of one player's commands, until their
+// ticks are executed. It is not safe for concurrent use.
+type CommandBuffer struct {
+	size, window int
+	ring         []commandSlot // ticks from next-window to next+window
+	data         []byte
+	scratch      []byte
+	reader       commandReader
+
+	started bool
+	next    Tick // the first tick that is not past
+	newest  Tick
+	any     bool
+
+	early                           int
+	hasEarly                        bool
+	late, duplicate, far, malformed uint64
+}
+
+type commandSlot struct {
+	command Command
+	used    bool // command.Tick's slot was taken by a first arrival
+}
+
+// NewCommandBuffer makes a buffer of commands of size bytes (1 to 1024, else it
+// panics). It takes commands up to window ticks ahead of the server's time;
+// window is 1 to 1024, and 0 means 32.
+func NewCommandBuffer(size, window int) *CommandBuffer {
+	checkCommandSize(size)
+	if window <= 0 {
+		window = 32
+	}
+	window = min(window, 1024)
+	b := &CommandBuffer{size: size, window: window, scratch: make([]byte, size)}
+	slots := 1
+	for slots < 2*window+2 {
+		slots <<= 1
+	}
+	b.ring, b.data = make([]commandSlot, slots), make([]byte, size*slots)
+	for i := range b.ring {
+		b.ring[i].command.Data = b.data[i*size : (i+1)*size : (i+1)*size]
+	}
+	return b
+}
+
+func (b *CommandBuffer) slot(t Tick) *commandSlot { return &b.ring[int(t)&(len(b.ring)-1)] }
+
+func (b *CommandBuffer) seen(t Tick) bool {
+	s := b.slot(t)
+	return s.used && s.command.Tick == t
+}
+
+// Read takes a body of MessageCommands. at is the server's time in ticks, with
+// fraction: tick k is consumed at k.0. Only a command's first arrival is stored
+// and measured. Duplicates, ticks that are past (before at, or taken), and ticks
+// more than the window ahead are counted and not stored, which is no error: an
+// honest client's redundancy brings them. Error: ErrMalformed, for the whole
+// body; nothing of it is then taken.
+func (b *CommandBuffer) Read(body []byte, at float64) error {
+	if !(at >= 0 && at <= math.MaxUint32) { // the caller's time: a fault of no packet
+		at = 0
+	}
+	r := &b.reader
+	if !r.check(body, b.scratch) {
+		b.malformed++
+		return errCommand
+	}
+	now := Tick(math.Ceil(at))
+	if !b.started || Newer(now, b.next) {
+		b.started, b.next = true, now
+	}
+	known, before := b.any, b.newest
+	r.start(body, b.scratch)
+	for first := true; r.more(); first = false {
+		r.read()
+		b.arrive(&r.c, at, first)
+	}
+	if known {
+		b.measureGap(before, r.c.Tick, at)
+	}
+	return nil
+}
+
+// measureGap measures the ticks between what was known and the oldest command of
+// a body, as if they had come with it: the client left them out because it was
+// told that they are past, so they were too late by at least this much. Without
+// it a client close to the server would never learn of such misses.
+func (b *CommandBuffer) measureGap(known, oldest Tick, at float64) {
+	gap := Distance(oldest, known) - 1
+	if gap <= 0 || gap > b.window {
+		return
+	}
+	if t := known + 1; Newer(b.next, t) {
+		b.measure(t, at) // the oldest of them is the latest
+	}
+}
+
+// check reads a whole body for its form.
+func (r *commandReader) check(body, data []byte) bool {
+	if !r.start(body, data) {
+		return false
+	}
+	for r.more() {
+		if !r.read() {
+			return false
+		}
+	}
+	return true
+}
+
+func (b *CommandBuffer) arrive(c *Command, at float64, first bool) {
+	ahead := Distance(c.Tick, b.next)
+	fresh := !b.any || Newer(c.Tick, b.newest)
+	switch {
+	case ahead >= b.window:
+		b.far++
+		if first {
+			b.measure(c.Tick, at) // so that a client far ahead learns it
+		}
+		return
+	case ahead < -b.window && !fresh:
+		b.late++ // too old to tell whether it came before
+		return
+	case ahead >= -b.window && b.seen(c.Tick):
+		b.duplicate++
+		return
+	}
+	if fresh {
+		b.newest, b.any = c.Tick, true
+	}
+	b.measure(c.Tick, at)
+	if ahead >= -b.window {
+		s := b.slot(c.Tick)
+		data := s.command.Data
+		copy(data, c.Data)
+		s.command, s.used = *c, true
+		s.command.Data = data
+	}
+	if ahead < 0 {
+		b.late++
+	}
+}
+
+// measure keeps the smallest earliness.
+func (b *CommandBuffer) measure(t Tick, at float64) {
+	whole := Tick(math.Floor(at))
+	e := Distance(t, whole)*256 - int(math.Round((at-float64(whole))*256))
+	e = max(math.MinInt16, min(math.MaxInt16, e))
+	if !b.hasEarly || e < b.early {
+		b.early, b.hasEarly = e, true
+	}
+}
+
+// Take gives the command of tick t, once, and makes every tick up to t past.
+// false: it did not come, or t is past already; the caller repeats the last.
+// Data is valid until the next Read.
+func (b *CommandBuffer) Take(t Tick) (Command, bool) {
+	if b.started && Newer(b.next, t) {
+		return Command{}, false
+	}
+	b.started, b.next = true, t+1
+	if !b.seen(t) {
+		return Command{}, false
+	}
+	return b.slot(t).command, true
+}
+
+// Early is the smallest earliness among first arrivals since the last call, in
+// 1/256 tick: how long before its tick's execution the worst command came,
+// negative for one that came too late. A command that its client gave up because
+// it was past counts as having come with the next one. false: none came.
+func (b *CommandBuffer) Early() (int16, bool) {
+	e, ok := b.early, b.hasEarly
+	b.early, b.hasEarly = 0, false
+	return int16(e), ok
+}
+
+// Newest is the newest tick stored or refused as past so far; false before any.
+func (b *CommandBuffer) Newest() (Tick, bool) { return b.newest, b.any }
+
+// Ack is the tick up to which every command has come or is past. 0 before the
+// first Read or Take.
+func (b *CommandBuffer) Ack() Tick {
+	if !b.started {
+		return 0
+	}
+	t := b.next - 1
+	for i := 0; i < b.window && b.seen(t+1); i++ {
+		t++
+	}
+	return t
+}
+
+// Stats counts the commands refused: past when they came, received before, too
+// far in the future; and bodies that were malformed.
+func (b *CommandBuffer) Stats() (late, duplicate, far, malformed uint64) {
+	return b.late, b.duplicate, b.far, b.malformed
+}

@@ -1,0 +1,54 @@
+package netcode
+
+import (
+	"errors"
+	"fmt"
+)
+
+// Errors of receiving. Each is counted by cause in [Stats].
+var (
+	// ErrMalformed: the bytes are not a packet, or not a message, of this protocol.
+	ErrMalformed = errors.New("netcode: malformed")
+	// ErrChecksum is the ErrMalformed of a packet whose checksum does not match:
+	// damaged on the way, or not from the peer. Never hold it against the peer.
+	ErrChecksum = fmt.Errorf("%w: checksum does not match", ErrMalformed)
+	// ErrDuplicate: this packet was received before.
+	ErrDuplicate = errors.New("netcode: duplicate packet")
+	// ErrStale: the packet's sequence number lies outside the window, behind or
+	// ahead, so that nobody can tell whether it was received before.
+	ErrStale = errors.New("netcode: packet outside the sequence window")
+	// ErrBacklog: the packet carries reliable messages for which there is no
+	// room until [Conn.NextReliable] has been drained. It was not acknowledged,
+	// so the peer sends them again.
+	ErrBacklog = errors.New("netcode: reliable messages not drained, call NextReliable until it answers false")
+)
+
+// Errors of sending.
+var (
+	// ErrStreamFull: the queue of undelivered reliable messages has no room.
+	ErrStreamFull = errors.New("netcode: reliable stream full, the peer does not keep up")
+	// ErrTooBig: a reliable message is longer than MaxReliable.
+	ErrTooBig = errors.New("netcode: reliable message longer than 64 KiB")
+)
+
+// malformed names the place; the values are constant, so that an attacker's
+// packet costs no allocation.
+type malformed string
+
+func (m malformed) Error() string        { return "netcode: malformed: " + string(m) }
+func (m malformed) Is(target error) bool { return target == ErrMalformed }
+
+var (
+	errHeader  error = malformed("packet header")
+	errAck     error = malformed("acknowledges a packet that was never sent")
+	errMessage error = malformed("message does not fit its packet")
+	errType    error = malformed("unknown message type of the protocol's own")
+	errStream  error = malformed("reliable stream entry")
+	errBroken  error = malformed("reliable stream fragments out of sequence")
+	errClose   error = malformed("close")
+	errHello   error = malformed("hello")
+	errWelcome error = malformed("welcome")
+	errReject  error = malformed("reject")
+	errSnap    error = malformed("snapshot header")
+	errCommand error = malformed("commands")
+)

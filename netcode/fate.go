@@ -1,0 +1,36 @@
+package netcode
+
+// Fate is what became of a packet that was sent. Each is told exactly once:
+// delivery as soon as it is acknowledged, loss as soon as it is decided, which
+// is when no ack can name the packet any more, or none came for a long time. A
+// packet told lost may still have arrived.
+type Fate struct {
+	Seq       Seq
+	Delivered bool
+}
+
+// fateQueue is a ring that a caller drains at least once every maxFates packets.
+type fateQueue struct {
+	ring       [maxFates]Fate
+	head, size int
+}
+
+const maxFates = 1024
+
+func (q *fateQueue) push(f Fate) (dropped bool) {
+	if q.size == maxFates {
+		q.head, q.size, dropped = (q.head+1)%maxFates, q.size-1, true
+	}
+	q.ring[(q.head+q.size)%maxFates] = f
+	q.size++
+	return dropped
+}
+
+func (q *fateQueue) pop() (Fate, bool) {
+	if q.size == 0 {
+		return Fate{}, false
+	}
+	f := q.ring[q.head]
+	q.head, q.size = (q.head+1)%maxFates, q.size-1
+	return f, true
+}

@@ -1,0 +1,45 @@
+package netcode
+
+// Version is the version of this wire format, in Hello.
+const Version = 1
+
+// MaxHelloData bounds the game's own bytes in a Hello.
+const MaxHelloData = 256
+
+// Hello is a client's first message, repeated until it is answered.
+type Hello struct {
+	Version      uint8    // of the wire format; see Version
+	Protocol     uint64   // hash of everything both ends must agree on
+	Resume       [16]byte // token of an earlier Welcome; zero: a new player
+	SnapshotRate uint8    // snapshots a second the client asks for; 0: the server's choice
+	Data         []byte   // the game's, at most MaxHelloData bytes; aliases the message when parsed
+}
+
+// Append writes h behind dst. Data beyond MaxHelloData is cut.
+func (h Hello) Append(dst []byte) []byte {
+	dst = append(dst, h.Version)
+	dst = le.AppendUint64(dst, h.Protocol)
+	dst = append(dst, h.Resume[:]...)
+	dst = append(dst, h.SnapshotRate)
+	data := h.Data[:min(len(h.Data), MaxHelloData)]
+	dst = appendVarint(dst, uint64(len(data)))
+	return append(dst, data...)
+}
+
+// ParseHello reads what Append wrote. Error: ErrMalformed.
+func ParseHello(b []byte) (Hello, error) {
+	var h Hello
+	if len(b) < 26 {
+		return h, errHello
+	}
+	n, rest, ok := readVarint(b[26:])
+	if !ok || n > MaxHelloData || n != uint64(len(rest)) {
+		return h, errHello
+	}
+	h.Version, h.Protocol, h.SnapshotRate = b[0], le.Uint64(b[1:]), b[25]
+	copy(h.Resume[:], b[9:25])
+	if n > 0 {
+		h.Data = rest
+	}
+	return h, nil
+}

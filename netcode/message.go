@@ -1,0 +1,61 @@
+package netcode
+
+// MessageType tells the receiver what a message's body is. 0 to 15 are
+// netcode's own, 16 to 21 are named below, the rest are the caller's.
+type MessageType uint8
+
+// The protocol's own messages, which no caller sees.
+const (
+	messageStream MessageType = 1
+	messageClose  MessageType = 2
+	firstCaller   MessageType = 16
+)
+
+// Messages of a session. Their bodies are Hello, Welcome, Reject,
+// SnapshotHeader with what follows it, and CommandSender.Append's;
+// MessageReady's is the caller's.
+const (
+	MessageHello MessageType = 16 + iota
+	MessageWelcome
+	MessageReject
+	MessageSnapshot
+	MessageCommands
+	MessageReady
+)
+
+// Message is one of the caller's messages in the packet just received. Body
+// aliases the datagram: it is valid until the next Receive, or until the caller
+// reuses the datagram's memory.
+type Message struct {
+	Type MessageType
+	Body []byte
+	Seq  Seq // of the packet that carried it
+}
+
+// readMessage splits the first message off b: type, length as varint, body.
+func readMessage(b []byte) (t MessageType, body, rest []byte, ok bool) {
+	if len(b) < 2 {
+		return 0, nil, nil, false
+	}
+	t = MessageType(b[0])
+	n, rest, ok := readVarint(b[1:])
+	if !ok || n > uint64(len(rest)) {
+		return 0, nil, nil, false
+	}
+	return t, rest[:n], rest[n:], true
+}
+
+// messageRoom is the longest body that fits in n bytes with its type and length.
+func messageRoom(n int) int {
+	switch {
+	case n < 2:
+		return 0
+	case n-2 < 0x80:
+		return n - 2
+	case n-3 < 0x80:
+		return 0x7f
+	}
+	return min(n-3, 0x3fff)
+}
+
+func messageSize(body int) int { return 1 + varintSize(uint64(body)) + body }

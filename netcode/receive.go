@@ -1,0 +1,164 @@
+package netcode
+
+import (
+	"errors"
+	"time"
+)
+
+// Receive takes one datagram. It checks all of it before it changes anything, so
+// that a packet is either taken whole and acknowledged, or refused whole and
+// not. Errors: ErrMalformed (of which ErrChecksum), ErrDuplicate, ErrStale,
+// ErrBacklog; each is counted. The messages are then at NextMessage, which reads
+// b itself, and NextReliable.
+func (c *Conn) Receive(now time.Duration, b []byte) error {
+	c.start(now)
+	c.messages = nil
+	h, messages, err := c.accept(b)
+	if err != nil {
+		c.count(err)
+		return err
+	}
+	c.heard = max(c.heard, now)
+	c.stats.Received++
+	c.stats.ReceivedBytes += uint64(len(b))
+	if Newer(c.window.line, h.seq) {
+		c.stats.OutOfOrder++
+	}
+	line := c.window.line
+	c.window.mark(h.seq)
+	if c.window.line == h.seq {
+		c.lineAt, c.lineKnown = now, true
+	} else if c.window.line != line {
+		c.lineKnown = false
+	}
+	if h.hasAck {
+		c.acknowledge(now, &h)
+	}
+	c.take(messages)
+	c.messages, c.from = messages, h.seq
+	return nil
+}
+
+// accept checks a datagram and changes nothing.
+func (c *Conn) accept(b []byte) (h header, messages []byte, err error) {
+	if !c.cfg.Secure {
+		if len(b) < 4 {
+			return h, nil, errHeader
+		}
+		if le.Uint32(b) != checksum(c.seed, b[4:]) {
+			return h, nil, ErrChecksum
+		}
+		b = b[4:]
+	}
+	h, messages, ok := parseHeader(b)
+	if !ok {
+		return h, nil, errHeader
+	}
+	if err := c.window.check(h.seq); err != nil {
+		return h, nil, err
+	}
+	if h.hasAck && c.next-1 != h.ack && Newer(h.ack, c.next-1) {
+		return h, nil, errAck
+	}
+	return h, messages, c.checkMessages(messages)
+}
+
+func (c *Conn) checkMessages(b []byte) error {
+	for len(b) > 0 {
+		t, body, rest, ok := readMessage(b)
+		if !ok {
+			return errMessage
+		}
+		switch {
+		case t >= firstCaller:
+		case t == messageStream:
+			if c.in.broken {
+				return errBroken
+			}
+			if err := c.in.check(body); err != nil {
+				return err
+			}
+		case t == messageClose:
+			if !validClose(body) {
+				return errClose
+			}
+		default:
+			return errType
+		}
+		b = rest
+	}
+	return nil
+}
+
+func (c *Conn) take(b []byte) {
+	for len(b) > 0 {
+		t, body, rest, _ := readMessage(b)
+		switch t {
+		case messageStream:
+			c.in.take(body)
+		case messageClose:
+			c.closing.take(body)
+		}
+		b = rest
+	}
+}
+
+func (c *Conn) count(err error) {
+	switch {
+	case err == ErrDuplicate:
+		c.stats.Duplicate++
+	case err == ErrStale:
+		c.stats.Stale++
+	case err == ErrBacklog:
+		c.stats.Backlog++
+	case err == ErrChecksum:
+		c.stats.Checksum++
+	case errors.Is(err, ErrMalformed):
+		c.stats.Malformed++
+		if err == errAck {
+			c.stats.FalseAcks++
+		}
+	}
+}
+
+// acknowledge tells the fates that an ack decides. Numbers that are not held,
+// because their fate is told or they were never sent, mean nothing.
+func (c *Conn) acknowledge(now time.Duration, h *header) {
+	if s := c.sent.Find(h.ack); s != nil && !s.told {
+		if delay, ok := decodeDelay(h.delay); ok {
+			c.rtt.sample(now-s.at, delay)
+			c.ackDelay += (delay - c.ackDelay) / 8
+			c.rate.roundTrip(now, c.rtt.latest)
+		}
+		c.deliver(h.ack, s)
+	}
+	for i := range Seq(32) {
+		seq := h.ack - 1 - i
+		s := c.sent.Find(seq)
+		if s == nil || s.told {
+			continue
+		}
+		if h.ackBits&(1<<i) != 0 {
+			c.deliver(seq, s)
+		} else if i >= 2 {
+			c.suspect(s) // three newer ones came: RFC 9002's threshold
+		}
+	}
+	// Those before the 32 cannot be named by this ack or a later one.
+	for Distance(h.ack, c.oldest) > 32 {
+		if s := c.sent.Find(c.oldest); !s.told {
+			c.lose(c.oldest, s)
+		}
+		c.oldest++
+	}
+}
+
+func (c *Conn) deliver(seq Seq, s *sentPacket) {
+	s.told = true
+	c.stats.Delivered++
+	c.rate.acked(s.size)
+	for _, id := range s.entries {
+		c.out.delivered(id, &c.stats)
+	}
+	c.tell(Fate{Seq: seq, Delivered: true})
+}

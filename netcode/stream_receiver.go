@@ -1,0 +1,97 @@
+package netcode
+
+// Reliable is a message of the reliable stream, as the peer gave it to
+// SendReliable. Payload is valid until the next call of NextReliable or Receive.
+type Reliable struct {
+	Tick    Tick
+	Kind    uint8
+	Payload []byte
+}
+
+// inEntry is an entry received, waiting for those before it.
+type inEntry struct {
+	payload     []byte // reused by the slot's next owner
+	tick        Tick
+	kind        uint8
+	first, last bool
+	held        bool
+}
+
+type streamReceiver struct {
+	ring   [streamWindow]inEntry
+	next   uint16 // the entry to be taken next
+	open   bool   // a message was begun and not ended
+	tick   Tick
+	kind   uint8
+	joined []byte // fragments of the open message
+	broken bool
+}
+
+func (s *streamReceiver) at(id uint16) *inEntry { return &s.ring[id%streamWindow] }
+
+// check walks a body without taking anything from it.
+func (s *streamReceiver) check(body []byte) error {
+	r, ok := newStreamReader(body)
+	if !ok || !r.more() {
+		return errStream
+	}
+	for r.more() {
+		e, ok := r.read()
+		if !ok {
+			return errStream
+		}
+		if d := Distance(e.id, s.next); d >= streamWindow {
+			return ErrBacklog
+		}
+	}
+	return nil
+}
+
+// take stores what a checked body carries. Entries held or passed already are
+// left as they are: the first arrival counts.
+func (s *streamReceiver) take(body []byte) {
+	r, _ := newStreamReader(body)
+	for r.more() {
+		e, _ := r.read()
+		if e.id-s.next >= streamWindow {
+			continue
+		}
+		in := s.at(e.id)
+		if in.held {
+			continue
+		}
+		*in = inEntry{payload: append(in.payload[:0], e.payload...), tick: e.tick, kind: e.kind,
+			first: e.first, last: e.last, held: true}
+	}
+}
+
+// pop gives the next whole message in order. A peer whose fragments do not
+// follow one another, or never end, breaks its stream for good.
+func (s *streamReceiver) pop() (Reliable, bool) {
+	for !s.broken {
+		in := s.at(s.next)
+		if !in.held {
+			break
+		}
+		if in.first == s.open || len(s.joined)+len(in.payload) > MaxReliable {
+			s.broken = true
+			break
+		}
+		in.held = false
+		s.next++
+		if in.first && in.last {
+			return Reliable{in.tick, in.kind, in.payload}, true
+		}
+		if in.first {
+			s.open, s.tick, s.kind, s.joined = true, in.tick, in.kind, s.joined[:0]
+		}
+		s.joined = append(s.joined, in.payload...)
+		if in.last {
+			s.open = false
+			r := Reliable{s.tick, s.kind, s.joined}
+			s.joined = s.joined[:0]
+			return r, true
+		}
+	}
+	return Reliable{}, false
+}

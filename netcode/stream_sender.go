@@ -1,0 +1,142 @@
+package netcode
+
+import "time"
+
+// outEntry is an entry on its way to the peer.
+type outEntry struct {
+	payload     []byte // reused by the slot's next owner
+	tick        Tick
+	kind        uint8
+	first, last bool
+	due         bool // to be sent with the next packet that has room
+	acked       bool
+	resent      bool // any entry of this message so far was sent twice; counted at its last
+	sends       uint8
+	sentAt      time.Duration
+}
+
+type streamSender struct {
+	ring       [streamQueue]outEntry
+	head, next uint16 // the oldest entry not acknowledged, and the one to be queued next
+	messages   int    // of which the last entry has not been passed
+}
+
+func (s *streamSender) at(id uint16) *outEntry { return &s.ring[id%streamQueue] }
+func (s *streamSender) queued() int            { return int(s.next - s.head) }
+
+// inFlight is the end of what may be sent: the receiver's window.
+func (s *streamSender) inFlight() uint16 {
+	return s.head + uint16(min(s.queued(), streamWindow))
+}
+
+func (s *streamSender) push(tick Tick, kind uint8, payload []byte) error {
+	if len(payload) > MaxReliable {
+		return ErrTooBig
+	}
+	n := max(1, (len(payload)+maxFragment-1)/maxFragment)
+	if n > streamQueue-s.queued() {
+		return ErrStreamFull
+	}
+	for i := range n {
+		e := s.at(s.next)
+		part := payload[i*maxFragment : min(len(payload), (i+1)*maxFragment)]
+		*e = outEntry{
+			payload: append(e.payload[:0], part...), tick: tick, kind: kind,
+			first: i == 0, last: i == n-1, due: true,
+		}
+		s.next++
+	}
+	s.messages++
+	return nil
+}
+
+// owns tells whether id is still among the entries queued and not passed.
+func (s *streamSender) owns(id uint16) bool { return id-s.head < s.next-s.head }
+
+// age marks what has waited longer than rto for its ack as due again.
+func (s *streamSender) age(now, rto time.Duration) {
+	for id := s.head; id != s.inFlight(); id++ {
+		e := s.at(id)
+		if e.acked || e.due {
+			continue
+		}
+		if now-e.sentAt >= rto<<min(e.sends-1, 2) {
+			e.due = true
+		}
+	}
+}
+
+// owed is how many bytes the due entries want, up to limit.
+func (s *streamSender) owed(limit int) (n int) {
+	for id := s.head; id != s.inFlight() && n < limit; id++ {
+		if e := s.at(id); e.due {
+			n += maxEntryHead + len(e.payload)
+		}
+	}
+	return min(n, limit)
+}
+
+// lost makes an entry due again, unless a later packet carries it already.
+func (s *streamSender) lost(id uint16, sentAt time.Duration) {
+	if e := s.at(id); s.owns(id) && !e.acked && e.sentAt <= sentAt {
+		e.due = true
+	}
+}
+
+// delivered notes that the peer holds an entry, and passes what is complete.
+func (s *streamSender) delivered(id uint16, st *Stats) {
+	if !s.owns(id) {
+		return
+	}
+	s.at(id).acked = true
+	for s.head != s.next && s.at(s.head).acked {
+		if s.at(s.head).last {
+			s.messages--
+			st.ReliableDelivered++
+		}
+		s.head++
+	}
+}
+
+// write appends due entries, oldest first, to dst while they fit in room bytes,
+// and notes in carried which. It returns dst unchanged when none fits.
+func (s *streamSender) write(dst []byte, room int, now time.Duration, carried []uint16, st *Stats) ([]byte, []uint16) {
+	base := len(dst)
+	var w streamWriter
+	for id := s.head; id != s.inFlight(); id++ {
+		e := s.at(id)
+		if !e.due {
+			continue
+		}
+		entry := streamEntry{id: id, first: e.first, last: e.last, kind: e.kind, tick: e.tick, payload: e.payload}
+		mark, was := len(dst), w
+		if mark == base {
+			dst = le.AppendUint16(dst, id)
+			w = streamWriter{next: id}
+		}
+		dst = w.append(dst, &entry)
+		if len(dst)-base > room {
+			dst, w = dst[:mark], was
+			break
+		}
+		s.sent(e, now, st)
+		carried = append(carried, id)
+	}
+	return dst, carried
+}
+
+func (s *streamSender) sent(e *outEntry, now time.Duration, st *Stats) {
+	if e.sends == 0 {
+		st.EntriesSent++
+	} else {
+		st.EntriesResent++
+		if !e.resent && e.first {
+			st.ReliableResent++
+		}
+		e.resent = true
+	}
+	e.due, e.sentAt = false, now
+	if e.sends < 255 {
+		e.sends++
+	}
+}

@@ -1,0 +1,39 @@
+package netcode
+
+// Welcome is the server's answer to a Hello it accepts, repeated until the
+// client's next message shows that it came.
+type Welcome struct {
+	Owner            uint16   // who the client is; 0 is nobody
+	TickRate         uint8    // ticks a second, not 0
+	SnapshotInterval uint8    // ticks from one snapshot to the next, not 0
+	Tick             Tick     // the server's tick when this was written
+	Epoch            uint8    // of the level being played
+	Resume           [16]byte // token to come back with
+	CommandSize      uint16   // bytes of a packed command, as the server counts them
+}
+
+const welcomeSize = 2 + 1 + 1 + 4 + 1 + 16 + 2
+
+// Append writes w behind dst.
+func (w Welcome) Append(dst []byte) []byte {
+	dst = le.AppendUint16(dst, w.Owner)
+	dst = append(dst, w.TickRate, w.SnapshotInterval)
+	dst = le.AppendUint32(dst, w.Tick)
+	dst = append(dst, w.Epoch)
+	dst = append(dst, w.Resume[:]...)
+	return le.AppendUint16(dst, w.CommandSize)
+}
+
+// ParseWelcome reads what Append wrote. Error: ErrMalformed, also for a rate or
+// interval of 0.
+func ParseWelcome(b []byte) (Welcome, error) {
+	if len(b) != welcomeSize || b[2] == 0 || b[3] == 0 {
+		return Welcome{}, errWelcome
+	}
+	w := Welcome{
+		Owner: le.Uint16(b), TickRate: b[2], SnapshotInterval: b[3],
+		Tick: le.Uint32(b[4:]), Epoch: b[8], CommandSize: le.Uint16(b[25:]),
+	}
+	copy(w.Resume[:], b[9:25])
+	return w, nil
+}

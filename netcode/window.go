@@ -1,0 +1,86 @@
+package netcode
+
+// receiveWindow says which sequence numbers were received, and what to
+// acknowledge. The span is much longer than the 32 that one ack reports, so that
+// a peer back from a silence is understood, and one forged number far ahead
+// pushes no honest packet out.
+type receiveWindow struct {
+	bits [windowSpan / 64]uint64
+	base Seq  // the oldest number the bits speak for
+	line Seq  // the newest number believed: what is acknowledged
+	far  Seq  // a number away from the line that waits for a second one near it
+	hunt bool // far is set
+}
+
+const (
+	windowSpan   = 8192
+	windowBehind = 4096 // kept behind the line
+	windowAhead  = 2048 // accepted ahead of the line: 16 s at 128 packets/s
+	nearLine     = 32   // within one ack's reach
+)
+
+func newReceiveWindow() receiveWindow {
+	line := Seq(0)
+	line-- // both ends start at 0, so the number before it is the line
+	return receiveWindow{line: line, base: line - windowBehind}
+}
+
+func (w *receiveWindow) has(s Seq) bool {
+	if s-w.base >= windowSpan {
+		return false
+	}
+	i := s % windowSpan
+	return w.bits[i/64]&(1<<(i%64)) != 0
+}
+
+// check tells whether s may be received; mark then receives it.
+func (w *receiveWindow) check(s Seq) error {
+	if s-w.base >= windowSpan || Distance(s, w.line) > windowAhead {
+		return ErrStale
+	}
+	if w.has(s) {
+		return ErrDuplicate
+	}
+	return nil
+}
+
+func (w *receiveWindow) mark(s Seq) {
+	i := s % windowSpan
+	w.bits[i/64] |= 1 << (i % 64)
+	d := Distance(s, w.line)
+	switch {
+	case d >= -nearLine && d <= nearLine:
+		w.hunt = false
+		if d > 0 {
+			w.advance(s)
+		}
+	case w.hunt && Distance(s, w.far) >= -nearLine && Distance(s, w.far) <= nearLine:
+		w.hunt = false
+		if Newer(w.far, s) {
+			s = w.far
+		}
+		w.advance(s)
+	default:
+		w.hunt, w.far = true, s
+	}
+}
+
+// advance moves the line, also back to where the peer really is. The base only
+// moves forward: a number once out of the window is never accepted again.
+func (w *receiveWindow) advance(line Seq) {
+	w.line = line
+	for base := line - windowBehind; Newer(base, w.base); w.base++ {
+		i := w.base % windowSpan
+		w.bits[i/64] &^= 1 << (i % 64)
+	}
+}
+
+// ackBits are the 32 numbers before the line.
+func (w *receiveWindow) ackBits() (bits uint32) {
+	for i := range Seq(32) {
+		if w.has(w.line - 1 - i) {
+			bits |= 1 << i
+		}
+	}
+	return bits
+}

@@ -1,0 +1,73 @@
+package foretick
+
+import (
+	"time"
+	"unsafe"
+
+	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/lagcomp"
+	"github.com/foretick/foretick/netcode"
+	"github.com/foretick/foretick/snapshot"
+	"github.com/foretick/foretick/transport"
+)
+
+// playerState is how far a peer has come.
+type playerState uint8
+
+const (
+	greeting playerState = iota // the transport is up, no Hello yet
+	refusing                    // the protocols differ: telling the peer how
+	playing
+)
+
+// sentPacket is what a packet to a client carried.
+type sentPacket struct {
+	snapshot snapshot.Sent
+	has      bool
+	welcome  bool
+}
+
+// player is one client, on the server.
+type player struct {
+	peer  transport.PeerID
+	owner ecs.Owner
+	state playerState
+	since time.Duration // when it entered this state
+	conn  *netcode.Conn
+	sent  *netcode.SequenceBuffer[sentPacket]
+	next  sentPacket // what the packet being built carries
+
+	sender   *snapshot.Sender
+	welcomed bool // the Welcome was delivered
+
+	buffer   *netcode.CommandBuffer
+	command  unsafe.Pointer // the command of the tick being computed, as a component
+	last     unsafe.Pointer // the newest command received, one-shots cleared
+	repeated time.Duration
+	early    time.Duration // how long commands wait in the buffer, as last measured
+	heard    bool          // a command was taken before
+
+	judge    *lagcomp.Judge
+	claim    lagcomp.Claim
+	measured lagcomp.Measured
+	judged   Tick // the tick for which allowed was computed
+	granted  lagcomp.Claim
+	reason   lagcomp.Reason
+	acked    Tick // newest snapshot tick that the client has
+
+	substituted Tick // newest tick whose command was not the client's; 0 none
+	effect      Tick // newest tick in which a server system wrote its predicted state
+	effectBy    int  // that system's index
+
+	stats PlayerStats
+}
+
+// allowed judges the player's claim once a tick.
+func (p *player) allowed(now Tick) (lagcomp.Claim, lagcomp.Reason) {
+	if p.judged != now {
+		p.measured.Now = now
+		p.granted, p.reason = p.judge.Allow(p.claim, p.measured)
+		p.judged = now
+	}
+	return p.granted, p.reason
+}

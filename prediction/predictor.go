@@ -1,0 +1,173 @@
+package prediction
+
+import "fmt"
+
+// Tick is a step of the simulation, counted from the server's start.
+type Tick = uint32
+
+// DefaultHistory is how many ticks a Predictor remembers when its Config says 0.
+const DefaultHistory = 32
+
+// World is the predicted part of a simulation. Slots number the saves, from 0
+// to History−1; a slot is overwritten when its tick falls out of the history.
+type World interface {
+	// Save stores the predicted state as it stands after tick t.
+	Save(slot int, t Tick)
+	// Load puts back the state that Save stored in slot for tick t.
+	Load(slot int, t Tick)
+	// Step runs tick t with that tick's input. replay is true when the tick
+	// ran before: sounds and other effects belong to the first run alone.
+	Step(t Tick, replay bool)
+}
+
+// Authority is the server's word on one tick.
+type Authority interface {
+	// Compare holds the prediction saved in slot against the server's state
+	// of the same tick t.
+	Compare(slot int, t Tick) Verdict
+	// Adopt writes the server's state of tick t into the world, which holds
+	// the prediction for t at that moment.
+	Adopt(t Tick)
+}
+
+// Verdict is what a comparison found.
+type Verdict uint8
+
+// The verdicts, from best to worst.
+const (
+	// Same: the prediction stands.
+	Same Verdict = iota
+	// Different: the world must go back, adopt and replay.
+	Different
+)
+
+// Config sets a Predictor up. The zero value is ready to use.
+type Config struct {
+	// History is how many ticks can be compared and replayed. 0 means 32.
+	// It must cover the round trip and the input buffer: a prediction older
+	// than this cannot be corrected by replay.
+	History int
+}
+
+// Predictor drives a World ahead of its server.
+type Predictor struct {
+	world   World
+	history int
+	ticks   []Tick // ticks[slot]: the tick saved there
+	valid   []bool
+	now     Tick
+	started bool
+}
+
+// NewPredictor returns a predictor that has not started. It fails when the
+// history is negative or below 2 ticks.
+func NewPredictor(c Config, w World) (*Predictor, error) {
+	if c.History == 0 {
+		c.History = DefaultHistory
+	}
+	if c.History < 2 {
+		return nil, fmt.Errorf("prediction: Config.History is %d; use 2 or more, or 0 for %d", c.History, DefaultHistory)
+	}
+	if w == nil {
+		return nil, fmt.Errorf("prediction: NewPredictor needs a World")
+	}
+	return &Predictor{world: w, history: c.History, ticks: make([]Tick, c.History), valid: make([]bool, c.History)}, nil
+}
+
+// Start declares that the world holds the state after tick t, whatever came
+// before, and saves it. Everything remembered so far is forgotten.
+func (p *Predictor) Start(t Tick) {
+	clear(p.valid)
+	p.now, p.started = t, true
+	p.save(t)
+}
+
+// Started tells whether Start was called.
+func (p *Predictor) Started() bool { return p.started }
+
+// Tick is the newest predicted tick.
+func (p *Predictor) Tick() Tick { return p.now }
+
+// Slot is where tick t is saved, and whether it still is.
+func (p *Predictor) Slot(t Tick) (int, bool) {
+	s := int(t % Tick(p.history))
+	return s, p.valid[s] && p.ticks[s] == t
+}
+
+// Advance predicts the next tick and returns it.
+func (p *Predictor) Advance() Tick {
+	p.now++
+	p.world.Step(p.now, false)
+	p.save(p.now)
+	return p.now
+}
+
+// Rewrite saves the world again as the newest tick's state, after the caller
+// changed it outside a Step, for example by taking unpredicted values from the
+// server.
+func (p *Predictor) Rewrite() { p.save(p.now) }
+
+// Present loads the newest tick's state, undoing whatever was drawn into the
+// world since.
+func (p *Predictor) Present() {
+	if s, ok := p.Slot(p.now); ok {
+		p.world.Load(s, p.now)
+	}
+}
+
+// Result tells what Reconcile did.
+type Result struct {
+	// Verdict of the comparison; Same when nothing could be compared.
+	Verdict Verdict
+	// Compared is false when tick t was not in the history.
+	Compared bool
+	// Replayed counts the ticks run again.
+	Replayed int
+	// Jumped is true when the server was ahead of the prediction: its state
+	// was adopted and became the newest tick.
+	Jumped bool
+}
+
+// Reconcile takes the server's word on tick t. Ticks must come in rising order;
+// an older one may be compared as well, but is not adopted when a newer one
+// was.
+func (p *Predictor) Reconcile(t Tick, a Authority) Result {
+	if !p.started {
+		return Result{}
+	}
+	if int32(t-p.now) > 0 {
+		a.Adopt(t)
+		p.Start(t)
+		return Result{Jumped: true}
+	}
+	slot, ok := p.Slot(t)
+	if !ok {
+		return Result{}
+	}
+	r := Result{Compared: true, Verdict: a.Compare(slot, t)}
+	if r.Verdict == Same {
+		return r
+	}
+	p.world.Load(slot, t)
+	a.Adopt(t)
+	p.save(t)
+	r.Replayed = p.replay(t)
+	return r
+}
+
+// replay runs every tick after t again and returns how many there were.
+func (p *Predictor) replay(t Tick) int {
+	n := 0
+	for k := t + 1; int32(k-p.now) <= 0; k++ {
+		p.world.Step(k, true)
+		p.save(k)
+		n++
+	}
+	return n
+}
+
+func (p *Predictor) save(t Tick) {
+	s := int(t % Tick(p.history))
+	p.ticks[s], p.valid[s] = t, true
+	p.world.Save(s, t)
+}

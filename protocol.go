@@ -1,0 +1,283 @@
+package foretick
+
+import (
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/snapshot"
+)
+
+// Tick is a step of the simulation, counted from the server's start.
+type Tick = uint32
+
+// Limits and defaults of a Protocol.
+const (
+	DefaultTickRate = 30 // ticks a second
+	MinTickRate     = 10
+	MaxTickRate     = 128
+)
+
+// Tags that the worlds of this package hold; see [ecs.Tags].
+const (
+	TagServer = "server"
+	TagClient = "client"
+)
+
+// Protocol is what both ends must agree on: a game's components, kinds,
+// commands, messages and systems, in their order of declaration. Server and
+// client build it with the same calls; its hash is compared when they meet.
+//
+// Declaring goes on after an error; Err reports every fault at once. A Protocol
+// in use by a Server or a Client must not be declared on further, and may then
+// be shared by any number of them.
+type Protocol struct {
+	name     string
+	version  int
+	tickRate int
+
+	types    *ecs.Types
+	registry *snapshot.Registry
+	schedule *ecs.Schedule[*Frame]
+
+	identity   ecs.Component[Identity]
+	components []component // replicated ones, in registry order
+	kinds      []kind
+	command    *command
+	events     []eventType
+	eventRows  []any // *eventRow[T] of each event
+	messages   []messageType
+	volumes    []volume
+	joins      []func(*Frame, ecs.Owner)
+	leaves     []func(*Frame, ecs.Owner)
+	stages     []string
+	systems    []string // names in order of declaration, for the hash
+
+	errs            []error
+	readUnpredicted []int // registry indices of what shared systems read of their own rows without predicting it
+
+	built bool
+	err   error
+}
+
+// Identity is a component of this package that every replicated entity has. It
+// orders hashes and names the entity's kind.
+type Identity struct {
+	// Net is the network id: on a server the entity's own, which never leaves
+	// it; on a client the id that the connection gave it.
+	Net uint32
+	// Kind is the index of the entity's kind in its Protocol.
+	Kind uint16
+	_    uint16
+}
+
+// NewProtocol begins a protocol. The name and version of the game are part of
+// its hash: two versions do not play together.
+func NewProtocol(name string, version int) *Protocol {
+	p := &Protocol{name: name, version: version, tickRate: DefaultTickRate}
+	p.types = ecs.NewTypes()
+	p.registry = snapshot.NewRegistry()
+	p.schedule = ecs.NewSchedule[*Frame](p.types)
+	p.fault(p.types.Register(&p.identity, ecs.Named("foretick.Identity")))
+	if name == "" {
+		p.fault(errors.New("foretick: NewProtocol needs the game's name"))
+	}
+	return p
+}
+
+func (p *Protocol) fault(err error) {
+	if err != nil {
+		p.errs = append(p.errs, err)
+	}
+}
+
+func (p *Protocol) faultf(format string, args ...any) {
+	p.errs = append(p.errs, fmt.Errorf("foretick: "+format, args...))
+}
+
+// TickRate sets the ticks a second; without it a protocol has 30.
+func (p *Protocol) TickRate(hz int) {
+	if hz < MinTickRate || hz > MaxTickRate {
+		p.faultf("TickRate(%d): use %d to %d", hz, MinTickRate, MaxTickRate)
+		return
+	}
+	p.tickRate = hz
+}
+
+// Rate is the ticks a second that this protocol runs at.
+func (p *Protocol) Rate() int { return p.tickRate }
+
+// Module declares a part of a game on a Protocol: its components, kinds,
+// systems.
+type Module interface {
+	// Declare is called once, by Protocol.Use.
+	Declare(p *Protocol)
+}
+
+// Use composes a game from features: it lets each module declare its part, in
+// order.
+func (p *Protocol) Use(modules ...Module) {
+	for _, m := range modules {
+		m.Declare(p)
+	}
+}
+
+// Types is the set of component types behind the protocol, for queries and
+// singletons of the game's own.
+func (p *Protocol) Types() *ecs.Types { return p.types }
+
+// Stages names the stages that systems may be put in with [ecs.Stage], in their
+// order. Without it there is one.
+func (p *Protocol) Stages(names ...string) { p.stages = names }
+
+// stageMain is the stage of a game that names none.
+const stageMain = "tick"
+
+// Shared declares a system that both ends run: the server for every row, a
+// client for its own player's rows. access says which components its rows have,
+// and what the system reads and writes; see [ecs.Read] and its kin.
+func (p *Protocol) Shared(name string, run func(*Frame, ecs.Rows), access ...ecs.Access) {
+	p.system(name, run, access)
+}
+
+// Server declares a system that only the server runs.
+func (p *Protocol) Server(name string, run func(*Frame, ecs.Rows), access ...ecs.Access) {
+	p.system(name, run, append(access[:len(access):len(access)], ecs.Tags(TagServer)))
+}
+
+// Render declares a system that a client runs once per picture, on what is
+// shown, after everything else.
+func (p *Protocol) Render(name string, run func(*Frame, ecs.Rows), access ...ecs.Access) {
+	p.system(name, run, append(access[:len(access):len(access)], ecs.Tags(TagClient), ecs.Render()))
+}
+
+func (p *Protocol) system(name string, run func(*Frame, ecs.Rows), access []ecs.Access) {
+	if run == nil {
+		p.faultf("system %q has no function", name)
+		return
+	}
+	p.systems = append(p.systems, name)
+	p.schedule.Add(name, run, access...)
+}
+
+// Join is called on the server, in the tick after a player was let in.
+func (p *Protocol) Join(fn func(f *Frame, who ecs.Owner)) { p.joins = append(p.joins, fn) }
+
+// Leave is called on the server, in the tick after a player was dropped, while
+// what the player owned still stands. What it still owns afterwards is
+// destroyed.
+func (p *Protocol) Leave(fn func(f *Frame, who ecs.Owner)) { p.leaves = append(p.leaves, fn) }
+
+// Err finishes the declaration and returns everything that is wrong with it,
+// joined, or nil. It may be called again.
+func (p *Protocol) Err() error {
+	if p.built {
+		return p.err
+	}
+	p.built = true
+	p.registerKinds()
+	if len(p.stages) == 0 {
+		p.stages = []string{stageMain}
+	}
+	p.schedule.Stages(append(p.stages[:len(p.stages):len(p.stages)], stageEvents)...)
+	p.fault(p.schedule.Build())
+	p.schedule.SetHook(frameHook{})
+	p.checkSystems()
+	p.readUnpredicted = p.unpredictedReads()
+	p.err = errors.Join(p.errs...)
+	return p.err
+}
+
+// checkSystems refuses shared systems that read what a client does not have:
+// the most unpleasant cause of mispredictions, found before the first tick.
+func (p *Protocol) checkSystems() {
+	for _, s := range p.schedule.Systems() {
+		if !shared(s) {
+			continue
+		}
+		for _, id := range append(append([]ecs.ID{}, s.Reads...), s.OtherReads...) {
+			if !p.known(id) {
+				p.faultf("shared system %q reads %s, which a client does not have: declare it with Component, or make the system Server", s.Name, p.types.Info(id).Name)
+			}
+		}
+		for _, id := range append(append([]ecs.ID{}, s.Writes...), s.OtherWrites...) {
+			if i := p.index(id); i < 0 || !p.components[i].predicted {
+				p.faultf("shared system %q writes %s, which is not predicted: declare it with Component(…, Predicted), or make the system Server", s.Name, p.types.Info(id).Name)
+			}
+		}
+	}
+}
+
+// unpredictedReads lists the replicated, unpredicted components that shared
+// systems read of their own rows.
+func (p *Protocol) unpredictedReads() []int {
+	var out []int
+	for i := range p.components {
+		read := slices.ContainsFunc(p.schedule.Systems(), func(s ecs.SystemInfo) bool {
+			return shared(s) && slices.Contains(s.Reads, p.components[i].id)
+		})
+		if read && !p.components[i].predicted {
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
+// shared tells whether both ends run the system.
+func shared(s ecs.SystemInfo) bool { return len(s.Tags) == 0 && !s.Render }
+
+// known tells whether a client has the component's value: it is replicated, the
+// player's own command, or the identity.
+func (p *Protocol) known(id ecs.ID) bool {
+	return p.index(id) >= 0 || id == p.identity.ID() || (p.command != nil && id == p.command.id)
+}
+
+// index is the registry index of an ecs component, −1 when it is not replicated.
+func (p *Protocol) index(id ecs.ID) int {
+	for i := range p.components {
+		if p.components[i].id == id {
+			return i
+		}
+	}
+	return -1
+}
+
+// Describe lists what the hash covers, a fact a line, in order. Two protocols
+// that differ have a first line that differs.
+func (p *Protocol) Describe() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "game %s\nversion %d\ntick rate %d Hz\n", p.name, p.version, p.tickRate)
+	b.WriteString(p.registry.Describe())
+	if p.command != nil {
+		fmt.Fprintf(&b, "command\n%s\n", strings.TrimRight(p.command.schema.Describe(), "\n"))
+	}
+	for i := range p.messages {
+		fmt.Fprintf(&b, "message %d\n%s\n", i, strings.TrimRight(p.messages[i].schema.Describe(), "\n"))
+	}
+	for _, s := range p.schedule.Systems() {
+		if shared(s) {
+			fmt.Fprintf(&b, "shared system %s\n", s.Name)
+		}
+	}
+	return b.String()
+}
+
+// Hash is the protocol's identity: two ends play together when it is equal.
+func (p *Protocol) Hash() uint64 {
+	h := fnv.New64a()
+	h.Write([]byte(p.Describe()))
+	return h.Sum64()
+}
+
+// typeName names a Go type in messages and the hash: by its own name, without
+// the package, so that two builds of one game agree.
+func typeName(t reflect.Type) string {
+	if t.Name() != "" {
+		return t.Name()
+	}
+	return t.String()
+}

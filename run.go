@@ -1,0 +1,48 @@
+package foretick
+
+import (
+	"context"
+	"time"
+)
+
+// Run calls Step when a tick is due or the transport is ready, until the
+// context ends. It then drops every player, closes the transport, and returns
+// the context's error.
+func (s *Server) Run(ctx context.Context) error {
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			_ = s.Close("the server shuts down")
+			return ctx.Err()
+		case <-s.endpoint.Ready():
+		case <-timer.C:
+		}
+		s.Step(time.Now())
+		timer.Reset(max(time.Until(s.Next()), 0))
+	}
+}
+
+// Run calls Step at a fixed rate of pictures, for clients without a screen, and
+// gives each view to draw, which may be nil. It ends with the context's error
+// or the reason of the disconnection.
+func (c *Client) Run(ctx context.Context, pictures time.Duration, draw func(View)) error {
+	ticker := time.NewTicker(pictures)
+	defer ticker.Stop()
+	for {
+		v := c.Step(time.Now())
+		if draw != nil {
+			draw(v)
+		}
+		if v.State == Closed {
+			return v.Err
+		}
+		select {
+		case <-ctx.Done():
+			_ = c.Close()
+			return ctx.Err()
+		case <-ticker.C:
+		}
+	}
+}

@@ -1,0 +1,246 @@
+package foretick
+
+import (
+	"crypto/rand"
+	"reflect"
+	"slices"
+	"time"
+	"unsafe"
+
+	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/lagcomp"
+	"github.com/foretick/foretick/netcode"
+	"github.com/foretick/foretick/snapshot"
+	"github.com/foretick/foretick/transport"
+)
+
+const (
+	helloVersion   = 1
+	sentWindow     = 256 // packets whose content is remembered
+	greetingTime   = 5 * time.Second
+	kindDescribe   = 255 // reliable: the server's protocol, told to a peer of another
+	rejectMismatch = 1
+	rejectFull     = 2
+	rejectVersion  = 3
+)
+
+// messageNote carries what explains a correction: see note.go.
+const messageNote netcode.MessageType = 64
+
+// receive drains the transport and drops who is silent.
+func (s *Server) receive(t time.Duration) {
+	for {
+		n := s.endpoint.Recv(s.events[:])
+		for i := range s.events[:n] {
+			s.handle(t, &s.events[i])
+		}
+		if n < len(s.events) {
+			break
+		}
+	}
+	for _, p := range slices.Backward(s.players) {
+		switch {
+		case p.conn.Silent(t) > s.cfg.Timeout:
+			s.drop(p, transport.Timeout, "silent for too long")
+		case p.state == greeting && t-p.since > greetingTime:
+			s.drop(p, transport.Timeout, "said no hello")
+		case p.state == refusing && (p.conn.Pending() == 0 || t-p.since > greetingTime):
+			s.drop(p, transport.Mismatch, "another protocol")
+		}
+	}
+}
+
+func (s *Server) handle(t time.Duration, ev *transport.Event) {
+	switch ev.Kind {
+	case transport.Connected:
+		s.arrive(t, ev.Peer)
+	case transport.Disconnected:
+		if p := s.byPeer[ev.Peer]; p != nil {
+			s.forget(p, ev.Code, ev.Detail)
+		}
+	case transport.Data:
+		if p := s.byPeer[ev.Peer]; p != nil {
+			s.packet(t, p, ev.Data)
+		}
+	}
+}
+
+func (s *Server) arrive(t time.Duration, peer transport.PeerID) {
+	p := &player{peer: peer, since: t, conn: s.newConn(peer)}
+	p.sent = netcode.NewSequenceBuffer[sentPacket](sentWindow)
+	s.players = append(s.players, p)
+	s.byPeer[peer] = p
+}
+
+// packet takes one datagram in.
+func (s *Server) packet(t time.Duration, p *player, b []byte) {
+	s.stats.PacketsIn++
+	s.stats.BytesIn += uint64(len(b))
+	p.stats.PacketsIn++
+	p.stats.BytesIn += uint64(len(b))
+	err := p.conn.Receive(t, b)
+	p.fates()
+	if err != nil {
+		return // counted by the connection
+	}
+	for m, ok := p.conn.NextMessage(); ok; m, ok = p.conn.NextMessage() {
+		if err := s.message(t, p, m); err != nil {
+			s.stats.Malformed++
+		}
+	}
+	for _, ok := p.conn.NextReliable(); ok; _, ok = p.conn.NextReliable() {
+		s.stats.Malformed++ // clients have nothing reliable to say yet
+	}
+}
+
+func (p *player) fates() {
+	for f, ok := p.conn.NextFate(); ok; f, ok = p.conn.NextFate() {
+		p.fate(f)
+	}
+}
+
+// fate tells the snapshot sender what became of a packet.
+func (p *player) fate(f netcode.Fate) {
+	sent := p.sent.Find(f.Seq)
+	if sent == nil {
+		return
+	}
+	if f.Delivered {
+		p.welcomed = p.welcomed || sent.welcome
+	}
+	if sent.has && p.sender != nil {
+		if f.Delivered {
+			p.sender.Delivered(&sent.snapshot)
+			p.acked = max(p.acked, sent.snapshot.Tick())
+		} else {
+			p.sender.Lost(&sent.snapshot)
+		}
+	}
+	sent.has = false
+}
+
+func (s *Server) message(t time.Duration, p *player, m netcode.Message) error {
+	switch m.Type {
+	case netcode.MessageHello:
+		if p.state != greeting {
+			return nil // our answer is on its way
+		}
+		h, err := netcode.ParseHello(m.Body)
+		if err != nil {
+			return err
+		}
+		s.hello(t, p, h)
+	case netcode.MessageCommands:
+		if p.state == playing && p.buffer != nil {
+			return p.buffer.Read(m.Body, s.ticks(t))
+		}
+	}
+	return nil
+}
+
+// ticks is the server's time in ticks: tick k is computed at k.0. A command for
+// a tick that is due but not yet computed still counts as in time.
+func (s *Server) ticks(t time.Duration) float64 {
+	return min(t.Seconds()*float64(s.p.tickRate), float64(s.frame.Tick+1))
+}
+
+func (s *Server) hello(t time.Duration, p *player, h netcode.Hello) {
+	switch {
+	case h.Version != helloVersion:
+		s.refuse(t, p, netcode.Reject{Code: rejectVersion, Protocol: s.p.Hash(), Text: "this server speaks another version of the library's own protocol"})
+	case h.Protocol != s.p.Hash():
+		s.cfg.Logger.Info("refused: another protocol", "peer", p.peer, "theirs", h.Protocol, "ours", s.p.Hash())
+		s.refuse(t, p, netcode.Reject{Code: rejectMismatch, Protocol: s.p.Hash(), Text: "the game's protocol differs"})
+		_ = p.conn.SendReliable(s.frame.Tick, kindDescribe, []byte(s.p.Describe()))
+	default:
+		owner := s.freeOwner()
+		if owner == 0 {
+			s.stats.Refused++
+			s.drop(p, transport.Full, "the server is full")
+			return
+		}
+		s.admit(t, p, owner)
+	}
+}
+
+func (s *Server) refuse(t time.Duration, p *player, r netcode.Reject) {
+	s.stats.Refused++
+	p.state, p.since = refusing, t
+	pk := p.conn.Begin(t)
+	pk.Message(netcode.MessageReject, r.Append(nil))
+	s.finish(p, pk, false)
+}
+
+func (s *Server) freeOwner() ecs.Owner {
+	for i := 1; i < len(s.owners); i++ {
+		if s.owners[i] == nil && !slices.Contains(s.leaving, ecs.Owner(i)) {
+			return ecs.Owner(i)
+		}
+	}
+	return 0
+}
+
+// admit makes a player of a peer.
+func (s *Server) admit(t time.Duration, p *player, owner ecs.Owner) {
+	p.state, p.since, p.owner = playing, t, owner
+	s.owners[owner] = p
+	p.sender = s.source.NewSender(uint16(owner), snapshot.SenderConfig{})
+	p.judge = lagcomp.NewJudge(s.lag)
+	if c := s.p.command; c != nil {
+		p.buffer = netcode.NewCommandBuffer(c.schema.PackedSize(), s.p.tickRate*2)
+		t := c.handle.Type()
+		p.command, p.last = reflect.New(t).UnsafePointer(), reflect.New(t).UnsafePointer()
+	}
+	s.joining = append(s.joining, p)
+	s.stats.Joined++
+	s.cfg.Logger.Info("joined", "owner", owner, "peer", p.peer)
+}
+
+// welcome is what an admitted client needs to know.
+func (s *Server) welcome(p *player) netcode.Welcome {
+	w := netcode.Welcome{
+		Owner: uint16(p.owner), TickRate: uint8(s.p.tickRate), SnapshotInterval: uint8(s.every), Tick: s.frame.Tick,
+	}
+	if s.p.command != nil {
+		w.CommandSize = uint16(s.p.command.schema.PackedSize())
+	}
+	return w
+}
+
+// drop ends a peer's connection from this side.
+func (s *Server) drop(p *player, code transport.Code, detail string) {
+	s.endpoint.Disconnect(p.peer, code, detail)
+	s.forget(p, code, detail)
+}
+
+// forget takes a peer out, whoever ended it.
+func (s *Server) forget(p *player, code transport.Code, detail string) {
+	delete(s.byPeer, p.peer)
+	if i := slices.Index(s.players, p); i >= 0 {
+		s.players = slices.Delete(s.players, i, i+1)
+	}
+	s.stats.MessagesResent += p.resent()
+	if p.state != playing {
+		return
+	}
+	if i := slices.Index(s.joining, p); i >= 0 {
+		s.joining = slices.Delete(s.joining, i, i+1)
+	} else {
+		s.leaving = append(s.leaving, p.owner)
+	}
+	p.sender.Close()
+	s.owners[p.owner] = nil
+	s.stats.Left++
+	s.cfg.Logger.Info("left", "owner", p.owner, "code", code, "detail", detail)
+}
+
+// newKey draws a secret from the system. Nothing of the simulation hangs on it.
+func newKey() (k [16]byte) {
+	_, _ = rand.Read(k[:])
+	return k
+}
+
+// copyBytes copies n bytes of a component.
+func copyBytes(dst, src unsafe.Pointer, n uintptr) {
+	copy(unsafe.Slice((*byte)(dst), n), unsafe.Slice((*byte)(src), n))
+}

@@ -1,0 +1,245 @@
+package foretick
+
+import (
+	"time"
+	"unsafe"
+
+	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/lagcomp"
+	"github.com/foretick/foretick/snapshot"
+)
+
+// putScratch is memory for handing entities to the snapshot source.
+type putScratch struct {
+	pointers []unsafe.Pointer
+	columns  []column
+}
+
+// column is a replicated component of one table.
+type column struct {
+	base  unsafe.Pointer
+	size  uintptr
+	index int
+}
+
+// tick computes one tick and sends what it brought.
+func (s *Server) tick(now time.Duration) {
+	f := &s.frame
+	f.Tick++
+	s.takeCommands()
+	s.changePlayers()
+	s.fillCommands()
+	s.p.schedule.Execute(s.world, f)
+	s.effects.end()
+	s.snap()
+	s.record()
+	s.stats.Ticks++
+	if s.cfg.OnTick != nil {
+		s.cfg.OnTick(f)
+	}
+	s.send(now)
+}
+
+// takeCommands finds each player's command for this tick, or what stands in
+// for it.
+func (s *Server) takeCommands() {
+	c := s.p.command
+	if c == nil {
+		return
+	}
+	t := s.frame.Tick
+	for _, p := range s.players {
+		if p.state != playing {
+			continue
+		}
+		cmd, ok := p.buffer.Take(t)
+		if ok && c.schema.Unpack(cmd.Data, p.command) == nil {
+			p.took(c, cmd.Render, cmd.Fraction, s)
+			continue
+		}
+		p.missed(c, t, s)
+	}
+}
+
+// took notes the command that this tick runs with.
+func (p *player) took(c *command, render Tick, fraction uint8, s *Server) {
+	p.heard, p.repeated = true, 0
+	copyBytes(p.last, p.command, c.size)
+	c.schema.ClearOneShots(p.last)
+	p.claim = lagcomp.Claim{Tick: render, Fraction: float32(fraction) / 256}
+	p.measured = lagcomp.Measured{
+		Newest:        p.acked,
+		RTT:           p.conn.RTT(),
+		Interpolation: s.interpolationBound(p),
+		Dwell:         p.early,
+	}
+	p.stats.InputsTaken++
+	s.stats.InputsTaken++
+}
+
+// interpolationBound is how far behind its newest snapshot an honest client of
+// this connection may draw the others.
+func (s *Server) interpolationBound(p *player) time.Duration {
+	return time.Duration(s.every)*s.interval*3 + 2*p.conn.Jitter()
+}
+
+// missed makes up a command: the last one for a while, then none.
+func (p *player) missed(c *command, t Tick, s *Server) {
+	p.substituted = t
+	if p.heard {
+		p.stats.InputsMissing++
+		s.stats.InputsMissing++
+	}
+	p.repeated += s.interval
+	if p.repeated > s.cfg.RepeatInput {
+		clear(unsafe.Slice((*byte)(p.last), c.size))
+	}
+	copyBytes(p.command, p.last, c.size)
+}
+
+// changePlayers lets in who came and takes out who went.
+func (s *Server) changePlayers() {
+	f := &s.frame
+	for _, who := range s.leaving {
+		for _, fn := range s.p.leaves {
+			fn(f, who)
+		}
+		s.destroyOwned(who)
+	}
+	s.leaving = s.leaving[:0]
+	for _, p := range s.joining {
+		for _, fn := range s.p.joins {
+			fn(f, p.owner)
+		}
+	}
+	s.joining = s.joining[:0]
+}
+
+// destroyOwned removes everything that a player who left still owns.
+func (s *Server) destroyOwned(who ecs.Owner) {
+	s.world.Lock()
+	for _, rows := range s.entities.Owned(s.world, who) {
+		for i := range rows.Len() {
+			s.world.Destroy(rows.Entity(i))
+		}
+	}
+	s.world.Unlock()
+}
+
+// fillCommands writes each player's command into its rows.
+func (s *Server) fillCommands() {
+	c := s.p.command
+	if c == nil {
+		return
+	}
+	for _, rows := range s.commands.All(s.world) {
+		base := rows.Column(c.id)
+		p := s.player(rows.Owner())
+		for i := range rows.Len() {
+			dst := unsafe.Add(base, uintptr(i)*c.size)
+			if p == nil {
+				clear(unsafe.Slice((*byte)(dst), c.size))
+				continue
+			}
+			copyBytes(dst, p.command, c.size)
+		}
+	}
+}
+
+// snap rounds predicted values to the simulation step, as clients do after
+// their own ticks.
+func (s *Server) snap() {
+	for _, rows := range s.entities.All(s.world) {
+		for i := range s.p.components {
+			c := &s.p.components[i]
+			if !c.predicted {
+				continue
+			}
+			if base := rows.Column(c.id); base != nil {
+				for k := range rows.Len() {
+					c.schema.Snap(unsafe.Add(base, uintptr(k)*c.size))
+				}
+			}
+		}
+	}
+}
+
+// record hands the tick's state to the snapshots and to the history of volumes.
+func (s *Server) record() {
+	t := s.frame.Tick
+	s.source.Begin(t)
+	for _, rows := range s.entities.All(s.world) {
+		s.putRows(rows)
+	}
+	s.source.End()
+	s.history.Begin(t)
+	for _, rows := range s.entities.All(s.world) {
+		s.recordVolumes(rows)
+	}
+	s.history.End()
+	s.recorded = true
+}
+
+func (s *Server) putRows(rows ecs.Rows) {
+	var mask uint64
+	cols := s.put.columns[:0]
+	for i := range s.p.components {
+		c := &s.p.components[i]
+		if base := rows.Column(c.id); base != nil {
+			mask |= 1 << i
+			cols = append(cols, column{base, c.size, i})
+		}
+	}
+	s.put.columns = cols
+	ids := s.p.identity.Slice(rows)
+	for k := range ids {
+		at := s.put.pointers[:0]
+		for _, c := range cols {
+			at = append(at, unsafe.Add(c.base, uintptr(k)*c.size))
+		}
+		s.put.pointers = at
+		s.source.Put(snapshot.NetID(ids[k].Net), int(ids[k].Kind), uint16(rows.Owner()), mask, at, serverRefs{s})
+	}
+}
+
+// recordVolumes remembers what others can hit, from the values that others are
+// sent.
+func (s *Server) recordVolumes(rows ecs.Rows) {
+	var mask uint64
+	for i := range s.p.components {
+		if rows.Has(s.p.components[i].id) {
+			mask |= 1 << i
+		}
+	}
+	ids := s.p.identity.Slice(rows)
+	for vi := range s.p.volumes {
+		v := &s.p.volumes[vi]
+		if mask&v.mask != v.mask {
+			continue
+		}
+		for k := range ids {
+			at := s.volumes.at[vi]
+			for j, comp := range v.comps {
+				words := s.source.PublicWords(snapshot.NetID(ids[k].Net), comp)
+				s.p.components[comp].schema.DequantiseMasked(words, snapshot.GridPublic, serverRefs{s}, at[j])
+			}
+			if ball := v.build(at); ball.R > 0 {
+				s.history.Put(uint64(rows.Entity(k)), uint32(rows.Owner()), 0, lagcomp.SphereVolume(ball))
+			}
+		}
+	}
+}
+
+// serverRefs maps entity references to network ids and back.
+type serverRefs struct{ s *Server }
+
+func (r serverRefs) Net(entity uint64) uint32 {
+	if id := r.s.p.identity.Find(r.s.world, ecs.Entity(entity)); id != nil {
+		return id.Net
+	}
+	return 0
+}
+
+// Entity is never needed on the server: words are read back for volumes alone,
+// which have no use for references.
+func (r serverRefs) Entity(uint32) uint64 { return 0 }

@@ -1,0 +1,81 @@
+package simtest_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/simtest"
+	"github.com/foretick/foretick/transport/sim"
+)
+
+type position struct {
+	X, Y float32 `net:"min=-100,max=100,step=0.01,lerp"`
+}
+
+type move struct {
+	X, Y float32 `net:"min=-1,max=1,step=0.0078125"`
+}
+
+type game struct {
+	pos    ecs.Component[position]
+	cmd    ecs.Component[move]
+	player ecs.Kind
+}
+
+func (g *game) protocol() *foretick.Protocol {
+	p := foretick.NewProtocol("walk", 1)
+	p.Component(&g.pos, foretick.Predicted)
+	p.Command(&g.cmd)
+	p.Kind(&g.player, "player", &g.pos, &g.cmd)
+	p.Join(func(f *foretick.Frame, who ecs.Owner) { f.Spawn(&g.player, who) })
+	p.Shared("move", func(f *foretick.Frame, rows ecs.Rows) {
+		pos, cmd := g.pos.Slice(rows), g.cmd.Slice(rows)
+		for i := range pos {
+			pos[i].X += cmd[i].X * 5 * f.DT
+			pos[i].Y += cmd[i].Y * 5 * f.DT
+		}
+	}, ecs.Read(&g.cmd), ecs.Write(&g.pos))
+	return p
+}
+
+// walk plays n clients for a while, then lets them stand still and compares.
+func walk(t *testing.T, seed uint64, n int, link sim.Link, d time.Duration) (*simtest.Match, []*foretick.Client) {
+	t.Helper()
+	m := simtest.New(seed)
+	var g game
+	_, err := m.Serve(foretick.ServerConfig{Protocol: g.protocol()})
+	require.NoError(t, err)
+	var clients []*foretick.Client
+	for range n {
+		cg := &game{}
+		p := cg.protocol()
+		c, err := m.Join(foretick.ClientConfig{Protocol: p, Sample: foretick.Sample(&cg.cmd, func(v foretick.View) move {
+			if m.Net.Now() > d {
+				return move{}
+			}
+			return move{X: float32(v.Tick/20%2)*2 - 1, Y: float32(v.Tick/33%2) - 0.5}
+		})}, simtest.Seat{Up: link, Down: link})
+		require.NoError(t, err)
+		clients = append(clients, c)
+	}
+	m.Run(d + 2*time.Second)
+	return m, clients
+}
+
+func TestCalmMatch(t *testing.T) {
+	m, clients := walk(t, 1, 3, sim.Link{Latency: 50 * time.Millisecond}, 10*time.Second)
+	for _, c := range clients {
+		st := c.Stats()
+		require.Equal(t, foretick.Playing, c.View().State)
+		t.Logf("%+v", m.Audit(c))
+		require.Zero(t, m.Audit(c).Differences, m.Audit(c).First)
+		require.NotZero(t, m.Audit(c).Fields)
+		require.Zero(t, st.Mispredictions)
+		require.Greater(t, st.PredictedTicks, uint64(250))
+		t.Logf("pred %d compared %d wrong %d resim %d p50 %v missing %d", st.PredictedTicks, st.Compared, st.ShownWrong, st.Resimulated, st.Confirm(.5), m.Server().Stats().InputsMissing)
+	}
+}

@@ -1,0 +1,87 @@
+package snapshot
+
+import "slices"
+
+// apply puts a snapshot that was read without a fault into effect.
+func (r *Receiver) apply(t Tick) {
+	r.count.Snapshots++
+	if r.newest == 0 || after(t, r.newest) {
+		r.newest = t
+	} else {
+		r.count.OutOfOrder++
+	}
+	if !r.complete {
+		r.count.Incomplete++
+	}
+	if !r.ownWhole {
+		r.count.OwnPostponed++
+	}
+	if e := &r.ring[int(t)&(len(r.ring)-1)]; e.tick == 0 || after(t, e.tick) {
+		*e = receivedTick{t, r.complete, r.ownWhole, append(e.late[:0], r.spans...)}
+	}
+	for _, g := range r.gone {
+		r.remove(g)
+	}
+	for i := range r.records {
+		r.applyRecord(&r.records[i], t)
+	}
+	slices.SortStableFunc(r.changes, func(a, b Change) int { return int(a.Ghost.Wire) - int(b.Ghost.Wire) })
+}
+
+func (r *Receiver) remove(x goneRecord) {
+	s := r.open(x.wire)
+	if s.gone == 0 || after(x.tick, s.gone) {
+		s.gone = x.tick
+	}
+	g := s.ghost
+	if g == nil || g.Gone != 0 || after(g.Born, x.tick) {
+		return
+	}
+	g.Gone, g.Hid = x.tick, x.hidden
+	what := Removed
+	if x.hidden {
+		what = Hidden
+	}
+	r.changes = append(r.changes, Change{Ghost: g, What: what})
+}
+
+func (r *Receiver) applyRecord(rec *record, t Tick) {
+	if rec.stale {
+		return
+	}
+	r.count.Records++
+	s := r.open(rec.wire)
+	g, fresh := s.ghost, false
+	if g == nil || g.Born != rec.born {
+		g, fresh = r.spawn(s, rec), true
+	}
+	before := g.Newest()
+	newest := g.put(ghostVersion{t, rec.mask, rec.owner, rec.mine}, r.words[rec.from:rec.upto])
+	if !newest || g.Gone != 0 {
+		return
+	}
+	g.Owner, g.Mine = rec.owner, rec.mine
+	switch {
+	case fresh:
+		r.changes = append(r.changes, Change{Ghost: g, What: Spawned})
+	default:
+		c := Change{Ghost: g, What: Updated, Transferred: before.Owner != rec.owner || before.Mine != rec.mine}
+		if before.Mask != rec.mask {
+			c.What = Components
+		}
+		r.changes = append(r.changes, c)
+	}
+}
+
+// spawn makes the ghost of a wire id's new life.
+func (r *Receiver) spawn(s *wireSlot, rec *record) *Ghost {
+	if old := s.ghost; old != nil && old.released {
+		r.pool = append(r.pool, old)
+	}
+	g := r.newGhost()
+	g.Wire, g.Kind, g.Born = rec.wire, rec.kind, rec.born
+	s.ghost = g
+	i, _ := slices.BinarySearchFunc(r.ghosts, g, compareGhosts)
+	r.ghosts = slices.Insert(r.ghosts, i, g)
+	return g
+}

@@ -1,0 +1,163 @@
+package snapshot
+
+import (
+	"encoding/binary"
+	"math/bits"
+)
+
+// BitWriter appends bits to a byte slice: the first bit written is the least
+// significant bit of the first byte. The zero value appends to nil.
+type BitWriter struct {
+	buf []byte
+	acc uint64
+	n   uint // bits in acc, < 32 between calls
+}
+
+// Reset starts a new stream behind the bytes of buf, which is appended to.
+func (w *BitWriter) Reset(buf []byte) { w.buf, w.acc, w.n = buf, 0, 0 }
+
+// Write appends the lowest n bits of v, least significant first; n is 0 to 64,
+// and higher bits of v are ignored.
+func (w *BitWriter) Write(v uint64, n int) {
+	if n > 32 {
+		w.put(v&0xffffffff, 32)
+		v >>= 32
+		n -= 32
+	}
+	w.put(v&(1<<uint(n)-1), uint(n))
+}
+
+// put appends n ≤ 32 bits; v has no others.
+func (w *BitWriter) put(v uint64, n uint) {
+	w.acc |= v << w.n
+	w.n += n
+	if w.n >= 32 {
+		w.buf = binary.LittleEndian.AppendUint32(w.buf, uint32(w.acc))
+		w.acc >>= 32
+		w.n -= 32
+	}
+}
+
+// Bool appends one bit.
+func (w *BitWriter) Bool(b bool) {
+	if b {
+		w.put(1, 1)
+	} else {
+		w.put(0, 1)
+	}
+}
+
+// Golomb appends v < 2³² in the Exp-Golomb code of order 0: as many zeros as v+1
+// has bits after its first, a one, and those bits. Small numbers are short: 0
+// takes one bit, 1 and 2 three.
+func (w *BitWriter) Golomb(v uint32) {
+	x := uint64(v) + 1
+	n := uint(bits.Len64(x)) - 1
+	w.put(0, n)
+	w.put(1, 1)
+	w.put(x&(1<<n-1), n)
+}
+
+func golombBits(v uint32) int { return 2*bits.Len64(uint64(v)+1) - 1 }
+
+// Len is the number of bits written, those of the buffer given to Reset included.
+func (w *BitWriter) Len() int { return len(w.buf)*8 + int(w.n) }
+
+// Bytes pads the stream with zero bits to a whole byte and returns it, with the
+// bytes given to Reset in front. Write no more after it without a Reset.
+func (w *BitWriter) Bytes() []byte {
+	for w.n > 0 {
+		w.buf = append(w.buf, byte(w.acc))
+		w.acc >>= 8
+		w.n -= min(w.n, 8)
+	}
+	w.acc = 0
+	return w.buf
+}
+
+// splice appends n bits of b from bit position pos on.
+func (w *BitWriter) splice(b []byte, pos, n int) {
+	for n > 0 {
+		k := min(n, 32)
+		w.put(load(b, pos)&(1<<uint(k)-1), uint(k))
+		pos += k
+		n -= k
+	}
+}
+
+// load returns at least 57 bits from bit position pos on, zeros beyond the end.
+func load(b []byte, pos int) uint64 {
+	i := pos >> 3
+	if i+8 <= len(b) {
+		return binary.LittleEndian.Uint64(b[i:]) >> uint(pos&7)
+	}
+	var v uint64
+	for k := 0; i+k < len(b); k++ {
+		v |= uint64(b[i+k]) << uint(8*k)
+	}
+	return v >> uint(pos&7)
+}
+
+// BitReader takes bits from a byte slice in the order in which [BitWriter] wrote
+// them. Reading past the end returns zeros and is remembered: ask Err once, at the
+// end, and before using a length to allocate or to loop.
+type BitReader struct {
+	b   []byte
+	pos int
+	bad bool
+}
+
+// Reset starts to read b from its first bit.
+func (r *BitReader) Reset(b []byte) { r.b, r.pos, r.bad = b, 0, false }
+
+// Read takes n bits, 0 to 64.
+func (r *BitReader) Read(n int) uint64 {
+	if n > 32 {
+		lo := r.Read(32)
+		return lo | r.Read(n-32)<<32
+	}
+	if r.pos+n > len(r.b)*8 {
+		r.bad = true
+		r.pos = len(r.b) * 8
+		return 0
+	}
+	v := load(r.b, r.pos) & (1<<uint(n) - 1)
+	r.pos += n
+	return v
+}
+
+// Bool takes one bit.
+func (r *BitReader) Bool() bool { return r.Read(1) != 0 }
+
+// Golomb takes a number written by [BitWriter.Golomb].
+func (r *BitReader) Golomb() uint32 {
+	n := bits.TrailingZeros64(load(r.b, r.pos) | 1<<40)
+	if n > 32 || r.pos+n >= len(r.b)*8 {
+		r.bad = true
+		return 0
+	}
+	r.pos += n + 1
+	x := 1<<uint(n) | r.Read(n)
+	if x-1 > 1<<32-1 {
+		r.bad = true
+		return 0
+	}
+	return uint32(x - 1)
+}
+
+// Left is the number of bits not yet read.
+func (r *BitReader) Left() int { return len(r.b)*8 - r.pos }
+
+// Err is [ErrMalformed] if more was read than there was, or a code was invalid.
+func (r *BitReader) Err() error {
+	if r.bad {
+		return ErrMalformed
+	}
+	return nil
+}
+
+// end tells whether the stream was used up but for less than a byte of zeros.
+func (r *BitReader) end() bool {
+	n := r.Left()
+	return !r.bad && n < 8 && r.Read(n) == 0
+}

@@ -1,0 +1,240 @@
+package snapshot_test
+
+import (
+	"reflect"
+	"testing"
+	"unsafe"
+
+	"github.com/foretick/foretick/snapshot"
+	"github.com/stretchr/testify/require"
+)
+
+// crowd is many boxes, one of which may be the viewer's, sent over a link with a
+// fixed delay of its acks.
+type crowd struct {
+	t      testing.TB
+	src    *snapshot.Source
+	sender *snapshot.Sender
+	recv   *snapshot.Receiver
+	boxes  []box
+	owner  func(i int) uint16
+	ps     []unsafe.Pointer
+	sent   [16]snapshot.Sent
+	tick   snapshot.Tick
+	buf    []byte
+}
+
+type box struct {
+	X, Y, Z float32 `net:"min=-512,max=512,step=0.01,lerp"`
+}
+
+func newCrowd(t testing.TB, n int, viewer uint16, cfg snapshot.SenderConfig) *crowd {
+	s, err := snapshot.Compile(reflect.TypeFor[box](), snapshot.SchemaOptions{Predicted: true})
+	require.NoError(t, err)
+	r := snapshot.NewRegistry()
+	_, err = r.Component(s)
+	require.NoError(t, err)
+	_, err = r.Kind("box", []int{0}, nil)
+	require.NoError(t, err)
+	c := &crowd{t: t, src: snapshot.NewSource(r, snapshot.SourceConfig{}), recv: snapshot.NewReceiver(r, snapshot.ReceiverConfig{}), boxes: make([]box, n), ps: make([]unsafe.Pointer, 1)}
+	c.owner = func(int) uint16 { return 0 }
+	c.sender = c.src.NewSender(viewer, cfg)
+	for i := range c.boxes {
+		c.boxes[i] = box{X: float32(i%100) * 3, Y: float32(i / 100), Z: 1}
+	}
+	return c
+}
+
+func (c *crowd) put() {
+	c.tick++
+	c.src.Begin(c.tick)
+	for i := range c.boxes {
+		c.ps[0] = unsafe.Pointer(&c.boxes[i])
+		c.src.Put(snapshot.NetID(i+1), 0, c.owner(i), 1, c.ps, nil)
+	}
+	c.src.End()
+}
+
+// step sends a tick's snapshot, reads it, and acks the one of delay ticks ago.
+func (c *crowd) step(room, delay int) {
+	c.put()
+	rec := &c.sent[c.tick%16]
+	c.buf = c.sender.Append(c.buf[:0], room, rec)
+	if len(c.buf) > room {
+		c.t.Fatalf("%d bytes in room for %d", len(c.buf), room)
+	}
+	if _, err := c.recv.Read(c.buf); err != nil {
+		c.t.Fatal(err)
+	}
+	if c.tick > snapshot.Tick(delay) {
+		c.sender.Delivered(&c.sent[(c.tick-snapshot.Tick(delay))%16])
+	}
+}
+
+func (c *crowd) move(i int) {
+	c.boxes[i].X += 0.07
+	c.boxes[i].Y += float32(i%7) * 0.01
+}
+
+// TestNothingStarves: 1 000 changing entities on 8 kB/s at 30 Hz: each is updated
+// at least every 3 s, and important ones more often.
+func TestNothingStarves(t *testing.T) {
+	important := func(id snapshot.NetID) bool { return id%100 == 1 }
+	c := newCrowd(t, 1000, 0, snapshot.SenderConfig{Priority: func(id snapshot.NetID) int {
+		if important(id) {
+			return 20
+		}
+		return 1
+	}})
+	for range 200 { // all is shown
+		c.step(1100, 3)
+	}
+	last := map[snapshot.WireID]snapshot.Tick{}
+	updates := [2]int{}
+	for range 600 {
+		for i := range c.boxes {
+			c.move(i)
+		}
+		c.step(8000/30, 3)
+		for _, ch := range c.recv.Changes() {
+			last[ch.Ghost.Wire] = c.tick
+			if important(snapshot.NetID(ch.Ghost.Wire)) {
+				updates[1]++
+			} else {
+				updates[0]++
+			}
+		}
+		if c.tick > 300 {
+			for _, g := range c.recv.Ghosts() {
+				require.LessOrEqual(t, c.tick-last[g.Wire], uint32(90), "ghost %d", g.Wire)
+			}
+		}
+	}
+	require.Greater(t, updates[1]*99, 4*updates[0], "important ones come more often: %v", updates)
+	require.NotZero(t, c.sender.Counters().Postponed)
+}
+
+// TestPostponed: what does not fit is told, so that what is left out is unchanged.
+func TestPostponed(t *testing.T) {
+	c := newCrowd(t, 300, 0, snapshot.SenderConfig{})
+	for range 60 {
+		c.step(1100, 2)
+	}
+	received, all, own := c.recv.Complete(c.tick)
+	require.True(t, received && all && own)
+	for i := range 150 {
+		c.move(i)
+	}
+	c.step(100, 2)
+	_, all, own = c.recv.Complete(c.tick)
+	require.False(t, all)
+	require.True(t, own)
+	fresh, unknown, unchanged := 0, 0, 0
+	for _, g := range c.recv.Ghosts() {
+		s, ok := g.At(c.tick)
+		moved := int(g.Wire) <= 150
+		switch {
+		case !ok:
+			unknown++
+			require.True(t, moved)
+		case g.Newest().Tick == c.tick:
+			fresh++
+			require.True(t, moved)
+		default:
+			unchanged++
+			require.False(t, moved)
+		}
+		if ok {
+			require.Equal(t, c.src.PublicWords(snapshot.NetID(g.Wire), 0), s.Component(0))
+		}
+	}
+	require.NotZero(t, fresh)
+	require.Equal(t, 150, unchanged)
+	require.Equal(t, 150, fresh+unknown)
+	h, fields := c.recv.Hash(c.tick)
+	require.Zero(t, h)
+	require.Zero(t, fields)
+	for range 10 {
+		c.step(1100, 2)
+	}
+	a, n := c.recv.Hash(c.tick)
+	b, m := c.sender.Hash()
+	require.Equal(t, b, a)
+	require.Equal(t, m, n)
+	require.Equal(t, 900, n)
+}
+
+// TestOwnFirst: the viewer's own entities are whole in every snapshot that has room
+// for them; with too little room even for them it says so, and none starves.
+func TestOwnFirst(t *testing.T) {
+	c := newCrowd(t, 400, 7, snapshot.SenderConfig{})
+	c.owner = func(i int) uint16 {
+		if i%40 == 39 {
+			return 7
+		}
+		return 3
+	}
+	for range 60 {
+		c.step(1100, 2)
+	}
+	for range 30 {
+		for i := range c.boxes {
+			c.move(i)
+		}
+		c.step(220, 2)
+		_, all, own := c.recv.Complete(c.tick)
+		require.False(t, all)
+		require.True(t, own)
+		for _, g := range c.recv.Ghosts() {
+			if g.Mine {
+				s, ok := g.At(c.tick)
+				require.True(t, ok)
+				require.Equal(t, c.src.OwnerWords(snapshot.NetID(g.Wire), 0), s.Component(0))
+				require.Equal(t, snapshot.GridSim, c.recv.Grid(g, 0))
+			}
+		}
+	}
+	require.Zero(t, c.sender.Counters().OwnPostponed)
+	last := map[snapshot.WireID]snapshot.Tick{}
+	for range 60 {
+		for i := range c.boxes {
+			c.move(i)
+		}
+		c.step(50, 2)
+		_, _, own := c.recv.Complete(c.tick)
+		require.False(t, own)
+		for _, ch := range c.recv.Changes() {
+			last[ch.Ghost.Wire] = c.tick
+		}
+	}
+	for _, g := range c.recv.Ghosts() {
+		if g.Mine {
+			require.Greater(t, last[g.Wire], c.tick-20)
+		}
+	}
+	require.NotZero(t, c.sender.Counters().OwnPostponed)
+}
+
+// TestLateJoiner: 3 000 entities arrive within the budget, nearest first, and no
+// packet is over its room.
+func TestLateJoiner(t *testing.T) {
+	c := newCrowd(t, 3000, 0, snapshot.SenderConfig{Priority: func(id snapshot.NetID) int { return 4000 - int(id) }})
+	first := map[snapshot.WireID]snapshot.Tick{}
+	for c.tick < 200 && len(first) < 3000 {
+		c.step(1067, 3)
+		for _, ch := range c.recv.Changes() {
+			if ch.What == snapshot.Spawned {
+				first[ch.Ghost.Wire] = c.tick
+			}
+		}
+	}
+	require.Len(t, first, 3000)
+	mean := func(from, to int) (m float64) {
+		for w := from; w < to; w++ {
+			m += float64(first[snapshot.WireID(w)]) / float64(to-from)
+		}
+		return m
+	}
+	require.Less(t, mean(1, 500), mean(2000, 3000))
+	t.Logf("3000 entities known after %d ticks", c.tick)
+}

@@ -1,0 +1,221 @@
+package snapshot
+
+import (
+	"fmt"
+	"math"
+	"reflect"
+	"strconv"
+)
+
+// compiler collects the leaves of one type.
+type compiler struct {
+	s   *Schema
+	opt SchemaOptions
+	err error
+}
+
+// Compile reads the tags of a struct type (see the package documentation) once. The
+// error is a [*TagError] that names type, field and fix.
+func Compile(t reflect.Type, o SchemaOptions) (*Schema, error) {
+	if t == nil || t.Kind() != reflect.Struct {
+		return nil, &TagError{fmt.Sprint(t), "", "is not a struct", "wrap the value in a struct"}
+	}
+	if o.Name == "" {
+		o.Name = t.Name()
+	}
+	if o.Ref != nil && o.Ref.Kind() != reflect.Uint64 {
+		return nil, &TagError{o.Name, "", fmt.Sprintf("SchemaOptions.Ref is %s, whose kind is not uint64", o.Ref), "pass the type of an entity handle"}
+	}
+	c := &compiler{s: &Schema{name: o.Name, typ: t, predicted: o.Predicted}, opt: o}
+	c.structType(t, 0, "", tag{})
+	if c.err != nil {
+		return nil, c.err
+	}
+	c.finish()
+	return c.s, c.err
+}
+
+func (c *compiler) fail(path, problem, fix string) {
+	if c.err == nil {
+		c.err = &TagError{c.opt.Name, path, problem, fix}
+	}
+}
+
+func (c *compiler) structType(t reflect.Type, offset uintptr, path string, outer tag) {
+	for i := range t.NumField() {
+		f := t.Field(i)
+		if f.Name == "_" {
+			continue
+		}
+		at := f.Name
+		if path != "" {
+			at = path + "." + f.Name
+		}
+		own, problem, fix := parseTag(f.Tag.Get("net"))
+		if problem != "" {
+			c.fail(at, problem, fix)
+			return
+		}
+		if own.skip || outer.skip {
+			continue
+		}
+		if !f.IsExported() {
+			c.fail(at, "is not exported", "export it, or tag it `net:\"-\"` if it is not to be sent")
+			return
+		}
+		own.owner = own.owner || outer.owner
+		own.oneshot = own.oneshot || outer.oneshot
+		if !own.lerp && !own.snap {
+			own.lerp, own.snap = outer.lerp, outer.snap
+		}
+		c.value(f.Type, offset+f.Offset, at, own)
+	}
+}
+
+func (c *compiler) value(t reflect.Type, offset uintptr, path string, g tag) {
+	switch {
+	case c.err != nil:
+		return
+	case c.opt.Ref != nil && t == c.opt.Ref:
+		if g.numeric() {
+			c.fail(path, "a reference has no range", "remove min, max, step, sim, angle, bits and tol")
+		}
+		c.add(t, path, g, leaf{op: opRef, offset: offset, bits: 16})
+	case t.Kind() == reflect.Struct:
+		if g.numeric() {
+			c.fail(path, "a struct has no range", "tag its fields")
+			return
+		}
+		c.structType(t, offset, path, g)
+	case t.Kind() == reflect.Array:
+		for i := range t.Len() {
+			if c.s.words > maxWords {
+				c.fail(path, "the array is too long", fmt.Sprintf("a component holds %d words", maxWords))
+				return
+			}
+			c.value(t.Elem(), offset+uintptr(i)*t.Elem().Size(), path+"["+strconv.Itoa(i)+"]", g)
+		}
+	case t.Kind() == reflect.Bool:
+		if g.numeric() {
+			c.fail(path, "a bool has no range", "remove min, max, step, sim, angle, bits and tol")
+		}
+		c.add(t, path, g, leaf{op: opBool, offset: offset, hi: 1, bits: 1})
+	case t.Kind() >= reflect.Int && t.Kind() <= reflect.Uint64:
+		c.integer(t, offset, path, g)
+	case t.Kind() == reflect.Float32 || t.Kind() == reflect.Float64:
+		c.float(t, offset, path, g)
+	default:
+		c.fail(path, "a "+t.Kind().String()+" cannot be sent", "use integers, bools, floats, arrays and structs of them, or tag it `net:\"-\"`")
+	}
+}
+
+func (c *compiler) integer(t reflect.Type, offset uintptr, path string, g tag) {
+	if g.hasStep || g.hasSim || g.angle || g.hasBits {
+		c.fail(path, "step, sim, angle and bits are for floats", "give an integer min and max")
+		return
+	}
+	size := int(t.Size())
+	signed := t.Kind() <= reflect.Int64
+	op := map[int]opcode{1: opUint8, 2: opUint16, 4: opUint32, 8: opUint64}[size]
+	lo, hi := int64(0), int64(math.MaxInt64)
+	if size < 8 {
+		hi = 1<<(8*size) - 1
+	}
+	if signed {
+		op -= opUint8 - opInt8
+		lo, hi = -1<<(8*size-1), 1<<(8*size-1)-1
+	}
+	l := leaf{op: op, offset: offset, wide: size == 8, bits: 8 * size}
+	if g.hasMin || g.hasMax {
+		if g.hasMax && !g.hasMin && signed {
+			g.min, g.hasMin = -g.max, true
+		}
+		if !g.hasMin {
+			g.min = float64(lo)
+		}
+		if !g.hasMax {
+			g.max = float64(hi)
+		}
+		if g.min != math.Trunc(g.min) || g.max != math.Trunc(g.max) || g.min < float64(lo) || g.max > float64(hi) || g.min >= g.max {
+			c.fail(path, fmt.Sprintf("min=%g and max=%g are no range of %s", g.min, g.max, t), fmt.Sprintf("use whole numbers with %d ≤ min < max ≤ %d", lo, hi))
+			return
+		}
+		lo = int64(g.min)
+		if g.max < float64(hi) {
+			hi = int64(g.max)
+		}
+	}
+	l.lo, l.hi = lo, hi
+	if op == opUint64 && !g.hasMin && !g.hasMax {
+		l.lo = math.MinInt64 // all bit patterns
+	}
+	lo = l.lo
+	if fits := (lo >= math.MinInt32 && hi <= math.MaxInt32) || (lo >= 0 && hi <= math.MaxUint32); fits {
+		l.wide = false
+		l.bits = width(lo, hi)
+	}
+	l.tol = g.tol
+	c.add(t, path, g, l)
+}
+
+func (c *compiler) add(t reflect.Type, path string, g tag, l leaf) {
+	if g.oneshot && l.op != opBool {
+		c.fail(path, "only a bool can be a oneshot", "use a bool, or drop oneshot")
+		return
+	}
+	if g.lerp && (l.op == opBool || l.op == opRef) {
+		c.fail(path, "a "+t.Kind().String()+" has nothing to interpolate", "drop lerp")
+		return
+	}
+	l.word, l.owner, l.shot, l.lerp = c.s.words, g.owner, g.oneshot, g.lerp
+	f := Field{Name: path, Type: t.String(), Word: l.word, Words: 1, Owner: l.owner, OneShot: l.shot, Lerp: l.lerp, Angle: l.angle(), Ref: l.op == opRef, Tolerance: l.tol, Bits: l.bits}
+	if l.wide {
+		f.Words = 2
+	}
+	switch {
+	case l.stepped():
+		f.Step, f.Sim = l.grid[GridPublic].step, l.grid[GridSim].step
+		f.Min, f.Max = float64(l.lo)*f.Step, float64(l.hi)*f.Step
+	case l.ranged() && !l.wide:
+		f.Min, f.Max = float64(l.lo), float64(l.hi)
+	}
+	c.s.words += f.Words
+	c.s.packBits += l.bits
+	c.s.leaves = append(c.s.leaves, l)
+	c.s.fields = append(c.s.fields, f)
+}
+
+func (c *compiler) finish() {
+	s := c.s
+	if s.words > maxWords {
+		c.fail("", fmt.Sprintf("has %d words", s.words), fmt.Sprintf("a component holds %d", maxWords))
+	}
+	s.ownerOnly, s.sameLanes = len(s.leaves) > 0, true
+	for i := range s.leaves {
+		l := &s.leaves[i]
+		if l.op == opRef {
+			s.refWords = append(s.refWords, l.word)
+		}
+		s.ownerOnly = s.ownerOnly && l.owner
+		s.sameLanes = s.sameLanes && !l.owner && l.ratio <= 1
+		s.codes[audienceOwner] = l.wordCodes(s.codes[audienceOwner], GridSim)
+		if !l.owner {
+			s.codes[audiencePublic] = l.wordCodes(s.codes[audiencePublic], GridPublic)
+		}
+	}
+	own, pub := make([]int32, s.words), make([]int32, s.words)
+	for i := range s.leaves {
+		l := &s.leaves[i]
+		if l.stepped() {
+			own[l.word] = l.index(0, GridSim)
+		} else if l.op <= opUint64 {
+			v := l.clampInt(0)
+			own[l.word] = int32(v)
+			if l.wide {
+				own[l.word+1] = int32(v >> 32)
+			}
+		}
+	}
+	s.publish(own, pub)
+	s.zero = [audiences][]int32{audiencePublic: pub, audienceOwner: own}
+}

@@ -1,0 +1,74 @@
+// Package snapshot sends the state of a world to many viewers, each tick, in few bytes.
+//
+// It is of use alone: it knows neither entities' storage nor sockets. A program
+// describes its components with struct tags ([Compile]), lists them and its kinds
+// of entities in a [Registry] that both ends build alike, and then
+//
+//	server, each tick:
+//	    source.Begin(tick)
+//	    source.Put(id, kind, owner, mask, pointers, refs)   // every entity
+//	    source.End()
+//	    for each client:
+//	        packet = sender.Append(packet[:0], room, &sent)  // and send it
+//	        sender.Delivered(&sent) or sender.Lost(&sent)    // once its fate is known
+//
+//	client, each packet:
+//	    tick, err := receiver.Read(packet)
+//	    for _, c := range receiver.Changes() { … }
+//	client, each picture:
+//	    a, b, f, ok := ghost.Sample(tick, fraction)
+//
+// # Words and grids
+//
+// A component's quantised value is a vector of int32 words: one for each field,
+// two for 64-bit values, the bits themselves for floats without a step. There are
+// two grids. [GridPublic] has the step of the tag and is what everybody receives.
+// [GridSim] is finer (by default by 16) and is what the owner of a component with
+// [SchemaOptions].Predicted receives, so that a prediction that snaps to it
+// ([Schema.Snap]) can be compared for equality. Both grids are anchored at 0: the
+// index is the value divided by the step, rounded, so 0 is exact. The public index
+// is derived from the simulation index by integer rounding (halves up), and a
+// value is restored as float32(float64(index) * step), on every machine alike.
+//
+// # Tags
+//
+// A field's `net` tag is a list of items separated by commas:
+//
+//	min=A max=B  the range. Integers: values beyond are clamped. Floats: needed by
+//	             step, and multiples of it. With max alone, min is −max for signed
+//	             types and floats, and 0 for unsigned ones.
+//	step=S       floats: the public grid. Without it a float travels as its bits.
+//	sim=S        floats: the simulation grid; step divided by a whole number.
+//	             Default: step/16, or less where float32 could not tell the
+//	             indices apart.
+//	angle        floats: radians, wrapping, restored to [−π, π)
+//	bits=N       with angle: 2^N directions, 12 by default, 18 at most
+//	owner        only the owner of the entity receives the field
+//	oneshot      bools of commands: an action, never repeated ([Schema.ClearOneShots])
+//	tol=T        tolerance of [Schema.FirstDifference], in the field's unit
+//	lerp         [Schema.Lerp] interpolates
+//	snap         [Schema.Lerp] holds the older value (the default)
+//	-            never sent
+//
+// Integers, bools, floats, references ([SchemaOptions].Ref), and arrays and
+// structs of these are supported. A tag on an array is that of its elements; on a
+// struct, owner, lerp, snap, oneshot and - hold for all its fields. Fields that
+// are not exported must be tagged "-".
+//
+// # What a viewer learns
+//
+// A viewer receives an entity while it changed after the newest tick that the
+// viewer is known to have received of it: never by comparing values. An entity
+// left out of a snapshot is unchanged; one that changed and did not fit is listed
+// as postponed. Wire ids belong to one viewer and are allotted when an entity is
+// first shown, in the order of network ids, so that what a viewer may not see
+// moves nothing in its packets. Fields for the owner are left out before flags and
+// values are coded for others.
+//
+// # Concurrency
+//
+// A [Source] and its senders belong to one goroutine, except that [Sender.Append]
+// of different senders may run at the same time between [Source.End] and the next
+// [Source.Begin]. A [Receiver] and its ghosts belong to one goroutine. A [Schema]
+// never changes and can be shared.
+package snapshot

@@ -1,0 +1,46 @@
+package snapshot
+
+import (
+	"errors"
+	"fmt"
+)
+
+var (
+	// ErrMalformed is the cause of every refusal of received bytes that no honest
+	// sender makes.
+	ErrMalformed = errors.New("snapshot: malformed")
+	// ErrBaseline says that a record names a baseline that the receiver does not
+	// hold. It wraps [ErrMalformed].
+	ErrBaseline = fmt.Errorf("%w: unknown baseline", ErrMalformed)
+	// ErrFrozen says that a registry was changed after a Source or Receiver was
+	// made from it.
+	ErrFrozen = errors.New("snapshot: the registry is in use: register before NewSource and NewReceiver")
+)
+
+// TagError is a fault in a type that [Compile] was given.
+type TagError struct {
+	Type    string // the component's type
+	Field   string // path of the field, "" for the type itself
+	Problem string // what is wrong
+	Fix     string // what to write instead
+}
+
+// Error names type, field, problem and fix.
+func (e *TagError) Error() string {
+	at := e.Type
+	if e.Field != "" {
+		at += "." + e.Field
+	}
+	return "snapshot: " + at + ": " + e.Problem + "; " + e.Fix
+}
+
+// UsageError is the value of a panic on a hot path that was called wrongly.
+type UsageError struct {
+	Call    string // the method
+	Problem string // what was wrong, and what to do
+}
+
+// Error names the call and the problem.
+func (e *UsageError) Error() string { return "snapshot: " + e.Call + ": " + e.Problem }
+
+func malformed(what string) error { return fmt.Errorf("%w: %s", ErrMalformed, what) }

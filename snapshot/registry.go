@@ -1,0 +1,169 @@
+package snapshot
+
+import (
+	"errors"
+	"fmt"
+	"math/bits"
+	"strings"
+	"unsafe"
+)
+
+const (
+	maxComponents = 64
+	maxKinds      = 65535
+	maxKindWords  = 1 << 16
+)
+
+// Registry lists the replicated components and the kinds of entities of a game.
+// Both ends register the same, in the same order: the order is the ids.
+type Registry struct {
+	comps  []*Schema
+	kinds  []kind
+	names  map[string]bool
+	frozen bool
+}
+
+// kind is a sort of entity; its defaults are the baselines of entities never acked.
+type kind struct {
+	name string
+	mask uint64
+	// words of the defaults of all components of mask, per audience
+	words [audiences][]int32
+}
+
+// NewRegistry returns an empty registry.
+func NewRegistry() *Registry { return &Registry{names: map[string]bool{}} }
+
+// Component registers a component and returns its id, 0 to 63, which is also its
+// bit in masks.
+func (r *Registry) Component(s *Schema) (int, error) {
+	switch {
+	case r.frozen:
+		return 0, ErrFrozen
+	case s == nil:
+		return 0, errors.New("snapshot: Component(nil): compile a schema first")
+	case len(r.comps) == maxComponents:
+		return 0, fmt.Errorf("snapshot: component %s is one too many: %d can be replicated; merge small ones", s.name, maxComponents)
+	case r.names["c "+s.name]:
+		return 0, fmt.Errorf("snapshot: a component named %s exists: give SchemaOptions.Name", s.name)
+	}
+	r.names["c "+s.name] = true
+	r.comps = append(r.comps, s)
+	return len(r.comps) - 1, nil
+}
+
+// Kind registers a sort of entity by name, the ids of the components it is made
+// with and their default values, and returns its number. Values equal to the
+// default cost a bit at most when an entity is first shown. A nil or missing
+// default is the zero value; references in defaults are none.
+func (r *Registry) Kind(name string, comps []int, defaults []unsafe.Pointer) (int, error) {
+	switch {
+	case r.frozen:
+		return 0, ErrFrozen
+	case len(r.kinds) == maxKinds:
+		return 0, fmt.Errorf("snapshot: kind %s is one too many: there can be %d", name, maxKinds)
+	case r.names["k "+name]:
+		return 0, fmt.Errorf("snapshot: a kind named %s exists: names are unique", name)
+	case len(defaults) > len(comps):
+		return 0, fmt.Errorf("snapshot: kind %s has %d defaults for %d components", name, len(defaults), len(comps))
+	}
+	k := kind{name: name}
+	at := map[int]unsafe.Pointer{}
+	for i, c := range comps {
+		if c < 0 || c >= len(r.comps) {
+			return 0, fmt.Errorf("snapshot: kind %s: no component %d: register components before kinds", name, c)
+		}
+		if k.mask>>c&1 != 0 {
+			return 0, fmt.Errorf("snapshot: kind %s lists component %s twice", name, r.comps[c].name)
+		}
+		k.mask |= 1 << c
+		if i < len(defaults) {
+			at[c] = defaults[i]
+		}
+	}
+	n := r.wordsOf(k.mask)
+	if n > maxKindWords {
+		return 0, fmt.Errorf("snapshot: kind %s has %d words: %d are allowed", name, n, maxKindWords)
+	}
+	k.words = [audiences][]int32{make([]int32, n), make([]int32, n)}
+	for c, off := 0, 0; c < len(r.comps); c++ {
+		if k.mask>>c&1 != 0 {
+			r.defaultWords(c, at[c], &k, off)
+			off += r.comps[c].words
+		}
+	}
+	r.names["k "+name] = true
+	r.kinds = append(r.kinds, k)
+	return len(r.kinds) - 1, nil
+}
+
+func (r *Registry) defaultWords(c int, p unsafe.Pointer, k *kind, off int) {
+	s := r.comps[c]
+	own := k.words[audienceOwner][off : off+s.words]
+	if p != nil {
+		s.Quantise(p, GridSim, nil, own)
+	} else {
+		copy(own, s.zero[audienceOwner])
+	}
+	s.publish(own, k.words[audiencePublic][off:off+s.words])
+}
+
+// Components is the number of components registered.
+func (r *Registry) Components() int { return len(r.comps) }
+
+// Schema is the schema of a component's id.
+func (r *Registry) Schema(comp int) *Schema { return r.comps[comp] }
+
+// Describe writes all that both ends must agree on: every component and its
+// fields, and every kind with its components and the words of its defaults.
+func (r *Registry) Describe() string {
+	var b strings.Builder
+	for _, s := range r.comps {
+		b.WriteString(s.Describe())
+	}
+	for i := range r.kinds {
+		k := &r.kinds[i]
+		fmt.Fprintf(&b, "kind %s", k.name)
+		for c, off := 0, 0; c < len(r.comps); c++ {
+			if k.mask>>c&1 != 0 {
+				n := r.comps[c].words
+				fmt.Fprintf(&b, " %s=%v", r.comps[c].name, k.words[audienceOwner][off:off+n])
+				off += n
+			}
+		}
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
+
+// wordsOf is the number of words of the components of a mask.
+func (r *Registry) wordsOf(mask uint64) int {
+	n := 0
+	for m := mask; m != 0; m &= m - 1 {
+		n += r.comps[bits.TrailingZeros64(m)].words
+	}
+	return n
+}
+
+// component cuts one component's words out of the words of a mask; nil if absent.
+func (r *Registry) component(mask uint64, words []int32, comp int) []int32 {
+	if comp < 0 || comp >= len(r.comps) || mask>>comp&1 == 0 {
+		return nil
+	}
+	off := r.wordsOf(mask & (1<<comp - 1))
+	n := r.comps[comp].words
+	return words[off : off+n : off+n]
+}
+
+// visibleMask drops the components of which an audience receives nothing.
+func (r *Registry) visibleMask(mask uint64, a audience) uint64 {
+	if a == audienceOwner {
+		return mask
+	}
+	for m := mask; m != 0; m &= m - 1 {
+		if c := bits.TrailingZeros64(m); r.comps[c].ownerOnly {
+			mask &^= 1 << c
+		}
+	}
+	return mask
+}

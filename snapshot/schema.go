@@ -1,0 +1,121 @@
+package snapshot
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+)
+
+// Grid chooses one of the two quantisations of a component.
+type Grid uint8
+
+const (
+	// GridPublic is the grid of the tag's step: what every viewer receives.
+	GridPublic Grid = iota
+	// GridSim is the finer simulation grid: what the owner of a predicted
+	// component receives. For components that are not predicted it is GridPublic.
+	GridSim
+)
+
+const (
+	maxWords     = 4096    // of one component
+	maxIndex32   = 1 << 22 // |index| for which float32 tells neighbours apart with room to spare
+	maxIndex64   = 1 << 30 // |index| of a float64, so that differences fit an int32
+	defaultRatio = 16      // simulation steps in a step
+	maxAngleBits = 18
+	ratioBits    = 4
+)
+
+// SchemaOptions says what a component is besides its type.
+type SchemaOptions struct {
+	// Name is the component's name in descriptions and errors; "" takes the type's.
+	Name string
+	// Predicted gives the component a simulation grid, on which its owner receives it.
+	Predicted bool
+	// Ref is the type whose fields are references to entities; its kind is uint64.
+	// Nil: there are none.
+	Ref reflect.Type
+}
+
+// Schema is the compiled description of a component, command or event type. It
+// never changes and is safe for use by many goroutines. Methods that take an
+// unsafe.Pointer expect the address of a value of the type it was compiled from.
+type Schema struct {
+	name      string
+	typ       reflect.Type
+	predicted bool
+	words     int
+	fields    []Field
+	leaves    []leaf
+	codes     [2][]wordCode // per audience: how each word sent is coded
+	refWords  []int
+	packBits  int
+	zero      [audiences][]int32 // the zero value, brought into range
+	ownerOnly bool               // it has fields, and others receive none of them
+	sameLanes bool               // others receive the owner's words as they are
+}
+
+// Field describes one number of a component: arrays and structs are flattened.
+type Field struct {
+	Name  string // path within the component, such as "Pos.X" or "Slots[2]"
+	Type  string // Go type
+	Word  int    // index of its first word
+	Words int    // 1, or 2 for 64-bit values
+
+	Owner   bool // only the owner receives it
+	OneShot bool // an action that is never repeated
+	Lerp    bool // interpolated by Lerp
+	Angle   bool // radians, wrapping
+	Ref     bool // reference to an entity
+
+	Min, Max  float64 // range in the field's unit; both 0 where there is none
+	Step, Sim float64 // width of the public and simulation grid; 0 where there is none
+	Tolerance float64 // of FirstDifference, in the field's unit
+	Bits      int     // in a packed command or event
+}
+
+// Name is the component's name.
+func (s *Schema) Name() string { return s.name }
+
+// Type is the type that the schema was compiled from.
+func (s *Schema) Type() reflect.Type { return s.typ }
+
+// Predicted tells whether the owner receives the component on the simulation grid.
+func (s *Schema) Predicted() bool { return s.predicted }
+
+// Words is the number of int32 words of a quantised value.
+func (s *Schema) Words() int { return s.words }
+
+// Fields lists the fields in the order of their words. The slice is the schema's
+// own: do not write to it.
+func (s *Schema) Fields() []Field { return s.fields }
+
+// Describe writes all that both ends must agree on, one line a field, in a form
+// that is the same for the same schema on every machine.
+func (s *Schema) Describe() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "component %s predicted=%t\n", s.name, s.predicted)
+	for i := range s.fields {
+		f, l := &s.fields[i], &s.leaves[i]
+		fmt.Fprintf(&b, "%s.%s %s words=%d", s.name, f.Name, f.Type, f.Words)
+		if l.ranged() {
+			fmt.Fprintf(&b, " lo=%d hi=%d", l.lo, l.hi)
+		}
+		if f.Step != 0 {
+			fmt.Fprintf(&b, " step=%g ratio=%d", f.Step, l.ratio)
+		}
+		if f.Tolerance != 0 {
+			fmt.Fprintf(&b, " tol=%g", f.Tolerance)
+		}
+		for _, flag := range []struct {
+			on   bool
+			name string
+		}{{f.Angle, "angle"}, {f.Ref, "ref"}, {f.Owner, "owner"}, {f.OneShot, "oneshot"}, {f.Lerp, "lerp"}} {
+			if flag.on {
+				b.WriteString(" " + flag.name)
+			}
+		}
+		b.WriteByte('\n')
+	}
+	return b.String()
+}

@@ -1,0 +1,275 @@
+package snapshot_test
+
+import (
+	"errors"
+	"math"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/foretick/foretick/snapshot"
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+)
+
+type command struct {
+	MoveX, MoveY float32 `net:"min=-1,max=1,step=0.0078125"`
+	Aim          float32 `net:"angle,bits=12"`
+	Fire, Jump   bool    `net:"oneshot"`
+	Held         bool
+	Slot         int8 `net:"min=-3,max=12"`
+	Seed         uint64
+	At           [2]float64
+	Who          entityRef
+}
+
+type everything struct {
+	B   bool
+	I8  int8
+	I16 int16
+	I32 int32
+	I64 int64
+	I   int
+	U8  uint8
+	U16 uint16
+	U32 uint32
+	U64 uint64
+	U   uint
+	F32 float32
+	F64 float64
+	R   int64   `net:"min=-70000,max=5000000000"`
+	RU  uint64  `net:"max=4000000000"`
+	S64 float64 `net:"min=-1000,max=1000,step=0.001"`
+	A64 float64 `net:"angle,bits=16"`
+	In  struct {
+		X float32 `net:"min=0,max=10,step=0.5"`
+		Y [2]int8
+	} `net:"lerp"`
+	skipped string `net:"-"`
+	_       [3]byte
+}
+
+func TestCompileErrors(t *testing.T) {
+	type badTag struct {
+		X float32 `net:"min=0,maks=3"`
+	}
+	type badStep struct {
+		X float32 `net:"min=-1,max=1,step=0.3"`
+	}
+	type noRange struct {
+		X float32 `net:"step=0.1"`
+	}
+	type noStep struct {
+		X float32 `net:"max=3"`
+	}
+	type tooFine struct {
+		X float32 `net:"max=100000,step=0.001"`
+	}
+	type badSim struct {
+		X float32 `net:"max=10,step=0.1,sim=0.03"`
+	}
+	type stringField struct {
+		In struct{ Name string }
+	}
+	type hiddenField struct{ x int }
+	type intStep struct {
+		X int `net:"step=2"`
+	}
+	type intRange struct {
+		X uint8 `net:"max=256"`
+	}
+	type oneshot struct {
+		X int `net:"oneshot"`
+	}
+	type lerpBool struct {
+		X bool `net:"lerp"`
+	}
+	type both struct {
+		X float32 `net:"lerp,snap"`
+	}
+	type twice struct {
+		X int `net:"max=1,max=2"`
+	}
+	type bitsRange struct {
+		X float32 `net:"angle,bits=40"`
+	}
+	type nan struct {
+		X float32 `net:"min=NaN,max=1,step=1"`
+	}
+	type huge struct{ X [5000]int32 }
+	_ = hiddenField{}.x
+	for _, c := range []struct {
+		v    any
+		want string
+	}{
+		{badTag{}, `badTag.X: unknown item "maks"`},
+		{badStep{}, "badStep.X: min=-1 is not a multiple of step=0.3"},
+		{noRange{}, "noRange.X: step needs a range"},
+		{noStep{}, "noStep.X: a range needs a step"},
+		{tooFine{}, "tooFine.X: a float32 does not tell 100000000 steps from 0 apart"},
+		{badSim{}, "badSim.X: step=0.1 is not a whole number of sim=0.03"},
+		{stringField{}, "stringField.In.Name: a string cannot be sent"},
+		{hiddenField{}, "hiddenField.x: is not exported"},
+		{intStep{}, "intStep.X: step, sim, angle and bits are for floats"},
+		{intRange{}, "intRange.X: min=0 and max=256 are no range of uint8"},
+		{oneshot{}, "oneshot.X: only a bool can be a oneshot"},
+		{lerpBool{}, "lerpBool.X: a bool has nothing to interpolate"},
+		{both{}, "both.X: lerp and snap exclude each other"},
+		{twice{}, "twice.X: max is given twice"},
+		{bitsRange{}, "bitsRange.X: bits=40 is out of range"},
+		{nan{}, `nan.X: min="NaN" is not a number`},
+		{huge{}, "huge.X: the array is too long"},
+		{3, "int: is not a struct"},
+	} {
+		_, err := snapshot.Compile(reflect.TypeOf(c.v), snapshot.SchemaOptions{Predicted: true})
+		require.ErrorContains(t, err, c.want)
+		var te *snapshot.TagError
+		require.True(t, errors.As(err, &te))
+		require.NotEmpty(t, te.Fix)
+	}
+	_, err := snapshot.Compile(nil, snapshot.SchemaOptions{})
+	require.Error(t, err)
+	_, err = snapshot.Compile(reflect.TypeOf(command{}), snapshot.SchemaOptions{Ref: reflect.TypeOf("")})
+	require.ErrorContains(t, err, "Ref")
+}
+
+func TestDescribe(t *testing.T) {
+	s := schema[position](t, snapshot.SchemaOptions{Predicted: true})
+	require.Equal(t, `component position predicted=true
+position.X float32 words=1 lo=-51200 hi=51200 step=0.01 ratio=16 lerp
+position.Y float32 words=1 lo=-51200 hi=51200 step=0.01 ratio=16 lerp
+position.Aim float32 words=1 lo=-2048 hi=2047 step=0.0015339807878856412 ratio=16 angle lerp
+`, s.Describe())
+	all := schema[everything](t, snapshot.SchemaOptions{Name: "all"})
+	require.Equal(t, "all", all.Name())
+	require.False(t, strings.Contains(all.Describe(), "skipped"))
+	require.Equal(t, "In.Y[1]", all.Fields()[len(all.Fields())-1].Name)
+	require.True(t, all.Fields()[len(all.Fields())-1].Lerp)
+}
+
+// TestGrids: the simulation grid is idempotent, 0 is exact, the public index is
+// derived, NaN is 0 and what lies outside is clamped.
+func TestGrids(t *testing.T) {
+	s := schema[position](t, snapshot.SchemaOptions{Predicted: true})
+	rapid.Check(t, func(rt *rapid.T) {
+		p := position{X: rapid.Float32().Draw(rt, "x"), Y: rapid.Float32Range(-600, 600).Draw(rt, "y"), Aim: rapid.Float32Range(-10, 10).Draw(rt, "aim")}
+		q := p
+		s.Snap(ptr(&q))
+		r := q
+		s.Snap(ptr(&r))
+		require.Equal(rt, q, r)
+		require.InDelta(rt, min(max(p.Y, -512), 512), q.Y, 0.0004)
+		require.InDelta(rt, 0, math.Remainder(float64(p.Aim-q.Aim), 2*math.Pi), 0.0001)
+		require.GreaterOrEqual(rt, float64(q.Aim), -math.Pi-1e-6)
+		var fine, again, pub, pub2 [3]int32
+		s.Quantise(ptr(&p), snapshot.GridSim, nil, fine[:])
+		s.Quantise(ptr(&q), snapshot.GridSim, nil, again[:])
+		require.Equal(rt, fine, again)
+		var back position
+		s.Dequantise(fine[:], snapshot.GridSim, nil, ptr(&back))
+		require.Equal(rt, q, back)
+		s.Quantise(ptr(&p), snapshot.GridPublic, nil, pub[:])
+		s.Quantise(ptr(&q), snapshot.GridPublic, nil, pub2[:])
+		require.Equal(rt, pub, pub2)
+		require.Equal(rt, int32(math.Floor(float64(fine[1])/16+0.5)), pub[1])
+	})
+	p := position{X: float32(math.NaN()), Y: float32(math.Inf(1)), Aim: float32(math.Inf(-1))}
+	s.Snap(ptr(&p))
+	require.Equal(t, position{X: 0, Y: 512, Aim: 0}, p)
+	p = position{X: -1e-9, Aim: math.Pi}
+	s.Snap(ptr(&p))
+	require.Zero(t, p.X)
+	require.InDelta(t, -math.Pi, p.Aim, 1e-6)
+	require.Equal(t, -1, s.FirstDifference([]int32{1, 2, 3}, []int32{1, 2, 3}))
+	require.Equal(t, 1, s.FirstDifference([]int32{1, 2, 3}, []int32{1, 3, 4}))
+}
+
+func TestEverything(t *testing.T) {
+	s := schema[everything](t, snapshot.SchemaOptions{})
+	v := everything{B: true, I8: -128, I16: -5, I32: math.MinInt32, I64: math.MinInt64, I: -1, U8: 255, U16: 65535, U32: math.MaxUint32, U64: math.MaxUint64, U: 7, F32: -1.5, F64: math.Pi, R: 5000000000, RU: 4000000000, S64: -999.999, A64: -1, skipped: "kept"}
+	v.In.X, v.In.Y = 9.5, [2]int8{3, -4}
+	words := make([]int32, s.Words())
+	s.Quantise(ptr(&v), snapshot.GridPublic, nil, words)
+	w := everything{skipped: "kept"}
+	s.Dequantise(words, snapshot.GridPublic, nil, ptr(&w))
+	require.InDelta(t, v.A64, w.A64, 0.0001)
+	require.InDelta(t, v.S64, w.S64, 1e-9)
+	w.A64, w.S64 = v.A64, v.S64
+	require.Equal(t, v, w)
+
+	b := s.Pack(ptr(&v), []byte("x"))
+	require.Len(t, b, 1+s.PackedSize())
+	var u everything
+	require.NoError(t, s.Unpack(b[1:], ptr(&u)))
+	u.skipped = "kept"
+	u.A64, u.S64 = v.A64, v.S64
+	require.Equal(t, v, u)
+	require.ErrorIs(t, s.Unpack(b, ptr(&u)), snapshot.ErrMalformed)
+}
+
+func TestPackEnforcesRanges(t *testing.T) {
+	s := schema[command](t, snapshot.SchemaOptions{})
+	c := command{MoveX: 5, MoveY: float32(math.NaN()), Slot: 100, At: [2]float64{math.Inf(1), 2}, Who: 9}
+	b := s.Pack(ptr(&c), nil)
+	var d command
+	require.NoError(t, s.Unpack(b, ptr(&d)))
+	require.Equal(t, command{MoveX: 1, Slot: 12, At: [2]float64{0, 2}}, d)
+	bad := append([]byte(nil), b...)
+	bad[0], bad[1] = 0xff, 0xff // MoveX: 511 of 0…256
+	require.ErrorIs(t, s.Unpack(bad, ptr(&d)), snapshot.ErrMalformed)
+
+	require.NoError(t, s.UnpackRefs(s.PackRefs(ptr(&c), sameRefs{}, nil), sameRefs{}, ptr(&d)))
+	require.Equal(t, entityRef(9), d.Who)
+
+	c = command{Fire: true, Held: true}
+	e := command{Jump: true}
+	s.MergeOneShots(ptr(&e), ptr(&c))
+	require.Equal(t, command{Fire: true, Jump: true}, e)
+	s.ClearOneShots(ptr(&c))
+	require.Equal(t, command{Held: true}, c)
+}
+
+func TestLerp(t *testing.T) {
+	s := schema[position](t, snapshot.SchemaOptions{})
+	a, b := make([]int32, 3), make([]int32, 3)
+	s.Quantise(ptr(&position{X: 1, Y: -2, Aim: 3}), snapshot.GridPublic, nil, a)
+	s.Quantise(ptr(&position{X: 3, Y: 2, Aim: -3}), snapshot.GridPublic, nil, b)
+	var p position
+	s.Lerp(a, b, 0.25, snapshot.GridPublic, nil, ptr(&p))
+	require.InDelta(t, 1.5, p.X, 1e-6)
+	require.InDelta(t, -1, p.Y, 1e-6)
+	require.InDelta(t, 3+0.25*(2*math.Pi-6), p.Aim, 0.002, "along the shorter arc")
+	s.Lerp(a, b, 1, snapshot.GridPublic, nil, ptr(&p))
+	require.InDelta(t, 3, p.X, 1e-6)
+
+	g := schema[gun](t, snapshot.SchemaOptions{})
+	x, y := make([]int32, g.Words()), make([]int32, g.Words())
+	g.Quantise(ptr(&gun{Ammo: 3, Kind: 1}), snapshot.GridPublic, nil, x)
+	g.Quantise(ptr(&gun{Ammo: 9, Kind: 2}), snapshot.GridPublic, nil, y)
+	mine := gun{Ammo: 50, Secret: 5}
+	g.LerpMasked(x, y, 0.9, snapshot.GridPublic, nil, ptr(&mine))
+	require.Equal(t, gun{Ammo: 50, Secret: 5, Kind: 1}, mine)
+	g.DequantiseMasked(y, snapshot.GridPublic, nil, ptr(&mine))
+	require.Equal(t, gun{Ammo: 50, Secret: 5, Kind: 2}, mine)
+}
+
+func TestTolerance(t *testing.T) {
+	type loose struct {
+		X float32 `net:"min=-10,max=10,step=0.1,tol=0.05"`
+		A float32 `net:"angle,bits=10,tol=0.01"`
+		F float32 `net:"tol=0.5"`
+		N int32   `net:"tol=2"`
+	}
+	s := schema[loose](t, snapshot.SchemaOptions{Predicted: true})
+	q := func(l loose) []int32 {
+		w := make([]int32, s.Words())
+		s.Quantise(ptr(&l), snapshot.GridSim, nil, w)
+		return w
+	}
+	at := loose{X: 1, A: math.Pi, F: 1, N: 5}
+	require.Equal(t, -1, s.FirstDifference(q(at), q(loose{X: 1.04, A: -math.Pi + 0.005, F: 1.4, N: 7})))
+	require.Equal(t, 0, s.FirstDifference(q(at), q(loose{X: 1.06, A: math.Pi, F: 1, N: 5})))
+	require.Equal(t, 1, s.FirstDifference(q(at), q(loose{X: 1, A: 3.1, F: 1, N: 5})))
+	require.Equal(t, 2, s.FirstDifference(q(at), q(loose{X: 1, A: math.Pi, F: 1.6, N: 5})))
+	require.Equal(t, 3, s.FirstDifference(q(at), q(loose{X: 1, A: math.Pi, F: 1, N: 8})))
+}

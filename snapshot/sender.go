@@ -1,0 +1,341 @@
+package snapshot
+
+import "math/bits"
+
+const (
+	restTicks  = 64   // between a removal's delivery and the wire id's next use
+	maxSpawns  = 96   // entities first shown in one snapshot
+	maxLeaving = 128  // removals in one snapshot
+	maxFresh   = 2048 // words of them, if they are more than one
+	maxWire    = 65535
+	maxBack    = 65535 // greatest distance in ticks that a snapshot names
+)
+
+// SenderConfig configures a [Sender].
+type SenderConfig struct {
+	// Window is the greatest number of snapshots that an entity's baseline may be
+	// old, 0 meaning 64. It must not be more than the viewer's
+	// [ReceiverConfig].History, or its receiver refuses snapshots.
+	Window int
+	// Visible says whether the viewer may see an entity, besides
+	// [Sender.SetVisible]; it is asked for every entity in every Append. Nil: all.
+	Visible func(NetID) bool
+	// Priority is how much an entity gains, each time that it has something to
+	// send and finds no room; the one that gained most goes first. Values below 1
+	// count as 1, nil as 1 for all: so nothing starves.
+	Priority func(NetID) int
+}
+
+// SenderCounters counts what a [Sender] did.
+type SenderCounters struct {
+	Snapshots    uint64 // appended
+	Bytes        uint64 // of all snapshots
+	Records      uint64 // values of entities in them
+	Spawns       uint64 // of these against the kind's defaults
+	Removals     uint64 // removals and hides in them, repetitions counted
+	Postponed    uint64 // entities put off for lack of room
+	OwnPostponed uint64 // snapshots whose room did not hold the viewer's own entities
+	TooSmall     uint64 // Appends with too little room for any snapshot
+	NoWireID     uint64 // entities not shown because all wire ids were in use
+}
+
+// Sender makes the snapshots of one viewer.
+type Sender struct {
+	src    *Source
+	cfg    SenderConfig
+	viewer uint16
+	view   uint32 // counts SetViewer: what was sent before is no baseline
+	shown  []shown
+	bySlot []slotNote
+	unborn map[NetID]struct{} // hidden before they were first put
+	rest   []resting
+	lives  uint32
+	hint   WireID // no lower wire id is free
+	closed bool
+
+	newest   Tick // newest acked tick
+	mapEpoch uint32
+	cands    []candidate
+	leaving  []WireID
+	cursor   WireID // removals go round behind it when there are too many
+	runs     []span
+	scratch  BitWriter
+	bits     []byte
+	out      BitWriter
+	appends  uint32
+	count    SenderCounters
+}
+
+type wireState uint8
+
+const (
+	wireFree wireState = iota
+	wireLive
+	wireLeaving
+	wireResting
+)
+
+// shown is one life of a wire id.
+type shown struct {
+	state  wireState
+	hidden bool // why it leaves
+	acks   bool // some record was delivered
+	sent   bool
+	id     NetID
+	slot   int32
+	life   uint32
+	born   Tick
+	gone   Tick
+	acked  Tick // newest delivered record
+	last   Tick // newest record sent
+	since  Tick // first record sent after acked
+	gained uint32
+	told   uint32 // the Append that last carried a record
+
+	refMask  uint64
+	refAud   audience
+	refEpoch uint32
+	refVer   Tick
+	refSince Tick
+	refs     []refNote
+}
+
+// refNote is what a reference means to the viewer, and since when.
+type refNote struct {
+	value WireID
+	since Tick
+}
+
+type slotNote struct {
+	id     NetID
+	wire   WireID
+	hidden bool
+}
+
+type resting struct {
+	wire    WireID
+	tick    Tick
+	appends uint32
+}
+
+// NewSender returns the sender for a viewer: the owner number of its player's
+// entities; 0 owns nothing.
+func (s *Source) NewSender(viewer uint16, cfg SenderConfig) *Sender {
+	if cfg.Window <= 0 {
+		cfg.Window = 64
+	}
+	return &Sender{src: s, cfg: cfg, viewer: viewer, shown: make([]shown, 1), unborn: map[NetID]struct{}{}}
+}
+
+// Viewer is the owner number that the snapshots are for.
+func (s *Sender) Viewer() uint16 { return s.viewer }
+
+// SetViewer changes whom the snapshots are for. Entities whose audience changes by
+// it are sent anew, and earlier packets give no baselines.
+func (s *Sender) SetViewer(viewer uint16) {
+	if viewer == s.viewer {
+		return
+	}
+	s.viewer = viewer
+	s.view++
+	for w := range s.shown {
+		s.shown[w].acks = false
+	}
+}
+
+// SetVisible says whether the viewer may see an entity from the next Append on; it
+// may until told otherwise. It can be called before the entity is first put.
+func (s *Sender) SetVisible(id NetID, visible bool) {
+	if e := s.src.lookup(id); e != nil && int(e.slot) < len(s.bySlot) && s.bySlot[e.slot].id == id {
+		s.bySlot[e.slot].hidden = !visible
+		return
+	}
+	if visible {
+		delete(s.unborn, id)
+	} else {
+		s.unborn[id] = struct{}{}
+	}
+}
+
+// Known returns the wire id of an entity that the viewer is known to have
+// received, and false for one that it has not, or may see no more.
+func (s *Sender) Known(id NetID) (WireID, bool) {
+	w := s.known(id)
+	return w, w != 0
+}
+
+func (s *Sender) known(id NetID) WireID {
+	e := s.src.lookup(id)
+	if e == nil || int(e.slot) >= len(s.bySlot) {
+		return 0
+	}
+	n := s.bySlot[e.slot]
+	if n.id != id || n.wire == 0 || !s.shown[n.wire].acks {
+		return 0
+	}
+	return n.wire
+}
+
+// Counters returns what was counted so far.
+func (s *Sender) Counters() SenderCounters { return s.count }
+
+// Close ends the sender: it forgets all, and Append appends nothing.
+func (s *Sender) Close() {
+	*s = Sender{src: s.src, cfg: s.cfg, viewer: s.viewer, closed: true, shown: make([]shown, 1), unborn: map[NetID]struct{}{}, count: s.count}
+}
+
+// look follows visibility: it allots wire ids and lets them go.
+func (s *Sender) look() {
+	for len(s.bySlot) < len(s.src.slots) {
+		s.bySlot = append(s.bySlot, slotNote{})
+	}
+	for w := 1; w < len(s.shown); w++ {
+		g := &s.shown[w]
+		if g.state != wireLive {
+			continue
+		}
+		if e := s.src.slots[g.slot]; !e.live || e.id != g.id {
+			s.leave(WireID(w), false)
+		}
+	}
+	s.wake()
+	for _, slot := range s.src.order {
+		e, n := s.src.slots[slot], &s.bySlot[slot]
+		if n.id != e.id {
+			_, hidden := s.unborn[e.id]
+			delete(s.unborn, e.id)
+			*n = slotNote{id: e.id, hidden: hidden}
+		}
+		visible := !n.hidden && (s.cfg.Visible == nil || s.cfg.Visible(e.id))
+		switch {
+		case visible && n.wire == 0:
+			n.wire = s.allot(e)
+		case !visible && n.wire != 0:
+			s.leave(n.wire, true)
+			n.wire = 0
+		}
+	}
+}
+
+// allot gives an entity the lowest wire id that is free, or 0.
+func (s *Sender) allot(e *entity) WireID {
+	w := 0
+	for i := max(1, int(s.hint)); i < len(s.shown) && w == 0; i++ {
+		if s.shown[i].state == wireFree {
+			w = i
+		}
+	}
+	s.hint = WireID(min(len(s.shown), maxWire))
+	if w != 0 {
+		s.hint = WireID(w)
+	}
+	if w == 0 {
+		if len(s.shown) > maxWire {
+			s.count.NoWireID++
+			return 0
+		}
+		w = len(s.shown)
+		s.shown = append(s.shown, shown{})
+	}
+	s.lives++
+	s.shown[w] = shown{state: wireLive, id: e.id, slot: e.slot, life: s.lives, born: s.src.tick, refs: s.shown[w].refs[:0]}
+	return WireID(w)
+}
+
+// leave begins a removal, or forgets an entity that was never sent.
+func (s *Sender) leave(w WireID, hidden bool) {
+	g := &s.shown[w]
+	if g.acks {
+		s.mapEpoch++
+	}
+	if !g.sent {
+		s.free(w)
+		return
+	}
+	g.state, g.hidden, g.gone = wireLeaving, hidden, s.src.tick
+}
+
+func (s *Sender) free(w WireID) {
+	s.shown[w].state = wireFree
+	s.hint = min(s.hint, w)
+}
+
+// wake frees wire ids that rested long enough, unless a record that still has to
+// reach the viewer might name the old entity.
+func (s *Sender) wake() {
+	if len(s.rest) == 0 {
+		return
+	}
+	oldest, pending := Tick(0), false
+	for w := range s.shown {
+		g := &s.shown[w]
+		if g.state == wireLive && len(g.refs) > 0 && g.sent && (!g.acks || after(g.refSince, g.acked)) {
+			if !pending || after(oldest, g.refSince) {
+				oldest, pending = g.refSince, true
+			}
+		}
+	}
+	keep := s.rest[:0]
+	for _, r := range s.rest {
+		old := s.src.tick-r.tick >= restTicks && s.appends-r.appends >= restTicks
+		if old && (!pending || after(oldest, r.tick)) {
+			s.free(r.wire)
+		} else {
+			keep = append(keep, r)
+		}
+	}
+	s.rest = keep
+}
+
+// audience is what the viewer may receive of an entity in one of its versions.
+func (s *Sender) audience(owner uint16) audience {
+	if owner != 0 && owner == s.viewer {
+		return audienceOwner
+	}
+	return audiencePublic
+}
+
+// noteRefs brings what an entity's references mean to the viewer up to date.
+func (s *Sender) noteRefs(g *shown, e *entity, a audience) {
+	v := &e.vers[e.head]
+	if g.refEpoch == s.mapEpoch && g.refVer == v.tick && g.refAud == a && g.refMask == v.mask {
+		return
+	}
+	fresh := g.refMask != v.mask || g.refAud != a
+	g.refEpoch, g.refVer, g.refAud, g.refMask = s.mapEpoch, v.tick, a, v.mask
+	if fresh {
+		g.refs = g.refs[:0]
+	}
+	lane := e.lane(e.head, a)
+	i, off := 0, 0
+	for m := v.mask; m != 0; m &= m - 1 {
+		c := s.src.reg.comps[bits.TrailingZeros64(m)]
+		for _, word := range c.refWords {
+			if c.codedFor(word, a) {
+				w := WireID(0)
+				if id := NetID(uint32(lane[off+word])); id != 0 {
+					w = s.known(id)
+				}
+				if fresh {
+					g.refs = append(g.refs, refNote{w, s.src.tick})
+					g.refSince = s.src.tick
+				} else if g.refs[i].value != w {
+					g.refs[i] = refNote{w, s.src.tick}
+					g.refSince = s.src.tick
+				}
+				i++
+			}
+		}
+		off += c.words
+	}
+}
+
+// codedFor tells whether an audience receives a word.
+func (s *Schema) codedFor(word int, a audience) bool {
+	for i := range s.codes[a] {
+		if s.codes[a][i].word == word {
+			return true
+		}
+	}
+	return false
+}

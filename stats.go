@@ -1,0 +1,112 @@
+package foretick
+
+import (
+	"time"
+
+	"github.com/foretick/foretick/netcode"
+	"github.com/foretick/foretick/prediction"
+)
+
+// ServerStats counts what a server did since it began.
+type ServerStats struct {
+	Ticks           uint64 // ticks computed
+	Slips           uint64 // times it gave up time after a stall
+	BytesOut        uint64 // handed to the transport, this library's headers included
+	BytesIn         uint64 // received from it
+	PacketsOut      uint64
+	PacketsIn       uint64
+	PacketsRefused  uint64 // the transport would not take them
+	InputsMissing   uint64 // ticks for which a connected player's command was not there
+	InputsTaken     uint64 // ticks for which it was
+	MessagesSent    uint64 // reliable messages, counted per recipient
+	MessagesRefused uint64 // reliable messages that a full queue refused
+	MessagesResent  uint64 // times a reliable message travelled again
+	Malformed       uint64 // packets or messages that did not parse
+	Joined, Left    uint64 // players
+	Refused         uint64 // peers turned away: full, or of another protocol
+}
+
+// PlayerStats counts one player's share, on the server.
+type PlayerStats struct {
+	BytesOut, BytesIn     uint64
+	PacketsOut, PacketsIn uint64
+	InputsMissing         uint64
+	InputsTaken           uint64
+	Clamped               uint64 // claims of a render time that were not granted as made
+}
+
+// Stats is what the server counted.
+func (s *Server) Stats() ServerStats {
+	st := s.stats
+	for _, p := range s.players {
+		st.MessagesResent += p.resent()
+	}
+	return st
+}
+
+func (p *player) resent() uint64 { return p.conn.Stats().EntriesResent }
+
+// ClientStats counts what a client did since it began.
+type ClientStats struct {
+	Connection      netcode.Stats
+	BytesOut        uint64
+	BytesIn         uint64
+	PredictedTicks  uint64 // ticks predicted for the first time, with an entity to predict
+	Compared        uint64 // received server ticks held against a prediction
+	Mispredictions  uint64 // those that differed in a predicted field
+	ByCause         [prediction.Causes]uint64
+	ShownWrong      uint64 // ticks whose first prediction differs from the server's state
+	Resimulated     uint64 // ticks run again
+	HardResets      uint64 // times predicted time jumped
+	Snapshots       uint64 // snapshots applied
+	SnapshotsStale  uint64 // received after a newer one
+	Messages        uint64 // reliable messages received
+	Malformed       uint64
+	Interpolation   time.Duration // sum over pictures of newest snapshot time − render time
+	Pictures        uint64        // pictures that Interpolation sums over
+	Confirmed       uint64        // inputs whose effect came back in a snapshot
+	ConfirmedWithin [confirmBuckets]uint32
+}
+
+// confirmBuckets counts confirmations by milliseconds, the last bucket all
+// longer ones.
+const confirmBuckets = 2000
+
+// Confirm is the time within which the share q (0 to 1) of inputs came back in
+// an applied snapshot, to the millisecond.
+func (s *ClientStats) Confirm(q float64) time.Duration {
+	var want, sum uint64 = uint64(q * float64(s.Confirmed)), 0
+	for ms, n := range s.ConfirmedWithin {
+		sum += uint64(n)
+		if sum > want {
+			return time.Duration(ms) * time.Millisecond
+		}
+	}
+	return confirmBuckets * time.Millisecond
+}
+
+// Add sums another client's counts into s. The connection's, which hold
+// estimates as well, are left alone.
+func (s *ClientStats) Add(o *ClientStats) {
+	s.BytesOut += o.BytesOut
+	s.BytesIn += o.BytesIn
+	s.PredictedTicks += o.PredictedTicks
+	s.Compared += o.Compared
+	s.Mispredictions += o.Mispredictions
+	for i := range s.ByCause {
+		s.ByCause[i] += o.ByCause[i]
+	}
+	s.ShownWrong += o.ShownWrong
+	s.Resimulated += o.Resimulated
+	s.HardResets += o.HardResets
+	s.Snapshots += o.Snapshots
+	s.SnapshotsStale += o.SnapshotsStale
+	s.Messages += o.Messages
+	s.Malformed += o.Malformed
+	s.Interpolation += o.Interpolation
+	s.Pictures += o.Pictures
+	s.Confirmed += o.Confirmed
+	for i := range s.ConfirmedWithin {
+		s.ConfirmedWithin[i] += o.ConfirmedWithin[i]
+	}
+}

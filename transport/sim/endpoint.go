@@ -1,0 +1,173 @@
+package sim
+
+import (
+	"strconv"
+	"time"
+
+	"github.com/foretick/foretick/transport"
+	"github.com/foretick/foretick/transport/internal/inbox"
+	"github.com/foretick/foretick/transport/internal/slot"
+)
+
+// MTU is what Send takes at most, in bytes: the same as over package udp.
+const MTU = transport.MaxDatagram - headerBytes
+
+// queued is how many datagrams wait for Recv per peer before the oldest goes: 195 kB with buffers.
+const queued = 160
+
+// Endpoint is one end of a simulated network. It implements transport.Endpoint, to be polled from callbacks of
+// its network or between calls of Run. Listen and Dial make one.
+type Endpoint struct {
+	net    *Network
+	id     int
+	addr   string
+	in     *inbox.Inbox
+	peers  slot.Table[*side]
+	dial   *side // a client's only connection
+	accept func(addr string) (identity []byte, err error)
+	closed bool
+}
+
+var _ transport.Endpoint = (*Endpoint)(nil)
+
+func (n *Network) endpoint() *Endpoint {
+	e := &Endpoint{net: n, id: n.ids, addr: "sim:" + strconv.Itoa(n.ids), in: inbox.New(transport.MaxDatagram, queued)}
+	n.ids++
+	return e
+}
+
+// Listen returns a server's endpoint, which accepts everyone; see SetAccept.
+func (n *Network) Listen() *Endpoint { return n.endpoint() }
+
+// Dial returns a client's endpoint that connects to the server over two links: up from the client to the server,
+// down back. Connected follows after an exchange over the links, which is repeated every 100 ms while unanswered,
+// or Disconnected with Timeout after 5 s, with Unreachable when the server is closed. What is silent for 5 s later
+// on times out too; keep-alives see to it that only a dead link is silent.
+func (n *Network) Dial(server *Endpoint, up, down Link) *Endpoint {
+	e := n.endpoint()
+	cli := &side{ep: e, client: true, path: NewPath(up, n.seed, 2*n.links)}
+	srv := &side{ep: server, path: NewPath(down, n.seed, 2*n.links+1), far: cli}
+	cli.far = srv
+	n.links++
+	e.dial = cli
+	cli.id = e.peers.Add(cli)
+	cli.q = e.in.Add(cli.id, false)
+	cli.start()
+	return e
+}
+
+// SetLink changes a dialled endpoint's links for the datagrams to come.
+func (n *Network) SetLink(client *Endpoint, up, down Link) {
+	s := client.dialled("SetLink")
+	s.path.SetLink(up)
+	s.far.path.SetLink(down)
+}
+
+// Blackhole loses everything that is sent to or from a dialled endpoint from one time until another. A later call
+// replaces an earlier one.
+func (n *Network) Blackhole(client *Endpoint, from, until time.Duration) {
+	s := client.dialled("Blackhole")
+	s.path.Blackhole(from, until)
+	s.far.path.Blackhole(from, until)
+}
+
+// Paths returns the two directions of a dialled endpoint's connection, for statistics and for faults in one of them.
+func (n *Network) Paths(client *Endpoint) (up, down *Path) {
+	s := client.dialled("Paths")
+	return s.path, s.far.path
+}
+
+func (e *Endpoint) dialled(what string) *side {
+	if e.dial == nil {
+		panic("sim: Network." + what + " takes an endpoint that Dial made, not one that listens")
+	}
+	return e.dial
+}
+
+// SetAccept makes fn decide on the clients to come: it gets a client's address and returns the identity that Info shall
+// show, or an error to refuse it, whose code a *transport.CloseError chooses. A client that did not hear of its refusal
+// does not ask again. nil: everyone is accepted.
+func (e *Endpoint) SetAccept(fn func(addr string) (identity []byte, err error)) { e.accept = fn }
+
+// ID returns the endpoint's number, in the order of making, from 0: what Trace tells.
+func (e *Endpoint) ID() int { return e.id }
+
+// Recv implements transport.Endpoint.
+func (e *Endpoint) Recv(ev []transport.Event) int {
+	if e.closed {
+		return 0
+	}
+	return e.in.Recv(ev)
+}
+
+// Ready implements transport.Endpoint.
+func (e *Endpoint) Ready() <-chan struct{} { return e.in.Ready() }
+
+// Send implements transport.Endpoint.
+func (e *Endpoint) Send(p transport.PeerID, b []byte) error {
+	s, ok := e.peers.Get(p)
+	if !ok || s.state != open {
+		if e.closed {
+			return transport.ErrClosed
+		}
+		return transport.ErrNoPeer
+	}
+	if len(b) > MTU {
+		return &transport.TooBigError{Size: len(b), Limit: MTU}
+	}
+	n := e.net
+	if n.trace != nil {
+		n.trace(n.now, e.id, s.far.ep.id, b)
+	}
+	s.sent = n.now
+	s.stats.Sent++
+	s.stats.SentBytes += uint64(len(b))
+	f := s.path.Send(n.now, len(b)+headerBytes)
+	for i := range f.Copies {
+		if f.Flip[i] >= 0 {
+			if f.Flip[i] < headerBytes*8 { // a damaged header is a datagram of nobody's
+				continue
+			}
+			f.Flip[i] -= headerBytes * 8
+		}
+		buf := s.far.ep.in.Buffer()
+		copy(buf, b)
+		f.Damage(i, buf[:len(b)])
+		n.push(f.At[i], event{kind: arrival, to: s.far, buf: buf, length: len(b)})
+	}
+	return nil
+}
+
+// Flush implements transport.Endpoint: datagrams leave at once, so it does nothing.
+func (e *Endpoint) Flush() {}
+
+// Disconnect implements transport.Endpoint.
+func (e *Endpoint) Disconnect(p transport.PeerID, c transport.Code, detail string) {
+	if s, ok := e.peers.Get(p); ok {
+		s.drop(c, detail)
+	}
+}
+
+// Info implements transport.Endpoint.
+func (e *Endpoint) Info(p transport.PeerID, out *transport.Info) bool {
+	s, ok := e.peers.Get(p)
+	if !ok || s.state != open {
+		return false
+	}
+	*out = transport.Info{Addr: s.far.ep.addr, Identity: s.identity, MTU: MTU, Stats: s.stats}
+	return true
+}
+
+// Close implements transport.Endpoint.
+func (e *Endpoint) Close(c transport.Code, detail string) error {
+	if e.closed {
+		return transport.ErrClosed
+	}
+	for i := range e.peers.Slots() {
+		if s, ok := e.peers.At(i); ok {
+			s.drop(c, detail)
+		}
+	}
+	e.closed = true
+	return nil
+}

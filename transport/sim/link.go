@@ -1,0 +1,111 @@
+package sim
+
+import (
+	"errors"
+	"fmt"
+	"sort"
+	"strings"
+	"time"
+)
+
+// Link is how bad one direction of a connection is. The zero Link is perfect: at once, in order, lossless.
+// Probabilities are 0 to 1, per datagram, and independent of one another; values out of range are taken as
+// the nearest in range, and Validate finds them.
+type Link struct {
+	Latency time.Duration // one way, at least
+	Jitter  time.Duration // added to Latency: uniform in 0 … Jitter, drawn anew for each datagram
+	// InOrder keeps jitter from letting one datagram overtake another, as queues and radio links do: a
+	// datagram then arrives no earlier than the one before. Reorder still overtakes.
+	InOrder bool
+
+	Loss float64 // mean share of datagrams lost
+	// Burst is the mean length of a run of losses, in datagrams (Gilbert 1960: a good and a bad state). Up
+	// to 1: each loss is independent. The mean loss stays Loss.
+	Burst    int
+	MaxBurst int // no run of burst losses is longer; 0: unbounded. Loss and Burst stay means as far as possible
+
+	Duplicate float64       // arrives twice, each copy with its own jitter
+	Reorder   float64       // is held back, so that later ones overtake it
+	Hold      time.Duration // how long Reorder holds back: uniform in Hold/2 … Hold. 0: 100 ms
+	Corrupt   float64       // arrives with one bit flipped
+
+	// Bandwidth of the bottleneck, bit/s, each datagram counted with HeaderBytes more; 0: unlimited.
+	Bandwidth int
+	// Queue is how long a datagram may wait for the bottleneck; those that would wait longer are dropped.
+	// 0: 200 ms.
+	Queue time.Duration
+
+	// Outage is how long everything is lost now and then (a tunnel, a hand-over), and OutageEvery the mean
+	// time from the end of one to the start of the next: uniform in half to one and a half of it, at least
+	// 100 ms. Either 0: none.
+	Outage, OutageEvery time.Duration
+}
+
+// HeaderBytes is what a datagram costs at a bottleneck beyond its payload: IPv4 and UDP headers.
+const HeaderBytes = 28
+
+const (
+	defaultHold  = 100 * time.Millisecond
+	defaultQueue = 200 * time.Millisecond
+	leastOutage  = 100 * time.Millisecond
+)
+
+// Links to try a game on, each for one direction; the round trip takes twice the latency.
+var (
+	// LAN: a switch between the two.
+	LAN = Link{Latency: 300 * time.Microsecond, Jitter: 200 * time.Microsecond}
+	// WiFi: a home's wireless network and a server in the same country.
+	WiFi = Link{Latency: 15 * time.Millisecond, Jitter: 12 * time.Millisecond, InOrder: true, Loss: 0.01, Burst: 3,
+		Bandwidth: 30e6}
+	// LTE: a telephone in town.
+	LTE = Link{Latency: 35 * time.Millisecond, Jitter: 25 * time.Millisecond, InOrder: true, Loss: 0.01, Burst: 4,
+		Bandwidth: 10e6, Queue: 500 * time.Millisecond}
+	// Train: a telephone that changes cells and passes tunnels.
+	Train = Link{Latency: 60 * time.Millisecond, Jitter: 80 * time.Millisecond, InOrder: true, Loss: 0.05, Burst: 6,
+		Bandwidth: 2e6, Queue: time.Second, Outage: 2 * time.Second, OutageEvery: 20 * time.Second}
+	// Satellite: a geostationary one.
+	Satellite = Link{Latency: 290 * time.Millisecond, Jitter: 20 * time.Millisecond, InOrder: true, Loss: 0.01, Burst: 4,
+		Bandwidth: 5e6, Queue: 500 * time.Millisecond}
+	// Hell: worse than anything that a player would bear, to see what breaks.
+	Hell = Link{Latency: 25 * time.Millisecond, Jitter: 250 * time.Millisecond, Loss: 0.25, Burst: 4, MaxBurst: 10,
+		Duplicate: 0.10, Reorder: 0.10, Corrupt: 0.01, Outage: 2 * time.Second, OutageEvery: 20 * time.Second}
+)
+
+// Preset returns the link of a name: perfect, lan, wifi, lte, train, satellite, hell. The error names them.
+func Preset(name string) (Link, error) {
+	presets := map[string]Link{"perfect": {}, "lan": LAN, "wifi": WiFi, "lte": LTE, "train": Train,
+		"satellite": Satellite, "hell": Hell}
+	if l, ok := presets[strings.ToLower(name)]; ok {
+		return l, nil
+	}
+	names := make([]string, 0, len(presets))
+	for n := range presets {
+		names = append(names, n)
+	}
+	sort.Strings(names)
+	return Link{}, fmt.Errorf("sim: no link is called %q; there are %s", name, strings.Join(names, ", "))
+}
+
+// Validate returns an error that names every field whose value is out of range, or nil.
+func (l Link) Validate() error {
+	var errs []error
+	for _, p := range []struct {
+		name string
+		v    float64
+	}{{"Loss", l.Loss}, {"Duplicate", l.Duplicate}, {"Reorder", l.Reorder}, {"Corrupt", l.Corrupt}} {
+		if !(p.v >= 0 && p.v <= 1) {
+			errs = append(errs, fmt.Errorf("sim: Link.%s is %v; it is a probability, 0 to 1", p.name, p.v))
+		}
+	}
+	for _, d := range []struct {
+		name string
+		v    int64
+	}{{"Latency", int64(l.Latency)}, {"Jitter", int64(l.Jitter)}, {"Burst", int64(l.Burst)}, {"MaxBurst", int64(l.MaxBurst)},
+		{"Hold", int64(l.Hold)}, {"Bandwidth", int64(l.Bandwidth)}, {"Queue", int64(l.Queue)}, {"Outage", int64(l.Outage)},
+		{"OutageEvery", int64(l.OutageEvery)}} {
+		if d.v < 0 {
+			errs = append(errs, fmt.Errorf("sim: Link.%s is negative", d.name))
+		}
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,121 @@
+package sim
+
+import (
+	"time"
+
+	"github.com/foretick/foretick/transport/internal/heap"
+)
+
+// Network is an event heap, a clock, and the endpoints between which datagrams travel. NewNetwork makes one.
+type Network struct {
+	seed    uint64
+	now     time.Duration
+	due     heap.Heap[int32] // indices of events
+	events  []event
+	free    []int32
+	running bool
+	links   uint64 // connections dialled
+	ids     int    // endpoints made
+	trace   func(now time.Duration, from, to int, b []byte)
+}
+
+type eventKind uint8
+
+const (
+	callback eventKind = iota + 1
+	arrival            // a datagram of the game's
+	hello              // from here on the transport's own
+	accept
+	alive
+	ask // for a sign of life
+	farewell
+	upkeep // a side's timer
+	repeat // of a farewell
+)
+
+type event struct {
+	kind   eventKind
+	length int
+	to     *side
+	buf    []byte
+	fn     func()
+}
+
+// NewNetwork returns an empty network whose clock stands at 0. All chance in it follows from the seed.
+func NewNetwork(seed uint64) *Network { return &Network{seed: seed} }
+
+// Now returns the network's clock: the time of the event that runs, or what Run reached.
+func (n *Network) Now() time.Duration { return n.now }
+
+// At calls fn when the clock reaches t; when t is past, as soon as Run goes on. Of events at one time, the one
+// that was put in first runs first.
+func (n *Network) At(t time.Duration, fn func()) {
+	n.push(t, event{kind: callback, fn: fn})
+}
+
+// Next returns the time of the next event; ok is false when none is left.
+func (n *Network) Next() (t time.Duration, ok bool) {
+	t, ok = n.due.Next()
+	return max(t, n.now), ok
+}
+
+// Run processes all events up to and including the time until, in order, and leaves the clock there. It panics
+// when called from a callback.
+func (n *Network) Run(until time.Duration) {
+	if n.running {
+		panic("sim: Network.Run called from a callback; put what shall follow on the heap with At")
+	}
+	n.running = true
+	defer func() { n.running = false }()
+	for {
+		at, ok := n.due.Next()
+		if !ok || at > until {
+			break
+		}
+		_, i := n.due.Pop()
+		ev := n.events[i]
+		n.events[i] = event{}
+		n.free = append(n.free, i)
+		n.now = max(n.now, at)
+		n.process(&ev)
+	}
+	n.now = max(n.now, until)
+}
+
+// Trace calls fn with every datagram that is handed to Send and taken, before anything befalls it: who sends to
+// whom, as Endpoint.ID numbers them. b is valid during the call. nil ends it.
+func (n *Network) Trace(fn func(now time.Duration, from, to int, b []byte)) { n.trace = fn }
+
+func (n *Network) push(at time.Duration, ev event) {
+	var i int32
+	if k := len(n.free); k > 0 {
+		i = n.free[k-1]
+		n.free = n.free[:k-1]
+		n.events[i] = ev
+	} else {
+		i = int32(len(n.events))
+		n.events = append(n.events, ev)
+	}
+	n.due.Push(max(at, n.now), i)
+}
+
+func (n *Network) process(ev *event) {
+	switch ev.kind {
+	case callback:
+		ev.fn()
+	case arrival:
+		ev.to.arrived(ev.buf, ev.length)
+	case hello:
+		ev.to.greeted()
+	case accept:
+		ev.to.accepted()
+	case alive, ask:
+		ev.to.lives(ev.kind == ask)
+	case farewell:
+		ev.to.left(ev.to.far.code, ev.to.far.detail)
+	case upkeep:
+		ev.to.upkeep()
+	case repeat:
+		ev.to.control(farewell)
+	}
+}

@@ -1,0 +1,210 @@
+package sim
+
+import (
+	"errors"
+	"time"
+
+	"github.com/foretick/foretick/transport"
+	"github.com/foretick/foretick/transport/internal/inbox"
+)
+
+type state uint8
+
+const (
+	dialling state = iota // a client's side before the answer, a server's before the hello
+	open
+	ended
+)
+
+const (
+	timeout      = 5 * time.Second
+	retry        = 100 * time.Millisecond
+	upkeepEvery  = 250 * time.Millisecond
+	aliveAfter   = time.Second
+	controlBytes = 17 // what hello, accept and the like weigh
+	headerBytes  = 9  // what a datagram weighs beyond the game's bytes: the same as package udp's
+)
+
+// side is one end of a connection.
+type side struct {
+	ep       *Endpoint
+	far      *side
+	path     *Path // from here to far
+	state    state
+	client   bool
+	id       transport.PeerID
+	q        *inbox.Queue
+	begun    time.Duration
+	heard    time.Duration
+	sent     time.Duration
+	told     time.Duration // when a farewell was last repeated
+	code     transport.Code
+	detail   string
+	identity []byte
+	stats    transport.Stats
+}
+
+// control sends one of the transport's own datagrams. A damaged one is a lost one.
+func (s *side) control(kind eventKind) {
+	n := s.ep.net
+	size := controlBytes
+	if kind == hello {
+		size = transport.MaxDatagram
+	}
+	s.sent = n.now
+	f := s.path.Send(n.now, size)
+	for i := range f.Copies {
+		if f.Flip[i] < 0 {
+			n.push(f.At[i], event{kind: kind, to: s.far})
+		}
+	}
+}
+
+// start begins a client's dialling.
+func (s *side) start() {
+	s.begun = s.ep.net.now
+	s.control(hello)
+	s.ep.net.push(s.begun+retry, event{kind: upkeep, to: s})
+}
+
+// greeted: a hello came to the server's side.
+func (s *side) greeted() {
+	switch {
+	case s.state == dialling && s.ep.closed:
+		s.state, s.code, s.detail = ended, transport.Unreachable, "nobody listens"
+		s.control(farewell)
+	case s.state == dialling && !s.admitted():
+		s.state = ended
+		s.control(farewell)
+	case s.state == dialling:
+		s.state, s.heard = open, s.ep.net.now
+		s.id = s.ep.peers.Add(s)
+		s.q = s.ep.in.Add(s.id, true)
+		s.control(accept)
+		s.ep.net.push(s.ep.net.now+upkeepEvery, event{kind: upkeep, to: s})
+	case s.state == open:
+		s.control(accept)
+	default:
+		s.remind()
+	}
+}
+
+// admitted asks the server's hook.
+func (s *side) admitted() bool {
+	if s.ep.accept == nil {
+		return true
+	}
+	identity, err := s.ep.accept(s.far.ep.addr)
+	if err == nil {
+		s.identity = identity
+		return true
+	}
+	s.code, s.detail = transport.Refused, transport.CutDetail(err.Error())
+	var ce *transport.CloseError
+	if errors.As(err, &ce) {
+		s.code, s.detail = ce.Code, transport.CutDetail(ce.Detail)
+	}
+	return false
+}
+
+// accepted: the server's answer came to the client's side.
+func (s *side) accepted() {
+	if s.state == ended {
+		s.remind()
+		return
+	}
+	s.heard = s.ep.net.now
+	if s.state == dialling {
+		s.state = open
+		s.ep.in.Connect(s.q)
+	}
+}
+
+// lives: a keep-alive came, or a question whether this side lives.
+func (s *side) lives(asked bool) {
+	switch s.state {
+	case open:
+		s.heard = s.ep.net.now
+		if asked {
+			s.control(alive)
+		}
+	case ended:
+		s.remind()
+	}
+}
+
+// arrived: a datagram of the game's came.
+func (s *side) arrived(buf []byte, length int) {
+	if s.state != open {
+		s.ep.in.Release(buf)
+		if s.state == ended {
+			s.remind()
+		}
+		return
+	}
+	s.heard = s.ep.net.now
+	s.stats.Received++
+	s.stats.ReceivedBytes += uint64(length)
+	if s.ep.in.Push(s.q, buf, buf[:length]) {
+		s.stats.ReceiveDropped++
+	}
+}
+
+// remind tells a far end that has not understood that the connection is over.
+func (s *side) remind() {
+	if now := s.ep.net.now; now-s.told >= retry {
+		s.told = now
+		s.control(farewell)
+	}
+}
+
+// left: the connection is over without the caller's doing.
+func (s *side) left(c transport.Code, detail string) {
+	if s.state == ended {
+		return
+	}
+	if s.id == 0 { // the server's side of a dial that was given up: the hello may still come
+		s.state, s.code, s.detail = ended, c, detail
+		return
+	}
+	s.state, s.code, s.detail = ended, c, detail
+	s.ep.peers.Remove(s.id)
+	s.ep.in.End(s.q, c, detail)
+}
+
+// drop ends the connection by the caller's wish and tells the far end, thrice, as the network loses.
+func (s *side) drop(c transport.Code, detail string) {
+	s.state, s.code, s.detail = ended, c, transport.CutDetail(detail)
+	s.ep.peers.Remove(s.id)
+	s.ep.in.Drop(s.q)
+	n := s.ep.net
+	s.control(farewell)
+	n.push(n.now+retry, event{kind: repeat, to: s})
+	n.push(n.now+3*retry, event{kind: repeat, to: s})
+}
+
+// upkeep is the side's timer: hellos, keep-alives, timeouts.
+func (s *side) upkeep() {
+	n := s.ep.net
+	switch s.state {
+	case dialling:
+		if n.now-s.begun >= timeout {
+			s.left(transport.Timeout, "no answer")
+			return
+		}
+		s.control(hello)
+		n.push(n.now+retry, event{kind: upkeep, to: s})
+	case open:
+		if n.now-s.heard >= timeout {
+			s.left(transport.Timeout, "nothing heard")
+			s.control(farewell)
+			return
+		}
+		if n.now-s.heard >= 2*aliveAfter { // keep-alives were lost: ask, rather than wait for the next
+			s.control(ask)
+		} else if n.now-s.sent >= aliveAfter {
+			s.control(alive)
+		}
+		n.push(n.now+upkeepEvery, event{kind: upkeep, to: s})
+	}
+}

@@ -1,0 +1,176 @@
+package transporttest
+
+import (
+	"strings"
+
+	"github.com/foretick/foretick/transport"
+)
+
+func connects(s *suite) {
+	l := s.pair()
+	for _, e := range []struct {
+		end *end
+		p   transport.PeerID
+	}{{l.srv, l.toClient}, {l.cli, l.toServer}} {
+		info := e.end.info(e.p)
+		if info.Addr == "" {
+			s.Error("Info.Addr is empty")
+		}
+		if info.MTU < 512 || info.MTU > 1<<16 {
+			s.Errorf("Info.MTU is %d", info.MTU)
+		}
+		if len(e.end.seen) != 1 {
+			s.Errorf("events after connecting: %v", e.end.seen)
+		}
+	}
+}
+
+func neverUsesAnIDAgain(s *suite) {
+	srv := s.server()
+	known := make(map[transport.PeerID]bool)
+	for range 12 {
+		l := s.connect(srv)
+		if known[l.toClient] {
+			s.Fatalf("peer %v was there before", l.toClient)
+		}
+		for old := range known {
+			if err := srv.ep.Send(old, []byte("late")); err != transport.ErrNoPeer {
+				s.Fatalf("Send to the former peer %v: %v", old, err)
+			}
+		}
+		known[l.toClient] = true
+		if slot := l.toClient.Slot(); slot > 64 {
+			s.Errorf("one client at a time, and slot %d", slot)
+		}
+		l.cli.close(transport.Closed, "")
+		s.until("the client is gone", func() bool { return srv.over(l.toClient) != nil })
+	}
+}
+
+func serverDisconnects(s *suite) {
+	srv := s.server()
+	for _, c := range endings {
+		l := s.connect(srv)
+		srv.ep.Disconnect(l.toClient, c.code, c.detail)
+		s.until("the client is told", func() bool { return l.cli.over(l.toServer) != nil })
+		sameEnd(s, l.cli.over(l.toServer), c)
+	}
+	s.settle()
+}
+
+func clientDisconnects(s *suite) {
+	srv := s.server()
+	for _, c := range endings {
+		l := s.connect(srv)
+		l.cli.ep.Disconnect(l.toServer, c.code, c.detail)
+		s.until("the server is told", func() bool { return srv.over(l.toClient) != nil })
+		sameEnd(s, srv.over(l.toClient), c)
+	}
+	s.settle()
+}
+
+type ending struct {
+	code   transport.Code
+	detail string
+}
+
+var endings = []ending{
+	{transport.None, ""},
+	{transport.Kicked, "seen behind a wall"},
+	{transport.FirstUserCode + 44, "später"},
+	{0xFFFF, strings.Repeat("ö", transport.MaxDetail)},
+	{transport.Mismatch, strings.Repeat("x", 5000)},
+}
+
+func sameEnd(s *suite, ev *transport.Event, want ending) {
+	s.Helper()
+	if ev.Code != want.code || ev.Detail != transport.CutDetail(want.detail) {
+		s.Errorf("ended with %v %q; the other end said %v %q", ev.Code, ev.Detail, want.code, want.detail)
+	}
+}
+
+func disconnectIsSilentHere(s *suite) {
+	l := s.pair()
+	for i := range 20 {
+		l.cli.send(l.toServer, datagram(uint64(i), 20))
+	}
+	for range 25 {
+		s.net.Wait(step) // the datagrams wait at the server, unread
+	}
+	before := len(l.srv.seen)
+	l.srv.ep.Disconnect(l.toClient, transport.Kicked, "")
+	s.settle()
+	if n := len(l.srv.seen) - before; n != 0 {
+		s.Errorf("%d events of a peer that was dropped here", n)
+	}
+	if err := l.srv.ep.Send(l.toClient, nil); err != transport.ErrNoPeer {
+		s.Errorf("Send to a peer that was dropped here: %v", err)
+	}
+	var info transport.Info
+	if l.srv.ep.Info(l.toClient, &info) {
+		s.Error("there is Info of a peer that was dropped here")
+	}
+	l.srv.ep.Disconnect(l.toClient, transport.Kicked, "twice")
+}
+
+func serverCloses(s *suite) {
+	srv := s.server()
+	links := []*link{s.connect(srv), s.connect(srv), s.connect(srv)}
+	srv.close(transport.Closed, "the match is over")
+	for _, l := range links {
+		s.until("the client is told", func() bool { return l.cli.over(l.toServer) != nil })
+		sameEnd(s, l.cli.over(l.toServer), ending{transport.Closed, "the match is over"})
+	}
+}
+
+func clientCloses(s *suite) {
+	l := s.pair()
+	l.cli.close(transport.FirstUserCode, "good night")
+	s.until("the server is told", func() bool { return l.srv.over(l.toClient) != nil })
+	sameEnd(s, l.srv.over(l.toClient), ending{transport.FirstUserCode, "good night"})
+}
+
+func livesWhenIdle(s *suite) {
+	l := s.pair()
+	for t := s.net.Timeout * 0; t < 2*s.net.Timeout; t += s.net.Timeout / 20 {
+		s.net.Wait(s.net.Timeout / 20)
+		s.pump()
+	}
+	l.cli.send(l.toServer, datagram(1, 30))
+	l.srv.send(l.toClient, datagram(2, 30))
+	s.until("the idle connection carries", func() bool {
+		return len(l.srv.data(l.toClient)) == 1 && len(l.cli.data(l.toServer)) == 1
+	})
+}
+
+func noticesTheVanished(s *suite) {
+	l := s.pair()
+	s.net.Vanish(l.cli.ep)
+	l.cli.closed = true
+	for t := s.net.Timeout * 0; t < 2*s.net.Timeout; t += s.net.Timeout / 20 {
+		s.net.Wait(s.net.Timeout / 20)
+		s.pump()
+		if ev := l.srv.over(l.toClient); ev != nil {
+			if ev.Code != transport.Timeout {
+				s.Errorf("the vanished client was said to be %v", ev.Code)
+			}
+			if t < s.net.Timeout/2 {
+				s.Errorf("given up after %v, with a timeout of %v", t, s.net.Timeout)
+			}
+			return
+		}
+	}
+	s.Errorf("a vanished client was not noticed for twice the timeout of %v", s.net.Timeout)
+}
+
+func tellsTheRefused(s *suite) {
+	want := ending{transport.FirstUserCode + 1, "not on the list"}
+	srv := s.add(s.net.Refuse(want.code, want.detail), false)
+	cli := s.dial(srv)
+	s.until("the client is refused", func() bool { return cli.find(0, transport.Disconnected) != 0 })
+	sameEnd(s, cli.over(cli.find(0, transport.Disconnected)), want)
+	s.settle()
+	if len(srv.seen) != 0 || len(cli.seen) != 1 {
+		s.Errorf("events of a refusal: %v at the server, %v at the client", srv.seen, cli.seen)
+	}
+}

@@ -1,0 +1,109 @@
+package transporttest
+
+import (
+	"testing"
+	"time"
+
+	"github.com/foretick/foretick/transport"
+)
+
+// Net makes the endpoints of one test and lets their time pass. The network between them must lose nothing and be
+// faster than a second for the suite to be meaningful.
+type Net struct {
+	// Server returns an endpoint that accepts at least 16 clients. Required; called once a test.
+	Server func() transport.Endpoint
+
+	// Client returns an endpoint that dials the server, without waiting for it. Required.
+	Client func(server transport.Endpoint) transport.Endpoint
+
+	// Wait lets d pass. nil: time.Sleep.
+	Wait func(d time.Duration)
+
+	// Concurrent says that methods may be called from any goroutine, and that goroutines end with Close: both are tested
+	// then. False for a transport in virtual time, whose user has but one goroutine.
+	Concurrent bool
+
+	// Allocs is how many allocations a datagram, sent and received, may take. 0 for a transport that takes none.
+	Allocs float64
+
+	// Timeout is after what silence the transport gives a connection up; 0: it is not tested that a connection whose
+	// users are silent for longer lives on.
+	Timeout time.Duration
+
+	// Vanish makes a client's endpoint disappear without a word, as a killed process does. nil: it is not tested that
+	// the server notices. Timeout is required with it.
+	Vanish func(client transport.Endpoint)
+
+	// Release frees what else there is between the endpoints, a proxy for example, goroutines included. It is called when
+	// they are closed. nil: there is nothing.
+	Release func()
+
+	// Refuse returns a server that refuses everyone with a code and detail. nil: that is not tested.
+	Refuse func(c transport.Code, detail string) transport.Endpoint
+}
+
+// Run runs the suite as subtests of t. make is called for each subtest; the suite closes the
+// endpoints and then calls Release.
+func Run(t *testing.T, make func(t testing.TB) Net) {
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			s := &suite{T: t, net: make(t)}
+			if s.net.Server == nil || s.net.Client == nil {
+				t.Fatal("transporttest: Net.Server and Net.Client are required")
+			}
+			if s.net.Wait == nil {
+				s.net.Wait = time.Sleep
+			}
+			if s.net.Release == nil {
+				s.net.Release = func() {}
+			}
+			if c.needs != nil && !c.needs(&s.net) {
+				t.Logf("not tested, as Net does not tell how: %s", c.without)
+				return
+			}
+			defer s.closeAll()
+			c.run(s)
+		})
+	}
+}
+
+type testCase struct {
+	name    string
+	run     func(s *suite)
+	needs   func(n *Net) bool
+	without string // what is not tested otherwise
+}
+
+var cases = []testCase{
+	{name: "Connect", run: connects},
+	{name: "Delivery", run: delivers},
+	{name: "Boundaries", run: keepsBoundaries},
+	{name: "TooBig", run: refusesTooBig},
+	{name: "NoPeer", run: knowsNoStrangers},
+	{name: "Ownership", run: leavesBuffersAlone},
+	{name: "Ready", run: signals},
+	{name: "Reuse", run: neverUsesAnIDAgain},
+	{name: "DisconnectByServer", run: serverDisconnects},
+	{name: "DisconnectByClient", run: clientDisconnects},
+	{name: "DisconnectIsSilentHere", run: disconnectIsSilentHere},
+	{name: "CloseServer", run: serverCloses},
+	{name: "CloseClient", run: clientCloses},
+	{name: "ClosedEndpoint", run: closedStaysClosed},
+	{name: "ManyClients", run: tellsClientsApart},
+	{name: "SlowConsumer", run: boundsTheQueue},
+	{name: "Fairness", run: servesPeersInTurn},
+	{name: "Statistics", run: counts},
+	{name: "Allocation", run: allocatesLittle},
+	{name: "Idle", run: livesWhenIdle, needs: func(n *Net) bool { return n.Timeout > 0 },
+		without: "that keep-alives hold an idle connection"},
+	{name: "Vanish", run: noticesTheVanished, needs: func(n *Net) bool { return n.Timeout > 0 && n.Vanish != nil },
+		without: "that a silent peer times out"},
+	{name: "Refuse", run: tellsTheRefused, needs: func(n *Net) bool { return n.Refuse != nil },
+		without: "that a refused client learns why"},
+	{name: "ConcurrentUse", run: bearsConcurrentUse, needs: func(n *Net) bool { return n.Concurrent },
+		without: "use from several goroutines"},
+	{name: "ConcurrentClose", run: bearsConcurrentClose, needs: func(n *Net) bool { return n.Concurrent },
+		without: "closing while in use"},
+	{name: "Leak", run: leaksNoGoroutine, needs: func(n *Net) bool { return n.Concurrent },
+		without: "that goroutines end with Close"},
+}

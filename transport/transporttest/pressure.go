@@ -1,0 +1,330 @@
+package transporttest
+
+import (
+	"errors"
+	"net"
+	"runtime"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/foretick/foretick/transport"
+)
+
+func signals(s *suite) {
+	l := s.pair()
+	s.settle()
+	if l.srv.ep.Ready() != l.srv.ep.Ready() || cap(l.srv.ep.Ready()) != 1 {
+		s.Error("Ready must always be the same channel, of capacity 1")
+	}
+	signalled := func() bool {
+		for range 2000 {
+			select {
+			case <-l.srv.ep.Ready():
+				return true
+			default:
+				s.net.Wait(step)
+			}
+		}
+		return false
+	}
+	var ev [1]transport.Event
+	for range 3 { // once all is taken, the signal that is left is spurious
+		select {
+		case <-l.srv.ep.Ready():
+		default:
+		}
+		l.srv.pump()
+	}
+	for i := range 5 {
+		l.cli.send(l.toServer, datagram(uint64(i), 20))
+		if !signalled() {
+			s.Fatal("no signal for a datagram that came to an idle endpoint")
+		}
+		if l.srv.ep.Recv(ev[:]) != 1 {
+			s.Fatal("a signal, and nothing there")
+		}
+		if l.srv.ep.Recv(ev[:]) != 0 {
+			s.Fatal("more than was sent")
+		}
+	}
+	l.cli.send(l.toServer, datagram(7, 20))
+	l.cli.send(l.toServer, datagram(8, 20))
+	for i := range 2 { // Recv takes one, so the signal must come again
+		if !signalled() {
+			s.Fatalf("no signal for datagram %d of 2", i+1)
+		}
+		for range 2000 {
+			if l.srv.ep.Recv(ev[:]) == 1 {
+				break
+			}
+			s.net.Wait(step)
+		}
+	}
+}
+
+func closedStaysClosed(s *suite) {
+	l := s.pair()
+	l.cli.send(l.toServer, datagram(1, 20))
+	for range 10 {
+		s.net.Wait(step)
+	}
+	l.srv.close(transport.Closed, "")
+	if err := l.srv.ep.Close(transport.Closed, ""); !errors.Is(err, net.ErrClosed) {
+		s.Errorf("the second Close: %v", err)
+	}
+	if err := l.srv.ep.Send(l.toClient, []byte("x")); !errors.Is(err, net.ErrClosed) || !errors.Is(err, transport.ErrClosed) {
+		s.Errorf("Send on a closed endpoint: %v", err)
+	}
+	var ev [4]transport.Event
+	if n := l.srv.ep.Recv(ev[:]); n != 0 {
+		s.Errorf("a closed endpoint told %d events", n)
+	}
+	var info transport.Info
+	if l.srv.ep.Info(l.toClient, &info) {
+		s.Error("a closed endpoint has Info")
+	}
+	l.srv.ep.Disconnect(l.toClient, transport.Kicked, "")
+	l.srv.ep.Flush()
+	unborn := s.dial(l.srv) // and nobody gets in
+	for range 50 {
+		s.net.Wait(step)
+		s.pump()
+	}
+	if unborn.find(0, transport.Connected) != 0 {
+		s.Error("a client connected to a closed endpoint")
+	}
+}
+
+func tellsClientsApart(s *suite) {
+	srv := s.server()
+	var links []*link
+	ids := make(map[transport.PeerID]bool)
+	for range 16 {
+		l := s.connect(srv)
+		links = append(links, l)
+		ids[l.toClient] = true
+	}
+	if len(ids) != len(links) {
+		s.Fatalf("%d clients have %d ids", len(links), len(ids))
+	}
+	for i, l := range links {
+		l.cli.send(l.toServer, datagram(uint64(i), 40))
+		srv.send(l.toClient, datagram(uint64(100+i), 40))
+	}
+	for i, l := range links {
+		s.until("both are there", func() bool {
+			return len(srv.data(l.toClient)) == 1 && len(l.cli.data(l.toServer)) == 1
+		})
+		if n, _ := number(srv.data(l.toClient)[0]); n != uint64(i) {
+			s.Errorf("peer %v is taken for client %d, and is %d", l.toClient, n, i)
+		}
+		if n, _ := number(l.cli.data(l.toServer)[0]); n != uint64(100+i) {
+			s.Errorf("client %d got what is client %d's", i, n-100)
+		}
+	}
+	links[3].cli.close(transport.Closed, "")
+	s.until("one has left", func() bool { return srv.over(links[3].toClient) != nil })
+	for i, l := range links {
+		if i != 3 && (srv.over(l.toClient) != nil || l.cli.over(l.toServer) != nil) {
+			s.Errorf("client %d went with another", i)
+		}
+	}
+}
+
+// flood sends n datagrams of a kilobyte to a server that does not take them.
+func flood(s *suite, l *link, n int) {
+	for i := range n {
+		begin := time.Now()
+		if err := l.cli.ep.Send(l.toServer, datagram(uint64(i), 1000)); err != nil && err != transport.ErrBacklog {
+			s.Fatal(err)
+		}
+		if took := time.Since(begin); took > time.Second {
+			s.Fatalf("Send took %v", took)
+		}
+		if i%10 == 9 {
+			s.net.Wait(step / 2)
+		}
+	}
+	for range 50 {
+		s.net.Wait(step)
+	}
+}
+
+func boundsTheQueue(s *suite) {
+	const n = 2000
+	l := s.pair()
+	flood(s, l, n)
+	var ev [64]transport.Event
+	var waited, last uint64
+	for {
+		k := l.srv.ep.Recv(ev[:])
+		for i := range ev[:k] {
+			if ev[i].Kind == transport.Data {
+				waited++
+				last, _ = number(ev[i].Data)
+			}
+		}
+		if k < len(ev) {
+			break
+		}
+	}
+	if waited > 256 {
+		s.Errorf("%d kB waited for a server that took nothing; at most 256 kB may", waited)
+	}
+	if last != n-1 {
+		s.Errorf("the newest that waited is %d of %d: not the oldest were dropped", last, n-1)
+	}
+	if dropped := l.srv.info(l.toClient).Stats.ReceiveDropped; dropped+waited != n {
+		s.Errorf("%d waited and %d were counted as dropped, of %d sent", waited, dropped, n)
+	}
+	l.cli.send(l.toServer, datagram(n, 100))
+	s.until("the connection goes on", func() bool { return len(l.srv.data(l.toClient)) == 1 })
+}
+
+func servesPeersInTurn(s *suite) {
+	srv := s.server()
+	loud, quiet := s.connect(srv), s.connect(srv)
+	flood(s, loud, 100)
+	quiet.cli.send(quiet.toServer, datagram(1, 20))
+	for range 50 {
+		s.net.Wait(step)
+	}
+	var ev [8]transport.Event
+	for i := range ev[:srv.ep.Recv(ev[:])] {
+		if ev[i].Peer == quiet.toClient {
+			return
+		}
+	}
+	s.Error("a datagram had to wait for those of another peer")
+}
+
+func bearsConcurrentUse(s *suite) {
+	srv := s.server()
+	links := []*link{s.connect(srv), s.connect(srv), s.connect(srv), s.connect(srv)}
+	var busy sync.WaitGroup
+	for i, l := range links {
+		busy.Add(1)
+		go func() {
+			defer busy.Done()
+			var info transport.Info
+			for k := range 200 {
+				l.cli.ep.Send(l.toServer, datagram(uint64(k), 100))
+				srv.ep.Send(l.toClient, datagram(uint64(k), 100))
+				srv.ep.Info(l.toClient, &info)
+				srv.ep.Flush()
+			}
+			if i == 0 {
+				srv.ep.Disconnect(l.toClient, transport.Kicked, "")
+			}
+		}()
+	}
+	done := make(chan struct{})
+	go func() { busy.Wait(); close(done) }()
+	for over := false; !over; {
+		select {
+		case <-done:
+			over = true
+		case <-time.After(step):
+		}
+		s.pump()
+	}
+	s.until("the dropped client is told", func() bool { return links[0].cli.over(links[0].toServer) != nil })
+	s.settle()
+	for _, e := range s.ends {
+		for _, ev := range e.seen {
+			if _, ok := number(ev.Data); ev.Kind == transport.Data && !ok {
+				s.Fatal("a datagram came changed")
+			}
+		}
+	}
+}
+
+func bearsConcurrentClose(s *suite) {
+	for range 10 {
+		srv := s.server()
+		links := []*link{s.connect(srv), s.connect(srv)}
+		var busy sync.WaitGroup
+		closes := make(chan error, 3)
+		begin := make(chan struct{})
+		run := func(fn func()) {
+			busy.Add(1)
+			go func() {
+				defer busy.Done()
+				<-begin
+				fn()
+			}()
+		}
+		for _, l := range links {
+			run(func() {
+				for {
+					if err := srv.ep.Send(l.toClient, datagram(1, 100)); errors.Is(err, net.ErrClosed) {
+						return
+					}
+				}
+			})
+			run(func() {
+				for range 100 {
+					l.cli.ep.Send(l.toServer, datagram(1, 100))
+				}
+			})
+		}
+		run(func() {
+			var ev [4]transport.Event
+			for range 100 {
+				srv.ep.Recv(ev[:])
+			}
+		})
+		for range 3 {
+			run(func() { closes <- srv.ep.Close(transport.Closed, "") })
+		}
+		srv.closed = true
+		close(begin)
+		ended := make(chan struct{})
+		go func() { busy.Wait(); close(ended) }()
+		select {
+		case <-ended:
+		case <-time.After(patience):
+			s.Fatal("Close and the rest wait for one another")
+		}
+		first := 0
+		for range 3 {
+			if err := <-closes; err == nil {
+				first++
+			} else if !errors.Is(err, net.ErrClosed) {
+				s.Errorf("Close: %v", err)
+			}
+		}
+		if first != 1 {
+			s.Errorf("%d of 3 concurrent Closes were the first", first)
+		}
+	}
+}
+
+func leaksNoGoroutine(s *suite) {
+	before := stacks()
+	for range 5 {
+		srv := s.server()
+		l := s.connect(srv)
+		unheard := s.dial(srv) // closed while it dials
+		unheard.close(transport.Closed, "")
+		l.cli.send(l.toServer, datagram(1, 100))
+		l.cli.close(transport.Closed, "")
+		srv.close(transport.Closed, "")
+		s.net.Release()
+	}
+	var after []string
+	for range 200 {
+		if after = stacks(); len(after) <= len(before) {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	s.Errorf("%d goroutines before, %d after:\n%s", len(before), len(after), strings.Join(after, "\n\n"))
+}
+
+// stacks returns the goroutines' stacks.
+func stacks() []string {
+	buf := make([]byte, 1<<20)
+	return strings.Split(string(buf[:runtime.Stack(buf, true)]), "\n\n")
+}

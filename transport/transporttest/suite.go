@@ -1,0 +1,218 @@
+package transporttest
+
+import (
+	"bytes"
+	"encoding/binary"
+	"testing"
+	"time"
+
+	"github.com/foretick/foretick/transport"
+)
+
+const (
+	patience = 10 * time.Second
+	step     = 2 * time.Millisecond
+)
+
+// suite is one subtest: its endpoints, and all they told.
+type suite struct {
+	*testing.T
+	net  Net
+	ends []*end
+}
+
+// end is an endpoint and a copy of all that it told.
+type end struct {
+	s      *suite
+	ep     transport.Endpoint
+	seen   []transport.Event
+	phase  map[transport.PeerID]transport.EventKind
+	client bool
+	closed bool
+}
+
+func (s *suite) add(ep transport.Endpoint, client bool) *end {
+	e := &end{s: s, ep: ep, client: client, phase: make(map[transport.PeerID]transport.EventKind)}
+	s.ends = append(s.ends, e)
+	return e
+}
+
+func (s *suite) server() *end       { return s.add(s.net.Server(), false) }
+func (s *suite) dial(srv *end) *end { return s.add(s.net.Client(srv.ep), true) }
+func (s *suite) closeAll() {
+	for _, e := range s.ends {
+		if !e.closed {
+			e.ep.Close(transport.Closed, "the test is over")
+		}
+	}
+	s.net.Release()
+}
+
+// link is a connection as both ends see it.
+type link struct {
+	srv, cli           *end
+	toClient, toServer transport.PeerID
+}
+
+// connect dials and waits until both ends know of it.
+func (s *suite) connect(srv *end) *link {
+	s.Helper()
+	from := len(srv.seen)
+	cli := s.dial(srv)
+	l := &link{srv: srv, cli: cli}
+	s.until("the client is connected", func() bool {
+		l.toServer = cli.find(0, transport.Connected)
+		return l.toServer != 0
+	})
+	s.until("the server knows the client", func() bool {
+		l.toClient = srv.find(from, transport.Connected)
+		return l.toClient != 0
+	})
+	return l
+}
+
+func (s *suite) pair() *link { s.Helper(); return s.connect(s.server()) }
+
+// find returns the peer of the first event of a kind, from the i-th on.
+func (e *end) find(i int, k transport.EventKind) transport.PeerID {
+	for ; i < len(e.seen); i++ {
+		if e.seen[i].Kind == k {
+			return e.seen[i].Peer
+		}
+	}
+	return 0
+}
+
+// pump takes what there is at every endpoint.
+func (s *suite) pump() {
+	for _, e := range s.ends {
+		e.pump()
+	}
+}
+
+func (e *end) pump() {
+	if e.closed {
+		return
+	}
+	var ev [16]transport.Event
+	for range 1 << 16 {
+		k := e.ep.Recv(ev[:])
+		for i := range ev[:k] {
+			e.note(ev[i])
+		}
+		if k < len(ev) {
+			return
+		}
+	}
+	e.s.Fatal("Recv never comes to an end")
+}
+
+// note copies an event, and checks its place among its peer's.
+func (e *end) note(ev transport.Event) {
+	before := e.phase[ev.Peer]
+	ok := false
+	switch ev.Kind {
+	case transport.Connected:
+		ok = before == 0
+	case transport.Data:
+		ok = before == transport.Connected || before == transport.Data
+	case transport.Disconnected:
+		ok = before == transport.Connected || before == transport.Data || before == 0 && e.client
+	}
+	if !ok || ev.Peer == 0 {
+		e.s.Errorf("%v of peer %v came after %v", ev.Kind, ev.Peer, before)
+	}
+	if ev.Kind != transport.Data && ev.Data != nil {
+		e.s.Errorf("a %v event carries data", ev.Kind)
+	}
+	if ev.Kind != transport.Disconnected && (ev.Code != transport.None || ev.Detail != "") {
+		e.s.Errorf("a %v event carries a code", ev.Kind)
+	}
+	e.phase[ev.Peer] = ev.Kind
+	ev.Data = bytes.Clone(ev.Data)
+	e.seen = append(e.seen, ev)
+}
+
+// until waits for cond, taking events meanwhile.
+func (s *suite) until(what string, cond func() bool) {
+	s.Helper()
+	for t := time.Duration(0); t < patience; t += step {
+		s.pump()
+		if cond() {
+			return
+		}
+		s.net.Wait(step)
+	}
+	s.Fatalf("in vain waited until %s", what)
+}
+
+// settle lets what is under way arrive.
+func (s *suite) settle() {
+	for range 25 {
+		s.net.Wait(step)
+		s.pump()
+	}
+}
+
+// send sends and wants no error.
+func (e *end) send(p transport.PeerID, b []byte) {
+	e.s.Helper()
+	if err := e.ep.Send(p, b); err != nil {
+		e.s.Fatalf("Send of %d bytes: %v", len(b), err)
+	}
+}
+
+// data returns the datagrams of a peer that came, in order.
+func (e *end) data(p transport.PeerID) (d [][]byte) {
+	for _, ev := range e.seen {
+		if ev.Kind == transport.Data && ev.Peer == p {
+			d = append(d, ev.Data)
+		}
+	}
+	return d
+}
+
+// over returns the event that ended a peer, or nil.
+func (e *end) over(p transport.PeerID) *transport.Event {
+	for i := range e.seen {
+		if e.seen[i].Kind == transport.Disconnected && e.seen[i].Peer == p {
+			return &e.seen[i]
+		}
+	}
+	return nil
+}
+
+func (e *end) info(p transport.PeerID) (info transport.Info) {
+	e.s.Helper()
+	if !e.ep.Info(p, &info) {
+		e.s.Fatalf("there is no Info of peer %v", p)
+	}
+	return info
+}
+
+func (e *end) close(c transport.Code, detail string) {
+	e.s.Helper()
+	e.closed = true
+	if err := e.ep.Close(c, detail); err != nil {
+		e.s.Fatalf("Close: %v", err)
+	}
+}
+
+// datagram makes a datagram of n bytes, at least 8, that is known by its number.
+func datagram(number uint64, n int) []byte {
+	b := make([]byte, max(n, 8))
+	binary.BigEndian.PutUint64(b, number)
+	for i := 8; i < len(b); i++ {
+		b[i] = byte(uint64(i) * (number*2 + 1))
+	}
+	return b
+}
+
+// number returns the datagram's number, if it is as datagram made it.
+func number(b []byte) (uint64, bool) {
+	if len(b) < 8 {
+		return 0, false
+	}
+	n := binary.BigEndian.Uint64(b)
+	return n, bytes.Equal(b, datagram(n, len(b)))
+}

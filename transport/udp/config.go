@@ -1,0 +1,87 @@
+package udp
+
+import (
+	"errors"
+	"fmt"
+	"net/netip"
+	"time"
+)
+
+// MaxToken is the largest token, in bytes.
+const MaxToken = 1024
+
+// Config configures Listen and Dial. The zero value is good.
+type Config struct {
+	// MaxPeers is how many clients a server takes; further ones are refused with transport.Full. 0: 64.
+	// A client ignores it.
+	MaxPeers int
+
+	// Accept is asked about each client that has proved its address: it returns the identity that Info shall show,
+	// or an error to refuse. A *transport.CloseError chooses the code, any other error refuses with
+	// transport.Refused; the client is told the error's text. It is called by the goroutine that reads the socket
+	// and so must not block; it may call the endpoint. token is valid during the call. A client that was refused and
+	// did not hear of it asks again. nil: everyone is accepted. A client ignores it.
+	Accept func(addr netip.AddrPort, token []byte) (identity []byte, err error)
+
+	// Token is what the client shows to the server's accept hook, at most MaxToken bytes. It travels in the clear.
+	// A server ignores it.
+	Token []byte
+
+	// Timeout is how long a connection may be silent, or a dial unanswered, before it is given up. 0: 5 s. At least
+	// 500 ms.
+	Timeout time.Duration
+
+	// KeepAlive is how long an endpoint sends nothing to a peer, or hears nothing from it, before it sends a
+	// keep-alive. 0: 1 s, or a fifth of Timeout if that is less. At most half of Timeout.
+	KeepAlive time.Duration
+
+	// ReceiveQueue is how many datagrams of one peer wait for Recv before the oldest is dropped; each takes 1.3 kB.
+	// 0: 160, which is 200 kB.
+	ReceiveQueue int
+
+	// SendQueue is the size of the socket's send buffer in bytes, the only queue there is between Send and the
+	// network: when it is full, Send answers transport.ErrBacklog. 0: the system's default.
+	SendQueue int
+
+	// SocketBuffer is the size of the socket's receive buffer in bytes, which bridges the time until the reading
+	// goroutine runs. The system may grant less. 0: 1 MiB.
+	SocketBuffer int
+}
+
+func (c Config) withDefaults() Config {
+	set := func(v *int, to int) {
+		if *v == 0 {
+			*v = to
+		}
+	}
+	set(&c.MaxPeers, 64)
+	set(&c.ReceiveQueue, 160)
+	set(&c.SocketBuffer, 1<<20)
+	if c.Timeout == 0 {
+		c.Timeout = 5 * time.Second
+	}
+	if c.KeepAlive == 0 {
+		c.KeepAlive = min(time.Second, c.Timeout/5)
+	}
+	c.Token = append([]byte(nil), c.Token...)
+	return c
+}
+
+// validate reports every fault of a config whose defaults are in.
+func (c Config) validate() error {
+	var errs []error
+	fault := func(bad bool, format string, args ...any) {
+		if bad {
+			errs = append(errs, fmt.Errorf("udp: "+format, args...))
+		}
+	}
+	fault(c.MaxPeers < 0 || c.MaxPeers > 1<<16, "Config.MaxPeers is %d; it may be 1 to 65536", c.MaxPeers)
+	fault(c.ReceiveQueue < 0 || c.ReceiveQueue > 1<<16, "Config.ReceiveQueue is %d; it may be 1 to 65536", c.ReceiveQueue)
+	fault(c.SendQueue < 0, "Config.SendQueue is %d; it may not be negative", c.SendQueue)
+	fault(c.SocketBuffer < 0, "Config.SocketBuffer is %d; it may not be negative", c.SocketBuffer)
+	fault(c.Timeout < 500*time.Millisecond, "Config.Timeout is %v; it may not be under 500 ms", c.Timeout)
+	fault(c.KeepAlive < 0 || c.KeepAlive > c.Timeout/2, "Config.KeepAlive is %v; it may be at most half of Timeout, %v",
+		c.KeepAlive, c.Timeout/2)
+	fault(len(c.Token) > MaxToken, "Config.Token has %d bytes; it may have %d", len(c.Token), MaxToken)
+	return errors.Join(errs...)
+}

@@ -1,0 +1,42 @@
+package udp_test
+
+import (
+	"net/netip"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/foretick/foretick/transport"
+	"github.com/foretick/foretick/transport/transporttest"
+	"github.com/foretick/foretick/transport/udp"
+)
+
+func TestConformance(t *testing.T) {
+	transporttest.Run(t, func(t testing.TB) transporttest.Net {
+		cfg := udp.Config{Timeout: 600 * time.Millisecond}
+		listen := func(cfg udp.Config) transport.Endpoint {
+			srv, err := udp.Listen("127.0.0.1:0", cfg)
+			require.NoError(t, err)
+			return srv
+		}
+		return transporttest.Net{
+			Server: func() transport.Endpoint { return listen(cfg) },
+			Client: func(srv transport.Endpoint) transport.Endpoint {
+				cli, err := udp.Dial(srv.(*udp.Endpoint).LocalAddr().String(), cfg)
+				require.NoError(t, err)
+				return cli
+			},
+			Concurrent: true,
+			Timeout:    cfg.Timeout,
+			Vanish:     func(cli transport.Endpoint) { udp.Vanish(cli.(*udp.Endpoint)) },
+			Refuse: func(c transport.Code, detail string) transport.Endpoint {
+				cfg := cfg
+				cfg.Accept = func(netip.AddrPort, []byte) ([]byte, error) {
+					return nil, &transport.CloseError{Code: c, Detail: detail}
+				}
+				return listen(cfg)
+			},
+		}
+	})
+}

@@ -1,0 +1,310 @@
+package udp
+
+import (
+	"errors"
+	"net"
+	"net/netip"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/foretick/foretick/transport"
+	"github.com/foretick/foretick/transport/internal/inbox"
+	"github.com/foretick/foretick/transport/internal/slot"
+)
+
+// Endpoint is a server's or a client's socket. It implements transport.Endpoint; its methods may be called from any
+// goroutine, Recv from one at a time. Listen and Dial make one.
+type Endpoint struct {
+	cfg     Config
+	in      *inbox.Inbox // guarded by mu, but for Ready
+	out     sender
+	clock   atomic.Uint32 // ticks of tickTime, counted while the process runs
+	done    chan struct{}
+	running sync.WaitGroup
+
+	mu       sync.Mutex
+	conn     *net.UDPConn
+	peers    slot.Table[*peer]
+	byConn   map[uint64]*peer // a server's
+	byNonce  map[uint64]*peer
+	graves   *graves
+	leaving  []leaver
+	post     []letter // to be sent when mu is released
+	counters Counters
+	closed   bool
+
+	dial *dial // a client's; nil: a server
+	mint *mint // the reading goroutine's, as is the rest
+	left int   // replies to unproved addresses that this tick may still see
+	tick uint32
+	note [endSize + transport.MaxDetail]byte // a reply in the making
+}
+
+const (
+	tickTime    = 50 * time.Millisecond
+	bufferSize  = 1280 // more than MaxDatagram, so that a larger datagram shows
+	replyLimit  = 500  // a tick: 10 000/s
+	maxLeavers  = 1024
+	closeCopies = 3
+	askEvery    = 4 // ticks: 200 ms
+)
+
+var (
+	_ transport.Endpoint = (*Endpoint)(nil)
+
+	errRefused = errors.New("udp: connection refused")
+)
+
+// leaver is a peer that was dropped and is told so a few times more.
+type leaver struct {
+	conn   uint64
+	addr   netip.AddrPort
+	code   transport.Code
+	detail string
+	at     [2]uint32 // ticks; 0: done
+}
+
+func newEndpoint(cfg Config) *Endpoint {
+	e := &Endpoint{cfg: cfg, in: inbox.New(bufferSize, cfg.ReceiveQueue), done: make(chan struct{}), graves: newGraves()}
+	e.clock.Store(1)
+	return e
+}
+
+// attach makes c the endpoint's socket; it closes c and reports false when the endpoint is closed.
+func (e *Endpoint) attach(c *net.UDPConn, connected bool) (bool, error) {
+	c.SetReadBuffer(e.cfg.SocketBuffer) // as far as the system lets
+	if e.cfg.SendQueue > 0 {
+		c.SetWriteBuffer(e.cfg.SendQueue)
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.closed {
+		return false, c.Close()
+	}
+	e.conn = c
+	e.out.mu.Lock()
+	defer e.out.mu.Unlock()
+	return true, e.out.attach(c, connected)
+}
+
+// LocalAddr returns the address of the socket; the zero AddrPort while a dial is still resolving a name.
+func (e *Endpoint) LocalAddr() netip.AddrPort {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.conn == nil {
+		return netip.AddrPort{}
+	}
+	return plain(e.conn.LocalAddr().(*net.UDPAddr).AddrPort())
+}
+
+// plain makes an IPv4 address of one that is mapped to IPv6.
+func plain(a netip.AddrPort) netip.AddrPort { return netip.AddrPortFrom(a.Addr().Unmap(), a.Port()) }
+
+// ticks returns how many ticks make up d, at least one.
+func ticks(d time.Duration) uint32 { return uint32(max(1, (d+tickTime-1)/tickTime)) }
+
+// seconds is the clock for cookies.
+func (e *Endpoint) seconds() uint32 { return e.clock.Load() / uint32(time.Second/tickTime) }
+
+// Recv implements transport.Endpoint.
+func (e *Endpoint) Recv(ev []transport.Event) int {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.closed {
+		return 0
+	}
+	return e.in.Recv(ev)
+}
+
+// Ready implements transport.Endpoint.
+func (e *Endpoint) Ready() <-chan struct{} { return e.in.Ready() }
+
+// Send implements transport.Endpoint. What the system refuses to send for another reason than a full buffer counts
+// as lost on the way (Counters.SendErrors).
+func (e *Endpoint) Send(id transport.PeerID, b []byte) error {
+	e.mu.Lock()
+	p, ok := e.peers.Get(id)
+	if !ok || p.conn == 0 {
+		closed := e.closed
+		e.mu.Unlock()
+		if closed {
+			return transport.ErrClosed
+		}
+		return transport.ErrNoPeer
+	}
+	if len(b) > MTU {
+		e.mu.Unlock()
+		return &transport.TooBigError{Size: len(b), Limit: MTU}
+	}
+	p.sent = e.clock.Load()
+	p.stats.Sent++
+	p.stats.SentBytes += uint64(len(b))
+	to, conn, nonce := p.addr, p.conn, p.nonce
+	e.mu.Unlock()
+	var err error
+	if e.dial != nil {
+		err = e.out.up(conn, b, to)
+	} else {
+		err = e.out.down(nonce, b, to)
+	}
+	if err != nil {
+		return e.notSent(id, len(b), err)
+	}
+	return nil
+}
+
+func (e *Endpoint) notSent(id transport.PeerID, size int, err error) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	p, ok := e.peers.Get(id)
+	switch {
+	case err == transport.ErrBacklog:
+		e.counters.Backlog++
+		if ok {
+			p.stats.SendDropped++
+			p.stats.Sent--
+			p.stats.SentBytes -= uint64(size)
+		}
+		return err
+	case errors.Is(err, net.ErrClosed):
+		return transport.ErrClosed
+	case err == errRefused: // told of an earlier datagram; this one was sent
+		if ok {
+			p.refused = e.clock.Load()
+		}
+		return nil
+	}
+	e.counters.SendErrors++
+	return nil
+}
+
+// Flush implements transport.Endpoint: datagrams leave at once, so it does nothing.
+func (e *Endpoint) Flush() {}
+
+// Disconnect implements transport.Endpoint. The peer is told three times within 300 ms, and again when it sends.
+func (e *Endpoint) Disconnect(id transport.PeerID, c transport.Code, detail string) {
+	e.mu.Lock()
+	p, ok := e.peers.Get(id)
+	if !ok || p.conn == 0 {
+		e.mu.Unlock()
+		return
+	}
+	detail = transport.CutDetail(detail)
+	e.forget(p, c, detail)
+	e.in.Drop(p.q)
+	now := e.clock.Load()
+	if len(e.leaving) < maxLeavers {
+		e.leaving = append(e.leaving, leaver{p.conn, p.addr, c, detail, [2]uint32{now + 2, now + 6}})
+	}
+	e.mu.Unlock()
+	e.out.send(appendEnd(nil, typeClose, p.conn, c, detail), p.addr)
+}
+
+// forget removes a peer that is gone.
+func (e *Endpoint) forget(p *peer, c transport.Code, detail string) {
+	e.peers.Remove(p.id)
+	if e.dial == nil {
+		delete(e.byConn, p.conn)
+		delete(e.byNonce, p.nonce)
+		e.graves.bury(p, c, detail)
+	}
+}
+
+// end tells the caller that a peer is gone.
+func (e *Endpoint) end(p *peer, c transport.Code, detail string) {
+	e.forget(p, c, detail)
+	e.in.End(p.q, c, detail)
+}
+
+// Info implements transport.Endpoint.
+func (e *Endpoint) Info(id transport.PeerID, out *transport.Info) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	p, ok := e.peers.Get(id)
+	if !ok || p.conn == 0 {
+		return false
+	}
+	*out = transport.Info{Addr: p.name, Identity: p.identity, MTU: MTU, Stats: p.stats}
+	return true
+}
+
+// Close implements transport.Endpoint. It must not be called by the accept hook.
+func (e *Endpoint) Close(c transport.Code, detail string) error {
+	e.mu.Lock()
+	if e.closed {
+		e.mu.Unlock()
+		return transport.ErrClosed
+	}
+	e.closed = true
+	e.post = nil // the timer may be sending the old ones
+	for i := range e.peers.Slots() {
+		if p, ok := e.peers.At(i); ok && p.conn != 0 {
+			l := e.letter(p.addr)
+			l.n = len(appendEnd(l.b[:0], typeClose, p.conn, c, detail))
+			e.peers.Remove(p.id)
+		}
+	}
+	for _, l := range e.leaving {
+		m := e.letter(l.addr)
+		m.n = len(appendEnd(m.b[:0], typeClose, l.conn, l.code, l.detail))
+	}
+	conn, letters := e.conn, e.post
+	e.mu.Unlock()
+	for range closeCopies {
+		for i := range letters {
+			e.out.send(letters[i].b[:letters[i].n], letters[i].to)
+		}
+	}
+	close(e.done)
+	if conn != nil {
+		conn.Close()
+	}
+	e.running.Wait()
+	return nil
+}
+
+// read reads the socket until it is closed. take handles a datagram and returns a buffer for the next.
+func (e *Endpoint) read(c *net.UDPConn, take func(buf []byte, n int, from netip.AddrPort) []byte) {
+	e.mu.Lock()
+	buf := e.in.Buffer()
+	e.mu.Unlock()
+	for failed := 0; ; {
+		n, from, err := c.ReadFromUDPAddrPort(buf)
+		if err == nil {
+			failed = 0
+			buf = take(buf, n, plain(from))
+			continue
+		}
+		if errors.Is(err, net.ErrClosed) {
+			return
+		}
+		e.mu.Lock()
+		e.counters.ReadErrors++
+		e.mu.Unlock()
+		if isRefused(err) {
+			e.refused(c)
+		}
+		if failed++; failed > 16 { // whatever it is, it shall not take the processor
+			select {
+			case <-e.done:
+				return
+			case <-time.After(tickTime):
+			}
+		}
+	}
+}
+
+// fault counts a datagram that was not understood.
+func (e *Endpoint) fault(err error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	switch err {
+	case errChecksum:
+		e.counters.Checksum++
+	case errMalformed:
+		e.counters.Malformed++
+	default:
+		e.counters.Foreign++
+	}
+}

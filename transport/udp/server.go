@@ -1,0 +1,325 @@
+package udp
+
+import (
+	"crypto/rand"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+
+	"github.com/foretick/foretick/transport"
+)
+
+// Listen returns a server's endpoint on a local address, such as ":27015" or "127.0.0.1:0". Errors: what is wrong
+// with the config, all of it, or why the address cannot be had.
+func Listen(addr string, cfg Config) (*Endpoint, error) {
+	cfg = cfg.withDefaults()
+	if err := cfg.validate(); err != nil {
+		return nil, err
+	}
+	local, err := net.ResolveUDPAddr("udp", addr)
+	if err != nil {
+		return nil, fmt.Errorf("udp: cannot listen: %w", err)
+	}
+	network := "udp"
+	if local.IP.To4() != nil {
+		network = "udp4"
+	}
+	conn, err := net.ListenUDP(network, local)
+	if err != nil {
+		return nil, fmt.Errorf("udp: cannot listen: %w", err)
+	}
+	e := newEndpoint(cfg)
+	e.byConn, e.byNonce, e.mint = make(map[uint64]*peer), make(map[uint64]*peer), newMint()
+	if _, err := e.attach(conn, false); err != nil {
+		conn.Close()
+		return nil, fmt.Errorf("udp: cannot listen: %w", err)
+	}
+	e.running.Add(2)
+	go func() {
+		defer e.running.Done()
+		e.read(conn, e.serve)
+	}()
+	go func() {
+		defer e.running.Done()
+		e.tend()
+	}()
+	return e, nil
+}
+
+// serve handles a datagram that came to a server.
+func (e *Endpoint) serve(buf []byte, n int, from netip.AddrPort) []byte {
+	b := buf[:n]
+	if n == 0 || n > transport.MaxDatagram {
+		e.fault(nil)
+		return buf
+	}
+	switch b[0] {
+	case typeUp:
+		if n < upHeader {
+			e.fault(errMalformed)
+			return buf
+		}
+		return e.serveData(buf, n, from)
+	case typeHello:
+		e.serveHello(b, from)
+	case typeAlive:
+		e.serveAlive(b, from)
+	case typeResponse:
+		e.serveResponse(b, from)
+	case typeClose:
+		e.serveClose(b)
+	default:
+		e.fault(nil)
+	}
+	return buf
+}
+
+func (e *Endpoint) serveData(buf []byte, n int, from netip.AddrPort) []byte {
+	conn := binary.BigEndian.Uint64(buf[1:])
+	e.mu.Lock()
+	p := e.byConn[conn]
+	if p == nil {
+		e.mu.Unlock()
+		e.unknown(conn, n, from)
+		return buf
+	}
+	p.stats.Received++
+	p.stats.ReceivedBytes += uint64(n - upHeader)
+	if e.in.Push(p.q, buf, buf[upHeader:n]) {
+		p.stats.ReceiveDropped++
+		e.counters.Overrun++
+	}
+	buf = e.in.Buffer()
+	moved := !e.known(p, from)
+	e.mu.Unlock()
+	if moved {
+		e.challenge(conn, n, from)
+	}
+	return buf
+}
+
+// known notes that p was heard, if from is its address.
+func (e *Endpoint) known(p *peer, from netip.AddrPort) bool {
+	if p.addr == from {
+		p.heard = e.clock.Load()
+		return true
+	}
+	return false
+}
+
+// unknown tells who sent n bytes for a connection that there is not, in no more bytes.
+func (e *Endpoint) unknown(conn uint64, n int, from netip.AddrPort) {
+	now := e.clock.Load()
+	e.mu.Lock()
+	e.counters.UnknownID++
+	g := e.graves.byConn[conn]
+	var reply []byte
+	switch {
+	case g == nil:
+		reply = appendGone(e.note[:0], conn)
+	case g.told == now: // once a tick is enough
+	default:
+		g.told = now
+		reply = appendEnd(e.note[:0], typeClose, conn, g.code, g.detail)
+		if len(reply) > n {
+			reply = appendGone(e.note[:0], conn)
+		}
+	}
+	e.mu.Unlock()
+	if reply != nil && len(reply) <= n {
+		e.reply(reply, from)
+	}
+}
+
+// reply answers an address that has proved nothing, within the limit.
+func (e *Endpoint) reply(b []byte, to netip.AddrPort) {
+	if now := e.clock.Load(); now != e.tick {
+		e.tick, e.left = now, replyLimit
+	}
+	if e.left == 0 {
+		e.mu.Lock()
+		e.counters.Limited++
+		e.mu.Unlock()
+		return
+	}
+	e.left--
+	e.out.send(b, to)
+}
+
+// challenge asks the sender of n bytes for a known connection to prove its new address, in no more bytes.
+func (e *Endpoint) challenge(conn uint64, n int, to netip.AddrPort) {
+	now := e.clock.Load()
+	e.mu.Lock()
+	p := e.byConn[conn]
+	if p == nil || p.challenged == now || n < signalSize {
+		e.mu.Unlock()
+		return
+	}
+	p.challenged = now
+	e.counters.Challenges++
+	moves := p.stats.Migrations
+	e.mu.Unlock()
+	e.reply(appendPair(e.note[:0], typeChallenge, conn, e.mint.proof(e.seconds(), conn, moves, to)), to)
+}
+
+func (e *Endpoint) serveAlive(b []byte, from netip.AddrPort) {
+	conn, value, err := parsePair(b, typeAlive)
+	if err != nil {
+		e.fault(err)
+		return
+	}
+	e.mu.Lock()
+	p := e.byConn[conn]
+	ok := p != nil && e.known(p, from)
+	e.mu.Unlock()
+	if p == nil {
+		e.unknown(conn, len(b), from)
+	} else if !ok {
+		e.challenge(conn, len(b), from)
+	} else if value == ask {
+		e.out.send(appendPair(e.note[:0], typeAlive, conn, 0), from)
+	}
+}
+
+func (e *Endpoint) serveResponse(b []byte, from netip.AddrPort) {
+	conn, proof, err := parsePair(b, typeResponse)
+	if err != nil {
+		e.fault(err)
+		return
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	p := e.byConn[conn]
+	if p == nil {
+		e.counters.UnknownID++
+		return
+	}
+	if e.known(p, from) {
+		return
+	}
+	if !e.mint.proven(e.seconds(), proof, conn, p.stats.Migrations, from) {
+		e.counters.BadProof++
+		return
+	}
+	e.migrate(p, from)
+}
+
+func (e *Endpoint) migrate(p *peer, to netip.AddrPort) {
+	p.moveTo(to)
+	p.stats.Migrations++
+	p.heard = e.clock.Load()
+}
+
+func (e *Endpoint) serveClose(b []byte) {
+	conn, c, detail, err := parseEnd(b, typeClose)
+	if err != nil {
+		e.fault(err)
+		return
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if p := e.byConn[conn]; p != nil {
+		e.end(p, c, text(detail))
+	}
+}
+
+func (e *Endpoint) serveHello(b []byte, from netip.AddrPort) {
+	h, err := parseHello(b)
+	if err != nil {
+		e.fault(err)
+		return
+	}
+	now := e.seconds()
+	first := h.cookie == cookie{}
+	proved := !first && e.mint.valid(now, &h.cookie, h.nonce, from)
+	e.mu.Lock()
+	e.counters.Hellos++
+	if !first && !proved {
+		e.counters.BadCookie++
+	}
+	e.mu.Unlock()
+	if !proved {
+		c := e.mint.cookie(now, h.nonce, from)
+		e.reply(appendCookie(e.note[:0], h.nonce, &c), from)
+		return
+	}
+	e.out.send(e.admit(&h, from), from)
+}
+
+// admit decides on a client that has proved its address and returns the answer.
+func (e *Endpoint) admit(h *hello, from netip.AddrPort) []byte {
+	e.mu.Lock()
+	answer := e.again(h, from)
+	if answer == nil {
+		answer = e.crowded(h)
+	}
+	e.mu.Unlock()
+	if answer != nil {
+		return answer
+	}
+	var identity []byte
+	if e.cfg.Accept != nil {
+		id, err := e.cfg.Accept(from, h.token)
+		if err != nil {
+			e.mu.Lock()
+			e.counters.Refused++
+			e.mu.Unlock()
+			return e.refusal(h.nonce, err)
+		}
+		identity = append(identity, id...)
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if answer = e.crowded(h); answer != nil { // the hook took its time
+		return answer
+	}
+	p := &peer{nonce: h.nonce, identity: identity, heard: e.clock.Load(), sent: e.clock.Load()}
+	p.moveTo(from)
+	for p.conn == 0 || e.byConn[p.conn] != nil {
+		var r [8]byte
+		rand.Read(r[:])
+		p.conn = binary.BigEndian.Uint64(r[:])
+	}
+	p.id = e.peers.Add(p)
+	e.byConn[p.conn], e.byNonce[p.nonce] = p, p
+	p.q = e.in.Add(p.id, true)
+	e.counters.Connections++
+	return appendPair(e.note[:0], typeAccept, p.nonce, p.conn)
+}
+
+// again answers a hello that was answered before.
+func (e *Endpoint) again(h *hello, from netip.AddrPort) []byte {
+	if p := e.byNonce[h.nonce]; p != nil {
+		if !e.known(p, from) {
+			e.migrate(p, from)
+		}
+		return appendPair(e.note[:0], typeAccept, p.nonce, p.conn)
+	}
+	if g := e.graves.byNonce[h.nonce]; g != nil {
+		return appendEnd(e.note[:0], typeRefuse, h.nonce, g.code, g.detail)
+	}
+	return nil
+}
+
+// crowded answers when there is no room.
+func (e *Endpoint) crowded(h *hello) []byte {
+	if e.closed {
+		return appendEnd(e.note[:0], typeRefuse, h.nonce, transport.Closed, "")
+	}
+	// Ends that the caller has not taken note of yet take room too, as they take memory.
+	if e.peers.Len() < e.cfg.MaxPeers && e.in.Open() < 2*e.cfg.MaxPeers {
+		return nil
+	}
+	e.counters.Full++
+	return appendEnd(e.note[:0], typeRefuse, h.nonce, transport.Full, "")
+}
+
+func (e *Endpoint) refusal(nonce uint64, err error) []byte {
+	var ce *transport.CloseError
+	if errors.As(err, &ce) {
+		return appendEnd(e.note[:0], typeRefuse, nonce, ce.Code, ce.Detail)
+	}
+	return appendEnd(e.note[:0], typeRefuse, nonce, transport.Refused, err.Error())
+}

@@ -1,0 +1,40 @@
+//go:build !unix
+
+package udp
+
+import (
+	"net"
+	"net/netip"
+	"strings"
+)
+
+// socket writes through the net package, as these systems do not make a datagram wait.
+type socket struct {
+	conn      *net.UDPConn
+	connected bool
+}
+
+func (s *socket) attach(c *net.UDPConn, connected bool) error {
+	s.conn, s.connected = c, connected
+	return nil
+}
+
+func (s *socket) write(b []byte, to netip.AddrPort) (err error) {
+	if s.conn == nil {
+		return net.ErrClosed
+	}
+	if s.connected {
+		_, err = s.conn.Write(b)
+	} else {
+		_, err = s.conn.WriteToUDPAddrPort(b, to)
+	}
+	if isRefused(err) {
+		return errRefused
+	}
+	return err
+}
+
+// isRefused knows the system's word for an ICMP port unreachable by its text, as its number differs.
+func isRefused(err error) bool {
+	return err != nil && (strings.Contains(err.Error(), "forcibly closed") || strings.Contains(err.Error(), "refused"))
+}

@@ -1,0 +1,110 @@
+//go:build unix
+
+package udp
+
+import (
+	"errors"
+	"net"
+	"net/netip"
+	"strconv"
+	"syscall"
+
+	"github.com/foretick/foretick/transport"
+)
+
+// socket writes by system calls that do not wait: the net package's own would, when the send buffer is full.
+type socket struct {
+	raw       syscall.RawConn
+	connected bool
+	v6        bool
+	b         []byte
+	to        syscall.Sockaddr
+	sa4       syscall.SockaddrInet4
+	sa6       syscall.SockaddrInet6
+	err       error
+	call      func(fd uintptr) bool
+}
+
+func (s *socket) attach(c *net.UDPConn, connected bool) error {
+	raw, err := c.SyscallConn()
+	if err != nil {
+		return err
+	}
+	s.raw, s.connected, s.call = raw, connected, s.once
+	return raw.Control(func(fd uintptr) {
+		sa, _ := syscall.Getsockname(int(fd))
+		_, s.v6 = sa.(*syscall.SockaddrInet6)
+	})
+}
+
+// once makes the call and never asks to wait.
+func (s *socket) once(fd uintptr) bool {
+	for {
+		if s.connected {
+			_, s.err = syscall.Write(int(fd), s.b)
+		} else {
+			s.err = syscall.Sendto(int(fd), s.b, 0, s.to)
+		}
+		if s.err != syscall.EINTR {
+			return true
+		}
+	}
+}
+
+// write sends b. Errors: transport.ErrBacklog, errRefused, net.ErrClosed, or what the system says.
+func (s *socket) write(b []byte, to netip.AddrPort) error {
+	if s.raw == nil {
+		return net.ErrClosed
+	}
+	s.b = b
+	if !s.connected {
+		s.address(to)
+	}
+	err := s.raw.Write(s.call)
+	told := err == nil && s.err == syscall.ECONNREFUSED
+	if told { // that is about an earlier datagram, and this one was not sent
+		err = s.raw.Write(s.call)
+	}
+	s.b = nil
+	if err != nil {
+		return err
+	}
+	switch s.err {
+	case nil:
+		if told {
+			return errRefused
+		}
+		return nil
+	case syscall.EAGAIN, syscall.ENOBUFS:
+		return transport.ErrBacklog
+	case syscall.ECONNREFUSED:
+		return errRefused
+	}
+	return s.err
+}
+
+func (s *socket) address(to netip.AddrPort) {
+	if !s.v6 {
+		s.sa4.Port, s.sa4.Addr = int(to.Port()), to.Addr().Unmap().As4()
+		s.to = &s.sa4
+		return
+	}
+	s.sa6.Port, s.sa6.Addr, s.sa6.ZoneId = int(to.Port()), to.Addr().As16(), zone(to.Addr().Zone())
+	s.to = &s.sa6
+}
+
+// zone returns the number of an IPv6 zone, which only link-local addresses have.
+func zone(name string) uint32 {
+	if name == "" {
+		return 0
+	}
+	if i, err := net.InterfaceByName(name); err == nil {
+		return uint32(i.Index)
+	}
+	n, _ := strconv.ParseUint(name, 10, 32)
+	return uint32(n)
+}
+
+func isRefused(err error) bool {
+	return errors.Is(err, syscall.ECONNREFUSED)
+}

@@ -1,0 +1,124 @@
+package udp
+
+import (
+	"net/netip"
+	"time"
+
+	"github.com/foretick/foretick/transport"
+)
+
+// tend is the endpoint's timer: hellos, keep-alives, timeouts, and farewells said again.
+func (e *Endpoint) tend() {
+	t := time.NewTicker(tickTime)
+	defer t.Stop()
+	last := time.Now()
+	for {
+		select {
+		case <-e.done:
+			return
+		case <-t.C:
+		}
+		now := time.Now()
+		// A process that was stopped has not listened: the time counts for little.
+		passed := min(uint32(now.Sub(last)/tickTime), 4)
+		if passed == 0 {
+			continue
+		}
+		last = now
+		if e.tendOnce(e.clock.Add(passed)) {
+			e.greet()
+		}
+	}
+}
+
+// tendOnce does what is due and reports whether a hello is.
+func (e *Endpoint) tendOnce(now uint32) (greet bool) {
+	e.mu.Lock()
+	if e.closed {
+		e.mu.Unlock()
+		return false
+	}
+	e.post = e.post[:0]
+	if d := e.dial; d != nil && d.state == dialling {
+		greet = e.tendDial(d, now)
+	} else {
+		for i := range e.peers.Slots() {
+			if p, ok := e.peers.At(i); ok {
+				e.tendPeer(p, now)
+			}
+		}
+	}
+	e.tendLeaving(now)
+	post := e.post
+	e.mu.Unlock()
+	for i := range post {
+		e.out.send(post[i].b[:post[i].n], post[i].to)
+	}
+	return greet
+}
+
+func (e *Endpoint) tendDial(d *dial, now uint32) (greet bool) {
+	switch {
+	case now-d.begun >= ticks(e.cfg.Timeout):
+		e.over(transport.Timeout, "no answer")
+	case d.more && now-d.tried >= tryFor && e.conn != nil:
+		d.more = false
+		e.conn.Close() // connect turns to the next address
+	case now-d.greeted >= helloEvery:
+		return true
+	}
+	return false
+}
+
+func (e *Endpoint) tendPeer(p *peer, now uint32) {
+	silent, alive := now-p.heard, ticks(e.cfg.KeepAlive)
+	switch {
+	case silent >= ticks(e.cfg.Timeout):
+		l := e.letter(p.addr)
+		l.n = len(appendEnd(l.b[:0], typeClose, p.conn, transport.Timeout, ""))
+		e.lost(p, transport.Timeout, "nothing heard")
+	case e.dial != nil && silent >= deadAfter && p.refused > p.heard:
+		e.lost(p, transport.Unreachable, "connection refused")
+	case silent >= 2*alive && now-p.asked >= askEvery: // keep-alives were lost: ask, rather than wait for the next
+		p.sent, p.asked = now, now
+		l := e.letter(p.addr)
+		l.n = len(appendPair(l.b[:0], typeAlive, p.conn, ask))
+	case now-p.sent >= alive:
+		p.sent = now
+		l := e.letter(p.addr)
+		l.n = len(appendPair(l.b[:0], typeAlive, p.conn, 0))
+	}
+}
+
+// lost ends a connection for which nobody said why.
+func (e *Endpoint) lost(p *peer, c transport.Code, detail string) {
+	if e.dial != nil {
+		e.over(c, detail)
+		return
+	}
+	e.end(p, c, detail)
+}
+
+func (e *Endpoint) tendLeaving(now uint32) {
+	keep := e.leaving[:0]
+	for _, l := range e.leaving {
+		for i, at := range l.at {
+			if at != 0 && now >= at {
+				l.at[i] = 0
+				m := e.letter(l.addr)
+				m.n = len(appendEnd(m.b[:0], typeClose, l.conn, l.code, l.detail))
+			}
+		}
+		if l.at != [2]uint32{} {
+			keep = append(keep, l)
+		}
+	}
+	clear(e.leaving[len(keep):])
+	e.leaving = keep
+}
+
+// letter returns a letter to be filled in and sent once the lock is released.
+func (e *Endpoint) letter(to netip.AddrPort) *letter {
+	e.post = append(e.post, letter{to: to})
+	return &e.post[len(e.post)-1]
+}
