@@ -51,7 +51,7 @@ func (c *Client) draw() {
 // drawOthers places every entity that is not predicted here at the render time.
 func (c *Client) drawOthers(t Tick, fraction float32) {
 	for _, g := range c.receiver.Ghosts() {
-		if g.Mine {
+		if c.mine(g) {
 			continue
 		}
 		if g.Gone != 0 && int32(t-g.Gone) >= 0 {
@@ -114,7 +114,7 @@ func (c *Client) drawOwn(since time.Duration) {
 	c.drawn = true
 	c.fades.age(since)
 	for _, g := range c.receiver.Ghosts() {
-		if !g.Mine || g.Data == 0 {
+		if !c.mine(g) || g.Data == 0 {
 			continue
 		}
 		for i := range c.p.components {
@@ -144,7 +144,7 @@ func (c *Client) recordVisible() {
 	c.picture++
 	c.visible.Begin(c.picture)
 	for _, g := range c.receiver.Ghosts() {
-		if g.Mine || g.Data == 0 {
+		if c.mine(g) || g.Data == 0 {
 			continue
 		}
 		for vi := range c.p.volumes {

@@ -38,18 +38,30 @@ type timeline struct{ *Client }
 
 // Save keeps the predicted rows.
 func (c timeline) Save(slot int, _ Tick) {
+	if c.cfg.NoPrediction {
+		return
+	}
 	c.own.Save(slot)
 	c.island.Save(slot)
 }
 
 // Load puts them back.
 func (c timeline) Load(slot int, _ Tick) {
+	if c.cfg.NoPrediction {
+		return
+	}
 	c.own.Restore(slot)
 	c.island.Restore(slot)
 }
 
+// mine tells whether a ghost is predicted here, as against drawn in the past.
+func (c *Client) mine(g *snapshot.Ghost) bool { return g.Mine && !c.cfg.NoPrediction }
+
 // Step runs the shared systems for the local player.
 func (c timeline) Step(t Tick, replay bool) {
+	if c.cfg.NoPrediction {
+		return
+	}
 	f := &c.frame
 	f.Tick, f.Replay = t, replay
 	c.fillCommand(t)
@@ -86,7 +98,7 @@ func (c *Client) keep(t Tick, replay bool) {
 	r := c.records.Put(t)
 	r.items, r.words = r.items[:0], r.words[:0]
 	for _, g := range c.receiver.Ghosts() {
-		if !g.Mine || g.Data == 0 {
+		if !c.mine(g) || g.Data == 0 {
 			continue
 		}
 		for i := range c.p.components {
@@ -224,8 +236,13 @@ func (c *Client) reconcile(t Tick) {
 	if !c.predictor.Started() {
 		return
 	}
-	if c.cfg.NoPrediction {
-		c.predictor.Start(c.predictor.Tick())
+	if c.transferred() {
+		// What was saved before has the entity in another owner's rows.
+		timeline{c}.Adopt(t)
+		c.predictor.Restart(t)
+		c.fades.clear()
+		c.good = t
+		return
 	}
 	before := c.records.Find(c.predictor.Tick())
 	c.fades.remember(before)
@@ -240,6 +257,23 @@ func (c *Client) reconcile(t Tick) {
 		c.takeUnpredicted()
 	}
 	c.good = t
+}
+
+// transferred moves entities that changed hands into their new owner's rows and
+// tells whether there were any that the prediction knew.
+func (c *Client) transferred() bool {
+	any := false
+	for _, ch := range c.receiver.Changes() {
+		if !ch.Transferred || ch.Ghost.Data == 0 {
+			continue
+		}
+		any = true
+		// A stale handle is no fault here: the ghost is then born again.
+		if c.world.Transfer(ecs.Entity(ch.Ghost.Data), ecs.Owner(ch.Ghost.Owner)) != nil {
+			ch.Ghost.Data = 0
+		}
+	}
+	return any
 }
 
 // corrected counts and tells what went wrong, and lets the picture follow
@@ -264,7 +298,7 @@ func (c *Client) countShown(t Tick) {
 	}
 	h := uint64(fnvOffset)
 	for _, g := range c.receiver.Ghosts() {
-		if !g.Mine {
+		if !c.mine(g) {
 			continue
 		}
 		s, ok := g.At(t)
@@ -291,7 +325,7 @@ func (c timeline) Compare(_ int, t Tick) prediction.Verdict {
 	}
 	verdict := prediction.Same
 	for _, g := range c.receiver.Ghosts() {
-		if !g.Mine {
+		if !c.mine(g) {
 			continue
 		}
 		s, ok := g.At(t)
@@ -383,7 +417,7 @@ func (p *Protocol) systemName(index uint32) string {
 func (c timeline) Adopt(t Tick) {
 	c.checkUntracked(t)
 	for _, g := range c.receiver.Ghosts() {
-		if !g.Mine {
+		if !c.mine(g) {
 			continue
 		}
 		s, ok := g.At(t)
@@ -410,7 +444,7 @@ func (c timeline) checkUntracked(t Tick) {
 	}
 	for _, g := range c.receiver.Ghosts() {
 		s, ok := g.At(t)
-		if !ok || !g.Mine || g.Data == 0 {
+		if !ok || !c.mine(g) || g.Data == 0 {
 			continue
 		}
 		for _, i := range c.p.readUnpredicted {
@@ -477,7 +511,7 @@ func (c *Client) takeUnpredicted() {
 	changed := false
 	for _, ch := range c.receiver.Changes() {
 		g := ch.Ghost
-		if !g.Mine || g.Data == 0 {
+		if !c.mine(g) || g.Data == 0 {
 			continue
 		}
 		s := g.Newest()
@@ -500,7 +534,7 @@ func (c *Client) othersNewest() {
 		return
 	}
 	for _, g := range c.receiver.Ghosts() {
-		if g.Mine || g.Data == 0 || g.Gone != 0 {
+		if c.mine(g) || g.Data == 0 || g.Gone != 0 {
 			continue
 		}
 		s := g.Newest()

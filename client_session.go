@@ -46,8 +46,12 @@ func (c *Client) handle(ev *transport.Event) {
 }
 
 func (c *Client) disconnected(ev *transport.Event) {
-	if c.rejected != nil {
-		c.end(&ProtocolError{Ours: c.p.Hash(), Theirs: c.rejected.Protocol})
+	if c.rejected != nil || ev.Code == transport.Mismatch {
+		e := &ProtocolError{Ours: c.p.Hash()}
+		if c.rejected != nil {
+			e.Theirs = c.rejected.Protocol
+		}
+		c.end(e)
 		return
 	}
 	c.end(&DisconnectError{Code: ev.Code, Detail: ev.Detail})
@@ -107,11 +111,11 @@ func (c *Client) message(m netcode.Message) error {
 // protocol that is not ours.
 func (c *Client) reliable(r netcode.Reliable) {
 	if r.Kind == kindDescribe {
-		if c.rejected != nil {
-			e := &ProtocolError{Ours: c.p.Hash(), Theirs: c.rejected.Protocol}
-			e.OurLine, e.TheirLine = firstDifference(c.p.Describe(), string(r.Payload))
-			c.end(e)
-		}
+		// The Reject that came before may have been lost; this never is.
+		theirs := string(r.Payload)
+		e := &ProtocolError{Ours: c.p.Hash(), Theirs: hashText(theirs)}
+		e.OurLine, e.TheirLine = firstDifference(c.p.Describe(), theirs)
+		c.end(e)
 		return
 	}
 	if int(r.Kind) >= len(c.p.messages) || c.p.messages[r.Kind].handle(&c.frame, r.Tick, r.Payload) != nil {

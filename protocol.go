@@ -268,8 +268,12 @@ func (p *Protocol) Describe() string {
 
 // Hash is the protocol's identity: two ends play together when it is equal.
 func (p *Protocol) Hash() uint64 {
+	return hashText(p.Describe())
+}
+
+func hashText(s string) uint64 {
 	h := fnv.New64a()
-	h.Write([]byte(p.Describe()))
+	h.Write([]byte(s))
 	return h.Sum64()
 }
 

@@ -16,7 +16,7 @@ import (
 
 const (
 	helloVersion   = 1
-	sentWindow     = 256 // packets whose content is remembered
+	sentWindow     = 128 // packets whose content is remembered
 	greetingTime   = 5 * time.Second
 	kindDescribe   = 255 // reliable: the server's protocol, told to a peer of another
 	rejectMismatch = 1

@@ -83,6 +83,13 @@ func (w *World) Unlock() {
 	}
 }
 
+// Recover makes the world usable after a panic came out of a system and was
+// recovered: it undoes every lock and flushes the commands given so far.
+func (w *World) Recover() {
+	w.locks, w.parallel, w.guard.on = 1, false, false
+	w.Unlock()
+}
+
 // Locked tells whether structural commands are being deferred.
 func (w *World) Locked() bool { return w.locks > 0 }
 

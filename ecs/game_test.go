@@ -32,6 +32,8 @@ type game struct {
 	rock   ecs.Kind
 	person ecs.Kind
 	empty  ecs.Kind
+
+	anyWatch, ownWatch *ecs.Watch
 }
 
 func newGame(t testing.TB) *game {
@@ -49,5 +51,7 @@ func newGame(t testing.TB) *game {
 	require.NoError(t, g.types.RegisterKind(&g.person, "person", &g.pos, &g.vel, &g.hp, &g.name))
 	require.NoError(t, g.types.RegisterKind(&g.empty, "empty"))
 	require.NoError(t, ecs.SetDefault(g.types, &g.person, &g.hp, Health{100}))
+	g.anyWatch = ecs.NewWatch(g.types, ecs.With(&g.pos), ecs.Without(&g.dead))
+	g.ownWatch = ecs.NewWatch(g.types, ecs.With(&g.pos), ecs.Without(&g.dead))
 	return g
 }

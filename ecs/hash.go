@@ -15,14 +15,14 @@ type hashPair struct{ key, sum uint64 }
 type hashScratch struct {
 	pairs []hashPair
 	rows  []uint64
-	marks []Entity
 }
 
 // Hash is a canonical hash of the world's values: rows in order of the key
 // that order gives them (a network id, in general; [SkipRow] leaves a row
 // out), whatever their place in tables. Padding does not count; floats count
 // by their bits. With ids only these components count, and only rows that have
-// any of them; without, all of them and the singletons do. A nil order takes
+// any of them; without, all of them, the parents' keys, the singletons, and what watches have
+// delivered of living entities do. A nil order takes
 // the handles as keys. Handles inside components count as numbers: leave such
 // components out where handles may differ. A component with pointers counts by
 // presence alone.
@@ -60,6 +60,7 @@ func (w *World) Hash(order func(r Rows, i int) uint64, ids ...ID) uint64 {
 				h = mix(h, d.hash(hashSeed+uint64(i), w.singles[i]))
 			}
 		}
+		h = w.hashWatches(h, order)
 	}
 	return h
 }
@@ -77,6 +78,13 @@ func (w *World) hashTable(pairs []hashPair, t *table, order func(Rows, int) uint
 		}
 		for i := range sums {
 			sums[i] = d.hash(sums[i]+uint64(d.id), t.at(d, int32(i)))
+		}
+	}
+	if all && t.arch.linked {
+		for i := range sums {
+			if p := (*link)(t.at(w.types.link, int32(i))).Parent; w.Alive(p) {
+				sums[i] = mix(sums[i], w.keyOf(p, order))
+			}
 		}
 	}
 	r := Rows{t, 0, t.n}

@@ -164,6 +164,21 @@ func (w *World) refreshKids() {
 	}
 }
 
+// orphan cuts links to parents that the restore of one part removed, or that
+// were destroyed in another since it was saved.
+func (w *World) orphan() {
+	for _, t := range w.ordered {
+		if !t.arch.linked {
+			continue
+		}
+		for row := range t.n {
+			if l := (*link)(t.at(w.types.link, row)); l.Parent != None && !w.Alive(l.Parent) {
+				l.Parent = None
+			}
+		}
+	}
+}
+
 // reset empties the index. The order in which its memory is pooled reaches no
 // result.
 func (k *kidIndex) reset() {

@@ -82,8 +82,9 @@ func (w *World) newHistory(p *part, slots int) *History {
 	for _, t := range h.tables {
 		size += t.arch.bytes(t.cap)
 	}
+	slab := allocBytes(size * uintptr(slots)) // one piece: kind to the TLB
 	for i := range h.slots {
-		h.slots[i].arena = allocBytes(size)
+		h.slots[i].arena = slab[uintptr(i)*size : uintptr(i+1)*size : uintptr(i+1)*size]
 	}
 	return h
 }
@@ -105,15 +106,11 @@ func (h *History) refresh() {
 		return
 	}
 	h.layout = h.w.layout
-	from := 1
-	if n := len(h.tables); n > 0 {
-		from = int(h.tables[n-1].id) + 1
+	if h.part != nil {
+		h.tables = append(h.tables, h.part.made[len(h.tables):]...)
+		return
 	}
-	for _, t := range h.w.tables[from:] {
-		if !t.staging && (h.part == nil || t.part == h.part) {
-			h.tables = append(h.tables, t)
-		}
-	}
+	h.tables = append(h.tables, h.w.made[len(h.tables):]...)
 }
 
 // Slots is how many saves the history holds at most.
@@ -295,6 +292,9 @@ func (h *History) Restore(slot int) {
 	h.restoreColumns(s)
 	h.restoreWatches(s)
 	w.kids.stale = w.kids.used
+	if w.kids.used && h.part != nil {
+		w.orphan()
+	}
 }
 
 func (h *History) restoreColumns(s *slot) {

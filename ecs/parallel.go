@@ -68,10 +68,7 @@ func (s *Schedule[C]) executeParallel(w *World, c C, render bool) {
 }
 
 func (s *Schedule[C]) runBatch(list []int, w *World, c C) {
-	for _, q := range w.caches { // nothing may refresh a cache while several read
-		_ = q
-	}
-	for _, i := range list {
+	for _, i := range list { // nothing may refresh a cache while several read
 		if q := s.systems[i].query; q != nil {
 			q.All(w)
 		}
@@ -84,10 +81,9 @@ func (s *Schedule[C]) runBatch(list []int, w *World, c C) {
 	var zero C
 	s.par.w, s.par.c = nil, zero
 	w.Unlock()
-	for i, p := range s.par.panic {
+	for _, p := range s.par.panic {
 		if p != nil {
 			clear(s.par.panic)
-			_ = i
 			panic(p)
 		}
 	}

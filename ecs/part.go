@@ -10,6 +10,7 @@ type part struct {
 	owner   Owner
 	index   int32
 	tables  []*table // in order of mask
+	made    []*table // in order of creation
 	byArch  []*table // by archetype
 	byKind  []*table
 	alloc   [ranges]allocator
@@ -53,6 +54,8 @@ func (w *World) tableFor(p *part, a *archetype) *table {
 		p.byArch = append(p.byArch, nil)
 	}
 	p.byArch[a.index] = t
+	t.inWorld, t.inPart = int32(len(w.made)), int32(len(p.made))
+	w.made, p.made = append(w.made, t), append(p.made, t)
 	at, _ := slices.BinarySearchFunc(p.tables, a.mask, func(t *table, m Mask) int { return t.arch.mask.Compare(m) })
 	p.tables = slices.Insert(p.tables, at, t)
 	at, _ = slices.BinarySearchFunc(w.ordered, t, compareTables)

@@ -68,7 +68,7 @@ type queryCache struct {
 	at     uint64 // the change that rows are of
 	tables []*table
 	rows   []Rows
-	owned  [256]*[256]*ownedCache
+	owned  []*ownedCache // by part
 }
 
 type ownedCache struct {
@@ -138,12 +138,14 @@ func (q *Query) Owned(w *World, o Owner) []Rows {
 	if p == nil {
 		return nil
 	}
+	return q.ownedBy(w, p)
+}
+
+func (q *Query) ownedBy(w *World, p *part) []Rows {
 	if int(q.index) < len(w.caches) {
-		if c := w.caches[q.index]; c != nil {
-			if block := c.owned[o>>8]; block != nil {
-				if oc := block[o&255]; oc != nil && oc.at == p.changed {
-					return oc.rows
-				}
+		if c := w.caches[q.index]; c != nil && int(p.index) < len(c.owned) {
+			if oc := c.owned[p.index]; oc != nil && oc.at == p.changed {
+				return oc.rows
 			}
 		}
 	}
@@ -152,15 +154,13 @@ func (q *Query) Owned(w *World, o Owner) []Rows {
 
 func (q *Query) refreshOwned(w *World, p *part) []Rows {
 	c := q.cache(w)
-	block := c.owned[p.owner>>8]
-	if block == nil {
-		block = new([256]*ownedCache)
-		c.owned[p.owner>>8] = block
+	for int(p.index) >= len(c.owned) {
+		c.owned = append(c.owned, nil)
 	}
-	oc := block[p.owner&255]
+	oc := c.owned[p.index]
 	if oc == nil {
 		oc = &ownedCache{}
-		block[p.owner&255] = oc
+		c.owned[p.index] = oc
 	}
 	if n := uint64(len(p.tables)); oc.layout != n {
 		oc.layout = n

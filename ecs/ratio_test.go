@@ -31,8 +31,12 @@ func (s subject) time(n int) float64 {
 	return float64(time.Since(start)) / float64(n)
 }
 
-// repetitions finds how often to run a subject for about 300 µs.
+// repetitions finds how often to run a subject for about 300 µs; a negative
+// most is a fixed number instead.
 func (s subject) repetitions(most int) int {
+	if most < 0 {
+		return -most
+	}
 	n := 1
 	for n < most && s.time(n)*float64(n) < float64(300*time.Microsecond) {
 		n *= 2
@@ -339,13 +343,18 @@ func BenchmarkRatioRestore(b *testing.B) { saves(b, false) }
 
 func saves(b *testing.B, save bool) {
 	for _, c := range []struct{ n, owners int }{{10_000, 1}, {10_000, 64}, {1000, 64}} {
+		rounds := -ring * max(1, 3000/c.n) // the same slots on both sides, each once
 		g := newGame(b)
 		w := ecs.NewWorld(g.types, ecs.WorldConfig{})
 		es := spread(w, &g.mover, c.n, c.owners)
+		change := changing(w, es, &g.mover)
+		same, differ, base, at := fullHistory(w, nil), fullHistory(w, change), copyRing(c.n, save), 0
 		b.Run(fmt.Sprintf("n=%d,owners=%d/unchanged", c.n, c.owners), func(b *testing.B) {
-			h := fullHistory(w, nil)
-			at := 0
-			r := ratio(b, 1<<20, copyRing(c.n, save), subject{run: func(n int) {
+			h := same
+			for i := range ring {
+				h.Save(i)
+			}
+			r := ratio(b, rounds, base, subject{run: func(n int) {
 				for range n {
 					at++
 					if save {
@@ -358,14 +367,13 @@ func saves(b *testing.B, save bool) {
 			b.ReportMetric(r[0], "x_copy")
 		})
 		b.Run(fmt.Sprintf("n=%d,owners=%d/changed", c.n, c.owners), func(b *testing.B) {
-			change := changing(w, es, &g.mover)
-			h := fullHistory(w, change)
-			base, at := copyRing(c.n, save), 0
+			h := differ
 			setup := func(int) {}
 			if save {
 				setup = func(int) { change() }
+				rounds = -ring // or the slot holds the structure already
 			}
-			r := ratio(b, ring, subject{setup: setup, run: base.run}, subject{setup: setup, run: func(n int) {
+			r := ratio(b, rounds, subject{setup: setup, run: base.run}, subject{setup: setup, run: func(n int) {
 				for range n {
 					at++
 					if !save {
@@ -401,11 +409,10 @@ func savesOwner(b *testing.B, save bool) {
 			g := newGame(b)
 			w := ecs.NewWorld(g.types, ecs.WorldConfig{})
 			spread(w, &g.mover, n, 64)
-			world, owner := fullHistory(w, nil), w.NewOwnerHistory(7, ring)
+			world, owner, at := fullHistory(w, nil), w.NewOwnerHistory(7, ring), 0
 			for i := range ring {
 				owner.Save(i)
 			}
-			at := 0
 			over := func(h *ecs.History) subject {
 				return subject{run: func(n int) {
 					for range n {
@@ -425,13 +432,23 @@ func savesOwner(b *testing.B, save bool) {
 	}
 }
 
-func burn1(p []Position, v []Velocity) { moveRows(p, v) }
+// burn1 is a body of about 1 ns a row, burn20 one of about 20.
+func burn1(p []Position, v []Velocity) {
+	v = v[:len(p)]
+	for i := range p {
+		a, b := &p[i], &v[i]
+		a.X += b.X
+		a.Y += b.Y
+		a.Z += b.Z
+		a.W += b.W
+	}
+}
 
-// burn20 is a body of about 20 ns a row.
 func burn20(p []Position, v []Velocity) {
+	v = v[:len(p)]
 	for i := range p {
 		x := p[i].X
-		for range 20 {
+		for range 40 {
 			x = x*0.5 + v[i].X
 		}
 		p[i].X = x
@@ -439,34 +456,35 @@ func burn20(p []Position, v []Velocity) {
 }
 
 func BenchmarkRatioExecutePlayer(b *testing.B) {
-	for _, c := range []struct {
-		name string
-		body func([]Position, []Velocity)
-	}{{"1ns", burn1}, {"20ns", burn20}} {
-		b.Run(c.name, func(b *testing.B) {
-			g := newGame(b)
-			w := ecs.NewWorld(g.types, ecs.WorldConfig{})
-			spread(w, &g.mover, 64*16, 64)
-			s := ecs.NewSchedule[*frame](g.types)
-			s.Add("body", func(_ *frame, r ecs.Rows) { c.body(g.pos.Slice(r), g.vel.Slice(r)) },
-				ecs.Write(&g.pos), ecs.Read(&g.vel))
-			require.NoError(b, s.Build())
-			pos, vel, f := make([]Position, 1024), make([]Velocity, 1024), &frame{w: w}
-			r := ratio(b, 1<<20, subject{run: func(n int) {
-				for range n {
-					c.body(pos, vel)
-				}
-			}}, subject{run: func(n int) {
-				for range n {
-					s.Execute(w, f)
-				}
-			}}, subject{run: func(n int) {
-				for range n {
-					s.ExecutePlayer(w, f, 7)
-				}
-			}})
-			b.ReportMetric(r[0], "x_slice")
-			b.ReportMetric(r[1]/r[0]*64, "x_world/64")
-		})
-	}
+	g := newGame(b)
+	b.Run("1ns", func(b *testing.B) {
+		executePlayer(b, g, burn1, func(_ *frame, r ecs.Rows) { burn1(g.pos.Slice(r), g.vel.Slice(r)) })
+	})
+	b.Run("20ns", func(b *testing.B) {
+		executePlayer(b, g, burn20, func(_ *frame, r ecs.Rows) { burn20(g.pos.Slice(r), g.vel.Slice(r)) })
+	})
+}
+
+func executePlayer(b *testing.B, g *game, plain func([]Position, []Velocity), body func(*frame, ecs.Rows)) {
+	w := ecs.NewWorld(g.types, ecs.WorldConfig{})
+	spread(w, &g.mover, 64*16, 64)
+	s := ecs.NewSchedule[*frame](g.types)
+	s.Add("body", body, ecs.Write(&g.pos), ecs.Read(&g.vel))
+	require.NoError(b, s.Build())
+	pos, vel, f := make([]Position, 1024), make([]Velocity, 1024), &frame{w: w}
+	r := ratio(b, 1<<20, subject{run: func(n int) {
+		for range n {
+			plain(pos, vel)
+		}
+	}}, subject{run: func(n int) {
+		for range n {
+			s.Execute(w, f)
+		}
+	}}, subject{run: func(n int) {
+		for range n {
+			s.ExecutePlayer(w, f, 7)
+		}
+	}})
+	b.ReportMetric(r[0], "x_slice")
+	b.ReportMetric(r[1]/r[0]*64, "x_world/64")
 }

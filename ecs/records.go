@@ -202,6 +202,10 @@ func (w *World) take(e Entity, p *part) error {
 		if last := uint32(rec & rowMask); last > 0 && int32(last-1) != p.index {
 			w.parts[last-1].cut = w.version // its saves would bring the old entity back
 		}
+		if pg.home == p.index {
+			pg.away &^= bit
+			p.cut = w.version
+		}
 		return nil
 	}
 	home := w.parts[pg.home]

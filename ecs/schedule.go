@@ -152,6 +152,34 @@ func (s *Schedule[C]) execute(w *World, c C, render bool) {
 }
 
 func (s *Schedule[C]) runOne(i int, sys *system[C], w *World, c C) {
+	if sys.once {
+		s.run(i, sys, w, c, onceRows[:])
+		return
+	}
+	s.run(i, sys, w, c, sys.query.All(w))
+}
+
+// onceRows is what a Once system is called with: zero Rows, once.
+var onceRows [1]Rows
+
+// ExecutePlayer runs the same tick systems over the rows of one owner only, at
+// a cost proportional to them. Once systems run too.
+func (s *Schedule[C]) ExecutePlayer(w *World, c C, o Owner) {
+	s.mustBuilt(w)
+	p := w.partOf(o)
+	for i, sys := range s.systems {
+		switch {
+		case sys.render || sys.bits&^w.tags != 0:
+		case sys.once:
+			s.run(i, sys, w, c, onceRows[:])
+		default:
+			s.run(i, sys, w, c, sys.query.ownedBy(w, p))
+		}
+	}
+}
+
+// run runs one system over some rows, locked, and flushes after it.
+func (s *Schedule[C]) run(i int, sys *system[C], w *World, c C, rows []Rows) {
 	w.locks++
 	if debug {
 		w.guardFor(sys.name, &sys.sets, &sys.singles)
@@ -159,12 +187,9 @@ func (s *Schedule[C]) runOne(i int, sys *system[C], w *World, c C) {
 	if s.hook != nil {
 		s.hook.Before(c, i)
 	}
-	if sys.once {
-		sys.run(c, Rows{})
-	} else {
-		for _, r := range sys.query.All(w) {
-			sys.run(c, r)
-		}
+	body := sys.run
+	for _, r := range rows {
+		body(c, r)
 	}
 	if s.hook != nil {
 		s.hook.After(c, i)
@@ -172,38 +197,9 @@ func (s *Schedule[C]) runOne(i int, sys *system[C], w *World, c C) {
 	if debug {
 		w.guard.on = false
 	}
-	w.Unlock()
-}
-
-// ExecutePlayer runs the same tick systems over the rows of one owner only, at
-// a cost proportional to them. Once systems run too.
-func (s *Schedule[C]) ExecutePlayer(w *World, c C, o Owner) {
-	s.mustBuilt(w)
-	for i, sys := range s.systems {
-		if sys.render || sys.bits&^w.tags != 0 {
-			continue
-		}
-		w.locks++
-		if debug {
-			w.guardFor(sys.name, &sys.sets, &sys.singles)
-		}
-		if s.hook != nil {
-			s.hook.Before(c, i)
-		}
-		if sys.once {
-			sys.run(c, Rows{})
-		} else {
-			for _, r := range sys.query.Owned(w, o) {
-				sys.run(c, r)
-			}
-		}
-		if s.hook != nil {
-			s.hook.After(c, i)
-		}
-		if debug {
-			w.guard.on = false
-		}
-		w.Unlock()
+	w.locks--
+	if w.locks == 0 && len(w.commands) > 0 {
+		w.flush()
 	}
 }
 

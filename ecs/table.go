@@ -35,6 +35,8 @@ type table struct {
 	part    *part
 	world   *World
 	stage   *table
+	inWorld int32  // place in histories of the world
+	inPart  int32  // place in histories of the part
 	version uint64 // names the content of ids; never reused
 }
 

@@ -21,7 +21,7 @@ type Types struct {
 	frozen  bool
 	link    *typeData // the hidden parent component
 	queries atomic.Uint32
-	watches atomic.Uint32
+	watches []*Watch
 	tagsMu  sync.Mutex
 	tags    []string
 }
@@ -191,7 +191,12 @@ func (t *Types) describe(h Handle, opts []TypeOption, among []*typeData) (*typeD
 }
 
 // Len is the number of component types.
-func (t *Types) Len() int { return len(t.slots) - 1 }
+func (t *Types) Len() int {
+	if t.link != nil {
+		return len(t.slots) - 2
+	}
+	return len(t.slots) - 1
+}
 
 // Info describes the type of an id below Len.
 func (t *Types) Info(id ID) TypeInfo { return t.slots[int(id)+1].info() }
@@ -202,7 +207,7 @@ func (d *typeData) info() TypeInfo {
 
 // Lookup finds a component type by name.
 func (t *Types) Lookup(name string) (ID, bool) {
-	for _, d := range t.slots[1:] {
+	for _, d := range t.userTypes() {
 		if d.name == name {
 			return d.id, true
 		}

@@ -1,8 +1,208 @@
 package ecs
 
-type watchState struct{}
+import "slices"
 
-type savedWatch struct{}
+// Watch delivers the entities that begin or cease to match a query, each once.
+// What a world's watches have delivered is saved, restored and rolled back with
+// the world, and with an owner's part of it: a tick that runs again is told
+// again. A Watch belongs to Types and serves all their worlds; make it beside
+// the game's handles, before the first world.
+type Watch struct {
+	query *Query
+	index int
+}
 
-func (h *History) saveWatches(s *slot)    {}
-func (h *History) restoreWatches(s *slot) {}
+// NewWatch makes a watch over what the terms match. It panics with
+// [UsageError] when a component is not registered with t, or once a world was
+// made.
+func NewWatch(t *Types, terms ...Term) *Watch {
+	if t.frozen {
+		misuse("NewWatch: the types are frozen by the first NewWorld: make watches before")
+	}
+	v := &Watch{query: NewQuery(t, terms...), index: len(t.watches)}
+	t.watches = append(t.watches, v)
+	return v
+}
+
+// watchState is what one watch knows in one world.
+type watchState struct {
+	seen   []members // by part
+	enter  []Entity
+	leave  []Entity
+	marked []Entity
+}
+
+// members are the entities of one part that a watch has delivered.
+type members struct {
+	version uint64 // names the content; 0: none
+	at      uint64 // the part's change that it is of
+	list    []Entity
+}
+
+// Poll delivers what changed since the last Poll: the entities that match now
+// and did not, in the order of queries by owner, and those that did and do not
+// (they may be gone), in the order in which they were delivered. Both are valid
+// until the next Poll. Parts without structural changes cost nothing.
+func (v *Watch) Poll(w *World) (entered, left []Entity) { return v.poll(w, w.sorted) }
+
+// PollOwner is Poll for the entities of one owner alone. An entity that is
+// transferred leaves one owner and enters another. A watch is polled either by
+// Poll or by PollOwner.
+func (v *Watch) PollOwner(w *World, o Owner) (entered, left []Entity) {
+	p := w.findPart(o)
+	if p == nil {
+		return nil, nil
+	}
+	one := [1]*part{p}
+	return v.poll(w, one[:])
+}
+
+func (v *Watch) poll(w *World, parts []*part) (entered, left []Entity) {
+	if v.query.types != w.types {
+		misuse("watch of other Types than the world's")
+	}
+	s := &w.watches[v.index]
+	for len(s.seen) < len(w.parts) {
+		s.seen = append(s.seen, members{})
+	}
+	s.enter, s.leave, s.marked = s.enter[:0], s.leave[:0], s.marked[:0]
+	if len(w.marks) < len(w.rec) {
+		w.marks = make([]Entity, len(w.rec))
+	}
+	for _, p := range parts {
+		if m := &s.seen[p.index]; m.at != p.changed {
+			s.mark(w, m.list)
+		}
+	}
+	for _, p := range parts {
+		if m := &s.seen[p.index]; m.at != p.changed {
+			v.scan(w, s, p, m)
+		}
+	}
+	for _, e := range s.marked { // what still bears its mark was not met again
+		if w.marks[e.slot()] == e {
+			s.leave = append(s.leave, e)
+			w.marks[e.slot()] = None
+		}
+	}
+	return s.enter, s.leave
+}
+
+// mark notes what was delivered, by index. Of two handles of one index the
+// older is gone.
+func (s *watchState) mark(w *World, list []Entity) {
+	for _, e := range list {
+		at := &w.marks[e.slot()]
+		if old := *at; old != None && !w.Alive(old) {
+			s.leave = append(s.leave, old)
+		} else if old != None && !w.Alive(e) {
+			s.leave = append(s.leave, e)
+			continue
+		}
+		*at = e
+	}
+	s.marked = append(s.marked, list...)
+}
+
+// scan lists what matches in one part, and notes what is new.
+func (v *Watch) scan(w *World, s *watchState, p *part, m *members) {
+	w.version++
+	m.at, m.version = p.changed, w.version
+	m.list = m.list[:0]
+	for _, t := range p.tables {
+		if t.n == 0 || !v.query.matches(t.arch.mask) {
+			continue
+		}
+		m.list = append(m.list, t.ids[:t.n]...)
+		for _, e := range t.ids[:t.n] {
+			if w.marks[e.slot()] == e {
+				w.marks[e.slot()] = None
+			} else {
+				s.enter = append(s.enter, e)
+			}
+		}
+	}
+}
+
+// savedWatch is what a slot keeps of one watch: a part's members, or all.
+type savedWatch struct{ seen []members }
+
+func (h *History) saveWatches(s *slot) {
+	for len(s.watches) < len(h.w.watches) {
+		s.watches = append(s.watches, savedWatch{})
+	}
+	for i := range h.w.watches {
+		seen := h.w.watches[i].seen
+		if h.part != nil {
+			seen = seen[min(int(h.part.index), len(seen)):min(int(h.part.index)+1, len(seen))]
+		}
+		to := &s.watches[i]
+		for len(to.seen) < max(1, len(seen)) {
+			to.seen = append(to.seen, members{})
+		}
+		for k := range to.seen {
+			var from members
+			if k < len(seen) {
+				from = seen[k]
+			}
+			to.seen[k].copy(&from)
+		}
+	}
+}
+
+func (h *History) restoreWatches(s *slot) {
+	var none members
+	for i := range s.watches {
+		seen, from := h.w.watches[i].seen, s.watches[i].seen
+		if h.part != nil {
+			seen = seen[min(int(h.part.index), len(seen)):min(int(h.part.index)+1, len(seen))]
+		}
+		for k := range seen {
+			if k < len(from) {
+				seen[k].copy(&from[k])
+			} else {
+				seen[k].copy(&none)
+			}
+		}
+	}
+}
+
+func (m *members) copy(from *members) {
+	m.at = from.at
+	if m.version != from.version {
+		m.version = from.version
+		m.list = append(m.list[:0], from.list...)
+	}
+}
+
+// hashWatches folds what the watches have delivered, entities by their key.
+func (w *World) hashWatches(h uint64, order func(r Rows, i int) uint64) uint64 {
+	for i := range w.watches {
+		keys := w.scratch.rows[:0]
+		for k := range w.watches[i].seen {
+			for _, e := range w.watches[i].seen[k].list {
+				if key := w.keyOf(e, order); key != SkipRow {
+					keys = append(keys, key)
+				}
+			}
+		}
+		slices.Sort(keys)
+		h = mix(h, uint64(len(keys)))
+		for _, k := range keys {
+			h = mix(h, k)
+		}
+		w.scratch.rows = keys
+	}
+	return h
+}
+
+func (w *World) keyOf(e Entity, order func(r Rows, i int) uint64) uint64 {
+	r, ok := w.Row(e)
+	switch {
+	case !ok:
+		return SkipRow
+	case order == nil:
+		return uint64(e)
+	}
+	return order(r, 0)
+}

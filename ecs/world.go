@@ -38,6 +38,7 @@ type World struct {
 	sorted    []*part // by owner
 	owners    [256]*[256]*part
 	ordered   []*table // all but staging ones, in canonical order
+	made      []*table // the same, in order of creation
 
 	archs      []*archetype
 	archByMask map[Mask]*archetype // looked up, never iterated
@@ -54,7 +55,8 @@ type World struct {
 
 	tags    uint64
 	caches  []*queryCache
-	watches []*watchState
+	watches []watchState
+	marks   []Entity // scratch of watches
 	count   int
 	kids    kidIndex
 	scratch hashScratch
@@ -83,6 +85,7 @@ func NewWorld(t *Types, cfg WorldConfig) *World {
 	}
 	n = min(n, maxSlot/2)
 	w.reserve(2*n/pageLen + 1)
+	w.watches = make([]watchState, len(t.watches))
 	w.newSingles()
 	w.partOf(Nobody)
 	return w

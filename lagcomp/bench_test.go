@@ -5,6 +5,7 @@ import (
 	"math"
 	"testing"
 	"time"
+	"unsafe"
 
 	"github.com/foretick/foretick/lagcomp"
 )
@@ -112,8 +113,7 @@ func recordRatio(c *crowd, rounds int) (float64, time.Duration) {
 		func() { k++; copy(ring[k%len(ring)], src) })
 }
 
-// bruteForce tests every volume of every entity, through the public calls but
-// without the broad phase.
+// raycastRatio compares a ray with testing every volume of every entity.
 func raycastRatio(c *crowd, rounds int) (float64, time.Duration) {
 	past := c.h.At(c.tick-10, 0.5)
 	n, m := 0, 0
@@ -125,10 +125,26 @@ func raycastRatio(c *crowd, rounds int) (float64, time.Duration) {
 		})
 }
 
+// coldRatio is raycastRatio where each ray is the first into its tick.
+func coldRatio(c *crowd, rounds int) (float64, time.Duration) {
+	n, m := 0, 0
+	past := c.h.At(c.tick-10, 0.5)
+	return interleave(rounds, 64,
+		func() {
+			n++
+			lagcomp.Forget(c.h)
+			c.h.At(c.tick-10, 0.5).Raycast(c.ray(n), lagcomp.Filter{ExcludeOwner: uint32(n%c.players + 1)})
+		},
+		func() {
+			m++
+			lagcomp.BruteRaycast(past, c.ray(m), lagcomp.Filter{ExcludeOwner: uint32(m%c.players + 1)})
+		})
+}
+
 func BenchmarkRecord(b *testing.B) {
 	c := newCrowd(b, 64)
 	b.ReportAllocs()
-	b.SetBytes(int64(64 * skeleton * 48))
+	b.SetBytes(int64(64 * skeleton * int(unsafe.Sizeof(lagcomp.Volume{}))))
 	for b.Loop() {
 		c.tick++
 		c.record()
@@ -152,6 +168,8 @@ func BenchmarkRaycast(b *testing.B) {
 			}
 			ratio, _ := raycastRatio(c, 30)
 			b.ReportMetric(ratio, "x_brute")
+			cold, _ := coldRatio(c, 30)
+			b.ReportMetric(cold, "x_brute_cold")
 			b.ReportMetric(100*float64(hits)/float64(i), "%hit")
 		})
 	}

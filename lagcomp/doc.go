@@ -31,6 +31,14 @@
 //	use, reason := judge.Allow(claim, measured)
 //	hit, ok := history.At(use.Tick, use.Fraction).Raycast(ray, filter)
 //
+// Walls that never move are the game's own: cut the ray's Range where it meets
+// one, before asking. Doors and lifts that move are put like players, on a
+// layer of their own, and are then met where they were.
+//
+// [History.Seen] and [History.Invoke] give a check of the game's own the same
+// view, [Projectile] takes what flies slowly from the past to the present, and
+// [History.Explain] lays a disputed shot open as data.
+//
 // Coordinates are whatever unit the game uses; a game in two dimensions leaves
 // Z zero. Nothing here reads a clock, starts a goroutine or holds a global.
 // Recording and querying exclude each other; queries may run in parallel with

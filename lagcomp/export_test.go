@@ -1,8 +1,11 @@
 package lagcomp
 
-// BruteRaycast is Raycast without the broad phase: the exact test of every
+// BruteRaycast is Raycast without the broad phase.
+func BruteRaycast(p Past, r Ray, f Filter) (Hit, bool) { return BruteCast(p, r, 0, f) }
+
+// BruteCast is SphereCast without the broad phase: the exact test of every
 // volume of every entity that may be hit.
-func BruteRaycast(p Past, r Ray, f Filter) (Hit, bool) {
+func BruteCast(p Past, r Ray, radius float32, f Filter) (Hit, bool) {
 	l, ok := r.line()
 	if !ok || p.h == nil {
 		return Hit{}, false
@@ -15,9 +18,12 @@ func BruteRaycast(p Past, r Ray, f Filter) (Hit, bool) {
 			continue
 		}
 		for k := range e.count() {
+			if f.Layers != 0 && f.Layers>>(e.stored(k).Layer&31)&1 == 0 {
+				continue
+			}
 			var v Volume
 			e.volume(k, &v)
-			c, ok := v.cast(p.h.cfg.Shapes, &l, l.max, 0)
+			c, ok := v.cast(p.h.cfg.Shapes, &l, l.max, radius)
 			if !ok || (s.found && c.Distance >= s.best) {
 				continue
 			}
@@ -27,3 +33,18 @@ func BruteRaycast(p Past, r Ray, f Filter) (Hit, bool) {
 	}
 	return s.result()
 }
+
+// Slots is how many entities the tables have room for.
+func Slots(h *History) int { return len(h.lives.slots) }
+
+// Forget makes every tick one that nobody has asked for.
+func Forget(h *History) {
+	for i := range h.ring {
+		h.ring[i].bounded.Store(false)
+		h.ring[i].own.serial.Store(0)
+		h.ring[i].next.serial.Store(0)
+	}
+}
+
+// Indexed says whether a view has a broad phase of its own.
+func Indexed(p Past) bool { return p.a.index(p.b) != nil }

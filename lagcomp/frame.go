@@ -20,8 +20,9 @@ type frame struct {
 	// Bounding spheres cost as much as the copy, and most ticks are never
 	// asked for: they are computed for the first view, which may come from any
 	// of several goroutines.
-	bounded atomic.Bool
-	mu      sync.Mutex
+	bounded   atomic.Bool
+	mu        sync.Mutex
+	own, next index // in this tick, and towards a later one
 }
 
 // probe is an entity as the broad phase sees it.
@@ -46,6 +47,8 @@ type who struct {
 func (f *frame) clear() {
 	f.held = false
 	f.bounded.Store(false)
+	f.own.serial.Store(0)
+	f.next.serial.Store(0)
 	f.probes, f.who, f.volumes = f.probes[:0], f.who[:0], f.volumes[:0]
 }
 
@@ -115,7 +118,7 @@ func bound(vs []Volume) (Sphere, uint16) {
 		mid = mid.along(vs[k].c, 0.25)
 	}
 	var far, r float32
-	var kinds uint16
+	var kinds uint32
 	for i := range vs {
 		v := &vs[i]
 		x, y, z := v.c.X-mid.X, v.c.Y-mid.Y, v.c.Z-mid.Z
@@ -125,13 +128,13 @@ func bound(vs []Volume) (Sphere, uint16) {
 		if !(v.r <= r) {
 			r = v.r
 		}
-		kinds = (kinds<<3 | kinds>>13) + uint16(v.kind) + uint16(v.shape)<<2
+		kinds = kinds*31 + uint32(v.kind) + uint32(v.shape)<<2
 	}
 	s := Sphere{mid.X, mid.Y, mid.Z, grow(mid, sqrt(far)+r)}
 	if !finite(s.R) || !mid.finite() {
-		return Sphere{R: -1}, kinds
+		return Sphere{R: -1}, uint16(kinds ^ kinds>>16)
 	}
-	return s, kinds
+	return s, uint16(kinds ^ kinds>>16)
 }
 
 // grow adds what rounding may have taken off a radius around c.

@@ -167,7 +167,7 @@ func (j *Judge) Allow(c Claim, m Measured) (Claim, Reason) {
 // that one before it is given.
 func (j *Judge) earliest(m Measured) (float64, Reason) {
 	rate := float64(j.cfg.TickRate)
-	reach := (j.rtt.used + bounded(m.Interpolation) + bounded(m.Dwell)).Seconds()*rate + 1
+	reach := (j.rtt.used+bounded(m.Interpolation)+bounded(m.Dwell)).Seconds()*rate + 1
 	why := TooFar
 	if most := j.cfg.MaxRewind.Seconds() * rate; reach > most {
 		reach, why = most, Cap
@@ -186,10 +186,10 @@ func (j *Judge) Stats() JudgeStats { return j.stats }
 // gained, such as between rounds.
 func (j *Judge) Resettle() { j.rtt.resettle() }
 
-// Reset forgets everything but the counters, for a new level in which ticks
-// start anew.
+// Reset forgets the moments used and acknowledged, for a new level in which
+// ticks start anew. The round trip and the counters stay.
 func (j *Judge) Reset() {
-	j.rtt, j.newest, j.last = newTrip(j.cfg), 0, -1
+	j.newest, j.last, j.rtt.last = 0, -1, 0
 }
 
 // moment is a claim in ticks. A fraction that is none counts as 0.

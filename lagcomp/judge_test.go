@@ -24,7 +24,7 @@ func settled(t testing.TB, cfg lagcomp.Config, rtt time.Duration) (*lagcomp.Judg
 	now := lagcomp.Tick(100)
 	for range 180 {
 		now++
-		j.Observe(lagcomp.Measured{Now: now, Newest: now - 3, RTT: rtt})
+		j.Observe(lagcomp.Measured{Now: now, Newest: now - 6, RTT: rtt})
 	}
 	require.Equal(t, rtt, j.RTT())
 	return j, now
@@ -135,7 +135,7 @@ func TestJudgeBounds(t *testing.T) {
 			got, reason := j.Allow(c, m)
 			tick := 1.0
 			reach := (j.RTT()+max(0, m.Interpolation)+max(0, m.Dwell)).Seconds()*float64(rate) + tick
-			reach = min(reach, (600 * ms).Seconds()*float64(rate))
+			reach = min(reach, (600*ms).Seconds()*float64(rate))
 			const rounding = 1e-4
 			require.LessOrEqual(t, at(got), float64(now)+rounding)
 			require.LessOrEqual(t, float64(now)-at(got), reach+rounding, "further back than measured explains")
@@ -164,7 +164,7 @@ func TestHeldBackAcks(t *testing.T) {
 	for now := lagcomp.Tick(1000); now < 1000+120*rate; now++ {
 		played := time.Duration(now-1000) * tick
 		m := lagcomp.Measured{Now: now, Newest: now - 6, RTT: rtt, Interpolation: interpolation}
-		true1 := float64(now) - (rtt + interpolation).Seconds()*rate
+		true1 := float64(now) - (rtt+interpolation).Seconds()*rate
 		fair, _ := honest.Allow(claimOf(true1), m)
 		if played >= 5*time.Second {
 			m.RTT += extra
@@ -230,4 +230,16 @@ func TestJudgeRefusesConfig(t *testing.T) {
 func TestReasonString(t *testing.T) {
 	require.Equal(t, "beyond ack", lagcomp.BeyondAck.String())
 	require.Equal(t, "unknown", lagcomp.Reason(200).String())
+}
+
+// TestAcksDoNotComeUndone: an acknowledgement once seen counts for ever, in
+// whatever order packets arrive.
+func TestAcksDoNotComeUndone(t *testing.T) {
+	j, now := settled(t, lagcomp.Config{}, 200*ms)
+	m := lagcomp.Measured{Now: now, Newest: now - 2, RTT: 200 * ms}
+	j.Observe(m)
+	m.Newest = now - 6
+	got, reason := j.Allow(lagcomp.Claim{Tick: now - 2}, m)
+	require.Equal(t, lagcomp.OK, reason)
+	require.Equal(t, now-2, got.Tick)
 }

@@ -112,6 +112,39 @@ func TestQueriesAgainstOracle(t *testing.T) {
 	require.Greater(t, misses, 20, "too few rays missed to prove anything")
 }
 
+// TestBroadPhaseAgainstBruteForce: with few entities and with so many that they
+// are grouped, the broad phase changes no answer.
+func TestBroadPhaseAgainstBruteForce(t *testing.T) {
+	hits := 0
+	rapid.Check(t, func(t *rapid.T) {
+		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 3))
+		h, w := play(t, r, rapid.IntRange(1, 150).Draw(t, "entities"), 6)
+		for range 12 {
+			tick := w.last - lagcomp.Tick(r.IntN(6))
+			p := h.At(tick, r.Float32()*float32(r.IntN(2)))
+			if r.IntN(4) == 0 {
+				p = h.Between(tick-2, tick, r.Float32())
+			}
+			o := v3{60 * (r.Float64() - .5), 60 * (r.Float64() - .5), 10 * (r.Float64() - .5)}
+			to := v3{40 * (r.Float64() - .5), 40 * (r.Float64() - .5), 8 * (r.Float64() - .5)}
+			ray := lagcomp.RayTo(narrow(o), narrow(to))
+			ray.Range = 5 + 60*r.Float32()
+			radius := r.Float32() * float32(r.IntN(2))
+			f := lagcomp.Filter{Layers: uint32(r.IntN(8))}
+			want, sure := lagcomp.BruteCast(p, ray, radius, f)
+			got, ok := p.SphereCast(ray, radius, f)
+			require.Equal(t, sure, ok)
+			require.Equal(t, want, got)
+			if ok {
+				hits++
+				same, ok := p.Validate(got.ID, ray, f)
+				require.Equal(t, radius == 0, radius == 0 && ok && same == got)
+			}
+		}
+	})
+	require.Greater(t, hits, 20)
+}
+
 func checkCast(t *rapid.T, r *rand.Rand, h *lagcomp.History, w *world, tick lagcomp.Tick, f float32) bool {
 	o := v3{60 * (r.Float64() - .5), 60 * (r.Float64() - .5), 10 * (r.Float64() - .5)}
 	to := v3{30 * (r.Float64() - .5), 30 * (r.Float64() - .5), 6 * (r.Float64() - .5)}

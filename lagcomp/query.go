@@ -21,6 +21,10 @@ func (p Past) SphereCast(r Ray, radius float32, f Filter) (Hit, bool) {
 		}
 		return s.result()
 	}
+	if x := p.a.index(p.b); x != nil {
+		s.through(x)
+		return s.result()
+	}
 	for i := range p.a.probes {
 		if e := p.entity(i); s.near(&e) {
 			s.entity(&e)
@@ -123,8 +127,38 @@ type sweep struct {
 	filter *Filter
 	best   float32 // nothing further away matters
 	hit    Hit
+	place  int // of the entity hit, in the order of recording
 	found  bool
 	ended  bool // what was hit no longer lives that life
+}
+
+// through tests what the broad phase leaves.
+func (s *sweep) through(x *index) {
+	if len(x.groups) == 0 {
+		s.items(x.items)
+		return
+	}
+	for i := range x.groups {
+		if g := &x.groups[i]; s.reaches(Vec{g.X, g.Y, g.Z}, g.R) {
+			s.items(x.items[g.lo:g.hi])
+		}
+	}
+}
+
+func (s *sweep) items(items []swept) {
+	for i := range items {
+		it := &items[i]
+		if !s.reaches(Vec{it.X, it.Y, it.Z}, it.R) {
+			continue
+		}
+		e := entity{af: s.p.a, bf: s.p.a, i: int(it.i), j: int(it.i)}
+		if it.j >= 0 && s.p.f != 0 {
+			e.bf, e.j, e.f = s.p.b, int(it.j), s.p.f
+		}
+		if s.near(&e) {
+			s.entity(&e)
+		}
+	}
 }
 
 // near says whether an entity's bounding sphere is in reach: the broad phase.
@@ -168,10 +202,10 @@ func (s *sweep) entity(e *entity) {
 			continue
 		}
 		c, ok := v.cast(s.p.h.cfg.Shapes, &s.line, s.best, s.radius)
-		if !ok || !(c.Distance <= s.best) || (s.found && c.Distance == s.best) {
+		if !ok || !(c.Distance <= s.best) || (s.found && c.Distance == s.best && e.i >= s.place) {
 			continue
 		}
-		s.best, s.found = c.Distance, true
+		s.best, s.found, s.place = c.Distance, true, e.i
 		s.ended = !s.p.alive(e, s.filter)
 		s.hit = hitOf(w, &v, i, c)
 	}

@@ -13,8 +13,16 @@ type Time struct {
 	Ticks int
 	// Reset: Predicted jumped, forward or back, and the ticks between have no
 	// input. The first start is no reset.
-	Reset          bool
-	Predicted      Tick
+	Reset     bool
+	Predicted Tick
+	// Commands is how many commands to make now, the last of them for tick
+	// Command. They are Ticks and Predicted, unless prediction cannot reach as
+	// far ahead as inputs must (see ClockConfig.History): then Command lies
+	// ahead of Predicted, which is input delay, and the caller keeps commands
+	// until their tick is predicted. Commands for the ticks between, after a
+	// Reset, are nobody's.
+	Commands       int
+	Command        Tick
 	Fraction       float32 // of the tick after Predicted, 0 to 1
 	Render         Tick    // remote entities are shown between this tick …
 	RenderFraction float32 // … and the next
@@ -58,7 +66,9 @@ type Clock struct {
 
 	started   bool
 	predicted float64
-	executed  int64 // floor of predicted: the last tick handed out
+	executed  int64   // floor of predicted: the tick of the last command
+	delay     int64   // of input: how far prediction is held behind it
+	relaxed   float64 // local time since when the delay could be smaller
 	render    float64
 	jumped    bool
 }
@@ -150,14 +160,15 @@ func (c *Clock) Advance(now time.Duration) Time {
 	var out Time
 	if !c.started {
 		c.begin(local)
-		out.Ticks = 1
+		out.Ticks, out.Commands = 1, 1
 	} else {
 		dt := max(0, local-c.last)
 		c.last += dt
 		if dt > 0 && dt <= float64(c.cfg.HardReset) {
 			c.frame += (min(dt, 2) - c.frame) / 16
 		}
-		out.Ticks, out.Reset = c.predict(dt)
+		out.Commands, out.Reset = c.predict(dt)
+		out.Ticks = c.hold(out.Commands, out.Reset)
 		c.show(dt)
 	}
 	c.describe(&out)
@@ -175,7 +186,8 @@ func (c *Clock) begin(local float64) {
 	c.predicted = local + c.target()
 	c.executed = int64(math.Floor(c.predicted))
 	c.issue(c.executed)
-	c.render = min(local-c.delay(), float64(c.newest))
+	c.delay, c.relaxed = max(0, c.executed-c.newest-int64(c.cfg.History)), local
+	c.render = min(local-c.behind(), float64(c.newest))
 }
 
 // target is the offset of predicted time from local time to steer for.
@@ -185,7 +197,10 @@ func (c *Clock) target() float64 {
 		return c.guess()
 	}
 	few := float64(c.cfg.StartBuffer) * math.Exp(-float64(n)/60)
-	return c.late.quantile(0.9965) + c.frame + 0.1 + few
+	// Of 300 samples the worst one may be missed; of more, a larger share, since
+	// steering up is quicker than down and errs on the safe side anyway.
+	spare := 0.0035 + 0.002*max(0, 1-300/float64(n))
+	return c.late.quantile(1-spare) + c.frame + 0.1 + few
 }
 
 // guess is the target before anything is known of the way up.
@@ -218,6 +233,24 @@ func (c *Clock) predict(dt float64) (ticks int, reset bool) {
 	return max(ticks, 0), false
 }
 
+// hold keeps the prediction within the history, by input delay: more as soon as
+// it must, less, a tick at a time, once it could have been less for half a second.
+func (c *Clock) hold(commands int, reset bool) (ticks int) {
+	before := c.delay
+	need := max(0, c.executed-c.newest-int64(c.cfg.History))
+	switch {
+	case reset:
+		c.delay, c.relaxed = need, c.last
+		return 1
+	case need >= c.delay:
+		c.relaxed = c.last
+		c.delay = min(need, before+int64(commands)) // never back
+	case c.last-c.relaxed > c.rate/2:
+		c.delay--
+	}
+	return commands + int(before-c.delay)
+}
+
 func (c *Clock) issue(tick int64) {
 	c.issued[uint64(tick)%uint64(len(c.issued))] = issue{tick, float64(tick) - c.last, c.predicted - float64(tick), true}
 }
@@ -235,8 +268,8 @@ func steer(off float64) float64 {
 	return max(-0.1, -0.01+0.03*(off+1))
 }
 
-// delay is how far render time shall lie behind local time.
-func (c *Clock) delay() float64 {
+// behind is how far render time shall lie behind local time.
+func (c *Clock) behind() float64 {
 	if c.need.len() < 4 {
 		return c.arrival.mean() + float64(c.cfg.SnapshotInterval*c.cfg.StartBuffer) - 1
 	}
@@ -244,7 +277,7 @@ func (c *Clock) delay() float64 {
 }
 
 func (c *Clock) show(dt float64) {
-	off := c.last - c.delay() - (c.render + dt)
+	off := c.last - c.behind() - (c.render + dt)
 	switch far := float64(c.cfg.HardReset); {
 	case off > far:
 		c.render += dt + off
@@ -258,9 +291,20 @@ func (c *Clock) show(dt float64) {
 	c.render = min(c.render, float64(c.newest))
 }
 
+// Next is about when, on the caller's clock, the next predicted tick is due: a
+// loop without frames of its own sleeps until then. false before the start.
+func (c *Clock) Next() (time.Duration, bool) {
+	if !c.started {
+		return 0, false
+	}
+	wait := float64(c.executed+1) - c.predicted
+	return c.origin + time.Duration((c.last+wait)/c.rate*float64(time.Second)) + time.Microsecond, true
+}
+
 func (c *Clock) describe(out *Time) {
 	out.Started = true
-	out.Predicted = c.base + Tick(c.executed)
+	out.Command = c.base + Tick(c.executed)
+	out.Predicted = out.Command - Tick(c.delay)
 	out.Fraction = float32(min(max(c.predicted-float64(c.executed), 0), 1))
 	whole := math.Floor(c.render)
 	out.Render = c.base + Tick(int64(whole))

@@ -12,8 +12,9 @@ type ClockConfig struct {
 	// HardReset is by how many ticks a time may be off and still be steered;
 	// beyond, it jumps. 0 means 10.
 	HardReset int
-	// History is how many ticks predicted time may lie ahead of the newest
-	// snapshot: what the prediction can restore. 0 means 32.
+	// History is how many ticks the prediction may lie ahead of the newest
+	// snapshot: what it can restore. Where inputs must lie farther ahead, the
+	// clock adds input delay. 0 means 32.
 	History int
 	// Window is over how many seconds the buffers are measured. 0 means 10.
 	Window int

@@ -131,6 +131,24 @@ func TestDepthUnderOtherFramesAndIntervals(t *testing.T) {
 	}
 }
 
+// A server may read its socket only when a tick begins: every command then comes
+// a whole number of ticks early.
+func TestDepthWhenTheServerPolls(t *testing.T) {
+	for _, jitter := range []time.Duration{0, 20 * ms, 50 * ms} {
+		for _, frames := range []int{30, 60, 1000} {
+			r := measure(30, 5*time.Second, 25*time.Second, func(seed uint64) *match {
+				m := newMatch(30, 100*ms, jitter, 0.02, seed)
+				m.polled, m.frames = true, frames
+				return m
+			})
+			t.Logf("jitter %v, %d fps: miss %.2f%% (first %.2f%%) depth %.2f d* %.2f confirm %.1f", jitter, frames, 100*r.window.missed(), 100*r.start.missed(), r.window.depth, r.window.oracle, r.confirm)
+			require.LessOrEqual(t, r.window.missed(), 0.005)
+			require.LessOrEqual(t, r.confirm, 5.0)
+			require.Zero(t, r.resets)
+		}
+	}
+}
+
 // stall stops the client's process from second 10 for a while.
 func stall(length time.Duration) func(seed uint64) *match {
 	return func(seed uint64) *match {
@@ -153,6 +171,11 @@ func TestStallOfAnyLengthEndsInOneReset(t *testing.T) {
 			r := m.inputs(back+500*ms, back+10*time.Second)
 			require.LessOrEqual(t, r.missed(), 0.01, "stall of %v", length)
 			require.LessOrEqual(t, r.depth, r.oracle+1.5, "stall of %v", length)
+			for _, f := range m.frameLog {
+				if f.at > back+300*ms {
+					require.Less(t, f.t.Interpolation, 4*tick, "what waited for the process says nothing of the path")
+				}
+			}
 		}
 	}
 }
@@ -240,6 +263,66 @@ func TestRenderTimeNeverPassesTheNewestSnapshotNorRunsBack(t *testing.T) {
 	}
 }
 
+// Where the round trip exceeds what prediction can restore, inputs are delayed:
+// the prediction stays within the history and nothing is missed.
+func TestInputDelayKeepsThePredictionWithinTheHistory(t *testing.T) {
+	for _, c := range []struct {
+		rtt     time.Duration
+		delayed bool
+	}{{100 * ms, false}, {900 * ms, false}, {1500 * ms, true}} {
+		m := newMatch(30, c.rtt, 20*ms, 0.02, 4)
+		m.history = 32
+		m.change = func(m *match, now time.Duration) {
+			lost := 0.02
+			if now > 20*time.Second && now < 22*time.Second {
+				lost = 1
+			}
+			m.up.loss, m.down.loss = lost, lost
+		}
+		m.run(40 * time.Second)
+		delayed, last, beyond := 0, netcode.Time{}, 0
+		for _, f := range m.frameLog {
+			if !f.t.Started {
+				continue
+			}
+			if netcode.Distance(f.t.Predicted, f.newest) > 32 {
+				beyond++
+			}
+			if last.Started && !f.t.Reset {
+				require.EqualValues(t, last.Predicted+netcode.Tick(f.t.Ticks), f.t.Predicted)
+				require.EqualValues(t, last.Command+netcode.Tick(f.t.Commands), f.t.Command)
+				require.GreaterOrEqual(t, f.t.Ticks, 0)
+			}
+			if f.t.Command != f.t.Predicted && f.at > 26*time.Second {
+				delayed++
+			}
+			last = f.t
+		}
+		require.Zero(t, beyond)
+		require.Equal(t, c.delayed, delayed > 0, "RTT %v: %d frames with input delay after the blackhole", c.rtt, delayed)
+		require.LessOrEqual(t, m.inputs(26*time.Second, 40*time.Second).missed(), 0.01)
+	}
+}
+
+func TestNextTellsWhenATickIsDue(t *testing.T) {
+	c := netcode.NewClock(netcode.ClockConfig{})
+	_, ok := c.Next()
+	require.False(t, ok)
+	for i := range netcode.Tick(10) {
+		c.Snapshot(time.Duration(i)*tick, i, 600, true, 50*ms)
+	}
+	now := 9 * tick
+	c.Advance(now)
+	ticks, calls := 0, 0
+	for now < 40*tick {
+		now, _ = c.Next()
+		ticks += c.Advance(now).Ticks
+		calls++
+	}
+	require.InDelta(t, 31, ticks, 4)
+	require.LessOrEqual(t, calls, 3*ticks)
+}
+
 func TestClockBeforeTheFirstSnapshot(t *testing.T) {
 	c := netcode.NewClock(netcode.ClockConfig{})
 	require.Equal(t, netcode.Time{}, c.Advance(time.Second))
@@ -253,6 +336,31 @@ func TestClockBeforeTheFirstSnapshot(t *testing.T) {
 	require.False(t, got.Reset)
 	require.Zero(t, c.Advance(2*time.Second).Ticks)
 	require.Zero(t, c.Advance(time.Second).Ticks, "time that runs back stands still")
+}
+
+// An earliness of a whole number of ticks may be rounded up from just below, and
+// then names the tick after the one it measured.
+func TestEarlinessRoundedOverATicksEdge(t *testing.T) {
+	c := netcode.NewClock(netcode.ClockConfig{})
+	lead := func(i netcode.Tick) int {
+		now := time.Duration(i) * tick
+		if i > 3 {
+			early := netcode.Distance(c.Advance(now).Command, i) + 1
+			c.Snapshot(now, i, int16(early*256), true, 100*ms)
+		} else {
+			c.Snapshot(now, i, 0, false, 100*ms)
+		}
+		return netcode.Distance(c.Advance(now).Command, i)
+	}
+	for i := range netcode.Tick(10) {
+		lead(i)
+	}
+	require.Greater(t, lead(10), 3)
+	last := 0
+	for i := netcode.Tick(11); i < 600; i++ {
+		last = lead(i)
+	}
+	require.LessOrEqual(t, last, 1, "commands that come so early need no lead")
 }
 
 // The tick wraps after 4.5 years at 30 Hz; a server may also start near it.

@@ -78,6 +78,8 @@ func (p *path) receive(now time.Duration) (datagram, bool) {
 // virtual time.
 type match struct {
 	rate, interval, frames int
+	history                int
+	polled                 bool // the server reads its socket at ticks only
 	up, down               path
 	seed                   uint64
 	change                 func(m *match, now time.Duration) // called every frame
@@ -98,6 +100,8 @@ type match struct {
 	sampled        map[netcode.Tick]time.Duration
 	confirm        []time.Duration
 	resets         []time.Duration
+	noRoom         int
+	tap            func(b []byte) // sees every packet sent
 	next           netcode.Tick
 	firstCommand   netcode.Tick
 	newest         netcode.Tick
@@ -121,7 +125,7 @@ type frame struct {
 }
 
 func newMatch(rate int, rtt, jitter time.Duration, loss float64, seed uint64) *match {
-	m := &match{rate: rate, interval: 1, frames: 60, seed: seed}
+	m := &match{rate: rate, interval: 1, frames: 60, history: 64, seed: seed}
 	for i, p := range []*path{&m.up, &m.down} {
 		*p = path{latency: rtt / 2, jitter: jitter, loss: loss, rng: rand.New(rand.NewPCG(seed, uint64(i)))}
 	}
@@ -133,8 +137,8 @@ const startTick = 1000
 func (m *match) run(length time.Duration) {
 	m.server, m.client = netcode.NewConn(netcode.Config{}), netcode.NewConn(netcode.Config{})
 	m.sender = netcode.NewCommandSender(4, netcode.CommandConfig{})
-	m.buffer = netcode.NewCommandBuffer(4, 64)
-	m.clock = netcode.NewClock(netcode.ClockConfig{TickRate: m.rate, SnapshotInterval: m.interval, History: 64})
+	m.buffer = netcode.NewCommandBuffer(4, 128)
+	m.clock = netcode.NewClock(netcode.ClockConfig{TickRate: m.rate, SnapshotInterval: m.interval, History: m.history})
 	m.issuedAt = map[netcode.Tick]float64{}
 	m.sampled = map[netcode.Tick]time.Duration{}
 	m.next = startTick
@@ -177,6 +181,9 @@ func (m *match) serve(now time.Duration) {
 		m.greeted = true
 		for msg, ok := m.server.NextMessage(); ok; msg, ok = m.server.NextMessage() {
 			at := m.serverTicks(d.at)
+			if m.polled {
+				at = float64(m.next)
+			}
 			m.note(msg.Body, at)
 			if err := m.buffer.Read(msg.Body, at); err != nil {
 				panic(err)
@@ -193,6 +200,7 @@ func (m *match) serve(now time.Duration) {
 	}
 	m.next++
 	_, b := p.Finish()
+	m.sent(b)
 	m.down.send(now, b)
 }
 
@@ -254,21 +262,26 @@ func (m *match) frame(now time.Duration) {
 			delete(m.sampled, k)
 		}
 	}
-	if t.Ticks == 0 {
+	if t.Commands == 0 {
 		return
 	}
 	if m.firstCommand == 0 {
-		m.firstCommand = t.Predicted
+		m.firstCommand = t.Command
 	}
-	for i := t.Ticks - 1; i >= 0; i-- {
-		k := t.Predicted - netcode.Tick(i)
+	for i := t.Commands - 1; i >= 0; i-- {
+		k := t.Command - netcode.Tick(i)
 		m.sender.Push(netcode.Command{Tick: k, Render: t.Render, Fraction: uint8(t.RenderFraction * 255), Data: []byte{byte(k), 1, 2, 3}})
 		m.sampled[k] = now
 		m.issuedAt[k] = float64(k) - m.serverTicks(now)
 	}
 	p := m.client.Begin(local)
-	p.Message(netcode.MessageCommands, m.sender.Append(nil, p.Room()))
+	if body := m.sender.Append(nil, p.Room()); len(body) > 0 {
+		p.Message(netcode.MessageCommands, body)
+	} else {
+		m.noRoom++
+	}
 	_, b := p.Finish()
+	m.sent(b)
 	m.up.send(now, b)
 }
 
@@ -279,6 +292,7 @@ func (m *match) greet(now, local time.Duration, t netcode.Time) {
 	}
 	m.greetedAt = now
 	_, b := m.client.Begin(local).Finish()
+	m.sent(b)
 	m.up.send(now, b)
 }
 
@@ -345,4 +359,10 @@ func (m *match) started() time.Duration {
 		}
 	}
 	return math.MaxInt64
+}
+
+func (m *match) sent(b []byte) {
+	if m.tap != nil {
+		m.tap(b)
+	}
 }

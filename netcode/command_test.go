@@ -77,3 +77,149 @@ func TestCommandsRoundTrip(t *testing.T) {
 		}
 	})
 }
+
+// body is what a sender of one byte a command says of these ticks.
+func body(ticks ...netcode.Tick) []byte {
+	s := netcode.NewCommandSender(1, netcode.CommandConfig{Redundancy: 64, Budget: 1 << 16})
+	for _, k := range ticks {
+		s.Push(command(k, byte(k)))
+	}
+	return s.Append(nil, 1<<16)
+}
+
+func TestCommandsLateDuplicateAndFarAreCounted(t *testing.T) {
+	b := netcode.NewCommandBuffer(1, 32)
+	require.NoError(t, b.Read(body(99, 100, 101), 100.5))
+	early, _ := b.Early()
+	require.EqualValues(t, -384, early, "tick 99 came 1.5 ticks late")
+	late, duplicate, far, malformed := b.Stats()
+	require.Equal(t, [4]uint64{2, 0, 0, 0}, [4]uint64{late, duplicate, far, malformed})
+	_, ok := b.Take(100)
+	require.False(t, ok, "late commands are not stored for execution")
+	_, ok = b.Take(101)
+	require.True(t, ok)
+
+	require.NoError(t, b.Read(body(99, 100, 101), 101.5))
+	_, ok = b.Early()
+	require.False(t, ok, "only first arrivals are measured")
+	late, duplicate, _, _ = b.Stats()
+	require.Equal(t, [2]uint64{2, 3}, [2]uint64{late, duplicate})
+
+	require.NoError(t, b.Read(body(133, 134), 101.5))
+	_, _, far, _ = b.Stats()
+	require.EqualValues(t, 1, far)
+	early, ok = b.Early()
+	require.True(t, ok)
+	require.EqualValues(t, (133-101)*256-128, early)
+	newest, _ := b.Newest()
+	require.EqualValues(t, 133, newest)
+
+	require.ErrorIs(t, b.Read([]byte{1}, 101), netcode.ErrMalformed)
+	_, _, _, malformed = b.Stats()
+	require.EqualValues(t, 1, malformed)
+}
+
+func TestCommandExactlyAtItsTickIsInTime(t *testing.T) {
+	b := netcode.NewCommandBuffer(1, 32)
+	require.NoError(t, b.Read(body(100), 100))
+	early, ok := b.Early()
+	require.True(t, ok)
+	require.Zero(t, early)
+	_, ok = b.Take(100)
+	require.True(t, ok)
+}
+
+func TestCommandAckGoesAsFarAsNothingIsOpen(t *testing.T) {
+	b := netcode.NewCommandBuffer(1, 32)
+	require.Zero(t, b.Ack())
+	require.NoError(t, b.Read(body(100, 101, 103), 99.5))
+	require.EqualValues(t, 101, b.Ack())
+	require.NoError(t, b.Read(body(102), 99.75))
+	require.EqualValues(t, 103, b.Ack())
+	b.Take(104)
+	require.EqualValues(t, 104, b.Ack(), "past")
+	require.NoError(t, b.Read(body(103), 108.5))
+	require.EqualValues(t, 108, b.Ack())
+}
+
+func TestCommandsGivenUpAreMeasured(t *testing.T) {
+	b := netcode.NewCommandBuffer(1, 32)
+	require.NoError(t, b.Read(body(100), 99.5))
+	b.Early()
+	// 101 was lost, its tick passed, the client was told and left it out.
+	require.NoError(t, b.Read(body(102), 101.75))
+	early, ok := b.Early()
+	require.True(t, ok)
+	require.EqualValues(t, -192, early)
+	// A gap that is still ahead says nothing.
+	require.NoError(t, b.Read(body(105), 102.5))
+	early, _ = b.Early()
+	require.EqualValues(t, 640, early)
+}
+
+func TestCommandBufferAcrossTheWrap(t *testing.T) {
+	b := netcode.NewCommandBuffer(1, 32)
+	last := netcode.Tick(1<<32 - 3)
+	for i := range netcode.Tick(6) {
+		k := last + i
+		at := float64(k)
+		require.NoError(t, b.Read(body(k, k+1), at-0.5+0))
+		_, ok := b.Take(k)
+		require.True(t, ok, "tick %d", k)
+	}
+}
+
+func TestSpeedHackGainsNothing(t *testing.T) {
+	b := netcode.NewCommandBuffer(1, 32)
+	executed := 0
+	for k := netcode.Tick(0); k < 300; k++ {
+		for i := range netcode.Tick(40) { // 1 200 commands a second at 30 Hz
+			require.NoError(t, b.Read(body(k*40+i), float64(k)))
+		}
+		if _, ok := b.Take(k); ok {
+			executed++
+		}
+		for back := range netcode.Tick(5) {
+			_, ok := b.Take(k - back)
+			require.False(t, ok)
+		}
+	}
+	require.LessOrEqual(t, executed, 300)
+}
+
+func TestSenderKeepsWhatIsNotAcked(t *testing.T) {
+	s := netcode.NewCommandSender(1, netcode.CommandConfig{Redundancy: 2, Budget: 30})
+	require.Empty(t, s.Append(nil, 100))
+	for k := netcode.Tick(1); k <= 10; k++ {
+		s.Push(netcode.Command{Tick: k, Offset: byte(k * 17), Data: []byte{byte(k * 31)}})
+	}
+	has := func(b []byte) (ticks []netcode.Tick) {
+		r := netcode.NewCommandBuffer(1, 64)
+		require.NoError(t, r.Read(b, 0))
+		for k := netcode.Tick(0); k < 64; k++ {
+			if _, ok := r.Take(k); ok {
+				ticks = append(ticks, k)
+			}
+		}
+		return ticks
+	}
+	b := s.Append(nil, 100)
+	require.LessOrEqual(t, len(b), 30)
+	got := has(b)
+	require.Greater(t, len(got), 2)
+	require.EqualValues(t, 10, got[len(got)-1])
+	require.Equal(t, []netcode.Tick{9, 10}, has(s.Append(nil, 18)), "in a small room the newest")
+	require.Empty(t, s.Append(nil, 6))
+	s.Acked(8)
+	require.Equal(t, []netcode.Tick{9, 10}, has(s.Append(nil, 100)))
+	s.Acked(3)
+	require.Equal(t, 2, s.Unacked(), "an old ack changes nothing")
+	s.Push(netcode.Command{Tick: 9}) // the clock jumped back
+	require.Equal(t, []netcode.Tick{9}, has(s.Append(nil, 100)))
+	s.Push(netcode.Command{Tick: 50}) // and forward
+	require.Equal(t, []netcode.Tick{9, 50}, has(s.Append(nil, 100)))
+	for k := netcode.Tick(51); k < 200; k++ {
+		s.Push(netcode.Command{Tick: k})
+	}
+	require.Equal(t, 64, s.Unacked())
+}

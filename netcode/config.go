@@ -10,8 +10,9 @@ import (
 const (
 	// MaxReliable is the longest payload of a reliable message, in bytes.
 	MaxReliable = 64 << 10
-	// MinMTU is the smallest datagram the protocol works with, in bytes.
-	MinMTU = 320
+	// MinMTU is the smallest datagram the protocol works with, in bytes: a
+	// fragment of the stream fits beside what a greedy caller leaves of it.
+	MinMTU = 400
 )
 
 // Config is what a [Conn] may be told. The zero value is the default.
@@ -24,8 +25,8 @@ type Config struct {
 	Timeout time.Duration
 	// Rate is the ceiling of what is sent, in bytes a second of datagrams.
 	// 0 means 32 000. Congestion lowers the rate in force, never raises it above
-	// this. A packet without messages is always allowed, since it carries
-	// acknowledgements.
+	// this. Acknowledgements and 64 bytes of messages a packet always go, and
+	// are paid for later.
 	Rate int
 	// MinRate is the floor that congestion may lower the rate to, in bytes a
 	// second. 0 means 4 000, or Rate where that is smaller.

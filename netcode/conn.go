@@ -22,12 +22,12 @@ type Conn struct {
 	packet  Packet
 	scratch []byte
 
-	rtt      rttEstimator
-	ackDelay time.Duration // smoothed, as the peer reports it
-	rate     rateControl
-	out      streamSender
-	in       streamReceiver
-	closing  closing
+	rtt     rttEstimator
+	ackTime rttEstimator // from sending to knowing, by whatever ack: what a resend waits for
+	rate    rateControl
+	out     streamSender
+	in      streamReceiver
+	closing closing
 
 	heard   time.Duration // when an authentic packet came last
 	started bool
@@ -39,7 +39,6 @@ type sentPacket struct {
 	at      time.Duration
 	size    int
 	told    bool
-	suspect bool     // newer packets were acknowledged: its entries are due again
 	entries []uint16 // of the reliable stream
 }
 

@@ -110,3 +110,53 @@ func TestRoomIsExact(t *testing.T) {
 		require.LessOrEqual(t, len(d), 1200)
 	}
 }
+
+func TestSilentCountsFromTheLastAuthenticPacket(t *testing.T) {
+	a, b := netcode.NewConn(netcode.Config{}), netcode.NewConn(netcode.Config{})
+	require.Zero(t, b.Silent(3*time.Second), "from the first use")
+	require.Equal(t, time.Second, b.Silent(4*time.Second))
+	_, d := finish(a.Begin(0))
+	require.NoError(t, b.Receive(5*time.Second, d))
+	require.ErrorIs(t, b.Receive(6*time.Second, d), netcode.ErrDuplicate)
+	d[0]++
+	require.ErrorIs(t, b.Receive(7*time.Second, d), netcode.ErrChecksum)
+	require.Equal(t, 3*time.Second, b.Silent(8*time.Second))
+}
+
+// However much waits in the stream, and though half of it must go again, every
+// tick has room for a snapshot; and however much the caller sends, the stream
+// moves.
+func TestStreamAndCallerShareThePacket(t *testing.T) {
+	for _, greedy := range []bool{false, true} {
+		a, b := netcode.NewConn(netcode.Config{FixedRate: true}), netcode.NewConn(netcode.Config{})
+		least, now := 1200, time.Duration(0)
+		for i := range 3 {
+			require.NoError(t, a.SendReliable(netcode.Tick(i), 1, make([]byte, 60000)))
+		}
+		for i := 0; a.Pending() > 0; i++ {
+			now += tick
+			require.Less(t, now, 60*time.Second)
+			p := a.Begin(now)
+			least = min(least, p.Room())
+			n := 200
+			if greedy {
+				n = p.Room()
+			}
+			require.True(t, p.Message(50, make([]byte, n)))
+			_, d := finish(p)
+			if i%2 == 0 {
+				require.NoError(t, b.Receive(now, d))
+			}
+			for _, ok := b.NextReliable(); ok; _, ok = b.NextReliable() {
+			}
+			_, d = finish(b.Begin(now))
+			require.NoError(t, a.Receive(now, d))
+		}
+		t.Logf("greedy %v: 180 kB in %v beside messages, room at least %d", greedy, now.Round(ms), least)
+		if greedy {
+			require.GreaterOrEqual(t, least, 500)
+		} else {
+			require.GreaterOrEqual(t, least, 800)
+		}
+	}
+}

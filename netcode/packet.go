@@ -14,7 +14,8 @@ type Packet struct {
 
 // Room is how many bytes the body of a further message may have; 0 when not even
 // an empty one is sure to fit. It shrinks below what the MTU leaves when the
-// rate is used up, and by a share kept for reliable messages that are due.
+// rate is used up, and by a share kept for reliable messages that are due, but
+// an empty packet always has room for 64 bytes.
 func (p *Packet) Room() int {
 	return messageRoom(p.limit - p.reserve - len(p.buf))
 }

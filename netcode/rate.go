@@ -8,8 +8,9 @@ import (
 // rateControl is a token bucket whose rate follows the path. It watches the
 // delay that the connection's own packets build up in front of a bottleneck:
 // the smallest of the last few round trips (so that jitter does not count)
-// above the smallest of the last seconds. Losses lower the rate only to a little
-// above what arrives: on a path that merely loses, that changes nothing.
+// above the smallest of the last seconds. Losses lower the rate only to half
+// again what arrives, and never below a quarter of the ceiling: on a path that
+// merely loses, that changes nothing.
 type rateControl struct {
 	ceiling, floor float64
 	fixed          bool
@@ -141,7 +142,7 @@ func (r *rateControl) adjust() {
 		return
 	}
 	if r.loss > 0.1 {
-		r.rate = min(r.rate, max(r.floor, 1.5*r.delivered))
+		r.rate = min(r.rate, max(r.floor, r.ceiling/4, 1.5*r.delivered))
 	}
 	if queue < queueFull/2+2*r.wobble {
 		grow := 1.10

@@ -94,7 +94,7 @@ func TestLossAndJitterAloneDoNotLowerTheRate(t *testing.T) {
 	for _, c := range []struct {
 		jitter time.Duration
 		loss   float64
-	}{{0, 0.2}, {50 * ms, 0.02}, {100 * ms, 0.1}, {0, 0.25}} {
+	}{{0, 0.2}, {50 * ms, 0.02}, {100 * ms, 0.1}, {0, 0.25}, {250 * ms, 0.02}, {250 * ms, 0.25}} {
 		link := &bottleneck{rate: 1e6, queue: 2 * time.Second, path: path{latency: 50 * ms, jitter: c.jitter, loss: c.loss}}
 		_, carried, server := greedy(link, 3*time.Second, 40*time.Second, nil)
 		t.Logf("jitter %v, loss %.0f%%: %.0f bytes/s carried, loss estimated %.0f%%, lowered %d", c.jitter, 100*c.loss, carried, 100*server.Stats().Loss, server.Stats().Congested)

@@ -127,11 +127,13 @@ func (c *Conn) acknowledge(now time.Duration, h *header) {
 	if s := c.sent.Find(h.ack); s != nil && !s.told {
 		if delay, ok := decodeDelay(h.delay); ok {
 			c.rtt.sample(now-s.at, delay)
-			c.ackDelay += (delay - c.ackDelay) / 8
 			c.rate.roundTrip(now, c.rtt.latest)
 		}
-		c.deliver(h.ack, s)
+		c.deliver(now, h.ack, s)
 	}
+	// A packet is suspected when three newer ones came (RFC 9002's threshold), and
+	// it is overdue: on a path that reorders much, newer ones say little.
+	overdue := c.ackTime.smoothed + c.ackTime.deviation
 	for i := range Seq(32) {
 		seq := h.ack - 1 - i
 		s := c.sent.Find(seq)
@@ -139,9 +141,9 @@ func (c *Conn) acknowledge(now time.Duration, h *header) {
 			continue
 		}
 		if h.ackBits&(1<<i) != 0 {
-			c.deliver(seq, s)
-		} else if i >= 2 {
-			c.suspect(s) // three newer ones came: RFC 9002's threshold
+			c.deliver(now, seq, s)
+		} else if i >= 2 && now-s.at >= overdue {
+			c.suspect(s)
 		}
 	}
 	// Those before the 32 cannot be named by this ack or a later one.
@@ -153,8 +155,9 @@ func (c *Conn) acknowledge(now time.Duration, h *header) {
 	}
 }
 
-func (c *Conn) deliver(seq Seq, s *sentPacket) {
+func (c *Conn) deliver(now time.Duration, seq Seq, s *sentPacket) {
 	s.told = true
+	c.ackTime.sample(now-s.at, 0)
 	c.stats.Delivered++
 	c.rate.acked(s.size)
 	for _, id := range s.entries {

@@ -16,14 +16,19 @@ func (c *Conn) Begin(now time.Duration) *Packet {
 	}
 	h := c.header(now)
 	p.buf = h.append(p.buf)
-	p.limit = min(c.cfg.MTU, len(p.buf)+c.rate.allowance())
+	p.limit = min(c.cfg.MTU, len(p.buf)+max(c.rate.allowance(), alwaysRoom))
 	p.reserve = 0
 	if owed := c.out.owed(maxEntryHead + maxFragment); owed > 0 {
-		p.reserve = min(messageSize(2+owed), max(0, p.limit-len(p.buf)))
+		room := p.limit - len(p.buf)
+		p.reserve = min(messageSize(2+owed), room*3/4, room-alwaysRoom)
 	}
 	c.closing.write(p)
 	return p
 }
+
+// alwaysRoom is what a packet has for messages however little the rate leaves: a
+// player's newest commands must go.
+const alwaysRoom = 66
 
 func (c *Conn) header(now time.Duration) header {
 	h := header{seq: c.next, hasAck: c.window.has(c.window.line), ack: c.window.line, delay: unknownDelay}
@@ -36,13 +41,21 @@ func (c *Conn) header(now time.Duration) header {
 	return h
 }
 
-// resendAfter is how long a stream entry waits for its ack: a round trip, what
-// it varies by, and twice what the peer holds an ack back for.
+// resendAfter is how long a stream entry waits for its ack: as long as acks take,
+// and what that varies by.
 func (c *Conn) resendAfter() time.Duration {
-	if c.rtt.samples == 0 {
+	if c.ackTime.samples == 0 {
 		return 250 * time.Millisecond
 	}
-	return c.rtt.smoothed + max(4*c.rtt.deviation, 10*time.Millisecond) + 2*c.ackDelay
+	return c.ackTime.smoothed + max(3*c.ackTime.deviation, 10*time.Millisecond)
+}
+
+// streamRoom is how much of the packet the stream may have: what was reserved
+// for it, and beyond that what leaves the caller half a packet of the rate, so
+// that a large transfer never holds up commands and snapshots.
+func (c *Conn) streamRoom(p *Packet) int {
+	spare := c.rate.allowance() - len(p.buf) - c.cfg.MTU/2
+	return min(p.limit-len(p.buf), max(p.reserve, spare))
 }
 
 func (c *Conn) finish(p *Packet) (Seq, []byte) {
@@ -50,7 +63,7 @@ func (c *Conn) finish(p *Packet) (Seq, []byte) {
 	c.next++
 	s := c.sent.Insert(seq)
 	entries := s.entries[:0]
-	if room := messageRoom(p.limit - len(p.buf)); room > 2 {
+	if room := messageRoom(c.streamRoom(p)); room > 2 {
 		var body []byte
 		body, entries = c.out.write(c.scratch[:0], room, p.now, entries, &c.stats)
 		if len(body) > 0 {
@@ -91,12 +104,9 @@ func (c *Conn) lose(seq Seq, s *sentPacket) {
 	c.tell(Fate{Seq: seq})
 }
 
-// suspect makes the entries of a packet that is probably lost due again.
+// suspect makes the entries of a packet that is probably lost due again, but
+// for those that a later packet carries.
 func (c *Conn) suspect(s *sentPacket) {
-	if s.suspect {
-		return
-	}
-	s.suspect = true
 	for _, id := range s.entries {
 		c.out.lost(id, s.at)
 	}

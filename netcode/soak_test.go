@@ -111,3 +111,52 @@ func TestStreamSoak(t *testing.T) {
 	require.GreaterOrEqual(t, received[0], uint32(5*(*soakSeconds)*8/10))
 	t.Logf("%.0f × real time", now.Seconds()/time.Since(started).Seconds())
 }
+
+// TestStreamSurvivesTheWorstLink: bursts of loss, 250 ms of jitter, damage, and
+// every 20 s two seconds of nothing, at 60 Hz.
+func TestStreamSurvivesTheWorstLink(t *testing.T) {
+	conns := [2]*netcode.Conn{netcode.NewConn(netcode.Config{}), netcode.NewConn(netcode.Config{})}
+	var links [2]*rough
+	for i := range links {
+		links[i] = &rough{path: path{latency: 20 * ms, jitter: 250 * ms, loss: 0.25, burst: 5, rng: rand.New(rand.NewPCG(8, uint64(i)))},
+			duplicate: 0.1, reorder: 0.1, corrupt: 0.01}
+	}
+	var sent, received [2]netcode.Tick
+	var latest [2]time.Duration // how long an event took at most
+	var sentAt [2]map[netcode.Tick]time.Duration
+	sentAt[0], sentAt[1] = map[netcode.Tick]time.Duration{}, map[netcode.Tick]time.Duration{}
+	const length = 120 * time.Second
+	least := 1200
+	now := time.Duration(0)
+	for ; now < length || conns[0].Pending()+conns[1].Pending() > 0; now += time.Second / 60 {
+		require.Less(t, now, length+20*time.Second)
+		for i, c := range conns {
+			for d, ok := links[1-i].receive(now); ok; d, ok = links[1-i].receive(now) {
+				_ = c.Receive(d.at, d.b)
+				for r, ok := c.NextReliable(); ok; r, ok = c.NextReliable() {
+					require.Equal(t, received[i], r.Tick)
+					latest[i] = max(latest[i], now-sentAt[1-i][r.Tick])
+					received[i]++
+				}
+			}
+			if now < length {
+				require.NoError(t, c.SendReliable(sent[i], 0, make([]byte, sent[i]%90)))
+				sentAt[i][sent[i]] = now
+				sent[i]++
+			}
+			p := c.Begin(now)
+			for _, ok := c.NextFate(); ok; _, ok = c.NextFate() {
+			}
+			least = min(least, p.Room())
+			_, b := p.Finish()
+			if now%(20*time.Second) >= 2*time.Second {
+				links[i].send(now, b)
+			}
+		}
+	}
+	require.Equal(t, sent[0], received[1])
+	require.Equal(t, sent[1], received[0])
+	require.Less(t, max(latest[0], latest[1]), 5*time.Second)
+	require.GreaterOrEqual(t, least, 64, "commands always have room")
+	t.Logf("%d events each way, the slowest took %v; room at least %d; stats %+v", sent[0], max(latest[0], latest[1]).Round(ms), least, conns[0].Stats())
+}

@@ -22,7 +22,7 @@ type Stats struct {
 	ReliableReceived  uint64 // messages that NextReliable gave
 	EntriesSent       uint64 // stream entries (fragments), first time
 	EntriesResent     uint64 // stream entries sent again
-	ReliableResent    uint64 // messages of which at least one entry was sent again
+	ReliableResent    uint64 // of those delivered, messages of which any part was sent again
 
 	Loss      float64       // share of packets sent lately that were lost, 0 to 1
 	Bandwidth int           // bytes/s the peer acknowledged lately

@@ -10,7 +10,6 @@ type outEntry struct {
 	first, last bool
 	due         bool // to be sent with the next packet that has room
 	acked       bool
-	resent      bool // any entry of this message so far was sent twice; counted at its last
 	sends       uint8
 	sentAt      time.Duration
 }
@@ -19,6 +18,7 @@ type streamSender struct {
 	ring       [streamQueue]outEntry
 	head, next uint16 // the oldest entry not acknowledged, and the one to be queued next
 	messages   int    // of which the last entry has not been passed
+	resent     bool   // an entry passed of the message at head was sent more than once
 }
 
 func (s *streamSender) at(id uint16) *outEntry { return &s.ring[id%streamQueue] }
@@ -90,9 +90,15 @@ func (s *streamSender) delivered(id uint16, st *Stats) {
 	}
 	s.at(id).acked = true
 	for s.head != s.next && s.at(s.head).acked {
-		if s.at(s.head).last {
+		e := s.at(s.head)
+		s.resent = s.resent || e.sends > 1
+		if e.last {
 			s.messages--
 			st.ReliableDelivered++
+			if s.resent {
+				st.ReliableResent++
+			}
+			s.resent = false
 		}
 		s.head++
 	}
@@ -130,10 +136,6 @@ func (s *streamSender) sent(e *outEntry, now time.Duration, st *Stats) {
 		st.EntriesSent++
 	} else {
 		st.EntriesResent++
-		if !e.resent && e.first {
-			st.ReliableResent++
-		}
-		e.resent = true
 	}
 	e.due, e.sentAt = false, now
 	if e.sends < 255 {

@@ -82,6 +82,20 @@ func (p *Predictor) Start(t Tick) {
 	p.save(t)
 }
 
+// Restart declares that the world holds the state after tick t, and runs the
+// ticks from there to the newest again, which it counts. Everything remembered
+// is forgotten: for changes that no saved state has, such as an entity's change
+// of owner.
+func (p *Predictor) Restart(t Tick) int {
+	now := p.now
+	p.Start(t)
+	if int32(now-t) <= 0 {
+		return 0
+	}
+	p.now = now
+	return p.replay(t)
+}
+
 // Started tells whether Start was called.
 func (p *Predictor) Started() bool { return p.started }
 

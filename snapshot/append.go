@@ -1,12 +1,15 @@
 package snapshot
 
-import "slices"
+import (
+	"encoding/binary"
+	"slices"
+)
 
 const (
-	headerBits  = 32 + 2 + 33 // tick, marks, usual distance at most
-	spansLeast  = 3 + 33 + 33 // one span at most
-	removalBits = 33 + 1 + 33 // one removal at most
-	maxMisfits  = 8           // records tried after the first that did not fit
+	headerBits  = 40 + 24 + 12 + 8 + 33 + 13 + 13 // tick, length, marks, flush, usual distances at most
+	spansLeast  = 3 + 33 + 33                     // one span at most
+	removalBits = 33 + 1 + 33                     // one removal at most
+	maxMisfits  = 8                               // records tried after the first that did not fit
 )
 
 // candidate is an entity with something to send.
@@ -18,13 +21,15 @@ type candidate struct {
 	encoded bool
 	chosen  bool
 	gained  uint32
-	pos, n  int // its record in the scratch bits
+	pos, n  int // its bits
+	sym, m  int // its flags
+	size    int // of both, in bits
 }
 
 // Append appends the snapshot of the Source's current tick in at most room bytes
 // and fills rec with what it carries. The viewer's own entities come first; what
 // finds no room of the others is listed as postponed and goes earlier next time.
-// With too little room for any snapshot (some 24 bytes) nothing is appended. Call it
+// With too little room for any snapshot (some 32 bytes) nothing is appended. Call it
 // at most once a tick, after End.
 func (s *Sender) Append(dst []byte, room int, rec *Sent) []byte {
 	rec.Reset()
@@ -42,32 +47,84 @@ func (s *Sender) Append(dst []byte, room int, rec *Sent) []byte {
 	own := s.choose(room * 8)
 	s.postpone()
 
-	w := &s.out
-	w.Reset(dst)
 	from := len(dst)
-	w.put(uint64(rec.tick), 32)
-	w.Bool(len(s.runs) == 0)
-	w.Bool(own)
-	w.Golomb(s.usual())
-	s.writeLeaving(w, rec)
-	s.writeRecords(w, rec)
-	if len(s.runs) > 0 {
-		writeSpans(w, coarsen(s.runs, room*8-w.Len()+from*8-8))
-	}
-	dst = w.Bytes()
-	w.Reset(nil)
+	dst = s.write(dst, room, own, rec)
 	s.count.Snapshots++
 	s.count.Bytes += uint64(len(dst) - from)
 	return dst
 }
 
-// usual is the distance of the baseline that most records have.
-func (s *Sender) usual() uint32 {
-	if d := s.src.tick - s.newest; s.newest != 0 && d <= maxBack {
-		return d
+// appendTick appends the tick: the lowest 15 bits, once the viewer is known to have
+// received a snapshot not long ago, else all.
+func (s *Sender) appendTick(dst []byte) []byte {
+	t := uint32(s.src.tick)
+	if s.newest != 0 && t-s.newest < 1<<13 {
+		return binary.LittleEndian.AppendUint16(dst, uint16(t&0x7fff))
 	}
-	return 0
+	dst = binary.LittleEndian.AppendUint16(dst, uint16(t&0x7fff|0x8000))
+	return append(dst, byte(t>>15), byte(t>>23), byte(t>>31))
 }
+
+// write appends the snapshot: its tick, the length of the flags, the flags, and the
+// bits.
+func (s *Sender) write(dst []byte, room int, own bool, rec *Sent) []byte {
+	h := &s.head
+	h.f.syms, h.f.cost = h.f.syms[:0], 0
+	h.w.Reset(h.w.buf[:0])
+	h.flag(ctxComplete, len(s.runs) == 0)
+	h.flag(ctxOwn, own)
+	h.w.Golomb(s.usual[0])
+	if s.usual[0] != 0 {
+		h.w.Write(uint64(s.usual[1]), 6)
+		if s.usual[1] != 0 {
+			h.w.Write(uint64(s.usual[2]), 6)
+		}
+	}
+	s.writeLeaving(&h.w, rec)
+	s.writeRecords(rec)
+
+	s.rc.reset(s.rc.out[:0])
+	s.rc.encode(h.f.syms, s.src.reg.probs)
+	flags := s.rc.finish(0)
+	if st := s.cfg.Statistics; st != nil {
+		for _, sym := range h.f.syms {
+			st.n[sym>>1][sym&1]++
+		}
+	}
+	if len(s.runs) > 0 {
+		writeSpans(&h.w, coarsen(s.runs, (room-5-3-len(flags))*8-h.w.Len()))
+	}
+	dst = s.appendTick(dst)
+	dst = binary.AppendUvarint(dst, uint64(len(flags)))
+	dst = append(dst, flags...)
+	return append(dst, h.w.Bytes()...)
+}
+
+// aim chooses the usual baselines: the newest delivered snapshot, and two older
+// ones, each as far before the next as that is ago.
+func (s *Sender) aim() {
+	s.usual = [3]uint32{}
+	d := s.src.tick - s.newest
+	if s.newest == 0 || d > maxBack {
+		return
+	}
+	s.usual[0] = d
+	for i, from := 1, uint32(0); i < 3; i++ {
+		best := uint32(0)
+		for back := from + 1; back < 64 && d+back < 64; back++ {
+			if s.acked>>back&1 != 0 && (best == 0 || gap(back-from, d) < gap(best-from, d)) {
+				best = back
+			}
+		}
+		if best == 0 {
+			return
+		}
+		s.usual[i] = best - from
+		from = best
+	}
+}
+
+func gap(a, b uint32) uint32 { return max(a, b) - min(a, b) }
 
 // collect lists the entities that leave and those with something to send.
 func (s *Sender) collect() {
@@ -81,16 +138,17 @@ func (s *Sender) collect() {
 		if g.state != wireLive {
 			continue
 		}
-		e := s.src.slots[g.slot]
-		a := s.audience(e.vers[e.head].owner)
-		if e.refs {
-			s.noteRefs(g, e, a)
+		h := &s.src.hot[g.slot]
+		a := s.audience(h.owner)
+		if h.refs {
+			s.noteRefs(g, s.src.slots[g.slot], a)
 		}
-		if g.acks && !after(e.changed[a], g.acked) && (len(g.refs) == 0 || !after(g.refSince, g.acked)) {
+		if g.acks && !after(h.changed[a], g.acked) && !g.pending() {
 			continue
 		}
 		c := candidate{wire: WireID(w), own: a == audienceOwner, spawn: !g.acks, gained: g.gained}
 		if c.spawn {
+			e := s.src.slots[g.slot]
 			c.words = s.src.reg.wordsOf(s.src.reg.visibleMask(e.vers[e.head].mask, a))
 		}
 		s.cands = append(s.cands, c)
@@ -101,16 +159,18 @@ func (s *Sender) collect() {
 func (s *Sender) choose(room int) bool {
 	left := room - headerBits - 8 - 2 - 33 - spansLeast
 	left = s.chooseLeaving(left)
-	s.scratch.Reset(s.bits)
-	defer func() { s.bits = s.scratch.Bytes() }()
-	for i := range s.cands { // in the order of wire ids, while all fits
+	s.aim()
+	s.code.f.syms = s.code.f.syms[:0]
+	s.code.w.Reset(s.bits)
+	for i := range s.cands { // in the order of wire ids
 		s.encode(&s.cands[i])
 	}
+	s.bits = s.code.w.Bytes()
 	total := 0
 	var load spawnLoad
 	fits := true
 	for i := range s.cands {
-		total += s.cands[i].n
+		total += s.cands[i].size
 		fits = fits && load.add(&s.cands[i])
 	}
 	if fits && total+s.gapBits(len(s.cands)) <= left {
@@ -143,7 +203,9 @@ func (s *Sender) gapBits(n int) int {
 	if n == 0 {
 		return 0
 	}
-	return n * (1 + golombBits(uint32(len(s.shown)/n)) + 1)
+	c := s.code.costs
+	flags := (c[ctxMore][1]+max(c[ctxNext][0], c[ctxNext][1]))/256 + 1
+	return n * (int(flags) + golombBits(uint32(len(s.shown)/n)))
 }
 
 // chooseSome fills the room: own entities, then by what was gained.
@@ -170,13 +232,13 @@ func (s *Sender) chooseSome(left int) bool {
 		if misfits > maxMisfits && !c.own {
 			break
 		}
-		if used+c.n+s.gapBits(n+1) > left || !load.add(c) {
+		if used+c.size+s.gapBits(n+1) > left || !load.add(c) {
 			misfits++
 			own = own && !c.own
 			continue
 		}
 		c.chosen = true
-		used += c.n
+		used += c.size
 		n++
 	}
 	if !own {
@@ -268,16 +330,20 @@ func (s *Sender) writeLeaving(w *BitWriter, rec *Sent) {
 	}
 }
 
-func (s *Sender) writeRecords(w *BitWriter, rec *Sent) {
-	at := WireID(0)
+func (s *Sender) writeRecords(rec *Sent) {
+	h, at := &s.head, WireID(0)
 	for i := range s.cands {
 		c := &s.cands[i]
 		if !c.chosen {
 			continue
 		}
-		w.Bool(true)
-		w.Golomb(uint32(c.wire - at - 1))
-		w.splice(s.bits, c.pos, c.n)
+		h.flag(ctxMore, true)
+		h.flag(ctxNext, c.wire == at+1)
+		if c.wire != at+1 {
+			h.w.Golomb(uint32(c.wire - at - 2))
+		}
+		h.f.syms = append(h.f.syms, s.code.f.syms[c.sym:c.sym+c.m]...)
+		h.w.splice(s.bits, c.pos, c.n)
 		at = c.wire
 		g := &s.shown[c.wire]
 		if g.acks && g.last == g.acked {
@@ -290,5 +356,5 @@ func (s *Sender) writeRecords(w *BitWriter, rec *Sent) {
 			s.count.Spawns++
 		}
 	}
-	w.Bool(false)
+	h.flag(ctxMore, false)
 }

@@ -69,7 +69,7 @@ func (c *compiler) stepped(t reflect.Type, offset uintptr, path string, g tag, o
 		v, index float64
 	}{{"min", g.min, lo}, {"max", g.max, hi}} {
 		if r := math.Round(e.index); math.Abs(e.index-r) > 1e-6*max(1, math.Abs(r)) {
-			c.fail(path, fmt.Sprintf("%s=%g is not a multiple of step=%g: 0 must lie on the grid, and so must the ends", e.name, e.v, g.step), fmt.Sprintf("use %s=%g", e.name, r*g.step))
+			c.fail(path, fmt.Sprintf("%s=%g is not a multiple of step=%g: 0 must lie on the grid, and so must the ends", e.name, e.v, g.step), fmt.Sprintf("use %s=%.7g", e.name, r*g.step))
 			return
 		}
 	}

@@ -19,106 +19,148 @@ func (s *Sender) baseline(g *shown, e *entity) int {
 	return i
 }
 
-// encode writes a candidate's record to the scratch bits.
+// isUsual tells whether a viewer that looks for its newest value at or before the
+// usual tick finds the acked one.
+func (s *Sender) isUsual(g *shown) bool {
+	if s.usual[0] == 0 {
+		return false
+	}
+	t := s.src.tick - s.usual[0]
+	return g.acked == t || (after(t, g.acked) && (g.last == g.acked || after(g.since, t)))
+}
+
+// history finds the two older usual baselines of a record, or returns false.
+func (s *Sender) history(g *shown, e *entity, base int, b *baselines, a audience) bool {
+	d := s.usual
+	if d[2] == 0 || s.src.tick-g.acked != d[0] || d[0]+d[1]+d[2] >= uint32(min(s.cfg.Window, 64)) {
+		return false
+	}
+	if g.older>>d[1]&1 == 0 || g.older>>(d[1]+d[2])&1 == 0 {
+		return false
+	}
+	reg := s.src.reg
+	mask := reg.visibleMask(e.vers[base].mask, a)
+	for i, back := range [2]uint32{d[1], d[1] + d[2]} {
+		v := e.find(g.acked - back)
+		if v < 0 || reg.visibleMask(e.vers[v].mask, a) != mask || s.audience(e.vers[v].owner) != a {
+			return false
+		}
+		b.words[i+1] = e.lane(v, a)
+	}
+	b.n, b.d1, b.d2, b.d3 = 3, int64(d[0]), int64(d[0]+d[1]), int64(d[0]+d[1]+d[2])
+	return true
+}
+
+// encode writes a candidate's record to the scratch flags and bits.
 func (s *Sender) encode(c *candidate) {
 	g := &s.shown[c.wire]
 	e := s.src.slots[g.slot]
-	w := &s.scratch
-	c.pos, c.encoded = w.Len(), true
-	v := &e.vers[e.head]
-	a := s.audience(v.owner)
+	w := &s.code
+	c.pos, c.sym = w.w.Len(), len(w.f.syms)
+	w.f.cost = 0
+	a := s.audience(e.vers[e.head].owner)
 	base := s.baseline(g, e)
-	w.Bool(base < 0)
+	w.flag(ctxFull, base < 0)
 	if base < 0 {
-		s.encodeFull(w, g, e, a)
+		s.encodeFull(g, e, a)
 	} else {
-		s.encodeDelta(w, g, e, a, base)
+		s.encodeDelta(g, e, a, base)
 	}
-	c.n = w.Len() - c.pos
+	c.n, c.m = w.w.Len()-c.pos, len(w.f.syms)-c.sym
+	c.size = c.n + int(w.f.cost+255)/256
 }
 
 // encodeFull writes a record against the defaults of the kind.
-func (s *Sender) encodeFull(w *BitWriter, g *shown, e *entity, a audience) {
-	reg, v := s.src.reg, &e.vers[e.head]
+func (s *Sender) encodeFull(g *shown, e *entity, a audience) {
+	reg, v, c := s.src.reg, &e.vers[e.head], &s.code
 	k := &reg.kinds[e.kind]
-	w.Write(uint64(e.kind), bits.Len(uint(len(reg.kinds)-1)))
-	w.Bool(a == audienceOwner)
+	c.w.Write(uint64(e.kind), bits.Len(uint(len(reg.kinds)-1)))
+	c.flag(ctxMine, a == audienceOwner)
 	if a == audiencePublic {
-		w.Bool(v.owner != 0)
+		c.flag(ctxOwned, v.owner != 0)
 	}
 	if v.owner != 0 {
-		w.Write(uint64(v.owner), 16)
+		c.w.Write(uint64(v.owner), 16)
 	}
-	w.Golomb(min(s.src.tick-g.born, maxBack))
+	c.w.Golomb(min(s.src.tick-g.born, maxBack))
 	mask := reg.visibleMask(v.mask, a)
-	s.encodeMask(w, mask, reg.visibleMask(k.mask, a))
-	r := recordWriter{w: w, s: s, g: g, a: a, baseMask: k.mask, base: k.words[a]}
-	r.body(v.mask, e.lane(e.head, a))
+	r := recordWriter{coder: c, reg: reg, g: g, a: a, baseMask: reg.visibleMask(k.mask, a)}
+	r.base.words[0] = k.words[a]
+	s.encodeMask(mask, r.baseMask)
+	r.body(mask, e.lane(e.head, a))
 }
 
-// encodeDelta writes a record against a version that the viewer holds.
-func (s *Sender) encodeDelta(w *BitWriter, g *shown, e *entity, a audience, base int) {
-	reg, v, b := s.src.reg, &e.vers[e.head], &e.vers[base]
-	d := s.src.tick - g.acked
-	w.Bool(d == s.usual())
-	if d != s.usual() {
-		w.Golomb(d - 1)
+// encodeDelta writes a record against versions that the viewer holds.
+func (s *Sender) encodeDelta(g *shown, e *entity, a audience, base int) {
+	reg, v, b, c := s.src.reg, &e.vers[e.head], &e.vers[base], &s.code
+	usual := s.isUsual(g)
+	c.flag(ctxUsual, usual)
+	if !usual {
+		c.w.Golomb(s.src.tick - g.acked - 1)
 	}
-	s.encodeMask(w, reg.visibleMask(v.mask, a), reg.visibleMask(b.mask, a))
-	r := recordWriter{w: w, s: s, g: g, a: a, acked: true, baseMask: b.mask, base: e.lane(base, a)}
-	r.body(v.mask, e.lane(e.head, a))
+	r := recordWriter{coder: c, reg: reg, g: g, a: a, baseMask: reg.visibleMask(b.mask, a)}
+	r.base.n, r.base.words[0] = 1, e.lane(base, a)
+	if usual && s.usual[2] != 0 {
+		c.flag(ctxHistory, s.history(g, e, base, &r.base, a))
+	}
+	mask := reg.visibleMask(v.mask, a)
+	s.encodeMask(mask, r.baseMask)
+	r.body(mask, e.lane(e.head, a))
 }
 
-func (s *Sender) encodeMask(w *BitWriter, mask, usual uint64) {
-	w.Bool(mask != usual)
+func (s *Sender) encodeMask(mask, usual uint64) {
+	s.code.flag(ctxMask, mask != usual)
 	if mask != usual {
-		w.Write(mask, len(s.src.reg.comps))
+		s.code.w.Write(mask, len(s.src.reg.comps))
 	}
 }
 
 // recordWriter writes the components of one record.
 type recordWriter struct {
-	w        *BitWriter
-	s        *Sender
+	*coder
+	reg      *Registry
 	g        *shown
 	a        audience
-	acked    bool // base is a version the viewer holds, not a kind's defaults
 	baseMask uint64
-	base     []int32
+	base     baselines
 	ref      int
 }
 
 func (r *recordWriter) body(mask uint64, words []int32) {
-	reg := r.s.src.reg
 	off := 0
 	for m := mask; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros64(m)
-		c := reg.comps[i]
-		base, held := reg.component(r.baseMask, r.base, i), r.acked
-		if base == nil {
-			base, held = c.zero[r.a], false
-		}
+		c := r.reg.comps[i]
 		if len(c.codes[r.a]) > 0 {
-			r.component(c, base, words[off:off+c.words], held)
+			b := r.reg.baseOf(&r.base, r.baseMask, i, r.a)
+			r.component(c, &b, words[off:off+c.words])
 		}
 		off += c.words
 	}
 }
 
-// component writes a flag, and if it is set one for each word with its difference.
-func (r *recordWriter) component(c *Schema, base, words []int32, held bool) {
-	refs := r.ref
-	changed := false
+// baseOf narrows baselines to a component; one that they lack starts from zero.
+func (r *Registry) baseOf(b *baselines, mask uint64, comp int, a audience) baselines {
+	c := r.comps[comp]
+	if mask>>comp&1 == 0 {
+		return baselines{words: [3][]int32{c.zero[a]}}
+	}
+	return b.at(r.wordsOf(mask&(1<<comp-1)), c.words)
+}
+
+// component writes a flag, and if it is set each word's difference.
+func (r *recordWriter) component(c *Schema, b *baselines, words []int32) {
+	refs, changed := r.ref, false
 	for i := range c.codes[r.a] {
 		k := &c.codes[r.a][i]
 		if k.kind == wordRef {
-			changed = changed || !r.sameRef(refs, held)
+			changed = changed || !r.sameRef(refs, b.n > 0)
 			refs++
-		} else if words[k.word] != base[k.word] {
+		} else if words[k.word] != b.words[0][k.word] {
 			changed = true
 		}
 	}
-	r.w.Bool(changed)
+	r.flag(b.componentContext(c.codes[r.a]), changed)
 	if !changed {
 		r.ref = refs
 		return
@@ -126,25 +168,22 @@ func (r *recordWriter) component(c *Schema, base, words []int32, held bool) {
 	for i := range c.codes[r.a] {
 		k := &c.codes[r.a][i]
 		if k.kind == wordRef {
-			same := r.sameRef(r.ref, held)
-			r.w.Bool(!same)
+			same := r.sameRef(r.ref, b.n > 0)
+			r.flag(ctxRef, !same)
 			if !same {
-				r.w.Write(uint64(r.g.refs[r.ref].value), 16)
+				r.w.Write(uint64(r.g.refs.list[r.ref].value), 16)
 			}
 			r.ref++
 			continue
 		}
-		d := k.residual(base[k.word], words[k.word])
-		r.w.Bool(d != 0)
-		if d != 0 {
-			k.write(r.w, d)
-		}
+		g := k.predict(b)
+		r.value(&g, k.residual(g.value, words[k.word]))
 	}
 }
 
 // sameRef tells whether the viewer's baseline holds what a reference means now.
 func (r *recordWriter) sameRef(i int, held bool) bool {
-	n := &r.g.refs[i]
+	n := &r.g.refs.list[i]
 	if held {
 		return !after(n.since, r.g.acked)
 	}

@@ -127,10 +127,10 @@ func FuzzUnpack(f *testing.F) {
 	f.Add([]byte{})
 	f.Fuzz(func(t *testing.T, p []byte) {
 		var c command
-		if err := s.Unpack(p, ptr(&c)); err != nil {
+		if err := s.UnpackRefs(p, sameRefs{}, ptr(&c)); err != nil {
 			require.ErrorIs(t, err, snapshot.ErrMalformed)
 			return
 		}
-		require.Equal(t, p, s.Pack(ptr(&c), nil))
+		require.Equal(t, p, s.PackRefs(ptr(&c), sameRefs{}, nil))
 	})
 }

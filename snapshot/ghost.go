@@ -46,6 +46,16 @@ func (g *Ghost) exact(t Tick) int {
 	return -1
 }
 
+// upTo is the newest version of tick t or before, or −1.
+func (g *Ghost) upTo(t Tick) int {
+	for k := range g.n {
+		if i := g.at(k); !after(g.vers[i].tick, t) {
+			return i
+		}
+	}
+	return -1
+}
+
 func (g *Ghost) state(i int, t Tick) State {
 	v := &g.vers[i]
 	n := g.r.reg.wordsOf(v.mask)
@@ -67,10 +77,8 @@ func (g *Ghost) At(t Tick) (State, bool) {
 	if g.n == 0 || !g.r.received(t) || after(g.Born, t) || (g.Gone != 0 && !after(g.Gone, t)) || g.postponed(t) {
 		return State{}, false
 	}
-	for k := range g.n {
-		if i := g.at(k); !after(g.vers[i].tick, t) {
-			return g.state(i, t), true
-		}
+	if i := g.upTo(t); i >= 0 {
+		return g.state(i, t), true
 	}
 	return State{}, false
 }

@@ -16,7 +16,8 @@ func (h *hasher) add(v uint64) {
 // hold wire ids.
 func (h *hasher) entity(reg *Registry, wire WireID, kind int, owner uint16, mask uint64, words []int32, a audience, refs []refNote) int {
 	h.add(uint64(wire) | uint64(kind)<<16 | uint64(owner)<<32 | uint64(a)<<48)
-	h.add(reg.visibleMask(mask, a))
+	mask = reg.visibleMask(mask, a)
+	h.add(mask)
 	fields, ref, off := 0, 0, 0
 	for m := mask; m != 0; m &= m - 1 {
 		c := reg.comps[bits.TrailingZeros64(m)]
@@ -72,7 +73,11 @@ func (s *Sender) Hash() (hash uint64, fields int) {
 		e := s.src.slots[g.slot]
 		v := &e.vers[e.head]
 		a := s.audience(v.owner)
-		fields += h.entity(s.src.reg, WireID(w), e.kind, v.owner, v.mask, e.lane(e.head, a), a, g.refs)
+		var refs []refNote
+		if g.refs != nil {
+			refs = g.refs.list
+		}
+		fields += h.entity(s.src.reg, WireID(w), e.kind, v.owner, v.mask, e.lane(e.head, a), a, refs)
 	}
 	return uint64(h), fields
 }

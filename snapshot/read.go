@@ -1,6 +1,7 @@
 package snapshot
 
 import (
+	"encoding/binary"
 	"errors"
 	"math/bits"
 	"slices"
@@ -33,13 +34,15 @@ type record struct {
 // used.
 func (r *Receiver) Read(b []byte) (Tick, error) {
 	r.changes = r.changes[:0]
-	r.in.Reset(b)
-	t := Tick(r.in.Read(32))
-	if r.received(t) {
+	t, err := r.split(b)
+	if err == nil && r.received(t) {
 		r.count.Duplicate++
 		return t, nil
 	}
-	if err := r.parse(t); err != nil {
+	if err == nil {
+		err = r.parse(t)
+	}
+	if err != nil {
 		r.count.Malformed++
 		if errors.Is(err, ErrBaseline) {
 			r.count.Baseline++
@@ -50,12 +53,49 @@ func (r *Receiver) Read(b []byte) (Tick, error) {
 	return t, nil
 }
 
+// split finds a snapshot's tick, flags and bits.
+func (r *Receiver) split(b []byte) (Tick, error) {
+	t, b, ok := r.tickOf(b)
+	if !ok {
+		return 0, malformed("tick")
+	}
+	n, k := binary.Uvarint(b)
+	if k <= 0 || n > uint64(len(b)-k) {
+		return 0, malformed("length of the flags")
+	}
+	r.in.probs = r.reg.probs
+	r.in.rc.reset(b[k : k+int(n)])
+	r.in.Reset(b[k+int(n):])
+	return t, nil
+}
+
+// tickOf reads the tick; of a short one it takes the tick nearest to the newest.
+func (r *Receiver) tickOf(b []byte) (Tick, []byte, bool) {
+	if len(b) < 2 {
+		return 0, nil, false
+	}
+	low := uint32(binary.LittleEndian.Uint16(b))
+	if low < 0x8000 {
+		d := int32((low-r.newest)<<17) >> 17
+		return r.newest + uint32(d), b[2:], r.newest != 0
+	}
+	if len(b) < 5 || b[4] > 1 {
+		return 0, nil, false
+	}
+	return low&0x7fff | uint32(b[2])<<15 | uint32(b[3])<<23 | uint32(b[4])<<31, b[5:], true
+}
+
 func (r *Receiver) parse(t Tick) error {
 	r.gone, r.records, r.words, r.spans, r.opened = r.gone[:0], r.records[:0], r.words[:0], r.spans[:0], 0
 	in := &r.in
-	r.complete, r.ownWhole = in.Bool(), in.Bool()
-	r.usual = in.Golomb()
-	if t == 0 || in.bad || (r.newest != 0 && t-r.newest > 1<<30 && r.newest-t > 1<<30) {
+	r.complete, r.ownWhole = in.flag(ctxComplete), in.flag(ctxOwn)
+	r.usual = [3]uint32{in.Golomb()}
+	if r.usual[0] != 0 {
+		if r.usual[1] = uint32(in.Read(6)); r.usual[1] != 0 {
+			r.usual[2] = uint32(in.Read(6))
+		}
+	}
+	if t == 0 || in.bad || r.usual[0] > maxBack || (r.newest != 0 && t-r.newest > 1<<30 && r.newest-t > 1<<30) {
 		return malformed("header")
 	}
 	if err := r.parseGone(t); err != nil {
@@ -75,11 +115,18 @@ func (r *Receiver) parse(t Tick) error {
 	return nil
 }
 
-// next reads a wire id later than the one before.
-func (r *Receiver) next(at WireID) (WireID, bool) {
-	gap := uint64(r.in.Golomb())
-	w := uint64(at) + gap + 1
+// later reads a wire id after the one before, from a gap.
+func (r *Receiver) later(at WireID, least uint64) (WireID, bool) {
+	w := uint64(at) + uint64(r.in.Golomb()) + least
 	return WireID(w), w <= maxWire && !r.in.bad
+}
+
+// next reads the wire id of a record.
+func (r *Receiver) next(at WireID) (WireID, bool) {
+	if r.in.flag(ctxNext) {
+		return at + 1, at < maxWire
+	}
+	return r.later(at, 2)
 }
 
 // page counts the pages of wire ids that a snapshot would open.
@@ -96,7 +143,7 @@ func (r *Receiver) parseGone(t Tick) error {
 		return malformed("number of removals")
 	}
 	for range n {
-		w, ok := r.next(at)
+		w, ok := r.later(at, 1)
 		hidden := r.in.Bool()
 		d := r.in.Golomb()
 		if !ok || r.in.bad || d > maxBack || d >= t || !r.page(w, at) {
@@ -111,13 +158,13 @@ func (r *Receiver) parseGone(t Tick) error {
 func (r *Receiver) parseRecords(t Tick) error {
 	at := WireID(0)
 	var load spawnLoad
-	for r.in.Bool() {
+	for r.in.flag(ctxMore) {
 		w, ok := r.next(at)
 		if !ok || !r.page(w, at) {
 			return malformed("wire id")
 		}
 		slot := r.slot(w)
-		rec := record{wire: w, full: r.in.Bool()}
+		rec := record{wire: w, full: r.in.flag(ctxFull)}
 		var err error
 		if rec.full {
 			err = r.parseFull(&rec, slot, t)
@@ -149,8 +196,8 @@ func (r *Receiver) parseFull(rec *record, slot *wireSlot, t Tick) error {
 	if rec.kind >= len(r.reg.kinds) {
 		return malformed("kind")
 	}
-	rec.mine = in.Bool()
-	if rec.mine || in.Bool() {
+	rec.mine = in.flag(ctxMine)
+	if rec.mine || in.flag(ctxOwned) {
 		if rec.owner = uint16(in.Read(16)); rec.owner == 0 {
 			return malformed("owner")
 		}
@@ -174,10 +221,12 @@ func (r *Receiver) parseFull(rec *record, slot *wireSlot, t Tick) error {
 		rec.stale = rec.stale || (slot.gone != 0 && !after(rec.born, slot.gone) && (slot.ghost == nil || slot.ghost.Born != rec.born))
 	}
 	k, a := &r.reg.kinds[rec.kind], rec.audience()
-	if !r.parseMask(rec, r.reg.visibleMask(k.mask, a)) {
+	mask := r.reg.visibleMask(k.mask, a)
+	if !r.parseMask(rec, mask) {
 		return malformed("components")
 	}
-	return r.parseBody(rec, k.mask, k.words[a])
+	b := baselines{words: [3][]int32{k.words[a]}}
+	return r.parseBody(rec, mask, &b)
 }
 
 func (rec *record) audience() audience {
@@ -188,8 +237,8 @@ func (rec *record) audience() audience {
 }
 
 func (r *Receiver) parseDelta(rec *record, slot *wireSlot, t Tick) error {
-	d := r.usual
-	if !r.in.Bool() {
+	usual, d := r.in.flag(ctxUsual), r.usual[0]
+	if !usual {
 		d = r.in.Golomb() + 1
 	}
 	if d == 0 || d > maxBack || d >= t || r.in.bad {
@@ -200,20 +249,41 @@ func (r *Receiver) parseDelta(rec *record, slot *wireSlot, t Tick) error {
 	}
 	g := slot.ghost
 	i := g.exact(t - d)
+	if usual {
+		i = g.upTo(t - d)
+	}
 	if i < 0 {
 		return ErrBaseline
 	}
 	v := &g.vers[i]
+	b := baselines{n: 1, words: [3][]int32{g.lane(i)}}
+	if usual && r.usual[2] != 0 && r.in.flag(ctxHistory) && !r.history(g, v, t, &b) {
+		return ErrBaseline
+	}
 	rec.kind, rec.born, rec.mine, rec.owner = g.Kind, g.Born, v.mine, v.owner
 	if !r.parseMask(rec, v.mask) {
 		return malformed("components")
 	}
-	return r.parseBody(rec, v.mask, g.lane(i))
+	return r.parseBody(rec, v.mask, &b)
+}
+
+// history finds the two older usual baselines.
+func (r *Receiver) history(g *Ghost, v *ghostVersion, t Tick, b *baselines) bool {
+	d := r.usual
+	for i, at := range [2]uint32{d[0] + d[1], d[0] + d[1] + d[2]} {
+		k := g.exact(t - at)
+		if k < 0 || g.vers[k].mask != v.mask || g.vers[k].mine != v.mine {
+			return false
+		}
+		b.words[i+1] = g.lane(k)
+	}
+	b.n, b.d1, b.d2, b.d3 = 3, int64(d[0]), int64(d[0]+d[1]), int64(d[0]+d[1]+d[2])
+	return v.tick == t-d[0]
 }
 
 func (r *Receiver) parseMask(rec *record, usual uint64) bool {
 	rec.mask = usual
-	if r.in.Bool() {
+	if r.in.flag(ctxMask) {
 		rec.mask = r.in.Read(len(r.reg.comps))
 		// Components of which the viewer receives nothing are not its business.
 		return !r.in.bad && rec.mask == r.reg.visibleMask(rec.mask, rec.audience())
@@ -222,7 +292,7 @@ func (r *Receiver) parseMask(rec *record, usual uint64) bool {
 }
 
 // parseBody reads the components of a record into the scratch words.
-func (r *Receiver) parseBody(rec *record, baseMask uint64, base []int32) error {
+func (r *Receiver) parseBody(rec *record, baseMask uint64, base *baselines) error {
 	rec.from = len(r.words)
 	n := r.reg.wordsOf(rec.mask)
 	r.words = slices.Grow(r.words, n)[:rec.from+n]
@@ -231,16 +301,13 @@ func (r *Receiver) parseBody(rec *record, baseMask uint64, base []int32) error {
 	for m := rec.mask; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros64(m)
 		c := r.reg.comps[i]
-		from := r.reg.component(baseMask, base, i)
-		if from == nil {
-			from = c.zero[a]
-		}
+		b := r.reg.baseOf(base, baseMask, i, a)
 		to := r.words[off : off+c.words]
-		copy(to, from)
+		copy(to, b.words[0])
 		off += c.words
-		if len(c.codes[a]) > 0 && r.in.Bool() {
+		if len(c.codes[a]) > 0 && r.in.flag(b.componentContext(c.codes[a])) {
 			for j := range c.codes[a] {
-				if k := &c.codes[a][j]; r.in.Bool() && !r.parseWord(k, to) {
+				if !r.parseWord(&c.codes[a][j], &b, to) {
 					return malformed("value of " + c.name)
 				}
 			}
@@ -252,12 +319,15 @@ func (r *Receiver) parseBody(rec *record, baseMask uint64, base []int32) error {
 	return nil
 }
 
-func (r *Receiver) parseWord(k *wordCode, to []int32) (ok bool) {
+func (r *Receiver) parseWord(k *wordCode, b *baselines, to []int32) (ok bool) {
 	if k.kind == wordRef {
-		to[k.word] = int32(r.in.Read(16))
+		if r.in.flag(ctxRef) {
+			to[k.word] = int32(r.in.Read(16))
+		}
 		return true
 	}
-	to[k.word], ok = k.apply(to[k.word], k.read(&r.in))
+	g := k.predict(b)
+	to[k.word], ok = k.apply(g.value, r.in.value(&g))
 	return ok
 }
 

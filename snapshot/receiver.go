@@ -43,7 +43,7 @@ type Receiver struct {
 	changes  []Change
 	count    ReceiverCounters
 
-	in       BitReader
+	in       decoder
 	gone     []goneRecord
 	records  []record
 	words    []int32
@@ -51,7 +51,7 @@ type Receiver struct {
 	opened   int
 	complete bool
 	ownWhole bool
-	usual    uint32
+	usual    [3]uint32
 }
 
 type receivedTick struct {

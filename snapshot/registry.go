@@ -21,18 +21,23 @@ type Registry struct {
 	kinds  []kind
 	names  map[string]bool
 	frozen bool
+	probs  *probabilities
+	costs  *[contexts][2]uint32
 }
 
 // kind is a sort of entity; its defaults are the baselines of entities never acked.
 type kind struct {
 	name string
 	mask uint64
-	// words of the defaults of all components of mask, per audience
+	// words of the defaults, per audience, without the components it lacks
 	words [audiences][]int32
 }
 
 // NewRegistry returns an empty registry.
-func NewRegistry() *Registry { return &Registry{names: map[string]bool{}} }
+func NewRegistry() *Registry {
+	p := builtin()
+	return &Registry{names: map[string]bool{}, probs: p, costs: costTable(p)}
+}
 
 // Component registers a component and returns its id, 0 to 63, which is also its
 // bit in masks.
@@ -86,26 +91,25 @@ func (r *Registry) Kind(name string, comps []int, defaults []unsafe.Pointer) (in
 		return 0, fmt.Errorf("snapshot: kind %s has %d words: %d are allowed", name, n, maxKindWords)
 	}
 	k.words = [audiences][]int32{make([]int32, n), make([]int32, n)}
-	for c, off := 0, 0; c < len(r.comps); c++ {
-		if k.mask>>c&1 != 0 {
-			r.defaultWords(c, at[c], &k, off)
-			off += r.comps[c].words
+	own, pub := 0, 0
+	for c, s := range r.comps {
+		if k.mask>>c&1 == 0 {
+			continue
+		}
+		to := k.words[audienceOwner][own : own+s.words]
+		copy(to, s.zero[audienceOwner])
+		if p := at[c]; p != nil {
+			s.Quantise(p, GridSim, nil, to)
+		}
+		own += s.words
+		if !s.ownerOnly {
+			s.publish(to, k.words[audiencePublic][pub:pub+s.words])
+			pub += s.words
 		}
 	}
 	r.names["k "+name] = true
 	r.kinds = append(r.kinds, k)
 	return len(r.kinds) - 1, nil
-}
-
-func (r *Registry) defaultWords(c int, p unsafe.Pointer, k *kind, off int) {
-	s := r.comps[c]
-	own := k.words[audienceOwner][off : off+s.words]
-	if p != nil {
-		s.Quantise(p, GridSim, nil, own)
-	} else {
-		copy(own, s.zero[audienceOwner])
-	}
-	s.publish(own, k.words[audiencePublic][off:off+s.words])
 }
 
 // Components is the number of components registered.
@@ -114,10 +118,12 @@ func (r *Registry) Components() int { return len(r.comps) }
 // Schema is the schema of a component's id.
 func (r *Registry) Schema(comp int) *Schema { return r.comps[comp] }
 
-// Describe writes all that both ends must agree on: every component and its
-// fields, and every kind with its components and the words of its defaults.
+// Describe writes all that both ends must agree on: the tables of its
+// codes, every component and its fields, and every kind with its components and
+// the words of its defaults.
 func (r *Registry) Describe() string {
 	var b strings.Builder
+	b.WriteString(r.probs.describe())
 	for _, s := range r.comps {
 		b.WriteString(s.Describe())
 	}

@@ -24,6 +24,8 @@ type SenderConfig struct {
 	// send and finds no room; the one that gained most goes first. Values below 1
 	// count as 1, nil as 1 for all: so nothing starves.
 	Priority func(NetID) int
+	// Statistics counts what is sent, to learn tables from. Nil: nothing.
+	Statistics *Statistics
 }
 
 // SenderCounters counts what a [Sender] did.
@@ -41,17 +43,18 @@ type SenderCounters struct {
 
 // Sender makes the snapshots of one viewer.
 type Sender struct {
-	src    *Source
-	cfg    SenderConfig
-	viewer uint16
-	view   uint32 // counts SetViewer: what was sent before is no baseline
-	shown  []shown
-	bySlot []slotNote
-	unborn map[NetID]struct{} // hidden before they were first put
-	rest   []resting
-	lives  uint32
-	hint   WireID // no lower wire id is free
-	closed bool
+	src     *Source
+	cfg     SenderConfig
+	viewer  uint16
+	view    uint32 // counts SetViewer: what was sent before is no baseline
+	shown   []shown
+	bySlot  []slotNote
+	unborn  map[NetID]struct{} // hidden before they were first put
+	rest    []resting
+	lives   uint32
+	hint    WireID // no lower wire id is free
+	removed uint32 // the source's count when last looked
+	closed  bool
 
 	newest   Tick // newest acked tick
 	mapEpoch uint32
@@ -59,9 +62,12 @@ type Sender struct {
 	leaving  []WireID
 	cursor   WireID // removals go round behind it when there are too many
 	runs     []span
-	scratch  BitWriter
-	bits     []byte
-	out      BitWriter
+	code     coder  // the records of all candidates
+	bits     []byte // their bits behind the flags
+	head     coder  // the structure around them
+	rc       rangeEncoder
+	acked    uint64    // bit i: the snapshot of newest−i was delivered
+	usual    [3]uint32 // distances of the usual baselines; 0: none
 	appends  uint32
 	count    SenderCounters
 }
@@ -86,19 +92,28 @@ type shown struct {
 	life   uint32
 	born   Tick
 	gone   Tick
-	acked  Tick // newest delivered record
-	last   Tick // newest record sent
-	since  Tick // first record sent after acked
+	acked  Tick   // newest delivered record
+	older  uint64 // bit i: the record of acked−i was delivered
+	last   Tick   // newest record sent
+	since  Tick   // first record sent after acked
 	gained uint32
 	told   uint32 // the Append that last carried a record
 
-	refMask  uint64
-	refAud   audience
-	refEpoch uint32
-	refVer   Tick
-	refSince Tick
-	refs     []refNote
+	refs *refNotes // nil: it holds no references
 }
+
+// refNotes are what an entity's references mean to the viewer.
+type refNotes struct {
+	mask  uint64 // the components and the audience that the list is of
+	aud   audience
+	epoch uint32 // as of
+	ver   Tick
+	since Tick // newest change of any
+	list  []refNote
+}
+
+// pending tells whether a reference changed since the newest delivered record.
+func (g *shown) pending() bool { return g.refs != nil && after(g.refs.since, g.acked) }
 
 // refNote is what a reference means to the viewer, and since when.
 type refNote struct {
@@ -124,7 +139,9 @@ func (s *Source) NewSender(viewer uint16, cfg SenderConfig) *Sender {
 	if cfg.Window <= 0 {
 		cfg.Window = 64
 	}
-	return &Sender{src: s, cfg: cfg, viewer: viewer, shown: make([]shown, 1), unborn: map[NetID]struct{}{}}
+	to := &Sender{src: s, cfg: cfg, viewer: viewer, shown: make([]shown, 1), unborn: map[NetID]struct{}{}}
+	to.code.costs, to.head.costs = s.reg.costs, s.reg.costs
+	return to
 }
 
 // Viewer is the owner number that the snapshots are for.
@@ -139,7 +156,7 @@ func (s *Sender) SetViewer(viewer uint16) {
 	s.viewer = viewer
 	s.view++
 	for w := range s.shown {
-		s.shown[w].acks = false
+		s.shown[w].acks, s.shown[w].older = false, 0
 	}
 }
 
@@ -189,27 +206,25 @@ func (s *Sender) look() {
 	for len(s.bySlot) < len(s.src.slots) {
 		s.bySlot = append(s.bySlot, slotNote{})
 	}
-	for w := 1; w < len(s.shown); w++ {
-		g := &s.shown[w]
-		if g.state != wireLive {
-			continue
-		}
-		if e := s.src.slots[g.slot]; !e.live || e.id != g.id {
-			s.leave(WireID(w), false)
-		}
+	if s.removed != s.src.removed {
+		s.removed = s.src.removed
+		s.bury()
 	}
 	s.wake()
 	for _, slot := range s.src.order {
-		e, n := s.src.slots[slot], &s.bySlot[slot]
-		if n.id != e.id {
-			_, hidden := s.unborn[e.id]
-			delete(s.unborn, e.id)
-			*n = slotNote{id: e.id, hidden: hidden}
+		id, n := s.src.hot[slot].id, &s.bySlot[slot]
+		if n.id != id {
+			hidden := false
+			if len(s.unborn) > 0 {
+				_, hidden = s.unborn[id]
+				delete(s.unborn, id)
+			}
+			*n = slotNote{id: id, hidden: hidden}
 		}
-		visible := !n.hidden && (s.cfg.Visible == nil || s.cfg.Visible(e.id))
+		visible := !n.hidden && (s.cfg.Visible == nil || s.cfg.Visible(id))
 		switch {
 		case visible && n.wire == 0:
-			n.wire = s.allot(e)
+			n.wire = s.allot(id, slot)
 		case !visible && n.wire != 0:
 			s.leave(n.wire, true)
 			n.wire = 0
@@ -217,8 +232,22 @@ func (s *Sender) look() {
 	}
 }
 
+// bury lets go of what was removed from the source.
+func (s *Sender) bury() {
+	for w := 1; w < len(s.shown); w++ {
+		g := &s.shown[w]
+		if g.state != wireLive || s.src.hot[g.slot].id == g.id {
+			continue
+		}
+		s.leave(WireID(w), false)
+		if n := &s.bySlot[g.slot]; n.id == g.id {
+			n.wire = 0
+		}
+	}
+}
+
 // allot gives an entity the lowest wire id that is free, or 0.
-func (s *Sender) allot(e *entity) WireID {
+func (s *Sender) allot(id NetID, slot int32) WireID {
 	w := 0
 	for i := max(1, int(s.hint)); i < len(s.shown) && w == 0; i++ {
 		if s.shown[i].state == wireFree {
@@ -238,7 +267,7 @@ func (s *Sender) allot(e *entity) WireID {
 		s.shown = append(s.shown, shown{})
 	}
 	s.lives++
-	s.shown[w] = shown{state: wireLive, id: e.id, slot: e.slot, life: s.lives, born: s.src.tick, refs: s.shown[w].refs[:0]}
+	s.shown[w] = shown{state: wireLive, id: id, slot: slot, life: s.lives, born: s.src.tick}
 	return WireID(w)
 }
 
@@ -269,9 +298,9 @@ func (s *Sender) wake() {
 	oldest, pending := Tick(0), false
 	for w := range s.shown {
 		g := &s.shown[w]
-		if g.state == wireLive && len(g.refs) > 0 && g.sent && (!g.acks || after(g.refSince, g.acked)) {
-			if !pending || after(oldest, g.refSince) {
-				oldest, pending = g.refSince, true
+		if g.state == wireLive && g.refs != nil && g.sent && (!g.acks || g.pending()) {
+			if !pending || after(oldest, g.refs.since) {
+				oldest, pending = g.refs.since, true
 			}
 		}
 	}
@@ -298,17 +327,22 @@ func (s *Sender) audience(owner uint16) audience {
 // noteRefs brings what an entity's references mean to the viewer up to date.
 func (s *Sender) noteRefs(g *shown, e *entity, a audience) {
 	v := &e.vers[e.head]
-	if g.refEpoch == s.mapEpoch && g.refVer == v.tick && g.refAud == a && g.refMask == v.mask {
+	mask := s.src.reg.visibleMask(v.mask, a)
+	n := g.refs
+	if n == nil {
+		n = &refNotes{}
+		g.refs = n
+	} else if n.epoch == s.mapEpoch && n.ver == v.tick && n.aud == a && n.mask == mask {
 		return
 	}
-	fresh := g.refMask != v.mask || g.refAud != a
-	g.refEpoch, g.refVer, g.refAud, g.refMask = s.mapEpoch, v.tick, a, v.mask
+	fresh := n.mask != mask || n.aud != a
+	n.epoch, n.ver, n.aud, n.mask = s.mapEpoch, v.tick, a, mask
 	if fresh {
-		g.refs = g.refs[:0]
+		n.list = n.list[:0]
 	}
 	lane := e.lane(e.head, a)
 	i, off := 0, 0
-	for m := v.mask; m != 0; m &= m - 1 {
+	for m := mask; m != 0; m &= m - 1 {
 		c := s.src.reg.comps[bits.TrailingZeros64(m)]
 		for _, word := range c.refWords {
 			if c.codedFor(word, a) {
@@ -317,11 +351,11 @@ func (s *Sender) noteRefs(g *shown, e *entity, a audience) {
 					w = s.known(id)
 				}
 				if fresh {
-					g.refs = append(g.refs, refNote{w, s.src.tick})
-					g.refSince = s.src.tick
-				} else if g.refs[i].value != w {
-					g.refs[i] = refNote{w, s.src.tick}
-					g.refSince = s.src.tick
+					n.list = append(n.list, refNote{w, s.src.tick})
+					n.since = s.src.tick
+				} else if n.list[i].value != w {
+					n.list[i] = refNote{w, s.src.tick}
+					n.since = s.src.tick
 				}
 				i++
 			}

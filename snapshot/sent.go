@@ -41,17 +41,42 @@ func (s *Sender) Delivered(rec *Sent) {
 				g.state = wireResting
 				s.rest = append(s.rest, resting{it.wire, s.src.tick, s.appends})
 			}
-		case rec.view == s.view && (!g.acks || after(rec.tick, g.acked)):
+		case rec.view == s.view && g.acks && !after(rec.tick, g.acked):
+			g.older |= bitAt(g.acked - rec.tick)
+		case rec.view == s.view:
 			if !g.acks && g.state == wireLive {
 				s.mapEpoch++
 			}
+			if g.acks {
+				g.older = shifted(g.older, rec.tick-g.acked)
+			}
+			g.older |= 1
 			g.acks, g.acked = true, rec.tick
 			g.since = rec.tick + 1
-			if s.newest == 0 || after(rec.tick, s.newest) {
-				s.newest = rec.tick
-			}
 		}
 	}
+	switch {
+	case s.newest == 0:
+		s.newest, s.acked = rec.tick, 1
+	case after(rec.tick, s.newest):
+		s.newest, s.acked = rec.tick, shifted(s.acked, rec.tick-s.newest)|1
+	default:
+		s.acked |= bitAt(s.newest - rec.tick)
+	}
+}
+
+func bitAt(d uint32) uint64 {
+	if d < 64 {
+		return 1 << d
+	}
+	return 0
+}
+
+func shifted(m uint64, d uint32) uint64 {
+	if d < 64 {
+		return m << d
+	}
+	return 0
 }
 
 // Lost says that the packet with this snapshot did not arrive. Nothing is sent

@@ -22,6 +22,8 @@ type Source struct {
 	tick    Tick
 	open    bool
 	slots   []*entity
+	hot     []slotHot // what senders ask of every slot in every tick
+	removed uint32    // counts removals
 	free    []int32
 	index   map[NetID]int32
 	order   []int32 // live slots by network id
@@ -35,15 +37,20 @@ type entity struct {
 	slot   int32
 	kind   int
 	seen   Tick
-	live   bool
 	stride int // words of one audience of one version
 	vers   []version
-	words  []int32 // two audiences a version
+	words  []int32 // two audiences a version, each without the components it lacks
 	head   int     // index of the newest version
 	n      int
+}
+
+// slotHot is the part of an entity that decides whether there is news of it.
+type slotHot struct {
+	id    NetID // 0: the slot is free
+	owner uint16
+	refs  bool // some component may hold references
 	// changed is the newest tick at which an audience would see a difference.
 	changed [audiences]Tick
-	refs    bool // some component may hold references
 }
 
 // version is an entity's value from tick on, until the next version.
@@ -108,13 +115,22 @@ func (s *Source) Put(id NetID, kind int, owner uint16, mask uint64, comps []unsa
 			return
 		}
 	}
-	off = 0
+	s.publish(mask, own, pub)
+	s.push(e, owner, mask, n)
+}
+
+// publish makes everybody's words: components of which they receive nothing are
+// left out.
+func (s *Source) publish(mask uint64, own, pub []int32) {
+	from, to := 0, 0
 	for m := mask; m != 0; m &= m - 1 {
 		c := s.reg.comps[bits.TrailingZeros64(m)]
-		c.publish(own[off:off+c.words], pub[off:off+c.words])
-		off += c.words
+		if !c.ownerOnly {
+			c.publish(own[from:from+c.words], pub[to:to+c.words])
+			to += c.words
+		}
+		from += c.words
 	}
-	s.push(e, owner, mask, n)
 }
 
 // entity finds or makes the entity of a Put, and checks the call.
@@ -146,9 +162,11 @@ func (s *Source) entity(id NetID, kind int, mask uint64, comps int) *entity {
 	} else {
 		slot = int32(len(s.slots))
 		s.slots = append(s.slots, &entity{})
+		s.hot = append(s.hot, slotHot{})
 	}
 	e := s.slots[slot]
-	*e = entity{id: id, slot: slot, kind: kind, seen: s.tick, live: true, stride: e.stride, vers: e.vers, words: e.words, head: -1}
+	*e = entity{id: id, slot: slot, kind: kind, seen: s.tick, stride: e.stride, vers: e.vers, words: e.words, head: -1}
+	s.hot[slot] = slotHot{id: id}
 	s.index[id] = slot
 	s.fresh = append(s.fresh, slot)
 	return e
@@ -162,11 +180,7 @@ func (s *Source) push(e *entity, owner uint16, mask uint64, n int) {
 		if v := &e.vers[e.head]; v.owner == owner {
 			sawOwn = v.mask != mask || s.differ(mask, own, e.lane(e.head, audienceOwner))
 			pm := s.reg.visibleMask(mask, audiencePublic)
-			if v.mask == mask {
-				sawPub = s.differ(mask, pub, e.lane(e.head, audiencePublic))
-			} else {
-				sawPub = pm != s.reg.visibleMask(v.mask, audiencePublic) || s.differMasks(pm, mask, pub, v.mask, e.lane(e.head, audiencePublic))
-			}
+			sawPub = pm != s.reg.visibleMask(v.mask, audiencePublic) || s.differ(pm, pub, e.lane(e.head, audiencePublic))
 		}
 	}
 	s.room(e, n)
@@ -175,12 +189,13 @@ func (s *Source) push(e *entity, owner uint16, mask uint64, n int) {
 	e.vers[e.head] = version{s.tick, owner, mask}
 	copy(e.lane(e.head, audienceOwner), own)
 	copy(e.lane(e.head, audiencePublic), pub)
-	e.refs = e.refs || s.hasRefs(mask)
+	h := &s.hot[e.slot]
+	h.owner, h.refs = owner, h.refs || s.hasRefs(mask)
 	if sawOwn {
-		e.changed[audienceOwner] = s.tick
+		h.changed[audienceOwner] = s.tick
 	}
 	if sawPub {
-		e.changed[audiencePublic] = s.tick
+		h.changed[audiencePublic] = s.tick
 	}
 }
 
@@ -194,17 +209,6 @@ func (s *Source) differ(mask uint64, a, b []int32) bool {
 			return true
 		}
 		off += c.words
-	}
-	return false
-}
-
-// differMasks compares the components of pm in vectors of two different masks.
-func (s *Source) differMasks(pm, am uint64, a []int32, bm uint64, b []int32) bool {
-	for m := pm; m != 0; m &= m - 1 {
-		i := bits.TrailingZeros64(m)
-		if s.reg.comps[i].differ(s.reg.component(am, a, i), s.reg.component(bm, b, i)) {
-			return true
-		}
 	}
 	return false
 }
@@ -284,7 +288,8 @@ func (s *Source) End() {
 		if e := s.slots[slot]; e.seen == s.tick {
 			keep = append(keep, slot)
 		} else {
-			e.live, e.n = false, 0
+			e.n, s.hot[slot] = 0, slotHot{}
+			s.removed++
 			delete(s.index, e.id)
 			s.free = append(s.free, slot)
 		}
@@ -335,8 +340,5 @@ func (s *Source) current(id NetID, comp int, a audience) []int32 {
 		return nil
 	}
 	mask := s.reg.visibleMask(e.vers[e.head].mask, a)
-	if comp < 0 || mask>>comp&1 == 0 {
-		return nil
-	}
-	return s.reg.component(e.vers[e.head].mask, e.lane(e.head, a), comp)
+	return s.reg.component(mask, e.lane(e.head, a), comp)
 }

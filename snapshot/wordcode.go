@@ -79,20 +79,3 @@ func (c *wordCode) apply(p, d int32) (int32, bool) {
 
 // ordered maps float32 bits to integers in the order of the numbers, and back.
 func ordered(v int32) int32 { return v ^ (v>>31)&math.MaxInt32 }
-
-func zigzag(d int32) uint32 { return uint32(d<<1) ^ uint32(d>>31) }
-
-func unzigzag(z uint32) int32 { return int32(z>>1) ^ -int32(z&1) }
-
-// write appends a difference other than 0.
-func (c *wordCode) write(w *BitWriter, d int32) {
-	z := zigzag(d) - 1
-	w.Golomb(z >> 3)
-	w.put(uint64(z&7), 3)
-}
-
-// read takes what write appended.
-func (c *wordCode) read(r *BitReader) int32 {
-	z := r.Golomb() << 3
-	return unzigzag((z | uint32(r.Read(3))) + 1)
-}

@@ -102,7 +102,7 @@ func (g *Game) respawn(f *foretick.Frame, rows ecs.Rows) {
 
 // beat tells everybody the time, once a second.
 func (g *Game) beat(f *foretick.Frame, _ ecs.Rows) {
-	if int(f.Tick)%g.opt.TickRate == 0 {
+	if int(f.Tick)%g.opt.TickRate == 0 && !g.quiet {
 		g.beats++
 		g.tell("beat", g.beats, g.Beat.Broadcast(f, Beat{ID: g.beats}))
 	}

@@ -120,7 +120,7 @@ func (m *match) fired(s *seat, f *foretick.Frame, by ecs.Entity, hit foretick.Hi
 // match runs evenly.
 func (m *match) around(step func()) {
 	before := m.server.Tick()
-	steady := !m.ended && before > uint32(5*m.opt.tickRate) && m.counted < 100
+	steady := !m.ended && before > uint32(m.opt.seconds*float64(m.opt.tickRate)/2) && m.counted < 100
 	if steady {
 		runtime.ReadMemStats(&m.memory)
 	}

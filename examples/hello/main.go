@@ -1,21 +1,19 @@
-// Hello is the smallest whole game: everybody moves a point, sees the others'
-// points, and waits for nobody. Run -serve in one terminal, and it in others.
+// Hello is the smallest whole game. Run it with -serve in one terminal, and without in others.
 package main
 
 import (
 	"context"
 	"flag"
 	"fmt"
-	"os"
-	"time"
-
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/transport/udp"
+	"log"
+	"time"
 )
 
 type Position struct {
-	X, Y float32 `net:"min=-100,max=100,step=0.01,lerp"` // others see it interpolated
+	X, Y float32 `net:"min=-100,max=100,step=0.01,lerp"`
 }
 type Move struct {
 	X, Y float32 `net:"min=-1,max=1,step=0.0078125"`
@@ -49,10 +47,7 @@ func main() {
 	serve := flag.Bool("serve", false, "be the server")
 	addr := flag.String("addr", "127.0.0.1:7777", "the server's address")
 	flag.Parse()
-	if err := run(context.Background(), *serve, *addr, func(line string) { fmt.Println(line) }); err != nil {
-		fmt.Fprintln(os.Stderr, "hello:", err)
-		os.Exit(1)
-	}
+	log.Fatal(run(context.Background(), *serve, *addr, func(line string) { fmt.Println(line) }))
 }
 
 func run(ctx context.Context, serve bool, addr string, say func(string)) error {
@@ -60,19 +55,19 @@ func run(ctx context.Context, serve bool, addr string, say func(string)) error {
 	if serve {
 		open = udp.Listen
 	}
-	endpoint, err := open(addr, udp.Config{})
+	net, err := open(addr, udp.Config{})
 	if err != nil {
 		return err
 	}
 	if serve {
-		srv, err := foretick.NewServer(foretick.ServerConfig{Protocol: game.Protocol(), Transport: endpoint})
+		srv, err := foretick.NewServer(foretick.ServerConfig{Protocol: game.Protocol(), Transport: net})
 		if err != nil {
 			return err
 		}
 		return srv.Run(ctx)
 	}
-	sample := func(v foretick.View) Move { return Move{X: float32(v.Tick/30%2)*2 - 1} } // back and forth
-	cli, err := foretick.NewClient(foretick.ClientConfig{Protocol: game.Protocol(), Transport: endpoint, Sample: foretick.Sample(&game.Move, sample)})
+	read := func(v foretick.View) Move { return Move{X: float32(v.Tick/30%2)*2 - 1} } // back and forth
+	cli, err := foretick.NewClient(foretick.ClientConfig{Protocol: game.Protocol(), Transport: net, Sample: foretick.Sample(&game.Move, read)})
 	if err != nil {
 		return err
 	}

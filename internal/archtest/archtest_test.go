@@ -105,6 +105,7 @@ func TestRules(t *testing.T) {
 		{"server.go", imports(lib+"ecs", lib+"snapshot", lib+"transport"), ""},
 		{"server.go", imports("net"), "reach outside"},
 		{"ecs/a.go", imports("os"), "reach outside"},
+		{"ecs/internal/train/main.go", "package main\nimport _ \"os\"\n", ""},
 		{"errors.go", "package p\nimport \"net\"\nvar err = net.ErrClosed\n", ""},
 		{"errors.go", "package p\nimport \"net\"\nvar a, b = net.ErrClosed, net.Dial\n", "reach outside"},
 		{"server_test.go", imports("net", "os"), ""},

@@ -151,9 +151,9 @@ func coreImports(area, imported, dir string, ours, test bool) string {
 	return "a core package depends on nothing that its user did not ask for"
 }
 
-// runs says whether the file may have effects.
+// runs says whether the file may have effects. Programs may.
 func (f *file) runs() bool {
-	return slices.ContainsFunc(mayRun, func(p string) bool {
+	return f.tree.Name.Name == "main" || slices.ContainsFunc(mayRun, func(p string) bool {
 		return f.name == p || (strings.HasSuffix(p, "/") && strings.HasPrefix(f.name, p))
 	})
 }

@@ -58,25 +58,31 @@ func (h *Heap[T]) Pop() (at time.Duration, v T) {
 	s[n] = item[T]{}
 	s = s[:n]
 	h.items = s
-	i := 0
+	i := 0 // the hole, which goes down to a leaf: last came from one and mostly belongs near one
 	for {
 		child := 4*i + 1
 		if child >= n {
 			break
 		}
-		least := child
-		for c := child + 1; c < min(child+4, n); c++ {
-			if before(&s[c], &s[least]) {
-				least = c
+		kids := s[child:min(child+4, n)]
+		least, k := &kids[0], 0
+		for c := 1; c < len(kids); c++ {
+			if before(&kids[c], least) {
+				least, k = &kids[c], c
 			}
 		}
-		if !before(&s[least], &last) {
-			break
-		}
-		s[i] = s[least]
-		i = least
+		s[i] = *least
+		i = child + k
 	}
 	if n > 0 {
+		for i > 0 {
+			up := (i - 1) / 4
+			if !before(&last, &s[up]) {
+				break
+			}
+			s[i] = s[up]
+			i = up
+		}
 		s[i] = last
 	}
 	return top.at, top.v

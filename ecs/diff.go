@@ -1,0 +1,172 @@
+package ecs
+
+import (
+	"bytes"
+	"unsafe"
+)
+
+// diffBlock is how many bytes are compared at once before looking closer.
+const diffBlock = 512
+
+// Diff compares a component's values now with those of a slot, and calls found
+// for each entity whose value differs, or that lacks the component in the save
+// (was is nil then). was points at the value in the slot, to be read until the
+// next save there. Rows come in canonical order. Values are compared by their
+// bytes without padding: −0 differs from 0, and a NaN equals itself. A component
+// with pointers is never found. Entities that have lost the component are not
+// told; see [Watch].
+//
+// Where rows stand as they stood, the cost is that of comparing memory; rows
+// that moved are looked up. It panics with [UsageError] when the slot holds no
+// save.
+func (h *History) Diff(slot int, id ID, found func(r Rows, i int, was unsafe.Pointer)) {
+	if !h.Holds(slot) {
+		misuse("diff with slot %d of %d, which holds no save: ask Holds", slot, len(h.slots))
+	}
+	d := h.w.typeOf(id)
+	if !d.plain {
+		return
+	}
+	h.refresh()
+	s := &h.slots[slot]
+	for _, t := range h.canonical() {
+		if t.n > 0 && t.cols[d.slot] != nil {
+			h.diffTable(s, t, d, found)
+		}
+	}
+}
+
+func (h *History) canonical() []*table {
+	if h.part != nil {
+		return h.part.tables
+	}
+	return h.w.ordered
+}
+
+// saved is what a slot keeps of a table, or nil.
+func (h *History) saved(s *slot, t *table) *savedTable {
+	if i := int(t.nth(h)); i < len(s.tables) {
+		return &s.tables[i]
+	}
+	return nil
+}
+
+// nth is the table's place in the history.
+func (t *table) nth(h *History) int32 {
+	if h.part != nil {
+		return t.inPart
+	}
+	return t.inWorld
+}
+
+// column is where a slot keeps a table's values of a component.
+func (s *slot) column(st *savedTable, t *table, d *typeData) unsafe.Pointer {
+	if st == nil || st.n == 0 || d.size == 0 {
+		return unsafe.Pointer(&zeroSized)
+	}
+	at := st.at
+	for _, c := range t.arch.plain {
+		if c.slot == d.slot {
+			break
+		}
+		at += align64(uintptr(st.n) * c.size)
+	}
+	return unsafe.Pointer(&s.arena[at])
+}
+
+func (h *History) diffTable(s *slot, t *table, d *typeData, found func(Rows, int, unsafe.Pointer)) {
+	st := h.saved(s, t)
+	rows := Rows{t, 0, t.n}
+	if st != nil && st.version == t.version {
+		d.diffRows(rows, t.cols[d.slot], s.column(st, t, d), found)
+		return
+	}
+	var was unsafe.Pointer
+	for i, e := range t.ids[:t.n] {
+		if st != nil && i < int(st.n) && st.ids[i] == e {
+			was = unsafe.Add(s.column(st, t, d), uintptr(i)*d.size)
+		} else {
+			was = h.savedValue(s, e, d)
+		}
+		if was == nil || !d.equal(was, t.at(d, int32(i))) {
+			found(rows, i, was)
+		}
+	}
+}
+
+// diffRows compares columns whose rows stand as they stood: block by block,
+// then value by value where a block differs.
+func (d *typeData) diffRows(r Rows, now, was unsafe.Pointer, found func(Rows, int, unsafe.Pointer)) {
+	if d.size == 0 {
+		return
+	}
+	step := max(1, diffBlock/int(d.size))
+	n := int(r.n)
+	for lo := 0; lo < n; lo += step {
+		hi := min(n, lo+step)
+		at, size := uintptr(lo)*d.size, uintptr(hi-lo)*d.size
+		if bytes.Equal(unsafe.Slice((*byte)(unsafe.Add(now, at)), size), unsafe.Slice((*byte)(unsafe.Add(was, at)), size)) {
+			continue
+		}
+		for i := lo; i < hi; i++ {
+			at := uintptr(i) * d.size
+			if !d.equal(unsafe.Add(now, at), unsafe.Add(was, at)) {
+				found(r, i, unsafe.Add(was, at))
+			}
+		}
+	}
+}
+
+// equal compares two values, padding left out.
+func (d *typeData) equal(a, b unsafe.Pointer) bool {
+	if d.solid {
+		switch d.size {
+		case 4:
+			return *(*uint32)(a) == *(*uint32)(b)
+		case 8:
+			return *(*uint64)(a) == *(*uint64)(b)
+		case 16:
+			return *(*[2]uint64)(a) == *(*[2]uint64)(b)
+		}
+	}
+	for _, s := range d.spans {
+		n := s.to - s.from
+		if !bytes.Equal(unsafe.Slice((*byte)(unsafe.Add(a, s.from)), n), unsafe.Slice((*byte)(unsafe.Add(b, s.from)), n)) {
+			return false
+		}
+	}
+	return true
+}
+
+// savedValue finds an entity's value in a slot by its saved record, or nil. A
+// part's slot holds records of its own pages only; what came from elsewhere is
+// searched for.
+func (h *History) savedValue(s *slot, e Entity, d *typeData) unsafe.Pointer {
+	if h.part == nil {
+		page := int(e.slot() >> pageBits)
+		if page >= len(s.pages[0].versions) || s.pages[0].versions[page] == 0 {
+			return nil
+		}
+		rec := s.pages[0].records[e.slot()]
+		if rec>>genShift != uint64(e)>>32 || tableOf(rec) == 0 {
+			return nil
+		}
+		t := h.w.tables[tableOf(rec)]
+		if t.cols[d.slot] == nil {
+			return nil
+		}
+		return unsafe.Add(s.column(h.saved(s, t), t, d), uintptr(rec&rowMask)*d.size)
+	}
+	for _, t := range h.part.tables {
+		st := h.saved(s, t)
+		if st == nil || t.cols[d.slot] == nil {
+			continue
+		}
+		for row, was := range st.ids[:st.n] {
+			if was == e {
+				return unsafe.Add(s.column(st, t, d), uintptr(row)*d.size)
+			}
+		}
+	}
+	return nil
+}

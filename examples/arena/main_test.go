@@ -1,0 +1,248 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestMain lets the test binary be the program, for tests of whole processes.
+func TestMain(m *testing.M) {
+	if os.Getenv("ARENA_PROGRAM") == "1" {
+		main()
+		return
+	}
+	os.Exit(m.Run())
+}
+
+// program prepares this binary as the arena.
+func program(args ...string) *exec.Cmd {
+	ctx, stop := context.WithTimeout(context.Background(), time.Minute)
+	c := exec.CommandContext(ctx, os.Args[0], args...)
+	c.Cancel = func() error { stop(); return c.Process.Kill() }
+	c.Env = append(os.Environ(), "ARENA_PROGRAM=1")
+	return c
+}
+
+// play runs the arena and reads its report.
+func play(t *testing.T, args ...string) Report {
+	t.Helper()
+	var out bytes.Buffer
+	require.NoError(t, run(context.Background(), append([]string{"-json"}, args...), &out))
+	var r Report
+	d := json.NewDecoder(&out)
+	require.NoError(t, d.Decode(&r))
+	require.False(t, d.More(), "one object and nothing else")
+	return r
+}
+
+var badNetwork = []string{"-seconds", "20", "-clients", "8", "-rtt", "100ms", "-jitter", "20ms", "-loss", "0.02", "-seed", "7"}
+
+func with(more ...string) []string {
+	return append(badNetwork[:len(badNetwork):len(badNetwork)], more...)
+}
+
+func TestBadNetwork(t *testing.T) {
+	r := play(t, badNetwork...)
+	require.EqualValues(t, 600, r.Ticks)
+	require.Equal(t, 8, r.Clients)
+	require.GreaterOrEqual(t, r.MovingPercent, 80.0)
+	require.GreaterOrEqual(t, r.InputChangesPercent, 20.0)
+	require.InDelta(t, 80, r.Stuns, 30, "about ten stuns a bot")
+	require.NotZero(t, r.Mispredictions)
+	require.Less(t, float64(r.Mispredictions), 0.05*float64(r.PredictedTicks))
+	require.Zero(t, r.MispredictionsByCause["code"])
+	require.Zero(t, r.MispredictionsByCause["untracked"])
+	require.Zero(t, r.HardResets)
+	require.LessOrEqual(t, float64(r.InputsMissing), 0.01*8*600)
+	require.LessOrEqual(t, r.InputToConfirmP50, 100+5*1000.0/30)
+	left := r.ShotsHitOnScreen - r.ShotsVoid
+	require.GreaterOrEqual(t, left, 200)
+	require.GreaterOrEqual(t, float64(r.ShotsConfirmed), 0.95*float64(left))
+	require.LessOrEqual(t, float64(r.ShotsConfirmedUnseen), max(1, 0.01*float64(r.Shots-r.ShotsHitOnScreen)))
+	require.GreaterOrEqual(t, r.EventsSent, uint64(8*19))
+	require.Equal(t, r.EventsSent, r.EventsDelivered)
+	require.NotZero(t, r.EventsResent)
+	require.Zero(t, r.Desyncs)
+	require.NotZero(t, r.FieldsCompared)
+	require.Less(t, r.BytesDown, 3500.0)
+	require.Less(t, r.AllocsPerTick, 5.0)
+}
+
+func TestSeedDecidesTheMatch(t *testing.T) {
+	a, b, c := play(t, badNetwork...), play(t, badNetwork...), play(t, with("-seed", "8")...)
+	require.Equal(t, a.Trace, b.Trace)
+	require.NotEqual(t, a.Trace, c.Trace)
+	for _, r := range []*Report{&a, &b} { // measured, not computed
+		r.ServerTickP50, r.ServerTickP99, r.AllocsPerTick = 0, 0, 0
+	}
+	require.Equal(t, a, b)
+}
+
+func TestWithoutLagCompensationFewShotsCount(t *testing.T) {
+	r := play(t, with("-no-lagcomp")...)
+	left := r.ShotsHitOnScreen - r.ShotsVoid
+	require.GreaterOrEqual(t, left, 200)
+	require.LessOrEqual(t, float64(r.ShotsConfirmed), 0.75*float64(left))
+}
+
+func TestPlantedFaultsAreSeen(t *testing.T) {
+	code := play(t, with("-plant", "code")...)
+	require.NotZero(t, code.MispredictionsByCause["code"])
+	desync := play(t, with("-plant", "desync")...)
+	require.Equal(t, 1, desync.Desyncs)
+}
+
+func TestPeaceOnAGoodNetworkIsPredictedExactly(t *testing.T) {
+	r := play(t, with("-peaceful", "-loss", "0", "-jitter", "0")...)
+	require.Zero(t, r.Mispredictions)
+	require.Zero(t, r.TicksShownWrong)
+	require.Zero(t, r.InputsMissing)
+	require.Greater(t, r.PredictedTicks, uint64(4000))
+	require.NotZero(t, r.FieldsCompared)
+	require.Zero(t, r.Desyncs)
+}
+
+func TestOtherRates(t *testing.T) {
+	for _, args := range [][]string{{"-tickrate", "60"}, {"-tickrate", "60", "-snapshotrate", "20"}, {"-tickrate", "31"}, {"-no-prediction"}, {"-duplicate", "0.1", "-reorder", "0.1"}} {
+		r := play(t, with(args...)...)
+		require.Zero(t, r.Desyncs, args)
+		require.NotZero(t, r.FieldsCompared)
+		require.Zero(t, r.MispredictionsByCause["code"], args)
+		require.Equal(t, r.EventsSent, r.EventsDelivered, args)
+	}
+}
+
+func TestRealSockets(t *testing.T) {
+	r := play(t, "-transport", "udp", "-seconds", "5", "-clients", "4")
+	require.Zero(t, r.Desyncs)
+	require.NotZero(t, r.FieldsCompared)
+	require.NotZero(t, r.PredictedTicks)
+	require.Zero(t, r.MispredictionsByCause["code"])
+	require.Zero(t, r.MispredictionsByCause["untracked"])
+}
+
+func TestReadableSummary(t *testing.T) {
+	var out bytes.Buffer
+	require.NoError(t, run(context.Background(), []string{"-seconds", "1", "-clients", "2"}, &out))
+	for _, word := range []string{"2 clients", "traffic", "prediction", "shots", "agreement", "0 of 2 clients differ"} {
+		require.Contains(t, out.String(), word)
+	}
+}
+
+func TestFaultsAreOneLine(t *testing.T) {
+	busy, err := net.ListenPacket("udp", "127.0.0.1:0")
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = busy.Close() })
+	for name, c := range map[string]struct {
+		args []string
+		code int
+		want string
+	}{
+		"unknown flag":  {[]string{"-nonsense"}, 2, "nonsense"},
+		"bad value":     {[]string{"-clients", "many"}, 2, "many"},
+		"argument":      {[]string{"left over"}, 2, "left over"},
+		"transport":     {[]string{"-transport", "pigeon"}, 2, "pigeon"},
+		"plant":         {[]string{"-plant", "tree"}, 2, "tree"},
+		"loss":          {[]string{"-loss", "1.5"}, 2, "-loss"},
+		"not a number":  {[]string{"-loss", "NaN"}, 2, "-loss"},
+		"seconds":       {[]string{"-seconds", "0"}, 2, "-seconds"},
+		"rate":          {[]string{"-tickrate", "5"}, 2, "-tickrate"},
+		"snapshot rate": {[]string{"-snapshotrate", "7"}, 2, "-snapshotrate"},
+		"both":          {[]string{"-serve", "127.0.0.1:0", "-join", "127.0.0.1:1"}, 2, "exclude"},
+		"no real net":   {[]string{"-serve", "127.0.0.1:0", "-transport", "sim"}, 2, "udp"},
+		"port in use":   {[]string{"-serve", busy.LocalAddr().String()}, 1, "in use"},
+		"bad address":   {[]string{"-serve", "nowhere:port"}, 1, "cannot listen"},
+		"nobody there":  {[]string{"-join", "127.0.0.1:9", "-clients", "1"}, 1, "disconnected"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var stderr, stdout bytes.Buffer
+			p := program(c.args...)
+			p.Stdout, p.Stderr = &stdout, &stderr
+			err := p.Run()
+			var exit *exec.ExitError
+			require.ErrorAs(t, err, &exit)
+			require.Equal(t, c.code, exit.ExitCode(), stderr.String())
+			require.Equal(t, 1, strings.Count(stderr.String(), "\n"), stderr.String())
+			require.Contains(t, stderr.String(), c.want)
+		})
+	}
+}
+
+// watched is a process whose output can be waited for.
+type watched struct {
+	*exec.Cmd
+	mu  sync.Mutex
+	out bytes.Buffer
+}
+
+func (w *watched) Write(b []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.out.Write(b)
+}
+
+func (w *watched) text() string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.out.String()
+}
+
+func start(t *testing.T, args ...string) *watched {
+	t.Helper()
+	w := &watched{Cmd: program(args...)}
+	w.Stdout, w.Stderr = w, w
+	require.NoError(t, w.Start())
+	t.Cleanup(func() { _ = w.Process.Kill(); _ = w.Wait() })
+	return w
+}
+
+func (w *watched) says(t *testing.T, what string) {
+	t.Helper()
+	require.Eventually(t, func() bool { return strings.Contains(w.text(), what) }, 20*time.Second, 20*time.Millisecond, "waiting for %q", what)
+}
+
+// Bots that are killed without a word are dropped with a reason, and the server
+// goes on with the rest.
+func TestKilledBots(t *testing.T) {
+	server := start(t, "-serve", "127.0.0.1:0", "-seconds", "40")
+	server.says(t, "serving on ")
+	addr := strings.Fields(server.text())[2]
+	doomed := start(t, "-join", addr, "-clients", "2")
+	others := start(t, "-join", addr, "-clients", "1", "-seconds", "12")
+	server.says(t, "owner=3")
+	doomed.says(t, "playing")
+	require.NoError(t, doomed.Process.Kill())
+	server.says(t, "code=timeout")
+	require.Eventually(t, func() bool { return strings.Count(server.text(), "code=timeout") == 2 }, 10*time.Second, 20*time.Millisecond)
+	require.NoError(t, others.Wait(), "who stayed plays on to the end")
+	server.says(t, "code=closed")
+	late := start(t, "-join", addr, "-clients", "1", "-seconds", "2")
+	require.NoError(t, late.Wait())
+	require.Contains(t, late.text(), "playing")
+}
+
+// Bots of another tick rate are told so.
+func TestMismatchedProcess(t *testing.T) {
+	server := start(t, "-serve", "127.0.0.1:0", "-seconds", "20")
+	server.says(t, "serving on ")
+	addr := strings.Fields(server.text())[2]
+	other := start(t, "-join", addr, "-clients", "1", "-tickrate", "60")
+	err := other.Wait()
+	var exit *exec.ExitError
+	require.ErrorAs(t, err, &exit)
+	require.Equal(t, 1, exit.ExitCode())
+	require.Equal(t, 1, strings.Count(other.text(), "\n"), other.text())
+	require.Contains(t, other.text(), fmt.Sprintf("%q", "tick rate 60 Hz"))
+}

@@ -1,0 +1,112 @@
+package lagcomp_test
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/foretick/foretick/lagcomp"
+)
+
+// A server records every tick, and judges a shot by what its shooter saw.
+func Example() {
+	config := lagcomp.Config{TickRate: 30}
+	history, err := lagcomp.NewHistory(config)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	judge := lagcomp.NewJudge(config) // one a player
+
+	// A runner, entity 7 of player 2, crosses the line of fire at 6 m/s.
+	for tick := lagcomp.Tick(1); tick <= 40; tick++ {
+		y := 0.2 * (float32(tick) - 30)
+		history.Begin(tick)
+		history.Put(7, 2, 0, lagcomp.SphereVolume(lagcomp.Sphere{X: 20, Y: y, R: 0.5}))
+		history.End()
+		judge.Observe(lagcomp.Measured{Now: tick, Newest: tick - 3, RTT: 200 * time.Millisecond})
+	}
+
+	// Player 1 fired when he saw him at tick 30.5; the server is at 40.
+	claim := lagcomp.Claim{Tick: 30, Fraction: 0.5}
+	used, reason := judge.Allow(claim, lagcomp.Measured{
+		Now: 40, Newest: 37, RTT: 200 * time.Millisecond,
+		Interpolation: 100 * time.Millisecond, Dwell: 33 * time.Millisecond,
+	})
+	ray := lagcomp.Ray2D(0, 0, 0, 50)
+	shooter := lagcomp.Filter{ExcludeOwner: 1}
+	hit, ok := history.At(used.Tick, used.Fraction).Raycast(ray, shooter)
+	fmt.Println(reason, ok, hit.ID)
+
+	_, ok = history.At(40, 0).Raycast(ray, shooter)
+	fmt.Println("in the present:", ok)
+	// Output:
+	// ok true 7
+	// in the present: false
+}
+
+// A claim that the measurements do not explain is moved to the nearest moment
+// that they do, and counted.
+func ExampleJudge() {
+	judge := lagcomp.NewJudge(lagcomp.Config{TickRate: 30})
+	measured := lagcomp.Measured{Now: 300, Newest: 298, RTT: 100 * time.Millisecond}
+	for _, claim := range []lagcomp.Claim{{Tick: 297}, {Tick: 500}, {Tick: 100}} {
+		used, reason := judge.Allow(claim, measured)
+		fmt.Println(claim.Tick, "->", used.Tick, reason)
+	}
+	fmt.Println("clamped:", judge.Stats().Clamped())
+	// Output:
+	// 297 -> 297 ok
+	// 500 -> 298 future
+	// 100 -> 298 too far
+	// clamped: 2
+}
+
+// An explosion reaches everybody within its radius, nearest volume first per
+// entity, in the past like any other query.
+func ExamplePast_Overlap() {
+	history, _ := lagcomp.NewHistory(lagcomp.Config{})
+	history.Begin(1)
+	for i := lagcomp.ID(1); i <= 4; i++ {
+		history.Put(i, 0, 0, lagcomp.SphereVolume(lagcomp.Sphere{X: float32(i) * 2, R: 0.5}))
+	}
+	history.End()
+	for _, hit := range history.At(1, 0).Overlap(lagcomp.Sphere{X: 3, R: 2}, lagcomp.Filter{}, nil) {
+		fmt.Printf("%d at %.1f\n", hit.ID, hit.Distance)
+	}
+	// Output:
+	// 1 at 0.5
+	// 2 at 0.5
+}
+
+// A rocket fired in the past is brought up to the present at once.
+func ExampleHistory_CatchUp() {
+	history, _ := lagcomp.NewHistory(lagcomp.Config{TickRate: 30})
+	for tick := lagcomp.Tick(1); tick <= 20; tick++ {
+		history.Begin(tick)
+		history.Put(1, 0, 0, lagcomp.SphereVolume(lagcomp.Sphere{X: 9, R: 0.5}))
+		history.End()
+	}
+	rocket := lagcomp.Projectile{Velocity: lagcomp.Vec{X: 30}, Radius: 0.5}
+	_, hit := history.CatchUp(&rocket, lagcomp.Claim{Tick: 14}, 20, lagcomp.Filter{})
+	fmt.Printf("%v, at %.0f m\n", hit, rocket.Position.X)
+	// The server then flies it on, tick by tick, among the rest of the world.
+
+	// Output:
+	// false, at 6 m
+}
+
+// A Track remembers anything else that a check in the past needs.
+func ExampleTrack() {
+	history, _ := lagcomp.NewHistory(lagcomp.Config{})
+	facing := lagcomp.NewTrack(history, func(a, b, f float32) float32 { return a + (b-a)*f })
+	for tick := lagcomp.Tick(1); tick <= 10; tick++ {
+		history.Begin(tick)
+		history.Put(1, 0, 0, lagcomp.SphereVolume(lagcomp.Sphere{R: 0.5}))
+		facing.Put(1, float32(tick)*0.1)
+		history.End()
+	}
+	angle, ok := facing.At(history.At(4, 0.5), 1)
+	fmt.Printf("%.2f %v\n", angle, ok)
+	// Output:
+	// 0.45 true
+}

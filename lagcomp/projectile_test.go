@@ -1,0 +1,133 @@
+package lagcomp_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/foretick/foretick/lagcomp"
+)
+
+// crossing is a target that crosses the line of fire X at 15 m: one metre a
+// tick along Y, at Y 0 in tick 20.
+func crossing(t testing.TB) *lagcomp.History {
+	h := newHistory(t, lagcomp.Config{})
+	for k := lagcomp.Tick(1); k <= 30; k++ {
+		h.Begin(k)
+		h.Put(1, 1, 0, lagcomp.SphereVolume(lagcomp.Sphere{X: 15, Y: float32(k) - 20, R: .4}))
+		h.End()
+	}
+	return h
+}
+
+// rocket flies 90 m/s, three metres a tick: fired at tick 15 it meets the
+// target at tick 20.
+func rocket() lagcomp.Projectile {
+	return lagcomp.Projectile{Velocity: lagcomp.Vec{X: 90}, Radius: .2}
+}
+
+func TestCatchUp(t *testing.T) {
+	h := crossing(t)
+	shot := rocket()
+	hit, ok := h.CatchUp(&shot, lagcomp.Claim{Tick: 15}, 30, lagcomp.Filter{})
+	require.True(t, ok)
+	require.Equal(t, lagcomp.ID(1), hit.ID)
+	require.InDelta(t, 14.4, hit.Distance, 1e-3)
+	require.InDelta(t, 14.4, shot.Position.X, 1e-3, "it stopped there")
+
+	shot = rocket()
+	_, ok = h.CatchUp(&shot, lagcomp.Claim{Tick: 15, Fraction: .5}, 18, lagcomp.Filter{})
+	require.False(t, ok)
+	require.InDelta(t, 7.5, shot.Position.X, 1e-3, "two and a half ticks on")
+
+	for _, early := range []lagcomp.Tick{13, 17} {
+		shot = rocket()
+		_, ok = h.CatchUp(&shot, lagcomp.Claim{Tick: early}, 30, lagcomp.Filter{})
+		require.False(t, ok, "fired at %d it passes before or behind", early)
+		require.InDelta(t, float32(3*(30-early)), shot.Position.X, 1e-2)
+	}
+
+	shot = rocket()
+	_, ok = h.CatchUp(&shot, lagcomp.Claim{Tick: 29}, 4_000_000_000, lagcomp.Filter{})
+	require.False(t, ok)
+	require.InDelta(t, 3, shot.Position.X, 1e-3, "no further than what is held")
+	shot = rocket()
+	_, ok = h.CatchUp(&shot, lagcomp.Claim{Tick: 25}, 20, lagcomp.Filter{})
+	require.False(t, ok)
+	require.Zero(t, shot.Position, "the past is not ahead")
+}
+
+func TestCatchUpFalls(t *testing.T) {
+	h := crossing(t)
+	shot := rocket()
+	shot.Gravity = lagcomp.Vec{Z: -9.81}
+	h.CatchUp(&shot, lagcomp.Claim{Tick: 22}, 28, lagcomp.Filter{})
+	require.InDelta(t, -9.81*.2*.2/2, shot.Position.Z, 1e-4)
+	require.InDelta(t, -9.81*.2, shot.Velocity.Z, 1e-4)
+}
+
+// TestDelayedFlight keeps the shooter six ticks behind for the whole flight:
+// what he fires at his tick 15 hits in the server's tick 26.
+func TestDelayedFlight(t *testing.T) {
+	h := crossing(t)
+	shot := rocket()
+	behind := lagcomp.Claim{Tick: 15}.Behind(21)
+	require.Equal(t, float32(6), behind)
+	require.Zero(t, lagcomp.Claim{Tick: 15}.Behind(3))
+	for now := lagcomp.Tick(22); now <= 30; now++ {
+		hit, ok := h.Delayed(now, behind).Fly(&shot, 1./30, lagcomp.Filter{})
+		if ok {
+			require.Equal(t, lagcomp.Tick(26), now)
+			require.InDelta(t, 2.4, hit.Distance, 1e-3)
+			return
+		}
+	}
+	t.Fatal("it never hit")
+}
+
+func TestTrack(t *testing.T) {
+	h := newHistory(t, lagcomp.Config{TickRate: 10})
+	facing := lagcomp.NewTrack(h, func(a, b, f float32) float32 { return a + (b-a)*f })
+	stance := lagcomp.NewTrack[string](h, nil)
+	for k := lagcomp.Tick(1); k <= 40; k++ {
+		h.Begin(k)
+		epoch := uint32(0)
+		if k >= 38 {
+			epoch = 1
+		}
+		h.Put(7, 0, epoch, ball(0, 1))
+		h.Put(8, 0, 0, ball(0, 1))
+		facing.Put(7, float32(k))
+		if k%2 == 0 {
+			stance.Put(8, "crouching")
+		}
+		h.End()
+	}
+	v, ok := facing.At(h.At(35, .5), 7)
+	require.True(t, ok)
+	require.Equal(t, float32(35.5), v)
+	v, _ = facing.At(h.At(37, .5), 7)
+	require.Equal(t, float32(37), v, "cut by the respawn")
+	_, ok = facing.At(h.At(35, 0), 8)
+	require.False(t, ok, "it has none")
+	_, ok = facing.At(h.At(35, 0), 9)
+	require.False(t, ok, "it is not there")
+	_, ok = stance.At(h.At(35, 0), 8)
+	require.False(t, ok, "none in an odd tick, though the ring holds an older one")
+	s, ok := stance.At(h.At(36, .9), 8)
+	require.True(t, ok)
+	require.Equal(t, "crouching", s)
+	require.Panics(t, func() { facing.Put(7, 1) })
+	h.Begin(41)
+	require.Panics(t, func() { facing.Put(7, 1) }, "the history first")
+	h.Put(7, 0, 1, ball(0, 1))
+	h.End()
+	_, ok = facing.At(h.At(41, 0), 7)
+	require.False(t, ok)
+	h.Reset()
+	h.Begin(36)
+	h.Put(8, 0, 0, ball(0, 1))
+	h.End()
+	_, ok = stance.At(h.At(36, 0), 8)
+	require.False(t, ok, "what was recorded before the reset is gone")
+}

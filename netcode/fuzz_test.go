@@ -1,0 +1,242 @@
+package netcode_test
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/foretick/foretick/netcode"
+)
+
+// seal puts the checksum in front of a packet, as the standard says.
+func seal(rest []byte) []byte {
+	sum := crc32c(append(make([]byte, 8), rest...))
+	return append(binary.LittleEndian.AppendUint32(nil, sum), rest...)
+}
+
+// raw is a packet of that number with an ack, and messages as given.
+func raw(seq, ack uint16, messages ...byte) []byte {
+	b := []byte{0x10 | 15}
+	b = binary.LittleEndian.AppendUint16(b, seq)
+	b = binary.LittleEndian.AppendUint16(b, ack)
+	return seal(append(append(b, 0, 0, 0, 0, 0), messages...))
+}
+
+// bare is a packet of that number without an ack.
+func bare(seq uint16, messages ...byte) []byte {
+	return seal(append([]byte{0, byte(seq), byte(seq >> 8)}, messages...))
+}
+
+// recorded are the packets of testdata/vectors.txt, without checksums.
+func recorded(f *testing.F) (packets [][]byte) {
+	b, err := os.ReadFile(vectorsFile)
+	require.NoError(f, err)
+	var p []byte
+	for line := range strings.Lines(string(b) + "#\n") {
+		switch {
+		case strings.HasPrefix(line, "> "):
+			p = append(p, unhex(strings.TrimSpace(line[2:]))...)
+		case strings.HasPrefix(line, "#") && len(p) > 4:
+			packets = append(packets, p[4:])
+			p = nil
+		}
+	}
+	return packets
+}
+
+// bodies seeds with the bodies of recorded messages of one type.
+func bodies(f *testing.F, t byte) {
+	for _, p := range recorded(f) {
+		if p[0] == 0 && len(p) > 5 && p[3] == t {
+			f.Add(p[5:])
+		}
+	}
+}
+
+// FuzzReceive feeds whole packets, with a right checksum, to a Conn in the
+// middle of a conversation: nothing panics, and what is refused changes nothing.
+func FuzzReceive(f *testing.F) {
+	for _, p := range recorded(f) {
+		f.Add(p, p)
+	}
+	f.Add([]byte{}, []byte{0})
+	f.Fuzz(func(t *testing.T, one, two []byte) {
+		c := netcode.NewConn(netcode.Config{})
+		_ = c.SendReliable(1, 1, []byte("hello"))
+		for i := range 40 {
+			c.Begin(time.Duration(i) * tick).Finish()
+		}
+		_ = c.Receive(0, one)
+		for i, b := range [][]byte{seal(one), seal(two), seal(one)} {
+			before := c.Stats()
+			err := c.Receive(time.Duration(i)*tick+time.Second, b)
+			after := c.Stats()
+			if err != nil {
+				before.Malformed, before.Stale, before.Duplicate, before.Backlog, before.FalseAcks = after.Malformed, after.Stale, after.Duplicate, after.Backlog, after.FalseAcks
+				require.Equal(t, before, after)
+			}
+			if i == 2 && !errors.Is(err, netcode.ErrMalformed) && err != netcode.ErrStale && err != netcode.ErrBacklog {
+				require.ErrorIs(t, err, netcode.ErrDuplicate)
+			}
+			n := 0
+			for _, ok := c.NextMessage(); ok; _, ok = c.NextMessage() {
+				n++
+			}
+			require.LessOrEqual(t, n, len(b)/2)
+			for r, ok := c.NextReliable(); ok; r, ok = c.NextReliable() {
+				require.LessOrEqual(t, len(r.Payload), netcode.MaxReliable)
+			}
+			told := map[netcode.Seq]bool{}
+			for f, ok := c.NextFate(); ok; f, ok = c.NextFate() {
+				require.False(t, told[f.Seq])
+				told[f.Seq] = true
+			}
+		}
+	})
+}
+
+// FuzzAgainstStandard lets the package and the standard's decoder judge the same
+// messages: they agree on what is well formed.
+func FuzzAgainstStandard(f *testing.F) {
+	for _, p := range recorded(f) {
+		f.Add(p)
+	}
+	f.Add([]byte{0x1f, 0, 0, 0xff, 0xff, 1, 2, 3, 4, 5})
+	f.Add([]byte{0x1f, 0, 0, 0xff, 0xff, 1, 2, 3, 0xff, 5})
+	f.Add([]byte{0, 0, 0, 20, 7, 2, 5, 0, 0, 0, 0x14, 7})
+	f.Add([]byte{0, 0, 0, 20, 8, 1, 5, 0, 0, 0, 8, 0, 2})
+	f.Fuzz(func(t *testing.T, rest []byte) {
+		if len(rest) > 1<<15 {
+			return
+		}
+		packet := seal(rest)
+		_, standard := describePacket(packet, 0, 9)
+		c := netcode.NewConn(netcode.Config{})
+		for range 8 {
+			c.Begin(0).Finish() // so that acks of the recorded packets are of sent ones
+		}
+		err := c.Receive(0, packet)
+		if err == netcode.ErrStale || err == netcode.ErrBacklog || c.Stats().FalseAcks > 0 {
+			return // form is right, the moment is not
+		}
+		for m, ok := c.NextMessage(); ok && err == nil; m, ok = c.NextMessage() {
+			switch m.Type {
+			case netcode.MessageHello:
+				_, err = netcode.ParseHello(m.Body)
+			case netcode.MessageWelcome:
+				_, err = netcode.ParseWelcome(m.Body)
+			case netcode.MessageReject:
+				_, err = netcode.ParseReject(m.Body)
+			case netcode.MessageSnapshot:
+				_, _, err = netcode.ParseSnapshotHeader(m.Body)
+			case netcode.MessageCommands:
+				err = netcode.NewCommandBuffer(9, 32).Read(m.Body, 0)
+			}
+		}
+		require.Equal(t, standard == nil, err == nil, "standard: %v, package: %v, %x", standard, err, rest)
+	})
+}
+
+func FuzzHello(f *testing.F) {
+	bodies(f, 16)
+	f.Fuzz(func(t *testing.T, b []byte) {
+		if h, err := netcode.ParseHello(b); err == nil {
+			require.Equal(t, b, h.Append(nil))
+		} else {
+			require.ErrorIs(t, err, netcode.ErrMalformed)
+		}
+	})
+}
+
+func FuzzWelcome(f *testing.F) {
+	bodies(f, 17)
+	f.Fuzz(func(t *testing.T, b []byte) {
+		if w, err := netcode.ParseWelcome(b); err == nil {
+			require.Equal(t, b, w.Append(nil))
+		} else {
+			require.ErrorIs(t, err, netcode.ErrMalformed)
+		}
+	})
+}
+
+func FuzzReject(f *testing.F) {
+	bodies(f, 18)
+	f.Fuzz(func(t *testing.T, b []byte) {
+		if r, err := netcode.ParseReject(b); err == nil {
+			require.Equal(t, b, r.Append(nil))
+		} else {
+			require.ErrorIs(t, err, netcode.ErrMalformed)
+		}
+	})
+}
+
+func FuzzSnapshotHeader(f *testing.F) {
+	bodies(f, 19)
+	f.Fuzz(func(t *testing.T, b []byte) {
+		if h, rest, err := netcode.ParseSnapshotHeader(b); err == nil {
+			require.Equal(t, b, append(h.Append(nil), rest...))
+		} else {
+			require.ErrorIs(t, err, netcode.ErrMalformed)
+		}
+	})
+}
+
+// FuzzCommands: what is accepted is what a sender could have sent; what is
+// refused leaves the buffer as it was.
+func FuzzCommands(f *testing.F) {
+	bodies(f, 20)
+	f.Add([]byte{64, 0xff, 0xff, 0xff, 0xff, 0xf0, 0xf0, 0xf0, 0xf0})
+	f.Fuzz(func(t *testing.T, b []byte) {
+		buffer := netcode.NewCommandBuffer(9, 32)
+		at := 0.0
+		if len(b) >= 5 {
+			at = float64(binary.LittleEndian.Uint32(b[1:])) - 20
+		}
+		if err := buffer.Read(b, at); err != nil {
+			require.ErrorIs(t, err, netcode.ErrMalformed)
+			_, any := buffer.Newest()
+			_, early := buffer.Early()
+			require.False(t, any || early)
+			return
+		}
+		_, ok := buffer.Early()
+		require.True(t, ok)
+		require.NoError(t, buffer.Read(b, at))
+		_, ok = buffer.Early()
+		require.False(t, ok, "the same body again measures nothing")
+		for k := range netcode.Tick(64) {
+			if c, ok := buffer.Take(netcode.Tick(at) + k); ok {
+				require.Len(t, c.Data, 9)
+			}
+		}
+	})
+}
+
+// FuzzStream feeds a body of the reliable stream in two halves of a conversation.
+func FuzzStream(f *testing.F) {
+	for _, p := range recorded(f) {
+		if i := bytes.IndexByte(p, 1); i > 0 {
+			f.Add(p[i:])
+		}
+	}
+	f.Add([]byte{0, 0, 3, 1, 2, 1, 9})
+	f.Fuzz(func(t *testing.T, body []byte) {
+		if len(body) > 4000 {
+			return
+		}
+		message := append(binary.AppendUvarint([]byte{1}, uint64(len(body))), body...)
+		c := netcode.NewConn(netcode.Config{})
+		for seq := range uint16(3) {
+			_ = c.Receive(0, bare(seq, message...))
+			for r, ok := c.NextReliable(); ok; r, ok = c.NextReliable() {
+				require.LessOrEqual(t, len(r.Payload), netcode.MaxReliable)
+			}
+		}
+	})
+}

@@ -1,0 +1,90 @@
+package netcode_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/foretick/foretick/netcode"
+)
+
+func TestSessionMessagesRoundTrip(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		token := rapid.Custom(func(t *rapid.T) (a [16]byte) {
+			copy(a[:], rapid.SliceOfN(rapid.Byte(), 16, 16).Draw(t, "token"))
+			return a
+		})
+		h := netcode.Hello{Version: rapid.Byte().Draw(t, "v"), Protocol: rapid.Uint64().Draw(t, "p"), Resume: token.Draw(t, "r"),
+			SnapshotRate: rapid.Byte().Draw(t, "s"), Data: rapid.SliceOfN(rapid.Byte(), 1, 256).Draw(t, "d")}
+		h2, err := netcode.ParseHello(h.Append(nil))
+		require.NoError(t, err)
+		require.Equal(t, h, h2)
+		w := netcode.Welcome{Owner: rapid.Uint16().Draw(t, "o"), TickRate: rapid.Uint8Range(1, 255).Draw(t, "tr"),
+			SnapshotInterval: rapid.Uint8Range(1, 255).Draw(t, "i"), Tick: rapid.Uint32().Draw(t, "t"),
+			Epoch: rapid.Byte().Draw(t, "e"), Resume: token.Draw(t, "r2"), CommandSize: rapid.Uint16().Draw(t, "c")}
+		w2, err := netcode.ParseWelcome(w.Append(nil))
+		require.NoError(t, err)
+		require.Equal(t, w, w2)
+		s := netcode.SnapshotHeader{Epoch: rapid.Byte().Draw(t, "e"), Tick: rapid.Uint32().Draw(t, "t"), CommandAck: rapid.Uint32().Draw(t, "a")}
+		if rapid.Bool().Draw(t, "has") {
+			s.HasEarly, s.Early = true, rapid.Int16().Draw(t, "early")
+		}
+		s2, rest, err := netcode.ParseSnapshotHeader(append(s.Append(nil), 1, 2, 3))
+		require.NoError(t, err)
+		require.Equal(t, s, s2)
+		require.Equal(t, []byte{1, 2, 3}, rest)
+	})
+}
+
+func TestSessionMessagesRefuseEveryCut(t *testing.T) {
+	hello := netcode.Hello{Data: []byte("abc")}.Append(nil)
+	welcome := netcode.Welcome{TickRate: 30, SnapshotInterval: 1}.Append(nil)
+	for i := range hello {
+		_, err := netcode.ParseHello(hello[:i])
+		require.ErrorIs(t, err, netcode.ErrMalformed)
+	}
+	_, err := netcode.ParseHello(append(hello, 0))
+	require.ErrorIs(t, err, netcode.ErrMalformed)
+	for i := range welcome {
+		_, err := netcode.ParseWelcome(welcome[:i])
+		require.ErrorIs(t, err, netcode.ErrMalformed)
+	}
+	for _, w := range []netcode.Welcome{{TickRate: 30}, {SnapshotInterval: 1}} {
+		_, err := netcode.ParseWelcome(w.Append(nil))
+		require.ErrorIs(t, err, netcode.ErrMalformed)
+	}
+	snap := netcode.SnapshotHeader{Tick: 9, HasEarly: true, Early: 5}.Append(nil)
+	for i := range snap {
+		_, _, err := netcode.ParseSnapshotHeader(snap[:i])
+		require.ErrorIs(t, err, netcode.ErrMalformed)
+	}
+}
+
+func TestLongTextsAreCut(t *testing.T) {
+	r, err := netcode.ParseReject(netcode.Reject{Code: 3, Protocol: 4, Text: strings.Repeat("x", 300)}.Append(nil))
+	require.NoError(t, err)
+	require.Equal(t, netcode.Reject{Code: 3, Protocol: 4, Text: strings.Repeat("x", 200)}, r)
+	h, err := netcode.ParseHello(netcode.Hello{Data: make([]byte, 300)}.Append(nil))
+	require.NoError(t, err)
+	require.Len(t, h.Data, 256)
+}
+
+func TestCloseTellsCodeAndText(t *testing.T) {
+	a, b := netcode.NewConn(netcode.Config{}), netcode.NewConn(netcode.Config{})
+	_, _, ok := b.Closed()
+	require.False(t, ok)
+	a.Close(7, strings.Repeat("é", 150))
+	for i := range 3 {
+		_, d := finish(a.Begin(time.Duration(i) * tick))
+		if i > 0 { // the first is lost
+			require.NoError(t, b.Receive(tick, d))
+		}
+	}
+	code, text, ok := b.Closed()
+	require.True(t, ok)
+	require.EqualValues(t, 7, code)
+	require.Equal(t, strings.Repeat("é", 100), text)
+}

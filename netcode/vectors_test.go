@@ -1,0 +1,152 @@
+package netcode_test
+
+import (
+	"bytes"
+	"encoding/hex"
+	"flag"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/foretick/foretick/netcode"
+)
+
+var updateVectors = flag.Bool("vectors.update", false, "rewrite testdata/vectors.txt")
+
+const vectorsFile = "testdata/vectors.txt"
+
+// vector is a packet and what it says.
+type vector struct {
+	name   string
+	magic  uint64
+	size   int // of commands
+	packet []byte
+}
+
+// one packet of a fresh Conn with one message.
+func packetWith(t netcode.MessageType, body []byte) []byte {
+	p := netcode.NewConn(netcode.Config{}).Begin(0)
+	if !p.Message(t, body) {
+		panic("does not fit")
+	}
+	_, b := finish(p)
+	return b
+}
+
+func makeVectors() []vector {
+	resume := [16]byte{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16}
+	s := netcode.NewCommandSender(9, netcode.CommandConfig{})
+	for _, c := range []netcode.Command{
+		{Tick: 100, Render: 90, Fraction: 7, Data: []byte{1, 0, 0, 0, 0, 0, 0, 0, 2}},
+		{Tick: 101, Render: 91, Fraction: 7, Data: []byte{1, 0, 0, 0, 0, 0, 0, 0, 2}},
+		{Tick: 102, Render: 92, Fraction: 7, Data: []byte{1, 0, 0, 0, 0, 0, 0, 0, 2}},
+		{Tick: 103, Render: 93, Fraction: 9, Offset: 40, Data: []byte{1, 3, 0, 0, 0, 0, 0, 0, 2}},
+		{Tick: 110, Render: 100, Fraction: 9, Data: []byte{1, 3, 0, 0, 0, 0, 0, 0, 4}},
+	} {
+		s.Push(c)
+	}
+	v := []vector{
+		{name: "empty first packet", packet: func() []byte {
+			_, b := finish(netcode.NewConn(netcode.Config{}).Begin(0))
+			return b
+		}()},
+		{name: "hello", packet: packetWith(netcode.MessageHello, netcode.Hello{Version: 1, Protocol: 0x1122334455667788, Resume: resume, SnapshotRate: 20, Data: []byte("me")}.Append(nil))},
+		{name: "welcome", packet: packetWith(netcode.MessageWelcome, netcode.Welcome{Owner: 513, TickRate: 30, SnapshotInterval: 2, Tick: 70000, Epoch: 3, Resume: resume, CommandSize: 9}.Append(nil))},
+		{name: "reject", packet: packetWith(netcode.MessageReject, netcode.Reject{Code: 2, Protocol: 5, Text: "other build"}.Append(nil))},
+		{name: "snapshot", packet: packetWith(netcode.MessageSnapshot, append(netcode.SnapshotHeader{Epoch: 1, Tick: 1000, Early: -300, HasEarly: true, CommandAck: 1006}.Append(nil), 0xab))},
+		{name: "snapshot without earliness", packet: packetWith(netcode.MessageSnapshot, netcode.SnapshotHeader{Tick: 5, CommandAck: 0xffffffff}.Append(nil))},
+		{name: "commands", size: 9, packet: packetWith(netcode.MessageCommands, s.Append(nil, 500))},
+		{name: "ready", packet: packetWith(netcode.MessageReady, []byte{7})},
+		{name: "the game's own, with a magic", magic: 0xfeedface12345678, packet: func() []byte {
+			p := netcode.NewConn(netcode.Config{Magic: 0xfeedface12345678}).Begin(0)
+			p.Message(200, bytes.Repeat([]byte{9}, 130))
+			_, b := finish(p)
+			return b
+		}()},
+	}
+	return append(v, streamVectors()...)
+}
+
+// streamVectors are what two Conns say to one another, with losses.
+func streamVectors() (v []vector) {
+	a, b := netcode.NewConn(netcode.Config{}), netcode.NewConn(netcode.Config{})
+	now := time.Duration(0)
+	say := func(name string, from, to *netcode.Conn) {
+		_, packet := finish(from.Begin(now))
+		v = append(v, vector{name: name, packet: packet})
+		if to != nil {
+			if err := to.Receive(now+30*time.Millisecond, packet); err != nil {
+				panic(err)
+			}
+		}
+		now += 40 * time.Millisecond
+	}
+	_ = a.SendReliable(1000, 4, []byte("one"))
+	_ = a.SendReliable(1002, 5, nil)
+	say("stream: two messages", a, b)
+	say("ack", b, a)
+	_ = a.SendReliable(1003, 6, bytes.Repeat([]byte{7}, 300))
+	say("stream: fragments, lost", a, nil)
+	say("empty", a, b)
+	say("ack with a gap", b, a)
+	now += time.Second
+	say("stream: fragments again, ack delay above a second", a, b)
+	b.Close(9, "bye")
+	say("close", b, a)
+	return v
+}
+
+func formatVectors(t *testing.T, vs []vector) string {
+	var out strings.Builder
+	for _, v := range vs {
+		said, err := describePacket(v.packet, v.magic, v.size)
+		require.NoError(t, err, v.name)
+		fmt.Fprintf(&out, "# %s\n", v.name)
+		if v.magic != 0 {
+			fmt.Fprintf(&out, "magic %016x\n", v.magic)
+		}
+		if v.size != 0 {
+			fmt.Fprintf(&out, "command size %d\n", v.size)
+		}
+		for i := 0; i < len(v.packet); i += 32 {
+			fmt.Fprintf(&out, "> %s\n", hex.EncodeToString(v.packet[i:min(i+32, len(v.packet))]))
+		}
+		fmt.Fprintf(&out, "%s\n", said)
+	}
+	return out.String()
+}
+
+// TestVectors holds the bytes written today, and what a decoder of the standard
+// reads in them, to those recorded.
+func TestVectors(t *testing.T) {
+	got := formatVectors(t, makeVectors())
+	if *updateVectors {
+		require.NoError(t, os.WriteFile(vectorsFile, []byte(got), 0o644))
+	}
+	want, err := os.ReadFile(vectorsFile)
+	require.NoError(t, err)
+	require.Equal(t, string(want), got)
+}
+
+// TestTrafficFollowsTheStandard lets two Conns talk over a rough path and has
+// every packet read by the standard's decoder.
+func TestTrafficFollowsTheStandard(t *testing.T) {
+	m := newMatch(30, 60*ms, 30*ms, 0.1, 3)
+	n := 0
+	m.tap = func(b []byte) {
+		_, err := describePacket(b, 0, 4)
+		require.NoError(t, err, "%x", b)
+		n++
+	}
+	m.change = func(m *match, now time.Duration) {
+		_ = m.client.SendReliable(7, 3, make([]byte, int(now/ms)%700))
+		_ = m.server.SendReliable(7, 3, make([]byte, int(now/ms)%7))
+	}
+	m.run(20 * time.Second)
+	require.Greater(t, n, 1000)
+	require.Zero(t, m.noRoom, "a large stream must leave room for commands")
+}

@@ -1,0 +1,187 @@
+package foretick_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/transport/sim"
+)
+
+type place struct {
+	X, Y float32 `net:"min=-100,max=100,step=0.01,lerp"`
+}
+
+type health struct {
+	Points int16 `net:"min=0,max=100"`
+}
+
+type pad struct {
+	X    float32 `net:"min=-1,max=1,step=0.0078125"`
+	Jump bool    `net:"oneshot"`
+}
+
+type secret struct{ N int32 }
+
+type pointed struct{ P *int }
+
+type handles struct {
+	place  ecs.Component[place]
+	health ecs.Component[health]
+	pad    ecs.Component[pad]
+	secret ecs.Component[secret]
+	bad    ecs.Component[pointed]
+	player ecs.Kind
+	boom   foretick.Event[int32]
+	score  foretick.Message[health]
+}
+
+func nothing(*foretick.Frame, ecs.Rows) {}
+
+// declare makes a sound protocol and then lets a test spoil it.
+func declare(spoil func(h *handles, p *foretick.Protocol)) *foretick.Protocol {
+	h := &handles{}
+	p := foretick.NewProtocol("test", 1)
+	p.Component(&h.place, foretick.Predicted)
+	p.Component(&h.health)
+	p.Command(&h.pad)
+	p.Local(&h.secret)
+	p.Kind(&h.player, "player", &h.place, &h.health, &h.pad)
+	p.Shared("move", nothing, ecs.Read(&h.pad), ecs.Write(&h.place))
+	if spoil != nil {
+		spoil(h, p)
+	}
+	return p
+}
+
+func TestProtocolFaultsNameTheFix(t *testing.T) {
+	require.NoError(t, declare(nil).Err())
+	for name, c := range map[string]struct {
+		spoil func(h *handles, p *foretick.Protocol)
+		want  []string
+	}{
+		"shared system writes what is not predicted": {
+			func(h *handles, p *foretick.Protocol) { p.Shared("heal", nothing, ecs.Write(&h.health)) },
+			[]string{"heal", "health", "not predicted", "Predicted"},
+		},
+		"shared system reads what never travels": {
+			func(h *handles, p *foretick.Protocol) { p.Shared("peek", nothing, ecs.ReadOther(&h.secret)) },
+			[]string{"peek", "secret", "a client does not have"},
+		},
+		"component with a pointer": {
+			func(h *handles, p *foretick.Protocol) { p.Component(&h.bad) },
+			[]string{"pointed", "P"},
+		},
+		"component twice": {
+			func(h *handles, p *foretick.Protocol) { p.Component(&h.place) },
+			[]string{"place"},
+		},
+		"command twice": {
+			func(h *handles, p *foretick.Protocol) { p.Command(&h.pad) },
+			[]string{"Command was declared twice"},
+		},
+		"kind of an undeclared component": {
+			func(h *handles, p *foretick.Protocol) { p.Kind(&ecs.Kind{}, "ghost", &h.bad) },
+			[]string{"ghost", "pointed", "Component"},
+		},
+		"volume of an undeclared component": {
+			func(h *handles, p *foretick.Protocol) { foretick.Volume(p, &h.secret, nil) },
+			[]string{"Volume", "secret", "Component"},
+		},
+		"tick rate": {
+			func(_ *handles, p *foretick.Protocol) { p.TickRate(1000) },
+			[]string{"TickRate(1000)", "10 to 128"},
+		},
+		"system without a function": {
+			func(_ *handles, p *foretick.Protocol) { p.Shared("empty", nil) },
+			[]string{"empty", "no function"},
+		},
+		"message twice": {
+			func(h *handles, p *foretick.Protocol) {
+				fn := func(*foretick.Frame, foretick.Tick, health) {}
+				foretick.OnClient(p, &h.score, fn)
+				foretick.OnClient(p, &h.score, fn)
+			},
+			[]string{"message health", "twice"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			err := declare(c.spoil).Err()
+			require.Error(t, err)
+			for _, w := range c.want {
+				require.ErrorContains(t, err, w)
+			}
+		})
+	}
+}
+
+func TestEveryFaultAtOnce(t *testing.T) {
+	err := declare(func(h *handles, p *foretick.Protocol) {
+		p.TickRate(1)
+		p.Shared("heal", nothing, ecs.Write(&h.health))
+		p.Component(&h.bad)
+	}).Err()
+	require.ErrorContains(t, err, "TickRate(1)")
+	require.ErrorContains(t, err, "heal")
+	require.ErrorContains(t, err, "pointed")
+	_, err = foretick.NewServer(foretick.ServerConfig{Protocol: declare(nil), SnapshotRate: 7, MaxClients: -1, SendRate: -1})
+	require.ErrorContains(t, err, "Transport")
+	require.ErrorContains(t, err, "SnapshotRate")
+	require.ErrorContains(t, err, "MaxClients")
+	require.ErrorContains(t, err, "SendRate")
+	_, err = foretick.NewClient(foretick.ClientConfig{History: 1, SmoothLimit: -1})
+	require.ErrorContains(t, err, "Protocol")
+	require.ErrorContains(t, err, "Transport")
+	require.ErrorContains(t, err, "History")
+	require.ErrorContains(t, err, "SmoothLimit")
+}
+
+func TestHashCoversWhatBothEndsMustAgreeOn(t *testing.T) {
+	base := declare(nil)
+	require.NoError(t, base.Err())
+	same := declare(nil)
+	require.NoError(t, same.Err())
+	require.Equal(t, base.Hash(), same.Hash())
+	for name, spoil := range map[string]func(h *handles, p *foretick.Protocol){
+		"tick rate":     func(_ *handles, p *foretick.Protocol) { p.TickRate(60) },
+		"shared system": func(_ *handles, p *foretick.Protocol) { p.Shared("more", nothing) },
+		"message": func(h *handles, p *foretick.Protocol) {
+			foretick.OnClient(p, &h.score, func(*foretick.Frame, foretick.Tick, health) {})
+		},
+		"kind": func(h *handles, p *foretick.Protocol) { p.Kind(&ecs.Kind{}, "crate", &h.place) },
+		"default": func(h *handles, p *foretick.Protocol) {
+			foretick.Default(p, &h.player, &h.health, health{Points: 50})
+		},
+	} {
+		p := declare(spoil)
+		require.NoError(t, p.Err(), name)
+		require.NotEqual(t, base.Hash(), p.Hash(), name)
+	}
+	server := declare(func(_ *handles, p *foretick.Protocol) { p.Server("ai", nothing) })
+	require.NoError(t, server.Err())
+	require.Equal(t, base.Hash(), server.Hash(), "what only the server runs is its own business")
+}
+
+type feature struct{ h *handles }
+
+func (f feature) Declare(p *foretick.Protocol) {
+	p.Shared("feature", nothing, ecs.Write(&f.h.place))
+}
+
+func TestUseComposesAGame(t *testing.T) {
+	p := declare(func(h *handles, p *foretick.Protocol) { p.Use(feature{h}) })
+	require.NoError(t, p.Err())
+	require.Contains(t, p.Describe(), "shared system feature")
+}
+
+func TestClientRefusesAForeignSampler(t *testing.T) {
+	h := &handles{}
+	n := sim.NewNetwork(1)
+	_, err := foretick.NewClient(foretick.ClientConfig{
+		Protocol: declare(nil), Transport: n.Dial(n.Listen(), sim.LAN, sim.LAN),
+		Sample: foretick.Sample(&h.place, func(foretick.View) place { return place{} }),
+	})
+	require.ErrorContains(t, err, "not the protocol's Command")
+}

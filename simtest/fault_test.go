@@ -1,0 +1,178 @@
+package simtest_test
+
+import (
+	"errors"
+	"net"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/simtest"
+	"github.com/foretick/foretick/transport"
+	"github.com/foretick/foretick/transport/sim"
+)
+
+var terrible = sim.Link{
+	Latency: 60 * time.Millisecond, Jitter: 60 * time.Millisecond, Loss: 0.15, Burst: 3,
+	Duplicate: 0.1, Reorder: 0.1, Corrupt: 0.01,
+}
+
+// Whatever the network did, both ends agree once it has been quiet.
+func TestTerribleNetworkConverges(t *testing.T) {
+	for seed := range uint64(5) {
+		m, clients := walk(t, seed, 4, terrible, 15*time.Second)
+		for _, c := range clients {
+			m.Link(c, sim.Link{Latency: 60 * time.Millisecond}, sim.Link{Latency: 60 * time.Millisecond})
+		}
+		m.Run(m.Net.Now() + 2*time.Second)
+		for _, c := range clients {
+			a, st := m.Audit(c), c.Stats()
+			require.Equal(t, foretick.Playing, c.View().State)
+			require.Zero(t, a.Differences, "seed %d: %s", seed, a.First)
+			require.Equal(t, 8, a.Fields)
+			require.NotZero(t, st.Mispredictions, "nothing went wrong: the test tests nothing")
+			require.Zero(t, st.ByCause[3], "the same code computed something else")
+			require.Zero(t, st.ByCause[2])
+			require.Zero(t, st.Malformed)
+		}
+	}
+}
+
+// The same seed gives the same match, packet by packet; another gives another.
+func TestSameSeedSameMatch(t *testing.T) {
+	trace := func(seed uint64) [32]byte {
+		m, _ := walk(t, seed, 3, terrible, 5*time.Second)
+		return m.Trace()
+	}
+	require.Equal(t, trace(1), trace(1))
+	require.NotEqual(t, trace(1), trace(2))
+}
+
+// A process that stood still is in step again within two seconds.
+func TestFrozenClientRecovers(t *testing.T) {
+	for _, frozen := range []time.Duration{200 * time.Millisecond, 800 * time.Millisecond, 3 * time.Second} {
+		m, clients := walk(t, 3, 2, sim.Link{Latency: 40 * time.Millisecond}, 60*time.Second)
+		m2 := m // the match went on to the end of the walk; freeze now
+		c := clients[0]
+		m2.Freeze(c, true)
+		m2.Run(m2.Net.Now() + frozen)
+		m2.Freeze(c, false)
+		m2.Run(m2.Net.Now() + 2*time.Second)
+		require.Equal(t, foretick.Playing, c.View().State, frozen)
+		ahead := int32(c.View().Tick - m2.Server().Tick())
+		require.True(t, ahead > 0 && ahead < 15, "frozen %v: %d ticks ahead", frozen, ahead)
+		before := m2.Server().Stats().InputsMissing
+		m2.Run(m2.Net.Now() + 2*time.Second)
+		require.Equal(t, before, m2.Server().Stats().InputsMissing, "inputs arrive in time again")
+	}
+}
+
+// A client of another protocol is told the first thing that differs.
+func TestProtocolMismatchIsNamed(t *testing.T) {
+	m := simtest.New(1)
+	var g game
+	_, err := m.Serve(foretick.ServerConfig{Protocol: g.protocol()})
+	require.NoError(t, err)
+	var other game
+	p := other.protocol()
+	p.TickRate(60)
+	c, err := m.Join(foretick.ClientConfig{Protocol: p}, simtest.Seat{Up: terrible, Down: terrible})
+	require.NoError(t, err)
+	m.Run(10 * time.Second)
+	var mismatch *foretick.ProtocolError
+	require.ErrorAs(t, c.View().Err, &mismatch)
+	require.ErrorIs(t, c.View().Err, net.ErrClosed)
+	require.Contains(t, mismatch.OurLine, "60")
+	require.Contains(t, mismatch.TheirLine, "30")
+	require.EqualValues(t, 0, m.Server().Stats().Joined)
+}
+
+// A full server says so; a place that is left can be taken.
+func TestFullServer(t *testing.T) {
+	m := simtest.New(1)
+	var g game
+	_, err := m.Serve(foretick.ServerConfig{Protocol: g.protocol(), MaxClients: 1})
+	require.NoError(t, err)
+	join := func() *foretick.Client {
+		var cg game
+		c, err := m.Join(foretick.ClientConfig{Protocol: cg.protocol()}, simtest.Seat{Up: sim.LAN, Down: sim.LAN})
+		require.NoError(t, err)
+		return c
+	}
+	first := join()
+	m.Run(2 * time.Second)
+	require.Equal(t, foretick.Playing, first.View().State)
+	second := join()
+	m.Run(4 * time.Second)
+	var closed *foretick.DisconnectError
+	require.ErrorAs(t, second.View().Err, &closed)
+	require.Equal(t, transport.Full, closed.Code)
+	require.NoError(t, first.Close())
+	m.Run(5 * time.Second)
+	require.Zero(t, m.Server().World().Len(), "what a player owned goes with it")
+	third := join()
+	m.Run(8 * time.Second)
+	require.Equal(t, foretick.Playing, third.View().State)
+	require.Equal(t, 1, third.World().Len())
+}
+
+// A server that falls silent is given up on after the timeout.
+func TestSilentServer(t *testing.T) {
+	m, clients := walk(t, 1, 1, sim.LAN, time.Second)
+	dead := sim.Link{Loss: 1}
+	m.Link(clients[0], dead, dead)
+	m.Run(m.Net.Now() + 6*time.Second)
+	var closed *foretick.DisconnectError
+	require.ErrorAs(t, clients[0].View().Err, &closed)
+	require.Equal(t, transport.Timeout, closed.Code)
+	require.Empty(t, m.Server().Players(nil), "the server gave the client up as well")
+	require.True(t, errors.Is(closed, net.ErrClosed))
+}
+
+// An entity that changes hands is predicted by its new owner and no longer by
+// its old one.
+func TestTransfer(t *testing.T) {
+	m := simtest.New(5)
+	g := &game{}
+	var car ecs.Entity
+	srv, err := m.Serve(foretick.ServerConfig{Protocol: g.protocol()})
+	require.NoError(t, err)
+	var clients []*foretick.Client
+	for range 2 {
+		cg := &game{}
+		p := cg.protocol()
+		c, err := m.Join(foretick.ClientConfig{Protocol: p, Sample: foretick.Sample(&cg.cmd, func(v foretick.View) move {
+			return move{X: 0.5}
+		})}, simtest.Seat{Up: sim.WiFi, Down: sim.WiFi})
+		require.NoError(t, err)
+		clients = append(clients, c)
+	}
+	m.Run(2 * time.Second)
+	car = srv.Frame().Spawn(&g.player, 1)
+	m.Run(4 * time.Second)
+	require.NoError(t, srv.World().Transfer(car, 2))
+	m.Run(6 * time.Second)
+	moved := g.pos.Get(srv.World(), car).X
+	require.Greater(t, moved, float32(5))
+	for i, c := range clients {
+		require.Equal(t, 3, c.World().Len(), "client %d", i)
+		local, ok := counterpart(srv, c, car)
+		require.True(t, ok)
+		require.Equal(t, ecs.Owner(2), c.World().Owner(local))
+	}
+}
+
+func counterpart(s *foretick.Server, c *foretick.Client, e ecs.Entity) (ecs.Entity, bool) {
+	q := ecs.NewQuery(c.World().Types())
+	for _, rows := range q.All(c.World()) {
+		for i := range rows.Len() {
+			if remote, ok := foretick.Counterpart(s, c.View().Me, c, rows.Entity(i)); ok && remote == e {
+				return rows.Entity(i), true
+			}
+		}
+	}
+	return ecs.None, false
+}

@@ -1,0 +1,136 @@
+package snapshot_test
+
+import (
+	"encoding/binary"
+	"encoding/hex"
+	"flag"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/foretick/foretick/snapshot"
+	"github.com/stretchr/testify/require"
+)
+
+var update = flag.Bool("update", false, "rewrite golden files")
+
+// builtinTables are the tables that hold where none were learned.
+func builtinTables() []uint16 {
+	b := new(snapshot.Statistics).Tables()[1:]
+	p := make([]uint16, len(b)/2)
+	for i := range p {
+		p[i] = binary.LittleEndian.Uint16(b[2*i:])
+	}
+	return p
+}
+
+// story is a short match that shows every kind of item.
+func story(t *testing.T) *play {
+	p := newPlay(t, 1)
+	a, b := p.add(1, 1), p.add(2, 2)
+	a.gun = gun{Ammo: 12, Secret: 1 << 40}
+	a.follow.Target = 2
+	c := &body{id: 3, kind: 2, mask: 1<<cIdent | 1<<cPrivate | 1<<cPurse}
+	c.private = private{A: 5, B: [2]float64{1.5, -2}}
+	for i := range 14 {
+		a.pos.X += 0.25
+		a.pos.Y -= float32(i) * 0.125
+		b.pos.X = float32(i*i) * 0.5
+		b.pos.Aim += 0.25
+		b.follow.Rope = float32(i) / 4
+		switch i {
+		case 3:
+			p.bodies[3] = c
+		case 5:
+			p.sender.SetVisible(2, false)
+		case 8:
+			delete(p.bodies, 3)
+			p.sender.SetVisible(2, true)
+		case 10:
+			a.mask |= 1<<cTag | 1<<cPurse
+			a.purse.Gold = -3
+			b.owner = 1
+		}
+		now := p.make()
+		if i%5 != 4 { // one in five is lost
+			p.read(now)
+		}
+		if i > 1 && i%5 != 1 {
+			p.ack(now - 2)
+		}
+	}
+	return p
+}
+
+// TestGolden: the bytes of the story stay what they are, and a reader written from
+// the standard finds in them what is written beside them.
+func TestGolden(t *testing.T) {
+	p := story(t)
+	ind := newIndependent(builtinTables())
+	var out strings.Builder
+	for tick := snapshot.Tick(1); tick <= p.tick; tick++ {
+		fmt.Fprintf(&out, "%s\n", hex.EncodeToString(p.data[tick]))
+		if tick%5 == 0 {
+			out.WriteString("  lost\n")
+			continue
+		}
+		ind.log = nil
+		require.NoError(t, ind.read(p.data[tick]), "tick %d", tick)
+		for _, l := range ind.log {
+			out.WriteString("  " + l + "\n")
+		}
+	}
+	const file = "testdata/golden.txt"
+	if *update {
+		require.NoError(t, os.MkdirAll("testdata", 0o755))
+		require.NoError(t, os.WriteFile(file, []byte(out.String()), 0o644))
+	}
+	want, err := os.ReadFile(file)
+	require.NoError(t, err)
+	require.Equal(t, string(want), out.String())
+}
+
+// TestIndependentReader lets the second reader follow random matches over a lossy
+// link: it reads the same values as the receiver.
+func TestIndependentReader(t *testing.T) {
+	for seed := range uint64(12) {
+		r, schemas := registry(t)
+		w := newWorld(t, seed, r, schemas)
+		recv := snapshot.NewReceiver(r, snapshot.ReceiverConfig{})
+		s := w.source.NewSender(uint16(seed%3), snapshot.SenderConfig{})
+		ind := newIndependent(builtinTables())
+		var sent [16]snapshot.Sent
+		compared := 0
+		for range 120 {
+			w.step(false)
+			p := s.Append(nil, []int{60, 200, 1000}[seed%3], &sent[w.tick%16])
+			if w.rng.IntN(5) == 0 {
+				sent[w.tick%16].Reset()
+				continue
+			}
+			_, err := recv.Read(p)
+			require.NoError(t, err)
+			require.NoError(t, ind.read(p))
+			if w.tick > 4 {
+				s.Delivered(&sent[(w.tick-3)%16])
+				sent[(w.tick-3)%16].Reset()
+			}
+			for _, g := range recv.Ghosts() {
+				if g.Gone != 0 || g.Newest().Tick != w.tick {
+					continue
+				}
+				vals := ind.ghosts[int(g.Wire)].vals
+				v, st := vals[len(vals)-1], g.Newest()
+				require.Equal(t, st.Mask, v.mask)
+				for c := range components {
+					if got := st.Component(c); len(got) > 0 {
+						require.Equal(t, got, v.words[c])
+						compared++
+					}
+				}
+			}
+		}
+		require.Greater(t, compared, 500)
+	}
+}
