@@ -65,9 +65,11 @@ type player struct {
 // allowed judges the player's claim once a tick.
 func (p *player) allowed(now Tick) (lagcomp.Claim, lagcomp.Reason) {
 	if p.judged != now {
-		p.measured.Now = now
 		p.granted, p.reason = p.judge.Allow(p.claim, p.measured)
 		p.judged = now
+		if p.reason != lagcomp.OK {
+			p.stats.Clamped++
+		}
 	}
 	return p.granted, p.reason
 }

@@ -34,7 +34,6 @@ type handles struct {
 	secret ecs.Component[secret]
 	bad    ecs.Component[pointed]
 	player ecs.Kind
-	boom   foretick.Event[int32]
 	score  foretick.Message[health]
 }
 

@@ -1,7 +1,6 @@
 package foretick
 
 import (
-	"crypto/rand"
 	"reflect"
 	"slices"
 	"time"
@@ -232,12 +231,6 @@ func (s *Server) forget(p *player, code transport.Code, detail string) {
 	s.owners[p.owner] = nil
 	s.stats.Left++
 	s.cfg.Logger.Info("left", "owner", p.owner, "code", code, "detail", detail)
-}
-
-// newKey draws a secret from the system. Nothing of the simulation hangs on it.
-func newKey() (k [16]byte) {
-	_, _ = rand.Read(k[:])
-	return k
 }
 
 // copyBytes copies n bytes of a component.

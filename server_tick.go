@@ -52,6 +52,7 @@ func (s *Server) takeCommands() {
 		if p.state != playing {
 			continue
 		}
+		p.observe(s)
 		cmd, ok := p.buffer.Take(t)
 		if ok && c.schema.Unpack(cmd.Data, p.command) == nil {
 			p.took(c, cmd.Render, cmd.Fraction, s)
@@ -67,14 +68,20 @@ func (p *player) took(c *command, render Tick, fraction uint8, s *Server) {
 	copyBytes(p.last, p.command, c.size)
 	c.schema.ClearOneShots(p.last)
 	p.claim = lagcomp.Claim{Tick: render, Fraction: float32(fraction) / 256}
+	p.stats.InputsTaken++
+	s.stats.InputsTaken++
+}
+
+// observe measures what bounds this tick's claims.
+func (p *player) observe(s *Server) {
 	p.measured = lagcomp.Measured{
+		Now:           s.frame.Tick,
 		Newest:        p.acked,
 		RTT:           p.conn.RTT(),
 		Interpolation: s.interpolationBound(p),
 		Dwell:         p.early,
 	}
-	p.stats.InputsTaken++
-	s.stats.InputsTaken++
+	p.judge.Observe(p.measured)
 }
 
 // interpolationBound is how far behind its newest snapshot an honest client of

@@ -3,6 +3,7 @@ package foretick
 import (
 	"time"
 
+	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/netcode"
 	"github.com/foretick/foretick/prediction"
 )
@@ -45,6 +46,15 @@ func (s *Server) Stats() ServerStats {
 }
 
 func (p *player) resent() uint64 { return p.conn.Stats().EntriesResent }
+
+// Player is what the server counted of one player; false when it does not play.
+func (s *Server) Player(who ecs.Owner) (PlayerStats, bool) {
+	p := s.player(who)
+	if p == nil {
+		return PlayerStats{}, false
+	}
+	return p.stats, true
+}
 
 // ClientStats counts what a client did since it began.
 type ClientStats struct {

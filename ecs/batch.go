@@ -1,5 +1,7 @@
 package ecs
 
+import "unsafe"
+
 // SpawnBatch makes len(out) entities of a kind at once, and answers their
 // rows, which follow one another, and their handles in out. While the world is
 // locked the rows are staged, as with [World.Spawn].
@@ -31,20 +33,59 @@ func (w *World) SpawnBatchIn(r Range, k *Kind, owner Owner, out []Entity) Rows {
 		t.grow(need)
 	}
 	t.n += int32(len(out))
-	for i := range out {
-		e := w.allocate(p, r)
-		out[i] = e
-		t.ids[lo+int32(i)] = e
-		w.place(e, t, lo+int32(i))
-	}
+	w.allocateRun(p, r, out, uint64(t.id)<<tableShift|uint64(lo))
+	copy(t.ids[lo:], out)
 	for i, d := range t.arch.types {
-		for row := lo; row < t.n; row++ {
-			d.move(t.at(d, row), k.d.defaults[i])
-		}
+		d.fill(t.at(d, lo), k.d.defaults[i], len(out))
 	}
 	w.count += len(out)
 	w.touch(t)
 	return Rows{t, lo, int32(len(out))}
+}
+
+// allocateRun is allocate for many, whose rows follow one another from the
+// place that at says.
+func (w *World) allocateRun(p *part, r Range, out []Entity, at uint64) {
+	a := &p.alloc[r]
+	for len(out) > 0 {
+		if a.free != 0 {
+			e := w.allocate(p, r)
+			slot := e.slot()
+			w.rec[slot] = uint64(e>>32)<<genShift | at
+			w.pages[slot>>pageBits].version = w.version
+			out[0], out = e, out[1:]
+			at++
+			continue
+		}
+		if int(a.used>>pageBits) == len(a.pages) {
+			w.claim(p, r)
+		}
+		n := a.pages[a.used>>pageBits]
+		from := a.used & (pageLen - 1)
+		run := w.rec[n<<pageBits+from : (n+1)<<pageBits]
+		run = run[:min(len(run), len(out))]
+		base := makeEntity(r, n<<pageBits+from, 0)
+		for i := range run {
+			gen := max(1, run[i]>>genShift)
+			out[i] = base + Entity(i) | Entity(gen)<<32
+			run[i] = gen<<genShift | at + uint64(i)
+		}
+		a.used += uint32(len(run))
+		at += uint64(len(run))
+		w.pages[n].top, w.pages[n].version = uint8(a.used-1)&(pageLen-1)+1, w.version
+		out = out[len(run):]
+	}
+}
+
+// fill sets n values from dst on to the one at src.
+func (d *typeData) fill(dst, src unsafe.Pointer, n int) {
+	if d.size == 0 {
+		return
+	}
+	d.move(dst, src)
+	for have := 1; have < n; have *= 2 { // what is filled fills as much again
+		d.moveN(unsafe.Add(dst, uintptr(have)*d.size), dst, min(have, n-have))
+	}
 }
 
 // DestroyBatch destroys every entity of the list that lives, and answers how

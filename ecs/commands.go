@@ -27,7 +27,8 @@ type pendingValues struct {
 	n, cap int
 }
 
-func (p *pendingValues) push(d *typeData, src unsafe.Pointer) int {
+// spare is room for one more value, which push then keeps.
+func (p *pendingValues) spare(d *typeData) unsafe.Pointer {
 	if p.n == p.cap {
 		c := max(16, 2*p.cap)
 		base := d.ops.alloc(c)
@@ -36,7 +37,13 @@ func (p *pendingValues) push(d *typeData, src unsafe.Pointer) int {
 		}
 		p.base, p.cap = base, c
 	}
-	d.move(p.at(d, p.n), src)
+	return p.at(d, p.n)
+}
+
+func (p *pendingValues) push(d *typeData, src unsafe.Pointer) int {
+	if to := p.spare(d); to != src {
+		d.move(to, src)
+	}
 	p.n++
 	return p.n - 1
 }

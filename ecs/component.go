@@ -93,7 +93,9 @@ func (c *Component[T]) Add(w *World, e Entity, v T) {
 		*p = v
 		return
 	}
-	w.addSlot(e, int(c.slot), unsafe.Pointer(&v))
+	p := w.values[c.slot].spare(w.types.slots[c.slot]) // not &v, which would move v to the heap
+	*(*T)(p) = v
+	w.addSlot(e, int(c.slot), p)
 }
 
 // Remove takes the component from the entity; deferred while the world is

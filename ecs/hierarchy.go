@@ -3,7 +3,6 @@ package ecs
 import (
 	"fmt"
 	"slices"
-	"unsafe"
 )
 
 // link is the hidden component of an entity that has a parent. Being a column
@@ -109,8 +108,9 @@ func (w *World) setParent(child, parent Entity) {
 		return
 	}
 	w.kids.used = true
-	v := link{parent}
-	w.add(child, rec, w.types.link, unsafe.Pointer(&v))
+	v := w.values[w.types.link.slot].spare(w.types.link)
+	(*link)(v).Parent = parent
+	w.add(child, rec, w.types.link, v)
 	w.addKid(parent, child)
 }
 

@@ -53,7 +53,8 @@ type savedColumn struct {
 type savedPages struct {
 	versions []uint64
 	away     []uint64
-	records  []uint64
+	tops     []uint8
+	records  []uint64 // zero from top on
 }
 
 type savedPart struct {
@@ -239,13 +240,18 @@ func (s *savedPages) save(w *World, i int, n uint32) {
 	if i == len(s.versions) {
 		s.versions = append(s.versions, 0)
 		s.away = append(s.away, 0)
+		s.tops = append(s.tops, 0)
 		s.records = slices.Grow(s.records, pageLen)[:len(s.records)+pageLen]
 		clear(s.records[i*pageLen:])
 	}
 	pg := &w.pages[n]
 	if s.versions[i] != pg.version {
-		s.versions[i], s.away[i] = pg.version, pg.away
-		copy(s.records[i*pageLen:], w.rec[n*pageLen:(n+1)*pageLen])
+		to, top := s.records[i*pageLen:(i+1)*pageLen], pg.top
+		copy(to[:top], w.rec[n*pageLen:])
+		if was := s.tops[i]; was > top {
+			clear(to[top:was])
+		}
+		s.versions[i], s.away[i], s.tops[i] = pg.version, pg.away, top
 	}
 }
 
@@ -345,12 +351,12 @@ func (h *History) restoreRecords(s *slot) {
 		switch {
 		case i >= len(sp.versions):
 			if pg.version != 0 {
-				clear(w.rec[i*pageLen : (i+1)*pageLen])
-				pg.version, pg.away = 0, 0
+				pg.set(w.rec[i*pageLen:], nil, 0, 0)
+				pg.away = 0
 			}
 		case sp.versions[i] != pg.version:
-			copy(w.rec[i*pageLen:(i+1)*pageLen], sp.records[i*pageLen:])
-			pg.version, pg.away = sp.versions[i], sp.away[i]
+			pg.set(w.rec[i*pageLen:], sp.records[i*pageLen:], sp.tops[i], sp.versions[i])
+			pg.away = sp.away[i]
 		}
 	}
 	for i, p := range w.parts {
@@ -467,9 +473,25 @@ func (s *savedPages) restore(w *World, i int, n uint32) {
 		pg.version = w.version
 		return
 	}
-	if from == nil {
-		clear(recs)
+	var top uint8
+	if from != nil {
+		top = s.tops[i]
 	}
-	copy(recs, from)
-	pg.version = version
+	pg.set(recs, from, top, version)
+}
+
+// set makes a page's records those of a save, pristine from top on.
+func (pg *page) set(recs, from []uint64, top uint8, version uint64) {
+	copy(recs[:top], from)
+	if pg.home == shared {
+		top = pageLen
+		copy(recs[:top], from)
+		if from == nil {
+			clear(recs[:top])
+		}
+	}
+	if pg.top > top {
+		clear(recs[top:pg.top])
+	}
+	pg.top, pg.version = top, version
 }

@@ -68,7 +68,7 @@ type queryCache struct {
 	at     uint64 // the change that rows are of
 	tables []*table
 	rows   []Rows
-	owned  []*ownedCache // by part
+	owned  []ownedCache // by part
 }
 
 type ownedCache struct {
@@ -142,26 +142,29 @@ func (q *Query) Owned(w *World, o Owner) []Rows {
 }
 
 func (q *Query) ownedBy(w *World, p *part) []Rows {
-	if int(q.index) < len(w.caches) {
-		if c := w.caches[q.index]; c != nil && int(p.index) < len(c.owned) {
-			if oc := c.owned[p.index]; oc != nil && oc.at == p.changed {
-				return oc.rows
-			}
-		}
+	if rows := q.cached(w, p); rows != nil {
+		return rows
 	}
 	return q.refreshOwned(w, p)
+}
+
+// cached is the part's rows when they are known and not empty. Small enough
+// to inline.
+func (q *Query) cached(w *World, p *part) []Rows {
+	if uint(q.index) < uint(len(w.caches)) {
+		if c := w.caches[q.index]; c != nil && uint(p.index) < uint(len(c.owned)) && c.owned[p.index].at == p.changed {
+			return c.owned[p.index].rows
+		}
+	}
+	return nil
 }
 
 func (q *Query) refreshOwned(w *World, p *part) []Rows {
 	c := q.cache(w)
 	for int(p.index) >= len(c.owned) {
-		c.owned = append(c.owned, nil)
+		c.owned = append(c.owned, ownedCache{})
 	}
-	oc := c.owned[p.index]
-	if oc == nil {
-		oc = &ownedCache{}
-		c.owned[p.index] = oc
-	}
+	oc := &c.owned[p.index]
 	if n := uint64(len(p.tables)); oc.layout != n {
 		oc.layout = n
 		oc.tables = oc.tables[:0]

@@ -458,7 +458,17 @@ func burn20(p []Position, v []Velocity) {
 func BenchmarkRatioExecutePlayer(b *testing.B) {
 	g := newGame(b)
 	b.Run("1ns", func(b *testing.B) {
-		executePlayer(b, g, burn1, func(_ *frame, r ecs.Rows) { burn1(g.pos.Slice(r), g.vel.Slice(r)) })
+		executePlayer(b, g, burn1, func(_ *frame, r ecs.Rows) {
+			pos, vel := g.pos.Slice(r), g.vel.Slice(r)
+			vel = vel[:len(pos)]
+			for i := range pos {
+				a, b := &pos[i], &vel[i]
+				a.X += b.X
+				a.Y += b.Y
+				a.Z += b.Z
+				a.W += b.W
+			}
+		})
 	})
 	b.Run("20ns", func(b *testing.B) {
 		executePlayer(b, g, burn20, func(_ *frame, r ecs.Rows) { burn20(g.pos.Slice(r), g.vel.Slice(r)) })

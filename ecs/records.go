@@ -44,6 +44,7 @@ type page struct {
 	home    int32  // index of the part, or homeless, or shared
 	pos     int32  // of the page in the part's list
 	rng     Range  // meaningless while homeless
+	top     uint8  // records from here on are pristine
 }
 
 // dealt is the range that a page is meant for. (Place may have put another's
@@ -115,6 +116,7 @@ func (w *World) allocate(p *part, r Range) Entity {
 	}
 	slot = a.pages[n]<<pageBits | a.used&(pageLen-1)
 	a.used++
+	w.pages[slot>>pageBits].top = uint8(slot&(pageLen-1)) + 1
 	gen := uint32(w.rec[slot] >> genShift)
 	if gen == 0 {
 		gen = 1
@@ -188,7 +190,7 @@ func (w *World) take(e Entity, p *part) error {
 	w.reserve(int(slot>>pageBits) + 1)
 	pg := &w.pages[slot>>pageBits]
 	if pg.home == homeless {
-		pg.home, pg.rng = shared, r
+		pg.home, pg.rng, pg.top = shared, r, pageLen
 	}
 	if pg.rng != r {
 		return ErrOccupied
@@ -227,9 +229,11 @@ func (w *World) unlink(p *part, slot uint32, pg *page) {
 			s := a.pages[a.used>>pageBits]<<pageBits | a.used&(pageLen-1)
 			w.rec[s] = makeRecord(max(1, uint32(w.rec[s]>>genShift)), 0, a.free)
 			w.pages[s>>pageBits].version = w.version
+			w.pages[s>>pageBits].top = uint8(s&(pageLen-1)) + 1
 			a.free = s + 1
 		}
 		a.used = nth + 1
+		pg.top = uint8(slot&(pageLen-1)) + 1
 		return
 	}
 	if a.free == slot+1 {

@@ -40,7 +40,7 @@ func (g *churnGame) breed(f *frame, r ecs.Rows) {
 	for i := range pos {
 		e := r.Entity(i)
 		switch n := int(pos[i].X); {
-		case n%7 == 3 && f.w.Len() < 200:
+		case n%7 == 3 && r.Len() < 40: // not w.Len: that is other players' too
 			c := f.w.SpawnIn(g.rng, &g.mover, r.Owner())
 			g.pos.Get(f.w, c).X = float32(n % 50)
 			g.vel.Get(f.w, c).X = float32(n % 3)
@@ -100,7 +100,7 @@ func TestRollbackOfAWorldLeavesNoTrace(t *testing.T) {
 				g.input(w, o, v)
 				g.sched.Execute(w, &frame{w: w})
 			}
-			require.Equal(t, g.list(straight, owners...), g.list(rolled, owners...))
+			require.True(t, g.list(straight, owners...) == g.list(rolled, owners...))
 			require.Equal(t, straight.Hash(nil), rolled.Hash(nil))
 		}
 	})
@@ -132,13 +132,13 @@ func TestRollbackOfAnOwnerWhileOthersChurn(t *testing.T) {
 			}
 			before := g.list(rolled, 2)
 			h.Restore(0)
-			require.Equal(t, before, g.list(rolled, 2))
+			require.True(t, before == g.list(rolled, 2))
 			for _, v := range inputs {
 				g.input(rolled, 1, v)
 				g.sched.ExecutePlayer(rolled, &frame{w: rolled}, 1)
 			}
-			require.Equal(t, before, g.list(rolled, 2))
-			require.Equal(t, g.list(straight, 1), g.list(rolled, 1))
+			require.True(t, before == g.list(rolled, 2))
+			require.True(t, g.list(straight, 1) == g.list(rolled, 1))
 			require.Equal(t, straight.Len(), rolled.Len())
 		}
 	})

@@ -166,14 +166,21 @@ var onceRows [1]Rows
 // a cost proportional to them. Once systems run too.
 func (s *Schedule[C]) ExecutePlayer(w *World, c C, o Owner) {
 	s.mustBuilt(w)
-	p := w.partOf(o)
+	p := w.findPart(o)
+	if p == nil {
+		p = w.partOf(o)
+	}
 	for i, sys := range s.systems {
 		switch {
 		case sys.render || sys.bits&^w.tags != 0:
 		case sys.once:
 			s.run(i, sys, w, c, onceRows[:])
 		default:
-			s.run(i, sys, w, c, sys.query.ownedBy(w, p))
+			rows := sys.query.cached(w, p)
+			if rows == nil {
+				rows = sys.query.refreshOwned(w, p)
+			}
+			s.run(i, sys, w, c, rows)
 		}
 	}
 }
@@ -204,10 +211,14 @@ func (s *Schedule[C]) run(i int, sys *system[C], w *World, c C, rows []Rows) {
 }
 
 func (s *Schedule[C]) mustBuilt(w *World) {
+	if !s.built || s.types != w.types {
+		s.refuse()
+	}
+}
+
+func (s *Schedule[C]) refuse() {
 	if !s.built {
 		misuse("the schedule is not built: call Build and check its error first")
 	}
-	if s.types != w.types {
-		misuse("the schedule is of other Types than the world")
-	}
+	misuse("the schedule is of other Types than the world")
 }

@@ -85,3 +85,93 @@ func TestExecuteRunsWhatTheTagsAllow(t *testing.T) {
 	s.Execute(srv, f)
 	require.Equal(t, []string{"all:1", "server:1", "once:0"}, f.log)
 }
+
+type recorder struct{ log []int }
+
+func (r *recorder) Before(_ *frame, i int) { r.log = append(r.log, i) }
+func (r *recorder) After(_ *frame, i int)  { r.log = append(r.log, -i) }
+
+func TestHookStandsAroundEachSystem(t *testing.T) {
+	g := newGame(t)
+	s := ecs.NewSchedule[*frame](g.types)
+	nop := func(*frame, ecs.Rows) {}
+	s.Add("a", nop, ecs.Once())
+	s.Add("skipped", nop, ecs.Tags("other"), ecs.Once())
+	s.Add("b", nop, ecs.Read(&g.pos))
+	require.NoError(t, s.Build())
+	w := ecs.NewWorld(g.types, ecs.WorldConfig{})
+	h := &recorder{}
+	s.SetHook(h)
+	s.Execute(w, &frame{w: w})
+	s.ExecutePlayer(w, &frame{w: w}, 1)
+	require.Equal(t, []int{0, 0, 2, -2, 0, 0, 2, -2}, h.log)
+	s.SetHook(nil)
+	s.Execute(w, &frame{w: w})
+	require.Len(t, h.log, 8)
+}
+
+func TestScheduleReportsEveryErrorAtOnce(t *testing.T) {
+	g := newGame(t)
+	s := ecs.NewSchedule[*frame](g.types)
+	nop := func(*frame, ecs.Rows) {}
+	var loose ecs.Component[padded]
+	s.Add("a", nop, ecs.Read(&loose))
+	s.Add("a", nop, ecs.Stage("nowhere"))
+	s.Add("c", nil)
+	s.Add("", nop)
+	s.Add("e", nop, ecs.With(&g.pos), ecs.Without(&g.pos))
+	s.Add("f", nop, ecs.With(&g.score))
+	err := s.Build()
+	for _, part := range []string{
+		`"a": component ecs_test.padded is not registered`, `"a": the name is taken`, `no stage "nowhere"`,
+		`"c": no body`, "needs a name", "both required and excluded", "every world has it",
+	} {
+		require.ErrorContains(t, err, part)
+	}
+	w := ecs.NewWorld(g.types, ecs.WorldConfig{})
+	require.Panics(t, func() { s.Execute(w, nil) })
+}
+
+func TestSchedulePrintsItself(t *testing.T) {
+	g := newGame(t)
+	s := ecs.NewSchedule[*frame](g.types)
+	nop := func(*frame, ecs.Rows) {}
+	s.Stages("sim", "end")
+	s.Add("draw", nop, ecs.Render(), ecs.Read(&g.pos), ecs.Stage("end"), ecs.Tags("client"))
+	s.Add("read", nop, ecs.Read(&g.pos), ecs.WriteOther(&g.hp), ecs.Without(&g.dead))
+	s.Add("move", nop, ecs.Write(&g.pos), ecs.Read(&g.vel, &g.score))
+	s.Add("make", nop, ecs.Once(), ecs.Create(&g.pos), ecs.ReadOther(&g.vel), ecs.Write(&g.score))
+	require.NoError(t, s.Build())
+	require.Equal(t, `stage sim
+  0 make create(Position) readother(Velocity) writesingle(score) once structural
+  1 move read(Velocity) write(Position) readsingle(score)
+  2 read read(Position) writeother(Health) without(Dead)
+stage end
+  3 draw read(Position) tags(client) render
+`, s.String())
+	dot := s.DOT()
+	require.Contains(t, dot, `"make" -> "move" [label="Position"];`)
+	require.Contains(t, dot, `"move" -> "read" [label="Position"];`)
+	require.NotContains(t, dot, `"read" -> "move"`)
+	info := s.Systems()[1]
+	require.Equal(t, []ecs.ID{g.pos.ID()}, info.Writes)
+	require.Equal(t, []ecs.ID{g.vel.ID()}, info.Reads)
+	require.Equal(t, []ecs.ID{g.score.ID()}, info.SingleReads)
+	require.True(t, info.With.Has(g.pos.ID()))
+}
+
+func TestRecoverMakesTheWorldUsableAgain(t *testing.T) {
+	g := newGame(t)
+	s := ecs.NewSchedule[*frame](g.types)
+	s.Add("boom", func(f *frame, _ ecs.Rows) {
+		f.w.Spawn(&g.rock, 0)
+		panic("boom")
+	}, ecs.Once(), ecs.Structural())
+	require.NoError(t, s.Build())
+	w := ecs.NewWorld(g.types, ecs.WorldConfig{})
+	require.Panics(t, func() { s.Execute(w, &frame{w: w}) })
+	require.True(t, w.Locked())
+	w.Recover()
+	require.False(t, w.Locked())
+	require.Equal(t, 1, ecs.NewQuery(g.types, ecs.With(&g.pos)).Count(w))
+}

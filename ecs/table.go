@@ -142,7 +142,12 @@ func (t *table) at(d *typeData, row int32) unsafe.Pointer {
 // table's.
 func (t *table) fill(row int32, k *kindData) {
 	for i, d := range t.arch.types {
-		d.move(t.at(d, row), k.defaults[i])
+		switch dst, src := t.at(d, row), k.defaults[i]; {
+		case d.plain && d.size == 16: // the commonest, without a call
+			*(*[16]byte)(dst) = *(*[16]byte)(src)
+		default:
+			d.move(dst, src)
+		}
 	}
 }
 

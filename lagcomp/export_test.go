@@ -11,7 +11,7 @@ func BruteCast(p Past, r Ray, radius float32, f Filter) (Hit, bool) {
 		return Hit{}, false
 	}
 	s := sweep{p: &p, line: l, filter: &f, best: l.max}
-	for i := range p.a.probes {
+	for i := range p.a.who {
 		e := p.entity(i)
 		w := e.who()
 		if !p.eligible(w, &f) {

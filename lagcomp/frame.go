@@ -5,15 +5,14 @@ import (
 	"sync/atomic"
 )
 
-// frame is what one tick holds. The slices but the last two are parallel, in
-// the order of Put; the volumes of all entities lie in one piece.
+// frame is what one tick holds: the entities in the order of Put, and their
+// volumes in one piece.
 type frame struct {
 	tick    Tick
 	held    bool
 	serial  uint64   // counts the ticks ever recorded; ticks may start anew, this does not
 	bounds  []Sphere // contains all volumes; a radius below zero: cannot be hit
-	probes  []probe  // what else the broad phase reads
-	who     []who    // what only a candidate needs
+	who     []who
 	volumes []Volume
 	at      []int32 // by slot: the place of an entity; may be stale, see find
 
@@ -25,8 +24,14 @@ type frame struct {
 	own, next index // in this tick, and towards a later one
 }
 
-// probe is an entity as the broad phase sees it.
-type probe struct {
+// maxVolumes bounds an entity's volumes.
+const maxVolumes = 1<<16 - 1
+
+// who is an entity in one tick.
+type who struct {
+	id    ID
+	owner uint32
+	epoch uint32
 	slot  int32  // where the entity's life is kept
 	run   uint32 // which of its lives, numbered over all entities
 	first uint32 // its volumes: the first,
@@ -34,28 +39,17 @@ type probe struct {
 	kinds uint16 // and a digest of their kinds, computed with the bounds
 }
 
-// maxVolumes bounds an entity's volumes.
-const maxVolumes = 1<<16 - 1
-
-// who is the rest of an entity.
-type who struct {
-	id    ID
-	owner uint32
-	epoch uint32
-}
-
 func (f *frame) clear() {
 	f.held = false
 	f.bounded.Store(false)
 	f.own.serial.Store(0)
 	f.next.serial.Store(0)
-	f.probes, f.who, f.volumes = f.probes[:0], f.who[:0], f.volumes[:0]
+	f.who, f.volumes = f.who[:0], f.volumes[:0]
 }
 
 // grow makes room for one more entity.
 func (f *frame) grow(slot int32) {
 	f.who = append(f.who, who{})[:len(f.who)]
-	f.probes = append(f.probes, probe{})[:len(f.probes)]
 	for int(slot) >= len(f.at) {
 		f.at = append(f.at, 0)
 	}
@@ -73,8 +67,8 @@ func (f *frame) prepare() (broken uint64) {
 		return 0
 	}
 	f.bounds = f.bounds[:0]
-	for i := range f.probes {
-		p := &f.probes[i]
+	for i := range f.who {
+		p := &f.who[i]
 		s, kinds := bound(f.volumes[p.first : p.first+uint32(p.count)])
 		f.bounds, p.kinds = append(f.bounds, s), kinds
 		if p.count != 0 && s.R < 0 {
@@ -86,7 +80,7 @@ func (f *frame) prepare() (broken uint64) {
 }
 
 // blends says whether two ticks of one entity may be interpolated.
-func (p *probe) blends(q *probe) bool {
+func (p *who) blends(q *who) bool {
 	return p.run == q.run && p.count == q.count && p.kinds == q.kinds
 }
 
@@ -97,7 +91,7 @@ func (f *frame) find(slot int32) int {
 		return -1
 	}
 	i := int(f.at[slot])
-	if i >= len(f.probes) || f.probes[i].slot != slot {
+	if i >= len(f.who) || f.who[i].slot != slot {
 		return -1
 	}
 	return i

@@ -90,7 +90,7 @@ func (h *History) expire(t Tick) {
 			continue
 		}
 		for i := 0; left && i < len(f.who); i++ {
-			h.lives.expire(f.probes[i].slot, f.tick)
+			h.lives.expire(f.who[i].slot, f.tick)
 		}
 		f.clear()
 	}
@@ -114,7 +114,7 @@ func (h *History) Put(id ID, owner uint32, epoch uint32, vs ...Volume) {
 	var slot int32
 	k := len(f.who)
 	if last := h.newest; last != nil && k < len(last.who) && last.who[k].id == id {
-		slot = last.probes[k].slot
+		slot = last.who[k].slot
 	} else {
 		slot = h.lives.slot(id)
 	}
@@ -127,7 +127,7 @@ func (h *History) Put(id ID, owner uint32, epoch uint32, vs ...Volume) {
 		l.run, l.epoch = h.runs, epoch
 	}
 	l.last = f.tick
-	if k == cap(f.who) || k == cap(f.probes) || int(slot) >= len(f.at) {
+	if k == cap(f.who) || int(slot) >= len(f.at) {
 		f.grow(slot)
 	}
 	// Stored one by one: a struct built first and copied is read back in wider
@@ -137,9 +137,7 @@ func (h *History) Put(id ID, owner uint32, epoch uint32, vs ...Volume) {
 	f.who = f.who[:k+1]
 	w := &f.who[k]
 	w.id, w.owner, w.epoch = id, owner, epoch
-	f.probes = f.probes[:k+1]
-	p := &f.probes[k]
-	p.slot, p.run, p.first, p.count = slot, l.run, uint32(len(f.volumes)), uint16(len(vs))
+	w.slot, w.run, w.first, w.count = slot, l.run, uint32(len(f.volumes)), uint16(len(vs))
 	f.volumes = append(f.volumes, vs...)
 }
 

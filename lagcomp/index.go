@@ -57,13 +57,13 @@ func (f *frame) index(to *frame) *index {
 
 func (x *index) build(a, b *frame) {
 	x.items, x.groups = x.items[:0], x.groups[:0]
-	for i := range a.probes {
+	for i := range a.who {
 		s := swept{Sphere: a.bounds[i], i: int32(i), j: -1}
 		if s.R < 0 {
 			continue
 		}
 		if a != b {
-			if j := b.find(a.probes[i].slot); j >= 0 && b.probes[j].blends(&a.probes[i]) {
+			if j := b.find(a.who[i].slot); j >= 0 && b.who[j].blends(&a.who[i]) {
 				s.Sphere, s.j = enclosing(s.Sphere, b.bounds[j]), int32(j)
 			}
 		}

@@ -153,8 +153,8 @@ func (p *Past) entity(i int) entity {
 	if p.f == 0 {
 		return e
 	}
-	a := &p.a.probes[i]
-	if j := p.b.find(a.slot); j >= 0 && p.b.probes[j].blends(a) {
+	a := &p.a.who[i]
+	if j := p.b.find(a.slot); j >= 0 && p.b.who[j].blends(a) {
 		e.bf, e.j, e.f = p.b, j, p.f
 	}
 	return e
@@ -177,7 +177,7 @@ func (p *Past) lookup(id ID) (entity, bool) {
 
 func (e *entity) who() *who { return &e.af.who[e.i] }
 
-func (e *entity) count() int { return int(e.af.probes[e.i].count) }
+func (e *entity) count() int { return int(e.af.who[e.i].count) }
 
 // bound is the blended bounding sphere. A convex blend of what lies in two
 // spheres lies in the blend of the spheres.
@@ -191,7 +191,7 @@ func (e *entity) bound() Sphere {
 
 // stored is volume i as recorded in the earlier tick.
 func (e *entity) stored(i int) *Volume {
-	return &e.af.volumes[int(e.af.probes[e.i].first)+i]
+	return &e.af.volumes[int(e.af.who[e.i].first)+i]
 }
 
 // volume is volume i, blended.
@@ -201,7 +201,7 @@ func (e *entity) volume(i int, v *Volume) {
 		*v = *a
 		return
 	}
-	a.lerp(&e.bf.volumes[int(e.bf.probes[e.j].first)+i], e.f, v)
+	a.lerp(&e.bf.volumes[int(e.bf.who[e.j].first)+i], e.f, v)
 }
 
 // alive says whether the life that the entity lives in this view goes on.
@@ -210,7 +210,7 @@ func (p *Past) alive(e *entity, f *Filter) bool {
 		w := e.who()
 		return f.Epoch(w.id, w.epoch)
 	}
-	pr := &e.af.probes[e.i]
+	pr := &e.af.who[e.i]
 	l := &p.h.lives.slots[pr.slot]
 	return l.last == p.h.newest.tick && l.run == pr.run
 }

@@ -25,7 +25,7 @@ func (p Past) SphereCast(r Ray, radius float32, f Filter) (Hit, bool) {
 		s.through(x)
 		return s.result()
 	}
-	for i := range p.a.probes {
+	for i := range p.a.who {
 		if e := p.entity(i); s.near(&e) {
 			s.entity(&e)
 		}
@@ -252,7 +252,7 @@ func (p *Past) around(at Vec, reach float32, f *Filter, visit func(Hit)) {
 		}
 		return
 	}
-	for i := range p.a.probes {
+	for i := range p.a.who {
 		e := p.entity(i)
 		if h, ok := p.closest(&e, at, reach, f); ok {
 			visit(h)

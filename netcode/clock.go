@@ -115,12 +115,17 @@ func (c *Clock) Snapshot(now time.Duration, tick Tick, early int16, hasEarly boo
 	if c.received > 0 && t <= c.newest {
 		return
 	}
+	lag := local - float64(t)
 	// What comes in after the caller itself was away says nothing of the path.
-	if !c.started || local-c.last <= far {
-		if c.arrival.add(local-float64(t), far) {
-			c.need.clear()
+	// One tick far in the future is not believed; three in a row are.
+	if future := c.received > 0 && lag < c.arrival.mean()-far; future || !c.started || local-c.last <= far {
+		taken, emptied := c.arrival.add(lag, far)
+		if future && !taken {
+			return
 		}
-		if c.received > 0 {
+		if emptied {
+			c.need.clear()
+		} else if c.received > 0 {
 			c.need.add(local-float64(c.newest), far)
 		}
 	}

@@ -363,6 +363,24 @@ func TestEarlinessRoundedOverATicksEdge(t *testing.T) {
 	require.LessOrEqual(t, last, 1, "commands that come so early need no lead")
 }
 
+func TestOneSnapshotFromTheFutureIsNotBelieved(t *testing.T) {
+	c := netcode.NewClock(netcode.ClockConfig{})
+	for i := range netcode.Tick(200) {
+		now := time.Duration(i) * tick
+		c.Snapshot(now, i, 600, i > 8, 50*ms)
+		if i%20 == 10 {
+			c.Snapshot(now, i+1<<20, 600, true, 50*ms)
+			c.Snapshot(now, i-1<<20, 600, true, 50*ms)
+		}
+		got := c.Advance(now)
+		require.False(t, got.Reset)
+		if i > 20 {
+			require.InDelta(t, i, got.Render, 4)
+			require.InDelta(t, i+4, got.Predicted, 4)
+		}
+	}
+}
+
 // The tick wraps after 4.5 years at 30 Hz; a server may also start near it.
 func TestClockAcrossTheWrap(t *testing.T) {
 	c := netcode.NewClock(netcode.ClockConfig{})

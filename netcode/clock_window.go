@@ -30,10 +30,10 @@ func (w *sampleWindow) clear() { w.sorted, w.at, w.sum, w.shift, w.below = w.sor
 // below the median: without it, a path that became shorter would be believed
 // only when the window has passed. One that became longer needs no such rule,
 // since the quantiles asked for are high ones.
-func (w *sampleWindow) add(v, far float64) (emptied bool) {
+func (w *sampleWindow) add(v, far float64) (taken, emptied bool) {
 	if n := len(w.sorted); n > 0 && (v < w.sorted[0]-far || v > w.sorted[n-1]+far) {
 		if w.shift++; w.shift < 3 {
-			return false
+			return false, false
 		}
 		w.clear()
 		emptied = true
@@ -45,7 +45,7 @@ func (w *sampleWindow) add(v, far float64) (emptied bool) {
 	} else if w.below++; w.below == settled && len(w.sorted) >= 2*settled {
 		w.keep(settled)
 	}
-	return emptied
+	return true, emptied
 }
 
 // keep forgets all but the last n samples.

@@ -157,6 +157,8 @@ func TestStreamSurvivesTheWorstLink(t *testing.T) {
 	require.Equal(t, sent[0], received[1])
 	require.Equal(t, sent[1], received[0])
 	require.Less(t, max(latest[0], latest[1]), 5*time.Second)
+	st := conns[0].Stats()
+	require.Less(t, float64(st.EntriesResent), 0.8*float64(st.EntriesSent), "late is not lost")
 	require.GreaterOrEqual(t, least, 64, "commands always have room")
 	t.Logf("%d events each way, the slowest took %v; room at least %d; stats %+v", sent[0], max(latest[0], latest[1]).Round(ms), least, conns[0].Stats())
 }

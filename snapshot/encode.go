@@ -82,7 +82,7 @@ func (s *Sender) encodeFull(g *shown, e *entity, a audience) {
 	if v.owner != 0 {
 		c.w.Write(uint64(v.owner), 16)
 	}
-	c.w.Golomb(min(s.src.tick-g.born, maxBack))
+	c.w.Golomb(s.src.tick - g.born)
 	mask := reg.visibleMask(v.mask, a)
 	r := recordWriter{coder: c, reg: reg, g: g, a: a, baseMask: reg.visibleMask(k.mask, a)}
 	r.base.words[0] = k.words[a]

@@ -1,6 +1,7 @@
 package snapshot
 
-// Tick is a step of the simulation. Tick 0 is "none": a match begins at 1.
+// Tick is a step of the simulation. Tick 0 is "none": a match begins at 1,
+// and its ticks do not go round past 2³² (2 years at 60 Hz).
 type Tick = uint32
 
 // NetID names an entity on the server, for good: it is never used for another

@@ -356,3 +356,42 @@ func TestTooLittleRoom(t *testing.T) {
 	p.sender.Close()
 	require.Empty(t, p.sender.Append(nil, 1000, &rec))
 }
+
+// TestWindow: however much the source remembers, no baseline is older than what the
+// receiver keeps.
+func TestWindow(t *testing.T) {
+	r, _ := registry(t)
+	p := newPlay(t, 0)
+	p.src = snapshot.NewSource(r, snapshot.SourceConfig{History: 512})
+	p.sender = p.src.NewSender(0, snapshot.SenderConfig{})
+	b := p.add(1, 0)
+	p.pass(3)
+	for range 300 { // no acks
+		b.pos.X += 0.25
+		p.read(p.make())
+	}
+	p.ack(p.tick - 250) // and a late one
+	b.pos.X += 0.25
+	p.read(p.make())
+	require.Equal(t, p.src.PublicWords(1, cPosition), p.recv.Ghosts()[0].Newest().Component(cPosition))
+}
+
+// TestLateFate: the fate of a packet that is told after its wire ids went to others
+// says nothing of these.
+func TestLateFate(t *testing.T) {
+	p := newPlay(t, 0)
+	p.add(1, 0)
+	first := p.make()
+	p.read(first)
+	delete(p.bodies, 1)
+	p.pass(70)
+	p.add(2, 0)
+	second := p.make()
+	require.Equal(t, 1, p.sent[second].Len())
+	p.ack(first)
+	p.sender.Lost(p.sent[first])
+	_, known := p.sender.Known(2)
+	require.False(t, known)
+	p.ack(second)
+	require.Equal(t, snapshot.WireID(1), p.wire(2))
+}

@@ -203,7 +203,7 @@ func (r *Receiver) parseFull(rec *record, slot *wireSlot, t Tick) error {
 		}
 	}
 	d := in.Golomb()
-	if d > maxBack || d >= t || in.bad {
+	if d >= t || in.bad {
 		return malformed("birth")
 	}
 	rec.born = t - d

@@ -46,13 +46,19 @@ func newCrowd(t testing.TB, seed uint64, link sim.Link) *crowd {
 	c := &crowd{net: sim.NewNetwork(seed)}
 	c.srv = c.net.Listen()
 	for range 16 {
-		cli := c.net.Dial(c.srv, link, link)
-		for c.net.Run(c.net.Now() + time.Second); len(cli.Ready()) == 0; {
-			c.net.Run(c.net.Now() + time.Second)
+		c.clients = append(c.clients, c.net.Dial(c.srv, link, link))
+	}
+	c.toSrv = make([]transport.PeerID, len(c.clients))
+	for left := len(c.clients); left > 0; c.net.Run(c.net.Now() + 10*time.Millisecond) {
+		for i, cli := range c.clients {
+			if len(cli.Ready()) > 0 && c.toSrv[i] == 0 {
+				c.toSrv[i] = connected(t, cli)
+				left--
+			}
 		}
-		c.clients = append(c.clients, cli)
-		c.toCli = append(c.toCli, connected(t, c.srv))
-		c.toSrv = append(c.toSrv, connected(t, cli))
+		for _, ev := range c.events[:c.srv.Recv(c.events[:])] {
+			c.toCli = append(c.toCli, ev.Peer)
+		}
 	}
 	return c
 }

@@ -40,7 +40,7 @@ func (n *Network) endpoint() *Endpoint {
 func (n *Network) Listen() *Endpoint { return n.endpoint() }
 
 // Dial returns a client's endpoint that connects to the server over two links: up from the client to the server,
-// down back. Connected follows after an exchange over the links, which is repeated every 100 ms while unanswered,
+// down back. Connected follows after an exchange over the links, which is repeated every 50 ms while unanswered,
 // or Disconnected with Timeout after 5 s, with Unreachable when the server is closed. What is silent for 5 s later
 // on times out too; keep-alives see to it that only a dead link is silent.
 func (n *Network) Dial(server *Endpoint, up, down Link) *Endpoint {

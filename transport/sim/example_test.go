@@ -36,5 +36,5 @@ func Example() {
 	net.At(0, tick)
 	net.Run(10 * time.Second)
 	// Output:
-	// 200ms: you said hello
+	// 220ms: you said hello
 }

@@ -18,7 +18,8 @@ const (
 
 const (
 	timeout      = 5 * time.Second
-	retry        = 100 * time.Millisecond
+	retry        = 50 * time.Millisecond
+	again        = 100 * time.Millisecond // between copies of a farewell, at least
 	upkeepEvery  = 250 * time.Millisecond
 	aliveAfter   = time.Second
 	controlBytes = 17 // what hello, accept and the like weigh
@@ -152,7 +153,7 @@ func (s *side) arrived(buf []byte, length int) {
 
 // remind tells a far end that has not understood that the connection is over.
 func (s *side) remind() {
-	if now := s.ep.net.now; now-s.told >= retry {
+	if now := s.ep.net.now; now-s.told >= again {
 		s.told = now
 		s.control(farewell)
 	}
@@ -179,8 +180,8 @@ func (s *side) drop(c transport.Code, detail string) {
 	s.ep.in.Drop(s.q)
 	n := s.ep.net
 	s.control(farewell)
-	n.push(n.now+retry, event{kind: repeat, to: s})
-	n.push(n.now+3*retry, event{kind: repeat, to: s})
+	n.push(n.now+again, event{kind: repeat, to: s})
+	n.push(n.now+3*again, event{kind: repeat, to: s})
 }
 
 // upkeep is the side's timer: hellos, keep-alives, timeouts.

@@ -33,7 +33,7 @@ const (
 )
 
 const (
-	helloEvery = 2  // ticks: 100 ms
+	helloEvery = 1  // tick: 50 ms
 	tryFor     = 20 // ticks until the next address of a name is tried
 	deadAfter  = 20 // ticks of silence after which ICMP is believed of an open connection
 )

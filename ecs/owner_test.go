@@ -1,0 +1,101 @@
+package ecs_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/foretick/foretick/ecs"
+)
+
+func TestOthersKeepTheirOrder(t *testing.T) {
+	g := newGame(t)
+	w := ecs.NewWorld(g.types, ecs.WorldConfig{})
+	es := spread(w, &g.mover, 30, 3)
+	q := ecs.NewQuery(g.types, ecs.With(&g.pos))
+	order := func(o ecs.Owner) []ecs.Entity {
+		var out []ecs.Entity
+		for _, r := range q.Owned(w, o) {
+			out = append(out, r.Entities()...)
+		}
+		return out
+	}
+	two := append([]ecs.Entity(nil), order(2)...)
+	w.Destroy(es[0])
+	require.NoError(t, w.Transfer(es[3], 3))
+	w.ReleaseOwner(1)
+	require.Empty(t, order(1))
+	require.Equal(t, two, order(2))
+	require.Equal(t, es[3], order(3)[len(order(3))-1])
+	require.Equal(t, 21, w.Len())
+	w.DestroyAll(q)
+	require.Equal(t, 0, w.Len())
+}
+
+func TestTransferMakesOwnerSavesVoid(t *testing.T) {
+	g := newGame(t)
+	w := ecs.NewWorld(g.types, ecs.WorldConfig{})
+	a, _ := w.Spawn(&g.mover, 1), w.Spawn(&g.mover, 2)
+	one, two, three := w.NewOwnerHistory(1, 1), w.NewOwnerHistory(2, 1), w.NewOwnerHistory(3, 1)
+	for _, h := range []*ecs.History{one, two, three} {
+		require.False(t, h.Holds(0))
+		h.Save(0)
+		require.True(t, h.Holds(0))
+	}
+	require.NoError(t, w.Transfer(a, 2))
+	require.False(t, one.Holds(0))
+	require.False(t, two.Holds(0))
+	require.True(t, three.Holds(0))
+	require.Panics(t, func() { two.Restore(0) })
+	two.Save(0)
+	w.Destroy(a)
+	two.Restore(0)
+	require.True(t, w.Alive(a))
+	require.Equal(t, ecs.Owner(2), w.Owner(a))
+}
+
+// TestIndicesOfStraysComeHome moves entities away from the owner whose handles
+// they have, for ever: the indices must not run out.
+func TestIndicesOfStraysComeHome(t *testing.T) {
+	g := newGame(t)
+	w := ecs.NewWorld(g.types, ecs.WorldConfig{})
+	highest := uint32(0)
+	for range 20_000 {
+		e := w.Spawn(&g.mover, 1)
+		require.NoError(t, w.Transfer(e, 2))
+		w.Destroy(e)
+		highest = max(highest, e.Index())
+	}
+	require.Less(t, highest, uint32(1024))
+	require.Equal(t, 0, w.Len())
+}
+
+func TestWatchDeliversOnceAndIsRolledBack(t *testing.T) {
+	g := newGame(t)
+	w := ecs.NewWorld(g.types, ecs.WorldConfig{})
+	h := w.NewHistory(1)
+	a, b := w.Spawn(&g.rock, 2), w.Spawn(&g.mover, 1)
+	h.Save(0)
+	poll := func() (in, out []ecs.Entity) {
+		in, out = g.anyWatch.Poll(w)
+		return append([]ecs.Entity(nil), in...), append([]ecs.Entity(nil), out...)
+	}
+	in, out := poll()
+	require.Equal(t, []ecs.Entity{b, a}, in, "by owner")
+	require.Empty(t, out)
+	in, out = poll()
+	require.Empty(t, in)
+	require.Empty(t, out)
+	g.dead.Add(w, b, Dead{})
+	w.Destroy(a)
+	c := w.Spawn(&g.rock, 2)
+	w.Destroy(w.Spawn(&g.rock, 2)) // came and went unseen
+	require.NoError(t, w.Transfer(c, 3))
+	in, out = poll()
+	require.Equal(t, []ecs.Entity{c}, in)
+	require.Equal(t, []ecs.Entity{b, a}, out)
+	h.Restore(0)
+	in, _ = poll()
+	require.Equal(t, []ecs.Entity{b, a}, in, "the tick runs again and is told again")
+	require.Panics(t, func() { ecs.NewWatch(g.types) })
+}

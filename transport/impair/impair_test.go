@@ -1,0 +1,225 @@
+package impair_test
+
+import (
+	"encoding/binary"
+	"net"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/foretick/foretick/transport"
+	"github.com/foretick/foretick/transport/impair"
+	"github.com/foretick/foretick/transport/sim"
+	"github.com/foretick/foretick/transport/udp"
+)
+
+const ms = time.Millisecond
+
+// next returns the next event of a kind, and passes over data meanwhile.
+func next(t testing.TB, ep transport.Endpoint, k transport.EventKind) transport.Event {
+	t.Helper()
+	var ev [1]transport.Event
+	deadline := time.After(10 * time.Second)
+	for {
+		for ep.Recv(ev[:]) == 1 {
+			if ev[0].Kind == k {
+				return ev[0]
+			}
+			require.Equal(t, transport.Data, ev[0].Kind, "%v", ev[0])
+		}
+		select {
+		case <-ep.Ready():
+		case <-deadline:
+			t.Fatalf("no %v came", k)
+		}
+	}
+}
+
+// Of the same link and seed, the wrapper loses the very datagrams that a simulation loses.
+func TestWrapDecidesAsSimDoes(t *testing.T) {
+	link := sim.Link{Loss: 0.3, Burst: 3, Duplicate: 0.2, Corrupt: 0.1}
+	srv := listen(t, udp.Config{ReceiveQueue: 1000})
+	defer srv.Close(0, "")
+	cli := impair.Wrap(dial(t, srv.LocalAddr().String(), udp.Config{}), link, sim.Link{}, 5)
+	defer cli.Close(0, "")
+	to := next(t, cli, transport.Connected).Peer
+	next(t, srv, transport.Connected)
+
+	path := sim.NewPath(link, 5, 0)
+	var want [][]byte
+	for i := range 300 {
+		b := binary.BigEndian.AppendUint64(make([]byte, 0, 20), uint64(i))[:20]
+		require.NoError(t, cli.Send(to, b))
+		f := path.Send(time.Duration(i), len(b))
+		for k := range f.Copies {
+			copied := slices.Clone(b)
+			f.Damage(k, copied)
+			want = append(want, copied)
+		}
+	}
+	var got [][]byte
+	for len(got) < len(want) {
+		got = append(got, slices.Clone(next(t, srv, transport.Data).Data))
+	}
+	assert.Equal(t, want, got)
+	up, down, ok := cli.Stats(to)
+	require.True(t, ok)
+	assert.Equal(t, path.Stats(), up)
+	assert.Zero(t, down.Sent)
+}
+
+func TestWrapDelays(t *testing.T) {
+	srv := listen(t, udp.Config{})
+	defer srv.Close(0, "")
+	cli := impair.Wrap(dial(t, srv.LocalAddr().String(), udp.Config{}), sim.Link{Latency: 40 * ms}, sim.Link{Latency: 60 * ms}, 1)
+	defer cli.Close(0, "")
+	to := next(t, cli, transport.Connected).Peer
+	from := next(t, srv, transport.Connected).Peer
+	begin := time.Now()
+	require.NoError(t, cli.Send(to, []byte("ping")))
+	next(t, srv, transport.Data)
+	assert.GreaterOrEqual(t, time.Since(begin), 40*ms)
+	require.NoError(t, srv.Send(from, []byte("pong")))
+	next(t, cli, transport.Data)
+	took := time.Since(begin)
+	assert.GreaterOrEqual(t, took, 100*ms)
+	assert.Less(t, took, 400*ms)
+
+	cli.Blackhole(time.Hour)
+	require.NoError(t, cli.Send(to, []byte("lost")))
+	cli.SetLinks(sim.Link{}, sim.Link{Latency: 30 * ms})
+	up, _, _ := cli.Stats(to)
+	assert.EqualValues(t, 1, up.Dark)
+	srv.Disconnect(from, transport.Kicked, "out")
+	ev := next(t, cli, transport.Disconnected)
+	assert.Equal(t, transport.Kicked, ev.Code)
+}
+
+// newProxy returns a proxy before a new server.
+func newProxy(t testing.TB, cfg udp.Config, up, down sim.Link) (*impair.Proxy, *udp.Endpoint) {
+	t.Helper()
+	srv := listen(t, cfg)
+	t.Cleanup(func() { srv.Close(0, "") })
+	p, err := impair.NewProxy("127.0.0.1:0", srv.LocalAddr().String(), up, down, 3)
+	require.NoError(t, err)
+	t.Cleanup(func() { p.Close() })
+	return p, srv
+}
+
+// A client whose NAT gives it another port plays on: the new path is proved first, and the gap is a round trip.
+func TestRebinding(t *testing.T) {
+	link := sim.Link{Latency: 20 * ms, Jitter: 5 * ms}
+	p, srv := newProxy(t, udp.Config{}, link, link)
+	cli := dial(t, p.Addr().String(), udp.Config{})
+	defer cli.Close(0, "")
+	to := next(t, cli, transport.Connected).Peer
+	from := next(t, srv, transport.Connected).Peer
+
+	stop := make(chan struct{})
+	var busy sync.WaitGroup
+	busy.Add(1)
+	go func() { // both play at 60 Hz
+		defer busy.Done()
+		for {
+			select {
+			case <-stop:
+				return
+			case <-time.After(time.Second / 60):
+				cli.Send(to, make([]byte, 40))
+				srv.Send(from, make([]byte, 100))
+			}
+		}
+	}()
+	var gaps []time.Duration
+	for range 6 {
+		for range 10 {
+			next(t, cli, transport.Data)
+		}
+		require.NoError(t, p.Rebind())
+		last, longest := time.Now(), time.Duration(0)
+		for begin := last; time.Since(begin) < 400*ms; {
+			next(t, cli, transport.Data)
+			longest, last = max(longest, time.Since(last)), time.Now()
+		}
+		gaps = append(gaps, longest)
+	}
+	close(stop)
+	busy.Wait()
+	t.Logf("gaps after a rebinding, at 45 ms round trip: %v", gaps)
+	for _, g := range gaps {
+		assert.Less(t, g, 45*ms+250*ms)
+	}
+	var info transport.Info
+	require.True(t, srv.Info(from, &info))
+	assert.EqualValues(t, 6, info.Stats.Migrations)
+	assert.GreaterOrEqual(t, srv.Counters().Challenges, uint64(6))
+	var ev [64]transport.Event
+	for _, e := range ev[:srv.Recv(ev[:])] {
+		assert.Equal(t, transport.Data, e.Kind)
+	}
+}
+
+// Dials over a link that loses a quarter in bursts, delays up to 275 ms, and doubles, reorders and damages a good many:
+// all succeed, and soon.
+func TestConnectingOverHell(t *testing.T) {
+	const clients = 100
+	p, srv := newProxy(t, udp.Config{MaxPeers: clients}, sim.Hell, sim.Hell)
+	took := make([]time.Duration, clients)
+	var busy sync.WaitGroup
+	for i := range clients {
+		busy.Add(1)
+		go func() {
+			defer busy.Done()
+			cli, err := udp.Dial(p.Addr().String(), udp.Config{})
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			defer cli.Close(0, "")
+			begin := time.Now()
+			var ev [1]transport.Event
+			select {
+			case <-cli.Ready():
+			case <-time.After(8 * time.Second):
+			}
+			took[i] = time.Since(begin)
+			if cli.Recv(ev[:]) != 1 || ev[0].Kind != transport.Connected {
+				t.Errorf("client %d: %v %v after %v", i, ev[0].Kind, ev[0].Code, took[i])
+			}
+		}()
+	}
+	busy.Wait()
+	slices.Sort(took)
+	t.Logf("connecting over Hell: p50 %v, p99 %v, max %v", took[clients/2], took[clients*99/100-1], took[clients-1])
+	assert.Less(t, took[clients*99/100-1], 3*time.Second)
+	assert.GreaterOrEqual(t, srv.Counters().Connections, uint64(clients))
+}
+
+func TestProxyErrors(t *testing.T) {
+	p, srv := newProxy(t, udp.Config{}, sim.Link{}, sim.Link{})
+	_, err := impair.NewProxy(p.Addr().String(), srv.LocalAddr().String(), sim.Link{}, sim.Link{}, 1)
+	assert.ErrorContains(t, err, "address already in use")
+	_, err = impair.NewProxy("127.0.0.1:0", "nonsense", sim.Link{}, sim.Link{}, 1)
+	assert.Error(t, err)
+	require.NoError(t, p.Close())
+	assert.ErrorIs(t, p.Close(), net.ErrClosed)
+}
+
+func TestProxyLinks(t *testing.T) {
+	p, srv := newProxy(t, udp.Config{}, sim.Link{}, sim.Link{})
+	cli := dial(t, p.Addr().String(), udp.Config{})
+	defer cli.Close(0, "")
+	to := next(t, cli, transport.Connected).Peer
+	next(t, srv, transport.Connected)
+	p.SetLinks(sim.Link{Loss: 1}, sim.Link{})
+	require.NoError(t, cli.Send(to, []byte("lost")))
+	assert.Eventually(t, func() bool { up, _ := p.Stats(); return up.Lost == 1 }, time.Second, ms)
+	p.SetLinks(sim.Link{}, sim.Link{})
+	p.Blackhole(time.Hour)
+	require.NoError(t, cli.Send(to, []byte("lost")))
+	assert.Eventually(t, func() bool { up, _ := p.Stats(); return up.Dark == 1 }, time.Second, ms)
+}

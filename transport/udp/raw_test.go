@@ -1,0 +1,38 @@
+//go:build unix
+
+package udp
+
+import (
+	"net"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// listenRaw returns a socket of nobody's.
+func listenRaw(t testing.TB) *net.UDPConn {
+	t.Helper()
+	c, err := net.ListenUDP("udp4", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)})
+	require.NoError(t, err)
+	t.Cleanup(func() { c.Close() })
+	return c
+}
+
+// drain takes what waits at a socket and returns how many bytes it was.
+func drain(c *net.UDPConn, buf []byte) (total int) {
+	raw, err := c.SyscallConn()
+	if err != nil {
+		panic(err)
+	}
+	raw.Control(func(fd uintptr) {
+		for {
+			n, _, err := syscall.Recvfrom(int(fd), buf, syscall.MSG_DONTWAIT)
+			if err != nil {
+				return
+			}
+			total += n
+		}
+	})
+	return total
+}
