@@ -125,10 +125,8 @@ func (s *Server) auditEntity(r *AuditReport, p *player, id snapshot.NetID, g *sn
 }
 
 func (c *Client) ghost(w snapshot.WireID) *snapshot.Ghost {
-	for _, g := range c.receiver.Ghosts() {
-		if g.Wire == w && g.Gone == 0 {
-			return g
-		}
+	if g := c.receiver.Find(w); g != nil && g.Gone == 0 {
+		return g
 	}
 	return nil
 }

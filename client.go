@@ -23,6 +23,14 @@ type ClientConfig struct {
 	// Transport is a dialled endpoint. The client drains it, and closes it in
 	// Close.
 	Transport transport.Endpoint
+	// Redial, when set, makes a new endpoint when the connection is lost (but not
+	// when the server ended it): the client then comes back to its place with
+	// the token that the server gave it, for as long as that is held. While it
+	// tries, the state is Resuming.
+	Redial func() (transport.Endpoint, error)
+	// SnapshotRate is the most snapshots a second that this client wants. 0
+	// leaves it to the server.
+	SnapshotRate int
 	// Sample reads the player's input, once a tick. nil sends zero commands.
 	Sample Sampler
 	// NoPrediction shows the local player as the server last told it, a round
@@ -73,6 +81,9 @@ const (
 	Connecting ClientState = iota
 	// Syncing: admitted; the first snapshots are being buffered.
 	Syncing
+	// Resuming: the connection was lost, and a new one is being made. The world
+	// stands still.
+	Resuming
 	// Playing: commands are sampled, predicted and sent.
 	Playing
 	// Closed: the connection ended; View.Err says why.
@@ -81,7 +92,7 @@ const (
 
 // String names the state.
 func (s ClientState) String() string {
-	return [...]string{"connecting", "syncing", "playing", "closed"}[s&3]
+	return [...]string{"connecting", "syncing", "resuming", "playing", "closed", "?", "?", "?"}[s&7]
 }
 
 // View is what to draw: the answer of Client.Step. The world holds the shown
@@ -123,6 +134,10 @@ type Client struct {
 	conn      *netcode.Conn
 	lastSend  time.Duration
 	rejected  *netcode.Reject
+	token     [16]byte      // to come back with
+	lost      time.Duration // when the connection was lost
+	lostBy    error
+	redialed  time.Duration // when a new one was last tried
 	receiver  *snapshot.Receiver
 	clock     *netcode.Clock
 	commands  *netcode.CommandSender
@@ -138,6 +153,7 @@ type Client struct {
 	noteTick  Tick
 	good      Tick // newest tick on which both ends agree
 	confirmed Tick // newest tick whose input came back
+	sampled   Tick // newest tick whose input was sampled: the predicted one, or later where the lead exceeds the history
 	wrong     prediction.Misprediction
 	fades     fades
 	time      netcode.Time // of the Step that runs
@@ -172,6 +188,8 @@ type input struct {
 const (
 	defaultSmoothLimit = 2
 	helloInterval      = 100 * time.Millisecond
+	redialInterval     = time.Second
+	resumeTime         = 30 * time.Second
 )
 
 func (c *ClientConfig) check() error {
@@ -201,6 +219,9 @@ func (c *ClientConfig) check() error {
 	if c.SendRate == 0 {
 		c.SendRate = defaultSendRate
 	}
+	if c.SnapshotRate < 0 || c.SnapshotRate > 255 {
+		errs = append(errs, fmt.Errorf("foretick: ClientConfig.SnapshotRate is %d: use 1 to 255, or 0", c.SnapshotRate))
+	}
 	if c.SendRate < 0 || c.Timeout < 0 || c.SmoothHalfLife < 0 || c.SmoothLimit < 0 {
 		errs = append(errs, errors.New("foretick: ClientConfig has a negative SendRate, Timeout, SmoothHalfLife or SmoothLimit"))
 	}
@@ -217,19 +238,17 @@ func NewClient(cfg ClientConfig) (*Client, error) {
 	c := &Client{cfg: cfg, p: p, endpoint: cfg.Transport}
 	c.world = ecs.NewWorld(p.types, ecs.WorldConfig{Tags: []string{TagClient}})
 	c.frame = Frame{World: c.world, DT: 1 / float32(p.tickRate), rate: p.tickRate, client: c, queues: p.newQueues()}
-	c.receiver = snapshot.NewReceiver(p.registry, snapshot.ReceiverConfig{})
 	c.inputs = prediction.NewHistory[input](cfg.History * 2)
 	c.records = prediction.NewHistory[record](cfg.History)
 	c.fades.fade = prediction.Fade{HalfLife: cfg.SmoothHalfLife, Limit: cfg.SmoothLimit}
-	var err error
-	if c.predictor, err = prediction.NewPredictor(prediction.Config{History: cfg.History}, timeline{c}); err != nil {
+	if err := c.fresh(); err != nil {
 		return nil, err
 	}
+	var err error
 	if c.visible, err = lagcomp.NewHistory(lagcomp.Config{TickRate: p.tickRate}); err != nil {
 		return nil, err
 	}
 	if p.command != nil {
-		c.commands = netcode.NewCommandSender(p.command.schema.PackedSize(), netcode.CommandConfig{})
 		c.ownRows = ecs.NewQuery(p.types, ecs.With(p.command.handle))
 		c.sample = reflect.New(p.command.handle.Type()).UnsafePointer()
 	}
@@ -239,6 +258,30 @@ func NewClient(cfg ClientConfig) (*Client, error) {
 	c.others = p.othersRead()
 	c.view.World = c.world
 	return c, nil
+}
+
+// fresh forgets everything that belonged to a connection.
+func (c *Client) fresh() error {
+	if c.receiver != nil {
+		c.world.Lock()
+		for _, g := range c.receiver.Ghosts() {
+			if g.Data != 0 {
+				c.world.Destroy(ecs.Entity(g.Data))
+			}
+		}
+		c.world.Unlock()
+	}
+	c.receiver = snapshot.NewReceiver(c.p.registry, snapshot.ReceiverConfig{})
+	c.inputs.Clear()
+	c.records.Clear()
+	c.fades.clear()
+	c.clock, c.drawn, c.good, c.confirmed, c.note = nil, false, 0, 0, note{}
+	if c.p.command != nil {
+		c.commands = netcode.NewCommandSender(c.p.command.schema.PackedSize(), netcode.CommandConfig{})
+	}
+	var err error
+	c.predictor, err = prediction.NewPredictor(prediction.Config{History: c.cfg.History}, timeline{c})
+	return err
 }
 
 // othersRead lists the replicated components that shared systems reach through
@@ -315,6 +358,9 @@ func (c *Client) Step(now time.Time) View {
 	}
 	c.undraw()
 	c.receive()
+	if c.view.State == Resuming {
+		c.redial()
+	}
 	if c.view.State == Closed {
 		return c.view
 	}

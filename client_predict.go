@@ -5,6 +5,7 @@ import (
 	"unsafe"
 
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/netcode"
 	"github.com/foretick/foretick/prediction"
 	"github.com/foretick/foretick/snapshot"
 )
@@ -161,7 +162,7 @@ func hashWords(h uint64, wire snapshot.WireID, comp int, words []int32) uint64 {
 
 // advance moves time on and predicts the ticks that are due.
 func (c *Client) advance() int {
-	if c.clock == nil {
+	if c.clock == nil || c.view.State == Resuming {
 		return 0
 	}
 	t := c.clock.Advance(c.now)
@@ -175,19 +176,23 @@ func (c *Client) advance() int {
 	switch {
 	case !c.predictor.Started():
 		c.view.State = Playing
-		c.jump(t.Predicted)
+		c.jump(t)
 		return 0
 	case t.Reset || ahead > int32(c.cfg.History):
 		c.stats.HardResets++
 		if ahead > 0 {
-			c.jump(t.Predicted)
+			c.jump(t)
 			return 0
 		}
 	}
 	c.othersNewest()
 	n := 0
+	for int32(t.Command-c.sampled) > 0 {
+		c.sampled++
+		c.sampleInput(c.sampled)
+		n++
+	}
 	for int32(t.Predicted-c.predictor.Tick()) > 0 {
-		c.sampleInput(c.predictor.Tick() + 1)
 		c.predictor.Advance()
 		n++
 	}
@@ -196,15 +201,16 @@ func (c *Client) advance() int {
 
 // jump begins the prediction anew from the newest snapshot: at the start, and
 // after a stall. No commands are made for the ticks between.
-func (c *Client) jump(to Tick) {
+func (c *Client) jump(to netcode.Time) {
 	newest, _ := c.receiver.Newest()
 	timeline{c}.Adopt(newest)
 	c.predictor.Start(newest)
 	c.good = newest
 	c.othersNewest()
-	for int32(to-c.predictor.Tick()) > 0 {
+	for int32(to.Predicted-c.predictor.Tick()) > 0 {
 		c.predictor.Advance()
 	}
+	c.sampled = to.Command
 	c.fades.clear()
 }
 
@@ -562,10 +568,8 @@ func (r clientRefs) Entity(ref uint32) uint64 {
 	if ref == 0 || ref > math.MaxUint16 {
 		return 0
 	}
-	for _, g := range r.c.receiver.Ghosts() {
-		if uint32(g.Wire) == ref && g.Gone == 0 {
-			return g.Data
-		}
+	if g := r.c.receiver.Find(snapshot.WireID(ref)); g != nil && g.Gone == 0 {
+		return g.Data
 	}
 	return 0
 }

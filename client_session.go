@@ -21,7 +21,7 @@ func (c *Client) receive() {
 	}
 	if c.up && c.conn.Silent(c.now) > c.cfg.Timeout {
 		c.endpoint.Disconnect(c.peer, transport.Timeout, "silent for too long")
-		c.end(&DisconnectError{Code: transport.Timeout, Detail: "the server is silent"})
+		c.lose(&DisconnectError{Code: transport.Timeout, Detail: "the server is silent"})
 	}
 }
 
@@ -54,7 +54,43 @@ func (c *Client) disconnected(ev *transport.Event) {
 		c.end(e)
 		return
 	}
-	c.end(&DisconnectError{Code: ev.Code, Detail: ev.Detail})
+	c.lose(&DisconnectError{Code: ev.Code, Detail: ev.Detail})
+}
+
+// lose ends the connection; unless somebody wanted that, another is tried.
+func (c *Client) lose(why *DisconnectError) {
+	final := why.Code != transport.Timeout && why.Code != transport.Unreachable
+	if c.view.State == Resuming && c.up == false && !final {
+		return // the new connection failed too; redial tries again
+	}
+	if final || c.cfg.Redial == nil || c.token == [16]byte{} {
+		c.end(why)
+		return
+	}
+	if c.view.State != Resuming {
+		c.lost, c.lostBy = c.now, why
+	}
+	c.view.State, c.up = Resuming, false
+	c.redialed = c.now - redialInterval
+}
+
+// redial makes new connections until one is up or the time is over.
+func (c *Client) redial() {
+	if c.up {
+		return
+	}
+	if c.now-c.lost > resumeTime {
+		c.end(c.lostBy)
+		return
+	}
+	if c.now-c.redialed < max(redialInterval, c.cfg.Timeout) && c.redialed >= c.lost {
+		return
+	}
+	c.redialed = c.now
+	_ = c.endpoint.Close(transport.Timeout, "")
+	if e, err := c.cfg.Redial(); err == nil {
+		c.endpoint = e
+	}
 }
 
 // packet takes one datagram in.
@@ -126,10 +162,14 @@ func (c *Client) reliable(r netcode.Reliable) {
 }
 
 func (c *Client) welcome(w netcode.Welcome) {
-	if c.view.State != Connecting || w.Owner == 0 || w.SnapshotInterval == 0 || int(w.TickRate) != c.p.tickRate {
+	again := c.view.State == Resuming
+	if c.view.State != Connecting && !again || w.Owner == 0 || w.SnapshotInterval == 0 || int(w.TickRate) != c.p.tickRate {
 		return
 	}
-	c.view.State, c.view.Me = Syncing, ecs.Owner(w.Owner)
+	if again && c.fresh() != nil {
+		return // cannot be: the same configuration was accepted before
+	}
+	c.view.State, c.view.Me, c.token = Syncing, ecs.Owner(w.Owner), w.Resume
 	c.clock = netcode.NewClock(netcode.ClockConfig{
 		TickRate: c.p.tickRate, SnapshotInterval: int(w.SnapshotInterval), History: c.cfg.History,
 	})
@@ -141,7 +181,7 @@ func (c *Client) welcome(w netcode.Welcome) {
 func (c *Client) snapshot(body []byte) error {
 	n := c.note
 	c.note = note{}
-	if c.view.State < Syncing {
+	if c.clock == nil || c.view.State == Resuming {
 		return nil
 	}
 	h, rest, err := netcode.ParseSnapshotHeader(body)
@@ -195,7 +235,8 @@ func (c *Client) send(ticks int) {
 		return
 	}
 	interval := time.Second / time.Duration(c.p.tickRate)
-	if c.view.State == Connecting {
+	greet := c.view.State == Connecting || c.view.State == Resuming
+	if greet {
 		interval = helloInterval
 	}
 	if ticks == 0 && c.now-c.lastSend < interval {
@@ -203,8 +244,8 @@ func (c *Client) send(ticks int) {
 	}
 	c.lastSend = c.now
 	pk := c.conn.Begin(c.now)
-	if c.view.State == Connecting && c.rejected == nil {
-		hello := netcode.Hello{Version: helloVersion, Protocol: c.p.Hash()}
+	if greet && c.rejected == nil {
+		hello := netcode.Hello{Version: helloVersion, Protocol: c.p.Hash(), Resume: c.token, SnapshotRate: uint8(c.cfg.SnapshotRate)}
 		c.scratch = hello.Append(c.scratch[:0])
 		pk.Message(netcode.MessageHello, c.scratch)
 	}

@@ -18,6 +18,7 @@ const (
 	greeting playerState = iota // the transport is up, no Hello yet
 	refusing                    // the protocols differ: telling the peer how
 	playing
+	away // lost its connection; the place is held
 )
 
 // sentPacket is what a packet to a client carried.
@@ -31,7 +32,9 @@ type sentPacket struct {
 type player struct {
 	peer  transport.PeerID
 	owner ecs.Owner
+	token [16]byte // what the player comes back with
 	state playerState
+	every uint32        // ticks a snapshot
 	since time.Duration // when it entered this state
 	conn  *netcode.Conn
 	sent  *netcode.SequenceBuffer[sentPacket]

@@ -54,6 +54,8 @@ type Protocol struct {
 	volumes    []volume
 	joins      []func(*Frame, ecs.Owner)
 	leaves     []func(*Frame, ecs.Owner)
+	absents    []func(*Frame, ecs.Owner)
+	returns    []func(*Frame, ecs.Owner)
 	stages     []string
 	systems    []string // names in order of declaration, for the hash
 
@@ -171,6 +173,14 @@ func (p *Protocol) Join(fn func(f *Frame, who ecs.Owner)) { p.joins = append(p.j
 // what the player owned still stands. What it still owns afterwards is
 // destroyed.
 func (p *Protocol) Leave(fn func(f *Frame, who ecs.Owner)) { p.leaves = append(p.leaves, fn) }
+
+// Absent is called on the server, in the tick after a player's connection was
+// lost while its place is held (see ServerConfig.Hold): what it owns stays in
+// the world, with a zero command.
+func (p *Protocol) Absent(fn func(f *Frame, who ecs.Owner)) { p.absents = append(p.absents, fn) }
+
+// Return is called on the server, in the tick after such a player came back.
+func (p *Protocol) Return(fn func(f *Frame, who ecs.Owner)) { p.returns = append(p.returns, fn) }
 
 // Err finishes the declaration and returns everything that is wrong with it,
 // joined, or nil. It may be called again.

@@ -1,8 +1,10 @@
 package foretick
 
 import (
+	"crypto/rand"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"slices"
 	"time"
@@ -42,6 +44,14 @@ type ServerConfig struct {
 	MaxRewind time.Duration
 	// NoLagCompensation judges every shot in the present. For comparison only.
 	NoLagCompensation bool
+	// Hold is how long the place of a player whose connection was lost is kept:
+	// what it owns stays in the world with a zero command, and the player may
+	// come back to it. 0 means 30 s; negative keeps nothing. A player who leaves
+	// by himself or is kicked is not waited for.
+	Hold time.Duration
+	// Random is where the tokens that players come back with are drawn from. nil
+	// means crypto/rand; tests pass a seeded one.
+	Random io.Reader
 	// Logger is told of players that come and go. nil is silent.
 	Logger *slog.Logger
 	// OnTick, when set, is called after each tick with the frame, for tests and
@@ -55,6 +65,7 @@ const (
 	defaultSendRate    = 32_000
 	defaultTimeout     = 5 * time.Second
 	defaultRepeatInput = 250 * time.Millisecond
+	defaultHold        = 30 * time.Second
 	maxCatchUp         = 4 // ticks run in one Step at most; time is given up beyond
 )
 
@@ -96,6 +107,12 @@ func (c *ServerConfig) check() error {
 	if c.RepeatInput == 0 {
 		c.RepeatInput = defaultRepeatInput
 	}
+	if c.Hold == 0 {
+		c.Hold = defaultHold
+	}
+	if c.Random == nil {
+		c.Random = rand.Reader
+	}
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
 	}
@@ -120,14 +137,17 @@ type Server struct {
 	commands *ecs.Query // everything with a command
 	nextNet  uint32
 
-	players []*player // in order of arrival
+	players []*player // in order of arrival, those who are held a place included
 	byPeer  map[transport.PeerID]*player
 	owners  []*player // by owner; 0 unused
 	joining []*player
 	leaving []ecs.Owner
+	absent  []ecs.Owner // lost their connection since the last tick
+	back    []ecs.Owner // came back since the last tick
 
 	begun    bool
 	start    time.Time
+	now      time.Duration // of the Step that runs, from the start
 	interval time.Duration
 	every    uint32 // ticks a snapshot
 	recorded bool   // the history holds a tick
@@ -186,10 +206,11 @@ func (s *Server) Frame() *Frame { return &s.frame }
 // Tick is the newest tick computed; 0 before the first.
 func (s *Server) Tick() Tick { return s.frame.Tick }
 
-// Players lists who plays, in order of arrival, into dst.
+// Players appends who plays to dst, in order of arrival. Those whose place is
+// held while they are away are among them.
 func (s *Server) Players(dst []ecs.Owner) []ecs.Owner {
 	for _, p := range s.players {
-		if p.state == playing {
+		if p.state >= playing {
 			dst = append(dst, p.owner)
 		}
 	}
@@ -238,6 +259,10 @@ func (s *Server) Kick(who ecs.Owner, detail string) bool {
 	if p == nil {
 		return false
 	}
+	if p.state == away {
+		s.leave(p, transport.Kicked, detail)
+		return true
+	}
 	s.drop(p, transport.Kicked, detail)
 	return true
 }
@@ -245,7 +270,9 @@ func (s *Server) Kick(who ecs.Owner, detail string) bool {
 // Close drops every player with the reason and closes the transport.
 func (s *Server) Close(detail string) error {
 	for _, p := range slices.Clone(s.players) {
-		s.drop(p, transport.Closed, detail)
+		if p.state != away {
+			s.drop(p, transport.Closed, detail)
+		}
 	}
 	return s.endpoint.Close(transport.Closed, detail)
 }

@@ -10,7 +10,7 @@ import (
 // and acknowledgements and reliable messages in any case.
 func (s *Server) send(now time.Duration) {
 	for _, p := range s.players {
-		if p.state == greeting {
+		if p.state == greeting || p.state == away {
 			continue
 		}
 		pk := p.conn.Begin(now)
@@ -20,7 +20,7 @@ func (s *Server) send(now time.Duration) {
 			s.scratch = s.welcome(p).Append(s.scratch[:0])
 			welcome = pk.Message(netcode.MessageWelcome, s.scratch)
 		}
-		if p.state != playing || s.frame.Tick%s.every != 0 {
+		if p.state != playing || s.frame.Tick%p.every != 0 {
 			s.finish(p, pk, welcome)
 			continue
 		}

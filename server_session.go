@@ -1,6 +1,8 @@
 package foretick
 
 import (
+	"crypto/subtle"
+	"io"
 	"reflect"
 	"slices"
 	"time"
@@ -14,13 +16,14 @@ import (
 )
 
 const (
-	helloVersion   = 1
-	sentWindow     = 128 // packets whose content is remembered
-	greetingTime   = 5 * time.Second
-	kindDescribe   = 255 // reliable: the server's protocol, told to a peer of another
-	rejectMismatch = 1
-	rejectFull     = 2
-	rejectVersion  = 3
+	helloVersion     = 1
+	sentWindow       = 128 // packets whose content is remembered
+	greetingTime     = 5 * time.Second
+	kindDescribe     = 255 // reliable: the server's protocol, told to a peer of another
+	rejectMismatch   = 1
+	maxSnapshotTicks = 120
+	rejectFull       = 2
+	rejectVersion    = 3
 )
 
 // messageNote carries what explains a correction: see note.go.
@@ -28,6 +31,7 @@ const messageNote netcode.MessageType = 64
 
 // receive drains the transport and drops who is silent.
 func (s *Server) receive(t time.Duration) {
+	s.now = t
 	for {
 		n := s.endpoint.Recv(s.events[:])
 		for i := range s.events[:n] {
@@ -39,6 +43,10 @@ func (s *Server) receive(t time.Duration) {
 	}
 	for _, p := range slices.Backward(s.players) {
 		switch {
+		case p.state == away:
+			if t-p.since > s.cfg.Hold {
+				s.leave(p, transport.Timeout, "did not come back")
+			}
 		case p.conn.Silent(t) > s.cfg.Timeout:
 			s.drop(p, transport.Timeout, "silent for too long")
 		case p.state == greeting && t-p.since > greetingTime:
@@ -151,6 +159,7 @@ func (s *Server) hello(t time.Duration, p *player, h netcode.Hello) {
 		s.cfg.Logger.Info("refused: another protocol", "peer", p.peer, "theirs", h.Protocol, "ours", s.p.Hash())
 		s.refuse(t, p, netcode.Reject{Code: rejectMismatch, Protocol: s.p.Hash(), Text: "the game's protocol differs"})
 		_ = p.conn.SendReliable(s.frame.Tick, kindDescribe, []byte(s.p.Describe()))
+	case s.resumed(t, p, h):
 	default:
 		owner := s.freeOwner()
 		if owner == 0 {
@@ -158,7 +167,7 @@ func (s *Server) hello(t time.Duration, p *player, h netcode.Hello) {
 			s.drop(p, transport.Full, "the server is full")
 			return
 		}
-		s.admit(t, p, owner)
+		s.admit(t, p, owner, h)
 	}
 }
 
@@ -180,25 +189,69 @@ func (s *Server) freeOwner() ecs.Owner {
 }
 
 // admit makes a player of a peer.
-func (s *Server) admit(t time.Duration, p *player, owner ecs.Owner) {
-	p.state, p.since, p.owner = playing, t, owner
+func (s *Server) admit(t time.Duration, p *player, owner ecs.Owner, h netcode.Hello) {
+	p.owner = owner
+	if _, err := io.ReadFull(s.cfg.Random, p.token[:]); err != nil {
+		p.token = [16]byte{} // without a token nobody can come back to this place
+	}
 	s.owners[owner] = p
-	p.sender = s.source.NewSender(uint16(owner), snapshot.SenderConfig{})
 	p.judge = lagcomp.NewJudge(s.lag)
 	if c := s.p.command; c != nil {
-		p.buffer = netcode.NewCommandBuffer(c.schema.PackedSize(), s.p.tickRate*2)
 		t := c.handle.Type()
 		p.command, p.last = reflect.New(t).UnsafePointer(), reflect.New(t).UnsafePointer()
 	}
+	s.begin(t, p, h)
 	s.joining = append(s.joining, p)
 	s.stats.Joined++
 	s.cfg.Logger.Info("joined", "owner", owner, "peer", p.peer)
 }
 
+// begin starts a player's side of a connection, the first or a later one.
+func (s *Server) begin(t time.Duration, p *player, h netcode.Hello) {
+	p.state, p.since, p.welcomed = playing, t, false
+	p.sender = s.source.NewSender(uint16(p.owner), snapshot.SenderConfig{})
+	p.acked, p.heard, p.early = 0, false, 0
+	p.every = s.every
+	if rate := int(h.SnapshotRate); rate > 0 {
+		for s.p.tickRate > rate*int(p.every) && p.every < maxSnapshotTicks {
+			p.every += s.every
+		}
+	}
+	if s.p.command != nil {
+		p.buffer = netcode.NewCommandBuffer(s.p.command.schema.PackedSize(), s.p.tickRate*2)
+	}
+}
+
+// resumed lets a player with a token back into its place: one that is held, or
+// one whose old connection has not been noticed to be dead.
+func (s *Server) resumed(t time.Duration, p *player, h netcode.Hello) bool {
+	if h.Resume == [16]byte{} {
+		return false
+	}
+	for _, old := range s.owners {
+		if old == nil || old == p || subtle.ConstantTimeCompare(old.token[:], h.Resume[:]) != 1 {
+			continue
+		}
+		if old.state == playing {
+			s.endpoint.Disconnect(old.peer, transport.Replaced, "the player came back by another connection")
+			s.lose(t, old)
+		}
+		s.players = slices.DeleteFunc(s.players, func(x *player) bool { return x == p })
+		old.peer, old.conn, old.sent = p.peer, p.conn, p.sent
+		s.byPeer[old.peer] = old
+		s.begin(t, old, h)
+		s.back = append(s.back, old.owner)
+		s.stats.Resumed++
+		s.cfg.Logger.Info("came back", "owner", old.owner, "peer", old.peer)
+		return true
+	}
+	return false
+}
+
 // welcome is what an admitted client needs to know.
 func (s *Server) welcome(p *player) netcode.Welcome {
 	w := netcode.Welcome{
-		Owner: uint16(p.owner), TickRate: uint8(s.p.tickRate), SnapshotInterval: uint8(s.every), Tick: s.frame.Tick,
+		Owner: uint16(p.owner), TickRate: uint8(s.p.tickRate), SnapshotInterval: uint8(p.every), Tick: s.frame.Tick, Resume: p.token,
 	}
 	if s.p.command != nil {
 		w.CommandSize = uint16(s.p.command.schema.PackedSize())
@@ -212,22 +265,49 @@ func (s *Server) drop(p *player, code transport.Code, detail string) {
 	s.forget(p, code, detail)
 }
 
-// forget takes a peer out, whoever ended it.
+// forget takes a lost connection out, whoever ended it. A player who did not
+// want to go keeps its place for a while.
 func (s *Server) forget(p *player, code transport.Code, detail string) {
-	delete(s.byPeer, p.peer)
-	if i := slices.Index(s.players, p); i >= 0 {
-		s.players = slices.Delete(s.players, i, i+1)
-	}
-	s.stats.MessagesResent += p.resent()
 	if p.state != playing {
+		delete(s.byPeer, p.peer)
+		s.players = slices.DeleteFunc(s.players, func(x *player) bool { return x == p })
 		return
 	}
+	wanted := code == transport.Closed || code == transport.Kicked
+	if wanted || s.cfg.Hold < 0 || p.token == [16]byte{} {
+		s.leave(p, code, detail)
+		return
+	}
+	s.cfg.Logger.Info("lost", "owner", p.owner, "code", code, "detail", detail)
+	s.lose(s.now, p)
+}
+
+// lose closes a player's side of a connection and holds its place.
+func (s *Server) lose(t time.Duration, p *player) {
+	s.disconnect(p)
+	p.state, p.since = away, t
+	s.absent = append(s.absent, p.owner)
+}
+
+// disconnect lets go of what belonged to a connection.
+func (s *Server) disconnect(p *player) {
+	delete(s.byPeer, p.peer)
+	s.stats.MessagesResent += p.resent()
+	p.sender.Close()
+	p.peer, p.conn = 0, nil
+}
+
+// leave gives a player's place up.
+func (s *Server) leave(p *player, code transport.Code, detail string) {
+	if p.state == playing {
+		s.disconnect(p)
+	}
+	s.players = slices.DeleteFunc(s.players, func(x *player) bool { return x == p })
 	if i := slices.Index(s.joining, p); i >= 0 {
 		s.joining = slices.Delete(s.joining, i, i+1)
 	} else {
 		s.leaving = append(s.leaving, p.owner)
 	}
-	p.sender.Close()
 	s.owners[p.owner] = nil
 	s.stats.Left++
 	s.cfg.Logger.Info("left", "owner", p.owner, "code", code, "detail", detail)

@@ -49,6 +49,10 @@ func (s *Server) takeCommands() {
 	}
 	t := s.frame.Tick
 	for _, p := range s.players {
+		if p.state == away {
+			p.missed(c, t, s)
+			continue
+		}
 		if p.state != playing {
 			continue
 		}
@@ -87,13 +91,13 @@ func (p *player) observe(s *Server) {
 // interpolationBound is how far behind its newest snapshot an honest client of
 // this connection may draw the others.
 func (s *Server) interpolationBound(p *player) time.Duration {
-	return time.Duration(s.every)*s.interval*3 + 2*p.conn.Jitter()
+	return time.Duration(p.every)*s.interval*3 + 2*p.conn.Jitter()
 }
 
 // missed makes up a command: the last one for a while, then none.
 func (p *player) missed(c *command, t Tick, s *Server) {
 	p.substituted = t
-	if p.heard {
+	if p.heard && p.state == playing {
 		p.stats.InputsMissing++
 		s.stats.InputsMissing++
 	}
@@ -120,6 +124,18 @@ func (s *Server) changePlayers() {
 		}
 	}
 	s.joining = s.joining[:0]
+	for _, who := range s.absent {
+		for _, fn := range s.p.absents {
+			fn(f, who)
+		}
+	}
+	s.absent = s.absent[:0]
+	for _, who := range s.back {
+		for _, fn := range s.p.returns {
+			fn(f, who)
+		}
+	}
+	s.back = s.back[:0]
 }
 
 // destroyOwned removes everything that a player who left still owns.

@@ -24,6 +24,7 @@ type ServerStats struct {
 	MessagesResent  uint64 // times a reliable message travelled again
 	Malformed       uint64 // packets or messages that did not parse
 	Joined, Left    uint64 // players
+	Resumed         uint64 // times a player came back to its place
 	Refused         uint64 // peers turned away: full, or of another protocol
 }
 
@@ -40,6 +41,9 @@ type PlayerStats struct {
 func (s *Server) Stats() ServerStats {
 	st := s.stats
 	for _, p := range s.players {
+		if p.conn == nil {
+			continue
+		}
 		st.MessagesResent += p.resent()
 	}
 	return st

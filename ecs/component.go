@@ -109,7 +109,7 @@ func (c *Component[T]) Remove(w *World, e Entity) {
 
 // View prepares fast random access, for loops that look other entities up. Make
 // it where the loop begins: it is valid until the next structural change (in a
-// system, to the end of the body).
+// system, to the end of the body, but for entities spawned meanwhile).
 func (c *Component[T]) View(w *World) View[T] {
 	if c.slot == 0 {
 		panic(UsageError{errUnregistered})

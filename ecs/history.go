@@ -221,7 +221,7 @@ func (h *History) saveRecords(s *slot) {
 	for _, p := range w.parts {
 		s.parts = append(s.parts, p.save())
 	}
-	for i := range w.pages {
+	for i := range w.claimed {
 		s.pages[0].save(w, i, uint32(i))
 	}
 	s.strays = append(s.strays[:0], w.strays...)
@@ -346,7 +346,7 @@ func (h *History) restoreRecords(s *slot) {
 	w := h.w
 	w.version++
 	sp := &s.pages[0]
-	for i := range w.pages {
+	for i := range w.claimed {
 		pg := &w.pages[i]
 		switch {
 		case i >= len(sp.versions):

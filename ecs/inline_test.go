@@ -1,3 +1,5 @@
+//go:build !js
+
 package ecs_test
 
 import (

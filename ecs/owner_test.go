@@ -99,3 +99,90 @@ func TestWatchDeliversOnceAndIsRolledBack(t *testing.T) {
 	require.Equal(t, []ecs.Entity{b, a}, in, "the tick runs again and is told again")
 	require.Panics(t, func() { ecs.NewWatch(g.types) })
 }
+
+func TestPlaceBringsAnIndexHome(t *testing.T) {
+	g := newGame(t)
+	w := ecs.NewWorld(g.types, ecs.WorldConfig{})
+	e := w.Spawn(&g.rock, 1)
+	require.NoError(t, w.Transfer(e, 2))
+	w.Destroy(e) // away: its index waits
+	require.NoError(t, w.Place(e, &g.rock, 1))
+	w.Destroy(e) // at home: free at once
+	require.Equal(t, e.Index(), w.Spawn(&g.rock, 1).Index())
+}
+
+func TestWatchKeepsWhatMovedOnThroughARestore(t *testing.T) {
+	g := newGame(t)
+	w := ecs.NewWorld(g.types, ecs.WorldConfig{})
+	e := w.Spawn(&g.rock, 1)
+	g.anyWatch.Poll(w)
+	require.NoError(t, w.Transfer(e, 2))
+	h := w.NewOwnerHistory(1, 1)
+	h.Save(0) // the watch still has e under owner 1
+	in, out := g.anyWatch.Poll(w)
+	require.Empty(t, in)
+	require.Empty(t, out)
+	h.Restore(0)
+	in, out = g.anyWatch.Poll(w)
+	require.Empty(t, in)
+	require.Empty(t, out, "it matches, under owner 2")
+}
+
+func TestRestoreOfAChildWhoseParentIsGone(t *testing.T) {
+	g := newGame(t)
+	w := ecs.NewWorld(g.types, ecs.WorldConfig{})
+	parent, child := w.Spawn(&g.rock, 2), w.Spawn(&g.rock, 1)
+	require.NoError(t, w.SetParent(child, parent))
+	h := w.NewOwnerHistory(1, 1)
+	h.Save(0)
+	w.Destroy(parent)
+	require.False(t, w.Alive(child))
+	h.Restore(0)
+	require.True(t, w.Alive(child))
+	require.Equal(t, ecs.None, w.Parent(child))
+	require.Equal(t, 1, w.Len())
+}
+
+func TestGenerationsComeRound(t *testing.T) {
+	g := newGame(t)
+	w := ecs.NewWorld(g.types, ecs.WorldConfig{})
+	last := ecs.Entity(1<<24-1) << 32 // the greatest generation of index 0
+	require.NoError(t, w.Place(last, &g.rock, 1))
+	w.Destroy(last)
+	require.NoError(t, w.Place(1<<32, &g.rock, 1))
+	require.False(t, w.Alive(last))
+	require.ErrorIs(t, w.Place(5, &g.rock, 1), ecs.ErrStale, "generation 0 is nobody's")
+	require.Error(t, w.Place(ecs.Entity(3)<<30|1<<32, &g.rock, 1), "no such range")
+}
+
+// TestRestoreLeavesEntitiesOfOthersInItsPages places another's entity among an
+// owner's indices: the owner's restore must not bring it back.
+func TestRestoreLeavesEntitiesOfOthersInItsPages(t *testing.T) {
+	g := newGame(t)
+	w := ecs.NewWorld(g.types, ecs.WorldConfig{})
+	a := w.Spawn(&g.rock, 1)
+	placed := a + 1
+	require.NoError(t, w.Place(placed, &g.rock, 2))
+	h := w.NewOwnerHistory(1, 1)
+	h.Save(0)
+	w.Destroy(placed)
+	b := w.Spawn(&g.rock, 1)
+	h.Restore(0)
+	require.True(t, w.Alive(a))
+	require.False(t, w.Alive(b))
+	require.False(t, w.Alive(placed))
+	require.Equal(t, 1, w.Len())
+}
+
+func TestWatchIsRolledBackWhereNothingMoved(t *testing.T) {
+	g := newGame(t)
+	w := ecs.NewWorld(g.types, ecs.WorldConfig{})
+	e := w.Spawn(&g.rock, 1)
+	h := w.NewHistory(1)
+	h.Save(0)
+	for range 2 {
+		in, _ := g.anyWatch.Poll(w)
+		require.Equal(t, []ecs.Entity{e}, in)
+		h.Restore(0)
+	}
+}

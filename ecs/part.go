@@ -115,7 +115,6 @@ func (w *World) archetypeOf(m Mask) *archetype {
 	for _, id := range m.IDs() {
 		d := w.types.slots[w.types.slotOf(id)]
 		a.types = append(a.types, d)
-		a.slots = append(a.slots, d.slot)
 		if !d.plain {
 			a.rigid = append(a.rigid, d)
 		} else if d.size > 0 {

@@ -98,6 +98,7 @@ func (w *World) claim(p *part, r Range) {
 	pg := &w.pages[at]
 	pg.home, pg.rng, pg.pos = p.index, r, int32(len(p.alloc[r].pages))
 	p.alloc[r].pages = append(p.alloc[r].pages, at)
+	w.claimed = max(w.claimed, int(at)+1)
 }
 
 // allocate takes an index for a part, and answers its handle.
@@ -191,6 +192,7 @@ func (w *World) take(e Entity, p *part) error {
 	pg := &w.pages[slot>>pageBits]
 	if pg.home == homeless {
 		pg.home, pg.rng, pg.top = shared, r, pageLen
+		w.claimed = max(w.claimed, int(slot>>pageBits)+1)
 	}
 	if pg.rng != r {
 		return ErrOccupied

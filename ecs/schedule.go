@@ -180,7 +180,17 @@ func (s *Schedule[C]) ExecutePlayer(w *World, c C, o Owner) {
 			if rows == nil {
 				rows = sys.query.refreshOwned(w, p)
 			}
-			s.run(i, sys, w, c, rows)
+			if s.hook != nil || debug {
+				s.run(i, sys, w, c, rows)
+				continue
+			}
+			w.locks++ // run, spelt out: one player's rows are few, and a call shows
+			for _, r := range rows {
+				sys.run(c, r)
+			}
+			if w.locks--; w.locks == 0 && len(w.commands) > 0 {
+				w.flush()
+			}
 		}
 	}
 }

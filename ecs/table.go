@@ -10,7 +10,6 @@ type archetype struct {
 	mask   Mask
 	index  int32 // in order of creation; never an order of iteration
 	types  []*typeData
-	slots  []uint16
 	add    []*archetype // by slot: the neighbour with that component
 	remove []*archetype
 	rigid  []*typeData // those with pointers, cleared when a row goes

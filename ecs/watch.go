@@ -43,7 +43,7 @@ type members struct {
 // and did not, in the order of queries by owner, and those that did and do not
 // (they may be gone), in the order in which they were delivered. Both are valid
 // until the next Poll. Parts without structural changes cost nothing.
-func (v *Watch) Poll(w *World) (entered, left []Entity) { return v.poll(w, w.sorted) }
+func (v *Watch) Poll(w *World) (entered, left []Entity) { return v.poll(w, w.sorted, true) }
 
 // PollOwner is Poll for the entities of one owner alone. An entity that is
 // transferred leaves one owner and enters another. A watch is polled either by
@@ -54,10 +54,10 @@ func (v *Watch) PollOwner(w *World, o Owner) (entered, left []Entity) {
 		return nil, nil
 	}
 	one := [1]*part{p}
-	return v.poll(w, one[:])
+	return v.poll(w, one[:], false)
 }
 
-func (v *Watch) poll(w *World, parts []*part) (entered, left []Entity) {
+func (v *Watch) poll(w *World, parts []*part, all bool) (entered, left []Entity) {
 	if v.query.types != w.types {
 		misuse("watch of other Types than the world's")
 	}
@@ -80,10 +80,14 @@ func (v *Watch) poll(w *World, parts []*part) (entered, left []Entity) {
 		}
 	}
 	for _, e := range s.marked { // what still bears its mark was not met again
-		if w.marks[e.slot()] == e {
-			s.leave = append(s.leave, e)
-			w.marks[e.slot()] = None
+		if w.marks[e.slot()] != e {
+			continue
 		}
+		w.marks[e.slot()] = None
+		if all && v.query.matches(w.Mask(e)) && w.Alive(e) {
+			continue // it was delivered under its new owner, and one's restore forgot
+		}
+		s.leave = append(s.leave, e)
 	}
 	return s.enter, s.leave
 }

@@ -33,6 +33,7 @@ type World struct {
 
 	pages     []page
 	firstFree [ranges]uint32
+	claimed   int // pages from here on are homeless
 	strays    []uint32
 	parts     []*part // by index, in order of creation
 	sorted    []*part // by owner
@@ -204,8 +205,9 @@ func (w *World) begin(e Entity, k *kindData, p *part) {
 }
 
 // Place makes an entity at a given handle, as mirrors of another world do. The
-// index must be free ([ErrOccupied] otherwise); the generation may be any but
-// 0. Deferral is as with Spawn.
+// index must be free, and lie in a page that no other range uses ([ErrOccupied]
+// otherwise): the handles of a world of the same types always do. The generation
+// may be any but 0. Deferral is as with Spawn.
 func (w *World) Place(e Entity, k *Kind, owner Owner) error {
 	w.checkKind(k)
 	p := w.partOf(owner)

@@ -7,6 +7,12 @@ type Command struct {
 	Fraction uint8  // … and 1/256 ticks beyond it
 	Offset   uint8  // when inside its tick the input was made, 1/256 tick
 	Data     []byte // the packed input, of the size both ends agreed on
+
+	// Early is set by [CommandBuffer.Take] alone: how long before its tick's
+	// execution the command first arrived, in 1/256 tick, cut to ±32767. It is
+	// how long the command waited in the server's buffer, as the server itself
+	// measured it, so a bound on rewinding may rely on it. It does not travel.
+	Early int16
 }
 
 // CommandConfig is what a CommandSender may be told. The zero value is the default.

@@ -132,32 +132,34 @@ func (b *CommandBuffer) arrive(c *Command, at float64, first bool) {
 	if fresh {
 		b.newest, b.any = c.Tick, true
 	}
-	b.measure(c.Tick, at)
+	early := b.measure(c.Tick, at)
 	if ahead >= -b.window {
 		s := b.slot(c.Tick)
 		data := s.command.Data
 		copy(data, c.Data)
 		s.command, s.used = *c, true
-		s.command.Data = data
+		s.command.Data, s.command.Early = data, early
 	}
 	if ahead < 0 {
 		b.late++
 	}
 }
 
-// measure keeps the smallest earliness.
-func (b *CommandBuffer) measure(t Tick, at float64) {
+// measure tells how early a command of tick t comes, and keeps the smallest.
+func (b *CommandBuffer) measure(t Tick, at float64) int16 {
 	whole := Tick(math.Floor(at))
 	e := Distance(t, whole)*256 - int(math.Round((at-float64(whole))*256))
 	e = max(math.MinInt16, min(math.MaxInt16, e))
 	if !b.hasEarly || e < b.early {
 		b.early, b.hasEarly = e, true
 	}
+	return int16(e)
 }
 
 // Take gives the command of tick t, once, and makes every tick up to t past.
 // false: it did not come, or t is past already; the caller repeats the last.
-// Data is valid until the next Read.
+// Its Early says how long before t it first arrived: never negative, since what
+// comes too late is not given. Data is valid until the next Read.
 func (b *CommandBuffer) Take(t Tick) (Command, bool) {
 	if b.started && Newer(b.next, t) {
 		return Command{}, false

@@ -31,7 +31,9 @@ func TestCommandsArriveAndAreTakenOnce(t *testing.T) {
 	for k := netcode.Tick(100); k < 105; k++ {
 		c, ok := b.Take(k)
 		require.True(t, ok)
-		require.Equal(t, command(k, 1, byte(k), 0), c)
+		want := command(k, 1, byte(k), 0)
+		want.Early = int16(k-98)*256 - 128
+		require.Equal(t, want, c)
 		_, ok = b.Take(k)
 		require.False(t, ok)
 	}
@@ -73,6 +75,7 @@ func TestCommandsRoundTrip(t *testing.T) {
 			b2 := *b
 			got, ok := b2.Take(k)
 			require.True(t, ok)
+			w.Early = int16(min(int64(k-netcode.Tick(at))*256, 1<<15-1))
 			require.Equal(t, w, got)
 		}
 	})
@@ -127,6 +130,32 @@ func TestCommandExactlyAtItsTickIsInTime(t *testing.T) {
 	require.Zero(t, early)
 	_, ok = b.Take(100)
 	require.True(t, ok)
+}
+
+// How early a command came is told with it, by its first arrival, whatever its
+// sender wrote into the field.
+func TestCommandTellsHowEarlyItFirstArrived(t *testing.T) {
+	s := netcode.NewCommandSender(1, netcode.CommandConfig{})
+	b := netcode.NewCommandBuffer(1, 1000)
+	send := func(at float64, ticks ...netcode.Tick) {
+		for _, k := range ticks {
+			s.Push(netcode.Command{Tick: k, Data: []byte{1}, Early: 9999})
+		}
+		require.NoError(t, b.Read(s.Append(nil, 500), at))
+	}
+	send(99.75, 100, 102)
+	send(101.5, 103, 600) // brings 102 again
+	for tick, early := range map[netcode.Tick]int16{102: 576, 103: 384, 600: 1<<15 - 1} {
+		b := *b
+		c, ok := b.Take(tick)
+		require.True(t, ok)
+		require.Equal(t, early, c.Early, "tick %d", tick)
+	}
+	// Late, then for real after the ring has turned: nothing of the old remains.
+	require.NoError(t, b.Read(body(102+2048), 2148.5))
+	c, ok := b.Take(102 + 2048)
+	require.True(t, ok)
+	require.EqualValues(t, 384, c.Early)
 }
 
 func TestCommandAckGoesAsFarAsNothingIsOpen(t *testing.T) {

@@ -125,11 +125,72 @@ func TestSilentServer(t *testing.T) {
 	dead := sim.Link{Loss: 1}
 	m.Link(clients[0], dead, dead)
 	m.Run(m.Net.Now() + 6*time.Second)
+	require.Equal(t, foretick.Resuming, clients[0].View().State)
+	m.Run(m.Net.Now() + 40*time.Second)
 	var closed *foretick.DisconnectError
 	require.ErrorAs(t, clients[0].View().Err, &closed)
 	require.Equal(t, transport.Timeout, closed.Code)
 	require.Empty(t, m.Server().Players(nil), "the server gave the client up as well")
 	require.True(t, errors.Is(closed, net.ErrClosed))
+}
+
+// A player whose network is gone for twenty seconds comes back to its body, and
+// the game is told of both.
+func TestLostPlayerComesBack(t *testing.T) {
+	m := simtest.New(9)
+	g := &game{}
+	p := g.protocol()
+	var heard []string
+	p.Absent(func(*foretick.Frame, ecs.Owner) { heard = append(heard, "absent") })
+	p.Return(func(*foretick.Frame, ecs.Owner) { heard = append(heard, "return") })
+	p.Leave(func(*foretick.Frame, ecs.Owner) { heard = append(heard, "leave") })
+	srv, err := m.Serve(foretick.ServerConfig{Protocol: p})
+	require.NoError(t, err)
+	join := func() (*foretick.Client, *game) {
+		cg := &game{}
+		cp := cg.protocol()
+		c, err := m.Join(foretick.ClientConfig{Protocol: cp, Sample: foretick.Sample(&cg.cmd, func(foretick.View) move {
+			return move{Y: 0.25}
+		})}, simtest.Seat{Up: sim.WiFi, Down: sim.WiFi})
+		require.NoError(t, err)
+		return c, cg
+	}
+	lost, _ := join()
+	other, _ := join()
+	m.Run(5 * time.Second)
+	me, before := lost.View().Me, other.Stats()
+	require.NotZero(t, me)
+	body := g.pos.Get(srv.World(), bodyOf(srv, g, me))
+	dead := sim.Link{Loss: 1}
+	m.Link(lost, dead, dead)
+	m.Run(10500 * time.Millisecond)
+	stood := *body
+	m.Run(25 * time.Second)
+	require.Equal(t, foretick.Resuming, lost.View().State)
+	require.Equal(t, stood, *g.pos.Get(srv.World(), bodyOf(srv, g, me)), "an absent player's body stands still")
+	require.Equal(t, []string{"absent"}, heard)
+	m.Link(lost, sim.WiFi, sim.WiFi)
+	m.Run(27 * time.Second)
+	require.Equal(t, foretick.Playing, lost.View().State)
+	require.Equal(t, me, lost.View().Me)
+	require.Equal(t, []string{"absent", "return"}, heard)
+	require.EqualValues(t, 1, srv.Stats().Resumed)
+	require.Greater(t, g.pos.Get(srv.World(), bodyOf(srv, g, me)).Y, stood.Y, "it moves again")
+	after := other.Stats()
+	require.Equal(t, before.HardResets, after.HardResets, "nobody else noticed")
+	require.Equal(t, before.Mispredictions, after.Mispredictions)
+	m.Link(lost, dead, dead)
+	m.Run(70 * time.Second)
+	require.Equal(t, []string{"absent", "return", "absent", "leave"}, heard, "a place is not held for ever")
+	require.Equal(t, 1, srv.World().Len())
+}
+
+func bodyOf(s *foretick.Server, g *game, who ecs.Owner) ecs.Entity {
+	q := ecs.NewQuery(s.World().Types(), ecs.With(&g.pos))
+	for _, rows := range q.Owned(s.World(), who) {
+		return rows.Entity(0)
+	}
+	return ecs.None
 }
 
 // An entity that changes hands is predicted by its new owner and no longer by

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/transport"
 	"github.com/foretick/foretick/transport/sim"
 )
 
@@ -39,6 +40,7 @@ type Match struct {
 type seat struct {
 	client   *foretick.Client
 	endpoint *sim.Endpoint
+	up, down sim.Link
 	interval time.Duration
 	after    func(foretick.View)
 	paused   bool
@@ -65,6 +67,9 @@ func (m *Match) Now() time.Time { return Epoch.Add(m.Net.Now()) }
 func (m *Match) Serve(cfg foretick.ServerConfig) (*foretick.Server, error) {
 	m.listen = m.Net.Listen()
 	cfg.Transport = m.listen
+	if cfg.Random == nil {
+		cfg.Random = rand.NewChaCha8([32]byte{byte(m.rand.Uint64())})
+	}
 	onTick := cfg.OnTick
 	cfg.OnTick = func(f *foretick.Frame) {
 		if onTick != nil {
@@ -101,6 +106,9 @@ func (m *Match) serverStep() {
 type Seat struct {
 	// Up and Down are the links to and from the server.
 	Up, Down sim.Link
+	// NoRedial leaves a lost connection lost. Without it the client's Redial, if
+	// it has none, is set to dial the match's server again.
+	NoRedial bool
 	// Pictures a second that the client steps at. 0 means 60.
 	Pictures int
 	// After, when set, is called after each of its Steps.
@@ -115,6 +123,13 @@ func (m *Match) Join(cfg foretick.ClientConfig, s Seat) (*foretick.Client, error
 	}
 	st := &seat{endpoint: m.Net.Dial(m.listen, s.Up, s.Down), interval: time.Second / time.Duration(s.Pictures), after: s.After}
 	cfg.Transport = st.endpoint
+	st.up, st.down = s.Up, s.Down
+	if cfg.Redial == nil && !s.NoRedial {
+		cfg.Redial = func() (transport.Endpoint, error) {
+			st.endpoint = m.Net.Dial(m.listen, st.up, st.down)
+			return st.endpoint, nil
+		}
+	}
 	var err error
 	if st.client, err = foretick.NewClient(cfg); err != nil {
 		return nil, err
@@ -155,6 +170,7 @@ func (m *Match) Freeze(c *foretick.Client, frozen bool) {
 func (m *Match) Link(c *foretick.Client, up, down sim.Link) {
 	for _, st := range m.seats {
 		if st.client == c {
+			st.up, st.down = up, down
 			m.Net.SetLink(st.endpoint, up, down)
 		}
 	}

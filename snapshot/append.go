@@ -101,7 +101,8 @@ func (s *Sender) write(dst []byte, room int, own bool, rec *Sent) []byte {
 }
 
 // aim chooses the usual baselines: the newest delivered snapshot, and two older
-// ones, each as far before the next as that is ago.
+// ones, each half as far before the next as the newest is ago: nearer ones show
+// the motion's noise, farther ones a motion of long ago.
 func (s *Sender) aim() {
 	s.usual = [3]uint32{}
 	d := s.src.tick - s.newest
@@ -109,10 +110,11 @@ func (s *Sender) aim() {
 		return
 	}
 	s.usual[0] = d
+	half := max(1, d/2)
 	for i, from := 1, uint32(0); i < 3; i++ {
 		best := uint32(0)
 		for back := from + 1; back < 64 && d+back < 64; back++ {
-			if s.acked>>back&1 != 0 && (best == 0 || gap(back-from, d) < gap(best-from, d)) {
+			if s.acked>>back&1 != 0 && (best == 0 || gap(back-from, half) < gap(best-from, half)) {
 				best = back
 			}
 		}

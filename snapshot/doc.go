@@ -65,6 +65,14 @@
 // moves nothing in its packets. Fields for the owner are left out before flags and
 // values are coded for others.
 //
+// # Codes
+//
+// A record is the difference from up to three values that the viewer is known to
+// hold, by a rule that needs nothing else: a loss costs one snapshot, and no state
+// is kept for a viewer but what it acknowledged. Flags go through a range coder
+// with static probabilities; [Statistics] learns them from a match for
+// [Registry.UseTables]. The format is written down in docs/STANDARD-snapshot.md.
+//
 // # Concurrency
 //
 // A [Source] and its senders belong to one goroutine, except that [Sender.Append]

@@ -165,6 +165,7 @@ func (r *recordWriter) component(c *Schema, b *baselines, words []int32) {
 		r.ref = refs
 		return
 	}
+	past := noneBefore
 	for i := range c.codes[r.a] {
 		k := &c.codes[r.a][i]
 		if k.kind == wordRef {
@@ -177,7 +178,9 @@ func (r *recordWriter) component(c *Schema, b *baselines, words []int32) {
 			continue
 		}
 		g := k.predict(b)
-		r.value(&g, k.residual(g.value, words[k.word]))
+		d := k.residual(g.value, words[k.word])
+		r.value(&g, past, d)
+		past = past.then(d)
 	}
 }
 

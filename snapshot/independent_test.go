@@ -43,6 +43,7 @@ type independent struct {
 
 	flagsIn     []byte
 	newest      uint32
+	before      int
 	width, code uint32
 	bitsIn      []byte
 	pos         int
@@ -307,6 +308,7 @@ func (d *independent) component(c int, k indComponent, n int, base [3]map[int][]
 	if !d.flag(ctx) {
 		return out
 	}
+	d.before = 0
 	for i := range k.n {
 		w, ok := k.sent[i]
 		switch {
@@ -383,17 +385,19 @@ func (d *independent) word(w indWord, n, i int, from [3][]int32, since [3]uint32
 		}
 		class = min(bits.Len64(uint64(floorScale(err, d1, d2-d1))), 15)
 	}
-	block := 16 + 256*group + 16*class
-	if d.flag(block) {
+	block := 16 + 288*group + 18*class
+	if d.flag(block + d.before) {
+		d.before = max(d.before, 1)
 		return p
 	}
+	d.before = 2
 	m := max(class, 1)
 	k := m
-	if d.flag(block + 1) {
-		for k = m + 1; k < 32 && d.flag(block+2+min(k-m-1, 6)); k++ {
+	if d.flag(block + 3) {
+		for k = m + 1; k < 32 && d.flag(block+4+min(k-m-1, 6)); k++ {
 		}
 	} else {
-		for ; k > 1 && d.flag(block+9+min(m-k, 6)); k-- {
+		for ; k > 1 && d.flag(block+11+min(m-k, 6)); k-- {
 		}
 	}
 	negative := d.bit() == 1

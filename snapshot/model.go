@@ -20,12 +20,12 @@ const (
 	ctxValues     = ctxComponent + 5
 	valueGroups   = 4
 	valueClasses  = 16
-	valueSlots    = 16
+	valueSlots    = 18
 	contexts      = ctxValues + valueGroups*valueClasses*valueSlots
-	slotZero      = 0 // the difference is 0
-	slotCentre    = 1 // it has more bits than expected
-	slotUp        = 2 // 7 slots: still more bits
-	slotDown      = 9 // 7 slots: still fewer
+	slotZero      = 0  // the difference is 0: 3 slots, by the words before
+	slotCentre    = 3  // it has more bits than expected
+	slotUp        = 4  // 7 slots: still more bits
+	slotDown      = 11 // 7 slots: still fewer
 	slotsEachSide = 7
 )
 
@@ -78,12 +78,29 @@ type guess struct {
 	class int // expected number of bits of the difference
 }
 
+// before is what the words of a component before this one had.
+type before int
+
+const (
+	noneBefore    before = iota // it is the first
+	stillBefore                 // none had a difference
+	changedBefore               // some had
+)
+
+// then is what the next word has before it.
+func (b before) then(d int32) before {
+	if d != 0 || b == changedBefore {
+		return changedBefore
+	}
+	return stillBefore
+}
+
 func blockOf(group, class int) int { return ctxValues + (group*valueClasses+class)*valueSlots }
 
 // value codes a difference: whether it is 0, how many bits its magnitude has,
 // counted from the expected number, its sign and the bits behind the first.
-func (c *coder) value(g *guess, d int32) {
-	c.flag(g.ctx+slotZero, d == 0)
+func (c *coder) value(g *guess, b before, d int32) {
+	c.flag(g.ctx+slotZero+int(b), d == 0)
 	if d == 0 {
 		return
 	}
@@ -112,8 +129,8 @@ func (c *coder) value(g *guess, d int32) {
 }
 
 // value is the inverse of coder.value.
-func (d *decoder) value(g *guess) int32 {
-	if d.flag(g.ctx + slotZero) {
+func (d *decoder) value(g *guess, b before) int32 {
+	if d.flag(g.ctx + slotZero + int(b)) {
 		return 0
 	}
 	n := max(g.class, 1)

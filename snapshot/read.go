@@ -306,8 +306,9 @@ func (r *Receiver) parseBody(rec *record, baseMask uint64, base *baselines) erro
 		copy(to, b.words[0])
 		off += c.words
 		if len(c.codes[a]) > 0 && r.in.flag(b.componentContext(c.codes[a])) {
+			past := noneBefore
 			for j := range c.codes[a] {
-				if !r.parseWord(&c.codes[a][j], &b, to) {
+				if !r.parseWord(&c.codes[a][j], &b, &past, to) {
 					return malformed("value of " + c.name)
 				}
 			}
@@ -319,7 +320,7 @@ func (r *Receiver) parseBody(rec *record, baseMask uint64, base *baselines) erro
 	return nil
 }
 
-func (r *Receiver) parseWord(k *wordCode, b *baselines, to []int32) (ok bool) {
+func (r *Receiver) parseWord(k *wordCode, b *baselines, past *before, to []int32) (ok bool) {
 	if k.kind == wordRef {
 		if r.in.flag(ctxRef) {
 			to[k.word] = int32(r.in.Read(16))
@@ -327,7 +328,9 @@ func (r *Receiver) parseWord(k *wordCode, b *baselines, to []int32) (ok bool) {
 		return true
 	}
 	g := k.predict(b)
-	to[k.word], ok = k.apply(g.value, r.in.value(&g))
+	d := r.in.value(&g, *past)
+	*past = past.then(d)
+	to[k.word], ok = k.apply(g.value, d)
 	return ok
 }
 

@@ -161,7 +161,8 @@ func (s *Sender) SetViewer(viewer uint16) {
 }
 
 // SetVisible says whether the viewer may see an entity from the next Append on; it
-// may until told otherwise. It can be called before the entity is first put.
+// may until told otherwise. It can be called before the entity is first put; what
+// was hidden and is never put is remembered until Close.
 func (s *Sender) SetVisible(id NetID, visible bool) {
 	if e := s.src.lookup(id); e != nil && int(e.slot) < len(s.bySlot) && s.bySlot[e.slot].id == id {
 		s.bySlot[e.slot].hidden = !visible

@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -245,4 +246,38 @@ func TestMismatchedProcess(t *testing.T) {
 	require.Equal(t, 1, exit.ExitCode())
 	require.Equal(t, 1, strings.Count(other.text(), "\n"), other.text())
 	require.Contains(t, other.text(), fmt.Sprintf("%q", "tick rate 60 Hz"))
+}
+
+// A process that was stopped for a while, as by a sleeping laptop, plays on in
+// its own body; nobody else is dropped or reset.
+func TestStoppedProcess(t *testing.T) {
+	server := start(t, "-serve", "127.0.0.1:0", "-seconds", "60")
+	server.says(t, "serving on ")
+	addr := strings.Fields(server.text())[2]
+	bot := start(t, "-join", addr, "-clients", "1", "-seconds", "60")
+	server.says(t, "owner=1")
+	other := start(t, "-join", addr, "-clients", "1", "-seconds", "60")
+	server.says(t, "owner=2")
+	bot.says(t, "playing")
+	playing := func(within time.Duration) {
+		t.Helper()
+		before := len(bot.text())
+		require.Eventually(t, func() bool { return strings.Contains(bot.text()[before:], "playing") }, within, 20*time.Millisecond)
+	}
+	for _, stop := range []struct {
+		asleep time.Duration
+		lost   bool // longer than the server waits for a silent client
+	}{{800 * time.Millisecond, false}, {3 * time.Second, false}, {7 * time.Second, true}} {
+		require.NoError(t, bot.Process.Signal(syscall.SIGSTOP))
+		time.Sleep(stop.asleep)
+		require.NoError(t, bot.Process.Signal(syscall.SIGCONT))
+		playing(4 * time.Second) // two, and the line it prints each second
+		require.Equal(t, stop.lost, strings.Contains(server.text(), "msg=lost"), "%v: %s", stop.asleep, server.text())
+		require.Equal(t, stop.lost, strings.Contains(server.text(), "came back"), "%v", stop.asleep)
+	}
+	require.NotContains(t, server.text(), "msg=left")
+	lines := strings.Split(strings.TrimSpace(other.text()), "\n")
+	require.Contains(t, lines[len(lines)-1], " 0 hard resets")
+	lines = strings.Split(strings.TrimSpace(bot.text()), "\n")
+	require.NotContains(t, lines[len(lines)-1], " 0 hard resets")
 }

@@ -67,7 +67,8 @@ func (m *match) seatUDP(o options, addr string, n int) error {
 	if err != nil {
 		return err
 	}
-	if cfg.Transport, err = dial(o, addr, uint64(n)); err != nil {
+	cfg.Redial = func() (transport.Endpoint, error) { return dial(o, addr, uint64(n)) }
+	if cfg.Transport, err = cfg.Redial(); err != nil {
 		return err
 	}
 	seat.client, err = foretick.NewClient(cfg)
@@ -202,16 +203,17 @@ func join(ctx context.Context, o options, out io.Writer) error {
 }
 
 func (m *match) joinLine(out io.Writer) {
-	var wrong, predicted uint64
+	var wrong, predicted, resets uint64
 	var rtt time.Duration
 	for _, s := range m.seats {
 		cs := s.client.Stats()
 		wrong, predicted = wrong+cs.Mispredictions, predicted+cs.PredictedTicks
+		resets += cs.HardResets
 		rtt = max(rtt, s.client.RTT())
 	}
 	v := m.seats[0].client.View()
-	fmt.Fprintf(out, "%v  tick %d  %d entities  rtt %v  %d of %d predictions corrected\n",
-		v.State, v.Tick, v.World.Len(), rtt.Round(time.Millisecond), wrong, predicted)
+	fmt.Fprintf(out, "%v  tick %d  %d entities  rtt %v  %d of %d predictions corrected  %d hard resets\n",
+		v.State, v.Tick, v.World.Len(), rtt.Round(time.Millisecond), wrong, predicted, resets)
 }
 
 // joinReport is what one end can tell of a match; the server's counts are zero.

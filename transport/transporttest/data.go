@@ -178,10 +178,10 @@ func allocatesLittle(s *suite) {
 			s.net.Wait(step / 10)
 		}
 	}
-	for range 50 {
+	for range 20 {
 		round()
 	}
-	if n := testing.AllocsPerRun(100, round) / 8; n > s.net.Allocs {
+	if n := testing.AllocsPerRun(25, round) / 8; n > s.net.Allocs {
 		s.Errorf("%v allocations a datagram; at most %v are allowed", n, s.net.Allocs)
 	}
 }

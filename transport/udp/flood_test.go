@@ -17,7 +17,7 @@ import (
 	"github.com/foretick/foretick/transport"
 )
 
-// under floods a server with make's datagrams for a while, some rate a second, and returns how many were sent.
+// flood floods a server with make's datagrams for a while, some rate a second, and returns how many were sent.
 func flood(t *testing.T, to netip.AddrPort, rate int, d time.Duration, fill func(b []byte, r *rand.Rand) int) int {
 	t.Helper()
 	c, err := net.DialUDP("udp4", nil, net.UDPAddrFromAddrPort(to))

@@ -109,7 +109,7 @@ func (e *Endpoint) known(p *peer, from netip.AddrPort) bool {
 	return false
 }
 
-// unknown tells who sent n bytes for a connection that there is not, in no more bytes.
+// unknown tells who sent n bytes, 9 at least, for a connection that there is not, in no more bytes.
 func (e *Endpoint) unknown(conn uint64, n int, from netip.AddrPort) {
 	now := e.clock.Load()
 	e.mu.Lock()
@@ -128,7 +128,7 @@ func (e *Endpoint) unknown(conn uint64, n int, from netip.AddrPort) {
 		}
 	}
 	e.mu.Unlock()
-	if reply != nil && len(reply) <= n {
+	if reply != nil {
 		e.reply(reply, from)
 	}
 }

@@ -188,6 +188,7 @@ func FuzzAmplification(f *testing.F) {
 	f.Add(append([]byte{typeUp}, "\x11\x12\x13\x14\x15\x16\x17\x18 a datagram from elsewhere"...))
 	f.Add(append([]byte{typeUp}, "\x31\x32\x33\x34\x35\x36\x37\x38 of a connection that ended"...))
 	f.Add(append([]byte{typeUp}, "\x31\x32\x33\x34\x35\x36\x37\x38"...))
+	f.Add(append([]byte{typeUp}, "\x11\x12\x13\x14\x15\x16\x17\x18 short"...))
 	f.Add([]byte{typeUp, 1, 2})
 	f.Fuzz(func(t *testing.T, b []byte) {
 		inputs := [][]byte{b}
