@@ -60,7 +60,7 @@ func (c *Client) disconnected(ev *transport.Event) {
 // lose ends the connection; unless somebody wanted that, another is tried.
 func (c *Client) lose(why *DisconnectError) {
 	final := why.Code != transport.Timeout && why.Code != transport.Unreachable
-	if c.view.State == Resuming && c.up == false && !final {
+	if c.view.State == Resuming && !c.up && !final {
 		return // the new connection failed too; redial tries again
 	}
 	if final || c.cfg.Redial == nil || c.token == [16]byte{} {

@@ -14,7 +14,8 @@ import (
 func signals(s *suite) {
 	l := s.pair()
 	s.settle()
-	if l.srv.ep.Ready() != l.srv.ep.Ready() || cap(l.srv.ep.Ready()) != 1 {
+	first := l.srv.ep.Ready()
+	if again := l.srv.ep.Ready(); first != again || cap(first) != 1 {
 		s.Error("Ready must always be the same channel, of capacity 1")
 	}
 	signalled := func() bool {

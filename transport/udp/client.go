@@ -14,14 +14,13 @@ import (
 
 // dial is what only a client has, guarded by the endpoint's lock.
 type dial struct {
-	p         *peer
-	state     dialState
-	hello     hello
-	begun     uint32 // ticks
-	tried     uint32 // when the present address was turned to
-	greeted   uint32 // when the last hello was sent
-	more      bool   // addresses of the name that were not tried yet
-	unreached bool
+	p       *peer
+	state   dialState
+	hello   hello
+	begun   uint32 // ticks
+	tried   uint32 // when the present address was turned to
+	greeted uint32 // when the last hello was sent
+	more    bool   // addresses of the name that were not tried yet
 }
 
 type dialState uint8

@@ -25,7 +25,7 @@ func drain(c *net.UDPConn, buf []byte) (total int) {
 	if err != nil {
 		panic(err)
 	}
-	raw.Control(func(fd uintptr) {
+	err = raw.Control(func(fd uintptr) {
 		for {
 			n, _, err := syscall.Recvfrom(int(fd), buf, syscall.MSG_DONTWAIT)
 			if err != nil {
@@ -34,5 +34,8 @@ func drain(c *net.UDPConn, buf []byte) (total int) {
 			total += n
 		}
 	})
+	if err != nil {
+		panic(err)
+	}
 	return total
 }

@@ -119,10 +119,11 @@ func TestInboxAgreesWithAModel(t *testing.T) {
 						t.Fatalf("unexpected %v", ev)
 					}
 					got := byte(0xF0)
-					if ev.Kind == transport.Data {
+					switch ev.Kind {
+					case transport.Data:
 						got = ev.Data[0]
 						p.data--
-					} else if ev.Kind == transport.Disconnected {
+					case transport.Disconnected:
 						got = 0xFF
 					}
 					if got != p.want[0] {
