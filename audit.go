@@ -81,7 +81,7 @@ func Audit(s *Server, who ecs.Owner, c *Client) AuditReport {
 				continue
 			}
 			matched++
-			s.auditEntity(&r, p, snapshot.NetID(sid.Net), g, c)
+			s.auditEntity(&r, snapshot.NetID(sid.Net), g, c)
 		}
 	}
 	if n := c.countEntities(); n != matched {
@@ -91,10 +91,10 @@ func Audit(s *Server, who ecs.Owner, c *Client) AuditReport {
 	return r
 }
 
-func (s *Server) auditEntity(r *AuditReport, p *player, id snapshot.NetID, g *snapshot.Ghost, c *Client) {
+func (s *Server) auditEntity(r *AuditReport, id snapshot.NetID, g *snapshot.Ghost, c *Client) {
 	for i := range s.p.components {
 		comp := &s.p.components[i]
-		mine := g.Owner == uint16(p.owner)
+		mine := g.Mine
 		theirs := s.source.PublicWords(id, i)
 		if mine {
 			theirs = s.source.OwnerWords(id, i)

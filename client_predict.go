@@ -66,7 +66,11 @@ func (c timeline) Step(t Tick, replay bool) {
 	f := &c.frame
 	f.Tick, f.Replay = t, replay
 	c.fillCommand(t)
-	c.p.schedule.ExecutePlayer(c.world, f, c.view.Me)
+	if c.p.island {
+		c.p.schedule.ExecuteParts(c.world, f, c.view.Me, ecs.Island)
+	} else {
+		c.p.schedule.ExecutePlayer(c.world, f, c.view.Me)
+	}
 	f.Replay = false
 	c.keep(t, replay)
 	if replay {

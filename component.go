@@ -2,6 +2,7 @@ package foretick
 
 import (
 	"reflect"
+	"slices"
 	"unsafe"
 
 	"github.com/foretick/foretick/ecs"
@@ -37,7 +38,8 @@ type command struct {
 
 // kind is a prefab of replicated entities.
 type kind struct {
-	ecs *ecs.Kind
+	ecs    *ecs.Kind
+	island bool // without an owner it belongs to the island: every client predicts it
 }
 
 var entityType = reflect.TypeFor[ecs.Entity]()
@@ -136,6 +138,27 @@ func (p *Protocol) registerKinds() {
 		}
 		_, err := p.registry.Kind(k.ecs.Name(), comps, defaults)
 		p.fault(err)
+	}
+}
+
+// findIsland marks the kinds whose entities, while nobody owns them, every
+// client predicts: those with a component that shared systems write through the
+// world, such as the place of a crate that players push.
+func (p *Protocol) findIsland() {
+	for _, s := range p.schedule.Systems() {
+		if !shared(s) {
+			continue
+		}
+		for _, id := range s.OtherWrites {
+			if i := p.index(id); i < 0 || !p.components[i].predicted {
+				continue
+			}
+			for k := range p.kinds {
+				if slices.Contains(p.kinds[k].ecs.Components(), id) {
+					p.kinds[k].island, p.island = true, true
+				}
+			}
+		}
 	}
 }
 

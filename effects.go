@@ -60,7 +60,7 @@ func (e *effects) before(i int) {
 	e.tables, e.bytes = e.tables[:0], e.bytes[:0]
 	for _, w := range e.watched[i] {
 		for _, rows := range w.query.All(e.s.world) {
-			if rows.Owner() == ecs.Nobody {
+			if rows.Owner() == ecs.Nobody && !e.s.p.island {
 				continue
 			}
 			size := rows.Len() * int(w.comp.size)
@@ -86,8 +86,15 @@ func (e *effects) end() { e.running = -1 }
 // structural notes that an entity of owner's was made or removed.
 func (e *effects) structural(owner ecs.Owner) { e.mark(owner, e.running+1) }
 
-// mark records the effect; by is a system's index plus one.
+// mark records the effect; by is a system's index plus one. What nobody owns is
+// of the island, and everybody's prediction.
 func (e *effects) mark(owner ecs.Owner, by int) {
+	if owner == ecs.Nobody && e.s.p.island {
+		for _, p := range e.s.players {
+			p.effect, p.effectBy = e.s.frame.Tick, by
+		}
+		return
+	}
 	if p := e.s.player(owner); p != nil {
 		p.effect, p.effectBy = e.s.frame.Tick, by
 	}

@@ -47,6 +47,7 @@ type Protocol struct {
 	identity   ecs.Component[Identity]
 	components []component // replicated ones, in registry order
 	kinds      []kind
+	island     bool // some kind is of the island
 	command    *command
 	events     []eventType
 	eventRows  []any // *eventRow[T] of each event
@@ -198,6 +199,7 @@ func (p *Protocol) Err() error {
 	p.schedule.SetHook(frameHook{})
 	p.checkSystems()
 	p.readUnpredicted = p.unpredictedReads()
+	p.findIsland()
 	p.err = errors.Join(p.errs...)
 	return p.err
 }

@@ -221,7 +221,11 @@ func (s *Server) putRows(rows ecs.Rows) {
 			at = append(at, unsafe.Add(c.base, uintptr(k)*c.size))
 		}
 		s.put.pointers = at
-		s.source.Put(snapshot.NetID(ids[k].Net), int(ids[k].Kind), uint16(rows.Owner()), mask, at, serverRefs{s})
+		owner := uint16(rows.Owner())
+		if owner == 0 && s.p.kinds[ids[k].Kind].island {
+			owner = snapshot.Everyone
+		}
+		s.source.Put(snapshot.NetID(ids[k].Net), int(ids[k].Kind), owner, mask, at, serverRefs{s})
 	}
 }
 

@@ -20,6 +20,7 @@ type Schedule[C any] struct {
 	batches []batch
 	exec    Executor
 	par     parallelRun[C]
+	parts   partsRun
 }
 
 // Hook is told of each system that runs, before and after. The index is that

@@ -45,6 +45,10 @@ type Config struct {
 	// acceptable sequence numbers nor the acknowledgements, which follow where
 	// two packets in a row have been.
 	Magic uint64
+	// Channels are what SendOn sends on: the i-th is channel i, of at most
+	// MaxChannels. The first one, which SendReliable uses, must be Reliable.
+	// Both ends must agree. Empty means that one alone.
+	Channels []Channel
 }
 
 // ConfigError lists every fault of a Config. NewConn panics with it.
@@ -72,6 +76,12 @@ func (c Config) Validate() error {
 	if c.MinRate < 0 || c.MinRate > c.Rate {
 		errs = append(errs, fmt.Errorf("MinRate is %d bytes/s, must be positive and at most Rate (%d)", c.MinRate, c.Rate))
 	}
+	if len(c.Channels) > MaxChannels {
+		errs = append(errs, fmt.Errorf("Channels are %d, must be at most %d", len(c.Channels), MaxChannels))
+	}
+	for i, ch := range c.Channels {
+		errs = append(errs, ch.faults(i)...)
+	}
 	if len(errs) > 0 {
 		return &ConfigError{errors.Join(errs...)}
 	}
@@ -90,6 +100,14 @@ func (c Config) defaults() Config {
 	}
 	if c.MinRate == 0 {
 		c.MinRate = min(4000, c.Rate)
+	}
+	given := c.Channels
+	if len(given) == 0 {
+		given = []Channel{{Reliable: true}}
+	}
+	c.Channels = make([]Channel, len(given))
+	for i, ch := range given {
+		c.Channels[i] = ch.defaults(i)
 	}
 	return c
 }

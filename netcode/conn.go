@@ -25,9 +25,10 @@ type Conn struct {
 	rtt     rttEstimator
 	ackTime rttEstimator // from sending to knowing, by whatever ack: what a resend waits for
 	rate    rateControl
-	out     streamSender
-	in      streamReceiver
 	closing closing
+
+	channels []channel
+	events   eventCursor
 
 	heard   time.Duration // when an authentic packet came last
 	started bool
@@ -39,7 +40,7 @@ type sentPacket struct {
 	at      time.Duration
 	size    int
 	told    bool
-	entries []uint16 // of the reliable stream
+	entries []entryRef // of the channels
 }
 
 // sentPackets bounds the packets whose fate is open: 2 s at 128 packets/s.
@@ -56,9 +57,11 @@ func NewConn(cfg Config) *Conn {
 		seed:   checksumSeed(cfg.Magic),
 		window: newReceiveWindow(),
 		sent:   NewSequenceBuffer[sentPacket](sentPackets),
+
+		channels: newChannels(cfg.Channels),
 	}
 	c.packet = Packet{c: c, buf: make([]byte, 0, cfg.MTU+maxHeader)}
-	c.scratch = make([]byte, 0, cfg.MTU+maxEntryHead+maxFragment)
+	c.scratch = make([]byte, 0, cfg.MTU+minTurn)
 	c.rate = newRateControl(cfg)
 	return c
 }
@@ -95,26 +98,80 @@ func (c *Conn) NextMessage() (Message, bool) {
 // once, in order, however long it takes. payload is copied; tick and kind
 // travel with it. Errors: ErrTooBig, ErrStreamFull.
 func (c *Conn) SendReliable(tick Tick, kind uint8, payload []byte) error {
-	err := c.out.push(tick, kind, payload)
+	return c.SendOn(0, tick, kind, payload)
+}
+
+// SendOn queues a message on a channel of [Config.Channels]; 0 is SendReliable's.
+// payload is copied; tick and kind travel with it. On a reliable channel it
+// reaches the peer's NextReliable exactly once, in that channel's order. On
+// another it is an event: it goes with the next packets that have room, reaches
+// the peer's NextEvent at most once, and makes the oldest one waiting go when 64
+// wait. Errors: ErrNoChannel, ErrTooBig and ErrStreamFull, ErrEventTooBig.
+func (c *Conn) SendOn(channel uint8, tick Tick, kind uint8, payload []byte) error {
+	if int(channel) >= len(c.channels) {
+		return ErrNoChannel
+	}
+	ch := &c.channels[channel]
+	if ch.reliable {
+		err := ch.out.push(tick, kind, payload)
+		if err == nil {
+			c.stats.ReliableSent++
+		}
+		return err
+	}
+	err := ch.sent.push(tick, kind, payload, &c.stats)
 	if err == nil {
-		c.stats.ReliableSent++
+		c.stats.EventsSent++
 	}
 	return err
 }
 
-// NextReliable gives the next reliable message in order, when it is complete.
-// Drain it after every Receive.
+// NextReliable gives the next reliable message that is complete, in the order of
+// its channel, which it names; channels of lower number first. Drain it after
+// every Receive.
 func (c *Conn) NextReliable() (Reliable, bool) {
-	r, ok := c.in.pop()
-	if ok {
-		c.stats.ReliableReceived++
+	for i := range c.channels {
+		if !c.channels[i].reliable {
+			continue
+		}
+		if r, ok := c.channels[i].in.pop(); ok {
+			r.Channel = uint8(i)
+			c.stats.ReliableReceived++
+			return r, true
+		}
 	}
-	return r, ok
+	return Reliable{}, false
 }
 
-// Pending is the number of reliable messages sent and not yet known to be
-// delivered with all before them.
-func (c *Conn) Pending() int { return c.out.messages }
+// Pending is the number of reliable messages sent, on whatever channel, and not
+// yet known to be delivered with all before them.
+func (c *Conn) Pending() (n int) {
+	for i := range c.channels {
+		n += c.channels[i].out.messages
+	}
+	return n
+}
+
+// PendingOn is Pending of one channel; 0 for one that is not reliable or not
+// there.
+func (c *Conn) PendingOn(channel uint8) int {
+	if int(channel) >= len(c.channels) {
+		return 0
+	}
+	return c.channels[channel].out.messages
+}
+
+// SetRate sets the ceiling of what is sent, in bytes a second of datagrams, as
+// [Config.Rate] did at first; 0 or less means Config.Rate again. A lower ceiling
+// holds at once. A higher one does where congestion has not lowered the rate;
+// otherwise the rate rises to it as the path allows. What a peer asks for is a
+// wish: bound it by what the server can afford.
+func (c *Conn) SetRate(bytesPerSecond int) {
+	if bytesPerSecond <= 0 {
+		bytesPerSecond = c.cfg.Rate
+	}
+	c.rate.setCeiling(float64(bytesPerSecond), float64(min(c.cfg.MinRate, bytesPerSecond)))
+}
 
 // RTT is the smoothed round-trip time, without the time the peer held acks back.
 // 0 before the first sample.

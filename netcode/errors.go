@@ -29,6 +29,10 @@ var (
 	ErrStreamFull = errors.New("netcode: reliable stream full, the peer does not keep up")
 	// ErrTooBig: a reliable message is longer than MaxReliable.
 	ErrTooBig = errors.New("netcode: reliable message longer than 64 KiB")
+	// ErrEventTooBig: an unreliable event is longer than MaxEvent.
+	ErrEventTooBig = errors.New("netcode: event longer than 256 bytes, send it on a reliable channel")
+	// ErrNoChannel: the channel is not in Config.Channels.
+	ErrNoChannel = errors.New("netcode: no such channel, name it in Config.Channels on both ends")
 )
 
 // malformed names the place; the values are constant, so that an attacker's
@@ -45,10 +49,16 @@ var (
 	errType    error = malformed("unknown message type of the protocol's own")
 	errStream  error = malformed("reliable stream entry")
 	errBroken  error = malformed("reliable stream fragments out of sequence")
+	errChannel error = malformed("channel that is not configured")
+	errEvents  error = malformed("events")
 	errClose   error = malformed("close")
 	errHello   error = malformed("hello")
 	errWelcome error = malformed("welcome")
 	errReject  error = malformed("reject")
 	errSnap    error = malformed("snapshot header")
+	errConfig  error = malformed("client configuration")
+	errLevel   error = malformed("level information")
+	errAsk     error = malformed("schema request")
+	errSchema  error = malformed("schema reply")
 	errCommand error = malformed("commands")
 )

@@ -1,19 +1,21 @@
 package netcode
 
 // MessageType tells the receiver what a message's body is. 0 to 15 are
-// netcode's own, 16 to 21 are named below, the rest are the caller's.
+// netcode's own, 16 to 22 are named below, the rest are the caller's.
 type MessageType uint8
 
 // The protocol's own messages, which no caller sees.
 const (
-	messageStream MessageType = 1
-	messageClose  MessageType = 2
-	firstCaller   MessageType = 16
+	messageStream  MessageType = 1
+	messageClose   MessageType = 2
+	messageChannel MessageType = 3 // the stream of a channel other than 0
+	messageEvents  MessageType = 4
+	firstCaller    MessageType = 16
 )
 
 // Messages of a session. Their bodies are Hello, Welcome, Reject,
-// SnapshotHeader with what follows it, and CommandSender.Append's;
-// MessageReady's is the caller's.
+// SnapshotHeader with what follows it, CommandSender.Append's, ClientConfig and
+// LevelInfo.
 const (
 	MessageHello MessageType = 16 + iota
 	MessageWelcome
@@ -21,6 +23,7 @@ const (
 	MessageSnapshot
 	MessageCommands
 	MessageReady
+	MessageLevel
 )
 
 // Message is one of the caller's messages in the packet just received. Body

@@ -57,6 +57,16 @@ func newRateControl(cfg Config) rateControl {
 		mtu: float64(cfg.MTU), rate: float64(cfg.Rate)}
 }
 
+func (r *rateControl) setCeiling(ceiling, floor float64) {
+	open := r.rate >= r.ceiling // the path has not said that it is full
+	r.ceiling, r.floor = ceiling, floor
+	if open || r.rate > ceiling {
+		r.rate = ceiling
+	}
+	r.rate = max(r.rate, floor)
+	r.tokens = min(r.tokens, r.depth())
+}
+
 // depth is what the bucket holds: a full packet, and an eighth of a second.
 func (r *rateControl) depth() float64 { return r.mtu + r.rate/8 }
 

@@ -12,7 +12,7 @@ import (
 // b itself, and NextReliable.
 func (c *Conn) Receive(now time.Duration, b []byte) error {
 	c.start(now)
-	c.messages = nil
+	c.messages, c.events = nil, eventCursor{}
 	h, messages, err := c.accept(b)
 	if err != nil {
 		c.count(err)
@@ -36,6 +36,7 @@ func (c *Conn) Receive(now time.Duration, b []byte) error {
 	}
 	c.take(messages)
 	c.messages, c.from = messages, h.seq
+	c.events.messages = messages
 	return nil
 }
 
@@ -69,25 +70,52 @@ func (c *Conn) checkMessages(b []byte) error {
 		if !ok {
 			return errMessage
 		}
-		switch {
-		case t >= firstCaller:
-		case t == messageStream:
-			if c.in.broken {
-				return errBroken
-			}
-			if err := c.in.check(body); err != nil {
+		if t < firstCaller {
+			if err := c.checkOwn(t, body); err != nil {
 				return err
 			}
-		case t == messageClose:
-			if !validClose(body) {
-				return errClose
-			}
-		default:
-			return errType
 		}
 		b = rest
 	}
 	return nil
+}
+
+// checkOwn checks a message of the protocol's own.
+func (c *Conn) checkOwn(t MessageType, body []byte) error {
+	switch t {
+	case messageStream:
+		return c.checkStream(0, body)
+	case messageChannel:
+		if len(body) < 1 || body[0] == 0 {
+			return errChannel
+		}
+		return c.checkStream(body[0], body[1:])
+	case messageEvents:
+		if len(body) < 1 || !c.hasEvents(body[0]) {
+			return errChannel
+		}
+		if !validEvents(body) {
+			return errEvents
+		}
+		return nil
+	case messageClose:
+		if !validClose(body) {
+			return errClose
+		}
+		return nil
+	}
+	return errType
+}
+
+func (c *Conn) checkStream(channel uint8, body []byte) error {
+	if int(channel) >= len(c.channels) || !c.channels[channel].reliable {
+		return errChannel
+	}
+	in := &c.channels[channel].in
+	if in.broken {
+		return errBroken
+	}
+	return in.check(body)
 }
 
 func (c *Conn) take(b []byte) {
@@ -95,7 +123,9 @@ func (c *Conn) take(b []byte) {
 		t, body, rest, _ := readMessage(b)
 		switch t {
 		case messageStream:
-			c.in.take(body)
+			c.channels[0].in.take(body)
+		case messageChannel:
+			c.channels[body[0]].in.take(body[1:])
 		case messageClose:
 			c.closing.take(body)
 		}
@@ -160,8 +190,8 @@ func (c *Conn) deliver(now time.Duration, seq Seq, s *sentPacket) {
 	c.ackTime.sample(now-s.at, 0)
 	c.stats.Delivered++
 	c.rate.acked(s.size)
-	for _, id := range s.entries {
-		c.out.delivered(id, &c.stats)
+	for _, e := range s.entries {
+		c.channels[e.channel].delivered(e.id, &c.stats)
 	}
 	c.tell(Fate{Seq: seq, Delivered: true})
 }

@@ -8,7 +8,10 @@ func (c *Conn) Begin(now time.Duration) *Packet {
 	c.start(now)
 	c.expire(now)
 	c.rate.refill(now)
-	c.out.age(now, c.resendAfter())
+	rto := c.resendAfter()
+	for i := range c.channels {
+		c.channels[i].age(now, rto, &c.stats)
+	}
 	p := &c.packet
 	p.now, p.open, p.buf = now, true, p.buf[:0]
 	if !c.cfg.Secure {
@@ -18,9 +21,9 @@ func (c *Conn) Begin(now time.Duration) *Packet {
 	p.buf = h.append(p.buf)
 	p.limit = min(c.cfg.MTU, len(p.buf)+max(c.rate.allowance(), alwaysRoom))
 	p.reserve = 0
-	if owed := c.out.owed(maxEntryHead + maxFragment); owed > 0 {
+	if owed := c.owed(); owed > 0 {
 		room := p.limit - len(p.buf)
-		p.reserve = min(messageSize(2+owed), room*3/4, room-alwaysRoom)
+		p.reserve = min(messageSize(owed), room*3/4, room-alwaysRoom)
 	}
 	c.closing.write(p)
 	return p
@@ -50,7 +53,23 @@ func (c *Conn) resendAfter() time.Duration {
 	return c.ackTime.smoothed + max(3*c.ackTime.deviation, 10*time.Millisecond)
 }
 
-// streamRoom is how much of the packet the stream may have: what was reserved
+// owed is the body that the channels want room for: what is due, or one entry
+// where that is less.
+func (c *Conn) owed() int {
+	n, front := 0, 2 // the number of the first entry
+	for i := range c.channels {
+		o := c.channels[i].owed(maxEntryHead + maxFragment)
+		if n += o; o > 0 && i > 0 {
+			front = 3 // and the channel's
+		}
+	}
+	if n == 0 {
+		return 0
+	}
+	return front + min(n, maxEntryHead+maxFragment)
+}
+
+// streamRoom is how much of the packet the channels may have: what was reserved
 // for it, and beyond that what leaves the caller half a packet of the rate, so
 // that a large transfer never holds up commands and snapshots.
 func (c *Conn) streamRoom(p *Packet) int {
@@ -63,13 +82,7 @@ func (c *Conn) finish(p *Packet) (Seq, []byte) {
 	c.next++
 	s := c.sent.Insert(seq)
 	entries := s.entries[:0]
-	if room := messageRoom(c.streamRoom(p)); room > 2 {
-		var body []byte
-		body, entries = c.out.write(c.scratch[:0], room, p.now, entries, &c.stats)
-		if len(body) > 0 {
-			p.put(messageStream, body)
-		}
-	}
+	entries = c.carry(p, entries)
 	*s = sentPacket{at: p.now, size: len(p.buf), entries: entries}
 	if !c.cfg.Secure {
 		le.PutUint32(p.buf, checksum(c.seed, p.buf[4:]))
@@ -78,6 +91,27 @@ func (c *Conn) finish(p *Packet) (Seq, []byte) {
 	c.stats.Sent++
 	c.stats.SentBytes += uint64(len(p.buf))
 	return seq, p.buf
+}
+
+// carry writes what the channels owe in the room left, turn by turn, and notes
+// what in entries.
+func (c *Conn) carry(p *Packet, entries []entryRef) []entryRef {
+	end := len(p.buf) + c.streamRoom(p)
+	s := newShare(c.channels, end-len(p.buf))
+	for s.count > 0 {
+		i, turn := s.next()
+		var t MessageType
+		var body []byte
+		before := len(p.buf)
+		t, body, entries = c.channels[i].write(c.scratch[:0], min(turn, messageRoom(end-before)), p.now, entries, &c.stats)
+		if len(body) == 0 {
+			break // the others must not use up, packet after packet, what it waits for
+		}
+		p.put(t, body)
+		s.took(i, len(p.buf)-before)
+	}
+	s.settle()
+	return entries
 }
 
 // expire decides the packets that will not be acknowledged any more: too many
@@ -107,8 +141,8 @@ func (c *Conn) lose(seq Seq, s *sentPacket) {
 // suspect makes the entries of a packet that is probably lost due again, but
 // for those that a later packet carries.
 func (c *Conn) suspect(s *sentPacket) {
-	for _, id := range s.entries {
-		c.out.lost(id, s.at)
+	for _, e := range s.entries {
+		c.channels[e.channel].lost(e.id, s.at)
 	}
 }
 

@@ -24,6 +24,14 @@ type Stats struct {
 	EntriesResent     uint64 // stream entries sent again
 	ReliableResent    uint64 // of those delivered, messages of which any part was sent again
 
+	EventsSent      uint64 // events given to SendOn, on unreliable channels
+	EventsCarried   uint64 // of those, put into a packet
+	EventsRepeated  uint64 // put into a further packet
+	EventsStale     uint64 // never put into one: no room within their MaxAge
+	EventsOverflow  uint64 // never put into one: too many waited
+	EventsReceived  uint64 // events that NextEvent gave
+	EventsDuplicate uint64 // refused by NextEvent: received before
+
 	Loss      float64       // share of packets sent lately that were lost, 0 to 1
 	Bandwidth int           // bytes/s the peer acknowledged lately
 	Rate      int           // bytes/s in force now

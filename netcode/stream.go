@@ -6,9 +6,12 @@ package netcode
 // ends at one marked last, and what lies between is appended. Nothing is
 // allocated by the wire's word, and fragments of two messages cannot mix.
 const (
-	maxFragment  = 256  // payload bytes of an entry
-	streamWindow = 256  // entries in flight, and held out of order by the receiver
-	streamQueue  = 1024 // entries queued at the sender: 256 KiB
+	maxFragment  = 256 // payload bytes of an entry
+	streamWindow = 256 // entries in flight, and held out of order by the receiver
+
+	streamQueue    = 256 << 10 // bytes queued at the sender of channel 0
+	minStreamQueue = streamWindow * maxFragment
+	maxStreamQueue = 1 << 20
 
 	// head varint 1–3, kind 1, tick 5, length 2, before the payload
 	maxEntryHead = 3 + 1 + 5 + 2

@@ -1,11 +1,12 @@
 package netcode
 
-// Reliable is a message of the reliable stream, as the peer gave it to
-// SendReliable. Payload is valid until the next call of NextReliable or Receive.
+// Reliable is a message of a reliable channel, as the peer gave it to
+// SendReliable or SendOn. Payload is valid until the next call of NextReliable or Receive.
 type Reliable struct {
 	Tick    Tick
 	Kind    uint8
 	Payload []byte
+	Channel uint8 // 0 for SendReliable
 }
 
 // inEntry is an entry received, waiting for those before it.
@@ -18,13 +19,17 @@ type inEntry struct {
 }
 
 type streamReceiver struct {
-	ring   [streamWindow]inEntry
+	ring   []inEntry
 	next   uint16 // the entry to be taken next
 	open   bool   // a message was begun and not ended
 	tick   Tick
 	kind   uint8
 	joined []byte // fragments of the open message
 	broken bool
+}
+
+func newStreamReceiver() streamReceiver {
+	return streamReceiver{ring: make([]inEntry, streamWindow)}
 }
 
 func (s *streamReceiver) at(id uint16) *inEntry { return &s.ring[id%streamWindow] }
@@ -80,7 +85,7 @@ func (s *streamReceiver) pop() (Reliable, bool) {
 		in.held = false
 		s.next++
 		if in.first && in.last {
-			return Reliable{in.tick, in.kind, in.payload}, true
+			return Reliable{Tick: in.tick, Kind: in.kind, Payload: in.payload}, true
 		}
 		if in.first {
 			s.open, s.tick, s.kind, s.joined = true, in.tick, in.kind, s.joined[:0]
@@ -88,7 +93,7 @@ func (s *streamReceiver) pop() (Reliable, bool) {
 		s.joined = append(s.joined, in.payload...)
 		if in.last {
 			s.open = false
-			r := Reliable{s.tick, s.kind, s.joined}
+			r := Reliable{Tick: s.tick, Kind: s.kind, Payload: s.joined}
 			s.joined = s.joined[:0]
 			return r, true
 		}

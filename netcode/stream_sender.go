@@ -15,13 +15,21 @@ type outEntry struct {
 }
 
 type streamSender struct {
-	ring       [streamQueue]outEntry
-	head, next uint16 // the oldest entry not acknowledged, and the one to be queued next
-	messages   int    // of which the last entry has not been passed
-	resent     bool   // an entry passed of the message at head was sent more than once
+	ring       []outEntry // a power of two
+	head, next uint16     // the oldest entry not acknowledged, and the one to be queued next
+	messages   int        // of which the last entry has not been passed
+	resent     bool       // an entry passed of the message at head was sent more than once
 }
 
-func (s *streamSender) at(id uint16) *outEntry { return &s.ring[id%streamQueue] }
+func newStreamSender(queue int) streamSender {
+	n := streamWindow
+	for n < queue/maxFragment {
+		n <<= 1
+	}
+	return streamSender{ring: make([]outEntry, n)}
+}
+
+func (s *streamSender) at(id uint16) *outEntry { return &s.ring[int(id)&(len(s.ring)-1)] }
 func (s *streamSender) queued() int            { return int(s.next - s.head) }
 
 // inFlight is the end of what may be sent: the receiver's window.
@@ -34,7 +42,7 @@ func (s *streamSender) push(tick Tick, kind uint8, payload []byte) error {
 		return ErrTooBig
 	}
 	n := max(1, (len(payload)+maxFragment-1)/maxFragment)
-	if n > streamQueue-s.queued() {
+	if n > len(s.ring)-s.queued() {
 		return ErrStreamFull
 	}
 	for i := range n {
@@ -106,7 +114,7 @@ func (s *streamSender) delivered(id uint16, st *Stats) {
 
 // write appends due entries, oldest first, to dst while they fit in room bytes,
 // and notes in carried which. It returns dst unchanged when none fits.
-func (s *streamSender) write(dst []byte, room int, now time.Duration, carried []uint16, st *Stats) ([]byte, []uint16) {
+func (s *streamSender) write(dst []byte, room int, channel uint8, now time.Duration, carried []entryRef, st *Stats) ([]byte, []entryRef) {
 	base := len(dst)
 	var w streamWriter
 	for id := s.head; id != s.inFlight(); id++ {
@@ -126,7 +134,7 @@ func (s *streamSender) write(dst []byte, room int, now time.Duration, carried []
 			break
 		}
 		s.sent(e, now, st)
-		carried = append(carried, id)
+		carried = append(carried, entryRef{channel, id})
 	}
 	return dst, carried
 }

@@ -9,6 +9,11 @@ type Tick = uint32
 // packets independent of what their viewers cannot see. Zero is none.
 type NetID uint32
 
+// Everyone as an owner makes every viewer one: each receives the entity as only
+// an owner does, on the simulation grid, among its own. It is for entities that
+// all viewers predict, such as a crate that anybody may push.
+const Everyone uint16 = 0xFFFF
+
 // WireID names an entity on one connection. It is allotted when the entity is
 // first shown to that viewer, and used for another only after its removal was
 // delivered and at least 64 ticks went by. Zero is none.

@@ -319,7 +319,7 @@ func (s *Sender) wake() {
 
 // audience is what the viewer may receive of an entity in one of its versions.
 func (s *Sender) audience(owner uint16) audience {
-	if owner != 0 && owner == s.viewer {
+	if owner != 0 && (owner == s.viewer || owner == Everyone) {
 		return audienceOwner
 	}
 	return audiencePublic

@@ -1,0 +1,67 @@
+package ecs
+
+import "slices"
+
+// partsRun is the scratch of ExecuteParts.
+type partsRun struct {
+	parts []*part // by owner, each once
+	rows  []Rows
+}
+
+// ExecuteParts runs the tick systems over the rows of the given owners only,
+// each system over all of them before the next begins: what a client runs that
+// predicts the [Island] along with its own rows. The rows come in the order in
+// which [Schedule.Execute] visits them (component set, then owner), whatever
+// the order of the arguments; an owner named twice counts once, and without
+// owners only Once systems run. The cost is proportional to the rows of those
+// owners. Nothing is allocated once the scratch has grown to what it needs.
+func (s *Schedule[C]) ExecuteParts(w *World, c C, owners ...Owner) {
+	s.mustBuilt(w)
+	x := &s.parts
+	x.parts = x.parts[:0]
+	for _, o := range owners {
+		x.parts = append(x.parts, w.partOf(o)) // made now: a system may give it rows for the next
+	}
+	slices.SortFunc(x.parts, compareParts)
+	x.parts = slices.Compact(x.parts)
+	for i, sys := range s.systems {
+		switch {
+		case sys.render || sys.bits&^w.tags != 0:
+		case sys.once:
+			s.run(i, sys, w, c, onceRows[:])
+		default:
+			s.run(i, sys, w, c, x.match(w, sys.query))
+		}
+	}
+	clear(x.parts) // a schedule keeps no world alive
+	clear(x.rows)
+}
+
+// match is the rows of the parts that the query matches, in canonical order,
+// valid until the next call.
+func (x *partsRun) match(w *World, q *Query) []Rows {
+	var only []Rows
+	with := 0
+	x.rows = x.rows[:0]
+	for _, p := range x.parts {
+		if rows := q.ownedBy(w, p); len(rows) > 0 {
+			only = rows
+			with++
+			x.rows = append(x.rows, rows...)
+		}
+	}
+	if with <= 1 {
+		return only // in order already
+	}
+	slices.SortFunc(x.rows, compareRows)
+	return x.rows
+}
+
+func compareParts(a, b *part) int { return int(a.owner) - int(b.owner) }
+
+func compareRows(a, b Rows) int {
+	if a.t.arch == b.t.arch {
+		return compareParts(a.t.part, b.t.part)
+	}
+	return compareTables(a.t, b.t)
+}

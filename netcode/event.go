@@ -1,0 +1,127 @@
+package netcode
+
+// Event is a message of an unreliable channel, as the peer gave it to SendOn.
+// Payload aliases the datagram: it is valid until the next Receive, or until the
+// caller reuses the datagram's memory.
+type Event struct {
+	Channel uint8
+	Tick    Tick
+	Kind    uint8
+	Payload []byte
+}
+
+// Events on the wire: channel 1, number of the first event 2, then per event
+//
+//	varint of the numbers skipped, kind 1, tick as zigzag difference to the event
+//	before (the first to 0), varint length, payload
+const (
+	eventQueue   = 64   // events waiting at the sender
+	eventsSeen   = 1024 // numbers that the receiver remembers
+	eventsSpan   = 256  // numbers that one body spans
+	maxRepeat    = 16
+	maxEventHead = 2 + 1 + 5 + 2 // before the payload
+)
+
+// eventReader walks a body of events.
+type eventReader struct {
+	channel uint8
+	rest    []byte
+	next    uint16
+	tick    Tick
+	ids     int
+}
+
+func newEventReader(body []byte) (eventReader, bool) {
+	if len(body) < 4 {
+		return eventReader{}, false
+	}
+	return eventReader{channel: body[0], next: le.Uint16(body[1:]), rest: body[3:]}, true
+}
+
+func (r *eventReader) more() bool { return len(r.rest) > 0 }
+
+func (r *eventReader) read() (id uint16, e Event, ok bool) {
+	gap, b, ok := readVarint(r.rest)
+	if !ok || gap >= eventsSpan || len(b) < 1 {
+		return 0, e, false
+	}
+	if r.ids += int(gap) + 1; r.ids > eventsSpan {
+		return 0, e, false
+	}
+	id = r.next + uint16(gap)
+	e.Channel, e.Kind = r.channel, b[0]
+	d, b, ok := readTickDelta(b[1:])
+	if !ok {
+		return 0, e, false
+	}
+	n, b, ok := readVarint(b)
+	if !ok || n > MaxEvent || n > uint64(len(b)) {
+		return 0, e, false
+	}
+	r.tick += d
+	e.Tick, e.Payload = r.tick, b[:n:n]
+	r.next, r.rest = id+1, b[n:]
+	return id, e, true
+}
+
+// validEvents reads a body for its form.
+func validEvents(body []byte) bool {
+	r, ok := newEventReader(body)
+	for ok && r.more() {
+		_, _, ok = r.read()
+	}
+	return ok
+}
+
+// eventCursor is where NextEvent stands in the datagram just received.
+type eventCursor struct {
+	messages []byte
+	reader   eventReader
+}
+
+// NextEvent gives the events of unreliable channels in the datagram just
+// received, each once however often it comes. Drain it after every Receive:
+// what is not fetched is lost, unless the peer repeats it. They come as the
+// network brings them; Tick says when they happened.
+func (c *Conn) NextEvent() (Event, bool) {
+	for {
+		for c.events.reader.more() {
+			id, e, ok := c.events.reader.read()
+			if !ok {
+				c.events = eventCursor{} // the caller changed the datagram under us
+				break
+			}
+			seen := c.channels[e.Channel].seen
+			if seen.Find(id) != nil {
+				c.stats.EventsDuplicate++
+				continue
+			}
+			seen.Insert(id)
+			c.stats.EventsReceived++
+			return e, true
+		}
+		if !c.events.advance(c) {
+			return Event{}, false
+		}
+	}
+}
+
+// advance goes to the next message of events.
+func (e *eventCursor) advance(c *Conn) bool {
+	for len(e.messages) > 0 {
+		t, body, rest, ok := readMessage(e.messages)
+		e.messages = rest
+		if !ok || t != messageEvents {
+			continue
+		}
+		if r, ok := newEventReader(body); ok && c.hasEvents(r.channel) {
+			e.reader = r
+			return true
+		}
+	}
+	return false
+}
+
+func (c *Conn) hasEvents(channel uint8) bool {
+	return int(channel) < len(c.channels) && !c.channels[channel].reliable
+}

@@ -1,0 +1,123 @@
+package netcode
+
+import "time"
+
+// outEvent is an event that still goes into packets.
+type outEvent struct {
+	payload []byte // reused by the slot's next owner
+	tick    Tick
+	kind    uint8
+	left    uint8 // packets to come
+	fresh   bool  // not in any packet so far
+	aging   bool  // since, the beginning of a packet
+	since   time.Duration
+	round   uint32 // of the packet that carried it last
+}
+
+// eventSender queues the events of an unreliable channel. Memory is bounded:
+// when the queue is full, the oldest makes room.
+type eventSender struct {
+	ring       []outEvent
+	head, next uint16
+	repeat     uint8
+	maxAge     time.Duration
+	round      uint32 // counts packets, so that none carries an event twice
+}
+
+func newEventSender(repeat int, maxAge time.Duration) eventSender {
+	return eventSender{ring: make([]outEvent, eventQueue), repeat: uint8(repeat), maxAge: maxAge}
+}
+
+func (s *eventSender) at(id uint16) *outEvent { return &s.ring[id%eventQueue] }
+
+func (s *eventSender) push(tick Tick, kind uint8, payload []byte, st *Stats) error {
+	if len(payload) > MaxEvent {
+		return ErrEventTooBig
+	}
+	if s.next-s.head == eventQueue {
+		if s.at(s.head).fresh {
+			st.EventsOverflow++
+		}
+		s.head++
+	}
+	e := s.at(s.next)
+	*e = outEvent{payload: append(e.payload[:0], payload...), tick: tick, kind: kind, left: s.repeat, fresh: true}
+	s.next++
+	return nil
+}
+
+// due tells whether an event goes into the packet being written.
+func (s *eventSender) due(e *outEvent) bool { return e.left > 0 && e.round != s.round }
+
+// age begins a packet: it drops what is stale or done.
+func (s *eventSender) age(now time.Duration, st *Stats) {
+	s.round++
+	for id := s.head; id != s.next; id++ {
+		e := s.at(id)
+		if !e.aging {
+			e.aging, e.since = true, now
+		}
+		if e.left > 0 && now-e.since > s.maxAge {
+			e.left = 0
+			if e.fresh {
+				st.EventsStale++
+			}
+		}
+		if e.left == 0 && id == s.head {
+			s.head++
+		}
+	}
+}
+
+func (s *eventSender) owed(limit int) (n int) {
+	for id := s.head; id != s.next && n < limit; id++ {
+		if e := s.at(id); s.due(e) {
+			n += maxEventHead + len(e.payload)
+		}
+	}
+	return min(n, limit)
+}
+
+// delivered ends the repetition of an event.
+func (s *eventSender) delivered(id uint16) {
+	if id-s.head < s.next-s.head {
+		s.at(id).left = 0
+	}
+}
+
+// write appends the number of the first event and events, oldest first, to dst
+// while they fit in room bytes.
+func (s *eventSender) write(dst []byte, room int, channel uint8, carried []entryRef, st *Stats) ([]byte, []entryRef) {
+	base := len(dst)
+	var next uint16
+	var tick Tick
+	for id := s.head; id != s.next; id++ {
+		e := s.at(id)
+		if !s.due(e) {
+			continue
+		}
+		mark := len(dst)
+		if mark == base {
+			dst = le.AppendUint16(dst, id)
+			next = id
+		}
+		dst = append(appendVarint(dst, uint64(id-next)), e.kind)
+		dst = appendTickDelta(dst, e.tick-tick)
+		dst = appendVarint(dst, uint64(len(e.payload)))
+		dst = append(dst, e.payload...)
+		if len(dst)-base > room {
+			dst = dst[:mark]
+			break
+		}
+		next, tick = id+1, e.tick
+		if e.fresh {
+			st.EventsCarried++
+		} else {
+			st.EventsRepeated++
+		}
+		e.fresh, e.round = false, s.round
+		e.left--
+		carried = append(carried, entryRef{channel, id})
+	}
+	return dst, carried
+}

@@ -1,0 +1,163 @@
+// Package calendar is a queue ordered by time, then by insertion, for a simulation's events: what is near waits in
+// buckets of about a millisecond (a calendar queue, Brown 1988, of one year's length), what is far in a heap.
+package calendar
+
+import (
+	"math"
+	"math/bits"
+	"time"
+
+	"github.com/foretick/foretick/transport/internal/heap"
+)
+
+const (
+	shift   = 20 // a bucket is 2²⁰ ns wide: 1.05 ms
+	buckets = 1 << 10
+	never   = math.MaxInt64
+)
+
+// node is a value that waits. A bucket's nodes are a ring: its last knows its first.
+type node[T any] struct {
+	v    T
+	at   time.Duration
+	next int32 // in the bucket, or of the unused
+}
+
+// Queue is a queue whose clock is moved by Pop. New makes one.
+type Queue[T any] struct {
+	near heap.Heap[int32] // what is due in the bucket of today, or was when it came to it
+	far  heap.Heap[int32] // what lies beyond the year
+	n    int
+	day  int64 // the bucket of today; never above that of the last Pop's limit
+	next int64 // the first bucket after today that holds something, here or in far; or never
+
+	nodes []node[T]
+	free  int32          // the first unused node, or -1
+	last  [buckets]int32 // of each bucket, where used says that there is one
+	used  [buckets / 64]uint64
+}
+
+// New returns an empty queue.
+func New[T any]() *Queue[T] { return &Queue[T]{next: never, free: -1} }
+
+// Len returns how many values wait.
+func (q *Queue[T]) Len() int { return q.n }
+
+// Push adds v, due at a time that is not before the limit of the last Pop.
+func (q *Queue[T]) Push(at time.Duration, v T) {
+	i := q.free
+	if i >= 0 {
+		q.free = q.nodes[i].next
+	} else {
+		i = int32(len(q.nodes))
+		q.nodes = append(q.nodes, node[T]{})
+	}
+	e := &q.nodes[i]
+	e.v, e.at = v, at
+	q.n++
+	b := int64(at) >> shift
+	if b <= q.day {
+		q.near.Push(at, i)
+		return
+	}
+	q.next = min(q.next, b)
+	if b-q.day >= buckets {
+		q.far.Push(at, i)
+		return
+	}
+	slot := b & (buckets - 1)
+	if word, bit := &q.used[slot/64], uint64(1)<<(slot%64); *word&bit == 0 {
+		*word |= bit
+		e.next = i
+	} else {
+		last := &q.nodes[q.last[slot]]
+		e.next, last.next = last.next, i
+	}
+	q.last[slot] = i
+}
+
+// Pop removes the first value, if it is due by limit, and returns it.
+func (q *Queue[T]) Pop(limit time.Duration) (at time.Duration, v T, ok bool) {
+	for q.near.Len() == 0 {
+		if q.next > int64(limit)>>shift {
+			q.day = max(q.day, int64(limit)>>shift)
+			return 0, v, false
+		}
+		q.open()
+	}
+	if at, _ = q.near.Next(); at > limit {
+		return 0, v, false
+	}
+	_, i := q.near.Pop()
+	e := &q.nodes[i]
+	v = e.v
+	var none T
+	e.v = none // nothing is held on to
+	e.next, q.free = q.free, i
+	q.n--
+	return at, v, true
+}
+
+// Next returns the time of the first value; ok is false when there is none.
+func (q *Queue[T]) Next() (at time.Duration, ok bool) {
+	if at, ok = q.near.Next(); ok || q.next == never {
+		return at, ok
+	}
+	at, ok = q.far.Next()
+	if slot := q.next & (buckets - 1); q.next-q.day < buckets && q.used[slot/64]>>(slot%64)&1 != 0 {
+		last := q.last[slot]
+		for i := q.nodes[last].next; ; i = q.nodes[i].next {
+			if e := &q.nodes[i]; !ok || e.at < at {
+				at, ok = e.at, true
+			}
+			if i == last {
+				break
+			}
+		}
+	}
+	return at, ok
+}
+
+// open makes the next bucket that holds something today's. What is in far came before what is in the bucket: it was too
+// far away then.
+func (q *Queue[T]) open() {
+	b := q.next
+	q.day, q.next = b, never
+	at, ok := q.far.Next()
+	for ; ok && int64(at)>>shift == b; at, ok = q.far.Next() {
+		_, i := q.far.Pop()
+		q.near.Push(at, i)
+	}
+	if ok {
+		q.next = int64(at) >> shift
+	}
+	slot := b & (buckets - 1)
+	if bit := uint64(1) << (slot % 64); q.used[slot/64]&bit != 0 {
+		q.used[slot/64] &^= bit
+		last := q.last[slot]
+		for i := q.nodes[last].next; ; i = q.nodes[i].next {
+			q.near.Push(q.nodes[i].at, i)
+			if i == last {
+				break
+			}
+		}
+	}
+	q.next = min(q.next, q.after(b))
+}
+
+// after returns the first bucket after b, within a year, that holds something; or never.
+func (q *Queue[T]) after(b int64) int64 {
+	from := (b + 1) & (buckets - 1)
+	word := q.used[from/64] >> (from % 64) << (from % 64)
+	for k := range int64(len(q.used) + 1) {
+		w := (from/64 + k) % int64(len(q.used))
+		if k > 0 {
+			word = q.used[w]
+		}
+		if word != 0 {
+			slot := w*64 + int64(bits.TrailingZeros64(word))
+			return b + 1 + (slot-from)&(buckets-1)
+		}
+	}
+	return never
+}
