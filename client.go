@@ -28,16 +28,23 @@ type ClientConfig struct {
 	// the token that the server gave it, for as long as that is held. While it
 	// tries, the state is Resuming.
 	Redial func() (transport.Endpoint, error)
+	// ReceiveRate is the most bytes a second that this client wants to be sent.
+	// 0 leaves it to the server.
+	ReceiveRate int
 	// SnapshotRate is the most snapshots a second that this client wants. 0
 	// leaves it to the server.
 	SnapshotRate int
-	// Sample reads the player's input, once a tick. nil sends zero commands.
+	// Sample reads the player's input, once a picture. nil sends zero commands.
 	Sample Sampler
 	// NoPrediction shows the local player as the server last told it, a round
 	// trip late. For comparison only.
 	NoPrediction bool
-	// History is how many ticks can be predicted ahead and corrected. 0 means
-	// 32. It must cover the round trip and both buffers.
+	// MaxRTT is the longest round trip that is to be played without added input
+	// delay. 0 means 400 ms.
+	MaxRTT time.Duration
+	// History is how many ticks can be predicted ahead and corrected. It must
+	// cover MaxRTT and the buffers on both ends. 0 means 32, or what MaxRTT asks
+	// for where that is more.
 	History int
 	// SmoothHalfLife is the time in which half of a correction fades from the
 	// picture. 0 means 50 ms.
@@ -69,7 +76,10 @@ func (s sampler[T]) sample(v View, dst unsafe.Pointer) { *(*T)(dst) = s.fn(v) }
 func (s sampler[T]) handle() ecs.Handle                { return s.c }
 
 // Sample makes a Sampler of a function that reads the player's input. fn is
-// called once a tick, with what is on the screen at that moment.
+// called once a picture, with what is on the screen at that moment. The next
+// tick takes the last value read, and every one-shot field (tag oneshot) that
+// was set in any picture since the last tick: a press and release between two
+// ticks acts once.
 func Sample[T any](c *ecs.Component[T], fn func(v View) T) Sampler { return sampler[T]{c, fn} }
 
 // ClientState is how far a client has come.
@@ -135,6 +145,12 @@ type Client struct {
 	lastSend  time.Duration
 	rejected  *netcode.Reject
 	token     [16]byte      // to come back with
+	epoch     uint8         // of the level
+	entered   bool          // the level's information came
+	wishes    bool          // there is a wish to tell the server: see Configure
+	asked     bool          // it was sent
+	granted   bool          // the server has our wish
+	askedFrom netcode.Seq   // the first packet that carried it
 	lost      time.Duration // when the connection was lost
 	lostBy    error
 	redialed  time.Duration // when a new one was last tried
@@ -149,8 +165,10 @@ type Client struct {
 	ownRows   *ecs.Query // the command's rows
 	others    []int      // registry indices of components that shared systems read of others
 
-	note      note
-	noteTick  Tick
+	note      note // of the snapshot at noteTick
+	noteTick  Tick // 0: it had none
+	noted     note // as it came
+	hasNote   bool
 	good      Tick // newest tick on which both ends agree
 	confirmed Tick // newest tick whose input came back
 	sampled   Tick // newest tick whose input was sampled: the predicted one, or later where the lead exceeds the history
@@ -162,14 +180,17 @@ type Client struct {
 	drawn     bool
 	visible   *lagcomp.History
 
+	ours     []*snapshot.Ghost // those that are predicted here
 	released []*snapshot.Ghost // to be given back when nobody walks the list
 
-	events  [64]transport.Event
-	scratch []byte
-	words   []int32
-	volumes [][]unsafe.Pointer
-	sample  unsafe.Pointer
-	stats   ClientStats
+	events    [64]transport.Event
+	scratch   []byte
+	words     []int32
+	bodies    bodies
+	rendering bool           // render systems run
+	sample    unsafe.Pointer // the player's input as of the last picture
+	pressed   unsafe.Pointer // what was pressed and no tick has taken yet
+	stats     ClientStats
 }
 
 // shownTime is the render time of the last picture.
@@ -181,12 +202,15 @@ type shownTime struct {
 
 // input is one tick's command.
 type input struct {
-	value   []byte // as a component
+	at      unsafe.Pointer // the command, as a component
+	value   []byte         // its bytes
 	sampled time.Duration
+	picture Tick // that the player looked at
 }
 
 const (
 	defaultSmoothLimit = 2
+	defaultMaxRTT      = 400 * time.Millisecond
 	helloInterval      = 100 * time.Millisecond
 	redialInterval     = time.Second
 	resumeTime         = 30 * time.Second
@@ -204,11 +228,19 @@ func (c *ClientConfig) check() error {
 	if c.Transport == nil {
 		errs = append(errs, errors.New("foretick: ClientConfig.Transport is nil: pass a dialled endpoint, for example udp.Dial"))
 	}
-	if c.History == 0 {
-		c.History = prediction.DefaultHistory
+	if c.MaxRTT == 0 {
+		c.MaxRTT = defaultMaxRTT
 	}
-	if c.History < 4 || c.History > 1024 {
-		errs = append(errs, fmt.Errorf("foretick: ClientConfig.History is %d: use 4 to 1024", c.History))
+	if c.MaxRTT < 0 || c.MaxRTT > 5*time.Second {
+		errs = append(errs, fmt.Errorf("foretick: ClientConfig.MaxRTT is %v: use up to 5s", c.MaxRTT))
+	} else if c.Protocol != nil {
+		need := historyFor(c.MaxRTT, c.Protocol.tickRate)
+		if c.History == 0 {
+			c.History = max(prediction.DefaultHistory, need)
+		}
+		if c.History < need || c.History > 1024 {
+			errs = append(errs, fmt.Errorf("foretick: ClientConfig.History is %d ticks: a round trip of %v at %d Hz needs %d to 1024 (or set MaxRTT lower: more is then bridged by input delay)", c.History, c.MaxRTT, c.Protocol.tickRate, need))
+		}
 	}
 	if c.SmoothLimit == 0 {
 		c.SmoothLimit = defaultSmoothLimit
@@ -222,10 +254,21 @@ func (c *ClientConfig) check() error {
 	if c.SnapshotRate < 0 || c.SnapshotRate > 255 {
 		errs = append(errs, fmt.Errorf("foretick: ClientConfig.SnapshotRate is %d: use 1 to 255, or 0", c.SnapshotRate))
 	}
+	if c.ReceiveRate < 0 || c.ReceiveRate > 1<<30 {
+		errs = append(errs, fmt.Errorf("foretick: ClientConfig.ReceiveRate is %d: use up to 2³⁰ bytes a second, or 0", c.ReceiveRate))
+	}
 	if c.SendRate < 0 || c.Timeout < 0 || c.SmoothHalfLife < 0 || c.SmoothLimit < 0 {
 		errs = append(errs, errors.New("foretick: ClientConfig has a negative SendRate, Timeout, SmoothHalfLife or SmoothLimit"))
 	}
 	return errors.Join(errs...)
+}
+
+// historyFor is how many ticks of prediction a round trip needs: the trip, the
+// input's wait on the server, the snapshot's on the client, and what a burst of
+// lost packets adds.
+func historyFor(rtt time.Duration, rate int) int {
+	trip := int((rtt*time.Duration(rate) + time.Second - 1) / time.Second)
+	return trip + rate/6 + 4
 }
 
 // NewClient makes a client that greets the server with its first Steps. The
@@ -235,7 +278,7 @@ func NewClient(cfg ClientConfig) (*Client, error) {
 		return nil, err
 	}
 	p := cfg.Protocol
-	c := &Client{cfg: cfg, p: p, endpoint: cfg.Transport}
+	c := &Client{cfg: cfg, p: p, endpoint: cfg.Transport, wishes: cfg.ReceiveRate > 0}
 	c.world = ecs.NewWorld(p.types, ecs.WorldConfig{Tags: []string{TagClient}})
 	c.frame = Frame{World: c.world, DT: 1 / float32(p.tickRate), rate: p.tickRate, client: c, queues: p.newQueues()}
 	c.inputs = prediction.NewHistory[input](cfg.History * 2)
@@ -245,16 +288,15 @@ func NewClient(cfg ClientConfig) (*Client, error) {
 		return nil, err
 	}
 	var err error
-	if c.visible, err = lagcomp.NewHistory(lagcomp.Config{TickRate: p.tickRate}); err != nil {
+	if c.visible, err = lagcomp.NewHistory(lagcomp.Config{TickRate: p.tickRate, Shapes: p.shapes}); err != nil {
 		return nil, err
 	}
 	if p.command != nil {
 		c.ownRows = ecs.NewQuery(p.types, ecs.With(p.command.handle))
 		c.sample = reflect.New(p.command.handle.Type()).UnsafePointer()
+		c.pressed = reflect.New(p.command.handle.Type()).UnsafePointer()
 	}
-	for _, v := range p.volumes {
-		c.volumes = append(c.volumes, make([]unsafe.Pointer, len(v.comps)))
-	}
+	c.bodies = newBodies(p)
 	c.others = p.othersRead()
 	c.view.World = c.world
 	return c, nil
@@ -262,6 +304,17 @@ func NewClient(cfg ClientConfig) (*Client, error) {
 
 // fresh forgets everything that belonged to a connection.
 func (c *Client) fresh() error {
+	c.inputs.Clear()
+	c.clock, c.confirmed = nil, 0
+	c.entered, c.asked, c.granted = false, false, false
+	if c.p.command != nil {
+		c.commands = netcode.NewCommandSender(c.p.command.schema.PackedSize(), netcode.CommandConfig{})
+	}
+	return c.clearLevel()
+}
+
+// clearLevel forgets everything that belonged to a level.
+func (c *Client) clearLevel() error {
 	if c.receiver != nil {
 		c.world.Lock()
 		for _, g := range c.receiver.Ghosts() {
@@ -272,13 +325,10 @@ func (c *Client) fresh() error {
 		c.world.Unlock()
 	}
 	c.receiver = snapshot.NewReceiver(c.p.registry, snapshot.ReceiverConfig{})
-	c.inputs.Clear()
 	c.records.Clear()
 	c.fades.clear()
-	c.clock, c.drawn, c.good, c.confirmed, c.note = nil, false, 0, 0, note{}
-	if c.p.command != nil {
-		c.commands = netcode.NewCommandSender(c.p.command.schema.PackedSize(), netcode.CommandConfig{})
-	}
+	c.ours = c.ours[:0]
+	c.drawn, c.good, c.hasNote, c.noteTick = false, 0, false, 0
 	var err error
 	c.predictor, err = prediction.NewPredictor(prediction.Config{History: c.cfg.History}, timeline{c})
 	return err

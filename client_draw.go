@@ -2,6 +2,7 @@ package foretick
 
 import (
 	"time"
+	"unsafe"
 
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/lagcomp"
@@ -44,7 +45,9 @@ func (c *Client) draw() {
 	c.recordVisible()
 	f := &c.frame
 	f.Tick, f.DT = c.view.Tick, float32(since.Seconds())
+	c.rendering = true
 	c.p.schedule.ExecuteRender(c.world, f)
+	c.rendering = false
 	f.DT = 1 / float32(c.p.tickRate)
 }
 
@@ -78,6 +81,9 @@ func (c *Client) release() {
 	for _, g := range c.released {
 		c.receiver.Release(g)
 	}
+	if len(c.released) > 0 {
+		c.gather()
+	}
 	c.released = c.released[:0]
 }
 
@@ -85,6 +91,9 @@ func (c *Client) drawGhost(g *snapshot.Ghost, t Tick, fraction float32) {
 	a, b, f, ok := g.Sample(t, fraction)
 	if !ok {
 		return
+	}
+	if f > 0 && c.jumped(g, a, b) {
+		f = 0
 	}
 	for i := range c.p.components {
 		comp := &c.p.components[i]
@@ -113,8 +122,8 @@ func (c *Client) drawOwn(since time.Duration) {
 	}
 	c.drawn = true
 	c.fades.age(since)
-	for _, g := range c.receiver.Ghosts() {
-		if !c.mine(g) || g.Data == 0 {
+	for _, g := range c.ours {
+		if g.Data == 0 {
 			continue
 		}
 		for i := range c.p.components {
@@ -147,28 +156,82 @@ func (c *Client) recordVisible() {
 		if c.mine(g) || g.Data == 0 {
 			continue
 		}
-		for vi := range c.p.volumes {
-			v := &c.p.volumes[vi]
-			at, ok := c.volumes[vi], true
-			for j, comp := range v.comps {
-				at[j] = c.world.Pointer(ecs.Entity(g.Data), c.p.components[comp].id)
-				ok = ok && at[j] != nil
-			}
-			if !ok {
-				continue
-			}
-			if ball := v.build(at); ball.R > 0 {
-				c.visible.Put(g.Data, uint32(g.Owner), 0, lagcomp.SphereVolume(ball))
-			}
+		e := ecs.Entity(g.Data)
+		c.bodies.fit(c.maskOf(e))
+		at := func(comp int) unsafe.Pointer { return c.world.Pointer(e, c.p.components[comp].id) }
+		if vs := c.bodies.build(at); len(vs) > 0 {
+			c.visible.Put(g.Data, uint32(g.Owner), 0, vs...)
 		}
 	}
 	c.visible.End()
 }
 
-// seen answers Frame.Seen: what the last picture showed.
-func (c *Client) seen() Seen {
+// maskOf tells which replicated components a local entity has.
+func (c *Client) maskOf(e ecs.Entity) uint64 {
+	var mask uint64
+	for i := range c.p.components {
+		if c.world.Pointer(e, c.p.components[i].id) != nil {
+			mask |= 1 << i
+		}
+	}
+	return mask
+}
+
+// seen answers Frame.Seen: for a tick of the simulation the picture that its
+// command was given on, for a render system the newest.
+func (c *Client) seen(t Tick) Seen {
 	if c.picture == 0 {
 		return Seen{}
 	}
-	return Seen{valid: true, past: c.visible.At(c.picture, 0), filter: lagcomp.Filter{ExcludeOwner: uint32(c.view.Me)}}
+	picture := c.picture
+	if in := c.inputs.Find(t); in != nil && !c.rendering && in.picture != 0 {
+		picture = in.picture
+	}
+	return Seen{
+		valid: true, client: c, past: c.visible.At(picture, 0),
+		filter: lagcomp.Filter{ExcludeOwner: uint32(c.view.Me), Epoch: everyLife},
+	}
+}
+
+// everyLife lets what was on the screen be hit on it, whatever became of it.
+func everyLife(lagcomp.ID, uint32) bool { return true }
+
+// held tells whether an entity was last drawn beyond the newest value known.
+func (c *Client) held(id lagcomp.ID) bool {
+	newest, _ := c.receiver.Newest()
+	for _, g := range c.receiver.Ghosts() {
+		if g.Data != id || c.mine(g) {
+			continue
+		}
+		a, b, _, ok := g.Sample(c.shown.tick, float32(c.shown.fraction)/256)
+		if !ok || a.Tick != b.Tick || int32(a.Tick-c.shown.tick) > 0 {
+			return false
+		}
+		if _, known := g.At(newest); known {
+			return false
+		}
+		_, known := g.At(c.shown.tick)
+		return !known
+	}
+	return false
+}
+
+// jumped tells whether an entity's life changed between two keyframes, so that
+// nothing may be interpolated.
+func (c *Client) jumped(g *snapshot.Ghost, a, b snapshot.State) bool {
+	for _, l := range c.p.lives {
+		wa, wb := a.Component(l.comp), b.Component(l.comp)
+		if wa == nil || wb == nil {
+			continue
+		}
+		schema, at := c.p.components[l.comp].schema, c.bodies.values[l.comp]
+		grid := c.receiver.Grid(g, l.comp)
+		schema.DequantiseMasked(wa, grid, clientRefs{c}, at)
+		before := l.epoch(at)
+		schema.DequantiseMasked(wb, grid, clientRefs{c}, at)
+		if l.epoch(at) != before {
+			return true
+		}
+	}
+	return false
 }

@@ -2,6 +2,7 @@ package foretick
 
 import (
 	"math"
+	"reflect"
 	"unsafe"
 
 	"github.com/foretick/foretick/ecs"
@@ -14,8 +15,10 @@ import (
 type record struct {
 	items []recordItem
 	words []int32
-	first uint64 // hash of the first prediction, whatever replays made of it
-	some  bool   // the first prediction had an entity
+	some  bool // the first prediction had an entity
+
+	replayed bool   // it is not the first prediction any more
+	first    uint64 // hash of the first prediction, once it was replayed
 }
 
 type recordItem struct {
@@ -43,7 +46,9 @@ func (c timeline) Save(slot int, _ Tick) {
 		return
 	}
 	c.own.Save(slot)
-	c.island.Save(slot)
+	if c.p.island {
+		c.island.Save(slot)
+	}
 }
 
 // Load puts them back.
@@ -52,7 +57,20 @@ func (c timeline) Load(slot int, _ Tick) {
 		return
 	}
 	c.own.Restore(slot)
-	c.island.Restore(slot)
+	if c.p.island {
+		c.island.Restore(slot)
+	}
+}
+
+// gather lists the ghosts that are predicted here, in the receiver's order, so
+// that predicting does not walk over everybody else's.
+func (c *Client) gather() {
+	c.ours = c.ours[:0]
+	for _, g := range c.receiver.Ghosts() {
+		if c.mine(g) {
+			c.ours = append(c.ours, g)
+		}
+	}
 }
 
 // mine tells whether a ghost is predicted here, as against drawn in the past.
@@ -66,10 +84,16 @@ func (c timeline) Step(t Tick, replay bool) {
 	f := &c.frame
 	f.Tick, f.Replay = t, replay
 	c.fillCommand(t)
+	for _, q := range f.queues {
+		q.begin(t)
+	}
 	if c.p.island {
 		c.p.schedule.ExecuteParts(c.world, f, c.view.Me, ecs.Island)
 	} else {
 		c.p.schedule.ExecutePlayer(c.world, f, c.view.Me)
+	}
+	for _, q := range f.queues {
+		q.end(f)
 	}
 	f.Replay = false
 	c.keep(t, replay)
@@ -101,9 +125,12 @@ func (c *Client) fillCommand(t Tick) {
 // keep snaps the predicted values to the simulation step and records them.
 func (c *Client) keep(t Tick, replay bool) {
 	r := c.records.Put(t)
+	if replay && !r.replayed {
+		r.first, r.replayed = r.hash(), true
+	}
 	r.items, r.words = r.items[:0], r.words[:0]
-	for _, g := range c.receiver.Ghosts() {
-		if !c.mine(g) || g.Data == 0 {
+	for _, g := range c.ours {
+		if g.Data == 0 {
 			continue
 		}
 		for i := range c.p.components {
@@ -123,7 +150,7 @@ func (c *Client) keep(t Tick, replay bool) {
 		}
 	}
 	if !replay {
-		r.first, r.some = r.hash(), len(r.items) > 0
+		r.some, r.replayed = len(r.items) > 0, false
 		if r.some {
 			c.stats.PredictedTicks++
 		}
@@ -179,6 +206,9 @@ func (c *Client) advance() int {
 	ahead := int32(t.Predicted - c.predictor.Tick())
 	switch {
 	case !c.predictor.Started():
+		if _, ok := c.receiver.Newest(); !ok {
+			return 0 // a level was entered and nothing of it came yet
+		}
 		c.view.State = Playing
 		c.jump(t)
 		return 0
@@ -190,6 +220,7 @@ func (c *Client) advance() int {
 		}
 	}
 	c.othersNewest()
+	c.read()
 	n := 0
 	for int32(t.Command-c.sampled) > 0 {
 		c.sampled++
@@ -206,6 +237,9 @@ func (c *Client) advance() int {
 // jump begins the prediction anew from the newest snapshot: at the start, and
 // after a stall. No commands are made for the ticks between.
 func (c *Client) jump(to netcode.Time) {
+	for _, q := range c.frame.queues {
+		q.cancel(&c.frame)
+	}
 	newest, _ := c.receiver.Newest()
 	timeline{c}.Adopt(newest)
 	c.predictor.Start(newest)
@@ -218,6 +252,20 @@ func (c *Client) jump(to netcode.Time) {
 	c.fades.clear()
 }
 
+// read takes the player's input, once a picture. What is held is as of the last
+// picture; what was pressed since the last tick stays pressed until a tick
+// takes it, so that a press and release between two ticks is not lost.
+func (c *Client) read() {
+	if c.p.command == nil || c.cfg.Sample == nil {
+		return
+	}
+	schema, size := c.p.command.schema, c.p.command.size
+	copyBytes(c.pressed, c.sample, size)
+	clear(unsafe.Slice((*byte)(c.sample), size))
+	c.cfg.Sample.sample(c.view, c.sample)
+	schema.MergeOneShots(c.sample, c.pressed)
+}
+
 // sampleInput makes tick t's command: the player's input as the wire will carry
 // it, so that both ends play the same value.
 func (c *Client) sampleInput(t Tick) {
@@ -225,19 +273,18 @@ func (c *Client) sampleInput(t Tick) {
 	if cmd == nil {
 		return
 	}
-	value := unsafe.Slice((*byte)(c.sample), cmd.size)
-	clear(value)
-	if c.cfg.Sample != nil {
-		c.cfg.Sample.sample(c.view, c.sample)
-	}
 	c.scratch = cmd.schema.Pack(c.sample, c.scratch[:0])
-	if err := cmd.schema.Unpack(c.scratch, c.sample); err != nil {
-		clear(value)
-		c.scratch = cmd.schema.Pack(c.sample, c.scratch[:0])
-	}
 	in := c.inputs.Put(t)
-	in.value = append(in.value[:0], value...)
-	in.sampled = c.now
+	if len(in.value) == 0 {
+		in.at = reflect.New(cmd.handle.Type()).UnsafePointer()
+		in.value = unsafe.Slice((*byte)(in.at), cmd.size)
+	}
+	if err := cmd.schema.Unpack(c.scratch, in.at); err != nil {
+		clear(in.value)
+		c.scratch = cmd.schema.Pack(in.at, c.scratch[:0])
+	}
+	in.sampled, in.picture = c.now, c.picture
+	cmd.schema.ClearOneShots(c.sample)
 	c.push(t)
 }
 
@@ -254,10 +301,8 @@ func (c *Client) reconcile(t Tick) {
 		c.good = t
 		return
 	}
-	before := c.records.Find(c.predictor.Tick())
-	c.fades.remember(before)
-	c.countShown(t)
 	r := c.predictor.Reconcile(t, timeline{c})
+	c.countShown(t, r.Verdict)
 	if r.Compared {
 		c.stats.Compared++
 	}
@@ -266,7 +311,31 @@ func (c *Client) reconcile(t Tick) {
 	} else {
 		c.takeUnpredicted()
 	}
+	c.settleEvents(t, r.Verdict)
 	c.good = t
+}
+
+// settleEvents confirms what was predicted up to t. Where a correction leaves
+// open what the ticks since the last agreement really raised, the server's note
+// says it.
+func (c *Client) settleEvents(t Tick, v prediction.Verdict) {
+	for i, q := range c.frame.queues {
+		if v == prediction.Different && c.noteTick == t {
+			q.refuse(&c.frame, t, func(k Tick) int {
+				if int32(k-c.good) <= 0 {
+					return maxRaised
+				}
+				n := 0
+				for _, e := range c.note.raised {
+					if t-e.age == k && int(e.event) == i {
+						n++
+					}
+				}
+				return n
+			})
+		}
+		q.confirm(&c.frame, t)
+	}
 }
 
 // transferred moves entities that changed hands into their new owner's rows and
@@ -301,16 +370,19 @@ func (c *Client) corrected(t Tick) {
 
 // countShown holds the first prediction of each tick against the server's
 // state.
-func (c *Client) countShown(t Tick) {
+func (c *Client) countShown(t Tick, v prediction.Verdict) {
 	r := c.records.Find(t)
 	if r == nil || !r.some {
 		return
 	}
-	h := uint64(fnvOffset)
-	for _, g := range c.receiver.Ghosts() {
-		if !c.mine(g) {
-			continue
+	if !r.replayed { // what was compared is the first prediction itself
+		if v == prediction.Different {
+			c.stats.ShownWrong++
 		}
+		return
+	}
+	h := uint64(fnvOffset)
+	for _, g := range c.ours {
 		s, ok := g.At(t)
 		if !ok {
 			continue
@@ -334,10 +406,7 @@ func (c timeline) Compare(_ int, t Tick) prediction.Verdict {
 		return prediction.Different
 	}
 	verdict := prediction.Same
-	for _, g := range c.receiver.Ghosts() {
-		if !c.mine(g) {
-			continue
-		}
+	for _, g := range c.ours {
 		s, ok := g.At(t)
 		if !ok || g.Data == 0 {
 			if ok != (g.Data != 0) {
@@ -425,11 +494,9 @@ func (p *Protocol) systemName(index uint32) string {
 
 // Adopt writes the server's state of the local player at t into the world.
 func (c timeline) Adopt(t Tick) {
+	c.fades.remember(c.records.Find(c.predictor.Tick()))
 	c.checkUntracked(t)
-	for _, g := range c.receiver.Ghosts() {
-		if !c.mine(g) {
-			continue
-		}
+	for _, g := range c.ours {
 		s, ok := g.At(t)
 		switch {
 		case ok && g.Data == 0:
@@ -452,9 +519,9 @@ func (c timeline) checkUntracked(t Tick) {
 	if c.wrong.Component == "" || c.wrong.Cause != prediction.Code || c.wrong.Tick != t {
 		return
 	}
-	for _, g := range c.receiver.Ghosts() {
+	for _, g := range c.ours {
 		s, ok := g.At(t)
-		if !ok || !c.mine(g) || g.Data == 0 {
+		if !ok || g.Data == 0 {
 			continue
 		}
 		for _, i := range c.p.readUnpredicted {

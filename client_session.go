@@ -5,6 +5,7 @@ import (
 
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/netcode"
+	"github.com/foretick/foretick/snapshot"
 	"github.com/foretick/foretick/transport"
 )
 
@@ -97,10 +98,7 @@ func (c *Client) redial() {
 func (c *Client) packet(b []byte) {
 	c.stats.BytesIn += uint64(len(b))
 	err := c.conn.Receive(c.now, b)
-	for _, ok := c.conn.NextFate(); ok; _, ok = c.conn.NextFate() {
-		// Commands are redundant: the server says in each snapshot up to where
-		// it has them, so that the fate of a packet decides nothing here.
-	}
+	c.fates()
 	if err != nil {
 		return // counted by the connection
 	}
@@ -111,6 +109,17 @@ func (c *Client) packet(b []byte) {
 	}
 	for r, ok := c.conn.NextReliable(); ok; r, ok = c.conn.NextReliable() {
 		c.reliable(r)
+	}
+}
+
+// fates looks for the packet that carried the client's wish. Commands need no
+// fate: they are redundant, and the server says in each snapshot up to where it
+// has them.
+func (c *Client) fates() {
+	for f, ok := c.conn.NextFate(); ok; f, ok = c.conn.NextFate() {
+		if f.Delivered && c.asked && !c.granted && !netcode.Newer(c.askedFrom, f.Seq) {
+			c.granted = true
+		}
 	}
 }
 
@@ -131,12 +140,20 @@ func (c *Client) message(m netcode.Message) error {
 		if r.Code != rejectMismatch {
 			c.end(&DisconnectError{Code: transport.Refused, Detail: r.Text})
 		}
-	case messageNote:
-		n, err := parseNote(m.Body)
+	case netcode.MessageLevel:
+		info, err := netcode.ParseLevelInfo(m.Body)
 		if err != nil {
 			return err
 		}
-		c.note, c.noteTick = n, 0 // belongs to the snapshot that follows
+		if c.clock != nil && c.view.State != Resuming {
+			c.enter(info)
+		}
+	case messageNote:
+		if err := c.noted.parse(m.Body); err != nil {
+			c.hasNote = false
+			return err
+		}
+		c.hasNote = true // belongs to the snapshot that follows
 	case netcode.MessageSnapshot:
 		return c.snapshot(m.Body)
 	}
@@ -169,7 +186,7 @@ func (c *Client) welcome(w netcode.Welcome) {
 	if again && c.fresh() != nil {
 		return // cannot be: the same configuration was accepted before
 	}
-	c.view.State, c.view.Me, c.token = Syncing, ecs.Owner(w.Owner), w.Resume
+	c.view.State, c.view.Me, c.token, c.epoch = Syncing, ecs.Owner(w.Owner), w.Resume, w.Epoch
 	c.clock = netcode.NewClock(netcode.ClockConfig{
 		TickRate: c.p.tickRate, SnapshotInterval: int(w.SnapshotInterval), History: c.cfg.History,
 	})
@@ -179,14 +196,17 @@ func (c *Client) welcome(w netcode.Welcome) {
 
 // snapshot applies one snapshot.
 func (c *Client) snapshot(body []byte) error {
-	n := c.note
-	c.note = note{}
+	noted := c.hasNote
+	c.hasNote, c.noteTick = false, 0
 	if c.clock == nil || c.view.State == Resuming {
 		return nil
 	}
 	h, rest, err := netcode.ParseSnapshotHeader(body)
 	if err != nil {
 		return err
+	}
+	if h.Epoch != c.epoch {
+		return nil // of the level before, or of one that was not announced yet
 	}
 	newest, any := c.receiver.Newest()
 	t, err := c.receiver.Read(rest)
@@ -195,6 +215,12 @@ func (c *Client) snapshot(body []byte) error {
 	}
 	if t != h.Tick {
 		return errNote
+	}
+	for _, ch := range c.receiver.Changes() {
+		if ch.What != snapshot.Updated || ch.Transferred {
+			c.gather()
+			break
+		}
 	}
 	if c.commands != nil {
 		c.commands.Acked(h.CommandAck)
@@ -205,10 +231,11 @@ func (c *Client) snapshot(body []byte) error {
 	}
 	c.stats.Snapshots++
 	c.clock.Snapshot(c.now, t, h.Early, h.HasEarly, c.conn.RTT())
-	c.note, c.noteTick = n, t
+	if noted {
+		c.note, c.noted, c.noteTick = c.noted, c.note, t
+	}
 	c.confirm(t)
 	c.reconcile(t)
-	c.note = note{}
 	return nil
 }
 
@@ -244,6 +271,8 @@ func (c *Client) send(ticks int) {
 	}
 	c.lastSend = c.now
 	pk := c.conn.Begin(c.now)
+	c.fates()
+	asks := c.view.State >= Syncing && !greet && c.ask(pk)
 	if greet && c.rejected == nil {
 		hello := netcode.Hello{Version: helloVersion, Protocol: c.p.Hash(), Resume: c.token, SnapshotRate: uint8(c.cfg.SnapshotRate)}
 		c.scratch = hello.Append(c.scratch[:0])
@@ -255,7 +284,10 @@ func (c *Client) send(ticks int) {
 			pk.Message(netcode.MessageCommands, c.scratch)
 		}
 	}
-	_, b := pk.Finish()
+	seq, b := pk.Finish()
+	if asks && !c.asked {
+		c.asked, c.askedFrom = true, seq
+	}
 	if c.endpoint.Send(c.peer, b) == nil {
 		c.stats.BytesOut += uint64(len(b))
 	}

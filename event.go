@@ -2,6 +2,7 @@ package foretick
 
 import (
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/prediction"
 )
 
 // Event is something that happened in a tick: a shot, a jump, a hit. Shared
@@ -21,6 +22,17 @@ type eventType struct {
 type eventQueue interface {
 	drain(f *Frame)
 	forget()
+	begin(t Tick)
+	end(f *Frame)
+	confirm(f *Frame, t Tick)
+	refuse(f *Frame, t Tick, executed func(Tick) int)
+	cancel(f *Frame)
+}
+
+// raisedKey names an event within its tick: the n-th that an entity raised.
+type raisedKey struct {
+	by ecs.Entity
+	n  int
 }
 
 type raised[T any] struct {
@@ -30,10 +42,11 @@ type raised[T any] struct {
 }
 
 type queue[T any] struct {
-	items     []raised[T]
-	handled   int
-	server    []func(*Frame, ecs.Owner, T)
-	predicted []func(*Frame, ecs.Entity, T)
+	items    []raised[T]
+	handled  int
+	row      *eventRow[T]
+	ledger   prediction.Ledger[raisedKey, T]
+	ordinals []raisedKey // how often each entity raised it in the running tick
 }
 
 // eventOf finds or makes the event's row.
@@ -41,7 +54,7 @@ func eventOf[T any](p *Protocol, e *Event[T]) *eventRow[T] {
 	if e.id == 0 {
 		row := &eventRow[T]{}
 		p.events = append(p.events, eventType{fresh: func() eventQueue {
-			return &queue[T]{server: row.server, predicted: row.predicted}
+			return &queue[T]{row: row}
 		}})
 		p.eventRows = append(p.eventRows, row)
 		e.id = len(p.events)
@@ -57,6 +70,8 @@ func eventOf[T any](p *Protocol, e *Event[T]) *eventRow[T] {
 type eventRow[T any] struct {
 	server    []func(*Frame, ecs.Owner, T)
 	predicted []func(*Frame, ecs.Entity, T)
+	confirmed []func(*Frame, ecs.Entity, T)
+	cancelled []func(*Frame, ecs.Entity, T)
 }
 
 // Raise tells the event's handlers that it happened to or through the entity
@@ -71,15 +86,65 @@ func (e *Event[T]) Raise(f *Frame, by ecs.Entity, v T) {
 		return
 	}
 	if f.server != nil {
-		q.items = append(q.items, raised[T]{by, f.World.Owner(by), v})
+		owner := f.World.Owner(by)
+		q.items = append(q.items, raised[T]{by, owner, v})
+		if p := f.server.player(owner); p != nil {
+			p.raise(f.Tick, e.id-1)
+		}
 		return
 	}
-	if f.Replay {
-		return
+	if q.ledger.Raise(raisedKey{by, q.ordinal(by)}, v) {
+		tell(f, q.row.predicted, by, v)
 	}
-	for _, fn := range q.predicted {
+}
+
+func tell[T any](f *Frame, fns []func(*Frame, ecs.Entity, T), by ecs.Entity, v T) {
+	for _, fn := range fns {
 		fn(f, by, v)
 	}
+}
+
+// ordinal counts what an entity raises within a tick.
+func (q *queue[T]) ordinal(by ecs.Entity) int {
+	for i := range q.ordinals {
+		if q.ordinals[i].by == by {
+			q.ordinals[i].n++
+			return q.ordinals[i].n
+		}
+	}
+	q.ordinals = append(q.ordinals, raisedKey{by: by})
+	return 0
+}
+
+// begin, end, confirm and cancel are the client's side; see prediction.Ledger.
+func (q *queue[T]) begin(t Tick) {
+	q.ordinals = q.ordinals[:0]
+	q.ledger.Begin(t)
+}
+
+func (q *queue[T]) end(f *Frame) {
+	q.ledger.End(func(_ Tick, k raisedKey, v T) { tell(f, q.row.cancelled, k.by, v) })
+}
+
+func (q *queue[T]) confirm(f *Frame, t Tick) {
+	q.ledger.Confirm(t, func(_ Tick, k raisedKey, v T) { tell(f, q.row.confirmed, k.by, v) })
+}
+
+// refuse cancels what the server did not raise up to t: of a tick's events those
+// beyond as many as it says.
+func (q *queue[T]) refuse(f *Frame, t Tick, executed func(Tick) int) {
+	at, left := Tick(0), 0
+	q.ledger.Refuse(t, func(k Tick, _ raisedKey) bool {
+		if k != at {
+			at, left = k, executed(k)
+		}
+		left--
+		return left >= 0
+	}, func(_ Tick, k raisedKey, v T) { tell(f, q.row.cancelled, k.by, v) })
+}
+
+func (q *queue[T]) cancel(f *Frame) {
+	q.ledger.Clear(func(_ Tick, k raisedKey, v T) { tell(f, q.row.cancelled, k.by, v) })
 }
 
 // drain runs the server's handlers on everything raised since the last drain.
@@ -87,7 +152,7 @@ func (q *queue[T]) drain(f *Frame) {
 	for q.handled < len(q.items) {
 		it := q.items[q.handled]
 		q.handled++
-		for _, fn := range q.server {
+		for _, fn := range q.row.server {
 			fn(f, it.owner, it.value)
 		}
 	}
@@ -122,8 +187,23 @@ func (p *Protocol) eventSystem(name string, index int, access []ecs.Access) {
 }
 
 // OnPredicted has a client call fn when its own prediction raises e: at once,
-// and once, however often the tick is replayed. by is the local entity.
+// and once, however often the tick is replayed. by is the local entity. Each
+// event told so is later either confirmed or cancelled.
 func OnPredicted[T any](p *Protocol, e *Event[T], fn func(f *Frame, by ecs.Entity, v T)) {
 	row := eventOf(p, e)
 	row.predicted = append(row.predicted, fn)
+}
+
+// OnConfirmed has a client call fn for each predicted e once the server's word
+// on its tick agreed with the prediction, or the replay raised it again.
+func OnConfirmed[T any](p *Protocol, e *Event[T], fn func(f *Frame, by ecs.Entity, v T)) {
+	row := eventOf(p, e)
+	row.confirmed = append(row.confirmed, fn)
+}
+
+// OnCancelled has a client call fn for each predicted e that a correction undid:
+// the tick ran again and did not raise it, or the prediction began anew.
+func OnCancelled[T any](p *Protocol, e *Event[T], fn func(f *Frame, by ecs.Entity, v T)) {
+	row := eventOf(p, e)
+	row.cancelled = append(row.cancelled, fn)
 }

@@ -68,13 +68,3 @@ func (f *Frame) Rand(salt uint64) uint64 {
 	x *= 0x94D049BB133111EB
 	return x ^ x>>31
 }
-
-// Seen is the world as a player saw it when it gave the command of this tick:
-// on the server the past, at the time that the player's screen showed, within
-// what the server allows; on a client what is on the screen.
-func (f *Frame) Seen(by ecs.Owner) Seen {
-	if f.server != nil {
-		return f.server.seen(by)
-	}
-	return f.client.seen()
-}

@@ -44,8 +44,8 @@ func OnClient[T any](p *Protocol, m *Message[T], fn func(f *Frame, tick Tick, v 
 		p.fault(err)
 		return
 	}
-	if len(p.messages) >= 255 {
-		p.faultf("message %s is one too many: a protocol has at most 255", typeNameOf[T]())
+	if len(p.messages) >= 253 {
+		p.faultf("message %s is one too many: a protocol has at most 253", typeNameOf[T]())
 		return
 	}
 	m.schema = s

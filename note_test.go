@@ -14,15 +14,17 @@ func TestNoteGolden(t *testing.T) {
 		{note{substituted: 1}, []byte{1, 0}},
 		{note{effect: 3, system: 7}, []byte{0, 3, 7}},
 		{note{substituted: 200, effect: 1}, []byte{0xC8, 1, 1, 0}},
+		{note{effect: 2, system: 3, raised: []noteEvent{{0, 1}, {16, 0}}}, []byte{0, 2, 3, 0, 1, 16, 0}},
 	} {
 		require.Equal(t, c.wire, c.n.append(nil))
-		n, err := parseNote(c.wire)
-		require.NoError(t, err)
+		var n note
+		require.NoError(t, n.parse(c.wire))
 		require.Equal(t, c.n, n)
 	}
-	for _, bad := range [][]byte{nil, {1}, {0, 1}, {1, 0, 0}, {0xFF, 0xFF, 0xFF, 1, 0}} {
-		_, err := parseNote(bad)
-		require.Error(t, err, "%x", bad)
+	long := append([]byte{1, 0}, make([]byte, 2*(maxRaised+1))...)
+	for _, bad := range [][]byte{nil, {1}, {0, 1}, {1, 0, 0}, {1, 0, 17, 0}, {0xFF, 0xFF, 0xFF, 1, 0}, long} {
+		var n note
+		require.Error(t, n.parse(bad), "%x", bad)
 	}
 }
 
@@ -30,10 +32,9 @@ func FuzzNote(f *testing.F) {
 	f.Add([]byte{1, 0})
 	f.Add([]byte{0xC8, 1, 1, 0})
 	f.Fuzz(func(t *testing.T, b []byte) {
-		n, err := parseNote(b)
-		if err == nil {
-			again, err := parseNote(n.append(nil))
-			require.NoError(t, err)
+		var n, again note
+		if n.parse(b) == nil {
+			require.NoError(t, again.parse(n.append(nil)))
 			require.Equal(t, n, again)
 		}
 	})

@@ -26,6 +26,8 @@ type sentPacket struct {
 	snapshot snapshot.Sent
 	has      bool
 	welcome  bool
+	level    bool
+	epoch    uint8 // of the level that the snapshot is of
 }
 
 // player is one client, on the server.
@@ -41,7 +43,9 @@ type player struct {
 	next  sentPacket // what the packet being built carries
 
 	sender   *snapshot.Sender
-	welcomed bool // the Welcome was delivered
+	welcomed bool  // the Welcome was delivered
+	entered  bool  // the level's information was delivered
+	epoch    uint8 // of the level that it is sent
 
 	buffer   *netcode.CommandBuffer
 	command  unsafe.Pointer // the command of the tick being computed, as a component
@@ -56,11 +60,22 @@ type player struct {
 	judged   Tick // the tick for which allowed was computed
 	granted  lagcomp.Claim
 	reason   lagcomp.Reason
-	acked    Tick // newest snapshot tick that the client has
+	acked    Tick  // newest snapshot tick that the client has
+	arrived  int64 // when the command of the newest claim came, 1/256 tick
+	known    int64 // when the acknowledgements being taken in came, 1/256 tick
+	lostAny  bool  // a packet to the client was lost
+
+	deliveries deliveries
+	drawing    drawing
+	view       view
+	hides      map[ecs.Entity]hide
+	visible    func(lagcomp.ID) bool
 
 	substituted Tick // newest tick whose command was not the client's; 0 none
 	effect      Tick // newest tick in which a server system wrote its predicted state
 	effectBy    int  // that system's index
+	raised      []raisedEvent
+	told        []noteEvent // scratch
 
 	stats PlayerStats
 }
@@ -75,4 +90,10 @@ func (p *player) allowed(now Tick) (lagcomp.Claim, lagcomp.Reason) {
 		}
 	}
 	return p.granted, p.reason
+}
+
+// raisedEvent is an event that an entity of the player's raised.
+type raisedEvent struct {
+	tick  Tick
+	event uint32
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/lagcomp"
 	"github.com/foretick/foretick/snapshot"
 )
 
@@ -53,10 +54,14 @@ type Protocol struct {
 	eventRows  []any // *eventRow[T] of each event
 	messages   []messageType
 	volumes    []volume
+	lives      []life
+	tracks     []trackType
+	shapes     []lagcomp.Shape
 	joins      []func(*Frame, ecs.Owner)
 	leaves     []func(*Frame, ecs.Owner)
 	absents    []func(*Frame, ecs.Owner)
 	returns    []func(*Frame, ecs.Owner)
+	levels     []func(*Frame, []byte)
 	stages     []string
 	systems    []string // names in order of declaration, for the hash
 

@@ -2,6 +2,7 @@ package foretick_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -130,8 +131,9 @@ func TestEveryFaultAtOnce(t *testing.T) {
 	require.ErrorContains(t, err, "SnapshotRate")
 	require.ErrorContains(t, err, "MaxClients")
 	require.ErrorContains(t, err, "SendRate")
-	_, err = foretick.NewClient(foretick.ClientConfig{History: 1, SmoothLimit: -1})
+	_, err = foretick.NewClient(foretick.ClientConfig{})
 	require.ErrorContains(t, err, "Protocol")
+	_, err = foretick.NewClient(foretick.ClientConfig{Protocol: declare(nil), History: 1, SmoothLimit: -1})
 	require.ErrorContains(t, err, "Transport")
 	require.ErrorContains(t, err, "History")
 	require.ErrorContains(t, err, "SmoothLimit")
@@ -183,4 +185,21 @@ func TestClientRefusesAForeignSampler(t *testing.T) {
 		Sample: foretick.Sample(&h.place, func(foretick.View) place { return place{} }),
 	})
 	require.ErrorContains(t, err, "not the protocol's Command")
+}
+
+// A history too short for the round trips it is to serve is found at the start,
+// with the number that would do.
+func TestHistoryMustCoverTheRoundTrip(t *testing.T) {
+	n := sim.NewNetwork(1)
+	at := func(rate, history int, rtt time.Duration) error {
+		p := declare(func(_ *handles, p *foretick.Protocol) { p.TickRate(rate) })
+		_, err := foretick.NewClient(foretick.ClientConfig{Protocol: p, Transport: n.Dial(n.Listen(), sim.LAN, sim.LAN), History: history, MaxRTT: rtt})
+		return err
+	}
+	require.NoError(t, at(30, 32, 0))
+	require.NoError(t, at(60, 0, 0), "the default history grows with the rate")
+	require.ErrorContains(t, at(60, 32, 400*time.Millisecond), "needs 38")
+	require.NoError(t, at(60, 38, 400*time.Millisecond))
+	require.NoError(t, at(60, 32, 200*time.Millisecond))
+	require.ErrorContains(t, at(30, 0, time.Minute), "MaxRTT")
 }

@@ -150,12 +150,22 @@ type Server struct {
 	now      time.Duration // of the Step that runs, from the start
 	interval time.Duration
 	every    uint32 // ticks a snapshot
-	recorded bool   // the history holds a tick
+
+	epoch     uint8 // of the level
+	named     bool  // NextLevel was called: clients are told
+	level     []byte
+	levelTick Tick
+
+	recorded bool // the history holds a tick
 
 	events  [64]transport.Event
 	scratch []byte
 	put     putScratch
-	volumes volumeScratch
+	bodies  bodies
+	kept    kept
+	living  func(lagcomp.ID, uint32) bool // alive, as a value
+	tracks  []track
+	cuts    map[ecs.Entity]uint32 // times that an entity's past was cut
 	stats   ServerStats
 }
 
@@ -169,7 +179,7 @@ func NewServer(cfg ServerConfig) (*Server, error) {
 	s := &Server{cfg: cfg, p: p, endpoint: cfg.Transport, byPeer: map[transport.PeerID]*player{}}
 	s.world = ecs.NewWorld(p.types, ecs.WorldConfig{Tags: []string{TagServer}})
 	s.source = snapshot.NewSource(p.registry, snapshot.SourceConfig{})
-	s.lag = lagcomp.Config{TickRate: p.tickRate, MaxRewind: cfg.MaxRewind}
+	s.lag = lagcomp.Config{TickRate: p.tickRate, MaxRewind: cfg.MaxRewind, Shapes: p.shapes}
 	var err error
 	if s.history, err = lagcomp.NewHistory(s.lag); err != nil {
 		return nil, err
@@ -183,7 +193,10 @@ func NewServer(cfg ServerConfig) (*Server, error) {
 	s.interval = time.Second / time.Duration(p.tickRate)
 	s.frame = Frame{World: s.world, DT: 1 / float32(p.tickRate), rate: p.tickRate, server: s, queues: p.newQueues()}
 	s.effects = newEffects(s)
-	s.volumes = newVolumeScratch(p)
+	s.bodies, s.kept, s.living = newBodies(p), newKept(p.tickRate), s.alive
+	for _, t := range p.tracks {
+		s.tracks = append(s.tracks, t.fresh(s.history))
+	}
 	return s, nil
 }
 
@@ -330,22 +343,6 @@ func (s *Server) broadcast(id uint8, payload []byte) error {
 		}
 	}
 	return errors.Join(errs...)
-}
-
-// seen answers Frame.Seen for a player.
-func (s *Server) seen(by ecs.Owner) Seen {
-	p := s.player(by)
-	if p == nil || !s.recorded {
-		return Seen{}
-	}
-	out := Seen{valid: true, filter: lagcomp.Filter{ExcludeOwner: uint32(by)}}
-	if s.cfg.NoLagCompensation {
-		out.past = s.history.At(s.frame.Tick-1, 0)
-		return out
-	}
-	claim, reason := p.allowed(s.frame.Tick)
-	out.past, out.Reason = s.history.At(claim.Tick, claim.Fraction), reason
-	return out
 }
 
 // mtu is what a datagram to the peer may hold.

@@ -20,6 +20,9 @@ func (s *Server) send(now time.Duration) {
 			s.scratch = s.welcome(p).Append(s.scratch[:0])
 			welcome = pk.Message(netcode.MessageWelcome, s.scratch)
 		}
+		if p.state == playing {
+			s.levelInfo(p, pk)
+		}
 		if p.state != playing || s.frame.Tick%p.every != 0 {
 			s.finish(p, pk, welcome)
 			continue
@@ -33,7 +36,7 @@ func (s *Server) send(now time.Duration) {
 const snapshotReserve = 96
 
 func (s *Server) snapshot(p *player, pk *netcode.Packet, welcome bool) {
-	h := netcode.SnapshotHeader{Tick: s.frame.Tick}
+	h := netcode.SnapshotHeader{Tick: s.frame.Tick, Epoch: s.epoch}
 	if p.buffer != nil {
 		h.Early, h.HasEarly = p.buffer.Early()
 		h.CommandAck = p.buffer.Ack()
@@ -46,7 +49,7 @@ func (s *Server) snapshot(p *player, pk *netcode.Packet, welcome bool) {
 	if p.conn.Pending() > 0 {
 		room -= snapshotReserve
 	}
-	p.next.has, p.next.welcome = false, welcome
+	p.next.has, p.next.welcome, p.next.epoch = false, welcome, s.epoch
 	if room > 0 {
 		b = p.sender.Append(b, room, &p.next.snapshot)
 		p.next.has = pk.Message(netcode.MessageSnapshot, b)
@@ -57,7 +60,7 @@ func (s *Server) snapshot(p *player, pk *netcode.Packet, welcome bool) {
 
 // finish sends a packet that carries no snapshot.
 func (s *Server) finish(p *player, pk *netcode.Packet, welcome bool) {
-	p.next.has, p.next.welcome = false, welcome
+	p.next.has, p.next.welcome, p.next.epoch = false, welcome, s.epoch
 	s.flush(p, pk)
 }
 

@@ -86,6 +86,7 @@ func (s *Server) packet(t time.Duration, p *player, b []byte) {
 	p.stats.PacketsIn++
 	p.stats.BytesIn += uint64(len(b))
 	err := p.conn.Receive(t, b)
+	p.known = moment(s.ticks(t))
 	p.fates()
 	if err != nil {
 		return // counted by the connection
@@ -114,11 +115,16 @@ func (p *player) fate(f netcode.Fate) {
 	}
 	if f.Delivered {
 		p.welcomed = p.welcomed || sent.welcome
+		p.entered = p.entered || sent.level && sent.epoch == p.epoch
+	} else {
+		p.lostAny = true
 	}
-	if sent.has && p.sender != nil {
+	// What a snapshot of another level carried is no baseline of this one.
+	if sent.has && p.sender != nil && sent.epoch == p.epoch {
 		if f.Delivered {
 			p.sender.Delivered(&sent.snapshot)
 			p.acked = max(p.acked, sent.snapshot.Tick())
+			p.deliveries.note(sent.snapshot.Tick(), p.every, p.known)
 		} else {
 			p.sender.Lost(&sent.snapshot)
 		}
@@ -141,6 +147,15 @@ func (s *Server) message(t time.Duration, p *player, m netcode.Message) error {
 		if p.state == playing && p.buffer != nil {
 			return p.buffer.Read(m.Body, s.ticks(t))
 		}
+	case netcode.MessageReady:
+		if p.state != playing {
+			return nil
+		}
+		w, err := netcode.ParseClientConfig(m.Body)
+		if err != nil {
+			return err
+		}
+		s.grant(p, w)
 	}
 	return nil
 }
@@ -208,15 +223,12 @@ func (s *Server) admit(t time.Duration, p *player, owner ecs.Owner, h netcode.He
 
 // begin starts a player's side of a connection, the first or a later one.
 func (s *Server) begin(t time.Duration, p *player, h netcode.Hello) {
-	p.state, p.since, p.welcomed = playing, t, false
+	p.state, p.since, p.welcomed, p.epoch = playing, t, false, s.epoch
 	p.sender = s.source.NewSender(uint16(p.owner), snapshot.SenderConfig{})
 	p.acked, p.heard, p.early = 0, false, 0
-	p.every = s.every
-	if rate := int(h.SnapshotRate); rate > 0 {
-		for s.p.tickRate > rate*int(p.every) && p.every < maxSnapshotTicks {
-			p.every += s.every
-		}
-	}
+	p.deliveries.begin(s.p.tickRate)
+	s.rehide(p)
+	p.every, p.entered = s.everyFor(int(h.SnapshotRate)), false
 	if s.p.command != nil {
 		p.buffer = netcode.NewCommandBuffer(s.p.command.schema.PackedSize(), s.p.tickRate*2)
 	}
@@ -251,7 +263,7 @@ func (s *Server) resumed(t time.Duration, p *player, h netcode.Hello) bool {
 // welcome is what an admitted client needs to know.
 func (s *Server) welcome(p *player) netcode.Welcome {
 	w := netcode.Welcome{
-		Owner: uint16(p.owner), TickRate: uint8(s.p.tickRate), SnapshotInterval: uint8(p.every), Tick: s.frame.Tick, Resume: p.token,
+		Owner: uint16(p.owner), TickRate: uint8(s.p.tickRate), SnapshotInterval: uint8(p.every), Tick: s.frame.Tick, Resume: p.token, Epoch: s.epoch,
 	}
 	if s.p.command != nil {
 		w.CommandSize = uint16(s.p.command.schema.PackedSize())

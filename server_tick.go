@@ -6,6 +6,7 @@ import (
 
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/lagcomp"
+	"github.com/foretick/foretick/netcode"
 	"github.com/foretick/foretick/snapshot"
 )
 
@@ -59,7 +60,7 @@ func (s *Server) takeCommands() {
 		p.observe(s)
 		cmd, ok := p.buffer.Take(t)
 		if ok && c.schema.Unpack(cmd.Data, p.command) == nil {
-			p.took(c, cmd.Render, cmd.Fraction, s)
+			p.took(c, &cmd, s)
 			continue
 		}
 		p.missed(c, t, s)
@@ -67,11 +68,14 @@ func (s *Server) takeCommands() {
 }
 
 // took notes the command that this tick runs with.
-func (p *player) took(c *command, render Tick, fraction uint8, s *Server) {
+func (p *player) took(c *command, cmd *netcode.Command, s *Server) {
 	p.heard, p.repeated = true, 0
 	copyBytes(p.last, p.command, c.size)
 	c.schema.ClearOneShots(p.last)
-	p.claim = lagcomp.Claim{Tick: render, Fraction: float32(fraction) / 256}
+	p.claim = lagcomp.Claim{Tick: cmd.Render, Fraction: float32(cmd.Fraction) / 256}
+	p.arrived = int64(cmd.Tick)*256 - int64(cmd.Early)
+	p.measured.Dwell = max(time.Duration(cmd.Early), 0) * s.interval / 256
+	p.drawing.observe(p.unexplained(s), p, s)
 	p.stats.InputsTaken++
 	s.stats.InputsTaken++
 }
@@ -82,16 +86,10 @@ func (p *player) observe(s *Server) {
 		Now:           s.frame.Tick,
 		Newest:        p.acked,
 		RTT:           p.conn.RTT(),
-		Interpolation: s.interpolationBound(p),
+		Interpolation: p.drawing.bound(p, s),
 		Dwell:         p.early,
 	}
 	p.judge.Observe(p.measured)
-}
-
-// interpolationBound is how far behind its newest snapshot an honest client of
-// this connection may draw the others.
-func (s *Server) interpolationBound(p *player) time.Duration {
-	return time.Duration(p.every)*s.interval*3 + 2*p.conn.Jitter()
 }
 
 // missed makes up a command: the last one for a while, then none.
@@ -196,8 +194,9 @@ func (s *Server) record() {
 	}
 	s.source.End()
 	s.history.Begin(t)
+	f, before := s.kept.begin(t), s.kept.at(t-1)
 	for _, rows := range s.entities.All(s.world) {
-		s.recordVolumes(rows)
+		s.recordVolumes(rows, f, before)
 	}
 	s.history.End()
 	s.recorded = true
@@ -226,34 +225,6 @@ func (s *Server) putRows(rows ecs.Rows) {
 			owner = snapshot.Everyone
 		}
 		s.source.Put(snapshot.NetID(ids[k].Net), int(ids[k].Kind), owner, mask, at, serverRefs{s})
-	}
-}
-
-// recordVolumes remembers what others can hit, from the values that others are
-// sent.
-func (s *Server) recordVolumes(rows ecs.Rows) {
-	var mask uint64
-	for i := range s.p.components {
-		if rows.Has(s.p.components[i].id) {
-			mask |= 1 << i
-		}
-	}
-	ids := s.p.identity.Slice(rows)
-	for vi := range s.p.volumes {
-		v := &s.p.volumes[vi]
-		if mask&v.mask != v.mask {
-			continue
-		}
-		for k := range ids {
-			at := s.volumes.at[vi]
-			for j, comp := range v.comps {
-				words := s.source.PublicWords(snapshot.NetID(ids[k].Net), comp)
-				s.p.components[comp].schema.DequantiseMasked(words, snapshot.GridPublic, serverRefs{s}, at[j])
-			}
-			if ball := v.build(at); ball.R > 0 {
-				s.history.Put(uint64(rows.Entity(k)), uint32(rows.Owner()), 0, lagcomp.SphereVolume(ball))
-			}
-		}
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/lagcomp"
 	"github.com/foretick/foretick/netcode"
 	"github.com/foretick/foretick/prediction"
 )
@@ -34,7 +35,12 @@ type PlayerStats struct {
 	PacketsOut, PacketsIn uint64
 	InputsMissing         uint64
 	InputsTaken           uint64
-	Clamped               uint64 // claims of a render time that were not granted as made
+	InputsLate            uint64             // commands that came after their tick
+	InputsDuplicate       uint64             // commands received again: redundancy brings them
+	InputsFar             uint64             // commands for too far in the future, refused
+	InputsMalformed       uint64             // command messages that did not parse
+	Clamped               uint64             // claims of a render time that were not granted as made
+	Claims                lagcomp.JudgeStats // why, and how they were judged
 }
 
 // Stats is what the server counted.
@@ -57,7 +63,14 @@ func (s *Server) Player(who ecs.Owner) (PlayerStats, bool) {
 	if p == nil {
 		return PlayerStats{}, false
 	}
-	return p.stats, true
+	st := p.stats
+	if p.buffer != nil {
+		st.InputsLate, st.InputsDuplicate, st.InputsFar, st.InputsMalformed = p.buffer.Stats()
+	}
+	if p.judge != nil {
+		st.Claims = p.judge.Stats()
+	}
+	return st, true
 }
 
 // ClientStats counts what a client did since it began.

@@ -64,3 +64,6 @@ func (v View) Volume(id ID, i int) (Volume, bool) {
 	e.volume(i, &out)
 	return out, true
 }
+
+// View is the view through a filter.
+func (p Past) View(f Filter) View { return View{past: p, filter: f} }

@@ -75,9 +75,51 @@ func TestSteadyStateAllocatesNothing(t *testing.T) {
 	require.Zero(t, e.client.Stats().Malformed+e.server.Stats().Malformed)
 }
 
+// Every channel at once, with losses both ways.
+func TestChannelsAllocateNothing(t *testing.T) {
+	a, b := netcode.NewConn(netcode.Config{Channels: eightChannels}), netcode.NewConn(netcode.Config{Channels: eightChannels})
+	data, i, events, reliable := make([]byte, 600), netcode.Tick(0), 0, 0
+	step := func() {
+		i++
+		now := time.Duration(i) * tick
+		for ch := range uint8(4) {
+			_ = a.SendOn(4+ch, i, 1, data[:20])
+			if i%8 == 0 && a.PendingOn(ch) < 10 {
+				_ = a.SendOn(ch, i, 1, data)
+			}
+		}
+		_, p := a.Begin(now).Finish()
+		if i%10 != 0 && b.Receive(now, p) == nil {
+			for _, ok := b.NextEvent(); ok; _, ok = b.NextEvent() {
+				events++
+			}
+			for _, ok := b.NextReliable(); ok; _, ok = b.NextReliable() {
+				reliable++
+			}
+		}
+		_, p = b.Begin(now).Finish()
+		if i%10 != 5 {
+			_ = a.Receive(now, p)
+		}
+		for _, ok := a.NextFate(); ok; _, ok = a.NextFate() {
+		}
+		for _, ok := b.NextFate(); ok; _, ok = b.NextFate() {
+		}
+	}
+	for range 6000 {
+		step()
+	}
+	require.Zero(t, testing.AllocsPerRun(1000, step))
+	require.Greater(t, events, 20000)
+	require.Greater(t, reliable, 1500)
+	require.NotZero(t, a.Stats().EntriesResent)
+	require.NotZero(t, b.Stats().EventsDuplicate)
+}
+
 func TestRefusedPacketsAllocateNothing(t *testing.T) {
 	c := netcode.NewConn(netcode.Config{})
-	bad := [][]byte{{1, 2}, bare(1, 200), bare(1, 3, 0), bare(1, streamMessage(0, 0, 0)...), bare(9000), raw(1, 99)}
+	bad := [][]byte{{1, 2}, bare(1, 200), bare(1, 3, 0), bare(1, streamMessage(0, 0, 0)...), bare(9000), raw(1, 99),
+		bare(1, 3, 6, 1, 0, 0, 3, 9, 0), bare(1, 4, 6, 4, 0, 0, 0, 9, 0)}
 	n := 0
 	require.Zero(t, testing.AllocsPerRun(100, func() {
 		for _, b := range bad {
@@ -97,6 +139,34 @@ func BenchmarkTickOfOnePeer(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		e.tick()
+	}
+}
+
+func BenchmarkPacketOfEightChannels(b *testing.B) {
+	c, d := netcode.NewConn(netcode.Config{Channels: eightChannels, FixedRate: true, Rate: 1 << 30}), netcode.NewConn(netcode.Config{Channels: eightChannels})
+	payload := make([]byte, 40)
+	i := 0
+	b.ReportAllocs()
+	for b.Loop() {
+		i++
+		now := time.Duration(i) * tick
+		for ch := range uint8(8) {
+			_ = c.SendOn(ch, 1, 1, payload)
+		}
+		_, p := c.Begin(now).Finish()
+		if err := d.Receive(now, p); err != nil {
+			b.Fatal(err)
+		}
+		for _, ok := d.NextEvent(); ok; _, ok = d.NextEvent() {
+		}
+		for _, ok := d.NextReliable(); ok; _, ok = d.NextReliable() {
+		}
+		_, p = d.Begin(now).Finish()
+		if err := c.Receive(now, p); err != nil {
+			b.Fatal(err)
+		}
+		for _, ok := c.NextFate(); ok; _, ok = c.NextFate() {
+		}
 	}
 }
 

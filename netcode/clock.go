@@ -70,7 +70,6 @@ type Clock struct {
 	delay     int64   // of input: how far prediction is held behind it
 	relaxed   float64 // local time since when the delay could be smaller
 	render    float64
-	jumped    bool
 }
 
 // saturated is the earliness, in ticks, at the end of what a report can say.

@@ -16,10 +16,10 @@ var clockSeeds = flag.Int("clock.seeds", 4, "seeds a row of the clock's table; 2
 
 // row pools the seeds of one condition.
 type row struct {
-	window, start, late inputs
-	resets              int
-	confirm, interp     float64 // ticks, beyond the round trip
-	starved             float64
+	window, start   inputs
+	resets          int
+	confirm, interp float64 // ticks, beyond the round trip
+	starved         float64
 }
 
 func measure(rate int, from, to time.Duration, make func(seed uint64) *match) (r row) {

@@ -352,15 +352,6 @@ func (m *match) confirmQuantile(q float64) time.Duration {
 	return s[int(q*float64(len(s)-1))]
 }
 
-func (m *match) started() time.Duration {
-	for _, f := range m.frameLog {
-		if f.t.Started {
-			return f.at
-		}
-	}
-	return math.MaxInt64
-}
-
 func (m *match) sent(b []byte) {
 	if m.tap != nil {
 		m.tap(b)

@@ -5,15 +5,11 @@ import "bytes"
 // CommandSender holds a client's commands until the server has them, and writes
 // them into packets. It is not safe for concurrent use.
 type CommandSender struct {
-	cfg        CommandConfig
-	size       int
-	ring       [maxCommands]Command
-	head, n    int // ring index of the oldest, and how many
-	zero       []byte
-	acked      Tick
-	anyAcked   bool
-	spare      []byte
-	overflowed uint64
+	cfg     CommandConfig
+	size    int
+	ring    [maxCommands]Command
+	head, n int // ring index of the oldest, and how many
+	zero    []byte
 }
 
 // NewCommandSender makes a sender of commands of size bytes (1 to 1024, else it

@@ -94,7 +94,7 @@ func (c *Conn) NextMessage() (Message, bool) {
 	return Message{}, false
 }
 
-// SendReliable queues a message that reaches the peer's NextReliable exactly
+// SendReliable queues a message on channel 0, that reaches the peer's NextReliable exactly
 // once, in order, however long it takes. payload is copied; tick and kind
 // travel with it. Errors: ErrTooBig, ErrStreamFull.
 func (c *Conn) SendReliable(tick Tick, kind uint8, payload []byte) error {

@@ -45,6 +45,9 @@ func (r *eventReader) read() (id uint16, e Event, ok bool) {
 	if !ok || gap >= eventsSpan || len(b) < 1 {
 		return 0, e, false
 	}
+	if r.ids == 0 && gap != 0 { // a second way to name the first event
+		return 0, e, false
+	}
 	if r.ids += int(gap) + 1; r.ids > eventsSpan {
 		return 0, e, false
 	}

@@ -41,6 +41,43 @@ func Example() {
 	// server: 8 of 12 snapshots delivered, 0 events pending
 }
 
+// A lost packet holds up only the channel whose message it carried, and events
+// that are not worth waiting for ride along.
+func ExampleConn_SendOn() {
+	const chat, level, sparks = 0, 1, 2
+	cfg := netcode.Config{Channels: []netcode.Channel{
+		chat:   {Reliable: true, Priority: 8},
+		level:  {Reliable: true},
+		sparks: {Priority: 4, Repeat: 2, MaxAge: 100 * time.Millisecond},
+	}}
+	server, client := netcode.NewConn(cfg), netcode.NewConn(cfg)
+	_ = server.SendOn(level, 0, 1, make([]byte, 40_000))
+	const tick = time.Second / 30
+	for i := range 60 {
+		now := time.Duration(i) * tick
+		if i == 3 {
+			_ = server.SendOn(chat, 3, 1, []byte("hello"))
+			_ = server.SendOn(sparks, 3, 1, []byte("bang"))
+		}
+		_, datagram := server.Begin(now).Finish()
+		if i != 1 { // is lost
+			_ = client.Receive(now, datagram)
+			for r, ok := client.NextReliable(); ok; r, ok = client.NextReliable() {
+				fmt.Printf("channel %d: %d bytes, tick %d\n", r.Channel, len(r.Payload), r.Tick)
+			}
+			for e, ok := client.NextEvent(); ok; e, ok = client.NextEvent() {
+				fmt.Printf("channel %d: %s at tick %d\n", e.Channel, e.Payload, e.Tick)
+			}
+		}
+		_, datagram = client.Begin(now).Finish()
+		_ = server.Receive(now, datagram)
+	}
+	// Output:
+	// channel 0: 5 bytes, tick 3
+	// channel 2: bang at tick 3
+	// channel 1: 40000 bytes, tick 0
+}
+
 // A player's commands reach the server although a packet was lost, since the
 // next packet holds them again.
 func ExampleCommandSender() {
@@ -58,14 +95,14 @@ func ExampleCommandSender() {
 	}
 	for tick := netcode.Tick(10); tick < 13; tick++ {
 		c, ok := buffer.Take(tick)
-		fmt.Println(tick, ok, c.Data)
+		fmt.Println(tick, ok, c.Data[0])
 	}
 	early, _ := buffer.Early()
 	fmt.Printf("early by %.2f ticks at least\n", float64(early)/256)
 	// Output:
-	// 10 true [10]
-	// 11 true [11]
-	// 12 true [12]
+	// 10 true 10
+	// 11 true 11
+	// 12 true 12
 	// early by 1.50 ticks at least
 }
 

@@ -67,7 +67,7 @@ func FuzzReceive(f *testing.F) {
 	}
 	f.Add([]byte{}, []byte{0})
 	f.Fuzz(func(t *testing.T, one, two []byte) {
-		c := netcode.NewConn(netcode.Config{})
+		c := netcode.NewConn(netcode.Config{Channels: eightChannels})
 		_ = c.SendReliable(1, 1, []byte("hello"))
 		for i := range 40 {
 			c.Begin(time.Duration(i) * tick).Finish()
@@ -91,6 +91,9 @@ func FuzzReceive(f *testing.F) {
 			require.LessOrEqual(t, n, len(b)/2)
 			for r, ok := c.NextReliable(); ok; r, ok = c.NextReliable() {
 				require.LessOrEqual(t, len(r.Payload), netcode.MaxReliable)
+			}
+			for e, ok := c.NextEvent(); ok; e, ok = c.NextEvent() {
+				require.LessOrEqual(t, len(e.Payload), netcode.MaxEvent)
 			}
 			told := map[netcode.Seq]bool{}
 			for f, ok := c.NextFate(); ok; f, ok = c.NextFate() {
@@ -117,7 +120,7 @@ func FuzzAgainstStandard(f *testing.F) {
 		}
 		packet := seal(rest)
 		_, standard := describePacket(packet, 0, 9)
-		c := netcode.NewConn(netcode.Config{})
+		c := netcode.NewConn(netcode.Config{Channels: eightChannels})
 		for range 8 {
 			c.Begin(0).Finish() // so that acks of the recorded packets are of sent ones
 		}
@@ -135,6 +138,10 @@ func FuzzAgainstStandard(f *testing.F) {
 				_, err = netcode.ParseReject(m.Body)
 			case netcode.MessageSnapshot:
 				_, _, err = netcode.ParseSnapshotHeader(m.Body)
+			case netcode.MessageReady:
+				_, err = netcode.ParseClientConfig(m.Body)
+			case netcode.MessageLevel:
+				_, err = netcode.ParseLevelInfo(m.Body)
 			case netcode.MessageCommands:
 				err = netcode.NewCommandBuffer(9, 32).Read(m.Body, 0)
 			}
@@ -173,6 +180,93 @@ func FuzzReject(f *testing.F) {
 		} else {
 			require.ErrorIs(t, err, netcode.ErrMalformed)
 		}
+	})
+}
+
+func FuzzClientConfig(f *testing.F) {
+	bodies(f, 21)
+	f.Fuzz(func(t *testing.T, b []byte) {
+		if c, err := netcode.ParseClientConfig(b); err == nil {
+			require.Equal(t, b, c.Append(nil))
+		} else {
+			require.ErrorIs(t, err, netcode.ErrMalformed)
+		}
+	})
+}
+
+func FuzzLevelInfo(f *testing.F) {
+	bodies(f, 22)
+	f.Fuzz(func(t *testing.T, b []byte) {
+		if l, err := netcode.ParseLevelInfo(b); err == nil {
+			require.Equal(t, b, l.Append(nil))
+		} else {
+			require.ErrorIs(t, err, netcode.ErrMalformed)
+		}
+	})
+}
+
+// FuzzSchemaRequest and FuzzSchemaReply: what one decoder accepts, so does the
+// standard's.
+func FuzzSchemaRequest(f *testing.F) {
+	f.Add(netcode.SchemaRequest{Hash: 5}.Append(nil))
+	f.Add(netcode.SchemaRequest{Name: "arena"}.Append(nil))
+	f.Add(netcode.SchemaRequest{}.Append(nil))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		r, err := netcode.ParseSchemaRequest(b)
+		_, ok := describeSchema(254, b)
+		require.Equal(t, ok, err == nil)
+		if err == nil {
+			require.Equal(t, b, r.Append(nil))
+		} else {
+			require.ErrorIs(t, err, netcode.ErrMalformed)
+		}
+	})
+}
+
+func FuzzSchemaReply(f *testing.F) {
+	for _, data := range [][]byte{nil, []byte("game arena\n")} {
+		f.Add(netcode.SchemaReply{Known: true, Hash: netcode.SchemaHash(data), Name: "arena", Data: data}.Append(nil))
+		f.Add(netcode.SchemaReply{Hash: netcode.SchemaHash(data), Name: "arena", Data: data}.Append(nil))
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		r, err := netcode.ParseSchemaReply(b)
+		_, ok := describeSchema(253, b)
+		require.Equal(t, ok, err == nil)
+		if err == nil {
+			require.Equal(t, b, r.Append(nil))
+		} else {
+			require.ErrorIs(t, err, netcode.ErrMalformed)
+		}
+	})
+}
+
+// FuzzEvents feeds a body of events twice: each event comes out once, and a Conn
+// that takes the body whole or not at all agrees with the standard.
+func FuzzEvents(f *testing.F) {
+	f.Add([]byte{4, 0, 0, 0, 9, 2, 1, 7, 0, 9, 2, 0})
+	f.Add([]byte{4, 0xff, 0xff, 0, 9, 2, 0, 0, 9, 3, 1, 1, 0x81, 1, 2, 3, 0})
+	f.Add([]byte{5, 0, 0, 1, 9, 2, 0})
+	f.Add([]byte{3, 0, 0, 0, 9, 2, 0})
+	f.Fuzz(func(t *testing.T, body []byte) {
+		if len(body) > 4000 {
+			return
+		}
+		message := append(binary.AppendUvarint([]byte{4}, uint64(len(body))), body...)
+		c := netcode.NewConn(netcode.Config{Channels: eightChannels})
+		_, standard := describePacket(bare(0, message...), 0, 0)
+		err := c.Receive(0, bare(0, message...))
+		require.Equal(t, standard == nil, err == nil)
+		n := 0
+		for e, ok := c.NextEvent(); ok; e, ok = c.NextEvent() {
+			require.LessOrEqual(t, len(e.Payload), netcode.MaxEvent)
+			require.Equal(t, body[0], e.Channel)
+			n++
+		}
+		require.Equal(t, err == nil, n > 0)
+		require.Equal(t, err == nil, c.Receive(0, bare(1, message...)) == nil)
+		_, ok := c.NextEvent()
+		require.False(t, ok)
+		require.EqualValues(t, n, c.Stats().EventsDuplicate)
 	})
 }
 
@@ -231,12 +325,18 @@ func FuzzStream(f *testing.F) {
 			return
 		}
 		message := append(binary.AppendUvarint([]byte{1}, uint64(len(body))), body...)
-		c := netcode.NewConn(netcode.Config{})
+		channel := append(append(binary.AppendUvarint([]byte{3}, uint64(len(body)+1)), 2), body...)
+		c := netcode.NewConn(netcode.Config{Channels: eightChannels})
 		for seq := range uint16(3) {
-			_ = c.Receive(0, bare(seq, message...))
+			zero := c.Receive(0, bare(2*seq, message...))
+			two := c.Receive(0, bare(2*seq+1, channel...))
+			require.Equal(t, zero, two, "channels judge alike")
+			got := [4]int{}
 			for r, ok := c.NextReliable(); ok; r, ok = c.NextReliable() {
 				require.LessOrEqual(t, len(r.Payload), netcode.MaxReliable)
+				got[r.Channel]++
 			}
+			require.Equal(t, got[0], got[2])
 		}
 	})
 }

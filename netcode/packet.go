@@ -8,13 +8,13 @@ type Packet struct {
 	now     time.Duration
 	buf     []byte // checksum and header are in front from the start
 	limit   int    // what buf may grow to
-	reserve int    // of which kept for the reliable stream
+	reserve int    // of which kept for the channels
 	open    bool
 }
 
 // Room is how many bytes the body of a further message may have; 0 when not even
 // an empty one is sure to fit. It shrinks below what the MTU leaves when the
-// rate is used up, and by a share kept for reliable messages that are due, but
+// rate is used up, and by a share kept for what is due on channels, but
 // an empty packet always has room for 64 bytes.
 func (p *Packet) Room() int {
 	return messageRoom(p.limit - p.reserve - len(p.buf))
@@ -36,7 +36,7 @@ func (p *Packet) put(t MessageType, body []byte) {
 	p.buf = append(p.buf, body...)
 }
 
-// Finish adds what the reliable stream owes in the room left and closes the
+// Finish adds what the channels owe in the room left and closes the
 // packet. The bytes are valid until the next Begin. A packet that was finished
 // counts as sent. Finishing twice returns nil.
 func (p *Packet) Finish() (Seq, []byte) {

@@ -64,7 +64,6 @@ func (r *rateControl) setCeiling(ceiling, floor float64) {
 		r.rate = ceiling
 	}
 	r.rate = max(r.rate, floor)
-	r.tokens = min(r.tokens, r.depth())
 }
 
 // depth is what the bucket holds: a full packet, and an eighth of a second.

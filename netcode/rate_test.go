@@ -33,7 +33,11 @@ func (l *bottleneck) send(now time.Duration, b []byte) (waited time.Duration, ok
 // greedy sends as much as the Conn lets it through a bottleneck, and tells the
 // waits in the queue and the bytes carried, from second `from` on.
 func greedy(link *bottleneck, from, length time.Duration, change func(now time.Duration)) (waits []time.Duration, carried float64, server *netcode.Conn) {
-	server, client := netcode.NewConn(netcode.Config{}), netcode.NewConn(netcode.Config{})
+	return greedyWith(netcode.NewConn(netcode.Config{}), link, from, length, change)
+}
+
+func greedyWith(conn *netcode.Conn, link *bottleneck, from, length time.Duration, change func(now time.Duration)) (waits []time.Duration, carried float64, server *netcode.Conn) {
+	server, client := conn, netcode.NewConn(netcode.Config{})
 	link.rng = rand.New(rand.NewPCG(1, 2))
 	back := path{latency: link.latency, jitter: link.jitter, loss: link.loss, rng: rand.New(rand.NewPCG(3, 4))}
 	bytes := 0

@@ -9,7 +9,7 @@ import (
 // that a packet is either taken whole and acknowledged, or refused whole and
 // not. Errors: ErrMalformed (of which ErrChecksum), ErrDuplicate, ErrStale,
 // ErrBacklog; each is counted. The messages are then at NextMessage, which reads
-// b itself, and NextReliable.
+// b itself, NextEvent likewise, and NextReliable.
 func (c *Conn) Receive(now time.Duration, b []byte) error {
 	c.start(now)
 	c.messages, c.events = nil, eventCursor{}

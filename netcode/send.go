@@ -54,19 +54,16 @@ func (c *Conn) resendAfter() time.Duration {
 }
 
 // owed is the body that the channels want room for: what is due, or one entry
-// where that is less.
-func (c *Conn) owed() int {
-	n, front := 0, 2 // the number of the first entry
+// where that is less. A channel's number has room in the head of an entry, which
+// never takes all of maxEntryHead.
+func (c *Conn) owed() (n int) {
 	for i := range c.channels {
-		o := c.channels[i].owed(maxEntryHead + maxFragment)
-		if n += o; o > 0 && i > 0 {
-			front = 3 // and the channel's
-		}
+		n += c.channels[i].owed(maxEntryHead + maxFragment)
 	}
 	if n == 0 {
 		return 0
 	}
-	return front + min(n, maxEntryHead+maxFragment)
+	return 2 + min(n, maxEntryHead+maxFragment)
 }
 
 // streamRoom is how much of the packet the channels may have: what was reserved
@@ -96,6 +93,9 @@ func (c *Conn) finish(p *Packet) (Seq, []byte) {
 // carry writes what the channels owe in the room left, turn by turn, and notes
 // what in entries.
 func (c *Conn) carry(p *Packet, entries []entryRef) []entryRef {
+	if !owing(c.channels) {
+		return entries
+	}
 	end := len(p.buf) + c.streamRoom(p)
 	s := newShare(c.channels, end-len(p.buf))
 	for s.count > 0 {

@@ -3,9 +3,9 @@ package netcode
 // share divides the room of one packet between the channels that have something
 // to send. Each channel has a credit: what it was entitled to, by its priority,
 // of the bytes sent while it waited, less what it sent itself (deficit round
-// robin, Shreedhar and Varghese 1995, with a credit that may be negative). The
-// credits of those waiting add up to nothing, so a channel that goes short rises
-// until it is served: nothing starves.
+// robin, Shreedhar and Varghese 1995, with a credit that may be negative). What
+// one gains the others pay, so a channel that goes short rises until it is
+// served: nothing starves.
 type share struct {
 	channels []channel
 	waiting  [MaxChannels]bool
@@ -17,13 +17,24 @@ type share struct {
 
 const (
 	creditUnit = 1024 // of a byte: even the lowest of priorities gets a part
-	// A channel that used what others left does not pay for all of it later, and
-	// one that was kept out does not take over.
-	maxDebt   = 2 * maxFragment * creditUnit
-	maxCredit = 16 * maxFragment * creditUnit
+	// maxDebt is what a channel that used what others left pays for at most.
+	maxDebt = 2 * maxFragment * creditUnit
 	// minTurn is what a channel may write in a row: any one entry.
 	minTurn = 1 + 2 + maxEntryHead + maxFragment
 )
+
+// owing tells whether any channel has something to send. If none has, none is
+// entitled to anything.
+func owing(channels []channel) (any bool) {
+	for i := range channels {
+		if channels[i].owed(1) > 0 {
+			any = true
+		} else {
+			channels[i].credit = 0
+		}
+	}
+	return any
+}
 
 func newShare(channels []channel, room int) share {
 	s := share{channels: channels, room: room}
@@ -79,10 +90,14 @@ func (s *share) settle() {
 	for i := range s.channels {
 		ch := &s.channels[i]
 		if !s.waiting[i] {
-			ch.credit = 0 // what waits for nothing is entitled to nothing
+			ch.credit = 0
+			continue
+		}
+		if s.sum == ch.priority { // alone: what it sends makes up for having waited
+			ch.credit = min(ch.credit, max(0, ch.credit-creditUnit*total))
 			continue
 		}
 		ch.credit += creditUnit*total*int64(ch.priority)/int64(s.sum) - creditUnit*int64(s.spent[i])
-		ch.credit = max(-maxDebt, min(maxCredit, ch.credit))
+		ch.credit = max(-maxDebt, ch.credit)
 	}
 }

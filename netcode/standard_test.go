@@ -85,7 +85,8 @@ func crc32c(b []byte) uint32 {
 	return ^r
 }
 
-// describePacket decodes a packet and tells what it says, a line a fact.
+// describePacket decodes a packet and tells what it says, a line a fact. Of the
+// channels, 1 to 3 are agreed to be reliable, and 4 to 7 are not.
 func describePacket(b []byte, magic uint64, commandSize int) (string, error) {
 	var out strings.Builder
 	w := &wire{b: b}
@@ -145,6 +146,13 @@ func describeMessage(out *strings.Builder, t uint64, w *wire, commandSize int) {
 	switch t {
 	case 1:
 		describeStream(out, w)
+	case 3:
+		channel := w.unsigned(1)
+		w.bad = w.bad || channel == 0 || channel > 3
+		fmt.Fprintf(out, "channel %d\n", channel)
+		describeStream(out, w)
+	case 4:
+		describeEvents(out, w)
 	case 2:
 		fmt.Fprintf(out, "close %d %q\n", w.unsigned(2), w.b)
 		w.bad = w.bad || len(w.b) > 200
@@ -174,7 +182,11 @@ func describeMessage(out *strings.Builder, t uint64, w *wire, commandSize int) {
 	case 20:
 		describeCommands(out, w, commandSize)
 	case 21:
-		fmt.Fprintf(out, "ready %x\n", w.b)
+		fmt.Fprintf(out, "ready rate %d bytes %d\n", w.unsigned(1), w.unsigned(4))
+		w.bad = w.bad || len(w.b) > 0
+	case 22:
+		fmt.Fprintf(out, "level epoch %d tick %d data %x\n", w.unsigned(1), w.unsigned(4), w.b)
+		w.bad = w.bad || len(w.b) > 1024
 	default:
 		w.bad = w.bad || t < 16
 		fmt.Fprintf(out, "message %d %x\n", t, w.b)
@@ -183,7 +195,7 @@ func describeMessage(out *strings.Builder, t uint64, w *wire, commandSize int) {
 
 func describeStream(out *strings.Builder, w *wire) {
 	id, tick := uint16(w.unsigned(2)), uint32(0)
-	first, n := id, 0
+	first, n, kind := id, 0, uint64(0)
 	for ; len(w.b) > 0 && !w.bad; n++ {
 		head := w.varint()
 		skip := head >> 2
@@ -197,7 +209,7 @@ func describeStream(out *strings.Builder, w *wire) {
 		}
 		fmt.Fprintf(out, "entry %d", id)
 		if head&1 != 0 {
-			kind := w.unsigned(1)
+			kind = w.unsigned(1)
 			tick += w.tickDifference()
 			fmt.Fprintf(out, " first kind %d tick %d", kind, tick)
 		}
@@ -209,10 +221,65 @@ func describeStream(out *strings.Builder, w *wire) {
 			w.bad = true
 			return
 		}
-		fmt.Fprintf(out, " payload %x\n", w.take(int(size)))
+		payload := w.take(int(size))
+		fmt.Fprintf(out, " payload %x\n", payload)
+		if s, ok := describeSchema(kind, payload); ok && head&3 == 3 {
+			fmt.Fprintln(out, s)
+		}
 		id++
 	}
 	w.bad = w.bad || n == 0
+}
+
+func describeEvents(out *strings.Builder, w *wire) {
+	channel, id, tick := w.unsigned(1), uint16(w.unsigned(2)), uint32(0)
+	w.bad = w.bad || channel < 4 || channel > 7
+	last := -1 // of the span
+	for len(w.b) > 0 && !w.bad {
+		skip := w.varint()
+		if skip > 255 || last < 0 && skip != 0 || last+1+int(skip) > 255 {
+			w.bad = true
+			return
+		}
+		last += 1 + int(skip)
+		kind := w.unsigned(1)
+		tick += w.tickDifference()
+		size := w.varint()
+		if size > 256 {
+			w.bad = true
+			return
+		}
+		fmt.Fprintf(out, "channel %d event %d kind %d tick %d payload %x\n", channel, id+uint16(last), kind, tick, w.take(int(size)))
+	}
+	w.bad = w.bad || last < 0
+}
+
+// describeSchema tells what a whole reliable message says, if it is of a kind by
+// which schemas travel.
+func describeSchema(kind uint64, payload []byte) (string, bool) {
+	w := &wire{b: payload}
+	switch kind {
+	case 254:
+		hash := w.unsigned(8)
+		said := fmt.Sprintf("schema request hash %016x name %q", hash, w.b)
+		return said, !w.bad && len(w.b) <= 64 && (hash != 0 || len(w.b) > 0)
+	case 253:
+		known, hash, size := w.unsigned(1), w.unsigned(8), w.unsigned(1)
+		name := w.take(int(size))
+		said := fmt.Sprintf("schema reply known %d hash %016x name %q data %x", known, hash, name, w.b)
+		if w.bad || known > 1 || size > 64 || len(w.b) > 65462 {
+			return "", false
+		}
+		if known == 0 {
+			return said, len(w.b) == 0
+		}
+		sum := uint64(0xcbf29ce484222325)
+		for _, x := range w.b {
+			sum = (sum ^ uint64(x)) * 0x100000001b3
+		}
+		return said, sum == hash
+	}
+	return "", false
 }
 
 func describeCommands(out *strings.Builder, w *wire, size int) {

@@ -17,7 +17,7 @@ type Stats struct {
 	Backlog    uint64 // refused: reliable messages not drained
 	OutOfOrder uint64 // accepted, though a later packet came before
 
-	ReliableSent      uint64 // messages given to SendReliable
+	ReliableSent      uint64 // messages given to SendReliable, and to SendOn on reliable channels
 	ReliableDelivered uint64 // of those, acknowledged, in order
 	ReliableReceived  uint64 // messages that NextReliable gave
 	EntriesSent       uint64 // stream entries (fragments), first time

@@ -60,7 +60,8 @@ func makeVectors() []vector {
 		{name: "snapshot", packet: packetWith(netcode.MessageSnapshot, append(netcode.SnapshotHeader{Epoch: 1, Tick: 1000, Early: -300, HasEarly: true, CommandAck: 1006}.Append(nil), 0xab))},
 		{name: "snapshot without earliness", packet: packetWith(netcode.MessageSnapshot, netcode.SnapshotHeader{Tick: 5, CommandAck: 0xffffffff}.Append(nil))},
 		{name: "commands", size: 9, packet: packetWith(netcode.MessageCommands, s.Append(nil, 500))},
-		{name: "ready", packet: packetWith(netcode.MessageReady, []byte{7})},
+		{name: "ready", packet: packetWith(netcode.MessageReady, netcode.ClientConfig{SnapshotRate: 20, Bytes: 16000}.Append(nil))},
+		{name: "level", packet: packetWith(netcode.MessageLevel, netcode.LevelInfo{Epoch: 255, Tick: 70000, Data: []byte("de_dust")}.Append(nil))},
 		{name: "the game's own, with a magic", magic: 0xfeedface12345678, packet: func() []byte {
 			p := netcode.NewConn(netcode.Config{Magic: 0xfeedface12345678}).Begin(0)
 			p.Message(200, bytes.Repeat([]byte{9}, 130))
@@ -68,7 +69,7 @@ func makeVectors() []vector {
 			return b
 		}()},
 	}
-	return append(v, streamVectors()...)
+	return append(append(v, streamVectors()...), channelVectors()...)
 }
 
 // streamVectors are what two Conns say to one another, with losses.
@@ -97,6 +98,34 @@ func streamVectors() (v []vector) {
 	say("stream: fragments again, ack delay above a second", a, b)
 	b.Close(9, "bye")
 	say("close", b, a)
+	return v
+}
+
+// channelVectors are what a Conn with every channel says.
+func channelVectors() (v []vector) {
+	now := time.Duration(0)
+	a := netcode.NewConn(netcode.Config{Channels: eightChannels})
+	say := func(name string) {
+		_, packet := finish(a.Begin(now))
+		v = append(v, vector{name: name, packet: packet})
+		now += 40 * time.Millisecond
+	}
+	_ = a.SendOn(3, 1000, 4, []byte("three"))
+	_ = a.SendOn(0, 1001, 5, []byte("zero"))
+	say("two channels")
+	_ = a.SendOn(4, 1000, 4, []byte("boom"))
+	_ = a.SendOn(4, 998, 4, nil)
+	_ = a.SendOn(5, 1002, 9, []byte{1})
+	say("events of two channels")
+	_ = a.SendOn(5, 1003, 9, []byte{2})
+	say("events, one of them again")
+	var library netcode.SchemaLibrary
+	hash, _ := library.Add("arena", []byte("game arena\n"))
+	_ = a.SendOn(1, 7, netcode.KindSchemaRequest, netcode.SchemaRequest{Hash: hash, Name: "arena"}.Append(nil))
+	say("schema request")
+	_ = a.SendOn(1, 7, netcode.KindSchemaReply, library.Find(netcode.SchemaRequest{Hash: hash}).Append(nil))
+	_ = a.SendOn(1, 7, netcode.KindSchemaReply, library.Find(netcode.SchemaRequest{Name: "other"}).Append(nil))
+	say("schema replies")
 	return v
 }
 
@@ -130,6 +159,21 @@ func TestVectors(t *testing.T) {
 	want, err := os.ReadFile(vectorsFile)
 	require.NoError(t, err)
 	require.Equal(t, string(want), got)
+}
+
+// TestStandardShowsTheVectors: what the document prints is what is tested.
+func TestStandardShowsTheVectors(t *testing.T) {
+	document, err := os.ReadFile("../docs/STANDARD-netcode.md")
+	require.NoError(t, err)
+	recorded, err := os.ReadFile(vectorsFile)
+	require.NoError(t, err)
+	parts := strings.Split(string(document), "```")
+	require.Len(t, parts, 3)
+	shown := strings.Split(strings.Trim(parts[1], "\n"), "\n\n")
+	require.Greater(t, len(shown), 15)
+	for _, v := range shown {
+		require.True(t, strings.Contains("\n"+string(recorded), "\n"+v+"\n"), "not recorded: %s", v)
+	}
 }
 
 // TestTrafficFollowsTheStandard lets two Conns talk over a rough path and has

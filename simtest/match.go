@@ -113,6 +113,9 @@ type Seat struct {
 	Pictures int
 	// After, when set, is called after each of its Steps.
 	After func(foretick.View)
+	// Wrap, when set, stands between the client and its endpoint, the first and
+	// each later one: to watch what passes, or to play a client that lies.
+	Wrap func(transport.Endpoint) transport.Endpoint
 }
 
 // Join adds a client to the match: cfg.Transport is set by it. Its first Step
@@ -122,12 +125,16 @@ func (m *Match) Join(cfg foretick.ClientConfig, s Seat) (*foretick.Client, error
 		s.Pictures = DefaultPictures
 	}
 	st := &seat{endpoint: m.Net.Dial(m.listen, s.Up, s.Down), interval: time.Second / time.Duration(s.Pictures), after: s.After}
-	cfg.Transport = st.endpoint
+	wrap := s.Wrap
+	if wrap == nil {
+		wrap = func(e transport.Endpoint) transport.Endpoint { return e }
+	}
+	cfg.Transport = wrap(st.endpoint)
 	st.up, st.down = s.Up, s.Down
 	if cfg.Redial == nil && !s.NoRedial {
 		cfg.Redial = func() (transport.Endpoint, error) {
 			st.endpoint = m.Net.Dial(m.listen, st.up, st.down)
-			return st.endpoint, nil
+			return wrap(st.endpoint), nil
 		}
 	}
 	var err error

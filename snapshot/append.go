@@ -21,9 +21,11 @@ type candidate struct {
 	encoded bool
 	chosen  bool
 	gained  uint32
-	pos, n  int // its bits
-	sym, m  int // its flags
-	size    int // of both, in bits
+	pos, n  int    // its bits
+	sym, m  int    // its flags
+	size    int    // of both, in bits
+	listed  int    // 1 + its place among the expected, 0: none
+	gate    uint32 // what its flag as expected costs, in 1/256 bit
 }
 
 // Append appends the snapshot of the Source's current tick in at most room bytes
@@ -84,11 +86,11 @@ func (s *Sender) write(dst []byte, room int, own bool, rec *Sent) []byte {
 	s.writeRecords(rec)
 
 	s.rc.reset(s.rc.out[:0])
-	s.rc.encode(h.f.syms, s.src.reg.probs)
+	s.rc.encode(h.f.syms, &s.src.reg.tab.probs)
 	flags := s.rc.finish(0)
 	if st := s.cfg.Statistics; st != nil {
 		for _, sym := range h.f.syms {
-			st.n[sym>>1][sym&1]++
+			st.flags[sym>>1][sym&1]++
 		}
 	}
 	if len(s.runs) > 0 {
@@ -100,9 +102,9 @@ func (s *Sender) write(dst []byte, room int, own bool, rec *Sent) []byte {
 	return append(dst, h.w.Bytes()...)
 }
 
-// aim chooses the usual baselines: the newest delivered snapshot, and two older
-// ones, each half as far before the next as the newest is ago: nearer ones show
-// the motion's noise, farther ones a motion of long ago.
+// aim chooses the usual baselines: the newest delivered snapshot, the one just
+// before it, which tells the speed, and one some ticks earlier, which tells whether
+// it changes.
 func (s *Sender) aim() {
 	s.usual = [3]uint32{}
 	d := s.src.tick - s.newest
@@ -110,11 +112,11 @@ func (s *Sender) aim() {
 		return
 	}
 	s.usual[0] = d
-	half := max(1, d/2)
+	most := uint32(min(s.cfg.Window, s.src.history, 64))
 	for i, from := 1, uint32(0); i < 3; i++ {
-		best := uint32(0)
-		for back := from + 1; back < 64 && d+back < 64; back++ {
-			if s.acked>>back&1 != 0 && (best == 0 || gap(back-from, half) < gap(best-from, half)) {
+		best, want := uint32(0), [3]uint32{0, 1, 3}[i]
+		for back := from + 1; d+back < most; back++ {
+			if s.acked>>back&1 != 0 && (best == 0 || gap(back-from, want) < gap(best-from, want)) {
 				best = back
 			}
 		}
@@ -124,6 +126,7 @@ func (s *Sender) aim() {
 		s.usual[i] = best - from
 		from = best
 	}
+	s.scale.set(s.src.reg.tab, s.usual)
 }
 
 func gap(a, b uint32) uint32 { return max(a, b) - min(a, b) }
@@ -162,6 +165,7 @@ func (s *Sender) choose(room int) bool {
 	left := room - headerBits - 8 - 2 - 33 - spansLeast
 	left = s.chooseLeaving(left)
 	s.aim()
+	left -= s.expect()
 	s.code.f.syms = s.code.f.syms[:0]
 	s.code.w.Reset(s.bits)
 	for i := range s.cands { // in the order of wire ids
@@ -169,13 +173,17 @@ func (s *Sender) choose(room int) bool {
 	}
 	s.bits = s.code.w.Bytes()
 	total := 0
-	var load spawnLoad
+	load := spawnLoad{most: s.cfg.Spawns}
 	fits := true
+	others := 0
 	for i := range s.cands {
 		total += s.cands[i].size
 		fits = fits && load.add(&s.cands[i])
+		if s.cands[i].listed == 0 {
+			others++
+		}
 	}
-	if fits && total+s.gapBits(len(s.cands)) <= left {
+	if fits && total+s.gapBits(others) <= left {
 		for i := range s.cands {
 			s.cands[i].chosen = true
 		}
@@ -185,13 +193,17 @@ func (s *Sender) choose(room int) bool {
 }
 
 // spawnLoad limits how much a receiver must allocate for one snapshot.
-type spawnLoad struct{ n, words int }
+type spawnLoad struct{ most, n, words int } // most: 0 for the default
 
 func (l *spawnLoad) add(c *candidate) bool {
 	if !c.spawn {
 		return true
 	}
-	if l.n == maxSpawns || (l.n > 0 && l.words+c.words > maxFresh) {
+	most := l.most
+	if most <= 0 {
+		most = maxSpawns
+	}
+	if l.n == most || (l.n > 0 && l.words+c.words > maxFresh*most/maxSpawns) {
 		return false
 	}
 	l.n++
@@ -205,8 +217,8 @@ func (s *Sender) gapBits(n int) int {
 	if n == 0 {
 		return 0
 	}
-	c := s.code.costs
-	flags := (c[ctxMore][1]+max(c[ctxNext][0], c[ctxNext][1]))/256 + 1
+	c := &s.code.tab.costs
+	flags := (uint32(c[ctxMore][1])+uint32(max(c[ctxNext][0], c[ctxNext][1])))/256 + 1
 	return n * (int(flags) + golombBits(uint32(len(s.shown)/n)))
 }
 
@@ -228,20 +240,24 @@ func (s *Sender) chooseSome(left int) bool {
 		return int(a.wire) - int(b.wire)
 	})
 	own, used, n, misfits := true, 0, 0, 0
-	var load spawnLoad
+	load := spawnLoad{most: s.cfg.Spawns}
 	for i := range s.cands {
 		c := &s.cands[i]
 		if misfits > maxMisfits && !c.own {
 			break
 		}
-		if used+c.size+s.gapBits(n+1) > left || !load.add(c) {
+		more := 0
+		if c.listed == 0 {
+			more = 1
+		}
+		if used+c.size+s.gapBits(n+more) > left || !load.add(c) {
 			misfits++
 			own = own && !c.own
 			continue
 		}
 		c.chosen = true
 		used += c.size
-		n++
+		n += more
 	}
 	if !own {
 		s.count.OwnPostponed++
@@ -252,11 +268,13 @@ func (s *Sender) chooseSome(left int) bool {
 
 // chooseLeaving keeps as many removals as may go, and returns what room is left.
 func (s *Sender) chooseLeaving(left int) int {
+	s.stuck = false
 	most := min(maxLeaving, max(1, left/2/removalBits))
 	if left < removalBits {
 		most = 0
 	}
 	if n := len(s.leaving); n > most {
+		s.stuck = true
 		// Go round, so that each has its turn; keep them in order.
 		first, _ := slices.BinarySearch(s.leaving, s.cursor+1)
 		keep := s.leaving[:0]
@@ -332,11 +350,40 @@ func (s *Sender) writeLeaving(w *BitWriter, rec *Sent) {
 	}
 }
 
+// writeRecords writes the records: of what is expected each with a flag whether it
+// is there, then the others with their wire ids.
 func (s *Sender) writeRecords(rec *Sent) {
-	h, at := &s.head, WireID(0)
+	h := &s.head
+	list := &s.lists[rec.tick%64]
+	list.tick, list.whole, list.wires = rec.tick, len(s.runs) == 0, list.wires[:0]
+	if s.usual[2] != 0 {
+		h.flag(ctxExpecting, s.expecting)
+	}
+	if s.expecting {
+		next := 0
+		for i := range s.expected {
+			x := &s.expected[i]
+			if x.ctx == 0 {
+				continue
+			}
+			for next < len(s.cands) && s.cands[next].wire < x.wire {
+				next++
+			}
+			is := next < len(s.cands) && s.cands[next].wire == x.wire && s.cands[next].chosen
+			h.flag(int(x.ctx), is)
+			if is {
+				s.writeRecord(&s.cands[next], rec)
+			}
+		}
+	}
+	at := WireID(0)
 	for i := range s.cands {
 		c := &s.cands[i]
 		if !c.chosen {
+			continue
+		}
+		list.wires = append(list.wires, c.wire)
+		if c.listed != 0 {
 			continue
 		}
 		h.flag(ctxMore, true)
@@ -344,19 +391,23 @@ func (s *Sender) writeRecords(rec *Sent) {
 		if c.wire != at+1 {
 			h.w.Golomb(uint32(c.wire - at - 2))
 		}
-		h.f.syms = append(h.f.syms, s.code.f.syms[c.sym:c.sym+c.m]...)
-		h.w.splice(s.bits, c.pos, c.n)
 		at = c.wire
-		g := &s.shown[c.wire]
-		if g.acks && g.last == g.acked {
-			g.since = rec.tick
-		}
-		g.last, g.sent = rec.tick, true
-		rec.items = append(rec.items, sentItem{c.wire, false, g.life})
-		s.count.Records++
-		if c.spawn {
-			s.count.Spawns++
-		}
+		s.writeRecord(c, rec)
 	}
 	h.flag(ctxMore, false)
+}
+
+func (s *Sender) writeRecord(c *candidate, rec *Sent) {
+	h, g := &s.head, &s.shown[c.wire]
+	h.f.syms = append(h.f.syms, s.code.f.syms[c.sym:c.sym+c.m]...)
+	h.w.splice(s.bits, c.pos, c.n)
+	if g.acks && g.last == g.acked {
+		g.since = rec.tick
+	}
+	g.note(rec.tick)
+	rec.items = append(rec.items, sentItem{c.wire, false, g.life})
+	s.count.Records++
+	if c.spawn {
+		s.count.Spawns++
+	}
 }

@@ -17,7 +17,10 @@ func (r *Receiver) apply(t Tick) {
 		r.count.OwnPostponed++
 	}
 	if e := &r.ring[int(t)&(len(r.ring)-1)]; e.tick == 0 || after(t, e.tick) {
-		*e = receivedTick{t, r.complete, r.ownWhole, append(e.late[:0], r.spans...)}
+		*e = receivedTick{t, r.complete, r.ownWhole, append(e.late[:0], r.spans...), sentList{t, r.complete, e.list.wires[:0]}}
+		for i := range r.records {
+			e.list.wires = append(e.list.wires, r.records[i].wire)
+		}
 	}
 	for _, g := range r.gone {
 		r.remove(g)

@@ -1,9 +1,20 @@
 package snapshot
 
-//go:generate go run ./internal/train learned.go
+import (
+	_ "embed" // the built-in tables
+	"sync"
+)
 
-// builtin returns the probabilities that hold where none were learned.
-func builtin() *probabilities {
-	p := learned
-	return (*probabilities)(&p)
-}
+//go:generate go run ./internal/train learned.bin
+
+//go:embed learned.bin
+var learned []byte
+
+// builtin returns the tables that hold where none were learned.
+var builtin = sync.OnceValue(func() *tables {
+	t, err := parseTables(learned)
+	if err != nil {
+		panic(err) // learned.bin is part of the program
+	}
+	return t
+})

@@ -12,6 +12,9 @@ type compiler struct {
 	s   *Schema
 	opt SchemaOptions
 	err error
+
+	vectors int // so far
+	vec     int // the one being compiled, 0: none
 }
 
 // Compile reads the tags of a struct type (see the package documentation) once. The
@@ -63,6 +66,13 @@ func (c *compiler) structType(t reflect.Type, offset uintptr, path string, outer
 			c.fail(at, "is not exported", "export it, or tag it `net:\"-\"` if it is not to be sent")
 			return
 		}
+		if outer.vec {
+			problem, fix := own.inherit(&outer)
+			if problem != "" {
+				c.fail(at, problem, fix)
+				return
+			}
+		}
 		own.owner = own.owner || outer.owner
 		own.oneshot = own.oneshot || outer.oneshot
 		if !own.lerp && !own.snap {
@@ -81,6 +91,10 @@ func (c *compiler) value(t reflect.Type, offset uintptr, path string, g tag) {
 			c.fail(path, "a reference has no range", "remove min, max, step, sim, angle, bits and tol")
 		}
 		c.add(t, path, g, leaf{op: opRef, offset: offset, bits: 16})
+	case g.quat:
+		c.quat(t, offset, path, g)
+	case g.vec:
+		c.vector(t, offset, path, g)
 	case t.Kind() == reflect.Struct:
 		if g.numeric() {
 			c.fail(path, "a struct has no range", "tag its fields")
@@ -106,6 +120,41 @@ func (c *compiler) value(t reflect.Type, offset uintptr, path string, g tag) {
 		c.float(t, offset, path, g)
 	default:
 		c.fail(path, "a "+t.Kind().String()+" cannot be sent", "use integers, bools, floats, arrays and structs of them, or tag it `net:\"-\"`")
+	}
+}
+
+// vector compiles an array or struct of numbers that move together: they share a
+// range, and what is expected of them.
+func (c *compiler) vector(t reflect.Type, offset uintptr, path string, g tag) {
+	if k := t.Kind(); k != reflect.Array && k != reflect.Struct || c.vec != 0 {
+		c.fail(path, "is no vector", "tag an array or a struct of numbers with vec")
+		return
+	}
+	first := len(c.s.leaves)
+	c.vectors++
+	c.vec = c.vectors
+	if t.Kind() == reflect.Struct {
+		c.structType(t, offset, path, g)
+	} else {
+		g.vec = false
+		for i := range min(t.Len(), maxVector+1) {
+			c.value(t.Elem(), offset+uintptr(i)*t.Elem().Size(), path+"["+strconv.Itoa(i)+"]", g)
+		}
+	}
+	c.vec = 0
+	if c.err != nil {
+		return
+	}
+	ls := c.s.leaves[first:]
+	if len(ls) < 2 || len(ls) > maxVector {
+		c.fail(path, fmt.Sprintf("a vector of %d numbers", len(ls)), fmt.Sprintf("use 2 to %d", maxVector))
+		return
+	}
+	for i := range ls {
+		if l := &ls[i]; l.op != ls[0].op || l.wide || l.op == opBool || l.op == opRef || l.op == opQuat || l.owner != ls[0].owner {
+			c.fail(path, "mixes what moves differently", "use numbers of one type of at most 32 bits, for one audience")
+			return
+		}
 	}
 }
 
@@ -167,10 +216,13 @@ func (c *compiler) add(t reflect.Type, path string, g tag, l leaf) {
 		c.fail(path, "a "+t.Kind().String()+" has nothing to interpolate", "drop lerp")
 		return
 	}
-	l.word, l.owner, l.shot, l.lerp = c.s.words, g.owner, g.oneshot, g.lerp
+	l.word, l.owner, l.shot, l.lerp, l.vec = c.s.words, g.owner, g.oneshot, g.lerp, c.vec
 	f := Field{Name: path, Type: t.String(), Word: l.word, Words: 1, Owner: l.owner, OneShot: l.shot, Lerp: l.lerp, Angle: l.angle(), Ref: l.op == opRef, Tolerance: l.tol, Bits: l.bits}
 	if l.wide {
 		f.Words = 2
+	}
+	if l.op == opQuat {
+		f.Words, f.Quat, f.Bits = quatWords, true, 2+3*l.bits
 	}
 	switch {
 	case l.stepped():
@@ -180,7 +232,7 @@ func (c *compiler) add(t reflect.Type, path string, g tag, l leaf) {
 		f.Min, f.Max = float64(l.lo), float64(l.hi)
 	}
 	c.s.words += f.Words
-	c.s.packBits += l.bits
+	c.s.packBits += f.Bits
 	c.s.leaves = append(c.s.leaves, l)
 	c.s.fields = append(c.s.fields, f)
 }
@@ -198,15 +250,17 @@ func (c *compiler) finish() {
 		}
 		s.ownerOnly = s.ownerOnly && l.owner
 		s.sameLanes = s.sameLanes && !l.owner && l.ratio <= 1
-		s.codes[audienceOwner] = l.wordCodes(s.codes[audienceOwner], GridSim)
+		s.addCodes(l, audienceOwner, GridSim)
 		if !l.owner {
-			s.codes[audiencePublic] = l.wordCodes(s.codes[audiencePublic], GridPublic)
+			s.addCodes(l, audiencePublic, GridPublic)
 		}
 	}
 	own, pub := make([]int32, s.words), make([]int32, s.words)
 	for i := range s.leaves {
 		l := &s.leaves[i]
-		if l.stepped() {
+		if l.op == opQuat {
+			own[l.word] = identity
+		} else if l.stepped() {
 			own[l.word] = l.index(0, GridSim)
 		} else if l.op <= opUint64 {
 			v := l.clampInt(0)
@@ -218,4 +272,26 @@ func (c *compiler) finish() {
 	}
 	s.publish(own, pub)
 	s.zero = [audiences][]int32{audiencePublic: pub, audienceOwner: own}
+}
+
+// addCodes adds the words of a leaf to what an audience receives.
+func (s *Schema) addCodes(l *leaf, a audience, g Grid) {
+	from := len(s.codes[a])
+	s.codes[a] = l.wordCodes(s.codes[a], g)
+	us := s.units[a]
+	switch {
+	case l.op == opQuat:
+		us = append(us, unit{sort: sortRotation, from: from, n: quatWords})
+	case l.op == opRef:
+		us = append(us, unit{sort: sortRef, from: from, n: 1})
+	case l.vec != 0 && len(us) > 0 && us[len(us)-1].vec == l.vec:
+		us[len(us)-1].n++
+	case l.vec != 0:
+		us = append(us, unit{sort: sortVector, from: from, n: 1, vec: l.vec})
+	default:
+		for ; from < len(s.codes[a]); from++ {
+			us = append(us, unit{sort: sortScalar, from: from, n: 1})
+		}
+	}
+	s.units[a] = us
 }

@@ -46,6 +46,12 @@
 //	owner        only the owner of the entity receives the field
 //	oneshot      bools of commands: an action, never repeated ([Schema.ClearOneShots])
 //	tol=T        tolerance of [Schema.FirstDifference], in the field's unit
+//	quat         four floats x, y, z, w (an array or a struct): a rotation, sent as the
+//	             greatest component's index and the other three. Four integers: they
+//	             are that already, the three from 0 to 2^bits−1.
+//	bits=N       with quat: of each of the three, 10 by default, 14 at most
+//	vec          an array or struct of 2 to 8 numbers that move together, such as a
+//	             position: they share the tag, and one expectation
 //	lerp         [Schema.Lerp] interpolates
 //	snap         [Schema.Lerp] holds the older value (the default)
 //	-            never sent

@@ -25,29 +25,35 @@ func (s *Sender) isUsual(g *shown) bool {
 	if s.usual[0] == 0 {
 		return false
 	}
-	t := s.src.tick - s.usual[0]
-	return g.acked == t || (after(t, g.acked) && (g.last == g.acked || after(g.since, t)))
+	t, ok := g.holds(s.src.tick - s.usual[0])
+	return ok && t == g.acked
 }
 
 // history finds the two older usual baselines of a record, or returns false.
 func (s *Sender) history(g *shown, e *entity, base int, b *baselines, a audience) bool {
-	d := s.usual
-	if d[2] == 0 || s.src.tick-g.acked != d[0] || d[0]+d[1]+d[2] >= uint32(min(s.cfg.Window, 64)) {
-		return false
-	}
-	if g.older>>d[1]&1 == 0 || g.older>>(d[1]+d[2])&1 == 0 {
+	if s.usual[2] == 0 {
 		return false
 	}
 	reg := s.src.reg
 	mask := reg.visibleMask(e.vers[base].mask, a)
-	for i, back := range [2]uint32{d[1], d[1] + d[2]} {
-		v := e.find(g.acked - back)
-		if v < 0 || reg.visibleMask(e.vers[v].mask, a) != mask || s.audience(e.vers[v].owner) != a {
+	t, last := s.src.tick-s.usual[0], base
+	for i := 1; i < 3; i++ {
+		t -= s.usual[i]
+		at, ok := g.holds(t)
+		if !ok {
 			return false
 		}
-		b.words[i+1] = e.lane(v, a)
+		v := last
+		if after(e.vers[v].tick, at) {
+			v = e.find(at)
+		}
+		if v < 0 || (v != last && (s.audience(e.vers[v].owner) != a || reg.visibleMask(e.vers[v].mask, a) != mask)) {
+			return false
+		}
+		b.words[i] = e.lane(v, a)
+		last = v
 	}
-	b.n, b.d1, b.d2, b.d3 = 3, int64(d[0]), int64(d[0]+d[1]), int64(d[0]+d[1]+d[2])
+	b.n = 3
 	return true
 }
 
@@ -59,15 +65,15 @@ func (s *Sender) encode(c *candidate) {
 	c.pos, c.sym = w.w.Len(), len(w.f.syms)
 	w.f.cost = 0
 	a := s.audience(e.vers[e.head].owner)
-	base := s.baseline(g, e)
-	w.flag(ctxFull, base < 0)
-	if base < 0 {
+	if base := s.baseline(g, e); base < 0 {
+		w.flag(ctxPlain, false)
+		w.flag(ctxFull, true)
 		s.encodeFull(g, e, a)
 	} else {
 		s.encodeDelta(g, e, a, base)
 	}
 	c.n, c.m = w.w.Len()-c.pos, len(w.f.syms)-c.sym
-	c.size = c.n + int(w.f.cost+255)/256
+	c.size = c.n + int(w.f.cost+c.gate+255)/256
 }
 
 // encodeFull writes a record against the defaults of the kind.
@@ -93,18 +99,23 @@ func (s *Sender) encodeFull(g *shown, e *entity, a audience) {
 // encodeDelta writes a record against versions that the viewer holds.
 func (s *Sender) encodeDelta(g *shown, e *entity, a audience, base int) {
 	reg, v, b, c := s.src.reg, &e.vers[e.head], &e.vers[base], &s.code
-	usual := s.isUsual(g)
-	c.flag(ctxUsual, usual)
-	if !usual {
-		c.w.Golomb(s.src.tick - g.acked - 1)
-	}
 	r := recordWriter{coder: c, reg: reg, g: g, a: a, baseMask: reg.visibleMask(b.mask, a)}
 	r.base.n, r.base.words[0] = 1, e.lane(base, a)
-	if usual && s.usual[2] != 0 {
-		c.flag(ctxHistory, s.history(g, e, base, &r.base, a))
-	}
 	mask := reg.visibleMask(v.mask, a)
-	s.encodeMask(mask, r.baseMask)
+	usual := s.isUsual(g)
+	history := usual && s.history(g, e, base, &r.base, a)
+	plain := history && mask == r.baseMask
+	c.flag(ctxPlain, plain)
+	if !plain {
+		c.flag(ctxFull, false)
+		c.flag(ctxUsual, usual)
+		if !usual {
+			c.w.Golomb(s.src.tick - g.acked - 1)
+		} else if s.usual[2] != 0 {
+			c.flag(ctxHistory, history)
+		}
+		s.encodeMask(mask, r.baseMask)
+	}
 	r.body(mask, e.lane(e.head, a))
 }
 
@@ -148,7 +159,7 @@ func (r *Registry) baseOf(b *baselines, mask uint64, comp int, a audience) basel
 	return b.at(r.wordsOf(mask&(1<<comp-1)), c.words)
 }
 
-// component writes a flag, and if it is set each word's difference.
+// component writes a flag, and if it is set what became of its units.
 func (r *recordWriter) component(c *Schema, b *baselines, words []int32) {
 	refs, changed := r.ref, false
 	for i := range c.codes[r.a] {
@@ -165,23 +176,121 @@ func (r *recordWriter) component(c *Schema, b *baselines, words []int32) {
 		r.ref = refs
 		return
 	}
-	past := noneBefore
-	for i := range c.codes[r.a] {
-		k := &c.codes[r.a][i]
-		if k.kind == wordRef {
+	past := unsurprised
+	for i := range c.units[r.a] {
+		u := &c.units[r.a][i]
+		codes := c.codes[r.a][u.from : u.from+u.n]
+		switch u.sort {
+		case sortScalar:
+			past = r.scalar(&codes[0], b, words, past)
+		case sortVector:
+			past = r.vector(codes, b, words, past)
+		case sortRotation:
+			past = r.rotation(codes, b, words, past)
+		default:
 			same := r.sameRef(r.ref, b.n > 0)
 			r.flag(ctxRef, !same)
 			if !same {
 				r.w.Write(uint64(r.g.refs.list[r.ref].value), 16)
 			}
 			r.ref++
-			continue
 		}
-		g := k.predict(b)
-		d := k.residual(g.value, words[k.word])
-		r.value(&g, past, d)
-		past = past.then(d)
 	}
+}
+
+// scalar writes a word that stands alone.
+func (c *coder) scalar(k *wordCode, b *baselines, words []int32, past surprise) surprise {
+	v := words[k.word]
+	if k.bit() {
+		c.flag(ctxZero+k.bitContext(b, past), v == b.words[0][k.word])
+		return past
+	}
+	g := k.predict(b, c.scale)
+	if c.stat != nil {
+		c.stat.moved(sortScalar, &g, k, b, c.scale, v)
+	}
+	d := k.residual(g.value, v)
+	c.value(valueContext(sortScalar, g.row, past), g.back, d)
+	return past.then(g.class, d)
+}
+
+// unitContext is the context of the flag that a vector or rotation changed.
+func unitContext(sort int, codes []wordCode, b *baselines, past surprise) int {
+	state, before := 0, 0
+	if b.n == 3 {
+		state = 3
+		if equalWords(codes, b.words[0], b.words[1]) {
+			state = 1
+		} else if equalWords(codes, b.words[1], b.words[2]) {
+			state = 2
+		}
+	}
+	if past > -8 {
+		before = 2
+	} else if past != unsurprised {
+		before = 1
+	}
+	return ctxUnit + (sort-sortVector)*12 + state*3 + before
+}
+
+// vector writes whether a vector changed, and its words.
+func (c *coder) vector(codes []wordCode, b *baselines, words []int32, past surprise) surprise {
+	changed := !equalWords(codes, words, b.words[0])
+	c.flag(unitContext(sortVector, codes, b, past), changed)
+	if !changed {
+		return past.then(0, 0)
+	}
+	var gs [maxVector]guess
+	predictVector(codes, b, c.scale, gs[:])
+	for i := range codes {
+		k, g := &codes[i], &gs[i]
+		if c.stat != nil {
+			c.stat.moved(sortVector, g, k, b, c.scale, words[k.word])
+		}
+		d := k.residual(g.value, words[k.word])
+		c.value(valueContext(sortVector, g.row, past), g.back, d)
+		past = past.then(g.class, d)
+	}
+	return past
+}
+
+// rotation writes whether a rotation changed, how unexpected its greatest component
+// is, and the others.
+func (c *coder) rotation(codes []wordCode, b *baselines, words []int32, past surprise) surprise {
+	changed := !equalWords(codes, words, b.words[0])
+	c.flag(unitContext(sortRotation, codes, b, past), changed)
+	if !changed {
+		return past.then(0, 0)
+	}
+	r := predictRotation(codes[0].word, codes[1].size, b, c.scale)
+	if c.stat != nil {
+		c.stat.turned(&r, codes, b, c.scale, words)
+	}
+	top := int(words[codes[0].word])
+	rank := 0
+	for int(r.order[rank]) != top {
+		rank++
+	}
+	c.flag(ctxRank+r.margin*rankClasses+r.column, rank > 0)
+	if rank > 0 {
+		c.flag(ctxRanks+r.margin, rank > 1)
+		if rank > 1 {
+			c.flag(ctxRanks+12+r.margin, rank > 2)
+		}
+	}
+	at := 0
+	for i := 1; i < quatWords; i++ {
+		if at == top {
+			at++
+		}
+		k := &codes[i]
+		g := r.guess(at, top, k)
+		d := k.residual(g.value, words[k.word])
+		c.value(valueContext(sortRotation, g.row, past), g.back, d)
+		past = past.then(g.class, d)
+		at++
+	}
+	return past
 }
 
 // sameRef tells whether the viewer's baseline holds what a reference means now.

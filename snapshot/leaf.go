@@ -3,6 +3,7 @@ package snapshot
 import (
 	"math"
 	"math/bits"
+	"reflect"
 	"unsafe"
 )
 
@@ -26,11 +27,15 @@ const (
 	opAngle32
 	opAngle64
 	opRef
+	opQuat // four words
 )
 
 // leaf is the plan of one field.
 type leaf struct {
 	op     opcode
+	kind   reflect.Kind // of a rotation's elements, and their size
+	size   uintptr
+	vec    int  // number of the vector it is part of, 0: none
 	wide   bool // two words
 	owner  bool
 	shot   bool

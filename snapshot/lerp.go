@@ -31,6 +31,8 @@ func (s *Schema) lerp(a, b []int32, f float32, g Grid, refs Refs, dst unsafe.Poi
 		case masked && l.owner:
 		case !l.lerp || f <= 0 || f >= 1:
 			l.restore(held, g, refs, dst)
+		case l.op == opQuat:
+			l.blendQuat(a[l.word:], b[l.word:], float64(f), g, dst)
 		default:
 			l.blend(a, b, float64(f), g, dst)
 		}

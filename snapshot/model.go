@@ -3,42 +3,53 @@ package snapshot
 import "math/bits"
 
 // Contexts: which probability a flag is coded with. The first are those of the
-// structure of a snapshot; those of values follow in blocks of valueSlots.
+// structure of a snapshot; then come those of fields, and those of values.
 const (
-	ctxMore       = iota // another record follows
-	ctxNext              // its wire id is the next after the one before
-	ctxFull              // it is against the defaults of its kind
-	ctxUsual             // its baseline is the usual one
-	ctxHistory           // two more usual baselines are held
-	ctxMask              // the set of components differs from the baseline's
-	ctxMine              // the viewer owns it
-	ctxOwned             // somebody owns it
-	ctxRef               // a reference changed
-	ctxComplete          // nothing is postponed
-	ctxOwn               // nothing of the viewer's own is
-	ctxComponent         // a component changed: 5 contexts, see componentContext
-	ctxValues     = ctxComponent + 5
-	valueGroups   = 4
-	valueClasses  = 16
-	valueSlots    = 18
-	contexts      = ctxValues + valueGroups*valueClasses*valueSlots
-	slotZero      = 0  // the difference is 0: 3 slots, by the words before
-	slotCentre    = 3  // it has more bits than expected
-	slotUp        = 4  // 7 slots: still more bits
-	slotDown      = 11 // 7 slots: still fewer
-	slotsEachSide = 7
+	ctxMore       = iota                     // another record follows
+	ctxNext                                  // its wire id is the next after the one before
+	ctxPlain                                 // it is against the three usual baselines, with their components
+	ctxFull                                  // it is against the defaults of its kind
+	ctxUsual                                 // its baseline is the usual one
+	ctxHistory                               // the two older usual baselines are used too
+	ctxMask                                  // the set of components differs from the baseline's
+	ctxMine                                  // the viewer owns it
+	ctxOwned                                 // somebody owns it
+	ctxRef                                   // a reference changed
+	ctxComplete                              // nothing is postponed
+	ctxOwn                                   // nothing of the viewer's own is
+	ctxExpecting                             // what the usual baseline's snapshot held is expected again
+	ctxComponent                             // a component changed: 5 contexts, see componentContext
+	ctxExpected   = ctxComponent + 5         // what was expected is there: 2×4, see expectation
+	ctxUnit       = ctxExpected + 8          // a vector or rotation changed: 2×4×3
+	ctxRank       = ctxUnit + 24             // the greatest component is not the expected: 12×13
+	ctxRanks      = ctxRank + 12*rankClasses // nor the one after it: 2×12
+	ctxZero       = ctxRanks + 24            // a difference is 0
+	contexts      = ctxZero + valueContexts  // all of them
+	rankClasses   = 13                       // by expected error, and one for no history
+	valueContexts = sorts * rows * surprises // of values
 )
 
-// Groups of value contexts: what the prediction was made from.
+// Sorts of values, each with contexts of its own.
 const (
-	fromDefault = iota // the kind's default
-	fromHeld           // one baseline
-	fromHold           // three baselines, and the newest is the best guess
-	fromMotion         // three baselines, and going on as before is the better one
+	sortScalar = iota
+	sortVector
+	sortRotation
+	sorts
+	sortRef // not coded as a value
 )
 
-// probabilities holds for every context how likely a 0 is, of 4096.
-type probabilities [contexts]uint16
+// Rows of value contexts: what is expected of the difference before anything of the
+// record is known.
+const (
+	historyClasses = 24                 // by the expected error, in half octaves
+	rowHold        = historyClasses     // the same, where to go on was the worse guess
+	motionRows     = 2 * historyClasses // with three baselines
+	rowDefault     = motionRows         // 8 by the size of the range, against the kind's defaults
+	rowHeld        = motionRows + 8     // the same with one baseline
+	rowBit         = motionRows + 16    // 8 for values that are 0 or 1
+	rows           = motionRows + 24
+	surprises      = 8
+)
 
 // flags collects the coded flags of a record: context and bit.
 type flags struct {
@@ -48,7 +59,9 @@ type flags struct {
 
 // coder writes one record, or the structure around records.
 type coder struct {
-	costs *[contexts][2]uint32
+	tab   *tables
+	scale *scales
+	stat  *Statistics
 	f     flags
 	w     BitWriter
 }
@@ -59,102 +72,153 @@ func (c *coder) flag(ctx int, bit bool) {
 		b = 1
 	}
 	c.f.syms = append(c.f.syms, uint16(ctx)<<1|uint16(b))
-	c.f.cost += c.costs[ctx][b]
+	c.f.cost += uint32(c.tab.costs[ctx][b])
 }
 
 // decoder reads what coder wrote.
 type decoder struct {
-	probs *probabilities
+	tab   *tables
+	scale *scales
 	rc    rangeDecoder
 	BitReader
 }
 
-func (d *decoder) flag(ctx int) bool { return d.rc.decode(uint32(d.probs[ctx])) != 0 }
+func (d *decoder) flag(ctx int) bool { return d.rc.decode(uint32(d.tab.probs[ctx])) != 0 }
 
-// guess is what is expected of a word.
-type guess struct {
-	value int32
-	ctx   int // first context of the block
-	class int // expected number of bits of the difference
+// surprise is how much greater than expected, in half octaves, the differences of a
+// component's words before this one were at most.
+type surprise int
+
+const unsurprised surprise = -100 // there is none before
+
+// class is the column of value contexts.
+func (s surprise) class() int {
+	if s == unsurprised {
+		return 0
+	}
+	return min(max(int(s>>1)+4, 1), surprises-1)
 }
 
-// before is what the words of a component before this one had.
-type before int
+// then is the surprise behind a word of which an error of class h was expected.
+func (s surprise) then(h int, d int32) surprise {
+	v := surprise(-8)
+	if h != 0 || d != 0 {
+		v = surprise(magnitudeClass(d) - h)
+	}
+	return max(s, v)
+}
 
+// historyClass is the number of half octaves of an expected error, given in 1/65536.
+func historyClass(e int64) int {
+	e >>= 15
+	if e == 0 {
+		return 0
+	}
+	n := bits.Len64(uint64(e))
+	c := 2*n - 1
+	if n > 1 {
+		c += int(e>>(uint(n)-2)) & 1
+	}
+	return min(c, historyClasses-1)
+}
+
+func magnitudeClass(d int32) int { return historyClass(abs(int64(d)) << 16) }
+
+// A difference is a symbol and the bits behind it. Symbols are twice a magnitude's,
+// plus one if the difference points against the predicted motion.
 const (
-	noneBefore    before = iota // it is the first
-	stillBefore                 // none had a difference
-	changedBefore               // some had
+	directSymbols = 7                               // magnitudes 1 to 7
+	maxOctave     = 12                              // bits of the greatest magnitude with a symbol
+	magnitudes    = directSymbols + 2*(maxOctave-3) // two each octave
+	symEscape     = 2 * magnitudes
+	symbols       = symEscape + 1
 )
 
-// then is what the next word has before it.
-func (b before) then(d int32) before {
-	if d != 0 || b == changedBefore {
-		return changedBefore
+// magnitude splits a magnitude into its symbol and the number of bits behind it.
+func magnitude(m uint32) (sym, extra int) {
+	if m <= directSymbols {
+		return int(m) - 1, 0
 	}
-	return stillBefore
+	n := bits.Len32(m)
+	return directSymbols + 2*(n-4) + int(m>>uint(n-2))&1, n - 2
 }
 
-func blockOf(group, class int) int { return ctxValues + (group*valueClasses+class)*valueSlots }
-
-// value codes a difference: whether it is 0, how many bits its magnitude has,
-// counted from the expected number, its sign and the bits behind the first.
-func (c *coder) value(g *guess, b before, d int32) {
-	c.flag(g.ctx+slotZero+int(b), d == 0)
+// value codes a difference d in a context; back tells that the predicted motion is
+// downwards.
+func (c *coder) value(ctx int, back bool, d int32) {
+	c.flag(ctxZero+ctx, d == 0)
 	if d == 0 {
 		return
 	}
-	m, sign := uint32(d), uint64(0)
+	m, against := uint32(d), back
 	if d < 0 {
-		m, sign = -m, 1
+		m, against = -m, !back
 	}
-	n, centre := bits.Len32(m), max(g.class, 1)
-	c.flag(g.ctx+slotCentre, n > centre)
-	if n > centre {
-		for k := centre + 1; k < 32; k++ {
-			c.flag(g.ctx+slotUp+min(k-centre-1, slotsEachSide-1), n > k)
-			if n == k {
-				break
-			}
-		}
-	} else {
-		for k := centre; k > 1; k-- {
-			c.flag(g.ctx+slotDown+min(centre-k, slotsEachSide-1), n < k)
-			if n == k {
-				break
-			}
+	sym, extra := symEscape, 0
+	if m < 1<<maxOctave {
+		sym, extra = magnitude(m)
+		sym *= 2
+		if against {
+			sym++
 		}
 	}
-	c.w.put(sign|uint64(m&(1<<uint(n-1)-1))<<1, uint(n))
+	if c.stat != nil {
+		c.stat.symbols[ctx][sym]++
+	}
+	code := c.tab.books[c.tab.bookOf[ctx]].codes[sym]
+	if code == 0 {
+		code, sym = c.tab.books[c.tab.bookOf[ctx]].codes[symEscape], symEscape
+	}
+	n := uint(code & 15)
+	if sym != symEscape {
+		c.w.put(uint64(code>>4)|uint64(m&(1<<uint(extra)-1))<<n, n+uint(extra))
+		return
+	}
+	k := uint(bits.Len32(m))
+	sign := uint64(0)
+	if d < 0 {
+		sign = 1
+	}
+	c.w.put(uint64(code>>4)|sign<<n|uint64(k-1)<<(n+1), n+6)
+	c.w.put(uint64(m&(1<<(k-1)-1)), k-1)
 }
 
 // value is the inverse of coder.value.
-func (d *decoder) value(g *guess, b before) int32 {
-	if d.flag(g.ctx + slotZero + int(b)) {
+func (d *decoder) value(ctx int, back bool) int32 {
+	if d.flag(ctxZero + ctx) {
 		return 0
 	}
-	n := max(g.class, 1)
-	if centre := n; d.flag(g.ctx + slotCentre) {
-		n++
-		for ; n < 32 && d.flag(g.ctx+slotUp+min(n-centre-1, slotsEachSide-1)); n++ {
+	sym := d.symbol(&d.tab.books[d.tab.bookOf[ctx]])
+	if sym == symEscape {
+		v := d.Read(6)
+		k := int(v>>1) + 1
+		m := uint32(1)<<uint(k-1) | uint32(d.Read(k-1))
+		if v&1 != 0 {
+			m = -m
 		}
-	} else {
-		for ; n > 1 && d.flag(g.ctx+slotDown+min(centre-n, slotsEachSide-1)); n-- {
-		}
+		return int32(m)
 	}
-	v := d.Read(n)
-	m := uint32(v>>1) | 1<<uint(n-1)
-	if v&1 != 0 {
+	m := uint32(sym/2) + 1
+	if m > directSymbols {
+		at := int(m) - 1 - directSymbols
+		extra := at/2 + 2
+		m = uint32(2+at&1)<<uint(extra) | uint32(d.Read(extra))
+	}
+	if (sym&1 != 0) != back {
 		m = -m
 	}
 	return int32(m)
 }
 
-// costTable is the cost of each flag, for budgets.
-func costTable(p *probabilities) *[contexts][2]uint32 {
-	t := new([contexts][2]uint32)
-	for i, v := range p {
-		t[i] = [2]uint32{flagCost(uint32(v)), flagCost(probOne - uint32(v))}
+// symbol reads a Huffman code.
+func (d *decoder) symbol(b *book) int {
+	e := b.decode[load(d.b, d.pos)&(1<<maxCode-1)]
+	n := int(e & 15)
+	if d.pos+n > len(d.b)*8 || n == 0 {
+		d.bad = true
+		d.pos = len(d.b) * 8
+		return 0
 	}
-	return t
+	d.pos += n
+	return int(e >> 4)
 }

@@ -20,6 +20,10 @@ func (s *Schema) PackRefs(src unsafe.Pointer, refs Refs, dst []byte) []byte {
 	w.Reset(dst)
 	for i := range s.leaves {
 		l := &s.leaves[i]
+		if l.op == opQuat {
+			l.packQuat(src, &w)
+			continue
+		}
 		var v uint64
 		switch {
 		case l.stepped():
@@ -66,7 +70,9 @@ func (s *Schema) UnpackRefs(b []byte, refs Refs, dst unsafe.Pointer) error {
 	var r BitReader
 	r.Reset(b)
 	for i := range s.leaves {
-		if l := &s.leaves[i]; !l.unpack(r.Read(l.bits), refs, dst) {
+		if l := &s.leaves[i]; l.op == opQuat {
+			l.unpackQuat(&r, dst)
+		} else if !l.unpack(r.Read(l.bits), refs, dst) {
 			return malformed("packed " + s.name + "." + s.fields[i].Name)
 		}
 	}

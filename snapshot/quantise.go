@@ -14,6 +14,14 @@ func (s *Schema) Quantise(src unsafe.Pointer, g Grid, refs Refs, dst []int32) {
 	for i := range s.leaves {
 		l := &s.leaves[i]
 		switch {
+		case l.op == opQuat:
+			var own [quatWords]int32
+			l.quantiseQuat(src, own[:])
+			if g == GridPublic {
+				l.publicQuat(own[:], dst[l.word:])
+			} else {
+				copy(dst[l.word:], own[:])
+			}
 		case l.op >= opStep32 && l.op <= opAngle64:
 			// By way of the simulation grid, so that both ends of a word agree.
 			w := l.index(l.loadFloat(src), GridSim)
@@ -80,6 +88,8 @@ func (l *leaf) restore(src []int32, g Grid, refs Refs, dst unsafe.Pointer) {
 		*(*uint32)(unsafe.Add(dst, l.offset)) = uint32(src[l.word])
 	case l.op == opFloat64:
 		*(*uint64)(unsafe.Add(dst, l.offset)) = l.wide64(src)
+	case l.op == opQuat:
+		l.restoreQuat(src[l.word:], g, dst)
 	default:
 		var e uint64
 		if src[l.word] != 0 && refs != nil {
@@ -111,6 +121,10 @@ func (s *Schema) Snap(p unsafe.Pointer) {
 	for i := range s.leaves {
 		l := &s.leaves[i]
 		switch {
+		case l.op == opQuat:
+			var w [quatWords]int32
+			l.quantiseQuat(p, w[:])
+			l.restoreQuat(w[:], GridSim, p)
 		case l.stepped():
 			l.storeFloat(p, l.value(l.index(l.loadFloat(p), GridSim), GridSim))
 		case l.op <= opUint64:
@@ -140,6 +154,11 @@ func (s *Schema) publish(own, pub []int32) {
 			if l.wide {
 				pub[l.word+1] = 0
 			}
+			if l.op == opQuat {
+				copy(pub[l.word:], []int32{identity, 0, 0, 0})
+			}
+		case l.op == opQuat:
+			l.publicQuat(own[l.word:], pub[l.word:])
 		case l.stepped():
 			pub[l.word] = l.public(own[l.word])
 		}
@@ -152,7 +171,7 @@ func (s *Schema) FirstDifference(a, b []int32) int {
 	a, b = a[:s.words], b[:s.words]
 	for i := range s.leaves {
 		l := &s.leaves[i]
-		if a[l.word] == b[l.word] && (!l.wide || a[l.word+1] == b[l.word+1]) {
+		if a[l.word] == b[l.word] && (!l.wide || a[l.word+1] == b[l.word+1]) && (l.op != opQuat || [4]int32(a[l.word:]) == [4]int32(b[l.word:])) {
 			continue
 		}
 		if l.tol == 0 || l.distance(a, b) > l.tol {

@@ -31,7 +31,7 @@ func (e *rangeEncoder) reset(out []byte) {
 
 // encode codes flags, each a context and a bit. A probability is that of a 0, of
 // 4096.
-func (e *rangeEncoder) encode(syms []uint16, probs *probabilities) {
+func (e *rangeEncoder) encode(syms []uint16, probs *[contexts]uint16) {
 	low, width := e.low, e.width
 	for _, sym := range syms {
 		bound := (width >> probBits) * uint32(probs[sym>>1])

@@ -63,7 +63,7 @@ func (r *Receiver) split(b []byte) (Tick, error) {
 	if k <= 0 || n > uint64(len(b)-k) {
 		return 0, malformed("length of the flags")
 	}
-	r.in.probs = r.reg.probs
+	r.in.tab, r.in.scale = r.reg.tab, &r.scale
 	r.in.rc.reset(b[k : k+int(n)])
 	r.in.Reset(b[k+int(n):])
 	return t, nil
@@ -95,7 +95,7 @@ func (r *Receiver) parse(t Tick) error {
 			r.usual[2] = uint32(in.Read(6))
 		}
 	}
-	if t == 0 || in.bad || r.usual[0] > maxBack || (r.newest != 0 && t-r.newest > 1<<30 && r.newest-t > 1<<30) {
+	if t == 0 || in.bad || r.usual[0] > maxBack || (r.usual[2] != 0 && r.usual[0] >= 64) || (r.newest != 0 && t-r.newest > 1<<30 && r.newest-t > 1<<30) {
 		return malformed("header")
 	}
 	if err := r.parseGone(t); err != nil {
@@ -156,35 +156,79 @@ func (r *Receiver) parseGone(t Tick) error {
 }
 
 func (r *Receiver) parseRecords(t Tick) error {
-	at := WireID(0)
-	var load spawnLoad
+	load := spawnLoad{most: r.cfg.Spawns}
+	if r.usual[2] != 0 {
+		r.scale.set(r.reg.tab, r.usual)
+		if r.in.flag(ctxExpecting) {
+			if err := r.parseExpected(t, &load); err != nil {
+				return err
+			}
+		}
+	}
+	at, listed := WireID(0), len(r.records)
 	for r.in.flag(ctxMore) {
 		w, ok := r.next(at)
 		if !ok || !r.page(w, at) {
 			return malformed("wire id")
 		}
-		slot := r.slot(w)
-		rec := record{wire: w, full: r.in.flag(ctxFull)}
-		var err error
-		if rec.full {
-			err = r.parseFull(&rec, slot, t)
-			fresh := slot == nil || slot.ghost == nil || slot.ghost.Born != rec.born
-			if !load.add(&candidate{spawn: fresh, words: rec.upto - rec.from}) {
-				return malformed("too many spawns")
-			}
-		} else {
-			err = r.parseDelta(&rec, slot, t)
-		}
-		if err != nil {
+		if err := r.parseRecord(w, r.slot(w), t, &load); err != nil {
 			return err
 		}
-		if r.in.bad {
-			return malformed("record")
-		}
-		r.records = append(r.records, rec)
 		at = w
 	}
+	if listed == 0 || listed == len(r.records) {
+		return nil
+	}
+	slices.SortFunc(r.records, func(a, b record) int { return int(a.wire) - int(b.wire) })
+	for i := range r.records[1:] {
+		if r.records[i].wire == r.records[i+1].wire {
+			return malformed("two records of one entity")
+		}
+	}
 	return nil
+}
+
+func (r *Receiver) parseRecord(w WireID, slot *wireSlot, t Tick, load *spawnLoad) (err error) {
+	rec := record{wire: w}
+	switch {
+	case r.in.flag(ctxPlain):
+		err = r.parsePlain(&rec, slot, t)
+	case r.in.flag(ctxFull):
+		rec.full = true
+		err = r.parseFull(&rec, slot, t)
+		fresh := slot == nil || slot.ghost == nil || slot.ghost.Born != rec.born
+		if err == nil && !load.add(&candidate{spawn: fresh, words: rec.upto - rec.from}) {
+			err = malformed("too many spawns")
+		}
+	default:
+		err = r.parseDelta(&rec, slot, t)
+	}
+	if err == nil && r.in.bad {
+		err = malformed("record")
+	}
+	if err == nil {
+		r.records = append(r.records, rec)
+	}
+	return err
+}
+
+// parsePlain reads a record against the three usual baselines.
+func (r *Receiver) parsePlain(rec *record, slot *wireSlot, t Tick) error {
+	if r.usual[2] == 0 || r.usual[0] >= t || slot == nil || slot.ghost == nil {
+		return ErrBaseline
+	}
+	g := slot.ghost
+	i := g.upTo(t - r.usual[0])
+	if i < 0 {
+		return ErrBaseline
+	}
+	v := &g.vers[i]
+	b := baselines{n: 1, words: [3][]int32{g.lane(i)}}
+	if !r.history(g, v, t, &b) {
+		return ErrBaseline
+	}
+	rec.kind, rec.born, rec.mine, rec.owner, rec.mask = g.Kind, g.Born, v.mine, v.owner, v.mask
+	return r.parseBody(rec, v.mask, &b)
 }
 
 func (r *Receiver) parseFull(rec *record, slot *wireSlot, t Tick) error {
@@ -269,16 +313,17 @@ func (r *Receiver) parseDelta(rec *record, slot *wireSlot, t Tick) error {
 
 // history finds the two older usual baselines.
 func (r *Receiver) history(g *Ghost, v *ghostVersion, t Tick, b *baselines) bool {
-	d := r.usual
-	for i, at := range [2]uint32{d[0] + d[1], d[0] + d[1] + d[2]} {
-		k := g.exact(t - at)
+	t -= r.usual[0]
+	for i := 1; i < 3; i++ {
+		t -= r.usual[i]
+		k := g.upTo(t)
 		if k < 0 || g.vers[k].mask != v.mask || g.vers[k].mine != v.mine {
 			return false
 		}
-		b.words[i+1] = g.lane(k)
+		b.words[i] = g.lane(k)
 	}
-	b.n, b.d1, b.d2, b.d3 = 3, int64(d[0]), int64(d[0]+d[1]), int64(d[0]+d[1]+d[2])
-	return v.tick == t-d[0]
+	b.n = 3
+	return true
 }
 
 func (r *Receiver) parseMask(rec *record, usual uint64) bool {
@@ -306,11 +351,8 @@ func (r *Receiver) parseBody(rec *record, baseMask uint64, base *baselines) erro
 		copy(to, b.words[0])
 		off += c.words
 		if len(c.codes[a]) > 0 && r.in.flag(b.componentContext(c.codes[a])) {
-			past := noneBefore
-			for j := range c.codes[a] {
-				if !r.parseWord(&c.codes[a][j], &b, &past, to) {
-					return malformed("value of " + c.name)
-				}
+			if !r.parseUnits(c, a, &b, to) {
+				return malformed("value of " + c.name)
 			}
 		}
 		if r.in.bad {
@@ -320,18 +362,94 @@ func (r *Receiver) parseBody(rec *record, baseMask uint64, base *baselines) erro
 	return nil
 }
 
-func (r *Receiver) parseWord(k *wordCode, b *baselines, past *before, to []int32) (ok bool) {
-	if k.kind == wordRef {
-		if r.in.flag(ctxRef) {
-			to[k.word] = int32(r.in.Read(16))
+// parseUnits reads what became of a component's units.
+func (r *Receiver) parseUnits(c *Schema, a audience, b *baselines, to []int32) (ok bool) {
+	past := unsurprised
+	for i := range c.units[a] {
+		u := &c.units[a][i]
+		codes := c.codes[a][u.from : u.from+u.n]
+		switch u.sort {
+		case sortScalar:
+			past, ok = r.in.scalar(&codes[0], b, to, past)
+		case sortVector:
+			past, ok = r.in.vector(codes, b, to, past)
+		case sortRotation:
+			past, ok = r.in.rotation(codes, b, to, past)
+		default:
+			if ok = true; r.in.flag(ctxRef) {
+				to[codes[0].word] = int32(r.in.Read(16))
+			}
 		}
-		return true
+		if !ok {
+			return false
+		}
 	}
-	g := k.predict(b)
-	d := r.in.value(&g, *past)
-	*past = past.then(d)
-	to[k.word], ok = k.apply(g.value, d)
-	return ok
+	return true
+}
+
+func (d *decoder) scalar(k *wordCode, b *baselines, to []int32, past surprise) (surprise, bool) {
+	if k.bit() {
+		if !d.flag(ctxZero + k.bitContext(b, past)) {
+			to[k.word] = 1 - b.words[0][k.word]
+		}
+		return past, true
+	}
+	g := k.predict(b, d.scale)
+	return d.word(k, sortScalar, &g, to, past)
+}
+
+func (d *decoder) word(k *wordCode, sort int, g *guess, to []int32, past surprise) (surprise, bool) {
+	v := d.value(valueContext(sort, g.row, past), g.back)
+	var ok bool
+	to[k.word], ok = k.apply(g.value, v)
+	return past.then(g.class, v), ok
+}
+
+func (d *decoder) vector(codes []wordCode, b *baselines, to []int32, past surprise) (surprise, bool) {
+	if !d.flag(unitContext(sortVector, codes, b, past)) {
+		return past.then(0, 0), true
+	}
+	var gs [maxVector]guess
+	predictVector(codes, b, d.scale, gs[:])
+	for i := range codes {
+		var ok bool
+		if past, ok = d.word(&codes[i], sortVector, &gs[i], to, past); !ok {
+			return past, false
+		}
+	}
+	return past, true
+}
+
+func (d *decoder) rotation(codes []wordCode, b *baselines, to []int32, past surprise) (surprise, bool) {
+	if !d.flag(unitContext(sortRotation, codes, b, past)) {
+		return past.then(0, 0), true
+	}
+	r := predictRotation(codes[0].word, codes[1].size, b, d.scale)
+	rank := 0
+	if d.flag(ctxRank + r.margin*rankClasses + r.column) {
+		rank = 1
+		if d.flag(ctxRanks + r.margin) {
+			rank = 2
+			if d.flag(ctxRanks + 12 + r.margin) {
+				rank = 3
+			}
+		}
+	}
+	top := int(r.order[rank])
+	to[codes[0].word] = int32(top)
+	at := 0
+	for i := 1; i < quatWords; i++ {
+		if at == top {
+			at++
+		}
+		g := r.guess(at, top, &codes[i])
+		var ok bool
+		if past, ok = d.word(&codes[i], sortRotation, &g, to, past); !ok {
+			return past, false
+		}
+		at++
+	}
+	return past, true
 }
 
 func (r *Receiver) parseSpans() error {

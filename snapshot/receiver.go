@@ -16,6 +16,9 @@ type ReceiverConfig struct {
 	// the greatest [SenderConfig].Window that is understood. It is rounded up to a
 	// power of two; 0 means 64.
 	History int
+	// Spawns is the greatest number of entities that one snapshot may show for the
+	// first time, 0 meaning 96. More makes a forged snapshot allocate more.
+	Spawns int
 }
 
 // ReceiverCounters counts what a [Receiver] read.
@@ -34,6 +37,7 @@ type ReceiverCounters struct {
 // entity, tick by tick.
 type Receiver struct {
 	reg      *Registry
+	cfg      ReceiverConfig
 	versions int
 	ring     []receivedTick
 	pages    [1024]*[pageSlots]wireSlot
@@ -52,6 +56,7 @@ type Receiver struct {
 	complete bool
 	ownWhole bool
 	usual    [3]uint32
+	scale    scales
 }
 
 type receivedTick struct {
@@ -59,6 +64,7 @@ type receivedTick struct {
 	complete bool
 	own      bool
 	late     []span // wire ids of what was postponed
+	list     sentList
 }
 
 // wireSlot is what is known of a wire id.
@@ -118,7 +124,7 @@ func NewReceiver(r *Registry, cfg ReceiverConfig) *Receiver {
 	h = 1 << bits.Len(uint(h-1))
 	// Twice as many versions, so that a snapshot overtaken by as many as the window
 	// still finds its baselines.
-	return &Receiver{reg: r, versions: 2 * h, ring: make([]receivedTick, h)}
+	return &Receiver{reg: r, cfg: cfg, versions: 2 * h, ring: make([]receivedTick, h)}
 }
 
 // Newest is the newest tick read, and false before the first.

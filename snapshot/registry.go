@@ -21,8 +21,7 @@ type Registry struct {
 	kinds  []kind
 	names  map[string]bool
 	frozen bool
-	probs  *probabilities
-	costs  *[contexts][2]uint32
+	tab    *tables
 }
 
 // kind is a sort of entity; its defaults are the baselines of entities never acked.
@@ -35,8 +34,7 @@ type kind struct {
 
 // NewRegistry returns an empty registry.
 func NewRegistry() *Registry {
-	p := builtin()
-	return &Registry{names: map[string]bool{}, probs: p, costs: costTable(p)}
+	return &Registry{names: map[string]bool{}, tab: builtin()}
 }
 
 // Component registers a component and returns its id, 0 to 63, which is also its
@@ -123,7 +121,7 @@ func (r *Registry) Schema(comp int) *Schema { return r.comps[comp] }
 // the words of its defaults.
 func (r *Registry) Describe() string {
 	var b strings.Builder
-	b.WriteString(r.probs.describe())
+	b.WriteString(r.tab.describe())
 	for _, s := range r.comps {
 		b.WriteString(s.Describe())
 	}

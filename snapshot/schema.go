@@ -48,6 +48,7 @@ type Schema struct {
 	fields    []Field
 	leaves    []leaf
 	codes     [2][]wordCode // per audience: how each word sent is coded
+	units     [2][]unit     // and what of it is predicted together
 	refWords  []int
 	packBits  int
 	zero      [audiences][]int32 // the zero value, brought into range
@@ -60,13 +61,14 @@ type Field struct {
 	Name  string // path within the component, such as "Pos.X" or "Slots[2]"
 	Type  string // Go type
 	Word  int    // index of its first word
-	Words int    // 1, or 2 for 64-bit values
+	Words int    // 1, or 2 for 64-bit values, or 4 for rotations
 
 	Owner   bool // only the owner receives it
 	OneShot bool // an action that is never repeated
 	Lerp    bool // interpolated by Lerp
 	Angle   bool // radians, wrapping
 	Ref     bool // reference to an entity
+	Quat    bool // rotation: the greatest component's index, and the other three
 
 	Min, Max  float64 // range in the field's unit; both 0 where there is none
 	Step, Sim float64 // width of the public and simulation grid; 0 where there is none
@@ -104,13 +106,19 @@ func (s *Schema) Describe() string {
 		if f.Step != 0 {
 			fmt.Fprintf(&b, " step=%g ratio=%d", f.Step, l.ratio)
 		}
+		if f.Quat {
+			fmt.Fprintf(&b, " bits=%d ratio=%d", l.bits, l.ratio)
+		}
+		if l.vec != 0 {
+			fmt.Fprintf(&b, " vec=%d", l.vec)
+		}
 		if f.Tolerance != 0 {
 			fmt.Fprintf(&b, " tol=%g", f.Tolerance)
 		}
 		for _, flag := range []struct {
 			on   bool
 			name string
-		}{{f.Angle, "angle"}, {f.Ref, "ref"}, {f.Owner, "owner"}, {f.OneShot, "oneshot"}, {f.Lerp, "lerp"}} {
+		}{{f.Angle, "angle"}, {f.Ref, "ref"}, {f.Quat, "quat"}, {f.Owner, "owner"}, {f.OneShot, "oneshot"}, {f.Lerp, "lerp"}} {
 			if flag.on {
 				b.WriteString(" " + flag.name)
 			}

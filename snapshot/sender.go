@@ -4,7 +4,7 @@ import "math/bits"
 
 const (
 	restTicks  = 64   // between a removal's delivery and the wire id's next use
-	maxSpawns  = 96   // entities first shown in one snapshot
+	maxSpawns  = 96   // entities first shown in one snapshot, by default
 	maxLeaving = 128  // removals in one snapshot
 	maxFresh   = 2048 // words of them, if they are more than one
 	maxWire    = 65535
@@ -17,6 +17,10 @@ type SenderConfig struct {
 	// old, 0 meaning 64. It must not be more than the viewer's
 	// [ReceiverConfig].History, or its receiver refuses snapshots.
 	Window int
+	// Spawns is the greatest number of entities that one snapshot shows for the
+	// first time, 0 meaning 96; and of their words 21 times as many. It must not be
+	// more than the viewer's [ReceiverConfig].Spawns.
+	Spawns int
 	// Visible says whether the viewer may see an entity, besides
 	// [Sender.SetVisible]; it is asked for every entity in every Append. Nil: all.
 	Visible func(NetID) bool
@@ -47,6 +51,7 @@ type Sender struct {
 	cfg     SenderConfig
 	viewer  uint16
 	view    uint32 // counts SetViewer: what was sent before is no baseline
+	viewed  Tick   // of the last SetViewer
 	shown   []shown
 	bySlot  []slotNote
 	unborn  map[NetID]struct{} // hidden before they were first put
@@ -56,20 +61,25 @@ type Sender struct {
 	removed uint32 // the source's count when last looked
 	closed  bool
 
-	newest   Tick // newest acked tick
-	mapEpoch uint32
-	cands    []candidate
-	leaving  []WireID
-	cursor   WireID // removals go round behind it when there are too many
-	runs     []span
-	code     coder  // the records of all candidates
-	bits     []byte // their bits behind the flags
-	head     coder  // the structure around them
-	rc       rangeEncoder
-	acked    uint64    // bit i: the snapshot of newest−i was delivered
-	usual    [3]uint32 // distances of the usual baselines; 0: none
-	appends  uint32
-	count    SenderCounters
+	newest    Tick // newest acked tick
+	mapEpoch  uint32
+	cands     []candidate
+	leaving   []WireID
+	stuck     bool   // there are more, with removals that do not fit
+	cursor    WireID // removals go round behind it when there are too many
+	runs      []span
+	code      coder  // the records of all candidates
+	bits      []byte // their bits behind the flags
+	head      coder  // the structure around them
+	rc        rangeEncoder
+	acked     uint64    // bit i: the snapshot of newest−i was delivered
+	usual     [3]uint32 // distances of the usual baselines; 0: none
+	scale     scales    // for these
+	lists     [64]sentList
+	expected  []expected
+	expecting bool
+	appends   uint32
+	count     SenderCounters
 }
 
 type wireState uint8
@@ -93,8 +103,11 @@ type shown struct {
 	born   Tick
 	gone   Tick
 	acked  Tick   // newest delivered record
-	older  uint64 // bit i: the record of acked−i was delivered
 	last   Tick   // newest record sent
+	sends  uint64 // bit i: a record was sent in last−i
+	held   uint64 // bit i: and delivered
+	anchor Tick   // newest record before those 64 ticks, 0: none
+	safe   bool   // and it was delivered
 	since  Tick   // first record sent after acked
 	gained uint32
 	told   uint32 // the Append that last carried a record
@@ -110,6 +123,37 @@ type refNotes struct {
 	ver   Tick
 	since Tick // newest change of any
 	list  []refNote
+}
+
+// note remembers that a record was sent.
+func (g *shown) note(t Tick) {
+	if g.sent {
+		d := t - g.last
+		if gone := g.sends >> (64 - min(d, 64)); gone != 0 {
+			i := uint32(bits.TrailingZeros64(gone)) + 64 - min(d, 64)
+			g.anchor, g.safe = g.last-i, g.held>>i&1 != 0
+		}
+		g.sends, g.held = shifted(g.sends, d), shifted(g.held, d)
+	}
+	g.sends |= 1
+	g.last, g.sent = t, true
+}
+
+// holds returns the tick of the newest record at or before t that was sent, and
+// whether the viewer is known to hold it.
+func (g *shown) holds(t Tick) (Tick, bool) {
+	d := uint32(0)
+	if after(g.last, t) {
+		if d = g.last - t; d >= 64 {
+			return 0, false
+		}
+	}
+	m := g.sends >> d
+	if m == 0 {
+		return g.anchor, g.safe
+	}
+	d += uint32(bits.TrailingZeros64(m))
+	return g.last - d, g.held>>d&1 != 0
 }
 
 // pending tells whether a reference changed since the newest delivered record.
@@ -140,7 +184,8 @@ func (s *Source) NewSender(viewer uint16, cfg SenderConfig) *Sender {
 		cfg.Window = 64
 	}
 	to := &Sender{src: s, cfg: cfg, viewer: viewer, shown: make([]shown, 1), unborn: map[NetID]struct{}{}}
-	to.code.costs, to.head.costs = s.reg.costs, s.reg.costs
+	to.code.tab, to.head.tab = s.reg.tab, s.reg.tab
+	to.code.scale, to.code.stat = &to.scale, cfg.Statistics
 	return to
 }
 
@@ -155,8 +200,9 @@ func (s *Sender) SetViewer(viewer uint16) {
 	}
 	s.viewer = viewer
 	s.view++
+	s.viewed = s.src.tick
 	for w := range s.shown {
-		s.shown[w].acks, s.shown[w].older = false, 0
+		s.shown[w].acks, s.shown[w].held, s.shown[w].safe = false, 0, false
 	}
 }
 

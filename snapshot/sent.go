@@ -42,15 +42,12 @@ func (s *Sender) Delivered(rec *Sent) {
 				s.rest = append(s.rest, resting{it.wire, s.src.tick, s.appends})
 			}
 		case rec.view == s.view && g.acks && !after(rec.tick, g.acked):
-			g.older |= bitAt(g.acked - rec.tick)
+			g.hold(rec.tick)
 		case rec.view == s.view:
 			if !g.acks && g.state == wireLive {
 				s.mapEpoch++
 			}
-			if g.acks {
-				g.older = shifted(g.older, rec.tick-g.acked)
-			}
-			g.older |= 1
+			g.hold(rec.tick)
 			g.acks, g.acked = true, rec.tick
 			g.since = rec.tick + 1
 		}
@@ -63,6 +60,12 @@ func (s *Sender) Delivered(rec *Sent) {
 	default:
 		s.acked |= bitAt(s.newest - rec.tick)
 	}
+}
+
+// hold notes that the record of a tick was delivered.
+func (g *shown) hold(t Tick) {
+	g.held |= bitAt(g.last - t)
+	g.safe = g.safe || t == g.anchor
 }
 
 func bitAt(d uint32) uint64 {

@@ -201,10 +201,12 @@ func (s *Source) push(e *entity, owner uint16, mask uint64, n int) {
 
 // differ compares the words of equal masks, references apart: what they mean to a
 // viewer is the sender's business.
-func (s *Source) differ(mask uint64, a, b []int32) bool {
+func (s *Source) differ(mask uint64, a, b []int32) bool { return s.reg.differ(mask, a, b) }
+
+func (r *Registry) differ(mask uint64, a, b []int32) bool {
 	off := 0
 	for m := mask; m != 0; m &= m - 1 {
-		c := s.reg.comps[bits.TrailingZeros64(m)]
+		c := r.comps[bits.TrailingZeros64(m)]
 		if c.differ(a[off:off+c.words], b[off:off+c.words]) {
 			return true
 		}

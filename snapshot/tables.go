@@ -6,53 +6,107 @@ import (
 	"hash/fnv"
 )
 
-// Statistics counts the flags that senders code, to learn tables from a recorded
-// match: give it to [SenderConfig].Statistics, play, and take [Statistics.Tables].
-// The zero value is empty. It belongs to one goroutine.
-type Statistics struct {
-	n [contexts][2]uint64
+// tables are what both ends know of values before any is sent. They never change.
+type tables struct {
+	probs   [contexts]uint16 // how likely a 0 is, of 4096
+	weights [sorts][motionRows]weights
+	bookOf  [valueContexts]uint8
+	books   []book
+	costs   [contexts][2]uint16
+	hash    uint64
 }
 
-// Tables are the probabilities that code most cheaply what was counted, as bytes
-// for [Registry.UseTables]. What was seen seldom stays near the built-in tables.
-func (s *Statistics) Tables() []byte {
-	prior := builtin()
+// weights say how far a motion goes on, in 1/4096: velocity and acceleration.
+type weights [2]int16
+
+const (
+	tablesVersion = 2
+	weightOne     = 4096
+	packedBook    = (symbols + 1) / 2
+	fixedTables   = 1 + 2*contexts + 4*sorts*motionRows + valueContexts + 1
+)
+
+// bytes is the inverse of parseTables.
+func (t *tables) bytes() []byte {
 	b := []byte{tablesVersion}
-	for i, n := range s.n {
-		const weight = 24
-		p := (float64(n[0]) + weight*float64(prior[i])/probOne) / (float64(n[0]+n[1]) + weight)
-		b = binary.LittleEndian.AppendUint16(b, uint16(min(max(p*probOne+0.5, 4), probOne-4)))
+	for _, p := range t.probs {
+		b = binary.LittleEndian.AppendUint16(b, p)
+	}
+	for s := range t.weights {
+		for _, w := range t.weights[s] {
+			b = binary.LittleEndian.AppendUint16(b, uint16(w[0]))
+			b = binary.LittleEndian.AppendUint16(b, uint16(w[1]))
+		}
+	}
+	b = append(b, t.bookOf[:]...)
+	b = append(b, byte(len(t.books)))
+	for i := range t.books {
+		var packed [packedBook]byte
+		for s, n := range t.books[i].lengths {
+			packed[s/2] |= n << (4 * uint(s&1))
+		}
+		b = append(b, packed[:]...)
 	}
 	return b
 }
 
-const tablesVersion = 1
+func parseTables(b []byte) (*tables, error) {
+	if len(b) < fixedTables || b[0] != tablesVersion || len(b) != fixedTables+int(b[fixedTables-1])*packedBook {
+		return nil, fmt.Errorf("snapshot: %d bytes are no tables of version %d: learn them again with this version", len(b), tablesVersion)
+	}
+	t := &tables{}
+	h := fnv.New64a()
+	_, _ = h.Write(b)
+	t.hash = h.Sum64()
+	b = b[1:]
+	for i := range t.probs {
+		p := binary.LittleEndian.Uint16(b)
+		if p == 0 || p >= probOne {
+			return nil, fmt.Errorf("snapshot: table entry %d is %d: it must lie between 1 and %d", i, p, probOne-1)
+		}
+		t.probs[i] = p
+		t.costs[i] = [2]uint16{uint16(flagCost(uint32(p))), uint16(flagCost(probOne - uint32(p)))}
+		b = b[2:]
+	}
+	for s := range t.weights {
+		for r := range t.weights[s] {
+			t.weights[s][r] = weights{int16(binary.LittleEndian.Uint16(b)), int16(binary.LittleEndian.Uint16(b[2:]))}
+			b = b[4:]
+		}
+	}
+	copy(t.bookOf[:], b)
+	t.books = make([]book, b[valueContexts])
+	for i, k := range t.bookOf {
+		if int(k) >= len(t.books) {
+			return nil, fmt.Errorf("snapshot: value context %d has code %d of %d", i, k, len(t.books))
+		}
+	}
+	b = b[valueContexts+1:]
+	for i := range t.books {
+		for s := range t.books[i].lengths {
+			t.books[i].lengths[s] = b[s/2] >> (4 * uint(s&1)) & 15
+		}
+		if !t.books[i].build() {
+			return nil, fmt.Errorf("snapshot: code %d of the tables is not complete", i)
+		}
+		b = b[packedBook:]
+	}
+	return t, nil
+}
 
-// UseTables makes the registry code flags with tables that [Statistics] learned,
-// instead of the built-in ones. Both ends need the same: Describe tells them apart.
+// UseTables makes the registry code with tables that [Statistics] learned, instead
+// of the built-in ones. Both ends need the same: Describe tells them apart.
 func (r *Registry) UseTables(b []byte) error {
 	if r.frozen {
 		return ErrFrozen
 	}
-	if len(b) != 1+2*contexts || b[0] != tablesVersion {
-		return fmt.Errorf("snapshot: %d bytes are no tables of version %d: learn them again with this version", len(b), tablesVersion)
+	t, err := parseTables(b)
+	if err != nil {
+		return err
 	}
-	p := new(probabilities)
-	for i := range p {
-		p[i] = binary.LittleEndian.Uint16(b[1+2*i:])
-		if p[i] == 0 || p[i] >= probOne {
-			return fmt.Errorf("snapshot: table entry %d is %d: it must lie between 1 and %d", i, p[i], probOne-1)
-		}
-	}
-	r.probs, r.costs = p, costTable(p)
+	r.tab = t
 	return nil
 }
 
 // describe names the tables by a hash.
-func (p *probabilities) describe() string {
-	h := fnv.New64a()
-	for _, v := range p {
-		_, _ = h.Write([]byte{byte(v), byte(v >> 8)})
-	}
-	return fmt.Sprintf("tables %d %016x\n", tablesVersion, h.Sum64())
-}
+func (t *tables) describe() string { return fmt.Sprintf("tables %d %016x\n", tablesVersion, t.hash) }

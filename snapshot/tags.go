@@ -12,11 +12,12 @@ type tag struct {
 	min, max, step, sim, tol                 float64
 	hasMin, hasMax, hasStep, hasSim, hasBits bool
 	bits                                     int
-	angle, owner, oneshot, lerp, snap, skip  bool
+	angle, quat, vec                         bool
+	owner, oneshot, lerp, snap, skip         bool
 }
 
 func (t *tag) numeric() bool {
-	return t.hasMin || t.hasMax || t.hasStep || t.hasSim || t.hasBits || t.angle || t.tol != 0
+	return t.hasMin || t.hasMax || t.hasStep || t.hasSim || t.hasBits || t.angle || t.quat || t.vec || t.tol != 0
 }
 
 // parseTag reads a tag; the error is a problem and a fix.
@@ -37,7 +38,7 @@ func parseTag(s string) (t tag, problem, fix string) {
 }
 
 func (t *tag) item(key, value string, hasValue bool) (problem, fix string) {
-	flags := map[string]*bool{"angle": &t.angle, "owner": &t.owner, "oneshot": &t.oneshot, "lerp": &t.lerp, "snap": &t.snap, "-": &t.skip}
+	flags := map[string]*bool{"angle": &t.angle, "quat": &t.quat, "vec": &t.vec, "owner": &t.owner, "oneshot": &t.oneshot, "lerp": &t.lerp, "snap": &t.snap, "-": &t.skip}
 	if f := flags[key]; f != nil {
 		if hasValue {
 			return fmt.Sprintf("%s takes no value", key), "write `" + key + "` alone"
@@ -51,7 +52,7 @@ func (t *tag) item(key, value string, hasValue bool) (problem, fix string) {
 	}{"min": {&t.min, &t.hasMin}, "max": {&t.max, &t.hasMax}, "step": {&t.step, &t.hasStep}, "sim": {&t.sim, &t.hasSim}, "tol": {&t.tol, new(bool)}, "bits": {new(float64), &t.hasBits}}
 	n, ok := numbers[key]
 	if !ok {
-		return fmt.Sprintf("unknown item %q", key), "use min, max, step, sim, angle, bits, owner, oneshot, tol, lerp, snap or -"
+		return fmt.Sprintf("unknown item %q", key), "use min, max, step, sim, angle, bits, quat, vec, owner, oneshot, tol, lerp, snap or -"
 	}
 	v, err := strconv.ParseFloat(value, 64)
 	if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
@@ -75,6 +76,22 @@ func (t *tag) item(key, value string, hasValue bool) (problem, fix string) {
 		if float64(t.bits) != v || t.bits < 2 || t.bits > maxAngleBits {
 			return "bits=" + value + " is out of range", fmt.Sprintf("use a whole number from 2 to %d", maxAngleBits)
 		}
+	}
+	return "", ""
+}
+
+// inherit gives a member of a vector what the vector's tag says of all.
+func (t *tag) inherit(outer *tag) (problem, fix string) {
+	if t.numeric() {
+		return "is part of a vector", "give the range once, at the vector"
+	}
+	keep := *t
+	*t = *outer
+	t.vec, t.skip = false, keep.skip
+	t.owner = keep.owner || outer.owner
+	t.oneshot = keep.oneshot || outer.oneshot
+	if keep.lerp || keep.snap {
+		t.lerp, t.snap = keep.lerp, keep.snap
 	}
 	return "", ""
 }

@@ -21,9 +21,20 @@ type wordCode struct {
 	size   int   // bits of the greatest code that is sensible
 }
 
+// unit is what is predicted together: a word, a vector, or a rotation.
+type unit struct {
+	sort    int
+	from, n int // its word codes
+	vec     int // number of the vector
+}
+
+const maxVector = 8 // words
+
 func (l *leaf) wordCodes(to []wordCode, g Grid) []wordCode {
 	c := wordCode{word: l.word, lo: 1, hi: 0, size: 32}
 	switch {
+	case l.op == opQuat:
+		return l.quatCodes(to, g)
 	case l.op == opRef:
 		c.kind = wordRef
 	case l.op == opFloat32:

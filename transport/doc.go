@@ -34,8 +34,8 @@
 //   - A datagram arrives whole or not at all. It may be lost, come twice, come late, or come damaged; where
 //     Info.Secure is true it cannot come damaged or forged, where Info.Ordered is true it cannot overtake.
 //   - A PeerID is never used again while the endpoint lives: one kept too long answers ErrNoPeer.
-//   - No call blocks. Queues are bounded: a full receive queue loses its oldest datagram and counts it, a
-//     full send queue answers ErrBacklog.
+//   - No call blocks, but that Close may take a moment to say goodbye. Queues are bounded: a full receive
+//     queue loses its oldest datagram and counts it, a full send queue answers ErrBacklog.
 //   - Recv has one caller at a time. An endpoint over real sockets allows every other method from any
 //     goroutine; one in virtual time (sim) belongs to the goroutine that runs its network.
 package transport

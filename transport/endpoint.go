@@ -92,7 +92,8 @@ type Endpoint interface {
 	Info(p PeerID, out *Info) bool
 
 	// Close drops every peer as Disconnect does and frees all the endpoint holds; its goroutines have ended
-	// when it returns. A second Close does nothing and returns ErrClosed.
+	// when it returns. It may take a fraction of a second, so that a peer hears of it even when datagrams are lost.
+	// A second Close does nothing and returns ErrClosed.
 	Close(c Code, detail string) error
 }
 

@@ -20,6 +20,7 @@ type Bot struct {
 	burst  int     // ticks of the gun it holds
 	weapon uint8
 	last   Command
+	tick   foretick.Tick
 
 	living, moving, changed int // ticks, for the report
 }
@@ -29,11 +30,17 @@ func NewBot(g *Game, seed, number uint64) *Bot {
 	return &Bot{game: g, rand: rand.New(rand.NewPCG(seed, number))}
 }
 
-// Sample is the bot's hand on the pad, once a tick.
+// Sample is the bot's hand on the pad, asked once a picture.
 func (b *Bot) Sample(v foretick.View) Command {
 	if b.quiet {
 		return Command{Aim: b.last.Aim}
 	}
+	if v.Tick == b.tick {
+		held := b.last // another picture of the same tick: the hand has not moved
+		held.Shoot = false
+		return held
+	}
+	b.tick = v.Tick
 	g := b.game
 	me, ok := b.me(v)
 	if !ok {

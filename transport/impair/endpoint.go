@@ -22,6 +22,7 @@ type Endpoint struct {
 	in       *inbox.Inbox
 	flows    map[transport.PeerID]*flow
 	line     line[parcel]
+	dark     time.Duration // until when everything is lost
 	events   [32]transport.Event
 	closed   bool
 }
@@ -92,14 +93,15 @@ func (e *Endpoint) SetLinks(up, down sim.Link) {
 	}
 }
 
-// Blackhole loses everything, either way, for a while from now.
+// Blackhole loses everything, either way, for a while from now: of present peers and of those to come.
 func (e *Endpoint) Blackhole(d time.Duration) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	now := e.line.now()
+	e.dark = now + d
 	for _, f := range e.flows {
-		f.up.Blackhole(now, now+d)
-		f.down.Blackhole(now, now+d)
+		f.up.Blackhole(now, e.dark)
+		f.down.Blackhole(now, e.dark)
 	}
 }
 
@@ -140,6 +142,8 @@ func (e *Endpoint) came(now time.Duration, ev *transport.Event) {
 	f := e.flows[ev.Peer]
 	if f == nil {
 		f = &flow{id: ev.Peer, up: sim.NewPath(e.up, e.seed, 2*e.links), down: sim.NewPath(e.down, e.seed, 2*e.links+1)}
+		f.up.Blackhole(0, e.dark)
+		f.down.Blackhole(0, e.dark)
 		e.links++
 		f.q = e.in.Add(f.id, false)
 		e.flows[ev.Peer] = f

@@ -24,6 +24,7 @@ type Proxy struct {
 	up, down sim.Link
 	routes   map[netip.AddrPort]*route
 	line     line[crossing]
+	dark     time.Duration // until when everything is lost
 	free     [][]byte
 	closed   bool
 }
@@ -91,14 +92,15 @@ func (p *Proxy) SetLinks(up, down sim.Link) {
 	}
 }
 
-// Blackhole loses everything, either way, for a while from now.
+// Blackhole loses everything, either way, for a while from now: of present clients and of those to come.
 func (p *Proxy) Blackhole(d time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	now := p.line.now()
+	p.dark = now + d
 	for _, r := range p.routes {
-		r.up.Blackhole(now, now+d)
-		r.down.Blackhole(now, now+d)
+		r.up.Blackhole(now, p.dark)
+		r.down.Blackhole(now, p.dark)
 	}
 }
 
@@ -228,6 +230,8 @@ func (p *Proxy) route(from netip.AddrPort) *route {
 	}
 	r := &route{client: from, used: p.line.now(), up: sim.NewPath(p.up, p.seed, 2*p.links),
 		down: sim.NewPath(p.down, p.seed, 2*p.links+1)}
+	r.up.Blackhole(0, p.dark)
+	r.down.Blackhole(0, p.dark)
 	if p.bind(r) != nil {
 		return nil
 	}

@@ -1,7 +1,7 @@
 // Package sim is a network in virtual time: seeded, single-threaded, and the same on every machine and run.
 //
-// A [Network] is an event heap and a clock that only [Network.Run] moves. Endpoints made by Listen and Dial
-// implement transport.Endpoint; what drives a match (ticks, frames, faults) is put on the same heap with At,
+// A [Network] is a queue of events and a clock that only [Network.Run] moves. Endpoints made by Listen and Dial
+// implement transport.Endpoint; what drives a match (ticks, frames, faults) is put in the same queue with At,
 // so that a whole match with every fault in it follows from one seed:
 //
 //	net := sim.NewNetwork(7)

@@ -122,7 +122,8 @@ func (e *Endpoint) Send(p transport.PeerID, b []byte) error {
 	s.sent = n.now
 	s.stats.Sent++
 	s.stats.SentBytes += uint64(len(b))
-	f := s.path.Send(n.now, len(b)+headerBytes)
+	var f Fate
+	s.path.decide(&f, n.now, len(b)+headerBytes)
 	for i := range f.Copies {
 		if f.Flip[i] >= 0 {
 			if f.Flip[i] < headerBytes*8 { // a damaged header is a datagram of nobody's
@@ -130,10 +131,11 @@ func (e *Endpoint) Send(p transport.PeerID, b []byte) error {
 			}
 			f.Flip[i] -= headerBytes * 8
 		}
-		buf := s.far.ep.in.Buffer()
-		copy(buf, b)
+		buf := (*buffer)(s.far.ep.in.Buffer())
+		copy(buf[:], b)
 		f.Damage(i, buf[:len(b)])
-		n.push(f.At[i], event{kind: arrival, to: s.far, buf: buf, length: len(b)})
+		ev := n.push(f.At[i], arrival, s.far)
+		ev.buf, ev.length = buf, uint16(len(b))
 	}
 	return nil
 }

@@ -3,16 +3,15 @@ package sim
 import (
 	"time"
 
-	"github.com/foretick/foretick/transport/internal/heap"
+	"github.com/foretick/foretick/transport"
+	"github.com/foretick/foretick/transport/internal/calendar"
 )
 
-// Network is an event heap, a clock, and the endpoints between which datagrams travel. NewNetwork makes one.
+// Network is a queue of events, a clock, and the endpoints between which datagrams travel. NewNetwork makes one.
 type Network struct {
 	seed    uint64
 	now     time.Duration
-	due     heap.Heap[int32] // indices of events
-	events  []event
-	free    []int32
+	due     *calendar.Queue[event]
 	running bool
 	links   uint64 // connections dialled
 	ids     int    // endpoints made
@@ -34,15 +33,17 @@ const (
 )
 
 type event struct {
-	kind   eventKind
-	length int
 	to     *side
-	buf    []byte
-	fn     func()
+	fn     func()  // of a callback
+	buf    *buffer // of an arrival; of the receiver's inbox
+	length uint16
+	kind   eventKind
 }
 
+type buffer [transport.MaxDatagram]byte
+
 // NewNetwork returns an empty network whose clock stands at 0. All chance in it follows from the seed.
-func NewNetwork(seed uint64) *Network { return &Network{seed: seed} }
+func NewNetwork(seed uint64) *Network { return &Network{seed: seed, due: calendar.New[event]()} }
 
 // Now returns the network's clock: the time of the event that runs, or what Run reached.
 func (n *Network) Now() time.Duration { return n.now }
@@ -50,7 +51,7 @@ func (n *Network) Now() time.Duration { return n.now }
 // At calls fn when the clock reaches t; when t is past, as soon as Run goes on. Of events at one time, the one
 // that was put in first runs first.
 func (n *Network) At(t time.Duration, fn func()) {
-	n.push(t, event{kind: callback, fn: fn})
+	n.push(t, callback, nil).fn = fn
 }
 
 // Next returns the time of the next event; ok is false when none is left.
@@ -63,20 +64,17 @@ func (n *Network) Next() (t time.Duration, ok bool) {
 // when called from a callback.
 func (n *Network) Run(until time.Duration) {
 	if n.running {
-		panic("sim: Network.Run called from a callback; put what shall follow on the heap with At")
+		panic("sim: Network.Run called from a callback; put what shall follow in the queue with At")
 	}
 	n.running = true
 	defer func() { n.running = false }()
+	var ev event
 	for {
-		at, ok := n.due.Next()
-		if !ok || at > until {
+		at, ok := n.due.Pop(until, &ev)
+		if !ok {
 			break
 		}
-		_, i := n.due.Pop()
-		ev := n.events[i]
-		n.events[i] = event{}
-		n.free = append(n.free, i)
-		n.now = max(n.now, at)
+		n.now = at
 		n.process(&ev)
 	}
 	n.now = max(n.now, until)
@@ -86,17 +84,11 @@ func (n *Network) Run(until time.Duration) {
 // whom, as Endpoint.ID numbers them. b is valid during the call. nil ends it.
 func (n *Network) Trace(fn func(now time.Duration, from, to int, b []byte)) { n.trace = fn }
 
-func (n *Network) push(at time.Duration, ev event) {
-	var i int32
-	if k := len(n.free); k > 0 {
-		i = n.free[k-1]
-		n.free = n.free[:k-1]
-		n.events[i] = ev
-	} else {
-		i = int32(len(n.events))
-		n.events = append(n.events, ev)
-	}
-	n.due.Push(max(at, n.now), i)
+// push adds an event, of which the caller fills in the rest.
+func (n *Network) push(at time.Duration, kind eventKind, to *side) *event {
+	ev := n.due.Push(max(at, n.now))
+	ev.kind, ev.to = kind, to
+	return ev
 }
 
 func (n *Network) process(ev *event) {
@@ -104,7 +96,7 @@ func (n *Network) process(ev *event) {
 	case callback:
 		ev.fn()
 	case arrival:
-		ev.to.arrived(ev.buf, ev.length)
+		ev.to.arrived(ev.buf[:], int(ev.length))
 	case hello:
 		ev.to.greeted()
 	case accept:

@@ -127,6 +127,12 @@ func (p *Path) Blackhole(from, until time.Duration) { p.darkFrom, p.darkUntil = 
 // Send decides what becomes of a datagram of size bytes that is sent now. Times must not decrease from call to
 // call.
 func (p *Path) Send(now time.Duration, size int) (f Fate) {
+	p.decide(&f, now, size)
+	return f
+}
+
+// decide is Send; f is zero.
+func (p *Path) decide(f *Fate, now time.Duration, size int) {
 	l := &p.link
 	p.stats.Sent++
 	// Always the same number of draws, whatever becomes of the datagram.
@@ -134,7 +140,7 @@ func (p *Path) Send(now time.Duration, size int) (f Fate) {
 	lost := p.burst(u0 & (1<<32 - 1))
 	if now >= p.darkFrom && now < p.darkUntil || p.out(now) {
 		p.stats.Dark++
-		return f
+		return
 	}
 	leaves := now
 	if l.Bandwidth > 0 {
@@ -145,14 +151,14 @@ func (p *Path) Send(now time.Duration, size int) (f Fate) {
 		start := max(now, p.idle)
 		if start-now > queue {
 			p.stats.Overrun++
-			return f
+			return
 		}
 		p.idle = start + time.Duration(int64(size+HeaderBytes)*8*int64(time.Second)/int64(l.Bandwidth))
 		leaves = p.idle
 	}
 	if lost {
 		p.stats.Lost++
-		return f
+		return
 	}
 	f.Copies = 1
 	f.Flip[0], f.Flip[1] = -1, -1
@@ -181,7 +187,6 @@ func (p *Path) Send(now time.Duration, size int) (f Fate) {
 		}
 		f.Flip[which] = int64((u3 >> 32 & (1<<31 - 1)) * (uint64(size) * 8) >> 31)
 	}
-	return f
 }
 
 // arrive returns when a datagram that leaves the bottleneck is there.

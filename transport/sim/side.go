@@ -56,7 +56,7 @@ func (s *side) control(kind eventKind) {
 	f := s.path.Send(n.now, size)
 	for i := range f.Copies {
 		if f.Flip[i] < 0 {
-			n.push(f.At[i], event{kind: kind, to: s.far})
+			n.push(f.At[i], kind, s.far)
 		}
 	}
 }
@@ -65,7 +65,7 @@ func (s *side) control(kind eventKind) {
 func (s *side) start() {
 	s.begun = s.ep.net.now
 	s.control(hello)
-	s.ep.net.push(s.begun+retry, event{kind: upkeep, to: s})
+	s.ep.net.push(s.begun+retry, upkeep, s)
 }
 
 // greeted: a hello came to the server's side.
@@ -82,7 +82,7 @@ func (s *side) greeted() {
 		s.id = s.ep.peers.Add(s)
 		s.q = s.ep.in.Add(s.id, true)
 		s.control(accept)
-		s.ep.net.push(s.ep.net.now+upkeepEvery, event{kind: upkeep, to: s})
+		s.ep.net.push(s.ep.net.now+upkeepEvery, upkeep, s)
 	case s.state == open:
 		s.control(accept)
 	default:
@@ -180,8 +180,8 @@ func (s *side) drop(c transport.Code, detail string) {
 	s.ep.in.Drop(s.q)
 	n := s.ep.net
 	s.control(farewell)
-	n.push(n.now+again, event{kind: repeat, to: s})
-	n.push(n.now+3*again, event{kind: repeat, to: s})
+	n.push(n.now+again, repeat, s)
+	n.push(n.now+3*again, repeat, s)
 }
 
 // upkeep is the side's timer: hellos, keep-alives, timeouts.
@@ -194,7 +194,7 @@ func (s *side) upkeep() {
 			return
 		}
 		s.control(hello)
-		n.push(n.now+retry, event{kind: upkeep, to: s})
+		n.push(n.now+retry, upkeep, s)
 	case open:
 		if n.now-s.heard >= timeout {
 			s.left(transport.Timeout, "nothing heard")
@@ -206,6 +206,6 @@ func (s *side) upkeep() {
 		} else if n.now-s.sent >= aliveAfter {
 			s.control(alive)
 		}
-		n.push(n.now+upkeepEvery, event{kind: upkeep, to: s})
+		n.push(n.now+upkeepEvery, upkeep, s)
 	}
 }

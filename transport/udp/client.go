@@ -17,10 +17,13 @@ type dial struct {
 	p       *peer
 	state   dialState
 	hello   hello
-	begun   uint32 // ticks
-	tried   uint32 // when the present address was turned to
-	greeted uint32 // when the last hello was sent
-	more    bool   // addresses of the name that were not tried yet
+	begun   uint32         // ticks
+	tried   uint32         // when the present address was turned to
+	greeted uint32         // when the last hello was sent
+	more    bool           // addresses of the name that were not tried yet
+	code    transport.Code // why it ended
+	detail  string
+	told    uint32 // when the server was last told so for what it sent
 }
 
 type dialState uint8
@@ -33,6 +36,7 @@ const (
 
 const (
 	helloEvery = 1  // tick: 50 ms
+	helloTwice = 2  // ticks without an answer after which two hellos are sent at a time
 	tryFor     = 20 // ticks until the next address of a name is tried
 	deadAfter  = 20 // ticks of silence after which ICMP is believed of an open connection
 )
@@ -159,10 +163,15 @@ func (e *Endpoint) greet() {
 	}
 	d.greeted = e.clock.Load()
 	b := appendHello(make([]byte, 0, helloSize), &d.hello)
-	to, conn := d.p.addr, e.conn
+	to, conn, copies := d.p.addr, e.conn, 1
+	if d.greeted-d.tried >= helloTwice { // the link is long or bad: the better of two is there earlier
+		copies = 2
+	}
 	e.mu.Unlock()
-	if e.out.send(b, to) == errRefused {
-		e.refused(conn)
+	for range copies {
+		if e.out.send(b, to) == errRefused {
+			e.refused(conn)
+		}
 	}
 }
 
@@ -174,9 +183,9 @@ func (e *Endpoint) giveUp(c transport.Code, detail string) {
 }
 
 func (e *Endpoint) over(c transport.Code, detail string) {
-	if e.dial.state != ended && !e.closed {
-		e.dial.state = ended
-		e.end(e.dial.p, c, transport.CutDetail(detail))
+	if d := e.dial; d.state != ended {
+		d.state, d.code, d.detail = ended, c, transport.CutDetail(detail)
+		e.end(d.p, c, d.detail)
 	}
 }
 
@@ -193,6 +202,9 @@ func (e *Endpoint) refused(c *net.UDPConn) {
 		return
 	}
 	d.p.refused = e.clock.Load()
+	if e.closed {
+		e.hush()
+	}
 	if d.state != dialling {
 		return
 	}
@@ -239,6 +251,9 @@ func (e *Endpoint) takeData(buf []byte, n int) []byte {
 	p := e.dial.p
 	if n < downHeader || binary.BigEndian.Uint32(buf[1:]) != uint32(p.nonce) || e.dial.state != open {
 		e.counters.UnknownID++
+		if n >= downHeader && binary.BigEndian.Uint32(buf[1:]) == uint32(p.nonce) {
+			e.remind()
+		}
 		return buf
 	}
 	p.heard = e.clock.Load()
@@ -297,9 +312,15 @@ func (e *Endpoint) takeEnd(b []byte) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	d := e.dial
-	if b[0] == typeRefuse && d.state == dialling && key == d.p.nonce ||
-		b[0] == typeClose && d.state == open && key == d.p.conn {
+	if b[0] == typeRefuse {
+		if d.state == dialling && key == d.p.nonce {
+			e.over(c, text(detail))
+		}
+		return nil
+	}
+	if d.p.conn != 0 && key == d.p.conn && (d.state != open || e.believed(d.p)) {
 		e.over(c, text(detail))
+		e.out.send(appendGone(nil, key), d.p.addr) // it need not be said again
 	}
 	return nil
 }
@@ -311,8 +332,9 @@ func (e *Endpoint) takeGone(b []byte) error {
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.dial.state == open && conn == e.dial.p.conn {
+	if d := e.dial; d.p.conn != 0 && conn == d.p.conn && (d.state != open || e.believed(d.p)) {
 		e.over(transport.Gone, "the server does not know this connection")
+		e.told(conn)
 	}
 	return nil
 }
@@ -327,6 +349,8 @@ func (e *Endpoint) takeSignal(b []byte) error {
 	ours := e.dial.state == open && conn == p.conn
 	if ours {
 		p.heard = e.clock.Load()
+	} else if conn == p.conn {
+		e.remind()
 	}
 	e.mu.Unlock()
 	switch {

@@ -27,6 +27,10 @@ type Config struct {
 	// A server ignores it.
 	Token []byte
 
+	// Sealed says that a layer above authenticates what is sent, and says farewell itself. A close or gone from the
+	// network, which who reads the traffic can forge, is then believed of a connection only after a second of silence.
+	Sealed bool
+
 	// Timeout is how long a connection may be silent, or a dial unanswered, before it is given up. 0: 5 s. At least
 	// 500 ms.
 	Timeout time.Duration
@@ -34,6 +38,11 @@ type Config struct {
 	// KeepAlive is how long an endpoint sends nothing to a peer, or hears nothing from it, before it sends a
 	// keep-alive. 0: 1 s, or a fifth of Timeout if that is less. At most half of Timeout.
 	KeepAlive time.Duration
+
+	// Linger is how long Close may take to tell the peers, who confirm it: it returns when all have, and tells those
+	// that have not three times within Linger. What loses all three leaves the peer to its timeout. 0: 100 ms. At most
+	// Timeout; a nanosecond makes the three leave together.
+	Linger time.Duration
 
 	// ReceiveQueue is how many datagrams of one peer wait for Recv before the oldest is dropped; each takes 1.3 kB.
 	// 0: 160, which is 200 kB.
@@ -63,6 +72,9 @@ func (c Config) withDefaults() Config {
 	if c.KeepAlive == 0 {
 		c.KeepAlive = min(time.Second, c.Timeout/5)
 	}
+	if c.Linger == 0 {
+		c.Linger = 100 * time.Millisecond
+	}
 	c.Token = append([]byte(nil), c.Token...)
 	return c
 }
@@ -82,6 +94,7 @@ func (c Config) validate() error {
 	fault(c.Timeout < 500*time.Millisecond, "Config.Timeout is %v; it may not be under 500 ms", c.Timeout)
 	fault(c.KeepAlive < 0 || c.KeepAlive > c.Timeout/2, "Config.KeepAlive is %v; it may be at most half of Timeout, %v",
 		c.KeepAlive, c.Timeout/2)
+	fault(c.Linger < 0 || c.Linger > c.Timeout, "Config.Linger is %v; it may be at most Timeout, %v", c.Linger, c.Timeout)
 	fault(len(c.Token) > MaxToken, "Config.Token has %d bytes; it may have %d", len(c.Token), MaxToken)
 	return errors.Join(errs...)
 }

@@ -13,6 +13,7 @@ type Counters struct {
 	UnknownID   uint64 // datagrams of connections that there are not
 	Challenges  uint64 // sent to new addresses of known connections
 	BadProof    uint64 // responses that prove nothing
+	Unbelieved  uint64 // closes and gones that Config.Sealed kept from ending a connection
 	Overrun     uint64 // datagrams lost to full receive queues
 	Backlog     uint64 // sends answered with ErrBacklog
 	SendErrors  uint64 // sends that the system refused for another reason; they count as lost on the way

@@ -21,6 +21,7 @@ type Endpoint struct {
 	out     sender
 	clock   atomic.Uint32 // ticks of tickTime, counted while the process runs
 	done    chan struct{}
+	quiet   chan struct{} // signalled when a closing endpoint has nobody left to tell
 	running sync.WaitGroup
 
 	mu       sync.Mutex
@@ -42,12 +43,10 @@ type Endpoint struct {
 }
 
 const (
-	tickTime    = 50 * time.Millisecond
-	bufferSize  = 1280 // more than MaxDatagram, so that a larger datagram shows
-	replyLimit  = 500  // a tick: 10 000/s
-	maxLeavers  = 1024
-	closeCopies = 3
-	askEvery    = 4 // ticks: 200 ms
+	tickTime   = 50 * time.Millisecond
+	bufferSize = 1280 // more than MaxDatagram, so that a larger datagram shows
+	replyLimit = 500  // a tick: 10 000/s
+	askEvery   = 4    // ticks: 200 ms
 )
 
 var (
@@ -56,17 +55,9 @@ var (
 	errRefused = errors.New("udp: connection refused")
 )
 
-// leaver is a peer that was dropped and is told so a few times more.
-type leaver struct {
-	conn   uint64
-	addr   netip.AddrPort
-	code   transport.Code
-	detail string
-	at     [2]uint32 // ticks; 0: done
-}
-
 func newEndpoint(cfg Config) *Endpoint {
-	e := &Endpoint{cfg: cfg, in: inbox.New(bufferSize, cfg.ReceiveQueue), done: make(chan struct{}), graves: newGraves()}
+	e := &Endpoint{cfg: cfg, in: inbox.New(bufferSize, cfg.ReceiveQueue), done: make(chan struct{}),
+		quiet: make(chan struct{}, 1), graves: newGraves()}
 	e.clock.Store(1)
 	return e
 }
@@ -182,25 +173,6 @@ func (e *Endpoint) notSent(id transport.PeerID, size int, err error) error {
 // Flush implements transport.Endpoint: datagrams leave at once, so it does nothing.
 func (e *Endpoint) Flush() {}
 
-// Disconnect implements transport.Endpoint. The peer is told three times within 300 ms, and again when it sends.
-func (e *Endpoint) Disconnect(id transport.PeerID, c transport.Code, detail string) {
-	e.mu.Lock()
-	p, ok := e.peers.Get(id)
-	if !ok || p.conn == 0 {
-		e.mu.Unlock()
-		return
-	}
-	detail = transport.CutDetail(detail)
-	e.forget(p, c, detail)
-	e.in.Drop(p.q)
-	now := e.clock.Load()
-	if len(e.leaving) < maxLeavers {
-		e.leaving = append(e.leaving, leaver{p.conn, p.addr, c, detail, [2]uint32{now + 2, now + 6}})
-	}
-	e.mu.Unlock()
-	e.out.send(appendEnd(nil, typeClose, p.conn, c, detail), p.addr)
-}
-
 // forget removes a peer that is gone.
 func (e *Endpoint) forget(p *peer, c transport.Code, detail string) {
 	e.peers.Remove(p.id)
@@ -209,6 +181,15 @@ func (e *Endpoint) forget(p *peer, c transport.Code, detail string) {
 		delete(e.byNonce, p.nonce)
 		e.graves.bury(p, c, detail)
 	}
+}
+
+// believed reports whether to take the network's word for the end of a connection.
+func (e *Endpoint) believed(p *peer) bool {
+	if !e.cfg.Sealed || e.clock.Load()-p.heard >= deadAfter {
+		return true
+	}
+	e.counters.Unbelieved++
+	return false
 }
 
 // end tells the caller that a peer is gone.
@@ -227,41 +208,6 @@ func (e *Endpoint) Info(id transport.PeerID, out *transport.Info) bool {
 	}
 	*out = transport.Info{Addr: p.name, Identity: p.identity, MTU: MTU, Stats: p.stats}
 	return true
-}
-
-// Close implements transport.Endpoint. It must not be called by the accept hook.
-func (e *Endpoint) Close(c transport.Code, detail string) error {
-	e.mu.Lock()
-	if e.closed {
-		e.mu.Unlock()
-		return transport.ErrClosed
-	}
-	e.closed = true
-	e.post = nil // the timer may be sending the old ones
-	for i := range e.peers.Slots() {
-		if p, ok := e.peers.At(i); ok && p.conn != 0 {
-			l := e.letter(p.addr)
-			l.n = len(appendEnd(l.b[:0], typeClose, p.conn, c, detail))
-			e.peers.Remove(p.id)
-		}
-	}
-	for _, l := range e.leaving {
-		m := e.letter(l.addr)
-		m.n = len(appendEnd(m.b[:0], typeClose, l.conn, l.code, l.detail))
-	}
-	conn, letters := e.conn, e.post
-	e.mu.Unlock()
-	for range closeCopies {
-		for i := range letters {
-			e.out.send(letters[i].b[:letters[i].n], letters[i].to)
-		}
-	}
-	close(e.done)
-	if conn != nil {
-		conn.Close()
-	}
-	e.running.Wait()
-	return nil
 }
 
 // read reads the socket until it is closed. take handles a datagram and returns a buffer for the next.

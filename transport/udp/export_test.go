@@ -11,3 +11,6 @@ func Vanish(e *Endpoint) {
 	e.mu.Unlock()
 	e.Close(0, "")
 }
+
+// AppendSum adds the checksum to a datagram.
+func AppendSum(b []byte) []byte { return appendSum(b, 0) }

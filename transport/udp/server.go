@@ -69,7 +69,9 @@ func (e *Endpoint) serve(buf []byte, n int, from netip.AddrPort) []byte {
 	case typeResponse:
 		e.serveResponse(b, from)
 	case typeClose:
-		e.serveClose(b)
+		e.serveClose(b, from)
+	case typeGone:
+		e.serveGone(b)
 	default:
 		e.fault(nil)
 	}
@@ -212,17 +214,34 @@ func (e *Endpoint) migrate(p *peer, to netip.AddrPort) {
 	p.heard = e.clock.Load()
 }
 
-func (e *Endpoint) serveClose(b []byte) {
+func (e *Endpoint) serveClose(b []byte, from netip.AddrPort) {
 	conn, c, detail, err := parseEnd(b, typeClose)
 	if err != nil {
 		e.fault(err)
 		return
 	}
 	e.mu.Lock()
-	defer e.mu.Unlock()
-	if p := e.byConn[conn]; p != nil {
+	p := e.byConn[conn]
+	if p != nil && !e.believed(p) {
+		e.mu.Unlock()
+		return
+	}
+	if p != nil {
 		e.end(p, c, text(detail))
 	}
+	e.mu.Unlock()
+	e.reply(appendGone(e.note[:0], conn), from) // it need not be said again
+}
+
+func (e *Endpoint) serveGone(b []byte) {
+	conn, err := parseGone(b)
+	if err != nil {
+		e.fault(err)
+		return
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.told(conn)
 }
 
 func (e *Endpoint) serveHello(b []byte, from netip.AddrPort) {

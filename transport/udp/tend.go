@@ -99,24 +99,6 @@ func (e *Endpoint) lost(p *peer, c transport.Code, detail string) {
 	e.end(p, c, detail)
 }
 
-func (e *Endpoint) tendLeaving(now uint32) {
-	keep := e.leaving[:0]
-	for _, l := range e.leaving {
-		for i, at := range l.at {
-			if at != 0 && now >= at {
-				l.at[i] = 0
-				m := e.letter(l.addr)
-				m.n = len(appendEnd(m.b[:0], typeClose, l.conn, l.code, l.detail))
-			}
-		}
-		if l.at != [2]uint32{} {
-			keep = append(keep, l)
-		}
-	}
-	clear(e.leaving[len(keep):])
-	e.leaving = keep
-}
-
 // letter returns a letter to be filled in and sent once the lock is released.
 func (e *Endpoint) letter(to netip.AddrPort) *letter {
 	e.post = append(e.post, letter{to: to})

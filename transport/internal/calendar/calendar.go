@@ -43,8 +43,9 @@ func New[T any]() *Queue[T] { return &Queue[T]{next: never, free: -1} }
 // Len returns how many values wait.
 func (q *Queue[T]) Len() int { return q.n }
 
-// Push adds v, due at a time that is not before the limit of the last Pop.
-func (q *Queue[T]) Push(at time.Duration, v T) {
+// Push adds a value, due at a time, and returns it to be filled in: it is zero, and in its place until the next call.
+// Values that are due before the limit of the last Pop are slower to go through.
+func (q *Queue[T]) Push(at time.Duration) *T {
 	i := q.free
 	if i >= 0 {
 		q.free = q.nodes[i].next
@@ -53,17 +54,17 @@ func (q *Queue[T]) Push(at time.Duration, v T) {
 		q.nodes = append(q.nodes, node[T]{})
 	}
 	e := &q.nodes[i]
-	e.v, e.at = v, at
+	e.at = at
 	q.n++
 	b := int64(at) >> shift
 	if b <= q.day {
 		q.near.Push(at, i)
-		return
+		return &e.v
 	}
 	q.next = min(q.next, b)
 	if b-q.day >= buckets {
 		q.far.Push(at, i)
-		return
+		return &e.v
 	}
 	slot := b & (buckets - 1)
 	if word, bit := &q.used[slot/64], uint64(1)<<(slot%64); *word&bit == 0 {
@@ -74,28 +75,41 @@ func (q *Queue[T]) Push(at time.Duration, v T) {
 		e.next, last.next = last.next, i
 	}
 	q.last[slot] = i
+	return &e.v
 }
 
-// Pop removes the first value, if it is due by limit, and returns it.
-func (q *Queue[T]) Pop(limit time.Duration) (at time.Duration, v T, ok bool) {
-	for q.near.Len() == 0 {
+// Pop moves the first value to v, if it is due by limit, and returns its time.
+func (q *Queue[T]) Pop(limit time.Duration, v *T) (at time.Duration, ok bool) {
+	if q.near.Len() == 0 {
 		if q.next > int64(limit)>>shift {
 			q.day = max(q.day, int64(limit)>>shift)
-			return 0, v, false
+			return 0, false
 		}
-		q.open()
+		if i := q.open(); i >= 0 {
+			if at = q.nodes[i].at; at > limit {
+				q.near.Push(at, i)
+				return 0, false
+			}
+			q.take(i, v)
+			return at, true
+		}
 	}
 	if at, _ = q.near.Next(); at > limit {
-		return 0, v, false
+		return 0, false
 	}
 	_, i := q.near.Pop()
+	q.take(i, v)
+	return at, true
+}
+
+// take moves a node's value to v and frees the node.
+func (q *Queue[T]) take(i int32, v *T) {
 	e := &q.nodes[i]
-	v = e.v
+	*v = e.v
 	var none T
 	e.v = none // nothing is held on to
 	e.next, q.free = q.free, i
 	q.n--
-	return at, v, true
 }
 
 // Next returns the time of the first value; ok is false when there is none.
@@ -118,31 +132,38 @@ func (q *Queue[T]) Next() (at time.Duration, ok bool) {
 	return at, ok
 }
 
-// open makes the next bucket that holds something today's. What is in far came before what is in the bucket: it was too
-// far away then.
-func (q *Queue[T]) open() {
+// open makes the next bucket that holds something today's: its nodes go to near, or, when there is but one, to the
+// caller, who else gets -1. What is in far came before what is in the bucket: it was too far away then.
+func (q *Queue[T]) open() (only int32) {
 	b := q.next
-	q.day, q.next = b, never
+	q.day, only = b, -1
 	at, ok := q.far.Next()
 	for ; ok && int64(at)>>shift == b; at, ok = q.far.Next() {
 		_, i := q.far.Pop()
 		q.near.Push(at, i)
 	}
+	q.next = never
 	if ok {
 		q.next = int64(at) >> shift
 	}
 	slot := b & (buckets - 1)
-	if bit := uint64(1) << (slot % 64); q.used[slot/64]&bit != 0 {
-		q.used[slot/64] &^= bit
+	if word, bit := &q.used[slot/64], uint64(1)<<(slot%64); *word&bit != 0 {
+		*word &^= bit
 		last := q.last[slot]
-		for i := q.nodes[last].next; ; i = q.nodes[i].next {
-			q.near.Push(q.nodes[i].at, i)
-			if i == last {
-				break
+		first := q.nodes[last].next
+		if first == last && q.near.Len() == 0 {
+			only = first
+		} else {
+			for i := first; ; i = q.nodes[i].next {
+				q.near.Push(q.nodes[i].at, i)
+				if i == last {
+					break
+				}
 			}
 		}
 	}
 	q.next = min(q.next, q.after(b))
+	return only
 }
 
 // after returns the first bucket after b, within a year, that holds something; or never.

@@ -100,12 +100,14 @@ func (in *Inbox) Connect(q *Queue) {
 // reports whether the oldest datagram had to go for it.
 func (in *Inbox) Push(q *Queue, buf, data []byte) (overrun bool) {
 	if q.n == in.limit {
-		in.Release(q.pop().buf)
+		in.Release(q.ring[q.head].buf)
+		q.pop()
 		overrun = true
 	} else if q.n == len(q.ring) {
 		q.grow()
 	}
-	q.ring[(q.head+q.n)&(len(q.ring)-1)] = datagram{buf, data}
+	d := &q.ring[(q.head+q.n)&(len(q.ring)-1)]
+	d.buf, d.data = buf, data // by field, as a whole would be made elsewhere and copied
 	q.n++
 	in.wait(q)
 	return overrun
@@ -120,7 +122,8 @@ func (in *Inbox) End(q *Queue, c transport.Code, detail string) {
 // Drop forgets the peer and all that waits. The queue is no longer the caller's.
 func (in *Inbox) Drop(q *Queue) {
 	for q.n > 0 {
-		in.Release(q.pop().buf)
+		in.Release(q.ring[q.head].buf)
+		q.pop()
 	}
 	q.state = dropped
 	if !q.waiting {
@@ -148,9 +151,11 @@ func (in *Inbox) Recv(ev []transport.Event) int {
 			q.opened = false
 			ev[k] = transport.Event{Kind: transport.Connected, Peer: q.peer}
 		case q.n > 0:
-			d := q.pop()
+			d := &q.ring[q.head]
 			in.out = append(in.out, d.buf)
-			ev[k] = transport.Event{Kind: transport.Data, Peer: q.peer, Data: d.data}
+			e := &ev[k]
+			e.Kind, e.Peer, e.Data, e.Code, e.Detail = transport.Data, q.peer, d.data, transport.None, ""
+			q.pop()
 		default:
 			ev[k] = transport.Event{Kind: transport.Disconnected, Peer: q.peer, Code: q.code, Detail: q.detail}
 			q.ended = false
@@ -209,12 +214,12 @@ func (in *Inbox) take() *Queue {
 	return q
 }
 
-func (q *Queue) pop() datagram {
-	d := q.ring[q.head]
-	q.ring[q.head] = datagram{}
+// pop removes the oldest datagram.
+func (q *Queue) pop() {
+	d := &q.ring[q.head]
+	d.buf, d.data = nil, nil
 	q.head = (q.head + 1) & (len(q.ring) - 1)
 	q.n--
-	return d
 }
 
 func (q *Queue) grow() {

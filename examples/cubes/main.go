@@ -1,0 +1,71 @@
+package main
+
+import (
+	"encoding/json"
+	"flag"
+	"fmt"
+	"io"
+	"log"
+	"os"
+)
+
+func main() {
+	log.SetFlags(0)
+	data := flag.String("data", "", "trace to send: a file, or - for standard input; without it a scene of our own")
+	train := flag.String("train", "", "trace to learn tables from; without it the built-in ones")
+	lag := flag.Int("lag", 6, "frames until a frame's fate is known")
+	loss := flag.Float64("loss", 0, "share of frames lost whole, and of acks")
+	seed := flag.Uint64("seed", 1, "of the losses and of our own scene")
+	asJSON := flag.Bool("json", false, "print JSON")
+	flag.Parse()
+	if err := run(os.Stdin, os.Stdout, *data, *train, Options{Lag: *lag, Loss: *loss, Seed: *seed}, *asJSON); err != nil {
+		log.Fatal(err)
+	}
+}
+
+func run(in io.Reader, out io.Writer, data, train string, o Options, asJSON bool) error {
+	if o.Lag < 1 || o.Lag > 60 || o.Loss < 0 || o.Loss >= 1 {
+		return fmt.Errorf("cubes: -lag must lie between 1 and 60, and -loss between 0 and 1")
+	}
+	frames, err := open(in, data, o.Seed)
+	if err != nil {
+		return err
+	}
+	if train != "" {
+		other, err := open(nil, train, 0)
+		if err != nil {
+			return err
+		}
+		if o.Tables, err = learn(other, o.Lag); err != nil {
+			return err
+		}
+	}
+	if os.Getenv("DBG") != "" {
+		dbg(frames, o)
+	}
+	res, err := replay(frames, o, nil)
+	if err != nil {
+		return err
+	}
+	if asJSON {
+		return json.NewEncoder(out).Encode(res)
+	}
+	_, err = fmt.Fprintf(out, "%d frames, %d verified, %s tables, seed %d: %.1f kbps, %.1f bytes a frame, %.0f µs to encode and %.0f µs to decode one\n",
+		res.Frames, res.Verified, res.Tables, res.Seed, res.Kbps, res.BytesPerFrame, res.EncodePerFrame, res.DecodePerFrame)
+	return err
+}
+
+func open(in io.Reader, name string, seed uint64) ([]Frame, error) {
+	switch name {
+	case "":
+		return scene(seed, 600), nil
+	case "-":
+		return readTrace(in)
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }()
+	return readTrace(f)
+}

@@ -1,0 +1,171 @@
+package main
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"reflect"
+	"runtime"
+	"time"
+	"unsafe"
+
+	"github.com/foretick/foretick/snapshot"
+)
+
+// Options say how a trace is sent.
+type Options struct {
+	Lag    int     // frames until a packet's fate is known
+	Loss   float64 // of frames, lost whole, and of acks
+	Seed   uint64  // of the losses
+	Tables []byte  // learned from another trace; nil: those built in
+}
+
+// Result is what is printed.
+type Result struct {
+	Frames         int     `json:"frames"`
+	Kbps           float64 `json:"kbps"`
+	BytesPerFrame  float64 `json:"bytes_per_frame"`
+	EncodePerFrame float64 `json:"encode_us_per_frame"`
+	DecodePerFrame float64 `json:"decode_us_per_frame"`
+	Verified       int     `json:"verified"` // frames of which every value was compared, and equal
+	Tables         string  `json:"tables"`
+	Seed           uint64  `json:"seed"`
+}
+
+const ackHistory = 32 // frames that one ack tells of
+
+// newRegistry describes the trace. Both ends build one.
+func newRegistry(tables []byte) (*snapshot.Registry, error) {
+	r := snapshot.NewRegistry()
+	if tables != nil {
+		if err := r.UseTables(tables); err != nil {
+			return nil, err
+		}
+	}
+	s, err := snapshot.Compile(reflect.TypeFor[Cube](), snapshot.SchemaOptions{})
+	if err != nil {
+		return nil, err
+	}
+	if _, err = r.Component(s); err != nil {
+		return nil, err
+	}
+	_, err = r.Kind("cube", []int{0}, nil)
+	return r, err
+}
+
+// link is the network: which frames arrived, and what the acks told of them.
+type link struct {
+	rng     *rand.Rand
+	loss    float64
+	lag     int
+	arrived []bool
+	sent    []snapshot.Sent // of the newest frames
+	known   int             // the newest frame with a known fate
+}
+
+// feedback tells the sender, at frame now, which frames arrived: by the ack that the
+// receiver sent lag frames ago, unless that was lost.
+func (l *link) feedback(now int, to *snapshot.Sender) {
+	at := now - l.lag
+	if at < 0 || (l.loss > 0 && l.rng.Float64() < l.loss) {
+		return
+	}
+	for i := max(at-ackHistory+1, 0); i <= at; i++ {
+		rec := &l.sent[i%len(l.sent)]
+		if rec.Tick() == snapshot.Tick(i+1) && l.arrived[i] {
+			to.Delivered(rec)
+			rec.Reset()
+		}
+	}
+}
+
+// replay sends a trace to one viewer. Two registries, a sender and a receiver share
+// nothing but the bytes. With statistics given it learns from what it sends.
+func replay(frames []Frame, o Options, learn *snapshot.Statistics) (Result, error) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	server, err := newRegistry(o.Tables)
+	if err != nil {
+		return Result{}, err
+	}
+	client, err := newRegistry(o.Tables)
+	if err != nil {
+		return Result{}, err
+	}
+	src := snapshot.NewSource(server, snapshot.SourceConfig{})
+	sender := src.NewSender(0, snapshot.SenderConfig{Statistics: learn, Spawns: cubes})
+	recv := snapshot.NewReceiver(client, snapshot.ReceiverConfig{Spawns: cubes})
+	l := &link{rng: rand.New(rand.NewPCG(o.Seed, 1)), loss: o.Loss, lag: o.Lag, arrived: make([]bool, len(frames)), sent: make([]snapshot.Sent, 64)}
+	res := Result{Frames: len(frames), Seed: o.Seed, Tables: "built-in"}
+	if o.Tables != nil {
+		res.Tables = "learned"
+	}
+	bytes := 0
+	var encode, decode time.Duration
+	var packet []byte
+	ptr := make([]unsafe.Pointer, 1)
+	for i, f := range frames {
+		l.feedback(i, sender)
+		begin := time.Now()
+		src.Begin(snapshot.Tick(i + 1))
+		for j := range f {
+			ptr[0] = unsafe.Pointer(&f[j])
+			src.Put(snapshot.NetID(j+1), 0, 0, 1, ptr, nil)
+		}
+		src.End()
+		packet = sender.Append(packet[:0], 1<<16, &l.sent[i%len(l.sent)])
+		encode += time.Since(begin)
+		bytes += len(packet)
+		if l.loss > 0 && l.rng.Float64() < l.loss {
+			continue
+		}
+		l.arrived[i] = true
+		begin = time.Now()
+		_, err := recv.Read(packet)
+		decode += time.Since(begin)
+		if err != nil {
+			return res, fmt.Errorf("cubes: frame %d: %w", i, err)
+		}
+		if err := compare(recv, client.Schema(0), f, snapshot.Tick(i+1)); err != nil {
+			return res, fmt.Errorf("cubes: frame %d: %w", i, err)
+		}
+		res.Verified++
+	}
+	n := float64(len(frames))
+	res.BytesPerFrame = float64(bytes) / n
+	res.Kbps = hz * 8 * res.BytesPerFrame / 1000
+	res.EncodePerFrame = float64(encode.Nanoseconds()) / n / 1000
+	res.DecodePerFrame = float64(decode.Nanoseconds()) / max(float64(res.Verified), 1) / 1000
+	return res, nil
+}
+
+// compare restores every cube from what the receiver holds and compares it.
+func compare(recv *snapshot.Receiver, s *snapshot.Schema, want Frame, tick snapshot.Tick) error {
+	ghosts := recv.Ghosts()
+	if len(ghosts) != len(want) {
+		return fmt.Errorf("%d cubes instead of %d", len(ghosts), len(want))
+	}
+	for i, g := range ghosts { // wire ids are in the order of the cubes
+		state, ok := g.At(tick)
+		if !ok {
+			return fmt.Errorf("cube %d is not known", i)
+		}
+		var c Cube
+		s.Dequantise(state.Component(0), snapshot.GridPublic, nil, unsafe.Pointer(&c))
+		if c != want[i] {
+			return fmt.Errorf("cube %d is %v instead of %v", i, c, want[i])
+		}
+	}
+	return nil
+}
+
+// learn plays a trace a few times, each with the tables of the time before.
+func learn(frames []Frame, lag int) ([]byte, error) {
+	var tables []byte
+	for range 3 {
+		var st snapshot.Statistics
+		if _, err := replay(frames, Options{Lag: lag, Tables: tables}, &st); err != nil {
+			return nil, err
+		}
+		tables = st.Tables()
+	}
+	return tables, nil
+}

@@ -1,0 +1,58 @@
+package main
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+)
+
+const (
+	cubes     = 901
+	cubeWords = 8
+	hz        = 60
+)
+
+// Cube is what a trace holds of a cube and frame: a rotation in the smallest-three
+// form, nine bits each, a position at 512 units a metre, and whether the cube
+// belongs to the clump around the player.
+type Cube struct {
+	Turn        [4]int32 `net:"quat,bits=9"`
+	At          [3]int32 `net:"vec,min=-262144,max=262143"`
+	Interacting bool
+}
+
+// Frame is the state of all cubes at one time.
+type Frame []Cube
+
+var errTrace = errors.New("cubes: not a trace: frames of 901 cubes of eight little-endian int32 each are expected")
+
+// readTrace reads a recorded match.
+func readTrace(r io.Reader) ([]Frame, error) {
+	b, err := io.ReadAll(r)
+	if err != nil {
+		return nil, err
+	}
+	const size = cubes * cubeWords * 4
+	if len(b) == 0 || len(b)%size != 0 {
+		return nil, fmt.Errorf("%w; got %d bytes", errTrace, len(b))
+	}
+	frames := make([]Frame, len(b)/size)
+	for i := range frames {
+		frames[i] = make(Frame, cubes)
+		for j := range frames[i] {
+			var w [cubeWords]int32
+			for k := range w {
+				w[k] = int32(binary.LittleEndian.Uint32(b[((i*cubes+j)*cubeWords+k)*4:]))
+			}
+			c := &frames[i][j]
+			copy(c.Turn[:], w[:4])
+			copy(c.At[:], w[4:7])
+			c.Interacting = w[7] != 0
+			if w[0] < 0 || w[0] > 3 || max(w[1], w[2], w[3]) > 511 || min(w[1], w[2], w[3]) < 0 || max(w[4], w[5], w[6]) > 262143 || min(w[4], w[5], w[6]) < -262144 || w[7]>>1 != 0 {
+				return nil, fmt.Errorf("%w; cube %d of frame %d is %v", errTrace, j, i, w)
+			}
+		}
+	}
+	return frames, nil
+}

@@ -1,0 +1,217 @@
+package foretick
+
+import (
+	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/lagcomp"
+	"github.com/foretick/foretick/snapshot"
+)
+
+// kept is what the components that hit volumes are built from were, tick by
+// tick, as others were sent them. A client interpolates components and builds
+// volumes of the outcome; so does the server for the past that a shot is judged
+// in. Interpolating the volumes would bend every bone that a clip or a phase
+// moves.
+type kept struct {
+	ring []keptTick
+	runs uint32 // numbers the lives
+}
+
+type keptTick struct {
+	tick  Tick
+	items []keptItem
+	words []int32
+}
+
+type keptItem struct {
+	id    uint64
+	owner uint32
+	epoch uint32
+	run   uint32 // which life
+	off   int32
+	mask  uint64 // its replicated components; the words of those that volumes need lie at off
+}
+
+func newKept(rate int) kept { return kept{ring: make([]keptTick, 2*rate)} }
+
+func (k *kept) at(t Tick) *keptTick {
+	if f := &k.ring[t%Tick(len(k.ring))]; f.tick == t && t != 0 {
+		return f
+	}
+	return nil
+}
+
+func (k *kept) begin(t Tick) *keptTick {
+	f := &k.ring[t%Tick(len(k.ring))]
+	f.tick, f.items, f.words = t, f.items[:0], f.words[:0]
+	return f
+}
+
+// put adds an entity whose words were added before: it lives on if it was there
+// in the tick before, with the same epoch.
+func (k *kept) put(f, before *keptTick, it keptItem) {
+	if j := before.find(it.id, len(f.items)); j >= 0 && before.items[j].epoch == it.epoch {
+		it.run = before.items[j].run
+	} else {
+		k.runs++
+		it.run = k.runs
+	}
+	f.items = append(f.items, it)
+}
+
+// find answers an entity's place, or −1; hint is where it probably is.
+func (f *keptTick) find(id uint64, hint int) int {
+	if f == nil {
+		return -1
+	}
+	if hint < len(f.items) && f.items[hint].id == id {
+		return hint
+	}
+	for i := range f.items {
+		if f.items[i].id == id {
+			return i
+		}
+	}
+	return -1
+}
+
+// alive tells whether a life that an entity lived is still the one that it has.
+func (s *Server) alive(id lagcomp.ID, run uint32) bool {
+	f := s.kept.at(s.newest())
+	i := f.find(id, 0)
+	return i >= 0 && f.items[i].run == run
+}
+
+// epochOf is the game's count of the life that an entity has.
+func (s *Server) epochOf(id lagcomp.ID) uint32 {
+	f := s.kept.at(s.newest())
+	if i := f.find(id, 0); i >= 0 {
+		return f.items[i].epoch
+	}
+	return 0
+}
+
+// view is one player's picture of the past, built anew for each moment.
+type view struct {
+	history *lagcomp.History
+	number  Tick // of the newest picture in history
+	of      lagcomp.Claim
+	at      Tick // the tick for which it was built
+	past    lagcomp.Past
+	bodies  bodies // a set of its own: players' views may be asked in parallel
+}
+
+// between is the past at f of the way from tick a to tick b, as a client draws
+// it: components interpolated, volumes built of them. ok is false when a tick is
+// not kept any more.
+func (s *Server) between(v *view, c lagcomp.Claim, a, b Tick, f float32) (past lagcomp.Past, ok bool) {
+	if v.at == s.frame.Tick && v.of == c {
+		return v.past, true
+	}
+	fa, fb := s.kept.at(a), s.kept.at(b)
+	if fa == nil || fb == nil {
+		return lagcomp.Past{}, false
+	}
+	if v.history == nil {
+		var err error
+		v.history, err = lagcomp.NewHistory(lagcomp.Config{TickRate: s.p.tickRate, Depth: s.interval, MaxRewind: s.interval, Shapes: s.p.shapes})
+		if err != nil {
+			return lagcomp.Past{}, false // cannot be: the server's own history has the same shapes
+		}
+		v.bodies = newBodies(s.p)
+	}
+	v.number++
+	v.history.Begin(v.number)
+	at := v.bodies.value
+	hint, mask := 0, uint64(0)
+	for i := range fa.items {
+		it := &fa.items[i]
+		if i == 0 || it.mask != mask {
+			mask = it.mask
+			v.bodies.fit(mask)
+		}
+		other := it
+		words := fa.words[it.off:]
+		to := words
+		if j := fb.find(it.id, hint); j >= 0 {
+			hint = j + 1
+			if o := &fb.items[j]; o.mask == it.mask && o.owner == it.owner && o.epoch == it.epoch {
+				other, to = o, fb.words[o.off:]
+			}
+		}
+		s.blend(&v.bodies, words, to, f, other != it)
+		if vs := v.bodies.build(at); len(vs) > 0 {
+			v.history.Put(it.id, it.owner, it.run, vs...)
+		}
+	}
+	v.history.End()
+	v.past, v.of, v.at = v.history.At(v.number, 0), c, s.frame.Tick
+	return v.past, true
+}
+
+// blend writes an entity's components, part of the way from a to b, into the
+// bodies' values.
+func (s *Server) blend(bs *bodies, a, b []int32, f float32, moves bool) {
+	for _, comp := range bs.need {
+		c := &s.p.components[comp]
+		n := c.schema.Words()
+		if moves && c.lerped {
+			c.schema.LerpMasked(a[:n], b[:n], f, snapshot.GridPublic, serverRefs{s}, bs.values[comp])
+		} else {
+			c.schema.DequantiseMasked(a[:n], snapshot.GridPublic, serverRefs{s}, bs.values[comp])
+		}
+		a, b = a[n:], b[n:]
+	}
+}
+
+// recordVolumes remembers what others can hit, from the values that others are
+// sent.
+func (s *Server) recordVolumes(rows ecs.Rows, f, before *keptTick) {
+	var mask uint64
+	for i := range s.p.components {
+		if rows.Has(s.p.components[i].id) {
+			mask |= 1 << i
+		}
+	}
+	s.bodies.fit(mask)
+	if len(s.bodies.need) == 0 {
+		return
+	}
+	values, at := s.bodies.values, s.bodies.value
+	ids := s.p.identity.Slice(rows)
+	for k := range ids {
+		off := len(f.words)
+		for _, comp := range s.bodies.need {
+			words := s.source.PublicWords(snapshot.NetID(ids[k].Net), comp)
+			s.p.components[comp].schema.DequantiseMasked(words, snapshot.GridPublic, serverRefs{s}, values[comp])
+			f.words = append(f.words, words...)
+		}
+		vs := s.bodies.build(at)
+		if len(vs) == 0 && len(s.bodies.table) > 0 {
+			f.words = f.words[:off]
+			continue
+		}
+		e := rows.Entity(k)
+		it := keptItem{id: uint64(e), owner: uint32(rows.Owner()), epoch: s.lifeOf(mask, e), mask: mask, off: int32(off)}
+		s.history.Put(it.id, it.owner, it.epoch, vs...)
+		s.kept.put(f, before, it)
+		for i := range s.p.tracks {
+			if comp := s.p.tracks[i].comp; mask>>comp&1 != 0 {
+				s.tracks[i].put(uint64(e), values[comp])
+			}
+		}
+	}
+}
+
+// lifeOf counts an entity's lives; its components are in the bodies' values.
+func (s *Server) lifeOf(mask uint64, e ecs.Entity) uint32 {
+	n := uint32(0)
+	for _, l := range s.p.lives {
+		if mask>>l.comp&1 != 0 {
+			n = n*31 + l.epoch(s.bodies.values[l.comp])
+		}
+	}
+	if len(s.cuts) > 0 {
+		n += s.cuts[e] * 65537
+	}
+	return n
+}

@@ -1,0 +1,288 @@
+package simtest_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/lagcomp"
+	"github.com/foretick/foretick/netcode"
+	"github.com/foretick/foretick/simtest"
+	"github.com/foretick/foretick/transport"
+	"github.com/foretick/foretick/transport/sim"
+)
+
+const (
+	lieFrom = 8 * time.Second // the connection has long settled
+	duelEnd = 40 * time.Second
+)
+
+// duel plays the same match twice: with an honest shooter, and with one that
+// lies in the same place.
+func duel(t *testing.T, rate int, link sim.Link, every foretick.Tick, l *liar, lie func(*rangeMatch)) (honest, cheat outcome) {
+	t.Helper()
+	play := func(l *liar, lie func(*rangeMatch)) outcome {
+		m, err := newRange(3, rate, foretick.ServerConfig{})
+		require.NoError(t, err)
+		l.now = m.Net.Now
+		s, err := m.seatAs(simtest.Seat{Up: link, Down: link, Wrap: func(e transport.Endpoint) transport.Endpoint {
+			l.Endpoint = e
+			return l
+		}}, lieFrom, duelEnd)
+		require.NoError(t, err)
+		if every != 0 {
+			s.every = every
+		}
+		if lie != nil {
+			lie(m)
+		}
+		m.Run(duelEnd + time.Second)
+		return m.outcome(s)
+	}
+	return play(&liar{}, nil), play(l, lie)
+}
+
+// outcome is what the server granted a shooter.
+type outcome struct {
+	shots, hits  int
+	most, mean   float64 // rewind, ticks
+	claims       lagcomp.JudgeStats
+	backwards    int     // moments used that were earlier than one before
+	beyond       int     // moments used that were not past
+	confirmedPer float64 // of a hundred shots
+}
+
+func (m *rangeMatch) outcome(s *shooter) outcome {
+	var o outcome
+	me := s.client.View().Me
+	var last lagcomp.Claim
+	for t := foretick.Tick(0); t < m.server.Tick(); t++ {
+		j, ok := m.judged[me][t]
+		if !ok {
+			continue
+		}
+		o.shots++
+		if j.hit {
+			o.hits++
+		}
+		o.most, o.mean = max(o.most, j.rewind), o.mean+j.rewind
+		if j.used.Tick < last.Tick || j.used.Tick == last.Tick && j.used.Fraction < last.Fraction {
+			o.backwards++
+		}
+		if j.used.Tick >= t {
+			o.beyond++
+		}
+		last = j.used
+	}
+	o.mean /= float64(max(o.shots, 1))
+	o.confirmedPer = percent(o.hits, o.shots)
+	st, _ := m.server.Player(me)
+	o.claims = st.Claims
+	return o
+}
+
+// duelLink is a round trip of 100 ms.
+var duelLink = sim.Link{Latency: 50 * time.Millisecond}
+
+// older makes every claim of a command so many ticks older.
+func older(ticks uint32) func(time.Duration, *netcode.Command) {
+	return func(now time.Duration, c *netcode.Command) {
+		if now >= lieFrom {
+			c.Render -= ticks
+		}
+	}
+}
+
+// A claim that the server's own measurements do not explain is moved to the
+// nearest moment that they do, and counted; it gains no rewind and no hits.
+func TestAbuseClaims(t *testing.T) {
+	set := func(to func(c *netcode.Command)) func(time.Duration, *netcode.Command) {
+		return func(now time.Duration, c *netcode.Command) {
+			if now >= lieFrom {
+				to(c)
+			}
+		}
+	}
+	shaky := sim.Link{Latency: 50 * time.Millisecond, Jitter: 40 * time.Millisecond}
+	for _, row := range []struct {
+		name   string
+		link   sim.Link
+		every  foretick.Tick
+		reason lagcomp.Reason
+		claim  func(time.Duration, *netcode.Command)
+	}{
+		{"future", duelLink, 0, lagcomp.Future, set(func(c *netcode.Command) { c.Render += 1000 })},
+		{"not yet received", duelLink, 0, lagcomp.BeyondAck, set(func(c *netcode.Command) { c.Render = c.Tick - 1 })},
+		{"far past", duelLink, 0, lagcomp.TooFar, older(200)},
+		{"half a second older", duelLink, 0, lagcomp.TooFar, older(15)},
+		{"a tick and a half older", duelLink, 0, lagcomp.TooFar, set(func(c *netcode.Command) { c.Render, c.Fraction = c.Render-2, c.Fraction^128 })},
+		{"before the beginning", duelLink, 0, lagcomp.TooFar, set(func(c *netcode.Command) { c.Render, c.Fraction = 0, 255 })},
+		{"backwards", shaky, 1, lagcomp.Backwards, set(func(c *netcode.Command) { c.Render -= 3 * (c.Tick / 2 % 2) })},
+	} {
+		l := &liar{claim: row.claim}
+		honest, cheat := duel(t, 30, row.link, row.every, l, nil)
+		t.Logf("%-22s honest %+v", row.name, honest)
+		t.Logf("%-22s cheat  %+v", row.name, cheat)
+		require.Greater(t, l.lied, 900, row.name)
+		require.Greater(t, cheat.shots, 200, row.name)
+		require.Less(t, honest.claims.Clamped(), uint64(5), row.name)
+		require.Greater(t, cheat.claims.By[row.reason], uint64(100), row.name)
+		require.Zero(t, cheat.backwards, row.name)
+		require.Zero(t, cheat.beyond, row.name)
+		require.LessOrEqual(t, cheat.most, honest.most+1, row.name)
+		require.LessOrEqual(t, cheat.confirmedPer, honest.confirmedPer+2, row.name)
+	}
+}
+
+// Acknowledgements held back once the connection has settled, with claims to
+// match, gain nothing over an honest twin of the same latency.
+func TestAbuseHeldAcknowledgements(t *testing.T) {
+	for _, row := range []struct {
+		rate int
+		link sim.Link
+	}{
+		{30, duelLink},
+		{60, duelLink},
+		{30, sim.Link{Latency: 20 * time.Millisecond}},
+		{30, sim.Link{Latency: 150 * time.Millisecond}},
+		{30, sim.Link{Latency: 50 * time.Millisecond, Jitter: 10 * time.Millisecond}},
+	} {
+		l := &liar{claim: older(uint32(row.rate / 5)), hold: func(now time.Duration) time.Duration {
+			if now < lieFrom {
+				return 0
+			}
+			return 200 * time.Millisecond
+		}}
+		honest, cheat := duel(t, row.rate, row.link, 0, l, nil)
+		t.Logf("%d Hz %v+%v honest %+v", row.rate, row.link.Latency, row.link.Jitter, honest)
+		t.Logf("%d Hz %v+%v cheat  %+v", row.rate, row.link.Latency, row.link.Jitter, cheat)
+		require.Greater(t, cheat.shots, 200)
+		require.Greater(t, cheat.claims.Raised, uint64(200), "held-back acknowledgements are counted")
+		require.Greater(t, cheat.claims.Clamped(), uint64(200))
+		require.LessOrEqual(t, cheat.most, honest.most+1)
+		require.LessOrEqual(t, cheat.mean, honest.mean+1)
+		require.LessOrEqual(t, cheat.confirmedPer, honest.confirmedPer+2)
+	}
+}
+
+// A latency that rises in the middle of a fight, on both ways or on the way
+// down alone, is not granted either, whether or not it is true.
+func TestAbuseRaisedPing(t *testing.T) {
+	for _, both := range []bool{true, false} {
+		slow := sim.Link{Latency: 200 * time.Millisecond}
+		up := duelLink
+		if both {
+			up = slow
+		}
+		honest, cheat := duel(t, 30, duelLink, 0, &liar{}, func(m *rangeMatch) {
+			m.Net.At(12*time.Second, func() { m.Link(m.shooters[0].client, up, slow) })
+		})
+		t.Logf("both %v honest %+v", both, honest)
+		t.Logf("both %v cheat  %+v", both, cheat)
+		require.Greater(t, cheat.shots, 200)
+		require.Greater(t, cheat.claims.By[lagcomp.TooFar], uint64(150))
+		require.LessOrEqual(t, cheat.most, honest.most+1)
+		require.LessOrEqual(t, cheat.confirmedPer, honest.confirmedPer+2)
+	}
+}
+
+// A delay faked from the first packet on cannot be told from a true one: the
+// cap holds it, and what lies beyond is counted.
+func TestAbuseFakedFromTheStart(t *testing.T) {
+	l := &liar{claim: func(_ time.Duration, c *netcode.Command) {
+		if c.Render > 24 {
+			c.Render -= 24
+		}
+	}, hold: func(time.Duration) time.Duration { return 800 * time.Millisecond }}
+	_, cheat := duel(t, 30, duelLink, 0, l, nil)
+	t.Logf("cheat %+v", cheat)
+	require.Greater(t, cheat.shots, 200)
+	require.LessOrEqual(t, cheat.most, 0.6*30+0.001)
+	require.Greater(t, cheat.claims.By[lagcomp.Cap], uint64(200))
+}
+
+// turn is what befalls the runner that is shot at, and what must hold of shots.
+type turn struct {
+	name  string
+	begin func(g *shootingRange, f *foretick.Frame, who ecs.Owner, e ecs.Entity)
+	end   func(g *shootingRange, f *foretick.Frame, who ecs.Owner, e ecs.Entity)
+}
+
+// A shot at somebody who was dead, hidden or elsewhere by the server's word is
+// no hit, however its shooter still saw him; afterwards shots count again.
+func TestAbuseLives(t *testing.T) {
+	down := func(is bool) func(*shootingRange, *foretick.Frame, ecs.Owner, ecs.Entity) {
+		return func(g *shootingRange, f *foretick.Frame, _ ecs.Owner, e ecs.Entity) { g.pose.Get(f.World, e).Down = is }
+	}
+	visible := func(is bool) func(*shootingRange, *foretick.Frame, ecs.Owner, ecs.Entity) {
+		return func(_ *shootingRange, f *foretick.Frame, who ecs.Owner, e ecs.Entity) { f.SetVisible(who, e, is) }
+	}
+	teleport := func(g *shootingRange, f *foretick.Frame, _ ecs.Owner, e ecs.Entity) {
+		g.pose.Get(f.World, e).Life++
+		g.pos.Get(f.World, e).X += 3
+	}
+	cut := func(g *shootingRange, f *foretick.Frame, _ ecs.Owner, e ecs.Entity) {
+		f.Cut(e)
+		g.pos.Get(f.World, e).X += 3
+	}
+	for _, row := range []turn{
+		{"dead", down(true), down(false)}, {"hidden", visible(false), visible(true)}, {"teleported", teleport, nil}, {"cut", cut, nil},
+	} {
+		testTurn(t, row)
+	}
+}
+
+func testTurn(t *testing.T, row turn) {
+	t.Helper()
+	const begin, end = 300, 330 // ticks
+	m, err := newRange(5, 30, foretick.ServerConfig{})
+	require.NoError(t, err)
+	m.game.still = true
+	link := sim.Link{Latency: 100 * time.Millisecond}
+	var between []float32 // where the screen showed the runner, as far as it was at neither end
+	s := (*shooter)(nil)
+	s, err = m.seatAs(simtest.Seat{Up: link, Down: link, After: func(v foretick.View) {
+		if e := s.game.number(v.World, s.target); e != ecs.None {
+			if x := s.game.pos.Get(v.World, e).X; x != 0 && x != 3 {
+				between = append(between, x)
+			}
+		}
+	}}, 6*time.Second, 16*time.Second)
+	require.NoError(t, err)
+	var target ecs.Entity
+	m.game.script = func(f *foretick.Frame) {
+		target = m.game.number(f.World, s.target)
+		switch {
+		case f.Tick == begin:
+			row.begin(m.game, f, s.client.View().Me, target)
+		case f.Tick == end && row.end != nil:
+			row.end(m.game, f, s.client.View().Me, target)
+		}
+	}
+	m.Run(18 * time.Second)
+	back := foretick.Tick(begin)
+	if row.end != nil {
+		back = end
+	}
+	before, stale, after := 0, 0, 0
+	for tick, j := range m.judged[s.client.View().Me] {
+		switch {
+		case tick < begin && j.hit:
+			before++
+		case tick > begin && j.used.Tick < back:
+			stale++
+			require.False(t, j.hit, "%s: executed at %d, judged at %v", row.name, tick, j.used)
+		case j.used.Tick > back+1 && j.hit:
+			after++
+		}
+	}
+	require.Greater(t, before, 10, row.name)
+	require.Greater(t, stale, 1, row.name)
+	require.Greater(t, after, 10, row.name)
+	if row.name == "teleported" {
+		require.Empty(t, between, "a teleport is not drawn as a slide")
+	}
+}

@@ -1,0 +1,102 @@
+package simtest_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/simtest"
+	"github.com/foretick/foretick/transport/sim"
+)
+
+// cannon fires every few ticks unless the server has jammed it, which it does
+// without warning.
+type cannon struct {
+	state ecs.Component[cannonState]
+	cmd   ecs.Component[button]
+	body  ecs.Kind
+	shot  foretick.Event[uint32]
+
+	predicted, confirmed, cancelled map[uint32]int
+	executed                        map[uint32]int
+}
+
+type cannonState struct {
+	Clock uint32 `net:"max=1000000"`
+	Jam   uint8  `net:"max=60"`
+}
+
+func newCannon() *cannon {
+	return &cannon{predicted: map[uint32]int{}, confirmed: map[uint32]int{}, cancelled: map[uint32]int{}, executed: map[uint32]int{}}
+}
+
+func (g *cannon) protocol() *foretick.Protocol {
+	p := foretick.NewProtocol("cannon", 1)
+	p.Component(&g.state, foretick.Predicted)
+	p.Command(&g.cmd)
+	p.Kind(&g.body, "cannon", &g.state, &g.cmd)
+	p.Join(func(f *foretick.Frame, who ecs.Owner) { f.Spawn(&g.body, who) })
+	p.Shared("fire", func(f *foretick.Frame, rows ecs.Rows) {
+		for i, st := 0, g.state.Slice(rows); i < len(st); i++ {
+			st[i].Clock++
+			if st[i].Jam > 0 {
+				st[i].Jam--
+			} else if st[i].Clock%4 == 0 {
+				g.shot.Raise(f, rows.Entity(i), st[i].Clock)
+			}
+		}
+	}, ecs.Write(&g.state))
+	p.Server("jam", func(f *foretick.Frame, rows ecs.Rows) {
+		for i, st := 0, g.state.Slice(rows); i < len(st); i++ {
+			if f.Rand(7)%40 == 0 {
+				st[i].Jam = 9
+			}
+		}
+	}, ecs.Write(&g.state), ecs.Before("fire"))
+	foretick.OnServer(p, &g.shot, func(_ *foretick.Frame, _ ecs.Owner, n uint32) { g.executed[n]++ })
+	foretick.OnPredicted(p, &g.shot, func(_ *foretick.Frame, _ ecs.Entity, n uint32) { g.predicted[n]++ })
+	foretick.OnConfirmed(p, &g.shot, func(_ *foretick.Frame, _ ecs.Entity, n uint32) { g.confirmed[n]++ })
+	foretick.OnCancelled(p, &g.shot, func(_ *foretick.Frame, _ ecs.Entity, n uint32) { g.cancelled[n]++ })
+	return p
+}
+
+// Every predicted shot is told once, and then either confirmed, which the server
+// fired too, or cancelled, which it did not.
+func TestPredictedEvents(t *testing.T) {
+	m := simtest.New(11)
+	server, client := newCannon(), newCannon()
+	_, err := m.Serve(foretick.ServerConfig{Protocol: server.protocol()})
+	require.NoError(t, err)
+	link := sim.Link{Latency: 80 * time.Millisecond, Jitter: 20 * time.Millisecond, Loss: 0.05}
+	c, err := m.Join(foretick.ClientConfig{Protocol: client.protocol()}, simtest.Seat{Up: link, Down: link})
+	require.NoError(t, err)
+	m.Run(60 * time.Second)
+	require.NotZero(t, c.Stats().Mispredictions)
+	require.Greater(t, len(client.confirmed), 100)
+	require.Greater(t, len(client.cancelled), 10, "jams undo shots that were already heard")
+	var newest uint32
+	for n := range client.confirmed {
+		newest = max(newest, n)
+	}
+	for n, times := range client.predicted {
+		if n > newest {
+			continue // still open
+		}
+		require.LessOrEqual(t, times, 1+client.cancelled[n], "shot %d was told more than once", n)
+		if client.cancelled[n] == 0 {
+			require.Equal(t, 1, client.confirmed[n], "shot %d", n)
+		}
+		require.Equal(t, client.predicted[n], client.confirmed[n]+client.cancelled[n], "shot %d", n)
+	}
+	for n := range client.confirmed {
+		require.Equal(t, 1, server.executed[n], "shot %d was confirmed", n)
+	}
+	for n := range client.cancelled {
+		if client.confirmed[n] == 0 {
+			require.Zero(t, server.executed[n], "shot %d was cancelled", n)
+		}
+	}
+}

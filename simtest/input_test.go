@@ -1,0 +1,77 @@
+package simtest_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/simtest"
+	"github.com/foretick/foretick/transport/sim"
+)
+
+type button struct {
+	Hold bool
+	Fire bool `net:"oneshot"`
+}
+
+type tally struct {
+	Held, Fired uint16 `net:"max=60000"`
+}
+
+type range_ struct {
+	cmd   ecs.Component[button]
+	tally ecs.Component[tally]
+	body  ecs.Kind
+}
+
+func (g *range_) protocol() *foretick.Protocol {
+	p := foretick.NewProtocol("range", 1)
+	p.Component(&g.tally, foretick.Predicted)
+	p.Command(&g.cmd)
+	p.Kind(&g.body, "body", &g.tally, &g.cmd)
+	p.Join(func(f *foretick.Frame, who ecs.Owner) { f.Spawn(&g.body, who) })
+	p.Shared("count", func(_ *foretick.Frame, rows ecs.Rows) {
+		cmd, n := g.cmd.Slice(rows), g.tally.Slice(rows)
+		for i := range cmd {
+			if cmd[i].Fire {
+				n[i].Fired++
+			}
+			if cmd[i].Hold {
+				n[i].Held++
+			}
+		}
+	}, ecs.Read(&g.cmd), ecs.Write(&g.tally))
+	return p
+}
+
+// At 144 pictures a second on 30 ticks, a trigger that is pressed in a single
+// picture fires exactly once, on both ends, whatever was lost on the way.
+func TestPressBetweenTicksFiresOnce(t *testing.T) {
+	m := simtest.New(2)
+	g := &range_{}
+	srv, err := m.Serve(foretick.ServerConfig{Protocol: g.protocol()})
+	require.NoError(t, err)
+	cg := &range_{}
+	pictures, presses := 0, 0
+	c, err := m.Join(foretick.ClientConfig{Protocol: cg.protocol(), Sample: foretick.Sample(&cg.cmd, func(v foretick.View) button {
+		pictures++
+		if now := m.Net.Now(); now < 2*time.Second || now > 22*time.Second || pictures%37 != 0 {
+			return button{}
+		}
+		presses++
+		return button{Fire: true, Hold: true}
+	})}, simtest.Seat{Up: sim.Link{Latency: 40 * time.Millisecond, Loss: 0.02}, Down: sim.Link{Latency: 40 * time.Millisecond, Loss: 0.02}, Pictures: 144})
+	require.NoError(t, err)
+	m.Run(25 * time.Second)
+	require.Greater(t, presses, 70)
+	q := ecs.NewQuery(srv.World().Types(), ecs.With(&g.tally))
+	got := g.tally.Slice(q.All(srv.World())[0])[0]
+	missing := int(srv.Stats().InputsMissing)
+	require.InDelta(t, presses, int(got.Fired), float64(missing), "one-shots are neither lost nor doubled, but with their whole command")
+	require.LessOrEqual(t, missing, 3)
+	require.Less(t, int(got.Held), presses, "what is held counts as of the last picture alone")
+	require.Zero(t, m.Audit(c).Differences, m.Audit(c).First)
+}

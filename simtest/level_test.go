@@ -1,0 +1,96 @@
+package simtest_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/simtest"
+	"github.com/foretick/foretick/transport/sim"
+)
+
+// A level changes in the middle of a match on a bad network: everybody is told
+// its name once, nothing of the old one is left, and play goes on.
+func TestLevelChange(t *testing.T) {
+	bad := sim.Link{Latency: 60 * time.Millisecond, Jitter: 40 * time.Millisecond, Loss: 0.1, Burst: 2, Reorder: 0.05}
+	for seed := range uint64(5) {
+		m := simtest.New(seed)
+		g := &game{}
+		srv, err := m.Serve(foretick.ServerConfig{Protocol: g.protocol()})
+		require.NoError(t, err)
+		told := map[int][]string{}
+		join := func(n int) *foretick.Client {
+			cg := &game{}
+			p := cg.protocol()
+			p.Level(func(_ *foretick.Frame, data []byte) { told[n] = append(told[n], string(data)) })
+			c, err := m.Join(foretick.ClientConfig{Protocol: p, Sample: foretick.Sample(&cg.cmd, func(v foretick.View) move {
+				if m.Net.Now() > 12*time.Second {
+					return move{}
+				}
+				return move{X: float32(v.Tick*7919%257)/128 - 1}
+			})}, simtest.Seat{Up: bad, Down: bad})
+			require.NoError(t, err)
+			return c
+		}
+		clients := []*foretick.Client{join(0), join(1)}
+		m.Run(4 * time.Second)
+		require.Empty(t, told, "the first level has no name")
+		for k, name := range []string{"castle", "harbour"} {
+			before := srv.Tick()
+			require.NoError(t, srv.NextLevel([]byte(name), func(f *foretick.Frame) {
+				for _, who := range srv.Players(nil) {
+					g.pos.Get(f.World, f.Spawn(&g.player, who)).Y = 50 + float32(k)
+				}
+				f.Spawn(&g.player, ecs.Nobody)
+			}))
+			require.Equal(t, before, srv.Tick())
+			m.Run(m.Net.Now() + 4*time.Second)
+		}
+		clients = append(clients, join(2))
+		m.Run(16 * time.Second)
+		require.Equal(t, map[int][]string{0: {"castle", "harbour"}, 1: {"castle", "harbour"}, 2: {"harbour"}}, told)
+		for n, c := range clients {
+			a := m.Audit(c)
+			require.Equal(t, foretick.Playing, c.View().State, "seed %d, client %d", seed, n)
+			require.Zero(t, a.Differences, "seed %d, client %d: %s", seed, n, a.First)
+			require.Equal(t, 4, a.Entities)
+			require.Zero(t, c.Stats().Malformed)
+			require.Zero(t, c.Stats().HardResets, "the clock went on")
+		}
+	}
+	require.ErrorContains(t, foretickServer(t).NextLevel(make([]byte, 2000), nil), "1024")
+}
+
+func foretickServer(t *testing.T) *foretick.Server {
+	m := simtest.New(1)
+	srv, err := m.Serve(foretick.ServerConfig{Protocol: (&game{}).protocol()})
+	require.NoError(t, err)
+	return srv
+}
+
+// A client that asks for fewer snapshots and bytes gets fewer, from the start or
+// later, and more again when it asks.
+func TestConfigure(t *testing.T) {
+	m, clients := walk(t, 1, 3, sim.Link{Latency: 30 * time.Millisecond, Loss: 0.05}, 60*time.Second)
+	c := clients[0]
+	measure := func() (snapshots, bytes float64) {
+		m.Run(m.Net.Now() + 2*time.Second)
+		before := c.Stats()
+		m.Run(m.Net.Now() + 10*time.Second)
+		after := c.Stats()
+		return float64(after.Snapshots-before.Snapshots) / 10, float64(after.BytesIn-before.BytesIn) / 10
+	}
+	all, _ := measure()
+	require.InDelta(t, 28.5, all, 2)
+	require.NoError(t, c.Configure(10, 0))
+	few, _ := measure()
+	require.InDelta(t, 9.5, few, 1.5)
+	require.NoError(t, c.Configure(0, 0))
+	again, _ := measure()
+	require.InDelta(t, 28.5, again, 2)
+	require.Error(t, c.Configure(-1, 0))
+	require.Error(t, c.Configure(0, -1))
+}

@@ -1,0 +1,132 @@
+package simtest_test
+
+import (
+	"encoding/binary"
+	"hash/crc32"
+	"time"
+
+	"github.com/foretick/foretick/netcode"
+	"github.com/foretick/foretick/transport"
+)
+
+// liar is a client's endpoint that changes what the client says: the render
+// times of its commands, and how far it acknowledges.
+type liar struct {
+	transport.Endpoint
+	now func() time.Duration
+	// claim changes a command before it leaves.
+	claim func(now time.Duration, c *netcode.Command)
+	// hold is how long acknowledgements are held back.
+	hold func(now time.Duration) time.Duration
+
+	size   int // of a command, as the Welcome says
+	acks   []heldAck
+	lied   int
+	buffer []byte
+}
+
+type heldAck struct {
+	at    time.Duration
+	bytes []byte // flags and ack fields of a header
+}
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// packet takes a packet apart: the fields of its header up to its messages.
+func packetFields(b []byte) (seq []byte, ack []byte, messages []byte) {
+	flags := b[4]
+	seq = b[5:7]
+	if flags&0x10 == 0 {
+		return seq, b[4:5], b[7:]
+	}
+	end := 9
+	for i := range 4 {
+		if flags&(1<<i) != 0 {
+			end++
+		}
+	}
+	return seq, append([]byte{flags}, b[7:end+1]...), b[end+1:]
+}
+
+// Recv looks for the Welcome, which tells the size of commands.
+func (l *liar) Recv(ev []transport.Event) int {
+	n := l.Endpoint.Recv(ev)
+	for i := range ev[:n] {
+		if ev[i].Kind != transport.Data || len(ev[i].Data) < 7 {
+			continue
+		}
+		_, _, messages := packetFields(ev[i].Data)
+		eachMessage(messages, func(t netcode.MessageType, body []byte) {
+			if t == netcode.MessageWelcome {
+				if w, err := netcode.ParseWelcome(body); err == nil {
+					l.size = int(w.CommandSize)
+				}
+			}
+		})
+	}
+	return n
+}
+
+func eachMessage(b []byte, fn func(t netcode.MessageType, body []byte)) {
+	for len(b) > 1 {
+		n, k := binary.Uvarint(b[1:])
+		body := b[1+k : 1+k+int(n)]
+		fn(netcode.MessageType(b[0]), body)
+		b = b[1+k+int(n):]
+	}
+}
+
+// Send rewrites the packet and sends that.
+func (l *liar) Send(p transport.PeerID, b []byte) error {
+	now := l.now()
+	seq, ack, messages := packetFields(b)
+	l.acks = append(l.acks, heldAck{now, append([]byte{}, ack...)})
+	if l.hold != nil {
+		old := 0
+		for i := range l.acks {
+			if l.acks[i].at <= now-l.hold(now) {
+				old = i
+			}
+		}
+		ack = l.acks[old].bytes
+		l.acks = l.acks[old:]
+	}
+	out := append(l.buffer[:0], 0, 0, 0, 0, ack[0])
+	out = append(out, seq...)
+	out = append(out, ack[1:]...)
+	eachMessage(messages, func(t netcode.MessageType, body []byte) {
+		if t == netcode.MessageCommands && l.claim != nil && l.size > 0 {
+			body = l.commands(now, body)
+		}
+		out = append(out, byte(t))
+		out = binary.AppendUvarint(out, uint64(len(body)))
+		out = append(out, body...)
+	})
+	var magic [8]byte
+	sum := crc32.Update(crc32.Update(0, castagnoli, magic[:]), castagnoli, out[4:])
+	binary.LittleEndian.PutUint32(out, sum)
+	l.buffer = out
+	return l.Endpoint.Send(p, out)
+}
+
+// commands reads a body of commands, changes each, and writes them again.
+func (l *liar) commands(now time.Duration, body []byte) []byte {
+	newest := binary.LittleEndian.Uint32(body[1:])
+	in := netcode.NewCommandBuffer(l.size, 128)
+	first := uint32(0)
+	if newest > 100 {
+		first = newest - 100
+	}
+	if in.Read(body, float64(first)) != nil {
+		return body
+	}
+	out := netcode.NewCommandSender(l.size, netcode.CommandConfig{Budget: 1000})
+	for t := first; t <= newest; t++ {
+		if c, ok := in.Take(t); ok {
+			l.claim(now, &c)
+			l.lied++
+			out.Push(c)
+		}
+	}
+	return out.Append(nil, 1000)
+}

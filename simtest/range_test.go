@@ -1,0 +1,345 @@
+package simtest_test
+
+import (
+	"math"
+	"math/rand/v2"
+	"time"
+
+	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/lagcomp"
+	"github.com/foretick/foretick/simtest"
+	"github.com/foretick/foretick/transport/sim"
+)
+
+// The shooting range: runners who turn back every 0.3 to 0.8 s, and players who
+// shoot at their heads. A head is a bone, moved by a clip and a phase that are
+// replicated beside the position. Runners are immortal, ammunition is free.
+type (
+	place struct {
+		X, Y float32 `net:"min=-128,max=128,step=0.01,lerp"`
+	}
+	pose struct {
+		Phase  float32 `net:"angle,bits=12,lerp"`
+		Clip   uint8   `net:"max=1"`
+		Number uint8   `net:"max=15"`
+		Life   uint8
+		Down   bool
+	}
+	pull struct {
+		X, Y, Z float32 `net:"min=-128,max=128,step=0.005"` // the point aimed at
+		Move    float32 `net:"min=-1,max=1,step=0.0078125"`
+		Kind    uint8   `net:"max=3"`
+		Target  uint8   `net:"max=15"`
+		Shoot   bool    `net:"oneshot"`
+	}
+	course struct {
+		Dir  float32
+		Left int32
+	}
+	shot struct {
+		Ray          lagcomp.Ray
+		Kind, Target uint8
+	}
+)
+
+// How a shot is aimed.
+const (
+	aimCentre uint8 = iota
+	aimNear         // up to two radii off
+	aimWide         // three radii off
+	aimKinds
+)
+
+// The parts of a body.
+const (
+	partHead uint8 = iota
+	partTrunk
+)
+
+const (
+	headRadius  = 0.12
+	runSpeed    = 6
+	strafeSpeed = 2
+	runners     = 3
+	placeStep   = 0.01
+)
+
+type shootingRange struct {
+	pos    ecs.Component[place]
+	pose   ecs.Component[pose]
+	cmd    ecs.Component[pull]
+	course ecs.Component[course]
+	player ecs.Kind
+	runner ecs.Kind
+	shot   foretick.Event[shot]
+	still  bool                    // runners do not run
+	script func(f *foretick.Frame) // what befalls the runners
+
+	runners *ecs.Query
+	judged  func(f *foretick.Frame, by ecs.Owner, s shot)
+	fired   func(f *foretick.Frame, s shot)
+}
+
+func (g *shootingRange) protocol(rate int) *foretick.Protocol {
+	p := foretick.NewProtocol("range", 1)
+	p.TickRate(rate)
+	p.Component(&g.pos, foretick.Predicted)
+	p.Component(&g.pose)
+	p.Local(&g.course)
+	p.Command(&g.cmd)
+	p.Kind(&g.player, "player", &g.pos, &g.cmd)
+	p.Kind(&g.runner, "runner", &g.pos, &g.pose, &g.course)
+	foretick.Volumes(p, g.body, &g.pos, &g.pose)
+	foretick.Epoch(p, &g.pose, func(at *pose) uint32 { return uint32(at.Life) })
+	foretick.Remember(p, &g.pose)
+	p.Join(func(f *foretick.Frame, who ecs.Owner) {
+		*g.pos.Get(f.World, f.Spawn(&g.player, who)) = place{X: float32(who%16) - 8, Y: -20}
+	})
+	p.Shared("strafe", func(f *foretick.Frame, rows ecs.Rows) {
+		pos, cmd := g.pos.Slice(rows), g.cmd.Slice(rows)
+		for i := range pos {
+			pos[i].X += cmd[i].Move * strafeSpeed * f.DT
+		}
+	}, ecs.Read(&g.cmd), ecs.Write(&g.pos))
+	p.Shared("fire", g.fire, ecs.Read(&g.cmd, &g.pos), ecs.After("strafe"))
+	p.Server("run", g.run, ecs.Write(&g.pos, &g.pose, &g.course))
+	p.Server("script", func(f *foretick.Frame, _ ecs.Rows) {
+		if g.script != nil {
+			g.script(f)
+		}
+	}, ecs.Once(), ecs.WriteOther(&g.pos, &g.pose), ecs.After("run"))
+	foretick.OnServer(p, &g.shot, func(f *foretick.Frame, by ecs.Owner, s shot) {
+		if g.judged != nil {
+			g.judged(f, by, s)
+		}
+	})
+	foretick.OnPredicted(p, &g.shot, func(f *foretick.Frame, _ ecs.Entity, s shot) {
+		if g.fired != nil {
+			g.fired(f, s)
+		}
+	})
+	g.runners = ecs.NewQuery(p.Types(), ecs.With(&g.pose, &g.pos))
+	return p
+}
+
+// bone is where a head is: upright, or ducked in the second clip, and swaying
+// with the phase.
+func bone(at *place, how *pose) lagcomp.Vec {
+	sin, cos := math.Sincos(float64(how.Phase))
+	v := lagcomp.Vec{X: at.X + 0.1*float32(cos), Y: at.Y, Z: 1.6 + 0.05*float32(sin)}
+	if how.Clip == 1 {
+		v.X += 0.2
+		v.Z -= 0.25
+	}
+	return v
+}
+
+func (g *shootingRange) body(b *foretick.Body) {
+	at, how := foretick.From(b, &g.pos), foretick.From(b, &g.pose)
+	if how.Down {
+		return
+	}
+	head := bone(at, how)
+	b.Add(lagcomp.SphereVolume(lagcomp.Sphere{X: head.X, Y: head.Y, Z: head.Z, R: headRadius}).On(partHead, 0))
+	b.Add(lagcomp.CapsuleVolume(lagcomp.Capsule{
+		A: lagcomp.Vec{X: at.X, Y: at.Y, Z: 0.3}, B: lagcomp.Vec{X: at.X, Y: at.Y, Z: 0.7}, R: 0.25,
+	}).On(partTrunk, 0))
+}
+
+func (g *shootingRange) fire(f *foretick.Frame, rows ecs.Rows) {
+	pos, cmd := g.pos.Slice(rows), g.cmd.Slice(rows)
+	for i := range pos {
+		if cmd[i].Shoot {
+			eye, to := lagcomp.Vec{X: pos[i].X, Y: pos[i].Y, Z: 1.6}, lagcomp.Vec{X: cmd[i].X, Y: cmd[i].Y, Z: cmd[i].Z}
+			ray := lagcomp.RayTo(eye, to)
+			ray.Range = 60
+			g.shot.Raise(f, rows.Entity(i), shot{ray, cmd[i].Kind, cmd[i].Target})
+		}
+	}
+}
+
+func (g *shootingRange) run(f *foretick.Frame, rows ecs.Rows) {
+	pos, how, course := g.pos.Slice(rows), g.pose.Slice(rows), g.course.Slice(rows)
+	for i := range pos {
+		c := &course[i]
+		if c.Left--; c.Left <= 0 {
+			r := f.Rand(uint64(how[i].Number) + 77)
+			c.Left = int32((0.3 + float64(r%1000)/2000) / float64(f.DT))
+			c.Dir = -c.Dir
+			if math.Abs(float64(pos[i].X)) > 6 { // turns back to the middle
+				c.Dir = float32(-math.Copysign(1, float64(pos[i].X)))
+			}
+			how[i].Clip = uint8(r >> 32 % 2)
+		}
+		if !g.still {
+			pos[i].X += c.Dir * runSpeed * f.DT
+			how[i].Phase = float32(math.Remainder(float64(how[i].Phase+3.5*math.Pi*f.DT), 2*math.Pi))
+		}
+	}
+}
+
+// people puts the runners on their lanes.
+func (g *shootingRange) people(s *foretick.Server) {
+	for n := range runners {
+		e := s.Frame().Spawn(&g.runner, ecs.Nobody)
+		*g.pos.Get(s.World(), e) = place{Y: float32(n)}
+		*g.pose.Get(s.World(), e) = pose{Number: uint8(n)}
+		*g.course.Get(s.World(), e) = course{Dir: 1, Left: 1}
+	}
+}
+
+// number finds the runner of a number in a world; None when it is not there.
+func (g *shootingRange) number(w *ecs.World, n uint8) ecs.Entity {
+	for _, rows := range g.runners.All(w) {
+		how := g.pose.Slice(rows)
+		for i := range how {
+			if how[i].Number == n {
+				return rows.Entity(i)
+			}
+		}
+	}
+	return ecs.None
+}
+
+// shooter aims perfectly at the head that its screen shows.
+type shooter struct {
+	game   *shootingRange
+	client *foretick.Client
+	rand   *rand.Rand
+	every  foretick.Tick // ticks between shots
+	from   time.Duration // begins to shoot
+	until  time.Duration // stops
+	net    *sim.Network
+	target uint8
+
+	last  foretick.Tick
+	kind  uint8
+	angle float64 // of the offset
+	off   float64 // in radii
+
+	seen map[foretick.Tick]seenShot
+}
+
+// seenShot is a shot on its shooter's screen.
+type seenShot struct {
+	kind   uint8
+	hit    bool // a head
+	number uint8
+	held   bool
+	shown  bool // the target was on the screen
+	head   lagcomp.Vec
+}
+
+func (s *shooter) sample(v foretick.View) pull {
+	cmd := pull{Kind: s.kind, Target: s.target, Move: float32(math.Sin(float64(v.Tick) / 20))}
+	g := s.game
+	e := g.number(v.World, s.target)
+	if e == ecs.None {
+		return cmd
+	}
+	at := bone(g.pos.Get(v.World, e), g.pose.Get(v.World, e))
+	sin, cos := math.Sincos(s.angle)
+	cmd.X = at.X + float32(cos*s.off*headRadius)
+	cmd.Y = at.Y
+	cmd.Z = at.Z + float32(sin*s.off*headRadius)
+	now := s.net.Now()
+	cmd.Shoot = now >= s.from && now < s.until && v.Tick-s.last >= s.every
+	return cmd
+}
+
+// fired notes what the shot seems to hit, and aims anew.
+func (s *shooter) fired(f *foretick.Frame, sh shot) {
+	seen := f.Seen(s.client.View().Me)
+	out := seenShot{kind: sh.Kind}
+	if hit, ok := seen.Raycast(sh.Ray); ok {
+		out.hit, out.held = hit.Part == partHead, hit.Held
+		out.number = s.game.pose.Get(f.World, hit.Entity).Number
+	}
+	if v, ok := seen.Volume(s.game.number(f.World, s.target), 0); ok {
+		ball, _ := v.Sphere()
+		out.shown, out.head = true, lagcomp.Vec{X: ball.X, Y: ball.Y, Z: ball.Z}
+	}
+	s.seen[f.Tick] = out
+	s.last = f.Tick
+	s.kind = (s.kind + 1) % aimKinds
+	s.angle = s.rand.Float64() * 2 * math.Pi
+	switch s.kind {
+	case aimCentre:
+		s.off = 0
+	case aimNear:
+		s.off = 2 * s.rand.Float64()
+	case aimWide:
+		s.off, s.angle = 3, float64(s.rand.IntN(2))*math.Pi
+	}
+}
+
+// judgedShot is the server's word on a shot.
+type judgedShot struct {
+	hit    bool // the head of some runner
+	number uint8
+	head   lagcomp.Vec
+	exists bool
+	reason lagcomp.Reason
+	rewind float64 // ticks
+	used   lagcomp.Claim
+}
+
+// rangeMatch is a server with runners, and its shooters.
+type rangeMatch struct {
+	*simtest.Match
+	game     *shootingRange
+	server   *foretick.Server
+	rate     int
+	shooters []*shooter
+	judged   []map[foretick.Tick]judgedShot // by owner
+}
+
+func newRange(seed uint64, rate int, cfg foretick.ServerConfig) (*rangeMatch, error) {
+	m := &rangeMatch{Match: simtest.New(seed), game: &shootingRange{}, rate: rate, judged: make([]map[foretick.Tick]judgedShot, 65)}
+	for i := range m.judged {
+		m.judged[i] = map[foretick.Tick]judgedShot{}
+	}
+	cfg.Protocol = m.game.protocol(rate)
+	var err error
+	if m.server, err = m.Serve(cfg); err != nil {
+		return nil, err
+	}
+	m.game.people(m.server)
+	m.game.judged = m.judge
+	return m, nil
+}
+
+func (m *rangeMatch) judge(f *foretick.Frame, by ecs.Owner, s shot) {
+	seen := f.Seen(by)
+	out := judgedShot{reason: seen.Reason, rewind: float64(seen.Behind()), used: seen.Used}
+	if hit, ok := seen.Raycast(s.Ray); ok {
+		out.hit = hit.Part == partHead
+		out.number = m.game.pose.Get(f.World, hit.Entity).Number
+	}
+	if v, ok := seen.Volume(m.game.number(f.World, s.Target), 0); ok {
+		ball, _ := v.Sphere()
+		out.exists, out.head = true, lagcomp.Vec{X: ball.X, Y: ball.Y, Z: ball.Z}
+	}
+	m.judged[by][f.Tick] = out
+}
+
+// seat adds a shooter.
+func (m *rangeMatch) seat(up, down sim.Link, from, until time.Duration) (*shooter, error) {
+	return m.seatAs(simtest.Seat{Up: up, Down: down}, from, until)
+}
+
+func (m *rangeMatch) seatAs(seat simtest.Seat, from, until time.Duration) (*shooter, error) {
+	g := &shootingRange{}
+	n := len(m.shooters)
+	s := &shooter{
+		game: g, rand: rand.New(rand.NewPCG(99, uint64(n))), every: foretick.Tick(m.rate / 10), net: m.Net,
+		from: from, until: until, seen: map[foretick.Tick]seenShot{}, target: uint8(n+1) % runners,
+	}
+	g.fired = s.fired
+	p := g.protocol(m.rate)
+	var err error
+	s.client, err = m.Join(foretick.ClientConfig{Protocol: p, Sample: foretick.Sample(&g.cmd, s.sample)}, seat)
+	m.shooters = append(m.shooters, s)
+	return s, err
+}

@@ -1,0 +1,195 @@
+package snapshot
+
+import "math"
+
+// Statistics counts what senders code, to learn tables from a recorded match: give
+// it to [SenderConfig].Statistics, play, and take [Statistics.Tables]. Motion is
+// learned relative to the tables that were in use: playing the match once more with
+// what was learned, and fresh Statistics, improves it a little. The zero value is
+// empty. It belongs to one goroutine, and takes half a megabyte.
+type Statistics struct {
+	flags   [contexts][2]uint64
+	symbols [valueContexts][symbols]uint32
+	motion  [sorts][motionRows]leastSquares
+}
+
+// leastSquares fits two weights: sums of products of velocity v, acceleration a and
+// what happened y.
+type leastSquares struct{ vv, va, aa, vy, ay float64 }
+
+// add takes one observation, in units of the field. Great errors count less, as
+// their cost grows with the logarithm only.
+func (l *leastSquares) add(v, a, y, err float64) {
+	w := 1 / (math.Abs(err) + 1.5)
+	l.vv += w * v * v
+	l.va += w * v * a
+	l.aa += w * a * a
+	l.vy += w * v * y
+	l.ay += w * a * y
+}
+
+// solve returns the weights, drawn to those before where little was seen.
+func (l leastSquares) solve(before weights) weights {
+	const draw = 30
+	p, q := float64(before[0])/weightOne, float64(before[1])/weightOne
+	l.vv += draw
+	l.aa += draw
+	l.vy += draw * p
+	l.ay += draw * q
+	det := l.vv*l.aa - l.va*l.va
+	if det < 1e-6*l.vv*l.aa {
+		return before
+	}
+	fix := func(x float64) int16 { return int16(math.Round(min(max(x, -4), 4) * weightOne)) }
+	return weights{fix((l.vy*l.aa - l.ay*l.va) / det), fix((l.ay*l.vv - l.vy*l.va) / det)}
+}
+
+// Tables are those that code most cheaply what was counted, as bytes for
+// [Registry.UseTables]. What was seen seldom stays near the built-in tables.
+func (s *Statistics) Tables() []byte {
+	prior, t := builtin(), &tables{}
+	for i, n := range s.flags {
+		const weight = 24
+		p := (float64(n[0]) + weight*float64(prior.probs[i])/probOne) / (float64(n[0]+n[1]) + weight)
+		t.probs[i] = uint16(min(max(p*probOne+0.5, 4), probOne-4))
+	}
+	for k := range s.motion {
+		for r := range s.motion[k] {
+			t.weights[k][r] = s.motion[k][r].solve(prior.weights[k][r])
+		}
+	}
+	s.cluster(t, prior)
+	return t.bytes()
+}
+
+// cluster shares maxBooks codes among the value contexts: by what was counted, with
+// what the tables before would have expected as a little more.
+func (s *Statistics) cluster(t, prior *tables) {
+	counts := make([][symbols]float64, valueContexts)
+	for i := range counts {
+		b := &prior.books[prior.bookOf[i]]
+		for k, n := range s.symbols[i] {
+			counts[i][k] = float64(n)
+			if b.lengths[k] > 0 {
+				counts[i][k] += 3 * math.Exp2(-float64(b.lengths[k]))
+			}
+		}
+	}
+	var sums [maxBooks][symbols]float64
+	seeds := 1
+	for i := range counts {
+		addCounts(&sums[0], &counts[i])
+	}
+	best := make([]float64, valueContexts) // cost with the codes so far
+	cost := make([]float64, valueContexts)
+	bitsOf(&sums[0], counts, best)
+	own := make([]float64, valueContexts)
+	for i := range counts {
+		own[i] = dot(&counts[i], logs(&counts[i]))
+	}
+	for ; seeds < maxBooks; seeds++ { // the next is the context that is worst off
+		worst := 0
+		for i := range counts {
+			if best[i]-own[i] > best[worst]-own[worst] {
+				worst = i
+			}
+		}
+		sums[seeds] = counts[worst]
+		bitsOf(&sums[seeds], counts, cost)
+		for i := range best {
+			best[i] = min(best[i], cost[i])
+		}
+	}
+	for range 12 {
+		for i := range best {
+			best[i] = math.Inf(1)
+		}
+		for k := range sums {
+			bitsOf(&sums[k], counts, cost)
+			for i := range best {
+				if cost[i] < best[i] {
+					best[i], t.bookOf[i] = cost[i], uint8(k)
+				}
+			}
+		}
+		sums = [maxBooks][symbols]float64{}
+		for i := range counts {
+			addCounts(&sums[t.bookOf[i]], &counts[i])
+		}
+	}
+	t.books = make([]book, maxBooks)
+	for k := range sums {
+		t.books[k].learn(&sums[k])
+	}
+}
+
+func addCounts(to, n *[symbols]float64) {
+	for k := range n {
+		to[k] += n[k]
+	}
+}
+
+// bitsOf is what each context's counts cost with the code for sum.
+func bitsOf(sum *[symbols]float64, counts [][symbols]float64, to []float64) {
+	l := logs(sum)
+	for i := range counts {
+		to[i] = dot(&counts[i], l)
+	}
+}
+
+func dot(n, l *[symbols]float64) float64 {
+	x := 0.0
+	for k := range n {
+		x += n[k] * l[k]
+	}
+	return x
+}
+
+// logs is the size in bits of each symbol in an ideal code for sum.
+func logs(sum *[symbols]float64) *[symbols]float64 {
+	total := 0.0
+	for _, n := range sum {
+		total += n + 0.02
+	}
+	l := &[symbols]float64{}
+	for k, n := range sum {
+		l[k] = math.Log2(total / (n + 0.02))
+	}
+	return l
+}
+
+// moved counts where a word went, for the weights of its row.
+func (s *Statistics) moved(sort int, g *guess, c *wordCode, b *baselines, k *scales, v int32) {
+	if b.n < 3 {
+		return
+	}
+	at := b.words[0][c.word]
+	newer := c.residual(b.words[1][c.word], at)
+	older := c.residual(b.words[2][c.word], b.words[1][c.word])
+	s.observe(sort, g.row, k, float64(newer), float64(older), float64(c.residual(at, v)), float64(c.residual(g.value, v)))
+}
+
+func (s *Statistics) observe(sort, row int, k *scales, newer, older, y, err float64) {
+	s.motion[sort][row].add(newer*float64(k.speed)/65536, (newer*float64(k.newer)-older*float64(k.older))/65536, y, err)
+}
+
+// turned is moved for a rotation.
+func (s *Statistics) turned(r *rotation, codes []wordCode, b *baselines, k *scales, words []int32) {
+	if b.n < 3 {
+		return
+	}
+	word, size := codes[0].word, codes[1].size
+	p, o, w, v := expand(b.words[0][word:], size), expand(b.words[1][word:], size), expand(b.words[2][word:], size), expand(words[word:], size)
+	o.towards(&p)
+	w.towards(&o)
+	v.towards(&p)
+	for i := range p {
+		if i != int(words[word]) {
+			guess := r.q[i]
+			if r.q[words[word]] < 0 != (v[words[word]] < 0) {
+				guess = -guess
+			}
+			s.observe(sortRotation, r.row, k, float64(p[i]-o[i])/256, float64(o[i]-w[i])/256, float64(v[i]-p[i])/256, float64(v[i]-guess)/256)
+		}
+	}
+}

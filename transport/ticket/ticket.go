@@ -1,0 +1,196 @@
+package ticket
+
+import (
+	"crypto/cipher"
+	"crypto/hkdf"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"net/netip"
+	"time"
+
+	"golang.org/x/crypto/chacha20poly1305"
+)
+
+const (
+	// KeySize is the length of the key that a matchmaker shares with its servers, in bytes.
+	KeySize = 32
+	// SecretSize is the length of a ticket's secret, in bytes.
+	SecretSize = 32
+	// MaxIdentity is the longest identity, in bytes.
+	MaxIdentity = 256
+	// MaxServers is how many servers a ticket may name.
+	MaxServers = 16
+	// MaxSealed is the length of the longest sealed part, in bytes.
+	MaxSealed = sealedHeader + idSize + 8 + 1 + MaxServers*addrSize + MaxIdentity + chacha20poly1305.Overhead
+)
+
+const (
+	version      = 1
+	idSize       = 16
+	addrSize     = 18
+	sealedHeader = 1 + chacha20poly1305.NonceSizeX
+	sealLabel    = "foretick ticket 1 seal"
+	secretLabel  = "foretick ticket 1 secret "
+)
+
+var (
+	// ErrMalformed: the bytes are no ticket.
+	ErrMalformed = errors.New("ticket: malformed")
+	// ErrForged: the sealed part was not made under this key, or was changed.
+	ErrForged = errors.New("ticket: not issued under this key")
+	// ErrExpired: the ticket was valid once.
+	ErrExpired = errors.New("ticket: expired")
+	// ErrServer: the ticket names other servers.
+	ErrServer = errors.New("ticket: issued for another server")
+	// ErrUsed: the ticket was used before.
+	ErrUsed = errors.New("ticket: already used")
+	// ErrBanned: the ticket's identity may not connect.
+	ErrBanned = errors.New("ticket: banned")
+)
+
+// ID tells a ticket from all others.
+type ID [idSize]byte
+
+// Claims is what a ticket says of its bearer.
+type Claims struct {
+	// Identity is who the bearer is: what Info.Identity shows on the server. At most MaxIdentity bytes.
+	Identity []byte
+	// Expires is when the ticket ends to be valid, to the second. Half a minute from now is enough to connect.
+	Expires time.Time
+	// Servers are where the ticket is valid. At least one, at most MaxServers.
+	Servers []netip.AddrPort
+	// ID is drawn by Issue.
+	ID ID
+}
+
+// Ticket is what the player gets.
+type Ticket struct {
+	Expires time.Time
+	Servers []netip.AddrPort
+	Sealed  []byte           // for the server
+	Secret  [SecretSize]byte // for the player: never shown
+}
+
+// NewKey draws a key.
+func NewKey() []byte {
+	key := make([]byte, KeySize)
+	rand.Read(key) // never fails
+	return key
+}
+
+// Issue makes a ticket under the key that the matchmaker and the servers share. Errors: what is wrong with the key or
+// the claims.
+func Issue(key []byte, c Claims) (*Ticket, error) {
+	switch {
+	case len(key) != KeySize:
+		return nil, fmt.Errorf("ticket: the key has %d bytes; it needs %d", len(key), KeySize)
+	case len(c.Identity) > MaxIdentity:
+		return nil, fmt.Errorf("ticket: Claims.Identity has %d bytes; it may have %d", len(c.Identity), MaxIdentity)
+	case len(c.Servers) == 0 || len(c.Servers) > MaxServers:
+		return nil, fmt.Errorf("ticket: Claims.Servers names %d; it may name 1 to %d", len(c.Servers), MaxServers)
+	case c.Expires.Unix() <= 0:
+		return nil, errors.New("ticket: Claims.Expires is not set")
+	}
+	rand.Read(c.ID[:])
+	plain := append([]byte(nil), c.ID[:]...)
+	plain = binary.BigEndian.AppendUint64(plain, uint64(c.Expires.Unix()))
+	plain = appendServers(plain, c.Servers)
+	plain = append(plain, c.Identity...)
+	sealed := make([]byte, sealedHeader, sealedHeader+len(plain)+chacha20poly1305.Overhead)
+	sealed[0] = version
+	rand.Read(sealed[1:])
+	aead, err := sealer(key)
+	if err != nil {
+		return nil, err
+	}
+	sealed = aead.Seal(sealed, sealed[1:], plain, sealed[:1])
+	t := &Ticket{Expires: time.Unix(c.Expires.Unix(), 0), Servers: append([]netip.AddrPort(nil), c.Servers...), Sealed: sealed}
+	t.Secret, err = secret(key, sealed)
+	return t, err
+}
+
+func sealer(key []byte) (cipher.AEAD, error) {
+	k, err := hkdf.Key(sha256.New, key, nil, sealLabel, chacha20poly1305.KeySize)
+	if err != nil {
+		return nil, err
+	}
+	return chacha20poly1305.NewX(k)
+}
+
+func secret(key, sealed []byte) (s [SecretSize]byte, err error) {
+	k, err := hkdf.Key(sha256.New, key, nil, secretLabel+string(sealed), SecretSize)
+	copy(s[:], k)
+	return s, err
+}
+
+func appendServers(b []byte, servers []netip.AddrPort) []byte {
+	b = append(b, byte(len(servers)))
+	for _, a := range servers {
+		ip := a.Addr().As16()
+		b = append(b, ip[:]...)
+		b = binary.BigEndian.AppendUint16(b, a.Port())
+	}
+	return b
+}
+
+// parseServers returns the servers at the head of b, and what follows them.
+func parseServers(b []byte) ([]netip.AddrPort, []byte, error) {
+	if len(b) == 0 {
+		return nil, nil, ErrMalformed
+	}
+	n := int(b[0])
+	if n == 0 || n > MaxServers || len(b) < 1+n*addrSize {
+		return nil, nil, ErrMalformed
+	}
+	servers := make([]netip.AddrPort, n)
+	for i := range servers {
+		a := b[1+i*addrSize:]
+		servers[i] = netip.AddrPortFrom(netip.AddrFrom16([16]byte(a[:16])).Unmap(), binary.BigEndian.Uint16(a[16:]))
+	}
+	return servers, b[1+n*addrSize:], nil
+}
+
+// open opens a sealed part, whether it is still valid or not.
+func open(aead cipher.AEAD, sealed []byte) (c Claims, err error) {
+	if len(sealed) < sealedHeader+chacha20poly1305.Overhead || len(sealed) > MaxSealed || sealed[0] != version {
+		return c, ErrMalformed
+	}
+	plain, err := aead.Open(nil, sealed[1:sealedHeader], sealed[sealedHeader:], sealed[:1])
+	if err != nil {
+		return c, ErrForged
+	}
+	if len(plain) < idSize+8 {
+		return c, ErrMalformed
+	}
+	c.ID = ID(plain[:idSize])
+	c.Expires = time.Unix(int64(binary.BigEndian.Uint64(plain[idSize:])), 0)
+	c.Servers, c.Identity, err = parseServers(plain[idSize+8:])
+	return c, err
+}
+
+// MarshalBinary returns the ticket for the player. It never fails.
+func (t *Ticket) MarshalBinary() ([]byte, error) {
+	b := []byte{version}
+	b = binary.BigEndian.AppendUint64(b, uint64(t.Expires.Unix()))
+	b = append(b, t.Secret[:]...)
+	b = appendServers(b, t.Servers)
+	return append(b, t.Sealed...), nil
+}
+
+// UnmarshalBinary parses what MarshalBinary made. The error is ErrMalformed.
+func (t *Ticket) UnmarshalBinary(b []byte) error {
+	const head = 1 + 8 + SecretSize
+	if len(b) < head || b[0] != version {
+		return ErrMalformed
+	}
+	servers, sealed, err := parseServers(b[head:])
+	if err != nil || len(sealed) < sealedHeader+chacha20poly1305.Overhead || len(sealed) > MaxSealed {
+		return ErrMalformed
+	}
+	*t = Ticket{Expires: time.Unix(int64(binary.BigEndian.Uint64(b[1:])), 0), Servers: servers,
+		Sealed: append([]byte(nil), sealed...), Secret: [SecretSize]byte(b[9:head])}
+	return nil
+}

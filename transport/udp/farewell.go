@@ -1,0 +1,160 @@
+package udp
+
+import (
+	"net/netip"
+	"time"
+
+	"github.com/foretick/foretick/transport"
+)
+
+// leaver is a peer that was dropped and is told so until it confirms it, a few times at most.
+type leaver struct {
+	conn   uint64
+	addr   netip.AddrPort
+	code   transport.Code
+	detail string
+	at     [2]uint32 // ticks; 0: done
+}
+
+const maxLeavers = 1024
+
+// Disconnect implements transport.Endpoint. The peer is told until it confirms it, three times within 300 ms, and again
+// for whatever it sends.
+func (e *Endpoint) Disconnect(id transport.PeerID, c transport.Code, detail string) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	p, ok := e.peers.Get(id)
+	if !ok || p.conn == 0 {
+		return
+	}
+	now := e.clock.Load()
+	l := e.dismiss(p, c, transport.CutDetail(detail))
+	if l.at = [2]uint32{now + 2, now + 6}; len(e.leaving) < maxLeavers {
+		e.leaving = append(e.leaving, l)
+	}
+	e.out.send(appendEnd(nil, typeClose, l.conn, l.code, l.detail), l.addr)
+}
+
+// dismiss forgets a peer by the caller's wish.
+func (e *Endpoint) dismiss(p *peer, c transport.Code, detail string) leaver {
+	e.forget(p, c, detail)
+	e.in.Drop(p.q)
+	if d := e.dial; d != nil {
+		d.state, d.code, d.detail = ended, c, detail
+	}
+	return leaver{conn: p.conn, addr: p.addr, code: c, detail: detail}
+}
+
+// tendLeaving tells again those who have not confirmed.
+func (e *Endpoint) tendLeaving(now uint32) {
+	keep := e.leaving[:0]
+	for _, l := range e.leaving {
+		for i, at := range l.at {
+			if at != 0 && now >= at {
+				l.at[i] = 0
+				e.tell(&l)
+			}
+		}
+		if l.at != [2]uint32{} {
+			keep = append(keep, l)
+		}
+	}
+	clear(e.leaving[len(keep):])
+	e.leaving = keep
+}
+
+// tell writes a close for a leaver.
+func (e *Endpoint) tell(l *leaver) {
+	m := e.letter(l.addr)
+	m.n = len(appendEnd(m.b[:0], typeClose, l.conn, l.code, l.detail))
+}
+
+// told notes that a peer confirmed the end of its connection.
+func (e *Endpoint) told(conn uint64) {
+	for i := range e.leaving {
+		if e.leaving[i].conn == conn {
+			last := len(e.leaving) - 1
+			e.leaving[i], e.leaving[last] = e.leaving[last], leaver{}
+			e.leaving = e.leaving[:last]
+			break
+		}
+	}
+	if len(e.leaving) == 0 {
+		e.hush()
+	}
+}
+
+// hush ends the farewell of a closing endpoint.
+func (e *Endpoint) hush() {
+	select {
+	case e.quiet <- struct{}{}:
+	default:
+	}
+}
+
+// remind tells a server that has not understood, once a tick, that the connection is over.
+func (e *Endpoint) remind() {
+	d, now := e.dial, e.clock.Load()
+	if d.state != ended || d.p.conn == 0 || d.told == now {
+		return
+	}
+	d.told = now
+	e.out.send(appendEnd(e.note[:0], typeClose, d.p.conn, d.code, d.detail), d.p.addr)
+}
+
+// Close implements transport.Endpoint. It takes a round trip to the slowest peer, and Config.Linger at most. It must not
+// be called by the accept hook.
+func (e *Endpoint) Close(c transport.Code, detail string) error {
+	e.mu.Lock()
+	if e.closed {
+		e.mu.Unlock()
+		return transport.ErrClosed
+	}
+	e.closed = true
+	detail = transport.CutDetail(detail)
+	for i := range e.peers.Slots() {
+		if p, ok := e.peers.At(i); ok && p.conn != 0 {
+			e.leaving = append(e.leaving, e.dismiss(p, c, detail))
+		}
+	}
+	select { // what was confirmed before is another matter
+	case <-e.quiet:
+	default:
+	}
+	conn := e.conn
+	e.mu.Unlock()
+	e.farewell()
+	close(e.done)
+	if conn != nil {
+		conn.Close()
+	}
+	e.running.Wait()
+	return nil
+}
+
+// farewell tells those who leave, and has them told again with time between, as losses come in bursts.
+func (e *Endpoint) farewell() {
+	third := e.cfg.Linger / 3
+	for _, pause := range []time.Duration{third, e.cfg.Linger - third, 0} {
+		e.mu.Lock()
+		e.post = nil // the timer may be sending the old ones
+		for i := range e.leaving {
+			e.tell(&e.leaving[i])
+		}
+		letters := e.post
+		e.mu.Unlock()
+		for i := range letters {
+			if e.out.send(letters[i].b[:letters[i].n], letters[i].to) == errRefused && e.dial != nil {
+				return
+			}
+		}
+		if len(letters) == 0 || pause == 0 {
+			return
+		}
+		select {
+		case <-e.quiet:
+			return
+		case <-time.After(pause):
+		}
+	}
+}

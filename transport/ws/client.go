@@ -1,0 +1,81 @@
+package ws
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+
+	"github.com/foretick/foretick/transport"
+)
+
+// dialer opens a connection and says where it goes.
+type dialer func(ctx context.Context, url string) (s socket, remote string, err error)
+
+// dialBy returns a client's endpoint that connects by means of open.
+func dialBy(addr string, cfg Config, open dialer) (*Endpoint, error) {
+	cfg = cfg.withDefaults()
+	if err := cfg.validate(); err != nil {
+		return nil, err
+	}
+	u, err := url.Parse(addr)
+	if err != nil {
+		return nil, fmt.Errorf("ws: cannot dial: %w", err)
+	}
+	secure := u.Scheme == "wss"
+	if !secure && u.Scheme != "ws" || u.Host == "" || u.Fragment != "" {
+		return nil, fmt.Errorf("ws: cannot dial %q: a URL such as wss://play.example.com/path is needed", addr)
+	}
+	e := &Endpoint{}
+	e.init(cfg)
+	ctx, cancel := context.WithCancel(context.Background())
+	e.cancel = cancel
+	p := newPeer()
+	p.name, p.secure, p.greet = u.Host, secure, true
+	p.until = e.clock.Load() + ticks(cfg.Timeout)
+	p.id = e.peers.Add(p)
+	p.q = e.in.Add(p.id, false)
+	e.dial = p
+	e.conns[p] = struct{}{}
+	e.running.Add(2)
+	go func() {
+		defer e.running.Done()
+		e.connect(ctx, u.String(), open)
+	}()
+	go func() {
+		defer e.running.Done()
+		e.tend()
+	}()
+	return e, nil
+}
+
+// connect opens the connection and lives through it.
+func (e *Endpoint) connect(ctx context.Context, addr string, open dialer) {
+	sock, remote, err := open(ctx, addr)
+	e.mu.Lock()
+	p := e.dial
+	if err == nil && p.state != greeting { // given up, or closed, meanwhile
+		sock.abort()
+		sock.free()
+	}
+	if err != nil || p.state != greeting {
+		if p.state == greeting {
+			code, detail := transport.CloseCode(err), err.Error()
+			var ce *transport.CloseError
+			if errors.As(err, &ce) {
+				detail = ce.Detail
+			}
+			e.end(p, code, detail)
+			p.state = over
+		}
+		delete(e.conns, p)
+		e.mu.Unlock()
+		return
+	}
+	p.sock = sock
+	if remote != "" {
+		p.name = remote
+	}
+	e.mu.Unlock()
+	e.run(p)
+}

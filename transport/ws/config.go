@@ -1,0 +1,106 @@
+package ws
+
+import (
+	"errors"
+	"fmt"
+	"net/netip"
+	"time"
+)
+
+// MaxToken is the largest token, in bytes.
+const MaxToken = 1024
+
+// Config configures NewServer and Dial. The zero value is good.
+type Config struct {
+	// MaxPeers is how many clients a server takes; further ones are refused with transport.Full. 0: 64.
+	// A client ignores it.
+	MaxPeers int
+
+	// MaxPending is how many connections of a server may be open without having said who they are. When there are more,
+	// the oldest of them is cut off. 0: 256. A client ignores it.
+	MaxPending int
+
+	// MaxPendingPerAddr is how many of those may come from one address (IPv6: one /64); further ones are answered with
+	// HTTP status 429. Set it to MaxPending behind a reverse proxy, whose address all clients share. 0: 16. A client
+	// ignores it.
+	MaxPendingPerAddr int
+
+	// Accept is asked about each client once its token is there: it returns the identity that Info shall show, or an
+	// error to refuse. A *transport.CloseError chooses the code, any other error refuses with transport.Refused; the
+	// client is told the error's text. addr is http.Request.RemoteAddr, the zero AddrPort if that is none. Calls are made
+	// one at a time, and so must not block; token is valid during the call. nil: everyone is accepted. A client ignores
+	// it.
+	Accept func(addr netip.AddrPort, token []byte) (identity []byte, err error)
+
+	// Origins are the host patterns (path.Match, in any case, "scheme://host" if the pattern has a scheme) of the pages
+	// whose scripts may connect, besides pages of the server's own host. nil: those only. What is no browser sends no
+	// origin and may connect always. A client ignores it.
+	Origins []string
+
+	// AnyOrigin lets the scripts of any page connect. As the token, not a cookie, says who a client is, that is safe
+	// unless the accept hook trusts something else. A client ignores it.
+	AnyOrigin bool
+
+	// Token is what the client shows to the server's accept hook, at most MaxToken bytes. It travels inside the
+	// connection, not in the URL. A server ignores it.
+	Token []byte
+
+	// Timeout is how long a connection may be silent, or may not take what it is sent, or a dial be unanswered, before
+	// it is given up. 0: 5 s. At least 500 ms.
+	Timeout time.Duration
+
+	// KeepAlive is how long an endpoint sends nothing to a peer, or hears nothing from it, before it sends a
+	// keep-alive. 0: 1 s, or a fifth of Timeout if that is less. At most half of Timeout.
+	KeepAlive time.Duration
+
+	// ReceiveQueue is how many datagrams of one peer wait for Recv before the oldest is dropped; each takes 1.3 kB.
+	// 0: 160, which is 200 kB.
+	ReceiveQueue int
+
+	// SendQueue is how many bytes of datagrams to one peer wait for the connection to take them before the oldest is
+	// dropped. 0: 128 KiB. At least 4 KiB.
+	SendQueue int
+}
+
+func (c Config) withDefaults() Config {
+	set := func(v *int, to int) {
+		if *v == 0 {
+			*v = to
+		}
+	}
+	set(&c.MaxPeers, 64)
+	set(&c.MaxPending, 256)
+	set(&c.MaxPendingPerAddr, min(16, c.MaxPending))
+	set(&c.ReceiveQueue, 160)
+	set(&c.SendQueue, 128<<10)
+	if c.Timeout == 0 {
+		c.Timeout = 5 * time.Second
+	}
+	if c.KeepAlive == 0 {
+		c.KeepAlive = min(time.Second, c.Timeout/5)
+	}
+	c.Token = append([]byte(nil), c.Token...)
+	c.Origins = append([]string(nil), c.Origins...)
+	return c
+}
+
+// validate reports every fault of a config whose defaults are in.
+func (c Config) validate() error {
+	var errs []error
+	fault := func(bad bool, format string, args ...any) {
+		if bad {
+			errs = append(errs, fmt.Errorf("ws: "+format, args...))
+		}
+	}
+	fault(c.MaxPeers < 0 || c.MaxPeers > 1<<16, "Config.MaxPeers is %d; it may be 1 to 65536", c.MaxPeers)
+	fault(c.MaxPending < 0 || c.MaxPending > 1<<16, "Config.MaxPending is %d; it may be 1 to 65536", c.MaxPending)
+	fault(c.MaxPendingPerAddr < 0 || c.MaxPendingPerAddr > c.MaxPending,
+		"Config.MaxPendingPerAddr is %d; it may be 1 to MaxPending, %d", c.MaxPendingPerAddr, c.MaxPending)
+	fault(c.ReceiveQueue < 0 || c.ReceiveQueue > 1<<16, "Config.ReceiveQueue is %d; it may be 1 to 65536", c.ReceiveQueue)
+	fault(c.SendQueue < 4<<10 || c.SendQueue > 1<<30, "Config.SendQueue is %d; it may be 4096 to 2^30", c.SendQueue)
+	fault(c.Timeout < 500*time.Millisecond, "Config.Timeout is %v; it may not be under 500 ms", c.Timeout)
+	fault(c.KeepAlive < 0 || c.KeepAlive > c.Timeout/2, "Config.KeepAlive is %v; it may be at most half of Timeout, %v",
+		c.KeepAlive, c.Timeout/2)
+	fault(len(c.Token) > MaxToken, "Config.Token has %d bytes; it may have %d", len(c.Token), MaxToken)
+	return errors.Join(errs...)
+}

@@ -1,0 +1,65 @@
+//go:build !js
+
+package ws
+
+import (
+	"context"
+	"net"
+	"net/http"
+	"net/http/httptrace"
+	"strconv"
+	"time"
+
+	"github.com/coder/websocket"
+
+	"github.com/foretick/foretick/transport"
+)
+
+// Dial returns a client's endpoint that connects to a server, such as "wss://play.example.com/game" or
+// "ws://192.0.2.7:8080". It does not wait: Connected follows, or Disconnected with Refused (or the code that the
+// server's hook chose), Full, Timeout when nobody answers, or Unreachable when the network, or HTTP, says that nobody is
+// there. Errors: what is wrong with the config or the URL.
+func Dial(url string, cfg Config) (*Endpoint, error) {
+	t := &http.Transport{Proxy: http.ProxyFromEnvironment, DisableKeepAlives: true,
+		DialContext: (&net.Dialer{}).DialContext, TLSHandshakeTimeout: 10 * time.Second}
+	return DialWith(&http.Client{Transport: t}, url, cfg)
+}
+
+// DialWith is Dial with an HTTP client of the caller's, for certificates, proxies and headers of its own. It does not
+// exist in a browser.
+func DialWith(client *http.Client, url string, cfg Config) (*Endpoint, error) {
+	return dialBy(url, cfg, func(ctx context.Context, url string) (socket, string, error) {
+		var conn net.Conn
+		ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
+			GotConn: func(i httptrace.GotConnInfo) { conn = i.Conn }})
+		c, resp, err := websocket.Dial(ctx, url, &websocket.DialOptions{HTTPClient: client, Subprotocols: []string{Subprotocol}})
+		if err != nil {
+			return nil, "", notDialled(resp, err)
+		}
+		if c.Subprotocol() != Subprotocol {
+			newSocket(c, conn).free()
+			return nil, "", &transport.CloseError{Code: transport.Mismatch, Detail: "the server does not speak " + Subprotocol}
+		}
+		if conn == nil {
+			return newSocket(c, nil), "", nil
+		}
+		return newSocket(c, conn), conn.RemoteAddr().String(), nil
+	})
+}
+
+// notDialled says what a failed handshake means.
+func notDialled(resp *http.Response, err error) error {
+	code, detail := transport.Unreachable, err.Error()
+	if resp != nil {
+		detail = "HTTP status " + strconv.Itoa(resp.StatusCode)
+		switch resp.StatusCode {
+		case http.StatusUnauthorized, http.StatusForbidden:
+			code = transport.Refused
+		case http.StatusTooManyRequests:
+			code = transport.Full
+		case http.StatusBadRequest, http.StatusUpgradeRequired:
+			code = transport.Mismatch
+		}
+	}
+	return &transport.CloseError{Code: code, Detail: detail}
+}

@@ -1,0 +1,285 @@
+package ws
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/foretick/foretick/transport"
+	"github.com/foretick/foretick/transport/internal/inbox"
+	"github.com/foretick/foretick/transport/internal/slot"
+)
+
+// Endpoint is a server's or a client's end of WebSocket connections. It implements transport.Endpoint; its methods may
+// be called from any goroutine, Recv from one at a time. NewServer and Dial make one.
+type Endpoint struct {
+	cfg     Config
+	in      *inbox.Inbox  // guarded by mu, but for Ready
+	clock   atomic.Uint32 // ticks of tickTime, counted while the process runs
+	done    chan struct{}
+	running sync.WaitGroup
+	asking  sync.Mutex // held during a call of the accept hook
+
+	mu       sync.Mutex
+	peers    slot.Table[*peer]
+	conns    map[*peer]struct{} // all that there are, pending and leaving ones too
+	pending  []*peer            // a server's without a hello, oldest first
+	counters Counters
+	closed   bool
+
+	dial   *peer // a client's; nil: a server
+	cancel context.CancelFunc
+}
+
+const (
+	tickTime  = 50 * time.Millisecond
+	closeTime = 500 * time.Millisecond // for the other end to answer a close frame
+	askEvery  = 4                      // ticks: 200 ms
+)
+
+var _ transport.Endpoint = (*Endpoint)(nil)
+
+func (e *Endpoint) init(cfg Config) {
+	e.cfg, e.in, e.done = cfg, inbox.New(bufferSize, cfg.ReceiveQueue), make(chan struct{})
+	e.conns = make(map[*peer]struct{})
+	e.clock.Store(1)
+}
+
+// ticks returns how many ticks make up d, at least one.
+func ticks(d time.Duration) uint32 { return uint32(max(1, (d+tickTime-1)/tickTime)) }
+
+// Recv implements transport.Endpoint.
+func (e *Endpoint) Recv(ev []transport.Event) int {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.closed {
+		return 0
+	}
+	return e.in.Recv(ev)
+}
+
+// Ready implements transport.Endpoint.
+func (e *Endpoint) Ready() <-chan struct{} { return e.in.Ready() }
+
+// Send implements transport.Endpoint. A datagram that finds no room in the queue takes the place of the oldest that
+// waits (Stats.SendDropped), so ErrBacklog is never the answer.
+func (e *Endpoint) Send(id transport.PeerID, b []byte) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	p, ok := e.peers.Get(id)
+	if !ok || p.state != open {
+		if e.closed {
+			return transport.ErrClosed
+		}
+		return transport.ErrNoPeer
+	}
+	if len(b) > MTU {
+		return &transport.TooBigError{Size: len(b), Limit: MTU}
+	}
+	dropped := uint64(p.out.push(b, e.cfg.SendQueue))
+	p.stats.SendDropped += dropped
+	e.counters.Backlog += dropped
+	p.signal()
+	return nil
+}
+
+// Flush implements transport.Endpoint: datagrams leave as soon as the connection takes them, so it does nothing.
+func (e *Endpoint) Flush() {}
+
+// Disconnect implements transport.Endpoint. What waits to be sent to the peer is discarded.
+func (e *Endpoint) Disconnect(id transport.PeerID, c transport.Code, detail string) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if p, ok := e.peers.Get(id); ok && p.state == open {
+		e.peers.Remove(id)
+		e.in.Drop(p.q)
+		e.leave(p, c, detail)
+	}
+}
+
+// leave has the writer say farewell to a peer.
+func (e *Endpoint) leave(p *peer, c transport.Code, detail string) {
+	p.state, p.code, p.detail = leaving, c, transport.CutDetail(detail)
+	p.until = e.clock.Load() + ticks(closeTime)
+	p.out = queue{}
+	p.signal()
+}
+
+// end tells the caller that a peer is gone, if it ever heard of it.
+func (e *Endpoint) end(p *peer, c transport.Code, detail string) {
+	if p.id == 0 || e.closed {
+		return
+	}
+	e.peers.Remove(p.id)
+	e.in.End(p.q, c, transport.CutDetail(detail))
+}
+
+// Info implements transport.Endpoint.
+func (e *Endpoint) Info(id transport.PeerID, out *transport.Info) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	p, ok := e.peers.Get(id)
+	if !ok || p.state != open {
+		return false
+	}
+	*out = transport.Info{Addr: p.name, Identity: p.identity, MTU: MTU, Secure: p.secure, Ordered: true, Stats: p.stats}
+	return true
+}
+
+// Close implements transport.Endpoint. It waits half a second at most for peers to take note. It must not be called by
+// the accept hook.
+func (e *Endpoint) Close(c transport.Code, detail string) error {
+	e.mu.Lock()
+	if e.closed {
+		e.mu.Unlock()
+		return transport.ErrClosed
+	}
+	e.closed = true
+	for p := range e.conns {
+		switch p.state {
+		case open:
+			e.peers.Remove(p.id)
+			e.leave(p, c, detail)
+		case greeting:
+			e.cut(p)
+		}
+	}
+	e.mu.Unlock()
+	if e.cancel != nil {
+		e.cancel()
+	}
+	t := time.AfterFunc(closeTime, func() {
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		for p := range e.conns {
+			e.cut(p)
+		}
+	})
+	close(e.done)
+	e.running.Wait()
+	t.Stop()
+	return nil
+}
+
+// cut ends a connection; its reader will note it.
+func (e *Endpoint) cut(p *peer) {
+	if p.state == greeting {
+		e.settled(p)
+		p.state = over
+	}
+	if p.sock != nil {
+		p.sock.abort()
+	}
+	p.signal()
+}
+
+// run lives through a connection: it reads, while another goroutine writes.
+func (e *Endpoint) run(p *peer) {
+	written := make(chan struct{})
+	go func() {
+		defer close(written)
+		e.write(p)
+	}()
+	e.mu.Lock()
+	buf := e.in.Buffer()
+	e.mu.Unlock()
+	for {
+		n, err := p.sock.read(buf)
+		if err != nil {
+			e.hangUp(p, err)
+			break
+		}
+		buf = e.take(p, buf, n)
+	}
+	p.sock.abort()
+	<-written
+	p.sock.free()
+	e.mu.Lock()
+	delete(e.conns, p)
+	e.in.Release(buf)
+	e.mu.Unlock()
+}
+
+// hangUp notes that a connection is gone.
+func (e *Endpoint) hangUp(p *peer, err error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if p.state == greeting && e.dial == nil {
+		e.counters.Unsaid++
+		e.settled(p)
+	}
+	if p.state == greeting || p.state == open {
+		var ce *transport.CloseError
+		if !errors.As(err, &ce) {
+			ce = &transport.CloseError{Code: transport.Unreachable, Detail: err.Error()}
+		}
+		e.end(p, ce.Code, ce.Detail)
+	}
+	p.state = over
+	p.signal()
+}
+
+// write sends what there is to send until the connection is over.
+func (e *Endpoint) write(p *peer) {
+	var buf [bufferSize]byte
+	for {
+		e.mu.Lock()
+		b := e.next(p, buf[:0])
+		state, code, detail := p.state, p.code, p.detail
+		p.writing = 0
+		if len(b) > 0 {
+			p.writing = e.clock.Load()
+			p.sent = p.writing
+		}
+		e.mu.Unlock()
+		switch {
+		case state == over:
+			return
+		case len(b) == 0:
+			<-p.wake
+			continue
+		}
+		if p.sock.write(b) != nil {
+			p.sock.abort() // and the reader says why
+			return
+		}
+		if state == leaving {
+			p.sock.close(status(code), reason(detail))
+			p.sock.abort()
+			return
+		}
+	}
+}
+
+// next appends the message to be sent next to b.
+func (e *Endpoint) next(p *peer, b []byte) []byte {
+	switch {
+	case p.state == leaving:
+		return appendEnd(b, p.code, p.detail)
+	case p.state != open && p.state != greeting:
+		return b
+	case p.greet:
+		p.greet = false
+		if e.dial != nil {
+			return append(append(b, typeHello), e.cfg.Token...)
+		}
+		return append(b, typeAccept)
+	case p.state != open:
+		return b
+	case p.alive:
+		var value byte
+		if p.ask {
+			value = ask
+		}
+		p.alive, p.ask = false, false
+		return append(b, typeAlive, value)
+	}
+	if d, ok := p.out.pop(append(b, typeData)); ok {
+		p.stats.Sent++
+		p.stats.SentBytes += uint64(len(d) - header)
+		return d
+	}
+	return b
+}

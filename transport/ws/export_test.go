@@ -1,0 +1,8 @@
+package ws
+
+// Held returns how many connections, pending ones and peers an endpoint holds.
+func Held(e *Endpoint) int {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return len(e.conns) + len(e.pending) + e.peers.Len() + e.in.Open()
+}

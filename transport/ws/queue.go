@@ -1,0 +1,76 @@
+package ws
+
+import "encoding/binary"
+
+// queue holds the datagrams that wait to be sent to one peer, within a limit of bytes: a ring that grows as needed,
+// each datagram after its length.
+type queue struct {
+	ring    []byte // its length is a power of two
+	head, n int    // bytes
+	waiting int    // datagrams
+}
+
+const lengthSize = 2
+
+// push adds b, for which it drops as many of the oldest as it takes to stay within limit, and returns how many.
+func (q *queue) push(b []byte, limit int) (dropped int) {
+	need := lengthSize + len(b)
+	for q.n > 0 && q.n+need > limit {
+		q.skip(q.length())
+		dropped++
+	}
+	if q.n+need > len(q.ring) {
+		q.grow(q.n + need)
+	}
+	var size [lengthSize]byte
+	binary.BigEndian.PutUint16(size[:], uint16(len(b)))
+	q.put(size[:])
+	q.put(b)
+	q.waiting++
+	return dropped
+}
+
+// pop appends the oldest datagram to b, if there is one.
+func (q *queue) pop(b []byte) ([]byte, bool) {
+	if q.n == 0 {
+		return b, false
+	}
+	n := q.length()
+	from := (q.head + lengthSize) & (len(q.ring) - 1)
+	first := min(n, len(q.ring)-from)
+	b = append(b, q.ring[from:from+first]...)
+	b = append(b, q.ring[:n-first]...)
+	q.skip(n)
+	return b, true
+}
+
+func (q *queue) length() int {
+	mask := len(q.ring) - 1
+	return int(q.ring[q.head])<<8 | int(q.ring[(q.head+1)&mask])
+}
+
+func (q *queue) skip(n int) {
+	q.head = (q.head + lengthSize + n) & (len(q.ring) - 1)
+	q.n -= lengthSize + n
+	q.waiting--
+}
+
+func (q *queue) put(b []byte) {
+	at := (q.head + q.n) & (len(q.ring) - 1)
+	first := copy(q.ring[at:], b)
+	copy(q.ring, b[first:])
+	q.n += len(b)
+}
+
+func (q *queue) grow(need int) {
+	size := max(4096, len(q.ring))
+	for size < need {
+		size *= 2
+	}
+	bigger := make([]byte, size)
+	first := copy(bigger[:q.n], q.ring[min(q.head, len(q.ring)):])
+	if first < q.n {
+		copy(bigger[first:q.n], q.ring)
+	}
+	q.ring, q.head = bigger, 0
+}

@@ -1,0 +1,167 @@
+//go:build js
+
+package ws
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"sync"
+	"syscall/js"
+	"time"
+
+	"github.com/foretick/foretick/transport"
+)
+
+// browser is a connection of the browser's WebSocket. It is used directly and not through coder/websocket, which does
+// not tell how much the browser has queued (bufferedAmount), loses messages that came just before the end, and the
+// end's status with them.
+type browser struct {
+	ws      js.Value
+	funcs   []js.Func
+	opened  chan struct{}
+	signal  chan struct{} // capacity 1: something to read
+	closed  chan struct{}
+	mu      sync.Mutex
+	waiting [][]byte
+	end     *transport.CloseError // why it closed
+}
+
+const (
+	browserBuffer = 64 << 10 // bytes that the browser may queue below SendQueue
+	browserQueue  = 4096     // messages that wait to be read
+	drainTime     = 5 * time.Millisecond
+	stateOpen     = 1
+)
+
+// openBrowser opens a connection. Errors are *transport.CloseErrors.
+func openBrowser(ctx context.Context, url string) (s *browser, err error) {
+	defer func() { // what JavaScript throws
+		if r := recover(); r != nil {
+			s, err = nil, &transport.CloseError{Code: transport.Unreachable, Detail: fmt.Sprint(r)}
+		}
+	}()
+	class := js.Global().Get("WebSocket")
+	if class.IsUndefined() {
+		return nil, &transport.CloseError{Code: transport.Unreachable, Detail: "there is no WebSocket here"}
+	}
+	s = &browser{opened: make(chan struct{}), signal: make(chan struct{}, 1), closed: make(chan struct{})}
+	s.ws = class.New(url, []any{Subprotocol})
+	s.ws.Set("binaryType", "arraybuffer")
+	s.on("open", func(js.Value) { close(s.opened) })
+	s.on("message", s.message)
+	s.on("error", func(js.Value) { s.finish(0, "the connection failed") }) // a browser's close event says no more
+	s.on("close", func(ev js.Value) { s.finish(ev.Get("code").Int(), ev.Get("reason").String()) })
+	select {
+	case <-s.opened:
+		return s, nil
+	case <-s.closed:
+		return nil, s.end
+	case <-ctx.Done():
+		s.abort()
+		return nil, &transport.CloseError{Code: transport.Timeout}
+	}
+}
+
+func (s *browser) on(event string, fn func(ev js.Value)) {
+	f := js.FuncOf(func(_ js.Value, args []js.Value) any {
+		fn(args[0])
+		return nil
+	})
+	s.funcs = append(s.funcs, f)
+	s.ws.Set("on"+event, f)
+}
+
+func (s *browser) message(ev js.Value) {
+	data := ev.Get("data")
+	var b []byte
+	if data.Type() == js.TypeString {
+		b = notBinary
+	} else {
+		a := js.Global().Get("Uint8Array").New(data)
+		b = make([]byte, min(a.Length(), bufferSize))
+		js.CopyBytesToGo(b, a)
+	}
+	s.mu.Lock()
+	if len(s.waiting) < browserQueue {
+		s.waiting = append(s.waiting, b)
+	}
+	s.mu.Unlock()
+	s.wake()
+}
+
+func (s *browser) wake() {
+	select {
+	case s.signal <- struct{}{}:
+	default:
+	}
+}
+
+// finish notes the end, once, and lets go of the browser's object.
+func (s *browser) finish(status int, reason string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.end != nil {
+		return
+	}
+	s.end = &transport.CloseError{Code: codeOf(status), Detail: reason}
+	for _, name := range []string{"onopen", "onmessage", "onerror", "onclose"} {
+		s.ws.Set(name, js.Null())
+	}
+	for _, f := range s.funcs {
+		f.Release()
+	}
+	close(s.closed)
+}
+
+func (s *browser) read(buf []byte) (int, error) {
+	for {
+		s.mu.Lock()
+		if len(s.waiting) > 0 {
+			n := copy(buf, s.waiting[0])
+			s.waiting[0] = nil
+			s.waiting = s.waiting[1:]
+			s.mu.Unlock()
+			return n, nil
+		}
+		end := s.end
+		s.mu.Unlock()
+		if end != nil {
+			return 0, end
+		}
+		select {
+		case <-s.signal:
+		case <-s.closed:
+		}
+	}
+}
+
+func (s *browser) write(b []byte) error {
+	for s.ws.Get("readyState").Int() == stateOpen {
+		if s.ws.Get("bufferedAmount").Int() <= browserBuffer {
+			a := js.Global().Get("Uint8Array").New(len(b))
+			js.CopyBytesToJS(a, b)
+			s.ws.Call("send", a)
+			return nil
+		}
+		time.Sleep(drainTime)
+	}
+	return net.ErrClosed
+}
+
+func (s *browser) close(status int, reason string) {
+	s.ws.Call("close", status, reason)
+	<-s.closed
+}
+
+func (s *browser) free() {}
+
+func (s *browser) abort() {
+	select {
+	case <-s.closed:
+		return
+	default:
+	}
+	s.ws.Call("close")
+	s.finish(0, "the connection was lost")
+}

@@ -1,0 +1,86 @@
+//go:build !js
+
+package ws
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+
+	"github.com/coder/websocket"
+
+	"github.com/foretick/foretick/transport"
+)
+
+// kernelBuffer bounds what the system queues below SendQueue: what is in there is sent however old it is.
+const kernelBuffer = 64 << 10
+
+// native is a connection of coder/websocket.
+type native struct {
+	c    *websocket.Conn
+	conn net.Conn // below it; nil if a RoundTripper hides it
+}
+
+func newSocket(c *websocket.Conn, conn net.Conn) *native {
+	c.SetReadLimit(maxMessage)
+	for { // what a TLS connection does at its end may wait
+		inner, ok := conn.(interface{ NetConn() net.Conn })
+		if !ok {
+			break
+		}
+		conn = inner.NetConn()
+	}
+	if tcp, ok := conn.(*net.TCPConn); ok {
+		tcp.SetWriteBuffer(kernelBuffer)
+		tcp.SetNoDelay(true)
+	}
+	return &native{c: c, conn: conn}
+}
+
+// read never gives Reader a context that can end: each such read would cost an allocation and a timer.
+func (s *native) read(buf []byte) (int, error) {
+	kind, r, err := s.c.Reader(context.Background())
+	n := 0
+	for err == nil && n < len(buf) {
+		var k int
+		k, err = r.Read(buf[n:])
+		n += k
+	}
+	if err == io.EOF {
+		if kind != websocket.MessageBinary {
+			n = copy(buf, notBinary)
+		}
+		return n, nil
+	}
+	return 0, lost(err)
+}
+
+// lost says what an error of a connection means.
+func lost(err error) error {
+	var ce websocket.CloseError
+	if errors.As(err, &ce) {
+		return &transport.CloseError{Code: codeOf(int(ce.Code)), Detail: ce.Reason}
+	}
+	if errors.Is(err, websocket.ErrMessageTooBig) {
+		return &transport.CloseError{Code: transport.Malformed, Detail: "a message that is too long"}
+	}
+	return &transport.CloseError{Code: transport.Unreachable, Detail: "the connection was lost"}
+}
+
+func (s *native) write(b []byte) error {
+	return s.c.Write(context.Background(), websocket.MessageBinary, b)
+}
+
+func (s *native) close(status int, reason string) { s.c.Close(websocket.StatusCode(status), reason) }
+
+// abort closes what is below: the library's own ways of closing may wait.
+func (s *native) abort() {
+	if s.conn != nil {
+		s.conn.Close()
+		return
+	}
+	go s.c.CloseNow()
+}
+
+func (s *native) free() { s.c.CloseNow() }

@@ -1,0 +1,156 @@
+package ws
+
+import (
+	"errors"
+
+	"github.com/foretick/foretick/transport"
+)
+
+// take handles a message of a peer and returns a buffer for the next.
+func (e *Endpoint) take(p *peer, buf []byte, n int) []byte {
+	b := buf[:n]
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	now := e.clock.Load()
+	switch p.state {
+	case greeting:
+		if e.dial == nil {
+			e.serveHello(p, b)
+		} else {
+			e.takeAnswer(p, b)
+		}
+		return buf
+	case open:
+	default:
+		return buf // the farewell is said: what comes now is late
+	}
+	p.heard = now
+	if n > 0 && b[0] == typeData && n <= header+MTU {
+		p.stats.Received++
+		p.stats.ReceivedBytes += uint64(n - header)
+		if e.in.Push(p.q, buf, b[header:]) {
+			p.stats.ReceiveDropped++
+			e.counters.Overrun++
+		}
+		return e.in.Buffer()
+	}
+	e.takeControl(p, b)
+	return buf
+}
+
+func (e *Endpoint) takeControl(p *peer, b []byte) {
+	if answer, err := parseAlive(b); err == nil {
+		if answer && !p.alive {
+			p.alive = true
+			p.signal()
+		}
+		return
+	}
+	if c, detail, err := parseEnd(b); err == nil {
+		e.bury(p, c, detail)
+		return
+	}
+	e.malformed(p)
+}
+
+// bury ends a peer whose end message came: a close frame is to follow.
+func (e *Endpoint) bury(p *peer, c transport.Code, detail string) {
+	e.end(p, c, detail)
+	p.state, p.until = ended, e.clock.Load()+ticks(closeTime)
+	p.out = queue{}
+}
+
+// malformed drops a peer for what it sent. No network damages what comes by TCP, so it was meant.
+func (e *Endpoint) malformed(p *peer) {
+	const detail = "a message that is not understood"
+	e.counters.Malformed++
+	e.end(p, transport.Malformed, detail)
+	e.leave(p, transport.Malformed, detail)
+}
+
+// takeAnswer handles what comes to a client before it is accepted.
+func (e *Endpoint) takeAnswer(p *peer, b []byte) {
+	if len(b) == 1 && b[0] == typeAccept {
+		p.state, p.heard, p.sent = open, e.clock.Load(), e.clock.Load()
+		e.counters.Connections++
+		e.in.Connect(p.q)
+		p.signal()
+		return
+	}
+	if c, detail, err := parseEnd(b); err == nil {
+		e.bury(p, c, detail)
+		return
+	}
+	e.malformed(p)
+}
+
+// serveHello decides on a client. It is called with the lock held, and gives it up while it asks the accept hook.
+func (e *Endpoint) serveHello(p *peer, b []byte) {
+	e.settled(p)
+	token, err := parseHello(b)
+	if err != nil {
+		e.malformed(p)
+		return
+	}
+	if e.crowded(p) {
+		return
+	}
+	if e.cfg.Accept != nil {
+		e.mu.Unlock()
+		e.asking.Lock()
+		identity, err := e.cfg.Accept(p.addr, token)
+		e.asking.Unlock()
+		e.mu.Lock()
+		switch {
+		case p.state != greeting: // cut off meanwhile
+			return
+		case err != nil:
+			e.counters.Refused++
+			e.refuse(p, err)
+			return
+		case e.crowded(p):
+			return
+		}
+		p.identity = append([]byte(nil), identity...)
+	}
+	p.state, p.greet = open, true
+	p.heard, p.sent = e.clock.Load(), e.clock.Load()
+	p.id = e.peers.Add(p)
+	p.q = e.in.Add(p.id, true)
+	e.counters.Connections++
+	p.signal()
+}
+
+// settled takes a peer from the pending ones.
+func (e *Endpoint) settled(p *peer) {
+	for i, q := range e.pending {
+		if q == p {
+			e.pending = append(e.pending[:i], e.pending[i+1:]...)
+			return
+		}
+	}
+}
+
+// crowded refuses when there is no room. Ends that the caller has not taken note of yet take room too, as they take
+// memory.
+func (e *Endpoint) crowded(p *peer) bool {
+	if e.closed {
+		e.cut(p)
+		return true
+	}
+	if e.peers.Len() < e.cfg.MaxPeers && e.in.Open() < 2*e.cfg.MaxPeers {
+		return false
+	}
+	e.counters.Full++
+	e.leave(p, transport.Full, "")
+	return true
+}
+
+func (e *Endpoint) refuse(p *peer, err error) {
+	var ce *transport.CloseError
+	if errors.As(err, &ce) {
+		e.leave(p, ce.Code, ce.Detail)
+		return
+	}
+	e.leave(p, transport.Refused, err.Error())
+}

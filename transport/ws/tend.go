@@ -1,0 +1,69 @@
+package ws
+
+import (
+	"time"
+
+	"github.com/foretick/foretick/transport"
+)
+
+// tend is the endpoint's timer: keep-alives, timeouts, and connections to be cut off.
+func (e *Endpoint) tend() {
+	t := time.NewTicker(tickTime)
+	defer t.Stop()
+	last := time.Now()
+	for {
+		select {
+		case <-e.done:
+			return
+		case <-t.C:
+		}
+		now := time.Now()
+		// A process that was stopped has not listened: the time counts for little.
+		passed := min(uint32(now.Sub(last)/tickTime), 4)
+		if passed == 0 {
+			continue
+		}
+		last = now
+		e.tendOnce(e.clock.Add(passed))
+	}
+}
+
+func (e *Endpoint) tendOnce(now uint32) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for p := range e.conns {
+		switch {
+		case p.state == open:
+			e.tendPeer(p, now)
+		case p.state == over || now < p.until:
+		case p.state == greeting && e.dial != nil:
+			e.end(p, transport.Timeout, "no answer")
+			e.cut(p)
+			e.cancel()
+		default:
+			if p.state == greeting {
+				e.counters.Unsaid++
+			}
+			e.cut(p)
+		}
+	}
+}
+
+func (e *Endpoint) tendPeer(p *peer, now uint32) {
+	silent, alive, timeout := now-p.heard, ticks(e.cfg.KeepAlive), ticks(e.cfg.Timeout)
+	switch {
+	case silent >= timeout:
+		e.end(p, transport.Timeout, "nothing heard")
+		e.leave(p, transport.Timeout, "")
+	case p.writing != 0 && now-p.writing >= timeout:
+		e.counters.Stalled++
+		e.end(p, transport.Overflow, "takes nothing of what it is sent")
+		e.leave(p, transport.Overflow, "")
+	case silent >= 2*alive && now-p.asked >= askEvery: // ask, as a browser's timers rest in hidden pages
+		p.asked, p.alive, p.ask = now, true, true
+		p.signal()
+	case now-p.sent >= alive:
+		p.alive = true
+		p.signal()
+	}
+}

@@ -1,0 +1,122 @@
+package ws
+
+import (
+	"encoding/binary"
+	"errors"
+	"strings"
+
+	"github.com/foretick/foretick/transport"
+)
+
+// Subprotocol is the WebSocket subprotocol that both ends name (RFC 6455, section 1.9): the format's version is in it.
+const Subprotocol = "foretick.1"
+
+// The first byte of every message. Integers are big-endian.
+const (
+	typeData   byte = iota // both: datagram
+	typeHello              // client, first: token
+	typeAccept             // server, first
+	typeAlive              // both: 1 if an answer is wanted, else 0
+	typeEnd                // both, last: code, detail
+)
+
+// MTU is what Send takes at most, in bytes, in either direction.
+const MTU = transport.MaxDatagram - header
+
+const (
+	header     = 1
+	maxMessage = header + transport.MaxDatagram // and more than the largest hello and end
+	bufferSize = 1280                           // more than maxMessage
+	ask        = 1
+	maxReason  = 123 // bytes of a close frame's reason (RFC 6455, section 5.5)
+)
+
+var errMalformed = errors.New("ws: malformed message")
+
+func appendEnd(b []byte, c transport.Code, detail string) []byte {
+	b = append(b, typeEnd)
+	b = binary.BigEndian.AppendUint16(b, uint16(c))
+	return append(b, transport.CutDetail(detail)...)
+}
+
+func parseEnd(b []byte) (c transport.Code, detail string, err error) {
+	if len(b) < 3 || len(b) > 3+transport.MaxDetail || b[0] != typeEnd {
+		return 0, "", errMalformed
+	}
+	return transport.Code(binary.BigEndian.Uint16(b[1:])), strings.ToValidUTF8(string(b[3:]), "\uFFFD"), nil
+}
+
+func parseHello(b []byte) (token []byte, err error) {
+	if len(b) < header || len(b) > header+MaxToken || b[0] != typeHello {
+		return nil, errMalformed
+	}
+	return b[header:], nil
+}
+
+func parseAlive(b []byte) (answer bool, err error) {
+	if len(b) != 2 || b[0] != typeAlive || b[1] > ask {
+		return false, errMalformed
+	}
+	return b[1] == ask, nil
+}
+
+// The statuses of RFC 6455, section 7.4, that another implementation may close with.
+const (
+	statusNormal  = 1000
+	statusAway    = 1001
+	statusBroken  = 1002
+	statusType    = 1003
+	statusNone    = 1005
+	statusPayload = 1007
+	statusPolicy  = 1008
+	statusTooBig  = 1009
+	statusRestart = 1012
+	statusBusy    = 1013
+	statusPrivate = 4000 // the first of the private range
+	statusOther   = 4999 // the last: a code that does not fit
+)
+
+// status returns the status of the close frame for a code: one that a browser's script may choose.
+func status(c transport.Code) int {
+	switch {
+	case c == transport.Closed:
+		return statusNormal
+	case c < statusOther-statusPrivate:
+		return statusPrivate + int(c)
+	}
+	return statusOther
+}
+
+// codeOf returns what a status says when no end message came before it. A server that restarts, or is gone without a
+// word, may come back: Unreachable.
+func codeOf(status int) transport.Code {
+	switch status {
+	case statusNormal, statusAway, statusNone:
+		return transport.Closed
+	case statusBroken:
+		return transport.Protocol
+	case statusType, statusPayload, statusTooBig:
+		return transport.Malformed
+	case statusPolicy:
+		return transport.Refused
+	case statusBusy:
+		return transport.Full
+	}
+	if status >= statusPrivate && status < statusOther {
+		return transport.Code(status - statusPrivate)
+	}
+	if status == statusOther {
+		return transport.None
+	}
+	return transport.Unreachable
+}
+
+// reason cuts detail to what a close frame holds.
+func reason(detail string) string {
+	detail = strings.ToValidUTF8(detail, "?")
+	n := min(len(detail), maxReason)
+	for n > 0 && n < len(detail) && detail[n]&0xC0 == 0x80 {
+		n--
+	}
+	return detail[:n]
+}
