@@ -267,12 +267,24 @@ type drawing struct {
 	recent  [drawingSlots]time.Duration // the most in each half second, the last ones before settling
 	most    time.Duration
 	jitter  time.Duration
+	dwell   time.Duration // mean wait of a command in the buffer
+	waits   int
 }
 
 const (
 	drawingSlots = 5
 	drawingTime  = 5 * time.Second
 )
+
+// waited takes how long a command waited in the server's buffer and answers how
+// long one may be taken to have: its own wait, or the mean of those before. A
+// command that came late for once, because the packet that carried it first was
+// lost, was made no later for that, and looked no further back.
+func (d *drawing) waited(own time.Duration, rate int) time.Duration {
+	d.waits = min(d.waits+1, max(rate/2, 1))
+	d.dwell += (own - d.dwell) / time.Duration(d.waits)
+	return max(own, d.dwell)
+}
 
 // observe takes what a command's claim lies behind now beyond what the round
 // trip and the wait in the buffer explain.
@@ -296,7 +308,7 @@ func (d *drawing) observe(behind time.Duration, p *player, s *Server) {
 	for _, r := range d.recent {
 		d.most = max(d.most, r)
 	}
-	d.most += 2 * d.jitter
+	d.most += d.jitter
 	if p.lostAny {
 		d.most += time.Duration(p.every) * s.interval // one more lost in a row than so far
 	}

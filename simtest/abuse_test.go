@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick"
@@ -149,6 +150,10 @@ func TestAbuseHeldAcknowledgements(t *testing.T) {
 		{30, sim.Link{Latency: 20 * time.Millisecond}},
 		{30, sim.Link{Latency: 150 * time.Millisecond}},
 		{30, sim.Link{Latency: 50 * time.Millisecond, Jitter: 10 * time.Millisecond}},
+		{60, sim.Link{Latency: 50 * time.Millisecond, Jitter: 10 * time.Millisecond}},
+		{30, sim.Link{Latency: 50 * time.Millisecond, Jitter: 20 * time.Millisecond, Loss: 0.02}},
+		{60, sim.Link{Latency: 50 * time.Millisecond, Jitter: 20 * time.Millisecond, Loss: 0.02}},
+		{30, sim.Link{Latency: 50 * time.Millisecond, Jitter: 50 * time.Millisecond, Loss: 0.1}},
 	} {
 		l := &liar{claim: older(uint32(row.rate / 5)), hold: func(now time.Duration) time.Duration {
 			if now < lieFrom {
@@ -162,8 +167,8 @@ func TestAbuseHeldAcknowledgements(t *testing.T) {
 		require.Greater(t, cheat.shots, 200)
 		require.Greater(t, cheat.claims.Raised, uint64(200), "held-back acknowledgements are counted")
 		require.Greater(t, cheat.claims.Clamped(), uint64(200))
-		require.LessOrEqual(t, cheat.most, honest.most+1)
-		require.LessOrEqual(t, cheat.mean, honest.mean+1)
+		assert.LessOrEqual(t, cheat.most, honest.most+1)
+		assert.LessOrEqual(t, cheat.mean, honest.mean+1)
 		require.LessOrEqual(t, cheat.confirmedPer, honest.confirmedPer+2)
 	}
 }

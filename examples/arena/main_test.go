@@ -281,3 +281,41 @@ func TestStoppedProcess(t *testing.T) {
 	lines = strings.Split(strings.TrimSpace(bot.text()), "\n")
 	require.NotContains(t, lines[len(lines)-1], " 0 hard resets")
 }
+
+// Each correction is explained: stuns and deaths name the server's system, lost
+// inputs their tick, the planted fault its place in the code.
+func TestExplain(t *testing.T) {
+	var stdout, stderr bytes.Buffer
+	p := program(with("-json", "-explain", "-plant", "code")...)
+	p.Stdout, p.Stderr = &stdout, &stderr
+	require.NoError(t, p.Run())
+	var r Report
+	require.NoError(t, json.Unmarshal(stdout.Bytes(), &r))
+	causes, systems := map[string]uint64{}, map[string]int{}
+	for line := range strings.Lines(stderr.String()) {
+		var m struct {
+			Tick      uint32
+			Component string
+			Field     string
+			Cause     string
+			System    string
+			CauseTick uint32 `json:"cause_tick"`
+		}
+		require.NoError(t, json.Unmarshal([]byte(line), &m), line)
+		require.NotZero(t, m.Tick)
+		require.NotEmpty(t, m.Component)
+		require.NotEmpty(t, m.Field)
+		causes[m.Cause]++
+		systems[m.System]++
+		if m.Cause == "input" || m.Cause == "server_effect" {
+			require.NotZero(t, m.CauseTick)
+			require.LessOrEqual(t, m.CauseTick, m.Tick)
+		}
+	}
+	for cause, n := range causes {
+		require.Equal(t, r.MispredictionsByCause[cause], n, cause)
+	}
+	require.NotZero(t, causes["code"])
+	require.NotZero(t, systems["stun"])
+	require.NotZero(t, systems["respawn"])
+}

@@ -3,7 +3,9 @@ package main
 import (
 	"crypto/sha256"
 	"encoding/binary"
+	"fmt"
 	"hash"
+	"os"
 	"runtime"
 	"time"
 
@@ -81,8 +83,17 @@ func (m *match) clientConfig(n int) (*seat, foretick.ClientConfig, error) {
 		g.watch.render = s.corrupt
 	}
 	m.seats = append(m.seats, s)
+	var explain func(prediction.Misprediction)
+	if m.opt.explain {
+		explain = func(p prediction.Misprediction) {
+			if !m.ended {
+				fmt.Fprintln(os.Stderr, p.JSON())
+			}
+		}
+	}
 	return s, foretick.ClientConfig{
-		Protocol: p, Sample: foretick.Sample(&g.Cmd, s.bot.Sample), NoPrediction: m.opt.noPrediction,
+		OnMisprediction: explain,
+		Protocol:        p, Sample: foretick.Sample(&g.Cmd, s.bot.Sample), NoPrediction: m.opt.noPrediction,
 	}, err
 }
 

@@ -26,6 +26,7 @@ type options struct {
 	noLagComp    bool
 	peaceful     bool
 	plant        string
+	explain      bool
 	json         bool
 	serve, join  string
 }
@@ -53,6 +54,7 @@ func parse(args []string, help io.Writer) (options, error) {
 	fs.BoolVar(&o.noLagComp, "no-lagcomp", false, "judge shots in the present")
 	fs.BoolVar(&o.peaceful, "peaceful", false, "no stun, no damage")
 	fs.StringVar(&o.plant, "plant", "", "plant a fault: code or desync")
+	fs.BoolVar(&o.explain, "explain", false, "write each correction and its cause to standard error, one JSON object a line")
 	fs.BoolVar(&o.json, "json", false, "print one JSON object and nothing else; sim then runs as fast as it can")
 	fs.StringVar(&o.serve, "serve", "", "be a dedicated server at this address, over -transport udp")
 	fs.StringVar(&o.join, "join", "", "be bots on the server at this address, over -transport udp")
