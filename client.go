@@ -56,6 +56,12 @@ type ClientConfig struct {
 	Timeout time.Duration
 	// SendRate bounds what is sent, in bytes a second. 0 means 32 000.
 	SendRate int
+	// Rehearse has the client, after each tick, go back so many ticks and run
+	// them again, in order to find code that does not come out the same: for
+	// tests, since it costs as many times the ticks. OnDivergence is told what
+	// it finds. 0 does nothing. See simtest.SyncTest.
+	Rehearse     int
+	OnDivergence func(Divergence)
 	// OnMisprediction, when set, is called with the explanation of each
 	// correction.
 	OnMisprediction func(prediction.Misprediction)
@@ -165,6 +171,7 @@ type Client struct {
 	ownRows   *ecs.Query // the command's rows
 	others    []int      // registry indices of components that shared systems read of others
 
+	practice  rehearsal
 	note      note // of the snapshot at noteTick
 	noteTick  Tick // 0: it had none
 	noted     note // as it came
@@ -254,6 +261,9 @@ func (c *ClientConfig) check() error {
 	if c.SnapshotRate < 0 || c.SnapshotRate > 255 {
 		errs = append(errs, fmt.Errorf("foretick: ClientConfig.SnapshotRate is %d: use 1 to 255, or 0", c.SnapshotRate))
 	}
+	if c.Rehearse < 0 {
+		errs = append(errs, fmt.Errorf("foretick: ClientConfig.Rehearse is %d: use 0 or more ticks", c.Rehearse))
+	}
 	if c.ReceiveRate < 0 || c.ReceiveRate > 1<<30 {
 		errs = append(errs, fmt.Errorf("foretick: ClientConfig.ReceiveRate is %d: use up to 2³⁰ bytes a second, or 0", c.ReceiveRate))
 	}
@@ -283,6 +293,7 @@ func NewClient(cfg ClientConfig) (*Client, error) {
 	c.frame = Frame{World: c.world, DT: 1 / float32(p.tickRate), rate: p.tickRate, client: c, queues: p.newQueues()}
 	c.inputs = prediction.NewHistory[input](cfg.History * 2)
 	c.records = prediction.NewHistory[record](cfg.History)
+	c.practice.trail = prediction.NewHistory[[]uint64](cfg.History)
 	c.fades.fade = prediction.Fade{HalfLife: cfg.SmoothHalfLife, Limit: cfg.SmoothLimit}
 	if err := c.fresh(); err != nil {
 		return nil, err

@@ -46,7 +46,9 @@ func (c *Client) draw() {
 	f := &c.frame
 	f.Tick, f.DT = c.view.Tick, float32(since.Seconds())
 	c.rendering = true
+	c.practice.render = c.cfg.Rehearse > 0
 	c.p.schedule.ExecuteRender(c.world, f)
+	c.practice.render = false
 	c.rendering = false
 	f.DT = 1 / float32(c.p.tickRate)
 }

@@ -87,10 +87,18 @@ func (c timeline) Step(t Tick, replay bool) {
 	for _, q := range f.queues {
 		q.begin(t)
 	}
+	c.practice.running, c.practice.again = c.cfg.Rehearse > 0, c.practice.again[:0]
 	if c.p.island {
 		c.p.schedule.ExecuteParts(c.world, f, c.view.Me, ecs.Island)
 	} else {
 		c.p.schedule.ExecutePlayer(c.world, f, c.view.Me)
+	}
+	if c.practice.running {
+		c.practice.running = false
+		if !c.practice.replay {
+			*c.practice.trail.Put(t) = append((*c.practice.trail.Put(t))[:0], c.practice.again...)
+			c.checkNumbers(t)
+		}
 	}
 	for _, q := range f.queues {
 		q.end(f)
@@ -230,6 +238,9 @@ func (c *Client) advance() int {
 	for int32(t.Predicted-c.predictor.Tick()) > 0 {
 		c.predictor.Advance()
 		n++
+		if c.cfg.Rehearse > 0 {
+			c.rehearse()
+		}
 	}
 	return n
 }
@@ -450,13 +461,17 @@ func (c timeline) compareGhost(r *record, g *snapshot.Ghost, s snapshot.State) b
 
 func (c timeline) explainField(comp *component, f int, ours, theirs []int32) {
 	field := comp.schema.Fields()[f]
+	c.wrong.Field = field.Name
+	c.wrong.Predicted, c.wrong.Actual = fieldValue(field, ours), fieldValue(field, theirs)
+}
+
+// fieldValue is a field's value on the simulation grid, in its own units.
+func fieldValue(field snapshot.Field, words []int32) float64 {
 	step := field.Sim
 	if step == 0 {
 		step = 1
 	}
-	c.wrong.Field = field.Name
-	c.wrong.Predicted = float64(ours[field.Word]) * step
-	c.wrong.Actual = float64(theirs[field.Word]) * step
+	return float64(words[field.Word]) * step
 }
 
 // explain finds the cause: the first that applies since the last agreement.

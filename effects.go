@@ -12,7 +12,7 @@ import (
 // those systems alone that declare such a write, by comparing the columns.
 type effects struct {
 	s       *Server
-	names   []string
+	both    []bool               // by system: both ends run it
 	watched [][]watchedComponent // by system
 	running int                  // the server-only system that runs, −1 for none
 
@@ -39,7 +39,7 @@ const effectOutside = 0
 func newEffects(s *Server) *effects {
 	e := &effects{s: s, running: -1}
 	for _, sys := range s.p.schedule.Systems() {
-		e.names = append(e.names, sys.Name)
+		e.both = append(e.both, shared(sys))
 		var ws []watchedComponent
 		if !shared(sys) && !sys.Render {
 			for _, id := range append(append([]ecs.ID{}, sys.Writes...), sys.OtherWrites...) {
@@ -83,8 +83,13 @@ func (e *effects) after(i int) {
 
 func (e *effects) end() { e.running = -1 }
 
-// structural notes that an entity of owner's was made or removed.
-func (e *effects) structural(owner ecs.Owner) { e.mark(owner, e.running+1) }
+// structural notes that an entity of owner's was made or removed by something
+// that only the server runs.
+func (e *effects) structural(owner ecs.Owner) {
+	if e.running < 0 || !e.both[e.running] {
+		e.mark(owner, e.running+1)
+	}
+}
 
 // mark records the effect; by is a system's index plus one. What nobody owns is
 // of the island, and everybody's prediction.
@@ -108,6 +113,10 @@ type frameHook struct{}
 func (frameHook) Before(f *Frame, system int) {
 	if f.server != nil {
 		f.server.effects.before(system)
+		return
+	}
+	if f.client.cfg.Rehearse > 0 {
+		f.client.beforeSystem()
 	}
 }
 
@@ -115,5 +124,9 @@ func (frameHook) Before(f *Frame, system int) {
 func (frameHook) After(f *Frame, system int) {
 	if f.server != nil {
 		f.server.effects.after(system)
+		return
+	}
+	if f.client.cfg.Rehearse > 0 {
+		f.client.afterSystem(system)
 	}
 }

@@ -272,18 +272,22 @@ type drawing struct {
 }
 
 const (
-	drawingSlots = 5
+	drawingSlots = 3
 	drawingTime  = 5 * time.Second
 )
 
 // waited takes how long a command waited in the server's buffer and answers how
-// long one may be taken to have: its own wait, or the mean of those before. A
-// command that came late for once, because the packet that carried it first was
-// lost, was made no later for that, and looked no further back.
-func (d *drawing) waited(own time.Duration, rate int) time.Duration {
-	d.waits = min(d.waits+1, max(rate/2, 1))
+// long one may be taken to have: the mean of late, or its own wait where that is
+// quite another. The path's jitter makes one command wait longer than the next,
+// and one whose first packet was lost hardly at all; none of them was made at
+// another time for that, or looked further back.
+func (d *drawing) waited(own time.Duration, s *Server) time.Duration {
+	d.waits = min(d.waits+1, max(s.p.tickRate/2, 1))
 	d.dwell += (own - d.dwell) / time.Duration(d.waits)
-	return max(own, d.dwell)
+	if own > d.dwell+s.interval*3/2 {
+		return own
+	}
+	return d.dwell
 }
 
 // observe takes what a command's claim lies behind now beyond what the round
@@ -298,7 +302,7 @@ func (d *drawing) observe(behind time.Duration, p *player, s *Server) {
 		d.recent[slot] = 0
 	}
 	d.recent[slot] = max(d.recent[slot], behind)
-	if d.ticks++; time.Duration(d.ticks)*s.interval > drawingTime/2 {
+	if d.ticks++; time.Duration(d.ticks)*s.interval > drawingTime*2/3 {
 		d.jitter = max(d.jitter, p.conn.Jitter())
 	}
 	if time.Duration(d.ticks)*s.interval < drawingTime {
@@ -310,7 +314,7 @@ func (d *drawing) observe(behind time.Duration, p *player, s *Server) {
 	}
 	d.most += d.jitter
 	if p.lostAny {
-		d.most += time.Duration(p.every) * s.interval // one more lost in a row than so far
+		d.most += time.Duration(p.every) * s.interval // one more may be lost in a row than so far
 	}
 }
 
@@ -322,7 +326,8 @@ func (p *player) unexplained(s *Server) time.Duration {
 }
 
 // bound is how far behind its newest snapshot an honest client of this
-// connection may draw the others. The judge allows a tick on top.
+// connection may draw the others. The judge allows a tick on top, of which what
+// was learned needs a quarter.
 func (d *drawing) bound(p *player, s *Server) time.Duration {
 	jitter := p.conn.Jitter()
 	if d.settled {

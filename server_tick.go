@@ -74,7 +74,7 @@ func (p *player) took(c *command, cmd *netcode.Command, s *Server) {
 	c.schema.ClearOneShots(p.last)
 	p.claim = lagcomp.Claim{Tick: cmd.Render, Fraction: float32(cmd.Fraction) / 256}
 	p.arrived = int64(cmd.Tick)*256 - int64(cmd.Early)
-	p.measured.Dwell = p.drawing.waited(max(time.Duration(cmd.Early), 0)*s.interval/256, s.p.tickRate)
+	p.measured.Dwell = p.drawing.waited(max(time.Duration(cmd.Early), 0)*s.interval/256, s)
 	p.drawing.observe(p.unexplained(s), p, s)
 	p.stats.InputsTaken++
 	s.stats.InputsTaken++

@@ -4,7 +4,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick"
@@ -121,7 +120,11 @@ func TestAbuseClaims(t *testing.T) {
 		{"half a second older", duelLink, 0, lagcomp.TooFar, older(15)},
 		{"a tick and a half older", duelLink, 0, lagcomp.TooFar, set(func(c *netcode.Command) { c.Render, c.Fraction = c.Render-2, c.Fraction^128 })},
 		{"before the beginning", duelLink, 0, lagcomp.TooFar, set(func(c *netcode.Command) { c.Render, c.Fraction = 0, 255 })},
-		{"backwards", shaky, 1, lagcomp.Backwards, set(func(c *netcode.Command) { c.Render -= 3 * (c.Tick / 2 % 2) })},
+		{"backwards", shaky, 1, lagcomp.Backwards, set(func(c *netcode.Command) {
+			if c.Tick/2%2 == 0 {
+				c.Render, c.Fraction = c.Tick-3, 0 // later than honest, then earlier
+			}
+		})},
 	} {
 		l := &liar{claim: row.claim}
 		honest, cheat := duel(t, 30, row.link, row.every, l, nil)
@@ -167,8 +170,12 @@ func TestAbuseHeldAcknowledgements(t *testing.T) {
 		require.Greater(t, cheat.shots, 200)
 		require.Greater(t, cheat.claims.Raised, uint64(200), "held-back acknowledgements are counted")
 		require.Greater(t, cheat.claims.Clamped(), uint64(200))
-		assert.LessOrEqual(t, cheat.most, honest.most+1)
-		assert.LessOrEqual(t, cheat.mean, honest.mean+1)
+		slack := 1.0
+		if row.link.Loss > 0 {
+			slack++ // an honest client holds one more snapshot back when luck is bad
+		}
+		require.LessOrEqual(t, cheat.most, honest.most+slack)
+		require.LessOrEqual(t, cheat.mean, honest.mean+slack+0.5)
 		require.LessOrEqual(t, cheat.confirmedPer, honest.confirmedPer+2)
 	}
 }

@@ -77,9 +77,13 @@ func (s *Sender) write(dst []byte, room int, own bool, rec *Sent) []byte {
 	h.flag(ctxOwn, own)
 	h.w.Golomb(s.usual[0])
 	if s.usual[0] != 0 {
-		h.w.Write(uint64(s.usual[1]), 6)
-		if s.usual[1] != 0 {
-			h.w.Write(uint64(s.usual[2]), 6)
+		steady := s.usual[1] == ordinaryGaps[1] && s.usual[2] == ordinaryGaps[2]
+		h.flag(ctxSteady, steady)
+		if !steady {
+			h.w.Write(uint64(s.usual[1]), 6)
+			if s.usual[1] != 0 {
+				h.w.Write(uint64(s.usual[2]), 6)
+			}
 		}
 	}
 	s.writeLeaving(&h.w, rec)
@@ -102,6 +106,9 @@ func (s *Sender) write(dst []byte, room int, own bool, rec *Sent) []byte {
 	return append(dst, h.w.Bytes()...)
 }
 
+// ordinaryGaps are how far before the newer one the two older baselines lie at best.
+var ordinaryGaps = [3]uint32{0, 1, 3}
+
 // aim chooses the usual baselines: the newest delivered snapshot, the one just
 // before it, which tells the speed, and one some ticks earlier, which tells whether
 // it changes.
@@ -114,7 +121,7 @@ func (s *Sender) aim() {
 	s.usual[0] = d
 	most := uint32(min(s.cfg.Window, s.src.history, 64))
 	for i, from := 1, uint32(0); i < 3; i++ {
-		best, want := uint32(0), [3]uint32{0, 1, 3}[i]
+		best, want := uint32(0), ordinaryGaps[i]
 		for back := from + 1; d+back < most; back++ {
 			if s.acked>>back&1 != 0 && (best == 0 || gap(back-from, want) < gap(best-from, want)) {
 				best = back
@@ -219,7 +226,7 @@ func (s *Sender) gapBits(n int) int {
 	}
 	c := &s.code.tab.costs
 	flags := (uint32(c[ctxMore][1])+uint32(max(c[ctxNext][0], c[ctxNext][1])))/256 + 1
-	return n * (int(flags) + golombBits(uint32(len(s.shown)/n)))
+	return n * (int(flags) + gapOrder + golombBits(uint32(len(s.shown)/n)>>gapOrder))
 }
 
 // chooseSome fills the room: own entities, then by what was gained.
@@ -389,7 +396,7 @@ func (s *Sender) writeRecords(rec *Sent) {
 		h.flag(ctxMore, true)
 		h.flag(ctxNext, c.wire == at+1)
 		if c.wire != at+1 {
-			h.w.Golomb(uint32(c.wire - at - 2))
+			h.w.gap(uint32(c.wire - at - 2))
 		}
 		at = c.wire
 		s.writeRecord(c, rec)

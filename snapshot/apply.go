@@ -17,9 +17,12 @@ func (r *Receiver) apply(t Tick) {
 		r.count.OwnPostponed++
 	}
 	if e := &r.ring[int(t)&(len(r.ring)-1)]; e.tick == 0 || after(t, e.tick) {
-		*e = receivedTick{t, r.complete, r.ownWhole, append(e.late[:0], r.spans...), sentList{t, r.complete, e.list.wires[:0]}}
+		*e = receivedTick{t, r.complete, r.ownWhole, append(e.late[:0], r.spans...)}
+	}
+	if l := &r.lists[int(t)&(len(r.lists)-1)]; l.tick == 0 || after(t, l.tick) {
+		l.tick, l.whole, l.wires = t, r.complete, l.wires[:0]
 		for i := range r.records {
-			e.list.wires = append(e.list.wires, r.records[i].wire)
+			l.wires = append(l.wires, r.records[i].wire)
 		}
 	}
 	for _, g := range r.gone {

@@ -58,6 +58,19 @@ func (w *BitWriter) Golomb(v uint32) {
 	w.put(x&(1<<n-1), n)
 }
 
+// gapOrder is the order of the Exp-Golomb code of gaps between wire ids.
+const gapOrder = 4
+
+func (w *BitWriter) gap(v uint32) {
+	w.Golomb(v >> gapOrder)
+	w.put(uint64(v&(1<<gapOrder-1)), gapOrder)
+}
+
+func (r *BitReader) gap() uint64 {
+	v := uint64(r.Golomb()) << gapOrder
+	return v | r.Read(gapOrder)
+}
+
 func golombBits(v uint32) int { return 2*bits.Len64(uint64(v)+1) - 1 }
 
 // Len is the number of bits written, those of the buffer given to Reset included.

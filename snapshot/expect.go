@@ -117,8 +117,8 @@ func (s *Sender) sameVersion(e *entity, i, j int) bool {
 
 // list finds what the snapshot of a tick held, or nil.
 func (r *Receiver) list(t Tick) *sentList {
-	if e := &r.ring[int(t)&(len(r.ring)-1)]; e.list.tick == t && e.tick == t {
-		return &e.list
+	if l := &r.lists[int(t)&(len(r.lists)-1)]; l.tick == t {
+		return l
 	}
 	return nil
 }

@@ -16,6 +16,7 @@ const (
 	ctxOwned                                 // somebody owns it
 	ctxRef                                   // a reference changed
 	ctxComplete                              // nothing is postponed
+	ctxSteady                                // the older baselines lie as they usually do
 	ctxOwn                                   // nothing of the viewer's own is
 	ctxExpecting                             // what the usual baseline's snapshot held is expected again
 	ctxComponent                             // a component changed: 5 contexts, see componentContext

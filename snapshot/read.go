@@ -91,7 +91,9 @@ func (r *Receiver) parse(t Tick) error {
 	r.complete, r.ownWhole = in.flag(ctxComplete), in.flag(ctxOwn)
 	r.usual = [3]uint32{in.Golomb()}
 	if r.usual[0] != 0 {
-		if r.usual[1] = uint32(in.Read(6)); r.usual[1] != 0 {
+		if in.flag(ctxSteady) {
+			r.usual[1], r.usual[2] = ordinaryGaps[1], ordinaryGaps[2]
+		} else if r.usual[1] = uint32(in.Read(6)); r.usual[1] != 0 {
 			r.usual[2] = uint32(in.Read(6))
 		}
 	}
@@ -116,8 +118,8 @@ func (r *Receiver) parse(t Tick) error {
 }
 
 // later reads a wire id after the one before, from a gap.
-func (r *Receiver) later(at WireID, least uint64) (WireID, bool) {
-	w := uint64(at) + uint64(r.in.Golomb()) + least
+func (r *Receiver) later(at WireID) (WireID, bool) {
+	w := uint64(at) + uint64(r.in.Golomb()) + 1
 	return WireID(w), w <= maxWire && !r.in.bad
 }
 
@@ -126,7 +128,8 @@ func (r *Receiver) next(at WireID) (WireID, bool) {
 	if r.in.flag(ctxNext) {
 		return at + 1, at < maxWire
 	}
-	return r.later(at, 2)
+	to := uint64(at) + r.in.gap() + 2
+	return WireID(to), to <= maxWire && !r.in.bad
 }
 
 // page counts the pages of wire ids that a snapshot would open.
@@ -143,7 +146,7 @@ func (r *Receiver) parseGone(t Tick) error {
 		return malformed("number of removals")
 	}
 	for range n {
-		w, ok := r.later(at, 1)
+		w, ok := r.later(at)
 		hidden := r.in.Bool()
 		d := r.in.Golomb()
 		if !ok || r.in.bad || d > maxBack || d >= t || !r.page(w, at) {

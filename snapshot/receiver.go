@@ -40,6 +40,7 @@ type Receiver struct {
 	cfg      ReceiverConfig
 	versions int
 	ring     []receivedTick
+	lists    []sentList // of twice as many ticks
 	pages    [1024]*[pageSlots]wireSlot
 	newest   Tick
 	ghosts   []*Ghost
@@ -64,7 +65,6 @@ type receivedTick struct {
 	complete bool
 	own      bool
 	late     []span // wire ids of what was postponed
-	list     sentList
 }
 
 // wireSlot is what is known of a wire id.
@@ -124,7 +124,7 @@ func NewReceiver(r *Registry, cfg ReceiverConfig) *Receiver {
 	h = 1 << bits.Len(uint(h-1))
 	// Twice as many versions, so that a snapshot overtaken by as many as the window
 	// still finds its baselines.
-	return &Receiver{reg: r, cfg: cfg, versions: 2 * h, ring: make([]receivedTick, h)}
+	return &Receiver{reg: r, cfg: cfg, versions: 2 * h, ring: make([]receivedTick, h), lists: make([]sentList, 2*h)}
 }
 
 // Newest is the newest tick read, and false before the first.

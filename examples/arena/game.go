@@ -125,14 +125,16 @@ type Game struct {
 
 // Watch is told what happens, for the report. Every function may be nil.
 type Watch struct {
-	before   func(f *foretick.Frame, rows ecs.Rows)                              // server: bodies ahead of the guns
-	judged   func(f *foretick.Frame, by ecs.Owner, hit ecs.Entity, ok bool)      // server: a shot
-	fired    func(f *foretick.Frame, by ecs.Entity, hit foretick.Hit, ok bool)   // client: a predicted shot
-	stunned  func(f *foretick.Frame, who ecs.Owner)                              // server
-	died     func(f *foretick.Frame, who ecs.Entity)                             // server
-	received func(f *foretick.Frame, sent foretick.Tick, kind string, id uint32) // client: a message
-	render   func(f *foretick.Frame, rows ecs.Rows)                              // client: bodies shown
-	sent     func(kind string, id uint32)                                        // server: a message, to everybody
+	before     func(f *foretick.Frame, rows ecs.Rows)                                     // server: bodies ahead of the guns
+	judged     func(f *foretick.Frame, by ecs.Owner, hit ecs.Entity, ok bool)             // server: a shot
+	explain    func(f *foretick.Frame, by ecs.Owner, seen foretick.Seen, ray lagcomp.Ray) // server: the same, to lay it open
+	screenshot func(f *foretick.Frame, by ecs.Owner, seen foretick.Seen)                  // client: what the shooter saw
+	fired      func(f *foretick.Frame, by ecs.Entity, hit foretick.Hit, ok bool)          // client: a predicted shot
+	stunned    func(f *foretick.Frame, who ecs.Owner)                                     // server
+	died       func(f *foretick.Frame, who ecs.Entity)                                    // server
+	received   func(f *foretick.Frame, sent foretick.Tick, kind string, id uint32)        // client: a message
+	render     func(f *foretick.Frame, rows ecs.Rows)                                     // client: bodies shown
+	sent       func(kind string, id uint32)                                               // server: a message, to everybody
 }
 
 // The rules, in metres, seconds and ticks of a 30 Hz match.

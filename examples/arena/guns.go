@@ -88,17 +88,25 @@ func (g *Game) discharge(f *foretick.Frame, by ecs.Entity, w *Weapon, at *Positi
 // tracer is the shooter's own screen: what the shot seems to hit there.
 func (g *Game) tracer(f *foretick.Frame, by ecs.Entity, s Shot) {
 	if g.watch.fired != nil {
-		hit, ok := f.Seen(f.World.Owner(by)).Raycast(s.Ray)
+		seen := f.Seen(f.World.Owner(by))
+		hit, ok := seen.Raycast(s.Ray)
 		g.watch.fired(f, by, hit, ok)
+		if g.watch.screenshot != nil {
+			g.watch.screenshot(f, f.World.Owner(by), seen)
+		}
 	}
 }
 
 // damage judges a shot in the past that the shooter saw; the harm lands in the
 // present.
 func (g *Game) damage(f *foretick.Frame, by ecs.Owner, s Shot) {
-	hit, ok := f.Seen(by).Raycast(s.Ray)
+	seen := f.Seen(by)
+	hit, ok := seen.Raycast(s.Ray)
 	if g.watch.judged != nil {
 		g.watch.judged(f, by, hit.Entity, ok)
+	}
+	if g.watch.explain != nil {
+		g.watch.explain(f, by, seen, s.Ray)
 	}
 	if ok {
 		g.hurt(f, by, hit.Entity, s.Damage)

@@ -26,7 +26,8 @@ type match struct {
 	seats  []*seat
 	shots  *shots
 	stuns  int
-	ended  bool // the played time is over: the match comes to rest
+	draw   *drawings // nil without -draw-shots
+	ended  bool      // the played time is over: the match comes to rest
 
 	took    []time.Duration // server's Steps in which a tick ran
 	mallocs uint64
@@ -47,7 +48,11 @@ type seat struct {
 
 func newMatch(o options) *match {
 	ticks := int((o.seconds + 10) * float64(o.tickRate))
-	return &match{opt: o, shots: newShots(o.clients, ticks), state: sha256.New(), took: make([]time.Duration, 0, ticks)}
+	m := &match{opt: o, shots: newShots(o.clients, ticks), state: sha256.New(), took: make([]time.Duration, 0, ticks)}
+	if o.drawShots != "" {
+		m.draw = newDrawings(o.drawShots)
+	}
+	return m
 }
 
 // serverConfig makes the server's game and configuration, but for its
@@ -62,6 +67,9 @@ func (m *match) serverConfig() (foretick.ServerConfig, error) {
 		died: func(f *foretick.Frame, who ecs.Entity) {
 			m.shots.died[who] = append(m.shots.died[who], f.Tick)
 		},
+	}
+	if m.draw != nil {
+		g.watch.explain = m.draw.explain
 	}
 	p, err := g.Protocol()
 	return foretick.ServerConfig{
@@ -79,6 +87,9 @@ func (m *match) clientConfig(n int) (*seat, foretick.ClientConfig, error) {
 	s := &seat{game: g, bot: NewBot(g, m.opt.seed, uint64(n)), next: map[string]uint32{}}
 	g.watch.received = s.received
 	g.watch.fired = func(f *foretick.Frame, by ecs.Entity, hit foretick.Hit, ok bool) { m.fired(s, f, by, hit, ok) }
+	if m.draw != nil {
+		g.watch.screenshot = func(f *foretick.Frame, by ecs.Owner, seen foretick.Seen) { m.draw.screen(g, f, by, seen) }
+	}
 	if m.opt.plant == "desync" && n == 0 {
 		g.watch.render = s.corrupt
 	}
@@ -204,7 +215,7 @@ func (m *match) countClients() {
 }
 
 // report compares both ends and completes the counts, after the quiet time.
-func (m *match) report(trace string) *Report {
+func (m *match) report(trace string) (*Report, error) {
 	r := m.atEnd
 	m.shots.settle(&r)
 	st := m.server.Stats()
@@ -221,5 +232,8 @@ func (m *match) report(trace string) *Report {
 		}
 	}
 	r.Trace = trace
-	return &r
+	if m.draw != nil {
+		return &r, m.draw.save()
+	}
+	return &r, nil
 }

@@ -29,6 +29,7 @@ type options struct {
 	explain      bool
 	json         bool
 	serve, join  string
+	drawShots    string
 }
 
 // errUsage marks a fault of the command line: exit code 2.
@@ -56,6 +57,7 @@ func parse(args []string, help io.Writer) (options, error) {
 	fs.StringVar(&o.plant, "plant", "", "plant a fault: code or desync")
 	fs.BoolVar(&o.explain, "explain", false, "write each correction and its cause to standard error, one JSON object a line")
 	fs.BoolVar(&o.json, "json", false, "print one JSON object and nothing else; sim then runs as fast as it can")
+	fs.StringVar(&o.drawShots, "draw-shots", "", "draw the match's shots into this directory, as PNG: what the shooter saw, what the server used and what it had")
 	fs.StringVar(&o.serve, "serve", "", "be a dedicated server at this address, over -transport udp")
 	fs.StringVar(&o.join, "join", "", "be bots on the server at this address, over -transport udp")
 	err := fs.Parse(args)
@@ -86,6 +88,8 @@ func (o *options) check(set map[string]bool) error {
 		return errors.New("-serve and -join exclude each other")
 	case alone && set["transport"] && o.transport == "sim":
 		return errors.New("-serve and -join need a real -transport: udp")
+	case alone && o.drawShots != "":
+		return errors.New("-draw-shots needs both ends in one process: not with -serve or -join")
 	case o.transport != "sim" && o.transport != "udp":
 		return fmt.Errorf("-transport %q: use sim or udp", o.transport)
 	case o.plant != "" && o.plant != "code" && o.plant != "desync":

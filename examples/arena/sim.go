@@ -33,7 +33,7 @@ func playSim(o options, live io.Writer) (*Report, error) {
 	pace(s, m, o.duration(), live)
 	m.end()
 	s.Run(o.duration() + quietTime)
-	return m.report(hexDigest(s.Trace())), nil
+	return m.report(hexDigest(s.Trace()))
 }
 
 // pace runs the match to its end; live is nil when nobody watches.

@@ -59,7 +59,7 @@ func playUDP(ctx context.Context, o options, live io.Writer) (*Report, error) {
 	if err := m.loop(ctx, endpoint.Ready(), quietTime, nil); err != nil {
 		return nil, err
 	}
-	return m.report(hexDigest([32]byte(m.state.Sum(nil)))), nil
+	return m.report(hexDigest([32]byte(m.state.Sum(nil))))
 }
 
 func (m *match) seatUDP(o options, addr string, n int) error {

@@ -16,8 +16,16 @@ func main() {
 	lag := flag.Int("lag", 6, "frames until a frame's fate is known")
 	loss := flag.Float64("loss", 0, "share of frames lost whole, and of acks")
 	seed := flag.Uint64("seed", 1, "of the losses and of our own scene")
+	count := flag.Int("frames", 600, "of our own scene")
+	write := flag.Bool("write", false, "write our own scene to standard output as a trace, and do nothing else")
 	asJSON := flag.Bool("json", false, "print JSON")
 	flag.Parse()
+	if *write {
+		if err := writeTrace(os.Stdout, scene(*seed, *count)); err != nil {
+			log.Fatal(err)
+		}
+		return
+	}
 	if err := run(os.Stdin, os.Stdout, *data, *train, Options{Lag: *lag, Loss: *loss, Seed: *seed}, *asJSON); err != nil {
 		log.Fatal(err)
 	}
@@ -39,9 +47,6 @@ func run(in io.Reader, out io.Writer, data, train string, o Options, asJSON bool
 		if o.Tables, err = learn(other, o.Lag); err != nil {
 			return err
 		}
-	}
-	if os.Getenv("DBG") != "" {
-		dbg(frames, o)
 	}
 	res, err := replay(frames, o, nil)
 	if err != nil {

@@ -27,6 +27,27 @@ type Frame []Cube
 
 var errTrace = errors.New("cubes: not a trace: frames of 901 cubes of eight little-endian int32 each are expected")
 
+// writeTrace writes what readTrace reads.
+func writeTrace(w io.Writer, frames []Frame) error {
+	var b []byte
+	for _, f := range frames {
+		b = b[:0]
+		for i := range f {
+			c, clump := &f[i], int32(0)
+			if c.Interacting {
+				clump = 1
+			}
+			for _, v := range [cubeWords]int32{c.Turn[0], c.Turn[1], c.Turn[2], c.Turn[3], c.At[0], c.At[1], c.At[2], clump} {
+				b = binary.LittleEndian.AppendUint32(b, uint32(v))
+			}
+		}
+		if _, err := w.Write(b); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // readTrace reads a recorded match.
 func readTrace(r io.Reader) ([]Frame, error) {
 	b, err := io.ReadAll(r)

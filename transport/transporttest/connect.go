@@ -130,6 +130,22 @@ func clientCloses(s *suite) {
 	sameEnd(s, l.srv.over(l.toClient), ending{transport.FirstUserCode, "good night"})
 }
 
+func endsAfterTheLastData(s *suite) {
+	l := s.pair()
+	for i := range 5 {
+		l.cli.send(l.toServer, datagram(uint64(i), 30))
+	}
+	for range 50 {
+		s.net.Wait(step) // all of it waits when the end comes
+	}
+	l.cli.close(transport.Closed, "")
+	s.until("the server is told", func() bool { return l.srv.over(l.toClient) != nil })
+	s.settle()
+	if n := len(l.srv.data(l.toClient)); n != 5 {
+		s.Errorf("%d of 5 datagrams that had come before the end were told", n)
+	}
+}
+
 func livesWhenIdle(s *suite) {
 	l := s.pair()
 	for t := s.net.Timeout * 0; t < 2*s.net.Timeout; t += s.net.Timeout / 20 {
@@ -145,7 +161,7 @@ func livesWhenIdle(s *suite) {
 
 func noticesTheVanished(s *suite) {
 	l := s.pair()
-	s.net.Vanish(l.cli.ep)
+	s.net.Vanish(l.cli.raw)
 	l.cli.closed = true
 	for t := s.net.Timeout * 0; t < 2*s.net.Timeout; t += s.net.Timeout / 20 {
 		s.net.Wait(s.net.Timeout / 20)

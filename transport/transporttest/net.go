@@ -1,6 +1,7 @@
 package transporttest
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -42,28 +43,45 @@ type Net struct {
 	Refuse func(c transport.Code, detail string) transport.Endpoint
 }
 
-// Run runs the suite as subtests of t. make is called for each subtest; the suite closes the
-// endpoints and then calls Release.
-func Run(t *testing.T, make func(t testing.TB) Net) {
+// Run runs the suite as subtests of t. network is called for each subtest; the suite closes the
+// endpoints and then calls Release. A call that does not return fails the subtest after a minute, and is left behind.
+func Run(t *testing.T, network func(t testing.TB) Net) {
 	for _, c := range cases {
-		t.Run(c.name, func(t *testing.T) {
-			s := &suite{T: t, net: make(t)}
-			if s.net.Server == nil || s.net.Client == nil {
-				t.Fatal("transporttest: Net.Server and Net.Client are required")
-			}
-			if s.net.Wait == nil {
-				s.net.Wait = time.Sleep
-			}
-			if s.net.Release == nil {
-				s.net.Release = func() {}
-			}
-			if c.needs != nil && !c.needs(&s.net) {
-				t.Logf("not tested, as Net does not tell how: %s", c.without)
-				return
-			}
-			defer s.closeAll()
-			c.run(s)
-		})
+		t.Run(c.name, func(t *testing.T) { c.try(t, network) })
+	}
+}
+
+// stuck is how long a case may take.
+var stuck = time.Minute
+
+// try runs one case.
+func (c *testCase) try(t testing.TB, network func(t testing.TB) Net) {
+	s := &suite{TB: t, net: network(t)}
+	if s.net.Server == nil || s.net.Client == nil {
+		t.Fatal("transporttest: Net.Server and Net.Client are required")
+	}
+	if s.net.Wait == nil {
+		s.net.Wait = time.Sleep
+	}
+	if s.net.Release == nil {
+		s.net.Release = func() {}
+	}
+	if c.needs != nil && !c.needs(&s.net) {
+		t.Logf("not tested, as Net does not tell how: %s", c.without)
+		return
+	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		defer s.closeAll()
+		c.run(s)
+	}()
+	limit := time.NewTimer(stuck)
+	defer limit.Stop()
+	select {
+	case <-done:
+	case <-limit.C:
+		t.Errorf("not at its end after %v: a call that must not block does not return:\n%s", stuck, strings.Join(stacks(), "\n\n"))
 	}
 }
 
@@ -88,6 +106,7 @@ var cases = []testCase{
 	{name: "DisconnectIsSilentHere", run: disconnectIsSilentHere},
 	{name: "CloseServer", run: serverCloses},
 	{name: "CloseClient", run: clientCloses},
+	{name: "LastWords", run: endsAfterTheLastData},
 	{name: "ClosedEndpoint", run: closedStaysClosed},
 	{name: "ManyClients", run: tellsClientsApart},
 	{name: "SlowConsumer", run: boundsTheQueue},

@@ -16,7 +16,7 @@ const (
 
 // suite is one subtest: its endpoints, and all they told.
 type suite struct {
-	*testing.T
+	testing.TB
 	net  Net
 	ends []*end
 }
@@ -24,7 +24,8 @@ type suite struct {
 // end is an endpoint and a copy of all that it told.
 type end struct {
 	s      *suite
-	ep     transport.Endpoint
+	raw    transport.Endpoint // as Net made it
+	ep     transport.Endpoint // the same, with its calls timed
 	seen   []transport.Event
 	phase  map[transport.PeerID]transport.EventKind
 	client bool
@@ -32,13 +33,13 @@ type end struct {
 }
 
 func (s *suite) add(ep transport.Endpoint, client bool) *end {
-	e := &end{s: s, ep: ep, client: client, phase: make(map[transport.PeerID]transport.EventKind)}
+	e := &end{s: s, raw: ep, ep: &timed{ep, s}, client: client, phase: make(map[transport.PeerID]transport.EventKind)}
 	s.ends = append(s.ends, e)
 	return e
 }
 
 func (s *suite) server() *end       { return s.add(s.net.Server(), false) }
-func (s *suite) dial(srv *end) *end { return s.add(s.net.Client(srv.ep), true) }
+func (s *suite) dial(srv *end) *end { return s.add(s.net.Client(srv.raw), true) }
 func (s *suite) closeAll() {
 	for _, e := range s.ends {
 		if !e.closed {

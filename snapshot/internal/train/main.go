@@ -1,12 +1,15 @@
-// Command train learns the built-in tables from the scenes of this module and
+// Command train learns the built-in tables from the scenes of this module, those
+// of examples/cubes among them, and
 // writes them: run `go generate` in package snapshot. Learning starts from
 // the tables that are built in, and forgets them where it sees enough.
 package main
 
 import (
+	"encoding/binary"
 	"fmt"
 	"log"
 	"os"
+	"os/exec"
 	"reflect"
 	"unsafe"
 
@@ -22,6 +25,11 @@ func main() {
 			for lag := 1; lag < 9; lag++ {
 				play(&st, seed+100, step, lag, 1.0/[]float64{20, 30, 60}[seed%3], 1+int(seed)*200)
 			}
+		}
+	}
+	for seed := range uint64(4) {
+		for _, lag := range []int{2, 4, 6, 6, 8} {
+			tumble(&st, seed+101, lag)
 		}
 	}
 	if err := os.WriteFile(os.Args[1], st.Tables(), 0o644); err != nil {
@@ -69,6 +77,56 @@ func play(st *snapshot.Statistics, seed uint64, step func(*scene.Scene, float64)
 			if old := int(t) - lag - i; old > 0 && (old*7+i)%20 != 0 {
 				s.Delivered(&sent[i][old%64])
 			}
+		}
+	}
+}
+
+const (
+	cubes     = 901
+	cubeBytes = 32
+)
+
+// cube is what the traces of examples/cubes hold.
+type cube struct {
+	Turn        [4]int32 `net:"quat,bits=9"`
+	At          [3]int32 `net:"vec,min=-262144,max=262143"`
+	Interacting bool
+}
+
+// tumble sends a scene of examples/cubes: rigid bodies that are pushed about.
+func tumble(st *snapshot.Statistics, seed uint64, lag int) {
+	trace, err := exec.Command("go", "run", "../examples/cubes", "-write", "-frames", "700", "-seed", fmt.Sprint(seed)).Output()
+	if err != nil {
+		log.Fatal("train: ", err)
+	}
+	reg := snapshot.NewRegistry()
+	s, err := snapshot.Compile(reflect.TypeFor[cube](), snapshot.SchemaOptions{})
+	if err == nil {
+		_, err = reg.Component(s)
+	}
+	if err == nil {
+		_, err = reg.Kind("cube", []int{0}, nil)
+	}
+	if err != nil {
+		log.Fatal("train: ", err)
+	}
+	src := snapshot.NewSource(reg, snapshot.SourceConfig{})
+	to := src.NewSender(0, snapshot.SenderConfig{Statistics: st, Spawns: cubes})
+	var sent [64]snapshot.Sent
+	var buf []byte
+	for t := snapshot.Tick(1); len(trace) > 0; t++ {
+		src.Begin(t)
+		for i := range cubes {
+			b := trace[i*cubeBytes:]
+			word := func(k int) int32 { return int32(binary.LittleEndian.Uint32(b[4*k:])) }
+			c := cube{[4]int32{word(0), word(1), word(2), word(3)}, [3]int32{word(4), word(5), word(6)}, word(7) != 0}
+			src.Put(snapshot.NetID(1+i), 0, 0, 1, []unsafe.Pointer{unsafe.Pointer(&c)}, nil)
+		}
+		trace = trace[cubes*cubeBytes:]
+		src.End()
+		buf = to.Append(buf[:0], 1<<16, &sent[t%64])
+		if old := int(t) - lag; old > 0 && old*7%41 != 0 {
+			to.Delivered(&sent[old%64])
 		}
 	}
 }

@@ -1,0 +1,186 @@
+package main
+
+import (
+	"fmt"
+	"image"
+	"image/color"
+	"image/png"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/lagcomp"
+)
+
+// drawings collects shots for -draw-shots: what the shooter's screen showed,
+// from its client's own log, and what the server had and used.
+type drawings struct {
+	dir    string
+	order  []shotKey
+	judged map[shotKey]lagcomp.Explanation
+	seen   map[shotKey][]lagcomp.Sphere
+}
+
+// maxDrawings bounds the pictures of one match.
+const maxDrawings = 200
+
+func newDrawings(dir string) *drawings {
+	return &drawings{dir: dir, judged: map[shotKey]lagcomp.Explanation{}, seen: map[shotKey][]lagcomp.Sphere{}}
+}
+
+// explain notes a shot on the server.
+func (d *drawings) explain(f *foretick.Frame, by ecs.Owner, seen foretick.Seen, ray lagcomp.Ray) {
+	k := shotKey{by, f.Tick}
+	if _, ok := d.judged[k]; ok || len(d.order) == maxDrawings {
+		return
+	}
+	d.order = append(d.order, k)
+	d.judged[k] = seen.Explain(ray, 3)
+}
+
+// screen notes the bodies that a shooter saw when it fired.
+func (d *drawings) screen(g *Game, f *foretick.Frame, by ecs.Owner, seen foretick.Seen) {
+	k := shotKey{by, f.Tick}
+	var bodies []lagcomp.Sphere
+	for _, rows := range g.avatars.All(f.World) {
+		for i := range rows.Len() {
+			if v, ok := seen.Volume(rows.Entity(i), 0); ok {
+				ball, _ := v.Sphere()
+				bodies = append(bodies, ball)
+			}
+		}
+	}
+	d.seen[k] = bodies
+}
+
+// save writes one picture a shot that both ends know of, and a list of them.
+func (d *drawings) save() error {
+	if err := os.MkdirAll(d.dir, 0o755); err != nil {
+		return err
+	}
+	var list strings.Builder
+	list.WriteString("# blue: on the shooter's screen; green, filled: what the server judged by; red: where the server had it then; yellow: the line of fire; white: the hit\n")
+	for _, k := range d.order {
+		x, saw := d.judged[k], d.seen[k]
+		if _, ok := d.seen[k]; !ok {
+			continue // the server ran another command than the client predicted
+		}
+		name := fmt.Sprintf("shot-%03d-%06d.png", k.who, k.tick)
+		out := "missed"
+		if x.Hit.ID != 0 {
+			out = fmt.Sprintf("hit player %d at %.2f, %.2f", x.Hit.Owner, x.Hit.Point.X, x.Hit.Point.Y)
+		}
+		fmt.Fprintf(&list, "%s player %d, tick %d: claimed %d+%.3f, used %d+%.3f (%v), %.2f ticks back: %s\n",
+			name, k.who, k.tick, x.Claimed.Tick, x.Claimed.Fraction, x.Used.Tick, x.Used.Fraction, x.Reason, x.Used.Behind(k.tick), out)
+		if err := writePNG(filepath.Join(d.dir, name), picture2D(x, saw)); err != nil {
+			return err
+		}
+	}
+	return os.WriteFile(filepath.Join(d.dir, "shots.txt"), []byte(list.String()), 0o644)
+}
+
+func writePNG(name string, m image.Image) error {
+	w, err := os.Create(name)
+	if err != nil {
+		return err
+	}
+	err = png.Encode(w, m)
+	if e := w.Close(); err == nil {
+		err = e
+	}
+	return err
+}
+
+// The colours of a picture.
+var (
+	ground   = color.RGBA{24, 26, 32, 255}
+	stone    = color.RGBA{84, 88, 96, 255}
+	onScreen = color.RGBA{90, 160, 255, 255}
+	usedThen = color.RGBA{60, 190, 90, 255}
+	atTime   = color.RGBA{235, 80, 70, 255}
+	fireLine = color.RGBA{250, 210, 70, 255}
+	struck   = color.RGBA{255, 255, 255, 255}
+)
+
+// canvas is a part of the field seen from above.
+type canvas struct {
+	*image.RGBA
+	x0, y0 float64 // the field's coordinates at the lower left
+	scale  float64 // pixels a metre
+}
+
+// picture2D draws one shot.
+func picture2D(x lagcomp.Explanation, saw []lagcomp.Sphere) image.Image {
+	length := math.Hypot(float64(x.Ray.DX), float64(x.Ray.DY))
+	if length == 0 {
+		length = 1
+	}
+	ax, ay := float64(x.Ray.X), float64(x.Ray.Y)
+	bx, by := ax+float64(x.Ray.DX)/length*float64(x.Ray.Range), ay+float64(x.Ray.DY)/length*float64(x.Ray.Range)
+	const margin = 2.5
+	c := canvas{x0: min(ax, bx) - margin, y0: min(ay, by) - margin, scale: 28}
+	w, h := math.Abs(bx-ax)+2*margin, math.Abs(by-ay)+2*margin
+	c.RGBA = image.NewRGBA(image.Rect(0, 0, int(w*c.scale), int(h*c.scale)))
+	c.each(func(px, py float64) (color.RGBA, bool) {
+		for _, wl := range walls {
+			if px >= float64(wl.x0) && px <= float64(wl.x1) && py >= float64(wl.y0) && py <= float64(wl.y1) {
+				return stone, true
+			}
+		}
+		return ground, true
+	})
+	for _, b := range x.Bodies {
+		c.spheres(b.Used, usedThen, true)
+	}
+	for _, b := range x.Bodies {
+		c.spheres(b.Present, atTime, false)
+	}
+	for _, ball := range saw {
+		c.ring(ball, onScreen, 0.05, false)
+	}
+	c.line(ax, ay, bx, by, fireLine)
+	if x.Hit.ID != 0 {
+		c.ring(lagcomp.Sphere{X: x.Hit.Point.X, Y: x.Hit.Point.Y, R: 0.15}, struck, 0.06, true)
+	}
+	return c.RGBA
+}
+
+func (c *canvas) spheres(vs []lagcomp.Volume, col color.RGBA, filled bool) {
+	for _, v := range vs {
+		if ball, ok := v.Sphere(); ok {
+			c.ring(ball, col, 0.08, filled)
+		}
+	}
+}
+
+// each colours every pixel that fn has a colour for, by the field's coordinates.
+func (c *canvas) each(fn func(x, y float64) (color.RGBA, bool)) {
+	b := c.Bounds()
+	for py := range b.Dy() {
+		for px := range b.Dx() {
+			if col, ok := fn(c.x0+(float64(px)+0.5)/c.scale, c.y0+(float64(b.Dy()-py)-0.5)/c.scale); ok {
+				c.SetRGBA(px, py, col)
+			}
+		}
+	}
+}
+
+// ring draws a circle of some width, or a disc.
+func (c *canvas) ring(ball lagcomp.Sphere, col color.RGBA, width float64, filled bool) {
+	c.each(func(x, y float64) (color.RGBA, bool) {
+		d := math.Hypot(x-float64(ball.X), y-float64(ball.Y))
+		return col, d <= float64(ball.R) && (filled || d >= float64(ball.R)-width)
+	})
+}
+
+func (c *canvas) line(ax, ay, bx, by float64, col color.RGBA) {
+	n := int(math.Hypot(bx-ax, by-ay)*c.scale) + 1
+	for i := range n {
+		f := float64(i) / float64(n)
+		x, y := ax+(bx-ax)*f, ay+(by-ay)*f
+		c.SetRGBA(int((x-c.x0)*c.scale), c.Bounds().Dy()-1-int((y-c.y0)*c.scale), col)
+	}
+}

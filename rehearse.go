@@ -1,0 +1,270 @@
+package foretick
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"reflect"
+	"unsafe"
+
+	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/prediction"
+)
+
+// Divergence is a fault that a rehearsal found: something in the game's own code
+// that makes a tick come out differently when it runs again. See
+// ClientConfig.Rehearse.
+type Divergence struct {
+	// Kind of fault.
+	Kind DivergenceKind
+	// Tick that came out differently.
+	Tick Tick
+	// Entity, Component and Field that differ first. Field is empty where a
+	// whole component does.
+	Entity    ecs.Entity
+	Component string
+	Field     string
+	// First and Again are the field's values in its own units: of the first run
+	// and of the other.
+	First, Again float64
+	// System is the first that left something else behind, where known.
+	System string
+}
+
+// DivergenceKind says what a rehearsal found.
+type DivergenceKind uint8
+
+// The kinds.
+const (
+	// Impure: the same tick with the same input from the same state computed
+	// something else: a clock, chance, a map's order, a counter or a cache kept
+	// outside of components.
+	Impure DivergenceKind = iota + 1
+	// RenderWrote: a render system wrote a predicted component.
+	RenderWrote
+	// NotANumber: a predicted field became NaN or infinite.
+	NotANumber
+)
+
+// String names the kind.
+func (k DivergenceKind) String() string {
+	switch k {
+	case Impure:
+		return "ran again with another outcome"
+	case RenderWrote:
+		return "was written by a render system"
+	case NotANumber:
+		return "is not a number"
+	}
+	return "?"
+}
+
+// String is one line for a log.
+func (d Divergence) String() string {
+	s := fmt.Sprintf("tick %d: %s.%s of entity %v %s", d.Tick, d.Component, d.Field, d.Entity, d.Kind)
+	if d.Kind == Impure {
+		s += fmt.Sprintf(": %g, then %g", d.First, d.Again)
+	}
+	if d.System != "" {
+		s += fmt.Sprintf("; first in system %q", d.System)
+	}
+	return s
+}
+
+// rehearsal is what ClientConfig.Rehearse needs.
+type rehearsal struct {
+	trail   *prediction.History[[]uint64] // hash of the predicted state after each system
+	again   []uint64                      // the same, of the run that is on
+	running bool                          // a tick runs; its systems are hashed
+	replay  bool
+	render  bool
+	before  []byte
+	kept    []record
+}
+
+// rehearse goes back and runs the newest ticks again: their outcome must be the
+// same to the last word.
+func (c *Client) rehearse() {
+	now := c.predictor.Tick()
+	n := min(c.cfg.Rehearse, c.cfg.History-1)
+	from := now - Tick(n)
+	slot, ok := c.predictor.Slot(from)
+	if !ok {
+		return
+	}
+	line := timeline{c}
+	for len(c.practice.kept) < n {
+		c.practice.kept = append(c.practice.kept, record{})
+	}
+	for i := range n {
+		c.practice.kept[i].copy(c.records.Find(from + 1 + Tick(i)))
+	}
+	resimulated := c.stats.Resimulated
+	line.Load(slot, from)
+	for i := range n {
+		k := from + 1 + Tick(i)
+		c.practice.replay = true
+		line.Step(k, true)
+		c.practice.replay = false
+		if d, ok := c.diverged(k, &c.practice.kept[i], c.records.Find(k)); ok {
+			c.tellDivergence(d)
+			break
+		}
+	}
+	for i := range n {
+		c.records.Put(from + 1 + Tick(i)).copy(&c.practice.kept[i])
+	}
+	c.predictor.Present()
+	c.stats.Resimulated = resimulated
+}
+
+func (r *record) copy(from *record) {
+	if from == nil {
+		r.items, r.words = r.items[:0], r.words[:0]
+		return
+	}
+	items, words := append(r.items[:0], from.items...), append(r.words[:0], from.words...)
+	*r = *from
+	r.items, r.words = items, words
+}
+
+// diverged finds the first field in which two runs of a tick differ.
+func (c *Client) diverged(t Tick, first, again *record) (Divergence, bool) {
+	d := Divergence{Kind: Impure, Tick: t}
+	for _, it := range first.items {
+		comp := &c.p.components[it.comp]
+		d.Component = comp.name
+		if g := c.receiver.Find(it.wire); g != nil {
+			d.Entity = ecs.Entity(g.Data)
+		}
+		words := again.find(it.wire, int(it.comp))
+		if words == nil {
+			d.System = c.firstSystem(t)
+			return d, true
+		}
+		n := comp.schema.Words()
+		if f := comp.schema.FirstDifference(first.words[it.off:int(it.off)+n], words[:n]); f >= 0 {
+			field := comp.schema.Fields()[f]
+			d.Field = field.Name
+			d.First, d.Again = fieldValue(field, first.words[it.off:]), fieldValue(field, words)
+			d.System = c.firstSystem(t)
+			return d, true
+		}
+	}
+	return d, len(first.items) != len(again.items)
+}
+
+// firstSystem names the system after which the runs of t first differ.
+func (c *Client) firstSystem(t Tick) string {
+	first := c.practice.trail.Find(t)
+	if first == nil {
+		return ""
+	}
+	for i := 0; i+1 < len(*first) && i+1 < len(c.practice.again); i += 2 {
+		if (*first)[i+1] != c.practice.again[i+1] {
+			return c.p.systemName(uint32((*first)[i]) + 1)
+		}
+	}
+	return ""
+}
+
+func (c *Client) tellDivergence(d Divergence) {
+	if c.cfg.OnDivergence != nil {
+		c.cfg.OnDivergence(d)
+	}
+}
+
+// beforeSystem and afterSystem watch each system while a rehearsal is on.
+func (c *Client) beforeSystem() {
+	if c.practice.render {
+		c.practice.before = c.predictedBytes(c.practice.before[:0])
+	}
+}
+
+func (c *Client) afterSystem(system int) {
+	switch {
+	case c.practice.render:
+		now := c.predictedBytes(nil)
+		if !bytes.Equal(now, c.practice.before) {
+			d := Divergence{Kind: RenderWrote, Tick: c.frame.Tick, System: c.p.systemName(uint32(system) + 1)}
+			d.Entity, d.Component = c.whose(now, c.practice.before)
+			c.tellDivergence(d)
+		}
+	case c.practice.running:
+		h := uint64(fnvOffset)
+		for _, b := range c.predictedBytes(nil) {
+			h = (h ^ uint64(b)) * fnvPrime
+		}
+		c.practice.again = append(c.practice.again, uint64(system), h)
+	}
+}
+
+// eachPredicted visits the predicted components of what is predicted here.
+func (c *Client) eachPredicted(visit func(e ecs.Entity, comp *component, at unsafe.Pointer)) {
+	for _, g := range c.ours {
+		if g.Data == 0 {
+			continue
+		}
+		for i := range c.p.components {
+			comp := &c.p.components[i]
+			if at := c.world.Pointer(ecs.Entity(g.Data), comp.id); at != nil && comp.predicted {
+				visit(ecs.Entity(g.Data), comp, at)
+			}
+		}
+	}
+}
+
+func (c *Client) predictedBytes(dst []byte) []byte {
+	c.eachPredicted(func(_ ecs.Entity, comp *component, at unsafe.Pointer) {
+		dst = append(dst, unsafe.Slice((*byte)(at), comp.size)...)
+	})
+	return dst
+}
+
+// whose finds the component in which two images of the predicted state differ.
+func (c *Client) whose(a, b []byte) (entity ecs.Entity, name string) {
+	off := 0
+	c.eachPredicted(func(e ecs.Entity, comp *component, _ unsafe.Pointer) {
+		end := off + int(comp.size)
+		if name == "" && end <= len(a) && end <= len(b) && !bytes.Equal(a[off:end], b[off:end]) {
+			entity, name = e, comp.name
+		}
+		off = end
+	})
+	return entity, name
+}
+
+// checkNumbers looks for what arithmetic must not leave behind; the wire would
+// quietly make it 0.
+func (c *Client) checkNumbers(t Tick) {
+	c.eachPredicted(func(e ecs.Entity, comp *component, at unsafe.Pointer) {
+		v := reflect.NewAt(comp.handle.Type(), at).Elem()
+		if path, bad := notANumber(v, ""); bad {
+			c.tellDivergence(Divergence{Kind: NotANumber, Tick: t, Entity: e, Component: comp.name, Field: path})
+		}
+	})
+}
+
+func notANumber(v reflect.Value, path string) (string, bool) {
+	switch v.Kind() {
+	case reflect.Float32, reflect.Float64:
+		return path, math.IsNaN(v.Float()) || math.IsInf(v.Float(), 0)
+	case reflect.Struct:
+		for i := range v.NumField() {
+			name := v.Type().Field(i).Name
+			if path != "" {
+				name = path + "." + name
+			}
+			if p, bad := notANumber(v.Field(i), name); bad {
+				return p, true
+			}
+		}
+	case reflect.Array:
+		for i := range v.Len() {
+			if p, bad := notANumber(v.Index(i), fmt.Sprintf("%s[%d]", path, i)); bad {
+				return p, true
+			}
+		}
+	}
+	return "", false
+}

@@ -1,0 +1,129 @@
+package simtest
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/prediction"
+	"github.com/foretick/foretick/transport/sim"
+)
+
+// Player is one end of a game under test: its protocol, built anew for each
+// call, and the scripted input of the player who has it.
+type Player struct {
+	Protocol *foretick.Protocol
+	Sample   foretick.Sampler
+}
+
+// SyncConfig sets SyncTest up. The zero value is ready to use.
+type SyncConfig struct {
+	// Ticks to play. 0 means 120.
+	Ticks int
+	// Back is how many ticks are run again after each. 0 means 8.
+	Back int
+	// Players that take part. 0 means 2.
+	Players int
+	// Seed of the match.
+	Seed uint64
+}
+
+// SyncTest finds code in a game's shared systems that does not come out the same
+// on both ends or when it runs again, as prediction needs it to: chance, clocks,
+// the order of maps, state outside of components, values that a client does not
+// have. It plays a short match of the game over a perfect network; every client
+// runs the newest ticks again after each tick, and what it shows is held against
+// the server's state in the end. newPlayer makes one end; it is called once for
+// the server and once for each player.
+//
+// Every fault is reported with tb.Errorf, which names tick, component, field
+// and, where it is known, the system; the test of a sound game passes silently.
+// A match in which nothing was predicted or compared fails.
+func SyncTest(tb testing.TB, newPlayer func() Player, cfg SyncConfig) {
+	tb.Helper()
+	faults, err := Rehearse(newPlayer, cfg)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	for _, f := range faults {
+		tb.Errorf("synctest: %s", f)
+	}
+}
+
+// Rehearse is SyncTest without a test: it returns the faults in words, each
+// component's first of a kind alone. The error is the game's own: a protocol
+// that does not start.
+func Rehearse(newPlayer func() Player, cfg SyncConfig) ([]string, error) {
+	if cfg.Ticks == 0 {
+		cfg.Ticks = 120
+	}
+	if cfg.Back == 0 {
+		cfg.Back = 8
+	}
+	if cfg.Players == 0 {
+		cfg.Players = 2
+	}
+	r := rehearsal{seen: map[string]bool{}}
+	m := New(cfg.Seed)
+	server := newPlayer()
+	if server.Protocol == nil {
+		return nil, fmt.Errorf("simtest: newPlayer gave no Protocol")
+	}
+	if _, err := m.Serve(foretick.ServerConfig{Protocol: server.Protocol}); err != nil {
+		return nil, err
+	}
+	link := sim.Link{Latency: 40 * time.Millisecond}
+	for range cfg.Players {
+		p := newPlayer()
+		c, err := m.Join(foretick.ClientConfig{
+			Protocol: p.Protocol, Sample: p.Sample, Rehearse: cfg.Back,
+			OnDivergence: r.diverged, OnMisprediction: r.mispredicted,
+		}, Seat{Up: link, Down: link})
+		if err != nil {
+			return nil, err
+		}
+		r.clients = append(r.clients, c)
+	}
+	m.Run(2*time.Second + time.Duration(cfg.Ticks)*time.Second/time.Duration(server.Protocol.Rate()))
+	r.finish()
+	return r.faults, nil
+}
+
+type rehearsal struct {
+	clients []*foretick.Client
+	seen    map[string]bool
+	faults  []string
+}
+
+func (r *rehearsal) add(key, fault string) {
+	if !r.seen[key] {
+		r.seen[key] = true
+		r.faults = append(r.faults, fault)
+	}
+}
+
+func (r *rehearsal) diverged(d foretick.Divergence) {
+	r.add(fmt.Sprint(d.Kind, d.Component), d.String())
+}
+
+// mispredicted reports what only a fault can cause on a perfect network. What a
+// server's system did to a player, and the commands before the first one
+// arrived, are no faults.
+func (r *rehearsal) mispredicted(m prediction.Misprediction) {
+	if m.Cause == prediction.Code || m.Cause == prediction.Untracked {
+		r.add(m.Cause.String()+m.Component, m.String())
+	}
+}
+
+func (r *rehearsal) finish() {
+	for _, c := range r.clients {
+		st := c.Stats()
+		if c.View().State != foretick.Playing {
+			r.add("state", fmt.Sprintf("a client ended %v: %v", c.View().State, c.View().Err))
+		}
+		if st.PredictedTicks == 0 || st.Compared == 0 {
+			r.add("idle", fmt.Sprintf("nothing was tested: %d ticks predicted, %d compared; does a player own an entity with a predicted component?", st.PredictedTicks, st.Compared))
+		}
+	}
+}

@@ -1,0 +1,176 @@
+package simtest_test
+
+import (
+	"math/rand"
+	"strings"
+	"testing"
+	"time"
+	"unsafe"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/simtest"
+)
+
+type secret struct {
+	N int32 `net:"min=0,max=1000,owner"`
+}
+
+type local struct{ N int32 }
+
+// planted is a game with room for a fault.
+type planted struct {
+	pos    ecs.Component[position]
+	secret ecs.Component[secret]
+	local  ecs.Component[local]
+	cmd    ecs.Component[move]
+	player ecs.Kind
+	all    *ecs.Query
+
+	count int
+}
+
+func (g *planted) end(fault func(g *planted, p *foretick.Protocol)) simtest.Player {
+	p := foretick.NewProtocol("planted", 1)
+	p.Component(&g.pos, foretick.Predicted)
+	p.Component(&g.secret)
+	p.Local(&g.local)
+	p.Command(&g.cmd)
+	p.Kind(&g.player, "player", &g.pos, &g.secret, &g.cmd, &g.local)
+	p.Join(func(f *foretick.Frame, who ecs.Owner) {
+		e := f.Spawn(&g.player, who)
+		g.secret.Get(f.World, e).N = int32(who) * 100
+		g.local.Get(f.World, e).N = int32(who) * 100
+	})
+	p.Shared("move", func(f *foretick.Frame, rows ecs.Rows) {
+		pos, cmd := g.pos.Slice(rows), g.cmd.Slice(rows)
+		for i := range pos {
+			pos[i].X += cmd[i].X * 5 * f.DT
+			pos[i].Y += cmd[i].Y * 5 * f.DT
+		}
+	}, ecs.Read(&g.cmd), ecs.Write(&g.pos))
+	g.all = ecs.NewQuery(p.Types(), ecs.With(&g.secret))
+	if fault != nil {
+		fault(g, p)
+	}
+	return simtest.Player{Protocol: p, Sample: foretick.Sample(&g.cmd, func(v foretick.View) move {
+		return move{X: float32(v.Tick*7919%257)/128 - 1, Y: float32(v.Tick/9%3) - 1}
+	})}
+}
+
+// nudge declares a shared system that adds what by says to each position.
+func nudge(p *foretick.Protocol, g *planted, by func(f *foretick.Frame, rows ecs.Rows, i int) float32, access ...ecs.Access) {
+	p.Shared("planted", func(f *foretick.Frame, rows ecs.Rows) {
+		for i, pos := 0, g.pos.Slice(rows); i < len(pos); i++ {
+			pos[i].X += by(f, rows, i)
+		}
+	}, append(access, ecs.Write(&g.pos), ecs.After("move"))...)
+}
+
+func TestSyncTestFindsPlantedFaults(t *testing.T) {
+	table := map[int]float32{1: 0.1, 2: 0.2, 3: 0.3, 4: 0.4, 5: 0.5}
+	for name, c := range map[string]struct {
+		plant func(g *planted, p *foretick.Protocol)
+		want  []string // in one of the faults, or in the protocol's error
+	}{
+		"the order of a map": {func(g *planted, p *foretick.Protocol) {
+			nudge(p, g, func(*foretick.Frame, ecs.Rows, int) float32 {
+				for _, v := range table {
+					return v
+				}
+				return 0
+			})
+		}, []string{"position.X", "planted"}},
+		"a clock": {func(g *planted, p *foretick.Protocol) {
+			nudge(p, g, func(*foretick.Frame, ecs.Rows, int) float32 { return float32(time.Now().UnixNano()%1000) / 1000 })
+		}, []string{"position.X", "planted"}},
+		"global chance": {func(g *planted, p *foretick.Protocol) {
+			nudge(p, g, func(*foretick.Frame, ecs.Rows, int) float32 { return rand.Float32() })
+		}, []string{"position.X", "planted"}},
+		"a counter in the system": {func(g *planted, p *foretick.Protocol) {
+			nudge(p, g, func(*foretick.Frame, ecs.Rows, int) float32 { g.count++; return float32(g.count%7) / 10 })
+		}, []string{"position.X", "planted"}},
+		"a cache in a closure": {func(g *planted, p *foretick.Protocol) {
+			last := float32(0)
+			nudge(p, g, func(_ *foretick.Frame, rows ecs.Rows, i int) float32 {
+				was := last
+				last = g.pos.Slice(rows)[i].Y // of the tick before, unless that ran longer ago
+				return was / 10
+			})
+		}, []string{"position.X", "planted"}},
+		"another player's private field": {func(g *planted, p *foretick.Protocol) {
+			nudge(p, g, func(f *foretick.Frame, rows ecs.Rows, _ int) float32 {
+				sum := float32(0)
+				for _, others := range g.all.All(f.World) {
+					for _, s := range g.secret.Slice(others) {
+						sum += float32(s.N)
+					}
+				}
+				return sum / 10000
+			}, ecs.ReadOther(&g.secret))
+		}, []string{"position.X"}},
+		"a component that does not travel": {func(g *planted, p *foretick.Protocol) {
+			nudge(p, g, func(_ *foretick.Frame, rows ecs.Rows, i int) float32 { return float32(g.local.Slice(rows)[i].N) / 1000 }, ecs.Read(&g.local))
+		}, []string{"planted", "local", "a client does not have"}},
+		"a row's index": {func(g *planted, p *foretick.Protocol) {
+			nudge(p, g, func(_ *foretick.Frame, rows ecs.Rows, i int) float32 {
+				return float32(rows.Entity(i).Index()%1009) / 1000
+			})
+		}, []string{"position.X"}},
+		"a pointer's value": {func(g *planted, p *foretick.Protocol) {
+			nudge(p, g, func(_ *foretick.Frame, rows ecs.Rows, i int) float32 {
+				return float32(uintptr(unsafe.Pointer(&g.pos.Slice(rows)[i]))>>6%97) / 100
+			})
+		}, []string{"position.X"}},
+		"a render system that writes": {func(g *planted, p *foretick.Protocol) {
+			p.Render("painter", func(_ *foretick.Frame, rows ecs.Rows) {
+				for i, pos := 0, g.pos.Slice(rows); i < len(pos); i++ {
+					pos[i].Y += 0.5
+				}
+			}, ecs.Write(&g.pos))
+		}, []string{"position", "painter", "render"}},
+		"a structural change in the order of iteration": {func(g *planted, p *foretick.Protocol) {
+			var spare ecs.Kind
+			p.Kind(&spare, "spare", &g.pos)
+			nudge(p, g, func(f *foretick.Frame, rows ecs.Rows, i int) float32 {
+				if f.Tick%16 == 0 && f.Spawn(&spare, rows.Owner()) != ecs.None {
+					return 0.25 // only the server makes entities
+				}
+				return 0
+			}, ecs.With(&g.cmd), ecs.Create(&g.pos))
+		}, []string{"position.X"}},
+		"a division by nothing": {func(g *planted, p *foretick.Protocol) {
+			nudge(p, g, func(f *foretick.Frame, _ ecs.Rows, _ int) float32 {
+				zero := float32(f.Tick - f.Tick)
+				return zero / zero
+			})
+		}, []string{"position.X", "not a number"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			faults, err := simtest.Rehearse(func() simtest.Player { return (&planted{}).end(c.plant) }, simtest.SyncConfig{})
+			text := strings.Join(faults, "\n")
+			if err != nil {
+				text = err.Error()
+			}
+			for _, w := range c.want {
+				require.Contains(t, text, w)
+			}
+		})
+	}
+}
+
+// A sound game raises no alarm, however long it plays.
+func TestSyncTestIsSilentOnASoundGame(t *testing.T) {
+	simtest.SyncTest(t, func() simtest.Player { return (&planted{}).end(nil) }, simtest.SyncConfig{Ticks: 3000})
+}
+
+// A match that tests nothing does not pass.
+func TestSyncTestNeedsSomethingToTest(t *testing.T) {
+	faults, err := simtest.Rehearse(func() simtest.Player {
+		return simtest.Player{Protocol: foretick.NewProtocol("empty", 1)}
+	}, simtest.SyncConfig{})
+	require.NoError(t, err)
+	require.Contains(t, strings.Join(faults, "\n"), "nothing was tested")
+}

@@ -1,0 +1,223 @@
+package dtls
+
+import (
+	"errors"
+	"net/netip"
+	"slices"
+
+	"github.com/foretick/foretick/transport"
+)
+
+// pump takes what the endpoint below has.
+func (e *Endpoint) pump() {
+	var ev [64]transport.Event
+	for {
+		n := e.below.Recv(ev[:])
+		for i := range ev[:n] {
+			switch ev[i].Kind {
+			case transport.Data:
+				e.arrive(ev[i].Peer, ev[i].Data)
+			case transport.Connected:
+				e.connected(ev[i].Peer)
+			case transport.Disconnected:
+				e.gone(ev[i].Peer, ev[i].Code, ev[i].Detail)
+			}
+		}
+		if n == len(ev) {
+			continue
+		}
+		select {
+		case <-e.below.Ready():
+		case <-e.done:
+			return
+		}
+	}
+}
+
+func (e *Endpoint) connected(below transport.PeerID) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.closed {
+		return
+	}
+	p := e.dial
+	if p == nil {
+		p = &peer{}
+	} else if p.state != waiting || p.below != 0 {
+		return
+	}
+	var info transport.Info
+	e.below.Info(below, &info)
+	addr, _ := netip.ParseAddrPort(info.Addr)
+	p.below, p.addr, p.name, p.mtu = below, addr, info.Addr, info.MTU-overhead
+	p.until = e.clock.Load() + ticks(e.handshake)
+	e.links[below] = p
+	if e.dial != nil {
+		e.shake(p)
+	}
+}
+
+// gone: the connection below is.
+func (e *Endpoint) gone(below transport.PeerID, c transport.Code, detail string) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	p := e.links[below]
+	if p == nil && e.dial != nil && e.dial.below == 0 { // it never came to be
+		p = e.dial
+	}
+	if p == nil || p.state == over {
+		return
+	}
+	e.end(p, c, detail)
+	delete(e.links, below)
+	p.below = 0
+	e.cut(p, c, detail)
+}
+
+// arrive handles a datagram: a few records.
+func (e *Endpoint) arrive(below transport.PeerID, b []byte) {
+	e.mu.Lock()
+	p := e.links[below]
+	if p == nil || e.closed {
+		e.mu.Unlock()
+		return
+	}
+	var handshake []byte
+	for len(b) > 0 {
+		record, rest, ok := next(b)
+		if !ok {
+			e.counters.Guarded++
+			break
+		}
+		b = rest
+		switch p.guard.judge(record) {
+		case drop:
+			e.counters.Guarded++
+		case library:
+			handshake = append(handshake, record...)
+		case ours:
+			e.protected(p, record)
+		}
+	}
+	if len(handshake) > 0 && p.state == waiting && e.dial == nil {
+		e.shake(p)
+	}
+	if len(handshake) > 0 && p.shim != nil && !p.freed {
+		p.shim.push(handshake)
+	}
+	e.mu.Unlock()
+}
+
+// protected handles a protected record. Opening it takes no lock: it belongs to this goroutine.
+func (e *Endpoint) protected(p *peer, record []byte) {
+	switch p.state {
+	case waiting, shaking:
+		if p.state == shaking && len(p.early) < maxEarly {
+			p.early = append(p.early, slices.Clone(record))
+		} else {
+			e.counters.Early++
+		}
+		return
+	case leaving, over:
+		return
+	}
+	e.mu.Unlock()
+	plain, err := p.read.record(e.buf[:0], record)
+	e.mu.Lock()
+	switch {
+	case errors.Is(err, errReplayed):
+		e.counters.Replayed++
+	case err != nil:
+		e.counters.Forged++
+	case p.state == greeting || p.state == open: // still
+		p.heard = e.clock.Load()
+		p.settle()
+		if record[0] == typeAlert {
+			e.alert(p, plain)
+			return
+		}
+		e.message(p, plain)
+	}
+}
+
+// alert handles an authentic alert, which another implementation sends for a farewell.
+func (e *Endpoint) alert(p *peer, b []byte) {
+	if len(b) == 2 && b[1] == alertClose {
+		e.end(p, transport.Closed, "")
+		e.cut(p, transport.Closed, "")
+	}
+}
+
+// message handles an authentic message; plain is at the head of e.buf.
+func (e *Endpoint) message(p *peer, plain []byte) {
+	if len(plain) == 0 {
+		e.malformed(p)
+		return
+	}
+	switch plain[0] {
+	case msgData:
+		e.accepted(p)
+		if p.state != open {
+			return // a client that is not let in yet, or a server that never was asked
+		}
+		p.stats.Received++
+		p.stats.ReceivedBytes += uint64(len(plain) - msgHeader)
+		if e.in.Push(p.q, e.buf, plain[msgHeader:]) {
+			p.stats.ReceiveDropped++
+			e.counters.Overrun++
+		}
+		e.buf = e.in.Buffer()
+		return
+	case msgHello:
+		if e.dial == nil && len(plain) <= msgHeader+MaxToken {
+			e.hello(p, plain[msgHeader:])
+			return
+		}
+	case msgAccept:
+		if e.dial != nil && len(plain) == msgHeader {
+			e.accepted(p)
+			return
+		}
+	case msgAlive:
+		if answer, ok := parseAlive(plain); ok {
+			if answer && p.state == open {
+				e.later(p, msgAlive, 0)
+			}
+			return
+		}
+	case msgEnd:
+		if c, detail, ok := parseEnd(plain); ok {
+			e.end(p, c, detail)
+			e.cut(p, c, "")
+			return
+		}
+	}
+	e.malformed(p)
+}
+
+// later sends a small message. The lock is given up meanwhile.
+func (e *Endpoint) later(p *peer, kind byte, body ...byte) {
+	e.mu.Unlock()
+	e.protect(p, kind, body)
+	e.mu.Lock()
+}
+
+// malformed drops a peer for what it sent: it is authentic, so it was meant.
+func (e *Endpoint) malformed(p *peer) {
+	const detail = "a message that is not understood"
+	e.counters.Malformed++
+	e.end(p, transport.Malformed, detail)
+	e.leave(p, transport.Malformed, detail)
+	e.mu.Unlock()
+	e.farewell(p)
+	e.mu.Lock()
+}
+
+// accepted notes that the server took a client. Datagrams say so too.
+func (e *Endpoint) accepted(p *peer) {
+	if e.dial != nil && p.state == greeting {
+		p.state, p.heard, p.sent = open, e.clock.Load(), e.clock.Load()
+		e.counters.Connections++
+		e.in.Connect(p.q)
+	}
+}

@@ -1,0 +1,147 @@
+package dtls
+
+import (
+	"encoding/binary"
+	"errors"
+
+	"golang.org/x/crypto/chacha20poly1305"
+)
+
+// A record (RFC 6347, section 4.1) begins with its type (1), version (2), epoch (2), sequence number (6) and length (2).
+const (
+	typeCCS       = 20
+	typeAlert     = 21
+	typeHandshake = 22
+	typeData      = 23
+	headerSize    = 13
+	tagSize       = chacha20poly1305.Overhead
+	epoch         = 1       // of all that is protected: there is no renegotiation
+	firstSequence = 1 << 40 // of this package's records; the library's begin at 0 and are few
+	lastSequence  = 1<<48 - 1
+	windowSize    = 256
+)
+
+var (
+	errMalformed = errors.New("dtls: malformed record")
+	errForged    = errors.New("dtls: record not authentic")
+	errReplayed  = errors.New("dtls: record came before, or is too old to tell")
+)
+
+// nonce is the record's epoch and sequence number, padded on the left to the length of the IV and combined with it (RFC
+// 7905, section 2). Both are unique under a key, and so it is.
+func (h *half) nonce(header []byte) (n [chacha20poly1305.NonceSize]byte) {
+	n = h.iv
+	for i := range 8 {
+		n[4+i] ^= header[3+i]
+	}
+	return n
+}
+
+// additional is what is authenticated besides the payload: epoch, sequence number, type, version, length of the payload.
+func additional(header []byte, n int) (a [headerSize]byte) {
+	copy(a[:8], header[3:11])
+	a[8], a[9], a[10] = header[0], header[1], header[2]
+	binary.BigEndian.PutUint16(a[11:], uint16(n))
+	return a
+}
+
+// seal appends a protected payload to its header, whose length it sets.
+func (h *half) seal(header, payload []byte) []byte {
+	head := header[len(header)-headerSize:]
+	binary.BigEndian.PutUint16(head[11:], uint16(len(payload)+tagSize))
+	n, a := h.nonce(head), additional(head, len(payload))
+	return h.aead.Seal(header, n[:], payload, a[:])
+}
+
+// open appends to dst the payload of a whole record.
+func (h *half) open(dst, record []byte) ([]byte, error) {
+	size := len(record) - headerSize - tagSize
+	if size < 0 || int(binary.BigEndian.Uint16(record[11:])) != size+tagSize {
+		return nil, errMalformed
+	}
+	n, a := h.nonce(record), additional(record, size)
+	out, err := h.aead.Open(dst, n[:], record[headerSize:], a[:])
+	if err != nil {
+		return nil, errForged
+	}
+	return out, nil
+}
+
+// writer makes this package's records of a connection.
+type writer struct {
+	half
+	next uint64 // sequence number, from firstSequence
+}
+
+// record appends a protected record to b. The payload must not overlap it.
+func (w *writer) record(b []byte, kind byte, payload []byte) ([]byte, error) {
+	if w.next > lastSequence {
+		return nil, errSequence
+	}
+	b = append(b, kind, 0xFE, 0xFD)
+	b = binary.BigEndian.AppendUint64(b, epoch<<48|w.next)
+	b = append(b, 0, 0)
+	w.next++
+	return w.seal(b, payload), nil
+}
+
+// reader opens this package's records of a connection, each once.
+type reader struct {
+	half
+	window window
+}
+
+// record appends to dst the payload of a record that is authentic and new.
+func (r *reader) record(dst, record []byte) ([]byte, error) {
+	n := sequence(record)
+	if !r.window.fresh(n) {
+		return nil, errReplayed
+	}
+	out, err := r.open(dst, record)
+	if err != nil {
+		return nil, err
+	}
+	r.window.mark(n)
+	return out, nil
+}
+
+func sequence(record []byte) uint64 { return binary.BigEndian.Uint64(record[3:]) & lastSequence }
+
+// window remembers which of the newest sequence numbers were seen.
+type window struct {
+	seen [windowSize / 64]uint64
+	next uint64 // one more than the newest
+}
+
+func (w *window) fresh(n uint64) bool {
+	if n >= w.next {
+		return true
+	}
+	return w.next-n <= windowSize && w.seen[n/64%uint64(len(w.seen))]&(1<<(n%64)) == 0
+}
+
+func (w *window) mark(n uint64) {
+	if n >= w.next {
+		if n-w.next >= windowSize {
+			clear(w.seen[:])
+		} else {
+			for i := w.next; i <= n; i++ {
+				w.seen[i/64%uint64(len(w.seen))] &^= 1 << (i % 64)
+			}
+		}
+		w.next = n + 1
+	}
+	w.seen[n/64%uint64(len(w.seen))] |= 1 << (n % 64)
+}
+
+// next returns the first record of a datagram and what follows it.
+func next(b []byte) (record, rest []byte, ok bool) {
+	if len(b) < headerSize {
+		return nil, nil, false
+	}
+	n := headerSize + int(binary.BigEndian.Uint16(b[11:]))
+	if n > len(b) || n == headerSize {
+		return nil, nil, false
+	}
+	return b[:n:n], b[n:], true
+}

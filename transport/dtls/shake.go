@@ -1,0 +1,300 @@
+package dtls
+
+import (
+	"context"
+	"crypto/sha256"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"net/netip"
+	"slices"
+	"time"
+
+	pion "github.com/pion/dtls/v2"
+
+	"github.com/foretick/foretick/transport"
+)
+
+const flightInterval = 250 * time.Millisecond
+
+// shake begins a handshake, within the limits.
+func (e *Endpoint) shake(p *peer) {
+	if e.dial == nil && !e.roomToShake(p) {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), e.handshake)
+	p.state, p.cancel, p.settled = shaking, cancel, make(chan struct{})
+	p.until = e.clock.Load() + ticks(e.handshake)
+	below := p.below
+	p.shim = newShim(func(b []byte) { e.below.Send(below, b) })
+	e.shakes = append(e.shakes, p)
+	e.counters.Handshakes++
+	e.running.Add(1)
+	go func() {
+		defer e.running.Done()
+		defer cancel()
+		e.shakeHands(ctx, p)
+	}()
+}
+
+// roomToShake breaks the oldest handshake off when there are too many.
+func (e *Endpoint) roomToShake(p *peer) bool {
+	same, key := 0, network(p.addr.Addr())
+	for _, q := range e.shakes {
+		if network(q.addr.Addr()) == key {
+			same++
+		}
+	}
+	if same >= e.cfg.MaxHandshakesPerAddr {
+		e.counters.Limited++
+		e.cut(p, transport.Full, "too many handshakes")
+		return false
+	}
+	if len(e.shakes) >= e.cfg.MaxHandshakes {
+		e.counters.Evicted++
+		e.cut(e.shakes[0], transport.Full, "too many handshakes")
+	}
+	return true
+}
+
+// network is what one client can easily have many addresses of.
+func network(a netip.Addr) netip.Addr {
+	if a = a.Unmap(); a.Is6() {
+		p, _ := a.Prefix(64)
+		return p.Addr()
+	}
+	return a
+}
+
+func (e *Endpoint) unshake(p *peer) {
+	if i := slices.Index(e.shakes, p); i >= 0 {
+		e.shakes = slices.Delete(e.shakes, i, i+1)
+	}
+}
+
+// shakeHands lives through a handshake, and answers the client's repeated last flight until it is settled that it needs
+// no more answers.
+func (e *Endpoint) shakeHands(ctx context.Context, p *peer) {
+	s := &suite{psk: e.cfg.Gate != nil || e.ticket != nil}
+	cfg := e.library(p, s)
+	var conn *pion.Conn
+	var err error
+	if e.dial != nil {
+		conn, err = pion.ClientWithContext(ctx, p.shim, cfg)
+	} else {
+		conn, err = pion.ServerWithContext(ctx, p.shim, cfg)
+	}
+	k := s.keys.Load()
+	if err == nil && k == nil {
+		err = errNoKeys
+	}
+	if err != nil {
+		p.shim.Close()
+		e.failed(p, err)
+		return
+	}
+	e.keyed(p, k)
+	<-p.settled
+	p.shim.Close()
+	conn.Close()
+}
+
+// library returns the library's configuration for one connection.
+func (e *Endpoint) library(p *peer, s *suite) *pion.Config {
+	cfg := &pion.Config{
+		CipherSuites:            []pion.CipherSuiteID{}, // none of the library's own
+		CustomCipherSuites:      func() []pion.CipherSuite { return []pion.CipherSuite{s} },
+		ExtendedMasterSecret:    pion.RequireExtendedMasterSecret,
+		FlightInterval:          flightInterval,
+		ReplayProtectionWindow:  windowSize,
+		MTU:                     p.mtu - handshakeHeader, // of a fragment: 1200 would not fit what is below
+		InsecureSkipVerifyHello: true,                    // the address is proved below
+	}
+	switch {
+	case e.ticket != nil:
+		cfg.PSKIdentityHint = e.ticket.Sealed
+		cfg.PSK = func([]byte) ([]byte, error) { return e.ticket.Secret[:], nil }
+	case e.cfg.Gate != nil:
+		cfg.PSK = func(sealed []byte) ([]byte, error) {
+			claims, secret, err := e.cfg.Gate.Check(sealed)
+			e.mu.Lock()
+			p.claims, p.verdict = claims, err
+			e.mu.Unlock()
+			return secret[:], err
+		}
+	case e.cfg.Certificate != nil && e.dial == nil:
+		cfg.Certificates = []tls.Certificate{*e.cfg.Certificate}
+	default:
+		cfg.InsecureSkipVerify = true // instead, the pin decides
+		cfg.VerifyPeerCertificate = e.pinned
+	}
+	return cfg
+}
+
+var errPin = errors.New("dtls: the server's certificate is not one of those expected")
+
+func (e *Endpoint) pinned(raw [][]byte, _ [][]*x509.Certificate) error {
+	if len(raw) == 0 || !slices.Contains(e.cfg.Pins, Pin(sha256.Sum256(raw[0]))) {
+		return errPin
+	}
+	return nil
+}
+
+// failed notes that a handshake came to nothing.
+func (e *Endpoint) failed(p *peer, err error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if p.state != shaking {
+		return
+	}
+	e.counters.Failed++
+	code, detail := transport.Refused, "the handshake failed: "+err.Error()
+	switch {
+	case p.verdict != nil:
+		e.counters.Refused++
+		detail = p.verdict.Error()
+	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
+		code, detail = transport.Timeout, "the handshake was not finished"
+	case errors.Is(err, errPin):
+		code, detail = transport.Refused, errPin.Error()
+	}
+	e.end(p, code, detail)
+	e.cut(p, code, detail)
+}
+
+// keyed takes the keys of a handshake that succeeded.
+func (e *Endpoint) keyed(p *peer, k *keys) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if p.state != shaking || e.closed {
+		p.settle()
+		return
+	}
+	e.sending.Lock()
+	p.write = writer{half: k.write, next: firstSequence}
+	e.sending.Unlock()
+	p.read = reader{half: k.read}
+	p.guard.done = true
+	p.state, p.heard = greeting, e.clock.Load()
+	switch {
+	case e.dial != nil:
+		p.settle()
+		e.greet(p)
+	case e.cfg.Gate != nil:
+		if err := e.cfg.Gate.Use(p.claims); err != nil {
+			e.counters.Refused++
+			e.refuse(p, err)
+			return
+		}
+		e.admit(p, p.claims.Identity)
+	}
+}
+
+// greet sends a client's hello. The lock is given up meanwhile.
+func (e *Endpoint) greet(p *peer) {
+	p.sent = e.clock.Load()
+	e.later(p, msgHello, e.cfg.Token...)
+}
+
+// hello handles a client's.
+func (e *Endpoint) hello(p *peer, token []byte) {
+	if p.state == greeting && e.cfg.Certificate != nil {
+		e.admit(p, token)
+		return
+	}
+	if p.state == open {
+		e.later(p, msgAccept)
+	}
+}
+
+// admit decides on a client that has proved what it can.
+func (e *Endpoint) admit(p *peer, token []byte) {
+	if e.crowded(p) {
+		return
+	}
+	identity := slices.Clone(token)
+	if e.cfg.Gate == nil {
+		identity = nil
+	}
+	if e.cfg.Accept != nil {
+		e.mu.Unlock()
+		e.asking.Lock()
+		id, err := e.cfg.Accept(p.addr, token)
+		e.asking.Unlock()
+		e.mu.Lock()
+		switch {
+		case p.state != greeting: // cut off meanwhile
+			return
+		case err != nil:
+			e.counters.Refused++
+			e.refuse(p, err)
+			return
+		case e.crowded(p):
+			return
+		}
+		if id != nil {
+			identity = slices.Clone(id)
+		}
+	}
+	p.identity = identity
+	if !e.unique(p) {
+		return
+	}
+	e.unshake(p)
+	p.state, p.sent = open, e.clock.Load()
+	p.id = e.peers.Add(p)
+	p.q = e.in.Add(p.id, true)
+	e.counters.Connections++
+	e.later(p, msgAccept)
+}
+
+// unique applies the rule for a second connection of one identity.
+func (e *Endpoint) unique(p *peer) bool {
+	if len(p.identity) == 0 {
+		return true
+	}
+	if q := e.named[string(p.identity)]; q != nil && e.cfg.Same != Allow {
+		if e.cfg.Same == Refuse {
+			e.counters.Refused++
+			e.refuse(p, errors.New("already connected"))
+			return false
+		}
+		const detail = "connected anew"
+		e.end(q, transport.Replaced, detail)
+		e.leave(q, transport.Replaced, detail)
+		e.mu.Unlock()
+		e.farewell(q)
+		e.mu.Lock()
+		if p.state != greeting {
+			return false
+		}
+	}
+	e.named[string(p.identity)] = p
+	return true
+}
+
+// crowded refuses when there is no room. Ends that the caller has not taken note of yet take room too, as they take
+// memory.
+func (e *Endpoint) crowded(p *peer) bool {
+	if e.closed || p.state != greeting {
+		return true
+	}
+	if e.peers.Len() < e.cfg.MaxPeers && e.in.Open() < 2*e.cfg.MaxPeers {
+		return false
+	}
+	e.counters.Full++
+	e.refuse(p, &transport.CloseError{Code: transport.Full})
+	return true
+}
+
+// refuse tells a client, whose connection is protected by now, that it is not let in.
+func (e *Endpoint) refuse(p *peer, err error) {
+	var ce *transport.CloseError
+	if !errors.As(err, &ce) {
+		ce = &transport.CloseError{Code: transport.Refused, Detail: err.Error()}
+	}
+	e.leave(p, ce.Code, ce.Detail)
+	e.mu.Unlock()
+	e.farewell(p)
+	e.mu.Lock()
+}

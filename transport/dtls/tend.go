@@ -1,0 +1,113 @@
+package dtls
+
+import (
+	"time"
+
+	"github.com/foretick/foretick/transport"
+)
+
+// tend is the endpoint's timer: hellos, keep-alives, timeouts, and farewells said again.
+func (e *Endpoint) tend() {
+	t := time.NewTicker(tickTime)
+	defer t.Stop()
+	last := time.Now()
+	var due []letter
+	for {
+		select {
+		case <-e.done:
+			return
+		case <-t.C:
+		}
+		now := time.Now()
+		// A process that was stopped has not listened: the time counts for little.
+		passed := min(uint32(now.Sub(last)/tickTime), 4)
+		if passed == 0 {
+			continue
+		}
+		last = now
+		due = e.tendOnce(e.clock.Add(passed), due[:0])
+		for _, l := range due {
+			if l.kind == msgEnd {
+				e.farewell(l.to)
+			} else {
+				e.protect(l.to, l.kind, l.body)
+			}
+		}
+		clear(due)
+	}
+}
+
+// letter is a message to be sent when the lock is released.
+type letter struct {
+	to   *peer
+	kind byte
+	body []byte
+}
+
+var (
+	alive = []byte{0}
+	asks  = []byte{ask}
+)
+
+func (e *Endpoint) tendOnce(now uint32, due []letter) []letter {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.closed {
+		return due
+	}
+	for _, p := range e.links {
+		switch p.state {
+		case open:
+			due = e.tendPeer(p, now, due)
+		case leaving:
+			due = e.tendLeaving(p, now, due)
+		case over:
+		default:
+			if now >= p.until {
+				e.late(p)
+			} else if p.state == greeting && e.dial != nil && now != p.sent {
+				p.sent = now
+				due = append(due, letter{p, msgHello, e.cfg.Token})
+			}
+		}
+	}
+	return due
+}
+
+// late gives up a peer that is not open in time.
+func (e *Endpoint) late(p *peer) {
+	const detail = "the handshake was not finished"
+	e.counters.Failed++
+	e.end(p, transport.Timeout, detail)
+	e.cut(p, transport.Timeout, detail)
+}
+
+func (e *Endpoint) tendPeer(p *peer, now uint32, due []letter) []letter {
+	silent, every := now-p.heard, ticks(e.cfg.KeepAlive)
+	switch {
+	case silent >= ticks(e.cfg.Timeout):
+		e.end(p, transport.Timeout, "nothing heard")
+		e.leave(p, transport.Timeout, "")
+		return append(due, letter{p, msgEnd, nil})
+	case silent >= 2*every && now-p.asked >= askEvery: // keep-alives were lost: ask, rather than wait for the next
+		p.sent, p.asked = now, now
+		return append(due, letter{p, msgAlive, asks})
+	case now-p.sent >= every:
+		p.sent = now
+		return append(due, letter{p, msgAlive, alive})
+	}
+	return due
+}
+
+func (e *Endpoint) tendLeaving(p *peer, now uint32, due []letter) []letter {
+	for i, at := range p.again {
+		if at != 0 && now >= at {
+			p.again[i] = 0
+			due = append(due, letter{p, msgEnd, nil})
+		}
+	}
+	if p.again == [2]uint32{} && (len(due) == 0 || due[len(due)-1].to != p) {
+		e.cut(p, p.code, p.detail)
+	}
+	return due
+}

@@ -1,0 +1,52 @@
+package transporttest
+
+import (
+	"time"
+
+	"github.com/foretick/foretick/transport"
+)
+
+// timed is an endpoint whose calls are timed, as none may block.
+type timed struct {
+	transport.Endpoint
+	s *suite
+}
+
+// prompt is what a call may take at most, on the busiest machine. Close may have to say goodbye.
+const prompt = time.Second
+
+func (e *timed) check(call string, begin time.Time, limit time.Duration) {
+	if took := time.Since(begin); took > limit {
+		e.s.Errorf("%s took %v; no call may block", call, took)
+	}
+}
+
+func (e *timed) Recv(ev []transport.Event) int {
+	defer e.check("Recv", time.Now(), prompt)
+	return e.Endpoint.Recv(ev)
+}
+
+func (e *timed) Send(p transport.PeerID, b []byte) error {
+	defer e.check("Send", time.Now(), prompt)
+	return e.Endpoint.Send(p, b)
+}
+
+func (e *timed) Flush() {
+	defer e.check("Flush", time.Now(), prompt)
+	e.Endpoint.Flush()
+}
+
+func (e *timed) Disconnect(p transport.PeerID, c transport.Code, detail string) {
+	defer e.check("Disconnect", time.Now(), prompt)
+	e.Endpoint.Disconnect(p, c, detail)
+}
+
+func (e *timed) Info(p transport.PeerID, out *transport.Info) bool {
+	defer e.check("Info", time.Now(), prompt)
+	return e.Endpoint.Info(p, out)
+}
+
+func (e *timed) Close(c transport.Code, detail string) error {
+	defer e.check("Close", time.Now(), 3*prompt)
+	return e.Endpoint.Close(c, detail)
+}
