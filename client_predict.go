@@ -152,8 +152,7 @@ func (c *Client) keep(t Tick, replay bool) {
 			}
 			off := len(r.words)
 			r.words = append(r.words, c.zeroes(comp.schema.Words())...)
-			comp.schema.Quantise(at, snapshot.GridSim, clientRefs{c}, r.words[off:])
-			comp.schema.Dequantise(r.words[off:], snapshot.GridSim, clientRefs{c}, at)
+			comp.schema.SnapWords(at, clientRefs{c}, r.words[off:])
 			r.items = append(r.items, recordItem{g.Wire, uint8(i), int32(off)})
 		}
 	}

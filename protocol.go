@@ -35,7 +35,8 @@ const (
 //
 // Declaring goes on after an error; Err reports every fault at once. A Protocol
 // in use by a Server or a Client must not be declared on further, and may then
-// be shared by any number of them.
+// be shared by any number of them that run in one goroutine; give each goroutine
+// a Protocol of its own, as separate processes have.
 type Protocol struct {
 	name     string
 	version  int

@@ -33,7 +33,7 @@ func (w *World) SpawnBatchIn(r Range, k *Kind, owner Owner, out []Entity) Rows {
 		t.grow(need)
 	}
 	t.n += int32(len(out))
-	w.allocateRun(p, r, out, uint64(t.id)<<tableShift|uint64(lo))
+	w.allocateRun(p, r, out, uint64(t.id)|uint64(lo)<<rowShift)
 	copy(t.ids[lo:], out)
 	for i, d := range t.arch.types {
 		d.fill(t.at(d, lo), k.d.defaults[i], len(out))
@@ -51,10 +51,10 @@ func (w *World) allocateRun(p *part, r Range, out []Entity, at uint64) {
 		if a.free != 0 {
 			e := w.allocate(p, r)
 			slot := e.slot()
-			w.rec[slot] = uint64(e>>32)<<genShift | at
+			w.rec[slot] = uint64(e) ^ at
 			w.pages[slot>>pageBits].version = w.version
 			out[0], out = e, out[1:]
-			at++
+			at += 1 << rowShift
 			continue
 		}
 		if int(a.used>>pageBits) == len(a.pages) {
@@ -67,11 +67,12 @@ func (w *World) allocateRun(p *part, r Range, out []Entity, at uint64) {
 		base := makeEntity(r, n<<pageBits+from, 0)
 		for i := range run {
 			gen := max(1, run[i]>>genShift)
-			out[i] = base + Entity(i) | Entity(gen)<<32
-			run[i] = gen<<genShift | at + uint64(i)
+			e := base + Entity(i) | Entity(gen)<<genShift
+			out[i] = e
+			run[i] = uint64(e) ^ (at + uint64(i)<<rowShift)
 		}
 		a.used += uint32(len(run))
-		at += uint64(len(run))
+		at += uint64(len(run)) << rowShift
 		w.pages[n].top, w.pages[n].version = uint8(a.used-1)&(pageLen-1)+1, w.version
 		out = out[len(run):]
 	}

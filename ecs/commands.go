@@ -153,7 +153,7 @@ func (w *World) settle(e Entity, rec uint64) {
 	w.version++
 	row := to.push(e)
 	for _, d := range to.arch.types {
-		d.move(to.at(d, row), from.at(d, int32(rec&rowMask)))
+		d.move(to.at(d, row), from.at(d, rowOf(rec)))
 	}
 	w.place(e, to, row)
 	w.touch(to)

@@ -42,7 +42,7 @@ func (c *Component[T]) Slice(r Rows) []T {
 	}
 	p := r.t.cols[c.slot]
 	if p == nil {
-		panic(AccessError{&r.t.world.cols[c.slot], None})
+		panic(AccessError{r.t.world.cols[c.slot], None})
 	}
 	return unsafe.Slice((*T)(unsafe.Add(p, uintptr(r.lo)*unsafe.Sizeof(*new(T)))), r.n)
 }
@@ -57,11 +57,11 @@ func (c *Component[T]) Get(w *World, e Entity) *T {
 	if debug {
 		w.check(c.slot)
 	}
-	cols := &w.cols[c.slot]
-	if i := e & indexMask; i < Entity(len(w.rec)) {
-		rec := w.rec[i] ^ uint64(e)>>32<<genShift // below 1<<genShift when the generations agree
-		if t := rec >> tableShift; t < uint64(len(cols.base)) && cols.base[t] != nil {
-			return (*T)(unsafe.Add(cols.base[t], uintptr(rec&rowMask)*unsafe.Sizeof(*new(T))))
+	cols := w.cols[c.slot]
+	if i := uint64(uint32(e)); i < uint64(len(w.rec)) {
+		at := w.rec[i] ^ uint64(e)
+		if col := columnOf(unsafe.Pointer(unsafe.SliceData(cols.base)), at); at < col.end {
+			return (*T)(unsafe.Add(col.p, uintptr(at>>rowShift)*unsafe.Sizeof(*new(T))))
 		}
 	}
 	panic(AccessError{cols, e})
@@ -72,11 +72,11 @@ func (c *Component[T]) Find(w *World, e Entity) *T {
 	if debug {
 		w.check(c.slot)
 	}
-	cols := &w.cols[c.slot]
-	if i := e & indexMask; i < Entity(len(w.rec)) {
-		rec := w.rec[i] ^ uint64(e)>>32<<genShift
-		if t := rec >> tableShift; t < uint64(len(cols.base)) && cols.base[t] != nil {
-			return (*T)(unsafe.Add(cols.base[t], uintptr(rec&rowMask)*unsafe.Sizeof(*new(T))))
+	cols := w.cols[c.slot]
+	if i := uint64(uint32(e)); i < uint64(len(w.rec)) {
+		at := w.rec[i] ^ uint64(e)
+		if col := columnOf(unsafe.Pointer(unsafe.SliceData(cols.base)), at); at < col.end {
+			return (*T)(unsafe.Add(col.p, uintptr(at>>rowShift)*unsafe.Sizeof(*new(T))))
 		}
 	}
 	return nil
@@ -117,33 +117,38 @@ func (c *Component[T]) View(w *World) View[T] {
 	if debug {
 		w.check(c.slot)
 	}
-	return View[T]{recs: w.rec, cols: &w.cols[c.slot]}
+	cols := w.cols[c.slot]
+	return View[T]{
+		recs: unsafe.Pointer(unsafe.SliceData(w.rec)), n: uint64(len(w.rec)),
+		base: unsafe.Pointer(unsafe.SliceData(cols.base)),
+	}
 }
 
-// View is random access to one component of one world. It is four words,
+// View is random access to one component of one world. It is three words,
 // passed by value; see [Component.View].
 type View[T any] struct {
-	recs []uint64
-	cols *columns
+	recs unsafe.Pointer // the n records
+	n    uint64
+	base unsafe.Pointer // columns by table: of all that the records name
 }
 
 // Get is the entity's value; it panics as [Component.Get] does.
 func (v View[T]) Get(e Entity) *T {
-	if i := e & indexMask; i < Entity(len(v.recs)) {
-		rec := v.recs[i] ^ uint64(e)>>32<<genShift
-		if t := rec >> tableShift; t < uint64(len(v.cols.base)) && v.cols.base[t] != nil {
-			return (*T)(unsafe.Add(v.cols.base[t], uintptr(rec&rowMask)*unsafe.Sizeof(*new(T))))
+	if i := uint64(uint32(e)); i < v.n {
+		at := *(*uint64)(unsafe.Add(v.recs, i*8)) ^ uint64(e)
+		if col := columnOf(v.base, at); at < col.end {
+			return (*T)(unsafe.Add(col.p, uintptr(at>>rowShift)*unsafe.Sizeof(*new(T))))
 		}
 	}
-	panic(AccessError{v.cols, e})
+	panic(AccessError{(*columns)(*(*unsafe.Pointer)(v.base)), e})
 }
 
 // Find is the entity's value, or nil when it is gone or lacks the component.
 func (v View[T]) Find(e Entity) *T {
-	if i := e & indexMask; i < Entity(len(v.recs)) {
-		rec := v.recs[i] ^ uint64(e)>>32<<genShift
-		if t := rec >> tableShift; t < uint64(len(v.cols.base)) && v.cols.base[t] != nil {
-			return (*T)(unsafe.Add(v.cols.base[t], uintptr(rec&rowMask)*unsafe.Sizeof(*new(T))))
+	if i := uint64(uint32(e)); i < v.n {
+		at := *(*uint64)(unsafe.Add(v.recs, i*8)) ^ uint64(e)
+		if col := columnOf(v.base, at); at < col.end {
+			return (*T)(unsafe.Add(col.p, uintptr(at>>rowShift)*unsafe.Sizeof(*new(T))))
 		}
 	}
 	return nil
@@ -151,7 +156,22 @@ func (v View[T]) Find(e Entity) *T {
 
 // columns is one component's columns in all tables of a world.
 type columns struct {
-	base []unsafe.Pointer // by table; nil where absent
+	base []column // by table; that of table 0 points here, and has no rows
 	w    *World
 	slot uint16
+}
+
+// column is where a table keeps the values, and the first place behind them:
+// one comparison finds a stale handle (its generation is above every place), a
+// table without the component (0), and a row that cannot be.
+type column struct {
+	p   unsafe.Pointer
+	end uint64 // rows there is room for << rowShift
+}
+
+// columnOf is the column of the table that a place names, or the XOR of a
+// record with whatever handle of its slot. Records name tables of this world,
+// and each has its entry from base on: there is nothing to bound.
+func columnOf(base unsafe.Pointer, at uint64) *column {
+	return (*column)(unsafe.Add(base, uintptr(uint16(at))*unsafe.Sizeof(column{})))
 }

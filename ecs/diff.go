@@ -65,11 +65,13 @@ func (s *slot) column(st *savedTable, t *table, d *typeData) unsafe.Pointer {
 		return unsafe.Pointer(&zeroSized)
 	}
 	at := st.at
-	for _, c := range t.arch.plain {
-		if c.slot == d.slot {
+	for _, c := range t.arch.types {
+		if c == d {
 			break
 		}
-		at += align64(uintptr(st.n) * c.size)
+		if c.plain {
+			at += align64(uintptr(st.n) * c.size)
+		}
 	}
 	return unsafe.Pointer(&s.arena[at])
 }
@@ -83,7 +85,7 @@ func (h *History) diffTable(s *slot, t *table, d *typeData, found func(Rows, int
 	}
 	var was unsafe.Pointer
 	for i, e := range t.ids[:t.n] {
-		if st != nil && i < int(st.n) && st.ids[i] == e {
+		if st != nil && i < int(st.n) && s.ids(st)[i] == e {
 			was = unsafe.Add(s.column(st, t, d), uintptr(i)*d.size)
 		} else {
 			was = h.savedValue(s, e, d)
@@ -143,26 +145,26 @@ func (d *typeData) equal(a, b unsafe.Pointer) bool {
 // searched for.
 func (h *History) savedValue(s *slot, e Entity, d *typeData) unsafe.Pointer {
 	if h.part == nil {
-		page := int(e.slot() >> pageBits)
-		if page >= len(s.pages[0].versions) || s.pages[0].versions[page] == 0 {
+		sp, nth := s.page(0, int(e.slot()>>pageBits)), e.slot()&(pageLen-1)
+		if nth >= uint32(sp.top) {
 			return nil
 		}
-		rec := s.pages[0].records[e.slot()]
-		if rec>>genShift != uint64(e)>>32 || tableOf(rec) == 0 {
+		at := s.words[sp.records.at+nth] ^ uint64(e)
+		if at >= 1<<genShift || tableOf(at) == 0 {
 			return nil
 		}
-		t := h.w.tables[tableOf(rec)]
+		t := h.w.tables[tableOf(at)]
 		if t.cols[d.slot] == nil {
 			return nil
 		}
-		return unsafe.Add(s.column(h.saved(s, t), t, d), uintptr(rec&rowMask)*d.size)
+		return unsafe.Add(s.column(h.saved(s, t), t, d), uintptr(rowOf(at))*d.size)
 	}
 	for _, t := range h.part.tables {
 		st := h.saved(s, t)
 		if st == nil || t.cols[d.slot] == nil {
 			continue
 		}
-		for row, was := range st.ids[:st.n] {
+		for row, was := range s.ids(st) {
 			if was == e {
 				return unsafe.Add(s.column(st, t, d), uintptr(row)*d.size)
 			}

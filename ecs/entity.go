@@ -8,10 +8,10 @@ import (
 // Tick counts steps of the simulation. It wraps.
 type Tick = uint32
 
-// Entity is a handle to an entity of one world. The low 32 bits are the index,
-// whose top two bits are the [Range]; the high 32 bits hold a 24-bit
-// generation, which starts at 1 and steps each time the index is reused, so
-// that a handle kept too long is recognised as stale. Zero is [None].
+// Entity is a handle to an entity of one world. The low 32 bits are a slot of
+// the world, bits 38 and 39 the [Range], and the high 24 bits a generation,
+// which starts at 1 and steps each time the slot is reused, so that a handle
+// kept too long is recognised as stale. Zero is [None].
 //
 // A handle means nothing outside its world: what crosses the network is a
 // network or wire id, never an Entity.
@@ -21,21 +21,27 @@ type Entity uint64
 const None Entity = 0
 
 const (
-	rangeShift = 30
-	indexMask  = 1<<rangeShift - 1
-	genBits    = 24
-	genMask    = 1<<genBits - 1
+	rangeShift = 38
+	genShift   = 40
+	genMask    = 1<<24 - 1
+	indexShift = 30 // of the range in Index
 )
 
-// Index is the low half of the handle: the slot, with the range in its top two
-// bits.
-func (e Entity) Index() uint32 { return uint32(e) }
+// MakeEntity is the handle with that index and generation (24 bits; what is
+// above them is dropped). A world knows it only if it made it, or was given it
+// with [World.Place].
+func MakeEntity(index, generation uint32) Entity {
+	return makeEntity(Range(index>>indexShift), index&(1<<indexShift-1), generation&genMask)
+}
+
+// Index is the slot, with the range in the top two of its 32 bits.
+func (e Entity) Index() uint32 { return e.slot()&(1<<indexShift-1) | uint32(e.Range())<<indexShift }
 
 // Generation is how often the index has been taken, from 1; 0 only for None.
-func (e Entity) Generation() uint32 { return uint32(e>>32) & genMask }
+func (e Entity) Generation() uint32 { return uint32(e >> genShift) }
 
 // Range tells which id range the handle was taken from.
-func (e Entity) Range() Range { return Range(uint32(e) >> rangeShift) }
+func (e Entity) Range() Range { return Range(e>>rangeShift) & 3 }
 
 // String prints index, range and generation, such as "12.3" for a server
 // entity, "p12.3" for a predicted one and "l12.3" for a local one.
@@ -46,10 +52,10 @@ func (e Entity) String() string {
 	return e.Range().prefix() + strconv.Itoa(int(e.slot())) + "." + strconv.Itoa(int(e.Generation()))
 }
 
-func (e Entity) slot() uint32 { return uint32(e) & indexMask }
+func (e Entity) slot() uint32 { return uint32(e) }
 
 func makeEntity(r Range, slot, gen uint32) Entity {
-	return Entity(gen)<<32 | Entity(r)<<rangeShift | Entity(slot)
+	return Entity(gen)<<genShift | Entity(r)<<rangeShift | Entity(slot)
 }
 
 // Range separates handles by who makes them. Each range has its own counters

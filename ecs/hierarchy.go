@@ -55,7 +55,7 @@ func (w *World) Parent(e Entity) Entity {
 	if rec := w.find(e); rec != 0 {
 		t := w.tables[tableOf(rec)]
 		if t.arch.linked {
-			if p := (*link)(t.at(w.types.link, int32(rec&rowMask))).Parent; w.Alive(p) {
+			if p := (*link)(t.at(w.types.link, rowOf(rec))).Parent; w.Alive(p) {
 				return p
 			}
 		}
@@ -87,7 +87,7 @@ func (w *World) compareEntities(a, b Entity) int {
 		}
 		return compareTables(ta, tb)
 	}
-	return int(ra&rowMask) - int(rb&rowMask)
+	return int(rowOf(ra) - rowOf(rb))
 }
 
 func (w *World) setParent(child, parent Entity) {

@@ -27,9 +27,11 @@ type slot struct {
 	cut     uint64
 	changed uint64 // names the structure held
 	count   int
-	tables  []savedTable       // as History.tables
-	arena   []byte             // the columns, one after another
-	pages   [ranges]savedPages // of a whole world: the first alone
+	tables  []savedTable        // as History.tables
+	rigids  [][]savedColumn     // by table: columns with pointers, as arch.rigid; or none at all
+	arena   []byte              // the columns, one after another
+	pages   [ranges][]savedPage // of a whole world: the first alone
+	words   []uint64            // where runs lie
 	parts   []savedPart
 	strays  []uint32
 	singles []byte
@@ -40,9 +42,31 @@ type slot struct {
 type savedTable struct {
 	version uint64
 	at      uintptr
+	ids     run
 	n       int32
-	ids     []Entity
-	rigid   []savedColumn // columns with pointers, as arch.rigid
+}
+
+// run is room for handles or records of a slot, close to others: what lies
+// apart by powers of two would share cache sets.
+type run struct{ at, cap uint32 }
+
+// room makes a run long enough for n, and answers those. What it held is lost
+// when it moves.
+func (s *slot) room(r *run, n int) []uint64 {
+	if n > int(r.cap) {
+		c := max((n+7)&^7, int(r.cap)*3/2)
+		r.at, r.cap = uint32(len(s.words)), uint32(c)
+		s.words = slices.Grow(s.words, c)[:len(s.words)+c]
+	}
+	return s.held(r, n)
+}
+
+// held is the first n of a run.
+func (s *slot) held(r *run, n int) []uint64 { return s.words[r.at:][:n] }
+
+// ids is the handles that a slot keeps of a table.
+func (s *slot) ids(st *savedTable) []Entity {
+	return unsafe.Slice((*Entity)(unsafe.Pointer(unsafe.SliceData(s.held(&st.ids, int(st.n))))), st.n)
 }
 
 type savedColumn struct {
@@ -50,11 +74,11 @@ type savedColumn struct {
 	cap  int32
 }
 
-type savedPages struct {
-	versions []uint64
-	away     []uint64
-	tops     []uint8
-	records  []uint64 // zero from top on
+type savedPage struct {
+	version uint64
+	away    uint64
+	records run
+	top     uint8 // how many records are kept
 }
 
 type savedPart struct {
@@ -164,21 +188,22 @@ func (h *History) saveTables(s *slot, same bool) {
 		st.at = at
 		if n := t.n; n > 0 {
 			if len(t.arch.rigid) > 0 {
-				st.saveRigid(t)
+				s.saveRigid(i, t)
 			}
-			for _, c := range t.arch.plain {
+			for _, c := range t.plain {
 				size := uintptr(n) * c.size
 				end := at + align64(size)
 				if end > uintptr(len(s.arena)) {
 					s.growArena(at, end)
 				}
-				copy(s.arena[at:], unsafe.Slice((*byte)(t.cols[c.slot]), size))
+				copy(s.arena[at:], unsafe.Slice((*byte)(c.p), size))
 				at = end
 			}
 		}
-		if !same && (st.version != t.version || st.n != t.n) {
+		if !same && st.version != t.version {
 			st.n, st.version = t.n, t.version
-			st.ids = append(st.ids[:0], t.ids[:t.n]...)
+			s.room(&st.ids, int(t.n))
+			copy(s.ids(st), t.ids)
 		}
 	}
 }
@@ -189,12 +214,16 @@ func (s *slot) growArena(used, need uintptr) {
 	s.arena = arena
 }
 
-func (st *savedTable) saveRigid(t *table) {
-	for len(st.rigid) < len(t.arch.rigid) {
-		st.rigid = append(st.rigid, savedColumn{})
+// saveRigid saves the columns with pointers of table i.
+func (s *slot) saveRigid(i int, t *table) {
+	for len(s.rigids) < len(s.tables) {
+		s.rigids = append(s.rigids, nil)
 	}
-	for i, d := range t.arch.rigid {
-		c := &st.rigid[i]
+	for len(s.rigids[i]) < len(t.arch.rigid) {
+		s.rigids[i] = append(s.rigids[i], savedColumn{})
+	}
+	for k, d := range t.arch.rigid {
+		c := &s.rigids[i][k]
 		if c.cap < t.n {
 			base := d.ops.alloc(int(t.cap))
 			if c.cap > 0 {
@@ -212,7 +241,7 @@ func (h *History) saveRecords(s *slot) {
 		s.parts = append(s.parts[:0], h.part.save())
 		for r := range ranges {
 			for i, n := range h.part.alloc[r].pages {
-				s.pages[r].save(w, i, n)
+				s.savePage(w, r, i, n)
 			}
 		}
 		return
@@ -222,7 +251,7 @@ func (h *History) saveRecords(s *slot) {
 		s.parts = append(s.parts, p.save())
 	}
 	for i := range w.claimed {
-		s.pages[0].save(w, i, uint32(i))
+		s.savePage(w, 0, i, uint32(i))
 	}
 	s.strays = append(s.strays[:0], w.strays...)
 }
@@ -235,23 +264,15 @@ func (p *part) save() savedPart {
 	return sp
 }
 
-// save copies page n of the world to place i, when it differs.
-func (s *savedPages) save(w *World, i int, n uint32) {
-	if i == len(s.versions) {
-		s.versions = append(s.versions, 0)
-		s.away = append(s.away, 0)
-		s.tops = append(s.tops, 0)
-		s.records = slices.Grow(s.records, pageLen)[:len(s.records)+pageLen]
-		clear(s.records[i*pageLen:])
+// savePage copies page n of the world to place i of a list, when it differs.
+func (s *slot) savePage(w *World, r Range, i int, n uint32) {
+	if i == len(s.pages[r]) {
+		s.pages[r] = append(s.pages[r], savedPage{})
 	}
-	pg := &w.pages[n]
-	if s.versions[i] != pg.version {
-		to, top := s.records[i*pageLen:(i+1)*pageLen], pg.top
-		copy(to[:top], w.rec[n*pageLen:])
-		if was := s.tops[i]; was > top {
-			clear(to[top:was])
-		}
-		s.versions[i], s.away[i], s.tops[i] = pg.version, pg.away, top
+	pg, to := &w.pages[n], &s.pages[r][i]
+	if to.version != pg.version {
+		copy(s.room(&to.records, int(pg.top)), w.rec[n*pageLen:])
+		to.version, to.away, to.top = pg.version, pg.away, pg.top
 	}
 }
 
@@ -310,13 +331,13 @@ func (h *History) restoreColumns(s *slot) {
 			continue
 		}
 		at := st.at
-		for _, c := range t.arch.plain {
+		for _, c := range t.plain {
 			size := uintptr(st.n) * c.size
-			copy(unsafe.Slice((*byte)(t.cols[c.slot]), size), s.arena[at:at+size])
+			copy(unsafe.Slice((*byte)(c.p), size), s.arena[at:at+size])
 			at += align64(size)
 		}
 		for k, d := range t.arch.rigid {
-			d.ops.deep(t.cols[d.slot], st.rigid[k].base, int(st.n))
+			d.ops.deep(t.cols[d.slot], s.rigids[i][k].base, int(st.n))
 		}
 	}
 }
@@ -337,7 +358,7 @@ func (h *History) restoreIDs(s *slot) {
 				d.ops.clear(t.at(d, st.n), int(t.n-st.n))
 			}
 		}
-		copy(t.ids, st.ids[:st.n])
+		copy(t.ids, s.ids(st))
 		t.n, t.version = st.n, st.version
 	}
 }
@@ -345,18 +366,11 @@ func (h *History) restoreIDs(s *slot) {
 func (h *History) restoreRecords(s *slot) {
 	w := h.w
 	w.version++
-	sp := &s.pages[0]
-	for i := range w.claimed {
-		pg := &w.pages[i]
-		switch {
-		case i >= len(sp.versions):
-			if pg.version != 0 {
-				pg.set(w.rec[i*pageLen:], nil, 0, 0)
-				pg.away = 0
-			}
-		case sp.versions[i] != pg.version:
-			pg.set(w.rec[i*pageLen:], sp.records[i*pageLen:], sp.tops[i], sp.versions[i])
-			pg.away = sp.away[i]
+	for i := range w.pages[:w.claimed] {
+		pg, from := &w.pages[i], s.page(0, i)
+		if from.version != pg.version {
+			pg.set(w, uint32(i), s.held(&from.records, int(from.top)), from.version)
+			pg.away = from.away
 		}
 	}
 	for i, p := range w.parts {
@@ -404,14 +418,14 @@ func (h *History) restorePart(s *slot) {
 		for _, e := range t.ids[:t.n] {
 			pg := &w.pages[e.slot()>>pageBits]
 			if pg.home != p.index {
-				w.rec[e.slot()] = makeRecord(e.Generation(), 0, uint32(p.index)+1)
+				w.rec[e.slot()] = makeRecord(e, 0, uint32(p.index)+1)
 				pg.version = w.version
 			}
 		}
 	}
 	for r := range ranges {
 		for i, n := range p.alloc[r].pages {
-			s.pages[r].restore(w, i, n)
+			s.restorePage(w, s.page(r, i), n)
 		}
 	}
 	p.restore(&s.parts[0])
@@ -436,11 +450,11 @@ func (h *History) restoreRows(s *slot, i int, t *table) {
 			d.ops.clear(t.at(d, st.n), int(t.n-st.n))
 		}
 	}
-	copy(t.ids, st.ids[:st.n])
+	copy(t.ids, s.ids(st))
 	t.n, t.version = st.n, st.version
 	w.count += int(t.n)
 	for row, e := range t.ids[:t.n] {
-		want := uint64(e>>32)<<genShift | uint64(t.id)<<tableShift | uint64(row)
+		want := makeRecord(e, t.id, uint32(row))
 		if rec := &w.rec[e.slot()]; *rec != want {
 			*rec = want
 			w.pages[e.slot()>>pageBits].version = w.version
@@ -448,50 +462,48 @@ func (h *History) restoreRows(s *slot, i int, t *table) {
 	}
 }
 
-// restore copies a page of a part back, but for the records of entities that
-// live elsewhere now.
-func (s *savedPages) restore(w *World, i int, n uint32) {
-	pg := &w.pages[n]
-	recs := w.rec[n*pageLen : (n+1)*pageLen]
-	var version uint64
-	var from []uint64
-	if i < len(s.versions) {
-		version, from = s.versions[i], s.records[i*pageLen:(i+1)*pageLen]
+// page is what a slot keeps of page i of a list: nothing, when it is younger.
+func (s *slot) page(r Range, i int) *savedPage {
+	if i < len(s.pages[r]) {
+		return &s.pages[r][i]
 	}
-	if version == pg.version {
+	return &pristinePage
+}
+
+var pristinePage savedPage // not to be written
+
+// restorePage copies a page of a part back, but for the records of entities
+// that live elsewhere now.
+func (s *slot) restorePage(w *World, sp *savedPage, n uint32) {
+	pg := &w.pages[n]
+	if sp.version == pg.version {
 		return
 	}
+	from := s.held(&sp.records, int(sp.top))
 	if pg.away != 0 {
-		for k := range recs {
-			if pg.away>>k&1 == 0 {
-				recs[k] = 0
-				if from != nil {
-					recs[k] = from[k]
+		pg.top = max(pg.top, uint8(len(from)))
+		for k := range uint32(pg.top) {
+			if rec := &w.rec[n*pageLen+k]; pg.away>>k&1 == 0 {
+				*rec = uint64(n*pageLen + k)
+				if int(k) < len(from) {
+					*rec = from[k]
 				}
 			}
 		}
 		pg.version = w.version
 		return
 	}
-	var top uint8
-	if from != nil {
-		top = s.tops[i]
-	}
-	pg.set(recs, from, top, version)
+	pg.set(w, n, from, sp.version)
 }
 
-// set makes a page's records those of a save, pristine from top on.
-func (pg *page) set(recs, from []uint64, top uint8, version uint64) {
-	copy(recs[:top], from)
+// set makes the records of page n those of a save, and the rest pristine.
+func (pg *page) set(w *World, n uint32, from []uint64, version uint64) {
+	top := copy(w.rec[n*pageLen:(n+1)*pageLen], from)
+	if int(pg.top) > top {
+		pristine(w.rec[int(n)*pageLen+top:int(n)*pageLen+int(pg.top)], n*pageLen+uint32(top))
+	}
+	pg.top, pg.version = uint8(top), version
 	if pg.home == shared {
-		top = pageLen
-		copy(recs[:top], from)
-		if from == nil {
-			clear(recs[:top])
-		}
+		pg.top = pageLen
 	}
-	if pg.top > top {
-		clear(recs[top:pg.top])
-	}
-	pg.top, pg.version = top, version
 }

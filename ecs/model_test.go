@@ -146,11 +146,11 @@ func (m *model) spawn(t *rapid.T) {
 }
 
 func (m *model) place(t *rapid.T) {
-	e := ecs.Entity(rapid.Uint64Range(1, 3).Draw(t, "generation"))<<32 | ecs.Entity(rapid.Uint64Range(0, 300).Draw(t, "index"))
+	e := ecs.MakeEntity(rapid.Uint32Range(0, 300).Draw(t, "index"), rapid.Uint32Range(1, 3).Draw(t, "generation"))
 	o := m.owner()
 	err := m.w.Place(e, &m.g.rock, o)
 	for have := range m.live {
-		if have&(1<<30-1) == e&(1<<30-1) {
+		if have.Index()<<2 == e.Index()<<2 {
 			require.ErrorIs(t, err, ecs.ErrOccupied)
 		}
 	}

@@ -146,13 +146,13 @@ func TestRestoreOfAChildWhoseParentIsGone(t *testing.T) {
 func TestGenerationsComeRound(t *testing.T) {
 	g := newGame(t)
 	w := ecs.NewWorld(g.types, ecs.WorldConfig{})
-	last := ecs.Entity(1<<24-1) << 32 // the greatest generation of index 0
+	last := ecs.MakeEntity(0, 1<<24-1) // the greatest generation of index 0
 	require.NoError(t, w.Place(last, &g.rock, 1))
 	w.Destroy(last)
-	require.NoError(t, w.Place(1<<32, &g.rock, 1))
+	require.NoError(t, w.Place(ecs.MakeEntity(0, 1), &g.rock, 1))
 	require.False(t, w.Alive(last))
 	require.ErrorIs(t, w.Place(5, &g.rock, 1), ecs.ErrStale, "generation 0 is nobody's")
-	require.Error(t, w.Place(ecs.Entity(3)<<30|1<<32, &g.rock, 1), "no such range")
+	require.Error(t, w.Place(ecs.MakeEntity(3<<30, 1), &g.rock, 1), "no such range")
 }
 
 // TestRestoreLeavesEntitiesOfOthersInItsPages places another's entity among an

@@ -14,8 +14,10 @@ type part struct {
 	byArch  []*table // by archetype
 	byKind  []*table
 	alloc   [ranges]allocator
-	changed uint64 // the last change of rows here; caches compare it
-	cut     uint64 // saves of this part alone from before are void
+	caches  []ownedCache     // by query
+	plans   []unsafe.Pointer // by schedule: its plan of that schedule's C, or nil
+	changed uint64           // the last change of rows here; caches compare it
+	cut     uint64           // saves of this part alone from before are void
 }
 
 // partOf finds or makes an owner's part.
@@ -91,11 +93,24 @@ func (w *World) newTable(p *part, a *archetype) *table {
 	t := &table{arch: a, part: p, world: w, id: uint16(len(w.tables))}
 	t.cols = make([]unsafe.Pointer, len(w.types.slots))
 	w.tables = append(w.tables, t)
-	for i := range w.cols {
-		w.cols[i].base = append(w.cols[i].base, nil)
-	}
+	w.growColumns()
 	t.grow(1)
 	return t
+}
+
+// growColumns makes the entries of the newest table. Where they move, the
+// records do, too: a View keeps both as they were, so that records never name a
+// table that their columns lack.
+func (w *World) growColumns() {
+	if base := w.cols[0].base; len(base) == cap(base) {
+		for _, c := range w.cols {
+			c.base = append(make([]column, 0, 2*len(base)), c.base...)
+		}
+		w.rec = slices.Clone(w.rec)
+	}
+	for _, c := range w.cols {
+		c.base = append(c.base, column{})
+	}
 }
 
 // stageOf is where rows of a table wait while the world is locked.
@@ -117,8 +132,6 @@ func (w *World) archetypeOf(m Mask) *archetype {
 		a.types = append(a.types, d)
 		if !d.plain {
 			a.rigid = append(a.rigid, d)
-		} else if d.size > 0 {
-			a.plain = append(a.plain, column{d.size, d.slot})
 		}
 	}
 	a.linked = m.Has(linkID)

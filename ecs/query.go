@@ -68,9 +68,9 @@ type queryCache struct {
 	at     uint64 // the change that rows are of
 	tables []*table
 	rows   []Rows
-	owned  []ownedCache // by part
 }
 
+// ownedCache is what one part knows of one query.
 type ownedCache struct {
 	layout uint64
 	at     uint64
@@ -142,7 +142,7 @@ func (q *Query) Owned(w *World, o Owner) []Rows {
 }
 
 func (q *Query) ownedBy(w *World, p *part) []Rows {
-	if rows := q.cached(w, p); rows != nil {
+	if rows := q.cached(p); rows != nil {
 		return rows
 	}
 	return q.refreshOwned(w, p)
@@ -150,21 +150,21 @@ func (q *Query) ownedBy(w *World, p *part) []Rows {
 
 // cached is the part's rows when they are known and not empty. Small enough
 // to inline.
-func (q *Query) cached(w *World, p *part) []Rows {
-	if uint(q.index) < uint(len(w.caches)) {
-		if c := w.caches[q.index]; c != nil && uint(p.index) < uint(len(c.owned)) && c.owned[p.index].at == p.changed {
-			return c.owned[p.index].rows
-		}
+func (q *Query) cached(p *part) []Rows {
+	if i := uint(q.index); i < uint(len(p.caches)) && p.caches[i].at == p.changed {
+		return p.caches[i].rows
 	}
 	return nil
 }
 
 func (q *Query) refreshOwned(w *World, p *part) []Rows {
-	c := q.cache(w)
-	for int(p.index) >= len(c.owned) {
-		c.owned = append(c.owned, ownedCache{})
+	if q.types != w.types {
+		misuse("query of other Types than the world's")
 	}
-	oc := &c.owned[p.index]
+	for int(q.index) >= len(p.caches) {
+		p.caches = append(p.caches, ownedCache{})
+	}
+	oc := &p.caches[q.index]
 	if n := uint64(len(p.tables)); oc.layout != n {
 		oc.layout = n
 		oc.tables = oc.tables[:0]

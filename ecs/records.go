@@ -2,25 +2,45 @@ package ecs
 
 import "slices"
 
-// An entity record is eight bytes: generation (24), table (16), row (24).
-// Table 0 is nowhere; the row of a record that is nowhere links the free list
-// (index + 1), or, in a page that no allocator owns, names its last part + 1.
+// An entity record is eight bytes: the handle that its slot has now (generation
+// on top) XOR a place, which is row (24) and table (16). So a handle XOR the
+// record is the place at once when the handle is the present one, and has
+// generation bits above every place when it is not; the table is right even
+// then. Table 0 is nowhere; the row of a record that is nowhere links the free
+// list (slot + 1), or, in a page that no allocator owns, names its last part
+// + 1. A pristine record has generation 0 and is the slot's number: nowhere, too.
 const (
-	rowMask    = 1<<24 - 1
-	tableShift = 24
-	tableMask  = 1<<16 - 1
-	genShift   = 40
+	rowShift  = 16
+	rowMask   = 1<<24 - 1
+	tableMask = 1<<rowShift - 1
 
 	pageBits = 6
 	pageLen  = 1 << pageBits
 	maxSlot  = rowMask - 1
 )
 
-func makeRecord(gen uint32, table uint16, row uint32) uint64 {
-	return uint64(gen)<<genShift | uint64(table)<<tableShift | uint64(row)
+func makeRecord(e Entity, table uint16, row uint32) uint64 {
+	return uint64(e) ^ (uint64(row)<<rowShift | uint64(table))
 }
 
-func tableOf(rec uint64) uint16 { return uint16(rec >> tableShift) }
+func tableOf(place uint64) uint16 { return uint16(place) }
+func rowOf(place uint64) int32    { return int32(place >> rowShift) }
+
+// pristine makes records those of slots that were never taken.
+func pristine(recs []uint64, slot uint32) {
+	for i := range recs {
+		recs[i] = uint64(slot) + uint64(i)
+	}
+}
+
+// held is the handle that a slot of a page of range r has, and its place.
+func held(rec uint64, r Range, slot uint32) (Entity, uint64) {
+	e := makeEntity(r, slot, uint32(rec>>genShift))
+	if e.Generation() == 0 {
+		return e, 0
+	}
+	return e, rec ^ uint64(e)
+}
 
 // Pages of records belong to the part that allocates from them, so that an
 // owner's part is saved and restored with its own handles and nobody else's.
@@ -28,9 +48,8 @@ func tableOf(rec uint64) uint16 { return uint16(rec >> tableShift) }
 // rollback finds the same pages in the same order.
 //
 // All ranges share one array, so that random access need not tell them apart.
-// Pages are dealt to them in groups of eight (4 KiB of records, so that groups
-// not used are not touched): of each four groups two are the server's, one is
-// for prediction and one is local.
+// Pages are dealt to them in groups of eight (4 KiB of records): of each four
+// groups two are the server's, one is for prediction and one is local.
 const (
 	homeless = -1 // nobody allocates from it
 	shared   = -2 // filled by Place
@@ -80,7 +99,7 @@ func (w *World) reserve(pages int) {
 		w.pages[i] = page{home: homeless}
 	}
 	rec := make([]uint64, pages*pageLen)
-	copy(rec, w.rec)
+	pristine(rec[copy(rec, w.rec):], uint32(len(w.rec)))
 	w.rec = rec
 }
 
@@ -107,9 +126,9 @@ func (w *World) allocate(p *part, r Range) Entity {
 	var slot uint32
 	if a.free != 0 {
 		slot = a.free - 1
-		rec := w.rec[slot]
-		a.free = uint32(rec & rowMask)
-		return makeEntity(r, slot, uint32(rec>>genShift))
+		e, place := held(w.rec[slot], r, slot)
+		a.free = uint32(rowOf(place))
+		return e
 	}
 	n := a.used >> pageBits
 	if int(n) == len(a.pages) {
@@ -128,7 +147,7 @@ func (w *World) allocate(p *part, r Range) Entity {
 // place notes where a living entity's row is.
 func (w *World) place(e Entity, t *table, row int32) {
 	slot := e.slot()
-	w.rec[slot] = uint64(e>>32)<<genShift | uint64(t.id)<<tableShift | uint64(row)
+	w.rec[slot] = makeRecord(e, t.id, uint32(row))
 	w.pages[slot>>pageBits].version = w.version
 }
 
@@ -141,15 +160,16 @@ func (w *World) release(e Entity, p *part) {
 	}
 	pg := &w.pages[slot>>pageBits]
 	pg.version = w.version
+	next := makeEntity(pg.rng, slot, gen)
 	if pg.home != p.index {
-		w.rec[slot] = makeRecord(gen, 0, uint32(p.index)+1)
+		w.rec[slot] = makeRecord(next, 0, uint32(p.index)+1)
 		if pg.home >= 0 {
-			w.strays = append(w.strays, uint32(e))
+			w.strays = append(w.strays, slot)
 		}
 		return
 	}
 	a := &p.alloc[pg.rng]
-	w.rec[slot] = makeRecord(gen, 0, a.free)
+	w.rec[slot] = makeRecord(next, 0, a.free)
 	a.free = slot + 1
 }
 
@@ -161,22 +181,21 @@ const maxStrays = 256
 // the one whose page they came from back to that part.
 func (w *World) returnStrays() {
 	w.version++
-	for _, i := range w.strays {
-		slot := i & indexMask
+	for _, slot := range w.strays {
 		pg := &w.pages[slot>>pageBits]
-		rec := w.rec[slot]
-		if tableOf(rec) != 0 || pg.away>>(slot&(pageLen-1))&1 == 0 {
+		e, place := held(w.rec[slot], pg.rng, slot)
+		if tableOf(place) != 0 || pg.away>>(slot&(pageLen-1))&1 == 0 {
 			continue // taken again by Place
 		}
 		home := w.parts[pg.home]
 		home.cut = w.version
-		if last := uint32(rec & rowMask); last > 0 {
+		if last := rowOf(place); last > 0 {
 			w.parts[last-1].cut = w.version
 		}
 		a := &home.alloc[pg.rng]
 		pg.away &^= 1 << (slot & (pageLen - 1))
 		pg.version = w.version
-		w.rec[slot] = makeRecord(uint32(rec>>genShift), 0, a.free)
+		w.rec[slot] = makeRecord(e, 0, a.free)
 		a.free = slot + 1
 	}
 	w.strays = w.strays[:0]
@@ -185,7 +204,7 @@ func (w *World) returnStrays() {
 // take makes a given index ready for Place: claimed, and in no free list.
 func (w *World) take(e Entity, p *part) error {
 	r, slot := e.Range(), e.slot()
-	if r >= ranges || slot > maxSlot || e.Generation() == 0 || uint64(e>>32) > genMask {
+	if r >= ranges || slot > maxSlot || e.Generation() == 0 || e != makeEntity(r, slot, e.Generation()) {
 		return ErrStale
 	}
 	w.reserve(int(slot>>pageBits) + 1)
@@ -197,13 +216,13 @@ func (w *World) take(e Entity, p *part) error {
 	if pg.rng != r {
 		return ErrOccupied
 	}
-	rec := w.rec[slot]
-	if tableOf(rec) != 0 {
+	_, place := held(w.rec[slot], r, slot)
+	if tableOf(place) != 0 {
 		return ErrOccupied
 	}
 	bit := uint64(1) << (slot & (pageLen - 1))
 	if pg.home == shared || pg.away&bit != 0 {
-		if last := uint32(rec & rowMask); last > 0 && int32(last-1) != p.index {
+		if last := rowOf(place); last > 0 && last-1 != p.index {
 			w.parts[last-1].cut = w.version // its saves would bring the old entity back
 		}
 		if pg.home == p.index {
@@ -229,7 +248,7 @@ func (w *World) unlink(p *part, slot uint32, pg *page) {
 	if nth >= a.used {
 		for ; a.used < nth; a.used++ { // what is skipped becomes free
 			s := a.pages[a.used>>pageBits]<<pageBits | a.used&(pageLen-1)
-			w.rec[s] = makeRecord(max(1, uint32(w.rec[s]>>genShift)), 0, a.free)
+			w.rec[s] = makeRecord(makeEntity(pg.rng, s, max(1, uint32(w.rec[s]>>genShift))), 0, a.free)
 			w.pages[s>>pageBits].version = w.version
 			w.pages[s>>pageBits].top = uint8(s&(pageLen-1)) + 1
 			a.free = s + 1
@@ -238,15 +257,16 @@ func (w *World) unlink(p *part, slot uint32, pg *page) {
 		pg.top = uint8(slot&(pageLen-1)) + 1
 		return
 	}
+	_, place := held(w.rec[slot], pg.rng, slot)
 	if a.free == slot+1 {
-		a.free = uint32(w.rec[slot] & rowMask)
+		a.free = uint32(rowOf(place))
 		return
 	}
 	for at := a.free; at != 0; {
-		rec := w.rec[at-1]
-		next := uint32(rec & rowMask)
+		e, link := held(w.rec[at-1], pg.rng, at-1)
+		next := uint32(rowOf(link))
 		if next == slot+1 {
-			w.rec[at-1] = rec&^rowMask | w.rec[slot]&rowMask
+			w.rec[at-1] = makeRecord(e, 0, uint32(rowOf(place)))
 			w.pages[(at-1)>>pageBits].version = w.version
 			return
 		}

@@ -14,6 +14,7 @@ type Schedule[C any] struct {
 	types   *Types
 	stages  []string
 	systems []*system[C] // in order of Add until built, then in order of running
+	first   *system[C]   // of those, the first tick one; nil until built
 	errs    []error
 	built   bool
 	hook    Hook[C]
@@ -113,6 +114,11 @@ func (s *Schedule[C]) Build() error {
 		return errors.Join(errs...)
 	}
 	s.systems = out
+	for _, sys := range slices.Backward(out) {
+		if !sys.render {
+			sys.next, s.first = s.first, sys
+		}
+	}
 	s.built = true
 	s.batch()
 	return nil
@@ -171,27 +177,46 @@ func (s *Schedule[C]) ExecutePlayer(w *World, c C, o Owner) {
 	if p == nil {
 		p = w.partOf(o)
 	}
+	if s.hook != nil || debug {
+		s.executePart(w, c, p)
+		return
+	}
+	// What follows is executePart spelt out, with few values alive over the call
+	// of the body: one player's rows are few, and every spill shows.
+	for sys := s.first; sys != nil; sys = sys.next {
+		if sys.bits&^w.tags != 0 {
+			continue
+		}
+		rows := onceRows[:]
+		if q := sys.query; q != nil {
+			if i := uint(q.index); i < uint(len(p.caches)) && p.caches[i].at == p.changed {
+				rows = p.caches[i].rows
+			} else {
+				rows = q.refreshOwned(w, p)
+			}
+		}
+		w.locks++
+		if len(rows) == 1 {
+			sys.run(c, rows[0])
+		} else {
+			for _, r := range rows {
+				sys.run(c, r)
+			}
+		}
+		if w.locks--; w.locks == 0 && len(w.commands) > 0 {
+			w.flush()
+		}
+	}
+}
+
+func (s *Schedule[C]) executePart(w *World, c C, p *part) {
 	for i, sys := range s.systems {
 		switch {
 		case sys.render || sys.bits&^w.tags != 0:
 		case sys.once:
 			s.run(i, sys, w, c, onceRows[:])
 		default:
-			rows := sys.query.cached(w, p)
-			if rows == nil {
-				rows = sys.query.refreshOwned(w, p)
-			}
-			if s.hook != nil || debug {
-				s.run(i, sys, w, c, rows)
-				continue
-			}
-			w.locks++ // run, spelt out: one player's rows are few, and a call shows
-			for _, r := range rows {
-				sys.run(c, r)
-			}
-			if w.locks--; w.locks == 0 && len(w.commands) > 0 {
-				w.flush()
-			}
+			s.run(i, sys, w, c, sys.query.ownedBy(w, p))
 		}
 	}
 }

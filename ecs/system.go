@@ -7,6 +7,7 @@ type system[C any] struct {
 	name       string
 	run        func(C, Rows)
 	query      *Query
+	next       *system[C] // the next tick system of a built schedule
 	stage      string
 	tags       []string
 	bits       uint64

@@ -13,19 +13,19 @@ type archetype struct {
 	add    []*archetype // by slot: the neighbour with that component
 	remove []*archetype
 	rigid  []*typeData // those with pointers, cleared when a row goes
-	plain  []column    // the others that have a size
 	linked bool        // holds the parent component
 }
 
-// column is what copying a plain component needs.
-type column struct {
-	size uintptr
-	slot uint16
+// plainColumn is what copying a plain column needs.
+type plainColumn struct {
+	p    unsafe.Pointer
+	size uintptr // of a value
 }
 
 // table holds the rows of one archetype and one part, a column a component.
 type table struct {
 	cols    []unsafe.Pointer // by slot; nil where absent
+	plain   []plainColumn    // those without pointers that have a size, as arch.types
 	ids     []Entity         // cap long; the first n are rows
 	n, cap  int32
 	id      uint16
@@ -85,6 +85,15 @@ func (d *typeData) moveN(dst, src unsafe.Pointer, n int) {
 	d.ops.copy(dst, src, n)
 }
 
+// stride is how far from a column of n bytes the next one begins: at a cache
+// line, and not a large power of two away, which would share its cache sets.
+func stride(n uintptr) uintptr {
+	if n = align64(n); n >= 1024 {
+		n += 64
+	}
+	return n
+}
+
 // grow makes room for at least n rows.
 func (t *table) grow(n int32) {
 	c := max(16, t.cap*2)
@@ -97,11 +106,12 @@ func (t *table) grow(n int32) {
 	var size uintptr
 	for _, d := range t.arch.types {
 		if d.plain {
-			size += align64(d.size*uintptr(c)) + 64
+			size += stride(d.size * uintptr(c))
 		}
 	}
 	block := allocBytes(size)
 	var at uintptr
+	t.plain = t.plain[:0]
 	for _, d := range t.arch.types {
 		p := unsafe.Pointer(&zeroSized)
 		switch {
@@ -109,13 +119,14 @@ func (t *table) grow(n int32) {
 			p = d.ops.alloc(int(c))
 		case d.size > 0:
 			p = unsafe.Pointer(&block[at])
-			at += align64(d.size*uintptr(c)) + 64 // columns a power of two apart would share cache sets
+			t.plain = append(t.plain, plainColumn{p, d.size})
+			at += stride(d.size * uintptr(c))
 		}
 		if t.n > 0 {
 			d.moveN(p, t.cols[d.slot], int(t.n))
 		}
 		t.cols[d.slot] = p
-		t.world.cols[d.slot].base[t.id] = p
+		t.world.cols[d.slot].base[t.id] = column{p, uint64(c) << rowShift}
 	}
 	ids := make([]Entity, c)
 	copy(ids, t.ids[:t.n])

@@ -23,9 +23,9 @@ type WorldConfig struct {
 // by queries after the flush, everything else happens at the flush, in order
 // of issue.
 type World struct {
-	rec     []uint64  // records by index
-	cols    []columns // by slot; 0 stays empty
-	tables  []*table  // by id; 0 is nowhere
+	rec     []uint64   // records by index
+	cols    []*columns // by slot; 0 stays empty
+	tables  []*table   // by id; 0 is nowhere
 	types   *Types
 	version uint64 // counts changes; never goes back
 	changed uint64 // the last change of any rows
@@ -74,9 +74,10 @@ func NewWorld(t *Types, cfg WorldConfig) *World {
 	}
 	w := &World{types: t, tags: tags, version: 1, changed: 1, layout: 1}
 	w.archByMask = map[Mask]*archetype{}
-	w.cols = make([]columns, len(t.slots))
+	w.cols = make([]*columns, len(t.slots))
 	for i := range w.cols {
-		w.cols[i] = columns{make([]unsafe.Pointer, 1, 16), w, uint16(i)}
+		w.cols[i] = &columns{make([]column, 1, 16), w, uint16(i)}
+		w.cols[i].base[0].p = unsafe.Pointer(w.cols[i])
 	}
 	w.tables = []*table{nil}
 	w.values = make([]pendingValues, len(t.slots))
@@ -98,11 +99,11 @@ func (w *World) Types() *Types { return w.types }
 // Len counts the living entities.
 func (w *World) Len() int { return w.count }
 
-// find is the record of a living entity, or 0.
+// find is the place of a living entity, or 0.
 func (w *World) find(e Entity) uint64 {
-	if i := e & indexMask; i < Entity(len(w.rec)) {
-		if rec := w.rec[i]; rec>>genShift == uint64(e)>>32 && tableOf(rec) != 0 {
-			return rec
+	if i := uint64(e.slot()); i < uint64(len(w.rec)) {
+		if at := w.rec[i] ^ uint64(e); at < 1<<genShift && tableOf(at) != 0 {
+			return at
 		}
 	}
 	return 0
@@ -135,15 +136,15 @@ func (w *World) Row(e Entity) (Rows, bool) {
 	if rec == 0 {
 		return Rows{}, false
 	}
-	return Rows{w.tables[tableOf(rec)], int32(rec & rowMask), 1}, true
+	return Rows{w.tables[tableOf(rec)], rowOf(rec), 1}, true
 }
 
 // Pointer points at the entity's value of a component, until the next
 // structural change; nil when it is gone or lacks it.
 func (w *World) Pointer(e Entity, id ID) unsafe.Pointer {
 	if rec := w.find(e); rec != 0 && int(id) < w.types.Len() {
-		if p := w.cols[int(id)+1].base[tableOf(rec)]; p != nil {
-			return unsafe.Add(p, uintptr(rec&rowMask)*w.types.slots[int(id)+1].size)
+		if p := w.tables[tableOf(rec)].cols[int(id)+1]; p != nil {
+			return unsafe.Add(p, uintptr(rowOf(rec))*w.types.slots[int(id)+1].size)
 		}
 	}
 	return nil
@@ -246,7 +247,7 @@ func (w *World) destroy(e Entity) {
 	}
 	t := w.tables[tableOf(rec)]
 	w.version++
-	t.drop(int32(rec & rowMask))
+	t.drop(rowOf(rec))
 	w.touch(t)
 	w.release(e, t.part)
 	w.count--
@@ -310,11 +311,11 @@ func (w *World) addSlot(e Entity, slot int, src unsafe.Pointer) {
 func (w *World) add(e Entity, rec uint64, d *typeData, src unsafe.Pointer) {
 	t := w.tables[tableOf(rec)]
 	if p := t.cols[d.slot]; p != nil {
-		d.move(t.at(d, int32(rec&rowMask)), src)
+		d.move(t.at(d, rowOf(rec)), src)
 		return
 	}
 	to := w.tableFor(t.part, w.with(t.arch, int(d.slot)))
-	row := w.moveRow(e, t, int32(rec&rowMask), to)
+	row := w.moveRow(e, t, rowOf(rec), to)
 	d.move(to.at(d, row), src)
 }
 
@@ -334,7 +335,7 @@ func (w *World) removeSlot(e Entity, slot int) {
 func (w *World) remove(e Entity, rec uint64, slot int) {
 	t := w.tables[tableOf(rec)]
 	if t.cols[slot] != nil {
-		w.moveRow(e, t, int32(rec&rowMask), w.tableFor(t.part, w.without(t.arch, slot)))
+		w.moveRow(e, t, rowOf(rec), w.tableFor(t.part, w.without(t.arch, slot)))
 	}
 }
 
@@ -360,7 +361,7 @@ func (w *World) transfer(e Entity, rec uint64, o Owner) {
 		return
 	}
 	from, to := t.part, w.partOf(o)
-	w.moveRow(e, t, int32(rec&rowMask), w.tableFor(to, t.arch))
+	w.moveRow(e, t, rowOf(rec), w.tableFor(to, t.arch))
 	from.cut, to.cut = w.version, w.version
 	pg := &w.pages[e.slot()>>pageBits]
 	if bit := uint64(1) << (e.slot() & (pageLen - 1)); pg.home == to.index {

@@ -94,7 +94,7 @@ func TestQueriesVisitTablesInCanonicalOrder(t *testing.T) {
 func TestPlaceTakesAGivenHandle(t *testing.T) {
 	g := newGame(t)
 	w := ecs.NewWorld(g.types, ecs.WorldConfig{})
-	e := ecs.Entity(5)<<32 | 200
+	e := ecs.MakeEntity(200, 5)
 	require.NoError(t, w.Place(e, &g.rock, 2))
 	require.ErrorIs(t, w.Place(e, &g.rock, 2), ecs.ErrOccupied)
 	require.True(t, w.Alive(e))

@@ -172,7 +172,7 @@ func (s *Sender) choose(room int) bool {
 	left := room - headerBits - 8 - 2 - 33 - spansLeast
 	left = s.chooseLeaving(left)
 	s.aim()
-	left -= s.expect()
+	left -= s.expect(left / 2)
 	s.code.f.syms = s.code.f.syms[:0]
 	s.code.w.Reset(s.bits)
 	for i := range s.cands { // in the order of wire ids

@@ -25,8 +25,9 @@ func (s *Sender) list(t Tick) *sentList {
 }
 
 // expect lists what is expected, marks the candidates among it, and returns how many
-// bits its flags take at most, apart from what is counted in the candidates' sizes.
-func (s *Sender) expect() int {
+// bits its flags take at most, apart from what is counted in the candidates' sizes. With more than room nothing is
+// expected.
+func (s *Sender) expect(room int) int {
 	s.expected, s.expecting = s.expected[:0], false
 	t := s.src.tick
 	if s.usual[2] == 0 || s.stuck {
@@ -64,6 +65,13 @@ func (s *Sender) expect() int {
 			cost += uint32(c[0])
 		}
 		s.expected = append(s.expected, x)
+	}
+	if int(cost/256) >= room {
+		s.expected, s.expecting = s.expected[:0], false
+		for i := range s.cands {
+			s.cands[i].listed, s.cands[i].gate = 0, 0
+		}
+		return 0
 	}
 	return int(cost/256) + 1
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/bits"
+	"slices"
 )
 
 // This file is a second reader, written from docs/STANDARD-snapshot.md. It shares
@@ -35,7 +36,10 @@ type indGhost struct {
 }
 
 type independent struct {
-	probs  []uint16
+	probs   []uint16
+	weights [3][48][2]int64
+	bookOf  []byte
+	books   [][51]int // lengths of codes
 	comps  [2][]indComponent // public, owner
 	kinds  []map[int][2][]int32
 	ghosts map[int]*indGhost
@@ -43,11 +47,20 @@ type independent struct {
 
 	flagsIn     []byte
 	newest      uint32
-	before      int
+	lists       map[uint32]indList
+	surprise    int
 	width, code uint32
 	bitsIn      []byte
 	pos         int
 }
+
+// indList is what a snapshot held: wire ids in ascending order.
+type indList struct {
+	whole bool
+	wires []int
+}
+
+const noSurprise = -100
 
 var errIndependent = errors.New("malformed")
 
@@ -58,11 +71,12 @@ func plain(lo, hi int64) indWord {
 var free = indWord{lo: 1, hi: 0, size: 32}
 
 // newIndependent describes ident, position, gun, private, purse, follow and marker.
-func newIndependent(probs []uint16) *independent {
+func newIndependent(tables []byte) *independent {
 	float := indWord{float: true, lo: 1, size: 32}
 	ref := indWord{ref: true}
 	angle := func(b int64) indWord { return indWord{circle: true, lo: -1 << (b - 1), hi: 1<<(b-1) - 1, size: b} }
-	d := &independent{probs: probs, ghosts: map[int]*indGhost{}}
+	d := &independent{ghosts: map[int]*indGhost{}, lists: map[uint32]indList{}}
+	d.load(tables)
 	d.comps[0] = []indComponent{
 		{1, map[int]indWord{0: free}},
 		{3, map[int]indWord{0: plain(-51200, 51200), 1: plain(-51200, 51200), 2: angle(12)}},
@@ -157,11 +171,13 @@ func (d *independent) read(p []byte) (err error) {
 	for range 4 {
 		d.code = d.code<<8 | d.nextByte()
 	}
-	complete, own := d.flag(9), d.flag(10)
+	complete, own := d.flag(10), d.flag(12)
 	d.log = append(d.log, fmt.Sprintf("tick %d complete %t own %t", t, complete, own))
 	var usual [3]uint32
 	if usual[0] = uint32(d.golomb()); usual[0] != 0 {
-		if e := uint32(d.number(6)); e != 0 {
+		if d.flag(11) {
+			usual[1], usual[2] = usual[0]+1, usual[0]+4
+		} else if e := uint32(d.number(6)); e != 0 {
 			usual[1] = usual[0] + e
 			if e := uint32(d.number(6)); e != 0 {
 				usual[2] = usual[1] + e
@@ -177,15 +193,22 @@ func (d *independent) read(p []byte) (err error) {
 			g.gone = t - age
 		}
 	}
+	held := indList{whole: complete}
+	if usual[2] != 0 && d.flag(13) {
+		d.expected(t, usual, &held)
+	}
 	at = 0
 	for d.flag(0) {
 		if d.flag(1) {
 			at++
 		} else {
-			at += d.golomb() + 2
+			at += d.golomb()*16 + int(d.number(4)) + 2
 		}
 		d.record(t, at, usual)
+		held.wires = append(held.wires, at)
 	}
+	slices.Sort(held.wires)
+	d.lists[t] = held
 	if !complete {
 		at := 0
 		for range d.golomb() {
@@ -200,15 +223,120 @@ func (d *independent) read(p []byte) (err error) {
 	return nil
 }
 
+// load reads tables.
+func (d *independent) load(b []byte) {
+	b = b[1:]
+	u16 := func() uint16 {
+		v := binary.LittleEndian.Uint16(b)
+		b = b[2:]
+		return v
+	}
+	for range 19 + 8 + 24 + 156 + 24 + 1728 {
+		d.probs = append(d.probs, u16())
+	}
+	for s := range d.weights {
+		for r := range d.weights[s] {
+			d.weights[s][r] = [2]int64{int64(int16(u16())), int64(int16(u16()))}
+		}
+	}
+	d.bookOf, b = b[:1728], b[1728:]
+	n := int(b[0])
+	b = b[1:]
+	for range n {
+		var lengths [51]int
+		for s := range lengths {
+			lengths[s] = int(b[s/2]>>(4*(s%2))) & 15
+		}
+		d.books = append(d.books, lengths)
+		b = b[26:]
+	}
+}
+
+// expected reads the records of what the usual baseline's snapshot held.
+func (d *independent) expected(t uint32, usual [3]uint32, held *indList) {
+	var lists [3]indList
+	for i, back := range usual {
+		l, ok := d.lists[t-back]
+		if !ok {
+			panic(errIndependent)
+		}
+		lists[i] = l
+	}
+	for _, wire := range lists[0].wires {
+		g := d.ghosts[wire]
+		if g == nil || (g.gone != 0 && g.gone <= t) {
+			continue
+		}
+		same := func(i, j int) bool {
+			var v [2]indValue
+			for k, back := range [2]uint32{usual[i], usual[j]} {
+				for _, x := range g.vals {
+					if x.tick == t-back {
+						v[k] = x
+					}
+				}
+			}
+			if v[0].tick == 0 || v[1].tick == 0 || v[0].mask != v[1].mask || v[0].mine != v[1].mine {
+				return false
+			}
+			for c := range v[0].words {
+				for w := range v[0].words[c] {
+					if k, ok := d.comps[d.aud(v[0].mine)][c].sent[w]; ok && !k.ref && v[0].words[c][w] != v[1].words[c][w] {
+						return false
+					}
+				}
+			}
+			return true
+		}
+		state := 0
+		if slices.Contains(lists[1].wires, wire) {
+			switch {
+			case same(0, 1):
+				state = 1
+			case slices.Contains(lists[2].wires, wire) && same(1, 2):
+				state = 2
+			default:
+				state = 3
+			}
+		}
+		if lists[0].whole {
+			state += 4
+		}
+		if d.flag(19 + state) {
+			d.record(t, wire, usual)
+			held.wires = append(held.wires, wire)
+		}
+	}
+}
+
 func (d *independent) record(t uint32, wire int, usual [3]uint32) {
 	g := d.ghosts[wire]
 	var base [3]map[int][]int32
 	var v indValue
 	n, since := 0, [3]uint32{}
-	if d.flag(2) {
+	upTo := func(t uint32) *indValue {
+		var b *indValue
+		for i := range g.vals {
+			if g.vals[i].tick <= t {
+				b = &g.vals[i]
+			}
+		}
+		return b
+	}
+	three := func() {
+		n, since = 3, usual
+		b := upTo(t - usual[0])
+		base[0], base[1], base[2] = b.words, upTo(t-usual[1]).words, upTo(t-usual[2]).words
+		v.mask, v.mine, v.owner = b.mask, b.mine, b.owner
+	}
+	plain := d.flag(2)
+	switch {
+	case plain:
+		three()
+	case d.flag(3):
 		kind := int(d.number(bits.Len(uint(len(d.kinds) - 1))))
-		v.mine = d.flag(6)
-		if v.mine || d.flag(7) {
+		v.mine = d.flag(7)
+		if v.mine || d.flag(8) {
 			v.owner = int(d.number(16))
 		}
 		born := t - uint32(d.golomb())
@@ -223,35 +351,21 @@ func (d *independent) record(t uint32, wire int, usual [3]uint32) {
 				v.mask |= 1 << c
 			}
 		}
-	} else {
-		exact := func(t uint32) *indValue {
-			for i := range g.vals {
-				if g.vals[i].tick == t {
-					return &g.vals[i]
-				}
-			}
-			panic(errIndependent)
-		}
-		var b *indValue
+	default:
 		n = 1
-		if d.flag(3) {
-			for i := range g.vals {
-				if g.vals[i].tick <= t-usual[0] {
-					b = &g.vals[i]
-				}
-			}
-			if usual[2] != 0 && d.flag(4) {
-				n, since = 3, usual
-				b = exact(t - usual[0])
-				base[1], base[2] = exact(t-usual[1]).words, exact(t-usual[2]).words
+		var b *indValue
+		if d.flag(4) {
+			b = upTo(t - usual[0])
+			if usual[2] != 0 && d.flag(5) {
+				three()
 			}
 		} else {
-			b = exact(t - uint32(d.golomb()) - 1)
+			b = upTo(t - uint32(d.golomb()) - 1)
 		}
 		base[0] = b.words
 		v.mask, v.mine, v.owner = b.mask, b.mine, b.owner
 	}
-	if d.flag(5) {
+	if !plain && d.flag(6) {
 		v.mask = d.number(len(d.comps[0]))
 	}
 	v.tick, v.words = t, map[int][]int32{}
@@ -286,7 +400,7 @@ func (d *independent) component(c int, k indComponent, n int, base [3]map[int][]
 	if len(k.sent) == 0 {
 		return out
 	}
-	ctx := 11 + n
+	ctx := 14 + n
 	if n == 3 {
 		same := func(a, b []int32) bool {
 			for i, w := range k.sent {
@@ -298,23 +412,23 @@ func (d *independent) component(c int, k indComponent, n int, base [3]map[int][]
 		}
 		switch {
 		case same(from[0], from[1]):
-			ctx = 13
+			ctx = 16
 		case same(from[1], from[2]):
-			ctx = 14
+			ctx = 17
 		default:
-			ctx = 15
+			ctx = 18
 		}
 	}
 	if !d.flag(ctx) {
 		return out
 	}
-	d.before = 0
+	d.surprise = noSurprise
 	for i := range k.n {
 		w, ok := k.sent[i]
 		switch {
 		case !ok:
 		case w.ref:
-			if d.flag(8) {
+			if d.flag(9) {
 				out[i] = int32(d.number(16))
 			}
 		default:
@@ -355,59 +469,111 @@ func (w indWord) moved(p int32, by int64) int32 {
 	return p + int32(by)
 }
 
-func floorScale(v, num, den int64) int64 {
-	if num == den {
-		return v
+// octaves is the number of half octaves of a number of 65536ths.
+func octaves(x int64) int {
+	x >>= 15
+	if x == 0 {
+		return 0
 	}
-	q := v * num / den
-	if q*den > v*num {
-		q--
+	k := bits.Len64(uint64(x))
+	n := 2*k - 1
+	if k > 1 && x&(1<<(k-2)) != 0 {
+		n++
 	}
-	return q
+	return min(n, 23)
 }
 
 func (d *independent) word(w indWord, n, i int, from [3][]int32, since [3]uint32) int32 {
-	p, group, class := from[0][i], n, min(int(w.size/2), 15)
-	if n == 3 {
-		mag := func(v int64) int64 { return max(v, -v) }
-		d1, d2, d3 := int64(since[0]), int64(since[1]), int64(since[2])
-		u := w.difference(from[0][i], from[1][i])
-		g := u - floorScale(w.difference(from[1][i], from[2][i]), d2-d1, d3-d2)
-		group = 2
-		err := mag(u)
-		if mag(g) < mag(u) {
-			group, err = 3, mag(g)
-			by := floorScale(u, d1, d2-d1)
-			if !w.float && !w.circle && w.lo <= w.hi {
-				by = min(max(int64(p)+by, w.lo), w.hi) - int64(p)
+	p, back, class, row := from[0][i], false, min(int(w.size), 23), 48+8*n+min(int(w.size)/4, 7)
+	column := 0
+	if d.surprise != noSurprise {
+		column = min(max((d.surprise+200)/2-100+4, 1), 7)
+	}
+	if w.lo == 0 && w.hi == 1 && !w.circle && !w.float {
+		row = 64 + int(p)
+		if n == 3 {
+			row += 4
+			if p != from[1][i] {
+				row += 2
 			}
-			p = w.moved(p, by)
 		}
-		class = min(bits.Len64(uint64(floorScale(err, d1, d2-d1))), 15)
-	}
-	block := 16 + 288*group + 18*class
-	if d.flag(block + d.before) {
-		d.before = max(d.before, 1)
-		return p
-	}
-	d.before = 2
-	m := max(class, 1)
-	k := m
-	if d.flag(block + 3) {
-		for k = m + 1; k < 32 && d.flag(block+4+min(k-m-1, 6)); k++ {
+		if d.flag(231 + 8*row + column) {
+			return p
 		}
+		return 1 - p
+	}
+	if n == 3 {
+		a, e, f := int64(since[0]), int64(since[1]-since[0]), int64(since[2]-since[1])
+		speed, newer, older := a<<16/e, a*a<<16/((e+f)*e), a*a<<16/((e+f)*f)
+		u, v := w.difference(from[0][i], from[1][i]), w.difference(from[1][i], from[2][i])
+		mag := func(v int64) int64 { return max(v, -v) }
+		hold, going := mag(u*speed), mag(u*newer-v*older)
+		class = octaves(hold>>6 + going>>1)
+		row = class
+		if going >= hold {
+			row += 24
+		}
+		k := d.weights[0][row]
+		by := u*((k[0]*speed+k[1]*newer)>>12) - v*(k[1]*older>>12)
+		back = by < 0
+		by = (by + 1<<15) >> 16
+		if !w.float && !w.circle && w.lo <= w.hi {
+			by = min(max(int64(p)+by, w.lo), w.hi) - int64(p)
+		}
+		p = w.moved(p, by)
+	}
+	x := d.difference(8*row+column, back)
+	if v := octaves(max(x, -x)<<16) - class; class == 0 && x == 0 {
+		d.surprise = max(d.surprise, -8)
 	} else {
-		for ; k > 1 && d.flag(block+11+min(m-k, 6)); k-- {
-		}
-	}
-	negative := d.bit() == 1
-	x := int64(1)<<(k-1) | int64(d.number(k-1))
-	if negative {
-		x = -x
+		d.surprise = max(d.surprise, v)
 	}
 	v := w.moved(p, x)
 	if w.lo <= w.hi && (int64(v) < w.lo || int64(v) > w.hi) {
 		panic(errIndependent)
 	}
 	return v
+}
+
+// difference reads a difference in a value context.
+func (d *independent) difference(ctx int, back bool) int64 {
+	if d.flag(231 + ctx) {
+		return 0
+	}
+	sym := d.symbol(d.books[d.bookOf[ctx]])
+	if sym == 50 {
+		negative, k := d.bit() == 1, int(d.number(5))+1
+		x := int64(1)<<(k-1) | int64(d.number(k-1))
+		if negative {
+			x = -x
+		}
+		return x
+	}
+	x := int64(sym/2 + 1)
+	if x > 7 {
+		k := int(x-8)/2 + 2
+		x = (2+(x-8)%2)<<k | int64(d.number(k))
+	}
+	if sym%2 == 1 != back {
+		x = -x
+	}
+	return x
+}
+
+// symbol reads a canonical code bit by bit.
+func (d *independent) symbol(lengths [51]int) int {
+	code, first := 0, 0
+	for n := 1; n <= 11; n++ {
+		code = code<<1 | int(d.bit())
+		for s, l := range lengths {
+			if l == n {
+				if code == first {
+					return s
+				}
+				first++
+			}
+		}
+		first <<= 1
+	}
+	panic(errIndependent)
 }

@@ -78,7 +78,7 @@ func (s *scales) errors(newer, older int64) (hold, going int64) {
 
 // rowOf is the expected class of error and the row of contexts.
 func rowOf(hold, going int64) (h, row int) {
-	h = historyClass(hold>>3 + going>>1)
+	h = historyClass(hold>>6 + going>>1)
 	if going >= hold {
 		return h, rowHold + h
 	}

@@ -8,6 +8,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/foretick/foretick"
@@ -38,7 +39,9 @@ func (d *drawings) explain(f *foretick.Frame, by ecs.Owner, seen foretick.Seen, 
 		return
 	}
 	d.order = append(d.order, k)
-	d.judged[k] = seen.Explain(ray, 3)
+	x := seen.Explain(ray, 3)
+	x.Bodies = slices.DeleteFunc(x.Bodies, func(b lagcomp.ExplainedBody) bool { return b.Owner == uint64(by) })
+	d.judged[k] = x
 }
 
 // screen notes the bodies that a shooter saw when it fired.

@@ -19,6 +19,7 @@ type Endpoint struct {
 	in      *inbox.Inbox  // guarded by mu, but for Ready
 	clock   atomic.Uint32 // ticks of tickTime, counted while the process runs
 	done    chan struct{}
+	kick    chan struct{} // capacity 1: there are keys for records that came early
 	running sync.WaitGroup
 	asking  sync.Mutex // held during a call of the accept hook
 
@@ -35,7 +36,6 @@ type Endpoint struct {
 	sending   sync.Mutex     // guards the peers' writers and what follows; taken after mu
 	out       []byte
 	plain     []byte
-	maxPlain  int
 	handshake time.Duration
 }
 
@@ -50,7 +50,7 @@ var _ transport.Endpoint = (*Endpoint)(nil)
 
 func newEndpoint(below transport.Endpoint, cfg Config) *Endpoint {
 	e := &Endpoint{cfg: cfg, below: below, in: inbox.New(bufferSize, cfg.ReceiveQueue), done: make(chan struct{}),
-		links: make(map[transport.PeerID]*peer), named: make(map[string]*peer), handshake: handshakeTime}
+		kick: make(chan struct{}, 1), links: make(map[transport.PeerID]*peer), named: make(map[string]*peer), handshake: handshakeTime}
 	e.buf = e.in.Buffer()
 	e.clock.Store(1)
 	return e

@@ -28,6 +28,8 @@ func (e *Endpoint) pump() {
 		}
 		select {
 		case <-e.below.Ready():
+		case <-e.kick:
+			e.catchUp()
 		case <-e.done:
 			return
 		}
@@ -137,6 +139,25 @@ func (e *Endpoint) protected(p *peer, record []byte) {
 			return
 		}
 		e.message(p, plain)
+	}
+}
+
+// catchUp handles what came before its keys.
+func (e *Endpoint) catchUp() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	var late []*peer
+	for _, p := range e.links {
+		if len(p.early) > 0 && p.state > shaking {
+			late = append(late, p)
+		}
+	}
+	for _, p := range late {
+		records := p.early
+		p.early = nil
+		for _, r := range records {
+			e.protected(p, r)
+		}
 	}
 }
 

@@ -27,40 +27,47 @@ var (
 	errReplayed  = errors.New("dtls: record came before, or is too old to tell")
 )
 
-// nonce is the record's epoch and sequence number, padded on the left to the length of the IV and combined with it (RFC
+// setNonce sets the nonce: the record's epoch and sequence number, padded on the left to the length of the IV and combined with it (RFC
 // 7905, section 2). Both are unique under a key, and so it is.
-func (h *half) nonce(header []byte) (n [chacha20poly1305.NonceSize]byte) {
-	n = h.iv
+func (s *scratch) setNonce(iv *[chacha20poly1305.NonceSize]byte, header []byte) {
+	s.nonce = *iv
 	for i := range 8 {
-		n[4+i] ^= header[3+i]
+		s.nonce[4+i] ^= header[3+i]
 	}
-	return n
 }
 
-// additional is what is authenticated besides the payload: epoch, sequence number, type, version, length of the payload.
-func additional(header []byte, n int) (a [headerSize]byte) {
-	copy(a[:8], header[3:11])
-	a[8], a[9], a[10] = header[0], header[1], header[2]
-	binary.BigEndian.PutUint16(a[11:], uint16(n))
-	return a
+// setAdditional sets what is authenticated besides the payload: epoch, sequence number, type, version, and the length of
+// the payload.
+func (s *scratch) setAdditional(header []byte, n int) {
+	copy(s.additional[:8], header[3:11])
+	s.additional[8], s.additional[9], s.additional[10] = header[0], header[1], header[2]
+	binary.BigEndian.PutUint16(s.additional[11:], uint16(n))
+}
+
+// scratch is what would have to be allocated for each record.
+type scratch struct {
+	nonce      [chacha20poly1305.NonceSize]byte
+	additional [headerSize]byte
 }
 
 // seal appends a protected payload to its header, whose length it sets.
-func (h *half) seal(header, payload []byte) []byte {
+func (h *half) seal(header, payload []byte, s *scratch) []byte {
 	head := header[len(header)-headerSize:]
 	binary.BigEndian.PutUint16(head[11:], uint16(len(payload)+tagSize))
-	n, a := h.nonce(head), additional(head, len(payload))
-	return h.aead.Seal(header, n[:], payload, a[:])
+	s.setNonce(&h.iv, head)
+	s.setAdditional(head, len(payload))
+	return h.aead.Seal(header, s.nonce[:], payload, s.additional[:])
 }
 
 // open appends to dst the payload of a whole record.
-func (h *half) open(dst, record []byte) ([]byte, error) {
+func (h *half) open(dst, record []byte, s *scratch) ([]byte, error) {
 	size := len(record) - headerSize - tagSize
 	if size < 0 || int(binary.BigEndian.Uint16(record[11:])) != size+tagSize {
 		return nil, errMalformed
 	}
-	n, a := h.nonce(record), additional(record, size)
-	out, err := h.aead.Open(dst, n[:], record[headerSize:], a[:])
+	s.setNonce(&h.iv, record)
+	s.setAdditional(record, size)
+	out, err := h.aead.Open(dst, s.nonce[:], record[headerSize:], s.additional[:])
 	if err != nil {
 		return nil, errForged
 	}
@@ -70,7 +77,8 @@ func (h *half) open(dst, record []byte) ([]byte, error) {
 // writer makes this package's records of a connection.
 type writer struct {
 	half
-	next uint64 // sequence number, from firstSequence
+	scratch scratch
+	next    uint64 // sequence number, from firstSequence
 }
 
 // record appends a protected record to b. The payload must not overlap it.
@@ -82,13 +90,14 @@ func (w *writer) record(b []byte, kind byte, payload []byte) ([]byte, error) {
 	b = binary.BigEndian.AppendUint64(b, epoch<<48|w.next)
 	b = append(b, 0, 0)
 	w.next++
-	return w.seal(b, payload), nil
+	return w.seal(b, payload, &w.scratch), nil
 }
 
 // reader opens this package's records of a connection, each once.
 type reader struct {
 	half
-	window window
+	scratch scratch
+	window  window
 }
 
 // record appends to dst the payload of a record that is authentic and new.
@@ -97,7 +106,7 @@ func (r *reader) record(dst, record []byte) ([]byte, error) {
 	if !r.window.fresh(n) {
 		return nil, errReplayed
 	}
-	out, err := r.open(dst, record)
+	out, err := r.open(dst, record, &r.scratch)
 	if err != nil {
 		return nil, err
 	}

@@ -176,6 +176,12 @@ func (e *Endpoint) keyed(p *peer, k *keys) {
 	p.read = reader{half: k.read}
 	p.guard.done = true
 	p.state, p.heard = greeting, e.clock.Load()
+	if len(p.early) > 0 {
+		select {
+		case e.kick <- struct{}{}:
+		default:
+		}
+	}
 	switch {
 	case e.dial != nil:
 		p.settle()

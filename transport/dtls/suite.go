@@ -124,7 +124,7 @@ func (s *suite) Encrypt(r *recordlayer.RecordLayer, raw []byte) ([]byte, error) 
 	}
 	out := make([]byte, headerSize, len(raw)+tagSize)
 	copy(out, raw[:headerSize])
-	return k.write.seal(out, raw[headerSize:]), nil
+	return k.write.seal(out, raw[headerSize:], &scratch{}), nil
 }
 
 // Decrypt opens a record for the library, which passes none of epoch 0.
@@ -138,5 +138,5 @@ func (s *suite) Decrypt(in []byte) ([]byte, error) {
 	}
 	out := make([]byte, headerSize, len(in))
 	copy(out, in[:headerSize])
-	return k.read.open(out, in)
+	return k.read.open(out, in, &scratch{})
 }

@@ -1,7 +1,6 @@
 package dtls
 
 import (
-	"errors"
 	"fmt"
 	"net/netip"
 
@@ -89,7 +88,7 @@ func WrapClient(below transport.Endpoint, cfg Config) (*Endpoint, error) {
 	if cfg.Ticket != nil {
 		e.ticket = &ticket.Ticket{}
 		if err := e.ticket.UnmarshalBinary(cfg.Ticket); err != nil {
-			return nil, errors.Join(fmt.Errorf("dtls: Config.Ticket: %w", err))
+			return nil, fmt.Errorf("dtls: Config.Ticket: %w", err)
 		}
 	}
 	p := &peer{}

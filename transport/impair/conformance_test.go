@@ -13,7 +13,7 @@ import (
 	"github.com/foretick/foretick/transport/udp"
 )
 
-var slow = sim.Link{Latency: 5 * time.Millisecond, Jitter: 2 * time.Millisecond, InOrder: true}
+var slow = sim.Link{Latency: 3 * time.Millisecond, Jitter: 2 * time.Millisecond, InOrder: true}
 
 func listen(t testing.TB, cfg udp.Config) *udp.Endpoint {
 	t.Helper()
@@ -31,12 +31,16 @@ func dial(t testing.TB, addr string, cfg udp.Config) *udp.Endpoint {
 
 func TestWrapConformance(t *testing.T) {
 	for _, c := range []struct {
-		name string
-		link sim.Link
-	}{{"perfect", sim.Link{}}, {"slow", slow}} {
+		name    string
+		link    sim.Link
+		timeout time.Duration
+	}{
+		{"perfect", sim.Link{}, 500 * time.Millisecond},
+		{"slow", slow, 0}, // timeouts are the inner endpoint's, and no others
+	} {
 		t.Run(c.name, func(t *testing.T) {
 			transporttest.Run(t, func(t testing.TB) transporttest.Net {
-				cfg := udp.Config{Timeout: 600 * time.Millisecond}
+				cfg := udp.Config{Timeout: c.timeout}
 				addrs := make(map[transport.Endpoint]string)
 				return transporttest.Net{
 					Server: func() transport.Endpoint {
@@ -49,7 +53,7 @@ func TestWrapConformance(t *testing.T) {
 						return impair.Wrap(dial(t, addrs[srv], cfg), c.link, c.link, 2)
 					},
 					Concurrent: true,
-					Timeout:    cfg.Timeout,
+					Timeout:    c.timeout,
 				}
 			})
 		})
@@ -58,7 +62,7 @@ func TestWrapConformance(t *testing.T) {
 
 func TestProxyConformance(t *testing.T) {
 	transporttest.Run(t, func(t testing.TB) transporttest.Net {
-		cfg := udp.Config{Timeout: 800 * time.Millisecond}
+		cfg := udp.Config{Timeout: 500 * time.Millisecond}
 		proxies := make(map[transport.Endpoint]*impair.Proxy)
 		return transporttest.Net{
 			Server: func() transport.Endpoint {

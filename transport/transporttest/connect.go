@@ -139,6 +139,9 @@ func endsAfterTheLastData(s *suite) {
 		s.net.Wait(step) // all of it waits when the end comes
 	}
 	l.cli.close(transport.Closed, "")
+	for range 50 {
+		s.net.Wait(step) // and so does the end
+	}
 	s.until("the server is told", func() bool { return l.srv.over(l.toClient) != nil })
 	s.settle()
 	if n := len(l.srv.data(l.toClient)); n != 5 {

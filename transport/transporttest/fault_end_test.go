@@ -161,7 +161,7 @@ var callFaults = []fault{
 			return ep.Send(p, d)
 		}}
 	}},
-	{name: "Send waits for ever", caught: "SlowConsumer", client: func(_ *world, ep *locked) transport.Endpoint {
+	{name: "Send waits for ever", hangs: true, caught: "SlowConsumer", client: func(_ *world, ep *locked) transport.Endpoint {
 		full := every(500)
 		return &bent{Endpoint: ep, send: func(p transport.PeerID, d []byte) error {
 			if full() {
@@ -170,13 +170,13 @@ var callFaults = []fault{
 			return ep.Send(p, d)
 		}}
 	}},
-	{name: "Recv waits for ever when there is nothing", caught: "Connect", server: func(_ *world, ep *locked) transport.Endpoint {
+	{name: "Recv waits for ever when there is nothing", hangs: true, caught: "Connect", server: func(_ *world, ep *locked) transport.Endpoint {
 		return &bent{Endpoint: ep, recv: func(ev []transport.Event) int {
 			<-ep.Ready()
 			return ep.Recv(ev)
 		}}
 	}},
-	{name: "a second Close waits for ever", caught: "ConcurrentClose", server: func(_ *world, ep *locked) transport.Endpoint {
+	{name: "a second Close waits for ever", hangs: true, caught: "ConcurrentClose", server: func(_ *world, ep *locked) transport.Endpoint {
 		var once sync.Mutex
 		return &bent{Endpoint: ep, close: func(c transport.Code, detail string) error {
 			once.Lock() // and never unlocked

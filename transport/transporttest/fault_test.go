@@ -14,6 +14,7 @@ import (
 type fault struct {
 	name   string
 	caught string
+	hangs  bool
 	server func(w *world, ep *locked) transport.Endpoint
 	client func(w *world, ep *locked) transport.Endpoint
 }
@@ -159,7 +160,9 @@ var dataFaults = []fault{
 	{name: "all Data is in one buffer", caught: "Delivery", server: func(_ *world, ep *locked) transport.Endpoint {
 		var buf [2000]byte
 		return changed(ep, func(ev *transport.Event) bool {
-			ev.Data = buf[:copy(buf[:], ev.Data)]
+			if ev.Kind == transport.Data {
+				ev.Data = buf[:copy(buf[:], ev.Data)]
+			}
 			return true
 		})
 	}},
@@ -272,14 +275,14 @@ var queueFaults = []fault{
 			return append(q, ev)
 		})},
 	{name: "a full receive queue loses the end", caught: "SlowConsumer", server: func(_ *world, ep *locked) transport.Endpoint {
-		return &bent{Endpoint: ep, recv: func(ev []transport.Event) int {
-			k := ep.Recv(ev)
+		overrun := make(map[transport.PeerID]bool)
+		return changed(ep, func(ev *transport.Event) bool {
 			var info transport.Info
-			if k > 0 && ev[k-1].Kind == transport.Disconnected && k > 10 && !ep.Info(ev[k-1].Peer, &info) {
-				k--
+			if ep.Info(ev.Peer, &info) && info.Stats.ReceiveDropped > 0 {
+				overrun[ev.Peer] = true
 			}
-			return k
-		}}
+			return ev.Kind != transport.Disconnected || !overrun[ev.Peer]
+		})
 	}},
 	{name: "the loudest peer is served first", caught: "Fairness", server: stored(
 		func(q []transport.Event, ev transport.Event) []transport.Event {

@@ -126,8 +126,10 @@ func tellsClientsApart(s *suite) {
 	}
 	links[3].cli.close(transport.Closed, "")
 	s.until("one has left", func() bool { return srv.over(links[3].toClient) != nil })
+	s.settle()
 	for i, l := range links {
-		if i != 3 && (srv.over(l.toClient) != nil || l.cli.over(l.toServer) != nil) {
+		var info transport.Info
+		if i != 3 && (srv.over(l.toClient) != nil || l.cli.over(l.toServer) != nil || !srv.ep.Info(l.toClient, &info)) {
 			s.Errorf("client %d went with another", i)
 		}
 	}
@@ -317,7 +319,7 @@ func leaksNoGoroutine(s *suite) {
 		s.net.Release()
 	}
 	var after []string
-	for range 200 {
+	for range 100 {
 		if after = stacks(); len(after) <= len(before) {
 			return
 		}

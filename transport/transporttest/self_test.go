@@ -58,17 +58,24 @@ func TestSuitePassesTheGood(t *testing.T) {
 	}
 }
 
+// The example does what it says.
+func TestExample(t *testing.T) { conforms(t) }
+
 // The suite finds each fault, by the case that is meant for it.
 func TestSuiteCatchesTheFaulty(t *testing.T) {
-	transporttest.SetStuck(1500 * time.Millisecond)
 	defer transporttest.SetStuck(time.Minute)
 	names := make(map[string]bool)
 	meant := make(map[string]bool)
 	for _, f := range faults {
 		assert.False(t, names[f.name], "%s is there twice", f.name)
 		names[f.name], meant[f.caught] = true, true
+		transporttest.SetStuck(time.Minute)
+		if f.hangs {
+			transporttest.SetStuck(500 * time.Millisecond)
+		}
 		said := failed(f.caught, network(&f))
 		assert.NotEmpty(t, said, "%s did not find: %s", f.caught, f.name)
+		assert.Equal(t, f.hangs, strings.Contains(strings.Join(said, ""), "does not return"), "%s: %s", f.name, said)
 		t.Logf("%s: %s: %s", f.name, f.caught, strings.Join(said[:min(1, len(said))], ""))
 	}
 	for _, name := range transporttest.Cases() {

@@ -1,7 +1,10 @@
 package udp_test
 
 import (
+	"errors"
 	"fmt"
+	"net/netip"
+	"strings"
 
 	"github.com/foretick/foretick/transport"
 	"github.com/foretick/foretick/transport/udp"
@@ -48,4 +51,44 @@ func Example() {
 	}
 	// Output:
 	// you said hello
+}
+
+// A server that lets in who shows a ticket, and knows players by it afterwards.
+func ExampleConfig() {
+	srv, err := udp.Listen("127.0.0.1:0", udp.Config{
+		MaxPeers: 16,
+		Accept: func(_ netip.AddrPort, token []byte) (identity []byte, err error) {
+			name, ok := strings.CutPrefix(string(token), "ticket of ")
+			if !ok {
+				return nil, errors.New("no ticket")
+			}
+			return []byte(name), nil
+		},
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer srv.Close(transport.Closed, "")
+	for _, token := range []string{"ticket of ada", "please"} {
+		cli, err := udp.Dial(srv.LocalAddr().String(), udp.Config{Token: []byte(token)})
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		defer cli.Close(transport.Closed, "")
+		var events [1]transport.Event
+		<-cli.Ready()
+		if cli.Recv(events[:]) == 1 && events[0].Kind == transport.Disconnected {
+			fmt.Printf("%v: %s\n", events[0].Code, events[0].Detail)
+			continue
+		}
+		var info transport.Info
+		srv.Recv(events[:])
+		srv.Info(events[0].Peer, &info)
+		fmt.Printf("%s is in\n", info.Identity)
+	}
+	// Output:
+	// ada is in
+	// refused: no ticket
 }

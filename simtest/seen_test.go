@@ -1,0 +1,224 @@
+package simtest_test
+
+import (
+	"runtime"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/lagcomp"
+	"github.com/foretick/foretick/transport/sim"
+)
+
+// onShots plays a shooter and hands each of its shots to check, on the server.
+func onShots(t *testing.T, check func(m *rangeMatch, f *foretick.Frame, by ecs.Owner, s shot)) (*rangeMatch, *shooter) {
+	t.Helper()
+	m, err := newRange(11, 30, foretick.ServerConfig{})
+	require.NoError(t, err)
+	n := 0
+	m.game.judged = func(f *foretick.Frame, by ecs.Owner, s shot) {
+		n++
+		check(m, f, by, s)
+	}
+	link := sim.Link{Latency: 100 * time.Millisecond}
+	s, err := m.seat(link, link, 6*time.Second, 16*time.Second)
+	require.NoError(t, err)
+	m.Run(17 * time.Second)
+	require.Greater(t, n, 50)
+	return m, s
+}
+
+// Every query answers for the same past world: what the ray hits, the ball, the
+// nearest volume, the claimed target and the game's own check agree on.
+func TestSeenQueriesAgree(t *testing.T) {
+	hits := 0
+	onShots(t, func(m *rangeMatch, f *foretick.Frame, by ecs.Owner, s shot) {
+		seen := f.Seen(by)
+		hit, ok := seen.Raycast(s.Ray)
+		if !ok {
+			return
+		}
+		hits++
+		valid, ok := seen.Validate(hit.Entity, s.Ray)
+		require.True(t, ok)
+		require.Equal(t, hit, valid)
+		thick, ok := seen.SphereCast(s.Ray, 0.05)
+		require.True(t, ok)
+		require.LessOrEqual(t, thick.Distance, hit.Distance)
+		v, ok := seen.Volume(hit.Entity, hit.Index)
+		require.True(t, ok)
+		ball := v.Bound()
+		near, ok := seen.Nearest(lagcomp.Vec{X: ball.X, Y: ball.Y, Z: ball.Z}, 0.01)
+		require.True(t, ok)
+		require.Equal(t, hit.Entity, near.Entity)
+		var found bool
+		for _, h := range seen.Overlap(ball, nil) {
+			found = found || h.Entity == hit.Entity
+		}
+		require.True(t, found)
+		f.Invoke(by, []ecs.Entity{hit.Entity}, func(only foretick.Seen) {
+			same, ok := only.Raycast(s.Ray)
+			require.True(t, ok)
+			require.Equal(t, hit, same)
+			require.Len(t, only.Overlap(lagcomp.Sphere{R: 100}, nil), 1)
+		})
+		f.Invoke(by, []ecs.Entity{}, func(nobody foretick.Seen) {
+			_, ok := nobody.Raycast(s.Ray)
+			require.False(t, ok)
+		})
+		require.Len(t, seen.Overlap(lagcomp.Sphere{R: 100}, nil), runners)
+	})
+	require.Greater(t, hits, 20)
+}
+
+// A remembered component is answered as it was seen: the bone computed of it
+// lies where the head was hit.
+func TestSeenComponent(t *testing.T) {
+	moved := 0
+	onShots(t, func(m *rangeMatch, f *foretick.Frame, by ecs.Owner, s shot) {
+		seen := f.Seen(by)
+		e := m.game.number(f.World, s.Target)
+		how, ok := foretick.At(seen, &m.game.pose, e)
+		require.True(t, ok)
+		v, ok := seen.Volume(e, 0)
+		require.True(t, ok)
+		head, _ := v.Sphere()
+		at := bone(&place{}, &how)
+		require.InDelta(t, at.Z, head.Z, 1e-5)
+		if now := *m.game.pose.Get(f.World, e); now.Phase != how.Phase {
+			moved++
+		}
+		_, ok = foretick.At(seen, &m.game.pos, e)
+		require.False(t, ok, "nothing was said to remember positions")
+		_, ok = foretick.At(seen, &m.game.pose, ecs.None)
+		require.False(t, ok)
+	})
+	require.Greater(t, moved, 50)
+}
+
+// A shot laid open holds the body where it was judged, and where it is.
+func TestSeenExplain(t *testing.T) {
+	apart := 0
+	onShots(t, func(m *rangeMatch, f *foretick.Frame, by ecs.Owner, s shot) {
+		seen := f.Seen(by)
+		hit, ok := seen.Raycast(s.Ray)
+		x := seen.Explain(s.Ray, 2)
+		require.Equal(t, ok, x.Hit.ID != 0)
+		require.Equal(t, lagcomp.OK, x.Reason)
+		require.Equal(t, seen.Used, x.Used)
+		require.InDelta(t, x.Used.Behind(f.Tick), seen.Behind(), 1e-6)
+		for _, b := range x.Bodies {
+			if ok && b.ID == uint64(hit.Entity) {
+				v, _ := seen.Volume(hit.Entity, 0)
+				require.Equal(t, v, b.Used[0])
+				if b.Present[0] != b.Used[0] {
+					apart++
+				}
+			}
+		}
+	})
+	require.Greater(t, apart, 20)
+}
+
+// A slow projectile fired at a head that flies on in its shooter's past hits what
+// it was aimed at; one that is caught up has flown all the ticks since.
+func TestSeenProjectile(t *testing.T) {
+	late := 0
+	onShots(t, func(m *rangeMatch, f *foretick.Frame, by ecs.Owner, s shot) {
+		seen := f.Seen(by)
+		hit, ok := seen.Raycast(s.Ray)
+		if !ok {
+			return
+		}
+		fire := func(speed float32) lagcomp.Projectile {
+			at := hit.Point
+			return lagcomp.Projectile{Position: lagcomp.Vec{X: at.X, Y: at.Y - 1, Z: at.Z}, Velocity: lagcomp.Vec{Y: speed}, Radius: 0.02}
+		}
+		slow := fire(30)
+		if _, ok := f.SeenBehind(by, seen.Behind()).Fly(&slow, 1./20); ok {
+			late++
+		}
+		up := lagcomp.Projectile{Position: hit.Point, Velocity: lagcomp.Vec{Z: 30}}
+		up.Position.Z += 1
+		_, ok = seen.CatchUp(&up)
+		require.False(t, ok)
+		// A unit a tick, up to the newest tick recorded, which is the last one.
+		require.InDelta(t, hit.Point.Z+1+seen.Behind()-1, up.Position.Z, 0.01)
+		far := f.SeenBehind(by, 1e9)
+		require.LessOrEqual(t, far.Behind(), float32(0.6*30))
+	})
+	require.Greater(t, late, 20)
+}
+
+// Judging shots allocates nothing once the match runs evenly.
+func TestSeenAllocatesNothing(t *testing.T) {
+	var memory runtime.MemStats
+	var mallocs uint64
+	n := 0
+	onShots(t, func(m *rangeMatch, f *foretick.Frame, by ecs.Owner, s shot) {
+		runtime.ReadMemStats(&memory)
+		before := memory.Mallocs
+		seen := f.Seen(by)
+		_, _ = seen.Raycast(s.Ray)
+		_, _ = seen.Nearest(lagcomp.Vec{}, 100)
+		runtime.ReadMemStats(&memory)
+		if n++; n > 30 {
+			mallocs += memory.Mallocs - before
+		}
+	})
+	require.Less(t, mallocs, uint64(10))
+}
+
+// A protocol says what is wrong with its volumes; From says what it was not
+// given.
+func TestVolumeFaults(t *testing.T) {
+	var pos ecs.Component[place]
+	var other ecs.Component[pose]
+	p := foretick.NewProtocol("faults", 1)
+	p.Component(&pos)
+	foretick.Volumes(p, nil, &pos)
+	foretick.Volumes(p, func(*foretick.Body) {}, &other)
+	foretick.Epoch(p, &other, func(*pose) uint32 { return 0 })
+	foretick.Remember(p, &other)
+	err := p.Err()
+	require.ErrorContains(t, err, "Volumes needs a function")
+	require.ErrorContains(t, err, "Volume needs a replicated component")
+	require.ErrorContains(t, err, "Epoch needs a replicated component")
+	require.ErrorContains(t, err, "Remember needs a replicated component")
+	var fault *foretick.BodyError
+	func() {
+		defer func() { fault, _ = recover().(*foretick.BodyError) }()
+		foretick.From(&foretick.Body{}, &pos)
+	}()
+	require.ErrorContains(t, fault, "place")
+}
+
+// What is hidden stays hidden when its player comes back by a new connection.
+func TestHiddenSurvivesReconnect(t *testing.T) {
+	m, err := newRange(13, 30, foretick.ServerConfig{})
+	require.NoError(t, err)
+	link := sim.Link{Latency: 20 * time.Millisecond}
+	s, err := m.seat(link, link, time.Hour, time.Hour)
+	require.NoError(t, err)
+	m.Run(3 * time.Second)
+	f := m.server.Frame()
+	e := m.game.number(f.World, s.target)
+	require.NotZero(t, s.game.number(s.client.World(), s.target))
+	require.True(t, f.SetVisible(s.client.View().Me, e, false))
+	require.False(t, f.SetVisible(60, e, false), "nobody has that place")
+	m.Run(4 * time.Second)
+	require.Zero(t, s.game.number(s.client.World(), s.target))
+	m.Link(s.client, sim.Link{Loss: 1}, sim.Link{Loss: 1})
+	m.Run(11 * time.Second)
+	m.Link(s.client, link, link)
+	m.Run(18 * time.Second)
+	require.Equal(t, foretick.Playing, s.client.View().State)
+	require.EqualValues(t, 1, m.server.Stats().Resumed)
+	require.Zero(t, s.game.number(s.client.World(), s.target))
+	require.True(t, f.SetVisible(s.client.View().Me, e, true))
+	m.Run(19 * time.Second)
+	require.NotZero(t, s.game.number(s.client.World(), s.target))
+}

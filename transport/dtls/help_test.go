@@ -1,0 +1,105 @@
+package dtls_test
+
+import (
+	"crypto/tls"
+	"net/netip"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/foretick/foretick/transport"
+	"github.com/foretick/foretick/transport/dtls"
+	"github.com/foretick/foretick/transport/ticket"
+	"github.com/foretick/foretick/transport/udp"
+)
+
+var (
+	key    = ticket.NewKey()
+	public = netip.MustParseAddrPort("192.0.2.7:27015") // what tickets call the servers of these tests
+)
+
+func gate(t testing.TB) *ticket.Gate {
+	t.Helper()
+	g, err := ticket.NewGate(key, []netip.AddrPort{public}, nil)
+	require.NoError(t, err)
+	return g
+}
+
+func issue(t testing.TB, identity string) []byte {
+	t.Helper()
+	tk, err := ticket.Issue(key, ticket.Claims{Identity: []byte(identity), Expires: time.Now().Add(time.Minute),
+		Servers: []netip.AddrPort{public}})
+	require.NoError(t, err)
+	b, err := tk.MarshalBinary()
+	require.NoError(t, err)
+	return b
+}
+
+func certificate(t testing.TB) *tls.Certificate {
+	t.Helper()
+	c, err := dtls.NewCertificate()
+	require.NoError(t, err)
+	return &c
+}
+
+// addr is where a server listens.
+func addr(e *dtls.Endpoint) string { return e.Below().(*udp.Endpoint).LocalAddr().String() }
+
+func listen(t testing.TB, cfg dtls.Config) *dtls.Endpoint {
+	t.Helper()
+	if cfg.Gate == nil && cfg.Certificate == nil {
+		cfg.Gate = gate(t)
+	}
+	srv, err := dtls.Listen("127.0.0.1:0", cfg)
+	require.NoError(t, err)
+	t.Cleanup(func() { srv.Close(0, "") })
+	return srv
+}
+
+func dial(t testing.TB, to string, cfg dtls.Config) *dtls.Endpoint {
+	t.Helper()
+	if cfg.Ticket == nil && cfg.Pins == nil {
+		cfg.Ticket = issue(t, "")
+	}
+	cli, err := dtls.Dial(to, cfg)
+	require.NoError(t, err)
+	t.Cleanup(func() { cli.Close(0, "") })
+	return cli
+}
+
+// wait waits for an event of a kind, and lets none of another pass but data.
+func wait(t testing.TB, ep transport.Endpoint, k transport.EventKind) transport.Event {
+	t.Helper()
+	deadline := time.After(12 * time.Second)
+	var ev [1]transport.Event
+	for {
+		if ep.Recv(ev[:]) == 0 {
+			select {
+			case <-ep.Ready():
+			case <-deadline:
+				require.Fail(t, "in vain waited for an event", "%v", k)
+			}
+			continue
+		}
+		if ev[0].Kind == k {
+			return ev[0]
+		}
+		require.Equal(t, transport.Data, ev[0].Kind, "%v %q instead of %v", ev[0].Code, ev[0].Detail, k)
+	}
+}
+
+// pair connects a client to a server.
+func pair(t testing.TB, srv *dtls.Endpoint, cli *dtls.Endpoint) (toServer, toClient transport.PeerID) {
+	t.Helper()
+	return wait(t, cli, transport.Connected).Peer, wait(t, srv, transport.Connected).Peer
+}
+
+// talk sends a datagram each way and wants it to arrive.
+func talk(t testing.TB, srv, cli *dtls.Endpoint, toServer, toClient transport.PeerID) {
+	t.Helper()
+	require.NoError(t, cli.Send(toServer, []byte("ping")))
+	require.Equal(t, "ping", string(wait(t, srv, transport.Data).Data))
+	require.NoError(t, srv.Send(toClient, []byte("pong")))
+	require.Equal(t, "pong", string(wait(t, cli, transport.Data).Data))
+}

@@ -1,0 +1,85 @@
+package impair_test
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/foretick/foretick/transport"
+	"github.com/foretick/foretick/transport/impair"
+	"github.com/foretick/foretick/transport/sim"
+	"github.com/foretick/foretick/transport/udp"
+)
+
+// A game tried over a bad network: the endpoint that it is given is wrapped, and nothing else changes.
+func ExampleWrap() {
+	srv, err := udp.Listen("127.0.0.1:0", udp.Config{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer srv.Close(transport.Closed, "")
+	inner, err := udp.Dial(srv.LocalAddr().String(), udp.Config{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	lossy := sim.Link{Latency: 5 * time.Millisecond, Loss: 0.2, Burst: 3}
+	cli := impair.Wrap(inner, lossy, lossy, 7)
+	defer cli.Close(transport.Closed, "")
+
+	var events [16]transport.Event
+	for {
+		<-cli.Ready()
+		for _, ev := range events[:cli.Recv(events[:])] {
+			if ev.Kind != transport.Connected {
+				fmt.Println("no luck:", ev.Code, ev.Detail)
+				return
+			}
+			for range 100 {
+				cli.Send(ev.Peer, []byte("input"))
+			}
+			up, _, _ := cli.Stats(ev.Peer)
+			fmt.Println(up.Sent, "sent,", up.Lost, "will not arrive")
+			return
+		}
+	}
+	// Output:
+	// 100 sent, 21 will not arrive
+}
+
+// A bad network as a thing of its own, between programs that know nothing of it: here a telephone in a train that is
+// given another port by its NAT.
+func ExampleNewProxy() {
+	srv, err := udp.Listen("127.0.0.1:0", udp.Config{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer srv.Close(transport.Closed, "")
+	proxy, err := impair.NewProxy("127.0.0.1:0", srv.LocalAddr().String(), sim.Train, sim.Train, 7)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer proxy.Close()
+	cli, err := udp.Dial(proxy.Addr().String(), udp.Config{}) // not the server's address
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer cli.Close(transport.Closed, "")
+
+	var events [16]transport.Event
+	for {
+		<-cli.Ready()
+		for _, ev := range events[:cli.Recv(events[:])] {
+			fmt.Println(ev.Kind)
+			if err := proxy.Rebind(); err != nil {
+				fmt.Println(err)
+			}
+			return
+		}
+	}
+	// Output:
+	// connected
+}
