@@ -122,8 +122,8 @@ type rebinding struct {
 
 // A client whose NAT, which is close to it, gives it another port every 5 s plays on. Both ends play at 60 Hz.
 func TestSoakRebinding(t *testing.T) {
-	every := length(t, "rebinding every", time.Second, 5*time.Second)
-	times := length(t, "rebindings", 3, 12)
+	every := length(t, "rebinding every", 900*ms, 5*time.Second)
+	times := length(t, "rebindings", 2, 12)
 	var runs []*rebinding
 	for _, oneWay := range []time.Duration{0, 15 * ms, 30 * ms, 50 * ms, 75 * ms} {
 		runs = append(runs, &rebinding{name: "round trip " + (2 * oneWay).String(), link: sim.Link{Latency: oneWay},
