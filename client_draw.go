@@ -198,22 +198,30 @@ func (c *Client) seen(t Tick) Seen {
 // everyLife lets what was on the screen be hit on it, whatever became of it.
 func everyLife(lagcomp.ID, uint32) bool { return true }
 
-// held tells whether an entity was last drawn beyond the newest value known.
+// held tells whether an entity was last drawn by other values than those of the
+// snapshots around the picture's time: it had been put off in one of them.
 func (c *Client) held(id lagcomp.ID) bool {
-	newest, _ := c.receiver.Newest()
 	for _, g := range c.receiver.Ghosts() {
-		if g.Data != id || c.mine(g) {
-			continue
+		if g.Data == id && !c.mine(g) {
+			return !c.whole(g, c.shown.tick, -1) || !c.whole(g, c.shown.tick+1, 1)
 		}
-		a, b, _, ok := g.Sample(c.shown.tick, float32(c.shown.fraction)/256)
-		if !ok || a.Tick != b.Tick || int32(a.Tick-c.shown.tick) > 0 {
-			return false
+	}
+	return false
+}
+
+// whole tells whether the nearest snapshot received from tick t on, downwards
+// or upwards, says what the entity then was.
+func (c *Client) whole(g *snapshot.Ghost, t Tick, step int32) bool {
+	newest, _ := c.receiver.Newest()
+	for range c.cfg.History {
+		if int32(t-newest) > 0 {
+			return true // nothing newer: the picture stood still
 		}
-		if _, known := g.At(newest); known {
-			return false
+		if received, _, _ := c.receiver.Complete(t); received {
+			_, ok := g.At(t)
+			return ok || g.Gone != 0 && int32(t-g.Gone) >= 0
 		}
-		_, known := g.At(c.shown.tick)
-		return !known
+		t += Tick(step)
 	}
 	return false
 }

@@ -9,8 +9,9 @@ import (
 type Hit struct {
 	// Entity that was hit, as the world of the frame names it.
 	Entity ecs.Entity
-	// Held, on a client alone: the picture showed the target beyond the newest
-	// value that had been received of it, so that it was perhaps elsewhere.
+	// Held, on a client alone: for lack of bandwidth the target had been put off
+	// in a snapshot that the picture rests on, and was shown by older or later
+	// values, beyond its newest one perhaps: the server may judge it elsewhere.
 	Held bool
 	lagcomp.Hit
 }

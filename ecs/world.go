@@ -25,7 +25,7 @@ type WorldConfig struct {
 type World struct {
 	rec     []uint64   // records by index
 	cols    []*columns // by slot; 0 stays empty
-	tables  []*table   // by id; 0 is nowhere
+	tables  []*table   // by id; 0 is nowhere and has no rows
 	types   *Types
 	version uint64 // counts changes; never goes back
 	changed uint64 // the last change of any rows
@@ -79,7 +79,7 @@ func NewWorld(t *Types, cfg WorldConfig) *World {
 		w.cols[i] = &columns{make([]column, 1, 16), w, uint16(i)}
 		w.cols[i].base[0].p = unsafe.Pointer(w.cols[i])
 	}
-	w.tables = []*table{nil}
+	w.tables = []*table{{}}
 	w.values = make([]pendingValues, len(t.slots))
 	n := cfg.Capacity
 	if n <= 0 {
@@ -102,7 +102,7 @@ func (w *World) Len() int { return w.count }
 // find is the place of a living entity, or 0.
 func (w *World) find(e Entity) uint64 {
 	if i := uint64(e.slot()); i < uint64(len(w.rec)) {
-		if at := w.rec[i] ^ uint64(e); at < 1<<genShift && tableOf(at) != 0 {
+		if at := w.rec[i] ^ uint64(e); at>>rowShift < uint64(w.tables[tableOf(at)].n) {
 			return at
 		}
 	}

@@ -217,6 +217,7 @@ type shooter struct {
 	kind  uint8
 	angle float64 // of the offset
 	off   float64 // in radii
+	held  pull    // as last aimed
 
 	seen map[foretick.Tick]seenShot
 }
@@ -232,19 +233,21 @@ type seenShot struct {
 }
 
 func (s *shooter) sample(v foretick.View) pull {
-	cmd := pull{Kind: s.kind, Target: s.target, Move: float32(math.Sin(float64(v.Tick) / 20))}
+	cmd := s.held
+	cmd.Kind, cmd.Target, cmd.Move, cmd.Shoot = s.kind, s.target, float32(math.Sin(float64(v.Tick)/20)), false
 	g := s.game
 	e := g.number(v.World, s.target)
-	if e == ecs.None {
-		return cmd
+	if e != ecs.None {
+		at := bone(g.pos.Get(v.World, e), g.pose.Get(v.World, e))
+		sin, cos := math.Sincos(s.angle)
+		cmd.X = at.X + float32(cos*s.off*headRadius)
+		cmd.Y = at.Y
+		cmd.Z = at.Z + float32(sin*s.off*headRadius)
+		s.held = cmd
 	}
-	at := bone(g.pos.Get(v.World, e), g.pose.Get(v.World, e))
-	sin, cos := math.Sincos(s.angle)
-	cmd.X = at.X + float32(cos*s.off*headRadius)
-	cmd.Y = at.Y
-	cmd.Z = at.Z + float32(sin*s.off*headRadius)
+	// At a runner who is not there any more it shoots where he was last seen.
 	now := s.net.Now()
-	cmd.Shoot = now >= s.from && now < s.until && v.Tick-s.last >= s.every
+	cmd.Shoot = s.held != pull{} && now >= s.from && now < s.until && v.Tick-s.last >= s.every
 	return cmd
 }
 

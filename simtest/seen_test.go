@@ -222,3 +222,45 @@ func TestHiddenSurvivesReconnect(t *testing.T) {
 	m.Run(19 * time.Second)
 	require.NotZero(t, s.game.number(s.client.World(), s.target))
 }
+
+// Where the bandwidth is not enough for everybody in every snapshot, a target
+// may be drawn by other values than those of the snapshots around the picture's
+// time. Its hits are marked, and the others are as good as ever.
+func TestHeldTargetsAreMarked(t *testing.T) {
+	var all cell
+	elsewhere := 0
+	for rate := 2500; rate <= 4500; rate += 250 { // bytes a second: from far too few to enough
+		c, wrong := starved(t, rate)
+		all.held, all.onScreen, all.confirmed, elsewhere = all.held+c.held, all.onScreen+c.onScreen, all.confirmed+c.confirmed, elsewhere+wrong
+	}
+	t.Logf("%d held, %d of them elsewhere; %d of %d others confirmed", all.held, elsewhere, all.confirmed, all.onScreen)
+	require.Greater(t, all.held, 50)
+	require.Greater(t, elsewhere, 10)
+	require.Greater(t, all.onScreen, 50)
+	require.GreaterOrEqual(t, percent(all.confirmed, all.onScreen), 99.0)
+}
+
+func starved(t *testing.T, rate int) (c cell, elsewhere int) {
+	t.Helper()
+	const crowd = 60
+	m, err := newRange(17, 30, foretick.ServerConfig{SendRate: rate})
+	require.NoError(t, err)
+	for range crowd {
+		e := m.server.Frame().Spawn(&m.game.runner, ecs.Nobody)
+		*m.game.pos.Get(m.server.World(), e) = place{Y: 60}
+		*m.game.pose.Get(m.server.World(), e) = pose{Number: 15}
+		*m.game.course.Get(m.server.World(), e) = course{Dir: 1, Left: 1}
+	}
+	link := sim.Link{Latency: 50 * time.Millisecond}
+	s, err := m.seat(link, link, 8*time.Second, 24*time.Second)
+	require.NoError(t, err)
+	m.Run(25 * time.Second)
+	judged := m.judged[s.client.View().Me]
+	c.join(m, s, judged)
+	for tick, saw := range s.seen {
+		if srv, ok := judged[tick]; ok && saw.held && distance(saw.head, srv.head) > placeStep {
+			elsewhere++
+		}
+	}
+	return c, elsewhere
+}

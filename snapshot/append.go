@@ -25,6 +25,7 @@ type candidate struct {
 	sym, m  int    // its flags
 	size    int    // of both, in bits
 	listed  int    // 1 + its place among the expected, 0: none
+	kept    bool   // its flags and bits lie in the cache
 	gate    uint32 // what its flag as expected costs, in 1/256 bit
 }
 
@@ -175,28 +176,31 @@ func (s *Sender) choose(room int) bool {
 	left -= s.expect(left / 2)
 	s.code.f.syms = s.code.f.syms[:0]
 	s.code.w.Reset(s.bits)
-	for i := range s.cands { // in the order of wire ids
-		s.encode(&s.cands[i])
+	if k := s.cfg.Cache; k != nil {
+		k.begin(s.src.tick, len(s.src.slots))
 	}
-	s.bits = s.code.w.Bytes()
-	total := 0
+	total, others := 0, 0
 	load := spawnLoad{most: s.cfg.Spawns}
 	fits := true
-	others := 0
-	for i := range s.cands {
-		total += s.cands[i].size
-		fits = fits && load.add(&s.cands[i])
-		if s.cands[i].listed == 0 {
+	for i := 0; i < len(s.cands) && fits; i++ { // in the order of wire ids
+		c := &s.cands[i]
+		s.encode(c)
+		total += c.size
+		if c.listed == 0 {
 			others++
 		}
+		fits = load.add(c) && total+s.gapBits(others) <= left
 	}
-	if fits && total+s.gapBits(others) <= left {
+	own := true
+	if fits {
 		for i := range s.cands {
 			s.cands[i].chosen = true
 		}
-		return true
+	} else {
+		own = s.chooseSome(left)
 	}
-	return s.chooseSome(left)
+	s.bits = s.code.w.Bytes()
+	return own
 }
 
 // spawnLoad limits how much a receiver must allocate for one snapshot.
@@ -252,6 +256,9 @@ func (s *Sender) chooseSome(left int) bool {
 		c := &s.cands[i]
 		if misfits > maxMisfits && !c.own {
 			break
+		}
+		if !c.encoded {
+			s.encode(c)
 		}
 		more := 0
 		if c.listed == 0 {
@@ -406,8 +413,12 @@ func (s *Sender) writeRecords(rec *Sent) {
 
 func (s *Sender) writeRecord(c *candidate, rec *Sent) {
 	h, g := &s.head, &s.shown[c.wire]
-	h.f.syms = append(h.f.syms, s.code.f.syms[c.sym:c.sym+c.m]...)
-	h.w.splice(s.bits, c.pos, c.n)
+	syms, bits := s.code.f.syms, s.bits
+	if c.kept {
+		syms, bits = s.cfg.Cache.syms, s.cfg.Cache.bits
+	}
+	h.f.syms = append(h.f.syms, syms[c.sym:c.sym+c.m]...)
+	h.w.splice(bits, c.pos, c.n)
 	if g.acks && g.last == g.acked {
 		g.since = rec.tick
 	}

@@ -98,6 +98,18 @@ func (w *BitWriter) splice(b []byte, pos, n int) {
 	}
 }
 
+// spliceOpen appends bits of a stream that is still being written.
+func (w *BitWriter) spliceOpen(from *BitWriter, pos, n int) {
+	whole := 8 * len(from.buf)
+	if k := min(n, whole-pos); k > 0 {
+		w.splice(from.buf, pos, k)
+		pos, n = pos+k, n-k
+	}
+	if n > 0 {
+		w.put(from.acc>>uint(pos-whole)&(1<<uint(n)-1), uint(n))
+	}
+}
+
 // load returns at least 57 bits from bit position pos on, zeros beyond the end.
 func load(b []byte, pos int) uint64 {
 	i := pos >> 3

@@ -200,7 +200,7 @@ func TestOwnFirst(t *testing.T) {
 		for i := range c.boxes {
 			c.move(i)
 		}
-		c.step(36, 2)
+		c.step(43, 2)
 		_, _, own := c.recv.Complete(c.tick)
 		require.False(t, own)
 		for _, ch := range c.recv.Changes() {

@@ -30,7 +30,7 @@ func (s *Sender) isUsual(g *shown) bool {
 }
 
 // history finds the two older usual baselines of a record, or returns false.
-func (s *Sender) history(g *shown, e *entity, base int, b *baselines, a audience) bool {
+func (s *Sender) history(g *shown, e *entity, base int, r *recordWriter, a audience) bool {
 	if s.usual[2] == 0 {
 		return false
 	}
@@ -50,10 +50,10 @@ func (s *Sender) history(g *shown, e *entity, base int, b *baselines, a audience
 		if v < 0 || (v != last && (s.audience(e.vers[v].owner) != a || reg.visibleMask(e.vers[v].mask, a) != mask)) {
 			return false
 		}
-		b.words[i] = e.lane(v, a)
+		r.base.words[i], r.vers[i] = e.lane(v, a), e.vers[v].tick
 		last = v
 	}
-	b.n = 3
+	r.base.n = 3
 	return true
 }
 
@@ -63,14 +63,17 @@ func (s *Sender) encode(c *candidate) {
 	e := s.src.slots[g.slot]
 	w := &s.code
 	c.pos, c.sym = w.w.Len(), len(w.f.syms)
-	w.f.cost = 0
+	w.f.cost, c.encoded = 0, true
 	a := s.audience(e.vers[e.head].owner)
 	if base := s.baseline(g, e); base < 0 {
 		w.flag(ctxPlain, false)
 		w.flag(ctxFull, true)
 		s.encodeFull(g, e, a)
 	} else {
-		s.encodeDelta(g, e, a, base)
+		s.encodeDelta(c, g, e, a, base)
+		if c.kept {
+			return
+		}
 	}
 	c.n, c.m = w.w.Len()-c.pos, len(w.f.syms)-c.sym
 	c.size = c.n + int(w.f.cost+c.gate+255)/256
@@ -97,14 +100,19 @@ func (s *Sender) encodeFull(g *shown, e *entity, a audience) {
 }
 
 // encodeDelta writes a record against versions that the viewer holds.
-func (s *Sender) encodeDelta(g *shown, e *entity, a audience, base int) {
+func (s *Sender) encodeDelta(x *candidate, g *shown, e *entity, a audience, base int) {
 	reg, v, b, c := s.src.reg, &e.vers[e.head], &e.vers[base], &s.code
 	r := recordWriter{coder: c, reg: reg, g: g, a: a, baseMask: reg.visibleMask(b.mask, a)}
 	r.base.n, r.base.words[0] = 1, e.lane(base, a)
 	mask := reg.visibleMask(v.mask, a)
+	r.vers[0] = b.tick
 	usual := s.isUsual(g)
-	history := usual && s.history(g, e, base, &r.base, a)
+	history := usual && s.history(g, e, base, &r, a)
 	plain := history && mask == r.baseMask
+	if plain && s.cfg.Cache != nil && !s.src.hot[g.slot].refs && s.cfg.Statistics == nil {
+		s.encodeKept(x, g, &r, mask, e)
+		return
+	}
 	c.flag(ctxPlain, plain)
 	if !plain {
 		c.flag(ctxFull, false)
@@ -117,6 +125,22 @@ func (s *Sender) encodeDelta(g *shown, e *entity, a audience, base int) {
 		s.encodeMask(mask, r.baseMask)
 	}
 	r.body(mask, e.lane(e.head, a))
+}
+
+// encodeKept takes a plain record from the cache, or makes it for others too.
+func (s *Sender) encodeKept(x *candidate, g *shown, r *recordWriter, mask uint64, e *entity) {
+	k, c := s.cfg.Cache, &s.code
+	key := cacheKey{vers: r.vers, ago: s.usual, aud: r.a}
+	i := k.find(g.slot, &key)
+	if i < 0 {
+		c.flag(ctxPlain, true)
+		r.body(mask, e.lane(e.head, r.a))
+		k.add(g.slot, &key, c.f.syms[x.sym:], &c.w, x.pos, c.w.Len()-x.pos, c.f.cost)
+		return
+	}
+	f := &k.entries[i]
+	x.kept, x.sym, x.m, x.pos, x.n = true, int(f.sym), int(f.m), int(f.pos), int(f.n)
+	x.size = x.n + int(f.cost+x.gate+255)/256
 }
 
 func (s *Sender) encodeMask(mask, usual uint64) {
@@ -134,6 +158,7 @@ type recordWriter struct {
 	a        audience
 	baseMask uint64
 	base     baselines
+	vers     [3]Tick // of the baselines
 	ref      int
 }
 

@@ -39,11 +39,11 @@ type independent struct {
 	probs   []uint16
 	weights [3][48][2]int64
 	bookOf  []byte
-	books   [][51]int // lengths of codes
-	comps  [2][]indComponent // public, owner
-	kinds  []map[int][2][]int32
-	ghosts map[int]*indGhost
-	log    []string
+	books   [][51]int         // lengths of codes
+	comps   [2][]indComponent // public, owner
+	kinds   []map[int][2][]int32
+	ghosts  map[int]*indGhost
+	log     []string
 
 	flagsIn     []byte
 	newest      uint32

@@ -11,14 +11,21 @@ import (
 // TestParallelAppend: senders of one source may append at the same time, and write
 // what they would have written one after another.
 func TestParallelAppend(t *testing.T) {
-	run := func(parallel bool) (out [][]byte) {
+	run := func(parallel, cached bool) (out [][]byte) {
 		r, schemas := registry(t)
 		w := newWorld(t, 5, r, schemas)
 		const n = 8
 		var senders [n]*snapshot.Sender
 		var sent [n]snapshot.Sent
+		var shared snapshot.Cache
 		for i := range senders {
-			senders[i] = w.source.NewSender(uint16(i%4), snapshot.SenderConfig{})
+			cfg := snapshot.SenderConfig{}
+			if cached && parallel {
+				cfg.Cache = new(snapshot.Cache)
+			} else if cached {
+				cfg.Cache = &shared
+			}
+			senders[i] = w.source.NewSender(uint16(i%4), cfg)
 		}
 		for range 60 {
 			w.step(false)
@@ -40,5 +47,8 @@ func TestParallelAppend(t *testing.T) {
 		}
 		return out
 	}
-	require.Equal(t, run(false), run(true))
+	want := run(false, false)
+	require.Equal(t, want, run(true, false))
+	require.Equal(t, want, run(false, true), "with a cache")
+	require.Equal(t, want, run(true, true), "with caches")
 }

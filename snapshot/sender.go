@@ -28,6 +28,9 @@ type SenderConfig struct {
 	// send and finds no room; the one that gained most goes first. Values below 1
 	// count as 1, nil as 1 for all: so nothing starves.
 	Priority func(NetID) int
+	// Cache is shared with other senders, so that records that are alike are made
+	// once; see [Cache]. Nil: none.
+	Cache *Cache
 	// Statistics counts what is sent, to learn tables from. Nil: nothing.
 	Statistics *Statistics
 }

@@ -43,7 +43,7 @@ func (l *leaf) wordCodes(to []wordCode, g Grid) []wordCode {
 		c.kind, c.lo, c.hi = wordAngle, l.grid[g].lo, l.grid[g].hi
 	case l.stepped():
 		c.lo, c.hi = l.grid[g].lo, l.grid[g].hi
-	case !l.wide && l.op <= opUint64 && l.hi <= math.MaxInt32:
+	case !l.wide && l.op <= opUint64 && l.hi <= math.MaxInt32 && (l.lo > math.MinInt32 || l.hi < math.MaxInt32):
 		c.lo, c.hi = l.lo, l.hi
 	}
 	if c.lo <= c.hi {
@@ -82,8 +82,7 @@ func (c *wordCode) apply(p, d int32) (int32, bool) {
 	}
 	v := p + d
 	if c.lo <= c.hi {
-		s := int64(p) + int64(d)
-		return v, s >= c.lo && s <= c.hi
+		return v, int64(v) >= c.lo && int64(v) <= c.hi // a difference may wrap
 	}
 	return v, !c.high || v&0x7ff00000 != 0x7ff00000
 }

@@ -127,7 +127,7 @@ func picture2D(x lagcomp.Explanation, saw []lagcomp.Sphere) image.Image {
 	c := canvas{x0: min(ax, bx) - margin, y0: min(ay, by) - margin, scale: 28}
 	w, h := math.Abs(bx-ax)+2*margin, math.Abs(by-ay)+2*margin
 	c.RGBA = image.NewRGBA(image.Rect(0, 0, int(w*c.scale), int(h*c.scale)))
-	c.each(func(px, py float64) (color.RGBA, bool) {
+	c.each(c.Bounds(), func(px, py float64) (color.RGBA, bool) {
 		for _, wl := range walls {
 			if px >= float64(wl.x0) && px <= float64(wl.x1) && py >= float64(wl.y0) && py <= float64(wl.y1) {
 				return stone, true
@@ -159,12 +159,13 @@ func (c *canvas) spheres(vs []lagcomp.Volume, col color.RGBA, filled bool) {
 	}
 }
 
-// each colours every pixel that fn has a colour for, by the field's coordinates.
-func (c *canvas) each(fn func(x, y float64) (color.RGBA, bool)) {
-	b := c.Bounds()
-	for py := range b.Dy() {
-		for px := range b.Dx() {
-			if col, ok := fn(c.x0+(float64(px)+0.5)/c.scale, c.y0+(float64(b.Dy()-py)-0.5)/c.scale); ok {
+// each colours every pixel of an area that fn has a colour for, by the field's
+// coordinates.
+func (c *canvas) each(area image.Rectangle, fn func(x, y float64) (color.RGBA, bool)) {
+	area, high := area.Intersect(c.Bounds()), c.Bounds().Dy()
+	for py := area.Min.Y; py < area.Max.Y; py++ {
+		for px := area.Min.X; px < area.Max.X; px++ {
+			if col, ok := fn(c.x0+(float64(px)+0.5)/c.scale, c.y0+(float64(high-py)-0.5)/c.scale); ok {
 				c.SetRGBA(px, py, col)
 			}
 		}
@@ -173,7 +174,9 @@ func (c *canvas) each(fn func(x, y float64) (color.RGBA, bool)) {
 
 // ring draws a circle of some width, or a disc.
 func (c *canvas) ring(ball lagcomp.Sphere, col color.RGBA, width float64, filled bool) {
-	c.each(func(x, y float64) (color.RGBA, bool) {
+	px, py := int((float64(ball.X)-c.x0)*c.scale), c.Bounds().Dy()-int((float64(ball.Y)-c.y0)*c.scale)
+	r := int(float64(ball.R)*c.scale) + 2
+	c.each(image.Rect(px-r, py-r, px+r, py+r), func(x, y float64) (color.RGBA, bool) {
 		d := math.Hypot(x-float64(ball.X), y-float64(ball.Y))
 		return col, d <= float64(ball.R) && (filled || d >= float64(ball.R)-width)
 	})

@@ -1,3 +1,10 @@
+// Cubes sends a recorded match of 901 tumbling cubes with package snapshot alone,
+// and reports what it costs: every frame is encoded against what the receiver is
+// known to hold, decoded with state of its own, and compared value by value.
+//
+//	go run ./examples/cubes                                  # a scene of our own
+//	go run ./examples/cubes -data a.bin -train c.bin -json   # recorded ones
+//	xz -dc a.bin.xz | go run ./examples/cubes -data - -loss 0.05
 package main
 
 import (

@@ -11,6 +11,7 @@ type Counters struct {
 	Refused     uint64 // by ticket, accept hook or identity
 	Full        uint64 // refused as MaxPeers was reached
 	Guarded     uint64 // records that the guard dropped
+	Damaged     uint64 // datagrams of handshakes that are not as they were sent
 	Forged      uint64 // records that are not authentic
 	Replayed    uint64 // records that came before, or are too old to tell
 	Early       uint64 // protected records that came before there were keys, and were lost

@@ -1,6 +1,12 @@
 package dtls
 
-import "time"
+import (
+	"time"
+
+	pion "github.com/pion/dtls/v2"
+
+	"github.com/foretick/foretick/transport"
+)
 
 // Vanish closes the endpoint without a word that is believed, as the end of its process does.
 func Vanish(e *Endpoint) {
@@ -27,4 +33,34 @@ func Held(e *Endpoint) int {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.peers.Len() + len(e.links) + len(e.shakes) + len(e.named) + e.in.Open()
+}
+
+// Suites offers this package's suite to the library.
+func Suites(psk bool) func() []pion.CipherSuite {
+	s := &suite{psk: psk}
+	return func() []pion.CipherSuite { return []pion.CipherSuite{s} }
+}
+
+// Links returns how many connections below an endpoint knows.
+func Links(e *Endpoint) int {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return len(e.links)
+}
+
+// ForgetAddrs lifts the bound on one address's handshakes.
+func ForgetAddrs(e *Endpoint) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.cfg.MaxHandshakesPerAddr = 1 << 20
+}
+
+// Fingerprint tells the key apart by which an endpoint writes to a peer.
+func Fingerprint(e *Endpoint, id transport.PeerID) string {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	p, _ := e.peers.Get(id)
+	e.sending.Lock()
+	defer e.sending.Unlock()
+	return string(p.write.aead.Seal(nil, make([]byte, 12), make([]byte, 32), nil))
 }

@@ -2,6 +2,7 @@ package dtls
 
 import (
 	"net/netip"
+	"slices"
 
 	"github.com/foretick/foretick/transport"
 	"github.com/foretick/foretick/transport/internal/inbox"
@@ -36,10 +37,13 @@ type peer struct {
 	freed    bool          // settled is closed
 	claims   ticket.Claims // of the ticket that keyed the connection
 	verdict  error         // why the ticket was refused
-	early    [][]byte      // protected records that came before the keys
-	read     reader        // the pumping goroutine's, once there are keys
-	write    writer        // guarded by the endpoint's sending lock
-	heard    uint32        // ticks
+	summed   bool          // the handshake's datagrams bear sums
+	sums     [16]uint32    // of the newest that came, to know copies by
+	sumAt    int
+	early    [][]byte // protected records that came before the keys
+	read     reader   // the pumping goroutine's, once there are keys
+	write    writer   // guarded by the endpoint's sending lock
+	heard    uint32   // ticks
 	sent     uint32
 	asked    uint32
 	began    uint32 // the handshake
@@ -51,6 +55,16 @@ type peer struct {
 }
 
 const maxEarly = 8
+
+// copied reports whether a datagram of that sum came lately.
+func (p *peer) copied(sum uint32) bool {
+	if slices.Contains(p.sums[:], sum) {
+		return true
+	}
+	p.sums[p.sumAt%len(p.sums)] = sum
+	p.sumAt++
+	return false
+}
 
 // settle lets the library go.
 func (p *peer) settle() {

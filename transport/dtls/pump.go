@@ -55,6 +55,7 @@ func (e *Endpoint) connected(below transport.PeerID) {
 	p.until = e.clock.Load() + ticks(e.handshake)
 	e.links[below] = p
 	if e.dial != nil {
+		p.summed = true
 		e.shake(p)
 	}
 }
@@ -84,30 +85,50 @@ func (e *Endpoint) arrive(below transport.PeerID, b []byte) {
 		e.mu.Unlock()
 		return
 	}
-	var handshake []byte
+	if handshake, summed := e.sift(p, b); len(handshake) > 0 && !p.freed {
+		if p.state == waiting && e.dial == nil {
+			p.summed = summed
+			e.shake(p)
+		}
+		if p.shim != nil {
+			p.shim.push(handshake)
+		}
+	}
+	e.mu.Unlock()
+}
+
+// sift handles the protected records of a datagram, and returns what of it is for the library.
+func (e *Endpoint) sift(p *peer, b []byte) (handshake []byte, summed bool) {
+	whole := true
+	b, sum, summed, ok := unsum(b)
+	if !ok || summed && p.copied(sum) {
+		if !ok {
+			e.counters.Damaged++
+		}
+		return nil, summed
+	}
 	for len(b) > 0 {
 		record, rest, ok := next(b)
 		if !ok {
 			e.counters.Guarded++
+			whole = false
 			break
 		}
 		b = rest
 		switch p.guard.judge(record) {
 		case drop:
 			e.counters.Guarded++
+			whole = false
 		case library:
 			handshake = append(handshake, record...)
 		case ours:
 			e.protected(p, record)
 		}
 	}
-	if len(handshake) > 0 && p.state == waiting && e.dial == nil {
-		e.shake(p)
+	if !p.guard.done && (!whole || p.summed && !summed) { // damaged, or forged
+		return nil, summed
 	}
-	if len(handshake) > 0 && p.shim != nil && !p.freed {
-		p.shim.push(handshake)
-	}
-	e.mu.Unlock()
+	return handshake, summed
 }
 
 // protected handles a protected record. Opening it takes no lock: it belongs to this goroutine.

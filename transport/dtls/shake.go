@@ -25,8 +25,13 @@ func (e *Endpoint) shake(p *peer) {
 	ctx, cancel := context.WithTimeout(context.Background(), e.handshake)
 	p.state, p.cancel, p.settled = shaking, cancel, make(chan struct{})
 	p.until = e.clock.Load() + ticks(e.handshake)
-	below := p.below
-	p.shim = newShim(func(b []byte) { e.below.Send(below, b) })
+	below, summed := p.below, p.summed
+	p.shim = newShim(func(b []byte) {
+		if summed {
+			b = appendSum(slices.Clone(b))
+		}
+		e.below.Send(below, b)
+	})
 	e.shakes = append(e.shakes, p)
 	e.counters.Handshakes++
 	e.running.Add(1)
@@ -107,8 +112,8 @@ func (e *Endpoint) library(p *peer, s *suite) *pion.Config {
 		ExtendedMasterSecret:    pion.RequireExtendedMasterSecret,
 		FlightInterval:          flightInterval,
 		ReplayProtectionWindow:  windowSize,
-		MTU:                     p.mtu - handshakeHeader, // of a fragment: 1200 would not fit what is below
-		InsecureSkipVerifyHello: true,                    // the address is proved below
+		MTU:                     p.mtu - handshakeHeader - sumSize, // of a fragment: 1200 would not fit what is below
+		InsecureSkipVerifyHello: true,                              // the address is proved below
 	}
 	switch {
 	case e.ticket != nil:

@@ -63,6 +63,9 @@ func (e *Endpoint) tendOnce(now uint32, due []letter) []letter {
 			due = e.tendLeaving(p, now, due)
 		case over:
 		default:
+			if p.shim != nil && !p.freed {
+				p.shim.repeat()
+			}
 			if now >= p.until {
 				e.late(p)
 			} else if p.state == greeting && e.dial != nil && now != p.sent {
@@ -83,6 +86,9 @@ func (e *Endpoint) late(p *peer) {
 }
 
 func (e *Endpoint) tendPeer(p *peer, now uint32, due []letter) []letter {
+	if !p.freed {
+		p.shim.repeat() // the client may not have the last flight yet
+	}
 	silent, every := now-p.heard, ticks(e.cfg.KeepAlive)
 	switch {
 	case silent >= ticks(e.cfg.Timeout):

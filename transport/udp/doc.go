@@ -5,7 +5,7 @@
 // who returns the cookie, and so receives at the address it claims, is put before the accept hook and allotted a
 // connection id. Until then the server keeps nothing and never sends more than it got. Connections are known by
 // their id, not by their address: a client whose NAT gives it another port plays on, after a challenge to the new
-// address. docs/STANDARD-udp.md holds the format of every datagram.
+// address, and hears nothing for two round trips. docs/STANDARD-udp.md holds the format of every datagram.
 //
 // Nothing is encrypted or authenticated: who can read the traffic can forge it (Info.Secure is false). Who cannot
 // must guess 64 bits to disturb a connection's handshake, end or client's datagrams, and 32 bits for a server's.

@@ -1,0 +1,8 @@
+module github.com/foretick/foretick/benchmarks
+
+go 1.25.0
+
+require (
+	github.com/mlange-42/ark v0.8.1
+	github.com/yohamta/donburi v1.15.7
+)

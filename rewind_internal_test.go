@@ -1,0 +1,66 @@
+package foretick
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// The keyframes of a claim are the delivered snapshots around it, as far as the
+// server knew of them when the command came.
+func TestDeliveriesAround(t *testing.T) {
+	var d deliveries
+	_, _, ok := d.around(10, 3, 1<<40)
+	require.False(t, ok, "no connection yet")
+	d.begin(30)
+	_, _, ok = d.around(10, 3, 1<<40)
+	require.False(t, ok, "nothing delivered yet")
+	for _, tick := range []Tick{9, 12, 18, 21} {
+		d.note(tick, 3, int64(tick)*256+100)
+	}
+	d.note(15, 3, 30*256) // overtaken by the one after it
+	const late = 40 * 256
+	for _, row := range []struct {
+		at   Tick
+		by   int64
+		a, b Tick
+		ok   bool
+	}{
+		{9, late, 9, 12, true},
+		{11, late, 9, 12, true},
+		{13, late, 12, 15, true},
+		{13, 22 * 256, 12, 18, true}, // its client had not got 15 when it drew
+		{16, 22 * 256, 12, 18, true},
+		{16, late, 15, 18, true},
+		{19, late, 18, 21, true},
+		{22, late, 21, 21, true}, // nothing newer: the picture stood still
+		{200, late, 21, 21, true},
+		{500, late, 0, 0, false}, // longer ago than is remembered
+		{8, late, 0, 0, false},
+		{0, late, 0, 0, false},
+		{11, 9 * 256, 0, 0, false},
+	} {
+		a, b, ok := d.around(row.at, 3, row.by)
+		require.Equal(t, row.ok, ok, row)
+		if ok {
+			require.Equal(t, [2]Tick{row.a, row.b}, [2]Tick{a, b}, row)
+		}
+	}
+	d.begin(30)
+	_, _, ok = d.around(13, 3, late)
+	require.False(t, ok, "a new connection begins with nothing")
+}
+
+// A command that came late once, or waited longer once, changes little; one
+// that waited for quite another time is taken at its word, alone.
+func TestDrawingWaited(t *testing.T) {
+	s := &Server{p: &Protocol{tickRate: 30}, interval: time.Second / 30}
+	var d drawing
+	for range 30 {
+		require.Equal(t, 20*time.Millisecond, d.waited(20*time.Millisecond, s))
+	}
+	require.InDelta(t, 20, d.waited(0, s).Milliseconds(), 2)
+	require.InDelta(t, 20, d.waited(40*time.Millisecond, s).Milliseconds(), 2)
+	require.Equal(t, 300*time.Millisecond, d.waited(300*time.Millisecond, s))
+}

@@ -1,0 +1,620 @@
+package dtls_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"hash/crc32"
+	"io"
+	"math/rand/v2"
+	"net"
+	"net/netip"
+	"os"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	pion "github.com/pion/dtls/v2"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/foretick/foretick/transport"
+	"github.com/foretick/foretick/transport/dtls"
+	"github.com/foretick/foretick/transport/ticket"
+	"github.com/foretick/foretick/transport/udp"
+)
+
+// spoofs are datagrams that end a session of the library, or try to.
+var spoofs = []struct {
+	name string
+	b    []byte
+}{
+	{"fatal alert", record(21, 0, 1<<30, 2, 80)},
+	{"close_notify", record(21, 0, 1<<30, 1, 0)},
+	{"data of epoch 0", record(23, 0, 1<<30, []byte("plain")...)},
+	{"unknown type", record(99, 0, 1<<30, 1, 2, 3)},
+	{"unknown type of epoch 1", record(99, 1, 1<<30, make([]byte, 40)...)},
+	{"heartbeat", record(24, 0, 1<<30, 1, 0xFF, 0xFF)},
+	{"bad CCS", record(20, 0, 1<<30, 9)},
+	{"long CCS", record(20, 0, 1<<30, 1, 1, 1)},
+	{"CCS of epoch 1", record(20, 1, 1<<30, 1)},
+	{"forged alert of epoch 1", record(21, 1, 1<<47, make([]byte, 18)...)},
+	{"forged data", record(23, 1, 1<<47, make([]byte, 60)...)},
+	{"epoch 2", record(23, 2, 1, make([]byte, 60)...)},
+	{"epoch 65535", record(22, 65535, 1, make([]byte, 60)...)},
+	{"another version", append([]byte{22, 3, 3}, record(22, 0, 9, 1)[3:]...)},
+	{"half a header", []byte{22, 0xFE, 0xFD, 0}},
+	{"length beyond the end", append(record(22, 0, 7, 1, 2, 3)[:11], 0xFF, 0xFF, 1)},
+	{"an empty record", record(22, 0, 1<<30)},
+	{"many empty records", bytes.Repeat(record(23, 0, 1<<30), 80)},
+	{"half a handshake message", record(22, 0, 1<<30, 1, 0, 0)},
+	{"a huge fragmented message", record(22, 0, 1<<30, handshake(11, 3, 1<<24-1, make([]byte, 900)...)...)},
+}
+
+// plausible are handshake records that are well-formed, and so pass while a handshake goes on.
+var plausible = []struct {
+	name string
+	b    []byte
+}{
+	{"hello request", record(22, 0, 1<<30, handshake(0, 0, 0)...)},
+	{"client hello", record(22, 0, 1<<30, handshake(1, 0, 80, append([]byte{0xFE, 0xFD}, make([]byte, 78)...)...)...)},
+	{"server hello done", record(22, 0, 1<<30, handshake(14, 2, 0)...)},
+	{"key exchange", record(22, 0, 1<<30, handshake(16, 1, 10, make([]byte, 10)...)...)},
+	{"finished in the clear", record(22, 0, 1<<30, handshake(20, 2, 12, make([]byte, 12)...)...)},
+	{"finished, badly protected", record(22, 1, 1<<30, make([]byte, 40)...)},
+	{"a right CCS", record(20, 0, 1<<30, 1)},
+}
+
+// What is forged on the path of a live session, or replayed, changes nothing.
+func TestSpoofedRecordsEndNothing(t *testing.T) {
+	cert := certificate(t)
+	for _, mode := range []string{"ticket", "certificate"} {
+		t.Run(mode, func(t *testing.T) {
+			cfg, client := dtls.Config{}, dtls.Config{}
+			if mode == "certificate" {
+				cfg.Certificate, client.Pins = cert, []dtls.Pin{dtls.PinOf(*cert)}
+			}
+			srv := listen(t, cfg)
+			a := newAttacker(t, addr(srv))
+			cli := dial(t, a.addr(), client)
+			toServer, toClient := pair(t, srv, cli)
+			talk(t, srv, cli, toServer, toClient)
+			before := srv.Counters()
+			for _, s := range append(spoofs, plausible...) {
+				t.Run(s.name, func(t *testing.T) {
+					for range 20 {
+						a.forge(s.b)
+					}
+					talk(t, srv, cli, toServer, toClient)
+				})
+			}
+			after := srv.Counters()
+			assert.Greater(t, after.Guarded, before.Guarded+20*15, "the guard saw none of it")
+			assert.Greater(t, after.Forged, before.Forged+20, "nothing was forged")
+			assert.Equal(t, before.Connections, after.Connections)
+			assert.Equal(t, before.Malformed, after.Malformed)
+
+			up, down := a.seen()
+			replayed := srv.Counters().Replayed
+			for _, b := range append(up, down...) { // its own words too
+				a.forge(b)
+			}
+			talk(t, srv, cli, toServer, toClient)
+			assert.Greater(t, srv.Counters().Replayed, replayed)
+			assert.Zero(t, cli.Recv(make([]transport.Event, 1)), "what was replayed was heard")
+			assert.Zero(t, srv.Recv(make([]transport.Event, 1)))
+		})
+	}
+}
+
+// The same during the handshake, after each datagram: what is no handshake does not disturb one.
+func TestSpoofsDisturbNoHandshake(t *testing.T) {
+	srv := listen(t, dtls.Config{})
+	for _, s := range spoofs {
+		t.Run(s.name, func(t *testing.T) {
+			a := newAttacker(t, addr(srv))
+			a.meddle = [][]byte{s.b}
+			cli := dial(t, a.addr(), dtls.Config{})
+			toServer, toClient := pair(t, srv, cli)
+			talk(t, srv, cli, toServer, toClient)
+			cli.Close(0, "")
+			wait(t, srv, transport.Disconnected)
+		})
+	}
+}
+
+// The transport below has its own ends, which are not authentic: neither does a session end by them.
+func TestForgedCloseBelow(t *testing.T) {
+	srv := listen(t, dtls.Config{})
+	a := newAttacker(t, addr(srv))
+	cli := dial(t, a.addr(), dtls.Config{})
+	toServer, toClient := pair(t, srv, cli)
+	talk(t, srv, cli, toServer, toClient)
+	closing := append(append([]byte{0xA9}, a.id...), 0, byte(transport.Closed), 0)
+	closing = binary.BigEndian.AppendUint32(closing, crc32.Checksum(closing, crc32.MakeTable(crc32.Castagnoli)))
+	for range 10 {
+		a.back.Write(closing)
+		a.front.WriteToUDP(closing, a.client)
+		a.front.WriteToUDP(append([]byte{0xAA}, a.id...), a.client)
+		talk(t, srv, cli, toServer, toClient)
+	}
+	assert.NotZero(t, srv.Below().(*udp.Endpoint).Counters().Unbelieved)
+}
+
+// carried is a net.Conn over a udp client, for a DTLS client that is not this package's.
+type carried struct {
+	ep       *udp.Endpoint
+	peer     transport.PeerID
+	mu       sync.Mutex
+	deadline time.Time
+}
+
+func carry(t testing.TB, to string, token []byte) *carried {
+	t.Helper()
+	ep, err := udp.Dial(to, udp.Config{Token: token})
+	require.NoError(t, err)
+	t.Cleanup(func() { ep.Close(0, "") })
+	return &carried{ep: ep, peer: wait(t, ep, transport.Connected).Peer}
+}
+
+func (c *carried) Read(b []byte) (int, error) {
+	var ev [1]transport.Event
+	for {
+		if c.ep.Recv(ev[:]) == 1 {
+			if ev[0].Kind == transport.Disconnected {
+				return 0, io.EOF
+			}
+			return copy(b, ev[0].Data), nil
+		}
+		c.mu.Lock()
+		d := c.deadline
+		c.mu.Unlock()
+		if !d.IsZero() && time.Now().After(d) {
+			return 0, os.ErrDeadlineExceeded
+		}
+		select {
+		case <-c.ep.Ready():
+		case <-time.After(5 * time.Millisecond):
+		}
+	}
+}
+
+func (c *carried) Write(b []byte) (int, error) { return len(b), c.ep.Send(c.peer, b) }
+func (c *carried) Close() error                { return nil }
+func (c *carried) LocalAddr() net.Addr         { return &net.UDPAddr{} }
+func (c *carried) RemoteAddr() net.Addr        { return &net.UDPAddr{} }
+func (c *carried) SetReadDeadline(t time.Time) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.deadline = t
+	return nil
+}
+func (c *carried) SetWriteDeadline(time.Time) error { return nil }
+func (c *carried) SetDeadline(t time.Time) error    { return c.SetReadDeadline(t) }
+
+// What the server does not offer cannot be had: not the key exchange that lets a client make v2.2.12 panic before it is
+// authenticated, not the suites with random nonces, not a handshake without the extended master secret.
+func TestOtherSuitesAreRefused(t *testing.T) {
+	cert := certificate(t)
+	psk := func([]byte) ([]byte, error) { return make([]byte, 32), nil }
+	for _, c := range []struct {
+		name   string
+		client *pion.Config
+		pins   bool
+	}{
+		{"ECDHE_PSK", &pion.Config{CipherSuites: []pion.CipherSuiteID{pion.TLS_ECDHE_PSK_WITH_AES_128_CBC_SHA256}, PSK: psk,
+			PSKIdentityHint: []byte("x")}, false},
+		{"PSK with GCM", &pion.Config{CipherSuites: []pion.CipherSuiteID{pion.TLS_PSK_WITH_AES_128_GCM_SHA256}, PSK: psk,
+			PSKIdentityHint: []byte("x")}, false},
+		{"PSK with CCM", &pion.Config{CipherSuites: []pion.CipherSuiteID{pion.TLS_PSK_WITH_AES_128_CCM}, PSK: psk,
+			PSKIdentityHint: []byte("x")}, false},
+		{"ECDSA with GCM", &pion.Config{InsecureSkipVerify: true}, true},
+		{"no extended master secret", &pion.Config{ExtendedMasterSecret: pion.DisableExtendedMasterSecret,
+			CipherSuites: []pion.CipherSuiteID{}, CustomCipherSuites: dtls.Suites(true), PSK: psk, PSKIdentityHint: []byte("x")}, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			cfg, client := dtls.Config{Accept: nil}, dtls.Config{}
+			var sealed []byte
+			if c.pins {
+				cfg.Certificate, client.Pins = cert, []dtls.Pin{dtls.PinOf(*cert)}
+			} else {
+				var tk ticket.Ticket
+				require.NoError(t, tk.UnmarshalBinary(issue(t, "mallory")))
+				sealed = tk.Sealed
+			}
+			srv := listen(t, cfg)
+			ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+			defer cancel()
+			c.client.FlightInterval = 50 * time.Millisecond
+			conn, err := pion.ClientWithContext(ctx, carry(t, addr(srv), sealed), c.client)
+			if err == nil {
+				conn.Close()
+			}
+			require.Error(t, err)
+			for begin := time.Now(); srv.Counters().Failed == 0; time.Sleep(5 * time.Millisecond) {
+				require.Less(t, time.Since(begin), 3*time.Second, "%+v", srv.Counters())
+			}
+			pair(t, srv, dial(t, addr(srv), client)) // it lives, and serves others
+		})
+	}
+}
+
+// A client of the library's own, with nothing of this package's but the suite, is understood, and understands.
+func TestInteroperates(t *testing.T) {
+	srv := listen(t, dtls.Config{})
+	var tk ticket.Ticket
+	require.NoError(t, tk.UnmarshalBinary(issue(t, "pat")))
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	conn, err := pion.ClientWithContext(ctx, carry(t, addr(srv), tk.Sealed), &pion.Config{CipherSuites: []pion.CipherSuiteID{},
+		CustomCipherSuites: dtls.Suites(true), PSK: func([]byte) ([]byte, error) { return tk.Secret[:], nil },
+		PSKIdentityHint: tk.Sealed, ExtendedMasterSecret: pion.RequireExtendedMasterSecret})
+	require.NoError(t, err)
+	defer conn.Close()
+	p := wait(t, srv, transport.Connected).Peer
+	buf := make([]byte, 2000)
+	read := func() string {
+		n, err := conn.Read(buf)
+		require.NoError(t, err)
+		return string(buf[:n])
+	}
+	assert.Equal(t, "\x02", read(), "the accept")
+	for range 300 { // more than a window
+		conn.Write([]byte("\x00from the library"))
+		assert.Equal(t, "from the library", string(wait(t, srv, transport.Data).Data))
+		require.NoError(t, srv.Send(p, []byte("to it")))
+		assert.Equal(t, "\x00to it", read())
+	}
+	conn.Write([]byte{3, 1})
+	assert.Equal(t, "\x03\x00", read(), "an alive")
+	conn.Close() // which says close_notify
+	assert.Equal(t, transport.Closed, wait(t, srv, transport.Disconnected).Code)
+}
+
+// Clients that prove their address and then say nothing, or only the first word, keep nobody out and are cut off.
+func TestSilentHandshakes(t *testing.T) {
+	const crowd = 40
+	srv := listen(t, dtls.Config{MaxHandshakes: 16, MaxHandshakesPerAddr: 16})
+	dtls.SetHandshakeTime(srv, time.Second)
+	begun := time.Now()
+	hello := record(22, 0, 0, handshake(1, 0, 200, make([]byte, 100)...)...) // half of one
+	for i := range crowd {
+		var tk ticket.Ticket
+		require.NoError(t, tk.UnmarshalBinary(issue(t, "mallory")))
+		c := carry(t, addr(srv), tk.Sealed)
+		if i%2 == 0 && i < 30 {
+			c.Write(hello)
+		}
+	}
+	for srv.Counters().Handshakes < 15 {
+		time.Sleep(time.Millisecond)
+	}
+	begin := time.Now()
+	cli := dial(t, addr(srv), dtls.Config{})
+	toServer, toClient := pair(t, srv, cli)
+	t.Logf("behind %d silent clients, 15 of which began a handshake: connected in %v", crowd, time.Since(begin))
+	assert.Less(t, time.Since(begin), time.Second)
+	talk(t, srv, cli, toServer, toClient)
+	for begin := time.Now(); dtls.Links(srv) > 1; time.Sleep(10 * time.Millisecond) {
+		require.Less(t, time.Since(begin), 3*time.Second, "%d links are left", dtls.Links(srv))
+	}
+	assert.Less(t, time.Since(begun), 5*time.Second)
+	talk(t, srv, cli, toServer, toClient)
+}
+
+// When all handshakes that there may be are under way, a new one takes the place of the oldest; one address has its
+// share of them.
+func TestHandshakesAreBounded(t *testing.T) {
+	srv := listen(t, dtls.Config{MaxHandshakes: 4, MaxHandshakesPerAddr: 4})
+	hello := record(22, 0, 0, handshake(1, 0, 200, make([]byte, 100)...)...)
+	begin := func(srv *dtls.Endpoint) {
+		var tk ticket.Ticket
+		require.NoError(t, tk.UnmarshalBinary(issue(t, "mallory")))
+		carry(t, addr(srv), tk.Sealed).Write(hello)
+	}
+	before := runtime.NumGoroutine()
+	for range 12 {
+		begin(srv)
+	}
+	for srv.Counters().Handshakes+srv.Counters().Limited < 12 {
+		time.Sleep(time.Millisecond)
+	}
+	assert.EqualValues(t, 4, srv.Counters().Handshakes)
+	assert.EqualValues(t, 8, srv.Counters().Limited)
+	assert.LessOrEqual(t, runtime.NumGoroutine()-before, 12*2+4*6, "two of each client's, and those of four handshakes")
+}
+
+func TestHandshakeEviction(t *testing.T) {
+	srv := listen(t, dtls.Config{MaxHandshakes: 3, MaxHandshakesPerAddr: 3})
+	dtls.ForgetAddrs(srv) // as if each came from elsewhere
+	hello := record(22, 0, 0, handshake(1, 0, 200, make([]byte, 100)...)...)
+	for range 8 {
+		var tk ticket.Ticket
+		require.NoError(t, tk.UnmarshalBinary(issue(t, "mallory")))
+		carry(t, addr(srv), tk.Sealed).Write(hello)
+	}
+	for srv.Counters().Handshakes < 8 {
+		time.Sleep(time.Millisecond)
+	}
+	assert.EqualValues(t, 5, srv.Counters().Evicted)
+	pair(t, srv, dial(t, addr(srv), dtls.Config{}))
+}
+
+// udpHello makes the datagram that asks for a cookie, or pretends to have one.
+func udpHello(b []byte, nonce, cookie uint64) []byte {
+	b = append(b[:0], 0xA0, 0x46, 0x54, 0x4b, 0x31)
+	b = binary.BigEndian.AppendUint64(b, nonce)
+	b = append(b, make([]byte, 1196-len(b))...)
+	binary.BigEndian.PutUint64(b[17:], cookie)
+	return binary.BigEndian.AppendUint32(b, crc32.Checksum(b, crc32.MakeTable(crc32.Castagnoli)))
+}
+
+// flood sends make's datagrams to a server, some rate a second.
+func flood(t *testing.T, to string, rate int, d time.Duration, fill func(b []byte, r *rand.Rand) []byte) (sent int) {
+	c, err := net.Dial("udp4", to)
+	if err != nil {
+		t.Error(err)
+		return 0
+	}
+	defer c.Close()
+	r, buf := rand.New(rand.NewPCG(1, 2)), make([]byte, 0, 1500)
+	for begin := time.Now(); time.Since(begin) < d; time.Sleep(time.Millisecond) {
+		for ; sent < int(time.Since(begin).Seconds()*float64(rate)); sent++ {
+			c.Write(fill(buf, r))
+		}
+	}
+	return sent
+}
+
+func heap() uint64 {
+	var m runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&m)
+	return m.HeapAlloc
+}
+
+// 5 000 hellos a second of nobody's: nothing is kept, and a client connects.
+func TestSoakHelloFlood(t *testing.T) {
+	d := length(t, "a flood of", time.Second, 30*time.Second)
+	srv := listen(t, dtls.Config{})
+	before, threads := heap(), runtime.NumGoroutine()
+	var sent int
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		sent = flood(t, addr(srv), 5000, d, func(b []byte, r *rand.Rand) []byte {
+			return udpHello(b, r.Uint64(), uint64(r.IntN(2))*r.Uint64())
+		})
+	}()
+	time.Sleep(d / 5)
+	begin := time.Now()
+	cli := dial(t, addr(srv), dtls.Config{})
+	toServer, toClient := pair(t, srv, cli)
+	took := time.Since(begin)
+	talk(t, srv, cli, toServer, toClient)
+	<-done
+	more, grown := runtime.NumGoroutine()-threads, int64(heap())-int64(before)
+	low := srv.Below().(*udp.Endpoint).Counters()
+	t.Logf("%d hellos in %v: a client connected in %v, %d goroutines more (4 of them the client's), heap %+d kB, %d handshakes; "+
+		"below: %d hellos, %d bad cookies", sent, d, took, more, grown/1024, srv.Counters().Handshakes, low.Hellos, low.BadCookie)
+	assert.Less(t, took, 3*time.Second)
+	assert.LessOrEqual(t, more, 10)
+	assert.Less(t, grown, int64(32<<20))
+	assert.EqualValues(t, 1, srv.Counters().Handshakes)
+	assert.Greater(t, low.Hellos, uint64(sent/2))
+}
+
+// 100 000 spoofed datagrams a second: ticks go on, nobody is disconnected, nothing grows.
+func TestSoakSpoofedFlood(t *testing.T) {
+	d := length(t, "a flood of", time.Second, 30*time.Second)
+	srv := listen(t, dtls.Config{})
+	cli := dial(t, addr(srv), dtls.Config{})
+	toServer, toClient := pair(t, srv, cli)
+	talk(t, srv, cli, toServer, toClient)
+	before, threads := heap(), runtime.NumGoroutine()
+	done := make(chan int)
+	go func() {
+		done <- flood(t, addr(srv), 100_000, d, func(b []byte, r *rand.Rand) []byte {
+			b = append(b[:0], 0xA0+byte(r.IntN(12)))
+			b = binary.BigEndian.AppendUint64(b, r.Uint64())
+			return append(b, spoofs[r.IntN(len(spoofs))].b...)
+		})
+	}()
+	var ev [64]transport.Event
+	var late []time.Duration
+	sent, got, ticks := 0, 0, 0
+	due := time.Now()
+	for over := false; !over; {
+		due = due.Add(time.Second / 60)
+		select {
+		case sent = <-done:
+			over = true
+		case <-time.After(time.Until(due)):
+			late = append(late, time.Since(due))
+			ticks++
+			cli.Send(toServer, make([]byte, 50))
+		}
+		for _, e := range ev[:srv.Recv(ev[:])] {
+			require.Equal(t, transport.Data, e.Kind, "%v %v", e.Code, e.Detail)
+			got++
+		}
+		require.Zero(t, cli.Recv(ev[:]))
+	}
+	for range 100 { // the flood's own may still be ending
+		if runtime.NumGoroutine() <= threads {
+			break
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	more, grown := runtime.NumGoroutine()-threads, int64(heap())-int64(before)
+	p99 := percentile(late, 99)
+	if *soak {
+		assert.LessOrEqual(t, p99, 8*time.Millisecond)
+	}
+	t.Logf("%d datagrams in %v: ticks late p99 %v, %d of the client's %d got through, heap %+d kB, %d goroutines more", sent, d, p99,
+		got, ticks, grown/1024, more)
+	assert.Positive(t, got)
+	assert.Less(t, grown, int64(16<<20))
+	assert.LessOrEqual(t, more, 0)
+}
+
+// Until an address is proved, it is sent no more than it sent, whatever that is.
+func TestAmplification(t *testing.T) {
+	srv := listen(t, dtls.Config{})
+	c, err := net.Dial("udp4", addr(srv))
+	require.NoError(t, err)
+	defer c.Close()
+	buf := make([]byte, 2048)
+	worst := 0.0
+	ask := func(b []byte) {
+		c.Write(b)
+		got := 0
+		c.SetReadDeadline(time.Now().Add(20 * time.Millisecond))
+		for {
+			n, err := c.Read(buf)
+			if err != nil {
+				break
+			}
+			got += n
+		}
+		if len(b) > 0 {
+			worst = max(worst, float64(got)/float64(len(b)))
+		}
+		assert.LessOrEqual(t, got, len(b), "%x", b)
+	}
+	ask(udpHello(nil, 7, 0))
+	ask(udpHello(nil, 7, 9))
+	for _, s := range append(spoofs, plausible...) {
+		ask(s.b)
+		ask(append([]byte{0xA4, 1, 2, 3, 4, 5, 6, 7, 8}, s.b...))
+	}
+	t.Logf("%.3f × at most", worst)
+	assert.Positive(t, worst)
+}
+
+// Who is not let in is told why, in words that only the server can have said.
+func TestTickets(t *testing.T) {
+	g := gate(t)
+	srv := listen(t, dtls.Config{Gate: g, Accept: func(_ netip.AddrPort, identity []byte) ([]byte, error) {
+		switch string(identity) {
+		case "eve":
+			return nil, &transport.CloseError{Code: 300, Detail: "not you"}
+		case "ann":
+			return []byte("player ann"), nil
+		}
+		return nil, nil
+	}})
+	b := issue(t, "ann")
+	cli := dial(t, addr(srv), dtls.Config{Ticket: b})
+	_, p := pair(t, srv, cli)
+	var info transport.Info
+	require.True(t, srv.Info(p, &info))
+	assert.Equal(t, "player ann", string(info.Identity))
+	assert.True(t, info.Secure)
+	assert.False(t, info.Ordered)
+	assert.Equal(t, 1161, info.MTU)
+	refused := func(cfg dtls.Config, code transport.Code, detail string) {
+		t.Helper()
+		ev := wait(t, dial(t, addr(srv), cfg), transport.Disconnected)
+		assert.Equal(t, code, ev.Code)
+		assert.Contains(t, ev.Detail, detail)
+	}
+	refused(dtls.Config{Ticket: b}, transport.Refused, ticket.ErrUsed.Error())
+	refused(dtls.Config{Ticket: issue(t, "eve")}, 300, "not you")
+	g.Ban([]byte("mallory"), time.Now().Add(time.Hour))
+	refused(dtls.Config{Ticket: issue(t, "mallory")}, transport.Refused, ticket.ErrBanned.Error())
+
+	// Whose sealed part is right, and who has not the secret: seen on the path, for example.
+	var stolen ticket.Ticket
+	require.NoError(t, stolen.UnmarshalBinary(issue(t, "bob")))
+	whole := stolen
+	stolen.Secret[0]++
+	bad, err := stolen.MarshalBinary()
+	require.NoError(t, err)
+	thief := dial(t, addr(srv), dtls.Config{Ticket: bad})
+	time.Sleep(300 * time.Millisecond)
+	good, err := whole.MarshalBinary()
+	require.NoError(t, err)
+	bob := dial(t, addr(srv), dtls.Config{Ticket: good})
+	_, p = pair(t, srv, bob)
+	require.True(t, srv.Info(p, &info))
+	assert.Equal(t, "bob", string(info.Identity), "the thief did not use it up")
+	assert.NotEqual(t, transport.None, wait(t, thief, transport.Disconnected).Code)
+
+	for _, cfg := range []dtls.Config{{}, {Ticket: []byte("x"), Pins: []dtls.Pin{{}}}, {Ticket: []byte("nonsense")}} {
+		_, err := dtls.Dial("127.0.0.1:1", cfg)
+		assert.Error(t, err)
+	}
+}
+
+// Another server, with another certificate, is not spoken to.
+func TestPins(t *testing.T) {
+	cert, other := certificate(t), certificate(t)
+	srv := listen(t, dtls.Config{Certificate: cert, Accept: func(_ netip.AddrPort, token []byte) ([]byte, error) {
+		if string(token) != "session 9" {
+			return nil, errors.New("no such session")
+		}
+		return []byte("nine"), nil
+	}})
+	pins := []dtls.Pin{dtls.PinOf(*other), dtls.PinOf(*cert)}
+	cli := dial(t, addr(srv), dtls.Config{Pins: pins, Token: []byte("session 9")})
+	toServer, p := pair(t, srv, cli)
+	var info transport.Info
+	require.True(t, srv.Info(p, &info))
+	assert.Equal(t, "nine", string(info.Identity))
+	talk(t, srv, cli, toServer, p)
+	ev := wait(t, dial(t, addr(srv), dtls.Config{Pins: pins, Token: []byte("session 8")}), transport.Disconnected)
+	assert.Equal(t, transport.Refused, ev.Code)
+	assert.Equal(t, "no such session", ev.Detail)
+	ev = wait(t, dial(t, addr(srv), dtls.Config{Pins: pins[:1], Token: []byte("session 9")}), transport.Disconnected)
+	assert.Equal(t, transport.Refused, ev.Code)
+	assert.Contains(t, ev.Detail, "certificate")
+}
+
+// Nothing that is private passes in the clear.
+func TestNothingIsReadable(t *testing.T) {
+	srv := listen(t, dtls.Config{})
+	a := newAttacker(t, addr(srv))
+	cli := dial(t, a.addr(), dtls.Config{Ticket: issue(t, "a very private name")})
+	toServer, toClient := pair(t, srv, cli)
+	require.NoError(t, cli.Send(toServer, []byte("a very private word")))
+	wait(t, srv, transport.Data)
+	require.NoError(t, srv.Send(toClient, []byte("a very private answer")))
+	wait(t, cli, transport.Data)
+	up, down := a.seen()
+	assert.Greater(t, len(up)+len(down), 5)
+	for _, b := range append(up, down...) {
+		assert.False(t, strings.Contains(string(b), "private"))
+	}
+}
+
+// A second connection of one identity replaces the first, is refused, or is let be.
+func TestSameIdentity(t *testing.T) {
+	for _, same := range []dtls.Same{dtls.Replace, dtls.Refuse, dtls.Allow} {
+		srv := listen(t, dtls.Config{Same: same})
+		first := dial(t, addr(srv), dtls.Config{Ticket: issue(t, "ann")})
+		toServer, toClient := pair(t, srv, first)
+		pair(t, srv, dial(t, addr(srv), dtls.Config{Ticket: issue(t, "bob")}))
+		second := dial(t, addr(srv), dtls.Config{Ticket: issue(t, "ann")})
+		switch same {
+		case dtls.Replace:
+			assert.Equal(t, transport.Replaced, wait(t, srv, transport.Disconnected).Code)
+			wait(t, srv, transport.Connected)
+			assert.Equal(t, transport.Replaced, wait(t, first, transport.Disconnected).Code)
+			wait(t, second, transport.Connected)
+		case dtls.Refuse:
+			assert.Equal(t, transport.Refused, wait(t, second, transport.Disconnected).Code)
+			talk(t, srv, first, toServer, toClient)
+		case dtls.Allow:
+			pair(t, srv, second)
+			talk(t, srv, first, toServer, toClient)
+		}
+		assert.False(t, srv.DisconnectIdentity([]byte("nobody"), transport.Kicked, ""))
+		require.True(t, srv.DisconnectIdentity([]byte("bob"), transport.Kicked, "out"))
+		ev := wait(t, srv, transport.Disconnected)
+		assert.Equal(t, transport.Kicked, ev.Code)
+	}
+}
