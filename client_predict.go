@@ -64,6 +64,7 @@ func (c *Client) jump(to netcode.Time) {
 	newest, _ := c.receiver.Newest()
 	timeline{c}.Adopt(newest)
 	c.predictor.Start(newest)
+	c.practice.since = newest
 	c.good = newest
 	c.othersNewest()
 	for int32(to.Predicted-c.predictor.Tick()) > 0 {
@@ -118,6 +119,7 @@ func (c *Client) reconcile(t Tick) {
 		// What was saved before has the entity in another owner's rows.
 		timeline{c}.Adopt(t)
 		c.predictor.Restart(t)
+		c.practice.since = t
 		c.fades.clear()
 		c.good = t
 		return
@@ -128,6 +130,7 @@ func (c *Client) reconcile(t Tick) {
 		c.stats.Compared++
 	}
 	if r.Verdict == prediction.Different {
+		c.practice.since = t
 		c.corrected(t)
 	} else {
 		c.takeUnpredicted()
@@ -238,6 +241,7 @@ func (c *Client) takeUnpredicted() {
 	}
 	if changed {
 		c.predictor.Rewrite()
+		c.practice.since = c.predictor.Tick()
 	}
 }
 

@@ -73,6 +73,7 @@ func (d Divergence) String() string {
 
 // rehearsal is what ClientConfig.Rehearse needs.
 type rehearsal struct {
+	since   Tick                          // the newest tick whose state came from the server: no run leads up to it
 	trail   *prediction.History[[]uint64] // hash of the predicted state after each system
 	again   []uint64                      // the same, of the run that is on
 	running bool                          // a tick runs; its systems are hashed
@@ -86,10 +87,10 @@ type rehearsal struct {
 // same to the last word.
 func (c *Client) rehearse() {
 	now := c.predictor.Tick()
-	n := min(c.cfg.Rehearse, c.cfg.History-1)
+	n := min(c.cfg.Rehearse, c.cfg.History-1, int(int32(now-c.practice.since)))
 	from := now - Tick(n)
 	slot, ok := c.predictor.Slot(from)
-	if !ok {
+	if !ok || n <= 0 {
 		return
 	}
 	line := timeline{c}

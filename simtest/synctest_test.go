@@ -166,6 +166,11 @@ func TestSyncTestIsSilentOnASoundGame(t *testing.T) {
 	simtest.SyncTest(t, func() simtest.Player { return (&planted{}).end(nil) }, simtest.SyncConfig{Ticks: 3000})
 }
 
+// What the server does to a player is no fault of the game's code.
+func TestSyncTestIsSilentOnServerEffects(t *testing.T) {
+	simtest.SyncTest(t, func() simtest.Player { return simtest.Player{Protocol: newCannon().protocol()} }, simtest.SyncConfig{Ticks: 3000})
+}
+
 // A match that tests nothing does not pass.
 func TestSyncTestNeedsSomethingToTest(t *testing.T) {
 	faults, err := simtest.Rehearse(func() simtest.Player {

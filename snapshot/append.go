@@ -235,25 +235,19 @@ func (s *Sender) gapBits(n int) int {
 
 // chooseSome fills the room: own entities, then by what was gained.
 func (s *Sender) chooseSome(left int) bool {
-	slices.SortFunc(s.cands, func(a, b candidate) int {
-		switch {
-		case a.own != b.own:
-			if a.own {
-				return -1
-			}
-			return 1
-		case a.gained != b.gained:
-			if a.gained > b.gained {
-				return -1
-			}
-			return 1
+	s.turns = s.turns[:0]
+	for i := range s.cands {
+		turn := uint64(^s.cands[i].gained)<<16 | uint64(i) // ids, and so places, are below 2¹⁶
+		if !s.cands[i].own {
+			turn |= 1 << 63
 		}
-		return int(a.wire) - int(b.wire)
-	})
+		s.turns = append(s.turns, turn)
+	}
+	slices.Sort(s.turns)
 	own, used, n, misfits := true, 0, 0, 0
 	load := spawnLoad{most: s.cfg.Spawns}
-	for i := range s.cands {
-		c := &s.cands[i]
+	for _, turn := range s.turns {
+		c := &s.cands[turn&0xffff]
 		if misfits > maxMisfits && !c.own {
 			break
 		}
@@ -276,7 +270,6 @@ func (s *Sender) chooseSome(left int) bool {
 	if !own {
 		s.count.OwnPostponed++
 	}
-	slices.SortFunc(s.cands, func(a, b candidate) int { return int(a.wire) - int(b.wire) })
 	return own
 }
 

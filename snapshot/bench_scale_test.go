@@ -168,7 +168,7 @@ func benchmarkScale(b *testing.B, room int) {
 			bytes += len(buf)
 		}
 	}
-	for range 200 {
+	for range 640 { // until everybody moved, and histories have grown
 		tick()
 	}
 	records, bytes = 0, 0

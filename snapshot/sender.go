@@ -50,23 +50,26 @@ type SenderCounters struct {
 
 // Sender makes the snapshots of one viewer.
 type Sender struct {
-	src     *Source
-	cfg     SenderConfig
-	viewer  uint16
-	view    uint32 // counts SetViewer: what was sent before is no baseline
-	viewed  Tick   // of the last SetViewer
-	shown   []shown
-	bySlot  []slotNote
-	unborn  map[NetID]struct{} // hidden before they were first put
-	rest    []resting
-	lives   uint32
-	hint    WireID // no lower wire id is free
-	removed uint32 // the source's count when last looked
-	closed  bool
+	src      *Source
+	cfg      SenderConfig
+	viewer   uint16
+	view     uint32 // counts SetViewer: what was sent before is no baseline
+	viewed   Tick   // of the last SetViewer
+	shown    []shown
+	bySlot   []slotNote
+	unborn   map[NetID]struct{} // hidden before they were first put
+	rest     []resting
+	lives    uint32
+	hint     WireID // no lower wire id is free
+	removed  uint32 // the source's counts when last looked
+	spawned  uint32
+	restless bool // what is visible may have changed since
+	closed   bool
 
 	newest    Tick // newest acked tick
 	mapEpoch  uint32
 	cands     []candidate
+	turns     []uint64 // their places, in the order in which they are chosen
 	leaving   []WireID
 	stuck     bool   // there are more, with removals that do not fit
 	cursor    WireID // removals go round behind it when there are too many
@@ -213,6 +216,7 @@ func (s *Sender) SetViewer(viewer uint16) {
 // may until told otherwise. It can be called before the entity is first put; what
 // was hidden and is never put is remembered until Close.
 func (s *Sender) SetVisible(id NetID, visible bool) {
+	s.restless = true
 	if e := s.src.lookup(id); e != nil && int(e.slot) < len(s.bySlot) && s.bySlot[e.slot].id == id {
 		s.bySlot[e.slot].hidden = !visible
 		return
@@ -261,6 +265,10 @@ func (s *Sender) look() {
 		s.bury()
 	}
 	s.wake()
+	if s.cfg.Visible == nil && !s.restless && s.spawned == s.src.spawned {
+		return
+	}
+	s.restless, s.spawned = false, s.src.spawned
 	for _, slot := range s.src.order {
 		id, n := s.src.hot[slot].id, &s.bySlot[slot]
 		if n.id != id {
@@ -275,6 +283,7 @@ func (s *Sender) look() {
 		switch {
 		case visible && n.wire == 0:
 			n.wire = s.allot(id, slot)
+			s.restless = s.restless || n.wire == 0
 		case !visible && n.wire != 0:
 			s.leave(n.wire, true)
 			n.wire = 0

@@ -24,6 +24,7 @@ type Source struct {
 	slots   []*entity
 	hot     []slotHot // what senders ask of every slot in every tick
 	removed uint32    // counts removals
+	spawned uint32    // and entities put for the first time
 	free    []int32
 	index   map[NetID]int32
 	order   []int32 // live slots by network id
@@ -169,6 +170,7 @@ func (s *Source) entity(id NetID, kind int, mask uint64, comps int) *entity {
 	s.hot[slot] = slotHot{id: id}
 	s.index[id] = slot
 	s.fresh = append(s.fresh, slot)
+	s.spawned++
 	return e
 }
 
