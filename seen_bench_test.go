@@ -29,7 +29,7 @@ type Limbs struct {
 }
 
 func (g *swarm) protocol() *foretick.Protocol {
-	p := g.Walk.Protocol()
+	p := g.Protocol()
 	p.Component(&g.Limbs)
 	p.Kind(&g.Body, "body", &g.Pos, &g.Limbs)
 	foretick.Volumes(p, func(b *foretick.Body) {

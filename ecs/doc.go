@@ -38,8 +38,9 @@
 // creators of a component, then its writers, then its readers, inside explicit
 // stages. [Schedule.Execute] calls the body once for each table that matches;
 // [Schedule.ExecutePlayer] once for each of one owner's tables, at a cost
-// proportional to that owner's rows. Slices are valid inside the body: keep an
-// [Entity], never a pointer or a slice.
+// proportional to that owner's rows; [Schedule.ExecuteParts] does so for several
+// owners, as a client does for its own rows and the [Island]'s. Slices are valid
+// inside the body: keep an [Entity], never a pointer or a slice.
 //
 // While a system runs the world is locked: spawning works at once (queries see
 // the entity after the system), and destroying, adding, removing, transferring
@@ -78,5 +79,10 @@
 // With the build tag foretick_debug, a system that touches a component it did
 // not declare panics with both names. Without it the check costs nothing.
 //
-// How fast it is, and how to measure that, is in PERFORMANCE.md.
+// # How long it takes
+//
+// [Timing] is a [Hook] that counts and times each system with a clock of yours.
+// Until it is set it costs nothing. How fast the package is, and how to measure
+// that, is in PERFORMANCE.md; ark and donburi at the same work are in
+// docs/BENCHMARKS.md.
 package ecs

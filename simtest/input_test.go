@@ -21,13 +21,13 @@ type tally struct {
 	Held, Fired uint16 `net:"max=60000"`
 }
 
-type range_ struct {
+type gallery struct {
 	cmd   ecs.Component[button]
 	tally ecs.Component[tally]
 	body  ecs.Kind
 }
 
-func (g *range_) protocol() *foretick.Protocol {
+func (g *gallery) protocol() *foretick.Protocol {
 	p := foretick.NewProtocol("range", 1)
 	p.Component(&g.tally, foretick.Predicted)
 	p.Command(&g.cmd)
@@ -51,10 +51,10 @@ func (g *range_) protocol() *foretick.Protocol {
 // picture fires exactly once, on both ends, whatever was lost on the way.
 func TestPressBetweenTicksFiresOnce(t *testing.T) {
 	m := simtest.New(2)
-	g := &range_{}
+	g := &gallery{}
 	srv, err := m.Serve(foretick.ServerConfig{Protocol: g.protocol()})
 	require.NoError(t, err)
-	cg := &range_{}
+	cg := &gallery{}
 	pictures, presses := 0, 0
 	c, err := m.Join(foretick.ClientConfig{Protocol: cg.protocol(), Sample: foretick.Sample(&cg.cmd, func(v foretick.View) button {
 		pictures++

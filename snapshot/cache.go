@@ -27,9 +27,12 @@ type cached struct {
 }
 
 type cacheKey struct {
-	vers [3]Tick // of the baselines
-	ago  [3]uint32
-	aud  audience
+	ago  uint32  // how far back the usual baselines lie, and the audience
+	vers [3]Tick // which versions the baselines are
+}
+
+func keyOf(ago [3]uint32, a audience, vers [3]Tick) cacheKey {
+	return cacheKey{ago[0]<<18 | ago[1]<<12 | ago[2]<<6 | uint32(a), vers}
 }
 
 // Hits returns how many records were found, and how many had to be made.
@@ -50,7 +53,7 @@ func (c *Cache) begin(t Tick, slots int) {
 // find returns the index of a record, or −1.
 func (c *Cache) find(slot int32, key *cacheKey) int {
 	for i := c.heads[slot]; i != 0; i = c.entries[i-1].next {
-		if c.entries[i-1].key == *key {
+		if k := &c.entries[i-1].key; k.ago == key.ago && k.vers == key.vers {
 			c.hits++
 			return int(i - 1)
 		}

@@ -75,9 +75,13 @@
 //
 // A record is the difference from up to three values that the viewer is known to
 // hold, by a rule that needs nothing else: a loss costs one snapshot, and no state
-// is kept for a viewer but what it acknowledged. Flags go through a range coder
-// with static probabilities; [Statistics] learns them from a match for
-// [Registry.UseTables]. The format is written down in docs/STANDARD-snapshot.md.
+// is kept for a viewer but what it acknowledged. What is expected of a value, and of
+// the error in that, is learned: per expected error, weights say how far a motion
+// goes on, and a Huffman code says how far off it is. Flags, among them whether a
+// difference is 0, go through a range coder with static probabilities. [Statistics]
+// learns all of these from a match for [Registry.UseTables]; examples/cubes shows
+// it. As records depend on nothing else, senders may share them through a [Cache].
+// The format is written down in docs/STANDARD-snapshot.md.
 //
 // # Concurrency
 //

@@ -130,7 +130,7 @@ func (s *Sender) encodeDelta(x *candidate, g *shown, e *entity, a audience, base
 // encodeKept takes a plain record from the cache, or makes it for others too.
 func (s *Sender) encodeKept(x *candidate, g *shown, r *recordWriter, mask uint64, e *entity) {
 	k, c := s.cfg.Cache, &s.code
-	key := cacheKey{vers: r.vers, ago: s.usual, aud: r.a}
+	key := keyOf(s.usual, r.a, r.vers)
 	i := k.find(g.slot, &key)
 	if i < 0 {
 		c.flag(ctxPlain, true)

@@ -34,26 +34,34 @@ func (g *Ghost) lane(i int) []int32 { return g.words[i*g.stride : (i+1)*g.stride
 
 // exact is the version of precisely tick t, or −1.
 func (g *Ghost) exact(t Tick) int {
-	for k := range g.n {
-		i := g.at(k)
-		if g.vers[i].tick == t {
-			return i
-		}
-		if after(t, g.vers[i].tick) {
-			break
-		}
+	if i := g.upTo(t); i >= 0 && g.vers[i].tick == t {
+		return i
 	}
 	return -1
 }
 
 // upTo is the newest version of tick t or before, or −1.
 func (g *Ghost) upTo(t Tick) int {
-	for k := range g.n {
-		if i := g.at(k); !after(g.vers[i].tick, t) {
-			return i
-		}
+	if g.n == 0 {
+		return -1
 	}
-	return -1
+	// There is at most one version a tick: look no farther back than ticks went by.
+	k := 0
+	if d := g.vers[g.head].tick - t; int32(d) > 0 {
+		k = min(int(d), g.n-1)
+	}
+	i := g.at(k)
+	if after(g.vers[i].tick, t) {
+		return -1
+	}
+	for ; k > 0; k-- {
+		j := (i + 1) & (len(g.vers) - 1)
+		if after(g.vers[j].tick, t) {
+			break
+		}
+		i = j
+	}
+	return i
 }
 
 func (g *Ghost) state(i int, t Tick) State {

@@ -17,11 +17,12 @@ const (
 // Registry lists the replicated components and the kinds of entities of a game.
 // Both ends register the same, in the same order: the order is the ids.
 type Registry struct {
-	comps  []*Schema
-	kinds  []kind
-	names  map[string]bool
-	frozen bool
-	tab    *tables
+	comps   []*Schema
+	kinds   []kind
+	names   map[string]bool
+	frozen  bool
+	private uint64 // components of which others than the owner receive nothing
+	tab     *tables
 }
 
 // kind is a sort of entity; its defaults are the baselines of entities never acked.
@@ -51,6 +52,9 @@ func (r *Registry) Component(s *Schema) (int, error) {
 		return 0, fmt.Errorf("snapshot: a component named %s exists: give SchemaOptions.Name", s.name)
 	}
 	r.names["c "+s.name] = true
+	if s.ownerOnly {
+		r.private |= 1 << len(r.comps)
+	}
 	r.comps = append(r.comps, s)
 	return len(r.comps) - 1, nil
 }
@@ -164,10 +168,5 @@ func (r *Registry) visibleMask(mask uint64, a audience) uint64 {
 	if a == audienceOwner {
 		return mask
 	}
-	for m := mask; m != 0; m &= m - 1 {
-		if c := bits.TrailingZeros64(m); r.comps[c].ownerOnly {
-			mask &^= 1 << c
-		}
-	}
-	return mask
+	return mask &^ r.private
 }

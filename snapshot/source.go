@@ -272,13 +272,26 @@ func (e *entity) lane(i int, a audience) []int32 {
 
 // find returns the version that held in tick t, or −1.
 func (e *entity) find(t Tick) int {
-	for k := range e.n {
-		i := (e.head - k) & (len(e.vers) - 1)
-		if !after(e.vers[i].tick, t) {
-			return i
-		}
+	if e.n == 0 {
+		return -1
 	}
-	return -1
+	// There is at most one version a tick: look no farther back than ticks went by.
+	k := 0
+	if d := e.vers[e.head].tick - t; int32(d) > 0 {
+		k = min(int(d), e.n-1)
+	}
+	i := (e.head - k) & (len(e.vers) - 1)
+	if after(e.vers[i].tick, t) {
+		return -1
+	}
+	for ; k > 0; k-- {
+		j := (i + 1) & (len(e.vers) - 1)
+		if after(e.vers[j].tick, t) {
+			break
+		}
+		i = j
+	}
+	return i
 }
 
 // End closes the tick. Entities that were not put in it are removed.
