@@ -124,22 +124,22 @@ func (w *World) flush() {
 }
 
 func (w *World) apply(c command) {
-	rec := w.find(c.e)
-	if rec == 0 {
+	place := w.find(c.e)
+	if place == 0 {
 		return // destroyed by an earlier command
 	}
 	switch c.op {
 	case opSpawn:
-		w.settle(c.e, rec)
+		w.settle(c.e, place)
 	case opDestroy:
 		w.destroy(c.e)
 	case opAdd:
 		d := w.types.slots[c.slot]
-		w.add(c.e, rec, d, w.values[c.slot].at(d, int(c.arg)))
+		w.add(c.e, place, d, w.values[c.slot].at(d, int(c.arg)))
 	case opRemove:
-		w.remove(c.e, rec, int(c.slot))
+		w.remove(c.e, place, int(c.slot))
 	case opTransfer:
-		w.transfer(c.e, rec, Owner(c.arg))
+		w.transfer(c.e, place, Owner(c.arg))
 	case opParent:
 		w.setParent(c.e, Entity(c.arg))
 	}
@@ -147,13 +147,13 @@ func (w *World) apply(c command) {
 
 // settle takes a row from staging to its table. Staging rows stay where they
 // are until the end of the flush.
-func (w *World) settle(e Entity, rec uint64) {
-	from := w.tables[tableOf(rec)]
+func (w *World) settle(e Entity, place uint64) {
+	from := w.tables[tableOf(place)]
 	to := w.tableFor(from.part, from.arch)
 	w.version++
 	row := to.push(e)
 	for _, d := range to.arch.types {
-		d.move(to.at(d, row), from.at(d, rowOf(rec)))
+		d.move(to.at(d, row), from.at(d, rowOf(place)))
 	}
 	w.place(e, to, row)
 	w.touch(to)

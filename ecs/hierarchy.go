@@ -52,10 +52,10 @@ func (w *World) below(e, top Entity) bool {
 
 // Parent is the entity's parent, or None.
 func (w *World) Parent(e Entity) Entity {
-	if rec := w.find(e); rec != 0 {
-		t := w.tables[tableOf(rec)]
+	if place := w.find(e); place != 0 {
+		t := w.tables[tableOf(place)]
 		if t.arch.linked {
-			if p := (*link)(t.at(w.types.link, rowOf(rec))).Parent; w.Alive(p) {
+			if p := (*link)(t.at(w.types.link, rowOf(place))).Parent; w.Alive(p) {
 				return p
 			}
 		}
@@ -102,15 +102,15 @@ func (w *World) setParent(child, parent Entity) {
 	if old != None {
 		w.dropKid(old, child)
 	}
-	rec := w.find(child)
+	place := w.find(child)
 	if parent == None {
-		w.remove(child, rec, int(w.types.link.slot))
+		w.remove(child, place, int(w.types.link.slot))
 		return
 	}
 	w.kids.used = true
 	v := w.values[w.types.link.slot].spare(w.types.link)
 	(*link)(v).Parent = parent
-	w.add(child, rec, w.types.link, v)
+	w.add(child, place, w.types.link, v)
 	w.addKid(parent, child)
 }
 

@@ -14,10 +14,9 @@ type part struct {
 	byArch  []*table // by archetype
 	byKind  []*table
 	alloc   [ranges]allocator
-	caches  []ownedCache     // by query
-	plans   []unsafe.Pointer // by schedule: its plan of that schedule's C, or nil
-	changed uint64           // the last change of rows here; caches compare it
-	cut     uint64           // saves of this part alone from before are void
+	caches  []ownedCache // by query
+	changed uint64       // the last change of rows here; caches compare it
+	cut     uint64       // saves of this part alone from before are void
 }
 
 // partOf finds or makes an owner's part.

@@ -15,16 +15,15 @@ import (
 // Registration is not safe for concurrent use; worlds made from frozen Types
 // are independent of one another.
 type Types struct {
-	slots     []*typeData // by slot; 0 is nobody's, so that a zero Component matches nothing
-	singles   []*typeData
-	kinds     []*Kind
-	frozen    bool
-	link      *typeData // the hidden parent component
-	queries   atomic.Uint32
-	schedules atomic.Uint32
-	watches   []*Watch
-	tagsMu    sync.Mutex
-	tags      []string
+	slots   []*typeData // by slot; 0 is nobody's, so that a zero Component matches nothing
+	singles []*typeData
+	kinds   []*Kind
+	frozen  bool
+	link    *typeData // the hidden parent component
+	queries atomic.Uint32
+	watches []*Watch
+	tagsMu  sync.Mutex
+	tags    []string
 }
 
 // MaxTypes is how many component types one game may have. (One bit of the 256

@@ -115,8 +115,8 @@ func (w *World) Alive(e Entity) bool { return w.find(e) != 0 }
 
 // Owner is the entity's owner; Nobody when it is gone.
 func (w *World) Owner(e Entity) Owner {
-	if rec := w.find(e); rec != 0 {
-		return w.tables[tableOf(rec)].part.owner
+	if place := w.find(e); place != 0 {
+		return w.tables[tableOf(place)].part.owner
 	}
 	return Nobody
 }
@@ -124,27 +124,27 @@ func (w *World) Owner(e Entity) Owner {
 // Mask is the entity's component set; empty when it is gone. It has a bit
 // above every registered type when the entity has a parent.
 func (w *World) Mask(e Entity) Mask {
-	if rec := w.find(e); rec != 0 {
-		return w.tables[tableOf(rec)].arch.mask
+	if place := w.find(e); place != 0 {
+		return w.tables[tableOf(place)].arch.mask
 	}
 	return Mask{}
 }
 
 // Row is the entity's row alone; false when it is gone.
 func (w *World) Row(e Entity) (Rows, bool) {
-	rec := w.find(e)
-	if rec == 0 {
+	place := w.find(e)
+	if place == 0 {
 		return Rows{}, false
 	}
-	return Rows{w.tables[tableOf(rec)], rowOf(rec), 1}, true
+	return Rows{w.tables[tableOf(place)], rowOf(place), 1}, true
 }
 
 // Pointer points at the entity's value of a component, until the next
 // structural change; nil when it is gone or lacks it.
 func (w *World) Pointer(e Entity, id ID) unsafe.Pointer {
-	if rec := w.find(e); rec != 0 && int(id) < w.types.Len() {
-		if p := w.tables[tableOf(rec)].cols[int(id)+1]; p != nil {
-			return unsafe.Add(p, uintptr(rowOf(rec))*w.types.slots[int(id)+1].size)
+	if place := w.find(e); place != 0 && int(id) < w.types.Len() {
+		if p := w.tables[tableOf(place)].cols[int(id)+1]; p != nil {
+			return unsafe.Add(p, uintptr(rowOf(place))*w.types.slots[int(id)+1].size)
 		}
 	}
 	return nil
@@ -235,19 +235,19 @@ func (w *World) Destroy(e Entity) bool {
 }
 
 func (w *World) destroy(e Entity) {
-	rec := w.find(e)
-	if rec == 0 {
+	place := w.find(e)
+	if place == 0 {
 		return
 	}
 	if w.kids.used {
 		w.destroyKids(e)
-		if rec = w.find(e); rec == 0 {
+		if place = w.find(e); place == 0 {
 			return
 		}
 	}
-	t := w.tables[tableOf(rec)]
+	t := w.tables[tableOf(place)]
 	w.version++
-	t.drop(rowOf(rec))
+	t.drop(rowOf(place))
 	w.touch(t)
 	w.release(e, t.part)
 	w.count--
@@ -296,8 +296,8 @@ func (w *World) typeOf(id ID) *typeData {
 }
 
 func (w *World) addSlot(e Entity, slot int, src unsafe.Pointer) {
-	rec := w.find(e)
-	if rec == 0 {
+	place := w.find(e)
+	if place == 0 {
 		return
 	}
 	d := w.types.slots[slot]
@@ -305,23 +305,23 @@ func (w *World) addSlot(e Entity, slot int, src unsafe.Pointer) {
 		w.defer1(command{op: opAdd, e: e, slot: uint16(slot), arg: uint64(w.values[slot].push(d, src))})
 		return
 	}
-	w.add(e, rec, d, src)
+	w.add(e, place, d, src)
 }
 
-func (w *World) add(e Entity, rec uint64, d *typeData, src unsafe.Pointer) {
-	t := w.tables[tableOf(rec)]
+func (w *World) add(e Entity, place uint64, d *typeData, src unsafe.Pointer) {
+	t := w.tables[tableOf(place)]
 	if p := t.cols[d.slot]; p != nil {
-		d.move(t.at(d, rowOf(rec)), src)
+		d.move(t.at(d, rowOf(place)), src)
 		return
 	}
 	to := w.tableFor(t.part, w.with(t.arch, int(d.slot)))
-	row := w.moveRow(e, t, rowOf(rec), to)
+	row := w.moveRow(e, t, rowOf(place), to)
 	d.move(to.at(d, row), src)
 }
 
 func (w *World) removeSlot(e Entity, slot int) {
-	rec := w.find(e)
-	if rec == 0 {
+	place := w.find(e)
+	if place == 0 {
 		return
 	}
 	if w.locks > 0 {
@@ -329,13 +329,13 @@ func (w *World) removeSlot(e Entity, slot int) {
 		w.defer1(command{op: opRemove, e: e, slot: uint16(slot)})
 		return
 	}
-	w.remove(e, rec, slot)
+	w.remove(e, place, slot)
 }
 
-func (w *World) remove(e Entity, rec uint64, slot int) {
-	t := w.tables[tableOf(rec)]
+func (w *World) remove(e Entity, place uint64, slot int) {
+	t := w.tables[tableOf(place)]
 	if t.cols[slot] != nil {
-		w.moveRow(e, t, rowOf(rec), w.tableFor(t.part, w.without(t.arch, slot)))
+		w.moveRow(e, t, rowOf(place), w.tableFor(t.part, w.without(t.arch, slot)))
 	}
 }
 
@@ -343,25 +343,25 @@ func (w *World) remove(e Entity, rec uint64, slot int) {
 // locked. Saves of both owners' parts alone (see [World.NewOwnerHistory]) from
 // before are void. It answers [ErrStale] when the entity is gone.
 func (w *World) Transfer(e Entity, o Owner) error {
-	rec := w.find(e)
-	if rec == 0 {
+	place := w.find(e)
+	if place == 0 {
 		return fmt.Errorf("transfer %v: %w", e, ErrStale)
 	}
 	if w.locks > 0 {
 		w.defer1(command{op: opTransfer, e: e, arg: uint64(o)})
 		return nil
 	}
-	w.transfer(e, rec, o)
+	w.transfer(e, place, o)
 	return nil
 }
 
-func (w *World) transfer(e Entity, rec uint64, o Owner) {
-	t := w.tables[tableOf(rec)]
+func (w *World) transfer(e Entity, place uint64, o Owner) {
+	t := w.tables[tableOf(place)]
 	if t.part.owner == o {
 		return
 	}
 	from, to := t.part, w.partOf(o)
-	w.moveRow(e, t, rowOf(rec), w.tableFor(to, t.arch))
+	w.moveRow(e, t, rowOf(place), w.tableFor(to, t.arch))
 	from.cut, to.cut = w.version, w.version
 	pg := &w.pages[e.slot()>>pageBits]
 	if bit := uint64(1) << (e.slot() & (pageLen - 1)); pg.home == to.index {

@@ -60,7 +60,7 @@ func (s *Sender) Append(dst []byte, room int, rec *Sent) []byte {
 // appendTick appends the tick: the lowest 15 bits, once the viewer is known to have
 // received a snapshot not long ago, else all.
 func (s *Sender) appendTick(dst []byte) []byte {
-	t := uint32(s.src.tick)
+	t := s.src.tick
 	if s.newest != 0 && t-s.newest < 1<<13 {
 		return binary.LittleEndian.AppendUint16(dst, uint16(t&0x7fff))
 	}

@@ -66,7 +66,7 @@ func (l *leaf) setGrids(step float64) {
 	sim := step / float64(l.ratio)
 	k := int64(l.ratio)
 	g := gridStep{sim, 1 / sim, l.lo * k, l.hi * k}
-	if l.angle() {
+	if l.angle() || l.op == opQuat {
 		g.hi = (l.hi+1)*k - 1
 	}
 	l.grid[GridSim] = g

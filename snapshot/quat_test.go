@@ -1,8 +1,12 @@
 package snapshot_test
 
 import (
+	"encoding/hex"
+	"fmt"
 	"math"
+	"os"
 	"reflect"
+	"strings"
 	"testing"
 	"unsafe"
 
@@ -131,7 +135,7 @@ func TestVectorAndRotationTags(t *testing.T) {
 }
 
 // TestTumbling: rotations and vectors arrive exactly, for the owner and for others,
-// over a link that loses one snapshot in five.
+// over a link that loses one snapshot in five, and in the bytes that they always took.
 func TestTumbling(t *testing.T) {
 	s := schema[spin](t, snapshot.SchemaOptions{Predicted: true})
 	r := snapshot.NewRegistry()
@@ -140,6 +144,7 @@ func TestTumbling(t *testing.T) {
 	_, err = r.Kind("spin", []int{0}, nil)
 	require.NoError(t, err)
 	src := snapshot.NewSource(r, snapshot.SourceConfig{})
+	var wire strings.Builder
 	for viewer := range uint16(2) {
 		sender, recv := src.NewSender(viewer+1, snapshot.SenderConfig{}), snapshot.NewReceiver(r, snapshot.ReceiverConfig{})
 		var sent [16]snapshot.Sent
@@ -156,6 +161,9 @@ func TestTumbling(t *testing.T) {
 			src.Put(1, 0, 1, 1, []unsafe.Pointer{ptr(&v)}, nil)
 			src.End()
 			p := sender.Append(nil, 1000, &sent[tick%16])
+			if tick%200 < 30 {
+				fmt.Fprintf(&wire, "viewer %d tick %d %s\n", viewer+1, tick, hex.EncodeToString(p))
+			}
 			if tick%5 == 0 {
 				sent[tick%16].Reset()
 				continue
@@ -181,4 +189,11 @@ func TestTumbling(t *testing.T) {
 		}
 		require.Greater(t, compared, 150)
 	}
+	const file = "testdata/golden_spin.txt"
+	if *update {
+		require.NoError(t, os.WriteFile(file, []byte(wire.String()), 0o644))
+	}
+	want, err := os.ReadFile(file)
+	require.NoError(t, err)
+	require.Equal(t, string(want), wire.String())
 }

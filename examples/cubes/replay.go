@@ -59,7 +59,6 @@ type link struct {
 	lag     int
 	arrived []bool
 	sent    []snapshot.Sent // of the newest frames
-	known   int             // the newest frame with a known fate
 }
 
 // feedback tells the sender, at frame now, which frames arrived: by the ack that the

@@ -507,6 +507,7 @@ func TestTickets(t *testing.T) {
 		}
 		return nil, nil
 	}})
+	dtls.SetHandshakeTime(srv, time.Second)
 	b := issue(t, "ann")
 	cli := dial(t, addr(srv), dtls.Config{Ticket: b})
 	_, p := pair(t, srv, cli)

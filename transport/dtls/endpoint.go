@@ -248,6 +248,9 @@ func (e *Endpoint) Close(c transport.Code, detail string) error {
 			told = append(told, p)
 		case leaving:
 			told = append(told, p)
+		case greeting: // so that the server need not find out
+			e.leave(p, c, detail)
+			told = append(told, p)
 		default:
 			p.settle()
 			if p.cancel != nil {

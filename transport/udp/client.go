@@ -318,7 +318,7 @@ func (e *Endpoint) takeEnd(b []byte) error {
 		}
 		return nil
 	}
-	if d.p.conn != 0 && key == d.p.conn && (d.state != open || e.believed(d.p)) {
+	if d.p.conn != 0 && key == d.p.conn && (d.state != open || e.believed(d.p, c, text(detail))) {
 		e.over(c, text(detail))
 		e.out.send(appendGone(nil, key), d.p.addr) // it need not be said again
 	}
@@ -332,8 +332,9 @@ func (e *Endpoint) takeGone(b []byte) error {
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if d := e.dial; d.p.conn != 0 && conn == d.p.conn && (d.state != open || e.believed(d.p)) {
-		e.over(transport.Gone, "the server does not know this connection")
+	const why = "the server does not know this connection"
+	if d := e.dial; d.p.conn != 0 && conn == d.p.conn && (d.state != open || e.believed(d.p, transport.Gone, why)) {
+		e.over(transport.Gone, why)
 		e.told(conn)
 	}
 	return nil

@@ -183,13 +183,20 @@ func (e *Endpoint) forget(p *peer, c transport.Code, detail string) {
 	}
 }
 
-// believed reports whether to take the network's word for the end of a connection.
-func (e *Endpoint) believed(p *peer) bool {
-	if !e.cfg.Sealed || e.clock.Load()-p.heard >= deadAfter {
+// believed reports whether to take the network's word for the end of a connection, and remembers it if not yet.
+func (e *Endpoint) believed(p *peer, c transport.Code, detail string) bool {
+	now := e.clock.Load()
+	if !e.cfg.Sealed || now-p.heard >= deadAfter {
 		return true
 	}
 	e.counters.Unbelieved++
+	p.rumour = rumour{now, c, detail}
 	return false
+}
+
+// confirmed reports whether a peer fell silent with the rumour of its end, but for what was still under way.
+func (p *peer) confirmed(now uint32) bool {
+	return p.rumour.at != 0 && p.heard <= p.rumour.at+askEvery && now-p.heard >= deadAfter
 }
 
 // end tells the caller that a peer is gone.

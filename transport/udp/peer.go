@@ -21,7 +21,15 @@ type peer struct {
 	asked      uint32 // when a sign of life was last asked for
 	refused    uint32 // when ICMP last said that nobody is there
 	challenged uint32
+	rumour     rumour
 	stats      transport.Stats
+}
+
+// rumour is an end that was told and not believed.
+type rumour struct {
+	at     uint32 // ticks; 0: none
+	code   transport.Code
+	detail string
 }
 
 func (p *peer) moveTo(addr netip.AddrPort) {

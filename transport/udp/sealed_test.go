@@ -37,11 +37,19 @@ func TestSealedBelievesNoForgedEnd(t *testing.T) {
 	assert.GreaterOrEqual(t, srv.Counters().Unbelieved, uint64(5))
 	assert.GreaterOrEqual(t, cli.Counters().Unbelieved, uint64(10))
 
+	for begin := time.Now(); time.Since(begin) < 1500*time.Millisecond; time.Sleep(20 * time.Millisecond) {
+		require.NoError(t, cli.Send(toServer, []byte("on and on"))) // the rumours come to nothing
+		require.NoError(t, srv.Send(toClient, []byte("on and on")))
+		var ev [8]transport.Event
+		for _, e := range append(ev[:srv.Recv(ev[:4]):4], ev[4:4+cli.Recv(ev[4:])]...) {
+			require.NotEqual(t, transport.Disconnected, e.Kind)
+		}
+	}
+
 	begin := time.Now()
 	srv.Disconnect(toClient, transport.Kicked, "really")
 	var ev [1]transport.Event
-	for cli.Recv(ev[:]) == 0 {
-		cli.Send(toServer, make([]byte, 100))
+	for n := 0; n == 0 || ev[0].Kind == transport.Data; n = cli.Recv(ev[:]) {
 		time.Sleep(10 * time.Millisecond)
 		require.Less(t, time.Since(begin), 3*time.Second)
 	}

@@ -222,7 +222,7 @@ func (e *Endpoint) serveClose(b []byte, from netip.AddrPort) {
 	}
 	e.mu.Lock()
 	p := e.byConn[conn]
-	if p != nil && !e.believed(p) {
+	if p != nil && !e.believed(p, c, text(detail)) {
 		e.mu.Unlock()
 		return
 	}

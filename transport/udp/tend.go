@@ -77,6 +77,8 @@ func (e *Endpoint) tendPeer(p *peer, now uint32) {
 		l := e.letter(p.addr)
 		l.n = len(appendEnd(l.b[:0], typeClose, p.conn, transport.Timeout, ""))
 		e.lost(p, transport.Timeout, "nothing heard")
+	case p.confirmed(now):
+		e.lost(p, p.rumour.code, p.rumour.detail)
 	case e.dial != nil && silent >= deadAfter && p.refused > p.heard:
 		e.lost(p, transport.Unreachable, "connection refused")
 	case silent >= 2*alive && now-p.asked >= askEvery: // keep-alives were lost: ask, rather than wait for the next

@@ -213,7 +213,7 @@ func TestWhatIsNoHandshake(t *testing.T) {
 func TestDialFails(t *testing.T) {
 	nothing := httptest.NewServer(http.NotFoundHandler())
 	defer nothing.Close()
-	forbidden := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(403) }))
+	forbidden := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusForbidden) }))
 	defer forbidden.Close()
 	mute, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)

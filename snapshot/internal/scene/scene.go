@@ -46,7 +46,6 @@ type motion struct{ heading, speed, turn float64 }
 type action struct {
 	vx, vy, wx, wy, spin float64
 	hold                 int
-	fire                 int
 }
 
 // New returns n bodies, and as many players as asked for.
