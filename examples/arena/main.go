@@ -55,7 +55,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 		return serve(ctx, o, out)
 	case o.join != "":
 		return join(ctx, o, out)
-	case o.transport == "udp":
+	case o.transport != "sim":
 		return show(o, out)(playUDP(ctx, o, live))
 	}
 	return show(o, out)(playSim(o, live))

@@ -125,12 +125,16 @@ func TestOtherRates(t *testing.T) {
 }
 
 func TestRealSockets(t *testing.T) {
-	r := play(t, "-transport", "udp", "-seconds", "5", "-clients", "4")
-	require.Zero(t, r.Desyncs)
-	require.NotZero(t, r.FieldsCompared)
-	require.NotZero(t, r.PredictedTicks)
-	require.Zero(t, r.MispredictionsByCause["code"])
-	require.Zero(t, r.MispredictionsByCause["untracked"])
+	for name, seconds := range map[string]string{"udp": "5", "dtls": "3", "ws": "3"} {
+		t.Run(name, func(t *testing.T) {
+			r := play(t, "-transport", name, "-seconds", seconds, "-clients", "4")
+			require.Zero(t, r.Desyncs)
+			require.NotZero(t, r.FieldsCompared)
+			require.NotZero(t, r.PredictedTicks)
+			require.Zero(t, r.MispredictionsByCause["code"])
+			require.Zero(t, r.MispredictionsByCause["untracked"])
+		})
+	}
 }
 
 func TestReadableSummary(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"github.com/foretick/foretick/transport/sim"
@@ -42,7 +43,7 @@ func parse(args []string, help io.Writer) (options, error) {
 	fs.SetOutput(io.Discard)
 	fs.Float64Var(&o.seconds, "seconds", 10, "how long to play; with -serve and -join 0 plays until interrupted")
 	fs.IntVar(&o.clients, "clients", 8, "how many bots play")
-	fs.StringVar(&o.transport, "transport", "sim", "sim (virtual time) or udp (real sockets)")
+	fs.StringVar(&o.transport, "transport", "sim", "sim (virtual time), or over real sockets udp, dtls (encrypted) or ws (WebSocket)")
 	fs.DurationVar(&o.rtt, "rtt", 100*time.Millisecond, "round trip of every client's link")
 	fs.DurationVar(&o.jitter, "jitter", 20*time.Millisecond, "delay added at random, up to this, each way")
 	fs.Float64Var(&o.loss, "loss", 0.02, "share of packets lost, each way")
@@ -58,8 +59,8 @@ func parse(args []string, help io.Writer) (options, error) {
 	fs.BoolVar(&o.explain, "explain", false, "write each correction and its cause to standard error, one JSON object a line")
 	fs.BoolVar(&o.json, "json", false, "print one JSON object and nothing else; sim then runs as fast as it can")
 	fs.StringVar(&o.drawShots, "draw-shots", "", "draw the match's shots into this directory, as PNG: what the shooter saw, what the server used and what it had")
-	fs.StringVar(&o.serve, "serve", "", "be a dedicated server at this address, over -transport udp")
-	fs.StringVar(&o.join, "join", "", "be bots on the server at this address, over -transport udp")
+	fs.StringVar(&o.serve, "serve", "", "be a dedicated server at this address, over -transport udp or ws")
+	fs.StringVar(&o.join, "join", "", "be bots on the server at this address, over -transport udp or ws")
 	err := fs.Parse(args)
 	if errors.Is(err, flag.ErrHelp) {
 		fmt.Fprintln(help, "arena plays a top-down shooter between bots. Flags:")
@@ -86,12 +87,12 @@ func (o *options) check(set map[string]bool) error {
 	switch {
 	case o.serve != "" && o.join != "":
 		return errors.New("-serve and -join exclude each other")
-	case alone && set["transport"] && o.transport == "sim":
-		return errors.New("-serve and -join need a real -transport: udp")
+	case alone && set["transport"] && (o.transport == "sim" || o.transport == "dtls"):
+		return errors.New("-serve and -join need -transport udp or ws: dtls takes a matchmaker that both know")
 	case alone && o.drawShots != "":
 		return errors.New("-draw-shots needs both ends in one process: not with -serve or -join")
-	case o.transport != "sim" && o.transport != "udp":
-		return fmt.Errorf("-transport %q: use sim or udp", o.transport)
+	case !slices.Contains([]string{"sim", "udp", "dtls", "ws"}, o.transport):
+		return fmt.Errorf("-transport %q: use sim, udp, dtls or ws", o.transport)
 	case o.plant != "" && o.plant != "code" && o.plant != "desync":
 		return fmt.Errorf("-plant %q: use code or desync", o.plant)
 	case o.clients < 1 || o.clients > 200:
@@ -111,7 +112,9 @@ func (o *options) check(set map[string]bool) error {
 		}
 	}
 	if alone {
-		o.transport = "udp"
+		if !set["transport"] {
+			o.transport = "udp"
+		}
 		if !set["seconds"] {
 			o.seconds = 0
 		}

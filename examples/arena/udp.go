@@ -11,15 +11,14 @@ import (
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/transport"
 	"github.com/foretick/foretick/transport/impair"
-	"github.com/foretick/foretick/transport/udp"
 )
 
 // picture is how often a bot looks at its screen.
 const picture = time.Second / 60
 
 // dial connects a bot, over the bad link that the options ask for.
-func dial(o options, addr string, n uint64) (transport.Endpoint, error) {
-	e, err := udp.Dial(addr, udp.Config{})
+func dial(o options, open func() (transport.Endpoint, error), n uint64) (transport.Endpoint, error) {
+	e, err := open()
 	if err != nil {
 		return nil, err
 	}
@@ -33,7 +32,7 @@ func dial(o options, addr string, n uint64) (transport.Endpoint, error) {
 // both ends can be compared.
 func playUDP(ctx context.Context, o options, live io.Writer) (*Report, error) {
 	m := newMatch(o)
-	endpoint, err := udp.Listen("127.0.0.1:0", udp.Config{})
+	endpoint, err := listen(o, "127.0.0.1:0")
 	if err != nil {
 		return nil, err
 	}
@@ -46,9 +45,8 @@ func playUDP(ctx context.Context, o options, live io.Writer) (*Report, error) {
 	if m.server, err = foretick.NewServer(cfg); err != nil {
 		return nil, err
 	}
-	addr := endpoint.LocalAddr().String()
 	for n := range o.clients {
-		if err := m.seatUDP(o, addr, n); err != nil {
+		if err := m.seatUDP(o, endpoint.dial, n); err != nil {
 			return nil, err
 		}
 	}
@@ -62,12 +60,12 @@ func playUDP(ctx context.Context, o options, live io.Writer) (*Report, error) {
 	return m.report(hexDigest([32]byte(m.state.Sum(nil))))
 }
 
-func (m *match) seatUDP(o options, addr string, n int) error {
+func (m *match) seatUDP(o options, open func() (transport.Endpoint, error), n int) error {
 	seat, cfg, err := m.clientConfig(n)
 	if err != nil {
 		return err
 	}
-	cfg.Redial = func() (transport.Endpoint, error) { return dial(o, addr, uint64(n)) }
+	cfg.Redial = func() (transport.Endpoint, error) { return dial(o, open, uint64(n)) }
 	if cfg.Transport, err = cfg.Redial(); err != nil {
 		return err
 	}
@@ -130,7 +128,7 @@ func (m *match) loop(ctx context.Context, mail <-chan struct{}, d time.Duration,
 // serve is a dedicated server in a process of its own.
 func serve(ctx context.Context, o options, out io.Writer) error {
 	m := newMatch(o)
-	endpoint, err := udp.Listen(o.serve, udp.Config{})
+	endpoint, err := listen(o, o.serve)
 	if err != nil {
 		return err
 	}
@@ -147,7 +145,7 @@ func serve(ctx context.Context, o options, out io.Writer) error {
 		_ = endpoint.Close(transport.Closed, "")
 		return err
 	}
-	fmt.Fprintf(out, "serving on %v at %d Hz\n", endpoint.LocalAddr(), o.tickRate)
+	fmt.Fprintf(out, "serving on %v at %d Hz\n", endpoint.addr, o.tickRate)
 	if o.seconds > 0 {
 		var stop context.CancelFunc
 		ctx, stop = context.WithTimeout(ctx, o.duration())
@@ -172,8 +170,9 @@ func join(ctx context.Context, o options, out io.Writer) error {
 			}
 		}
 	}()
+	open := func() (transport.Endpoint, error) { return reach(o, o.join) }
 	for n := range o.clients {
-		if err := m.seatUDP(o, o.join, n); err != nil {
+		if err := m.seatUDP(o, open, n); err != nil {
 			return err
 		}
 	}

@@ -116,7 +116,9 @@ func TestSpoofsDisturbNoHandshake(t *testing.T) {
 	for _, s := range spoofs {
 		t.Run(s.name, func(t *testing.T) {
 			a := newAttacker(t, addr(srv))
+			a.mu.Lock()
 			a.meddle = [][]byte{s.b}
+			a.mu.Unlock()
 			cli := dial(t, a.addr(), dtls.Config{})
 			toServer, toClient := pair(t, srv, cli)
 			talk(t, srv, cli, toServer, toClient)
@@ -133,12 +135,15 @@ func TestForgedCloseBelow(t *testing.T) {
 	cli := dial(t, a.addr(), dtls.Config{})
 	toServer, toClient := pair(t, srv, cli)
 	talk(t, srv, cli, toServer, toClient)
-	closing := append(append([]byte{0xA9}, a.id...), 0, byte(transport.Closed), 0)
+	a.mu.Lock()
+	id, client := a.id, a.client
+	a.mu.Unlock()
+	closing := append(append([]byte{0xA9}, id...), 0, byte(transport.Closed), 0)
 	closing = binary.BigEndian.AppendUint32(closing, crc32.Checksum(closing, crc32.MakeTable(crc32.Castagnoli)))
 	for range 10 {
 		a.back.Write(closing)
-		a.front.WriteToUDP(closing, a.client)
-		a.front.WriteToUDP(append([]byte{0xAA}, a.id...), a.client)
+		a.front.WriteToUDP(closing, client)
+		a.front.WriteToUDP(append([]byte{0xAA}, id...), client)
 		talk(t, srv, cli, toServer, toClient)
 	}
 	assert.NotZero(t, srv.Below().(*udp.Endpoint).Counters().Unbelieved)

@@ -2,6 +2,7 @@ package dtls_test
 
 import (
 	"encoding/binary"
+	"errors"
 	"net"
 	"slices"
 	"sync"
@@ -36,8 +37,14 @@ func newAttacker(t testing.TB, server string) *attacker {
 	a.running.Add(2)
 	go a.forward()
 	go a.answer()
-	t.Cleanup(func() { a.front.Close(); a.back.Close(); a.running.Wait() })
+	t.Cleanup(a.stop)
 	return a
+}
+
+func (a *attacker) stop() {
+	a.front.Close()
+	a.back.Close()
+	a.running.Wait()
 }
 
 func (a *attacker) addr() string { return a.front.LocalAddr().String() }
@@ -67,8 +74,11 @@ func (a *attacker) answer() {
 	buf := make([]byte, 2048)
 	for {
 		n, err := a.back.Read(buf)
-		if err != nil {
+		if errors.Is(err, net.ErrClosed) {
 			return
+		}
+		if err != nil { // the server's port is closed for a while
+			continue
 		}
 		a.mu.Lock()
 		if buf[0] == 0xA5 && n >= 5 {

@@ -161,7 +161,7 @@ func (e *Endpoint) leave(p *peer, c transport.Code, detail string) {
 
 func (e *Endpoint) farewell(p *peer) {
 	b := appendEnd(make([]byte, 0, maxEnd), p.code, p.detail)
-	e.protect(p, b[0], b[1:])
+	_ = e.protect(p, b[0], b[1:])
 }
 
 // forget removes a peer from all but the links.

@@ -46,7 +46,6 @@ type peer struct {
 	heard    uint32   // ticks
 	sent     uint32
 	asked    uint32
-	began    uint32 // the handshake
 	until    uint32 // when to give up, until it is open
 	code     transport.Code
 	detail   string

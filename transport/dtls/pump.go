@@ -73,7 +73,6 @@ func (e *Endpoint) gone(below transport.PeerID, c transport.Code, detail string)
 	}
 	e.end(p, c, detail)
 	delete(e.links, below)
-	p.below = 0
 	e.cut(p, c, detail)
 }
 
@@ -240,7 +239,7 @@ func (e *Endpoint) message(p *peer, plain []byte) {
 // later sends a small message. The lock is given up meanwhile.
 func (e *Endpoint) later(p *peer, kind byte, body ...byte) {
 	e.mu.Unlock()
-	e.protect(p, kind, body)
+	_ = e.protect(p, kind, body)
 	e.mu.Lock()
 }
 

@@ -30,7 +30,7 @@ func (e *Endpoint) tend() {
 			if l.kind == msgEnd {
 				e.farewell(l.to)
 			} else {
-				e.protect(l.to, l.kind, l.body)
+				_ = e.protect(l.to, l.kind, l.body)
 			}
 		}
 		clear(due)
