@@ -2,11 +2,15 @@ package main
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/transport"
 )
 
 // Two players meet on a real server: each moves, and sees the other move.
@@ -19,12 +23,17 @@ func TestTwoPlayersSeeEachOther(t *testing.T) {
 	seen := make(chan string, 1024)
 	for range 2 {
 		go func() {
-			done <- run(ctx, false, addr, func(line string) {
+			say := func(line string) {
 				select {
 				case seen <- line:
 				default:
 				}
-			})
+			}
+			err := run(ctx, false, addr, say)
+			for unreachable(err) { // the server is not listening yet
+				err = run(ctx, false, addr, say)
+			}
+			done <- err
 		}()
 	}
 	where := map[string]map[string]bool{}
@@ -47,4 +56,9 @@ func TestTwoPlayersSeeEachOther(t *testing.T) {
 	for range 3 {
 		require.ErrorIs(t, <-done, context.Canceled)
 	}
+}
+
+func unreachable(err error) bool {
+	var d *foretick.DisconnectError
+	return errors.As(err, &d) && d.Code == transport.Unreachable
 }
