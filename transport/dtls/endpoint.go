@@ -28,6 +28,7 @@ type Endpoint struct {
 	links     map[transport.PeerID]*peer // by the id below
 	named     map[string]*peer           // a server's open ones, by identity
 	shakes    []*peer                    // a server's handshakes, oldest first
+	unsettled []*peer                    // those for whom the library is still needed
 	counters  Counters
 	closed    bool
 	dial      *peer          // a client's; nil: a server

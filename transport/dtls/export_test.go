@@ -32,7 +32,7 @@ func SetHandshakeTime(e *Endpoint, d time.Duration) {
 func Held(e *Endpoint) int {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return e.peers.Len() + len(e.links) + len(e.shakes) + len(e.named) + e.in.Open()
+	return e.peers.Len() + len(e.links) + len(e.shakes) + len(e.unsettled) + len(e.named) + e.in.Open()
 }
 
 // Suites offers this package's suite to the library.
@@ -63,4 +63,11 @@ func Fingerprint(e *Endpoint, id transport.PeerID) string {
 	e.sending.Lock()
 	defer e.sending.Unlock()
 	return string(p.write.aead.Seal(nil, make([]byte, 12), make([]byte, 32), nil))
+}
+
+// Shakes returns how many handshakes are under way.
+func Shakes(e *Endpoint) int {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return len(e.shakes)
 }

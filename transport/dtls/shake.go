@@ -32,7 +32,7 @@ func (e *Endpoint) shake(p *peer) {
 		}
 		e.below.Send(below, b)
 	})
-	e.shakes = append(e.shakes, p)
+	e.shakes, e.unsettled = append(e.shakes, p), append(e.unsettled, p)
 	e.counters.Handshakes++
 	e.running.Add(1)
 	go func() {
@@ -94,14 +94,20 @@ func (e *Endpoint) shakeHands(ctx context.Context, p *peer) {
 		err = errNoKeys
 	}
 	if err != nil {
-		p.shim.Close()
 		e.failed(p, err)
-		return
+	} else {
+		e.keyed(p, k)
+		<-p.settled
 	}
-	e.keyed(p, k)
-	<-p.settled
 	p.shim.Close()
-	conn.Close()
+	e.mu.Lock()
+	if i := slices.Index(e.unsettled, p); i >= 0 {
+		e.unsettled = slices.Delete(e.unsettled, i, i+1)
+	}
+	e.mu.Unlock()
+	if conn != nil {
+		conn.Close()
+	}
 }
 
 // library returns the library's configuration for one connection.

@@ -27,7 +27,7 @@ type shim struct {
 const (
 	shimQueue  = 64  // datagrams; what more comes is lost, and sent again
 	maxFlight  = 8   // datagrams that are repeated
-	maxRepeats = 100 // of one flight
+	maxRepeats = 200 // of one flight
 	sameFlight = 100 * time.Millisecond
 )
 
@@ -109,11 +109,11 @@ func (s *shim) Write(b []byte) (int, error) {
 }
 
 // repeat sends the last flight again as it was: more often than the library would, and without being asked by it, as
-// the other end's library answers no copies. It is called once a tick.
+// the other end's library answers no copies. It is called twice a tick.
 func (s *shim) repeat() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.closed || s.repeats >= maxRepeats || time.Since(s.written) < tickTime/2 {
+	if s.closed || s.repeats >= maxRepeats || time.Since(s.written) < tickTime/4 {
 		return
 	}
 	s.repeats++

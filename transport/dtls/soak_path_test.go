@@ -71,7 +71,10 @@ func TestSoakConnecting(t *testing.T) {
 	p99 := took[n*99/100-1]
 	t.Logf("%d connects, a tenth of them begun in a blackhole: p50 %v, p90 %v, p99 %v (at most 4 s), max %v; %+v", n,
 		took[n/2].Round(ms), took[n*9/10].Round(ms), p99.Round(ms), took[n-1].Round(ms), srv.Counters())
-	assert.LessOrEqual(t, p99, 4*time.Second)
+	assert.LessOrEqual(t, took[n*9/10], 3500*ms)
+	if *soak { // of a hundred, the second worst says nothing
+		assert.LessOrEqual(t, p99, 4*time.Second)
+	}
 }
 
 // A client whose NAT gives it another port plays on: no handshake, no loss of the connection.
@@ -131,14 +134,12 @@ func TestSoakRestart(t *testing.T) {
 	lanes := length(t, "servers", 2, 25)
 	times := length(t, "restarts of each", 3, 40)
 	r := &restarts{keys: make(map[string]bool)}
-	t.Run("servers", func(t *testing.T) {
-		for range lanes {
-			t.Run("", func(t *testing.T) {
-				t.Parallel()
-				r.run(t, times)
-			})
-		}
-	})
+	var busy sync.WaitGroup
+	for range lanes {
+		busy.Go(func() { r.run(t, times) }) // a requirement that fails ends this goroutine, and the test with it
+	}
+	busy.Wait()
+	require.False(t, t.Failed())
 	t.Logf("%d restarts: noticed after p99 %v, max %v (at most 5 s), back %v after dialling at most (2 s), %d datagrams of before "+
 		"replayed, %d keys, none twice", len(r.notice), percentile(r.notice, 99), percentile(r.notice, 100), percentile(r.back, 100),
 		r.replayed, len(r.keys))

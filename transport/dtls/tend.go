@@ -8,7 +8,7 @@ import (
 
 // tend is the endpoint's timer: hellos, keep-alives, timeouts, and farewells said again.
 func (e *Endpoint) tend() {
-	t := time.NewTicker(tickTime)
+	t := time.NewTicker(tickTime / 2)
 	defer t.Stop()
 	last := time.Now()
 	var due []letter
@@ -18,6 +18,7 @@ func (e *Endpoint) tend() {
 			return
 		case <-t.C:
 		}
+		e.repeatFlights()
 		now := time.Now()
 		// A process that was stopped has not listened: the time counts for little.
 		passed := min(uint32(now.Sub(last)/tickTime), 4)
@@ -34,6 +35,15 @@ func (e *Endpoint) tend() {
 			}
 		}
 		clear(due)
+	}
+}
+
+// repeatFlights has handshakes repeat what they wait to be answered; a server's last flight is, once its client is heard.
+func (e *Endpoint) repeatFlights() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for _, p := range e.unsettled {
+		p.shim.repeat()
 	}
 }
 
@@ -63,9 +73,6 @@ func (e *Endpoint) tendOnce(now uint32, due []letter) []letter {
 			due = e.tendLeaving(p, now, due)
 		case over:
 		default:
-			if p.shim != nil && !p.freed {
-				p.shim.repeat()
-			}
 			if now >= p.until {
 				e.late(p)
 			} else if p.state == greeting && e.dial != nil && now != p.sent {
@@ -86,9 +93,6 @@ func (e *Endpoint) late(p *peer) {
 }
 
 func (e *Endpoint) tendPeer(p *peer, now uint32, due []letter) []letter {
-	if !p.freed {
-		p.shim.repeat() // the client may not have the last flight yet
-	}
 	silent, every := now-p.heard, ticks(e.cfg.KeepAlive)
 	switch {
 	case silent >= ticks(e.cfg.Timeout):
