@@ -91,6 +91,9 @@ func age(t, now Tick) uint32 {
 
 // raise notes an event of the player's entities.
 func (p *player) raise(t Tick, event int) {
+	if p.state != playing {
+		return // nobody is told, so nothing would ever be forgotten
+	}
 	p.raised = append(p.raised, raisedEvent{t, uint32(event)})
 }
 

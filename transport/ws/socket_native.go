@@ -33,7 +33,7 @@ func newSocket(c *websocket.Conn, conn net.Conn) *native {
 	}
 	if tcp, ok := conn.(*net.TCPConn); ok {
 		tcp.SetWriteBuffer(kernelBuffer)
-		tcp.SetNoDelay(true)
+		_ = tcp.SetNoDelay(true) // a wish, as is the buffer's size
 	}
 	return &native{c: c, conn: conn}
 }
@@ -80,7 +80,7 @@ func (s *native) abort() {
 		s.conn.Close()
 		return
 	}
-	go s.c.CloseNow()
+	go func() { _ = s.c.CloseNow() }()
 }
 
-func (s *native) free() { s.c.CloseNow() }
+func (s *native) free() { _ = s.c.CloseNow() }
