@@ -1,7 +1,9 @@
 package foretick
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/snapshot"
@@ -17,7 +19,7 @@ func (c *Client) Hash() uint64 { return c.world.Hash(c.p.order) }
 // order ranks rows by network id, the one thing that does not hang on the order
 // in which they were made.
 func (p *Protocol) order(rows ecs.Rows, i int) uint64 {
-	if !rows.Has(p.identity.ID()) {
+	if !rows.Has(p.identity.ID()) || p.identity.Slice(rows)[i].Net == 0 { // not replicated, or not yet
 		return 1<<63 | uint64(rows.Entity(i))
 	}
 	return uint64(p.identity.Slice(rows)[i].Net)
@@ -47,6 +49,9 @@ type AuditReport struct {
 	Fields      int    // fields compared
 	Differences int    // fields, or whole entities, that differ
 	First       string // the first difference in words; empty when there is none
+	// Digest and ServerDigest fold what the client shows, and what the server
+	// may show it, in the order of network ids.
+	Digest, ServerDigest uint64
 }
 
 func (r *AuditReport) differ(format string, args ...any) {
@@ -56,33 +61,60 @@ func (r *AuditReport) differ(format string, args ...any) {
 	}
 }
 
+// fold adds a field's words to a digest; the order counts.
+func fold(h uint64, words ...int32) uint64 {
+	for _, w := range words {
+		h = (h ^ uint64(uint32(w))) * 0x9E3779B97F4A7C15
+		h ^= h >> 29
+	}
+	return h
+}
+
 // Audit compares what a client shows, entity by entity and field by field, with
 // what the server may show that player, on the grid that the player is sent.
 // Both ends must be in one process and at rest: no inputs and no change for
-// long enough that everything sent has arrived. Owner-only fields of others are
-// left out, as they are on the wire.
+// long enough that everything sent has arrived. What the player may not have is
+// left out, as it is on the wire: owner-only fields of others and hidden
+// entities, which must not be there. So is what only one of two builds has.
 func Audit(s *Server, who ecs.Owner, c *Client) AuditReport {
 	var r AuditReport
 	p := s.player(who)
-	if p == nil || c.view.State != Playing || c.view.Me != who {
+	if p == nil || p.state != playing || c.view.State != Playing || c.view.Me != who {
 		r.differ("player %d is not in the match", who)
 		return r
 	}
 	matched := 0
-	for _, rows := range s.entities.All(s.world) {
-		for i, sid := range s.p.identity.Slice(rows) {
-			wire, ok := p.sender.Known(snapshot.NetID(sid.Net))
-			var g *snapshot.Ghost
-			if ok {
-				g = c.ghost(wire)
-			}
-			if g == nil || g.Data == 0 || !c.world.Alive(ecs.Entity(g.Data)) {
-				r.differ("entity %v of kind %q is not on the client", rows.Entity(i), s.p.kinds[sid.Kind].ecs.Name())
-				continue
-			}
-			matched++
-			s.auditEntity(&r, snapshot.NetID(sid.Net), g, c)
+	for _, e := range s.byNet() {
+		id := s.p.identity.Get(s.world, e)
+		wire, ok := p.sender.Known(snapshot.NetID(id.Net))
+		var g *snapshot.Ghost
+		if ok {
+			g = c.ghost(wire)
 		}
+		if g != nil && c.alien(g) {
+			continue
+		}
+		hidden := p.hides[e].hidden
+		if p.near != nil && s.world.Owner(e) != who {
+			_, near := p.near.Since(snapshot.NetID(id.Net))
+			hidden = hidden || !near
+		}
+		if hidden {
+			if g != nil {
+				r.differ("entity %v of kind %q is hidden from the player and on the client", e, s.p.kinds[id.Kind].ecs.Name())
+			}
+			continue
+		}
+		if g == nil || g.Data == 0 || !c.world.Alive(ecs.Entity(g.Data)) {
+			r.differ("entity %v of kind %q is not on the client", e, s.p.kinds[id.Kind].ecs.Name())
+			continue
+		}
+		matched++
+		if owner := s.world.Owner(e); g.Mine != (owner == who || owner == ecs.Nobody && s.p.kinds[id.Kind].island) {
+			r.differ("entity %v of kind %q: the client takes it for its own: %v", e, s.p.kinds[id.Kind].ecs.Name(), g.Mine)
+		}
+		r.Digest, r.ServerDigest = fold(r.Digest, int32(id.Net)), fold(r.ServerDigest, int32(id.Net))
+		s.auditEntity(&r, p, snapshot.NetID(id.Net), g, c)
 	}
 	if n := c.countEntities(); n != matched {
 		r.differ("the client has %d entities, the server shows it %d", n, matched)
@@ -91,14 +123,28 @@ func Audit(s *Server, who ecs.Owner, c *Client) AuditReport {
 	return r
 }
 
-func (s *Server) auditEntity(r *AuditReport, id snapshot.NetID, g *snapshot.Ghost, c *Client) {
-	for i := range s.p.components {
-		comp := &s.p.components[i]
-		mine := g.Mine
-		theirs := s.source.PublicWords(id, i)
-		if mine {
-			theirs = s.source.OwnerWords(id, i)
+// byNet lists the replicated entities in the order of their network ids.
+func (s *Server) byNet() []ecs.Entity {
+	var all []ecs.Entity
+	for _, rows := range s.entities.All(s.world) {
+		for i := range rows.Len() {
+			all = append(all, rows.Entity(i))
 		}
+	}
+	slices.SortFunc(all, func(a, b ecs.Entity) int {
+		return cmp.Compare(s.p.identity.Get(s.world, a).Net, s.p.identity.Get(s.world, b).Net)
+	})
+	return all
+}
+
+func (s *Server) auditEntity(r *AuditReport, p *player, id snapshot.NetID, g *snapshot.Ghost, c *Client) {
+	a := p.sender.Audience(id)
+	for i := range c.p.components { // in the server's order
+		comp := &c.p.components[i]
+		if comp.unknown {
+			continue
+		}
+		theirs := s.source.Words(id, i, a)
 		at := c.world.Pointer(ecs.Entity(g.Data), comp.id)
 		if (at == nil) != (theirs == nil) {
 			r.differ("%s is on one end only", comp.name)
@@ -108,20 +154,39 @@ func (s *Server) auditEntity(r *AuditReport, id snapshot.NetID, g *snapshot.Ghos
 			continue
 		}
 		ours := make([]int32, comp.schema.Words())
+		known := make([]int32, len(ours))
 		comp.schema.Quantise(at, c.receiver.Grid(g, i), clientRefs{c}, ours)
-		for _, f := range comp.schema.Fields() {
-			if f.Owner && !mine || f.Ref {
+		comp.schema.Known(theirs, c.receiver.Grid(g, i), known)
+		theirs = known
+		for k, f := range comp.schema.Fields() {
+			if f.Audience != 0 && f.Audience&a == 0 || !comp.schema.Knows(k) {
 				continue
 			}
+			want := slices.Clone(theirs[f.Word : f.Word+f.Words])
+			if f.Ref {
+				want[0] = p.reference(want[0])
+			}
+			got := ours[f.Word : f.Word+f.Words]
 			r.Fields++
-			for w := f.Word; w < f.Word+f.Words; w++ {
-				if ours[w] != theirs[w] {
-					r.differ("%s.%s of kind %q: client has %d, server %d (steps)", comp.name, f.Name, s.p.kinds[g.Kind].ecs.Name(), ours[w], theirs[w])
-					break
-				}
+			r.Digest, r.ServerDigest = fold(r.Digest, got...), fold(r.ServerDigest, want...)
+			if !slices.Equal(got, want) {
+				r.differ("%s.%s of kind %q: client has %d, server %d (steps)", comp.name, f.Name, s.p.kinds[g.Kind].ecs.Name(), got, want)
 			}
 		}
 	}
+}
+
+// reference is the wire id that a network id has for this player; 0 for what it
+// is not shown.
+func (p *player) reference(net int32) int32 {
+	if net == 0 {
+		return 0
+	}
+	w, ok := p.sender.Known(snapshot.NetID(net))
+	if !ok {
+		return 0
+	}
+	return int32(w)
 }
 
 func (c *Client) ghost(w snapshot.WireID) *snapshot.Ghost {
@@ -138,5 +203,11 @@ func (c *Client) countEntities() int {
 			n++
 		}
 	}
-	return n
+	c.spawns.Open(func(_ Tick, s spawned) bool {
+		if c.world.Alive(s.e) {
+			n++
+		}
+		return true
+	})
+	return n + c.fleetingCount()
 }

@@ -31,6 +31,10 @@ type ClientConfig struct {
 	// ReceiveRate is the most bytes a second that this client wants to be sent.
 	// 0 leaves it to the server.
 	ReceiveRate int
+	// Verify, when set, is asked at the start for each asset that a client needs
+	// (see [Protocol.Asset]); if any is missing, NewClient says which, and of which
+	// kinds.
+	Verify func(ref string) error
 	// SnapshotRate is the most snapshots a second that this client wants. 0
 	// leaves it to the server.
 	SnapshotRate int
@@ -62,6 +66,16 @@ type ClientConfig struct {
 	// it finds. 0 does nothing. See simtest.SyncTest.
 	Rehearse     int
 	OnDivergence func(Divergence)
+	// OnRefused, when set, is told of each command that the game's validator on
+	// the server refused (see [Validate]): its tick, and the error's text. A
+	// client that is refused often is not told of every one.
+	OnRefused func(t Tick, why string)
+	// OnSnapshot, when set, is called for each snapshot that is newer than all
+	// before, ahead of the correction that it may bring, for tests and recorders.
+	OnSnapshot func(t Tick)
+	// OnMessage, when set, is called for each reliable message of the game's that
+	// arrived, for tests and recorders.
+	OnMessage func(m MessageReceived)
 	// OnMisprediction, when set, is called with the explanation of each
 	// correction.
 	OnMisprediction func(prediction.Misprediction)
@@ -81,11 +95,28 @@ type sampler[T any] struct {
 func (s sampler[T]) sample(v View, dst unsafe.Pointer) { *(*T)(dst) = s.fn(v) }
 func (s sampler[T]) handle() ecs.Handle                { return s.c }
 
+// SampleWhile reads input with s for as long as wanted says so, and zero
+// commands otherwise: while a menu is open, or when a test lets a match come to
+// rest.
+func SampleWhile(wanted func() bool, s Sampler) Sampler { return interrupted{s, wanted} }
+
+type interrupted struct {
+	Sampler
+	wanted func() bool
+}
+
+func (s interrupted) sample(v View, dst unsafe.Pointer) {
+	if s.wanted() {
+		s.Sampler.sample(v, dst)
+	}
+}
+
 // Sample makes a Sampler of a function that reads the player's input. fn is
 // called once a picture, with what is on the screen at that moment. The next
 // tick takes the last value read, and every one-shot field (tag oneshot) that
 // was set in any picture since the last tick: a press and release between two
-// ticks acts once.
+// ticks acts once. The other fields are of the last picture: where an aim belongs
+// to a press, let fn keep it until the view's Tick has moved on.
 func Sample[T any](c *ecs.Component[T], fn func(v View) T) Sampler { return sampler[T]{c, fn} }
 
 // ClientState is how far a client has come.
@@ -126,6 +157,11 @@ type View struct {
 	// gone beyond the tick before it, 0 to 1.
 	Tick     Tick
 	Fraction float32
+	// Stalled is true while nothing comes from the server and the prediction has
+	// gone as far ahead as its history reaches: the local player stands still.
+	// It goes on when the server is heard again; when the server has been silent
+	// for ClientConfig.Timeout, the state says what follows.
+	Stalled bool
 	// Render and RenderFraction are the server's time at which the others are
 	// shown.
 	Render         Tick
@@ -142,52 +178,70 @@ type Client struct {
 	frame    Frame
 	view     View
 
-	begun     bool
-	start     time.Time
-	now       time.Duration
-	peer      transport.PeerID
-	up        bool // the transport is connected
-	conn      *netcode.Conn
-	lastSend  time.Duration
-	rejected  *netcode.Reject
-	token     [16]byte      // to come back with
-	epoch     uint8         // of the level
-	entered   bool          // the level's information came
-	wishes    bool          // there is a wish to tell the server: see Configure
-	asked     bool          // it was sent
-	granted   bool          // the server has our wish
-	askedFrom netcode.Seq   // the first packet that carried it
-	lost      time.Duration // when the connection was lost
-	lostBy    error
-	redialed  time.Duration // when a new one was last tried
-	receiver  *snapshot.Receiver
-	clock     *netcode.Clock
-	commands  *netcode.CommandSender
-	predictor *prediction.Predictor
-	inputs    *prediction.History[input]
-	records   *prediction.History[record]
-	own       *ecs.History
-	island    *ecs.History
-	ownRows   *ecs.Query // the command's rows
-	others    []int      // registry indices of components that shared systems read of others
+	begun                   bool
+	start                   time.Time
+	now                     time.Duration
+	peer                    transport.PeerID
+	up                      bool // the transport is connected
+	conn                    *netcode.Conn
+	lastSend                time.Duration
+	rejected                *netcode.Reject
+	speaks                  uint64        // the hash of the protocol that is spoken: ours, or the server's
+	offered                 uint64        // that of a server of another build, whose schema may be had
+	skew                    *Skew         // what differs from it
+	token                   [16]byte      // to come back with
+	epoch                   uint8         // of the level
+	entered                 bool          // the level's information came
+	asksSchema, schemaAsked bool          // of the server, on this connection
+	wishes                  bool          // there is a wish to tell the server: see Configure
+	asked                   bool          // it was sent
+	granted                 bool          // the server has our wish
+	askedFrom               netcode.Seq   // the first packet that carried it
+	lost                    time.Duration // when the connection was lost
+	lostBy                  error
+	redialed                time.Duration // when a new one was last tried
+	receiver                *snapshot.Receiver
+	clock                   *netcode.Clock
+	commands                *netcode.CommandSender
+	predictor               *prediction.Predictor
+	inputs                  *prediction.History[input]
+	records                 *prediction.History[record]
+	predicted               record // of the tick whose small differences are being taken over
+	own                     *ecs.History
+	island                  *ecs.History
+	ownRows                 *ecs.Query // the command's rows
+	others                  []int      // registry indices of components that shared systems read of others
 
 	practice  rehearsal
-	note      note // of the snapshot at noteTick
-	noteTick  Tick // 0: it had none
-	noted     note // as it came
+	trails    trails // debug builds alone: ours …
+	theirs    trails // … and the server's
+	note      note   // of the snapshot at noteTick
+	noteTick  Tick   // 0: it had none
+	noted     note   // as it came
+	causes    causes // by all of them
 	hasNote   bool
-	good      Tick // newest tick on which both ends agree
-	confirmed Tick // newest tick whose input came back
-	sampled   Tick // newest tick whose input was sampled: the predicted one, or later where the lead exceeds the history
+	good      Tick          // newest tick on which both ends agree
+	heard     time.Duration // when the newest snapshot came
+	confirmed Tick          // newest tick whose input came back
+	sampled   Tick          // newest tick whose input was sampled: the predicted one, or later where the lead exceeds the history
 	wrong     prediction.Misprediction
 	fades     fades
 	time      netcode.Time // of the Step that runs
 	shown     shownTime
+	cut       []ecs.Entity // teleported in the tick that is being predicted
 	picture   Tick
 	drawn     bool
 	visible   *lagcomp.History
 
+	stepping bool // a tick's systems run
+	lived    Tick // the tick after the newest that ran
+	spawns   prediction.Spawns[spawned]
+	spawning spawning
+	fleeting fleeting
+
 	ours     []*snapshot.Ghost // those that are predicted here
+	mineAll  []ecs.Entity      // scratch: what is predicted here, matched or not
+	parts    []ecs.Owner       // scratch
 	released []*snapshot.Ghost // to be given back when nobody walks the list
 
 	events    [64]transport.Event
@@ -274,11 +328,12 @@ func (c *ClientConfig) check() error {
 }
 
 // historyFor is how many ticks of prediction a round trip needs: the trip, the
-// input's wait on the server, the snapshot's on the client, and what a burst of
-// lost packets adds.
+// input's wait on the server, the snapshot's on the client, and the 350 ms that
+// pass without a snapshot where 20 come in a second and every fifth is lost. The
+// client cannot know the server's rate yet.
 func historyFor(rtt time.Duration, rate int) int {
 	trip := int((rtt*time.Duration(rate) + time.Second - 1) / time.Second)
-	return trip + rate/6 + 4
+	return trip + rate*7/20 + 4
 }
 
 // NewClient makes a client that greets the server with its first Steps. The
@@ -288,11 +343,20 @@ func NewClient(cfg ClientConfig) (*Client, error) {
 		return nil, err
 	}
 	p := cfg.Protocol
-	c := &Client{cfg: cfg, p: p, endpoint: cfg.Transport, wishes: cfg.ReceiveRate > 0}
+	if cfg.Verify != nil {
+		if err := p.registry.Verify(false, cfg.Verify); err != nil {
+			return nil, err
+		}
+	}
+	c := &Client{cfg: cfg, p: p, endpoint: cfg.Transport, wishes: cfg.ReceiveRate > 0, speaks: p.Hash()}
 	c.world = ecs.NewWorld(p.types, ecs.WorldConfig{Tags: []string{TagClient}})
 	c.frame = Frame{World: c.world, DT: 1 / float32(p.tickRate), rate: p.tickRate, client: c, queues: p.newQueues()}
 	c.inputs = prediction.NewHistory[input](cfg.History * 2)
 	c.records = prediction.NewHistory[record](cfg.History)
+	if debugBuild {
+		c.trails, c.theirs = newTrails(cfg.History), newTrails(cfg.History)
+	}
+	c.spawning.ordinals = ordinals{}
 	c.practice.trail = prediction.NewHistory[[]uint64](cfg.History)
 	c.fades.fade = prediction.Fade{HalfLife: cfg.SmoothHalfLife, Limit: cfg.SmoothLimit}
 	if err := c.fresh(); err != nil {
@@ -307,8 +371,14 @@ func NewClient(cfg ClientConfig) (*Client, error) {
 		c.sample = reflect.New(p.command.handle.Type()).UnsafePointer()
 		c.pressed = reflect.New(p.command.handle.Type()).UnsafePointer()
 	}
-	c.bodies = newBodies(p)
-	c.others = p.othersRead()
+	if p.spawning {
+		c.fleeting.query = ecs.NewQuery(p.types, ecs.With(&p.identity))
+		c.fleeting.kept = c.world.NewOwnerHistory(ecs.Fleeting, 1)
+	}
+	if cfg.Rehearse > 0 || debugBuild {
+		p.schedule.SetHook(frameHook{}) // without one a player's systems run on the short way
+	}
+	c.bodies, c.others = newBodies(p), p.othersRead()
 	c.view.World = c.world
 	return c, nil
 }
@@ -318,6 +388,7 @@ func (c *Client) fresh() error {
 	c.inputs.Clear()
 	c.clock, c.confirmed = nil, 0
 	c.entered, c.asked, c.granted = false, false, false
+	c.commands = nil
 	if c.p.command != nil {
 		c.commands = netcode.NewCommandSender(c.p.command.schema.PackedSize(), netcode.CommandConfig{})
 	}
@@ -334,12 +405,16 @@ func (c *Client) clearLevel() error {
 			}
 		}
 		c.world.Unlock()
+		for _, g := range c.receiver.Ghosts() {
+			c.world.Unreserve(ecs.Entity(g.Data)) // no save of before is restored any more
+		}
 	}
+	c.clearSpawns()
 	c.receiver = snapshot.NewReceiver(c.p.registry, snapshot.ReceiverConfig{})
 	c.records.Clear()
 	c.fades.clear()
 	c.ours = c.ours[:0]
-	c.drawn, c.good, c.hasNote, c.noteTick = false, 0, false, 0
+	c.drawn, c.good, c.hasNote, c.noteTick, c.causes = false, 0, false, 0, causes{}
 	var err error
 	c.predictor, err = prediction.NewPredictor(prediction.Config{History: c.cfg.History}, timeline{c})
 	return err

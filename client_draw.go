@@ -1,6 +1,7 @@
 package foretick
 
 import (
+	"slices"
 	"time"
 	"unsafe"
 
@@ -22,6 +23,7 @@ func (c *Client) push(t Tick) {
 func (c *Client) undraw() {
 	if c.drawn {
 		c.predictor.Present()
+		c.undrawFleeting()
 		c.drawn = false
 	}
 }
@@ -61,16 +63,19 @@ func (c *Client) drawOthers(t Tick, fraction float32) {
 		}
 		if g.Gone != 0 && int32(t-g.Gone) >= 0 {
 			if g.Data != 0 {
-				c.world.Destroy(ecs.Entity(g.Data))
+				c.bury(ecs.Entity(g.Data))
 				g.Data = 0
 			}
 			c.released = append(c.released, g)
 			continue
 		}
-		if int32(t-g.Born) < 0 {
+		if int32(t-g.Born) < 0 || c.alien(g) {
 			continue
 		}
 		if g.Data == 0 {
+			if _, _, _, ok := g.Sample(t, fraction); !ok {
+				continue // its first value was put off, and is of a later tick
+			}
 			c.birth(g)
 		}
 		c.drawGhost(g, t, fraction)
@@ -97,8 +102,14 @@ func (c *Client) drawGhost(g *snapshot.Ghost, t Tick, fraction float32) {
 	if f > 0 && c.jumped(g, a, b) {
 		f = 0
 	}
+	if f == 0 && c.p.extrapolates && c.drawBeyond(g, t, fraction) {
+		return
+	}
 	for i := range c.p.components {
 		comp := &c.p.components[i]
+		if comp.unknown {
+			continue
+		}
 		wa, wb := a.Component(i), b.Component(i)
 		if wa == nil {
 			if c.world.Pointer(ecs.Entity(g.Data), comp.id) != nil {
@@ -107,11 +118,38 @@ func (c *Client) drawGhost(g *snapshot.Ghost, t Tick, fraction float32) {
 			continue
 		}
 		if wb == nil || !comp.lerped || f == 0 {
-			c.writeComponent(g, i, wa)
+			c.writeComponent(g, a, i)
 			continue
 		}
-		comp.schema.Lerp(wa, wb, f, c.receiver.Grid(g, i), clientRefs{c}, c.pointer(g, i))
+		comp.schema.LerpFor(a.Audience, wa, wb, f, a.Grid(i), clientRefs{c}, c.pointer(g, i))
 	}
+}
+
+// drawBeyond lets a ghost go on after everything that is known of it, as far as its
+// fields' tags say; false when it is to be drawn as it is known.
+func (c *Client) drawBeyond(g *snapshot.Ghost, t Tick, fraction float32) bool {
+	a, b, span, beyond, ok := g.Beyond(t, fraction)
+	if !ok || c.jumped(g, a, b) {
+		return false
+	}
+	for i := range c.p.components {
+		comp := &c.p.components[i]
+		if comp.unknown {
+			continue
+		}
+		wa, wb := a.Component(i), b.Component(i)
+		switch {
+		case wb == nil:
+			if c.world.Pointer(ecs.Entity(g.Data), comp.id) != nil {
+				c.world.RemoveByID(ecs.Entity(g.Data), comp.id)
+			}
+		case wa == nil || !comp.schema.Extrapolates():
+			c.writeComponent(g, b, i)
+		default:
+			comp.schema.Extrapolate(b.Audience, wa, wb, span, beyond, b.Grid(i), clientRefs{c}, c.pointer(g, i))
+		}
+	}
+	return true
 }
 
 // drawOwn shows the local player between its last two ticks, with corrections
@@ -124,27 +162,27 @@ func (c *Client) drawOwn(since time.Duration) {
 	}
 	c.drawn = true
 	c.fades.age(since)
-	for _, g := range c.ours {
-		if g.Data == 0 {
-			continue
-		}
+	if c.p.fleeting {
+		c.drawFleeting()
+	}
+	for _, e := range c.predictedHere() {
 		for i := range c.p.components {
 			comp := &c.p.components[i]
 			if !comp.predicted || !comp.lerped {
 				continue
 			}
-			at, b := c.world.Pointer(ecs.Entity(g.Data), comp.id), now.find(g.Wire, i)
+			at, b := c.world.Pointer(e, comp.id), now.find(e, i)
 			if at == nil || b == nil {
 				continue
 			}
 			a := b
-			if before != nil {
-				if w := before.find(g.Wire, i); w != nil {
+			if before != nil && !slices.Contains(now.cuts, e) {
+				if w := before.find(e, i); w != nil {
 					a = w
 				}
 			}
 			n := comp.schema.Words()
-			x, y := c.fades.offset(comp, g.Wire, i, a[:n], b[:n])
+			x, y := c.fades.offset(comp, e, i, a[:n], b[:n])
 			comp.schema.Lerp(x, y, c.view.Fraction, snapshot.GridSim, clientRefs{c}, at)
 		}
 	}

@@ -19,36 +19,66 @@ func (c *Client) gather() {
 	}
 }
 
+// predictedHere lists the entities that are predicted here, those that the server's
+// word is awaited for behind those that it knows. Some may not be there in the
+// tick at hand. It holds until the next call.
+func (c *Client) predictedHere() []ecs.Entity {
+	c.mineAll = c.mineAll[:0]
+	for _, g := range c.ours {
+		if g.Data != 0 {
+			c.mineAll = append(c.mineAll, ecs.Entity(g.Data))
+		}
+	}
+	if c.cfg.Rehearse > 0 { // what has died is there again when its ticks are
+		for _, r := range c.spawning.retired {
+			c.mineAll = append(c.mineAll, r.e)
+		}
+	}
+	if c.spawns.Len() == 0 {
+		return c.mineAll
+	}
+	c.spawns.Open(func(_ Tick, s spawned) bool {
+		c.mineAll = append(c.mineAll, s.e)
+		return true
+	})
+	return c.mineAll
+}
+
 // mine tells whether a ghost is predicted here, as against drawn in the past.
-func (c *Client) mine(g *snapshot.Ghost) bool { return g.Mine && !c.cfg.NoPrediction }
+func (c *Client) mine(g *snapshot.Ghost) bool {
+	return g.Mine && !c.cfg.NoPrediction && !c.alien(g)
+}
+
+// alien tells whether a ghost is of a kind that only the server's build of the game
+// has: it is not shown.
+func (c *Client) alien(g *snapshot.Ghost) bool { return c.p.kinds[g.Kind].ecs == nil }
 
 // birth makes the local entity of a ghost.
 func (c *Client) birth(g *snapshot.Ghost) {
-	k := c.p.kinds[g.Kind].ecs
-	e := c.world.Spawn(k, ecs.Owner(g.Owner))
-	*c.p.identity.Get(c.world, e) = Identity{Net: uint32(g.Wire), Kind: uint16(g.Kind)}
+	k := &c.p.kinds[g.Kind]
+	e := c.world.Spawn(k.ecs, ecs.Owner(g.Owner))
+	*c.p.identity.Get(c.world, e) = Identity{Net: uint32(g.Wire), Kind: uint16(k.own)}
 	g.Data = uint64(e)
 }
 
 // write puts a ghost's state into the world as it is.
 func (c *Client) write(g *snapshot.Ghost, s snapshot.State) {
 	for i := range c.p.components {
+		if c.p.components[i].unknown {
+			continue
+		}
 		if words := s.Component(i); words != nil {
-			c.writeComponent(g, i, words)
+			c.writeComponent(g, s, i)
 		} else if at := c.world.Pointer(ecs.Entity(g.Data), c.p.components[i].id); at != nil {
 			c.world.RemoveByID(ecs.Entity(g.Data), c.p.components[i].id)
 		}
 	}
 }
 
-func (c *Client) writeComponent(g *snapshot.Ghost, i int, words []int32) {
-	at := c.pointer(g, i)
-	grid := c.receiver.Grid(g, i)
-	if g.Mine {
-		c.p.components[i].schema.Dequantise(words, grid, clientRefs{c}, at)
-	} else {
-		c.p.components[i].schema.DequantiseMasked(words, grid, clientRefs{c}, at)
-	}
+// writeComponent writes what the state says of a component; fields that the player
+// does not receive stay.
+func (c *Client) writeComponent(g *snapshot.Ghost, s snapshot.State, i int) {
+	c.p.components[i].schema.DequantiseFor(s.Audience, s.Component(i), s.Grid(i), clientRefs{c}, c.pointer(g, i))
 }
 
 // pointer is where a ghost's component lies in the world; it is added where it
@@ -57,7 +87,7 @@ func (c *Client) pointer(g *snapshot.Ghost, i int) unsafe.Pointer {
 	e, comp := ecs.Entity(g.Data), &c.p.components[i]
 	at := c.world.Pointer(e, comp.id)
 	if at == nil {
-		c.world.AddByID(e, comp.id, nil)
+		c.world.AddByID(e, comp.id, comp.zero)
 		at = c.world.Pointer(e, comp.id)
 	}
 	return at

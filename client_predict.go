@@ -2,6 +2,7 @@ package foretick
 
 import (
 	"reflect"
+	"time"
 	"unsafe"
 
 	"github.com/foretick/foretick/ecs"
@@ -12,6 +13,7 @@ import (
 // advance moves time on and predicts the ticks that are due.
 func (c *Client) advance() int {
 	if c.clock == nil || c.view.State == Resuming {
+		c.view.Stalled = false
 		return 0
 	}
 	t := c.clock.Advance(c.now)
@@ -37,6 +39,7 @@ func (c *Client) advance() int {
 			return 0
 		}
 	}
+	c.stall(t)
 	c.othersNewest()
 	c.read()
 	n := 0
@@ -55,6 +58,23 @@ func (c *Client) advance() int {
 	return n
 }
 
+// stallTicks is for how many ticks the server must have been silent for the limit
+// of the history to be called a stall: a round trip beyond it is bridged by input
+// delay, and the snapshots go on coming.
+const stallTicks = 10
+
+// stall notes whether the prediction waits for the server: the clock lets it go no
+// further ahead of the newest snapshot than the history reaches.
+func (c *Client) stall(t netcode.Time) {
+	newest, _ := c.receiver.Newest()
+	silent := (c.now - c.heard) * time.Duration(c.p.tickRate) / time.Second
+	stalled := int32(t.Command-newest) > int32(c.cfg.History) && silent > stallTicks
+	if stalled && !c.view.Stalled {
+		c.stats.Stalls++
+	}
+	c.view.Stalled = stalled
+}
+
 // jump begins the prediction anew from the newest snapshot: at the start, and
 // after a stall. No commands are made for the ticks between.
 func (c *Client) jump(to netcode.Time) {
@@ -62,8 +82,16 @@ func (c *Client) jump(to netcode.Time) {
 		q.cancel(&c.frame)
 	}
 	newest, _ := c.receiver.Newest()
+	c.match()
+	c.spawns.Open(func(k Tick, s spawned) bool {
+		if int32(k-newest) > 0 { // its tick runs again
+			c.world.Destroy(s.e)
+		}
+		return true
+	})
 	timeline{c}.Adopt(newest)
 	c.predictor.Start(newest)
+	c.settle(newest)
 	c.practice.since = newest
 	c.good = newest
 	c.othersNewest()
@@ -115,13 +143,15 @@ func (c *Client) reconcile(t Tick) {
 	if !c.predictor.Started() {
 		return
 	}
-	if c.transferred() {
+	c.match()
+	if c.transferred(t) || !c.restorable(t) {
 		// What was saved before has the entity in another owner's rows.
 		timeline{c}.Adopt(t)
 		c.predictor.Restart(t)
 		c.practice.since = t
 		c.fades.clear()
 		c.good = t
+		c.settle(t)
 		return
 	}
 	r := c.predictor.Reconcile(t, timeline{c})
@@ -129,14 +159,23 @@ func (c *Client) reconcile(t Tick) {
 	if r.Compared {
 		c.stats.Compared++
 	}
-	if r.Verdict == prediction.Different {
+	switch r.Verdict {
+	case prediction.Different:
 		c.practice.since = t
 		c.corrected(t)
-	} else {
+	case prediction.Near:
+		c.practice.since = c.predictor.Tick()
+		c.stats.Amended++
+		c.fades.correct(c, c.records.Find(c.predictor.Tick()))
+		c.takeUnpredicted()
+	default:
 		c.takeUnpredicted()
 	}
 	c.settleEvents(t, r.Verdict)
-	c.good = t
+	c.settle(t)
+	if _, _, own := c.receiver.Complete(t); own { // else what was put off may differ, and since when is not known
+		c.good = t
+	}
 }
 
 // settleEvents confirms what was predicted up to t. Where a correction leaves
@@ -162,21 +201,33 @@ func (c *Client) settleEvents(t Tick, v prediction.Verdict) {
 	}
 }
 
-// transferred moves entities that changed hands into their new owner's rows and
-// tells whether there were any that the prediction knew.
-func (c *Client) transferred() bool {
+// transferred moves entities that changed hands into their new owner's rows, in
+// the world as it was at t, and tells whether there were any that the prediction
+// knew.
+func (c *Client) transferred(t Tick) bool {
 	any := false
 	for _, ch := range c.receiver.Changes() {
 		if !ch.Transferred || ch.Ghost.Data == 0 {
 			continue
 		}
+		if slot, ok := c.predictor.Slot(t); ok && !any && c.restorable(t) {
+			timeline{c}.Load(slot, t)
+		}
 		any = true
 		// A stale handle is no fault here: the ghost is then born again.
 		if c.world.Transfer(ecs.Entity(ch.Ghost.Data), ecs.Owner(ch.Ghost.Owner)) != nil {
+			c.bury(ecs.Entity(ch.Ghost.Data))
 			ch.Ghost.Data = 0
 		}
 	}
 	return any
+}
+
+// restorable tells whether the save of a tick, if there is one, is good for
+// anything: an entity's change of owner makes those of before void.
+func (c *Client) restorable(t Tick) bool {
+	slot, ok := c.predictor.Slot(t)
+	return !ok || c.cfg.NoPrediction || c.own.Holds(slot) && (!c.p.island || c.island.Holds(slot))
 }
 
 // corrected counts and tells what went wrong, and lets the picture follow
@@ -186,6 +237,10 @@ func (c *Client) corrected(t Tick) {
 		c.stats.Mispredictions++
 		c.stats.ByCause[c.wrong.Cause]++
 		if c.cfg.OnMisprediction != nil {
+			if debugBuild && c.wrong.Cause == prediction.Code {
+				c.wrong.System, c.wrong.CauseTick = c.blame(t)
+			}
+			c.explainInputs()
 			c.cfg.OnMisprediction(c.wrong)
 		}
 	}
@@ -205,15 +260,22 @@ func (c *Client) countShown(t Tick, v prediction.Verdict) {
 		}
 		return
 	}
-	h := uint64(fnvOffset)
+	if v == prediction.Same { // then the last prediction is the server's state
+		if r.hash() != r.first {
+			c.stats.ShownWrong++
+		}
+		return
+	}
+	h := uint64(0)
 	for _, g := range c.ours {
 		s, ok := g.At(t)
 		if !ok {
 			continue
 		}
+		h += hashItem(ecs.Entity(g.Data), itself, nil)
 		for i := range c.p.components {
 			if w := s.Component(i); w != nil && c.p.components[i].predicted {
-				h = hashWords(h, g.Wire, i, w)
+				h += hashItem(ecs.Entity(g.Data), i, c.known(&c.p.components[i], w))
 			}
 		}
 	}
@@ -225,16 +287,19 @@ func (c *Client) countShown(t Tick, v prediction.Verdict) {
 // takeUnpredicted brings the local player's other components, which the server
 // alone computes, up to date.
 func (c *Client) takeUnpredicted() {
+	if len(c.p.unpredicted) == 0 {
+		return
+	}
 	changed := false
 	for _, ch := range c.receiver.Changes() {
 		g := ch.Ghost
-		if !c.mine(g) || g.Data == 0 {
+		if !c.mine(g) || !c.world.Alive(ecs.Entity(g.Data)) {
 			continue
 		}
 		s := g.Newest()
-		for i := range c.p.components {
-			if words := s.Component(i); words != nil && !c.p.components[i].predicted {
-				c.writeComponent(g, i, words)
+		for _, i := range c.p.unpredicted {
+			if words := s.Component(i); words != nil {
+				c.writeComponent(g, s, i)
 				changed = true
 			}
 		}
@@ -258,7 +323,7 @@ func (c *Client) othersNewest() {
 		s := g.Newest()
 		for _, i := range c.others {
 			if words := s.Component(i); words != nil {
-				c.writeComponent(g, i, words)
+				c.writeComponent(g, s, i)
 			}
 		}
 	}

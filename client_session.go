@@ -1,6 +1,7 @@
 package foretick
 
 import (
+	"errors"
 	"time"
 
 	"github.com/foretick/foretick/ecs"
@@ -8,6 +9,8 @@ import (
 	"github.com/foretick/foretick/snapshot"
 	"github.com/foretick/foretick/transport"
 )
+
+var errHeader = errors.New("foretick: malformed snapshot header")
 
 // receive drains the transport.
 func (c *Client) receive() {
@@ -35,7 +38,8 @@ func (c *Client) handle(ev *transport.Event) {
 			mtu = info.MTU
 		}
 		c.peer, c.up = ev.Peer, true
-		c.conn = netcode.NewConn(netcode.Config{MTU: mtu, Timeout: c.cfg.Timeout, Rate: c.cfg.SendRate})
+		c.conn = netcode.NewConn(netcode.Config{MTU: mtu, Timeout: c.cfg.Timeout, Rate: c.cfg.SendRate, Channels: c.p.netChannels()})
+		c.asksSchema, c.schemaAsked = false, false
 		c.lastSend = c.now - helloInterval
 	case transport.Disconnected:
 		c.disconnected(ev)
@@ -48,7 +52,7 @@ func (c *Client) handle(ev *transport.Event) {
 
 func (c *Client) disconnected(ev *transport.Event) {
 	if c.rejected != nil || ev.Code == transport.Mismatch {
-		e := &ProtocolError{Ours: c.p.Hash()}
+		e := &ProtocolError{Ours: c.cfg.Protocol.Hash()}
 		if c.rejected != nil {
 			e.Theirs = c.rejected.Protocol
 		}
@@ -110,6 +114,9 @@ func (c *Client) packet(b []byte) {
 	for r, ok := c.conn.NextReliable(); ok; r, ok = c.conn.NextReliable() {
 		c.reliable(r)
 	}
+	for e, ok := c.conn.NextEvent(); ok; e, ok = c.conn.NextEvent() {
+		c.told(e.Channel, e.Kind, e.Tick, e.Payload)
+	}
 }
 
 // fates looks for the packet that carried the client's wish. Commands need no
@@ -136,6 +143,10 @@ func (c *Client) message(m netcode.Message) error {
 		if err != nil {
 			return err
 		}
+		if r.Code == rejectSkew {
+			c.skewed(r)
+			return nil
+		}
 		c.rejected = &r
 		if r.Code != rejectMismatch {
 			c.end(&DisconnectError{Code: transport.Refused, Detail: r.Text})
@@ -148,11 +159,16 @@ func (c *Client) message(m netcode.Message) error {
 		if c.clock != nil && c.view.State != Resuming {
 			c.enter(info)
 		}
+	case messageTrail:
+		if debugBuild {
+			return c.trail(m.Body)
+		}
 	case messageNote:
-		if err := c.noted.parse(m.Body); err != nil {
+		if err := c.noted.parse(m.Body, c.p.commandSize()); err != nil {
 			c.hasNote = false
 			return err
 		}
+		c.p.ownEvents(&c.noted)
 		c.hasNote = true // belongs to the snapshot that follows
 	case netcode.MessageSnapshot:
 		return c.snapshot(m.Body)
@@ -163,19 +179,46 @@ func (c *Client) message(m netcode.Message) error {
 // reliable takes a message of the game's, or the server's description of a
 // protocol that is not ours.
 func (c *Client) reliable(r netcode.Reliable) {
-	if r.Kind == kindDescribe {
-		// The Reject that came before may have been lost; this never is.
-		theirs := string(r.Payload)
-		e := &ProtocolError{Ours: c.p.Hash(), Theirs: hashText(theirs)}
-		e.OurLine, e.TheirLine = firstDifference(c.p.Describe(), theirs)
-		c.end(e)
+	if r.Channel == channelSchemas {
+		if r.Kind != netcode.KindSchemaReply || c.schema(r.Payload) != nil {
+			c.stats.Malformed++
+		}
 		return
 	}
-	if int(r.Kind) >= len(c.p.messages) || c.p.messages[r.Kind].handle(&c.frame, r.Tick, r.Payload) != nil {
+	if r.Channel == channelMain && r.Kind == kindDescribe {
+		// The Reject that came before may have been lost; this never is.
+		theirs := string(r.Payload)
+		c.end(c.cfg.Protocol.against(theirs))
+		return
+	}
+	if r.Channel == channelMain && r.Kind == kindRefused {
+		if c.refused(r.Payload) != nil {
+			c.stats.Malformed++
+		}
+		return
+	}
+	c.told(r.Channel, r.Kind, r.Tick, r.Payload)
+}
+
+// told gives a message to the game.
+func (c *Client) told(channel, kind uint8, tick Tick, payload []byte) {
+	if int(kind) >= len(c.p.messages) || c.p.messages[kind].channel != int(channel) {
+		c.stats.Malformed++
+		return
+	}
+	m := &c.p.messages[kind]
+	if m.handle == nil {
+		c.stats.MessagesUnknown++
+		return
+	}
+	if m.handle(m.schema, &c.frame, tick, payload) != nil {
 		c.stats.Malformed++
 		return
 	}
 	c.stats.Messages++
+	if c.cfg.OnMessage != nil && c.p.reliable(channel) {
+		c.cfg.OnMessage(MessageReceived{Channel: int(channel), Tick: tick, Kind: kind, Payload: payload})
+	}
 }
 
 func (c *Client) welcome(w netcode.Welcome) {
@@ -187,6 +230,7 @@ func (c *Client) welcome(w netcode.Welcome) {
 		return // cannot be: the same configuration was accepted before
 	}
 	c.view.State, c.view.Me, c.token, c.epoch = Syncing, ecs.Owner(w.Owner), w.Resume, w.Epoch
+	c.stats.Connections++
 	c.clock = netcode.NewClock(netcode.ClockConfig{
 		TickRate: c.p.tickRate, SnapshotInterval: int(w.SnapshotInterval), History: c.cfg.History,
 	})
@@ -208,13 +252,13 @@ func (c *Client) snapshot(body []byte) error {
 	if h.Epoch != c.epoch {
 		return nil // of the level before, or of one that was not announced yet
 	}
+	if !h.Bare {
+		return errHeader
+	}
 	newest, any := c.receiver.Newest()
 	t, err := c.receiver.Read(rest)
 	if err != nil {
 		return err
-	}
-	if t != h.Tick {
-		return errNote
 	}
 	for _, ch := range c.receiver.Changes() {
 		if ch.What != snapshot.Updated || ch.Transferred {
@@ -223,16 +267,21 @@ func (c *Client) snapshot(body []byte) error {
 		}
 	}
 	if c.commands != nil {
-		c.commands.Acked(h.CommandAck)
+		c.commands.Acked(t + h.CommandAck)
 	}
 	if any && int32(t-newest) <= 0 {
 		c.stats.SnapshotsStale++
 		return nil
 	}
 	c.stats.Snapshots++
+	c.heard = c.now
 	c.clock.Snapshot(c.now, t, h.Early, h.HasEarly, c.conn.RTT())
 	if noted {
 		c.note, c.noted, c.noteTick = c.noted, c.note, t
+		c.causes.take(&c.note, t)
+	}
+	if c.cfg.OnSnapshot != nil {
+		c.cfg.OnSnapshot(t)
 	}
 	c.confirm(t)
 	c.reconcile(t)
@@ -270,11 +319,14 @@ func (c *Client) send(ticks int) {
 		return
 	}
 	c.lastSend = c.now
+	if c.asksSchema && !c.schemaAsked {
+		c.schemaAsked = c.conn.SendOn(channelSchemas, 0, netcode.KindSchemaRequest, netcode.SchemaRequest{Name: SchemaName}.Append(nil)) == nil
+	}
 	pk := c.conn.Begin(c.now)
 	c.fates()
 	asks := c.view.State >= Syncing && !greet && c.ask(pk)
-	if greet && c.rejected == nil {
-		hello := netcode.Hello{Version: helloVersion, Protocol: c.p.Hash(), Resume: c.token, SnapshotRate: uint8(c.cfg.SnapshotRate)}
+	if greet && c.rejected == nil && !c.asksSchema {
+		hello := netcode.Hello{Version: helloVersion, Protocol: c.speaks, Resume: c.token, SnapshotRate: uint8(c.cfg.SnapshotRate)}
 		c.scratch = hello.Append(c.scratch[:0])
 		pk.Message(netcode.MessageHello, c.scratch)
 	}

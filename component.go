@@ -26,6 +26,10 @@ type component struct {
 	schema    *snapshot.Schema
 	predicted bool
 	lerped    bool // any field is interpolated
+	audience  Audience
+	zero      unsafe.Pointer // a zero value
+	tolerant  bool           // any field has a tolerance
+	unknown   bool           // another build's: it is passed over
 }
 
 // command is the component that a tick's input fills.
@@ -34,12 +38,18 @@ type command struct {
 	size   uintptr
 	schema *snapshot.Schema
 	handle ecs.Handle
+
+	validate func(f *Frame, who ecs.Owner, at unsafe.Pointer) error // nil without Validate
+	decay    func(at unsafe.Pointer, missing int)                   // nil without Decay
 }
 
 // kind is a prefab of replicated entities.
 type kind struct {
-	ecs    *ecs.Kind
-	island bool // without an owner it belongs to the island: every client predicts it
+	relevant func(*Frame, ecs.Owner, ecs.Entity) Relevance // nil without a hook
+	ecs      *ecs.Kind                                     // nil: another build's, passed over
+	own      int                                           // its index in this build
+	island   bool                                          // without an owner it belongs to the island: every client predicts it
+	spawn    *SpawnConfig                                  // nil: shared systems do not spawn it
 }
 
 var entityType = reflect.TypeFor[ecs.Entity]()
@@ -55,13 +65,14 @@ func (p *Protocol) Component(h ecs.Handle, opts ...ComponentOption) {
 		p.fault(err)
 		return
 	}
-	c.id, c.handle = h.ID(), h
-	s, err := snapshot.Compile(h.Type(), snapshot.SchemaOptions{Name: c.name, Predicted: c.predicted, Ref: entityType})
+	c.id, c.handle, c.zero = h.ID(), h, reflect.New(h.Type()).UnsafePointer()
+	s, err := snapshot.Compile(h.Type(), snapshot.SchemaOptions{Name: c.name, Predicted: c.predicted, Ref: entityType, Audience: c.audience, Audiences: p.audiences})
 	if err != nil {
 		p.fault(err)
 		return
 	}
-	c.schema = s
+	c.schema, c.tolerant = s, s.Tolerant()
+	p.extrapolates = p.extrapolates || s.Extrapolates()
 	for _, f := range s.Fields() {
 		c.lerped = c.lerped || f.Lerp
 	}
@@ -99,6 +110,14 @@ func (p *Protocol) Command(h ecs.Handle) {
 	p.command = &command{id: h.ID(), size: h.Type().Size(), schema: s, handle: h}
 }
 
+// commandSize is the bytes of a packed command; 0 without one.
+func (p *Protocol) commandSize() int {
+	if p.command == nil {
+		return 0
+	}
+	return p.command.schema.PackedSize()
+}
+
 // Kind declares a prefab: the components that entities of this kind are born
 // with. Their values are zero unless [Default] sets them, and are the baseline
 // that a first snapshot is coded against.
@@ -114,7 +133,7 @@ func (p *Protocol) Kind(k *ecs.Kind, name string, hs ...ecs.Handle) {
 		p.fault(err)
 		return
 	}
-	p.kinds = append(p.kinds, kind{ecs: k})
+	p.kinds = append(p.kinds, kind{ecs: k, own: len(p.kinds)})
 }
 
 // Default sets the value that a component of a kind is born with. It must be
@@ -125,6 +144,7 @@ func Default[T any](p *Protocol, k *ecs.Kind, c *ecs.Component[T], v T) {
 
 // registerKinds hands the kinds with their defaults to the wire's registry.
 func (p *Protocol) registerKinds() {
+	p.registerSpawns()
 	for _, k := range p.kinds {
 		var comps []int
 		var defaults []unsafe.Pointer
@@ -135,6 +155,12 @@ func (p *Protocol) registerKinds() {
 					defaults = append(defaults, k.ecs.Default(id))
 				}
 			}
+		}
+		if k.matched() {
+			comps = append(comps, p.originAt)
+		}
+		if k.local() {
+			comps = append(comps, p.localAt)
 		}
 		_, err := p.registry.Kind(k.ecs.Name(), comps, defaults)
 		p.fault(err)

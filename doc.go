@@ -10,7 +10,7 @@
 //
 // The newcomer's loop is the whole of it:
 //
-//	p, err := game.Protocol()
+//	p := game.Protocol() // NewServer and NewClient report what is wrong with it
 //	// a server:
 //	srv, err := foretick.NewServer(foretick.ServerConfig{Protocol: p, Transport: endpoint})
 //	err = srv.Run(ctx)

@@ -15,6 +15,10 @@ type effects struct {
 	both    []bool               // by system: both ends run it
 	watched [][]watchedComponent // by system
 	running int                  // the server-only system that runs, −1 for none
+	shapers []bool               // by system: the server alone runs it, and it may add and remove
+	shaper  int                  // the one whose additions and removals are still to be looked for, −1 for none
+	shapes  []uint64             // by owner: who has what, ahead of it
+	shaped  []uint64             // scratch
 
 	tables []watchedTable
 	bytes  []byte
@@ -37,9 +41,10 @@ type watchedTable struct {
 const effectOutside = 0
 
 func newEffects(s *Server) *effects {
-	e := &effects{s: s, running: -1}
+	e := &effects{s: s, running: -1, shaper: -1}
 	for _, sys := range s.p.schedule.Systems() {
 		e.both = append(e.both, shared(sys))
+		e.shapers = append(e.shapers, !shared(sys) && !sys.Render && sys.Structural)
 		var ws []watchedComponent
 		if !shared(sys) && !sys.Render {
 			for _, id := range append(append([]ecs.ID{}, sys.Writes...), sys.OtherWrites...) {
@@ -56,7 +61,11 @@ func newEffects(s *Server) *effects {
 
 // before remembers what the system may change.
 func (e *effects) before(i int) {
+	e.settle()
 	e.running = i
+	if e.shapers[i] {
+		e.shaper, e.shapes = i, e.shape(e.shapes[:0])
+	}
 	e.tables, e.bytes = e.tables[:0], e.bytes[:0]
 	for _, w := range e.watched[i] {
 		for _, rows := range w.query.All(e.s.world) {
@@ -81,7 +90,58 @@ func (e *effects) after(i int) {
 	e.running = -1
 }
 
-func (e *effects) end() { e.running = -1 }
+func (e *effects) end() {
+	e.settle()
+	e.running = -1
+}
+
+// settle notes whose entities gained or lost predicted components by the last
+// system that may do so: it shows when the system's commands were carried out,
+// which is after it ended.
+func (e *effects) settle() {
+	if e.shaper < 0 {
+		return
+	}
+	e.shaped = e.shape(e.shaped[:0])
+	for owner, was := range e.shapes {
+		if e.shaped[owner] != was {
+			e.mark(ecs.Owner(owner), e.shaper+1)
+		}
+	}
+	e.shaper = -1
+}
+
+// shape sums up, by owner, how many entities have which predicted components.
+func (e *effects) shape(sums []uint64) []uint64 {
+	for range e.s.owners {
+		sums = append(sums, 0)
+	}
+	for _, rows := range e.s.entities.All(e.s.world) {
+		owner := int(rows.Owner())
+		if owner >= len(sums) || owner == 0 && !e.s.p.island {
+			continue
+		}
+		mask := uint64(0)
+		for i := range e.s.p.components {
+			if c := &e.s.p.components[i]; c.predicted && rows.Has(c.id) {
+				mask |= 1 << i
+			}
+		}
+		n := uint64(rows.Len())
+		if owner == 0 {
+			n = 0
+			for _, id := range e.s.p.identity.Slice(rows) {
+				if e.s.p.kinds[id.Kind].island {
+					n++
+				}
+			}
+		}
+		x := (mask + 1) * 0x9E3779B97F4A7C15
+		x = (x ^ x>>29) * 0xBF58476D1CE4E5B9
+		sums[owner] += n * (x ^ x>>32)
+	}
+	return sums
+}
 
 // structural notes that an entity of owner's was made or removed by something
 // that only the server runs.
@@ -96,13 +156,35 @@ func (e *effects) structural(owner ecs.Owner) {
 func (e *effects) mark(owner ecs.Owner, by int) {
 	if owner == ecs.Nobody && e.s.p.island {
 		for _, p := range e.s.players {
-			p.effect, p.effectBy = e.s.frame.Tick, by
+			p.affected(e.s.frame.Tick, by, Tick(e.s.p.tickRate/calmShare))
 		}
 		return
 	}
 	if p := e.s.player(owner); p != nil {
-		p.effect, p.effectBy = e.s.frame.Tick, by
+		p.affected(e.s.frame.Tick, by, Tick(e.s.p.tickRate/calmShare))
 	}
+}
+
+// Effects are sudden where none came for a calmShare-th of a second before; what
+// writes predicted state all the time is told of at the rate of snapshots.
+const calmShare = 6
+
+// suddenTicks is how many ticks in a row bring a snapshot after a sudden effect,
+// so that one lost packet does not put its correction off.
+const suddenTicks = 2
+
+// affected notes that a server system wrote the player's predicted state.
+func (p *player) affected(now Tick, by int, calm Tick) {
+	if p.effect == 0 || now-p.effect > calm {
+		p.sudden = now
+	}
+	p.effect, p.effectBy = now, by
+}
+
+// due tells whether the player gets a snapshot in this tick: at its rate, and at
+// once where the server did suddenly what the player cannot have foreseen.
+func (p *player) due(now Tick) bool {
+	return now%p.every == 0 || p.sudden != 0 && now-p.sudden < suddenTicks
 }
 
 // frameHook passes each system's beginning and end to the world's own server:
@@ -124,9 +206,15 @@ func (frameHook) Before(f *Frame, system int) {
 func (frameHook) After(f *Frame, system int) {
 	if f.server != nil {
 		f.server.effects.after(system)
+		if debugBuild && f.server.effects.both[system] {
+			f.server.noteTrails()
+		}
 		return
 	}
 	if f.client.cfg.Rehearse > 0 {
 		f.client.afterSystem(system)
+	}
+	if debugBuild && !f.client.rendering {
+		f.client.noteTrail()
 	}
 }

@@ -15,6 +15,7 @@ type Event[T any] struct {
 
 // eventType is an event's row in the protocol.
 type eventType struct {
+	name  string // its Go type's
 	fresh func() eventQueue
 }
 
@@ -53,7 +54,7 @@ type queue[T any] struct {
 func eventOf[T any](p *Protocol, e *Event[T]) *eventRow[T] {
 	if e.id == 0 {
 		row := &eventRow[T]{}
-		p.events = append(p.events, eventType{fresh: func() eventQueue {
+		p.events = append(p.events, eventType{name: typeNameOf[T](), fresh: func() eventQueue {
 			return &queue[T]{row: row}
 		}})
 		p.eventRows = append(p.eventRows, row)
@@ -88,8 +89,15 @@ func (e *Event[T]) Raise(f *Frame, by ecs.Entity, v T) {
 	if f.server != nil {
 		owner := f.World.Owner(by)
 		q.items = append(q.items, raised[T]{by, owner, v})
-		if p := f.server.player(owner); p != nil {
+		if p := f.server.player(owner); p != nil && !f.server.isLocal(by) {
 			p.raise(f.Tick, e.id-1)
+		}
+		return
+	}
+	if f.World.Owner(by) == ecs.Fleeting {
+		if !f.client.again(f.Tick) { // it is never rolled back, and neither is what it raises
+			tell(f, q.row.predicted, by, v)
+			tell(f, q.row.confirmed, by, v)
 		}
 		return
 	}
@@ -98,10 +106,14 @@ func (e *Event[T]) Raise(f *Frame, by ecs.Entity, v T) {
 	}
 }
 
+// tell calls handlers in the middle of the system that raised the event. What they
+// touch is not that system's doing.
 func tell[T any](f *Frame, fns []func(*Frame, ecs.Entity, T), by ecs.Entity, v T) {
+	was := f.World.Guard(false)
 	for _, fn := range fns {
 		fn(f, by, v)
 	}
+	f.World.Guard(was)
 }
 
 // ordinal counts what an entity raises within a tick.
@@ -149,14 +161,24 @@ func (q *queue[T]) cancel(f *Frame) {
 
 // drain runs the server's handlers on everything raised since the last drain.
 func (q *queue[T]) drain(f *Frame) {
-	for q.handled < len(q.items) {
-		it := q.items[q.handled]
-		q.handled++
-		for _, fn := range q.row.server {
-			fn(f, it.owner, it.value)
+	for depth := 0; q.handled < len(q.items); depth++ {
+		if depth == maxNesting {
+			f.server.stats.EventsNested += uint64(len(q.items) - q.handled)
+			break
+		}
+		for end := len(q.items); q.handled < end; q.handled++ {
+			for _, fn := range q.row.server {
+				q.handle(f, fn, q.items[q.handled])
+			}
 		}
 	}
 	q.forget()
+}
+
+// handle calls one handler; a panic in it is its player's.
+func (q *queue[T]) handle(f *Frame, fn func(*Frame, ecs.Owner, T), it raised[T]) {
+	defer f.server.contain(it.owner, "event")
+	fn(f, it.owner, it.value)
 }
 
 func (q *queue[T]) forget() { q.items, q.handled = q.items[:0], 0 }

@@ -71,6 +71,64 @@ func Example() {
 	// Output: playing with 0 differences and 0 mispredictions
 }
 
+// Rockets is a game in which a button fires rockets.
+type Rockets struct {
+	Pos    ecs.Component[Position]
+	Button ecs.Component[Button]
+	Player ecs.Kind
+	Rocket ecs.Kind
+}
+
+type Button struct {
+	Fire bool `net:"oneshot"`
+}
+
+func (g *Rockets) Protocol() *foretick.Protocol {
+	p := foretick.NewProtocol("rockets", 1)
+	p.Component(&g.Pos, foretick.Predicted)
+	p.Command(&g.Button)
+	p.Kind(&g.Player, "player", &g.Button)
+	p.Kind(&g.Rocket, "rocket", &g.Pos)
+	p.Spawns(&g.Rocket, foretick.SpawnConfig{})
+	p.Join(func(f *foretick.Frame, who ecs.Owner) { f.Spawn(&g.Player, who) })
+	p.Shared("fire", func(f *foretick.Frame, rows ecs.Rows) {
+		for i, button := range g.Button.Slice(rows) {
+			if button.Fire {
+				f.SpawnBy(rows.Entity(i), &g.Rocket)
+			}
+		}
+	}, ecs.Read(&g.Button), ecs.Create(&g.Pos))
+	p.Shared("fly", func(f *foretick.Frame, rows ecs.Rows) {
+		for i, pos := 0, g.Pos.Slice(rows); i < len(pos); i++ {
+			if pos[i].X += 20 * f.DT; pos[i].X > 20 {
+				f.Destroy(rows.Entity(i))
+			}
+		}
+	}, ecs.Write(&g.Pos), ecs.Structural())
+	return p
+}
+
+// A shared system spawns for both ends: the player's own rocket flies at once, and
+// becomes the server's when that arrives.
+func ExampleFrame_SpawnBy() {
+	match := simtest.New(1)
+	var server Rockets
+	if _, err := match.Serve(foretick.ServerConfig{Protocol: server.Protocol()}); err != nil {
+		panic(err)
+	}
+	var game Rockets
+	sample := foretick.Sample(&game.Button, func(v foretick.View) Button { return Button{Fire: v.Tick%30 == 0} })
+	link := sim.Link{Latency: 50 * time.Millisecond}
+	client, err := match.Join(foretick.ClientConfig{Protocol: game.Protocol(), Sample: sample}, simtest.Seat{Up: link, Down: link, Pictures: 30})
+	if err != nil {
+		panic(err)
+	}
+	match.Run(10*time.Second + 500*time.Millisecond)
+	st := client.Stats()
+	fmt.Println(st.SpawnsPredicted == st.SpawnsMatched, st.SpawnsMatched > 8, st.SpawnsCancelled, st.Mispredictions)
+	// Output: true true 0 0
+}
+
 // A protocol that cannot work says everything that is wrong with it before the
 // first tick.
 func ExampleProtocol_Err() {

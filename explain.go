@@ -1,6 +1,9 @@
 package foretick
 
 import (
+	"reflect"
+	"slices"
+
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/prediction"
 	"github.com/foretick/foretick/snapshot"
@@ -12,33 +15,80 @@ func (c timeline) explainField(comp *component, f int, ours, theirs []int32) {
 	c.wrong.Predicted, c.wrong.Actual = fieldValue(field, ours), fieldValue(field, theirs)
 }
 
+// explainEntity is for an entity that is there on one end alone.
+func (c timeline) explainEntity(e ecs.Entity, kind *kind, here bool) {
+	w := &c.wrong
+	w.Entity, w.Component, w.Field = uint64(e), kind.ecs.Name(), "(entity)"
+	w.Predicted, w.Actual = 0, 1
+	if here {
+		w.Predicted, w.Actual = 1, 0
+	}
+	c.explain()
+}
+
 // explain finds the cause: the first that applies since the last agreement.
 func (c timeline) explain() {
 	w := &c.wrong
-	within := func(age uint32) (Tick, bool) {
-		if age == 0 || c.noteTick != w.Tick {
-			return 0, false
-		}
-		t := w.Tick - (age - 1)
-		return t, int32(t-c.good) > 0
-	}
-	if t, ok := within(c.note.substituted); ok {
-		w.Cause, w.CauseTick = prediction.Input, t
+	w.System, w.CauseTick = "", 0
+	since := func(t Tick) bool { return t != 0 && int32(t-c.good) > 0 && int32(t-w.Tick) <= 0 }
+	switch told := &c.causes; {
+	case since(told.substituted):
+		w.Cause, w.CauseTick = prediction.Input, told.substituted
 		return
-	}
-	if t, ok := within(c.note.effect); ok {
-		w.Cause, w.CauseTick, w.System = prediction.ServerEffect, t, c.p.systemName(c.note.system)
+	case since(told.effect):
+		w.Cause, w.CauseTick, w.System = prediction.ServerEffect, told.effect, c.p.systemName(told.system)
 		return
 	}
 	w.Cause = prediction.Code
-	if len(c.others) > 0 {
+	if c.othersDiffered(w.Tick) {
 		w.Cause = prediction.Untracked
 	}
+}
+
+// othersDiffered tells whether, since the ends agreed last, anybody else had
+// another value on the server than the newest one that was known here when the
+// tick was predicted, in a component that shared systems read of others.
+func (c timeline) othersDiffered(t Tick) bool {
+	if len(c.others) == 0 {
+		return false
+	}
+	for k := c.good + 1; int32(k-t) <= 0; k++ {
+		r := c.records.Find(k)
+		if r == nil {
+			continue
+		}
+		for _, g := range c.receiver.Ghosts() {
+			if !c.mine(g) && c.otherDiffered(g, k, r.basis) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func (c timeline) otherDiffered(g *snapshot.Ghost, t, basis Tick) bool {
+	then, ok := g.At(t)
+	if !ok {
+		return false // of this tick nothing was received
+	}
+	known, ok := g.At(basis)
+	if !ok || g.Data == 0 {
+		return true // it came or went
+	}
+	for _, i := range c.others {
+		if !slices.Equal(then.Component(i), known.Component(i)) {
+			return true
+		}
+	}
+	return false
 }
 
 // systemName names the server's system of a note.
 func (p *Protocol) systemName(index uint32) string {
 	systems := p.schedule.Systems()
+	if p.foreign {
+		return "(of another build)"
+	}
 	if index == effectOutside || int(index) > len(systems) {
 		return "(outside of systems)"
 	}
@@ -69,6 +119,31 @@ func (c timeline) checkUntracked(t Tick) {
 				c.wrong.Cause = prediction.Untracked
 				return
 			}
+		}
+	}
+}
+
+// explainInputs adds the commands that either end used to the record.
+func (c *Client) explainInputs() {
+	w, cmd := &c.wrong, c.p.command
+	if cmd == nil {
+		return
+	}
+	t := w.CauseTick
+	if t == 0 {
+		t = w.Tick
+	}
+	if in := c.inputs.Find(t); in != nil {
+		w.Input = cmd.value(in.at)
+	}
+	if w.Cause != prediction.Input {
+		w.Executed = w.Input // where it ran with another one, that is the cause
+		return
+	}
+	if len(c.note.standIn) > 0 {
+		at := reflect.New(cmd.handle.Type())
+		if cmd.schema.Unpack(c.note.standIn, at.UnsafePointer()) == nil {
+			w.Executed = at.Elem().Interface()
 		}
 	}
 }

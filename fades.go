@@ -1,8 +1,11 @@
 package foretick
 
 import (
+	"math"
+	"slices"
 	"time"
 
+	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/prediction"
 	"github.com/foretick/foretick/snapshot"
 )
@@ -18,7 +21,7 @@ type fades struct {
 }
 
 type fadeItem struct {
-	wire   snapshot.WireID
+	e      ecs.Entity
 	comp   int
 	word   int
 	offset float32
@@ -42,27 +45,42 @@ func (f *fades) correct(c *Client, after *record) {
 		return
 	}
 	for _, it := range after.items {
-		old := f.before.find(it.wire, int(it.comp))
+		if it.comp == itself {
+			continue
+		}
+		old := f.before.find(it.e, int(it.comp))
 		if old == nil {
 			continue
 		}
+		if c.leapt(it.e) {
+			f.drop(it.e)
+			continue
+		}
 		for _, field := range c.p.components[it.comp].schema.Fields() {
-			if !field.Lerp || field.Sim == 0 || field.Angle {
+			if !field.Lerp || field.Sim == 0 {
 				continue
 			}
 			was, is := old[field.Word], after.words[int(it.off)+field.Word]
+			if field.Angle { // the short way round
+				circle := int32(math.Round(2 * math.Pi / field.Sim))
+				if d := was - is; d > circle/2 {
+					was -= circle
+				} else if d < -circle/2 {
+					was += circle
+				}
+			}
 			if was == is {
 				continue
 			}
-			f.add(it.wire, int(it.comp), field, float32(was), float32(is))
+			f.add(it.e, int(it.comp), field, float32(was), float32(is))
 		}
 	}
 }
 
-func (f *fades) add(wire snapshot.WireID, comp int, field snapshot.Field, was, is float32) {
-	item := f.find(wire, comp, field.Word)
+func (f *fades) add(e ecs.Entity, comp int, field snapshot.Field, was, is float32) {
+	item := f.find(e, comp, field.Word)
 	if item == nil {
-		f.items = append(f.items, fadeItem{wire: wire, comp: comp, word: field.Word})
+		f.items = append(f.items, fadeItem{e: e, comp: comp, word: field.Word})
 		item = &f.items[len(f.items)-1]
 	}
 	limited := f.fade
@@ -70,13 +88,18 @@ func (f *fades) add(wire snapshot.WireID, comp int, field snapshot.Field, was, i
 	item.offset = limited.Add(item.offset, was, is)
 }
 
-func (f *fades) find(wire snapshot.WireID, comp, word int) *fadeItem {
+func (f *fades) find(e ecs.Entity, comp, word int) *fadeItem {
 	for i := range f.items {
-		if it := &f.items[i]; it.wire == wire && it.comp == comp && it.word == word {
+		if it := &f.items[i]; it.e == e && it.comp == comp && it.word == word {
 			return it
 		}
 	}
 	return nil
+}
+
+// drop forgets the offsets of an entity: it is shown where it is.
+func (f *fades) drop(e ecs.Entity) {
+	f.items = slices.DeleteFunc(f.items, func(it fadeItem) bool { return it.e == e })
 }
 
 // age lets every offset fade by dt and drops what is gone.
@@ -94,13 +117,13 @@ func (f *fades) age(dt time.Duration) {
 
 // offset returns two states of a component with the offsets applied; they are
 // valid until the next call.
-func (f *fades) offset(_ *component, wire snapshot.WireID, comp int, a, b []int32) (x, y []int32) {
+func (f *fades) offset(_ *component, e ecs.Entity, comp int, a, b []int32) (x, y []int32) {
 	if len(f.items) == 0 {
 		return a, b
 	}
 	f.a, f.b = append(f.a[:0], a...), append(f.b[:0], b...)
 	for _, it := range f.items {
-		if it.wire == wire && it.comp == comp {
+		if it.e == e && it.comp == comp {
 			f.a[it.word] += int32(it.offset)
 			f.b[it.word] += int32(it.offset)
 		}

@@ -25,6 +25,7 @@ type Frame struct {
 	server *Server
 	client *Client
 	queues []eventQueue
+	acting acting
 }
 
 // IsServer tells whether the frame is the server's.
@@ -39,20 +40,32 @@ func (f *Frame) Time() time.Duration {
 // owner or for [ecs.Nobody]. While a system runs its components can be reached
 // at once; queries see it from the next system on.
 //
-// Only the server makes replicated entities: on a client Spawn returns
-// [ecs.None], and the entity appears when a snapshot brings it.
+// It is for what the server alone makes: on a client it returns [ecs.None], and
+// the entity appears when a snapshot brings it. In a shared system, which has to
+// say what spawns, it panics with [UsageError]: see [Frame.SpawnBy].
 func (f *Frame) Spawn(k *ecs.Kind, owner ecs.Owner) ecs.Entity {
 	if f.server == nil {
+		if f.client.stepping {
+			f.client.refuseSpawn(k)
+		}
 		return ecs.None
+	}
+	if f.server.sharedRuns() {
+		f.server.refuseSpawn(k)
 	}
 	return f.server.spawn(k, owner)
 }
 
 // Destroy removes an entity, after the running system; false when it is gone
-// already, and on a client, where only the server's word removes entities.
+// already.
+//
+// On a client a shared system removes what it predicts: the entity is gone from
+// the world, and comes back under the same handle if the server's still lives
+// when its word on this tick comes. Anything else only the server's word removes,
+// and Destroy returns false.
 func (f *Frame) Destroy(e ecs.Entity) bool {
 	if f.server == nil {
-		return false
+		return f.client.destroy(e)
 	}
 	return f.server.destroy(e)
 }

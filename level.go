@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/foretick/foretick/netcode"
-	"github.com/foretick/foretick/snapshot"
 )
 
 // Level is called on a client when it enters a level: the first, if the server
@@ -43,7 +42,8 @@ func (s *Server) NextLevel(data []byte, build func(f *Frame)) error {
 	for _, p := range s.players {
 		if p.state == playing {
 			p.sender.Close()
-			p.sender = s.source.NewSender(uint16(p.owner), snapshot.SenderConfig{})
+			p.sender = s.newSender(p)
+			s.reintroduce(p)
 			p.acked, p.entered, p.epoch = 0, false, s.epoch
 		}
 	}

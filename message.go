@@ -7,24 +7,28 @@ import (
 	"unsafe"
 
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/netcode"
 	"github.com/foretick/foretick/snapshot"
 )
 
 // Message is something that the server tells a player for certain: who killed
 // whom, a score, a line of chat's number. It arrives exactly once, in the order
 // sent, with the tick it was sent in. Its fields travel as their net tags say,
-// like a component's. The zero value is ready for [OnClient], which registers
-// it.
+// like a component's. On a channel of its own ([Via]) it keeps its order among
+// that channel's messages, and on one that is not reliable it arrives at most
+// once, in any order. The zero value is ready for [OnClient], which registers it.
 type Message[T any] struct {
-	id     int // 1 and up
-	schema *snapshot.Schema
+	id      int // 1 and up
+	channel int
+	schema  *snapshot.Schema
 }
 
 // messageType is a message's row in the protocol.
 type messageType struct {
-	schema *snapshot.Schema
-	name   string
-	handle func(f *Frame, tick Tick, payload []byte) error
+	schema  *snapshot.Schema
+	name    string
+	channel int
+	handle  func(s *snapshot.Schema, f *Frame, tick Tick, payload []byte) error // nil: another build's
 }
 
 // ErrUnregistered is returned by Send for a message that OnClient never saw.
@@ -32,8 +36,9 @@ var ErrUnregistered = errors.New("foretick: the message is not declared: call On
 
 // OnClient declares a message and what a client does with it. Both ends call
 // it, as part of the protocol; fn runs on clients only, within Step, outside of
-// any tick. tick is the server's when it sent.
-func OnClient[T any](p *Protocol, m *Message[T], fn func(f *Frame, tick Tick, v T)) {
+// any tick. tick is the server's when it sent. Without [Via] the message travels by
+// the reliable channel that every protocol has.
+func OnClient[T any](p *Protocol, m *Message[T], fn func(f *Frame, tick Tick, v T), opts ...MessageOption) {
 	if m.id != 0 {
 		p.faultf("message %s is declared twice", typeNameOf[T]())
 		return
@@ -44,12 +49,15 @@ func OnClient[T any](p *Protocol, m *Message[T], fn func(f *Frame, tick Tick, v 
 		p.fault(err)
 		return
 	}
-	if len(p.messages) >= 253 {
-		p.faultf("message %s is one too many: a protocol has at most 253", typeNameOf[T]())
+	if len(p.messages) == maxMessages {
+		p.faultf("message %s is one too many: a protocol has at most %d", typeNameOf[T](), maxMessages)
+		return
+	}
+	if m.channel = p.messageChannel(s, opts); m.channel < 0 {
 		return
 	}
 	m.schema = s
-	p.messages = append(p.messages, messageType{schema: s, name: typeName(t), handle: func(f *Frame, tick Tick, payload []byte) error {
+	p.messages = append(p.messages, messageType{schema: s, name: typeName(t), channel: m.channel, handle: func(s *snapshot.Schema, f *Frame, tick Tick, payload []byte) error {
 		var v T
 		if err := s.Unpack(payload, unsafe.Pointer(&v)); err != nil {
 			return err
@@ -60,8 +68,35 @@ func OnClient[T any](p *Protocol, m *Message[T], fn func(f *Frame, tick Tick, v 
 	m.id = len(p.messages)
 }
 
-// Send queues the message for one player. It fails when the player is gone or
-// does not take its messages any more; on a client it does nothing.
+// Messages is how many kinds of messages the game has declared.
+func (p *Protocol) Messages() int { return len(p.messages) }
+
+// messageChannel finds the channel of a message, −1 with a fault when it cannot
+// travel by it.
+func (p *Protocol) messageChannel(s *snapshot.Schema, opts []MessageOption) int {
+	var o messageOptions
+	for _, opt := range opts {
+		opt(&o)
+	}
+	channel, reliable := channelMain, true
+	if o.channel != "" {
+		if channel = p.channel(o.channel); channel < 0 {
+			p.faultf("message %s goes by channel %q, which is not declared: call Channel first", s.Name(), o.channel)
+			return -1
+		}
+		reliable = p.channels[channel-gameChannels].Reliable
+	}
+	if most := netcode.MaxEvent; !reliable && s.PackedSize() > most {
+		p.faultf("message %s has %d bytes: channel %q is not reliable and carries at most %d", s.Name(), s.PackedSize(), o.channel, most)
+		return -1
+	}
+	return channel
+}
+
+// Send queues the message for one player. It fails when the player is gone. A
+// player who does not take what it is sent, so that more than 256 KiB of messages
+// wait for it, is disconnected with [transport.Overflow]; an unreliable channel
+// lets go of its oldest message instead. On a client Send does nothing.
 func (m *Message[T]) Send(f *Frame, to ecs.Owner, v T) error {
 	if m.id == 0 {
 		return ErrUnregistered
@@ -69,7 +104,7 @@ func (m *Message[T]) Send(f *Frame, to ecs.Owner, v T) error {
 	if f.server == nil {
 		return nil
 	}
-	return f.server.sendMessage(to, uint8(m.id-1), m.pack(f, v))
+	return f.server.sendMessage(to, uint8(m.channel), uint8(m.id-1), m.pack(f, v))
 }
 
 // Broadcast queues the message for every player.
@@ -80,7 +115,7 @@ func (m *Message[T]) Broadcast(f *Frame, v T) error {
 	if f.server == nil {
 		return nil
 	}
-	return f.server.broadcast(uint8(m.id-1), m.pack(f, v))
+	return f.server.broadcast(uint8(m.channel), uint8(m.id-1), m.pack(f, v))
 }
 
 func (m *Message[T]) pack(f *Frame, v T) []byte {

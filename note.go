@@ -13,6 +13,7 @@ type note struct {
 	substituted uint32 // ticks since a tick ran without the client's own command, plus 1; 0 none
 	effect      uint32 // ticks since a server system wrote predicted state, plus 1; 0 none
 	system      uint32 // that system's index plus 1, 0 for what no system did
+	standIn     []byte // what that tick ran with, packed; while raisedWindow lasts
 	raised      []noteEvent
 }
 
@@ -42,6 +43,9 @@ func (n note) append(dst []byte) []byte {
 	if n.effect != 0 {
 		dst = binary.AppendUvarint(dst, uint64(n.system))
 	}
+	if n.hasStandIn() {
+		dst = append(dst, n.standIn...)
+	}
 	for _, e := range n.raised {
 		dst = binary.AppendUvarint(dst, uint64(e.age))
 		dst = binary.AppendUvarint(dst, uint64(e.event))
@@ -49,8 +53,13 @@ func (n note) append(dst []byte) []byte {
 	return dst
 }
 
-// parse reads what append wrote, into n's memory.
-func (n *note) parse(b []byte) error {
+// hasStandIn tells whether the note holds the command that a tick ran with.
+func (n *note) hasStandIn() bool { return n.substituted != 0 && n.substituted-1 < raisedWindow }
+
+// parse reads what append wrote, into n's memory; size is that of a packed
+// command.
+func (n *note) parse(b []byte, size int) error {
+	n.standIn = n.standIn[:0]
 	n.substituted, n.effect, n.system, n.raised = 0, 0, 0, n.raised[:0]
 	next := func() (uint32, bool) {
 		x, k := binary.Uvarint(b)
@@ -70,6 +79,12 @@ func (n *note) parse(b []byte) error {
 		}
 		*v = x
 	}
+	if n.hasStandIn() {
+		if len(b) < size {
+			return errNote
+		}
+		n.standIn, b = append(n.standIn, b[:size]...), b[size:]
+	}
 	for len(b) > 0 {
 		age, ok := next()
 		event, ok2 := next()
@@ -81,9 +96,28 @@ func (n *note) parse(b []byte) error {
 	return nil
 }
 
-// age is how long ago t was at now, plus 1; 0 when it was never or too long ago.
-func age(t, now Tick) uint32 {
-	if t == 0 || now-t >= noteWindow {
+// causes are the newest of what the notes of a connection said. A cause is told until
+// a snapshot of its tick has arrived; what that had to put off is compared later.
+type causes struct {
+	substituted Tick // 0: none
+	effect      Tick
+	system      uint32
+}
+
+func (d *causes) take(n *note, t Tick) {
+	if n.substituted != 0 {
+		d.substituted = t - (n.substituted - 1)
+	}
+	if n.effect != 0 {
+		d.effect, d.system = t-(n.effect-1), n.system
+	}
+}
+
+// age is how long ago t was at now, plus 1; 0 when it was never or too long ago,
+// or when the client is known to have a snapshot of that tick or a later one: it
+// has then been told, and agrees with the server up to there.
+func age(t, now, acked Tick) uint32 {
+	if t == 0 || now-t >= noteWindow || acked != 0 && int32(t-acked) <= 0 {
 		return 0
 	}
 	return now - t + 1
@@ -122,11 +156,11 @@ func (p *player) forgetRaised(now Tick) {
 // note writes the player's note into a packet.
 func (s *Server) note(p *player, pk *netcode.Packet) {
 	p.forgetRaised(s.frame.Tick)
-	n := note{substituted: age(p.substituted, s.frame.Tick), effect: age(p.effect, s.frame.Tick)}
+	n := note{substituted: age(p.substituted, s.frame.Tick, p.acked), effect: age(p.effect, s.frame.Tick, p.acked)}
 	if n.substituted == 0 && n.effect == 0 {
 		return
 	}
-	n.system = uint32(p.effectBy)
+	n.system, n.standIn = uint32(p.effectBy), p.standIn
 	if n.substituted-1 < raisedWindow || n.effect-1 < raisedWindow {
 		n.raised = p.raisedSince(s.frame.Tick)
 	}

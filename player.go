@@ -33,19 +33,35 @@ type sentPacket struct {
 // player is one client, on the server.
 type player struct {
 	peer  transport.PeerID
+	addr  string        // where it comes from, without the port
+	came  time.Duration // when the connection began
 	owner ecs.Owner
 	token [16]byte // what the player comes back with
+	named []byte   // the transport's word on who it is; empty: anybody
 	state playerState
 	every uint32        // ticks a snapshot
 	since time.Duration // when it entered this state
 	conn  *netcode.Conn
-	sent  *netcode.SequenceBuffer[sentPacket]
-	next  sentPacket // what the packet being built carries
+
+	connection uint64 // its number among all of the server's
+
+	sent *netcode.SequenceBuffer[sentPacket]
+	next sentPacket // what the packet being built carries
+
+	packet      *netcode.Packet // that is being built
+	snapshotDue bool            // it carries a snapshot
+	presses     bool            // beyond the rate
+	packed      []byte          // this one
 
 	sender   *snapshot.Sender
 	welcomed bool  // the Welcome was delivered
 	entered  bool  // the level's information was delivered
 	epoch    uint8 // of the level that it is sent
+
+	overflowed bool // it does not take its messages: to be dropped
+	skewed     bool // it was told to ask for the schema
+	answers    netcode.SchemaAnswers
+	asked      bool // it did: it has time to read
 
 	buffer   *netcode.CommandBuffer
 	command  unsafe.Pointer // the command of the tick being computed, as a component
@@ -53,6 +69,7 @@ type player struct {
 	repeated time.Duration
 	early    time.Duration // how long commands wait in the buffer, as last measured
 	heard    bool          // a command was taken before
+	standIn  []byte        // the newest command that the server made up, packed
 
 	judge    *lagcomp.Judge
 	claim    lagcomp.Claim
@@ -60,22 +77,31 @@ type player struct {
 	judged   Tick // the tick for which allowed was computed
 	granted  lagcomp.Claim
 	reason   lagcomp.Reason
-	acked    Tick  // newest snapshot tick that the client has
-	arrived  int64 // when the command of the newest claim came, 1/256 tick
-	known    int64 // when the acknowledgements being taken in came, 1/256 tick
-	lostAny  bool  // a packet to the client was lost
+	verdict  Judged // on that tick's claim
+	acked    Tick   // newest snapshot tick that the client has
+	arrived  int64  // when the command of the newest claim came, 1/256 tick
+	known    int64  // when the acknowledgements being taken in came, 1/256 tick
+	lostAny  bool   // a packet to the client was lost
 
 	deliveries deliveries
+	conduct    conduct
+	broken     bool // a handler panicked for it
 	drawing    drawing
 	view       view
 	hides      map[ecs.Entity]hide
 	visible    func(lagcomp.ID) bool
+	team       uint8
+	near       *snapshot.AreaView      // what matters to it; nil: everything does
+	members    map[ecs.Entity]Audience // of the game's own
 
 	substituted Tick // newest tick whose command was not the client's; 0 none
 	effect      Tick // newest tick in which a server system wrote its predicted state
 	effectBy    int  // that system's index
+	sudden      Tick // newest such tick after some without; 0: none
 	raised      []raisedEvent
 	told        []noteEvent // scratch
+
+	trails trails // debug builds alone
 
 	stats PlayerStats
 }
@@ -83,8 +109,10 @@ type player struct {
 // allowed judges the player's claim once a tick.
 func (p *player) allowed(now Tick) (lagcomp.Claim, lagcomp.Reason) {
 	if p.judged != now {
+		p.measured.Now = now // for who is away nothing newer was measured
 		p.granted, p.reason = p.judge.Allow(p.claim, p.measured)
 		p.judged = now
+		p.verdict = Judged{At: now, Asked: p.claim, Used: p.granted, Reason: p.reason, Measured: p.measured, RTT: p.judge.RTT()}
 		if p.reason != lagcomp.OK {
 			p.stats.Clamped++
 		}

@@ -6,7 +6,6 @@ import (
 	"hash/fnv"
 	"reflect"
 	"slices"
-	"strings"
 
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/lagcomp"
@@ -33,7 +32,8 @@ const (
 // commands, messages and systems, in their order of declaration. Server and
 // client build it with the same calls; its hash is compared when they meet.
 //
-// Declaring goes on after an error; Err reports every fault at once. A Protocol
+// Declaring goes on after an error; Err reports every fault at once, of a
+// component's fields the first. A Protocol
 // in use by a Server or a Client must not be declared on further, and may then
 // be shared by any number of them that run in one goroutine; give each goroutine
 // a Protocol of its own, as separate processes have.
@@ -46,30 +46,46 @@ type Protocol struct {
 	registry *snapshot.Registry
 	schedule *ecs.Schedule[*Frame]
 
-	identity   ecs.Component[Identity]
-	components []component // replicated ones, in registry order
-	kinds      []kind
-	island     bool // some kind is of the island
-	command    *command
-	events     []eventType
-	eventRows  []any // *eventRow[T] of each event
-	messages   []messageType
-	volumes    []volume
-	lives      []life
-	tracks     []trackType
-	shapes     []lagcomp.Shape
-	joins      []func(*Frame, ecs.Owner)
-	leaves     []func(*Frame, ecs.Owner)
-	absents    []func(*Frame, ecs.Owner)
-	returns    []func(*Frame, ecs.Owner)
-	levels     []func(*Frame, []byte)
-	stages     []string
-	systems    []string // names in order of declaration, for the hash
+	identity     ecs.Component[Identity]
+	components   []component // replicated ones, in registry order
+	kinds        []kind
+	island       bool // some kind is of the island
+	spawning     bool // shared systems spawn some kind
+	fleeting     bool // some kind is spawned with the policy Local
+	originAt     int  // registry index of originComponent, behind the components; −1: no kind needs it
+	localAt      int  // and of localComponent
+	command      *command
+	events       []eventType
+	eventRows    []any // *eventRow[T] of each event
+	messages     []messageType
+	channels     []channel
+	volumes      []volume
+	lives        []life
+	tracks       []trackType
+	shapes       []lagcomp.Shape
+	joins        []func(*Frame, ecs.Owner)
+	leaves       []func(*Frame, ecs.Owner)
+	absents      []func(*Frame, ecs.Owner)
+	returns      []func(*Frame, ecs.Owner)
+	audiences    []string // the game's own
+	extrapolates bool     // some field goes on beyond what is known
+	assets       []kindAsset
+	interest     *interest
+	relevant     []relevantHook
+	teams        bool // some field is for allies or enemies
+	levels       []func(*Frame, []byte)
+	stages       []string
+	systems      []string // names in order of declaration, for the hash
 
-	errs            []error
+	errs     []error
+	foreign  bool  // it is what this build makes of another's: see skew.go
+	eventsOf []int // own index of each of the other's events, −1 for an unknown one
+
+	unpredicted     []int // registry indices of the components that are not predicted
 	readUnpredicted []int // registry indices of what shared systems read of their own rows without predicting it
 
 	built bool
+	hash  uint64 // once built
 	err   error
 }
 
@@ -81,7 +97,9 @@ type Identity struct {
 	Net uint32
 	// Kind is the index of the entity's kind in its Protocol.
 	Kind uint16
-	_    uint16
+
+	maker  uint16 // whose input spawned it, 0 for the server's own
+	origin uint32 // what its maker's client calls it; 0: nobody foresaw it
 }
 
 // NewProtocol begins a protocol. The name and version of the game are part of
@@ -91,7 +109,7 @@ func NewProtocol(name string, version int) *Protocol {
 	p.types = ecs.NewTypes()
 	p.registry = snapshot.NewRegistry()
 	p.schedule = ecs.NewSchedule[*Frame](p.types)
-	p.fault(p.types.Register(&p.identity, ecs.Named("foretick.Identity")))
+	p.fault(p.types.Register(&p.identity, ecs.Named("foretick.Identity"), ecs.Open()))
 	if name == "" {
 		p.fault(errors.New("foretick: NewProtocol needs the game's name"))
 	}
@@ -116,6 +134,11 @@ func (p *Protocol) TickRate(hz int) {
 	}
 	p.tickRate = hz
 }
+
+// Tables makes the protocol's snapshots be coded with tables learned from a
+// recorded match (see [ServerConfig].Learn), instead of the built-in ones. They are
+// part of the hash.
+func (p *Protocol) Tables(b []byte) { p.fault(p.registry.UseTables(b)) }
 
 // Rate is the ticks a second that this protocol runs at.
 func (p *Protocol) Rate() int { return p.tickRate }
@@ -150,6 +173,9 @@ const stageMain = "tick"
 // client for its own player's rows. access says which components its rows have,
 // and what the system reads and writes; see [ecs.Read] and its kin.
 func (p *Protocol) Shared(name string, run func(*Frame, ecs.Rows), access ...ecs.Access) {
+	if run != nil && slices.ContainsFunc(access, ecs.Access.IsStructural) {
+		run = act(run)
+	}
 	p.system(name, run, access)
 }
 
@@ -197,16 +223,20 @@ func (p *Protocol) Err() error {
 	}
 	p.built = true
 	p.registerKinds()
+	p.registerAssets()
 	if len(p.stages) == 0 {
 		p.stages = []string{stageMain}
 	}
 	p.schedule.Stages(append(p.stages[:len(p.stages):len(p.stages)], stageEvents)...)
 	p.fault(p.schedule.Build())
-	p.schedule.SetHook(frameHook{})
 	p.checkSystems()
+	p.checkAudiences()
+	p.checkInterest()
 	p.readUnpredicted = p.unpredictedReads()
+	p.unpredicted = p.findUnpredicted()
 	p.findIsland()
 	p.err = errors.Join(p.errs...)
+	p.hash = hashText(p.Describe())
 	return p.err
 }
 
@@ -219,8 +249,11 @@ func (p *Protocol) checkSystems() {
 		}
 		for _, id := range append(append([]ecs.ID{}, s.Reads...), s.OtherReads...) {
 			if !p.known(id) {
-				p.faultf("shared system %q reads %s, which a client does not have: declare it with Component, or make the system Server", s.Name, p.types.Info(id).Name)
+				p.faultf("shared system %q reads %s, which a client does not have: declare it with Component, or make the system Server", s.Name, p.fieldsOf(id))
 			}
+		}
+		if p.command != nil && slices.Contains(s.OtherReads, p.command.id) {
+			p.faultf("shared system %q reads %s of other entities, which a client does not have: commands travel to the server alone", s.Name, p.fieldsOf(p.command.id))
 		}
 		for _, id := range append(append([]ecs.ID{}, s.Writes...), s.OtherWrites...) {
 			if i := p.index(id); i < 0 || !p.components[i].predicted {
@@ -228,6 +261,26 @@ func (p *Protocol) checkSystems() {
 			}
 		}
 	}
+}
+
+// fieldsOf names a component and its first field, as errors do.
+func (p *Protocol) fieldsOf(id ecs.ID) string {
+	info := p.types.Info(id)
+	if len(info.Fields) == 0 {
+		return info.Name
+	}
+	return info.Name + "." + info.Fields[0].Path
+}
+
+// findUnpredicted lists the replicated components that are not predicted.
+func (p *Protocol) findUnpredicted() []int {
+	var out []int
+	for i := range p.components {
+		if !p.components[i].predicted && !p.components[i].unknown {
+			out = append(out, i)
+		}
+	}
+	return out
 }
 
 // unpredictedReads lists the replicated, unpredicted components that shared
@@ -266,26 +319,13 @@ func (p *Protocol) index(id ecs.ID) int {
 
 // Describe lists what the hash covers, a fact a line, in order. Two protocols
 // that differ have a first line that differs.
-func (p *Protocol) Describe() string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "game %s\nversion %d\ntick rate %d Hz\n", p.name, p.version, p.tickRate)
-	b.WriteString(p.registry.Describe())
-	if p.command != nil {
-		fmt.Fprintf(&b, "command\n%s\n", strings.TrimRight(p.command.schema.Describe(), "\n"))
-	}
-	for i := range p.messages {
-		fmt.Fprintf(&b, "message %d\n%s\n", i, strings.TrimRight(p.messages[i].schema.Describe(), "\n"))
-	}
-	for _, s := range p.schedule.Systems() {
-		if shared(s) {
-			fmt.Fprintf(&b, "shared system %s\n", s.Name)
-		}
-	}
-	return b.String()
-}
+func (p *Protocol) Describe() string { return p.parts().Describe() }
 
 // Hash is the protocol's identity: two ends play together when it is equal.
 func (p *Protocol) Hash() uint64 {
+	if p.built {
+		return p.hash
+	}
 	return hashText(p.Describe())
 }
 

@@ -26,6 +26,13 @@ type pad struct {
 
 type secret struct{ N int32 }
 
+type purse struct {
+	Shown bool
+	Coins uint16 `net:"owner"`
+}
+
+type long struct{ N [40]uint64 }
+
 type pointed struct{ P *int }
 
 type handles struct {
@@ -33,9 +40,15 @@ type handles struct {
 	health ecs.Component[health]
 	pad    ecs.Component[pad]
 	secret ecs.Component[secret]
+	purse  ecs.Component[purse]
 	bad    ecs.Component[pointed]
 	player ecs.Kind
 	score  foretick.Message[health]
+	hit    foretick.Message[hit]
+	long   foretick.Message[long]
+	shot   foretick.Event[hit]
+	other  foretick.Event[health]
+	kinds  [300]ecs.Kind
 }
 
 func nothing(*foretick.Frame, ecs.Rows) {}
@@ -68,7 +81,18 @@ func TestProtocolFaultsNameTheFix(t *testing.T) {
 		},
 		"shared system reads what never travels": {
 			func(h *handles, p *foretick.Protocol) { p.Shared("peek", nothing, ecs.ReadOther(&h.secret)) },
-			[]string{"peek", "secret", "a client does not have"},
+			[]string{"peek", "secret.N", "a client does not have"},
+		},
+		"shared system reads a private field of others": {
+			func(h *handles, p *foretick.Protocol) {
+				p.Component(&h.purse)
+				p.Shared("spy", nothing, ecs.ReadOther(&h.purse))
+			},
+			[]string{"spy", "purse", "whose Coins a client does not receive"},
+		},
+		"shared system reads the commands of others": {
+			func(h *handles, p *foretick.Protocol) { p.Shared("mind", nothing, ecs.ReadOther(&h.pad)) },
+			[]string{"mind", "pad", "commands travel to the server alone"},
 		},
 		"component with a pointer": {
 			func(h *handles, p *foretick.Protocol) { p.Component(&h.bad) },
@@ -198,8 +222,8 @@ func TestHistoryMustCoverTheRoundTrip(t *testing.T) {
 	}
 	require.NoError(t, at(30, 32, 0))
 	require.NoError(t, at(60, 0, 0), "the default history grows with the rate")
-	require.ErrorContains(t, at(60, 32, 400*time.Millisecond), "needs 38")
-	require.NoError(t, at(60, 38, 400*time.Millisecond))
-	require.NoError(t, at(60, 32, 200*time.Millisecond))
+	require.ErrorContains(t, at(60, 32, 400*time.Millisecond), "needs 49")
+	require.NoError(t, at(60, 49, 400*time.Millisecond))
+	require.NoError(t, at(60, 32, 100*time.Millisecond))
 	require.ErrorContains(t, at(30, 0, time.Minute), "MaxRTT")
 }

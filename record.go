@@ -1,6 +1,8 @@
 package foretick
 
 import (
+	"slices"
+
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/snapshot"
 )
@@ -9,26 +11,58 @@ import (
 type record struct {
 	items []recordItem
 	words []int32
-	some  bool // the first prediction had an entity
+	cuts  []ecs.Entity // what was teleported in this tick
+	basis Tick         // the newest snapshot when it was predicted
+	some  bool         // the first prediction had an entity
 
+	next     int    // where to look for an item first
 	replayed bool   // it is not the first prediction any more
 	first    uint64 // hash of the first prediction, once it was replayed
 }
 
+// recordItem is a component of an entity, by the handle that it keeps whatever the
+// server calls it.
 type recordItem struct {
-	wire snapshot.WireID
+	e    ecs.Entity
 	comp uint8
 	off  int32
 }
 
-func (r *record) find(wire snapshot.WireID, comp int) []int32 {
-	for i := range r.items {
-		if r.items[i].wire == wire && int(r.items[i].comp) == comp {
-			return r.words[r.items[i].off:]
-		}
+// find is the words of an entity's component, nil when it had none.
+func (r *record) find(e ecs.Entity, comp int) []int32 {
+	if i := r.item(e, comp); i >= 0 {
+		return r.words[r.items[i].off:]
 	}
 	return nil
 }
+
+// item is the place of an entity's component, −1 when it had none. Whoever asks
+// goes through the entities in the order in which they were kept: so the search
+// begins behind the last one found.
+func (r *record) item(e ecs.Entity, comp int) int {
+	n := len(r.items)
+	if r.next > n {
+		r.next = 0
+	}
+	for k := range n {
+		i := r.next + k
+		if i >= n {
+			i -= n
+		}
+		if it := &r.items[i]; it.e == e && int(it.comp) == comp {
+			r.next = i + 1
+			return i
+		}
+	}
+	return -1
+}
+
+// itself as a component says that the entity was there.
+const itself = 0xFF
+
+func (r *record) has(e ecs.Entity) bool { return r.item(e, itself) >= 0 }
+
+func (r *record) clear() { r.items, r.words, r.next = r.items[:0], r.words[:0], 0 }
 
 // keep snaps the predicted values to the simulation step and records them.
 func (c *Client) keep(t Tick, replay bool) {
@@ -36,31 +70,39 @@ func (c *Client) keep(t Tick, replay bool) {
 	if replay && !r.replayed {
 		r.first, r.replayed = r.hash(), true
 	}
-	r.items, r.words = r.items[:0], r.words[:0]
-	for _, g := range c.ours {
-		if g.Data == 0 {
-			continue
-		}
-		for i := range c.p.components {
-			comp := &c.p.components[i]
-			if !comp.predicted {
-				continue
-			}
-			at := c.world.Pointer(ecs.Entity(g.Data), comp.id)
-			if at == nil {
-				continue
-			}
-			off := len(r.words)
-			r.words = append(r.words, c.zeroes(comp.schema.Words())...)
-			comp.schema.SnapWords(at, clientRefs{c}, r.words[off:])
-			r.items = append(r.items, recordItem{g.Wire, uint8(i), int32(off)})
-		}
+	r.clear()
+	r.cuts = append(r.cuts[:0], c.cut...)
+	r.basis, _ = c.receiver.Newest()
+	for _, e := range c.predictedHere() {
+		c.keepEntity(r, e)
 	}
 	if !replay {
 		r.some, r.replayed = len(r.items) > 0, false
 		if r.some {
 			c.stats.PredictedTicks++
 		}
+	}
+}
+
+// keepEntity snaps an entity's predicted components and adds them to a record.
+func (c *Client) keepEntity(r *record, e ecs.Entity) {
+	if !c.world.Alive(e) {
+		return
+	}
+	r.items = append(r.items, recordItem{e, itself, int32(len(r.words))})
+	for i := range c.p.components {
+		comp := &c.p.components[i]
+		if !comp.predicted {
+			continue
+		}
+		at := c.world.Pointer(e, comp.id)
+		if at == nil {
+			continue
+		}
+		off := len(r.words)
+		r.words = slices.Grow(r.words, comp.schema.Words())[:off+comp.schema.Words()]
+		comp.schema.SnapWords(at, clientRefs{c}, r.words[off:])
+		r.items = append(r.items, recordItem{e, uint8(i), int32(off)})
 	}
 }
 
@@ -72,15 +114,16 @@ func (c *Client) zeroes(n int) []int32 {
 	return c.words[:n]
 }
 
-// hash covers items and words; see hashWords for the server's side of it.
+// hash covers items and words in whatever order; see hashItem for the server's
+// side of it.
 func (r *record) hash() uint64 {
-	h := uint64(fnvOffset)
+	h := uint64(0)
 	for i, it := range r.items {
 		end := len(r.words)
 		if i+1 < len(r.items) {
 			end = int(r.items[i+1].off)
 		}
-		h = hashWords(h, it.wire, int(it.comp), r.words[it.off:end])
+		h += hashItem(it.e, int(it.comp), r.words[it.off:end])
 	}
 	return h
 }
@@ -90,8 +133,8 @@ const (
 	fnvPrime  = 1099511628211
 )
 
-func hashWords(h uint64, wire snapshot.WireID, comp int, words []int32) uint64 {
-	h = (h ^ (uint64(wire)<<8 | uint64(comp))) * fnvPrime
+func hashItem(e ecs.Entity, comp int, words []int32) uint64 {
+	h := ((fnvOffset^uint64(e))*fnvPrime ^ uint64(comp)) * fnvPrime
 	for _, w := range words {
 		h = (h ^ uint64(uint32(w))) * fnvPrime
 	}

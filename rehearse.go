@@ -116,6 +116,10 @@ func (c *Client) rehearse() {
 		c.records.Put(from + 1 + Tick(i)).copy(&c.practice.kept[i])
 	}
 	c.predictor.Present()
+	for _, e := range c.spawning.practised {
+		c.world.Unreserve(e)
+	}
+	c.spawning.practised = c.spawning.practised[:0]
 	c.stats.Resimulated = resimulated
 }
 
@@ -124,25 +128,25 @@ func (r *record) copy(from *record) {
 		r.items, r.words = r.items[:0], r.words[:0]
 		return
 	}
-	items, words := append(r.items[:0], from.items...), append(r.words[:0], from.words...)
+	items, words, cuts := append(r.items[:0], from.items...), append(r.words[:0], from.words...), append(r.cuts[:0], from.cuts...)
 	*r = *from
-	r.items, r.words = items, words
+	r.items, r.words, r.cuts = items, words, cuts
 }
 
 // diverged finds the first field in which two runs of a tick differ.
 func (c *Client) diverged(t Tick, first, again *record) (Divergence, bool) {
 	d := Divergence{Kind: Impure, Tick: t}
 	for _, it := range first.items {
-		comp := &c.p.components[it.comp]
-		d.Component = comp.name
-		if g := c.receiver.Find(it.wire); g != nil {
-			d.Entity = ecs.Entity(g.Data)
-		}
-		words := again.find(it.wire, int(it.comp))
-		if words == nil {
+		d.Entity, d.Component = it.e, c.itemName(it)
+		if again.item(it.e, int(it.comp)) < 0 {
 			d.System = c.firstSystem(t)
+			d.First, d.Again = 1, 0
 			return d, true
 		}
+		if it.comp == itself {
+			continue
+		}
+		comp, words := &c.p.components[it.comp], again.find(it.e, int(it.comp))
 		n := comp.schema.Words()
 		if f := comp.schema.FirstDifference(first.words[it.off:int(it.off)+n], words[:n]); f >= 0 {
 			field := comp.schema.Fields()[f]
@@ -152,7 +156,41 @@ func (c *Client) diverged(t Tick, first, again *record) (Divergence, bool) {
 			return d, true
 		}
 	}
-	return d, len(first.items) != len(again.items)
+	for _, it := range again.items {
+		if first.item(it.e, int(it.comp)) < 0 {
+			d.Entity, d.Component, d.System = it.e, c.itemName(it), c.firstSystem(t)
+			d.First, d.Again = 0, 1
+			return d, true
+		}
+	}
+	return d, false
+}
+
+// itemName is the name of a component, or of the kind where the item is the
+// entity.
+func (c *Client) itemName(it recordItem) string {
+	if it.comp != itself {
+		return c.p.components[it.comp].name
+	}
+	kind := -1
+	for _, g := range c.ours {
+		if ecs.Entity(g.Data) == it.e {
+			kind = c.p.kinds[g.Kind].own
+		}
+	}
+	c.spawns.Open(func(_ Tick, s spawned) bool {
+		if s.e == it.e {
+			kind = s.kind
+		}
+		return true
+	})
+	if kind >= 0 {
+		return c.cfg.Protocol.kinds[kind].ecs.Name()
+	}
+	if k := c.ownKind(c.p.identity.Find(c.world, it.e)); k != nil {
+		return k.ecs.Name()
+	}
+	return "(entity)"
 }
 
 // firstSystem names the system after which the runs of t first differ.
@@ -192,24 +230,25 @@ func (c *Client) afterSystem(system int) {
 			c.tellDivergence(d)
 		}
 	case c.practice.running:
-		h := uint64(fnvOffset)
-		for _, b := range c.predictedBytes(nil) {
-			h = (h ^ uint64(b)) * fnvPrime
-		}
+		h := uint64(0) // a sum: what was spawned in the meantime is listed elsewhere
+		c.eachPredicted(func(e ecs.Entity, comp *component, at unsafe.Pointer) {
+			x := (fnvOffset^uint64(e))*fnvPrime ^ uint64(comp.id)
+			for _, b := range unsafe.Slice((*byte)(at), comp.size) {
+				x = (x ^ uint64(b)) * fnvPrime
+			}
+			h += x
+		})
 		c.practice.again = append(c.practice.again, uint64(system), h)
 	}
 }
 
 // eachPredicted visits the predicted components of what is predicted here.
 func (c *Client) eachPredicted(visit func(e ecs.Entity, comp *component, at unsafe.Pointer)) {
-	for _, g := range c.ours {
-		if g.Data == 0 {
-			continue
-		}
+	for _, e := range c.predictedHere() {
 		for i := range c.p.components {
 			comp := &c.p.components[i]
-			if at := c.world.Pointer(ecs.Entity(g.Data), comp.id); at != nil && comp.predicted {
-				visit(ecs.Entity(g.Data), comp, at)
+			if at := c.world.Pointer(e, comp.id); at != nil && comp.predicted {
+				visit(e, comp, at)
 			}
 		}
 	}

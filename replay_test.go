@@ -32,13 +32,27 @@ type workshop struct {
 	kind ecs.Kind
 }
 
-// labour is a body of about 10 ns a row.
+// labour is a body of about 10 ns a row. It is the very same code for whoever calls
+// it: copied into two loops it would differ by where the linker puts them. It is
+// straight: a loop of sixteen inside of one of five rows measures the processor's
+// guesses at where loops end.
+//
+//go:noinline
 func labour(w *work) {
-	x := w.A
-	for range 16 {
-		x = x*0.5 + w.B
-		w.C = x - w.D
-	}
+	x, b := w.A, w.B
+	x = (x*0.5+b)*0.25 + b
+	x = (x*0.5+b)*0.25 + b
+	x = (x*0.5+b)*0.25 + b
+	x = (x*0.5+b)*0.25 + b
+	x = (x*0.5+b)*0.25 + b
+	x = (x*0.5+b)*0.25 + b
+	x = (x*0.5+b)*0.25 + b
+	x = (x*0.5+b)*0.25 + b
+	x = (x*0.5+b)*0.25 + b
+	x = (x*0.5+b)*0.25 + b
+	x = (x*0.5+b)*0.25 + b
+	x = (x*0.5+b)*0.25 + b
+	w.C = x - w.D
 	w.A, w.D = x*0.001, w.C*0.001
 }
 
@@ -88,15 +102,19 @@ func replayBench(t testing.TB) (*Server, *Client) {
 	return srv, cli
 }
 
-func median(x []float64) float64 {
+// undisturbed is the lower quartile of the times: what the work takes when
+// nothing else runs on the machine.
+func undisturbed(x []float64) float64 {
 	slices.Sort(x)
-	return x[len(x)/2]
+	return x[len(x)/4]
 }
 
 // BenchmarkRatioReplay holds the replay of 20 ticks of one player of 64, saves
 // and snapping included, against 20 ticks of the whole world (x_world; one
 // player is 1.56 % of it), and that world's systems against the same bodies
 // over one slice (x_slice). same is a reconciliation that finds no difference.
+// The four take turns in short pieces, so that other work on the machine hits
+// all of them alike.
 func BenchmarkRatioReplay(b *testing.B) {
 	srv, cli := replayBench(b)
 	line := timeline{cli}
@@ -115,13 +133,9 @@ func BenchmarkRatioReplay(b *testing.B) {
 	f := srv.Frame()
 	b.ResetTimer()
 	for range b.N {
-		for range 31 {
-			clock(&world, 2, func() {
-				for range replayTicks {
-					srv.p.schedule.Execute(srv.world, f)
-				}
-			})
-			clock(&replay, 20, func() {
+		for range 1000 {
+			clock(&world, 1, func() { srv.p.schedule.Execute(srv.world, f) })
+			clock(&replay, 2, func() {
 				line.Load(slot, from)
 				for k := from + 1; int32(k-cli.predictor.Tick()) <= 0; k++ {
 					line.Step(k, true)
@@ -129,20 +143,20 @@ func BenchmarkRatioReplay(b *testing.B) {
 					line.Save(s, k)
 				}
 			})
-			clock(&plain, 2, func() {
-				for range replayTicks * replaySystems {
+			clock(&plain, 1, func() {
+				for range replaySystems {
 					for i := range slice {
 						labour(&slice[i])
 					}
 				}
 			})
-			clock(&same, 100, func() { cli.reconcile(cli.good) })
+			clock(&same, 20, func() { cli.reconcile(cli.good) })
 		}
 	}
-	b.ReportMetric(median(replay)/median(world), "x_world")
-	b.ReportMetric(median(world)/median(plain), "x_slice")
-	b.ReportMetric(median(same)/(median(world)/replayTicks), "same_x_tick")
-	b.ReportMetric(median(replay)/1000, "µs/replay")
+	b.ReportMetric(undisturbed(replay)/undisturbed(world)/replayTicks, "x_world")
+	b.ReportMetric(undisturbed(world)/undisturbed(plain), "x_slice")
+	b.ReportMetric(undisturbed(same)/undisturbed(world), "same_x_tick")
+	b.ReportMetric(undisturbed(replay)/1000, "µs/replay")
 }
 
 // A replay, and a reconciliation that finds nothing, allocate nothing.

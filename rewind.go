@@ -73,6 +73,12 @@ func (s *Server) shownTo(p *player, e ecs.Entity) bool {
 	if p.sender == nil {
 		return false
 	}
+	if p.near != nil { // what only came near since was not on the screen
+		since, near := p.near.Since(snapshot.NetID(id.Net))
+		if !near || int32(p.granted.Tick-since) < 0 {
+			return false
+		}
+	}
 	_, ok := p.sender.Known(snapshot.NetID(id.Net))
 	return ok
 }
@@ -126,30 +132,6 @@ func (s *Server) rehide(p *player) {
 	}
 }
 
-// Cut ends an entity's past: no shot reaches back before this tick, and nothing
-// is interpolated across it in the past that shots are judged in. For a
-// teleport, or another turn in an entity's life that its components do not
-// tell; see [Epoch] for one that clients' screens do not interpolate across
-// either. False on a client and for an entity that is not there.
-func (f *Frame) Cut(e ecs.Entity) bool {
-	if f.server == nil || !f.World.Alive(e) {
-		return false
-	}
-	s := f.server
-	if s.cuts == nil {
-		s.cuts = map[ecs.Entity]uint32{}
-	}
-	if len(s.cuts) > 2*f.World.Len()+16 {
-		for old := range s.cuts {
-			if !f.World.Alive(old) {
-				delete(s.cuts, old)
-			}
-		}
-	}
-	s.cuts[e]++
-	return true
-}
-
 // Resettle lets a player's round trip and drawing delay be measured anew for
 // five seconds. Held-back acknowledgements gain nothing in the middle of play,
 // since neither is believed to grow; whose network has become slower for good
@@ -165,27 +147,59 @@ func (s *Server) Resettle(who ecs.Owner) bool {
 	return true
 }
 
-// rewound fills in the past at a moment, as this player's client drew it:
-// between the two snapshots around it that the client had when it made the
-// command.
+// rewound fills in the past at a moment, as this player's client drew it: each
+// entity between the two snapshots around it that the client had when it made the
+// command, and that held what the entity was.
 func (s *Server) rewound(p *player, out *Seen) {
-	c := out.Used
-	a, b, ok := p.deliveries.around(c.Tick, p.every, p.arrived)
-	switch {
-	case !ok:
-		a, b = c.Tick, c.Tick+1
-	case b == a:
-		c.Tick, c.Fraction, b = a, 0, a+1 // the newest that it had: the picture stood still
+	k, ok := p.keys(out.Used, 0, 0)
+	if !ok {
+		k = keys{a: out.Used.Tick, b: out.Used.Tick + 1, f: out.Used.Fraction}
 	}
-	f := (float32(c.Tick-a) + c.Fraction) / float32(b-a)
-	out.base = s.history.Between(a, b, f)
+	out.base = s.history.Between(k.a, k.b, k.f)
 	out.past = out.base
-	if oldest, _ := s.history.Oldest(); f == 0 || int32(s.newest()-b) < 0 || int32(a-oldest) < 0 {
+	late := p.deliveries.late != 0 && int32(out.Used.Tick-p.deliveries.late) < int32(s.p.tickRate)*3
+	if oldest, _ := s.history.Oldest(); k.f == 0 && !late || int32(s.newest()-k.b) < 0 || int32(k.a-oldest) < 0 {
 		return
 	}
-	if past, ok := s.between(&p.view, c, a, b, f); ok {
+	if late {
+		out.player = p
+	}
+	if past, ok := s.between(p, out, k); ok {
 		out.past, out.filter.Epoch = past, s.living
 	}
+}
+
+// keys are two ticks and how far between them a picture lies.
+type keys struct {
+	a, b Tick
+	f    float32
+}
+
+// keys answers the delivered ticks around a claim, for an entity of a wire id
+// that is shown since a tick, or for any; false when there was none before it.
+func (p *player) keys(c lagcomp.Claim, w snapshot.WireID, since Tick) (keys, bool) {
+	a, b, ok := p.deliveries.around(c.Tick, p.every, p.arrived, w, since)
+	switch {
+	case !ok:
+		return keys{}, false
+	case b == a:
+		return keys{a, a + 1, 0}, true // the newest that it had: the picture stood still
+	}
+	return keys{a, b, (float32(c.Tick-a) + c.Fraction) / float32(b-a)}, true
+}
+
+// keysOf is keys for one entity; those of the whole picture where nothing is
+// known of it, and false when it was not on the screen.
+func (s *Server) keysOf(p *player, c lagcomp.Claim, e ecs.Entity, whole keys) (keys, bool) {
+	id := s.p.identity.Find(s.world, e)
+	if id == nil || p.sender == nil {
+		return whole, true
+	}
+	w, since, ok := p.sender.Shown(snapshot.NetID(id.Net))
+	if !ok {
+		return whole, true
+	}
+	return p.keys(c, w, since)
 }
 
 // newest is the newest tick recorded.
@@ -196,11 +210,15 @@ func (s *Server) newest() Tick {
 
 // deliveries remembers which snapshots a client received, and when the server
 // learned it.
-type deliveries struct{ ring []delivery }
+type deliveries struct {
+	ring []delivery
+	late Tick // the newest that had put something off
+}
 
 type delivery struct {
 	tick Tick
-	at   int64 // when the acknowledgement came, 1/256 tick
+	at   int64         // when the acknowledgement came, 1/256 tick
+	late snapshot.Late // what it had put off
 }
 
 // begin forgets everything. The ring holds what a rewind may reach and what a
@@ -210,40 +228,51 @@ func (d *deliveries) begin(rate int) {
 		d.ring = make([]delivery, 3*rate+8)
 	}
 	clear(d.ring)
+	d.late = 0
 }
 
 // note takes a delivered snapshot.
-func (d *deliveries) note(t Tick, every uint32, at int64) {
-	*d.slot(t, every) = delivery{t, at}
+func (d *deliveries) note(sent *snapshot.Sent, every uint32, at int64) {
+	e := d.slot(sent.Tick(), every)
+	e.tick, e.at = sent.Tick(), at
+	if sent.Late(&e.late); e.late.Any() {
+		d.late = max(d.late, e.tick)
+	}
 }
 
 func (d *deliveries) slot(t Tick, every uint32) *delivery {
 	return &d.ring[int(t/every)%len(d.ring)]
 }
 
-func (d *deliveries) has(t Tick, every uint32, by int64) bool {
+// has tells whether the client had the snapshot of a tick by a moment, and it
+// said what the entity of a wire id was, if that is not 0.
+func (d *deliveries) has(t Tick, every uint32, by int64, w snapshot.WireID) bool {
 	e := d.slot(t, every)
-	return t != 0 && e.tick == t && e.at <= by
+	return t != 0 && e.tick == t && e.at <= by && (w == 0 || !e.late.Has(w))
 }
 
-// around answers the delivered ticks at or before t and after it, as known by a
-// moment. They are the same when there was none after it; ok is false when
-// there was none before.
-func (d *deliveries) around(t Tick, every uint32, by int64) (a, b Tick, ok bool) {
+// around answers the delivered ticks at or before t, but not before since, and
+// after it, as known by a moment; those that held an entity, if w is not 0. They
+// are the same when there was none after it; ok is false when there was none
+// before.
+func (d *deliveries) around(t Tick, every uint32, by int64, w snapshot.WireID, since Tick) (a, b Tick, ok bool) {
 	if len(d.ring) == 0 {
 		return 0, 0, false
 	}
 	first := t - t%every
 	a = first
-	for n := 0; !d.has(a, every, by); n++ {
-		if n == len(d.ring) || a < every {
+	for n := 0; !d.has(a, every, by, w); n++ {
+		if n == len(d.ring) || a < every || a < since {
 			return 0, 0, false
 		}
 		a -= every
 	}
+	if a < since {
+		return 0, 0, false
+	}
 	b = first + every
 	for range d.ring {
-		if d.has(b, every, by) {
+		if d.has(b, every, by, w) {
 			return a, b, true
 		}
 		b += every
@@ -264,16 +293,22 @@ func moment(ticks float64) int64 {
 type drawing struct {
 	ticks   int // measured so far
 	settled bool
-	recent  [drawingSlots]time.Duration // the most in each half second, the last ones before settling
-	most    time.Duration
+	sum     time.Duration // of this second's measurements
+	summed  int
+	least   time.Duration // mean of a second so far
+	most    time.Duration // once settled: what is believed
+	luck    time.Duration // and what jitter and losses may add to it
+	stale   Tick          // the most that the newest acknowledged snapshot was old
 	jitter  time.Duration
 	dwell   time.Duration // mean wait of a command in the buffer
 	waits   int
 }
 
+// drawingTime is for how many seconds of commands it is learned; what comes in
+// the first ones holds the start's spare.
 const (
-	drawingSlots = 3
-	drawingTime  = 5 * time.Second
+	drawingTime  = 5
+	drawingStart = 2
 )
 
 // waited takes how long a command waited in the server's buffer and answers how
@@ -281,10 +316,13 @@ const (
 // quite another. The path's jitter makes one command wait longer than the next,
 // and one whose first packet was lost hardly at all; none of them was made at
 // another time for that, or looked further back.
-func (d *drawing) waited(own time.Duration, s *Server) time.Duration {
+func (d *drawing) waited(own, jitter time.Duration, s *Server) time.Duration {
+	if d.jitter > 0 {
+		jitter = min(jitter, d.jitter)
+	}
 	d.waits = min(d.waits+1, max(s.p.tickRate/2, 1))
 	d.dwell += (own - d.dwell) / time.Duration(d.waits)
-	if own > d.dwell+s.interval*3/2 {
+	if own > d.dwell+s.interval*3/2+2*jitter {
 		return own
 	}
 	return d.dwell
@@ -296,25 +334,29 @@ func (d *drawing) observe(behind time.Duration, p *player, s *Server) {
 	if d.settled {
 		return
 	}
-	half := max(1, s.p.tickRate/2)
-	slot := d.ticks / half % drawingSlots
-	if d.ticks%half == 0 {
-		d.recent[slot] = 0
-	}
-	d.recent[slot] = max(d.recent[slot], behind)
-	if d.ticks++; time.Duration(d.ticks)*s.interval > drawingTime*2/3 {
-		d.jitter = max(d.jitter, p.conn.Jitter())
-	}
-	if time.Duration(d.ticks)*s.interval < drawingTime {
+	d.ticks++
+	if d.ticks <= drawingStart*s.p.tickRate {
 		return
 	}
-	d.settled, d.most = true, 0
-	for _, r := range d.recent {
-		d.most = max(d.most, r)
+	d.jitter, d.stale = max(d.jitter, p.conn.Jitter()), max(d.stale, s.frame.Tick-p.acked)
+	if d.sum, d.summed = d.sum+behind, d.summed+1; d.summed >= s.p.tickRate {
+		mean := d.sum / time.Duration(d.summed)
+		if d.ticks <= (drawingStart+1)*s.p.tickRate || mean < d.least {
+			d.least = mean
+		}
+		d.sum, d.summed = 0, 0
 	}
-	d.most += d.jitter
+	if d.ticks == drawingTime*s.p.tickRate {
+		d.settle(p, s)
+	}
+}
+
+// settle decides what is believed from now on: the quietest second's mean, since
+// one in which the client remembered several losses would have them added twice.
+func (d *drawing) settle(p *player, s *Server) {
+	d.settled, d.most, d.luck = true, d.least, d.jitter
 	if p.lostAny {
-		d.most += time.Duration(p.every) * s.interval // one more may be lost in a row than so far
+		d.luck = max(d.luck, d.luck/2+time.Duration(p.every)*s.interval)
 	}
 }
 
@@ -326,16 +368,19 @@ func (p *player) unexplained(s *Server) time.Duration {
 }
 
 // bound is how far behind its newest snapshot an honest client of this
-// connection may draw the others. The judge allows a tick on top, of which what
-// was learned needs a quarter.
+// connection may draw the others, less the tick that the judge allows on top:
+// what was learned, from which it moves by most of a tick, and for a while by
+// what the path's jitter makes of it, or by a snapshot while it remembers
+// several losses. That allowance is for bad luck on the path that was measured,
+// so it is withdrawn while acknowledgements say that this is another path, or
+// are held back.
 func (d *drawing) bound(p *player, s *Server) time.Duration {
-	jitter := p.conn.Jitter()
-	if d.settled {
-		jitter = min(jitter, d.jitter)
+	if !d.settled {
+		return time.Duration(p.every)*s.interval*4 + 4*p.conn.Jitter()
 	}
-	most := time.Duration(p.every)*s.interval*4 + 4*jitter
-	if d.settled {
-		most = min(most, max(d.most-s.interval*3/4, 0))
+	most := d.most - s.interval/2
+	if p.conn.RTT() < p.judge.RTT()+s.interval+d.jitter/2 && s.frame.Tick-p.acked <= d.stale {
+		most += s.interval/6 + d.luck
 	}
-	return most
+	return max(most, 0)
 }

@@ -5,21 +5,24 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/foretick/foretick/lagcomp"
+	"github.com/foretick/foretick/netcode"
 )
 
 // The keyframes of a claim are the delivered snapshots around it, as far as the
 // server knew of them when the command came.
 func TestDeliveriesAround(t *testing.T) {
 	var d deliveries
-	_, _, ok := d.around(10, 3, 1<<40)
+	_, _, ok := d.around(10, 3, 1<<40, 0, 0)
 	require.False(t, ok, "no connection yet")
 	d.begin(30)
-	_, _, ok = d.around(10, 3, 1<<40)
+	_, _, ok = d.around(10, 3, 1<<40, 0, 0)
 	require.False(t, ok, "nothing delivered yet")
 	for _, tick := range []Tick{9, 12, 18, 21} {
-		d.note(tick, 3, int64(tick)*256+100)
+		*d.slot(tick, 3) = delivery{tick: tick, at: int64(tick)*256 + 100}
 	}
-	d.note(15, 3, 30*256) // overtaken by the one after it
+	*d.slot(15, 3) = delivery{tick: 15, at: 30 * 256} // overtaken by the one after it
 	const late = 40 * 256
 	for _, row := range []struct {
 		at   Tick
@@ -41,14 +44,14 @@ func TestDeliveriesAround(t *testing.T) {
 		{0, late, 0, 0, false},
 		{11, 9 * 256, 0, 0, false},
 	} {
-		a, b, ok := d.around(row.at, 3, row.by)
+		a, b, ok := d.around(row.at, 3, row.by, 0, 0)
 		require.Equal(t, row.ok, ok, row)
 		if ok {
 			require.Equal(t, [2]Tick{row.a, row.b}, [2]Tick{a, b}, row)
 		}
 	}
 	d.begin(30)
-	_, _, ok = d.around(13, 3, late)
+	_, _, ok = d.around(13, 3, late, 0, 0)
 	require.False(t, ok, "a new connection begins with nothing")
 }
 
@@ -58,9 +61,34 @@ func TestDrawingWaited(t *testing.T) {
 	s := &Server{p: &Protocol{tickRate: 30}, interval: time.Second / 30}
 	var d drawing
 	for range 30 {
-		require.Equal(t, 20*time.Millisecond, d.waited(20*time.Millisecond, s))
+		require.Equal(t, 20*time.Millisecond, d.waited(20*time.Millisecond, 0, s))
 	}
-	require.InDelta(t, 20, d.waited(0, s).Milliseconds(), 2)
-	require.InDelta(t, 20, d.waited(40*time.Millisecond, s).Milliseconds(), 2)
-	require.Equal(t, 300*time.Millisecond, d.waited(300*time.Millisecond, s))
+	require.InDelta(t, 20, d.waited(0, 0, s).Milliseconds(), 2)
+	require.InDelta(t, 20, d.waited(40*time.Millisecond, 0, s).Milliseconds(), 2)
+	require.Equal(t, 300*time.Millisecond, d.waited(300*time.Millisecond, 0, s))
+}
+
+// What luck may add to a claim on a path that jitters is taken back at once when
+// acknowledgements stay out, and an unlucky second is not added to it twice.
+func TestDrawingBound(t *testing.T) {
+	s := &Server{p: &Protocol{tickRate: 30}, interval: time.Second / 30}
+	p := &player{conn: netcode.NewConn(netcode.Config{}), judge: lagcomp.NewJudge(lagcomp.Config{}), every: 1, lostAny: true}
+	d := &p.drawing
+	for range 5 * s.p.tickRate {
+		s.frame.Tick++
+		p.acked = s.frame.Tick - 4
+		behind := 2 * s.interval
+		if s.frame.Tick > 100 {
+			behind = 4 * s.interval // two losses in a row
+		}
+		require.False(t, d.settled)
+		d.observe(behind, p, s)
+	}
+	require.True(t, d.settled)
+	lucky := d.bound(p, s)
+	require.InDelta(t, 2-0.5+1./6+1, lucky.Seconds()*30, 0.01)
+	s.frame.Tick++
+	require.InDelta(t, 2-0.5, d.bound(p, s).Seconds()*30, 0.01)
+	p.acked++
+	require.Equal(t, lucky, d.bound(p, s))
 }

@@ -100,52 +100,70 @@ type view struct {
 	bodies  bodies // a set of its own: players' views may be asked in parallel
 }
 
-// between is the past at f of the way from tick a to tick b, as a client draws
-// it: components interpolated, volumes built of them. ok is false when a tick is
-// not kept any more.
-func (s *Server) between(v *view, c lagcomp.Claim, a, b Tick, f float32) (past lagcomp.Past, ok bool) {
-	if v.at == s.frame.Tick && v.of == c {
+// between is the past as a client draws it, between two ticks: components
+// interpolated, volumes built of them. Where snapshots had put entities off, each
+// is taken between ticks of its own. ok is false when a tick is not kept any more.
+func (s *Server) between(p *player, out *Seen, whole keys) (past lagcomp.Past, ok bool) {
+	v := &p.view
+	if v.at == s.frame.Tick && v.of == out.Used {
 		return v.past, true
 	}
-	fa, fb := s.kept.at(a), s.kept.at(b)
-	if fa == nil || fb == nil {
+	fa, fb := s.kept.at(whole.a), s.kept.at(whole.b)
+	if fa == nil || fb == nil && whole.f != 0 || !v.begin(s) {
 		return lagcomp.Past{}, false
 	}
+	hint, mask := 0, uint64(0)
+	for i := range fa.items {
+		it, from, to, f := &fa.items[i], fa, fb, whole.f
+		if out.player != nil {
+			k, shown := s.keysOf(p, out.Used, ecs.Entity(it.id), whole)
+			if !shown {
+				continue
+			}
+			if ka, kb := s.kept.at(k.a), s.kept.at(k.b); ka != nil && (kb != nil || k.f == 0) {
+				from, to, f = ka, kb, k.f
+			}
+			j := from.find(it.id, i)
+			if j < 0 {
+				continue
+			}
+			it = &from.items[j]
+		}
+		if it.mask != mask || mask == 0 {
+			mask = it.mask
+			v.bodies.fit(mask)
+		}
+		a := from.words[it.off:]
+		b, moves := a, false
+		if j := to.find(it.id, hint); j >= 0 && f != 0 {
+			hint = j + 1
+			if o := &to.items[j]; o.mask == it.mask && o.owner == it.owner && o.epoch == it.epoch {
+				b, moves = to.words[o.off:], true
+			}
+		}
+		s.blend(&v.bodies, a, b, f, moves)
+		if vs := v.bodies.build(v.bodies.value); len(vs) > 0 {
+			v.history.Put(it.id, it.owner, it.run, vs...)
+		}
+	}
+	v.history.End()
+	v.past, v.of, v.at = v.history.At(v.number, 0), out.Used, s.frame.Tick
+	return v.past, true
+}
+
+// begin starts a new picture.
+func (v *view) begin(s *Server) bool {
 	if v.history == nil {
 		var err error
 		v.history, err = lagcomp.NewHistory(lagcomp.Config{TickRate: s.p.tickRate, Depth: s.interval, MaxRewind: s.interval, Shapes: s.p.shapes})
 		if err != nil {
-			return lagcomp.Past{}, false // cannot be: the server's own history has the same shapes
+			return false // cannot be: the server's own history has the same shapes
 		}
 		v.bodies = newBodies(s.p)
 	}
 	v.number++
 	v.history.Begin(v.number)
-	at := v.bodies.value
-	hint, mask := 0, uint64(0)
-	for i := range fa.items {
-		it := &fa.items[i]
-		if i == 0 || it.mask != mask {
-			mask = it.mask
-			v.bodies.fit(mask)
-		}
-		other := it
-		words := fa.words[it.off:]
-		to := words
-		if j := fb.find(it.id, hint); j >= 0 {
-			hint = j + 1
-			if o := &fb.items[j]; o.mask == it.mask && o.owner == it.owner && o.epoch == it.epoch {
-				other, to = o, fb.words[o.off:]
-			}
-		}
-		s.blend(&v.bodies, words, to, f, other != it)
-		if vs := v.bodies.build(at); len(vs) > 0 {
-			v.history.Put(it.id, it.owner, it.run, vs...)
-		}
-	}
-	v.history.End()
-	v.past, v.of, v.at = v.history.At(v.number, 0), c, s.frame.Tick
-	return v.past, true
+	return true
 }
 
 // blend writes an entity's components, part of the way from a to b, into the

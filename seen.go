@@ -11,7 +11,8 @@ type Hit struct {
 	Entity ecs.Entity
 	// Held, on a client alone: for lack of bandwidth the target had been put off
 	// in a snapshot that the picture rests on, and was shown by older or later
-	// values, beyond its newest one perhaps: the server may judge it elsewhere.
+	// values, beyond its newest one perhaps. The server judges it between the
+	// values that this client had, but may be one of them off.
 	Held bool
 	lagcomp.Hit
 }
@@ -19,7 +20,8 @@ type Hit struct {
 // Seen answers queries against the world as a player saw it. It is valid
 // within its frame, and several may be asked in parallel. The player's own
 // entities are left out, and on the server whatever is hidden from the player.
-// The zero Seen is empty: every query misses.
+// The zero Seen is empty: every query misses. Only entities with a [Volume] can
+// be hit.
 type Seen struct {
 	past   lagcomp.Past
 	base   lagcomp.Past // the same moment of the server's own history, for tracks
@@ -27,6 +29,7 @@ type Seen struct {
 	valid  bool
 	server *Server
 	client *Client
+	player *player // whose client had entities put off: each is seen between ticks of its own
 
 	// Reason says how the server treated the time that the player claimed.
 	Reason lagcomp.Reason
@@ -121,7 +124,8 @@ func (s Seen) Explain(r lagcomp.Ray, margin float32) lagcomp.Explanation {
 	return x
 }
 
-// Behind is how many ticks before the present the view lies; what a projectile
+// Behind is how many ticks before the present the view lies: what a target may be
+// told, when it asks how it was hit behind the wall, and what a projectile
 // that keeps its shooter's delay is flown with, see [Frame.SeenBehind].
 func (s Seen) Behind() float32 {
 	if s.server == nil || !s.valid {
@@ -144,7 +148,8 @@ func (s Seen) CatchUp(shot *lagcomp.Projectile) (Hit, bool) {
 	return s.hit(s.server.history.CatchUp(shot, s.Used, now, s.filter))
 }
 
-// Fly moves a projectile for one tick, or dt seconds, through this view.
+// Fly moves a projectile for dt seconds, of a tick mostly ([Frame] has DT), through
+// this view.
 func (s Seen) Fly(shot *lagcomp.Projectile, dt float32) (Hit, bool) {
 	return s.hit(s.past.Fly(shot, dt, s.filter))
 }
@@ -152,7 +157,9 @@ func (s Seen) Fly(shot *lagcomp.Projectile, dt float32) (Hit, bool) {
 // Seen is the world as a player saw it when it gave the command of this tick:
 // on the server the past, at the time that the player's screen showed, within
 // what the server allows; on a client what was on its own screen then. It is
-// interpolated between the snapshots that this client had.
+// interpolated between the snapshots that this client had. So the two ends see
+// different things, and it belongs in Server systems, [OnServer] and [OnPredicted],
+// not in what a Shared system computes.
 func (f *Frame) Seen(by ecs.Owner) Seen {
 	if f.server != nil {
 		return f.server.seen(by)

@@ -36,9 +36,12 @@ type ServerConfig struct {
 	// Timeout is how long a silent client is kept. 0 means 5 s.
 	Timeout time.Duration
 	// RepeatInput is how long a missing command is replaced by the last one
-	// received; after it the command is zero. 0 means 250 ms; negative never
-	// repeats.
+	// received, without its one-shots; after it the command decays, if the game
+	// has a [Decay], and is zero then. 0 means 250 ms; negative never repeats.
 	RepeatInput time.Duration
+	// DecayInput is how long the game's [Decay] goes on after that. 0 means
+	// 250 ms; without a Decay it says nothing.
+	DecayInput time.Duration
 	// MaxRewind bounds how far into the past a shot may look. 0 means 600 ms;
 	// at most 1 s.
 	MaxRewind time.Duration
@@ -49,14 +52,42 @@ type ServerConfig struct {
 	// come back to it. 0 means 30 s; negative keeps nothing. A player who leaves
 	// by himself or is kicked is not waited for.
 	Hold time.Duration
+	// AllowSkew lets in clients of other builds of the game: they have the same
+	// name, version, tick rate and channels, and are sent the schema to match their
+	// own components, fields, command and messages with, by name. false refuses them
+	// with a [ProtocolError]. Raise the protocol's version for a change after which
+	// old clients must not play.
+	AllowSkew bool
 	// Random is where the tokens that players come back with are drawn from. nil
 	// means crypto/rand; tests pass a seeded one.
 	Random io.Reader
+	// Learn, when set, counts what snapshots hold, to learn tables from: see
+	// [snapshot.Statistics] and [Protocol.Tables]. It costs time; nil counts
+	// nothing.
+	Learn *snapshot.Statistics
+	// Verify, when set, is asked at the start for each asset that the server needs
+	// (see [Protocol.ServerAsset]); if any is missing, NewServer says which, and of
+	// which kinds.
+	Verify func(ref string) error
+	// Profile has the server count the bytes of each component and field; see
+	// [Server.Bandwidth]. It costs time.
+	Profile bool
+	// Executor, when set, makes the snapshots of different players at the same time;
+	// what is sent is the same as without. With Learn or Profile it is not used. nil
+	// makes them one after another.
+	Executor ecs.Executor
 	// Logger is told of players that come and go. nil is silent.
 	Logger *slog.Logger
+	// OnPanic, when set, is told of each panic in what the game does for one player.
+	// The player is dropped and the match goes on; a panic in a system, which is
+	// for everybody, ends the program as ever.
+	OnPanic func(Panic)
 	// OnTick, when set, is called after each tick with the frame, for tests and
 	// recorders. It must not change the world.
 	OnTick func(f *Frame)
+	// OnMessage, when set, is called for each reliable message that was queued
+	// for a player, for tests and recorders.
+	OnMessage func(m MessageSent)
 }
 
 const (
@@ -65,6 +96,7 @@ const (
 	defaultSendRate    = 32_000
 	defaultTimeout     = 5 * time.Second
 	defaultRepeatInput = 250 * time.Millisecond
+	defaultDecayInput  = 250 * time.Millisecond
 	defaultHold        = 30 * time.Second
 	maxCatchUp         = 4 // ticks run in one Step at most; time is given up beyond
 )
@@ -107,6 +139,12 @@ func (c *ServerConfig) check() error {
 	if c.RepeatInput == 0 {
 		c.RepeatInput = defaultRepeatInput
 	}
+	if c.DecayInput == 0 {
+		c.DecayInput = defaultDecayInput
+	}
+	if c.DecayInput < 0 {
+		errs = append(errs, fmt.Errorf("foretick: ServerConfig.DecayInput is %v: use more than 0, or 0 for %v", c.DecayInput, defaultDecayInput))
+	}
 	if c.Hold == 0 {
 		c.Hold = defaultHold
 	}
@@ -137,10 +175,15 @@ type Server struct {
 	commands *ecs.Query // everything with a command
 	nextNet  uint32
 
+	spawnTick Tick // that ordinals are of
+	ordinals  ordinals
+
 	players []*player // in order of arrival, those who are held a place included
 	byPeer  map[transport.PeerID]*player
 	owners  []*player // by owner; 0 unused
+	bans    map[string]ban
 	joining []*player
+	visits  visits
 	leaving []ecs.Owner
 	absent  []ecs.Owner // lost their connection since the last tick
 	back    []ecs.Owner // came back since the last tick
@@ -156,17 +199,32 @@ type Server struct {
 	level     []byte
 	levelTick Tick
 
-	recorded bool // the history holds a tick
+	recorded    bool   // the history holds a tick
+	connections uint64 // begun so far
+
+	library netcode.SchemaLibrary // of the protocol, for peers that ask
 
 	events  [64]transport.Event
 	scratch []byte
 	put     putScratch
-	bodies  bodies
-	kept    kept
-	living  func(lagcomp.ID, uint32) bool // alive, as a value
-	tracks  []track
-	cuts    map[ecs.Entity]uint32 // times that an entity's past was cut
-	stats   ServerStats
+
+	trailWords  []int32 // scratch of debug builds
+	bodies      bodies
+	kept        kept
+	living      func(lagcomp.ID, uint32) bool // alive, as a value
+	tracks      []track
+	cuts        map[ecs.Entity]uint32 // times that an entity's past was cut
+	entityTeams map[ecs.Entity]uint8  // of those that have one of their own
+	grouped     []grouping            // since the last tick
+	survey      *survey               // nil: everything matters to everybody
+	stats       ServerStats
+
+	bandwidth *bandwidth // nil unless asked for
+
+	encoding []*player         // whose snapshots are due in this tick
+	caches   []*snapshot.Cache // one for each share of them
+	shares   int
+	share    func(i int) // makes those of one
 }
 
 // NewServer makes a server that begins at tick 0 with its first Step. The error
@@ -176,9 +234,17 @@ func NewServer(cfg ServerConfig) (*Server, error) {
 		return nil, err
 	}
 	p := cfg.Protocol
-	s := &Server{cfg: cfg, p: p, endpoint: cfg.Transport, byPeer: map[transport.PeerID]*player{}}
+	if cfg.Verify != nil {
+		if err := p.registry.Verify(true, cfg.Verify); err != nil {
+			return nil, err
+		}
+	}
+	s := &Server{cfg: cfg, p: p, endpoint: cfg.Transport, byPeer: map[transport.PeerID]*player{}, ordinals: ordinals{}}
 	s.world = ecs.NewWorld(p.types, ecs.WorldConfig{Tags: []string{TagServer}})
 	s.source = snapshot.NewSource(p.registry, snapshot.SourceConfig{})
+	if cfg.Profile {
+		s.bandwidth = &bandwidth{down: snapshot.NewProfile(p.registry)}
+	}
 	s.lag = lagcomp.Config{TickRate: p.tickRate, MaxRewind: cfg.MaxRewind, Shapes: p.shapes}
 	var err error
 	if s.history, err = lagcomp.NewHistory(s.lag); err != nil {
@@ -193,6 +259,12 @@ func NewServer(cfg ServerConfig) (*Server, error) {
 	s.interval = time.Second / time.Duration(p.tickRate)
 	s.frame = Frame{World: s.world, DT: 1 / float32(p.tickRate), rate: p.tickRate, server: s, queues: p.newQueues()}
 	s.effects = newEffects(s)
+	p.schedule.SetHook(frameHook{})
+	s.survey = newSurvey(s)
+	if err := s.publish(); err != nil {
+		return nil, err
+	}
+	s.share = s.encodeShare
 	s.bodies, s.kept, s.living = newBodies(p), newKept(p.tickRate), s.alive
 	for _, t := range p.tracks {
 		s.tracks = append(s.tracks, t.fresh(s.history))
@@ -300,7 +372,7 @@ func (s *Server) player(who ecs.Owner) *player {
 func (s *Server) spawn(k *ecs.Kind, owner ecs.Owner) ecs.Entity {
 	i := s.p.kindOf(k)
 	if i < 0 {
-		panic(fmt.Sprintf("foretick: Spawn of kind %q, which is not declared with Protocol.Kind", k.Name()))
+		misuse("Spawn of kind %q, which is not declared with Protocol.Kind", k.Name())
 	}
 	e := s.world.Spawn(k, owner)
 	s.nextNet++
@@ -317,34 +389,6 @@ func (s *Server) destroy(e ecs.Entity) bool {
 	return s.world.Destroy(e)
 }
 
-func (s *Server) sendMessage(to ecs.Owner, id uint8, payload []byte) error {
-	p := s.player(to)
-	if p == nil || p.state != playing {
-		return fmt.Errorf("foretick: no player %d", to)
-	}
-	return s.sendReliable(p, id, payload)
-}
-
-func (s *Server) sendReliable(p *player, id uint8, payload []byte) error {
-	err := p.conn.SendReliable(s.frame.Tick, id, payload)
-	if err != nil {
-		s.stats.MessagesRefused++
-		return err
-	}
-	s.stats.MessagesSent++
-	return nil
-}
-
-func (s *Server) broadcast(id uint8, payload []byte) error {
-	var errs []error
-	for _, p := range s.players {
-		if p.state == playing {
-			errs = append(errs, s.sendReliable(p, id, payload))
-		}
-	}
-	return errors.Join(errs...)
-}
-
 // mtu is what a datagram to the peer may hold.
 func (s *Server) mtu(peer transport.PeerID) int {
 	var info transport.Info
@@ -355,5 +399,5 @@ func (s *Server) mtu(peer transport.PeerID) int {
 }
 
 func (s *Server) newConn(peer transport.PeerID) *netcode.Conn {
-	return netcode.NewConn(netcode.Config{MTU: s.mtu(peer), Timeout: s.cfg.Timeout, Rate: s.cfg.SendRate})
+	return netcode.NewConn(netcode.Config{MTU: s.mtu(peer), Timeout: s.cfg.Timeout, Rate: s.cfg.SendRate, Channels: s.p.netChannels()})
 }

@@ -1,7 +1,6 @@
 package foretick
 
 import (
-	"crypto/subtle"
 	"io"
 	"reflect"
 	"slices"
@@ -11,7 +10,6 @@ import (
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/lagcomp"
 	"github.com/foretick/foretick/netcode"
-	"github.com/foretick/foretick/snapshot"
 	"github.com/foretick/foretick/transport"
 )
 
@@ -20,6 +18,7 @@ const (
 	sentWindow       = 128 // packets whose content is remembered
 	greetingTime     = 5 * time.Second
 	kindDescribe     = 255 // reliable: the server's protocol, told to a peer of another
+	rejectSkew       = 4   // another build: ask for the schema
 	rejectMismatch   = 1
 	maxSnapshotTicks = 120
 	rejectFull       = 2
@@ -41,6 +40,7 @@ func (s *Server) receive(t time.Duration) {
 			break
 		}
 	}
+	s.visits.forget(t)
 	for _, p := range slices.Backward(s.players) {
 		switch {
 		case p.state == away:
@@ -49,6 +49,7 @@ func (s *Server) receive(t time.Duration) {
 			}
 		case p.conn.Silent(t) > s.cfg.Timeout:
 			s.drop(p, transport.Timeout, "silent for too long")
+		case p.state == playing && s.dropMute(p, t):
 		case p.state == greeting && t-p.since > greetingTime:
 			s.drop(p, transport.Timeout, "said no hello")
 		case p.state == refusing && (p.conn.Pending() == 0 || t-p.since > greetingTime):
@@ -73,7 +74,17 @@ func (s *Server) handle(t time.Duration, ev *transport.Event) {
 }
 
 func (s *Server) arrive(t time.Duration, peer transport.PeerID) {
-	p := &player{peer: peer, since: t, conn: s.newConn(peer)}
+	addr := s.address(peer)
+	if s.visits.now(addr, t) < 1 {
+		s.stats.Refused++
+		s.endpoint.Disconnect(peer, transport.Refused, "comes and goes too often")
+		return
+	}
+	named, ok := s.identified(peer)
+	if !ok {
+		return
+	}
+	p := &player{peer: peer, addr: addr, came: t, since: t, conn: s.newConn(peer), named: named, answers: netcode.SchemaAnswers{Library: &s.library}}
 	p.sent = netcode.NewSequenceBuffer[sentPacket](sentWindow)
 	s.players = append(s.players, p)
 	s.byPeer[peer] = p
@@ -85,35 +96,62 @@ func (s *Server) packet(t time.Duration, p *player, b []byte) {
 	s.stats.BytesIn += uint64(len(b))
 	p.stats.PacketsIn++
 	p.stats.BytesIn += uint64(len(b))
+	p.conduct.roll(t, p.far())
 	err := p.conn.Receive(t, b)
+	p.conduct.received(err)
 	p.known = moment(s.ticks(t))
-	p.fates()
-	if err != nil {
-		return // counted by the connection
+	p.fates(s)
+	if err == nil { // else counted by the connection
+		s.messages(t, p)
 	}
+	s.answerConduct(p)
+}
+
+// messages takes in what a datagram carried.
+func (s *Server) messages(t time.Duration, p *player) {
+	n, bodies := 0, 0
 	for m, ok := p.conn.NextMessage(); ok; m, ok = p.conn.NextMessage() {
-		if err := s.message(t, p, m); err != nil {
+		if n++; m.Type == netcode.MessageCommands {
+			bodies++
+		}
+		if n > mostMessages || bodies > commandBodies {
 			s.stats.Malformed++
+			p.conduct.fault("more messages than a packet needs")
+			break
+		}
+		if err := s.message(t, p, m); err != nil {
+			s.malformed(p, err)
 		}
 	}
-	for _, ok := p.conn.NextReliable(); ok; _, ok = p.conn.NextReliable() {
-		s.stats.Malformed++ // clients have nothing reliable to say yet
+	for r, ok := p.conn.NextReliable(); ok; r, ok = p.conn.NextReliable() {
+		if err := s.answer(t, p, r); err != nil {
+			s.malformed(p, err)
+		}
+	}
+	for _, ok := p.conn.NextEvent(); ok; _, ok = p.conn.NextEvent() {
+		s.malformed(p, netcode.ErrMalformed) // clients have no messages of the game's to send
 	}
 }
 
-func (p *player) fates() {
+func (s *Server) malformed(p *player, err error) {
+	s.stats.Malformed++
+	p.conduct.fault(err.Error())
+}
+
+func (p *player) fates(s *Server) {
 	for f, ok := p.conn.NextFate(); ok; f, ok = p.conn.NextFate() {
-		p.fate(f)
+		p.fate(f, s)
 	}
 }
 
 // fate tells the snapshot sender what became of a packet.
-func (p *player) fate(f netcode.Fate) {
+func (p *player) fate(f netcode.Fate, s *Server) {
 	sent := p.sent.Find(f.Seq)
 	if sent == nil {
 		return
 	}
 	if f.Delivered {
+		p.conduct.news = s.now
 		p.welcomed = p.welcomed || sent.welcome
 		p.entered = p.entered || sent.level && sent.epoch == p.epoch
 	} else {
@@ -124,7 +162,7 @@ func (p *player) fate(f netcode.Fate) {
 		if f.Delivered {
 			p.sender.Delivered(&sent.snapshot)
 			p.acked = max(p.acked, sent.snapshot.Tick())
-			p.deliveries.note(sent.snapshot.Tick(), p.every, p.known)
+			p.deliveries.note(&sent.snapshot, p.every, p.known)
 		} else {
 			p.sender.Lost(&sent.snapshot)
 		}
@@ -145,6 +183,12 @@ func (s *Server) message(t time.Duration, p *player, m netcode.Message) error {
 		s.hello(t, p, h)
 	case netcode.MessageCommands:
 		if p.state == playing && p.buffer != nil {
+			if s.bandwidth != nil {
+				s.bandwidth.up += uint64(len(m.Body))
+			}
+			if newest, ok := netcode.NewestCommand(m.Body); ok && int64(newest)-int64(s.frame.Tick) > int64(distant/s.interval) {
+				p.conduct.fault("a command for a distant future")
+			}
 			return p.buffer.Read(m.Body, s.ticks(t))
 		}
 	case netcode.MessageReady:
@@ -156,6 +200,8 @@ func (s *Server) message(t time.Duration, p *player, m netcode.Message) error {
 			return err
 		}
 		s.grant(p, w)
+	default:
+		return netcode.ErrMalformed // not for a server
 	}
 	return nil
 }
@@ -170,6 +216,8 @@ func (s *Server) hello(t time.Duration, p *player, h netcode.Hello) {
 	switch {
 	case h.Version != helloVersion:
 		s.refuse(t, p, netcode.Reject{Code: rejectVersion, Protocol: s.p.Hash(), Text: "this server speaks another version of the library's own protocol"})
+	case h.Protocol != s.p.Hash() && s.cfg.AllowSkew:
+		s.skewed(t, p, h)
 	case h.Protocol != s.p.Hash():
 		s.cfg.Logger.Info("refused: another protocol", "peer", p.peer, "theirs", h.Protocol, "ours", s.p.Hash())
 		s.refuse(t, p, netcode.Reject{Code: rejectMismatch, Protocol: s.p.Hash(), Text: "the game's protocol differs"})
@@ -211,6 +259,9 @@ func (s *Server) admit(t time.Duration, p *player, owner ecs.Owner, h netcode.He
 	}
 	s.owners[owner] = p
 	p.judge = lagcomp.NewJudge(s.lag)
+	if debugBuild {
+		p.trails = newTrails(trailTicks)
+	}
 	if c := s.p.command; c != nil {
 		t := c.handle.Type()
 		p.command, p.last = reflect.New(t).UnsafePointer(), reflect.New(t).UnsafePointer()
@@ -218,13 +269,20 @@ func (s *Server) admit(t time.Duration, p *player, owner ecs.Owner, h netcode.He
 	s.begin(t, p, h)
 	s.joining = append(s.joining, p)
 	s.stats.Joined++
+	if p.skewed {
+		s.stats.Skewed++
+	}
 	s.cfg.Logger.Info("joined", "owner", owner, "peer", p.peer)
 }
 
 // begin starts a player's side of a connection, the first or a later one.
 func (s *Server) begin(t time.Duration, p *player, h netcode.Hello) {
-	p.state, p.since, p.welcomed, p.epoch = playing, t, false, s.epoch
-	p.sender = s.source.NewSender(uint16(p.owner), snapshot.SenderConfig{})
+	p.state, p.since, p.welcomed, p.epoch, p.overflowed = playing, t, false, s.epoch, false
+	s.connections++
+	p.conduct = conduct{window: t, news: t}
+	p.connection = s.connections
+	p.sender = s.newSender(p)
+	s.reintroduce(p)
 	p.acked, p.heard, p.early = 0, false, 0
 	p.deliveries.begin(s.p.tickRate)
 	s.rehide(p)
@@ -234,22 +292,21 @@ func (s *Server) begin(t time.Duration, p *player, h netcode.Hello) {
 	}
 }
 
-// resumed lets a player with a token back into its place: one that is held, or
-// one whose old connection has not been noticed to be dead.
+// resumed lets a player back into its place: one that is held, or, by token, one
+// whose old connection has not been noticed to be dead.
 func (s *Server) resumed(t time.Duration, p *player, h netcode.Hello) bool {
-	if h.Resume == [16]byte{} {
-		return false
-	}
 	for _, old := range s.owners {
-		if old == nil || old == p || subtle.ConstantTimeCompare(old.token[:], h.Resume[:]) != 1 {
+		if old == nil || old == p || !old.resumes(p, h.Resume) {
 			continue
 		}
 		if old.state == playing {
 			s.endpoint.Disconnect(old.peer, transport.Replaced, "the player came back by another connection")
+			s.brief(old)
 			s.lose(t, old)
 		}
 		s.players = slices.DeleteFunc(s.players, func(x *player) bool { return x == p })
-		old.peer, old.conn, old.sent = p.peer, p.conn, p.sent
+		old.peer, old.conn, old.sent, old.named, old.answers = p.peer, p.conn, p.sent, p.named, p.answers
+		old.addr, old.came = p.addr, p.came
 		s.byPeer[old.peer] = old
 		s.begin(t, old, h)
 		s.back = append(s.back, old.owner)
@@ -280,12 +337,13 @@ func (s *Server) drop(p *player, code transport.Code, detail string) {
 // forget takes a lost connection out, whoever ended it. A player who did not
 // want to go keeps its place for a while.
 func (s *Server) forget(p *player, code transport.Code, detail string) {
+	s.brief(p)
 	if p.state != playing {
 		delete(s.byPeer, p.peer)
 		s.players = slices.DeleteFunc(s.players, func(x *player) bool { return x == p })
 		return
 	}
-	wanted := code == transport.Closed || code == transport.Kicked
+	wanted := code == transport.Closed || code == transport.Kicked || code == transport.Overflow || code == transport.Protocol
 	if wanted || s.cfg.Hold < 0 || p.token == [16]byte{} {
 		s.leave(p, code, detail)
 		return

@@ -30,6 +30,9 @@ func (s *Server) tick(now time.Duration) {
 	s.takeCommands()
 	s.changePlayers()
 	s.fillCommands()
+	if debugBuild {
+		s.beginTrails()
+	}
 	s.p.schedule.Execute(s.world, f)
 	s.effects.end()
 	s.snap()
@@ -41,32 +44,6 @@ func (s *Server) tick(now time.Duration) {
 	s.send(now)
 }
 
-// takeCommands finds each player's command for this tick, or what stands in
-// for it.
-func (s *Server) takeCommands() {
-	c := s.p.command
-	if c == nil {
-		return
-	}
-	t := s.frame.Tick
-	for _, p := range s.players {
-		if p.state == away {
-			p.missed(c, t, s)
-			continue
-		}
-		if p.state != playing {
-			continue
-		}
-		p.observe(s)
-		cmd, ok := p.buffer.Take(t)
-		if ok && c.schema.Unpack(cmd.Data, p.command) == nil {
-			p.took(c, &cmd, s)
-			continue
-		}
-		p.missed(c, t, s)
-	}
-}
-
 // took notes the command that this tick runs with.
 func (p *player) took(c *command, cmd *netcode.Command, s *Server) {
 	p.heard, p.repeated = true, 0
@@ -74,7 +51,7 @@ func (p *player) took(c *command, cmd *netcode.Command, s *Server) {
 	c.schema.ClearOneShots(p.last)
 	p.claim = lagcomp.Claim{Tick: cmd.Render, Fraction: float32(cmd.Fraction) / 256}
 	p.arrived = int64(cmd.Tick)*256 - int64(cmd.Early)
-	p.measured.Dwell = p.drawing.waited(max(time.Duration(cmd.Early), 0)*s.interval/256, s)
+	p.measured.Dwell = p.drawing.waited(max(time.Duration(cmd.Early), 0)*s.interval/256, p.conn.Jitter(), s)
 	p.drawing.observe(p.unexplained(s), p, s)
 	p.stats.InputsTaken++
 	s.stats.InputsTaken++
@@ -92,45 +69,30 @@ func (p *player) observe(s *Server) {
 	p.judge.Observe(p.measured)
 }
 
-// missed makes up a command: the last one for a while, then none.
-func (p *player) missed(c *command, t Tick, s *Server) {
-	p.substituted = t
-	if p.heard && p.state == playing {
-		p.stats.InputsMissing++
-		s.stats.InputsMissing++
-	}
-	p.repeated += s.interval
-	if p.repeated > s.cfg.RepeatInput {
-		clear(unsafe.Slice((*byte)(p.last), c.size))
-	}
-	copyBytes(p.command, p.last, c.size)
-}
-
 // changePlayers lets in who came and takes out who went.
 func (s *Server) changePlayers() {
-	f := &s.frame
 	for _, who := range s.leaving {
 		for _, fn := range s.p.leaves {
-			fn(f, who)
+			s.contained(who, "leave", fn)
 		}
 		s.destroyOwned(who)
 	}
 	s.leaving = s.leaving[:0]
 	for _, p := range s.joining {
 		for _, fn := range s.p.joins {
-			fn(f, p.owner)
+			s.contained(p.owner, "join", fn)
 		}
 	}
 	s.joining = s.joining[:0]
 	for _, who := range s.absent {
 		for _, fn := range s.p.absents {
-			fn(f, who)
+			s.contained(who, "absent", fn)
 		}
 	}
 	s.absent = s.absent[:0]
 	for _, who := range s.back {
 		for _, fn := range s.p.returns {
-			fn(f, who)
+			s.contained(who, "return", fn)
 		}
 	}
 	s.back = s.back[:0]
@@ -192,6 +154,10 @@ func (s *Server) record() {
 	for _, rows := range s.entities.All(s.world) {
 		s.putRows(rows)
 	}
+	s.group()
+	if s.survey != nil {
+		s.survey.fill(s)
+	}
 	s.source.End()
 	s.history.Begin(t)
 	f, before := s.kept.begin(t), s.kept.at(t-1)
@@ -219,12 +185,23 @@ func (s *Server) putRows(rows ecs.Rows) {
 		for _, c := range cols {
 			at = append(at, unsafe.Add(c.base, uintptr(k)*c.size))
 		}
+		owner, kind, all := uint16(rows.Owner()), &s.p.kinds[ids[k].Kind], mask
+		switch {
+		case kind.matched():
+			all |= 1 << s.p.originAt
+			at = append(at, ids[k].sent(rows.Owner()))
+		case kind.local():
+			all |= 1 << s.p.localAt
+			at = append(at, unsafe.Pointer(&noOrigin))
+		}
 		s.put.pointers = at
-		owner := uint16(rows.Owner())
-		if owner == 0 && s.p.kinds[ids[k].Kind].island {
+		if owner == 0 && kind.island {
 			owner = snapshot.Everyone
 		}
-		s.source.Put(snapshot.NetID(ids[k].Net), int(ids[k].Kind), owner, mask, at, serverRefs{s})
+		s.source.Put(snapshot.NetID(ids[k].Net), int(ids[k].Kind), owner, all, at, serverRefs{s})
+		if s.p.teams {
+			s.source.SetTeam(snapshot.NetID(ids[k].Net), s.teamOf(rows.Entity(k), rows.Owner()))
+		}
 	}
 }
 

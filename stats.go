@@ -20,13 +20,20 @@ type ServerStats struct {
 	PacketsRefused  uint64 // the transport would not take them
 	InputsMissing   uint64 // ticks for which a connected player's command was not there
 	InputsTaken     uint64 // ticks for which it was
+	InputsRejected  uint64 // ticks for which it was there and the game's validator refused it
 	MessagesSent    uint64 // reliable messages, counted per recipient
 	MessagesRefused uint64 // reliable messages that a full queue refused
 	MessagesResent  uint64 // times a reliable message travelled again
 	Malformed       uint64 // packets or messages that did not parse
 	Joined, Left    uint64 // players
 	Resumed         uint64 // times a player came back to its place
+	Panics          uint64 // in handlers for one player, who was dropped for it
+	EventsNested    uint64 // events that handlers of the same event raised too deep
+	Offenders       uint64 // peers dropped for what no honest client does
 	Refused         uint64 // peers turned away: full, or of another protocol
+	Overflowed      uint64 // players dropped because they did not take their messages
+	Skewed          uint64 // players of other builds let in
+	SchemasAsked    uint64 // requests for the schema
 }
 
 // PlayerStats counts one player's share, on the server.
@@ -35,12 +42,16 @@ type PlayerStats struct {
 	PacketsOut, PacketsIn uint64
 	InputsMissing         uint64
 	InputsTaken           uint64
+	InputsRejected        uint64             // commands that the game's validator refused
 	InputsLate            uint64             // commands that came after their tick
 	InputsDuplicate       uint64             // commands received again: redundancy brings them
 	InputsFar             uint64             // commands for too far in the future, refused
 	InputsMalformed       uint64             // command messages that did not parse
 	Clamped               uint64             // claims of a render time that were not granted as made
 	Claims                lagcomp.JudgeStats // why, and how they were judged
+	Judged                Judged             // the newest of them
+	RTT                   time.Duration      // round trip as the server measures it; 0 while away
+	Connection            uint64             // number of its connection, of all that the server had
 }
 
 // Stats is what the server counted.
@@ -70,29 +81,42 @@ func (s *Server) Player(who ecs.Owner) (PlayerStats, bool) {
 	if p.judge != nil {
 		st.Claims = p.judge.Stats()
 	}
+	if p.conn != nil {
+		st.RTT = p.conn.RTT()
+	}
+	st.Connection, st.Judged = p.connection, p.verdict
 	return st, true
 }
 
 // ClientStats counts what a client did since it began.
 type ClientStats struct {
-	Connection      netcode.Stats
-	BytesOut        uint64
-	BytesIn         uint64
-	PredictedTicks  uint64 // ticks predicted for the first time, with an entity to predict
-	Compared        uint64 // received server ticks held against a prediction
-	Mispredictions  uint64 // those that differed in a predicted field
-	ByCause         [prediction.Causes]uint64
-	ShownWrong      uint64 // ticks whose first prediction differs from the server's state
-	Resimulated     uint64 // ticks run again
-	HardResets      uint64 // times predicted time jumped
-	Snapshots       uint64 // snapshots applied
-	SnapshotsStale  uint64 // received after a newer one
-	Messages        uint64 // reliable messages received
-	Malformed       uint64
-	Interpolation   time.Duration // sum over pictures of newest snapshot time − render time
-	Pictures        uint64        // pictures that Interpolation sums over
-	Confirmed       uint64        // inputs whose effect came back in a snapshot
-	ConfirmedWithin [confirmBuckets]uint32
+	Connection       netcode.Stats
+	Connections      uint64 // times that a server let it in, the first and each after a loss
+	BytesOut         uint64
+	BytesIn          uint64
+	PredictedTicks   uint64 // ticks predicted for the first time, with an entity to predict
+	Compared         uint64 // received server ticks held against a prediction
+	Mispredictions   uint64 // those that differed in a predicted field
+	ByCause          [prediction.Causes]uint64
+	ShownWrong       uint64 // ticks whose first prediction differs from the server's state
+	Amended          uint64 // those that differed within the tolerance: adopted without running anything again
+	Resimulated      uint64 // ticks run again
+	HardResets       uint64 // times predicted time jumped
+	SpawnsPredicted  uint64 // entities spawned ahead of the server
+	SpawnsMatched    uint64 // of these that the server's took over from
+	SpawnsCancelled  uint64 // and that the server, or a replay, did not make
+	SpawnsUnforeseen uint64 // entities that the server's shared systems spawned and the client's had not
+	Stalls           uint64 // times the prediction reached the end of its history and waited for the server
+	Snapshots        uint64 // snapshots applied
+	SnapshotsStale   uint64 // received after a newer one
+	Messages         uint64 // messages of the game's received
+	MessagesUnknown  uint64 // messages that only the server's build of the game has
+	CommandsRefused  uint64 // commands that the game's validator refused, as far as the server told
+	Malformed        uint64
+	Interpolation    time.Duration // sum over pictures of newest snapshot time − render time
+	Pictures         uint64        // pictures that Interpolation sums over
+	Confirmed        uint64        // inputs whose effect came back in a snapshot
+	ConfirmedWithin  [confirmBuckets]uint32
 }
 
 // confirmBuckets counts confirmations by milliseconds, the last bucket all
@@ -120,15 +144,23 @@ func (s *ClientStats) Add(o *ClientStats) {
 	s.PredictedTicks += o.PredictedTicks
 	s.Compared += o.Compared
 	s.Mispredictions += o.Mispredictions
+	s.SpawnsPredicted += o.SpawnsPredicted
+	s.SpawnsMatched += o.SpawnsMatched
+	s.SpawnsCancelled += o.SpawnsCancelled
+	s.SpawnsUnforeseen += o.SpawnsUnforeseen
 	for i := range s.ByCause {
 		s.ByCause[i] += o.ByCause[i]
 	}
 	s.ShownWrong += o.ShownWrong
+	s.Amended += o.Amended
 	s.Resimulated += o.Resimulated
 	s.HardResets += o.HardResets
+	s.Stalls += o.Stalls
 	s.Snapshots += o.Snapshots
 	s.SnapshotsStale += o.SnapshotsStale
 	s.Messages += o.Messages
+	s.MessagesUnknown += o.MessagesUnknown
+	s.CommandsRefused += o.CommandsRefused
 	s.Malformed += o.Malformed
 	s.Interpolation += o.Interpolation
 	s.Pictures += o.Pictures

@@ -1,6 +1,7 @@
 package foretick
 
 import (
+	"slices"
 	"unsafe"
 
 	"github.com/foretick/foretick/ecs"
@@ -32,6 +33,9 @@ func (c timeline) Load(slot int, _ Tick) {
 	if c.p.island {
 		c.island.Restore(slot)
 	}
+	if len(c.spawning.named) > 0 {
+		c.rename()
+	}
 }
 
 // Step runs the shared systems for the local player.
@@ -42,15 +46,18 @@ func (c timeline) Step(t Tick, replay bool) {
 	f := &c.frame
 	f.Tick, f.Replay = t, replay
 	c.fillCommand(t)
+	c.cut = c.cut[:0]
 	for _, q := range f.queues {
 		q.begin(t)
 	}
+	c.beginSpawns(t)
 	c.practice.running, c.practice.again = c.cfg.Rehearse > 0, c.practice.again[:0]
-	if c.p.island {
-		c.p.schedule.ExecuteParts(c.world, f, c.view.Me, ecs.Island)
-	} else {
-		c.p.schedule.ExecutePlayer(c.world, f, c.view.Me)
+	if debugBuild {
+		c.trails.begin(t)
+		c.noteTrail()
 	}
+	c.run(t)
+	c.endSpawns()
 	if c.practice.running {
 		c.practice.running = false
 		if !c.practice.replay {
@@ -61,11 +68,31 @@ func (c timeline) Step(t Tick, replay bool) {
 	for _, q := range f.queues {
 		q.end(f)
 	}
-	f.Replay = false
 	c.keep(t, replay)
+	if c.p.fleeting && !c.again(t) {
+		c.keepFleeting()
+		c.lived = t + 1
+	}
+	f.Replay = false
 	if replay {
 		c.stats.Resimulated++
 	}
+}
+
+// run runs the shared systems over what is predicted here.
+func (c *Client) run(t Tick) {
+	if !c.p.island && !c.p.fleeting {
+		c.p.schedule.ExecutePlayer(c.world, &c.frame, c.view.Me)
+		return
+	}
+	c.parts = append(c.parts[:0], c.view.Me)
+	if c.p.island {
+		c.parts = append(c.parts, ecs.Island)
+	}
+	if c.p.fleeting && !c.again(t) {
+		c.parts = append(c.parts, ecs.Fleeting)
+	}
+	c.p.schedule.ExecuteParts(c.world, &c.frame, c.parts...)
 }
 
 // fillCommand writes tick t's input into the player's rows.
@@ -95,47 +122,133 @@ func (c timeline) Compare(_ int, t Tick) prediction.Verdict {
 	if r == nil {
 		return prediction.Different
 	}
-	verdict := prediction.Same
+	verdict, near := prediction.Same, false
+	if c.spawns.Len() > 0 && !c.compareOpen(r, t) {
+		verdict = prediction.Different
+	}
 	for _, g := range c.ours {
 		s, ok := g.At(t)
-		if !ok || g.Data == 0 {
-			if ok != (g.Data != 0) {
-				verdict = prediction.Different // came or went
+		here := g.Data != 0 && r.has(ecs.Entity(g.Data))
+		if !ok || !here {
+			if ok != here && c.oneSided(g, t, here) {
+				verdict = prediction.Different
 			}
 			continue
 		}
-		if c.compareGhost(r, g, s) {
+		switch c.compareGhost(r, g, s) {
+		case prediction.Different:
 			return prediction.Different
+		case prediction.Near:
+			near = true
 		}
+	}
+	if near && verdict == prediction.Same {
+		c.predicted.copy(r)
+		return prediction.Near
 	}
 	return verdict
 }
 
-// compareGhost finds the first predicted field that differs, and explains it.
-func (c timeline) compareGhost(r *record, g *snapshot.Ghost, s snapshot.State) bool {
+// oneSided is for an entity that at t is there on one end alone: whether it
+// differs from the prediction, and why.
+func (c timeline) oneSided(g *snapshot.Ghost, t Tick, here bool) bool {
+	if here && (g.Gone == 0 || int32(g.Gone-t) > 0) {
+		return false // not in this snapshot, for want of room
+	}
+	origin := c.originOf(g)
+	switch {
+	case !here && g.Data != 0:
+		c.explainEntity(ecs.Entity(g.Data), &c.p.kinds[g.Kind], here) // destroyed too early
+	case origin != 0:
+		if !here {
+			c.stats.SpawnsUnforeseen++
+		}
+		c.explainEntity(ecs.Entity(g.Data), &c.p.kinds[g.Kind], here)
+	}
+	return true
+}
+
+// compareOpen tells whether the server may still have everything that was
+// spawned up to t and lived then. Only a snapshot that holds all that is the
+// player's can say that it has not.
+func (c timeline) compareOpen(r *record, t Tick) bool {
+	same := true
+	if _, _, own := c.receiver.Complete(t); own {
+		c.spawns.Open(func(k Tick, s spawned) bool {
+			if int32(k-t) <= 0 && r.has(s.e) {
+				same = false
+				c.explainEntity(s.e, &c.cfg.Protocol.kinds[s.kind], true)
+			}
+			return true
+		})
+	}
+	return same
+}
+
+// compareGhost finds the first predicted field that differs by more than its
+// tolerance, and explains it.
+func (c timeline) compareGhost(r *record, g *snapshot.Ghost, s snapshot.State) prediction.Verdict {
+	verdict := prediction.Same
 	for i := range c.p.components {
 		comp := &c.p.components[i]
 		if !comp.predicted {
 			continue
 		}
-		ours, theirs := r.find(g.Wire, i), s.Component(i)
+		ours, theirs := r.find(ecs.Entity(g.Data), i), s.Component(i)
 		if ours == nil && theirs == nil {
 			continue
 		}
-		c.wrong.Entity, c.wrong.Component = g.Data, comp.name
 		if ours == nil || theirs == nil {
-			c.wrong.Field = "(component)"
+			c.wrong.Entity, c.wrong.Component, c.wrong.Field = g.Data, comp.name, "(component)"
+			c.wrong.Predicted, c.wrong.Actual = 0, 0
 			c.explain()
-			return true
+			return prediction.Different
 		}
 		if f := comp.schema.FirstDifference(ours[:comp.schema.Words()], theirs); f >= 0 {
+			c.wrong.Entity, c.wrong.Component = g.Data, comp.name
 			c.explainField(comp, f, ours, theirs)
 			c.explain()
-			return true
+			return prediction.Different
 		}
-		c.wrong.Component = ""
+		if comp.tolerant && !slices.Equal(ours[:comp.schema.Words()], c.known(comp, theirs)) {
+			verdict = prediction.Near
+		}
 	}
-	return false
+	return verdict
+}
+
+// Amend takes over what the server's state of t differs from the prediction for
+// t by less than the tolerance, in the prediction for k, which the world holds.
+func (c timeline) Amend(t, k Tick) {
+	if k == t {
+		c.fades.remember(c.records.Find(c.predictor.Tick()))
+	}
+	r := c.records.Find(k)
+	if r == nil {
+		return
+	}
+	for _, g := range c.ours {
+		s, ok := g.At(t)
+		if !ok || g.Data == 0 {
+			continue
+		}
+		e := ecs.Entity(g.Data)
+		for i := range c.p.components {
+			comp := &c.p.components[i]
+			if !comp.predicted || !comp.tolerant {
+				continue
+			}
+			n := comp.schema.Words()
+			later, predicted, actual := r.find(e, i), c.predicted.find(e, i), c.known(comp, s.Component(i))
+			at := c.world.Pointer(e, comp.id)
+			if later == nil || predicted == nil || actual == nil || at == nil {
+				continue
+			}
+			if comp.schema.Carry(later[:n], predicted[:n], actual) {
+				comp.schema.Dequantise(later[:n], snapshot.GridSim, clientRefs{c.Client}, at)
+			}
+		}
+	}
 }
 
 // Adopt writes the server's state of the local player at t into the world.
@@ -145,16 +258,21 @@ func (c timeline) Adopt(t Tick) {
 	for _, g := range c.ours {
 		s, ok := g.At(t)
 		switch {
-		case ok && g.Data == 0:
-			c.birth(g)
-			c.write(g, s)
 		case ok:
+			c.embody(g)
 			c.write(g, s)
 		case g.Data != 0 && g.Gone != 0 && int32(g.Gone-t) <= 0:
-			c.world.Destroy(ecs.Entity(g.Data))
+			c.bury(ecs.Entity(g.Data))
 			g.Data = 0
-			c.released = append(c.released, g)
 		}
 	}
-	c.release()
+	if _, _, own := c.receiver.Complete(t); own && c.spawns.Len() > 0 {
+		c.spawns.Open(func(k Tick, s spawned) bool {
+			if int32(k-t) <= 0 { // settle tells of it
+				c.world.Destroy(s.e)
+			}
+			return true
+		})
+	}
+	c.othersNewest() // as for a first run: the world may hold the last picture's
 }

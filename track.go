@@ -78,8 +78,24 @@ func At[T any](s Seen, c *ecs.Component[T], e ecs.Entity) (v T, ok bool) {
 			if !ok {
 				return v, false
 			}
-			return t.At(s.base, uint64(e))
+			return t.At(s.baseOf(e), uint64(e))
 		}
 	}
 	return v, false
+}
+
+// baseOf is the server's own history between the ticks that an entity was seen
+// between.
+func (s Seen) baseOf(e ecs.Entity) lagcomp.Past {
+	if s.player == nil {
+		return s.base
+	}
+	k, ok := s.server.keysOf(s.player, s.Used, e, keys{})
+	switch {
+	case !ok:
+		return lagcomp.Past{}
+	case k == keys{}:
+		return s.base
+	}
+	return s.server.history.Between(k.a, k.b, k.f)
 }

@@ -91,3 +91,8 @@ func Once() Access { return Access{kind: accessOnce} }
 // Structural declares that the system spawns, destroys, adds, removes or
 // transfers. It then runs beside no other when systems run in parallel.
 func Structural() Access { return Access{kind: accessStructural} }
+
+// IsStructural tells whether the access is a [Create] or [Structural].
+func (a Access) IsStructural() bool {
+	return a.kind == accessCreate || a.kind == accessStructural
+}

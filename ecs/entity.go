@@ -105,6 +105,9 @@ const (
 	Nobody Owner = 0
 	// Island is the part for entities of no owner that are predicted together.
 	Island Owner = 0xFFFF
+	// Fleeting is the part for what a client simulates for itself, and what no
+	// rollback touches.
+	Fleeting Owner = 0xFFFE
 )
 
 // ID numbers a component type in order of registration, from 0.

@@ -54,7 +54,7 @@ func (a AccessError) Error() string {
 	case name == "":
 		return "ecs: " + errUnregistered
 	case a.entity == None:
-		return fmt.Sprintf("ecs: no %s here: name it in the system's Read, Write or With; for an Optional one ask Rows.Has, for an entity that may be None use Find", name)
+		return fmt.Sprintf("ecs: no %s here: name it in the system's Read, Write or With; for an Optional one (or, on a client, one that is for others alone) ask Rows.Has, for an entity that may be None use Find", name)
 	case !a.cols.w.Alive(a.entity):
 		return fmt.Sprintf("ecs: Get %s of %v: the entity is gone: use Find where it may be", name, a.entity)
 	}

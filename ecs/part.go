@@ -17,6 +17,8 @@ type part struct {
 	caches  []ownedCache // by query
 	changed uint64       // the last change of rows here; caches compare it
 	cut     uint64       // saves of this part alone from before are void
+
+	reserved [ranges][]Entity // handles given back that last lived here
 }
 
 // partOf finds or makes an owner's part.

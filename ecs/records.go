@@ -103,8 +103,8 @@ func (w *World) reserve(pages int) {
 	w.rec = rec
 }
 
-// claim gives a part another page of a range.
-func (w *World) claim(p *part, r Range) {
+// nextFree finds the next page of a range that nobody has.
+func (w *World) nextFree(r Range) uint32 {
 	at := w.firstFree[r]
 	for dealt(at) != r || int(at) < len(w.pages) && w.pages[at].home != homeless {
 		at++
@@ -114,10 +114,16 @@ func (w *World) claim(p *part, r Range) {
 	}
 	w.reserve(int(at) + 1)
 	w.firstFree[r] = at + 1
+	w.claimed = max(w.claimed, int(at)+1)
+	return at
+}
+
+// claim gives a part another page of a range.
+func (w *World) claim(p *part, r Range) {
+	at := w.nextFree(r)
 	pg := &w.pages[at]
 	pg.home, pg.rng, pg.pos = p.index, r, int32(len(p.alloc[r].pages))
 	p.alloc[r].pages = append(p.alloc[r].pages, at)
-	w.claimed = max(w.claimed, int(at)+1)
 }
 
 // allocate takes an index for a part, and answers its handle.

@@ -42,10 +42,12 @@ type typeData struct {
 	name   string
 	rtype  reflect.Type
 	size   uintptr
+	open   bool   // any system may touch it undeclared
 	plain  bool   // no pointers: copied as bytes
 	solid  bool   // no padding: compared and hashed as bytes
 	spans  []span // the bytes that hold values
 	ops    typeOps
+	zero   unsafe.Pointer // one zero value, never written
 	enums  map[reflect.Type][]string
 	meta   map[string]string
 	fields []Field
@@ -121,6 +123,15 @@ func Meta(key, value string) TypeOption {
 	}
 }
 
+// Open lets every system touch the component without declaring it, in builds that
+// check: for what a library keeps on entities beside the game.
+func Open() TypeOption {
+	return func(d *typeData) error {
+		d.open = true
+		return nil
+	}
+}
+
 // Handle is what a registration and an access declaration take: a pointer to a
 // [Component] or, where it says so, to a [Singleton].
 type Handle interface {
@@ -187,6 +198,7 @@ func (t *Types) describe(h Handle, opts []TypeOption, among []*typeData) (*typeD
 	d.spans = valueSpans(rt, 0, nil)
 	d.solid = d.size == 0 || len(d.spans) == 1 && d.spans[0] == span{0, d.size}
 	d.fields = fieldsOf(d)
+	d.zero = d.ops.alloc(1)
 	return d, nil
 }
 

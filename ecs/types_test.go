@@ -115,6 +115,12 @@ func TestPointersOfEveryKindOfColumn(t *testing.T) {
 	v := Velocity{X: 3}
 	w.AddByID(e, g.vel.ID(), unsafe.Pointer(&v))
 	w.AddByID(e, g.dead.ID(), unsafe.Pointer(&v))
+	bare := w.Spawn(&g.person, 0)
+	for _, id := range []ecs.ID{g.vel.ID(), g.dead.ID(), g.hp.ID()} {
+		w.AddByID(bare, id, nil)
+	}
+	require.Equal(t, Velocity{}, *g.vel.Get(w, bare), "nil is the zero value")
+	require.Zero(t, *g.hp.Get(w, bare))
 	require.Equal(t, v, *(*Velocity)(w.Pointer(e, g.vel.ID())))
 	require.True(t, g.dead.Has(w, e))
 	require.Nil(t, w.Pointer(e, 200))

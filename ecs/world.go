@@ -35,6 +35,7 @@ type World struct {
 	firstFree [ranges]uint32
 	claimed   int // pages from here on are homeless
 	strays    []uint32
+	reserves  [ranges]reserved
 	parts     []*part // by index, in order of creation
 	sorted    []*part // by owner
 	owners    [256]*[256]*part
@@ -275,9 +276,12 @@ func (w *World) moveRow(e Entity, from *table, row int32, to *table) int32 {
 
 // AddByID gives the entity a component, or sets it where present, from the
 // Info(id).Size bytes at src. It is [Component.Add] for callers without the
-// type; src is copied before AddByID returns.
+// type; src is copied before AddByID returns. A nil src is the zero value.
 func (w *World) AddByID(e Entity, id ID, src unsafe.Pointer) {
 	d := w.typeOf(id)
+	if src == nil {
+		src = d.zero
+	}
 	if p := w.Pointer(e, id); p != nil && !w.pending(e) {
 		d.move(p, src)
 		return

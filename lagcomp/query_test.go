@@ -239,3 +239,26 @@ func TestExplain(t *testing.T) {
 	x = h.Explain(along(50), lagcomp.Claim{Tick: 5}, lagcomp.Claim{Tick: 6}, lagcomp.OK, lagcomp.Filter{}, 1)
 	require.Empty(t, x.Bodies, "nobody near")
 }
+
+// TestMovingBlockers: a door that has shut since does not stop a shot through it
+// as it stood open on the shooter's screen, and the other way about.
+func TestMovingBlockers(t *testing.T) {
+	const door, behind = 7, 8
+	h := newHistory(t, lagcomp.Config{})
+	for tick := lagcomp.Tick(1); tick <= 10; tick++ {
+		aside := float32(tick-1) / 2 // open by half a unit a tick
+		h.Begin(tick)
+		h.Put(door, 0, 0, lagcomp.BoxVolume(lagcomp.Box{Center: lagcomp.Vec{X: 5, Y: 3 - aside}, Half: lagcomp.Vec{X: .1, Y: 1, Z: 2}, Rotation: lagcomp.Quat{W: 1}}))
+		h.Put(behind, 2, 0, lagcomp.SphereVolume(lagcomp.Sphere{X: 10, R: 1}))
+		h.End()
+	}
+	for _, row := range []struct {
+		tick lagcomp.Tick
+		f    float32
+		hit  lagcomp.ID
+	}{{1, 0, behind}, {4, .9, behind}, {5, .1, door}, {7, 0, door}, {8, .9, door}, {9, .1, behind}, {10, 0, behind}} {
+		hit, ok := h.At(row.tick, row.f).Raycast(lagcomp.Ray{DX: 1, Range: 50}, lagcomp.Filter{})
+		require.True(t, ok)
+		require.Equal(t, row.hit, hit.ID, "at %d + %v", row.tick, row.f)
+	}
+}

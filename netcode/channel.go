@@ -95,11 +95,11 @@ type channel struct {
 }
 
 // newChannels makes the channels of a validated Config.
-func newChannels(cfg []Channel) []channel {
+func newChannels(cfg []Channel, first int) []channel {
 	channels := make([]channel, len(cfg))
 	for i, c := range cfg {
 		ch := &channels[i]
-		ch.number, ch.reliable, ch.priority = uint8(i), c.Reliable, int(c.Priority)
+		ch.number, ch.reliable, ch.priority = uint8(first+i), c.Reliable, int(c.Priority)
 		if c.Reliable {
 			ch.out, ch.in = newStreamSender(c.Queue), newStreamReceiver()
 		} else {
@@ -108,6 +108,22 @@ func newChannels(cfg []Channel) []channel {
 		}
 	}
 	return channels
+}
+
+// AddChannels puts channels behind those of [Config.Channels], for an end that
+// learns of them from its peer, as a tool does. Neither end may have sent on them
+// yet: a packet with a message for a channel that is not there is refused. The error
+// is a *ConfigError with every fault, and then nothing was added.
+func (c *Conn) AddChannels(more ...Channel) error {
+	cfg := c.cfg
+	cfg.Channels = append(cfg.Channels[:len(cfg.Channels):len(cfg.Channels)], more...)
+	if err := cfg.Validate(); err != nil {
+		return err
+	}
+	first := len(c.channels)
+	c.cfg = cfg.defaults()
+	c.channels = append(c.channels, newChannels(c.cfg.Channels[first:], first)...)
+	return nil
 }
 
 func (ch *channel) age(now, rto time.Duration, st *Stats) {

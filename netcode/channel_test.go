@@ -430,3 +430,37 @@ func TestChannelsRoundTrip(t *testing.T) {
 		require.Zero(rt, a.Stats().Malformed+b.Stats().Malformed+b.Stats().Backlog)
 	})
 }
+
+// TestAddChannels: an end that learns of channels later uses them as if it had
+// known them from the start; what does not validate adds none.
+func TestAddChannels(t *testing.T) {
+	knows := netcode.NewConn(netcode.Config{Channels: eightChannels})
+	learns := netcode.NewConn(netcode.Config{Channels: eightChannels[:2]})
+	require.ErrorIs(t, learns.SendOn(4, 1, 1, nil), netcode.ErrNoChannel)
+	var e *netcode.ConfigError
+	require.ErrorAs(t, learns.AddChannels(make([]netcode.Channel, 7)...), &e)
+	require.ErrorIs(t, learns.SendOn(2, 1, 1, nil), netcode.ErrNoChannel)
+	require.NoError(t, learns.SendOn(1, 1, 9, []byte("before")))
+	require.NoError(t, learns.AddChannels(eightChannels[2:]...))
+	require.NoError(t, learns.SendOn(3, 1, 9, []byte("after")))
+	require.NoError(t, learns.SendOn(4, 1, 9, []byte("event")))
+	require.Equal(t, 2*256, learns.Queued(), "events do not count")
+	_, b := learns.Begin(tick).Finish()
+	require.NoError(t, knows.Receive(tick, b))
+	var got []string
+	for r, ok := knows.NextReliable(); ok; r, ok = knows.NextReliable() {
+		got = append(got, fmt.Sprint(r.Channel, string(r.Payload)))
+	}
+	for r, ok := knows.NextEvent(); ok; r, ok = knows.NextEvent() {
+		got = append(got, fmt.Sprint(r.Channel, string(r.Payload)))
+	}
+	require.Equal(t, []string{"1before", "3after", "4event"}, got)
+	require.NoError(t, knows.SendOn(3, 1, 9, []byte("back")))
+	_, b = knows.Begin(2 * tick).Finish()
+	require.NoError(t, learns.Receive(2*tick, b))
+	r, ok := learns.NextReliable()
+	require.True(t, ok)
+	require.EqualValues(t, 3, r.Channel)
+	require.Equal(t, []int{0, netcode.QueuedSize(4)}, []int{learns.Queued(), knows.Queued()}, "ours was acknowledged, theirs not yet")
+	require.Equal(t, []int{256, 256, 512}, []int{netcode.QueuedSize(0), netcode.QueuedSize(256), netcode.QueuedSize(257)})
+}

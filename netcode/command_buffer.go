@@ -85,6 +85,15 @@ func (b *CommandBuffer) Read(body []byte, at float64) error {
 	return nil
 }
 
+// NewestCommand is the tick of the newest command in a body of MessageCommands,
+// without reading the rest; false when it is too short to say.
+func NewestCommand(body []byte) (Tick, bool) {
+	if len(body) < 5 {
+		return 0, false
+	}
+	return le.Uint32(body[1:]), true
+}
+
 // measureGap measures the ticks between what was known and the oldest command of
 // a body, as if they had come with it: the client left them out because it was
 // told that they are past, so they were too late by at least this much. Without

@@ -58,7 +58,7 @@ func NewConn(cfg Config) *Conn {
 		window: newReceiveWindow(),
 		sent:   NewSequenceBuffer[sentPacket](sentPackets),
 
-		channels: newChannels(cfg.Channels),
+		channels: newChannels(cfg.Channels, 0),
 	}
 	c.packet = Packet{c: c, buf: make([]byte, 0, cfg.MTU+maxHeader)}
 	c.scratch = make([]byte, 0, cfg.MTU+minTurn)
@@ -197,4 +197,32 @@ func (c *Conn) Stats() Stats {
 	s.Congested = c.rate.congested
 	s.RTT, s.Jitter = c.rtt.smoothed, c.rtt.deviation
 	return s
+}
+
+// Queued is how much waits in the reliable channels for its delivery, in bytes,
+// where every message, or 256 bytes of a longer one, counts as 256: what
+// [Channel.Queue] bounds, for all channels together.
+func (c *Conn) Queued() (n int) {
+	for i := range c.channels {
+		n += c.channels[i].out.queued() * maxFragment
+	}
+	return n
+}
+
+// Withheld is how long ago the oldest part of a reliable message that is not
+// acknowledged was first sent; 0 when none is out. It goes out again and again,
+// so a peer that acknowledges everything else withholds this one on purpose.
+func (c *Conn) Withheld(now time.Duration) (longest time.Duration) {
+	for i := range c.channels {
+		out := &c.channels[i].out
+		if out.queued() > 0 && out.at(out.head).sends > 0 {
+			longest = max(longest, now-out.at(out.head).firstAt)
+		}
+	}
+	return longest
+}
+
+// QueuedSize is what a reliable message of so many bytes counts in [Conn.Queued].
+func QueuedSize(payload int) int {
+	return max(1, (payload+maxFragment-1)/maxFragment) * maxFragment
 }

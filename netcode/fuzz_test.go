@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
+	"math/bits"
 	"os"
 	"strings"
 	"testing"
@@ -33,8 +34,21 @@ func bare(seq uint16, messages ...byte) []byte {
 	return seal(append([]byte{0, byte(seq), byte(seq >> 8)}, messages...))
 }
 
-// recorded are the packets of testdata/vectors.txt, without checksums.
+// matchFile holds packets of a whole match on a terrible network, in which
+// processes fell and came back: go run ./examples/soak -capture.
+const matchFile = "testdata/match.txt"
+
+// recorded are the packets of testdata/vectors.txt and of a match, without
+// checksums.
 func recorded(f *testing.F) (packets [][]byte) {
+	m, err := os.ReadFile(matchFile)
+	require.NoError(f, err)
+	for line := range strings.Lines(string(m)) {
+		if !strings.HasPrefix(line, "#") {
+			packets = append(packets, unhex(strings.TrimSpace(line))[4:])
+		}
+	}
+	require.Greater(f, len(packets), 50)
 	b, err := os.ReadFile(vectorsFile)
 	require.NoError(f, err)
 	var p []byte
@@ -52,11 +66,24 @@ func recorded(f *testing.F) (packets [][]byte) {
 
 // bodies seeds with the bodies of recorded messages of one type.
 func bodies(f *testing.F, t byte) {
+	n := 0
 	for _, p := range recorded(f) {
-		if p[0] == 0 && len(p) > 5 && p[3] == t {
-			f.Add(p[5:])
+		at := 3
+		if p[0]&0x10 != 0 {
+			at = 6 + bits.OnesCount8(p[0]&0xf)
+		}
+		for p = p[min(at, len(p)):]; len(p) > 1; {
+			size, k := binary.Uvarint(p[1:])
+			end := 1 + k + int(size)
+			require.True(f, k > 0 && end <= len(p))
+			if p[0] == t {
+				f.Add(p[1+k : end])
+				n++
+			}
+			p = p[end:]
 		}
 	}
+	require.NotZero(f, n, "no message of type %d was recorded", t)
 }
 
 // FuzzReceive feeds whole packets, with a right checksum, to a Conn in the

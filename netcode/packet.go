@@ -20,6 +20,21 @@ func (p *Packet) Room() int {
 	return messageRoom(p.limit - p.reserve - len(p.buf))
 }
 
+// MostRoom is Room as if the rate left all that the MTU does: for what must not
+// wait. See Press.
+func (p *Packet) MostRoom() int {
+	return messageRoom(p.c.cfg.MTU - p.reserve - len(p.buf))
+}
+
+// Press lifts the rate's bound from this packet, up to the MTU, for what must not
+// wait, such as a player's own state. The rate makes up for it afterwards, as far
+// as one packet goes.
+func (p *Packet) Press() {
+	if p.open {
+		p.limit = p.c.cfg.MTU
+	}
+}
+
 // Message adds a message, copying body. It reports false, and writes nothing,
 // when body does not fit, or t is one of the protocol's own types (0 to 15).
 func (p *Packet) Message(t MessageType, body []byte) bool {

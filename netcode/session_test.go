@@ -32,6 +32,9 @@ func TestSessionMessagesRoundTrip(t *testing.T) {
 		if rapid.Bool().Draw(t, "has") {
 			s.HasEarly, s.Early = true, rapid.Int16().Draw(t, "early")
 		}
+		if s.Bare = rapid.Bool().Draw(t, "bare"); s.Bare {
+			s.Tick = 0
+		}
 		s2, rest, err := netcode.ParseSnapshotHeader(append(s.Append(nil), 1, 2, 3))
 		require.NoError(t, err)
 		require.Equal(t, s, s2)
@@ -56,9 +59,15 @@ func TestSessionMessagesRefuseEveryCut(t *testing.T) {
 		_, err := netcode.ParseWelcome(w.Append(nil))
 		require.ErrorIs(t, err, netcode.ErrMalformed)
 	}
-	snap := netcode.SnapshotHeader{Tick: 9, HasEarly: true, Early: 5}.Append(nil)
-	for i := range snap {
-		_, _, err := netcode.ParseSnapshotHeader(snap[:i])
+	for _, h := range []netcode.SnapshotHeader{{Tick: 9, HasEarly: true, Early: 5}, {Bare: true, Epoch: 3, HasEarly: true}} {
+		snap := h.Append(nil)
+		for i := range snap {
+			_, _, err := netcode.ParseSnapshotHeader(snap[:i])
+			require.ErrorIs(t, err, netcode.ErrMalformed)
+		}
+	}
+	for _, b := range [][]byte{{8, 0, 0, 0, 0, 0, 0}, {4, 1, 0, 0, 0, 0, 0}, {6, 0, 0}} {
+		_, _, err := netcode.ParseSnapshotHeader(b)
 		require.ErrorIs(t, err, netcode.ErrMalformed)
 	}
 }

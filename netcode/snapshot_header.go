@@ -2,6 +2,10 @@ package netcode
 
 // SnapshotHeader stands at the front of a MessageSnapshot's body.
 type SnapshotHeader struct {
+	// Bare says that the snapshot behind names its tick itself, so that the header
+	// need not: Tick is then 0, and CommandAck the difference to the snapshot's
+	// tick, modulo 2³².
+	Bare       bool
 	Epoch      uint8 // of the level: snapshots of another one are ignored
 	Tick       Tick  // the server's tick that the snapshot shows
 	Early      int16 // how early the client's commands came, 1/256 tick; see CommandBuffer.Early
@@ -9,15 +13,34 @@ type SnapshotHeader struct {
 	CommandAck Tick  // every command up to this tick has come or is past
 }
 
+const (
+	headerEarly = 1 << iota
+	headerBare
+	headerEpoch // of a bare one, if it is not 0
+)
+
 // Append writes h behind dst; the snapshot follows.
 func (h SnapshotHeader) Append(dst []byte) []byte {
 	flags := byte(0)
 	if h.HasEarly {
-		flags = 1
+		flags |= headerEarly
 	}
-	dst = append(dst, flags, h.Epoch)
-	dst = le.AppendUint32(dst, h.Tick)
-	dst = appendTickDelta(dst, h.CommandAck-h.Tick)
+	if h.Bare {
+		flags |= headerBare
+		if h.Epoch != 0 {
+			flags |= headerEpoch
+		}
+	}
+	dst = append(dst, flags)
+	if !h.Bare || h.Epoch != 0 {
+		dst = append(dst, h.Epoch)
+	}
+	if !h.Bare {
+		dst = le.AppendUint32(dst, h.Tick)
+		dst = appendTickDelta(dst, h.CommandAck-h.Tick)
+	} else {
+		dst = appendTickDelta(dst, h.CommandAck)
+	}
 	if h.HasEarly {
 		dst = le.AppendUint16(dst, uint16(h.Early))
 	}
@@ -27,11 +50,24 @@ func (h SnapshotHeader) Append(dst []byte) []byte {
 // ParseSnapshotHeader reads what Append wrote and returns the bytes behind it.
 // Error: ErrMalformed.
 func ParseSnapshotHeader(b []byte) (h SnapshotHeader, rest []byte, err error) {
-	if len(b) < 6 || b[0] > 1 {
+	if len(b) == 0 || b[0] > headerEarly|headerBare|headerEpoch || b[0]&(headerBare|headerEpoch) == headerEpoch {
 		return h, nil, errSnap
 	}
-	h.HasEarly, h.Epoch, h.Tick = b[0] == 1, b[1], le.Uint32(b[2:])
-	d, rest, ok := readTickDelta(b[6:])
+	flags, b := b[0], b[1:]
+	h.HasEarly, h.Bare = flags&headerEarly != 0, flags&headerBare != 0
+	if !h.Bare || flags&headerEpoch != 0 {
+		if len(b) == 0 || h.Bare && b[0] == 0 {
+			return SnapshotHeader{}, nil, errSnap
+		}
+		h.Epoch, b = b[0], b[1:]
+	}
+	if !h.Bare {
+		if len(b) < 4 {
+			return SnapshotHeader{}, nil, errSnap
+		}
+		h.Tick, b = le.Uint32(b), b[4:]
+	}
+	d, rest, ok := readTickDelta(b)
 	if !ok || h.HasEarly && len(rest) < 2 {
 		return SnapshotHeader{}, nil, errSnap
 	}

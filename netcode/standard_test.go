@@ -172,10 +172,19 @@ func describeMessage(out *strings.Builder, t uint64, w *wire, commandSize int) {
 		fmt.Fprintf(out, "reject %d protocol %016x %q\n", w.unsigned(1), w.unsigned(8), w.b)
 		w.bad = w.bad || len(w.b) > 200
 	case 19:
-		flags, epoch, tick := w.unsigned(1), w.unsigned(1), uint32(w.unsigned(4))
-		w.bad = w.bad || flags > 1
-		fmt.Fprintf(out, "snapshot epoch %d tick %d command ack %d", epoch, tick, tick+w.tickDifference())
-		if flags == 1 {
+		flags, epoch := w.unsigned(1), uint64(0)
+		w.bad = w.bad || flags > 7 || flags&6 == 4
+		if flags&2 == 0 || flags&4 != 0 {
+			epoch = w.unsigned(1)
+			w.bad = w.bad || flags&4 != 0 && epoch == 0
+		}
+		if flags&2 == 0 {
+			tick := uint32(w.unsigned(4))
+			fmt.Fprintf(out, "snapshot epoch %d tick %d command ack %d", epoch, tick, tick+w.tickDifference())
+		} else {
+			fmt.Fprintf(out, "bare snapshot epoch %d command ack its tick + %d", epoch, int32(w.tickDifference()))
+		}
+		if flags&1 == 1 {
 			fmt.Fprintf(out, " early %d/256", int16(w.unsigned(2)))
 		}
 		fmt.Fprintf(out, " rest %x\n", w.b)

@@ -12,6 +12,7 @@ type outEntry struct {
 	acked       bool
 	sends       uint8
 	sentAt      time.Duration
+	firstAt     time.Duration // when it was first sent
 }
 
 type streamSender struct {
@@ -142,6 +143,7 @@ func (s *streamSender) write(dst []byte, room int, channel uint8, now time.Durat
 func (s *streamSender) sent(e *outEntry, now time.Duration, st *Stats) {
 	if e.sends == 0 {
 		st.EntriesSent++
+		e.firstAt = now
 	} else {
 		st.EntriesResent++
 	}

@@ -59,6 +59,8 @@ func makeVectors() []vector {
 		{name: "reject", packet: packetWith(netcode.MessageReject, netcode.Reject{Code: 2, Protocol: 5, Text: "other build"}.Append(nil))},
 		{name: "snapshot", packet: packetWith(netcode.MessageSnapshot, append(netcode.SnapshotHeader{Epoch: 1, Tick: 1000, Early: -300, HasEarly: true, CommandAck: 1006}.Append(nil), 0xab))},
 		{name: "snapshot without earliness", packet: packetWith(netcode.MessageSnapshot, netcode.SnapshotHeader{Tick: 5, CommandAck: 0xffffffff}.Append(nil))},
+		{name: "bare snapshot", packet: packetWith(netcode.MessageSnapshot, append(netcode.SnapshotHeader{Bare: true, CommandAck: 4, HasEarly: true, Early: 300}.Append(nil), 0xab))},
+		{name: "bare snapshot of a later epoch", packet: packetWith(netcode.MessageSnapshot, netcode.SnapshotHeader{Bare: true, Epoch: 2, CommandAck: 0xffffffff}.Append(nil))},
 		{name: "commands", size: 9, packet: packetWith(netcode.MessageCommands, s.Append(nil, 500))},
 		{name: "ready", packet: packetWith(netcode.MessageReady, netcode.ClientConfig{SnapshotRate: 20, Bytes: 16000}.Append(nil))},
 		{name: "level", packet: packetWith(netcode.MessageLevel, netcode.LevelInfo{Epoch: 255, Tick: 70000, Data: []byte("de_dust")}.Append(nil))},

@@ -48,8 +48,12 @@ type Misprediction struct {
 	Predicted float64 `json:"predicted"`        // the client's value
 	Actual    float64 `json:"actual"`           // the server's value
 	Cause     Cause   `json:"cause"`            // why
-	System    string  `json:"system,omitempty"` // ServerEffect: the server's system or event
-	CauseTick Tick    `json:"cause_tick"`       // the tick of the input or effect; 0 for Untracked and Code
+	System    string  `json:"system,omitempty"` // ServerEffect: the server's system or event; Code in a debug build: the first that computed something else
+	CauseTick Tick    `json:"cause_tick"`       // the tick of the input or effect, or of that system; 0 when not known
+	// Input is the command that the client played in CauseTick, or in Tick where
+	// that is 0, and Executed the one that the server ran. nil: not known.
+	Input    any `json:"input,omitempty"`
+	Executed any `json:"executed,omitempty"`
 }
 
 // String is one line for a log.
@@ -57,6 +61,9 @@ func (m Misprediction) String() string {
 	s := fmt.Sprintf("tick %d: %s.%s predicted %g, server has %g: %s", m.Tick, m.Component, m.Field, m.Predicted, m.Actual, m.Cause)
 	if m.System != "" {
 		s += fmt.Sprintf(" (%s at tick %d)", m.System, m.CauseTick)
+	}
+	if m.Cause == Input && m.Executed != nil {
+		s += fmt.Sprintf(" (tick %d ran with %+v, not %+v)", m.CauseTick, m.Executed, m.Input)
 	}
 	return s
 }

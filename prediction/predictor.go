@@ -30,6 +30,15 @@ type Authority interface {
 	Adopt(t Tick)
 }
 
+// Amender is an [Authority] that can bring a prediction to the server's state
+// without running anything again: for differences too small to be worth a replay.
+type Amender interface {
+	// Amend changes the world, which holds the prediction for tick k, by what the
+	// server's state of tick t differed from the prediction for t. It is called
+	// for t itself and then for every later tick, in order.
+	Amend(t, k Tick)
+}
+
 // Verdict is what a comparison found.
 type Verdict uint8
 
@@ -37,6 +46,9 @@ type Verdict uint8
 const (
 	// Same: the prediction stands.
 	Same Verdict = iota
+	// Near: not equal, and within the caller's tolerance: nothing is run again,
+	// and the server's values are adopted if the Authority is an Amender.
+	Near
 	// Different: the world must go back, adopt and replay.
 	Different
 )
@@ -137,6 +149,8 @@ type Result struct {
 	Compared bool
 	// Replayed counts the ticks run again.
 	Replayed int
+	// Amended counts the ticks whose state was amended without a replay.
+	Amended int
 	// Jumped is true when the server was ahead of the prediction: its state
 	// was adopted and became the newest tick.
 	Jumped bool
@@ -159,7 +173,10 @@ func (p *Predictor) Reconcile(t Tick, a Authority) Result {
 		return Result{}
 	}
 	r := Result{Compared: true, Verdict: a.Compare(slot, t)}
-	if r.Verdict == Same {
+	if r.Verdict == Near {
+		r.Amended = p.amend(t, a)
+	}
+	if r.Verdict != Different {
 		return r
 	}
 	p.world.Load(slot, t)
@@ -167,6 +184,23 @@ func (p *Predictor) Reconcile(t Tick, a Authority) Result {
 	p.save(t)
 	r.Replayed = p.replay(t)
 	return r
+}
+
+// amend carries a small difference of tick t into every tick since then.
+func (p *Predictor) amend(t Tick, a Authority) (n int) {
+	amender, ok := a.(Amender)
+	if !ok {
+		return 0
+	}
+	for k := t; int32(k-p.now) <= 0; k++ {
+		if slot, ok := p.Slot(k); ok {
+			p.world.Load(slot, k)
+			amender.Amend(t, k)
+			p.save(k)
+			n++
+		}
+	}
+	return n
 }
 
 // replay runs every tick after t again and returns how many there were.

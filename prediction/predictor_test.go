@@ -248,3 +248,48 @@ func BenchmarkReconcileSame(b *testing.B) {
 		p.Reconcile(15, c)
 	}
 }
+
+// lenient is a counter that lets small differences pass and adopts them.
+type lenient struct{ *counter }
+
+func (l lenient) Compare(slot int, t prediction.Tick) prediction.Verdict {
+	switch d := l.saves[slot] - l.truth[t]; {
+	case d == 0:
+		return prediction.Same
+	case d*d <= 4:
+		return prediction.Near
+	}
+	return prediction.Different
+}
+
+func (l lenient) Amend(t, k prediction.Tick) { l.value += l.truth[t] - l.first[t] }
+
+func TestSmallDifferencesAreAdoptedWithoutReplay(t *testing.T) {
+	p, c := start(t, 0)
+	l := lenient{c}
+	for range 5 {
+		p.Advance()
+	}
+	runs := c.runs
+	slot, _ := p.Slot(13)
+	c.first[13], c.truth[13] = c.saves[slot], c.saves[slot]+2
+	held := c.value
+	r := p.Reconcile(13, l)
+	require.Equal(t, prediction.Result{Compared: true, Verdict: prediction.Near, Amended: 3}, r)
+	require.Equal(t, runs, c.runs, "nothing ran again")
+	require.Equal(t, held+2, c.value)
+	require.Equal(t, c.truth[13], c.saves[slot], "the history has the server's value")
+	require.Equal(t, prediction.Same, p.Reconcile(13, l).Verdict)
+	c.truth[13] += 3
+	require.Equal(t, 2, p.Reconcile(13, l).Replayed, "a larger one is replayed")
+	// Whoever cannot amend keeps what it predicted.
+	c.truth[14] = 1
+	near := struct{ prediction.Authority }{nearly{}}
+	require.Equal(t, prediction.Result{Compared: true, Verdict: prediction.Near}, p.Reconcile(14, near))
+}
+
+// nearly finds every prediction near, and adopts nothing.
+type nearly struct{}
+
+func (nearly) Compare(int, prediction.Tick) prediction.Verdict { return prediction.Near }
+func (nearly) Adopt(prediction.Tick)                           {}

@@ -170,12 +170,8 @@ func TestAbuseHeldAcknowledgements(t *testing.T) {
 		require.Greater(t, cheat.shots, 200)
 		require.Greater(t, cheat.claims.Raised, uint64(200), "held-back acknowledgements are counted")
 		require.Greater(t, cheat.claims.Clamped(), uint64(200))
-		slack := 1.0
-		if row.link.Loss > 0 {
-			slack++ // an honest client holds one more snapshot back when luck is bad
-		}
-		require.LessOrEqual(t, cheat.most, honest.most+slack)
-		require.LessOrEqual(t, cheat.mean, honest.mean+slack+0.5)
+		require.LessOrEqual(t, cheat.most, honest.most+1)
+		require.LessOrEqual(t, cheat.mean, honest.mean+1)
 		require.LessOrEqual(t, cheat.confirmedPer, honest.confirmedPer+2)
 	}
 }
@@ -296,7 +292,7 @@ func testTurn(t *testing.T, row turn) {
 	require.Greater(t, before, 10, row.name)
 	require.Greater(t, stale, 1, row.name)
 	require.Greater(t, after, 10, row.name)
-	if row.name == "teleported" {
+	if row.name == "teleported" || row.name == "cut" {
 		require.Empty(t, between, "a teleport is not drawn as a slide")
 	}
 }

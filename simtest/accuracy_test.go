@@ -24,6 +24,7 @@ type cell struct {
 	loss        float64
 
 	shots, wide, held   int
+	heldHits, heldSame  int // hits on the screen of held targets; the same heads by the server
 	onScreen, confirmed int // hits on the screen; the same heads by the server
 	missed, unseen      int // misses on the screen; heads hit by the server
 	wideHit             int
@@ -110,6 +111,12 @@ func (c *cell) join(m *rangeMatch, s *shooter, judged map[foretick.Tick]judgedSh
 		c.rewind = max(c.rewind, srv.rewind)
 		if saw.held {
 			c.held++
+			if saw.hit {
+				c.heldHits++
+				if srv.hit && srv.number == saw.number {
+					c.heldSame++
+				}
+			}
 			continue
 		}
 		switch {

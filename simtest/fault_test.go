@@ -237,3 +237,49 @@ func counterpart(s *foretick.Server, c *foretick.Client, e ecs.Entity) (ecs.Enti
 	}
 	return ecs.None, false
 }
+
+// Ways that differ: what is slow or lossy on the way up costs lead, on the way down
+// interpolation; either way both ends agree, and inputs come in time.
+func TestAsymmetricLinks(t *testing.T) {
+	fast := sim.Link{Latency: 10 * time.Millisecond, Jitter: 5 * time.Millisecond}
+	slow := sim.Link{Latency: 180 * time.Millisecond, Jitter: 30 * time.Millisecond, Bandwidth: 256_000, Queue: 100 * time.Millisecond}
+	lossy := sim.Link{Latency: 30 * time.Millisecond, Loss: 0.1, Burst: 3}
+	for name, link := range map[string][2]sim.Link{
+		"slow up": {slow, fast}, "slow down": {fast, slow}, "lossy up": {lossy, fast}, "lossy down": {fast, lossy},
+	} {
+		m := simtest.New(6)
+		var g, cg game
+		srv, err := m.Serve(foretick.ServerConfig{Protocol: g.protocol()})
+		require.NoError(t, err)
+		c, err := m.Join(foretick.ClientConfig{Protocol: cg.protocol(), Sample: foretick.Sample(&cg.cmd, func(v foretick.View) move {
+			if m.Net.Now() > 20*time.Second {
+				return move{}
+			}
+			return move{X: float32(v.Tick*7919%257)/128 - 1}
+		})}, simtest.Seat{Up: link[0], Down: link[1]})
+		require.NoError(t, err)
+		m.Run(8 * time.Second)
+		before := srv.Stats()
+		m.Run(20 * time.Second)
+		after := srv.Stats()
+		missing, taken := after.InputsMissing-before.InputsMissing, after.InputsTaken-before.InputsTaken
+		require.Greater(t, taken, uint64(300), name)
+		require.LessOrEqual(t, missing, taken/20, name) // of a long burst all but the last come too late
+		m.Run(23 * time.Second)
+		require.Equal(t, foretick.Playing, c.View().State, name)
+		require.Zero(t, m.Audit(c).Differences, "%s: %s", name, m.Audit(c).First)
+		require.Zero(t, c.Stats().HardResets, name)
+		require.Zero(t, c.Stats().ByCause[3], name)
+		lead := time.Duration(int32(c.View().Tick-srv.Tick())) * time.Second / 30
+		behind := time.Duration(int32(srv.Tick()-c.View().Render)) * time.Second / 30
+		t.Logf("%s: predicted %v ahead, rendered %v behind, %d of %d inputs missing", name, lead, behind, missing, taken)
+		switch name {
+		case "slow up":
+			require.Greater(t, lead, 150*time.Millisecond)
+			require.Less(t, behind, 150*time.Millisecond)
+		case "slow down":
+			require.Less(t, lead, 100*time.Millisecond)
+			require.Greater(t, behind, 180*time.Millisecond)
+		}
+	}
+}

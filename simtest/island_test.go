@@ -22,6 +22,9 @@ type crates struct {
 	body  ecs.Kind
 	crate ecs.Kind
 	all   *ecs.Query
+
+	pushed func(f *foretick.Frame, who ecs.Owner)
+	bias   bool // a planted fault
 }
 
 type velocity struct {
@@ -38,7 +41,7 @@ func (g *crates) protocol() *foretick.Protocol {
 	p.Join(func(f *foretick.Frame, who ecs.Owner) {
 		g.pos.Get(f.World, f.Spawn(&g.body, who)).X = -3 + 6*float32(who-1)
 	})
-	p.Shared("push", g.push, ecs.Read(&g.cmd), ecs.Write(&g.pos), ecs.WriteOther(&g.vel), ecs.Before("slide"))
+	p.Shared("push", g.push, ecs.Read(&g.cmd), ecs.Write(&g.pos), ecs.ReadOther(&g.pos), ecs.WriteOther(&g.vel), ecs.Before("slide"))
 	p.Shared("slide", g.slide, ecs.Write(&g.pos, &g.vel))
 	g.all = ecs.NewQuery(p.Types(), ecs.With(&g.pos, &g.vel))
 	return p
@@ -49,6 +52,9 @@ func (g *crates) push(f *foretick.Frame, rows ecs.Rows) {
 	for i := range pos {
 		pos[i].X += cmd[i].X * 4 * f.DT
 		pos[i].Y += cmd[i].Y * 4 * f.DT
+		if g.bias && f.Tick%30 == 0 {
+			pos[i].X += 0.25
+		}
 		for _, crates := range g.all.All(f.World) {
 			at, vel := g.pos.Slice(crates), g.vel.Slice(crates)
 			for k := range at {
@@ -56,6 +62,9 @@ func (g *crates) push(f *foretick.Frame, rows ecs.Rows) {
 				if dx*dx+dy*dy < 1 {
 					vel[k].X += dx * 2
 					vel[k].Y += dy * 2
+					if g.pushed != nil {
+						g.pushed(f, rows.Owner())
+					}
 				}
 			}
 		}
@@ -83,14 +92,13 @@ func TestPushedCrate(t *testing.T) {
 		crate := srv.Frame().Spawn(&g.crate, ecs.Nobody)
 		link := sim.Link{Latency: 75 * time.Millisecond}
 		var clients []*foretick.Client
-		for n := range players {
+		for range players {
 			cg := &crates{}
-			toward := float32(1 - 2*n)
-			c, err := m.Join(foretick.ClientConfig{Protocol: cg.protocol(), Sample: foretick.Sample(&cg.cmd, func(foretick.View) move {
+			c, err := m.Join(foretick.ClientConfig{Protocol: cg.protocol(), Sample: foretick.Sample(&cg.cmd, func(v foretick.View) move {
 				if now := m.Net.Now(); now < 2*time.Second || now > 4*time.Second {
 					return move{}
 				}
-				return move{X: toward}
+				return move{X: float32(3 - 2*int(v.Me))} // towards each other
 			})}, simtest.Seat{Up: link, Down: link})
 			require.NoError(t, err)
 			clients = append(clients, c)
@@ -110,5 +118,114 @@ func TestPushedCrate(t *testing.T) {
 			require.Greater(t, moved.X, float32(0.5), "the crate was pushed")
 			require.NotZero(t, st.PredictedTicks)
 		}
+	}
+}
+
+// A crate that two players push at once, at a round trip of 150 ms: it moves on
+// both screens while it moves on the server, every push counts, each push is felt
+// by its player in the tick of his own input, and in the end it is where it is.
+func TestCrateOfTwo(t *testing.T) {
+	m := simtest.New(4)
+	g := &crates{}
+	pushes := map[ecs.Owner]int{} // on the server
+	g.pushed = func(_ *foretick.Frame, who ecs.Owner) { pushes[who]++ }
+	var crate ecs.Entity
+	type motion struct{ moved, stood, longest int }
+	type picture struct {
+		tick foretick.Tick
+		at   position
+	}
+	var shown [2][]picture
+	server := map[foretick.Tick]position{}
+	srv, err := m.Serve(foretick.ServerConfig{Protocol: g.protocol(), OnTick: func(f *foretick.Frame) {
+		server[f.Tick] = *g.pos.Get(f.World, crate)
+	}})
+	require.NoError(t, err)
+	crate = srv.Frame().Spawn(&g.crate, ecs.Nobody)
+	link := sim.Link{Latency: 75 * time.Millisecond}
+	var clients []*foretick.Client
+	var felt [2]int
+	var seen [2]motion
+	for n := range 2 {
+		cg := &crates{}
+		cg.pushed = func(f *foretick.Frame, who ecs.Owner) {
+			if !f.Replay {
+				felt[n]++
+			}
+		}
+		c, err := m.Join(foretick.ClientConfig{Protocol: cg.protocol(), Sample: foretick.Sample(&cg.cmd, func(v foretick.View) move {
+			now := m.Net.Now() - time.Duration(v.Me)*400*time.Millisecond // one after the other
+			if now < 2*time.Second || now > 5*time.Second {
+				return move{}
+			}
+			toward := float32(3 - 2*int(v.Me))
+			return move{X: toward, Y: 0.0625 * toward}
+		})}, simtest.Seat{Up: link, Down: link, Pictures: 30, After: func(v foretick.View) {
+			if v.State != foretick.Playing {
+				return
+			}
+			shown[n] = append(shown[n], picture{v.Tick, cg.pos.Slice(cg.all.All(v.World)[0])[0]})
+		}})
+		require.NoError(t, err)
+		clients = append(clients, c)
+	}
+	m.Run(10 * time.Second)
+	require.Greater(t, pushes[1], 3)
+	require.Greater(t, pushes[2], 3)
+	for n := range 2 {
+		for i, p := range shown[n][1:] {
+			switch before := shown[n][i]; {
+			case server[p.tick] == server[p.tick-1]: // it stands, or that tick was never reached
+			case p.at != before.at:
+				seen[n].moved++
+				seen[n].stood = 0
+			default:
+				seen[n].stood++
+				seen[n].longest = max(seen[n].longest, seen[n].stood)
+			}
+		}
+		require.Positive(t, felt[n], "a player's own push is predicted")
+		require.Greater(t, seen[n].moved, 50)
+		require.LessOrEqual(t, seen[n].longest, 8, "nobody's crate stands while it moves")
+	}
+	t.Logf("pushes on the server %v, predicted %v, pictures %v", pushes, felt, seen)
+	for _, c := range clients {
+		a := m.Audit(c)
+		require.Zero(t, a.Differences, a.First)
+		require.Zero(t, c.Stats().ByCause[prediction.Code])
+	}
+}
+
+// A game whose systems look at others can be wrong by its code as well: where
+// nobody's values differed, the code is the cause, and not what others did.
+func TestCodeIsNamedAmongOthers(t *testing.T) {
+	for _, walks := range []bool{false, true} { // the other player
+		m := simtest.New(4)
+		g := &crates{}
+		srv, err := m.Serve(foretick.ServerConfig{Protocol: g.protocol()})
+		require.NoError(t, err)
+		srv.Frame().Spawn(&g.crate, ecs.Nobody)
+		link := sim.Link{Latency: 50 * time.Millisecond}
+		var clients []*foretick.Client
+		for n := range 2 {
+			cg := &crates{bias: n == 0}
+			c, err := m.Join(foretick.ClientConfig{Protocol: cg.protocol(), Sample: foretick.Sample(&cg.cmd, func(v foretick.View) move {
+				if walks || n == 0 {
+					return move{Y: float32(v.Tick/20%2)*2 - 1}
+				}
+				return move{}
+			})}, simtest.Seat{Up: link, Down: link})
+			require.NoError(t, err)
+			clients = append(clients, c)
+		}
+		m.Run(20 * time.Second)
+		by := clients[0].Stats().ByCause
+		if walks {
+			require.Greater(t, by[prediction.Untracked], uint64(10), "%v", by)
+		} else {
+			require.Greater(t, by[prediction.Code], uint64(10), "%v", by)
+			require.Zero(t, by[prediction.Untracked], "%v", by)
+		}
+		require.Zero(t, clients[1].Stats().ByCause[prediction.Code])
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/transport"
 	"github.com/foretick/foretick/transport/sim"
 )
@@ -28,24 +29,22 @@ type Match struct {
 	// call step: for timing it or counting its allocations.
 	AroundServer func(step func())
 
-	rand   *rand.Rand
-	server *foretick.Server
-	listen *sim.Endpoint
-	seats  []*seat
-	trace  hash.Hash
-	buf    []byte
-	step   func()
-}
-
-type seat struct {
-	client   *foretick.Client
-	endpoint *sim.Endpoint
-	up, down sim.Link
-	interval time.Duration
-	after    func(foretick.View)
-	paused   bool
-	gone     bool
-	next     time.Duration
+	rand     *rand.Rand
+	server   *foretick.Server
+	listen   *sim.Endpoint
+	process  int // of the server: counts its starts
+	checkers []Checker
+	kinds    int // of messages, that the game declares
+	packets  []PacketChecker
+	messages []MessageChecker
+	err      error // the first fault that a checker found
+	checked  foretick.Tick
+	seats    []*seat
+	owners   map[int]ecs.Owner // by endpoint, on this server
+	who      []ecs.Owner
+	trace    hash.Hash
+	buf      []byte
+	step     func()
 }
 
 // New begins a match at virtual time 0.
@@ -59,133 +58,139 @@ func New(seed uint64) *Match {
 // Rand is the match's own source of chance, drawn from its seed.
 func (m *Match) Rand() *rand.Rand { return m.rand }
 
-// Now is the virtual time as the wall clock that server and clients see.
+// Now is the virtual time as the wall clock that the server sees, and clients
+// whose clocks do not drift.
 func (m *Match) Now() time.Time { return Epoch.Add(m.Net.Now()) }
 
 // Serve puts the server into the match: cfg.Transport is set by it. It steps
-// whenever a tick is due or a packet has arrived.
+// whenever a tick is due or a packet has arrived. After [Match.KillServer] it
+// starts the next process at the same address.
 func (m *Match) Serve(cfg foretick.ServerConfig) (*foretick.Server, error) {
-	m.listen = m.Net.Listen()
-	cfg.Transport = m.listen
-	if cfg.Random == nil {
-		cfg.Random = rand.NewChaCha8([32]byte{byte(m.rand.Uint64())})
+	listen := m.listen
+	if listen == nil {
+		listen = m.Net.Listen()
+	} else {
+		listen = m.Net.Restart(listen)
 	}
-	onTick := cfg.OnTick
+	cfg.Transport = listen
+	if cfg.Random == nil {
+		var seed [32]byte
+		binary.LittleEndian.PutUint64(seed[:], m.rand.Uint64())
+		cfg.Random = rand.NewChaCha8(seed)
+	}
+	m.watchServer(&cfg)
+	server, err := foretick.NewServer(cfg)
+	if err != nil {
+		return nil, err
+	}
+	m.server, m.listen, m.checked, m.owners = server, listen, 0, map[int]ecs.Owner{}
+	m.kinds = cfg.Protocol.Messages()
+	m.process++
+	m.stepServer(m.process, m.Net.Now())
+	return m.server, nil
+}
+
+// watchServer puts the match's own ears beside those of the configuration.
+func (m *Match) watchServer(cfg *foretick.ServerConfig) {
+	onTick, onMessage := cfg.OnTick, cfg.OnMessage
 	cfg.OnTick = func(f *foretick.Frame) {
 		if onTick != nil {
 			onTick(f)
 		}
 		m.number('T', uint64(f.Tick), m.server.Hash())
 	}
-	var err error
-	if m.server, err = foretick.NewServer(cfg); err != nil {
-		return nil, err
+	cfg.OnMessage = func(s foretick.MessageSent) {
+		if onMessage != nil {
+			onMessage(s)
+		}
+		for _, c := range m.messages {
+			c.Sent(m, s)
+		}
 	}
-	m.Net.At(m.Net.Now(), m.stepServer)
-	return m.server, nil
 }
 
-// Server is the match's server, nil before Serve.
+// Server is the match's server, nil before Serve and while it is killed.
 func (m *Match) Server() *foretick.Server { return m.server }
 
-// stepServer computes what is due and asks to be called for the next tick.
-func (m *Match) stepServer() {
-	m.serverStep()
-	m.Net.At(max(m.server.Next().Sub(Epoch), m.Net.Now()+1), m.stepServer)
+// KillServer ends the server's process as a power cut does: nobody is told, and
+// all that it knew is gone. Serve starts the next one.
+func (m *Match) KillServer() {
+	if m.server != nil {
+		m.Net.Kill(m.listen)
+		m.server = nil
+		m.process++
+	}
+}
+
+// stepServer has the server compute what is due at a time, and then whenever
+// its next tick is, for as long as the process lives.
+func (m *Match) stepServer(process int, at time.Duration) {
+	m.Net.At(at, func() {
+		if m.process == process {
+			m.serverStep()
+			m.stepServer(process, max(m.server.Next().Sub(Epoch), m.Net.Now()+1))
+		}
+	})
 }
 
 func (m *Match) serverStep() {
 	if m.AroundServer != nil {
 		m.AroundServer(m.step)
-		return
+	} else {
+		m.step()
 	}
-	m.step()
+	if t := m.server.Tick(); t != m.checked {
+		m.checked = t
+		m.each(Checker.Tick)
+	}
 }
 
-// Seat is a client's place in a match.
-type Seat struct {
-	// Up and Down are the links to and from the server.
-	Up, Down sim.Link
-	// NoRedial leaves a lost connection lost. Without it the client's Redial, if
-	// it has none, is set to dial the match's server again.
-	NoRedial bool
-	// Pictures a second that the client steps at. 0 means 60.
-	Pictures int
-	// After, when set, is called after each of its Steps.
-	After func(foretick.View)
-	// Wrap, when set, stands between the client and its endpoint, the first and
-	// each later one: to watch what passes, or to play a client that lies.
-	Wrap func(transport.Endpoint) transport.Endpoint
-}
-
-// Join adds a client to the match: cfg.Transport is set by it. Its first Step
-// comes within one picture of now, at a moment drawn from the seed.
-func (m *Match) Join(cfg foretick.ClientConfig, s Seat) (*foretick.Client, error) {
-	if s.Pictures == 0 {
-		s.Pictures = DefaultPictures
+// Clients appends the clients in the match to dst, in order of joining: all
+// that neither closed nor were killed.
+func (m *Match) Clients(dst []*foretick.Client) []*foretick.Client {
+	for _, st := range m.seats {
+		dst = append(dst, st.client)
 	}
-	st := &seat{endpoint: m.Net.Dial(m.listen, s.Up, s.Down), interval: time.Second / time.Duration(s.Pictures), after: s.After}
-	wrap := s.Wrap
-	if wrap == nil {
-		wrap = func(e transport.Endpoint) transport.Endpoint { return e }
-	}
-	cfg.Transport = wrap(st.endpoint)
-	st.up, st.down = s.Up, s.Down
-	if cfg.Redial == nil && !s.NoRedial {
-		cfg.Redial = func() (transport.Endpoint, error) {
-			st.endpoint = m.Net.Dial(m.listen, st.up, st.down)
-			return wrap(st.endpoint), nil
-		}
-	}
-	var err error
-	if st.client, err = foretick.NewClient(cfg); err != nil {
-		return nil, err
-	}
-	m.seats = append(m.seats, st)
-	st.next = m.Net.Now() + time.Duration(m.rand.Int64N(int64(st.interval)))
-	m.Net.At(st.next, func() { m.stepSeat(st) })
-	return st.client, nil
-}
-
-func (m *Match) stepSeat(st *seat) {
-	if st.gone {
-		return
-	}
-	if !st.paused {
-		v := st.client.Step(m.Now())
-		m.number('C', uint64(v.Tick), st.client.Hash())
-		if st.after != nil {
-			st.after(v)
-		}
-		st.gone = v.State == foretick.Closed
-	}
-	st.next += st.interval
-	m.Net.At(st.next, func() { m.stepSeat(st) })
+	return dst
 }
 
 // Freeze stops a client's process, as a debugger or a sleeping laptop does, or
 // lets it go on.
 func (m *Match) Freeze(c *foretick.Client, frozen bool) {
-	for _, st := range m.seats {
-		if st.client == c {
-			st.paused = frozen
-		}
+	if st := m.seatOf(c); st != nil {
+		st.paused = frozen
 	}
 }
 
 // Link changes a client's links.
 func (m *Match) Link(c *foretick.Client, up, down sim.Link) {
-	for _, st := range m.seats {
-		if st.client == c {
-			st.up, st.down = up, down
-			m.Net.SetLink(st.endpoint, up, down)
-		}
+	if st := m.seatOf(c); st != nil {
+		st.up, st.down = up, down
+		m.Net.SetLink(st.endpoint, up, down)
 	}
 }
 
-// Run plays until the virtual time is reached.
+// KillClient ends a client's process without a word to anybody.
+func (m *Match) KillClient(c *foretick.Client) {
+	if st := m.seatOf(c); st != nil {
+		m.Net.Kill(st.endpoint)
+		m.stand(st)
+	}
+}
+
+// Leave has a client close its connection, as a player does who has had enough.
+func (m *Match) Leave(c *foretick.Client) error {
+	err := c.Close()
+	if st := m.seatOf(c); st != nil {
+		m.stand(st)
+	}
+	return err
+}
+
+// Run plays until the virtual time is reached. What a checker finds ends it
+// early; see [Match.Err].
 func (m *Match) Run(until time.Duration) {
-	for {
+	for m.err == nil {
 		t, ok := m.Net.Next()
 		if !ok || t > until {
 			break
@@ -193,12 +198,14 @@ func (m *Match) Run(until time.Duration) {
 		m.Net.Run(t)
 		m.wake()
 	}
-	m.Net.Run(until)
+	if m.err == nil {
+		m.Net.Run(until)
+	}
 }
 
 // wake lets the server take in what has arrived, as its loop would.
 func (m *Match) wake() {
-	if m.listen == nil || m.server == nil {
+	if m.server == nil {
 		return
 	}
 	select {
@@ -208,8 +215,8 @@ func (m *Match) wake() {
 	}
 }
 
-// Trace is a digest of every packet sent and every tick's state so far. Equal
-// digests mean equal matches.
+// Trace is a digest of every packet sent, every tick's state and every
+// eighth picture so far. Equal digests mean equal matches.
 func (m *Match) Trace() [32]byte {
 	var sum [32]byte
 	m.trace.Sum(sum[:0])
@@ -219,6 +226,9 @@ func (m *Match) Trace() [32]byte {
 func (m *Match) packet(now time.Duration, from, to int, b []byte) {
 	m.number('P', uint64(now), uint64(from)<<32|uint64(uint32(to)))
 	m.trace.Write(b)
+	for _, c := range m.packets {
+		m.fail(c, c.Packet(m, from, to, b))
+	}
 }
 
 func (m *Match) number(what byte, a, b uint64) {
@@ -233,3 +243,30 @@ func (m *Match) number(what byte, a, b uint64) {
 func (m *Match) Audit(c *foretick.Client) foretick.AuditReport {
 	return foretick.Audit(m.server, c.View().Me, c)
 }
+
+// Owner is the player whom the server sends to at the endpoint of a number, as
+// [PacketChecker] is told them; [ecs.Nobody] for the server's own endpoint and
+// for who is no player.
+func (m *Match) Owner(endpoint int) ecs.Owner {
+	if m.server == nil || endpoint == m.listen.ID() {
+		return ecs.Nobody
+	}
+	if who, ok := m.owners[endpoint]; ok {
+		return who
+	}
+	m.who = m.server.Players(m.who[:0])
+	var info transport.Info
+	for _, who := range m.who {
+		if m.listen.Info(m.server.Peer(who), &info) && info.Addr == sim.Addr(endpoint) {
+			if len(m.owners) > 2*len(m.who)+8 {
+				clear(m.owners) // most of them are long gone
+			}
+			m.owners[endpoint] = who // a connection stays one player's
+			return who
+		}
+	}
+	return ecs.Nobody
+}
+
+// Listener is the server's endpoint, for clients that a test makes by hand.
+func (m *Match) Listener() *sim.Endpoint { return m.listen }

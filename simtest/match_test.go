@@ -45,9 +45,16 @@ func (g *game) protocol() *foretick.Protocol {
 // walk plays n clients for a while, then lets them stand still and compares.
 func walk(t *testing.T, seed uint64, n int, link sim.Link, d time.Duration) (*simtest.Match, []*foretick.Client) {
 	t.Helper()
+	return walkOn(t, foretick.ServerConfig{}, seed, n, link, d)
+}
+
+// walkOn is walk on a server with settings.
+func walkOn(t *testing.T, cfg foretick.ServerConfig, seed uint64, n int, link sim.Link, d time.Duration) (*simtest.Match, []*foretick.Client) {
+	t.Helper()
 	m := simtest.New(seed)
 	var g game
-	_, err := m.Serve(foretick.ServerConfig{Protocol: g.protocol()})
+	cfg.Protocol = g.protocol()
+	_, err := m.Serve(cfg)
 	require.NoError(t, err)
 	var clients []*foretick.Client
 	for range n {

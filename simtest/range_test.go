@@ -113,7 +113,7 @@ func (g *shootingRange) protocol(rate int) *foretick.Protocol {
 		if g.judged != nil {
 			g.judged(f, by, s)
 		}
-	})
+	}, ecs.ReadOther(&g.pos, &g.pose))
 	foretick.OnPredicted(p, &g.shot, func(f *foretick.Frame, _ ecs.Entity, s shot) {
 		if g.fired != nil {
 			g.fired(f, s)

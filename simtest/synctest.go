@@ -15,6 +15,10 @@ import (
 type Player struct {
 	Protocol *foretick.Protocol
 	Sample   foretick.Sampler
+	// Rest, when set, is told when a [Plan]'s match is to come to rest, and when
+	// it goes on: commands are zero while it rests, and whatever else this end
+	// of the game does by itself (spawn, heal, send) is to stop.
+	Rest func(resting bool)
 }
 
 // SyncConfig sets SyncTest up. The zero value is ready to use.

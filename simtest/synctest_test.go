@@ -110,6 +110,18 @@ func TestSyncTestFindsPlantedFaults(t *testing.T) {
 				}
 				return sum / 10000
 			}, ecs.ReadOther(&g.secret))
+		}, []string{"planted", "secret", "whose N a client does not receive"}},
+		"another player's private field, undeclared": {func(g *planted, p *foretick.Protocol) {
+			nudge(p, g, func(f *foretick.Frame, rows ecs.Rows, _ int) float32 {
+				defer f.World.Guard(f.World.Guard(false)) // debug builds find it sooner
+				sum := float32(0)
+				for _, others := range g.all.All(f.World) {
+					for _, s := range g.secret.Slice(others) {
+						sum += float32(s.N)
+					}
+				}
+				return sum / 10000
+			})
 		}, []string{"position.X"}},
 		"a component that does not travel": {func(g *planted, p *foretick.Protocol) {
 			nudge(p, g, func(_ *foretick.Frame, rows ecs.Rows, i int) float32 { return float32(g.local.Slice(rows)[i].N) / 1000 }, ecs.Read(&g.local))
@@ -133,10 +145,11 @@ func TestSyncTestFindsPlantedFaults(t *testing.T) {
 		}, []string{"position", "painter", "render"}},
 		"a structural change in the order of iteration": {func(g *planted, p *foretick.Protocol) {
 			var spare ecs.Kind
-			p.Kind(&spare, "spare", &g.pos)
+			require.NoError(t, p.Types().RegisterKind(&spare, "spare", &g.pos))
 			nudge(p, g, func(f *foretick.Frame, rows ecs.Rows, i int) float32 {
-				if f.Tick%16 == 0 && f.Spawn(&spare, rows.Owner()) != ecs.None {
-					return 0.25 // only the server makes entities
+				if f.Tick%16 == 0 && f.IsServer() {
+					f.World.Spawn(&spare, rows.Owner())
+					return 0.25
 				}
 				return 0
 			}, ecs.With(&g.cmd), ecs.Create(&g.pos))

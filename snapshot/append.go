@@ -2,6 +2,7 @@ package snapshot
 
 import (
 	"encoding/binary"
+	"math/bits"
 	"slices"
 )
 
@@ -17,25 +18,33 @@ type candidate struct {
 	wire    WireID
 	own     bool
 	spawn   bool
-	words   int // of a spawn
 	encoded bool
-	chosen  bool
-	gained  uint32
-	pos, n  int    // its bits
-	sym, m  int    // its flags
-	size    int    // of both, in bits
-	listed  int    // 1 + its place among the expected, 0: none
-	kept    bool   // its flags and bits lie in the cache
-	gate    uint32 // what its flag as expected costs, in 1/256 bit
+	done    bool   // its turn is over
+	kept    bool   // its record lies in the cache
+	listed  bool   // it is expected
+	gate    uint16 // what its flag as expected costs, in 1/256 bit
+	words   int32  // of a spawn
+	size    int32  // in bits
+	at      code
+	sym, k  int32 // its flags, for the statistics
 }
 
 // Append appends the snapshot of the Source's current tick in at most room bytes
-// and fills rec with what it carries. The viewer's own entities come first; what
-// finds no room of the others is listed as postponed and goes earlier next time.
-// With too little room for any snapshot (some 32 bytes) nothing is appended. Call it
-// at most once a tick, after End.
+// and fills rec with what it carries. The viewer's own entities come first, all of
+// them or, where the room does not hold them all, as many as it does; what finds no
+// room of the others is listed as postponed and goes earlier next time. With too
+// little room for any snapshot (some 32 bytes) nothing is appended. Call it at most
+// once a tick, after End.
 func (s *Sender) Append(dst []byte, room int, rec *Sent) []byte {
+	return s.AppendBudget(dst, room, room, rec)
+}
+
+// AppendBudget is Append with a budget besides the room: only the viewer's own
+// entities, and groups that hold some of them, may go beyond it, so that what he
+// predicts is never put off for want of a rate.
+func (s *Sender) AppendBudget(dst []byte, budget, room int, rec *Sent) []byte {
 	rec.Reset()
+	budget = min(budget, room)
 	if s.closed || s.src.tick == 0 || s.src.open {
 		return dst
 	}
@@ -45,15 +54,22 @@ func (s *Sender) Append(dst []byte, room int, rec *Sent) []byte {
 	}
 	rec.tick, rec.view = s.src.tick, s.view
 	s.appends++
+	s.follow()
 	s.look()
-	s.collect()
-	own := s.choose(room * 8)
+	s.trail.begin(s.src.tick)
+	copy(s.trail.aged(0).changed, s.chosen)
+	clear(s.chosen)
+	s.refer()
+	own := s.choose(room*8, budget*8)
 	s.postpone()
 
 	from := len(dst)
-	dst = s.write(dst, room, own, rec)
+	dst = s.write(dst, budget, room, own, rec)
 	s.count.Snapshots++
 	s.count.Bytes += uint64(len(dst) - from)
+	if p := s.cfg.Profile; p != nil {
+		p.total += uint64(len(dst) - from)
+	}
 	return dst
 }
 
@@ -70,9 +86,10 @@ func (s *Sender) appendTick(dst []byte) []byte {
 
 // write appends the snapshot: its tick, the length of the flags, the flags, and the
 // bits.
-func (s *Sender) write(dst []byte, room int, own bool, rec *Sent) []byte {
+func (s *Sender) write(dst []byte, budget, room int, own bool, rec *Sent) []byte {
 	h := &s.head
-	h.f.syms, h.f.cost = h.f.syms[:0], 0
+	h.f.reset()
+	h.syms = h.syms[:0]
 	h.w.Reset(h.w.buf[:0])
 	h.flag(ctxComplete, len(s.runs) == 0)
 	h.flag(ctxOwn, own)
@@ -90,16 +107,20 @@ func (s *Sender) write(dst []byte, room int, own bool, rec *Sent) []byte {
 	s.writeLeaving(&h.w, rec)
 	s.writeRecords(rec)
 
+	h.f.next()
 	s.rc.reset(s.rc.out[:0])
-	s.rc.encode(h.f.syms, &s.src.reg.tab.probs)
-	flags := s.rc.finish(0)
+	s.rc.encode(h.f.groups)
+	flags := s.rc.finish()
 	if st := s.cfg.Statistics; st != nil {
-		for _, sym := range h.f.syms {
+		for _, sym := range h.syms {
 			st.flags[sym>>1][sym&1]++
 		}
 	}
 	if len(s.runs) > 0 {
-		writeSpans(&h.w, coarsen(s.runs, (room-5-3-len(flags))*8-h.w.Len()))
+		least := h.w.Len() + spansLeast // what was postponed is told within the budget, if it can be
+		rest := max(budget*8, min(room*8, (5+3+len(flags))*8+least)) - (5+3+len(flags))*8
+		rec.late = append(rec.late, coarsen(s.runs, rest-h.w.Len())...)
+		writeSpans(&h.w, rec.late)
 	}
 	dst = s.appendTick(dst)
 	dst = binary.AppendUvarint(dst, uint64(len(flags)))
@@ -114,93 +135,167 @@ var ordinaryGaps = [3]uint32{0, 1, 3}
 // before it, which tells the speed, and one some ticks earlier, which tells whether
 // it changes.
 func (s *Sender) aim() {
-	s.usual = [3]uint32{}
-	d := s.src.tick - s.newest
-	if s.newest == 0 || d > maxBack {
+	s.usual, s.planned = [3]uint32{}, false
+	clear(s.plans)
+	t := s.src.tick
+	if s.newest == 0 || t-s.newest > maxBack {
 		return
 	}
-	s.usual[0] = d
+	s.usual[0] = t - s.newest
+	m := s.trail.byAge(s.trail.delivered)
+	if m == 0 || s.trail.aged(bits.LeadingZeros64(m)).tick != s.newest {
+		s.ages[0] = trailLength // before all of it
+		return
+	}
+	s.ages[0] = bits.LeadingZeros64(m)
 	most := uint32(min(s.cfg.Window, s.src.history, 64))
-	for i, from := 1, uint32(0); i < 3; i++ {
+	from := s.newest
+	for i := 1; i < 3; i++ {
 		best, want := uint32(0), ordinaryGaps[i]
-		for back := from + 1; d+back < most; back++ {
-			if s.acked>>back&1 != 0 && (best == 0 || gap(back-from, want) < gap(best-from, want)) {
-				best = back
+		for age := s.ages[i-1] + 1; age < trailLength; age++ {
+			if m<<age>>63 == 0 {
+				continue
 			}
+			d := from - s.trail.aged(age).tick
+			if t-from+d >= most || (best != 0 && gap(d, want) >= gap(best, want)) {
+				break // the others are farther still
+			}
+			best, s.ages[i] = d, age
 		}
 		if best == 0 {
 			return
 		}
-		s.usual[i] = best - from
-		from = best
+		s.usual[i] = best
+		from -= best
 	}
-	s.scale.set(s.src.reg.tab, s.usual)
+	s.planned = true
 }
 
 func gap(a, b uint32) uint32 { return max(a, b) - min(a, b) }
 
-// collect lists the entities that leave and those with something to send.
-func (s *Sender) collect() {
-	s.cands, s.leaving, s.runs = s.cands[:0], s.leaving[:0], s.runs[:0]
-	s.bits = s.bits[:0]
-	for w := 1; w < len(s.shown); w++ {
-		g := &s.shown[w]
-		if g.state == wireLeaving {
-			s.leaving = append(s.leaving, WireID(w))
+// gather lists the entities with something to send, and those expected; records that
+// lie ready are taken at once. It returns how many bits the flags of the latter take
+// at most, apart from what is counted in the candidates' sizes.
+func (s *Sender) gather() int {
+	s.cands, s.expected = s.cands[:0], s.expected[:0]
+	l := &s.trail
+	usual := [3]*step{l.aged(s.ages[0]), l.aged(s.ages[1]), l.aged(s.ages[2])}
+	costs := (*[8][2]uint16)(s.code.tab.costs[ctxExpected:])
+	whole := 0
+	if usual[0].whole {
+		whole = 4
+	}
+	ready := s.planned && !s.code.counts()
+	cost := uint32(0)
+	for i, live := range s.live {
+		want := live & (^s.held[i] | s.dirty[i] | s.pending[i])
+		s.want[i] = want
+		expects, both, steady := uint64(0), uint64(0), uint64(0)
+		if s.expecting {
+			expects = live & usual[0].carried[i]
+			both = expects & usual[1].carried[i]
 		}
-		if g.state != wireLive {
-			continue
+		if ready {
+			steady = usual[0].carried[i] & usual[1].carried[i] & usual[2].carried[i] &^ s.refers[i]
 		}
-		h := &s.src.hot[g.slot]
-		a := s.audience(h.owner)
-		if h.refs {
-			s.noteRefs(g, s.src.slots[g.slot], a)
+		for m := want | expects; m != 0; m &= m - 1 {
+			bit := m & -m
+			w := WireID(i<<6 + bits.TrailingZeros64(m))
+			state := whole
+			if both&bit != 0 {
+				state += s.sameness(w, usual[2].carried[i]&bit != 0)
+			}
+			if expects&bit != 0 {
+				s.expected = append(s.expected, expected{w, uint16(ctxExpected + state)})
+				cost += uint32(costs[state&7][0])
+			}
+			if want&bit == 0 {
+				continue
+			}
+			s.cands = append(s.cands, candidate{wire: w, own: s.own[i]&bit != 0, spawn: s.held[i]&bit == 0})
+			c := &s.cands[len(s.cands)-1]
+			if expects&bit != 0 {
+				c.listed, c.gate = true, costs[state&7][1]
+			}
+			switch {
+			case steady&bit != 0:
+				s.takeSteady(c)
+			case c.spawn:
+				c.words = s.freshWords(w)
+			}
 		}
-		if g.acks && !after(h.changed[a], g.acked) && !g.pending() {
-			continue
-		}
-		c := candidate{wire: WireID(w), own: a == audienceOwner, spawn: !g.acks, gained: g.gained}
-		if c.spawn {
-			e := s.src.slots[g.slot]
-			c.words = s.src.reg.wordsOf(s.src.reg.visibleMask(e.vers[e.head].mask, a))
-		}
-		s.cands = append(s.cands, c)
+	}
+	return int(cost+255) / 256
+}
+
+// takeSteady takes a record that lies ready in the cache, see encodeSteady.
+func (s *Sender) takeSteady(c *candidate) {
+	if since := s.from[c.wire]; since != 0 && after(since, s.trail.aged(s.ages[2]).tick) {
+		return
+	}
+	if x := s.plan(s.auds[c.wire]).slot(s.slots[c.wire]); x.is&planRecord != 0 {
+		s.cache.hits++
+		c.at, c.kept = x.at, true
+		c.settle()
 	}
 }
 
+// settle notes the size of a record that is made.
+func (c *candidate) settle() {
+	c.encoded, c.size = true, c.at.n+(c.at.cost+int32(c.gate)+255)/256
+}
+
+// freshWords is the number of words that a spawn makes the receiver keep.
+func (s *Sender) freshWords(w WireID) int32 {
+	e := s.src.slots[s.slots[w]]
+	v := &e.vers[e.head]
+	return int32(s.src.reg.wordsOf(s.src.reg.visibleMask(v.mask, s.auds[w])))
+}
+
 // choose encodes what fits, and tells whether all of the viewer's own did.
-func (s *Sender) choose(room int) bool {
+func (s *Sender) choose(room, budget int) bool {
 	left := room - headerBits - 8 - 2 - 33 - spansLeast
 	left = s.chooseLeaving(left)
+	soft := left - (room - budget)
+	s.cache.begin(s.src)
 	s.aim()
-	left -= s.expect(left / 2)
-	s.code.f.syms = s.code.f.syms[:0]
-	s.code.w.Reset(s.bits)
-	if k := s.cfg.Cache; k != nil {
-		k.begin(s.src.tick, len(s.src.slots))
+	s.code.f.reset()
+	s.code.syms = s.code.syms[:0]
+	s.code.w.Reset(s.code.w.buf[:0])
+	s.expecting = s.mayExpect()
+	cost := s.gather()
+	if cost >= soft/2 {
+		s.expecting = false
+		cost = s.gather()
 	}
+	left, soft = left-cost, soft-cost
+	if !s.tight && s.encodeAll(soft) {
+		copy(s.chosen, s.want)
+		return true
+	}
+	own, all := s.chooseSome(left, soft)
+	s.tight = !all
+	return own
+}
+
+// encodeAll encodes all candidates, or as many as fit, and tells whether all did.
+func (s *Sender) encodeAll(left int) bool {
 	total, others := 0, 0
 	load := spawnLoad{most: s.cfg.Spawns}
-	fits := true
-	for i := 0; i < len(s.cands) && fits; i++ { // in the order of wire ids
+	for i := range s.cands { // in the order of wire ids
 		c := &s.cands[i]
-		s.encode(c)
-		total += c.size
-		if c.listed == 0 {
+		if !c.encoded {
+			s.encode(c)
+		}
+		total += int(c.size)
+		if !c.listed {
 			others++
 		}
-		fits = load.add(c) && total+s.gapBits(others) <= left
-	}
-	own := true
-	if fits {
-		for i := range s.cands {
-			s.cands[i].chosen = true
+		if !load.add(c) || total > left {
+			return false
 		}
-	} else {
-		own = s.chooseSome(left)
 	}
-	s.bits = s.code.w.Bytes()
-	return own
+	return total+s.gapBits(others) <= left
 }
 
 // spawnLoad limits how much a receiver must allocate for one snapshot.
@@ -214,11 +309,11 @@ func (l *spawnLoad) add(c *candidate) bool {
 	if most <= 0 {
 		most = maxSpawns
 	}
-	if l.n == most || (l.n > 0 && l.words+c.words > maxFresh*most/maxSpawns) {
+	if l.n == most || (l.n > 0 && l.words+int(c.words) > maxFresh*most/maxSpawns) {
 		return false
 	}
 	l.n++
-	l.words += c.words
+	l.words += int(c.words)
 	return true
 }
 
@@ -233,49 +328,50 @@ func (s *Sender) gapBits(n int) int {
 	return n * (int(flags) + gapOrder + golombBits(uint32(len(s.shown)/n)>>gapOrder))
 }
 
-// chooseSome fills the room: own entities, then by what was gained.
-func (s *Sender) chooseSome(left int) bool {
-	s.turns = s.turns[:0]
+// rank is which turn a gain brings, 0 to 239: exact below 16, then eight to an octave.
+func rank(gained uint32) int {
+	if gained < 16 {
+		return int(gained)
+	}
+	n := bits.Len32(gained) - 1
+	return 16 + (n-4)*8 + int(gained>>(n-3))&7
+}
+
+// order lists the candidates: the viewer's own, then by what was gained, in the order
+// of wire ids among equals.
+func (s *Sender) order() {
+	const ranks = 240
+	var at [2 * ranks]int32
+	s.places = s.places[:0]
 	for i := range s.cands {
-		turn := uint64(^s.cands[i].gained)<<16 | uint64(i) // ids, and so places, are below 2¹⁶
-		if !s.cands[i].own {
-			turn |= 1 << 63
+		c := &s.cands[i]
+		place := ranks - 1 - rank(s.gained[c.wire])
+		if !c.own {
+			place += ranks
 		}
-		s.turns = append(s.turns, turn)
+		at[place]++
+		s.places = append(s.places, uint16(place))
 	}
-	slices.Sort(s.turns)
-	own, used, n, misfits := true, 0, 0, 0
-	load := spawnLoad{most: s.cfg.Spawns}
-	for _, turn := range s.turns {
-		c := &s.cands[turn&0xffff]
-		if misfits > maxMisfits && !c.own {
-			break
-		}
-		if !c.encoded {
-			s.encode(c)
-		}
-		more := 0
-		if c.listed == 0 {
-			more = 1
-		}
-		if used+c.size+s.gapBits(n+more) > left || !load.add(c) {
-			misfits++
-			own = own && !c.own
-			continue
-		}
-		c.chosen = true
-		used += c.size
-		n += more
+	sum := int32(0)
+	for i := range at {
+		at[i], sum = sum, sum+at[i]
 	}
-	if !own {
-		s.count.OwnPostponed++
+	s.turns = slices.Grow(s.turns[:0], len(s.cands))[:len(s.cands)]
+	for i, place := range s.places {
+		p := &at[place]
+		s.turns[*p] = uint16(i) // ids, and so places, are below 2¹⁶
+		*p++
 	}
-	return own
 }
 
 // chooseLeaving keeps as many removals as may go, and returns what room is left.
 func (s *Sender) chooseLeaving(left int) int {
-	s.stuck = false
+	s.stuck, s.leaving, s.runs = false, s.leaving[:0], s.runs[:0]
+	for i, m := range s.away {
+		for ; m != 0; m &= m - 1 {
+			s.leaving = append(s.leaving, WireID(i<<6+bits.TrailingZeros64(m)))
+		}
+	}
 	most := min(maxLeaving, max(1, left/2/removalBits))
 	if left < removalBits {
 		most = 0
@@ -302,45 +398,74 @@ func (s *Sender) chooseLeaving(left int) int {
 
 // postpone lists what was not chosen, and lets it gain.
 func (s *Sender) postpone() {
-	for i := range s.cands {
-		c := &s.cands[i]
-		g := &s.shown[c.wire]
-		if c.chosen {
-			g.gained, g.told = 0, s.appends
-			continue
+	stuck := len(s.runs)
+	for i, want := range s.want {
+		for m := s.chosen[i] & s.waiting[i]; m != 0; m &= m - 1 {
+			s.gained[i<<6+bits.TrailingZeros64(m)] = 0
 		}
-		gain := 1
-		if s.cfg.Priority != nil {
-			gain = max(1, min(s.cfg.Priority(g.id), 1<<20))
+		late := want &^ s.chosen[i]
+		s.waiting[i] = s.waiting[i]&^s.chosen[i] | late
+		s.count.Postponed += uint64(bits.OnesCount64(late))
+		for m := late; m != 0; m &= m - 1 {
+			w := i<<6 + bits.TrailingZeros64(m)
+			gain := 1
+			if s.cfg.Priority != nil {
+				gain = max(1, min(s.cfg.Priority(s.shown[w].id), 1<<20))
+			}
+			s.gained[w] = min(s.gained[w]+uint32(gain), 1<<31)
 		}
-		g.gained = min(g.gained+uint32(gain), 1<<31)
-		s.runs = append(s.runs, span{c.wire, c.wire})
-		s.count.Postponed++
 	}
-	if len(s.runs) < 2 {
-		return
+	s.addRuns()
+	if stuck > 0 {
+		slices.SortFunc(s.runs, func(a, b span) int { return int(a.from) - int(b.from) })
+		s.mergeRuns()
 	}
-	slices.SortFunc(s.runs, func(a, b span) int { return int(a.from) - int(b.from) })
+}
+
+// speaks is the part of the shown entities that are neither sent nor postponed: what
+// their absence says must not be lost in a run of the postponed. Where a record is in
+// the snapshot it speaks for itself, and ids out of use are nobody's.
+func (s *Sender) speaks(i int) uint64 { return s.live[i] &^ s.want[i] }
+
+// addRuns makes runs of what is postponed, each as long as it may be.
+func (s *Sender) addRuns() {
+	open := false // the last run ends with what comes next and is not postponed
+	for i, want := range s.want {
+		late, speaks := want&^s.chosen[i], s.speaks(i)
+		for m := late; m != 0; {
+			at := bits.TrailingZeros64(m)
+			if below := uint64(1)<<at - 1; speaks&below != 0 {
+				speaks, open = speaks&^below, false
+			}
+			w := WireID(i<<6 + at)
+			if !open {
+				s.runs, open = append(s.runs, span{w, w}), true
+			}
+			// All up to the next that speaks belongs to this run.
+			if end := speaks & -speaks; end != 0 {
+				s.runs[len(s.runs)-1].to = WireID(i<<6 + 63 - bits.LeadingZeros64(m&(end-1)))
+				m &^= end - 1
+			} else {
+				s.runs[len(s.runs)-1].to = WireID(i<<6 + 63 - bits.LeadingZeros64(m))
+				m = 0
+			}
+		}
+		open = open && speaks == 0
+	}
+}
+
+// mergeRuns joins runs between which nobody speaks.
+func (s *Sender) mergeRuns() {
 	keep := s.runs[:1]
 	for _, r := range s.runs[1:] {
-		if last := &keep[len(keep)-1]; s.silent(last.to, r.from) {
-			last.to = r.to
+		last := &keep[len(keep)-1]
+		if end := nextWire(len(s.want), int(last.to)+1, s.speaks); end < 0 || end > int(r.from) {
+			last.to = max(last.to, r.to)
 		} else {
 			keep = append(keep, r)
 		}
 	}
 	s.runs = keep
-}
-
-// silent tells whether a run may span the wire ids between two: a record in the
-// snapshot speaks for itself, and ids out of use are nobody's.
-func (s *Sender) silent(from, to WireID) bool {
-	for w := from + 1; w < to; w++ {
-		if g := &s.shown[w]; g.state == wireLive && g.told != s.appends {
-			return false
-		}
-	}
-	return true
 }
 
 func (s *Sender) writeLeaving(w *BitWriter, rec *Sent) {
@@ -352,45 +477,32 @@ func (s *Sender) writeLeaving(w *BitWriter, rec *Sent) {
 		w.Bool(g.hidden)
 		w.Golomb(min(s.src.tick-g.gone, maxBack))
 		at = wire
-		rec.items = append(rec.items, sentItem{wire, true, g.life})
+		rec.away = append(rec.away, removal{wire, g.life})
 		s.count.Removals++
 	}
 }
 
-// writeRecords writes the records: of what is expected each with a flag whether it
-// is there, then the others with their wire ids.
+// writeRecords writes the records: whether each that is expected is there, these,
+// and then the others with their wire ids.
 func (s *Sender) writeRecords(rec *Sent) {
 	h := &s.head
-	list := &s.lists[rec.tick%64]
-	list.tick, list.whole, list.wires = rec.tick, len(s.runs) == 0, list.wires[:0]
 	if s.usual[2] != 0 {
 		h.flag(ctxExpecting, s.expecting)
 	}
 	if s.expecting {
-		next := 0
-		for i := range s.expected {
-			x := &s.expected[i]
-			if x.ctx == 0 {
-				continue
-			}
-			for next < len(s.cands) && s.cands[next].wire < x.wire {
-				next++
-			}
-			is := next < len(s.cands) && s.cands[next].wire == x.wire && s.cands[next].chosen
-			h.flag(int(x.ctx), is)
-			if is {
-				s.writeRecord(&s.cands[next], rec)
+		for _, x := range s.expected {
+			h.flag(int(x.ctx), s.chosen.has(x.wire))
+		}
+		for i := range s.cands {
+			if c := &s.cands[i]; c.listed && s.chosen.has(c.wire) {
+				s.writeRecord(c)
 			}
 		}
 	}
 	at := WireID(0)
 	for i := range s.cands {
 		c := &s.cands[i]
-		if !c.chosen {
-			continue
-		}
-		list.wires = append(list.wires, c.wire)
-		if c.listed != 0 {
+		if c.listed || !s.chosen.has(c.wire) {
 			continue
 		}
 		h.flag(ctxMore, true)
@@ -399,26 +511,31 @@ func (s *Sender) writeRecords(rec *Sent) {
 			h.w.gap(uint32(c.wire - at - 2))
 		}
 		at = c.wire
-		s.writeRecord(c, rec)
+		s.writeRecord(c)
 	}
 	h.flag(ctxMore, false)
+	for i, m := range s.chosen {
+		rec.count += bits.OnesCount64(m)
+		s.count.Spawns += uint64(bits.OnesCount64(m &^ s.held[i]))
+		s.told[i] |= m
+	}
+	s.count.Records += uint64(rec.count)
+	rec.seq, rec.records = s.trail.seq, append(rec.records[:0], s.chosen...)
+	s.trail.note(s.chosen, len(s.runs) == 0)
 }
 
-func (s *Sender) writeRecord(c *candidate, rec *Sent) {
-	h, g := &s.head, &s.shown[c.wire]
-	syms, bits := s.code.f.syms, s.bits
+func (s *Sender) writeRecord(c *candidate) {
+	if s.cfg.Profile != nil {
+		s.profile(c)
+	}
+	h, from := &s.head, &s.code
 	if c.kept {
-		syms, bits = s.cfg.Cache.syms, s.cfg.Cache.bits
+		from = &s.cache.code
 	}
-	h.f.syms = append(h.f.syms, syms[c.sym:c.sym+c.m]...)
-	h.w.splice(bits, c.pos, c.n)
-	if g.acks && g.last == g.acked {
-		g.since = rec.tick
-	}
-	g.note(rec.tick)
-	rec.items = append(rec.items, sentItem{c.wire, false, g.life})
-	s.count.Records++
-	if c.spawn {
-		s.count.Spawns++
+	h.f.next()
+	h.f.groups = append(h.f.groups, from.f.groups[c.at.from:c.at.from+c.at.m]...)
+	h.w.splice(from.w.buf, int(c.at.pos), int(c.at.n))
+	if h.stat != nil {
+		h.syms = append(h.syms, s.code.syms[c.sym:c.sym+c.k]...)
 	}
 }

@@ -62,16 +62,16 @@ func (r *Receiver) applyRecord(rec *record, t Tick) {
 		g, fresh = r.spawn(s, rec), true
 	}
 	before := g.Newest()
-	newest := g.put(ghostVersion{t, rec.mask, rec.owner, rec.mine}, r.words[rec.from:rec.upto])
+	newest := g.put(ghostVersion{t, rec.mask, rec.owner, rec.jumps, rec.aud}, r.words[rec.from:rec.upto])
 	if !newest || g.Gone != 0 {
 		return
 	}
-	g.Owner, g.Mine = rec.owner, rec.mine
+	g.Owner, g.Mine = rec.owner, rec.aud&ToOwner != 0
 	switch {
 	case fresh:
 		r.changes = append(r.changes, Change{Ghost: g, What: Spawned})
 	default:
-		c := Change{Ghost: g, What: Updated, Transferred: before.Owner != rec.owner || before.Mine != rec.mine}
+		c := Change{Ghost: g, What: Updated, Transferred: before.Owner != rec.owner || before.Mine != g.Mine, Teleported: before.Jumps != rec.jumps}
 		if before.Mask != rec.mask {
 			c.What = Components
 		}

@@ -162,6 +162,8 @@ func benchmarkScale(b *testing.B, room int) {
 			lag := snapshot.Tick(2 + i%8)
 			if t > lag && (int(t-lag)*7+i*3)%20 != 0 {
 				s.Delivered(&sent[i][(t-lag)%16])
+			} else if t > lag {
+				s.Lost(&sent[i][(t-lag)%16])
 			}
 			buf = s.Append(buf[:0], room, &sent[i][t%16])
 			records += sent[i][t%16].Len()

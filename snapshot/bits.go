@@ -3,6 +3,7 @@ package snapshot
 import (
 	"encoding/binary"
 	"math/bits"
+	"slices"
 )
 
 // BitWriter appends bits to a byte slice: the first bit written is the least
@@ -79,35 +80,38 @@ func (w *BitWriter) Len() int { return len(w.buf)*8 + int(w.n) }
 // Bytes pads the stream with zero bits to a whole byte and returns it, with the
 // bytes given to Reset in front. Write no more after it without a Reset.
 func (w *BitWriter) Bytes() []byte {
-	for w.n > 0 {
-		w.buf = append(w.buf, byte(w.acc))
-		w.acc >>= 8
-		w.n -= min(w.n, 8)
-	}
-	w.acc = 0
+	w.align()
 	return w.buf
+}
+
+// align pads the stream with zero bits to a whole byte.
+func (w *BitWriter) align() {
+	n := len(w.buf) + int(w.n+7)/8
+	w.buf = binary.LittleEndian.AppendUint64(w.buf, w.acc)[:n]
+	w.acc, w.n = 0, 0
 }
 
 // splice appends n bits of b from bit position pos on.
 func (w *BitWriter) splice(b []byte, pos, n int) {
-	for n > 0 {
-		k := min(n, 32)
-		w.put(load(b, pos)&(1<<uint(k)-1), uint(k))
-		pos += k
-		n -= k
+	from := len(w.buf)
+	if more := n/8 + 24; cap(w.buf)-from < more {
+		w.buf = slices.Grow(w.buf, more)
 	}
-}
-
-// spliceOpen appends bits of a stream that is still being written.
-func (w *BitWriter) spliceOpen(from *BitWriter, pos, n int) {
-	whole := 8 * len(from.buf)
-	if k := min(n, whole-pos); k > 0 {
-		w.splice(from.buf, pos, k)
-		pos, n = pos+k, n-k
+	out := w.buf[:cap(w.buf)]
+	acc, k := w.acc, w.n
+	for {
+		binary.LittleEndian.PutUint64(out[from:], acc)
+		from += int(k >> 3)
+		acc, k = acc>>(k&56), k&7
+		if n <= 0 {
+			break
+		}
+		more := min(n, 56)
+		acc |= load(b, pos) & (1<<uint(more) - 1) << k
+		k += uint(more)
+		pos, n = pos+more, n-more
 	}
-	if n > 0 {
-		w.put(from.acc>>uint(pos-whole)&(1<<uint(n)-1), uint(n))
-	}
+	w.buf, w.acc, w.n = out[:from], acc, k
 }
 
 // load returns at least 57 bits from bit position pos on, zeros beyond the end.

@@ -26,6 +26,9 @@ func Compile(t reflect.Type, o SchemaOptions) (*Schema, error) {
 	if o.Name == "" {
 		o.Name = t.Name()
 	}
+	if len(o.Audiences) > MaxAudiences {
+		return nil, &TagError{o.Name, "", fmt.Sprintf("SchemaOptions.Audiences has %d", len(o.Audiences)), fmt.Sprintf("a game may have %d", MaxAudiences)}
+	}
 	if o.Ref != nil && o.Ref.Kind() != reflect.Uint64 {
 		return nil, &TagError{o.Name, "", fmt.Sprintf("SchemaOptions.Ref is %s, whose kind is not uint64", o.Ref), "pass the type of an entity handle"}
 	}
@@ -73,7 +76,9 @@ func (c *compiler) structType(t reflect.Type, offset uintptr, path string, outer
 				return
 			}
 		}
-		own.owner = own.owner || outer.owner
+		if !own.audible() {
+			own.owner, own.allies, own.enemies, own.to = outer.owner, outer.allies, outer.enemies, outer.to
+		}
 		own.oneshot = own.oneshot || outer.oneshot
 		if !own.lerp && !own.snap {
 			own.lerp, own.snap = outer.lerp, outer.snap
@@ -151,7 +156,7 @@ func (c *compiler) vector(t reflect.Type, offset uintptr, path string, g tag) {
 		return
 	}
 	for i := range ls {
-		if l := &ls[i]; l.op != ls[0].op || l.wide || l.op == opBool || l.op == opRef || l.op == opQuat || l.owner != ls[0].owner {
+		if l := &ls[i]; l.op != ls[0].op || l.wide || l.op == opBool || l.op == opRef || l.op == opQuat || l.aud != ls[0].aud {
 			c.fail(path, "mixes what moves differently", "use numbers of one type of at most 32 bits, for one audience")
 			return
 		}
@@ -194,15 +199,10 @@ func (c *compiler) integer(t reflect.Type, offset uintptr, path string, g tag) {
 			hi = int64(g.max)
 		}
 	}
-	l.lo, l.hi = lo, hi
 	if op == opUint64 && !g.hasMin && !g.hasMax {
-		l.lo = math.MinInt64 // all bit patterns
+		lo = math.MinInt64 // all bit patterns
 	}
-	lo = l.lo
-	if fits := (lo >= math.MinInt32 && hi <= math.MaxInt32) || (lo >= 0 && hi <= math.MaxUint32); fits {
-		l.wide = false
-		l.bits = width(lo, hi)
-	}
+	l.setRange(lo, hi)
 	l.tol = g.tol
 	c.add(t, path, g, l)
 }
@@ -216,8 +216,26 @@ func (c *compiler) add(t reflect.Type, path string, g tag, l leaf) {
 		c.fail(path, "a "+t.Kind().String()+" has nothing to interpolate", "drop lerp")
 		return
 	}
-	l.word, l.owner, l.shot, l.lerp, l.vec = c.s.words, g.owner, g.oneshot, g.lerp, c.vec
-	f := Field{Name: path, Type: t.String(), Word: l.word, Words: 1, Owner: l.owner, OneShot: l.shot, Lerp: l.lerp, Angle: l.angle(), Ref: l.op == opRef, Tolerance: l.tol, Bits: l.bits}
+	if g.extrapolate > 0 && !g.lerp {
+		c.fail(path, "extrapolate needs lerp", "add lerp, or drop it")
+		return
+	}
+	aud, problem, fix := g.audience(c.opt.Audiences)
+	if problem != "" {
+		c.fail(path, problem, fix)
+		return
+	}
+	if !g.audible() {
+		aud = c.opt.Audience
+	}
+	l.aud, l.shot, l.lerp, l.vec, l.ahead = aud, g.oneshot, g.lerp, c.vec, float32(g.extrapolate)
+	c.s.addLeaf(path, t.String(), l)
+}
+
+// addLeaf puts a leaf behind those there, and describes it.
+func (s *Schema) addLeaf(path, typ string, l leaf) {
+	l.word = s.words
+	f := Field{Name: path, Type: typ, Word: l.word, Words: 1, Audience: l.aud, Owner: l.aud&ToOwner != 0, OneShot: l.shot, Lerp: l.lerp, Angle: l.angle(), Ref: l.op == opRef, Tolerance: l.tol, Bits: l.bits}
 	if l.wide {
 		f.Words = 2
 	}
@@ -231,30 +249,30 @@ func (c *compiler) add(t reflect.Type, path string, g tag, l leaf) {
 	case l.ranged() && !l.wide:
 		f.Min, f.Max = float64(l.lo), float64(l.hi)
 	}
-	c.s.words += f.Words
-	c.s.packBits += f.Bits
-	c.s.leaves = append(c.s.leaves, l)
-	c.s.fields = append(c.s.fields, f)
+	s.words += f.Words
+	s.packBits += f.Bits
+	s.leaves = append(s.leaves, l)
+	s.fields = append(s.fields, f)
 }
 
 func (c *compiler) finish() {
-	s := c.s
-	if s.words > maxWords {
+	if s := c.s; s.words > maxWords {
 		c.fail("", fmt.Sprintf("has %d words", s.words), fmt.Sprintf("a component holds %d", maxWords))
 	}
-	s.ownerOnly, s.sameLanes = len(s.leaves) > 0, true
+	c.s.finish()
+}
+
+// finish derives from the leaves what coding needs.
+func (s *Schema) finish() {
+	s.sameLanes = true
 	for i := range s.leaves {
 		l := &s.leaves[i]
 		if l.op == opRef {
 			s.refWords = append(s.refWords, l.word)
 		}
-		s.ownerOnly = s.ownerOnly && l.owner
-		s.sameLanes = s.sameLanes && !l.owner && l.ratio <= 1
-		s.addCodes(l, audienceOwner, GridSim)
-		if !l.owner {
-			s.addCodes(l, audiencePublic, GridPublic)
-		}
+		s.sameLanes = s.sameLanes && l.aud != ToOwner && l.ratio <= 1
 	}
+	s.audienceCodes()
 	own, pub := make([]int32, s.words), make([]int32, s.words)
 	for i := range s.leaves {
 		l := &s.leaves[i]
@@ -271,12 +289,32 @@ func (c *compiler) finish() {
 		}
 	}
 	s.publish(own, pub)
-	s.zero = [audiences][]int32{audiencePublic: pub, audienceOwner: own}
+	s.zero = [lanes][]int32{audiencePublic: pub, audienceOwner: own}
+}
+
+// findRuns notes which units stand together so that a run takes them at once.
+func (s *Schema) findRuns(a audience) {
+	us, codes := s.units[a], s.codes[a]
+	s.runs[a] = make([]runWord, len(codes))
+	for i := range codes {
+		s.runs[a][i] = codes[i].runWord()
+	}
+	for i := len(us) - 1; i >= 0; i-- {
+		k := &codes[us[i].from]
+		if us[i].sort != sortScalar || !k.inRun() {
+			continue
+		}
+		us[i].run = 1
+		if i+1 < len(us) && us[i+1].run > 0 && codes[us[i+1].from].word == k.word+1 {
+			us[i].run = min(us[i+1].run+1, runMost)
+		}
+	}
+	s.whole[a] = len(codes) == s.words && len(s.refWords) == 0
 }
 
 // addCodes adds the words of a leaf to what an audience receives.
 func (s *Schema) addCodes(l *leaf, a audience, g Grid) {
-	from := len(s.codes[a])
+	from := int32(len(s.codes[a]))
 	s.codes[a] = l.wordCodes(s.codes[a], g)
 	us := s.units[a]
 	switch {
@@ -284,12 +322,12 @@ func (s *Schema) addCodes(l *leaf, a audience, g Grid) {
 		us = append(us, unit{sort: sortRotation, from: from, n: quatWords})
 	case l.op == opRef:
 		us = append(us, unit{sort: sortRef, from: from, n: 1})
-	case l.vec != 0 && len(us) > 0 && us[len(us)-1].vec == l.vec:
+	case l.vec != 0 && len(us) > 0 && us[len(us)-1].vec == int32(l.vec):
 		us[len(us)-1].n++
 	case l.vec != 0:
-		us = append(us, unit{sort: sortVector, from: from, n: 1, vec: l.vec})
+		us = append(us, unit{sort: sortVector, from: from, n: 1, vec: int32(l.vec)})
 	default:
-		for ; from < len(s.codes[a]); from++ {
+		for ; int(from) < len(s.codes[a]); from++ {
 			us = append(us, unit{sort: sortScalar, from: from, n: 1})
 		}
 	}

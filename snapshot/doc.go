@@ -44,6 +44,11 @@
 //	angle        floats: radians, wrapping, restored to [−π, π)
 //	bits=N       with angle: 2^N directions, 12 by default, 18 at most
 //	owner        only the owner of the entity receives the field
+//	allies       viewers of the entity's team do, and its owner
+//	enemies      viewers of another team do
+//	to=NAME      viewers of an audience of the game's own do ([SchemaOptions].Audiences).
+//	             A field may name several of these four: who is any of them receives it.
+//	             A component of which a viewer may have no field is not there for him.
 //	oneshot      bools of commands: an action, never repeated ([Schema.ClearOneShots])
 //	tol=T        tolerance of [Schema.FirstDifference], in the field's unit
 //	quat         four floats x, y, z, w (an array or a struct): a rotation, sent as the
@@ -53,6 +58,8 @@
 //	vec          an array or struct of 2 to 8 numbers that move together, such as a
 //	             position: they share the tag, and one expectation
 //	lerp         [Schema.Lerp] interpolates
+//	extrapolate=N  with lerp: [Schema.Extrapolate] lets it go on for N ticks beyond what
+//	             is known. Without it, it holds
 //	snap         [Schema.Lerp] holds the older value (the default)
 //	-            never sent
 //
@@ -71,6 +78,15 @@
 // moves nothing in its packets. Fields for the owner are left out before flags and
 // values are coded for others.
 //
+// Which entities a viewer may see is the caller's to say ([Sender.SetVisible],
+// [SenderConfig].Visible); an [Area] says which are near enough to matter to it.
+//
+// [Source.SetGroup] makes entities that come together or not at all; what a viewer
+// owns is such a group, and [Sender.AppendBudget] puts it before any budget.
+//
+// [Source.Teleport] marks an entity that is somewhere else at once: the mark
+// travels with its values, and [Ghost.Sample] holds the old one until the new.
+//
 // # Codes
 //
 // A record is the difference from up to three values that the viewer is known to
@@ -83,10 +99,17 @@
 // it. As records depend on nothing else, senders may share them through a [Cache].
 // The format is written down in docs/STANDARD-snapshot.md.
 //
+// # Schemas as bytes
+//
+// [Registry.AppendSchema] writes all that both ends must agree on; [ReadRegistry]
+// makes of it a registry that reads the same snapshots without the Go types: a tool
+// looks at them with [Schema.Value], and a program of another build takes them into
+// types of its own with [Schema.Bind], by the names of fields.
+//
 // # Concurrency
 //
 // A [Source] and its senders belong to one goroutine, except that [Sender.Append]
 // of different senders may run at the same time between [Source.End] and the next
 // [Source.Begin]. A [Receiver] and its ghosts belong to one goroutine. A [Schema]
-// never changes and can be shared.
+// never changes and can be shared, but for one that [Schema.Bind] returned.
 package snapshot

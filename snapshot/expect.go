@@ -10,70 +10,17 @@ type sentList struct {
 	wires []WireID
 }
 
-// expected is an entity of which a record is expected.
+// expected is an entity of which a record is expected, and the context of the flag
+// whether it is there.
 type expected struct {
 	wire WireID
-	ctx  uint16 // of its flag; 0: it is gone, and has none
+	ctx  uint16
 }
 
-// list finds what the snapshot of a tick held, or nil.
-func (s *Sender) list(t Tick) *sentList {
-	if l := &s.lists[t%64]; l.tick == t {
-		return l
-	}
-	return nil
-}
-
-// expect lists what is expected, marks the candidates among it, and returns how many
-// bits its flags take at most, apart from what is counted in the candidates' sizes. With more than room nothing is
-// expected.
-func (s *Sender) expect(room int) int {
-	s.expected, s.expecting = s.expected[:0], false
-	t := s.src.tick
-	if s.usual[2] == 0 || s.stuck {
-		return 0
-	}
-	var at [3]Tick
-	var lists [3]*sentList
-	for i, d := uint32(0), uint32(0); i < 3; i++ {
-		d += s.usual[i]
-		at[i] = t - d
-		if lists[i] = s.list(at[i]); lists[i] == nil || (s.view != 0 && !after(at[i], s.viewed)) {
-			return 0
-		}
-	}
-	s.expecting = true
-	cost, next := uint32(0), 0
-	var in [3]int
-	for _, w := range lists[0].wires {
-		x := expected{wire: w}
-		if g := &s.shown[w]; g.state == wireLive {
-			state := 0
-			if lists[1].has(&in[1], w) {
-				e := s.src.slots[g.slot]
-				state = s.expectation(e, at, lists[2].has(&in[2], w))
-			}
-			x.ctx = uint16(expectation(lists[0].whole, state))
-			c := &s.code.tab.costs[x.ctx]
-			for next < len(s.cands) && s.cands[next].wire < w {
-				next++
-			}
-			if next < len(s.cands) && s.cands[next].wire == w {
-				s.cands[next].listed = len(s.expected) + 1
-				s.cands[next].gate = uint32(c[1])
-			}
-			cost += uint32(c[0])
-		}
-		s.expected = append(s.expected, x)
-	}
-	if int(cost/256) >= room {
-		s.expected, s.expecting = s.expected[:0], false
-		for i := range s.cands {
-			s.cands[i].listed, s.cands[i].gate = 0, 0
-		}
-		return 0
-	}
-	return int(cost/256) + 1
+// mayExpect tells whether the viewer knows what the usual baselines held.
+func (s *Sender) mayExpect() bool {
+	return s.usual[2] != 0 && !s.stuck && (s.view == 0 || after(s.trail.aged(s.ages[2]).tick, s.viewed)) &&
+		(s.related == 0 || !after(s.related, s.trail.aged(s.ages[2]).tick))
 }
 
 // has tells whether a list holds a wire id; ids are asked for in ascending order.
@@ -94,33 +41,66 @@ func expectation(whole bool, state int) int {
 	return ctxExpected + state
 }
 
-// expectation compares the values that a viewer holds of three ticks.
-func (s *Sender) expectation(e *entity, at [3]Tick, third bool) int {
-	i, j := e.find(at[0]), e.find(at[1])
-	if s.sameVersion(e, i, j) {
+// sameness is the state of an expectation, of an entity that was in the first and the
+// second snapshot, and perhaps in the third: see expectation.
+func (s *Sender) sameness(w WireID, third bool) int {
+	same := s.compared(w)
+	switch {
+	case same&planSame != 0:
 		return 1
-	}
-	if third && s.sameVersion(e, j, e.find(at[2])) {
+	case same&planSame2 != 0 && third:
 		return 2
 	}
 	return 3
 }
 
-// sameVersion tells whether a viewer sees no difference between two versions.
-func (s *Sender) sameVersion(e *entity, i, j int) bool {
+// compared tells which of the values of the usual baselines' ticks are equal.
+func (s *Sender) compared(w WireID) planState {
+	a, slot := s.auds[w], s.slots[w]
+	x := s.plan(a).slot(slot)
+	if x.is&planCompared != 0 {
+		return x.is
+	}
+	e := s.src.slots[slot]
+	if x.is&planFound == 0 {
+		s.findUsual(x, e)
+	}
+	same := planState(0)
+	if s.sameVersion(e, int(x.vers[0]), int(x.vers[1]), a) {
+		same |= planSame
+	}
+	if s.sameVersion(e, int(x.vers[1]), int(x.vers[2]), a) {
+		same |= planSame2
+	}
+	if x.is&planMoot == 0 {
+		x.is |= planCompared | same
+	}
+	return same
+}
+
+// sameVersion tells whether a viewer that is of an audience now, and was of its
+// classes then, sees no difference between two versions.
+func (s *Sender) sameVersion(e *entity, i, j int, a audience) bool {
 	if i == j {
 		return true
 	}
 	if i < 0 || j < 0 {
 		return false
 	}
-	v, w := &e.vers[i], &e.vers[j]
-	a := s.audience(v.owner)
-	if a != s.audience(w.owner) {
+	reg, v, w := s.src.reg, &e.vers[i], &e.vers[j]
+	own := s.owns(v.owner)
+	if own != s.owns(w.owner) {
 		return false
 	}
-	mask := s.src.reg.visibleMask(v.mask, a)
-	return mask == s.src.reg.visibleMask(w.mask, a) && !s.src.differ(mask, e.lane(i, a), e.lane(j, a))
+	a = a&^ToOwner | own
+	mask := reg.visibleMask(v.mask, a)
+	if mask != reg.visibleMask(w.mask, a) {
+		return false
+	}
+	if v.mask == w.mask && !reg.shared() {
+		return !s.src.differ(v.mask, e.lane(i, a), e.lane(j, a))
+	}
+	return !reg.differWithin(mask, a, v.mask, e.lane(i, a), w.mask, e.lane(j, a))
 }
 
 // list finds what the snapshot of a tick held, or nil.
@@ -146,6 +126,7 @@ func (r *Receiver) parseExpected(t Tick, load *spawnLoad) error {
 	}
 	var in [3]int
 	away := 0
+	r.listed = r.listed[:0]
 	for _, w := range lists[0].wires {
 		slot := r.slot(w)
 		for away < len(r.gone) && r.gone[away].wire < w {
@@ -161,10 +142,12 @@ func (r *Receiver) parseExpected(t Tick, load *spawnLoad) error {
 		if lists[1].has(&in[1], w) {
 			state = slot.ghost.expectation(i, at, lists[2].has(&in[2], w))
 		}
-		if !r.in.flag(expectation(lists[0].whole, state)) {
-			continue
+		if r.in.flag(expectation(lists[0].whole, state)) {
+			r.listed = append(r.listed, w)
 		}
-		if err := r.parseRecord(w, slot, t, load); err != nil {
+	}
+	for _, w := range r.listed {
+		if err := r.parseRecord(w, r.slot(w), t, load); err != nil {
 			return err
 		}
 	}
@@ -187,5 +170,5 @@ func (g *Ghost) sameVersion(i, j int) bool {
 		return false
 	}
 	v, w := &g.vers[i], &g.vers[j]
-	return v.mask == w.mask && v.mine == w.mine && !g.r.reg.differ(v.mask, g.lane(i), g.lane(j))
+	return v.mask == w.mask && v.aud == w.aud && !g.r.reg.differ(v.mask, g.lane(i), g.lane(j))
 }

@@ -24,7 +24,8 @@ type ghostVersion struct {
 	tick  Tick
 	mask  uint64
 	owner uint16
-	mine  bool
+	jumps uint16
+	aud   audience
 }
 
 // at is the storage index of the k-th newest version.
@@ -67,7 +68,7 @@ func (g *Ghost) upTo(t Tick) int {
 func (g *Ghost) state(i int, t Tick) State {
 	v := &g.vers[i]
 	n := g.r.reg.wordsOf(v.mask)
-	return State{Tick: t, Mask: v.mask, Owner: v.owner, Mine: v.mine, Words: g.lane(i)[:n:n], reg: g.r.reg}
+	return State{Tick: t, Mask: v.mask, Owner: v.owner, Mine: v.aud&ToOwner != 0, Audience: v.aud, Jumps: v.jumps, Words: g.lane(i)[:n:n], reg: g.r.reg}
 }
 
 // Newest is the newest value received.

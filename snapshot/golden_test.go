@@ -45,10 +45,21 @@ func story(t *testing.T) *play {
 		case 8:
 			delete(p.bodies, 3)
 			p.sender.SetVisible(2, true)
+		case 4, 9, 12:
+			p.src.Teleport(1)
+			a.pos.X = -a.pos.X - 20
 		case 10:
 			a.mask |= 1<<cTag | 1<<cPurse
 			a.purse.Gold = -3
 			b.owner = 1
+		case 11:
+			b.mask |= 1<<cSquad | 1<<cDossier
+			b.squad = squad{Plan: -5, Bounty: 99, Clue: 1 << 33, Mark: 1, Place: 2, Open: true}
+			b.dossier.Crimes[1] = 7
+			b.team = 2
+			p.sender.SetTeam(1)
+		case 13:
+			p.sender.SetAudience(2, scouts, true)
 		}
 		now := p.make()
 		if i%5 != 4 { // one in five is lost
@@ -99,9 +110,17 @@ func TestIndependentReader(t *testing.T) {
 		s := w.source.NewSender(uint16(seed%3), snapshot.SenderConfig{})
 		ind := newIndependent(builtinTables())
 		var sent [16]snapshot.Sent
-		compared := 0
+		compared, jumps, classes := 0, 0, 0
 		for range 120 {
 			w.step(false)
+			switch w.rng.IntN(12) {
+			case 0:
+				s.SetTeam(uint8(w.rng.IntN(3)))
+			case 1:
+				s.SetAudience(0, guests, w.rng.IntN(2) == 0)
+			case 2:
+				s.SetAudience(max(w.nextID, 5)-snapshot.NetID(w.rng.IntN(5)), scouts, true)
+			}
 			p := s.Append(nil, []int{60, 200, 1000}[seed%3], &sent[w.tick%16])
 			if w.rng.IntN(5) == 0 {
 				sent[w.tick%16].Reset()
@@ -121,6 +140,10 @@ func TestIndependentReader(t *testing.T) {
 				vals := ind.ghosts[int(g.Wire)].vals
 				v, st := vals[len(vals)-1], g.Newest()
 				require.Equal(t, st.Mask, v.mask)
+				require.Equal(t, int(st.Jumps), v.jumps)
+				require.Equal(t, int(st.Audience), v.class)
+				classes |= v.class
+				jumps += v.jumps
 				for c := range components {
 					if got := st.Component(c); len(got) > 0 {
 						require.Equal(t, got, v.words[c])
@@ -130,5 +153,9 @@ func TestIndependentReader(t *testing.T) {
 			}
 		}
 		require.Greater(t, compared, 500)
+		require.NotZero(t, jumps)
+		if s.Viewer() != 0 {
+			require.Equal(t, 31, classes)
+		}
 	}
 }

@@ -14,15 +14,20 @@ func (h *hasher) add(v uint64) {
 // entity folds one entity's value, as its viewer may know it, and returns how many
 // fields that was. ref gives the i-th reference's wire id, or is nil when the words
 // hold wire ids.
-func (h *hasher) entity(reg *Registry, wire WireID, kind int, owner uint16, mask uint64, words []int32, a audience, refs []refNote) int {
-	h.add(uint64(wire) | uint64(kind)<<16 | uint64(owner)<<32 | uint64(a)<<48)
-	mask = reg.visibleMask(mask, a)
-	h.add(mask)
+func (h *hasher) entity(reg *Registry, wire WireID, kind int, owner uint16, jumps uint16, mask uint64, words []int32, a audience, refs []refNote) int {
+	h.add(uint64(wire) | uint64(kind)<<16 | uint64(owner)<<32 | uint64(jumps)<<48)
+	h.add(uint64(a))
+	visible := reg.visibleMask(mask, a)
+	h.add(visible)
 	fields, ref, off := 0, 0, 0
 	for m := mask; m != 0; m &= m - 1 {
-		c := reg.comps[bits.TrailingZeros64(m)]
-		for i := range c.codes[a] {
-			k := &c.codes[a][i]
+		n := bits.TrailingZeros64(m)
+		c := reg.comps[n]
+		if visible>>n&1 == 0 {
+			off += c.words
+			continue
+		}
+		for _, k := range c.codesFor(a) {
 			w := words[off+k.word]
 			if k.kind == wordRef && refs != nil {
 				w = int32(refs[ref].value)
@@ -31,7 +36,7 @@ func (h *hasher) entity(reg *Registry, wire WireID, kind int, owner uint16, mask
 			h.add(uint64(uint32(w)))
 		}
 		for i := range c.leaves {
-			if a == audienceOwner || !c.leaves[i].owner {
+			if c.leaves[i].seenBy(a) {
 				fields++
 			}
 		}
@@ -50,11 +55,7 @@ func (r *Receiver) Hash(t Tick) (hash uint64, fields int) {
 	var h hasher
 	for _, g := range r.ghosts {
 		if s, ok := g.At(t); ok {
-			a := audiencePublic
-			if s.Mine {
-				a = audienceOwner
-			}
-			fields += h.entity(r.reg, g.Wire, g.Kind, s.Owner, s.Mask, s.Words, a, nil)
+			fields += h.entity(r.reg, g.Wire, g.Kind, s.Owner, s.Jumps, s.Mask, s.Words, s.Audience, nil)
 		}
 	}
 	return uint64(h), fields
@@ -67,17 +68,17 @@ func (s *Sender) Hash() (hash uint64, fields int) {
 	var h hasher
 	for w := 1; w < len(s.shown); w++ {
 		g := &s.shown[w]
-		if g.state != wireLive || !g.sent {
+		if !s.live.has(WireID(w)) || !s.told.has(WireID(w)) {
 			continue
 		}
-		e := s.src.slots[g.slot]
+		e := s.src.slots[s.slots[w]]
 		v := &e.vers[e.head]
-		a := s.audience(v.owner)
+		a := s.auds[w]
 		var refs []refNote
 		if g.refs != nil {
 			refs = g.refs.list
 		}
-		fields += h.entity(s.src.reg, WireID(w), e.kind, v.owner, v.mask, e.lane(e.head, a), a, refs)
+		fields += h.entity(s.src.reg, WireID(w), e.kind, v.owner, v.jumps-g.jumps, v.mask, e.lane(e.head, a), a, refs)
 	}
 	return uint64(h), fields
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"maps"
 	"math/bits"
 	"slices"
 )
@@ -14,18 +15,29 @@ import (
 type indWord struct {
 	circle, float, ref bool
 	lo, hi, size       int64 // lo > hi: no range
+	to                 int   // classes of viewers that receive it: 1 owner, 2 allies, 4 enemies, 8, 16 the tests' own; 0: all
+}
+
+func (w indWord) seenBy(class int) bool { return w.to == 0 || w.to&class != 0 }
+
+func (w indWord) only(to int) indWord {
+	w.to = to
+	return w
 }
 
 type indComponent struct {
 	n    int // words, those not sent included
 	sent map[int]indWord
+	vec  map[int]int  // by its first word: of how many
+	quat map[int]bool // by its first word
 }
 
 type indValue struct {
 	tick  uint32
 	mask  uint64
 	owner int
-	mine  bool
+	class int             // of the viewer, when it was sent
+	jumps int             // teleports since the birth
 	words map[int][]int32 // by component
 }
 
@@ -49,7 +61,10 @@ type independent struct {
 	newest      uint32
 	lists       map[uint32]indList
 	surprise    int
-	width, code uint32
+	width, code uint64
+	part        uint64 // of the interval of a group
+	place       uint64 // in that part
+	start       uint64 // in the interval
 	bitsIn      []byte
 	pos         int
 }
@@ -70,7 +85,8 @@ func plain(lo, hi int64) indWord {
 
 var free = indWord{lo: 1, hi: 0, size: 32}
 
-// newIndependent describes ident, position, gun, private, purse, follow and marker.
+// newIndependent describes ident, position, gun, private, purse, follow, marker,
+// squad and dossier.
 func newIndependent(tables []byte) *independent {
 	float := indWord{float: true, lo: 1, size: 32}
 	ref := indWord{ref: true}
@@ -78,19 +94,21 @@ func newIndependent(tables []byte) *independent {
 	d := &independent{ghosts: map[int]*indGhost{}, lists: map[uint32]indList{}}
 	d.load(tables)
 	d.comps[0] = []indComponent{
-		{1, map[int]indWord{0: free}},
-		{3, map[int]indWord{0: plain(-51200, 51200), 1: plain(-51200, 51200), 2: angle(12)}},
-		{4, map[int]indWord{3: plain(-300, 300)}},
-		{5, map[int]indWord{1: free, 2: free, 3: free, 4: free}},
-		{3, nil},
-		{5, map[int]indWord{0: ref, 1: float, 2: plain(0, 1), 3: ref, 4: ref}},
-		{0, nil},
+		{n: 1, sent: map[int]indWord{0: free}},
+		{n: 3, sent: map[int]indWord{0: plain(-51200, 51200), 1: plain(-51200, 51200), 2: angle(12)}},
+		{n: 4, sent: map[int]indWord{0: plain(0, 60).only(1), 1: free.only(1), 2: free.only(1), 3: plain(-300, 300)}},
+		{n: 5, sent: map[int]indWord{0: free.only(1), 1: free, 2: free, 3: free, 4: free}},
+		{n: 3, sent: map[int]indWord{0: free.only(1), 1: free.only(1), 2: ref.only(1)}},
+		{n: 5, sent: map[int]indWord{0: ref, 1: float, 2: plain(0, 1), 3: ref, 4: ref}},
+		{n: 0, sent: nil},
+		{n: 7, sent: map[int]indWord{0: free.only(2), 1: plain(0, 65535).only(4), 2: free.only(9), 3: free.only(9), 4: ref.only(8), 5: plain(-16, 16).only(20), 6: plain(0, 1)}},
+		{n: 3, sent: map[int]indWord{0: plain(-32768, 32767).only(4), 1: plain(-32768, 32767).only(4), 2: free.only(17)}},
 	}
 	d.comps[1] = append([]indComponent(nil), d.comps[0]...)
-	d.comps[1][1] = indComponent{3, map[int]indWord{0: plain(-819200, 819200), 1: plain(-819200, 819200), 2: angle(16)}}
-	d.comps[1][2] = indComponent{4, map[int]indWord{0: plain(0, 60), 1: free, 2: free, 3: plain(-300, 300)}}
-	d.comps[1][3] = indComponent{5, map[int]indWord{0: free, 1: free, 2: free, 3: free, 4: free}}
-	d.comps[1][4] = indComponent{3, map[int]indWord{0: free, 1: free, 2: ref}}
+	d.comps[1][1] = indComponent{n: 3, sent: map[int]indWord{0: plain(-819200, 819200), 1: plain(-819200, 819200), 2: angle(16)}}
+	fine := maps.Clone(d.comps[0][7].sent)
+	fine[5] = plain(-256, 256).only(20)
+	d.comps[1][7] = indComponent{n: 7, sent: fine}
 	both := func(n int) [2][]int32 { return [2][]int32{make([]int32, n), make([]int32, n)} }
 	d.kinds = []map[int][2][]int32{
 		{0: both(1), 1: {{100, 0, 0}, {1600, 0, 0}}, 2: {{0, 0, 0, 0}, {30, 0, 0, 0}}, 5: both(5)},
@@ -100,29 +118,49 @@ func newIndependent(tables []byte) *independent {
 	return d
 }
 
-func (d *independent) nextByte() uint32 {
-	if len(d.flagsIn) == 0 {
-		return 0
+// take shifts two more bytes into the code.
+func (d *independent) take() {
+	for range 2 {
+		d.code <<= 8
+		if len(d.flagsIn) > 0 {
+			d.code |= uint64(d.flagsIn[0])
+			d.flagsIn = d.flagsIn[1:]
+		}
 	}
-	b := d.flagsIn[0]
-	d.flagsIn = d.flagsIn[1:]
-	return uint32(b)
 }
 
 func (d *independent) flag(ctx int) bool {
-	bound := (d.width >> 12) * uint32(d.probs[ctx])
-	set := d.code >= bound
-	if set {
-		d.code -= bound
-		d.width -= bound
-	} else {
-		d.width = bound
+	if d.part == 1<<31 {
+		d.place = d.code / (d.width >> 31)
+		d.start = d.place
 	}
-	for d.width < 1<<24 {
-		d.width <<= 8
-		d.code = d.code<<8 | d.nextByte()
+	bound := d.part / 4096 * uint64(d.probs[ctx])
+	set := d.place >= bound
+	if set {
+		d.place -= bound
+		d.part -= bound
+	} else {
+		d.part = bound
+	}
+	if d.part < 1<<19 {
+		d.endGroup()
 	}
 	return set
+}
+
+// endGroup leaves the interval of a group of flags.
+func (d *independent) endGroup() {
+	if d.part == 1<<31 {
+		return
+	}
+	step := d.width >> 31
+	d.code -= step * (d.start - d.place)
+	d.width = step * d.part
+	for d.width < 1<<48 {
+		d.take()
+		d.width <<= 16
+	}
+	d.part = 1 << 31
 }
 
 func (d *independent) bit() uint64 {
@@ -167,9 +205,9 @@ func (d *independent) read(p []byte) (err error) {
 	d.newest = max(d.newest, t)
 	n, k := binary.Uvarint(p)
 	d.flagsIn, d.bitsIn, d.pos = p[k:k+int(n)], p[k+int(n):], 0
-	d.width, d.code = 1<<32-1, 0
+	d.width, d.code, d.part = 1<<64-1, 0, 1<<31
 	for range 4 {
-		d.code = d.code<<8 | d.nextByte()
+		d.take()
 	}
 	complete, own := d.flag(10), d.flag(12)
 	d.log = append(d.log, fmt.Sprintf("tick %d complete %t own %t", t, complete, own))
@@ -262,6 +300,7 @@ func (d *independent) expected(t uint32, usual [3]uint32, held *indList) {
 		}
 		lists[i] = l
 	}
+	var there []int
 	for _, wire := range lists[0].wires {
 		g := d.ghosts[wire]
 		if g == nil || (g.gone != 0 && g.gone <= t) {
@@ -276,12 +315,12 @@ func (d *independent) expected(t uint32, usual [3]uint32, held *indList) {
 					}
 				}
 			}
-			if v[0].tick == 0 || v[1].tick == 0 || v[0].mask != v[1].mask || v[0].mine != v[1].mine {
+			if v[0].tick == 0 || v[1].tick == 0 || v[0].mask != v[1].mask || v[0].class != v[1].class {
 				return false
 			}
 			for c := range v[0].words {
 				for w := range v[0].words[c] {
-					if k, ok := d.comps[d.aud(v[0].mine)][c].sent[w]; ok && !k.ref && v[0].words[c][w] != v[1].words[c][w] {
+					if k, ok := d.comps[v[0].class&1][c].sent[w]; ok && k.seenBy(v[0].class) && !k.ref && v[0].words[c][w] != v[1].words[c][w] {
 						return false
 					}
 				}
@@ -303,13 +342,18 @@ func (d *independent) expected(t uint32, usual [3]uint32, held *indList) {
 			state += 4
 		}
 		if d.flag(19 + state) {
-			d.record(t, wire, usual)
-			held.wires = append(held.wires, wire)
+			there = append(there, wire)
 		}
+	}
+	for _, wire := range there {
+		d.record(t, wire, usual)
+		held.wires = append(held.wires, wire)
 	}
 }
 
 func (d *independent) record(t uint32, wire int, usual [3]uint32) {
+	d.endGroup()
+	defer d.endGroup()
 	g := d.ghosts[wire]
 	var base [3]map[int][]int32
 	var v indValue
@@ -327,7 +371,7 @@ func (d *independent) record(t uint32, wire int, usual [3]uint32) {
 		n, since = 3, usual
 		b := upTo(t - usual[0])
 		base[0], base[1], base[2] = b.words, upTo(t-usual[1]).words, upTo(t-usual[2]).words
-		v.mask, v.mine, v.owner = b.mask, b.mine, b.owner
+		v.mask, v.class, v.owner, v.jumps = b.mask, b.class, b.owner, b.jumps
 	}
 	plain := d.flag(2)
 	switch {
@@ -335,9 +379,14 @@ func (d *independent) record(t uint32, wire int, usual [3]uint32) {
 		three()
 	case d.flag(3):
 		kind := int(d.number(bits.Len(uint(len(d.kinds) - 1))))
-		v.mine = d.flag(7)
-		if v.mine || d.flag(8) {
+		if d.flag(7) {
+			v.class = 1
+		}
+		if v.class == 1 || d.flag(8) {
 			v.owner = int(d.number(16))
+		}
+		if len(d.comps[0]) > 1 {
+			v.class |= int(d.number(4)) << 1 // all five classes make a difference
 		}
 		born := t - uint32(d.golomb())
 		if g == nil || g.born != born {
@@ -346,8 +395,16 @@ func (d *independent) record(t uint32, wire int, usual [3]uint32) {
 		}
 		base[0] = map[int][]int32{}
 		for c, w := range d.kinds[kind] {
-			if aud := d.aud(v.mine); c != 4 || v.mine {
-				base[0][c] = w[aud]
+			if d.comps[0][c].seenBy(v.class) {
+				base[0][c] = slices.Clone(w[v.class&1])
+				for i, k := range d.comps[0][c].sent {
+					if !k.seenBy(v.class) {
+						base[0][c][i] = 0
+						if d.comps[0][c].quat[i] {
+							base[0][c][i] = 3
+						}
+					}
+				}
 				v.mask |= 1 << c
 			}
 		}
@@ -363,19 +420,32 @@ func (d *independent) record(t uint32, wire int, usual [3]uint32) {
 			b = upTo(t - uint32(d.golomb()) - 1)
 		}
 		base[0] = b.words
-		v.mask, v.mine, v.owner = b.mask, b.mine, b.owner
+		v.mask, v.class, v.owner, v.jumps = b.mask, b.class, b.owner, b.jumps
 	}
 	if !plain && d.flag(6) {
-		v.mask = d.number(len(d.comps[0]))
+		jumped := uint64(1)
+		if d.bit() == 1 {
+			v.mask = d.number(len(d.comps[0]))
+			jumped = d.bit()
+		}
+		if jumped == 1 {
+			v.jumps += d.golomb() + 1
+			if n == 3 {
+				panic(errIndependent)
+			}
+		}
 	}
 	v.tick, v.words = t, map[int][]int32{}
 	for c := range d.comps[0] {
 		if v.mask>>c&1 != 0 {
-			v.words[c] = d.component(c, d.comps[d.aud(v.mine)][c], n, base, since)
+			v.words[c] = d.component(c, d.comps[v.class&1][c].as(v.class), n, base, since)
 		}
 	}
 	g.vals = append(g.vals, v)
-	line := fmt.Sprintf("wire %d kind %d born %d owner %d mine %t mask %07b", wire, g.kind, g.born, v.owner, v.mine, v.mask)
+	line := fmt.Sprintf("wire %d kind %d born %d owner %d class %d mask %09b", wire, g.kind, g.born, v.owner, v.class, v.mask)
+	if v.jumps > 0 {
+		line += fmt.Sprintf(" jumps %d", v.jumps)
+	}
 	for c := range d.comps[0] {
 		if v.mask>>c&1 != 0 {
 			line += fmt.Sprintf(" %d%v", c, v.words[c])
@@ -384,11 +454,25 @@ func (d *independent) record(t uint32, wire int, usual [3]uint32) {
 	d.log = append(d.log, line)
 }
 
-func (d *independent) aud(mine bool) int {
-	if mine {
-		return 1
+// seenBy tells whether a viewer of some classes receives any of a component.
+func (k indComponent) seenBy(class int) bool {
+	for _, w := range k.sent {
+		if w.seenBy(class) {
+			return true
+		}
 	}
-	return 0
+	return len(k.sent) == 0
+}
+
+// as is the component without what a viewer does not receive.
+func (k indComponent) as(class int) indComponent {
+	out := indComponent{k.n, map[int]indWord{}, k.vec, k.quat}
+	for i, w := range k.sent {
+		if w.seenBy(class) {
+			out.sent[i] = w
+		}
+	}
+	return out
 }
 
 func (d *independent) component(c int, k indComponent, n int, base [3]map[int][]int32, since [3]uint32) []int32 {
@@ -423,10 +507,16 @@ func (d *independent) component(c int, k indComponent, n int, base [3]map[int][]
 		return out
 	}
 	d.surprise = noSurprise
-	for i := range k.n {
+	for i := 0; i < k.n; i++ {
 		w, ok := k.sent[i]
 		switch {
 		case !ok:
+		case k.vec[i] > 0:
+			d.vector(k, n, i, k.vec[i], from, since, out)
+			i += k.vec[i] - 1
+		case k.quat[i]:
+			d.rotation(k, n, i, from, since, out)
+			i += 3
 		case w.ref:
 			if d.flag(9) {
 				out[i] = int32(d.number(16))

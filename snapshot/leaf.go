@@ -35,9 +35,9 @@ type leaf struct {
 	op     opcode
 	kind   reflect.Kind // of a rotation's elements, and their size
 	size   uintptr
-	vec    int  // number of the vector it is part of, 0: none
-	wide   bool // two words
-	owner  bool
+	vec    int      // number of the vector it is part of, 0: none
+	wide   bool     // two words
+	aud    audience // who receives it; 0: everybody
 	shot   bool
 	lerp   bool
 	offset uintptr
@@ -47,6 +47,7 @@ type leaf struct {
 	bits   int   // of a packed value; of an angle's public index
 	grid   [2]gridStep
 	tol    float64 // in units
+	ahead  float32 // ticks that it goes on beyond what is known
 }
 
 // gridStep is one grid of a stepped leaf.
@@ -60,6 +61,15 @@ func (l *leaf) ranged() bool { return l.op <= opUint32 || (l.op <= opUint64 && !
 func (l *leaf) stepped() bool { return l.op >= opStep32 && l.op <= opAngle64 }
 
 func (l *leaf) angle() bool { return l.op == opAngle32 || l.op == opAngle64 }
+
+// setRange gives an integer its range; one that fits into a word has one.
+func (l *leaf) setRange(lo, hi int64) {
+	l.lo, l.hi = lo, hi
+	if lo >= math.MinInt32 && hi <= math.MaxInt32 || lo >= 0 && hi <= math.MaxUint32 {
+		l.wide = false
+		l.bits = width(lo, hi)
+	}
+}
 
 func (l *leaf) setGrids(step float64) {
 	l.grid[GridPublic] = gridStep{step, 1 / step, l.lo, l.hi}

@@ -10,16 +10,27 @@ import (
 // and the others keep a until f reaches 1. Fields for the owner are written too:
 // see [Schema.LerpMasked].
 func (s *Schema) Lerp(a, b []int32, f float32, g Grid, refs Refs, dst unsafe.Pointer) {
-	s.lerp(a, b, f, g, refs, dst, false)
+	s.lerp(a, b, f, g, refs, dst, everything)
 }
 
-// LerpMasked is Lerp for a viewer that does not own the entity: fields for the
-// owner keep what dst has.
+// LerpMasked is Lerp for a viewer of no class: fields that are not for everybody keep
+// what dst has.
 func (s *Schema) LerpMasked(a, b []int32, f float32, g Grid, refs Refs, dst unsafe.Pointer) {
-	s.lerp(a, b, f, g, refs, dst, true)
+	s.lerp(a, b, f, g, refs, dst, audiencePublic)
 }
 
-func (s *Schema) lerp(a, b []int32, f float32, g Grid, refs Refs, dst unsafe.Pointer, masked bool) {
+// LerpFor is Lerp for a viewer of the given classes: fields that it does not receive
+// keep what dst has.
+func (s *Schema) LerpFor(aud Audience, a, b []int32, f float32, g Grid, refs Refs, dst unsafe.Pointer) {
+	s.lerp(a, b, f, g, refs, dst, aud)
+}
+
+func (s *Schema) lerp(a, b []int32, f float32, g Grid, refs Refs, dst unsafe.Pointer, aud audience) {
+	if v := s.via; v != nil {
+		v.wire.lerp(a, b, f, g, refs, v.in, aud)
+		v.store(v.in, dst, aud)
+		return
+	}
 	a, b = a[:s.words], b[:s.words]
 	held := a
 	if f >= 1 {
@@ -28,7 +39,7 @@ func (s *Schema) lerp(a, b []int32, f float32, g Grid, refs Refs, dst unsafe.Poi
 	for i := range s.leaves {
 		l := &s.leaves[i]
 		switch {
-		case masked && l.owner:
+		case !l.seenBy(aud):
 		case !l.lerp || f <= 0 || f >= 1:
 			l.restore(held, g, refs, dst)
 		case l.op == opQuat:

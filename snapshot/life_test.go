@@ -41,6 +41,7 @@ func (p *play) make() snapshot.Tick {
 	for id := snapshot.NetID(1); id < 100; id++ {
 		if b := p.bodies[id]; b != nil {
 			p.src.Put(id, 0, b.owner, b.mask, b.pointers(), sameRefs{})
+			p.src.SetTeam(id, b.team)
 		}
 	}
 	p.src.End()
@@ -276,6 +277,63 @@ func TestSample(t *testing.T) {
 	require.True(t, ok, "still shown")
 	_, _, _, ok = g.Sample(0, 0.9)
 	require.False(t, ok, "before it was born")
+}
+
+// TestTeleport: the mark holds the old place until the new one, is told for
+// certain, and costs nothing afterwards; a hidden entity's teleports are nobody's
+// business.
+func TestTeleport(t *testing.T) {
+	p := newPlay(t, 0)
+	b := p.add(1, 2)
+	require.False(t, p.src.Teleport(1), "it was never put")
+	walk := func(n int) {
+		for range n {
+			b.pos.X += 0.5
+			p.pass(1)
+		}
+	}
+	walk(10)
+	g := p.recv.Ghosts()[0]
+	plain := len(p.data[p.tick])
+	require.True(t, p.src.Teleport(1))
+	b.pos.X += 100
+	lost := p.make()
+	b.pos.X += 0.5
+	now := p.make()
+	p.sender.Lost(p.sent[lost])
+	c := p.read(now)
+	require.Len(t, c, 1)
+	require.True(t, c[0].Teleported, "though the snapshot of the leap was lost")
+	p.ack(now)
+	a, z, f, ok := g.Sample(now-1, 0.9)
+	require.True(t, ok)
+	require.Equal(t, a, z)
+	require.Zero(t, f)
+	require.Equal(t, int32(500), a.Component(cPosition)[0], "the old place, until the new one")
+	walk(1)
+	require.Equal(t, uint16(1), g.Newest().Jumps)
+	_, z, f, _ = g.Sample(p.tick-1, 0.5)
+	require.Equal(t, []any{p.tick, float32(0.5)}, []any{z.Tick, f}, "and then it goes on")
+	walk(12)
+	require.LessOrEqual(t, len(p.data[p.tick]), plain)
+
+	require.True(t, p.src.Teleport(1)) // to where it is
+	c = p.pass(1)
+	require.True(t, len(c) == 1 && c[0].Teleported)
+
+	p.sender.SetVisible(1, false)
+	p.pass(2)
+	for range 300 {
+		require.True(t, p.src.Teleport(1))
+	}
+	p.pass(1)
+	p.sender.SetVisible(1, true)
+	c = p.pass(1)
+	require.Equal(t, snapshot.Spawned, c[0].What)
+	require.Zero(t, c[0].Ghost.Newest().Jumps)
+	h, n := p.recv.Hash(p.tick)
+	want, m := p.sender.Hash()
+	require.Equal(t, []any{want, m}, []any{h, n})
 }
 
 // TestBlackhole: no ack for longer than the window; what is sent meanwhile stands

@@ -11,7 +11,7 @@ const (
 	ctxFull                                  // it is against the defaults of its kind
 	ctxUsual                                 // its baseline is the usual one
 	ctxHistory                               // the two older usual baselines are used too
-	ctxMask                                  // the set of components differs from the baseline's
+	ctxShape                                 // the set of components differs from the baseline's, or it teleported
 	ctxMine                                  // the viewer owns it
 	ctxOwned                                 // somebody owns it
 	ctxRef                                   // a reference changed
@@ -52,28 +52,31 @@ const (
 	surprises      = 8
 )
 
-// flags collects the coded flags of a record: context and bit.
-type flags struct {
-	syms []uint16
-	cost uint32 // in 1/256 bit
-}
-
-// coder writes one record, or the structure around records.
+// coder writes records, or the structure around records.
 type coder struct {
 	tab   *tables
 	scale *scales
 	stat  *Statistics
-	f     flags
+	f     grouper
+	prof  *Profile
 	w     BitWriter
+	syms  []uint16 // for the statistics: contexts and bits of the flags
+
+	foreseen [runMost]foreseen // scratch
 }
+
+// counts tells whether something is counted while it codes.
+func (c *coder) counts() bool { return c.stat != nil || c.prof != nil }
 
 func (c *coder) flag(ctx int, bit bool) {
 	b := uint32(0)
 	if bit {
 		b = 1
 	}
-	c.f.syms = append(c.f.syms, uint16(ctx)<<1|uint16(b))
-	c.f.cost += uint32(c.tab.costs[ctx][b])
+	if c.stat != nil {
+		c.syms = append(c.syms, uint16(ctx)<<1|uint16(b))
+	}
+	c.f.flag(uint32(c.tab.probs[ctx]), b)
 }
 
 // decoder reads what coder wrote.
@@ -82,6 +85,8 @@ type decoder struct {
 	scale *scales
 	rc    rangeDecoder
 	BitReader
+
+	foreseen [runMost]foreseen // scratch
 }
 
 func (d *decoder) flag(ctx int) bool { return d.rc.decode(uint32(d.tab.probs[ctx])) != 0 }
@@ -151,24 +156,39 @@ func (c *coder) value(ctx int, back bool, d int32) {
 	if d == 0 {
 		return
 	}
-	m, against := uint32(d), back
-	if d < 0 {
-		m, against = -m, !back
+	sign := d < 0
+	m := uint32(d)
+	if sign {
+		m = -m
 	}
-	sym, extra := symEscape, 0
-	if m < 1<<maxOctave {
-		sym, extra = magnitude(m)
-		sym *= 2
-		if against {
-			sym++
-		}
-	}
+	c.magnitude(int(c.tab.values[ctx].book), m, sign, back)
 	if c.stat != nil {
+		sym, _ := split(m, sign != back)
 		c.stat.symbols[ctx][sym]++
 	}
-	code := c.tab.books[c.tab.bookOf[ctx]].codes[sym]
+}
+
+// split is the symbol of a magnitude and the number of bits behind it; against: it
+// points against the predicted motion.
+func split(m uint32, against bool) (sym, extra int) {
+	if m >= 1<<maxOctave {
+		return symEscape, 0
+	}
+	sym, extra = magnitude(m)
+	sym *= 2
+	if against {
+		sym++
+	}
+	return sym, extra
+}
+
+// magnitude codes a difference that is not 0 in a code.
+func (c *coder) magnitude(book int, m uint32, sign, back bool) {
+	codes := &c.tab.codes[book]
+	sym, extra := split(m, sign != back)
+	code := codes[sym]
 	if code == 0 {
-		code, sym = c.tab.books[c.tab.bookOf[ctx]].codes[symEscape], symEscape
+		code, sym = codes[symEscape], symEscape
 	}
 	n := uint(code & 15)
 	if sym != symEscape {
@@ -176,11 +196,11 @@ func (c *coder) value(ctx int, back bool, d int32) {
 		return
 	}
 	k := uint(bits.Len32(m))
-	sign := uint64(0)
-	if d < 0 {
-		sign = 1
+	less := uint64(0)
+	if sign {
+		less = 1
 	}
-	c.w.put(uint64(code>>4)|sign<<n|uint64(k-1)<<(n+1), n+6)
+	c.w.put(uint64(code>>4)|less<<n|uint64(k-1)<<(n+1), n+6)
 	c.w.put(uint64(m&(1<<(k-1)-1)), k-1)
 }
 
@@ -189,7 +209,12 @@ func (d *decoder) value(ctx int, back bool) int32 {
 	if d.flag(ctxZero + ctx) {
 		return 0
 	}
-	sym := d.symbol(&d.tab.books[d.tab.bookOf[ctx]])
+	return d.magnitude(int(d.tab.values[ctx].book), back)
+}
+
+// magnitude is the inverse of coder.magnitude.
+func (d *decoder) magnitude(book int, back bool) int32 {
+	sym := d.symbol(&d.tab.books[book])
 	if sym == symEscape {
 		v := d.Read(6)
 		k := int(v>>1) + 1
@@ -199,16 +224,23 @@ func (d *decoder) value(ctx int, back bool) int32 {
 		}
 		return int32(m)
 	}
-	m := uint32(sym/2) + 1
-	if m > directSymbols {
-		at := int(m) - 1 - directSymbols
-		extra := at/2 + 2
-		m = uint32(2+at&1)<<uint(extra) | uint32(d.Read(extra))
-	}
+	m, extra := unsplit(sym)
+	m += uint32(d.Read(extra))
 	if (sym&1 != 0) != back {
 		m = -m
 	}
 	return int32(m)
+}
+
+// unsplit is the least magnitude of a symbol and the number of bits behind it.
+func unsplit(sym int) (m uint32, extra int) {
+	m = uint32(sym/2) + 1
+	if m > directSymbols {
+		at := int(m) - 1 - directSymbols
+		extra = at/2 + 2
+		m = uint32(2+at&1) << uint(extra)
+	}
+	return m, extra
 }
 
 // symbol reads a Huffman code.

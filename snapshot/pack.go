@@ -16,6 +16,9 @@ func (s *Schema) Pack(src unsafe.Pointer, dst []byte) []byte { return s.PackRefs
 
 // PackRefs is Pack with references translated by refs into wire ids, 16 bits each.
 func (s *Schema) PackRefs(src unsafe.Pointer, refs Refs, dst []byte) []byte {
+	if s.via != nil {
+		src, s = s.via.load(src), s.via.wire
+	}
 	var w BitWriter
 	w.Reset(dst)
 	for i := range s.leaves {
@@ -67,6 +70,13 @@ func (s *Schema) UnpackRefs(b []byte, refs Refs, dst unsafe.Pointer) error {
 	if len(b) != s.PackedSize() {
 		return malformed("packed size")
 	}
+	if v := s.via; v != nil {
+		if err := v.wire.UnpackRefs(b, refs, v.in); err != nil {
+			return err
+		}
+		v.store(v.in, dst, everything)
+		return nil
+	}
 	var r BitReader
 	r.Reset(b)
 	for i := range s.leaves {
@@ -116,6 +126,9 @@ func (l *leaf) unpack(v uint64, refs Refs, dst unsafe.Pointer) bool {
 
 // ClearOneShots sets every field tagged oneshot to false: when a command is repeated.
 func (s *Schema) ClearOneShots(p unsafe.Pointer) {
+	if s.via != nil {
+		s = s.via.own
+	}
 	for i := range s.leaves {
 		if l := &s.leaves[i]; l.shot {
 			l.storeInt(p, 0)
@@ -126,6 +139,9 @@ func (s *Schema) ClearOneShots(p unsafe.Pointer) {
 // MergeOneShots sets the fields tagged oneshot of dst that are set in src: when two
 // commands fall into one tick.
 func (s *Schema) MergeOneShots(dst, src unsafe.Pointer) {
+	if s.via != nil {
+		s = s.via.own
+	}
 	for i := range s.leaves {
 		if l := &s.leaves[i]; l.shot && l.loadInt(src) != 0 {
 			l.storeInt(dst, 1)

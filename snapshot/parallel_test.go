@@ -52,3 +52,41 @@ func TestParallelAppend(t *testing.T) {
 	require.Equal(t, want, run(false, true), "with a cache")
 	require.Equal(t, want, run(true, true), "with caches")
 }
+
+// TestSharedIsSlow: records that are shared, and runs that are coded at once, are what
+// the plain way makes word by word and for each viewer alone: counting statistics
+// takes that.
+func TestSharedIsSlow(t *testing.T) {
+	hits := uint64(0)
+	for seed := range uint64(6) {
+		run := func(slow bool) (out [][]byte) {
+			r, schemas := registry(t)
+			w := newWorld(t, seed, r, schemas)
+			const n = 5
+			var senders [n]*snapshot.Sender
+			var sent [n][16]snapshot.Sent
+			var shared snapshot.Cache
+			for i := range senders {
+				cfg := snapshot.SenderConfig{Cache: &shared}
+				if slow {
+					cfg = snapshot.SenderConfig{Statistics: &snapshot.Statistics{}}
+				}
+				senders[i] = w.source.NewSender(uint16(i%3), cfg)
+			}
+			for range 150 {
+				w.step(false)
+				for i, s := range senders {
+					out = append(out, s.Append(nil, []int{70, 250, 1200}[(int(w.tick)/40+i)%3], &sent[i][w.tick%16]))
+					if back := snapshot.Tick(2 + i/3); w.tick > back && (int(w.tick)*7+i/3)%9 != 0 {
+						s.Delivered(&sent[i][(w.tick-back)%16])
+					}
+				}
+			}
+			found, _ := shared.Hits()
+			hits += found
+			return out
+		}
+		require.Equal(t, run(true), run(false), "seed %d", seed)
+	}
+	require.Greater(t, hits, uint64(100))
+}

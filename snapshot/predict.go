@@ -1,6 +1,9 @@
 package snapshot
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // baselines are the values that both ends hold of an entity, with the same
 // components: the newest, and, if n is 3, two older ones.
@@ -19,18 +22,31 @@ func (b *baselines) at(off, n int) baselines {
 	return c
 }
 
+// from leaves words away.
+func (b *baselines) from(word int) baselines {
+	return baselines{b.n, [3][]int32{b.words[0][word:], b.words[1][word:], b.words[2][word:]}}
+}
+
 // componentContext is the context of the flag that a component changed. References
 // do not count: they differ in meaning between the ends.
-func (b *baselines) componentContext(codes []wordCode) int {
+func (b *baselines) componentContext(c *Schema, a audience) int {
 	switch {
 	case b.n < 3:
 		return ctxComponent + b.n
-	case equalWords(codes, b.words[0], b.words[1]):
+	case c.equal(a, b.words[0], b.words[1]):
 		return ctxComponent + 2 // at rest
-	case equalWords(codes, b.words[1], b.words[2]):
+	case c.equal(a, b.words[1], b.words[2]):
 		return ctxComponent + 3 // began to change
 	}
 	return ctxComponent + 4
+}
+
+// equal tells whether an audience sees no difference, references apart.
+func (s *Schema) equal(a audience, v, w []int32) bool {
+	if s.allFor(a) {
+		return slices.Equal(v, w)
+	}
+	return equalWords(s.codesFor(a), v, w)
 }
 
 func equalWords(codes []wordCode, a, b []int32) bool {
@@ -45,11 +61,11 @@ func equalWords(codes []wordCode, a, b []int32) bool {
 // scales turn differences between baselines into what they predict, in 1/65536:
 // they depend on how many ticks lie between and on the tables.
 type scales struct {
-	ago    [3]uint32 // ticks from the snapshot back to the first, and between them
-	speed  int64     // of the newer difference: velocity goes on
-	newer  int64     // and acceleration
-	older  int64     // less this times the older
-	motion [sorts][motionRows][2]int64
+	ago    [3]uint32           // ticks from the snapshot back to the first, and between them
+	speed  int64               // of the newer difference: velocity goes on
+	newer  int64               // and acceleration
+	older  int64               // less this times the older
+	motion [sorts][64][2]int64 // by row
 }
 
 // set computes the scales for distances in ticks, unless they are those already.
@@ -63,7 +79,7 @@ func (s *scales) set(t *tables, ago [3]uint32) {
 	s.newer = d * d << 16 / ((e + f) * e)
 	s.older = d * d << 16 / ((e + f) * f)
 	for k := range s.motion {
-		for r := range s.motion[k] {
+		for r := range motionRows {
 			w := &t.weights[k][r]
 			s.motion[k][r] = [2]int64{(int64(w[0])*s.speed + int64(w[1])*s.newer) >> 12, int64(w[1]) * s.older >> 12}
 		}
@@ -98,12 +114,18 @@ func (c *wordCode) bitContext(b *baselines, s surprise) int {
 	v := b.words[0][c.word]
 	row := rowBit + int(v&1)
 	if b.n == 3 {
-		row += 4
-		if v != b.words[1][c.word] {
-			row += 2
-		}
+		row = bitRow(v, b.words[1][c.word])
 	}
 	return valueContext(sortScalar, row, s)
+}
+
+// bitRow is its row with three baselines, of the newer two.
+func bitRow(v, before int32) int {
+	row := rowBit + 4 + int(v&1)
+	if v != before {
+		row += 2
+	}
+	return row
 }
 
 func valueContext(sort, row int, s surprise) int { return (sort*rows+row)*surprises + s.class() }
@@ -176,11 +198,10 @@ func (c *wordCode) move(v int32, d int64) int32 {
 	return v + int32(d)
 }
 
+// abs does without a branch: signs of motion cannot be foretold.
 func abs(v int64) int64 {
-	if v < 0 {
-		return -v
-	}
-	return v
+	s := v >> 63
+	return (v ^ s) - s
 }
 
 // A rotation is four words: which component of the unit quaternion is the greatest,

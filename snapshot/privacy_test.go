@@ -18,13 +18,16 @@ type twin struct {
 	rng    *rand.Rand // of the secrets
 	ids    snapshot.NetID
 	label  map[uint32]snapshot.NetID
+	scout  map[uint32]bool
+	calm   bool // secrets of the entity that rests rest too
 	sent   []snapshot.Sent
 }
 
 func newTwin(t *testing.T, seed uint64) *twin {
 	r, _ := registry(t)
-	w := &twin{src: snapshot.NewSource(r, snapshot.SourceConfig{}), rng: rand.New(rand.NewPCG(seed, 9)), ids: 1, label: map[uint32]snapshot.NetID{}, sent: make([]snapshot.Sent, 512)}
+	w := &twin{src: snapshot.NewSource(r, snapshot.SourceConfig{}), rng: rand.New(rand.NewPCG(seed, 9)), ids: 1, label: map[uint32]snapshot.NetID{}, scout: map[uint32]bool{}, sent: make([]snapshot.Sent, 512)}
 	w.sender = w.src.NewSender(1, snapshot.SenderConfig{})
+	w.sender.SetTeam(1)
 	return w
 }
 
@@ -44,12 +47,18 @@ func (w *twin) conceal() {
 			i--
 			continue
 		}
+		if w.calm && b.ident.ID == 77 || w.rng.IntN(3) == 0 {
+			continue // secrets change at other times than the twin's
+		}
 		if b.owner != 1 {
 			b.gun.Ammo, b.gun.Secret = uint8(w.rng.IntN(61)), w.rng.Uint64()
 			b.private.A, b.purse.Gold = w.rng.Int32(), w.rng.Int64()
 			if w.rng.IntN(5) == 0 {
 				b.mask ^= 1 << cPurse
 			}
+		}
+		w.mask(b)
+		if b.owner != 1 {
 			if b.ident.ID == 1<<30 {
 				b.purse.Key = entityRef(w.bodies[w.rng.IntN(len(w.bodies))].id)
 			} else if h := w.bodies[w.rng.IntN(len(w.bodies))]; h.ident.ID == 1<<30 {
@@ -60,6 +69,45 @@ func (w *twin) conceal() {
 		}
 	}
 	w.rng.Shuffle(len(w.bodies), func(i, j int) { w.bodies[i], w.bodies[j] = w.bodies[j], w.bodies[i] })
+}
+
+// mask changes what the viewer does not receive of a body as what he is to it.
+func (w *twin) mask(b *body) {
+	own, scout := b.owner == 1, w.scout[b.ident.ID]
+	ally, enemy := own || b.team == 1, !own && b.team == 2
+	s, d, r := &b.squad, &b.dossier, w.rng
+	if !ally {
+		s.Plan = r.Int32()
+	}
+	if !enemy {
+		s.Bounty, s.Place = uint16(r.IntN(9999)), r.Float32()*16-8
+		d.Crimes[r.IntN(2)]++
+		if !own && r.IntN(4) == 0 {
+			b.mask ^= 1 << cDossier
+		}
+	} else if r.IntN(3) == 0 {
+		d.Alias = r.Uint32()
+	}
+	if !own && !scout {
+		s.Clue, s.Mark = r.Uint64(), entityRef(w.bodies[r.IntN(len(w.bodies))].id)
+	}
+}
+
+// meet makes the viewer something else to a body, in both worlds: from now on he may
+// receive what he could not, so it is given anew.
+func (w *twin) meet(b *body, dice *rand.Rand) {
+	b.team = uint8(dice.IntN(3))
+	if b.ident.ID%3 == 0 {
+		w.scout[b.ident.ID] = dice.IntN(2) == 0
+		w.sender.SetAudience(b.id, scouts, w.scout[b.ident.ID])
+	}
+	b.squad = squad{Plan: dice.Int32(), Bounty: uint16(dice.IntN(100)), Clue: dice.Uint64(), Place: dice.Float32(), Open: dice.IntN(2) == 0}
+	b.dossier = dossier{Crimes: [2]int16{int16(dice.IntN(9)), 1}, Alias: dice.Uint32()}
+	if b.mask |= 1 << cSquad; dice.IntN(2) == 0 {
+		b.mask |= 1 << cDossier
+	} else {
+		b.mask &^= 1 << cDossier
+	}
 }
 
 // public applies one visible change, the same in both worlds.
@@ -76,6 +124,9 @@ func (w *twin) public(label uint32, dice *rand.Rand) {
 	}
 	for _, b := range w.bodies {
 		if b.ident.ID == label {
+			if dice.IntN(6) == 0 {
+				w.meet(b, dice)
+			}
 			b.pos.X += dice.Float32()
 			b.gun.Kind = int16(dice.IntN(300))
 		}
@@ -86,6 +137,7 @@ func (w *twin) snapshot(t snapshot.Tick, room int) []byte {
 	w.src.Begin(t)
 	for _, b := range w.bodies {
 		w.src.Put(b.id, b.kind, b.owner, b.mask, b.pointers(), sameRefs{})
+		w.src.SetTeam(b.id, b.team)
 	}
 	w.src.End()
 	if t > 4 {
@@ -105,10 +157,15 @@ func TestTwoWorlds(t *testing.T) {
 	differ := 0
 	for seed := range uint64(20) {
 		a, b := newTwin(t, seed), newTwin(t, seed+1000)
+		b.calm = true
 		dice := func() *rand.Rand { return rand.New(rand.NewPCG(seed, 5)) }
 		da, db := dice(), dice()
 		sizes := 0
 		for tick := snapshot.Tick(1); tick < 200; tick++ {
+			if tick == 20 || tick == 150 { // and at rest for longer than any history
+				a.public(77, da)
+				b.public(77, db)
+			}
 			if tick%3 != 0 {
 				a.public(uint32(da.IntN(20)), da)
 				b.public(uint32(db.IntN(20)), db)
@@ -138,16 +195,26 @@ func TestCanary(t *testing.T) {
 		b := w.spawn()
 		b.owner, b.gun.Secret, b.mask = 2, canary, b.mask|1<<cGun
 	}
-	find := func(viewer uint16) (found bool) {
+	find := func(viewer uint16, team uint8, a snapshot.Audience) (found bool) {
 		s := w.source.NewSender(viewer, snapshot.SenderConfig{})
+		s.SetTeam(team)
+		s.SetAudience(0, a, true)
 		var rec snapshot.Sent
 		for range 10 {
 			w.tick++
 			w.source.Begin(w.tick)
 			for _, b := range w.bodies {
-				b.gun.Secret ^= 1
+				for _, v := range []*uint64{&b.gun.Secret, &b.squad.Clue} {
+					if *v != 0 {
+						*v ^= 1
+					}
+				}
+				if b.squad.Plan != 0 {
+					b.squad.Plan ^= 1
+				}
 				b.pos.X++
 				w.source.Put(b.id, b.kind, b.owner, b.mask, b.pointers(), sameRefs{})
+				w.source.SetTeam(b.id, 2)
 			}
 			w.source.End()
 			p := s.Append(nil, 4000, &rec)
@@ -176,7 +243,20 @@ func TestCanary(t *testing.T) {
 		}
 		return found
 	}
-	require.True(t, find(2), "the owner receives it: else this test sees nothing")
-	require.False(t, find(1))
-	require.False(t, find(0))
+	require.True(t, find(2, 0, 0), "the owner receives it: else this test sees nothing")
+	require.False(t, find(1, 2, scouts|guests))
+	require.False(t, find(0, 0, 0))
+	for _, b := range w.bodies {
+		b.gun.Secret, b.squad.Clue, b.mask = 0, canary, b.mask|1<<cSquad|1<<cDossier
+	}
+	require.True(t, find(1, 0, scouts))
+	require.True(t, find(2, 0, 0), "and owners")
+	require.False(t, find(1, 2, guests), "but not allies")
+	require.False(t, find(1, 1, guests), "nor enemies")
+	for _, b := range w.bodies {
+		b.squad.Clue, b.squad.Plan = 0, 0x7eedc0de
+	}
+	require.True(t, find(1, 2, 0), "allies")
+	require.False(t, find(1, 1, scouts|guests))
+	require.False(t, find(1, 0, scouts|guests))
 }

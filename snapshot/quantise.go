@@ -10,6 +10,9 @@ import (
 // References go through refs; with nil refs they are none. Fields for the owner
 // are written on either grid.
 func (s *Schema) Quantise(src unsafe.Pointer, g Grid, refs Refs, dst []int32) {
+	if s.via != nil {
+		src, s = s.via.load(src), s.via.wire
+	}
 	dst = dst[:s.words]
 	for i := range s.leaves {
 		l := &s.leaves[i]
@@ -60,19 +63,30 @@ func (s *Schema) Quantise(src unsafe.Pointer, g Grid, refs Refs, dst []int32) {
 // Dequantise writes the value of the words src on grid g to dst. Fields that are
 // not sent keep what dst has.
 func (s *Schema) Dequantise(src []int32, g Grid, refs Refs, dst unsafe.Pointer) {
-	s.dequantise(src, g, refs, dst, false)
+	s.dequantise(src, g, refs, dst, everything)
 }
 
-// DequantiseMasked is Dequantise for a viewer that does not own the entity: fields
-// for the owner keep what dst has.
+// DequantiseMasked is Dequantise for a viewer of no class: fields that are not for
+// everybody keep what dst has.
 func (s *Schema) DequantiseMasked(src []int32, g Grid, refs Refs, dst unsafe.Pointer) {
-	s.dequantise(src, g, refs, dst, true)
+	s.dequantise(src, g, refs, dst, audiencePublic)
 }
 
-func (s *Schema) dequantise(src []int32, g Grid, refs Refs, dst unsafe.Pointer, masked bool) {
+// DequantiseFor is Dequantise for a viewer of the given classes: fields that it does
+// not receive keep what dst has.
+func (s *Schema) DequantiseFor(a Audience, src []int32, g Grid, refs Refs, dst unsafe.Pointer) {
+	s.dequantise(src, g, refs, dst, a)
+}
+
+func (s *Schema) dequantise(src []int32, g Grid, refs Refs, dst unsafe.Pointer, a audience) {
+	if v := s.via; v != nil {
+		v.wire.dequantise(src, g, refs, v.in, a)
+		v.store(v.in, dst, a)
+		return
+	}
 	src = src[:s.words]
 	for i := range s.leaves {
-		if l := &s.leaves[i]; !masked || !l.owner {
+		if l := &s.leaves[i]; l.seenBy(a) {
 			l.restore(src, g, refs, dst)
 		}
 	}
@@ -118,6 +132,11 @@ func (l *leaf) wordInt(src []int32) int64 {
 // read from a snapshot. Both ends call it after each tick of predicted components.
 // Snapping twice changes nothing. References are left alone.
 func (s *Schema) Snap(p unsafe.Pointer) {
+	if v := s.via; v != nil {
+		v.wire.Snap(v.load(p))
+		v.store(v.out, p, everything)
+		return
+	}
 	for i := range s.leaves {
 		l := &s.leaves[i]
 		switch {
@@ -139,8 +158,8 @@ func (s *Schema) Snap(p unsafe.Pointer) {
 	}
 }
 
-// publish turns a vector for the owner into one for everybody: fields for the
-// owner are 0, and indices are those of the public grid.
+// publish turns a vector for the owner into one for all others: fields for the
+// owner alone are 0, and indices are those of the public grid.
 func (s *Schema) publish(own, pub []int32) {
 	copy(pub, own)
 	if s.sameLanes {
@@ -149,14 +168,8 @@ func (s *Schema) publish(own, pub []int32) {
 	for i := range s.leaves {
 		l := &s.leaves[i]
 		switch {
-		case l.owner:
-			pub[l.word] = 0
-			if l.wide {
-				pub[l.word+1] = 0
-			}
-			if l.op == opQuat {
-				copy(pub[l.word:], []int32{identity, 0, 0, 0})
-			}
+		case l.aud == ToOwner:
+			l.blank(pub)
 		case l.op == opQuat:
 			l.publicQuat(own[l.word:], pub[l.word:])
 		case l.stepped():
@@ -174,7 +187,7 @@ func (s *Schema) FirstDifference(a, b []int32) int {
 		if a[l.word] == b[l.word] && (!l.wide || a[l.word+1] == b[l.word+1]) && (l.op != opQuat || [4]int32(a[l.word:]) == [4]int32(b[l.word:])) {
 			continue
 		}
-		if l.tol == 0 || l.distance(a, b) > l.tol {
+		if (l.tol == 0 || l.distance(a, b) > l.tol) && (s.via == nil || !s.via.same(i, a, b)) {
 			return i
 		}
 	}

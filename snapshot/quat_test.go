@@ -150,6 +150,7 @@ func TestTumbling(t *testing.T) {
 		var sent [16]snapshot.Sent
 		var v spin
 		compared := 0
+		ind := newIndependentSpin(builtinTables())
 		for range 200 {
 			tick := src.Tick() + 1
 			x := float64(tick)
@@ -185,6 +186,9 @@ func TestTumbling(t *testing.T) {
 			if viewer == 1 {
 				require.Equal(t, []int32{3, 0, 0, 0}, got.Component(0)[11:], "the owner's rotation is nobody else's")
 			}
+			require.NoError(t, ind.read(p), "the second reader, tick %d", tick)
+			vals := ind.ghosts[int(g.Wire)].vals
+			require.Equal(t, want, vals[len(vals)-1].words[0], "the second reader, tick %d", tick)
 			compared++
 		}
 		require.Greater(t, compared, 150)

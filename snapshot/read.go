@@ -19,11 +19,12 @@ type record struct {
 	wire       WireID
 	full       bool
 	stale      bool // of a former life of the wire id
-	mine       bool
+	aud        audience
 	owner      uint16
 	kind       int
 	born       Tick
 	mask       uint64
+	jumps      uint16
 	from, upto int
 }
 
@@ -193,6 +194,7 @@ func (r *Receiver) parseRecords(t Tick) error {
 
 func (r *Receiver) parseRecord(w WireID, slot *wireSlot, t Tick, load *spawnLoad) (err error) {
 	rec := record{wire: w}
+	r.in.rc.next()
 	switch {
 	case r.in.flag(ctxPlain):
 		err = r.parsePlain(&rec, slot, t)
@@ -200,12 +202,13 @@ func (r *Receiver) parseRecord(w WireID, slot *wireSlot, t Tick, load *spawnLoad
 		rec.full = true
 		err = r.parseFull(&rec, slot, t)
 		fresh := slot == nil || slot.ghost == nil || slot.ghost.Born != rec.born
-		if err == nil && !load.add(&candidate{spawn: fresh, words: rec.upto - rec.from}) {
+		if err == nil && !load.add(&candidate{spawn: fresh, words: int32(rec.upto - rec.from)}) {
 			err = malformed("too many spawns")
 		}
 	default:
 		err = r.parseDelta(&rec, slot, t)
 	}
+	r.in.rc.next()
 	if err == nil && r.in.bad {
 		err = malformed("record")
 	}
@@ -230,7 +233,7 @@ func (r *Receiver) parsePlain(rec *record, slot *wireSlot, t Tick) error {
 	if !r.history(g, v, t, &b) {
 		return ErrBaseline
 	}
-	rec.kind, rec.born, rec.mine, rec.owner, rec.mask = g.Kind, g.Born, v.mine, v.owner, v.mask
+	rec.kind, rec.born, rec.aud, rec.owner, rec.mask, rec.jumps = g.Kind, g.Born, v.aud, v.owner, v.mask, v.jumps
 	return r.parseBody(rec, v.mask, &b)
 }
 
@@ -243,10 +246,17 @@ func (r *Receiver) parseFull(rec *record, slot *wireSlot, t Tick) error {
 	if rec.kind >= len(r.reg.kinds) {
 		return malformed("kind")
 	}
-	rec.mine = in.flag(ctxMine)
-	if rec.mine || in.flag(ctxOwned) {
+	if in.flag(ctxMine) {
+		rec.aud = ToOwner
+	}
+	if rec.aud != 0 || in.flag(ctxOwned) {
 		if rec.owner = uint16(in.Read(16)); rec.owner == 0 {
 			return malformed("owner")
+		}
+	}
+	for m := r.reg.classes &^ ToOwner; m != 0; m &= m - 1 {
+		if in.Bool() {
+			rec.aud |= m & -m
 		}
 	}
 	d := in.Golomb()
@@ -267,20 +277,12 @@ func (r *Receiver) parseFull(rec *record, slot *wireSlot, t Tick) error {
 		}
 		rec.stale = rec.stale || (slot.gone != 0 && !after(rec.born, slot.gone) && (slot.ghost == nil || slot.ghost.Born != rec.born))
 	}
-	k, a := &r.reg.kinds[rec.kind], rec.audience()
-	mask := r.reg.visibleMask(k.mask, a)
-	if !r.parseMask(rec, mask) {
+	k := &r.reg.kinds[rec.kind]
+	if !r.parseShape(rec, r.reg.visibleMask(k.mask, rec.aud)) {
 		return malformed("components")
 	}
-	b := baselines{words: [3][]int32{k.words[a]}}
-	return r.parseBody(rec, mask, &b)
-}
-
-func (rec *record) audience() audience {
-	if rec.mine {
-		return audienceOwner
-	}
-	return audiencePublic
+	b := baselines{words: [3][]int32{k.words[rec.aud.lane()]}}
+	return r.parseBody(rec, k.mask, &b)
 }
 
 func (r *Receiver) parseDelta(rec *record, slot *wireSlot, t Tick) error {
@@ -307,8 +309,8 @@ func (r *Receiver) parseDelta(rec *record, slot *wireSlot, t Tick) error {
 	if usual && r.usual[2] != 0 && r.in.flag(ctxHistory) && !r.history(g, v, t, &b) {
 		return ErrBaseline
 	}
-	rec.kind, rec.born, rec.mine, rec.owner = g.Kind, g.Born, v.mine, v.owner
-	if !r.parseMask(rec, v.mask) {
+	rec.kind, rec.born, rec.aud, rec.owner, rec.jumps = g.Kind, g.Born, v.aud, v.owner, v.jumps
+	if !r.parseShape(rec, v.mask) || (b.n == 3 && rec.jumps != v.jumps) {
 		return malformed("components")
 	}
 	return r.parseBody(rec, v.mask, &b)
@@ -320,7 +322,7 @@ func (r *Receiver) history(g *Ghost, v *ghostVersion, t Tick, b *baselines) bool
 	for i := 1; i < 3; i++ {
 		t -= r.usual[i]
 		k := g.upTo(t)
-		if k < 0 || g.vers[k].mask != v.mask || g.vers[k].mine != v.mine {
+		if k < 0 || g.vers[k].mask != v.mask || g.vers[k].aud != v.aud || g.vers[k].jumps != v.jumps {
 			return false
 		}
 		b.words[i] = g.lane(k)
@@ -329,14 +331,27 @@ func (r *Receiver) history(g *Ghost, v *ghostVersion, t Tick, b *baselines) bool
 	return true
 }
 
-func (r *Receiver) parseMask(rec *record, usual uint64) bool {
+// parseShape reads the components of a record and how often it teleported since
+// its baseline.
+func (r *Receiver) parseShape(rec *record, usual uint64) bool {
 	rec.mask = usual
-	if r.in.flag(ctxMask) {
-		rec.mask = r.in.Read(len(r.reg.comps))
-		// Components of which the viewer receives nothing are not its business.
-		return !r.in.bad && rec.mask == r.reg.visibleMask(rec.mask, rec.audience())
+	if !r.in.flag(ctxShape) {
+		return !r.in.bad
 	}
-	return !r.in.bad
+	jumped := true
+	if r.in.Bool() {
+		rec.mask = r.in.Read(len(r.reg.comps))
+		jumped = r.in.Bool()
+	}
+	if jumped {
+		n := r.in.Golomb()
+		if n >= maxBack {
+			return false
+		}
+		rec.jumps += uint16(n + 1)
+	}
+	// Components of which the viewer receives nothing are not its business.
+	return !r.in.bad && rec.mask == r.reg.visibleMask(rec.mask, rec.aud)
 }
 
 // parseBody reads the components of a record into the scratch words.
@@ -345,15 +360,18 @@ func (r *Receiver) parseBody(rec *record, baseMask uint64, base *baselines) erro
 	n := r.reg.wordsOf(rec.mask)
 	r.words = slices.Grow(r.words, n)[:rec.from+n]
 	rec.upto = rec.from + n
-	off, a := rec.from, rec.audience()
+	off, a, packs := rec.from, rec.aud, [3]uint64{baseMask, baseMask, baseMask}
 	for m := rec.mask; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros64(m)
 		c := r.reg.comps[i]
-		b := r.reg.baseOf(base, baseMask, i, a)
+		b := r.reg.baseOf(base, &packs, i, a)
 		to := r.words[off : off+c.words]
 		copy(to, b.words[0])
+		if b.n == 0 {
+			c.hide(to, a)
+		}
 		off += c.words
-		if len(c.codes[a]) > 0 && r.in.flag(b.componentContext(c.codes[a])) {
+		if codes := c.codesFor(a); len(codes) > 0 && r.in.flag(b.componentContext(c, a)) {
 			if !r.parseUnits(c, a, &b, to) {
 				return malformed("value of " + c.name)
 			}
@@ -368,9 +386,19 @@ func (r *Receiver) parseBody(rec *record, baseMask uint64, base *baselines) erro
 // parseUnits reads what became of a component's units.
 func (r *Receiver) parseUnits(c *Schema, a audience, b *baselines, to []int32) (ok bool) {
 	past := unsurprised
-	for i := range c.units[a] {
-		u := &c.units[a][i]
-		codes := c.codes[a][u.from : u.from+u.n]
+	all, units := c.codesFor(a), c.unitsFor(a)
+	for i := 0; i < len(units); i++ {
+		u := &units[i]
+		if u.run > 0 && b.n == 3 {
+			at := all[u.from].word
+			from := b.from(at)
+			if past, ok = r.in.run(c.runsFor(a)[u.from:u.from+u.run], &from, to[at:], past); !ok {
+				return false
+			}
+			i += int(u.run) - 1
+			continue
+		}
+		codes := all[u.from : u.from+u.n]
 		switch u.sort {
 		case sortScalar:
 			past, ok = r.in.scalar(&codes[0], b, to, past)

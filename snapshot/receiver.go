@@ -51,6 +51,7 @@ type Receiver struct {
 	in       decoder
 	gone     []goneRecord
 	records  []record
+	listed   []WireID // what is there of what was expected
 	words    []int32
 	spans    []span
 	opened   int
@@ -112,6 +113,9 @@ type Change struct {
 	What  What
 	// Transferred: with Updated or Components, the owner changed.
 	Transferred bool
+	// Teleported: with Updated or Components, it is somewhere else at once since
+	// the value before; see [Source.Teleport].
+	Teleported bool
 }
 
 // NewReceiver returns an empty receiver and freezes the registry.
@@ -126,6 +130,9 @@ func NewReceiver(r *Registry, cfg ReceiverConfig) *Receiver {
 	// still finds its baselines.
 	return &Receiver{reg: r, cfg: cfg, versions: 2 * h, ring: make([]receivedTick, h), lists: make([]sentList, 2*h)}
 }
+
+// Registry is the registry that the receiver reads by.
+func (r *Receiver) Registry() *Registry { return r.reg }
 
 // Newest is the newest tick read, and false before the first.
 func (r *Receiver) Newest() (Tick, bool) { return r.newest, r.newest != 0 }

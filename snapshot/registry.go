@@ -21,16 +21,18 @@ type Registry struct {
 	kinds   []kind
 	names   map[string]bool
 	frozen  bool
-	private uint64 // components of which others than the owner receive nothing
+	hidden  [256]uint64 // by audience: components of which it receives nothing
+	classes Audience    // those that make a difference
 	tab     *tables
 }
 
 // kind is a sort of entity; its defaults are the baselines of entities never acked.
 type kind struct {
-	name string
-	mask uint64
-	// words of the defaults, per audience, without the components it lacks
-	words [audiences][]int32
+	name   string
+	assets []asset
+	mask   uint64
+	// words of the defaults, in each lane, without the components it lacks
+	words [lanes][]int32
 }
 
 // NewRegistry returns an empty registry.
@@ -52,9 +54,12 @@ func (r *Registry) Component(s *Schema) (int, error) {
 		return 0, fmt.Errorf("snapshot: a component named %s exists: give SchemaOptions.Name", s.name)
 	}
 	r.names["c "+s.name] = true
-	if s.ownerOnly {
-		r.private |= 1 << len(r.comps)
+	for a := range r.hidden {
+		if !s.seenBy(Audience(a)) {
+			r.hidden[a] |= 1 << len(r.comps)
+		}
 	}
+	r.classes |= s.classes
 	r.comps = append(r.comps, s)
 	return len(r.comps) - 1, nil
 }
@@ -92,22 +97,19 @@ func (r *Registry) Kind(name string, comps []int, defaults []unsafe.Pointer) (in
 	if n > maxKindWords {
 		return 0, fmt.Errorf("snapshot: kind %s has %d words: %d are allowed", name, n, maxKindWords)
 	}
-	k.words = [audiences][]int32{make([]int32, n), make([]int32, n)}
-	own, pub := 0, 0
+	k.words = [lanes][]int32{make([]int32, n), make([]int32, n)}
+	off := 0
 	for c, s := range r.comps {
 		if k.mask>>c&1 == 0 {
 			continue
 		}
-		to := k.words[audienceOwner][own : own+s.words]
+		to := k.words[audienceOwner][off : off+s.words]
 		copy(to, s.zero[audienceOwner])
 		if p := at[c]; p != nil {
 			s.Quantise(p, GridSim, nil, to)
 		}
-		own += s.words
-		if !s.ownerOnly {
-			s.publish(to, k.words[audiencePublic][pub:pub+s.words])
-			pub += s.words
-		}
+		s.publish(to, k.words[audiencePublic][off:off+s.words])
+		off += s.words
 	}
 	r.names["k "+name] = true
 	r.kinds = append(r.kinds, k)
@@ -165,8 +167,14 @@ func (r *Registry) component(mask uint64, words []int32, comp int) []int32 {
 
 // visibleMask drops the components of which an audience receives nothing.
 func (r *Registry) visibleMask(mask uint64, a audience) uint64 {
-	if a == audienceOwner {
-		return mask
-	}
-	return mask &^ r.private
+	return mask &^ r.hidden[a]
 }
+
+// Kinds is the number of kinds registered.
+func (r *Registry) Kinds() int { return len(r.kinds) }
+
+// KindHas tells whether entities of a kind are born with a component.
+func (r *Registry) KindHas(kind, comp int) bool { return r.kinds[kind].mask>>comp&1 != 0 }
+
+// KindName is the name of a kind's number.
+func (r *Registry) KindName(kind int) string { return r.kinds[kind].name }

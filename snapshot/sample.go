@@ -2,8 +2,8 @@ package snapshot
 
 // Sample returns the keyframes around the time t + f (f from 0 to below 1) and how
 // far between them it lies: pass them to [Schema.Lerp]. Where the value is known
-// to have been at rest, beyond the newest, and over a change of components or
-// owner, both are the same: it holds. False before the first value and once the
+// to have been at rest, beyond the newest, and over a teleport or a change of
+// components or owner, both are the same: it holds. False before the first value and once the
 // entity is gone.
 func (g *Ghost) Sample(t Tick, f float32) (a, b State, frac float32, ok bool) {
 	if g.n == 0 || (g.Gone != 0 && !after(g.Gone, t)) {
@@ -30,7 +30,7 @@ func (g *Ghost) Sample(t Tick, f float32) (a, b State, frac float32, ok bool) {
 			break
 		}
 	}
-	if a.Mask != b.Mask || a.Mine != b.Mine || a.Owner != b.Owner {
+	if a.Mask != b.Mask || a.Audience != b.Audience || a.Owner != b.Owner || a.Jumps != b.Jumps {
 		return a, a, 0, true
 	}
 	x := float32(int32(t-a.Tick)) + f

@@ -35,25 +35,36 @@ type SchemaOptions struct {
 	// Ref is the type whose fields are references to entities; its kind is uint64.
 	// Nil: there are none.
 	Ref reflect.Type
+	// Audiences are the names of the game's own audiences, for the tag to=NAME; at
+	// most MaxAudiences, in the same order for all components of a [Registry].
+	Audiences []string
+	// Audience is who receives those fields that name no audience themselves. The
+	// zero value is everybody.
+	Audience Audience
 }
 
 // Schema is the compiled description of a component, command or event type. It
-// never changes and is safe for use by many goroutines. Methods that take an
-// unsafe.Pointer expect the address of a value of the type it was compiled from.
+// never changes and is safe for use by many goroutines, unless it comes from
+// [Schema.Bind]. Methods that take an unsafe.Pointer expect the address of a value
+// of the type it was compiled from.
 type Schema struct {
 	name      string
 	typ       reflect.Type
 	predicted bool
+	size      uintptr // in memory, without a Go type
 	words     int
 	fields    []Field
 	leaves    []leaf
-	codes     [2][]wordCode // per audience: how each word sent is coded
-	units     [2][]unit     // and what of it is predicted together
+	codes     [][]wordCode // per audience: how each word sent is coded
+	units     [][]unit     // and what of it is predicted together
+	runs      [][]runWord  // the words that are sent, as runs take them
+	whole     []bool       // all words are sent, and none is a reference
+	classes   audience     // those that make a difference
 	refWords  []int
 	packBits  int
-	zero      [audiences][]int32 // the zero value, brought into range
-	ownerOnly bool               // it has fields, and others receive none of them
-	sameLanes bool               // others receive the owner's words as they are
+	zero      [lanes][]int32 // the zero value, brought into range
+	sameLanes bool           // others receive the owner's words as they are
+	via       *binding       // its values lie in memory as another schema says
 }
 
 // Field describes one number of a component: arrays and structs are flattened.
@@ -63,12 +74,13 @@ type Field struct {
 	Word  int    // index of its first word
 	Words int    // 1, or 2 for 64-bit values, or 4 for rotations
 
-	Owner   bool // only the owner receives it
-	OneShot bool // an action that is never repeated
-	Lerp    bool // interpolated by Lerp
-	Angle   bool // radians, wrapping
-	Ref     bool // reference to an entity
-	Quat    bool // rotation: the greatest component's index, and the other three
+	Audience Audience // who receives it; 0: everybody
+	Owner    bool     // its owner receives it, and not everybody does
+	OneShot  bool     // an action that is never repeated
+	Lerp     bool     // interpolated by Lerp
+	Angle    bool     // radians, wrapping
+	Ref      bool     // reference to an entity
+	Quat     bool     // rotation: the greatest component's index, and the other three
 
 	Min, Max  float64 // range in the field's unit; both 0 where there is none
 	Step, Sim float64 // width of the public and simulation grid; 0 where there is none
@@ -79,7 +91,7 @@ type Field struct {
 // Name is the component's name.
 func (s *Schema) Name() string { return s.name }
 
-// Type is the type that the schema was compiled from.
+// Type is the type that the schema was compiled from; nil for one that was read.
 func (s *Schema) Type() reflect.Type { return s.typ }
 
 // Predicted tells whether the owner receives the component on the simulation grid.
@@ -91,6 +103,16 @@ func (s *Schema) Words() int { return s.words }
 // Fields lists the fields in the order of their words. The slice is the schema's
 // own: do not write to it.
 func (s *Schema) Fields() []Field { return s.fields }
+
+// fieldOf is the field that a word belongs to; of a vector the first.
+func (s *Schema) fieldOf(word int) int {
+	for i := range s.fields {
+		if f := &s.fields[i]; word < f.Word+f.Words {
+			return i
+		}
+	}
+	return 0
+}
 
 // Describe writes all that both ends must agree on, one line a field, in a form
 // that is the same for the same schema on every machine.
@@ -112,13 +134,16 @@ func (s *Schema) Describe() string {
 		if l.vec != 0 {
 			fmt.Fprintf(&b, " vec=%d", l.vec)
 		}
+		if l.aud&^ToOwner != 0 {
+			fmt.Fprintf(&b, " to=%d", l.aud)
+		}
 		if f.Tolerance != 0 {
 			fmt.Fprintf(&b, " tol=%g", f.Tolerance)
 		}
 		for _, flag := range []struct {
 			on   bool
 			name string
-		}{{f.Angle, "angle"}, {f.Ref, "ref"}, {f.Quat, "quat"}, {f.Owner, "owner"}, {f.OneShot, "oneshot"}, {f.Lerp, "lerp"}} {
+		}{{f.Angle, "angle"}, {f.Ref, "ref"}, {f.Quat, "quat"}, {f.Audience == ToOwner, "owner"}, {f.OneShot, "oneshot"}, {f.Lerp, "lerp"}} {
 			if flag.on {
 				b.WriteString(" " + flag.name)
 			}

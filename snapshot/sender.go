@@ -24,6 +24,9 @@ type SenderConfig struct {
 	// Visible says whether the viewer may see an entity, besides
 	// [Sender.SetVisible]; it is asked for every entity in every Append. Nil: all.
 	Visible func(NetID) bool
+	// Relevant has entities matter to the viewer only once [Sender.SetRelevant] says
+	// so: see [Area]. What it owns always does.
+	Relevant bool
 	// Priority is how much an entity gains, each time that it has something to
 	// send and finds no room; the one that gained most goes first. Values below 1
 	// count as 1, nil as 1 for all: so nothing starves.
@@ -33,6 +36,8 @@ type SenderConfig struct {
 	Cache *Cache
 	// Statistics counts what is sent, to learn tables from. Nil: nothing.
 	Statistics *Statistics
+	// Profile counts the bytes of components and fields. Nil: nothing.
+	Profile *Profile
 }
 
 // SenderCounters counts what a [Sender] did.
@@ -44,6 +49,7 @@ type SenderCounters struct {
 	Removals     uint64 // removals and hides in them, repetitions counted
 	Postponed    uint64 // entities put off for lack of room
 	OwnPostponed uint64 // snapshots whose room did not hold the viewer's own entities
+	GroupsSplit  uint64 // groups sent in parts, because no snapshot would hold them
 	TooSmall     uint64 // Appends with too little room for any snapshot
 	NoWireID     uint64 // entities not shown because all wire ids were in use
 }
@@ -56,32 +62,59 @@ type Sender struct {
 	view     uint32 // counts SetViewer: what was sent before is no baseline
 	viewed   Tick   // of the last SetViewer
 	shown    []shown
+	slots    []int32    // of the entities of wire ids
+	gained   []uint32   // by wire id
+	auds     []audience // the classes that the viewer is of, by wire id
+	from     []Tick     // since when; no record before is a baseline. 0: since ever
 	bySlot   []slotNote
-	unborn   map[NetID]struct{} // hidden before they were first put
+	unborn   map[NetID]slotNote // what was said of entities before they were first put
+	team     uint8
+	groups   Audience // of the game's own: those that the viewer is of for all entities
+	regroup  bool     // either changed since the last snapshot
+	related  Tick     // of the newest change of any entity's audience, 0: none
 	rest     []resting
 	lives    uint32
 	hint     WireID // no lower wire id is free
-	removed  uint32 // the source's counts when last looked
-	spawned  uint32
-	restless bool // what is visible may have changed since
+	seen     uint32 // of the source's log
+	births   []int32
+	moved    []NetID // whose relevance was set since the last snapshot
+	restless bool    // what is visible may have changed since
 	closed   bool
+
+	live    wireSet // shown, and neither leaving nor resting
+	away    wireSet // leaving
+	told    wireSet // some record was sent
+	held    wireSet // and delivered
+	own     wireSet // the viewer owns it
+	dirty   wireSet // it changed after what the viewer is known to have
+	refers  wireSet // it may hold references
+	pending wireSet // and one changed after that
+	waiting wireSet // it gained
+	want    wireSet // what there is to send
+	chosen  wireSet // and is sent
+	trail   trail
 
 	newest    Tick // newest acked tick
 	mapEpoch  uint32
 	cands     []candidate
-	turns     []uint64 // their places, in the order in which they are chosen
+	places    []uint16   // their turns, see order
+	turns     []uint16   // their places, in the order in which they are chosen
+	herds     []herdItem // candidates of groups, by group
+	first     []herdItem // and those that go before all others
+	tight     bool       // the last snapshot did not hold all
 	leaving   []WireID
 	stuck     bool   // there are more, with removals that do not fit
 	cursor    WireID // removals go round behind it when there are too many
 	runs      []span
-	code      coder  // the records of all candidates
-	bits      []byte // their bits behind the flags
-	head      coder  // the structure around them
+	code      coder // the records that are not in the cache
+	again     coder // scratch of the profile
+	head      coder // the structure around them
 	rc        rangeEncoder
-	acked     uint64    // bit i: the snapshot of newest−i was delivered
+	cache     *Cache
+	plans     []*plan   // by audience; nil until asked for
+	planned   bool      // there are three usual baselines
 	usual     [3]uint32 // distances of the usual baselines; 0: none
-	scale     scales    // for these
-	lists     [64]sentList
+	ages      [3]int    // of their snapshots
 	expected  []expected
 	expecting bool
 	appends   uint32
@@ -101,80 +134,21 @@ const (
 type shown struct {
 	state  wireState
 	hidden bool // why it leaves
-	acks   bool // some record was delivered
-	sent   bool
 	id     NetID
-	slot   int32
 	life   uint32
+	jumps  uint16 // the entity's when this life began
 	born   Tick
 	gone   Tick
-	acked  Tick   // newest delivered record
-	last   Tick   // newest record sent
-	sends  uint64 // bit i: a record was sent in last−i
-	held   uint64 // bit i: and delivered
-	anchor Tick   // newest record before those 64 ticks, 0: none
-	safe   bool   // and it was delivered
-	since  Tick   // first record sent after acked
-	gained uint32
-	told   uint32 // the Append that last carried a record
 
 	refs *refNotes // nil: it holds no references
 }
 
-// refNotes are what an entity's references mean to the viewer.
-type refNotes struct {
-	mask  uint64 // the components and the audience that the list is of
-	aud   audience
-	epoch uint32 // as of
-	ver   Tick
-	since Tick // newest change of any
-	list  []refNote
-}
-
-// note remembers that a record was sent.
-func (g *shown) note(t Tick) {
-	if g.sent {
-		d := t - g.last
-		if gone := g.sends >> (64 - min(d, 64)); gone != 0 {
-			i := uint32(bits.TrailingZeros64(gone)) + 64 - min(d, 64)
-			g.anchor, g.safe = g.last-i, g.held>>i&1 != 0
-		}
-		g.sends, g.held = shifted(g.sends, d), shifted(g.held, d)
-	}
-	g.sends |= 1
-	g.last, g.sent = t, true
-}
-
-// holds returns the tick of the newest record at or before t that was sent, and
-// whether the viewer is known to hold it.
-func (g *shown) holds(t Tick) (Tick, bool) {
-	d := uint32(0)
-	if after(g.last, t) {
-		if d = g.last - t; d >= 64 {
-			return 0, false
-		}
-	}
-	m := g.sends >> d
-	if m == 0 {
-		return g.anchor, g.safe
-	}
-	d += uint32(bits.TrailingZeros64(m))
-	return g.last - d, g.held>>d&1 != 0
-}
-
-// pending tells whether a reference changed since the newest delivered record.
-func (g *shown) pending() bool { return g.refs != nil && after(g.refs.since, g.acked) }
-
-// refNote is what a reference means to the viewer, and since when.
-type refNote struct {
-	value WireID
-	since Tick
-}
-
 type slotNote struct {
-	id     NetID
-	wire   WireID
-	hidden bool
+	id       NetID
+	wire     WireID
+	hidden   bool
+	relevant bool
+	groups   Audience // of the game's own: those that the viewer is of
 }
 
 type resting struct {
@@ -189,10 +163,29 @@ func (s *Source) NewSender(viewer uint16, cfg SenderConfig) *Sender {
 	if cfg.Window <= 0 {
 		cfg.Window = 64
 	}
-	to := &Sender{src: s, cfg: cfg, viewer: viewer, shown: make([]shown, 1), unborn: map[NetID]struct{}{}}
+	to := &Sender{src: s, cfg: cfg, viewer: viewer, unborn: map[NetID]slotNote{}, cache: cfg.Cache, restless: true}
+	if to.cache == nil {
+		to.cache = &Cache{}
+	}
+	to.grow()
+	to.plans = make([]*plan, int(s.reg.classes|ToOwner)+1)
 	to.code.tab, to.head.tab = s.reg.tab, s.reg.tab
-	to.code.scale, to.code.stat = &to.scale, cfg.Statistics
+	to.code.stat, to.head.stat = cfg.Statistics, cfg.Statistics
 	return to
+}
+
+// grow makes one more wire id.
+func (s *Sender) grow() {
+	s.shown, s.slots, s.gained = append(s.shown, shown{}), append(s.slots, 0), append(s.gained, 0)
+	s.auds, s.from = append(s.auds, 0), append(s.from, 0)
+	n := len(s.shown)
+	if len(s.live)<<6 >= n {
+		return
+	}
+	for _, b := range []*wireSet{&s.live, &s.away, &s.told, &s.held, &s.own, &s.dirty, &s.refers, &s.pending, &s.waiting, &s.want, &s.chosen} {
+		*b = append(*b, 0)
+	}
+	s.trail.grow(len(s.live) << 6)
 }
 
 // Viewer is the owner number that the snapshots are for.
@@ -207,8 +200,14 @@ func (s *Sender) SetViewer(viewer uint16) {
 	s.viewer = viewer
 	s.view++
 	s.viewed = s.src.tick
+	clear(s.held)
+	s.trail.forgetAll()
 	for w := range s.shown {
-		s.shown[w].acks, s.shown[w].held, s.shown[w].safe = false, 0, false
+		if s.live.has(WireID(w)) {
+			slot := s.slots[w]
+			s.auds[w] = s.relation(slot, s.src.hot[slot].owner)
+			s.own.put(WireID(w), s.auds[w]&ToOwner != 0)
+		}
 	}
 }
 
@@ -217,15 +216,48 @@ func (s *Sender) SetViewer(viewer uint16) {
 // was hidden and is never put is remembered until Close.
 func (s *Sender) SetVisible(id NetID, visible bool) {
 	s.restless = true
+	s.change(id, func(n slotNote) slotNote { n.hidden = !visible; return n })
+}
+
+// change changes what is said of an entity, before or after it was first put. By
+// value, so that nothing is allocated for it.
+func (s *Sender) change(id NetID, fn func(slotNote) slotNote) {
 	if e := s.src.lookup(id); e != nil && int(e.slot) < len(s.bySlot) && s.bySlot[e.slot].id == id {
-		s.bySlot[e.slot].hidden = !visible
+		s.bySlot[e.slot] = fn(s.bySlot[e.slot])
 		return
 	}
-	if visible {
+	n := fn(s.unborn[id])
+	if n == (slotNote{}) {
 		delete(s.unborn, id)
 	} else {
-		s.unborn[id] = struct{}{}
+		s.unborn[id] = n
 	}
+}
+
+// SetTeam says which team the viewer is of, for the audiences [ToAllies] and
+// [ToEnemies]; 0, as it is first, is none. See [Source.SetTeam].
+func (s *Sender) SetTeam(team uint8) {
+	s.regroup = s.regroup || s.team != team
+	s.team = team
+}
+
+// SetAudience says whether the viewer is of an audience of the game's own, as seen
+// from one entity, or for id 0 from all. It is of none until told. Like
+// SetVisible it may be called before the entity is first put. Entities whose
+// audience changes by it are sent anew.
+func (s *Sender) SetAudience(id NetID, a Audience, member bool) {
+	set := func(g Audience) Audience {
+		if g |= a &^ (firstGroup - 1); !member {
+			g &^= a
+		}
+		return g
+	}
+	s.regroup = true
+	if id == 0 {
+		s.groups = set(s.groups)
+		return
+	}
+	s.change(id, func(n slotNote) slotNote { n.groups = set(n.groups); return n })
 }
 
 // Known returns the wire id of an entity that the viewer is known to have
@@ -235,16 +267,47 @@ func (s *Sender) Known(id NetID) (WireID, bool) {
 	return w, w != 0
 }
 
+// Wire returns the wire id that an entity has for the viewer, and false while it
+// has none: it was not shown yet, or must not be. The viewer may not have received
+// it; see [Sender.Known].
+func (s *Sender) Wire(id NetID) (WireID, bool) {
+	e := s.src.lookup(id)
+	if e == nil || int(e.slot) >= len(s.bySlot) {
+		return 0, false
+	}
+	n := s.bySlot[e.slot]
+	return n.wire, n.id == id && n.wire != 0
+}
+
 func (s *Sender) known(id NetID) WireID {
 	e := s.src.lookup(id)
 	if e == nil || int(e.slot) >= len(s.bySlot) {
 		return 0
 	}
 	n := s.bySlot[e.slot]
-	if n.id != id || n.wire == 0 || !s.shown[n.wire].acks {
+	if n.id != id || n.wire == 0 || !s.held.has(n.wire) {
 		return 0
 	}
 	return n.wire
+}
+
+// Behind is how many ticks before the source's newest the newest snapshot lies that
+// the viewer is known to have received, 0 if there is none. Viewers for which it is
+// equal have most records in common: let them share a [Cache].
+func (s *Sender) Behind() uint32 {
+	if s.newest == 0 {
+		return 0
+	}
+	return s.src.tick - s.newest
+}
+
+// UseCache has the sender share records through another cache from the next Append
+// on, or, for nil, through none.
+func (s *Sender) UseCache(c *Cache) {
+	if c == nil {
+		c = &Cache{}
+	}
+	s.cache = c
 }
 
 // Counters returns what was counted so far.
@@ -252,183 +315,80 @@ func (s *Sender) Counters() SenderCounters { return s.count }
 
 // Close ends the sender: it forgets all, and Append appends nothing.
 func (s *Sender) Close() {
-	*s = Sender{src: s.src, cfg: s.cfg, viewer: s.viewer, closed: true, shown: make([]shown, 1), unborn: map[NetID]struct{}{}, count: s.count}
+	*s = Sender{src: s.src, cfg: s.cfg, viewer: s.viewer, closed: true, unborn: map[NetID]slotNote{}, count: s.count, plans: s.plans}
+	s.grow()
 }
 
-// look follows visibility: it allots wire ids and lets them go.
-func (s *Sender) look() {
-	for len(s.bySlot) < len(s.src.slots) {
-		s.bySlot = append(s.bySlot, slotNote{})
-	}
-	if s.removed != s.src.removed {
-		s.removed = s.src.removed
-		s.bury()
-	}
-	s.wake()
-	if s.cfg.Visible == nil && !s.restless && s.spawned == s.src.spawned {
-		return
-	}
-	s.restless, s.spawned = false, s.src.spawned
-	for _, slot := range s.src.order {
-		id, n := s.src.hot[slot].id, &s.bySlot[slot]
-		if n.id != id {
-			hidden := false
-			if len(s.unborn) > 0 {
-				_, hidden = s.unborn[id]
-				delete(s.unborn, id)
-			}
-			*n = slotNote{id: id, hidden: hidden}
-		}
-		visible := !n.hidden && (s.cfg.Visible == nil || s.cfg.Visible(id))
-		switch {
-		case visible && n.wire == 0:
-			n.wire = s.allot(id, slot)
-			s.restless = s.restless || n.wire == 0
-		case !visible && n.wire != 0:
-			s.leave(n.wire, true)
-			n.wire = 0
+// Audience is what the viewer is to an entity as of the last Append, of the classes
+// that make a difference in this registry; 0 for one that it is not shown.
+func (s *Sender) Audience(id NetID) Audience {
+	if e := s.src.lookup(id); e != nil && int(e.slot) < len(s.bySlot) {
+		if n := s.bySlot[e.slot]; n.id == id && n.wire != 0 {
+			return s.auds[n.wire]
 		}
 	}
+	return 0
 }
 
-// bury lets go of what was removed from the source.
-func (s *Sender) bury() {
-	for w := 1; w < len(s.shown); w++ {
-		g := &s.shown[w]
-		if g.state != wireLive || s.src.hot[g.slot].id == g.id {
-			continue
-		}
-		s.leave(WireID(w), false)
-		if n := &s.bySlot[g.slot]; n.id == g.id {
-			n.wire = 0
-		}
-	}
-}
-
-// allot gives an entity the lowest wire id that is free, or 0.
-func (s *Sender) allot(id NetID, slot int32) WireID {
-	w := 0
-	for i := max(1, int(s.hint)); i < len(s.shown) && w == 0; i++ {
-		if s.shown[i].state == wireFree {
-			w = i
-		}
-	}
-	s.hint = WireID(min(len(s.shown), maxWire))
-	if w != 0 {
-		s.hint = WireID(w)
-	}
-	if w == 0 {
-		if len(s.shown) > maxWire {
-			s.count.NoWireID++
-			return 0
-		}
-		w = len(s.shown)
-		s.shown = append(s.shown, shown{})
-	}
-	s.lives++
-	s.shown[w] = shown{state: wireLive, id: id, slot: slot, life: s.lives, born: s.src.tick}
-	return WireID(w)
-}
-
-// leave begins a removal, or forgets an entity that was never sent.
-func (s *Sender) leave(w WireID, hidden bool) {
-	g := &s.shown[w]
-	if g.acks {
-		s.mapEpoch++
-	}
-	if !g.sent {
-		s.free(w)
-		return
-	}
-	g.state, g.hidden, g.gone = wireLeaving, hidden, s.src.tick
-}
-
-func (s *Sender) free(w WireID) {
-	s.shown[w].state = wireFree
-	s.hint = min(s.hint, w)
-}
-
-// wake frees wire ids that rested long enough, unless a record that still has to
-// reach the viewer might name the old entity.
-func (s *Sender) wake() {
-	if len(s.rest) == 0 {
-		return
-	}
-	oldest, pending := Tick(0), false
-	for w := range s.shown {
-		g := &s.shown[w]
-		if g.state == wireLive && g.refs != nil && g.sent && (!g.acks || g.pending()) {
-			if !pending || after(oldest, g.refs.since) {
-				oldest, pending = g.refs.since, true
-			}
-		}
-	}
-	keep := s.rest[:0]
-	for _, r := range s.rest {
-		old := s.src.tick-r.tick >= restTicks && s.appends-r.appends >= restTicks
-		if old && (!pending || after(oldest, r.tick)) {
-			s.free(r.wire)
-		} else {
-			keep = append(keep, r)
-		}
-	}
-	s.rest = keep
-}
-
-// audience is what the viewer may receive of an entity in one of its versions.
-func (s *Sender) audience(owner uint16) audience {
+// owns is ToOwner if the viewer is an owner.
+func (s *Sender) owns(owner uint16) audience {
 	if owner != 0 && (owner == s.viewer || owner == Everyone) {
-		return audienceOwner
+		return ToOwner
 	}
-	return audiencePublic
+	return 0
 }
 
-// noteRefs brings what an entity's references mean to the viewer up to date.
-func (s *Sender) noteRefs(g *shown, e *entity, a audience) {
-	v := &e.vers[e.head]
-	mask := s.src.reg.visibleMask(v.mask, a)
-	n := g.refs
-	if n == nil {
-		n = &refNotes{}
-		g.refs = n
-	} else if n.epoch == s.mapEpoch && n.ver == v.tick && n.aud == a && n.mask == mask {
+// relation tells which classes the viewer is of, as seen from an entity of an owner,
+// of those that make a difference. To own it always does.
+func (s *Sender) relation(slot int32, owner uint16) audience {
+	a := s.owns(owner)
+	if reg := s.src.reg; reg.shared() {
+		switch team := s.src.hot[slot].team; {
+		case a != 0 || team != 0 && team == s.team:
+			a |= ToAllies
+		case team != 0 && s.team != 0:
+			a |= ToEnemies
+		}
+		a = (a | s.groups | s.bySlot[slot].groups) & (reg.classes | ToOwner)
+	}
+	return a
+}
+
+// relate follows a change of an entity's audience. What was sent for other classes
+// is no baseline; a change of the owner alone is told by its versions.
+func (s *Sender) relate(w WireID, a audience, changed wireSet) {
+	was := s.auds[w]
+	if was == a {
 		return
 	}
-	fresh := n.mask != mask || n.aud != a
-	n.epoch, n.ver, n.aud, n.mask = s.mapEpoch, v.tick, a, mask
-	if fresh {
-		n.list = n.list[:0]
-	}
-	lane := e.lane(e.head, a)
-	i, off := 0, 0
-	for m := mask; m != 0; m &= m - 1 {
-		c := s.src.reg.comps[bits.TrailingZeros64(m)]
-		for _, word := range c.refWords {
-			if c.codedFor(word, a) {
-				w := WireID(0)
-				if id := NetID(uint32(lane[off+word])); id != 0 {
-					w = s.known(id)
-				}
-				if fresh {
-					n.list = append(n.list, refNote{w, s.src.tick})
-					n.since = s.src.tick
-				} else if n.list[i].value != w {
-					n.list[i] = refNote{w, s.src.tick}
-					n.since = s.src.tick
-				}
-				i++
-			}
-		}
-		off += c.words
+	s.auds[w] = a
+	s.own.put(w, a&ToOwner != 0)
+	if (was^a)&^ToOwner != 0 && s.told.has(w) {
+		s.from[w], s.related = s.src.tick, s.src.tick
+		changed.add(w)
+		s.dirty.add(w)
 	}
 }
 
-// codedFor tells whether an audience receives a word.
-func (s *Schema) codedFor(word int, a audience) bool {
-	for i := range s.codes[a] {
-		if s.codes[a][i].word == word {
-			return true
+// relateAll does so for all entities shown.
+func (s *Sender) relateAll(changed wireSet) {
+	s.regroup = false
+	for i, m := range s.live {
+		for ; m != 0; m &= m - 1 {
+			w := WireID(i<<6 + bits.TrailingZeros64(m))
+			s.relate(w, s.relation(s.slots[w], s.src.hot[s.slots[w]].owner), changed)
 		}
 	}
-	return false
+}
+
+// plan is what viewers of an audience share while there are three usual baselines;
+// else nil.
+func (s *Sender) plan(a audience) *plan {
+	if !s.planned {
+		return nil
+	}
+	if s.plans[a] == nil {
+		s.plans[a] = s.cache.plan(s.usual, a)
+	}
+	return s.plans[a]
 }

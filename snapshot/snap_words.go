@@ -9,7 +9,7 @@ import "unsafe"
 func (s *Schema) SnapWords(p unsafe.Pointer, refs Refs, dst []int32) {
 	dst = dst[:s.words]
 	for i := range s.leaves {
-		if s.leaves[i].op != opStep32 {
+		if s.via != nil || s.leaves[i].op != opStep32 {
 			s.Quantise(p, GridSim, refs, dst)
 			s.Dequantise(dst, GridSim, refs, p)
 			return

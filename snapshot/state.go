@@ -7,6 +7,14 @@ type State struct {
 	Mask  uint64 // the components present, by id
 	Owner uint16 // 0: nobody
 	Mine  bool   // the viewer is the owner, and received what only owners do
+	// Audience is the classes that the viewer was of, of those that make a
+	// difference in this game; it has ToOwner when Mine is set. See
+	// [Schema.DequantiseFor].
+	Audience Audience
+	// Jumps counts the entity's teleports since the viewer was first shown it,
+	// modulo 2¹⁶: between two states that differ in it nothing is to be
+	// interpolated.
+	Jumps uint16
 	Words []int32
 	reg   *Registry
 }

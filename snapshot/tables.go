@@ -12,12 +12,21 @@ type tables struct {
 	weights [sorts][motionRows]weights
 	bookOf  [valueContexts]uint8
 	books   []book
+	values  [valueContexts]valueCode
+	codes   [][64]uint16             // by symbol, as in the books
+	short   [][1 << shortCode]uint32 // by the next bits, see shorten
 	costs   [contexts][2]uint16
 	hash    uint64
 }
 
 // weights say how far a motion goes on, in 1/4096: velocity and acceleration.
 type weights [2]int16
+
+// valueCode is how a value is coded in its context.
+type valueCode struct {
+	zero uint16 // how likely it is not 0, of 4096
+	book uint16
+}
 
 const (
 	tablesVersion = 2
@@ -91,7 +100,31 @@ func parseTables(b []byte) (*tables, error) {
 		}
 		b = b[packedBook:]
 	}
+	t.shorten()
 	return t, nil
+}
+
+// shortCode is how many bits are looked up at once: nearly all codes are shorter.
+const shortCode = 8
+
+// shorten lays out for speed what the books say. A short code's entry is its length,
+// from bit 4 the number of bits behind it, at bit 8 whether it points against the
+// motion, and from bit 16 the least magnitude; 0: it is longer, or the escape.
+func (t *tables) shorten() {
+	for i := range t.values {
+		t.values[i] = valueCode{t.probs[ctxZero+i], uint16(t.bookOf[i])}
+	}
+	t.codes, t.short = make([][64]uint16, len(t.books)), make([][1 << shortCode]uint32, len(t.books))
+	for i := range t.books {
+		copy(t.codes[i][:], t.books[i].codes[:])
+		for k := range t.short[i] {
+			e := t.books[i].decode[k]
+			if sym := int(e >> 4); e&15 <= shortCode && sym != symEscape {
+				m, extra := unsplit(sym)
+				t.short[i][k] = uint32(e&15) | uint32(extra)<<4 | uint32(sym&1)<<8 | m<<16
+			}
+		}
+	}
 }
 
 // UseTables makes the registry code with tables that [Statistics] learned, instead

@@ -3,17 +3,20 @@ package snapshot
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 )
 
 // tag is a parsed `net` tag.
 type tag struct {
-	min, max, step, sim, tol                 float64
+	min, max, step, sim, tol, extrapolate    float64
 	hasMin, hasMax, hasStep, hasSim, hasBits bool
 	bits                                     int
 	angle, quat, vec                         bool
-	owner, oneshot, lerp, snap, skip         bool
+	owner, allies, enemies                   bool
+	oneshot, lerp, snap, skip                bool
+	to                                       []string // audiences of the game's own
 }
 
 func (t *tag) numeric() bool {
@@ -38,7 +41,7 @@ func parseTag(s string) (t tag, problem, fix string) {
 }
 
 func (t *tag) item(key, value string, hasValue bool) (problem, fix string) {
-	flags := map[string]*bool{"angle": &t.angle, "quat": &t.quat, "vec": &t.vec, "owner": &t.owner, "oneshot": &t.oneshot, "lerp": &t.lerp, "snap": &t.snap, "-": &t.skip}
+	flags := map[string]*bool{"angle": &t.angle, "quat": &t.quat, "vec": &t.vec, "owner": &t.owner, "allies": &t.allies, "enemies": &t.enemies, "oneshot": &t.oneshot, "lerp": &t.lerp, "snap": &t.snap, "-": &t.skip}
 	if f := flags[key]; f != nil {
 		if hasValue {
 			return fmt.Sprintf("%s takes no value", key), "write `" + key + "` alone"
@@ -46,13 +49,20 @@ func (t *tag) item(key, value string, hasValue bool) (problem, fix string) {
 		*f = true
 		return "", ""
 	}
+	if key == "to" {
+		if value == "" {
+			return "to names no audience", "write to=spectators, the name of one of the game's own"
+		}
+		t.to = append(t.to, value)
+		return "", ""
+	}
 	numbers := map[string]struct {
 		v   *float64
 		has *bool
-	}{"min": {&t.min, &t.hasMin}, "max": {&t.max, &t.hasMax}, "step": {&t.step, &t.hasStep}, "sim": {&t.sim, &t.hasSim}, "tol": {&t.tol, new(bool)}, "bits": {new(float64), &t.hasBits}}
+	}{"min": {&t.min, &t.hasMin}, "max": {&t.max, &t.hasMax}, "step": {&t.step, &t.hasStep}, "sim": {&t.sim, &t.hasSim}, "tol": {&t.tol, new(bool)}, "bits": {new(float64), &t.hasBits}, "extrapolate": {&t.extrapolate, new(bool)}}
 	n, ok := numbers[key]
 	if !ok {
-		return fmt.Sprintf("unknown item %q", key), "use min, max, step, sim, angle, bits, quat, vec, owner, oneshot, tol, lerp, snap or -"
+		return fmt.Sprintf("unknown item %q", key), "use min, max, step, sim, angle, bits, quat, vec, owner, allies, enemies, to, oneshot, tol, lerp, extrapolate, snap or -"
 	}
 	v, err := strconv.ParseFloat(value, 64)
 	if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
@@ -67,6 +77,10 @@ func (t *tag) item(key, value string, hasValue bool) (problem, fix string) {
 		if v <= 0 {
 			return key + " must be positive", "write " + key + "=0.01"
 		}
+	case "extrapolate":
+		if !(v > 0 && v <= 1000) {
+			return "extrapolate=" + value + " is out of range", "write for how many ticks, as in extrapolate=3"
+		}
 	case "tol":
 		if v < 0 {
 			return "tol must not be negative", "write tol=0.01, or leave it out"
@@ -80,6 +94,26 @@ func (t *tag) item(key, value string, hasValue bool) (problem, fix string) {
 	return "", ""
 }
 
+// audible tells whether the tag names an audience.
+func (t *tag) audible() bool { return t.owner || t.allies || t.enemies || len(t.to) > 0 }
+
+// audience is the set of classes that the tag names.
+func (t *tag) audience(names []string) (a Audience, problem, fix string) {
+	for i, on := range [...]bool{t.owner, t.allies, t.enemies} {
+		if on {
+			a |= ToOwner << i
+		}
+	}
+	for _, name := range t.to {
+		i := slices.Index(names, name)
+		if i < 0 {
+			return 0, fmt.Sprintf("there is no audience %q", name), "declare it before the component: SchemaOptions.Audiences, or Protocol.Audience"
+		}
+		a |= GameAudience(i)
+	}
+	return a, "", ""
+}
+
 // inherit gives a member of a vector what the vector's tag says of all.
 func (t *tag) inherit(outer *tag) (problem, fix string) {
 	if t.numeric() {
@@ -88,7 +122,9 @@ func (t *tag) inherit(outer *tag) (problem, fix string) {
 	keep := *t
 	*t = *outer
 	t.vec, t.skip = false, keep.skip
-	t.owner = keep.owner || outer.owner
+	if keep.audible() {
+		t.owner, t.allies, t.enemies, t.to = keep.owner, keep.allies, keep.enemies, keep.to
+	}
 	t.oneshot = keep.oneshot || outer.oneshot
 	if keep.lerp || keep.snap {
 		t.lerp, t.snap = keep.lerp, keep.snap

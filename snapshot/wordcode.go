@@ -23,9 +23,10 @@ type wordCode struct {
 
 // unit is what is predicted together: a word, a vector, or a rotation.
 type unit struct {
-	sort    int
-	from, n int // its word codes
-	vec     int // number of the vector
+	sort    uint8
+	from, n int32 // its word codes
+	vec     int32 // number of the vector
+	run     int32 // how many units from this one on a run takes at once
 }
 
 const maxVector = 8 // words
@@ -56,6 +57,21 @@ func (l *leaf) wordCodes(to []wordCode, g Grid) []wordCode {
 		to = append(to, c)
 	}
 	return to
+}
+
+// inRun tells whether a word may be part of a run.
+func (c *wordCode) inRun() bool { return (c.kind == wordPlain || c.kind == wordAngle) && !c.high }
+
+func (c *wordCode) runWord() runWord {
+	k := runWord{flag: c.bit(), mask: -1, least: math.MinInt32, most: math.MaxInt32}
+	if c.lo <= c.hi {
+		k.least, k.most = int32(c.lo), int32(c.hi)
+		if c.kind == wordAngle {
+			k.mask, k.half = int32(c.hi-c.lo), int32(-c.lo)
+		}
+		k.ranged = c.kind == wordPlain
+	}
+	return k
 }
 
 // residual is the signed difference that leads from p to v.

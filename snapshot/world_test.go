@@ -52,6 +52,27 @@ type follow struct {
 	Other  [2]entityRef
 }
 
+// squad has a field for every audience there is.
+type squad struct {
+	Plan   int32     `net:"allies"`
+	Bounty uint16    `net:"enemies"`
+	Clue   uint64    `net:"to=scouts,owner"`
+	Mark   entityRef `net:"to=scouts"`
+	Place  float32   `net:"min=-8,max=8,step=0.5,to=guests,enemies"`
+	Open   bool
+}
+
+// dossier is for enemies, all of it but what says otherwise.
+type dossier struct {
+	Crimes [2]int16
+	Alias  uint32 `net:"owner,to=guests"`
+}
+
+const (
+	scouts = snapshot.Audience(8)
+	guests = snapshot.Audience(16)
+)
+
 const (
 	cIdent = iota
 	cPosition
@@ -60,6 +81,8 @@ const (
 	cPurse
 	cFollow
 	cTag
+	cSquad
+	cDossier
 	components
 )
 
@@ -71,6 +94,8 @@ type body struct {
 	kind    int
 	owner   uint16
 	mask    uint64
+	jumps   int // teleports
+	told    int // of these marked in the source
 	ident   ident
 	pos     position
 	gun     gun
@@ -78,10 +103,13 @@ type body struct {
 	purse   purse
 	follow  follow
 	tag     marker
+	squad   squad
+	dossier dossier
+	team    uint8
 }
 
 func (b *body) pointers() []unsafe.Pointer {
-	all := [components]unsafe.Pointer{unsafe.Pointer(&b.ident), unsafe.Pointer(&b.pos), unsafe.Pointer(&b.gun), unsafe.Pointer(&b.private), unsafe.Pointer(&b.purse), unsafe.Pointer(&b.follow), unsafe.Pointer(&b.tag)}
+	all := [components]unsafe.Pointer{unsafe.Pointer(&b.ident), unsafe.Pointer(&b.pos), unsafe.Pointer(&b.gun), unsafe.Pointer(&b.private), unsafe.Pointer(&b.purse), unsafe.Pointer(&b.follow), unsafe.Pointer(&b.tag), unsafe.Pointer(&b.squad), unsafe.Pointer(&b.dossier)}
 	var ps []unsafe.Pointer
 	for c := range all {
 		if b.mask>>c&1 != 0 {
@@ -99,7 +127,7 @@ func (sameRefs) Entity(r uint32) uint64 { return uint64(r) }
 
 func schema[T any](t tester, o snapshot.SchemaOptions) *snapshot.Schema {
 	t.Helper()
-	o.Ref = reflect.TypeFor[entityRef]()
+	o.Ref, o.Audiences = reflect.TypeFor[entityRef](), []string{"scouts", "guests"}
 	s, err := snapshot.Compile(reflect.TypeFor[T](), o)
 	require.NoError(t, err)
 	return s
@@ -116,6 +144,8 @@ func registry(t tester) (*snapshot.Registry, []*snapshot.Schema) {
 		schema[purse](t, snapshot.SchemaOptions{}),
 		schema[follow](t, snapshot.SchemaOptions{}),
 		schema[marker](t, snapshot.SchemaOptions{}),
+		schema[squad](t, snapshot.SchemaOptions{Predicted: true}),
+		schema[dossier](t, snapshot.SchemaOptions{Audience: snapshot.ToEnemies}),
 	}
 	r := snapshot.NewRegistry()
 	for i, s := range schemas {
@@ -153,6 +183,10 @@ func (w *world) spawn() *body {
 	w.nextID++
 	b.mask = []uint64{1<<cIdent | 1<<cPosition | 1<<cGun | 1<<cFollow, 1<<cIdent | 1<<cPosition, 1<<cPrivate | 1<<cIdent | 1<<cPurse}[b.kind]
 	b.ident.ID = uint32(b.id)
+	if w.rng.IntN(2) == 0 {
+		b.mask |= 1<<cSquad | 1<<cDossier
+	}
+	b.team = uint8(w.rng.IntN(3))
 	b.owner = uint16(w.rng.IntN(w.owners + 1))
 	w.bodies = append(w.bodies, b)
 	return b
@@ -166,7 +200,19 @@ func (w *world) anyRef() entityRef {
 }
 
 func (w *world) change(b *body) {
-	switch r := w.rng; r.IntN(14) {
+	switch r := w.rng; r.IntN(18) {
+	case 14:
+		b.squad.Plan, b.squad.Open = r.Int32(), r.IntN(2) == 0
+	case 15:
+		b.squad.Bounty, b.squad.Clue = uint16(r.IntN(1000)), r.Uint64()
+		b.squad.Place += r.Float32()/8 - 1./16
+	case 16:
+		b.squad.Mark = w.anyRef()
+		b.dossier.Crimes[r.IntN(2)]++
+	case 17:
+		if b.dossier.Alias++; r.IntN(6) == 0 {
+			b.team = uint8(r.IntN(3))
+		}
 	case 0, 1, 2, 3:
 		b.pos.X += r.Float32() - 0.5
 		b.pos.Y += r.Float32() * 0.01
@@ -195,6 +241,9 @@ func (w *world) change(b *body) {
 			b.owner = uint16(r.IntN(w.owners + 1))
 		}
 	case 13:
+		if r.IntN(8) == 0 {
+			b.jumps++
+		}
 		if r.IntN(3) == 0 {
 			b.mask ^= 1 << (1 + r.IntN(components-1))
 		}
@@ -221,7 +270,11 @@ func (w *world) step(calm bool) {
 	w.source.Begin(w.tick)
 	for _, i := range w.rng.Perm(len(w.bodies)) {
 		b := w.bodies[i]
+		for ; b.told < b.jumps; b.told++ {
+			w.source.Teleport(b.id)
+		}
 		w.source.Put(b.id, b.kind, b.owner, b.mask, b.pointers(), sameRefs{})
+		w.source.SetTeam(b.id, b.team)
 	}
 	w.source.End()
 }
@@ -232,17 +285,19 @@ type truth struct {
 	kind  int
 	owner uint16
 	mask  uint64
+	jumps int
+	aud   snapshot.Audience
 	words map[int][]int32
 }
 
-func (w *world) truths(viewer uint16, visible func(snapshot.NetID) bool) map[snapshot.NetID]truth {
+func (w *world) truths(viewer uint16, visible func(snapshot.NetID) bool, relation func(*body) snapshot.Audience) map[snapshot.NetID]truth {
 	out := map[snapshot.NetID]truth{}
 	for _, b := range w.bodies {
 		if !visible(b.id) {
 			continue
 		}
-		mine := viewer != 0 && b.owner == viewer
-		tr := truth{kind: b.kind, owner: b.owner, words: map[int][]int32{}}
+		mine, rel := viewer != 0 && b.owner == viewer, relation(b)
+		tr := truth{aud: rel, kind: b.kind, owner: b.owner, jumps: b.jumps, words: map[int][]int32{}}
 		ps := b.pointers()
 		for c, s := range w.schemas {
 			if b.mask>>c&1 == 0 {
@@ -258,7 +313,7 @@ func (w *world) truths(viewer uint16, visible func(snapshot.NetID) bool) map[sna
 			s.Quantise(p, grid, sameRefs{}, words)
 			secret := true
 			for _, f := range s.Fields() {
-				if f.Owner && !mine {
+				if f.Audience != 0 && f.Audience&rel == 0 {
 					clear(words[f.Word : f.Word+f.Words])
 				} else {
 					secret = false
@@ -291,6 +346,16 @@ type viewer struct {
 	partial  int
 	grown    int
 	packets  func([]byte)
+	team     uint8
+	scout    map[snapshot.NetID]bool // as whose the viewer is one
+	guest    bool
+	jumps    map[life]uint16 // teleports before the viewer was shown the entity
+}
+
+// life is one showing of an entity.
+type life struct {
+	wire snapshot.WireID
+	born snapshot.Tick
 }
 
 type flight struct {
@@ -303,7 +368,7 @@ type flight struct {
 }
 
 func newViewer(t tester, w *world, r *snapshot.Registry, owner uint16) *viewer {
-	v := &viewer{t: t, w: w, owner: owner, recv: snapshot.NewReceiver(r, snapshot.ReceiverConfig{}), hidden: map[snapshot.NetID]bool{}, known: map[snapshot.Tick]map[snapshot.NetID]truth{}}
+	v := &viewer{t: t, w: w, owner: owner, recv: snapshot.NewReceiver(r, snapshot.ReceiverConfig{}), hidden: map[snapshot.NetID]bool{}, known: map[snapshot.Tick]map[snapshot.NetID]truth{}, jumps: map[life]uint16{}, scout: map[snapshot.NetID]bool{}}
 	v.sender = w.source.NewSender(owner, snapshot.SenderConfig{})
 	v.room = func() int { return 1100 }
 	return v
@@ -311,9 +376,40 @@ func newViewer(t tester, w *world, r *snapshot.Registry, owner uint16) *viewer {
 
 func (v *viewer) visible(id snapshot.NetID) bool { return !v.hidden[id] }
 
+// relation is what the viewer is to a body.
+func (v *viewer) relation(b *body) (a snapshot.Audience) {
+	switch {
+	case v.owner != 0 && b.owner == v.owner:
+		a = snapshot.ToOwner | snapshot.ToAllies
+	case b.team != 0 && b.team == v.team:
+		a = snapshot.ToAllies
+	case b.team != 0 && v.team != 0:
+		a = snapshot.ToEnemies
+	}
+	if v.scout[b.id] {
+		a |= scouts
+	}
+	if v.guest {
+		a |= guests
+	}
+	return a
+}
+
 func (v *viewer) toggle() {
 	if len(v.w.bodies) == 0 {
 		return
+	}
+	switch v.w.rng.IntN(8) {
+	case 0:
+		v.team = uint8(v.w.rng.IntN(3))
+		v.sender.SetTeam(v.team)
+	case 1:
+		v.guest = !v.guest
+		v.sender.SetAudience(0, guests, v.guest)
+	case 2, 3:
+		id := max(v.w.nextID, 6) - snapshot.NetID(v.w.rng.IntN(6)) // one that is not made yet, perhaps
+		v.scout[id] = !v.scout[id]
+		v.sender.SetAudience(id, scouts, v.scout[id])
 	}
 	id := v.w.bodies[v.w.rng.IntN(len(v.w.bodies))].id
 	v.hidden[id] = !v.hidden[id]
@@ -334,7 +430,7 @@ func (v *viewer) send(fault float64) {
 	if v.packets != nil {
 		v.packets(f.data)
 	}
-	v.known[v.w.tick] = v.w.truths(v.owner, v.visible)
+	v.known[v.w.tick] = v.w.truths(v.owner, v.visible, v.relation)
 	if r.Float64() >= fault {
 		f.due = append(f.due, 1+r.IntN(4)+r.IntN(1+int(fault*30)))
 		if r.Float64() < fault/3 {
@@ -418,12 +514,18 @@ func (v *viewer) check(t snapshot.Tick) {
 			owner       uint16
 			mine        bool
 			mask        uint64
+			aud         snapshot.Audience
 		}
-		a := key{true, false, tr.kind, tr.owner, v.owner != 0 && tr.owner == v.owner, tr.mask}
-		if b := (key{there, seen[id], g.Kind, s.Owner, s.Mine, s.Mask}); a != b {
+		a := key{true, false, tr.kind, tr.owner, v.owner != 0 && tr.owner == v.owner, tr.mask, tr.aud}
+		if b := (key{there, seen[id], g.Kind, s.Owner, s.Mine, s.Mask, s.Audience}); a != b {
 			require.Equal(v.t, a, b, "tick %d: entity %d", t, id)
 		}
 		seen[id] = true
+		before := uint16(tr.jumps) - s.Jumps
+		if was, ok := v.jumps[life{g.Wire, g.Born}]; ok && was != before {
+			require.Equal(v.t, was, before, "tick %d: entity %d: teleports", t, id)
+		}
+		v.jumps[life{g.Wire, g.Born}] = before
 		for c := range components {
 			v.compare(t, id, c, tr.words[c], s.Component(c))
 		}

@@ -116,6 +116,7 @@ type Game struct {
 	Beat   foretick.Message[Beat]
 
 	avatars *ecs.Query
+	flights *ecs.Query // of bolts
 	beats   uint32
 	kills   uint32
 	quiet   bool // the server stops hurting anybody: the match comes to rest
@@ -125,16 +126,20 @@ type Game struct {
 
 // Watch is told what happens, for the report. Every function may be nil.
 type Watch struct {
-	before     func(f *foretick.Frame, rows ecs.Rows)                                     // server: bodies ahead of the guns
-	judged     func(f *foretick.Frame, by ecs.Owner, hit ecs.Entity, ok bool)             // server: a shot
-	explain    func(f *foretick.Frame, by ecs.Owner, seen foretick.Seen, ray lagcomp.Ray) // server: the same, to lay it open
-	screenshot func(f *foretick.Frame, by ecs.Owner, seen foretick.Seen)                  // client: what the shooter saw
-	fired      func(f *foretick.Frame, by ecs.Entity, hit foretick.Hit, ok bool)          // client: a predicted shot
-	stunned    func(f *foretick.Frame, who ecs.Owner)                                     // server
-	died       func(f *foretick.Frame, who ecs.Entity)                                    // server
-	received   func(f *foretick.Frame, sent foretick.Tick, kind string, id uint32)        // client: a message
-	render     func(f *foretick.Frame, rows ecs.Rows)                                     // client: bodies shown
-	sent       func(kind string, id uint32)                                               // server: a message, to everybody
+	before     func(f *foretick.Frame, rows ecs.Rows)                                          // server: bodies ahead of the guns
+	judged     func(f *foretick.Frame, by ecs.Owner, ray lagcomp.Ray, hit ecs.Entity, ok bool) // server: a shot
+	explain    func(f *foretick.Frame, by ecs.Owner, seen foretick.Seen, ray lagcomp.Ray)      // server: the same, to lay it open
+	screenshot func(f *foretick.Frame, by ecs.Owner, seen foretick.Seen)                       // client: what the shooter saw
+	fired      func(f *foretick.Frame, by ecs.Entity, hit foretick.Hit, ok bool)               // client: a predicted shot
+	stunned    func(f *foretick.Frame, who ecs.Owner)                                          // server
+	died       func(f *foretick.Frame, who ecs.Entity)                                         // server
+	received   func(f *foretick.Frame, sent foretick.Tick, kind string, id uint32)             // client: a message
+	render     func(f *foretick.Frame, rows ecs.Rows)                                          // client: bodies shown
+	sent       func(kind string, id uint32)                                                    // server: a message, to everybody
+	born       func(f *foretick.Frame, who ecs.Owner, by string)                               // server: a body was made anew
+	stepped    func(f *foretick.Frame, rows ecs.Rows)                                          // client: a tick was predicted
+	aimed      func(f *foretick.Frame, by ecs.Owner, ray lagcomp.Ray, seen foretick.Seen)      // client: a predicted shot's line
+	turned     func(f *foretick.Frame, rows ecs.Rows)                                          // bodies that have just turned
 }
 
 // The rules, in metres, seconds and ticks of a 30 Hz match.
@@ -155,6 +160,7 @@ const (
 	stageRules = "rules"
 	stageAct   = "act"
 	stageWorld = "world"
+	stageWatch = "watch"
 )
 
 // NewGame makes one end's game.
@@ -169,7 +175,7 @@ func (g *Game) ticks(at30 int) int {
 func (g *Game) Protocol() (*foretick.Protocol, error) {
 	p := foretick.NewProtocol("arena", 1)
 	p.TickRate(g.opt.TickRate)
-	p.Stages(stageRules, stageAct, stageWorld)
+	p.Stages(stageRules, stageAct, stageWorld, stageWatch)
 	p.Component(&g.Pos, foretick.Predicted)
 	p.Component(&g.Vel, foretick.Predicted)
 	p.Component(&g.Face, foretick.Predicted)
@@ -187,7 +193,9 @@ func (g *Game) Protocol() (*foretick.Protocol, error) {
 	foretick.Volume2(p, &g.Pos, &g.Status, body)
 	foretick.OnClient(p, &g.Kill, func(f *foretick.Frame, t foretick.Tick, k Kill) { g.got(f, t, "kill", k.ID) })
 	foretick.OnClient(p, &g.Beat, func(f *foretick.Frame, t foretick.Tick, b Beat) { g.got(f, t, "beat", b.ID) })
+	p.Tables(learned)
 	p.Use(movement{g}, guns{g}, lives{g})
+	g.flights = ecs.NewQuery(p.Types(), ecs.With(&g.Pos, &g.Face), ecs.Without(&g.Status))
 	g.avatars = ecs.NewQuery(p.Types(), ecs.With(&g.Pos, &g.Team, &g.Cmd))
 	return p, p.Err()
 }

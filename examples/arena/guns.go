@@ -32,7 +32,7 @@ func (m guns) Declare(p *foretick.Protocol) {
 	p.Server("witness", g.witness, ecs.Stage(stageAct), ecs.Read(&g.Status, &g.Gun, &g.Cmd), ecs.Before("fire"))
 	p.Shared("fire", g.fire, ecs.Stage(stageAct), ecs.Read(&g.Cmd, &g.Pos, &g.Face, &g.Status), ecs.Write(&g.Gun))
 	foretick.OnServer(p, &g.Shot, g.damage, ecs.ReadOther(&g.Pos), ecs.WriteOther(&g.HP, &g.Status, &g.Life))
-	foretick.OnServer(p, &g.Launch, g.launch)
+	foretick.OnServer(p, &g.Launch, g.launch, ecs.Create(&g.Pos, &g.Face, &g.Bolt))
 	foretick.OnPredicted(p, &g.Shot, g.tracer)
 	p.Server("fly", g.fly, ecs.Stage(stageWorld), ecs.Write(&g.Pos, &g.Bolt), ecs.WriteOther(&g.HP, &g.Status, &g.Life))
 }
@@ -91,6 +91,9 @@ func (g *Game) tracer(f *foretick.Frame, by ecs.Entity, s Shot) {
 		seen := f.Seen(f.World.Owner(by))
 		hit, ok := seen.Raycast(s.Ray)
 		g.watch.fired(f, by, hit, ok)
+		if g.watch.aimed != nil {
+			g.watch.aimed(f, f.World.Owner(by), s.Ray, seen)
+		}
 		if g.watch.screenshot != nil {
 			g.watch.screenshot(f, f.World.Owner(by), seen)
 		}
@@ -103,7 +106,7 @@ func (g *Game) damage(f *foretick.Frame, by ecs.Owner, s Shot) {
 	seen := f.Seen(by)
 	hit, ok := seen.Raycast(s.Ray)
 	if g.watch.judged != nil {
-		g.watch.judged(f, by, hit.Entity, ok)
+		g.watch.judged(f, by, s.Ray, hit.Entity, ok)
 	}
 	if g.watch.explain != nil {
 		g.watch.explain(f, by, seen, s.Ray)

@@ -16,6 +16,7 @@ func (m lives) Declare(p *foretick.Protocol) {
 	p.Server("stun", g.stun, ecs.Stage(stageRules), ecs.Write(&g.Status), ecs.With(&g.Team), ecs.After("wake"))
 	p.Server("respawn", g.respawn, ecs.Stage(stageWorld), ecs.Write(&g.Status, &g.Life, &g.Pos, &g.Vel, &g.HP, &g.Gun))
 	p.Server("beat", g.beat, ecs.Stage(stageWorld), ecs.Once())
+	p.Shared("stepped", g.stepped, ecs.Stage(stageWatch), ecs.Read(&g.Pos, &g.Vel, &g.Face, &g.Status, &g.Gun))
 	p.Render("screen", g.screen, ecs.Read(&g.Pos, &g.Status, &g.Team))
 }
 
@@ -23,6 +24,14 @@ func (g *Game) join(f *foretick.Frame, who ecs.Owner) {
 	e := f.Spawn(&g.Avatar, who)
 	g.Team.Get(f.World, e).ID = uint8(who % 2)
 	*g.Pos.Get(f.World, e) = g.birthplace(f, uint64(who))
+	g.anew(f, who, "join")
+}
+
+// anew tells who watches that a body begins again.
+func (g *Game) anew(f *foretick.Frame, who ecs.Owner, by string) {
+	if g.watch.born != nil {
+		g.watch.born(f, who, by)
+	}
 }
 
 // birthplace draws a free place on the field.
@@ -97,6 +106,7 @@ func (g *Game) respawn(f *foretick.Frame, rows ecs.Rows) {
 		g.Vel.Slice(rows)[i] = Velocity{}
 		g.HP.Slice(rows)[i] = Health{Points: 100}
 		g.Gun.Slice(rows)[i] = Weapon{Ammo: magazine}
+		g.anew(f, rows.Owner(), "respawn")
 	}
 }
 
@@ -111,6 +121,13 @@ func (g *Game) beat(f *foretick.Frame, _ ecs.Rows) {
 func (g *Game) tell(kind string, id uint32, err error) {
 	if g.watch.sent != nil && err == nil {
 		g.watch.sent(kind, id)
+	}
+}
+
+// stepped lets the log see what a client predicted.
+func (g *Game) stepped(f *foretick.Frame, rows ecs.Rows) {
+	if g.watch.stepped != nil && !f.IsServer() {
+		g.watch.stepped(f, rows)
 	}
 }
 

@@ -51,6 +51,8 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 		live = nil
 	}
 	switch {
+	case o.check != "":
+		return check(o.check, out)
 	case o.serve != "":
 		return serve(ctx, o, out)
 	case o.join != "":

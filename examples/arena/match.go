@@ -12,6 +12,7 @@ import (
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/prediction"
+	"github.com/foretick/foretick/snapshot"
 )
 
 // quietTime is how long bots stand still before both ends are compared.
@@ -26,8 +27,10 @@ type match struct {
 	seats  []*seat
 	shots  *shots
 	stuns  int
-	draw   *drawings // nil without -draw-shots
-	ended  bool      // the played time is over: the match comes to rest
+	log    *facts               // nil without -log
+	draw   *drawings            // nil without -draw-shots
+	learn  *snapshot.Statistics // nil without -learn
+	ended  bool                 // the played time is over: the match comes to rest
 
 	took    []time.Duration // server's Steps in which a tick ran
 	mallocs uint64
@@ -44,11 +47,16 @@ type seat struct {
 	client *foretick.Client
 	next   map[string]uint32 // the id that the next message of a kind must have
 	got    uint64            // messages that came once and in their order
+
+	sampled func(v foretick.View, cmd Command) // for the log; nil without
 }
 
 func newMatch(o options) *match {
 	ticks := int((o.seconds + 10) * float64(o.tickRate))
 	m := &match{opt: o, shots: newShots(o.clients, ticks), state: sha256.New(), took: make([]time.Duration, 0, ticks)}
+	if o.learn != "" {
+		m.learn = &snapshot.Statistics{}
+	}
 	if o.drawShots != "" {
 		m.draw = newDrawings(o.drawShots)
 	}
@@ -65,15 +73,26 @@ func (m *match) serverConfig() (foretick.ServerConfig, error) {
 		judged:  m.shots.judged,
 		stunned: func(*foretick.Frame, ecs.Owner) { m.stuns++ },
 		died: func(f *foretick.Frame, who ecs.Entity) {
-			m.shots.died[who] = append(m.shots.died[who], f.Tick)
+			p := f.World.Owner(who)
+			m.shots.died[p] = append(m.shots.died[p], f.Tick)
 		},
 	}
 	if m.draw != nil {
 		g.watch.explain = m.draw.explain
 	}
+	var onTick func(*foretick.Frame)
+	var onMessage func(foretick.MessageSent)
+	if m.log != nil {
+		m.log.server(m)
+		onTick = m.log.ticks(m)
+		onMessage = func(s foretick.MessageSent) {
+			m.log.add(Fact{F: "tell", P: s.To, Kind: [...]string{"kill", "beat"}[s.Kind]})
+		}
+	}
 	p, err := g.Protocol()
 	return foretick.ServerConfig{
-		Protocol: p, SnapshotRate: m.opt.snapshotRate, NoLagCompensation: m.opt.noLagComp, MaxClients: max(64, m.opt.clients),
+		OnTick: onTick, OnMessage: onMessage,
+		Protocol: p, SnapshotRate: m.opt.snapshotRate, NoLagCompensation: m.opt.noLagComp, MaxClients: max(64, m.opt.clients), Learn: m.learn, Profile: m.opt.profile,
 	}, err
 }
 
@@ -102,10 +121,23 @@ func (m *match) clientConfig(n int) (*seat, foretick.ClientConfig, error) {
 			}
 		}
 	}
-	return s, foretick.ClientConfig{
+	cfg := foretick.ClientConfig{
 		OnMisprediction: explain,
-		Protocol:        p, Sample: foretick.Sample(&g.Cmd, s.bot.Sample), NoPrediction: m.opt.noPrediction,
-	}, err
+		Protocol:        p, Sample: foretick.Sample(&g.Cmd, s.sample), NoPrediction: m.opt.noPrediction,
+	}
+	if m.log != nil {
+		m.log.client(s, &cfg)
+	}
+	return s, cfg, err
+}
+
+// sample is the bot's hand, seen by the log.
+func (s *seat) sample(v foretick.View) Command {
+	cmd := s.bot.Sample(v)
+	if s.sampled != nil {
+		s.sampled(v, cmd)
+	}
+	return cmd
 }
 
 // received checks that messages come once and without a gap.
@@ -125,15 +157,15 @@ func (s *seat) corrupt(_ *foretick.Frame, rows ecs.Rows) {
 	}
 }
 
-// fired notes a predicted shot, and whom it hit as the server names him.
+// fired notes a predicted shot, and whom it hit.
 func (m *match) fired(s *seat, f *foretick.Frame, by ecs.Entity, hit foretick.Hit, ok bool) {
-	if m.ended || m.server == nil {
+	if m.ended {
 		return
 	}
 	who := f.World.Owner(by)
 	shot := seenShot{hit: ok, render: s.client.View().Render}
 	if ok {
-		shot.target, _ = foretick.Counterpart(m.server, who, s.client, hit.Entity)
+		shot.target = f.World.Owner(hit.Entity) // who has one body for good
 	}
 	m.shots.fired(shotKey{who, f.Tick}, shot)
 }
@@ -177,6 +209,7 @@ func (m *match) end() {
 	r.Ticks, r.Stuns, r.Entities = m.server.Tick(), m.stuns, m.server.World().Len()
 	r.BytesDown, r.BytesUp = float64(st.BytesOut)/n/m.opt.seconds, float64(st.BytesIn)/n/m.opt.seconds
 	r.InputsMissing = st.InputsMissing
+	r.Bandwidth = bandwidth(m.server.Bandwidth(), n*m.opt.seconds)
 	r.ServerTickP50, r.ServerTickP99 = quantile(m.took, 0.5), quantile(m.took, 0.99)
 	if m.counted > 0 {
 		r.AllocsPerTick = float64(m.mallocs) / float64(m.counted)
@@ -185,6 +218,7 @@ func (m *match) end() {
 		s.bot.quiet = true
 	}
 	m.ended, m.game.quiet = true, true
+	m.log.add(Fact{F: "end", Out: st.BytesOut, In: st.BytesIn})
 }
 
 // countClients fills in what the clients alone know.
@@ -232,8 +266,46 @@ func (m *match) report(trace string) (*Report, error) {
 		}
 	}
 	r.Trace = trace
+	if err := m.closeLog(&r); err != nil {
+		return nil, err
+	}
+	if m.learn != nil {
+		if err := os.WriteFile(m.opt.learn, m.learn.Tables(), 0o644); err != nil {
+			return nil, err
+		}
+	}
 	if m.draw != nil {
 		return &r, m.draw.save()
 	}
 	return &r, nil
+}
+
+// openLog begins the log that the options ask for.
+func (m *match) openLog(now func() time.Duration) error {
+	if m.opt.log == "" {
+		return nil
+	}
+	w, err := os.Create(m.opt.log)
+	if err != nil {
+		return err
+	}
+	m.log = newFacts(w)
+	m.log.now = now
+	m.log.add(Fact{F: "match", Rate: m.opt.tickRate, Clients: m.opt.clients, Seconds: m.opt.seconds, NoLag: m.opt.noLagComp})
+	return nil
+}
+
+// closeLog ends it with what the screens show in the end, and the report.
+func (m *match) closeLog(r *Report) error {
+	if m.log == nil {
+		return nil
+	}
+	for _, s := range m.seats {
+		v := s.client.View()
+		f := Fact{F: "shown", P: v.Me}
+		f.Bodies, f.Bolts = s.game.bodiesIn(v.World, v.Me)
+		m.log.add(f)
+	}
+	m.log.add(Fact{F: "report", Report: r})
+	return m.log.close()
 }

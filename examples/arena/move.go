@@ -17,12 +17,15 @@ func (m movement) Declare(p *foretick.Protocol) {
 	p.Shared("move", g.move, ecs.Stage(stageAct), ecs.Read(&g.Cmd, &g.Status), ecs.Write(&g.Pos, &g.Vel))
 }
 
-func (g *Game) aim(_ *foretick.Frame, rows ecs.Rows) {
+func (g *Game) aim(f *foretick.Frame, rows ecs.Rows) {
 	face, cmd, status := g.Face.Slice(rows), g.Cmd.Slice(rows), g.Status.Slice(rows)
 	for i := range face {
 		if !status[i].Dead {
 			face[i].Angle = cmd[i].Aim
 		}
+	}
+	if g.watch.turned != nil {
+		g.watch.turned(f, rows)
 	}
 }
 

@@ -1,9 +1,8 @@
 package main
 
 import (
+	"encoding/hex"
 	"fmt"
-	"net"
-	"net/http"
 	"net/netip"
 	"time"
 
@@ -19,12 +18,16 @@ type network struct {
 	transport.Endpoint
 	addr string
 	dial func() (transport.Endpoint, error)
+	pin  string // what bots of other processes know the server by; empty without dtls
 }
 
 // listen opens a server by the transport that the options ask for.
 func listen(o options, at string) (*network, error) {
 	switch o.transport {
 	case "dtls":
+		if o.serve != "" {
+			return listenPinned(at)
+		}
 		return listenDTLS(at)
 	case "ws":
 		return listenWS(at)
@@ -34,15 +37,46 @@ func listen(o options, at string) (*network, error) {
 		return nil, err
 	}
 	addr := e.LocalAddr().String()
-	return &network{e, addr, func() (transport.Endpoint, error) { return reach(o, addr) }}, nil
+	return &network{Endpoint: e, addr: addr, dial: func() (transport.Endpoint, error) { return reach(o, addr) }}, nil
 }
 
 // reach dials a server that may be another process.
 func reach(o options, addr string) (transport.Endpoint, error) {
-	if o.transport == "ws" {
+	switch o.transport {
+	case "ws":
 		return ws.Dial("ws://"+addr+"/", ws.Config{})
+	case "dtls":
+		pin, err := o.pinned()
+		if err != nil {
+			return nil, err
+		}
+		return dtls.Dial(addr, dtls.Config{Pins: []dtls.Pin{pin}})
 	}
 	return udp.Dial(addr, udp.Config{})
+}
+
+// listenPinned is a server for other processes, which know it by its
+// certificate: there is no matchmaker here that they could ask for a ticket.
+func listenPinned(at string) (*network, error) {
+	cert, err := dtls.NewCertificate()
+	if err != nil {
+		return nil, err
+	}
+	e, err := dtls.Listen(at, dtls.Config{Certificate: &cert})
+	if err != nil {
+		return nil, err
+	}
+	pin := dtls.PinOf(cert)
+	return &network{Endpoint: e, addr: e.Below().(*udp.Endpoint).LocalAddr().String(), pin: hex.EncodeToString(pin[:])}, nil
+}
+
+// pinned is the server's pin, as it was typed.
+func (o *options) pinned() (pin dtls.Pin, err error) {
+	b, err := hex.DecodeString(o.pin)
+	if err != nil || len(b) != len(pin) {
+		return pin, fmt.Errorf("-pin %q: use the %d hexadecimal digits that the server printed", o.pin, 2*len(pin))
+	}
+	return dtls.Pin(b), nil
 }
 
 // listenDTLS is a server, and the matchmaker who issues a ticket for each dial.
@@ -57,7 +91,7 @@ func listenDTLS(at string) (*network, error) {
 		return nil, err
 	}
 	addr := e.Below().(*udp.Endpoint).LocalAddr().String()
-	return &network{e, addr, func() (transport.Endpoint, error) {
+	return &network{Endpoint: e, addr: addr, dial: func() (transport.Endpoint, error) {
 		t, err := ticket.Issue(key, ticket.Claims{Expires: time.Now().Add(time.Minute), Servers: []netip.AddrPort{public}})
 		if err != nil {
 			return nil, err
@@ -70,30 +104,11 @@ func listenDTLS(at string) (*network, error) {
 	}}, nil
 }
 
-// site is an endpoint whose connections come by way of a web server.
-type site struct {
-	*ws.Server
-	web *http.Server
-}
-
-// Close implements transport.Endpoint.
-func (s *site) Close(c transport.Code, detail string) error {
-	_ = s.web.Close()
-	return s.Server.Close(c, detail)
-}
-
 func listenWS(at string) (*network, error) {
-	e, err := ws.NewServer(ws.Config{})
+	e, err := ws.Listen(at, ws.Config{})
 	if err != nil {
 		return nil, err
 	}
-	l, err := net.Listen("tcp", at)
-	if err != nil {
-		_ = e.Close(transport.Closed, "")
-		return nil, fmt.Errorf("ws: cannot listen: %w", err)
-	}
-	s := &site{e, &http.Server{Handler: e, ReadHeaderTimeout: 5 * time.Second}}
-	go func() { _ = s.web.Serve(l) }()
-	addr := l.Addr().String()
-	return &network{s, addr, func() (transport.Endpoint, error) { return ws.Dial("ws://"+addr+"/", ws.Config{}) }}, nil
+	addr := e.LocalAddr().String()
+	return &network{Endpoint: e, addr: addr, dial: func() (transport.Endpoint, error) { return ws.Dial("ws://"+addr+"/", ws.Config{}) }}, nil
 }

@@ -30,7 +30,11 @@ type options struct {
 	explain      bool
 	json         bool
 	serve, join  string
+	pin          string
 	drawShots    string
+	log, check   string
+	learn        string
+	profile      bool
 }
 
 // errUsage marks a fault of the command line: exit code 2.
@@ -59,8 +63,13 @@ func parse(args []string, help io.Writer) (options, error) {
 	fs.BoolVar(&o.explain, "explain", false, "write each correction and its cause to standard error, one JSON object a line")
 	fs.BoolVar(&o.json, "json", false, "print one JSON object and nothing else; sim then runs as fast as it can")
 	fs.StringVar(&o.drawShots, "draw-shots", "", "draw the match's shots into this directory, as PNG: what the shooter saw, what the server used and what it had")
-	fs.StringVar(&o.serve, "serve", "", "be a dedicated server at this address, over -transport udp or ws")
-	fs.StringVar(&o.join, "join", "", "be bots on the server at this address, over -transport udp or ws")
+	fs.BoolVar(&o.profile, "profile-bandwidth", false, "count the bytes of each component and field")
+	fs.StringVar(&o.learn, "learn", "", "write tables learned from this match to a file, for the snapshots' codes (tables.bin of this example was made so)")
+	fs.StringVar(&o.serve, "serve", "", "be a dedicated server at this address, over -transport udp, dtls or ws")
+	fs.StringVar(&o.join, "join", "", "be bots on the server at this address, over -transport udp, dtls or ws")
+	fs.StringVar(&o.pin, "pin", "", "with -join and dtls: what the server is known by, as it printed it")
+	fs.StringVar(&o.log, "log", "", "write what happened at both ends into this file, raw, as JSON lines (see facts.go)")
+	fs.StringVar(&o.check, "check", "", "recount the report of such a file from its facts, and say whether both agree")
 	err := fs.Parse(args)
 	if errors.Is(err, flag.ErrHelp) {
 		fmt.Fprintln(help, "arena plays a top-down shooter between bots. Flags:")
@@ -74,7 +83,7 @@ func parse(args []string, help io.Writer) (options, error) {
 	if err == nil {
 		set := map[string]bool{}
 		fs.Visit(func(f *flag.Flag) { set[f.Name] = true })
-		err = o.check(set)
+		err = o.validate(set)
 	}
 	if err != nil {
 		return o, fmt.Errorf("%w: %w", errUsage, err)
@@ -82,13 +91,19 @@ func parse(args []string, help io.Writer) (options, error) {
 	return o, nil
 }
 
-func (o *options) check(set map[string]bool) error {
+func (o *options) validate(set map[string]bool) error {
 	alone := o.serve != "" || o.join != ""
 	switch {
 	case o.serve != "" && o.join != "":
 		return errors.New("-serve and -join exclude each other")
-	case alone && set["transport"] && (o.transport == "sim" || o.transport == "dtls"):
-		return errors.New("-serve and -join need -transport udp or ws: dtls takes a matchmaker that both know")
+	case alone && set["transport"] && o.transport == "sim":
+		return errors.New("-serve and -join need -transport udp, dtls or ws")
+	case (o.pin != "") != (o.join != "" && o.transport == "dtls"):
+		return errors.New("-pin goes with -join and -transport dtls, and they with it: the server prints it")
+	case o.check != "" && len(set) > 1:
+		return errors.New("-check takes nothing beside it")
+	case alone && o.log != "":
+		return errors.New("-log needs both ends in one process: not with -serve or -join")
 	case alone && o.drawShots != "":
 		return errors.New("-draw-shots needs both ends in one process: not with -serve or -join")
 	case !slices.Contains([]string{"sim", "udp", "dtls", "ws"}, o.transport):
@@ -109,6 +124,11 @@ func (o *options) check(set map[string]bool) error {
 	for name, v := range map[string]float64{"loss": o.loss, "duplicate": o.duplicate, "reorder": o.reorder} {
 		if !(v >= 0 && v < 1) {
 			return fmt.Errorf("-%s %v: use 0 to below 1", name, v)
+		}
+	}
+	if o.pin != "" {
+		if _, err := o.pinned(); err != nil {
+			return err
 		}
 	}
 	if alone {

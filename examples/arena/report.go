@@ -1,52 +1,56 @@
 package main
 
 import (
+	"cmp"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"time"
 
+	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/prediction"
 )
 
 // Report is what a match was like. Counts are over all clients unless the name
 // says otherwise; docs and tests rest on these names.
 type Report struct {
-	Ticks                 uint32            `json:"ticks"`
-	Clients               int               `json:"clients"`
-	Entities              int               `json:"entities"`
-	BytesDown             float64           `json:"bytes_down_per_client_per_second"`
-	BytesUp               float64           `json:"bytes_up_per_client_per_second"`
-	MovingPercent         float64           `json:"moving_percent"`
-	InputChangesPercent   float64           `json:"input_changes_percent"`
-	Stuns                 int               `json:"stuns"`
-	PredictedTicks        uint64            `json:"predicted_ticks"`
-	Mispredictions        uint64            `json:"mispredictions"`
-	MispredictionsByCause map[string]uint64 `json:"mispredictions_by_cause"`
-	TicksShownWrong       uint64            `json:"ticks_shown_wrong"`
-	ResimulatedTicks      uint64            `json:"resimulated_ticks"`
-	HardResets            uint64            `json:"hard_resets"`
-	InputsMissing         uint64            `json:"inputs_missing"`
-	InputToConfirmP50     float64           `json:"input_to_confirm_ms_p50"`
-	InputToConfirmP99     float64           `json:"input_to_confirm_ms_p99"`
-	InterpolationMean     float64           `json:"interpolation_ms_mean"`
-	Shots                 int               `json:"shots"`
-	ShotsHitOnScreen      int               `json:"shots_hit_on_screen"`
-	ShotsVoid             int               `json:"shots_void"`
-	ShotsVoidByReason     map[string]int    `json:"shots_void_by_reason"`
-	ShotsConfirmed        int               `json:"shots_confirmed"`
-	ShotsConfirmedUnseen  int               `json:"shots_confirmed_unseen"`
-	EventsSent            uint64            `json:"events_sent"`
-	EventsDelivered       uint64            `json:"events_delivered"`
-	EventsResent          uint64            `json:"events_resent"`
-	Desyncs               int               `json:"desyncs"`
-	FieldsCompared        int               `json:"fields_compared"`
-	ServerTickP50         float64           `json:"server_tick_us_p50"`
-	ServerTickP99         float64           `json:"server_tick_us_p99"`
-	AllocsPerTick         float64           `json:"allocs_per_tick"`
-	Trace                 string            `json:"trace_sha256"`
+	Ticks                 uint32             `json:"ticks"`
+	Clients               int                `json:"clients"`
+	Entities              int                `json:"entities"`
+	BytesDown             float64            `json:"bytes_down_per_client_per_second"`
+	BytesUp               float64            `json:"bytes_up_per_client_per_second"`
+	MovingPercent         float64            `json:"moving_percent"`
+	InputChangesPercent   float64            `json:"input_changes_percent"`
+	Stuns                 int                `json:"stuns"`
+	PredictedTicks        uint64             `json:"predicted_ticks"`
+	Mispredictions        uint64             `json:"mispredictions"`
+	MispredictionsByCause map[string]uint64  `json:"mispredictions_by_cause"`
+	TicksShownWrong       uint64             `json:"ticks_shown_wrong"`
+	ResimulatedTicks      uint64             `json:"resimulated_ticks"`
+	HardResets            uint64             `json:"hard_resets"`
+	InputsMissing         uint64             `json:"inputs_missing"`
+	InputToConfirmP50     float64            `json:"input_to_confirm_ms_p50"`
+	InputToConfirmP99     float64            `json:"input_to_confirm_ms_p99"`
+	InterpolationMean     float64            `json:"interpolation_ms_mean"`
+	Shots                 int                `json:"shots"`
+	ShotsHitOnScreen      int                `json:"shots_hit_on_screen"`
+	ShotsVoid             int                `json:"shots_void"`
+	ShotsVoidByReason     map[string]int     `json:"shots_void_by_reason"`
+	ShotsConfirmed        int                `json:"shots_confirmed"`
+	ShotsConfirmedUnseen  int                `json:"shots_confirmed_unseen"`
+	EventsSent            uint64             `json:"events_sent"`
+	EventsDelivered       uint64             `json:"events_delivered"`
+	EventsResent          uint64             `json:"events_resent"`
+	Desyncs               int                `json:"desyncs"`
+	FieldsCompared        int                `json:"fields_compared"`
+	ServerTickP50         float64            `json:"server_tick_us_p50"`
+	ServerTickP99         float64            `json:"server_tick_us_p99"`
+	AllocsPerTick         float64            `json:"allocs_per_tick"`
+	Trace                 string             `json:"trace_sha256"`
+	Bandwidth             map[string]float64 `json:"bandwidth,omitempty"`
 	firstDesync           string
 }
 
@@ -76,6 +80,42 @@ func (r *Report) Text(w io.Writer) {
 		fmt.Fprintf(w, "               first: %s\n", r.firstDesync)
 	}
 	fmt.Fprintf(w, "  server       tick %.0f µs (p99 %.0f µs), %.1f allocations a tick\n", r.ServerTickP50, r.ServerTickP99, r.AllocsPerTick)
+	r.bandwidthText(w)
+}
+
+// bandwidth is where the bytes of a client's second go.
+func bandwidth(lines []foretick.BandwidthLine, seconds float64) map[string]float64 {
+	if lines == nil {
+		return nil
+	}
+	out := map[string]float64{}
+	for _, l := range lines {
+		name := "down "
+		if l.Up {
+			name = "up "
+		}
+		switch {
+		case l.What != "":
+			name += "(" + l.What + ")"
+		case l.Field == "":
+			name += l.Component
+		default:
+			name += l.Component + "." + l.Field
+		}
+		out[name] += l.Bytes / seconds
+	}
+	return out
+}
+
+// bandwidthText writes the greatest first.
+func (r *Report) bandwidthText(w io.Writer) {
+	names := slices.Collect(maps.Keys(r.Bandwidth))
+	slices.SortFunc(names, func(a, b string) int {
+		return cmp.Or(cmp.Compare(r.Bandwidth[b], r.Bandwidth[a]), cmp.Compare(a, b))
+	})
+	for _, name := range names {
+		fmt.Fprintf(w, "  %8.1f B/s  %s\n", r.Bandwidth[name], name)
+	}
 }
 
 func causes(m map[string]uint64) string {

@@ -3,6 +3,7 @@ package main
 import (
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/lagcomp"
 )
 
 // shots joins what shooters saw with what the server judged. Both ends run in
@@ -11,7 +12,7 @@ type shots struct {
 	seen   map[shotKey]seenShot
 	server [][]serverTick // by owner and tick
 	order  []shotKey
-	died   map[ecs.Entity][]foretick.Tick // ticks in which a body died, in order
+	died   map[ecs.Owner][]foretick.Tick // ticks in which a player died, in order
 }
 
 type shotKey struct {
@@ -22,7 +23,7 @@ type shotKey struct {
 // seenShot is a predicted shot on its shooter's screen.
 type seenShot struct {
 	hit    bool
-	target ecs.Entity // the server's entity
+	target ecs.Owner // 0: nobody
 	render foretick.Tick
 }
 
@@ -31,13 +32,13 @@ type serverTick struct {
 	dead, stunned, ammo, cooldown bool // why the gun could not fire
 	judged                        bool
 	hit                           bool
-	target                        ecs.Entity
+	target                        ecs.Owner
 }
 
 // newShots has room for a match of so many clients and ticks: recording must not
 // show in the server's allocations.
 func newShots(clients, ticks int) *shots {
-	s := &shots{seen: map[shotKey]seenShot{}, died: map[ecs.Entity][]foretick.Tick{}}
+	s := &shots{seen: map[shotKey]seenShot{}, died: map[ecs.Owner][]foretick.Tick{}}
 	for range clients + 1 {
 		s.server = append(s.server, make([]serverTick, ticks))
 	}
@@ -78,9 +79,9 @@ func (s *shots) before(g *Game, f *foretick.Frame, rows ecs.Rows) {
 }
 
 // judged notes the server's word on a shot.
-func (s *shots) judged(f *foretick.Frame, by ecs.Owner, hit ecs.Entity, ok bool) {
+func (s *shots) judged(f *foretick.Frame, by ecs.Owner, _ lagcomp.Ray, hit ecs.Entity, ok bool) {
 	if t := s.at(shotKey{by, f.Tick}); t != nil {
-		t.judged, t.hit, t.target = true, ok, hit
+		t.judged, t.hit, t.target = true, ok, f.World.Owner(hit)
 	}
 }
 

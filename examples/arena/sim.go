@@ -13,6 +13,9 @@ import (
 func playSim(o options, live io.Writer) (*Report, error) {
 	m := newMatch(o)
 	s := simtest.New(o.seed)
+	if err := m.openLog(s.Net.Now); err != nil {
+		return nil, err
+	}
 	cfg, err := m.serverConfig()
 	if err != nil {
 		return nil, err
@@ -26,7 +29,7 @@ func playSim(o options, live io.Writer) (*Report, error) {
 		if err != nil {
 			return nil, err
 		}
-		if seat.client, err = s.Join(cfg, simtest.Seat{Up: o.link(), Down: o.link()}); err != nil {
+		if seat.client, err = s.Join(cfg, simtest.Seat{Up: o.link(), Down: o.link(), After: m.log.picture}); err != nil {
 			return nil, err
 		}
 	}

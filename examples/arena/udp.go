@@ -37,11 +37,21 @@ func playUDP(ctx context.Context, o options, live io.Writer) (*Report, error) {
 		return nil, err
 	}
 	defer func() { _ = m.close(endpoint) }()
+	start := time.Now()
+	if err := m.openLog(func() time.Duration { return time.Since(start) }); err != nil {
+		return nil, err
+	}
 	cfg, err := m.serverConfig()
 	if err != nil {
 		return nil, err
 	}
-	cfg.Transport, cfg.OnTick = endpoint, m.hashTick
+	logTick := cfg.OnTick
+	cfg.Transport, cfg.OnTick = endpoint, func(f *foretick.Frame) {
+		m.hashTick(f)
+		if logTick != nil {
+			logTick(f)
+		}
+	}
 	if m.server, err = foretick.NewServer(cfg); err != nil {
 		return nil, err
 	}
@@ -98,9 +108,11 @@ func (m *match) loop(ctx context.Context, mail <-chan struct{}, d time.Duration,
 		next := m.server.Next()
 		for i, s := range m.seats {
 			if !now.Before(pictures[i]) {
-				if v := s.client.Step(time.Now()); v.State == foretick.Closed {
+				v := s.client.Step(time.Now())
+				if v.State == foretick.Closed {
 					return v.Err
 				}
+				m.log.picture(v)
 				pictures[i] = pictures[i].Add(picture)
 			}
 			if pictures[i].Before(next) {
@@ -146,6 +158,9 @@ func serve(ctx context.Context, o options, out io.Writer) error {
 		return err
 	}
 	fmt.Fprintf(out, "serving on %v at %d Hz\n", endpoint.addr, o.tickRate)
+	if endpoint.pin != "" {
+		fmt.Fprintf(out, "join it with -transport dtls -pin %s\n", endpoint.pin)
+	}
 	if o.seconds > 0 {
 		var stop context.CancelFunc
 		ctx, stop = context.WithTimeout(ctx, o.duration())

@@ -4,9 +4,9 @@ package main
 import (
 	"context"
 	"flag"
-	"fmt"
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/transport"
 	"github.com/foretick/foretick/transport/udp"
 	"log"
 	"time"
@@ -24,8 +24,7 @@ type Game struct {
 	Player ecs.Kind
 }
 
-// Protocol declares the game; server and client build the same.
-func (g *Game) Protocol() *foretick.Protocol {
+func (g *Game) Protocol() *foretick.Protocol { // server and client build the same
 	p := foretick.NewProtocol("hello", 1)
 	p.Component(&g.Pos, foretick.Predicted)
 	p.Command(&g.Move)
@@ -36,45 +35,46 @@ func (g *Game) Protocol() *foretick.Protocol {
 }
 
 func (g *Game) move(f *foretick.Frame, rows ecs.Rows) {
-	pos, move := g.Pos.Slice(rows), g.Move.Slice(rows)
-	for i := range pos {
-		pos[i].X += move[i].X * 5 * f.DT
-		pos[i].Y += move[i].Y * 5 * f.DT
+	pos := g.Pos.Slice(rows)
+	for i, move := range g.Move.Slice(rows) {
+		pos[i] = Position{pos[i].X + move.X*5*f.DT, pos[i].Y + move.Y*5*f.DT}
 	}
 }
 
 func main() {
-	serve := flag.Bool("serve", false, "be the server")
-	addr := flag.String("addr", "127.0.0.1:7777", "the server's address")
+	serve, addr := flag.Bool("serve", false, "be the server"), flag.String("addr", "127.0.0.1:7777", "the server's address")
 	flag.Parse()
-	log.Fatal(run(context.Background(), *serve, *addr, func(line string) { fmt.Println(line) }))
+	net, err := open(*serve, *addr)
+	if err == nil {
+		err = new(Game).run(context.Background(), net, *serve, log.Printf)
+	}
+	log.Fatal(err)
 }
 
-func run(ctx context.Context, serve bool, addr string, say func(string)) error {
-	game, open := &Game{}, udp.Dial
+func open(serve bool, addr string) (transport.Endpoint, error) { // for another, change a line (see the README)
 	if serve {
-		open = udp.Listen
+		return udp.Listen(addr, udp.Config{})
 	}
-	net, err := open(addr, udp.Config{})
-	if err != nil {
-		return err
-	}
+	return udp.Dial(addr, udp.Config{})
+}
+
+func (g *Game) run(ctx context.Context, net transport.Endpoint, serve bool, say func(string, ...any)) error {
 	if serve {
-		srv, err := foretick.NewServer(foretick.ServerConfig{Protocol: game.Protocol(), Transport: net})
+		srv, err := foretick.NewServer(foretick.ServerConfig{Protocol: g.Protocol(), Transport: net})
 		if err != nil {
 			return err
 		}
 		return srv.Run(ctx)
 	}
-	read := func(v foretick.View) Move { return Move{X: float32(v.Tick/30%2)*2 - 1} } // back and forth
-	cli, err := foretick.NewClient(foretick.ClientConfig{Protocol: game.Protocol(), Transport: net, Sample: foretick.Sample(&game.Move, read)})
+	sample := foretick.Sample(&g.Move, func(v foretick.View) Move { return Move{X: float32(v.Tick/30%2)*2 - 1} })
+	cli, err := foretick.NewClient(foretick.ClientConfig{Protocol: g.Protocol(), Transport: net, Sample: sample})
 	if err != nil {
 		return err
 	}
-	everyone := ecs.NewQuery(cli.World().Types(), ecs.With(&game.Pos))
+	everyone := ecs.NewQuery(cli.World().Types(), ecs.With(&g.Pos))
 	return cli.Run(ctx, time.Second/60, func(v foretick.View) { // once a picture
 		for _, rows := range everyone.All(v.World) {
-			say(fmt.Sprintf("tick %d: player %d at %v", v.Tick, rows.Owner(), game.Pos.Slice(rows)))
+			say("tick %d: player %d at %v", v.Tick, rows.Owner(), g.Pos.Slice(rows))
 		}
 	})
 }

@@ -3,7 +3,9 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net"
+	"net/netip"
 	"strings"
 	"testing"
 	"time"
@@ -11,30 +13,79 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport"
+	"github.com/foretick/foretick/transport/dtls"
+	"github.com/foretick/foretick/transport/ticket"
+	"github.com/foretick/foretick/transport/udp"
+	"github.com/foretick/foretick/transport/ws"
 )
 
-// Two players meet on a real server: each moves, and sees the other move.
+// ends opens a server, and its clients: each as its line in the README says.
+type ends func(t *testing.T) (server transport.Endpoint, dial func() (transport.Endpoint, error))
+
+var over = map[string]ends{
+	"udp": func(t *testing.T) (transport.Endpoint, func() (transport.Endpoint, error)) {
+		srv, err := open(true, "127.0.0.1:0")
+		require.NoError(t, err)
+		addr := srv.(*udp.Endpoint).LocalAddr().String()
+		return srv, func() (transport.Endpoint, error) { return open(false, addr) }
+	},
+	"ws": func(t *testing.T) (transport.Endpoint, func() (transport.Endpoint, error)) {
+		srv, err := ws.Listen("127.0.0.1:0", ws.Config{})
+		require.NoError(t, err)
+		addr := srv.LocalAddr().String()
+		return srv, func() (transport.Endpoint, error) { return ws.Dial("ws://"+addr, ws.Config{}) }
+	},
+	"dtls by certificate": func(t *testing.T) (transport.Endpoint, func() (transport.Endpoint, error)) {
+		cert, err := dtls.NewCertificate()
+		require.NoError(t, err)
+		srv, err := dtls.Listen("127.0.0.1:0", dtls.Config{Certificate: &cert})
+		require.NoError(t, err)
+		addr, pin := srv.Below().(*udp.Endpoint).LocalAddr().String(), dtls.PinOf(cert)
+		return srv, func() (transport.Endpoint, error) { return dtls.Dial(addr, dtls.Config{Pins: []dtls.Pin{pin}}) }
+	},
+	"dtls by ticket": func(t *testing.T) (transport.Endpoint, func() (transport.Endpoint, error)) {
+		key, public := ticket.NewKey(), netip.MustParseAddrPort("192.0.2.7:7777")
+		gate, err := ticket.NewGate(key, []netip.AddrPort{public}, nil)
+		require.NoError(t, err)
+		srv, err := dtls.Listen("127.0.0.1:0", dtls.Config{Gate: gate})
+		require.NoError(t, err)
+		addr := srv.Below().(*udp.Endpoint).LocalAddr().String()
+		return srv, func() (transport.Endpoint, error) {
+			tk, err := ticket.Issue(key, ticket.Claims{Expires: time.Now().Add(time.Minute), Servers: []netip.AddrPort{public}})
+			require.NoError(t, err)
+			b, err := tk.MarshalBinary()
+			require.NoError(t, err)
+			return dtls.Dial(addr, dtls.Config{Ticket: b})
+		}
+	},
+}
+
+// Two players meet on a real server, over each transport: each moves, and sees the other move.
 func TestTwoPlayersSeeEachOther(t *testing.T) {
+	for name, open := range over {
+		t.Run(name, func(t *testing.T) { t.Parallel(); meet(t, open) })
+	}
+}
+
+func meet(t *testing.T, open ends) {
 	ctx, stop := context.WithTimeout(context.Background(), 20*time.Second)
 	defer stop()
-	const addr = "127.0.0.1:17777"
+	srv, dial := open(t)
 	done := make(chan error, 3)
-	go func() { done <- run(ctx, true, addr, nil) }()
+	go func() { done <- new(Game).run(ctx, srv, true, nil) }()
 	seen := make(chan string, 1024)
 	for range 2 {
+		cli, err := dial()
+		require.NoError(t, err)
 		go func() {
-			say := func(line string) {
+			done <- new(Game).run(ctx, cli, false, func(format string, args ...any) {
 				select {
-				case seen <- line:
+				case seen <- fmt.Sprintf(format, args...):
 				default:
 				}
-			}
-			err := run(ctx, false, addr, say)
-			for unreachable(err) { // the server is not listening yet
-				err = run(ctx, false, addr, say)
-			}
-			done <- err
+			})
 		}()
 	}
 	where := map[string]map[string]bool{}
@@ -60,7 +111,11 @@ func TestTwoPlayersSeeEachOther(t *testing.T) {
 	}
 }
 
-func unreachable(err error) bool {
-	var d *foretick.DisconnectError
-	return errors.As(err, &d) && d.Code == transport.Unreachable
+// Whole matches on a terrible network, from seeds: what a game's own test is.
+func TestMatches(t *testing.T) {
+	simtest.Check(t, simtest.Plan{Clients: 4, Play: 10 * time.Second, New: func() simtest.Player {
+		g := &Game{}
+		read := func(v foretick.View) Move { return Move{X: float32(v.Tick/30%2)*2 - 1} }
+		return simtest.Player{Protocol: g.Protocol(), Sample: foretick.Sample(&g.Move, read)}
+	}}, 2)
 }

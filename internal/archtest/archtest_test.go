@@ -109,6 +109,8 @@ func TestRules(t *testing.T) {
 		{"errors.go", "package p\nimport \"net\"\nvar err = net.ErrClosed\n", ""},
 		{"errors.go", "package p\nimport \"net\"\nvar a, b = net.ErrClosed, net.Dial\n", "reach outside"},
 		{"server_test.go", imports("net", "os"), ""},
+		{"simtest/seed.go", imports("os"), ""},
+		{"simtest/match.go", imports("os"), "reach outside"},
 		{"server.go", "package p\nimport \"time\"\nvar x = time.Second\n", ""},
 		{"server.go", "package p\nimport \"time\"\nfunc f() { _ = time.Now() }\n", "server.go:3 uses time.Now"},
 		{"ecs/a.go", "package p\nimport clock \"time\"\nvar f = clock.Since\n", "uses time.Since"},

@@ -24,9 +24,10 @@ var (
 )
 
 // mayRun are the places that may read a clock, sleep, start goroutines and
-// open sockets: the transports, the thin Run loops over the core, and programs.
-// Everything else is given time and bytes.
-var mayRun = []string{"transport/", "examples/", "run.go", "benchmarks/", "tools/", "cmd/"}
+// open sockets: the transports, the thin Run loops over the core, programs, and
+// simtest's reading of which seed a test is to play. Everything else is given
+// time and bytes.
+var mayRun = []string{"transport/", "examples/", "run.go", "simtest/seed.go", "benchmarks/", "tools/", "cmd/"}
 
 // clock are the functions of package time that read or wait for a clock.
 var clock = []string{"Now", "Since", "Until", "Sleep", "After", "AfterFunc", "Tick", "NewTimer", "NewTicker"}

@@ -8,6 +8,7 @@ import (
 	"net/netip"
 	"time"
 
+	"github.com/foretick/foretick/transport"
 	"github.com/foretick/foretick/transport/ticket"
 )
 
@@ -39,8 +40,9 @@ type Config struct {
 	// ticket's. Calls are made one at a time, and so must not block. nil: everyone is accepted. A client ignores it.
 	Accept func(addr netip.AddrPort, token []byte) (identity []byte, err error)
 
-	// Same says what becomes of a second connection of one identity. A client ignores it.
-	Same Same
+	// Same is what becomes of a second connection of one identity: the ticket's, or what Accept made of it. 0:
+	// transport.ReplaceOld. A client ignores it.
+	Same transport.Same
 
 	// MaxPeers is how many clients a server takes; further ones are refused with transport.Full. 0: 64.
 	// A client ignores it.
@@ -52,6 +54,9 @@ type Config struct {
 
 	// MaxHandshakesPerAddr is how many of those may be of one address (IPv6: one /64). 0: 16. A client ignores it.
 	MaxHandshakesPerAddr int
+
+	// HelloRate is how many hellos a second of one address are answered, as udp.Config has it. Wrap ignores it.
+	HelloRate int
 
 	// Timeout is how long a connection may be silent, or a dial unanswered, before it is given up; the handshake has five
 	// seconds more. 0: 5 s. At least 500 ms.
@@ -71,18 +76,6 @@ type Config struct {
 	// SocketBuffer is the size of the socket's receive buffer in bytes, as udp.Config has it. Wrap ignores it.
 	SocketBuffer int
 }
-
-// Same is what to do with a second connection of one identity. An empty identity is nobody's, and so never the same.
-type Same uint8
-
-const (
-	// Replace drops the first connection with transport.Replaced.
-	Replace Same = iota
-	// Refuse refuses the second with transport.Refused.
-	Refuse
-	// Allow lets both be.
-	Allow
-)
 
 func (c Config) withDefaults() Config {
 	set := func(v *int, to int) {
@@ -119,11 +112,12 @@ func (c Config) validate(server bool) error {
 		_, ok := c.Certificate.PrivateKey.(*ecdsa.PrivateKey)
 		fault(!ok || len(c.Certificate.Certificate) == 0, "Config.Certificate needs a certificate with an ECDSA key")
 	}
-	fault(c.Same > Allow, "Config.Same is %d; use Replace, Refuse or Allow", c.Same)
+	fault(c.Same > transport.AllowBoth, "Config.Same is %d; use transport.ReplaceOld, RefuseNew or AllowBoth", c.Same)
 	fault(c.MaxPeers < 0 || c.MaxPeers > 1<<15, "Config.MaxPeers is %d; it may be 1 to 32768", c.MaxPeers)
 	fault(c.MaxHandshakes < 0 || c.MaxHandshakes > 1024, "Config.MaxHandshakes is %d; it may be 1 to 1024", c.MaxHandshakes)
 	fault(c.MaxHandshakesPerAddr < 0 || c.MaxHandshakesPerAddr > c.MaxHandshakes,
 		"Config.MaxHandshakesPerAddr is %d; it may be 1 to MaxHandshakes, %d", c.MaxHandshakesPerAddr, c.MaxHandshakes)
+	fault(c.HelloRate < 0 || c.HelloRate > 1<<20, "Config.HelloRate is %d; it may be 1 to 1048576", c.HelloRate)
 	fault(c.ReceiveQueue < 0 || c.ReceiveQueue > 1<<16, "Config.ReceiveQueue is %d; it may be 1 to 65536", c.ReceiveQueue)
 	fault(c.SendQueue < 0, "Config.SendQueue is %d; it may not be negative", c.SendQueue)
 	fault(c.SocketBuffer < 0, "Config.SocketBuffer is %d; it may not be negative", c.SocketBuffer)

@@ -57,3 +57,33 @@ func TestConformance(t *testing.T) {
 		})
 	}
 }
+
+func TestIdentity(t *testing.T) {
+	cert := certificate(t)
+	modes := map[string]struct {
+		server dtls.Config
+		client func(identity string) dtls.Config
+	}{
+		"ticket": {dtls.Config{Gate: gate(t)}, func(identity string) dtls.Config { return dtls.Config{Ticket: issue(t, identity)} }},
+		"certificate": {dtls.Config{Certificate: cert, Accept: func(_ netip.AddrPort, token []byte) ([]byte, error) { return token, nil }},
+			func(identity string) dtls.Config {
+				return dtls.Config{Pins: []dtls.Pin{dtls.PinOf(*cert)}, Token: []byte(identity)}
+			}},
+	}
+	for name, mode := range modes {
+		t.Run(name, func(t *testing.T) {
+			transporttest.RunIdentity(t, func(t testing.TB) transporttest.Doors {
+				return transporttest.Doors{
+					Server: func(same transport.Same, maxPeers int) transport.Doorkeeper {
+						cfg := mode.server
+						cfg.Same, cfg.MaxPeers = same, maxPeers
+						return listen(t, cfg)
+					},
+					Client: func(srv transport.Doorkeeper, identity string) transport.Endpoint {
+						return dial(t, addr(srv.(*dtls.Endpoint)), mode.client(identity))
+					},
+				}
+			})
+		})
+	}
+}

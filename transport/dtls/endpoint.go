@@ -7,6 +7,7 @@ import (
 
 	"github.com/foretick/foretick/transport"
 	"github.com/foretick/foretick/transport/internal/inbox"
+	"github.com/foretick/foretick/transport/internal/roster"
 	"github.com/foretick/foretick/transport/internal/slot"
 	"github.com/foretick/foretick/transport/ticket"
 )
@@ -26,7 +27,7 @@ type Endpoint struct {
 	mu        sync.Mutex
 	peers     slot.Table[*peer]
 	links     map[transport.PeerID]*peer // by the id below
-	named     map[string]*peer           // a server's open ones, by identity
+	named     roster.Roster[*peer]       // a server's open ones
 	shakes    []*peer                    // a server's handshakes, oldest first
 	unsettled []*peer                    // those for whom the library is still needed
 	counters  Counters
@@ -51,7 +52,7 @@ var _ transport.Endpoint = (*Endpoint)(nil)
 
 func newEndpoint(below transport.Endpoint, cfg Config) *Endpoint {
 	e := &Endpoint{cfg: cfg, below: below, in: inbox.New(bufferSize, cfg.ReceiveQueue), done: make(chan struct{}),
-		kick: make(chan struct{}, 1), links: make(map[transport.PeerID]*peer), named: make(map[string]*peer), handshake: handshakeTime}
+		kick: make(chan struct{}, 1), links: make(map[transport.PeerID]*peer), handshake: handshakeTime}
 	e.buf = e.in.Buffer()
 	e.clock.Store(1)
 	return e
@@ -170,9 +171,7 @@ func (e *Endpoint) forget(p *peer) {
 	if p.id != 0 {
 		e.peers.Remove(p.id)
 	}
-	if e.named[string(p.identity)] == p {
-		delete(e.named, string(p.identity))
-	}
+	e.named.Remove(p.identity, p)
 	e.unshake(p)
 }
 
@@ -213,22 +212,6 @@ func (e *Endpoint) Info(id transport.PeerID, out *transport.Info) bool {
 		p.name, p.stats.Migrations = below.Addr, below.Stats.Migrations
 	}
 	*out = transport.Info{Addr: p.name, Identity: p.identity, MTU: p.mtu, Secure: true, Stats: p.stats}
-	return true
-}
-
-// DisconnectIdentity is Disconnect for whoever is connected by an identity, and tells the caller so by an event. It
-// reports whether there was one. With Allow, it drops the one that came last.
-func (e *Endpoint) DisconnectIdentity(identity []byte, c transport.Code, detail string) bool {
-	e.mu.Lock()
-	p := e.named[string(identity)]
-	if p == nil || e.closed {
-		e.mu.Unlock()
-		return false
-	}
-	e.end(p, c, detail)
-	e.leave(p, c, detail)
-	e.mu.Unlock()
-	e.farewell(p)
 	return true
 }
 

@@ -1,6 +1,7 @@
 package dtls_test
 
 import (
+	"errors"
 	"fmt"
 	"net/netip"
 	"time"
@@ -43,31 +44,51 @@ func Example() {
 	}
 	defer cli.Close(transport.Closed, "")
 
-	var events [16]transport.Event
-	for {
-		select { // a game would wait for its next tick as well
-		case <-srv.Ready():
-		case <-cli.Ready():
-		}
-		for _, ev := range events[:srv.Recv(events[:])] {
-			var info transport.Info
-			if ev.Kind == transport.Data && srv.Info(ev.Peer, &info) {
-				srv.Send(ev.Peer, fmt.Appendf(nil, "%s said %s", info.Identity, ev.Data))
+	var events [1]transport.Event // a game's loop is package udp's example
+	for srv.Recv(events[:]) == 0 {
+		<-srv.Ready()
+	}
+	var info transport.Info
+	srv.Info(events[0].Peer, &info)
+	fmt.Printf("%s is %v, encrypted: %v\n", info.Identity, events[0].Kind, info.Secure)
+	// Output:
+	// player 4711 is connected, encrypted: true
+}
+
+// Two ends without a matchmaker: the client knows the server's certificate, and shows a token once nobody can listen.
+func Example_certificate() {
+	cert, err := dtls.NewCertificate() // once, and kept
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	srv, err := dtls.Listen("127.0.0.1:0", dtls.Config{Certificate: &cert,
+		Accept: func(_ netip.AddrPort, token []byte) ([]byte, error) {
+			if string(token) != "let me in" {
+				return nil, errors.New("no such session")
 			}
+			return []byte("ann"), nil
+		}})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer srv.Close(transport.Closed, "")
+	addr, pins := srv.Below().(*udp.Endpoint).LocalAddr().String(), []dtls.Pin{dtls.PinOf(cert)}
+	for _, token := range []string{"let me in", "please"} {
+		cli, err := dtls.Dial(addr, dtls.Config{Pins: pins, Token: []byte(token)})
+		if err != nil {
+			fmt.Println(err)
+			return
 		}
-		for _, ev := range events[:cli.Recv(events[:])] {
-			switch ev.Kind {
-			case transport.Connected:
-				cli.Send(ev.Peer, []byte("hello"))
-			case transport.Data:
-				fmt.Printf("%s\n", ev.Data)
-				return
-			case transport.Disconnected:
-				fmt.Println("no luck:", ev.Code, ev.Detail)
-				return
-			}
+		defer cli.Close(transport.Closed, "")
+		var events [1]transport.Event
+		for cli.Recv(events[:]) == 0 {
+			<-cli.Ready()
 		}
+		fmt.Printf("%v %q\n", events[0].Kind, events[0].Detail)
 	}
 	// Output:
-	// player 4711 said hello
+	// connected ""
+	// disconnected "no such session"
 }

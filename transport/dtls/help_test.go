@@ -8,8 +8,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/foretick/foretick/transport"
 	"github.com/foretick/foretick/transport/dtls"
+	"github.com/foretick/foretick/transport/internal/nettest"
 	"github.com/foretick/foretick/transport/ticket"
 	"github.com/foretick/foretick/transport/udp"
 )
@@ -68,38 +68,9 @@ func dial(t testing.TB, to string, cfg dtls.Config) *dtls.Endpoint {
 	return cli
 }
 
-// wait waits for an event of a kind, and lets none of another pass but data.
-func wait(t testing.TB, ep transport.Endpoint, k transport.EventKind) transport.Event {
-	t.Helper()
-	deadline := time.After(12 * time.Second)
-	var ev [1]transport.Event
-	for {
-		if ep.Recv(ev[:]) == 0 {
-			select {
-			case <-ep.Ready():
-			case <-deadline:
-				require.Fail(t, "in vain waited for an event", "%v", k)
-			}
-			continue
-		}
-		if ev[0].Kind == k {
-			return ev[0]
-		}
-		require.Equal(t, transport.Data, ev[0].Kind, "%v %q instead of %v", ev[0].Code, ev[0].Detail, k)
-	}
-}
-
-// pair connects a client to a server.
-func pair(t testing.TB, srv *dtls.Endpoint, cli *dtls.Endpoint) (toServer, toClient transport.PeerID) {
-	t.Helper()
-	return wait(t, cli, transport.Connected).Peer, wait(t, srv, transport.Connected).Peer
-}
-
-// talk sends a datagram each way and wants it to arrive.
-func talk(t testing.TB, srv, cli *dtls.Endpoint, toServer, toClient transport.PeerID) {
-	t.Helper()
-	require.NoError(t, cli.Send(toServer, []byte("ping")))
-	require.Equal(t, "ping", string(wait(t, srv, transport.Data).Data))
-	require.NoError(t, srv.Send(toClient, []byte("pong")))
-	require.Equal(t, "pong", string(wait(t, cli, transport.Data).Data))
-}
+// wait, pair and talk are what tests of all transports do.
+var (
+	wait = nettest.Wait
+	pair = nettest.Pair
+	talk = nettest.Talk
+)

@@ -226,7 +226,7 @@ func (e *Endpoint) hello(p *peer, token []byte) {
 
 // admit decides on a client that has proved what it can.
 func (e *Endpoint) admit(p *peer, token []byte) {
-	if e.crowded(p) {
+	if e.crowded(p, e.cfg.Same == transport.ReplaceOld && e.named.Len() > 0) {
 		return
 	}
 	identity := slices.Clone(token)
@@ -246,57 +246,31 @@ func (e *Endpoint) admit(p *peer, token []byte) {
 			e.counters.Refused++
 			e.refuse(p, err)
 			return
-		case e.crowded(p):
-			return
 		}
 		if id != nil {
 			identity = slices.Clone(id)
 		}
 	}
 	p.identity = identity
-	if !e.unique(p) {
+	if !e.identify(p) {
 		return
 	}
 	e.unshake(p)
 	p.state, p.sent = open, e.clock.Load()
 	p.id = e.peers.Add(p)
 	p.q = e.in.Add(p.id, true)
+	e.named.Add(p.identity, p)
 	e.counters.Connections++
 	e.later(p, msgAccept)
 }
 
-// unique applies the rule for a second connection of one identity.
-func (e *Endpoint) unique(p *peer) bool {
-	if len(p.identity) == 0 {
-		return true
-	}
-	if q := e.named[string(p.identity)]; q != nil && e.cfg.Same != Allow {
-		if e.cfg.Same == Refuse {
-			e.counters.Refused++
-			e.refuse(p, errors.New("already connected"))
-			return false
-		}
-		const detail = "connected anew"
-		e.end(q, transport.Replaced, detail)
-		e.leave(q, transport.Replaced, detail)
-		e.mu.Unlock()
-		e.farewell(q)
-		e.mu.Lock()
-		if p.state != greeting {
-			return false
-		}
-	}
-	e.named[string(p.identity)] = p
-	return true
-}
-
-// crowded refuses when there is no room. Ends that the caller has not taken note of yet take room too, as they take
-// memory.
-func (e *Endpoint) crowded(p *peer) bool {
+// crowded refuses when there is no room, unless there may be room by replacing somebody. Ends that the caller has not
+// taken note of yet take room too, as they take memory.
+func (e *Endpoint) crowded(p *peer, replaces bool) bool {
 	if e.closed || p.state != greeting {
 		return true
 	}
-	if e.peers.Len() < e.cfg.MaxPeers && e.in.Open() < 2*e.cfg.MaxPeers {
+	if (replaces || e.peers.Len() < e.cfg.MaxPeers) && e.in.Open() < 2*e.cfg.MaxPeers {
 		return false
 	}
 	e.counters.Full++

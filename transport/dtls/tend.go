@@ -1,31 +1,18 @@
 package dtls
 
 import (
-	"time"
-
 	"github.com/foretick/foretick/transport"
+	"github.com/foretick/foretick/transport/internal/pulse"
 )
 
 // tend is the endpoint's timer: hellos, keep-alives, timeouts, and farewells said again.
 func (e *Endpoint) tend() {
-	t := time.NewTicker(tickTime / 2)
-	defer t.Stop()
-	last := time.Now()
 	var due []letter
-	for {
-		select {
-		case <-e.done:
-			return
-		case <-t.C:
-		}
+	pulse.Run(e.done, tickTime/2, tickTime, func(passed uint32) {
 		e.repeatFlights()
-		now := time.Now()
-		// A process that was stopped has not listened: the time counts for little.
-		passed := min(uint32(now.Sub(last)/tickTime), 4)
 		if passed == 0 {
-			continue
+			return
 		}
-		last = now
 		due = e.tendOnce(e.clock.Add(passed), due[:0])
 		for _, l := range due {
 			if l.kind == msgEnd {
@@ -35,7 +22,7 @@ func (e *Endpoint) tend() {
 			}
 		}
 		clear(due)
-	}
+	})
 }
 
 // repeatFlights has handshakes repeat what they wait to be answered; a server's last flight is, once its client is heard.

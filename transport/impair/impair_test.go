@@ -12,6 +12,7 @@ import (
 
 	"github.com/foretick/foretick/transport"
 	"github.com/foretick/foretick/transport/impair"
+	"github.com/foretick/foretick/transport/internal/nettest"
 	"github.com/foretick/foretick/transport/sim"
 	"github.com/foretick/foretick/transport/udp"
 )
@@ -19,24 +20,7 @@ import (
 const ms = time.Millisecond
 
 // next returns the next event of a kind, and passes over data meanwhile.
-func next(t testing.TB, ep transport.Endpoint, k transport.EventKind) transport.Event {
-	t.Helper()
-	var ev [1]transport.Event
-	deadline := time.After(10 * time.Second)
-	for {
-		for ep.Recv(ev[:]) == 1 {
-			if ev[0].Kind == k {
-				return ev[0]
-			}
-			require.Equal(t, transport.Data, ev[0].Kind, "%v", ev[0])
-		}
-		select {
-		case <-ep.Ready():
-		case <-deadline:
-			t.Fatalf("no %v came", k)
-		}
-	}
-}
+var next = nettest.Wait
 
 // Of the same link and seed, the wrapper loses the very datagrams that a simulation loses.
 func TestWrapDecidesAsSimDoes(t *testing.T) {

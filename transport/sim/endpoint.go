@@ -26,12 +26,17 @@ type Endpoint struct {
 	dial   *side // a client's only connection
 	accept func(addr string) (identity []byte, err error)
 	closed bool
+	next   *Endpoint // that took the address over
+	killed bool      // the process is gone: nobody answers, not even that nobody listens
 }
 
 var _ transport.Endpoint = (*Endpoint)(nil)
 
+// Addr is the address of the endpoint of a number, as Info tells it.
+func Addr(id int) string { return "sim:" + strconv.Itoa(id) }
+
 func (n *Network) endpoint() *Endpoint {
-	e := &Endpoint{net: n, id: n.ids, addr: "sim:" + strconv.Itoa(n.ids), in: inbox.New(transport.MaxDatagram, queued)}
+	e := &Endpoint{net: n, id: n.ids, addr: Addr(n.ids), in: inbox.New(transport.MaxDatagram, queued)}
 	n.ids++
 	return e
 }
@@ -45,6 +50,7 @@ func (n *Network) Listen() *Endpoint { return n.endpoint() }
 // on times out too; keep-alives see to it that only a dead link is silent.
 func (n *Network) Dial(server *Endpoint, up, down Link) *Endpoint {
 	e := n.endpoint()
+	server = server.current()
 	cli := &side{ep: e, client: true, path: NewPath(up, n.seed, 2*n.links)}
 	srv := &side{ep: server, path: NewPath(down, n.seed, 2*n.links+1), far: cli}
 	cli.far = srv
@@ -75,6 +81,38 @@ func (n *Network) Blackhole(client *Endpoint, from, until time.Duration) {
 func (n *Network) Paths(client *Endpoint) (up, down *Path) {
 	s := client.dialled("Paths")
 	return s.path, s.far.path
+}
+
+// Kill ends the process behind an endpoint: every connection is forgotten without a word, and nothing that arrives is
+// answered. Who holds the endpoint finds it closed. See Restart.
+func (n *Network) Kill(e *Endpoint) {
+	for i := range e.peers.Slots() {
+		if s, ok := e.peers.At(i); ok {
+			s.state, s.silent = ended, true
+			e.peers.Remove(s.id)
+			e.in.Drop(s.q)
+		}
+	}
+	e.closed, e.killed = true, true
+}
+
+// Restart gives a server's address to a new process, after Kill or Close: what dials to the old endpoint, or has begun
+// to, reaches the new one. Connections of before stay lost.
+func (n *Network) Restart(server *Endpoint) *Endpoint {
+	if server.dial != nil {
+		panic("sim: Network.Restart takes an endpoint that Listen made; dial again instead")
+	}
+	e := n.endpoint()
+	server.next = e
+	return e
+}
+
+// current is the endpoint that has the address now.
+func (e *Endpoint) current() *Endpoint {
+	for e.next != nil {
+		e = e.next
+	}
+	return e
 }
 
 func (e *Endpoint) dialled(what string) *side {

@@ -33,6 +33,7 @@ type side struct {
 	path     *Path // from here to far
 	state    state
 	client   bool
+	silent   bool // its process was killed: it answers nothing
 	id       transport.PeerID
 	q        *inbox.Queue
 	begun    time.Duration
@@ -47,6 +48,9 @@ type side struct {
 
 // control sends one of the transport's own datagrams. A damaged one is a lost one.
 func (s *side) control(kind eventKind) {
+	if s.silent {
+		return
+	}
 	n := s.ep.net
 	size := controlBytes
 	if kind == hello {
@@ -70,7 +74,11 @@ func (s *side) start() {
 
 // greeted: a hello came to the server's side.
 func (s *side) greeted() {
+	if s.state == dialling {
+		s.ep = s.ep.current()
+	}
 	switch {
+	case s.state == dialling && s.ep.killed:
 	case s.state == dialling && s.ep.closed:
 		s.state, s.code, s.detail = ended, transport.Unreachable, "nobody listens"
 		s.control(farewell)

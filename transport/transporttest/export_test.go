@@ -26,3 +26,28 @@ func Try(t testing.TB, name string, network func(t testing.TB) Net) {
 
 // SetStuck makes a case hang no longer than d.
 func SetStuck(d time.Duration) { stuck = d }
+
+// DoorCases returns the names of the cases of identities.
+func DoorCases() (names []string) {
+	for _, c := range doorCases {
+		names = append(names, c.name)
+	}
+	return names
+}
+
+// TryDoor runs one case of identities.
+func TryDoor(t testing.TB, name string, doors func(t testing.TB) Doors) {
+	for _, c := range doorCases {
+		if c.name == name {
+			c.try(t, doors)
+			return
+		}
+	}
+	t.Fatalf("there is no case %q", name)
+}
+
+// SetPatience makes the suite wait no longer than d, and returns how long it waited before.
+func SetPatience(d time.Duration) (before time.Duration) {
+	before, patience = patience, d
+	return before
+}

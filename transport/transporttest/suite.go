@@ -9,10 +9,10 @@ import (
 	"github.com/foretick/foretick/transport"
 )
 
-const (
-	patience = 10 * time.Second
-	step     = 2 * time.Millisecond
-)
+const step = 2 * time.Millisecond
+
+// patience is how long something that must happen is waited for.
+var patience = 10 * time.Second
 
 // suite is one subtest: its endpoints, and all they told.
 type suite struct {

@@ -39,11 +39,20 @@ func (r *recorder) note(s string) {
 
 // failed runs one case in a goroutine of its own and returns what it had to say.
 func failed(name string, network func(t testing.TB) transporttest.Net) []string {
+	return recorded(func(r *recorder) { transporttest.Try(r, name, network) })
+}
+
+// failedDoor does the same with a case of identities.
+func failedDoor(name string, doors func(t testing.TB) transporttest.Doors) []string {
+	return recorded(func(r *recorder) { transporttest.TryDoor(r, name, doors) })
+}
+
+func recorded(try func(r *recorder)) []string {
 	r := &recorder{}
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		transporttest.Try(r, name, network)
+		try(r)
 	}()
 	<-done
 	r.mu.Lock()

@@ -334,7 +334,7 @@ func (e *Endpoint) takeGone(b []byte) error {
 	defer e.mu.Unlock()
 	const why = "the server does not know this connection"
 	if d := e.dial; d.p.conn != 0 && conn == d.p.conn && (d.state != open || e.believed(d.p, transport.Gone, why)) {
-		e.over(transport.Gone, why)
+		e.over(d.p.reason(transport.Gone, why))
 		e.told(conn)
 	}
 	return nil

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"net/netip"
 	"time"
+
+	"github.com/foretick/foretick/transport"
 )
 
 // MaxToken is the largest token, in bytes.
@@ -22,6 +24,15 @@ type Config struct {
 	// and so must not block; it may call the endpoint. token is valid during the call. A client that was refused and
 	// did not hear of it asks again. nil: everyone is accepted. A client ignores it.
 	Accept func(addr netip.AddrPort, token []byte) (identity []byte, err error)
+
+	// Same is what becomes of a second connection of one identity, as Accept gave it. 0: transport.ReplaceOld. A client
+	// ignores it.
+	Same transport.Same
+
+	// HelloRate is how many hellos a second of one address (IPv6: one /64) a server answers, and how many of its accept
+	// hook's answers one address gets. 0: 1000. Raise it where all clients share an address, as behind a proxy. Whatever
+	// the address, 10 000 a second are answered that prove nothing. A client ignores it.
+	HelloRate int
 
 	// Token is what the client shows to the server's accept hook, at most MaxToken bytes. It travels in the clear.
 	// A server ignores it.
@@ -64,6 +75,7 @@ func (c Config) withDefaults() Config {
 		}
 	}
 	set(&c.MaxPeers, 64)
+	set(&c.HelloRate, 1000)
 	set(&c.ReceiveQueue, 160)
 	set(&c.SocketBuffer, 1<<20)
 	if c.Timeout == 0 {
@@ -88,6 +100,8 @@ func (c Config) validate() error {
 		}
 	}
 	fault(c.MaxPeers < 0 || c.MaxPeers > 1<<16, "Config.MaxPeers is %d; it may be 1 to 65536", c.MaxPeers)
+	fault(c.Same > transport.AllowBoth, "Config.Same is %d; use transport.ReplaceOld, RefuseNew or AllowBoth", c.Same)
+	fault(c.HelloRate < 0 || c.HelloRate > 1<<20, "Config.HelloRate is %d; it may be 1 to 1048576", c.HelloRate)
 	fault(c.ReceiveQueue < 0 || c.ReceiveQueue > 1<<16, "Config.ReceiveQueue is %d; it may be 1 to 65536", c.ReceiveQueue)
 	fault(c.SendQueue < 0, "Config.SendQueue is %d; it may not be negative", c.SendQueue)
 	fault(c.SocketBuffer < 0, "Config.SocketBuffer is %d; it may not be negative", c.SocketBuffer)

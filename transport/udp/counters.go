@@ -7,11 +7,12 @@ type Counters struct {
 	Checksum    uint64 // this format, and damaged
 	Hellos      uint64 // well-formed hellos, with and without a cookie
 	BadCookie   uint64 // hellos whose cookie was old, another address's, or invented
-	Limited     uint64 // replies to unproved addresses beyond the limit of 10 000/s
+	Limited     uint64 // left unanswered: beyond 10 000/s of those who proved nothing, or beyond Config.HelloRate of an address
 	Refused     uint64 // by the accept hook, once per asking
 	Full        uint64 // refused as MaxPeers was reached, once per asking
 	UnknownID   uint64 // datagrams of connections that there are not
 	Challenges  uint64 // sent to new addresses of known connections
+	Tried       uint64 // datagrams sent to new addresses as well, before these were proved
 	BadProof    uint64 // responses that prove nothing
 	Unbelieved  uint64 // closes and gones that Config.Sealed kept from ending a connection
 	Overrun     uint64 // datagrams lost to full receive queues

@@ -10,6 +10,7 @@ import (
 
 	"github.com/foretick/foretick/transport"
 	"github.com/foretick/foretick/transport/internal/inbox"
+	"github.com/foretick/foretick/transport/internal/roster"
 	"github.com/foretick/foretick/transport/internal/slot"
 )
 
@@ -29,24 +30,25 @@ type Endpoint struct {
 	peers    slot.Table[*peer]
 	byConn   map[uint64]*peer // a server's
 	byNonce  map[uint64]*peer
+	named    roster.Roster[*peer] // a server's
 	graves   *graves
 	leaving  []leaver
 	post     []letter // to be sent when mu is released
 	counters Counters
 	closed   bool
 
-	dial *dial // a client's; nil: a server
-	mint *mint // the reading goroutine's, as is the rest
-	left int   // replies to unproved addresses that this tick may still see
-	tick uint32
-	note [endSize + transport.MaxDetail]byte // a reply in the making
+	dial   *dial // a client's; nil: a server
+	mint   *mint // the reading goroutine's, as is the rest
+	limits *limits
+	note   [endSize + transport.MaxDetail]byte // a reply in the making
 }
 
 const (
-	tickTime   = 50 * time.Millisecond
-	bufferSize = 1280 // more than MaxDatagram, so that a larger datagram shows
-	replyLimit = 500  // a tick: 10 000/s
-	askEvery   = 4    // ticks: 200 ms
+	tickTime     = 50 * time.Millisecond
+	ticksASecond = int(time.Second / tickTime)
+	bufferSize   = 1280 // more than MaxDatagram, so that a larger datagram shows
+	replyLimit   = 500  // a tick: 10 000/s
+	askEvery     = 4    // ticks: 200 ms
 )
 
 var (
@@ -132,12 +134,22 @@ func (e *Endpoint) Send(id transport.PeerID, b []byte) error {
 	p.stats.Sent++
 	p.stats.SentBytes += uint64(len(b))
 	to, conn, nonce := p.addr, p.conn, p.nonce
+	try := p.trial.addr
+	if size := downHeader + len(b); try.IsValid() && p.trial.left >= size {
+		p.trial.left -= size
+		e.counters.Tried++
+	} else {
+		try = netip.AddrPort{}
+	}
 	e.mu.Unlock()
 	var err error
 	if e.dial != nil {
 		err = e.out.up(conn, b, to)
 	} else {
 		err = e.out.down(nonce, b, to)
+	}
+	if try.IsValid() {
+		_ = e.out.down(nonce, b, try) // a second try: it may be lost
 	}
 	if err != nil {
 		return e.notSent(id, len(b), err)
@@ -179,6 +191,7 @@ func (e *Endpoint) forget(p *peer, c transport.Code, detail string) {
 	if e.dial == nil {
 		delete(e.byConn, p.conn)
 		delete(e.byNonce, p.nonce)
+		e.named.Remove(p.identity, p)
 		e.graves.bury(p, c, detail)
 	}
 }
@@ -190,8 +203,19 @@ func (e *Endpoint) believed(p *peer, c transport.Code, detail string) bool {
 		return true
 	}
 	e.counters.Unbelieved++
+	if c == transport.Gone {
+		c, detail = p.reason(c, detail)
+	}
 	p.rumour = rumour{now, c, detail}
 	return false
+}
+
+// reason is why a peer that is gone went: what it said itself and nothing was heard after, or what is given.
+func (p *peer) reason(c transport.Code, detail string) (transport.Code, string) {
+	if r := p.rumour; r.at != 0 && r.at >= p.heard {
+		return r.code, r.detail
+	}
+	return c, detail
 }
 
 // confirmed reports whether a peer fell silent with the rumour of its end, but for what was still under way.

@@ -1,5 +1,11 @@
 package udp
 
+import (
+	"fmt"
+
+	"github.com/foretick/foretick/transport"
+)
+
 // Vanish closes the endpoint without a word to anyone, as the end of its process does.
 func Vanish(e *Endpoint) {
 	e.mu.Lock()
@@ -12,5 +18,17 @@ func Vanish(e *Endpoint) {
 	e.Close(0, "")
 }
 
-// AppendSum adds the checksum to a datagram.
-func AppendSum(b []byte) []byte { return appendSum(b, 0) }
+// ConnectionID returns what a connection is known by on the wire.
+func ConnectionID(e *Endpoint, id transport.PeerID) string {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	p, _ := e.peers.Get(id)
+	return fmt.Sprintf("connection %x", p.conn)
+}
+
+// CookieKey tells the keys apart under which servers make cookies.
+func CookieKey(e *Endpoint) string {
+	h := e.mint.keys[1] // the reading goroutine uses the other one for the first minute
+	h.Reset()
+	return fmt.Sprintf("cookies %x", h.Sum(nil))
+}

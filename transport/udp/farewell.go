@@ -27,8 +27,12 @@ func (e *Endpoint) Disconnect(id transport.PeerID, c transport.Code, detail stri
 	if !ok || p.conn == 0 {
 		return
 	}
+	e.sendOff(e.dismiss(p, c, transport.CutDetail(detail)))
+}
+
+// sendOff tells a leaver for the first time, and has it told again.
+func (e *Endpoint) sendOff(l leaver) {
 	now := e.clock.Load()
-	l := e.dismiss(p, c, transport.CutDetail(detail))
 	if l.at = [2]uint32{now + 2, now + 6}; len(e.leaving) < maxLeavers {
 		e.leaving = append(e.leaving, l)
 	}

@@ -21,6 +21,7 @@ type peer struct {
 	asked      uint32 // when a sign of life was last asked for
 	refused    uint32 // when ICMP last said that nobody is there
 	challenged uint32
+	trial      trial
 	rumour     rumour
 	stats      transport.Stats
 }
@@ -32,7 +33,26 @@ type rumour struct {
 	detail string
 }
 
+// trial is an address that a client seems to have and that is not proved yet. What is sent to the client goes there as
+// well, as far as what came from there allows, so that a client that did move does not wait for the proof.
+type trial struct {
+	addr netip.AddrPort
+	left int // bytes that it may still be sent
+}
+
+// generous is how many bytes an address that is not proved may be sent for each that came from it.
+const generous = 3
+
+// tries notes that n bytes for p came from an address that is not its own.
+func (p *peer) tries(from netip.AddrPort, n int) {
+	if p.trial.addr != from {
+		p.trial = trial{addr: from}
+	}
+	p.trial.left = min(p.trial.left+generous*n, generous<<14)
+}
+
 func (p *peer) moveTo(addr netip.AddrPort) {
+	p.trial = trial{}
 	p.addr, p.name = addr, addr.String()
 }
 

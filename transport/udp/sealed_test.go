@@ -1,8 +1,6 @@
 package udp_test
 
 import (
-	"encoding/binary"
-	"net"
 	"testing"
 	"time"
 
@@ -10,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick/transport"
+	"github.com/foretick/foretick/transport/internal/nettest"
 	"github.com/foretick/foretick/transport/udp"
 )
 
@@ -18,8 +17,8 @@ func TestSealedBelievesNoForgedEnd(t *testing.T) {
 	srv, err := udp.Listen("127.0.0.1:0", udp.Config{Sealed: true})
 	require.NoError(t, err)
 	defer srv.Close(0, "")
-	relay := newForger(t, srv.LocalAddr().String())
-	cli, err := udp.Dial(relay.addr(), udp.Config{Sealed: true})
+	relay := nettest.NewAttacker(t, srv.LocalAddr().String())
+	cli, err := udp.Dial(relay.Addr(), udp.Config{Sealed: true})
 	require.NoError(t, err)
 	defer cli.Close(0, "")
 	toServer := wait(t, cli, transport.Connected).Peer
@@ -27,7 +26,7 @@ func TestSealedBelievesNoForgedEnd(t *testing.T) {
 	require.NoError(t, cli.Send(toServer, []byte("hi")))
 	wait(t, srv, transport.Data)
 	for range 5 {
-		relay.forge()
+		forge(relay)
 		time.Sleep(20 * time.Millisecond)
 	}
 	require.NoError(t, cli.Send(toServer, []byte("still here")))
@@ -57,72 +56,11 @@ func TestSealedBelievesNoForgedEnd(t *testing.T) {
 	assert.Greater(t, time.Since(begin), 500*time.Millisecond)
 }
 
-// forger passes datagrams on, reads the connection id, and forges.
-type forger struct {
-	t        *testing.T
-	near     *net.UDPConn // to the client
-	far      *net.UDPConn // to the server
-	conn     chan uint64
-	client   chan *net.UDPAddr
-	id       uint64
-	returnTo *net.UDPAddr
-}
-
-func newForger(t *testing.T, server string) *forger {
-	to, err := net.ResolveUDPAddr("udp4", server)
-	require.NoError(t, err)
-	near, err := net.ListenUDP("udp4", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)})
-	require.NoError(t, err)
-	far, err := net.DialUDP("udp4", nil, to)
-	require.NoError(t, err)
-	p := &forger{t: t, near: near, far: far, conn: make(chan uint64, 1), client: make(chan *net.UDPAddr, 1)}
-	t.Cleanup(func() { near.Close(); far.Close() })
-	addr := make(chan *net.UDPAddr, 1)
-	go func() {
-		buf := make([]byte, 2048)
-		for first := true; ; {
-			n, from, err := near.ReadFromUDP(buf)
-			if err != nil {
-				return
-			}
-			if first {
-				first = false
-				addr <- from
-				p.client <- from
-			}
-			if buf[0] == 0xA4 && n > 9 {
-				select {
-				case p.conn <- binary.BigEndian.Uint64(buf[1:]):
-				default:
-				}
-			}
-			far.Write(buf[:n])
-		}
-	}()
-	go func() {
-		back := <-addr
-		buf := make([]byte, 2048)
-		for {
-			n, err := far.Read(buf)
-			if err != nil {
-				return
-			}
-			near.WriteToUDP(buf[:n], back)
-		}
-	}()
-	return p
-}
-
-func (p *forger) addr() string { return p.near.LocalAddr().String() }
-
 // forge sends a close to both ends, and a gone to the client.
-func (p *forger) forge() {
-	if p.id == 0 {
-		p.id, p.returnTo = <-p.conn, <-p.client
-	}
-	b := binary.BigEndian.AppendUint64([]byte{0xA9}, p.id)
-	b = udp.AppendSum(append(b, 0, byte(transport.Closed), 0))
-	p.far.Write(b)
-	p.near.WriteToUDP(b, p.returnTo)
-	p.near.WriteToUDP(binary.BigEndian.AppendUint64([]byte{0xAA}, p.id), p.returnTo)
+func forge(a *nettest.Attacker) {
+	id := a.ID()
+	b := nettest.Sum(append(append([]byte{0xA9}, id...), 0, byte(transport.Closed), 0))
+	a.Inject(b)
+	a.Return(b)
+	a.Return(append([]byte{0xAA}, id...))
 }

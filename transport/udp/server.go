@@ -32,6 +32,7 @@ func Listen(addr string, cfg Config) (*Endpoint, error) {
 	}
 	e := newEndpoint(cfg)
 	e.byConn, e.byNonce, e.mint = make(map[uint64]*peer), make(map[uint64]*peer), newMint()
+	e.limits = newLimits(cfg.HelloRate)
 	if _, err := e.attach(conn, false); err != nil {
 		conn.Close()
 		return nil, fmt.Errorf("udp: cannot listen: %w", err)
@@ -95,6 +96,9 @@ func (e *Endpoint) serveData(buf []byte, n int, from netip.AddrPort) []byte {
 	}
 	buf = e.in.Buffer()
 	moved := !e.known(p, from)
+	if moved {
+		p.tries(from, n)
+	}
 	e.mu.Unlock()
 	if moved {
 		e.challenge(conn, n, from)
@@ -105,7 +109,7 @@ func (e *Endpoint) serveData(buf []byte, n int, from netip.AddrPort) []byte {
 // known notes that p was heard, if from is its address.
 func (e *Endpoint) known(p *peer, from netip.AddrPort) bool {
 	if p.addr == from {
-		p.heard = e.clock.Load()
+		p.heard, p.trial = e.clock.Load(), trial{} // it lives where it was
 		return true
 	}
 	return false
@@ -135,19 +139,19 @@ func (e *Endpoint) unknown(conn uint64, n int, from netip.AddrPort) {
 	}
 }
 
-// reply answers an address that has proved nothing, within the limit.
+// reply answers an address that has proved nothing, within the limits.
 func (e *Endpoint) reply(b []byte, to netip.AddrPort) {
-	if now := e.clock.Load(); now != e.tick {
-		e.tick, e.left = now, replyLimit
-	}
-	if e.left == 0 {
-		e.mu.Lock()
-		e.counters.Limited++
-		e.mu.Unlock()
+	if !e.limits.reply(e.clock.Load(), to) {
+		e.limited()
 		return
 	}
-	e.left--
 	e.out.send(b, to)
+}
+
+func (e *Endpoint) limited() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.counters.Limited++
 }
 
 // challenge asks the sender of n bytes for a known connection to prove its new address, in no more bytes.
@@ -155,11 +159,14 @@ func (e *Endpoint) challenge(conn uint64, n int, to netip.AddrPort) {
 	now := e.clock.Load()
 	e.mu.Lock()
 	p := e.byConn[conn]
-	if p == nil || p.challenged == now || n < signalSize {
+	if p == nil || p.challenged == now || n < signalSize || p.trial.addr == to && p.trial.left < signalSize {
 		e.mu.Unlock()
 		return
 	}
 	p.challenged = now
+	if p.trial.addr == to {
+		p.trial.left -= signalSize
+	}
 	e.counters.Challenges++
 	moves := p.stats.Migrations
 	e.mu.Unlock()
@@ -175,6 +182,9 @@ func (e *Endpoint) serveAlive(b []byte, from netip.AddrPort) {
 	e.mu.Lock()
 	p := e.byConn[conn]
 	ok := p != nil && e.known(p, from)
+	if p != nil && !ok {
+		p.tries(from, len(b))
+	}
 	e.mu.Unlock()
 	if p == nil {
 		e.unknown(conn, len(b), from)
@@ -264,6 +274,10 @@ func (e *Endpoint) serveHello(b []byte, from netip.AddrPort) {
 		e.reply(appendCookie(e.note[:0], h.nonce, &c), from)
 		return
 	}
+	if !e.limits.ask(e.clock.Load(), from) {
+		e.limited()
+		return
+	}
 	e.out.send(e.admit(&h, from), from)
 }
 
@@ -272,7 +286,7 @@ func (e *Endpoint) admit(h *hello, from netip.AddrPort) []byte {
 	e.mu.Lock()
 	answer := e.again(h, from)
 	if answer == nil {
-		answer = e.crowded(h)
+		answer = e.crowded(h, e.cfg.Same == transport.ReplaceOld && e.named.Len() > 0)
 	}
 	e.mu.Unlock()
 	if answer != nil {
@@ -291,7 +305,7 @@ func (e *Endpoint) admit(h *hello, from netip.AddrPort) []byte {
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if answer = e.crowded(h); answer != nil { // the hook took its time
+	if answer = e.identify(h, identity); answer != nil {
 		return answer
 	}
 	p := &peer{nonce: h.nonce, identity: identity, heard: e.clock.Load(), sent: e.clock.Load()}
@@ -303,6 +317,7 @@ func (e *Endpoint) admit(h *hello, from netip.AddrPort) []byte {
 	}
 	p.id = e.peers.Add(p)
 	e.byConn[p.conn], e.byNonce[p.nonce] = p, p
+	e.named.Add(identity, p)
 	p.q = e.in.Add(p.id, true)
 	e.counters.Connections++
 	return appendPair(e.note[:0], typeAccept, p.nonce, p.conn)
@@ -322,13 +337,13 @@ func (e *Endpoint) again(h *hello, from netip.AddrPort) []byte {
 	return nil
 }
 
-// crowded answers when there is no room.
-func (e *Endpoint) crowded(h *hello) []byte {
+// crowded answers when there is no room, unless there may be room by replacing somebody.
+func (e *Endpoint) crowded(h *hello, replaces bool) []byte {
 	if e.closed {
 		return appendEnd(e.note[:0], typeRefuse, h.nonce, transport.Closed, "")
 	}
 	// Ends that the caller has not taken note of yet take room too, as they take memory.
-	if e.peers.Len() < e.cfg.MaxPeers && e.in.Open() < 2*e.cfg.MaxPeers {
+	if (replaces || e.peers.Len() < e.cfg.MaxPeers) && e.in.Open() < 2*e.cfg.MaxPeers {
 		return nil
 	}
 	e.counters.Full++

@@ -2,33 +2,18 @@ package udp
 
 import (
 	"net/netip"
-	"time"
 
 	"github.com/foretick/foretick/transport"
+	"github.com/foretick/foretick/transport/internal/pulse"
 )
 
 // tend is the endpoint's timer: hellos, keep-alives, timeouts, and farewells said again.
 func (e *Endpoint) tend() {
-	t := time.NewTicker(tickTime)
-	defer t.Stop()
-	last := time.Now()
-	for {
-		select {
-		case <-e.done:
-			return
-		case <-t.C:
-		}
-		now := time.Now()
-		// A process that was stopped has not listened: the time counts for little.
-		passed := min(uint32(now.Sub(last)/tickTime), 4)
-		if passed == 0 {
-			continue
-		}
-		last = now
-		if e.tendOnce(e.clock.Add(passed)) {
+	pulse.Run(e.done, tickTime, tickTime, func(passed uint32) {
+		if passed > 0 && e.tendOnce(e.clock.Add(passed)) {
 			e.greet()
 		}
-	}
+	})
 }
 
 // tendOnce does what is due and reports whether a hello is.

@@ -12,28 +12,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick/transport"
+	"github.com/foretick/foretick/transport/internal/nettest"
 	"github.com/foretick/foretick/transport/udp"
 )
 
-// wait returns the next event, which must be of a kind.
-func wait(t testing.TB, ep transport.Endpoint, k transport.EventKind) transport.Event {
-	t.Helper()
-	var ev [1]transport.Event
-	deadline := time.After(8 * time.Second)
-	for {
-		if ep.Recv(ev[:]) == 1 {
-			if ev[0].Kind != k {
-				t.Fatalf("got %v, want %v", ev[0], k)
-			}
-			return ev[0]
-		}
-		select {
-		case <-ep.Ready():
-		case <-deadline:
-			t.Fatalf("no %v came", k)
-		}
-	}
-}
+// wait waits for the next event, which must be of a kind.
+var wait = nettest.Next
 
 func listen(t testing.TB, addr string, cfg udp.Config) *udp.Endpoint {
 	t.Helper()
@@ -138,9 +122,9 @@ func TestMistakesAreNamed(t *testing.T) {
 		_, err = udp.Dial(addr, udp.Config{})
 		assert.Error(t, err, addr)
 	}
-	_, err = udp.Dial("127.0.0.1:1", udp.Config{MaxPeers: -1, ReceiveQueue: -1, SendQueue: -1, SocketBuffer: -1,
+	_, err = udp.Dial("127.0.0.1:1", udp.Config{MaxPeers: -1, ReceiveQueue: -1, SendQueue: -1, SocketBuffer: -1, Same: 3, HelloRate: -1,
 		Timeout: time.Millisecond, KeepAlive: time.Hour, Token: make([]byte, udp.MaxToken+1)})
-	for _, field := range []string{"MaxPeers", "ReceiveQueue", "SendQueue", "SocketBuffer", "Timeout", "KeepAlive", "Token"} {
+	for _, field := range []string{"MaxPeers", "Same", "HelloRate", "ReceiveQueue", "SendQueue", "SocketBuffer", "Timeout", "KeepAlive", "Token"} {
 		assert.ErrorContains(t, err, "Config."+field, "every fault at once")
 	}
 }
@@ -187,17 +171,19 @@ func TestServerDies(t *testing.T) {
 
 // Sending is bounded by the socket's buffer and never waits.
 func TestSendNeverWaits(t *testing.T) {
-	e := endpointPair(t, udp.Config{})
+	srv := listen(t, "127.0.0.1:0", udp.Config{})
+	cli := dial(t, srv.LocalAddr().String(), udp.Config{})
+	toServer, _ := nettest.Pair(t, srv, cli)
 	begin, backlog := time.Now(), 0
 	for range 20_000 {
-		if err := e.cli.Send(e.toServer, make([]byte, udp.MTU)); err != nil {
+		if err := cli.Send(toServer, make([]byte, udp.MTU)); err != nil {
 			require.ErrorIs(t, err, transport.ErrBacklog)
 			backlog++
 		}
 	}
 	assert.Less(t, time.Since(begin), 5*time.Second)
 	var info transport.Info
-	require.True(t, e.cli.Info(e.toServer, &info))
+	require.True(t, cli.Info(toServer, &info))
 	assert.EqualValues(t, 20_000, info.Stats.Sent+info.Stats.SendDropped)
 	assert.EqualValues(t, backlog, info.Stats.SendDropped)
 }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"net/netip"
 	"time"
+
+	"github.com/foretick/foretick/transport"
 )
 
 // MaxToken is the largest token, in bytes.
@@ -31,6 +33,10 @@ type Config struct {
 	// one at a time, and so must not block; token is valid during the call. nil: everyone is accepted. A client ignores
 	// it.
 	Accept func(addr netip.AddrPort, token []byte) (identity []byte, err error)
+
+	// Same is what becomes of a second connection of one identity, as Accept gave it. 0: transport.ReplaceOld. A client
+	// ignores it.
+	Same transport.Same
 
 	// Origins are the host patterns (path.Match, in any case, "scheme://host" if the pattern has a scheme) of the pages
 	// whose scripts may connect, besides pages of the server's own host. nil: those only. What is no browser sends no
@@ -96,6 +102,7 @@ func (c Config) validate() error {
 	fault(c.MaxPending < 0 || c.MaxPending > 1<<16, "Config.MaxPending is %d; it may be 1 to 65536", c.MaxPending)
 	fault(c.MaxPendingPerAddr < 0 || c.MaxPendingPerAddr > c.MaxPending,
 		"Config.MaxPendingPerAddr is %d; it may be 1 to MaxPending, %d", c.MaxPendingPerAddr, c.MaxPending)
+	fault(c.Same > transport.AllowBoth, "Config.Same is %d; use transport.ReplaceOld, RefuseNew or AllowBoth", c.Same)
 	fault(c.ReceiveQueue < 0 || c.ReceiveQueue > 1<<16, "Config.ReceiveQueue is %d; it may be 1 to 65536", c.ReceiveQueue)
 	fault(c.SendQueue < 4<<10 || c.SendQueue > 1<<30, "Config.SendQueue is %d; it may be 4096 to 2^30", c.SendQueue)
 	fault(c.Timeout < 500*time.Millisecond, "Config.Timeout is %v; it may not be under 500 ms", c.Timeout)

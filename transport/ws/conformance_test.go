@@ -6,7 +6,6 @@ import (
 	"context"
 	"net"
 	"net/http"
-	"net/http/httptest"
 	"net/netip"
 	"strings"
 	"sync"
@@ -61,25 +60,17 @@ func (c *cable) Close() error {
 	}
 }
 
-// site is an http.Server with a server's endpoint.
-type site struct {
-	*ws.Server
-	http *httptest.Server
-}
+// site is a server that listens.
+type site struct{ *ws.Server }
 
-func (s *site) url() string { return "ws" + strings.TrimPrefix(s.http.URL, "http") + "/play" }
-
-func (s *site) Close(c transport.Code, detail string) error {
-	err := s.Server.Close(c, detail)
-	s.http.Close()
-	return err
-}
+func (s *site) url() string  { return "ws://" + s.LocalAddr().String() + "/play" }
+func (s *site) page() string { return "http://" + s.LocalAddr().String() }
 
 func listen(t testing.TB, cfg ws.Config) *site {
 	t.Helper()
-	srv, err := ws.NewServer(cfg)
+	srv, err := ws.Listen("127.0.0.1:0", cfg)
 	require.NoError(t, err)
-	return &site{srv, httptest.NewServer(srv)}
+	return &site{srv}
 }
 
 func TestConformance(t *testing.T) {
@@ -128,6 +119,20 @@ func TestConformance(t *testing.T) {
 				for _, c := range cables {
 					c.Conn.Close()
 				}
+			},
+		}
+	})
+}
+
+func TestIdentity(t *testing.T) {
+	transporttest.RunIdentity(t, func(t testing.TB) transporttest.Doors {
+		return transporttest.Doors{
+			Server: func(same transport.Same, maxPeers int) transport.Doorkeeper {
+				return listen(t, ws.Config{Same: same, MaxPeers: maxPeers,
+					Accept: func(_ netip.AddrPort, token []byte) ([]byte, error) { return token, nil }})
+			},
+			Client: func(srv transport.Doorkeeper, identity string) transport.Endpoint {
+				return dial(t, srv.(*site).url(), ws.Config{Token: []byte(identity)})
 			},
 		}
 	})

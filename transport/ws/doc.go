@@ -10,6 +10,8 @@
 //
 //	cli, err := ws.Dial("wss://play.example.com/", ws.Config{Token: ticket})
 //
+// Listen is shorter, and brings an http.Server without TLS.
+//
 // WebSocket runs over TCP: nothing is lost or overtaken (Info.Ordered is true), and what is lost on the way holds up
 // all that comes after it until it was sent again. What an endpoint cannot pass on waits in a bounded queue, where the
 // newest datagram takes the place of the oldest: Send never waits, and nothing that is older than the queue is sent.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/foretick/foretick/transport"
 	"github.com/foretick/foretick/transport/internal/inbox"
+	"github.com/foretick/foretick/transport/internal/roster"
 	"github.com/foretick/foretick/transport/internal/slot"
 )
 
@@ -26,6 +27,7 @@ type Endpoint struct {
 	peers    slot.Table[*peer]
 	conns    map[*peer]struct{} // all that there are, pending and leaving ones too
 	pending  []*peer            // a server's without a hello, oldest first
+	named    roster.Roster[*peer]
 	counters Counters
 	closed   bool
 
@@ -93,7 +95,7 @@ func (e *Endpoint) Disconnect(id transport.PeerID, c transport.Code, detail stri
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if p, ok := e.peers.Get(id); ok && p.state == open {
-		e.peers.Remove(id)
+		e.forget(p)
 		e.in.Drop(p.q)
 		e.leave(p, c, detail)
 	}
@@ -112,8 +114,14 @@ func (e *Endpoint) end(p *peer, c transport.Code, detail string) {
 	if p.id == 0 || e.closed {
 		return
 	}
-	e.peers.Remove(p.id)
+	e.forget(p)
 	e.in.End(p.q, c, transport.CutDetail(detail))
+}
+
+// forget removes a peer from all but the connections.
+func (e *Endpoint) forget(p *peer) {
+	e.peers.Remove(p.id)
+	e.named.Remove(p.identity, p)
 }
 
 // Info implements transport.Endpoint.
@@ -140,7 +148,7 @@ func (e *Endpoint) Close(c transport.Code, detail string) error {
 	for p := range e.conns {
 		switch p.state {
 		case open:
-			e.peers.Remove(p.id)
+			e.forget(p)
 			e.leave(p, c, detail)
 		case greeting:
 			e.cut(p)

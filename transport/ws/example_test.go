@@ -11,7 +11,7 @@ import (
 	"github.com/foretick/foretick/transport/ws"
 )
 
-// A server that answers once, and a client that asks.
+// A server that is a handler of somebody's http.Server, and a client.
 func Example() {
 	srv, err := ws.NewServer(ws.Config{})
 	if err != nil {
@@ -28,30 +28,13 @@ func Example() {
 	}
 	defer cli.Close(transport.Closed, "")
 
-	var events [16]transport.Event
-	for {
-		select { // a game would wait for its next tick as well
-		case <-srv.Ready():
-		case <-cli.Ready():
-		}
-		for _, ev := range events[:srv.Recv(events[:])] {
-			if ev.Kind == transport.Data {
-				srv.Send(ev.Peer, append([]byte("you said "), ev.Data...))
-			}
-		}
-		for _, ev := range events[:cli.Recv(events[:])] {
-			switch ev.Kind {
-			case transport.Connected:
-				cli.Send(ev.Peer, []byte("hello"))
-			case transport.Data:
-				fmt.Printf("%s\n", ev.Data)
-				return
-			case transport.Disconnected:
-				fmt.Println("no luck:", ev.Code, ev.Detail)
-				return
-			}
-		}
+	var events [1]transport.Event // a game's loop is package udp's example
+	for cli.Recv(events[:]) == 0 {
+		<-cli.Ready()
 	}
+	var info transport.Info
+	cli.Info(events[0].Peer, &info)
+	fmt.Printf("%v, in order: %v\n", events[0].Kind, info.Ordered)
 	// Output:
-	// you said hello
+	// connected, in order: true
 }

@@ -4,19 +4,68 @@ package ws
 
 import (
 	"bufio"
+	"fmt"
+	"io"
+	"log"
 	"net"
 	"net/http"
 	"net/netip"
 	"strings"
 
 	"github.com/coder/websocket"
+
+	"github.com/foretick/foretick/transport"
 )
 
 // Server is a server's endpoint and the http.Handler whose requests become its connections. Paths, TLS and limits of
 // the HTTP handshake are the http.Server's that it is given to.
-type Server struct{ Endpoint }
+type Server struct {
+	Endpoint
+	web  *http.Server // of Listen; nil otherwise
+	addr netip.AddrPort
+}
 
-var _ http.Handler = (*Server)(nil)
+var (
+	_ http.Handler         = (*Server)(nil)
+	_ transport.Doorkeeper = (*Server)(nil)
+)
+
+// Listen returns a server's endpoint with an http.Server of its own, at every path of a local address such as ":8080",
+// without TLS: for a network that is trusted, or behind a proxy that ends TLS. Errors: what is wrong with the config, all
+// of it, or why the address cannot be had.
+func Listen(addr string, cfg Config) (*Server, error) {
+	s, err := NewServer(cfg)
+	if err != nil {
+		return nil, err
+	}
+	l, err := net.Listen("tcp", addr)
+	if err != nil {
+		_ = s.Close(transport.Closed, "")
+		return nil, fmt.Errorf("ws: cannot listen: %w", err)
+	}
+	s.addr = l.Addr().(*net.TCPAddr).AddrPort()
+	s.web = &http.Server{Handler: s, ReadHeaderTimeout: s.cfg.Timeout, ErrorLog: log.New(io.Discard, "", 0)}
+	s.running.Add(1)
+	go func() {
+		defer s.running.Done()
+		_ = s.web.Serve(l) // it ends with Close
+	}()
+	return s, nil
+}
+
+// LocalAddr returns the address of Listen; the zero AddrPort of NewServer.
+func (s *Server) LocalAddr() netip.AddrPort {
+	return netip.AddrPortFrom(s.addr.Addr().Unmap(), s.addr.Port())
+}
+
+// Close implements transport.Endpoint, and closes the http.Server of Listen. It waits half a second at most for peers to
+// take note. It must not be called by the accept hook.
+func (s *Server) Close(c transport.Code, detail string) error {
+	if s.web != nil {
+		_ = s.web.Close()
+	}
+	return s.Endpoint.Close(c, detail)
+}
 
 // NewServer returns a server's endpoint. Give it to an http.Server, whose ReadHeaderTimeout should be set; close the
 // http.Server first, then the endpoint. Errors: what is wrong with the config, all of it.

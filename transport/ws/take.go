@@ -92,7 +92,7 @@ func (e *Endpoint) serveHello(p *peer, b []byte) {
 		e.malformed(p)
 		return
 	}
-	if e.crowded(p) {
+	if e.crowded(p, e.cfg.Same == transport.ReplaceOld && e.named.Len() > 0) {
 		return
 	}
 	if e.cfg.Accept != nil {
@@ -108,15 +108,17 @@ func (e *Endpoint) serveHello(p *peer, b []byte) {
 			e.counters.Refused++
 			e.refuse(p, err)
 			return
-		case e.crowded(p):
-			return
 		}
 		p.identity = append([]byte(nil), identity...)
+	}
+	if !e.identify(p) {
+		return
 	}
 	p.state, p.greet = open, true
 	p.heard, p.sent = e.clock.Load(), e.clock.Load()
 	p.id = e.peers.Add(p)
 	p.q = e.in.Add(p.id, true)
+	e.named.Add(p.identity, p)
 	e.counters.Connections++
 	p.signal()
 }
@@ -131,14 +133,14 @@ func (e *Endpoint) settled(p *peer) {
 	}
 }
 
-// crowded refuses when there is no room. Ends that the caller has not taken note of yet take room too, as they take
-// memory.
-func (e *Endpoint) crowded(p *peer) bool {
+// crowded refuses when there is no room, unless there may be room by replacing somebody. Ends that the caller has not
+// taken note of yet take room too, as they take memory.
+func (e *Endpoint) crowded(p *peer, replaces bool) bool {
 	if e.closed {
 		e.cut(p)
 		return true
 	}
-	if e.peers.Len() < e.cfg.MaxPeers && e.in.Open() < 2*e.cfg.MaxPeers {
+	if (replaces || e.peers.Len() < e.cfg.MaxPeers) && e.in.Open() < 2*e.cfg.MaxPeers {
 		return false
 	}
 	e.counters.Full++

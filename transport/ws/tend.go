@@ -1,31 +1,17 @@
 package ws
 
 import (
-	"time"
-
 	"github.com/foretick/foretick/transport"
+	"github.com/foretick/foretick/transport/internal/pulse"
 )
 
 // tend is the endpoint's timer: keep-alives, timeouts, and connections to be cut off.
 func (e *Endpoint) tend() {
-	t := time.NewTicker(tickTime)
-	defer t.Stop()
-	last := time.Now()
-	for {
-		select {
-		case <-e.done:
-			return
-		case <-t.C:
+	pulse.Run(e.done, tickTime, tickTime, func(passed uint32) {
+		if passed > 0 {
+			e.tendOnce(e.clock.Add(passed))
 		}
-		now := time.Now()
-		// A process that was stopped has not listened: the time counts for little.
-		passed := min(uint32(now.Sub(last)/tickTime), 4)
-		if passed == 0 {
-			continue
-		}
-		last = now
-		e.tendOnce(e.clock.Add(passed))
-	}
+	})
 }
 
 func (e *Endpoint) tendOnce(now uint32) {

@@ -1,0 +1,122 @@
+package ecs_test
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/foretick/foretick/ecs"
+)
+
+// What is placed with reserved handles, rolled back and placed again keeps its
+// handles, among spawns of the ordinary kind and beside another owner's.
+func TestReservedHandlesSurviveRollback(t *testing.T) {
+	const slots = 8
+	type held struct {
+		e ecs.Entity
+		v float32
+	}
+	g := newGame(t)
+	w := ecs.NewWorld(g.types, ecs.WorldConfig{})
+	q := ecs.NewQuery(g.types, ecs.With(&g.pos))
+	list := func(o ecs.Owner) (out []held) {
+		for _, r := range q.Owned(w, o) {
+			for i := range r.Len() {
+				out = append(out, held{r.Entity(i), g.pos.Slice(r)[i].X})
+			}
+		}
+		return out
+	}
+	rng := rand.New(rand.NewPCG(1, 2))
+	own, island := w.NewOwnerHistory(1, slots), w.NewOwnerHistory(ecs.Island, slots)
+	var reservedHandles, retired []ecs.Entity
+	var saves [slots][]held
+	restores, again := 0, 0
+	for step := range 20_000 {
+		switch rng.IntN(8) {
+		case 0, 1:
+			e := w.Reserve(ecs.RangePredicted, 1)
+			require.False(t, w.Alive(e))
+			require.False(t, slices.Contains(reservedHandles, e))
+			require.Equal(t, ecs.RangePredicted, e.Range())
+			reservedHandles = append(reservedHandles, e)
+			require.NoError(t, w.Place(e, &g.mover, 1))
+			g.pos.Get(w, e).X = float32(step)
+		case 2: // what a rollback took away comes back by its handle
+			for _, e := range reservedHandles {
+				if !w.Alive(e) && rng.IntN(2) == 0 {
+					again++
+					require.NoError(t, w.Place(e, &g.mover, 1))
+				}
+			}
+		case 3:
+			g.pos.Get(w, w.Spawn(&g.mover, 1)).X = float32(step)
+			w.Spawn(&g.mover, 2)
+			e := w.Reserve(ecs.RangeServer, ecs.Island)
+			require.NoError(t, w.Place(e, &g.rock, ecs.Island))
+		case 4:
+			if all := list(1); len(all) > 0 {
+				w.Destroy(all[rng.IntN(len(all))].e)
+			}
+		case 5:
+			slot := step % slots
+			own.Save(slot)
+			island.Save(slot)
+			saves[slot] = list(1)
+		case 6:
+			slot, other := rng.IntN(slots), list(2)
+			require.Equal(t, own.Holds(slot), island.Holds(slot), "nothing here voids saves")
+			if own.Holds(slot) {
+				restores++
+				own.Restore(slot)
+				island.Restore(slot)
+				require.Equal(t, saves[slot], list(1))
+				require.Equal(t, other, list(2))
+			}
+		case 7:
+			if len(reservedHandles) < 40 {
+				continue
+			}
+			for _, e := range reservedHandles[:20] {
+				w.Destroy(e)
+				require.True(t, w.Unreserve(e))
+				retired = append(retired, e)
+			}
+			reservedHandles = slices.Clone(reservedHandles[20:])
+			for _, e := range list(ecs.Island) {
+				w.Destroy(e.e)
+				require.True(t, w.Unreserve(e.e))
+			}
+			for slot := range slots { // no save may know them any more
+				own.Save(slot)
+				island.Save(slot)
+				saves[slot] = list(1)
+			}
+		}
+	}
+	require.Greater(t, restores, 1000)
+	require.Greater(t, again, 1000)
+	require.Greater(t, len(retired), 1000)
+	for _, e := range retired {
+		require.False(t, w.Alive(e), "a handle given back is stale for good")
+	}
+	require.Less(t, int(w.Reserve(ecs.RangePredicted, 1).Index()&0xFFFFFF), 1<<16, "indices are used again")
+}
+
+func TestReserveRefuses(t *testing.T) {
+	g := newGame(t)
+	w := ecs.NewWorld(g.types, ecs.WorldConfig{})
+	e := w.Reserve(ecs.RangePredicted, 1)
+	require.NoError(t, w.Place(e, &g.mover, 1))
+	require.False(t, w.Unreserve(e), "it lives")
+	require.False(t, w.Unreserve(w.Spawn(&g.mover, 1)), "it was spawned")
+	require.False(t, w.Unreserve(ecs.MakeEntity(1<<24-5, 1)))
+	w.Destroy(e)
+	require.True(t, w.Unreserve(e))
+	next := w.Reserve(ecs.RangePredicted, 1)
+	require.Equal(t, e.Index(), next.Index())
+	require.NotEqual(t, e, next)
+	require.Panics(t, func() { w.Reserve(9, 1) })
+}

@@ -1,0 +1,140 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"reflect"
+	"slices"
+	"strings"
+)
+
+// recount is the report as the facts tell it.
+func (r *referee) recount() Report {
+	out := Report{Clients: r.match.Clients, MispredictionsByCause: map[string]uint64{"input": 0, "server_effect": 0, "untracked": 0, "code": 0}}
+	var living, moving, changed int
+	for _, p := range r.players {
+		living, moving, changed = living+p.living, moving+p.moving, changed+p.changed
+		out.Mispredictions += p.wrong
+		out.TicksShownWrong += p.shownWrong
+		out.ResimulatedTicks += p.again
+		out.HardResets += p.resets
+		out.EventsDelivered += p.got
+		for c, n := range p.causes {
+			out.MispredictionsByCause[c] += n
+		}
+	}
+	out.PredictedTicks, out.Stuns, out.InputsMissing, out.EventsSent = uint64(living), r.stuns, r.missing, r.told
+	out.MovingPercent, out.InputChangesPercent = 100*float64(moving)/float64(max(living, 1)), 100*float64(changed)/float64(max(living, 1))
+	if r.atEnd != nil {
+		n := float64(r.match.Clients) * r.match.Seconds
+		out.Ticks, out.Entities = r.atEnd.T, r.atEnd.Entities
+		out.BytesDown, out.BytesUp = float64(r.out)/n, float64(r.in)/n
+		out.EventsResent = r.last.Resent
+	}
+	slices.Sort(r.confirms)
+	if n := len(r.confirms); n > 0 {
+		out.InputToConfirmP50, out.InputToConfirmP99 = float64(r.confirms[n/2]), float64(r.confirms[min(n-1, n*99/100)])
+	}
+	out.InterpolationMean = r.behind / float64(max(r.pictures, 1))
+	r.settle(&out)
+	r.agree(&out)
+	return out
+}
+
+// agree compares every screen with the server's world, in the end.
+func (r *referee) agree(out *Report) {
+	for _, f := range r.shown {
+		fields, differ := 0, len(f.Bodies) != len(r.last.Bodies) || len(f.Bolts) != len(r.last.Bolts)
+		for _, b := range f.Bodies {
+			was, ok := bodyOf(r.last.Bodies, int(b.P))
+			const everybody, own = 7, 6 // fields that everybody may see, and that one's player alone does
+			fields += everybody
+			coarse := func(x, y float32) bool { return math.Abs(float64(x)-float64(y)) <= 0.01*0.51 }
+			if !ok || !coarse(b.X, was.X) || !coarse(b.Y, was.Y) || !sameAngle(b.A, was.A, 1<<12) ||
+				b.Stun != was.Stun || b.Dead != was.Dead || b.HP != was.HP || b.Team != was.Team {
+				differ = true
+			}
+			if b.Own {
+				fields += own
+				differ = differ || !ok || !alike(b, was)
+			}
+		}
+		out.FieldsCompared += fields + 3*len(f.Bolts)
+		if differ {
+			out.Desyncs++
+		}
+	}
+}
+
+// measured are the report's fields that are no counts of what happened in the
+// match: times of this machine, and a digest.
+var measured = []string{"server_tick_us_p50", "server_tick_us_p99", "allocs_per_tick", "trace_sha256", "bandwidth"}
+
+// check reads a log, recounts, and prints both counts of everything, one line
+// each. It fails when any differ.
+func check(name string, out io.Writer) error {
+	in, err := os.Open(name)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = in.Close() }()
+	r := newReferee()
+	if err := r.read(in); err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	ours := r.recount()
+	var differ []string
+	theirs := reflect.ValueOf(*r.report)
+	for i := range theirs.NumField() {
+		field := theirs.Type().Field(i)
+		key, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+		if !field.IsExported() || slices.Contains(measured, key) {
+			continue
+		}
+		a, b := theirs.Field(i).Interface(), reflect.ValueOf(ours).Field(i).Interface()
+		mark := ""
+		if !equalCounts(key, a, b) {
+			mark = "   DIFFERS"
+			differ = append(differ, key)
+		}
+		fmt.Fprintf(out, "%-36s report %-24s referee %s%s\n", key, text(a), text(b), mark)
+	}
+	if r.match.NoLag {
+		fmt.Fprintf(out, "%-36s %d of %d verdicts are not what the present says\n", "without lag compensation", r.noLagBad, r.noLagSeen)
+		if r.noLagBad > 0 || r.noLagSeen == 0 {
+			differ = append(differ, "verdicts")
+		}
+	}
+	if len(differ) > 0 {
+		return fmt.Errorf("%s: the referee counts otherwise: %s", name, strings.Join(differ, ", "))
+	}
+	return nil
+}
+
+func text(v any) string {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err.Error()
+	}
+	return string(b)
+}
+
+// equalCounts compares a count of both. How far behind others are shown rests
+// on an estimate of when snapshots come, of which each has its own.
+func equalCounts(key string, a, b any) bool {
+	x, ok := a.(float64)
+	if !ok {
+		return reflect.DeepEqual(a, b)
+	}
+	y, _ := b.(float64)
+	if key == "interpolation_ms_mean" {
+		return math.Abs(x-y) <= 0.05*x+2
+	}
+	if strings.HasPrefix(key, "input_to_confirm") {
+		return math.Abs(x-y) <= 1 // in real time the log is a moment late
+	}
+	return math.Abs(x-y) <= 1e-9*math.Abs(x)
+}

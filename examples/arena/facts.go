@@ -1,0 +1,270 @@
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"io"
+	"time"
+
+	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/lagcomp"
+)
+
+// Fact is a line of the log that -log writes: something that happened at one
+// end, raw, in the order in which it happened. Players go by their owner
+// number, times by nanoseconds from the start. The lines by their F:
+//
+//	match   the options that matter: Rate, Clients, Seconds, NoLag
+//	tick    server: a tick T was computed; Bodies and Bolts as it left them,
+//	        Out, In and Resent counted so far, Entities that there are
+//	exec    server: what player P's guns found at tick T: the command Cmd that
+//	        is executed, and Body before the guns work
+//	input   server: at tick T player P's command was there (Ok), or was Missing
+//	write   server: only the server knew of this change to P's predicted state
+//	        at T; By is the system that made it
+//	verdict server: P's shot of tick T, Ray; Hit whom, 0 nobody
+//	tell    server: a message of a Kind was queued for P
+//	recv    client: a snapshot of tick T, newer than all before
+//	hand    client: P's input was read; T is the newest predicted tick, Cmd what
+//	        the hand did, Body what the screen showed of his own (none before
+//	        there is one)
+//	step    client: tick T was predicted, the first time or again (Replay); Body
+//	        as it left it
+//	pic     client: a picture; Render is the time at which others are shown
+//	shot    client: P's gun fired at T along Ray; Bodies are the volumes that the
+//	        screen showed, Render as for pic
+//	hear    client: message Kind number ID arrived
+//	end     play is over, the match comes to rest; Out and In are the server's
+//	shown   client: all that P's screen shows in the end
+//	report  the match's own report
+type Fact struct {
+	F  string        `json:"f"`
+	At time.Duration `json:"at,omitempty"`
+	T  uint32        `json:"t,omitempty"`
+	P  ecs.Owner     `json:"p,omitempty"`
+
+	Rate    int     `json:"rate,omitempty"`
+	Clients int     `json:"clients,omitempty"`
+	Seconds float64 `json:"seconds,omitempty"`
+	NoLag   bool    `json:"nolag,omitempty"`
+
+	Cmd      *Command  `json:"cmd,omitempty"`
+	Body     *Body     `json:"body,omitempty"`
+	Bodies   []Body    `json:"bodies,omitempty"`
+	Bolts    []Flight  `json:"bolts,omitempty"`
+	Entities int       `json:"entities,omitempty"`
+	Out      uint64    `json:"out,omitempty"`
+	In       uint64    `json:"in,omitempty"`
+	Resent   uint64    `json:"resent,omitempty"`
+	Ok       bool      `json:"ok,omitempty"`
+	Missing  bool      `json:"missing,omitempty"`
+	By       string    `json:"by,omitempty"`
+	Ray      []float32 `json:"ray,omitempty"` // x, y, direction x, y, range
+	Hit      ecs.Owner `json:"hit,omitempty"`
+	Render   []float64 `json:"render,omitempty"` // tick, fraction
+	Replay   bool      `json:"replay,omitempty"`
+	Kind     string    `json:"kind,omitempty"`
+	ID       uint32    `json:"id,omitempty"`
+	Report   *Report   `json:"report,omitempty"`
+	Circles  []Circle  `json:"circles,omitempty"`
+}
+
+// Body is a player's body: what everybody may see of it, and, where Own is set,
+// what its player alone does.
+type Body struct {
+	P    ecs.Owner `json:"p"`
+	X    float32   `json:"x"`
+	Y    float32   `json:"y"`
+	A    float32   `json:"a"`
+	Stun uint8     `json:"stun,omitempty"`
+	Dead bool      `json:"dead,omitempty"`
+	HP   int16     `json:"hp"`
+	Team uint8     `json:"team"`
+	Own  bool      `json:"own,omitempty"`
+	VX   float32   `json:"vx,omitempty"`
+	VY   float32   `json:"vy,omitempty"`
+	Gun  Weapon    `json:"gun"`
+}
+
+// Flight is a bolt.
+type Flight struct {
+	X float32 `json:"x"`
+	Y float32 `json:"y"`
+	A float32 `json:"a"`
+}
+
+// Circle is a volume that a screen showed.
+type Circle struct {
+	P ecs.Owner `json:"p"`
+	X float32   `json:"x"`
+	Y float32   `json:"y"`
+	R float32   `json:"r"`
+}
+
+// facts writes the log. A nil one writes nothing.
+type facts struct {
+	w   *bufio.Writer
+	to  io.WriteCloser
+	enc *json.Encoder
+	now func() time.Duration
+	err error
+}
+
+func newFacts(to io.WriteCloser) *facts {
+	l := &facts{w: bufio.NewWriterSize(to, 1<<16), to: to, now: func() time.Duration { return 0 }}
+	l.enc = json.NewEncoder(l.w)
+	return l
+}
+
+func (l *facts) add(f Fact) {
+	if l == nil || l.err != nil {
+		return
+	}
+	f.At = l.now()
+	l.err = l.enc.Encode(f)
+}
+
+// close ends the log, and returns the first thing that went wrong with it.
+func (l *facts) close() error {
+	for _, next := range []func() error{l.w.Flush, l.to.Close} {
+		if err := next(); l.err == nil {
+			l.err = err
+		}
+	}
+	return l.err
+}
+
+// bodyAt is a row's body; own says whether its player's own is known.
+func (g *Game) bodyAt(rows ecs.Rows, i int, own bool) Body {
+	at, s := g.Pos.Slice(rows)[i], g.Status.Slice(rows)[i]
+	b := Body{
+		P: rows.Owner(), X: at.X, Y: at.Y, A: g.Face.Slice(rows)[i].Angle, Stun: s.Stun, Dead: s.Dead,
+		HP: g.HP.Slice(rows)[i].Points, Team: g.Team.Slice(rows)[i].ID, Own: own,
+	}
+	if own {
+		v := g.Vel.Slice(rows)[i]
+		b.VX, b.VY, b.Gun = v.X, v.Y, g.Gun.Slice(rows)[i]
+	}
+	return b
+}
+
+// bodiesIn lists all bodies of a world; me is whose own is known, or everybody's
+// for nobody.
+func (g *Game) bodiesIn(w *ecs.World, me ecs.Owner) (bodies []Body, bolts []Flight) {
+	for _, rows := range g.avatars.All(w) {
+		for i := range rows.Len() {
+			bodies = append(bodies, g.bodyAt(rows, i, me == ecs.Nobody || rows.Owner() == me))
+		}
+	}
+	for _, rows := range g.flights.All(w) {
+		pos, face := g.Pos.Slice(rows), g.Face.Slice(rows)
+		for i := range pos {
+			bolts = append(bolts, Flight{pos[i].X, pos[i].Y, face[i].Angle})
+		}
+	}
+	return bodies, bolts
+}
+
+func rayFact(r lagcomp.Ray) []float32 { return []float32{r.X, r.Y, r.DX, r.DY, r.Range} }
+
+// server logs what happens on the server.
+func (l *facts) server(m *match) {
+	g := m.game
+	before, judged, stunned, died := g.watch.before, g.watch.judged, g.watch.stunned, g.watch.died
+	g.watch.before = func(f *foretick.Frame, rows ecs.Rows) {
+		before(f, rows)
+		cmd := g.Cmd.Slice(rows)
+		for i := range cmd {
+			b := g.bodyAt(rows, i, true)
+			l.add(Fact{F: "exec", T: f.Tick, P: rows.Owner(), Cmd: &cmd[i], Body: &b})
+		}
+	}
+	g.watch.judged = func(f *foretick.Frame, by ecs.Owner, ray lagcomp.Ray, hit ecs.Entity, ok bool) {
+		judged(f, by, ray, hit, ok)
+		fact := Fact{F: "verdict", T: f.Tick, P: by, Ray: rayFact(ray)}
+		if ok {
+			fact.Hit = f.World.Owner(hit)
+		}
+		l.add(fact)
+	}
+	g.watch.stunned = func(f *foretick.Frame, who ecs.Owner) {
+		stunned(f, who)
+		l.add(Fact{F: "write", T: f.Tick, P: who, By: "stun"})
+	}
+	g.watch.died = func(f *foretick.Frame, who ecs.Entity) {
+		died(f, who)
+		l.add(Fact{F: "write", T: f.Tick, P: f.World.Owner(who), By: "die"})
+	}
+	g.watch.born = func(f *foretick.Frame, who ecs.Owner, by string) {
+		l.add(Fact{F: "write", T: f.Tick, P: who, By: by})
+	}
+}
+
+// ticks logs each of the server's ticks as it left the world.
+func (l *facts) ticks(m *match) func(f *foretick.Frame) {
+	seen := map[ecs.Owner]foretick.PlayerStats{}
+	var who []ecs.Owner
+	return func(f *foretick.Frame) {
+		who = m.server.Players(who[:0])
+		for _, p := range who {
+			st, _ := m.server.Player(p)
+			was := seen[p]
+			seen[p] = st
+			l.add(Fact{F: "input", T: f.Tick, P: p, Ok: st.InputsTaken > was.InputsTaken, Missing: st.InputsMissing > was.InputsMissing})
+		}
+		st := m.server.Stats()
+		fact := Fact{F: "tick", T: f.Tick, Entities: f.World.Len(), Out: st.BytesOut, In: st.BytesIn, Resent: st.MessagesResent}
+		fact.Bodies, fact.Bolts = m.game.bodiesIn(f.World, ecs.Nobody)
+		l.add(fact)
+	}
+}
+
+// client logs what happens on a client.
+func (l *facts) client(s *seat, cfg *foretick.ClientConfig) {
+	g := s.game
+	me := func() ecs.Owner { return s.client.View().Me }
+	received := g.watch.received
+	g.watch.received = func(f *foretick.Frame, t foretick.Tick, kind string, id uint32) {
+		received(f, t, kind, id)
+		l.add(Fact{F: "hear", P: me(), Kind: kind, ID: id})
+	}
+	g.watch.stepped = func(f *foretick.Frame, rows ecs.Rows) {
+		for i := range rows.Len() {
+			b := g.bodyAt(rows, i, true)
+			l.add(Fact{F: "step", T: f.Tick, P: rows.Owner(), Replay: f.Replay, Body: &b})
+		}
+	}
+	g.watch.aimed = func(f *foretick.Frame, by ecs.Owner, ray lagcomp.Ray, seen foretick.Seen) {
+		fact := Fact{F: "shot", T: f.Tick, P: by, Ray: rayFact(ray), Render: render(s.client.View())}
+		for _, rows := range g.avatars.All(f.World) {
+			for i := range rows.Len() {
+				if v, ok := seen.Volume(rows.Entity(i), 0); ok {
+					ball, _ := v.Sphere()
+					fact.Circles = append(fact.Circles, Circle{rows.Owner(), ball.X, ball.Y, ball.R})
+				}
+			}
+		}
+		l.add(fact)
+	}
+	s.sampled = func(v foretick.View, cmd Command) {
+		fact := Fact{F: "hand", T: v.Tick, P: v.Me, Cmd: &cmd}
+		for _, rows := range g.avatars.Owned(v.World, v.Me) {
+			b := g.bodyAt(rows, 0, true)
+			fact.Body = &b
+		}
+		l.add(fact)
+	}
+	cfg.OnSnapshot = func(t foretick.Tick) { l.add(Fact{F: "recv", T: t, P: me()}) }
+}
+
+// picture logs what a client shows.
+func (l *facts) picture(v foretick.View) {
+	if l != nil && v.State == foretick.Playing {
+		l.add(Fact{F: "pic", T: v.Tick, P: v.Me, Render: render(v)})
+	}
+}
+
+func render(v foretick.View) []float64 {
+	return []float64{float64(v.Render), float64(v.RenderFraction)}
+}

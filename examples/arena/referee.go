@@ -1,0 +1,331 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"time"
+)
+
+// referee recomputes a match's counts from the log of its facts alone. It shares
+// no code with what computed the report: not the library's comparison, nor its
+// queries into the past, nor its statistics.
+type referee struct {
+	match   Fact
+	ended   bool
+	report  *Report
+	players map[int]*refPlayer
+
+	ticks    map[uint32]*Fact // as the server left the world
+	execs    map[refKey]*Fact
+	verdicts map[refKey]*Fact
+	deaths   map[int][]uint32
+	shots    []refKey // in the order of their first firing
+	fired    map[refKey]*Fact
+
+	last      *Fact // tick
+	atEnd     *Fact
+	out, in   uint64 // bytes
+	stuns     int
+	missing   uint64
+	told      uint64
+	confirms  []int
+	behind    float64
+	pictures  int
+	shown     []*Fact
+	noLagBad  int
+	noLagSeen int
+}
+
+type refKey struct {
+	p int
+	t uint32
+}
+
+// refPlayer is a player's own account, from both ends.
+type refPlayer struct {
+	first, newest map[uint32]Body // predicted, the first time and the last
+	when          map[uint32]time.Duration
+	handed        bool // input was read in the picture that is being made
+	hand          Command
+	handTick      uint32
+	living        int
+	moving        int
+	changed       int
+
+	agreed      uint32 // the newest snapshot taken in
+	confirmed   uint32
+	substituted []uint32 // ticks that ran without his command
+	written     []uint32 // ticks in which the server alone changed him
+	arrivals    []float64
+	pic         *Fact
+
+	wrong, shownWrong, again, resets uint64
+	causes                           map[string]uint64
+	next                             map[string]uint32
+	got                              uint64
+}
+
+func newReferee() *referee {
+	return &referee{
+		players: map[int]*refPlayer{}, ticks: map[uint32]*Fact{}, execs: map[refKey]*Fact{}, verdicts: map[refKey]*Fact{},
+		deaths: map[int][]uint32{}, fired: map[refKey]*Fact{},
+	}
+}
+
+func (r *referee) player(f *Fact) *refPlayer {
+	p := r.players[int(f.P)]
+	if p == nil {
+		p = &refPlayer{first: map[uint32]Body{}, newest: map[uint32]Body{}, when: map[uint32]time.Duration{}, causes: map[string]uint64{}, next: map[string]uint32{}}
+		r.players[int(f.P)] = p
+	}
+	return p
+}
+
+// read takes the whole log in.
+func (r *referee) read(in io.Reader) error {
+	d := json.NewDecoder(in)
+	for n := 1; ; n++ {
+		f := &Fact{}
+		switch err := d.Decode(f); {
+		case err == io.EOF:
+			if r.report == nil {
+				return fmt.Errorf("the log has no report: its match did not end")
+			}
+			return nil
+		case err != nil:
+			return fmt.Errorf("line %d: %w", n, err)
+		}
+		r.take(f)
+	}
+}
+
+// take books one fact.
+func (r *referee) take(f *Fact) {
+	k := refKey{int(f.P), f.T}
+	switch f.F {
+	case "match":
+		r.match = *f
+	case "end":
+		r.ended, r.atEnd, r.out, r.in = true, r.last, f.Out, f.In
+	case "report":
+		r.report = f.Report
+	case "shown":
+		r.shown = append(r.shown, f)
+	case "tick":
+		r.ticks[f.T], r.last = f, f
+	case "exec":
+		r.execs[k] = f
+	case "tell":
+		r.told++
+	case "input":
+		if !f.Ok {
+			r.player(f).substituted = append(r.player(f).substituted, f.T)
+		}
+		if f.Missing && !r.ended {
+			r.missing++
+		}
+	case "write":
+		r.write(f)
+	case "verdict":
+		r.verdicts[k] = f
+		r.present(f)
+	case "shot":
+		if !r.ended {
+			if r.fired[k] == nil {
+				r.shots = append(r.shots, k)
+			}
+			r.fired[k] = f
+		}
+	default:
+		r.client(f, r.player(f))
+	}
+}
+
+func (r *referee) write(f *Fact) {
+	p := r.player(f)
+	p.written = append(p.written, f.T)
+	switch {
+	case f.By == "die":
+		r.deaths[int(f.P)] = append(r.deaths[int(f.P)], f.T)
+	case f.By == "stun" && !r.ended:
+		r.stuns++
+	}
+}
+
+// client books what one client tells.
+func (r *referee) client(f *Fact, p *refPlayer) {
+	switch f.F {
+	case "hear":
+		if want, known := p.next[f.Kind]; !known || want == f.ID {
+			p.got++
+		}
+		p.next[f.Kind] = f.ID + 1
+	case "hand":
+		r.sampled(f, p)
+	case "step":
+		r.step(f, p)
+	case "pic":
+		r.sampledTicks(f, p)
+		r.picture(f, p)
+	case "recv":
+		r.received(f, p)
+	}
+}
+
+// sampled counts what a hand did, once a tick.
+func (r *referee) sampled(f *Fact, p *refPlayer) {
+	p.handed = true
+	if r.ended || f.T == p.handTick {
+		return
+	}
+	p.handTick = f.T
+	if f.Body == nil {
+		return
+	}
+	if !f.Body.Dead {
+		p.living++
+		if f.Body.VX != 0 || f.Body.VY != 0 {
+			p.moving++
+		}
+		if *f.Cmd != p.hand {
+			p.changed++
+		}
+	}
+	p.hand = *f.Cmd
+}
+
+func (r *referee) step(f *Fact, p *refPlayer) {
+	p.newest[f.T] = *f.Body
+	if f.Replay {
+		if !r.ended {
+			p.again++
+		}
+		return
+	}
+	p.first[f.T] = *f.Body
+}
+
+// sampledTicks notes for which ticks a picture brought a command: those that
+// time has come to since the one before, if the hand was asked.
+func (r *referee) sampledTicks(f *Fact, p *refPlayer) {
+	if p.pic == nil || f.T-p.pic.T > uint32(r.match.Rate) {
+		return
+	}
+	for k := p.pic.T + 1; k <= f.T; k++ {
+		if delete(p.when, k); p.handed {
+			p.when[k] = f.At
+		}
+	}
+}
+
+// picture follows a client's clocks.
+func (r *referee) picture(f *Fact, p *refPlayer) {
+	p.handed = false
+	if p.pic != nil && !r.ended {
+		r.behindNow(f, p)
+		// A clock that is steered moves by the ticks of the time that went by,
+		// and few more or less.
+		went := (f.At - p.pic.At).Seconds() * float64(r.match.Rate)
+		if math.Abs(float64(int32(f.T-p.pic.T))-went) > 6 {
+			p.resets++
+		}
+	}
+	p.pic = f
+}
+
+// behindNow measures how far in the past of what the mean snapshot says the
+// others are shown.
+func (r *referee) behindNow(f *Fact, p *refPlayer) {
+	if len(p.arrivals) == 0 {
+		return
+	}
+	recent := p.arrivals[max(0, len(p.arrivals)-r.match.Rate):]
+	mean := 0.0
+	for _, a := range recent {
+		mean += a / float64(len(recent))
+	}
+	server := f.At.Seconds()*float64(r.match.Rate) - mean
+	r.behind += max(0, server-f.Render[0]-f.Render[1]) / float64(r.match.Rate) * 1000
+	r.pictures++
+}
+
+// received holds a snapshot against what was predicted for its tick.
+func (r *referee) received(f *Fact, p *refPlayer) {
+	p.arrivals = append(p.arrivals, f.At.Seconds()*float64(r.match.Rate)-float64(f.T))
+	r.confirm(f, p)
+	since := p.agreed
+	p.agreed = f.T
+	if r.ended || r.ticks[f.T] == nil {
+		return
+	}
+	was, ok := bodyOf(r.ticks[f.T].Bodies, int(f.P))
+	ours, predicted := p.newest[f.T]
+	if !ok || !predicted {
+		return
+	}
+	if !alike(p.first[f.T], was) {
+		p.shownWrong++
+	}
+	if alike(ours, was) {
+		return
+	}
+	p.wrong++
+	p.causes[p.cause(since, f.T)]++
+	p.newest[f.T] = was
+}
+
+// confirm notes how long the inputs up to a snapshot's tick took.
+func (r *referee) confirm(f *Fact, p *refPlayer) {
+	if p.confirmed == 0 {
+		p.confirmed = f.T - 1
+	}
+	for k := p.confirmed + 1; k <= f.T; k++ {
+		if at, ok := p.when[k]; ok && !r.ended {
+			r.confirms = append(r.confirms, int((f.At-at)/time.Millisecond))
+		}
+	}
+	p.confirmed = f.T
+}
+
+// cause is the first that applies of what happened since both ends agreed.
+func (p *refPlayer) cause(since, t uint32) string {
+	within := func(list []uint32) bool {
+		return slices.ContainsFunc(list, func(k uint32) bool { return k > since && k <= t })
+	}
+	switch {
+	case within(p.substituted):
+		return "input"
+	case within(p.written):
+		return "server_effect"
+	}
+	return "code"
+}
+
+func bodyOf(bodies []Body, p int) (Body, bool) {
+	i := slices.IndexFunc(bodies, func(b Body) bool { return int(b.P) == p })
+	if i < 0 {
+		return Body{}, false
+	}
+	return bodies[i], true
+}
+
+// simStep is the width of the simulation's grid for positions and velocities: a
+// sixteenth of the hundredth that others are sent.
+const simStep = 0.01 / 16
+
+// alike tells whether two bodies are one on the grid that their player is sent.
+// One of them may not have been rounded to it yet.
+func alike(a, b Body) bool {
+	near := func(x, y float32) bool { return math.Abs(float64(x)-float64(y)) <= simStep/2*1.01 }
+	return near(a.X, b.X) && near(a.Y, b.Y) && near(a.VX, b.VX) && near(a.VY, b.VY) && sameAngle(a.A, b.A, 1<<16) &&
+		a.Stun == b.Stun && a.Dead == b.Dead && a.Gun == b.Gun
+}
+
+// sameAngle compares angles on a circle of so many steps.
+func sameAngle(a, b float32, steps float64) bool {
+	d := math.Remainder(float64(a)-float64(b), 2*math.Pi)
+	return math.Abs(d) <= 2*math.Pi/steps*0.51
+}

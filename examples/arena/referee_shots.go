@@ -1,0 +1,110 @@
+package main
+
+import "math"
+
+// radius of a body that stands.
+const refRadius = 0.5
+
+// target finds whom a ray hits first among circles, 0 for nobody. The shooter
+// does not hit himself.
+func target(ray []float32, by int, circles []Circle) int {
+	who, best := 0, math.Inf(1)
+	x, y, dx, dy, reach := float64(ray[0]), float64(ray[1]), float64(ray[2]), float64(ray[3]), float64(ray[4])
+	length := math.Hypot(dx, dy)
+	dx, dy = dx/length, dy/length
+	for _, c := range circles {
+		if int(c.P) == by || c.R == 0 {
+			continue
+		}
+		cx, cy, rr := float64(c.X)-x, float64(c.Y)-y, float64(c.R)
+		along := cx*dx + cy*dy
+		beside := cx*dy - cy*dx
+		at := 0.0 // within it from the start
+		if math.Hypot(cx, cy) > rr {
+			h := rr*rr - beside*beside
+			if h < 0 {
+				continue
+			}
+			if at = along - math.Sqrt(h); at < 0 || at > reach {
+				continue
+			}
+		}
+		if at < best {
+			who, best = int(c.P), at
+		}
+	}
+	return who
+}
+
+// hundredth is where others are shown, and hit: on the grid that they are sent.
+func hundredth(v float32) float32 { return float32(math.Round(float64(v)*100) / 100) }
+
+// present holds a verdict against the present, where nothing else was looked at:
+// the newest tick that was complete when it fell.
+func (r *referee) present(f *Fact) {
+	before := r.ticks[f.T-1]
+	if !r.match.NoLag || before == nil {
+		return
+	}
+	var circles []Circle
+	for _, b := range before.Bodies {
+		if !b.Dead {
+			circles = append(circles, Circle{b.P, hundredth(b.X), hundredth(b.Y), refRadius})
+		}
+	}
+	r.noLagSeen++
+	if target(f.Ray, int(f.P), circles) != int(f.Hit) {
+		r.noLagBad++
+	}
+}
+
+// settle counts the shots.
+func (r *referee) settle(out *Report) {
+	out.ShotsVoidByReason = map[string]int{"dead": 0, "stunned": 0, "ammo": 0, "cooldown": 0, "target": 0}
+	for _, k := range r.shots {
+		shot := r.fired[k]
+		verdict := r.verdicts[k]
+		seen := target(shot.Ray, k.p, shot.Circles)
+		out.Shots++
+		if seen == 0 {
+			if verdict != nil && verdict.Hit != 0 {
+				out.ShotsConfirmedUnseen++
+			}
+			continue
+		}
+		out.ShotsHitOnScreen++
+		if why := r.void(k, seen, uint32(shot.Render[0]), verdict != nil); why != "" {
+			out.ShotsVoid++
+			out.ShotsVoidByReason[why]++
+			continue
+		}
+		if verdict != nil && int(verdict.Hit) == seen {
+			out.ShotsConfirmed++
+		}
+	}
+}
+
+// void says why a shot could not count, from how the server found the shooter
+// and what became of the target since it was seen.
+func (r *referee) void(k refKey, seen int, shownAt uint32, judged bool) string {
+	if f := r.execs[k]; f != nil {
+		gun := f.Body.Gun
+		switch {
+		case f.Body.Dead:
+			return "dead"
+		case f.Body.Stun > 0:
+			return "stunned"
+		case judged:
+		case gun.Ammo == 0 || gun.Reload > 1 || gun.Kind != f.Cmd.Weapon && gun.Cooldown > 1:
+			return "ammo"
+		case gun.Cooldown > 1:
+			return "cooldown"
+		}
+	}
+	for _, t := range r.deaths[seen] {
+		if t >= shownAt && t <= k.t {
+			return "target"
+		}
+	}
+	return ""
+}

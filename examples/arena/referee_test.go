@@ -1,0 +1,121 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// logged plays a match with a log and returns the log's name.
+func logged(t *testing.T, args ...string) string {
+	t.Helper()
+	name := filepath.Join(t.TempDir(), "match.log")
+	play(t, append(args, "-log", name)...)
+	return name
+}
+
+func recounted(t *testing.T, name string) (string, error) {
+	t.Helper()
+	var out bytes.Buffer
+	err := run(context.Background(), []string{"-check", name}, &out)
+	return out.String(), err
+}
+
+// The referee, who knows the facts alone, counts what the report says.
+func TestRefereeAgrees(t *testing.T) {
+	for _, args := range [][]string{
+		{}, {"-no-prediction"}, {"-tickrate", "60", "-snapshotrate", "20"}, {"-loss", "0.2", "-jitter", "100ms", "-duplicate", "0.1", "-reorder", "0.1"},
+		{"-rtt", "300ms"}, {"-plant", "code"}, {"-plant", "desync"}, {"-peaceful"},
+	} {
+		out, err := recounted(t, logged(t, append([]string{"-seconds", "8", "-clients", "6", "-seed", "3"}, args...)...))
+		require.NoError(t, err, "%v\n%s", args, out)
+		require.Equal(t, 29, strings.Count(out, "\n"), out)
+		require.NotContains(t, out, "DIFFERS")
+	}
+}
+
+// Without lag compensation every verdict is what the present says, and the
+// present is not what shooters see.
+func TestVerdictsWithoutLagCompensation(t *testing.T) {
+	out, err := recounted(t, logged(t, with("-no-lagcomp")...))
+	require.NoError(t, err, out)
+	require.Contains(t, out, " 0 of 4", "of some four hundred verdicts")
+	// The past is another matter: the same question asked of a match with lag
+	// compensation finds verdicts that differ.
+	name := logged(t, badNetwork...)
+	rewrite(t, name, func(f *Fact) {
+		if f.F == "match" {
+			f.NoLag = true
+		}
+	})
+	_, err = recounted(t, name)
+	require.ErrorContains(t, err, "verdicts")
+}
+
+// rewrite changes facts in a log.
+func rewrite(t *testing.T, name string, change func(f *Fact)) {
+	t.Helper()
+	b, err := os.ReadFile(name)
+	require.NoError(t, err)
+	var out bytes.Buffer
+	enc := json.NewEncoder(&out)
+	d := json.NewDecoder(bytes.NewReader(b))
+	for d.More() {
+		var f Fact
+		require.NoError(t, d.Decode(&f))
+		if change(&f); f.F != "" {
+			require.NoError(t, enc.Encode(f))
+		}
+	}
+	require.NoError(t, os.WriteFile(name, out.Bytes(), 0o644))
+}
+
+// A log whose facts or whose report are not what happened is found out.
+func TestRefereeFinds(t *testing.T) {
+	play := logged(t, "-seconds", "6", "-clients", "4")
+	b, err := os.ReadFile(play)
+	require.NoError(t, err)
+	once := false
+	first := func(kind string, change func(f *Fact)) func(f *Fact) {
+		once = false
+		return func(f *Fact) {
+			if f.F == kind && !once {
+				once = true
+				change(f)
+			}
+		}
+	}
+	for key, change := range map[string]func() func(f *Fact){
+		"mispredictions":   func() func(*Fact) { return first("report", func(f *Fact) { f.Report.Mispredictions++ }) },
+		"shots_confirmed":  func() func(*Fact) { return first("report", func(f *Fact) { f.Report.ShotsConfirmed-- }) },
+		"events_delivered": func() func(*Fact) { return first("hear", func(f *Fact) { f.F = "" }) },
+		"events_sent":      func() func(*Fact) { return first("tell", func(f *Fact) { f.F = "" }) },
+		"stuns":            func() func(*Fact) { return first("write", func(f *Fact) { f.By = "stun" }) },
+		"desyncs":          func() func(*Fact) { return first("shown", func(f *Fact) { f.Bodies[0].X += 0.02 }) },
+		"fields_compared":  func() func(*Fact) { return first("shown", func(f *Fact) { f.Bodies = f.Bodies[1:] }) },
+		"ticks":            func() func(*Fact) { return first("report", func(f *Fact) { f.Report.Ticks++ }) },
+	} {
+		name := filepath.Join(t.TempDir(), key)
+		require.NoError(t, os.WriteFile(name, b, 0o644))
+		rewrite(t, name, change())
+		require.True(t, once, key)
+		out, err := recounted(t, name)
+		require.ErrorContains(t, err, key, out)
+	}
+	for name, content := range map[string]string{"cut short": string(b[:len(b)/2]), "no end": `{"f":"match"}`, "no log": "hello"} {
+		f := filepath.Join(t.TempDir(), "x")
+		require.NoError(t, os.WriteFile(f, []byte(content), 0o644))
+		_, err := recounted(t, f)
+		require.Error(t, err, name)
+	}
+	_, err = recounted(t, filepath.Join(t.TempDir(), "missing"))
+	require.Error(t, err)
+	require.ErrorContains(t, run(context.Background(), []string{"-check", play, "-json"}, &bytes.Buffer{}), "nothing beside it")
+	require.ErrorContains(t, run(context.Background(), []string{"-log", "x", "-serve", "127.0.0.1:0"}, &bytes.Buffer{}), "both ends")
+}

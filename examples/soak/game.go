@@ -1,0 +1,293 @@
+package main
+
+import (
+	"math"
+
+	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/lagcomp"
+	"github.com/foretick/foretick/simtest"
+)
+
+// The components of a game that has a little of everything: predicted motion,
+// private fields, references, things that come and go, things that some may not
+// see, shots into the past, and messages.
+type (
+	// Position of anything, in metres.
+	Position struct {
+		X, Y float32 `net:"min=-64,max=64,step=0.01,lerp"`
+	}
+	// Purse is for its owner's eyes alone.
+	Purse struct {
+		Gold   uint16 `net:"owner"`
+		Secret uint64 `net:"owner"` // see simtest.Secrets
+	}
+	// Health of a walker. Only the server writes it.
+	Health struct {
+		Points uint8 `net:"max=100"`
+	}
+	// Cargo of a crate: its worth, and who walks nearest.
+	Cargo struct {
+		Worth   uint16
+		Nearest ecs.Entity
+	}
+	// Command is a player's input.
+	Command struct {
+		MoveX, MoveY float32 `net:"min=-1,max=1,step=0.0078125"`
+		Aim          float32 `net:"angle,bits=12"`
+		Fire         bool    `net:"oneshot"`
+	}
+)
+
+// The messages, numbered without a gap.
+type (
+	// News goes to everybody.
+	News struct{ ID uint32 }
+	// Whisper goes to one.
+	Whisper struct {
+		ID   uint32
+		Gold uint16
+	}
+)
+
+// Game holds the handles of one end.
+type Game struct {
+	Pos   ecs.Component[Position]
+	Purse ecs.Component[Purse]
+	HP    ecs.Component[Health]
+	Cargo ecs.Component[Cargo]
+	Cmd   ecs.Component[Command]
+
+	Walker, Crate, Trap ecs.Kind
+
+	Shot    foretick.Event[lagcomp.Ray]
+	News    foretick.Message[News]
+	Whisper foretick.Message[Whisper]
+
+	walkers, crates *ecs.Query
+	traps           []trap
+	told            uint32
+	rest            bool // the match comes to rest
+	hits            int
+}
+
+// trap is seen by the player who laid it alone.
+type trap struct {
+	at ecs.Entity
+	by ecs.Owner
+}
+
+const (
+	walkSpeed = 5
+	field     = 30
+	mostLoose = 5 // crates
+)
+
+// NewPlayer makes one end: what simtest asks for.
+func NewPlayer() simtest.Player {
+	g := &Game{}
+	return simtest.Player{Protocol: g.Protocol(), Sample: foretick.Sample(&g.Cmd, g.play), Rest: func(on bool) { g.rest = on }}
+}
+
+// Protocol declares the game.
+func (g *Game) Protocol() *foretick.Protocol {
+	p := foretick.NewProtocol("yard", 1)
+	p.Component(&g.Pos, foretick.Predicted)
+	p.Component(&g.Purse)
+	p.Component(&g.HP)
+	p.Component(&g.Cargo)
+	p.Command(&g.Cmd)
+	p.Kind(&g.Walker, "walker", &g.Pos, &g.Purse, &g.HP, &g.Cmd)
+	p.Kind(&g.Crate, "crate", &g.Pos, &g.Cargo)
+	p.Kind(&g.Trap, "trap", &g.Pos)
+	foretick.Volume(p, &g.Pos, func(at *Position) lagcomp.Sphere { return lagcomp.Sphere{X: at.X, Y: at.Y, R: 0.5} })
+	p.Join(g.join)
+	p.Leave(g.leave)
+	p.Shared("move", g.move, ecs.Read(&g.Cmd), ecs.Write(&g.Pos))
+	p.Shared("fire", g.fire, ecs.Read(&g.Cmd, &g.Pos))
+	foretick.OnServer(p, &g.Shot, g.judge, ecs.WriteOther(&g.HP, &g.Purse))
+	p.Server("heal", g.heal, ecs.Write(&g.HP))
+	p.Server("crates", g.moveCrates, ecs.Write(&g.Pos, &g.Cargo))
+	p.Server("come and go", g.comeAndGo, ecs.Once())
+	p.Server("tell", g.tell, ecs.Once())
+	foretick.OnClient(p, &g.News, func(*foretick.Frame, foretick.Tick, News) {})
+	foretick.OnClient(p, &g.Whisper, func(*foretick.Frame, foretick.Tick, Whisper) {})
+	g.walkers = ecs.NewQuery(p.Types(), ecs.With(&g.Pos, &g.HP, &g.Purse))
+	g.crates = ecs.NewQuery(p.Types(), ecs.With(&g.Pos, &g.Cargo))
+	return p
+}
+
+// play is a bot's hand: it walks about and shoots, never twice the same.
+func (g *Game) play(v foretick.View) Command {
+	x := mix(uint64(v.Tick)<<16 ^ uint64(v.Me))
+	dir := float64(mix(uint64(v.Tick/20)<<16^uint64(v.Me))%628) / 100
+	return Command{
+		MoveX: float32(math.Cos(dir)), MoveY: float32(math.Sin(dir)),
+		Aim: float32(x%6283)/1000 - math.Pi, Fire: x>>32%5 == 0,
+	}
+}
+
+func mix(x uint64) uint64 {
+	x = (x ^ x>>31) * 0x7FB5D329728EA185
+	x = (x ^ x>>27) * 0x81DADEF4BC2DD44D
+	return x ^ x>>33
+}
+
+func (g *Game) join(f *foretick.Frame, who ecs.Owner) {
+	e := f.Spawn(&g.Walker, who)
+	*g.Pos.Get(f.World, e) = g.somewhere(f, uint64(who))
+	*g.Purse.Get(f.World, e) = Purse{Secret: simtest.Secret(who)}
+	g.HP.Get(f.World, e).Points = 100
+	for _, t := range g.traps {
+		f.SetVisible(who, t.at, false)
+	}
+}
+
+// leave springs the traps of who goes: nobody else may see them.
+func (g *Game) leave(f *foretick.Frame, who ecs.Owner) {
+	kept := g.traps[:0]
+	for _, t := range g.traps {
+		if t.by == who {
+			f.Destroy(t.at)
+		} else {
+			kept = append(kept, t)
+		}
+	}
+	g.traps = kept
+}
+
+func (g *Game) somewhere(f *foretick.Frame, salt uint64) Position {
+	r := f.Rand(salt)
+	return Position{X: float32(r%(2*field*100))/100 - field, Y: float32(r>>32%(2*field*100))/100 - field}
+}
+
+func (g *Game) move(f *foretick.Frame, rows ecs.Rows) {
+	pos, cmd := g.Pos.Slice(rows), g.Cmd.Slice(rows)
+	for i := range pos {
+		pos[i].X = min(max(pos[i].X+cmd[i].MoveX*walkSpeed*f.DT, -field), field)
+		pos[i].Y = min(max(pos[i].Y+cmd[i].MoveY*walkSpeed*f.DT, -field), field)
+	}
+}
+
+func (g *Game) fire(f *foretick.Frame, rows ecs.Rows) {
+	pos, cmd := g.Pos.Slice(rows), g.Cmd.Slice(rows)
+	for i := range pos {
+		if cmd[i].Fire {
+			g.Shot.Raise(f, rows.Entity(i), lagcomp.Ray2D(pos[i].X, pos[i].Y, cmd[i].Aim, 60))
+		}
+	}
+}
+
+// judge judges a shot in the past that the shooter saw.
+func (g *Game) judge(f *foretick.Frame, by ecs.Owner, ray lagcomp.Ray) {
+	hit, ok := f.Seen(by).Raycast(ray)
+	if !ok || g.rest {
+		return
+	}
+	g.hits++
+	if hp := g.HP.Find(f.World, hit.Entity); hp != nil {
+		hp.Points -= min(hp.Points, 10)
+	}
+	for _, rows := range g.walkers.Owned(f.World, by) {
+		g.Purse.Slice(rows)[0].Gold++
+	}
+}
+
+func (g *Game) heal(f *foretick.Frame, rows ecs.Rows) {
+	hp := g.HP.Slice(rows)
+	for i := range hp {
+		if f.Tick%8 == 0 && hp[i].Points < 100 && !g.rest {
+			hp[i].Points++
+		}
+	}
+}
+
+// moveCrates lets crates drift, and finds out who is near.
+func (g *Game) moveCrates(f *foretick.Frame, rows ecs.Rows) {
+	if g.rest {
+		return
+	}
+	pos, cargo := g.Pos.Slice(rows), g.Cargo.Slice(rows)
+	for i := range pos {
+		a := float64(mix(uint64(f.Tick/40)^uint64(rows.Entity(i)))%628) / 100
+		pos[i].X = min(max(pos[i].X+float32(math.Cos(a))*f.DT, -field), field)
+		pos[i].Y = min(max(pos[i].Y+float32(math.Sin(a))*f.DT, -field), field)
+		if (int(f.Tick)+i)%15 == 0 {
+			cargo[i].Nearest = g.nearest(f, pos[i])
+		}
+	}
+}
+
+func (g *Game) nearest(f *foretick.Frame, at Position) ecs.Entity {
+	best, who := float32(math.MaxFloat32), ecs.None
+	for _, rows := range g.walkers.All(f.World) {
+		pos := g.Pos.Slice(rows)
+		for i := range pos {
+			dx, dy := pos[i].X-at.X, pos[i].Y-at.Y
+			if d := dx*dx + dy*dy; d < best {
+				best, who = d, rows.Entity(i)
+			}
+		}
+	}
+	return who
+}
+
+// comeAndGo makes and removes crates and traps.
+func (g *Game) comeAndGo(f *foretick.Frame, _ ecs.Rows) {
+	if g.rest || f.Tick%10 != 0 {
+		return
+	}
+	r := f.Rand(7)
+	n := 0
+	for _, rows := range g.crates.All(f.World) {
+		for i := range rows.Len() {
+			if n++; n > mostLoose || f.Rand(uint64(rows.Entity(i)))%30 == 0 {
+				f.Destroy(rows.Entity(i))
+			}
+		}
+	}
+	if n < mostLoose {
+		e := f.Spawn(&g.Crate, ecs.Nobody)
+		*g.Pos.Get(f.World, e) = g.somewhere(f, 8)
+		g.Cargo.Get(f.World, e).Worth = uint16(r)
+	}
+	g.layTrap(f, r)
+}
+
+// layTrap has somebody lay a trap that only he sees, or takes the oldest away.
+func (g *Game) layTrap(f *foretick.Frame, r uint64) {
+	if len(g.traps) > 3 {
+		f.Destroy(g.traps[0].at)
+		g.traps = append(g.traps[:0], g.traps[1:]...)
+	}
+	var all []ecs.Owner
+	for _, rows := range g.walkers.All(f.World) {
+		all = append(all, rows.Owner())
+	}
+	if len(all) == 0 {
+		return
+	}
+	by := all[int(r>>20)%len(all)]
+	e := f.Spawn(&g.Trap, ecs.Nobody)
+	*g.Pos.Get(f.World, e) = g.somewhere(f, 9)
+	for _, who := range all {
+		if who != by {
+			f.SetVisible(who, e, false)
+		}
+	}
+	g.traps = append(g.traps, trap{e, by})
+}
+
+// tell sends the news, and a word to one player.
+func (g *Game) tell(f *foretick.Frame, _ ecs.Rows) {
+	if g.rest || f.Tick%15 != 0 {
+		return
+	}
+	g.told++
+	_ = g.News.Broadcast(f, News{ID: g.told}) // who does not take his messages is dropped
+	for _, rows := range g.walkers.All(f.World) {
+		if uint32(rows.Owner())%4 == g.told%4 {
+			_ = g.Whisper.Send(f, rows.Owner(), Whisper{ID: g.told, Gold: g.Purse.Slice(rows)[0].Gold})
+		}
+	}
+}

@@ -1,0 +1,192 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/foretick/foretick/simtest"
+)
+
+// TestMain lets the test binary be the program, for tests of whole processes.
+func TestMain(m *testing.M) {
+	if os.Getenv("SOAK_PROGRAM") == "1" {
+		main()
+		return
+	}
+	os.Exit(m.Run())
+}
+
+// lines runs the program and returns what it printed.
+func lines(t *testing.T, args ...string) []string {
+	t.Helper()
+	var out bytes.Buffer
+	require.NoError(t, run(context.Background(), args, &out), out.String())
+	return strings.Split(strings.TrimSpace(out.String()), "\n")
+}
+
+// Ten lines are all that a game needs to be played on a terrible network.
+func TestOwnGame(t *testing.T) {
+	simtest.Check(t, simtest.Plan{
+		New:     NewPlayer,
+		Clients: 4,
+		Play:    10 * time.Second,
+	}, 2)
+}
+
+// Row 1 of docs/RELIABILITY.md in short.
+func TestMatchesOnATerribleNetwork(t *testing.T) {
+	out := lines(t, "-json", "-seeds", "3", "-seconds", "20")
+	require.Len(t, out, 4)
+	for _, l := range out[:3] {
+		var m line
+		require.NoError(t, json.Unmarshal([]byte(l), &m))
+		require.InDelta(t, 22, m.Seconds, 1)
+		require.Greater(t, m.Snapshots, uint64(16*100))
+		require.NotZero(t, m.Mended)
+		require.Len(t, m.Worked, 5)
+	}
+	require.Contains(t, out[3], "3 matches of 20 s, 16 clients")
+	require.Contains(t, out[3], "all agree")
+}
+
+func TestProcessesComeAndGo(t *testing.T) {
+	var m line
+	require.NoError(t, json.Unmarshal([]byte(lines(t, "-json", "-kills", "-seconds", "40", "-clients", "6")[0]), &m))
+	require.NotZero(t, m.Kills)
+	require.NotZero(t, m.Freezes)
+	require.NotZero(t, m.Leaves)
+}
+
+// The last line of a long match is what it was for.
+func TestLongMatch(t *testing.T) {
+	out := lines(t, "-json", "-hours", "0.1", "-clients", "3")
+	var r map[string]float64
+	require.NoError(t, json.Unmarshal([]byte(out[len(out)-1]), &r))
+	require.Len(t, r, 5)
+	for _, key := range []string{"goroutines_delta", "desyncs", "events_lost", "panics"} {
+		require.Zero(t, r[key], key)
+	}
+	require.Contains(t, r, "heap_growth_percent")
+	require.Less(t, r["heap_growth_percent"], 20.0, "a match so short is not flat yet, but nearly")
+	var h map[string]float64
+	require.NoError(t, json.Unmarshal([]byte(out[len(out)-4]), &h))
+	require.Greater(t, h["messages_sent"], 1000.0)
+	require.NotZero(t, h["left"])
+}
+
+// Who came and went leaves nothing behind.
+func TestManyConnections(t *testing.T) {
+	var r churned
+	require.NoError(t, json.Unmarshal([]byte(lines(t, "-connections", "3000")[0]), &r))
+	require.EqualValues(t, 2700, r.Joined)
+	require.Empty(t, r.MapEntriesLeft)
+	leaky := r
+	leaky.MapEntriesLeft = map[string]int{"x": 1}
+	require.ErrorContains(t, leaky.check(), "not empty")
+	leaky = r
+	leaky.Left--
+	require.ErrorContains(t, leaky.check(), "left")
+	leaky = r
+	leaky.HeapAfter += 1 << 20
+	require.ErrorContains(t, leaky.check(), "grew")
+}
+
+// Packets that nobody would send do no harm: the short form of the mutator.
+func TestMutations(t *testing.T) {
+	out := lines(t, "-json", "-mutate", "300000")
+	var w simtest.Weather
+	require.NoError(t, json.Unmarshal([]byte(out[0]), &w))
+	require.GreaterOrEqual(t, w.Packets, uint64(300_000))
+	require.NotZero(t, w.Snapshots)
+	require.Contains(t, out[1], "mutations over")
+}
+
+// What fuzzers begin from: packets of a whole match, of every shape.
+func TestCapture(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "match.txt")
+	require.Contains(t, lines(t, "-capture", name, "-seconds", "10", "-clients", "3")[0], "packets of")
+	b, err := os.ReadFile(name)
+	require.NoError(t, err)
+	all := strings.Split(strings.TrimSpace(string(b)), "\n")
+	require.Greater(t, len(all), 30)
+	for _, l := range all[1:] {
+		_, err := hex.DecodeString(l)
+		require.NoError(t, err)
+	}
+}
+
+func TestRealSockets(t *testing.T) {
+	out := lines(t, "-udp", "-seconds", "5", "-clients", "3", "-link", "wifi")
+	var r result
+	require.NoError(t, json.Unmarshal([]byte(out[len(out)-1]), &r))
+	require.LessOrEqual(t, r.GoroutinesDelta, 0, "a goroutine of an earlier test may end meanwhile")
+	r.HeapGrowth, r.GoroutinesDelta = 0, 0
+	require.Equal(t, result{}, r)
+	require.NotContains(t, out[0], " 0 messages")
+}
+
+// The same seed gives the same match whatever the processors do; CI compares
+// with the race detector's build as well.
+func TestSameTraceOnAnyProcessors(t *testing.T) {
+	args := []string{"-json", "-kills", "-seconds", "15", "-clients", "6", "-seed", "9"}
+	var here line
+	require.NoError(t, json.Unmarshal([]byte(lines(t, args...)[0]), &here))
+	require.Len(t, here.Trace, 64)
+	for _, procs := range []string{"1", "2"} {
+		ctx, stop := context.WithTimeout(context.Background(), time.Minute)
+		c := exec.CommandContext(ctx, os.Args[0], args...)
+		c.Env = append(os.Environ(), "SOAK_PROGRAM=1", "GOMAXPROCS="+procs)
+		b, err := c.Output()
+		stop()
+		require.NoError(t, err)
+		var there line
+		require.NoError(t, json.Unmarshal(bytes.SplitN(b, []byte("\n"), 2)[0], &there))
+		require.Equal(t, here.Trace, there.Trace, "GOMAXPROCS=%s", procs)
+	}
+}
+
+func TestFaultsOfTheCommandLine(t *testing.T) {
+	for _, args := range [][]string{
+		{"-nonsense"}, {"left over"}, {"-hours", "-1"}, {"-hours", "NaN"}, {"-hours", "1", "-udp"}, {"-clients", "0"},
+		{"-seeds", "0"}, {"-seconds", "0"}, {"-link", "pigeon"}, {"-workers", "0"}, {"-connections", "-1"},
+	} {
+		err := run(context.Background(), args, &bytes.Buffer{})
+		require.ErrorIs(t, err, errUsage, args)
+		var said bytes.Buffer
+		require.Equal(t, 2, exitCode(err, &said))
+		require.Equal(t, 1, strings.Count(said.String(), "\n"))
+	}
+	var help bytes.Buffer
+	require.Equal(t, 0, exitCode(run(context.Background(), []string{"-help"}, &help), &help))
+	require.Contains(t, help.String(), "-connections")
+	var said bytes.Buffer
+	require.Equal(t, 1, exitCode(errors.New("a\nb"), &said))
+	require.Equal(t, "soak: a; b\n", said.String())
+}
+
+// A match that fails says how to play it again.
+func TestFailureNamesItsCommand(t *testing.T) {
+	c := &tally{out: &bytes.Buffer{}}
+	fault := &simtest.Fault{Checker: &simtest.Agreement{}, Err: errors.New("differs")}
+	require.Error(t, c.note(simtest.Outcome{Seed: 12}, fault, time.Second))
+	err := c.end(options{seconds: 60, clients: 16, kills: true})
+	require.ErrorContains(t, err, "go run ./examples/soak -seconds 60 -clients 16 -kills -seed 12")
+	var r result
+	r.blame(fault)
+	r.blame(&simtest.Fault{Checker: &simtest.Delivery{}, Err: errors.New("lost")})
+	require.Equal(t, result{Desyncs: 1, EventsLost: 1}, r)
+	_, err = guarded(simtest.Plan{New: func() simtest.Player { panic("boom") }}, 1, &r)
+	require.ErrorContains(t, err, "boom")
+	require.Equal(t, 1, r.Panics)
+}

@@ -1,0 +1,148 @@
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"runtime"
+	"time"
+
+	"github.com/foretick/foretick/simtest"
+	"github.com/foretick/foretick/transport/sim"
+)
+
+// options are the command line.
+type options struct {
+	hours       float64
+	seconds     float64
+	seeds       int
+	seed        uint64
+	clients     int
+	link        string
+	workers     int
+	kills       bool
+	connections int
+	mutate      uint64
+	capture     string
+	udp         bool
+	json        bool
+}
+
+// errUsage marks a fault of the command line: exit code 2.
+var errUsage = errors.New("usage")
+
+const about = `soak plays a small game for a long time, or many times, and looks for what breaks.
+
+  soak -hours 24 -clients 4          a day in virtual time; players come and go
+  soak -seeds 200 -seconds 60        200 matches on a terrible network, each from its seed
+  soak -connections 1000000          a server that many join and leave
+  soak -mutate 1000000000            packets that nobody would send
+  soak -udp -seconds 60              real sockets, through a proxy that spoils the network
+
+Flags:
+`
+
+func parse(args []string, help io.Writer) (options, error) {
+	var o options
+	fs := flag.NewFlagSet("soak", flag.ContinueOnError)
+	fs.SetOutput(io.Discard)
+	fs.Float64Var(&o.hours, "hours", 0, "play one match for so many virtual hours, with joins, leaves, kills and freezes")
+	fs.Float64Var(&o.seconds, "seconds", 60, "how long each match is played, without -hours")
+	fs.IntVar(&o.seeds, "seeds", 1, "how many matches to play, without -hours: from -seed on, one each")
+	fs.Uint64Var(&o.seed, "seed", 1, "the first seed")
+	fs.IntVar(&o.clients, "clients", 16, "how many play")
+	fs.StringVar(&o.link, "link", "", "each way: perfect, lan, wifi, lte, train, satellite, hell; with -hours a mixture of the first five, else hell")
+	fs.IntVar(&o.workers, "workers", runtime.GOMAXPROCS(0), "matches at a time")
+	fs.BoolVar(&o.kills, "kills", false, "without -hours: processes are killed and started again, clocks drift, clients freeze, come and go")
+	fs.IntVar(&o.connections, "connections", 0, "have so many clients join and leave one server, and look for what is left of them")
+	fs.Uint64Var(&o.mutate, "mutate", 0, "feed server and client with so many packets that nobody would send, made of real ones")
+	fs.StringVar(&o.capture, "capture", "", "play one match and write some of its packets into this file, in hexadecimal, for fuzzers to begin from")
+	fs.BoolVar(&o.udp, "udp", false, "play -seconds of real time over real sockets")
+	fs.BoolVar(&o.json, "json", false, "print JSON: a line for each match or hour, the result last")
+	err := fs.Parse(args)
+	if errors.Is(err, flag.ErrHelp) {
+		fmt.Fprint(help, about)
+		fs.SetOutput(help)
+		fs.PrintDefaults()
+		return o, err
+	}
+	if err == nil && fs.NArg() > 0 {
+		err = fmt.Errorf("unexpected argument %q", fs.Arg(0))
+	}
+	if err == nil {
+		err = o.check()
+	}
+	if err != nil {
+		return o, fmt.Errorf("%w: %w", errUsage, err)
+	}
+	return o, nil
+}
+
+func (o *options) check() error {
+	modes := 0
+	for _, on := range []bool{o.hours != 0, o.connections != 0, o.udp, o.mutate != 0, o.capture != ""} {
+		if on {
+			modes++
+		}
+	}
+	switch {
+	case modes > 1:
+		return errors.New("-hours, -connections, -mutate, -capture and -udp exclude each other")
+	case !(o.hours >= 0 && o.hours <= 1000):
+		return fmt.Errorf("-hours %v: use up to 1000", o.hours)
+	case !(o.seconds > 0 && o.seconds <= 1e6):
+		return fmt.Errorf("-seconds %v: use more than 0, at most 1e6", o.seconds)
+	case o.seeds < 1 || o.workers < 1 || o.connections < 0:
+		return errors.New("-seeds and -workers: use 1 and more; -connections is not negative")
+	case o.clients < 1 || o.clients > 200:
+		return fmt.Errorf("-clients %d: use 1 to 200", o.clients)
+	}
+	if o.link != "" {
+		if _, err := sim.Preset(o.link); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (o *options) links(otherwise ...sim.Link) []sim.Link {
+	if o.link == "" {
+		return otherwise
+	}
+	l, _ := sim.Preset(o.link) // checked above
+	return []sim.Link{l}
+}
+
+// match is the plan of one of many matches.
+func (o *options) match() simtest.Plan {
+	p := simtest.Plan{
+		New: NewPlayer, Clients: o.clients, Play: time.Duration(o.seconds * float64(time.Second)),
+		Links:    o.links(sim.Hell),
+		Checkers: func() []simtest.Checker { return append(simtest.Standard(), &simtest.Secrets{}) },
+	}
+	if o.kills {
+		p.Stay, p.ClientKills, p.ServerKills, p.Freezes, p.Drift = time.Minute, 20*time.Second, 30*time.Second, 10*time.Second, 0.0002
+	}
+	return p
+}
+
+// day is the plan of one long match.
+func (o *options) day(flat *simtest.Flat) simtest.Plan {
+	length := time.Duration(o.hours * float64(time.Hour))
+	flat.Every = min(time.Hour, length/4)
+	if length < 4*time.Hour {
+		flat.Growth = 0.15 // tables still grow to what is needed at most
+	}
+	return simtest.Plan{
+		New: NewPlayer, Clients: o.clients, Play: length,
+		// Long enough for what was held for players who never came back.
+		Rest: 45 * time.Second, Quiet: min(30*time.Minute, length/8),
+		Links: o.links(sim.Link{}, sim.LAN, sim.WiFi, sim.LTE, sim.Train), Change: time.Minute,
+		Stay: min(10*time.Minute, length/40), ClientKills: min(20*time.Minute, length/20),
+		Freezes: min(5*time.Minute, length/30), Frozen: 12 * time.Second, Drift: 0.0002,
+		Checkers: func() []simtest.Checker {
+			return append(simtest.Standard(), &simtest.Secrets{}, flat)
+		},
+	}
+}

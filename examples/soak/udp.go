@@ -1,0 +1,256 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"runtime"
+	"time"
+
+	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/transport"
+	"github.com/foretick/foretick/transport/impair"
+	"github.com/foretick/foretick/transport/sim"
+	"github.com/foretick/foretick/transport/udp"
+)
+
+// wire is a match over real sockets, in real time, in one process so that both
+// ends can be compared. A proxy between them delays, loses, doubles, reorders
+// and damages what passes, goes dark, and changes its port as a NAT does.
+type wire struct {
+	listen  *udp.Endpoint
+	proxy   *impair.Proxy
+	server  *foretick.Server
+	game    *Game
+	clients []*wired
+	letters map[ecs.Owner]*letters
+	rest    bool
+	result  result
+	first   error
+
+	joins, rebinds, blackholes int
+	messages                   uint64
+}
+
+// wired is one client.
+type wired struct {
+	client *foretick.Client
+	next   time.Time // its next picture
+	until  time.Time // when it leaves
+}
+
+// letters are what a player was sent over its newest connection and has not got.
+type letters struct {
+	connection uint64
+	queue      []string
+}
+
+const (
+	wirePicture = time.Second / 30
+	wireStay    = 20 * time.Second
+	wireTrouble = 7 * time.Second // between blackholes and changes of port
+	wireRest    = 4 * time.Second
+)
+
+// playUDP plays for so many real seconds, and compares.
+func playUDP(ctx context.Context, o options, out io.Writer) error {
+	goroutines := runtime.NumGoroutine()
+	w := &wire{letters: map[ecs.Owner]*letters{}}
+	if err := w.open(o); err != nil {
+		return err
+	}
+	heap, err := w.play(ctx, o)
+	if err == nil {
+		w.compare()
+		w.result.HeapGrowth = 100 * (float64(heapNow())/float64(heap) - 1)
+	}
+	w.close()
+	if err != nil {
+		return err
+	}
+	for range 50 { // sockets' goroutines end in their own time
+		if w.result.GoroutinesDelta = runtime.NumGoroutine() - goroutines; w.result.GoroutinesDelta <= 0 {
+			break
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	st := w.server.Stats()
+	fmt.Fprintf(out, "%d ticks, %d packets out, %d in; %d joins, %d came back, %d messages, %d resent; the proxy changed its port %d times and went dark %d times\n",
+		st.Ticks, st.PacketsOut, st.PacketsIn, w.joins, st.Resumed, w.messages, st.MessagesResent, w.rebinds, w.blackholes)
+	if err := json.NewEncoder(out).Encode(w.result); err != nil {
+		return err
+	}
+	if w.first == nil && w.messages == 0 {
+		return fmt.Errorf("no message arrived: nothing was tested")
+	}
+	return w.first
+}
+
+func (w *wire) open(o options) error {
+	var err error
+	if w.listen, err = udp.Listen("127.0.0.1:0", udp.Config{}); err != nil {
+		return err
+	}
+	l := o.links(sim.Train)[0]
+	if w.proxy, err = impair.NewProxy("127.0.0.1:0", w.listen.LocalAddr().String(), l, l, o.seed); err != nil {
+		return err
+	}
+	w.game = &Game{}
+	w.server, err = foretick.NewServer(foretick.ServerConfig{
+		Protocol: w.game.Protocol(), Transport: w.listen, Hold: 3 * time.Second,
+		OnMessage: func(m foretick.MessageSent) {
+			q := w.letters[m.To]
+			if q == nil || q.connection != m.Connection {
+				q = &letters{connection: m.Connection}
+				w.letters[m.To] = q
+			}
+			q.queue = append(q.queue, string(m.Payload))
+		},
+	})
+	return err
+}
+
+func (w *wire) close() {
+	for _, c := range w.clients {
+		_ = c.client.Close()
+	}
+	_ = w.server.Close("the soak is over")
+	_ = w.proxy.Close()
+}
+
+func (w *wire) fail(count *int, err error) {
+	*count++
+	if w.first == nil {
+		w.first = err
+	}
+}
+
+// join dials through the proxy.
+func (w *wire) join(now time.Time, n int) error {
+	dial := func() (transport.Endpoint, error) { return udp.Dial(w.proxy.Addr().String(), udp.Config{}) }
+	e, err := dial()
+	if err != nil {
+		return err
+	}
+	g, c := &Game{}, &wired{next: now, until: now.Add(wireStay + time.Duration(n)*time.Second)}
+	p := g.Protocol()
+	cfg := foretick.ClientConfig{
+		Protocol: p, Transport: e, Redial: dial,
+		Sample: foretick.SampleWhile(func() bool { return !w.rest }, foretick.Sample(&g.Cmd, g.play)),
+		OnMessage: func(m foretick.MessageReceived) {
+			w.messages++
+			q := w.letters[c.client.View().Me]
+			if q == nil || len(q.queue) == 0 || q.queue[0] != string(m.Payload) {
+				w.fail(&w.result.EventsLost, fmt.Errorf("player %d: a message of tick %d is not the one that was to come", c.client.View().Me, m.Tick))
+				return
+			}
+			q.queue = q.queue[1:]
+		},
+	}
+	if c.client, err = foretick.NewClient(cfg); err != nil {
+		return err
+	}
+	w.clients = append(w.clients, c)
+	w.joins++
+	return nil
+}
+
+// play runs the match to its rest, and returns the heap's size of early on.
+func (w *wire) play(ctx context.Context, o options) (heap uint64, err error) {
+	start := time.Now()
+	end := start.Add(time.Duration(o.seconds * float64(time.Second)))
+	trouble := start.Add(wireTrouble)
+	for now := start; now.Before(end.Add(wireRest)); now = time.Now() {
+		if ctx.Err() != nil {
+			return 0, ctx.Err()
+		}
+		if heap == 0 && now.Sub(start) > end.Sub(start)/4 {
+			heap = heapNow()
+		}
+		switch {
+		case now.After(end):
+			w.quiet()
+		case now.After(trouble):
+			trouble = now.Add(wireTrouble)
+			if err := w.disturb(); err != nil {
+				return 0, err
+			}
+		}
+		for len(w.clients) < o.clients && !w.rest {
+			if err := w.join(now, len(w.clients)); err != nil {
+				return 0, err
+			}
+		}
+		if err := w.step(ctx, now); err != nil {
+			return 0, err
+		}
+	}
+	return heap, nil
+}
+
+// disturb changes the proxy's port, or lets nothing pass for a while.
+func (w *wire) disturb() error {
+	if w.rebinds <= w.blackholes {
+		w.rebinds++
+		return w.proxy.Rebind()
+	}
+	w.blackholes++
+	w.proxy.Blackhole(2 * time.Second)
+	return nil
+}
+
+// quiet lets the match come to rest over a good network.
+func (w *wire) quiet() {
+	if !w.rest {
+		w.rest, w.game.rest = true, true
+		good := sim.Link{Latency: 20 * time.Millisecond}
+		w.proxy.SetLinks(good, good)
+	}
+}
+
+// step does what is due, and waits for what comes next.
+func (w *wire) step(ctx context.Context, now time.Time) error {
+	w.server.Step(now)
+	next := w.server.Next()
+	kept := w.clients[:0]
+	for _, c := range w.clients {
+		if !w.rest && now.After(c.until) {
+			_ = c.client.Close()
+			continue
+		}
+		if !now.Before(c.next) {
+			if v := c.client.Step(time.Now()); v.State == foretick.Closed {
+				return fmt.Errorf("player %d: %w", v.Me, v.Err)
+			}
+			c.next = now.Add(wirePicture)
+		}
+		if c.next.Before(next) {
+			next = c.next
+		}
+		kept = append(kept, c)
+	}
+	w.clients = kept
+	timer := time.NewTimer(max(time.Until(next), 0))
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+	case <-w.listen.Ready():
+	case <-timer.C:
+	}
+	return nil
+}
+
+// compare holds every client against the server.
+func (w *wire) compare() {
+	for _, c := range w.clients {
+		me := c.client.View().Me
+		if a := foretick.Audit(w.server, me, c.client); a.Differences > 0 || a.Fields == 0 {
+			w.fail(&w.result.Desyncs, fmt.Errorf("player %d: %d fields compared, %d differ: %s", me, a.Fields, a.Differences, a.First))
+		}
+		if q := w.letters[me]; q != nil && len(q.queue) > 0 {
+			w.fail(&w.result.EventsLost, fmt.Errorf("player %d: %d messages did not arrive", me, len(q.queue)))
+		}
+	}
+}

@@ -1,0 +1,94 @@
+// Swap-transport plays over a transport of its own: length-prefixed frames over TCP, in the files endpoint.go and
+// connection.go. The game is that of examples/hello, and knows nothing of it.
+//
+// Run it with -serve in one terminal, and without in others. To write a transport for what your platform offers (a
+// relay, a store's sockets, a serial line), keep endpoint.go, which is the contract of transport.Endpoint, replace
+// connection.go, which is TCP's, and let transporttest judge the result: see main_test.go.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"log"
+	"time"
+
+	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/transport"
+)
+
+// Position is where a player is.
+type Position struct {
+	X, Y float32 `net:"min=-100,max=100,step=0.01,lerp"`
+}
+
+// Move is what a player wants.
+type Move struct {
+	X, Y float32 `net:"min=-1,max=1,step=0.0078125"`
+}
+
+// Game is the game of examples/hello.
+type Game struct {
+	Pos    ecs.Component[Position]
+	Move   ecs.Component[Move]
+	Player ecs.Kind
+}
+
+// Protocol declares the game; server and client build the same.
+func (g *Game) Protocol() *foretick.Protocol {
+	p := foretick.NewProtocol("hello", 1)
+	p.Component(&g.Pos, foretick.Predicted)
+	p.Command(&g.Move)
+	p.Kind(&g.Player, "player", &g.Pos, &g.Move)
+	p.Join(func(f *foretick.Frame, who ecs.Owner) { f.Spawn(&g.Player, who) })
+	p.Shared("move", func(f *foretick.Frame, rows ecs.Rows) {
+		pos, move := g.Pos.Slice(rows), g.Move.Slice(rows)
+		for i := range pos {
+			pos[i].X += move[i].X * 5 * f.DT
+			pos[i].Y += move[i].Y * 5 * f.DT
+		}
+	}, ecs.Read(&g.Move), ecs.Write(&g.Pos))
+	return p
+}
+
+func main() {
+	serve := flag.Bool("serve", false, "be the server")
+	addr := flag.String("addr", "127.0.0.1:7777", "the server's address")
+	flag.Parse()
+	net, err := open(*serve, *addr)
+	if err != nil {
+		log.Fatal(err)
+	}
+	log.Fatal(run(context.Background(), net, *serve, func(line string) { fmt.Println(line) }))
+}
+
+// open is the only place that knows which transport it is.
+func open(serve bool, addr string) (transport.Endpoint, error) {
+	if serve {
+		return Listen(addr, 64)
+	}
+	return Dial(addr), nil
+}
+
+func run(ctx context.Context, net transport.Endpoint, serve bool, say func(string)) error {
+	game := &Game{}
+	if serve {
+		srv, err := foretick.NewServer(foretick.ServerConfig{Protocol: game.Protocol(), Transport: net})
+		if err != nil {
+			return err
+		}
+		return srv.Run(ctx)
+	}
+	read := func(v foretick.View) Move { return Move{X: float32(v.Tick/30%2)*2 - 1} } // back and forth
+	cli, err := foretick.NewClient(foretick.ClientConfig{Protocol: game.Protocol(), Transport: net, Sample: foretick.Sample(&game.Move, read)})
+	if err != nil {
+		return err
+	}
+	everyone := ecs.NewQuery(cli.World().Types(), ecs.With(&game.Pos))
+	return cli.Run(ctx, time.Second/60, func(v foretick.View) {
+		for _, rows := range everyone.All(v.World) {
+			say(fmt.Sprintf("tick %d: player %d at %v", v.Tick, rows.Owner(), game.Pos.Slice(rows)))
+		}
+	})
+}

@@ -1,0 +1,118 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/foretick/foretick/transport"
+	"github.com/foretick/foretick/transport/transporttest"
+)
+
+// What makes it a transport as good as the library's own.
+func TestConformance(t *testing.T) {
+	transporttest.Run(t, func(t testing.TB) transporttest.Net {
+		return transporttest.Net{
+			Server: func() transport.Endpoint {
+				srv, err := Listen("127.0.0.1:0", 64)
+				require.NoError(t, err)
+				return srv
+			},
+			Client:     func(srv transport.Endpoint) transport.Endpoint { return Dial(srv.(*Endpoint).Addr()) },
+			Concurrent: true,
+			Allocs:     4,
+		}
+	})
+}
+
+// Two players meet on a real server: each moves, and sees the other move.
+func TestGame(t *testing.T) {
+	ctx, stop := context.WithTimeout(context.Background(), 20*time.Second)
+	defer stop()
+	srv, err := open(true, "127.0.0.1:0")
+	require.NoError(t, err)
+	done := make(chan error, 3)
+	go func() { done <- run(ctx, srv, true, nil) }()
+	seen := make(chan string, 1024)
+	for range 2 {
+		cli, err := open(false, srv.(*Endpoint).Addr())
+		require.NoError(t, err)
+		go func() {
+			done <- run(ctx, cli, false, func(line string) {
+				select {
+				case seen <- line:
+				default:
+				}
+			})
+		}()
+	}
+	where := map[string]map[string]bool{"1": {}, "2": {}}
+	for len(where["1"]) < 10 || len(where["2"]) < 10 {
+		select {
+		case line := <-seen:
+			player, at, _ := strings.Cut(line[strings.Index(line, "player ")+7:], " at ")
+			where[player][at] = true
+		case err := <-done:
+			require.NoError(t, err)
+		case <-ctx.Done():
+			require.Fail(t, "the players did not see each other move", "%v", where)
+		}
+	}
+	stop()
+	for range 3 {
+		err := <-done
+		require.True(t, errors.Is(err, context.Canceled) || errors.Is(err, net.ErrClosed), "%v", err)
+	}
+}
+
+func next(t *testing.T, e *Endpoint) transport.Event {
+	t.Helper()
+	var ev [1]transport.Event
+	for over := time.After(10 * time.Second); e.Recv(ev[:]) == 0; {
+		select {
+		case <-e.Ready():
+		case <-over:
+			require.Fail(t, "no event")
+		}
+	}
+	return ev[0]
+}
+
+// Who sends what is no frame is dropped, and costs the others nothing; who finds no room is told so, and so is who finds
+// nobody.
+func TestStrangers(t *testing.T) {
+	srv, err := Listen("127.0.0.1:0", 1)
+	require.NoError(t, err)
+	defer srv.Close(transport.Closed, "")
+	for _, b := range []string{"\xff\xff", "\x04\xb1 more than a datagram", "GET / HTTP/1.1\r\n\r\n"} {
+		c, err := net.Dial("tcp", srv.Addr())
+		require.NoError(t, err)
+		assert.Equal(t, transport.Connected, next(t, srv).Kind)
+		_, err = c.Write([]byte(b))
+		require.NoError(t, err)
+		ev := next(t, srv)
+		assert.Equal(t, transport.Disconnected, ev.Kind)
+		assert.Equal(t, transport.Malformed, ev.Code, "%q", b)
+		require.NoError(t, c.SetReadDeadline(time.Now().Add(5*time.Second)))
+		_, err = io.ReadAll(c)
+		assert.NotErrorIs(t, err, context.DeadlineExceeded, "it is hung up on")
+		require.NoError(t, c.Close())
+	}
+	first := Dial(srv.Addr())
+	defer first.Close(transport.Closed, "")
+	require.Equal(t, transport.Connected, next(t, first).Kind)
+	second := Dial(srv.Addr())
+	defer second.Close(transport.Closed, "")
+	assert.Equal(t, transport.Full, next(t, second).Code)
+
+	nobody := Dial("127.0.0.1:1")
+	defer nobody.Close(transport.Closed, "")
+	assert.Equal(t, transport.Unreachable, next(t, nobody).Code)
+}

@@ -1,0 +1,182 @@
+package foretick_test
+
+import (
+	"errors"
+	"net/netip"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/simtest"
+	"github.com/foretick/foretick/transport"
+	"github.com/foretick/foretick/transport/sim"
+	"github.com/foretick/foretick/transport/udp"
+)
+
+// club is a server whose players have identities, and how its time passes.
+type club struct {
+	t       *testing.T
+	srv     *foretick.Server
+	now     func() time.Time
+	pass    func()
+	dial    func(identity string) transport.Endpoint
+	vanish  func(transport.Endpoint)
+	members []*foretick.Client
+}
+
+// simClub is one over a transport that knows identities and keeps nobody out.
+func simClub(t *testing.T) *club {
+	net := sim.NewNetwork(1)
+	listen := net.Listen()
+	coming := ""
+	listen.SetAccept(func(string) ([]byte, error) { return []byte(coming), nil })
+	c := &club{t: t, now: func() time.Time { return simtest.Epoch.Add(net.Now()) }}
+	c.pass = func() { net.Run(net.Now() + 5*time.Millisecond) }
+	c.dial = func(identity string) transport.Endpoint {
+		coming = identity
+		e := net.Dial(listen, sim.Link{}, sim.Link{})
+		net.Run(net.Now() + 20*time.Millisecond)
+		return e
+	}
+	c.vanish = func(e transport.Endpoint) { dead := sim.Link{Loss: 1}; net.SetLink(e.(*sim.Endpoint), dead, dead) }
+	c.open(listen)
+	return c
+}
+
+// udpClub is one over a doorkeeper.
+func udpClub(t *testing.T) *club {
+	listen, err := udp.Listen("127.0.0.1:0", udp.Config{Timeout: time.Second, Accept: func(_ netip.AddrPort, token []byte) ([]byte, error) {
+		return token, nil
+	}})
+	require.NoError(t, err)
+	c := &club{t: t, now: time.Now, pass: func() { time.Sleep(2 * time.Millisecond) }}
+	c.dial = func(identity string) transport.Endpoint {
+		e, err := udp.Dial(listen.LocalAddr().String(), udp.Config{Token: []byte(identity)})
+		require.NoError(t, err)
+		return e
+	}
+	c.open(listen)
+	return c
+}
+
+func (c *club) open(listen transport.Endpoint) {
+	var err error
+	c.srv, err = foretick.NewServer(foretick.ServerConfig{Protocol: new(Walk).Protocol(), Transport: listen})
+	require.NoError(c.t, err)
+	c.t.Cleanup(func() {
+		for _, m := range c.members {
+			_ = m.Close()
+		}
+		c.srv.Close("")
+	})
+}
+
+// knock has a client with an identity come to the door.
+func (c *club) knock(identity string) (*foretick.Client, transport.Endpoint) {
+	g := &Walk{}
+	e := c.dial(identity)
+	cli, err := foretick.NewClient(foretick.ClientConfig{Protocol: g.Protocol(), Transport: e,
+		Sample: foretick.Sample(&g.Move, func(foretick.View) Move { return Move{X: 1} })})
+	require.NoError(c.t, err)
+	c.members = append(c.members, cli)
+	return cli, e
+}
+
+func (c *club) until(what string, cond func() bool) {
+	c.t.Helper()
+	for begin := c.now(); !cond(); {
+		require.Less(c.t, c.now().Sub(begin), 20*time.Second, "in vain waited until %s", what)
+		c.pass()
+		c.srv.Step(c.now())
+		for _, m := range c.members {
+			_ = m.Step(c.now()) // what ended is looked at below
+		}
+	}
+}
+
+func (c *club) enter(identity string) *foretick.Client {
+	c.t.Helper()
+	cli, _ := c.knock(identity)
+	c.until(identity+" plays", func() bool { return cli.View().State == foretick.Playing })
+	return cli
+}
+
+// ended waits for a client's end and checks what it was told.
+func (c *club) ended(cli *foretick.Client, code transport.Code, detail string) {
+	c.t.Helper()
+	c.until("the client is told", func() bool { return cli.View().Err != nil })
+	var why *foretick.DisconnectError
+	require.True(c.t, errors.As(cli.View().Err, &why), "%v", cli.View().Err)
+	assert.Equal(c.t, code, why.Code)
+	assert.Equal(c.t, detail, why.Detail)
+}
+
+// A game kicks and bans players by who they are, behind a transport that keeps the banned out and behind one that does not.
+func TestKickAndBan(t *testing.T) {
+	for name, open := range map[string]func(*testing.T) *club{"sim": simClub, "udp": udpClub} {
+		t.Run(name, func(t *testing.T) {
+			c := open(t)
+			ann, bob := c.enter("ann"), c.enter("bob")
+			assert.Equal(t, "ann", string(c.srv.Identity(ann.View().Me)))
+			assert.Empty(t, c.srv.Identity(77))
+			assert.False(t, c.srv.KickIdentity([]byte("eve"), ""))
+			require.True(t, c.srv.KickIdentity([]byte("ann"), "enough"))
+			c.ended(ann, transport.Kicked, "enough")
+			ann = c.enter("ann")
+			require.True(t, c.srv.Ban([]byte("ann"), c.now().Add(time.Hour), "cheats"))
+			c.ended(ann, transport.Kicked, "cheats")
+			ann, _ = c.knock("ann")
+			c.ended(ann, transport.Refused, "cheats")
+			c.srv.Pardon([]byte("ann"))
+			ann = c.enter("ann")
+			require.True(t, c.srv.Ban([]byte("ann"), c.now().Add(-time.Second), "long ago"))
+			c.ended(ann, transport.Kicked, "long ago")
+			c.enter("ann")
+			assert.Equal(t, foretick.Playing, bob.View().State, "bob is left alone")
+
+			assert.False(t, c.srv.Ban(nil, time.Time{}, ""), "an empty identity is nobody's")
+			assert.False(t, c.srv.KickIdentity(nil, ""))
+			require.True(t, c.srv.Kick(bob.View().Me, "you too"))
+			c.ended(bob, transport.Kicked, "you too")
+		})
+	}
+}
+
+// A player who comes back without its token, for example from another machine, takes its place again; nobody else does.
+func TestIdentityKeepsItsPlace(t *testing.T) {
+	c := simClub(t)
+	first, wire := c.knock("ann")
+	c.until("ann plays", func() bool { return first.View().State == foretick.Playing })
+	me := first.View().Me
+	c.vanish(wire)
+	c.until("the server has noticed", func() bool {
+		return c.srv.World().Len() == 1 && len(c.srv.Players(nil)) == 1 && first.View().Err != nil
+	})
+	eve := c.enter("eve")
+	assert.NotEqual(t, me, eve.View().Me)
+	assert.Equal(t, "ann", string(c.srv.Identity(me)), "known while the place is held")
+	assert.Equal(t, me, c.enter("ann").View().Me)
+	assert.EqualValues(t, 1, c.srv.Stats().Resumed)
+	assert.Len(t, c.srv.Players(nil), 2)
+
+	nobody, wire := c.knock("")
+	c.until("nobody plays", func() bool { return nobody.View().State == foretick.Playing })
+	c.vanish(wire)
+	c.until("the server has noticed", func() bool { return nobody.View().Err != nil })
+	assert.NotEqual(t, nobody.View().Me, c.enter("").View().Me, "a place of nobody's is not anybody's")
+}
+
+// Over a transport that replaces the old connection of an identity, the player goes on in its place.
+func TestReplacedPlayerKeepsItsPlace(t *testing.T) {
+	c := udpClub(t)
+	old := c.enter("ann")
+	me := old.View().Me
+	young := c.enter("ann")
+	c.ended(old, transport.Replaced, "connected anew")
+	assert.Equal(t, me, young.View().Me)
+	assert.Equal(t, []ecs.Owner{me}, c.srv.Players(nil))
+}

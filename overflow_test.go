@@ -1,0 +1,149 @@
+package foretick_test
+
+import (
+	"flag"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/transport"
+	"github.com/foretick/foretick/transport/udp"
+)
+
+// With -soak the tests on real sockets run at full length; with -v they print their
+// figures:
+//
+//	go test . -run TestSlowConsumer -soak -v
+var soak = flag.Bool("soak", false, "run the tests on real sockets at full length: half a minute")
+
+// deaf is an endpoint of which nothing that comes is read once it is told so.
+type deaf struct {
+	transport.Endpoint
+	stopped atomic.Bool
+}
+
+func (d *deaf) Recv(ev []transport.Event) int {
+	n := d.Endpoint.Recv(ev)
+	if d.stopped.Load() {
+		return len(slices.DeleteFunc(ev[:n], func(e transport.Event) bool { return e.Kind == transport.Data }))
+	}
+	return n
+}
+
+// TestSlowConsumer: over real sockets, a client that reads nothing while reliable
+// messages for it go on is disconnected with the reason once 256 KiB wait; until
+// then and afterwards the server's ticks are on time, and the other client gets
+// every message.
+func TestSlowConsumer(t *testing.T) {
+	perTick, lasts := 25, time.Second
+	if *soak {
+		perTick, lasts = 1, 35*time.Second
+	}
+	h := &handles{}
+	game := func(h *handles) *foretick.Protocol {
+		p := foretick.NewProtocol("test", 1)
+		p.Component(&h.place)
+		p.Kind(&h.player, "player", &h.place)
+		p.Join(func(f *foretick.Frame, who ecs.Owner) { f.Spawn(&h.player, who) })
+		return p
+	}
+	p := game(h)
+	foretick.OnClient(p, &h.score, func(*foretick.Frame, foretick.Tick, health) {})
+	listen, err := udp.Listen("127.0.0.1:0", udp.Config{})
+	require.NoError(t, err)
+	// The rate is high, so that the queue of who reads is empty and only the queue
+	// of who does not fills.
+	srv, err := foretick.NewServer(foretick.ServerConfig{Protocol: p, Transport: listen, SendRate: 1 << 20, Timeout: time.Minute})
+	require.NoError(t, err)
+	defer func() { _ = srv.Close("") }()
+
+	var got atomic.Int64
+	var over sync.WaitGroup
+	stop := make(chan struct{})
+	reason := make(chan error, 1)
+	player := func(onScore func(), slow *deaf) {
+		h := &handles{}
+		p := game(h)
+		foretick.OnClient(p, &h.score, func(*foretick.Frame, foretick.Tick, health) { onScore() })
+		e, err := udp.Dial(listen.LocalAddr().String(), udp.Config{})
+		require.NoError(t, err)
+		slow.Endpoint = e
+		c, err := foretick.NewClient(foretick.ClientConfig{Protocol: p, Transport: slow, Timeout: time.Minute})
+		require.NoError(t, err)
+		over.Add(1)
+		go func() {
+			defer over.Done()
+			for tick := time.NewTicker(5 * time.Millisecond); ; <-tick.C {
+				v := c.Step(time.Now())
+				select {
+				case <-stop:
+					_ = c.Close()
+					return
+				default:
+				}
+				if v.State == foretick.Closed {
+					reason <- v.Err
+					_ = c.Close()
+					return
+				}
+			}
+		}()
+	}
+	good, slow := &deaf{}, &deaf{}
+	player(func() { got.Add(1) }, good)
+	player(func() {}, slow)
+
+	var late []time.Duration
+	sent, most, begun := 0, 0, time.Time{}
+	var overflowed time.Duration
+	for deadline := time.Now().Add(lasts + 20*time.Second); begun.IsZero() || time.Since(begun) < lasts+2*time.Second; {
+		require.True(t, time.Now().Before(deadline))
+		if next := srv.Next(); !next.IsZero() {
+			time.Sleep(time.Until(next))
+			if !begun.IsZero() {
+				late = append(late, time.Since(next))
+			}
+		}
+		srv.Step(time.Now())
+		switch {
+		case begun.IsZero() && len(srv.Players(nil)) == 2:
+			begun = time.Now()
+			slow.stopped.Store(true)
+		case begun.IsZero():
+		case overflowed == 0 && srv.Stats().Overflowed > 0:
+			overflowed = time.Since(begun)
+		case overflowed == 0 || time.Since(begun) < lasts:
+			for range perTick {
+				sent++
+				_ = h.score.Broadcast(srv.Frame(), health{Points: 5})
+			}
+			for _, who := range srv.Players(nil) {
+				most = max(most, srv.Queued(who))
+			}
+		}
+	}
+	close(stop)
+	over.Wait()
+	slices.Sort(late)
+	t.Logf("%d messages; the slow client was dropped after %v with at most %d KiB queued; %d ticks, late by p50 %v, p99 %v, at most %v; the other got %d",
+		sent, overflowed.Round(time.Millisecond), most>>10, len(late), late[len(late)/2], late[len(late)*99/100], late[len(late)-1], got.Load())
+	var e *foretick.DisconnectError
+	require.ErrorAs(t, <-reason, &e)
+	require.Equal(t, transport.Overflow, e.Code)
+	require.LessOrEqual(t, most, 256<<10)
+	require.Greater(t, most, 240<<10)
+	require.EqualValues(t, sent, got.Load())
+	require.EqualValues(t, 1, srv.Stats().Overflowed)
+	require.Len(t, srv.Players(nil), 1)
+	held := late[len(late)/2] // of few ticks a busy machine spoils the 99th by itself
+	if *soak {
+		held = late[len(late)*99/100]
+	}
+	require.Less(t, held, 80*time.Millisecond)
+}

@@ -1,0 +1,332 @@
+package foretick_test
+
+import (
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/netcode"
+	"github.com/foretick/foretick/snapshot"
+	"github.com/foretick/foretick/transport/sim"
+)
+
+var update = flag.Bool("update", false, "rewrite golden files")
+
+type hit struct {
+	Damage uint8 `net:"max=100"`
+	Where  float32
+}
+
+// declareAll is a protocol with something of everything that its schema says.
+func declareAll(spoil func(h *handles, p *foretick.Protocol)) *foretick.Protocol {
+	return declare(func(h *handles, p *foretick.Protocol) {
+		p.Channel("chat", netcode.Channel{Reliable: true, Priority: 2})
+		p.Channel("effects", netcode.Channel{})
+		if spoil != nil {
+			spoil(h, p)
+		}
+		foretick.OnClient(p, &h.score, func(*foretick.Frame, foretick.Tick, health) {}, foretick.Via("chat"))
+		foretick.OnClient(p, &h.hit, func(*foretick.Frame, foretick.Tick, hit) {}, foretick.Via("effects"))
+		foretick.OnPredicted(p, &h.shot, func(*foretick.Frame, ecs.Entity, hit) {})
+	})
+}
+
+// TestSchemaRoundTrip: what was written and read says the same, by hash too.
+func TestSchemaRoundTrip(t *testing.T) {
+	for _, p := range []*foretick.Protocol{declare(nil), declareAll(nil), foretick.NewProtocol("empty", -3)} {
+		require.NoError(t, p.Err())
+		b := p.Schema([]byte("x"))[1:]
+		s, err := foretick.ReadSchema(b)
+		require.NoError(t, err)
+		require.Equal(t, p.Describe(), s.Describe())
+		require.Equal(t, p.Hash(), s.Hash())
+		require.Contains(t, p.Describe(), fmt.Sprintf("schema %016x\n", netcode.SchemaHash(b)), "its hash is part of the protocol's")
+		for n := range len(b) {
+			_, err := foretick.ReadSchema(b[:n])
+			require.ErrorIs(t, err, foretick.ErrSchema, "cut at %d", n)
+		}
+		for i := range b { // whatever byte differs, the hash does, or it is refused
+			other := append([]byte(nil), b...)
+			other[i] ^= 1
+			if s, err := foretick.ReadSchema(other); err == nil {
+				require.NotEqual(t, p.Hash(), s.Hash(), "byte %d", i)
+			}
+		}
+	}
+	s, err := foretick.ReadSchema(declareAll(nil).Schema(nil))
+	require.NoError(t, err)
+	require.Equal(t, []foretick.SchemaChannel{{Name: "chat", Reliable: true, Priority: 2}, {Name: "effects", Priority: 1}}, s.Channels)
+	require.Equal(t, []string{"hit"}, s.Events)
+	require.Equal(t, []string{"move"}, s.Shared)
+	require.Equal(t, 3, s.Messages[1].Channel)
+}
+
+// TestSchemaGolden holds a schema's bytes against testdata, and a reader written
+// from docs/STANDARD.md against what they say. The registry has its own.
+func TestSchemaGolden(t *testing.T) {
+	b := declareAll(nil).Schema(nil)
+	var text strings.Builder
+	for i := 0; i < len(b); i += 32 {
+		text.WriteString(hex.EncodeToString(b[i:min(len(b), i+32)]) + "\n")
+	}
+	if *update {
+		require.NoError(t, os.WriteFile("testdata/schema.txt", []byte(text.String()), 0o600))
+	}
+	want, err := os.ReadFile("testdata/schema.txt")
+	require.NoError(t, err)
+	require.Equal(t, string(want), text.String(), "run with -update if the format changed on purpose")
+	next := func(n int) (out []byte) { out, b = b[:n], b[n:]; return out }
+	varint := func() int { v, n := binary.Uvarint(b); next(n); return int(v) }
+	name := func() string { return string(next(varint())) }
+	require.Equal(t, []byte{1}, next(1))
+	require.Equal(t, "test", name())
+	require.Equal(t, []byte{2, 30, 2}, next(3), "version 1, zigzag; 30 Hz; two channels")
+	require.Equal(t, "chat", name())
+	require.Equal(t, []byte{1, 2}, next(2))
+	require.Equal(t, "effects", name())
+	require.Equal(t, []byte{0, 1}, next(2))
+	registry, err := snapshot.ReadRegistry(next(varint()))
+	require.NoError(t, err)
+	require.Equal(t, 2, registry.Components())
+	schema := func() string {
+		s, rest, err := snapshot.ReadSchema(b)
+		require.NoError(t, err)
+		b = rest
+		return s.Name()
+	}
+	require.Equal(t, []byte{1}, next(1), "there is a command")
+	require.Equal(t, "pad", schema())
+	require.Equal(t, []byte{2, 2}, next(2), "two messages, the first by channel 2")
+	require.Equal(t, "health", schema())
+	require.Equal(t, []byte{3}, next(1))
+	require.Equal(t, "hit", schema())
+	require.Equal(t, 1, varint())
+	require.Equal(t, "hit", name())
+	require.Equal(t, 1, varint())
+	require.Equal(t, "move", name())
+	require.Empty(t, b)
+}
+
+// TestHashCoversChannelsAndEvents: how messages travel, and what events there are,
+// by number, is agreed on.
+func TestHashCoversChannelsAndEvents(t *testing.T) {
+	base := declareAll(nil)
+	require.NoError(t, base.Err())
+	seen := map[uint64]string{base.Hash(): "base"}
+	for name, spoil := range map[string]func(h *handles, p *foretick.Protocol){
+		"channel": func(_ *handles, p *foretick.Protocol) { p.Channel("more", netcode.Channel{}) },
+		"event": func(h *handles, p *foretick.Protocol) {
+			foretick.OnPredicted(p, &h.other, func(*foretick.Frame, ecs.Entity, health) {})
+		},
+	} {
+		p := declareAll(spoil)
+		require.NoError(t, p.Err(), name)
+		require.Empty(t, seen[p.Hash()], name)
+		seen[p.Hash()] = name
+	}
+	for name, c := range map[string]struct {
+		channel string
+		netcode.Channel
+	}{
+		"priority": {"chat", netcode.Channel{Reliable: true, Priority: 3}}, "reliable": {"chat", netcode.Channel{Priority: 2}}, "name": {"talk", netcode.Channel{Reliable: true, Priority: 2}},
+	} {
+		p := declare(func(h *handles, p *foretick.Protocol) {
+			p.Channel(c.channel, c.Channel)
+			p.Channel("effects", netcode.Channel{})
+			foretick.OnClient(p, &h.score, func(*foretick.Frame, foretick.Tick, health) {}, foretick.Via(c.channel))
+			foretick.OnClient(p, &h.hit, func(*foretick.Frame, foretick.Tick, hit) {}, foretick.Via("effects"))
+			foretick.OnPredicted(p, &h.shot, func(*foretick.Frame, ecs.Entity, hit) {})
+		})
+		require.NoError(t, p.Err(), name)
+		require.Empty(t, seen[p.Hash()], name)
+		seen[p.Hash()] = name
+	}
+	other := declare(func(h *handles, p *foretick.Protocol) {
+		p.Channel("chat", netcode.Channel{Reliable: true, Priority: 2})
+		p.Channel("effects", netcode.Channel{})
+		foretick.OnClient(p, &h.score, func(*foretick.Frame, foretick.Tick, health) {}) // by the channel of all
+		foretick.OnClient(p, &h.hit, func(*foretick.Frame, foretick.Tick, hit) {}, foretick.Via("effects"))
+		foretick.OnPredicted(p, &h.shot, func(*foretick.Frame, ecs.Entity, hit) {})
+	})
+	require.NoError(t, other.Err())
+	require.Empty(t, seen[other.Hash()])
+}
+
+func TestChannelFaults(t *testing.T) {
+	for want, spoil := range map[string]func(h *handles, p *foretick.Protocol){
+		"needs a name": func(_ *handles, p *foretick.Protocol) { p.Channel("", netcode.Channel{}) },
+		"twice": func(_ *handles, p *foretick.Protocol) {
+			p.Channel("a", netcode.Channel{})
+			p.Channel("a", netcode.Channel{})
+		},
+		"at most 6": func(_ *handles, p *foretick.Protocol) {
+			for i := range 7 {
+				p.Channel(string(rune('a'+i)), netcode.Channel{})
+			}
+		},
+		"Repeat is 17": func(_ *handles, p *foretick.Protocol) { p.Channel("a", netcode.Channel{Repeat: 17}) },
+		"call Channel first": func(h *handles, p *foretick.Protocol) {
+			foretick.OnClient(p, &h.score, nil, foretick.Via("none"))
+		},
+		"carries at most 256": func(h *handles, p *foretick.Protocol) {
+			p.Channel("effects", netcode.Channel{})
+			foretick.OnClient(p, &h.long, nil, foretick.Via("effects"))
+		},
+	} {
+		require.ErrorContains(t, declare(spoil).Err(), want)
+	}
+}
+
+// TestSchemaMustTravel: a server that lets other builds in finds at its start that
+// its schema is too long for a message, or cannot be read by anybody.
+func TestSchemaMustTravel(t *testing.T) {
+	for name, change := range map[string]func(h *handles, p *foretick.Protocol){
+		"long": func(h *handles, p *foretick.Protocol) {
+			for i := range 300 {
+				p.Kind(&h.kinds[i], strings.Repeat("k", 240)+fmt.Sprint(i), &h.place)
+			}
+		},
+		"unprintable": func(_ *handles, p *foretick.Protocol) { p.Shared("move\n", nothing) },
+	} {
+		n := sim.NewNetwork(1)
+		_, err := foretick.NewServer(foretick.ServerConfig{Protocol: declare(change), Transport: n.Listen()})
+		require.NoError(t, err, name)
+		_, err = foretick.NewServer(foretick.ServerConfig{Protocol: declare(change), Transport: n.Listen(), AllowSkew: true})
+		require.ErrorContains(t, err, "AllowSkew", name)
+	}
+}
+
+// FuzzReadSchema: what is accepted describes itself; the rest is refused; neither
+// costs more than its size allows.
+func FuzzReadSchema(f *testing.F) {
+	f.Add(declareAll(nil).Schema(nil))
+	f.Add(declare(nil).Schema(nil))
+	f.Add([]byte{1, 1, 'g'})
+	f.Fuzz(func(t *testing.T, b []byte) {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		s, err := foretick.ReadSchema(b)
+		runtime.ReadMemStats(&after)
+		require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(3<<20+300*len(b)))
+		if err != nil {
+			require.ErrorIs(t, err, foretick.ErrSchema)
+			return
+		}
+		require.NotEmpty(t, s.Describe())
+		again, err := foretick.ReadSchema(b)
+		require.NoError(t, err)
+		require.Equal(t, s.Hash(), again.Hash())
+	})
+}
+
+// inspect runs a server and an inspector side by side in virtual time until done
+// says so.
+func inspect(n *sim.Network, s *foretick.Server, i *foretick.Inspector, done func() bool) error {
+	start := time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
+	for t, end := n.Now(), n.Now()+20*time.Second; t < end; t += 5 * time.Millisecond {
+		n.Run(t)
+		s.Step(start.Add(t))
+		if err := i.Step(start.Add(t)); err != nil || done() {
+			return err
+		}
+	}
+	return errors.New("took too long")
+}
+
+// A tool asks a server what it speaks, watches it, and prints what it sees, without
+// the types of the game.
+func ExampleInspector() {
+	n := sim.NewNetwork(1)
+	listen := n.Listen()
+	protocol := declare(func(h *handles, p *foretick.Protocol) {
+		foretick.Default(p, &h.player, &h.health, health{Points: 75})
+		p.Join(func(f *foretick.Frame, who ecs.Owner) {
+			h.place.Get(f.World, f.Spawn(&h.player, who)).X = 12.5
+		})
+	})
+	server, err := foretick.NewServer(foretick.ServerConfig{Protocol: protocol, Transport: listen})
+	if err != nil {
+		panic(err)
+	}
+	tool, err := foretick.NewInspector(foretick.InspectorConfig{Transport: n.Dial(listen, sim.LAN, sim.LAN), Watch: true})
+	if err != nil {
+		panic(err)
+	}
+	err = inspect(n, server, tool, func() bool { return tool.Receiver() != nil && len(tool.Receiver().Ghosts()) > 0 })
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println(tool.Schema().Game, tool.Schema().TickRate, "Hz")
+	for _, ghost := range tool.Receiver().Ghosts() {
+		fmt.Println(tool.Schema().Registry.KindName(ghost.Kind))
+		state := ghost.Newest()
+		for c := range tool.Schema().Registry.Components() {
+			words, schema := state.Component(c), tool.Schema().Registry.Schema(c)
+			for f, field := range schema.Fields() {
+				fmt.Printf("  %s.%s = %v\n", schema.Name(), field.Name, schema.Value(f, words, state.Grid(c)))
+			}
+		}
+	}
+	// Output:
+	// test 30 Hz
+	// player
+	//   place.X = 12.5
+	//   place.Y = 0
+	//   health.Points = 75
+}
+
+// TestInspectorAsksOfAnyServer: without Watch a tool takes nobody's place; with it
+// it reads messages of the game's channels, and levels.
+func TestInspectorAsksOfAnyServer(t *testing.T) {
+	n := sim.NewNetwork(1)
+	listen := n.Listen()
+	var h *handles
+	p := declareAll(func(own *handles, p *foretick.Protocol) {
+		h = own
+		p.Join(func(f *foretick.Frame, who ecs.Owner) { f.Spawn(&h.player, who) })
+	})
+	server, err := foretick.NewServer(foretick.ServerConfig{Protocol: p, Transport: listen})
+	require.NoError(t, err)
+	bad := sim.Link{Latency: 30 * time.Millisecond, Loss: 0.2, Reorder: 0.1}
+	asks, err := foretick.NewInspector(foretick.InspectorConfig{Transport: n.Dial(listen, bad, bad)})
+	require.NoError(t, err)
+	require.NoError(t, inspect(n, server, asks, func() bool { return asks.Schema() != nil }))
+	require.Equal(t, p.Schema(nil), asks.SchemaBytes())
+	require.Zero(t, server.Stats().Joined)
+	require.NoError(t, asks.Close())
+	require.Error(t, asks.Step(time.Now()))
+
+	var told []string
+	watches, err := foretick.NewInspector(foretick.InspectorConfig{Transport: n.Dial(listen, bad, bad), Watch: true, OnMessage: func(m foretick.SchemaMessage, _ foretick.Tick, v []any) {
+		told = append(told, fmt.Sprint(m.Schema.Name(), v))
+	}})
+	require.NoError(t, err)
+	require.NoError(t, inspect(n, server, watches, func() bool { return watches.Receiver() != nil && len(watches.Receiver().Ghosts()) == 1 }))
+	first := watches.Receiver()
+	require.NoError(t, h.score.Broadcast(server.Frame(), health{Points: 9}))
+	for i := range 20 {
+		require.NoError(t, h.hit.Broadcast(server.Frame(), hit{Damage: uint8(i), Where: 0.5}))
+	}
+	require.NoError(t, inspect(n, server, watches, func() bool { return len(told) > 10 && slices.Contains(told, "health[9]") }))
+	require.NoError(t, server.NextLevel([]byte("two"), nil))
+	require.NoError(t, inspect(n, server, watches, func() bool {
+		newest, _ := watches.Receiver().Newest()
+		return watches.Receiver() != first && newest > 0
+	}))
+	require.Empty(t, watches.Receiver().Ghosts())
+	require.Zero(t, watches.Malformed())
+	require.Zero(t, server.Stats().Malformed)
+	require.Equal(t, 1, len(server.Players(nil)))
+}

@@ -1,0 +1,112 @@
+package foretick
+
+import (
+	"bytes"
+	"crypto/subtle"
+	"slices"
+	"time"
+
+	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/transport"
+)
+
+// ban keeps an identity out.
+type ban struct {
+	until  time.Time // zero: for good
+	detail string
+}
+
+// Identity is who a player is: what the transport's accept hook made of the
+// token that the player showed, for example the identity in a connect ticket.
+// It is empty for players whom the transport does not know, and for owners that
+// are nobody's. It stays known while the player's place is held.
+func (s *Server) Identity(who ecs.Owner) []byte {
+	if p := s.player(who); p != nil {
+		return slices.Clone(p.named)
+	}
+	return nil
+}
+
+// KickIdentity drops every player of an identity, those whose place is held
+// included, and reports whether there was one. An empty identity is nobody's.
+func (s *Server) KickIdentity(identity []byte, detail string) bool {
+	if len(identity) == 0 {
+		return false
+	}
+	found := false
+	for _, p := range slices.Clone(s.players) {
+		if !bytes.Equal(p.named, identity) {
+			continue
+		}
+		found = true
+		if p.state == away {
+			s.leave(p, transport.Kicked, detail)
+		} else {
+			s.drop(p, transport.Kicked, detail)
+		}
+	}
+	return found
+}
+
+// Ban is KickIdentity, and keeps the identity out until a time, by the clock
+// that Step is given; the zero time is for good. They are told
+// transport.Refused and the detail. A transport that is a
+// [transport.Doorkeeper] is told, and turns them away before they cost
+// anything; behind any other they are dropped when they arrive. It reports
+// whether there is such an identity: an empty one is nobody's, so a player
+// without an identity can be kicked and not banned. Bans last as long as the
+// Server: keep a list elsewhere and give it to each new one.
+func (s *Server) Ban(identity []byte, until time.Time, detail string) bool {
+	if len(identity) == 0 {
+		return false
+	}
+	if s.bans == nil {
+		s.bans = map[string]ban{}
+	}
+	s.bans[string(identity)] = ban{until, detail}
+	s.KickIdentity(identity, detail)
+	if d, ok := s.endpoint.(transport.Doorkeeper); ok {
+		d.Ban(identity, until, detail)
+	}
+	return true
+}
+
+// Pardon ends a ban.
+func (s *Server) Pardon(identity []byte) {
+	delete(s.bans, string(identity))
+	if d, ok := s.endpoint.(transport.Doorkeeper); ok {
+		d.Pardon(identity)
+	}
+}
+
+// identified is who a peer is; false when it is banned, and dropped.
+func (s *Server) identified(peer transport.PeerID) ([]byte, bool) {
+	var info transport.Info
+	if !s.endpoint.Info(peer, &info) || len(info.Identity) == 0 {
+		return nil, true
+	}
+	b, banned := s.bans[string(info.Identity)]
+	switch {
+	case !banned:
+	case !b.until.IsZero() && !s.start.Add(s.now).Before(b.until):
+		delete(s.bans, string(info.Identity))
+	default:
+		s.stats.Refused++
+		s.endpoint.Disconnect(peer, transport.Refused, b.detail)
+		return nil, false
+	}
+	return slices.Clone(info.Identity), true
+}
+
+// resumes tells whether a new connection may have this player's place: it shows
+// the place's token; or it is of the same identity, and the place stands empty.
+// Another identity never may, whatever it shows.
+func (p *player) resumes(by *player, token [16]byte) bool {
+	if !bytes.Equal(p.named, by.named) {
+		return false
+	}
+	if token != [16]byte{} && subtle.ConstantTimeCompare(p.token[:], token[:]) == 1 {
+		return true
+	}
+	return len(p.named) > 0 && p.state == away
+}

@@ -1,0 +1,93 @@
+package foretick
+
+import (
+	"time"
+
+	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/lagcomp"
+	"github.com/foretick/foretick/transport"
+)
+
+// Shown is a digest of what one player is shown, by the ids of its connection
+// and without what its audience may not have. Server.Shown and Client.Shown of
+// one tick are equal, or something went wrong on the way.
+type Shown struct {
+	Tick   Tick
+	Digest uint64
+	Fields int // how many fields the digest covers; 0: there is nothing to compare
+}
+
+// Shown is what the server last sent towards a player: the state of its newest
+// tick, as far as it may know it. Call it between Steps. It is the zero value
+// for a player that is not there, and when no snapshot of that tick was sent.
+func (s *Server) Shown(who ecs.Owner) Shown {
+	p := s.player(who)
+	if p == nil || p.state != playing || p.sender == nil || s.frame.Tick%p.every != 0 {
+		return Shown{}
+	}
+	out := Shown{Tick: s.frame.Tick}
+	out.Digest, out.Fields = p.sender.Hash()
+	return out
+}
+
+// Shown is what the newest snapshot holds, before any prediction. Fields is 0
+// when something in it was postponed for want of room: then nothing can be
+// compared.
+func (c *Client) Shown() Shown {
+	t, ok := c.receiver.Newest()
+	if !ok || c.view.State < Syncing || c.view.State == Resuming || c.view.State == Closed {
+		return Shown{}
+	}
+	out := Shown{Tick: t}
+	out.Digest, out.Fields = c.receiver.Hash(t)
+	return out
+}
+
+// Newest is the tick of the newest snapshot; 0 before the first.
+func (c *Client) Newest() Tick {
+	t, _ := c.receiver.Newest()
+	return t
+}
+
+// Peer is the connection of a player, by the transport's name for it; 0 for a
+// player who is away or not there.
+func (s *Server) Peer(who ecs.Owner) transport.PeerID {
+	if p := s.player(who); p != nil {
+		return p.peer
+	}
+	return 0
+}
+
+// MessageSent is a reliable message that the server queued for a player.
+type MessageSent struct {
+	To ecs.Owner
+	// Connection numbers the player's connections to this server; a message is
+	// delivered exactly once, in the order of its channel, while its connection
+	// lasts.
+	Connection uint64
+	Channel    int
+	Tick       Tick
+	Kind       uint8
+	Payload    []byte // valid during the call
+}
+
+// MessageReceived is a reliable message that reached a client.
+type MessageReceived struct {
+	Channel int
+	Tick    Tick // of the server, when it sent
+	Kind    uint8
+	Payload []byte // valid during the call
+}
+
+// Judged is how a player's newest claim was judged, and by what.
+type Judged struct {
+	At       Tick             // the tick that executed; 0: none was judged yet
+	Asked    lagcomp.Claim    // as the client said
+	Used     lagcomp.Claim    // as it was granted
+	Reason   lagcomp.Reason   // why the two differ
+	Measured lagcomp.Measured // what the server knew
+	RTT      time.Duration    // the round trip believed
+}
+
+// Interval is the length of a tick.
+func (s *Server) Interval() time.Duration { return s.interval }

@@ -1,0 +1,135 @@
+package simtest
+
+import (
+	"fmt"
+
+	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/ecs"
+)
+
+// Agreement checks that clients know what the server may show them. After each
+// tick it holds the digest of each client's newest complete snapshot against the
+// digest that the server had of that tick, in the client's audience. At quiet
+// points every field that every client shows, predictions included, must equal
+// the server's.
+type Agreement struct {
+	// Every is how many ticks lie between those whose snapshots are compared. 0
+	// means 1, every tick.
+	Every foretick.Tick
+
+	server   *foretick.Server
+	sent     map[ecs.Owner]*[digests]foretick.Shown
+	compared map[*foretick.Client]foretick.Tick
+	who      []ecs.Owner
+	clients  []*foretick.Client
+
+	// Snapshots, Fields and Audits count what was compared: digests of
+	// snapshots, the fields that they covered and those compared at quiet
+	// points, and clients compared at quiet points.
+	Snapshots, Fields, Audits uint64
+}
+
+// digests is how many ticks a snapshot may be under way.
+const digests = 256
+
+// Tick implements [Checker].
+func (a *Agreement) Tick(m *Match) error {
+	if s := m.Server(); s != a.server {
+		a.server, a.sent = s, map[ecs.Owner]*[digests]foretick.Shown{}
+	}
+	if a.compared == nil {
+		a.compared = map[*foretick.Client]foretick.Tick{}
+	}
+	t := a.server.Tick()
+	a.who = a.server.Players(a.who[:0])
+	for _, who := range a.who {
+		ring := a.sent[who]
+		if ring == nil {
+			ring = new([digests]foretick.Shown)
+			a.sent[who] = ring
+		}
+		ring[t%digests] = foretick.Shown{}
+		if t%max(a.Every, 1) == 0 {
+			ring[t%digests] = a.server.Shown(who)
+		}
+	}
+	a.clients = m.Clients(a.clients[:0])
+	for _, c := range a.clients {
+		if err := a.newest(m, c); err != nil {
+			return err
+		}
+	}
+	if len(a.compared) > len(a.clients) {
+		a.forget()
+	}
+	return nil
+}
+
+// newest compares a client's newest snapshot, unless that was done.
+func (a *Agreement) newest(m *Match, c *foretick.Client) error {
+	t := c.Newest()
+	if t == a.compared[c] {
+		return nil
+	}
+	a.compared[c] = t
+	ring := a.sent[c.View().Me]
+	if ring == nil {
+		return nil
+	}
+	want := ring[t%digests]
+	if want.Tick != t || want.Fields == 0 {
+		return nil
+	}
+	got := c.Shown()
+	if got.Fields == 0 {
+		return nil
+	}
+	a.Snapshots++
+	a.Fields += uint64(want.Fields)
+	if got != want {
+		return fmt.Errorf("player %d: the snapshot of tick %d reads %x over %d fields, the server showed %x over %d",
+			c.View().Me, got.Tick, got.Digest, got.Fields, want.Digest, want.Fields)
+	}
+	return nil
+}
+
+// forget lets go of clients that are gone.
+func (a *Agreement) forget() {
+	kept := map[*foretick.Client]foretick.Tick{}
+	for _, c := range a.clients {
+		kept[c] = a.compared[c]
+	}
+	a.compared = kept
+}
+
+// Quiet implements [Checker].
+func (a *Agreement) Quiet(m *Match) error {
+	if m.Server() == nil {
+		return fmt.Errorf("there is no server")
+	}
+	for _, c := range m.Clients(nil) {
+		v := c.View()
+		if v.State != foretick.Playing {
+			return fmt.Errorf("player %d is %v: %w", v.Me, v.State, v.Err)
+		}
+		r := m.Audit(c)
+		if r.Differences > 0 {
+			return fmt.Errorf("player %d: %d differences, the first: %s (if the game still moves by itself, give it a longer Plan.Rest)", v.Me, r.Differences, r.First)
+		}
+		if r.Digest != r.ServerDigest {
+			return fmt.Errorf("player %d: its state hashes to %x, the server's to %x", v.Me, r.Digest, r.ServerDigest)
+		}
+		a.Audits++
+		a.Fields += uint64(r.Fields)
+	}
+	return nil
+}
+
+// Worked implements [Checker].
+func (a *Agreement) Worked(*Match) (string, error) {
+	line := fmt.Sprintf("agreement: %d snapshots and %d clients at rest, %d fields", a.Snapshots, a.Audits, a.Fields)
+	if a.Snapshots == 0 || a.Audits == 0 || a.Fields == 0 {
+		return line, fmt.Errorf("nothing was compared: %s", line)
+	}
+	return line, nil
+}

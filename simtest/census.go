@@ -1,0 +1,39 @@
+package simtest
+
+import (
+	"fmt"
+
+	"github.com/foretick/foretick/ecs"
+)
+
+// census fails a match in which too little happened: that there were ticks,
+// clients that played, snapshots that they took, and packets both ways.
+type census struct {
+	d      *director
+	played uint64 // ticks of clients in the match
+	who    []ecs.Owner
+}
+
+func (c *census) Tick(m *Match) error {
+	c.who = m.server.Players(c.who[:0])
+	c.played += uint64(len(c.who))
+	return nil
+}
+
+func (c *census) Quiet(*Match) error { return nil }
+
+// Worked wants half of what a perfect match would have, or a tenth where
+// processes come and go.
+func (c *census) Worked(m *Match) (string, error) {
+	d := c.d
+	ticks := m.Net.Now().Seconds() * float64(d.rate)
+	want := ticks * float64(d.plan.Clients) / 2
+	if d.plan.ServerKills > 0 || d.plan.Stay > 0 || d.plan.ClientKills > 0 {
+		want /= 5
+	}
+	line := fmt.Sprintf("work: %d ticks of players", c.played)
+	if float64(c.played) < want {
+		return line, fmt.Errorf("%w: %s, where %.0f were to be expected", errIdle, line, want)
+	}
+	return line, nil
+}

@@ -1,0 +1,106 @@
+package simtest
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/foretick/foretick"
+)
+
+// Checker watches a match and finds what must not be. Give it to [Match.Watch];
+// the first error ends the match. A checker serves one match.
+type Checker interface {
+	// Tick runs after each of the server's ticks.
+	Tick(m *Match) error
+	// Quiet runs at quiet points: nobody has acted and no fault has been for
+	// long enough that both ends agree.
+	Quiet(m *Match) error
+	// Worked tells in a line what was checked, and fails when that was nothing:
+	// a checker that never looked proves nothing.
+	Worked(m *Match) (string, error)
+}
+
+// PacketChecker is a Checker that looks at the packets, too.
+type PacketChecker interface {
+	Checker
+	// Packet is told of each packet when it is sent, by endpoints' numbers; see
+	// [Match.Owner]. b is valid during the call.
+	Packet(m *Match, from, to int, b []byte) error
+}
+
+// MessageChecker is a Checker that follows the reliable messages, too.
+type MessageChecker interface {
+	Checker
+	Sent(m *Match, s foretick.MessageSent)
+	Received(m *Match, c *foretick.Client, r foretick.MessageReceived) error
+}
+
+// Watch lets checkers follow the match, from now on.
+func (m *Match) Watch(checkers ...Checker) {
+	for _, c := range checkers {
+		m.checkers = append(m.checkers, c)
+		if p, ok := c.(PacketChecker); ok {
+			m.packets = append(m.packets, p)
+		}
+		if p, ok := c.(MessageChecker); ok {
+			m.messages = append(m.messages, p)
+		}
+	}
+}
+
+// Quiet runs every checker's test of a match at rest.
+func (m *Match) Quiet() error {
+	m.each(Checker.Quiet)
+	return m.err
+}
+
+// Worked tells what each checker checked; the error is of those that had
+// nothing to check.
+func (m *Match) Worked() ([]string, error) {
+	var lines []string
+	for _, c := range m.checkers {
+		line, err := c.Worked(m)
+		if err != nil {
+			return lines, &Fault{Checker: c, At: m.Net.Now(), Err: err}
+		}
+		lines = append(lines, line)
+	}
+	return lines, nil
+}
+
+// Err is the first fault that a checker found, a *Fault, or nil.
+func (m *Match) Err() error { return m.err }
+
+// Fault is what a checker found.
+type Fault struct {
+	Checker Checker
+	At      time.Duration // virtual time
+	Tick    foretick.Tick // of the server; 0 while there is none
+	Err     error
+}
+
+// Error implements error.
+func (f *Fault) Error() string {
+	return fmt.Sprintf("%T after %v, tick %d: %v", f.Checker, f.At, f.Tick, f.Err)
+}
+
+// Unwrap is what the checker said.
+func (f *Fault) Unwrap() error { return f.Err }
+
+func (m *Match) each(run func(Checker, *Match) error) {
+	for _, c := range m.checkers {
+		m.fail(c, run(c, m))
+	}
+}
+
+// fail notes the first fault.
+func (m *Match) fail(c Checker, err error) {
+	if err == nil || m.err != nil {
+		return
+	}
+	f := &Fault{Checker: c, At: m.Net.Now(), Err: err}
+	if m.server != nil {
+		f.Tick = m.server.Tick()
+	}
+	m.err = f
+}

@@ -1,0 +1,118 @@
+package simtest_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/simtest"
+	"github.com/foretick/foretick/transport/sim"
+)
+
+type blinkCommand struct {
+	Blink bool `net:"oneshot"`
+}
+
+// leaper is a body that stands in one of two places: it blinks to and fro on its
+// player's command, which is predicted, and is thrown by the server, which is not.
+// Both leaps are shorter than the greatest correction that fades.
+type leaper struct {
+	pos  ecs.Component[position]
+	cmd  ecs.Component[blinkCommand]
+	body ecs.Kind
+	mark bool // leaps are marked
+}
+
+const leap = 1.5
+
+func (g *leaper) protocol() *foretick.Protocol {
+	p := foretick.NewProtocol("leap", 1)
+	p.Component(&g.pos, foretick.Predicted)
+	p.Command(&g.cmd)
+	p.Kind(&g.body, "body", &g.pos, &g.cmd)
+	p.Join(func(f *foretick.Frame, who ecs.Owner) { f.Spawn(&g.body, who) })
+	to := func(f *foretick.Frame, rows ecs.Rows, i int, at *float32) {
+		*at = leap - *at
+		if g.mark {
+			f.Cut(rows.Entity(i))
+		}
+	}
+	p.Shared("blink", func(f *foretick.Frame, rows ecs.Rows) {
+		pos, cmd := g.pos.Slice(rows), g.cmd.Slice(rows)
+		for i := range pos {
+			if cmd[i].Blink {
+				to(f, rows, i, &pos[i].X)
+			}
+		}
+	}, ecs.Read(&g.cmd), ecs.Write(&g.pos))
+	p.Server("throw", func(f *foretick.Frame, rows ecs.Rows) {
+		pos := g.pos.Slice(rows)
+		for i := range pos {
+			if (f.Tick+uint32(rows.Owner())*7)%41 == 0 {
+				to(f, rows, i, &pos[i].Y)
+			}
+		}
+	}, ecs.Write(&g.pos))
+	return p
+}
+
+// between counts the pictures that showed a body where it never was, and those
+// that showed it anywhere.
+func (g *leaper) between(w *ecs.World) (wrong, all int) {
+	q := ecs.NewQuery(w.Types(), ecs.With(&g.pos))
+	for _, rows := range q.All(w) {
+		for _, p := range g.pos.Slice(rows) {
+			all++
+			if (p.X != 0 && p.X != leap) || (p.Y != 0 && p.Y != leap) {
+				wrong++
+			}
+		}
+	}
+	return wrong, all
+}
+
+// Nothing is ever shown between the places of a marked leap: not by interpolation,
+// of others or of one's own last two ticks, and not by a correction that fades. The
+// same match without the mark shows it, or this test would see nothing.
+func TestTeleportIsShownAtOnce(t *testing.T) {
+	play := func(mark bool) (wrong, all int, corrections uint64) {
+		m := simtest.New(5)
+		g := &leaper{mark: mark}
+		_, err := m.Serve(foretick.ServerConfig{Protocol: g.protocol()})
+		require.NoError(t, err)
+		link := sim.Link{Latency: 40 * time.Millisecond, Jitter: 20 * time.Millisecond, Loss: 0.05}
+		var clients []*foretick.Client
+		for n := range 2 {
+			cg, pressed := &leaper{mark: mark}, foretick.Tick(0)
+			c, err := m.Join(foretick.ClientConfig{Protocol: cg.protocol(), Sample: foretick.Sample(&cg.cmd, func(v foretick.View) blinkCommand {
+				blink := v.Tick%53 == uint32(n)*9 && v.Tick != pressed && m.Net.Now() < 38*time.Second
+				if blink {
+					pressed = v.Tick
+				}
+				return blinkCommand{Blink: blink}
+			})}, simtest.Seat{Up: link, Down: link, After: func(v foretick.View) {
+				if v.State == foretick.Playing {
+					w, a := cg.between(v.World)
+					wrong, all = wrong+w, all+a
+				}
+			}})
+			require.NoError(t, err)
+			clients = append(clients, c)
+		}
+		m.Run(40 * time.Second)
+		for _, c := range clients {
+			st := c.Stats()
+			corrections += st.Mispredictions
+		}
+		return wrong, all, corrections
+	}
+	wrong, all, corrections := play(true)
+	require.Greater(t, all, 8000)
+	require.Greater(t, corrections, uint64(30), "the throws are not predicted")
+	require.Zero(t, wrong)
+	wrong, _, _ = play(false)
+	require.Greater(t, wrong, 200)
+}

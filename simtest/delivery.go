@@ -1,0 +1,168 @@
+package simtest
+
+import (
+	"fmt"
+	"hash/maphash"
+	"slices"
+
+	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/ecs"
+)
+
+// Delivery checks that reliable messages arrive exactly once and in the order of
+// their channel, for as long as a connection lasts, and that at quiet points none is missing.
+type Delivery struct {
+	seed   maphash.Seed
+	server *foretick.Server
+	sent   map[ecs.Owner]*outbox
+	got    map[*foretick.Client]*mailbox
+
+	// Messages counts those that arrived.
+	Messages uint64
+}
+
+// outbox is what a player was sent over its newest connection and over the one
+// before it.
+type outbox struct{ now, before *letters }
+
+// letters are the messages of one connection that have not arrived yet.
+type letters struct {
+	connection uint64
+	begun      bool // some have arrived
+	queue      []letter
+}
+
+// letter is a message: its channel, its tick and a digest of the rest.
+type letter struct {
+	channel int
+	tick    foretick.Tick
+	sum     uint64
+}
+
+// next is the place of the oldest letter of a channel, −1 when there is none.
+func (l *letters) next(channel int) int {
+	return slices.IndexFunc(l.queue, func(x letter) bool { return x.channel == channel })
+}
+
+// mailbox is a client's connection.
+type mailbox struct {
+	number   uint64   // of its connections, as the client counts them
+	from     *letters // nil before the first
+	orphaned bool     // the server is no more
+}
+
+func (d *Delivery) start() {
+	if d.got == nil {
+		d.seed, d.sent, d.got = maphash.MakeSeed(), map[ecs.Owner]*outbox{}, map[*foretick.Client]*mailbox{}
+	}
+}
+
+func (d *Delivery) letter(channel int, t foretick.Tick, kind uint8, payload []byte) letter {
+	return letter{channel, t, maphash.Bytes(d.seed, payload) + uint64(kind)*0x9E3779B97F4A7C15}
+}
+
+// Sent implements [MessageChecker].
+func (d *Delivery) Sent(m *Match, s foretick.MessageSent) {
+	d.start()
+	o := d.sent[s.To]
+	if o == nil {
+		o = &outbox{}
+		d.sent[s.To] = o
+	}
+	if o.now == nil || o.now.connection != s.Connection {
+		o.now, o.before = &letters{connection: s.Connection}, o.now
+	}
+	o.now.queue = append(o.now.queue, d.letter(s.Channel, s.Tick, s.Kind, s.Payload))
+}
+
+// Received implements [MessageChecker].
+func (d *Delivery) Received(_ *Match, c *foretick.Client, r foretick.MessageReceived) error {
+	d.start()
+	got := d.letter(r.Channel, r.Tick, r.Kind, r.Payload)
+	b := d.got[c]
+	if n := c.Stats().Connections; b == nil || b.number != n {
+		b = &mailbox{number: n}
+		d.got[c] = b
+	}
+	if b.orphaned {
+		return nil
+	}
+	if b.from == nil {
+		b.from = d.sent[c.View().Me].beginning(got)
+	}
+	if b.from == nil {
+		return fmt.Errorf("player %d: the first message of its connection, kind %d of tick %d, is not the first that was sent", c.View().Me, r.Kind, r.Tick)
+	}
+	at := b.from.next(got.channel)
+	if at < 0 || b.from.queue[at] != got {
+		return fmt.Errorf("player %d: a message of kind %d of tick %d is not the one that was to come (%d were under way)", c.View().Me, r.Kind, r.Tick, len(b.from.queue))
+	}
+	b.from.begun = true
+	b.from.queue = slices.Delete(b.from.queue, at, at+1)
+	d.Messages++
+	return nil
+}
+
+// beginning finds the connection that begins with a letter.
+func (o *outbox) beginning(l letter) *letters {
+	if o == nil {
+		return nil
+	}
+	for _, from := range []*letters{o.now, o.before} {
+		if from == nil || from.begun {
+			continue
+		}
+		if at := from.next(l.channel); at >= 0 && from.queue[at] == l {
+			return from
+		}
+	}
+	return nil
+}
+
+// Tick implements [Checker].
+func (d *Delivery) Tick(m *Match) error {
+	d.start()
+	if s := m.Server(); s != d.server {
+		// What is still under way from the server before is nobody's any more.
+		if d.server != nil {
+			for _, c := range m.Clients(nil) {
+				d.got[c] = &mailbox{number: c.Stats().Connections, orphaned: true}
+			}
+			d.sent = map[ecs.Owner]*outbox{}
+		}
+		d.server = s
+	}
+	if len(d.got) > len(m.seats) {
+		live := map[*foretick.Client]*mailbox{}
+		for _, c := range m.Clients(nil) {
+			if b := d.got[c]; b != nil {
+				live[c] = b
+			}
+		}
+		d.got = live
+	}
+	return nil
+}
+
+// Quiet implements [Checker].
+func (d *Delivery) Quiet(m *Match) error {
+	d.start()
+	for _, c := range m.Clients(nil) {
+		who := c.View().Me
+		st, ok := m.Server().Player(who)
+		o := d.sent[who]
+		if ok && o != nil && o.now.connection == st.Connection && len(o.now.queue) > 0 {
+			return fmt.Errorf("player %d: %d messages have not arrived, the oldest of tick %d", who, len(o.now.queue), o.now.queue[0].tick)
+		}
+	}
+	return nil
+}
+
+// Worked implements [Checker].
+func (d *Delivery) Worked(m *Match) (string, error) {
+	line := fmt.Sprintf("delivery: %d messages", d.Messages)
+	if d.Messages == 0 && m.kinds > 0 {
+		return line, fmt.Errorf("no message arrived: play for long enough that the game sends one, or leave Delivery out of Plan.Checkers")
+	}
+	return line, nil
+}

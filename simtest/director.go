@@ -1,0 +1,295 @@
+package simtest
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/transport/sim"
+)
+
+// director plays a plan: who comes, who goes and what fails, and when.
+type director struct {
+	plan    Plan
+	m       *Match
+	out     Outcome
+	resting bool
+	round   int // of play: what was scheduled in another is not done any more
+	rate    int // ticks a second
+	err     error
+	rests   map[*foretick.Client]func(bool)
+
+	serverRest func(bool)
+}
+
+var errIdle = errors.New("the match moved nothing")
+
+// run plays the rounds.
+func (d *director) run() error {
+	d.rests = map[*foretick.Client]func(bool){}
+	d.m.Watch(append(d.plan.Checkers(), &census{d: d})...)
+	if err := d.serve(); err != nil {
+		return err
+	}
+	for range d.plan.Clients {
+		d.join()
+	}
+	for left := d.plan.Play; left > 0 && d.err == nil && d.m.Err() == nil; {
+		part := left
+		if d.plan.Quiet > 0 {
+			part = min(part, d.plan.Quiet)
+		}
+		left -= part
+		d.act()
+		d.m.Run(d.m.Net.Now() + part)
+		d.rest()
+	}
+	if err := errors.Join(d.err, d.m.Err()); err != nil {
+		return err
+	}
+	var err error
+	d.out.Worked, err = d.m.Worked()
+	return err
+}
+
+// rest ends all faults, lets the match come to rest, and has it compared.
+func (d *director) rest() {
+	d.setResting(true)
+	d.round++
+	if d.m.Server() == nil {
+		d.fail(d.serve())
+	}
+	for _, c := range d.m.Clients(nil) {
+		d.m.Freeze(c, false)
+		d.m.Link(c, d.plan.Calm, d.plan.Calm)
+	}
+	for len(d.m.seats) < d.plan.Clients && d.err == nil {
+		d.join()
+	}
+	d.settle()
+	d.m.Run(d.m.Net.Now() + d.plan.Rest)
+	if d.m.Err() == nil && d.err == nil {
+		d.out.Quiets++
+		d.fail(d.m.Quiet())
+	}
+	d.setResting(false)
+}
+
+// setResting tells every end of the game.
+func (d *director) setResting(on bool) {
+	d.resting = on
+	d.serverRest(on)
+	for _, st := range d.m.seats {
+		if tell := d.rests[st.client]; tell != nil {
+			tell(on)
+		}
+	}
+}
+
+// settle waits for those who are on their way back after a loss, which takes as
+// long as timeouts do; the time to come to rest begins then.
+func (d *director) settle() {
+	const patience = 20 * time.Second
+	for until := d.m.Net.Now() + patience; d.m.Net.Now() < until && d.m.Err() == nil; {
+		back := d.m.Server() != nil
+		for _, st := range d.m.seats {
+			back = back && st.client.View().State == foretick.Playing && d.m.present(st)
+		}
+		if back {
+			return
+		}
+		d.m.Run(d.m.Net.Now() + 100*time.Millisecond)
+	}
+}
+
+// present tells whether the server knows the player of a seat.
+func (m *Match) present(st *seat) bool {
+	_, ok := m.server.Player(st.client.View().Me)
+	return ok
+}
+
+// act begins a round: every kind of fault gets its own clock.
+func (d *director) act() {
+	for _, c := range d.m.Clients(nil) {
+		l := d.link()
+		d.m.Link(c, l, l)
+	}
+	p := &d.plan
+	d.every(p.Change/time.Duration(p.Clients), d.changeLink)
+	d.every(p.Stay/time.Duration(p.Clients), d.leave)
+	d.every(p.ClientKills, d.killClient)
+	d.every(p.ServerKills, d.killServer)
+	d.every(p.Freezes, d.freeze)
+}
+
+// every does something again and again in this round, at random moments of that
+// mean distance.
+func (d *director) every(mean time.Duration, what func()) {
+	if mean <= 0 {
+		return
+	}
+	round := d.round
+	var again func()
+	wait := func() { d.m.Net.At(d.m.Net.Now()+mean/2+time.Duration(d.m.rand.Int64N(int64(mean)+1)), again) }
+	again = func() {
+		if d.round == round {
+			what()
+			wait()
+		}
+	}
+	wait()
+}
+
+// later does something in this round.
+func (d *director) later(after time.Duration, what func()) {
+	round := d.round
+	d.m.Net.At(d.m.Net.Now()+after, func() {
+		if d.round == round {
+			what()
+		}
+	})
+}
+
+func (d *director) fail(err error) {
+	if err != nil && d.err == nil {
+		d.err = err
+	}
+}
+
+func (d *director) link() sim.Link { return d.plan.Links[d.m.rand.IntN(len(d.plan.Links))] }
+
+func (d *director) serve() error {
+	p := d.plan.New()
+	if p.Protocol == nil {
+		return fmt.Errorf("simtest: Plan.New gave no Protocol")
+	}
+	if err := p.Protocol.Err(); err != nil {
+		return err
+	}
+	d.rate = p.Protocol.Rate()
+	cfg := foretick.ServerConfig{Protocol: p.Protocol, MaxClients: max(64, 4*d.plan.Clients)}
+	if d.plan.Server != nil {
+		d.plan.Server(&cfg)
+	}
+	d.serverRest = p.Rest
+	if p.Rest == nil {
+		d.serverRest = func(bool) {}
+	}
+	d.serverRest(d.resting)
+	_, err := d.m.Serve(cfg)
+	return err
+}
+
+// join brings a client in.
+func (d *director) join() {
+	p := d.plan.New()
+	cfg := foretick.ClientConfig{Protocol: p.Protocol}
+	if p.Sample != nil {
+		cfg.Sample = foretick.SampleWhile(func() bool { return !d.resting }, p.Sample)
+	}
+	l := d.plan.Calm
+	if !d.resting {
+		l = d.link()
+	}
+	drift := d.plan.Drift * (2*d.m.rand.Float64() - 1)
+	ended := func(v foretick.View) {
+		switch {
+		case v.State != foretick.Closed:
+		case v.Me == ecs.Nobody && d.plan.ServerKills > 0:
+			d.later(d.plan.Absence, d.join) // the server fell as it came: it asks again
+		default:
+			d.fail(fmt.Errorf("simtest: player %d was dropped at %v: %w", v.Me, d.m.Net.Now(), v.Err))
+		}
+	}
+	c, err := d.m.Join(cfg, Seat{Up: l, Down: l, Pictures: d.plan.Pictures, Drift: drift, After: ended})
+	d.fail(err)
+	d.out.Joins++
+	if p.Rest != nil && err == nil {
+		d.rests[c] = p.Rest
+		p.Rest(d.resting)
+	}
+}
+
+// anyone draws a client.
+func (d *director) anyone() *seat {
+	if len(d.m.seats) == 0 {
+		return nil
+	}
+	return d.m.seats[d.m.rand.IntN(len(d.m.seats))]
+}
+
+func (d *director) changeLink() {
+	if st := d.anyone(); st != nil {
+		l := d.link()
+		d.m.Link(st.client, l, l)
+	}
+}
+
+func (d *director) leave() {
+	if st := d.anyone(); st != nil {
+		d.close(st.client)
+		d.fail(d.m.Leave(st.client))
+		d.out.Leaves++
+		d.later(d.plan.Absence, d.join)
+	}
+}
+
+func (d *director) killClient() {
+	if st := d.anyone(); st != nil {
+		d.close(st.client)
+		d.m.KillClient(st.client)
+		d.out.Kills++
+		d.later(d.plan.Absence, d.join)
+	}
+}
+
+func (d *director) killServer() {
+	if d.m.Server() == nil {
+		return
+	}
+	d.closeServer()
+	d.m.KillServer()
+	d.out.Kills++
+	d.later(d.plan.Down, func() {
+		if d.m.Server() == nil {
+			d.fail(d.serve())
+		}
+	})
+}
+
+func (d *director) freeze() {
+	st := d.anyone()
+	if st == nil {
+		return
+	}
+	d.out.Freezes++
+	d.m.Freeze(st.client, true)
+	d.later(time.Duration(d.m.rand.Int64N(int64(d.plan.Frozen)+1)), func() { d.m.Freeze(st.client, false) })
+}
+
+// close counts a client that goes.
+func (d *director) close(c *foretick.Client) {
+	st := c.Stats()
+	d.out.Snapshots += st.Snapshots
+	d.out.Mended += st.Mispredictions
+	delete(d.rests, c)
+}
+
+// closeServer counts a server that goes.
+func (d *director) closeServer() {
+	st := d.m.Server().Stats()
+	d.out.Ticks += st.Ticks
+	d.out.Packets += st.PacketsOut + st.PacketsIn
+}
+
+// count completes the outcome.
+func (d *director) count() {
+	for _, c := range d.m.Clients(nil) {
+		d.close(c)
+	}
+	if d.m.Server() != nil {
+		d.closeServer()
+	}
+}

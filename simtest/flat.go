@@ -1,0 +1,184 @@
+package simtest
+
+import (
+	"fmt"
+	"reflect"
+	"runtime"
+	"slices"
+	"time"
+)
+
+// Flat checks that a long match uses no more memory and no more goroutines in
+// the end than early on. It measures at quiet points (see Plan.Quiet), after a
+// garbage collection, and the whole process: keep that free of other work.
+type Flat struct {
+	// Every is the least time between measurements. 0 means an hour.
+	Every time.Duration
+	// Growth is by how much the heap may grow from the first measurements to the
+	// last, as a share; see HeapGrowth. 0 means 0.02.
+	Growth float64
+	// Allowance is added to that, in bytes, for matches so short that one
+	// table's growth shows. 0 means 64 KiB.
+	Allowance uint64
+
+	next       time.Duration
+	heaps      []uint64
+	goroutines []int
+}
+
+// Tick implements [Checker].
+func (f *Flat) Tick(*Match) error { return nil }
+
+// Quiet implements [Checker]: it measures, once in Every.
+func (f *Flat) Quiet(m *Match) error {
+	if f.Every == 0 {
+		f.Every = time.Hour
+	}
+	if f.next == 0 {
+		f.next = f.Every
+	}
+	if now := m.Net.Now(); now >= f.next {
+		f.next = max(f.next+f.Every, now)
+		f.measure()
+	}
+	return nil
+}
+
+func (f *Flat) measure() {
+	var s runtime.MemStats
+	runtime.GC()
+	runtime.GC() // what had finalizers or waited in pools
+	runtime.ReadMemStats(&s)
+	n := runtime.NumGoroutine()
+	for range 16 { // what the collector started comes to its end
+		runtime.Gosched()
+		n = min(n, runtime.NumGoroutine())
+	}
+	f.heaps, f.goroutines = append(f.heaps, s.HeapAlloc), append(f.goroutines, n)
+}
+
+// Heaps are the measurements of the heap so far, in bytes.
+func (f *Flat) Heaps() []uint64 { return f.heaps }
+
+// ends are the medians of the first and of the last quarter of the measurements:
+// how long those who play just then have been there moves each by some percent.
+func (f *Flat) ends() (first, last uint64) {
+	n := max(len(f.heaps)/4, 1)
+	return median(f.heaps[:n]), median(f.heaps[len(f.heaps)-n:])
+}
+
+func median(of []uint64) uint64 {
+	s := slices.Sorted(slices.Values(of))
+	return (s[(len(s)-1)/2] + s[len(s)/2]) / 2
+}
+
+// HeapGrowth is by how many percent the heap has grown, from the median of the
+// first quarter of the measurements to that of the last.
+func (f *Flat) HeapGrowth() float64 {
+	if len(f.heaps) < 2 {
+		return 0
+	}
+	first, last := f.ends()
+	return 100 * (float64(last)/float64(first) - 1)
+}
+
+// GoroutinesDelta is how many goroutines more there are.
+func (f *Flat) GoroutinesDelta() int {
+	if len(f.goroutines) < 2 {
+		return 0
+	}
+	return f.goroutines[len(f.goroutines)-1] - f.goroutines[0]
+}
+
+// Worked implements [Checker].
+func (f *Flat) Worked(*Match) (string, error) {
+	if len(f.heaps) < 2 {
+		return "", fmt.Errorf("measured %d times: the match is shorter than two of Every, %v", len(f.heaps), f.Every)
+	}
+	first, last := f.ends()
+	line := fmt.Sprintf("flat: %d measurements, heap %d → %d B (%+.2f %%), goroutines %+d", len(f.heaps), first, last, f.HeapGrowth(), f.GoroutinesDelta())
+	growth, allowance := f.Growth, f.Allowance
+	if growth == 0 {
+		growth = 0.02
+	}
+	if allowance == 0 {
+		allowance = 64 << 10
+	}
+	if float64(last) > float64(first)*(1+growth)+float64(allowance) || f.GoroutinesDelta() > 0 {
+		return line, fmt.Errorf("not flat: %s", line)
+	}
+	return line, nil
+}
+
+// MapEntries counts the entries of every map that can be reached from a value,
+// by the path to it; those that are empty are left out. It reads unexported
+// fields, and follows pointers, interfaces, slices and the values of maps, but
+// no functions.
+func MapEntries(root any) map[string]int {
+	w := walker{seen: map[visit]bool{}, found: map[string]int{}}
+	w.walk(reflect.ValueOf(root), reflect.TypeOf(root).String())
+	return w.found
+}
+
+type visit struct {
+	at  uintptr
+	typ reflect.Type
+}
+
+type walker struct {
+	seen  map[visit]bool
+	found map[string]int
+}
+
+func (w *walker) walk(v reflect.Value, path string) {
+	switch v.Kind() {
+	case reflect.Pointer:
+		k := visit{v.Pointer(), v.Type()}
+		if v.IsNil() || w.seen[k] {
+			return
+		}
+		w.seen[k] = true
+		w.walk(v.Elem(), path)
+	case reflect.Interface:
+		if !v.IsNil() && v.Elem().Kind() != reflect.Func {
+			w.walk(v.Elem(), path)
+		}
+	case reflect.Struct:
+		for i := range v.NumField() {
+			w.walk(v.Field(i), path+"."+v.Type().Field(i).Name)
+		}
+	case reflect.Slice, reflect.Array:
+		if holdsPointers(v.Type().Elem(), nil) {
+			for i := range v.Len() {
+				w.walk(v.Index(i), path+"[]")
+			}
+		}
+	case reflect.Map:
+		if n := v.Len(); n > 0 {
+			w.found[path] += n
+		}
+		for it := v.MapRange(); it.Next(); {
+			w.walk(it.Value(), path+"{}")
+		}
+	}
+}
+
+// holdsPointers tells whether a type can lead anywhere.
+func holdsPointers(t reflect.Type, within []reflect.Type) bool {
+	if slices.Contains(within, t) {
+		return false
+	}
+	switch t.Kind() {
+	case reflect.Pointer, reflect.Interface, reflect.Slice, reflect.Map:
+		return true
+	case reflect.Array:
+		return holdsPointers(t.Elem(), within)
+	case reflect.Struct:
+		for i := range t.NumField() {
+			if holdsPointers(t.Field(i).Type, append(within, t)) {
+				return true
+			}
+		}
+	}
+	return false
+}

@@ -1,0 +1,189 @@
+package simtest_test
+
+import (
+	"math"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/simtest"
+	"github.com/foretick/foretick/transport/sim"
+)
+
+type spot struct {
+	X, Y float32 `net:"min=-1000,max=1000,step=0.01,lerp"`
+}
+
+type label struct {
+	ID uint16
+}
+
+// plain is a wide field: players walk over it, things lie about, one flag matters to
+// all, and ghosts to nobody but the second player.
+type plain struct {
+	pos                      ecs.Component[spot]
+	id                       ecs.Component[label]
+	cmd                      ecs.Component[move]
+	self, thing, flag, ghost ecs.Kind
+	news                     ecs.Kind // without a place
+}
+
+const plainEnter, plainLeave = 60, 80
+
+func (g *plain) protocol() *foretick.Protocol {
+	p := foretick.NewProtocol("plain", 1)
+	p.Component(&g.pos, foretick.Predicted)
+	p.Component(&g.id)
+	p.Command(&g.cmd)
+	p.Kind(&g.self, "self", &g.pos, &g.cmd)
+	p.Kind(&g.thing, "thing", &g.pos, &g.id)
+	p.Kind(&g.flag, "flag", &g.pos, &g.id)
+	p.Kind(&g.ghost, "ghost", &g.pos, &g.id)
+	p.Kind(&g.news, "news", &g.id)
+	p.Join(func(f *foretick.Frame, who ecs.Owner) {
+		g.pos.Get(f.World, f.Spawn(&g.self, who)).Y = float32(who) * 10
+	})
+	p.Shared("move", func(f *foretick.Frame, rows ecs.Rows) {
+		pos, cmd := g.pos.Slice(rows), g.cmd.Slice(rows)
+		for i := range pos {
+			pos[i].X += cmd[i].X * 40 * f.DT
+		}
+	}, ecs.Read(&g.cmd), ecs.Write(&g.pos))
+	foretick.Interest(p, &g.pos, foretick.InterestConfig{Enter: plainEnter, Leave: plainLeave}, func(at *spot) (x, y, z float32) { return at.X, at.Y, 0 })
+	p.Relevant(func(_ *foretick.Frame, who ecs.Owner, e ecs.Entity) foretick.Relevance { return foretick.Always }, &g.flag)
+	p.Relevant(func(_ *foretick.Frame, who ecs.Owner, e ecs.Entity) foretick.Relevance {
+		if who == 2 {
+			return foretick.ByDistance
+		}
+		return foretick.Never
+	}, &g.ghost)
+	return p
+}
+
+// A player receives what is near, with the edge drawn twice so that nothing flickers,
+// what matters everywhere, and what he owns; and he joins 3 000 things without a
+// packet over the MTU, the nearest of them first.
+func TestInterestInAMatch(t *testing.T) {
+	m := simtest.New(4)
+	g := &plain{}
+	srv, err := m.Serve(foretick.ServerConfig{Protocol: g.protocol()})
+	require.NoError(t, err)
+	f := srv.Frame()
+	where := map[uint16]spot{}
+	kinds := map[uint16]*ecs.Kind{}
+	put := func(k *ecs.Kind, id uint16, at spot) {
+		e := f.Spawn(k, ecs.Nobody)
+		g.id.Get(f.World, e).ID = id
+		if pos := g.pos.Find(f.World, e); pos != nil {
+			*pos = at
+		}
+		where[id], kinds[id] = at, k
+	}
+	for i := range uint16(3000) {
+		put(&g.thing, i, spot{X: float32(i%100)*18 - 900, Y: float32(i/100)*18 - 270})
+	}
+	put(&g.flag, 5000, spot{X: 900, Y: 900})
+	put(&g.ghost, 5001, spot{X: 5, Y: 5})
+	put(&g.news, 5002, spot{})
+	type sight struct{ first time.Duration }
+	link := sim.Link{Latency: 30 * time.Millisecond, Loss: 0.02}
+	var clients []*foretick.Client
+	games := []*plain{{}, {}}
+	seen := []map[uint16]*sight{{}, {}}
+	flickers := 0
+	now := map[uint16]bool{}
+	for n, cg := range games {
+		var q *ecs.Query
+		c, err := m.Join(foretick.ClientConfig{Protocol: cg.protocol(), Sample: foretick.Sample(&cg.cmd, func(v foretick.View) move {
+			if at := m.Net.Now(); n == 0 && at > 5*time.Second && at < 10*time.Second {
+				return move{X: 1} // 200 m away
+			} else if n == 0 && at > 10*time.Second && at < 15*time.Second {
+				return move{X: float32(v.Tick/10%2)*2 - 1} // and to and fro at the edge
+			}
+			return move{}
+		})}, simtest.Seat{Up: link, Down: link, After: func(v foretick.View) {
+			if v.State != foretick.Playing {
+				return
+			}
+			if q == nil {
+				q = ecs.NewQuery(v.World.Types(), ecs.With(&cg.id))
+			}
+			before := now
+			if n == 0 {
+				now = map[uint16]bool{}
+			}
+			for _, rows := range q.All(v.World) {
+				for _, l := range cg.id.Slice(rows) {
+					if seen[n][l.ID] == nil {
+						seen[n][l.ID] = &sight{first: m.Net.Now()}
+					}
+					if n == 0 {
+						now[l.ID] = true
+					}
+				}
+			}
+			if n == 0 && m.Net.Now() > 11*time.Second {
+				for id := range now {
+					if !before[id] {
+						flickers++
+					}
+				}
+			}
+		}})
+		require.NoError(t, err)
+		clients = append(clients, c)
+		m.Run(m.Net.Now() + 500*time.Millisecond)
+		require.EqualValues(t, n+1, c.View().Me)
+	}
+	m.Run(4 * time.Second)
+	reach := func(n int, at spot) (near, all int) {
+		for id, w := range where {
+			d := math.Hypot(float64(w.X-at.X), float64(w.Y-at.Y))
+			if _, ok := seen[n][id]; ok {
+				all++
+			} else if kinds[id] == &g.thing && d < plainEnter {
+				near++
+			}
+		}
+		return near, all
+	}
+	missing, all := reach(0, spot{Y: 10})
+	require.Zero(t, missing, "near things that the player does not see")
+	require.Less(t, all, 60)
+	require.Contains(t, seen[0], uint16(5000), "the flag, from afar")
+	require.Contains(t, seen[0], uint16(5002), "what has no place")
+	require.NotContains(t, seen[0], uint16(5001))
+	require.Contains(t, seen[1], uint16(5001), "a ghost to the second player alone")
+	m.Run(20 * time.Second)
+	require.Less(t, flickers, 12, "things that came again while the player paced at the edge")
+	_, all = reach(0, spot{X: 200, Y: 10})
+	require.Greater(t, all, 100, "what he came near to on his way")
+	for _, c := range clients {
+		a := m.Audit(c)
+		require.Zero(t, a.Differences, a.First)
+		require.Less(t, a.Entities, 80)
+	}
+}
+
+// What is declared wrongly is refused.
+func TestInterestFaults(t *testing.T) {
+	g := &plain{}
+	p := g.protocol()
+	foretick.Interest(p, &g.pos, foretick.InterestConfig{Enter: 1}, func(*spot) (x, y, z float32) { return })
+	require.ErrorContains(t, p.Err(), "twice")
+	for want, cfg := range map[string]foretick.InterestConfig{"Enter is 0": {}, "Leave is 1": {Enter: 2, Leave: 1}, "Cell is": {Enter: 100, Cell: 0.1}} {
+		var pos ecs.Component[spot]
+		p := foretick.NewProtocol("x", 1)
+		p.Component(&pos)
+		foretick.Interest(p, &pos, cfg, func(*spot) (x, y, z float32) { return })
+		require.ErrorContains(t, p.Err(), want)
+	}
+	var k ecs.Kind
+	p = foretick.NewProtocol("x", 1)
+	p.Kind(&k, "k")
+	p.Relevant(func(*foretick.Frame, ecs.Owner, ecs.Entity) foretick.Relevance { return foretick.Never }, &k)
+	require.ErrorContains(t, p.Err(), "needs Interest")
+}

@@ -1,0 +1,131 @@
+package simtest_test
+
+import (
+	"crypto/sha256"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/simtest"
+	"github.com/foretick/foretick/transport/sim"
+)
+
+// purse is its owner's business.
+type purse struct {
+	Gold int32 `net:"max=1000000,owner"`
+	Hat  uint8 `net:"max=9"`
+}
+
+// received digests what one endpoint is sent.
+type received struct {
+	by    map[int][]byte
+	bytes map[int]int
+}
+
+func (r *received) Packet(_ *simtest.Match, _, to int, b []byte) error {
+	sum := sha256.Sum256(append(r.by[to], b...))
+	r.by[to] = sum[:]
+	r.bytes[to] += len(b)
+	return nil
+}
+func (r *received) Tick(*simtest.Match) error             { return nil }
+func (r *received) Quiet(*simtest.Match) error            { return nil }
+func (r *received) Worked(*simtest.Match) (string, error) { return "received", nil }
+
+// TestTwoWorldsOnTheWire: two matches that differ only in what a player may not
+// see (another's private fields, entities hidden from birth, and those that come
+// and go out of sight) send that player the same bytes.
+func TestTwoWorldsOnTheWire(t *testing.T) {
+	play := func(secret int32, seen bool) map[int][]byte {
+		m := simtest.New(51)
+		g := &mill{}
+		var owned ecs.Component[purse]
+		extra := func(purses *ecs.Component[purse], run func(*foretick.Frame)) func(*foretick.Protocol) {
+			return func(p *foretick.Protocol) {
+				p.Component(purses)
+				p.Server("secrets", func(f *foretick.Frame, _ ecs.Rows) { run(f) }, ecs.Once(), ecs.WriteOther(purses))
+			}
+		}
+		var treasure ecs.Kind
+		var hidden []ecs.Entity
+		kinds := func(purses *ecs.Component[purse], k *ecs.Kind) func(*foretick.Protocol) {
+			return func(p *foretick.Protocol) { p.Kind(k, "treasure", purses) }
+		}
+		protocol := g.protocol(extra(&owned, func(f *foretick.Frame) {
+			if f.Tick == 60 { // one for the first player, whose hat all may see
+				e := f.Spawn(&treasure, 1)
+				*owned.Get(f.World, e) = purse{Gold: 5, Hat: 3}
+				hidden = append(hidden, e)
+			}
+			if len(hidden) == 0 {
+				return
+			}
+			owned.Get(f.World, hidden[0]).Gold = secret * int32(f.Tick%7)
+			if secret > 1 && f.Tick%5 == 0 && f.Tick > 60 {
+				e := f.Spawn(&treasure, ecs.Nobody)
+				f.SetVisible(2, e, seen)
+				if hidden = append(hidden, e); len(hidden) > 4 {
+					f.Destroy(hidden[1])
+					hidden = append(hidden[:1], hidden[2:]...)
+				}
+			}
+		}), kinds(&owned, &treasure))
+		_, err := m.Serve(foretick.ServerConfig{Protocol: protocol})
+		require.NoError(t, err)
+		r := &received{by: map[int][]byte{}, bytes: map[int]int{}}
+		m.Watch(r)
+		for range 2 {
+			cg := &mill{}
+			var cp ecs.Component[purse]
+			var ck ecs.Kind
+			_, err := m.Join(foretick.ClientConfig{
+				Protocol: cg.protocol(extra(&cp, func(*foretick.Frame) {}), kinds(&cp, &ck)),
+				Sample:   foretick.Sample(&cg.cmd, func(foretick.View) lever { return lever{Pull: 1} }),
+			}, simtest.Seat{Up: sim.Link{Latency: 20 * time.Millisecond}, Down: sim.Link{Latency: 20 * time.Millisecond}})
+			require.NoError(t, err)
+			m.Run(m.Net.Now() + 500*time.Millisecond)
+		}
+		m.Run(10 * time.Second)
+		require.NoError(t, m.Err())
+		require.Greater(t, r.bytes[2], 5000)
+		return r.by
+	}
+	one, other := play(1, false), play(9000, false)
+	require.Equal(t, one[2], other[2], "the second player's packets tell of the first one's secrets")
+	require.NotEqual(t, one[1], other[1], "the first one is sent his own")
+	require.NotEqual(t, one[2], play(9000, true)[2], "what is not hidden is sent")
+}
+
+// TestJoinWithThousandsOfEntities: who joins a full world has all of it soon, in
+// packets that fit, and plays meanwhile.
+func TestJoinWithThousandsOfEntities(t *testing.T) {
+	const crowd = 4000
+	m, err := newRange(23, 30, foretick.ServerConfig{})
+	require.NoError(t, err)
+	for n := range crowd {
+		e := m.server.Frame().Spawn(&m.game.runner, ecs.Nobody)
+		*m.game.pos.Get(m.server.World(), e) = place{X: float32(n%250) - 125, Y: float32(n/250) + 10}
+	}
+	m.game.still = true
+	m.Run(time.Second)
+	link := sim.Link{Latency: 50 * time.Millisecond, Loss: 0.05}
+	s, err := m.seat(link, link, time.Hour, time.Hour)
+	require.NoError(t, err)
+	m.Run(2 * time.Second)
+	require.Equal(t, foretick.Playing, s.client.View().State)
+	var had time.Duration
+	for now := 2 * time.Second; now < 20*time.Second && had == 0; now += 100 * time.Millisecond {
+		m.Run(now)
+		if s.game.runners.Count(s.client.World()) == crowd+runners {
+			had = now
+		}
+	}
+	t.Logf("all %d entities are there %v after joining", crowd, had-time.Second)
+	require.NotZero(t, had)
+	require.Zero(t, s.client.Stats().Malformed)
+	st, _ := m.server.Player(s.client.View().Me)
+	require.Greater(t, st.InputsTaken, 5*st.InputsMissing)
+}

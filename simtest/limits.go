@@ -1,0 +1,103 @@
+package simtest
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/lagcomp"
+)
+
+// Limits checks what no player may gain: at most one command a tick is executed,
+// ticks pass no faster than time, and no shot looks further back than was
+// measured, than the cap, or than a moment used before.
+type Limits struct {
+	// MaxRewind is the server's; 0 means its default.
+	MaxRewind time.Duration
+
+	server *foretick.Server
+	since  time.Duration // when its first tick was seen
+	first  foretick.Tick
+	last   map[ecs.Owner]limited
+	who    []ecs.Owner
+
+	// Commands and Claims count what was looked at, MostRewind is the furthest
+	// look back, in ticks.
+	Commands, Claims uint64
+	MostRewind       float32
+}
+
+// limited is a player as of its newest tick.
+type limited struct {
+	connection uint64
+	taken      uint64
+	judged     foretick.Judged
+	rtt        time.Duration // the longest measured
+}
+
+// slack is how many commands more than the ticks of a window may be executed.
+const slack = 3
+
+// Tick implements [Checker].
+func (l *Limits) Tick(m *Match) error {
+	s := m.Server()
+	if s != l.server {
+		l.server, l.since, l.first, l.last = s, m.Net.Now(), s.Tick(), map[ecs.Owner]limited{}
+	}
+	rate := float64(time.Second) / float64(s.Interval())
+	if ran, due := float64(s.Tick()-l.first), (m.Net.Now()-l.since).Seconds()*rate; ran > due+slack {
+		return fmt.Errorf("%v ticks ran in the time of %.1f", ran, due)
+	}
+	l.who = s.Players(l.who[:0])
+	for _, who := range l.who {
+		st, _ := s.Player(who)
+		was, known := l.last[who]
+		if known && was.connection > st.Connection || known && st.InputsTaken < was.taken {
+			was, known = limited{}, false // another player
+		}
+		if known && st.InputsTaken-was.taken > 1 {
+			return fmt.Errorf("player %d executed %d commands since the tick before", who, st.InputsTaken-was.taken)
+		}
+		l.Commands += st.InputsTaken - was.taken
+		now := limited{st.Connection, st.InputsTaken, st.Judged, max(was.rtt, st.RTT)}
+		if st.Judged.At == s.Tick() {
+			if err := l.claim(who, &st.Judged, &was, now.rtt, s.Interval()); err != nil {
+				return err
+			}
+		}
+		l.last[who] = now
+	}
+	return nil
+}
+
+func (l *Limits) claim(who ecs.Owner, j *foretick.Judged, was *limited, rtt, tick time.Duration) error {
+	l.Claims++
+	back := j.Used.Behind(j.At)
+	l.MostRewind = max(l.MostRewind, back)
+	limit := l.MaxRewind
+	if limit == 0 {
+		limit = lagcomp.DefaultMaxRewind
+	}
+	const rounding = 0.01
+	bound := float32(min(limit, rtt+j.Measured.Interpolation+j.Measured.Dwell+tick)) / float32(tick)
+	if back > bound+rounding {
+		return fmt.Errorf("player %d looks %.2f ticks back, where %.2f are explained: %+v, longest round trip %v", who, back, bound, *j, rtt)
+	}
+	if u, v := j.Used, was.judged.Used; was.judged.At != 0 && (u.Tick < v.Tick || u.Tick == v.Tick && u.Fraction+rounding < v.Fraction) {
+		return fmt.Errorf("player %d looks back to %d+%.3f, after %d+%.3f", who, u.Tick, u.Fraction, v.Tick, v.Fraction)
+	}
+	return nil
+}
+
+// Quiet implements [Checker].
+func (l *Limits) Quiet(*Match) error { return nil }
+
+// Worked implements [Checker].
+func (l *Limits) Worked(*Match) (string, error) {
+	line := fmt.Sprintf("limits: %d commands, %d claims, at most %.1f ticks back", l.Commands, l.Claims, l.MostRewind)
+	if l.Commands == 0 {
+		return line, fmt.Errorf("no command was executed")
+	}
+	return line, nil
+}

@@ -1,0 +1,103 @@
+package simtest_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/transport"
+	"github.com/foretick/foretick/transport/udp"
+)
+
+// TestMaliciousClientsOverUDP: over real sockets too a rogue is dropped with a
+// reason within a second, and one that connects 50 times a second is soon not let
+// in any more, while somebody of the same address plays on.
+func TestMaliciousClientsOverUDP(t *testing.T) {
+	listen, err := udp.Listen("127.0.0.1:0", udp.Config{})
+	require.NoError(t, err)
+	g, cg := &mill{}, &mill{}
+	p := g.protocol()
+	srv, err := foretick.NewServer(foretick.ServerConfig{Protocol: p, Transport: listen})
+	require.NoError(t, err)
+	defer func() { require.NoError(t, srv.Close("over")) }()
+	dial := func() transport.Endpoint {
+		e, err := udp.Dial(listen.LocalAddr().String(), udp.Config{})
+		require.NoError(t, err)
+		return e
+	}
+	honest, err := foretick.NewClient(foretick.ClientConfig{
+		Protocol: cg.protocol(), Transport: dial(), Sample: foretick.Sample(&cg.cmd, func(foretick.View) lever { return lever{Pull: 1} }),
+	})
+	require.NoError(t, err)
+	begin := time.Now()
+	play := func(each func(now time.Duration) (done bool)) { // 20 s at most
+		for done := false; !done && time.Since(begin) < 20*time.Second; time.Sleep(2 * time.Millisecond) {
+			srv.Step(time.Now())
+			honest.Step(time.Now())
+			done = each(time.Since(begin))
+		}
+	}
+	play(func(time.Duration) bool { return honest.View().State == foretick.Playing })
+	require.Equal(t, foretick.Playing, honest.View().State)
+
+	c := &rogue{endpoint: dial(), hash: p.Hash(), mangle: func(_ *rogue, b []byte) []byte {
+		return withAck(b, func(a uint16) uint16 { return a + 1000 })
+	}}
+	last := time.Duration(0)
+	play(func(now time.Duration) bool {
+		if now-last > time.Second/30 {
+			last = now
+			c.step(now)
+		}
+		return c.gone != nil
+	})
+	require.NotNil(t, c.gone)
+	require.Equal(t, transport.Protocol, c.gone.Code)
+	t.Logf("dropped %v after it joined: %s", c.goneAt-c.since, c.gone.Detail)
+	require.Less(t, c.goneAt-c.since, 10*time.Second) // ten times what is allowed
+	_ = c.endpoint.Close(transport.Closed, "")
+
+	var comers []*rogue
+	refused, admitted := time.Duration(0), 0
+	from := time.Since(begin)
+	play(func(now time.Duration) bool {
+		for len(comers) < 99 && len(comers) < int((now-from)/(20*time.Millisecond)) { // 50 a second
+			comers = append(comers, &rogue{endpoint: dial(), hash: p.Hash()})
+		}
+		for _, c := range comers {
+			switch {
+			case c.endpoint == nil:
+			case c.joined():
+				admitted++
+				_ = c.endpoint.Close(transport.Closed, "and again")
+				c.endpoint = nil
+			case c.gone != nil:
+				if c.gone.Code == transport.Refused && refused == 0 {
+					refused = now - from
+				}
+				_ = c.endpoint.Close(transport.Closed, "and again")
+				c.endpoint = nil
+			default:
+				c.step(now)
+			}
+		}
+		return now-from > 2200*time.Millisecond && srv.Stats().Refused > 10
+	})
+	for _, c := range comers {
+		if c.endpoint != nil {
+			_ = c.endpoint.Close(transport.Closed, "")
+		}
+	}
+	st := srv.Stats()
+	t.Logf("%d came, %d were let in, the first was refused after %v", len(comers), admitted, refused)
+	require.Greater(t, len(comers), 50)
+	require.NotZero(t, refused)
+	require.Less(t, admitted, 60)
+	require.Greater(t, st.Refused, uint64(10))
+	require.Equal(t, foretick.Playing, honest.View().State)
+	require.EqualValues(t, 1, len(srv.Players(nil)))
+	inputs, _ := srv.Player(honest.View().Me)
+	require.Greater(t, inputs.InputsTaken, uint64(30))
+}

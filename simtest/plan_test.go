@@ -1,0 +1,351 @@
+package simtest_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/lagcomp"
+	"github.com/foretick/foretick/simtest"
+	"github.com/foretick/foretick/transport/sim"
+)
+
+type badge struct {
+	Mine   uint64 `net:"owner"`
+	Public uint64
+}
+
+type tick struct{ N uint32 }
+
+// club is a small game with all that the standard checkers look at.
+type club struct {
+	pos   ecs.Component[position]
+	badge ecs.Component[badge]
+	cmd   ecs.Component[move]
+	body  ecs.Kind
+	shot  foretick.Event[lagcomp.Ray]
+	tick  foretick.Message[tick]
+
+	rest  bool
+	leak  bool                                   // writes secrets where everybody sees them
+	hoard *[][]byte                              // keeps memory
+	draw  func(f *foretick.Frame, rows ecs.Rows) // a client's picture
+}
+
+func (g *club) player() simtest.Player {
+	p := foretick.NewProtocol("club", 1)
+	p.Component(&g.pos, foretick.Predicted)
+	p.Component(&g.badge)
+	p.Command(&g.cmd)
+	p.Kind(&g.body, "body", &g.pos, &g.badge, &g.cmd)
+	foretick.Volume(p, &g.pos, func(at *position) lagcomp.Sphere { return lagcomp.Sphere{X: at.X, Y: at.Y, R: 1} })
+	p.Join(func(f *foretick.Frame, who ecs.Owner) {
+		b := g.badge.Get(f.World, f.Spawn(&g.body, who))
+		b.Mine = simtest.Secret(who)
+		if g.leak {
+			b.Public = b.Mine
+		}
+	})
+	p.Shared("move", func(f *foretick.Frame, rows ecs.Rows) {
+		pos, cmd := g.pos.Slice(rows), g.cmd.Slice(rows)
+		for i := range pos {
+			pos[i].X = min(max(pos[i].X+cmd[i].X*5*f.DT, -90), 90)
+			if f.Tick%7 == 0 {
+				g.shot.Raise(f, rows.Entity(i), lagcomp.Ray2D(pos[i].X, 0, 0, 50))
+			}
+		}
+	}, ecs.Read(&g.cmd), ecs.Write(&g.pos))
+	foretick.OnServer(p, &g.shot, func(f *foretick.Frame, by ecs.Owner, r lagcomp.Ray) { f.Seen(by).Raycast(r) })
+	p.Server("tell", func(f *foretick.Frame, _ ecs.Rows) {
+		if f.Tick%10 == 0 && !g.rest {
+			_ = g.tick.Broadcast(f, tick{f.Tick})
+		}
+		if g.hoard != nil {
+			*g.hoard = append(*g.hoard, make([]byte, 1024))
+		}
+	}, ecs.Once())
+	if g.draw != nil {
+		p.Render("draw", g.draw, ecs.Read(&g.pos))
+	}
+	foretick.OnClient(p, &g.tick, func(*foretick.Frame, foretick.Tick, tick) {})
+	return simtest.Player{Protocol: p, Rest: func(on bool) { g.rest = on }, Sample: foretick.Sample(&g.cmd, func(v foretick.View) move {
+		return move{X: float32(v.Tick*7919%257)/128 - 1}
+	})}
+}
+
+func newClub() simtest.Player { return (&club{}).player() }
+
+// An own game's matches on a terrible network take one call. This is also row 1
+// of docs/RELIABILITY.md with a second game.
+func TestCheck(t *testing.T) {
+	all := simtest.Check(t, simtest.Plan{New: newClub, Clients: 4, Play: 20 * time.Second}, 3)
+	require.Len(t, all, 3)
+	require.NotEqual(t, all[0].Trace, all[1].Trace)
+	for _, o := range all {
+		require.Greater(t, o.Snapshots, uint64(500))
+		require.NotZero(t, o.Mended, "no prediction was ever wrong: the network was no trouble")
+		require.Len(t, o.Worked, 4)
+	}
+}
+
+// everything is a plan in which all that can happen does.
+func everything() simtest.Plan {
+	return simtest.Plan{
+		New: newClub, Clients: 4, Play: 40 * time.Second, Quiet: 20 * time.Second, Links: []sim.Link{sim.Hell, sim.Train, sim.WiFi},
+		Stay: 30 * time.Second, ClientKills: 8 * time.Second, ServerKills: 15 * time.Second, Freezes: 5 * time.Second, Drift: 0.001,
+	}
+}
+
+// Processes fall and come back, clocks drift, players come and go: the same
+// seed plays the same match, and what is left agrees.
+func TestProcessesFall(t *testing.T) {
+	a, err := everything().Run(5)
+	require.NoError(t, err)
+	require.Equal(t, 2, a.Quiets)
+	require.NotZero(t, a.Leaves)
+	require.Greater(t, a.Kills, 2)
+	require.NotZero(t, a.Freezes)
+	require.Greater(t, a.Joins, 4)
+	b, err := everything().Run(5)
+	require.NoError(t, err)
+	require.Equal(t, a, b)
+	c, err := everything().Run(6)
+	require.NoError(t, err)
+	require.NotEqual(t, a.Trace, c.Trace)
+}
+
+// Each checker finds the fault that it is there for.
+func TestCheckersFindFaults(t *testing.T) {
+	var hoard [][]byte
+	calm := []sim.Link{sim.LAN}
+	for name, row := range map[string]struct {
+		plan simtest.Plan
+		want simtest.Checker
+		says string
+	}{
+		"a picture that writes": {simtest.Plan{New: func() simtest.Player {
+			g := &club{}
+			g.draw = func(_ *foretick.Frame, rows ecs.Rows) {
+				for i, pos := 0, g.pos.Slice(rows); i < len(pos); i++ {
+					pos[i].Y = 3
+				}
+			}
+			return g.player()
+		}}, &simtest.Agreement{}, "position.Y"},
+		"a secret in public": {simtest.Plan{
+			New:      func() simtest.Player { return (&club{leak: true}).player() },
+			Checkers: func() []simtest.Checker { return []simtest.Checker{&simtest.Secrets{}} },
+		}, &simtest.Secrets{}, "the secret of player"},
+		"further back than allowed": {simtest.Plan{
+			New:      newClub,
+			Checkers: func() []simtest.Checker { return []simtest.Checker{&simtest.Limits{MaxRewind: time.Millisecond}} },
+		}, &simtest.Limits{}, "ticks back"},
+		"memory that is kept": {simtest.Plan{
+			New: func() simtest.Player { return (&club{hoard: &hoard}).player() }, Quiet: time.Second,
+			Checkers: func() []simtest.Checker { return []simtest.Checker{&simtest.Flat{Every: time.Second}} },
+		}, &simtest.Flat{}, "not flat"},
+		"nobody is let in": {simtest.Plan{New: newClub, Links: []sim.Link{{Loss: 1}}}, nil, "disconnected: timeout"},
+		"nothing to compare": {simtest.Plan{
+			New: newClub, Checkers: func() []simtest.Checker { return []simtest.Checker{&simtest.Agreement{Every: 1 << 30}} },
+		}, &simtest.Agreement{}, "nothing was compared"},
+		"no game": {simtest.Plan{}, nil, "Plan.New is nil"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := row.plan
+			p.Clients, p.Play = 2, 8*time.Second
+			if p.Links == nil {
+				p.Links = calm
+			}
+			_, err := p.Run(1)
+			require.ErrorContains(t, err, row.says)
+			if row.want != nil {
+				var f *simtest.Fault
+				require.ErrorAs(t, err, &f)
+				require.IsType(t, row.want, f.Checker)
+			}
+		})
+	}
+}
+
+// A match in which clients never get to play has moved nothing, and fails.
+func TestIdleMatchFails(t *testing.T) {
+	p := simtest.Plan{New: newClub, Clients: 2, Play: 4 * time.Second, Links: []sim.Link{{Loss: 1}}, Rest: time.Second,
+		Checkers: func() []simtest.Checker { return []simtest.Checker{&simtest.Limits{}} }}
+	_, err := p.Run(1)
+	require.ErrorContains(t, err, "moved nothing")
+}
+
+// A message that comes twice, out of its order or not at all is found.
+func TestDeliveryFinds(t *testing.T) {
+	for name, tamper := range map[string]func(m *simtest.Match, d *simtest.Delivery, c *foretick.Client, r foretick.MessageReceived) error{
+		"twice": func(m *simtest.Match, d *simtest.Delivery, c *foretick.Client, r foretick.MessageReceived) error {
+			return d.Received(m, c, r)
+		},
+		"changed": func(m *simtest.Match, d *simtest.Delivery, c *foretick.Client, r foretick.MessageReceived) error {
+			r.Payload = append([]byte{1}, r.Payload...)
+			return d.Received(m, c, r)
+		},
+		"never": func(m *simtest.Match, d *simtest.Delivery, c *foretick.Client, _ foretick.MessageReceived) error {
+			me := c.View().Me
+			st, _ := m.Server().Player(me)
+			d.Sent(m, foretick.MessageSent{To: me, Connection: st.Connection, Tick: 7, Payload: []byte{9}})
+			return d.Quiet(m)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m, d := simtest.New(1), &simtest.Delivery{}
+			m.Watch(d)
+			g := &club{}
+			_, err := m.Serve(foretick.ServerConfig{Protocol: g.player().Protocol})
+			require.NoError(t, err)
+			var last foretick.MessageReceived
+			c, err := m.Join(foretick.ClientConfig{Protocol: newClub().Protocol, OnMessage: func(r foretick.MessageReceived) {
+				last = r
+				last.Payload = append([]byte{}, r.Payload...)
+			}}, simtest.Seat{Up: sim.LAN, Down: sim.LAN})
+			require.NoError(t, err)
+			m.Run(3 * time.Second)
+			g.rest = true
+			m.Run(4 * time.Second)
+			require.NoError(t, m.Err())
+			require.NoError(t, d.Quiet(m))
+			require.NotZero(t, d.Messages)
+			require.Error(t, tamper(m, d, c, last))
+		})
+	}
+}
+
+// The server's process is killed and started again: everybody notices, and is
+// back within two seconds of its coming back.
+func TestServerRestart(t *testing.T) {
+	m := simtest.New(3)
+	serve := func() {
+		_, err := m.Serve(foretick.ServerConfig{Protocol: newClub().Protocol})
+		require.NoError(t, err)
+	}
+	serve()
+	for range 4 {
+		p := newClub()
+		_, err := m.Join(foretick.ClientConfig{Protocol: p.Protocol, Sample: p.Sample}, simtest.Seat{Up: sim.WiFi, Down: sim.WiFi})
+		require.NoError(t, err)
+	}
+	states := func(want foretick.ClientState) {
+		t.Helper()
+		clients := m.Clients(nil)
+		require.Len(t, clients, 4)
+		for _, c := range clients {
+			require.Equal(t, want, c.View().State)
+		}
+	}
+	m.Run(4 * time.Second)
+	states(foretick.Playing)
+	for range 3 {
+		m.KillServer()
+		require.Nil(t, m.Server())
+		m.Run(m.Net.Now() + 5*time.Second + 100*time.Millisecond)
+		states(foretick.Resuming)
+		serve()
+		m.Run(m.Net.Now() + 2*time.Second)
+		states(foretick.Playing)
+		require.Len(t, m.Server().Players(nil), 4)
+	}
+}
+
+// A client's clock that goes wrong by a thousandth is followed: nobody notices.
+func TestClocksDrift(t *testing.T) {
+	m := simtest.New(3)
+	_, err := m.Serve(foretick.ServerConfig{Protocol: newClub().Protocol})
+	require.NoError(t, err)
+	for _, drift := range []float64{-0.003, -0.0002, 0.0002, 0.003} {
+		p := newClub()
+		_, err := m.Join(foretick.ClientConfig{Protocol: p.Protocol, Sample: p.Sample}, simtest.Seat{Up: sim.LAN, Down: sim.LAN, Drift: drift})
+		require.NoError(t, err)
+	}
+	m.Run(5 * time.Second)
+	before := m.Server().Stats().InputsMissing
+	m.Run(65 * time.Second)
+	require.LessOrEqual(t, m.Server().Stats().InputsMissing-before, uint64(4*1800/1000))
+	for _, c := range m.Clients(nil) {
+		require.Zero(t, c.Stats().HardResets)
+	}
+}
+
+// recorder is a test that fails without ending the one that looks at it.
+type recorder struct {
+	testing.TB
+	said string
+}
+
+func (r *recorder) Helper()      {}
+func (r *recorder) Name() string { return "TestX/deep" }
+func (r *recorder) Logf(string, ...any) {
+}
+func (r *recorder) Fatalf(format string, args ...any) {
+	r.said = fmt.Sprintf(format, args...)
+	panic(r)
+}
+
+// A match that fails says with which command it fails again.
+func TestFailureNamesItsCommand(t *testing.T) {
+	r := &recorder{TB: t}
+	func() {
+		defer func() { require.Equal(t, r, recover()) }()
+		simtest.Check(r, simtest.Plan{New: newClub, Clients: 1, Play: time.Second, Links: []sim.Link{{Loss: 1}}}, 2)
+	}()
+	require.Contains(t, r.said, "seed 1:")
+	require.Contains(t, r.said, "SIMTEST_SEED=1 go test -count=1 -v -run '^TestX$/^deep$'")
+	t.Setenv(simtest.SeedVariable, "77")
+	all := simtest.Check(t, simtest.Plan{New: newClub, Clients: 2, Play: 3 * time.Second, Links: []sim.Link{sim.LAN}}, 100)
+	require.Len(t, all, 1)
+	require.EqualValues(t, 77, all[0].Seed)
+}
+
+func TestMapEntries(t *testing.T) {
+	type inner struct {
+		empty map[string]int
+		full  map[int]*inner
+	}
+	type outer struct {
+		list []any
+		self *outer
+	}
+	o := &outer{list: []any{&inner{full: map[int]*inner{1: {full: map[int]*inner{2: nil, 3: nil}}}}}}
+	o.self = o
+	got := simtest.MapEntries(o)
+	require.Len(t, got, 2)
+	sum := 0
+	for path, n := range got {
+		require.True(t, strings.HasPrefix(path, "*simtest_test.outer.list[].full"), path)
+		sum += n
+	}
+	require.Equal(t, 3, sum)
+	require.Empty(t, simtest.MapEntries(&inner{empty: map[string]int{}}))
+	require.Empty(t, simtest.MapEntries(errors.New("nothing")))
+}
+
+// Who is away has no newer measurements; the past that its body's shots are
+// judged in is bounded from the tick that executes all the same.
+func TestAwayPlayerLooksNoFurtherBack(t *testing.T) {
+	m, l := simtest.New(4), &simtest.Limits{}
+	m.Watch(l)
+	_, err := m.Serve(foretick.ServerConfig{Protocol: newClub().Protocol})
+	require.NoError(t, err)
+	p := newClub()
+	c, err := m.Join(foretick.ClientConfig{Protocol: p.Protocol, Sample: p.Sample}, simtest.Seat{Up: sim.WiFi, Down: sim.WiFi})
+	require.NoError(t, err)
+	m.Run(8 * time.Second)
+	m.Link(c, sim.Link{Loss: 1}, sim.Link{Loss: 1})
+	m.Run(14 * time.Second)
+	require.Equal(t, foretick.Resuming, c.View().State)
+	away := l.Claims
+	m.Run(30 * time.Second)
+	require.NoError(t, m.Err())
+	require.Greater(t, l.Claims, away+50, "its body went on shooting")
+	require.LessOrEqual(t, l.MostRewind, float32(18.01))
+}

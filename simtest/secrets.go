@@ -1,0 +1,111 @@
+package simtest
+
+import (
+	"fmt"
+
+	"github.com/foretick/foretick/ecs"
+)
+
+// Secrets checks that marked values in private fields reach nobody but their
+// owner. The game writes [Secret] of a player into a uint64 field that only
+// that player may receive; every packet to anybody else is searched for it, at
+// every bit.
+type Secrets struct {
+	index [1 << 12]bool // by the low bits of known halves: what to look at twice
+	known map[uint32]half
+
+	// Packets counts those searched, and Found the secrets that reached their
+	// owners: without any there was nothing to leak.
+	Packets, Found uint64
+}
+
+// half is a half of somebody's secret.
+type half struct {
+	who  ecs.Owner
+	high bool
+}
+
+// halfBits of each half are looked for: a codec may say the topmost by the
+// length of the rest.
+const halfBits = 28
+
+// Secret is the marked value of a player, other than that of anybody else. Both
+// its halves are numbers of 31 bits.
+func Secret(who ecs.Owner) uint64 {
+	x := uint64(who)*0x9E3779B97F4A7C15 + 0xD1B54A32D192ED03
+	x ^= x >> 29
+	x *= 0xBF58476D1CE4E5B9
+	x ^= x >> 32
+	const top = 1<<63 | 1<<31
+	return x&^top | top>>1
+}
+
+// mostOwners is how many players have secrets that are looked for.
+const mostOwners = 256
+
+func (s *Secrets) start() {
+	s.known = map[uint32]half{}
+	for o := ecs.Owner(1); o < mostOwners; o++ {
+		for i, v := range [2]uint64{Secret(o), Secret(o) >> 32} {
+			v &= 1<<halfBits - 1
+			s.known[uint32(v)] = half{o, i == 1}
+			s.index[v%uint64(len(s.index))] = true
+		}
+	}
+}
+
+// Packet implements [PacketChecker].
+func (s *Secrets) Packet(m *Match, _, to int, b []byte) error {
+	who := m.Owner(to)
+	if who == ecs.Nobody {
+		return nil
+	}
+	if s.known == nil {
+		s.start()
+	}
+	s.Packets++
+	var low, high ecs.Owner // whose halves were met last
+	var window uint64       // the last five bytes; the wire's bits come lowest first
+	for i, c := range b {
+		window = window>>8 | uint64(c)<<32
+		if i < 3 {
+			continue
+		}
+		for bit := range 8 {
+			v := uint32(window>>(bit+1)) & (1<<halfBits - 1)
+			if !s.index[v%uint32(len(s.index))] {
+				continue
+			}
+			h, ok := s.known[v]
+			switch {
+			case !ok:
+				continue
+			case h.high:
+				high = h.who
+			default:
+				low = h.who
+			}
+			if low == high && low == who {
+				s.Found++
+			} else if low == high && low != ecs.Nobody {
+				return fmt.Errorf("player %d was sent the secret of player %d, %#x, up to byte %d of %d", who, low, Secret(low), i, len(b))
+			}
+		}
+	}
+	return nil
+}
+
+// Tick implements [Checker].
+func (s *Secrets) Tick(*Match) error { return nil }
+
+// Quiet implements [Checker].
+func (s *Secrets) Quiet(*Match) error { return nil }
+
+// Worked implements [Checker].
+func (s *Secrets) Worked(*Match) (string, error) {
+	line := fmt.Sprintf("secrets: %d packets searched, %d secrets at their owners", s.Packets, s.Found)
+	if s.Packets == 0 || s.Found == 0 {
+		return line, fmt.Errorf("nothing was searched, or there was no secret: %s", line)
+	}
+	return line, nil
+}

@@ -1,0 +1,125 @@
+package simtest_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/simtest"
+	"github.com/foretick/foretick/transport/sim"
+)
+
+// stallMatch is a match with one walker, whose pictures are watched.
+type stallMatch struct {
+	*simtest.Match
+	server *foretick.Server
+	game   *game
+	client *foretick.Client
+	seen   func(v foretick.View)
+}
+
+func newStall(t *testing.T, link sim.Link) *stallMatch {
+	m := &stallMatch{Match: simtest.New(12), game: &game{}}
+	var err error
+	m.server, err = m.Serve(foretick.ServerConfig{Protocol: m.game.protocol()})
+	require.NoError(t, err)
+	cg := &game{}
+	m.client, err = m.Join(foretick.ClientConfig{Protocol: cg.protocol(), Sample: foretick.Sample(&cg.cmd, func(foretick.View) move {
+		return move{Y: 0.25}
+	})}, simtest.Seat{Up: link, Down: link, After: func(v foretick.View) {
+		if m.seen != nil {
+			m.seen(v)
+		}
+	}})
+	require.NoError(t, err)
+	m.Run(5 * time.Second)
+	require.Equal(t, foretick.Playing, m.client.View().State)
+	return m
+}
+
+// When nothing comes from the server any more the client predicts as far as its
+// history reaches, stops there and says so, and plays on when the server is heard
+// again: in the same body, without a new connection.
+func TestStalledClientSaysSoAndPlaysOn(t *testing.T) {
+	link := sim.Link{Latency: 50 * time.Millisecond}
+	for _, silent := range []time.Duration{500 * time.Millisecond, 2 * time.Second, 4 * time.Second} {
+		m := newStall(t, link)
+		newest := m.server.Tick()
+		stalled, first := 0, time.Duration(0)
+		m.seen = func(v foretick.View) {
+			require.LessOrEqual(t, int(int32(v.Tick-newest)), 32, "no further ahead than the history")
+			if v.Stalled {
+				if stalled++; stalled == 1 {
+					first = m.Net.Now() - 5*time.Second
+				}
+			}
+		}
+		m.Link(m.client, link, sim.Link{Loss: 1})
+		m.Run(5*time.Second + silent)
+		if silent < time.Second {
+			require.Zero(t, stalled, "the history bridges it")
+			require.Zero(t, m.client.Stats().Stalls)
+		} else {
+			require.True(t, m.client.View().Stalled)
+			require.Less(t, first, 1100*time.Millisecond)
+			require.EqualValues(t, 1, m.client.Stats().Stalls)
+		}
+		m.seen = nil
+		m.Link(m.client, link, link)
+		back := m.Net.Now()
+		m.Run(back + 500*time.Millisecond)
+		require.False(t, m.client.View().Stalled)
+		require.Equal(t, foretick.Playing, m.client.View().State)
+		m.Run(back + 2*time.Second)
+		me := m.client.View().Me
+		y := m.game.pos.Get(m.server.World(), bodyOf(m.server, m.game, me)).Y
+		taken, _ := m.server.Player(me)
+		m.Run(back + 4*time.Second)
+		now, _ := m.server.Player(me)
+		require.InDelta(t, 60, now.InputsTaken-taken.InputsTaken, 2, "its commands count again")
+		require.Greater(t, m.game.pos.Get(m.server.World(), bodyOf(m.server, m.game, me)).Y, y)
+		require.Zero(t, m.server.Stats().Resumed)
+	}
+}
+
+// After twenty seconds without a network the client is back in its player within
+// two seconds of the network's return, whenever that is; until then it says what
+// it does.
+func TestBlackhole(t *testing.T) {
+	for _, extra := range []time.Duration{0, 700 * time.Millisecond, 1900 * time.Millisecond, 3300 * time.Millisecond, 4700 * time.Millisecond} {
+		link := sim.Link{Latency: 50 * time.Millisecond, Jitter: 10 * time.Millisecond}
+		m := newStall(t, link)
+		me := m.client.View().Me
+		body := bodyOf(m.server, m.game, me)
+		states := map[string]bool{}
+		m.seen = func(v foretick.View) {
+			name := v.State.String()
+			if v.Stalled {
+				name = "stalled"
+			}
+			states[name] = true
+		}
+		dead := sim.Link{Loss: 1}
+		m.Link(m.client, dead, dead)
+		m.Run(25*time.Second + extra)
+		require.Equal(t, foretick.Resuming, m.client.View().State)
+		require.Equal(t, map[string]bool{"playing": true, "stalled": true, "resuming": true}, states)
+		m.Link(m.client, link, link)
+		back := m.Net.Now()
+		for m.client.View().State != foretick.Playing && m.Net.Now() < back+10*time.Second {
+			m.Run(m.Net.Now() + 10*time.Millisecond)
+		}
+		t.Logf("silent for %v: back after %v", 20*time.Second+extra, m.Net.Now()-back)
+		require.LessOrEqual(t, m.Net.Now()-back, 2*time.Second)
+		require.Equal(t, me, m.client.View().Me)
+		require.Equal(t, body, bodyOf(m.server, m.game, me))
+		require.NotEqual(t, ecs.None, body)
+		y := m.game.pos.Get(m.server.World(), body).Y
+		m.Run(m.Net.Now() + 2*time.Second)
+		require.Greater(t, m.game.pos.Get(m.server.World(), body).Y, y, "it plays on")
+		require.EqualValues(t, 1, m.server.Stats().Resumed)
+	}
+}

@@ -1,0 +1,296 @@
+package foretick
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/foretick/foretick/netcode"
+	"github.com/foretick/foretick/snapshot"
+)
+
+// Skew is how a client's protocol differs from that of the server, a build of the
+// same game, that it plays with; see [Client.Skew].
+type Skew struct {
+	// Schema is the server's.
+	Schema *Schema
+	// Missing names what only this client has: components, fields, kinds, the
+	// command and messages. Fields of entities keep what their kind is born with
+	// here, and what is missing of a command is not sent.
+	Missing []string
+	// Unknown names what only the server has. It is received, and passed over.
+	Unknown []string
+	// Changed names the fields of both that differ in type, range, step or
+	// audience. Values are converted, to the nearest that the other type holds.
+	Changed []string
+}
+
+// Skew is what differs from the protocol of a server of another build; nil where
+// both are one build, or the client was not let in yet. See
+// [ServerConfig.AllowSkew].
+func (c *Client) Skew() *Skew { return c.skew }
+
+// against is why a server's protocol, by its description, is not this one.
+func (p *Protocol) against(theirs string) *ProtocolError {
+	e := &ProtocolError{Ours: p.Hash(), Theirs: hashText(theirs)}
+	e.OurLine, e.TheirLine = firstDifference(p.Describe(), theirs)
+	return e
+}
+
+// skewed notes that the server would let another build in.
+func (c *Client) skewed(r netcode.Reject) {
+	if c.view.State != Connecting && c.view.State != Resuming || c.speaks == r.Protocol {
+		return
+	}
+	if r.Protocol == c.cfg.Protocol.Hash() { // the server was brought up to this build
+		c.adopt(c.cfg.Protocol, nil, r.Protocol)
+		return
+	}
+	c.asksSchema, c.offered = true, r.Protocol
+}
+
+// adopt goes over to another way of speaking.
+func (c *Client) adopt(p *Protocol, skew *Skew, hash uint64) {
+	c.p, c.skew, c.speaks, c.asksSchema = p, skew, hash, false
+	c.bodies, c.others = newBodies(p), p.othersRead()
+	if err := c.fresh(); err != nil {
+		c.end(err) // cannot be: the same configuration was accepted before
+	}
+}
+
+var errUnasked = errors.New("foretick: a schema that was not asked for")
+
+// schema takes the server's schema in and begins to speak its protocol.
+func (c *Client) schema(payload []byte) error {
+	if !c.asksSchema {
+		return errUnasked
+	}
+	reply, err := netcode.ParseSchemaReply(payload)
+	if err != nil {
+		c.end(err)
+		return err
+	}
+	if !reply.Known {
+		c.end(&ProtocolError{Ours: c.cfg.Protocol.Hash(), Theirs: c.offered})
+		return nil
+	}
+	s, err := ReadSchema(reply.Data)
+	if err == nil && s.Hash() != c.offered {
+		err = fmt.Errorf("%w: it is not that of the server's protocol", ErrSchema)
+	}
+	if err != nil {
+		c.end(err)
+		return err
+	}
+	own := c.cfg.Protocol
+	if s.Game != own.name || s.Version != own.version || s.TickRate != own.tickRate || !slices.Equal(s.Channels, own.parts().Channels) {
+		c.end(own.against(s.Describe()))
+		return nil
+	}
+	skew := &Skew{Schema: s}
+	c.adopt(own.bind(s, skew), skew, c.offered)
+	return nil
+}
+
+// unknownComponent is the id of a component that this build has not: no world does.
+const unknownComponent = 255
+
+// bind makes the protocol by which this build's components, kinds, command and
+// messages travel as a server of another build has them: matched by name, in the
+// server's order.
+func (p *Protocol) bind(s *Schema, d *Skew) *Protocol {
+	q := *p
+	q.foreign, q.island, q.registry = true, true, s.Registry
+	q.hash = 0
+	at := d.bindComponents(&q, p, s)
+	d.bindKinds(&q, p, s)
+	d.bindCommand(&q, p, s)
+	d.bindMessages(&q, p, s)
+	q.volumes, q.lives, q.tracks = nil, nil, nil
+	for _, v := range p.volumes {
+		own := v.comps
+		v.comps, v.mask = nil, 0
+		for _, i := range own {
+			if at[i] >= 0 {
+				v.comps, v.mask = append(v.comps, at[i]), v.mask|1<<at[i]
+			}
+		}
+		if len(v.comps) == len(own) {
+			q.volumes = append(q.volumes, v)
+		}
+	}
+	for _, l := range p.lives {
+		if l.comp = at[l.comp]; l.comp >= 0 {
+			q.lives = append(q.lives, l)
+		}
+	}
+	for _, t := range p.tracks {
+		if t.comp = at[t.comp]; t.comp >= 0 {
+			q.tracks = append(q.tracks, t)
+		}
+	}
+	q.readUnpredicted, q.unpredicted = q.unpredictedReads(), q.findUnpredicted()
+	names := make([]string, len(p.events))
+	for i := range p.events {
+		names[i] = p.events[i].name
+	}
+	q.eventsOf = match(s.Events, names)
+	return &q
+}
+
+// match finds for each of theirs its place among ours: the n-th of a name is the
+// n-th of that name. −1 where there is none.
+func match(theirs, ours []string) []int {
+	taken := make([]bool, len(ours))
+	out := make([]int, len(theirs))
+	for i, name := range theirs {
+		out[i] = -1
+		for k := range ours {
+			if !taken[k] && ours[k] == name {
+				out[i], taken[k] = k, true
+				break
+			}
+		}
+	}
+	return out
+}
+
+// bindComponents answers the server's index of each of p's components, −1 for one
+// that it has not.
+func (d *Skew) bindComponents(q, p *Protocol, s *Schema) []int {
+	at := make([]int, len(p.components))
+	for i := range at {
+		at[i] = -1
+	}
+	q.components = make([]component, s.Registry.Components())
+	q.originAt, q.localAt = -1, -1
+	for i := range q.components {
+		theirs := s.Registry.Schema(i)
+		k := slices.IndexFunc(p.components, func(c component) bool { return c.name == theirs.Name() })
+		if k < 0 {
+			q.components[i] = component{id: unknownComponent, name: theirs.Name(), schema: theirs, unknown: true}
+			switch theirs.Name() {
+			case originName:
+				q.originAt = i
+			case localName:
+				q.localAt = i
+			default:
+				d.Unknown = append(d.Unknown, "component "+theirs.Name())
+			}
+			continue
+		}
+		at[k] = i
+		c := p.components[k]
+		c.schema = d.bind(c.schema, theirs)
+		c.predicted = c.predicted && theirs.Predicted()
+		c.tolerant = c.schema.Tolerant()
+		c.lerped = slices.ContainsFunc(theirs.Fields(), func(f snapshot.Field) bool { return f.Lerp })
+		q.components[i] = c
+	}
+	for k := range at {
+		if at[k] < 0 {
+			d.Missing = append(d.Missing, "component "+p.components[k].name)
+		}
+	}
+	return at
+}
+
+// bind matches one schema and notes what differs.
+func (d *Skew) bind(own, theirs *snapshot.Schema) *snapshot.Schema {
+	s, diff := theirs.Bind(own)
+	for _, x := range []struct {
+		to   *[]string
+		from []string
+	}{{&d.Missing, diff.Missing}, {&d.Unknown, diff.Unknown}, {&d.Changed, diff.Changed}} {
+		for _, f := range x.from {
+			*x.to = append(*x.to, own.Name()+"."+f)
+		}
+	}
+	return s
+}
+
+func (d *Skew) bindKinds(q, p *Protocol, s *Schema) {
+	found := make([]bool, len(p.kinds))
+	q.kinds = make([]kind, s.Registry.Kinds())
+	for i := range q.kinds {
+		name := s.Registry.KindName(i)
+		k := slices.IndexFunc(p.kinds, func(k kind) bool { return k.ecs.Name() == name })
+		if k < 0 {
+			d.Unknown = append(d.Unknown, "kind "+name)
+			continue
+		}
+		q.kinds[i], found[k] = p.kinds[k], true
+		q.bindSpawns(i)
+	}
+	for k := range found {
+		if !found[k] {
+			d.Missing = append(d.Missing, "kind "+p.kinds[k].ecs.Name())
+		}
+	}
+}
+
+func (d *Skew) bindCommand(q, p *Protocol, s *Schema) {
+	q.command = nil
+	switch {
+	case p.command == nil && s.Command != nil:
+		d.Unknown = append(d.Unknown, "command "+s.Command.Name())
+	case p.command != nil && s.Command == nil:
+		d.Missing = append(d.Missing, "command "+p.command.schema.Name())
+	case p.command != nil:
+		c := *p.command
+		c.schema = d.bind(c.schema, s.Command)
+		q.command = &c
+	}
+}
+
+func (d *Skew) bindMessages(q, p *Protocol, s *Schema) {
+	var ours, theirs []string
+	for i := range p.messages {
+		ours = append(ours, p.messages[i].name)
+	}
+	for i := range s.Messages {
+		theirs = append(theirs, s.Messages[i].Schema.Name())
+	}
+	q.messages = make([]messageType, len(theirs))
+	found := make([]bool, len(ours))
+	for i, k := range match(theirs, ours) {
+		if k < 0 {
+			q.messages[i] = messageType{name: theirs[i], channel: s.Messages[i].Channel}
+			d.Unknown = append(d.Unknown, "message "+theirs[i])
+			continue
+		}
+		m := p.messages[k]
+		m.schema, m.channel, found[k] = d.bind(m.schema, s.Messages[i].Schema), s.Messages[i].Channel, true
+		q.messages[i] = m
+	}
+	for k := range found {
+		if !found[k] {
+			d.Missing = append(d.Missing, "message "+ours[k])
+		}
+	}
+}
+
+// known is what this build knows of a predicted component's words, until the next
+// call.
+func (c *Client) known(comp *component, words []int32) []int32 {
+	if !c.p.foreign || words == nil {
+		return words
+	}
+	out := c.zeroes(comp.schema.Words())
+	comp.schema.Known(words, snapshot.GridSim, out)
+	return out
+}
+
+// ownEvents turns a note's events, which another build numbered, into this one's.
+func (p *Protocol) ownEvents(n *note) {
+	if !p.foreign {
+		return
+	}
+	own := n.raised[:0]
+	for _, e := range n.raised {
+		if int(e.event) < len(p.eventsOf) && p.eventsOf[e.event] >= 0 {
+			own = append(own, noteEvent{e.age, uint32(p.eventsOf[e.event])})
+		}
+	}
+	n.raised = own
+}

@@ -1,0 +1,236 @@
+package snapshot
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+)
+
+// AreaConfig configures an [Area]. Distances are in the unit of the positions.
+type AreaConfig struct {
+	// Enter is the distance within which an entity becomes relevant to a viewer.
+	// It must be positive.
+	Enter float32
+	// Leave is the distance beyond which it ceases to be; between the two it stays
+	// what it is, so that nothing flickers at the edge. 0 means a tenth more than
+	// Enter.
+	Leave float32
+	// Cell is the width of the grid's cells. 0 means half of Leave.
+	Cell float32
+}
+
+// Relevance is what a game says of an entity, for one viewer.
+type Relevance uint8
+
+const (
+	// ByDistance leaves it to the distance.
+	ByDistance Relevance = iota
+	// Always: it is relevant wherever it is.
+	Always
+	// Never: it is not, however near.
+	Never
+)
+
+// Area tells which entities are near enough to a viewer to matter to it: a grid of
+// cells, filled anew in each tick, and for each viewer an [AreaView]. It belongs to
+// one goroutine; views may look at the same time once it is filled.
+type Area struct {
+	cfg    AreaConfig
+	cells  map[[2]int32]int32 // 1 + index of the first item in it
+	items  []areaItem
+	always []NetID
+	hooked []NetID
+}
+
+type areaItem struct {
+	id      NetID
+	x, y, z float32
+	next    int32
+	hooked  bool
+}
+
+// NewArea returns an empty area.
+func NewArea(cfg AreaConfig) (*Area, error) {
+	if cfg.Leave == 0 {
+		cfg.Leave = cfg.Enter * 1.1
+	}
+	if cfg.Cell == 0 {
+		cfg.Cell = cfg.Leave / 2
+	}
+	switch {
+	case !(cfg.Enter > 0) || math.IsInf(float64(cfg.Enter), 0):
+		return nil, fmt.Errorf("snapshot: AreaConfig.Enter is %g: use a positive distance", cfg.Enter)
+	case !(cfg.Leave >= cfg.Enter) || math.IsInf(float64(cfg.Leave), 0):
+		return nil, fmt.Errorf("snapshot: AreaConfig.Leave is %g: use Enter (%g) or more", cfg.Leave, cfg.Enter)
+	case !(cfg.Cell >= cfg.Leave/64):
+		return nil, fmt.Errorf("snapshot: AreaConfig.Cell is %g: use %g or more, or a look visits too many", cfg.Cell, cfg.Leave/64)
+	}
+	return &Area{cfg: cfg, cells: map[[2]int32]int32{}}, nil
+}
+
+// Begin empties the area for a tick.
+func (a *Area) Begin() {
+	clear(a.cells)
+	a.items, a.always, a.hooked = a.items[:0], a.always[:0], a.hooked[:0]
+}
+
+func (a *Area) cell(v float32) int32 {
+	c := math.Floor(float64(v / a.cfg.Cell))
+	if c != c {
+		return 0
+	}
+	return int32(min(max(c, -1<<30), 1<<30))
+}
+
+// Put gives an entity's place. hooked says that [AreaView.Look] asks for its
+// relevance.
+func (a *Area) Put(id NetID, x, y, z float32, hooked bool) {
+	key := [2]int32{a.cell(x), a.cell(y)}
+	a.items = append(a.items, areaItem{id, x, y, z, a.cells[key], hooked})
+	a.cells[key] = int32(len(a.items))
+	if hooked {
+		a.hooked = append(a.hooked, id)
+	}
+}
+
+// PutAlways gives an entity without a place: it is relevant to all, or as its
+// relevance says, if that is asked for; ByDistance then means that it is.
+func (a *Area) PutAlways(id NetID, hooked bool) {
+	a.always = append(a.always, id)
+	if hooked {
+		a.hooked = append(a.hooked, id)
+	}
+}
+
+// AreaView is what is relevant to one viewer.
+type AreaView struct {
+	area   *Area
+	number uint32
+	marks  map[NetID]areaMark
+	out    []NetID
+	in     []NetID
+	asked  map[NetID]Relevance
+}
+
+type areaMark struct {
+	number  uint32
+	since   Tick
+	nearest float32 // squared distance
+}
+
+// NewView returns a view to which nothing is relevant yet.
+func (a *Area) NewView() *AreaView {
+	return &AreaView{area: a, marks: map[NetID]areaMark{}, asked: map[NetID]Relevance{}}
+}
+
+// Look brings the view up to date with the area as of tick t, seen from the points
+// eyes, of which the nearest counts; ask gives the relevance of hooked entities. It
+// calls set for each entity that became relevant or ceased to be, in the order of
+// network ids: pass [Sender.SetRelevant].
+func (v *AreaView) Look(t Tick, eyes [][3]float32, ask func(NetID) Relevance, set func(NetID, bool)) {
+	v.number++
+	v.in, v.out = v.in[:0], v.out[:0]
+	clear(v.asked)
+	a := v.area
+	for _, id := range a.hooked {
+		v.asked[id] = ask(id)
+	}
+	for _, id := range a.always {
+		if v.asked[id] != Never {
+			v.mark(id, t, 0)
+		}
+	}
+	for _, id := range a.hooked {
+		if v.asked[id] == Always {
+			v.mark(id, t, 0)
+		}
+	}
+	for _, eye := range eyes {
+		v.around(eye, t)
+	}
+	for id, m := range v.marks {
+		if m.number != v.number {
+			v.out = append(v.out, id)
+		}
+	}
+	slices.Sort(v.in)
+	slices.Sort(v.out)
+	for _, id := range v.out {
+		delete(v.marks, id)
+		set(id, false)
+	}
+	for _, id := range v.in {
+		set(id, true)
+	}
+}
+
+// around marks what is near an eye.
+func (v *AreaView) around(eye [3]float32, t Tick) {
+	a := v.area
+	r := a.cfg.Leave
+	for cx, toX := a.cell(eye[0]-r), a.cell(eye[0]+r); cx <= toX; cx++ {
+		for cy, toY := a.cell(eye[1]-r), a.cell(eye[1]+r); cy <= toY; cy++ {
+			for i := a.cells[[2]int32{cx, cy}]; i != 0; i = a.items[i-1].next {
+				it := &a.items[i-1]
+				dx, dy, dz := it.x-eye[0], it.y-eye[1], it.z-eye[2]
+				d := dx*dx + dy*dy + dz*dz
+				if !(d <= r*r) || it.hooked && v.asked[it.id] == Never {
+					continue
+				}
+				if _, was := v.marks[it.id]; was || d <= a.cfg.Enter*a.cfg.Enter {
+					v.mark(it.id, t, d)
+				}
+			}
+		}
+	}
+}
+
+func (v *AreaView) mark(id NetID, t Tick, d float32) {
+	m, was := v.marks[id]
+	if !was {
+		m = areaMark{since: t, nearest: d}
+		v.in = append(v.in, id)
+	}
+	if m.number != v.number || d < m.nearest {
+		m.nearest = d
+	}
+	m.number = v.number
+	v.marks[id] = m
+}
+
+// Since tells since which tick an entity is relevant; false if it is not.
+func (v *AreaView) Since(id NetID) (Tick, bool) {
+	m, ok := v.marks[id]
+	return m.since, ok
+}
+
+// Priority is for [SenderConfig].Priority: 16 for what is nearest, 1 at the edge.
+func (v *AreaView) Priority(id NetID) int {
+	m, ok := v.marks[id]
+	if !ok {
+		return 1
+	}
+	d := math.Sqrt(float64(m.nearest)) / float64(v.area.cfg.Leave)
+	return 1 + int(15*(1-min(d, 1)))
+}
+
+// SetRelevant says whether an entity matters to the viewer, where
+// [SenderConfig].Relevant is set; like SetVisible it may be called before the entity
+// is first put. An entity is sent if it is relevant or the viewer owns it, unless it
+// is hidden.
+func (s *Sender) SetRelevant(id NetID, relevant bool) {
+	s.change(id, func(n slotNote) slotNote { n.relevant = relevant; return n })
+	s.moved = append(s.moved, id)
+}
+
+// reconsider looks at entities that became relevant or ceased to be.
+func (s *Sender) reconsider() {
+	slices.SortFunc(s.moved, func(a, b NetID) int { return cmp.Compare(a, b) })
+	for _, id := range s.moved {
+		if e := s.src.lookup(id); e != nil && int(e.slot) < len(s.bySlot) {
+			s.consider(e.slot)
+		}
+	}
+	s.moved = s.moved[:0]
+}

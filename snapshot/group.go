@@ -1,0 +1,183 @@
+package snapshot
+
+import (
+	"cmp"
+	"slices"
+)
+
+// SetGroup puts an entity into a group, by any number of the caller's; 0, as it is
+// first, is none. What changed of a group is in one snapshot, all of it or nothing:
+// a vehicle and who rides it, a spell and its target. Entities that the viewer may
+// not see, and those that did not change, do not count. A group that no snapshot
+// could hold is sent in parts, and counted. Call it between the Put of an entity and
+// End. It is false for an entity that was not put.
+func (s *Source) SetGroup(id NetID, group uint32) bool {
+	e := s.lookup(id)
+	if e == nil {
+		return false
+	}
+	if group == 0 && int(e.slot) >= len(s.groups) {
+		return true
+	}
+	for len(s.groups) <= int(e.slot) {
+		s.groups = append(s.groups, 0)
+	}
+	s.groups[e.slot] = group
+	return true
+}
+
+// herdItem is a candidate of a group.
+type herdItem struct {
+	group uint32
+	cand  uint16
+}
+
+// choice is what was chosen so far.
+type choice struct {
+	used, n, names int
+	load           spawnLoad
+}
+
+// fit adds a candidate's record, unless it does not fit.
+func (s *Sender) fit(ch *choice, c *candidate, left int) bool {
+	if !c.encoded {
+		s.encode(c)
+	}
+	names := ch.names
+	if !c.listed {
+		names = s.gapBits(ch.n + 1)
+	}
+	if ch.used+int(c.size)+names > left || !ch.load.add(c) {
+		return false
+	}
+	ch.used += int(c.size)
+	if !c.listed {
+		ch.n, ch.names = ch.n+1, names
+	}
+	return true
+}
+
+// take chooses a candidate, unless it does not fit.
+func (s *Sender) take(ch *choice, c *candidate, left int) bool {
+	c.done = true
+	ok := s.fit(ch, c, left)
+	if ok {
+		s.chosen.add(c.wire)
+	}
+	return ok
+}
+
+// takeAll chooses all of the candidates, or none.
+func (s *Sender) takeAll(ch *choice, items []herdItem, left int) bool {
+	t := *ch
+	for _, it := range items {
+		if !s.fit(&t, &s.cands[it.cand], left) {
+			return false
+		}
+	}
+	*ch = t
+	for _, it := range items {
+		c := &s.cands[it.cand]
+		c.done = true
+		s.chosen.add(c.wire)
+	}
+	return true
+}
+
+// gatherHerds lists the candidates of groups, group by group, and those that go
+// first: the viewer's own, and the groups of these.
+func (s *Sender) gatherHerds() {
+	s.herds, s.first = s.herds[:0], s.first[:0]
+	groups := s.src.groups
+	for _, turn := range s.turns {
+		c := &s.cands[turn]
+		if slot := int(s.slots[c.wire]); slot < len(groups) && groups[slot] != 0 {
+			s.herds = append(s.herds, herdItem{groups[slot], turn})
+		}
+		if c.own {
+			c.done = true
+			s.first = append(s.first, herdItem{cand: turn})
+		}
+	}
+	if len(s.herds) == 0 {
+		return
+	}
+	slices.SortStableFunc(s.herds, func(a, b herdItem) int { return cmp.Compare(a.group, b.group) })
+	for _, it := range s.first[:len(s.first):len(s.first)] {
+		for _, with := range s.herdOf(&s.cands[it.cand]) {
+			if c := &s.cands[with.cand]; !c.done {
+				c.done = true
+				s.first = append(s.first, with)
+			}
+		}
+	}
+}
+
+// herdOf lists the candidates of a candidate's group, nil if it is of none.
+func (s *Sender) herdOf(c *candidate) []herdItem {
+	slot := int(s.slots[c.wire])
+	if slot >= len(s.src.groups) || s.src.groups[slot] == 0 {
+		return nil
+	}
+	group := s.src.groups[slot]
+	from, _ := slices.BinarySearchFunc(s.herds, group, func(it herdItem, g uint32) int { return cmp.Compare(it.group, g) })
+	upto := from
+	for upto < len(s.herds) && s.herds[upto].group == group {
+		upto++
+	}
+	return s.herds[from:upto]
+}
+
+// chooseSome fills the room in the order of turns, and tells whether all of the
+// viewer's own, and all at all, found place. What he owns has the room, and the
+// others the budget.
+func (s *Sender) chooseSome(room, budget int) (own, all bool) {
+	s.order()
+	s.gatherHerds()
+	own, all = true, true
+	ch := choice{load: spawnLoad{most: s.cfg.Spawns}}
+	if !s.takeAll(&ch, s.first, room) {
+		all = false
+		for _, it := range s.first {
+			if c := &s.cands[it.cand]; !s.take(&ch, c, room) {
+				own = own && !c.own
+			}
+		}
+	}
+	misfits, alone := 0, true // alone: nothing but what goes first was chosen
+	for _, turn := range s.turns {
+		c := &s.cands[turn]
+		if c.done {
+			continue
+		}
+		if misfits > maxMisfits {
+			all = false
+			break
+		}
+		herd, ok := s.herdOf(c), false
+		switch {
+		case herd == nil:
+			ok = s.take(&ch, c, budget)
+		case s.takeAll(&ch, herd, budget):
+			ok = true
+		case alone: // it would never be whole
+			s.count.GroupsSplit++
+			ok = true
+			for _, it := range herd {
+				ok = s.take(&ch, &s.cands[it.cand], budget) && ok
+			}
+		default:
+			for _, it := range herd {
+				s.cands[it.cand].done = true
+			}
+		}
+		if alone = alone && !ok; !ok {
+			misfits++
+			all = false
+		}
+	}
+	if !own {
+		s.count.OwnPostponed++
+	}
+	return own, all
+}

@@ -1,0 +1,204 @@
+package snapshot
+
+import "math/bits"
+
+// follow reads the source's log: what is gone, and what changed.
+func (s *Sender) follow() {
+	for len(s.bySlot) < len(s.src.slots) {
+		s.bySlot = append(s.bySlot, slotNote{})
+	}
+	changed := s.chosen // scratch until records are chosen
+	clear(changed)
+	s.births = s.births[:0]
+	missed := s.src.seq - s.seen
+	if missed > logLength {
+		s.restless = true
+		s.scan(changed)
+	} else {
+		for ; s.seen != s.src.seq; s.seen++ {
+			s.read(s.src.log[(s.seen+1)%logLength], changed)
+		}
+	}
+	s.seen = s.src.seq
+	if s.regroup {
+		s.relateAll(changed)
+	}
+	s.restless = s.restless || (missed > 1 && len(s.births) > 0) // in the order of network ids
+}
+
+// read takes the news of a tick.
+func (s *Sender) read(log []news, changed wireSet) {
+	for _, n := range log {
+		if n.what == newsBorn {
+			s.births = append(s.births, n.slot)
+			continue
+		}
+		note := &s.bySlot[n.slot]
+		w := note.wire
+		if w == 0 {
+			// What the viewer came to own is shown from now on.
+			s.restless = s.restless || s.cfg.Relevant && n.what < newsBorn && s.owns(n.owner) != 0
+			continue
+		}
+		a := s.relation(n.slot, n.owner)
+		switch {
+		case n.what == newsGone:
+			s.leave(w, false)
+			note.wire = 0
+		case n.what&a.sight() != 0:
+			changed.add(w)
+			s.dirty.add(w)
+			fallthrough
+		default:
+			s.restless = s.restless || s.cfg.Relevant && (s.auds[w]^a)&ToOwner != 0
+			s.relate(w, a, changed)
+			if n.refs {
+				s.refers.add(w)
+			}
+		}
+	}
+}
+
+// scan looks at every entity, where the log does not reach back far enough.
+func (s *Sender) scan(changed wireSet) {
+	before := s.trail.steps[s.trail.here].tick
+	for i, m := range s.live {
+		for ; m != 0; m &= m - 1 {
+			w := WireID(i<<6 + bits.TrailingZeros64(m))
+			slot := s.slots[w]
+			h := &s.src.hot[slot]
+			if h.id != s.shown[w].id {
+				s.leave(w, false)
+				s.bySlot[slot].wire = 0
+				continue
+			}
+			a := s.relation(slot, h.owner)
+			s.refers.put(w, h.refs)
+			t := s.src.changed(slot, h, a)
+			s.dirty.put(w, after(t, s.trail.acked(w)) || after(s.from[w], s.trail.acked(w)))
+			if after(t, before) {
+				changed.add(w)
+			}
+			s.relate(w, a, changed)
+		}
+	}
+}
+
+// look follows visibility: it allots wire ids and lets them go.
+func (s *Sender) look() {
+	s.wake()
+	if s.cfg.Visible == nil && !s.restless {
+		for _, slot := range s.births {
+			if s.src.hot[slot].id != 0 {
+				s.consider(slot)
+			}
+		}
+		s.reconsider()
+		return
+	}
+	s.restless, s.moved = false, s.moved[:0]
+	for _, slot := range s.src.order {
+		s.consider(slot)
+	}
+}
+
+// consider allots an entity a wire id or lets it go.
+func (s *Sender) consider(slot int32) {
+	id, n := s.src.hot[slot].id, &s.bySlot[slot]
+	if n.id != id {
+		*n = slotNote{}
+		if len(s.unborn) > 0 {
+			*n = s.unborn[id]
+			delete(s.unborn, id)
+		}
+		n.id = id
+	}
+	visible := !n.hidden && (!s.cfg.Relevant || n.relevant || s.owns(s.src.hot[slot].owner) != 0) && (s.cfg.Visible == nil || s.cfg.Visible(id))
+	switch {
+	case visible && n.wire == 0:
+		n.wire = s.allot(id, slot)
+		s.restless = s.restless || n.wire == 0
+	case !visible && n.wire != 0:
+		s.leave(n.wire, true)
+		n.wire = 0
+	}
+}
+
+// allot gives an entity the lowest wire id that is free, or 0.
+func (s *Sender) allot(id NetID, slot int32) WireID {
+	i := max(1, int(s.hint))
+	for i < len(s.shown) && s.shown[i].state != wireFree {
+		i++
+	}
+	if i > maxWire {
+		s.hint = maxWire
+		s.count.NoWireID++
+		return 0
+	}
+	if i == len(s.shown) {
+		s.grow()
+	}
+	w := WireID(i)
+	s.hint = w
+	s.lives++
+	e, h := s.src.slots[slot], &s.src.hot[slot]
+	s.shown[w] = shown{state: wireLive, id: id, life: s.lives, jumps: e.jumps, born: s.src.tick}
+	s.slots[w], s.gained[w] = slot, 0
+	s.trail.forget(w)
+	s.live.add(w)
+	s.told.drop(w)
+	s.held.drop(w)
+	s.waiting.drop(w)
+	s.auds[w], s.from[w] = s.relation(slot, h.owner), 0
+	s.own.put(w, s.auds[w]&ToOwner != 0)
+	s.refers.put(w, h.refs)
+	return w
+}
+
+// leave begins a removal, or forgets an entity that was never sent.
+func (s *Sender) leave(w WireID, hidden bool) {
+	g := &s.shown[w]
+	if s.held.has(w) {
+		s.mapEpoch++
+	}
+	s.live.drop(w)
+	if !s.told.has(w) {
+		s.free(w)
+		return
+	}
+	s.away.add(w)
+	g.state, g.hidden, g.gone = wireLeaving, hidden, s.src.tick
+}
+
+func (s *Sender) free(w WireID) {
+	s.shown[w].state = wireFree
+	s.hint = min(s.hint, w)
+}
+
+// wake frees wire ids that rested long enough, unless a record that still has to
+// reach the viewer might name the old entity.
+func (s *Sender) wake() {
+	if len(s.rest) == 0 {
+		return
+	}
+	oldest, pending := Tick(0), false
+	for i, m := range s.refers {
+		for m &= s.live[i] & s.told[i]; m != 0; m &= m - 1 {
+			w := WireID(i<<6 + bits.TrailingZeros64(m))
+			n := s.shown[w].refs
+			if n != nil && (!s.held.has(w) || after(n.since, s.trail.acked(w))) && (!pending || after(oldest, n.since)) {
+				oldest, pending = n.since, true
+			}
+		}
+	}
+	keep := s.rest[:0]
+	for _, r := range s.rest {
+		old := s.src.tick-r.tick >= restTicks && s.appends-r.appends >= restTicks
+		if old && (!pending || after(oldest, r.tick)) {
+			s.free(r.wire)
+		} else {
+			keep = append(keep, r)
+		}
+	}
+	s.rest = keep
+}

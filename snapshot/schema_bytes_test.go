@@ -1,0 +1,285 @@
+package snapshot_test
+
+import (
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+	"math"
+	"os"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/foretick/foretick/snapshot"
+	"github.com/stretchr/testify/require"
+)
+
+// allSorts are schemas that hold every sort of field, predicted and not.
+func allSorts(t tester) []*snapshot.Schema {
+	_, schemas := registry(t)
+	return append(schemas,
+		schema[command](t, snapshot.SchemaOptions{}), schema[everything](t, snapshot.SchemaOptions{}),
+		schema[everything](t, snapshot.SchemaOptions{Name: "predicted", Predicted: true}),
+		schema[spin](t, snapshot.SchemaOptions{}), schema[spin](t, snapshot.SchemaOptions{Name: "spun", Predicted: true}))
+}
+
+// TestSchemaBytes: a schema that was written and read describes itself alike, word
+// for word, and is written alike again.
+func TestSchemaBytes(t *testing.T) {
+	for _, s := range allSorts(t) {
+		b := s.AppendSchema([]byte("x"))[1:]
+		got, rest, err := snapshot.ReadSchema(append(b, 1, 2))
+		require.NoError(t, err, s.Name())
+		require.Equal(t, []byte{1, 2}, rest)
+		require.Equal(t, s.Describe(), got.Describe())
+		require.Equal(t, s.Fields(), got.Fields())
+		require.Equal(t, s.Words(), got.Words())
+		require.Equal(t, s.PackedSize(), got.PackedSize())
+		require.Equal(t, b, got.AppendSchema(nil))
+		require.Nil(t, got.Type())
+		for n := range len(b) {
+			_, _, err := snapshot.ReadSchema(b[:n])
+			require.ErrorIs(t, err, snapshot.ErrMalformed, "%s cut at %d", s.Name(), n)
+		}
+	}
+}
+
+// TestReadRegistryReadsSnapshots: who has only a registry's bytes reads the same
+// out of every snapshot as who built the registry.
+func TestReadRegistryReadsSnapshots(t *testing.T) {
+	for _, tables := range [][]byte{nil, builtinTables()} {
+		built, schemas := registry(t)
+		if tables != nil {
+			require.NoError(t, built.UseTables(tables))
+		}
+		read, err := snapshot.ReadRegistry(built.AppendSchema(nil))
+		require.NoError(t, err)
+		require.Equal(t, built.Describe(), read.Describe())
+		require.Equal(t, built.AppendSchema(nil), read.AppendSchema(nil))
+		w := newWorld(t, 7, built, schemas)
+		sender := w.source.NewSender(1, snapshot.SenderConfig{})
+		ours, theirs := snapshot.NewReceiver(built, snapshot.ReceiverConfig{}), snapshot.NewReceiver(read, snapshot.ReceiverConfig{})
+		for range 20 {
+			w.spawn()
+		}
+		compared := 0
+		var rec snapshot.Sent
+		for i := range 60 {
+			w.step(i%7 == 0)
+			b := sender.Append(nil, 700, &rec)
+			if i%5 == 0 {
+				sender.Lost(&rec)
+				continue
+			}
+			tick, err := ours.Read(b)
+			require.NoError(t, err)
+			_, err = theirs.Read(b)
+			require.NoError(t, err)
+			sender.Delivered(&rec)
+			h, n := ours.Hash(tick)
+			h2, n2 := theirs.Hash(tick)
+			require.Equal(t, []any{h, n}, []any{h2, n2})
+			compared += n
+			require.Equal(t, values(ours), values(theirs))
+		}
+		require.Greater(t, compared, 1000)
+	}
+}
+
+// values lists all that a receiver holds, as a tool would print it.
+func values(r *snapshot.Receiver) (out []string) {
+	for _, g := range r.Ghosts() {
+		s := g.Newest()
+		for c := range r.Registry().Components() {
+			words, sch := s.Component(c), r.Registry().Schema(c)
+			if words == nil {
+				continue
+			}
+			for i, f := range sch.Fields() {
+				out = append(out, fmt.Sprintf("%d %s %s.%s=%v", g.Wire, r.Registry().KindName(g.Kind), sch.Name(), f.Name, sch.Value(i, words, s.Grid(c))))
+			}
+		}
+	}
+	return out
+}
+
+// TestSchemaValues: a tool reads of words and of packed commands what was put in.
+func TestSchemaValues(t *testing.T) {
+	c := command{MoveX: -0.5, Aim: math.Pi / 2, Fire: true, Slot: -3, Seed: math.MaxUint64, At: [2]float64{1.5, -2}, Who: 7}
+	s := schema[command](t, snapshot.SchemaOptions{})
+	read, _, err := snapshot.ReadSchema(s.AppendSchema(nil))
+	require.NoError(t, err)
+	vs, err := read.UnpackValues(s.PackRefs(ptr(&c), sameRefs{}, nil), nil)
+	require.NoError(t, err)
+	require.Equal(t, []any{-0.5, 0.0, float64(float32(math.Pi / 2)), true, false, false, int64(-3), uint64(math.MaxUint64), 1.5, -2.0, snapshot.WireID(7)}, vs)
+	_, err = read.UnpackValues([]byte{1}, nil)
+	require.ErrorIs(t, err, snapshot.ErrMalformed)
+	turn := schema[spin](t, snapshot.SchemaOptions{Predicted: true})
+	v := spin{Turn: [4]float32{0, 1, 0, 0}, Packed: [4]int32{2, 256, 300, 1}}
+	words := make([]int32, turn.Words())
+	turn.Quantise(ptr(&v), snapshot.GridSim, nil, words)
+	require.Equal(t, [4]float64{0, 1, 0, 0}, turn.Value(0, words, snapshot.GridSim))
+	require.Equal(t, [4]int64{2, 256, 300, 1}, turn.Value(4, words, snapshot.GridSim))
+}
+
+// TestReadRegistryRefuses: claims that no registry makes.
+func TestReadRegistryRefuses(t *testing.T) {
+	built, _ := registry(t)
+	good := built.AppendSchema(nil)
+	for n := range len(good) {
+		_, err := snapshot.ReadRegistry(good[:n])
+		require.ErrorIs(t, err, snapshot.ErrMalformed, "cut at %d", n)
+	}
+	_, err := snapshot.ReadRegistry(append(good[:len(good):len(good)], 0))
+	require.ErrorIs(t, err, snapshot.ErrMalformed, "something behind it")
+	other := append([]byte(nil), good...)
+	other[0]++
+	_, err = snapshot.ReadRegistry(other)
+	require.ErrorContains(t, err, "version 2")
+	other = append([]byte(nil), good...)
+	other[2]++
+	_, err = snapshot.ReadRegistry(other)
+	require.ErrorIs(t, err, snapshot.ErrTables)
+	head := good[:10:10] // version, built-in tables
+	field := func(sort, flags byte, rest ...byte) []byte {
+		return append([]byte{1, 1, 'c', 0, 1, 0, 1, 'f', sort, flags}, append(rest, 0)...)
+	}
+	float := func(v float64) []byte { return binary.LittleEndian.AppendUint64(nil, math.Float64bits(v)) }
+	step := func(lo, hi int64, step float64, ratio byte) []byte {
+		b := binary.AppendVarint(binary.AppendVarint(nil, lo), hi)
+		return field(11, 0, append(append(b, float(step)...), ratio)...)
+	}
+	for name, b := range map[string][]byte{
+		"65 components":        {65},
+		"a sort that is none":  field(17, 0),
+		"a flag that is none":  field(0, 128),
+		"lerp of a bool":       field(0, 4),
+		"one-shot number":      field(1, 2, 0, 2),
+		"an empty range":       field(1, 0, 2, 2),
+		"a range upside down":  field(1, 0, 4, 2),
+		"beyond an int8":       field(1, 0, 0, 0x80, 2),
+		"a step of nothing":    step(-1, 1, 0, 1),
+		"a step that is no":    step(-1, 1, math.NaN(), 1),
+		"an endless step":      step(-1, 1, math.Inf(1), 1),
+		"a tiny step":          step(-1, 1, math.SmallestNonzeroFloat64, 1),
+		"too many steps":       step(-1<<23, 1, 1, 1),
+		"ratio 0":              step(-1, 1, 1, 0),
+		"ratio of a public":    step(-1, 1, 1, 16),
+		"an angle of 19 bits":  field(13, 0, 19, 1),
+		"an angle of 1 bit":    field(13, 0, 1, 1),
+		"a rotation of 15":     append(field(16, 0), 15, 9, 1),
+		"a rotation of bools":  append(field(16, 16, 1, 'q'), 9, 0, 1),
+		"a vector of one":      field(9, 96),
+		"a vector begun never": field(9, 32),
+		"first of none":        field(9, 64),
+		"the usual type named": field(1, 16, 4, 'i', 'n', 't', '8', 0, 2),
+		"a type unprintable":   field(1, 16, 1, 7, 0, 2),
+		"no name":              {1, 0, 0, 0, 0},
+		"two of one name":      {2, 1, 'c', 0, 0, 1, 'c', 0, 0, 0},
+		"a field twice":        {1, 1, 'c', 0, 2, 0, 1, 'f', 0, 0, 1, 0, 0, 0, 0},
+		"a prefix cut short":   {1, 1, 'c', 0, 2, 0, 2, 'f', 'f', 0, 0, 1, 2, 'f', 'g', 0, 0, 0},
+		"a kind of no such":    {0, 1, 1, 'k', 1, 0},
+		"a kind twice":         {0, 2, 1, 'k', 0, 0, 1, 'k', 0, 0},
+		"a default beyond":     {1, 1, 'c', 0, 1, 0, 1, 'f', 0, 0, 1, 1, 'k', 1, 1, 4, 0},
+		"a default of zero":    {1, 1, 'c', 0, 1, 0, 1, 'f', 0, 0, 1, 1, 'k', 1, 1, 0, 0},
+		"a default of none":    {1, 1, 'c', 0, 1, 0, 1, 'f', 0, 0, 1, 1, 'k', 1, 2, 2, 0},
+		"a long number":        {0x80, 0, 0},
+	} {
+		_, err := snapshot.ReadRegistry(append(head, b...))
+		require.ErrorIs(t, err, snapshot.ErrMalformed, name)
+	}
+	_, err = snapshot.ReadRegistry(append(head, field(0, 0)...))
+	require.NoError(t, err, "the frame of these is sound")
+	_, err = snapshot.ReadRegistry(append(head, step(-1, 1, 0.5, 1)...))
+	require.NoError(t, err)
+	_, err = snapshot.ReadRegistry(append(head, 1, 1, 'c', 0, 1, 0, 1, 'f', 0, 0, 1, 1, 'k', 1, 1, 2, 0))
+	require.NoError(t, err)
+}
+
+// schemaAllocation is what reading the bytes of a registry may allocate: tables,
+// what kinds may have of words at most, and what describes a field.
+func schemaAllocation(input int) uint64 { return 256<<10 + 2<<20 + 160*uint64(input) }
+
+// FuzzReadRegistry: what is accepted is written alike again, codes and describes
+// itself; allocation is bounded whatever is claimed.
+func FuzzReadRegistry(f *testing.F) {
+	built, _ := registry(f)
+	f.Add(built.AppendSchema(nil))
+	r := snapshot.NewRegistry()
+	for _, s := range allSorts(f) {
+		_, err := r.Component(s)
+		require.NoError(f, err)
+	}
+	f.Add(r.AppendSchema(nil))
+	f.Add([]byte{1, 0})
+	packets, _ := recorded(f)
+	f.Fuzz(func(t *testing.T, b []byte) {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		r, err := snapshot.ReadRegistry(b)
+		runtime.ReadMemStats(&after)
+		require.Less(t, after.TotalAlloc-before.TotalAlloc, schemaAllocation(len(b)))
+		if err != nil {
+			require.ErrorIs(t, err, snapshot.ErrMalformed)
+			return
+		}
+		require.Equal(t, b, r.AppendSchema(nil))
+		require.NotEmpty(t, r.Describe())
+		recv := snapshot.NewReceiver(r, snapshot.ReceiverConfig{})
+		for _, p := range append(packets[:len(packets):len(packets)], b) {
+			_, _ = recv.Read(p)
+		}
+		values(recv)
+	})
+}
+
+// TestSchemaAllocation: the most that bytes as long as a schema may be can claim.
+func TestSchemaAllocation(t *testing.T) {
+	head := snapshot.NewRegistry().AppendSchema(nil)[:10]
+	b := binary.AppendUvarint(append([]byte(nil), head...), 16)
+	for c := range 16 {
+		b = append(b, 1, byte('a'+c), 0)
+		b = binary.AppendUvarint(b, 600)
+		for i := range 600 {
+			b = append(b, 0, 3, byte('a'+i%20), byte('a'+i/20), 'x', 0, 0)
+		}
+	}
+	require.Less(t, len(b), 1<<17)
+	b = binary.AppendUvarint(b, 60)
+	for i := range 60 {
+		b = append(b, 2, 'k', byte('0'+i), 0xff, 0xff, 3, 0)
+	}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	_, err := snapshot.ReadRegistry(b)
+	runtime.ReadMemStats(&after)
+	require.EqualError(t, err, "snapshot: malformed: schema: kind", "the kinds claim more words than are allowed")
+	t.Logf("%d bytes in, %d KiB allocated", len(b), (after.TotalAlloc-before.TotalAlloc)>>10)
+	require.Less(t, after.TotalAlloc-before.TotalAlloc, schemaAllocation(len(b)))
+}
+
+// TestSchemaGolden holds a registry's bytes against testdata, and a reader written
+// from docs/STANDARD-snapshot.md alone against the descriptions.
+func TestSchemaGolden(t *testing.T) {
+	r, _ := registry(t)
+	for _, s := range allSorts(t)[components:] {
+		_, err := r.Component(s)
+		require.NoError(t, err)
+	}
+	b := r.AppendSchema(nil)
+	var text strings.Builder
+	for i := 0; i < len(b); i += 32 {
+		text.WriteString(hex.EncodeToString(b[i:min(len(b), i+32)]) + "\n")
+	}
+	const file = "testdata/schema.txt"
+	if *update {
+		require.NoError(t, os.WriteFile(file, []byte(text.String()), 0o600))
+	}
+	want, err := os.ReadFile(file)
+	require.NoError(t, err)
+	require.Equal(t, string(want), text.String(), "run with -update if the format changed on purpose")
+	got, err := independentSchema(b)
+	require.NoError(t, err)
+	_, described, _ := strings.Cut(r.Describe(), "\n") // behind the line of the tables
+	require.Equal(t, described, got)
+}

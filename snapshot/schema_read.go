@@ -1,0 +1,541 @@
+package snapshot
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+	"reflect"
+	"slices"
+	"unicode"
+	"unicode/utf8"
+	"unsafe"
+)
+
+// Bounds of what is read: beyond them bytes are refused, whatever they claim.
+const (
+	maxSchemaText    = 255
+	maxSchemaWords   = 1 << 15 // of all components
+	maxReadKindWords = 1 << 17 // of all kinds
+	maxReadTables    = 1 << 14 // bytes
+	maxReadRatio     = 1 << 20
+)
+
+// ErrTables says that a schema was written by a version of this package with other
+// built-in tables: its snapshots cannot be read.
+var ErrTables = fmt.Errorf("%w: the schema rests on built-in tables of another version", ErrMalformed)
+
+// schemaReader reads the bytes of schemas; a fault makes all that follows zero.
+type schemaReader struct {
+	b     []byte
+	fault string
+	words int // of the components read so far
+}
+
+func (r *schemaReader) fail(what string) {
+	if r.fault == "" {
+		r.fault, r.b = what, nil
+	}
+}
+
+func (r *schemaReader) err() error {
+	if r.fault == "" {
+		return nil
+	}
+	return malformed("schema: " + r.fault)
+}
+
+func (r *schemaReader) take(n int) []byte {
+	if n > len(r.b) {
+		r.fail("length")
+		return nil
+	}
+	b := r.b[:n]
+	r.b = r.b[n:]
+	return b
+}
+
+func (r *schemaReader) byte() byte {
+	if b := r.take(1); b != nil {
+		return b[0]
+	}
+	return 0
+}
+
+// uint reads a number up to a bound.
+func (r *schemaReader) uint(most uint64, what string) uint64 {
+	v, n := binary.Uvarint(r.b)
+	if n <= 0 || v > most || n > 1 && r.b[n-1] == 0 {
+		r.fail(what)
+		return 0
+	}
+	r.b = r.b[n:]
+	return v
+}
+
+// int reads a number between bounds.
+func (r *schemaReader) int(lo, hi int64, what string) int64 {
+	v, n := binary.Varint(r.b)
+	if n <= 0 || v < lo || v > hi || n > 1 && r.b[n-1] == 0 {
+		r.fail(what)
+		return min(max(0, lo), hi)
+	}
+	r.b = r.b[n:]
+	return v
+}
+
+// float reads a positive number.
+func (r *schemaReader) float(what string) float64 {
+	b := r.take(8)
+	if b == nil {
+		return 1
+	}
+	v := math.Float64frombits(binary.LittleEndian.Uint64(b))
+	if !(v > 0) || math.IsInf(v, 0) {
+		r.fail(what)
+		return 1
+	}
+	return v
+}
+
+func (r *schemaReader) text(what string) string {
+	s := string(r.take(int(r.uint(maxSchemaText, what))))
+	if !utf8.ValidString(s) || slices.ContainsFunc([]rune(s), func(c rune) bool { return !unicode.IsPrint(c) }) {
+		r.fail(what)
+	}
+	return s
+}
+
+// ReadSchema reads what [Schema.AppendSchema] appended, and returns what is left of
+// b. What b claims is checked before it is used; the error is [ErrMalformed].
+//
+// The schema has no Go type: Type is nil. It codes the same bits as the one it was
+// written from. [Schema.Value] reads its words; methods that take the address of a
+// value expect [Schema.Size] bytes of the schema's own layout, aligned to 8. See
+// [Schema.Bind] for a type of one's own.
+func ReadSchema(b []byte) (s *Schema, rest []byte, err error) {
+	r := schemaReader{b: b}
+	s = r.schema()
+	return s, r.b, r.err()
+}
+
+func (r *schemaReader) schema() *Schema {
+	s := &Schema{name: r.text("name")}
+	if s.name == "" {
+		r.fail("name")
+	}
+	s.predicted = r.uint(1, "predicted") == 1
+	n, before := int(r.uint(maxWords, "number of fields")), ""
+	names := map[string]bool{}
+	for range n {
+		if r.fault != "" {
+			return s
+		}
+		before = r.field(s, before)
+		if names[before] || s.words > maxWords || r.words+s.words > maxSchemaWords {
+			r.fail("fields")
+		}
+		names[before] = true
+	}
+	r.words += s.words
+	if r.fault == "" {
+		r.checkVectors(s)
+	}
+	if r.fault == "" {
+		s.finish()
+	}
+	return s
+}
+
+// field reads one field behind the one named before.
+func (r *schemaReader) field(s *Schema, before string) string {
+	same := int(r.uint(uint64(len(before)), "field's name"))
+	name := before[:same] + r.text("field's name")
+	l, flags := leaf{op: opcode(r.byte())}, r.byte()
+	if same < min(len(before), len(name)) && before[same] == name[same] {
+		r.fail("field's name")
+	}
+	if name == "" || len(name) > maxSchemaText || !utf8.ValidString(name) || l.op > opQuat || flags&fieldOwner != 0 && flags&fieldAudience != 0 {
+		r.fail("field")
+		return name
+	}
+	if flags&fieldOwner != 0 {
+		l.aud = ToOwner
+	}
+	if flags&fieldAudience != 0 {
+		if l.aud = Audience(r.byte()); l.aud == 0 || l.aud == ToOwner {
+			r.fail("audience")
+		}
+	}
+	typ := usualType[l.op]
+	if flags&fieldTyped != 0 {
+		if t := r.text("type"); t != typ {
+			typ = t
+		} else {
+			r.fail("type")
+		}
+	}
+	l.shot, l.lerp = flags&fieldOneShot != 0, flags&fieldLerp != 0
+	if l.vec = s.vectors(); flags&fieldFirst != 0 {
+		l.vec++
+	}
+	switch inside := flags&fieldVector != 0; {
+	case !inside && flags&fieldFirst != 0, inside && l.vec == 0:
+		r.fail("vector")
+	case !inside:
+		l.vec = 0
+	}
+	r.sort(&l, s.predicted)
+	if flags&fieldTolerance != 0 {
+		l.tol = r.float("tolerance")
+	}
+	if r.fault != "" || typ == "" || l.shot && l.op != opBool || l.lerp && (l.op == opBool || l.op == opRef || l.op == opQuat && !l.floats()) || l.tol != 0 && (l.op == opBool || l.op == opRef || l.op == opQuat) {
+		r.fail("field")
+		return name
+	}
+	s.place(&l)
+	s.addLeaf(name, typ, l)
+	return name
+}
+
+// vectors is the number of the last vector.
+func (s *Schema) vectors() int {
+	for i := len(s.leaves) - 1; i >= 0; i-- {
+		if v := s.leaves[i].vec; v != 0 {
+			return v
+		}
+	}
+	return 0
+}
+
+// sort reads what fields of one sort have, as narrowly as Compile makes it.
+func (r *schemaReader) sort(l *leaf, predicted bool) {
+	switch {
+	case l.op == opBool:
+		l.hi, l.bits = 1, 1
+	case l.op == opRef:
+		l.bits = 16
+	case l.op == opFloat32 || l.op == opFloat64:
+		l.wide, l.bits = l.op == opFloat64, int(8*l.op.size())
+	case l.op <= opUint64:
+		least, most := l.op.limits()
+		lo := r.int(least, most, "range")
+		hi := r.int(lo, most, "range")
+		l.wide, l.bits = l.op.size() == 8, int(8*l.op.size())
+		if lo == hi || l.op == opUint64 && lo < 0 && (lo != math.MinInt64 || hi != math.MaxInt64) {
+			r.fail("range")
+			return
+		}
+		l.setRange(lo, hi)
+	case l.angle():
+		r.angle(l, predicted)
+	case l.stepped():
+		r.stepped(l, predicted)
+	default:
+		r.rotation(l, predicted)
+	}
+}
+
+func (r *schemaReader) ratio(predicted bool) int32 {
+	v := r.uint(maxReadRatio, "ratio")
+	if v == 0 || v != 1 && !predicted {
+		r.fail("ratio")
+		return 1
+	}
+	return int32(v)
+}
+
+func (r *schemaReader) angle(l *leaf, predicted bool) {
+	l.bits, l.ratio = int(r.byte()), r.ratio(predicted)
+	if l.bits < 2 || l.bits > maxAngleBits || l.ratio != 1 && l.ratio != 1<<ratioBits {
+		r.fail("angle")
+		return
+	}
+	l.lo, l.hi = -1<<(l.bits-1), 1<<(l.bits-1)-1
+	l.setGrids(2 * math.Pi / float64(int64(1)<<l.bits))
+}
+
+func (r *schemaReader) stepped(l *leaf, predicted bool) {
+	limit := int64(maxIndex32)
+	if l.op == opStep64 {
+		limit = maxIndex64
+	}
+	l.lo = r.int(-limit, limit, "range")
+	l.hi = r.int(l.lo, limit, "range")
+	step := r.float("step")
+	l.ratio, l.bits = r.ratio(predicted), width(l.lo, l.hi)
+	most := max(-l.lo, l.hi)
+	if l.lo == l.hi || most*int64(l.ratio) > limit || math.IsInf(float64(most)*step, 0) || math.IsInf(float64(l.ratio)/step, 0) || step/float64(l.ratio) == 0 {
+		r.fail("range")
+		return
+	}
+	l.setGrids(step)
+}
+
+func (r *schemaReader) rotation(l *leaf, predicted bool) {
+	l.bits = int(r.byte())
+	switch op := opcode(r.byte()); {
+	case op == opFloat32:
+		l.kind, l.size = reflect.Float32, 4
+	case op == opFloat64:
+		l.kind, l.size = reflect.Float64, 8
+	case op >= opInt8 && op <= opInt64:
+		l.kind, l.size = reflect.Int, op.size()
+	case op >= opUint8 && op <= opUint64:
+		l.kind, l.size = reflect.Uint, op.size()
+	default:
+		r.fail("rotation")
+		return
+	}
+	l.ratio = r.ratio(predicted && l.floats())
+	if l.bits < 2 || l.bits > maxQuatBits || l.size < 2 && l.bits > 8 || l.ratio&(l.ratio-1) != 0 || int64(l.ratio)<<l.bits > 1<<maxQuatGrids && l.ratio != 1 {
+		r.fail("rotation")
+		return
+	}
+	l.lo, l.hi = -1<<(l.bits-1), 1<<(l.bits-1)-1
+	l.setGrids(math.Sqrt2 / float64(int64(1)<<l.bits))
+}
+
+// checkVectors refuses vectors that Compile would not make.
+func (r *schemaReader) checkVectors(s *Schema) {
+	for i := 0; i < len(s.leaves); {
+		first, n := &s.leaves[i], 1
+		if first.vec == 0 {
+			i++
+			continue
+		}
+		for i+n < len(s.leaves) && s.leaves[i+n].vec == first.vec {
+			if l := &s.leaves[i+n]; l.op != first.op || l.aud != first.aud || l.wide {
+				r.fail("vector")
+			}
+			n++
+		}
+		if n < 2 || n > maxVector || first.wide || first.op == opBool || first.op >= opRef {
+			r.fail("vector")
+		}
+		i += n
+	}
+	for i := 1; i < len(s.leaves); i++ { // one that goes on behind another field
+		if l := &s.leaves[i]; l.vec != 0 && s.leaves[i-1].vec != l.vec && slices.ContainsFunc(s.leaves[:i], func(o leaf) bool { return o.vec == l.vec }) {
+			r.fail("vector")
+			return
+		}
+	}
+}
+
+// size is how many bytes of memory a sort takes; a rotation's elements have their
+// own.
+func (op opcode) size() uintptr {
+	switch op {
+	case opBool, opInt8, opUint8:
+		return 1
+	case opInt16, opUint16:
+		return 2
+	case opInt32, opUint32, opFloat32, opStep32, opAngle32:
+		return 4
+	}
+	return 8
+}
+
+// limits are the values that a sort of integer holds; of a uint64, which lies in an
+// int64 as its bits, all.
+func (op opcode) limits() (lo, hi int64) {
+	n := 8 * op.size()
+	switch {
+	case op == opUint64:
+		return math.MinInt64, math.MaxInt64
+	case op >= opUint8:
+		return 0, 1<<n - 1
+	}
+	return -1 << (n - 1), 1<<(n-1) - 1
+}
+
+// place gives a leaf its place in the layout of a schema without a Go type.
+func (s *Schema) place(l *leaf) {
+	size, align := l.op.size(), l.op.size()
+	if l.op == opQuat {
+		size, align = 4*l.size, l.size
+	}
+	l.offset = (s.size + align - 1) &^ (align - 1)
+	s.size = l.offset + size
+}
+
+// Size is how many bytes a value of the schema takes in memory.
+func (s *Schema) Size() uintptr {
+	if s.typ != nil {
+		return s.typ.Size()
+	}
+	return s.size
+}
+
+// ReadRegistry reads what [Registry.AppendSchema] appended; nothing may follow it.
+// Its schemas are those of [ReadSchema]. What b claims is checked before it is used;
+// the error is [ErrMalformed], or [ErrTables].
+func ReadRegistry(b []byte) (*Registry, error) {
+	r := schemaReader{b: b}
+	reg := NewRegistry()
+	if v := r.byte(); v != SchemaVersion && r.fault == "" {
+		return nil, malformed(fmt.Sprintf("schema of version %d: this is version %d", v, SchemaVersion))
+	}
+	if err := r.tables(reg); err != nil {
+		return nil, err
+	}
+	for range r.uint(maxComponents, "number of components") {
+		s := r.schema()
+		if r.fault != "" {
+			break
+		}
+		if _, err := reg.Component(s); err != nil {
+			r.fail("component's name")
+		}
+	}
+	words := 0
+	for range r.uint(maxKinds, "number of kinds") {
+		if r.fault != "" {
+			break
+		}
+		r.kind(reg, &words)
+	}
+	if r.fault == "" && len(r.b) > 0 {
+		r.fail("length")
+	}
+	if err := r.err(); err != nil {
+		return nil, err
+	}
+	return reg, nil
+}
+
+func (r *schemaReader) tables(reg *Registry) error {
+	b := r.take(int(r.uint(maxReadTables, "tables")))
+	h := r.take(8)
+	if r.fault != "" {
+		return r.err()
+	}
+	if len(b) > 0 {
+		if err := reg.UseTables(b); err != nil {
+			return malformed("schema: tables")
+		}
+	}
+	if reg.tab.hash != binary.LittleEndian.Uint64(h) {
+		return ErrTables
+	}
+	return nil
+}
+
+func (r *schemaReader) kind(reg *Registry, words *int) {
+	k := kind{name: r.text("kind's name")}
+	k.mask = r.uint(1<<len(reg.comps)-1, "kind's components")
+	n := reg.wordsOf(k.mask)
+	if *words += n; *words > maxReadKindWords || n > maxKindWords || k.name == "" || reg.names["k "+k.name] {
+		r.fail("kind")
+	}
+	if r.fault != "" {
+		return
+	}
+	own := reg.zeroWords(k.mask)
+	for at := 0; ; at++ {
+		skip := int(r.uint(uint64(len(own)), "default"))
+		if skip == 0 {
+			break
+		}
+		if at += skip - 1; at >= len(own) {
+			r.fail("default")
+			break
+		}
+		w := int32(r.int(math.MinInt32, math.MaxInt32, "default"))
+		if w == own[at] {
+			r.fail("default")
+		}
+		own[at] = w
+	}
+	if r.fault == "" && !reg.setDefaults(&k, own) {
+		r.fail("default")
+	}
+	reg.names["k "+k.name] = true
+	reg.kinds = append(reg.kinds, k)
+}
+
+// setDefaults gives a kind the words of its defaults, unless they cannot be a value.
+func (r *Registry) setDefaults(k *kind, own []int32) bool {
+	pub := make([]int32, 0, len(own))
+	for c, off := 0, 0; c < len(r.comps); c++ {
+		s := r.comps[c]
+		if k.mask>>c&1 == 0 {
+			continue
+		}
+		words := own[off : off+s.words]
+		off += s.words
+		for _, code := range s.codesFor(everything) {
+			if !code.holds(words[code.word]) {
+				return false
+			}
+		}
+		pub = append(pub, words...)
+		s.publish(words, pub[len(pub)-s.words:])
+	}
+	k.words = [lanes][]int32{audiencePublic: pub, audienceOwner: own}
+	return true
+}
+
+// holds tells whether a word is one that the code allows.
+func (c *wordCode) holds(v int32) bool {
+	switch {
+	case c.kind == wordRef:
+		return v == 0
+	case c.kind == wordFloat:
+		return v&0x7f800000 != 0x7f800000
+	case c.lo <= c.hi:
+		return int64(v) >= c.lo && int64(v) <= c.hi
+	}
+	return !c.high || v&0x7ff00000 != 0x7ff00000
+}
+
+// Value is the value of a field, by its index in [Schema.Fields], of a component's
+// words on a grid: a bool, an int64, a uint64, a float64, the [WireID] of a
+// reference, or of a rotation the [4]float64 of x, y, z and w, or [4]int64 where its
+// type has integers. It is for tools: it allocates. It panics when the index is out
+// of range.
+func (s *Schema) Value(field int, words []int32, g Grid) any {
+	l := s.leaves[field]
+	switch words = words[:s.words]; {
+	case l.op == opBool:
+		return words[l.word] != 0
+	case l.op == opRef:
+		return WireID(words[l.word])
+	case l.op == opQuat && l.floats():
+		return l.rotation(words[l.word:], g)
+	case l.op == opQuat:
+		var v [4]int64
+		l.offset, l.size = 0, 8
+		l.restoreQuat(words[l.word:], g, unsafe.Pointer(&v))
+		return v
+	case l.op == opUint64:
+		return uint64(l.wordInt(words))
+	case l.op <= opUint64:
+		return l.wordInt(words)
+	case l.op == opStep32 || l.op == opAngle32:
+		return float64(float32(l.value(words[l.word], g)))
+	}
+	return l.float(words, g)
+}
+
+// UnpackValues reads a value packed by [Schema.Pack] and appends that of each field
+// to dst, as [Schema.Value] gives it. The error is [ErrMalformed].
+func (s *Schema) UnpackValues(b []byte, dst []any) ([]any, error) {
+	at := unsafe.Pointer(unsafe.SliceData(make([]uint64, s.Size()/8+1)))
+	if err := s.UnpackRefs(b, sameRefs{}, at); err != nil {
+		return dst, err
+	}
+	words := make([]int32, s.words)
+	s.Quantise(at, GridPublic, sameRefs{}, words)
+	for i := range s.leaves {
+		dst = append(dst, s.Value(i, words, GridPublic))
+	}
+	return dst, nil
+}
+
+// sameRefs leaves wire ids as they are.
+type sameRefs struct{}
+
+func (sameRefs) Net(entity uint64) uint32 { return uint32(entity) }
+
+func (sameRefs) Entity(ref uint32) uint64 { return uint64(ref) }

@@ -1,0 +1,189 @@
+package snapshot
+
+import "math/bits"
+
+// trailLength is how many snapshots a sender remembers entity by entity. Of older
+// ones it knows for each entity only the newest record, and the newest delivered.
+const trailLength = 64
+
+// trail remembers which records the newest snapshots carried, and which of them were
+// delivered. A snapshot has a place of 64; a wire id's sends have a bit for each.
+type trail struct {
+	steps     [trailLength]step
+	seq       uint32 // of the snapshot at hand
+	here      int    // its place
+	delivered uint64 // by place
+	valid     uint64 // all but the snapshot at hand, while it is made
+	got       uint64 // delivered, by age, while it is made
+	sends     []uint64
+	old       []before
+}
+
+// step is one snapshot.
+type step struct {
+	tick    Tick
+	whole   bool    // nothing was postponed
+	carried wireSet // records in it
+	changed wireSet // what changed since the snapshot before
+}
+
+// before is what is known of a wire id's records before the trail.
+type before struct {
+	sent  Tick // newest, 0: none
+	safe  bool // it was delivered
+	acked Tick // newest delivered, 0: none
+	since Tick // oldest after that, 0: none
+}
+
+// grow makes room for n wire ids.
+func (l *trail) grow(n int) {
+	for len(l.sends) < n {
+		l.sends, l.old = append(l.sends, 0), append(l.old, before{})
+	}
+	for i := range l.steps {
+		for e := &l.steps[i]; len(e.carried)<<6 < n; {
+			e.carried, e.changed = append(e.carried, 0), append(e.changed, 0)
+		}
+	}
+}
+
+// begin takes the place of the oldest snapshot for that of tick t.
+func (l *trail) begin(t Tick) {
+	l.seq++
+	l.here = int(l.seq % trailLength)
+	e := &l.steps[l.here]
+	mark := uint64(1) << l.here
+	// What the next oldest brought, too, needs no note: it replaces this one.
+	var next wireSet
+	if p := (l.here + 1) % trailLength; l.delivered>>p&1 != 0 {
+		next = l.steps[p].carried
+	}
+	ok := l.delivered&mark != 0
+	for i, m := range e.carried {
+		if next != nil {
+			m &^= next[i]
+		}
+		for ; m != 0; m &= m - 1 {
+			o := &l.old[i<<6+bits.TrailingZeros64(m)]
+			o.sent, o.safe = e.tick, ok
+			if ok {
+				o.acked, o.since = e.tick, 0
+			} else if o.since == 0 {
+				o.since = e.tick
+			}
+		}
+	}
+	l.delivered &^= mark
+	e.tick, l.valid = t, 1<<63-1
+	l.got = l.byAge(l.delivered)
+}
+
+// note ends the snapshot: it carried these records.
+func (l *trail) note(carried wireSet, whole bool) {
+	e, mark := &l.steps[l.here], uint64(1)<<l.here
+	e.whole, l.valid = whole, ^uint64(0)
+	for i, m := range carried {
+		for d := m ^ e.carried[i]; d != 0; d &= d - 1 {
+			l.sends[i<<6+bits.TrailingZeros64(d)] ^= mark
+		}
+		e.carried[i] = m
+	}
+}
+
+// byAge returns marks of places with that of the newest snapshot at the highest bit,
+// and the others behind it.
+func (l *trail) byAge(m uint64) uint64 { return bits.RotateLeft64(m, 63-l.here) & l.valid }
+
+func (l *trail) aged(age int) *step { return &l.steps[(l.here-age)&(trailLength-1)] }
+
+// last is the tick of an entity's newest record, 0 if there is none.
+func (l *trail) last(w WireID) Tick {
+	if m := l.byAge(l.sends[w]); m != 0 {
+		return l.aged(bits.LeadingZeros64(m)).tick
+	}
+	return l.old[w].sent
+}
+
+// acked is the tick of its newest record that was delivered, 0 if none was.
+func (l *trail) acked(w WireID) Tick {
+	if m := l.byAge(l.sends[w] & l.delivered); m != 0 {
+		return l.aged(bits.LeadingZeros64(m)).tick
+	}
+	return l.old[w].acked
+}
+
+// since is the tick of the oldest record after that, 0 if there is none.
+func (l *trail) since(w WireID) Tick {
+	m := l.byAge(l.sends[w])
+	if k := l.byAge(l.sends[w] & l.delivered); k != 0 {
+		m &^= 1<<(64-bits.LeadingZeros64(k)) - 1
+	} else if t := l.old[w].since; t != 0 {
+		return t
+	}
+	if m == 0 {
+		return 0
+	}
+	return l.aged(63 - bits.TrailingZeros64(m)).tick
+}
+
+// holds returns the tick of an entity's newest record that is as old as a snapshot
+// or older, and whether the viewer is known to hold it.
+func (l *trail) holds(w WireID, age int) (Tick, bool) {
+	m := l.byAge(l.sends[w]) << age
+	if m == 0 {
+		return l.old[w].sent, l.old[w].safe
+	}
+	age += bits.LeadingZeros64(m)
+	return l.aged(age).tick, l.delivered>>((l.here-age)&(trailLength-1))&1 != 0
+}
+
+// holdsAll returns the ticks of an entity's newest records that are as old as three
+// snapshots or older, and whether the viewer holds them, the first being the newest
+// that it is known to hold. It is for while a snapshot is made.
+func (l *trail) holdsAll(w WireID, ages *[3]int) (at [3]Tick, ok bool) {
+	m, o := l.byAge(l.sends[w]), &l.old[w]
+	acked := o.acked
+	if k := m & l.got; k != 0 {
+		acked = l.aged(bits.LeadingZeros64(k)).tick
+	}
+	for i, age := range ages {
+		x := m << (uint(age) & 63)
+		if x == 0 {
+			if at[i] = o.sent; !o.safe {
+				return at, false
+			}
+			continue
+		}
+		if age += bits.LeadingZeros64(x); l.got<<(uint(age)&63)>>63 == 0 {
+			return at, false
+		}
+		at[i] = l.aged(age).tick
+	}
+	return at, acked != 0 && at[0] == acked
+}
+
+// ageOf finds the snapshot that a record of what was sent stands for, or −1.
+func (l *trail) ageOf(seq uint32) int {
+	if d := l.seq - seq; d < trailLength {
+		return int(d)
+	}
+	return -1
+}
+
+// forget leaves nothing of a wire id, for its next life.
+func (l *trail) forget(w WireID) {
+	l.sends[w], l.old[w] = 0, before{}
+	for i := range l.steps {
+		l.steps[i].carried.drop(w)
+		l.steps[i].changed.drop(w)
+	}
+}
+
+// forgetAll leaves nothing of what was sent.
+func (l *trail) forgetAll() {
+	clear(l.sends)
+	clear(l.old)
+	for i := range l.steps {
+		clear(l.steps[i].carried)
+	}
+}

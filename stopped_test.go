@@ -1,0 +1,150 @@
+//go:build unix
+
+package foretick_test
+
+import (
+	"os"
+	"os/exec"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/transport"
+	"github.com/foretick/foretick/transport/udp"
+)
+
+// walks is the address that a process of this test's is to play at.
+const walks = "FORETICK_TEST_WALK"
+
+// TestWalker is no test of its own: it is the client process of TestStopped.
+func TestWalker(t *testing.T) {
+	addr := os.Getenv(walks)
+	if addr == "" {
+		return
+	}
+	var g Walk
+	dial := func() (transport.Endpoint, error) { return udp.Dial(addr, udp.Config{}) }
+	e, err := dial()
+	require.NoError(t, err)
+	c, err := foretick.NewClient(foretick.ClientConfig{
+		Protocol: g.Protocol(), Transport: e, Redial: dial,
+		Sample: foretick.Sample(&g.Move, func(v foretick.View) Move { return Move{X: float32(int(v.Tick/30%2))*2 - 1} }),
+	})
+	require.NoError(t, err)
+	begun := time.Now()
+	for tick := time.NewTicker(time.Second / 60); time.Since(begun) < 2*time.Minute; <-tick.C {
+		if c.Step(time.Now()).State == foretick.Closed {
+			return
+		}
+	}
+}
+
+// walker starts a client process.
+func walker(t *testing.T, addr string) *exec.Cmd {
+	t.Helper()
+	p := exec.Command(os.Args[0], "-test.run", "^TestWalker$") // #nosec G204 -- this test's own binary
+	p.Env = append(os.Environ(), walks+"="+addr)
+	require.NoError(t, p.Start())
+	t.Cleanup(func() {
+		_ = p.Process.Signal(syscall.SIGCONT)
+		_ = p.Process.Kill()
+		_ = p.Wait()
+	})
+	return p
+}
+
+// TestStopped stops a client's process for less than its history, for more, and for
+// so long that the server gives its connection up: each time it has its own body
+// back, which stayed where it was, and plays in step within two seconds (-soak; the
+// short form asks for less of a machine that does other things too); nobody else is
+// reset, misses more than one input in fifty, or is told.
+func TestStopped(t *testing.T) {
+	if os.Getenv(walks) != "" {
+		return
+	}
+	t.Parallel()
+	within, missed := 20*time.Second, uint64(5) // a busy machine is late now and then: a tenth of what is asked
+	timeout, stops := 1500*time.Millisecond, []time.Duration{800 * time.Millisecond, 1200 * time.Millisecond, 2500 * time.Millisecond}
+	if *soak {
+		within, missed = 2*time.Second, 50
+		timeout, stops = 5*time.Second, []time.Duration{800 * time.Millisecond, 3 * time.Second, 20 * time.Second}
+	}
+	var g Walk
+	p := g.Protocol()
+	var absent, returned []ecs.Owner
+	p.Absent(func(_ *foretick.Frame, who ecs.Owner) { absent = append(absent, who) })
+	p.Return(func(_ *foretick.Frame, who ecs.Owner) { returned = append(returned, who) })
+	query := ecs.NewQuery(p.Types(), ecs.With(&g.Pos))
+	listen, err := udp.Listen("127.0.0.1:0", udp.Config{Timeout: timeout})
+	require.NoError(t, err)
+	srv, err := foretick.NewServer(foretick.ServerConfig{Protocol: p, Transport: listen, Timeout: timeout})
+	require.NoError(t, err)
+	defer func() { _ = srv.Close("") }()
+	// run steps the server for a while, and calls look after each tick.
+	run := func(d time.Duration, look func() (enough bool)) bool {
+		for end := time.Now().Add(d); time.Now().Before(end); {
+			srv.Step(time.Now())
+			if look != nil && look() {
+				return true
+			}
+			select {
+			case <-listen.Ready():
+			case <-time.After(max(time.Until(srv.Next()), 0)):
+			}
+		}
+		return false
+	}
+	body := func(who ecs.Owner) (e ecs.Entity, at Position) {
+		for _, rows := range query.Owned(srv.World(), who) {
+			e, at = rows.Entity(0), g.Pos.Slice(rows)[0]
+		}
+		return e, at
+	}
+	stopped := walker(t, listen.LocalAddr().String())
+	require.True(t, run(20*time.Second, func() bool { return len(srv.Players(nil)) == 1 }))
+	walker(t, listen.LocalAddr().String())
+	require.True(t, run(20*time.Second, func() bool { return len(srv.Players(nil)) == 2 }))
+	run(1500*time.Millisecond, nil)
+	me, other := srv.Players(nil)[0], srv.Players(nil)[1]
+	entity, _ := body(me)
+	for _, stop := range stops {
+		before, _ := srv.Player(other)
+		require.NoError(t, stopped.Process.Signal(syscall.SIGSTOP))
+		run(stop-100*time.Millisecond, nil)
+		_, at := body(me)
+		run(100*time.Millisecond, nil)
+		e, now := body(me)
+		require.Equal(t, entity, e, "%v: it stayed in the world", stop)
+		require.Equal(t, at, now, "%v: neutral", stop)
+		require.NoError(t, stopped.Process.Signal(syscall.SIGCONT))
+
+		// In step: a second without an input missing, that begins within two.
+		from, since, tick := time.Now(), time.Duration(0), srv.Tick()
+		st, _ := srv.Player(me)
+		taken := st.InputsTaken
+		ok := run(within+1200*time.Millisecond, func() bool {
+			st, _ := srv.Player(me)
+			if st.InputsTaken-taken != uint64(srv.Tick()-tick) { // a tick ran without
+				since = time.Since(from)
+			}
+			taken, tick = st.InputsTaken, srv.Tick()
+			return time.Since(from)-since > time.Second
+		})
+		require.True(t, ok, "%v: not in step after %v", stop, since)
+		e, _ = body(me)
+		require.Equal(t, entity, e)
+		after, _ := srv.Player(other)
+		t.Logf("stopped for %v: in step after %v; the other missed %d inputs of %d", stop, since.Round(time.Millisecond),
+			after.InputsMissing-before.InputsMissing, after.InputsTaken-before.InputsTaken)
+		require.Less(t, since, within, stop)
+		require.LessOrEqual(t, after.InputsMissing-before.InputsMissing, 3+(after.InputsTaken-before.InputsTaken)/missed)
+	}
+	require.Equal(t, []ecs.Owner{me}, absent, "the longest alone was given up")
+	require.Equal(t, []ecs.Owner{me}, returned)
+	require.EqualValues(t, 2, srv.Stats().Joined)
+	require.Zero(t, srv.Stats().Left)
+}

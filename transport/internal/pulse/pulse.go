@@ -1,0 +1,27 @@
+// Package pulse is the timer of an endpoint.
+package pulse
+
+import "time"
+
+// most is how many ticks count at once: a process that was stopped has not listened, and the time counts for little.
+const most = 4
+
+// Run calls beat at each interval until done is closed, with the ticks of a length that have passed since there last were
+// some.
+func Run(done <-chan struct{}, interval, tick time.Duration, beat func(passed uint32)) {
+	t := time.NewTicker(interval)
+	defer t.Stop()
+	for last := time.Now(); ; {
+		select {
+		case <-done:
+			return
+		case <-t.C:
+		}
+		now := time.Now()
+		passed := min(uint32(now.Sub(last)/tick), most)
+		if passed > 0 {
+			last = now
+		}
+		beat(passed)
+	}
+}

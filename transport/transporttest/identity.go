@@ -1,0 +1,224 @@
+package transporttest
+
+import (
+	"testing"
+	"time"
+
+	"github.com/foretick/foretick/transport"
+)
+
+// Doors makes the endpoints of one test of a transport.Doorkeeper. The network between them must lose nothing and be
+// faster than a second.
+type Doors struct {
+	// Server returns an endpoint that accepts everyone, at most some number of peers, and follows a rule for a second
+	// connection of one identity. Required.
+	Server func(same transport.Same, maxPeers int) transport.Doorkeeper
+
+	// Client returns an endpoint that dials the server with a token of which the server makes that identity; an empty one
+	// is nobody's. Required.
+	Client func(server transport.Doorkeeper, identity string) transport.Endpoint
+
+	// Release frees what else there is. nil: there is nothing.
+	Release func()
+}
+
+// RunIdentity tests, as subtests of t, what a server does by its peers' identities. doors is called for each subtest,
+// whose endpoints the suite closes.
+func RunIdentity(t *testing.T, doors func(t testing.TB) Doors) {
+	for _, c := range doorCases {
+		t.Run(c.name, func(t *testing.T) { c.try(t, doors) })
+	}
+}
+
+type doorCase struct {
+	name string
+	run  func(h *house)
+}
+
+var doorCases = []doorCase{
+	{"ReplaceOld", replacesTheOld},
+	{"ReplaceOldWhenFull", replacesTheOldWhenFull},
+	{"RefuseNew", refusesTheNew},
+	{"AllowBoth", allowsBoth},
+	{"Kick", kicksByIdentity},
+	{"Ban", bansByIdentity},
+	{"Nobody", leavesNobodyAlone},
+}
+
+func (c *doorCase) try(t testing.TB, doors func(t testing.TB) Doors) {
+	d := doors(t)
+	s := &suite{TB: t, net: Net{Wait: time.Sleep, Release: d.Release}}
+	if d.Release == nil {
+		s.net.Release = func() {}
+	}
+	defer s.closeAll()
+	c.run(&house{suite: s, doors: d})
+}
+
+// house is a server with clients that have identities.
+type house struct {
+	*suite
+	doors Doors
+	door  transport.Doorkeeper
+	srv   *end
+}
+
+func (h *house) open(same transport.Same, maxPeers int) {
+	h.door = h.doors.Server(same, maxPeers)
+	h.srv = h.add(h.door, false)
+}
+
+func (h *house) knock(identity string) *end { return h.add(h.doors.Client(h.door, identity), true) }
+
+// enter connects a client.
+func (h *house) enter(identity string) *link {
+	h.Helper()
+	from := len(h.srv.seen)
+	l := &link{srv: h.srv, cli: h.knock(identity)}
+	h.until(identity+" is connected", func() bool {
+		l.toServer, l.toClient = l.cli.find(0, transport.Connected), h.srv.find(from, transport.Connected)
+		return l.toServer != 0 && l.toClient != 0
+	})
+	if got := string(h.srv.info(l.toClient).Identity); got != identity {
+		h.Errorf("%q is known as %q", identity, got)
+	}
+	return l
+}
+
+// talks checks that a connection lives.
+func (h *house) talks(l *link) {
+	h.Helper()
+	up, down := len(l.srv.data(l.toClient)), len(l.cli.data(l.toServer))
+	l.cli.send(l.toServer, datagram(1, 30))
+	l.srv.send(l.toClient, datagram(2, 30))
+	h.until("it is talked", func() bool {
+		return len(l.srv.data(l.toClient)) > up && len(l.cli.data(l.toServer)) > down
+	})
+}
+
+// leaves checks that both ends of a connection are told of its end.
+func (h *house) leaves(l *link, want ending) {
+	h.Helper()
+	h.until("both ends are told", func() bool {
+		return l.srv.over(l.toClient) != nil && l.cli.over(l.toServer) != nil
+	})
+	if ev := l.srv.over(l.toClient); ev.Code != want.code {
+		h.Errorf("the server was told %v, not %v", ev.Code, want.code)
+	}
+	if ev := l.cli.over(l.toServer); ev.Code != want.code || want.detail != "" && ev.Detail != want.detail {
+		h.Errorf("the client was told %v %q, not %v %q", ev.Code, ev.Detail, want.code, want.detail)
+	}
+}
+
+// refused checks that a client is not let in.
+func (h *house) refused(identity string, want ending) {
+	h.Helper()
+	from, cli := len(h.srv.seen), h.knock(identity)
+	h.until(identity+" is refused", func() bool { return cli.find(0, transport.Disconnected) != 0 })
+	ev := cli.over(cli.find(0, transport.Disconnected))
+	if ev.Code != want.code || want.detail != "" && ev.Detail != want.detail {
+		h.Errorf("%q was refused with %v %q, not %v %q", identity, ev.Code, ev.Detail, want.code, want.detail)
+	}
+	if cli.find(0, transport.Connected) != 0 || h.srv.find(from, transport.Connected) != 0 {
+		h.Errorf("%q, who was refused, was connected", identity)
+	}
+}
+
+func replacesTheOld(h *house) {
+	h.open(transport.ReplaceOld, 8)
+	bob, old := h.enter("bob"), h.enter("ann")
+	for range 3 {
+		young := h.enter("ann")
+		h.leaves(old, ending{code: transport.Replaced})
+		h.talks(young)
+		old = young
+	}
+	h.talks(bob)
+}
+
+// Who comes back before the server has noticed that it was gone is not kept out by itself.
+func replacesTheOldWhenFull(h *house) {
+	h.open(transport.ReplaceOld, 2)
+	bob, old := h.enter("bob"), h.enter("ann")
+	h.refused("eve", ending{code: transport.Full})
+	young := h.enter("ann")
+	h.leaves(old, ending{code: transport.Replaced})
+	h.talks(young)
+	h.talks(bob)
+}
+
+func refusesTheNew(h *house) {
+	h.open(transport.RefuseNew, 8)
+	bob, ann := h.enter("bob"), h.enter("ann")
+	h.refused("ann", ending{code: transport.Refused})
+	h.talks(ann)
+	ann.cli.close(transport.Closed, "")
+	h.until("the server is told", func() bool { return h.srv.over(ann.toClient) != nil })
+	h.talks(h.enter("ann"))
+	h.talks(bob)
+}
+
+func allowsBoth(h *house) {
+	h.open(transport.AllowBoth, 8)
+	bob := h.enter("bob")
+	both := []*link{h.enter("ann"), h.enter("ann")}
+	for _, l := range both {
+		h.talks(l)
+	}
+	if !h.door.DisconnectIdentity([]byte("ann"), transport.Kicked, "out, both of you") {
+		h.Error("nobody was found by an identity of two")
+	}
+	for _, l := range both {
+		h.leaves(l, ending{transport.Kicked, "out, both of you"})
+	}
+	h.talks(bob)
+}
+
+func kicksByIdentity(h *house) {
+	h.open(transport.ReplaceOld, 8)
+	bob, ann := h.enter("bob"), h.enter("ann")
+	if h.door.DisconnectIdentity([]byte("eve"), transport.Kicked, "") {
+		h.Error("somebody was found who is not there")
+	}
+	if !h.door.DisconnectIdentity([]byte("ann"), transport.FirstUserCode+7, "enough") {
+		h.Error("nobody was found who is there")
+	}
+	h.leaves(ann, ending{transport.FirstUserCode + 7, "enough"})
+	if h.door.DisconnectIdentity([]byte("ann"), transport.Kicked, "") {
+		h.Error("who was dropped was found again")
+	}
+	h.talks(bob)
+	h.talks(h.enter("ann"))
+}
+
+func bansByIdentity(h *house) {
+	h.open(transport.AllowBoth, 8)
+	bob, ann := h.enter("bob"), h.enter("ann")
+	h.door.Ban([]byte("ann"), time.Now().Add(time.Hour), "you know why")
+	h.leaves(ann, ending{transport.Kicked, "you know why"})
+	h.refused("ann", ending{transport.Refused, "you know why"})
+	h.door.Ban([]byte("eve"), time.Time{}, "for good")
+	h.refused("eve", ending{transport.Refused, "for good"})
+	h.talks(bob)
+	h.door.Ban([]byte("ann"), time.Now().Add(-time.Second), "over")
+	h.talks(h.enter("ann"))
+	h.door.Pardon([]byte("eve"))
+	h.talks(h.enter("eve"))
+}
+
+// An empty identity is no one's: two such peers have nothing in common.
+func leavesNobodyAlone(h *house) {
+	for _, same := range []transport.Same{transport.ReplaceOld, transport.RefuseNew} {
+		h.open(same, 8)
+		first, second := h.enter(""), h.enter("")
+		h.door.Ban(nil, time.Time{}, "")
+		h.door.Ban([]byte{}, time.Time{}, "")
+		if h.door.DisconnectIdentity(nil, transport.Kicked, "") {
+			h.Error("nobody was found by an empty identity")
+		}
+		h.settle()
+		h.talks(first)
+		h.talks(second)
+		h.talks(h.enter(""))
+	}
+}

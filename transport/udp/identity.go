@@ -1,0 +1,57 @@
+package udp
+
+import (
+	"time"
+
+	"github.com/foretick/foretick/transport"
+)
+
+var _ transport.Doorkeeper = (*Endpoint)(nil)
+
+// identify applies the rules for an identity that wants to connect, and answers when they keep it out.
+func (e *Endpoint) identify(h *hello, identity []byte) []byte {
+	replaced, err := e.named.Judge(identity, e.cfg.Same, time.Now())
+	if err != nil {
+		e.counters.Refused++
+		return e.refusal(h.nonce, err)
+	}
+	if answer := e.crowded(h, len(replaced) > 0); answer != nil { // the accept hook took its time
+		return answer
+	}
+	e.expel(replaced, transport.Replaced, "connected anew")
+	return nil
+}
+
+// expel drops peers and tells both them and the caller.
+func (e *Endpoint) expel(peers []*peer, c transport.Code, detail string) {
+	detail = transport.CutDetail(detail)
+	for _, p := range peers {
+		l := leaver{conn: p.conn, addr: p.addr, code: c, detail: detail}
+		e.end(p, c, detail)
+		e.sendOff(l)
+	}
+}
+
+// DisconnectIdentity implements transport.Doorkeeper.
+func (e *Endpoint) DisconnectIdentity(identity []byte, c transport.Code, detail string) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	there := e.named.Find(identity)
+	e.expel(there, c, detail)
+	return len(there) > 0
+}
+
+// Ban implements transport.Doorkeeper. Who is banned and has no connection is refused after the accept hook.
+func (e *Endpoint) Ban(identity []byte, until time.Time, detail string) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.named.Ban(identity, until, time.Now(), detail)
+	e.expel(e.named.Find(identity), transport.Kicked, detail)
+}
+
+// Pardon implements transport.Doorkeeper.
+func (e *Endpoint) Pardon(identity []byte) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.named.Pardon(identity)
+}

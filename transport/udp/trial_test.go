@@ -1,0 +1,84 @@
+//go:build unix
+
+package udp
+
+import (
+	"net"
+	"net/netip"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/foretick/foretick/transport"
+)
+
+// TestTrial: an address from which a client seems to send is sent what the client is sent, three bytes at most for each
+// that came; the client's own address goes on getting everything, and nothing moves without a proof.
+func TestTrial(t *testing.T) {
+	e, stranger, received := newMeasured(t)
+	own := listenRaw(t)
+	p := &peer{conn: 0x1112131415161718, nonce: 77, heard: e.clock.Load()}
+	p.moveTo(plain(own.LocalAddr().(*net.UDPAddr).AddrPort()))
+	e.mu.Lock()
+	p.id = e.peers.Add(p)
+	p.q = e.in.Add(p.id, false)
+	e.byConn[p.conn] = p
+	e.mu.Unlock()
+	up := func(from netip.AddrPort, n int) {
+		e.mu.Lock()
+		buf := e.in.Buffer()
+		e.mu.Unlock()
+		b := append([]byte{typeUp}, "\x11\x12\x13\x14\x15\x16\x17\x18"...)
+		e.serve(buf, copy(buf, append(b, make([]byte, n-len(b))...)), from)
+	}
+	send := func(times int) {
+		for range times {
+			require.NoError(t, e.Send(p.id, make([]byte, 95)))
+		}
+	}
+	got := make([]byte, 2048)
+	send(5)
+	assert.Zero(t, received(), "nobody asked")
+	sent, given := 0, 0
+	for _, n := range []int{9, 20, 21, 50, 300, 1200} {
+		up(stranger, n)
+		sent += n
+		send(40)
+		given += received()
+		assert.LessOrEqual(t, given, generous*sent, "after %d bytes", n)
+	}
+	assert.Greater(t, given, 2*sent, "what is allowed is used")
+	time.Sleep(10 * time.Millisecond)
+	assert.Equal(t, 245*100, drain(own, got), "the client's own address got all")
+
+	up(stranger, 1200)
+	received()
+	up(p.addr, 50) // the client lives where it was
+	send(10)
+	assert.Zero(t, received())
+
+	// A proof that is wrong moves nothing; the right one does, and ends the trial.
+	up(stranger, 1200)
+	e.serve(e.in.Buffer(), copy(e.in.Buffer(), appendPair(nil, typeResponse, p.conn, 5)), stranger)
+	assert.NotEqual(t, stranger, p.addr)
+	b := appendPair(nil, typeResponse, p.conn, e.mint.proof(e.seconds(), p.conn, 0, stranger))
+	buf := e.in.Buffer()
+	e.serve(buf, copy(buf, b), stranger)
+	assert.Equal(t, stranger, p.addr)
+	assert.Equal(t, trial{}, p.trial)
+	received()
+	drain(own, got)
+	send(3)
+	assert.Equal(t, 300, received(), "once, to where it is")
+	time.Sleep(10 * time.Millisecond)
+	assert.Zero(t, drain(own, got))
+	var info transport.Info
+	require.True(t, e.Info(p.id, &info))
+	assert.EqualValues(t, 1, info.Stats.Migrations)
+	assert.Zero(t, testing.AllocsPerRun(100, func() {
+		p.tries(netip.AddrPort{}, 50)
+		_ = e.Send(p.id, got[:95])
+	}))
+}

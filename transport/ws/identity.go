@@ -1,0 +1,56 @@
+package ws
+
+import (
+	"time"
+
+	"github.com/foretick/foretick/transport"
+)
+
+var _ transport.Doorkeeper = (*Endpoint)(nil)
+
+// identify applies the rules for a peer's identity, and refuses it when they keep it out.
+func (e *Endpoint) identify(p *peer) bool {
+	replaced, err := e.named.Judge(p.identity, e.cfg.Same, time.Now())
+	if err != nil {
+		e.counters.Refused++
+		e.refuse(p, err)
+		return false
+	}
+	if e.crowded(p, len(replaced) > 0) { // the accept hook took its time
+		return false
+	}
+	e.expel(replaced, transport.Replaced, "connected anew")
+	return true
+}
+
+// expel drops peers and tells both them and the caller.
+func (e *Endpoint) expel(peers []*peer, c transport.Code, detail string) {
+	for _, p := range peers {
+		e.end(p, c, detail)
+		e.leave(p, c, detail)
+	}
+}
+
+// DisconnectIdentity implements transport.Doorkeeper.
+func (e *Endpoint) DisconnectIdentity(identity []byte, c transport.Code, detail string) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	there := e.named.Find(identity)
+	e.expel(there, c, detail)
+	return len(there) > 0
+}
+
+// Ban implements transport.Doorkeeper. Who is banned and has no connection is refused after the accept hook.
+func (e *Endpoint) Ban(identity []byte, until time.Time, detail string) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.named.Ban(identity, until, time.Now(), detail)
+	e.expel(e.named.Find(identity), transport.Kicked, detail)
+}
+
+// Pardon implements transport.Doorkeeper.
+func (e *Endpoint) Pardon(identity []byte) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.named.Pardon(identity)
+}
