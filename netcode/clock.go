@@ -40,6 +40,10 @@ type Time struct {
 // steered meanwhile: so steering cannot chase its own delayed echo. The target
 // is the worst lateness within the window, and a margin.
 //
+// The server's clock and the local one may run at different speeds. All times
+// inside are of a clock that runs as the server's does, as far as that is learned:
+// see drift. What was measured before something was learned is turned with it.
+//
 // Render time runs behind so that the next snapshot is there when it is needed;
 // its delay follows how late snapshots came after the one before them, jitter
 // and loss included. It never passes the newest snapshot, and never runs
@@ -52,14 +56,20 @@ type Clock struct {
 	origin time.Duration
 	base   Tick // ticks inside are distances from it
 	any    bool
-	last   float64 // local time of the last Advance, in ticks since origin
+	at     float64 // local time of the last Advance, in ticks since origin
+	last   float64 // paced time then
 	rtt    float64
+
+	drift  drift
+	fast   float64 // what is learned: the local clock is fast by this share
+	turned float64 // local time when it was learned …
+	ahead  float64 // … and how far paced time then was behind it
 
 	newest   int64 // newest snapshot
 	received int
 
-	arrival sampleWindow // local time − snapshot's tick, at its arrival
-	need    sampleWindow // local time − previous newest tick, at an arrival
+	arrival sampleWindow // paced time − snapshot's tick, at its arrival
+	need    sampleWindow // paced time − previous newest tick, at an arrival
 	late    sampleWindow // lateness of the path of commands
 	issued  [256]issue
 	frame   float64 // smoothed ticks between Advances
@@ -68,19 +78,19 @@ type Clock struct {
 	predicted float64
 	executed  int64   // floor of predicted: the tick of the last command
 	delay     int64   // of input: how far prediction is held behind it
-	relaxed   float64 // local time since when the delay could be smaller
+	relaxed   float64 // paced time since when the delay could be smaller
 	render    float64
 }
 
 // saturated is the earliness, in ticks, at the end of what a report can say.
 const saturated = 127
 
-// issue remembers how a tick was handed out: how far it was ahead of local time
-// then, and how long it had been due.
+// issue remembers how a tick was handed out: at what local time, and how long it
+// had been due.
 type issue struct {
-	tick         int64
-	offset, wait float64
-	valid        bool
+	tick     int64
+	at, wait float64
+	valid    bool
 }
 
 // NewClock makes a clock that starts when StartBuffer snapshots have come.
@@ -97,6 +107,11 @@ func NewClock(cfg ClockConfig) *Clock {
 
 func (c *Clock) local(now time.Duration) float64 { return (now - c.origin).Seconds() * c.rate }
 
+// paced is a local time as the server's clock would count it, by what is known now.
+func (c *Clock) paced(local float64) float64 {
+	return local - c.ahead - (local-c.turned)*c.fast
+}
+
 // Snapshot tells of each snapshot received, once: when it came, the server's
 // tick that it shows, its report of how early the client's commands came (see
 // SnapshotHeader), and the connection's round-trip time. Call it before Advance.
@@ -108,37 +123,57 @@ func (c *Clock) Snapshot(now time.Duration, tick Tick, early int16, hasEarly boo
 	t, local := int64(Distance(tick, c.base)), c.local(now)
 	c.rtt = rtt.Seconds() * c.rate
 	far := float64(c.cfg.HardReset)
+	late, reported := 0.0, false
 	if hasEarly && c.started {
-		c.report(t, float64(early)/256, far)
+		late, reported = c.report(t, float64(early)/256, far)
 	}
 	if c.received > 0 && t <= c.newest {
 		return
 	}
-	lag := local - float64(t)
+	paced := c.paced(local)
+	lag := paced - float64(t)
 	// What comes in after the caller itself was away says nothing of the path.
 	// One tick far in the future is not believed; three in a row are.
-	if future := c.received > 0 && lag < c.arrival.mean()-far; future || !c.started || local-c.last <= far {
-		taken, emptied := c.arrival.add(lag, far)
+	if future := c.received > 0 && lag < c.arrival.mean()-far; future || !c.started || paced-c.last <= far {
+		taken, emptied := c.arrival.add(local, lag, far)
 		if future && !taken {
 			return
 		}
 		if emptied {
 			c.need.clear()
+			c.drift.clear()
 		} else if c.received > 0 {
-			c.need.add(local-float64(c.newest), far)
+			c.need.add(local, paced-float64(c.newest), far)
+		}
+		if reported && taken && c.drift.add(local, local-float64(t), late, c.rate) {
+			c.turn(local, c.drift.estimate())
 		}
 	}
 	c.newest = t
 	c.received++
 }
 
+// turn takes a new estimate of the drift. What was measured stays as it was now,
+// and changes the more the older it is.
+func (c *Clock) turn(local, fast float64) {
+	by := fast - c.fast
+	if math.Abs(by) < driftLeast {
+		return
+	}
+	c.arrival.turn(local, by)
+	c.need.turn(local, by)
+	c.late.turn(local, -by)
+	c.ahead, c.turned, c.fast = local-c.paced(local), local, fast
+}
+
 // report takes an earliness: the tick of the command it speaks of follows from
-// it, as the server measured it just before it wrote tick t.
-func (c *Clock) report(t int64, early, far float64) {
+// it, as the server measured it just before it wrote tick t. It returns how late
+// the command came, against the local clock.
+func (c *Clock) report(t int64, early, far float64) (late float64, ok bool) {
 	if early <= -saturated || early >= saturated {
 		// Farther off than a report can say: what is known of the way up is void.
 		c.late.clear()
-		return
+		return 0, false
 	}
 	tick := t + int64(math.Floor(early))
 	i := c.issued[uint64(tick)%uint64(len(c.issued))]
@@ -146,13 +181,15 @@ func (c *Clock) report(t int64, early, far float64) {
 		// Rounding to 1/256 may have pushed it over a tick's edge.
 		tick--
 		if i = c.issued[uint64(tick)%uint64(len(c.issued))]; !i.valid || i.tick != tick {
-			return
+			return 0, false
 		}
 	}
 	// A tick waits for the caller's next Advance. The wait of one ordinary
 	// interval is in the target for good, since the phase may drift through it;
 	// only what a slow frame adds belongs to the sample.
-	c.late.add(i.offset+max(0, i.wait-c.frame)-early, far)
+	slow := max(0, i.wait-c.frame)
+	c.late.add(i.at, float64(tick)-c.paced(i.at)+slow-early, far)
+	return float64(tick) - i.at + slow - early, true
 }
 
 // Advance moves both times to now. A now before the last one counts as it.
@@ -162,11 +199,12 @@ func (c *Clock) Advance(now time.Duration) Time {
 		return Time{}
 	}
 	var out Time
+	c.at = max(c.at, local)
 	if !c.started {
 		c.begin(local)
 		out.Ticks, out.Commands = 1, 1
 	} else {
-		dt := max(0, local-c.last)
+		dt := max(0, c.paced(local)-c.last)
 		c.last += dt
 		if dt > 0 && dt <= float64(c.cfg.HardReset) {
 			c.frame += (min(dt, 2) - c.frame) / 16
@@ -256,7 +294,7 @@ func (c *Clock) hold(commands int, reset bool) (ticks int) {
 }
 
 func (c *Clock) issue(tick int64) {
-	c.issued[uint64(tick)%uint64(len(c.issued))] = issue{tick, float64(tick) - c.last, c.predicted - float64(tick), true}
+	c.issued[uint64(tick)%uint64(len(c.issued))] = issue{tick, c.at, c.predicted - float64(tick), true}
 }
 
 // steer is the change of time's speed for being off by so many ticks: up to 1 %
@@ -302,7 +340,7 @@ func (c *Clock) Next() (time.Duration, bool) {
 		return 0, false
 	}
 	wait := float64(c.executed+1) - c.predicted
-	return c.origin + time.Duration((c.last+wait)/c.rate*float64(time.Second)) + time.Microsecond, true
+	return c.origin + time.Duration((c.at+wait/(1-c.fast))/c.rate*float64(time.Second)) + time.Microsecond, true
 }
 
 func (c *Clock) describe(out *Time) {

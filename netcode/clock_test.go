@@ -23,15 +23,19 @@ type row struct {
 }
 
 func measure(rate int, from, to time.Duration, make func(seed uint64) *match) (r row) {
+	return measureSeeds(uint64(*clockSeeds), rate, from, to, make)
+}
+
+func measureSeeds(seeds uint64, rate int, from, to time.Duration, make func(seed uint64) *match) (r row) {
 	frames := 0
 	add := func(sum *inputs, x inputs) {
 		sum.ticks += x.ticks
 		sum.missing += x.missing
-		sum.depth += x.depth / float64(*clockSeeds)
-		sum.oracle += x.oracle / float64(*clockSeeds)
-		sum.floor += x.floor / float64(*clockSeeds)
+		sum.depth += x.depth / float64(seeds)
+		sum.oracle += x.oracle / float64(seeds)
+		sum.floor += x.floor / float64(seeds)
 	}
-	for seed := range uint64(*clockSeeds) {
+	for seed := range seeds {
 		m := make(seed + 1)
 		m.run(to)
 		add(&r.window, m.inputs(from, to))
@@ -39,7 +43,7 @@ func measure(rate int, from, to time.Duration, make func(seed uint64) *match) (r
 		add(&r.start, m.inputs(m.serverTime(m.firstCommand), from))
 		r.resets += len(m.resets)
 		rtt := m.up.latency + m.down.latency
-		r.confirm += (m.confirmQuantile(0.5) - rtt).Seconds() * float64(rate) / float64(*clockSeeds)
+		r.confirm += (m.confirmQuantile(0.5) - rtt).Seconds() * float64(rate) / float64(seeds)
 		for _, f := range m.frameLog {
 			if f.at >= from {
 				frames++

@@ -6,6 +6,7 @@ import "slices"
 // sorted, so that any quantile is at hand.
 type sampleWindow struct {
 	ring   []float64
+	when   []float64 // local time of each
 	sorted []float64
 	at     int
 	sum    float64
@@ -17,7 +18,7 @@ type sampleWindow struct {
 const settled = 30
 
 func newSampleWindow(size int) sampleWindow {
-	return sampleWindow{ring: make([]float64, size), sorted: make([]float64, 0, size)}
+	return sampleWindow{ring: make([]float64, size), when: make([]float64, size), sorted: make([]float64, 0, size)}
 }
 
 func (w *sampleWindow) len() int { return len(w.sorted) }
@@ -30,7 +31,7 @@ func (w *sampleWindow) clear() { w.sorted, w.at, w.sum, w.shift, w.below = w.sor
 // below the median: without it, a path that became shorter would be believed
 // only when the window has passed. One that became longer needs no such rule,
 // since the quantiles asked for are high ones.
-func (w *sampleWindow) add(v, far float64) (taken, emptied bool) {
+func (w *sampleWindow) add(at, v, far float64) (taken, emptied bool) {
 	if n := len(w.sorted); n > 0 && (v < w.sorted[0]-far || v > w.sorted[n-1]+far) {
 		if w.shift++; w.shift < 3 {
 			return false, false
@@ -39,7 +40,7 @@ func (w *sampleWindow) add(v, far float64) (taken, emptied bool) {
 		emptied = true
 	}
 	w.shift = 0
-	w.insert(v)
+	w.insert(at, v)
 	if v >= w.quantile(0.5)-far/5 {
 		w.below = 0
 	} else if w.below++; w.below == settled && len(w.sorted) >= 2*settled {
@@ -50,24 +51,37 @@ func (w *sampleWindow) add(v, far float64) (taken, emptied bool) {
 
 // keep forgets all but the last n samples.
 func (w *sampleWindow) keep(n int) {
-	var last [settled]float64
+	var last, when [settled]float64
 	for i := range n {
-		last[i] = w.ring[(w.at-n+i+len(w.ring))%len(w.ring)]
+		from := (w.at - n + i + len(w.ring)) % len(w.ring)
+		last[i], when[i] = w.ring[from], w.when[from]
 	}
 	w.clear()
-	for _, v := range last[:n] {
-		w.insert(v)
+	for i, v := range last[:n] {
+		w.insert(when[i], v)
 	}
 }
 
-func (w *sampleWindow) insert(v float64) {
+// turn adds to each sample what a drift of so much more makes since it was taken.
+func (w *sampleWindow) turn(now, by float64) {
+	n := len(w.sorted)
+	w.sum = 0
+	for i := range n { // a ring that is not full begins at 0
+		w.ring[i] += (now - w.when[i]) * by
+		w.sum += w.ring[i]
+	}
+	copy(w.sorted, w.ring[:n])
+	slices.Sort(w.sorted)
+}
+
+func (w *sampleWindow) insert(at, v float64) {
 	if len(w.sorted) == len(w.ring) {
 		old := w.ring[w.at]
 		i, _ := slices.BinarySearch(w.sorted, old)
 		w.sorted = slices.Delete(w.sorted, i, i+1)
 		w.sum -= old
 	}
-	w.ring[w.at] = v
+	w.ring[w.at], w.when[w.at] = v, at
 	w.at = (w.at + 1) % len(w.ring)
 	i, _ := slices.BinarySearch(w.sorted, v)
 	w.sorted = slices.Insert(w.sorted, i, v)

@@ -1,0 +1,132 @@
+package netcode
+
+import "math"
+
+const (
+	driftBlocks = 32   // blocks of samples that are kept
+	driftShort  = 0.25 // seconds a block lasts at first, and twice that later
+	driftFew    = 6    // blocks that an estimate needs
+	driftSide   = 4    // blocks on either side of a step
+	driftMost   = 0.05 // share of time that is believed
+	driftLeast  = 2e-5 // share of time that is worth a change: no window sees less
+)
+
+// drift learns how much faster the client's clock runs than the server's.
+//
+// A sample is how late a snapshot came and how late the command came that it
+// reports of, both against the local clock. The clock's drift moves the one up
+// and the other down; a path that becomes longer both ways moves both up. So half
+// their difference is what the clocks do, and their sum what the path does. Lines
+// are laid through both, by least squares over some seconds, with a step where
+// one explains more (the server lost time, a route changed), and only as much is
+// believed of a line's slope as its error leaves, less half the slope of the sum:
+// one direction alone that becomes longer is no drift.
+type drift struct {
+	blocks [driftBlocks]driftBlock
+	n      int
+	length float64 // of a block, in ticks
+	now    driftBlock
+	begun  float64
+}
+
+// driftBlock is a sum of samples.
+type driftBlock struct{ n, at, clock, path float64 }
+
+func (b *driftBlock) add(o driftBlock) {
+	b.n, b.at, b.clock, b.path = b.n+o.n, b.at+o.at, b.clock+o.clock, b.path+o.path
+}
+
+// clear forgets the samples: of before and after a jump nothing is known together.
+func (d *drift) clear() { d.n, d.now = 0, driftBlock{} }
+
+// add takes a sample, and tells whether there is a new estimate to ask for.
+func (d *drift) add(at, lag, late, rate float64) bool {
+	closed := false
+	if d.now.n > 0 && at-d.begun >= d.length {
+		d.push(rate)
+		closed = d.n >= driftFew
+	}
+	if d.now.n == 0 {
+		d.begun = at
+		if d.n == 0 {
+			d.length = driftShort * rate
+		}
+	}
+	d.now.add(driftBlock{1, at, (lag - late) / 2, lag + late})
+	return closed
+}
+
+func (d *drift) push(rate float64) {
+	if d.n == driftBlocks {
+		if short := driftShort * rate; d.length <= short {
+			d.length = 2 * short
+			for i := range driftBlocks / 2 {
+				b := d.blocks[2*i]
+				b.add(d.blocks[2*i+1])
+				d.blocks[i] = b
+			}
+			d.n /= 2
+		} else {
+			copy(d.blocks[:], d.blocks[1:])
+			d.n--
+		}
+	}
+	d.blocks[d.n] = d.now
+	d.n++
+	d.now = driftBlock{}
+}
+
+// estimate is the drift, as a share of local time.
+func (d *drift) estimate() float64 {
+	clock := d.slope(func(b *driftBlock) float64 { return b.clock })
+	path := d.slope(func(b *driftBlock) float64 { return b.path })
+	size := min(max(0, math.Abs(clock)-math.Abs(path)/2), driftMost)
+	return math.Copysign(size, clock)
+}
+
+// line is the sums of a weighted line.
+type line struct{ w, x, y, xx, xy, yy float64 }
+
+func (l *line) add(w, x, y float64) {
+	l.w, l.x, l.y = l.w+w, l.x+w*x, l.y+w*y
+	l.xx, l.xy, l.yy = l.xx+w*x*x, l.xy+w*x*y, l.yy+w*y*y
+}
+
+func (l line) minus(o line) line {
+	return line{l.w - o.w, l.x - o.x, l.y - o.y, l.xx - o.xx, l.xy - o.xy, l.yy - o.yy}
+}
+
+// moments are those about the mean.
+func (l line) moments() (xx, xy, yy float64) {
+	return l.xx - l.x*l.x/l.w, l.xy - l.x*l.y/l.w, l.yy - l.y*l.y/l.w
+}
+
+// slope is what can be believed of the slope of the line through the blocks.
+func (d *drift) slope(of func(*driftBlock) float64) float64 {
+	var all line
+	x0, y0 := d.blocks[0].at/d.blocks[0].n, of(&d.blocks[0])/d.blocks[0].n
+	add := func(l *line, b *driftBlock) { l.add(b.n, b.at/b.n-x0, of(b)/b.n-y0) }
+	for i := range d.n {
+		add(&all, &d.blocks[i])
+	}
+	xx, xy, yy := all.moments()
+	rest, free := max(0, yy-xy*xy/xx), float64(d.n-2)
+	var left line
+	straight := rest
+	for i := range d.n - driftSide {
+		add(&left, &d.blocks[i])
+		if i+1 < driftSide {
+			continue
+		}
+		lxx, lxy, lyy := left.moments()
+		rxx, rxy, ryy := all.minus(left).moments()
+		sxx, sxy, syy := lxx+rxx, lxy+rxy, lyy+ryy
+		split := max(0, syy-sxy*sxy/sxx)
+		if split < rest && straight-split > 15*split/float64(d.n-3) {
+			xx, xy, rest, free = sxx, sxy, split, float64(d.n-3)
+		}
+	}
+	slope := xy / xx
+	doubt := 9 * (1 + 4/free) * rest / free / xx
+	return slope * max(0, 1-doubt/(slope*slope+1e-18))
+}
