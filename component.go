@@ -84,7 +84,8 @@ func (p *Protocol) Component(h ecs.Handle, opts ...ComponentOption) {
 }
 
 // Local declares a component that never travels: each end keeps its own. A
-// shared system may not read it.
+// shared system may not read or write it, unless none but kinds that are spawned
+// with the policy [Local] carry it: what a bullet knows of its shot.
 func (p *Protocol) Local(h ecs.Handle) {
 	p.fault(p.types.Register(h, ecs.Named(typeName(h.Type()))))
 }

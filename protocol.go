@@ -247,16 +247,16 @@ func (p *Protocol) checkSystems() {
 		if !shared(s) {
 			continue
 		}
-		for _, id := range append(append([]ecs.ID{}, s.Reads...), s.OtherReads...) {
-			if !p.known(id) {
+		for i, id := range append(append([]ecs.ID{}, s.Reads...), s.OtherReads...) {
+			if !p.known(id) && (i >= len(s.Reads) || !p.ofLocalKinds(id)) {
 				p.faultf("shared system %q reads %s, which a client does not have: declare it with Component, or make the system Server", s.Name, p.fieldsOf(id))
 			}
 		}
 		if p.command != nil && slices.Contains(s.OtherReads, p.command.id) {
 			p.faultf("shared system %q reads %s of other entities, which a client does not have: commands travel to the server alone", s.Name, p.fieldsOf(p.command.id))
 		}
-		for _, id := range append(append([]ecs.ID{}, s.Writes...), s.OtherWrites...) {
-			if i := p.index(id); i < 0 || !p.components[i].predicted {
+		for i, id := range append(append([]ecs.ID{}, s.Writes...), s.OtherWrites...) {
+			if c := p.index(id); (c < 0 || !p.components[c].predicted) && (i >= len(s.Writes) || !p.ofLocalKinds(id)) {
 				p.faultf("shared system %q writes %s, which is not predicted: declare it with Component(…, Predicted), or make the system Server", s.Name, p.types.Info(id).Name)
 			}
 		}
@@ -269,7 +269,21 @@ func (p *Protocol) fieldsOf(id ecs.ID) string {
 	if len(info.Fields) == 0 {
 		return info.Name
 	}
-	return info.Name + "." + info.Fields[0].Path
+	return info.Fields[0].Path
+}
+
+// ofLocalKinds tells whether none carry a component that does not travel but what
+// a client keeps for itself: there is no other value that it could miss.
+func (p *Protocol) ofLocalKinds(id ecs.ID) bool {
+	n := 0
+	for i := range p.kinds {
+		if k := &p.kinds[i]; k.ecs.Mask().Has(id) {
+			if n++; !k.local() {
+				return false
+			}
+		}
+	}
+	return n > 0 && p.index(id) < 0
 }
 
 // findUnpredicted lists the replicated components that are not predicted.

@@ -81,7 +81,7 @@ func TestProtocolFaultsNameTheFix(t *testing.T) {
 		},
 		"shared system reads what never travels": {
 			func(h *handles, p *foretick.Protocol) { p.Shared("peek", nothing, ecs.ReadOther(&h.secret)) },
-			[]string{"peek", "secret.N", "a client does not have"},
+			[]string{"peek", "reads secret.N, which a client does not have"},
 		},
 		"shared system reads a private field of others": {
 			func(h *handles, p *foretick.Protocol) {
@@ -138,6 +138,61 @@ func TestProtocolFaultsNameTheFix(t *testing.T) {
 				require.ErrorContains(t, err, w)
 			}
 		})
+	}
+}
+
+// What a bullet knows of its shot is each end's own: shared systems fly it by that
+// where none but kinds with the policy Local carry it. Of others' bullets a client
+// has none.
+func TestLocalComponentsOfLocalKinds(t *testing.T) {
+	var bullets ecs.Kind
+	bullet := func(h *handles, p *foretick.Protocol, policy foretick.SpawnPolicy) {
+		p.Kind(&bullets, "bullet", &h.place, &h.secret)
+		p.Spawns(&bullets, foretick.SpawnConfig{Policy: policy})
+	}
+	for name, c := range map[string]struct {
+		spoil func(h *handles, p *foretick.Protocol)
+		want  string
+	}{
+		"none but Local kinds carry it": {func(h *handles, p *foretick.Protocol) {
+			bullet(h, p, foretick.Local)
+			p.Shared("fly", nothing, ecs.Write(&h.secret))
+			p.Shared("look", nothing, ecs.Read(&h.secret))
+		}, ""},
+		"no kind carries it": {func(h *handles, p *foretick.Protocol) {
+			p.Shared("fly", nothing, ecs.Write(&h.secret))
+		}, `"fly" writes secret, which is not predicted`},
+		"a Matched kind carries it": {func(h *handles, p *foretick.Protocol) {
+			bullet(h, p, foretick.Matched)
+			p.Shared("fly", nothing, ecs.Write(&h.secret))
+		}, `"fly" writes secret, which is not predicted`},
+		"another kind carries it too": {func(h *handles, p *foretick.Protocol) {
+			var more ecs.Kind
+			bullet(h, p, foretick.Local)
+			p.Kind(&more, "vault", &h.secret)
+			p.Shared("look", nothing, ecs.Read(&h.secret))
+		}, `"look" reads secret.N, which a client does not have`},
+		"of others": {func(h *handles, p *foretick.Protocol) {
+			bullet(h, p, foretick.Local)
+			p.Shared("look", nothing, ecs.ReadOther(&h.secret))
+		}, `"look" reads secret.N, which a client does not have`},
+		"of others, to write": {func(h *handles, p *foretick.Protocol) {
+			bullet(h, p, foretick.Local)
+			p.Shared("rob", nothing, ecs.WriteOther(&h.secret))
+		}, `"rob" writes secret, which is not predicted`},
+		"it travels": {func(h *handles, p *foretick.Protocol) {
+			p.Kind(&bullets, "bullet", &h.health)
+			p.Spawns(&bullets, foretick.SpawnConfig{Policy: foretick.Local})
+			p.Shared("fly", nothing, ecs.Write(&h.health))
+		}, `"fly" writes health, which is not predicted`},
+	} {
+		bullets = ecs.Kind{}
+		err := declare(c.spoil).Err()
+		if c.want == "" {
+			require.NoError(t, err, name)
+		} else {
+			require.ErrorContains(t, err, c.want, name)
+		}
 	}
 }
 

@@ -20,8 +20,9 @@ type Hit struct {
 // Seen answers queries against the world as a player saw it. It is valid
 // within its frame, and several may be asked in parallel. The player's own
 // entities are left out, and on the server whatever is hidden from the player.
-// The zero Seen is empty: every query misses. Only entities with a [Volume] can
-// be hit.
+// The zero Seen is empty, and so is that of a player who is not there, or of a
+// first tick: every query misses. Only entities with a [Volume] can be hit, and in
+// a game that declares none the queries panic with [UsageError], at whichever end.
 type Seen struct {
 	past   lagcomp.Past
 	base   lagcomp.Past // the same moment of the server's own history, for tracks
@@ -30,12 +31,21 @@ type Seen struct {
 	server *Server
 	client *Client
 	player *player // whose client had entities put off: each is seen between ticks of its own
+	bare   bool    // the game declares no volume: whoever queries has forgotten them
 
 	// Reason says how the server treated the time that the player claimed.
 	Reason lagcomp.Reason
 	// Claimed is the time that the player's client said its screen showed, and
 	// Used the one that the queries are answered for. Both are zero on a client.
 	Claimed, Used lagcomp.Claim
+}
+
+// reach refuses to look for what cannot be there, rather than miss for ever.
+func (s Seen) reach() lagcomp.Past {
+	if s.bare {
+		misuse("Seen is asked what was hit in a game without a hit volume: give what can be hit one in Protocol, with Volume, Volume2 or Volumes")
+	}
+	return s.past
 }
 
 func (s Seen) hit(h lagcomp.Hit, ok bool) (Hit, bool) {
@@ -54,24 +64,24 @@ func (s Seen) hit(h lagcomp.Hit, ok bool) (Hit, bool) {
 
 // Raycast finds the nearest volume along a ray.
 func (s Seen) Raycast(r lagcomp.Ray) (Hit, bool) {
-	return s.hit(s.past.Raycast(r, s.filter))
+	return s.hit(s.reach().Raycast(r, s.filter))
 }
 
 // SphereCast finds the first volume that a ball touches on its way along a ray.
 func (s Seen) SphereCast(r lagcomp.Ray, radius float32) (Hit, bool) {
-	return s.hit(s.past.SphereCast(r, radius, s.filter))
+	return s.hit(s.reach().SphereCast(r, radius, s.filter))
 }
 
 // Nearest finds the volume nearest to a point, no further away than max.
 func (s Seen) Nearest(at lagcomp.Vec, max float32) (Hit, bool) {
-	return s.hit(s.past.Nearest(at, max, s.filter))
+	return s.hit(s.reach().Nearest(at, max, s.filter))
 }
 
 // Overlap appends to out one hit for each entity that a ball touches: its
 // volume nearest to the centre. Bring an out with room to avoid allocating.
 func (s Seen) Overlap(ball lagcomp.Sphere, out []Hit) []Hit {
 	var room [16]lagcomp.Hit
-	for _, h := range s.past.Overlap(ball, s.filter, room[:0]) {
+	for _, h := range s.reach().Overlap(ball, s.filter, room[:0]) {
 		hit, _ := s.hit(h, true)
 		out = append(out, hit)
 	}
@@ -81,7 +91,7 @@ func (s Seen) Overlap(ball lagcomp.Sphere, out []Hit) []Hit {
 // Validate checks a claimed target: whether the ray meets it before anything
 // else.
 func (s Seen) Validate(target ecs.Entity, r lagcomp.Ray) (Hit, bool) {
-	return s.hit(s.past.Validate(uint64(target), r, s.filter))
+	return s.hit(s.reach().Validate(uint64(target), r, s.filter))
 }
 
 // Volume is volume i of an entity as it was seen, in the order in which its
@@ -113,7 +123,7 @@ func (s Seen) Past() (lagcomp.Past, bool) { return s.past, s.valid }
 // it, where it was judged, and where it was. Only a server can; on a client the
 // Explanation is zero. It allocates.
 func (s Seen) Explain(r lagcomp.Ray, margin float32) lagcomp.Explanation {
-	if s.server == nil || !s.valid {
+	if s.reach(); s.server == nil || !s.valid {
 		return lagcomp.Explanation{}
 	}
 	x := s.server.history.Explain(r, s.Claimed, s.Used, s.Reason, s.filter, margin)
@@ -126,7 +136,8 @@ func (s Seen) Explain(r lagcomp.Ray, margin float32) lagcomp.Explanation {
 
 // Behind is how many ticks before the present the view lies: what a target may be
 // told, when it asks how it was hit behind the wall, and what a projectile
-// that keeps its shooter's delay is flown with, see [Frame.SeenBehind].
+// that keeps its shooter's delay is flown with, see [Frame.SeenBehind]. Zero on a
+// client, and of an empty view.
 func (s Seen) Behind() float32 {
 	if s.server == nil || !s.valid {
 		return 0
@@ -134,24 +145,28 @@ func (s Seen) Behind() float32 {
 	return s.Used.Behind(s.server.frame.Tick)
 }
 
-// CatchUp moves a projectile that was fired into this view up to the present,
-// tick by tick, each stretch through the world of its tick, and answers the
-// first hit. On a client it stays where it is.
-func (s Seen) CatchUp(shot *lagcomp.Projectile) (Hit, bool) {
-	if s.server == nil || !s.valid {
-		return Hit{}, false
+// CatchUp moves a projectile that was fired into this view up to the present, one
+// tick after the other, each through the world of that much later, and answers the
+// first hit. Only whole ticks are flown; behind, from 1 to 2, is how many ticks
+// before the present it has come to, for [Frame.SeenBehind] to fly it on with. On a
+// client it stays where it is, and behind is 0.
+func (s Seen) CatchUp(shot *lagcomp.Projectile) (behind float32, hit Hit, ok bool) {
+	if s.reach(); s.server == nil || !s.valid {
+		return 0, Hit{}, false
 	}
-	now, ok := s.server.history.Newest()
-	if !ok {
-		return Hit{}, false
-	}
-	return s.hit(s.server.history.CatchUp(shot, s.Used, now, s.filter))
+	f := s.filter
+	f.Epoch = nil // which counts the lives of the player's own picture, not of the history
+	at, h, ok := s.server.history.CatchUp(shot, s.Used, s.server.newest(), f)
+	hit, ok = s.hit(h, ok)
+	return at.Behind(s.server.frame.Tick), hit, ok
 }
 
 // Fly moves a projectile for dt seconds, of a tick mostly ([Frame] has DT), through
-// this view.
+// this view, and answers what it met: there it stops. Both ends do so in each tick of
+// its flight. On the server the view is Seen in the tick that fires it, and SeenBehind
+// in those that follow, with the Behind that Seen had, or what CatchUp has left of it.
 func (s Seen) Fly(shot *lagcomp.Projectile, dt float32) (Hit, bool) {
-	return s.hit(s.past.Fly(shot, dt, s.filter))
+	return s.hit(s.reach().Fly(shot, dt, s.filter))
 }
 
 // Seen is the world as a player saw it when it gave the command of this tick:
@@ -159,12 +174,19 @@ func (s Seen) Fly(shot *lagcomp.Projectile, dt float32) (Hit, bool) {
 // what the server allows; on a client what was on its own screen then. It is
 // interpolated between the snapshots that this client had. So the two ends see
 // different things, and it belongs in Server systems, [OnServer] and [OnPredicted],
-// not in what a Shared system computes.
+// not in what a Shared system computes. The exception is what flies by the policy
+// [Local], of which nothing is compared: one body asks it on both ends.
 func (f *Frame) Seen(by ecs.Owner) Seen {
 	if f.server != nil {
-		return f.server.seen(by)
+		return f.server.p.bared(f.server.seen(by))
 	}
-	return f.client.seen(f.Tick)
+	return f.client.p.bared(f.client.seen(f.Tick))
+}
+
+// bared marks a view of a game in which nothing can be hit.
+func (p *Protocol) bared(s Seen) Seen {
+	s.bare = len(p.volumes) == 0
+	return s
 }
 
 // Invoke runs a check of the game's own in the world as a player saw it, with
@@ -178,13 +200,14 @@ func (f *Frame) Invoke(by ecs.Owner, targets []ecs.Entity, check func(Seen)) {
 	check(s)
 }
 
-// SeenBehind is the world some ticks before the present, for a projectile that
-// keeps its shooter's delay for its whole flight; see [Seen.Behind]. What it
-// reaches is bounded like any shot's, by the server's MaxRewind. On a client it
-// is Seen.
+// SeenBehind is the world some ticks before the present, for a projectile that was
+// caught up, or that keeps its shooter's delay for its whole flight; see
+// [Seen.CatchUp] and [Seen.Behind]. What it reaches is bounded like any shot's, by
+// the server's MaxRewind; ticks below 1, and what is not a number, are the newest
+// tick that is complete. On a client it is Seen.
 func (f *Frame) SeenBehind(by ecs.Owner, ticks float32) Seen {
 	if f.server != nil {
-		return f.server.seenBehind(by, ticks)
+		return f.server.p.bared(f.server.seenBehind(by, ticks))
 	}
-	return f.client.seen(f.Tick)
+	return f.Seen(by)
 }

@@ -78,21 +78,53 @@ func ExamplePast_Overlap() {
 	// 2 at 0.5
 }
 
-// A rocket fired in the past is brought up to the present at once.
-func ExampleHistory_CatchUp() {
+// passing is a history of twenty ticks in which a target passes 9 m away, at 6 m/s.
+func passing() *lagcomp.History {
 	history, _ := lagcomp.NewHistory(lagcomp.Config{TickRate: 30})
 	for tick := lagcomp.Tick(1); tick <= 20; tick++ {
 		history.Begin(tick)
-		history.Put(1, 0, 0, lagcomp.SphereVolume(lagcomp.Sphere{X: 9, R: 0.5}))
+		history.Put(1, 0, 0, lagcomp.SphereVolume(lagcomp.Sphere{X: 9, Y: 0.2 * (float32(tick) - 16), R: 0.5}))
 		history.End()
 	}
-	rocket := lagcomp.Projectile{Velocity: lagcomp.Vec{X: 30}, Radius: 0.5}
-	_, hit := history.CatchUp(&rocket, lagcomp.Claim{Tick: 14}, 20, lagcomp.Filter{})
-	fmt.Printf("%v, at %.0f m\n", hit, rocket.Position.X)
-	// The server then flies it on, tick by tick, among the rest of the world.
+	return history
+}
 
+// A rocket fired in the past is brought up to the present at once, and flies on from
+// there in the ticks that follow.
+func ExampleHistory_CatchUp() {
+	history := passing()
+	rocket := lagcomp.Projectile{Velocity: lagcomp.Vec{X: 30}, Radius: 0.2}
+	fired := lagcomp.Claim{Tick: 14, Fraction: 0.5} // what its shooter saw
+	at, _, hit := history.CatchUp(&rocket, fired, 18, lagcomp.Filter{})
+	fmt.Printf("%v, at %.0f m in tick %d+%.1f\n", hit, rocket.Position.X, at.Tick, at.Fraction)
+
+	behind := at.Behind(18) // less than a tick
+	for now := lagcomp.Tick(19); now <= 20; now++ {
+		target, hit := history.Delayed(now, behind).Fly(&rocket, 1./30, lagcomp.Filter{})
+		fmt.Printf("%v, at %.0f m %d\n", hit, rocket.Position.X, target.ID)
+	}
 	// Output:
-	// false, at 6 m
+	// false, at 3 m in tick 17+0.5
+	// false, at 4 m 0
+	// false, at 5 m 0
+}
+
+// A bullet that keeps its shooter's delay is judged by what he saw until it lands:
+// here half a second after he fired, at a target that is out of its way by now.
+func ExampleHistory_Delayed() {
+	history := passing()
+	bullet := lagcomp.Projectile{Velocity: lagcomp.Vec{X: 90}, Radius: 0.2}
+	const fired = 18 // the tick that executes his command
+	behind := lagcomp.Claim{Tick: 14, Fraction: 0.5}.Behind(fired)
+	for now := lagcomp.Tick(fired); ; now++ {
+		if hit, ok := history.Delayed(now, behind).Fly(&bullet, 1./30, lagcomp.Filter{}); ok {
+			_, present := history.At(now, 0).SphereCast(lagcomp.Ray2D(0, 0, 0, 9), 0.2, lagcomp.Filter{})
+			fmt.Printf("%d in tick %d; in the present: %v\n", hit.ID, now, present)
+			return
+		}
+	}
+	// Output:
+	// 1 in tick 20; in the present: false
 }
 
 // A Track remembers anything else that a check in the past needs.

@@ -282,7 +282,7 @@ func TestZeroValuesAreEmpty(t *testing.T) {
 	h := newHistory(t, lagcomp.Config{})
 	require.Zero(t, h.Between(1, 2, .5).Len())
 	shot := lagcomp.Projectile{}
-	_, ok = h.CatchUp(&shot, lagcomp.Claim{}, 5, lagcomp.Filter{})
+	_, _, ok = h.CatchUp(&shot, lagcomp.Claim{}, 5, lagcomp.Filter{})
 	require.False(t, ok)
 }
 

@@ -2,21 +2,22 @@ package lagcomp
 
 // Projectile is a shot slow enough to be seen flying: a ball of Radius (0: a
 // point) that moves with Velocity, in units a second, under Gravity, in units
-// a second squared.
+// a second squared. The zero Projectile is a point that rests at the origin.
 //
 // A shooter fires it into the world that he sees, which is past. The game
 // chooses how it reaches the present. With History.CatchUp it is fired in the
-// past and moved to the present at once, tested on the way: it then flies like
-// anything else, and everybody sees it where it is. With History.Delayed and
-// Past.Fly it is tested for its whole flight against the world as far back as
-// its shooter saw it: he hits what he aimed at, and targets are hit a little
-// after they got away.
+// past and moved to the present at once, tested on the way: nobody is hit who has
+// got away since, but others see it for the first time when it has come as far
+// already. With History.Delayed and Past.Fly it is tested for its whole flight
+// against the world as far back as its shooter saw it: others see it leave the gun,
+// and are hit a little after they got away. Either way what is hit is what was hit
+// on the shooter's screen.
 type Projectile struct {
 	Position, Velocity, Gravity Vec
 	Radius                      float32
 }
 
-// Step moves the projectile freely for dt seconds.
+// Step moves the projectile freely for dt seconds, exactly, its gravity included.
 func (p *Projectile) Step(dt float32) {
 	p.Position = p.Position.along(p.Velocity, dt).along(p.Gravity, dt*dt/2)
 	p.Velocity = p.Velocity.along(p.Gravity, dt)
@@ -40,32 +41,34 @@ func (p Past) Fly(shot *Projectile, dt float32, f Filter) (Hit, bool) {
 	return hit, true
 }
 
-// CatchUp moves a projectile that was fired at a past moment up to tick to,
-// tick by tick, each stretch through the world of the tick that it ends in. It
-// stops at the first hit, whose Distance is the length of the whole way. Both
-// moments are bounded by what is held, so this takes no more steps than there
-// are ticks in the history.
-func (h *History) CatchUp(shot *Projectile, from Claim, to Tick, f Filter) (Hit, bool) {
-	oldest, ok := h.Oldest()
-	if !ok {
-		return Hit{}, false
+// CatchUp moves a projectile that was fired at a past moment up to tick to, one
+// tick after the other, each through the world as it was that much later, and
+// answers the moment that it has come to. Only whole ticks are flown, so that this
+// is up to a tick before to: what flies on through History.Delayed by as much meets
+// the worlds that its shooter's screen showed around it, and no others. It stops at
+// the first hit, whose Distance is the length of the whole way. Both moments are
+// bounded by what is held, so this takes no more steps than there are ticks in the
+// history.
+func (h *History) CatchUp(shot *Projectile, from Claim, to Tick, f Filter) (at Claim, hit Hit, ok bool) {
+	oldest, held := h.Oldest()
+	if !held {
+		return from, Hit{}, false
 	}
-	to = min(to, h.newest.tick)
-	at, _ := moment(from)
-	at = max(at, float64(oldest))
+	now := float64(min(to, h.newest.tick))
+	x, _ := moment(from)
+	x = max(x, float64(oldest))
 	var way float32
-	for t := Tick(at) + 1; t <= to && float64(t) > at; t++ {
-		dt := float32(float64(t)-at) / float32(h.cfg.TickRate)
+	for x+1 <= now {
+		x++
+		at = claimAt(x)
 		before := shot.Position
-		hit, ok := h.At(t, 0).Fly(shot, dt, f)
-		if ok {
+		if hit, ok = h.At(at.Tick, at.Fraction).Fly(shot, 1/float32(h.cfg.TickRate), f); ok {
 			hit.Distance += way
-			return hit, true
+			return at, hit, true
 		}
 		way += shot.Position.sub(before).length()
-		at = float64(t)
 	}
-	return Hit{}, false
+	return claimAt(x), Hit{}, false
 }
 
 // Behind answers how many ticks before now the moment lies: the delay that a

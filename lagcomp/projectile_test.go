@@ -29,32 +29,42 @@ func rocket() lagcomp.Projectile {
 func TestCatchUp(t *testing.T) {
 	h := crossing(t)
 	shot := rocket()
-	hit, ok := h.CatchUp(&shot, lagcomp.Claim{Tick: 15}, 30, lagcomp.Filter{})
+	at, hit, ok := h.CatchUp(&shot, lagcomp.Claim{Tick: 15}, 30, lagcomp.Filter{})
 	require.True(t, ok)
+	require.Equal(t, lagcomp.Claim{Tick: 20}, at)
 	require.Equal(t, lagcomp.ID(1), hit.ID)
 	require.InDelta(t, 14.4, hit.Distance, 1e-3)
 	require.InDelta(t, 14.4, shot.Position.X, 1e-3, "it stopped there")
 
 	shot = rocket()
-	_, ok = h.CatchUp(&shot, lagcomp.Claim{Tick: 15, Fraction: .5}, 18, lagcomp.Filter{})
+	at, _, ok = h.CatchUp(&shot, lagcomp.Claim{Tick: 15, Fraction: .25}, 18, lagcomp.Filter{})
 	require.False(t, ok)
-	require.InDelta(t, 7.5, shot.Position.X, 1e-3, "two and a half ticks on")
+	require.Equal(t, lagcomp.Claim{Tick: 17, Fraction: .25}, at)
+	require.InDelta(t, 6, shot.Position.X, 1e-3, "two ticks on, and not the rest of one")
 
 	for _, early := range []lagcomp.Tick{13, 17} {
 		shot = rocket()
-		_, ok = h.CatchUp(&shot, lagcomp.Claim{Tick: early}, 30, lagcomp.Filter{})
+		_, _, ok = h.CatchUp(&shot, lagcomp.Claim{Tick: early}, 30, lagcomp.Filter{})
 		require.False(t, ok, "fired at %d it passes before or behind", early)
 		require.InDelta(t, float32(3*(30-early)), shot.Position.X, 1e-2)
 	}
 
 	shot = rocket()
-	_, ok = h.CatchUp(&shot, lagcomp.Claim{Tick: 29}, 4_000_000_000, lagcomp.Filter{})
+	at, _, ok = h.CatchUp(&shot, lagcomp.Claim{Tick: 29}, 4_000_000_000, lagcomp.Filter{})
 	require.False(t, ok)
+	require.Equal(t, lagcomp.Claim{Tick: 30}, at)
 	require.InDelta(t, 3, shot.Position.X, 1e-3, "no further than what is held")
 	shot = rocket()
-	_, ok = h.CatchUp(&shot, lagcomp.Claim{Tick: 25}, 20, lagcomp.Filter{})
+	at, _, ok = h.CatchUp(&shot, lagcomp.Claim{Tick: 25}, 20, lagcomp.Filter{})
 	require.False(t, ok)
+	require.Equal(t, lagcomp.Claim{Tick: 25}, at)
 	require.Zero(t, shot.Position, "the past is not ahead")
+
+	empty := newHistory(t, lagcomp.Config{})
+	at, _, ok = empty.CatchUp(&shot, lagcomp.Claim{Tick: 25}, 30, lagcomp.Filter{})
+	require.False(t, ok)
+	require.Equal(t, lagcomp.Claim{Tick: 25}, at)
+	require.Zero(t, shot.Position, "nowhere to fly")
 }
 
 func TestCatchUpFalls(t *testing.T) {
@@ -64,6 +74,52 @@ func TestCatchUpFalls(t *testing.T) {
 	h.CatchUp(&shot, lagcomp.Claim{Tick: 22}, 28, lagcomp.Filter{})
 	require.InDelta(t, -9.81*.2*.2/2, shot.Position.Z, 1e-4)
 	require.InDelta(t, -9.81*.2, shot.Velocity.Z, 1e-4)
+}
+
+// Whichever way a projectile reaches the present, it meets the worlds that its
+// shooter's screen showed around it: tick for tick from the moment it was fired at,
+// at the fraction that the moment had.
+func TestBothWaysMeetWhatTheScreenShowed(t *testing.T) {
+	h := crossing(t)
+	hits := 0
+	for k := range 64 { // aimed so that it meets, grazes and misses
+		claim, now := lagcomp.Claim{Tick: 14, Fraction: float32(k%8) / 8}, lagcomp.Tick(18)
+		fire := func() lagcomp.Projectile {
+			shot := rocket()
+			shot.Position.Y = float32(k)/32 - 1
+			return shot
+		}
+		screen, fired := fire(), float64(claim.Tick)+float64(claim.Fraction)
+		var want lagcomp.Hit
+		for x := fired; x <= 28 && want.ID == 0; x++ { // what the shooter sees
+			want, _ = h.At(lagcomp.Tick(x), claim.Fraction).Fly(&screen, 1./30, lagcomp.Filter{})
+		}
+		fly := func(shot lagcomp.Projectile, behind float32, from lagcomp.Tick) (hit lagcomp.Hit) {
+			for t := from; t <= 30 && hit.ID == 0; t++ {
+				hit, _ = h.Delayed(t, behind).Fly(&shot, 1./30, lagcomp.Filter{})
+			}
+			return hit
+		}
+		delayed := fly(fire(), claim.Behind(now), now)
+		up := fire()
+		caught, ok := h.At(claim.Tick, claim.Fraction).Fly(&up, 1./30, lagcomp.Filter{})
+		if !ok {
+			var at lagcomp.Claim
+			if at, caught, ok = h.CatchUp(&up, claim, now, lagcomp.Filter{}); !ok {
+				require.Less(t, at.Behind(now), float32(1))
+				caught = fly(up, at.Behind(now), now+1)
+			}
+		}
+		require.Equal(t, want.ID, delayed.ID, k)
+		require.Equal(t, want.ID, caught.ID, k)
+		require.InDelta(t, want.Point.Y, delayed.Point.Y, 1e-4)
+		require.InDelta(t, want.Point.Y, caught.Point.Y, 1e-4)
+		if want.ID != 0 {
+			hits++
+		}
+	}
+	require.Greater(t, hits, 10)
+	require.Less(t, hits, 54)
 }
 
 // TestDelayedFlight keeps the shooter six ticks behind for the whole flight:

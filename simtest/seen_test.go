@@ -10,6 +10,7 @@ import (
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/lagcomp"
+	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport/sim"
 )
 
@@ -126,13 +127,14 @@ func TestSeenExplain(t *testing.T) {
 // A slow projectile fired at a head that flies on in its shooter's past hits what
 // it was aimed at; one that is caught up has flown all the ticks since.
 func TestSeenProjectile(t *testing.T) {
-	late := 0
+	late, caught, all := 0, 0, 0
 	onShots(t, func(m *rangeMatch, f *foretick.Frame, by ecs.Owner, s shot) {
 		seen := f.Seen(by)
 		hit, ok := seen.Raycast(s.Ray)
 		if !ok {
 			return
 		}
+		all++
 		fire := func(speed float32) lagcomp.Projectile {
 			at := hit.Point
 			return lagcomp.Projectile{Position: lagcomp.Vec{X: at.X, Y: at.Y - 1, Z: at.Z}, Velocity: lagcomp.Vec{Y: speed}, Radius: 0.02}
@@ -143,14 +145,26 @@ func TestSeenProjectile(t *testing.T) {
 		}
 		up := lagcomp.Projectile{Position: hit.Point, Velocity: lagcomp.Vec{Z: 30}}
 		up.Position.Z += 1
-		_, ok = seen.CatchUp(&up)
+		behind, _, ok := seen.CatchUp(&up)
 		require.False(t, ok)
 		// A unit a tick, up to the newest tick recorded, which is the last one.
-		require.InDelta(t, hit.Point.Z+1+seen.Behind()-1, up.Position.Z, 0.01)
+		require.InDelta(t, hit.Point.Z+1+seen.Behind()-behind, up.Position.Z, 0.01)
+		require.GreaterOrEqual(t, behind, float32(1))
+		require.Less(t, behind, float32(2))
+		// One that waits where the head will be two ticks later meets it there.
+		later, ok := f.SeenBehind(by, seen.Behind()-2).Volume(hit.Entity, hit.Index)
+		require.True(t, ok)
+		ball := later.Bound()
+		mine := lagcomp.Projectile{Position: lagcomp.Vec{X: ball.X, Y: ball.Y, Z: ball.Z}, Velocity: lagcomp.Vec{Z: 1e-3}, Radius: 0.02}
+		if behind, met, ok := seen.CatchUp(&mine); ok && met.Entity == hit.Entity {
+			caught++
+			require.GreaterOrEqual(t, behind, seen.Behind()-2.01)
+		}
 		far := f.SeenBehind(by, 1e9)
 		require.LessOrEqual(t, far.Behind(), float32(0.6*30))
 	})
 	require.Greater(t, late, 20)
+	require.Equal(t, all, caught)
 }
 
 // Judging shots allocates nothing once the match runs evenly.
@@ -319,4 +333,63 @@ func TestUnknownIsNotSeen(t *testing.T) {
 	t.Logf("%d ticks with some unknown, %d with all known", waiting, all)
 	require.Greater(t, waiting, 10)
 	require.Greater(t, all, 10)
+}
+
+// In a game without a hit volume every shot would miss, and nobody would be told
+// why: the first query says so instead, on either end, whoever asks. What needs no
+// volume is answered.
+func TestSeenWithoutVolumesIsToldAtOnce(t *testing.T) {
+	queries := map[string]func(s foretick.Seen){
+		"raycast":    func(s foretick.Seen) { s.Raycast(lagcomp.Ray2D(0, 0, 0, 9)) },
+		"spherecast": func(s foretick.Seen) { s.SphereCast(lagcomp.Ray2D(0, 0, 0, 9), 1) },
+		"nearest":    func(s foretick.Seen) { s.Nearest(lagcomp.Vec{}, 9) },
+		"overlap":    func(s foretick.Seen) { s.Overlap(lagcomp.Sphere{R: 9}, nil) },
+		"validate":   func(s foretick.Seen) { s.Validate(1, lagcomp.Ray2D(0, 0, 0, 9)) },
+		"fly":        func(s foretick.Seen) { s.Fly(&lagcomp.Projectile{}, 1) },
+		"catch up":   func(s foretick.Seen) { s.CatchUp(&lagcomp.Projectile{}) },
+		"explain":    func(s foretick.Seen) { s.Explain(lagcomp.Ray2D(0, 0, 0, 9), 1) },
+	}
+	ask := func(s foretick.Seen) (told int) {
+		for name, q := range queries {
+			func() {
+				defer func() {
+					fault, ok := recover().(foretick.UsageError)
+					require.True(t, ok, name)
+					require.ErrorContains(t, fault, "with Volume, Volume2 or Volumes")
+					told++
+				}()
+				q(s)
+			}()
+		}
+		return told
+	}
+	asked := [2]int{}
+	play := func(end int, g *mill, more ...func(*foretick.Protocol)) *foretick.Protocol {
+		var fire foretick.Event[uint32]
+		return g.protocol(append(more, func(p *foretick.Protocol) {
+			p.Shared("fire", func(f *foretick.Frame, rows ecs.Rows) { fire.Raise(f, rows.Entity(0), f.Tick) }, ecs.Read(&g.cmd))
+			judge := func(f *foretick.Frame, by ecs.Owner) {
+				asked[end] += ask(f.Seen(by)) + ask(f.SeenBehind(by, 2)) + ask(f.Seen(99)) // who is nobody's
+				f.Invoke(by, nil, func(s foretick.Seen) { asked[end] += ask(s) })
+				_, ok := f.Seen(by).Volume(1, 0)
+				require.False(t, ok)
+				_, ok = foretick.At(f.Seen(by), &g.eng, 1)
+				require.False(t, ok)
+			}
+			foretick.OnServer(p, &fire, func(f *foretick.Frame, by ecs.Owner, _ uint32) { judge(f, by) })
+			foretick.OnPredicted(p, &fire, func(f *foretick.Frame, by ecs.Entity, _ uint32) { judge(f, f.World.Owner(by)) })
+		})...)
+	}
+	m := simtest.New(3)
+	_, err := m.Serve(foretick.ServerConfig{Protocol: play(0, &mill{})})
+	require.NoError(t, err)
+	g := &mill{}
+	sample := foretick.Sample(&g.cmd, func(foretick.View) lever { return lever{} })
+	_, err = m.Join(foretick.ClientConfig{Protocol: play(1, g), Sample: sample}, simtest.Seat{})
+	require.NoError(t, err)
+	m.Run(time.Second)
+	for end, n := range asked {
+		require.NotZero(t, n, end)
+		require.Zero(t, n%(4*len(queries)), "each of them, each time")
+	}
 }

@@ -1,11 +1,17 @@
 // Command rockets shows predicted spawns: a player fires rockets, each of which
 // bursts into fragments, and bullets, over a network with delay and loss. Rockets
 // and fragments are matched: they fly at once and become the server's when its own
-// arrive, under the same handles. Bullets are the client's own for their few ticks.
+// arrive, under the same handles. Bullets are the client's own for their flight.
 // Now and then the server jams the gun, which the client cannot know, and what it
 // fired meanwhile is taken back.
 //
-//	go run ./examples/rockets -rtt 150ms -loss 0.05
+// Bullets are slow, and compensated for lag all the same: what they meet on their
+// shooter's screen is what the server lets them meet. Either it catches each up at
+// once with the present, through all that its shooter had not seen yet, or keeps it
+// in its shooter's past for the whole flight. The former kills behind no corner but
+// appears in flight; the latter is seen to leave the gun but kills who is gone.
+//
+//	go run ./examples/rockets -rtt 150ms -loss 0.05 -flight delayed
 package main
 
 import (
@@ -13,11 +19,13 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"time"
 
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/lagcomp"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport/sim"
 )
@@ -37,6 +45,21 @@ type (
 	Payload struct {
 		Fragments uint8 `net:"max=9"`
 	}
+	// Drone is what can be hit; the server alone moves it.
+	Drone struct {
+		Lane uint8   `net:"max=9"`
+		Y    float32 `net:"min=-200,max=200,step=0.01,lerp"`
+	}
+	// Aim is of a bullet, and stays at the end that fired it.
+	Aim struct {
+		Fired  foretick.Tick
+		Behind float32 // ticks before the present of the world that it flies through
+	}
+	// Strike is raised where a bullet meets a drone.
+	Strike struct {
+		Fired  foretick.Tick
+		Target ecs.Entity // of this end
+	}
 	// Command is a player's input.
 	Command struct {
 		Rocket bool `net:"oneshot"`
@@ -50,8 +73,15 @@ type Game struct {
 	Flight  ecs.Component[Flight]
 	Payload ecs.Component[Payload]
 	Cmd     ecs.Component[Command]
+	Drone   ecs.Component[Drone]
+	Aim     ecs.Component[Aim]
 
-	Turret, Rocket, Fragment, Bullet ecs.Kind
+	Turret, Rocket, Fragment, Bullet, Target ecs.Kind
+
+	Struck foretick.Event[Strike]
+
+	delayed bool                    // keeps bullets in their shooter's past
+	struck  map[foretick.Tick]uint8 // which lane's drone the bullet of a tick hit; 0: none so far
 
 	fired map[ecs.Entity]time.Duration // on the client: when it was first there
 	now   func() time.Duration
@@ -63,6 +93,8 @@ type tally struct {
 	predicted, confirmed, cancelled int
 	waited                          time.Duration // from firing to the server's word, in sum
 	bullets                         int
+	onScreen, honoured, unseen      int           // bullets that hit: on the screen, of these on the server, on the server alone
+	flew                            foretick.Tick // until they hit on the server, in sum
 }
 
 // Protocol declares the game.
@@ -71,19 +103,27 @@ func (g *Game) Protocol() *foretick.Protocol {
 	p.Component(&g.Gun, foretick.Predicted)
 	p.Component(&g.Flight, foretick.Predicted)
 	p.Component(&g.Payload, foretick.Predicted)
+	p.Component(&g.Drone)
+	p.Local(&g.Aim)
 	p.Command(&g.Cmd)
 	p.Kind(&g.Turret, "turret", &g.Gun, &g.Cmd)
 	p.Kind(&g.Rocket, "rocket", &g.Flight, &g.Payload)
 	p.Kind(&g.Fragment, "fragment", &g.Flight)
-	p.Kind(&g.Bullet, "bullet", &g.Flight)
+	p.Kind(&g.Bullet, "bullet", &g.Flight, &g.Aim)
+	p.Kind(&g.Target, "target", &g.Drone)
 	told := foretick.SpawnConfig{OnPredicted: g.launched, OnConfirmed: g.confirm, OnCancelled: g.cancel}
 	p.Spawns(&g.Rocket, told)
 	p.Spawns(&g.Fragment, told)
 	p.Spawns(&g.Bullet, foretick.SpawnConfig{Policy: foretick.Local})
 	p.Join(func(f *foretick.Frame, who ecs.Owner) { f.Spawn(&g.Turret, who) })
 	p.Server("jam", g.jam, ecs.Write(&g.Gun), ecs.Before("fire"))
-	p.Shared("fire", g.fire, ecs.Read(&g.Cmd), ecs.Write(&g.Gun), ecs.Create(&g.Flight, &g.Payload), ecs.Before("fly"))
-	p.Shared("fly", g.fly, ecs.Write(&g.Flight), ecs.Optional(&g.Payload), ecs.Create(&g.Flight))
+	p.Shared("fire", g.fire, ecs.Read(&g.Cmd), ecs.Write(&g.Gun), ecs.Create(&g.Flight, &g.Payload, &g.Aim), ecs.Before("fly", "shoot"))
+	p.Shared("fly", g.fly, ecs.Write(&g.Flight), ecs.Without(&g.Aim), ecs.Optional(&g.Payload), ecs.Create(&g.Flight))
+	p.Shared("shoot", g.shoot, ecs.Write(&g.Flight, &g.Aim), ecs.Structural())
+	p.Server("patrol", g.patrol, ecs.Write(&g.Drone))
+	foretick.Volume(p, &g.Drone, func(d *Drone) lagcomp.Sphere { return lagcomp.Sphere{X: 10 * float32(d.Lane), Y: d.Y, R: 0.5} })
+	foretick.OnPredicted(p, &g.Struck, func(f *foretick.Frame, _ ecs.Entity, s Strike) { g.strike(f, s) })                      // sparks
+	foretick.OnServer(p, &g.Struck, func(f *foretick.Frame, _ ecs.Owner, s Strike) { g.strike(f, s) }, ecs.ReadOther(&g.Drone)) // damage
 	return p
 }
 
@@ -101,7 +141,9 @@ func (g *Game) fire(f *foretick.Frame, rows ecs.Rows) {
 			g.Payload.Get(f.World, e).Fragments = 5
 		}
 		if cmd[i].Bullet {
-			*g.Flight.Get(f.World, f.SpawnBy(rows.Entity(i), &g.Bullet)) = Flight{VX: 90, Fuse: 6}
+			e := f.SpawnBy(rows.Entity(i), &g.Bullet)
+			*g.Flight.Get(f.World, e) = Flight{VX: 60}
+			g.Aim.Get(f.World, e).Fired = f.Tick
 			if !f.Replay {
 				g.bullets++
 			}
@@ -130,6 +172,47 @@ func (g *Game) fly(f *foretick.Frame, rows ecs.Rows) {
 	}
 }
 
+// shoot flies the bullets, by one body for both ends: on the client through what is
+// on its screen, and on the server through what was on its shooter's.
+func (g *Game) shoot(f *foretick.Frame, rows ecs.Rows) {
+	at, aim := g.Flight.Slice(rows), g.Aim.Slice(rows)
+	for i := range at {
+		b, a := &at[i], &aim[i]
+		seen, fresh := f.SeenBehind(rows.Owner(), a.Behind), a.Fired == f.Tick
+		if fresh {
+			seen = f.Seen(rows.Owner())
+			a.Behind = seen.Behind() // and so it stays, if it is not caught up
+			g.struck[f.Tick] = 0
+		}
+		shot := lagcomp.Projectile{Position: lagcomp.Vec{X: b.X, Y: b.Y}, Velocity: lagcomp.Vec{X: b.VX, Y: b.VY}, Radius: 0.1}
+		hit, ok := seen.Fly(&shot, f.DT)
+		if fresh && !ok && !g.delayed {
+			a.Behind, hit, ok = seen.CatchUp(&shot)
+		}
+		b.X, b.Y = shot.Position.X, shot.Position.Y
+		if ok {
+			g.Struck.Raise(f, rows.Entity(i), Strike{a.Fired, hit.Entity})
+		}
+		if ok || b.X > 40 {
+			f.Destroy(rows.Entity(i))
+		}
+	}
+}
+
+func (g *Game) strike(f *foretick.Frame, s Strike) {
+	if d := g.Drone.Find(f.World, s.Target); d != nil {
+		g.struck[s.Fired] = d.Lane
+		g.flew += f.Tick - s.Fired
+	}
+}
+
+// patrol lets the drones cross the line of fire.
+func (g *Game) patrol(f *foretick.Frame, rows ecs.Rows) {
+	for i, d := 0, g.Drone.Slice(rows); i < len(d); i++ {
+		d[i].Y = 4 * float32(math.Sin(f.Time().Seconds()*3.3+float64(d[i].Lane)))
+	}
+}
+
 // jam is the server's alone.
 func (g *Game) jam(f *foretick.Frame, rows ecs.Rows) {
 	for i, gun := 0, g.Gun.Slice(rows); i < len(gun); i++ {
@@ -151,15 +234,28 @@ func (g *Game) confirm(_ *foretick.Frame, e ecs.Entity) {
 
 func (g *Game) cancel(*foretick.Frame, ecs.Entity) { g.cancelled++ }
 
+// options are the command line.
+type options struct {
+	rtt     time.Duration
+	loss    float64
+	seconds int
+	flight  string
+}
+
 // play lets one player fire for some seconds of virtual time.
-func play(rtt time.Duration, loss float64, seconds int) (tally, foretick.ClientStats, error) {
+func play(o options) (tally, foretick.ClientStats, error) {
 	m := simtest.New(1)
-	server := &Game{}
-	if _, err := m.Serve(foretick.ServerConfig{Protocol: server.Protocol()}); err != nil {
+	server := &Game{delayed: o.flight == "delayed", struck: map[foretick.Tick]uint8{}}
+	srv, err := m.Serve(foretick.ServerConfig{Protocol: server.Protocol(), NoLagCompensation: o.flight == "present"})
+	if err != nil {
 		return tally{}, foretick.ClientStats{}, err
 	}
-	g := &Game{fired: map[ecs.Entity]time.Duration{}, now: m.Net.Now}
-	end := time.Duration(seconds) * time.Second
+	for lane := range uint8(3) {
+		e := srv.Frame().Spawn(&server.Target, ecs.Nobody)
+		server.Drone.Get(srv.World(), e).Lane = lane + 1
+	}
+	g := &Game{struck: map[foretick.Tick]uint8{}, fired: map[ecs.Entity]time.Duration{}, now: m.Net.Now}
+	end := time.Duration(o.seconds) * time.Second
 	last := foretick.Tick(0)
 	sample := func(v foretick.View) Command {
 		if m.Net.Now() > end {
@@ -169,38 +265,63 @@ func play(rtt time.Duration, loss float64, seconds int) (tally, foretick.ClientS
 		last = v.Tick / 10
 		return Command{Rocket: rocket, Bullet: v.Tick%60 < 20}
 	}
-	link := sim.Link{Latency: rtt / 2, Jitter: rtt / 10, Loss: loss}
+	link := sim.Link{Latency: o.rtt / 2, Jitter: o.rtt / 10, Loss: o.loss}
 	c, err := m.Join(foretick.ClientConfig{Protocol: g.Protocol(), Sample: foretick.Sample(&g.Cmd, sample)}, simtest.Seat{Up: link, Down: link})
 	if err != nil {
 		return tally{}, foretick.ClientStats{}, err
 	}
 	m.Run(end + 5*time.Second)
+	g.settle(server)
 	return g.tally, c.Stats(), nil
 }
 
+// ticks is how long a bullet flew until it hit, on average.
+func (t tally) ticks() float64 { return float64(t.flew) / float64(max(t.honoured+t.unseen, 1)) }
+
+// settle holds what the client's screen showed against what the server did.
+func (g *Game) settle(server *Game) {
+	g.flew = server.flew
+	for tick, lane := range g.struck {
+		judged, fired := server.struck[tick]
+		switch {
+		case !fired: // jammed, or the command came too late
+		case lane != 0:
+			g.onScreen++
+			if judged == lane {
+				g.honoured++
+			}
+		case judged != 0:
+			g.unseen++
+		}
+	}
+}
+
 func run(args []string, out, errs io.Writer) int {
+	var o options
 	flags := flag.NewFlagSet("rockets", flag.ContinueOnError)
 	flags.SetOutput(errs)
-	rtt := flags.Duration("rtt", 150*time.Millisecond, "round trip, 0 to 400 ms")
-	loss := flags.Float64("loss", 0.05, "share of packets lost, 0 to 0.3")
-	seconds := flags.Int("seconds", 20, "virtual seconds to play, 1 to 600")
+	flags.DurationVar(&o.rtt, "rtt", 150*time.Millisecond, "round trip, 0 to 400 ms")
+	flags.Float64Var(&o.loss, "loss", 0.05, "share of packets lost, 0 to 0.3")
+	flags.IntVar(&o.seconds, "seconds", 20, "virtual seconds to play, 1 to 600")
+	flags.StringVar(&o.flight, "flight", "catchup", "how bullets are compensated for lag: catchup, delayed, or present for not at all")
 	switch err := flags.Parse(args); {
 	case errors.Is(err, flag.ErrHelp):
 		return 0
 	case err != nil:
 		return 2
-	case *rtt < 0 || *rtt > 400*time.Millisecond || *loss < 0 || *loss > 0.3 || *seconds < 1 || *seconds > 600:
+	case o.rtt < 0 || o.rtt > 400*time.Millisecond || o.loss < 0 || o.loss > 0.3 || o.seconds < 1 || o.seconds > 600 ||
+		o.flight != "catchup" && o.flight != "delayed" && o.flight != "present":
 		_, _ = fmt.Fprintln(errs, "rockets: a value is out of its range: see -help")
 		return 2
 	}
-	t, st, err := play(*rtt, *loss, *seconds)
+	t, st, err := play(o)
 	if err != nil {
 		_, _ = fmt.Fprintln(errs, err)
 		return 1
 	}
 	_, _ = fmt.Fprintf(out, "%d rockets and fragments flew in the tick that fired them\n", t.predicted)
 	_, _ = fmt.Fprintf(out, "%d became the server's, %v later on average; %d were taken back\n", t.confirmed, (t.waited / time.Duration(max(t.confirmed, 1))).Round(time.Millisecond), t.cancelled)
-	_, _ = fmt.Fprintf(out, "%d bullets, which the server's never met\n", t.bullets)
+	_, _ = fmt.Fprintf(out, "%d bullets, which the server's never met; %d hit on the screen, %d of them on the server (%.1f ticks after they were fired), and %d others\n", t.bullets, t.onScreen, t.honoured, t.ticks(), t.unseen)
 	_, _ = fmt.Fprintf(out, "%d corrections, by cause %v\n", st.Mispredictions, st.ByCause)
 	return 0
 }
