@@ -105,6 +105,15 @@ func (c *Client) drawGhost(g *snapshot.Ghost, t Tick, fraction float32) {
 	if f == 0 && c.p.extrapolates && c.drawBeyond(g, t, fraction) {
 		return
 	}
+	k := snapshot.Knots{Span: float32(b.Tick - a.Tick), Rate: float32(c.p.tickRate), Fraction: f}
+	var o snapshot.State
+	if f > 0 && c.p.curved {
+		if o, ok = g.Before(a); ok && !c.jumped(g, o, a) {
+			k.Lead = float32(a.Tick - o.Tick)
+		} else {
+			o = snapshot.State{}
+		}
+	}
 	for i := range c.p.components {
 		comp := &c.p.components[i]
 		if comp.unknown {
@@ -121,7 +130,8 @@ func (c *Client) drawGhost(g *snapshot.Ghost, t Tick, fraction float32) {
 			c.writeComponent(g, a, i)
 			continue
 		}
-		comp.schema.LerpFor(a.Audience, wa, wb, f, a.Grid(i), clientRefs{c}, c.pointer(g, i))
+		k.Before, k.From, k.To = o.Component(i), wa, wb
+		comp.schema.Interpolate(a.Audience, k, a.Grid(i), clientRefs{c}, c.pointer(g, i))
 	}
 }
 
@@ -183,9 +193,15 @@ func (c *Client) drawOwn(since time.Duration) {
 			}
 			n := comp.schema.Words()
 			x, y := c.fades.offset(comp, e, i, a[:n], b[:n])
-			comp.schema.Lerp(x, y, c.view.Fraction, snapshot.GridSim, clientRefs{c}, at)
+			c.drawBetween(comp, x, y, at)
 		}
 	}
+}
+
+// drawBetween shows a predicted component between two ticks in a row.
+func (c *Client) drawBetween(comp *component, a, b []int32, at unsafe.Pointer) {
+	k := snapshot.Knots{From: a, To: b, Span: 1, Rate: float32(c.p.tickRate), Fraction: c.view.Fraction}
+	comp.schema.Interpolate(^snapshot.Audience(0), k, snapshot.GridSim, clientRefs{c}, at)
 }
 
 // recordVisible remembers the volumes of this picture, for Frame.Seen.

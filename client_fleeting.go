@@ -2,7 +2,6 @@ package foretick
 
 import (
 	"github.com/foretick/foretick/ecs"
-	"github.com/foretick/foretick/snapshot"
 )
 
 // fleeting is what a client simulates for itself and no rollback touches:
@@ -50,7 +49,7 @@ func (c *Client) drawFleeting() {
 					continue
 				}
 				n := comp.schema.Words()
-				comp.schema.Lerp(a[:n], b[:n], c.view.Fraction, snapshot.GridSim, clientRefs{c}, at)
+				c.drawBetween(comp, a[:n], b[:n], at)
 			}
 		}
 	}

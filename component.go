@@ -26,6 +26,7 @@ type component struct {
 	schema    *snapshot.Schema
 	predicted bool
 	lerped    bool // any field is interpolated
+	curved    bool // any also by the value before the two
 	audience  Audience
 	zero      unsafe.Pointer // a zero value
 	tolerant  bool           // any field has a tolerance
@@ -73,14 +74,22 @@ func (p *Protocol) Component(h ecs.Handle, opts ...ComponentOption) {
 	}
 	c.schema, c.tolerant = s, s.Tolerant()
 	p.extrapolates = p.extrapolates || s.Extrapolates()
-	for _, f := range s.Fields() {
-		c.lerped = c.lerped || f.Lerp
-	}
+	c.moves(s)
+	p.curved = p.curved || c.curved
 	if _, err := p.registry.Component(s); err != nil {
 		p.fault(err)
 		return
 	}
 	p.components = append(p.components, c)
+}
+
+// moves notes how values of a schema are interpolated.
+func (c *component) moves(s *snapshot.Schema) {
+	c.lerped, c.curved = false, false
+	for _, f := range s.Fields() {
+		c.lerped = c.lerped || f.Lerp
+		c.curved = c.curved || f.Interpolation == snapshot.Hermite && f.Velocity == ""
+	}
 }
 
 // Local declares a component that never travels: each end keeps its own. A

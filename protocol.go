@@ -69,6 +69,7 @@ type Protocol struct {
 	returns      []func(*Frame, ecs.Owner)
 	audiences    []string // the game's own
 	extrapolates bool     // some field goes on beyond what is known
+	curved       bool     // some field is interpolated by the value before the two, too
 	assets       []kindAsset
 	interest     *interest
 	relevant     []relevantHook

@@ -15,7 +15,7 @@ func (s *Server) seen(by ecs.Owner) Seen {
 	if p == nil || !s.recorded {
 		return Seen{}
 	}
-	out := Seen{valid: true, server: s, filter: s.filter(p), Claimed: p.claim}
+	out := Seen{valid: true, server: s, by: p, filter: s.filter(p), Claimed: p.claim}
 	if s.cfg.NoLagCompensation {
 		out.Used = lagcomp.Claim{Tick: s.frame.Tick - 1}
 		out.past = s.history.At(out.Used.Tick, 0)
@@ -41,7 +41,7 @@ func (s *Server) seenBehind(by ecs.Owner, ticks float32) Seen {
 		limit = lagcomp.DefaultMaxRewind
 	}
 	ticks = min(ticks, float32(limit.Seconds()*float64(s.p.tickRate)))
-	out := Seen{valid: true, server: s, filter: s.filter(p), Claimed: p.claim}
+	out := Seen{valid: true, server: s, by: p, filter: s.filter(p), Claimed: p.claim}
 	if s.cfg.NoLagCompensation {
 		ticks = 1
 	}
@@ -164,15 +164,17 @@ func (s *Server) rewound(p *player, out *Seen) {
 	if late {
 		out.player = p
 	}
+	out.whole = k
 	if past, ok := s.between(p, out, k); ok {
 		out.past, out.filter.Epoch = past, s.living
 	}
 }
 
-// keys are two ticks and how far between them a picture lies.
+// keys are two ticks and how far between them a picture lies, and the one before
+// them, 0 if there is none near.
 type keys struct {
-	a, b Tick
-	f    float32
+	a, b, before Tick
+	f            float32
 }
 
 // keys answers the delivered ticks around a claim, for an entity of a wire id
@@ -183,9 +185,21 @@ func (p *player) keys(c lagcomp.Claim, w snapshot.WireID, since Tick) (keys, boo
 	case !ok:
 		return keys{}, false
 	case b == a:
-		return keys{a, a + 1, 0}, true // the newest that it had: the picture stood still
+		return keys{a: a, b: a + 1}, true // the newest that it had: the picture stood still
 	}
-	return keys{a, b, (float32(c.Tick-a) + c.Fraction) / float32(b-a)}, true
+	o := p.deliveries.before(a, p.every, p.arrived, w, since)
+	return keys{a, b, o, (float32(c.Tick-a) + c.Fraction) / float32(b-a)}, true
+}
+
+// bent tells whether an entity's picture between two ticks also rests on the one
+// before them: its client had it by then.
+func (s *Server) bent(p *player, e ecs.Entity, before Tick) bool {
+	id := s.p.identity.Find(s.world, e)
+	if before == 0 || id == nil || p.sender == nil {
+		return before != 0
+	}
+	_, since, ok := p.sender.Shown(snapshot.NetID(id.Net))
+	return !ok || int32(before-since) >= 0
 }
 
 // keysOf is keys for one entity; those of the whole picture where nothing is
@@ -278,6 +292,17 @@ func (d *deliveries) around(t Tick, every uint32, by int64, w snapshot.WireID, s
 		b += every
 	}
 	return a, a, true
+}
+
+// before answers the newest delivered tick before one, as known by a moment, that
+// held an entity, if w is not 0; 0 when there is none near. See [snapshot.Ghost.Before].
+func (d *deliveries) before(t Tick, every uint32, by int64, w snapshot.WireID, since Tick) Tick {
+	for u := t; u > every && u-every >= since && t-(u-every) <= snapshot.HermiteSpan; {
+		if u -= every; d.has(u, every, by, w) {
+			return u
+		}
+	}
+	return 0
 }
 
 // moment is a server time in 1/256 tick, rounded as a command's earliness is.

@@ -112,16 +112,16 @@ func (s *Server) between(p *player, out *Seen, whole keys) (past lagcomp.Past, o
 	if fa == nil || fb == nil && whole.f != 0 || !v.begin(s) {
 		return lagcomp.Past{}, false
 	}
-	hint, mask := 0, uint64(0)
+	hint, earlier, mask := 0, 0, uint64(0)
 	for i := range fa.items {
-		it, from, to, f := &fa.items[i], fa, fb, whole.f
+		it, from, to, k := &fa.items[i], fa, fb, whole
 		if out.player != nil {
-			k, shown := s.keysOf(p, out.Used, ecs.Entity(it.id), whole)
+			own, shown := s.keysOf(p, out.Used, ecs.Entity(it.id), whole)
 			if !shown {
 				continue
 			}
-			if ka, kb := s.kept.at(k.a), s.kept.at(k.b); ka != nil && (kb != nil || k.f == 0) {
-				from, to, f = ka, kb, k.f
+			if ka, kb := s.kept.at(own.a), s.kept.at(own.b); ka != nil && (kb != nil || own.f == 0) {
+				from, to, k = ka, kb, own
 			}
 			j := from.find(it.id, i)
 			if j < 0 {
@@ -133,15 +133,23 @@ func (s *Server) between(p *player, out *Seen, whole keys) (past lagcomp.Past, o
 			mask = it.mask
 			v.bodies.fit(mask)
 		}
-		a := from.words[it.off:]
-		b, moves := a, false
-		if j := to.find(it.id, hint); j >= 0 && f != 0 {
+		knots := snapshot.Knots{From: from.words[it.off:], Rate: float32(s.p.tickRate)}
+		if j := to.find(it.id, hint); j >= 0 && k.f != 0 {
 			hint = j + 1
-			if o := &to.items[j]; o.mask == it.mask && o.owner == it.owner && o.epoch == it.epoch {
-				b, moves = to.words[o.off:], true
+			if o := &to.items[j]; o.goesOn(it) {
+				knots.To, knots.Span, knots.Fraction = to.words[o.off:], float32(to.tick-from.tick), k.f
 			}
 		}
-		s.blend(&v.bodies, a, b, f, moves)
+		if s.p.curved && knots.To != nil && s.bent(p, ecs.Entity(it.id), k.before) {
+			at := s.kept.at(k.before)
+			if j := at.find(it.id, earlier); j >= 0 {
+				earlier = j + 1
+				if o := &at.items[j]; o.goesOn(it) {
+					knots.Before, knots.Lead = at.words[o.off:], float32(from.tick-at.tick)
+				}
+			}
+		}
+		s.blend(&v.bodies, knots)
 		if vs := v.bodies.build(v.bodies.value); len(vs) > 0 {
 			v.history.Put(it.id, it.owner, it.run, vs...)
 		}
@@ -166,18 +174,28 @@ func (v *view) begin(s *Server) bool {
 	return true
 }
 
-// blend writes an entity's components, part of the way from a to b, into the
-// bodies' values.
-func (s *Server) blend(bs *bodies, a, b []int32, f float32, moves bool) {
+// goesOn tells whether an entity is in another tick what it was: else nothing is
+// interpolated.
+func (it *keptItem) goesOn(was *keptItem) bool {
+	return it.mask == was.mask && it.owner == was.owner && it.epoch == was.epoch
+}
+
+// blend writes an entity's components between the knots, of which each holds the
+// words of all of them, into the bodies' values; without To it holds.
+func (s *Server) blend(bs *bodies, k snapshot.Knots) {
 	for _, comp := range bs.need {
 		c := &s.p.components[comp]
 		n := c.schema.Words()
-		if moves && c.lerped {
-			c.schema.LerpMasked(a[:n], b[:n], f, snapshot.GridPublic, serverRefs{s}, bs.values[comp])
-		} else {
-			c.schema.DequantiseMasked(a[:n], snapshot.GridPublic, serverRefs{s}, bs.values[comp])
+		if k.To == nil {
+			c.schema.DequantiseMasked(k.From[:n], snapshot.GridPublic, serverRefs{s}, bs.values[comp])
+			k.From = k.From[n:]
+			continue
 		}
-		a, b = a[n:], b[n:]
+		c.schema.Interpolate(0, k, snapshot.GridPublic, serverRefs{s}, bs.values[comp])
+		k.From, k.To = k.From[n:], k.To[n:]
+		if k.Before != nil {
+			k.Before = k.Before[n:]
+		}
 	}
 }
 

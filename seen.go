@@ -30,8 +30,10 @@ type Seen struct {
 	valid  bool
 	server *Server
 	client *Client
+	by     *player // whose view it is, on a server
 	player *player // whose client had entities put off: each is seen between ticks of its own
 	bare   bool    // the game declares no volume: whoever queries has forgotten them
+	whole  keys    // the ticks that the others are seen between, if their client told
 
 	// Reason says how the server treated the time that the player claimed.
 	Reason lagcomp.Reason

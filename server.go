@@ -267,7 +267,7 @@ func NewServer(cfg ServerConfig) (*Server, error) {
 	s.share = s.encodeShare
 	s.bodies, s.kept, s.living = newBodies(p), newKept(p.tickRate), s.alive
 	for _, t := range p.tracks {
-		s.tracks = append(s.tracks, t.fresh(s.history))
+		s.tracks = append(s.tracks, t.fresh(s))
 	}
 	return s, nil
 }

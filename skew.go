@@ -163,7 +163,7 @@ func (d *Skew) bindComponents(q, p *Protocol, s *Schema) []int {
 		at[i] = -1
 	}
 	q.components = make([]component, s.Registry.Components())
-	q.originAt, q.localAt = -1, -1
+	q.originAt, q.localAt, q.curved = -1, -1, false
 	for i := range q.components {
 		theirs := s.Registry.Schema(i)
 		k := slices.IndexFunc(p.components, func(c component) bool { return c.name == theirs.Name() })
@@ -184,7 +184,8 @@ func (d *Skew) bindComponents(q, p *Protocol, s *Schema) []int {
 		c.schema = d.bind(c.schema, theirs)
 		c.predicted = c.predicted && theirs.Predicted()
 		c.tolerant = c.schema.Tolerant()
-		c.lerped = slices.ContainsFunc(theirs.Fields(), func(f snapshot.Field) bool { return f.Lerp })
+		c.moves(theirs)
+		q.curved = q.curved || c.curved
 		q.components[i] = c
 	}
 	for k := range at {

@@ -12,7 +12,7 @@ import (
 type trackType struct {
 	comp  int
 	id    ecs.ID
-	fresh func(h *lagcomp.History) track
+	fresh func(s *Server) track
 }
 
 // track keeps the past values of a component.
@@ -20,7 +20,11 @@ type track interface {
 	put(id lagcomp.ID, at unsafe.Pointer)
 }
 
-type trackOf[T any] struct{ *lagcomp.Track[T] }
+type trackOf[T any] struct {
+	*lagcomp.Track[T]
+	comp   *component
+	server *Server
+}
 
 func (t trackOf[T]) put(id lagcomp.ID, at unsafe.Pointer) { t.Put(id, *(*T)(at)) }
 
@@ -32,19 +36,37 @@ func Remember[T any](p *Protocol, c *ecs.Component[T]) {
 	if i < 0 {
 		return
 	}
-	schema := p.components[i].schema
-	blend := func(a, b T, f float32) T {
-		words := make([]int32, 2*schema.Words())
-		wa, wb := words[:schema.Words()], words[schema.Words():]
-		schema.Quantise(unsafe.Pointer(&a), snapshot.GridPublic, noRefs{}, wa)
-		schema.Quantise(unsafe.Pointer(&b), snapshot.GridPublic, noRefs{}, wb)
-		out := a
-		schema.LerpMasked(wa, wb, f, snapshot.GridPublic, noRefs{}, unsafe.Pointer(&out))
-		return out
-	}
-	p.tracks = append(p.tracks, trackType{i, c.ID(), func(h *lagcomp.History) track {
-		return trackOf[T]{lagcomp.NewTrack(h, blend)}
+	p.tracks = append(p.tracks, trackType{i, c.ID(), func(s *Server) track {
+		return trackOf[T]{lagcomp.NewTrack[T](s.history, nil), &s.p.components[i], s}
 	}})
+}
+
+// between is the value that an entity was seen with, by a player whose picture lay
+// between these ticks: as its client drew it.
+func (t trackOf[T]) between(past lagcomp.Past, p *player, k keys, id lagcomp.ID) (v T, ok bool) {
+	a, b, f, ok := t.Ends(past, id)
+	if !ok || f == 0 || !t.comp.lerped {
+		return a, ok
+	}
+	s := t.comp.schema
+	n := s.Words()
+	var room [48]int32
+	words := room[:]
+	if 3*n > len(words) {
+		words = make([]int32, 3*n)
+	}
+	quantise := func(v *T, to []int32) []int32 {
+		s.Quantise(unsafe.Pointer(v), snapshot.GridPublic, noRefs{}, to)
+		return to[:n]
+	}
+	knots := snapshot.Knots{From: quantise(&a, words), To: quantise(&b, words[n:]), Span: float32(k.b - k.a), Rate: float32(t.server.p.tickRate), Fraction: f}
+	if t.comp.curved && t.server.bent(p, ecs.Entity(id), k.before) {
+		if o, _, g, ok := t.Ends(t.server.history.Between(k.before, k.a, 0.5), id); ok && g != 0 {
+			knots.Before, knots.Lead = quantise(&o, words[2*n:]), float32(k.a-k.before)
+		}
+	}
+	s.Interpolate(0, knots, snapshot.GridPublic, noRefs{}, unsafe.Pointer(&a))
+	return a, true
 }
 
 // noRefs is for values that hold no references worth keeping.
@@ -78,24 +100,25 @@ func At[T any](s Seen, c *ecs.Component[T], e ecs.Entity) (v T, ok bool) {
 			if !ok {
 				return v, false
 			}
-			return t.At(s.baseOf(e), uint64(e))
+			past, k := s.baseOf(e)
+			return t.between(past, s.by, k, uint64(e))
 		}
 	}
 	return v, false
 }
 
 // baseOf is the server's own history between the ticks that an entity was seen
-// between.
-func (s Seen) baseOf(e ecs.Entity) lagcomp.Past {
+// between, and those.
+func (s Seen) baseOf(e ecs.Entity) (lagcomp.Past, keys) {
 	if s.player == nil {
-		return s.base
+		return s.base, s.whole
 	}
 	k, ok := s.server.keysOf(s.player, s.Used, e, keys{})
 	switch {
 	case !ok:
-		return lagcomp.Past{}
+		return lagcomp.Past{}, keys{}
 	case k == keys{}:
-		return s.base
+		return s.base, s.whole
 	}
-	return s.server.history.Between(k.a, k.b, k.f)
+	return s.server.history.Between(k.a, k.b, k.f), k
 }

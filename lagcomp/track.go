@@ -52,22 +52,28 @@ func (t *Track[T]) Put(id ID, v T) {
 // At answers the entity's value in the view; false when it was not there or
 // had none.
 func (t *Track[T]) At(p Past, id ID) (T, bool) {
-	var none T
+	a, b, f, ok := t.Ends(p, id)
+	if f == 0 || t.blend == nil {
+		return a, ok
+	}
+	return t.blend(a, b, f), true
+}
+
+// Ends answers the two values between which an entity's lies in the view, and how far
+// between them: for a caller with a rule of its own. Where it is one alone, as where a
+// life was cut, f is 0. False when the entity was not there or had none.
+func (t *Track[T]) Ends(p Past, id ID) (a, b T, f float32, ok bool) {
 	e, ok := p.lookup(id)
 	if !ok || p.h != t.h {
-		return none, false
+		return a, b, 0, false
 	}
-	a, ok := t.value(e.af, e.i)
-	if !ok {
-		return none, false
-	}
-	if e.f == 0 || t.blend == nil {
-		return a, true
+	if a, ok = t.value(e.af, e.i); !ok || e.f == 0 {
+		return a, a, 0, ok
 	}
 	if b, ok := t.value(e.bf, e.j); ok {
-		return t.blend(a, b, e.f), true
+		return a, b, e.f, true
 	}
-	return a, true
+	return a, a, 0, true
 }
 
 func (t *Track[T]) value(f *frame, i int) (v T, ok bool) {

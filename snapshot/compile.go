@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"reflect"
+	"slices"
 	"strconv"
 )
 
@@ -13,8 +14,15 @@ type compiler struct {
 	opt SchemaOptions
 	err error
 
+	speeds  []speed
 	vectors int // so far
 	vec     int // the one being compiled, 0: none
+}
+
+// speed is a hermite leaf and the name of its velocity, which may come behind it.
+type speed struct {
+	leaf int
+	name string
 }
 
 // Compile reads the tags of a struct type (see the package documentation) once. The
@@ -65,6 +73,7 @@ func (c *compiler) structType(t reflect.Type, offset uintptr, path string, outer
 		if own.skip || outer.skip {
 			continue
 		}
+		own.at, own.beside = at, path
 		if !f.IsExported() {
 			c.fail(at, "is not exported", "export it, or tag it `net:\"-\"` if it is not to be sent")
 			return
@@ -80,9 +89,7 @@ func (c *compiler) structType(t reflect.Type, offset uintptr, path string, outer
 			own.owner, own.allies, own.enemies, own.to = outer.owner, outer.allies, outer.enemies, outer.to
 		}
 		own.oneshot = own.oneshot || outer.oneshot
-		if !own.lerp && !own.snap {
-			own.lerp, own.snap = outer.lerp, outer.snap
-		}
+		own.moveAs(&outer)
 		c.value(f.Type, offset+f.Offset, at, own)
 	}
 }
@@ -212,13 +219,27 @@ func (c *compiler) add(t reflect.Type, path string, g tag, l leaf) {
 		c.fail(path, "only a bool can be a oneshot", "use a bool, or drop oneshot")
 		return
 	}
-	if g.lerp && (l.op == opBool || l.op == opRef) {
-		c.fail(path, "a "+t.Kind().String()+" has nothing to interpolate", "drop lerp")
+	how := g.how()
+	switch {
+	case how != Snap && (l.op == opBool || l.op == opRef):
+		c.fail(path, "a "+t.Kind().String()+" has nothing to interpolate", "drop "+how.String())
+		return
+	case how == Slerp && l.op != opQuat:
+		c.fail(path, "slerp is for rotations", "tag it quat if it is one, else use lerp: angles go the shorter way round")
+		return
+	case how == Hermite && l.op == opQuat:
+		c.fail(path, "hermite is for numbers", "use slerp or lerp for a rotation")
+		return
+	case g.extrapolate > 0 && how == Snap:
+		c.fail(path, "extrapolate needs lerp, slerp or hermite", "add one, or drop it")
 		return
 	}
-	if g.extrapolate > 0 && !g.lerp {
-		c.fail(path, "extrapolate needs lerp", "add lerp, or drop it")
-		return
+	if how == Hermite && g.velocity != "" {
+		name := g.velocity + path[len(g.at):]
+		if g.beside != "" {
+			name = g.beside + "." + name
+		}
+		c.speeds = append(c.speeds, speed{leaf: len(c.s.leaves), name: name})
 	}
 	aud, problem, fix := g.audience(c.opt.Audiences)
 	if problem != "" {
@@ -228,14 +249,14 @@ func (c *compiler) add(t reflect.Type, path string, g tag, l leaf) {
 	if !g.audible() {
 		aud = c.opt.Audience
 	}
-	l.aud, l.shot, l.lerp, l.vec, l.ahead = aud, g.oneshot, g.lerp, c.vec, float32(g.extrapolate)
+	l.aud, l.shot, l.how, l.vec, l.ahead = aud, g.oneshot, how, c.vec, float32(g.extrapolate)
 	c.s.addLeaf(path, t.String(), l)
 }
 
 // addLeaf puts a leaf behind those there, and describes it.
 func (s *Schema) addLeaf(path, typ string, l leaf) {
 	l.word = s.words
-	f := Field{Name: path, Type: typ, Word: l.word, Words: 1, Audience: l.aud, Owner: l.aud&ToOwner != 0, OneShot: l.shot, Lerp: l.lerp, Angle: l.angle(), Ref: l.op == opRef, Tolerance: l.tol, Bits: l.bits}
+	f := Field{Name: path, Type: typ, Word: l.word, Words: 1, Audience: l.aud, Owner: l.aud&ToOwner != 0, OneShot: l.shot, Lerp: l.how != Snap, Interpolation: l.how, Angle: l.angle(), Ref: l.op == opRef, Tolerance: l.tol, Bits: l.bits}
 	if l.wide {
 		f.Words = 2
 	}
@@ -259,7 +280,39 @@ func (c *compiler) finish() {
 	if s := c.s; s.words > maxWords {
 		c.fail("", fmt.Sprintf("has %d words", s.words), fmt.Sprintf("a component holds %d", maxWords))
 	}
+	for _, x := range c.speeds {
+		if c.err != nil {
+			return
+		}
+		c.speed(x)
+	}
 	c.s.finish()
+}
+
+// speed finds the velocity of a hermite field.
+func (c *compiler) speed(x speed) {
+	path := c.s.fields[x.leaf].Name
+	k := slices.IndexFunc(c.s.fields, func(f Field) bool { return f.Name == x.name })
+	if k < 0 {
+		c.fail(path, fmt.Sprintf("hermite names %s, which is no number that is sent", x.name), "name a field beside it that holds its velocity in units a second, as in hermite=VX, or write hermite alone")
+		return
+	}
+	if problem, fix := c.s.setSpeed(x.leaf, k); problem != "" {
+		c.fail(path, problem, fix)
+	}
+}
+
+// setSpeed makes one leaf the velocity of another.
+func (s *Schema) setSpeed(leaf, velocity int) (problem, fix string) {
+	l, v, name := &s.leaves[leaf], &s.leaves[velocity], s.fields[velocity].Name
+	switch {
+	case leaf == velocity || v.op == opBool || v.op >= opRef || v.angle():
+		return "hermite names " + name + ", which is no velocity", "name a number in units a second, or write hermite alone"
+	case v.aud != 0 && (l.aud == 0 || l.aud&^v.aud != 0):
+		return "hermite names " + name + ", which some who receive this do not", "give both the same audience, or write hermite alone"
+	}
+	l.speed, s.fields[leaf].Velocity = uint16(velocity+1), name
+	return "", ""
 }
 
 // finish derives from the leaves what coding needs.

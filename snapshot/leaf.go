@@ -33,21 +33,22 @@ const (
 // leaf is the plan of one field.
 type leaf struct {
 	op     opcode
-	kind   reflect.Kind // of a rotation's elements, and their size
-	size   uintptr
-	vec    int      // number of the vector it is part of, 0: none
 	wide   bool     // two words
 	aud    audience // who receives it; 0: everybody
 	shot   bool
-	lerp   bool
+	how    Interpolation
+	speed  uint16       // with Hermite: the leaf that is its velocity, counted from 1; 0: none
+	ratio  int32        // simulation indices in a public index
+	ahead  float32      // ticks that it goes on beyond what is known
+	kind   reflect.Kind // of a rotation's elements, and their size
+	size   uintptr
+	vec    int // number of the vector it is part of, 0: none
 	offset uintptr
 	word   int
 	lo, hi int64 // public indices, or values of integers
-	ratio  int32 // simulation indices in a public index
 	bits   int   // of a packed value; of an angle's public index
 	grid   [2]gridStep
 	tol    float64 // in units
-	ahead  float32 // ticks that it goes on beyond what is known
 }
 
 // gridStep is one grid of a stepped leaf.

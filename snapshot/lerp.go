@@ -6,9 +6,10 @@ import (
 )
 
 // Lerp writes to dst the value at fraction f (0 to 1) of the way from a to b, both
-// on grid g: fields tagged lerp are interpolated, angles along the shorter arc,
-// and the others keep a until f reaches 1. Fields for the owner are written too:
-// see [Schema.LerpMasked].
+// on grid g: fields tagged lerp or slerp are interpolated, angles along the shorter
+// arc, those tagged hermite go straight (see [Schema.Interpolate]), and the others
+// keep a until f reaches 1. Fields for the owner are written too: see
+// [Schema.LerpMasked].
 func (s *Schema) Lerp(a, b []int32, f float32, g Grid, refs Refs, dst unsafe.Pointer) {
 	s.lerp(a, b, f, g, refs, dst, everything)
 }
@@ -26,28 +27,7 @@ func (s *Schema) LerpFor(aud Audience, a, b []int32, f float32, g Grid, refs Ref
 }
 
 func (s *Schema) lerp(a, b []int32, f float32, g Grid, refs Refs, dst unsafe.Pointer, aud audience) {
-	if v := s.via; v != nil {
-		v.wire.lerp(a, b, f, g, refs, v.in, aud)
-		v.store(v.in, dst, aud)
-		return
-	}
-	a, b = a[:s.words], b[:s.words]
-	held := a
-	if f >= 1 {
-		held = b
-	}
-	for i := range s.leaves {
-		l := &s.leaves[i]
-		switch {
-		case !l.seenBy(aud):
-		case !l.lerp || f <= 0 || f >= 1:
-			l.restore(held, g, refs, dst)
-		case l.op == opQuat:
-			l.blendQuat(a[l.word:], b[l.word:], float64(f), g, dst)
-		default:
-			l.blend(a, b, float64(f), g, dst)
-		}
-	}
+	s.interpolate(aud, &Knots{From: a, To: b, Fraction: f}, g, refs, dst)
 }
 
 func (l *leaf) blend(a, b []int32, f float64, g Grid, dst unsafe.Pointer) {

@@ -46,8 +46,8 @@ func (c *compiler) quat(t reflect.Type, offset uintptr, path string, g tag) {
 			}
 		}
 	}
-	if g.lerp && !l.floats() {
-		c.fail(path, "integers are not interpolated", "drop lerp, or use floats")
+	if g.how() != Snap && !l.floats() {
+		c.fail(path, "integers are not interpolated", "drop "+g.how().String()+", or use floats")
 		return
 	}
 	l.setGrids(math.Sqrt2 / float64(int64(1)<<g.bits))
@@ -199,8 +199,9 @@ func (l *leaf) storeQuat(q [4]float64, dst unsafe.Pointer) {
 	}
 }
 
-// blendQuat interpolates along the shorter arc, straight and brought back to
-// length 1: between two snapshots that is within a hair of the arc.
+// blendQuat interpolates along the shorter arc: lerp straight and brought back to
+// length 1, which for the small turns between two snapshots is within a hair of what
+// slerp does. Beyond b both go on straight.
 func (l *leaf) blendQuat(a, b []int32, f float64, g Grid, dst unsafe.Pointer) {
 	p, q := l.rotation(a, g), l.rotation(b, g)
 	d := float64(p[0]*q[0]) + float64(p[1]*q[1]) + float64(p[2]*q[2]) + float64(p[3]*q[3])
@@ -208,9 +209,16 @@ func (l *leaf) blendQuat(a, b []int32, f float64, g Grid, dst unsafe.Pointer) {
 	if d < 0 {
 		u = -f
 	}
+	rest := 1 - f
+	if l.how == Slerp && f < 1 {
+		if angle := math.Acos(min(math.Abs(d), 1)); angle > 1e-4 {
+			sin := 1 / math.Sin(angle)
+			rest, u = math.Sin(float64(rest*angle))*sin, math.Copysign(math.Sin(float64(f*angle))*sin, u)
+		}
+	}
 	sum := 0.0
 	for i := range p {
-		p[i] = float64(p[i]*(1-f)) + float64(q[i]*u)
+		p[i] = float64(p[i]*rest) + float64(q[i]*u)
 		sum += float64(p[i] * p[i])
 	}
 	if sum < 1e-12 {

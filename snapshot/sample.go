@@ -1,5 +1,23 @@
 package snapshot
 
+// Before returns the keyframe before one that [Ghost.Sample] returned as its first: the
+// value of the newest older snapshot that tells it. False where there is none within
+// [HermiteSpan] ticks, or a teleport or a change of components or owner lies between.
+func (g *Ghost) Before(a State) (State, bool) {
+	for u := a.Tick - 1; a.Tick-u <= HermiteSpan && u != 0 && !after(g.Born, u); u-- {
+		if !g.r.received(u) || g.postponed(u) {
+			continue
+		}
+		i := g.upTo(u)
+		if i < 0 {
+			return State{}, false
+		}
+		o := g.state(i, u)
+		return o, o.Mask == a.Mask && o.Audience == a.Audience && o.Owner == a.Owner && o.Jumps == a.Jumps
+	}
+	return State{}, false
+}
+
 // Sample returns the keyframes around the time t + f (f from 0 to below 1) and how
 // far between them it lies: pass them to [Schema.Lerp]. Where the value is known
 // to have been at rest, beyond the newest, and over a teleport or a change of

@@ -77,10 +77,13 @@ type Field struct {
 	Audience Audience // who receives it; 0: everybody
 	Owner    bool     // its owner receives it, and not everybody does
 	OneShot  bool     // an action that is never repeated
-	Lerp     bool     // interpolated by Lerp
+	Lerp     bool     // interpolated, in whatever way
 	Angle    bool     // radians, wrapping
 	Ref      bool     // reference to an entity
 	Quat     bool     // rotation: the greatest component's index, and the other three
+
+	Interpolation Interpolation // how it goes from value to value
+	Velocity      string        // with Hermite: the field that is its velocity; "": none is
 
 	Min, Max  float64 // range in the field's unit; both 0 where there is none
 	Step, Sim float64 // width of the public and simulation grid; 0 where there is none
@@ -143,10 +146,13 @@ func (s *Schema) Describe() string {
 		for _, flag := range []struct {
 			on   bool
 			name string
-		}{{f.Angle, "angle"}, {f.Ref, "ref"}, {f.Quat, "quat"}, {f.Audience == ToOwner, "owner"}, {f.OneShot, "oneshot"}, {f.Lerp, "lerp"}} {
+		}{{f.Angle, "angle"}, {f.Ref, "ref"}, {f.Quat, "quat"}, {f.Audience == ToOwner, "owner"}, {f.OneShot, "oneshot"}, {f.Lerp, f.Interpolation.String()}} {
 			if flag.on {
 				b.WriteString(" " + flag.name)
 			}
+		}
+		if f.Velocity != "" {
+			b.WriteString("=" + f.Velocity)
 		}
 		b.WriteByte('\n')
 	}

@@ -14,13 +14,38 @@ const SchemaVersion = 1
 const (
 	fieldOwner = 1 << iota
 	fieldOneShot
-	fieldLerp
+	fieldLerp      // it is interpolated, straight unless its way says otherwise
 	fieldTolerance // a tolerance follows
 	fieldTyped     // its Go type is not the usual one of its sort, and follows
 	fieldVector    // it is part of a vector
 	fieldFirst     // the first of it
 	fieldAudience  // its audience follows: it is neither everybody nor the owner alone
 )
+
+// sortBits are those of a sort; above them stands the way in which a field is
+// interpolated.
+const sortBits = 5
+
+// Ways of fields that are interpolated.
+const (
+	wayStraight = iota
+	waySlerp
+	wayHermite
+	wayVelocity // hermite, and which field is its velocity follows
+)
+
+// way is how an interpolated leaf goes.
+func (l *leaf) way() byte {
+	switch {
+	case l.how == Slerp:
+		return waySlerp
+	case l.how == Hermite && l.speed != 0:
+		return wayVelocity
+	case l.how == Hermite:
+		return wayHermite
+	}
+	return wayStraight
+}
 
 // usualType is the Go type of a sort of field.
 var usualType = [...]string{
@@ -54,7 +79,7 @@ func (s *Schema) AppendSchema(dst []byte) []byte {
 		if l.aud != 0 && l.aud != ToOwner {
 			flags |= fieldAudience
 		}
-		dst = append(dst, byte(l.op), flags)
+		dst = append(dst, byte(l.op)|l.way()<<sortBits, flags)
 		if flags&fieldAudience != 0 {
 			dst = append(dst, byte(l.aud))
 		}
@@ -65,13 +90,16 @@ func (s *Schema) AppendSchema(dst []byte) []byte {
 		if l.tol != 0 {
 			dst = appendFloat(dst, l.tol)
 		}
+		if l.speed != 0 {
+			dst = binary.AppendUvarint(dst, uint64(l.speed-1))
+		}
 	}
 	return dst
 }
 
 // fieldFlags are the flags of a field but for fieldFirst.
 func (l *leaf) fieldFlags(typ string) (flags byte) {
-	for i, on := range [...]bool{l.aud == ToOwner, l.shot, l.lerp, l.tol != 0, typ != usualType[l.op], l.vec != 0} {
+	for i, on := range [...]bool{l.aud == ToOwner, l.shot, l.how != Snap, l.tol != 0, typ != usualType[l.op], l.vec != 0} {
 		if on {
 			flags |= fieldOwner << i
 		}

@@ -139,6 +139,7 @@ func (r *schemaReader) schema() *Schema {
 	r.words += s.words
 	if r.fault == "" {
 		r.checkVectors(s)
+		r.checkSpeeds(s)
 	}
 	if r.fault == "" {
 		s.finish()
@@ -150,7 +151,8 @@ func (r *schemaReader) schema() *Schema {
 func (r *schemaReader) field(s *Schema, before string) string {
 	same := int(r.uint(uint64(len(before)), "field's name"))
 	name := before[:same] + r.text("field's name")
-	l, flags := leaf{op: opcode(r.byte())}, r.byte()
+	sort, flags := r.byte(), r.byte()
+	l, way := leaf{op: opcode(sort & (1<<sortBits - 1))}, sort>>sortBits
 	if same < min(len(before), len(name)) && before[same] == name[same] {
 		r.fail("field's name")
 	}
@@ -174,7 +176,7 @@ func (r *schemaReader) field(s *Schema, before string) string {
 			r.fail("type")
 		}
 	}
-	l.shot, l.lerp = flags&fieldOneShot != 0, flags&fieldLerp != 0
+	l.shot, l.how = flags&fieldOneShot != 0, r.way(&l, way, flags&fieldLerp != 0)
 	if l.vec = s.vectors(); flags&fieldFirst != 0 {
 		l.vec++
 	}
@@ -188,13 +190,48 @@ func (r *schemaReader) field(s *Schema, before string) string {
 	if flags&fieldTolerance != 0 {
 		l.tol = r.float("tolerance")
 	}
-	if r.fault != "" || typ == "" || l.shot && l.op != opBool || l.lerp && (l.op == opBool || l.op == opRef || l.op == opQuat && !l.floats()) || l.tol != 0 && (l.op == opBool || l.op == opRef || l.op == opQuat) {
+	if way == wayVelocity {
+		l.speed = uint16(r.uint(maxWords-1, "velocity")) + 1
+	}
+	if r.fault != "" || typ == "" || l.shot && l.op != opBool || l.how != Snap && (l.op == opBool || l.op == opRef || l.op == opQuat && !l.floats()) || l.tol != 0 && (l.op == opBool || l.op == opRef || l.op == opQuat) {
 		r.fail("field")
 		return name
 	}
 	s.place(&l)
 	s.addLeaf(name, typ, l)
 	return name
+}
+
+// way reads how a leaf goes from value to value.
+func (r *schemaReader) way(l *leaf, way byte, moves bool) Interpolation {
+	switch {
+	case way == wayStraight && !moves:
+		return Snap
+	case way == wayStraight && moves:
+		return Lerp
+	case way == waySlerp && moves && l.op == opQuat:
+		return Slerp
+	case (way == wayHermite || way == wayVelocity) && moves && l.op < opRef:
+		return Hermite
+	}
+	r.fail("interpolation")
+	return Snap
+}
+
+// checkSpeeds refuses velocities that Compile would not take.
+func (r *schemaReader) checkSpeeds(s *Schema) {
+	for i := range s.leaves {
+		if k := int(s.leaves[i].speed) - 1; k >= 0 {
+			if k >= len(s.leaves) {
+				r.fail("velocity")
+				return
+			}
+			if problem, _ := s.setSpeed(i, k); problem != "" {
+				r.fail("velocity")
+				return
+			}
+		}
+	}
 }
 
 // vectors is the number of the last vector.

@@ -15,7 +15,10 @@ type tag struct {
 	bits                                     int
 	angle, quat, vec                         bool
 	owner, allies, enemies                   bool
-	oneshot, lerp, snap, skip                bool
+	oneshot, skip                            bool
+	snap, lerp, slerp, hermite               bool
+	velocity                                 string   // of hermite: the field named, beside the one with the tag
+	at, beside                               string   // of hermite: paths of that one and of what it lies in
 	to                                       []string // audiences of the game's own
 }
 
@@ -34,14 +37,48 @@ func parseTag(s string) (t tag, problem, fix string) {
 			return t, problem, fix
 		}
 	}
-	if t.lerp && t.snap {
-		return t, "lerp and snap exclude each other", "keep one of them"
+	var how []string
+	for i, on := range [...]bool{t.lerp, t.slerp, t.hermite, t.snap} {
+		if on {
+			how = append(how, [...]string{"lerp", "slerp", "hermite", "snap"}[i])
+		}
+	}
+	if len(how) > 1 {
+		return t, strings.Join(how, " and ") + " exclude each other", "keep one of them"
 	}
 	return t, "", ""
 }
 
+// how is the interpolation that the tag names.
+func (t *tag) how() Interpolation {
+	switch {
+	case t.lerp:
+		return Lerp
+	case t.slerp:
+		return Slerp
+	case t.hermite:
+		return Hermite
+	}
+	return Snap
+}
+
+// moveAs takes the interpolation of an outer tag over, unless it names one itself.
+func (t *tag) moveAs(outer *tag) {
+	if !t.snap && t.how() == Snap {
+		t.snap, t.lerp, t.slerp, t.hermite = outer.snap, outer.lerp, outer.slerp, outer.hermite
+		t.velocity, t.at, t.beside = outer.velocity, outer.at, outer.beside
+	}
+}
+
 func (t *tag) item(key, value string, hasValue bool) (problem, fix string) {
-	flags := map[string]*bool{"angle": &t.angle, "quat": &t.quat, "vec": &t.vec, "owner": &t.owner, "allies": &t.allies, "enemies": &t.enemies, "oneshot": &t.oneshot, "lerp": &t.lerp, "snap": &t.snap, "-": &t.skip}
+	flags := map[string]*bool{"angle": &t.angle, "quat": &t.quat, "vec": &t.vec, "owner": &t.owner, "allies": &t.allies, "enemies": &t.enemies, "oneshot": &t.oneshot, "lerp": &t.lerp, "slerp": &t.slerp, "snap": &t.snap, "-": &t.skip}
+	if key == "hermite" {
+		if t.hermite = true; hasValue && value == "" {
+			return "hermite names no field", "write hermite=VX, the field beside it that holds its velocity in units a second, or hermite alone"
+		}
+		t.velocity = value
+		return "", ""
+	}
 	if f := flags[key]; f != nil {
 		if hasValue {
 			return fmt.Sprintf("%s takes no value", key), "write `" + key + "` alone"
@@ -62,7 +99,7 @@ func (t *tag) item(key, value string, hasValue bool) (problem, fix string) {
 	}{"min": {&t.min, &t.hasMin}, "max": {&t.max, &t.hasMax}, "step": {&t.step, &t.hasStep}, "sim": {&t.sim, &t.hasSim}, "tol": {&t.tol, new(bool)}, "bits": {new(float64), &t.hasBits}, "extrapolate": {&t.extrapolate, new(bool)}}
 	n, ok := numbers[key]
 	if !ok {
-		return fmt.Sprintf("unknown item %q", key), "use min, max, step, sim, angle, bits, quat, vec, owner, allies, enemies, to, oneshot, tol, lerp, extrapolate, snap or -"
+		return fmt.Sprintf("unknown item %q", key), "use min, max, step, sim, angle, bits, quat, vec, owner, allies, enemies, to, oneshot, tol, lerp, slerp, hermite, extrapolate, snap or -"
 	}
 	v, err := strconv.ParseFloat(value, 64)
 	if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
@@ -126,8 +163,7 @@ func (t *tag) inherit(outer *tag) (problem, fix string) {
 		t.owner, t.allies, t.enemies, t.to = keep.owner, keep.allies, keep.enemies, keep.to
 	}
 	t.oneshot = keep.oneshot || outer.oneshot
-	if keep.lerp || keep.snap {
-		t.lerp, t.snap = keep.lerp, keep.snap
-	}
+	keep.moveAs(outer)
+	t.snap, t.lerp, t.slerp, t.hermite, t.velocity, t.at, t.beside = keep.snap, keep.lerp, keep.slerp, keep.hermite, keep.velocity, keep.at, keep.beside
 	return "", ""
 }
