@@ -17,6 +17,7 @@
 //	    for _, c := range receiver.Changes() { … }
 //	client, each picture:
 //	    a, b, f, ok := ghost.Sample(tick, fraction)
+//	    schema.Interpolate(…)                            // each component, between a and b
 //
 // # Words and grids
 //
@@ -57,15 +58,26 @@
 //	bits=N       with quat: of each of the three, 10 by default, 14 at most
 //	vec          an array or struct of 2 to 8 numbers that move together, such as a
 //	             position: they share the tag, and one expectation
-//	lerp         [Schema.Lerp] interpolates
-//	extrapolate=N  with lerp: [Schema.Extrapolate] lets it go on for N ticks beyond what
-//	             is known. Without it, it holds
-//	snap         [Schema.Lerp] holds the older value (the default)
+//	lerp         [Schema.Interpolate] goes straight from value to value; angles the
+//	             shorter way round. A rotation goes straight too, by the shorter side,
+//	             and is brought back to length 1: along the arc, a little faster in its
+//	             middle, which shows from a quarter turn between two values on
+//	slerp        with quat: along the shorter arc at an even speed, for an arc cosine
+//	             and three sines a picture
+//	hermite      numbers and angles: along a cubic that leaves with the speed with which
+//	             the value before was left behind, and never leaves the interval
+//	             between its ends. See [Knots], also for when it goes straight
+//	hermite=NAME the speeds are those of a field beside it (or of the struct or array of
+//	             that name, member for member), in units of this one a second. For
+//	             what a velocity moves: thrown, orbiting, or seldom sent
+//	extrapolate=N  with one of these: [Schema.Extrapolate] lets it go on straight for N
+//	             ticks beyond what is known. Without it, it holds
+//	snap         the older value holds until the newer (the default)
 //	-            never sent
 //
 // Integers, bools, floats, references ([SchemaOptions].Ref), and arrays and
 // structs of these are supported. A tag on an array is that of its elements; on a
-// struct, owner, lerp, snap, oneshot and - hold for all its fields. Fields that
+// struct, owner, lerp, slerp, hermite, snap, oneshot and - hold for all its fields. Fields that
 // are not exported must be tagged "-".
 //
 // # What a viewer learns

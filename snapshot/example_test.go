@@ -75,6 +75,32 @@ func ExampleSchema_Lerp() {
 	// Output: 1.5 false
 }
 
+// A ball is received three times a second. Between two ticks it is shown where its
+// velocity takes it, not on the line between them.
+func ExampleSchema_Interpolate() {
+	type Ball struct {
+		Z  float32 `net:"min=0,max=100,step=0.01,hermite=VZ"`
+		VZ float32 `net:"min=-100,max=100,step=0.01"` // metres a second
+	}
+	s, err := snapshot.Compile(reflect.TypeFor[Ball](), snapshot.SchemaOptions{})
+	if err != nil {
+		panic(err)
+	}
+	at := func(t float32) []int32 { // thrown up with 10 m/s
+		w := make([]int32, s.Words())
+		s.Quantise(unsafe.Pointer(&Ball{Z: 10*t - 5*t*t, VZ: 10 - 10*t}), snapshot.GridPublic, nil, w)
+		return w
+	}
+	knots := snapshot.Knots{From: at(0.8), To: at(1.2), Span: 12, Rate: 30}
+	for _, f := range []float32{0, 0.25, 0.5, 1} {
+		var shown Ball
+		knots.Fraction = f
+		s.Interpolate(0, knots, snapshot.GridPublic, nil, unsafe.Pointer(&shown))
+		fmt.Printf("%.2f ", shown.Z)
+	}
+	// Output: 4.80 4.95 5.00 4.80
+}
+
 // What cannot be sent is refused with the fix.
 func ExampleCompile() {
 	type Lamp struct {

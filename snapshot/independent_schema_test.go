@@ -96,10 +96,15 @@ func (d *indSchema) component() (name string, zero []int32) {
 	name = d.text()
 	fmt.Fprintf(&d.out, "component %s predicted=%t\n", name, d.u8() == 1)
 	before, vec := "", 0
+	var lines, names []string
+	var speeds []int
 	for range d.varint() {
 		same := d.varint()
 		before = before[:same] + d.text()
 		sort, flags := d.u8(), d.u8()
+		way := sort >> 5
+		sort &= 31
+		names = append(names, before)
 		if flags&64 != 0 {
 			vec++
 		}
@@ -120,13 +125,26 @@ func (d *indSchema) component() (name string, zero []int32) {
 			line += fmt.Sprintf(" tol=%g", d.f64())
 		}
 		line += ending
-		for i, flag := range []string{"owner", "oneshot", "lerp"} {
+		if way != 0 && flags&4 == 0 {
+			panic("a way of what holds")
+		}
+		for i, flag := range []string{"owner", "oneshot", []string{"lerp", "slerp", "hermite", "hermite"}[way]} {
 			if flags>>i&1 != 0 {
 				line += " " + flag
 			}
 		}
-		d.out.WriteString(line + "\n")
+		speed := -1
+		if way == 3 {
+			speed = int(d.varint())
+		}
+		lines, speeds = append(lines, line), append(speeds, speed)
 		zero = append(zero, words...)
+	}
+	for i, line := range lines {
+		if speeds[i] >= 0 {
+			line += "=" + names[speeds[i]]
+		}
+		d.out.WriteString(line + "\n")
 	}
 	return name, zero
 }

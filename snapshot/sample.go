@@ -19,7 +19,7 @@ func (g *Ghost) Before(a State) (State, bool) {
 }
 
 // Sample returns the keyframes around the time t + f (f from 0 to below 1) and how
-// far between them it lies: pass them to [Schema.Lerp]. Where the value is known
+// far between them it lies: pass them to [Schema.Interpolate]. Where the value is known
 // to have been at rest, beyond the newest, and over a teleport or a change of
 // components or owner, both are the same: it holds. False before the first value and once the
 // entity is gone.

@@ -20,7 +20,8 @@ func allSorts(t tester) []*snapshot.Schema {
 	return append(schemas,
 		schema[command](t, snapshot.SchemaOptions{}), schema[everything](t, snapshot.SchemaOptions{}),
 		schema[everything](t, snapshot.SchemaOptions{Name: "predicted", Predicted: true}),
-		schema[spin](t, snapshot.SchemaOptions{}), schema[spin](t, snapshot.SchemaOptions{Name: "spun", Predicted: true}))
+		schema[spin](t, snapshot.SchemaOptions{}), schema[spin](t, snapshot.SchemaOptions{Name: "spun", Predicted: true}),
+		schema[glide](t, snapshot.SchemaOptions{}), schema[turning](t, snapshot.SchemaOptions{Predicted: true}))
 }
 
 // TestSchemaBytes: a schema that was written and read describes itself alike, word

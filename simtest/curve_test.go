@@ -1,0 +1,260 @@
+package simtest_test
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/lagcomp"
+	"github.com/foretick/foretick/simtest"
+	"github.com/foretick/foretick/transport/sim"
+)
+
+// Kites go round in circles, by every way there is from one snapshot to the next.
+type (
+	kite struct {
+		X    float32    `net:"min=-64,max=64,step=0.01,hermite"`
+		Y    float32    `net:"min=-64,max=64,step=0.01,hermite=VY"`
+		Line float32    `net:"min=-64,max=64,step=0.01,lerp"` // the same as X
+		VY   float32    `net:"min=-64,max=64,step=0.01"`
+		Aim  float32    `net:"angle,bits=14,hermite"`
+		Turn [4]float32 `net:"quat,bits=12,slerp"`
+		N    uint8
+	}
+	whistle struct {
+		Blow bool `net:"oneshot"`
+	}
+	look struct{ Tick uint32 }
+)
+
+type kites struct {
+	kite   ecs.Component[kite]
+	cmd    ecs.Component[whistle]
+	kind   ecs.Kind
+	player ecs.Kind
+	look   foretick.Event[look]
+	all    *ecs.Query
+	seen   func(f *foretick.Frame, by ecs.Owner)
+	drawn  func(f *foretick.Frame)
+	leaps  bool
+}
+
+const kiteCount = 8
+
+// where a kite is after some seconds. Some rest now and then, and each leaps to the
+// other side every few seconds.
+func where(n int, s float64, leaps bool) (k kite) {
+	if n%4 == 3 {
+		s = math.Floor(s) + max(0, math.Mod(s, 1)*2-1) // rests half of each second
+	}
+	w := 4 + float64(n%kiteCount)/2
+	k.X = float32(8 * math.Sin(w*s))
+	k.Y, k.VY = float32(5*math.Cos(w*s)), float32(-5*w*math.Sin(w*s))
+	if leaps && int(s+float64(n)/kiteCount)%3 == 0 {
+		k.X, k.Y = k.X+20, k.Y-20
+	}
+	k.Line, k.N = k.X, uint8(n)
+	k.Aim = float32(math.Remainder(w*s, 2*math.Pi))
+	sin, cos := math.Sincos(w * s / 2)
+	k.Turn = [4]float32{0, float32(sin), 0, float32(cos)}
+	return k
+}
+
+func (g *kites) protocol(rate int) *foretick.Protocol {
+	p := foretick.NewProtocol("kites", 1)
+	p.TickRate(rate)
+	p.Component(&g.kite)
+	p.Command(&g.cmd)
+	p.Kind(&g.kind, "kite", &g.kite)
+	p.Kind(&g.player, "player", &g.cmd)
+	foretick.Volumes(p, func(b *foretick.Body) {
+		k := foretick.From(b, &g.kite)
+		sin, cos := math.Sincos(float64(k.Aim))
+		b.Add(lagcomp.SphereVolume(lagcomp.Sphere{X: k.X, Y: k.Y, Z: 2, R: 0.2}))
+		b.Add(lagcomp.SphereVolume(lagcomp.Sphere{X: k.Line + float32(cos), Y: float32(sin), Z: 2, R: 0.2}))
+		b.Add(lagcomp.SphereVolume(lagcomp.Sphere{X: k.Turn[0], Y: k.Turn[1], Z: k.Turn[3], R: 0.2}))
+	}, &g.kite)
+	foretick.Remember(p, &g.kite)
+	p.Join(func(f *foretick.Frame, who ecs.Owner) { f.Spawn(&g.player, who) })
+	p.Shared("blow", func(f *foretick.Frame, rows ecs.Rows) {
+		for i, c := range g.cmd.Slice(rows) {
+			if c.Blow {
+				g.look.Raise(f, rows.Entity(i), look{f.Tick})
+			}
+		}
+	}, ecs.Read(&g.cmd))
+	p.Server("fly", func(f *foretick.Frame, rows ecs.Rows) {
+		at := g.kite.Slice(rows)
+		for i := range at {
+			was := at[i]
+			at[i] = where(int(was.N), float64(f.Tick)/float64(rate), g.leaps)
+			if math.Abs(float64(at[i].X-was.X)) > 10 {
+				f.Cut(rows.Entity(i))
+			}
+		}
+	}, ecs.Write(&g.kite))
+	foretick.OnServer(p, &g.look, func(f *foretick.Frame, by ecs.Owner, _ look) {
+		if g.seen != nil {
+			g.seen(f, by)
+		}
+	}, ecs.ReadOther(&g.kite))
+	foretick.OnPredicted(p, &g.look, func(f *foretick.Frame, _ ecs.Entity, _ look) {
+		if g.drawn != nil {
+			g.drawn(f)
+		}
+	})
+	g.all = ecs.NewQuery(p.Types(), ecs.With(&g.kite))
+	return p
+}
+
+// pictured is a kite as one end had it: its volumes, and what is remembered of it.
+type pictured struct {
+	volumes [3]lagcomp.Vec
+	kite    kite
+	held    bool
+}
+
+// picture asks a view for every kite of the world.
+func (g *kites) picture(w *ecs.World, s foretick.Seen) map[uint8]pictured {
+	out := map[uint8]pictured{}
+	for _, rows := range g.all.All(w) {
+		for i := range rows.Len() {
+			var p pictured
+			var ok bool
+			if p.kite, ok = foretick.At(s, &g.kite, rows.Entity(i)); !ok {
+				continue
+			}
+			for k := range p.volumes {
+				v, found := s.Volume(rows.Entity(i), k)
+				ball, _ := v.Sphere()
+				p.volumes[k], ok = lagcomp.Vec{X: ball.X, Y: ball.Y, Z: ball.Z}, ok && found
+			}
+			if !ok {
+				continue // it leapt since: no shot reaches back before that
+			}
+			if hit, ok := s.Only(rows.Entity(i)).Nearest(p.volumes[0], 1); ok {
+				p.held = hit.Held
+			}
+			out[p.kite.N] = p
+		}
+	}
+	return out
+}
+
+// find is the kite of a number.
+func (g *kites) find(w *ecs.World, n uint8) ecs.Entity {
+	for _, rows := range g.all.All(w) {
+		for i, at := range g.kite.Slice(rows) {
+			if at.N == n {
+				return rows.Entity(i)
+			}
+		}
+	}
+	return ecs.None
+}
+
+// What a client draws along curves is where the server looks for it, within less than
+// the step: with losses, with fewer snapshots than ticks, when things rest and leap,
+// and where many of them are put off.
+func TestCurvesAreJudgedWhereDrawn(t *testing.T) {
+	for _, row := range []struct {
+		rate, snapshots, sendRate, crowd int
+		link                             sim.Link
+		leaps                            bool
+	}{
+		{30, 30, 0, 0, sim.Link{Latency: 50 * time.Millisecond}, false},
+		{30, 30, 0, 0, sim.Link{Latency: 60 * time.Millisecond, Jitter: 20 * time.Millisecond, Loss: 0.05}, true},
+		{60, 20, 0, 0, sim.Link{Latency: 40 * time.Millisecond, Loss: 0.02}, true},
+		{30, 30, 12000, 40, sim.Link{Latency: 40 * time.Millisecond}, true},
+	} {
+		name := fmt.Sprintf("%d Hz, %d snapshots, %v", row.rate, row.snapshots, row.link)
+		m := simtest.New(3)
+		var server, client kites
+		server.leaps = row.leaps
+		srv, err := m.Serve(foretick.ServerConfig{Protocol: server.protocol(row.rate), SnapshotRate: row.snapshots, SendRate: row.sendRate})
+		require.NoError(t, err)
+		for n := range kiteCount + row.crowd {
+			server.kite.Get(srv.World(), srv.Frame().Spawn(&server.kind, ecs.Nobody)).N = uint8(n)
+		}
+		judged, drawn := map[foretick.Tick]map[uint8]pictured{}, map[foretick.Tick]map[uint8]pictured{}
+		server.seen = func(f *foretick.Frame, by ecs.Owner) { judged[f.Tick] = server.picture(f.World, f.Seen(by)) }
+		var cli *foretick.Client
+		client.drawn = func(f *foretick.Frame) { drawn[f.Tick] = client.picture(f.World, f.Seen(cli.View().Me)) }
+		var curve, line []float64 // how far from the truth
+		cli, err = m.Join(foretick.ClientConfig{Protocol: client.protocol(row.rate), Sample: foretick.Sample(&client.cmd, func(v foretick.View) whistle {
+			return whistle{Blow: v.Tick%2 == 0 && m.Net.Now() > 6*time.Second}
+		})}, simtest.Seat{Up: row.link, Down: row.link, After: func(v foretick.View) {
+			if v.State != foretick.Playing || m.Net.Now() < 6*time.Second {
+				return
+			}
+			for _, rows := range client.all.All(v.World) {
+				for _, at := range client.kite.Slice(rows) {
+					truth := where(int(at.N), (float64(v.Render)+float64(v.RenderFraction))/float64(row.rate), row.leaps)
+					if at.N%4 != 3 && math.Abs(float64(at.X-truth.X)) < 5 {
+						curve, line = append(curve, math.Abs(float64(at.X-truth.X))), append(line, math.Abs(float64(at.Line-truth.X)))
+					}
+				}
+			}
+		}})
+		require.NoError(t, err)
+		for n := range 50 { // some are out of sight for a while
+			m.Run(6*time.Second + time.Duration(n)*200*time.Millisecond)
+			if e := server.find(srv.World(), uint8(n/2%kiteCount)); row.leaps {
+				require.True(t, srv.Frame().SetVisible(cli.View().Me, e, n%2 == 1))
+			}
+		}
+
+		var errors []float64
+		compared, bent, held, elsewhere := 0, 0, 0, 0
+		for tick, all := range drawn {
+			for n, saw := range all {
+				was, ok := judged[tick][n]
+				if !ok {
+					continue
+				}
+				worst := 0.0
+				for k := range saw.volumes {
+					worst = max(worst, distance(saw.volumes[k], was.volumes[k]))
+				}
+				a, b := saw.kite, was.kite
+				for _, d := range []float32{a.X - b.X, a.Y - b.Y, a.Line - b.Line, a.Turn[1] - b.Turn[1]} {
+					worst = max(worst, math.Abs(float64(d)))
+				}
+				if math.Abs(float64(a.X-a.Line)) > placeStep {
+					bent++
+				}
+				if saw.held && math.Abs(float64(a.Line-b.Line)) > placeStep {
+					continue // a value that came between picture and command: see Hit.Held
+				} else if saw.held {
+					if held++; worst > placeStep {
+						elsewhere++
+					}
+					continue
+				}
+				compared++
+				errors = append(errors, worst)
+			}
+		}
+		slices.Sort(errors)
+		slices.Sort(curve)
+		slices.Sort(line)
+		p99 := errors[len(errors)*99/100]
+		t.Logf("%s: %d pictures compared and %d held (%d of them elsewhere), of which %d bend by more than the step; apart p99 %.2f mm, worst %.2f; from the truth p90 %.1f mm, straight %.1f",
+			name, compared, held, elsewhere, bent, 1000*p99, 1000*errors[len(errors)-1], 1000*curve[len(curve)*9/10], 1000*line[len(line)*9/10])
+		require.Greater(t, compared, 500, name)
+		require.Greater(t, bent, (compared+held)/20, name)
+		require.LessOrEqual(t, errors[len(errors)-1], placeStep, name)
+		if row.sendRate == 0 {
+			require.Less(t, curve[len(curve)*9/10], 0.7*line[len(line)*9/10], name)
+		} else {
+			require.Greater(t, held, 500, name)
+			require.LessOrEqual(t, percent(elsewhere, held), 1.0, name)
+		}
+	}
+}
