@@ -40,6 +40,7 @@ func (r *referee) recount() Report {
 	}
 	out.InterpolationMean = r.behind / float64(max(r.pictures, 1))
 	r.settle(&out)
+	r.tellings(&out)
 	r.agree(&out)
 	return out
 }

@@ -35,6 +35,7 @@ import (
 //	shot    client: P's gun fired at T along Ray; Bodies are the volumes that the
 //	        screen showed, Render as for pic
 //	hear    client: message Kind number ID arrived
+//	hurt    client: it was told what hit P at the server's tick T: Hurt
 //	end     play is over, the match comes to rest; Out and In are the server's
 //	shown   client: all that P's screen shows in the end
 //	report  the match's own report
@@ -68,6 +69,7 @@ type Fact struct {
 	ID       uint32    `json:"id,omitempty"`
 	Report   *Report   `json:"report,omitempty"`
 	Circles  []Circle  `json:"circles,omitempty"`
+	Hurt     *Hurt     `json:"hurt,omitempty"`
 }
 
 // Body is a player's body: what everybody may see of it, and, where Own is set,
@@ -224,10 +226,14 @@ func (l *facts) ticks(m *match) func(f *foretick.Frame) {
 func (l *facts) client(s *seat, cfg *foretick.ClientConfig) {
 	g := s.game
 	me := func() ecs.Owner { return s.client.View().Me }
-	received := g.watch.received
+	received, hurt := g.watch.received, g.watch.hurt
 	g.watch.received = func(f *foretick.Frame, t foretick.Tick, kind string, id uint32) {
 		received(f, t, kind, id)
 		l.add(Fact{F: "hear", P: me(), Kind: kind, ID: id})
+	}
+	g.watch.hurt = func(f *foretick.Frame, t foretick.Tick, h Hurt) {
+		hurt(f, t, h)
+		l.add(Fact{F: "hurt", T: t, P: me(), Hurt: &h})
 	}
 	g.watch.stepped = func(f *foretick.Frame, rows ecs.Rows) {
 		for i := range rows.Len() {

@@ -61,6 +61,7 @@ type (
 	Life struct {
 		Respawn uint16 // ticks until it stands up again
 		Deaths  uint16
+		Told    uint16 // how many hits
 	}
 )
 
@@ -68,6 +69,7 @@ type (
 type Shot struct {
 	Ray    lagcomp.Ray
 	Damage int16
+	Gun    uint8
 }
 
 // Launch is raised when the launcher fires.
@@ -83,6 +85,17 @@ type (
 	// Beat comes once a second; its ids have no gap.
 	Beat struct{ ID uint32 }
 )
+
+// Hurt tells a victim, and nobody else, what hit it: whose gun of which kind, how
+// far the server looked back for it, in milliseconds, and where its shooter saw it.
+// Bolts hit in the present.
+type Hurt struct {
+	By      uint16  `net:"max=255"`
+	Gun     uint8   `net:"max=2"`
+	Rewound uint16  `net:"max=1023"`
+	X, Y    float32 `net:"min=-64,max=64,step=0.01"`
+	ID      uint16  // has no gap for one victim
+}
 
 // Options change the rules, for comparisons and planted faults.
 type Options struct {
@@ -114,11 +127,13 @@ type Game struct {
 	Launch foretick.Event[Launch]
 	Kill   foretick.Message[Kill]
 	Beat   foretick.Message[Beat]
+	Hurt   foretick.Message[Hurt]
 
 	avatars *ecs.Query
 	flights *ecs.Query // of bolts
 	beats   uint32
 	kills   uint32
+	told    int  // victims of what hit them
 	quiet   bool // the server stops hurting anybody: the match comes to rest
 
 	watch Watch
@@ -130,7 +145,8 @@ type Watch struct {
 	judged     func(f *foretick.Frame, by ecs.Owner, ray lagcomp.Ray, hit ecs.Entity, ok bool) // server: a shot
 	explain    func(f *foretick.Frame, by ecs.Owner, seen foretick.Seen, ray lagcomp.Ray)      // server: the same, to lay it open
 	screenshot func(f *foretick.Frame, by ecs.Owner, seen foretick.Seen)                       // client: what the shooter saw
-	fired      func(f *foretick.Frame, by ecs.Entity, hit foretick.Hit, ok bool)               // client: a predicted shot
+	fired      func(f *foretick.Frame, by ecs.Entity, hit foretick.Hit, at lagcomp.Sphere)     // client: a predicted shot, and where what it hits was shown
+	hurt       func(f *foretick.Frame, sent foretick.Tick, h Hurt)                             // client: it was told what hit it
 	stunned    func(f *foretick.Frame, who ecs.Owner)                                          // server
 	died       func(f *foretick.Frame, who ecs.Entity)                                         // server
 	received   func(f *foretick.Frame, sent foretick.Tick, kind string, id uint32)             // client: a message
@@ -193,6 +209,7 @@ func (g *Game) Protocol() (*foretick.Protocol, error) {
 	foretick.Volume2(p, &g.Pos, &g.Status, body)
 	foretick.OnClient(p, &g.Kill, func(f *foretick.Frame, t foretick.Tick, k Kill) { g.got(f, t, "kill", k.ID) })
 	foretick.OnClient(p, &g.Beat, func(f *foretick.Frame, t foretick.Tick, b Beat) { g.got(f, t, "beat", b.ID) })
+	foretick.OnClient(p, &g.Hurt, g.learn)
 	p.Tables(learned)
 	p.Use(movement{g}, guns{g}, lives{g})
 	g.flights = ecs.NewQuery(p.Types(), ecs.With(&g.Pos, &g.Face), ecs.Without(&g.Status))
@@ -211,6 +228,14 @@ func body(at *Position, s *Status) lagcomp.Sphere {
 func (g *Game) got(f *foretick.Frame, t foretick.Tick, kind string, id uint32) {
 	if g.watch.received != nil {
 		g.watch.received(f, t, kind, id)
+	}
+}
+
+// learn takes the word on what hit this player.
+func (g *Game) learn(f *foretick.Frame, t foretick.Tick, h Hurt) {
+	g.got(f, t, "hurt", uint32(h.ID))
+	if g.watch.hurt != nil {
+		g.watch.hurt(f, t, h)
 	}
 }
 

@@ -82,15 +82,15 @@ func (g *Game) discharge(f *foretick.Frame, by ecs.Entity, w *Weapon, at *Positi
 		return
 	}
 	ray := lagcomp.Ray2D(at.X, at.Y, angle, sight(at.X, at.Y, angle, gunRange))
-	g.Shot.Raise(f, by, Shot{ray, arsenal[w.Kind].damage})
+	g.Shot.Raise(f, by, Shot{ray, arsenal[w.Kind].damage, w.Kind})
 }
 
 // tracer is the shooter's own screen: what the shot seems to hit there.
 func (g *Game) tracer(f *foretick.Frame, by ecs.Entity, s Shot) {
 	if g.watch.fired != nil {
 		seen := f.Seen(f.World.Owner(by))
-		hit, ok := seen.Raycast(s.Ray)
-		g.watch.fired(f, by, hit, ok)
+		hit, _ := seen.Raycast(s.Ray)
+		g.watch.fired(f, by, hit, bodyOn(seen, hit))
 		if g.watch.aimed != nil {
 			g.watch.aimed(f, f.World.Owner(by), s.Ray, seen)
 		}
@@ -112,8 +112,16 @@ func (g *Game) damage(f *foretick.Frame, by ecs.Owner, s Shot) {
 		g.watch.explain(f, by, seen, s.Ray)
 	}
 	if ok {
-		g.hurt(f, by, hit.Entity, s.Damage)
+		at := bodyOn(seen, hit)
+		back := seen.Behind() * f.DT * 1000
+		g.hurt(f, hit.Entity, s.Damage, Hurt{By: uint16(by), Gun: s.Gun, Rewound: uint16(back + 0.5), X: at.X, Y: at.Y})
 	}
+}
+
+// bodyOn is where a shooter saw what it hit.
+func bodyOn(seen foretick.Seen, hit foretick.Hit) lagcomp.Sphere {
+	v, _ := seen.Volume(hit.Entity, hit.Index)
+	return v.Bound()
 }
 
 // launch makes a bolt.
@@ -150,7 +158,7 @@ func (g *Game) struck(f *foretick.Frame, b *Bolt, at Position) bool {
 		for i := range pos {
 			dx, dy := pos[i].X-at.X, pos[i].Y-at.Y
 			if !status[i].Dead && dx*dx+dy*dy < (bodyRadius+0.1)*(bodyRadius+0.1) {
-				g.hurt(f, b.By, rows.Entity(i), arsenal[launcher].damage)
+				g.hurt(f, rows.Entity(i), arsenal[launcher].damage, Hurt{By: uint16(b.By), Gun: launcher, X: pos[i].X, Y: pos[i].Y})
 				return true
 			}
 		}

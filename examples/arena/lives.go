@@ -70,24 +70,29 @@ func (g *Game) stun(f *foretick.Frame, rows ecs.Rows) {
 	}
 }
 
-// hurt takes health away, and life when none is left.
-func (g *Game) hurt(f *foretick.Frame, by ecs.Owner, target ecs.Entity, points int16) {
+// hurt takes health away, and life when none is left, and tells the victim.
+func (g *Game) hurt(f *foretick.Frame, target ecs.Entity, points int16, told Hurt) {
 	hp, status := g.HP.Find(f.World, target), g.Status.Find(f.World, target)
 	if hp == nil || status == nil || status.Dead || g.opt.Peaceful || g.quiet {
 		return
+	}
+	life := g.Life.Get(f.World, target)
+	life.Told++
+	told.ID = life.Told
+	if g.Hurt.Send(f, f.World.Owner(target), told) == nil {
+		g.told++
 	}
 	if hp.Points -= points; hp.Points > 0 {
 		return
 	}
 	hp.Points, status.Dead = 0, true
-	life := g.Life.Get(f.World, target)
 	life.Respawn = uint16(g.ticks(respawnTicks))
 	life.Deaths++
 	if g.watch.died != nil {
 		g.watch.died(f, target)
 	}
 	g.kills++
-	g.tell("kill", g.kills, g.Kill.Broadcast(f, Kill{By: uint16(by), Target: uint16(f.World.Owner(target)), ID: g.kills}))
+	g.tell("kill", g.kills, g.Kill.Broadcast(f, Kill{By: told.By, Target: uint16(f.World.Owner(target)), ID: g.kills}))
 }
 
 // respawn stands the dead up again somewhere else.

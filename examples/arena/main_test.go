@@ -74,6 +74,11 @@ func TestBadNetwork(t *testing.T) {
 	require.GreaterOrEqual(t, float64(r.ShotsConfirmed), 0.95*float64(left))
 	require.LessOrEqual(t, float64(r.ShotsConfirmedUnseen), max(1, 0.01*float64(r.Shots-r.ShotsHitOnScreen)))
 	require.GreaterOrEqual(t, r.EventsSent, uint64(8*19))
+	require.GreaterOrEqual(t, r.HitsTold, 200)
+	require.Equal(t, r.HitsTold, r.HitsHeard, "the victims know for certain")
+	require.GreaterOrEqual(t, r.HitsRewound, r.HitsHeard*9/10)
+	require.GreaterOrEqual(t, float64(r.HitsWhereSeen), 0.97*float64(r.HitsRewound))
+	require.InDelta(t, 250, r.RewoundMean, 80)
 	require.Equal(t, r.EventsSent, r.EventsDelivered)
 	require.NotZero(t, r.EventsResent)
 	require.Zero(t, r.Desyncs)
@@ -131,6 +136,8 @@ func TestWithoutLagCompensationFewShotsCount(t *testing.T) {
 	left := r.ShotsHitOnScreen - r.ShotsVoid
 	require.GreaterOrEqual(t, left, 200)
 	require.LessOrEqual(t, float64(r.ShotsConfirmed), 0.75*float64(left))
+	require.Less(t, float64(r.HitsWhereSeen), 0.25*float64(r.HitsRewound))
+	require.InDelta(t, 33, r.RewoundMean, 1, "the newest tick that was complete")
 }
 
 func TestPlantedFaultsAreSeen(t *testing.T) {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/lagcomp"
 	"github.com/foretick/foretick/prediction"
 	"github.com/foretick/foretick/snapshot"
 )
@@ -86,7 +87,7 @@ func (m *match) serverConfig() (foretick.ServerConfig, error) {
 		m.log.server(m)
 		onTick = m.log.ticks(m)
 		onMessage = func(s foretick.MessageSent) {
-			m.log.add(Fact{F: "tell", P: s.To, Kind: [...]string{"kill", "beat"}[s.Kind]})
+			m.log.add(Fact{F: "tell", P: s.To, Kind: [...]string{"kill", "beat", "hurt"}[s.Kind]})
 		}
 	}
 	p, err := g.Protocol()
@@ -105,7 +106,12 @@ func (m *match) clientConfig(n int) (*seat, foretick.ClientConfig, error) {
 	p, err := g.Protocol()
 	s := &seat{game: g, bot: NewBot(g, m.opt.seed, uint64(n)), next: map[string]uint32{}}
 	g.watch.received = s.received
-	g.watch.fired = func(f *foretick.Frame, by ecs.Entity, hit foretick.Hit, ok bool) { m.fired(s, f, by, hit, ok) }
+	g.watch.fired = func(f *foretick.Frame, by ecs.Entity, hit foretick.Hit, at lagcomp.Sphere) {
+		m.fired(s, f, by, hit, at)
+	}
+	g.watch.hurt = func(_ *foretick.Frame, t foretick.Tick, h Hurt) {
+		m.shots.told = append(m.shots.told, toldHurt{s.client.View().Me, t, h})
+	}
 	if m.draw != nil {
 		g.watch.screenshot = func(f *foretick.Frame, by ecs.Owner, seen foretick.Seen) { m.draw.screen(g, f, by, seen) }
 	}
@@ -158,13 +164,15 @@ func (s *seat) corrupt(_ *foretick.Frame, rows ecs.Rows) {
 }
 
 // fired notes a predicted shot, and whom it hit.
-func (m *match) fired(s *seat, f *foretick.Frame, by ecs.Entity, hit foretick.Hit, ok bool) {
+func (m *match) fired(s *seat, f *foretick.Frame, by ecs.Entity, hit foretick.Hit, at lagcomp.Sphere) {
 	if m.ended {
 		return
 	}
 	who := f.World.Owner(by)
-	shot := seenShot{hit: ok, render: s.client.View().Render}
-	if ok {
+	v := s.client.View()
+	back := float64(int32(f.Tick-v.Render)) - float64(v.RenderFraction)
+	shot := seenShot{hit: hit.ID != 0, at: at, render: v.Render, back: back * 1000 / float64(m.opt.tickRate)}
+	if shot.hit {
 		shot.target = f.World.Owner(hit.Entity) // who has one body for good
 	}
 	m.shots.fired(shotKey{who, f.Tick}, shot)
@@ -252,6 +260,8 @@ func (m *match) countClients() {
 func (m *match) report(trace string) (*Report, error) {
 	r := m.atEnd
 	m.shots.settle(&r)
+	r.HitsTold = m.game.told
+	m.shots.tellings(&r)
 	st := m.server.Stats()
 	r.EventsSent, r.EventsResent = st.MessagesSent, st.MessagesResent
 	for _, s := range m.seats {

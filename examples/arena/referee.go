@@ -31,6 +31,8 @@ type referee struct {
 	stuns     int
 	missing   uint64
 	told      uint64
+	toldHurt  int
+	hurts     []*Fact
 	confirms  []int
 	behind    float64
 	pictures  int
@@ -120,6 +122,11 @@ func (r *referee) take(f *Fact) {
 		r.execs[k] = f
 	case "tell":
 		r.told++
+		if f.Kind == "hurt" {
+			r.toldHurt++
+		}
+	case "hurt":
+		r.hurts = append(r.hurts, f)
 	case "input":
 		if !f.Ok {
 			r.player(f).substituted = append(r.player(f).substituted, f.T)

@@ -108,3 +108,40 @@ func (r *referee) void(k refKey, seen int, shownAt uint32, judged bool) string {
 	}
 	return ""
 }
+
+// tellings counts what victims heard of hits. A hit that no verdict
+// speaks of is none.
+func (r *referee) tellings(out *Report) {
+	out.HitsTold, out.HitsHeard = r.toldHurt, len(r.hurts)
+	sum := 0.0
+	for _, f := range r.hurts {
+		const launcher = 2
+		k := refKey{int(f.Hurt.By), f.T}
+		verdict, shot := r.verdicts[k], r.fired[k]
+		if f.Hurt.Gun == launcher || verdict == nil || verdict.Hit != f.P {
+			continue
+		}
+		out.HitsRewound++
+		sum += float64(f.Hurt.Rewound)
+		if shot != nil && target(shot.Ray, k.p, shot.Circles) == int(f.P) && r.toldTrue(f, shot) {
+			out.HitsWhereSeen++
+		}
+	}
+	out.RewoundMean = sum / math.Max(float64(out.HitsRewound), 1)
+}
+
+// toldTrue tells whether a victim heard of the place that its shooter's screen showed,
+// and of the time at which it did.
+func (r *referee) toldTrue(f, shot *Fact) bool {
+	const step = 0.011
+	back := (float64(f.T) - shot.Render[0] - shot.Render[1]) * 1000 / float64(r.match.Rate)
+	if math.Abs(back-float64(f.Hurt.Rewound)) > 2 {
+		return false
+	}
+	for _, c := range shot.Circles {
+		if c.P == f.P {
+			return math.Abs(float64(c.X-f.Hurt.X)) <= step && math.Abs(float64(c.Y-f.Hurt.Y)) <= step
+		}
+	}
+	return false
+}

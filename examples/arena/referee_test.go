@@ -35,7 +35,7 @@ func TestRefereeAgrees(t *testing.T) {
 	} {
 		out, err := recounted(t, logged(t, append([]string{"-seconds", "8", "-clients", "6", "-seed", "3"}, args...)...))
 		require.NoError(t, err, "%v\n%s", args, out)
-		require.Equal(t, 29, strings.Count(out, "\n"), out)
+		require.Equal(t, 34, strings.Count(out, "\n"), out)
 		require.NotContains(t, out, "DIFFERS")
 	}
 }
@@ -99,7 +99,14 @@ func TestRefereeFinds(t *testing.T) {
 		"stuns":            func() func(*Fact) { return first("write", func(f *Fact) { f.By = "stun" }) },
 		"desyncs":          func() func(*Fact) { return first("shown", func(f *Fact) { f.Bodies[0].X += 0.02 }) },
 		"fields_compared":  func() func(*Fact) { return first("shown", func(f *Fact) { f.Bodies = f.Bodies[1:] }) },
-		"ticks":            func() func(*Fact) { return first("report", func(f *Fact) { f.Report.Ticks++ }) },
+		"hits_told": func() func(*Fact) {
+			return first("tell", func(f *Fact) { f.Kind = map[bool]string{true: "beat", false: "hurt"}[f.Kind == "hurt"] })
+		},
+		"hits_heard":      func() func(*Fact) { return first("hurt", func(f *Fact) { f.F = "" }) },
+		"hits_rewound":    func() func(*Fact) { return first("hurt", func(f *Fact) { f.Hurt.By ^= 1 }) },
+		"hits_where_seen": func() func(*Fact) { return first("hurt", func(f *Fact) { f.Hurt.X += 0.05 }) },
+		"rewound_ms_mean": func() func(*Fact) { return first("hurt", func(f *Fact) { f.Hurt.Rewound++ }) },
+		"ticks":           func() func(*Fact) { return first("report", func(f *Fact) { f.Report.Ticks++ }) },
 	} {
 		name := filepath.Join(t.TempDir(), key)
 		require.NoError(t, os.WriteFile(name, b, 0o644))

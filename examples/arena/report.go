@@ -41,6 +41,11 @@ type Report struct {
 	ShotsVoidByReason     map[string]int     `json:"shots_void_by_reason"`
 	ShotsConfirmed        int                `json:"shots_confirmed"`
 	ShotsConfirmedUnseen  int                `json:"shots_confirmed_unseen"`
+	HitsTold              int                `json:"hits_told"`       // victims that were sent what hit them
+	HitsHeard             int                `json:"hits_heard"`      // and got it
+	HitsRewound           int                `json:"hits_rewound"`    // of these, by guns that are judged in the past
+	HitsWhereSeen         int                `json:"hits_where_seen"` // of these, told the place and the time that the shooter's screen showed
+	RewoundMean           float64            `json:"rewound_ms_mean"`
 	EventsSent            uint64             `json:"events_sent"`
 	EventsDelivered       uint64             `json:"events_delivered"`
 	EventsResent          uint64             `json:"events_resent"`
@@ -74,6 +79,8 @@ func (r *Report) Text(w io.Writer) {
 	fmt.Fprintf(w, "  shots        %d fired, %d hit on screen, %d of them void; the server confirmed %d of the %d left (%.1f %%), and %d that missed on screen\n",
 		r.Shots, r.ShotsHitOnScreen, r.ShotsVoid, r.ShotsConfirmed, r.ShotsHitOnScreen-r.ShotsVoid,
 		per(float64(r.ShotsConfirmed), float64(r.ShotsHitOnScreen-r.ShotsVoid)), r.ShotsConfirmedUnseen)
+	fmt.Fprintf(w, "  victims      %d told what hit them, %d heard; %d of %d shots met them where their shooter's screen showed them, %.0f ms back on average\n",
+		r.HitsTold, r.HitsHeard, r.HitsWhereSeen, r.HitsRewound, r.RewoundMean)
 	fmt.Fprintf(w, "  events       %d sent, %d delivered, %d resent\n", r.EventsSent, r.EventsDelivered, r.EventsResent)
 	fmt.Fprintf(w, "  agreement    %d of %d clients differ from the server, over %d fields\n", r.Desyncs, r.Clients, r.FieldsCompared)
 	if r.firstDesync != "" {

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"math"
+
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/lagcomp"
@@ -13,6 +15,7 @@ type shots struct {
 	server [][]serverTick // by owner and tick
 	order  []shotKey
 	died   map[ecs.Owner][]foretick.Tick // ticks in which a player died, in order
+	told   []toldHurt
 }
 
 type shotKey struct {
@@ -24,7 +27,16 @@ type shotKey struct {
 type seenShot struct {
 	hit    bool
 	target ecs.Owner // 0: nobody
+	at     lagcomp.Sphere
+	back   float64 // milliseconds from what was shown to the tick that fires
 	render foretick.Tick
+}
+
+// toldHurt is what a victim heard of a hit in a tick.
+type toldHurt struct {
+	who  ecs.Owner
+	tick foretick.Tick
+	Hurt
 }
 
 // serverTick is how the server found the shooter at the tick of execution.
@@ -134,3 +146,25 @@ func (s *shots) void(k shotKey, seen seenShot, srv serverTick) string {
 	}
 	return ""
 }
+
+// tellings fills in what victims heard of the hits that they took, and how often
+// it is what the shooter's screen had shown, and when.
+func (s *shots) tellings(r *Report) {
+	sum := 0
+	for _, h := range s.told {
+		r.HitsHeard++
+		if h.Gun == launcher {
+			continue
+		}
+		r.HitsRewound++
+		sum += int(h.Rewound)
+		shot := s.seen[shotKey{ecs.Owner(h.By), h.tick}]
+		if shot.hit && shot.target == h.who && near(shot.at.X, h.X) && near(shot.at.Y, h.Y) && math.Abs(shot.back-float64(h.Rewound)) <= 2 {
+			r.HitsWhereSeen++
+		}
+	}
+	r.RewoundMean = float64(sum) / float64(max(r.HitsRewound, 1))
+}
+
+// near tells whether two coordinates are one, but for the step in which they travel.
+func near(a, b float32) bool { return math.Abs(float64(a-b)) <= 0.011 }
