@@ -104,6 +104,20 @@ func TestRatios(t *testing.T) {
 	require.LessOrEqual(t, copied, 1.5, "a tick recorded against copy()")
 }
 
+// TestManyAreGrouped: where there are many, a ray passes most of them by in groups.
+func TestManyAreGrouped(t *testing.T) {
+	for players, most := range map[int]float64{16: 1, 64: .7, 512: .3} {
+		c := newCrowd(t, players)
+		sum := 0
+		for n := range 200 {
+			sum += lagcomp.Tested(c.h.At(c.tick-10, .5), c.ray(n))
+		}
+		share := float64(sum) / 200 / float64(players)
+		t.Logf("%d players: a ray is held against %.0f %% of them", players, 100*share)
+		require.LessOrEqual(t, share, most)
+	}
+}
+
 // TestParallelQueries: many may look at once, the first look at a tick
 // included. The race detector watches.
 func TestParallelQueries(t *testing.T) {

@@ -48,3 +48,21 @@ func Forget(h *History) {
 
 // Indexed says whether a view has a broad phase of its own.
 func Indexed(p Past) bool { return p.a.index(p.b) != nil }
+
+// Tested is how many bounding spheres a ray is held against, of groups and of
+// entities.
+func Tested(p Past, r Ray) int {
+	l, _ := r.line()
+	s := sweep{p: &p, line: l, filter: &Filter{}, best: l.max}
+	x := p.a.index(p.b)
+	if len(x.groups) == 0 {
+		return len(x.items)
+	}
+	n := len(x.groups)
+	for _, g := range x.groups {
+		if s.reaches(Vec{g.X, g.Y, g.Z}, g.R) {
+			n += int(g.hi - g.lo)
+		}
+	}
+	return n
+}

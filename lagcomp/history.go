@@ -45,7 +45,9 @@ func (e *UsageError) Error() string {
 	return fmt.Sprintf("lagcomp: History.%s at tick %d, entity %d: %s", e.Call, e.Tick, e.ID, e.Fix)
 }
 
-// NewHistory makes an empty history. The error is a *ConfigError.
+// NewHistory makes an empty history. The error is a *ConfigError. Once full it
+// holds Config.Depth and two ticks, of 48 bytes for each volume and some 50 for
+// each entity.
 func NewHistory(cfg Config) (*History, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
@@ -149,7 +151,8 @@ func misput(t Tick, id ID, volumes int) *UsageError {
 	return e
 }
 
-// End completes the tick: from now on it can be queried.
+// End completes the tick: from now on it can be queried. Panics with a *UsageError
+// when none was begun.
 func (h *History) End() {
 	if h.rec == nil {
 		panic(&UsageError{Call: "End", Fix: "call Begin first"})

@@ -8,6 +8,9 @@ import (
 // Claim is the moment of the world that a client says its player saw when he
 // acted: the tick, and how far towards the next, 0 to 1. It counts from the
 // moment of the input itself, not from the beginning of the input's tick.
+//
+// The zero Claim is the beginning of the match, soon further back than anybody may
+// look.
 type Claim struct {
 	Tick     Tick
 	Fraction float32

@@ -25,12 +25,19 @@ func (p *Projectile) Step(dt float32) {
 
 // Fly moves a projectile for dt seconds, in a straight line, through the world
 // of this view. When it touches something it stops there, with its velocity as
-// it was, and the hit is answered; Hit.Distance is how far it got.
+// it was, and the hit is answered; Hit.Distance is how far it got. One that rests
+// is touched by what comes to it, a mine by who steps on it.
 func (p Past) Fly(shot *Projectile, dt float32, f Filter) (Hit, bool) {
 	next := *shot
 	next.Step(dt)
 	ray := RayTo(shot.Position, next.Position)
 	hit, ok := p.SphereCast(ray, shot.Radius, f)
+	if ray.Range == 0 {
+		if hit, ok = p.Nearest(shot.Position, shot.Radius, f); ok {
+			hit.Distance = 0
+			return hit, true
+		}
+	}
 	if !ok {
 		*shot = next
 		return Hit{}, false
@@ -78,8 +85,9 @@ func (c Claim) Behind(now Tick) float32 {
 	return float32(max(0, float64(now)-at))
 }
 
-// Delayed answers the world some ticks before tick now, for a projectile that
-// keeps its shooter's delay; see Claim.Behind.
+// Delayed answers the world some ticks before tick now, bounded as by At, for a
+// projectile that keeps its shooter's delay; see Claim.Behind. A behind that is not
+// positive, or not a number, means now.
 func (h *History) Delayed(now Tick, behind float32) Past {
 	at := float64(now)
 	if behind > 0 {

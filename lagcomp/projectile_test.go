@@ -76,6 +76,25 @@ func TestCatchUpFalls(t *testing.T) {
 	require.InDelta(t, -9.81*.2, shot.Velocity.Z, 1e-4)
 }
 
+// TestResting: what does not move is met by what comes to it, and only then.
+func TestResting(t *testing.T) {
+	h := crossing(t)
+	for k := lagcomp.Tick(10); k <= 30; k++ {
+		mine := lagcomp.Projectile{Position: lagcomp.Vec{X: 15}, Radius: .2}
+		hit, ok := h.At(k, 0).Fly(&mine, 1./30, lagcomp.Filter{})
+		require.Equal(t, k == 20, ok, "0.6 m are touched by who runs a metre a tick in one alone")
+		require.Zero(t, hit.Distance)
+		require.Equal(t, lagcomp.Vec{X: 15}, mine.Position)
+		hit, ok = h.At(k, 0).Fly(&mine, 0, lagcomp.Filter{Exclude: 1})
+		require.False(t, ok)
+		require.Zero(t, hit)
+	}
+	mine := lagcomp.Projectile{Position: lagcomp.Vec{X: 15}, Radius: .2}
+	at, _, ok := h.CatchUp(&mine, lagcomp.Claim{Tick: 15}, 30, lagcomp.Filter{})
+	require.True(t, ok)
+	require.Equal(t, lagcomp.Claim{Tick: 20}, at)
+}
+
 // Whichever way a projectile reaches the present, it meets the worlds that its
 // shooter's screen showed around it: tick for tick from the moment it was fired at,
 // at the fraction that the moment had.

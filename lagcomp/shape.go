@@ -1,8 +1,8 @@
 package lagcomp
 
 // Contact is where a shape was touched: the distance along the ray (of Cast)
-// or from the point (of Closest), the point on the shape's surface and the
-// unit normal there, pointing outwards.
+// or from the point (of Closest), in the game's units, the point on the shape's
+// surface and the unit normal there, pointing outwards.
 type Contact struct {
 	Distance      float32
 	Point, Normal Vec

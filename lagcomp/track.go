@@ -25,7 +25,8 @@ func NewTrack[T any](h *History, blend func(a, b T, f float32) T) *Track[T] {
 }
 
 // Put records the entity's value for the tick that the history is recording,
-// after History.Put of the same entity. Panics with a *UsageError otherwise.
+// after History.Put of the same entity; the last one counts. Panics with a
+// *UsageError otherwise.
 func (t *Track[T]) Put(id ID, v T) {
 	f := t.h.rec
 	if f == nil {

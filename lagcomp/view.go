@@ -1,14 +1,15 @@
 package lagcomp
 
 // View is the world as one shooter saw it: a Past with his filter, for a check
-// of the game's own. Its queries are those of Past.
+// of the game's own. Its queries are those of Past, and it is good for as long. The
+// zero View is an empty world.
 type View struct {
 	past   Past
 	filter Filter
 }
 
-// Seen answers the view at a moment: what a scoped form of an ordinary query
-// needs.
+// Seen answers the view at a moment, bounded as by At: what a scoped form of an
+// ordinary query needs. A fraction that is none counts as 0.
 func (h *History) Seen(c Claim, f Filter) View {
 	at, _ := moment(c)
 	c = claimAt(at)

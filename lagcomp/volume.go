@@ -7,7 +7,8 @@ const maxShapes = 64
 // negative radius counts as zero.
 type Sphere struct{ X, Y, Z, R float32 }
 
-// Capsule is everything within R of the segment from A to B.
+// Capsule is everything within R of the segment from A to B; where they are one,
+// a ball. A negative R counts as zero.
 type Capsule struct {
 	A, B Vec
 	R    float32
@@ -15,7 +16,8 @@ type Capsule struct {
 
 // Box is an oriented box: Half is half its size along its own three axes, and
 // Rotation turns those axes; the zero Rotation leaves them aligned with the
-// world's. In two dimensions give Half a Z that no ray can pass above.
+// world's. A negative half counts as zero. In two dimensions give Half a Z that no
+// ray can pass above.
 type Box struct {
 	Center, Half Vec
 	Rotation     Quat
