@@ -100,7 +100,7 @@ func TestBytesPerObject(t *testing.T) {
 		name           string
 		step           func(*scene.Scene, float64)
 		builtin, learn float64
-	}{{"wander", (*scene.Scene).Wander, 2.4, 2.2}, {"one axis", (*scene.Scene).OneAxis, 0.56, 0.41}} {
+	}{{"wander", (*scene.Scene).Wander, 2.4, 2.2}, {"one axis", (*scene.Scene).OneAxis, 0.6, 0.41}} {
 		builtin := perObject(t, 1, c.step, nil)
 		learned := perObject(t, 1, c.step, learn(t, c.step))
 		t.Logf("%s: %.2f B an object with built-in tables, %.2f with learned ones", c.name, builtin, learned)

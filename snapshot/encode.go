@@ -380,14 +380,16 @@ func (r *recordWriter) component(c *Schema, b *baselines, words []int32) {
 		return
 	}
 	past := unsurprised
-	quick := b.n == 3 && !r.counts()
 	all, units := c.codesFor(r.a), c.unitsFor(r.a)
 	for i := 0; i < len(units); i++ {
 		u := &units[i]
-		if quick && u.run > 0 {
-			at := all[u.from].word
-			from := b.from(at)
-			past = r.run(c.runsFor(r.a)[u.from:u.from+u.run], &from, words[at:], past)
+		if b.n == 3 && u.run > 0 {
+			at, upto := all[u.from].word, u.from+u.run
+			if r.counts() {
+				r.countedRun(c, all[u.from:upto], b, words, past)
+			} else {
+				r.run(c.runsFor(r.a)[u.from:upto], b.words[0][at:], b.words[1][at:], b.words[2][at:], words[at:], past)
+			}
 			i += int(u.run) - 1
 			continue
 		}
@@ -410,6 +412,50 @@ func (r *recordWriter) component(c *Schema, b *baselines, words []int32) {
 		if r.prof != nil {
 			r.prof.fields[r.comp][c.fieldOf(codes[0].word)] += r.prof.since(r.coder)
 		}
+	}
+}
+
+// countedRun writes a run word by word, and counts.
+func (r *recordWriter) countedRun(c *Schema, codes []wordCode, b *baselines, words []int32, past surprise) {
+	share := func(k *wordCode) {
+		if r.prof != nil {
+			r.prof.fields[r.comp][c.fieldOf(k.word)] += r.prof.since(r.coder)
+		}
+	}
+	var all [runMost]*wordCode
+	rest, moved := all[:0], false
+	for i := range codes {
+		switch k := &codes[i]; {
+		case k.bit():
+		case b.words[0][k.word] == b.words[1][k.word] && b.words[1][k.word] == b.words[2][k.word]:
+			rest = append(rest, k)
+		default:
+			moved = true
+			r.scalar(k, b, words, past)
+			share(k)
+		}
+	}
+	for i := range codes {
+		if k := &codes[i]; k.bit() {
+			r.scalar(k, b, words, past)
+			share(k)
+		}
+	}
+	if len(rest) == 0 {
+		return
+	}
+	changed := slices.ContainsFunc(rest, func(k *wordCode) bool { return words[k.word] != b.words[0][k.word] })
+	r.flag(stillContext(len(rest), !moved), changed)
+	share(rest[0])
+	for _, k := range rest {
+		switch {
+		case !changed:
+		case len(rest) > 1:
+			r.scalar(k, b, words, past)
+		default:
+			r.nonzero(valueContext(sortScalar, rowHold, past), false, k.residual(b.words[0][k.word], words[k.word]))
+		}
+		share(k)
 	}
 }
 

@@ -62,8 +62,8 @@ func (b *book) build() bool {
 
 // learn chooses the lengths for counts of symbols: package-merge (Larmore and
 // Hirschberg, 1990), so that none is longer than maxCode. Symbols that were hardly
-// seen are left to the escape.
-func (b *book) learn(counts *[symbols]float64) {
+// seen are left to the escape, but for zero where that is wanted.
+func (b *book) learn(counts *[symbols]float64, zero bool) {
 	type packet struct {
 		weight float64
 		syms   []uint8
@@ -76,7 +76,7 @@ func (b *book) learn(counts *[symbols]float64) {
 	escaped := 0.0
 	for s, n := range counts {
 		// An escape takes some 16 bits more than a code would.
-		if s != symEscape && n > 0 && n >= total/(1<<(maxCode+2)) {
+		if s != symEscape && n > 0 && n >= total/(1<<(maxCode+2)) || s == symZero && zero {
 			leaves = append(leaves, packet{n, []uint8{uint8(s)}})
 		} else {
 			escaped += n

@@ -14,6 +14,7 @@ import (
 
 type indWord struct {
 	circle, float, ref bool
+	upper              bool  // half of a float64
 	lo, hi, size       int64 // lo > hi: no range
 	to                 int   // classes of viewers that receive it: 1 owner, 2 allies, 4 enemies, 8, 16 the tests' own; 0: all
 }
@@ -51,7 +52,7 @@ type independent struct {
 	probs   []uint16
 	weights [3][48][2]int64
 	bookOf  []byte
-	books   [][51]int         // lengths of codes
+	books   [][52]int         // lengths of codes
 	comps   [2][]indComponent // public, owner
 	kinds   []map[int][2][]int32
 	ghosts  map[int]*indGhost
@@ -83,7 +84,10 @@ func plain(lo, hi int64) indWord {
 	return indWord{lo: lo, hi: hi, size: int64(bits.Len64(uint64(hi - lo)))}
 }
 
-var free = indWord{lo: 1, hi: 0, size: 32}
+var (
+	free  = indWord{lo: 1, hi: 0, size: 32}
+	upper = indWord{lo: 1, hi: 0, size: 32, upper: true}
+)
 
 // newIndependent describes ident, position, gun, private, purse, follow, marker,
 // squad and dossier.
@@ -97,7 +101,7 @@ func newIndependent(tables []byte) *independent {
 		{n: 1, sent: map[int]indWord{0: free}},
 		{n: 3, sent: map[int]indWord{0: plain(-51200, 51200), 1: plain(-51200, 51200), 2: angle(12)}},
 		{n: 4, sent: map[int]indWord{0: plain(0, 60).only(1), 1: free.only(1), 2: free.only(1), 3: plain(-300, 300)}},
-		{n: 5, sent: map[int]indWord{0: free.only(1), 1: free, 2: free, 3: free, 4: free}},
+		{n: 5, sent: map[int]indWord{0: free.only(1), 1: free, 2: upper, 3: free, 4: upper}},
 		{n: 3, sent: map[int]indWord{0: free.only(1), 1: free.only(1), 2: ref.only(1)}},
 		{n: 5, sent: map[int]indWord{0: ref, 1: float, 2: plain(0, 1), 3: ref, 4: ref}},
 		{n: 0, sent: nil},
@@ -269,7 +273,7 @@ func (d *independent) load(b []byte) {
 		b = b[2:]
 		return v
 	}
-	for range 19 + 8 + 24 + 156 + 24 + 1728 {
+	for range 19 + 8 + 24 + 156 + 24 + 8 + 1728 {
 		d.probs = append(d.probs, u16())
 	}
 	for s := range d.weights {
@@ -281,7 +285,7 @@ func (d *independent) load(b []byte) {
 	n := int(b[0])
 	b = b[1:]
 	for range n {
-		var lengths [51]int
+		var lengths [52]int
 		for s := range lengths {
 			lengths[s] = int(b[s/2]>>(4*(s%2))) & 15
 		}
@@ -521,11 +525,66 @@ func (d *independent) component(c int, k indComponent, n int, base [3]map[int][]
 			if d.flag(9) {
 				out[i] = int32(d.number(16))
 			}
+		case n == 3 && w.inRun():
+			i += d.run(k, i, from, since, out) - 1
 		default:
 			out[i] = d.word(w, n, i, from, since)
 		}
 	}
 	return out
+}
+
+func (w indWord) inRun() bool { return !w.float && !w.upper && !w.ref }
+
+func (w indWord) bit() bool { return w.lo == 0 && w.hi == 1 && !w.circle && !w.float }
+
+// run reads the run that begins with word i, and returns its length.
+func (d *independent) run(k indComponent, i int, from [3][]int32, since [3]uint32, out []int32) int {
+	before := d.surprise
+	var moving, bits, still []int
+	n := 0
+	for ; n < 64; n++ {
+		j := i + n
+		w, ok := k.sent[j]
+		if !ok || !w.inRun() || k.vec[j] > 0 || k.quat[j] {
+			break
+		}
+		switch {
+		case w.bit():
+			bits = append(bits, j)
+		case from[0][j] == from[1][j] && from[1][j] == from[2][j]:
+			still = append(still, j)
+		default:
+			moving = append(moving, j)
+		}
+	}
+	for _, j := range append(moving, bits...) {
+		out[j] = d.word(k.sent[j], 3, j, from, since)
+		d.surprise = before
+	}
+	if len(still) == 0 {
+		return n
+	}
+	ctx := 231
+	for c := len(still); c > 1 && ctx < 234; c /= 2 {
+		ctx++
+	}
+	if len(moving) == 0 {
+		ctx += 4
+	}
+	if !d.flag(ctx) {
+		return n
+	}
+	for _, j := range still {
+		if len(still) > 1 {
+			out[j] = d.word(k.sent[j], 3, j, from, since)
+			d.surprise = before
+		} else {
+			x := d.symbolDifference(8*24+d.column(), false)
+			out[j] = k.sent[j].moved(from[0][j], x)
+		}
+	}
+	return n
 }
 
 func (w indWord) difference(v, p int32) int64 {
@@ -579,7 +638,7 @@ func (d *independent) word(w indWord, n, i int, from [3][]int32, since [3]uint32
 	if d.surprise != noSurprise {
 		column = min(max((d.surprise+200)/2-100+4, 1), 7)
 	}
-	if w.lo == 0 && w.hi == 1 && !w.circle && !w.float {
+	if w.bit() {
 		row = 64 + int(p)
 		if n == 3 {
 			row += 4
@@ -587,7 +646,7 @@ func (d *independent) word(w indWord, n, i int, from [3][]int32, since [3]uint32
 				row += 2
 			}
 		}
-		if d.flag(231 + 8*row + column) {
+		if d.flag(239 + 8*row + column) {
 			return p
 		}
 		return 1 - p
@@ -599,6 +658,9 @@ func (d *independent) word(w indWord, n, i int, from [3][]int32, since [3]uint32
 		mag := func(v int64) int64 { return max(v, -v) }
 		hold, going := mag(u*speed), mag(u*newer-v*older)
 		class = octaves(hold>>6 + going>>1)
+		if class == 0 && (u != 0 || v != 0) {
+			class = 1
+		}
 		row = class
 		if going >= hold {
 			row += 24
@@ -606,11 +668,7 @@ func (d *independent) word(w indWord, n, i int, from [3][]int32, since [3]uint32
 		k := d.weights[0][row]
 		by := u*((k[0]*speed+k[1]*newer)>>12) - v*(k[1]*older>>12)
 		back = by < 0
-		by = (by + 1<<15) >> 16
-		if !w.float && !w.circle && w.lo <= w.hi {
-			by = min(max(int64(p)+by, w.lo), w.hi) - int64(p)
-		}
-		p = w.moved(p, by)
+		p = w.moved(p, (by+1<<15)>>16)
 	}
 	x := d.difference(8*row+column, back)
 	if v := octaves(max(x, -x)<<16) - class; class == 0 && x == 0 {
@@ -627,10 +685,18 @@ func (d *independent) word(w indWord, n, i int, from [3][]int32, since [3]uint32
 
 // difference reads a difference in a value context.
 func (d *independent) difference(ctx int, back bool) int64 {
-	if d.flag(231 + ctx) {
+	flagless := ctx < 8*48 && ctx/8 != 24 && d.probs[239+ctx] >= 1638
+	if !flagless && d.flag(239+ctx) {
 		return 0
 	}
+	return d.symbolDifference(ctx, back)
+}
+
+func (d *independent) symbolDifference(ctx int, back bool) int64 {
 	sym := d.symbol(d.books[d.bookOf[ctx]])
+	if sym == 51 {
+		return 0
+	}
 	if sym == 50 {
 		negative, k := d.bit() == 1, int(d.number(5))+1
 		x := int64(1)<<(k-1) | int64(d.number(k-1))
@@ -651,7 +717,7 @@ func (d *independent) difference(ctx int, back bool) int64 {
 }
 
 // symbol reads a canonical code bit by bit.
-func (d *independent) symbol(lengths [51]int) int {
+func (d *independent) symbol(lengths [52]int) int {
 	code, first := 0, 0
 	for n := 1; n <= 11; n++ {
 		code = code<<1 | int(d.bit())

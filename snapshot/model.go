@@ -24,7 +24,8 @@ const (
 	ctxUnit       = ctxExpected + 8          // a vector or rotation changed: 2×4×3
 	ctxRank       = ctxUnit + 24             // the greatest component is not the expected: 12×13
 	ctxRanks      = ctxRank + 12*rankClasses // nor the one after it: 2×12
-	ctxZero       = ctxRanks + 24            // a difference is 0
+	ctxStill      = ctxRanks + 24            // of a run's words at rest some changed: 2×4, see stillContext
+	ctxZero       = ctxStill + 8             // a difference is 0
 	contexts      = ctxZero + valueContexts  // all of them
 	rankClasses   = 13                       // by expected error, and one for no history
 	valueContexts = sorts * rows * surprises // of values
@@ -62,7 +63,7 @@ type coder struct {
 	w     BitWriter
 	syms  []uint16 // for the statistics: contexts and bits of the flags
 
-	foreseen [runMost]foreseen // scratch
+	moving [runMost]moving // scratch
 }
 
 // counts tells whether something is counted while it codes.
@@ -86,7 +87,7 @@ type decoder struct {
 	rc    rangeDecoder
 	BitReader
 
-	foreseen [runMost]foreseen // scratch
+	moving [runMost]moving // scratch
 }
 
 func (d *decoder) flag(ctx int) bool { return d.rc.decode(uint32(d.tab.probs[ctx])) != 0 }
@@ -137,7 +138,8 @@ const (
 	maxOctave     = 12                              // bits of the greatest magnitude with a symbol
 	magnitudes    = directSymbols + 2*(maxOctave-3) // two each octave
 	symEscape     = 2 * magnitudes
-	symbols       = symEscape + 1
+	symZero       = symEscape + 1 // in contexts without a flag
+	symbols       = symZero + 1
 )
 
 // magnitude splits a magnitude into its symbol and the number of bits behind it.
@@ -152,10 +154,24 @@ func magnitude(m uint32) (sym, extra int) {
 // value codes a difference d in a context; back tells that the predicted motion is
 // downwards.
 func (c *coder) value(ctx int, back bool, d int32) {
-	c.flag(ctxZero+ctx, d == 0)
-	if d == 0 {
-		return
+	x := c.tab.values[ctx]
+	if x.zero != 0 {
+		c.flag(ctxZero+ctx, d == 0)
 	}
+	switch {
+	case d != 0:
+		c.nonzero(ctx, back, d)
+	case x.zero == 0:
+		code := c.tab.codes[x.book][0]
+		c.w.put(uint64(code>>4), uint(code&15))
+		if c.stat != nil {
+			c.stat.symbols[ctx][symZero]++
+		}
+	}
+}
+
+// nonzero codes a difference that is known not to be 0.
+func (c *coder) nonzero(ctx int, back bool, d int32) {
 	sign := d < 0
 	m := uint32(d)
 	if sign {
@@ -184,7 +200,7 @@ func split(m uint32, against bool) (sym, extra int) {
 
 // magnitude codes a difference that is not 0 in a code.
 func (c *coder) magnitude(book int, m uint32, sign, back bool) {
-	codes := &c.tab.codes[book]
+	codes := &c.tab.books[book].codes
 	sym, extra := split(m, sign != back)
 	code := codes[sym]
 	if code == 0 {
@@ -206,15 +222,19 @@ func (c *coder) magnitude(book int, m uint32, sign, back bool) {
 
 // value is the inverse of coder.value.
 func (d *decoder) value(ctx int, back bool) int32 {
-	if d.flag(ctxZero + ctx) {
+	x := d.tab.values[ctx]
+	if x.zero != 0 && d.flag(ctxZero+ctx) {
 		return 0
 	}
-	return d.magnitude(int(d.tab.values[ctx].book), back)
+	return d.magnitude(int(x.book), back)
 }
 
 // magnitude is the inverse of coder.magnitude.
 func (d *decoder) magnitude(book int, back bool) int32 {
 	sym := d.symbol(&d.tab.books[book])
+	if sym == symZero {
+		return 0
+	}
 	if sym == symEscape {
 		v := d.Read(6)
 		k := int(v>>1) + 1

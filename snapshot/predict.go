@@ -22,11 +22,6 @@ func (b *baselines) at(off, n int) baselines {
 	return c
 }
 
-// from leaves words away.
-func (b *baselines) from(word int) baselines {
-	return baselines{b.n, [3][]int32{b.words[0][word:], b.words[1][word:], b.words[2][word:]}}
-}
-
 // componentContext is the context of the flag that a component changed. References
 // do not count: they differ in meaning between the ends.
 func (b *baselines) componentContext(c *Schema, a audience) int {
@@ -152,6 +147,9 @@ func (c *wordCode) predict(b *baselines, s *scales) guess {
 	}
 	hold, going := s.errors(newer, older)
 	h, row := rowOf(hold, going)
+	if h == 0 { // that row is of words at rest
+		h, row = 1, row+1
+	}
 	m := &s.motion[sortScalar][row]
 	move := newer*m[0] - older*m[1]
 	return guess{c.move(v, (move+1<<15)>>16), move < 0, row, h}
@@ -180,22 +178,29 @@ func predictVector(codes []wordCode, b *baselines, s *scales, to []guess) {
 	m := &s.motion[sortVector][row]
 	for i := range codes {
 		move := newer[i]*m[0] - older[i]*m[1]
-		to[i] = guess{codes[i].move(b.words[0][codes[i].word], (move+1<<15)>>16), move < 0, row, h}
+		to[i] = guess{codes[i].within(b.words[0][codes[i].word], (move+1<<15)>>16), move < 0, row, h}
 	}
 }
 
-// move adds a movement to a value and stays in its range.
+// move adds a movement to a value. It may lead out of the range.
 func (c *wordCode) move(v int32, d int64) int32 {
-	switch {
-	case c.kind == wordAngle:
+	switch c.kind {
+	case wordAngle:
 		n := c.hi - c.lo + 1
 		return int32((int64(v)+d-c.lo)&(n-1) + c.lo)
-	case c.kind == wordFloat:
+	case wordFloat:
 		return ordered(ordered(v) + int32(d))
-	case c.lo <= c.hi:
+	default:
+		return v + int32(d)
+	}
+}
+
+// within is move that stays in the range.
+func (c *wordCode) within(v int32, d int64) int32 {
+	if c.kind == wordPlain && c.lo <= c.hi {
 		return int32(min(max(int64(v)+d, c.lo), c.hi))
 	}
-	return v + int32(d)
+	return c.move(v, d)
 }
 
 // abs does without a branch: signs of motion cannot be foretold.

@@ -391,8 +391,7 @@ func (r *Receiver) parseUnits(c *Schema, a audience, b *baselines, to []int32) (
 		u := &units[i]
 		if u.run > 0 && b.n == 3 {
 			at := all[u.from].word
-			from := b.from(at)
-			if past, ok = r.in.run(c.runsFor(a)[u.from:u.from+u.run], &from, to[at:], past); !ok {
+			if ok = r.in.run(c.runsFor(a)[u.from:u.from+u.run], b.words[0][at:], b.words[1][at:], b.words[2][at:], to[at:], past); !ok {
 				return false
 			}
 			i += int(u.run) - 1

@@ -1,6 +1,9 @@
 package snapshot
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // Statistics counts what senders code, to learn tables from a recorded match: give
 // it to [SenderConfig].Statistics, play, and take [Statistics.Tables]. Motion is
@@ -49,6 +52,15 @@ func (l leastSquares) solve(before weights) weights {
 func (s *Statistics) Tables() []byte {
 	prior, t := builtin(), &tables{}
 	for i, n := range s.flags {
+		if i >= ctxZero { // where 0 was a symbol it counts as well
+			sym := &s.symbols[i-ctxZero]
+			if zeros := uint64(sym[symZero]); zeros > 0 {
+				for _, k := range sym[:symZero] {
+					n[0] += uint64(k)
+				}
+				n[1] += zeros
+			}
+		}
 		const weight = 24
 		p := (float64(n[0]) + weight*float64(prior.probs[i])/probOne) / (float64(n[0]+n[1]) + weight)
 		t.probs[i] = uint16(min(max(p*probOne+0.5, 4), probOne-4))
@@ -66,13 +78,25 @@ func (s *Statistics) Tables() []byte {
 // what the tables before would have expected as a little more.
 func (s *Statistics) cluster(t, prior *tables) {
 	counts := make([][symbols]float64, valueContexts)
+	var flagless []int
 	for i := range counts {
+		if t.flagless(i) {
+			flagless = append(flagless, i)
+		}
 		b := &prior.books[prior.bookOf[i]]
 		for k, n := range s.symbols[i] {
 			counts[i][k] = float64(n)
 			if b.lengths[k] > 0 {
 				counts[i][k] += 3 * math.Exp2(-float64(b.lengths[k]))
 			}
+		}
+		if counts[i][symZero] = 0; t.flagless(i) {
+			p := float64(t.probs[ctxZero+i]) / probOne
+			n := 0.0
+			for _, k := range counts[i] {
+				n += k
+			}
+			counts[i][symZero] = n * (1 - p) / p
 		}
 	}
 	var sums [maxBooks][symbols]float64
@@ -119,7 +143,8 @@ func (s *Statistics) cluster(t, prior *tables) {
 	}
 	t.books = make([]book, maxBooks)
 	for k := range sums {
-		t.books[k].learn(&sums[k])
+		zero := slices.ContainsFunc(flagless, func(i int) bool { return int(t.bookOf[i]) == k })
+		t.books[k].learn(&sums[k], zero)
 	}
 }
 

@@ -13,7 +13,7 @@ type tables struct {
 	bookOf  [valueContexts]uint8
 	books   []book
 	values  [valueContexts]valueCode
-	codes   [][64]uint16             // by symbol, as in the books
+	codes   [][64]uint16             // the books', see shorten
 	short   [][1 << shortCode]uint32 // by the next bits, see shorten
 	costs   [contexts][2]uint16
 	hash    uint64
@@ -24,16 +24,25 @@ type weights [2]int16
 
 // valueCode is how a value is coded in its context.
 type valueCode struct {
-	zero uint16 // how likely it is not 0, of 4096
+	zero uint16 // how likely it is not 0, of 4096; 0: 0 has a symbol, and no flag
 	book uint16
 }
 
 const (
-	tablesVersion = 2
+	tablesVersion = 3
 	weightOne     = 4096
 	packedBook    = (symbols + 1) / 2
 	fixedTables   = 1 + 2*contexts + 4*sorts*motionRows + valueContexts + 1
 )
+
+// flaglessLeast is how likely a difference must be not to be 0, of 4096, for 0 to be
+// a symbol among others: a symbol costs a bit at least, but less time than a flag.
+const flaglessLeast = 1638
+
+// flagless tells whether that is so in a value context: of scalars that move.
+func (t *tables) flagless(i int) bool {
+	return i < motionRows*surprises && i/surprises != rowHold && t.probs[ctxZero+i] >= flaglessLeast
+}
 
 // bytes is the inverse of parseTables.
 func (t *tables) bytes() []byte {
@@ -100,6 +109,11 @@ func parseTables(b []byte) (*tables, error) {
 		}
 		b = b[packedBook:]
 	}
+	for i, k := range t.bookOf {
+		if t.flagless(i) && t.books[k].lengths[symZero] == 0 {
+			return nil, fmt.Errorf("snapshot: value context %d has no flag for 0, and code %d no symbol", i, k)
+		}
+	}
 	t.shorten()
 	return t, nil
 }
@@ -107,19 +121,31 @@ func parseTables(b []byte) (*tables, error) {
 // shortCode is how many bits are looked up at once: nearly all codes are shorter.
 const shortCode = 8
 
-// shorten lays out for speed what the books say. A short code's entry is its length,
-// from bit 4 the number of bits behind it, at bit 8 whether it points against the
-// motion, and from bit 16 the least magnitude; 0: it is longer, or the escape.
+// shorten lays out for speed what the books say. A code's place is twice the number
+// of its magnitude, 0 being 0, and one more if it points against the motion. A short
+// code's entry is its length, from bit 4 the number of bits behind it, at bit 8
+// whether it points against the motion, and from bit 16 the least magnitude; 0: it
+// is longer, or the escape.
 func (t *tables) shorten() {
 	for i := range t.values {
 		t.values[i] = valueCode{t.probs[ctxZero+i], uint16(t.bookOf[i])}
+		if t.flagless(i) {
+			t.values[i].zero = 0
+		}
 	}
 	t.codes, t.short = make([][64]uint16, len(t.books)), make([][1 << shortCode]uint32, len(t.books))
 	for i := range t.books {
-		copy(t.codes[i][:], t.books[i].codes[:])
+		b := &t.books[i]
+		t.codes[i][0], t.codes[i][1] = b.codes[symZero], b.codes[symZero]
+		copy(t.codes[i][2:], b.codes[:symEscape])
 		for k := range t.short[i] {
 			e := t.books[i].decode[k]
-			if sym := int(e >> 4); e&15 <= shortCode && sym != symEscape {
+			sym := int(e >> 4)
+			switch {
+			case e&15 > shortCode || sym == symEscape:
+			case sym == symZero:
+				t.short[i][k] = uint32(e & 15)
+			default:
 				m, extra := unsplit(sym)
 				t.short[i][k] = uint32(e&15) | uint32(extra)<<4 | uint32(sym&1)<<8 | m<<16
 			}

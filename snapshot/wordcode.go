@@ -69,7 +69,6 @@ func (c *wordCode) runWord() runWord {
 		if c.kind == wordAngle {
 			k.mask, k.half = int32(c.hi-c.lo), int32(-c.lo)
 		}
-		k.ranged = c.kind == wordPlain
 	}
 	return k
 }
