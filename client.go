@@ -186,18 +186,19 @@ type Client struct {
 	conn                    *netcode.Conn
 	lastSend                time.Duration
 	rejected                *netcode.Reject
-	speaks                  uint64        // the hash of the protocol that is spoken: ours, or the server's
-	offered                 uint64        // that of a server of another build, whose schema may be had
-	skew                    *Skew         // what differs from it
-	token                   [16]byte      // to come back with
-	epoch                   uint8         // of the level
-	entered                 bool          // the level's information came
-	asksSchema, schemaAsked bool          // of the server, on this connection
-	wishes                  bool          // there is a wish to tell the server: see Configure
-	asked                   bool          // it was sent
-	granted                 bool          // the server has our wish
-	askedFrom               netcode.Seq   // the first packet that carried it
-	lost                    time.Duration // when the connection was lost
+	speaks                  uint64                      // the hash of the protocol that is spoken: ours, or the server's
+	offered                 uint64                      // that of a server of another build, whose schema may be had
+	skew                    *Skew                       // what differs from it
+	token                   [16]byte                    // to come back with
+	taken                   [netcode.MaxChannels]uint32 // reliable messages in its session, for each channel
+	epoch                   uint8                       // of the level
+	entered                 bool                        // the level's information came
+	asksSchema, schemaAsked bool                        // of the server, on this connection
+	wishes                  bool                        // there is a wish to tell the server: see Configure
+	asked                   bool                        // it was sent
+	granted                 bool                        // the server has our wish
+	askedFrom               netcode.Seq                 // the first packet that carried it
+	lost                    time.Duration               // when the connection was lost
 	lostBy                  error
 	redialed                time.Duration // when a new one was last tried
 	receiver                *snapshot.Receiver

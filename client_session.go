@@ -112,6 +112,7 @@ func (c *Client) packet(b []byte) {
 		}
 	}
 	for r, ok := c.conn.NextReliable(); ok; r, ok = c.conn.NextReliable() {
+		c.taken[r.Channel]++
 		c.reliable(r)
 	}
 	for e, ok := c.conn.NextEvent(); ok; e, ok = c.conn.NextEvent() {
@@ -229,6 +230,11 @@ func (c *Client) welcome(w netcode.Welcome) {
 	if again && c.fresh() != nil {
 		return // cannot be: the same configuration was accepted before
 	}
+	if own := again && w.Resume == c.token; own {
+		c.stats.Resumed++
+	} else {
+		c.taken = [netcode.MaxChannels]uint32{}
+	}
 	c.view.State, c.view.Me, c.token, c.epoch = Syncing, ecs.Owner(w.Owner), w.Resume, w.Epoch
 	c.stats.Connections++
 	c.clock = netcode.NewClock(netcode.ClockConfig{
@@ -327,6 +333,9 @@ func (c *Client) send(ticks int) {
 	asks := c.view.State >= Syncing && !greet && c.ask(pk)
 	if greet && c.rejected == nil && !c.asksSchema {
 		hello := netcode.Hello{Version: helloVersion, Protocol: c.speaks, Resume: c.token, SnapshotRate: uint8(c.cfg.SnapshotRate)}
+		if c.token != [16]byte{} {
+			hello.Taken = c.taken[:gameChannels+len(c.p.channels)]
+		}
 		c.scratch = hello.Append(c.scratch[:0])
 		pk.Message(netcode.MessageHello, c.scratch)
 	}

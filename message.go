@@ -93,10 +93,13 @@ func (p *Protocol) messageChannel(s *snapshot.Schema, opts []MessageOption) int 
 	return channel
 }
 
-// Send queues the message for one player. It fails when the player is gone. A
-// player who does not take what it is sent, so that more than 256 KiB of messages
-// wait for it, is disconnected with [transport.Overflow]; an unreliable channel
-// lets go of its oldest message instead. On a client Send does nothing.
+// Send queues the message for one player. It fails when the player is gone. For one
+// whose connection is lost and whose place is held (see [ServerConfig.Hold]) the
+// message waits, unless its channel is not reliable, and comes once the player is
+// back, in order with what the lost connection still owed. A player who does not
+// take what it is sent, so that more than 256 KiB of messages wait for it, is
+// disconnected with [transport.Overflow], and its place is held no longer; an
+// unreliable channel lets go of its oldest message instead. On a client Send does nothing.
 func (m *Message[T]) Send(f *Frame, to ecs.Owner, v T) error {
 	if m.id == 0 {
 		return ErrUnregistered
@@ -107,7 +110,7 @@ func (m *Message[T]) Send(f *Frame, to ecs.Owner, v T) error {
 	return f.server.sendMessage(to, uint8(m.channel), uint8(m.id-1), m.pack(f, v))
 }
 
-// Broadcast queues the message for every player.
+// Broadcast queues the message for every player, as Send does.
 func (m *Message[T]) Broadcast(f *Frame, v T) error {
 	if m.id == 0 {
 		return ErrUnregistered

@@ -43,7 +43,10 @@ type player struct {
 	since time.Duration // when it entered this state
 	conn  *netcode.Conn
 
+	kept *netcode.Conn // the lost connection, while away: its reliable messages wait
+
 	connection uint64 // its number among all of the server's
+	session    uint64 // and that of its stay
 
 	sent *netcode.SequenceBuffer[sentPacket]
 	next sentPacket // what the packet being built carries

@@ -49,8 +49,9 @@ type ServerConfig struct {
 	NoLagCompensation bool
 	// Hold is how long the place of a player whose connection was lost is kept:
 	// what it owns stays in the world with a zero command, and the player may
-	// come back to it. 0 means 30 s; negative keeps nothing. A player who leaves
-	// by himself or is kicked is not waited for.
+	// come back to it. Its reliable messages wait meanwhile: see [Message.Send].
+	// 0 means 30 s; negative keeps nothing. A player who leaves by himself or is
+	// kicked is not waited for.
 	Hold time.Duration
 	// AllowSkew lets in clients of other builds of the game: they have the same
 	// name, version, tick rate and channels, and are sent the schema to match their
@@ -201,6 +202,7 @@ type Server struct {
 
 	recorded    bool   // the history holds a tick
 	connections uint64 // begun so far
+	sessions    uint64 // likewise
 
 	library netcode.SchemaLibrary // of the protocol, for peers that ask
 

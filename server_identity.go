@@ -105,8 +105,10 @@ func (p *player) resumes(by *player, token [16]byte) bool {
 	if !bytes.Equal(p.named, by.named) {
 		return false
 	}
-	if token != [16]byte{} && subtle.ConstantTimeCompare(p.token[:], token[:]) == 1 {
-		return true
-	}
-	return len(p.named) > 0 && p.state == away
+	return p.holds(token) || len(p.named) > 0 && p.state == away
+}
+
+// holds tells whether a token is that of the player's place.
+func (p *player) holds(token [16]byte) bool {
+	return token != [16]byte{} && subtle.ConstantTimeCompare(p.token[:], token[:]) == 1
 }

@@ -20,17 +20,29 @@ var ErrOverflow = errors.New("foretick: the player does not take its messages an
 
 func (s *Server) sendMessage(to ecs.Owner, channel, id uint8, payload []byte) error {
 	p := s.player(to)
-	if p == nil || p.state != playing {
+	if p == nil {
 		return fmt.Errorf("foretick: no player %d", to)
 	}
 	return s.sendOn(p, channel, id, payload)
 }
 
+// queue is where messages for a player wait: its connection, or the one that it
+// lost.
+func (p *player) queue() *netcode.Conn {
+	if p.state == away {
+		return p.kept
+	}
+	return p.conn
+}
+
 // sendOn queues a message, or marks a player that does not take any more.
 func (s *Server) sendOn(p *player, channel, id uint8, payload []byte) error {
+	if p.state == away && !s.p.reliable(channel) {
+		return nil // it may be lost, and is
+	}
 	err := ErrOverflow
-	if !p.overflowed && p.conn.Queued()+netcode.QueuedSize(len(payload)) <= maxQueued {
-		err = p.conn.SendOn(channel, s.frame.Tick, id, payload)
+	if q := p.queue(); !p.overflowed && q.Queued()+netcode.QueuedSize(len(payload)) <= maxQueued {
+		err = q.SendOn(channel, s.frame.Tick, id, payload)
 	}
 	if errors.Is(err, netcode.ErrStreamFull) {
 		err = fmt.Errorf("%w: %w", ErrOverflow, err)
@@ -42,7 +54,7 @@ func (s *Server) sendOn(p *player, channel, id uint8, payload []byte) error {
 	}
 	s.stats.MessagesSent++
 	if s.cfg.OnMessage != nil && id < maxMessages && s.p.reliable(channel) {
-		s.cfg.OnMessage(MessageSent{To: p.owner, Connection: p.connection, Channel: int(channel), Tick: s.frame.Tick, Kind: id, Payload: payload})
+		s.cfg.OnMessage(MessageSent{To: p.owner, Session: p.session, Channel: int(channel), Tick: s.frame.Tick, Kind: id, Payload: payload})
 	}
 	return nil
 }
@@ -50,7 +62,7 @@ func (s *Server) sendOn(p *player, channel, id uint8, payload []byte) error {
 func (s *Server) broadcast(channel, id uint8, payload []byte) error {
 	var errs []error
 	for _, p := range s.players {
-		if p.state == playing {
+		if p.state == playing || p.state == away {
 			errs = append(errs, s.sendOn(p, channel, id, payload))
 		}
 	}
@@ -58,22 +70,52 @@ func (s *Server) broadcast(channel, id uint8, payload []byte) error {
 }
 
 // Queued is how much waits for a player in reliable messages, in bytes, where each,
-// or 256 bytes of a longer one, counts as 256; 0 for one that is not connected. At
-// 256 KiB the player is disconnected.
+// or 256 bytes of a longer one, counts as 256; 0 for one that is not there. At
+// 256 KiB the player is disconnected, or its place, if it is held, given up.
 func (s *Server) Queued(who ecs.Owner) int {
-	if p := s.player(who); p != nil && p.state == playing {
-		return p.conn.Queued()
+	if p := s.player(who); p != nil {
+		return p.queue().Queued()
 	}
 	return 0
+}
+
+// takeOver queues for a player who came back what the lost connection still owed.
+// What the client says that it has is believed if it is of this very session.
+func (s *Server) takeOver(p *player, kept *netcode.Conn, h netcode.Hello) {
+	channels := gameChannels + len(s.p.channels)
+	counts := p.holds(h.Resume) && len(h.Taken) == channels
+	for i := range channels {
+		if i == channelSchemas || !s.p.reliable(uint8(i)) {
+			continue
+		}
+		taken := int64(netcode.Forgotten)
+		if counts {
+			taken = int64(h.Taken[i])
+		}
+		err := p.conn.TakeOver(kept, uint8(i), taken)
+		if errors.Is(err, netcode.ErrTaken) {
+			s.malformed(p, err)
+			err = p.conn.TakeOver(kept, uint8(i), netcode.Forgotten)
+		}
+		if err != nil {
+			s.cfg.Logger.Error("messages lost with a connection", "owner", p.owner, "channel", i, "err", err)
+		}
+	}
 }
 
 // dropOverflowed ends the connections of players who do not take their messages:
 // what they miss would never be made up for.
 func (s *Server) dropOverflowed() {
 	for i := len(s.players) - 1; i >= 0; i-- {
-		if p := s.players[i]; p.overflowed && p.state == playing {
+		p := s.players[i]
+		switch {
+		case !p.overflowed:
+		case p.state == playing:
 			s.stats.Overflowed++
 			s.drop(p, transport.Overflow, "did not take its messages")
+		case p.state == away:
+			s.stats.Overflowed++
+			s.leave(p, transport.Overflow, "was away for too many messages")
 		}
 	}
 }

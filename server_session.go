@@ -258,6 +258,8 @@ func (s *Server) admit(t time.Duration, p *player, owner ecs.Owner, h netcode.He
 		p.token = [16]byte{} // without a token nobody can come back to this place
 	}
 	s.owners[owner] = p
+	s.sessions++
+	p.session = s.sessions
 	p.judge = lagcomp.NewJudge(s.lag)
 	if debugBuild {
 		p.trails = newTrails(trailTicks)
@@ -296,7 +298,7 @@ func (s *Server) begin(t time.Duration, p *player, h netcode.Hello) {
 // whose old connection has not been noticed to be dead.
 func (s *Server) resumed(t time.Duration, p *player, h netcode.Hello) bool {
 	for _, old := range s.owners {
-		if old == nil || old == p || !old.resumes(p, h.Resume) {
+		if old == nil || old == p || old.overflowed || !old.resumes(p, h.Resume) {
 			continue
 		}
 		if old.state == playing {
@@ -309,6 +311,8 @@ func (s *Server) resumed(t time.Duration, p *player, h netcode.Hello) bool {
 		old.addr, old.came = p.addr, p.came
 		s.byPeer[old.peer] = old
 		s.begin(t, old, h)
+		s.takeOver(old, old.kept, h)
+		old.kept = nil
 		s.back = append(s.back, old.owner)
 		s.stats.Resumed++
 		s.cfg.Logger.Info("came back", "owner", old.owner, "peer", old.peer)
@@ -364,7 +368,7 @@ func (s *Server) disconnect(p *player) {
 	delete(s.byPeer, p.peer)
 	s.stats.MessagesResent += p.resent()
 	p.sender.Close()
-	p.peer, p.conn = 0, nil
+	p.peer, p.conn, p.kept = 0, nil, p.conn
 }
 
 // leave gives a player's place up.

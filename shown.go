@@ -61,14 +61,14 @@ func (s *Server) Peer(who ecs.Owner) transport.PeerID {
 // MessageSent is a reliable message that the server queued for a player.
 type MessageSent struct {
 	To ecs.Owner
-	// Connection numbers the player's connections to this server; a message is
-	// delivered exactly once, in the order of its channel, while its connection
-	// lasts.
-	Connection uint64
-	Channel    int
-	Tick       Tick
-	Kind       uint8
-	Payload    []byte // valid during the call
+	// Session numbers the stays of players on this server, from joining to leaving,
+	// whatever connections are lost and replaced meanwhile; a message is delivered
+	// exactly once, in the order of its channel, while its session lasts.
+	Session uint64
+	Channel int
+	Tick    Tick
+	Kind    uint8
+	Payload []byte // valid during the call
 }
 
 // MessageReceived is a reliable message that reached a client.

@@ -52,6 +52,7 @@ type PlayerStats struct {
 	Judged                Judged             // the newest of them
 	RTT                   time.Duration      // round trip as the server measures it; 0 while away
 	Connection            uint64             // number of its connection, of all that the server had
+	Session               uint64             // number of its stay, of all that the server had: see MessageSent
 }
 
 // Stats is what the server counted.
@@ -84,7 +85,7 @@ func (s *Server) Player(who ecs.Owner) (PlayerStats, bool) {
 	if p.conn != nil {
 		st.RTT = p.conn.RTT()
 	}
-	st.Connection, st.Judged = p.connection, p.verdict
+	st.Connection, st.Session, st.Judged = p.connection, p.session, p.verdict
 	return st, true
 }
 
@@ -92,6 +93,7 @@ func (s *Server) Player(who ecs.Owner) (PlayerStats, bool) {
 type ClientStats struct {
 	Connection       netcode.Stats
 	Connections      uint64 // times that a server let it in, the first and each after a loss
+	Resumed          uint64 // of these, the times that it came back to its own place
 	BytesOut         uint64
 	BytesIn          uint64
 	PredictedTicks   uint64 // ticks predicted for the first time, with an entity to predict

@@ -33,9 +33,10 @@ type Channel struct {
 	// ever. 0 means 1.
 	Priority uint8
 	// Queue bounds what waits in a reliable channel for its delivery, in bytes,
-	// where every message, or 256 bytes of a longer one, counts as 256.
-	// 0 means 256 KiB for channel 0 and 64 KiB for another. At least 64 KiB, so
-	// that the longest message fits; at most 1 MiB. Rounded up to a power of two.
+	// where every message, or 256 bytes of a longer one, counts as 256. A message
+	// waits until all of it is delivered, so that another connection can take it
+	// over. 0 means 256 KiB for channel 0 and 128 KiB for another. At least 64 KiB,
+	// so that the longest message fits; at most 1 MiB. Rounded up to a power of two.
 	Queue int
 	// Repeat is how many packets carry an event of an unreliable channel, unless
 	// it is known to have arrived before. 0 means 1, at most 16.
@@ -50,7 +51,7 @@ func (c Channel) defaults(number int) Channel {
 		c.Priority = 1
 	}
 	if c.Queue == 0 {
-		c.Queue = minStreamQueue
+		c.Queue = otherQueue
 		if number == 0 {
 			c.Queue = streamQueue
 		}

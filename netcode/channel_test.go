@@ -186,7 +186,7 @@ func TestQueuesAreBoundedEachByItself(t *testing.T) {
 		require.ErrorIs(t, c.SendOn(channel, 1, 1, nil), netcode.ErrStreamFull)
 		return n
 	}
-	require.Equal(t, 256, full(1))
+	require.Equal(t, 512, full(1))
 	require.Equal(t, 512, full(2))
 	require.Equal(t, 1024, full(0))
 	require.ErrorIs(t, c.SendOn(1, 1, 1, make([]byte, netcode.MaxReliable+1)), netcode.ErrTooBig)
@@ -197,7 +197,7 @@ func TestQueuesAreBoundedEachByItself(t *testing.T) {
 	s := c.Stats()
 	require.EqualValues(t, 1000, s.EventsSent)
 	require.EqualValues(t, 1000-64, s.EventsOverflow)
-	require.Equal(t, 256+512+1024, c.Pending())
+	require.Equal(t, 512+512+1024, c.Pending())
 }
 
 // The longest message fits a channel of the smallest queue, both in its memory

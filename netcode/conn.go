@@ -204,7 +204,7 @@ func (c *Conn) Stats() Stats {
 // [Channel.Queue] bounds, for all channels together.
 func (c *Conn) Queued() (n int) {
 	for i := range c.channels {
-		n += c.channels[i].out.queued() * maxFragment
+		n += c.channels[i].out.kept() * maxFragment
 	}
 	return n
 }

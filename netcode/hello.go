@@ -13,9 +13,14 @@ type Hello struct {
 	Resume       [16]byte // token of an earlier Welcome; zero: a new player
 	SnapshotRate uint8    // snapshots a second the client asks for; 0: the server's choice
 	Data         []byte   // the game's, at most MaxHelloData bytes; aliases the message when parsed
+	// Taken is, for each channel, how many reliable messages the client took of it
+	// in the session that Resume names, over all connections: see
+	// [Conn.TakeOver]. Empty: it does not say. At most MaxChannels.
+	Taken []uint32
 }
 
-// Append writes h behind dst. Data beyond MaxHelloData is cut.
+// Append writes h behind dst. Data beyond MaxHelloData is cut, and Taken beyond
+// MaxChannels.
 func (h Hello) Append(dst []byte) []byte {
 	dst = append(dst, h.Version)
 	dst = le.AppendUint64(dst, h.Protocol)
@@ -23,7 +28,13 @@ func (h Hello) Append(dst []byte) []byte {
 	dst = append(dst, h.SnapshotRate)
 	data := h.Data[:min(len(h.Data), MaxHelloData)]
 	dst = appendVarint(dst, uint64(len(data)))
-	return append(dst, data...)
+	dst = append(dst, data...)
+	taken := h.Taken[:min(len(h.Taken), MaxChannels)]
+	dst = append(dst, byte(len(taken)))
+	for _, n := range taken {
+		dst = le.AppendUint32(dst, n)
+	}
+	return dst
 }
 
 // ParseHello reads what Append wrote. Error: ErrMalformed.
@@ -33,13 +44,20 @@ func ParseHello(b []byte) (Hello, error) {
 		return h, errHello
 	}
 	n, rest, ok := readVarint(b[26:])
-	if !ok || n > MaxHelloData || n != uint64(len(rest)) {
+	if !ok || n > MaxHelloData || n >= uint64(len(rest)) {
+		return h, errHello
+	}
+	taken := rest[n:]
+	if taken[0] > MaxChannels || len(taken) != 1+4*int(taken[0]) {
 		return h, errHello
 	}
 	h.Version, h.Protocol, h.SnapshotRate = b[0], le.Uint64(b[1:]), b[25]
 	copy(h.Resume[:], b[9:25])
 	if n > 0 {
-		h.Data = rest
+		h.Data = rest[:n]
+	}
+	for i := range int(taken[0]) {
+		h.Taken = append(h.Taken, le.Uint32(taken[1+4*i:]))
 	}
 	return h, nil
 }

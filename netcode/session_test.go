@@ -18,7 +18,7 @@ func TestSessionMessagesRoundTrip(t *testing.T) {
 			return a
 		})
 		h := netcode.Hello{Version: rapid.Byte().Draw(t, "v"), Protocol: rapid.Uint64().Draw(t, "p"), Resume: token.Draw(t, "r"),
-			SnapshotRate: rapid.Byte().Draw(t, "s"), Data: rapid.SliceOfN(rapid.Byte(), 1, 256).Draw(t, "d")}
+			SnapshotRate: rapid.Byte().Draw(t, "s"), Data: rapid.SliceOfN(rapid.Byte(), 1, 256).Draw(t, "d"), Taken: rapid.SliceOfN(rapid.Uint32(), 1, 8).Draw(t, "n")}
 		h2, err := netcode.ParseHello(h.Append(nil))
 		require.NoError(t, err)
 		require.Equal(t, h, h2)
@@ -51,6 +51,8 @@ func TestSessionMessagesRefuseEveryCut(t *testing.T) {
 	}
 	_, err := netcode.ParseHello(append(hello, 0))
 	require.ErrorIs(t, err, netcode.ErrMalformed)
+	_, err = netcode.ParseHello(append(append(hello[:len(hello)-1:len(hello)-1], 9), make([]byte, 36)...))
+	require.ErrorIs(t, err, netcode.ErrMalformed, "more channels than there can be")
 	for i := range welcome {
 		_, err := netcode.ParseWelcome(welcome[:i])
 		require.ErrorIs(t, err, netcode.ErrMalformed)

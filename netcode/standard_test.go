@@ -160,8 +160,15 @@ func describeMessage(out *strings.Builder, t uint64, w *wire, commandSize int) {
 		fmt.Fprintf(out, "hello version %d protocol %016x", w.unsigned(1), w.unsigned(8))
 		fmt.Fprintf(out, " resume %x rate %d", w.take(16), w.unsigned(1))
 		n := w.varint()
-		w.bad = w.bad || n > 256 || n != uint64(len(w.b))
-		fmt.Fprintf(out, " data %x\n", w.b)
+		w.bad = w.bad || n > 256 || n > uint64(len(w.b))
+		fmt.Fprintf(out, " data %x taken", w.take(int(min(n, 256))))
+		channels := w.unsigned(1)
+		w.bad = w.bad || channels > 8
+		for range min(channels, 8) {
+			fmt.Fprintf(out, " %d", w.unsigned(4))
+		}
+		fmt.Fprintln(out)
+		w.bad = w.bad || len(w.b) > 0
 	case 17:
 		owner, rate, interval := w.unsigned(2), w.unsigned(1), w.unsigned(1)
 		w.bad = w.bad || rate == 0 || interval == 0

@@ -10,6 +10,7 @@ const (
 	streamWindow = 256 // entries in flight, and held out of order by the receiver
 
 	streamQueue    = 256 << 10 // bytes queued at the sender of channel 0
+	otherQueue     = 128 << 10 // and of another
 	minStreamQueue = streamWindow * maxFragment
 	maxStreamQueue = 1 << 20
 

@@ -18,7 +18,9 @@ type outEntry struct {
 type streamSender struct {
 	ring       []outEntry // a power of two
 	head, next uint16     // the oldest entry not acknowledged, and the one to be queued next
+	base       uint16     // the first entry of the message that head is in
 	messages   int        // of which the last entry has not been passed
+	passed     uint32     // messages before those, over all connections: see TakeOver
 	resent     bool       // an entry passed of the message at head was sent more than once
 }
 
@@ -33,6 +35,10 @@ func newStreamSender(queue int) streamSender {
 func (s *streamSender) at(id uint16) *outEntry { return &s.ring[int(id)&(len(s.ring)-1)] }
 func (s *streamSender) queued() int            { return int(s.next - s.head) }
 
+// kept is how many entries are kept: a message is kept until all of it is
+// acknowledged, so that another connection can begin it anew.
+func (s *streamSender) kept() int { return int(s.next - s.base) }
+
 // inFlight is the end of what may be sent: the receiver's window.
 func (s *streamSender) inFlight() uint16 {
 	return s.head + uint16(min(s.queued(), streamWindow))
@@ -43,7 +49,7 @@ func (s *streamSender) push(tick Tick, kind uint8, payload []byte) error {
 		return ErrTooBig
 	}
 	n := max(1, (len(payload)+maxFragment-1)/maxFragment)
-	if n > len(s.ring)-s.queued() {
+	if n > len(s.ring)-s.kept() {
 		return ErrStreamFull
 	}
 	for i := range n {
@@ -103,6 +109,8 @@ func (s *streamSender) delivered(id uint16, st *Stats) {
 		s.resent = s.resent || e.sends > 1
 		if e.last {
 			s.messages--
+			s.passed++
+			s.base = s.head + 1
 			st.ReliableDelivered++
 			if s.resent {
 				st.ReliableResent++

@@ -10,7 +10,8 @@ import (
 )
 
 // Delivery checks that reliable messages arrive exactly once and in the order of
-// their channel, for as long as a connection lasts, and that at quiet points none is missing.
+// their channel, for as long as a player stays, whatever connections it loses and
+// comes back by, and that at quiet points none is missing.
 type Delivery struct {
 	seed   maphash.Seed
 	server *foretick.Server
@@ -21,15 +22,15 @@ type Delivery struct {
 	Messages uint64
 }
 
-// outbox is what a player was sent over its newest connection and over the one
-// before it.
+// outbox is what a player was sent in its stay, and its predecessor in that place
+// in his.
 type outbox struct{ now, before *letters }
 
-// letters are the messages of one connection that have not arrived yet.
+// letters are the messages of one session that have not arrived yet.
 type letters struct {
-	connection uint64
-	begun      bool // some have arrived
-	queue      []letter
+	session uint64
+	begun   bool // some have arrived
+	queue   []letter
 }
 
 // letter is a message: its channel, its tick and a digest of the rest.
@@ -44,9 +45,9 @@ func (l *letters) next(channel int) int {
 	return slices.IndexFunc(l.queue, func(x letter) bool { return x.channel == channel })
 }
 
-// mailbox is a client's connection.
+// mailbox is a client's session.
 type mailbox struct {
-	number   uint64   // of its connections, as the client counts them
+	number   uint64   // of its sessions, as the client counts them
 	from     *letters // nil before the first
 	orphaned bool     // the server is no more
 }
@@ -69,8 +70,8 @@ func (d *Delivery) Sent(m *Match, s foretick.MessageSent) {
 		o = &outbox{}
 		d.sent[s.To] = o
 	}
-	if o.now == nil || o.now.connection != s.Connection {
-		o.now, o.before = &letters{connection: s.Connection}, o.now
+	if o.now == nil || o.now.session != s.Session {
+		o.now, o.before = &letters{session: s.Session}, o.now
 	}
 	o.now.queue = append(o.now.queue, d.letter(s.Channel, s.Tick, s.Kind, s.Payload))
 }
@@ -80,7 +81,7 @@ func (d *Delivery) Received(_ *Match, c *foretick.Client, r foretick.MessageRece
 	d.start()
 	got := d.letter(r.Channel, r.Tick, r.Kind, r.Payload)
 	b := d.got[c]
-	if n := c.Stats().Connections; b == nil || b.number != n {
+	if n := sessions(c); b == nil || b.number != n {
 		b = &mailbox{number: n}
 		d.got[c] = b
 	}
@@ -91,7 +92,7 @@ func (d *Delivery) Received(_ *Match, c *foretick.Client, r foretick.MessageRece
 		b.from = d.sent[c.View().Me].beginning(got)
 	}
 	if b.from == nil {
-		return fmt.Errorf("player %d: the first message of its connection, kind %d of tick %d, is not the first that was sent", c.View().Me, r.Kind, r.Tick)
+		return fmt.Errorf("player %d: the first message of its session, kind %d of tick %d, is not the first that was sent", c.View().Me, r.Kind, r.Tick)
 	}
 	at := b.from.next(got.channel)
 	if at < 0 || b.from.queue[at] != got {
@@ -103,7 +104,13 @@ func (d *Delivery) Received(_ *Match, c *foretick.Client, r foretick.MessageRece
 	return nil
 }
 
-// beginning finds the connection that begins with a letter.
+// sessions is how many sessions a client has had.
+func sessions(c *foretick.Client) uint64 {
+	st := c.Stats()
+	return st.Connections - st.Resumed
+}
+
+// beginning finds the session that begins with a letter.
 func (o *outbox) beginning(l letter) *letters {
 	if o == nil {
 		return nil
@@ -126,7 +133,7 @@ func (d *Delivery) Tick(m *Match) error {
 		// What is still under way from the server before is nobody's any more.
 		if d.server != nil {
 			for _, c := range m.Clients(nil) {
-				d.got[c] = &mailbox{number: c.Stats().Connections, orphaned: true}
+				d.got[c] = &mailbox{number: sessions(c), orphaned: true}
 			}
 			d.sent = map[ecs.Owner]*outbox{}
 		}
@@ -151,7 +158,7 @@ func (d *Delivery) Quiet(m *Match) error {
 		who := c.View().Me
 		st, ok := m.Server().Player(who)
 		o := d.sent[who]
-		if ok && o != nil && o.now.connection == st.Connection && len(o.now.queue) > 0 {
+		if ok && o != nil && o.now.session == st.Session && len(o.now.queue) > 0 {
 			return fmt.Errorf("player %d: %d messages have not arrived, the oldest of tick %d", who, len(o.now.queue), o.now.queue[0].tick)
 		}
 	}

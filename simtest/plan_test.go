@@ -194,7 +194,7 @@ func TestDeliveryFinds(t *testing.T) {
 		"never": func(m *simtest.Match, d *simtest.Delivery, c *foretick.Client, _ foretick.MessageReceived) error {
 			me := c.View().Me
 			st, _ := m.Server().Player(me)
-			d.Sent(m, foretick.MessageSent{To: me, Connection: st.Connection, Tick: 7, Payload: []byte{9}})
+			d.Sent(m, foretick.MessageSent{To: me, Session: st.Session, Tick: 7, Payload: []byte{9}})
 			return d.Quiet(m)
 		},
 	} {

@@ -43,8 +43,8 @@ type wired struct {
 
 // letters are what a player was sent over its newest connection and has not got.
 type letters struct {
-	connection uint64
-	queue      []string
+	session uint64
+	queue   []string
 }
 
 const (
@@ -102,8 +102,8 @@ func (w *wire) open(o options) error {
 		Protocol: w.game.Protocol(), Transport: w.listen, Hold: 3 * time.Second,
 		OnMessage: func(m foretick.MessageSent) {
 			q := w.letters[m.To]
-			if q == nil || q.connection != m.Connection {
-				q = &letters{connection: m.Connection}
+			if q == nil || q.session != m.Session {
+				q = &letters{session: m.Session}
 				w.letters[m.To] = q
 			}
 			q.queue = append(q.queue, string(m.Payload))
