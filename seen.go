@@ -64,17 +64,20 @@ func (s Seen) hit(h lagcomp.Hit, ok bool) (Hit, bool) {
 	return out, true
 }
 
-// Raycast finds the nearest volume along a ray.
+// Raycast finds the nearest volume along a ray, as far as its Range. Walls that
+// never move are no volumes: cut the Range where it meets one.
 func (s Seen) Raycast(r lagcomp.Ray) (Hit, bool) {
 	return s.hit(s.reach().Raycast(r, s.filter))
 }
 
-// SphereCast finds the first volume that a ball touches on its way along a ray.
+// SphereCast finds the first volume that a ball touches on its way along a ray;
+// Distance is how far its centre had moved.
 func (s Seen) SphereCast(r lagcomp.Ray, radius float32) (Hit, bool) {
 	return s.hit(s.reach().SphereCast(r, radius, s.filter))
 }
 
-// Nearest finds the volume nearest to a point, no further away than max.
+// Nearest finds the volume nearest to a point, no further away than max; 0 finds
+// what contains the point.
 func (s Seen) Nearest(at lagcomp.Vec, max float32) (Hit, bool) {
 	return s.hit(s.reach().Nearest(at, max, s.filter))
 }

@@ -6,7 +6,8 @@ func (p Past) Raycast(r Ray, f Filter) (Hit, bool) { return p.SphereCast(r, 0, f
 
 // SphereCast moves a ball of some radius along the ray and answers the first
 // volume that it touches: a thick ray, or a projectile. Hit.Distance is how far
-// its centre had moved.
+// its centre had moved. A negative radius counts as zero; one that is not finite
+// hits nothing.
 func (p Past) SphereCast(r Ray, radius float32, f Filter) (Hit, bool) {
 	l, ok := r.line()
 	if !ok || p.h == nil || !finite(radius) {
@@ -35,7 +36,8 @@ func (p Past) SphereCast(r Ray, radius float32, f Filter) (Hit, bool) {
 
 // Overlap appends to out one hit for each entity that a ball touches, in the
 // order of recording: the volume nearest to its centre. For explosions, melee
-// and capture points. A nil out allocates; bring one to avoid that.
+// and capture points. A nil out allocates; bring one to avoid that. A radius of 0
+// finds what contains the centre, a negative one nothing.
 func (p Past) Overlap(s Sphere, f Filter, out []Hit) []Hit {
 	if !(s.R >= 0) || !(Vec{s.X, s.Y, s.Z}).finite() {
 		return out
@@ -44,7 +46,9 @@ func (p Past) Overlap(s Sphere, f Filter, out []Hit) []Hit {
 	return out
 }
 
-// Nearest answers the volume nearest to a point, no further away than max.
+// Nearest answers the volume nearest to a point, no further away than max; of those
+// at the same distance the one recorded first. A max of 0 finds what contains the
+// point, a negative one nothing, an infinite one whatever is there.
 func (p Past) Nearest(at Vec, max float32, f Filter) (Hit, bool) {
 	if !(max >= 0) || !at.finite() {
 		return Hit{}, false

@@ -179,6 +179,20 @@ func TestOverlapAndNearest(t *testing.T) {
 	near, ok = p.Nearest(lagcomp.Vec{X: 28, Z: .5}, 4, lagcomp.Filter{Layers: 1 << 1})
 	require.True(t, ok)
 	require.Equal(t, uint8(1), near.Part)
+
+	_, ok = p.Nearest(lagcomp.Vec{X: 28, Z: .5}, 0, lagcomp.Filter{})
+	require.False(t, ok)
+	near, ok = p.Nearest(lagcomp.Vec{X: 30, Z: .5}, 0, lagcomp.Filter{})
+	require.True(t, ok, "what contains the point")
+	require.Equal(t, lagcomp.ID(3), near.ID)
+	require.Len(t, p.Overlap(lagcomp.Sphere{X: 30, Z: .5}, lagcomp.Filter{}, nil), 1)
+	near, ok = p.Nearest(lagcomp.Vec{X: 1e4}, float32(math.Inf(1)), lagcomp.Filter{})
+	require.True(t, ok)
+	require.Equal(t, lagcomp.ID(3), near.ID)
+	_, ok = p.Nearest(lagcomp.Vec{X: 30, Z: .5}, -1, lagcomp.Filter{})
+	require.False(t, ok)
+	_, ok = p.Nearest(lagcomp.Vec{X: 30, Z: .5}, float32(math.NaN()), lagcomp.Filter{})
+	require.False(t, ok)
 }
 
 // TestView: the scoped form and the functor form give the same answers.
