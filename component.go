@@ -31,6 +31,7 @@ type component struct {
 	zero      unsafe.Pointer // a zero value
 	tolerant  bool           // any field has a tolerance
 	unknown   bool           // another build's: it is passed over
+	varies    bool           // it holds strings or slices, and is no plain memory
 }
 
 // command is the component that a tick's input fills.
@@ -62,16 +63,26 @@ func (p *Protocol) Component(h ecs.Handle, opts ...ComponentOption) {
 	for _, o := range opts {
 		o(&c)
 	}
-	if err := p.types.Register(h, ecs.Named(c.name)); err != nil {
+	s, err := snapshot.Compile(h.Type(), snapshot.SchemaOptions{Name: c.name, Predicted: c.predicted, Ref: entityType, Audience: c.audience, Audiences: p.audiences})
+	if err != nil {
+		p.fault(err)
+		_ = p.types.Register(h, ecs.Named(c.name)) // so that kinds do not complain of it too
+		return
+	}
+	options := []ecs.TypeOption{ecs.Named(c.name)}
+	switch deep, err := s.Copier(); {
+	case err != nil:
+		p.fault(err)
+		return
+	case deep != nil:
+		c.varies = true
+		options = append(options, ecs.CopierAt(deep))
+	}
+	if err := p.types.Register(h, options...); err != nil {
 		p.fault(err)
 		return
 	}
 	c.id, c.handle, c.zero = h.ID(), h, reflect.New(h.Type()).UnsafePointer()
-	s, err := snapshot.Compile(h.Type(), snapshot.SchemaOptions{Name: c.name, Predicted: c.predicted, Ref: entityType, Audience: c.audience, Audiences: p.audiences})
-	if err != nil {
-		p.fault(err)
-		return
-	}
 	c.schema, c.tolerant = s, s.Tolerant()
 	p.extrapolates = p.extrapolates || s.Extrapolates()
 	c.moves(s)
@@ -108,12 +119,17 @@ func (p *Protocol) Command(h ecs.Handle) {
 		return
 	}
 	name := typeName(h.Type())
-	if err := p.types.Register(h, ecs.Named(name)); err != nil {
-		p.fault(err)
-		return
-	}
 	s, err := snapshot.Compile(h.Type(), snapshot.SchemaOptions{Name: name})
 	if err != nil {
+		p.fault(err)
+		_ = p.types.Register(h, ecs.Named(name))
+		return
+	}
+	if i := s.Varies(); i >= 0 {
+		p.faultf("command %s: field %s is a %s: a command has one size: use an array, as in [24]byte, or the number of a choice", name, s.Fields()[i].Name, s.Fields()[i].Type)
+		return
+	}
+	if err := p.types.Register(h, ecs.Named(name)); err != nil {
 		p.fault(err)
 		return
 	}

@@ -22,6 +22,8 @@ type effects struct {
 
 	tables []watchedTable
 	bytes  []byte
+	now    []byte
+	words  []int32 // scratch
 }
 
 type watchedComponent struct {
@@ -72,9 +74,9 @@ func (e *effects) before(i int) {
 			if rows.Owner() == ecs.Nobody && !e.s.p.island {
 				continue
 			}
-			size := rows.Len() * int(w.comp.size)
+			size := rows.Len() * w.comp.imageSize()
 			e.tables = append(e.tables, watchedTable{rows, w.comp, len(e.bytes), size})
-			e.bytes = append(e.bytes, unsafe.Slice((*byte)(rows.Column(w.comp.id)), size)...)
+			e.bytes = e.image(e.bytes, w.comp, rows)
 		}
 	}
 }
@@ -82,12 +84,30 @@ func (e *effects) before(i int) {
 // after notes whose predicted state changed.
 func (e *effects) after(i int) {
 	for _, t := range e.tables {
-		now := unsafe.Slice((*byte)(t.rows.Column(t.comp.id)), t.size)
+		var now []byte
+		if t.comp.varies {
+			e.now = e.image(e.now[:0], t.comp, t.rows)
+			now = e.now
+		} else {
+			now = unsafe.Slice((*byte)(t.rows.Column(t.comp.id)), t.size)
+		}
 		if !bytes.Equal(now, e.bytes[t.off:t.off+t.size]) {
 			e.mark(t.rows.Owner(), i+1)
 		}
 	}
 	e.running = -1
+}
+
+// image appends the images of a column.
+func (e *effects) image(dst []byte, c *component, rows ecs.Rows) []byte {
+	base := rows.Column(c.id)
+	if !c.varies {
+		return append(dst, unsafe.Slice((*byte)(base), rows.Len()*int(c.size))...)
+	}
+	for i := range rows.Len() {
+		dst = c.image(dst, unsafe.Add(base, uintptr(i)*c.size), &e.words)
+	}
+	return dst
 }
 
 func (e *effects) end() {

@@ -56,8 +56,9 @@ func (f *fades) correct(c *Client, after *record) {
 			f.drop(it.e)
 			continue
 		}
-		for _, field := range c.p.components[it.comp].schema.Fields() {
-			if !field.Lerp || field.Sim == 0 {
+		schema := c.p.components[it.comp].schema
+		for i, field := range schema.Fields() {
+			if !field.Lerp || field.Sim == 0 || !schema.Has(i, old) || !schema.Has(i, after.words[it.off:]) {
 				continue
 			}
 			was, is := old[field.Word], after.words[int(it.off)+field.Word]

@@ -230,10 +230,11 @@ func (c *Client) afterSystem(system int) {
 			c.tellDivergence(d)
 		}
 	case c.practice.running:
+		var words []int32
 		h := uint64(0) // a sum: what was spawned in the meantime is listed elsewhere
 		c.eachPredicted(func(e ecs.Entity, comp *component, at unsafe.Pointer) {
 			x := (fnvOffset^uint64(e))*fnvPrime ^ uint64(comp.id)
-			for _, b := range unsafe.Slice((*byte)(at), comp.size) {
+			for _, b := range comp.image(nil, at, &words) {
 				x = (x ^ uint64(b)) * fnvPrime
 			}
 			h += x
@@ -255,8 +256,9 @@ func (c *Client) eachPredicted(visit func(e ecs.Entity, comp *component, at unsa
 }
 
 func (c *Client) predictedBytes(dst []byte) []byte {
+	var words []int32
 	c.eachPredicted(func(_ ecs.Entity, comp *component, at unsafe.Pointer) {
-		dst = append(dst, unsafe.Slice((*byte)(at), comp.size)...)
+		dst = comp.image(dst, at, &words)
 	})
 	return dst
 }
@@ -265,7 +267,7 @@ func (c *Client) predictedBytes(dst []byte) []byte {
 func (c *Client) whose(a, b []byte) (entity ecs.Entity, name string) {
 	off := 0
 	c.eachPredicted(func(e ecs.Entity, comp *component, _ unsafe.Pointer) {
-		end := off + int(comp.size)
+		end := off + comp.imageSize()
 		if name == "" && end <= len(a) && end <= len(b) && !bytes.Equal(a[off:end], b[off:end]) {
 			entity, name = e, comp.name
 		}
@@ -299,7 +301,7 @@ func notANumber(v reflect.Value, path string) (string, bool) {
 				return p, true
 			}
 		}
-	case reflect.Array:
+	case reflect.Array, reflect.Slice:
 		for i := range v.Len() {
 			if p, bad := notANumber(v.Index(i), fmt.Sprintf("%s[%d]", path, i)); bad {
 				return p, true

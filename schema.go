@@ -181,7 +181,9 @@ func ReadSchema(b []byte) (*Schema, error) {
 		r.fail(err)
 	}
 	if r.byte(1) == 1 {
-		s.Command = r.schema()
+		if s.Command = r.schema(); s.Command != nil && s.Command.Varies() >= 0 {
+			r.fail(errors.New("a command of no one size"))
+		}
 	}
 	for range r.byte(maxMessages) {
 		m := SchemaMessage{Channel: int(r.byte(byte(gameChannels + len(s.Channels) - 1))), Schema: r.schema()}

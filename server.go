@@ -171,6 +171,7 @@ type Server struct {
 	history  *lagcomp.History
 	lag      lagcomp.Config
 	effects  *effects
+	toldCut  [ecs.MaxTypes]bool // components of which something was cut, and said
 
 	entities *ecs.Query // everything replicated
 	commands *ecs.Query // everything with a command

@@ -140,10 +140,28 @@ func (s *Server) snap() {
 			}
 			if base := rows.Column(c.id); base != nil {
 				for k := range rows.Len() {
+					if c.varies {
+						s.measure(c, unsafe.Add(base, uintptr(k)*c.size))
+					}
 					c.schema.Snap(unsafe.Add(base, uintptr(k)*c.size))
 				}
 			}
 		}
+	}
+}
+
+// measure counts a value that cannot travel whole, and tells the first of each
+// component.
+func (s *Server) measure(c *component, at unsafe.Pointer) {
+	i := c.schema.Unfit(at)
+	if i < 0 {
+		return
+	}
+	s.stats.ValuesCut++
+	if !s.toldCut[c.id] {
+		s.toldCut[c.id] = true
+		f := c.schema.Fields()[i]
+		s.cfg.Logger.Warn("a string or slice does not fit its tag, and is sent cut", "tick", s.frame.Tick, "component", c.name, "field", f.Name, "max", f.Most)
 	}
 }
 
@@ -184,6 +202,9 @@ func (s *Server) putRows(rows ecs.Rows) {
 		at := s.put.pointers[:0]
 		for _, c := range cols {
 			at = append(at, unsafe.Add(c.base, uintptr(k)*c.size))
+			if p := &s.p.components[c.index]; p.varies && !p.predicted {
+				s.measure(p, at[len(at)-1])
+			}
 		}
 		owner, kind, all := uint16(rows.Owner()), &s.p.kinds[ids[k].Kind], mask
 		switch {

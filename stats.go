@@ -34,6 +34,7 @@ type ServerStats struct {
 	Overflowed      uint64 // players dropped because they did not take their messages
 	Skewed          uint64 // players of other builds let in
 	SchemasAsked    uint64 // requests for the schema
+	ValuesCut       uint64 // ticks of entities with a string or slice too long for its tag, or a string that is no UTF-8
 }
 
 // PlayerStats counts one player's share, on the server.

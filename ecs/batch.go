@@ -83,6 +83,12 @@ func (d *typeData) fill(dst, src unsafe.Pointer, n int) {
 	if d.size == 0 {
 		return
 	}
+	if d.ops.deep != nil {
+		for i := range uintptr(n) {
+			d.begin(unsafe.Add(dst, i*d.size), src)
+		}
+		return
+	}
 	d.move(dst, src)
 	for have := 1; have < n; have *= 2 { // what is filled fills as much again
 		d.moveN(unsafe.Add(dst, uintptr(have)*d.size), dst, min(have, n-have))

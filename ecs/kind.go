@@ -81,6 +81,10 @@ func SetDefault[T any](t *Types, k *Kind, c *Component[T], v T) error {
 	if p == nil {
 		return fmt.Errorf("ecs: kind %q has no %v: name it in RegisterKind", k.d.name, c.Type())
 	}
+	if d := t.slots[c.slot]; d.ops.deep != nil {
+		d.ops.deep(p, unsafe.Pointer(&v), 1)
+		return nil
+	}
 	*(*T)(p) = v
 	return nil
 }

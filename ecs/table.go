@@ -156,9 +156,18 @@ func (t *table) fill(row int32, k *kindData) {
 		case d.plain && d.size == 16: // the commonest, without a call
 			*(*[16]byte)(dst) = *(*[16]byte)(src)
 		default:
-			d.move(dst, src)
+			d.begin(dst, src)
 		}
 	}
+}
+
+// begin copies a default into a row that holds nothing.
+func (d *typeData) begin(dst, src unsafe.Pointer) {
+	if d.ops.deep != nil { // rows share nothing with it
+		d.ops.deep(dst, src, 1)
+		return
+	}
+	d.move(dst, src)
 }
 
 // drop removes a row; the last takes its place.

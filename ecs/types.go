@@ -95,8 +95,9 @@ func Named(name string) TypeOption {
 	}
 }
 
-// Copier supplies the copy of a type that holds pointers, used by save and
-// restore. dst may hold an older value whose memory can be reused.
+// Copier supplies the copy of a type that holds pointers, used by save and restore,
+// and for the defaults of kinds. dst may hold an older value whose memory can be
+// reused.
 func Copier[T any](f func(dst, src *T)) TypeOption {
 	return func(d *typeData) error {
 		if want := reflect.TypeFor[T](); d.rtype != want {
@@ -106,6 +107,19 @@ func Copier[T any](f func(dst, src *T)) TypeOption {
 			a, b := unsafe.Slice((*T)(dst), n), unsafe.Slice((*T)(src), n)
 			for i := range a {
 				f(&a[i], &b[i])
+			}
+		}
+		return nil
+	}
+}
+
+// CopierAt is Copier for callers without the type.
+func CopierAt(f func(dst, src unsafe.Pointer)) TypeOption {
+	return func(d *typeData) error {
+		size := d.size
+		d.ops.deep = func(dst, src unsafe.Pointer, n int) {
+			for i := range uintptr(n) {
+				f(unsafe.Add(dst, i*size), unsafe.Add(src, i*size))
 			}
 		}
 		return nil

@@ -77,6 +77,7 @@ func (s *Schema) audienceCodes() {
 	}
 	s.codes, s.units = make([][]wordCode, int(s.classes)+1), make([][]unit, int(s.classes)+1)
 	s.runs, s.whole = make([][]runWord, int(s.classes)+1), make([]bool, int(s.classes)+1)
+	s.extents = make([][]extent, int(s.classes)+1)
 	for n := range s.codes {
 		a := Audience(n)
 		if a&^s.classes != 0 {
@@ -91,6 +92,7 @@ func (s *Schema) audienceCodes() {
 				s.addCodes(l, a, g)
 			}
 		}
+		s.findExtents(a)
 		s.findRuns(a)
 	}
 }

@@ -18,14 +18,18 @@ func (s *Schema) Tolerant() bool {
 // Carry moves a later value on by what an earlier one turned out to be off: to
 // each number in later it adds what actual has more than predicted, all three
 // being words on the simulation grid, inside of the field's range, angles around
-// their circle. What cannot be added to (flags, references, rotations, 64-bit
-// integers) becomes actual's where later is still what was predicted, and stays
+// their circle. What cannot be added to (flags, references, rotations, strings, 64-bit
+// integers, a slice that changed its length) becomes actual's where later is still what was predicted, and stays
 // otherwise. It tells whether anything changed.
 func (s *Schema) Carry(later, predicted, actual []int32) bool {
 	changed := false
-	for i := range s.leaves {
+	for i := 0; i < len(s.leaves); i++ {
 		l := &s.leaves[i]
 		n := s.fields[i].Words
+		if l.op == opLength && (later[l.word] != predicted[l.word] || later[l.word] != actual[l.word]) {
+			li := &s.lists[l.list] // another length: all of it, or nothing
+			n, i = 1+li.most*li.words, li.end()-1
+		}
 		at, was, is := later[l.word:l.word+n], predicted[l.word:l.word+n], actual[l.word:l.word+n]
 		if slices.Equal(was, is) {
 			continue

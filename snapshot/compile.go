@@ -15,8 +15,9 @@ type compiler struct {
 	err error
 
 	speeds  []speed
-	vectors int // so far
-	vec     int // the one being compiled, 0: none
+	vectors int   // so far
+	vec     int   // the one being compiled, 0: none
+	slice   *leaf // the length of the slice being compiled; nil: none
 }
 
 // speed is a hermite leaf and the name of its velocity, which may come behind it.
@@ -103,6 +104,12 @@ func (c *compiler) value(t reflect.Type, offset uintptr, path string, g tag) {
 			c.fail(path, "a reference has no range", "remove min, max, step, sim, angle, bits and tol")
 		}
 		c.add(t, path, g, leaf{op: opRef, offset: offset, bits: 16})
+	case t.Kind() == reflect.String:
+		c.text(t, offset, path, g)
+	case t.Kind() == reflect.Slice:
+		c.list(t, offset, path, g)
+	case g.hasElem && t.Kind() != reflect.Array:
+		c.fail(path, "a semicolon is for slices", "give the range before it, as in `net:\"min=-1,max=1,step=0.01\"`")
 	case g.quat:
 		c.quat(t, offset, path, g)
 	case g.vec:
@@ -131,7 +138,7 @@ func (c *compiler) value(t reflect.Type, offset uintptr, path string, g tag) {
 	case t.Kind() == reflect.Float32 || t.Kind() == reflect.Float64:
 		c.float(t, offset, path, g)
 	default:
-		c.fail(path, "a "+t.Kind().String()+" cannot be sent", "use integers, bools, floats, arrays and structs of them, or tag it `net:\"-\"`")
+		c.fail(path, "a "+t.Kind().String()+" cannot be sent", "use integers, bools, floats, strings, arrays, slices and structs of them, or tag it `net:\"-\"`")
 	}
 }
 
@@ -163,7 +170,7 @@ func (c *compiler) vector(t reflect.Type, offset uintptr, path string, g tag) {
 		return
 	}
 	for i := range ls {
-		if l := &ls[i]; l.op != ls[0].op || l.wide || l.op == opBool || l.op == opRef || l.op == opQuat || l.aud != ls[0].aud {
+		if l := &ls[i]; l.op != ls[0].op || l.wide || l.op == opBool || l.op >= opRef || l.aud != ls[0].aud {
 			c.fail(path, "mixes what moves differently", "use numbers of one type of at most 32 bits, for one audience")
 			return
 		}
@@ -221,7 +228,7 @@ func (c *compiler) add(t reflect.Type, path string, g tag, l leaf) {
 	}
 	how := g.how()
 	switch {
-	case how != Snap && (l.op == opBool || l.op == opRef):
+	case how != Snap && (l.op == opBool || l.op == opRef || l.op == opText):
 		c.fail(path, "a "+t.Kind().String()+" has nothing to interpolate", "drop "+how.String())
 		return
 	case how == Slerp && l.op != opQuat:
@@ -249,6 +256,10 @@ func (c *compiler) add(t reflect.Type, path string, g tag, l leaf) {
 	if !g.audible() {
 		aud = c.opt.Audience
 	}
+	if s := c.slice; s != nil && s.aud != 0 && (aud == 0 || aud&^s.aud != 0) {
+		c.fail(path, "is for viewers that do not receive the slice", "let the slice's audience be everybody, or all who receive any of it")
+		return
+	}
 	l.aud, l.shot, l.how, l.vec, l.ahead = aud, g.oneshot, how, c.vec, float32(g.extrapolate)
 	c.s.addLeaf(path, t.String(), l)
 }
@@ -260,8 +271,13 @@ func (s *Schema) addLeaf(path, typ string, l leaf) {
 	if l.wide {
 		f.Words = 2
 	}
-	if l.op == opQuat {
+	switch l.op {
+	case opQuat:
 		f.Words, f.Quat, f.Bits = quatWords, true, 2+3*l.bits
+	case opText:
+		f.Words, f.Text, f.Most, f.Bits = l.words(), true, int(l.hi), l.bits+8*int(l.hi)
+	case opLength:
+		f.Slice, f.Most = true, int(l.hi)
 	}
 	switch {
 	case l.stepped():
@@ -308,6 +324,8 @@ func (s *Schema) setSpeed(leaf, velocity int) (problem, fix string) {
 	switch {
 	case leaf == velocity || v.op == opBool || v.op >= opRef || v.angle():
 		return "hermite names " + name + ", which is no velocity", "name a number in units a second, or write hermite alone"
+	case !s.together(leaf, velocity):
+		return "hermite names " + name + ", which is no field of the same element", "name a field beside it, or write hermite alone"
 	case v.aud != 0 && (l.aud == 0 || l.aud&^v.aud != 0):
 		return "hermite names " + name + ", which some who receive this do not", "give both the same audience, or write hermite alone"
 	}
@@ -343,6 +361,12 @@ func (s *Schema) finish() {
 	}
 	s.publish(own, pub)
 	s.zero = [lanes][]int32{audiencePublic: pub, audienceOwner: own}
+	if s.varies = s.Varies() >= 0; s.varies {
+		s.rest = [2][]int32{GridPublic: slices.Clone(own), GridSim: own}
+		for i := range s.leaves {
+			s.leaves[i].publish(own, s.rest[GridPublic])
+		}
+	}
 }
 
 // findRuns notes which units stand together so that a run takes them at once.
@@ -375,6 +399,10 @@ func (s *Schema) addCodes(l *leaf, a audience, g Grid) {
 		us = append(us, unit{sort: sortRotation, from: from, n: quatWords})
 	case l.op == opRef:
 		us = append(us, unit{sort: sortRef, from: from, n: 1})
+	case l.op == opText:
+		us = append(us, unit{sort: sortText, from: from, n: int32(l.words())})
+	case l.op == opLength:
+		us = append(us, unit{sort: sortLength, from: from, n: 1, vec: -1 - l.list})
 	case l.vec != 0 && len(us) > 0 && us[len(us)-1].vec == int32(l.vec):
 		us[len(us)-1].n++
 	case l.vec != 0:

@@ -401,6 +401,10 @@ func (r *recordWriter) component(c *Schema, b *baselines, words []int32) {
 			past = r.vector(codes, b, words, past)
 		case sortRotation:
 			past = r.rotation(codes, b, words, past)
+		case sortText:
+			past = r.text(codes, b, words, past)
+		case sortLength:
+			past, i = r.slice(c, i, b, words, past)
 		default:
 			same := r.sameRef(r.ref, b.n > 0)
 			r.flag(ctxRef, !same)

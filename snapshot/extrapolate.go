@@ -52,8 +52,25 @@ func (s *Schema) Extrapolate(aud Audience, a, b []int32, span, beyond float32, g
 		return
 	}
 	a, b = a[:s.words], b[:s.words]
-	for i := range s.leaves {
-		l := &s.leaves[i]
+	if len(s.lists) == 0 {
+		extrapolate(s.leaves, aud, a, b, span, beyond, g, refs, dst)
+		return
+	}
+	s.parts(func(leaves []leaf) { extrapolate(leaves, aud, a, b, span, beyond, g, refs, dst) }, func(l *list) {
+		if s.leaves[l.from-1].seenBy(aud) {
+			n := l.length(b)
+			at, both := l.fit(dst, n), min(l.length(a), n)*l.each
+			leaves := l.leaves(s, n)
+			extrapolate(leaves[:both], aud, a, b, span, beyond, g, refs, at)
+			restore(leaves[both:], b, g, refs, at, aud)
+		}
+	})
+}
+
+// extrapolate does so for some leaves.
+func extrapolate(leaves []leaf, aud Audience, a, b []int32, span, beyond float32, g Grid, refs Refs, dst unsafe.Pointer) {
+	for i := range leaves {
+		l := &leaves[i]
 		switch on := float64(min(beyond, l.ahead) / span); {
 		case !l.seenBy(aud):
 		case !(on > 0):

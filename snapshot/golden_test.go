@@ -58,7 +58,17 @@ func story(t *testing.T) *play {
 			b.dossier.Crimes[1] = 7
 			b.team = 2
 			p.sender.SetTeam(1)
+		case 6:
+			a.mask |= 1 << cBag
+			a.bag = bag{Name: "Ann", Notes: "knows", Items: []thing{{ID: 3, Label: "axe", Heat: 20}, {ID: 4, For: 2}}, Marks: [2][]string{{"a", "bc"}, nil}}
+		case 7:
+			a.bag.Name = "Anna Ä"
+			a.bag.Items = append(a.bag.Items, thing{ID: 5, Label: "bow", Turn: [4]float32{0.5, 0, 0, 1}, At: [2]float32{1, -2}, Count: 1})
+			a.bag.Path, a.bag.Raw = []float32{1, 2, 3}, []uint8{9, 8, 7}
 		case 13:
+			a.bag.Items = a.bag.Items[:1]
+			a.bag.Items[0].Count = 2
+			a.bag.Raw = append(a.bag.Raw, 6)
 			p.sender.SetAudience(2, scouts, true)
 		}
 		now := p.make()
@@ -121,7 +131,7 @@ func TestIndependentReader(t *testing.T) {
 			case 2:
 				s.SetAudience(max(w.nextID, 5)-snapshot.NetID(w.rng.IntN(5)), scouts, true)
 			}
-			p := s.Append(nil, []int{60, 200, 1000}[seed%3], &sent[w.tick%16])
+			p := s.Append(nil, []int{100, 200, 1000}[seed%3], &sent[w.tick%16])
 			if w.rng.IntN(5) == 0 {
 				sent[w.tick%16].Reset()
 				continue

@@ -95,7 +95,8 @@ func independentSchema(b []byte) (text string, err error) {
 func (d *indSchema) component() (name string, zero []int32) {
 	name = d.text()
 	fmt.Fprintf(&d.out, "component %s predicted=%t\n", name, d.u8() == 1)
-	before, vec := "", 0
+	before, vec, vecs, elems, most := "", 0, 0, 0, 0
+	var element []int32
 	var lines, names []string
 	var speeds []int
 	for range d.varint() {
@@ -114,6 +115,10 @@ func (d *indSchema) component() (name string, zero []int32) {
 		}
 		var words []int32
 		line, ending := d.field(sort, flags, &words)
+		if sort == 18 {
+			most, elems, element, vecs = int(d.varint()), int(d.varint()), nil, 0
+			line += fmt.Sprintf(" max=%d", most)
+		}
 		line = fmt.Sprintf("%s.%s %s", name, before, line)
 		if flags&32 != 0 {
 			line += fmt.Sprintf(" vec=%d", vec)
@@ -139,6 +144,18 @@ func (d *indSchema) component() (name string, zero []int32) {
 		}
 		lines, speeds = append(lines, line), append(speeds, speed)
 		zero = append(zero, words...)
+		if sort != 18 && elems > 0 { // of a slice's first element: the others are like it
+			element = append(element, words...)
+			if flags&64 != 0 {
+				vecs++
+			}
+			if elems--; elems == 0 {
+				for range most - 1 {
+					zero = append(zero, element...)
+				}
+				vec += (most - 1) * vecs
+			}
+		}
 	}
 	for i, line := range lines {
 		if speeds[i] >= 0 {
@@ -151,7 +168,7 @@ func (d *indSchema) component() (name string, zero []int32) {
 
 // field reads what follows a field's flags; its words are those of the zero value.
 func (d *indSchema) field(sort, flags byte, words *[]int32) (line, ending string) {
-	typ := []string{"bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float32", "float64", "float32", "float64", "float32", "float64", "", ""}[sort]
+	typ := []string{"bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float32", "float64", "float32", "float64", "float32", "float64", "", "", "string", ""}[sort]
 	if flags&16 != 0 {
 		typ = d.text()
 	}
@@ -194,6 +211,10 @@ func (d *indSchema) field(sort, flags byte, words *[]int32) (line, ending string
 		line = fmt.Sprintf(" bits=%d ratio=%d", n, d.varint())
 		ending = " quat"
 		*words = []int32{3, 0, 0, 0}
+	case sort == 17:
+		most := d.varint()
+		*words = make([]int32, 1+(most+3)/4)
+		line = fmt.Sprintf(" max=%d", most)
 	}
 	return fmt.Sprintf("%s words=%d%s", typ, len(*words), line), ending
 }

@@ -31,6 +31,39 @@ type indComponent struct {
 	sent map[int]indWord
 	vec  map[int]int  // by its first word: of how many
 	quat map[int]bool // by its first word
+	text map[int]int  // by its first word: of how many bytes at most
+	list map[int]indSlice
+}
+
+// indSlice is a slice, by the word of its length.
+type indSlice struct{ most, words int }
+
+// end is the word behind the unit that begins at i.
+func (k indComponent) end(i int) int {
+	switch {
+	case k.vec[i] > 0:
+		return i + k.vec[i]
+	case k.quat[i]:
+		return i + 4
+	case k.text[i] > 0:
+		return i + 1 + (k.text[i]+3)/4
+	case k.list[i].most > 0:
+		return i + 1 + k.list[i].most*k.list[i].words
+	}
+	return i + 1
+}
+
+// zero is its zero value.
+func (k indComponent) zero() []int32 {
+	z := make([]int32, k.n)
+	for i := range z {
+		if k.quat[i] {
+			z[i] = 3
+		} else if w := k.sent[i]; w.lo <= w.hi {
+			z[i] = int32(max(w.lo, 0))
+		}
+	}
+	return z
 }
 
 type indValue struct {
@@ -89,8 +122,59 @@ var (
 	upper = indWord{lo: 1, hi: 0, size: 32, upper: true}
 )
 
+// newIndependentBag describes the component bag.
+func newIndependentBag(fine int64) indComponent {
+	k := indComponent{sent: map[int]indWord{}, vec: map[int]int{}, quat: map[int]bool{}, text: map[int]int{}, list: map[int]indSlice{}}
+	add := func(w indWord) int {
+		k.sent[k.n] = w
+		k.n++
+		return k.n - 1
+	}
+	text := func(most, to int) {
+		k.text[k.n] = most
+		for range 1 + (most+3)/4 {
+			add(free.only(to))
+		}
+	}
+	list := func(most, to int, element func()) {
+		at := add(plain(0, int64(most)).only(to))
+		for range most {
+			element()
+		}
+		k.list[at] = indSlice{most, (k.n - at - 1) / most}
+	}
+	bits := int64(9)
+	if fine > 1 {
+		bits += 4
+	}
+	text(11, 0)
+	text(40, 1)
+	list(6, 0, func() {
+		add(plain(0, 65535))
+		text(7, 0)
+		k.quat[add(plain(0, 3))] = true
+		for range 3 {
+			add(plain(-1<<(bits-1), 1<<(bits-1)-1))
+		}
+		k.vec[add(plain(-32*fine, 32*fine))] = 2
+		add(plain(-32*fine, 32*fine))
+		add(plain(5, 90))
+		add(plain(0, 1))
+		add(free.only(1))
+		add(indWord{ref: true})
+	})
+	list(5, 2, func() { add(plain(-32*fine, 32*fine).only(2)) })
+	list(3, 0, func() { add(indWord{ref: true}) })
+	list(9, 0, func() { add(plain(0, 255)) })
+	for range 2 {
+		list(2, 0, func() { text(5, 0) })
+	}
+	add(plain(0, 1))
+	return k
+}
+
 // newIndependent describes ident, position, gun, private, purse, follow, marker,
-// squad and dossier.
+// squad, dossier and bag.
 func newIndependent(tables []byte) *independent {
 	float := indWord{float: true, lo: 1, size: 32}
 	ref := indWord{ref: true}
@@ -107,17 +191,25 @@ func newIndependent(tables []byte) *independent {
 		{n: 0, sent: nil},
 		{n: 7, sent: map[int]indWord{0: free.only(2), 1: plain(0, 65535).only(4), 2: free.only(9), 3: free.only(9), 4: ref.only(8), 5: plain(-16, 16).only(20), 6: plain(0, 1)}},
 		{n: 3, sent: map[int]indWord{0: plain(-32768, 32767).only(4), 1: plain(-32768, 32767).only(4), 2: free.only(17)}},
+		newIndependentBag(1),
 	}
 	d.comps[1] = append([]indComponent(nil), d.comps[0]...)
 	d.comps[1][1] = indComponent{n: 3, sent: map[int]indWord{0: plain(-819200, 819200), 1: plain(-819200, 819200), 2: angle(16)}}
 	fine := maps.Clone(d.comps[0][7].sent)
 	fine[5] = plain(-256, 256).only(20)
 	d.comps[1][7] = indComponent{n: 7, sent: fine}
+	d.comps[1][9] = newIndependentBag(16)
 	both := func(n int) [2][]int32 { return [2][]int32{make([]int32, n), make([]int32, n)} }
 	d.kinds = []map[int][2][]int32{
 		{0: both(1), 1: {{100, 0, 0}, {1600, 0, 0}}, 2: {{0, 0, 0, 0}, {30, 0, 0, 0}}, 5: both(5)},
 		{0: both(1), 1: both(3)},
-		{0: both(1), 3: both(5), 4: both(3)},
+		{0: both(1), 3: both(5), 4: both(3), 9: {d.comps[0][9].zero(), d.comps[1][9].zero()}},
+	}
+	for grid := range 2 { // a box with one thing in it, of number 7 and heat 9
+		w := d.kinds[2][9][grid]
+		w[0], w[1] = 3, 'b'|'o'<<8|'x'<<16
+		w[15], w[16], w[26] = 1, 7, 9
+		w[110], w[111], w[112] = 2, 1, 2
 	}
 	return d
 }
@@ -446,7 +538,7 @@ func (d *independent) record(t uint32, wire int, usual [3]uint32) {
 		}
 	}
 	g.vals = append(g.vals, v)
-	line := fmt.Sprintf("wire %d kind %d born %d owner %d class %d mask %09b", wire, g.kind, g.born, v.owner, v.class, v.mask)
+	line := fmt.Sprintf("wire %d kind %d born %d owner %d class %d mask %010b", wire, g.kind, g.born, v.owner, v.class, v.mask)
 	if v.jumps > 0 {
 		line += fmt.Sprintf(" jumps %d", v.jumps)
 	}
@@ -470,7 +562,7 @@ func (k indComponent) seenBy(class int) bool {
 
 // as is the component without what a viewer does not receive.
 func (k indComponent) as(class int) indComponent {
-	out := indComponent{k.n, map[int]indWord{}, k.vec, k.quat}
+	out := indComponent{k.n, map[int]indWord{}, k.vec, k.quat, k.text, k.list}
 	for i, w := range k.sent {
 		if w.seenBy(class) {
 			out.sent[i] = w
@@ -482,7 +574,15 @@ func (k indComponent) as(class int) indComponent {
 func (d *independent) component(c int, k indComponent, n int, base [3]map[int][]int32, since [3]uint32) []int32 {
 	from := [3][]int32{base[0][c], base[1][c], base[2][c]}
 	if from[0] == nil {
-		n, from[0] = 0, make([]int32, k.n)
+		n, from[0] = 0, k.zero()
+		for i := range from[0] {
+			if _, ok := k.sent[i]; !ok {
+				from[0][i] = 0
+				if k.quat[i] {
+					from[0][i] = 3
+				}
+			}
+		}
 	}
 	out := append([]int32(nil), from[0]...)
 	if len(k.sent) == 0 {
@@ -511,42 +611,50 @@ func (d *independent) component(c int, k indComponent, n int, base [3]map[int][]
 		return out
 	}
 	d.surprise = noSurprise
-	for i := 0; i < k.n; i++ {
+	d.units(k, n, 0, k.n, from, since, out)
+	return out
+}
+
+// units reads those of the words from i to end.
+func (d *independent) units(k indComponent, n, i, end int, from [3][]int32, since [3]uint32, out []int32) {
+	for ; i < end; i = k.end(i) {
 		w, ok := k.sent[i]
 		switch {
 		case !ok:
 		case k.vec[i] > 0:
 			d.vector(k, n, i, k.vec[i], from, since, out)
-			i += k.vec[i] - 1
 		case k.quat[i]:
 			d.rotation(k, n, i, from, since, out)
-			i += 3
+		case k.text[i] > 0:
+			d.text(k, n, i, from, out)
+		case k.list[i].most > 0:
+			d.slice(k, n, i, from, since, out)
 		case w.ref:
 			if d.flag(9) {
 				out[i] = int32(d.number(16))
 			}
 		case n == 3 && w.inRun():
-			i += d.run(k, i, from, since, out) - 1
+			i += d.run(k, i, end, from, since, out) - 1
 		default:
 			out[i] = d.word(w, n, i, from, since)
 		}
 	}
-	return out
 }
 
 func (w indWord) inRun() bool { return !w.float && !w.upper && !w.ref }
 
 func (w indWord) bit() bool { return w.lo == 0 && w.hi == 1 && !w.circle && !w.float }
 
-// run reads the run that begins with word i, and returns its length.
-func (d *independent) run(k indComponent, i int, from [3][]int32, since [3]uint32, out []int32) int {
+// run reads the run that begins with word i and ends before end, and returns its
+// length.
+func (d *independent) run(k indComponent, i, end int, from [3][]int32, since [3]uint32, out []int32) int {
 	before := d.surprise
 	var moving, bits, still []int
 	n := 0
-	for ; n < 64; n++ {
+	for ; n < 64 && i+n < end; n++ {
 		j := i + n
 		w, ok := k.sent[j]
-		if !ok || !w.inRun() || k.vec[j] > 0 || k.quat[j] {
+		if !ok || !w.inRun() || k.end(j) > j+1 {
 			break
 		}
 		switch {

@@ -58,13 +58,39 @@ func (s *Schema) interpolate(aud audience, k *Knots, g Grid, refs Refs, dst unsa
 		v.store(v.in, dst, aud)
 		return
 	}
-	a, b, f := k.From[:s.words], k.To[:s.words], float64(k.Fraction)
+	a, b := k.From[:s.words], k.To[:s.words]
 	held := a
-	if f >= 1 {
+	if k.Fraction >= 1 {
 		held = b
 	}
-	for i := range s.leaves {
-		l := &s.leaves[i]
+	if len(s.lists) == 0 {
+		s.between(s.leaves, aud, k, held, g, refs, dst)
+		return
+	}
+	straight := *k
+	straight.Before = nil
+	s.parts(func(leaves []leaf) { s.between(leaves, aud, k, held, g, refs, dst) }, func(l *list) {
+		if !s.leaves[l.from-1].seenBy(aud) {
+			return
+		}
+		n := l.length(held)
+		at, leaves := l.fit(dst, n), l.leaves(s, n)
+		both := min(l.length(a), l.length(b)) * l.each // elements that are in one alone hold
+		three := 0
+		if k.Before != nil {
+			three = min(both, l.length(k.Before)*l.each)
+		}
+		s.between(leaves[:three], aud, k, held, g, refs, at)
+		s.between(leaves[three:both], aud, &straight, held, g, refs, at)
+		restore(leaves[both:], held, g, refs, at, aud)
+	})
+}
+
+// between writes some leaves' values between the knots.
+func (s *Schema) between(leaves []leaf, aud audience, k *Knots, held []int32, g Grid, refs Refs, dst unsafe.Pointer) {
+	a, b, f := k.From[:s.words], k.To[:s.words], float64(k.Fraction)
+	for i := range leaves {
+		l := &leaves[i]
 		switch {
 		case !l.seenBy(aud):
 		case l.how == Snap || !(f > 0) || f >= 1:

@@ -27,7 +27,9 @@ const (
 	opAngle32
 	opAngle64
 	opRef
-	opQuat // four words
+	opQuat   // four words
+	opText   // a string
+	opLength // of a slice
 )
 
 // leaf is the plan of one field.
@@ -36,10 +38,12 @@ type leaf struct {
 	wide   bool     // two words
 	aud    audience // who receives it; 0: everybody
 	shot   bool
+	inline bool // a string lies in place
 	how    Interpolation
 	speed  uint16       // with Hermite: the leaf that is its velocity, counted from 1; 0: none
 	ratio  int32        // simulation indices in a public index
 	ahead  float32      // ticks that it goes on beyond what is known
+	list   int32        // of a length: which of the lists
 	kind   reflect.Kind // of a rotation's elements, and their size
 	size   uintptr
 	vec    int // number of the vector it is part of, 0: none

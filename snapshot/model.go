@@ -37,7 +37,9 @@ const (
 	sortVector
 	sortRotation
 	sorts
-	sortRef // not coded as a value
+	sortRef // these are not coded as values
+	sortText
+	sortLength // of a slice, and its elements behind it
 )
 
 // Rows of value contexts: what is expected of the difference before anything of the

@@ -2,15 +2,18 @@ package snapshot
 
 import (
 	"math"
+	"unicode/utf8"
 	"unsafe"
 )
 
-// PackedSize is the number of bytes of a packed value.
+// PackedSize is the number of bytes of a packed value; of one with strings or
+// slices (see [Schema.Varies]) the greatest.
 func (s *Schema) PackedSize() int { return (s.packBits + 7) / 8 }
 
 // Pack appends the value at src to dst at the public step in PackedSize bytes:
 // each field in its [Field.Bits], unsigned from the lower end of its range, least
-// significant bit first. For commands and events. References are packed as none:
+// significant bit first. A string is its length and its bytes, a slice its length and
+// its elements, and no more. For commands and events. References are packed as none:
 // see [Schema.PackRefs].
 func (s *Schema) Pack(src unsafe.Pointer, dst []byte) []byte { return s.PackRefs(src, nil, dst) }
 
@@ -21,10 +24,29 @@ func (s *Schema) PackRefs(src unsafe.Pointer, refs Refs, dst []byte) []byte {
 	}
 	var w BitWriter
 	w.Reset(dst)
-	for i := range s.leaves {
-		l := &s.leaves[i]
+	if len(s.lists) == 0 {
+		pack(s.leaves, src, refs, &w)
+		return w.Bytes()
+	}
+	s.parts(func(leaves []leaf) { pack(leaves, src, refs, &w) }, func(l *list) {
+		data, n := l.get(src)
+		n = min(n, l.most)
+		w.Write(uint64(n), s.leaves[l.from-1].bits)
+		pack(l.leaves(s, n), data, refs, &w)
+	})
+	return w.Bytes()
+}
+
+// pack packs some leaves.
+func pack(leaves []leaf, src unsafe.Pointer, refs Refs, w *BitWriter) {
+	for i := range leaves {
+		l := &leaves[i]
 		if l.op == opQuat {
-			l.packQuat(src, &w)
+			l.packQuat(src, w)
+			continue
+		}
+		if l.op == opText {
+			l.packText(src, w)
 			continue
 		}
 		var v uint64
@@ -48,7 +70,6 @@ func (s *Schema) PackRefs(src unsafe.Pointer, refs Refs, dst []byte) []byte {
 		}
 		w.Write(v, l.bits)
 	}
-	return w.Bytes()
 }
 
 func finite(v float64) float64 {
@@ -58,8 +79,7 @@ func finite(v float64) float64 {
 	return v
 }
 
-// Unpack reads a value packed by Pack into dst; b is exactly PackedSize bytes. A
-// value outside its range, a NaN, an infinity or a set padding bit is
+// Unpack reads a value packed by Pack into dst; b is all of it. A value outside its range, a NaN, an infinity or a set padding bit is
 // [ErrMalformed], and dst is then unchanged but for fields before the fault.
 // Stepped floats arrive on the public grid: a client that predicts with a command
 // must use what Unpack makes of it. References become none: see UnpackRefs.
@@ -67,7 +87,7 @@ func (s *Schema) Unpack(b []byte, dst unsafe.Pointer) error { return s.UnpackRef
 
 // UnpackRefs is Unpack with references, wire ids, translated by refs.
 func (s *Schema) UnpackRefs(b []byte, refs Refs, dst unsafe.Pointer) error {
-	if len(b) != s.PackedSize() {
+	if len(b) > s.PackedSize() || len(b) < s.PackedSize() && s.Varies() < 0 {
 		return malformed("packed size")
 	}
 	if v := s.via; v != nil {
@@ -79,17 +99,42 @@ func (s *Schema) UnpackRefs(b []byte, refs Refs, dst unsafe.Pointer) error {
 	}
 	var r BitReader
 	r.Reset(b)
-	for i := range s.leaves {
-		if l := &s.leaves[i]; l.op == opQuat {
-			l.unpackQuat(&r, dst)
-		} else if !l.unpack(r.Read(l.bits), refs, dst) {
+	for i := 0; i < len(s.leaves); i++ {
+		l := &s.leaves[i]
+		if l.op != opLength {
+			if !l.unpackFrom(&r, refs, dst) {
+				return malformed("packed " + s.name + "." + s.fields[i].Name)
+			}
+			continue
+		}
+		li := &s.lists[l.list]
+		n := int(r.Read(l.bits))
+		if n > li.most || r.bad {
 			return malformed("packed " + s.name + "." + s.fields[i].Name)
 		}
+		at := li.fit(dst, n)
+		for k := range li.leaves(s, n) {
+			if !s.leaves[li.from+k].unpackFrom(&r, refs, at) {
+				return malformed("packed " + s.name + "." + s.fields[li.from+k].Name)
+			}
+		}
+		i = li.end() - 1
 	}
 	if !r.end() {
 		return malformed("padding")
 	}
 	return nil
+}
+
+func (l *leaf) unpackFrom(r *BitReader, refs Refs, dst unsafe.Pointer) bool {
+	switch l.op {
+	case opQuat:
+		l.unpackQuat(r, dst)
+		return true
+	case opText:
+		return l.unpackText(r, dst)
+	}
+	return l.unpack(r.Read(l.bits), refs, dst)
 }
 
 func (l *leaf) unpack(v uint64, refs Refs, dst unsafe.Pointer) bool {
@@ -147,4 +192,31 @@ func (s *Schema) MergeOneShots(dst, src unsafe.Pointer) {
 			l.storeInt(dst, 1)
 		}
 	}
+}
+
+// packText packs a string, cut to what fits.
+func (l *leaf) packText(src unsafe.Pointer, w *BitWriter) {
+	var buf [maxText]byte
+	b := l.sent(buf[:0], src)
+	w.Write(uint64(len(b)), l.bits)
+	for _, c := range b {
+		w.Write(uint64(c), 8)
+	}
+}
+
+func (l *leaf) unpackText(r *BitReader, dst unsafe.Pointer) bool {
+	var buf [maxText]byte
+	n := int(r.Read(l.bits))
+	if int64(n) > l.hi {
+		return false
+	}
+	b := buf[:0]
+	for range n {
+		b = append(b, byte(r.Read(8)))
+	}
+	if r.bad || !utf8.Valid(b) {
+		return false
+	}
+	l.setText(dst, b)
+	return true
 }

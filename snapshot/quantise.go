@@ -2,6 +2,7 @@ package snapshot
 
 import (
 	"math"
+	"slices"
 	"unsafe"
 )
 
@@ -14,8 +15,24 @@ func (s *Schema) Quantise(src unsafe.Pointer, g Grid, refs Refs, dst []int32) {
 		src, s = s.via.load(src), s.via.wire
 	}
 	dst = dst[:s.words]
-	for i := range s.leaves {
-		l := &s.leaves[i]
+	if len(s.lists) == 0 {
+		quantise(s.leaves, src, g, refs, dst)
+		return
+	}
+	s.parts(func(leaves []leaf) { quantise(leaves, src, g, refs, dst) }, func(l *list) {
+		data, n := l.get(src)
+		n = min(n, l.most)
+		dst[l.word-1] = int32(n)
+		quantise(l.leaves(s, n), data, g, refs, dst)
+		from, to := l.word+n*l.words, l.word+l.most*l.words
+		copy(dst[from:to], s.rest[g][from:to])
+	})
+}
+
+// quantise does so for some leaves.
+func quantise(leaves []leaf, src unsafe.Pointer, g Grid, refs Refs, dst []int32) {
+	for i := range leaves {
+		l := &leaves[i]
 		switch {
 		case l.op == opQuat:
 			var own [quatWords]int32
@@ -51,6 +68,8 @@ func (s *Schema) Quantise(src unsafe.Pointer, g Grid, refs Refs, dst []int32) {
 			}
 			u := math.Float64bits(v)
 			dst[l.word], dst[l.word+1] = int32(u), int32(u>>32)
+		case l.op == opText:
+			l.quantiseText(src, dst)
 		default:
 			dst[l.word] = 0
 			if e := *(*uint64)(unsafe.Add(src, l.offset)); e != 0 && refs != nil {
@@ -85,8 +104,22 @@ func (s *Schema) dequantise(src []int32, g Grid, refs Refs, dst unsafe.Pointer, 
 		return
 	}
 	src = src[:s.words]
-	for i := range s.leaves {
-		if l := &s.leaves[i]; l.seenBy(a) {
+	if len(s.lists) == 0 {
+		restore(s.leaves, src, g, refs, dst, a)
+		return
+	}
+	s.parts(func(leaves []leaf) { restore(leaves, src, g, refs, dst, a) }, func(l *list) {
+		if s.leaves[l.from-1].seenBy(a) {
+			n := l.length(src)
+			restore(l.leaves(s, n), src, g, refs, l.fit(dst, n), a)
+		}
+	})
+}
+
+// restore writes the values of some leaves.
+func restore(leaves []leaf, src []int32, g Grid, refs Refs, dst unsafe.Pointer, a audience) {
+	for i := range leaves {
+		if l := &leaves[i]; l.seenBy(a) {
 			l.restore(src, g, refs, dst)
 		}
 	}
@@ -104,6 +137,8 @@ func (l *leaf) restore(src []int32, g Grid, refs Refs, dst unsafe.Pointer) {
 		*(*uint64)(unsafe.Add(dst, l.offset)) = l.wide64(src)
 	case l.op == opQuat:
 		l.restoreQuat(src[l.word:], g, dst)
+	case l.op == opText:
+		l.restoreText(src, dst)
 	default:
 		var e uint64
 		if src[l.word] != 0 && refs != nil {
@@ -137,8 +172,21 @@ func (s *Schema) Snap(p unsafe.Pointer) {
 		v.store(v.out, p, everything)
 		return
 	}
-	for i := range s.leaves {
-		l := &s.leaves[i]
+	if len(s.lists) == 0 {
+		snap(s.leaves, p)
+		return
+	}
+	s.parts(func(leaves []leaf) { snap(leaves, p) }, func(l *list) {
+		l.cut(p)
+		data, n := l.get(p)
+		snap(l.leaves(s, n), data)
+	})
+}
+
+// snap rounds the values of some leaves.
+func snap(leaves []leaf, p unsafe.Pointer) {
+	for i := range leaves {
+		l := &leaves[i]
 		switch {
 		case l.op == opQuat:
 			var w [quatWords]int32
@@ -154,6 +202,8 @@ func (s *Schema) Snap(p unsafe.Pointer) {
 			if v := l.loadFloat(p); v != v {
 				l.storeFloat(p, 0)
 			}
+		case l.op == opText:
+			l.snapText(p)
 		}
 	}
 }
@@ -166,15 +216,21 @@ func (s *Schema) publish(own, pub []int32) {
 		return
 	}
 	for i := range s.leaves {
-		l := &s.leaves[i]
-		switch {
-		case l.aud == ToOwner:
+		if l := &s.leaves[i]; l.aud == ToOwner {
 			l.blank(pub)
-		case l.op == opQuat:
-			l.publicQuat(own[l.word:], pub[l.word:])
-		case l.stepped():
-			pub[l.word] = l.public(own[l.word])
+		} else {
+			l.publish(own, pub)
 		}
+	}
+}
+
+// publish turns words on the simulation grid into those on the public one.
+func (l *leaf) publish(own, pub []int32) {
+	switch {
+	case l.op == opQuat:
+		l.publicQuat(own[l.word:], pub[l.word:])
+	case l.stepped():
+		pub[l.word] = l.public(own[l.word])
 	}
 }
 
@@ -184,7 +240,7 @@ func (s *Schema) FirstDifference(a, b []int32) int {
 	a, b = a[:s.words], b[:s.words]
 	for i := range s.leaves {
 		l := &s.leaves[i]
-		if a[l.word] == b[l.word] && (!l.wide || a[l.word+1] == b[l.word+1]) && (l.op != opQuat || [4]int32(a[l.word:]) == [4]int32(b[l.word:])) {
+		if a[l.word] == b[l.word] && (!l.wide || a[l.word+1] == b[l.word+1]) && (l.op < opQuat || slices.Equal(a[l.word:l.word+l.words()], b[l.word:l.word+l.words()])) {
 			continue
 		}
 		if (l.tol == 0 || l.distance(a, b) > l.tol) && (s.via == nil || !s.via.same(i, a, b)) {

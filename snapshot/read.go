@@ -405,6 +405,10 @@ func (r *Receiver) parseUnits(c *Schema, a audience, b *baselines, to []int32) (
 			past, ok = r.in.vector(codes, b, to, past)
 		case sortRotation:
 			past, ok = r.in.rotation(codes, b, to, past)
+		case sortText:
+			past, ok = r.in.text(codes, b, to, past)
+		case sortLength:
+			past, i, ok = r.slice(c, a, i, b, to, past)
 		default:
 			if ok = true; r.in.flag(ctxRef) {
 				to[codes[0].word] = int32(r.in.Read(16))

@@ -24,6 +24,7 @@ type Registry struct {
 	hidden  [256]uint64 // by audience: components of which it receives nothing
 	classes Audience    // those that make a difference
 	tab     *tables
+	spread  int // see maxSpread
 }
 
 // kind is a sort of entity; its defaults are the baselines of entities never acked.
@@ -50,10 +51,13 @@ func (r *Registry) Component(s *Schema) (int, error) {
 		return 0, errors.New("snapshot: Component(nil): compile a schema first")
 	case len(r.comps) == maxComponents:
 		return 0, fmt.Errorf("snapshot: component %s is one too many: %d can be replicated; merge small ones", s.name, maxComponents)
+	case r.spread+s.spread() > maxSpread:
+		return 0, fmt.Errorf("snapshot: component %s: the slices of all components have too many elements: lower a max, or name fewer audiences", s.name)
 	case r.names["c "+s.name]:
 		return 0, fmt.Errorf("snapshot: a component named %s exists: give SchemaOptions.Name", s.name)
 	}
 	r.names["c "+s.name] = true
+	r.spread += s.spread()
 	for a := range r.hidden {
 		if !s.seenBy(Audience(a)) {
 			r.hidden[a] |= 1 << len(r.comps)

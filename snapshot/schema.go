@@ -55,24 +55,29 @@ type Schema struct {
 	words     int
 	fields    []Field
 	leaves    []leaf
+	lists     []list       // in the order of their leaves
+	varies    bool         // it has strings or slices
 	codes     [][]wordCode // per audience: how each word sent is coded
 	units     [][]unit     // and what of it is predicted together
 	runs      [][]runWord  // the words that are sent, as runs take them
 	whole     []bool       // all words are sent, and none is a reference
+	extents   [][]extent   // of the lists
 	classes   audience     // those that make a difference
 	refWords  []int
 	packBits  int
 	zero      [lanes][]int32 // the zero value, brought into range
+	rest      [2][]int32     // the same by grid, with what only some receive
 	sameLanes bool           // others receive the owner's words as they are
 	via       *binding       // its values lie in memory as another schema says
 }
 
-// Field describes one number of a component: arrays and structs are flattened.
+// Field describes one number or string of a component: arrays and structs are
+// flattened, and so are slices, behind a field for their length.
 type Field struct {
 	Name  string // path within the component, such as "Pos.X" or "Slots[2]"
 	Type  string // Go type
 	Word  int    // index of its first word
-	Words int    // 1, or 2 for 64-bit values, or 4 for rotations
+	Words int    // 1, or 2 for 64-bit values, or 4 for rotations, or more for strings
 
 	Audience Audience // who receives it; 0: everybody
 	Owner    bool     // its owner receives it, and not everybody does
@@ -81,6 +86,9 @@ type Field struct {
 	Angle    bool     // radians, wrapping
 	Ref      bool     // reference to an entity
 	Quat     bool     // rotation: the greatest component's index, and the other three
+	Text     bool     // string
+	Slice    bool     // the length of a slice
+	Most     int      // bytes of the string, or elements of the slice
 
 	Interpolation Interpolation // how it goes from value to value
 	Velocity      string        // with Hermite: the field that is its velocity; "": none is
@@ -88,7 +96,7 @@ type Field struct {
 	Min, Max  float64 // range in the field's unit; both 0 where there is none
 	Step, Sim float64 // width of the public and simulation grid; 0 where there is none
 	Tolerance float64 // of FirstDifference, in the field's unit
-	Bits      int     // in a packed command or event
+	Bits      int     // in a packed command or event, at most
 }
 
 // Name is the component's name.
@@ -123,6 +131,9 @@ func (s *Schema) Describe() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "component %s predicted=%t\n", s.name, s.predicted)
 	for i := range s.fields {
+		if _, k := s.listOf(i); k > 0 {
+			continue // as the first element
+		}
 		f, l := &s.fields[i], &s.leaves[i]
 		fmt.Fprintf(&b, "%s.%s %s words=%d", s.name, f.Name, f.Type, f.Words)
 		if l.ranged() {
@@ -133,6 +144,9 @@ func (s *Schema) Describe() string {
 		}
 		if f.Quat {
 			fmt.Fprintf(&b, " bits=%d ratio=%d", l.bits, l.ratio)
+		}
+		if f.Most != 0 {
+			fmt.Fprintf(&b, " max=%d", f.Most)
 		}
 		if l.vec != 0 {
 			fmt.Fprintf(&b, " vec=%d", l.vec)

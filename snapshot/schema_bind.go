@@ -2,6 +2,7 @@ package snapshot
 
 import (
 	"math"
+	"slices"
 	"unsafe"
 )
 
@@ -34,14 +35,12 @@ func (s *Schema) Bind(own *Schema) (*Schema, SchemaDifference) {
 	}
 	v := &binding{own: own}
 	if wire.typ != nil { // lay it out anew
-		wire.typ, wire.leaves = nil, append([]leaf(nil), wire.leaves...)
-		for i := range wire.leaves {
-			wire.place(&wire.leaves[i])
-		}
+		wire.typ, wire.leaves, wire.lists = nil, slices.Clone(wire.leaves), slices.Clone(wire.lists)
+		wire.layOut()
 	}
 	v.wire = &wire
-	v.in, v.out = v.block(wire.size), v.block(wire.size)
-	v.temp = v.block(own.Size())
+	v.in, v.out = wire.block(), wire.block()
+	v.temp = own.block()
 	v.words = make([]int32, wire.words)
 	v.void = make([]bool, len(wire.leaves))
 	var d SchemaDifference
@@ -51,24 +50,38 @@ func (s *Schema) Bind(own *Schema) (*Schema, SchemaDifference) {
 	}
 	matched := map[int]bool{}
 	for i := range wire.leaves {
+		l := &wire.leaves[i]
+		li, nth := wire.listOf(i)
+		if nth > 0 { // as the first element
+			v.void[i] = v.void[i-li.each]
+			continue
+		}
 		k, ok := byName[wire.fields[i].Name]
-		switch l := &wire.leaves[i]; {
-		case !ok:
+		if ok = ok && l.converts(&own.leaves[k]); ok {
+			to, _ := own.listOf(k)
+			ok = (li == nil) == (to == nil)
+		}
+		if !ok {
 			d.Unknown = append(d.Unknown, wire.fields[i].Name)
 			v.void[i] = true
-		case !l.converts(&own.leaves[k]):
-			d.Unknown = append(d.Unknown, wire.fields[i].Name)
-			v.void[i] = true
+			continue
+		}
+		matched[k] = true
+		if !sameField(&wire.fields[i], &own.fields[k]) {
+			d.Changed = append(d.Changed, wire.fields[i].Name)
+		}
+		switch m := (move{*l, own.leaves[k]}); {
+		case l.op == opLength:
+			v.lists = append(v.lists, listMove{m, &wire.lists[l.list], &own.lists[own.leaves[k].list], nil})
+		case li != nil:
+			last := &v.lists[len(v.lists)-1]
+			last.moves = append(last.moves, m)
 		default:
-			matched[k] = true
-			v.moves = append(v.moves, move{*l, own.leaves[k]})
-			if !sameField(&wire.fields[i], &own.fields[k]) {
-				d.Changed = append(d.Changed, wire.fields[i].Name)
-			}
+			v.moves = append(v.moves, m)
 		}
 	}
 	for k := range own.fields {
-		if !matched[k] {
+		if _, nth := own.listOf(k); !matched[k] && nth == 0 {
 			d.Missing = append(d.Missing, own.fields[k].Name)
 		}
 	}
@@ -88,6 +101,7 @@ func sameField(a, b *Field) bool {
 type binding struct {
 	wire, own *Schema
 	moves     []move
+	lists     []listMove
 	void      []bool         // by field of wire: own has it not
 	in        unsafe.Pointer // a value of wire that was decoded
 	out       unsafe.Pointer // one to be coded; fields that own has not stay zero, which coding brings into range
@@ -98,8 +112,11 @@ type binding struct {
 // move is a field as both schemas have it in memory.
 type move struct{ wire, own leaf }
 
-func (v *binding) block(size uintptr) unsafe.Pointer {
-	return unsafe.Pointer(unsafe.SliceData(make([]uint64, size/8+1)))
+// listMove is a slice as both have it.
+type listMove struct {
+	length    move
+	wire, own *list
+	moves     []move // of an element
 }
 
 // load makes a value of own, at src, one of wire.
@@ -107,6 +124,18 @@ func (v *binding) load(src unsafe.Pointer) unsafe.Pointer {
 	for i := range v.moves {
 		m := &v.moves[i]
 		convert(&m.own, src, &m.wire, v.out)
+	}
+	for i := range v.lists {
+		x := &v.lists[i]
+		from, n := x.own.get(src)
+		n = min(n, x.wire.most)
+		to := x.wire.fit(v.out, n)
+		for k := range uintptr(n) {
+			for i := range x.moves {
+				m := &x.moves[i]
+				convert(&m.own, unsafe.Add(from, k*x.own.stride), &m.wire, unsafe.Add(to, k*x.wire.stride))
+			}
+		}
 	}
 	return v.out
 }
@@ -119,6 +148,22 @@ func (v *binding) store(src, dst unsafe.Pointer, a audience) {
 			convert(&m.wire, src, &m.own, dst)
 		}
 	}
+	for i := range v.lists {
+		x := &v.lists[i]
+		if !x.length.wire.seenBy(a) {
+			continue
+		}
+		from, n := x.wire.get(src)
+		n = min(n, x.own.most)
+		to := x.own.fit(dst, n)
+		for k := range uintptr(n) {
+			for i := range x.moves {
+				if m := &x.moves[i]; m.wire.seenBy(a) {
+					convert(&m.wire, unsafe.Add(from, k*x.wire.stride), &m.own, unsafe.Add(to, k*x.own.stride))
+				}
+			}
+		}
+	}
 }
 
 // same tells whether a field is the same to own in two vectors of words on the
@@ -128,15 +173,9 @@ func (v *binding) same(field int, a, b []int32) bool {
 		return true
 	}
 	l := &v.wire.leaves[field]
-	var x [quatWords]int32
-	copy(x[:], v.through(a, GridSim)[l.word:l.word+l.words()])
-	y := v.through(b, GridSim)[l.word:]
-	for i := range l.words() {
-		if x[i] != y[i] {
-			return false
-		}
-	}
-	return true
+	var x [1 + (maxText+3)/4]int32
+	n := copy(x[:], v.through(a, GridSim)[l.word:l.word+l.words()])
+	return slices.Equal(x[:n], v.through(b, GridSim)[l.word:l.word+n])
 }
 
 // through is what remains of words that own took and gave back.
@@ -151,6 +190,8 @@ func (l *leaf) words() int {
 	switch {
 	case l.op == opQuat:
 		return quatWords
+	case l.op == opText:
+		return textWords(l.hi)
 	case l.wide:
 		return 2
 	}
@@ -184,6 +225,9 @@ func (l *leaf) converts(to *leaf) bool {
 // convert copies a field's value from p to q, where it may have another type.
 func convert(from *leaf, p unsafe.Pointer, to *leaf, q unsafe.Pointer) {
 	switch {
+	case from.op == opText:
+		var buf [maxText]byte
+		to.setText(q, cutText(buf[:0], from.text(p), to.hi))
 	case from.op == opQuat && from.floats():
 		to.storeQuat(from.loadQuat(p), q)
 	case from.op == opQuat:

@@ -50,7 +50,7 @@ func (l *leaf) way() byte {
 // usualType is the Go type of a sort of field.
 var usualType = [...]string{
 	"bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
-	"float32", "float64", "float32", "float64", "float32", "float64", "", "",
+	"float32", "float64", "float32", "float64", "float32", "float64", "", "", "string", "",
 }
 
 // AppendSchema appends the schema in the form of docs/STANDARD-snapshot.md, from
@@ -61,10 +61,18 @@ func (s *Schema) AppendSchema(dst []byte) []byte {
 	if s.predicted {
 		predicted = 1
 	}
-	dst = binary.AppendUvarint(append(dst, predicted), uint64(len(s.leaves)))
+	n := len(s.leaves)
+	for i := range s.lists {
+		n -= (s.lists[i].most - 1) * s.lists[i].each
+	}
+	dst = binary.AppendUvarint(append(dst, predicted), uint64(n))
 	before, vec := "", 0
 	for i := range s.leaves {
 		l, f := &s.leaves[i], &s.fields[i]
+		if _, k := s.listOf(i); k > 0 {
+			vec = l.vec
+			continue // as the first element
+		}
 		same := 0
 		for same < min(len(before), len(f.Name)) && before[same] == f.Name[same] {
 			same++
@@ -87,11 +95,14 @@ func (s *Schema) AppendSchema(dst []byte) []byte {
 			dst = appendText(dst, f.Type)
 		}
 		dst = l.appendSort(dst)
+		if l.op == opLength {
+			dst = binary.AppendUvarint(dst, uint64(s.lists[l.list].each))
+		}
 		if l.tol != 0 {
 			dst = appendFloat(dst, l.tol)
 		}
 		if l.speed != 0 {
-			dst = binary.AppendUvarint(dst, uint64(l.speed-1))
+			dst = binary.AppendUvarint(dst, uint64(s.entry(int(l.speed)-1)))
 		}
 	}
 	return dst
@@ -119,6 +130,8 @@ func (l *leaf) appendSort(dst []byte) []byte {
 		return binary.AppendUvarint(appendFloat(dst, l.grid[GridPublic].step), uint64(l.ratio))
 	case l.op == opQuat:
 		return binary.AppendUvarint(append(dst, byte(l.bits), byte(l.elemOp())), uint64(l.ratio))
+	case l.op >= opText:
+		return binary.AppendUvarint(dst, uint64(l.hi))
 	}
 	return dst
 }

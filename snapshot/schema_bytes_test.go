@@ -198,8 +198,9 @@ func TestReadRegistryRefuses(t *testing.T) {
 }
 
 // schemaAllocation is what reading the bytes of a registry may allocate: tables,
-// what kinds may have of words at most, and what describes a field.
-func schemaAllocation(input int) uint64 { return 256<<10 + 2<<20 + 160*uint64(input) }
+// what kinds may have of words at most, what slices may have of elements, and what
+// describes a field.
+func schemaAllocation(input int) uint64 { return 256<<10 + 2<<20 + 8<<20 + 176*uint64(input) }
 
 // FuzzReadRegistry: what is accepted is written alike again, codes and describes
 // itself; allocation is bounded whatever is claimed.

@@ -6,6 +6,8 @@ import (
 	"math"
 	"reflect"
 	"slices"
+	"strconv"
+	"strings"
 	"unicode"
 	"unicode/utf8"
 	"unsafe"
@@ -29,6 +31,8 @@ type schemaReader struct {
 	b     []byte
 	fault string
 	words int // of the components read so far
+	// spread is what their slices make of few bytes.
+	spread int
 }
 
 func (r *schemaReader) fail(what string) {
@@ -126,6 +130,7 @@ func (r *schemaReader) schema() *Schema {
 	s.predicted = r.uint(1, "predicted") == 1
 	n, before := int(r.uint(maxWords, "number of fields")), ""
 	names := map[string]bool{}
+	elems := 0 // of the slice at hand
 	for range n {
 		if r.fault != "" {
 			return s
@@ -135,16 +140,81 @@ func (r *schemaReader) schema() *Schema {
 			r.fail("fields")
 		}
 		names[before] = true
+		if r.fault == "" {
+			elems = r.element(s, elems, names)
+		}
+	}
+	if elems != 0 {
+		r.fail("slice")
 	}
 	r.words += s.words
 	if r.fault == "" {
 		r.checkVectors(s)
 		r.checkSpeeds(s)
 	}
+	if r.spread += s.spread(); r.spread > maxSpread {
+		r.fail("slices")
+	}
 	if r.fault == "" {
+		s.layOut()
 		s.finish()
 	}
 	return s
+}
+
+// element looks at the field just read: behind a slice, the fields of its first
+// element follow, and are those of all. It returns how many are still to come.
+func (r *schemaReader) element(s *Schema, left int, names map[string]bool) int {
+	at := len(s.leaves) - 1
+	l := &s.leaves[at]
+	if l.op == opLength {
+		each := int(r.uint(maxWords, "fields of an element"))
+		if left > 0 || each == 0 {
+			r.fail("slice")
+			return 0
+		}
+		s.lists = append(s.lists, list{most: int(l.hi), from: at + 1, each: each, word: s.words})
+		return each
+	}
+	if left == 0 {
+		return 0
+	}
+	li := &s.lists[len(s.lists)-1]
+	length, prefix := &s.leaves[li.from-1], s.fields[li.from-1].Name
+	rest, ok := strings.CutPrefix(s.fields[at].Name, prefix+"[0]")
+	if !ok || rest != "" && rest[0] != '.' && rest[0] != '[' || l.shot || length.aud != 0 && (l.aud == 0 || l.aud&^length.aud != 0) {
+		r.fail("element")
+		return 0
+	}
+	if left > 1 {
+		return left - 1
+	}
+	li.words = s.words - li.word
+	if words := s.words + (li.most-1)*li.words; words > maxWords || r.words+words > maxSchemaWords {
+		r.fail("fields")
+		return 0
+	}
+	first := s.leaves[li.from : li.from+li.each]
+	vecs, before := s.vectors(), 0
+	for i := li.from - 1; i >= 0 && before == 0; i-- {
+		before = s.leaves[i].vec
+	}
+	for i := 1; i < li.most; i++ {
+		for k := range first {
+			e := first[k]
+			if e.vec != 0 {
+				e.vec += i * (vecs - before)
+			}
+			name := prefix + "[" + strconv.Itoa(i) + "]" + s.fields[li.from+k].Name[len(prefix)+3:]
+			if names[name] || len(name) > maxSchemaText {
+				r.fail("field's name")
+				return 0
+			}
+			names[name] = true
+			s.addLeaf(name, s.fields[li.from+k].Type, e)
+		}
+	}
+	return 0
 }
 
 // field reads one field behind the one named before.
@@ -156,7 +226,7 @@ func (r *schemaReader) field(s *Schema, before string) string {
 	if same < min(len(before), len(name)) && before[same] == name[same] {
 		r.fail("field's name")
 	}
-	if name == "" || len(name) > maxSchemaText || !utf8.ValidString(name) || l.op > opQuat || flags&fieldOwner != 0 && flags&fieldAudience != 0 {
+	if name == "" || len(name) > maxSchemaText || !utf8.ValidString(name) || l.op > opLength || flags&fieldOwner != 0 && flags&fieldAudience != 0 {
 		r.fail("field")
 		return name
 	}
@@ -193,11 +263,13 @@ func (r *schemaReader) field(s *Schema, before string) string {
 	if way == wayVelocity {
 		l.speed = uint16(r.uint(maxWords-1, "velocity")) + 1
 	}
-	if r.fault != "" || typ == "" || l.shot && l.op != opBool || l.how != Snap && (l.op == opBool || l.op == opRef || l.op == opQuat && !l.floats()) || l.tol != 0 && (l.op == opBool || l.op == opRef || l.op == opQuat) {
+	if r.fault != "" || typ == "" || l.shot && l.op != opBool || l.how != Snap && (l.op == opBool || l.op == opRef || l.op >= opText || l.op == opQuat && !l.floats()) || l.tol != 0 && (l.op == opBool || l.op >= opRef) {
 		r.fail("field")
 		return name
 	}
-	s.place(&l)
+	if l.list = int32(len(s.lists)); l.op != opLength {
+		l.list = 0
+	}
 	s.addLeaf(name, typ, l)
 	return name
 }
@@ -220,11 +292,22 @@ func (r *schemaReader) way(l *leaf, way byte, moves bool) Interpolation {
 
 // checkSpeeds refuses velocities that Compile would not take.
 func (r *schemaReader) checkSpeeds(s *Schema) {
+	var entries []int // the leaves of those fields that were written
+	for i := range s.leaves {
+		if _, nth := s.listOf(i); nth == 0 {
+			entries = append(entries, i)
+		}
+	}
 	for i := range s.leaves {
 		if k := int(s.leaves[i].speed) - 1; k >= 0 {
-			if k >= len(s.leaves) {
+			if k >= len(entries) {
 				r.fail("velocity")
 				return
+			}
+			if li, nth := s.listOf(i); nth > 0 {
+				k = int(s.leaves[i-nth*li.each].speed) - 1 + nth*li.each
+			} else {
+				k = entries[k]
 			}
 			if problem, _ := s.setSpeed(i, k); problem != "" {
 				r.fail("velocity")
@@ -251,6 +334,15 @@ func (r *schemaReader) sort(l *leaf, predicted bool) {
 		l.hi, l.bits = 1, 1
 	case l.op == opRef:
 		l.bits = 16
+	case l.op >= opText:
+		most := uint64(maxText)
+		if l.op == opLength {
+			most = maxElements
+		}
+		if l.hi = int64(r.uint(most, "max")); l.hi == 0 {
+			r.fail("max")
+		}
+		l.bits = width(0, l.hi)
 	case l.op == opFloat32 || l.op == opFloat64:
 		l.wide, l.bits = l.op == opFloat64, int(8*l.op.size())
 	case l.op <= opUint64:
@@ -351,6 +443,12 @@ func (r *schemaReader) checkVectors(s *Schema) {
 		}
 		i += n
 	}
+	for i := range s.lists { // one that goes on behind the elements
+		if end := s.lists[i].end(); end < len(s.leaves) && s.leaves[end].vec != 0 && s.leaves[end].vec == s.leaves[end-1].vec {
+			r.fail("vector")
+			return
+		}
+	}
 	for i := 1; i < len(s.leaves); i++ { // one that goes on behind another field
 		if l := &s.leaves[i]; l.vec != 0 && s.leaves[i-1].vec != l.vec && slices.ContainsFunc(s.leaves[:i], func(o leaf) bool { return o.vec == l.vec }) {
 			r.fail("vector")
@@ -386,14 +484,45 @@ func (op opcode) limits() (lo, hi int64) {
 	return -1 << (n - 1), 1<<(n-1) - 1
 }
 
-// place gives a leaf its place in the layout of a schema without a Go type.
-func (s *Schema) place(l *leaf) {
-	size, align := l.op.size(), l.op.size()
-	if l.op == opQuat {
-		size, align = 4*l.size, l.size
+// layOut gives the leaves their places in the layout of a schema without a Go type.
+// Strings and slices lie in place, behind their lengths.
+func (s *Schema) layOut() {
+	s.size = 0
+	for i := 0; i < len(s.leaves); i++ {
+		l := &s.leaves[i]
+		s.size = l.place(s.size)
+		if l.op != opLength {
+			continue
+		}
+		li := &s.lists[l.list]
+		li.typ, li.offset = nil, l.offset
+		end := uintptr(0)
+		for k := range li.each {
+			end = s.leaves[li.from+k].place(end)
+		}
+		li.stride = (end + 7) &^ 7
+		for k := li.each; k < li.most*li.each; k++ {
+			e := &s.leaves[li.from+k]
+			e.offset = s.leaves[li.from+k-li.each].offset + li.stride
+			e.inline = e.op == opText
+		}
+		s.size += uintptr(li.most) * li.stride
+		i = li.end() - 1
 	}
-	l.offset = (s.size + align - 1) &^ (align - 1)
-	s.size = l.offset + size
+}
+
+// place puts a leaf at the first place from an offset on, and returns the end.
+func (l *leaf) place(at uintptr) (end uintptr) {
+	size, align := l.op.size(), l.op.size()
+	switch l.op {
+	case opQuat:
+		size, align = 4*l.size, l.size
+	case opText:
+		l.inline = true
+		size = inline + uintptr(l.hi+7)&^7
+	}
+	l.offset = (at + align - 1) &^ (align - 1)
+	return l.offset + size
 }
 
 // Size is how many bytes a value of the schema takes in memory.
@@ -506,6 +635,9 @@ func (r *Registry) setDefaults(k *kind, own []int32) bool {
 				return false
 			}
 		}
+		if !s.sound(words) {
+			return false
+		}
 		pub = append(pub, words...)
 		s.publish(words, pub[len(pub)-s.words:])
 	}
@@ -526,14 +658,39 @@ func (c *wordCode) holds(v int32) bool {
 	return !c.high || v&0x7ff00000 != 0x7ff00000
 }
 
+// sound tells whether strings and slices are as they can be.
+func (s *Schema) sound(words []int32) bool {
+	for i := range s.leaves {
+		if l := &s.leaves[i]; l.op == opText && !soundText(words[l.word:l.word+l.words()], int(l.hi)) {
+			return false
+		}
+	}
+	own := s.zero[audienceOwner]
+	for i := range s.lists {
+		l := &s.lists[i]
+		from, to := l.word+l.length(words)*l.words, l.word+l.most*l.words
+		if !slices.Equal(words[from:to], own[from:to]) {
+			return false
+		}
+	}
+	return true
+}
+
 // Value is the value of a field, by its index in [Schema.Fields], of a component's
-// words on a grid: a bool, an int64, a uint64, a float64, the [WireID] of a
+// words on a grid: a bool, an int64, a uint64, a float64, a string, the [WireID] of a
 // reference, or of a rotation the [4]float64 of x, y, z and w, or [4]int64 where its
-// type has integers. It is for tools: it allocates. It panics when the index is out
-// of range.
+// type has integers. That of a slice's own field is its length, an int64, and nil
+// that of an element which is not there. It is for tools: it allocates. It panics
+// when the index is out of range.
 func (s *Schema) Value(field int, words []int32, g Grid) any {
 	l := s.leaves[field]
 	switch words = words[:s.words]; {
+	case !s.Has(field, words):
+		return nil
+	case l.op == opText:
+		return string(unpackText(nil, words[l.word:]))
+	case l.op == opLength:
+		return int64(words[l.word])
 	case l.op == opBool:
 		return words[l.word] != 0
 	case l.op == opRef:
@@ -558,7 +715,7 @@ func (s *Schema) Value(field int, words []int32, g Grid) any {
 // UnpackValues reads a value packed by [Schema.Pack] and appends that of each field
 // to dst, as [Schema.Value] gives it. The error is [ErrMalformed].
 func (s *Schema) UnpackValues(b []byte, dst []any) ([]any, error) {
-	at := unsafe.Pointer(unsafe.SliceData(make([]uint64, s.Size()/8+1)))
+	at := s.block()
 	if err := s.UnpackRefs(b, sameRefs{}, at); err != nil {
 		return dst, err
 	}
@@ -568,6 +725,14 @@ func (s *Schema) UnpackValues(b []byte, dst []any) ([]any, error) {
 		dst = append(dst, s.Value(i, words, GridPublic))
 	}
 	return dst, nil
+}
+
+// block is memory for a value.
+func (s *Schema) block() unsafe.Pointer {
+	if s.typ != nil {
+		return reflect.New(s.typ).UnsafePointer()
+	}
+	return unsafe.Pointer(unsafe.SliceData(make([]uint64, s.size/8+1)))
 }
 
 // sameRefs leaves wire ids as they are.

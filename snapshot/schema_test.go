@@ -71,6 +71,68 @@ func TestCompileErrors(t *testing.T) {
 	type stringField struct {
 		In struct{ Name string }
 	}
+	type mapField struct{ In struct{ Bag map[int]int } }
+	type longString struct {
+		Name string `net:"max=256"`
+	}
+	type stepString struct {
+		Name string `net:"max=9,step=1"`
+	}
+	type lerpString struct {
+		Name string `net:"max=9,lerp"`
+	}
+	type bareSlice struct {
+		In struct{ Items []uint8 }
+	}
+	type stepSlice struct {
+		Path []float32 `net:"min=-1,max=1,step=0.5"`
+	}
+	type badElement struct {
+		Path []float32 `net:"max=4;step=0.5"`
+	}
+	type halfSlice struct {
+		Path []uint8 `net:"max=2.5"`
+	}
+	type longSlice struct {
+		Path []uint8 `net:"max=1025"`
+	}
+	type wideSlice struct {
+		Path [][8]int32 `net:"max=1000"`
+	}
+	type sliceOfSlices struct {
+		Rows [][]uint8 `net:"max=4;max=4"`
+	}
+	type nested struct {
+		Rows []struct {
+			Cells []uint8 `net:"max=4"`
+		} `net:"max=4"`
+	}
+	type pointers struct {
+		Rows []struct {
+			X    int
+			Next *int `net:"-"`
+		} `net:"max=4"`
+	}
+	type emptyElement struct {
+		Rows []struct{} `net:"max=4"`
+	}
+	type oneshots struct {
+		Keys []bool `net:"max=4,oneshot"`
+	}
+	type vectorOfSlices struct {
+		V struct{ A, B []uint8 } `net:"vec"`
+	}
+	type wider struct {
+		Rows []struct {
+			X int8 `net:"allies"`
+		} `net:"max=4,owner"`
+	}
+	type semicolon struct {
+		X float32 `net:"min=0;max=4,step=1"`
+	}
+	type skippedElement struct {
+		X []float32 `net:"max=4;-"`
+	}
 	type hiddenField struct{ x int }
 	type intStep struct {
 		X int `net:"step=2"`
@@ -108,7 +170,26 @@ func TestCompileErrors(t *testing.T) {
 		{noStep{}, "noStep.X: a range needs a step"},
 		{tooFine{}, "tooFine.X: a float32 does not tell 100000000 steps from 0 apart"},
 		{badSim{}, "badSim.X: step=0.1 is not a whole number of sim=0.03"},
-		{stringField{}, "stringField.In.Name: a string cannot be sent"},
+		{stringField{}, "stringField.In.Name: has no max; say how many bytes it has at most, as in `net:\"max=24\"`"},
+		{mapField{}, "mapField.In.Bag: a map cannot be sent"},
+		{longString{}, "longString.Name: max=256 is out of range; use a whole number of bytes from 1 to 255"},
+		{stepString{}, "stepString.Name: a string has a max and nothing else of a number"},
+		{lerpString{}, "lerpString.Name: a string has nothing to interpolate"},
+		{bareSlice{}, "bareSlice.In.Items: has no max; say how many elements it has at most, as in `net:\"max=8\"`"},
+		{stepSlice{}, "stepSlice.Path: what a slice has is a max; say the rest of the elements, behind a semicolon"},
+		{badElement{}, "badElement.Path[0]: step needs a range"},
+		{halfSlice{}, "halfSlice.Path: max=2.5 is out of range"},
+		{longSlice{}, "longSlice.Path: max=1025 is out of range; use a whole number of elements from 1 to 1024"},
+		{wideSlice{}, "wideSlice.Path: the slice is too long"},
+		{sliceOfSlices{}, "sliceOfSlices.Rows[0]: is a slice inside of a slice; use an array there"},
+		{nested{}, "nested.Rows[0].Cells: is a pointer or slice inside of a slice"},
+		{pointers{}, "pointers.Rows[0].Next: is a pointer or slice inside of a slice"},
+		{emptyElement{}, "emptyElement.Rows: its elements have nothing to send"},
+		{oneshots{}, "oneshots.Keys: a slice holds no oneshot"},
+		{vectorOfSlices{}, "vectorOfSlices.V.A: is part of a vector"},
+		{wider{}, "wider.Rows[0].X: is for viewers that do not receive the slice"},
+		{semicolon{}, "semicolon.X: a semicolon is for slices"},
+		{skippedElement{}, "skippedElement.X: its elements are not sent"},
 		{hiddenField{}, "hiddenField.x: is not exported"},
 		{intStep{}, "intStep.X: step, sim, angle and bits are for floats"},
 		{intRange{}, "intRange.X: min=0 and max=256 are no range of uint8"},

@@ -20,14 +20,17 @@ type tag struct {
 	velocity                                 string   // of hermite: the field named, beside the one with the tag
 	at, beside                               string   // of hermite: paths of that one and of what it lies in
 	to                                       []string // audiences of the game's own
+	elem                                     string   // the tag of a slice's elements
+	hasElem                                  bool
 }
 
 func (t *tag) numeric() bool {
-	return t.hasMin || t.hasMax || t.hasStep || t.hasSim || t.hasBits || t.angle || t.quat || t.vec || t.tol != 0
+	return t.hasElem || t.hasMin || t.hasMax || t.hasStep || t.hasSim || t.hasBits || t.angle || t.quat || t.vec || t.tol != 0
 }
 
 // parseTag reads a tag; the error is a problem and a fix.
 func parseTag(s string) (t tag, problem, fix string) {
+	s, t.elem, t.hasElem = strings.Cut(s, ";")
 	if s == "" {
 		return t, "", ""
 	}

@@ -10,6 +10,7 @@ const (
 	wordAngle                 // difference on a circle
 	wordFloat                 // difference of float32 bits in the order of the numbers
 	wordRef                   // not a difference: a wire id
+	wordText                  // nor this: of a string
 )
 
 // wordCode is how one word travels to one audience.
@@ -38,6 +39,15 @@ func (l *leaf) wordCodes(to []wordCode, g Grid) []wordCode {
 		return l.quatCodes(to, g)
 	case l.op == opRef:
 		c.kind = wordRef
+	case l.op == opText:
+		c.kind, c.size = wordText, int(l.hi)
+		for range l.words() {
+			to = append(to, c)
+			c.word++
+		}
+		return to
+	case l.op == opLength:
+		c.lo, c.hi = l.lo, l.hi
 	case l.op == opFloat32:
 		c.kind = wordFloat
 	case l.angle():

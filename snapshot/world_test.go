@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"reflect"
 	"slices"
+	"unicode/utf8"
 	"unsafe"
 
 	"github.com/foretick/foretick/snapshot"
@@ -68,6 +69,29 @@ type dossier struct {
 	Alias  uint32 `net:"owner,to=guests"`
 }
 
+// bag has strings and slices of all there is.
+type bag struct {
+	Name  string      `net:"max=11"`
+	Notes string      `net:"max=40,owner"`
+	Items []thing     `net:"max=6"`
+	Path  []float32   `net:"max=5,allies;min=-8,max=8,step=0.25"`
+	Seen  []entityRef `net:"max=3"`
+	Raw   []uint8     `net:"max=9"`
+	Marks [2][]string `net:"max=2;max=5"`
+	Full  bool
+}
+
+type thing struct {
+	ID    uint16
+	Label string     `net:"max=7"`
+	Turn  [4]float32 `net:"quat,bits=9"`
+	At    [2]float32 `net:"vec,min=-16,max=16,step=0.5"`
+	Heat  int8       `net:"min=5,max=90"`
+	Open  bool
+	Count uint32 `net:"owner"`
+	For   entityRef
+}
+
 const (
 	scouts = snapshot.Audience(8)
 	guests = snapshot.Audience(16)
@@ -83,6 +107,7 @@ const (
 	cTag
 	cSquad
 	cDossier
+	cBag
 	components
 )
 
@@ -105,11 +130,12 @@ type body struct {
 	tag     marker
 	squad   squad
 	dossier dossier
+	bag     bag
 	team    uint8
 }
 
 func (b *body) pointers() []unsafe.Pointer {
-	all := [components]unsafe.Pointer{unsafe.Pointer(&b.ident), unsafe.Pointer(&b.pos), unsafe.Pointer(&b.gun), unsafe.Pointer(&b.private), unsafe.Pointer(&b.purse), unsafe.Pointer(&b.follow), unsafe.Pointer(&b.tag), unsafe.Pointer(&b.squad), unsafe.Pointer(&b.dossier)}
+	all := [components]unsafe.Pointer{unsafe.Pointer(&b.ident), unsafe.Pointer(&b.pos), unsafe.Pointer(&b.gun), unsafe.Pointer(&b.private), unsafe.Pointer(&b.purse), unsafe.Pointer(&b.follow), unsafe.Pointer(&b.tag), unsafe.Pointer(&b.squad), unsafe.Pointer(&b.dossier), unsafe.Pointer(&b.bag)}
 	var ps []unsafe.Pointer
 	for c := range all {
 		if b.mask>>c&1 != 0 {
@@ -146,6 +172,7 @@ func registry(t tester) (*snapshot.Registry, []*snapshot.Schema) {
 		schema[marker](t, snapshot.SchemaOptions{}),
 		schema[squad](t, snapshot.SchemaOptions{Predicted: true}),
 		schema[dossier](t, snapshot.SchemaOptions{Audience: snapshot.ToEnemies}),
+		schema[bag](t, snapshot.SchemaOptions{Predicted: true}),
 	}
 	r := snapshot.NewRegistry()
 	for i, s := range schemas {
@@ -157,7 +184,7 @@ func registry(t tester) (*snapshot.Registry, []*snapshot.Schema) {
 	require.NoError(t, err)
 	_, err = r.Kind("box", []int{cIdent, cPosition}, nil)
 	require.NoError(t, err)
-	_, err = r.Kind("chest", []int{cPrivate, cIdent, cPurse}, nil)
+	_, err = r.Kind("chest", []int{cPrivate, cIdent, cPurse, cBag}, []unsafe.Pointer{nil, nil, nil, unsafe.Pointer(&bag{Name: "box", Raw: []uint8{1, 2}, Items: []thing{{ID: 7, Heat: 9}}})})
 	require.NoError(t, err)
 	return r, schemas
 }
@@ -181,7 +208,7 @@ func newWorld(t tester, seed uint64, r *snapshot.Registry, schemas []*snapshot.S
 func (w *world) spawn() *body {
 	b := &body{id: w.nextID, kind: w.rng.IntN(3)}
 	w.nextID++
-	b.mask = []uint64{1<<cIdent | 1<<cPosition | 1<<cGun | 1<<cFollow, 1<<cIdent | 1<<cPosition, 1<<cPrivate | 1<<cIdent | 1<<cPurse}[b.kind]
+	b.mask = []uint64{1<<cIdent | 1<<cPosition | 1<<cGun | 1<<cFollow, 1<<cIdent | 1<<cPosition, 1<<cPrivate | 1<<cIdent | 1<<cPurse | 1<<cBag}[b.kind]
 	b.ident.ID = uint32(b.id)
 	if w.rng.IntN(2) == 0 {
 		b.mask |= 1<<cSquad | 1<<cDossier
@@ -200,7 +227,29 @@ func (w *world) anyRef() entityRef {
 }
 
 func (w *world) change(b *body) {
-	switch r := w.rng; r.IntN(18) {
+	switch r := w.rng; r.IntN(24) {
+	case 18, 19:
+		w.fill(b)
+	case 20:
+		b.bag.Name = w.word(14)
+		b.bag.Marks[r.IntN(2)] = []string{w.word(4), w.word(9)}[:r.IntN(3)]
+	case 21:
+		if n := r.IntN(7); n < 6 && n < len(b.bag.Items) { // in place, as games do
+			b.bag.Items[n].Count++
+			b.bag.Items[n].At[0] += 0.5
+			b.bag.Items[n].Turn = [4]float32{r.Float32(), r.Float32(), r.Float32(), 1}
+		}
+	case 22:
+		b.bag.Raw = append(b.bag.Raw, uint8(r.IntN(256)))
+		if r.IntN(8) == 0 {
+			b.bag.Raw = b.bag.Raw[:r.IntN(len(b.bag.Raw))]
+		}
+	case 23:
+		b.bag.Notes += w.word(5)
+		if len(b.bag.Path) > 4 {
+			b.bag.Path = nil
+		}
+		b.bag.Path = append(b.bag.Path, r.Float32()*20-10)
 	case 14:
 		b.squad.Plan, b.squad.Open = r.Int32(), r.IntN(2) == 0
 	case 15:
@@ -241,13 +290,38 @@ func (w *world) change(b *body) {
 			b.owner = uint16(r.IntN(w.owners + 1))
 		}
 	case 13:
-		if r.IntN(8) == 0 {
+		if r.IntN(3) == 0 {
 			b.jumps++
 		}
 		if r.IntN(3) == 0 {
 			b.mask ^= 1 << (1 + r.IntN(components-1))
 		}
 	}
+}
+
+// word is some text, of more than one alphabet and not always sound.
+func (w *world) word(most int) string {
+	letters := []rune("abcdefgh jkABC0123äß√世𝄞")
+	var b []byte
+	for range w.rng.IntN(most + 1) {
+		b = utf8.AppendRune(b, letters[w.rng.IntN(len(letters))])
+	}
+	if w.rng.IntN(9) == 0 {
+		b = append(b, 0xff)
+	}
+	return string(b)
+}
+
+// fill adds to a bag, or takes out of it.
+func (w *world) fill(b *body) {
+	r := w.rng
+	if n := len(b.bag.Items); n > 0 && r.IntN(2) == 0 {
+		b.bag.Items = slices.Delete(b.bag.Items, n-1-r.IntN(min(n, 2)), n)
+	} else {
+		b.bag.Items = append(b.bag.Items, thing{ID: uint16(r.IntN(9)), Label: w.word(6), Heat: int8(r.IntN(128)), Open: r.IntN(2) == 0, For: w.anyRef(), Turn: [4]float32{0, r.Float32(), 0, 1}})
+	}
+	b.bag.Seen = append(b.bag.Seen[:r.IntN(len(b.bag.Seen)+1)], w.anyRef())
+	b.bag.Full = len(b.bag.Items) > 5
 }
 
 // step changes the world at random and gives it to the source.

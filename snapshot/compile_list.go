@@ -1,0 +1,123 @@
+package snapshot
+
+import (
+	"fmt"
+	"math"
+	"reflect"
+	"strconv"
+)
+
+// text compiles a string.
+func (c *compiler) text(t reflect.Type, offset uintptr, path string, g tag) {
+	most, ok := c.most(path, g, maxText, "bytes", 24)
+	if !ok {
+		return
+	}
+	if g.only() {
+		c.fail(path, "a string has a max and nothing else of a number", "write `net:\"max=24\"`")
+		return
+	}
+	c.add(t, path, g, leaf{op: opText, offset: offset, hi: most, bits: width(0, most)})
+}
+
+// only tells whether the tag says something of numbers besides max.
+func (t *tag) only() bool {
+	u := *t
+	u.hasMax = false
+	return u.numeric() || t.extrapolate > 0
+}
+
+// most is the max of a string or slice.
+func (c *compiler) most(path string, g tag, limit int, what string, such int) (int64, bool) {
+	switch {
+	case !g.hasMax:
+		c.fail(path, "has no max", fmt.Sprintf("say how many %s it has at most, as in `net:\"max=%d\"`", what, such))
+	case g.max != math.Trunc(g.max) || g.max < 1 || g.max > float64(limit):
+		c.fail(path, fmt.Sprintf("max=%g is out of range", g.max), fmt.Sprintf("use a whole number of %s from 1 to %d", what, limit))
+	default:
+		return int64(g.max), true
+	}
+	return 0, false
+}
+
+// list compiles a slice: its length, and the elements that there may be.
+func (c *compiler) list(t reflect.Type, offset uintptr, path string, g tag) {
+	elem, ok := c.element(path, g)
+	if !ok {
+		return
+	}
+	most, ok := c.most(path, g, maxElements, "elements", 8)
+	if !ok {
+		return
+	}
+	s := c.s
+	length := leaf{op: opLength, offset: offset, hi: most, bits: width(0, most), list: int32(len(s.lists))}
+	g.lerp, g.slerp, g.hermite, g.snap = false, false, false, false
+	c.add(t, path, g, length)
+	if c.err != nil {
+		return
+	}
+	if t.Name() == "" && t.Elem().Name() == "" && t.Elem().Kind() == reflect.Struct {
+		s.fields[len(s.fields)-1].Type = "[]struct" // without the text of all its fields
+	}
+	l := list{offset: offset, typ: t, stride: t.Elem().Size(), most: int(most), from: len(s.leaves), word: s.words}
+	if at := l.plan.add(t.Elem(), 0, path+"[0]", nil); at != "" && t.Elem().Kind() != reflect.Slice {
+		c.fail(at, "is a pointer or slice inside of a slice", "use an array there, or keep it out of the component")
+		return
+	}
+	s.lists = append(s.lists, l)
+	c.slice = &s.leaves[l.from-1]
+	aud := *c.slice // s.leaves moves as it grows
+	c.slice = &aud
+	for i := range l.most {
+		if s.words > maxWords {
+			c.fail(path, "the slice is too long", fmt.Sprintf("a component holds %d words", maxWords))
+			return
+		}
+		c.value(t.Elem(), uintptr(i)*l.stride, path+"["+strconv.Itoa(i)+"]", elem)
+	}
+	c.slice = nil
+	if c.err != nil {
+		return
+	}
+	li := &s.lists[length.list]
+	if li.each = (len(s.leaves) - l.from) / l.most; li.each == 0 {
+		c.fail(path, "its elements have nothing to send", "give them a field, or send their number")
+		return
+	}
+	li.words = (s.words - l.word) / l.most
+}
+
+// element is the tag of a slice's elements.
+func (c *compiler) element(path string, g tag) (tag, bool) {
+	e, problem, fix := parseTag(g.elem)
+	switch {
+	case problem != "":
+	case c.slice != nil:
+		problem, fix = "is a slice inside of a slice", "use an array there"
+	case c.vec != 0:
+		problem, fix = "is part of a vector", "take it out"
+	case g.oneshot || e.oneshot:
+		problem, fix = "a slice holds no oneshot", "use an array"
+	case e.skip:
+		problem, fix = "its elements are not sent", "tag the slice `net:\"-\"`"
+	default:
+		list := g
+		if list.hasElem = false; list.only() {
+			problem, fix = "what a slice has is a max", "say the rest of the elements, behind a semicolon, as in `net:\"max=8;min=-1,max=1,step=0.01\"`"
+		}
+	}
+	if problem != "" {
+		c.fail(path, problem, fix)
+		return e, false
+	}
+	if !e.audible() {
+		e.owner, e.allies, e.enemies, e.to = g.owner, g.allies, g.enemies, g.to
+	}
+	e.moveAs(&g)
+	if e.velocity != "" {
+		c.fail(path, "hermite names a field beside an element, where there is none", "write hermite alone, or let the elements be structs that have it")
+		return e, false
+	}
+	return e, true
+}
