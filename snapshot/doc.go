@@ -75,10 +75,33 @@
 //	snap         the older value holds until the newer (the default)
 //	-            never sent
 //
-// Integers, bools, floats, references ([SchemaOptions].Ref), and arrays and
-// structs of these are supported. A tag on an array is that of its elements; on a
+//	max=N        strings: at most so many bytes of UTF-8, 255 at most. Slices: at most so
+//	             many elements, 1024 at most. Both need it.
+//	max=N;…      slices: behind the semicolon stands the tag of the elements, as in
+//	             `net:"max=8;min=-1,max=1,step=0.01,lerp"`
+//
+// Integers, bools, floats, strings, references ([SchemaOptions].Ref), and arrays,
+// slices and structs of these are supported, but no slices inside of slices, and in
+// commands neither strings nor slices. A tag on an array is that of its elements; on a
 // struct, owner, lerp, slerp, hermite, snap, oneshot and - hold for all its fields. Fields that
 // are not exported must be tagged "-".
+//
+// # Strings and slices
+//
+// A string that is too long is cut behind the last rune that fits, and what is no
+// UTF-8 becomes U+FFFD; of a slice the first elements are sent. This is like numbers
+// beyond their range: [Schema.Snap] does it in place, and [Schema.Unfit] tells
+// beforehand. A slice costs what its elements cost, and nothing for those that it
+// does not have; an element is expected to be what that of the same index was, so
+// that putting one in at the end is cheap, and at the beginning is not. Between two
+// values, and in a prediction that is corrected, elements that both have go from one
+// to the other, and the length is that of the older.
+//
+// A slice belongs to the component that holds it: whatever fills in a value, or
+// restores one by [Schema.Copier], writes into its array where this package made it
+// (which has room for one element more than max), and makes another one otherwise.
+// Elements may be written in place, appended and taken out; two components must not
+// share an array. nil and empty are the same.
 //
 // # What a viewer learns
 //
