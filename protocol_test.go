@@ -181,10 +181,11 @@ func TestLocalComponentsOfLocalKinds(t *testing.T) {
 			p.Shared("rob", nothing, ecs.WriteOther(&h.secret))
 		}, `"rob" writes secret, which is not predicted`},
 		"it travels": {func(h *handles, p *foretick.Protocol) {
-			p.Kind(&bullets, "bullet", &h.health)
+			p.Component(&h.purse)
+			p.Kind(&bullets, "bullet", &h.purse)
 			p.Spawns(&bullets, foretick.SpawnConfig{Policy: foretick.Local})
-			p.Shared("fly", nothing, ecs.Write(&h.health))
-		}, `"fly" writes health, which is not predicted`},
+			p.Shared("fly", nothing, ecs.Write(&h.purse))
+		}, `"fly" writes purse, which is not predicted`},
 	} {
 		bullets = ecs.Kind{}
 		err := declare(c.spoil).Err()

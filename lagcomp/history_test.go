@@ -332,3 +332,29 @@ func TestTurnsTheShorterWay(t *testing.T) {
 	require.InDelta(t, lagcomp.Turn(.4).W, b.Rotation.W, 1e-5)
 	require.InDelta(t, lagcomp.Turn(.4).Z, b.Rotation.Z, 1e-5)
 }
+
+// TestSizesGrow: what changes its size between two ticks has the size between.
+func TestSizesGrow(t *testing.T) {
+	h := newHistory(t, lagcomp.Config{Shapes: []lagcomp.Shape{wedge{}}})
+	for k := range lagcomp.Tick(2) {
+		n := float32(k)
+		h.Begin(k + 1)
+		h.Put(1, 0, 0,
+			lagcomp.SphereVolume(lagcomp.Sphere{R: 1 + 2*n}),
+			lagcomp.CapsuleVolume(lagcomp.Capsule{B: lagcomp.Vec{X: 2 + 2*n}, R: 1 + n}),
+			lagcomp.BoxVolume(lagcomp.Box{Half: lagcomp.Vec{X: 1, Y: 2 + 4*n, Z: 3}}),
+			lagcomp.CustomVolume(0, lagcomp.Sphere{R: 2 + n}, [7]float32{n, 1, 2, 3, 4, 5, 8 * n}))
+		h.End()
+	}
+	vs := h.At(1, .25).Volumes(1, nil)
+	require.Len(t, vs, 4)
+	ball, _ := vs[0].Sphere()
+	require.Equal(t, lagcomp.Sphere{R: 1.5}, ball)
+	pill, _ := vs[1].Capsule()
+	require.Equal(t, lagcomp.Capsule{B: lagcomp.Vec{X: 2.5}, R: 1.25}, pill)
+	box, _ := vs[2].Box()
+	require.Equal(t, lagcomp.Vec{X: 1, Y: 3, Z: 3}, box.Half)
+	_, param, _ := vs[3].Custom()
+	require.Equal(t, [7]float32{.25, 1, 2, 3, 4, 5, 2}, param)
+	require.Equal(t, lagcomp.Sphere{R: 2.25}, vs[3].Bound())
+}

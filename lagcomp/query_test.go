@@ -254,6 +254,21 @@ func TestExplain(t *testing.T) {
 	require.Empty(t, x.Bodies, "nobody near")
 }
 
+// TestExplainMargin: what came near the line of fire is told, and no other.
+func TestExplainMargin(t *testing.T) {
+	h := newHistory(t, lagcomp.Config{})
+	h.Begin(1)
+	for id := range lagcomp.ID(5) {
+		h.Put(id+1, 0, 0, ball(2*float32(id)+1, .5)) // 1, 3, 5, 7, 9 beside it
+	}
+	h.End()
+	up := lagcomp.Ray{Y: -5, DY: 1, Range: 10}
+	for margin, want := range map[float32]int{0: 0, .6: 1, 2.6: 2, 9: 5, -3: 0} {
+		x := h.Explain(up, lagcomp.Claim{Tick: 1}, lagcomp.Claim{Tick: 1}, lagcomp.OK, lagcomp.Filter{}, margin)
+		require.Len(t, x.Bodies, want, "%v", margin)
+	}
+}
+
 // TestMovingBlockers: a door that has shut since does not stop a shot through it
 // as it stood open on the shooter's screen, and the other way about.
 func TestMovingBlockers(t *testing.T) {
