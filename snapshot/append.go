@@ -54,6 +54,7 @@ func (s *Sender) AppendBudget(dst []byte, budget, room int, rec *Sent) []byte {
 	}
 	rec.tick, rec.view = s.src.tick, s.view
 	s.appends++
+	s.sit()
 	s.follow()
 	s.look()
 	s.trail.begin(s.src.tick)
@@ -235,7 +236,7 @@ func (s *Sender) takeSteady(c *candidate) {
 	}
 	if x := s.plan(s.auds[c.wire]).slot(s.slots[c.wire]); x.is&planRecord != 0 {
 		s.cache.hits++
-		c.at, c.kept = x.at, true
+		c.at, c.kept = s.cache.entries[x.at].at, true
 		c.settle()
 	}
 }

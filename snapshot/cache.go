@@ -12,6 +12,7 @@ type Cache struct {
 	plans   []*plan
 	entries []cached
 	code    coder // the records
+	desk    desk
 	hits    uint64
 	misses  uint64
 }
@@ -30,7 +31,7 @@ type slotPlan struct {
 	tick Tick // of all this
 	is   planState
 	vers [3]int32 // the versions in the ticks of the baselines
-	at   code     // the record, against the values in the very ticks of the baselines
+	at   int32    // index of the record against the values in the very ticks of the baselines
 	more int32    // 1 + index of the newest of the others
 }
 

@@ -105,14 +105,15 @@ func (s *Sender) encodeSteady(c *candidate, a audience) bool {
 		}
 		k.misses++
 		k.code.scale = &p.scale
-		x.at = k.code.open()
+		at := k.code.open()
 		k.code.flag(ctxPlain, true)
 		mask := e.vers[e.head].mask
 		r.body(mask, s.src.reg.visibleMask(mask, a), e.lane(e.head, a))
-		k.code.close(&x.at)
+		k.code.close(&at)
 		x.is |= planRecord
+		x.at, k.entries = int32(len(k.entries)), append(k.entries, cached{at: at})
 	}
-	c.kept, c.at = true, x.at
+	c.kept, c.at = true, k.entries[x.at].at
 	return true
 }
 

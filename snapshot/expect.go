@@ -79,7 +79,7 @@ func (s *Sender) compared(w WireID) planState {
 }
 
 // sameVersion tells whether a viewer that is of an audience now, and was of its
-// classes then, sees no difference between two versions.
+// classes then, sees no difference between two versions, the newer first.
 func (s *Sender) sameVersion(e *entity, i, j int, a audience) bool {
 	if i == j {
 		return true
@@ -89,6 +89,9 @@ func (s *Sender) sameVersion(e *entity, i, j int, a audience) bool {
 	}
 	reg, v, w := s.src.reg, &e.vers[i], &e.vers[j]
 	own := s.owns(v.owner)
+	if (j+1)&(len(e.vers)-1) == i && v.owner == w.owner && v.mask == w.mask && v.jumps == w.jumps && !reg.shared() {
+		return v.changed[own] != v.tick // they were compared when the newer was put
+	}
 	if own != s.owns(w.owner) {
 		return false
 	}

@@ -91,6 +91,9 @@ func (s *Sender) gatherHerds() {
 	groups := s.src.groups
 	for _, turn := range s.turns {
 		c := &s.cands[turn]
+		if len(groups) == 0 && !c.own {
+			break // his own come first
+		}
 		if slot := int(s.slots[c.wire]); slot < len(groups) && groups[slot] != 0 {
 			s.herds = append(s.herds, herdItem{groups[slot], turn})
 		}
@@ -145,13 +148,14 @@ func (s *Sender) chooseSome(room, budget int) (own, all bool) {
 		}
 	}
 	misfits, alone := 0, true // alone: nothing but what goes first was chosen
+	taken, before := 0, ch.used
 	for _, turn := range s.turns {
 		c := &s.cands[turn]
 		if c.done {
 			continue
 		}
-		if misfits > maxMisfits {
-			all = false
+		if misfits > maxMisfits || misfits > 0 && (budget-ch.used)*2*taken < ch.used-before {
+			all = false // not half of what a record takes at the mean is left
 			break
 		}
 		herd, ok := s.herdOf(c), false
@@ -171,7 +175,9 @@ func (s *Sender) chooseSome(room, budget int) (own, all bool) {
 				s.cands[it.cand].done = true
 			}
 		}
-		if alone = alone && !ok; !ok {
+		if alone = alone && !ok; ok {
+			taken++
+		} else {
 			misfits++
 			all = false
 		}

@@ -74,9 +74,8 @@ type Sender struct {
 	related  Tick     // of the newest change of any entity's audience, 0: none
 	rest     []resting
 	lives    uint32
-	hint     WireID // no lower wire id is free
-	seen     uint32 // of the source's log
-	births   []int32
+	hint     WireID  // no lower wire id is free
+	seen     uint32  // of the source's log
 	moved    []NetID // whose relevance was set since the last snapshot
 	restless bool    // what is visible may have changed since
 	closed   bool
@@ -96,26 +95,15 @@ type Sender struct {
 
 	newest    Tick // newest acked tick
 	mapEpoch  uint32
-	cands     []candidate
-	places    []uint16   // their turns, see order
-	turns     []uint16   // their places, in the order in which they are chosen
-	herds     []herdItem // candidates of groups, by group
-	first     []herdItem // and those that go before all others
-	tight     bool       // the last snapshot did not hold all
-	leaving   []WireID
+	tight     bool   // the last snapshot did not hold all
 	stuck     bool   // there are more, with removals that do not fit
 	cursor    WireID // removals go round behind it when there are too many
-	runs      []span
-	code      coder // the records that are not in the cache
-	again     coder // scratch of the profile
-	head      coder // the structure around them
-	rc        rangeEncoder
 	cache     *Cache
+	*desk               // while a snapshot is made
 	plans     []*plan   // by audience; nil until asked for
 	planned   bool      // there are three usual baselines
 	usual     [3]uint32 // distances of the usual baselines; 0: none
 	ages      [3]int    // of their snapshots
-	expected  []expected
 	expecting bool
 	appends   uint32
 	count     SenderCounters
@@ -169,8 +157,6 @@ func (s *Source) NewSender(viewer uint16, cfg SenderConfig) *Sender {
 	}
 	to.grow()
 	to.plans = make([]*plan, int(s.reg.classes|ToOwner)+1)
-	to.code.tab, to.head.tab = s.reg.tab, s.reg.tab
-	to.code.stat, to.head.stat = cfg.Statistics, cfg.Statistics
 	return to
 }
 

@@ -141,14 +141,11 @@ func (l *trail) holds(w WireID, age int) (Tick, bool) {
 // snapshots or older, and whether the viewer holds them, the first being the newest
 // that it is known to hold. It is for while a snapshot is made.
 func (l *trail) holdsAll(w WireID, ages *[3]int) (at [3]Tick, ok bool) {
-	m, o := l.byAge(l.sends[w]), &l.old[w]
-	acked := o.acked
-	if k := m & l.got; k != 0 {
-		acked = l.aged(bits.LeadingZeros64(k)).tick
-	}
+	m := l.byAge(l.sends[w])
 	for i, age := range ages {
 		x := m << (uint(age) & 63)
 		if x == 0 {
+			o := &l.old[w]
 			if at[i] = o.sent; !o.safe {
 				return at, false
 			}
@@ -158,6 +155,12 @@ func (l *trail) holdsAll(w WireID, ages *[3]int) (at [3]Tick, ok bool) {
 			return at, false
 		}
 		at[i] = l.aged(age).tick
+	}
+	var acked Tick
+	if k := m & l.got; k != 0 {
+		acked = l.aged(bits.LeadingZeros64(k)).tick
+	} else {
+		acked = l.old[w].acked
 	}
 	return at, acked != 0 && at[0] == acked
 }
