@@ -50,6 +50,7 @@ type outcome struct {
 	shots, hits  int
 	most, mean   float64 // rewind, ticks
 	claims       lagcomp.JudgeStats
+	clamped      uint64
 	backwards    int     // moments used that were earlier than one before
 	beyond       int     // moments used that were not past
 	confirmedPer float64 // of a hundred shots
@@ -80,7 +81,7 @@ func (m *rangeMatch) outcome(s *shooter) outcome {
 	o.mean /= float64(max(o.shots, 1))
 	o.confirmedPer = percent(o.hits, o.shots)
 	st, _ := m.server.Player(me)
-	o.claims = st.Claims
+	o.claims, o.clamped = st.Claims, st.Clamped
 	return o
 }
 
@@ -134,6 +135,7 @@ func TestAbuseClaims(t *testing.T) {
 		require.Greater(t, cheat.shots, 200, row.name)
 		require.Less(t, honest.claims.Clamped(), uint64(5), row.name)
 		require.Greater(t, cheat.claims.By[row.reason], uint64(100), row.name)
+		require.Equal(t, cheat.claims.Clamped(), cheat.clamped, row.name)
 		require.Zero(t, cheat.backwards, row.name)
 		require.Zero(t, cheat.beyond, row.name)
 		require.LessOrEqual(t, cheat.most, honest.most+1, row.name)

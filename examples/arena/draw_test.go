@@ -1,6 +1,7 @@
 package main
 
 import (
+	"image/color"
 	"image/png"
 	"os"
 	"path/filepath"
@@ -8,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/foretick/foretick/lagcomp"
 )
 
 // The pictures of a match's shots: what the shooter saw lies on what the server
@@ -45,4 +48,30 @@ func TestDrawShots(t *testing.T) {
 	}
 	require.Greater(t, apart, 5, "a picture shows both where a body was seen and where it was")
 	require.Error(t, run(t.Context(), []string{"-serve", "127.0.0.1:0", "-draw-shots", dir}, new(strings.Builder)))
+}
+
+// A picture shows what is where: filled green what the server judged by, ringed in
+// blue what the screen showed and in red what was there by then, the line of fire in
+// yellow and the hit in white.
+func TestPictureOfAShot(t *testing.T) {
+	ball := func(x, y float32) lagcomp.Volume { return lagcomp.SphereVolume(lagcomp.Sphere{X: x, Y: y, R: 0.5}) }
+	x := lagcomp.Explanation{Ray: lagcomp.Ray2D(0, 0, 0, 6), Hit: lagcomp.Hit{ID: 7, Point: lagcomp.Vec{X: 2.5}}}
+	x.Bodies = []lagcomp.ExplainedBody{{ID: 7, Used: []lagcomp.Volume{ball(3, 0.2)}, Present: []lagcomp.Volume{ball(5, -1)}}}
+	m := picture2D(x, []lagcomp.Sphere{{X: 4, Y: 1.2, R: 0.5}})
+	at := func(x, y float64) color.Color { return m.At(int((x+2.5)*28), m.Bounds().Dy()-1-int((y+2.5)*28)) }
+	for _, p := range []struct {
+		x, y float64
+		want color.RGBA
+	}{
+		{3, 0.4, usedThen}, {4, 0.725, onScreen}, {5, -1.46, atTime}, {1, 0, fireLine}, {5.5, 0, fireLine}, {2.5, 0.05, struck},
+	} {
+		require.Equal(t, p.want, at(p.x, p.y), "%v, %v", p.x, p.y)
+	}
+	for _, c := range []color.RGBA{onScreen, atTime} {
+		require.NotEqual(t, c, at(4, 1.2), "rings alone")
+		require.NotEqual(t, c, at(5, -1), "rings alone")
+	}
+	x.Hit = lagcomp.Hit{}
+	m = picture2D(x, nil)
+	require.NotEqual(t, struck, at(2.5, 0.05), "nothing was hit")
 }
