@@ -2,6 +2,7 @@ package foretick
 
 import (
 	"math"
+	"slices"
 	"time"
 
 	"github.com/foretick/foretick/ecs"
@@ -314,7 +315,8 @@ func moment(ticks float64) int64 {
 // drawing learns how far behind its newest snapshot a client draws the others.
 // Like the round trip it is believed while the connection is young; what was
 // learned by then bounds it afterwards, so that a delay put on in the middle of
-// play gains nothing.
+// play gains nothing. Nothing that comes later moves the bound: whatever the server
+// measures of losses or of acknowledgements, a client can make look worse.
 type drawing struct {
 	ticks   int // measured so far
 	settled bool
@@ -322,11 +324,11 @@ type drawing struct {
 	summed  int
 	least   time.Duration // mean of a second so far
 	most    time.Duration // once settled: what is believed
-	luck    time.Duration // and what jitter and losses may add to it
-	stale   Tick          // the most that the newest acknowledged snapshot was old
+	luck    time.Duration // and what is lent on top to a claim that asks for little more
 	jitter  time.Duration
 	dwell   time.Duration // mean wait of a command in the buffer
 	waits   int
+	lately  [4]time.Duration // the newest waits
 }
 
 // drawingTime is for how many seconds of commands it is learned; what comes in
@@ -340,17 +342,20 @@ const (
 // long one may be taken to have: the mean of late, or its own wait where that is
 // quite another. The path's jitter makes one command wait longer than the next,
 // and one whose first packet was lost hardly at all; none of them was made at
-// another time for that, or looked further back.
+// another time for that, or looked further back. But none waits longer than the
+// newest ones have, nor, with two of its packets lost, by more than two ticks less
+// than the others: else a client could send early all but what it shoots with.
 func (d *drawing) waited(own, jitter time.Duration, s *Server) time.Duration {
 	if d.jitter > 0 {
 		jitter = min(jitter, d.jitter)
 	}
-	d.waits = min(d.waits+1, max(s.p.tickRate/2, 1))
-	d.dwell += (own - d.dwell) / time.Duration(d.waits)
+	d.waits++
+	d.dwell += (own - d.dwell) / time.Duration(min(d.waits, s.p.tickRate))
+	d.lately[d.waits%len(d.lately)] = own
 	if own > d.dwell+s.interval*3/2+2*jitter {
 		return own
 	}
-	return d.dwell
+	return min(d.dwell, slices.Max(d.lately[:]), own+2*s.interval+2*jitter)
 }
 
 // observe takes what a command's claim lies behind now beyond what the round
@@ -363,7 +368,7 @@ func (d *drawing) observe(behind time.Duration, p *player, s *Server) {
 	if d.ticks <= drawingStart*s.p.tickRate {
 		return
 	}
-	d.jitter, d.stale = max(d.jitter, p.conn.Jitter()), max(d.stale, s.frame.Tick-p.acked)
+	d.jitter = max(d.jitter, p.conn.Jitter())
 	if d.sum, d.summed = d.sum+behind, d.summed+1; d.summed >= s.p.tickRate {
 		mean := d.sum / time.Duration(d.summed)
 		if d.ticks <= (drawingStart+1)*s.p.tickRate || mean < d.least {
@@ -378,10 +383,13 @@ func (d *drawing) observe(behind time.Duration, p *player, s *Server) {
 
 // settle decides what is believed from now on: the quietest second's mean, since
 // one in which the client remembered several losses would have them added twice.
+// What luck may add is lent: by jitter or losses most of a tick, and the time to
+// the next snapshot where they are rarer than ticks.
 func (d *drawing) settle(p *player, s *Server) {
-	d.settled, d.most, d.luck = true, d.least, d.jitter
+	d.settled, d.most = true, max(d.least-s.interval/2, 0)
+	d.luck = s.interval*2/5 + min(d.jitter, s.interval/2)
 	if p.lostAny {
-		d.luck = max(d.luck, d.luck/2+time.Duration(p.every)*s.interval)
+		d.luck = s.interval*9/10 + time.Duration(p.every-1)*s.interval
 	}
 }
 
@@ -392,20 +400,16 @@ func (p *player) unexplained(s *Server) time.Duration {
 	return max(0, time.Duration(behind)-p.judge.RTT()-p.measured.Dwell)
 }
 
-// bound is how far behind its newest snapshot an honest client of this
-// connection may draw the others, less the tick that the judge allows on top:
-// what was learned, from which it moves by most of a tick, and for a while by
-// what the path's jitter makes of it, or by a snapshot while it remembers
-// several losses. That allowance is for bad luck on the path that was measured,
-// so it is withdrawn while acknowledgements say that this is another path, or
-// are held back.
-func (d *drawing) bound(p *player, s *Server) time.Duration {
-	if !d.settled {
+// bound is how far behind its newest snapshot a client whose claim is by so much
+// unexplained may draw the others, less the tick that the judge allows on top.
+// Bad luck takes an honest client hardly further than what is lent; a claim that
+// lies another snapshot beyond is none's, and is left with what is believed.
+func (d *drawing) bound(behind time.Duration, p *player, s *Server) time.Duration {
+	switch {
+	case !d.settled:
 		return time.Duration(p.every)*s.interval*4 + 4*p.conn.Jitter()
+	case behind <= d.most+d.luck+time.Duration(p.every+1)*s.interval:
+		return d.most + d.luck
 	}
-	most := d.most - s.interval/2
-	if p.conn.RTT() < p.judge.RTT()+s.interval+d.jitter/2 && s.frame.Tick-p.acked <= d.stale {
-		most += s.interval/6 + d.luck
-	}
-	return max(most, 0)
+	return d.most
 }

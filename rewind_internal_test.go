@@ -66,29 +66,74 @@ func TestDrawingWaited(t *testing.T) {
 	require.InDelta(t, 20, d.waited(0, 0, s).Milliseconds(), 2)
 	require.InDelta(t, 20, d.waited(40*time.Millisecond, 0, s).Milliseconds(), 2)
 	require.Equal(t, 300*time.Millisecond, d.waited(300*time.Millisecond, 0, s))
+	for range 4 {
+		require.Less(t, d.waited(10*time.Millisecond, 0, s), 30*time.Millisecond)
+	}
+	require.Equal(t, 10*time.Millisecond, d.waited(10*time.Millisecond, 0, s), "they come later now")
 }
 
-// What luck may add to a claim on a path that jitters is taken back at once when
-// acknowledgements stay out, and an unlucky second is not added to it twice.
-func TestDrawingBound(t *testing.T) {
+// Who sends everything early but what it shoots with is not taken to have looked
+// at the past for all that time.
+func TestDrawingWaitedEarly(t *testing.T) {
 	s := &Server{p: &Protocol{tickRate: 30}, interval: time.Second / 30}
-	p := &player{conn: netcode.NewConn(netcode.Config{}), judge: lagcomp.NewJudge(lagcomp.Config{}), every: 1, lostAny: true}
+	var d drawing
+	for range 60 {
+		d.waited(300*time.Millisecond, 0, s)
+	}
+	require.Equal(t, 20*time.Millisecond+2*s.interval, d.waited(20*time.Millisecond, 0, s))
+}
+
+// settled is a player who drew so many ticks behind its newest snapshot while that
+// was learned, but for the third second, an unlucky one.
+func settled(t *testing.T, every uint32, jitter time.Duration, lost bool) (*player, *Server) {
+	t.Helper()
+	s := &Server{p: &Protocol{tickRate: 30}, interval: time.Second / 30}
+	p := &player{conn: netcode.NewConn(netcode.Config{}), judge: lagcomp.NewJudge(lagcomp.Config{}), every: every, lostAny: lost}
 	d := &p.drawing
+	d.jitter = jitter
 	for range 5 * s.p.tickRate {
 		s.frame.Tick++
-		p.acked = s.frame.Tick - 4
 		behind := 2 * s.interval
-		if s.frame.Tick > 100 {
+		if s.frame.Tick > 90 && s.frame.Tick <= 120 {
 			behind = 4 * s.interval // two losses in a row
 		}
 		require.False(t, d.settled)
+		require.Equal(t, 4*time.Duration(every)*s.interval, d.bound(behind, p, s))
 		d.observe(behind, p, s)
 	}
 	require.True(t, d.settled)
-	lucky := d.bound(p, s)
-	require.InDelta(t, 2-0.5+1./6+1, lucky.Seconds()*30, 0.01)
-	s.frame.Tick++
-	require.InDelta(t, 2-0.5, d.bound(p, s).Seconds()*30, 0.01)
-	p.acked++
-	require.Equal(t, lucky, d.bound(p, s))
+	return p, s
+}
+
+// What a client draws behind is learned once. A claim that bad luck may explain is
+// lent most of a tick more; one further back is left with what was learned, and so
+// is every claim but for half a tick where nothing jitters or is lost.
+func TestDrawingBound(t *testing.T) {
+	for _, row := range []struct {
+		every  uint32
+		jitter time.Duration
+		lost   bool
+		luck   float64 // ticks
+	}{
+		{1, 0, false, 0.4},
+		{1, 10 * time.Millisecond, false, 0.7},
+		{1, 100 * time.Millisecond, false, 0.9},
+		{1, 0, true, 0.9},
+		{3, 0, true, 2.9},
+		{3, 0, false, 0.4},
+	} {
+		p, s := settled(t, row.every, row.jitter, row.lost)
+		at := func(ticks float64) float64 {
+			return p.drawing.bound(time.Duration(ticks*float64(s.interval)), p, s).Seconds() * 30
+		}
+		lent := 1.5 + row.luck
+		require.InDelta(t, lent, at(0), 1e-6)
+		require.InDelta(t, lent, at(lent+1+float64(row.every)-0.01), 1e-6, row)
+		require.InDelta(t, 1.5, at(lent+1+float64(row.every)+0.01), 1e-6, row)
+		for range 100 { // and nothing that comes later changes it
+			p.drawing.observe(5*s.interval, p, s)
+			p.lostAny = true
+		}
+		require.InDelta(t, lent, at(0), 1e-6)
+	}
 }

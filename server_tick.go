@@ -52,7 +52,9 @@ func (p *player) took(c *command, cmd *netcode.Command, s *Server) {
 	p.claim = lagcomp.Claim{Tick: cmd.Render, Fraction: float32(cmd.Fraction) / 256}
 	p.arrived = int64(cmd.Tick)*256 - int64(cmd.Early)
 	p.measured.Dwell = p.drawing.waited(max(time.Duration(cmd.Early), 0)*s.interval/256, p.conn.Jitter(), s)
-	p.drawing.observe(p.unexplained(s), p, s)
+	behind := p.unexplained(s)
+	p.drawing.observe(behind, p, s)
+	p.measured.Interpolation = p.drawing.bound(behind, p, s)
 	p.stats.InputsTaken++
 	s.stats.InputsTaken++
 }
@@ -63,7 +65,7 @@ func (p *player) observe(s *Server) {
 		Now:           s.frame.Tick,
 		Newest:        p.acked,
 		RTT:           p.conn.RTT(),
-		Interpolation: p.drawing.bound(p, s),
+		Interpolation: p.measured.Interpolation,
 		Dwell:         p.early,
 	}
 	p.judge.Observe(p.measured)

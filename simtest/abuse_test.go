@@ -1,6 +1,8 @@
 package simtest_test
 
 import (
+	"flag"
+	"fmt"
 	"testing"
 	"time"
 
@@ -15,34 +17,42 @@ import (
 	"github.com/foretick/foretick/transport/sim"
 )
 
+var abuseSeeds = flag.Int("abuse", 8, "seeds that the lies about delay are told with")
+
 const (
-	lieFrom = 8 * time.Second // the connection has long settled
-	duelEnd = 40 * time.Second
+	fightFrom = 7 * time.Second // the connection has settled
+	lieFrom   = 8 * time.Second
+	duelEnd   = 40 * time.Second
 )
 
 // duel plays the same match twice: with an honest shooter, and with one that
 // lies in the same place.
 func duel(t *testing.T, rate int, link sim.Link, every foretick.Tick, l *liar, lie func(*rangeMatch)) (honest, cheat outcome) {
 	t.Helper()
-	play := func(l *liar, lie func(*rangeMatch)) outcome {
-		m, err := newRange(3, rate, foretick.ServerConfig{})
-		require.NoError(t, err)
-		l.now = m.Net.Now
-		s, err := m.seatAs(simtest.Seat{Up: link, Down: link, Wrap: func(e transport.Endpoint) transport.Endpoint {
-			l.Endpoint = e
-			return l
-		}}, lieFrom, duelEnd)
-		require.NoError(t, err)
-		if every != 0 {
-			s.every = every
-		}
-		if lie != nil {
-			lie(m)
-		}
-		m.Run(duelEnd + time.Second)
-		return m.outcome(s)
+	set := setting{rate: rate, snapshot: rate}
+	return duelOn(t, 3, set, link, every, &liar{}, nil), duelOn(t, 3, set, link, every, l, lie)
+}
+
+// duelOn plays one match; of one seed, what befalls the packets is the same
+// whoever plays.
+func duelOn(t *testing.T, seed uint64, set setting, link sim.Link, every foretick.Tick, l *liar, lie func(*rangeMatch)) outcome {
+	t.Helper()
+	m, err := newRange(seed, set.rate, foretick.ServerConfig{SnapshotRate: set.snapshot})
+	require.NoError(t, err)
+	l.now = m.Net.Now
+	s, err := m.seatAs(simtest.Seat{Up: link, Down: link, Wrap: func(e transport.Endpoint) transport.Endpoint {
+		l.Endpoint = e
+		return l
+	}}, fightFrom, duelEnd)
+	require.NoError(t, err)
+	if every != 0 {
+		s.every = every
 	}
-	return play(&liar{}, nil), play(l, lie)
+	if lie != nil {
+		lie(m)
+	}
+	m.Run(duelEnd + time.Second)
+	return m.outcome(s)
 }
 
 // outcome is what the server granted a shooter.
@@ -143,38 +153,101 @@ func TestAbuseClaims(t *testing.T) {
 	}
 }
 
-// Acknowledgements held back once the connection has settled, with claims to
-// match, gain nothing over an honest twin of the same latency.
-func TestAbuseHeldAcknowledgements(t *testing.T) {
-	for _, row := range []struct {
-		rate int
-		link sim.Link
-	}{
-		{30, duelLink},
-		{60, duelLink},
-		{30, sim.Link{Latency: 20 * time.Millisecond}},
-		{30, sim.Link{Latency: 150 * time.Millisecond}},
-		{30, sim.Link{Latency: 50 * time.Millisecond, Jitter: 10 * time.Millisecond}},
-		{60, sim.Link{Latency: 50 * time.Millisecond, Jitter: 10 * time.Millisecond}},
-		{30, sim.Link{Latency: 50 * time.Millisecond, Jitter: 20 * time.Millisecond, Loss: 0.02}},
-		{60, sim.Link{Latency: 50 * time.Millisecond, Jitter: 20 * time.Millisecond, Loss: 0.02}},
-		{30, sim.Link{Latency: 50 * time.Millisecond, Jitter: 50 * time.Millisecond, Loss: 0.1}},
-	} {
-		l := &liar{claim: older(uint32(row.rate / 5)), hold: func(now time.Duration) time.Duration {
+// abusePaths are those on which lies are told, all with a snapshot a tick.
+var abusePaths = []struct {
+	rate  int
+	link  sim.Link
+	lossy bool
+}{
+	{30, duelLink, false},
+	{60, duelLink, false},
+	{30, sim.Link{Latency: 20 * time.Millisecond}, false},
+	{30, sim.Link{Latency: 150 * time.Millisecond}, false},
+	{30, sim.Link{Latency: 50 * time.Millisecond, Jitter: 10 * time.Millisecond}, false},
+	{60, sim.Link{Latency: 50 * time.Millisecond, Jitter: 10 * time.Millisecond}, false},
+	{30, sim.Link{Latency: 50 * time.Millisecond, Jitter: 20 * time.Millisecond, Loss: 0.02}, true},
+	{60, sim.Link{Latency: 50 * time.Millisecond, Jitter: 20 * time.Millisecond, Loss: 0.02}, true},
+	{30, sim.Link{Latency: 50 * time.Millisecond, Jitter: 50 * time.Millisecond, Loss: 0.1}, true},
+	{60, sim.Link{Latency: 50 * time.Millisecond, Jitter: 50 * time.Millisecond, Loss: 0.1}, true},
+}
+
+// delays are lies that make a connection look slower once it has settled.
+var delays = []struct {
+	name string
+	most float64 // ticks over the honest twin
+	of8  uint64  // how many of eight seeds; fewer than all on the lossy paths alone
+	tell func(rate int) *liar
+}{
+	{"acknowledgements held back by 200 ms", 1, 8, func(rate int) *liar {
+		return &liar{claim: older(uint32(rate / 5)), hold: func(now time.Duration) time.Duration {
 			if now < lieFrom {
 				return 0
 			}
 			return 200 * time.Millisecond
 		}}
-		honest, cheat := duel(t, row.rate, row.link, 0, l, nil)
-		t.Logf("%d Hz %v+%v honest %+v", row.rate, row.link.Latency, row.link.Jitter, honest)
-		t.Logf("%d Hz %v+%v cheat  %+v", row.rate, row.link.Latency, row.link.Jitter, cheat)
-		require.Greater(t, cheat.shots, 200)
-		require.Greater(t, cheat.claims.Raised, uint64(200), "held-back acknowledgements are counted")
-		require.Greater(t, cheat.claims.Clamped(), uint64(200))
-		require.LessOrEqual(t, cheat.most, honest.most+1)
-		require.LessOrEqual(t, cheat.mean, honest.mean+1)
-		require.LessOrEqual(t, cheat.confirmedPer, honest.confirmedPer+2)
+	}},
+	{"held back by 25 ms", 1, 1, func(rate int) *liar {
+		return &liar{claim: older(uint32(rate / 5)), hold: func(now time.Duration) time.Duration {
+			if now < lieFrom {
+				return 0
+			}
+			return 25 * time.Millisecond
+		}}
+	}},
+	{"none held back", 1, 1, func(rate int) *liar { return &liar{claim: older(uint32(rate / 5))} }},
+	{"losses invented", 1, 1, func(rate int) *liar {
+		return &liar{claim: older(uint32(rate / 5)), deny: func(now time.Duration, seq uint16) bool {
+			return now >= lieFrom && seq%20 < 3
+		}}
+	}},
+	{"as much as is lent", 1.6, 2, func(int) *liar {
+		return &liar{claim: func(now time.Duration, c *netcode.Command) {
+			if now >= lieFrom {
+				c.Render -= 2
+			}
+		}}
+	}},
+}
+
+// A delay that begins once the connection has settled gains nothing over an
+// honest twin that meets the very same losses: no more than a tick of rewind for
+// any shot, and no hits. Who asks for exactly what an honest client's bad luck
+// may be lent has half a tick more.
+func TestAbuseDelay(t *testing.T) {
+	for _, path := range abusePaths {
+		t.Run(fmt.Sprintf("%d Hz %v+%v", path.rate, path.link.Latency, path.link.Jitter), func(t *testing.T) {
+			t.Parallel()
+			last := uint64(*abuseSeeds)
+			if !path.lossy {
+				last = (last + 3) / 4
+			}
+			rows := make([]string, len(delays))
+			for seed := uint64(1); seed <= last; seed++ {
+				set := setting{rate: path.rate, snapshot: path.rate}
+				honest := duelOn(t, seed, set, path.link, 0, &liar{}, nil)
+				require.Less(t, percent(int(honest.claims.Clamped()), honest.shots), 60.0, seed)
+				for i, d := range delays {
+					if d.of8 < 8 && (!path.lossy || seed > (last*d.of8+7)/8) {
+						continue
+					}
+					cheat := duelOn(t, seed, set, path.link, 0, d.tell(path.rate), nil)
+					rows[i] += fmt.Sprintf(" %5.2f%+5.2f", honest.most, cheat.most-honest.most)
+					require.Greater(t, cheat.shots, 200)
+					require.LessOrEqual(t, cheat.most, honest.most+d.most, "%s, seed %d", d.name, seed)
+					require.LessOrEqual(t, cheat.mean, honest.mean+d.most, "%s, seed %d", d.name, seed)
+					require.LessOrEqual(t, cheat.confirmedPer, honest.confirmedPer+2, "%s, seed %d", d.name, seed)
+					if i == 0 {
+						require.Greater(t, cheat.claims.Raised, uint64(200), "held-back acknowledgements are counted")
+					}
+					if d.most <= 1 {
+						require.Greater(t, cheat.claims.Clamped(), uint64(200))
+					}
+				}
+			}
+			for i, row := range rows {
+				t.Logf("%-40s%s", delays[i].name, row)
+			}
+		})
 	}
 }
 

@@ -3,6 +3,7 @@ package simtest_test
 import (
 	"encoding/binary"
 	"hash/crc32"
+	mathbits "math/bits"
 	"time"
 
 	"github.com/foretick/foretick/netcode"
@@ -18,6 +19,8 @@ type liar struct {
 	claim func(now time.Duration, c *netcode.Command)
 	// hold is how long acknowledgements are held back.
 	hold func(now time.Duration) time.Duration
+	// deny tells which packets are said to be lost that are not.
+	deny func(now time.Duration, seq uint16) bool
 
 	size   int // of a command, as the Welcome says
 	acks   []heldAck
@@ -91,6 +94,9 @@ func (l *liar) Send(p transport.PeerID, b []byte) error {
 		ack = l.acks[old].bytes
 		l.acks = l.acks[old:]
 	}
+	if l.deny != nil && len(ack) > 1 {
+		ack = denied(ack, func(seq uint16) bool { return l.deny(now, seq) })
+	}
 	out := append(l.buffer[:0], 0, 0, 0, 0, ack[0])
 	out = append(out, seq...)
 	out = append(out, ack[1:]...)
@@ -107,6 +113,36 @@ func (l *liar) Send(p transport.PeerID, b []byte) error {
 	binary.LittleEndian.PutUint32(out, sum)
 	l.buffer = out
 	return l.Endpoint.Send(p, out)
+}
+
+// denied is the flags and ack fields of a header, without the packets that are
+// said not to have come.
+func denied(fields []byte, is func(seq uint16) bool) []byte {
+	line, bits, at := binary.LittleEndian.Uint16(fields[1:]), uint64(1)<<32, 3
+	for i := range 4 { // bit 32−n: line−n came
+		b := byte(0xff)
+		if fields[0]&(1<<i) != 0 {
+			b = fields[at]
+			at++
+		}
+		bits |= uint64(mathbits.Reverse8(b)) << (24 - 8*i)
+	}
+	for n := range 33 {
+		if is(line - uint16(n)) {
+			bits &^= 1 << (32 - n)
+		}
+	}
+	for bits != 0 && bits>>32 == 0 {
+		line, bits = line-1, bits<<1
+	}
+	out := []byte{fields[0] &^ 0x0f, byte(line), byte(line >> 8)}
+	for i := range 4 {
+		if b := mathbits.Reverse8(byte(bits >> (24 - 8*i))); b != 0xff {
+			out[0] |= 1 << i
+			out = append(out, b)
+		}
+	}
+	return append(out, fields[at])
 }
 
 // commands reads a body of commands, changes each, and writes them again.
