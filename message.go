@@ -53,6 +53,10 @@ func OnClient[T any](p *Protocol, m *Message[T], fn func(f *Frame, tick Tick, v 
 		p.faultf("message %s is one too many: a protocol has at most %d", typeNameOf[T](), maxMessages)
 		return
 	}
+	if p.messageFields += len(s.Fields()); p.messageFields > maxMessageFields {
+		p.faultf("message %s brings the fields of all messages to %d, each element of a slice counted: at most %d; use shorter slices, or a reference to what is known already", typeNameOf[T](), p.messageFields, maxMessageFields)
+		return
+	}
 	if m.channel = p.messageChannel(s, opts); m.channel < 0 {
 		return
 	}

@@ -46,37 +46,38 @@ type Protocol struct {
 	registry *snapshot.Registry
 	schedule *ecs.Schedule[*Frame]
 
-	identity     ecs.Component[Identity]
-	components   []component // replicated ones, in registry order
-	kinds        []kind
-	island       bool // some kind is of the island
-	spawning     bool // shared systems spawn some kind
-	fleeting     bool // some kind is spawned with the policy Local
-	originAt     int  // registry index of originComponent, behind the components; −1: no kind needs it
-	localAt      int  // and of localComponent
-	command      *command
-	events       []eventType
-	eventRows    []any // *eventRow[T] of each event
-	messages     []messageType
-	channels     []channel
-	volumes      []volume
-	lives        []life
-	tracks       []trackType
-	shapes       []lagcomp.Shape
-	joins        []func(*Frame, ecs.Owner)
-	leaves       []func(*Frame, ecs.Owner)
-	absents      []func(*Frame, ecs.Owner)
-	returns      []func(*Frame, ecs.Owner)
-	audiences    []string // the game's own
-	extrapolates bool     // some field goes on beyond what is known
-	curved       bool     // some field is interpolated by the value before the two, too
-	assets       []kindAsset
-	interest     *interest
-	relevant     []relevantHook
-	teams        bool // some field is for allies or enemies
-	levels       []func(*Frame, []byte)
-	stages       []string
-	systems      []string // names in order of declaration, for the hash
+	identity      ecs.Component[Identity]
+	components    []component // replicated ones, in registry order
+	kinds         []kind
+	island        bool // some kind is of the island
+	spawning      bool // shared systems spawn some kind
+	fleeting      bool // some kind is spawned with the policy Local
+	originAt      int  // registry index of originComponent, behind the components; −1: no kind needs it
+	localAt       int  // and of localComponent
+	command       *command
+	events        []eventType
+	eventRows     []any // *eventRow[T] of each event
+	messages      []messageType
+	messageFields int // of all: see maxMessageFields
+	channels      []channel
+	volumes       []volume
+	lives         []life
+	tracks        []trackType
+	shapes        []lagcomp.Shape
+	joins         []func(*Frame, ecs.Owner)
+	leaves        []func(*Frame, ecs.Owner)
+	absents       []func(*Frame, ecs.Owner)
+	returns       []func(*Frame, ecs.Owner)
+	audiences     []string // the game's own
+	extrapolates  bool     // some field goes on beyond what is known
+	curved        bool     // some field is interpolated by the value before the two, too
+	assets        []kindAsset
+	interest      *interest
+	relevant      []relevantHook
+	teams         bool // some field is for allies or enemies
+	levels        []func(*Frame, []byte)
+	stages        []string
+	systems       []string // names in order of declaration, for the hash
 
 	errs     []error
 	foreign  bool  // it is what this build makes of another's: see skew.go

@@ -185,10 +185,16 @@ func ReadSchema(b []byte) (*Schema, error) {
 			r.fail(errors.New("a command of no one size"))
 		}
 	}
+	fields := 0
 	for range r.byte(maxMessages) {
 		m := SchemaMessage{Channel: int(r.byte(byte(gameChannels + len(s.Channels) - 1))), Schema: r.schema()}
 		if m.Channel == channelSchemas {
 			r.fail(errors.New("a message's channel"))
+		}
+		if m.Schema != nil {
+			if fields += len(m.Schema.Fields()); fields > maxMessageFields {
+				r.fail(errors.New("messages' fields"))
+			}
 		}
 		s.Messages = append(s.Messages, m)
 	}
@@ -286,4 +292,7 @@ const (
 	maxSchemaText  = 255
 	maxSchemaNames = 4096
 	maxMessages    = 253
+	// maxMessageFields bounds the fields of all messages, every element of a slice
+	// counted: few bytes claim many.
+	maxMessageFields = 1 << 15
 )

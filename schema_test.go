@@ -1,6 +1,7 @@
 package foretick_test
 
 import (
+	"bytes"
 	"encoding/binary"
 	"encoding/hex"
 	"errors"
@@ -219,7 +220,7 @@ func FuzzReadSchema(f *testing.F) {
 		runtime.ReadMemStats(&before)
 		s, err := foretick.ReadSchema(b)
 		runtime.ReadMemStats(&after)
-		require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(3<<20+300*len(b)))
+		require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(24<<20+100*len(b)), "elements of slices, and all else")
 		if err != nil {
 			require.ErrorIs(t, err, foretick.ErrSchema)
 			return
@@ -329,4 +330,42 @@ func TestInspectorAsksOfAnyServer(t *testing.T) {
 	require.Zero(t, watches.Malformed())
 	require.Zero(t, server.Stats().Malformed)
 	require.Equal(t, 1, len(server.Players(nil)))
+}
+
+// longList is a message of many fields.
+type longList struct {
+	Numbers []int16 `net:"max=1000"`
+}
+
+// TestReadSchemaAllocation: a few bytes claim messages of thousands of elements each;
+// no more is allocated than for those that a protocol may have.
+func TestReadSchemaAllocation(t *testing.T) {
+	p := foretick.NewProtocol("g", 1)
+	var first foretick.Message[longList]
+	foretick.OnClient(p, &first, func(*foretick.Frame, foretick.Tick, longList) {})
+	require.NoError(t, p.Err())
+	b := p.Schema(nil)
+	one, _, err := snapshot.ReadSchema(p.Schema(nil)[bytes.Index(b, []byte("longList"))-1:])
+	require.NoError(t, err)
+	message := append([]byte{0}, one.AppendSchema(nil)...)
+	at := bytes.Index(b, message)
+	require.Positive(t, at)
+	b = append(b[:at-1:at-1], 253)
+	for range 253 {
+		b = append(b, message...)
+	}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	_, err = foretick.ReadSchema(append(b, 0, 0))
+	runtime.ReadMemStats(&after)
+	require.ErrorContains(t, err, "messages' fields")
+	t.Logf("%d bytes in, %d KiB allocated", len(b), (after.TotalAlloc-before.TotalAlloc)>>10)
+	require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(24<<20))
+
+	p = foretick.NewProtocol("g", 1)
+	many := make([]foretick.Message[longList], 33)
+	for i := range many {
+		foretick.OnClient(p, &many[i], func(*foretick.Frame, foretick.Tick, longList) {})
+	}
+	require.ErrorContains(t, p.Err(), "use shorter slices")
 }

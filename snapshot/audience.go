@@ -54,18 +54,6 @@ func (s *Schema) seenBy(a audience) bool {
 	return len(s.leaves) == 0
 }
 
-// codesFor are the words that an audience receives.
-func (s *Schema) codesFor(a audience) []wordCode { return s.codes[a&s.classes] }
-
-// allFor tells whether an audience receives all words, and none is a reference.
-func (s *Schema) allFor(a audience) bool { return s.whole[a&s.classes] }
-
-// runsFor are the words that an audience receives, as runs take them.
-func (s *Schema) runsFor(a audience) []runWord { return s.runs[a&s.classes] }
-
-// unitsFor are what of them is predicted together.
-func (s *Schema) unitsFor(a audience) []unit { return s.units[a&s.classes] }
-
 // audienceCodes makes the codes for every audience that makes a difference.
 func (s *Schema) audienceCodes() {
 	s.classes = 0
@@ -75,25 +63,14 @@ func (s *Schema) audienceCodes() {
 			s.classes |= ToOwner
 		}
 	}
-	s.codes, s.units = make([][]wordCode, int(s.classes)+1), make([][]unit, int(s.classes)+1)
-	s.runs, s.whole = make([][]runWord, int(s.classes)+1), make([]bool, int(s.classes)+1)
-	s.extents = make([][]extent, int(s.classes)+1)
-	for n := range s.codes {
-		a := Audience(n)
-		if a&^s.classes != 0 {
-			continue
+	if s.few != nil {
+		return
+	}
+	s.codings = make([]coding, int(s.classes)+1)
+	for n := range s.codings {
+		if a := Audience(n); a&^s.classes == 0 {
+			s.codings[n] = s.newCoding(a)
 		}
-		g := GridPublic
-		if a&ToOwner != 0 {
-			g = GridSim
-		}
-		for i := range s.leaves {
-			if l := &s.leaves[i]; l.seenBy(a) {
-				s.addCodes(l, a, g)
-			}
-		}
-		s.findExtents(a)
-		s.findRuns(a)
 	}
 }
 

@@ -262,7 +262,7 @@ func (s *Sender) encodeFull(g *shown, e *entity, a audience) {
 	c.w.Golomb(s.src.tick - g.born)
 	mask := reg.visibleMask(v.mask, a)
 	r := recordWriter{coder: c, reg: reg, g: g, a: a, packs: [3]uint64{k.mask}}
-	r.base.words[0] = k.words[a.lane()]
+	r.base.words[0] = reg.defaults(k)[a.lane()]
 	s.encodeShape(mask, reg.visibleMask(k.mask, a), v.jumps-g.jumps)
 	r.body(v.mask, mask, e.lane(e.head, a))
 }
@@ -381,7 +381,8 @@ func (r *recordWriter) component(c *Schema, b *baselines, words []int32) {
 		return
 	}
 	past := unsurprised
-	all, units := c.codesFor(r.a), c.unitsFor(r.a)
+	coded := c.coding(r.a)
+	all, units := coded.codes, coded.units
 	for i := 0; i < len(units); i++ {
 		u := &units[i]
 		if b.n == 3 && u.run > 0 {
@@ -389,7 +390,7 @@ func (r *recordWriter) component(c *Schema, b *baselines, words []int32) {
 			if r.counts() {
 				r.countedRun(c, all[u.from:upto], b, words, past)
 			} else {
-				r.run(c.runsFor(r.a)[u.from:upto], b.words[0][at:], b.words[1][at:], b.words[2][at:], words[at:], past)
+				r.run(coded.runs[u.from:upto], b.words[0][at:], b.words[1][at:], b.words[2][at:], words[at:], past)
 			}
 			i += int(u.run) - 1
 			continue
@@ -467,10 +468,11 @@ func (r *recordWriter) countedRun(c *Schema, codes []wordCode, b *baselines, wor
 // differ tells whether a component's words differ from its baseline's, and returns
 // the number of references so far.
 func (r *recordWriter) differ(c *Schema, b *baselines, words []int32) (refs int, changed bool) {
-	if refs = r.ref; c.allFor(r.a) {
+	coded := c.coding(r.a)
+	if refs = r.ref; coded.whole {
 		return refs, !slices.Equal(words, b.words[0])
 	}
-	codes := c.codesFor(r.a)
+	codes := coded.codes
 	for i := range codes {
 		k := &codes[i]
 		if k.kind == wordRef {

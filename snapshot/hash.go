@@ -27,7 +27,7 @@ func (h *hasher) entity(reg *Registry, wire WireID, kind int, owner uint16, jump
 			off += c.words
 			continue
 		}
-		for _, k := range c.codesFor(a) {
+		for _, k := range c.coding(a).codes {
 			w := words[off+k.word]
 			if k.kind == wordRef && refs != nil {
 				w = int32(refs[ref].value)

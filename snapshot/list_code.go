@@ -9,19 +9,19 @@ import "unicode/utf8"
 type extent struct{ units, refs int }
 
 // findExtents counts the units of the elements of each list.
-func (s *Schema) findExtents(a audience) {
+func (c *coding) findExtents(s *Schema) {
 	if len(s.lists) == 0 {
 		return
 	}
-	s.extents[a] = make([]extent, len(s.lists))
-	codes := s.codes[a]
-	for _, u := range s.units[a] {
+	c.extents = make([]extent, len(s.lists))
+	codes := c.codes
+	for _, u := range c.units {
 		for i := range s.lists {
 			l := &s.lists[i]
 			if at := codes[u.from].word; at >= l.word && at < l.word+l.words {
-				s.extents[a][i].units++
+				c.extents[i].units++
 				if u.sort == sortRef {
-					s.extents[a][i].refs++
+					c.extents[i].refs++
 				}
 			}
 		}
@@ -50,9 +50,10 @@ func (b *baselines) spans(k *wordCode, n int) [3]elements {
 // slice writes the slice of which the length is unit i, and returns the last unit of
 // its elements.
 func (r *recordWriter) slice(c *Schema, i int, b *baselines, words []int32, past surprise) (surprise, int) {
-	all, units := c.codesFor(r.a), c.unitsFor(r.a)
+	coded := c.coding(r.a)
+	all, units := coded.codes, coded.units
 	k := &all[units[i].from]
-	x := c.extents[r.a&c.classes][-1-units[i].vec]
+	x := coded.extents[-1-units[i].vec]
 	l := &c.lists[-1-units[i].vec]
 	past = r.scalar(k, b, words, past)
 	r.charge(c, k)
@@ -75,7 +76,8 @@ func (r *recordWriter) charge(c *Schema, k *wordCode) {
 
 // units writes units of elements.
 func (r *recordWriter) units(c *Schema, i, end int, b *baselines, words []int32, past surprise) surprise {
-	all, units := c.codesFor(r.a), c.unitsFor(r.a)
+	coded := c.coding(r.a)
+	all, units := coded.codes, coded.units
 	for ; i < end; i++ {
 		u := &units[i]
 		if b.n == 3 && u.run > 0 {
@@ -84,7 +86,7 @@ func (r *recordWriter) units(c *Schema, i, end int, b *baselines, words []int32,
 			if r.counts() {
 				r.countedRun(c, all[u.from:upto], b, words, past)
 			} else {
-				r.run(c.runsFor(r.a)[u.from:upto], b.words[0][at:], b.words[1][at:], b.words[2][at:], words[at:], past)
+				r.run(coded.runs[u.from:upto], b.words[0][at:], b.words[1][at:], b.words[2][at:], words[at:], past)
 			}
 			i += int(n) - 1
 			continue
@@ -174,9 +176,10 @@ func (d *decoder) text(codes []wordCode, b *baselines, to []int32, past surprise
 
 // slice is the inverse of recordWriter.slice.
 func (r *Receiver) slice(c *Schema, a audience, i int, b *baselines, to []int32, past surprise) (_ surprise, last int, ok bool) {
-	all, units := c.codesFor(a), c.unitsFor(a)
+	coded := c.coding(a)
+	all, units := coded.codes, coded.units
 	k := &all[units[i].from]
-	x := c.extents[a&c.classes][-1-units[i].vec]
+	x := coded.extents[-1-units[i].vec]
 	l := &c.lists[-1-units[i].vec]
 	if past, ok = r.in.scalar(k, b, to, past); !ok {
 		return past, 0, false
@@ -209,13 +212,14 @@ func (s *Schema) blankFrom(l *list, from, to int, a audience, words []int32) {
 
 // units is the inverse of recordWriter.units.
 func (r *Receiver) units(c *Schema, a audience, i, end int, b *baselines, to []int32, past surprise) (_ surprise, ok bool) {
-	all, units := c.codesFor(a), c.unitsFor(a)
+	coded := c.coding(a)
+	all, units := coded.codes, coded.units
 	for ; i < end; i++ {
 		u := &units[i]
 		if u.run > 0 && b.n == 3 {
 			n := min(u.run, int32(end-i))
 			at := all[u.from].word
-			if ok = r.in.run(c.runsFor(a)[u.from:u.from+n], b.words[0][at:], b.words[1][at:], b.words[2][at:], to[at:], past); !ok {
+			if ok = r.in.run(coded.runs[u.from:u.from+n], b.words[0][at:], b.words[1][at:], b.words[2][at:], to[at:], past); !ok {
 				return past, false
 			}
 			i += int(n) - 1

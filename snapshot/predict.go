@@ -38,10 +38,11 @@ func (b *baselines) componentContext(c *Schema, a audience) int {
 
 // equal tells whether an audience sees no difference, references apart.
 func (s *Schema) equal(a audience, v, w []int32) bool {
-	if s.allFor(a) {
+	c := s.coding(a)
+	if c.whole {
 		return slices.Equal(v, w)
 	}
-	return equalWords(s.codesFor(a), v, w)
+	return equalWords(c.codes, v, w)
 }
 
 func equalWords(codes []wordCode, a, b []int32) bool {

@@ -281,7 +281,7 @@ func (r *Receiver) parseFull(rec *record, slot *wireSlot, t Tick) error {
 	if !r.parseShape(rec, r.reg.visibleMask(k.mask, rec.aud)) {
 		return malformed("components")
 	}
-	b := baselines{words: [3][]int32{k.words[rec.aud.lane()]}}
+	b := baselines{words: [3][]int32{r.reg.defaults(k)[rec.aud.lane()]}}
 	return r.parseBody(rec, k.mask, &b)
 }
 
@@ -371,7 +371,7 @@ func (r *Receiver) parseBody(rec *record, baseMask uint64, base *baselines) erro
 			c.hide(to, a)
 		}
 		off += c.words
-		if codes := c.codesFor(a); len(codes) > 0 && r.in.flag(b.componentContext(c, a)) {
+		if coded := c.coding(a); len(coded.codes) > 0 && r.in.flag(b.componentContext(c, a)) {
 			if !r.parseUnits(c, a, &b, to) {
 				return malformed("value of " + c.name)
 			}
@@ -386,12 +386,13 @@ func (r *Receiver) parseBody(rec *record, baseMask uint64, base *baselines) erro
 // parseUnits reads what became of a component's units.
 func (r *Receiver) parseUnits(c *Schema, a audience, b *baselines, to []int32) (ok bool) {
 	past := unsurprised
-	all, units := c.codesFor(a), c.unitsFor(a)
+	coded := c.coding(a)
+	all, units := coded.codes, coded.units
 	for i := 0; i < len(units); i++ {
 		u := &units[i]
 		if u.run > 0 && b.n == 3 {
 			at := all[u.from].word
-			if ok = r.in.run(c.runsFor(a)[u.from:u.from+u.run], b.words[0][at:], b.words[1][at:], b.words[2][at:], to[at:], past); !ok {
+			if ok = r.in.run(coded.runs[u.from:u.from+u.run], b.words[0][at:], b.words[1][at:], b.words[2][at:], to[at:], past); !ok {
 				return false
 			}
 			i += int(u.run) - 1

@@ -76,7 +76,7 @@ func (s *Sender) noteRefs(g *shown, e *entity, a audience) {
 
 // codedFor tells whether an audience receives a word.
 func (s *Schema) codedFor(word int, a audience) bool {
-	for _, k := range s.codesFor(a) {
+	for _, k := range s.coding(a).codes {
 		if k.word == word {
 			return true
 		}

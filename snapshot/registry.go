@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/bits"
 	"strings"
+	"sync"
 	"unsafe"
 )
 
@@ -34,6 +35,42 @@ type kind struct {
 	mask   uint64
 	// words of the defaults, in each lane, without the components it lacks
 	words [lanes][]int32
+	late  *lateDefaults // then words are made when they are asked for
+}
+
+// lateDefaults are the defaults of a kind that was read: a few bytes can claim kinds
+// of very many words.
+type lateDefaults struct {
+	set   []wordDefault // that are not those of zero values
+	once  sync.Once
+	words [lanes][]int32
+}
+
+// wordDefault is a default word, by its place among those of the owner.
+type wordDefault struct{ at, word int32 }
+
+// defaults are the words of a kind's defaults.
+func (r *Registry) defaults(k *kind) *[lanes][]int32 {
+	d := k.late
+	if d == nil {
+		return &k.words
+	}
+	d.once.Do(func() {
+		own := r.zeroWords(k.mask)
+		for _, x := range d.set {
+			own[x.at] = x.word
+		}
+		pub := make([]int32, 0, len(own))
+		for c, s := range r.comps {
+			if k.mask>>c&1 != 0 {
+				at := len(pub)
+				pub = pub[:at+s.words]
+				s.publish(own[at:at+s.words], pub[at:])
+			}
+		}
+		d.words = [lanes][]int32{audiencePublic: pub, audienceOwner: own}
+	})
+	return &d.words
 }
 
 // NewRegistry returns an empty registry.
@@ -141,7 +178,7 @@ func (r *Registry) Describe() string {
 		for c, off := 0, 0; c < len(r.comps); c++ {
 			if k.mask>>c&1 != 0 {
 				n := r.comps[c].words
-				fmt.Fprintf(&b, " %s=%v", r.comps[c].name, k.words[audienceOwner][off:off+n])
+				fmt.Fprintf(&b, " %s=%v", r.comps[c].name, r.defaults(k)[audienceOwner][off:off+n])
 				off += n
 			}
 		}

@@ -55,14 +55,11 @@ type Schema struct {
 	words     int
 	fields    []Field
 	leaves    []leaf
-	lists     []list       // in the order of their leaves
-	varies    bool         // it has strings or slices
-	codes     [][]wordCode // per audience: how each word sent is coded
-	units     [][]unit     // and what of it is predicted together
-	runs      [][]runWord  // the words that are sent, as runs take them
-	whole     []bool       // all words are sent, and none is a reference
-	extents   [][]extent   // of the lists
-	classes   audience     // those that make a difference
+	lists     []list   // in the order of their leaves
+	varies    bool     // it has strings or slices
+	codings   []coding // per audience; none in a schema that was read
+	few       *codings // then: those that were asked for
+	classes   audience // those that make a difference
 	refWords  []int
 	packBits  int
 	zero      [lanes][]int32 // the zero value, brought into range

@@ -191,7 +191,7 @@ func (r *Registry) AppendSchema(dst []byte) []byte {
 // each behind how many that are stand before it.
 func (r *Registry) appendDefaults(dst []byte, k *kind) []byte {
 	zero, at := r.zeroWords(k.mask), 0
-	for i, w := range k.words[audienceOwner] {
+	for i, w := range r.defaults(k)[audienceOwner] {
 		if w != zero[i] {
 			dst = binary.AppendUvarint(dst, uint64(i-at)+1)
 			dst = binary.AppendVarint(dst, int64(w))

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"reflect"
 	"runtime"
 	"strings"
 	"testing"
@@ -197,10 +198,10 @@ func TestReadRegistryRefuses(t *testing.T) {
 	require.NoError(t, err)
 }
 
-// schemaAllocation is what reading the bytes of a registry may allocate: tables,
-// what kinds may have of words at most, what slices may have of elements, and what
-// describes a field.
-func schemaAllocation(input int) uint64 { return 256<<10 + 2<<20 + 8<<20 + 176*uint64(input) }
+// schemaAllocation is what reading the bytes of a registry may allocate: for tables,
+// for what describes a field, which takes five bytes at least, and for the elements
+// of slices, which are described each, up to a bound.
+func schemaAllocation(input int) uint64 { return 64<<10 + 96*uint64(input) + 16<<20 }
 
 // FuzzReadRegistry: what is accepted is written alike again, codes and describes
 // itself; allocation is bounded whatever is claimed.
@@ -235,29 +236,97 @@ func FuzzReadRegistry(f *testing.F) {
 	})
 }
 
-// TestSchemaAllocation: the most that bytes as long as a schema may be can claim.
+// TestSchemaAllocation: what bytes as long as a schema may be can claim at most, and
+// nothing more is allocated for it than a multiple of what came.
 func TestSchemaAllocation(t *testing.T) {
 	head := snapshot.NewRegistry().AppendSchema(nil)[:10]
-	b := binary.AppendUvarint(append([]byte(nil), head...), 16)
-	for c := range 16 {
-		b = append(b, 1, byte('a'+c), 0)
-		b = binary.AppendUvarint(b, 600)
-		for i := range 600 {
-			b = append(b, 0, 3, byte('a'+i%20), byte('a'+i/20), 'x', 0, 0)
+	names := func(n int, field func(b []byte, i int) []byte) []byte { // 16 components
+		b := binary.AppendUvarint(append([]byte(nil), head...), 16)
+		for c := range 16 {
+			b = append(b, 1, byte('a'+c), 0)
+			b = binary.AppendUvarint(b, uint64(n))
+			for i := range n {
+				b = field(b, i)
+			}
 		}
+		return b
 	}
-	require.Less(t, len(b), 1<<17)
-	b = binary.AppendUvarint(b, 60)
-	for i := range 60 {
-		b = append(b, 2, 'k', byte('0'+i), 0xff, 0xff, 3, 0)
+	name := func(b []byte, i int) []byte { return append(b, 0, 2, byte('!'+i%80), byte('!'+i/80)) }
+	longs := func(b []byte, i int) []byte { // names of 250 bytes, of which one is told
+		if i == 0 {
+			return append(append(b, 0, 0xfa, 1), strings.Repeat("a", 250)...)
+		}
+		return append(b, 0xf9, 1, 1, byte('!'+i))
 	}
-	var before, after runtime.MemStats
-	runtime.ReadMemStats(&before)
-	_, err := snapshot.ReadRegistry(b)
-	runtime.ReadMemStats(&after)
-	require.EqualError(t, err, "snapshot: malformed: schema: kind", "the kinds claim more words than are allowed")
-	t.Logf("%d bytes in, %d KiB allocated", len(b), (after.TotalAlloc-before.TotalAlloc)>>10)
-	require.Less(t, after.TotalAlloc-before.TotalAlloc, schemaAllocation(len(b)))
+	sliced := snapshot.NewRegistry()
+	for i := range 15 {
+		s, err := snapshot.Compile(reflect.TypeFor[struct {
+			List []int8 `net:"max=1000"`
+		}](), snapshot.SchemaOptions{Name: string(rune('a' + i))})
+		require.NoError(t, err)
+		_, err = sliced.Component(s)
+		require.NoError(t, err)
+	}
+	for name, c := range map[string]struct {
+		b      []byte
+		err    string
+		slices bool
+	}{
+		"slices":          {b: sliced.AppendSchema(nil), slices: true},
+		"fields":          {b: append(names(600, func(b []byte, i int) []byte { return append(name(b, i), 0, 0) }), 0)},
+		"fields of words": {b: append(names(400, func(b []byte, i int) []byte { return append(name(b, i), 10, 0) }), 0)},
+		"rotations":       {b: append(names(400, func(b []byte, i int) []byte { return append(name(b, i), 16, 16, 1, 'q', 9, 9, 1) }), 0)},
+		"long names":      {b: append(names(60, func(b []byte, i int) []byte { return append(longs(b, i), 0, 0) }), 0)},
+		"audiences":       {b: append(names(500, func(b []byte, i int) []byte { return append(name(b, i), 0, 128, 3<<(i%7)|1<<(i/7%8)) }), 0)},
+		"more fields than bytes": {
+			b:   append(append(append([]byte(nil), head...), 1, 1, 'a', 0), 0xff, 0x1f, 0, 1, 'x', 0, 0),
+			err: "snapshot: malformed: schema: number of fields",
+		},
+		"kinds": {b: kinds(names(400, func(b []byte, i int) []byte { return append(name(b, i), 10, 0) }), 10, false)},
+		"kinds with defaults": {
+			b: kinds(names(40, func(b []byte, i int) []byte { return append(name(b, i), 1, 0, 1, 2) }), 100, true),
+		},
+		"kinds with more words than are allowed": {
+			b:   kinds(names(600, func(b []byte, i int) []byte { return append(name(b, i), 0, 0) }), 60, false),
+			err: "snapshot: malformed: schema: kind",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			require.Less(t, len(c.b), 1<<17)
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			r, err := snapshot.ReadRegistry(c.b)
+			runtime.ReadMemStats(&after)
+			took := after.TotalAlloc - before.TotalAlloc
+			t.Logf("%d bytes in, %d KiB allocated: %.0f for each", len(c.b), took>>10, float64(took)/float64(len(c.b)))
+			slices := uint64(0)
+			if c.slices {
+				slices = 16 << 20
+			}
+			require.Less(t, took, schemaAllocation(len(c.b))-16<<20+slices)
+			if c.err != "" {
+				require.EqualError(t, err, c.err)
+				return
+			}
+			require.NoError(t, err)
+			require.Equal(t, c.b, r.AppendSchema(nil))
+		})
+	}
+}
+
+// kinds appends kinds of all components.
+func kinds(b []byte, n int, set bool) []byte {
+	b = binary.AppendUvarint(b, uint64(n))
+	for i := range n {
+		b = append(b, 3, 'k', byte('0'+i%64), byte('0'+i/64), 0xff, 0xff, 3)
+		if set {
+			for range 10 {
+				b = append(b, 60, 2)
+			}
+		}
+		b = append(b, 0)
+	}
+	return b
 }
 
 // TestSchemaGolden holds a registry's bytes against testdata, and a reader written

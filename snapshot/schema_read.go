@@ -20,6 +20,7 @@ const (
 	maxReadKindWords = 1 << 17 // of all kinds
 	maxReadTables    = 1 << 14 // bytes
 	maxReadRatio     = 1 << 20
+	leastField       = 5 // bytes
 )
 
 // ErrTables says that a schema was written by a version of this package with other
@@ -33,6 +34,8 @@ type schemaReader struct {
 	words int // of the components read so far
 	// spread is what their slices make of few bytes.
 	spread int
+	whole  []int32    // scratch: a component's words
+	codes  []wordCode // likewise: a field's
 }
 
 func (r *schemaReader) fail(what string) {
@@ -123,13 +126,20 @@ func ReadSchema(b []byte) (s *Schema, rest []byte, err error) {
 }
 
 func (r *schemaReader) schema() *Schema {
-	s := &Schema{name: r.text("name")}
+	s := &Schema{name: r.text("name"), few: &codings{}}
 	if s.name == "" {
 		r.fail("name")
 	}
 	s.predicted = r.uint(1, "predicted") == 1
 	n, before := int(r.uint(maxWords, "number of fields")), ""
-	names := map[string]bool{}
+	if n > len(r.b)/leastField {
+		r.fail("number of fields")
+		return s
+	}
+	if n > 0 {
+		s.leaves, s.fields = make([]leaf, 0, n), make([]Field, 0, n)
+	}
+	names := make(map[string]bool, n)
 	elems := 0 // of the slice at hand
 	for range n {
 		if r.fault != "" {
@@ -194,6 +204,7 @@ func (r *schemaReader) element(s *Schema, left int, names map[string]bool) int {
 		r.fail("fields")
 		return 0
 	}
+	s.leaves, s.fields = slices.Grow(s.leaves, (li.most-1)*li.each), slices.Grow(s.fields, (li.most-1)*li.each)
 	first := s.leaves[li.from : li.from+li.each]
 	vecs, before := s.vectors(), 0
 	for i := li.from - 1; i >= 0 && before == 0; i-- {
@@ -597,52 +608,78 @@ func (r *schemaReader) kind(reg *Registry, words *int) {
 	if r.fault != "" {
 		return
 	}
-	own := reg.zeroWords(k.mask)
-	for at := 0; ; at++ {
-		skip := int(r.uint(uint64(len(own)), "default"))
-		if skip == 0 {
-			break
-		}
-		if at += skip - 1; at >= len(own) {
-			r.fail("default")
-			break
-		}
-		w := int32(r.int(math.MinInt32, math.MaxInt32, "default"))
-		if w == own[at] {
-			r.fail("default")
-		}
-		own[at] = w
-	}
-	if r.fault == "" && !reg.setDefaults(&k, own) {
-		r.fail("default")
-	}
+	k.late = &lateDefaults{set: r.defaults(reg, k.mask, n)}
 	reg.names["k "+k.name] = true
 	reg.kinds = append(reg.kinds, k)
 }
 
-// setDefaults gives a kind the words of its defaults, unless they cannot be a value.
-func (r *Registry) setDefaults(k *kind, own []int32) bool {
-	pub := make([]int32, 0, len(own))
-	for c, off := 0, 0; c < len(r.comps); c++ {
-		s := r.comps[c]
-		if k.mask>>c&1 == 0 {
-			continue
+// defaults reads the words of a kind's defaults, of n, that are not those of zero
+// values.
+func (r *schemaReader) defaults(reg *Registry, mask uint64, n int) (set []wordDefault) {
+	comp, first := -1, 0 // the component that the word is of, and its first word
+	var s *Schema
+	began := 0 // what was set of it
+	for at := 0; ; at++ {
+		skip := int(r.uint(uint64(n), "default"))
+		if skip == 0 {
+			r.checkSound(s, set[began:], first)
+			return set
 		}
-		words := own[off : off+s.words]
-		off += s.words
-		for _, code := range s.codesFor(everything) {
-			if !code.holds(words[code.word]) {
-				return false
+		if at += skip - 1; at >= n {
+			r.fail("default")
+			return nil
+		}
+		for s == nil || at >= first+s.words {
+			if s != nil {
+				r.checkSound(s, set[began:], first)
+				first += s.words
 			}
+			comp, began = comp+1, len(set)
+			for mask>>comp&1 == 0 {
+				comp++
+			}
+			s = reg.comps[comp]
 		}
-		if !s.sound(words) {
-			return false
+		w := int32(r.int(math.MinInt32, math.MaxInt32, "default"))
+		if r.fault != "" || w == s.zero[audienceOwner][at-first] || !r.holds(s, at-first, w) {
+			r.fail("default")
+			return nil
 		}
-		pub = append(pub, words...)
-		s.publish(words, pub[len(pub)-s.words:])
+		set = append(set, wordDefault{int32(at), w})
 	}
-	k.words = [lanes][]int32{audiencePublic: pub, audienceOwner: own}
-	return true
+}
+
+// checkSound refuses a component's defaults that are no strings or slices.
+func (r *schemaReader) checkSound(s *Schema, set []wordDefault, first int) {
+	if len(set) == 0 || !s.varies {
+		return
+	}
+	r.whole = append(r.whole[:0], s.zero[audienceOwner]...)
+	for _, x := range set {
+		r.whole[int(x.at)-first] = x.word
+	}
+	if !s.sound(r.whole) {
+		r.fail("default")
+	}
+}
+
+// holds tells whether a word on the simulation grid is one that a schema allows.
+func (r *schemaReader) holds(s *Schema, word int, v int32) bool {
+	i, ok := slices.BinarySearchFunc(s.leaves, word, func(l leaf, word int) int { return l.word - word })
+	if !ok {
+		i--
+	}
+	g := GridPublic
+	if s.classes&ToOwner != 0 {
+		g = GridSim
+	}
+	r.codes = s.leaves[i].wordCodes(r.codes[:0], g)
+	for j := range r.codes {
+		if c := &r.codes[j]; c.word == word {
+			return c.holds(v)
+		}
+	}
+	return false
 }
 
 // holds tells whether a word is one that the code allows.
