@@ -3,6 +3,7 @@ package simtest_test
 import (
 	"fmt"
 	"math"
+	"runtime"
 	"slices"
 	"testing"
 	"time"
@@ -257,4 +258,39 @@ func TestCurvesAreJudgedWhereDrawn(t *testing.T) {
 			require.LessOrEqual(t, percent(elsewhere, held), 1.0, name)
 		}
 	}
+}
+
+// Judging what goes by curves allocates nothing, what is remembered of it included.
+func TestCurvesAreJudgedAllocatesNothing(t *testing.T) {
+	m := simtest.New(3)
+	var server, client kites
+	srv, err := m.Serve(foretick.ServerConfig{Protocol: server.protocol(30)})
+	require.NoError(t, err)
+	var e ecs.Entity
+	for n := range kiteCount {
+		e = srv.Frame().Spawn(&server.kind, ecs.Nobody)
+		server.kite.Get(srv.World(), e).N = uint8(n)
+	}
+	var memory runtime.MemStats
+	var mallocs uint64
+	n := 0
+	server.seen = func(f *foretick.Frame, by ecs.Owner) {
+		runtime.ReadMemStats(&memory)
+		before := memory.Mallocs
+		seen := f.Seen(by)
+		_, there := seen.Volume(e, 0)
+		_, ok := foretick.At(seen, &server.kite, e)
+		runtime.ReadMemStats(&memory)
+		if n++; n > 30 && there && ok {
+			mallocs += memory.Mallocs - before
+		}
+	}
+	link := sim.Link{Latency: 50 * time.Millisecond}
+	_, err = m.Join(foretick.ClientConfig{Protocol: client.protocol(30), Sample: foretick.Sample(&client.cmd, func(v foretick.View) whistle {
+		return whistle{Blow: v.Tick%2 == 0}
+	})}, simtest.Seat{Up: link, Down: link})
+	require.NoError(t, err)
+	m.Run(10 * time.Second)
+	require.Greater(t, n, 100)
+	require.Less(t, mallocs, uint64(10))
 }

@@ -1,7 +1,12 @@
 package snapshot_test
 
 import (
+	"encoding/hex"
+	"os"
+	"runtime"
+	"strings"
 	"testing"
+	"time"
 	"unsafe"
 
 	"github.com/foretick/foretick/snapshot"
@@ -10,94 +15,224 @@ import (
 
 func ptr[T any](v *T) unsafe.Pointer { return unsafe.Pointer(v) }
 
-// hostile are packets that claim much and hold little.
-func hostile() map[string][]byte {
-	out := map[string][]byte{}
-	build := func(name string, f func(w *snapshot.BitWriter)) {
-		var w snapshot.BitWriter
-		w.Write(100, 32)
-		f(&w)
-		out[name] = w.Bytes()
+// matchFile holds the schema and the first snapshots that a player of a match on a
+// terrible network was sent: go run ./examples/soak -snapshots. Make it anew when the
+// wire changes.
+const matchFile = "testdata/match.txt"
+
+func matchPackets(t tester) (*snapshot.Registry, [][]byte) {
+	b, err := os.ReadFile(matchFile)
+	require.NoError(t, err)
+	var lines [][]byte
+	for line := range strings.Lines(string(b)) {
+		if !strings.HasPrefix(line, "#") {
+			p, err := hex.DecodeString(strings.TrimSpace(line))
+			require.NoError(t, err)
+			lines = append(lines, p)
+		}
 	}
-	build("removals in every page", func(w *snapshot.BitWriter) {
-		w.Write(3, 2)
-		w.Golomb(1)
-		w.Golomb(128)
-		for range 128 {
-			w.Golomb(500)
-			w.Bool(false)
-			w.Golomb(0)
+	r, err := snapshot.ReadRegistry(lines[0])
+	require.NoError(t, err, "run examples/soak -snapshots if the format changed on purpose")
+	return r, lines[1:]
+}
+
+// TestMatchIsRead: what fuzzing begins from is a whole match, and is understood.
+func TestMatchIsRead(t *testing.T) {
+	r, packets := matchPackets(t)
+	recv := snapshot.NewReceiver(r, snapshot.ReceiverConfig{})
+	seen := map[snapshot.What]int{}
+	for i, p := range packets {
+		_, err := recv.Read(p)
+		require.NoError(t, err, "snapshot %d: run examples/soak -snapshots if the format changed on purpose", i)
+		for _, c := range recv.Changes() {
+			seen[c.What]++
 		}
-		w.Bool(false)
-	})
-	build("spawns of defaults", func(w *snapshot.BitWriter) {
-		w.Write(3, 2)
-		w.Golomb(1)
-		w.Golomb(0)
-		for i := 0; w.Len() < 1200*8-32; i++ {
-			w.Bool(true)
-			w.Golomb(0)
-			w.Bool(true)
-			w.Write(0, 2)
-			w.Write(0, 2)
-			w.Golomb(0)
-			w.Write(0, 5)
-			if i == 127 {
-				break
-			}
-		}
-		w.Bool(false)
-	})
-	build("endless postponed runs", func(w *snapshot.BitWriter) {
-		w.Write(0, 2)
-		w.Golomb(1)
-		w.Golomb(0)
-		w.Bool(false)
-		w.Golomb(65535)
-	})
-	out["empty"] = nil
-	out["ones"] = make([]byte, 1200)
-	for i := range out["ones"] {
-		out["ones"][i] = 0xff
+	}
+	require.Greater(t, recv.Counters().Records, uint64(1000))
+	require.Greater(t, seen[snapshot.Spawned], 10)
+	require.NotZero(t, seen[snapshot.Removed]+seen[snapshot.Hidden])
+}
+
+// held is a receiver in one of the states that fuzzed snapshots meet.
+type held struct {
+	registry *snapshot.Registry
+	packets  [][]byte // that it has read
+	recv     *snapshot.Receiver
+	clean    bool
+	newest   snapshot.Tick
+	hash     uint64
+	fields   int
+}
+
+func (h *held) fresh(t tester) {
+	h.recv, h.clean = snapshot.NewReceiver(h.registry, snapshot.ReceiverConfig{}), true
+	for _, p := range h.packets {
+		_, err := h.recv.Read(p)
+		require.NoError(t, err)
+	}
+	h.newest, _ = h.recv.Newest()
+	h.hash, h.fields = h.recv.Hash(h.newest)
+}
+
+// states are receivers of the recorded match at its start, in its middle and at its
+// end, of the tests' registry with nothing and with a short match, and of rotations.
+func states(t tester) []*held {
+	match, packets := matchPackets(t)
+	own, _ := registry(t)
+	short, _ := recorded(t)
+	spins, turns := spinning(t)
+	out := []*held{
+		{registry: match}, {registry: match, packets: packets[:len(packets)/3]}, {registry: match, packets: packets[:len(packets)-1]},
+		{registry: own}, {registry: own, packets: short[:len(short)-1]},
+		{registry: spins, packets: turns[:len(turns)-1]},
+	}
+	for _, h := range out {
+		h.fresh(t)
 	}
 	return out
 }
 
-// FuzzRead feeds any bytes to a receiver that holds something. It neither panics
-// nor, when it refuses, changes anything.
-func FuzzRead(f *testing.F) {
-	good, _ := recorded(f)
-	for _, p := range good {
-		f.Add(p)
-	}
-	for _, p := range hostile() {
-		f.Add(p)
-	}
-	f.Fuzz(func(t *testing.T, p []byte) {
-		packets, recv := recorded(t)
-		for _, q := range packets[:len(packets)-1] {
-			if _, err := recv.Read(q); err != nil {
-				t.Fatal(err)
-			}
+// spinning is a short match of rotations and vectors.
+func spinning(t tester) (*snapshot.Registry, [][]byte) {
+	r := snapshot.NewRegistry()
+	_, err := r.Component(schema[spin](t, snapshot.SchemaOptions{Predicted: true}))
+	require.NoError(t, err)
+	_, err = r.Kind("spin", []int{0}, nil)
+	require.NoError(t, err)
+	src := snapshot.NewSource(r, snapshot.SourceConfig{})
+	s := src.NewSender(1, snapshot.SenderConfig{})
+	var v [4]spin
+	var packets [][]byte
+	var rec snapshot.Sent
+	for tick := snapshot.Tick(1); tick <= 12; tick++ {
+		src.Begin(tick)
+		for i := range v {
+			x := float32(tick) * float32(i+1) / 10
+			v[i].Turn, v[i].Secret = [4]float32{x, 1, -x, 0.5}, [4]float64{float64(x), 0, 1, 0}
+			v[i].At.X, v[i].At.Z = x*x, -x
+			v[i].Packed = [4]int32{int32(tick) / 3 % 4, int32(tick), 300, 0}
+			src.Put(snapshot.NetID(i+1), 0, uint16(i%3), 1, []unsafe.Pointer{ptr(&v[i])}, nil)
 		}
-		newest, _ := recv.Newest()
-		h, n := recv.Hash(newest)
-		ghosts := len(recv.Ghosts())
-		if _, err := recv.Read(p); err != nil {
-			h2, n2 := recv.Hash(newest)
-			again, _ := recv.Newest()
-			require.Equal(t, []any{h, n, ghosts, newest}, []any{h2, n2, len(recv.Ghosts()), again})
-			require.Empty(t, recv.Changes())
+		src.End()
+		packets = append(packets, s.Append(nil, 700, &rec))
+		s.Delivered(&rec)
+	}
+	return r, packets
+}
+
+// Bounds of what a snapshot may cost its reader: docs/RELIABILITY.md.
+const (
+	readMemory = 64 << 10              // bytes, and twice its length
+	readTime   = 10 * time.Millisecond // ten times what 1 200 bytes may take, for machines that are busy
+)
+
+// meet lets a receiver read what may be anything. It neither panics nor takes more than
+// it may nor, when it refuses, changes anything.
+func (h *held) meet(t *testing.T, p []byte) {
+	var before, after runtime.MemStats
+	bound, limit := uint64(readMemory+2*len(p)), readTime*time.Duration(1+len(p)/1200)
+	for try := 0; ; try++ {
+		if !h.clean || try > 0 {
+			h.fresh(t)
+		}
+		ghosts := len(h.recv.Ghosts())
+		runtime.ReadMemStats(&before)
+		started := time.Now()
+		_, err := h.recv.Read(p)
+		took := time.Since(started)
+		runtime.ReadMemStats(&after)
+		taken := after.TotalAlloc - before.TotalAlloc
+		if h.clean = false; err != nil {
+			h.clean = true // and was left as it was
+			hash, fields := h.recv.Hash(h.newest)
+			newest, _ := h.recv.Newest()
+			require.Equal(t, []any{h.hash, h.fields, ghosts, h.newest}, []any{hash, fields, len(h.recv.Ghosts()), newest})
+			require.Empty(t, h.recv.Changes())
 			require.ErrorIs(t, err, snapshot.ErrMalformed)
 		}
-		for _, g := range recv.Ghosts() {
-			g.Sample(newest, 0.5)
-			s := g.Newest()
-			for c := range components {
-				s.Component(c)
-			}
+		if taken <= bound && took <= limit {
+			break
 		}
+		// Others that run at the same time may have taken it: it must be so again.
+		if try == 4 {
+			t.Fatalf("%d bytes took %v and %d bytes of memory, which may be %d", len(p), took, taken, bound)
+		}
+	}
+	newest, _ := h.recv.Newest()
+	for _, g := range h.recv.Ghosts() {
+		if a, _, _, ok := g.Sample(newest, 0.5); ok {
+			g.Before(a)
+		}
+		s := g.Newest()
+		for c := range h.registry.Components() {
+			s.Component(c)
+		}
+	}
+}
+
+// FuzzRead feeds any bytes to receivers that hold something.
+func FuzzRead(f *testing.F) {
+	_, match := matchPackets(f)
+	for _, p := range match {
+		f.Add(byte(1), p)
+		f.Add(byte(2), p)
+	}
+	f.Add(byte(0), match[0])
+	short, _ := recorded(f)
+	_, turns := spinning(f)
+	for _, p := range short {
+		f.Add(byte(4), p)
+	}
+	f.Add(byte(5), turns[len(turns)-1])
+	for _, p := range hostile() {
+		f.Add(byte(3), p)
+		f.Add(byte(4), p)
+	}
+	all := states(f)
+	f.Fuzz(func(t *testing.T, state byte, p []byte) { all[int(state)%len(all)].meet(t, p) })
+}
+
+// FuzzCrafted feeds them snapshots that are well formed as far as a script goes.
+func FuzzCrafted(f *testing.F) {
+	for i := range byte(40) {
+		script := make([]byte, 0, 60)
+		for k := range byte(60) {
+			script = append(script, i*k*13+k*k+i)
+		}
+		f.Add(i, script)
+	}
+	all := states(f)
+	f.Fuzz(func(t *testing.T, state byte, script []byte) {
+		if len(script) > 1200 {
+			return // what it makes is longer still
+		}
+		h := all[int(state)%len(all)]
+		h.meet(t, crafted(script, h.newest))
 	})
+}
+
+// TestHostileIsUnderstood: the crafted packets mean what they are called.
+func TestHostileIsUnderstood(t *testing.T) {
+	for name, want := range map[string]string{
+		"removals in every page":           "removal", // they would open more pages of wire ids than a snapshot may
+		"spawns of defaults":               "",
+		"spawns of defaults in every page": "wire id",
+		"more spawns than are allowed":     "too many spawns",
+		"spawns with all components":       "",
+		"a kind that is none":              "kind",
+		"more words than are allowed":      "too many spawns",
+		"endless postponed runs":           "number of postponed runs",
+		"runs of one":                      "",
+	} {
+		r, _ := registry(t)
+		recv := snapshot.NewReceiver(r, snapshot.ReceiverConfig{})
+		_, err := recv.Read(hostile()[name])
+		if want == "" {
+			require.NoError(t, err, name)
+			continue
+		}
+		require.EqualError(t, err, "snapshot: malformed: "+want, name)
+	}
 }
 
 // recorded is a short match's packets, each acked, and a receiver for them.

@@ -8,6 +8,8 @@ import (
 	"io"
 	"os"
 
+	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/netcode"
 	"github.com/foretick/foretick/simtest"
 )
 
@@ -22,20 +24,73 @@ func capture(o options, out io.Writer) error {
 	if _, err := p.Run(o.seed); err != nil {
 		return err
 	}
-	f, err := os.Create(o.capture)
+	head := fmt.Sprintf("packets of a match: examples/soak -capture, seed %d, %v s, %d clients", o.seed, o.seconds, o.clients)
+	fmt.Fprintf(out, "%d packets of %d written to %s\n", len(k.packets), k.all, o.capture)
+	return write(o.capture, head, k.packets)
+}
+
+// write writes lines in hexadecimal.
+func write(name, head string, lines [][]byte) error {
+	f, err := os.Create(name)
 	if err != nil {
 		return err
 	}
 	w := bufio.NewWriter(f)
-	fmt.Fprintf(w, "# packets of a match: examples/soak -capture, seed %d, %v s, %d clients\n", o.seed, o.seconds, o.clients)
-	for _, b := range k.packets {
+	fmt.Fprintln(w, "#", head)
+	for _, b := range lines {
 		fmt.Fprintln(w, hex.EncodeToString(b))
 	}
 	if err := w.Flush(); err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "%d packets of %d written to %s\n", len(k.packets), k.all, o.capture)
 	return f.Close()
+}
+
+// snapshotsKept is how many snapshots captureSnapshots writes.
+const snapshotsKept = 150
+
+// captureSnapshots plays one match and writes what a decoder of snapshots needs to
+// follow one player's: the schema, and the first that were sent, in their order.
+func captureSnapshots(o options, out io.Writer) error {
+	k := &snapshotKeeper{}
+	p := o.match()
+	p.Checkers = func() []simtest.Checker { return []simtest.Checker{k} }
+	if _, err := p.Run(o.seed); err != nil {
+		return err
+	}
+	game := NewPlayer().Protocol
+	if err := game.Err(); err != nil {
+		return err
+	}
+	schema, err := foretick.ReadSchema(game.Schema(nil))
+	if err != nil {
+		return err
+	}
+	head := fmt.Sprintf("schema and snapshots of a match: examples/soak -snapshots, seed %d, %v s, %d clients", o.seed, o.seconds, o.clients)
+	fmt.Fprintf(out, "%d snapshots written to %s\n", len(k.snapshots), o.snapshots)
+	return write(o.snapshots, head, append([][]byte{schema.Registry.AppendSchema(nil)}, k.snapshots...))
+}
+
+// snapshotKeeper is a checker that keeps the snapshots that the server sent to the
+// first to get one.
+type snapshotKeeper struct {
+	keeper
+	to        int
+	snapshots [][]byte
+}
+
+// Packet implements simtest.PacketChecker.
+func (k *snapshotKeeper) Packet(_ *simtest.Match, _, to int, b []byte) error {
+	k.all++
+	if len(k.snapshots) == snapshotsKept || k.to != 0 && to != k.to {
+		return nil
+	}
+	each(b, func(kind byte, body []byte) {
+		if _, rest, err := netcode.ParseSnapshotHeader(body); netcode.MessageType(kind) == netcode.MessageSnapshot && err == nil {
+			k.to, k.snapshots = to, append(k.snapshots, append([]byte{}, rest...))
+		}
+	})
+	return nil
 }
 
 // keeper is a checker that keeps packets.
@@ -59,9 +114,21 @@ func (k *keeper) Packet(_ *simtest.Match, _, _ int, b []byte) error {
 
 // shape lists the kinds of a packet's messages.
 func shape(b []byte) string {
-	const sum, header = 4, 7
 	if len(b) < header {
 		return "short"
+	}
+	kinds := []byte{b[sum] & 0x10}
+	each(b, func(kind byte, _ []byte) { kinds = append(kinds, kind) })
+	return string(kinds)
+}
+
+// Bytes of a packet: where its flags are, behind the checksum, and its least length.
+const sum, header = 4, 7
+
+// each goes through a packet's messages.
+func each(b []byte, message func(kind byte, body []byte)) {
+	if len(b) < header {
+		return
 	}
 	at := header
 	if b[sum]&0x10 != 0 {
@@ -70,13 +137,12 @@ func shape(b []byte) string {
 			at += int(b[sum] >> i & 1)
 		}
 	}
-	kinds := []byte{b[sum] & 0x10}
 	for b = b[min(at, len(b)):]; len(b) > 1; {
 		n, k := binary.Uvarint(b[1:])
-		kinds = append(kinds, b[0])
-		b = b[min(1+k+int(n), len(b)):]
+		end := min(1+k+int(n), len(b))
+		message(b[0], b[1+k:end])
+		b = b[end:]
 	}
-	return string(kinds)
 }
 
 // Tick implements simtest.Checker.

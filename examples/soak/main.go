@@ -50,6 +50,8 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 		return mutate(ctx, o, out)
 	case o.capture != "":
 		return capture(o, out)
+	case o.snapshots != "":
+		return captureSnapshots(o, out)
 	case o.udp:
 		return playUDP(ctx, o, out)
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick/simtest"
+	"github.com/foretick/foretick/snapshot"
 )
 
 // TestMain lets the test binary be the program, for tests of whole processes.
@@ -124,6 +125,28 @@ func TestCapture(t *testing.T) {
 		_, err := hex.DecodeString(l)
 		require.NoError(t, err)
 	}
+}
+
+// And what a decoder of snapshots begins from: it reads them all, in their order.
+func TestCaptureSnapshots(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "snapshots.txt")
+	require.Contains(t, lines(t, "-snapshots", name, "-seconds", "6", "-clients", "3")[0], "150 snapshots")
+	b, err := os.ReadFile(name)
+	require.NoError(t, err)
+	var recv *snapshot.Receiver
+	for _, l := range strings.Split(strings.TrimSpace(string(b)), "\n")[1:] {
+		p, err := hex.DecodeString(l)
+		require.NoError(t, err)
+		if recv == nil {
+			r, err := snapshot.ReadRegistry(p)
+			require.NoError(t, err)
+			recv = snapshot.NewReceiver(r, snapshot.ReceiverConfig{})
+			continue
+		}
+		_, err = recv.Read(p)
+		require.NoError(t, err)
+	}
+	require.Greater(t, recv.Counters().Records, uint64(300))
 }
 
 func TestRealSockets(t *testing.T) {

@@ -25,6 +25,7 @@ type options struct {
 	connections int
 	mutate      uint64
 	capture     string
+	snapshots   string
 	udp         bool
 	json        bool
 }
@@ -58,6 +59,7 @@ func parse(args []string, help io.Writer) (options, error) {
 	fs.IntVar(&o.connections, "connections", 0, "have so many clients join and leave one server, and look for what is left of them")
 	fs.Uint64Var(&o.mutate, "mutate", 0, "feed server and client with so many packets that nobody would send, made of real ones")
 	fs.StringVar(&o.capture, "capture", "", "play one match and write some of its packets into this file, in hexadecimal, for fuzzers to begin from")
+	fs.StringVar(&o.snapshots, "snapshots", "", "play one match and write the first snapshots that one player is sent, behind their schema, into this file, likewise")
 	fs.BoolVar(&o.udp, "udp", false, "play -seconds of real time over real sockets")
 	fs.BoolVar(&o.json, "json", false, "print JSON: a line for each match or hour, the result last")
 	err := fs.Parse(args)
@@ -81,14 +83,14 @@ func parse(args []string, help io.Writer) (options, error) {
 
 func (o *options) check() error {
 	modes := 0
-	for _, on := range []bool{o.hours != 0, o.connections != 0, o.udp, o.mutate != 0, o.capture != ""} {
+	for _, on := range []bool{o.hours != 0, o.connections != 0, o.udp, o.mutate != 0, o.capture != "", o.snapshots != ""} {
 		if on {
 			modes++
 		}
 	}
 	switch {
 	case modes > 1:
-		return errors.New("-hours, -connections, -mutate, -capture and -udp exclude each other")
+		return errors.New("-hours, -connections, -mutate, -capture, -snapshots and -udp exclude each other")
 	case !(o.hours >= 0 && o.hours <= 1000):
 		return fmt.Errorf("-hours %v: use up to 1000", o.hours)
 	case !(o.seconds > 0 && o.seconds <= 1e6):
