@@ -1,0 +1,70 @@
+package simtest_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/simtest"
+	"github.com/foretick/foretick/transport/sim"
+)
+
+// armada is a game in which a player predicts more than the rate carries.
+type armada struct {
+	pos        ecs.Component[position]
+	cmd        ecs.Component[move]
+	self, ship ecs.Kind
+}
+
+const armadaSize = 24
+
+func (g *armada) protocol() *foretick.Protocol {
+	p := foretick.NewProtocol("armada", 1)
+	p.Component(&g.pos, foretick.Predicted)
+	p.Command(&g.cmd)
+	p.Kind(&g.self, "self", &g.pos, &g.cmd)
+	p.Kind(&g.ship, "ship", &g.pos)
+	p.Join(func(f *foretick.Frame, who ecs.Owner) {
+		f.Spawn(&g.self, who)
+		for range armadaSize {
+			f.Spawn(&g.ship, who)
+		}
+	})
+	p.Shared("sail", func(f *foretick.Frame, rows ecs.Rows) {
+		for i := range g.pos.Slice(rows) { // all over the place, the same on both ends
+			h := uint32(f.Tick)*2654435761 + uint32(i)*40503
+			g.pos.Slice(rows)[i] = position{X: float32(h>>16)/400 - 80, Y: float32(h&0xffff)/400 - 80}
+		}
+	}, ecs.Write(&g.pos))
+	return p
+}
+
+// What a player predicts is never put off by the rate: on a line that carries less than
+// that, it comes whole with each snapshot, in packets that are pressed, and others'
+// entities wait.
+func TestOwnStateIsPressed(t *testing.T) {
+	m := simtest.New(4)
+	var server, client armada
+	srv, err := m.Serve(foretick.ServerConfig{Protocol: server.protocol(), SendRate: 3000})
+	require.NoError(t, err)
+	for range 20 {
+		srv.Frame().Spawn(&server.ship, ecs.Nobody)
+	}
+	link := sim.Link{Latency: 20 * time.Millisecond}
+	cli, err := m.Join(foretick.ClientConfig{Protocol: client.protocol(), Sample: foretick.Sample(&client.cmd, func(foretick.View) move { return move{} })}, simtest.Seat{Up: link, Down: link})
+	require.NoError(t, err)
+	m.Run(4 * time.Second)
+	before, bytes := cli.Stats(), srv.Stats().BytesOut
+	m.Run(10 * time.Second)
+	st := cli.Stats()
+	snapshots := st.Snapshots - before.Snapshots
+	per := float64(srv.Stats().BytesOut-bytes) / float64(snapshots)
+	t.Logf("%d snapshots of %.0f bytes, %d compared, on a rate of 3000 bytes a second", snapshots, per, st.Compared-before.Compared)
+	require.Greater(t, per, 2*3000./30, "more than the rate: else this test sees nothing")
+	require.Greater(t, snapshots, uint64(6*30-6), "each is sent")
+	require.GreaterOrEqual(t, st.Compared-before.Compared, snapshots*95/100, "and holds all that is predicted")
+	require.Zero(t, st.Mispredictions)
+}
