@@ -115,3 +115,49 @@ func TestRelevant(t *testing.T) {
 	c = p.pass(1)
 	require.Equal(t, snapshot.Spawned, c[0].What)
 }
+
+// TestLookAllocatesNothing: ticks in which everything moves, and much comes near and
+// goes, from filling the area to a snapshot of what is relevant.
+func TestLookAllocatesNothing(t *testing.T) {
+	area, err := snapshot.NewArea(snapshot.AreaConfig{Enter: 60, Leave: 70})
+	require.NoError(t, err)
+	view := area.NewView()
+	c := newCrowd(t, 600, 0, snapshot.SenderConfig{Relevant: true, Priority: view.Priority})
+	ask := func(id snapshot.NetID) snapshot.Relevance {
+		return []snapshot.Relevance{snapshot.Always, snapshot.Never, snapshot.ByDistance}[(id/50+snapshot.NetID(c.tick)/8)%3]
+	}
+	entered, left := 0, 0
+	set := func(id snapshot.NetID, relevant bool) {
+		if c.sender.SetRelevant(id, relevant); relevant {
+			entered++
+		} else {
+			left++
+		}
+	}
+	eyes := make([][3]float32, 2)
+	turn := func() {
+		a := float64(c.tick) / 20
+		eyes[0] = [3]float32{float32(150 + 100*math.Cos(a)), float32(20 * math.Sin(a)), 0}
+		eyes[1] = [3]float32{float32(150 - 100*math.Cos(a)), 0, 0}
+		area.Begin()
+		for i, b := range c.boxes {
+			area.Put(snapshot.NetID(i+1), b.X, b.Y, b.Z, i%50 == 0)
+		}
+		view.Look(c.tick, eyes, ask, set)
+		c.step(1100, 3)
+		for _, ch := range c.recv.Changes() {
+			if ch.What == snapshot.Hidden {
+				c.recv.Release(ch.Ghost)
+			}
+		}
+	}
+	for range 1000 {
+		turn()
+	}
+	entered, left = 0, 0
+	allocs := testing.AllocsPerRun(200, turn)
+	require.Less(t, allocs, 0.5) // maps may be put in order now and then
+	require.Greater(t, entered, 500)
+	require.Greater(t, left, 500)
+	t.Logf("%d came near and %d went, %.2f allocations a tick", entered, left, allocs)
+}
