@@ -1,0 +1,130 @@
+package simtest_test
+
+import (
+	"math"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/simtest"
+	"github.com/foretick/foretick/transport/sim"
+)
+
+// yard is a place so small that all of it matters to everybody.
+type yard struct {
+	pos         ecs.Component[spot]
+	id          ecs.Component[label]
+	cmd         ecs.Component[move]
+	self, thing ecs.Kind
+}
+
+func (g *yard) protocol() *foretick.Protocol {
+	p := foretick.NewProtocol("yard", 1)
+	p.Component(&g.pos)
+	p.Component(&g.id)
+	p.Command(&g.cmd)
+	p.Kind(&g.self, "self", &g.pos, &g.cmd)
+	p.Kind(&g.thing, "thing", &g.pos, &g.id)
+	p.Join(func(f *foretick.Frame, who ecs.Owner) { f.Spawn(&g.self, who) })
+	foretick.Interest(p, &g.pos, foretick.InterestConfig{Enter: 1900, Leave: 2000}, func(at *spot) (x, y, z float32) { return at.X, at.Y, 0 })
+	return p
+}
+
+// weighed notes the packets to one player.
+type weighed struct {
+	who     ecs.Owner
+	longest int
+	seconds map[int]int // bytes in each
+}
+
+func (w *weighed) Packet(m *simtest.Match, _, to int, b []byte) error {
+	if m.Owner(to) == w.who {
+		w.longest = max(w.longest, len(b))
+		w.seconds[int(m.Net.Now()/time.Second)] += len(b)
+	}
+	return nil
+}
+func (*weighed) Tick(*simtest.Match) error             { return nil }
+func (*weighed) Quiet(*simtest.Match) error            { return nil }
+func (*weighed) Worked(*simtest.Match) (string, error) { return "", nil }
+
+// Who joins late gets 3 000 things within the rate, in packets that fit the path, the
+// nearest of them first.
+func TestLateJoinerInAMatch(t *testing.T) {
+	const things, rate = 3000, 24_000
+	m := simtest.New(4)
+	to := &weighed{who: 2, seconds: map[int]int{}}
+	m.Watch(to)
+	var server, early, late yard
+	srv, err := m.Serve(foretick.ServerConfig{Protocol: server.protocol(), SendRate: rate})
+	require.NoError(t, err)
+	far := make([]float64, things)
+	for i := range far {
+		e := srv.Frame().Spawn(&server.thing, ecs.Nobody)
+		at := spot{X: float32(i*7919%1801) - 900, Y: float32(i*104729%1801) - 900} // in no order
+		*server.pos.Get(srv.World(), e), server.id.Get(srv.World(), e).ID = at, uint16(i)
+		far[i] = math.Hypot(float64(at.X), float64(at.Y))
+	}
+	link := sim.Link{Latency: 30 * time.Millisecond, Loss: 0.02}
+	join := func(g *yard, after func(foretick.View)) *foretick.Client {
+		c, err := m.Join(foretick.ClientConfig{Protocol: g.protocol(), Sample: foretick.Sample(&g.cmd, func(foretick.View) move { return move{} })}, simtest.Seat{Up: link, Down: link, After: after})
+		require.NoError(t, err)
+		return c
+	}
+	join(&early, func(foretick.View) {})
+	m.Run(4 * time.Second)
+	first := make([]time.Duration, things)
+	known := 0
+	var q *ecs.Query
+	c := join(&late, func(v foretick.View) {
+		if v.State != foretick.Playing || known == things {
+			return
+		}
+		if q == nil {
+			q = ecs.NewQuery(v.World.Types(), ecs.With(&late.id))
+		}
+		for _, rows := range q.All(v.World) {
+			for _, l := range late.id.Slice(rows) {
+				if first[l.ID] == 0 {
+					first[l.ID] = m.Net.Now()
+					known++
+				}
+			}
+		}
+	})
+	m.Run(10 * time.Second)
+	require.Equal(t, to.who, c.View().Me)
+	require.Equal(t, things, known)
+	var means [3]float64 // of the nearest, the middle and the farthest third
+	var last time.Duration
+	before, pairs := 0, 0
+	for i := range far {
+		third := 0
+		for j := range far {
+			if far[j] < far[i] {
+				third++
+			}
+			if far[j] < far[i]-200 { // a tenth of the reach, and more than a step of priority
+				if pairs++; first[i] < first[j] {
+					before++
+				}
+			}
+		}
+		means[third*3/things] += (first[i] - 4*time.Second).Seconds() / things * 3
+		last = max(last, first[i])
+	}
+	most := 0
+	for _, n := range to.seconds {
+		most = max(most, n)
+	}
+	t.Logf("known after %v; the nearest third after %.2f s, the others %.2f and %.2f; %.1f %% of those 200 m nearer came later; packets of up to %d bytes, %d in a second at most", last-4*time.Second, means[0], means[1], means[2], percent(before, pairs), to.longest, most)
+	require.LessOrEqual(t, to.longest, 1200)
+	require.LessOrEqual(t, most, rate*11/10)
+	require.Less(t, last, 4*time.Second+6*time.Second)
+	require.Less(t, means[0], means[1])
+	require.Less(t, means[1], means[2])
+	require.LessOrEqual(t, percent(before, pairs), 10.0)
+}
