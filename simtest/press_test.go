@@ -35,7 +35,7 @@ func (g *armada) protocol() *foretick.Protocol {
 	})
 	p.Shared("sail", func(f *foretick.Frame, rows ecs.Rows) {
 		for i := range g.pos.Slice(rows) { // all over the place, the same on both ends
-			h := uint32(f.Tick)*2654435761 + uint32(i)*40503
+			h := f.Tick*2654435761 + uint32(i)*40503
 			g.pos.Slice(rows)[i] = position{X: float32(h>>16)/400 - 80, Y: float32(h&0xffff)/400 - 80}
 		}
 	}, ecs.Write(&g.pos))
