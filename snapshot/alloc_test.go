@@ -81,7 +81,7 @@ func TestChurnDoesNotAllocate(t *testing.T) {
 // 64 KiB and twice their length each.
 func TestReadIsBounded(t *testing.T) {
 	var before, after runtime.MemStats
-	for name, p := range hostile() {
+	for name, p := range hostile(t) {
 		r, _ := registry(t)
 		recv := snapshot.NewReceiver(r, snapshot.ReceiverConfig{})
 		runtime.ReadMemStats(&before)

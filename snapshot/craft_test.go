@@ -21,6 +21,7 @@ const (
 	flagMore, flagNext, flagPlain, flagFull, flagUsual, flagHistory = 0, 1, 2, 3, 4, 5
 	flagShape, flagMine, flagOwned, flagRef, flagComplete           = 6, 7, 8, 9, 10
 	flagSteady, flagOwn, flagExpecting, flagChanged, flagExpected   = 11, 12, 13, 14, 19
+	flagZero                                                        = 239
 )
 
 var craftProbs = newIndependent(builtinTables()).probs
@@ -121,7 +122,7 @@ func (c *craft) full(kind int, owner uint16, classes uint64, age uint32, mask, c
 		c.Write(mask, components)
 		c.Bool(false)
 	} else {
-		mask = [3]uint64{1<<cIdent | 1<<cPosition | 1<<cGun | 1<<cFollow, 1<<cIdent | 1<<cPosition, 1<<cPrivate | 1<<cIdent | 1<<cPurse}[kind%3]
+		mask = [3]uint64{1<<cIdent | 1<<cPosition | 1<<cGun | 1<<cFollow, 1<<cIdent | 1<<cPosition, 1<<cPrivate | 1<<cIdent | 1<<cPurse | 1<<cBag}[kind%3]
 	}
 	for i := range components {
 		if mask>>i&1 != 0 && i != cTag {
@@ -134,7 +135,7 @@ func (c *craft) full(kind int, owner uint16, classes uint64, age uint32, mask, c
 // noise writes what may be taken for any values.
 func (c *craft) noise(b []byte) {
 	for _, x := range b {
-		c.flag(231+int(x), x&1 != 0)
+		c.flag(flagZero+int(x), x&1 != 0)
 		c.Write(uint64(x), 5)
 	}
 }
@@ -181,9 +182,9 @@ func crafted(script []byte, at snapshot.Tick) []byte {
 		case 0:
 			mask := uint64(0)
 			if b&0x80 != 0 {
-				mask = uint64(next()) | uint64(next())&1<<8
+				mask = uint64(next()) | uint64(next())&3<<8
 			}
-			c.full(int(next()%4), uint16(next()%4), uint64(next()%16), some(), mask, uint64(next())|uint64(b&64)<<2)
+			c.full(int(next()%4), uint16(next()%4), uint64(next()%16), some(), mask, uint64(next())|uint64(b&64)<<2|uint64(b&32)<<4)
 		case 1:
 			c.group()
 			c.flag(flagPlain, true)
@@ -235,8 +236,13 @@ func crafted(script []byte, at snapshot.Tick) []byte {
 }
 
 // hostile are packets that claim much and hold little.
-func hostile() map[string][]byte {
+func hostile(t tester) map[string][]byte {
 	out := map[string][]byte{}
+	_, schemas := registry(t)
+	all := 0 // words
+	for _, s := range schemas {
+		all += s.Words()
+	}
 	build := func(name string, f func(c *craft)) {
 		c := newCraft()
 		f(c)
@@ -264,9 +270,9 @@ func hostile() map[string][]byte {
 	build("spawns of defaults", spawns(96, 0, 1, 0, 0))
 	build("spawns of defaults in every page", spawns(96, 680, 1, 0, 0))
 	build("more spawns than are allowed", spawns(97, 0, 1, 0, 0))
-	build("spawns with all components", spawns(66, 0, 0, 1, 1<<components-1))
+	build("spawns with all components", spawns(2048/all, 0, 0, 1, 1<<components-1))
 	build("a kind that is none", spawns(1, 0, 3, 0, 0))
-	build("more words than are allowed", spawns(67, 0, 0, 1, 1<<components-1))
+	build("more words than are allowed", spawns(2048/all+1, 0, 0, 1, 1<<components-1))
 	build("an owner's secrets", func(c *craft) {
 		c.head(true, 0)
 		c.Golomb(0)

@@ -184,7 +184,7 @@ func FuzzRead(f *testing.F) {
 		f.Add(byte(4), p)
 	}
 	f.Add(byte(5), turns[len(turns)-1])
-	for _, p := range hostile() {
+	for _, p := range hostile(f) {
 		f.Add(byte(3), p)
 		f.Add(byte(4), p)
 	}
@@ -226,7 +226,7 @@ func TestHostileIsUnderstood(t *testing.T) {
 	} {
 		r, _ := registry(t)
 		recv := snapshot.NewReceiver(r, snapshot.ReceiverConfig{})
-		_, err := recv.Read(hostile()[name])
+		_, err := recv.Read(hostile(t)[name])
 		if want == "" {
 			require.NoError(t, err, name)
 			continue
