@@ -9,6 +9,7 @@ import (
 
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/lagcomp"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport/sim"
 )
@@ -186,4 +187,52 @@ func TestInterestFaults(t *testing.T) {
 	p.Kind(&k, "k")
 	p.Relevant(func(*foretick.Frame, ecs.Owner, ecs.Entity) foretick.Relevance { return foretick.Never }, &k)
 	require.ErrorContains(t, p.Err(), "needs Interest")
+}
+
+// What only came near is not there for shots at a moment before it did, though the
+// client has received it by the time that they are judged.
+func TestShotsBeforeItCameNear(t *testing.T) {
+	hittable := func(g *plain) *foretick.Protocol {
+		p := g.protocol()
+		foretick.Volume(p, &g.pos, func(at *spot) lagcomp.Sphere { return lagcomp.Sphere{X: at.X, Y: at.Y, R: 1} })
+		return p
+	}
+	m := simtest.New(6)
+	g, cg := &plain{}, &plain{}
+	const came = 200
+	me, thing := ecs.Nobody, ecs.None
+	before, late, there := 0, 0, 0
+	srv, err := m.Serve(foretick.ServerConfig{Protocol: hittable(g), OnTick: func(f *foretick.Frame) {
+		if thing == ecs.None {
+			return
+		}
+		if f.Tick == came-1 {
+			g.pos.Get(f.World, thing).X = 20 // from the next tick on
+		}
+		seen := f.Seen(me)
+		_, ok := seen.Volume(thing, 0)
+		_, hit := seen.Nearest(lagcomp.Vec{X: 20}, 1)
+		require.Equal(t, ok, hit, f.Tick)
+		switch {
+		case f.Tick < came:
+			before++
+			require.False(t, ok, "far away")
+		case seen.Used.Tick < came:
+			late++
+			require.False(t, ok, "judged at %v, when it was not near", seen.Used)
+		case ok:
+			there++
+		}
+	}})
+	require.NoError(t, err)
+	link := sim.Link{Latency: 50 * time.Millisecond}
+	c, err := m.Join(foretick.ClientConfig{Protocol: hittable(cg), Sample: foretick.Sample(&cg.cmd, func(foretick.View) move { return move{} })}, simtest.Seat{Up: link, Down: link})
+	require.NoError(t, err)
+	m.Run(3 * time.Second)
+	me, thing = c.View().Me, srv.Frame().Spawn(&g.thing, ecs.Nobody)
+	g.pos.Get(srv.World(), thing).X = 500
+	m.Run(10 * time.Second)
+	require.Greater(t, before, 50)
+	require.Greater(t, late, 4)
+	require.Greater(t, there, 50)
 }
