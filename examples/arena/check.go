@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -48,31 +49,59 @@ func (r *referee) recount() Report {
 // agree compares every screen with the server's world, in the end.
 func (r *referee) agree(out *Report) {
 	for _, f := range r.shown {
-		fields, differ := 0, len(f.Bodies) != len(r.last.Bodies) || len(f.Bolts) != len(r.last.Bolts)
+		first := ""
 		for _, b := range f.Bodies {
-			was, ok := bodyOf(r.last.Bodies, int(b.P))
 			const everybody, own = 7, 6 // fields that everybody may see, and that one's player alone does
-			fields += everybody
-			coarse := func(x, y float32) bool { return math.Abs(float64(x)-float64(y)) <= 0.01*0.51 }
-			if !ok || !coarse(b.X, was.X) || !coarse(b.Y, was.Y) || !sameAngle(b.A, was.A, 1<<12) ||
-				b.Stun != was.Stun || b.Dead != was.Dead || b.HP != was.HP || b.Team != was.Team {
-				differ = true
-			}
+			out.FieldsCompared += everybody
 			if b.Own {
-				fields += own
-				differ = differ || !ok || !alike(b, was)
+				out.FieldsCompared += own
+			}
+			was, ok := bodyOf(r.last.Bodies, int(b.P))
+			if !ok {
+				first = cmp.Or(first, fmt.Sprintf("body of player %d: not on the server", b.P))
+			} else if field := differing(b, was); field != "" {
+				first = cmp.Or(first, fmt.Sprintf("%s of player %d's body: the screen shows %+v, the server %+v", field, b.P, b, was))
 			}
 		}
-		out.FieldsCompared += fields + 3*len(f.Bolts)
-		if differ {
+		out.FieldsCompared += 3 * len(f.Bolts)
+		if have, want := [2]int{len(f.Bodies), len(f.Bolts)}, [2]int{len(r.last.Bodies), len(r.last.Bolts)}; have != want {
+			first = cmp.Or(first, fmt.Sprintf("bodies and bolts: the screen shows %d, the server %d", have, want))
+		}
+		if first != "" {
 			out.Desyncs++
+			out.FirstDesync = cmp.Or(out.FirstDesync, fmt.Sprintf("player %d: %s", f.P, first))
 		}
 	}
 }
 
+// differing names the first field of a body that its screen shows otherwise than
+// the server has it; none is "".
+func differing(b, was Body) string {
+	coarse := func(x, y float32) bool { return math.Abs(float64(x)-float64(y)) <= 0.01*0.51 }
+	switch {
+	case !coarse(b.X, was.X):
+		return "x"
+	case !coarse(b.Y, was.Y):
+		return "y"
+	case !sameAngle(b.A, was.A, 1<<12):
+		return "angle"
+	case b.Stun != was.Stun:
+		return "stun"
+	case b.Dead != was.Dead:
+		return "dead"
+	case b.HP != was.HP:
+		return "hp"
+	case b.Team != was.Team:
+		return "team"
+	case b.Own && !alike(b, was):
+		return "what its player alone sees"
+	}
+	return ""
+}
+
 // measured are the report's fields that are no counts of what happened in the
-// match: times of this machine, and a digest.
-var measured = []string{"server_tick_us_p50", "server_tick_us_p99", "allocs_per_tick", "trace_sha256", "bandwidth"}
+// match: times of this machine, a digest, and words.
+var measured = []string{"server_tick_us_p50", "server_tick_us_p99", "allocs_per_tick", "trace_sha256", "bandwidth", "first_desync"}
 
 // check reads a log, recounts, and prints both counts of everything, one line
 // each. It fails when any differ.
@@ -102,6 +131,9 @@ func check(name string, out io.Writer) error {
 			differ = append(differ, key)
 		}
 		fmt.Fprintf(out, "%-36s report %-24s referee %s%s\n", key, text(a), text(b), mark)
+	}
+	if ours.FirstDesync != "" {
+		fmt.Fprintf(out, "%-36s report %q, referee %q\n", "first_desync", r.report.FirstDesync, ours.FirstDesync)
 	}
 	if r.match.NoLag {
 		fmt.Fprintf(out, "%-36s %d of %d verdicts are not what the present says\n", "without lag compensation", r.noLagBad, r.noLagSeen)

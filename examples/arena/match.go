@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
@@ -18,6 +19,10 @@ import (
 
 // quietTime is how long bots stand still before both ends are compared.
 const quietTime = 2500 * time.Millisecond
+
+// restLimit is how much longer both ends may take to agree over real sockets,
+// where a busy machine keeps everything waiting.
+const restLimit = 10 * quietTime
 
 // match is a server and its bots in one process, and everything the report
 // needs of either.
@@ -256,6 +261,19 @@ func (m *match) countClients() {
 	}
 }
 
+// agreed says whether every screen shows what the server has and every message
+// came.
+func (m *match) agreed() bool {
+	got := uint64(0)
+	for _, s := range m.seats {
+		got += s.got
+		if a := foretick.Audit(m.server, s.client.View().Me, s.client); a.Differences > 0 {
+			return false
+		}
+	}
+	return got == m.server.Stats().MessagesSent
+}
+
 // report compares both ends and completes the counts, after the quiet time.
 func (m *match) report(trace string) (*Report, error) {
 	r := m.atEnd
@@ -266,13 +284,12 @@ func (m *match) report(trace string) (*Report, error) {
 	r.EventsSent, r.EventsResent = st.MessagesSent, st.MessagesResent
 	for _, s := range m.seats {
 		r.EventsDelivered += s.got
-		a := foretick.Audit(m.server, s.client.View().Me, s.client)
+		me := s.client.View().Me
+		a := foretick.Audit(m.server, me, s.client)
 		r.FieldsCompared += a.Fields
 		if a.Differences > 0 {
 			r.Desyncs++
-			if r.firstDesync == "" {
-				r.firstDesync = a.First
-			}
+			r.FirstDesync = cmp.Or(r.FirstDesync, fmt.Sprintf("player %d: %s", me, a.First))
 		}
 	}
 	r.Trace = trace

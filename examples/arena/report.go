@@ -56,7 +56,7 @@ type Report struct {
 	AllocsPerTick         float64            `json:"allocs_per_tick"`
 	Trace                 string             `json:"trace_sha256"`
 	Bandwidth             map[string]float64 `json:"bandwidth,omitempty"`
-	firstDesync           string
+	FirstDesync           string             `json:"first_desync,omitempty"` // the player, and the first field that differs
 }
 
 // JSON writes the report as one object.
@@ -83,8 +83,8 @@ func (r *Report) Text(w io.Writer) {
 		r.HitsTold, r.HitsHeard, r.HitsWhereSeen, r.HitsRewound, r.RewoundMean)
 	fmt.Fprintf(w, "  events       %d sent, %d delivered, %d resent\n", r.EventsSent, r.EventsDelivered, r.EventsResent)
 	fmt.Fprintf(w, "  agreement    %d of %d clients differ from the server, over %d fields\n", r.Desyncs, r.Clients, r.FieldsCompared)
-	if r.firstDesync != "" {
-		fmt.Fprintf(w, "               first: %s\n", r.firstDesync)
+	if r.FirstDesync != "" {
+		fmt.Fprintf(w, "               first: %s\n", r.FirstDesync)
 	}
 	fmt.Fprintf(w, "  server       tick %.0f µs (p99 %.0f µs), %.1f allocations a tick\n", r.ServerTickP50, r.ServerTickP99, r.AllocsPerTick)
 	r.bandwidthText(w)

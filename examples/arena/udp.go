@@ -64,8 +64,11 @@ func playUDP(ctx context.Context, o options, live io.Writer) (*Report, error) {
 		return nil, err
 	}
 	m.end()
-	if err := m.loop(ctx, endpoint.Ready(), quietTime, nil); err != nil {
-		return nil, err
+	for rest, step := restLimit, quietTime; step == quietTime || rest > 0 && !m.agreed(); rest -= step {
+		if err := m.loop(ctx, endpoint.Ready(), step, nil); err != nil {
+			return nil, err
+		}
+		step = quietTime / 10
 	}
 	return m.report(hexDigest([32]byte(m.state.Sum(nil))))
 }
