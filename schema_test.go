@@ -360,7 +360,7 @@ func TestReadSchemaAllocation(t *testing.T) {
 	runtime.ReadMemStats(&after)
 	require.ErrorContains(t, err, "messages' fields")
 	t.Logf("%d bytes in, %d KiB allocated", len(b), (after.TotalAlloc-before.TotalAlloc)>>10)
-	require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(24<<20))
+	require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(32<<20)) // the race detector takes up to twice as much
 
 	p = foretick.NewProtocol("g", 1)
 	many := make([]foretick.Message[longList], 33)

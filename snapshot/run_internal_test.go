@@ -112,3 +112,71 @@ func brought(k *wordCode, v int64) int32 {
 	}
 	return int32(v)
 }
+
+// BenchmarkRun writes and reads a run alone: ten words of which seven move, two rest
+// and one is a bit.
+func BenchmarkRun(b *testing.B) {
+	const runs = 256
+	var sc scales
+	sc.set(builtin(), [3]uint32{6, 1, 2})
+	var ks []runWord
+	for i := range 10 {
+		k := wordCode{lo: -1 << 20, hi: 1 << 20, size: 22}
+		if i == 9 {
+			k = wordCode{lo: 0, hi: 1, size: 1}
+		}
+		ks = append(ks, k.runWord())
+	}
+	rng := rand.New(rand.NewPCG(1, 2))
+	var words [runs][4][]int32
+	for i := range words {
+		for j := range words[i] {
+			words[i][j] = make([]int32, len(ks))
+		}
+		for k := range 7 {
+			speed := rng.NormFloat64() * 12
+			at := rng.Float64() * 1000
+			for j, ago := range []float64{0, 6, 7, 9} {
+				words[i][j][k] = int32(math.Round(at - ago*speed + rng.NormFloat64()))
+			}
+		}
+	}
+	c := coder{tab: builtin(), scale: &sc}
+	d := decoder{tab: builtin(), scale: &sc}
+	var rc rangeEncoder
+	to := make([]int32, len(ks))
+	encode := func() {
+		c.f.reset()
+		c.w.Reset(c.w.buf[:0])
+		for i := range words {
+			w := &words[i]
+			c.run(ks, w[1], w[2], w[3], w[0], unsurprised)
+		}
+	}
+	encode()
+	c.f.next()
+	rc.reset(nil)
+	rc.encode(c.f.groups)
+	bits := append([]byte(nil), c.w.Bytes()...)
+	flags := rc.finish()
+	b.Run("encode", func(b *testing.B) {
+		for b.Loop() {
+			encode()
+		}
+		b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/runs/7, "ns/field")
+	})
+	b.Run("decode", func(b *testing.B) {
+		for b.Loop() {
+			d.rc.reset(flags)
+			d.Reset(bits)
+			for i := range words {
+				w := &words[i]
+				copy(to, w[1])
+				if !d.run(ks, w[1], w[2], w[3], to, unsurprised) {
+					b.Fatal("a value that may not occur")
+				}
+			}
+		}
+		b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/runs/7, "ns/field")
+	})
+}
