@@ -20,7 +20,7 @@ func (s *Server) seen(by ecs.Owner) Seen {
 	if s.cfg.NoLagCompensation {
 		out.Used = lagcomp.Claim{Tick: s.frame.Tick - 1}
 		out.past = s.history.At(out.Used.Tick, 0)
-		out.base = out.past
+		out.whole = keys{a: out.Used.Tick, b: out.Used.Tick + 1}
 		return out
 	}
 	out.Used, out.Reason = p.allowed(s.frame.Tick)
@@ -47,8 +47,8 @@ func (s *Server) seenBehind(by ecs.Owner, ticks float32) Seen {
 		ticks = 1
 	}
 	out.past = s.history.Delayed(s.frame.Tick, ticks)
-	out.base = out.past
 	out.Used.Tick, out.Used.Fraction = out.past.Time()
+	out.whole = keys{a: out.Used.Tick, b: out.Used.Tick + 1, f: out.Used.Fraction}
 	return out
 }
 
@@ -156,16 +156,15 @@ func (s *Server) rewound(p *player, out *Seen) {
 	if !ok {
 		k = keys{a: out.Used.Tick, b: out.Used.Tick + 1, f: out.Used.Fraction}
 	}
-	out.base = s.history.Between(k.a, k.b, k.f)
-	out.past = out.base
-	late := p.deliveries.late != 0 && int32(out.Used.Tick-p.deliveries.late) < int32(s.p.tickRate)*3
-	if oldest, _ := s.history.Oldest(); k.f == 0 && !late || int32(s.newest()-k.b) < 0 || int32(k.a-oldest) < 0 {
+	out.past, out.whole = s.history.Between(k.a, k.b, k.f), k
+	late := p.deliveries.late != 0 && int32(out.Used.Tick-p.deliveries.late) < int32(reach(s.p.tickRate))
+	oldest, _ := s.history.Oldest()
+	if k.f == 0 && !late && int32(k.a-oldest) >= 0 || int32(s.newest()-k.b) < 0 {
 		return
 	}
 	if late {
 		out.player = p
 	}
-	out.whole = k
 	if past, ok := s.between(p, out, k); ok {
 		out.past, out.filter.Epoch = past, s.living
 	}
@@ -240,7 +239,7 @@ type delivery struct {
 // command may have waited.
 func (d *deliveries) begin(rate int) {
 	if len(d.ring) == 0 {
-		d.ring = make([]delivery, 3*rate+8)
+		d.ring = make([]delivery, reach(rate))
 	}
 	clear(d.ring)
 	d.late = 0

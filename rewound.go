@@ -1,6 +1,8 @@
 package foretick
 
 import (
+	"unsafe"
+
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/lagcomp"
 	"github.com/foretick/foretick/snapshot"
@@ -31,7 +33,11 @@ type keptItem struct {
 	mask  uint64 // its replicated components; the words of those that volumes need lie at off
 }
 
-func newKept(rate int) kept { return kept{ring: make([]keptTick, 2*rate)} }
+func newKept(rate int) kept { return kept{ring: make([]keptTick, reach(rate))} }
+
+// reach is how many of the newest ticks a picture may rest on: what a rewind goes
+// back, and the three seconds for which an entity may have found no room before.
+func reach(rate int) int { return 4*rate + 8 }
 
 func (k *kept) at(t Tick) *keptTick {
 	if f := &k.ring[t%Tick(len(k.ring))]; f.tick == t && t != 0 {
@@ -116,12 +122,9 @@ func (s *Server) between(p *player, out *Seen, whole keys) (past lagcomp.Past, o
 	for i := range fa.items {
 		it, from, to, k := &fa.items[i], fa, fb, whole
 		if out.player != nil {
-			own, shown := s.keysOf(p, out.Used, ecs.Entity(it.id), whole)
-			if !shown {
+			var shown bool
+			if from, to, k, shown = s.ends(out, ecs.Entity(it.id)); !shown {
 				continue
-			}
-			if ka, kb := s.kept.at(own.a), s.kept.at(own.b); ka != nil && (kb != nil || own.f == 0) {
-				from, to, k = ka, kb, own
 			}
 			j := from.find(it.id, i)
 			if j < 0 {
@@ -133,23 +136,7 @@ func (s *Server) between(p *player, out *Seen, whole keys) (past lagcomp.Past, o
 			mask = it.mask
 			v.bodies.fit(mask)
 		}
-		knots := snapshot.Knots{From: from.words[it.off:], Rate: float32(s.p.tickRate)}
-		if j := to.find(it.id, hint); j >= 0 && k.f != 0 {
-			hint = j + 1
-			if o := &to.items[j]; o.goesOn(it) {
-				knots.To, knots.Span, knots.Fraction = to.words[o.off:], float32(to.tick-from.tick), k.f
-			}
-		}
-		if s.p.curved && knots.To != nil && s.bent(p, ecs.Entity(it.id), k.before) {
-			at := s.kept.at(k.before)
-			if j := at.find(it.id, earlier); j >= 0 {
-				earlier = j + 1
-				if o := &at.items[j]; o.goesOn(it) {
-					knots.Before, knots.Lead = at.words[o.off:], float32(from.tick-at.tick)
-				}
-			}
-		}
-		s.blend(&v.bodies, knots)
+		s.blend(&v.bodies, s.knots(p, it, from, to, k, &hint, &earlier))
 		if vs := v.bodies.build(v.bodies.value); len(vs) > 0 {
 			v.history.Put(it.id, it.owner, it.run, vs...)
 		}
@@ -157,6 +144,47 @@ func (s *Server) between(p *player, out *Seen, whole keys) (past lagcomp.Past, o
 	v.history.End()
 	v.past, v.of, v.at = v.history.At(v.number, 0), out.Used, s.frame.Tick
 	return v.past, true
+}
+
+// ends are the recorded ticks between which an entity's picture lies in a view, and
+// how; false when it was not on the screen.
+func (s *Server) ends(out *Seen, e ecs.Entity) (from, to *keptTick, k keys, shown bool) {
+	k = out.whole
+	if out.player != nil {
+		own, shown := s.keysOf(out.player, out.Used, e, k)
+		if !shown {
+			return nil, nil, k, false
+		}
+		if from, to = s.kept.at(own.a), s.kept.at(own.b); from != nil && (to != nil || own.f == 0) {
+			return from, to, own, true
+		}
+	}
+	return s.kept.at(k.a), s.kept.at(k.b), k, true
+}
+
+// knots are what an entity's components are drawn between; hint and earlier are
+// where the ticks after and before probably hold it, and move on.
+func (s *Server) knots(p *player, it *keptItem, from, to *keptTick, k keys, hint, earlier *int) snapshot.Knots {
+	knots := snapshot.Knots{From: from.words[it.off:], Rate: float32(s.p.tickRate)}
+	if k.f == 0 {
+		return knots
+	}
+	if j := to.find(it.id, *hint); j >= 0 {
+		*hint = j + 1
+		if o := &to.items[j]; o.goesOn(it) {
+			knots.To, knots.Span, knots.Fraction = to.words[o.off:], float32(to.tick-from.tick), k.f
+		}
+	}
+	if s.p.curved && knots.To != nil && s.bent(p, ecs.Entity(it.id), k.before) {
+		at := s.kept.at(k.before)
+		if j := at.find(it.id, *earlier); j >= 0 {
+			*earlier = j + 1
+			if o := &at.items[j]; o.goesOn(it) {
+				knots.Before, knots.Lead = at.words[o.off:], float32(from.tick-at.tick)
+			}
+		}
+	}
+	return knots
 }
 
 // begin starts a new picture.
@@ -184,18 +212,29 @@ func (it *keptItem) goesOn(was *keptItem) bool {
 // words of all of them, into the bodies' values; without To it holds.
 func (s *Server) blend(bs *bodies, k snapshot.Knots) {
 	for _, comp := range bs.need {
-		c := &s.p.components[comp]
-		n := c.schema.Words()
-		if k.To == nil {
-			c.schema.DequantiseMasked(k.From[:n], snapshot.GridPublic, serverRefs{s}, bs.values[comp])
-			k.From = k.From[n:]
-			continue
-		}
-		c.schema.Interpolate(0, k, snapshot.GridPublic, serverRefs{s}, bs.values[comp])
-		k.From, k.To = k.From[n:], k.To[n:]
-		if k.Before != nil {
-			k.Before = k.Before[n:]
-		}
+		s.show(comp, k, bs.values[comp])
+		skip(&k, s.p.components[comp].schema.Words())
+	}
+}
+
+// show writes the component whose words the knots begin with.
+func (s *Server) show(comp int, k snapshot.Knots, dst unsafe.Pointer) {
+	schema := s.p.components[comp].schema
+	if k.To == nil {
+		schema.DequantiseMasked(k.From[:schema.Words()], snapshot.GridPublic, serverRefs{s}, dst)
+		return
+	}
+	schema.Interpolate(0, k, snapshot.GridPublic, serverRefs{s}, dst)
+}
+
+// skip leaves out the first n words of each knot.
+func skip(k *snapshot.Knots, n int) {
+	k.From = k.From[n:]
+	if k.To != nil {
+		k.To = k.To[n:]
+	}
+	if k.Before != nil {
+		k.Before = k.Before[n:]
 	}
 }
 
@@ -230,11 +269,6 @@ func (s *Server) recordVolumes(rows ecs.Rows, f, before *keptTick) {
 		it := keptItem{id: uint64(e), owner: uint32(rows.Owner()), epoch: s.lifeOf(mask, e), mask: mask, off: int32(off)}
 		s.history.Put(it.id, it.owner, it.epoch, vs...)
 		s.kept.put(f, before, it)
-		for i := range s.p.tracks {
-			if comp := s.p.tracks[i].comp; mask>>comp&1 != 0 {
-				s.tracks[i].put(uint64(e), values[comp])
-			}
-		}
 	}
 }
 

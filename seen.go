@@ -25,7 +25,6 @@ type Hit struct {
 // a game that declares none the queries panic with [UsageError], at whichever end.
 type Seen struct {
 	past   lagcomp.Past
-	base   lagcomp.Past // the same moment of the server's own history, for tracks
 	filter lagcomp.Filter
 	valid  bool
 	server *Server
@@ -33,7 +32,7 @@ type Seen struct {
 	by     *player // whose view it is, on a server
 	player *player // whose client had entities put off: each is seen between ticks of its own
 	bare   bool    // the game declares no volume: whoever queries has forgotten them
-	whole  keys    // the ticks that the others are seen between, if their client told
+	whole  keys    // the ticks that the others are seen between, on a server
 
 	// Reason says how the server treated the time that the player claimed.
 	Reason lagcomp.Reason

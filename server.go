@@ -215,11 +215,10 @@ type Server struct {
 	bodies      bodies
 	kept        kept
 	living      func(lagcomp.ID, uint32) bool // alive, as a value
-	tracks      []track
-	cuts        map[ecs.Entity]uint32 // times that an entity's past was cut
-	entityTeams map[ecs.Entity]uint8  // of those that have one of their own
-	grouped     []grouping            // since the last tick
-	survey      *survey               // nil: everything matters to everybody
+	cuts        map[ecs.Entity]uint32         // times that an entity's past was cut
+	entityTeams map[ecs.Entity]uint8          // of those that have one of their own
+	grouped     []grouping                    // since the last tick
+	survey      *survey                       // nil: everything matters to everybody
 	stats       ServerStats
 
 	bandwidth *bandwidth // nil unless asked for
@@ -269,9 +268,6 @@ func NewServer(cfg ServerConfig) (*Server, error) {
 	}
 	s.share = s.encodeShare
 	s.bodies, s.kept, s.living = newBodies(p), newKept(p.tickRate), s.alive
-	for _, t := range p.tracks {
-		s.tracks = append(s.tracks, t.fresh(s))
-	}
 	return s, nil
 }
 

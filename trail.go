@@ -97,7 +97,10 @@ func (s *Server) hashOwned(p *player, owner ecs.Owner) (sum uint32) {
 			if owner == ecs.Nobody && !s.p.kinds[id.Kind].island {
 				continue
 			}
-			name := id.origin // known to the client before the entity is
+			name := uint32(0)
+			if id.maker == uint16(owner) { // else the client was never told it
+				name = id.origin // known to the client before the entity is
+			}
 			if wire, ok := p.sender.Known(snapshot.NetID(id.Net)); ok && name == 0 {
 				name = uint32(wire)
 			}

@@ -166,10 +166,24 @@ func newBodies(p *Protocol) bodies {
 // fit finds the declarations for entities with the components of mask.
 func (b *bodies) fit(mask uint64) {
 	b.table, b.need = b.table[:0], b.need[:0]
-	var need uint64
 	for i := range b.p.volumes {
 		if v := &b.p.volumes[i]; mask&v.mask == v.mask {
 			b.table = append(b.table, v)
+		}
+	}
+	need := b.needs(mask)
+	for i := range b.values {
+		if need>>i&1 != 0 {
+			b.need = append(b.need, i)
+		}
+	}
+}
+
+// needs is which components are read of an entity with those of mask, for its
+// volumes, its lives or [At].
+func (b *bodies) needs(mask uint64) (need uint64) {
+	for i := range b.p.volumes {
+		if v := &b.p.volumes[i]; mask&v.mask == v.mask {
 			need |= v.mask
 		}
 	}
@@ -181,11 +195,7 @@ func (b *bodies) fit(mask uint64) {
 			need |= mask & (1 << l.comp)
 		}
 	}
-	for i := range b.values {
-		if need>>i&1 != 0 {
-			b.need = append(b.need, i)
-		}
-	}
+	return need
 }
 
 // value is the place of a component's own value.

@@ -60,7 +60,7 @@ func TestReliableMessagesSurviveALostConnection(t *testing.T) {
 			}
 			play(time.Duration(i) * 300 * time.Millisecond)
 		}
-		m.Run(m.Net.Now() + 5*time.Second)
+		m.Run(m.Net.Now() + 10*time.Second)
 		require.EqualValues(t, 3, srv.Stats().Resumed)
 		require.EqualValues(t, 3, c.Stats().Resumed)
 		require.EqualValues(t, 4, c.Stats().Connections)

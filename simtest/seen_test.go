@@ -246,10 +246,16 @@ func TestHiddenSurvivesReconnect(t *testing.T) {
 func TestHeldTargetsAreJudgedWhereDrawn(t *testing.T) {
 	var all cell
 	elsewhere := 0
-	for rate := 2500; rate <= 4500; rate += 250 { // bytes a second: from far too few to enough
-		c, wrong := starved(t, rate)
+	play := func(rate, crowd int) {
+		c, wrong := starved(t, rate, crowd)
 		all.held, all.onScreen, all.confirmed, elsewhere = all.held+c.held, all.onScreen+c.onScreen, all.confirmed+c.confirmed, elsewhere+wrong
 		all.heldHits, all.heldSame = all.heldHits+c.heldHits, all.heldSame+c.heldSame
+	}
+	for rate := 2500; rate <= 4500; rate += 250 { // bytes a second: from far too few to enough
+		play(rate, 60)
+	}
+	for crowd := 150; crowd <= 450; crowd += 100 { // of whom each is told of every three seconds at last
+		play(2500, crowd)
 	}
 	t.Logf("%d held, %d of them elsewhere, %d of %d hits confirmed; %d of %d others", all.held, elsewhere, all.heldSame, all.heldHits, all.confirmed, all.onScreen)
 	require.Greater(t, all.heldHits, 50)
@@ -259,10 +265,9 @@ func TestHeldTargetsAreJudgedWhereDrawn(t *testing.T) {
 	require.GreaterOrEqual(t, percent(all.confirmed, all.onScreen), 99.0)
 }
 
-func starved(t *testing.T, rate int) (c cell, elsewhere int) {
+func starved(t *testing.T, rate, crowd int) (c cell, elsewhere int) {
 	t.Helper()
-	const crowd = 60
-	m, err := newRange(17, 30, foretick.ServerConfig{SendRate: rate})
+	m, err := newRange(17, 30, foretick.ServerConfig{SendRate: rate + trailRate})
 	require.NoError(t, err)
 	for range crowd {
 		e := m.server.Frame().Spawn(&m.game.runner, ecs.Nobody)
@@ -276,6 +281,9 @@ func starved(t *testing.T, rate int) (c cell, elsewhere int) {
 		how, ok := foretick.At(f.Seen(by), &m.game.pose, e)
 		v, there := f.Seen(by).Volume(e, 0)
 		require.Equal(t, there, ok)
+		if !ok {
+			return
+		}
 		head, _ := v.Sphere()
 		require.InDelta(t, bone(&place{}, &how).Z, head.Z, 1e-5, "the remembered component is of the same ticks")
 	}
@@ -297,7 +305,7 @@ func starved(t *testing.T, rate int) (c cell, elsewhere int) {
 // there at the moment that the client claims to have seen.
 func TestUnknownIsNotSeen(t *testing.T) {
 	const crowd = 600
-	m, err := newRange(19, 30, foretick.ServerConfig{SendRate: 3000})
+	m, err := newRange(19, 30, foretick.ServerConfig{SendRate: 3000 + trailRate})
 	require.NoError(t, err)
 	link := sim.Link{Latency: 50 * time.Millisecond}
 	s, err := m.seat(link, link, time.Hour, time.Hour)

@@ -1,0 +1,121 @@
+package simtest_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/lagcomp"
+	"github.com/foretick/foretick/simtest"
+	"github.com/foretick/foretick/transport/sim"
+)
+
+// A cargo is what lies in a crate that slides along: other things in each tick.
+type (
+	cargo struct {
+		X     float32  `net:"min=-64,max=64,step=0.01,lerp"`
+		Marks []uint16 `net:"max=4"`
+		Name  string   `net:"max=16"`
+		Key   uint8    `net:"owner"`
+	}
+	hook struct {
+		Pull bool `net:"oneshot"`
+	}
+	berth struct{ N uint8 }
+)
+
+type harbour struct {
+	cargo  ecs.Component[cargo]
+	berth  ecs.Component[berth]
+	cmd    ecs.Component[hook]
+	crate  ecs.Kind
+	docker ecs.Kind
+	judge  func(f *foretick.Frame, rows ecs.Rows)
+}
+
+func (g *harbour) protocol() *foretick.Protocol {
+	p := foretick.NewProtocol("harbour", 1)
+	p.Component(&g.cargo)
+	p.Component(&g.berth)
+	p.Command(&g.cmd)
+	p.Kind(&g.crate, "crate", &g.cargo, &g.berth)
+	p.Kind(&g.docker, "docker", &g.cmd)
+	foretick.Volume(p, &g.berth, func(b *berth) lagcomp.Sphere { return lagcomp.Sphere{X: float32(b.N), R: 1} })
+	foretick.Remember(p, &g.cargo)
+	foretick.Remember(p, &g.berth)
+	p.Join(func(f *foretick.Frame, who ecs.Owner) { f.Spawn(&g.docker, who) })
+	p.Server("load", func(f *foretick.Frame, rows ecs.Rows) {
+		at, n := g.cargo.Slice(rows), g.berth.Slice(rows)
+		for i := range at {
+			t := uint16(f.Tick)
+			at[i] = cargo{
+				X: float32(f.Tick%100) / 4, Marks: make([]uint16, 0, 4), Name: fmt.Sprintf("%d of %d", n[i].N, t), Key: 7,
+			}
+			for k := range 1 + (f.Tick+uint32(n[i].N))%4 {
+				at[i].Marks = append(at[i].Marks, t+uint16(k)*1000+uint16(n[i].N)*100)
+			}
+		}
+	}, ecs.Write(&g.cargo), ecs.Read(&g.berth))
+	p.Server("judge", func(f *foretick.Frame, rows ecs.Rows) {
+		if g.judge != nil {
+			g.judge(f, rows)
+		}
+	}, ecs.Read(&g.cargo, &g.berth), ecs.After("load"))
+	return p
+}
+
+// A remembered component is answered whole: its strings and slices are those of the
+// tick looked at, whatever was recorded since and of whomever, and what others do
+// not receive is not there.
+func TestRememberedStringsAndSlices(t *testing.T) {
+	m := simtest.New(4)
+	server := &harbour{}
+	srv, err := m.Serve(foretick.ServerConfig{Protocol: server.protocol()})
+	require.NoError(t, err)
+	for n := range 3 {
+		server.berth.Get(srv.World(), srv.Frame().Spawn(&server.crate, ecs.Nobody)).N = uint8(n)
+	}
+	g, past, between := &harbour{}, 0, 0
+	server.judge = func(f *foretick.Frame, rows ecs.Rows) {
+		if f.Tick < 100 {
+			return
+		}
+		kept := map[uint8]cargo{}
+		seen := f.Seen(1)
+		for i := range rows.Len() {
+			at, ok := foretick.At(seen, &server.cargo, rows.Entity(i))
+			require.True(t, ok)
+			n, ok := foretick.At(seen, &server.berth, rows.Entity(i))
+			require.True(t, ok)
+			kept[n.N] = at
+		}
+		require.Len(t, kept, 3)
+		used := seen.Used.Tick
+		for n, at := range kept { // after all of them were asked for
+			require.Equal(t, fmt.Sprintf("%d of %d", n, used), at.Name)
+			require.Len(t, at.Marks, int(1+(used+uint32(n))%4))
+			for k, mark := range at.Marks {
+				require.Equal(t, uint16(used)+uint16(k)*1000+uint16(n)*100, mark)
+			}
+			require.Zero(t, at.Key)
+			if from, to := float32(used%100)/4, float32((used+1)%100)/4; to > from {
+				require.InDelta(t, from+(to-from)*seen.Used.Fraction, at.X, 0.005)
+			}
+		}
+		if past++; seen.Used.Fraction > 0 {
+			between++
+		}
+		require.Less(t, used+4, f.Tick)
+	}
+	link := sim.Link{Latency: 60 * time.Millisecond, Jitter: 15 * time.Millisecond}
+	sample := foretick.Sample(&g.cmd, func(foretick.View) hook { return hook{} })
+	_, err = m.Join(foretick.ClientConfig{Protocol: g.protocol(), Sample: sample}, simtest.Seat{Up: link, Down: link})
+	require.NoError(t, err)
+	m.Run(7 * time.Second)
+	require.Greater(t, past, 80)
+	require.Greater(t, between, 20)
+}
