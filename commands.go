@@ -49,7 +49,9 @@ func Decay[T any](p *Protocol, c *ecs.Component[T], fn func(cmd *T, missing int)
 
 func (p *Protocol) commandOf(caller string, h ecs.Handle) *command {
 	if p.command == nil || p.command.id != h.ID() {
-		p.faultf("%s of %s, which is not the protocol's command: call Command first", caller, typeName(h.Type()))
+		if !p.spoils(h) {
+			p.faultf("%s of %s, which is not the protocol's command: call Command first", caller, typeName(h.Type()))
+		}
 		return nil
 	}
 	return p.command

@@ -1,6 +1,7 @@
 package foretick
 
 import (
+	"fmt"
 	"reflect"
 	"slices"
 	"unsafe"
@@ -65,14 +66,13 @@ func (p *Protocol) Component(h ecs.Handle, opts ...ComponentOption) {
 	}
 	s, err := snapshot.Compile(h.Type(), snapshot.SchemaOptions{Name: c.name, Predicted: c.predicted, Ref: entityType, Audience: c.audience, Audiences: p.audiences})
 	if err != nil {
-		p.fault(err)
-		_ = p.types.Register(h, ecs.Named(c.name)) // so that kinds do not complain of it too
+		p.faulty(h, err)
 		return
 	}
 	options := []ecs.TypeOption{ecs.Named(c.name)}
 	switch deep, err := s.Copier(); {
 	case err != nil:
-		p.fault(err)
+		p.faulty(h, err)
 		return
 	case deep != nil:
 		c.varies = true
@@ -107,26 +107,35 @@ func (c *component) moves(s *snapshot.Schema) {
 // shared system may not read or write it, unless none but kinds that are spawned
 // with the policy [Local] carry it: what a bullet knows of its shot.
 func (p *Protocol) Local(h ecs.Handle) {
-	p.fault(p.types.Register(h, ecs.Named(typeName(h.Type()))))
+	if err := p.types.Register(h, ecs.Named(typeName(h.Type()))); err != nil {
+		p.faulty(h, err)
+	}
 }
 
 // Command declares the component that carries a player's input: a column like
 // any other, filled before each tick with that tick's command, on both ends
 // with the very value that travelled. A protocol has at most one.
+//
+// Whatever a player tells the server is a field of it; the name that he chose, or
+// a line of chat, is an array of bytes. A tick's command may be lost for good:
+// leave there what must arrive until the server is seen to have it, and then zero,
+// which costs next to nothing.
 func (p *Protocol) Command(h ecs.Handle) {
 	if p.command != nil {
 		p.faultf("Command was declared twice: put both inputs into one struct")
 		return
 	}
 	name := typeName(h.Type())
-	s, err := snapshot.Compile(h.Type(), snapshot.SchemaOptions{Name: name})
+	s, err := snapshot.Compile(h.Type(), snapshot.SchemaOptions{Name: name, Ref: entityType})
+	if err == nil {
+		err = referless("command", s)
+	}
 	if err != nil {
-		p.fault(err)
-		_ = p.types.Register(h, ecs.Named(name))
+		p.faulty(h, err)
 		return
 	}
 	if i := s.Varies(); i >= 0 {
-		p.faultf("command %s: field %s is a %s: a command has one size: use an array, as in [24]byte, or the number of a choice", name, s.Fields()[i].Name, s.Fields()[i].Type)
+		p.faulty(h, fmt.Errorf("foretick: command %s: field %s is a %s: a command has one size: use an array, as in [24]byte, or the number of a choice", name, s.Fields()[i].Name, s.Fields()[i].Type))
 		return
 	}
 	if err := p.types.Register(h, ecs.Named(name)); err != nil {
@@ -134,6 +143,33 @@ func (p *Protocol) Command(h ecs.Handle) {
 		return
 	}
 	p.command = &command{id: h.ID(), size: h.Type().Size(), schema: s, handle: h}
+}
+
+// referless refuses a schema with a field that names an entity: commands and
+// messages carry bits, and those of a handle name another entity, or none, at the
+// other end.
+func referless(what string, s *snapshot.Schema) error {
+	for _, f := range s.Fields() {
+		if f.Ref {
+			return fmt.Errorf("foretick: %s %s: field %s is an ecs.Entity, which means nothing at the other end: send an ecs.Owner, or a number of the game's own that a component carries too", what, s.Name(), f.Name)
+		}
+	}
+	return nil
+}
+
+// faulty notes what is wrong with a component, and registers it all the same, so
+// that kinds and systems do not complain of it too.
+func (p *Protocol) faulty(h ecs.Handle, err error) {
+	p.fault(err)
+	_ = p.types.Register(h, ecs.Named(typeName(h.Type())), ecs.CopierAt(func(_, _ unsafe.Pointer) {}))
+	if h.Registered() {
+		p.spoilt = append(p.spoilt, h.ID())
+	}
+}
+
+// spoils tells whether a component has a fault that is noted already.
+func (p *Protocol) spoils(h ecs.Handle) bool {
+	return h.Registered() && slices.Contains(p.spoilt, h.ID())
 }
 
 // commandSize is the bytes of a packed command; 0 without one.
@@ -151,11 +187,13 @@ func (p *Protocol) Kind(k *ecs.Kind, name string, hs ...ecs.Handle) {
 	all := append([]ecs.Handle{&p.identity}, hs...)
 	for _, h := range hs {
 		if !h.Registered() {
+			p.unmade = append(p.unmade, k)
 			p.faultf("kind %q: component %s is not declared: call Component, Command or Local first", name, typeName(h.Type()))
 			return
 		}
 	}
 	if err := p.types.RegisterKind(k, name, all...); err != nil {
+		p.unmade = append(p.unmade, k)
 		p.fault(err)
 		return
 	}
@@ -165,7 +203,23 @@ func (p *Protocol) Kind(k *ecs.Kind, name string, hs ...ecs.Handle) {
 // Default sets the value that a component of a kind is born with. It must be
 // called before Err.
 func Default[T any](p *Protocol, k *ecs.Kind, c *ecs.Component[T], v T) {
-	p.fault(ecs.SetDefault(p.types, k, c, v))
+	if slices.Contains(p.unmade, k) || p.spoils(c) {
+		return
+	}
+	if !k.Registered() {
+		p.faultf("Default of %s for a kind that is not declared: call Kind first", typeName(c.Type()))
+		return
+	}
+	if err := ecs.SetDefault(p.types, k, c, v); err != nil {
+		p.fault(err)
+		return
+	}
+	if i := p.index(c.ID()); i >= 0 {
+		if at := p.components[i].schema.Unfit(unsafe.Pointer(&v)); at >= 0 {
+			f := p.components[i].schema.Fields()[at]
+			p.faultf("Default of kind %q: %s.%s does not fit its tag, and would be sent cut: it has room for %d", k.Name(), p.components[i].name, f.Name, f.Most)
+		}
+	}
 }
 
 // registerKinds hands the kinds with their defaults to the wire's registry.

@@ -32,14 +32,16 @@ type interest struct {
 // have the component, within cfg's distances, nearest first where not all fits.
 // Entities without it matter to everybody, and what a player owns always does. at
 // gives the place; a game on a plane leaves z at 0. A player who owns nothing with
-// a place sees nothing that has one. See [Protocol.Relevant] for exceptions.
+// a place sees nothing that has one. One component of a protocol has the places:
+// give it to every kind that is to matter by distance. See [Protocol.Relevant] for
+// exceptions.
 func Interest[T any](p *Protocol, c *ecs.Component[T], cfg InterestConfig, at func(*T) (x, y, z float32)) {
 	i := p.replicated("Interest", c)
 	if i < 0 {
 		return
 	}
 	if p.interest != nil {
-		p.faultf("Interest was declared twice")
+		p.faultf("Interest was declared twice, by %s and %s: one component has the place of everything; let all kinds carry it that are to matter by distance", p.components[p.interest.comp].name, p.components[i].name)
 		return
 	}
 	if _, err := snapshot.NewArea(cfg); err != nil {

@@ -12,11 +12,13 @@ import (
 )
 
 // Message is something that the server tells a player for certain: who killed
-// whom, a score, a line of chat's number. It arrives exactly once, in the order
-// sent, with the tick it was sent in. Its fields travel as their net tags say,
-// like a component's. On a channel of its own ([Via]) it keeps its order among
-// that channel's messages, and on one that is not reliable it arrives at most
-// once, in any order. The zero value is ready for [OnClient], which registers it.
+// whom, a score, a line of chat. It arrives exactly once, in the order sent, with
+// the tick it was sent in. Its fields travel as their net tags say, like a
+// component's, but for handles of entities, which it cannot carry. On a channel
+// of its own ([Via]) it keeps its order among that channel's messages, and on one
+// that is not reliable it arrives at most once, in any order. What a player tells
+// the server travels in its command: see [Protocol.Command]. The zero value is
+// ready for [OnClient], which registers it.
 type Message[T any] struct {
 	id      int // 1 and up
 	channel int
@@ -44,7 +46,10 @@ func OnClient[T any](p *Protocol, m *Message[T], fn func(f *Frame, tick Tick, v 
 		return
 	}
 	t := reflect.TypeFor[T]()
-	s, err := snapshot.Compile(t, snapshot.SchemaOptions{Name: typeName(t)})
+	s, err := snapshot.Compile(t, snapshot.SchemaOptions{Name: typeName(t), Ref: entityType})
+	if err == nil {
+		err = referless("message", s)
+	}
 	if err != nil {
 		p.fault(err)
 		return

@@ -80,8 +80,10 @@ type Protocol struct {
 	systems       []string // names in order of declaration, for the hash
 
 	errs     []error
-	foreign  bool  // it is what this build makes of another's: see skew.go
-	eventsOf []int // own index of each of the other's events, −1 for an unknown one
+	spoilt   []ecs.ID    // components with a fault, which nothing else is to complain of
+	unmade   []*ecs.Kind // and kinds
+	foreign  bool        // it is what this build makes of another's: see skew.go
+	eventsOf []int       // own index of each of the other's events, −1 for an unknown one
 
 	unpredicted     []int // registry indices of the components that are not predicted
 	readUnpredicted []int // registry indices of what shared systems read of their own rows without predicting it
@@ -258,7 +260,7 @@ func (p *Protocol) checkSystems() {
 			p.faultf("shared system %q reads %s of other entities, which a client does not have: commands travel to the server alone", s.Name, p.fieldsOf(p.command.id))
 		}
 		for i, id := range append(append([]ecs.ID{}, s.Writes...), s.OtherWrites...) {
-			if c := p.index(id); (c < 0 || !p.components[c].predicted) && (i >= len(s.Writes) || !p.ofLocalKinds(id)) {
+			if c := p.index(id); !slices.Contains(p.spoilt, id) && (c < 0 || !p.components[c].predicted) && (i >= len(s.Writes) || !p.ofLocalKinds(id)) {
 				p.faultf("shared system %q writes %s, which is not predicted: declare it with Component(…, Predicted), or make the system Server", s.Name, p.types.Info(id).Name)
 			}
 		}
@@ -320,7 +322,7 @@ func shared(s ecs.SystemInfo) bool { return len(s.Tags) == 0 && !s.Render }
 // known tells whether a client has the component's value: it is replicated, the
 // player's own command, or the identity.
 func (p *Protocol) known(id ecs.ID) bool {
-	return p.index(id) >= 0 || id == p.identity.ID() || (p.command != nil && id == p.command.id)
+	return p.index(id) >= 0 || slices.Contains(p.spoilt, id) || id == p.identity.ID() || (p.command != nil && id == p.command.id)
 }
 
 // index is the registry index of an ecs component, −1 when it is not replicated.

@@ -69,6 +69,59 @@ func declare(spoil func(h *handles, p *foretick.Protocol)) *foretick.Protocol {
 	return p
 }
 
+type (
+	typed struct {
+		Name string `net:"max=16"`
+	}
+	aimed  struct{ Target ecs.Entity }
+	titled struct {
+		Title string `net:"max=8"`
+	}
+)
+
+// spoiltBy declares a command with a fault, and everything that a game does with
+// one.
+func spoiltBy[T any](p *foretick.Protocol) {
+	var h struct {
+		place ecs.Component[place]
+		cmd   ecs.Component[T]
+		unit  ecs.Kind
+	}
+	*p = *foretick.NewProtocol("spoilt", 1)
+	p.Component(&h.place, foretick.Predicted)
+	p.Command(&h.cmd)
+	p.Kind(&h.unit, "unit", &h.place, &h.cmd)
+	foretick.Default(p, &h.unit, &h.place, place{})
+	foretick.Validate(p, &h.cmd, func(*foretick.Frame, ecs.Owner, T) error { return nil })
+	p.Shared("move", nothing, ecs.Read(&h.cmd), ecs.Write(&h.place))
+}
+
+// What is wrong with a component is said once: nothing that rests on it complains
+// as well.
+func TestAFaultIsToldOnce(t *testing.T) {
+	once := func(err error) { require.Len(t, err.(interface{ Unwrap() []error }).Unwrap(), 1, err) }
+	p := foretick.NewProtocol("", 1)
+	spoiltBy[typed](p)
+	once(p.Err())
+	spoiltBy[aimed](p)
+	once(p.Err())
+
+	once(declare(func(h *handles, p *foretick.Protocol) {
+		var k ecs.Kind
+		p.Component(&h.bad, foretick.Predicted)
+		p.Kind(&k, "bad", &h.bad)
+		foretick.Default(p, &k, &h.bad, pointed{})
+		foretick.Volume(p, &h.bad, nil)
+		p.Shared("spoil", nothing, ecs.Write(&h.bad))
+	}).Err())
+	once(declare(func(h *handles, p *foretick.Protocol) {
+		var k ecs.Kind
+		p.Kind(&k, "player", &h.health) // the name is taken
+		foretick.Default(p, &k, &h.health, health{})
+		p.Spawns(&k, foretick.SpawnConfig{})
+	}).Err())
+}
+
 func TestProtocolFaultsNameTheFix(t *testing.T) {
 	require.NoError(t, declare(nil).Err())
 	for name, c := range map[string]struct {
@@ -113,6 +166,42 @@ func TestProtocolFaultsNameTheFix(t *testing.T) {
 		"volume of an undeclared component": {
 			func(h *handles, p *foretick.Protocol) { foretick.Volume(p, &h.secret, nil) },
 			[]string{"Volume", "secret", "Component"},
+		},
+		"command with a string": {
+			func(_ *handles, p *foretick.Protocol) { spoiltBy[typed](p) },
+			[]string{"command typed", "Name", "array, as in [24]byte"},
+		},
+		"command with a handle": {
+			func(_ *handles, p *foretick.Protocol) { spoiltBy[aimed](p) },
+			[]string{"command aimed", "Target", "ecs.Entity", "ecs.Owner"},
+		},
+		"message with a handle": {
+			func(_ *handles, p *foretick.Protocol) {
+				foretick.OnClient(p, &foretick.Message[aimed]{}, func(*foretick.Frame, foretick.Tick, aimed) {})
+			},
+			[]string{"message aimed", "Target", "ecs.Entity", "ecs.Owner"},
+		},
+		"default of an undeclared kind": {
+			func(h *handles, p *foretick.Protocol) { foretick.Default(p, &ecs.Kind{}, &h.health, health{}) },
+			[]string{"Default of health", "call Kind first"},
+		},
+		"default that does not fit": {
+			func(_ *handles, p *foretick.Protocol) {
+				var c ecs.Component[titled]
+				var k ecs.Kind
+				p.Component(&c)
+				p.Kind(&k, "knight", &c)
+				foretick.Default(p, &k, &c, titled{Title: "of the Round Table"})
+			},
+			[]string{`"knight"`, "titled.Title", "room for 8"},
+		},
+		"interest by two components": {
+			func(h *handles, p *foretick.Protocol) {
+				near := foretick.InterestConfig{Enter: 10}
+				foretick.Interest(p, &h.place, near, func(*place) (x, y, z float32) { return })
+				foretick.Interest(p, &h.health, near, func(*health) (x, y, z float32) { return })
+			},
+			[]string{"Interest was declared twice", "place and health", "let all kinds carry it"},
 		},
 		"tick rate": {
 			func(_ *handles, p *foretick.Protocol) { p.TickRate(1000) },

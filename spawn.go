@@ -3,6 +3,7 @@ package foretick
 import (
 	"fmt"
 	"reflect"
+	"slices"
 	"unsafe"
 
 	"github.com/foretick/foretick/ecs"
@@ -60,6 +61,7 @@ type SpawnConfig struct {
 func (p *Protocol) Spawns(k *ecs.Kind, c SpawnConfig) {
 	i := p.kindOf(k)
 	switch {
+	case slices.Contains(p.unmade, k):
 	case i < 0:
 		p.faultf("Spawns of a kind that is not declared: call Kind first")
 	case p.kinds[i].spawn != nil:

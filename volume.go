@@ -67,7 +67,7 @@ func (p *Protocol) replicated(call string, h ecs.Handle) int {
 	if h.Registered() {
 		i = p.index(h.ID())
 	}
-	if i < 0 {
+	if i < 0 && !p.spoils(h) {
 		p.faultf("%s needs a replicated component: declare %s with Component first", call, typeName(h.Type()))
 	}
 	return i

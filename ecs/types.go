@@ -198,10 +198,10 @@ func (t *Types) describe(h Handle, opts []TypeOption, among []*typeData) (*typeD
 	}
 	for _, o := range among {
 		if o.rtype == rt && o.name == d.name {
-			return nil, fmt.Errorf("ecs: register %v: type and name %q are taken: give another with Named, or share the handle", rt, d.name)
+			return nil, fmt.Errorf("ecs: register %v: type and name %q are taken: share the handle, declare another Go type for it, or give another name with Named", rt, d.name)
 		}
 		if o.name == d.name {
-			return nil, fmt.Errorf("ecs: register %v: name %q is taken by %v: give another with Named", rt, d.name, o.rtype)
+			return nil, fmt.Errorf("ecs: register %v: name %q is taken by %v: rename the Go type, or give another name with Named", rt, d.name, o.rtype)
 		}
 	}
 	path := pointerPath(rt, d.name)

@@ -180,7 +180,7 @@ func (w *World) SpawnIn(r Range, k *Kind, owner Owner) Entity {
 
 func (w *World) checkKind(k *Kind) {
 	if k.d == nil {
-		misuse("this kind is not registered: pass it to Types.RegisterKind first")
+		misuse("this kind is not registered: pass it to Types.RegisterKind first, or to Protocol.Kind")
 	}
 	if k.d.types != w.types {
 		misuse("kind %q is registered with other Types than this world's", k.d.name)

@@ -47,7 +47,11 @@ func (c *compiler) stepped(t reflect.Type, offset uintptr, path string, g tag, o
 	if g.hasMax && !g.hasMin {
 		g.min, g.hasMin = -g.max, true
 	}
-	if !g.hasMin || !g.hasMax || g.min >= g.max {
+	if g.hasMin && g.hasMax && g.min >= g.max {
+		c.fail(path, fmt.Sprintf("min=%g is not below max=%g", g.min, g.max), "say the least value as min and the greatest as max")
+		return
+	}
+	if !g.hasMin || !g.hasMax {
 		c.fail(path, "step needs a range", fmt.Sprintf("add min and max, as in `net:\"min=-512,max=512,step=%g\"`", g.step))
 		return
 	}

@@ -155,6 +155,9 @@ func TestCompileErrors(t *testing.T) {
 	type bitsRange struct {
 		X float32 `net:"angle,bits=40"`
 	}
+	type turned struct {
+		X float32 `net:"min=5,max=1,step=1"`
+	}
 	type nan struct {
 		X float32 `net:"min=NaN,max=1,step=1"`
 	}
@@ -167,6 +170,7 @@ func TestCompileErrors(t *testing.T) {
 		{badTag{}, `badTag.X: unknown item "maks"`},
 		{badStep{}, "badStep.X: min=-1 is not a multiple of step=0.3"},
 		{noRange{}, "noRange.X: step needs a range"},
+		{turned{}, "turned.X: min=5 is not below max=1; say the least value as min"},
 		{noStep{}, "noStep.X: a range needs a step"},
 		{tooFine{}, "tooFine.X: a float32 does not tell 100000000 steps from 0 apart"},
 		{badSim{}, "badSim.X: step=0.1 is not a whole number of sim=0.03"},
