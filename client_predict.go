@@ -38,6 +38,7 @@ func (c *Client) advance() int {
 			c.jump(t)
 			return 0
 		}
+		c.unsample(t)
 	}
 	c.stall(t)
 	c.othersNewest()
@@ -56,6 +57,21 @@ func (c *Client) advance() int {
 		}
 	}
 	return n
+}
+
+// unsample takes back the input of ticks that the clock, set back, comes to only
+// now, except where it was predicted with or the server has it: a server that
+// stood still refused commands so far ahead, and nobody would make them again.
+func (c *Client) unsample(t netcode.Time) {
+	last := t.Command
+	for _, k := range [2]Tick{c.predictor.Tick(), c.commandAck} {
+		if int32(k-last) > 0 {
+			last = k
+		}
+	}
+	if int32(c.sampled-last) > 0 {
+		c.sampled = last
+	}
 }
 
 // stallTicks is for how many ticks the server must have been silent for the limit

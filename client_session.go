@@ -273,7 +273,8 @@ func (c *Client) snapshot(body []byte) error {
 		}
 	}
 	if c.commands != nil {
-		c.commands.Acked(t + h.CommandAck)
+		c.commandAck = t + h.CommandAck
+		c.commands.Acked(c.commandAck)
 	}
 	if any && int32(t-newest) <= 0 {
 		c.stats.SnapshotsStale++

@@ -16,7 +16,7 @@ const (
 	faultWindow   = time.Second
 	maxFaults     = 8   // in a window; more end the connection
 	mostMessages  = 16  // in a packet; an honest one has four at most
-	packetsSpare  = 64  // in a window, beyond four a tick
+	packetsSpare  = 64  // in a window, beyond four for each tick of its time
 	farPerTick    = 100 // commands too far in the future in a window, for each tick of a second
 	commandBodies = 1   // in a packet
 
@@ -37,10 +37,11 @@ type conduct struct {
 	why     string        // the last fault
 }
 
-// roll begins a new window when the old one is over.
-func (c *conduct) roll(t time.Duration, far uint64) {
+// roll begins a new window when the old one is over: at the server's Step before,
+// as what arrived since then waited for this one.
+func (c *conduct) roll(t, before time.Duration, far uint64) {
 	if t-c.window >= faultWindow {
-		c.window, c.faults, c.packets, c.far = t, 0, 0, far
+		c.window, c.faults, c.packets, c.far = before, 0, 0, far
 	}
 }
 
@@ -74,8 +75,9 @@ func (p *player) far() uint64 {
 // offends tells whether a peer did what no honest client can do too often.
 func (s *Server) offends(p *player) bool {
 	c, rate := &p.conduct, s.p.tickRate
+	took := max(faultWindow, s.now-c.window) // more, where the server stood still
 	switch {
-	case c.packets > 4*rate+packetsSpare:
+	case c.packets > int(4*took/s.interval)+packetsSpare:
 		c.why = "more packets than there are ticks"
 	case p.far()-min(c.far, p.far()) > uint64(farPerTick*rate):
 		c.why = "commands for a distant future"

@@ -192,7 +192,9 @@ type Server struct {
 
 	begun    bool
 	start    time.Time
+	slipped  time.Duration // of it, that no ticks were computed for
 	now      time.Duration // of the Step that runs, from the start
+	before   time.Duration // of the one before
 	interval time.Duration
 	every    uint32 // ticks a snapshot
 
@@ -312,7 +314,7 @@ func (s *Server) Next() time.Time {
 // due is when a tick is computed, counted from the start. It is exact at any
 // rate: 31 Hz does not divide a second into whole nanoseconds.
 func (s *Server) due(t Tick) time.Duration {
-	return time.Duration(uint64(t) * uint64(time.Second) / uint64(s.p.tickRate))
+	return s.slipped + time.Duration(uint64(t)*uint64(time.Second)/uint64(s.p.tickRate))
 }
 
 // Step takes in what has arrived and computes the ticks that are due at now.
@@ -327,8 +329,9 @@ func (s *Server) Step(now time.Time) {
 	for n := 0; s.due(s.frame.Tick+1) <= t; n++ {
 		if n == maxCatchUp {
 			// A stalled process does not replay the time it slept: it would
-			// fall behind for good. The clients follow by their clocks.
-			s.start = s.start.Add(t - s.due(s.frame.Tick))
+			// fall behind for good. The clients follow by their clocks. Time itself
+			// goes on: connections are timed and bounded by it.
+			s.slipped += t - s.due(s.frame.Tick)
 			s.stats.Slips++
 			break
 		}

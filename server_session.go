@@ -30,7 +30,7 @@ const messageNote netcode.MessageType = 64
 
 // receive drains the transport and drops who is silent.
 func (s *Server) receive(t time.Duration) {
-	s.now = t
+	s.before, s.now = s.now, t
 	for {
 		n := s.endpoint.Recv(s.events[:])
 		for i := range s.events[:n] {
@@ -96,7 +96,7 @@ func (s *Server) packet(t time.Duration, p *player, b []byte) {
 	s.stats.BytesIn += uint64(len(b))
 	p.stats.PacketsIn++
 	p.stats.BytesIn += uint64(len(b))
-	p.conduct.roll(t, p.far())
+	p.conduct.roll(t, s.before, p.far())
 	err := p.conn.Receive(t, b)
 	p.conduct.received(err)
 	p.known = moment(s.ticks(t))
@@ -209,7 +209,7 @@ func (s *Server) message(t time.Duration, p *player, m netcode.Message) error {
 // ticks is the server's time in ticks: tick k is computed at k.0. A command for
 // a tick that is due but not yet computed still counts as in time.
 func (s *Server) ticks(t time.Duration) float64 {
-	return min(t.Seconds()*float64(s.p.tickRate), float64(s.frame.Tick+1))
+	return min((t-s.slipped).Seconds()*float64(s.p.tickRate), float64(s.frame.Tick+1))
 }
 
 func (s *Server) hello(t time.Duration, p *player, h netcode.Hello) {

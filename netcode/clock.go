@@ -264,6 +264,11 @@ func (c *Clock) predict(dt float64) (ticks int, reset bool) {
 	whole := int64(math.Floor(c.predicted))
 	ticks = int(whole - c.executed)
 	if reset || ticks > c.cfg.HardReset {
+		// Those ahead are made again, if at all: what is told of them as they were
+		// made, whenever they came, says nothing of the path.
+		for i := range c.issued {
+			c.issued[i].valid = c.issued[i].valid && c.issued[i].tick <= whole
+		}
 		c.executed = whole
 		c.issue(whole)
 		return 1, true

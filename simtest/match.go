@@ -32,7 +32,8 @@ type Match struct {
 	rand     *rand.Rand
 	server   *foretick.Server
 	listen   *sim.Endpoint
-	process  int // of the server: counts its starts
+	process  int  // of the server: counts its starts
+	frozen   bool // the server
 	checkers []Checker
 	kinds    int // of messages, that the game declares
 	packets  []PacketChecker
@@ -117,16 +118,27 @@ func (m *Match) Server() *foretick.Server { return m.server }
 func (m *Match) KillServer() {
 	if m.server != nil {
 		m.Net.Kill(m.listen)
-		m.server = nil
+		m.server, m.frozen = nil, false
 		m.process++
 	}
 }
+
+// FreezeServer stops the server's process from running, or lets it go on: what
+// arrives waits in its socket's queue meanwhile.
+func (m *Match) FreezeServer(frozen bool) { m.frozen = frozen }
+
+// frozenLook is how often a frozen server looks whether it may go on.
+const frozenLook = time.Millisecond
 
 // stepServer has the server compute what is due at a time, and then whenever
 // its next tick is, for as long as the process lives.
 func (m *Match) stepServer(process int, at time.Duration) {
 	m.Net.At(at, func() {
-		if m.process == process {
+		switch {
+		case m.process != process:
+		case m.frozen:
+			m.stepServer(process, m.Net.Now()+frozenLook)
+		default:
 			m.serverStep()
 			m.stepServer(process, max(m.server.Next().Sub(Epoch), m.Net.Now()+1))
 		}
@@ -205,7 +217,7 @@ func (m *Match) Run(until time.Duration) {
 
 // wake lets the server take in what has arrived, as its loop would.
 func (m *Match) wake() {
-	if m.server == nil {
+	if m.server == nil || m.frozen {
 		return
 	}
 	select {

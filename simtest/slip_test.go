@@ -1,0 +1,86 @@
+package simtest_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/simtest"
+	"github.com/foretick/foretick/transport/sim"
+)
+
+// A server whose process stands still, once for long or again and again, as on a
+// machine that others keep busy, holds it against nobody: all of its players are
+// there afterwards and in step within two seconds, or twenty where its clients took
+// its clock for a slow one, and who falls silent later is found out as soon as ever.
+func TestServerThatStandsStill(t *testing.T) {
+	ms := time.Millisecond
+	for _, stall := range []struct {
+		name        string
+		still, runs time.Duration
+		times       int
+		away        bool          // for so long that its clients give it up, and come back
+		calm        time.Duration // until all are in step
+	}{
+		{"once", 4 * time.Second, 0, 1, false, 2 * time.Second},
+		{"for longer than its clients wait", 20 * time.Second, 0, 1, true, 2 * time.Second},
+		{"again and again", 900 * ms, 150 * ms, 25, false, 2 * time.Second},
+		{"a little, always", 200 * ms, 5 * ms, 100, false, 20 * time.Second},
+	} {
+		for _, rate := range []int{30, 60, 128} {
+			m := simtest.New(4)
+			g := &game{}
+			p := g.protocol()
+			p.TickRate(rate)
+			lost := 0
+			p.Absent(func(*foretick.Frame, ecs.Owner) { lost++ })
+			srv, err := m.Serve(foretick.ServerConfig{Protocol: p})
+			require.NoError(t, err)
+			link := sim.Link{Latency: 30 * ms, Jitter: 5 * ms}
+			var clients []*foretick.Client
+			for range 3 {
+				cg := &game{}
+				cp := cg.protocol()
+				cp.TickRate(rate)
+				c, err := m.Join(foretick.ClientConfig{Protocol: cp, Sample: foretick.Sample(&cg.cmd, func(v foretick.View) move {
+					return move{X: float32(v.Tick/8%2) - 0.5}
+				})}, simtest.Seat{Up: link, Down: link})
+				require.NoError(t, err)
+				clients = append(clients, c)
+			}
+			m.Run(5 * time.Second)
+			before := srv.Stats()
+			for range stall.times {
+				m.FreezeServer(true)
+				m.Run(m.Net.Now() + stall.still)
+				m.FreezeServer(false)
+				m.Run(m.Net.Now() + stall.runs)
+			}
+			m.Run(m.Net.Now() + stall.calm)
+			calm := srv.Stats()
+			m.Run(m.Net.Now() + stall.still + 4*time.Second)
+			st := srv.Stats()
+			what := []any{"%s, %d Hz: %+v", stall.name, rate, st}
+			require.GreaterOrEqual(t, st.Slips-before.Slips, uint64(stall.times), what...)
+			require.Zero(t, st.Offenders, what...)
+			require.EqualValues(t, 3, st.Joined, what...)
+			require.Zero(t, st.Left, what...)
+			require.Equal(t, stall.away, st.Resumed > 0, what...)
+			require.LessOrEqual(t, st.InputsMissing-calm.InputsMissing, uint64(rate/10), what...)
+			require.NotZero(t, st.InputsTaken-calm.InputsTaken)
+			for _, c := range clients {
+				require.Equal(t, foretick.Playing, c.View().State, what...)
+				require.LessOrEqual(t, c.Stats().HardResets, uint64(stall.times+stall.times/10), what...)
+			}
+
+			lost = 0
+			silent := sim.Link{Loss: 1}
+			m.Link(clients[0], silent, silent)
+			m.Run(m.Net.Now() + 5200*ms)
+			require.Equal(t, 1, lost, what...)
+		}
+	}
+}
