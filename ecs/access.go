@@ -1,7 +1,9 @@
 package ecs
 
 // Access says what a query matches and what a system touches. It is made by
-// the functions below and taken by [NewQuery] and [Schedule.Add].
+// the functions below and taken by [NewQuery] and [Schedule.Add]. A declaration
+// is believed, but for builds with the tag foretick_debug, which panic with
+// [UsageError] where a system's body does something else; see the package's text.
 type Access struct {
 	kind  accessKind
 	hs    []Handle
@@ -35,15 +37,22 @@ const (
 )
 
 // Read declares that the system reads these components of its rows, and that
-// its rows have them. A [Singleton] may stand here too.
+// its rows have them. A [Singleton] may stand here too. Slices and pointers can
+// be written to all the same; a debug build panics when the body has changed a
+// value.
 func Read(hs ...Handle) Access { return Access{kind: accessRead, hs: hs} }
 
 // Write declares that the system reads and writes these components of its
-// rows, and that its rows have them. A [Singleton] may stand here too.
+// rows, and that its rows have them. A [Singleton] may stand here too. For other
+// entities than those of its rows name [WriteOther]; a [Once] system, which has
+// none, may name either.
 func Write(hs ...Handle) Access { return Access{kind: accessWrite, hs: hs} }
 
-// Create declares that the system makes entities with these components, or
-// adds them. It implies [Structural].
+// Create declares that the system makes entities with these components (all of
+// the kind that it spawns), or adds them to entities that lack them. It may
+// read and set their values, too. It implies [Structural], and the system comes
+// before those of its stage that write or read the components, so that they see
+// what it made in the same tick.
 func Create(hs ...Handle) Access { return Access{kind: accessCreate, hs: hs} }
 
 // ReadOther declares that the system reads these components of entities that
@@ -88,8 +97,9 @@ func Render() Access { return Access{kind: accessRender} }
 // world holds.
 func Once() Access { return Access{kind: accessOnce} }
 
-// Structural declares that the system spawns, destroys, adds, removes or
-// transfers. It then runs beside no other when systems run in parallel.
+// Structural declares that the system destroys, removes, transfers or sets
+// parents; what it spawns and adds is named in [Create]. It then runs beside no
+// other when systems run in parallel.
 func Structural() Access { return Access{kind: accessStructural} }
 
 // IsStructural tells whether the access is a [Create] or [Structural].

@@ -22,7 +22,7 @@ func TestNothingAllocatesInSteadyState(t *testing.T) {
 		e := f.w.Spawn(&g.mover, r.Owner())
 		g.hp.Add(f.w, e, Health{1})
 		f.w.Destroy(e)
-	}, ecs.Read(&g.pos), ecs.Create(&g.pos, &g.hp))
+	}, ecs.Read(&g.pos), ecs.Create(&g.pos, &g.vel, &g.hp))
 	require.NoError(t, s.Build())
 	f := &frame{w: w}
 	world, owner := w.NewHistory(4), w.NewOwnerHistory(2, 4)

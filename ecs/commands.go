@@ -56,6 +56,9 @@ func (w *World) defer1(c command) {
 	if w.parallel {
 		misuse("a structural command inside parallel systems: declare ecs.Create or ecs.Structural on the system that gives it")
 	}
+	if debug {
+		w.checkStructural(c.op)
+	}
 	w.commands = append(w.commands, c)
 }
 
@@ -93,7 +96,7 @@ func (w *World) Unlock() {
 // Recover makes the world usable after a panic came out of a system and was
 // recovered: it undoes every lock and flushes the commands given so far.
 func (w *World) Recover() {
-	w.locks, w.parallel, w.guard.on = 1, false, false
+	w.locks, w.parallel, w.guard.on, w.guard.system = 1, false, false, ""
 	w.Unlock()
 }
 

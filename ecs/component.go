@@ -38,7 +38,7 @@ func (c *Component[T]) single() bool               { return false }
 // when the rows lack the component; see [Rows.Has] for optional ones.
 func (c *Component[T]) Slice(r Rows) []T {
 	if debug {
-		r.t.world.check(c.slot)
+		r.t.world.checkTable(c.slot, r.t)
 	}
 	p := r.t.cols[c.slot]
 	if p == nil {
@@ -55,7 +55,7 @@ func (c *Component[T]) Has(w *World, e Entity) bool { return c.Find(w, e) != nil
 // component: where that may be, use [Component.Find].
 func (c *Component[T]) Get(w *World, e Entity) *T {
 	if debug {
-		w.check(c.slot)
+		w.checkEntity(c.slot, e)
 	}
 	cols := w.cols[c.slot]
 	if i := uint64(uint32(e)); i < uint64(len(w.rec)) {
@@ -70,7 +70,7 @@ func (c *Component[T]) Get(w *World, e Entity) *T {
 // Find is Get that answers nil when the entity is gone or lacks the component.
 func (c *Component[T]) Find(w *World, e Entity) *T {
 	if debug {
-		w.check(c.slot)
+		w.checkEntity(c.slot, e)
 	}
 	cols := w.cols[c.slot]
 	if i := uint64(uint32(e)); i < uint64(len(w.rec)) {
@@ -88,6 +88,9 @@ func (c *Component[T]) Find(w *World, e Entity) *T {
 func (c *Component[T]) Add(w *World, e Entity, v T) {
 	if c.slot == 0 {
 		panic(UsageError{errUnregistered})
+	}
+	if debug {
+		w.checkAdd(c.slot, e)
 	}
 	if p := c.Find(w, e); p != nil && !w.pending(e) {
 		*p = v
@@ -115,7 +118,7 @@ func (c *Component[T]) View(w *World) View[T] {
 		panic(UsageError{errUnregistered})
 	}
 	if debug {
-		w.check(c.slot)
+		w.checkAll(c.slot)
 	}
 	cols := w.cols[c.slot]
 	return View[T]{

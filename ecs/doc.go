@@ -76,8 +76,20 @@
 //
 // # Debug builds
 //
-// With the build tag foretick_debug, a system that touches a component it did
-// not declare panics with both names. Without it the check costs nothing.
+// With the build tag foretick_debug, systems are held to what they declared. One
+// panics with [UsageError], which names it, the component and the fix, when it
+//
+//   - touches a component or singleton that it did not declare;
+//   - has changed a value that it declared only to read, or of an entity that is
+//     not among its rows without [WriteOther]: told when its body has run on all
+//     of its rows, and by comparing values, so that writing what was there
+//     already is no fault;
+//   - spawns or adds what it did not name in [Create], or destroys, removes,
+//     transfers or sets a parent without [Structural] or [Create].
+//
+// What a hook does, or a callback between calls of [World.Guard], is nobody's.
+// Such a build copies what a system is about to read, and runs systems one after
+// another. Without the tag the checks cost nothing.
 //
 // # How long it takes
 //

@@ -32,7 +32,7 @@ func visitors(t require.TestingT, g *game, heir ecs.Owner) *ecs.Schedule[*frame]
 		note("hurt")(f, r)
 		f.w.Spawn(&g.rock, heir)
 		f.w.Destroy(r.Entity(0))
-	}, ecs.Write(&g.hp), ecs.Read(&g.pos), ecs.Structural())
+	}, ecs.Write(&g.hp), ecs.Read(&g.pos), ecs.Create(&g.pos))
 	s.Add("moving", note("moving"), ecs.Read(&g.vel, &g.pos), ecs.Without(&g.hp))
 	s.Add("server", note("server"), ecs.Read(&g.pos), ecs.Tags("server"))
 	s.Add("draw", note("draw"), ecs.Render(), ecs.Read(&g.pos))

@@ -1,47 +1,311 @@
 package ecs
 
-// guard is what the running system declared, for builds with the
-// foretick_debug tag.
+import (
+	"strings"
+	"unsafe"
+)
+
+// guard is what the running system declared, and what it must not have changed,
+// for builds with the foretick_debug tag.
 type guard struct {
-	on      bool
-	system  string
-	allowed [4]uint64 // by slot − 1
-	singles [4]uint64
+	on         bool
+	once       bool
+	structural bool
+	system     string
+	sets       *accessSets
+	singles    *accessSets
+	optional   Mask
+	rows       []Rows
+	kept       []kept // the first n are of this system
+	n          int
+	index      map[keptKey]struct{}
 }
 
-// check panics when a running system touches a component that it did not
-// declare. Builds without the foretick_debug tag never call it.
-func (w *World) check(slot uint16) {
-	if slot == 0 || !w.guard.on || Mask(w.guard.allowed).Has(ID(slot-1)) || w.types.slots[slot].open {
-		return
+// kept is what a column, or a singleton, held before the system could write to
+// it, which declared only to read it.
+type kept struct {
+	d       *typeData
+	t       *table // nil: a singleton
+	now     unsafe.Pointer
+	n       int
+	version uint64 // of t
+	plain   []byte
+	rigid   unsafe.Pointer // of a type with pointers
+}
+
+type keptKey struct {
+	slot  uint16
+	table uint16 // 0: a singleton
+}
+
+// guardFor has what follows checked against the declaration of a system that is
+// given these rows.
+func (w *World) guardFor(name string, sets, singles *accessSets, q *Query, structural bool, rows []Rows) {
+	g := &w.guard
+	g.forget()
+	g.on, g.once, g.structural, g.system, g.sets, g.singles, g.rows = true, q == nil, structural, name, sets, singles, rows
+	g.optional = Mask{}
+	if q != nil {
+		g.optional = q.optional
 	}
-	misuse("system %q touches %s without declaring it: name it in Read, Write, ReadOther or WriteOther",
-		w.guard.system, w.types.slots[slot].name)
 }
 
-func (w *World) checkSingle(slot uint16) {
-	if slot == 0 || !w.guard.on || Mask(w.guard.singles).Has(ID(slot-1)) {
-		return
+// unguard ends the check of a system, with the comparison of what it was to
+// leave as it was.
+func (w *World) unguard() {
+	g := &w.guard
+	on := g.on
+	g.on = false
+	if on {
+		w.compareKept()
 	}
-	misuse("system %q touches singleton %s without declaring it: name it in Read or Write",
-		w.guard.system, w.types.singles[slot-1].name)
+	g.forget()
+	g.system, g.rows = "", nil
 }
 
-func (w *World) guardFor(name string, sets, singles *accessSets) {
-	w.guard = guard{on: true, system: name,
-		allowed: [4]uint64(sets.touched().Or(sets.creates)),
-		singles: [4]uint64(singles.touched())}
+func (g *guard) forget() {
+	for i := range g.kept[:g.n] {
+		k := &g.kept[i]
+		k.t, k.now, k.rigid = nil, nil, nil
+	}
+	g.n = 0
+	clear(g.index)
 }
 
 // Guard switches, for what follows within the running system, the check that it
 // touches only what it declared, and tells whether it was on: for a callback that
-// a system's body calls on somebody else's behalf. Switch it back afterwards. It
-// does nothing in builds without the foretick_debug tag, and between systems.
+// a system's body calls on somebody else's behalf. Switch it back afterwards:
+//
+//	defer w.Guard(w.Guard(false))
+//
+// What changes while it is off is not held against the system. It does nothing
+// in builds without the foretick_debug tag, and between systems.
 func (w *World) Guard(on bool) (was bool) {
 	if !debug {
 		return false
 	}
 	was = w.guard.on
-	w.guard.on = on && w.guard.system != ""
+	on = on && w.guard.system != ""
+	switch {
+	case was && !on:
+		w.compareKept() // what has changed so far is the system's doing
+	case on && !was:
+		w.keepAgain() // what has changed meanwhile is not
+	}
+	w.guard.on = on
 	return was
+}
+
+// checkSlot panics when a running system touches a component that it did not
+// declare. Builds without the foretick_debug tag never call it, nor the others
+// here.
+func (w *World) checkSlot(slot uint16) {
+	g := &w.guard
+	if !g.on || slot == 0 || w.types.slots[slot].open || g.sets.touched().Or(g.sets.creates).Has(ID(slot-1)) {
+		return
+	}
+	misuse("system %q touches %s without declaring it: name it in Read, Write, ReadOther or WriteOther",
+		g.system, w.types.slots[slot].name)
+}
+
+// checkTable is checkSlot for the values in one table.
+func (w *World) checkTable(slot uint16, t *table) {
+	w.checkSlot(slot)
+	if w.guard.on && slot != 0 {
+		w.keep(slot, t)
+	}
+}
+
+// checkEntity is checkSlot for one entity's value.
+func (w *World) checkEntity(slot uint16, e Entity) {
+	w.checkSlot(slot)
+	if place := w.find(e); w.guard.on && slot != 0 && place != 0 {
+		w.keep(slot, w.tables[tableOf(place)])
+	}
+}
+
+// checkAll is checkSlot for whatever entity's value.
+func (w *World) checkAll(slot uint16) {
+	w.checkSlot(slot)
+	if w.guard.on && slot != 0 {
+		for _, t := range w.ordered {
+			w.keep(slot, t)
+		}
+	}
+}
+
+func (w *World) checkSingle(slot uint16) {
+	g := &w.guard
+	if !g.on || slot == 0 {
+		return
+	}
+	d := w.types.singles[slot-1]
+	if !g.singles.touched().Has(d.id) {
+		misuse("system %q touches singleton %s without declaring it: name it in Read or Write", g.system, d.name)
+	}
+	if !g.singles.wrote().Has(d.id) && g.first(keptKey{slot, 0}) {
+		g.add(d, nil, w.singles[slot-1], 1)
+	}
+}
+
+// checkSpawn panics when the running system may not make entities of the kind.
+func (w *World) checkSpawn(k *kindData) {
+	if !w.guard.on {
+		return
+	}
+	var missing []string
+	for _, id := range k.comps {
+		if d := w.types.slots[w.types.slotOf(id)]; !d.open && !w.guard.sets.creates.Has(id) {
+			missing = append(missing, d.name)
+		}
+	}
+	if len(missing) > 0 {
+		misuse("system %q spawns kind %q without declaring %s: name it in Create",
+			w.guard.system, k.name, strings.Join(missing, ", "))
+	}
+}
+
+// checkAdd panics when the running system may not add the component to an
+// entity that lacks it.
+func (w *World) checkAdd(slot uint16, e Entity) {
+	place := w.find(e)
+	if !w.guard.on || place == 0 {
+		return
+	}
+	if d := w.types.slots[slot]; !d.open && !w.guard.sets.creates.Has(d.id) &&
+		(w.tables[tableOf(place)].cols[slot] == nil || w.pending(e)) {
+		misuse("system %q adds %s to %v without declaring it: name it in Create", w.guard.system, d.name, e)
+	}
+}
+
+// checkStructural panics when the running system may not give such commands.
+func (w *World) checkStructural(o op) {
+	if !w.guard.on || w.guard.structural {
+		return
+	}
+	does := [...]string{opSpawn: "spawns an entity", opDestroy: "destroys an entity", opAdd: "adds a component",
+		opRemove: "removes a component", opTransfer: "transfers an entity", opParent: "sets an entity's parent"}
+	misuse("system %q %s without declaring it: add Structural, or Create of what it makes", w.guard.system, does[o])
+}
+
+// mayWrite tells whether the running system declared to write the component of
+// the table's rows. Who makes a component may set it, too.
+func (g *guard) mayWrite(d *typeData, t *table) bool {
+	return d.open || g.sets.otherWrites.Or(g.sets.creates).Has(d.id) || g.sets.writes.Has(d.id) && g.owns(t)
+}
+
+// owns tells whether the system was given the table's rows. One without rows
+// looks for its own.
+func (g *guard) owns(t *table) bool {
+	if g.once {
+		return true
+	}
+	for _, r := range g.rows {
+		if r.t == t {
+			return true
+		}
+	}
+	return false
+}
+
+// keep copies a column that the system is about to reach and must not write.
+// Rows in staging are its own making.
+func (w *World) keep(slot uint16, t *table) {
+	g, d := &w.guard, w.types.slots[slot]
+	if t.n == 0 || t.staging || t.cols[slot] == nil || !g.first(keptKey{slot, t.id}) || g.mayWrite(d, t) {
+		return
+	}
+	g.add(d, t, t.cols[slot], int(t.n))
+}
+
+// first tells whether the key is met for the first time.
+func (g *guard) first(k keptKey) bool {
+	if _, met := g.index[k]; met {
+		return false
+	}
+	if g.index == nil {
+		g.index = map[keptKey]struct{}{}
+	}
+	g.index[k] = struct{}{}
+	return true
+}
+
+func (g *guard) add(d *typeData, t *table, now unsafe.Pointer, n int) {
+	if d.size == 0 {
+		return
+	}
+	if g.n == len(g.kept) {
+		g.kept = append(g.kept, kept{})
+	}
+	k := &g.kept[g.n]
+	g.n++
+	k.d, k.t, k.now, k.n = d, t, now, n
+	k.copy()
+}
+
+func (k *kept) copy() {
+	if k.t != nil {
+		k.version = k.t.version
+	}
+	if !k.d.plain {
+		k.rigid = k.d.ops.alloc(k.n)
+		k.d.ops.copy(k.rigid, k.now, k.n)
+		return
+	}
+	size := k.d.size * uintptr(k.n)
+	if uintptr(cap(k.plain)) < size {
+		k.plain = allocBytes(size)
+	}
+	k.plain = k.plain[:size]
+	copyBytes(k.was(), k.now, size)
+}
+
+func (k *kept) was() unsafe.Pointer {
+	if !k.d.plain {
+		return k.rigid
+	}
+	return unsafe.Pointer(unsafe.SliceData(k.plain))
+}
+
+func (w *World) keepAgain() {
+	for i := range w.guard.kept[:w.guard.n] {
+		w.guard.kept[i].copy()
+	}
+}
+
+// compareKept panics when the system has changed what it declared only to read.
+// Values are compared as [History.Diff] does.
+func (w *World) compareKept() {
+	g := &w.guard
+	for i := range g.kept[:g.n] {
+		k := &g.kept[i]
+		switch {
+		case k.t == nil:
+			if !k.d.equal(k.now, k.was()) {
+				g.on = false
+				misuse("system %q writes singleton %s, which it declared only to read: name it in Write", g.system, k.d.name)
+			}
+		case k.version == k.t.version: // otherwise the rows are not where they were
+			k.d.diffRows(Rows{k.t, 0, int32(k.n)}, k.now, k.was(), w.wroteKept(k.d))
+		}
+	}
+}
+
+func (w *World) wroteKept(d *typeData) func(Rows, int, unsafe.Pointer) {
+	return func(r Rows, i int, _ unsafe.Pointer) {
+		g := &w.guard
+		g.on = false
+		switch {
+		case !g.owns(r.t) && g.sets.writes.Has(d.id):
+			misuse("system %q writes %s of %v, which is not among its rows: name it in WriteOther", g.system, d.name, r.Entity(i))
+		case !g.owns(r.t):
+			misuse("system %q writes %s of %v, which it declared only to read: name it in WriteOther", g.system, d.name, r.Entity(i))
+		case g.optional.Has(d.id):
+			misuse("system %q writes %s of %v, which it declared only to read: name it in OptionalWrite", g.system, d.name, r.Entity(i))
+		case g.sets.reads.Has(d.id):
+			misuse("system %q writes %s of %v, which it declared only to read: name it in Write", g.system, d.name, r.Entity(i))
+		default: // its own row, met through the world
+			misuse("system %q writes %s of %v, which it declared only to read: name it in WriteOther, or Write", g.system, d.name, r.Entity(i))
+		}
+	}
 }

@@ -37,12 +37,12 @@ func TestParallelEqualsSerial(t *testing.T) {
 		for i := range ss {
 			require.NoError(t, types.RegisterSingleton(&ss[i], ecs.Named(fmt.Sprint("s", i))))
 		}
+		of := make([][]ecs.Handle, len(ks))
 		for i := range ks {
-			var hs []ecs.Handle
 			for k := i; k < comps; k += 1 + i%3 {
-				hs = append(hs, &cs[k])
+				of[i] = append(of[i], &cs[k])
 			}
-			require.NoError(t, types.RegisterKind(&ks[i], fmt.Sprint("k", i), hs...))
+			require.NoError(t, types.RegisterKind(&ks[i], fmt.Sprint("k", i), of[i]...))
 		}
 		s := ecs.NewSchedule[*frame](types)
 		for i := range systems {
@@ -50,7 +50,8 @@ func TestParallelEqualsSerial(t *testing.T) {
 			acc := []ecs.Access{ecs.Write(a), ecs.Read(b), ecs.Write(one), ecs.Stage(fmt.Sprint("stage", i/4))}
 			structural := i%32 == 9
 			if structural {
-				acc = append(acc, ecs.Structural())
+				acc = append(acc, ecs.Create(of[i%8]...), ecs.After(fmt.Sprint("system", i-1)),
+					ecs.Before(fmt.Sprint("system", i+1), fmt.Sprint("system", i+2)))
 			}
 			s.Add(fmt.Sprint("system", i), func(f *frame, r ecs.Rows) {
 				to, from := a.Slice(r), b.Slice(r)
@@ -98,6 +99,10 @@ func TestParallelSystemsMayNotGiveStructuralCommandsUndeclared(t *testing.T) {
 		require.Equal(t, 1, w.Len())
 	}
 	s.SetExecutor(nil)
+	if !parallelBuild {
+		require.Panics(t, func() { s.Execute(w, &frame{w: w}) })
+		return
+	}
 	require.NotPanics(t, func() { s.Execute(w, &frame{w: w}) })
 	require.Greater(t, w.Len(), 1)
 }

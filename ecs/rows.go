@@ -48,6 +48,9 @@ func (r Rows) Column(id ID) unsafe.Pointer {
 		return nil
 	}
 	slot := int(id) + 1
+	if debug {
+		r.t.world.checkTable(uint16(slot), r.t)
+	}
 	p := r.t.cols[slot]
 	if p == nil {
 		return nil

@@ -224,21 +224,21 @@ func (s *Schedule[C]) executePart(w *World, c C, p *part) {
 // run runs one system over some rows, locked, and flushes after it.
 func (s *Schedule[C]) run(i int, sys *system[C], w *World, c C, rows []Rows) {
 	w.locks++
-	if debug {
-		w.guardFor(sys.name, &sys.sets, &sys.singles)
-	}
 	if s.hook != nil {
 		s.hook.Before(c, i)
+	}
+	if debug {
+		w.guardFor(sys.name, &sys.sets, &sys.singles, sys.query, sys.structural, rows)
 	}
 	body := sys.run
 	for _, r := range rows {
 		body(c, r)
 	}
+	if debug {
+		w.unguard()
+	}
 	if s.hook != nil {
 		s.hook.After(c, i)
-	}
-	if debug {
-		w.guard.on = false
 	}
 	w.locks--
 	if w.locks == 0 && len(w.commands) > 0 {

@@ -166,7 +166,7 @@ func TestRecoverMakesTheWorldUsableAgain(t *testing.T) {
 	s.Add("boom", func(f *frame, _ ecs.Rows) {
 		f.w.Spawn(&g.rock, 0)
 		panic("boom")
-	}, ecs.Once(), ecs.Structural())
+	}, ecs.Once(), ecs.Create(&g.pos))
 	require.NoError(t, s.Build())
 	w := ecs.NewWorld(g.types, ecs.WorldConfig{})
 	require.Panics(t, func() { s.Execute(w, &frame{w: w}) })

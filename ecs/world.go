@@ -144,6 +144,9 @@ func (w *World) Row(e Entity) (Rows, bool) {
 // structural change; nil when it is gone or lacks it.
 func (w *World) Pointer(e Entity, id ID) unsafe.Pointer {
 	if place := w.find(e); place != 0 && int(id) < w.types.Len() {
+		if debug {
+			w.checkEntity(uint16(id)+1, e)
+		}
 		if p := w.tables[tableOf(place)].cols[int(id)+1]; p != nil {
 			return unsafe.Add(p, uintptr(rowOf(place))*w.types.slots[int(id)+1].size)
 		}
@@ -170,6 +173,9 @@ func (w *World) SpawnIn(r Range, k *Kind, owner Owner) Entity {
 	w.checkKind(k)
 	if r >= ranges {
 		misuse("spawn in %v: use RangeServer, RangePredicted or RangeLocal", r)
+	}
+	if debug {
+		w.checkSpawn(k.d)
 	}
 	p := w.partOf(owner)
 	w.version++
@@ -212,6 +218,9 @@ func (w *World) begin(e Entity, k *kindData, p *part) {
 // may be any but 0. Deferral is as with Spawn.
 func (w *World) Place(e Entity, k *Kind, owner Owner) error {
 	w.checkKind(k)
+	if debug {
+		w.checkSpawn(k.d)
+	}
 	p := w.partOf(owner)
 	w.version++
 	if err := w.take(e, p); err != nil {
@@ -281,6 +290,9 @@ func (w *World) AddByID(e Entity, id ID, src unsafe.Pointer) {
 	d := w.typeOf(id)
 	if src == nil {
 		src = d.zero
+	}
+	if debug {
+		w.checkAdd(d.slot, e)
 	}
 	if p := w.Pointer(e, id); p != nil && !w.pending(e) {
 		d.move(p, src)

@@ -110,7 +110,7 @@ func TestNestingIsCapped(t *testing.T) {
 				self = f.Spawn(&g.kind, ecs.Nobody)
 				boom.Raise(f, self, 1)
 			}
-		}, ecs.Once())
+		}, ecs.Once(), ecs.Create(&g.eng, &g.cmd))
 		foretick.OnServer(p, &boom, func(f *foretick.Frame, _ ecs.Owner, depth uint32) {
 			deepest = max(deepest, depth)
 			boom.Raise(f, self, depth+1)

@@ -46,7 +46,7 @@ func TestTwoWorldsOnTheWire(t *testing.T) {
 		extra := func(purses *ecs.Component[purse], run func(*foretick.Frame)) func(*foretick.Protocol) {
 			return func(p *foretick.Protocol) {
 				p.Component(purses)
-				p.Server("secrets", func(f *foretick.Frame, _ ecs.Rows) { run(f) }, ecs.Once(), ecs.WriteOther(purses))
+				p.Server("secrets", func(f *foretick.Frame, _ ecs.Rows) { run(f) }, ecs.Once(), ecs.WriteOther(purses), ecs.Create(purses))
 			}
 		}
 		var treasure ecs.Kind

@@ -125,7 +125,7 @@ func (g *minefield) protocol() *foretick.Protocol {
 				g.state.Get(f.World, f.SpawnBy(rows.Entity(i), &g.mine)).Serial = uint16(f.Tick)
 			}
 		}
-	}, ecs.Read(&g.cmd), ecs.Without(&g.state), ecs.Create(&g.state), ecs.After("clear"))
+	}, ecs.Read(&g.cmd), ecs.Without(&g.state), ecs.Create(&g.state, &g.cmd), ecs.After("clear"))
 	return p
 }
 

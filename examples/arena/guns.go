@@ -34,12 +34,13 @@ func (m guns) Declare(p *foretick.Protocol) {
 	foretick.OnServer(p, &g.Shot, g.damage, ecs.ReadOther(&g.Pos), ecs.WriteOther(&g.HP, &g.Status, &g.Life))
 	foretick.OnServer(p, &g.Launch, g.launch, ecs.Create(&g.Pos, &g.Face, &g.Bolt))
 	foretick.OnPredicted(p, &g.Shot, g.tracer)
-	p.Server("fly", g.fly, ecs.Stage(stageWorld), ecs.Write(&g.Pos, &g.Bolt), ecs.WriteOther(&g.HP, &g.Status, &g.Life))
+	p.Server("fly", g.fly, ecs.Stage(stageWorld), ecs.Write(&g.Pos, &g.Bolt), ecs.WriteOther(&g.HP, &g.Status, &g.Life), ecs.Structural())
 }
 
 // witness lets the report see what the guns will see.
 func (g *Game) witness(f *foretick.Frame, rows ecs.Rows) {
 	if g.watch.before != nil {
+		defer f.World.Guard(f.World.Guard(false)) // the report looks at what it likes
 		g.watch.before(f, rows)
 	}
 }

@@ -161,7 +161,8 @@ func (s *seat) received(_ *foretick.Frame, _ foretick.Tick, kind string, id uint
 
 // corrupt is the planted desync: a render system that writes what it should
 // only draw.
-func (s *seat) corrupt(_ *foretick.Frame, rows ecs.Rows) {
+func (s *seat) corrupt(f *foretick.Frame, rows ecs.Rows) {
+	defer f.World.Guard(f.World.Guard(false)) // debug builds would refuse it
 	teams := s.game.Team.Slice(rows)
 	for i := range teams {
 		teams[i].ID ^= 1
