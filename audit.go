@@ -94,7 +94,7 @@ func Audit(s *Server, who ecs.Owner, c *Client) AuditReport {
 		if g != nil && c.alien(g) {
 			continue
 		}
-		hidden := p.hides[e].hidden
+		hidden := p.hides[e]
 		if p.near != nil && s.world.Owner(e) != who {
 			_, near := p.near.Since(snapshot.NetID(id.Net))
 			hidden = hidden || !near

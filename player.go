@@ -91,8 +91,8 @@ type player struct {
 	broken     bool // a handler panicked for it
 	drawing    drawing
 	view       view
-	hides      map[ecs.Entity]hide
-	visible    func(lagcomp.ID) bool
+	hides      map[ecs.Entity]bool
+	sights     []sight
 	team       uint8
 	near       *snapshot.AreaView      // what matters to it; nil: everything does
 	members    map[ecs.Entity]Audience // of the game's own

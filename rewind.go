@@ -16,11 +16,12 @@ func (s *Server) seen(by ecs.Owner) Seen {
 	if p == nil || !s.recorded {
 		return Seen{}
 	}
-	out := Seen{valid: true, server: s, by: p, filter: s.filter(p), Claimed: p.claim}
+	out := Seen{valid: true, server: s, by: p, Claimed: p.claim}
 	if s.cfg.NoLagCompensation {
 		out.Used = lagcomp.Claim{Tick: s.frame.Tick - 1}
 		out.past = s.history.At(out.Used.Tick, 0)
 		out.whole = keys{a: out.Used.Tick, b: out.Used.Tick + 1}
+		out.filter = s.filter(p, out.Used.Tick)
 		return out
 	}
 	out.Used, out.Reason = p.allowed(s.frame.Tick)
@@ -42,29 +43,44 @@ func (s *Server) seenBehind(by ecs.Owner, ticks float32) Seen {
 		limit = lagcomp.DefaultMaxRewind
 	}
 	ticks = min(ticks, float32(limit.Seconds()*float64(s.p.tickRate)))
-	out := Seen{valid: true, server: s, by: p, filter: s.filter(p), Claimed: p.claim}
+	out := Seen{valid: true, server: s, by: p, Claimed: p.claim}
 	if s.cfg.NoLagCompensation {
 		ticks = 1
 	}
 	out.past = s.history.Delayed(s.frame.Tick, ticks)
 	out.Used.Tick, out.Used.Fraction = out.past.Time()
 	out.whole = keys{a: out.Used.Tick, b: out.Used.Tick + 1, f: out.Used.Fraction}
+	out.filter = s.filter(p, out.Used.Tick)
 	return out
 }
 
-// filter leaves out what the player owns and what is hidden from it.
-func (s *Server) filter(p *player) lagcomp.Filter {
-	if p.visible == nil {
-		p.visible = func(id lagcomp.ID) bool { return s.shownTo(p, ecs.Entity(id)) }
+// filter leaves out what the player owns, what is hidden from it, and what it did
+// not know yet in the tick that a view rests on.
+func (s *Server) filter(p *player, t Tick) lagcomp.Filter {
+	if len(p.sights) == 0 {
+		p.sights = make([]sight, s.p.tickRate+2) // those of views within the longest rewind differ
+		for i := range p.sights {
+			at := &p.sights[i]
+			at.visible = func(id lagcomp.ID) bool { return s.shownTo(p, ecs.Entity(id), at.tick) }
+		}
 	}
-	return lagcomp.Filter{ExcludeOwner: uint32(p.owner), Visible: p.visible}
+	at := &p.sights[t%Tick(len(p.sights))]
+	at.tick = t
+	return lagcomp.Filter{ExcludeOwner: uint32(p.owner), Visible: at.visible}
 }
 
-// shownTo tells whether a player could see an entity at the moment that its
-// shot is judged in. One that is gone altogether stays in the past as what it
-// was there: something that stops a shot, and is no hit.
-func (s *Server) shownTo(p *player, e ecs.Entity) bool {
-	if h, ok := p.hides[e]; ok && (h.hidden || int32(p.granted.Tick-h.since) < 0) {
+// sight is what a player knew in a tick.
+type sight struct {
+	tick    Tick
+	visible func(lagcomp.ID) bool
+}
+
+// shownTo tells whether a player may hit an entity in a view that rests on the
+// snapshot of a tick: it knew the entity then, and does still. One that is gone
+// altogether stays in the past as what it was there: something that stops a shot,
+// and is no hit.
+func (s *Server) shownTo(p *player, e ecs.Entity, t Tick) bool {
+	if p.hides[e] {
 		return false
 	}
 	id := s.p.identity.Find(s.world, e)
@@ -74,26 +90,14 @@ func (s *Server) shownTo(p *player, e ecs.Entity) bool {
 	if p.sender == nil {
 		return false
 	}
-	if p.near != nil { // what only came near since was not on the screen
-		since, near := p.near.Since(snapshot.NetID(id.Net))
-		if !near || int32(p.granted.Tick-since) < 0 {
-			return false
-		}
-	}
-	_, ok := p.sender.Known(snapshot.NetID(id.Net))
-	return ok
-}
-
-// hide is whether an entity is hidden from a player, and since when not.
-type hide struct {
-	hidden bool
-	since  Tick
+	_, since, ok := p.sender.Shown(snapshot.NetID(id.Net))
+	return ok && int32(t-since) >= 0
 }
 
 // SetVisible hides an entity from a player, or shows it again, from the next
-// snapshot on: what is hidden is not sent, and cannot be hit by that player's
-// shots, at any moment at which it was hidden. Everything is visible until told
-// otherwise. False on a client, and for a player or an entity that is not there.
+// snapshot on. What is hidden is not sent; at once, that player's shots cannot hit
+// it any more, and once it is shown again, not at a moment before the snapshot that
+// shows it. Everything is visible until told otherwise. False on a client, and for a player or an entity that is not there.
 func (f *Frame) SetVisible(who ecs.Owner, e ecs.Entity, visible bool) bool {
 	if f.server == nil {
 		return false
@@ -103,12 +107,11 @@ func (f *Frame) SetVisible(who ecs.Owner, e ecs.Entity, visible bool) bool {
 	if p == nil || id == nil {
 		return false
 	}
-	h, known := p.hides[e]
-	if h.hidden == !visible && (known || visible) {
+	if p.hides[e] == !visible {
 		return true
 	}
 	if p.hides == nil {
-		p.hides = map[ecs.Entity]hide{}
+		p.hides = map[ecs.Entity]bool{}
 	}
 	if len(p.hides) > 2*f.World.Len()+16 {
 		for old := range p.hides {
@@ -117,7 +120,9 @@ func (f *Frame) SetVisible(who ecs.Owner, e ecs.Entity, visible bool) bool {
 			}
 		}
 	}
-	p.hides[e] = hide{hidden: !visible, since: f.Tick}
+	if p.hides[e] = true; visible {
+		delete(p.hides, e)
+	}
 	if p.sender != nil {
 		p.sender.SetVisible(snapshot.NetID(id.Net), visible)
 	}
@@ -126,8 +131,8 @@ func (f *Frame) SetVisible(who ecs.Owner, e ecs.Entity, visible bool) bool {
 
 // rehide tells a new connection's sender what is hidden from the player.
 func (s *Server) rehide(p *player) {
-	for e, h := range p.hides {
-		if id := s.p.identity.Find(s.world, e); id != nil && h.hidden {
+	for e := range p.hides {
+		if id := s.p.identity.Find(s.world, e); id != nil {
 			p.sender.SetVisible(snapshot.NetID(id.Net), false)
 		}
 	}
@@ -156,7 +161,7 @@ func (s *Server) rewound(p *player, out *Seen) {
 	if !ok {
 		k = keys{a: out.Used.Tick, b: out.Used.Tick + 1, f: out.Used.Fraction}
 	}
-	out.past, out.whole = s.history.Between(k.a, k.b, k.f), k
+	out.past, out.whole, out.filter = s.history.Between(k.a, k.b, k.f), k, s.filter(p, k.a)
 	late := p.deliveries.late != 0 && int32(out.Used.Tick-p.deliveries.late) < int32(reach(s.p.tickRate))
 	oldest, _ := s.history.Oldest()
 	if k.f == 0 && !late && int32(k.a-oldest) >= 0 || int32(s.newest()-k.b) < 0 {

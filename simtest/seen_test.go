@@ -237,6 +237,43 @@ func TestHiddenSurvivesReconnect(t *testing.T) {
 	require.NotZero(t, s.game.number(s.client.World(), s.target))
 }
 
+// What is hidden cannot be hit from that moment on, in the very tick and by whatever
+// query, and what is hidden and shown within a tick was never out of sight.
+func TestHiddenAtOnce(t *testing.T) {
+	m, err := newRange(31, 30, foretick.ServerConfig{SnapshotRate: 10})
+	require.NoError(t, err)
+	link := sim.Link{Latency: 50 * time.Millisecond}
+	s, err := m.seat(link, link, time.Hour, time.Hour)
+	require.NoError(t, err)
+	there := func(f *foretick.Frame, e ecs.Entity, seen foretick.Seen) bool {
+		v, ok := seen.Volume(e, 0)
+		_, at := foretick.At(seen, &m.game.pose, e)
+		require.Equal(t, ok, at)
+		ball, _ := v.Sphere()
+		near, hit := seen.Nearest(lagcomp.Vec{X: ball.X, Y: ball.Y, Z: ball.Z}, 0.01)
+		require.Equal(t, ok, hit && near.Entity == e)
+		return ok
+	}
+	asked := 0
+	m.game.script = func(f *foretick.Frame) {
+		if f.Tick < 100 || f.Tick > 130 {
+			return
+		}
+		asked++
+		me, e := s.client.View().Me, m.game.number(f.World, s.target)
+		require.True(t, there(f, e, f.Seen(me)))
+		require.True(t, f.SetVisible(me, e, false))
+		require.False(t, there(f, e, f.Seen(me)))
+		require.False(t, there(f, e, f.SeenBehind(me, 2)))
+		require.True(t, f.SetVisible(me, e, true))
+		require.True(t, there(f, e, f.Seen(me)))
+		require.True(t, there(f, e, f.SeenBehind(me, 2)))
+	}
+	m.Run(6 * time.Second)
+	require.Equal(t, 31, asked)
+	require.NotZero(t, s.game.number(s.client.World(), s.target))
+}
+
 // Where the bandwidth is not enough for everybody in every snapshot, a target is
 // drawn by other values than those of the snapshots around the picture's time.
 // The server knows which it had put off, and judges such shots between the ticks
