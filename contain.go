@@ -15,7 +15,7 @@ const maxNesting = 8
 // event, of joining and leaving, or of a command.
 type Panic struct {
 	Who     ecs.Owner // for whom; Nobody for what nobody's entity raised
-	Handler string    // which
+	Handler string    // which: "join", or "event Shot", by the event's type
 	Value   any       // what it panicked with
 	Stack   []byte
 }

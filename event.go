@@ -53,7 +53,7 @@ type queue[T any] struct {
 // eventOf finds or makes the event's row.
 func eventOf[T any](p *Protocol, e *Event[T]) *eventRow[T] {
 	if e.id == 0 {
-		row := &eventRow[T]{}
+		row := &eventRow[T]{handler: "event " + typeNameOf[T]()}
 		p.events = append(p.events, eventType{name: typeNameOf[T](), fresh: func() eventQueue {
 			return &queue[T]{row: row}
 		}})
@@ -69,6 +69,7 @@ func eventOf[T any](p *Protocol, e *Event[T]) *eventRow[T] {
 }
 
 type eventRow[T any] struct {
+	handler   string // what a panic in a handler is said to be in
 	server    []func(*Frame, ecs.Owner, T)
 	predicted []func(*Frame, ecs.Entity, T)
 	confirmed []func(*Frame, ecs.Entity, T)
@@ -177,7 +178,7 @@ func (q *queue[T]) drain(f *Frame) {
 
 // handle calls one handler; a panic in it is its player's.
 func (q *queue[T]) handle(f *Frame, fn func(*Frame, ecs.Owner, T), it raised[T]) {
-	defer f.server.contain(it.owner, "event")
+	defer f.server.contain(it.owner, q.row.handler)
 	fn(f, it.owner, it.value)
 }
 

@@ -20,13 +20,26 @@ func (p *Protocol) Level(fn func(f *Frame, data []byte)) { p.levels = append(p.l
 // game's, at most 1024 bytes; every client is told it for certain, before
 // anything of the new level, and takes nothing of the old one after it.
 //
-// Call it between Steps.
+// Call it between Steps, or in a tick, by a Server system or a handler: it then
+// waits for the tick's end. Join, Leave and their kin are called first for
+// whoever came or went since the last tick, in the level that ends.
 func (s *Server) NextLevel(data []byte, build func(f *Frame)) error {
 	if len(data) > netcode.MaxLevelData {
 		return fmt.Errorf("foretick: NextLevel has %d bytes of data: the most is %d; name the level, and send the rest as messages", len(data), netcode.MaxLevelData)
 	}
+	data = slices.Clone(data)
+	if s.ticking {
+		s.after = func() { s.nextLevel(data, build) }
+		return nil
+	}
+	s.nextLevel(data, build)
+	return nil
+}
+
+func (s *Server) nextLevel(data []byte, build func(f *Frame)) {
+	s.changePlayers()
 	s.epoch++
-	s.level, s.levelTick, s.named = slices.Clone(data), s.frame.Tick+1, true
+	s.level, s.levelTick, s.named = data, s.frame.Tick+1, true
 	s.world.Lock()
 	for _, rows := range s.entities.All(s.world) {
 		for i := range rows.Len() {
@@ -50,7 +63,6 @@ func (s *Server) NextLevel(data []byte, build func(f *Frame)) error {
 	if build != nil {
 		build(&s.frame)
 	}
-	return nil
 }
 
 // levelInfo writes the level into a packet until the player is known to have

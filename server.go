@@ -199,7 +199,9 @@ type Server struct {
 	every    uint32 // ticks a snapshot
 
 	epoch     uint8 // of the level
-	named     bool  // NextLevel was called: clients are told
+	ticking   bool
+	after     func() // what waits for the tick's end: the next level
+	named     bool   // NextLevel was called: clients are told
 	level     []byte
 	levelTick Tick
 

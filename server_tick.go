@@ -27,6 +27,7 @@ type column struct {
 func (s *Server) tick(now time.Duration) {
 	f := &s.frame
 	f.Tick++
+	s.ticking = true
 	s.takeCommands()
 	s.changePlayers()
 	s.fillCommands()
@@ -42,6 +43,11 @@ func (s *Server) tick(now time.Duration) {
 		s.cfg.OnTick(f)
 	}
 	s.send(now)
+	s.ticking = false
+	if after := s.after; after != nil {
+		s.after = nil
+		after()
+	}
 }
 
 // took notes the command that this tick runs with.

@@ -68,12 +68,13 @@ func (m *Match) Worked() ([]string, error) {
 	return lines, nil
 }
 
-// Err is the first fault that a checker found, a *Fault, or nil.
+// Err is the first fault that a checker found, or a panic of the game's, a *Fault,
+// or nil.
 func (m *Match) Err() error { return m.err }
 
 // Fault is what a checker found.
 type Fault struct {
-	Checker Checker
+	Checker Checker       // nil: the game's code panicked
 	At      time.Duration // virtual time
 	Tick    foretick.Tick // of the server; 0 while there is none
 	Err     error
@@ -81,6 +82,9 @@ type Fault struct {
 
 // Error implements error.
 func (f *Fault) Error() string {
+	if f.Checker == nil {
+		return fmt.Sprintf("after %v, tick %d: %v", f.At, f.Tick, f.Err)
+	}
 	return fmt.Sprintf("%T after %v, tick %d: %v", f.Checker, f.At, f.Tick, f.Err)
 }
 

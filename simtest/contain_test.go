@@ -18,7 +18,7 @@ import (
 // command, letting it in or out) drops that player and nobody else; what it owned
 // goes, and the match goes on.
 func TestPanicIsContained(t *testing.T) {
-	for _, where := range []string{"event", "validate", "decay", "join", "leave"} {
+	for _, where := range []string{"event uint32", "validate", "decay", "join", "leave"} {
 		m := simtest.New(41)
 		g := &mill{}
 		var boom foretick.Event[uint32]
@@ -37,7 +37,7 @@ func TestPanicIsContained(t *testing.T) {
 						}
 					}
 				}, ecs.Read(&g.cmd))
-				foretick.OnServer(p, boom, func(_ *foretick.Frame, by ecs.Owner, _ uint32) { fault("event", by) })
+				foretick.OnServer(p, boom, func(_ *foretick.Frame, by ecs.Owner, _ uint32) { fault("event uint32", by) })
 				foretick.Validate(p, &g.cmd, func(f *foretick.Frame, who ecs.Owner, _ lever) error {
 					if f.Tick > 60 {
 						fault("validate", who)

@@ -178,8 +178,7 @@ func (d *director) serve() error {
 		d.serverRest = func(bool) {}
 	}
 	d.serverRest(d.resting)
-	_, err := d.m.Serve(cfg)
-	return err
+	return d.m.serve(p, cfg)
 }
 
 // join brings a client in.

@@ -12,6 +12,70 @@ import (
 	"github.com/foretick/foretick/transport/sim"
 )
 
+// Whoever was let in since the last tick has a body in the new level, and one.
+func TestLevelChangeAsAPlayerJoins(t *testing.T) {
+	m := simtest.New(5)
+	g := &game{}
+	srv, err := m.Serve(foretick.ServerConfig{Protocol: g.protocol()})
+	require.NoError(t, err)
+	cg := &game{}
+	link := sim.Link{Latency: 20 * time.Millisecond}
+	_, err = m.Join(foretick.ClientConfig{Protocol: cg.protocol()}, simtest.Seat{Up: link, Down: link})
+	require.NoError(t, err)
+	for len(srv.Players(nil)) == 0 {
+		m.Run(m.Net.Now() + time.Millisecond)
+	}
+	require.Zero(t, srv.World().Len(), "its Join is yet to come")
+	require.NoError(t, srv.NextLevel(nil, func(f *foretick.Frame) {
+		for _, who := range srv.Players(nil) {
+			f.Spawn(&g.player, who)
+		}
+	}))
+	m.Run(m.Net.Now() + time.Second)
+	require.Equal(t, 1, srv.World().Len())
+}
+
+// A system that ends a level ends it with its tick, and whole: nothing of the rest
+// of the tick meets the new one.
+func TestLevelChangeFromASystem(t *testing.T) {
+	m := simtest.New(6)
+	g := &game{}
+	p := g.protocol()
+	var srv *foretick.Server
+	changed := foretick.Tick(0)
+	p.Server("won", func(f *foretick.Frame, _ ecs.Rows) {
+		if f.Tick == 60 {
+			require.NoError(t, srv.NextLevel([]byte("two"), func(f *foretick.Frame) {
+				require.False(t, f.World.Locked())
+				changed = f.Tick
+				for _, who := range srv.Players(nil) {
+					g.pos.Get(f.World, f.Spawn(&g.player, who)).Y = 50
+				}
+			}))
+			require.Zero(t, changed)
+		}
+	}, ecs.Once())
+	srv, err := m.Serve(foretick.ServerConfig{Protocol: p, OnTick: func(f *foretick.Frame) {
+		if f.Tick == 60 {
+			require.Zero(t, changed)
+		}
+	}})
+	require.NoError(t, err)
+	cg := &game{}
+	cp := cg.protocol()
+	var told []string
+	cp.Level(func(_ *foretick.Frame, data []byte) { told = append(told, string(data)) })
+	link := sim.Link{Latency: 20 * time.Millisecond}
+	c, err := m.Join(foretick.ClientConfig{Protocol: cp}, simtest.Seat{Up: link, Down: link})
+	require.NoError(t, err)
+	m.Run(5 * time.Second)
+	require.EqualValues(t, 60, changed)
+	require.Equal(t, []string{"two"}, told)
+	a := m.Audit(c)
+	require.Zero(t, a.Differences, a.First)
+	require.Equal(t, 1, a.Entities)
+}
+
 // A level changes in the middle of a match on a bad network: everybody is told
 // its name once, nothing of the old one is left, and play goes on.
 func TestLevelChange(t *testing.T) {

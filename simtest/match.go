@@ -1,8 +1,10 @@
 package simtest
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/binary"
+	"fmt"
 	"hash"
 	"math/rand/v2"
 	"time"
@@ -65,7 +67,8 @@ func (m *Match) Now() time.Time { return Epoch.Add(m.Net.Now()) }
 
 // Serve puts the server into the match: cfg.Transport is set by it. It steps
 // whenever a tick is due or a packet has arrived. After [Match.KillServer] it
-// starts the next process at the same address.
+// starts the next process at the same address. Where cfg has no OnPanic, a panic
+// in what the game does for one player is a fault of the match: see [Match.Err].
 func (m *Match) Serve(cfg foretick.ServerConfig) (*foretick.Server, error) {
 	listen := m.listen
 	if listen == nil {
@@ -79,6 +82,9 @@ func (m *Match) Serve(cfg foretick.ServerConfig) (*foretick.Server, error) {
 		binary.LittleEndian.PutUint64(seed[:], m.rand.Uint64())
 		cfg.Random = rand.NewChaCha8(seed)
 	}
+	if cfg.OnPanic == nil {
+		cfg.OnPanic = m.panicked
+	}
 	m.watchServer(&cfg)
 	server, err := foretick.NewServer(cfg)
 	if err != nil {
@@ -89,6 +95,30 @@ func (m *Match) Serve(cfg foretick.ServerConfig) (*foretick.Server, error) {
 	m.process++
 	m.stepServer(m.process, m.Net.Now())
 	return m.server, nil
+}
+
+// serve is Serve for a game's own end, which may have a beginning to make.
+func (m *Match) serve(p Player, cfg foretick.ServerConfig) error {
+	s, err := m.Serve(cfg)
+	if err == nil && p.Begin != nil {
+		p.Begin(s)
+	}
+	return err
+}
+
+// panicked ends the match with what a server would only log.
+func (m *Match) panicked(p foretick.Panic) {
+	m.fail(nil, fmt.Errorf("panic in %s of player %d: %v\n%s", p.Handler, p.Who, p.Value, cause(p.Stack)))
+}
+
+// cause is a stack from where the panic was raised.
+func cause(stack []byte) []byte {
+	_, after, found := bytes.Cut(stack, []byte("\npanic("))
+	if _, after, _ = bytes.Cut(after, []byte("\n")); !found {
+		return stack
+	}
+	_, after, _ = bytes.Cut(after, []byte("\n")) // its place
+	return after
 }
 
 // watchServer puts the match's own ears beside those of the configuration.

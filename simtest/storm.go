@@ -166,9 +166,14 @@ func newLife(s *Storm, number uint64) (*life, error) {
 	binary.LittleEndian.PutUint64(seed[:], s.Seed+number)
 	p := s.New()
 	var err error
-	l.server, err = foretick.NewServer(foretick.ServerConfig{Protocol: p.Protocol, Transport: l.listen, Random: rand.NewChaCha8(seed)})
+	l.server, err = foretick.NewServer(foretick.ServerConfig{Protocol: p.Protocol, Transport: l.listen, Random: rand.NewChaCha8(seed), OnPanic: func(p foretick.Panic) {
+		panic(fmt.Sprintf("in %s of player %d: %v", p.Handler, p.Who, p.Value))
+	}})
 	if err != nil {
 		return nil, err
+	}
+	if p.Begin != nil {
+		p.Begin(l.server)
 	}
 	for i := range l.ends {
 		l.ends[i] = &pipe{}

@@ -15,6 +15,10 @@ import (
 type Player struct {
 	Protocol *foretick.Protocol
 	Sample   foretick.Sampler
+	// Begin, when set, is given the server that this end became, before its first
+	// Step: to furnish the world (foretick.Server.Frame), and to keep for what the
+	// game does with it, such as the next level. Clients' ends are not asked.
+	Begin func(s *foretick.Server)
 	// Rest, when set, is told when a [Plan]'s match is to come to rest, and when
 	// it goes on: commands are zero while it rests, and whatever else this end
 	// of the game does by itself (spawn, heal, send) is to stop.
@@ -43,7 +47,8 @@ type SyncConfig struct {
 //
 // Every fault is reported with tb.Errorf, which names tick, component, field
 // and, where it is known, the system; the test of a sound game passes silently.
-// A match in which nothing was predicted or compared fails.
+// A match in which nothing was predicted or compared fails, and so does one in
+// which a handler panics.
 func SyncTest(tb testing.TB, newPlayer func() Player, cfg SyncConfig) {
 	tb.Helper()
 	faults, err := Rehearse(newPlayer, cfg)
@@ -74,7 +79,7 @@ func Rehearse(newPlayer func() Player, cfg SyncConfig) ([]string, error) {
 	if server.Protocol == nil {
 		return nil, fmt.Errorf("simtest: newPlayer gave no Protocol")
 	}
-	if _, err := m.Serve(foretick.ServerConfig{Protocol: server.Protocol}); err != nil {
+	if err := m.serve(server, foretick.ServerConfig{Protocol: server.Protocol}); err != nil {
 		return nil, err
 	}
 	link := sim.Link{Latency: 40 * time.Millisecond}
@@ -90,6 +95,10 @@ func Rehearse(newPlayer func() Player, cfg SyncConfig) ([]string, error) {
 		r.clients = append(r.clients, c)
 	}
 	m.Run(2*time.Second + time.Duration(cfg.Ticks)*time.Second/time.Duration(server.Protocol.Rate()))
+	if err := m.Err(); err != nil {
+		r.add("match", err.Error()) // and the rest may follow from it
+		return r.faults, nil
+	}
 	r.finish()
 	return r.faults, nil
 }

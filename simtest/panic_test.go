@@ -1,0 +1,96 @@
+package simtest_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/simtest"
+	"github.com/foretick/foretick/transport/sim"
+)
+
+type flash struct{ N uint8 }
+
+// flawed is a game whose handler of flashes panics.
+func flawed() simtest.Player {
+	g := &planted{}
+	flashes := &foretick.Event[flash]{}
+	return g.end(func(_ *planted, p *foretick.Protocol) {
+		p.Shared("flash", func(f *foretick.Frame, rows ecs.Rows) {
+			if f.Tick == 60 {
+				flashes.Raise(f, rows.Entity(0), flash{1})
+			}
+		}, ecs.Read(&g.cmd))
+		foretick.OnServer(p, flashes, func(_ *foretick.Frame, _ ecs.Owner, v flash) {
+			panic("a fault of the game's")
+		})
+	})
+}
+
+// A server drops the player for whom a handler panics, and its log is nobody's in a
+// test: there the panic itself is told, with where it was.
+func TestPanicsAreTold(t *testing.T) {
+	told := func(s string) {
+		for _, want := range []string{"in event flash of player ", "a fault of the game's", "panic_test.go"} {
+			require.Contains(t, s, want)
+		}
+	}
+	plan := simtest.Plan{New: flawed, Clients: 2, Play: 5 * time.Second, Links: []sim.Link{sim.LAN}}
+	_, err := plan.Run(1)
+	require.Error(t, err)
+	told(err.Error())
+	var fault *simtest.Fault
+	require.ErrorAs(t, err, &fault)
+	require.Nil(t, fault.Checker)
+	require.EqualValues(t, 60, fault.Tick)
+
+	faults, err := simtest.Rehearse(flawed, simtest.SyncConfig{})
+	require.NoError(t, err)
+	require.Len(t, faults, 1)
+	told(faults[0])
+	require.Regexp(t, `game's\n.*flawed`, faults[0], "the stack begins where it happened")
+
+	storm := simtest.Storm{New: flawed}
+	for life := uint64(0); err == nil && life < 20; life++ {
+		_, err = storm.Live(life)
+	}
+	require.Error(t, err)
+	told(err.Error())
+
+	heard := 0
+	plan.Server = func(cfg *foretick.ServerConfig) { cfg.OnPanic = func(foretick.Panic) { heard++ } }
+	_, err = plan.Run(1)
+	require.ErrorContains(t, err, "was dropped", "who listens himself decides himself")
+	require.Positive(t, heard)
+}
+
+// What is in the world from the beginning is made by the end that is the server's,
+// in each process of it.
+func TestBeginFurnishes(t *testing.T) {
+	began, most := 0, 0
+	furnished := func() simtest.Player {
+		g := &planted{}
+		p := g.end(nil)
+		p.Begin = func(s *foretick.Server) {
+			require.Zero(t, s.Tick())
+			began++
+			for range 5 {
+				s.Frame().Spawn(&g.player, ecs.Nobody)
+			}
+		}
+		sample := ecs.NewQuery(p.Protocol.Types(), ecs.With(&g.pos))
+		p.Protocol.Render("count", func(f *foretick.Frame, _ ecs.Rows) { most = max(most, sample.Count(f.World)) }, ecs.Once())
+		return p
+	}
+	_, err := simtest.Plan{New: furnished, Clients: 2, Play: 10 * time.Second, ServerKills: 4 * time.Second, Links: []sim.Link{sim.LAN},
+		Checkers: func() []simtest.Checker { return []simtest.Checker{&simtest.Agreement{}} }}.Run(1)
+	require.NoError(t, err)
+	require.Greater(t, began, 1)
+	require.Equal(t, 7, most)
+	faults, err := simtest.Rehearse(furnished, simtest.SyncConfig{})
+	require.NoError(t, err)
+	require.Empty(t, faults)
+}
