@@ -68,7 +68,7 @@ func TestStopped(t *testing.T) {
 	}
 	t.Parallel()
 	within, missed := 20*time.Second, uint64(5) // a busy machine is late now and then: a tenth of what is asked
-	timeout, stops := 1500*time.Millisecond, []time.Duration{800 * time.Millisecond, 1200 * time.Millisecond, 2500 * time.Millisecond}
+	timeout, stops := 4*time.Second, []time.Duration{800 * time.Millisecond, 1200 * time.Millisecond, 6 * time.Second}
 	if *soak {
 		within, missed = 2*time.Second, 50
 		timeout, stops = 5*time.Second, []time.Duration{800 * time.Millisecond, 3 * time.Second, 20 * time.Second}

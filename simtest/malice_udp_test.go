@@ -32,8 +32,8 @@ func TestMaliciousClientsOverUDP(t *testing.T) {
 	})
 	require.NoError(t, err)
 	begin := time.Now()
-	play := func(each func(now time.Duration) (done bool)) { // 20 s at most
-		for done := false; !done && time.Since(begin) < 20*time.Second; time.Sleep(2 * time.Millisecond) {
+	play := func(each func(now time.Duration) (done bool)) { // a minute at most
+		for done := false; !done && time.Since(begin) < time.Minute; time.Sleep(2 * time.Millisecond) {
 			srv.Step(time.Now())
 			honest.Step(time.Now())
 			done = each(time.Since(begin))
@@ -94,7 +94,8 @@ func TestMaliciousClientsOverUDP(t *testing.T) {
 	t.Logf("%d came, %d were let in, the first was refused after %v", len(comers), admitted, refused)
 	require.Greater(t, len(comers), 50)
 	require.NotZero(t, refused)
-	require.Less(t, admitted, 60)
+	lasted := (time.Since(begin) - from).Seconds()
+	require.Less(t, admitted, min(99, 50+int(2*lasted)), "32 at once, and two a second")
 	require.Greater(t, st.Refused, uint64(10))
 	require.Equal(t, foretick.Playing, honest.View().State)
 	require.EqualValues(t, 1, len(srv.Players(nil)))

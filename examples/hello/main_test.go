@@ -70,7 +70,7 @@ func TestTwoPlayersSeeEachOther(t *testing.T) {
 }
 
 func meet(t *testing.T, open ends) {
-	ctx, stop := context.WithTimeout(context.Background(), 20*time.Second)
+	ctx, stop := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer stop()
 	srv, dial := open(t)
 	done := make(chan error, 3)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"runtime"
+	"slices"
 	"time"
 
 	"github.com/foretick/foretick"
@@ -52,6 +53,7 @@ const (
 	wireStay    = 20 * time.Second
 	wireTrouble = 7 * time.Second // between blackholes and changes of port
 	wireRest    = 4 * time.Second
+	wireLimit   = 10 * wireRest // of what a busy machine may take to come to rest
 )
 
 // playUDP plays for so many real seconds, and compares.
@@ -70,7 +72,7 @@ func playUDP(ctx context.Context, o options, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	for range 50 { // sockets' goroutines end in their own time
+	for range 500 { // sockets' goroutines end in their own time
 		if w.result.GoroutinesDelta = runtime.NumGoroutine() - goroutines; w.result.GoroutinesDelta <= 0 {
 			break
 		}
@@ -162,7 +164,14 @@ func (w *wire) play(ctx context.Context, o options) (heap uint64, err error) {
 	start := time.Now()
 	end := start.Add(time.Duration(o.seconds * float64(time.Second)))
 	trouble := start.Add(wireTrouble)
-	for now := start; now.Before(end.Add(wireRest)); now = time.Now() {
+	look := end.Add(wireRest)
+	for now := start; now.Before(end.Add(wireLimit)); now = time.Now() {
+		if now.After(look) {
+			if w.agreed() {
+				break
+			}
+			look = now.Add(wireRest / 10)
+		}
 		if ctx.Err() != nil {
 			return 0, ctx.Err()
 		}
@@ -242,15 +251,37 @@ func (w *wire) step(ctx context.Context, now time.Time) error {
 	return nil
 }
 
+// unlike is the first difference between a client and the server, and pending how
+// many messages have not come.
+func (w *wire) unlike(c *wired) (difference error, pending int) {
+	me := c.client.View().Me
+	if q := w.letters[me]; q != nil {
+		pending = len(q.queue)
+	}
+	a := foretick.Audit(w.server, me, c.client)
+	if a.Differences > 0 || a.Fields == 0 {
+		difference = fmt.Errorf("player %d: %d fields compared, %d differ: %s", me, a.Fields, a.Differences, a.First)
+	}
+	return difference, pending
+}
+
+// agreed says whether nothing is under way any more.
+func (w *wire) agreed() bool {
+	return !slices.ContainsFunc(w.clients, func(c *wired) bool {
+		difference, pending := w.unlike(c)
+		return difference != nil || pending > 0
+	})
+}
+
 // compare holds every client against the server.
 func (w *wire) compare() {
 	for _, c := range w.clients {
-		me := c.client.View().Me
-		if a := foretick.Audit(w.server, me, c.client); a.Differences > 0 || a.Fields == 0 {
-			w.fail(&w.result.Desyncs, fmt.Errorf("player %d: %d fields compared, %d differ: %s", me, a.Fields, a.Differences, a.First))
+		difference, pending := w.unlike(c)
+		if difference != nil {
+			w.fail(&w.result.Desyncs, difference)
 		}
-		if q := w.letters[me]; q != nil && len(q.queue) > 0 {
-			w.fail(&w.result.EventsLost, fmt.Errorf("player %d: %d messages did not arrive", me, len(q.queue)))
+		if pending > 0 {
+			w.fail(&w.result.EventsLost, fmt.Errorf("player %d: %d messages did not arrive", c.client.View().Me, pending))
 		}
 	}
 }

@@ -78,9 +78,7 @@ func TestNothingIsLeftBehind(t *testing.T) {
 		cli.Close(transport.Closed, "")
 		wait(t, srv, transport.Disconnected)
 	}
-	for begin := time.Now(); dtls.Held(srv) != 0; time.Sleep(5 * ms) {
-		require.Less(t, time.Since(begin), 3*time.Second, "%d are left", dtls.Held(srv))
-	}
+	nettest.Until(t, "nothing is left", func() bool { return dtls.Held(srv) == 0 })
 }
 
 // The layer wraps any endpoint: here one whose datagrams are delayed, doubled, and come out of order.

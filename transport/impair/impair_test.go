@@ -70,7 +70,7 @@ func TestWrapDelays(t *testing.T) {
 	next(t, cli, transport.Data)
 	took := time.Since(begin)
 	assert.GreaterOrEqual(t, took, 100*ms)
-	assert.Less(t, took, 400*ms)
+	assert.Less(t, took, time.Second)
 
 	cli.Blackhole(time.Hour)
 	require.NoError(t, cli.Send(to, []byte("lost")))
@@ -111,7 +111,7 @@ func TestRebinding(t *testing.T) {
 	require.Eventually(t, func() bool {
 		cli.Send(to, make([]byte, 40))
 		return addr() != before
-	}, 5*time.Second, 10*ms)
+	}, time.Minute, 10*ms)
 	require.NoError(t, srv.Send(from, []byte("found you")))
 	assert.Equal(t, "found you", string(next(t, cli, transport.Data).Data))
 	for next(t, srv, transport.Data); srv.Recv(make([]transport.Event, 64)) > 0; {
@@ -157,9 +157,9 @@ func TestProxyLinks(t *testing.T) {
 	next(t, srv, transport.Connected)
 	p.SetLinks(sim.Link{Loss: 1}, sim.Link{})
 	require.NoError(t, cli.Send(to, []byte("lost")))
-	assert.Eventually(t, func() bool { up, _ := p.Stats(); return up.Lost == 1 }, time.Second, ms)
+	assert.Eventually(t, func() bool { up, _ := p.Stats(); return up.Lost == 1 }, time.Minute, ms)
 	p.SetLinks(sim.Link{}, sim.Link{})
 	p.Blackhole(time.Hour)
 	require.NoError(t, cli.Send(to, []byte("lost")))
-	assert.Eventually(t, func() bool { up, _ := p.Stats(); return up.Dark == 1 }, time.Second, ms)
+	assert.Eventually(t, func() bool { up, _ := p.Stats(); return up.Dark == 1 }, time.Minute, ms)
 }

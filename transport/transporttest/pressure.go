@@ -319,7 +319,7 @@ func leaksNoGoroutine(s *suite) {
 		s.net.Release()
 	}
 	var after []string
-	for range 100 {
+	for range 1000 {
 		if after = stacks(); len(after) <= len(before) {
 			return
 		}

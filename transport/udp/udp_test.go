@@ -82,7 +82,8 @@ func TestNobodyThere(t *testing.T) {
 	begin := time.Now()
 	ev := wait(t, dial(t, silent.LocalAddr().String(), udp.Config{Timeout: 500 * time.Millisecond}), transport.Disconnected)
 	assert.Equal(t, transport.Timeout, ev.Code)
-	assert.InDelta(t, 0.5, time.Since(begin).Seconds(), 0.3)
+	assert.GreaterOrEqual(t, time.Since(begin), 450*time.Millisecond)
+	assert.Less(t, time.Since(begin), nettest.Limit(800*time.Millisecond))
 
 	ev = wait(t, dial(t, "no-such-host.invalid:1000", udp.Config{}), transport.Disconnected)
 	assert.Equal(t, transport.Unreachable, ev.Code)
@@ -141,7 +142,7 @@ func TestServerRestarts(t *testing.T) {
 	begin := time.Now()
 	var ev [1]transport.Event
 	for cli.Recv(ev[:]) == 0 {
-		require.Less(t, time.Since(begin), 2*time.Second)
+		require.Less(t, time.Since(begin), nettest.Patience)
 		cli.Send(to, []byte("old"))
 		time.Sleep(10 * time.Millisecond)
 	}
@@ -161,7 +162,7 @@ func TestServerDies(t *testing.T) {
 	begin := time.Now()
 	var ev [1]transport.Event
 	for cli.Recv(ev[:]) == 0 {
-		require.Less(t, time.Since(begin), 5*time.Second)
+		require.Less(t, time.Since(begin), nettest.Patience)
 		cli.Send(to, []byte("anyone?"))
 		time.Sleep(10 * time.Millisecond)
 	}
@@ -181,7 +182,7 @@ func TestSendNeverWaits(t *testing.T) {
 			backlog++
 		}
 	}
-	assert.Less(t, time.Since(begin), 5*time.Second)
+	assert.Less(t, time.Since(begin), nettest.Patience)
 	var info transport.Info
 	require.True(t, cli.Info(toServer, &info))
 	assert.EqualValues(t, 20_000, info.Stats.Sent+info.Stats.SendDropped)

@@ -159,7 +159,7 @@ func (c Connecting) dial(t *testing.T, seed uint64, phase time.Duration) (r dial
 	}
 	defer c.Leave(cli)
 	var ev [1]transport.Event
-	for over := time.After(15 * time.Second); cli.Recv(ev[:]) == 0; {
+	for over := time.After(Patience); cli.Recv(ev[:]) == 0; {
 		select {
 		case <-cli.Ready():
 			continue

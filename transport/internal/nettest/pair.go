@@ -32,7 +32,7 @@ func Next(t testing.TB, ep transport.Endpoint, k transport.EventKind) transport.
 // event waits for any event.
 func event(t testing.TB, ep transport.Endpoint, k transport.EventKind) transport.Event {
 	t.Helper()
-	deadline := time.After(12 * time.Second)
+	deadline := time.After(Patience)
 	var ev [1]transport.Event
 	for ep.Recv(ev[:]) == 0 {
 		select {

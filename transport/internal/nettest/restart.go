@@ -42,7 +42,7 @@ func (r *Restarting) Run(t *testing.T) {
 	t.Logf("%d restarts: noticed after p99 %v, max %v (at most 5 s), back %v after dialling at most (2 s), %d datagrams of before "+
 		"replayed, %d keys, none twice", len(r.notice), Percentile(r.notice, 99), Percentile(r.notice, 100), Percentile(r.back, 100),
 		r.replayed, len(r.keys))
-	if len(r.notice) != lanes*times || Percentile(r.notice, 100) > 5*time.Second || Percentile(r.back, 100) > 2*time.Second {
+	if len(r.notice) != lanes*times || Percentile(r.notice, 100) > Limit(5*time.Second) || Percentile(r.back, 100) > Limit(2*time.Second) {
 		t.Error("a restart took too long")
 	}
 	if r.drawn == 0 || len(r.keys) != r.drawn || r.replayed == 0 {
@@ -58,7 +58,7 @@ func (r *Restarting) server(t *testing.T, at string) transport.Endpoint {
 		if err == nil {
 			return srv
 		}
-		if time.Since(begin) > 3*time.Second {
+		if time.Since(begin) > Patience {
 			t.Fatal(err)
 		}
 	}
@@ -98,7 +98,7 @@ func (r *Restarting) lane(t *testing.T, times int) {
 			case <-cli.Ready():
 			case <-time.After(20 * time.Millisecond):
 			}
-			if time.Since(begin) > 6*time.Second {
+			if time.Since(begin) > Patience {
 				t.Fatal("the client has not noticed")
 			}
 		}

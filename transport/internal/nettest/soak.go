@@ -25,6 +25,29 @@ func Length[T any](t testing.TB, what string, short, full T) T {
 	return short
 }
 
+// Patience is how long something that must happen is waited for: far longer than it takes on a machine with nothing else to
+// do. That it happens soon is asserted at full length, by Limit.
+const Patience = time.Minute
+
+// Limit returns what a test asks for at full length, when the machine is its own, and at least ten seconds in short form,
+// beside whatever else runs.
+func Limit(d time.Duration) time.Duration {
+	if *Soak {
+		return d
+	}
+	return max(10*time.Second, d)
+}
+
+// Until waits for a condition, for which it asks every few milliseconds.
+func Until(t testing.TB, what string, ok func() bool) {
+	t.Helper()
+	for begin := time.Now(); !ok(); time.Sleep(5 * time.Millisecond) {
+		if time.Since(begin) > Patience {
+			t.Fatalf("in vain waited until %s", what)
+		}
+	}
+}
+
 // Percentile sorts d and returns the time that p in a hundred of it do not exceed.
 func Percentile(d []time.Duration, p int) time.Duration {
 	slices.Sort(d)
