@@ -7,8 +7,14 @@ import (
 
 // Event is something that happened in a tick: a shot, a jump, a hit. Shared
 // systems raise it on both ends; the server's handlers (see [OnServer]) give it
-// its consequences, a client's (see [OnPredicted]) its sound and light. The
-// zero value is ready for OnServer or OnPredicted, which register it.
+// its consequences, a client's (see [OnPredicted]) its sound and light.
+//
+// An event never travels: each end raises its own. So the clients that hear of it
+// are those that predict it, its player's alone as a rule. Others learn of it by
+// what the server makes of it: the change of a component, or a [Message], on a
+// channel that is not reliable where it is worth nothing later (see
+// [Protocol.Channel]). One that nobody handles is forgotten. The zero value is
+// ready for OnServer or OnPredicted, which register it.
 type Event[T any] struct {
 	id int // 1 and up; 0 is unregistered
 }

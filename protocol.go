@@ -203,7 +203,8 @@ func (p *Protocol) system(name string, run func(*Frame, ecs.Rows), access []ecs.
 	p.schedule.Add(name, run, access...)
 }
 
-// Join is called on the server, in the tick after a player was let in.
+// Join is called on the server, in the tick after a player was let in. Like Leave,
+// Absent and Return it may be given several functions, which are called in order.
 func (p *Protocol) Join(fn func(f *Frame, who ecs.Owner)) { p.joins = append(p.joins, fn) }
 
 // Leave is called on the server, in the tick after a player was dropped, while

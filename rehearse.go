@@ -63,7 +63,7 @@ func (k DivergenceKind) String() string {
 func (d Divergence) String() string {
 	s := fmt.Sprintf("tick %d: %s.%s of entity %v %s", d.Tick, d.Component, d.Field, d.Entity, d.Kind)
 	if d.Kind == Impure {
-		s += fmt.Sprintf(": %g, then %g", d.First, d.Again)
+		s += fmt.Sprintf(": %.10g, then %.10g", d.First, d.Again)
 	}
 	if d.System != "" {
 		s += fmt.Sprintf("; first in system %q", d.System)

@@ -7,7 +7,7 @@ import (
 
 // Run calls Step when a tick is due or the transport is ready, until the
 // context ends. It then drops every player, closes the transport, and returns
-// the context's error.
+// the context's error. What is to be done meanwhile belongs in a Server system.
 func (s *Server) Run(ctx context.Context) error {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
@@ -24,9 +24,9 @@ func (s *Server) Run(ctx context.Context) error {
 	}
 }
 
-// Run calls Step at a fixed rate of pictures, for clients without a screen, and
-// gives each view to draw, which may be nil. It ends with the context's error
-// or the reason of the disconnection.
+// Run calls Step once in so much time, that of a picture (time.Second / 60, say),
+// for clients without a screen, and gives each view to draw, which may be nil. It
+// ends with the context's error or the reason of the disconnection.
 func (c *Client) Run(ctx context.Context, pictures time.Duration, draw func(View)) error {
 	ticker := time.NewTicker(pictures)
 	defer ticker.Stop()

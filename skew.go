@@ -11,6 +11,10 @@ import (
 
 // Skew is how a client's protocol differs from that of the server, a build of the
 // same game, that it plays with; see [Client.Skew].
+//
+// What has one name is matched: components and messages have that of their Go
+// type, without its package, so that to rename one is to replace it; kinds have
+// the one that they were declared with, and commands need none.
 type Skew struct {
 	// Schema is the server's.
 	Schema *Schema

@@ -105,7 +105,7 @@ type ClientStats struct {
 	Amended          uint64 // those that differed within the tolerance: adopted without running anything again
 	Resimulated      uint64 // ticks run again
 	HardResets       uint64 // times predicted time jumped
-	SpawnsPredicted  uint64 // entities spawned ahead of the server
+	SpawnsPredicted  uint64 // entities of matched kinds spawned ahead of the server
 	SpawnsMatched    uint64 // of these that the server's took over from
 	SpawnsCancelled  uint64 // and that the server, or a replay, did not make
 	SpawnsUnforeseen uint64 // entities that the server's shared systems spawned and the client's had not

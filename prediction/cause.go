@@ -58,7 +58,7 @@ type Misprediction struct {
 
 // String is one line for a log.
 func (m Misprediction) String() string {
-	s := fmt.Sprintf("tick %d: %s.%s predicted %g, server has %g: %s", m.Tick, m.Component, m.Field, m.Predicted, m.Actual, m.Cause)
+	s := fmt.Sprintf("tick %d: %s.%s predicted %.10g, server has %.10g: %s", m.Tick, m.Component, m.Field, m.Predicted, m.Actual, m.Cause)
 	if m.System != "" {
 		s += fmt.Sprintf(" (%s at tick %d)", m.System, m.CauseTick)
 	}
