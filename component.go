@@ -1,9 +1,11 @@
 package foretick
 
 import (
+	"errors"
 	"fmt"
 	"reflect"
 	"slices"
+	"strings"
 	"unsafe"
 
 	"github.com/foretick/foretick/ecs"
@@ -128,14 +130,10 @@ func (p *Protocol) Command(h ecs.Handle) {
 	name := typeName(h.Type())
 	s, err := snapshot.Compile(h.Type(), snapshot.SchemaOptions{Name: name, Ref: entityType})
 	if err == nil {
-		err = referless("command", s)
+		err = errors.Join(referless("command", s), sized(s))
 	}
 	if err != nil {
 		p.faulty(h, err)
-		return
-	}
-	if i := s.Varies(); i >= 0 {
-		p.faulty(h, fmt.Errorf("foretick: command %s: field %s is a %s: a command has one size: use an array, as in [24]byte, or the number of a choice", name, s.Fields()[i].Name, s.Fields()[i].Type))
 		return
 	}
 	if err := p.types.Register(h, ecs.Named(name)); err != nil {
@@ -145,16 +143,33 @@ func (p *Protocol) Command(h ecs.Handle) {
 	p.command = &command{id: h.ID(), size: h.Type().Size(), schema: s, handle: h}
 }
 
-// referless refuses a schema with a field that names an entity: commands and
+// referless refuses a schema with fields that name an entity: commands and
 // messages carry bits, and those of a handle name another entity, or none, at the
 // other end.
 func referless(what string, s *snapshot.Schema) error {
+	var errs []error
 	for _, f := range s.Fields() {
-		if f.Ref {
-			return fmt.Errorf("foretick: %s %s: field %s is an ecs.Entity, which means nothing at the other end: send an ecs.Owner, or a number of the game's own that a component carries too", what, s.Name(), f.Name)
+		if f.Ref && standsForAll(f.Name) {
+			errs = append(errs, fmt.Errorf("foretick: %s %s: field %s is an ecs.Entity, which means nothing at the other end: send an ecs.Owner, or a number of the game's own that a component carries too", what, s.Name(), f.Name))
 		}
 	}
-	return nil
+	return errors.Join(errs...)
+}
+
+// sized refuses a command's strings and slices.
+func sized(s *snapshot.Schema) error {
+	var errs []error
+	for _, f := range s.Fields() {
+		if (f.Text || f.Slice) && standsForAll(f.Name) {
+			errs = append(errs, fmt.Errorf("foretick: command %s: field %s is a %s: a command has one size: use an array, as in [24]byte, or the number of a choice", s.Name(), f.Name, f.Type))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// standsForAll tells whether a field is no element, or the first one.
+func standsForAll(path string) bool {
+	return strings.Count(path, "[") == strings.Count(path, "[0]")
 }
 
 // faulty notes what is wrong with a component, and registers it all the same, so

@@ -120,8 +120,13 @@ func NewProtocol(name string, version int) *Protocol {
 	return p
 }
 
+// fault notes an error, or each of those that are joined in it.
 func (p *Protocol) fault(err error) {
-	if err != nil {
+	if all, ok := err.(interface{ Unwrap() []error }); ok {
+		for _, err := range all.Unwrap() {
+			p.fault(err)
+		}
+	} else if err != nil {
 		p.errs = append(p.errs, err)
 	}
 }
@@ -221,7 +226,8 @@ func (p *Protocol) Absent(fn func(f *Frame, who ecs.Owner)) { p.absents = append
 func (p *Protocol) Return(fn func(f *Frame, who ecs.Owner)) { p.returns = append(p.returns, fn) }
 
 // Err finishes the declaration and returns everything that is wrong with it,
-// joined, or nil. It may be called again.
+// joined, or nil: every faulty field of every type, and every system, one by one
+// in the order of the calls. It may be called again.
 func (p *Protocol) Err() error {
 	if p.built {
 		return p.err

@@ -122,6 +122,49 @@ func TestAFaultIsToldOnce(t *testing.T) {
 	}).Err())
 }
 
+// A type with several faults has all of them told, one by one.
+func TestEveryFaultOfATypeIsTold(t *testing.T) {
+	type spoilt struct {
+		X float32 `net:"step=0.1"`
+		Y map[int]int
+		Z int8 `net:"max=300"`
+	}
+	type order struct {
+		Name   string `net:"max=16"`
+		Target [2]ecs.Entity
+		Whom   ecs.Entity
+		Items  []uint8 `net:"max=4"`
+	}
+	var c ecs.Component[spoilt]
+	var cmd ecs.Component[order]
+	var held ecs.Component[pointed2]
+	p := foretick.NewProtocol("spoilt", 1)
+	p.Component(&c)
+	p.Command(&cmd)
+	p.Component(&held)
+	p.Local(new(ecs.Component[local2]))
+	foretick.OnClient(p, &foretick.Message[order]{}, func(*foretick.Frame, foretick.Tick, order) {})
+	want := []string{
+		"spoilt.X: step needs a range", "spoilt.Y: a map cannot be sent", "spoilt.Z: min=-300 and max=300",
+		"command order: field Target[0] is an ecs.Entity", "command order: field Whom is an", "command order: field Name is a string", "command order: field Items is a []uint8",
+		"pointed2.P: holds a pointer", "pointed2.Q: holds a pointer",
+		"field local2.P holds a pointer", "field local2.Q holds a pointer",
+		"message order: field Target[0] is an", "message order: field Whom is an",
+	}
+	all := p.Err().(interface{ Unwrap() []error }).Unwrap()
+	require.Len(t, all, len(want), p.Err())
+	for i, w := range want {
+		require.ErrorContains(t, all[i], w)
+	}
+}
+
+type (
+	pointed2 struct {
+		P, Q *int `net:"-"`
+	}
+	local2 struct{ P, Q *int }
+)
+
 func TestProtocolFaultsNameTheFix(t *testing.T) {
 	require.NoError(t, declare(nil).Err())
 	for name, c := range map[string]struct {

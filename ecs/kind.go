@@ -1,6 +1,7 @@
 package ecs
 
 import (
+	"errors"
 	"fmt"
 	"unsafe"
 )
@@ -20,7 +21,8 @@ type kindData struct {
 }
 
 // RegisterKind names a component set. Its components are registered before,
-// and its defaults are zero until [SetDefault].
+// and its defaults are zero until [SetDefault]. The error names every component
+// that does not belong there.
 func (t *Types) RegisterKind(k *Kind, name string, hs ...Handle) error {
 	if t.frozen {
 		return fmt.Errorf("register kind %q: %w: register it before", name, ErrFrozen)
@@ -37,14 +39,19 @@ func (t *Types) RegisterKind(k *Kind, name string, hs ...Handle) error {
 		}
 	}
 	d := &kindData{types: t, name: name, index: uint16(len(t.kinds))}
+	var errs []error
 	for _, h := range hs {
-		if err := t.owns(h); err != nil {
-			return fmt.Errorf("ecs: register kind %q: %w", name, err)
+		switch err := t.owns(h); {
+		case err != nil:
+			errs = append(errs, fmt.Errorf("ecs: register kind %q: %w", name, err))
+		case h.single():
+			errs = append(errs, fmt.Errorf("ecs: register kind %q: %v is a singleton, which every world has: leave it out", name, h.Type()))
+		default:
+			d.mask.Set(h.ID())
 		}
-		if h.single() {
-			return fmt.Errorf("ecs: register kind %q: %v is a singleton", name, h.Type())
-		}
-		d.mask.Set(h.ID())
+	}
+	if len(errs) > 0 {
+		return errors.Join(errs...)
 	}
 	d.comps = d.mask.IDs()
 	for _, id := range d.comps {

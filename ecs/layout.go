@@ -8,27 +8,24 @@ import (
 // span is a run of bytes [from, to) of a type that hold a value, not padding.
 type span struct{ from, to uintptr }
 
-// pointerPath finds the first field of a type that the garbage collector must
-// see, or "".
-func pointerPath(t reflect.Type, path string) string {
+// pointerPaths adds the fields of a type that the garbage collector must see; of
+// an array's elements the first stands for all.
+func pointerPaths(t reflect.Type, path string, out []string) []string {
 	switch t.Kind() {
 	case reflect.Pointer, reflect.Slice, reflect.Map, reflect.String, reflect.Chan,
 		reflect.Func, reflect.Interface, reflect.UnsafePointer:
-		return path
+		return append(out, path)
 	case reflect.Array:
-		if t.Len() == 0 {
-			return ""
+		if t.Len() > 0 {
+			return pointerPaths(t.Elem(), path+"[0]", out)
 		}
-		return pointerPath(t.Elem(), path+"[0]")
 	case reflect.Struct:
 		for i := range t.NumField() {
 			f := t.Field(i)
-			if p := pointerPath(f.Type, path+"."+f.Name); p != "" {
-				return p
-			}
+			out = pointerPaths(f.Type, path+"."+f.Name, out)
 		}
 	}
-	return ""
+	return out
 }
 
 // valueSpans lists the bytes that hold values, neighbours joined. Blank fields

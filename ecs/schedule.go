@@ -64,7 +64,7 @@ func (s *Schedule[C]) Add(name string, run func(C, Rows), acc ...Access) {
 	case slices.ContainsFunc(s.systems, func(o *system[C]) bool { return o.name == name }):
 		fail(errors.New("the name is taken"))
 	}
-	if err := sys.declare(s.types, acc); err != nil {
+	for _, err := range sys.declare(s.types, acc) {
 		fail(err)
 	}
 	bits, err := s.types.tagBits(sys.tags)

@@ -30,23 +30,24 @@ func (a *accessSets) touched() Mask {
 	return a.reads.Or(a.writes).Or(a.otherReads).Or(a.otherWrites)
 }
 
-func (s *system[C]) declare(t *Types, acc []Access) error {
+func (s *system[C]) declare(t *Types, acc []Access) (errs []error) {
 	terms := make([]Term, len(acc))
 	for i, a := range acc {
 		terms[i] = a
-		if err := s.declare1(t, a); err != nil {
-			return err
-		}
+		errs = append(errs, s.declare1(t, a)...)
 	}
-	if s.once {
-		return nil
+	if len(errs) > 0 || s.once {
+		return errs
 	}
 	q, err := newQuery(t, terms)
+	if err != nil {
+		return []error{err}
+	}
 	s.query = q
-	return err
+	return nil
 }
 
-func (s *system[C]) declare1(t *Types, a Access) error {
+func (s *system[C]) declare1(t *Types, a Access) (errs []error) {
 	switch a.kind {
 	case accessStage:
 		s.stage = a.names[0]
@@ -65,7 +66,8 @@ func (s *system[C]) declare1(t *Types, a Access) error {
 	}
 	for _, h := range a.hs {
 		if err := t.owns(h); err != nil {
-			return err
+			errs = append(errs, err)
+			continue
 		}
 		sets := &s.sets
 		if h.single() {
@@ -86,10 +88,10 @@ func (s *system[C]) declare1(t *Types, a Access) error {
 			s.structural = true
 		}
 		if h.single() && (a.kind == accessWith || a.kind == accessWithout || a.kind == accessCreate) {
-			return fmt.Errorf("singleton %v: every world has it: use Read or Write", h.Type())
+			errs = append(errs, fmt.Errorf("singleton %v: every world has it: use Read or Write", h.Type()))
 		}
 	}
-	return nil
+	return errs
 }
 
 // conflicts tells whether running both at once could be seen.

@@ -1,6 +1,7 @@
 package ecs
 
 import (
+	"errors"
 	"fmt"
 	"reflect"
 	"sync"
@@ -160,8 +161,9 @@ type Handle interface {
 }
 
 // Register adds a component type. It refuses a type that holds pointers and
-// has no [Copier] (the error names the field's path), a second registration,
-// and any registration once a world was made.
+// has no [Copier] (the error names the path of each such field, joined by
+// [errors.Join]), a second registration, and any registration once a world was
+// made.
 func (t *Types) Register(h Handle, opts ...TypeOption) error {
 	if h.single() {
 		return fmt.Errorf("ecs: register %v: a singleton is registered with RegisterSingleton", h.Type())
@@ -204,11 +206,15 @@ func (t *Types) describe(h Handle, opts []TypeOption, among []*typeData) (*typeD
 			return nil, fmt.Errorf("ecs: register %v: name %q is taken by %v: rename the Go type, or give another name with Named", rt, d.name, o.rtype)
 		}
 	}
-	path := pointerPath(rt, d.name)
-	if path != "" && d.ops.deep == nil {
-		return nil, fmt.Errorf("ecs: register %v: field %s holds a pointer: keep it out of the component, or supply ecs.Copier", rt, path)
+	pointers := pointerPaths(rt, d.name, nil)
+	if len(pointers) > 0 && d.ops.deep == nil {
+		errs := make([]error, len(pointers))
+		for i, path := range pointers {
+			errs[i] = fmt.Errorf("ecs: register %v: field %s holds a pointer: keep it out of the component, or supply ecs.Copier", rt, path)
+		}
+		return nil, errors.Join(errs...)
 	}
-	d.plain = path == "" && d.ops.deep == nil
+	d.plain = len(pointers) == 0 && d.ops.deep == nil
 	d.spans = valueSpans(rt, 0, nil)
 	d.solid = d.size == 0 || len(d.spans) == 1 && d.spans[0] == span{0, d.size}
 	d.fields = fieldsOf(d)

@@ -14,6 +14,44 @@ type bag struct {
 	Items [2]struct{ Label *string }
 }
 
+// What is wrong with a declaration is told all at once.
+func TestEveryFaultIsTold(t *testing.T) {
+	type holder struct {
+		Name  string
+		X     int
+		Bag   [3]struct{ Items []int }
+		In    struct{ Next, Prev *int }
+		Value any
+	}
+	types, others := ecs.NewTypes(), ecs.NewTypes()
+	var h ecs.Component[holder]
+	var pos, late ecs.Component[Position]
+	var theirs ecs.Component[Velocity]
+	var score ecs.Singleton[int64]
+	var k ecs.Kind
+	require.NoError(t, types.Register(&pos))
+	require.NoError(t, others.Register(&theirs))
+	require.NoError(t, types.RegisterSingleton(&score))
+	s := ecs.NewSchedule[*frame](types)
+	s.Add("all", func(*frame, ecs.Rows) {}, ecs.Read(&pos, &late), ecs.Write(&theirs), ecs.With(&score))
+	for _, c := range []struct {
+		err  error
+		want []string
+	}{
+		{types.Register(&h), []string{"field holder.Name holds", "field holder.Bag[0].Items holds", "field holder.In.Next holds", "field holder.In.Prev holds", "field holder.Value holds"}},
+		{types.RegisterKind(&k, "k", &late, &pos, &theirs, &score), []string{"Position is not registered", "Velocity is registered with other Types", "int64 is a singleton"}},
+		{s.Build(), []string{`system "all": component ecs_test.Position is not`, `system "all": component ecs_test.Velocity is registered`, `system "all": singleton int64`}},
+	} {
+		all := c.err.(interface{ Unwrap() []error }).Unwrap()
+		require.Len(t, all, len(c.want), c.err)
+		for i, want := range c.want {
+			require.ErrorContains(t, all[i], want)
+		}
+	}
+	require.False(t, h.Registered())
+	require.False(t, k.Registered())
+}
+
 func TestRegisterRefusesWithTheFix(t *testing.T) {
 	types := ecs.NewTypes()
 	var pos, again ecs.Component[Position]

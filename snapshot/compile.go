@@ -10,9 +10,11 @@ import (
 
 // compiler collects the leaves of one type.
 type compiler struct {
-	s   *Schema
-	opt SchemaOptions
-	err error
+	s    *Schema
+	opt  SchemaOptions
+	errs []*TagError
+	told map[string]bool // fields of which no more need be said
+	long bool            // an array or slice was given up as too long
 
 	speeds  []speed
 	vectors int   // so far
@@ -27,7 +29,9 @@ type speed struct {
 }
 
 // Compile reads the tags of a struct type (see the package documentation) once. The
-// error is a [*TagError] that names type, field and fix.
+// error names every fault: a [*TagError] with type, field and fix for each, joined
+// by [errors.Join] where there are several, in the order of the fields. Of an
+// array's elements the first that has a fault stands for all.
 func Compile(t reflect.Type, o SchemaOptions) (*Schema, error) {
 	if t == nil || t.Kind() != reflect.Struct {
 		return nil, &TagError{fmt.Sprint(t), "", "is not a struct", "wrap the value in a struct"}
@@ -43,17 +47,27 @@ func Compile(t reflect.Type, o SchemaOptions) (*Schema, error) {
 	}
 	c := &compiler{s: &Schema{name: o.Name, typ: t, predicted: o.Predicted}, opt: o}
 	c.structType(t, 0, "", tag{})
-	if c.err != nil {
-		return nil, c.err
-	}
 	c.finish()
-	return c.s, c.err
+	if len(c.errs) > 0 {
+		return nil, joinTags(c.errs)
+	}
+	c.s.finish()
+	return c.s, nil
 }
 
 func (c *compiler) fail(path, problem, fix string) {
-	if c.err == nil {
-		c.err = &TagError{c.opt.Name, path, problem, fix}
+	if !c.told[path] {
+		c.errs = append(c.errs, &TagError{c.opt.Name, path, problem, fix})
 	}
+}
+
+// tooLong gives an array or slice up, and the count of words with it.
+func (c *compiler) tooLong(path, what string) {
+	if c.long {
+		return // what came before took the room
+	}
+	c.long = true
+	c.fail(path, "the "+what+" is too long", fmt.Sprintf("a component holds %d words", maxWords))
 }
 
 func (c *compiler) structType(t reflect.Type, offset uintptr, path string, outer tag) {
@@ -66,10 +80,9 @@ func (c *compiler) structType(t reflect.Type, offset uintptr, path string, outer
 		if path != "" {
 			at = path + "." + f.Name
 		}
-		own, problem, fix := parseTag(f.Tag.Get("net"))
-		if problem != "" {
-			c.fail(at, problem, fix)
-			return
+		own, faults := parseTag(f.Tag.Get("net"))
+		for _, x := range faults {
+			c.fail(at, x.problem, x.fix)
 		}
 		if own.skip || outer.skip {
 			continue
@@ -77,13 +90,16 @@ func (c *compiler) structType(t reflect.Type, offset uintptr, path string, outer
 		own.at, own.beside = at, path
 		if !f.IsExported() {
 			c.fail(at, "is not exported", "export it, or tag it `net:\"-\"` if it is not to be sent")
-			return
+			continue
+		}
+		if len(faults) > 0 {
+			continue
 		}
 		if outer.vec {
 			problem, fix := own.inherit(&outer)
 			if problem != "" {
 				c.fail(at, problem, fix)
-				return
+				continue
 			}
 		}
 		if !own.audible() {
@@ -97,8 +113,6 @@ func (c *compiler) structType(t reflect.Type, offset uintptr, path string, outer
 
 func (c *compiler) value(t reflect.Type, offset uintptr, path string, g tag) {
 	switch {
-	case c.err != nil:
-		return
 	case c.opt.Ref != nil && t == c.opt.Ref:
 		if g.numeric() {
 			c.fail(path, "a reference has no range", "remove min, max, step, sim, angle, bits and tol")
@@ -121,9 +135,9 @@ func (c *compiler) value(t reflect.Type, offset uintptr, path string, g tag) {
 		}
 		c.structType(t, offset, path, g)
 	case t.Kind() == reflect.Array:
-		for i := range t.Len() {
-			if c.s.words > maxWords {
-				c.fail(path, "the array is too long", fmt.Sprintf("a component holds %d words", maxWords))
+		for i, told := 0, len(c.errs); i < t.Len() && len(c.errs) == told; i++ {
+			if i > 0 && c.s.words > maxWords { // the first is looked at in any case
+				c.tooLong(path, "array")
 				return
 			}
 			c.value(t.Elem(), offset+uintptr(i)*t.Elem().Size(), path+"["+strconv.Itoa(i)+"]", g)
@@ -149,19 +163,19 @@ func (c *compiler) vector(t reflect.Type, offset uintptr, path string, g tag) {
 		c.fail(path, "is no vector", "tag an array or a struct of numbers with vec")
 		return
 	}
-	first := len(c.s.leaves)
+	first, told := len(c.s.leaves), len(c.errs)
 	c.vectors++
 	c.vec = c.vectors
 	if t.Kind() == reflect.Struct {
 		c.structType(t, offset, path, g)
 	} else {
 		g.vec = false
-		for i := range min(t.Len(), maxVector+1) {
+		for i := 0; i < min(t.Len(), maxVector+1) && len(c.errs) == told; i++ {
 			c.value(t.Elem(), offset+uintptr(i)*t.Elem().Size(), path+"["+strconv.Itoa(i)+"]", g)
 		}
 	}
 	c.vec = 0
-	if c.err != nil {
+	if len(c.errs) > told {
 		return
 	}
 	ls := c.s.leaves[first:]
@@ -241,13 +255,6 @@ func (c *compiler) add(t reflect.Type, path string, g tag, l leaf) {
 		c.fail(path, "extrapolate needs lerp, slerp or hermite", "add one, or drop it")
 		return
 	}
-	if how == Hermite && g.velocity != "" {
-		name := g.velocity + path[len(g.at):]
-		if g.beside != "" {
-			name = g.beside + "." + name
-		}
-		c.speeds = append(c.speeds, speed{leaf: len(c.s.leaves), name: name})
-	}
 	aud, problem, fix := g.audience(c.opt.Audiences)
 	if problem != "" {
 		c.fail(path, problem, fix)
@@ -259,6 +266,13 @@ func (c *compiler) add(t reflect.Type, path string, g tag, l leaf) {
 	if s := c.slice; s != nil && s.aud != 0 && (aud == 0 || aud&^s.aud != 0) {
 		c.fail(path, "is for viewers that do not receive the slice", "let the slice's audience be everybody, or all who receive any of it")
 		return
+	}
+	if how == Hermite && g.velocity != "" {
+		name := g.velocity + path[len(g.at):]
+		if g.beside != "" {
+			name = g.beside + "." + name
+		}
+		c.speeds = append(c.speeds, speed{leaf: len(c.s.leaves), name: name})
 	}
 	l.aud, l.shot, l.how, l.vec, l.ahead = aud, g.oneshot, how, c.vec, float32(g.extrapolate)
 	c.s.addLeaf(path, t.String(), l)
@@ -292,23 +306,23 @@ func (s *Schema) addLeaf(path, typ string, l leaf) {
 	s.fields = append(s.fields, f)
 }
 
+// finish looks for what is wrong with the fields together.
 func (c *compiler) finish() {
-	if s := c.s; s.words > maxWords {
+	if s := c.s; s.words > maxWords && !c.long {
 		c.fail("", fmt.Sprintf("has %d words", s.words), fmt.Sprintf("a component holds %d", maxWords))
 	}
 	for _, x := range c.speeds {
-		if c.err != nil {
-			return
-		}
 		c.speed(x)
 	}
-	c.s.finish()
 }
 
 // speed finds the velocity of a hermite field.
 func (c *compiler) speed(x speed) {
 	path := c.s.fields[x.leaf].Name
 	k := slices.IndexFunc(c.s.fields, func(f Field) bool { return f.Name == x.name })
+	if k < 0 && slices.ContainsFunc(c.errs, func(e *TagError) bool { return e.Field == x.name }) {
+		return // it was to be sent
+	}
 	if k < 0 {
 		c.fail(path, fmt.Sprintf("hermite names %s, which is no number that is sent", x.name), "name a field beside it that holds its velocity in units a second, as in hermite=VX, or write hermite alone")
 		return

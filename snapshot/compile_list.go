@@ -48,36 +48,39 @@ func (c *compiler) list(t reflect.Type, offset uintptr, path string, g tag) {
 	}
 	most, ok := c.most(path, g, maxElements, "elements", 8)
 	if !ok {
+		c.faultsOf(t, path, elem)
 		return
 	}
-	s := c.s
+	s, told := c.s, len(c.errs)
 	length := leaf{op: opLength, offset: offset, hi: most, bits: width(0, most), list: int32(len(s.lists))}
 	g.lerp, g.slerp, g.hermite, g.snap = false, false, false, false
 	c.add(t, path, g, length)
-	if c.err != nil {
+	if len(c.errs) > told {
+		c.faultsOf(t, path, elem)
 		return
 	}
 	if t.Name() == "" && t.Elem().Name() == "" && t.Elem().Kind() == reflect.Struct {
 		s.fields[len(s.fields)-1].Type = "[]struct" // without the text of all its fields
 	}
 	l := list{offset: offset, typ: t, stride: t.Elem().Size(), most: int(most), from: len(s.leaves), word: s.words}
-	if at := l.plan.add(t.Elem(), 0, path+"[0]", nil); at != "" && t.Elem().Kind() != reflect.Slice {
-		c.fail(at, "is a pointer or slice inside of a slice", "use an array there, or keep it out of the component")
-		return
+	if l.plan.add(t.Elem(), 0, path+"[0]", nil); t.Elem().Kind() != reflect.Slice {
+		c.pointers(l.plan.pointers)
 	}
+	l.plan.pointers = nil
 	s.lists = append(s.lists, l)
 	c.slice = &s.leaves[l.from-1]
 	aud := *c.slice // s.leaves moves as it grows
 	c.slice = &aud
-	for i := range l.most {
-		if s.words > maxWords {
-			c.fail(path, "the slice is too long", fmt.Sprintf("a component holds %d words", maxWords))
-			return
+	told = len(c.errs)
+	for i := 0; i < l.most && len(c.errs) == told; i++ {
+		if i > 0 && s.words > maxWords {
+			c.tooLong(path, "slice")
+			break
 		}
 		c.value(t.Elem(), uintptr(i)*l.stride, path+"["+strconv.Itoa(i)+"]", elem)
 	}
 	c.slice = nil
-	if c.err != nil {
+	if len(c.errs) > told {
 		return
 	}
 	li := &s.lists[length.list]
@@ -88,11 +91,37 @@ func (c *compiler) list(t reflect.Type, offset uintptr, path string, g tag) {
 	li.words = (s.words - l.word) / l.most
 }
 
+// faultsOf finds what is wrong with the elements of a slice that is refused.
+func (c *compiler) faultsOf(t reflect.Type, path string, elem tag) {
+	if c.slice != nil {
+		return
+	}
+	c.slice = &leaf{}
+	c.value(t.Elem(), 0, path+"[0]", elem)
+	c.slice = nil
+}
+
+// pointers refuses what a slice's elements may not hold.
+func (c *compiler) pointers(paths []string) {
+	for _, at := range paths {
+		c.fail(at, "is a pointer or slice inside of a slice", "use an array there, or keep it out of the component")
+		if c.told == nil {
+			c.told = map[string]bool{}
+		}
+		c.told[at] = true
+	}
+}
+
 // element is the tag of a slice's elements.
 func (c *compiler) element(path string, g tag) (tag, bool) {
-	e, problem, fix := parseTag(g.elem)
+	var problem, fix string
+	e, faults := parseTag(g.elem)
+	for _, x := range faults {
+		c.fail(path, x.problem, x.fix)
+	}
 	switch {
-	case problem != "":
+	case len(faults) > 0:
+		return e, false
 	case c.slice != nil:
 		problem, fix = "is a slice inside of a slice", "use an array there"
 	case c.vec != 0:

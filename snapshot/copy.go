@@ -2,6 +2,7 @@ package snapshot
 
 import (
 	"reflect"
+	"strconv"
 	"unsafe"
 )
 
@@ -12,6 +13,8 @@ type copyPlan struct {
 	spans []bytesSpan
 	texts []uintptr // offsets
 	lists []*list
+
+	pointers []string // paths of pointers that are neither strings nor slices of a schema
 }
 
 type bytesSpan struct{ from, size uintptr }
@@ -22,48 +25,45 @@ type sliceHeader struct {
 	len, cap int
 }
 
-// add adds a type at an offset. It returns the path of the first pointer that is
-// neither a string nor one of the slices, which a schema knows.
-func (p *copyPlan) add(t reflect.Type, at uintptr, path string, lists []list) (pointer string) {
+// add adds a type at an offset, and notes pointers that are neither strings nor
+// any of the slices, which a schema knows; of an array's, those of one element.
+func (p *copyPlan) add(t reflect.Type, at uintptr, path string, lists []list) {
 	switch t.Kind() {
 	case reflect.String:
 		p.texts = append(p.texts, at)
-		return ""
+		return
 	case reflect.Slice:
 		for i := range lists {
 			if lists[i].offset == at && lists[i].typ == t {
 				p.lists = append(p.lists, &lists[i])
-				return ""
+				return
 			}
 		}
-		return path
+		p.pointers = append(p.pointers, path)
+		return
 	case reflect.Pointer, reflect.Map, reflect.Chan, reflect.Func, reflect.Interface, reflect.UnsafePointer:
-		return path
+		p.pointers = append(p.pointers, path)
+		return
 	case reflect.Array:
-		for i := range t.Len() {
-			if pointer = p.add(t.Elem(), at+uintptr(i)*t.Elem().Size(), path, lists); pointer != "" {
-				return pointer
-			}
+		for i, told := 0, len(p.pointers); i < t.Len() && len(p.pointers) == told; i++ {
+			p.add(t.Elem(), at+uintptr(i)*t.Elem().Size(), path+"["+strconv.Itoa(i)+"]", lists)
 		}
-		return ""
+		return
 	case reflect.Struct:
 		for i := range t.NumField() {
 			f, name := t.Field(i), t.Field(i).Name
 			if path != "" {
 				name = path + "." + name
 			}
-			if pointer = p.add(f.Type, at+f.Offset, name, lists); pointer != "" {
-				return pointer
-			}
+			p.add(f.Type, at+f.Offset, name, lists)
 		}
-		return ""
+		return
 	}
 	if n := len(p.spans); n > 0 && p.spans[n-1].from+p.spans[n-1].size == at {
 		p.spans[n-1].size += t.Size()
 	} else if t.Size() > 0 {
 		p.spans = append(p.spans, bytesSpan{at, t.Size()})
 	}
-	return ""
 }
 
 // copy makes the value at dst that at src, but for its lists.
@@ -89,15 +89,21 @@ func (p *copyPlan) clear(dst unsafe.Pointer) {
 // Copier returns how a value of the schema's type is copied into another, sharing
 // no memory that either of them may write afterwards; nil if its bytes do. The
 // copy's slices keep arrays that this package made, and it makes no garbage unless
-// one has to be made. The error is a [*TagError] for a type that holds pointers
-// besides strings and the slices that travel.
+// one has to be made. The error is a [*TagError], or several joined by
+// [errors.Join], for a type that holds pointers besides strings and the slices that
+// travel.
 func (s *Schema) Copier() (func(dst, src unsafe.Pointer), error) {
 	if s.typ == nil {
 		return nil, nil
 	}
 	p := &copyPlan{}
-	if path := p.add(s.typ, 0, "", s.lists); path != "" {
-		return nil, &TagError{s.name, path, "holds a pointer that does not travel", "keep it out of the component: of pointers it may hold strings, and slices that are sent"}
+	p.add(s.typ, 0, "", s.lists)
+	var errs []*TagError
+	for _, path := range p.pointers {
+		errs = append(errs, &TagError{s.name, path, "holds a pointer that does not travel", "keep it out of the component: of pointers it may hold strings, and slices that are sent"})
+	}
+	if len(errs) > 0 {
+		return nil, joinTags(errs)
 	}
 	if len(p.texts)+len(p.lists) == 0 {
 		return nil, nil

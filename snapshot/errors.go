@@ -34,6 +34,18 @@ func (e *TagError) Error() string {
 	return "snapshot: " + at + ": " + e.Problem + "; " + e.Fix
 }
 
+// joinTags is the faults in one error.
+func joinTags(es []*TagError) error {
+	if len(es) == 1 {
+		return es[0]
+	}
+	all := make([]error, len(es))
+	for i, e := range es {
+		all[i] = e
+	}
+	return errors.Join(all...)
+}
+
 // UsageError is the value of a panic on a hot path that was called wrongly.
 type UsageError struct {
 	Call    string // the method

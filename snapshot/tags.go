@@ -28,16 +28,19 @@ func (t *tag) numeric() bool {
 	return t.hasElem || t.hasMin || t.hasMax || t.hasStep || t.hasSim || t.hasBits || t.angle || t.quat || t.vec || t.tol != 0
 }
 
-// parseTag reads a tag; the error is a problem and a fix.
-func parseTag(s string) (t tag, problem, fix string) {
+// tagFault is what is wrong with a tag.
+type tagFault struct{ problem, fix string }
+
+// parseTag reads a tag, and finds all that is wrong with it by itself.
+func parseTag(s string) (t tag, faults []tagFault) {
 	s, t.elem, t.hasElem = strings.Cut(s, ";")
 	if s == "" {
-		return t, "", ""
+		return t, nil
 	}
 	for item := range strings.SplitSeq(s, ",") {
 		key, value, hasValue := strings.Cut(strings.TrimSpace(item), "=")
-		if problem, fix = t.item(key, value, hasValue); problem != "" {
-			return t, problem, fix
+		if problem, fix := t.item(key, value, hasValue); problem != "" {
+			faults = append(faults, tagFault{problem, fix})
 		}
 	}
 	var how []string
@@ -47,9 +50,9 @@ func parseTag(s string) (t tag, problem, fix string) {
 		}
 	}
 	if len(how) > 1 {
-		return t, strings.Join(how, " and ") + " exclude each other", "keep one of them"
+		faults = append(faults, tagFault{strings.Join(how, " and ") + " exclude each other", "keep one of them"})
 	}
-	return t, "", ""
+	return t, faults
 }
 
 // how is the interpolation that the tag names.
