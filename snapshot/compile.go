@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"slices"
 	"strconv"
+	"strings"
 )
 
 // compiler collects the leaves of one type.
@@ -80,7 +81,12 @@ func (c *compiler) structType(t reflect.Type, offset uintptr, path string, outer
 		if path != "" {
 			at = path + "." + f.Name
 		}
-		own, faults := parseTag(f.Tag.Get("net"))
+		items, ok := f.Tag.Lookup("net")
+		if s := string(f.Tag); !ok && (strings.HasPrefix(s, "net:") || strings.HasPrefix(s, "net=")) {
+			c.fail(at, fmt.Sprintf("its tag %s is malformed", s), "put the items into quotes, as in `net:\"max=8\"`")
+			continue
+		}
+		own, faults := parseTag(items)
 		for _, x := range faults {
 			c.fail(at, x.problem, x.fix)
 		}

@@ -358,3 +358,16 @@ func TestTolerance(t *testing.T) {
 	require.Equal(t, 2, s.FirstDifference(q(at), q(loose{X: 1, A: math.Pi, F: 1.6, N: 5})))
 	require.Equal(t, 3, s.FirstDifference(q(at), q(loose{X: 1, A: math.Pi, F: 1, N: 8})))
 }
+
+// A tag without its quotes would be none for package reflect, and the field go as
+// its bits.
+func TestMalformedTag(t *testing.T) {
+	for _, tag := range []reflect.StructTag{"net:min=-1,max=1,step=0.1", "net=\"owner\""} {
+		bare := reflect.StructOf([]reflect.StructField{{Name: "X", Type: reflect.TypeFor[float32](), Tag: tag}})
+		_, err := snapshot.Compile(bare, snapshot.SchemaOptions{Name: "bare"})
+		require.ErrorContains(t, err, "bare.X: its tag "+string(tag)+" is malformed; put the items into quotes")
+	}
+	other := reflect.StructOf([]reflect.StructField{{Name: "X", Type: reflect.TypeFor[float32](), Tag: `network:"x"`}})
+	_, err := snapshot.Compile(other, snapshot.SchemaOptions{Name: "other"})
+	require.NoError(t, err)
+}
