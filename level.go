@@ -79,8 +79,8 @@ func (s *Server) levelInfo(p *player, pk *netcode.Packet) {
 
 // enter takes a client into a level.
 func (c *Client) enter(info netcode.LevelInfo) {
-	if c.entered && info.Epoch == c.epoch {
-		return // told again
+	if c.entered && info.Epoch == c.epoch || netcode.Newer(c.epoch, info.Epoch) {
+		return // told again, or by a packet of the level before that others overtook
 	}
 	if info.Epoch != c.epoch && c.clearLevel() != nil {
 		return // cannot be: the same configuration was accepted before

@@ -35,6 +35,39 @@ func TestLevelChangeAsAPlayerJoins(t *testing.T) {
 	require.Equal(t, 1, srv.World().Len())
 }
 
+// Levels follow one another faster than packets do: one that was on its way for long
+// tells of a level that is over, and takes nobody back there.
+func TestLevelsOverhaulPackets(t *testing.T) {
+	shuffled := sim.Link{Latency: 20 * time.Millisecond, Jitter: 200 * time.Millisecond, Reorder: 0.2}
+	for seed := range uint64(20) {
+		m := simtest.New(seed)
+		g := &game{}
+		srv, err := m.Serve(foretick.ServerConfig{Protocol: g.protocol()})
+		require.NoError(t, err)
+		var told []byte
+		cg := &game{}
+		cp := cg.protocol()
+		cp.Level(func(_ *foretick.Frame, data []byte) { told = append(told, data...) })
+		c, err := m.Join(foretick.ClientConfig{Protocol: cp}, simtest.Seat{Up: shuffled, Down: shuffled})
+		require.NoError(t, err)
+		m.Run(3 * time.Second)
+		for level := range byte(6) {
+			require.NoError(t, srv.NextLevel([]byte{level}, func(f *foretick.Frame) {
+				for _, who := range srv.Players(nil) {
+					f.Spawn(&g.player, who)
+				}
+			}))
+			m.Run(m.Net.Now() + 100*time.Millisecond)
+		}
+		m.Run(m.Net.Now() + 2*time.Second)
+		require.IsIncreasing(t, told, "seed %d", seed)
+		require.EqualValues(t, 5, told[len(told)-1], "seed %d", seed)
+		a := m.Audit(c)
+		require.Zero(t, a.Differences, "seed %d: %s", seed, a.First)
+		require.Equal(t, 1, a.Entities)
+	}
+}
+
 // A system that ends a level ends it with its tick, and whole: nothing of the rest
 // of the tick meets the new one.
 func TestLevelChangeFromASystem(t *testing.T) {
