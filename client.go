@@ -76,6 +76,9 @@ type ClientConfig struct {
 	// OnMessage, when set, is called for each reliable message of the game's that
 	// arrived, for tests and recorders.
 	OnMessage func(m MessageReceived)
+	// OnRequest, when set, is called for each request that was queued for the
+	// server, for tests and recorders.
+	OnRequest func(r RequestSent)
 	// OnMisprediction, when set, is called with the explanation of each
 	// correction.
 	OnMisprediction func(prediction.Misprediction)
@@ -184,6 +187,8 @@ type Client struct {
 	peer                    transport.PeerID
 	up                      bool // the transport is connected
 	conn                    *netcode.Conn
+	kept                    *netcode.Conn // the lost connection, while Resuming: its requests wait
+	allowance               allowance     // of requests
 	lastSend                time.Duration
 	rejected                *netcode.Reject
 	speaks                  uint64                      // the hash of the protocol that is spoken: ours, or the server's

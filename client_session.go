@@ -73,7 +73,7 @@ func (c *Client) lose(why *DisconnectError) {
 		return
 	}
 	if c.view.State != Resuming {
-		c.lost, c.lostBy = c.now, why
+		c.lost, c.lostBy, c.kept = c.now, why, c.conn
 	}
 	c.view.State, c.up = Resuming, false
 	c.redialed = c.now - redialInterval
@@ -230,7 +230,9 @@ func (c *Client) welcome(w netcode.Welcome) {
 	if again && c.fresh() != nil {
 		return // cannot be: the same configuration was accepted before
 	}
-	if own := again && w.Resume == c.token; own {
+	own := again && w.Resume == c.token
+	c.takeOver(own, w.Taken)
+	if own {
 		c.stats.Resumed++
 	} else {
 		c.taken = [netcode.MaxChannels]uint32{}

@@ -129,6 +129,58 @@ func ExampleFrame_SpawnBy() {
 	// Output: true true 0 0
 }
 
+// Say is what a player types; Line is what everybody reads.
+type Say struct {
+	Text string `net:"max=80"`
+}
+type Line struct {
+	Who  uint16
+	Text string `net:"max=80"`
+}
+
+// Chat is the walking game, in which players talk.
+type Chat struct {
+	Walk
+	Say  foretick.Request[Say]
+	Line foretick.Message[Line]
+	Read func(Line)
+}
+
+func (g *Chat) Protocol() *foretick.Protocol {
+	p := g.Walk.Protocol()
+	foretick.OnRequest(p, &g.Say, func(f *foretick.Frame, who ecs.Owner, v Say) {
+		_ = g.Line.Broadcast(f, Line{uint16(who), v.Text}) // who is gone reads nothing
+	})
+	foretick.OnClient(p, &g.Line, func(_ *foretick.Frame, _ foretick.Tick, v Line) { g.Read(v) })
+	return p
+}
+
+// A player tells the server something beside its commands, and the server tells
+// everybody.
+func ExampleRequest() {
+	match := simtest.New(1)
+	var server Chat
+	if _, err := match.Serve(foretick.ServerConfig{Protocol: server.Protocol()}); err != nil {
+		panic(err)
+	}
+	game := Chat{Read: func(v Line) { fmt.Printf("%d: %s\n", v.Who, v.Text) }}
+	link := sim.Link{Latency: 50 * time.Millisecond, Loss: 0.1}
+	client, err := match.Join(foretick.ClientConfig{Protocol: game.Protocol()}, simtest.Seat{Up: link, Down: link})
+	if err != nil {
+		panic(err)
+	}
+	match.Run(time.Second)
+	for _, text := range []string{"Anybody here?", "Hello?"} {
+		if err := game.Say.Send(client, Say{text}); err != nil {
+			panic(err)
+		}
+	}
+	match.Run(2 * time.Second)
+	// Output:
+	// 1: Anybody here?
+	// 1: Hello?
+}
+
 // A protocol that cannot work says everything that is wrong with it before the
 // first tick.
 func ExampleProtocol_Err() {

@@ -26,6 +26,9 @@ type club struct {
 	dial    func(identity string) transport.Endpoint
 	vanish  func(transport.Endpoint)
 	members []*foretick.Client
+	talks   []foretick.Request[Move] // of the members
+	redials bool
+	heard   []Move
 }
 
 // simClub is one over a transport that knows identities and keeps nobody out.
@@ -65,7 +68,9 @@ func udpClub(t *testing.T) *club {
 
 func (c *club) open(listen transport.Endpoint) {
 	var err error
-	c.srv, err = foretick.NewServer(foretick.ServerConfig{Protocol: new(Walk).Protocol(), Transport: listen})
+	p := new(Walk).Protocol()
+	foretick.OnRequest(p, new(foretick.Request[Move]), func(_ *foretick.Frame, _ ecs.Owner, v Move) { c.heard = append(c.heard, v) })
+	c.srv, err = foretick.NewServer(foretick.ServerConfig{Protocol: p, Transport: listen})
 	require.NoError(c.t, err)
 	c.t.Cleanup(func() {
 		for _, m := range c.members {
@@ -79,10 +84,17 @@ func (c *club) open(listen transport.Endpoint) {
 func (c *club) knock(identity string) (*foretick.Client, transport.Endpoint) {
 	g := &Walk{}
 	e := c.dial(identity)
-	cli, err := foretick.NewClient(foretick.ClientConfig{Protocol: g.Protocol(), Transport: e,
-		Sample: foretick.Sample(&g.Move, func(foretick.View) Move { return Move{X: 1} })})
+	p := g.Protocol()
+	var talk foretick.Request[Move]
+	foretick.OnRequest(p, &talk, nil)
+	cfg := foretick.ClientConfig{Protocol: p, Transport: e,
+		Sample: foretick.Sample(&g.Move, func(foretick.View) Move { return Move{X: 1} })}
+	if c.redials {
+		cfg.Redial = func() (transport.Endpoint, error) { return c.dial(identity), nil }
+	}
+	cli, err := foretick.NewClient(cfg)
 	require.NoError(c.t, err)
-	c.members = append(c.members, cli)
+	c.members, c.talks = append(c.members, cli), append(c.talks, talk)
 	return cli, e
 }
 
@@ -179,4 +191,37 @@ func TestReplacedPlayerKeepsItsPlace(t *testing.T) {
 	c.ended(old, transport.Replaced, "connected anew")
 	assert.Equal(t, me, young.View().Me)
 	assert.Equal(t, []ecs.Owner{me}, c.srv.Players(nil))
+}
+
+// Requests are counted anew with a player who comes back without its token: what it
+// asks later, over connections that are lost again, comes once and in order.
+func TestRequestsOfWhoComesBackByIdentity(t *testing.T) {
+	c := simClub(t)
+	say := func(member, n int) {
+		for i := range n {
+			require.NoError(t, c.talks[member].Send(c.members[member], Move{X: float32(len(c.heard)+i) / 128}))
+		}
+		want := len(c.heard) + n
+		c.until("all is heard", func() bool { return len(c.heard) >= want })
+	}
+	first, wire := c.knock("ann")
+	c.until("ann plays", func() bool { return first.View().State == foretick.Playing })
+	say(0, 5)
+	c.vanish(wire)
+	c.until("she is gone", func() bool { return first.View().Err != nil })
+	c.redials = true
+	again, wire := c.knock("ann")
+	c.until("ann is back", func() bool { return again.View().State == foretick.Playing })
+	require.Equal(t, first.View().Me, again.View().Me)
+	say(1, 3)
+	c.vanish(wire)
+	require.NoError(t, c.talks[1].Send(again, Move{X: 8.0 / 128}))
+	c.until("the loss is noticed", func() bool { return again.View().State == foretick.Resuming })
+	c.until("ann is back once more", func() bool { return again.View().State == foretick.Playing })
+	c.until("what waited is heard", func() bool { return len(c.heard) == 9 })
+	say(1, 1)
+	for i, v := range c.heard {
+		require.EqualValues(t, i, v.X*128)
+	}
+	require.Zero(t, c.srv.Stats().Malformed+again.Stats().Malformed)
 }

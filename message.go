@@ -17,8 +17,8 @@ import (
 // component's, but for handles of entities, which it cannot carry. On a channel
 // of its own ([Via]) it keeps its order among that channel's messages, and on one
 // that is not reliable it arrives at most once, in any order. What a player tells
-// the server travels in its command: see [Protocol.Command]. The zero value is
-// ready for [OnClient], which registers it.
+// the server travels in its command (see [Protocol.Command]) or is a [Request]. The
+// zero value is ready for [OnClient], which registers it.
 type Message[T any] struct {
 	id      int // 1 and up
 	channel int
@@ -33,8 +33,9 @@ type messageType struct {
 	handle  func(s *snapshot.Schema, f *Frame, tick Tick, payload []byte) error // nil: another build's
 }
 
-// ErrUnregistered is returned by Send for a message that OnClient never saw.
-var ErrUnregistered = errors.New("foretick: the message is not declared: call OnClient in Protocol")
+// ErrUnregistered is returned by Send for a message that OnClient never saw, or a
+// request that OnRequest did not.
+var ErrUnregistered = errors.New("foretick: the message or request is not declared: call OnClient or OnRequest in Protocol")
 
 // OnClient declares a message and what a client does with it. Both ends call
 // it, as part of the protocol; fn runs on clients only, within Step, outside of
@@ -58,8 +59,7 @@ func OnClient[T any](p *Protocol, m *Message[T], fn func(f *Frame, tick Tick, v 
 		p.faultf("message %s is one too many: a protocol has at most %d", typeNameOf[T](), maxMessages)
 		return
 	}
-	if p.messageFields += len(s.Fields()); p.messageFields > maxMessageFields {
-		p.faultf("message %s brings the fields of all messages to %d, each element of a slice counted: at most %d; use shorter slices, or a reference to what is known already", typeNameOf[T](), p.messageFields, maxMessageFields)
+	if !p.countFields("message", s) {
 		return
 	}
 	if m.channel = p.messageChannel(s, opts); m.channel < 0 {
@@ -79,6 +79,15 @@ func OnClient[T any](p *Protocol, m *Message[T], fn func(f *Frame, tick Tick, v 
 
 // Messages is how many kinds of messages the game has declared.
 func (p *Protocol) Messages() int { return len(p.messages) }
+
+// countFields bounds the fields of all messages and requests.
+func (p *Protocol) countFields(what string, s *snapshot.Schema) bool {
+	if p.messageFields += len(s.Fields()); p.messageFields > maxMessageFields {
+		p.faultf("%s %s brings the fields of all messages and requests to %d, each element of a slice counted: at most %d; use shorter slices, or a reference to what is known already", what, s.Name(), p.messageFields, maxMessageFields)
+		return false
+	}
+	return true
+}
 
 // messageChannel finds the channel of a message, −1 with a fault when it cannot
 // travel by it.

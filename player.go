@@ -66,6 +66,11 @@ type player struct {
 	answers    netcode.SchemaAnswers
 	asked      bool // it did: it has time to read
 
+	askings    []asking // requests for the next tick
+	askedBytes []byte
+	requests   uint32 // that were taken in, since the place's token was given
+	allowance  allowance
+
 	buffer   *netcode.CommandBuffer
 	command  unsafe.Pointer // the command of the tick being computed, as a component
 	last     unsafe.Pointer // the newest command received, one-shots cleared

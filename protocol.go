@@ -58,7 +58,8 @@ type Protocol struct {
 	events        []eventType
 	eventRows     []any // *eventRow[T] of each event
 	messages      []messageType
-	messageFields int // of all: see maxMessageFields
+	requests      []requestType
+	messageFields int // of all, and of requests: see maxMessageFields
 	channels      []channel
 	volumes       []volume
 	lives         []life

@@ -46,6 +46,8 @@ type handles struct {
 	score  foretick.Message[health]
 	hit    foretick.Message[hit]
 	long   foretick.Message[long]
+	wish   foretick.Request[hit]
+	plea   foretick.Request[health]
 	shot   foretick.Event[hit]
 	other  foretick.Event[health]
 	kinds  [300]ecs.Kind

@@ -36,6 +36,8 @@ type Schema struct {
 	Command *snapshot.Schema
 	// Messages are those of the game, by kind.
 	Messages []SchemaMessage
+	// Requests are what players send, by kind.
+	Requests []*snapshot.Schema
 	// Events are the names of the events' types, in order.
 	Events []string
 	// Shared are the names of the systems that both ends run, in their order.
@@ -75,6 +77,9 @@ func (p *Protocol) parts() *Schema {
 	for i := range p.messages {
 		s.Messages = append(s.Messages, SchemaMessage{p.messages[i].channel, p.messages[i].schema})
 	}
+	for i := range p.requests {
+		s.Requests = append(s.Requests, p.requests[i].schema)
+	}
 	for i := range p.events {
 		s.Events = append(s.Events, p.events[i].name)
 	}
@@ -101,6 +106,9 @@ func (s *Schema) Describe() string {
 	for i, m := range s.Messages {
 		fmt.Fprintf(&b, "message %d channel=%d\n%s\n", i, m.Channel, strings.TrimRight(m.Schema.Describe(), "\n"))
 	}
+	for i, r := range s.Requests {
+		fmt.Fprintf(&b, "request %d\n%s\n", i, strings.TrimRight(r.Describe(), "\n"))
+	}
 	for i, name := range s.Events {
 		fmt.Fprintf(&b, "event %d %s\n", i, name)
 	}
@@ -114,7 +122,7 @@ func (s *Schema) Describe() string {
 // Hash is the hash of the protocol, as [Protocol.Hash] gives it.
 func (s *Schema) Hash() uint64 { return hashText(s.Describe()) }
 
-const schemaVersion = 1
+const schemaVersion = 2
 
 func (s *Schema) append(dst []byte) []byte {
 	text := func(t string) { dst = append(binary.AppendUvarint(dst, uint64(len(t))), t...) }
@@ -137,6 +145,10 @@ func (s *Schema) append(dst []byte) []byte {
 	dst = append(dst, byte(len(s.Messages)))
 	for _, m := range s.Messages {
 		dst = m.Schema.AppendSchema(append(dst, byte(m.Channel)))
+	}
+	dst = append(dst, byte(len(s.Requests)))
+	for _, q := range s.Requests {
+		dst = q.AppendSchema(dst)
 	}
 	for _, names := range [][]string{s.Events, s.Shared} {
 		count(len(names))
@@ -186,17 +198,23 @@ func ReadSchema(b []byte) (*Schema, error) {
 		}
 	}
 	fields := 0
-	for range r.byte(maxMessages) {
-		m := SchemaMessage{Channel: int(r.byte(byte(gameChannels + len(s.Channels) - 1))), Schema: r.schema()}
-		if m.Channel == channelSchemas {
-			r.fail(errors.New("a message's channel"))
-		}
-		if m.Schema != nil {
-			if fields += len(m.Schema.Fields()); fields > maxMessageFields {
+	counted := func(x *snapshot.Schema) *snapshot.Schema {
+		if x != nil {
+			if fields += len(x.Fields()); fields > maxMessageFields {
 				r.fail(errors.New("messages' fields"))
 			}
 		}
+		return x
+	}
+	for range r.byte(maxMessages) {
+		m := SchemaMessage{Channel: int(r.byte(byte(gameChannels + len(s.Channels) - 1))), Schema: counted(r.schema())}
+		if m.Channel == channelSchemas {
+			r.fail(errors.New("a message's channel"))
+		}
 		s.Messages = append(s.Messages, m)
+	}
+	for range r.byte(maxMessages) {
+		s.Requests = append(s.Requests, counted(r.schema()))
 	}
 	s.Events, s.Shared = r.names(), r.names()
 	if r.err == nil && len(r.b) > 0 {
@@ -292,7 +310,7 @@ const (
 	maxSchemaText  = 255
 	maxSchemaNames = 4096
 	maxMessages    = 253
-	// maxMessageFields bounds the fields of all messages, every element of a slice
-	// counted: few bytes claim many.
+	// maxMessageFields bounds the fields of all messages and requests, every element
+	// of a slice counted: few bytes claim many.
 	maxMessageFields = 1 << 15
 )

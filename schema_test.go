@@ -40,6 +40,7 @@ func declareAll(spoil func(h *handles, p *foretick.Protocol)) *foretick.Protocol
 		}
 		foretick.OnClient(p, &h.score, func(*foretick.Frame, foretick.Tick, health) {}, foretick.Via("chat"))
 		foretick.OnClient(p, &h.hit, func(*foretick.Frame, foretick.Tick, hit) {}, foretick.Via("effects"))
+		foretick.OnRequest(p, &h.wish, func(*foretick.Frame, ecs.Owner, hit) {})
 		foretick.OnPredicted(p, &h.shot, func(*foretick.Frame, ecs.Entity, hit) {})
 	})
 }
@@ -72,6 +73,8 @@ func TestSchemaRoundTrip(t *testing.T) {
 	require.Equal(t, []string{"hit"}, s.Events)
 	require.Equal(t, []string{"move"}, s.Shared)
 	require.Equal(t, 3, s.Messages[1].Channel)
+	require.Len(t, s.Requests, 1)
+	require.Equal(t, "hit", s.Requests[0].Name())
 }
 
 // TestSchemaGolden holds a schema's bytes against testdata, and a reader written
@@ -91,7 +94,7 @@ func TestSchemaGolden(t *testing.T) {
 	next := func(n int) (out []byte) { out, b = b[:n], b[n:]; return out }
 	varint := func() int { v, n := binary.Uvarint(b); next(n); return int(v) }
 	name := func() string { return string(next(varint())) }
-	require.Equal(t, []byte{1}, next(1))
+	require.Equal(t, []byte{2}, next(1))
 	require.Equal(t, "test", name())
 	require.Equal(t, []byte{2, 30, 2}, next(3), "version 1, zigzag; 30 Hz; two channels")
 	require.Equal(t, "chat", name())
@@ -113,6 +116,8 @@ func TestSchemaGolden(t *testing.T) {
 	require.Equal(t, "health", schema())
 	require.Equal(t, []byte{3}, next(1))
 	require.Equal(t, "hit", schema())
+	require.Equal(t, []byte{1}, next(1), "a request")
+	require.Equal(t, "hit", schema())
 	require.Equal(t, 1, varint())
 	require.Equal(t, "hit", name())
 	require.Equal(t, 1, varint())
@@ -128,6 +133,9 @@ func TestHashCoversChannelsAndEvents(t *testing.T) {
 	seen := map[uint64]string{base.Hash(): "base"}
 	for name, spoil := range map[string]func(h *handles, p *foretick.Protocol){
 		"channel": func(_ *handles, p *foretick.Protocol) { p.Channel("more", netcode.Channel{}) },
+		"request": func(h *handles, p *foretick.Protocol) {
+			foretick.OnRequest(p, &h.plea, func(*foretick.Frame, ecs.Owner, health) {})
+		},
 		"event": func(h *handles, p *foretick.Protocol) {
 			foretick.OnPredicted(p, &h.other, func(*foretick.Frame, ecs.Entity, health) {})
 		},
@@ -163,6 +171,23 @@ func TestHashCoversChannelsAndEvents(t *testing.T) {
 	})
 	require.NoError(t, other.Err())
 	require.Empty(t, seen[other.Hash()])
+}
+
+func TestRequestFaults(t *testing.T) {
+	for want, spoil := range map[string]func(h *handles, p *foretick.Protocol){
+		"declared twice": func(h *handles, p *foretick.Protocol) {
+			foretick.OnRequest(p, &h.wish, nil)
+			foretick.OnRequest(p, &h.wish, nil)
+		},
+		"at most 253": func(_ *handles, p *foretick.Protocol) {
+			for range 254 {
+				foretick.OnRequest(p, &foretick.Request[hit]{}, nil)
+			}
+		},
+		"pointed.P": func(_ *handles, p *foretick.Protocol) { foretick.OnRequest(p, &foretick.Request[pointed]{}, nil) },
+	} {
+		require.ErrorContains(t, declare(spoil).Err(), want)
+	}
 }
 
 func TestChannelFaults(t *testing.T) {

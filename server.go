@@ -89,6 +89,9 @@ type ServerConfig struct {
 	// OnMessage, when set, is called for each reliable message that was queued
 	// for a player, for tests and recorders.
 	OnMessage func(m MessageSent)
+	// OnRequest, when set, is called for each request of a player's, ahead of its
+	// handler, for tests and recorders.
+	OnRequest func(r RequestTaken)
 }
 
 const (

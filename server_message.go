@@ -84,6 +84,9 @@ func (s *Server) Queued(who ecs.Owner) int {
 func (s *Server) takeOver(p *player, kept *netcode.Conn, h netcode.Hello) {
 	channels := gameChannels + len(s.p.channels)
 	counts := p.holds(h.Resume) && len(h.Taken) == channels
+	if !p.holds(h.Resume) {
+		p.requests = 0 // it counts anew
+	}
 	for i := range channels {
 		if i == channelSchemas || !s.p.reliable(uint8(i)) {
 			continue

@@ -37,7 +37,7 @@ func (s *Server) skewed(t time.Duration, p *player, h netcode.Hello) {
 // answer takes a reliable message in: clients ask for the schema, and have nothing
 // else to say.
 func (s *Server) answer(t time.Duration, p *player, r netcode.Reliable) error {
-	if r.Channel != channelSchemas || r.Kind != netcode.KindSchemaRequest {
+	if r.Kind != netcode.KindSchemaRequest {
 		return netcode.ErrMalformed
 	}
 	s.stats.SchemasAsked++

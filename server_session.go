@@ -124,13 +124,21 @@ func (s *Server) messages(t time.Duration, p *player) {
 		}
 	}
 	for r, ok := p.conn.NextReliable(); ok; r, ok = p.conn.NextReliable() {
-		if err := s.answer(t, p, r); err != nil {
+		if err := s.reliable(t, p, r); err != nil {
 			s.malformed(p, err)
 		}
 	}
 	for _, ok := p.conn.NextEvent(); ok; _, ok = p.conn.NextEvent() {
-		s.malformed(p, netcode.ErrMalformed) // clients have no messages of the game's to send
+		s.malformed(p, netcode.ErrMalformed) // what clients send of the game's is reliable
 	}
+}
+
+// reliable takes a request of the game's, or one for the schema.
+func (s *Server) reliable(t time.Duration, p *player, r netcode.Reliable) error {
+	if r.Channel == channelSchemas {
+		return s.answer(t, p, r)
+	}
+	return s.ask(t, p, r)
 }
 
 func (s *Server) malformed(p *player, err error) {
@@ -324,7 +332,7 @@ func (s *Server) resumed(t time.Duration, p *player, h netcode.Hello) bool {
 // welcome is what an admitted client needs to know.
 func (s *Server) welcome(p *player) netcode.Welcome {
 	w := netcode.Welcome{
-		Owner: uint16(p.owner), TickRate: uint8(s.p.tickRate), SnapshotInterval: uint8(p.every), Tick: s.frame.Tick, Resume: p.token, Epoch: s.epoch,
+		Owner: uint16(p.owner), TickRate: uint8(s.p.tickRate), SnapshotInterval: uint8(p.every), Tick: s.frame.Tick, Resume: p.token, Epoch: s.epoch, Taken: p.requests,
 	}
 	if s.p.command != nil {
 		w.CommandSize = uint16(s.p.command.schema.PackedSize())

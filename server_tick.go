@@ -30,6 +30,7 @@ func (s *Server) tick(now time.Duration) {
 	s.ticking = true
 	s.takeCommands()
 	s.changePlayers()
+	s.handleRequests()
 	s.fillCommands()
 	if debugBuild {
 		s.beginTrails()

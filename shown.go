@@ -71,6 +71,22 @@ type MessageSent struct {
 	Payload []byte // valid during the call
 }
 
+// RequestSent is a request that a client queued.
+type RequestSent struct {
+	Kind    uint8  // as the server counts them
+	Payload []byte // valid during the call
+}
+
+// RequestTaken is a player's request that the server is about to handle.
+type RequestTaken struct {
+	By ecs.Owner
+	// Session is the player's stay; see MessageSent. While it lasts, each request is
+	// handled exactly once, in order.
+	Session uint64
+	Kind    uint8
+	Payload []byte // valid during the call
+}
+
 // MessageReceived is a reliable message that reached a client.
 type MessageReceived struct {
 	Channel int

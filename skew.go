@@ -19,8 +19,8 @@ type Skew struct {
 	// Schema is the server's.
 	Schema *Schema
 	// Missing names what only this client has: components, fields, kinds, the
-	// command and messages. Fields of entities keep what their kind is born with
-	// here, and what is missing of a command is not sent.
+	// command, messages and requests. Fields of entities keep what their kind is
+	// born with here, and what is missing of a command or a request is not sent.
 	Missing []string
 	// Unknown names what only the server has. It is received, and passed over.
 	Unknown []string
@@ -99,8 +99,8 @@ func (c *Client) schema(payload []byte) error {
 // unknownComponent is the id of a component that this build has not: no world does.
 const unknownComponent = 255
 
-// bind makes the protocol by which this build's components, kinds, command and
-// messages travel as a server of another build has them: matched by name, in the
+// bind makes the protocol by which this build's components, kinds, command, messages
+// and requests travel as a server of another build has them: matched by name, in the
 // server's order.
 func (p *Protocol) bind(s *Schema, d *Skew) *Protocol {
 	q := *p
@@ -110,6 +110,7 @@ func (p *Protocol) bind(s *Schema, d *Skew) *Protocol {
 	d.bindKinds(&q, p, s)
 	d.bindCommand(&q, p, s)
 	d.bindMessages(&q, p, s)
+	d.bindRequests(&q, p, s)
 	q.volumes, q.lives, q.tracks = nil, nil, nil
 	for _, v := range p.volumes {
 		own := v.comps
@@ -271,6 +272,32 @@ func (d *Skew) bindMessages(q, p *Protocol, s *Schema) {
 	for k := range found {
 		if !found[k] {
 			d.Missing = append(d.Missing, "message "+ours[k])
+		}
+	}
+}
+
+// bindRequests keeps this build's order: Send finds a request by it.
+func (d *Skew) bindRequests(q, p *Protocol, s *Schema) {
+	var ours, theirs []string
+	q.requests = slices.Clone(p.requests)
+	for i := range q.requests {
+		ours = append(ours, q.requests[i].name)
+		q.requests[i].kind = -1
+	}
+	for i := range s.Requests {
+		theirs = append(theirs, s.Requests[i].Name())
+	}
+	for i, k := range match(theirs, ours) {
+		if k < 0 {
+			d.Unknown = append(d.Unknown, "request "+theirs[i])
+			continue
+		}
+		r := &q.requests[k]
+		r.kind, r.schema = i, d.bind(r.schema, s.Requests[i])
+	}
+	for k := range ours {
+		if q.requests[k].kind < 0 {
+			d.Missing = append(d.Missing, "request "+ours[k])
 		}
 	}
 }

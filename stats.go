@@ -24,6 +24,7 @@ type ServerStats struct {
 	MessagesSent    uint64 // reliable messages, counted per recipient
 	MessagesRefused uint64 // reliable messages that a full queue refused
 	MessagesResent  uint64 // times a reliable message travelled again
+	Requests        uint64 // of players, handled
 	Malformed       uint64 // packets or messages that did not parse
 	Joined, Left    uint64 // players
 	Resumed         uint64 // times a player came back to its place
@@ -48,6 +49,7 @@ type PlayerStats struct {
 	InputsDuplicate       uint64             // commands received again: redundancy brings them
 	InputsFar             uint64             // commands for too far in the future, refused
 	InputsMalformed       uint64             // command messages that did not parse
+	Requests              uint64             // of the player's, handled
 	Clamped               uint64             // claims of a render time that were not granted as made
 	Claims                lagcomp.JudgeStats // why, and how they were judged
 	Judged                Judged             // the newest of them
@@ -114,6 +116,8 @@ type ClientStats struct {
 	SnapshotsStale   uint64 // received after a newer one
 	Messages         uint64 // messages of the game's received
 	MessagesUnknown  uint64 // messages that only the server's build of the game has
+	Requests         uint64 // sent, or queued
+	RequestsDropped  uint64 // of these, those that were lost with a place that was not there to come back to
 	CommandsRefused  uint64 // commands that the game's validator refused, as far as the server told
 	Malformed        uint64
 	Interpolation    time.Duration // sum over pictures of newest snapshot time − render time

@@ -315,12 +315,15 @@ func steer(off float64) float64 {
 	return max(-0.1, -0.01+0.03*(off+1))
 }
 
-// behind is how far render time shall lie behind local time.
+// behind is how far render time shall lie behind local time: for what was needed at
+// worst of late, but no more than a jump further back than now. A queue that was
+// long when the client joined, and has drained, would else delay what it sees for as
+// long as the window remembers.
 func (c *Clock) behind() float64 {
 	if c.need.len() < 4 {
 		return c.arrival.mean() + float64(c.cfg.SnapshotInterval*c.cfg.StartBuffer) - 1
 	}
-	return c.need.quantile(0.97)
+	return min(c.need.quantile(0.97), c.need.recent()+float64(c.cfg.HardReset))
 }
 
 func (c *Clock) show(dt float64) {

@@ -417,3 +417,28 @@ func TestClockAllocatesNothing(t *testing.T) {
 	}
 	require.Zero(t, testing.AllocsPerRun(500, step))
 }
+
+// A queue on the way down that is long when a client joins, and drains, delays what
+// is shown no longer, however few snapshots came by it: a second and a half later the
+// render time is within a jump of what lies at hand.
+func TestRenderTimeFollowsAQueueThatDrains(t *testing.T) {
+	for _, slow := range []int{4, 8, 15, 25, 40, 60} { // snapshots that came by it
+		c := netcode.NewClock(netcode.ClockConfig{TickRate: 30})
+		worst := 0
+		show := func(tick int, at float64) {
+			now := time.Duration(at * float64(time.Second) / 30)
+			c.Snapshot(now, netcode.Tick(1000+tick), 0, false, 60*ms)
+			if behind := 1000 + tick - int(c.Advance(now).Render); at > 62+45 {
+				worst = max(worst, behind)
+			}
+		}
+		for i := range slow {
+			show(60*i/slow, 40+22*float64(i)/float64(slow))
+		}
+		for tick := 60; tick < 300; tick++ {
+			show(tick, float64(tick)+2)
+		}
+		require.LessOrEqual(t, worst, 15, "by %d snapshots", slow)
+		require.Positive(t, worst)
+	}
+}

@@ -88,6 +88,16 @@ func (w *sampleWindow) insert(at, v float64) {
 	w.sum += v
 }
 
+// recent is the greatest of the last samples. The window must not be empty.
+func (w *sampleWindow) recent() float64 {
+	n := len(w.sorted)
+	top := w.ring[(w.at-1+len(w.ring))%len(w.ring)]
+	for i := 2; i <= min(n, settled); i++ {
+		top = max(top, w.ring[(w.at-i+len(w.ring))%len(w.ring)])
+	}
+	return top
+}
+
 func (w *sampleWindow) mean() float64 { return w.sum / float64(len(w.sorted)) }
 
 // quantile interpolates; q is 0 to 1. The window must not be empty.

@@ -172,8 +172,8 @@ func describeMessage(out *strings.Builder, t uint64, w *wire, commandSize int) {
 	case 17:
 		owner, rate, interval := w.unsigned(2), w.unsigned(1), w.unsigned(1)
 		w.bad = w.bad || rate == 0 || interval == 0
-		fmt.Fprintf(out, "welcome owner %d rate %d interval %d tick %d epoch %d resume %x command %d\n",
-			owner, rate, interval, w.unsigned(4), w.unsigned(1), w.take(16), w.unsigned(2))
+		fmt.Fprintf(out, "welcome owner %d rate %d interval %d tick %d epoch %d resume %x command %d taken %d\n",
+			owner, rate, interval, w.unsigned(4), w.unsigned(1), w.take(16), w.unsigned(2), w.unsigned(4))
 		w.bad = w.bad || len(w.b) > 0
 	case 18:
 		fmt.Fprintf(out, "reject %d protocol %016x %q\n", w.unsigned(1), w.unsigned(8), w.b)

@@ -10,9 +10,13 @@ type Welcome struct {
 	Epoch            uint8    // of the level being played
 	Resume           [16]byte // token to come back with
 	CommandSize      uint16   // bytes of a packed command, as the server counts them
+	// Taken is how many reliable messages of channel 0 the server took from the
+	// client since Resume was first given, over all connections: see
+	// [Conn.TakeOver].
+	Taken uint32
 }
 
-const welcomeSize = 2 + 1 + 1 + 4 + 1 + 16 + 2
+const welcomeSize = 2 + 1 + 1 + 4 + 1 + 16 + 2 + 4
 
 // Append writes w behind dst.
 func (w Welcome) Append(dst []byte) []byte {
@@ -21,7 +25,8 @@ func (w Welcome) Append(dst []byte) []byte {
 	dst = le.AppendUint32(dst, w.Tick)
 	dst = append(dst, w.Epoch)
 	dst = append(dst, w.Resume[:]...)
-	return le.AppendUint16(dst, w.CommandSize)
+	dst = le.AppendUint16(dst, w.CommandSize)
+	return le.AppendUint32(dst, w.Taken)
 }
 
 // ParseWelcome reads what Append wrote. Error: ErrMalformed, also for a rate or
@@ -32,7 +37,7 @@ func ParseWelcome(b []byte) (Welcome, error) {
 	}
 	w := Welcome{
 		Owner: le.Uint16(b), TickRate: b[2], SnapshotInterval: b[3],
-		Tick: le.Uint32(b[4:]), Epoch: b[8], CommandSize: le.Uint16(b[25:]),
+		Tick: le.Uint32(b[4:]), Epoch: b[8], CommandSize: le.Uint16(b[25:]), Taken: le.Uint32(b[27:]),
 	}
 	copy(w.Resume[:], b[9:25])
 	return w, nil

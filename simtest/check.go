@@ -35,6 +35,13 @@ type MessageChecker interface {
 	Received(m *Match, c *foretick.Client, r foretick.MessageReceived) error
 }
 
+// RequestChecker is a Checker that follows players' requests, too.
+type RequestChecker interface {
+	Checker
+	Asked(m *Match, c *foretick.Client, r foretick.RequestSent)
+	Handling(m *Match, r foretick.RequestTaken) error
+}
+
 // Watch lets checkers follow the match, from now on.
 func (m *Match) Watch(checkers ...Checker) {
 	for _, c := range checkers {
@@ -44,6 +51,9 @@ func (m *Match) Watch(checkers ...Checker) {
 		}
 		if p, ok := c.(MessageChecker); ok {
 			m.messages = append(m.messages, p)
+		}
+		if p, ok := c.(RequestChecker); ok {
+			m.asks = append(m.asks, p)
 		}
 	}
 }

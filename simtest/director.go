@@ -104,10 +104,11 @@ func (d *director) settle() {
 	}
 }
 
-// present tells whether the server knows the player of a seat.
+// present tells whether the server knows the player of a seat, by the seat's own
+// connection: after a restart the number may be another's.
 func (m *Match) present(st *seat) bool {
-	_, ok := m.server.Player(st.client.View().Me)
-	return ok
+	me := st.client.View().Me
+	return me != ecs.Nobody && m.Owner(st.endpoint.ID()) == me
 }
 
 // act begins a round: every kind of fault gets its own clock.
@@ -193,8 +194,11 @@ func (d *director) join() {
 		l = d.link()
 	}
 	drift := d.plan.Drift * (2*d.m.rand.Float64() - 1)
-	ended := func(v foretick.View) {
+	var c *foretick.Client
+	after := func(v foretick.View) {
 		switch {
+		case v.State >= foretick.Syncing && v.State < foretick.Closed && p.Act != nil && !d.resting:
+			p.Act(c)
 		case v.State != foretick.Closed:
 		case v.Me == ecs.Nobody && d.plan.ServerKills > 0:
 			d.later(d.plan.Absence, d.join) // the server fell as it came: it asks again
@@ -202,7 +206,8 @@ func (d *director) join() {
 			d.fail(fmt.Errorf("simtest: player %d was dropped at %v: %w", v.Me, d.m.Net.Now(), v.Err))
 		}
 	}
-	c, err := d.m.Join(cfg, Seat{Up: l, Down: l, Pictures: d.plan.Pictures, Drift: drift, After: ended})
+	var err error
+	c, err = d.m.Join(cfg, Seat{Up: l, Down: l, Pictures: d.plan.Pictures, Drift: drift, After: after})
 	d.fail(err)
 	d.out.Joins++
 	if p.Rest != nil && err == nil {

@@ -38,8 +38,10 @@ type Match struct {
 	frozen   bool // the server
 	checkers []Checker
 	kinds    int // of messages, that the game declares
+	requests int // and of requests
 	packets  []PacketChecker
 	messages []MessageChecker
+	asks     []RequestChecker
 	err      error // the first fault that a checker found
 	checked  foretick.Tick
 	seats    []*seat
@@ -91,7 +93,7 @@ func (m *Match) Serve(cfg foretick.ServerConfig) (*foretick.Server, error) {
 		return nil, err
 	}
 	m.server, m.listen, m.checked, m.owners = server, listen, 0, map[int]ecs.Owner{}
-	m.kinds = cfg.Protocol.Messages()
+	m.kinds, m.requests = cfg.Protocol.Messages(), cfg.Protocol.Requests()
 	m.process++
 	m.stepServer(m.process, m.Net.Now())
 	return m.server, nil
@@ -123,7 +125,7 @@ func cause(stack []byte) []byte {
 
 // watchServer puts the match's own ears beside those of the configuration.
 func (m *Match) watchServer(cfg *foretick.ServerConfig) {
-	onTick, onMessage := cfg.OnTick, cfg.OnMessage
+	onTick, onMessage, onRequest := cfg.OnTick, cfg.OnMessage, cfg.OnRequest
 	cfg.OnTick = func(f *foretick.Frame) {
 		if onTick != nil {
 			onTick(f)
@@ -136,6 +138,14 @@ func (m *Match) watchServer(cfg *foretick.ServerConfig) {
 		}
 		for _, c := range m.messages {
 			c.Sent(m, s)
+		}
+	}
+	cfg.OnRequest = func(r foretick.RequestTaken) {
+		if onRequest != nil {
+			onRequest(r)
+		}
+		for _, c := range m.asks {
+			m.fail(c, c.Handling(m, r))
 		}
 	}
 }

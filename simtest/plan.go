@@ -55,9 +55,9 @@ type Plan struct {
 	Checkers func() []Checker
 }
 
-// Standard are the checkers of a plan that names none: [Agreement], [Delivery]
-// and [Limits].
-func Standard() []Checker { return []Checker{&Agreement{}, &Delivery{}, &Limits{}} }
+// Standard are the checkers of a plan that names none: [Agreement], [Delivery],
+// [Requests] and [Limits].
+func Standard() []Checker { return []Checker{&Agreement{}, &Delivery{}, &Requests{}, &Limits{}} }
 
 func (p Plan) withDefaults() Plan {
 	set := func(d *time.Duration, to time.Duration) {

@@ -113,7 +113,7 @@ func (g *satchels) protocol() *foretick.Protocol {
 
 func handling(n int) func(v foretick.View) handle {
 	return func(v foretick.View) handle {
-		x := uint32(v.Tick)*2654435761 + uint32(n)*40503
+		x := v.Tick*2654435761 + uint32(n)*40503
 		x ^= x >> 15
 		return handle{Take: x%5 == 0, Drop: x%7 == 0, Use: x%3 == 0, Rename: x%11 == 0, Kind: uint8(x >> 8)}
 	}

@@ -84,13 +84,21 @@ func (m *Match) Join(cfg foretick.ClientConfig, s Seat) (*foretick.Client, error
 
 // watchClient puts the match's own ears beside those of the configuration.
 func (m *Match) watchClient(cfg *foretick.ClientConfig, st *seat) {
-	onMessage := cfg.OnMessage
+	onMessage, onRequest := cfg.OnMessage, cfg.OnRequest
 	cfg.OnMessage = func(r foretick.MessageReceived) {
 		if onMessage != nil {
 			onMessage(r)
 		}
 		for _, c := range m.messages {
 			m.fail(c, c.Received(m, st.client, r))
+		}
+	}
+	cfg.OnRequest = func(r foretick.RequestSent) {
+		if onRequest != nil {
+			onRequest(r)
+		}
+		for _, c := range m.asks {
+			c.Asked(m, st.client, r)
 		}
 	}
 }

@@ -148,6 +148,7 @@ type life struct {
 	peace    *foretick.Client
 	listen   *pipe
 	ends     [2]*pipe // of the clients
+	acts     [2]func()
 	up, down *Mutator
 	feed     [stormBatch][]byte
 	fed      int
@@ -187,6 +188,11 @@ func newLife(s *Storm, number uint64) (*life, error) {
 		} else {
 			l.peace = c
 		}
+		l.acts[i] = func() {
+			if p.Act != nil {
+				p.Act(c)
+			}
+		}
 		l.ends[i].event(transport.Event{Kind: transport.Connected, Peer: 1})
 		l.listen.event(transport.Event{Kind: transport.Connected, Peer: transport.PeerID(i + 1)})
 	}
@@ -198,6 +204,9 @@ func (l *life) tick() {
 	now := Epoch.Add(l.at)
 	l.client.Step(now)
 	l.peace.Step(now)
+	for _, act := range l.acts {
+		act()
+	}
 	for i, e := range l.ends {
 		for _, b := range e.sent {
 			if i == 0 {

@@ -19,6 +19,10 @@ type Player struct {
 	// Step: to furnish the world (foretick.Server.Frame), and to keep for what the
 	// game does with it, such as the next level. Clients' ends are not asked.
 	Begin func(s *foretick.Server)
+	// Act, when set, is called after each of a client's pictures in a [Plan] or a
+	// [Storm], unless the match rests: it sends what a player would ask
+	// ([foretick.Request.Send], which may refuse).
+	Act func(c *foretick.Client)
 	// Rest, when set, is told when a [Plan]'s match is to come to rest, and when
 	// it goes on: commands are zero while it rests, and whatever else this end
 	// of the game does by itself (spawn, heal, send) is to stop.

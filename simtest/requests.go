@@ -1,0 +1,105 @@
+package simtest
+
+import (
+	"fmt"
+	"hash/maphash"
+	"slices"
+
+	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/ecs"
+)
+
+// Requests checks that what players ask ([foretick.Request]) reaches the server
+// exactly once and in order for as long as they stay, whatever connections they lose
+// and come back by, and that at quiet points nothing is missing. [Player.Act] is
+// where a game's test asks.
+type Requests struct {
+	seed   maphash.Seed
+	server *foretick.Server
+	asked  []*errands // in order of their beginning
+
+	// Handled counts those that reached the server.
+	Handled uint64
+}
+
+// errands are what a client asked in one session and the server has not handled yet.
+type errands struct {
+	client  *foretick.Client
+	number  uint64    // of the client's sessions
+	who     ecs.Owner // in it
+	session uint64    // as the server numbers them; 0: not known yet
+	queue   []uint64  // digests
+}
+
+// maxErrands is of how many sessions the errands are remembered, those of clients
+// that play apart.
+const maxErrands = 64
+
+func (q *Requests) digest(kind uint8, payload []byte) uint64 {
+	if q.seed == (maphash.Seed{}) {
+		q.seed = maphash.MakeSeed()
+	}
+	return maphash.Bytes(q.seed, payload) + uint64(kind)*0x9E3779B97F4A7C15
+}
+
+// Asked implements [RequestChecker].
+func (q *Requests) Asked(_ *Match, c *foretick.Client, r foretick.RequestSent) {
+	n := sessions(c)
+	i := slices.IndexFunc(q.asked, func(e *errands) bool { return e.client == c && e.number == n })
+	if i < 0 {
+		i = len(q.asked)
+		q.asked = append(q.asked, &errands{client: c, number: n, who: c.View().Me})
+	}
+	q.asked[i].queue = append(q.asked[i].queue, q.digest(r.Kind, r.Payload))
+}
+
+// Handling implements [RequestChecker].
+func (q *Requests) Handling(_ *Match, r foretick.RequestTaken) error {
+	got := q.digest(r.Kind, r.Payload)
+	first := func(e *errands) bool { return len(e.queue) > 0 && e.queue[0] == got }
+	i := slices.IndexFunc(q.asked, func(e *errands) bool { return e.session == r.Session })
+	for k := len(q.asked) - 1; k >= 0 && i < 0; k-- { // the newest player in that place
+		if e := q.asked[k]; e.session == 0 && e.who == r.By && first(e) {
+			i = k
+		}
+	}
+	if i < 0 || !first(q.asked[i]) {
+		return fmt.Errorf("player %d: a request of kind %d is not the one that was to come", r.By, r.Kind)
+	}
+	e := q.asked[i]
+	e.session, e.queue = r.Session, e.queue[1:]
+	q.Handled++
+	return nil
+}
+
+// Tick implements [Checker].
+func (q *Requests) Tick(m *Match) error {
+	if s := m.Server(); s != q.server { // what the server before was asked is nobody's any more
+		q.server, q.asked = s, nil
+	}
+	if len(q.asked) > maxErrands+len(m.seats) {
+		q.asked = slices.DeleteFunc(q.asked, func(e *errands) bool {
+			return m.seatOf(e.client) == nil || e.number != sessions(e.client)
+		})
+	}
+	return nil
+}
+
+// Quiet implements [Checker].
+func (q *Requests) Quiet(m *Match) error {
+	for _, e := range q.asked {
+		if m.seatOf(e.client) != nil && e.number == sessions(e.client) && len(e.queue) > 0 {
+			return fmt.Errorf("player %d: %d requests have not been handled", e.who, len(e.queue))
+		}
+	}
+	return nil
+}
+
+// Worked implements [Checker].
+func (q *Requests) Worked(m *Match) (string, error) {
+	line := fmt.Sprintf("requests: %d handled", q.Handled)
+	if q.Handled == 0 && m.requests > 0 {
+		return line, fmt.Errorf("no request was handled: have Player.Act send some, or leave Requests out of Plan.Checkers")
+	}
+	return line, nil
+}
