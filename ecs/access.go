@@ -56,14 +56,17 @@ func Write(hs ...Handle) Access { return Access{kind: accessWrite, hs: hs} }
 func Create(hs ...Handle) Access { return Access{kind: accessCreate, hs: hs} }
 
 // ReadOther declares that the system reads these components of entities that
-// it reaches through the world, not of its rows.
+// it reaches through the world, not of its rows, which need not have them. Of a
+// [Singleton] it says what [Read] does.
 func ReadOther(hs ...Handle) Access { return Access{kind: accessReadOther, hs: hs} }
 
 // WriteOther declares that the system reads and writes these components of
-// entities that it reaches through the world.
+// entities that it reaches through the world: its own rows, too, should it meet
+// them there. Of a [Singleton] it says what [Write] does.
 func WriteOther(hs ...Handle) Access { return Access{kind: accessWriteOther, hs: hs} }
 
-// With matches only rows that have these components, without touching them.
+// With matches only rows that have these components, without touching them. It
+// takes no [Singleton], as [Without] and [Create] do not.
 func With(hs ...Handle) Access { return Access{kind: accessWith, hs: hs} }
 
 // Without matches only rows that have none of these components.
@@ -76,25 +79,29 @@ func Optional(hs ...Handle) Access { return Access{kind: accessOptional, hs: hs}
 // OptionalWrite is [Optional] for components that the system also writes.
 func OptionalWrite(hs ...Handle) Access { return Access{kind: accessOptionalWrite, hs: hs} }
 
-// Stage puts the system into a stage; the first one when left out.
+// Stage puts the system into a stage, which [Schedule.Stages] names; the first one
+// when left out.
 func Stage(name string) Access { return Access{kind: accessStage, names: []string{name}} }
 
-// Before orders the system before others of its stage, against what reads and
-// writes imply.
+// Before orders the system before others of its stage, by their names, against
+// what reads and writes imply. A name that is not in the stage is an error of
+// [Schedule.Build].
 func Before(names ...string) Access { return Access{kind: accessBefore, names: names} }
 
-// After orders the system after others of its stage, against what reads and
-// writes imply.
+// After is [Before] the other way round: the system comes behind the others.
 func After(names ...string) Access { return Access{kind: accessAfter, names: names} }
 
-// Tags limits the system to worlds that hold all of these tags.
+// Tags limits the system to worlds that hold all of these tags; see
+// [WorldConfig]. Without it the system runs in all. A game has 64 tags at most.
 func Tags(tags ...string) Access { return Access{kind: accessTags, names: tags} }
 
-// Render makes it a system of the drawn picture instead of the tick.
+// Render makes it a system of the drawn picture instead of the tick, run by
+// [Schedule.ExecuteRender].
 func Render() Access { return Access{kind: accessRender} }
 
 // Once has the body called once per execution, with zero Rows, whatever the
-// world holds.
+// world holds. It looks for its entities with queries; what it names in [Read] and
+// [Write] is then not matched.
 func Once() Access { return Access{kind: accessOnce} }
 
 // Structural declares that the system destroys, removes, transfers or sets

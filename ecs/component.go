@@ -8,7 +8,8 @@ import (
 // Component is the handle of a component type. Its zero value is unregistered;
 // it lives in the game's own struct, is registered there once, and works by
 // pointer or as a copy made afterwards. Nothing is global: the same Go type
-// has another handle in every game struct.
+// has another handle in every game struct. Once registered it does not change, and
+// serves any number of goroutines with a world each.
 type Component[T any] struct {
 	types *Types
 	slot  uint16
@@ -35,7 +36,8 @@ func (c *Component[T]) single() bool               { return false }
 
 // Slice is the component's values of the rows, one an entity, to be read and
 // written in place while the system's body runs. It panics with [AccessError]
-// when the rows lack the component; see [Rows.Has] for optional ones.
+// when the rows lack the component; see [Rows.Has] for optional ones. Zero Rows,
+// as a [Once] system gets, are of no world, and panic as a nil pointer does.
 func (c *Component[T]) Slice(r Rows) []T {
 	if debug {
 		r.t.world.checkTable(c.slot, r.t)
@@ -84,7 +86,8 @@ func (c *Component[T]) Find(w *World, e Entity) *T {
 
 // Add gives the entity the component, or sets it where present. While the
 // world is locked the structural part is deferred: an entity that lacks the
-// component has it after the flush. A stale entity is left alone.
+// component has it after the flush. A stale entity is left alone. It panics with
+// [UsageError] when the component is not registered.
 func (c *Component[T]) Add(w *World, e Entity, v T) {
 	if c.slot == 0 {
 		panic(UsageError{errUnregistered})
@@ -112,7 +115,8 @@ func (c *Component[T]) Remove(w *World, e Entity) {
 
 // View prepares fast random access, for loops that look other entities up. Make
 // it where the loop begins: it is valid until the next structural change (in a
-// system, to the end of the body, but for entities spawned meanwhile).
+// system, to the end of the body, but for entities spawned meanwhile). It panics
+// with [UsageError] when the component is not registered.
 func (c *Component[T]) View(w *World) View[T] {
 	if c.slot == 0 {
 		panic(UsageError{errUnregistered})

@@ -107,6 +107,8 @@ func TestWritingWhatWasDeclaredToBeRead(t *testing.T) {
 			[]ecs.Access{ecs.Read(&g.pos, &g.score)}, "singleton score, which it declared only to read: name it in Write"},
 		"a singleton, without rows": {func(f *frame, r ecs.Rows) { g.title.Get(f.w).Text = "x" },
 			[]ecs.Access{ecs.Once(), ecs.Read(&g.title)}, "singleton title, which it declared only to read: name it in Write"},
+		"a singleton by its path": {func(f *frame, r ecs.Rows) { _ = f.w.SetSingletonValue("score", 7) },
+			[]ecs.Access{ecs.Once(), ecs.Read(&g.score)}, "singleton score, which it declared only to read: name it in Write"},
 		"without rows": {func(f *frame, r ecs.Rows) { g.pos.Get(f.w, otherOf(g, f, 2)).X++ },
 			[]ecs.Access{ecs.Once(), ecs.ReadOther(&g.pos)}, "Position of 64.1, which it declared only to read: name it in WriteOther, or Write"},
 	} {

@@ -96,8 +96,9 @@ func (r Range) prefix() string {
 	return "?"
 }
 
-// Owner is the player that an entity belongs to. The rows of one owner are
-// contiguous in every table, so that they are run, saved and restored alone.
+// Owner is the player that an entity belongs to: 1 to 0xFFFD are players, by
+// whatever numbers the game gives them. The rows of one owner are contiguous in
+// every table, so that they are run, saved and restored alone.
 type Owner uint16
 
 const (

@@ -57,7 +57,9 @@ func findField(among []*typeData, path string) (*typeData, *Field, error) {
 	return nil, nil, fmt.Errorf("ecs: no field %q: no type is named %q", path, name)
 }
 
-// Value reads a leaf of an entity's component by its path.
+// Value reads a leaf of an entity's component by its path. The error says which
+// paths there are, or that the entity lacks the component; it wraps [ErrStale]
+// when the entity is gone.
 func (w *World) Value(e Entity, path string) (any, error) {
 	p, f, err := w.leaf(e, path)
 	if err != nil {
@@ -68,7 +70,8 @@ func (w *World) Value(e Entity, path string) (any, error) {
 
 // SetValue sets a leaf of an entity's component by its path. Numbers of any
 // type are taken when they fit (JSON's float64 among them), and names where the
-// field has an [Enum].
+// field has an [Enum]; nothing is changed otherwise. The error is that of
+// [World.Value], or says what would fit.
 func (w *World) SetValue(e Entity, path string, v any) error {
 	p, f, err := w.leaf(e, path)
 	if err != nil {
@@ -101,6 +104,9 @@ func (w *World) SingletonValue(path string) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	if debug {
+		w.checkSingle(d.slot)
+	}
 	return f.read(unsafe.Add(w.singles[d.id], f.Offset)), nil
 }
 
@@ -110,12 +116,15 @@ func (w *World) SetSingletonValue(path string, v any) error {
 	if err != nil {
 		return err
 	}
+	if debug {
+		w.checkSingle(d.slot)
+	}
 	return f.write(unsafe.Add(w.singles[d.id], f.Offset), v)
 }
 
 // SetDefaultValue sets a leaf of a kind's default by its path, as SetValue
 // does: what a configuration file does to prefabs before the first world is
-// made.
+// made. The error wraps [ErrFrozen] once one was.
 func (t *Types) SetDefaultValue(k *Kind, path string, v any) error {
 	if t.frozen {
 		return fmt.Errorf("default %q: %w: set it before", path, ErrFrozen)

@@ -8,7 +8,8 @@ import (
 
 // Kind is the handle of a prefab: a set of components with default values. Its
 // zero value is unregistered; it lives in the game's own struct, and works by
-// pointer or as a copy made after registration.
+// pointer or as a copy made after registration. Until then its methods, all but
+// Registered, panic. It does not change once a world was made.
 type Kind struct{ d *kindData }
 
 type kindData struct {
@@ -73,7 +74,9 @@ func (t *Types) owns(h Handle) error {
 	return nil
 }
 
-// SetDefault gives the value that the kind's entities begin with.
+// SetDefault gives the value that the kind's entities begin with, copied by the
+// component's [Copier] if it has one. The error wraps [ErrFrozen] once a world was
+// made, and names a kind that is not registered or lacks the component.
 func SetDefault[T any](t *Types, k *Kind, c *Component[T], v T) error {
 	if t.frozen {
 		return fmt.Errorf("default of %v: %w: set it before", c.Type(), ErrFrozen)

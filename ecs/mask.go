@@ -2,7 +2,7 @@ package ecs
 
 import "math/bits"
 
-// Mask is a set of component types, one bit each.
+// Mask is a set of component types, one bit each. Its zero value is empty.
 type Mask [4]uint64
 
 // Has tells whether the type is in the set.

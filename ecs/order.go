@@ -1,6 +1,7 @@
 package ecs
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 )
@@ -55,21 +56,27 @@ func stageEdges[C any](in []*system[C], t *Types) ([]edge, error) {
 	n := len(in)
 	said := make([]bool, n*n) // said[a*n+b]: a before b, explicitly or by way of others
 	var edges []edge
+	var errs []error
 	for i, s := range in {
 		for _, name := range s.before {
 			j, ok := index[name]
 			if !ok {
-				return nil, fmt.Errorf("system %q runs before %q, which is not in the stage", s.name, name)
+				errs = append(errs, fmt.Errorf("system %q runs before %q, which is not in the stage", s.name, name))
+				continue
 			}
 			edges, said[i*n+j] = append(edges, edge{i, j, "explicit"}), true
 		}
 		for _, name := range s.after {
 			j, ok := index[name]
 			if !ok {
-				return nil, fmt.Errorf("system %q runs after %q, which is not in the stage", s.name, name)
+				errs = append(errs, fmt.Errorf("system %q runs after %q, which is not in the stage", s.name, name))
+				continue
 			}
 			edges, said[j*n+i] = append(edges, edge{j, i, "explicit"}), true
 		}
+	}
+	if len(errs) > 0 {
+		return nil, errors.Join(errs...)
 	}
 	for k := range n {
 		for i := range n {

@@ -4,6 +4,8 @@ package ecs
 // returns when all are done. The caller supplies it: this package starts no
 // goroutine.
 type Executor interface {
+	// Run calls task with each of 0 to n − 1 once. Tasks do not panic: what a
+	// system panics with comes out of the execution.
 	Run(n int, task func(i int))
 }
 
@@ -24,7 +26,9 @@ type parallelRun[C any] struct {
 // at once; nil runs one after another. The result is the same: systems that
 // share a component that one of them writes, or that give structural commands,
 // never run together. C is then shared by them. A hook is called around whole
-// systems, from the goroutines that run them.
+// systems, from the goroutines that run them. Bodies that run at once may query
+// and look entities up; [Watch.Poll], [World.Children], [World.Hash] and saving
+// are for systems with [Structural], which run alone, or between executions.
 func (s *Schedule[C]) SetExecutor(x Executor) { s.exec = x }
 
 // batch groups the systems, per update type, in the order of running.

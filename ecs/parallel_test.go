@@ -85,6 +85,30 @@ func TestParallelEqualsSerial(t *testing.T) {
 	require.Equal(t, parallelBuild, x.most > 1, "nothing ran at once")
 }
 
+// Systems that run at once may ask queries that nobody has asked before.
+func TestParallelSystemsQuery(t *testing.T) {
+	g := newGame(t)
+	with, without := ecs.NewQuery(g.types, ecs.With(&g.pos)), ecs.NewQuery(g.types, ecs.Without(&g.vel))
+	s := ecs.NewSchedule[*frame](g.types)
+	counts := make([][3]int, 8)
+	for i := range counts {
+		s.Add(fmt.Sprint("count", i), func(f *frame, _ ecs.Rows) {
+			counts[i] = [3]int{with.Count(f.w), without.Count(f.w), len(with.Owned(f.w, 1))}
+		}, ecs.Once(), ecs.ReadOther(&g.pos))
+	}
+	require.NoError(t, s.Build())
+	s.SetExecutor(&goroutines{})
+	w := ecs.NewWorld(g.types, ecs.WorldConfig{})
+	spread(w, &g.mover, 30, 3)
+	for n := range 3 {
+		s.Execute(w, &frame{w: w})
+		for _, c := range counts {
+			require.Equal(t, [3]int{30 + n, n, 1}, c)
+		}
+		w.Spawn(&g.rock, 2) // what was remembered is old
+	}
+}
+
 func TestParallelSystemsMayNotGiveStructuralCommandsUndeclared(t *testing.T) {
 	g := newGame(t)
 	s := ecs.NewSchedule[*frame](g.types)

@@ -7,7 +7,9 @@ import (
 
 // Query selects entities by their component sets. It belongs to Types and
 // serves all their worlds; the tables it matches are remembered by each. Make
-// it once, beside the game's handles.
+// it once, beside the game's handles. It may be used by several goroutines with a
+// world each, and by systems that run at once (where it allocates when rows have
+// changed since it was last asked).
 type Query struct {
 	types    *Types
 	index    uint32
@@ -106,7 +108,12 @@ func (q *Query) cache(w *World) *queryCache {
 }
 
 func (q *Query) refresh(w *World) *queryCache {
-	c := q.cache(w)
+	var c *queryCache
+	if q.types == w.types && w.parallel {
+		c = &queryCache{} // while several systems run at once, nothing is remembered
+	} else {
+		c = q.cache(w)
+	}
 	if c.layout != w.layout {
 		c.layout = w.layout
 		c.tables = c.tables[:0]
@@ -131,8 +138,9 @@ func appendRows(rows []Rows, tables []*table) []Rows {
 	return rows
 }
 
-// Owned is the rows that match and belong to the owner, in canonical order. It
-// costs nothing for other owners' rows.
+// Owned is the rows that match and belong to the owner, in canonical order; none
+// for an owner who never had any. It costs nothing for other owners' rows. It is
+// valid until the next structural change, and not to be written.
 func (q *Query) Owned(w *World, o Owner) []Rows {
 	p := w.findPart(o)
 	if p == nil {
@@ -161,10 +169,13 @@ func (q *Query) refreshOwned(w *World, p *part) []Rows {
 	if q.types != w.types {
 		misuse("query of other Types than the world's")
 	}
-	for int(q.index) >= len(p.caches) {
-		p.caches = append(p.caches, ownedCache{})
+	oc := &ownedCache{} // as in refresh
+	if !w.parallel {
+		for int(q.index) >= len(p.caches) {
+			p.caches = append(p.caches, ownedCache{})
+		}
+		oc = &p.caches[q.index]
 	}
-	oc := &p.caches[q.index]
 	if n := uint64(len(p.tables)); oc.layout != n {
 		oc.layout = n
 		oc.tables = oc.tables[:0]

@@ -14,10 +14,10 @@ type Rows struct {
 // Len is how many rows there are.
 func (r Rows) Len() int { return int(r.n) }
 
-// Entity is the handle of row i.
+// Entity is the handle of row i, from 0; it panics for a row that is not there.
 func (r Rows) Entity(i int) Entity { return r.Entities()[i] }
 
-// Entities is the handles, one a row. Not to be written.
+// Entities is the handles, one a row; nil for zero Rows. Not to be written.
 func (r Rows) Entities() []Entity {
 	if r.t == nil {
 		return nil
@@ -33,7 +33,8 @@ func (r Rows) Owner() Owner {
 	return r.t.part.owner
 }
 
-// Slice is the rows [lo, hi).
+// Slice is the rows [lo, hi), such as one of many workers takes. It panics with
+// [UsageError] when they are not all there.
 func (r Rows) Slice(lo, hi int) Rows {
 	if lo < 0 || hi < lo || hi > int(r.n) {
 		misuse("Rows.Slice(%d, %d) of %d rows", lo, hi, r.n)
@@ -58,7 +59,7 @@ func (r Rows) Column(id ID) unsafe.Pointer {
 	return unsafe.Add(p, uintptr(r.lo)*r.t.world.types.slots[slot].size)
 }
 
-// Has tells whether the rows have the component.
+// Has tells whether the rows have the component, as an [Optional] one may.
 func (r Rows) Has(id ID) bool { return r.t != nil && r.t.arch.mask.Has(id) }
 
 // Mask is the rows' component set. It has a bit above every registered type

@@ -24,10 +24,12 @@ type Schedule[C any] struct {
 	parts   partsRun
 }
 
-// Hook is told of each system that runs, before and after. The index is that
-// of [Schedule.Systems].
+// Hook is told of each system that runs, on whatever rows. The index is that of
+// [Schedule.Systems], c what the bodies get.
 type Hook[C any] interface {
+	// Before is called ahead of the body's first call, in the locked world.
 	Before(c C, index int)
+	// After is called behind its last, ahead of the flush of its commands.
 	After(c C, index int)
 }
 
@@ -37,8 +39,12 @@ func NewSchedule[C any](t *Types) *Schedule[C] {
 }
 
 // Stages names the stages in the order in which they run. Systems without a
-// [Stage] go to the first.
+// [Stage] go to the first. It replaces what was named before, and is called ahead
+// of [Schedule.Build].
 func (s *Schedule[C]) Stages(names ...string) {
+	if s.built {
+		misuse("Stages after Build: name them first")
+	}
 	if len(names) == 0 {
 		s.errs = append(s.errs, errors.New("ecs: Stages: name at least one"))
 		return
@@ -48,15 +54,17 @@ func (s *Schedule[C]) Stages(names ...string) {
 
 // Add adds a system: a name, a body, and what the body matches and touches.
 // The body is called once for each table that matches, with that table's rows.
-// Errors are collected and given by [Schedule.Build].
+// Errors are collected and given by [Schedule.Build]; after that Add panics with
+// [UsageError].
 func (s *Schedule[C]) Add(name string, run func(C, Rows), acc ...Access) {
+	if s.built {
+		misuse("system %q is added after Build: add every system first", name)
+	}
 	sys := &system[C]{name: name, run: run}
 	fail := func(err error) {
 		s.errs = append(s.errs, fmt.Errorf("ecs: system %q: %w", name, err))
 	}
 	switch {
-	case s.built:
-		fail(errors.New("added after Build"))
 	case run == nil:
 		fail(errors.New("no body"))
 	case name == "":
@@ -128,7 +136,7 @@ func (s *Schedule[C]) Build() error {
 func (s *Schedule[C]) SetHook(h Hook[C]) { s.hook = h }
 
 // Systems describes the systems in the order in which they run, tick and
-// render ones together.
+// render ones together; in order of Add until the schedule is built.
 func (s *Schedule[C]) Systems() []SystemInfo {
 	out := make([]SystemInfo, len(s.systems))
 	for i, sys := range s.systems {
@@ -139,7 +147,8 @@ func (s *Schedule[C]) Systems() []SystemInfo {
 
 // Execute runs the tick systems whose tags the world holds. The world is
 // locked around each system and flushed after it. It panics with [UsageError]
-// when the schedule was not built.
+// when the schedule was not built, or for other [Types] than the world's. A panic
+// in a body comes out of it; see [World.Recover].
 func (s *Schedule[C]) Execute(w *World, c C) { s.execute(w, c, false) }
 
 // ExecuteRender is Execute for the render systems.
@@ -170,7 +179,8 @@ func (s *Schedule[C]) runOne(i int, sys *system[C], w *World, c C) {
 var onceRows [1]Rows
 
 // ExecutePlayer runs the same tick systems over the rows of one owner only, at
-// a cost proportional to them. Once systems run too.
+// a cost proportional to them. Once systems run too. It takes no executor, and is
+// otherwise as [Schedule.Execute].
 func (s *Schedule[C]) ExecutePlayer(w *World, c C, o Owner) {
 	s.mustBuilt(w)
 	p := w.findPart(o)

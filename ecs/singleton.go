@@ -34,7 +34,9 @@ func (s *Singleton[T]) ops() typeOps               { return opsOf[T]() }
 func (s *Singleton[T]) owner() *Types              { return s.types }
 func (s *Singleton[T]) single() bool               { return true }
 
-// Get is the world's value, zero at first, to be read and written in place.
+// Get is the world's value, zero at first, to be read and written in place, as
+// long as the world is used. It panics with [UsageError] when the singleton is not
+// registered.
 func (s *Singleton[T]) Get(w *World) *T {
 	if debug {
 		w.checkSingle(s.slot)

@@ -103,14 +103,15 @@ func clash(a, b *accessSets) bool {
 	return a.wrote().Overlaps(b.touched()) || b.wrote().Overlaps(a.touched())
 }
 
-// SystemInfo describes a system of a built schedule.
+// SystemInfo describes a system as it was declared. IDs number component types,
+// ascending.
 type SystemInfo struct {
 	Name        string
 	Stage       string
 	Tags        []string
 	Reads       []ID // of its rows
 	Writes      []ID // of its rows
-	Creates     []ID
+	Creates     []ID // of what it spawns or adds
 	OtherReads  []ID // of entities reached through the world
 	OtherWrites []ID
 	With        Mask // what its rows have; empty for a Once system

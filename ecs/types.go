@@ -148,10 +148,10 @@ func Open() TypeOption {
 }
 
 // Handle is what a registration and an access declaration take: a pointer to a
-// [Component] or, where it says so, to a [Singleton].
+// [Component] or, where it says so, to a [Singleton]. No other type is one.
 type Handle interface {
-	ID() ID
-	Type() reflect.Type
+	ID() ID             // its number in order of registration
+	Type() reflect.Type // of its values
 	Registered() bool
 
 	bind(t *Types, d *typeData)
@@ -230,14 +230,14 @@ func (t *Types) Len() int {
 	return len(t.slots) - 1
 }
 
-// Info describes the type of an id below Len.
+// Info describes the type of an id below Len, and panics for any other.
 func (t *Types) Info(id ID) TypeInfo { return t.slots[int(id)+1].info() }
 
 func (d *typeData) info() TypeInfo {
 	return TypeInfo{ID: d.id, Name: d.name, Type: d.rtype, Size: d.size, Fields: d.fields, Meta: d.meta}
 }
 
-// Lookup finds a component type by name.
+// Lookup finds a component type by name; false when there is none.
 func (t *Types) Lookup(name string) (ID, bool) {
 	for _, d := range t.userTypes() {
 		if d.name == name {

@@ -50,6 +50,23 @@ func TestEveryFaultIsTold(t *testing.T) {
 	}
 	require.False(t, h.Registered())
 	require.False(t, k.Registered())
+
+	lost := ecs.NewSchedule[*frame](types)
+	lost.Add("lost", func(*frame, ecs.Rows) {}, ecs.Before("nobody"), ecs.After("never"))
+	err := lost.Build()
+	require.ErrorContains(t, err, `before "nobody"`)
+	require.ErrorContains(t, err, `after "never"`)
+}
+
+// What comes after Build would run in no order, or never.
+func TestNothingIsAddedToABuiltSchedule(t *testing.T) {
+	s := ecs.NewSchedule[*frame](ecs.NewTypes())
+	require.NoError(t, s.Build())
+	require.PanicsWithError(t, `ecs: system "late" is added after Build: add every system first`, func() {
+		s.Add("late", func(*frame, ecs.Rows) {}, ecs.Once())
+	})
+	require.PanicsWithError(t, "ecs: Stages after Build: name them first", func() { s.Stages("more") })
+	require.Empty(t, s.Systems())
 }
 
 func TestRegisterRefusesWithTheFix(t *testing.T) {

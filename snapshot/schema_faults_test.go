@@ -132,7 +132,9 @@ func TestCopierNamesEveryPointer(t *testing.T) {
 		}
 		var got []string
 		for _, err := range errs {
-			got = append(got, err.(*snapshot.TagError).Field)
+			var te *snapshot.TagError
+			require.True(t, errors.As(err, &te))
+			got = append(got, te.Field)
 		}
 		require.Equal(t, c.want, got)
 	}
