@@ -1,0 +1,257 @@
+// Command chat shows what players say and carry: names that they choose, lines of
+// chat in both directions, plans that only allies read, a bag of items that is
+// predicted, and levels that change in the middle of the match.
+//
+// What a player says is a field of its command. A tick's command may be lost, so
+// the client holds a line there until the server is seen to have heard it; what the
+// server says is a message, which arrives exactly once and in order.
+//
+//	go run ./examples/chat -loss 0.3
+package main
+
+import (
+	"bytes"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/simtest"
+	"github.com/foretick/foretick/transport/sim"
+)
+
+type (
+	// Profile is what others know of a player.
+	Profile struct {
+		Name  string `net:"max=16"`
+		Plan  string `net:"max=24,allies"`
+		Heard uint8  `net:"owner"` // number of the newest line that the server has
+	}
+	// Item is a stack in a bag.
+	Item struct {
+		Kind  uint8 `net:"max=15"`
+		Count uint8 `net:"max=99"`
+	}
+	// Bag is predicted: what is taken is there at once.
+	Bag struct {
+		Items []Item `net:"max=4"`
+	}
+	// Command is a player's input.
+	Command struct {
+		Take uint8    `net:"max=15"` // a kind of item; 0: none
+		Line uint8    // number of the line that is said
+		Text [24]byte // and the line; zero when there is none
+	}
+	// Said is a line of chat.
+	Said struct {
+		By   ecs.Owner
+		Text string `net:"max=60"`
+	}
+)
+
+// Game holds the handles of one end.
+type Game struct {
+	Profile ecs.Component[Profile]
+	Bag     ecs.Component[Bag]
+	Cmd     ecs.Component[Command]
+	Player  ecs.Kind
+	Chat    foretick.Message[Said]
+
+	server *foretick.Server
+	level  string // that the server is to begin
+	mine   *ecs.Query
+	lines  []string // of a client: what is yet to be said, the first one now
+	line   uint8    // its number
+	show   func(string)
+}
+
+// Protocol declares the game.
+func (g *Game) Protocol() *foretick.Protocol {
+	p := foretick.NewProtocol("chat", 1)
+	p.Component(&g.Profile)
+	p.Component(&g.Bag, foretick.Predicted)
+	p.Command(&g.Cmd)
+	p.Kind(&g.Player, "player", &g.Profile, &g.Bag, &g.Cmd)
+	g.mine = ecs.NewQuery(p.Types(), ecs.With(&g.Profile))
+	p.Join(func(f *foretick.Frame, who ecs.Owner) {
+		f.SetTeam(who, uint8(who)%2+1)
+		g.enter(f, who, Profile{Name: fmt.Sprintf("player %d", who)})
+	})
+	p.Shared("take", g.take, ecs.Read(&g.Cmd), ecs.Write(&g.Bag))
+	p.Server("hear", g.hear, ecs.Read(&g.Cmd), ecs.Write(&g.Profile))
+	p.Server("next", g.next, ecs.Once(), ecs.ReadOther(&g.Profile), ecs.After("hear"))
+	p.Level(func(_ *foretick.Frame, data []byte) { g.show("level " + string(data)) })
+	foretick.OnClient(p, &g.Chat, func(_ *foretick.Frame, _ foretick.Tick, s Said) { g.show(s.Text) })
+	return p
+}
+
+func (g *Game) enter(f *foretick.Frame, who ecs.Owner, pr Profile) {
+	*g.Profile.Get(f.World, f.Spawn(&g.Player, who)) = pr
+}
+
+// take puts an item into the bag, on both ends.
+func (g *Game) take(_ *foretick.Frame, rows ecs.Rows) {
+	bag := g.Bag.Slice(rows)
+	for i, cmd := range g.Cmd.Slice(rows) {
+		if cmd.Take != 0 {
+			bag[i].put(cmd.Take)
+		}
+	}
+}
+
+// put adds to a stack, or begins one, for which the oldest makes room.
+func (b *Bag) put(kind uint8) {
+	for i := range b.Items {
+		if it := &b.Items[i]; it.Kind == kind {
+			it.Count = min(it.Count+1, 99)
+			return
+		}
+	}
+	if len(b.Items) == 4 {
+		b.Items = append(b.Items[:0], b.Items[1:]...)
+	}
+	b.Items = append(b.Items, Item{kind, 1})
+}
+
+// hear takes in what players say: each line once, whatever was lost.
+func (g *Game) hear(f *foretick.Frame, rows ecs.Rows) {
+	pr := g.Profile.Slice(rows)
+	for i, cmd := range g.Cmd.Slice(rows) {
+		if cmd.Text[0] == 0 || cmd.Line != pr[i].Heard+1 {
+			continue
+		}
+		pr[i].Heard = cmd.Line
+		text := string(bytes.TrimRight(cmd.Text[:], "\x00"))
+		verb, rest, _ := strings.Cut(text, " ")
+		switch verb {
+		case "/name":
+			pr[i].Name, text = rest, pr[i].Name+" is now "+rest
+		case "/plan":
+			pr[i].Plan = rest
+			continue
+		case "/next":
+			g.level = rest
+			continue
+		default:
+			text = pr[i].Name + ": " + text
+		}
+		_ = g.Chat.Broadcast(f, Said{rows.Owner(), text}) // who takes no messages is dropped
+	}
+}
+
+// next begins another level, where somebody asked for one. What players keep is
+// copied before: all that was is gone when the new level is built.
+func (g *Game) next(f *foretick.Frame, _ ecs.Rows) {
+	if g.level == "" {
+		return
+	}
+	kept := map[ecs.Owner]Profile{}
+	for _, rows := range g.mine.All(f.World) {
+		kept[rows.Owner()] = g.Profile.Slice(rows)[0]
+	}
+	_ = g.server.NextLevel([]byte(g.level), func(f *foretick.Frame) { // a name is never too long
+		for _, who := range g.server.Players(nil) {
+			g.enter(f, who, kept[who])
+		}
+	})
+	g.level = ""
+}
+
+// own is a client's own profile, nil before it has one.
+func (g *Game) own(v foretick.View) *Profile {
+	for _, rows := range g.mine.Owned(v.World, v.Me) {
+		return &g.Profile.Slice(rows)[0]
+	}
+	return nil
+}
+
+// command is a client's input: the line that is being said, until it is heard.
+func (g *Game) command(v foretick.View) Command {
+	var cmd Command
+	if v.Tick%8 == 0 {
+		cmd.Take = uint8(v.Tick/8%7) + 1
+	}
+	pr := g.own(v)
+	if pr == nil || len(g.lines) == 0 {
+		return cmd
+	}
+	if g.line == 0 {
+		g.line = pr.Heard + 1
+	}
+	if pr.Heard == g.line {
+		g.lines = g.lines[1:]
+		g.line++
+	}
+	if len(g.lines) > 0 {
+		cmd.Line = g.line
+		copy(cmd.Text[:], g.lines[0])
+	}
+	return cmd
+}
+
+// speeches are what each of the players says.
+var speeches = [][]string{
+	{"/name Ann", "hello", "/plan left", "/next harbour", "bye"},
+	{"/name Bert", "who is there?", "/plan right"},
+	{"/name Carl", "I am", "/plan I follow Ann"},
+}
+
+// play lets three players talk for some seconds of virtual time.
+func play(out io.Writer, loss float64, seconds int) error {
+	m := simtest.New(1)
+	g := &Game{}
+	srv, err := m.Serve(foretick.ServerConfig{Protocol: g.Protocol()})
+	if err != nil {
+		return err
+	}
+	g.server = srv
+	link := sim.Link{Latency: 50 * time.Millisecond, Jitter: 20 * time.Millisecond, Loss: loss}
+	var clients []*foretick.Client
+	var ends []*Game
+	for i, lines := range speeches {
+		c := &Game{lines: lines}
+		c.show = func(s string) { _, _ = fmt.Fprintf(out, "%5.2f s  screen %d  %s\n", m.Net.Now().Seconds(), i+1, s) }
+		cli, err := m.Join(foretick.ClientConfig{Protocol: c.Protocol(), Sample: foretick.Sample(&c.Cmd, c.command)}, simtest.Seat{Up: link, Down: link})
+		if err != nil {
+			return err
+		}
+		clients, ends = append(clients, cli), append(ends, c)
+		m.Run(m.Net.Now() + time.Second)
+	}
+	m.Run(time.Duration(seconds) * time.Second)
+	for i, c := range ends {
+		for _, rows := range c.mine.All(clients[i].View().World) {
+			pr := c.Profile.Slice(rows)[0]
+			_, _ = fmt.Fprintf(out, "screen %d: %s has the plan %q and carries %v\n", i+1, pr.Name, pr.Plan, c.Bag.Slice(rows)[0].Items)
+		}
+	}
+	return nil
+}
+
+func run(args []string, out, errs io.Writer) int {
+	flags := flag.NewFlagSet("chat", flag.ContinueOnError)
+	flags.SetOutput(errs)
+	loss := flags.Float64("loss", 0.1, "share of packets lost, 0 to 0.5")
+	seconds := flags.Int("seconds", 12, "virtual seconds to play, 5 to 600")
+	switch err := flags.Parse(args); {
+	case errors.Is(err, flag.ErrHelp):
+		return 0
+	case err != nil:
+		return 2
+	case *loss < 0 || *loss > 0.5 || *seconds < 5 || *seconds > 600:
+		_, _ = fmt.Fprintln(errs, "chat: a value is out of its range: see -help")
+		return 2
+	}
+	if err := play(out, *loss, *seconds); err != nil {
+		_, _ = fmt.Fprintln(errs, err)
+		return 1
+	}
+	return 0
+}
+
+func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }

@@ -1,0 +1,44 @@
+package main
+
+import (
+	"bytes"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/simtest"
+)
+
+// Each line is heard once and by all, in whatever network; a plan reaches allies
+// alone, and names outlive the level.
+func TestRun(t *testing.T) {
+	for _, loss := range []string{"0", "0.1", "0.4"} {
+		var out, errs bytes.Buffer
+		require.Zero(t, run([]string{"-loss", loss, "-seconds", "25"}, &out, &errs))
+		require.Empty(t, errs.String())
+		for line, times := range map[string]int{"Ann: bye": 3, "Bert: who is there?": 2, "Carl: I am": 3, "level harbour": 3} {
+			require.GreaterOrEqual(t, bytes.Count(out.Bytes(), []byte(line)), times-1, "%s at %s:\n%s", line, loss, &out)
+			require.LessOrEqual(t, bytes.Count(out.Bytes(), []byte(line)), 3, "%s at %s:\n%s", line, loss, &out)
+		}
+		require.Contains(t, out.String(), `screen 3: Ann has the plan "left"`)
+		require.Contains(t, out.String(), `screen 2: Ann has the plan ""`)
+		require.Contains(t, out.String(), `screen 2: Bert has the plan "right"`)
+	}
+	var out, errs bytes.Buffer
+	require.Zero(t, run([]string{"-help"}, &out, &errs))
+	for _, bad := range [][]string{{"-loss", "2"}, {"-seconds", "1"}, {"-what"}} {
+		errs.Reset()
+		require.Equal(t, 2, run(bad, &out, &errs))
+		require.NotEmpty(t, errs.String())
+	}
+}
+
+func player() simtest.Player {
+	g := &Game{show: func(string) {}, lines: []string{"/name Dora", "one", "/next cave", "two", "/plan none", "three"}}
+	return simtest.Player{Protocol: g.Protocol(), Sample: foretick.Sample(&g.Cmd, g.command), Begin: func(s *foretick.Server) { g.server = s }}
+}
+
+func TestMatches(t *testing.T) { simtest.Check(t, simtest.Plan{New: player, Clients: 4}, 3) }
+
+func TestSync(t *testing.T) { simtest.SyncTest(t, player, simtest.SyncConfig{}) }
