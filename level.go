@@ -16,10 +16,10 @@ func (p *Protocol) Level(fn func(f *Frame, data []byte)) { p.levels = append(p.l
 // NextLevel ends what is being played and begins another level in the middle of
 // the match: every replicated entity is destroyed, and build, which may be nil,
 // makes the new ones, the players' own included (see [Server.Players]): what they
-// are to keep, copy before the call. Players
-// keep their connections and their places; ticks go on counting. data is the
-// game's, at most 1024 bytes; every client is told it for certain, before
-// anything of the new level, and takes nothing of the old one after it.
+// are to keep, copy before the call. Players keep their connections and their
+// places; ticks go on counting. data is the game's, at most 1024 bytes; every
+// client is told it for certain, before anything of the new level, and takes
+// nothing of the old one after it.
 //
 // Call it between Steps, or in a tick, by a Server system or a handler: it then
 // waits for the tick's end. Join, Leave and their kin are called first for

@@ -81,8 +81,8 @@ func TestBeginFurnishes(t *testing.T) {
 				s.Frame().Spawn(&g.player, ecs.Nobody)
 			}
 		}
-		sample := ecs.NewQuery(p.Protocol.Types(), ecs.With(&g.pos))
-		p.Protocol.Render("count", func(f *foretick.Frame, _ ecs.Rows) { most = max(most, sample.Count(f.World)) }, ecs.Once())
+		bodies := ecs.NewQuery(p.Protocol.Types(), ecs.With(&g.pos))
+		p.Protocol.Render("count", func(f *foretick.Frame, _ ecs.Rows) { most = max(most, bodies.Count(f.World)) }, ecs.Once())
 		return p
 	}
 	_, err := simtest.Plan{New: furnished, Clients: 2, Play: 10 * time.Second, ServerKills: 4 * time.Second, Links: []sim.Link{sim.LAN},

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -39,6 +40,8 @@ func player() simtest.Player {
 	return simtest.Player{Protocol: g.Protocol(), Sample: foretick.Sample(&g.Cmd, g.command), Begin: func(s *foretick.Server) { g.server = s }}
 }
 
-func TestMatches(t *testing.T) { simtest.Check(t, simtest.Plan{New: player, Clients: 4}, 3) }
+func TestMatches(t *testing.T) {
+	simtest.Check(t, simtest.Plan{New: player, Clients: 4, Play: 20 * time.Second}, 2)
+}
 
 func TestSync(t *testing.T) { simtest.SyncTest(t, player, simtest.SyncConfig{}) }
