@@ -34,6 +34,7 @@ func measureSeeds(seeds uint64, rate int, from, to time.Duration, make func(seed
 		sum.depth += x.depth / float64(seeds)
 		sum.oracle += x.oracle / float64(seeds)
 		sum.floor += x.floor / float64(seeds)
+		sum.held += x.held / float64(seeds)
 	}
 	for seed := range seeds {
 		m := make(seed + 1)
@@ -83,6 +84,30 @@ func TestInputDepthAgainstOracle(t *testing.T) {
 						require.Zero(t, r.window.missing+r.start.missing, "a calm network must miss nothing")
 					}
 				}
+			}
+		}
+	}
+}
+
+// A burst of loss takes every copy of a command until it ends: all but the last of
+// the commands in one that is longer than the slack come too late, and a slack as
+// long as the longest burst is no game. So bursts are held against the slack that
+// was kept, had it been the same all the time: steering costs little beside that.
+func TestInputDepthUnderBursts(t *testing.T) {
+	t.Logf("%5s %6s %5s | %6s %6s %6s %6s", "burst", "jitter", "loss%", "miss%", "held%", "depth", "d*")
+	for _, burst := range []int{2, 4} {
+		for _, loss := range []float64{0.02, 0.05, 0.1, 0.2} {
+			for _, jitter := range []time.Duration{0, 20 * ms, 50 * ms} {
+				r := measure(30, 5*time.Second, 25*time.Second, func(seed uint64) *match {
+					m := newMatch(30, 100*ms, jitter, loss, seed)
+					m.up.burst, m.down.burst = burst, burst
+					return m
+				})
+				t.Logf("%5d %6v %5.0f | %6.2f %6.2f %6.2f %6.2f", burst, jitter, 100*loss, 100*r.window.missed(), 100*r.window.held, r.window.depth, r.window.oracle)
+				require.LessOrEqual(t, r.window.missed(), 1.25*r.window.held+0.004)
+				require.LessOrEqual(t, r.window.missed(), map[int]float64{2: 0.015, 4: 0.05}[burst])
+				require.LessOrEqual(t, r.window.depth, r.window.oracle+1)
+				require.LessOrEqual(t, r.resets, *clockSeeds/5, "a burst now and then is longer than a reset's bound")
 			}
 		}
 	}

@@ -301,6 +301,7 @@ type inputs struct {
 	ticks, missing int
 	depth, oracle  float64 // mean slack kept, and the smallest constant slack's mean, in ticks
 	floor          float64 // share that no slack would have saved
+	held           float64 // share that the mean slack kept, held all the time, would have missed
 }
 
 func (m *match) inputs(from, to time.Duration) (r inputs) {
@@ -328,6 +329,11 @@ func (m *match) inputs(from, to time.Duration) (r inputs) {
 	r.floor /= float64(max(1, r.ticks))
 	if n == 0 {
 		return r
+	}
+	for _, z := range late {
+		if z > sumOffset/float64(n) {
+			r.held += 1 / float64(len(late))
+		}
 	}
 	slices.Sort(late)
 	spare := int(0.003 * float64(len(late)))
