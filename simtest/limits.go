@@ -19,6 +19,7 @@ type Limits struct {
 	server *foretick.Server
 	since  time.Duration // when its first tick was seen
 	first  foretick.Tick
+	seen   foretick.Tick // the newest
 	last   map[ecs.Owner]limited
 	who    []ecs.Owner
 
@@ -44,7 +45,10 @@ func (l *Limits) Tick(m *Match) error {
 	s := m.Server()
 	if s != l.server {
 		l.server, l.since, l.first, l.last = s, m.Net.Now(), s.Tick(), map[ecs.Owner]limited{}
+		l.seen = s.Tick() - 1
 	}
+	ticks := uint64(s.Tick() - l.seen) // more than one where the server catches up
+	l.seen = s.Tick()
 	rate := float64(time.Second) / float64(s.Interval())
 	if ran, due := float64(s.Tick()-l.first), (m.Net.Now()-l.since).Seconds()*rate; ran > due+slack {
 		return fmt.Errorf("%v ticks ran in the time of %.1f", ran, due)
@@ -56,8 +60,8 @@ func (l *Limits) Tick(m *Match) error {
 		if known && was.connection > st.Connection || known && st.InputsTaken < was.taken {
 			was, known = limited{}, false // another player
 		}
-		if known && st.InputsTaken-was.taken > 1 {
-			return fmt.Errorf("player %d executed %d commands since the tick before", who, st.InputsTaken-was.taken)
+		if known && st.InputsTaken-was.taken > ticks {
+			return fmt.Errorf("player %d executed %d commands in %d ticks", who, st.InputsTaken-was.taken, ticks)
 		}
 		l.Commands += st.InputsTaken - was.taken
 		now := limited{st.Connection, st.InputsTaken, st.Judged, max(was.rtt, st.RTT)}

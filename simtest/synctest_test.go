@@ -1,6 +1,7 @@
 package simtest_test
 
 import (
+	"flag"
 	"math/rand"
 	"strings"
 	"testing"
@@ -174,9 +175,12 @@ func TestSyncTestFindsPlantedFaults(t *testing.T) {
 	}
 }
 
+var syncTicks = flag.Int("sync.ticks", 3000, "ticks that a sound game rehearses without an alarm; 1000000 before a release")
+
 // A sound game raises no alarm, however long it plays.
 func TestSyncTestIsSilentOnASoundGame(t *testing.T) {
-	simtest.SyncTest(t, func() simtest.Player { return (&planted{}).end(nil) }, simtest.SyncConfig{Ticks: 3000})
+	simtest.SyncTest(t, func() simtest.Player { return (&planted{}).end(nil) }, simtest.SyncConfig{Ticks: *syncTicks})
+	t.Logf("%d ticks, each of them rehearsed, and no alarm", *syncTicks)
 }
 
 // What the server does to a player is no fault of the game's code.
