@@ -69,7 +69,7 @@ func (d *director) rest() {
 		d.join()
 	}
 	d.settle()
-	d.m.Run(d.m.Net.Now() + d.plan.Rest)
+	d.calm()
 	if d.m.Err() == nil && d.err == nil {
 		d.out.Quiets++
 		d.fail(d.m.Quiet())
@@ -101,6 +101,18 @@ func (d *director) settle() {
 			return
 		}
 		d.m.Run(d.m.Net.Now() + 100*time.Millisecond)
+	}
+}
+
+// calm lets the match come to rest, and waits on for as long as places that were
+// held for players who are gone run out: what they owned leaves the world then.
+func (d *director) calm() {
+	tail := min(d.plan.Rest, time.Second)
+	d.m.Run(d.m.Net.Now() + d.plan.Rest - tail)
+	for waits := true; waits && d.m.Err() == nil; {
+		left := d.m.Server().Stats().Left
+		d.m.Run(d.m.Net.Now() + tail)
+		waits = d.m.Server().Stats().Left != left
 	}
 }
 

@@ -50,6 +50,12 @@ type (
 	}
 )
 
+// Wish is what a player asks for: some gold.
+type Wish struct {
+	ID   uint32
+	Gold uint16 `net:"max=3"`
+}
+
 // Game holds the handles of one end.
 type Game struct {
 	Pos   ecs.Component[Position]
@@ -63,10 +69,12 @@ type Game struct {
 	Shot    foretick.Event[lagcomp.Ray]
 	News    foretick.Message[News]
 	Whisper foretick.Message[Whisper]
+	Wish    foretick.Request[Wish]
 
 	walkers, crates *ecs.Query
 	traps           []trap
 	told            uint32
+	wished          uint32
 	rest            bool // the match comes to rest
 	hits            int
 }
@@ -86,7 +94,7 @@ const (
 // NewPlayer makes one end: what simtest asks for.
 func NewPlayer() simtest.Player {
 	g := &Game{}
-	return simtest.Player{Protocol: g.Protocol(), Sample: foretick.Sample(&g.Cmd, g.play), Rest: func(on bool) { g.rest = on }}
+	return simtest.Player{Protocol: g.Protocol(), Sample: foretick.Sample(&g.Cmd, g.play), Act: g.wish, Rest: func(on bool) { g.rest = on }}
 }
 
 // Protocol declares the game.
@@ -112,6 +120,7 @@ func (g *Game) Protocol() *foretick.Protocol {
 	p.Server("tell", g.tell, ecs.Once(), ecs.ReadOther(&g.Purse))
 	foretick.OnClient(p, &g.News, func(*foretick.Frame, foretick.Tick, News) {})
 	foretick.OnClient(p, &g.Whisper, func(*foretick.Frame, foretick.Tick, Whisper) {})
+	foretick.OnRequest(p, &g.Wish, g.grant)
 	g.walkers = ecs.NewQuery(p.Types(), ecs.With(&g.Pos, &g.HP, &g.Purse))
 	g.crates = ecs.NewQuery(p.Types(), ecs.With(&g.Pos, &g.Cargo))
 	return p
@@ -124,6 +133,27 @@ func (g *Game) play(v foretick.View) Command {
 	return Command{
 		MoveX: float32(math.Cos(dir)), MoveY: float32(math.Sin(dir)),
 		Aim: float32(x%6283)/1000 - math.Pi, Fire: x>>32%5 == 0,
+	}
+}
+
+// wish asks for gold now and then, three times at once sometimes.
+func (g *Game) wish(c *foretick.Client) {
+	for range mix(uint64(c.View().Tick)) % 32 / 29 * 3 {
+		if g.Wish.Send(c, Wish{g.wished, uint16(g.wished % 4)}) == nil {
+			g.wished++
+		}
+	}
+}
+
+// grant fulfils a wish.
+func (g *Game) grant(f *foretick.Frame, who ecs.Owner, w Wish) {
+	if g.rest {
+		return
+	}
+	for _, rows := range g.walkers.Owned(f.World, who) {
+		for i, purse := 0, g.Purse.Slice(rows); i < len(purse); i++ {
+			purse[i].Gold = min(purse[i].Gold+w.Gold, 9999)
+		}
 	}
 }
 
