@@ -251,9 +251,9 @@ func (w *wire) step(ctx context.Context, now time.Time) error {
 	return nil
 }
 
-// unlike is the first difference between a client and the server, and pending how
-// many messages have not come.
-func (w *wire) unlike(c *wired) (difference error, pending int) {
+// unlike tells how many messages have not come to a client, and the first difference
+// between it and the server.
+func (w *wire) unlike(c *wired) (pending int, difference error) {
 	me := c.client.View().Me
 	if q := w.letters[me]; q != nil {
 		pending = len(q.queue)
@@ -262,13 +262,13 @@ func (w *wire) unlike(c *wired) (difference error, pending int) {
 	if a.Differences > 0 || a.Fields == 0 {
 		difference = fmt.Errorf("player %d: %d fields compared, %d differ: %s", me, a.Fields, a.Differences, a.First)
 	}
-	return difference, pending
+	return pending, difference
 }
 
 // agreed says whether nothing is under way any more.
 func (w *wire) agreed() bool {
 	return !slices.ContainsFunc(w.clients, func(c *wired) bool {
-		difference, pending := w.unlike(c)
+		pending, difference := w.unlike(c)
 		return difference != nil || pending > 0
 	})
 }
@@ -276,7 +276,7 @@ func (w *wire) agreed() bool {
 // compare holds every client against the server.
 func (w *wire) compare() {
 	for _, c := range w.clients {
-		difference, pending := w.unlike(c)
+		pending, difference := w.unlike(c)
 		if difference != nil {
 			w.fail(&w.result.Desyncs, difference)
 		}
