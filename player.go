@@ -89,7 +89,8 @@ type player struct {
 	acked    Tick   // newest snapshot tick that the client has
 	arrived  int64  // when the command of the newest claim came, 1/256 tick
 	known    int64  // when the acknowledgements being taken in came, 1/256 tick
-	lostAny  bool   // a packet to the client was lost
+	decided  int    // packets to the client of which it is known whether they came
+	lost     int    // and those that did not
 
 	deliveries deliveries
 	conduct    conduct

@@ -320,7 +320,8 @@ func moment(ticks float64) int64 {
 // Like the round trip it is believed while the connection is young; what was
 // learned by then bounds it afterwards, so that a delay put on in the middle of
 // play gains nothing. Nothing that comes later moves the bound: whatever the server
-// measures of losses or of acknowledgements, a client can make look worse.
+// measures of losses or of acknowledgements, a client can make look worse. But for
+// what ServerConfig.RewindRise allows, with the round trip's own rise in it.
 type drawing struct {
 	ticks   int // measured so far
 	settled bool
@@ -329,6 +330,9 @@ type drawing struct {
 	least   time.Duration // mean of a second so far
 	most    time.Duration // once settled: what is believed
 	luck    time.Duration // and what is lent on top to a claim that asks for little more
+	rtt     time.Duration // once settled: the round trip that was believed
+	mean    time.Duration // once settled: of late
+	risen   time.Duration // by how much all of this may have risen since
 	jitter  time.Duration
 	dwell   time.Duration // mean wait of a command in the buffer
 	waits   int
@@ -366,6 +370,9 @@ func (d *drawing) waited(own, jitter time.Duration, s *Server) time.Duration {
 // trip and the wait in the buffer explain.
 func (d *drawing) observe(behind time.Duration, p *player, s *Server) {
 	if d.settled {
+		d.mean += (behind - d.mean) / time.Duration(s.p.tickRate)
+		limit := min(d.risen+lagcomp.DefaultRise/time.Duration(s.p.tickRate), s.lag.RiseLimit)
+		d.risen = min(max(0, d.slower(p)+d.mean-d.least), limit)
 		return
 	}
 	d.ticks++
@@ -385,15 +392,24 @@ func (d *drawing) observe(behind time.Duration, p *player, s *Server) {
 	}
 }
 
+// lossy is one in how many packets that are lost makes bad luck on a path common.
+const lossy = 25
+
 // settle decides what is believed from now on: the quietest second's mean, since
 // one in which the client remembered several losses would have them added twice.
-// What luck may add is lent: by jitter or losses most of a tick, and the time to
-// the next snapshot where they are rarer than ticks.
+// What luck may add is lent: some of a tick, more where many packets are lost or
+// come unevenly, and the time to the next snapshot where they are rarer than ticks.
 func (d *drawing) settle(p *player, s *Server) {
 	d.settled, d.most = true, max(d.least-s.interval/2, 0)
-	d.luck = s.interval*2/5 + min(d.jitter, s.interval/2)
-	if p.lostAny {
+	d.mean, d.rtt = d.least, p.judge.RTT()
+	d.luck = s.interval * 2 / 5
+	switch {
+	case p.lost > 0 && p.every > 1:
 		d.luck = s.interval*9/10 + time.Duration(p.every-1)*s.interval
+	case p.lost*lossy > p.decided:
+		d.luck = s.interval * 3 / 5
+	case p.lost == 0 && d.jitter > s.interval*3/4:
+		d.luck = s.interval * 9 / 10
 	}
 }
 
@@ -404,16 +420,20 @@ func (p *player) unexplained(s *Server) time.Duration {
 	return max(0, time.Duration(behind)-p.judge.RTT()-p.measured.Dwell)
 }
 
+// slower is how much the round trip that is believed has grown since it settled.
+func (d *drawing) slower(p *player) time.Duration { return max(0, p.judge.RTT()-d.rtt) }
+
 // bound is how far behind its newest snapshot a client whose claim is by so much
 // unexplained may draw the others, less the tick that the judge allows on top.
 // Bad luck takes an honest client hardly further than what is lent; a claim that
 // lies another snapshot beyond is none's, and is left with what is believed.
 func (d *drawing) bound(behind time.Duration, p *player, s *Server) time.Duration {
-	switch {
-	case !d.settled:
+	if !d.settled {
 		return time.Duration(p.every)*s.interval*4 + 4*p.conn.Jitter()
-	case behind <= d.most+d.luck+time.Duration(p.every+1)*s.interval:
-		return d.most + d.luck
 	}
-	return d.most
+	most := d.most + max(0, d.risen-d.slower(p))
+	if behind <= most+d.luck+time.Duration(p.every+1)*s.interval {
+		return most + d.luck
+	}
+	return most
 }

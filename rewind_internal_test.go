@@ -85,10 +85,10 @@ func TestDrawingWaitedEarly(t *testing.T) {
 
 // settled is a player who drew so many ticks behind its newest snapshot while that
 // was learned, but for the third second, an unlucky one.
-func settled(t *testing.T, every uint32, jitter time.Duration, lost bool) (*player, *Server) {
+func settled(t *testing.T, every uint32, jitter time.Duration, lost int) (*player, *Server) {
 	t.Helper()
 	s := &Server{p: &Protocol{tickRate: 30}, interval: time.Second / 30}
-	p := &player{conn: netcode.NewConn(netcode.Config{}), judge: lagcomp.NewJudge(lagcomp.Config{}), every: every, lostAny: lost}
+	p := &player{conn: netcode.NewConn(netcode.Config{}), judge: lagcomp.NewJudge(lagcomp.Config{}), every: every, lost: lost, decided: 100}
 	d := &p.drawing
 	d.jitter = jitter
 	for range 5 * s.p.tickRate {
@@ -112,15 +112,16 @@ func TestDrawingBound(t *testing.T) {
 	for _, row := range []struct {
 		every  uint32
 		jitter time.Duration
-		lost   bool
+		lost   int     // of 100
 		luck   float64 // ticks
 	}{
-		{1, 0, false, 0.4},
-		{1, 10 * time.Millisecond, false, 0.7},
-		{1, 100 * time.Millisecond, false, 0.9},
-		{1, 0, true, 0.9},
-		{3, 0, true, 2.9},
-		{3, 0, false, 0.4},
+		{1, 0, 0, 0.4},
+		{1, 20 * time.Millisecond, 0, 0.4},
+		{1, 100 * time.Millisecond, 0, 0.9},
+		{1, 0, 3, 0.4},
+		{1, 0, 5, 0.6},
+		{3, 0, 1, 2.9},
+		{3, 0, 0, 0.4},
 	} {
 		p, s := settled(t, row.every, row.jitter, row.lost)
 		at := func(ticks float64) float64 {
@@ -132,7 +133,7 @@ func TestDrawingBound(t *testing.T) {
 		require.InDelta(t, 1.5, at(lent+1+float64(row.every)+0.01), 1e-6, row)
 		for range 100 { // and nothing that comes later changes it
 			p.drawing.observe(5*s.interval, p, s)
-			p.lostAny = true
+			p.lost = 50
 		}
 		require.InDelta(t, lent, at(0), 1e-6)
 	}

@@ -45,6 +45,13 @@ type ServerConfig struct {
 	// MaxRewind bounds how far into the past a shot may look. 0 means 600 ms;
 	// at most 1 s.
 	MaxRewind time.Duration
+	// RewindRise is how much further back than its first five seconds of play explain
+	// a player may come to look, at 20 ms a second, when its network becomes slower or
+	// less even in mid-play. 0 means not at all: then a delay that is put on gains
+	// nothing, and who truly has one, of more than a tick, misses most of what it hits
+	// on its screen until [Server.Resettle] or a new connection. What is given here is
+	// what a liar gains. At most 1 s; MaxRewind holds all the same.
+	RewindRise time.Duration
 	// NoLagCompensation judges every shot in the present. For comparison only.
 	NoLagCompensation bool
 	// Hold is how long the place of a player whose connection was lost is kept:
@@ -139,6 +146,9 @@ func (c *ServerConfig) check() error {
 	}
 	if c.SendRate < 0 || c.Timeout < 0 {
 		errs = append(errs, errors.New("foretick: ServerConfig.SendRate and Timeout must not be negative"))
+	}
+	if c.RewindRise < 0 || c.RewindRise > time.Second {
+		errs = append(errs, fmt.Errorf("foretick: ServerConfig.RewindRise is %v: use 0 to 1s", c.RewindRise))
 	}
 	if c.RepeatInput == 0 {
 		c.RepeatInput = defaultRepeatInput
@@ -254,7 +264,7 @@ func NewServer(cfg ServerConfig) (*Server, error) {
 	if cfg.Profile {
 		s.bandwidth = &bandwidth{down: snapshot.NewProfile(p.registry)}
 	}
-	s.lag = lagcomp.Config{TickRate: p.tickRate, MaxRewind: cfg.MaxRewind, Shapes: p.shapes}
+	s.lag = lagcomp.Config{TickRate: p.tickRate, MaxRewind: cfg.MaxRewind, RiseLimit: cfg.RewindRise, Shapes: p.shapes}
 	var err error
 	if s.history, err = lagcomp.NewHistory(s.lag); err != nil {
 		return nil, err

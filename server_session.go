@@ -158,12 +158,12 @@ func (p *player) fate(f netcode.Fate, s *Server) {
 	if sent == nil {
 		return
 	}
-	if f.Delivered {
+	if p.decided++; f.Delivered {
 		p.conduct.news = s.now
 		p.welcomed = p.welcomed || sent.welcome
 		p.entered = p.entered || sent.level && sent.epoch == p.epoch
 	} else {
-		p.lostAny = true
+		p.lost++
 	}
 	// What a snapshot of another level carried is no baseline of this one.
 	if sent.has && p.sender != nil && sent.epoch == p.epoch {

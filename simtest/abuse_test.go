@@ -174,7 +174,7 @@ var abusePaths = []struct {
 // delays are lies that make a connection look slower once it has settled.
 var delays = []struct {
 	name string
-	most float64 // ticks over the honest twin
+	most float64 // ticks over the honest twin; where fewer than one packet in 25 is lost, a tick
 	of8  uint64  // how many of eight seeds; fewer than all on the lossy paths alone
 	tell func(rate int) *liar
 }{
@@ -200,7 +200,7 @@ var delays = []struct {
 			return now >= lieFrom && seq%20 < 3
 		}}
 	}},
-	{"as much as is lent", 1.6, 2, func(int) *liar {
+	{"as much as is lent", 1.2, 8, func(int) *liar {
 		return &liar{claim: func(now time.Duration, c *netcode.Command) {
 			if now >= lieFrom {
 				c.Render -= 2
@@ -212,7 +212,7 @@ var delays = []struct {
 // A delay that begins once the connection has settled gains nothing over an
 // honest twin that meets the very same losses: no more than a tick of rewind for
 // any shot, and no hits. Who asks for exactly what an honest client's bad luck
-// may be lent has half a tick more.
+// may be lent has a little more where a tenth of the packets is lost.
 func TestAbuseDelay(t *testing.T) {
 	for _, path := range abusePaths {
 		t.Run(fmt.Sprintf("%d Hz %v+%v", path.rate, path.link.Latency, path.link.Jitter), func(t *testing.T) {
@@ -231,10 +231,14 @@ func TestAbuseDelay(t *testing.T) {
 						continue
 					}
 					cheat := duelOn(t, seed, set, path.link, 0, d.tell(path.rate), nil)
+					most := d.most
+					if path.link.Loss < 0.04 {
+						most = min(most, 1)
+					}
 					rows[i] += fmt.Sprintf(" %5.2f%+5.2f", honest.most, cheat.most-honest.most)
 					require.Greater(t, cheat.shots, 200)
-					require.LessOrEqual(t, cheat.most, honest.most+d.most, "%s, seed %d", d.name, seed)
-					require.LessOrEqual(t, cheat.mean, honest.mean+d.most, "%s, seed %d", d.name, seed)
+					require.LessOrEqual(t, cheat.most, honest.most+most, "%s, seed %d", d.name, seed)
+					require.LessOrEqual(t, cheat.mean, honest.mean+most, "%s, seed %d", d.name, seed)
 					require.LessOrEqual(t, cheat.confirmedPer, honest.confirmedPer+2, "%s, seed %d", d.name, seed)
 					if i == 0 {
 						require.Greater(t, cheat.claims.Raised, uint64(200), "held-back acknowledgements are counted")

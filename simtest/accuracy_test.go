@@ -212,7 +212,7 @@ func (c *cell) check(t *testing.T, s setting) {
 	require.Greater(t, c.onScreen, 100, name)
 	require.GreaterOrEqual(t, percent(c.confirmed, c.onScreen), bar, name)
 	require.Greater(t, c.missed, 20, name)
-	require.LessOrEqual(t, percent(c.unseen, c.missed), 1.0, name)
+	require.LessOrEqual(t, c.unseen, max(1, c.missed/100), name) // one of a short form's fifty is no share
 	require.Greater(t, c.wide, 50, name)
 	require.Zero(t, c.wideHit, name)
 	require.LessOrEqual(t, c.median, placeStep/2, name)
