@@ -33,7 +33,8 @@ type harbour struct {
 	berth  ecs.Component[berth]
 	cmd    ecs.Component[hook]
 	crate  ecs.Kind
-	docker ecs.Kind
+	docker ecs.Kind // with a volume of its own
+	mine   ecs.Entity
 	judge  func(f *foretick.Frame, rows ecs.Rows)
 }
 
@@ -43,11 +44,11 @@ func (g *harbour) protocol() *foretick.Protocol {
 	p.Component(&g.berth)
 	p.Command(&g.cmd)
 	p.Kind(&g.crate, "crate", &g.cargo, &g.berth)
-	p.Kind(&g.docker, "docker", &g.cmd)
+	p.Kind(&g.docker, "docker", &g.cmd, &g.berth)
 	foretick.Volume(p, &g.berth, func(b *berth) lagcomp.Sphere { return lagcomp.Sphere{X: float32(b.N), R: 1} })
 	foretick.Remember(p, &g.cargo)
 	foretick.Remember(p, &g.berth)
-	p.Join(func(f *foretick.Frame, who ecs.Owner) { f.Spawn(&g.docker, who) })
+	p.Join(func(f *foretick.Frame, who ecs.Owner) { g.mine = f.Spawn(&g.docker, who) })
 	p.Server("load", func(f *foretick.Frame, rows ecs.Rows) {
 		at, n := g.cargo.Slice(rows), g.berth.Slice(rows)
 		for i := range at {
@@ -118,4 +119,38 @@ func TestRememberedStringsAndSlices(t *testing.T) {
 	m.Run(7 * time.Second)
 	require.Greater(t, past, 80)
 	require.Greater(t, between, 20)
+}
+
+// A player's own body is in the past, and in the way of nothing that he does.
+func TestOwnBodyIsLeftOut(t *testing.T) {
+	m := simtest.New(5)
+	server, g, asked := &harbour{}, &harbour{}, 0
+	srv, err := m.Serve(foretick.ServerConfig{Protocol: server.protocol()})
+	require.NoError(t, err)
+	server.berth.Get(srv.World(), srv.Frame().Spawn(&server.crate, ecs.Nobody)).N = 8
+	server.judge = func(f *foretick.Frame, rows ecs.Rows) {
+		if f.Tick < 100 {
+			return
+		}
+		asked++
+		for _, seen := range []foretick.Seen{f.Seen(1), f.SeenBehind(1, 2)} {
+			past, ok := seen.Past()
+			require.True(t, ok)
+			_, ok = past.Volume(uint64(server.mine), 0)
+			require.True(t, ok)
+			_, ok = seen.Volume(server.mine, 0)
+			require.False(t, ok)
+			_, ok = foretick.At(seen, &server.berth, rows.Entity(0))
+			require.True(t, ok)
+			hit, ok := seen.Raycast(lagcomp.Ray2D(-5, 0, 0, 60))
+			require.True(t, ok)
+			require.Equal(t, rows.Entity(0), hit.Entity, "through himself")
+		}
+	}
+	link := sim.Link{Latency: 60 * time.Millisecond}
+	sample := foretick.Sample(&g.cmd, func(foretick.View) hook { return hook{} })
+	_, err = m.Join(foretick.ClientConfig{Protocol: g.protocol(), Sample: sample}, simtest.Seat{Up: link, Down: link})
+	require.NoError(t, err)
+	m.Run(5 * time.Second)
+	require.Greater(t, asked, 30)
 }
