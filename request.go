@@ -16,8 +16,8 @@ import (
 // sent, and survives the loss of a connection whose place is held; it is not
 // predicted, and costs no bytes in ticks without one. What a player does with its
 // body in every tick belongs into the command (see [Protocol.Command]). Its fields
-// travel as their net tags say, like a component's. The zero value is ready for
-// [OnRequest], which registers it.
+// travel as their net tags say, like a component's, but for handles of entities,
+// which it cannot carry. The zero value is ready for [OnRequest], which registers it.
 type Request[T any] struct {
 	id int // 1 and up
 }
@@ -67,7 +67,10 @@ func OnRequest[T any](p *Protocol, r *Request[T], fn func(f *Frame, who ecs.Owne
 		p.faultf("request %s is declared twice", typeName(t))
 		return
 	}
-	s, err := snapshot.Compile(t, snapshot.SchemaOptions{Name: typeName(t)})
+	s, err := snapshot.Compile(t, snapshot.SchemaOptions{Name: typeName(t), Ref: entityType})
+	if err == nil {
+		err = referless("request", s)
+	}
 	if err != nil {
 		p.fault(err)
 		return

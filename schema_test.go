@@ -174,6 +174,7 @@ func TestHashCoversChannelsAndEvents(t *testing.T) {
 }
 
 func TestRequestFaults(t *testing.T) {
+	type guide struct{ Where ecs.Entity }
 	for want, spoil := range map[string]func(h *handles, p *foretick.Protocol){
 		"declared twice": func(h *handles, p *foretick.Protocol) {
 			foretick.OnRequest(p, &h.wish, nil)
@@ -184,6 +185,7 @@ func TestRequestFaults(t *testing.T) {
 				foretick.OnRequest(p, &foretick.Request[hit]{}, nil)
 			}
 		},
+		"request guide: field Where is an ecs.Entity": func(_ *handles, p *foretick.Protocol) { foretick.OnRequest(p, &foretick.Request[guide]{}, nil) },
 		"pointed.P": func(_ *handles, p *foretick.Protocol) { foretick.OnRequest(p, &foretick.Request[pointed]{}, nil) },
 	} {
 		require.ErrorContains(t, declare(spoil).Err(), want)

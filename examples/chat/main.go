@@ -2,15 +2,13 @@
 // chat in both directions, plans that only allies read, a bag of items that is
 // predicted, and levels that change in the middle of the match.
 //
-// What a player says is a field of its command. A tick's command may be lost, so
-// the client holds a line there until the server is seen to have heard it; what the
-// server says is a message, which arrives exactly once and in order.
+// What a player says is a request, and what the server says is a message: either
+// arrives exactly once and in order. What a player does is a command, of every tick.
 //
 //	go run ./examples/chat -loss 0.3
 package main
 
 import (
-	"bytes"
 	"errors"
 	"flag"
 	"fmt"
@@ -28,9 +26,8 @@ import (
 type (
 	// Profile is what others know of a player.
 	Profile struct {
-		Name  string `net:"max=16"`
-		Plan  string `net:"max=24,allies"`
-		Heard uint8  `net:"owner"` // number of the newest line that the server has
+		Name string `net:"max=16"`
+		Plan string `net:"max=24,allies"`
 	}
 	// Item is a stack in a bag.
 	Item struct {
@@ -43,9 +40,11 @@ type (
 	}
 	// Command is a player's input.
 	Command struct {
-		Take uint8    `net:"max=15"` // a kind of item; 0: none
-		Line uint8    // number of the line that is said
-		Text [24]byte // and the line; zero when there is none
+		Take uint8 `net:"max=15"` // a kind of item; 0: none
+	}
+	// Say is a line that a player types.
+	Say struct {
+		Text string `net:"max=40"`
 	}
 	// Said is a line of chat.
 	Said struct {
@@ -60,14 +59,12 @@ type Game struct {
 	Bag     ecs.Component[Bag]
 	Cmd     ecs.Component[Command]
 	Player  ecs.Kind
+	Say     foretick.Request[Say]
 	Chat    foretick.Message[Said]
 
 	server *foretick.Server
-	level  string // that the server is to begin
 	mine   *ecs.Query
-	lines  []string // of a client: what is yet to be said, the first one now
-	line   uint8    // its number
-	show   func(string)
+	show   func(string) // of a client: what it reads
 }
 
 // Protocol declares the game.
@@ -83,9 +80,8 @@ func (g *Game) Protocol() *foretick.Protocol {
 		g.enter(f, who, Profile{Name: fmt.Sprintf("player %d", who)})
 	})
 	p.Shared("take", g.take, ecs.Read(&g.Cmd), ecs.Write(&g.Bag))
-	p.Server("hear", g.hear, ecs.Read(&g.Cmd), ecs.Write(&g.Profile))
-	p.Server("next", g.next, ecs.Once(), ecs.ReadOther(&g.Profile), ecs.After("hear"))
 	p.Level(func(_ *foretick.Frame, data []byte) { g.show("level " + string(data)) })
+	foretick.OnRequest(p, &g.Say, g.hear)
 	foretick.OnClient(p, &g.Chat, func(_ *foretick.Frame, _ foretick.Tick, s Said) { g.show(s.Text) })
 	return p
 }
@@ -118,80 +114,55 @@ func (b *Bag) put(kind uint8) {
 	b.Items = append(b.Items, Item{kind, 1})
 }
 
-// hear takes in what players say: each line once, whatever was lost.
-func (g *Game) hear(f *foretick.Frame, rows ecs.Rows) {
-	pr := g.Profile.Slice(rows)
-	for i, cmd := range g.Cmd.Slice(rows) {
-		if cmd.Text[0] == 0 || cmd.Line != pr[i].Heard+1 {
-			continue
-		}
-		pr[i].Heard = cmd.Line
-		text := string(bytes.TrimRight(cmd.Text[:], "\x00"))
-		verb, rest, _ := strings.Cut(text, " ")
-		switch verb {
+// hear takes in what a player says.
+func (g *Game) hear(f *foretick.Frame, who ecs.Owner, say Say) {
+	for _, rows := range g.mine.Owned(f.World, who) {
+		pr, text := &g.Profile.Slice(rows)[0], ""
+		switch verb, rest, _ := strings.Cut(say.Text, " "); verb {
 		case "/name":
-			pr[i].Name, text = rest, pr[i].Name+" is now "+rest
+			text = pr.Name + " is now " + rest
+			pr.Name = rest
 		case "/plan":
-			pr[i].Plan = rest
-			continue
+			pr.Plan = rest
+			return
 		case "/next":
-			g.level = rest
-			continue
+			g.next(f, rest)
+			return
 		default:
-			text = pr[i].Name + ": " + text
+			text = pr.Name + ": " + say.Text
 		}
-		_ = g.Chat.Broadcast(f, Said{rows.Owner(), text}) // who takes no messages is dropped
+		_ = g.Chat.Broadcast(f, Said{who, text}) // who takes no messages is dropped
 	}
 }
 
-// next begins another level, where somebody asked for one. What players keep is
-// copied before: all that was is gone when the new level is built.
-func (g *Game) next(f *foretick.Frame, _ ecs.Rows) {
-	if g.level == "" {
-		return
-	}
+// next begins another level at the end of the tick. What players keep is copied
+// before: all that was is gone when the new level is built.
+func (g *Game) next(f *foretick.Frame, level string) {
 	kept := map[ecs.Owner]Profile{}
 	for _, rows := range g.mine.All(f.World) {
 		kept[rows.Owner()] = g.Profile.Slice(rows)[0]
 	}
-	_ = g.server.NextLevel([]byte(g.level), func(f *foretick.Frame) { // a name is never too long
+	_ = g.server.NextLevel([]byte(level), func(f *foretick.Frame) { // a name is never too long
 		for _, who := range g.server.Players(nil) {
 			g.enter(f, who, kept[who])
 		}
 	})
-	g.level = ""
 }
 
-// own is a client's own profile, nil before it has one.
-func (g *Game) own(v foretick.View) *Profile {
-	for _, rows := range g.mine.Owned(v.World, v.Me) {
-		return &g.Profile.Slice(rows)[0]
-	}
-	return nil
-}
-
-// command is a client's input: the line that is being said, until it is heard.
+// command is a client's input.
 func (g *Game) command(v foretick.View) Command {
-	var cmd Command
-	if v.Tick%8 == 0 {
-		cmd.Take = uint8(v.Tick/8%7) + 1
+	if v.Tick%8 != 0 {
+		return Command{}
 	}
-	pr := g.own(v)
-	if pr == nil || len(g.lines) == 0 {
-		return cmd
+	return Command{Take: uint8(v.Tick/8%7) + 1}
+}
+
+// talk says one line after the other.
+func (g *Game) talk(c *foretick.Client, lines []string) []string {
+	if len(lines) > 0 && g.Say.Send(c, Say{lines[0]}) == nil {
+		lines = lines[1:]
 	}
-	if g.line == 0 {
-		g.line = pr.Heard + 1
-	}
-	if pr.Heard == g.line {
-		g.lines = g.lines[1:]
-		g.line++
-	}
-	if len(g.lines) > 0 {
-		cmd.Line = g.line
-		copy(cmd.Text[:], g.lines[0])
-	}
-	return cmd
+	return lines
 }
 
 // speeches are what each of the players says.
@@ -214,10 +185,16 @@ func play(out io.Writer, loss float64, seconds int) error {
 	var clients []*foretick.Client
 	var ends []*Game
 	for i, lines := range speeches {
-		c := &Game{lines: lines}
+		c := &Game{}
 		c.show = func(s string) { _, _ = fmt.Fprintf(out, "%5.2f s  screen %d  %s\n", m.Net.Now().Seconds(), i+1, s) }
-		cli, err := m.Join(foretick.ClientConfig{Protocol: c.Protocol(), Sample: foretick.Sample(&c.Cmd, c.command)}, simtest.Seat{Up: link, Down: link})
-		if err != nil {
+		var cli *foretick.Client
+		speak := func(v foretick.View) {
+			if v.State == foretick.Playing && v.Tick%15 == 0 {
+				lines = c.talk(cli, lines)
+			}
+		}
+		cfg := foretick.ClientConfig{Protocol: c.Protocol(), Sample: foretick.Sample(&c.Cmd, c.command)}
+		if cli, err = m.Join(cfg, simtest.Seat{Up: link, Down: link, Pictures: 30, After: speak}); err != nil {
 			return err
 		}
 		clients, ends = append(clients, cli), append(ends, c)

@@ -36,8 +36,14 @@ func TestRun(t *testing.T) {
 }
 
 func player() simtest.Player {
-	g := &Game{show: func(string) {}, lines: []string{"/name Dora", "one", "/next cave", "two", "/plan none", "three"}}
-	return simtest.Player{Protocol: g.Protocol(), Sample: foretick.Sample(&g.Cmd, g.command), Begin: func(s *foretick.Server) { g.server = s }}
+	g := &Game{show: func(string) {}}
+	lines := []string{"/name Dora", "one", "/next cave", "two", "/plan none", "three"}
+	act := func(c *foretick.Client) {
+		if c.View().Tick%15 == 0 {
+			lines = g.talk(c, lines)
+		}
+	}
+	return simtest.Player{Protocol: g.Protocol(), Sample: foretick.Sample(&g.Cmd, g.command), Act: act, Begin: func(s *foretick.Server) { g.server = s }}
 }
 
 func TestMatches(t *testing.T) {
