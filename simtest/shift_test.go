@@ -86,7 +86,7 @@ func TestHonestPathShifts(t *testing.T) {
 			allowed, _, _ := shifted(t, rate, 150*time.Millisecond, i)
 			share := func(c cell) float64 { return percent(c.confirmed, c.onScreen) }
 			t.Logf("| %s | %d | %.1f %% | %.1f %% | %.1f %% |", row.name, rate, share(then), share(allowed), share(resettled))
-			require.Greater(t, then.onScreen, 80, name)
+			require.Greater(t, then.onScreen, 50, name)
 			require.GreaterOrEqual(t, share(resettled), 98.0, name)
 			require.GreaterOrEqual(t, share(allowed), 98.0, name)
 			require.LessOrEqual(t, percent(allowed.unseen, allowed.missed), 4.0, name)
