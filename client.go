@@ -218,27 +218,26 @@ type Client struct {
 	ownRows                 *ecs.Query // the command's rows
 	others                  []int      // registry indices of components that shared systems read of others
 
-	practice   rehearsal
-	trails     trails // debug builds alone: ours …
-	theirs     trails // … and the server's
-	note       note   // of the snapshot at noteTick
-	noteTick   Tick   // 0: it had none
-	noted      note   // as it came
-	causes     causes // by all of them
-	hasNote    bool
-	good       Tick          // newest tick on which both ends agree
-	heard      time.Duration // when the newest snapshot came
-	confirmed  Tick          // newest tick whose input came back
-	sampled    Tick          // newest tick whose input was sampled: the predicted one, or later where the lead exceeds the history
-	commandAck Tick          // up to which the server has the commands, or is past them
-	wrong      prediction.Misprediction
-	fades      fades
-	time       netcode.Time // of the Step that runs
-	shown      shownTime
-	cut        []ecs.Entity // teleported in the tick that is being predicted
-	picture    Tick
-	drawn      bool
-	visible    *lagcomp.History
+	practice  rehearsal
+	trails    trails // debug builds alone: ours …
+	theirs    trails // … and the server's
+	note      note   // of the snapshot at noteTick
+	noteTick  Tick   // 0: it had none
+	noted     note   // as it came
+	causes    causes // by all of them
+	hasNote   bool
+	good      Tick          // newest tick on which both ends agree
+	heard     time.Duration // when the newest snapshot came
+	confirmed Tick          // newest tick whose input came back
+	sampled   Tick          // newest tick whose input was sampled: the predicted one, or later where the lead exceeds the history
+	wrong     prediction.Misprediction
+	fades     fades
+	time      netcode.Time // of the Step that runs
+	shown     shownTime
+	cut       []ecs.Entity // teleported in the tick that is being predicted
+	picture   Tick
+	drawn     bool
+	visible   *lagcomp.History
 
 	stepping bool // a tick's systems run
 	lived    Tick // the tick after the newest that ran

@@ -60,14 +60,13 @@ func (c *Client) advance() int {
 }
 
 // unsample takes back the input of ticks that the clock, set back, comes to only
-// now, except where it was predicted with or the server has it: a server that
-// stood still refused commands so far ahead, and nobody would make them again.
+// now, except where it was predicted with: a server that stood still refused
+// commands so far ahead, or has some that the player gave seconds ago. It takes the
+// new ones in their place.
 func (c *Client) unsample(t netcode.Time) {
 	last := t.Command
-	for _, k := range [2]Tick{c.predictor.Tick(), c.commandAck} {
-		if int32(k-last) > 0 {
-			last = k
-		}
+	if k := c.predictor.Tick(); int32(k-last) > 0 {
+		last = k
 	}
 	if int32(c.sampled-last) > 0 {
 		c.sampled = last

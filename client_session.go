@@ -275,8 +275,7 @@ func (c *Client) snapshot(body []byte) error {
 		}
 	}
 	if c.commands != nil {
-		c.commandAck = t + h.CommandAck
-		c.commands.Acked(c.commandAck)
+		c.commands.Acked(t + h.CommandAck)
 	}
 	if any && int32(t-newest) <= 0 {
 		c.stats.SnapshotsStale++

@@ -47,6 +47,7 @@ type PlayerStats struct {
 	InputsRejected        uint64             // commands that the game's validator refused
 	InputsLate            uint64             // commands that came after their tick
 	InputsDuplicate       uint64             // commands received again: redundancy brings them
+	InputsRemade          uint64             // commands received anew for a tick yet to come: the client's clock was set back
 	InputsFar             uint64             // commands for too far in the future, refused
 	InputsMalformed       uint64             // command messages that did not parse
 	Requests              uint64             // of the player's, handled
@@ -81,6 +82,7 @@ func (s *Server) Player(who ecs.Owner) (PlayerStats, bool) {
 	st := p.stats
 	if p.buffer != nil {
 		st.InputsLate, st.InputsDuplicate, st.InputsFar, st.InputsMalformed = p.buffer.Stats()
+		st.InputsRemade = p.buffer.Remade()
 	}
 	if p.judge != nil {
 		st.Claims = p.judge.Stats()

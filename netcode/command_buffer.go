@@ -19,6 +19,7 @@ type CommandBuffer struct {
 	early                           int
 	hasEarly                        bool
 	late, duplicate, far, malformed uint64
+	remade                          uint64
 }
 
 type commandSlot struct {
@@ -55,8 +56,10 @@ func (b *CommandBuffer) seen(t Tick) bool {
 }
 
 // Read takes a body of MessageCommands. at is the server's time in ticks, with
-// fraction: tick k is consumed at k.0. Only a command's first arrival is stored
-// and measured. Duplicates, ticks that are past (before at, or taken), and ticks
+// fraction: tick k is consumed at k.0. A command's first arrival is stored and
+// measured; in its place comes, until its tick is taken, one of the same tick whose
+// view is newer: a client whose clock was set back, as after a server that stood
+// still, makes its commands anew. Duplicates, ticks that are past (before at, or taken), and ticks
 // more than the window ahead are counted and not stored, which is no error: an
 // honest client's redundancy brings them. Error: ErrMalformed, for the whole
 // body; nothing of it is then taken.
@@ -135,6 +138,11 @@ func (b *CommandBuffer) arrive(c *Command, at float64, first bool) {
 		b.late++ // too old to tell whether it came before
 		return
 	case ahead >= -b.window && b.seen(c.Tick):
+		if s := b.slot(c.Tick); ahead >= 0 && int64((c.view()-s.command.view())<<24) > 0 {
+			b.store(c, earliness(c.Tick, at)) // made anew, by who has seen more meanwhile
+			b.remade++
+			return
+		}
 		b.duplicate++
 		return
 	}
@@ -143,26 +151,35 @@ func (b *CommandBuffer) arrive(c *Command, at float64, first bool) {
 	}
 	early := b.measure(c.Tick, at)
 	if ahead >= -b.window {
-		s := b.slot(c.Tick)
-		data := s.command.Data
-		copy(data, c.Data)
-		s.command, s.used = *c, true
-		s.command.Data, s.command.Early = data, early
+		b.store(c, early)
 	}
 	if ahead < 0 {
 		b.late++
 	}
 }
 
+func (b *CommandBuffer) store(c *Command, early int16) {
+	s := b.slot(c.Tick)
+	data := s.command.Data
+	copy(data, c.Data)
+	s.command, s.used = *c, true
+	s.command.Data, s.command.Early = data, early
+}
+
 // measure tells how early a command of tick t comes, and keeps the smallest.
 func (b *CommandBuffer) measure(t Tick, at float64) int16 {
+	e := earliness(t, at)
+	if !b.hasEarly || int(e) < b.early {
+		b.early, b.hasEarly = int(e), true
+	}
+	return e
+}
+
+// earliness is by how much a time lies before tick t, in 1/256 tick.
+func earliness(t Tick, at float64) int16 {
 	whole := Tick(math.Floor(at))
 	e := Distance(t, whole)*256 - int(math.Round((at-float64(whole))*256))
-	e = max(math.MinInt16, min(math.MaxInt16, e))
-	if !b.hasEarly || e < b.early {
-		b.early, b.hasEarly = e, true
-	}
-	return int16(e)
+	return int16(max(math.MinInt16, min(math.MaxInt16, e)))
 }
 
 // Take gives the command of tick t, once, and makes every tick up to t past.
@@ -205,6 +222,9 @@ func (b *CommandBuffer) Ack() Tick {
 	}
 	return t
 }
+
+// Remade counts the commands that took the place of another of the same tick.
+func (b *CommandBuffer) Remade() uint64 { return b.remade }
 
 // Stats counts the commands refused: past when they came, received before, too
 // far in the future; and bodies that were malformed.

@@ -122,6 +122,48 @@ func TestCommandsLateDuplicateAndFarAreCounted(t *testing.T) {
 	require.EqualValues(t, 1, malformed)
 }
 
+// Of several commands for one tick the one whose maker saw the most runs, whichever
+// comes last, if it comes in time.
+func TestCommandsMadeAnew(t *testing.T) {
+	made := func(tick, render netcode.Tick, fraction, value byte) []byte {
+		s := netcode.NewCommandSender(1, netcode.CommandConfig{})
+		s.Push(netcode.Command{Tick: tick, Render: render, Fraction: fraction, Data: []byte{value}})
+		return s.Append(nil, 100)
+	}
+	b := netcode.NewCommandBuffer(1, 32)
+	for i, c := range []struct {
+		body []byte
+		at   float64
+		want byte
+	}{
+		{made(110, 95, 7, 1), 100, 1},
+		{made(110, 95, 7, 2), 100.5, 1}, // as old: the first stays
+		{made(110, 95, 8, 3), 101, 3},   // newer
+		{made(110, 95, 7, 1), 101.5, 3}, // what was late is no news
+		{made(110, 1<<31+100, 0, 4), 102, 3},
+		{made(110, 101, 0, 5), 104, 5},
+	} {
+		require.NoError(t, b.Read(c.body, c.at))
+		got := *b
+		x, ok := got.Take(110)
+		require.True(t, ok)
+		require.Equal(t, c.want, x.Data[0], "%d", i)
+	}
+	require.EqualValues(t, 2, b.Remade())
+	_, duplicate, _, _ := b.Stats()
+	require.EqualValues(t, 3, duplicate)
+	early, ok := b.Early()
+	require.True(t, ok)
+	require.EqualValues(t, 10*256, early, "the first arrival alone steers the clock")
+	x, ok := b.Take(110)
+	require.True(t, ok)
+	require.EqualValues(t, 6*256, x.Early, "but it waited since it was made anew")
+	require.NoError(t, b.Read(made(110, 105, 0, 6), 110.5))
+	_, ok = b.Take(110)
+	require.False(t, ok, "what ran has run")
+	require.EqualValues(t, 2, b.Remade())
+}
+
 func TestCommandExactlyAtItsTickIsInTime(t *testing.T) {
 	b := netcode.NewCommandBuffer(1, 32)
 	require.NoError(t, b.Read(body(100), 100))

@@ -84,3 +84,42 @@ func TestServerThatStandsStill(t *testing.T) {
 		}
 	}
 }
+
+// Who turns round behind a server that stood still is heard when what was predicted
+// has run, and not when all that was pressed meanwhile has.
+func TestInputAfterAServerStoodStill(t *testing.T) {
+	for _, still := range []time.Duration{time.Second, 2500 * time.Millisecond, 4500 * time.Millisecond} {
+		for _, loss := range []float64{0, 0.05} {
+			m := simtest.New(4)
+			g := &game{}
+			srv, err := m.Serve(foretick.ServerConfig{Protocol: g.protocol()})
+			require.NoError(t, err)
+			link := sim.Link{Latency: 40 * time.Millisecond, Jitter: 5 * time.Millisecond, Loss: loss}
+			cg, pushes := &game{}, float32(0.25)
+			c, err := m.Join(foretick.ClientConfig{Protocol: cg.protocol(), Sample: foretick.Sample(&cg.cmd, func(foretick.View) move {
+				return move{X: pushes}
+			})}, simtest.Seat{Up: link, Down: link})
+			require.NoError(t, err)
+			at := func() float32 {
+				for _, rows := range ecs.NewQuery(srv.World().Types(), ecs.With(&g.pos)).All(srv.World()) {
+					return g.pos.Slice(rows)[0].X
+				}
+				return 0
+			}
+			m.Run(5 * time.Second)
+			m.FreezeServer(true)
+			m.Run(m.Net.Now() + still)
+			m.FreezeServer(false)
+			m.Run(m.Net.Now() + 200*time.Millisecond)
+			pushes = -0.25
+			m.Run(m.Net.Now() + 1100*time.Millisecond) // as far ahead as was predicted
+			turned := at()
+			ticks := srv.Tick()
+			m.Run(m.Net.Now() + 600*time.Millisecond)
+			went := at() - turned
+			full := -0.25 * 5 * float32(srv.Tick()-ticks) / 30
+			require.Less(t, went, 0.85*full, "still for %v at %v: %v of %v", still, loss, went, full)
+			require.Zero(t, m.Audit(c).Entities-1)
+		}
+	}
+}
