@@ -57,6 +57,7 @@ func (d *director) run() error {
 // rest ends all faults, lets the match come to rest, and has it compared.
 func (d *director) rest() {
 	d.setResting(true)
+	d.m.FreezeServer(false)
 	d.round++
 	if d.m.Server() == nil {
 		d.fail(d.serve())
@@ -135,6 +136,7 @@ func (d *director) act() {
 	d.every(p.ClientKills, d.killClient)
 	d.every(p.ServerKills, d.killServer)
 	d.every(p.Freezes, d.freeze)
+	d.every(p.ServerFreezes, d.freezeServer)
 }
 
 // every does something again and again in this round, at random moments of that
@@ -283,6 +285,12 @@ func (d *director) freeze() {
 	d.out.Freezes++
 	d.m.Freeze(st.client, true)
 	d.later(time.Duration(d.m.rand.Int64N(int64(d.plan.Frozen)+1)), func() { d.m.Freeze(st.client, false) })
+}
+
+func (d *director) freezeServer() {
+	d.out.Freezes++
+	d.m.FreezeServer(true)
+	d.later(time.Duration(d.m.rand.Int64N(int64(d.plan.Frozen)+1)), func() { d.m.FreezeServer(false) })
 }
 
 // close counts a client that goes.

@@ -47,6 +47,10 @@ type Plan struct {
 	// Freezes is the mean time between clients that stand still, for up to
 	// Frozen (0: 3 s). 0: none.
 	Freezes, Frozen time.Duration
+	// ServerFreezes is the mean time between stalls of the server's process, for up
+	// to Frozen. 0: none. Rest should then be 3 s at least: a player's commands of
+	// before the stall run first, as far ahead as his client had predicted.
+	ServerFreezes time.Duration
 	// Drift is by how much clients' clocks go wrong at most, as a share: 0.0001
 	// is what crystals do. 0: not at all.
 	Drift float64
@@ -117,8 +121,8 @@ type Outcome struct {
 	Joins     int           // clients that came in
 	Leaves    int           // those that left
 	Kills     int           // processes killed, servers and clients
-	Freezes   int
-	Worked    []string // what each checker checked
+	Freezes   int           // clients, and servers, that stood still
+	Worked    []string      // what each checker checked
 	// Quiets is how many times the match came to rest and was compared whole.
 	Quiets int
 }

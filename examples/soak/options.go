@@ -125,6 +125,7 @@ func (o *options) match() simtest.Plan {
 	}
 	if o.kills {
 		p.Stay, p.ClientKills, p.ServerKills, p.Freezes, p.Drift = time.Minute, 20*time.Second, 30*time.Second, 10*time.Second, 0.0002
+		p.ServerFreezes, p.Rest = 20*time.Second, 3*time.Second
 	}
 	return p
 }
