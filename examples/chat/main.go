@@ -117,7 +117,8 @@ func (b *Bag) put(kind uint8) {
 // hear takes in what a player says.
 func (g *Game) hear(f *foretick.Frame, who ecs.Owner, say Say) {
 	for _, rows := range g.mine.Owned(f.World, who) {
-		pr, text := &g.Profile.Slice(rows)[0], ""
+		pr := &g.Profile.Slice(rows)[0]
+		var text string
 		switch verb, rest, _ := strings.Cut(say.Text, " "); verb {
 		case "/name":
 			text = pr.Name + " is now " + rest
