@@ -39,7 +39,6 @@ const (
 	// What a stall of the network held back comes at once: as much as a client
 	// queues.
 	requestsHeld  = 512
-	bytesHeld     = 256 << 10        // of one tick
 	requestsSpare = RequestRate / 16 // a second, for a clock that runs fast
 )
 
