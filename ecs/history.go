@@ -187,7 +187,7 @@ func (h *History) saveTables(s *slot, same bool) {
 		st := &saved[i]
 		st.at = at
 		if n := t.n; n > 0 {
-			if len(t.arch.rigid) > 0 {
+			if t.rigid {
 				s.saveRigid(i, t)
 			}
 			for _, c := range t.plain {
@@ -238,7 +238,7 @@ func (s *slot) saveRigid(i int, t *table) {
 func (h *History) saveRecords(s *slot) {
 	w := h.w
 	if h.part != nil {
-		s.parts = append(s.parts[:0], h.part.save())
+		h.part.save(&s.savedParts(1)[0])
 		for r := range ranges {
 			for i, n := range h.part.alloc[r].pages {
 				s.savePage(w, r, i, n)
@@ -246,9 +246,9 @@ func (h *History) saveRecords(s *slot) {
 		}
 		return
 	}
-	s.parts = s.parts[:0]
-	for _, p := range w.parts {
-		s.parts = append(s.parts, p.save())
+	parts := s.savedParts(len(w.parts))
+	for i, p := range w.parts {
+		p.save(&parts[i])
 	}
 	for i := range w.claimed {
 		s.savePage(w, 0, i, uint32(i))
@@ -256,12 +256,17 @@ func (h *History) saveRecords(s *slot) {
 	s.strays = append(s.strays[:0], w.strays...)
 }
 
-func (p *part) save() savedPart {
-	sp := savedPart{changed: p.changed, cut: p.cut}
+// savedParts makes room for n parts.
+func (s *slot) savedParts(n int) []savedPart {
+	s.parts = slices.Grow(s.parts[:0], n)[:n]
+	return s.parts
+}
+
+func (p *part) save(sp *savedPart) {
+	sp.changed, sp.cut = p.changed, p.cut
 	for r := range ranges {
 		sp.counters[r] = p.alloc[r].counters
 	}
-	return sp
 }
 
 // savePage copies page n of the world to place i of a list, when it differs.

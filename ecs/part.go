@@ -91,7 +91,7 @@ func (w *World) newTable(p *part, a *archetype) *table {
 	if len(w.tables) > tableMask {
 		misuse("more than %d tables: fewer owners or fewer component sets", tableMask)
 	}
-	t := &table{arch: a, part: p, world: w, id: uint16(len(w.tables))}
+	t := &table{arch: a, part: p, world: w, id: uint16(len(w.tables)), rigid: len(a.rigid) > 0}
 	t.cols = make([]unsafe.Pointer, len(w.types.slots))
 	w.tables = append(w.tables, t)
 	w.growColumns()

@@ -30,6 +30,7 @@ type table struct {
 	n, cap  int32
 	id      uint16
 	staging bool // holds rows spawned while locked; no query sees it
+	rigid   bool // has columns with pointers, as arch.rigid
 	arch    *archetype
 	part    *part
 	world   *World
