@@ -81,6 +81,8 @@ func (p *probe) Recv(ev []transport.Event) int {
 				p.arrived = max(p.arrived, now-(now-foretick.Tick(binary.LittleEndian.Uint16(rest)))&0x7fff)
 			}
 		}
+		for _, ok := p.shadow.NextReliable(); ok; _, ok = p.shadow.NextReliable() {
+		}
 	}
 	return n
 }
