@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"hash/maphash"
 	"slices"
+	"time"
 
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/ecs"
@@ -24,16 +25,17 @@ type Requests struct {
 
 // errands are what a client asked in one session and the server has not handled yet.
 type errands struct {
-	client  *foretick.Client
+	client  *foretick.Client // nil: the session is over, as seen at gone
+	gone    time.Duration
 	number  uint64    // of the client's sessions
 	who     ecs.Owner // in it
 	session uint64    // as the server numbers them; 0: not known yet
 	queue   []uint64  // digests
 }
 
-// maxErrands is of how many sessions the errands are remembered, those of clients
-// that play apart.
-const maxErrands = 64
+// errandsKept is how long those of a session that is over are remembered: what was
+// under way may still arrive, at a server that stands still at last.
+const errandsKept = time.Minute
 
 func (q *Requests) digest(kind uint8, payload []byte) uint64 {
 	if q.seed == (maphash.Seed{}) {
@@ -77,9 +79,12 @@ func (q *Requests) Tick(m *Match) error {
 	if s := m.Server(); s != q.server { // what the server before was asked is nobody's any more
 		q.server, q.asked = s, nil
 	}
-	if len(q.asked) > maxErrands+len(m.seats) {
+	if m.Server().Tick()%32 == 0 {
 		q.asked = slices.DeleteFunc(q.asked, func(e *errands) bool {
-			return m.seatOf(e.client) == nil || e.number != sessions(e.client)
+			if e.client != nil && (m.seatOf(e.client) == nil || e.number != sessions(e.client)) {
+				e.client, e.gone = nil, m.Net.Now()
+			}
+			return e.client == nil && m.Net.Now()-e.gone > errandsKept
 		})
 	}
 	return nil
@@ -88,7 +93,7 @@ func (q *Requests) Tick(m *Match) error {
 // Quiet implements [Checker].
 func (q *Requests) Quiet(m *Match) error {
 	for _, e := range q.asked {
-		if m.seatOf(e.client) != nil && e.number == sessions(e.client) && len(e.queue) > 0 {
+		if e.client != nil && m.seatOf(e.client) != nil && e.number == sessions(e.client) && len(e.queue) > 0 {
 			return fmt.Errorf("player %d: %d requests have not been handled", e.who, len(e.queue))
 		}
 	}
