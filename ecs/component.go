@@ -59,7 +59,7 @@ func (c *Component[T]) Get(w *World, e Entity) *T {
 	if debug {
 		w.checkEntity(c.slot, e)
 	}
-	cols := w.cols[c.slot]
+	cols := w.at[c.slot&(slotsMost-1)]
 	if i := uint64(uint32(e)); i < uint64(len(w.rec)) {
 		at := w.rec[i] ^ uint64(e)
 		if col := columnOf(unsafe.Pointer(unsafe.SliceData(cols.base)), at); at < col.end {
@@ -74,7 +74,7 @@ func (c *Component[T]) Find(w *World, e Entity) *T {
 	if debug {
 		w.checkEntity(c.slot, e)
 	}
-	cols := w.cols[c.slot]
+	cols := w.at[c.slot&(slotsMost-1)]
 	if i := uint64(uint32(e)); i < uint64(len(w.rec)) {
 		at := w.rec[i] ^ uint64(e)
 		if col := columnOf(unsafe.Pointer(unsafe.SliceData(cols.base)), at); at < col.end {
@@ -124,7 +124,7 @@ func (c *Component[T]) View(w *World) View[T] {
 	if debug {
 		w.checkAll(c.slot)
 	}
-	cols := w.cols[c.slot]
+	cols := w.at[c.slot&(slotsMost-1)]
 	return View[T]{
 		recs: unsafe.Pointer(unsafe.SliceData(w.rec)), n: uint64(len(w.rec)),
 		base: unsafe.Pointer(unsafe.SliceData(cols.base)),
@@ -160,6 +160,10 @@ func (v View[T]) Find(e Entity) *T {
 	}
 	return nil
 }
+
+// slotsMost is above the number of slots, and a power of two: an index masked by it
+// needs no check.
+const slotsMost = 512
 
 // columns is one component's columns in all tables of a world.
 type columns struct {

@@ -23,9 +23,10 @@ type WorldConfig struct {
 // by queries after the flush, everything else happens at the flush, in order
 // of issue.
 type World struct {
-	rec     []uint64   // records by index
-	cols    []*columns // by slot; 0 stays empty
-	tables  []*table   // by id; 0 is nowhere and has no rows
+	rec     []uint64            // records by index
+	cols    []*columns          // by slot; 0 stays empty
+	at      [slotsMost]*columns // the same; the rest is as 0
+	tables  []*table            // by id; 0 is nowhere and has no rows
 	types   *Types
 	version uint64 // counts changes; never goes back
 	changed uint64 // the last change of any rows
@@ -80,6 +81,10 @@ func NewWorld(t *Types, cfg WorldConfig) *World {
 		w.cols[i] = &columns{make([]column, 1, 16), w, uint16(i)}
 		w.cols[i].base[0].p = unsafe.Pointer(w.cols[i])
 	}
+	for i := range w.at {
+		w.at[i] = w.cols[0]
+	}
+	copy(w.at[:], w.cols)
 	w.tables = []*table{{}}
 	w.values = make([]pendingValues, len(t.slots))
 	n := cfg.Capacity
