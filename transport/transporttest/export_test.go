@@ -25,7 +25,7 @@ func Try(t testing.TB, name string, network func(t testing.TB) Net) {
 }
 
 // SetStuck makes a case hang no longer than d.
-func SetStuck(d time.Duration) { stuck = d }
+func SetStuck(d time.Duration) { stuck.set(d) }
 
 // DoorCases returns the names of the cases of identities.
 func DoorCases() (names []string) {
@@ -48,6 +48,7 @@ func TryDoor(t testing.TB, name string, doors func(t testing.TB) Doors) {
 
 // SetPatience makes the suite wait no longer than d, and returns how long it waited before.
 func SetPatience(d time.Duration) (before time.Duration) {
-	before, patience = patience, d
+	before = patience.get()
+	patience.set(d)
 	return before
 }

@@ -51,9 +51,6 @@ func Run(t *testing.T, network func(t testing.TB) Net) {
 	}
 }
 
-// stuck is how long a case may take.
-var stuck = time.Minute
-
 // try runs one case.
 func (c *testCase) try(t testing.TB, network func(t testing.TB) Net) {
 	s := &suite{TB: t, net: network(t)}
@@ -76,12 +73,12 @@ func (c *testCase) try(t testing.TB, network func(t testing.TB) Net) {
 		defer s.closeAll()
 		c.run(s)
 	}()
-	limit := time.NewTimer(stuck)
-	defer limit.Stop()
+	end := time.NewTimer(stuck.get())
+	defer end.Stop()
 	select {
 	case <-done:
-	case <-limit.C:
-		t.Errorf("not at its end after %v: a call that must not block does not return:\n%s", stuck, strings.Join(stacks(), "\n\n"))
+	case <-end.C:
+		t.Errorf("not at its end after %v: a call that must not block does not return:\n%s", stuck.get(), strings.Join(stacks(), "\n\n"))
 	}
 }
 

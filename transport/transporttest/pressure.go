@@ -289,7 +289,7 @@ func bearsConcurrentClose(s *suite) {
 		go func() { busy.Wait(); close(ended) }()
 		select {
 		case <-ended:
-		case <-time.After(patience):
+		case <-time.After(patience.get()):
 			s.Fatal("Close and the rest wait for one another")
 		}
 		first := 0

@@ -3,6 +3,7 @@ package transporttest
 import (
 	"bytes"
 	"encoding/binary"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -11,8 +12,25 @@ import (
 
 const step = 2 * time.Millisecond
 
-// patience is how long something that must happen is waited for.
-var patience = 10 * time.Second
+// limit is a time that tests of the suite itself shorten, while what hung in one of
+// them may still run.
+type limit struct{ d atomic.Int64 }
+
+func (l *limit) get() time.Duration  { return time.Duration(l.d.Load()) }
+func (l *limit) set(d time.Duration) { l.d.Store(int64(d)) }
+
+func newLimit(d time.Duration) *limit {
+	l := &limit{}
+	l.set(d)
+	return l
+}
+
+var (
+	// patience is how long something that must happen is waited for.
+	patience = newLimit(10 * time.Second)
+	// stuck is how long a case takes at most.
+	stuck = newLimit(time.Minute)
+)
 
 // suite is one subtest: its endpoints, and all they told.
 type suite struct {
@@ -137,7 +155,7 @@ func (e *end) note(ev transport.Event) {
 // until waits for cond, taking events meanwhile.
 func (s *suite) until(what string, cond func() bool) {
 	s.Helper()
-	for t := time.Duration(0); t < patience; t += step {
+	for t := time.Duration(0); t < patience.get(); t += step {
 		s.pump()
 		if cond() {
 			return
