@@ -118,10 +118,8 @@ func (p *Protocol) Local(h ecs.Handle) {
 // any other, filled before each tick with that tick's command, on both ends
 // with the very value that travelled. A protocol has at most one.
 //
-// Whatever a player tells the server is a field of it; the name that he chose, or
-// a line of chat, is an array of bytes. A tick's command may be lost for good:
-// leave there what must arrive until the server is seen to have it, and then zero,
-// which costs next to nothing.
+// It is for what a player does in every tick. A tick's command may be lost for good;
+// what must arrive, such as a line of chat or a purchase, is a [Request].
 func (p *Protocol) Command(h ecs.Handle) {
 	if p.command != nil {
 		p.faultf("Command was declared twice: put both inputs into one struct")

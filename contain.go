@@ -12,10 +12,10 @@ import (
 const maxNesting = 8
 
 // Panic is a panic of the game's, in what it does for one player: a handler of an
-// event, of joining and leaving, or of a command.
+// event or a request, of joining and leaving, or of a command.
 type Panic struct {
 	Who     ecs.Owner // for whom; Nobody for what nobody's entity raised
-	Handler string    // which: "join", or "event Shot", by the event's type
+	Handler string    // which: "join", or "event Shot" and "request Buy", by the type
 	Value   any       // what it panicked with
 	Stack   []byte
 }

@@ -22,7 +22,7 @@ func (p *Protocol) Level(fn func(f *Frame, data []byte)) { p.levels = append(p.l
 // nothing of the old one after it.
 //
 // Call it between Steps, or in a tick, by a Server system or a handler: it then
-// waits for the tick's end. Join, Leave and their kin are called first for
+// waits for the tick's end, and of several calls the last counts. Join, Leave and their kin are called first for
 // whoever came or went since the last tick, in the level that ends.
 func (s *Server) NextLevel(data []byte, build func(f *Frame)) error {
 	if len(data) > netcode.MaxLevelData {

@@ -81,12 +81,13 @@ func OnRequest[T any](p *Protocol, r *Request[T], fn func(f *Frame, who ecs.Owne
 	if !p.countFields("request", s) {
 		return
 	}
+	handler := "request " + s.Name()
 	p.requests = append(p.requests, requestType{schema: s, name: s.Name(), kind: len(p.requests), handle: func(f *Frame, who ecs.Owner, payload []byte) error {
 		var v T
 		if err := s.Unpack(payload, unsafe.Pointer(&v)); err != nil {
 			return err
 		}
-		defer f.server.contain(who, "request "+s.Name())
+		defer f.server.contain(who, handler)
 		fn(f, who, v)
 		return nil
 	}})

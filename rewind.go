@@ -97,7 +97,8 @@ func (s *Server) shownTo(p *player, e ecs.Entity, t Tick) bool {
 // SetVisible hides an entity from a player, or shows it again, from the next
 // snapshot on. What is hidden is not sent; at once, that player's shots cannot hit
 // it any more, and once it is shown again, not at a moment before the snapshot that
-// shows it. Everything is visible until told otherwise. False on a client, and for a player or an entity that is not there.
+// shows it. Everything is visible until told otherwise. False on a client, and for a
+// player or an entity that is not there.
 func (f *Frame) SetVisible(who ecs.Owner, e ecs.Entity, visible bool) bool {
 	if f.server == nil {
 		return false

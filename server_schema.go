@@ -34,8 +34,7 @@ func (s *Server) skewed(t time.Duration, p *player, h netcode.Hello) {
 	s.finish(p, pk, false)
 }
 
-// answer takes a reliable message in: clients ask for the schema, and have nothing
-// else to say.
+// answer answers a request for the schema.
 func (s *Server) answer(t time.Duration, p *player, r netcode.Reliable) error {
 	if r.Kind != netcode.KindSchemaRequest {
 		return netcode.ErrMalformed

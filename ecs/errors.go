@@ -61,7 +61,7 @@ func (a AccessError) Error() string {
 	return fmt.Sprintf("ecs: Get %s of %v: the entity has none: use Find where it may lack it", name, a.entity)
 }
 
-const errUnregistered = "access through a component that is not registered: pass it to Types.Register first, or to Protocol.Component, Command or Local"
+const errUnregistered = "access through a component that is not registered: declare it first (Types.Register, or what calls that for you)"
 
 // UsageError is the value of a panic about a call that cannot be right: an
 // unregistered kind, a save while locked, a slot out of range.

@@ -66,7 +66,7 @@ func (t *Types) RegisterKind(k *Kind, name string, hs ...Handle) error {
 // owns checks that a handle was registered here.
 func (t *Types) owns(h Handle) error {
 	if !h.Registered() {
-		return fmt.Errorf("component %v is not registered: pass it to Types.Register first, or to Protocol.Component, Command or Local", h.Type())
+		return fmt.Errorf("component %v is not registered: declare it first (Types.Register, or what calls that for you)", h.Type())
 	}
 	if h.owner() != t {
 		return fmt.Errorf("component %v is registered with other Types: each game struct has its own handles", h.Type())
@@ -89,7 +89,7 @@ func SetDefault[T any](t *Types, k *Kind, c *Component[T], v T) error {
 	}
 	p := k.Default(c.ID())
 	if p == nil {
-		return fmt.Errorf("ecs: kind %q has no %v: name it in RegisterKind, or Protocol.Kind", k.d.name, c.Type())
+		return fmt.Errorf("ecs: kind %q has no %v: name it where the kind is declared", k.d.name, c.Type())
 	}
 	if d := t.slots[c.slot]; d.ops.deep != nil {
 		d.ops.deep(p, unsafe.Pointer(&v), 1)

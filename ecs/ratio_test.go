@@ -164,16 +164,16 @@ func iterate(b *testing.B, g *game, w *ecs.World, n int) {
 // are, so that none shares registers with the harness.
 
 //go:noinline
-func addView(v ecs.View[Position], hs []ecs.Entity) {
-	for _, e := range hs {
-		v.Get(e).X++
+func addSlice(a []body, idx []int) {
+	for _, k := range idx {
+		a[k].Position.X++
 	}
 }
 
 //go:noinline
-func addSlice(a []body, idx []int) {
-	for _, k := range idx {
-		a[k].Position.X++
+func addView(v ecs.View[Position], hs []ecs.Entity) {
+	for _, e := range hs {
+		v.Get(e).X++
 	}
 }
 

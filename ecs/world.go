@@ -25,7 +25,7 @@ type WorldConfig struct {
 type World struct {
 	rec     []uint64            // records by index
 	cols    []*columns          // by slot; 0 stays empty
-	at      [slotsMost]*columns // the same; the rest is as 0
+	at      [slotsMost]*columns // holds cols; the rest is as 0
 	tables  []*table            // by id; 0 is nowhere and has no rows
 	types   *Types
 	version uint64 // counts changes; never goes back
@@ -76,15 +76,14 @@ func NewWorld(t *Types, cfg WorldConfig) *World {
 	}
 	w := &World{types: t, tags: tags, version: 1, changed: 1, layout: 1}
 	w.archByMask = map[Mask]*archetype{}
-	w.cols = make([]*columns, len(t.slots))
+	w.cols = w.at[:len(t.slots)]
 	for i := range w.cols {
 		w.cols[i] = &columns{make([]column, 1, 16), w, uint16(i)}
 		w.cols[i].base[0].p = unsafe.Pointer(w.cols[i])
 	}
-	for i := range w.at {
+	for i := len(w.cols); i < len(w.at); i++ {
 		w.at[i] = w.cols[0]
 	}
-	copy(w.at[:], w.cols)
 	w.tables = []*table{{}}
 	w.values = make([]pendingValues, len(t.slots))
 	n := cfg.Capacity
@@ -191,7 +190,7 @@ func (w *World) SpawnIn(r Range, k *Kind, owner Owner) Entity {
 
 func (w *World) checkKind(k *Kind) {
 	if k.d == nil {
-		misuse("this kind is not registered: pass it to Types.RegisterKind first, or to Protocol.Kind")
+		misuse("this kind is not registered: declare it first (Types.RegisterKind, or what calls that for you)")
 	}
 	if k.d.types != w.types {
 		misuse("kind %q is registered with other Types than this world's", k.d.name)

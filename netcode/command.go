@@ -9,9 +9,10 @@ type Command struct {
 	Data     []byte // the packed input, of the size both ends agreed on
 
 	// Early is set by [CommandBuffer.Take] alone: how long before its tick's
-	// execution the command, as it is, first arrived, in 1/256 tick, cut to ±32767. It is
-	// how long the command waited in the server's buffer, as the server itself
-	// measured it, so a bound on rewinding may rely on it. It does not travel.
+	// execution the command, as it is, first arrived, in 1/256 tick, cut to
+	// ±32767. It is how long the command waited in the server's buffer, as the
+	// server itself measured it, so a bound on rewinding may rely on it. It does
+	// not travel.
 	Early int16
 }
 

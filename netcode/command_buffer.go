@@ -59,10 +59,10 @@ func (b *CommandBuffer) seen(t Tick) bool {
 // fraction: tick k is consumed at k.0. A command's first arrival is stored and
 // measured; in its place comes, until its tick is taken, one of the same tick whose
 // view is newer: a client whose clock was set back, as after a server that stood
-// still, makes its commands anew. Duplicates, ticks that are past (before at, or taken), and ticks
-// more than the window ahead are counted and not stored, which is no error: an
-// honest client's redundancy brings them. Error: ErrMalformed, for the whole
-// body; nothing of it is then taken.
+// still, makes its commands anew. Duplicates, ticks that are past (before at, or
+// taken), and ticks more than the window ahead are counted and not stored, which is
+// no error: an honest client's redundancy brings them. Error: ErrMalformed, for the
+// whole body; nothing of it is then taken.
 func (b *CommandBuffer) Read(body []byte, at float64) error {
 	if !(at >= 0 && at <= math.MaxUint32) { // the caller's time: a fault of no packet
 		at = 0
