@@ -216,7 +216,9 @@ type Client struct {
 	own                     *ecs.History
 	island                  *ecs.History
 	ownRows                 *ecs.Query // the command's rows
-	others                  []int      // registry indices of components that shared systems read of others
+	foreseenOf              []other    // whose entities are predicted here, too
+	runs                    func(system int, o ecs.Owner) bool
+	others                  []int // registry indices of components that shared systems read of others
 
 	practice  rehearsal
 	trails    trails // debug builds alone: ours …
@@ -231,13 +233,15 @@ type Client struct {
 	confirmed Tick          // newest tick whose input came back
 	sampled   Tick          // newest tick whose input was sampled: the predicted one, or later where the lead exceeds the history
 	wrong     prediction.Misprediction
-	fades     fades
-	time      netcode.Time // of the Step that runs
-	shown     shownTime
-	cut       []ecs.Entity // teleported in the tick that is being predicted
-	picture   Tick
-	drawn     bool
-	visible   *lagcomp.History
+	// of the tick that is compared: something else was foreseen of others
+	foresightFailed bool
+	fades           fades
+	time            netcode.Time // of the Step that runs
+	shown           shownTime
+	cut             []ecs.Entity // teleported in the tick that is being predicted
+	picture         Tick
+	drawn           bool
+	visible         *lagcomp.History
 
 	stepping bool // a tick's systems run
 	lived    Tick // the tick after the newest that ran
@@ -252,6 +256,8 @@ type Client struct {
 
 	events    [64]transport.Event
 	scratch   []byte
+	packed    []byte  // a guessed command
+	covered   []int32 // scratch
 	words     []int32
 	bodies    bodies
 	rendering bool           // render systems run
@@ -385,6 +391,7 @@ func NewClient(cfg ClientConfig) (*Client, error) {
 		p.schedule.SetHook(frameHook{}) // without one a player's systems run on the short way
 	}
 	c.bodies, c.others = newBodies(p), p.othersRead()
+	c.runs = c.runsFor
 	c.view.World = c.world
 	return c, nil
 }
@@ -419,7 +426,7 @@ func (c *Client) clearLevel() error {
 	c.receiver = snapshot.NewReceiver(c.p.registry, snapshot.ReceiverConfig{})
 	c.records.Clear()
 	c.fades.clear()
-	c.ours = c.ours[:0]
+	c.ours, c.foreseenOf = c.ours[:0], nil
 	c.drawn, c.good, c.hasNote, c.noteTick, c.causes = false, 0, false, 0, causes{}
 	var err error
 	c.predictor, err = prediction.NewPredictor(prediction.Config{History: c.cfg.History}, timeline{c})

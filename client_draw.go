@@ -15,8 +15,27 @@ import (
 // player saw when giving it.
 func (c *Client) push(t Tick) {
 	c.commands.Push(netcode.Command{
-		Tick: t, Render: c.shown.tick, Fraction: c.shown.fraction, Data: c.scratch,
+		Tick: t, Render: c.shown.tick, Fraction: c.shown.fraction, Offset: c.behind(t), Data: c.scratch,
 	})
+}
+
+// offsetSteps is in how many steps of a tick a command says how far behind it the
+// picture lay of what is shown ahead.
+const offsetSteps = 32
+
+// showsAhead tells whether others than the player's own are shown ahead.
+func (c *Client) showsAhead() bool {
+	return (c.p.island || c.p.foresee != nil) && !c.p.apart && !c.cfg.NoPrediction
+}
+
+// behind is how far the last picture, in what is predicted, lay behind tick t, in
+// steps; 0 where nothing of others was.
+func (c *Client) behind(t Tick) uint8 {
+	if !c.showsAhead() || c.view.Tick == 0 {
+		return 0
+	}
+	shown := float32(int32(t-c.view.Tick)+1) - c.view.Fraction
+	return uint8(min(max(shown*offsetSteps, 1), 255))
 }
 
 // undraw takes the picture out of the predicted rows again.
@@ -38,6 +57,9 @@ func (c *Client) draw() {
 	// given by somebody who looked at the last picture.
 	c.view.Render, c.view.RenderFraction = c.time.Render, c.time.RenderFraction
 	c.view.Fraction, c.view.Tick = c.time.Fraction, c.predictor.Tick()
+	if c.showsAhead() {
+		c.view.Fraction = float32(int(c.view.Fraction*offsetSteps)) / offsetSteps
+	}
 	// The time is cut to what a command can carry, so that the server rewinds
 	// to this very picture.
 	fraction := uint8(c.view.RenderFraction * 256)
@@ -58,7 +80,7 @@ func (c *Client) draw() {
 // drawOthers places every entity that is not predicted here at the render time.
 func (c *Client) drawOthers(t Tick, fraction float32) {
 	for _, g := range c.receiver.Ghosts() {
-		if c.mine(g) {
+		if c.ahead(g) {
 			continue
 		}
 		if g.Gone != 0 && int32(t-g.Gone) >= 0 {
@@ -209,7 +231,7 @@ func (c *Client) recordVisible() {
 	c.picture++
 	c.visible.Begin(c.picture)
 	for _, g := range c.receiver.Ghosts() {
-		if c.mine(g) || g.Data == 0 {
+		if g.Data == 0 || ecs.Owner(g.Owner) == c.view.Me {
 			continue
 		}
 		e := ecs.Entity(g.Data)
@@ -256,7 +278,7 @@ func everyLife(lagcomp.ID, uint32) bool { return true }
 // snapshots around the picture's time: it had been put off in one of them.
 func (c *Client) held(id lagcomp.ID) bool {
 	for _, g := range c.receiver.Ghosts() {
-		if g.Data == id && !c.mine(g) {
+		if g.Data == id && !c.ahead(g) {
 			return !c.whole(g, c.shown.tick, -1) || !c.whole(g, c.shown.tick+1, 1)
 		}
 	}

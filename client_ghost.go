@@ -13,10 +13,11 @@ import (
 func (c *Client) gather() {
 	c.ours = c.ours[:0]
 	for _, g := range c.receiver.Ghosts() {
-		if c.mine(g) {
+		if c.ahead(g) {
 			c.ours = append(c.ours, g)
 		}
 	}
+	c.gatherOthers()
 }
 
 // predictedHere lists the entities that are predicted here, those that the server's
@@ -44,7 +45,7 @@ func (c *Client) predictedHere() []ecs.Entity {
 	return c.mineAll
 }
 
-// mine tells whether a ghost is predicted here, as against drawn in the past.
+// mine tells whether a ghost is the player's own, or everybody's, and predicted here.
 func (c *Client) mine(g *snapshot.Ghost) bool {
 	return g.Mine && !c.cfg.NoPrediction && !c.alien(g)
 }
@@ -56,7 +57,7 @@ func (c *Client) alien(g *snapshot.Ghost) bool { return c.p.kinds[g.Kind].ecs ==
 // birth makes the local entity of a ghost.
 func (c *Client) birth(g *snapshot.Ghost) {
 	k := &c.p.kinds[g.Kind]
-	e := c.world.Spawn(k.ecs, ecs.Owner(g.Owner))
+	e := c.world.Spawn(k.ecs, c.partOf(g))
 	*c.p.identity.Get(c.world, e) = Identity{Net: uint32(g.Wire), Kind: uint16(k.own)}
 	g.Data = uint64(e)
 }

@@ -195,16 +195,17 @@ func (c *Client) reconcile(t Tick) {
 
 // settleEvents confirms what was predicted up to t. Where a correction leaves
 // open what the ticks since the last agreement really raised, the server's note
-// says it.
+// says it; where others are foreseen, one comes whenever anything was raised.
 func (c *Client) settleEvents(t Tick, v prediction.Verdict) {
+	told := c.noteTick == t
 	for i, q := range c.frame.queues {
-		if v == prediction.Different && c.noteTick == t {
+		if v == prediction.Different && (told || c.p.foresee != nil) {
 			q.refuse(&c.frame, t, func(k Tick) int {
-				if int32(k-c.good) <= 0 {
+				if int32(k-c.good) <= 0 || t-k > raisedWindow {
 					return maxRaised
 				}
 				n := 0
-				for _, e := range c.note.raised {
+				for _, e := range c.raisedAt(t) {
 					if t-e.age == k && int(e.event) == i {
 						n++
 					}
@@ -214,6 +215,14 @@ func (c *Client) settleEvents(t Tick, v prediction.Verdict) {
 		}
 		q.confirm(&c.frame, t)
 	}
+}
+
+// raisedAt is what the server told that the player's entities raised until t.
+func (c *Client) raisedAt(t Tick) []noteEvent {
+	if c.noteTick != t {
+		return nil
+	}
+	return c.note.raised
 }
 
 // transferred moves entities that changed hands into their new owner's rows, in
@@ -230,7 +239,7 @@ func (c *Client) transferred(t Tick) bool {
 		}
 		any = true
 		// A stale handle is no fault here: the ghost is then born again.
-		if c.world.Transfer(ecs.Entity(ch.Ghost.Data), ecs.Owner(ch.Ghost.Owner)) != nil {
+		if c.world.Transfer(ecs.Entity(ch.Ghost.Data), c.partOf(ch.Ghost)) != nil {
 			c.bury(ecs.Entity(ch.Ghost.Data))
 			ch.Ghost.Data = 0
 		}
@@ -242,7 +251,15 @@ func (c *Client) transferred(t Tick) bool {
 // anything: an entity's change of owner makes those of before void.
 func (c *Client) restorable(t Tick) bool {
 	slot, ok := c.predictor.Slot(t)
-	return !ok || c.cfg.NoPrediction || c.own.Holds(slot) && (!c.p.island || c.island.Holds(slot))
+	if !ok || c.cfg.NoPrediction {
+		return true
+	}
+	for i := range c.foreseenOf { // of one who is new here no save holds anything
+		if o := &c.foreseenOf[i]; o.voids(slot) {
+			return false
+		}
+	}
+	return c.own.Holds(slot) && (!c.p.island || c.island.Holds(slot))
 }
 
 // corrected counts and tells what went wrong, and lets the picture follow
@@ -284,7 +301,7 @@ func (c *Client) countShown(t Tick, v prediction.Verdict) {
 	h := uint64(0)
 	for _, g := range c.ours {
 		s, ok := g.At(t)
-		if !ok {
+		if !ok || c.foreseen(g) {
 			continue
 		}
 		h += hashItem(ecs.Entity(g.Data), itself, nil)
@@ -308,7 +325,7 @@ func (c *Client) takeUnpredicted() {
 	changed := false
 	for _, ch := range c.receiver.Changes() {
 		g := ch.Ghost
-		if !c.mine(g) || !c.world.Alive(ecs.Entity(g.Data)) {
+		if !c.ahead(g) || !c.world.Alive(ecs.Entity(g.Data)) {
 			continue
 		}
 		s := g.Newest()
@@ -332,7 +349,7 @@ func (c *Client) othersNewest() {
 		return
 	}
 	for _, g := range c.receiver.Ghosts() {
-		if c.mine(g) || g.Data == 0 || g.Gone != 0 {
+		if c.ahead(g) || g.Data == 0 || g.Gone != 0 {
 			continue
 		}
 		s := g.Newest()

@@ -265,7 +265,7 @@ func (c *Client) rename() {
 // embody makes a ghost of ours an entity: a new one, or the one that was
 // predicted to be gone, under its old handle.
 func (c *Client) embody(g *snapshot.Ghost) {
-	e, owner := ecs.Entity(g.Data), ecs.Owner(g.Owner)
+	e, owner := ecs.Entity(g.Data), c.partOf(g)
 	if e != 0 && c.world.Alive(e) {
 		return
 	}

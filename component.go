@@ -34,6 +34,7 @@ type component struct {
 	zero      unsafe.Pointer // a zero value
 	tolerant  bool           // any field has a tolerance
 	unknown   bool           // another build's: it is passed over
+	exact     bool           // everybody receives it on the simulation grid
 	varies    bool           // it holds strings or slices, and is no plain memory
 }
 
@@ -54,6 +55,7 @@ type kind struct {
 	ecs      *ecs.Kind                                     // nil: another build's, passed over
 	own      int                                           // its index in this build
 	island   bool                                          // without an owner it belongs to the island: every client predicts it
+	foreseen bool                                          // clients predict those of other players
 	spawn    *SpawnConfig                                  // nil: shared systems do not spawn it
 }
 
@@ -66,7 +68,10 @@ func (p *Protocol) Component(h ecs.Handle, opts ...ComponentOption) {
 	for _, o := range opts {
 		o(&c)
 	}
-	s, err := snapshot.Compile(h.Type(), snapshot.SchemaOptions{Name: c.name, Predicted: c.predicted, Ref: entityType, Audience: c.audience, Audiences: p.audiences})
+	if c.exact && !c.predicted {
+		p.faultf("component %s is Exact and not Predicted: nothing simulates it on clients; drop Exact, or add Predicted", c.name)
+	}
+	s, err := snapshot.Compile(h.Type(), snapshot.SchemaOptions{Name: c.name, Predicted: c.predicted, Exact: c.exact, Ref: entityType, Audience: c.audience, Audiences: p.audiences})
 	if err != nil {
 		p.faulty(h, err)
 		return

@@ -38,6 +38,9 @@ func (c timeline) explain() {
 	case since(told.effect):
 		w.Cause, w.CauseTick, w.System = prediction.ServerEffect, told.effect, c.p.systemName(told.system)
 		return
+	case c.strayed(w.Tick):
+		w.Cause = prediction.Foresight
+		return
 	}
 	w.Cause = prediction.Code
 	if c.othersDiffered(w.Tick) {
@@ -58,7 +61,7 @@ func (c timeline) othersDiffered(t Tick) bool {
 			continue
 		}
 		for _, g := range c.receiver.Ghosts() {
-			if !c.mine(g) && c.otherDiffered(g, k, r.basis) {
+			if !c.ahead(g) && c.otherDiffered(g, k, r.basis) {
 				return true
 			}
 		}
@@ -103,7 +106,7 @@ func (c timeline) checkUntracked(t Tick) {
 	}
 	for _, g := range c.ours {
 		s, ok := g.At(t)
-		if !ok || g.Data == 0 {
+		if !ok || g.Data == 0 || c.foreseen(g) {
 			continue
 		}
 		for _, i := range c.p.readUnpredicted {

@@ -157,12 +157,11 @@ func (p *player) forgetRaised(now Tick) {
 func (s *Server) note(p *player, pk *netcode.Packet) {
 	p.forgetRaised(s.frame.Tick)
 	n := note{substituted: age(p.substituted, s.frame.Tick, p.acked), effect: age(p.effect, s.frame.Tick, p.acked)}
-	if n.substituted == 0 && n.effect == 0 {
-		return
-	}
 	n.system, n.standIn = uint32(p.effectBy), p.standIn
-	if n.substituted-1 < raisedWindow || n.effect-1 < raisedWindow {
-		n.raised = p.raisedSince(s.frame.Tick)
+	n.raised = p.raisedSince(s.frame.Tick)
+	// Where others are foreseen, a tick may come out otherwise without a cause here.
+	if n.substituted == 0 && n.effect == 0 && (s.p.foresee == nil || len(n.raised) == 0) {
+		return
 	}
 	s.scratch = n.append(s.scratch[:0])
 	pk.Message(messageNote, s.scratch)

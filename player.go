@@ -81,6 +81,7 @@ type player struct {
 
 	judge    *lagcomp.Judge
 	claim    lagcomp.Claim
+	ahead    int64 // when the same picture showed what it shows ahead, 1/offsetSteps tick; 0: nothing
 	measured lagcomp.Measured
 	judged   Tick // the tick for which allowed was computed
 	granted  lagcomp.Claim

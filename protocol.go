@@ -55,6 +55,7 @@ type Protocol struct {
 	originAt      int  // registry index of originComponent, behind the components; −1: no kind needs it
 	localAt       int  // and of localComponent
 	command       *command
+	foresee       *foresight // nil: others are shown in the past
 	events        []eventType
 	eventRows     []any // *eventRow[T] of each event
 	messages      []messageType
@@ -83,6 +84,7 @@ type Protocol struct {
 	errs     []error
 	spoilt   []ecs.ID    // components with a fault, which nothing else is to complain of
 	unmade   []*ecs.Kind // and kinds
+	apart    bool        // another build's server takes others to be foreseen, and they are not
 	foreign  bool        // it is what this build makes of another's: see skew.go
 	eventsOf []int       // own index of each of the other's events, −1 for an unknown one
 
@@ -247,6 +249,7 @@ func (p *Protocol) Err() error {
 	p.readUnpredicted = p.unpredictedReads()
 	p.unpredicted = p.findUnpredicted()
 	p.findIsland()
+	p.checkForesight()
 	p.err = errors.Join(p.errs...)
 	p.hash = hashText(p.Describe())
 	return p.err

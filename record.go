@@ -23,9 +23,10 @@ type record struct {
 // recordItem is a component of an entity, by the handle that it keeps whatever the
 // server calls it.
 type recordItem struct {
-	e    ecs.Entity
-	comp uint8
-	off  int32
+	e        ecs.Entity
+	comp     uint8
+	foreseen bool // another player's
+	off      int32
 }
 
 // find is the words of an entity's component, nil when it had none.
@@ -77,7 +78,7 @@ func (c *Client) keep(t Tick, replay bool) {
 		c.keepEntity(r, e)
 	}
 	if !replay {
-		r.some, r.replayed = len(r.items) > 0, false
+		r.some, r.replayed = slices.ContainsFunc(r.items, func(it recordItem) bool { return !it.foreseen }), false
 		if r.some {
 			c.stats.PredictedTicks++
 		}
@@ -89,7 +90,8 @@ func (c *Client) keepEntity(r *record, e ecs.Entity) {
 	if !c.world.Alive(e) {
 		return
 	}
-	r.items = append(r.items, recordItem{e, itself, int32(len(r.words))})
+	foreseen := c.anothers(e)
+	r.items = append(r.items, recordItem{e, itself, foreseen, int32(len(r.words))})
 	for i := range c.p.components {
 		comp := &c.p.components[i]
 		if !comp.predicted {
@@ -102,7 +104,7 @@ func (c *Client) keepEntity(r *record, e ecs.Entity) {
 		off := len(r.words)
 		r.words = slices.Grow(r.words, comp.schema.Words())[:off+comp.schema.Words()]
 		comp.schema.SnapWords(at, clientRefs{c}, r.words[off:])
-		r.items = append(r.items, recordItem{e, uint8(i), int32(off)})
+		r.items = append(r.items, recordItem{e, uint8(i), foreseen, int32(off)})
 	}
 }
 
@@ -114,8 +116,8 @@ func (c *Client) zeroes(n int) []int32 {
 	return c.words[:n]
 }
 
-// hash covers items and words in whatever order; see hashItem for the server's
-// side of it.
+// hash covers the player's own items and their words in whatever order; see hashItem
+// for the server's side of it.
 func (r *record) hash() uint64 {
 	h := uint64(0)
 	for i, it := range r.items {
@@ -123,7 +125,9 @@ func (r *record) hash() uint64 {
 		if i+1 < len(r.items) {
 			end = int(r.items[i+1].off)
 		}
-		h += hashItem(it.e, int(it.comp), r.words[it.off:end])
+		if !it.foreseen {
+			h += hashItem(it.e, int(it.comp), r.words[it.off:end])
+		}
 	}
 	return h
 }

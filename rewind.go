@@ -91,6 +91,9 @@ func (s *Server) shownTo(p *player, e ecs.Entity, t Tick) bool {
 		return false
 	}
 	_, since, ok := p.sender.Shown(snapshot.NetID(id.Net))
+	if s.isAhead(p, s.world.Owner(e), id.Kind) {
+		t = p.acked // it is shown as soon as it is known
+	}
 	return ok && int32(t-since) >= 0
 }
 
@@ -165,7 +168,12 @@ func (s *Server) rewound(p *player, out *Seen) {
 	out.past, out.whole, out.filter = s.history.Between(k.a, k.b, k.f), k, s.filter(p, k.a)
 	late := p.deliveries.late != 0 && int32(out.Used.Tick-p.deliveries.late) < int32(reach(s.p.tickRate))
 	oldest, _ := s.history.Oldest()
-	if k.f == 0 && !late && int32(k.a-oldest) >= 0 || int32(s.newest()-k.b) < 0 {
+	switch {
+	case k.f != 0 && int32(s.newest()-k.b) < 0:
+		return
+	case p.ahead != 0:
+		out.ahead = s.aheadAt(p, out.Used)
+	case k.f == 0 && !late && int32(k.a-oldest) >= 0 || int32(s.newest()-k.b) < 0:
 		return
 	}
 	if late {

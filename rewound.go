@@ -30,6 +30,7 @@ type keptItem struct {
 	epoch uint32
 	run   uint32 // which life
 	off   int32
+	kind  uint16
 	mask  uint64 // its replicated components; the words of those that volumes need lie at off
 }
 
@@ -119,8 +120,29 @@ func (s *Server) between(p *player, out *Seen, whole keys) (past lagcomp.Past, o
 		return lagcomp.Past{}, false
 	}
 	hint, earlier, mask := 0, 0, uint64(0)
+	put := func(it *keptItem, from, to *keptTick, k keys) {
+		if it.mask != mask || mask == 0 {
+			mask = it.mask
+			v.bodies.fit(mask)
+		}
+		s.blend(&v.bodies, s.knots(p, it, from, to, k, &hint, &earlier))
+		if vs := v.bodies.build(v.bodies.value); len(vs) > 0 {
+			v.history.Put(it.id, it.owner, it.run, vs...)
+		}
+	}
+	if ahead := s.kept.at(out.ahead.a); ahead != nil {
+		for i := range ahead.items {
+			if it := &ahead.items[i]; s.isAhead(p, ecs.Owner(it.owner), it.kind) {
+				put(it, ahead, s.kept.at(out.ahead.b), out.ahead)
+			}
+		}
+		hint, earlier = 0, 0
+	}
 	for i := range fa.items {
 		it, from, to, k := &fa.items[i], fa, fb, whole
+		if out.ahead.a != 0 && s.isAhead(p, ecs.Owner(it.owner), it.kind) {
+			continue
+		}
 		if out.player != nil {
 			var shown bool
 			if from, to, k, shown = s.ends(out, ecs.Entity(it.id)); !shown {
@@ -132,14 +154,7 @@ func (s *Server) between(p *player, out *Seen, whole keys) (past lagcomp.Past, o
 			}
 			it = &from.items[j]
 		}
-		if it.mask != mask || mask == 0 {
-			mask = it.mask
-			v.bodies.fit(mask)
-		}
-		s.blend(&v.bodies, s.knots(p, it, from, to, k, &hint, &earlier))
-		if vs := v.bodies.build(v.bodies.value); len(vs) > 0 {
-			v.history.Put(it.id, it.owner, it.run, vs...)
-		}
+		put(it, from, to, k)
 	}
 	v.history.End()
 	v.past, v.of, v.at = v.history.At(v.number, 0), out.Used, s.frame.Tick
@@ -150,6 +165,10 @@ func (s *Server) between(p *player, out *Seen, whole keys) (past lagcomp.Past, o
 // how; false when it was not on the screen.
 func (s *Server) ends(out *Seen, e ecs.Entity) (from, to *keptTick, k keys, shown bool) {
 	k = out.whole
+	if out.ahead.a != 0 && s.aheadNow(out.by, e) {
+		k = out.ahead
+		return s.kept.at(k.a), s.kept.at(k.b), k, true
+	}
 	if out.player != nil {
 		own, shown := s.keysOf(out.player, out.Used, e, k)
 		if !shown {
@@ -266,7 +285,7 @@ func (s *Server) recordVolumes(rows ecs.Rows, f, before *keptTick) {
 			continue
 		}
 		e := rows.Entity(k)
-		it := keptItem{id: uint64(e), owner: uint32(rows.Owner()), epoch: s.lifeOf(mask, e), mask: mask, off: int32(off)}
+		it := keptItem{id: uint64(e), owner: uint32(rows.Owner()), epoch: s.lifeOf(mask, e), kind: ids[k].Kind, mask: mask, off: int32(off)}
 		s.history.Put(it.id, it.owner, it.epoch, vs...)
 		s.kept.put(f, before, it)
 	}

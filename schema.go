@@ -42,6 +42,10 @@ type Schema struct {
 	Events []string
 	// Shared are the names of the systems that both ends run, in their order.
 	Shared []string
+	// Foresees tells that clients predict other players, too, and Foreseen names the
+	// kinds of which they do; see [Foresee].
+	Foresees bool
+	Foreseen []string
 
 	hash uint64 // of the bytes
 }
@@ -88,6 +92,12 @@ func (p *Protocol) parts() *Schema {
 			s.Shared = append(s.Shared, sys.Name)
 		}
 	}
+	s.Foresees = p.foresee != nil
+	for i := range p.kinds {
+		if p.kinds[i].foreseen {
+			s.Foreseen = append(s.Foreseen, p.kinds[i].ecs.Name())
+		}
+	}
 	s.hash = netcode.SchemaHash(s.append(nil))
 	return s
 }
@@ -115,6 +125,9 @@ func (s *Schema) Describe() string {
 	for _, name := range s.Shared {
 		fmt.Fprintf(&b, "shared system %s\n", name)
 	}
+	if s.Foresees {
+		fmt.Fprintf(&b, "foresees %s\n", strings.Join(s.Foreseen, " "))
+	}
 	fmt.Fprintf(&b, "schema %016x\n", s.hash)
 	return b.String()
 }
@@ -138,7 +151,7 @@ func (s *Schema) append(dst []byte) []byte {
 	registry := s.Registry.AppendSchema(nil)
 	count(len(registry))
 	dst = append(dst, registry...)
-	dst = append(dst, flag(s.Command != nil))
+	dst = append(dst, flag(s.Command != nil)+flag(s.Foresees))
 	if s.Command != nil {
 		dst = s.Command.AppendSchema(dst)
 	}
@@ -150,7 +163,11 @@ func (s *Schema) append(dst []byte) []byte {
 	for _, q := range s.Requests {
 		dst = q.AppendSchema(dst)
 	}
-	for _, names := range [][]string{s.Events, s.Shared} {
+	lists := [][]string{s.Events, s.Shared, s.Foreseen}
+	if !s.Foresees {
+		lists = lists[:2]
+	}
+	for _, names := range lists {
 		count(len(names))
 		for _, name := range names {
 			text(name)
@@ -192,7 +209,8 @@ func ReadSchema(b []byte) (*Schema, error) {
 		s.Registry, err = snapshot.ReadRegistry(registry)
 		r.fail(err)
 	}
-	if r.byte(1) == 1 {
+	has := r.byte(2)
+	if s.Foresees = has == 2; has > 0 {
 		if s.Command = r.schema(); s.Command != nil && s.Command.Varies() >= 0 {
 			r.fail(errors.New("a command of no one size"))
 		}
@@ -217,6 +235,9 @@ func ReadSchema(b []byte) (*Schema, error) {
 		s.Requests = append(s.Requests, counted(r.schema()))
 	}
 	s.Events, s.Shared = r.names(), r.names()
+	if s.Foresees {
+		s.Foreseen = r.names()
+	}
 	if r.err == nil && len(r.b) > 0 {
 		r.fail(errors.New("length"))
 	}

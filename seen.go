@@ -32,6 +32,7 @@ type Seen struct {
 	by     *player // whose view it is, on a server
 	player *player // whose client had entities put off: each is seen between ticks of its own
 	bare   bool    // the game declares no volume: whoever queries has forgotten them
+	ahead  keys    // the ticks that others who are foreseen are seen between, on a server; zero: none are
 	whole  keys    // the ticks that the others are seen between, on a server
 
 	// Reason says how the server treated the time that the player claimed.

@@ -134,6 +134,7 @@ func (p *Protocol) bind(s *Schema, d *Skew) *Protocol {
 			q.tracks = append(q.tracks, t)
 		}
 	}
+	q.bindForesight(s)
 	q.readUnpredicted, q.unpredicted = q.unpredictedReads(), q.findUnpredicted()
 	names := make([]string, len(p.events))
 	for i := range p.events {
@@ -232,6 +233,23 @@ func (d *Skew) bindKinds(q, p *Protocol, s *Schema) {
 		if !found[k] {
 			d.Missing = append(d.Missing, "kind "+p.kinds[k].ecs.Name())
 		}
+	}
+}
+
+// bindForesight lets others be foreseen where both builds foresee the same: a server
+// judges shots at what is foreseen by another moment.
+func (p *Protocol) bindForesight(s *Schema) {
+	same := s.Foresees && p.foresee != nil && p.command != nil
+	for i := range p.kinds {
+		k := &p.kinds[i]
+		same = same && (k.ecs == nil || k.foreseen == slices.Contains(s.Foreseen, s.Registry.KindName(i)))
+	}
+	if same {
+		return
+	}
+	p.foresee, p.apart = nil, s.Foresees
+	for i := range p.kinds {
+		p.kinds[i].foreseen = false
 	}
 }
 

@@ -106,6 +106,8 @@ type ClientStats struct {
 	Mispredictions   uint64 // those that differed in a predicted field
 	ByCause          [prediction.Causes]uint64
 	ShownWrong       uint64 // ticks whose first prediction differs from the server's state
+	Foreseen         uint64 // others' entities held against what was foreseen, once a snapshot each; see Foresee
+	ForeseenWrong    uint64 // of these, those that differed
 	Amended          uint64 // those that differed within the tolerance: adopted without running anything again
 	Resimulated      uint64 // ticks run again
 	HardResets       uint64 // times predicted time jumped
@@ -162,6 +164,8 @@ func (s *ClientStats) Add(o *ClientStats) {
 	}
 	s.ShownWrong += o.ShownWrong
 	s.Amended += o.Amended
+	s.Foreseen += o.Foreseen
+	s.ForeseenWrong += o.ForeseenWrong
 	s.Resimulated += o.Resimulated
 	s.HardResets += o.HardResets
 	s.Stalls += o.Stalls

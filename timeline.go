@@ -22,6 +22,9 @@ func (c timeline) Save(slot int, _ Tick) {
 	if c.p.island {
 		c.island.Save(slot)
 	}
+	for i := range c.foreseenOf {
+		c.foreseenOf[i].history.Save(slot)
+	}
 }
 
 // Load puts them back.
@@ -32,6 +35,11 @@ func (c timeline) Load(slot int, _ Tick) {
 	c.own.Restore(slot)
 	if c.p.island {
 		c.island.Restore(slot)
+	}
+	for i := range c.foreseenOf {
+		if h := c.foreseenOf[i].history; h.Holds(slot) {
+			h.Restore(slot)
+		}
 	}
 	if len(c.spawning.named) > 0 {
 		c.rename()
@@ -46,6 +54,7 @@ func (c timeline) Step(t Tick, replay bool) {
 	f := &c.frame
 	f.Tick, f.Replay = t, replay
 	c.fillCommand(t)
+	c.guess(t)
 	c.cut = c.cut[:0]
 	for _, q := range f.queues {
 		q.begin(t)
@@ -81,7 +90,7 @@ func (c timeline) Step(t Tick, replay bool) {
 
 // run runs the shared systems over what is predicted here.
 func (c *Client) run(t Tick) {
-	if !c.p.island && !c.p.fleeting {
+	if !c.p.island && !c.p.fleeting && len(c.foreseenOf) == 0 {
 		c.p.schedule.ExecutePlayer(c.world, &c.frame, c.view.Me)
 		return
 	}
@@ -92,7 +101,14 @@ func (c *Client) run(t Tick) {
 	if c.p.fleeting && !c.again(t) {
 		c.parts = append(c.parts, ecs.Fleeting)
 	}
-	c.p.schedule.ExecuteParts(c.world, &c.frame, c.parts...)
+	if len(c.foreseenOf) == 0 {
+		c.p.schedule.ExecuteParts(c.world, &c.frame, c.parts...)
+		return
+	}
+	for i := range c.foreseenOf {
+		c.parts = append(c.parts, c.foreseenOf[i].owner)
+	}
+	c.p.schedule.ExecutePartsWhere(c.world, &c.frame, c.runs, c.parts...)
 }
 
 // fillCommand writes tick t's input into the player's rows.
@@ -123,10 +139,20 @@ func (c timeline) Compare(_ int, t Tick) prediction.Verdict {
 		return prediction.Different
 	}
 	verdict, near := prediction.Same, false
+	if len(c.foreseenOf) > 0 {
+		verdict = c.compareForeseen(r, t)
+		c.foresightFailed = verdict == prediction.Different
+		if verdict == prediction.Near {
+			verdict, near = prediction.Same, true
+		}
+	}
 	if c.spawns.Len() > 0 && !c.compareOpen(r, t) {
 		verdict = prediction.Different
 	}
 	for _, g := range c.ours {
+		if c.foreseen(g) {
+			continue
+		}
 		s, ok := g.At(t)
 		here := g.Data != 0 && r.has(ecs.Entity(g.Data))
 		if !ok || !here {
@@ -239,7 +265,10 @@ func (c timeline) Amend(t, k Tick) {
 				continue
 			}
 			n := comp.schema.Words()
-			later, predicted, actual := r.find(e, i), c.predicted.find(e, i), c.known(comp, s.Component(i))
+			later, predicted, actual := r.find(e, i), c.predicted.find(e, i), []int32(nil)
+			if predicted != nil {
+				actual = c.stated(g, s, i, predicted[:n])
+			}
 			at := c.world.Pointer(e, comp.id)
 			if later == nil || predicted == nil || actual == nil || at == nil {
 				continue

@@ -163,8 +163,8 @@ func (c *Client) noteTrail() {
 	var sum uint32
 	for _, e := range c.predictedHere() {
 		id := c.p.identity.Find(c.world, e)
-		if id == nil {
-			continue // not in this tick
+		if id == nil || c.anothers(e) {
+			continue // not in this tick, or nothing that the server hashes for us
 		}
 		name := id.origin
 		if name == 0 {

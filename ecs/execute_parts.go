@@ -16,6 +16,13 @@ type partsRun struct {
 // owners only Once systems run. The cost is proportional to the rows of those
 // owners. Nothing is allocated once the scratch has grown to what it needs.
 func (s *Schedule[C]) ExecuteParts(w *World, c C, owners ...Owner) {
+	s.ExecutePartsWhere(w, c, nil, owners...)
+}
+
+// ExecutePartsWhere is ExecuteParts with systems that leave some of the owners out:
+// those run over an owner's rows for which runs, given the system's place in
+// [Schedule.Systems], says so. nil says so for all.
+func (s *Schedule[C]) ExecutePartsWhere(w *World, c C, runs func(system int, o Owner) bool, owners ...Owner) {
 	s.mustBuilt(w)
 	x := &s.parts
 	x.parts = x.parts[:0]
@@ -30,20 +37,23 @@ func (s *Schedule[C]) ExecuteParts(w *World, c C, owners ...Owner) {
 		case sys.once:
 			s.run(i, sys, w, c, onceRows[:])
 		default:
-			s.run(i, sys, w, c, x.match(w, sys.query))
+			s.run(i, sys, w, c, x.match(w, sys.query, i, runs))
 		}
 	}
 	clear(x.parts) // a schedule keeps no world alive
 	clear(x.rows)
 }
 
-// match is the rows of the parts that the query matches, in canonical order,
-// valid until the next call.
-func (x *partsRun) match(w *World, q *Query) []Rows {
+// match is the rows of the parts that the query of system i matches, of those that
+// it runs over, in canonical order, valid until the next call.
+func (x *partsRun) match(w *World, q *Query, i int, runs func(int, Owner) bool) []Rows {
 	var only []Rows
 	with := 0
 	x.rows = x.rows[:0]
 	for _, p := range x.parts {
+		if runs != nil && !runs(i, p.owner) {
+			continue
+		}
 		if rows := q.ownedBy(w, p); len(rows) > 0 {
 			only = rows
 			with++

@@ -148,6 +148,11 @@ func (h *History) Holds(slot int) bool {
 		(h.part == nil || h.slots[slot].cut == h.part.cut)
 }
 
+// Saved tells whether the slot was ever written, whether or not it can be restored.
+func (h *History) Saved(slot int) bool {
+	return slot >= 0 && slot < len(h.slots) && h.slots[slot].saved
+}
+
 // Save writes the present state into a slot. It panics with [UsageError] when
 // the world is locked or the slot does not exist.
 func (h *History) Save(slot int) {

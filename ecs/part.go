@@ -7,7 +7,8 @@ import (
 
 // part is what belongs to one owner: its tables and its allocators.
 type part struct {
-	owner   Owner
+	owner   Owner // its name
+	of      Owner // what its rows say: another, where an owner has a part beside his own
 	index   int32
 	tables  []*table // in order of mask
 	made    []*table // in order of creation
@@ -26,7 +27,7 @@ func (w *World) partOf(o Owner) *part {
 	if p := w.findPart(o); p != nil {
 		return p
 	}
-	p := &part{owner: o, index: int32(len(w.parts)), changed: w.version, cut: w.version}
+	p := &part{owner: o, of: o, index: int32(len(w.parts)), changed: w.version, cut: w.version}
 	p.byKind = make([]*table, len(w.types.kinds))
 	w.parts = append(w.parts, p)
 	at, _ := slices.BinarySearchFunc(w.sorted, o, func(p *part, o Owner) int { return int(p.owner) - int(o) })
@@ -36,6 +37,29 @@ func (w *World) partOf(o Owner) *part {
 	}
 	w.owners[o>>8][o&255] = p
 	return p
+}
+
+// Apart is a second part of what an owner owns, and answers the name that it goes by
+// as an [Owner] in [World.Spawn], [World.Transfer], [Query.Owned] and their kin: a
+// part that runs, is saved and comes back apart from the owner's own, while its rows
+// say that they are his. A client puts what it draws from snapshots there, where it
+// predicts the rest of what another player owns. The names come from the upper end of
+// the range, which is therefore not for players; it panics with [UsageError] when none
+// is left.
+func (w *World) Apart(o Owner) Owner {
+	for _, p := range w.parts {
+		if p.of == o && p.owner != o {
+			return p.owner
+		}
+	}
+	for name := Fleeting - 1; name > o; name-- {
+		if w.findPart(name) == nil {
+			w.partOf(name).of = o
+			return name
+		}
+	}
+	misuse("no name is left for a second part of owner %d", o)
+	return o
 }
 
 func (w *World) findPart(o Owner) *part {

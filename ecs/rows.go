@@ -30,7 +30,7 @@ func (r Rows) Owner() Owner {
 	if r.t == nil {
 		return Nobody
 	}
-	return r.t.part.owner
+	return r.t.part.of
 }
 
 // Slice is the rows [lo, hi), such as one of many workers takes. It panics with

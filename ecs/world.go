@@ -121,7 +121,7 @@ func (w *World) Alive(e Entity) bool { return w.find(e) != 0 }
 // Owner is the entity's owner; Nobody when it is gone.
 func (w *World) Owner(e Entity) Owner {
 	if place := w.find(e); place != 0 {
-		return w.tables[tableOf(place)].part.owner
+		return w.tables[tableOf(place)].part.of
 	}
 	return Nobody
 }

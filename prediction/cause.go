@@ -16,18 +16,22 @@ const (
 	// ServerEffect: a system or event that only the server runs wrote a
 	// predicted field of this player's.
 	ServerEffect
+	// Foresight: another player did something else than was foreseen of him, and it
+	// bore on this one: a push, a collision. See the root package's Foresee.
+	Foresight
 	// Untracked: a shared system read a value that differed on the client.
 	Untracked
 	// Code: none of these. The same code with the same inputs computed
 	// something else.
 	Code
 	// Causes is how many there are.
-	Causes = 4
+	Causes = 5
 )
 
-var causeNames = [Causes]string{"input", "server_effect", "untracked", "code"}
+var causeNames = [Causes]string{"input", "server_effect", "foresight", "untracked", "code"}
 
-// String is the cause's name in reports: input, server_effect, untracked, code.
+// String is the cause's name in reports: input, server_effect, foresight,
+// untracked, code.
 func (c Cause) String() string {
 	if int(c) < len(causeNames) {
 		return causeNames[c]

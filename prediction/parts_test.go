@@ -55,7 +55,7 @@ func TestMispredictionReads(t *testing.T) {
 	require.Equal(t, "stun", back["system"])
 	m.Actual = math.NaN()
 	require.NoError(t, json.Unmarshal([]byte(m.JSON()), &back), "a NaN makes no broken line")
-	for c, name := range []string{"input", "server_effect", "untracked", "code"} {
+	for c, name := range []string{"input", "server_effect", "foresight", "untracked", "code"} {
 		require.Equal(t, name, prediction.Cause(c).String())
 	}
 	require.Equal(t, "cause(9)", prediction.Cause(9).String())

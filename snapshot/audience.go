@@ -107,3 +107,27 @@ func (s *Schema) differFor(a audience, x, y []int32) bool {
 	}
 	return false
 }
+
+// Cover puts from's words where an audience receives nothing of a component: the two
+// can then be compared, and the whole be taken for what from is a guess of.
+func (s *Schema) Cover(a Audience, words, from []int32) {
+	for i := range s.leaves {
+		if l := &s.leaves[i]; !l.seenBy(a) {
+			copy(words[l.word:l.word+l.words()], from[l.word:])
+		}
+	}
+}
+
+// Reaches tells whether viewers of an audience receive any of the component.
+func (s *Schema) Reaches(a Audience) bool { return s.seenBy(a) }
+
+// Coarse is the index in [Schema.Fields] of the first field that others than the
+// owner receive in coarser steps than he does, or −1: see [SchemaOptions].Exact.
+func (s *Schema) Coarse() int {
+	for i := range s.leaves {
+		if l := &s.leaves[i]; l.ratio > 1 && l.aud != ToOwner {
+			return i
+		}
+	}
+	return -1
+}

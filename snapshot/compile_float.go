@@ -3,6 +3,7 @@ package snapshot
 import (
 	"fmt"
 	"math"
+	"math/bits"
 	"reflect"
 )
 
@@ -39,7 +40,10 @@ func (c *compiler) angle(t reflect.Type, offset uintptr, path string, g tag, op 
 	if c.opt.Predicted {
 		l.ratio = 1 << ratioBits
 	}
-	l.setGrids(2 * math.Pi / float64(int64(1)<<g.bits))
+	if c.opt.Predicted && c.opt.Exact {
+		l.refine(maxAngleBits)
+	}
+	l.setGrids(2 * math.Pi / float64(int64(1)<<l.bits))
 	c.add(t, path, g, l)
 }
 
@@ -82,8 +86,21 @@ func (c *compiler) stepped(t reflect.Type, offset uintptr, path string, g tag, o
 	if c.opt.Predicted {
 		l.ratio = c.ratio(path, g, max(math.Abs(lo), math.Abs(hi)), limit)
 	}
-	l.setGrids(g.step)
+	step := g.step
+	if c.opt.Exact && l.ratio > 1 {
+		step /= float64(l.ratio)
+		l.lo, l.hi, l.ratio = l.lo*int64(l.ratio), l.hi*int64(l.ratio), 1
+		l.bits = width(l.lo, l.hi)
+	}
+	l.setGrids(step)
 	c.add(t, path, g, l)
+}
+
+// refine gives an angle or a rotation one grid, as fine as the simulation's where
+// that many bits can travel.
+func (l *leaf) refine(most int) {
+	l.bits = min(l.bits+bits.TrailingZeros32(uint32(l.ratio)), most)
+	l.ratio, l.lo, l.hi = 1, -1<<(l.bits-1), 1<<(l.bits-1)-1
 }
 
 // ratio is the number of simulation steps in a step.

@@ -46,11 +46,14 @@ func (c *compiler) quat(t reflect.Type, offset uintptr, path string, g tag) {
 			}
 		}
 	}
+	if c.opt.Exact {
+		l.refine(maxQuatBits)
+	}
 	if g.how() != Snap && !l.floats() {
 		c.fail(path, "integers are not interpolated", "drop "+g.how().String()+", or use floats")
 		return
 	}
-	l.setGrids(math.Sqrt2 / float64(int64(1)<<g.bits))
+	l.setGrids(math.Sqrt2 / float64(int64(1)<<l.bits))
 	c.add(t, path, g, l)
 }
 

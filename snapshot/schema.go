@@ -32,6 +32,10 @@ type SchemaOptions struct {
 	Name string
 	// Predicted gives the component a simulation grid, on which its owner receives it.
 	Predicted bool
+	// Exact has everybody receive what is predicted on the simulation grid, as far
+	// as a rotation's or an angle's most bits go: for those who are to compute with
+	// it themselves. It costs others about four bits more for a number that moves.
+	Exact bool
 	// Ref is the type whose fields are references to entities; its kind is uint64.
 	// Nil: there are none.
 	Ref reflect.Type

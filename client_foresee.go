@@ -1,0 +1,174 @@
+package foretick
+
+import (
+	"slices"
+	"unsafe"
+
+	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/prediction"
+	"github.com/foretick/foretick/snapshot"
+)
+
+// other is another player whose entities are foreseen here.
+type other struct {
+	owner   ecs.Owner
+	history *ecs.History
+	seen    Tick // when there last was any of his
+}
+
+// foreseen tells whether a ghost is another player's and predicted here all the same.
+func (c *Client) foreseen(g *snapshot.Ghost) bool {
+	return c.p.foresee != nil && !g.Mine && g.Owner != uint16(ecs.Nobody) && !c.cfg.NoPrediction && c.p.kinds[g.Kind].foreseen && !c.alien(g)
+}
+
+// ahead tells whether a ghost is predicted here, as against drawn in the past.
+func (c *Client) ahead(g *snapshot.Ghost) bool { return c.mine(g) || c.foreseen(g) }
+
+// anothers tells whether an entity that is predicted here is another player's.
+func (c *Client) anothers(e ecs.Entity) bool {
+	if c.p.foresee == nil {
+		return false
+	}
+	switch c.world.Owner(e) {
+	case c.view.Me, ecs.Nobody, ecs.Island, ecs.Fleeting:
+		return false
+	}
+	return true
+}
+
+// partOf is where a ghost's entity lives. What another player owns and is drawn in the
+// past lies apart from what is foreseen of him, which goes back without it.
+func (c *Client) partOf(g *snapshot.Ghost) ecs.Owner {
+	o := ecs.Owner(g.Owner)
+	if c.p.foresee == nil || g.Mine || o == ecs.Nobody || c.foreseen(g) {
+		return o
+	}
+	return c.world.Apart(o)
+}
+
+// gatherOthers keeps the list of those who are foreseen.
+func (c *Client) gatherOthers() {
+	if c.p.foresee == nil {
+		return
+	}
+	now := c.predictor.Tick()
+	for _, g := range c.ours {
+		if !c.foreseen(g) {
+			continue
+		}
+		i := slices.IndexFunc(c.foreseenOf, func(o other) bool { return o.owner == ecs.Owner(g.Owner) })
+		if i < 0 {
+			i = len(c.foreseenOf)
+			owner := ecs.Owner(g.Owner)
+			c.foreseenOf = append(c.foreseenOf, other{owner: owner, history: c.world.NewOwnerHistory(owner, c.cfg.History)})
+		}
+		c.foreseenOf[i].seen = now
+	}
+	c.foreseenOf = slices.DeleteFunc(c.foreseenOf, func(o other) bool {
+		return int32(now-o.seen) > int32(c.cfg.History) // no save knows anything of his
+	})
+}
+
+// guess makes up the commands of those who are foreseen for a tick, as the wire would
+// carry them.
+func (c *Client) guess(t Tick) {
+	if len(c.foreseenOf) == 0 {
+		return
+	}
+	basis, _ := c.receiver.Newest()
+	if r := c.records.Find(t); c.practice.replay && r != nil {
+		basis = r.basis
+	}
+	cmd := c.p.command
+	for i := range c.foreseenOf {
+		for _, rows := range c.ownRows.Owned(c.world, c.foreseenOf[i].owner) {
+			base := rows.Column(cmd.id)
+			for k := range rows.Len() {
+				at := unsafe.Add(base, uintptr(k)*cmd.size)
+				clear(unsafe.Slice((*byte)(at), cmd.size))
+				c.p.foresee.guess(&c.frame, rows.Entity(k), int(int32(t-basis)), at)
+				c.packed = cmd.schema.Pack(at, c.packed[:0])
+				if cmd.schema.Unpack(c.packed, at) != nil {
+					clear(unsafe.Slice((*byte)(at), cmd.size))
+				}
+			}
+		}
+	}
+}
+
+// runsFor tells whether a system runs over the rows of an owner.
+func (c *Client) runsFor(system int, o ecs.Owner) bool {
+	return o == c.view.Me || o == ecs.Island || o == ecs.Fleeting || c.p.foresee.runs[system]
+}
+
+// compareForeseen holds what was foreseen for t against the server's words.
+func (c timeline) compareForeseen(r *record, t Tick) prediction.Verdict {
+	verdict := prediction.Same
+	for _, g := range c.ours {
+		if !c.foreseen(g) {
+			continue
+		}
+		s, ok := g.At(t)
+		here := g.Data != 0 && r.has(ecs.Entity(g.Data))
+		if !ok {
+			if here && g.Gone != 0 && int32(g.Gone-t) <= 0 {
+				verdict = prediction.Different
+			}
+			continue
+		}
+		c.stats.Foreseen++
+		is := prediction.Different
+		if here {
+			is = c.compareOther(r, g, s)
+		}
+		if is == prediction.Different {
+			c.stats.ForeseenWrong++
+		}
+		verdict = max(verdict, is)
+	}
+	return verdict
+}
+
+func (c timeline) compareOther(r *record, g *snapshot.Ghost, s snapshot.State) prediction.Verdict {
+	verdict := prediction.Same
+	for i := range c.p.components {
+		comp := &c.p.components[i]
+		if !comp.predicted || !comp.schema.Reaches(s.Audience) {
+			continue
+		}
+		ours := r.find(ecs.Entity(g.Data), i)
+		theirs := c.stated(g, s, i, ours)
+		switch {
+		case ours == nil && theirs == nil:
+		case ours == nil || theirs == nil:
+			return prediction.Different
+		case comp.schema.FirstDifference(ours[:comp.schema.Words()], theirs) >= 0:
+			return prediction.Different
+		case comp.tolerant && !slices.Equal(ours[:comp.schema.Words()], theirs):
+			verdict = prediction.Near
+		}
+	}
+	return verdict
+}
+
+// stated is what a snapshot says of a component that is predicted here, with what this
+// player does not receive as it is in ours; until the next call.
+func (c *Client) stated(g *snapshot.Ghost, s snapshot.State, i int, ours []int32) []int32 {
+	words, schema := s.Component(i), c.p.components[i].schema
+	if words != nil && ours != nil && c.foreseen(g) {
+		c.covered = append(c.covered[:0], words...)
+		schema.Cover(s.Audience, c.covered, ours)
+		words = c.covered
+	}
+	return c.known(&c.p.components[i], words)
+}
+
+// strayed tells whether what others did may have been the cause of a difference at t:
+// it was foreseen wrongly, or in the ticks since the ends agreed nobody told it.
+func (c *Client) strayed(t Tick) bool {
+	return len(c.foreseenOf) > 0 && len(c.others) > 0 && (c.foresightFailed || t-c.good > 1)
+}
+
+// voids tells whether a save of another player's is void, and not just older than he is
+// here.
+func (o *other) voids(slot int) bool { return o.history.Saved(slot) && !o.history.Holds(slot) }

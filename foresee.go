@@ -1,0 +1,160 @@
+package foretick
+
+import (
+	"slices"
+	"unsafe"
+
+	"github.com/foretick/foretick/ecs"
+)
+
+// foresight is what a game declared with Foresee.
+type foresight struct {
+	guess  func(f *Frame, avatar ecs.Entity, ahead int, at unsafe.Pointer)
+	except []string
+	along  []*ecs.Kind
+	runs   []bool // by system: over what others own, too
+}
+
+// ForeseeOption goes with [Foresee].
+type ForeseeOption func(*foresight)
+
+// Except names shared systems that do not run for other players on a client: those
+// that read what only an owner receives, such as his ammunition, or that are of no use
+// there.
+func Except(systems ...string) ForeseeOption {
+	return func(x *foresight) { x.except = append(x.except, systems...) }
+}
+
+// Along names kinds that clients run ahead too while another player owns them, though
+// no command moves them: a rocket, which else would be seen to fly behind the one who
+// fired it.
+func Along(kinds ...*ecs.Kind) ForeseeOption {
+	return func(x *foresight) { x.along = append(x.along, kinds...) }
+}
+
+// Foresee has clients predict the avatars of other players, too: every entity of a
+// kind with the command c that another player owns. They stand on the screen where
+// they will be when the player's own command takes effect, instead of where they were,
+// so that to ram somebody, or to stand in his way, is felt at once and comes out on
+// the server as it did here. The price is that whoever does something else than was
+// foreseen is seen to move over to where he is, as a correction that fades. It suits
+// games of bodies that touch (cars, boats, balls), and less those of aim.
+//
+// guess says what an avatar's player presses in the tick f.Tick: a client calls it
+// ahead of each tick that it predicts, in replays too, with the world as the tick
+// before left it, and runs the shared systems with its answer. ahead is how many ticks
+// the newest snapshot lies back, from 1. cmd is zero when guess is called, and goes
+// through the wire's rounding behind it. guess reads what clients are told of the
+// avatar and must answer the same to the same, as a shared system does: let the system
+// that takes the command in keep what others need to go on with, a stick or a throttle,
+// in a component of its own. A guess that grows neutral with ahead overshoots less.
+//
+// What was foreseen joins the island: it is held against each snapshot, and goes back,
+// is corrected and runs again with what the player predicts of his own. That others are
+// foreseen wrongly is counted in [ClientStats] and no misprediction of the player's;
+// where it bears on him, the misprediction that follows has the cause
+// [prediction.Foresight].
+//
+// Events that others' avatars raise on a client, and what they spawn or destroy there,
+// are passed over: those the server tells. A shot is judged where the player saw its
+// target, and so in the server's present; see [Frame.Seen].
+//
+// Clients compute with what they are told. So Err refuses a component of such a kind
+// that is predicted and told to others in coarser steps than it is simulated in (see
+// [Exact]), and a shared system that would read of others what they do not receive (see
+// [Except]).
+func Foresee[T any](p *Protocol, c *ecs.Component[T], guess func(f *Frame, avatar ecs.Entity, ahead int, cmd *T), opts ...ForeseeOption) {
+	switch {
+	case p.commandOf("Foresee", c) == nil:
+		return
+	case guess == nil:
+		p.faultf("Foresee has no function: say what others are taken to press")
+		return
+	case p.foresee != nil:
+		p.faultf("Foresee was declared twice: name all that it concerns in one call")
+		return
+	}
+	p.foresee = &foresight{guess: func(f *Frame, avatar ecs.Entity, ahead int, at unsafe.Pointer) {
+		guess(f, avatar, ahead, (*T)(at))
+	}}
+	for _, o := range opts {
+		o(p.foresee)
+	}
+}
+
+// Exact has everybody receive a predicted component in the steps that it is simulated
+// in, which its owner receives in any case: for what clients compute of others
+// themselves (see [Foresee]). It costs about four bits more for a number that moves.
+func Exact(c *component) { c.exact = true }
+
+// checkForesight finds what is foreseen and refuses what no client could foresee.
+func (p *Protocol) checkForesight() {
+	x := p.foresee
+	if x == nil {
+		return
+	}
+	for i := range p.kinds {
+		k := &p.kinds[i]
+		k.foreseen = !k.local() && (k.ecs.Mask().Has(p.command.id) || slices.Contains(x.along, k.ecs))
+	}
+	for _, k := range x.along {
+		if i := p.kindOf(k); i < 0 && !slices.Contains(p.unmade, k) {
+			p.faultf("Along names a kind that is not declared with Protocol.Kind")
+		} else if i >= 0 && p.kinds[i].local() {
+			p.faultf("Along names kind %q, whose policy is Local: of such each client keeps its own alone", k.Name())
+		}
+	}
+	for i := range p.components {
+		if f := p.components[i].schema.Coarse(); f >= 0 && p.components[i].predicted && p.foreseen(p.components[i].id) {
+			field := p.components[i].schema.Fields()[f]
+			p.faultf("Foresee: others are told %s.%s in steps of %.7g and it is simulated in steps of %.7g, so that nothing could be foreseen exactly: declare %s with Component(…, Predicted, Exact)", p.components[i].name, field.Name, field.Step, field.Sim, p.components[i].name)
+		}
+	}
+	systems := p.schedule.Systems()
+	for _, name := range x.except {
+		if !slices.ContainsFunc(systems, func(s ecs.SystemInfo) bool { return s.Name == name && shared(s) }) {
+			p.faultf("Except names %q, which is no shared system", name)
+		}
+	}
+	for _, s := range systems {
+		runs := shared(s) && !slices.Contains(x.except, s.Name)
+		x.runs = append(x.runs, runs)
+		if field := p.keptBack(s); runs && field != "" {
+			p.faultf("shared system %q reads %s, which other players do not receive, and Foresee would run it for them: leave it out with Except(%q), or put that field into another component", s.Name, field, s.Name)
+		}
+	}
+}
+
+// foreseen tells whether what is foreseen has a component, or may be given it.
+func (p *Protocol) foreseen(id ecs.ID) bool {
+	return !p.inborn(id) || slices.ContainsFunc(p.kinds, func(k kind) bool { return k.foreseen && k.ecs.Mask().Has(id) })
+}
+
+// inborn tells whether some kind is born with a component: entities of the others are
+// then not expected to be given it.
+func (p *Protocol) inborn(id ecs.ID) bool {
+	return slices.ContainsFunc(p.kinds, func(k kind) bool { return k.ecs.Mask().Has(id) })
+}
+
+// keptBack names the first field that a system may read of the rows of what is
+// foreseen, and others are not told; "" without one.
+func (p *Protocol) keptBack(s ecs.SystemInfo) string {
+	fits := func(k kind) bool {
+		return k.foreseen && !slices.ContainsFunc(s.With.IDs(), func(id ecs.ID) bool { return p.inborn(id) && !k.ecs.Mask().Has(id) })
+	}
+	if s.Once || !slices.ContainsFunc(p.kinds, fits) {
+		return ""
+	}
+	for _, id := range slices.Concat(s.Reads, s.Writes) {
+		i := p.index(id)
+		if i < 0 {
+			continue
+		}
+		for _, f := range p.components[i].schema.Fields() {
+			if f.Audience != 0 {
+				return p.components[i].name + "." + f.Name
+			}
+		}
+	}
+	return ""
+}

@@ -1,0 +1,463 @@
+package simtest_test
+
+import (
+	"math"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/lagcomp"
+	"github.com/foretick/foretick/prediction"
+	"github.com/foretick/foretick/simtest"
+	"github.com/foretick/foretick/transport/sim"
+)
+
+type chassis struct {
+	X, Y   float32 `net:"min=-64,max=64,step=0.01,lerp"`
+	VX, VY float32 `net:"min=-32,max=32,step=0.01"`
+}
+
+// pedals are what the driver pressed last, for others to go on with.
+type pedals struct {
+	X, Y float32 `net:"min=-1,max=1,step=0.0078125"`
+}
+
+// load is what a car carries; what it is worth is the driver's own business.
+type load struct {
+	Boxes uint8 `net:"max=9"`
+	Worth uint8 `net:"max=200,owner"`
+}
+
+type ride struct {
+	X, Y float32 `net:"min=-1,max=1,step=0.0078125"`
+	Fire bool    `net:"oneshot"`
+	Jump bool    `net:"oneshot"`
+}
+
+// bumpers is a game of cars that push one another.
+type bumpers struct {
+	body  ecs.Component[chassis]
+	pedal ecs.Component[pedals]
+	load  ecs.Component[load]
+	cmd   ecs.Component[ride]
+	car   ecs.Kind
+	puff  ecs.Kind // what a car leaves behind it: drawn in the past
+	ball  ecs.Kind // of the island
+	shell ecs.Kind // that a car fires, and that is foreseen along with it
+	all   *ecs.Query
+	balls *ecs.Query
+	shot  foretick.Event[lagcomp.Ray]
+
+	blind    bool // without Foresee
+	neutral  bool // the guess is that nothing is pressed
+	hits     func(f *foretick.Frame, who ecs.Owner, hit foretick.Hit, ok bool)
+	bumps    func(f *foretick.Frame, who ecs.Owner)
+	guessed  func(f *foretick.Frame, ahead int)
+	spawn    func(f *foretick.Frame, who ecs.Owner)
+	guessing int
+}
+
+func (g *bumpers) protocol() *foretick.Protocol {
+	p := foretick.NewProtocol("bumpers", 1)
+	p.Component(&g.body, foretick.Predicted, foretick.Exact)
+	p.Component(&g.pedal, foretick.Predicted, foretick.Exact)
+	p.Component(&g.load, foretick.Predicted)
+	p.Command(&g.cmd)
+	p.Kind(&g.car, "car", &g.body, &g.pedal, &g.load, &g.cmd)
+	p.Kind(&g.puff, "puff", &g.body)
+	p.Kind(&g.ball, "ball", &g.body)
+	p.Kind(&g.shell, "shell", &g.body)
+	p.Spawns(&g.shell, foretick.SpawnConfig{})
+	foretick.Volume(p, &g.body, func(b *chassis) lagcomp.Sphere { return lagcomp.Sphere{X: b.X, Y: b.Y, R: 0.5} })
+	p.Join(func(f *foretick.Frame, who ecs.Owner) {
+		if g.spawn != nil {
+			g.spawn(f, who)
+			return
+		}
+		e := f.Spawn(&g.car, who)
+		g.body.Get(f.World, e).X = -8 + 16*float32(who-1)
+		g.load.Get(f.World, e).Worth = uint8(who)
+	})
+	p.Shared("press", func(_ *foretick.Frame, rows ecs.Rows) {
+		pedal, cmd := g.pedal.Slice(rows), g.cmd.Slice(rows)
+		for i := range pedal {
+			pedal[i] = pedals{cmd[i].X, cmd[i].Y}
+		}
+	}, ecs.Read(&g.cmd), ecs.Write(&g.pedal))
+	p.Shared("drive", func(f *foretick.Frame, rows ecs.Rows) {
+		body, pedal := g.body.Slice(rows), g.pedal.Slice(rows)
+		for i := range body {
+			b := &body[i]
+			b.VX += (pedal[i].X*8 - b.VX) * f.DT
+			b.VY += (pedal[i].Y*8 - b.VY) * f.DT
+			b.X += b.VX * f.DT
+			b.Y += b.VY * f.DT
+		}
+	}, ecs.Read(&g.pedal), ecs.Write(&g.body))
+	p.Shared("bump", g.bump, ecs.Read(&g.cmd), ecs.Write(&g.body), ecs.ReadOther(&g.body), ecs.WriteOther(&g.body), ecs.After("drive"))
+	p.Shared("trade", func(_ *foretick.Frame, rows ecs.Rows) {
+		load := g.load.Slice(rows)
+		for i := range load {
+			if load[i].Worth > 100 { // of others nobody knows
+				load[i].Boxes = 1
+			}
+		}
+	}, ecs.Write(&g.load))
+	p.Shared("fire", func(f *foretick.Frame, rows ecs.Rows) {
+		body, cmd := g.body.Slice(rows), g.cmd.Slice(rows)
+		for i := range body {
+			if cmd[i].Fire {
+				g.shot.Raise(f, rows.Entity(i), lagcomp.Ray{X: body[i].X, Y: body[i].Y, DX: 1, Range: 60})
+			}
+			if cmd[i].Jump {
+				if e := f.SpawnBy(rows.Entity(i), &g.shell); e != ecs.None {
+					*g.body.Get(f.World, e) = chassis{X: body[i].X, Y: body[i].Y, VY: 8}
+				}
+			}
+		}
+	}, ecs.Read(&g.cmd, &g.body), ecs.Create(&g.body))
+	p.Shared("fly", func(f *foretick.Frame, rows ecs.Rows) {
+		body := g.body.Slice(rows)
+		for i := range body {
+			body[i].Y += body[i].VY * f.DT
+			if body[i].Y > 20 {
+				f.Destroy(rows.Entity(i))
+			}
+		}
+	}, ecs.Write(&g.body), ecs.Without(&g.pedal), ecs.After("fire"))
+	foretick.OnServer(p, &g.shot, func(f *foretick.Frame, who ecs.Owner, r lagcomp.Ray) {
+		hit, ok := f.Seen(who).Raycast(r)
+		if g.hits != nil {
+			g.hits(f, who, hit, ok)
+		}
+	})
+	foretick.OnPredicted(p, &g.shot, func(f *foretick.Frame, by ecs.Entity, r lagcomp.Ray) {
+		hit, ok := f.Seen(f.World.Owner(by)).Raycast(r)
+		if g.hits != nil {
+			g.hits(f, f.World.Owner(by), hit, ok)
+		}
+	})
+	if !g.blind {
+		foretick.Foresee(p, &g.cmd, func(f *foretick.Frame, e ecs.Entity, ahead int, cmd *ride) {
+			g.guessing++
+			if g.guessed != nil {
+				g.guessed(f, ahead)
+			}
+			if !g.neutral {
+				at := g.pedal.Get(f.World, e)
+				cmd.X, cmd.Y = at.X, at.Y
+			}
+		}, foretick.Except("trade"), foretick.Along(&g.shell))
+	}
+	g.all = ecs.NewQuery(p.Types(), ecs.With(&g.body, &g.pedal))
+	g.balls = ecs.NewQuery(p.Types(), ecs.With(&g.body), ecs.Without(&g.pedal))
+	return p
+}
+
+// bump pushes each car away from those that it touches, and the balls away from it.
+func (g *bumpers) bump(f *foretick.Frame, rows ecs.Rows) {
+	body := g.body.Slice(rows)
+	for i := range body {
+		me := rows.Entity(i)
+		for _, others := range g.all.All(f.World) {
+			for k, e := range others.Entities() {
+				if o := &g.body.Slice(others)[k]; e != me {
+					if push(&body[i], o) && g.bumps != nil {
+						g.bumps(f, rows.Owner())
+					}
+				}
+			}
+		}
+		for _, balls := range g.balls.All(f.World) {
+			if balls.Owner() != ecs.Nobody && balls.Owner() != ecs.Island {
+				continue
+			}
+			for k := range balls.Len() {
+				o := &g.body.Slice(balls)[k]
+				from := *o
+				if push(&from, &body[i]) {
+					o.VX, o.VY = from.VX, from.VY
+				}
+			}
+		}
+	}
+}
+
+// push changes how a car moves that touches another.
+func push(b, o *chassis) bool {
+	dx, dy := b.X-o.X, b.Y-o.Y
+	d := float32(math.Sqrt(float64(dx*dx + dy*dy)))
+	if d >= 1 || d == 0 {
+		return false
+	}
+	b.VX += dx / d * 4 * (1 - d)
+	b.VY += dy / d * 4 * (1 - d)
+	return true
+}
+
+// derby is a match of cars.
+type derby struct {
+	m       *simtest.Match
+	srv     *foretick.Server
+	g       *bumpers
+	cars    []*bumpers
+	clients []*foretick.Client
+	was     map[foretick.Tick]map[ecs.Owner]chassis // on the server, behind each tick
+}
+
+func newDerby(t *testing.T, seed uint64, n int, seat simtest.Seat, each func(g *bumpers), pads func(m *simtest.Match, who ecs.Owner, v foretick.View) ride, after func(d *derby, n int, v foretick.View)) *derby {
+	t.Helper()
+	d := &derby{m: simtest.New(seed), was: map[foretick.Tick]map[ecs.Owner]chassis{}}
+	end := func() *bumpers {
+		g := &bumpers{}
+		if each != nil {
+			each(g)
+		}
+		return g
+	}
+	d.g = end()
+	srv, err := d.m.Serve(foretick.ServerConfig{Protocol: d.g.protocol(), OnTick: func(f *foretick.Frame) {
+		d.was[f.Tick] = d.g.places(f.World)
+	}})
+	require.NoError(t, err)
+	d.srv = srv
+	for i := range n {
+		g := end()
+		if after != nil {
+			seat.After = func(v foretick.View) { after(d, i, v) }
+		}
+		c, err := d.m.Join(foretick.ClientConfig{Protocol: g.protocol(), Sample: foretick.Sample(&g.cmd, func(v foretick.View) ride {
+			return pads(d.m, v.Me, v)
+		})}, seat)
+		require.NoError(t, err)
+		d.cars, d.clients = append(d.cars, g), append(d.clients, c)
+	}
+	return d
+}
+
+func both(l sim.Link) simtest.Seat { return simtest.Seat{Up: l, Down: l} }
+
+// places is where each player's car is.
+func (g *bumpers) places(w *ecs.World) map[ecs.Owner]chassis {
+	at := map[ecs.Owner]chassis{}
+	for _, rows := range g.all.All(w) {
+		for _, b := range g.body.Slice(rows) {
+			at[rows.Owner()] = b
+		}
+	}
+	return at
+}
+
+// Two who drive at each other crash on both screens when they crash on the server:
+// nothing of it is a misprediction, though the round trip is 150 ms. Without foresight
+// each crashes into where the other was.
+func TestForeseenCrash(t *testing.T) {
+	for _, blind := range []bool{false, true} {
+		bumps := []map[foretick.Tick]bool{{}, {}, {}}
+		ends := 0
+		d := newDerby(t, 3, 2, both(sim.Link{Latency: 75 * time.Millisecond}), func(g *bumpers) {
+			g.blind = blind
+			n := ends
+			ends++
+			g.bumps = func(f *foretick.Frame, _ ecs.Owner) {
+				if !f.Replay {
+					bumps[n][f.Tick] = true
+				}
+			}
+		}, func(m *simtest.Match, who ecs.Owner, _ foretick.View) ride {
+			if m.Net.Now() < 2*time.Second {
+				return ride{}
+			}
+			return ride{X: float32(3 - 2*int(who))}
+		}, nil)
+		d.m.Run(12 * time.Second)
+		wrong, missed := uint64(0), 0
+		for n, c := range d.clients {
+			st := c.Stats()
+			wrong += st.Mispredictions
+			require.Zero(t, st.ByCause[prediction.Code])
+			for k := range bumps[0] {
+				if !bumps[n+1][k] {
+					missed++
+				}
+			}
+			if !blind {
+				require.Positive(t, st.Foreseen)
+				require.Zero(t, st.ByCause[prediction.Untracked])
+				require.Less(t, st.ForeseenWrong, uint64(20), "each end of a pedal's way is a surprise, and nothing else")
+			}
+		}
+		t.Logf("blind %v: %d crashing ticks on the server, %d of them missed on screens, %d mispredictions", blind, len(bumps[0]), missed, wrong)
+		require.Greater(t, len(bumps[0]), 20, "they crashed")
+		if blind {
+			require.Greater(t, wrong, uint64(20))
+		} else {
+			require.Zero(t, wrong)
+			require.Zero(t, missed)
+		}
+	}
+}
+
+// wild presses something else now and then, and nothing any more after a while.
+func wild(until time.Duration) func(m *simtest.Match, who ecs.Owner, v foretick.View) ride {
+	return func(m *simtest.Match, who ecs.Owner, v foretick.View) ride {
+		if now := m.Net.Now(); now > until || now < time.Second {
+			return ride{}
+		}
+		r := (uint64(v.Tick)/11 + uint64(who)*977) * 0x9E3779B97F4A7C15
+		r ^= r >> 31
+		return ride{X: float32(r%5)/2 - 1, Y: float32(r/5%5)/2 - 1, Fire: v.Tick%7 == 0, Jump: v.Tick%23 == 0}
+	}
+}
+
+// Whoever turns all the time is foreseen wrongly all the time. He stands on the screen
+// much nearer to where he is all the same, the difference has a cause of its own, and
+// when all is quiet both ends agree.
+func TestForeseenTurns(t *testing.T) {
+	for _, link := range []sim.Link{
+		{Latency: 30 * time.Millisecond},
+		{Latency: 75 * time.Millisecond, Jitter: 20 * time.Millisecond, Loss: 0.05},
+		{Latency: 150 * time.Millisecond, Jitter: 10 * time.Millisecond, Loss: 0.1},
+	} {
+		var off [2]float64 // sum of how far others were shown from where they were
+		for blind := range 2 {
+			n, entities := 0, 0
+			type sight struct {
+				tick foretick.Tick
+				who  ecs.Owner
+				at   chassis
+			}
+			var sights []sight
+			d := newDerby(t, 11, 4, both(link), func(g *bumpers) { g.blind = blind == 1 }, wild(20*time.Second), func(d *derby, i int, v foretick.View) {
+				if v.State != foretick.Playing || d.m.Net.Now() < 3*time.Second || d.m.Net.Now() > 20*time.Second {
+					return
+				}
+				for who, at := range d.cars[i].places(v.World) {
+					if who != v.Me {
+						sights = append(sights, sight{v.Tick, who, at})
+					}
+				}
+			})
+			d.m.Run(2 * time.Second)
+			f := d.srv.Frame()
+			f.Spawn(&d.g.ball, ecs.Nobody)
+			for who := range ecs.Owner(4) { // drawn in the past beside what is foreseen, and gone again
+				f.Spawn(&d.g.puff, who+1)
+			}
+			d.m.Run(36 * time.Second)
+			for _, s := range sights {
+				if is, ok := d.was[s.tick][s.who]; ok {
+					off[blind] += math.Hypot(float64(s.at.X-is.X), float64(s.at.Y-is.Y))
+					n++
+				}
+			}
+			off[blind] /= float64(max(n, 1))
+			var all foretick.ClientStats
+			for _, c := range d.clients {
+				a := d.m.Audit(c)
+				require.Zero(t, a.Differences, a.First)
+				entities += a.Entities
+				st := c.Stats()
+				all.Add(&st)
+			}
+			require.Equal(t, 4*(4+4+1), entities, "the shells are gone")
+			require.Zero(t, all.ByCause[prediction.Code], "%v", all.ByCause)
+			if blind == 0 {
+				require.Zero(t, all.ByCause[prediction.Untracked], "%v", all.ByCause)
+				require.Positive(t, all.ForeseenWrong)
+				require.Less(t, all.ForeseenWrong, all.Foreseen*9/10)
+			}
+			t.Logf("%v, blind %d: off by %.3f m; %d of %d predicted ticks mispredicted, by cause %v; %d of %d foreseen wrongly",
+				link, blind, off[blind], all.Mispredictions, all.PredictedTicks, all.ByCause, all.ForeseenWrong, all.Foreseen)
+		}
+		require.Less(t, off[0], off[1]*0.6)
+	}
+}
+
+// A shot at somebody who is foreseen is judged where its shooter saw him, ahead, and
+// so is one at what everybody predicts: while nobody does anything unforeseen, both
+// ends meet the same point. What is drawn in the past beside it is judged in the past.
+func TestForeseenIsShotAhead(t *testing.T) {
+	type shot struct {
+		tick foretick.Tick
+		hit  bool
+		kind string
+		at   float32
+	}
+	for _, pictures := range []int{20, 30, 60, 144} {
+		var server, client []shot
+		ends := 0
+		seat := both(sim.Link{Latency: 75 * time.Millisecond, Jitter: 5 * time.Millisecond})
+		seat.Pictures = pictures
+		d := newDerby(t, 5, 2, seat, func(g *bumpers) {
+			to := &server
+			if ends > 0 {
+				to = &client
+			}
+			ends++
+			g.spawn = func(f *foretick.Frame, who ecs.Owner) {
+				e := f.Spawn(&g.car, who)
+				*g.body.Get(f.World, e) = chassis{X: -30 + 60*float32(who-1)}
+			}
+			g.hits = func(f *foretick.Frame, who ecs.Owner, h foretick.Hit, ok bool) {
+				if who != 1 {
+					return
+				}
+				s := shot{tick: f.Tick, hit: ok, at: h.Distance}
+				if b := g.body.Find(f.World, h.Entity); b != nil {
+					switch s.kind = "puff"; {
+					case g.pedal.Find(f.World, h.Entity) != nil:
+						s.kind = "car"
+					case f.World.Owner(h.Entity) == ecs.Nobody || f.World.Owner(h.Entity) == ecs.Island:
+						s.kind = "ball"
+					}
+				}
+				*to = append(*to, s)
+			}
+		}, func(m *simtest.Match, who ecs.Owner, v foretick.View) ride {
+			now := m.Net.Now()
+			switch {
+			case now < 2*time.Second || now > 22*time.Second:
+				return ride{}
+			case who == 2: // up and down past the muzzle of the other
+				return ride{Y: 0.5 - float32(now/(3*time.Second)%2)}
+			}
+			return ride{Fire: true}
+		}, nil)
+		d.m.Run(2 * time.Second)
+		f := d.srv.Frame()
+		*d.g.body.Get(f.World, f.Spawn(&d.g.ball, ecs.Nobody)) = chassis{X: 10, Y: -9, VY: 0.75}
+		for n := range 4 {
+			d.m.Run(time.Duration(4+4*n) * time.Second)
+			*d.g.body.Get(f.World, f.Spawn(&d.g.puff, 2)) = chassis{X: -10, Y: -3, VY: 2}
+		}
+		d.m.Run(24 * time.Second)
+		hits, agreed := map[string]int{}, map[string]int{}
+		by := map[foretick.Tick]shot{}
+		for _, s := range server {
+			by[s.tick] = s
+		}
+		for _, s := range client {
+			is, ok := by[s.tick]
+			if !ok || !s.hit && !is.hit || s.tick < 100 || s.tick%90 < 15 { // when nobody knows yet that he presses something else
+				continue
+			}
+			hits[s.kind]++
+			if s.hit && is.hit && s.kind == is.kind && math.Abs(float64(s.at-is.at)) < 0.002 {
+				agreed[s.kind]++
+			} else {
+				t.Log(s, is)
+			}
+		}
+		require.Greater(t, hits["car"], 20)
+		require.Greater(t, hits["ball"], 15)
+		require.Greater(t, hits["puff"], 35)
+		require.Equal(t, hits["car"], agreed["car"])
+		require.Equal(t, hits["ball"], agreed["ball"])
+		require.GreaterOrEqual(t, agreed["puff"], hits["puff"]-1)
+		t.Logf("%d pictures a second: hits %v, of which met at the same point %v", pictures, hits, agreed)
+	}
+}
