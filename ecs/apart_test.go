@@ -1,0 +1,74 @@
+package ecs_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/foretick/foretick/ecs"
+)
+
+// What is apart says that it is its owner's, and neither runs nor goes back with the
+// rest of what he owns.
+func TestApart(t *testing.T) {
+	g := newGame(t)
+	w := ecs.NewWorld(g.types, ecs.WorldConfig{})
+	apart := w.Apart(3)
+	require.Equal(t, apart, w.Apart(3))
+	require.NotEqual(t, apart, w.Apart(4))
+	require.NotEqual(t, ecs.Owner(3), apart)
+	own, other := w.Spawn(&g.mover, 3), w.Spawn(&g.mover, apart)
+	require.Equal(t, ecs.Owner(3), w.Owner(own))
+	require.Equal(t, ecs.Owner(3), w.Owner(other))
+	q := ecs.NewQuery(g.types, ecs.With(&g.pos))
+	for _, r := range q.All(w) {
+		require.Equal(t, ecs.Owner(3), r.Owner())
+	}
+	require.Equal(t, []ecs.Entity{own}, q.Owned(w, 3)[0].Entities())
+	require.Equal(t, []ecs.Entity{other}, q.Owned(w, apart)[0].Entities())
+
+	h := w.NewOwnerHistory(3, 1)
+	h.Save(0)
+	g.pos.Get(w, own).X, g.pos.Get(w, other).X = 1, 2
+	late := w.Spawn(&g.rock, apart)
+	h.Restore(0)
+	require.Zero(t, g.pos.Get(w, own).X)
+	require.Equal(t, float32(2), g.pos.Get(w, other).X)
+	require.True(t, w.Alive(late))
+
+	require.NoError(t, w.Transfer(other, 3))
+	require.Equal(t, 2, q.Owned(w, 3)[0].Len())
+	require.False(t, h.Holds(0), "a transfer between the two parts makes saves void as any does")
+	require.NoError(t, w.Transfer(own, apart))
+	require.Equal(t, ecs.Owner(3), w.Owner(own))
+	require.Panics(t, func() { w.Apart(ecs.Fleeting) })
+}
+
+// Names come from the upper end, past those that players have there.
+func TestApartFindsAFreeName(t *testing.T) {
+	g := newGame(t)
+	w := ecs.NewWorld(g.types, ecs.WorldConfig{})
+	w.Spawn(&g.rock, ecs.Fleeting-1)
+	require.Equal(t, ecs.Fleeting-2, w.Apart(1))
+}
+
+// Systems that leave owners out see nothing of them; the order of the rest is theirs.
+func TestExecutePartsWhere(t *testing.T) {
+	g := newGame(t)
+	w := ecs.NewWorld(g.types, ecs.WorldConfig{})
+	for o := range ecs.Owner(4) {
+		w.Spawn(&g.rock, o)
+	}
+	var log []string
+	s := ecs.NewSchedule[*frame](g.types)
+	for _, name := range []string{"a", "b"} {
+		s.Add(name, func(_ *frame, r ecs.Rows) { log = append(log, fmt.Sprint(name, r.Owner())) }, ecs.Read(&g.pos))
+	}
+	s.Add("once", func(*frame, ecs.Rows) { log = append(log, "once") }, ecs.Once())
+	require.NoError(t, s.Build())
+	s.ExecutePartsWhere(w, &frame{w: w}, func(system int, o ecs.Owner) bool {
+		return s.Systems()[system].Name == "a" || o == 2
+	}, 3, 2, 1)
+	require.Equal(t, []string{"a1", "a2", "a3", "b2", "once"}, log)
+}
