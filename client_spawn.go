@@ -54,6 +54,9 @@ func (c *Client) spawnBy(by ecs.Entity, k *ecs.Kind) ecs.Entity {
 	}
 	owner, spawner := c.world.Owner(by), c.p.identity.Find(c.world, by)
 	c.frame.checkSpawn(by, owner, kind, c.ownKind(spawner))
+	if c.anothers(by) {
+		return c.spawnPassing(kind, owner)
+	}
 	if owner != c.view.Me && owner != ecs.Fleeting {
 		misuse("a shared system spawns kind %q by %v, which is player %d's: name a spawner of the player whose rows the system was given", k.Name(), by, owner)
 	}
@@ -126,6 +129,15 @@ func (c *Client) spawnLocal(k *kind) ecs.Entity {
 	if c.again(c.frame.Tick) {
 		c.spawning.scratch = append(c.spawning.scratch, e)
 	}
+	return e
+}
+
+// spawnPassing makes an entity for the length of the tick: what another player spawns
+// the server tells, and the system that runs for him here can fill it in all the same.
+func (c *Client) spawnPassing(k *kind, owner ecs.Owner) ecs.Entity {
+	e := c.world.SpawnIn(ecs.RangeLocal, k.ecs, c.world.Apart(owner))
+	*c.p.identity.Get(c.world, e) = Identity{Kind: uint16(k.own)}
+	c.spawning.scratch = append(c.spawning.scratch, e)
 	return e
 }
 

@@ -84,7 +84,9 @@ type eventRow[T any] struct {
 
 // Raise tells the event's handlers that it happened to or through the entity
 // by. On the server they run at the end of the same tick, in the order of the
-// calls; on a client at once, and not again when the tick is replayed.
+// calls; on a client at once, and not again when the tick is replayed. What is raised
+// there by an entity of another player's, whom the client foresees (see [Foresee]), is
+// passed over.
 func (e *Event[T]) Raise(f *Frame, by ecs.Entity, v T) {
 	if e.id == 0 || e.id > len(f.queues) {
 		return // nobody listens
@@ -107,6 +109,9 @@ func (e *Event[T]) Raise(f *Frame, by ecs.Entity, v T) {
 			tell(f, q.row.confirmed, by, v)
 		}
 		return
+	}
+	if f.client.anothers(by) {
+		return // the server tells what came of it
 	}
 	if q.ledger.Raise(raisedKey{by, q.ordinal(by)}, v) {
 		tell(f, q.row.predicted, by, v)

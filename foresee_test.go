@@ -90,7 +90,9 @@ func TestForeseeFaults(t *testing.T) {
 			[]func(g *boats) foretick.ForeseeOption{except("tide")}, []string{`Except names "tide"`},
 		},
 		"a system that fits nothing foreseen": {
-			func(g *boats, p *foretick.Protocol) { p.Shared("moor", nothing, ecs.Read(&g.hold), ecs.Write(&g.coarse)) }, nil, nil,
+			func(g *boats, p *foretick.Protocol) {
+				p.Shared("moor", nothing, ecs.Read(&g.hold), ecs.Write(&g.coarse))
+			}, nil, nil,
 		},
 		"twice": {
 			func(g *boats, p *foretick.Protocol) {

@@ -61,8 +61,8 @@ func (f *Frame) Spawn(k *ecs.Kind, owner ecs.Owner) ecs.Entity {
 //
 // On a client a shared system removes what it predicts: the entity is gone from
 // the world, and comes back under the same handle if the server's still lives
-// when its word on this tick comes. Anything else only the server's word removes,
-// and Destroy returns false.
+// when its word on this tick comes. Anything else, what is foreseen of others
+// included, only the server's word removes, and Destroy returns false.
 func (f *Frame) Destroy(e ecs.Entity) bool {
 	if f.server == nil {
 		return f.client.destroy(e)

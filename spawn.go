@@ -176,6 +176,9 @@ func act(run func(*Frame, ecs.Rows)) func(*Frame, ecs.Rows) {
 // an entity of the player whose rows the system was given; SpawnBy panics with
 // [UsageError] otherwise. Elsewhere on the server it is [Frame.Spawn].
 //
+// What the avatar of another player spawns, where a client foresees him (see
+// [Foresee]), lasts for the tick alone; the server's follows.
+//
 // In a replay a kind with the policy [Local] is spawned for the length of the
 // tick alone: what the first run made stays as it is.
 func (f *Frame) SpawnBy(by ecs.Entity, k *ecs.Kind) ecs.Entity {

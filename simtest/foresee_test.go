@@ -52,7 +52,7 @@ type bumpers struct {
 	shot  foretick.Event[lagcomp.Ray]
 
 	blind    bool // without Foresee
-	neutral  bool // the guess is that nothing is pressed
+	eager    bool // the guess is that others fire and jump all the time
 	hits     func(f *foretick.Frame, who ecs.Owner, hit foretick.Hit, ok bool)
 	bumps    func(f *foretick.Frame, who ecs.Owner)
 	guessed  func(f *foretick.Frame, ahead int)
@@ -146,10 +146,8 @@ func (g *bumpers) protocol() *foretick.Protocol {
 			if g.guessed != nil {
 				g.guessed(f, ahead)
 			}
-			if !g.neutral {
-				at := g.pedal.Get(f.World, e)
-				cmd.X, cmd.Y = at.X, at.Y
-			}
+			at := g.pedal.Get(f.World, e)
+			*cmd = ride{at.X, at.Y, g.eager, g.eager}
 		}, foretick.Except("trade"), foretick.Along(&g.shell))
 	}
 	g.all = ecs.NewQuery(p.Types(), ecs.With(&g.body, &g.pedal))
@@ -374,6 +372,37 @@ func TestForeseenTurns(t *testing.T) {
 				link, blind, off[blind], all.Mispredictions, all.PredictedTicks, all.ByCause, all.ForeseenWrong, all.Foreseen)
 		}
 		require.Less(t, off[0], off[1]*0.6)
+	}
+}
+
+// What another player's avatar raises and spawns where it is foreseen is nobody's: no
+// handler hears of it, and nothing of it is left over.
+func TestForeseenRaisesNothing(t *testing.T) {
+	ends := 0
+	var own, others int
+	d := newDerby(t, 9, 2, both(sim.Link{Latency: 40 * time.Millisecond, Loss: 0.02}), func(g *bumpers) {
+		g.eager = true
+		if ends++; ends > 1 {
+			me := ecs.Owner(ends - 1)
+			g.hits = func(_ *foretick.Frame, who ecs.Owner, _ foretick.Hit, _ bool) {
+				if who == me {
+					own++
+				} else {
+					others++
+				}
+			}
+		}
+	}, wild(6*time.Second), nil)
+	d.m.Run(15 * time.Second)
+	require.Greater(t, own, 20)
+	require.Zero(t, others)
+	for _, c := range d.clients {
+		a := d.m.Audit(c)
+		require.Zero(t, a.Differences, a.First)
+		require.Equal(t, 2, a.Entities)
+		require.Equal(t, 2, c.World().Len())
+		require.Zero(t, c.Stats().SpawnsCancelled)
+		require.Greater(t, c.Stats().SpawnsMatched, uint64(3))
 	}
 }
 

@@ -1,0 +1,108 @@
+package foretick_test
+
+import (
+	"runtime"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/transport/sim"
+)
+
+// regatta is a game of boats that fire, foreseen with what they fire.
+type regatta struct {
+	at    ecs.Component[flying]
+	heard ecs.Component[float] // what the helm was last told
+	cmd   ecs.Component[pad]
+	boat  ecs.Kind
+	shell ecs.Kind
+}
+
+func (g *regatta) protocol() *foretick.Protocol {
+	p := foretick.NewProtocol("regatta", 1)
+	p.Component(&g.at, foretick.Predicted, foretick.Exact)
+	p.Component(&g.heard, foretick.Predicted, foretick.Exact)
+	p.Command(&g.cmd)
+	p.Kind(&g.boat, "boat", &g.at, &g.heard, &g.cmd)
+	p.Kind(&g.shell, "shell", &g.at)
+	p.Spawns(&g.shell, foretick.SpawnConfig{})
+	p.Join(func(f *foretick.Frame, who ecs.Owner) { f.Spawn(&g.boat, who) })
+	p.Shared("row", func(f *foretick.Frame, rows ecs.Rows) {
+		at, heard, cmd := g.at.Slice(rows), g.heard.Slice(rows), g.cmd.Slice(rows)
+		for i := range at {
+			heard[i].X = cmd[i].X
+			at[i].X += cmd[i].X * 5 * f.DT
+			if cmd[i].Jump {
+				*g.at.Get(f.World, f.SpawnBy(rows.Entity(i), &g.shell)) = flying{X: at[i].X, Fuse: 20}
+			}
+		}
+	}, ecs.Read(&g.cmd), ecs.Write(&g.at, &g.heard), ecs.Create(&g.at))
+	p.Shared("fly", func(f *foretick.Frame, rows ecs.Rows) {
+		at := g.at.Slice(rows)
+		for i := range at {
+			at[i].X += 3 * f.DT
+			if at[i].Fuse--; at[i].Fuse == 0 {
+				f.Destroy(rows.Entity(i))
+			}
+		}
+	}, ecs.Write(&g.at), ecs.Without(&g.cmd), ecs.Structural())
+	foretick.Foresee(p, &g.cmd, func(f *foretick.Frame, e ecs.Entity, ahead int, cmd *pad) {
+		cmd.X = g.heard.Get(f.World, e).X
+		cmd.Jump = ahead == 3 // a shell that never was
+	}, foretick.Along(&g.shell))
+	return p
+}
+
+// Foreseeing others, being wrong and replaying them allocates nothing once a match
+// runs evenly, and neither does what they spawn meanwhile.
+func TestForeseeingAllocatesNothing(t *testing.T) {
+	n := sim.NewNetwork(3)
+	listen := n.Listen()
+	var sg regatta
+	srv, err := foretick.NewServer(foretick.ServerConfig{Protocol: sg.protocol(), Transport: listen})
+	require.NoError(t, err)
+	link := sim.Link{Latency: 60 * time.Millisecond}
+	var clients []*foretick.Client
+	for range 3 {
+		g := &regatta{}
+		var fired foretick.Tick
+		cli, err := foretick.NewClient(foretick.ClientConfig{Protocol: g.protocol(), Transport: n.Dial(listen, link, link), Sample: foretick.Sample(&g.cmd, func(v foretick.View) pad {
+			fire := v.Tick%9 == 0 && v.Tick != fired
+			fired = v.Tick
+			return pad{X: float32((v.Tick/6+uint32(v.Me))%3) - 1, Jump: fire}
+		})})
+		require.NoError(t, err)
+		clients = append(clients, cli)
+	}
+	epoch := time.Unix(0, 0)
+	var memory runtime.MemStats
+	var mallocs, steps uint64
+	var before foretick.ClientStats
+	for now := time.Duration(0); now < 40*time.Second; now += time.Second / 60 {
+		n.Run(now)
+		srv.Step(epoch.Add(now))
+		for _, c := range clients[1:] {
+			c.Step(epoch.Add(now))
+		}
+		if now < 25*time.Second {
+			clients[0].Step(epoch.Add(now))
+			before = clients[0].Stats()
+			continue
+		}
+		steps++
+		runtime.ReadMemStats(&memory)
+		had := memory.Mallocs
+		clients[0].Step(epoch.Add(now))
+		runtime.ReadMemStats(&memory)
+		mallocs += memory.Mallocs - had
+	}
+	st := clients[0].Stats()
+	require.Greater(t, st.ForeseenWrong-before.ForeseenWrong, uint64(200))
+	require.Greater(t, st.Resimulated-before.Resimulated, uint64(500))
+	require.Zero(t, st.Mispredictions, "nobody bears on anybody")
+	// The runtime itself allocates now and then while the counters are read.
+	require.Less(t, float64(mallocs)/float64(steps), 0.1)
+}
