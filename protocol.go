@@ -182,7 +182,8 @@ func (p *Protocol) Stages(names ...string) { p.stages = names }
 const stageMain = "tick"
 
 // Shared declares a system that both ends run: the server for every row, a
-// client for its own player's rows. access says which components its rows have,
+// client for its own player's rows, and for those of others that it foresees (see
+// [Foresee]). access says which components its rows have,
 // and what the system reads and writes; see [ecs.Read] and its kin.
 func (p *Protocol) Shared(name string, run func(*Frame, ecs.Rows), access ...ecs.Access) {
 	if run != nil && slices.ContainsFunc(access, ecs.Access.IsStructural) {

@@ -5,7 +5,7 @@ type Command struct {
 	Tick     Tick   // the tick it is meant for
 	Render   Tick   // what the player saw of others when it was made: a tick …
 	Fraction uint8  // … and 1/256 ticks beyond it
-	Offset   uint8  // when inside its tick the input was made, 1/256 tick
+	Offset   uint8  // how far behind Tick the picture lay of what the client computes itself, in steps that both ends agree on; 0: not said
 	Data     []byte // the packed input, of the size both ends agreed on
 
 	// Early is set by [CommandBuffer.Take] alone: how long before its tick's
