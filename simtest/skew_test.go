@@ -9,6 +9,7 @@ import (
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/netcode"
+	"github.com/foretick/foretick/prediction"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport"
 	"github.com/foretick/foretick/transport/sim"
@@ -297,7 +298,7 @@ func TestTwoBuildsPlayInStep(t *testing.T) {
 					require.Zero(t, st.Amended)
 					require.Zero(t, *b.cancel)
 				} else {
-					require.Zero(t, st.ByCause[3], "%s: the same code computed something else", c.name)
+					require.Zero(t, st.ByCause[prediction.Code], "%s: the same code computed something else", c.name)
 				}
 				t.Logf("%s, client %d: %d ticks compared, %d wrong, %d shown wrong, %d run again, %d amended", c.name, i, st.Compared, st.Mispredictions, st.ShownWrong, st.Resimulated, st.Amended)
 				require.Greater(t, *b.confirm, 10)

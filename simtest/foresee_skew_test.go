@@ -1,0 +1,130 @@
+package simtest_test
+
+import (
+	"math"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/lagcomp"
+	"github.com/foretick/foretick/simtest"
+	"github.com/foretick/foretick/transport/sim"
+)
+
+// scene is a shooting range: the first player fires at the second, who walks past.
+type scene struct {
+	body  ecs.Component[chassis]
+	news  ecs.Component[load] // one build has it, and the other does not
+	cmd   ecs.Component[ride]
+	man   ecs.Kind
+	other ecs.Kind
+	shot  foretick.Event[lagcomp.Ray]
+	hits  map[foretick.Tick]float32
+}
+
+func (g *scene) protocol(foresees, along, younger bool) *foretick.Protocol {
+	p := foretick.NewProtocol("range", 1)
+	p.Component(&g.body, foretick.Predicted, foretick.Exact)
+	if younger {
+		p.Component(&g.news)
+	}
+	p.Command(&g.cmd)
+	p.Kind(&g.man, "man", &g.body, &g.cmd)
+	p.Kind(&g.other, "other", &g.body)
+	foretick.Volume(p, &g.body, func(b *chassis) lagcomp.Sphere { return lagcomp.Sphere{X: b.X, Y: b.Y, R: 0.5} })
+	p.Join(func(f *foretick.Frame, who ecs.Owner) {
+		g.body.Get(f.World, f.Spawn(&g.man, who)).X = 20 * float32(who-1)
+	})
+	p.Shared("walk", func(f *foretick.Frame, rows ecs.Rows) {
+		body, cmd := g.body.Slice(rows), g.cmd.Slice(rows)
+		for i := range body {
+			body[i].VY = cmd[i].Y
+			body[i].Y += 5 * cmd[i].Y * f.DT
+			if cmd[i].Fire {
+				g.shot.Raise(f, rows.Entity(i), lagcomp.Ray{X: body[i].X, Y: body[i].Y, DX: 1, Range: 60})
+			}
+		}
+	}, ecs.Read(&g.cmd), ecs.Write(&g.body))
+	g.hits = map[foretick.Tick]float32{}
+	hit := func(f *foretick.Frame, who ecs.Owner, r lagcomp.Ray) {
+		if h, ok := f.Seen(who).Raycast(r); ok && who == 1 {
+			g.hits[f.Tick] = h.Distance
+		}
+	}
+	foretick.OnServer(p, &g.shot, hit)
+	foretick.OnPredicted(p, &g.shot, func(f *foretick.Frame, by ecs.Entity, r lagcomp.Ray) { hit(f, f.World.Owner(by), r) })
+	if foresees {
+		var opts []foretick.ForeseeOption
+		if along {
+			opts = append(opts, foretick.Along(&g.other))
+		}
+		foretick.Foresee(p, &g.cmd, func(f *foretick.Frame, e ecs.Entity, _ int, cmd *ride) {
+			cmd.Y = g.body.Get(f.World, e).VY
+		}, opts...)
+	}
+	return p
+}
+
+// A client of another build foresees others where both builds foresee the same, and
+// draws them in the past where they do not. Either way its shots are judged where it
+// saw its targets.
+func TestForesightOfTwoBuilds(t *testing.T) {
+	type way struct{ foresees, along bool }
+	for _, c := range []struct {
+		name           string
+		server, client way
+		ahead          bool
+	}{
+		{"both", way{true, true}, way{true, true}, true},
+		{"the server alone", way{true, false}, way{}, false},
+		{"the client alone", way{}, way{true, false}, false},
+		{"other kinds", way{true, true}, way{true, false}, false},
+		{"neither", way{}, way{}, false},
+	} {
+		m := simtest.New(8)
+		g := &scene{}
+		srv, err := m.Serve(foretick.ServerConfig{Protocol: g.protocol(c.server.foresees, c.server.along, true), AllowSkew: true})
+		require.NoError(t, err)
+		var ends []*scene
+		var clients []*foretick.Client
+		for range 2 {
+			cg := &scene{}
+			cl, err := m.Join(foretick.ClientConfig{Protocol: cg.protocol(c.client.foresees, c.client.along, false), Sample: foretick.Sample(&cg.cmd, func(v foretick.View) ride {
+				now := m.Net.Now()
+				switch {
+				case now < 2*time.Second || now > 20*time.Second:
+					return ride{}
+				case v.Me == 1:
+					return ride{Fire: true}
+				}
+				return ride{Y: float32(now/(3*time.Second)%2) - 0.5}
+			})}, both(sim.Link{Latency: 60 * time.Millisecond}))
+			require.NoError(t, err)
+			ends, clients = append(ends, cg), append(clients, cl)
+		}
+		m.Run(22 * time.Second)
+		require.EqualValues(t, 2, srv.Stats().Skewed, c.name)
+		require.Equal(t, c.ahead, clients[0].Stats().Foreseen > 0, c.name)
+		n, agreed := 0, 0
+		for k, at := range ends[0].hits {
+			if (k < 90 || k%90 < 15) && c.ahead {
+				continue // nobody knows yet that he went, or turned
+			}
+			n++
+			if is, ok := g.hits[k]; ok && math.Abs(float64(is-at)) < 0.002 {
+				agreed++
+			}
+		}
+		t.Logf("%s: %d hits on the screen, %d met at the same point", c.name, n, agreed)
+		require.Greater(t, n, 10, c.name)
+		require.GreaterOrEqual(t, agreed, n-1, c.name)
+		for _, cl := range clients {
+			a := m.Audit(cl)
+			require.Zero(t, a.Differences, "%s: %s", c.name, a.First)
+			require.Zero(t, cl.Stats().Mispredictions, c.name)
+		}
+	}
+}
