@@ -278,7 +278,9 @@ type input struct {
 	at      unsafe.Pointer // the command, as a component
 	value   []byte         // its bytes
 	sampled time.Duration
-	picture Tick // that the player looked at
+	picture Tick // that the player looked at …
+	ahead   keys // … the ticks that what is predicted was shown between in it …
+	whole   keys // … and the time of the rest
 }
 
 const (

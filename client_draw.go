@@ -19,10 +19,6 @@ func (c *Client) push(t Tick) {
 	})
 }
 
-// offsetSteps is in how many steps of a tick a command says how far behind it the
-// picture lay of what is shown ahead.
-const offsetSteps = 32
-
 // showsAhead tells whether others than the player's own are shown ahead.
 func (c *Client) showsAhead() bool {
 	return (c.p.island || c.p.foresee != nil) && !c.p.apart && !c.cfg.NoPrediction
@@ -35,7 +31,7 @@ func (c *Client) behind(t Tick) uint8 {
 		return 0
 	}
 	shown := float32(int32(t-c.view.Tick)+1) - c.view.Fraction
-	return uint8(min(max(shown*offsetSteps, 1), 255))
+	return packOffset(shown * offsetSteps)
 }
 
 // undraw takes the picture out of the predicted rows again.
@@ -117,24 +113,13 @@ func (c *Client) release() {
 }
 
 func (c *Client) drawGhost(g *snapshot.Ghost, t Tick, fraction float32) {
-	a, b, f, ok := g.Sample(t, fraction)
+	o, a, b, k, ok := c.statesAround(g, t, fraction)
 	if !ok {
 		return
 	}
-	if f > 0 && c.jumped(g, a, b) {
-		f = 0
-	}
+	f := k.Fraction
 	if f == 0 && c.p.extrapolates && c.drawBeyond(g, t, fraction) {
 		return
-	}
-	k := snapshot.Knots{Span: float32(b.Tick - a.Tick), Rate: float32(c.p.tickRate), Fraction: f}
-	var o snapshot.State
-	if f > 0 && c.p.curved {
-		if o, ok = g.Before(a); ok && !c.jumped(g, o, a) {
-			k.Lead = float32(a.Tick - o.Tick)
-		} else {
-			o = snapshot.State{}
-		}
 	}
 	for i := range c.p.components {
 		comp := &c.p.components[i]
@@ -155,6 +140,46 @@ func (c *Client) drawGhost(g *snapshot.Ghost, t Tick, fraction float32) {
 		k.Before, k.From, k.To = o.Component(i), wa, wb
 		comp.schema.Interpolate(a.Audience, k, a.Grid(i), clientRefs{c}, c.pointer(g, i))
 	}
+}
+
+// statesAround are what a ghost is drawn between at a time, and how; o is what it was
+// before them, where a curve is drawn.
+func (c *Client) statesAround(g *snapshot.Ghost, t Tick, fraction float32) (o, a, b snapshot.State, k snapshot.Knots, ok bool) {
+	a, b, f, ok := g.Sample(t, fraction)
+	if !ok {
+		return o, a, b, k, false
+	}
+	if f > 0 && c.jumped(g, a, b) {
+		f = 0
+	}
+	k = snapshot.Knots{Span: float32(b.Tick - a.Tick), Rate: float32(c.p.tickRate), Fraction: f}
+	if f > 0 && c.p.curved {
+		if before, ok := g.Before(a); ok && !c.jumped(g, before, a) {
+			o, k.Lead = before, float32(a.Tick-before.Tick)
+		}
+	}
+	return o, a, b, k, true
+}
+
+// shownBehind is what a picture at a time showed of a component of what is drawn in the
+// past, where its rows have taken newer values since; false when nothing is known.
+func (c *Client) shownBehind(at keys, e ecs.Entity, comp int, dst unsafe.Pointer) bool {
+	g := c.receiver.Find(snapshot.WireID(clientRefs{c}.Net(uint64(e))))
+	if g == nil || g.Data != uint64(e) {
+		return false
+	}
+	o, a, b, k, ok := c.statesAround(g, at.a, at.f)
+	if !ok || a.Component(comp) == nil {
+		return false
+	}
+	schema := c.p.components[comp].schema
+	if b.Component(comp) == nil || k.Fraction == 0 {
+		schema.DequantiseFor(a.Audience, a.Component(comp), a.Grid(comp), clientRefs{c}, dst)
+		return true
+	}
+	k.Before, k.From, k.To = o.Component(comp), a.Component(comp), b.Component(comp)
+	schema.Interpolate(a.Audience, k, a.Grid(comp), clientRefs{c}, dst)
+	return true
 }
 
 // drawBeyond lets a ghost go on after everything that is known of it, as far as its
@@ -207,17 +232,75 @@ func (c *Client) drawOwn(since time.Duration) {
 			if at == nil || b == nil {
 				continue
 			}
-			a := b
-			if before != nil && !slices.Contains(now.cuts, e) {
-				if w := before.find(e, i); w != nil {
-					a = w
-				}
-			}
+			a := c.earlier(before, now, e, i, b)
 			n := comp.schema.Words()
 			x, y := c.fades.offset(comp, e, i, a[:n], b[:n])
 			c.drawBetween(comp, x, y, at)
 		}
 	}
+}
+
+// earlier is what a component is shown from, towards b of the predicted tick now: its
+// value in the tick before, or b itself where the two are no one life.
+func (c *Client) earlier(before, now *record, e ecs.Entity, comp int, b []int32) []int32 {
+	if before == nil || slices.Contains(now.cuts, e) || c.reborn(before, now, e) {
+		return b
+	}
+	if a := before.find(e, comp); a != nil {
+		return a
+	}
+	return b
+}
+
+// reborn tells whether an entity's life changed between two predicted ticks.
+func (c *Client) reborn(before, now *record, e ecs.Entity) bool {
+	for _, l := range c.p.lives {
+		a, b := before.find(e, l.comp), now.find(e, l.comp)
+		if a == nil || b == nil {
+			continue
+		}
+		schema, at := c.p.components[l.comp].schema, c.bodies.values[l.comp]
+		n := schema.Words()
+		schema.Dequantise(a[:n], snapshot.GridSim, clientRefs{c}, at)
+		was := l.epoch(at)
+		schema.Dequantise(b[:n], snapshot.GridSim, clientRefs{c}, at)
+		if l.epoch(at) != was {
+			return true
+		}
+	}
+	return false
+}
+
+// shownThen is a component's value on the picture that a view rests on, where the rows
+// hold another one while a tick is computed.
+func (c *Client) shownThen(s *Seen, e ecs.Entity, id ecs.ID, dst unsafe.Pointer) bool {
+	i := c.p.index(id)
+	if i < 0 || s.ahead.b == 0 {
+		return false
+	}
+	return c.shownAhead(s.ahead, e, i, dst) || slices.Contains(c.others, i) && c.shownBehind(s.whole, e, i, dst)
+}
+
+// shownAhead is what a picture showed of a component that is predicted here; false
+// when nothing of it was predicted.
+func (c *Client) shownAhead(k keys, e ecs.Entity, comp int, dst unsafe.Pointer) bool {
+	now, before := c.records.Find(k.b), c.records.Find(k.a)
+	if now == nil {
+		return false
+	}
+	b := now.find(e, comp)
+	if b == nil {
+		return false
+	}
+	s := c.p.components[comp].schema
+	n := s.Words()
+	if !c.p.components[comp].lerped {
+		s.Dequantise(b[:n], snapshot.GridSim, clientRefs{c}, dst)
+		return true
+	}
+	between := snapshot.Knots{From: c.earlier(before, now, e, comp, b)[:n], To: b[:n], Span: 1, Rate: float32(c.p.tickRate), Fraction: k.f}
+	s.Interpolate(^snapshot.Audience(0), between, snapshot.GridSim, clientRefs{c}, dst)
+	return true
 }
 
 // drawBetween shows a predicted component between two ticks in a row.
@@ -261,12 +344,12 @@ func (c *Client) seen(t Tick) Seen {
 	if c.picture == 0 {
 		return Seen{}
 	}
-	picture := c.picture
+	picture, ahead, whole := c.picture, keys{}, keys{}
 	if in := c.inputs.Find(t); in != nil && !c.rendering && in.picture != 0 {
-		picture = in.picture
+		picture, ahead, whole = in.picture, in.ahead, in.whole
 	}
 	return Seen{
-		valid: true, client: c, past: c.visible.At(picture, 0),
+		valid: true, client: c, past: c.visible.At(picture, 0), ahead: ahead, whole: whole,
 		filter: lagcomp.Filter{ExcludeOwner: uint32(c.view.Me), Epoch: everyLife},
 	}
 }

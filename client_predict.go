@@ -149,6 +149,8 @@ func (c *Client) sampleInput(t Tick) {
 		c.scratch = cmd.schema.Pack(in.at, c.scratch[:0])
 	}
 	in.sampled, in.picture = c.now, c.picture
+	in.ahead = keys{a: c.view.Tick - 1, b: c.view.Tick, f: c.view.Fraction}
+	in.whole = keys{a: c.shown.tick, f: float32(c.shown.fraction) / 256}
 	cmd.schema.ClearOneShots(c.sample)
 	c.push(t)
 }

@@ -81,7 +81,10 @@ type player struct {
 
 	judge    *lagcomp.Judge
 	claim    lagcomp.Claim
-	ahead    int64 // when the same picture showed what it shows ahead, 1/offsetSteps tick; 0: nothing
+	behind   int64 // how far the same picture lay behind it in what it shows ahead, 1/offsetSteps tick; 0: it shows nothing so
+	gave     Tick  // the tick of that command
+	basis    Tick  // the newest snapshot that its client then had
+	aparts   aparts
 	measured lagcomp.Measured
 	judged   Tick // the tick for which allowed was computed
 	granted  lagcomp.Claim

@@ -51,6 +51,10 @@ func (s *Server) seenBehind(by ecs.Owner, ticks float32) Seen {
 	out.Used.Tick, out.Used.Fraction = out.past.Time()
 	out.whole = keys{a: out.Used.Tick, b: out.Used.Tick + 1, f: out.Used.Fraction}
 	out.filter = s.filter(p, out.Used.Tick)
+	if p.behind != 0 && !s.cfg.NoLagCompensation {
+		out.ahead = s.aheadAt(p, s.frame.Tick, out.Used)
+		out.filter.Keys = p.aparts.lend(s, p, out.whole, out.ahead).of
+	}
 	return out
 }
 
@@ -91,8 +95,8 @@ func (s *Server) shownTo(p *player, e ecs.Entity, t Tick) bool {
 		return false
 	}
 	_, since, ok := p.sender.Shown(snapshot.NetID(id.Net))
-	if s.isAhead(p, s.world.Owner(e), id.Kind) {
-		t = p.acked // it is shown as soon as it is known
+	if s.aheadNow(p, e) {
+		t = p.basis // it is shown as soon as it is known
 	}
 	return ok && int32(t-since) >= 0
 }
@@ -168,18 +172,20 @@ func (s *Server) rewound(p *player, out *Seen) {
 	out.past, out.whole, out.filter = s.history.Between(k.a, k.b, k.f), k, s.filter(p, k.a)
 	late := p.deliveries.late != 0 && int32(out.Used.Tick-p.deliveries.late) < int32(reach(s.p.tickRate))
 	oldest, _ := s.history.Oldest()
-	switch {
-	case k.f != 0 && int32(s.newest()-k.b) < 0:
-		return
-	case p.ahead != 0:
-		out.ahead = s.aheadAt(p, out.Used)
-	case k.f == 0 && !late && int32(k.a-oldest) >= 0 || int32(s.newest()-k.b) < 0:
+	switch newest := s.newest(); {
+	case p.behind != 0:
+		out.ahead = s.aheadAt(p, p.gave, out.Used)
+		if int32(newest-k.a) <= 0 {
+			out.whole.a, out.whole.f = newest, 0
+		}
+		out.whole.b = min(k.b, newest)
+	case k.f == 0 && !late && int32(k.a-oldest) >= 0 || int32(newest-k.b) < 0:
 		return
 	}
 	if late {
 		out.player = p
 	}
-	if past, ok := s.between(p, out, k); ok {
+	if past, ok := s.between(p, out, out.whole); ok {
 		out.past, out.filter.Epoch = past, s.living
 	}
 }

@@ -31,7 +31,8 @@ type keptItem struct {
 	run   uint32 // which life
 	off   int32
 	kind  uint16
-	mask  uint64 // its replicated components; the words of those that volumes need lie at off
+	grid  snapshot.Grid // of its words
+	mask  uint64        // its replicated components; the words of those that volumes need lie at off
 }
 
 func newKept(rate int) kept { return kept{ring: make([]keptTick, reach(rate))} }
@@ -105,6 +106,7 @@ type view struct {
 	at      Tick // the tick for which it was built
 	past    lagcomp.Past
 	bodies  bodies // a set of its own: players' views may be asked in parallel
+	mask    uint64 // of the components that they are fit for
 }
 
 // between is the past as a client draws it, between two ticks: components
@@ -119,28 +121,17 @@ func (s *Server) between(p *player, out *Seen, whole keys) (past lagcomp.Past, o
 	if fa == nil || fb == nil && whole.f != 0 || !v.begin(s) {
 		return lagcomp.Past{}, false
 	}
-	hint, earlier, mask := 0, 0, uint64(0)
-	put := func(it *keptItem, from, to *keptTick, k keys) {
-		if it.mask != mask || mask == 0 {
-			mask = it.mask
-			v.bodies.fit(mask)
-		}
-		s.blend(&v.bodies, s.knots(p, it, from, to, k, &hint, &earlier))
-		if vs := v.bodies.build(v.bodies.value); len(vs) > 0 {
-			v.history.Put(it.id, it.owner, it.run, vs...)
-		}
+	if out.ahead.a != 0 {
+		s.putAhead(v, p, out.ahead)
 	}
-	if ahead := s.kept.at(out.ahead.a); ahead != nil {
-		for i := range ahead.items {
-			if it := &ahead.items[i]; s.isAhead(p, ecs.Owner(it.owner), it.kind) {
-				put(it, ahead, s.kept.at(out.ahead.b), out.ahead)
-			}
-		}
-		hint, earlier = 0, 0
+	known, next := s.kept.at(p.basis), s.kept.at(out.ahead.b)
+	if next == nil {
+		next = s.kept.at(out.ahead.a)
 	}
+	hint, earlier, is := 0, 0, 0
 	for i := range fa.items {
 		it, from, to, k := &fa.items[i], fa, fb, whole
-		if out.ahead.a != 0 && s.isAhead(p, ecs.Owner(it.owner), it.kind) {
+		if out.ahead.a != 0 && s.aheadFor(p, it, known, next, &is) {
 			continue
 		}
 		if out.player != nil {
@@ -154,21 +145,34 @@ func (s *Server) between(p *player, out *Seen, whole keys) (past lagcomp.Past, o
 			}
 			it = &from.items[j]
 		}
-		put(it, from, to, k)
+		v.fit(it.mask)
+		s.blend(&v.bodies, s.knots(p, it, from, to, k, &hint, &earlier), it.grid)
+		v.put(it)
 	}
 	v.history.End()
 	v.past, v.of, v.at = v.history.At(v.number, 0), out.Used, s.frame.Tick
 	return v.past, true
 }
 
-// ends are the recorded ticks between which an entity's picture lies in a view, and
-// how; false when it was not on the screen.
+// fit readies the bodies for entities with the components of a mask.
+func (v *view) fit(mask uint64) {
+	if mask != v.mask || mask == 0 {
+		v.mask = mask
+		v.bodies.fit(mask)
+	}
+}
+
+// put adds an entity whose components were written into the bodies' values.
+func (v *view) put(it *keptItem) {
+	if vs := v.bodies.build(v.bodies.value); len(vs) > 0 {
+		v.history.Put(it.id, it.owner, it.run, vs...)
+	}
+}
+
+// ends are the recorded ticks between which lies the picture, in a view, of an entity
+// that is shown in the past, and how; false when it was not on the screen.
 func (s *Server) ends(out *Seen, e ecs.Entity) (from, to *keptTick, k keys, shown bool) {
 	k = out.whole
-	if out.ahead.a != 0 && s.aheadNow(out.by, e) {
-		k = out.ahead
-		return s.kept.at(k.a), s.kept.at(k.b), k, true
-	}
 	if out.player != nil {
 		own, shown := s.keysOf(out.player, out.Used, e, k)
 		if !shown {
@@ -229,21 +233,21 @@ func (it *keptItem) goesOn(was *keptItem) bool {
 
 // blend writes an entity's components between the knots, of which each holds the
 // words of all of them, into the bodies' values; without To it holds.
-func (s *Server) blend(bs *bodies, k snapshot.Knots) {
+func (s *Server) blend(bs *bodies, k snapshot.Knots, g snapshot.Grid) {
 	for _, comp := range bs.need {
-		s.show(comp, k, bs.values[comp])
+		s.show(comp, k, g, bs.values[comp])
 		skip(&k, s.p.components[comp].schema.Words())
 	}
 }
 
 // show writes the component whose words the knots begin with.
-func (s *Server) show(comp int, k snapshot.Knots, dst unsafe.Pointer) {
+func (s *Server) show(comp int, k snapshot.Knots, g snapshot.Grid, dst unsafe.Pointer) {
 	schema := s.p.components[comp].schema
 	if k.To == nil {
-		schema.DequantiseMasked(k.From[:schema.Words()], snapshot.GridPublic, serverRefs{s}, dst)
+		schema.DequantiseMasked(k.From[:schema.Words()], g, serverRefs{s}, dst)
 		return
 	}
-	schema.Interpolate(0, k, snapshot.GridPublic, serverRefs{s}, dst)
+	schema.Interpolate(0, k, g, serverRefs{s}, dst)
 }
 
 // skip leaves out the first n words of each knot.
@@ -274,9 +278,13 @@ func (s *Server) recordVolumes(rows ecs.Rows, f, before *keptTick) {
 	ids := s.p.identity.Slice(rows)
 	for k := range ids {
 		off := len(f.words)
+		to, grid := snapshot.Audience(0), snapshot.GridPublic
+		if rows.Owner() == ecs.Nobody && s.p.kinds[ids[k].Kind].island {
+			to, grid = snapshot.ToOwner, snapshot.GridSim // which all are
+		}
 		for _, comp := range s.bodies.need {
-			words := s.source.PublicWords(snapshot.NetID(ids[k].Net), comp)
-			s.p.components[comp].schema.DequantiseMasked(words, snapshot.GridPublic, serverRefs{s}, values[comp])
+			words := s.source.Words(snapshot.NetID(ids[k].Net), comp, to)
+			s.p.components[comp].schema.DequantiseMasked(words, grid, serverRefs{s}, values[comp])
 			f.words = append(f.words, words...)
 		}
 		vs := s.bodies.build(at)
@@ -285,7 +293,7 @@ func (s *Server) recordVolumes(rows ecs.Rows, f, before *keptTick) {
 			continue
 		}
 		e := rows.Entity(k)
-		it := keptItem{id: uint64(e), owner: uint32(rows.Owner()), epoch: s.lifeOf(mask, e), kind: ids[k].Kind, mask: mask, off: int32(off)}
+		it := keptItem{id: uint64(e), owner: uint32(rows.Owner()), epoch: s.lifeOf(mask, e), kind: ids[k].Kind, grid: grid, mask: mask, off: int32(off)}
 		s.history.Put(it.id, it.owner, it.epoch, vs...)
 		s.kept.put(f, before, it)
 	}

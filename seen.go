@@ -32,8 +32,8 @@ type Seen struct {
 	by     *player // whose view it is, on a server
 	player *player // whose client had entities put off: each is seen between ticks of its own
 	bare   bool    // the game declares no volume: whoever queries has forgotten them
-	ahead  keys    // the ticks that others who are foreseen are seen between, on a server; zero: none are
-	whole  keys    // the ticks that the others are seen between, on a server
+	ahead  keys    // the ticks that what is shown ahead is seen between; zero: nothing is, or, on a client, in a render system
+	whole  keys    // the ticks that the others are seen between; on a client the time
 
 	// Reason says how the server treated the time that the player claimed.
 	Reason lagcomp.Reason
@@ -132,6 +132,9 @@ func (s Seen) Explain(r lagcomp.Ray, margin float32) lagcomp.Explanation {
 		return lagcomp.Explanation{}
 	}
 	x := s.server.history.Explain(r, s.Claimed, s.Used, s.Reason, s.filter, margin)
+	if s.by.behind != 0 {
+		s.explainAhead(&x, r, margin)
+	}
 	x.Hit, _ = s.past.Raycast(r, s.filter)
 	for i := range x.Bodies {
 		x.Bodies[i].Used = s.past.Volumes(x.Bodies[i].ID, nil)
@@ -161,6 +164,10 @@ func (s Seen) CatchUp(shot *lagcomp.Projectile) (behind float32, hit Hit, ok boo
 	}
 	f := s.filter
 	f.Epoch = nil // which counts the lives of the player's own picture, not of the history
+	if s.ahead.a != 0 {
+		at, hit, ok := s.catchUp(shot, f)
+		return at.Behind(s.server.frame.Tick), hit, ok
+	}
 	at, h, ok := s.server.history.CatchUp(shot, s.Used, s.server.newest(), f)
 	hit, ok = s.hit(h, ok)
 	return at.Behind(s.server.frame.Tick), hit, ok

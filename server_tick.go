@@ -57,8 +57,8 @@ func (p *player) took(c *command, cmd *netcode.Command, s *Server) {
 	copyBytes(p.last, p.command, c.size)
 	c.schema.ClearOneShots(p.last)
 	p.claim = lagcomp.Claim{Tick: cmd.Render, Fraction: float32(cmd.Fraction) / 256}
-	p.tookAhead(cmd.Tick, cmd.Offset)
 	p.arrived = int64(cmd.Tick)*256 - int64(cmd.Early)
+	p.tookAhead(cmd.Tick, cmd.Offset, s)
 	p.measured.Dwell = p.drawing.waited(max(time.Duration(cmd.Early), 0)*s.interval/256, p.conn.Jitter(), s)
 	behind := p.unexplained(s)
 	p.drawing.observe(behind, p, s)

@@ -32,6 +32,9 @@ func At[T any](s Seen, c *ecs.Component[T], e ecs.Entity) (v T, ok bool) {
 	}
 	if s.client != nil {
 		if at := c.Find(s.client.world, e); at != nil && s.client.world.Owner(e) != s.client.view.Me {
+			if s.client.shownThen(&s, e, c.ID(), unsafe.Pointer(&v)) {
+				return v, true
+			}
 			return *at, true
 		}
 		return v, false
@@ -49,6 +52,9 @@ func At[T any](s Seen, c *ecs.Component[T], e ecs.Entity) (v T, ok bool) {
 
 // was writes what a component of an entity was in a view; false when it had none.
 func (s *Server) was(seen *Seen, e ecs.Entity, comp int, dst unsafe.Pointer) bool {
+	if seen.ahead.a != 0 && s.aheadNow(seen.by, e) {
+		return s.wasAhead(seen, e, comp, dst)
+	}
 	from, to, k, shown := s.ends(seen, e)
 	if !shown {
 		return false
@@ -62,6 +68,6 @@ func (s *Server) was(seen *Seen, e ecs.Entity, comp int, dst unsafe.Pointer) boo
 	for need := s.bodies.needs(from.items[i].mask) & (1<<comp - 1); need != 0; need &= need - 1 {
 		skip(&knots, s.p.components[bits.TrailingZeros64(need)].schema.Words())
 	}
-	s.show(comp, knots, dst)
+	s.show(comp, knots, from.items[i].grid, dst)
 	return true
 }

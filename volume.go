@@ -140,6 +140,8 @@ type bodies struct {
 	table  []*volume        // those of the declarations that fit the table at hand
 	need   []int            // registry indices of what is read of it
 	body   Body
+
+	unpredicted bool // something that is read is not predicted
 }
 
 func newBodies(p *Protocol) bodies {
@@ -147,6 +149,7 @@ func newBodies(p *Protocol) bodies {
 	use := func(i int) {
 		if b.values[i] == nil {
 			b.values[i] = reflect.New(p.components[i].handle.Type()).UnsafePointer()
+			b.unpredicted = b.unpredicted || !p.components[i].predicted
 		}
 	}
 	for _, v := range p.volumes {
