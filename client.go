@@ -235,6 +235,7 @@ type Client struct {
 	wrong     prediction.Misprediction
 	// of the tick that is compared: something else was foreseen of others
 	foresightFailed bool
+	ownVerdict      prediction.Verdict // of that tick, on what is not another player's
 	fades           fades
 	time            netcode.Time // of the Step that runs
 	shown           shownTime

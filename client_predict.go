@@ -171,8 +171,9 @@ func (c *Client) reconcile(t Tick) {
 		c.settle(t)
 		return
 	}
+	c.ownVerdict = prediction.Same
 	r := c.predictor.Reconcile(t, timeline{c})
-	c.countShown(t, r.Verdict)
+	c.countShown(t, c.ownVerdict)
 	if r.Compared {
 		c.stats.Compared++
 	}

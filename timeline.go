@@ -136,16 +136,25 @@ func (c timeline) Compare(_ int, t Tick) prediction.Verdict {
 	c.wrong = prediction.Misprediction{Tick: t}
 	r := c.records.Find(t)
 	if r == nil {
+		c.ownVerdict = prediction.Different
 		return prediction.Different
 	}
-	verdict, near := prediction.Same, false
+	others := prediction.Same
 	if len(c.foreseenOf) > 0 {
-		verdict = c.compareForeseen(r, t)
-		c.foresightFailed = verdict == prediction.Different
-		if verdict == prediction.Near {
-			verdict, near = prediction.Same, true
-		}
+		others = c.compareForeseen(r, t)
 	}
+	c.foresightFailed = others == prediction.Different
+	c.ownVerdict = c.compareOwn(r, t)
+	verdict := max(others, c.ownVerdict)
+	if verdict == prediction.Near {
+		c.predicted.copy(r)
+	}
+	return verdict
+}
+
+// compareOwn is Compare for what is not another player's.
+func (c timeline) compareOwn(r *record, t Tick) prediction.Verdict {
+	verdict, near := prediction.Same, false
 	if c.spawns.Len() > 0 && !c.compareOpen(r, t) {
 		verdict = prediction.Different
 	}
@@ -169,7 +178,6 @@ func (c timeline) Compare(_ int, t Tick) prediction.Verdict {
 		}
 	}
 	if near && verdict == prediction.Same {
-		c.predicted.copy(r)
 		return prediction.Near
 	}
 	return verdict

@@ -1,6 +1,7 @@
 package simtest_test
 
 import (
+	"fmt"
 	"math"
 	"testing"
 	"time"
@@ -39,25 +40,27 @@ type ride struct {
 
 // bumpers is a game of cars that push one another.
 type bumpers struct {
-	body  ecs.Component[chassis]
-	pedal ecs.Component[pedals]
-	load  ecs.Component[load]
-	cmd   ecs.Component[ride]
-	car   ecs.Kind
-	puff  ecs.Kind // what a car leaves behind it: drawn in the past
-	ball  ecs.Kind // of the island
-	shell ecs.Kind // that a car fires, and that is foreseen along with it
-	all   *ecs.Query
-	balls *ecs.Query
-	shot  foretick.Event[lagcomp.Ray]
+	body   ecs.Component[chassis]
+	pedal  ecs.Component[pedals]
+	load   ecs.Component[load]
+	cmd    ecs.Component[ride]
+	car    ecs.Kind
+	puff   ecs.Kind // what a car leaves behind it: drawn in the past
+	ball   ecs.Kind // of the island
+	shell  ecs.Kind // that a car fires, and that is foreseen along with it
+	all    *ecs.Query
+	balls  *ecs.Query
+	shot   foretick.Event[lagcomp.Ray]
+	bumped foretick.Event[foretick.Tick]
 
-	blind    bool // without Foresee
-	eager    bool // the guess is that others fire and jump all the time
-	hits     func(f *foretick.Frame, who ecs.Owner, hit foretick.Hit, ok bool)
-	bumps    func(f *foretick.Frame, who ecs.Owner)
-	guessed  func(f *foretick.Frame, ahead int)
-	spawn    func(f *foretick.Frame, who ecs.Owner)
-	guessing int
+	blind  bool // without Foresee
+	eager  bool // the guess is that others fire and jump all the time
+	hits   func(f *foretick.Frame, who ecs.Owner, hit foretick.Hit, ok bool)
+	bumps  func(f *foretick.Frame, who ecs.Owner)
+	traded func(f *foretick.Frame, who ecs.Owner)
+	guess  func(f *foretick.Frame, e ecs.Entity, ahead int, cmd *ride) // instead of the pedals
+	heard  func(what string, t foretick.Tick)
+	spawn  func(f *foretick.Frame, who ecs.Owner)
 }
 
 func (g *bumpers) protocol() *foretick.Protocol {
@@ -67,6 +70,7 @@ func (g *bumpers) protocol() *foretick.Protocol {
 	p.Component(&g.load, foretick.Predicted)
 	p.Command(&g.cmd)
 	p.Kind(&g.car, "car", &g.body, &g.pedal, &g.load, &g.cmd)
+	foretick.Default(p, &g.car, &g.load, load{Worth: 7}) // which others are not told
 	p.Kind(&g.puff, "puff", &g.body)
 	p.Kind(&g.ball, "ball", &g.body)
 	p.Kind(&g.shell, "shell", &g.body)
@@ -98,8 +102,11 @@ func (g *bumpers) protocol() *foretick.Protocol {
 		}
 	}, ecs.Read(&g.pedal), ecs.Write(&g.body))
 	p.Shared("bump", g.bump, ecs.Read(&g.cmd), ecs.Write(&g.body), ecs.ReadOther(&g.body), ecs.WriteOther(&g.body), ecs.After("drive"))
-	p.Shared("trade", func(_ *foretick.Frame, rows ecs.Rows) {
+	p.Shared("trade", func(f *foretick.Frame, rows ecs.Rows) {
 		load := g.load.Slice(rows)
+		if g.traded != nil {
+			g.traded(f, rows.Owner())
+		}
 		for i := range load {
 			if load[i].Worth > 100 { // of others nobody knows
 				load[i].Boxes = 1
@@ -140,11 +147,24 @@ func (g *bumpers) protocol() *foretick.Protocol {
 			g.hits(f, f.World.Owner(by), hit, ok)
 		}
 	})
+	hear := func(what string) func(*foretick.Frame, ecs.Entity, foretick.Tick) {
+		return func(_ *foretick.Frame, _ ecs.Entity, t foretick.Tick) {
+			if g.heard != nil {
+				g.heard(what, t)
+			}
+		}
+	}
+	foretick.OnServer(p, &g.bumped, func(f *foretick.Frame, who ecs.Owner, t foretick.Tick) {
+		hear(fmt.Sprint("server ", who))(f, ecs.None, t)
+	})
+	foretick.OnPredicted(p, &g.bumped, hear("predicted"))
+	foretick.OnConfirmed(p, &g.bumped, hear("confirmed"))
+	foretick.OnCancelled(p, &g.bumped, hear("cancelled"))
 	if !g.blind {
 		foretick.Foresee(p, &g.cmd, func(f *foretick.Frame, e ecs.Entity, ahead int, cmd *ride) {
-			g.guessing++
-			if g.guessed != nil {
-				g.guessed(f, ahead)
+			if g.guess != nil {
+				g.guess(f, e, ahead, cmd)
+				return
 			}
 			at := g.pedal.Get(f.World, e)
 			*cmd = ride{at.X, at.Y, g.eager, g.eager}
@@ -165,6 +185,8 @@ func (g *bumpers) bump(f *foretick.Frame, rows ecs.Rows) {
 				if o := &g.body.Slice(others)[k]; e != me {
 					if push(&body[i], o) && g.bumps != nil {
 						g.bumps(f, rows.Owner())
+					} else if g.heard != nil && touch(&body[i], o) {
+						g.bumped.Raise(f, me, f.Tick)
 					}
 				}
 			}
@@ -183,6 +205,8 @@ func (g *bumpers) bump(f *foretick.Frame, rows ecs.Rows) {
 		}
 	}
 }
+
+func touch(b, o *chassis) bool { return math.Hypot(float64(b.X-o.X), float64(b.Y-o.Y)) < 1 }
 
 // push changes how a car moves that touches another.
 func push(b, o *chassis) bool {
@@ -206,7 +230,7 @@ type derby struct {
 	was     map[foretick.Tick]map[ecs.Owner]chassis // on the server, behind each tick
 }
 
-func newDerby(t *testing.T, seed uint64, n int, seat simtest.Seat, each func(g *bumpers), pads func(m *simtest.Match, who ecs.Owner, v foretick.View) ride, after func(d *derby, n int, v foretick.View)) *derby {
+func newDerby(t *testing.T, seed uint64, n int, seat simtest.Seat, each func(g *bumpers), pads func(m *simtest.Match, who ecs.Owner, v foretick.View, at chassis) ride, after func(d *derby, n int, v foretick.View)) *derby {
 	t.Helper()
 	d := &derby{m: simtest.New(seed), was: map[foretick.Tick]map[ecs.Owner]chassis{}}
 	end := func() *bumpers {
@@ -228,7 +252,7 @@ func newDerby(t *testing.T, seed uint64, n int, seat simtest.Seat, each func(g *
 			seat.After = func(v foretick.View) { after(d, i, v) }
 		}
 		c, err := d.m.Join(foretick.ClientConfig{Protocol: g.protocol(), Sample: foretick.Sample(&g.cmd, func(v foretick.View) ride {
-			return pads(d.m, v.Me, v)
+			return pads(d.m, v.Me, v, g.places(v.World)[v.Me])
 		})}, seat)
 		require.NoError(t, err)
 		d.cars, d.clients = append(d.cars, g), append(d.clients, c)
@@ -265,7 +289,7 @@ func TestForeseenCrash(t *testing.T) {
 					bumps[n][f.Tick] = true
 				}
 			}
-		}, func(m *simtest.Match, who ecs.Owner, _ foretick.View) ride {
+		}, func(m *simtest.Match, who ecs.Owner, _ foretick.View, _ chassis) ride {
 			if m.Net.Now() < 2*time.Second {
 				return ride{}
 			}
@@ -300,14 +324,27 @@ func TestForeseenCrash(t *testing.T) {
 }
 
 // wild presses something else now and then, and nothing any more after a while.
-func wild(until time.Duration) func(m *simtest.Match, who ecs.Owner, v foretick.View) ride {
-	return func(m *simtest.Match, who ecs.Owner, v foretick.View) ride {
+func wild(until time.Duration) func(m *simtest.Match, who ecs.Owner, v foretick.View, at chassis) ride {
+	return func(m *simtest.Match, who ecs.Owner, v foretick.View, at chassis) ride {
 		if now := m.Net.Now(); now > until || now < time.Second {
 			return ride{}
 		}
 		r := (uint64(v.Tick)/11 + uint64(who)*977) * 0x9E3779B97F4A7C15
 		r ^= r >> 31
 		return ride{X: float32(r%5)/2 - 1, Y: float32(r/5%5)/2 - 1, Fire: v.Tick%7 == 0, Jump: v.Tick%23 == 0}
+	}
+}
+
+// brawl is wild, and drawn to the middle.
+func brawl(until time.Duration) func(m *simtest.Match, who ecs.Owner, v foretick.View, at chassis) ride {
+	pad := wild(until)
+	return func(m *simtest.Match, who ecs.Owner, v foretick.View, at chassis) ride {
+		r := pad(m, who, v, at)
+		if now := m.Net.Now(); now < until && now > time.Second {
+			r.X, r.Y = max(-1, min(1, r.X/2-at.X)), max(-1, min(1, r.Y/2-at.Y))
+			r.Fire, r.Jump = false, false
+		}
+		return r
 	}
 }
 
@@ -406,6 +443,86 @@ func TestForeseenRaisesNothing(t *testing.T) {
 	}
 }
 
+// Systems that Except names see nothing of others, and the rest all of them.
+func TestForeseenWithoutSomeSystems(t *testing.T) {
+	ends := 0
+	seen := map[ecs.Owner]int{}
+	d := newDerby(t, 9, 2, both(sim.Link{Latency: 40 * time.Millisecond}), func(g *bumpers) {
+		if ends++; ends == 2 {
+			g.traded = func(_ *foretick.Frame, who ecs.Owner) { seen[who]++ }
+		}
+	}, wild(3*time.Second), nil)
+	d.m.Run(4 * time.Second)
+	require.Greater(t, seen[1], 80)
+	require.Zero(t, seen[2])
+	require.Positive(t, d.clients[0].Stats().Foreseen)
+}
+
+// A guess is rounded as the wire rounds a command: what all press in fact is foreseen
+// to the last word, though no step of the wire is what they press.
+func TestGuessIsRounded(t *testing.T) {
+	press := ride{X: 0.3, Y: -0.7}
+	d := newDerby(t, 9, 2, both(sim.Link{Latency: 40 * time.Millisecond}), func(g *bumpers) {
+		g.guess = func(_ *foretick.Frame, _ ecs.Entity, _ int, cmd *ride) { *cmd = press }
+	}, func(_ *simtest.Match, _ ecs.Owner, _ foretick.View, _ chassis) ride { return press }, nil)
+	d.m.Run(2 * time.Second)
+	before := d.clients[0].Stats()
+	d.m.Run(6 * time.Second)
+	st := d.clients[0].Stats()
+	require.Greater(t, st.Foreseen-before.Foreseen, uint64(100))
+	require.Equal(t, before.ForeseenWrong, st.ForeseenWrong)
+}
+
+// A crash into somebody who was foreseen wrongly was none: its event is cancelled, and
+// those that are confirmed are the server's.
+func TestForeseenEvents(t *testing.T) {
+	for _, link := range []sim.Link{{Latency: 75 * time.Millisecond}, {Latency: 50 * time.Millisecond, Jitter: 10 * time.Millisecond, Loss: 0.1}} {
+		ends := 0
+		heard := map[string]map[foretick.Tick]int{"server 1": {}, "server 2": {}, "server 3": {}, "predicted": {}, "confirmed": {}, "cancelled": {}}
+		d := newDerby(t, 17, 3, both(link), func(g *bumpers) {
+			if ends++; ends > 2 {
+				return
+			}
+			g.heard = func(what string, at foretick.Tick) { heard[what][at]++ }
+			g.spawn = func(f *foretick.Frame, who ecs.Owner) {
+				g.body.Get(f.World, f.Spawn(&g.car, who)).X = 2 * float32(who)
+			}
+		}, brawl(30*time.Second), nil)
+		d.m.Run(44 * time.Second)
+		unforeseen, server := 0, heard[fmt.Sprint("server ", d.clients[0].View().Me)]
+		for at, n := range heard["predicted"] {
+			require.Equal(t, n, heard["confirmed"][at]+heard["cancelled"][at], "each has one outcome")
+			unforeseen += heard["cancelled"][at]
+		}
+		wrong, all := 0, 0
+		for at, n := range heard["confirmed"] {
+			all += n
+			if server[at] < n {
+				wrong++
+			}
+		}
+		t.Logf("%d predicted ticks with a crash, %d crashes confirmed, %d ticks of them not the server's; %d cancelled; %d ticks on the server", len(heard["predicted"]), all, wrong, unforeseen, len(server))
+		require.Greater(t, all, 20)
+		require.Positive(t, unforeseen)
+		require.Zero(t, wrong)
+	}
+}
+
+// Others who turn are no tick that was shown wrongly of the player's own.
+func TestForeseenIsNotShownWrong(t *testing.T) {
+	d := newDerby(t, 9, 2, both(sim.Link{Latency: 60 * time.Millisecond}), func(g *bumpers) {
+		g.spawn = func(f *foretick.Frame, who ecs.Owner) {
+			g.body.Get(f.World, f.Spawn(&g.car, who)).X = 60 * float32(who-1)
+		}
+	}, wild(8*time.Second), nil)
+	d.m.Run(9 * time.Second)
+	st := d.clients[0].Stats()
+	require.Greater(t, st.ForeseenWrong, uint64(20))
+	require.Greater(t, st.Resimulated, uint64(100))
+	require.Zero(t, st.ShownWrong)
+	require.Zero(t, st.Mispredictions)
+}
+
 // A shot at somebody who is foreseen is judged where its shooter saw him, ahead, and
 // so is one at what everybody predicts: while nobody does anything unforeseen, both
 // ends meet the same point. What is drawn in the past beside it is judged in the past.
@@ -446,7 +563,7 @@ func TestForeseenIsShotAhead(t *testing.T) {
 				}
 				*to = append(*to, s)
 			}
-		}, func(m *simtest.Match, who ecs.Owner, v foretick.View) ride {
+		}, func(m *simtest.Match, who ecs.Owner, v foretick.View, at chassis) ride {
 			now := m.Net.Now()
 			switch {
 			case now < 2*time.Second || now > 22*time.Second:
