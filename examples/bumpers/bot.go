@@ -1,0 +1,49 @@
+package main
+
+import (
+	"math"
+	"math/rand/v2"
+
+	"github.com/foretick/foretick"
+)
+
+// bot drives a car as a player might: smoothly, with a will of its own. It knows what
+// is on its screen, and nothing else.
+type bot struct {
+	*Game
+	rand  *rand.Rand
+	swing float32       // metres beside the line from the goal to the ball
+	until foretick.Tick // for which it goes on with that
+	back  foretick.Tick // until which it backs out of a scrum
+	moved foretick.Tick // when it last did
+}
+
+// steer goes for the ball from behind, and backs out where it is stuck.
+func (b *bot) steer(v foretick.View) (c Command) {
+	var ball Body
+	for _, rows := range b.balls.All(v.World) {
+		ball = b.Body.Slice(rows)[0]
+	}
+	if v.Tick > b.until {
+		b.until, b.swing = v.Tick+20+b.rand.Uint32N(30), b.rand.Float32()-0.5
+	}
+	for _, rows := range b.bodies.Owned(v.World, v.Me) {
+		at, heading := b.Body.Slice(rows)[0], b.Drive.Slice(rows)[0].Heading
+		if at.speed() > 2 {
+			b.moved = v.Tick
+		} else if v.Tick > b.moved+15 && v.Tick > b.back {
+			b.back, b.moved = v.Tick+20+b.rand.Uint32N(20), v.Tick+40
+		}
+		if v.Tick < b.back {
+			return Command{Wheel: b.swing, Throttle: -1}
+		}
+		ball.X, ball.Y = ball.X+ball.VX*0.4, limit(ball.Y+ball.VY*0.4, halfWidth) // where it will be
+		x, y := ball.X-side(v.Me)*halfLength, ball.Y                              // from the goal to the ball
+		far := max(length(x, y), 0.1)
+		behind := min(length(ball.X-at.X, ball.Y-at.Y)/2, 4)
+		x, y = ball.X+(x*behind-y*b.swing)/far-at.X, ball.Y+(y*behind+x*b.swing)/far-at.Y
+		turn := math.Remainder(math.Atan2(float64(y), float64(x))-float64(heading), 2*math.Pi)
+		c = Command{Wheel: limit(float32(turn)*1.5, 1), Throttle: 1 - limit(float32(math.Abs(turn)), 2)*0.35}
+	}
+	return c
+}

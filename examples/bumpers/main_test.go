@@ -1,0 +1,113 @@
+package main
+
+import (
+	"bytes"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/prediction"
+	"github.com/foretick/foretick/simtest"
+)
+
+// TestForesight: at 100 ms, crashes are where they are felt, and what is shown is where
+// the server has it; without foresight neither is. At rest both ends agree.
+func TestForesight(t *testing.T) {
+	var ahead, blind report
+	for seed := range uint64(3) {
+		o := options{rtt: 100 * time.Millisecond, jitter: 10 * time.Millisecond, loss: 0.01, seconds: 20, seed: seed + 1}
+		ahead.add(match(t, o))
+		o.blind = true
+		blind.add(match(t, o))
+	}
+	require.Zero(t, ahead.stats.ByCause[prediction.Untracked])
+	require.Less(t, 2*ahead.share(ahead.felt), blind.share(blind.felt))
+	require.Less(t, 5*ahead.share(ahead.real), blind.share(blind.real))
+	require.Less(t, 20*ahead.stats.Mispredictions, blind.stats.Mispredictions)
+	require.Greater(t, ahead.stats.ForeseenWrong, ahead.stats.Foreseen/10, "bots that turn their wheels")
+	require.Zero(t, blind.stats.Foreseen)
+	for _, c := range [][2][]float64{{ahead.own, blind.own}, {ahead.cars, blind.cars}, {ahead.ball, blind.ball}} {
+		mean, worst := sum(c[0])
+		blindMean, blindWorst := sum(c[1])
+		require.Less(t, 5*mean, blindMean)
+		require.Less(t, 2*worst, blindWorst)
+	}
+}
+
+// match plays, and checks what holds in any match.
+func match(t *testing.T, o options) report {
+	r, err := play(o)
+	require.NoError(t, err)
+	require.Zero(t, r.stats.ByCause[prediction.Code])
+	require.Len(t, r.audits, players)
+	for _, a := range r.audits {
+		require.Equal(t, players+1, a.Entities)
+		require.Zero(t, a.Differences, a.First)
+	}
+	require.Greater(t, r.both, 20)
+	t.Logf("seed %d, blind %t: %d crashes felt that were the server's, %d felt alone, %d on the server alone; score %d:%d",
+		o.seed, o.blind, r.both, r.felt, r.real, r.score.Right, r.score.Left)
+	return r
+}
+
+// add takes in another match.
+func (r *report) add(o report) {
+	r.own, r.cars, r.ball = append(r.own, o.own...), append(r.cars, o.cars...), append(r.ball, o.ball...)
+	r.both, r.felt, r.real = r.both+o.both, r.felt+o.felt, r.real+o.real
+	r.stats.Add(&o.stats)
+}
+
+// share is how many in a hundred crashes are of one sort.
+func (r *report) share(n int) float64 { return 100 * float64(n) / float64(r.both+r.felt+r.real) }
+
+// TestGoals: the ball goes in, counts once, and lies in the middle on every screen.
+func TestGoals(t *testing.T) {
+	m, server := simtest.New(1), &Game{}
+	srv, err := m.Serve(foretick.ServerConfig{Protocol: server.Protocol()})
+	require.NoError(t, err)
+	ball := srv.Frame().Spawn(&server.Ball, ecs.Nobody)
+	g := &Game{}
+	c, err := m.Join(foretick.ClientConfig{Protocol: g.Protocol()}, simtest.Seat{})
+	require.NoError(t, err)
+	m.Run(time.Second)
+	for n, vx := range []float32{30, -30, 30} {
+		*server.Body.Get(srv.World(), ball) = Body{Y: 3, VX: vx} // past the player's car
+		m.Run(time.Duration(n+2) * 2 * time.Second)
+	}
+	require.Equal(t, Score{Left: 1, Right: 2}, *server.Score.Get(srv.World(), ball))
+	for _, rows := range g.balls.All(c.World()) {
+		require.Equal(t, Score{Left: 1, Right: 2}, g.Score.Slice(rows)[0])
+		require.Zero(t, g.Body.Slice(rows)[0])
+	}
+}
+
+// TestSync: what bodies do to one another comes out the same on both ends, and again.
+func TestSync(t *testing.T) {
+	simtest.SyncTest(t, func() simtest.Player {
+		g := &Game{heard: func(foretick.Tick, ecs.Owner, ecs.Owner) {}}
+		b := &bot{Game: g, rand: rand.New(rand.NewPCG(1, 2))}
+		return simtest.Player{
+			Protocol: g.Protocol(), Sample: foretick.Sample(&g.Cmd, b.steer),
+			Begin: func(s *foretick.Server) { s.Frame().Spawn(&g.Ball, ecs.Nobody) },
+		}
+	}, simtest.SyncConfig{Players: 4, Ticks: 240})
+}
+
+func TestRun(t *testing.T) {
+	var out, errs bytes.Buffer
+	require.Zero(t, run([]string{"-rtt", "50ms", "-seconds", "5"}, &out, &errs))
+	for _, said := range []string{"other cars", "felt alone", "mispredictions", "foreseen wrongly", "score"} {
+		require.Contains(t, out.String(), said)
+	}
+	require.Empty(t, errs.String())
+	require.Zero(t, run([]string{"-help"}, &out, &errs))
+	for _, bad := range [][]string{{"-seconds", "0"}, {"-rtt", "1h"}, {"-jitter", "-1s"}, {"-loss", "2"}, {"-what"}} {
+		errs.Reset()
+		require.Equal(t, 2, run(bad, &out, &errs))
+		require.NotEmpty(t, errs.String())
+	}
+}

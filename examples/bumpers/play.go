@@ -1,0 +1,99 @@
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"time"
+
+	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/simtest"
+	"github.com/foretick/foretick/transport/sim"
+)
+
+const (
+	players = 4
+	rest    = 8 * time.Second // until the ball lies still
+)
+
+// options are the command line.
+type options struct {
+	rtt, jitter time.Duration
+	loss        float64
+	seconds     int
+	seed        uint64
+	blind       bool
+}
+
+// play has bots play for some seconds of virtual time, and come to rest.
+func play(o options) (r report, err error) {
+	m := simtest.New(o.seed)
+	end := time.Duration(o.seconds) * time.Second
+	on := func() bool { return m.Net.Now() < end }
+	server, ref := &Game{blind: o.blind}, &referee{was: map[moment]place{}}
+	server.heard = ref.judge
+	srv, err := m.Serve(foretick.ServerConfig{Protocol: server.Protocol(), OnTick: func(f *foretick.Frame) { ref.note(server, f) }})
+	if err != nil {
+		return r, err
+	}
+	ball := srv.Frame().Spawn(&server.Ball, ecs.Nobody)
+	link := sim.Link{Latency: o.rtt / 2, Jitter: o.jitter, Loss: o.loss}
+	var clients []*foretick.Client
+	for i := range uint64(players) {
+		g, s := &Game{blind: o.blind}, &screen{}
+		g.heard = s.feel
+		b := &bot{Game: g, rand: rand.New(rand.NewPCG(o.seed, i))}
+		sample := foretick.SampleWhile(on, foretick.Sample(&g.Cmd, b.steer))
+		look := func(v foretick.View) {
+			if on() {
+				s.look(g, v)
+			}
+		}
+		c, err := m.Join(foretick.ClientConfig{Protocol: g.Protocol(), Sample: sample}, simtest.Seat{Up: link, Down: link, After: look})
+		if err != nil {
+			return r, err
+		}
+		ref.screens, clients = append(ref.screens, s), append(clients, c)
+	}
+	m.Run(end + rest)
+	r = ref.report()
+	r.score = *server.Score.Get(srv.World(), ball)
+	for _, c := range clients {
+		st := c.Stats()
+		r.stats.Add(&st)
+		r.audits = append(r.audits, m.Audit(c))
+	}
+	return r, m.Err()
+}
+
+func run(args []string, out, errs io.Writer) int {
+	var o options
+	flags := flag.NewFlagSet("bumpers", flag.ContinueOnError)
+	flags.SetOutput(errs)
+	flags.DurationVar(&o.rtt, "rtt", 100*time.Millisecond, "round trip, 0 to 400 ms")
+	flags.DurationVar(&o.jitter, "jitter", 10*time.Millisecond, "delay added at random, up to this, each way, 0 to 200 ms")
+	flags.Float64Var(&o.loss, "loss", 0.01, "share of packets lost, 0 to 0.3")
+	flags.IntVar(&o.seconds, "seconds", 120, "virtual seconds to play, 1 to 600")
+	flags.Uint64Var(&o.seed, "seed", 1, "of the network's luck and the bots' whims")
+	flags.BoolVar(&o.blind, "blind", false, "do without foresight: others are shown in the past")
+	switch err := flags.Parse(args); {
+	case errors.Is(err, flag.ErrHelp):
+		return 0
+	case err != nil:
+		return 2
+	case o.rtt < 0 || o.rtt > 400*time.Millisecond || o.jitter < 0 || o.jitter > 200*time.Millisecond ||
+		o.loss < 0 || o.loss > 0.3 || o.seconds < 1 || o.seconds > 600:
+		_, _ = fmt.Fprintln(errs, "bumpers: a value is out of its range: see -help")
+		return 2
+	}
+	r, err := play(o)
+	if err != nil {
+		_, _ = fmt.Fprintln(errs, err)
+		return 1
+	}
+	r.print(out)
+	return 0
+}
