@@ -607,3 +607,31 @@ func TestForeseenIsShotAhead(t *testing.T) {
 		t.Logf("%d pictures a second: hits %v, of which met at the same point %v", pictures, hits, agreed)
 	}
 }
+
+// SyncTest runs what is foreseen again, too, by guesses that hang on how far ahead of
+// the snapshots a tick was; what comes out otherwise for the game's own fault is found.
+func TestForeseenIsRehearsed(t *testing.T) {
+	for _, fault := range []string{"", "a guess by a counter"} {
+		n := 0
+		faults, err := simtest.Rehearse(func() simtest.Player {
+			g := &bumpers{}
+			g.guess = func(f *foretick.Frame, e ecs.Entity, ahead int, cmd *ride) {
+				at := g.pedal.Get(f.World, e)
+				cmd.X, cmd.Y = at.X/float32(ahead), at.Y/float32(ahead)
+				if n++; fault != "" {
+					cmd.X = float32(n%5) / 4
+				}
+			}
+			return simtest.Player{Protocol: g.protocol(), Sample: foretick.Sample(&g.cmd, func(v foretick.View) ride {
+				return ride{X: float32(v.Tick/9%3) - 1, Jump: v.Tick%31 == 0}
+			})}
+		}, simtest.SyncConfig{})
+		require.NoError(t, err)
+		if fault == "" {
+			require.Empty(t, faults)
+		} else {
+			require.NotEmpty(t, faults, fault)
+			require.Contains(t, faults[0], "ran again with another outcome")
+		}
+	}
+}
