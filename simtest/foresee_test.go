@@ -53,6 +53,7 @@ type bumpers struct {
 	shot   foretick.Event[lagcomp.Ray]
 	bumped foretick.Event[foretick.Tick]
 
+	me     ecs.Owner
 	blind  bool // without Foresee
 	eager  bool // the guess is that others fire and jump all the time
 	hits   func(f *foretick.Frame, who ecs.Owner, hit foretick.Hit, ok bool)
@@ -65,8 +66,12 @@ type bumpers struct {
 
 func (g *bumpers) protocol() *foretick.Protocol {
 	p := foretick.NewProtocol("bumpers", 1)
-	p.Component(&g.body, foretick.Predicted, foretick.Exact)
-	p.Component(&g.pedal, foretick.Predicted, foretick.Exact)
+	how := []foretick.ComponentOption{foretick.Predicted, foretick.Exact}
+	if g.blind {
+		how = how[:1]
+	}
+	p.Component(&g.body, how...)
+	p.Component(&g.pedal, how...)
 	p.Component(&g.load, foretick.Predicted)
 	p.Command(&g.cmd)
 	p.Kind(&g.car, "car", &g.body, &g.pedal, &g.load, &g.cmd)
@@ -335,15 +340,26 @@ func wild(until time.Duration) func(m *simtest.Match, who ecs.Owner, v foretick.
 	}
 }
 
-// brawl is wild, and drawn to the middle.
+// brawl presses something else four times a second, towards the middle by and large.
 func brawl(until time.Duration) func(m *simtest.Match, who ecs.Owner, v foretick.View, at chassis) ride {
 	pad := wild(until)
+	type plan struct {
+		since foretick.Tick
+		press ride
+	}
+	plans := map[ecs.Owner]plan{}
 	return func(m *simtest.Match, who ecs.Owner, v foretick.View, at chassis) ride {
 		r := pad(m, who, v, at)
-		if now := m.Net.Now(); now < until && now > time.Second {
-			r.X, r.Y = max(-1, min(1, r.X/2-at.X)), max(-1, min(1, r.Y/2-at.Y))
-			r.Fire, r.Jump = false, false
+		if now := m.Net.Now(); now > until || now < time.Second {
+			return r
 		}
+		turn := (v.Tick + foretick.Tick(who)*3) / 8
+		if p := plans[who]; p.since == turn {
+			return p.press
+		}
+		r.X, r.Y = max(-1, min(1, r.X/2-at.X/2)), max(-1, min(1, r.Y/2-at.Y/2))
+		r.Fire, r.Jump = false, false
+		plans[who] = plan{turn, r}
 		return r
 	}
 }

@@ -1,0 +1,143 @@
+package simtest_test
+
+import (
+	"cmp"
+	"flag"
+	"math"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/prediction"
+	"github.com/foretick/foretick/transport/sim"
+)
+
+var foresightTable = flag.Bool("foresight", false, "play the whole table of docs/BENCHMARKS.md, and print it")
+
+// brawled is what four cars that crash into one another for half a minute gave.
+type brawled struct {
+	stats foretick.ClientStats
+	off   []float64 // how far the others were shown from where they were, sorted
+	own   []float64 // and how far the player's own car
+	felt  int       // crashes on screens that were none
+	had   int       // crashes
+	down  float64   // bytes a second for each client
+}
+
+func share(of []float64, q float64) float64 { return of[int(q*float64(len(of)-1))] }
+
+func mean(of []float64) (sum float64) {
+	for _, d := range of {
+		sum += d
+	}
+	return sum / float64(len(of))
+}
+
+func brawlOnce(t *testing.T, seed uint64, link sim.Link, blind bool) *brawled {
+	type sight struct {
+		tick     foretick.Tick
+		who      ecs.Owner
+		at       chassis
+		own      bool
+		fraction float32
+	}
+	const until, players = 30 * time.Second, 4
+	out := &brawled{}
+	var sights []sight
+	felt := make([]map[foretick.Tick]bool, players+1) // the server's first, then by client
+	crashed := map[ecs.Owner]map[foretick.Tick]bool{}
+	ends := 0
+	d := newDerby(t, seed, players, both(link), func(g *bumpers) {
+		g.blind = blind
+		n := ends
+		ends++
+		felt[n] = map[foretick.Tick]bool{}
+		g.spawn = func(f *foretick.Frame, who ecs.Owner) {
+			g.body.Get(f.World, f.Spawn(&g.car, who)).X = 3 * float32(who)
+		}
+		g.bumps = func(f *foretick.Frame, who ecs.Owner) {
+			switch {
+			case n == 0:
+				if crashed[who] == nil {
+					crashed[who] = map[foretick.Tick]bool{}
+				}
+				crashed[who][f.Tick] = true
+			case !f.Replay && who == g.me:
+				felt[n][f.Tick] = true
+			}
+		}
+	}, brawl(until), func(d *derby, i int, v foretick.View) {
+		d.cars[i].me = v.Me
+		if now := d.m.Net.Now(); v.State != foretick.Playing || now < 3*time.Second || now > until {
+			return
+		}
+		for who, at := range d.cars[i].places(v.World) {
+			sights = append(sights, sight{v.Tick, who, at, who == v.Me, v.Fraction})
+		}
+	})
+	d.m.Run(until)
+	for i, c := range d.clients {
+		st := c.Stats()
+		out.stats.Add(&st)
+		out.down += float64(st.BytesIn) / until.Seconds() / players
+		for k := range felt[i+1] {
+			if out.had++; !crashed[c.View().Me][k] {
+				out.felt++
+			}
+		}
+	}
+	for _, s := range sights {
+		if is, ok := d.was[s.tick][s.who]; ok {
+			to := &out.off
+			if s.own {
+				to = &out.own
+			}
+			// A picture between two ticks is of a moment between them.
+			was := d.was[s.tick-1][s.who]
+			x, y := is.X+(was.X-is.X)*(1-s.fraction), is.Y+(was.Y-is.Y)*(1-s.fraction)
+			*to = append(*to, math.Hypot(float64(s.at.X-x), float64(s.at.Y-y)))
+		}
+	}
+	slices.SortFunc(out.off, cmp.Compare[float64])
+	slices.SortFunc(out.own, cmp.Compare[float64])
+	return out
+}
+
+// Foresight in a brawl: others stand where they are, crashes are real, and what is
+// mispredicted all the same is known to be the others' doing.
+func TestForeseenBrawl(t *testing.T) {
+	rtts := []time.Duration{150 * time.Millisecond}
+	losses := []float64{0.05}
+	if *foresightTable {
+		rtts = []time.Duration{0, 50 * time.Millisecond, 100 * time.Millisecond, 150 * time.Millisecond, 250 * time.Millisecond, 400 * time.Millisecond}
+		losses = []float64{0, 0.05}
+	}
+	for _, rtt := range rtts {
+		for _, loss := range losses {
+			var by [2]*brawled
+			for i, blind := range []bool{true, false} {
+				b := brawlOnce(t, 21, sim.Link{Latency: rtt / 2, Jitter: min(rtt/10, 10*time.Millisecond), Loss: loss}, blind)
+				by[i] = b
+				name := "foreseen"
+				if blind {
+					name = "in the past"
+				}
+				st := &b.stats
+				t.Logf("| %d ms | %.0f %% | %s | %.3f / %.3f m | %.3f / %.3f m | %d of %d | %.1f %% | %d/%d/%d/%d/%d | %.1f | %.0f |", rtt.Milliseconds(), loss*100, name,
+					mean(b.off), share(b.off, 0.99), mean(b.own), share(b.own, 0.99), b.felt, b.had, 100*float64(st.Mispredictions)/float64(st.PredictedTicks),
+					st.ByCause[0], st.ByCause[1], st.ByCause[2], st.ByCause[3], st.ByCause[4],
+					float64(st.Resimulated)/float64(st.PredictedTicks), b.down)
+				require.Zero(t, st.ByCause[prediction.Code])
+			}
+			require.Zero(t, by[1].stats.ByCause[prediction.Untracked])
+			if rtt >= 100*time.Millisecond {
+				require.Less(t, mean(by[1].off), mean(by[0].off)/2)
+				require.Less(t, mean(by[1].own), mean(by[0].own)/2)
+			}
+		}
+	}
+}
