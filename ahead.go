@@ -20,10 +20,11 @@ const (
 	offsetCoarse = 4
 )
 
-// packOffset is a distance in steps as a command carries it: 1 to 255.
+// packOffset is a distance in steps as a command carries it: 1 to 255. It is rounded
+// up, within the picture's tick.
 func packOffset(steps float32) uint8 {
 	if steps > offsetFine {
-		steps = offsetFine + float32(math.Round(float64(steps-offsetFine)/offsetCoarse))
+		steps = offsetFine + float32(math.Ceil(float64(steps-offsetFine)/offsetCoarse))
 	}
 	return uint8(min(max(steps, 1), 255))
 }

@@ -3,6 +3,9 @@ package simtest_test
 import (
 	"fmt"
 	"math"
+	"math/rand/v2"
+	"runtime"
+	"slices"
 	"testing"
 	"time"
 
@@ -11,7 +14,9 @@ import (
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/lagcomp"
+	"github.com/foretick/foretick/netcode"
 	"github.com/foretick/foretick/simtest"
+	"github.com/foretick/foretick/transport"
 	"github.com/foretick/foretick/transport/sim"
 )
 
@@ -163,6 +168,24 @@ func (g *carousel) turn(f *foretick.Frame, at *orbit, how *girth) {
 	how.Size = uint8((at.A + math.Pi) / (2 * math.Pi) * 15.99)
 }
 
+// standing is where a target is, and how.
+type standing struct {
+	at  orbit
+	how girth
+}
+
+// places is that of all of them.
+func (g *carousel) places(w *ecs.World) map[uint8]standing {
+	out := map[uint8]standing{}
+	for _, rows := range g.targets.All(w) {
+		at, how := g.at.Slice(rows), g.girth.Slice(rows)
+		for i, plate := range g.plate.Slice(rows) {
+			out[plate.Number] = standing{at[i], how[i]}
+		}
+	}
+	return out
+}
+
 // sighted is where a target was in somebody's view.
 type sighted struct {
 	ball lagcomp.Sphere
@@ -213,31 +236,37 @@ func (l sightings) takeFrom(g *carousel, f *foretick.Frame, who ecs.Owner, seen 
 // agreement is how many targets were judged where they were shown.
 type agreement struct {
 	n, same int
+	unseen  int // judged to be somewhere, and not shown at all
 	worst   float64
 	first   string
 }
 
-// compare holds what a client saw against what was judged, by kind.
-func (l sightings) compare(server sightings, from foretick.Tick, skip func(t foretick.Tick, number uint8) bool) map[string]*agreement {
+// compare holds what a client saw against what was judged, by kind, from a tick on.
+// Skipped is what would be no surprise to differ.
+func (l sightings) compare(server sightings, from foretick.Tick, within float64, skip func(t foretick.Tick, number uint8, a, b sighted) bool) map[string]*agreement {
 	out := map[string]*agreement{"car": {}, "ball": {}, "kite": {}}
 	for t, here := range l {
 		there, judged := server[t]
 		if !judged || t < from {
 			continue
 		}
+		for number, b := range there {
+			if a, shown := here[number]; !shown && (skip == nil || !skip(t, number, a, b)) {
+				out[b.kind].unseen++
+			}
+		}
 		for number, a := range here {
-			if skip != nil && skip(t, number) {
+			b := there[number]
+			if skip != nil && skip(t, number, a, b) {
 				continue
 			}
-			b := there[number]
-			g := out[a.kind]
+			g, within := out[a.kind], within
+			if a.kind == "kite" {
+				within = max(within, 0.02) // where claims are cut by the path's bad luck
+			}
 			g.n++
 			d := math.Hypot(float64(a.ball.X-b.ball.X), float64(a.ball.Y-b.ball.Y))
 			g.worst = max(g.worst, d)
-			within := 0.003
-			if a.kind == "kite" {
-				within = 0.02 // where claims are cut by the path's bad luck
-			}
 			if d < within && math.Abs(float64(a.ball.R-b.ball.R)) < 1e-4 && a.hit && b.hit && a.has && b.has && a.how == b.how &&
 				math.Hypot(float64(a.at.X-b.at.X), float64(a.at.Y-b.at.Y)) < within {
 				g.same++
@@ -258,20 +287,21 @@ type fair struct {
 	clients []*foretick.Client
 	server  sightings // of the first player's shots
 	client  sightings
+	was     map[foretick.Tick]map[uint8]standing // on the server, behind each tick
 }
 
 type fairConfig struct {
-	seed    uint64
-	server  foretick.ServerConfig
-	client  foretick.ClientConfig // the shooter's
-	seat    simtest.Seat          // the shooter's
-	each    func(g *carousel)
-	presses func(now time.Duration) bool // of the targets
+	seed   uint64
+	server foretick.ServerConfig
+	client foretick.ClientConfig // the shooter's
+	seat   simtest.Seat          // the shooter's
+	each   func(g *carousel)
+	judged func(s *fair, f *foretick.Frame, seen foretick.Seen)
 }
 
 func newFair(t *testing.T, cfg fairConfig) *fair {
 	t.Helper()
-	s := &fair{m: simtest.New(cfg.seed + 1), server: sightings{}, client: sightings{}}
+	s := &fair{m: simtest.New(cfg.seed + 1), server: sightings{}, client: sightings{}, was: map[foretick.Tick]map[uint8]standing{}}
 	end := func() *carousel {
 		g := &carousel{}
 		if cfg.each != nil {
@@ -283,9 +313,14 @@ func newFair(t *testing.T, cfg fairConfig) *fair {
 	cfg.server.Protocol = s.g.protocol()
 	s.g.fired = func(f *foretick.Frame, who ecs.Owner) {
 		if who == 1 {
-			s.server.take(s.g, f, who)
+			seen := f.Seen(who)
+			s.server.takeFrom(s.g, f, who, seen)
+			if cfg.judged != nil {
+				cfg.judged(s, f, seen)
+			}
 		}
 	}
+	cfg.server.OnTick = func(f *foretick.Frame) { s.was[f.Tick] = s.g.places(f.World) }
 	var err error
 	s.srv, err = s.m.Serve(cfg.server)
 	require.NoError(t, err)
@@ -304,8 +339,6 @@ func newFair(t *testing.T, cfg fairConfig) *fair {
 			switch now := s.m.Net.Now(); {
 			case v.Me == 1:
 				return tug{Fire: v.Tick%2 == 0}
-			case cfg.presses != nil:
-				return tug{Go: cfg.presses(now)}
 			default:
 				return tug{Go: now > time.Second}
 			}
@@ -349,7 +382,7 @@ func TestSeenAheadIsJudgedThere(t *testing.T) {
 				s := newFair(t, cfg)
 				s.m.Run(14 * time.Second)
 				require.NoError(t, s.m.Err())
-				got := s.client.compare(s.server, foretick.Tick(6*rate), nil)
+				got := s.client.compare(s.server, foretick.Tick(6*rate), 0.003, nil)
 				for kind, a := range got {
 					name := fmt.Sprintf("%d Hz, %v, jitter %v, loss %v, %d pictures, %s", rate, 2*link.Latency, link.Jitter, link.Loss, pictures, kind)
 					t.Logf("%s: %d of %d, worst %.4f m", name, a.same, a.n, a.worst)
@@ -365,4 +398,461 @@ func TestSeenAheadIsJudgedThere(t *testing.T) {
 			}
 		}
 	}
+}
+
+// A round trip beyond what the prediction reaches is bridged by input delay: then a
+// command lies many ticks beyond the picture that it was given on.
+func TestSeenAheadOfDelayedInput(t *testing.T) {
+	for _, rate := range []int{30, 60} {
+		for _, latency := range []time.Duration{150, 250, 350} {
+			link := sim.Link{Latency: latency * time.Millisecond, Jitter: 5 * time.Millisecond}
+			cfg := fairConfig{seed: 5, seat: both(link), each: func(g *carousel) { g.rate = rate }}
+			cfg.client.MaxRTT, cfg.client.History = 50*time.Millisecond, 50*rate/1000+rate*7/20+5
+			s := newFair(t, cfg)
+			s.m.Run(14 * time.Second)
+			require.NoError(t, s.m.Err())
+			got := s.client.compare(s.server, foretick.Tick(6*rate), 6.0/float64(rate)*3/32+0.001, nil)
+			for kind, a := range got {
+				t.Logf("%d Hz, %v, %s: %d of %d, worst %.4f m", rate, 2*link.Latency, kind, a.same, a.n, a.worst)
+				if kind != "kite" {
+					require.Greater(t, a.n, 80)
+					require.GreaterOrEqual(t, float64(a.same), float64(a.n)*0.99, a.first)
+				}
+			}
+		}
+	}
+}
+
+// Where the budget is so small that snapshots put entities off, what is shown ahead is
+// judged where it is shown all the same.
+func TestSeenAheadOnASmallBudget(t *testing.T) {
+	cfg := fairConfig{seed: 7, seat: both(sim.Link{Latency: 60 * time.Millisecond, Jitter: 10 * time.Millisecond})}
+	cfg.client.ReceiveRate = 2500
+	s := newFair(t, cfg)
+	for n := range uint8(30) {
+		s.g.put(s.srv.Frame(), &s.g.kite, 2, 30+n, float32(n))
+	}
+	s.m.Run(20 * time.Second)
+	require.NoError(t, s.m.Err())
+	st := s.clients[0].Stats()
+	require.Less(t, st.Foreseen, st.Compared/2, "most snapshots say nothing of the other's car")
+	require.Positive(t, st.Foreseen)
+	for kind, a := range s.client.compare(s.server, 300, 0.003, nil) {
+		t.Logf("%s: %d of %d, worst %.4f m", kind, a.same, a.n, a.worst)
+		if kind != "kite" {
+			require.Greater(t, a.n, 100)
+			require.GreaterOrEqual(t, float64(a.same), float64(a.n)*0.99, a.first)
+		}
+	}
+}
+
+// What all foresee of a target cuts nothing off: it leaps, is reborn, lies down and
+// stands up, and is judged as it was drawn in each of these ticks, unless by now it
+// lives another life.
+func TestSeenAheadAcrossLives(t *testing.T) {
+	for _, cut := range []bool{false, true} {
+		cfg := fairConfig{seed: 9, seat: both(sim.Link{Latency: 60 * time.Millisecond, Jitter: 5 * time.Millisecond}), each: func(g *carousel) {
+			g.leap = func(f *foretick.Frame, e ecs.Entity, at *orbit, how *girth) {
+				was, down := at.A-1.5*f.DT, how.Down
+				if how.Down = at.A > 2 && at.A < 2.4; down && !how.Down {
+					how.Life++ // stands up
+				}
+				for _, edge := range []float32{-2, -1, 0, 1} {
+					if at.A > edge && was <= edge && at.A != 0 {
+						at.X += float32(math.Copysign(3, float64(-at.X)))
+						if cut {
+							f.Cut(e)
+						} else {
+							how.Life++
+						}
+					}
+				}
+			}
+		}}
+		s := newFair(t, cfg)
+		s.m.Run(20 * time.Second)
+		require.NoError(t, s.m.Err())
+		all, lost := 0, 0
+		got := s.client.compare(s.server, 180, 0.003, func(tick foretick.Tick, number uint8, a, b sighted) bool {
+			all++
+			leapt := false // since the picture
+			for k := tick - 4; k < tick; k++ {
+				x, y := s.was[k-1][number], s.was[k][number]
+				leapt = leapt || x.how.Down != y.how.Down || math.Abs(float64(x.at.X-y.at.X)) > 1
+			}
+			if leapt && b == (sighted{}) {
+				lost++
+				return true
+			}
+			return false
+		})
+		for kind, a := range got {
+			t.Logf("cut %v, %s: %d of %d and %d unseen, worst %.4f m", cut, kind, a.same, a.n, a.unseen, a.worst)
+			if kind != "kite" {
+				require.Greater(t, a.n, 100)
+				require.Equal(t, a.n, a.same, a.first)
+				require.Zero(t, a.unseen)
+			}
+		}
+		t.Logf("%d of %d were of another life by then", lost, all)
+		require.Less(t, lost, all/8)
+	}
+}
+
+// when is how many ticks before another one a target stood at a point, by what the
+// server remembers; false when it never did of late.
+func (s *fair) when(number uint8, at lagcomp.Sphere, now foretick.Tick) (float64, bool) {
+	for k := now - 1; k > now-40; k-- {
+		a, b := s.was[k-1][number].at, s.was[k][number].at
+		dx, dy := float64(b.X-a.X), float64(b.Y-a.Y)
+		px, py := float64(at.X-a.X), float64(at.Y-a.Y)
+		f := (px*dx + py*dy) / (dx*dx + dy*dy)
+		if f >= -1e-3 && f <= 1.001 && math.Hypot(px-f*dx, py-f*dy) < 0.003 {
+			return float64(now-k) + 1 - f, true
+		}
+	}
+	return 0, false
+}
+
+// Whatever offset a liar names, what is shown ahead is judged no earlier than the time
+// that it was granted for the others, and no later than the present; what is drawn in
+// the past gains nothing of it at all.
+func TestSeenAheadOfALiar(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for i, lie := range []func(c *netcode.Command){
+		func(c *netcode.Command) { c.Offset = uint8(rng.UintN(256)) },
+		func(c *netcode.Command) { c.Offset = 255 },
+		func(c *netcode.Command) { c.Offset = 1 },
+		func(c *netcode.Command) { c.Offset = 0 },
+		func(c *netcode.Command) { c.Offset, c.Render = 255, c.Render-300 },
+		func(c *netcode.Command) { c.Offset, c.Render = 1, c.Tick+300 },
+	} {
+		n, least, most, later := 0, math.Inf(1), math.Inf(-1), 0.0
+		var s *fair
+		cfg := fairConfig{seed: 11, seat: both(sim.Link{Latency: 75 * time.Millisecond, Jitter: 5 * time.Millisecond})}
+		cfg.seat.Wrap = func(e transport.Endpoint) transport.Endpoint {
+			return &liar{Endpoint: e, now: func() time.Duration { return 0 }, claim: func(_ time.Duration, c *netcode.Command) { lie(c) }}
+		}
+		cfg.judged = func(s *fair, f *foretick.Frame, seen foretick.Seen) {
+			if f.Tick < 120 {
+				return
+			}
+			for number, x := range s.server[f.Tick] {
+				back, ok := s.when(number, x.ball, f.Tick)
+				require.True(t, ok, "%d %+v", number, x)
+				if x.kind == "kite" {
+					if i < 4 { // else the newest picture that the client had is another bound
+						require.InDelta(t, seen.Behind(), back, 0.05)
+					}
+					continue
+				}
+				n++
+				least, most = min(least, back), max(most, back)
+				later = max(later, back-float64(seen.Behind()))
+			}
+		}
+		s = newFair(t, cfg)
+		s.m.Run(14 * time.Second)
+		require.NoError(t, s.m.Err())
+		t.Logf("%d judged from %.2f to %.2f ticks back, %.3f beyond the claim", n, least, most, later)
+		require.Greater(t, n, 300)
+		require.GreaterOrEqual(t, least, 0.99, "the tick before is the newest that is complete")
+		require.LessOrEqual(t, later, 0.01)
+	}
+}
+
+// A game in which nothing is shown ahead judges as it did, whatever offset is named.
+func TestOffsetOfNothingAhead(t *testing.T) {
+	var first sightings
+	for _, lies := range []bool{false, true} {
+		rng := rand.New(rand.NewPCG(1, 2))
+		cfg := fairConfig{seed: 13, seat: both(sim.Link{Latency: 75 * time.Millisecond, Jitter: 5 * time.Millisecond, Loss: 0.02}), each: func(g *carousel) {
+			g.blind, g.mainland = true, true
+		}}
+		told := 0
+		cfg.seat.Wrap = func(e transport.Endpoint) transport.Endpoint {
+			return &liar{Endpoint: e, now: func() time.Duration { return 0 }, claim: func(_ time.Duration, c *netcode.Command) {
+				require.Zero(t, c.Offset, "an honest client names none")
+				if told++; lies {
+					c.Offset = uint8(rng.UintN(256))
+				}
+			}}
+		}
+		s := newFair(t, cfg)
+		s.m.Run(14 * time.Second)
+		require.NoError(t, s.m.Err())
+		require.Greater(t, told, 100)
+		require.Greater(t, len(s.server), 100)
+		if lies {
+			require.Equal(t, first, s.server)
+		}
+		first = s.server
+	}
+}
+
+// Without lag compensation all are judged where they are.
+func TestSeenAheadWithoutCompensation(t *testing.T) {
+	n := 0
+	cfg := fairConfig{seed: 15, seat: both(sim.Link{Latency: 75 * time.Millisecond})}
+	cfg.server.NoLagCompensation = true
+	cfg.judged = func(s *fair, f *foretick.Frame, seen foretick.Seen) {
+		for number, x := range s.server[f.Tick] {
+			if f.Tick > 100 {
+				n++
+				is := s.was[f.Tick-1][number]
+				require.InDelta(t, is.at.X, x.ball.X, 0.006, x.kind)
+				require.InDelta(t, is.at.Y, x.ball.Y, 0.006, x.kind)
+				require.Equal(t, is.how, x.how)
+			}
+		}
+	}
+	s := newFair(t, cfg)
+	s.m.Run(8 * time.Second)
+	require.NoError(t, s.m.Err())
+	require.Greater(t, n, 300)
+}
+
+// A shot laid open holds what is shown ahead where its shooter said to see it.
+func TestSeenAheadExplained(t *testing.T) {
+	for _, without := range []bool{false, true} {
+		type open struct {
+			tick   foretick.Tick
+			number uint8
+			body   lagcomp.ExplainedBody
+		}
+		var opened []open
+		cfg := fairConfig{seed: 17, seat: both(sim.Link{Latency: 75 * time.Millisecond, Jitter: 5 * time.Millisecond})}
+		cfg.server.NoLagCompensation = without
+		cfg.judged = func(s *fair, f *foretick.Frame, seen foretick.Seen) {
+			if f.Tick < 150 {
+				return
+			}
+			for _, rows := range s.g.targets.All(f.World) {
+				for i, plate := range s.g.plate.Slice(rows) {
+					ball := s.server[f.Tick][plate.Number].ball
+					ray := lagcomp.RayTo(lagcomp.Vec{X: ball.X, Y: ball.Y, Z: 20}, lagcomp.Vec{X: ball.X, Y: ball.Y})
+					ray.Range = 40
+					x := seen.Explain(ray, 0.5)
+					for _, b := range x.Bodies {
+						if b.ID == uint64(rows.Entity(i)) {
+							opened = append(opened, open{f.Tick, plate.Number, b})
+						}
+					}
+				}
+			}
+		}
+		s := newFair(t, cfg)
+		s.m.Run(10 * time.Second)
+		require.NoError(t, s.m.Err())
+		n := map[string]int{}
+		for _, o := range opened {
+			a, shown := s.client[o.tick][o.number]
+			if !shown {
+				continue
+			}
+			n[a.kind]++
+			require.Len(t, o.body.Claimed, 1)
+			require.Len(t, o.body.Used, 1)
+			require.Len(t, o.body.Present, 1)
+			ball, within := o.body.Claimed[0].Bound(), 0.005
+			if a.kind == "kite" {
+				within = 0.03
+			}
+			require.InDelta(t, a.ball.X, ball.X, within, "%s in tick %d", a.kind, o.tick)
+			require.InDelta(t, a.ball.Y, ball.Y, within, "%s in tick %d", a.kind, o.tick)
+			if !without {
+				used := o.body.Used[0].Bound()
+				require.InDelta(t, a.ball.X, used.X, within)
+			}
+		}
+		t.Logf("laid open: %v", n)
+		require.Greater(t, n["car"], 50)
+		require.Greater(t, n["ball"], 150)
+		require.Greater(t, n["kite"], 150)
+	}
+}
+
+// What becomes of a target meanwhile: it appears, goes, is hidden and shown again, or
+// changes hands between the island, the shooter and the other. Nothing hidden is hit,
+// and apart from the ticks in which the news is on its way both ends agree.
+func TestSeenAheadOfWhatComesAndGoes(t *testing.T) {
+	const trip = 12 // ticks for the news
+	changed := map[uint8]foretick.Tick{}
+	hidden := map[foretick.Tick]bool{}
+	changes := map[uint8][]foretick.Tick{}
+	change := func(f *foretick.Frame, number uint8) {
+		changed[number] = f.Tick
+		changes[number] = append(changes[number], f.Tick)
+	}
+	var s *fair
+	cfg := fairConfig{seed: 19, seat: both(sim.Link{Latency: 75 * time.Millisecond, Jitter: 5 * time.Millisecond})}
+	s = newFair(t, cfg)
+	find := func(f *foretick.Frame, number uint8) ecs.Entity {
+		for _, rows := range s.g.targets.All(f.World) {
+			for i, plate := range s.g.plate.Slice(rows) {
+				if plate.Number == number {
+					return rows.Entity(i)
+				}
+			}
+		}
+		return ecs.None
+	}
+	unseen := false
+	s.g.script = func(f *foretick.Frame) {
+		if f.Tick < 120 {
+			return
+		}
+		if f.Tick%45 == 0 { // the other's car is hidden for a while
+			unseen = !unseen
+			require.True(t, f.SetVisible(1, find(f, 2), !unseen))
+			change(f, 2)
+		}
+		hidden[f.Tick] = unseen
+		if f.Tick%50 == 10 { // a ball, a kite and a further car of the other come and go
+			for i, k := range []*ecs.Kind{&s.g.ball, &s.g.kite, &s.g.car} {
+				number := 40 + uint8(i)
+				if e := find(f, number); e != ecs.None {
+					f.Destroy(e)
+				} else {
+					e = s.g.put(f, k, ecs.Owner([]int{0, 2, 2}[i]), number, float32(f.Tick%7))
+					if gear := s.g.gear.Find(f.World, e); gear != nil {
+						gear.Go = true // as it is going to be
+					}
+				}
+				change(f, number)
+			}
+		}
+		if f.Tick%40 == 0 { // one goes from hand to hand
+			for number, owners := range map[uint8][]ecs.Owner{10: {2, 1, ecs.Nobody}, 11: {1, ecs.Nobody}, 20: {ecs.Nobody, 2}} {
+				require.NoError(t, f.World.Transfer(find(f, number), owners[int(f.Tick/40)%len(owners)]))
+				change(f, number)
+			}
+		}
+	}
+	s.m.Run(30 * time.Second)
+	require.NoError(t, s.m.Err())
+	for tick, there := range s.server {
+		if _, shown := there[2]; hidden[tick-1] && hidden[tick] {
+			require.False(t, shown, "what is hidden is nobody's target")
+		}
+	}
+	news := func(tick foretick.Tick, number uint8, _, _ sighted) bool {
+		return slices.ContainsFunc(changes[number], func(k foretick.Tick) bool { return k <= tick && tick-k < trip })
+	}
+	for kind, a := range s.client.compare(s.server, 150, 0.003, news) {
+		t.Logf("%s: %d of %d, %d judged that were not shown, worst %.4f m", kind, a.same, a.n, a.unseen, a.worst)
+		require.Greater(t, a.n, 200)
+		require.GreaterOrEqual(t, float64(a.same), float64(a.n)*0.99, a.first)
+		require.LessOrEqual(t, a.unseen, a.n/100)
+	}
+	all, wrong := 0, 0
+	for _, a := range s.client.compare(s.server, 150, 0.003, func(tick foretick.Tick, number uint8, a, b sighted) bool { return !news(tick, number, a, b) }) {
+		all, wrong = all+a.n, wrong+a.n-a.same+a.unseen
+	}
+	t.Logf("while the news was on its way: %d of %d otherwise", wrong, all)
+}
+
+// A projectile that keeps its shooter's delay meets what is shown ahead where that was
+// on the screen in each tick of its flight, which is in the present; one that is caught
+// up is tried against it as it was seen, and not where it was when the rest was drawn.
+func TestFlightThroughWhatIsAhead(t *testing.T) {
+	caught, flown := 0, 0
+	cfg := fairConfig{seed: 21, seat: both(sim.Link{Latency: 100 * time.Millisecond, Jitter: 5 * time.Millisecond})}
+	behind := float32(0)
+	cfg.judged = func(s *fair, f *foretick.Frame, seen foretick.Seen) {
+		if f.Tick < 150 {
+			return
+		}
+		if behind == 0 {
+			behind = seen.Behind()
+		}
+		require.Greater(t, seen.Behind(), float32(6))
+		late := f.SeenBehind(1, behind)
+		for _, rows := range s.g.targets.All(f.World) {
+			for i, plate := range s.g.plate.Slice(rows) {
+				e := rows.Entity(i)
+				now, ok := seen.Volume(e, 0)
+				if !ok {
+					continue
+				}
+				then, ok := late.Volume(e, 0)
+				require.True(t, ok)
+				x, y := now.Bound(), then.Bound()
+				if rows.Owner() != ecs.Nobody && !rows.Has(s.g.gear.ID()) {
+					require.InDelta(t, behind, must(s.when(plate.Number, y, f.Tick)), 0.2)
+					continue
+				}
+				flown++
+				require.InDelta(t, x.X, y.X, 0.02, "as it is seen in this tick")
+				require.InDelta(t, x.Y, y.Y, 0.02)
+				h, ok := late.Only(e).Nearest(lagcomp.Vec{X: x.X, Y: x.Y}, 0.1)
+				require.True(t, ok)
+				require.Equal(t, e, h.Entity)
+				shot := lagcomp.Projectile{Position: lagcomp.Vec{X: x.X, Y: x.Y, Z: -3}, Velocity: lagcomp.Vec{Z: 30}, Radius: 0.02}
+				back, hit, ok := seen.Only(e).CatchUp(&shot)
+				require.True(t, ok)
+				require.Equal(t, e, hit.Entity)
+				require.InDelta(t, 2.98-y.R, hit.Distance, 0.01, "the whole way")
+				require.Less(t, back, seen.Behind())
+				caught++
+				miss := lagcomp.Projectile{Position: lagcomp.Vec{X: x.X + 30, Z: 0}, Velocity: lagcomp.Vec{X: 30}}
+				back, _, ok = seen.CatchUp(&miss)
+				require.False(t, ok)
+				require.GreaterOrEqual(t, back, float32(1))
+				require.Less(t, back, float32(2))
+				require.InDelta(t, x.X+30+seen.Behind()-back, miss.Position.X, 0.01)
+			}
+		}
+		_, ok := f.SeenBehind(1, 0).Nearest(lagcomp.Vec{}, 1e4)
+		require.True(t, ok)
+	}
+	s := newFair(t, cfg)
+	s.m.Run(10 * time.Second)
+	require.NoError(t, s.m.Err())
+	require.Greater(t, flown, 200)
+	require.Equal(t, flown, caught)
+}
+
+func must(back float64, _ bool) float64 { return back }
+
+// What is not predicted of a target is as it was last known, on both ends but for what
+// came between the picture and the command.
+func TestUnpredictedOfWhatIsAhead(t *testing.T) {
+	cfg := fairConfig{seed: 23, seat: both(sim.Link{Latency: 100 * time.Millisecond}), each: func(g *carousel) { g.armoured = true }}
+	cfg.seat.Pictures = 144
+	s := newFair(t, cfg)
+	s.m.Run(14 * time.Second)
+	require.NoError(t, s.m.Err())
+	for kind, a := range s.client.compare(s.server, 180, 0.003, nil) {
+		t.Logf("%s: %d of %d, worst %.4f m", kind, a.same, a.n, a.worst)
+		require.Greater(t, a.n, 80)
+		require.GreaterOrEqual(t, float64(a.same), float64(a.n)*0.9, a.first)
+	}
+}
+
+// Judging what is shown ahead allocates nothing once the match runs evenly.
+func TestSeenAheadAllocatesNothing(t *testing.T) {
+	var memory runtime.MemStats
+	var mallocs uint64
+	cfg := fairConfig{seed: 25, seat: both(sim.Link{Latency: 60 * time.Millisecond, Jitter: 5 * time.Millisecond})}
+	n := 0
+	cfg.judged = func(_ *fair, f *foretick.Frame, _ foretick.Seen) {
+		runtime.ReadMemStats(&memory)
+		before := memory.Mallocs
+		seen := f.Seen(1)
+		_, _ = seen.Raycast(lagcomp.Ray{DX: 1, Range: 30})
+		late := f.SeenBehind(1, seen.Behind())
+		_, _ = late.Nearest(lagcomp.Vec{}, 100)
+		shot := lagcomp.Projectile{Velocity: lagcomp.Vec{X: 3}}
+		_, _, _ = seen.CatchUp(&shot)
+		runtime.ReadMemStats(&memory)
+		if n++; n > 60 {
+			mallocs += memory.Mallocs - before
+		}
+	}
+	s := newFair(t, cfg)
+	s.m.Run(14 * time.Second)
+	require.NoError(t, s.m.Err())
+	require.Greater(t, n, 150)
+	require.Less(t, mallocs, uint64(20))
 }
