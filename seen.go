@@ -120,7 +120,8 @@ func (s Seen) Only(targets ...ecs.Entity) Seen {
 }
 
 // Past is the history behind the queries, for those that Seen has no method
-// for; false when nothing was recorded yet. It knows nothing of what is hidden.
+// for; false when nothing was recorded yet. It knows nothing of what is hidden, and
+// that of SeenBehind nothing of what is shown ahead.
 func (s Seen) Past() (lagcomp.Past, bool) { return s.past, s.valid }
 
 // Explain judges a shot once more and lays it open as data, with every entity
@@ -142,8 +143,8 @@ func (s Seen) Explain(r lagcomp.Ray, margin float32) lagcomp.Explanation {
 	return x
 }
 
-// Behind is how many ticks before the present the view lies: what a target may be
-// told, when it asks how it was hit behind the wall, and what a projectile
+// Behind is how many ticks before the present the view lies, in what is drawn in the
+// past (what is shown ahead is seen about a tick before it): what a target may be told, when it asks how it was hit behind the wall, and what a projectile
 // that keeps its shooter's delay is flown with, see [Frame.SeenBehind]. Zero on a
 // client, and of an empty view.
 func (s Seen) Behind() float32 {
@@ -158,6 +159,11 @@ func (s Seen) Behind() float32 {
 // first hit. Only whole ticks are flown; behind, from 1 to 2, is how many ticks
 // before the present it has come to, for [Frame.SeenBehind] to fly it on with. On a
 // client it stays where it is, and behind is 0.
+//
+// What is shown ahead (see [Foresee]) needs no catching up: it is met where the view
+// has it, which is in the present already, and one that was caught up comes to it
+// sooner than on its shooter's screen, by the ticks that it has gained. In a game that
+// shows others so, let a projectile keep its shooter's delay.
 func (s Seen) CatchUp(shot *lagcomp.Projectile) (behind float32, hit Hit, ok bool) {
 	if s.reach(); s.server == nil || !s.valid {
 		return 0, Hit{}, false
@@ -216,7 +222,8 @@ func (f *Frame) Invoke(by ecs.Owner, targets []ecs.Entity, check func(Seen)) {
 // caught up, or that keeps its shooter's delay for its whole flight; see
 // [Seen.CatchUp] and [Seen.Behind]. What it reaches is bounded like any shot's, by
 // the server's MaxRewind; ticks below 1, and what is not a number, are the newest
-// tick that is complete. On a client it is Seen.
+// tick that is complete. What is shown ahead is where the player sees it in this very
+// tick, whatever the delay of the rest. On a client it is Seen.
 func (f *Frame) SeenBehind(by ecs.Owner, ticks float32) Seen {
 	if f.server != nil {
 		return f.server.p.bared(f.server.seenBehind(by, ticks))
