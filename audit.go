@@ -95,7 +95,9 @@ func Audit(s *Server, who ecs.Owner, c *Client) AuditReport {
 			continue
 		}
 		hidden := p.hides[e]
-		if p.near != nil && s.world.Owner(e) != who {
+		owner := s.world.Owner(e)
+		own := owner == who || owner == ecs.Nobody && s.p.kinds[id.Kind].island
+		if p.near != nil && !own {
 			_, near := p.near.Since(snapshot.NetID(id.Net))
 			hidden = hidden || !near
 		}
@@ -110,7 +112,7 @@ func Audit(s *Server, who ecs.Owner, c *Client) AuditReport {
 			continue
 		}
 		matched++
-		if owner := s.world.Owner(e); g.Mine != (owner == who || owner == ecs.Nobody && s.p.kinds[id.Kind].island) {
+		if g.Mine != own {
 			r.differ("entity %v of kind %q: the client takes it for its own: %v", e, s.p.kinds[id.Kind].ecs.Name(), g.Mine)
 		}
 		r.Digest, r.ServerDigest = fold(r.Digest, int32(id.Net)), fold(r.ServerDigest, int32(id.Net))

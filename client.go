@@ -229,6 +229,8 @@ type Client struct {
 	causes    causes // by all of them
 	hasNote   bool
 	good      Tick          // newest tick on which both ends agree
+	sure      Tick          // … on everybody else's that is foreseen, too
+	unsure    bool          // a snapshot has come since that put something off
 	heard     time.Duration // when the newest snapshot came
 	confirmed Tick          // newest tick whose input came back
 	sampled   Tick          // newest tick whose input was sampled: the predicted one, or later where the lead exceeds the history
@@ -430,7 +432,7 @@ func (c *Client) clearLevel() error {
 	c.records.Clear()
 	c.fades.clear()
 	c.ours, c.foreseenOf = c.ours[:0], nil
-	c.drawn, c.good, c.hasNote, c.noteTick, c.causes = false, 0, false, 0, causes{}
+	c.drawn, c.good, c.sure, c.unsure, c.hasNote, c.noteTick, c.causes = false, 0, 0, false, false, 0, causes{}
 	var err error
 	c.predictor, err = prediction.NewPredictor(prediction.Config{History: c.cfg.History}, timeline{c})
 	return err

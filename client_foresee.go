@@ -166,7 +166,11 @@ func (c *Client) stated(g *snapshot.Ghost, s snapshot.State, i int, ours []int32
 // strayed tells whether what others did may have been the cause of a difference at t:
 // it was foreseen wrongly, or in the ticks since the ends agreed nobody told it.
 func (c *Client) strayed(t Tick) bool {
-	return len(c.foreseenOf) > 0 && len(c.others) > 0 && (c.foresightFailed || t-c.good > 1)
+	if c.p.foresee == nil || len(c.others) == 0 {
+		return false
+	}
+	_, all, _ := c.receiver.Complete(t)
+	return c.foresightFailed || t-c.sure > 1 && (len(c.foreseenOf) > 0 || c.unsure || !all)
 }
 
 // voids tells whether a save of another player's is void, and not just older than he is

@@ -2,12 +2,14 @@ package foretick
 
 import (
 	"reflect"
+	"slices"
 	"time"
 	"unsafe"
 
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/netcode"
 	"github.com/foretick/foretick/prediction"
+	"github.com/foretick/foretick/snapshot"
 )
 
 // advance moves time on and predicts the ticks that are due.
@@ -108,7 +110,8 @@ func (c *Client) jump(to netcode.Time) {
 	c.predictor.Start(newest)
 	c.settle(newest)
 	c.practice.since = newest
-	c.good = newest
+	c.good, c.sure, c.unsure = 0, 0, false
+	c.agree(newest)
 	c.othersNewest()
 	for int32(to.Predicted-c.predictor.Tick()) > 0 {
 		c.predictor.Advance()
@@ -167,7 +170,8 @@ func (c *Client) reconcile(t Tick) {
 		c.predictor.Restart(t)
 		c.practice.since = t
 		c.fades.clear()
-		c.good = t
+		c.settleEvents(t, prediction.Different)
+		c.agree(t)
 		c.settle(t)
 		return
 	}
@@ -191,18 +195,45 @@ func (c *Client) reconcile(t Tick) {
 	}
 	c.settleEvents(t, r.Verdict)
 	c.settle(t)
-	if _, _, own := c.receiver.Complete(t); own { // else what was put off may differ, and since when is not known
+	c.agree(t)
+}
+
+// agree notes that both ends agree on t, as far as that is known: what the snapshot put
+// off may differ, and nobody knows since when. Of another who just came, nothing may be
+// known at all.
+func (c *Client) agree(t Tick) {
+	_, all, _ := c.receiver.Complete(t)
+	if c.unsure = !all; all {
+		c.good, c.sure = t, t
+	} else if c.whollyTold(t) {
 		c.good = t
 	}
 }
 
-// settleEvents confirms what was predicted up to t. Where a correction leaves
-// open what the ticks since the last agreement really raised, the server's note
-// says it; where others are foreseen, one comes whenever anything was raised.
+// whollyTold tells whether a snapshot said everything of what is the player's own. What is
+// his here may have become another's on the server, and be put off as such.
+func (c *Client) whollyTold(t Tick) bool {
+	_, all, own := c.receiver.Complete(t)
+	if all || !own {
+		return all
+	}
+	return !slices.ContainsFunc(c.ours, func(g *snapshot.Ghost) bool {
+		_, ok := g.At(t)
+		return !ok && !c.foreseen(g) && int32(t-g.Born) >= 0 && (g.Gone == 0 || int32(t-g.Gone) < 0)
+	})
+}
+
+// settleEvents confirms what was predicted up to t. Where a correction, or what the
+// snapshot put off, leaves open what the ticks since the last agreement really raised,
+// the server's note says it; where others are foreseen, one comes whenever anything was
+// raised.
 func (c *Client) settleEvents(t Tick, v prediction.Verdict) {
-	told := c.noteTick == t
+	open := v == prediction.Different && c.noteTick == t
+	if c.p.foresee != nil {
+		open = v == prediction.Different || !c.whollyTold(t)
+	}
 	for i, q := range c.frame.queues {
-		if v == prediction.Different && (told || c.p.foresee != nil) {
+		if open {
 			q.refuse(&c.frame, t, func(k Tick) int {
 				if int32(k-c.good) <= 0 || t-k > raisedWindow {
 					return maxRaised

@@ -158,7 +158,10 @@ func (q *queue[T]) confirm(f *Frame, t Tick) {
 // beyond as many as it says.
 func (q *queue[T]) refuse(f *Frame, t Tick, executed func(Tick) int) {
 	at, left := Tick(0), 0
-	q.ledger.Refuse(t, func(k Tick, _ raisedKey) bool {
+	q.ledger.Refuse(t, func(k Tick, r raisedKey) bool {
+		if f.World.Owner(r.by) == ecs.Island {
+			return true // the server tells each player of his own
+		}
 		if k != at {
 			at, left = k, executed(k)
 		}

@@ -48,6 +48,15 @@ func (c timeline) explain() {
 	}
 }
 
+// doubtful is the first tick up to t on which the ends may have differed, of those
+// that are remembered.
+func (c *Client) doubtful(t Tick) Tick {
+	if oldest := t - Tick(c.cfg.History); int32(oldest-c.good) > 0 {
+		return oldest
+	}
+	return c.good + 1
+}
+
 // othersDiffered tells whether, since the ends agreed last, anybody else had
 // another value on the server than the newest one that was known here when the
 // tick was predicted, in a component that shared systems read of others.
@@ -55,7 +64,7 @@ func (c timeline) othersDiffered(t Tick) bool {
 	if len(c.others) == 0 {
 		return false
 	}
-	for k := c.good + 1; int32(k-t) <= 0; k++ {
+	for k := c.doubtful(t); int32(k-t) <= 0; k++ {
 		r := c.records.Find(k)
 		if r == nil {
 			continue

@@ -90,7 +90,7 @@ func (c *Client) rehearse() {
 	n := min(c.cfg.Rehearse, c.cfg.History-1, int(int32(now-c.practice.since)))
 	from := now - Tick(n)
 	slot, ok := c.predictor.Slot(from)
-	if !ok || n <= 0 {
+	if !ok || n <= 0 || c.cfg.NoPrediction {
 		return
 	}
 	line := timeline{c}

@@ -111,7 +111,8 @@ func (c *Client) run(t Tick) {
 	c.p.schedule.ExecutePartsWhere(c.world, &c.frame, c.runs, c.parts...)
 }
 
-// fillCommand writes tick t's input into the player's rows.
+// fillCommand writes tick t's input into the player's rows, and none into those that
+// nobody owns.
 func (c *Client) fillCommand(t Tick) {
 	cmd := c.p.command
 	if cmd == nil {
@@ -128,6 +129,12 @@ func (c *Client) fillCommand(t Tick) {
 				copy(dst, in.value)
 			}
 		}
+	}
+	if !c.p.island {
+		return
+	}
+	for _, rows := range c.ownRows.Owned(c.world, ecs.Island) { // whose it was once pressed something
+		clear(unsafe.Slice((*byte)(rows.Column(cmd.id)), uintptr(rows.Len())*cmd.size))
 	}
 }
 

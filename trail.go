@@ -181,7 +181,7 @@ func (c *Client) blame(t Tick) (system string, at Tick) {
 	if c.p.foreign {
 		return "", 0 // another build has other systems
 	}
-	for k := c.good + 1; int32(k-t) <= 0; k++ {
+	for k := c.doubtful(t); int32(k-t) <= 0; k++ {
 		ours, theirs := c.trails.ticks.Find(k), c.theirs.ticks.Find(k)
 		if ours == nil || theirs == nil {
 			continue
