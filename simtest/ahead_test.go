@@ -750,6 +750,18 @@ func TestSeenAheadOfWhatComesAndGoes(t *testing.T) {
 		all, wrong = all+a.n, wrong+a.n-a.same+a.unseen
 	}
 	t.Logf("while the news was on its way: %d of %d otherwise", wrong, all)
+	passed, apart := 0, 0 // of what goes from the past to the present and back
+	for tick, here := range s.client {
+		x, shown := here[20]
+		if y, judged := s.server[tick][20]; shown && judged && news(tick, 20, x, y) {
+			if passed++; math.Hypot(float64(x.ball.X-y.ball.X), float64(x.ball.Y-y.ball.Y)) > 0.3 {
+				apart++ // the news came between the picture and the command
+			}
+		}
+	}
+	t.Logf("from hand to hand: %d of %d elsewhere", apart, passed)
+	require.Greater(t, passed, 40)
+	require.Less(t, apart, passed/4)
 }
 
 // A projectile that keeps its shooter's delay meets what is shown ahead where that was
@@ -780,6 +792,13 @@ func TestFlightThroughWhatIsAhead(t *testing.T) {
 				x, y := now.Bound(), then.Bound()
 				if rows.Owner() != ecs.Nobody && !rows.Has(s.g.gear.ID()) {
 					require.InDelta(t, behind, must(s.when(plate.Number, y, f.Tick)), 0.2)
+					soon, ok := f.SeenBehind(1, seen.Behind()-3).Volume(e, 0)
+					require.True(t, ok)
+					ball := soon.Bound()
+					mine := lagcomp.Projectile{Position: lagcomp.Vec{X: ball.X, Y: ball.Y, Z: ball.R}, Velocity: lagcomp.Vec{Z: 1e-3}, Radius: 0.005}
+					back, _, ok := seen.Only(e).CatchUp(&mine)
+					require.True(t, ok, "it comes by in the past")
+					require.LessOrEqual(t, back, seen.Behind())
 					continue
 				}
 				flown++
