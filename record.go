@@ -39,10 +39,10 @@ func (r *record) find(e ecs.Entity, comp int) []int32 {
 
 // item is the place of an entity's component, −1 when it had none. Whoever asks
 // goes through the entities in the order in which they were kept: so the search
-// begins behind the last one found.
+// begins behind the last one found. The items of an entity lie side by side.
 func (r *record) item(e ecs.Entity, comp int) int {
 	n := len(r.items)
-	if r.next > n {
+	if r.next >= n {
 		r.next = 0
 	}
 	for k := range n {
@@ -50,10 +50,19 @@ func (r *record) item(e ecs.Entity, comp int) int {
 		if i >= n {
 			i -= n
 		}
-		if it := &r.items[i]; it.e == e && int(it.comp) == comp {
-			r.next = i + 1
-			return i
+		if r.items[i].e != e {
+			continue
 		}
+		for i > 0 && r.items[i-1].e == e {
+			i--
+		}
+		r.next = i
+		for ; i < n && r.items[i].e == e; i++ {
+			if int(r.items[i].comp) == comp {
+				return i
+			}
+		}
+		return -1
 	}
 	return -1
 }
