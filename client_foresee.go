@@ -173,6 +173,32 @@ func (c *Client) strayed(t Tick) bool {
 	return c.foresightFailed || t-c.sure > 1 && (len(c.foreseenOf) > 0 || c.unsure || !all)
 }
 
+// swayed finds the first field of the player's own that came out otherwise in the
+// newest tick, as others were foreseen wrongly: the server's word on that tick will find
+// nothing wrong any more.
+func (c *Client) swayed() {
+	after := c.records.Find(c.predictor.Tick())
+	if !c.fades.has || after == nil {
+		return
+	}
+	for _, it := range after.items {
+		if it.foreseen || it.comp == itself {
+			continue
+		}
+		comp, before := &c.p.components[it.comp], c.fades.before.find(it.e, int(it.comp))
+		if before == nil {
+			continue
+		}
+		n := comp.schema.Words()
+		words := after.words[it.off:][:n]
+		if f := comp.schema.FirstDifference(before[:n], words); f >= 0 {
+			c.wrong = prediction.Misprediction{Tick: c.predictor.Tick(), Entity: uint64(it.e), Component: comp.name, Cause: prediction.Foresight}
+			timeline{c}.explainField(comp, f, before, words)
+			return
+		}
+	}
+}
+
 // voids tells whether a save of another player's is void, and not just older than he is
 // here.
 func (o *other) voids(slot int) bool { return o.history.Saved(slot) && !o.history.Holds(slot) }

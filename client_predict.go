@@ -299,6 +299,9 @@ func (c *Client) restorable(t Tick) bool {
 // corrected counts and tells what went wrong, and lets the picture follow
 // slowly.
 func (c *Client) corrected(t Tick) {
+	if c.wrong.Component == "" && c.foresightFailed {
+		c.swayed()
+	}
 	if c.wrong.Component != "" {
 		c.stats.Mispredictions++
 		c.stats.ByCause[c.wrong.Cause]++

@@ -52,7 +52,7 @@ func Along(kinds ...*ecs.Kind) ForeseeOption {
 // What was foreseen joins the island: it is held against each snapshot, and goes back,
 // is corrected and runs again with what the player predicts of his own. That others are
 // foreseen wrongly is counted in [ClientStats] and no misprediction of the player's;
-// where it bears on him, the misprediction that follows has the cause
+// where it bears on him, his own correction is one, with the cause
 // [prediction.Foresight].
 //
 // Events that others' avatars raise on a client, and what they spawn or destroy there,

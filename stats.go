@@ -103,9 +103,9 @@ type ClientStats struct {
 	BytesIn          uint64
 	PredictedTicks   uint64 // ticks predicted for the first time, with an entity to predict
 	Compared         uint64 // received server ticks held against a prediction
-	Mispredictions   uint64 // those that differed in a predicted field
+	Mispredictions   uint64 // those that differed in a predicted field, or brought a correction of the player's own for what others did
 	ByCause          [prediction.Causes]uint64
-	ShownWrong       uint64 // ticks whose first prediction differs from the server's state
+	ShownWrong       uint64 // ticks whose first prediction differs from the server's state: Mispredictions compares the newest run of a tick
 	Foreseen         uint64 // others' entities held against what was foreseen, once a snapshot each; see Foresee
 	ForeseenWrong    uint64 // of these, those that differed
 	Amended          uint64 // those that differed within the tolerance: adopted without running anything again

@@ -17,7 +17,9 @@ const (
 	// predicted field of this player's.
 	ServerEffect
 	// Foresight: another player did something else than was foreseen of him, and it
-	// bore on this one: a push, a collision. See the root package's Foresee.
+	// bore on this one: a push, a collision. It may be found before the server's word
+	// on this one: Tick is then the newest predicted, Predicted what it was and Actual
+	// what it is now. See the root package's Foresee.
 	Foresight
 	// Untracked: a shared system read a value that differed on the client.
 	Untracked
