@@ -79,6 +79,10 @@ func (c *Client) guess(t Tick) {
 	if r := c.records.Find(t); c.practice.replay && r != nil {
 		basis = r.basis
 	}
+	var before []byte
+	if debugBuild {
+		before = c.predictedBytes(nil)
+	}
 	cmd := c.p.command
 	for i := range c.foreseenOf {
 		for _, rows := range c.ownRows.Owned(c.world, c.foreseenOf[i].owner) {
@@ -93,6 +97,17 @@ func (c *Client) guess(t Tick) {
 				}
 			}
 		}
+	}
+	if debugBuild {
+		c.checkGuess(before)
+	}
+}
+
+// checkGuess refuses a guess that changed what is predicted.
+func (c *Client) checkGuess(before []byte) {
+	now := c.predictedBytes(nil)
+	if _, name := c.whose(now, before); name != "" {
+		misuse("the function given to Foresee wrote %s: it says what others press, and changes nothing; let a Shared system write", name)
 	}
 }
 

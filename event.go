@@ -232,14 +232,18 @@ func OnPredicted[T any](p *Protocol, e *Event[T], fn func(f *Frame, by ecs.Entit
 }
 
 // OnConfirmed has a client call fn for each predicted e once the server's word
-// on its tick agreed with the prediction, or the replay raised it again.
+// on its tick agreed with the prediction, or the replay raised it again. An event is
+// known by its tick, its entity, and how many the entity raised before it in the tick:
+// v is the newest run's, and may be another than OnPredicted was told. f is the tick
+// that is being computed; a handler that needs the event's puts it into T.
 func OnConfirmed[T any](p *Protocol, e *Event[T], fn func(f *Frame, by ecs.Entity, v T)) {
 	row := eventOf(p, e)
 	row.confirmed = append(row.confirmed, fn)
 }
 
 // OnCancelled has a client call fn for each predicted e that a correction undid:
-// the tick ran again and did not raise it, or the prediction began anew.
+// the tick ran again and did not raise it, or the prediction began anew. f is as in
+// [OnConfirmed].
 func OnCancelled[T any](p *Protocol, e *Event[T], fn func(f *Frame, by ecs.Entity, v T)) {
 	row := eventOf(p, e)
 	row.cancelled = append(row.cancelled, fn)

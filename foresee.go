@@ -45,9 +45,11 @@ func Along(kinds ...*ecs.Kind) ForeseeOption {
 // before left it, and runs the shared systems with its answer. ahead is how many ticks
 // the newest snapshot lies back, from 1. cmd is zero when guess is called, and goes
 // through the wire's rounding behind it. guess reads what clients are told of the
-// avatar and must answer the same to the same, as a shared system does: let the system
-// that takes the command in keep what others need to go on with, a stick or a throttle,
-// in a component of its own. A guess that grows neutral with ahead overshoots less.
+// avatar, changes nothing (builds with the tag foretick_debug panic with [UsageError]
+// where it does), and must answer the same to the same, as a shared system does. Let
+// the system that takes the command in keep what others need to go on with, a stick or
+// a throttle, in a component of its own. A guess that grows neutral with ahead
+// overshoots less.
 //
 // What was foreseen joins the island: it is held against each snapshot, and goes back,
 // is corrected and runs again with what the player predicts of his own. That others are

@@ -7,6 +7,7 @@ import (
 
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/transport/sim"
 )
 
 type float struct {
@@ -146,4 +147,20 @@ func TestForesightTravels(t *testing.T) {
 	s, err := foretick.ReadSchema(plain.Schema(nil))
 	require.NoError(t, err)
 	require.False(t, s.Foresees)
+}
+
+// The names of parts of clients' worlds are nobody's.
+func TestSpawnForAPartIsRefused(t *testing.T) {
+	g := &boats{}
+	p := foretick.NewProtocol("boats", 1)
+	p.Component(&g.float, foretick.Predicted)
+	p.Kind(&g.buoy, "buoy", &g.float)
+	srv, err := foretick.NewServer(foretick.ServerConfig{Protocol: p, Transport: sim.NewNetwork(1).Listen()})
+	require.NoError(t, err)
+	for _, o := range []ecs.Owner{ecs.Island, ecs.Fleeting} {
+		require.PanicsWithError(t, `foretick: Spawn of kind "buoy" for a part of clients' worlds: spawn it for ecs.Nobody; it is of the island where shared systems write it by WriteOther`, func() {
+			srv.Frame().Spawn(&g.buoy, o)
+		})
+	}
+	require.NotEqual(t, ecs.None, srv.Frame().Spawn(&g.buoy, ecs.Nobody))
 }

@@ -40,6 +40,9 @@ func (f *Frame) Time() time.Duration {
 // owner or for [ecs.Nobody]. While a system runs its components can be reached
 // at once; queries see it from the next system on.
 //
+// It panics with [UsageError] for an owner that stands for a part of a client's
+// world, [ecs.Island] or [ecs.Fleeting]: what all push is nobody's.
+//
 // It is for what the server alone makes: on a client it returns [ecs.None], and
 // the entity appears when a snapshot brings it. In a shared system, which has to
 // say what spawns, it panics with [UsageError]: see [Frame.SpawnBy].

@@ -183,8 +183,23 @@ const stageMain = "tick"
 
 // Shared declares a system that both ends run: the server for every row, a
 // client for its own player's rows, and for those of others that it foresees (see
-// [Foresee]). access says which components its rows have,
-// and what the system reads and writes; see [ecs.Read] and its kin.
+// [Foresee]). access says which components its rows have, and what the system reads
+// and writes; see [ecs.Read] and its kin.
+//
+// What nobody owns, and shared systems write through the world ([ecs.WriteOther]), is
+// of the island: a crate that players push, a ball. It is spawned for [ecs.Nobody].
+// Every client predicts it beside its own player, runs the shared systems over it, too,
+// holds it against each snapshot, and takes it back and replays it with him; there its
+// rows say that [ecs.Island] owns them. Without such a write it is drawn in the past,
+// as others are.
+//
+// What a shared system reads of others through the world ([ecs.ReadOther]) is on a
+// client as of the newest snapshot, and so of the end of a tick; on the server it is
+// what they are at that point of the tick, unless both run for them. So let a system
+// that looks at others come before those that move them, and let each body write itself
+// alone: then bodies that touch come out alike on both ends, and in whatever order. A
+// [ecs.Once] system has no rows to be told apart: on a client its queries meet all that
+// is there, and what it writes to what is not predicted lasts for the picture.
 func (p *Protocol) Shared(name string, run func(*Frame, ecs.Rows), access ...ecs.Access) {
 	if run != nil && slices.ContainsFunc(access, ecs.Access.IsStructural) {
 		run = act(run)

@@ -391,6 +391,9 @@ func (s *Server) spawn(k *ecs.Kind, owner ecs.Owner) ecs.Entity {
 	if i < 0 {
 		misuse("Spawn of kind %q, which is not declared with Protocol.Kind", k.Name())
 	}
+	if owner == ecs.Island || owner == ecs.Fleeting {
+		misuse("Spawn of kind %q for a part of clients' worlds: spawn it for ecs.Nobody; it is of the island where shared systems write it by WriteOther", k.Name())
+	}
 	e := s.world.Spawn(k, owner)
 	s.nextNet++
 	*s.p.identity.Get(s.world, e) = Identity{Net: s.nextNet, Kind: uint16(i)}

@@ -104,7 +104,8 @@ type Owner uint16
 const (
 	// Nobody owns what the server alone simulates.
 	Nobody Owner = 0
-	// Island is the part for entities of no owner that are predicted together.
+	// Island is the part of a client's world for entities of no owner that are
+	// predicted together; the server's have the owner Nobody.
 	Island Owner = 0xFFFF
 	// Fleeting is the part for what a client simulates for itself, and what no
 	// rollback touches.

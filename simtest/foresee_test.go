@@ -139,13 +139,13 @@ func (g *bumpers) protocol() *foretick.Protocol {
 				f.Destroy(rows.Entity(i))
 			}
 		}
-	}, ecs.Write(&g.body), ecs.Without(&g.pedal), ecs.After("fire"))
+	}, ecs.Write(&g.body), ecs.Without(&g.pedal), ecs.Structural(), ecs.After("fire"))
 	foretick.OnServer(p, &g.shot, func(f *foretick.Frame, who ecs.Owner, r lagcomp.Ray) {
 		hit, ok := f.Seen(who).Raycast(r)
 		if g.hits != nil {
 			g.hits(f, who, hit, ok)
 		}
-	})
+	}, ecs.ReadOther(&g.body, &g.pedal))
 	foretick.OnPredicted(p, &g.shot, func(f *foretick.Frame, by ecs.Entity, r lagcomp.Ray) {
 		hit, ok := f.Seen(f.World.Owner(by)).Raycast(r)
 		if g.hits != nil {
@@ -245,6 +245,7 @@ func newDerby(t *testing.T, seed uint64, n int, seat simtest.Seat, each func(g *
 		}
 		return g
 	}
+	t.Cleanup(func() { require.NoError(t, d.m.Err()) })
 	d.g = end()
 	srv, err := d.m.Serve(foretick.ServerConfig{Protocol: d.g.protocol(), OnTick: func(f *foretick.Frame) {
 		d.was[f.Tick] = d.g.places(f.World)
