@@ -234,7 +234,9 @@ type Client struct {
 	heard     time.Duration // when the newest snapshot came
 	confirmed Tick          // newest tick whose input came back
 	sampled   Tick          // newest tick whose input was sampled: the predicted one, or later where the lead exceeds the history
-	wrong     prediction.Misprediction
+	// the newest ticks whose input was made anew: from where, and up to where
+	remadeFrom, remade Tick
+	wrong              prediction.Misprediction
 	// of the tick that is compared: something else was foreseen of others
 	foresightFailed bool
 	ownVerdict      prediction.Verdict // of that tick, on what is not another player's
@@ -404,6 +406,7 @@ func NewClient(cfg ClientConfig) (*Client, error) {
 // fresh forgets everything that belonged to a connection.
 func (c *Client) fresh() error {
 	c.inputs.Clear()
+	c.remadeFrom, c.remade = 0, 0
 	c.clock, c.confirmed = nil, 0
 	c.entered, c.asked, c.granted = false, false, false
 	c.commands = nil

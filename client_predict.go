@@ -71,8 +71,19 @@ func (c *Client) unsample(t netcode.Time) {
 		last = k
 	}
 	if int32(c.sampled-last) > 0 {
-		c.sampled = last
+		c.sampleAfter(last)
 	}
+}
+
+// sampleAfter has the tick after last be the next whose input is sampled, though some
+// later ones may have been.
+func (c *Client) sampleAfter(last Tick) {
+	if int32(c.sampled-last) > 0 {
+		if c.remadeFrom = last + 1; int32(c.sampled-c.remade) > 0 {
+			c.remade = c.sampled
+		}
+	}
+	c.sampled = last
 }
 
 // stallTicks is for how many ticks the server must have been silent for the limit
@@ -116,7 +127,7 @@ func (c *Client) jump(to netcode.Time) {
 	for int32(to.Predicted-c.predictor.Tick()) > 0 {
 		c.predictor.Advance()
 	}
-	c.sampled = to.Command
+	c.sampleAfter(to.Command)
 	c.fades.clear()
 }
 

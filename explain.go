@@ -35,6 +35,9 @@ func (c timeline) explain() {
 	case since(told.substituted):
 		w.Cause, w.CauseTick = prediction.Input, told.substituted
 		return
+	case c.remadeBy(w.Tick) != 0:
+		w.Cause, w.CauseTick = prediction.Input, c.remadeBy(w.Tick)
+		return
 	case since(told.effect):
 		w.Cause, w.CauseTick, w.System = prediction.ServerEffect, told.effect, c.p.systemName(told.system)
 		return
@@ -46,6 +49,20 @@ func (c timeline) explain() {
 	if c.othersDiffered(w.Tick) {
 		w.Cause = prediction.Untracked
 	}
+}
+
+// remadeBy is the newest tick up to t, of those on which the ends may have differed,
+// whose command was made anew, 0 if there is none: it may have come too late, and the
+// server have run with the one of before.
+func (c *Client) remadeBy(t Tick) Tick {
+	last := t
+	if int32(last-c.remade) > 0 {
+		last = c.remade
+	}
+	if c.remade == 0 || int32(last-c.good) <= 0 || int32(last-c.remadeFrom) < 0 {
+		return 0
+	}
+	return last
 }
 
 // doubtful is the first tick up to t on which the ends may have differed, of those

@@ -93,6 +93,14 @@ func TestAuditOfAFarIsland(t *testing.T) {
 	require.Equal(t, 2, a.Entities)
 }
 
+// A command that is made anew, since the client's clock was set back, may come too late:
+// the server then ran with the one of before, which is the cause of what goes wrong.
+func TestCauseOfCommandsMadeAnew(t *testing.T) {
+	b := playMelee(1042, 8*time.Second, map[string]int{})
+	require.Empty(t, b.wrong)
+	require.Positive(t, b.stats.ByCause[prediction.Input])
+}
+
 // Where snapshots put things off, a car may be another's by now, or one may be there of
 // which nothing is known: that is the cause of what then goes wrong, and not the code.
 func TestForeseenCauseOfWhatWasPutOff(t *testing.T) {
