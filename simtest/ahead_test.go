@@ -336,12 +336,10 @@ func newFair(t *testing.T, cfg fairConfig) *fair {
 		}
 		c.Protocol = g.protocol()
 		c.Sample = foretick.Sample(&g.cmd, func(v foretick.View) tug {
-			switch now := s.m.Net.Now(); {
-			case v.Me == 1:
+			if v.Me == 1 {
 				return tug{Fire: v.Tick%2 == 0}
-			default:
-				return tug{Go: now > time.Second}
 			}
+			return tug{Go: s.m.Net.Now() > time.Second}
 		})
 		cl, err := s.m.Join(c, seat)
 		require.NoError(t, err)
