@@ -1,0 +1,113 @@
+package foretick_test
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/simtest"
+	"github.com/foretick/foretick/transport/sim"
+)
+
+// Rails is a game of wagons on one track that push one another.
+type Rails struct {
+	At    ecs.Component[Track]
+	Lever ecs.Component[Lever]
+	Hand  ecs.Component[Hand]
+	Wagon ecs.Kind
+	all   *ecs.Query
+}
+
+// Track is where a wagon is, and how fast.
+type Track struct {
+	X float32 `net:"min=-100,max=100,step=0.01,lerp"`
+	V float32 `net:"min=-20,max=20,step=0.01"`
+}
+
+// Hand is what a player presses.
+type Hand struct {
+	Push float32 `net:"min=-1,max=1,step=0.25"`
+}
+
+// Lever is what he pressed last, for others to go on with.
+type Lever struct {
+	Push float32 `net:"min=-1,max=1,step=0.25"`
+}
+
+func (g *Rails) Protocol() *foretick.Protocol {
+	p := foretick.NewProtocol("rails", 1)
+	p.Component(&g.At, foretick.Predicted, foretick.Exact)
+	p.Component(&g.Lever, foretick.Predicted, foretick.Exact)
+	p.Command(&g.Hand)
+	p.Kind(&g.Wagon, "wagon", &g.At, &g.Lever, &g.Hand)
+	p.Join(func(f *foretick.Frame, who ecs.Owner) {
+		g.At.Get(f.World, f.Spawn(&g.Wagon, who)).X = -12 + 8*float32(who)
+	})
+	p.Shared("bump", g.bump, ecs.Write(&g.At), ecs.ReadOther(&g.At), ecs.Before("roll"))
+	p.Shared("roll", func(f *foretick.Frame, rows ecs.Rows) {
+		at, lever, hand := g.At.Slice(rows), g.Lever.Slice(rows), g.Hand.Slice(rows)
+		for i := range at {
+			lever[i].Push = hand[i].Push
+			at[i].V += 4 * hand[i].Push * f.DT
+			at[i].X += at[i].V * f.DT
+		}
+	}, ecs.Read(&g.Hand), ecs.Write(&g.At, &g.Lever))
+	foretick.Foresee(p, &g.Hand, func(f *foretick.Frame, wagon ecs.Entity, _ int, hand *Hand) {
+		hand.Push = g.Lever.Get(f.World, wagon).Push // he goes on pressing what he pressed
+	})
+	g.all = ecs.NewQuery(p.Types(), ecs.With(&g.At))
+	return p
+}
+
+// bump changes how fast a wagon is that touches another. It looks at all of them as they
+// were before the tick and writes its own, so that their order is of no account.
+func (g *Rails) bump(f *foretick.Frame, rows ecs.Rows) {
+	at := g.At.Slice(rows)
+	for i := range at {
+		for _, others := range g.all.All(f.World) {
+			for _, o := range g.At.Slice(others) {
+				if d := at[i].X - o.X; d > 0 && d < 2 {
+					at[i].V += 2 - d
+				} else if d < 0 && d > -2 {
+					at[i].V -= 2 + d
+				}
+			}
+		}
+	}
+}
+
+// Two who drive at each other crash on both screens when they crash on the server, a
+// hundred and fifty milliseconds away: neither was mispredicted.
+func ExampleForesee() {
+	match := simtest.New(1)
+	var server Rails
+	if _, err := match.Serve(foretick.ServerConfig{Protocol: server.Protocol()}); err != nil {
+		panic(err)
+	}
+	var clients []*foretick.Client
+	for range 2 {
+		game := &Rails{}
+		config := foretick.ClientConfig{Protocol: game.Protocol()}
+		config.Sample = foretick.Sample(&game.Hand, func(v foretick.View) Hand {
+			if match.Net.Now() < 2*time.Second { // until both are there
+				return Hand{}
+			}
+			return Hand{Push: 3 - 2*float32(v.Me)} // the first to the right, the second to the left
+		})
+		link := sim.Link{Latency: 75 * time.Millisecond}
+		c, err := match.Join(config, simtest.Seat{Up: link, Down: link})
+		if err != nil {
+			panic(err)
+		}
+		clients = append(clients, c)
+	}
+	match.Run(10 * time.Second)
+	for _, c := range clients {
+		st := c.Stats()
+		fmt.Println(st.Foreseen > 200, st.Mispredictions)
+	}
+	// Output:
+	// true 0
+	// true 0
+}
