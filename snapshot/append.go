@@ -16,7 +16,8 @@ const (
 // candidate is an entity with something to send.
 type candidate struct {
 	wire    WireID
-	own     bool
+	own     bool // the viewer's, or everybody's
+	first   bool // the viewer's alone: it goes before the others
 	spawn   bool
 	encoded bool
 	done    bool   // its turn is over
@@ -32,9 +33,9 @@ type candidate struct {
 // Append appends the snapshot of the Source's current tick in at most room bytes
 // and fills rec with what it carries. The viewer's own entities come first, all of
 // them or, where the room does not hold them all, as many as it does; what finds no
-// room of the others is listed as postponed and goes earlier next time. With too
-// little room for any snapshot (some 32 bytes) nothing is appended. Call it at most
-// once a tick, after End.
+// room of the others is listed as postponed and goes earlier next time, where what is
+// [Everyone]'s gains twice as fast as another. With too little room for any snapshot
+// (some 32 bytes) nothing is appended. Call it at most once a tick, after End.
 func (s *Sender) Append(dst []byte, room int, rec *Sent) []byte {
 	return s.AppendBudget(dst, room, room, rec)
 }
@@ -215,6 +216,7 @@ func (s *Sender) gather() int {
 			}
 			s.cands = append(s.cands, candidate{wire: w, own: s.own[i]&bit != 0, spawn: s.held[i]&bit == 0})
 			c := &s.cands[len(s.cands)-1]
+			c.first = c.own && s.src.hot[s.slots[w]].owner != Everyone
 			if expects&bit != 0 {
 				c.listed, c.gate = true, costs[state&7][1]
 			}
@@ -338,7 +340,7 @@ func rank(gained uint32) int {
 	return 16 + (n-4)*8 + int(gained>>(n-3))&7
 }
 
-// order lists the candidates: the viewer's own, then by what was gained, in the order
+// order lists the candidates: the viewer's own, then, everybody's among them, by what was gained, in the order
 // of wire ids among equals.
 func (s *Sender) order() {
 	const ranks = 240
@@ -347,7 +349,7 @@ func (s *Sender) order() {
 	for i := range s.cands {
 		c := &s.cands[i]
 		place := ranks - 1 - rank(s.gained[c.wire])
-		if !c.own {
+		if !c.first {
 			place += ranks
 		}
 		at[place]++
@@ -412,6 +414,9 @@ func (s *Sender) postpone() {
 			gain := 1
 			if s.cfg.Priority != nil {
 				gain = max(1, min(s.cfg.Priority(s.shown[w].id), 1<<20))
+			}
+			if s.own.has(WireID(w)) { // every viewer computes with it
+				gain *= 2
 			}
 			s.gained[w] = min(s.gained[w]+uint32(gain), 1<<31)
 		}

@@ -192,6 +192,53 @@ func TestPostponed(t *testing.T) {
 	require.Equal(t, 900, n)
 }
 
+// TestEverybodysCompete: what everybody owns does not keep others away, however much of
+// it moves; it comes more often than they do. The viewer's own is in every snapshot.
+func TestEverybodysCompete(t *testing.T) {
+	c := newCrowd(t, 81, 7, snapshot.SenderConfig{})
+	c.owner = func(i int) uint16 {
+		switch {
+		case i == 80:
+			return 7
+		case i >= 20:
+			return snapshot.Everyone
+		}
+		return 9
+	}
+	for range 60 {
+		c.step(1100, 3)
+	}
+	r := rand.New(rand.NewPCG(8, 8))
+	updates, own, last := [2]int{}, 0, map[snapshot.WireID]snapshot.Tick{}
+	for range 600 {
+		for i := range c.boxes {
+			b := &c.boxes[i]
+			b.X, b.Y, b.Z = b.X+r.Float32()-0.5, b.Y+r.Float32()-0.5, b.Z+r.Float32()-0.5
+		}
+		c.step(150, 3)
+		_, all, whole := c.recv.Complete(c.tick)
+		require.False(t, all || whole, "it says that something of the viewer's was put off")
+		for _, ch := range c.recv.Changes() {
+			switch last[ch.Ghost.Wire] = c.tick; {
+			case ch.Ghost.Owner == 7:
+				own++
+			case ch.Ghost.Owner == 9:
+				updates[0]++
+			default:
+				updates[1]++
+			}
+		}
+	}
+	require.Equal(t, 600, own)
+	for _, g := range c.recv.Ghosts() {
+		require.LessOrEqual(t, c.tick-last[g.Wire], uint32(40), "ghost %d", g.Wire)
+	}
+	ratio := float64(updates[1]) / 60 / (float64(updates[0]) / 20)
+	t.Logf("updates %v: everybody's %.2f times as often", updates, ratio)
+	require.Greater(t, ratio, 1.3)
+	require.Less(t, ratio, 2.2)
+}
+
 // TestOwnFirst: the viewer's own entities are whole in every snapshot that has room
 // for them; with too little room even for them it says so, and none starves.
 func TestOwnFirst(t *testing.T) {

@@ -91,13 +91,13 @@ func (s *Sender) gatherHerds() {
 	groups := s.src.groups
 	for _, turn := range s.turns {
 		c := &s.cands[turn]
-		if len(groups) == 0 && !c.own {
+		if len(groups) == 0 && !c.first {
 			break // his own come first
 		}
 		if slot := int(s.slots[c.wire]); slot < len(groups) && groups[slot] != 0 {
 			s.herds = append(s.herds, herdItem{groups[slot], turn})
 		}
-		if c.own {
+		if c.first {
 			c.done = true
 			s.first = append(s.first, herdItem{cand: turn})
 		}
@@ -142,9 +142,7 @@ func (s *Sender) chooseSome(room, budget int) (own, all bool) {
 	if !s.takeAll(&ch, s.first, room) {
 		all = false
 		for _, it := range s.first {
-			if c := &s.cands[it.cand]; !s.take(&ch, c, room) {
-				own = own && !c.own
-			}
+			s.take(&ch, &s.cands[it.cand], room)
 		}
 	}
 	misfits, alone := 0, true // alone: nothing but what goes first was chosen
@@ -181,6 +179,9 @@ func (s *Sender) chooseSome(room, budget int) (own, all bool) {
 			misfits++
 			all = false
 		}
+	}
+	for i := range s.cands {
+		own = own && !(s.cands[i].own && !s.chosen.has(s.cands[i].wire))
 	}
 	if !own {
 		s.count.OwnPostponed++
