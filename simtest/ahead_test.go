@@ -444,6 +444,22 @@ func TestSeenAheadOnASmallBudget(t *testing.T) {
 	}
 }
 
+// Balls that all push do not keep the other's car off the screen, or from being hit.
+func TestSeenAheadAmongManyBalls(t *testing.T) {
+	cfg := fairConfig{seed: 7, seat: both(sim.Link{Latency: 60 * time.Millisecond, Jitter: 10 * time.Millisecond})}
+	cfg.client.ReceiveRate = 3000
+	s := newFair(t, cfg)
+	for n := range uint8(20) {
+		s.g.put(s.srv.Frame(), &s.g.ball, ecs.Nobody, 30+n, float32(n))
+	}
+	s.m.Run(20 * time.Second)
+	require.NoError(t, s.m.Err())
+	for kind, a := range s.client.compare(s.server, 300, 0.003, nil) {
+		require.Greater(t, a.n, 100, kind)
+		require.GreaterOrEqual(t, float64(a.same), float64(a.n)*0.99, "%s: %v", kind, a.first)
+	}
+}
+
 // What all foresee of a target cuts nothing off: it leaps, is reborn, lies down and
 // stands up, and is judged as it was drawn in each of these ticks, unless by now it
 // lives another life.
