@@ -59,7 +59,11 @@ func Along(kinds ...*ecs.Kind) ForeseeOption {
 //
 // Events that others' avatars raise on a client, and what they spawn or destroy there,
 // are passed over: those the server tells. A shot is judged where the player saw its
-// target, and so in the server's present; see [Frame.Seen].
+// target, and so hardly before the server's present, see [Frame.Seen]; but where the
+// target really was, which is beside the picture for as long as a correction fades.
+//
+// It costs a client the systems and the replays of all whom it is shown: where there are
+// many, [Interest] bounds them.
 //
 // Clients compute with what they are told. So Err refuses a component of such a kind
 // that is predicted and told to others in coarser steps than it is simulated in (see

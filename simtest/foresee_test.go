@@ -60,6 +60,7 @@ type bumpers struct {
 	bumps  func(f *foretick.Frame, who ecs.Owner)
 	traded func(f *foretick.Frame, who ecs.Owner)
 	guess  func(f *foretick.Frame, e ecs.Entity, ahead int, cmd *ride) // instead of the pedals
+	honks  bool                                                        // instead of shots
 	heard  func(what string, t foretick.Tick)
 	spawn  func(f *foretick.Frame, who ecs.Owner)
 }
@@ -121,7 +122,9 @@ func (g *bumpers) protocol() *foretick.Protocol {
 	p.Shared("fire", func(f *foretick.Frame, rows ecs.Rows) {
 		body, cmd := g.body.Slice(rows), g.cmd.Slice(rows)
 		for i := range body {
-			if cmd[i].Fire {
+			if cmd[i].Fire && g.honks {
+				g.bumped.Raise(f, rows.Entity(i), f.Tick)
+			} else if cmd[i].Fire {
 				g.shot.Raise(f, rows.Entity(i), lagcomp.Ray{X: body[i].X, Y: body[i].Y, DX: 1, Range: 60})
 			}
 			if cmd[i].Jump {
@@ -523,6 +526,38 @@ func TestForeseenEvents(t *testing.T) {
 		require.Positive(t, unforeseen)
 		require.Zero(t, wrong)
 	}
+}
+
+// Whoever loses his car honked in vain since: the server has nothing of what he raised
+// until he knew.
+func TestForeseenEventsOfALostCar(t *testing.T) {
+	ends := 0
+	heard := map[string]map[foretick.Tick]int{"server 1": {}, "server 2": {}, "predicted": {}, "confirmed": {}, "cancelled": {}}
+	d := newDerby(t, 17, 2, both(sim.Link{Latency: 60 * time.Millisecond}), func(g *bumpers) {
+		g.honks = true
+		if ends++; ends < 3 {
+			g.heard = func(what string, at foretick.Tick) { heard[what][at]++ }
+		}
+	}, func(m *simtest.Match, who ecs.Owner, _ foretick.View, _ chassis) ride {
+		return ride{Fire: who == 1 && m.Net.Now() > time.Second}
+	}, nil)
+	d.m.Run(4 * time.Second)
+	lost := d.srv.Tick()
+	require.Equal(t, ecs.Owner(1), d.clients[0].View().Me)
+	for _, rows := range d.g.all.Owned(d.srv.World(), 1) {
+		require.NoError(t, d.srv.World().Transfer(rows.Entity(0), 2))
+	}
+	d.m.Run(7 * time.Second)
+	require.Greater(t, len(heard["confirmed"]), 50)
+	vain := 0
+	for at := range heard["predicted"] {
+		require.Equal(t, 1, heard["confirmed"][at]+heard["cancelled"][at], "tick %d", at)
+		require.Equal(t, heard["server 1"][at], heard["confirmed"][at], "tick %d", at)
+		if at > lost {
+			vain++
+		}
+	}
+	require.Greater(t, vain, 3, "he honked on until he knew")
 }
 
 // Others who turn are no tick that was shown wrongly of the player's own.
