@@ -238,7 +238,7 @@ type derby struct {
 	was     map[foretick.Tick]map[ecs.Owner]chassis // on the server, behind each tick
 }
 
-func newDerby(t *testing.T, seed uint64, n int, seat simtest.Seat, each func(g *bumpers), pads func(m *simtest.Match, who ecs.Owner, v foretick.View, at chassis) ride, after func(d *derby, n int, v foretick.View)) *derby {
+func newDerby(t *testing.T, seed uint64, n int, seat simtest.Seat, each func(g *bumpers), pads func(m *simtest.Match, who ecs.Owner, v foretick.View, at chassis) ride, after func(d *derby, n int, v foretick.View), more ...func(c *foretick.ClientConfig)) *derby {
 	t.Helper()
 	d := &derby{m: simtest.New(seed), was: map[foretick.Tick]map[ecs.Owner]chassis{}}
 	end := func() *bumpers {
@@ -260,9 +260,13 @@ func newDerby(t *testing.T, seed uint64, n int, seat simtest.Seat, each func(g *
 		if after != nil {
 			seat.After = func(v foretick.View) { after(d, i, v) }
 		}
-		c, err := d.m.Join(foretick.ClientConfig{Protocol: g.protocol(), Sample: foretick.Sample(&g.cmd, func(v foretick.View) ride {
+		cfg := foretick.ClientConfig{Protocol: g.protocol(), Sample: foretick.Sample(&g.cmd, func(v foretick.View) ride {
 			return pads(d.m, v.Me, v, g.places(v.World)[v.Me])
-		})}, seat)
+		})}
+		for _, set := range more {
+			set(&cfg)
+		}
+		c, err := d.m.Join(cfg, seat)
 		require.NoError(t, err)
 		d.cars, d.clients = append(d.cars, g), append(d.clients, c)
 	}
@@ -531,6 +535,12 @@ func TestForeseenEvents(t *testing.T) {
 // Whoever loses his car honked in vain since: the server has nothing of what he raised
 // until he knew.
 func TestForeseenEventsOfALostCar(t *testing.T) {
+	for _, rate := range []int{0, 2000} { // beyond which the news of his car is put off
+		lostCar(t, rate)
+	}
+}
+
+func lostCar(t *testing.T, rate int) {
 	ends := 0
 	heard := map[string]map[foretick.Tick]int{"server 1": {}, "server 2": {}, "predicted": {}, "confirmed": {}, "cancelled": {}}
 	d := newDerby(t, 17, 2, both(sim.Link{Latency: 60 * time.Millisecond}), func(g *bumpers) {
@@ -540,7 +550,12 @@ func TestForeseenEventsOfALostCar(t *testing.T) {
 		}
 	}, func(m *simtest.Match, who ecs.Owner, _ foretick.View, _ chassis) ride {
 		return ride{Fire: who == 1 && m.Net.Now() > time.Second}
-	}, nil)
+	}, nil, func(c *foretick.ClientConfig) { c.ReceiveRate = rate })
+	d.m.Run(2 * time.Second)
+	for n := range 40 * min(rate, 1) {
+		f := d.srv.Frame()
+		*d.g.body.Get(f.World, f.Spawn(&d.g.puff, 2)) = chassis{X: float32(n), Y: -60, VY: 3 + float32(n)/9}
+	}
 	d.m.Run(4 * time.Second)
 	lost := d.srv.Tick()
 	require.Equal(t, ecs.Owner(1), d.clients[0].View().Me)
