@@ -372,6 +372,9 @@ func TestSeenAheadIsJudgedThere(t *testing.T) {
 	for _, rate := range []int{30, 60} {
 		for i, link := range links {
 			for _, pictures := range []int{30, 60, 144} {
+				if raced && (i != 2 || pictures != 60) {
+					continue
+				}
 				cfg := fairConfig{seed: uint64(i), seat: both(link), each: func(g *carousel) { g.rate = rate }}
 				cfg.seat.Pictures = pictures
 				if rate == 60 {

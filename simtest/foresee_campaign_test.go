@@ -691,7 +691,11 @@ func playMelee(seed uint64, play time.Duration, grown map[string]int) (b *fray) 
 func TestForeseenCampaign(t *testing.T) {
 	grown, n := map[string]int{}, map[string]int{}
 	var all foretick.ClientStats
-	for seed := *meleeFirst; seed < *meleeFirst+uint64(*meleeSeeds); seed++ {
+	seeds := uint64(*meleeSeeds)
+	if raced {
+		seeds = min(seeds, 2)
+	}
+	for seed := *meleeFirst; seed < *meleeFirst+seeds; seed++ {
 		b := playMelee(seed, 8*time.Second, grown)
 		all.Add(&b.stats)
 		for k, v := range b.n {
@@ -713,9 +717,12 @@ func TestForeseenCampaign(t *testing.T) {
 
 // What a client keeps does not grow with the length of the match.
 func TestForeseenMemory(t *testing.T) {
-	short, long := map[string]int{}, map[string]int{}
+	short, long, most := map[string]int{}, map[string]int{}, 25*time.Second
+	if raced {
+		most = 10 * time.Second
+	}
 	require.Empty(t, playMelee(2, 5*time.Second, short).wrong)
-	require.Empty(t, playMelee(2, 25*time.Second, long).wrong)
+	require.Empty(t, playMelee(2, most, long).wrong)
 	require.Contains(t, long, ".world.rec")
 	for k, v := range long {
 		if v > 3*short[k]+64 {

@@ -105,6 +105,9 @@ func TestCauseOfCommandsMadeAnew(t *testing.T) {
 // which nothing is known: that is the cause of what then goes wrong, and not the code.
 func TestForeseenCauseOfWhatWasPutOff(t *testing.T) {
 	for _, seed := range []uint64{18, 37, 38} {
+		if raced && seed != 18 {
+			continue
+		}
 		b := playMelee(seed, 8*time.Second, map[string]int{})
 		require.Empty(t, b.wrong, "seed %d", seed)
 		require.Positive(t, b.stats.ByCause[prediction.Foresight])
