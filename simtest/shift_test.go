@@ -81,6 +81,9 @@ func shifted(t *testing.T, rate int, rise time.Duration, row int) (then, resettl
 func TestHonestPathShifts(t *testing.T) {
 	for _, rate := range []int{30, 60} {
 		for i, row := range shifts {
+			if raced && (rate != 30 || i > 1) {
+				continue
+			}
 			name := fmt.Sprintf("%d Hz, %s", rate, row.name)
 			then, resettled, claims := shifted(t, rate, 0, i)
 			allowed, _, _ := shifted(t, rate, 150*time.Millisecond, i)
