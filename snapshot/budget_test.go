@@ -219,10 +219,10 @@ func TestEverybodysCompete(t *testing.T) {
 		_, all, whole := c.recv.Complete(c.tick)
 		require.False(t, all || whole, "it says that something of the viewer's was put off")
 		for _, ch := range c.recv.Changes() {
-			switch last[ch.Ghost.Wire] = c.tick; {
-			case ch.Ghost.Owner == 7:
+			switch last[ch.Ghost.Wire] = c.tick; ch.Ghost.Owner {
+			case 7:
 				own++
-			case ch.Ghost.Owner == 9:
+			case 9:
 				updates[0]++
 			default:
 				updates[1]++
