@@ -553,7 +553,11 @@ func lostCar(t *testing.T, rate int) {
 		}
 	}, func(m *simtest.Match, who ecs.Owner, _ foretick.View, _ chassis) ride {
 		return ride{Fire: who == 1 && m.Net.Now() > time.Second}
-	}, nil, func(c *foretick.ClientConfig) { c.ReceiveRate = rate })
+	}, nil, func(c *foretick.ClientConfig) {
+		if rate > 0 {
+			c.ReceiveRate = rate + trailRate
+		}
+	})
 	d.m.Run(2 * time.Second)
 	for n := range 40 * min(rate, 1) {
 		f := d.srv.Frame()
