@@ -137,7 +137,7 @@ func (g *carousel) protocol() *foretick.Protocol {
 		if g.fired != nil {
 			g.fired(f, who)
 		}
-	}, ecs.ReadOther(&g.at, &g.girth, &g.plate))
+	}, ecs.ReadOther(&g.at, &g.girth, &g.plate, &g.gear))
 	foretick.OnPredicted(p, &g.shot, func(f *foretick.Frame, by ecs.Entity, _ lagcomp.Ray) {
 		if g.fired != nil {
 			g.fired(f, f.World.Owner(by))
@@ -428,7 +428,7 @@ func TestSeenAheadOfDelayedInput(t *testing.T) {
 // judged where it is shown all the same.
 func TestSeenAheadOnASmallBudget(t *testing.T) {
 	cfg := fairConfig{seed: 7, seat: both(sim.Link{Latency: 60 * time.Millisecond, Jitter: 10 * time.Millisecond})}
-	cfg.client.ReceiveRate = 2500
+	cfg.client.ReceiveRate = 2500 + trailRate
 	s := newFair(t, cfg)
 	for n := range uint8(30) {
 		s.g.put(s.srv.Frame(), &s.g.kite, 2, 30+n, float32(n))
@@ -450,7 +450,7 @@ func TestSeenAheadOnASmallBudget(t *testing.T) {
 // Balls that all push do not keep the other's car off the screen, or from being hit.
 func TestSeenAheadAmongManyBalls(t *testing.T) {
 	cfg := fairConfig{seed: 7, seat: both(sim.Link{Latency: 60 * time.Millisecond, Jitter: 10 * time.Millisecond})}
-	cfg.client.ReceiveRate = 3000
+	cfg.client.ReceiveRate = 3000 + trailRate
 	s := newFair(t, cfg)
 	for n := range uint8(20) {
 		s.g.put(s.srv.Frame(), &s.g.ball, ecs.Nobody, 30+n, float32(n))
