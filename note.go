@@ -157,10 +157,12 @@ func (p *player) forgetRaised(now Tick) {
 func (s *Server) note(p *player, pk *netcode.Packet) {
 	p.forgetRaised(s.frame.Tick)
 	n := note{substituted: age(p.substituted, s.frame.Tick, p.acked), effect: age(p.effect, s.frame.Tick, p.acked)}
-	n.system, n.standIn = uint32(p.effectBy), p.standIn
-	n.raised = p.raisedSince(s.frame.Tick)
-	// Where others are foreseen, a tick may come out otherwise without a cause here.
-	if n.substituted == 0 && n.effect == 0 && (s.p.foresee == nil || len(n.raised) == 0) {
+	calm := n.substituted == 0 && n.effect == 0
+	if calm && s.p.foresee == nil {
+		return
+	}
+	n.system, n.standIn, n.raised = uint32(p.effectBy), p.standIn, p.raisedSince(s.frame.Tick)
+	if calm && len(n.raised) == 0 { // else: where others are foreseen, a tick comes out otherwise without a cause here
 		return
 	}
 	s.scratch = n.append(s.scratch[:0])

@@ -144,9 +144,10 @@ func (s Seen) Explain(r lagcomp.Ray, margin float32) lagcomp.Explanation {
 }
 
 // Behind is how many ticks before the present the view lies, in what is drawn in the
-// past (what is shown ahead is seen about a tick before it): what a target may be told, when it asks how it was hit behind the wall, and what a projectile
-// that keeps its shooter's delay is flown with, see [Frame.SeenBehind]. Zero on a
-// client, and of an empty view.
+// past (what is shown ahead is seen about a tick before it): what a target may be told,
+// when it asks how it was hit behind the wall, and what a projectile that keeps its
+// shooter's delay is flown with, see [Frame.SeenBehind]. Zero on a client, and of an
+// empty view.
 func (s Seen) Behind() float32 {
 	if s.server == nil || !s.valid {
 		return 0

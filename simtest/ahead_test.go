@@ -427,14 +427,7 @@ func TestSeenAheadOfDelayedInput(t *testing.T) {
 // Where the budget is so small that snapshots put entities off, what is shown ahead is
 // judged where it is shown all the same.
 func TestSeenAheadOnASmallBudget(t *testing.T) {
-	cfg := fairConfig{seed: 7, seat: both(sim.Link{Latency: 60 * time.Millisecond, Jitter: 10 * time.Millisecond})}
-	cfg.client.ReceiveRate = 2500 + trailRate
-	s := newFair(t, cfg)
-	for n := range uint8(30) {
-		s.g.put(s.srv.Frame(), &s.g.kite, 2, 30+n, float32(n))
-	}
-	s.m.Run(20 * time.Second)
-	require.NoError(t, s.m.Err())
+	s := crowded(t, 2500, 30, func(g *carousel) (*ecs.Kind, ecs.Owner) { return &g.kite, 2 })
 	st := s.clients[0].Stats()
 	require.Less(t, st.Foreseen, st.Compared/2, "most snapshots say nothing of the other's car")
 	require.Positive(t, st.Foreseen)
@@ -449,18 +442,25 @@ func TestSeenAheadOnASmallBudget(t *testing.T) {
 
 // Balls that all push do not keep the other's car off the screen, or from being hit.
 func TestSeenAheadAmongManyBalls(t *testing.T) {
-	cfg := fairConfig{seed: 7, seat: both(sim.Link{Latency: 60 * time.Millisecond, Jitter: 10 * time.Millisecond})}
-	cfg.client.ReceiveRate = 3000 + trailRate
-	s := newFair(t, cfg)
-	for n := range uint8(20) {
-		s.g.put(s.srv.Frame(), &s.g.ball, ecs.Nobody, 30+n, float32(n))
-	}
-	s.m.Run(20 * time.Second)
-	require.NoError(t, s.m.Err())
+	s := crowded(t, 3000, 20, func(g *carousel) (*ecs.Kind, ecs.Owner) { return &g.ball, ecs.Nobody })
 	for kind, a := range s.client.compare(s.server, 300, 0.003, nil) {
 		require.Greater(t, a.n, 100, kind)
 		require.GreaterOrEqual(t, float64(a.same), float64(a.n)*0.99, "%s: %v", kind, a.first)
 	}
+}
+
+// crowded is a match at a rate in which more moves than that has room for.
+func crowded(t *testing.T, rate int, more uint8, what func(g *carousel) (*ecs.Kind, ecs.Owner)) *fair {
+	cfg := fairConfig{seed: 7, seat: both(sim.Link{Latency: 60 * time.Millisecond, Jitter: 10 * time.Millisecond})}
+	cfg.client.ReceiveRate = rate + trailRate
+	s := newFair(t, cfg)
+	k, who := what(s.g)
+	for n := range more {
+		s.g.put(s.srv.Frame(), k, who, 30+n, float32(n))
+	}
+	s.m.Run(20 * time.Second)
+	require.NoError(t, s.m.Err())
+	return s
 }
 
 // What all foresee of a target cuts nothing off: it leaps, is reborn, lies down and
