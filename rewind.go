@@ -38,11 +38,7 @@ func (s *Server) seenBehind(by ecs.Owner, ticks float32) Seen {
 	if !(ticks >= 0) {
 		ticks = 0
 	}
-	limit := s.lag.MaxRewind
-	if limit == 0 {
-		limit = lagcomp.DefaultMaxRewind
-	}
-	ticks = min(ticks, float32(limit.Seconds()*float64(s.p.tickRate)))
+	ticks = min(ticks, float32(s.lag.MaxRewind.Seconds()*float64(s.p.tickRate)))
 	out := Seen{valid: true, server: s, by: p, Claimed: p.claim}
 	if s.cfg.NoLagCompensation {
 		ticks = 1
@@ -146,11 +142,11 @@ func (s *Server) rehide(p *player) {
 	}
 }
 
-// Resettle lets a player's round trip and drawing delay be measured anew for
-// five seconds. Held-back acknowledgements gain nothing in the middle of play,
-// since neither is believed to grow; whose network has become slower for good
-// is clamped (and counted) until this is called. For moments in which nothing
-// can be gained, such as between rounds. False for a player that is not there.
+// Resettle measures a player's round trip and drawing delay anew for five
+// seconds, and counts growth from there. Call it where nothing can be gained, such
+// as between rounds, for players whose network has become slower by more than
+// [ServerConfig].RewindGrowth allows: until then their claims are clamped and
+// counted. False for a player that is not there.
 func (s *Server) Resettle(who ecs.Owner) bool {
 	p := s.player(who)
 	if p == nil || p.judge == nil {
@@ -333,10 +329,10 @@ func moment(ticks float64) int64 {
 
 // drawing learns how far behind its newest snapshot a client draws the others.
 // Like the round trip it is believed while the connection is young; what was
-// learned by then bounds it afterwards, so that a delay put on in the middle of
-// play gains nothing. Nothing that comes later moves the bound: whatever the server
-// measures of losses or of acknowledgements, a client can make look worse. But for
-// what ServerConfig.RewindRise allows, with the round trip's own rise in it.
+// learned by then bounds it afterwards. On top comes what ServerConfig.RewindGrowth
+// allows, of which the round trip's own growth is a part. Nothing gates that growth:
+// whatever the server measures of losses or of acknowledgements, a client can make
+// look worse.
 type drawing struct {
 	ticks   int // measured so far
 	settled bool
@@ -345,9 +341,8 @@ type drawing struct {
 	least   time.Duration // mean of a second so far
 	most    time.Duration // once settled: what is believed
 	luck    time.Duration // and what is lent on top to a claim that asks for little more
-	rtt     time.Duration // once settled: the round trip that was believed
-	mean    time.Duration // once settled: of late
-	risen   time.Duration // by how much all of this may have risen since
+	total   lagcomp.Trend // once settled: of late, with what the round trip has grown
+	grown   time.Duration // by how much round trip and drawing together have grown since
 	jitter  time.Duration
 	dwell   time.Duration // mean wait of a command in the buffer
 	waits   int
@@ -385,9 +380,7 @@ func (d *drawing) waited(own, jitter time.Duration, s *Server) time.Duration {
 // trip and the wait in the buffer explain.
 func (d *drawing) observe(behind time.Duration, p *player, s *Server) {
 	if d.settled {
-		d.mean += (behind - d.mean) / time.Duration(s.p.tickRate)
-		limit := min(d.risen+lagcomp.DefaultRise/time.Duration(s.p.tickRate), s.lag.RiseLimit)
-		d.risen = min(max(0, d.slower(p)+d.mean-d.least), limit)
+		d.grow(d.total.Add(p.slower()+behind, s.interval, d.least+s.growth)-d.least, s)
 		return
 	}
 	d.ticks++
@@ -407,6 +400,12 @@ func (d *drawing) observe(behind time.Duration, p *player, s *Server) {
 	}
 }
 
+// grow takes by how much a client's claims lie further back than what settled.
+func (d *drawing) grow(by time.Duration, s *Server) {
+	step := lagcomp.DefaultGrowthRate / time.Duration(s.p.tickRate)
+	d.grown = max(0, min(by, d.grown+step))
+}
+
 // lossy is one in how many packets that are lost makes bad luck on a path common.
 const lossy = 25
 
@@ -416,7 +415,7 @@ const lossy = 25
 // come unevenly, and the time to the next snapshot where they are rarer than ticks.
 func (d *drawing) settle(p *player, s *Server) {
 	d.settled, d.most = true, max(d.least-s.interval/2, 0)
-	d.mean, d.rtt = d.least, p.judge.RTT()
+	d.total.Set(d.least)
 	d.luck = s.interval * 2 / 5
 	switch {
 	case p.lost > 0 && p.every > 1:
@@ -436,7 +435,7 @@ func (p *player) unexplained(s *Server) time.Duration {
 }
 
 // slower is how much the round trip that is believed has grown since it settled.
-func (d *drawing) slower(p *player) time.Duration { return max(0, p.judge.RTT()-d.rtt) }
+func (p *player) slower() time.Duration { return max(0, p.judge.Grown()) }
 
 // bound is how far behind its newest snapshot a client whose claim is by so much
 // unexplained may draw the others, less the tick that the judge allows on top.
@@ -446,7 +445,7 @@ func (d *drawing) bound(behind time.Duration, p *player, s *Server) time.Duratio
 	if !d.settled {
 		return time.Duration(p.every)*s.interval*4 + 4*p.conn.Jitter()
 	}
-	most := d.most + max(0, d.risen-d.slower(p))
+	most := d.most + max(0, d.grown-p.slower())
 	if behind <= most+d.luck+time.Duration(p.every+1)*s.interval {
 		return most + d.luck
 	}

@@ -42,16 +42,17 @@ type ServerConfig struct {
 	// DecayInput is how long the game's [Decay] goes on after that. 0 means
 	// 250 ms; without a Decay it says nothing.
 	DecayInput time.Duration
-	// MaxRewind bounds how far into the past a shot may look. 0 means 600 ms;
-	// at most 1 s.
+	// MaxRewind bounds how far into the past a shot may look. 0 means 600 ms,
+	// negative not at all, as NoLagCompensation has it. At most 1 s.
 	MaxRewind time.Duration
-	// RewindRise is how much further back than its first five seconds of play explain
-	// a player may come to look, at 20 ms a second, when its network becomes slower or
-	// less even in mid-play. 0 means not at all: then a delay that is put on gains
-	// nothing, and who truly has one, of more than a tick, misses most of what it hits
-	// on its screen until [Server.Resettle] or a new connection. What is given here is
-	// what a liar gains. At most 1 s; MaxRewind holds all the same.
-	RewindRise time.Duration
+	// RewindGrowth is how far a player's rewind limit may grow when its latency
+	// rises in mid-match: round trip and drawing delay together, counted from its
+	// first five seconds of play, at 200 ms a second. It falls back within 2 s of
+	// the path. 0 means 150 ms. A cheater who fakes a slower path gains that much;
+	// negative grants none, and then an honest player whose path slows by a tick or
+	// more misses most of what it hits on its screen, until [Server.Resettle] or a
+	// new connection. At most 1 s; MaxRewind holds all the same.
+	RewindGrowth time.Duration
 	// NoLagCompensation judges every shot in the present. For comparison only.
 	NoLagCompensation bool
 	// Hold is how long the place of a player whose connection was lost is kept:
@@ -147,8 +148,17 @@ func (c *ServerConfig) check() error {
 	if c.SendRate < 0 || c.Timeout < 0 {
 		errs = append(errs, errors.New("foretick: ServerConfig.SendRate and Timeout must not be negative"))
 	}
-	if c.RewindRise < 0 || c.RewindRise > time.Second {
-		errs = append(errs, fmt.Errorf("foretick: ServerConfig.RewindRise is %v: use 0 to 1s", c.RewindRise))
+	switch {
+	case c.MaxRewind < 0:
+		c.MaxRewind, c.NoLagCompensation = lagcomp.DefaultMaxRewind, true
+	case c.MaxRewind == 0:
+		c.MaxRewind = lagcomp.DefaultMaxRewind
+	}
+	if c.RewindGrowth == 0 {
+		c.RewindGrowth = lagcomp.DefaultGrowth
+	}
+	if c.RewindGrowth > time.Second {
+		errs = append(errs, fmt.Errorf("foretick: ServerConfig.RewindGrowth is %v: use up to 1s, 0 for %v, or less for none", c.RewindGrowth, lagcomp.DefaultGrowth))
 	}
 	if c.RepeatInput == 0 {
 		c.RepeatInput = defaultRepeatInput
@@ -183,6 +193,7 @@ type Server struct {
 	source   *snapshot.Source
 	history  *lagcomp.History
 	lag      lagcomp.Config
+	growth   time.Duration // of how far back a player may look, at most
 	effects  *effects
 	toldCut  [ecs.MaxTypes]bool // components of which something was cut, and said
 
@@ -264,7 +275,8 @@ func NewServer(cfg ServerConfig) (*Server, error) {
 	if cfg.Profile {
 		s.bandwidth = &bandwidth{down: snapshot.NewProfile(p.registry)}
 	}
-	s.lag = lagcomp.Config{TickRate: p.tickRate, MaxRewind: cfg.MaxRewind, RiseLimit: cfg.RewindRise, Shapes: p.shapes}
+	s.lag = lagcomp.Config{TickRate: p.tickRate, MaxRewind: cfg.MaxRewind, Growth: cfg.RewindGrowth, Shapes: p.shapes}
+	s.growth = max(cfg.RewindGrowth, 0)
 	var err error
 	if s.history, err = lagcomp.NewHistory(s.lag); err != nil {
 		return nil, err

@@ -16,11 +16,12 @@ type ID = uint64
 
 // The defaults of Config.
 const (
-	DefaultTickRate  = 30
-	DefaultDepth     = time.Second
-	DefaultMaxRewind = 600 * time.Millisecond
-	DefaultSettle    = 5 * time.Second
-	DefaultRise      = 20 * time.Millisecond
+	DefaultTickRate   = 30
+	DefaultDepth      = time.Second
+	DefaultMaxRewind  = 600 * time.Millisecond
+	DefaultSettle     = 5 * time.Second
+	DefaultGrowth     = 150 * time.Millisecond
+	DefaultGrowthRate = 200 * time.Millisecond
 )
 
 // The bounds that Config is held to.
@@ -41,21 +42,23 @@ type Config struct {
 	// 10 s.
 	Depth time.Duration
 	// MaxRewind is the furthest back that a judge lets anyone look, whatever
-	// the latency. Zero means 600 ms, which serves a round trip of 400 ms; at
-	// most one second, and no more than Depth. Smaller favours the target.
+	// the latency. Zero means 600 ms, which serves a round trip of 400 ms;
+	// negative means not at all. At most one second, and no more than Depth.
+	// Smaller favours the target.
 	MaxRewind time.Duration
 	// Settle is how long after its first measurement a judge believes whatever
-	// round trip is measured. After that a longer one is not believed at once.
-	// Zero means 5 s.
+	// round trip is measured. After that, growth is counted. Zero means 5 s;
+	// negative means that the first measurement counts as settled.
 	Settle time.Duration
-	// Rise is how much the round trip used for claims may grow in a second once
-	// settled. Zero means 20 ms, and no more is allowed.
-	Rise time.Duration
-	// RiseLimit is how far above the settled round trip it may grow in all.
-	// Zero means not at all: acknowledgements held back in the middle of a
-	// fight then gain nothing, and a player whose true latency has grown for
-	// good is clamped (and counted) until Judge.Resettle or a new session.
-	RiseLimit time.Duration
+	// Growth is how far above the settled round trip the one used for claims may
+	// grow, in all. It serves players whose path becomes slower in mid-play; a
+	// player who holds acknowledgements back gains as much. Zero means 150 ms;
+	// negative means none: such players are then clamped (and counted) until
+	// Judge.Resettle or a new session.
+	Growth time.Duration
+	// GrowthRate is how much of that it may grow in a second. Zero means 200 ms,
+	// and no more is allowed; negative means none.
+	GrowthRate time.Duration
 	// Shapes are the game's own shapes; Volume.Shape of CustomVolume names one
 	// by its place here. At most 64.
 	Shapes []Shape
@@ -80,16 +83,19 @@ func (c Config) withDefaults() Config {
 	if c.Depth == 0 {
 		c.Depth = DefaultDepth
 	}
-	if c.MaxRewind == 0 {
-		c.MaxRewind = min(DefaultMaxRewind, c.Depth)
-	}
-	if c.Settle == 0 {
-		c.Settle = DefaultSettle
-	}
-	if c.Rise == 0 {
-		c.Rise = DefaultRise
-	}
+	c.MaxRewind = orDefault(c.MaxRewind, min(DefaultMaxRewind, c.Depth))
+	c.Settle = orDefault(c.Settle, DefaultSettle)
+	c.Growth = orDefault(c.Growth, DefaultGrowth)
+	c.GrowthRate = orDefault(c.GrowthRate, DefaultGrowthRate)
 	return c
+}
+
+// orDefault is what a duration of a config means: zero the default, negative off.
+func orDefault(d, byDefault time.Duration) time.Duration {
+	if d == 0 {
+		return byDefault
+	}
+	return max(d, 0)
 }
 
 // Validate reports every fault of the config as a *ConfigError, or nil.
@@ -103,11 +109,10 @@ func (c Config) Validate() error {
 	}
 	check(c.TickRate > 0 && c.TickRate <= maxTickRate, "TickRate is %d: use 1 to %d, or 0 for %d", c.TickRate, maxTickRate, DefaultTickRate)
 	check(c.Depth > 0 && c.Depth <= maxDepth, "Depth is %v: use up to %v, or 0 for %v", c.Depth, maxDepth, DefaultDepth)
-	check(c.MaxRewind > 0 && c.MaxRewind <= maxRewind, "MaxRewind is %v: use up to %v, or 0 for %v", c.MaxRewind, maxRewind, DefaultMaxRewind)
+	check(c.MaxRewind <= maxRewind, "MaxRewind is %v: use up to %v, 0 for %v, or less for none", c.MaxRewind, maxRewind, DefaultMaxRewind)
 	check(c.MaxRewind <= c.Depth, "MaxRewind %v is more than Depth %v: raise Depth or lower MaxRewind", c.MaxRewind, c.Depth)
-	check(c.Settle > 0, "Settle is %v: use a positive duration, or 0 for %v", c.Settle, DefaultSettle)
-	check(c.Rise > 0 && c.Rise <= DefaultRise, "Rise is %v: use up to %v a second, or 0 for that", c.Rise, DefaultRise)
-	check(c.RiseLimit >= 0, "RiseLimit is %v: use 0 or more", c.RiseLimit)
+	check(c.Growth <= maxRewind, "Growth is %v: use up to %v, 0 for %v, or less for none", c.Growth, maxRewind, DefaultGrowth)
+	check(c.GrowthRate <= DefaultGrowthRate, "GrowthRate is %v: use up to %v a second, 0 for that, or less for none", c.GrowthRate, DefaultGrowthRate)
 	check(len(c.Shapes) <= maxShapes, "%d Shapes: at most %d", len(c.Shapes), maxShapes)
 	for i, s := range c.Shapes {
 		check(s != nil, "Shapes[%d] is nil", i)

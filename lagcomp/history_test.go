@@ -46,13 +46,13 @@ func span(from, to lagcomp.Tick) (ticks []lagcomp.Tick) {
 
 func TestConfigReportsEveryFault(t *testing.T) {
 	_, err := lagcomp.NewHistory(lagcomp.Config{
-		TickRate: -1, Depth: time.Minute, MaxRewind: 2 * time.Second, Settle: -1, Rise: time.Second, RiseLimit: -1,
+		TickRate: -1, Depth: time.Minute, MaxRewind: 2 * time.Second, Growth: 2 * time.Second, GrowthRate: time.Second,
 		Shapes: []lagcomp.Shape{nil},
 	})
 	var bad *lagcomp.ConfigError
 	require.ErrorAs(t, err, &bad)
-	require.Len(t, bad.Faults, 7)
-	for _, field := range []string{"TickRate", "Depth", "MaxRewind", "Settle", "Rise", "RiseLimit", "Shapes[0]"} {
+	require.Len(t, bad.Faults, 6)
+	for _, field := range []string{"TickRate", "Depth", "MaxRewind", "Growth", "GrowthRate", "Shapes[0]"} {
 		require.ErrorContains(t, err, field)
 	}
 	require.ErrorContains(t, lagcomp.Config{Depth: 300 * ms, MaxRewind: 400 * ms}.Validate(), "more than Depth")

@@ -88,10 +88,10 @@ func (s JudgeStats) Clamped() uint64 {
 //
 // The round trip is the one number in this that a client can lengthen, by
 // holding back acknowledgements. It is believed while it settles (Config.Settle
-// from the first measurement on); after that it falls with the measurement,
-// but never rises above the settled value by more than Config.RiseLimit, nor
-// faster than Config.Rise. A delay faked from the very first packet on cannot
-// be told from a true one: the cap alone holds it.
+// from the first measurement on). After that it follows the measurement, but
+// grows no more than Config.Growth above the settled value, and no faster than
+// Config.GrowthRate. A delay faked from the very first packet on cannot be told
+// from a true one: the cap alone holds it.
 //
 // One Judge serves one player and one goroutine.
 type Judge struct {
@@ -178,6 +178,10 @@ func (j *Judge) earliest(m Measured) (float64, Reason) {
 	return max(0, float64(m.Now)-reach), why
 }
 
+// Grown is how far the round trip that claims are bounded by lies above the
+// settled one; below zero where the path has become quicker.
+func (j *Judge) Grown() time.Duration { return j.rtt.used - j.rtt.settled }
+
 // RTT is the round trip that claims are bounded by.
 func (j *Judge) RTT() time.Duration { return j.rtt.used }
 
@@ -185,7 +189,7 @@ func (j *Judge) RTT() time.Duration { return j.rtt.used }
 func (j *Judge) Stats() JudgeStats { return j.stats }
 
 // Resettle believes the measured round trip anew for Config.Settle, though it
-// still rises no faster than Config.Rise. For a moment in which nothing can be
+// still grows no faster than Config.GrowthRate. For a moment in which nothing can be
 // gained, such as between rounds.
 func (j *Judge) Resettle() { j.rtt.resettle() }
 

@@ -117,7 +117,7 @@ func TestJudgeBeforeTheFirstAck(t *testing.T) {
 func TestJudgeBounds(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		rate := rapid.SampledFrom([]int{10, 30, 31, 60, 128}).Draw(t, "rate")
-		cfg := lagcomp.Config{TickRate: rate, RiseLimit: time.Duration(rapid.IntRange(0, 200).Draw(t, "limit")) * ms}
+		cfg := lagcomp.Config{TickRate: rate, Growth: time.Duration(rapid.IntRange(-1, 200).Draw(t, "growth")) * ms}
 		j := lagcomp.NewJudge(cfg)
 		now, last, newest := lagcomp.Tick(rapid.IntRange(0, 1000).Draw(t, "start")), -1.0, lagcomp.Tick(0)
 		for range rapid.IntRange(1, 60).Draw(t, "claims") {
@@ -152,13 +152,13 @@ func TestJudgeBounds(t *testing.T) {
 }
 
 // TestHeldBackAcks: from the fifth second on a client answers 200 ms later
-// than it could, and claims that much more. It gains a tick at most over an
+// than it could, and claims that much more. Where no growth is granted, it gains a tick at most over an
 // honest twin, for as long as it keeps on, and is counted.
 func TestHeldBackAcks(t *testing.T) {
 	const rate, rtt, extra = 60, 100 * ms, 200 * ms
 	tick := time.Second / rate
-	honest := lagcomp.NewJudge(lagcomp.Config{TickRate: rate})
-	cheat := lagcomp.NewJudge(lagcomp.Config{TickRate: rate})
+	honest := lagcomp.NewJudge(lagcomp.Config{TickRate: rate, Growth: -1})
+	cheat := lagcomp.NewJudge(lagcomp.Config{TickRate: rate, Growth: -1})
 	interpolation := 50 * ms
 	var most float64
 	for now := lagcomp.Tick(1000); now < 1000+120*rate; now++ {
@@ -194,37 +194,98 @@ func TestDelayFromTheFirstPacket(t *testing.T) {
 	require.Equal(t, uint64(300), j.Stats().By[lagcomp.Cap])
 }
 
-// TestRise follows a round trip that grows, falls and grows again.
-func TestRise(t *testing.T) {
-	observe := func(j *lagcomp.Judge, now *lagcomp.Tick, rtt time.Duration, seconds float64) {
-		for range int(seconds * 30) {
-			*now++
-			j.Observe(lagcomp.Measured{Now: *now, RTT: rtt})
-		}
+// observe has a judge measure a round trip for some seconds of 30 ticks.
+func observe(j *lagcomp.Judge, now *lagcomp.Tick, rtt time.Duration, seconds float64) {
+	for range int(seconds*30 + 0.5) {
+		*now++
+		j.Observe(lagcomp.Measured{Now: *now, RTT: rtt})
 	}
-	j, now := settled(t, lagcomp.Config{RiseLimit: 60 * ms}, 100*ms)
+}
+
+// A round trip that grows is followed within a second, up to the growth granted.
+// One that falls again is followed within two, and however often it goes up and
+// down, growth counts from what settled.
+func TestGrowth(t *testing.T) {
+	j, now := settled(t, lagcomp.Config{}, 100*ms)
+	before := j.RTT()
+	for range 60 { // seconds that begin with a lie
+		for range 15 {
+			observe(j, &now, 100*ms+time.Second, 1.0/30)
+			require.LessOrEqual(t, j.RTT()-before, 200*ms/30+ms, "200 ms a second")
+			before = j.RTT()
+		}
+		observe(j, &now, 100*ms, 0.5)
+		before = j.RTT()
+		require.LessOrEqual(t, before, 250*ms)
+	}
+	observe(j, &now, 100*ms, 2)
+	require.InDelta(t, float64(100*ms), float64(j.RTT()), float64(5*ms), "it is back within two seconds")
+	for _, more := range []time.Duration{25 * ms, 50 * ms, 100 * ms} {
+		observe(j, &now, 100*ms+more, 1)
+		require.InDelta(t, float64(100*ms+more), float64(j.RTT()), float64(3*ms), "it is there within a second")
+		require.InDelta(t, float64(more), float64(j.Grown()), float64(3*ms))
+		observe(j, &now, 100*ms, 3)
+	}
+	observe(j, &now, 300*ms, 60)
+	require.Equal(t, 250*ms, j.RTT(), "the growth granted, for however long")
+	observe(j, &now, 40*ms, 10)
+	require.InDelta(t, float64(40*ms), float64(j.RTT()), float64(ms))
+	observe(j, &now, 300*ms, 10)
+	require.Equal(t, 250*ms, j.RTT(), "counted from what settled")
+}
+
+// A game may grant less growth, or none.
+func TestGrowthGranted(t *testing.T) {
+	j, now := settled(t, lagcomp.Config{Growth: 60 * ms, GrowthRate: 20 * ms}, 100*ms)
 	observe(j, &now, 300*ms, 1)
 	require.InDelta(t, float64(120*ms), float64(j.RTT()), float64(ms), "20 ms in a second")
 	observe(j, &now, 300*ms, 10)
-	require.InDelta(t, float64(160*ms), float64(j.RTT()), float64(ms), "the limit")
-	observe(j, &now, 40*ms, 10)
-	require.InDelta(t, float64(40*ms), float64(j.RTT()), float64(2*ms), "it falls with the measurement")
+	require.Equal(t, 160*ms, j.RTT())
 
-	j, now = settled(t, lagcomp.Config{}, 100*ms)
+	j, now = settled(t, lagcomp.Config{Growth: -1}, 100*ms)
 	observe(j, &now, 300*ms, 60)
 	require.Equal(t, 100*ms, j.RTT(), "nothing is believed once settled")
 	observe(j, &now, 60*ms, 10)
 	require.InDelta(t, float64(60*ms), float64(j.RTT()), float64(ms))
 	observe(j, &now, 300*ms, 60)
-	require.InDelta(t, float64(100*ms), float64(j.RTT()), float64(ms), "it may return to what it was")
+	require.Equal(t, 100*ms, j.RTT(), "it may return to what it was")
 	j.Resettle()
 	observe(j, &now, 300*ms, 60)
-	require.InDelta(t, float64(200*ms), float64(j.RTT()), float64(2*ms), "five seconds anew, 20 ms in each")
+	require.InDelta(t, float64(300*ms), float64(j.RTT()), float64(2*ms))
+}
+
+// Negative means off.
+func TestConfigNegativeIsOff(t *testing.T) {
+	for _, row := range []struct {
+		name string
+		cfg  lagcomp.Config
+		want float64 // milliseconds back that a claim of long ago is granted
+	}{
+		{"defaults", lagcomp.Config{}, 250 + 100.0/3},
+		{"no growth", lagcomp.Config{Growth: -1}, 100 + 100.0/3},
+		{"no growth rate", lagcomp.Config{GrowthRate: -1}, 100 + 100.0/3},
+		{"no rewinding", lagcomp.Config{MaxRewind: -1}, 0},
+		{"settled at once", lagcomp.Config{Settle: -1}, 250 + 100.0/3},
+	} {
+		j, now := settled(t, row.cfg, 100*ms)
+		observe(j, &now, 400*ms, 5)
+		m := lagcomp.Measured{Now: now, Newest: now, RTT: 400 * ms}
+		got, _ := j.Allow(lagcomp.Claim{}, m)
+		require.InDelta(t, row.want, (float64(now)-at(got))*1000/30, 70, row.name)
+		if row.want < 200 {
+			require.LessOrEqual(t, (float64(now)-at(got))*1000/30, row.want+1, row.name)
+		}
+	}
+	j := lagcomp.NewJudge(lagcomp.Config{Settle: -1, Growth: -1})
+	now := lagcomp.Tick(10)
+	observe(j, &now, 100*ms, 0.04)
+	observe(j, &now, 300*ms, 4)
+	require.Equal(t, 100*ms, j.RTT(), "the first measurement counts")
 }
 
 func TestJudgeRefusesConfig(t *testing.T) {
-	require.PanicsWithError(t, "lagcomp: invalid config: Rise is 1s: use up to 20ms a second, or 0 for that",
-		func() { lagcomp.NewJudge(lagcomp.Config{Rise: time.Second}) })
+	require.PanicsWithError(t, "lagcomp: invalid config: GrowthRate is 1s: use up to 200ms a second, 0 for that, or less for none",
+		func() { lagcomp.NewJudge(lagcomp.Config{GrowthRate: time.Second}) })
 }
 
 func TestReasonString(t *testing.T) {

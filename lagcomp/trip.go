@@ -6,23 +6,24 @@ import "time"
 type trip struct {
 	tick   time.Duration
 	settle time.Duration
-	rise   time.Duration // a second
-	limit  time.Duration
+	rate   time.Duration // growth a second
+	limit  time.Duration // growth in all
 
 	started  bool
 	anew     bool          // settling again: the rate holds
 	left     time.Duration // until settled
 	last     Tick
 	used     time.Duration
-	settled  time.Duration // what used may return to
-	smoothed time.Duration
+	settled  time.Duration // what growth counts from
+	smoothed time.Duration // over a second: what settles, and holds below it
+	recent   Trend         // of what has grown beyond
 }
 
-// fall is the time over which measurements are averaged.
-const fall = time.Second
+// settleOver is the time over which measurements are averaged while they settle.
+const settleOver = time.Second
 
 func newTrip(c Config) trip {
-	return trip{tick: time.Second / time.Duration(c.TickRate), settle: c.Settle, rise: c.Rise, limit: c.RiseLimit, left: c.Settle}
+	return trip{tick: time.Second / time.Duration(c.TickRate), settle: c.Settle, rate: c.GrowthRate, limit: c.Growth, left: c.Settle}
 }
 
 // observe takes one measurement; several of one tick count once.
@@ -31,6 +32,7 @@ func (r *trip) observe(now Tick, measured time.Duration) {
 	if !r.started {
 		r.started, r.last = true, now
 		r.smoothed, r.used, r.settled = measured, measured, measured
+		r.recent.Set(measured)
 		return
 	}
 	if now <= r.last {
@@ -41,8 +43,9 @@ func (r *trip) observe(now Tick, measured time.Duration) {
 		dt = n * r.tick
 	}
 	r.last = now
-	r.smoothed += time.Duration(float64(measured-r.smoothed) * float64(dt) / float64(dt+fall))
-	step := time.Duration(r.rise.Seconds() * float64(dt))
+	r.smoothed = toward(r.smoothed, measured, dt, settleOver)
+	recent := r.recent.Add(measured, dt, r.settled+r.limit)
+	step := time.Duration(r.rate.Seconds() * float64(dt))
 	if r.left > r.tick/2 { // a tick is a rounded number of nanoseconds
 		r.left -= dt
 		r.settled = r.smoothed
@@ -52,10 +55,43 @@ func (r *trip) observe(now Tick, measured time.Duration) {
 		r.used = r.settled
 		return
 	}
-	r.used = min(r.smoothed, r.used+step, r.settled+r.limit)
+	to := min(r.smoothed, r.settled)
+	if recent > r.settled {
+		to = recent
+	}
+	r.used = min(to, r.used+step)
 }
 
 // raised says whether a measurement is a tick or more above what is believed.
 func (r *trip) raised(measured time.Duration) bool { return measured >= r.used+r.tick }
 
 func (r *trip) resettle() { r.left, r.anew = r.settle, true }
+
+// Trend follows a measured delay: a rise over 0.2 s, a fall over 0.5 s. So it is
+// soon there when a path becomes slower, and has left most of it 2 s after the path
+// is quick again. The zero Trend is at 0.
+type Trend struct{ at time.Duration }
+
+const (
+	riseOver = 200 * time.Millisecond
+	fallOver = 500 * time.Millisecond
+)
+
+// Set puts the trend at a value.
+func (t *Trend) Set(d time.Duration) { t.at = d }
+
+// Add takes a measurement, dt after the one before, and returns the trend. It does
+// not rise above most, so that a fall is not spent on what nobody believed.
+func (t *Trend) Add(measured, dt, most time.Duration) time.Duration {
+	over := fallOver
+	if measured > t.at {
+		over = riseOver
+	}
+	t.at = min(toward(t.at, measured, dt, over), most)
+	return t.at
+}
+
+// toward moves a smoothed value closer to a measured one.
+func toward(at, measured, dt, over time.Duration) time.Duration {
+	return at + time.Duration(float64(measured-at)*float64(dt)/float64(dt+over))
+}

@@ -26,10 +26,10 @@ const (
 )
 
 // duel plays the same match twice: with an honest shooter, and with one that
-// lies in the same place.
+// lies in the same place. The server grants no growth.
 func duel(t *testing.T, rate int, link sim.Link, every foretick.Tick, l *liar, lie func(*rangeMatch)) (honest, cheat outcome) {
 	t.Helper()
-	set := setting{rate: rate, snapshot: rate}
+	set := setting{rate: rate, snapshot: rate, growth: -1}
 	return duelOn(t, 3, set, link, every, &liar{}, nil), duelOn(t, 3, set, link, every, l, lie)
 }
 
@@ -37,7 +37,7 @@ func duel(t *testing.T, rate int, link sim.Link, every foretick.Tick, l *liar, l
 // whoever plays.
 func duelOn(t *testing.T, seed uint64, set setting, link sim.Link, every foretick.Tick, l *liar, lie func(*rangeMatch)) outcome {
 	t.Helper()
-	m, err := newRange(seed, set.rate, foretick.ServerConfig{SnapshotRate: set.snapshot})
+	m, err := newRange(seed, set.rate, foretick.ServerConfig{SnapshotRate: set.snapshot, RewindGrowth: set.growth})
 	require.NoError(t, err)
 	l.now = m.Net.Now
 	s, err := m.seatAs(simtest.Seat{Up: link, Down: link, Wrap: func(e transport.Endpoint) transport.Endpoint {
@@ -209,8 +209,8 @@ var delays = []struct {
 	}},
 }
 
-// A delay that begins once the connection has settled gains nothing over an
-// honest twin that meets the very same losses: no more than a tick of rewind for
+// Where a game grants no growth, a delay that begins once the connection has settled
+// gains nothing over an honest twin that meets the very same losses: no more than a tick of rewind for
 // any shot, and no hits. Who asks for exactly what an honest client's bad luck
 // may be lent has a little more where a tenth of the packets is lost.
 func TestAbuseDelay(t *testing.T) {
@@ -226,7 +226,7 @@ func TestAbuseDelay(t *testing.T) {
 			}
 			rows := make([]string, len(delays))
 			for seed := uint64(1); seed <= last; seed++ {
-				set := setting{rate: path.rate, snapshot: path.rate}
+				set := setting{rate: path.rate, snapshot: path.rate, growth: -1}
 				honest := duelOn(t, seed, set, path.link, 0, &liar{}, nil)
 				require.Less(t, percent(int(honest.claims.Clamped()), honest.shots), 60.0, seed)
 				for i, d := range delays {
@@ -258,8 +258,32 @@ func TestAbuseDelay(t *testing.T) {
 	}
 }
 
+// By default such a delay gains what a slower path is granted, and a tick.
+func TestAbuseDelayByDefault(t *testing.T) {
+	for _, path := range abusePaths {
+		t.Run(fmt.Sprintf("%d Hz %v+%v", path.rate, path.link.Latency, path.link.Jitter), func(t *testing.T) {
+			t.Parallel()
+			set := setting{rate: path.rate, snapshot: path.rate}
+			honest := duelOn(t, 1, set, path.link, 0, &liar{}, nil)
+			require.LessOrEqual(t, percent(int(honest.claims.Clamped()), honest.shots), 3.0)
+			for _, d := range delays {
+				if raced && d.of8 < 8 {
+					continue
+				}
+				cheat := duelOn(t, 1, set, path.link, 0, d.tell(path.rate), nil)
+				t.Logf("%-40s %5.2f%+5.2f", d.name, honest.most, cheat.most-honest.most)
+				most := lagcomp.DefaultGrowth.Seconds()*float64(path.rate) + 1
+				require.Greater(t, cheat.shots, 200)
+				require.LessOrEqual(t, cheat.most, honest.most+most, d.name)
+				require.LessOrEqual(t, cheat.mean, honest.mean+most, d.name)
+				require.LessOrEqual(t, cheat.confirmedPer, honest.confirmedPer+2, d.name)
+			}
+		})
+	}
+}
+
 // A latency that rises in the middle of a fight, on both ways or on the way
-// down alone, is not granted either, whether or not it is true.
+// down alone, is not granted then either, whether or not it is true.
 func TestAbuseRaisedPing(t *testing.T) {
 	for _, both := range []bool{true, false} {
 		slow := sim.Link{Latency: 200 * time.Millisecond}
