@@ -242,13 +242,14 @@ func (s *Server) newest() Tick {
 // learned it.
 type deliveries struct {
 	ring []delivery
-	late Tick // the newest that had put something off
+	told snapshot.Late // scratch
+	late Tick          // the newest that had put something off
 }
 
 type delivery struct {
 	tick Tick
-	at   int64         // when the acknowledgement came, 1/256 tick
-	late snapshot.Late // what it had put off
+	at   int64          // when the acknowledgement came, 1/256 tick
+	late *snapshot.Late // what it had put off; nil: nothing, as nearly always
 }
 
 // begin forgets everything. The ring holds what a rewind may reach and what a
@@ -265,8 +266,14 @@ func (d *deliveries) begin(rate int) {
 func (d *deliveries) note(sent *snapshot.Sent, every uint32, at int64) {
 	e := d.slot(sent.Tick(), every)
 	e.tick, e.at = sent.Tick(), at
-	if sent.Late(&e.late); e.late.Any() {
+	if sent.Late(&d.told); d.told.Any() {
 		d.late = max(d.late, e.tick)
+		if e.late == nil {
+			e.late = &snapshot.Late{}
+		}
+	}
+	if e.late != nil {
+		*e.late, d.told = d.told, *e.late // swapped, so that both keep their memory
 	}
 }
 
@@ -278,7 +285,7 @@ func (d *deliveries) slot(t Tick, every uint32) *delivery {
 // said what the entity of a wire id was, if that is not 0.
 func (d *deliveries) has(t Tick, every uint32, by int64, w snapshot.WireID) bool {
 	e := d.slot(t, every)
-	return t != 0 && e.tick == t && e.at <= by && (w == 0 || !e.late.Has(w))
+	return t != 0 && e.tick == t && e.at <= by && (w == 0 || e.late == nil || !e.late.Has(w))
 }
 
 // around answers the delivered ticks at or before t, but not before since, and

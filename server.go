@@ -431,5 +431,5 @@ func (s *Server) mtu(peer transport.PeerID) int {
 }
 
 func (s *Server) newConn(peer transport.PeerID) *netcode.Conn {
-	return netcode.NewConn(netcode.Config{MTU: s.mtu(peer), Timeout: s.cfg.Timeout, Rate: s.cfg.SendRate, Channels: s.p.netChannels()})
+	return netcode.NewConn(netcode.Config{MTU: s.mtu(peer), Timeout: s.cfg.Timeout, Rate: s.cfg.SendRate, Channels: s.p.netChannels(), Newcomer: true})
 }

@@ -175,7 +175,7 @@ func (p *player) fate(f netcode.Fate, s *Server) {
 			p.sender.Lost(&sent.snapshot)
 		}
 	}
-	sent.has = false
+	p.sent.Remove(f.Seq)
 }
 
 func (s *Server) message(t time.Duration, p *player, m netcode.Message) error {
@@ -288,6 +288,7 @@ func (s *Server) admit(t time.Duration, p *player, owner ecs.Owner, h netcode.He
 // begin starts a player's side of a connection, the first or a later one.
 func (s *Server) begin(t time.Duration, p *player, h netcode.Hello) {
 	p.state, p.since, p.welcomed, p.epoch, p.overflowed = playing, t, false, s.epoch, false
+	p.conn.Admit()
 	s.connections++
 	p.conduct = conduct{window: t, news: t}
 	p.connection = s.connections

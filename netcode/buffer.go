@@ -2,22 +2,28 @@ package netcode
 
 // SequenceBuffer relates a sequence number to what the packet of that number
 // carried, for as many numbers as it has slots. A newer number evicts the older
-// one that shares its slot. It is not safe for concurrent use.
+// one that shares its slot. It begins empty and grows by doubling as numbers are
+// held at once: Remove what is of no more use, and it stays small. It is not safe
+// for concurrent use.
 type SequenceBuffer[T any] struct {
 	owner []uint32 // sequence + 1 of the slot's owner; 0: free
 	value []T
 	mask  uint32
+	size  int // slots at most
 }
 
-// NewSequenceBuffer makes a buffer of at least size slots: size is rounded up to
-// a power of two between 1 and 65536, so that slots stay evenly used across the
-// wrap.
+// leastRing is how many slots a ring begins with.
+const leastRing = 8
+
+// NewSequenceBuffer makes a buffer that grows to at least size slots: size is
+// rounded up to a power of two between 1 and 65536, so that slots stay evenly used
+// across the wrap.
 func NewSequenceBuffer[T any](size int) *SequenceBuffer[T] {
 	n := 1
 	for n < size && n < 1<<16 {
 		n <<= 1
 	}
-	return &SequenceBuffer[T]{owner: make([]uint32, n), value: make([]T, n), mask: uint32(n - 1)}
+	return &SequenceBuffer[T]{size: n}
 }
 
 // Insert takes s's slot, evicting whatever number held it, and returns the slot
@@ -25,14 +31,37 @@ func NewSequenceBuffer[T any](size int) *SequenceBuffer[T] {
 // caller overwrites the rest.
 func (b *SequenceBuffer[T]) Insert(s Seq) *T {
 	i := uint32(s) & b.mask
+	for int(i) >= len(b.owner) || b.owner[i] != 0 && b.owner[i] != uint32(s)+1 {
+		if len(b.owner) == b.size {
+			break
+		}
+		b.grow()
+		i = uint32(s) & b.mask
+	}
 	b.owner[i] = uint32(s) + 1
 	return &b.value[i]
+}
+
+// grow doubles the slots. Numbers that were held, and the memory of free slots, are
+// kept.
+func (b *SequenceBuffer[T]) grow() {
+	n := min(max(leastRing, 2*len(b.owner)), b.size)
+	owner, value := make([]uint32, n), make([]T, n)
+	b.mask = uint32(n - 1)
+	for i, o := range b.owner {
+		to := uint32(i)
+		if o != 0 {
+			to = (o - 1) & b.mask
+		}
+		owner[to], value[to] = o, b.value[i]
+	}
+	b.owner, b.value = owner, value
 }
 
 // Find returns what was inserted for s, or nil when s is not held.
 func (b *SequenceBuffer[T]) Find(s Seq) *T {
 	i := uint32(s) & b.mask
-	if b.owner[i] != uint32(s)+1 {
+	if int(i) >= len(b.owner) || b.owner[i] != uint32(s)+1 {
 		return nil
 	}
 	return &b.value[i]
@@ -40,10 +69,10 @@ func (b *SequenceBuffer[T]) Find(s Seq) *T {
 
 // Remove forgets s. The slot's value stays for reuse by Insert.
 func (b *SequenceBuffer[T]) Remove(s Seq) {
-	if i := uint32(s) & b.mask; b.owner[i] == uint32(s)+1 {
+	if i := uint32(s) & b.mask; int(i) < len(b.owner) && b.owner[i] == uint32(s)+1 {
 		b.owner[i] = 0
 	}
 }
 
-// Size is the number of slots.
-func (b *SequenceBuffer[T]) Size() int { return len(b.value) }
+// Size is the number of slots that it grows to.
+func (b *SequenceBuffer[T]) Size() int { return b.size }

@@ -102,7 +102,7 @@ func newChannels(cfg []Channel, first int) []channel {
 		ch := &channels[i]
 		ch.number, ch.reliable, ch.priority = uint8(first+i), c.Reliable, int(c.Priority)
 		if c.Reliable {
-			ch.out, ch.in = newStreamSender(c.Queue), newStreamReceiver()
+			ch.out = newStreamSender(c.Queue)
 		} else {
 			ch.sent = newEventSender(c.Repeat, c.MaxAge)
 			ch.seen = NewSequenceBuffer[struct{}](eventsSeen)

@@ -6,8 +6,8 @@ import "math"
 // ticks are executed. It is not safe for concurrent use.
 type CommandBuffer struct {
 	size, window int
-	ring         []commandSlot // ticks from next-window to next+window
-	data         []byte
+	ring         []Command // of ticks from next on: a power of two that grows to the window
+	came         tickSet   // ticks from next-window to next+window whose first arrival was taken
 	scratch      []byte
 	reader       commandReader
 
@@ -22,11 +22,6 @@ type CommandBuffer struct {
 	remade                          uint64
 }
 
-type commandSlot struct {
-	command Command
-	used    bool // command.Tick's slot was taken by a first arrival
-}
-
 // NewCommandBuffer makes a buffer of commands of size bytes (1 to 1024, else it
 // panics). It takes commands up to window ticks ahead of the server's time;
 // window is 1 to 1024, and 0 means 32.
@@ -36,23 +31,46 @@ func NewCommandBuffer(size, window int) *CommandBuffer {
 		window = 32
 	}
 	window = min(window, 1024)
-	b := &CommandBuffer{size: size, window: window, scratch: make([]byte, size)}
-	slots := 1
-	for slots < 2*window+2 {
-		slots <<= 1
-	}
-	b.ring, b.data = make([]commandSlot, slots), make([]byte, size*slots)
-	for i := range b.ring {
-		b.ring[i].command.Data = b.data[i*size : (i+1)*size : (i+1)*size]
-	}
-	return b
+	return &CommandBuffer{size: size, window: window, scratch: make([]byte, size), came: newTickSet(2 * window)}
 }
 
-func (b *CommandBuffer) slot(t Tick) *commandSlot { return &b.ring[int(t)&(len(b.ring)-1)] }
+// grow makes room for commands up to n ticks ahead.
+func (b *CommandBuffer) grow(n int) {
+	slots := ringFor(n, len(b.ring))
+	old, data := b.ring, make([]byte, b.size*slots)
+	b.ring = make([]Command, slots)
+	for i := range b.ring {
+		b.ring[i].Data = data[i*b.size : (i+1)*b.size : (i+1)*b.size]
+	}
+	for i := range old {
+		t := b.next + Tick(i)
+		b.put(&old[int(t)&(len(old)-1)], t)
+	}
+}
 
-func (b *CommandBuffer) seen(t Tick) bool {
+func (b *CommandBuffer) slot(t Tick) *Command { return &b.ring[int(t)&(len(b.ring)-1)] }
+
+// put copies a command into the slot of a tick.
+func (b *CommandBuffer) put(c *Command, t Tick) {
 	s := b.slot(t)
-	return s.used && s.command.Tick == t
+	data := s.Data
+	copy(data, c.Data)
+	*s = *c
+	s.Data = data
+}
+
+// pass makes the ticks before next past, and forgets those that the window leaves
+// behind.
+func (b *CommandBuffer) pass(next Tick) {
+	if gone := next - b.next; b.started && gone < Tick(b.came.size()) {
+		for t := b.next - Tick(b.window); gone > 0; gone-- {
+			b.came.remove(t)
+			t++
+		}
+	} else {
+		clear(b.came)
+	}
+	b.started, b.next = true, next
 }
 
 // Read takes a body of MessageCommands. at is the server's time in ticks, with
@@ -74,7 +92,7 @@ func (b *CommandBuffer) Read(body []byte, at float64) error {
 	}
 	now := Tick(math.Ceil(at))
 	if !b.started || Newer(now, b.next) {
-		b.started, b.next = true, now
+		b.pass(now)
 	}
 	known, before := b.any, b.newest
 	r.start(body, b.scratch)
@@ -137,8 +155,8 @@ func (b *CommandBuffer) arrive(c *Command, at float64, first bool) {
 	case ahead < -b.window && !fresh:
 		b.late++ // too old to tell whether it came before
 		return
-	case ahead >= -b.window && b.seen(c.Tick):
-		if s := b.slot(c.Tick); ahead >= 0 && int64((c.view()-s.command.view())<<24) > 0 {
+	case ahead >= -b.window && b.came.has(c.Tick):
+		if ahead >= 0 && int64((c.view()-b.slot(c.Tick).view())<<24) > 0 {
 			b.store(c, earliness(c.Tick, at)) // made anew, by who has seen more meanwhile
 			b.remade++
 			return
@@ -151,19 +169,21 @@ func (b *CommandBuffer) arrive(c *Command, at float64, first bool) {
 	}
 	early := b.measure(c.Tick, at)
 	if ahead >= -b.window {
-		b.store(c, early)
+		b.came.add(c.Tick)
 	}
 	if ahead < 0 {
 		b.late++
+		return
 	}
+	if ahead >= len(b.ring) {
+		b.grow(ahead + 1)
+	}
+	b.store(c, early)
 }
 
 func (b *CommandBuffer) store(c *Command, early int16) {
-	s := b.slot(c.Tick)
-	data := s.command.Data
-	copy(data, c.Data)
-	s.command, s.used = *c, true
-	s.command.Data, s.command.Early = data, early
+	b.put(c, c.Tick)
+	b.slot(c.Tick).Early = early
 }
 
 // measure tells how early a command of tick t comes, and keeps the smallest.
@@ -190,11 +210,13 @@ func (b *CommandBuffer) Take(t Tick) (Command, bool) {
 	if b.started && Newer(b.next, t) {
 		return Command{}, false
 	}
-	b.started, b.next = true, t+1
-	if !b.seen(t) {
+	ahead := Distance(t, b.next)
+	came := ahead >= 0 && ahead < b.window && b.came.has(t)
+	b.pass(t + 1)
+	if !came {
 		return Command{}, false
 	}
-	return b.slot(t).command, true
+	return *b.slot(t), true
 }
 
 // Early is the smallest earliness among first arrivals since the last call, in
@@ -217,7 +239,7 @@ func (b *CommandBuffer) Ack() Tick {
 		return 0
 	}
 	t := b.next - 1
-	for i := 0; i < b.window && b.seen(t+1); i++ {
+	for i := 0; i < b.window && b.came.has(t+1); i++ {
 		t++
 	}
 	return t

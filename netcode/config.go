@@ -49,6 +49,11 @@ type Config struct {
 	// MaxChannels. The first one, which SendReliable uses, must be Reliable.
 	// Both ends must agree. Empty means that one alone.
 	Channels []Channel
+	// Newcomer says that nothing is known of the peer yet. Until [Conn.Admit] it can
+	// make the Conn keep very little: of each reliable channel two whole messages of
+	// up to 256 bytes that wait for their turn, and no event. A packet with more is
+	// refused with ErrBacklog.
+	Newcomer bool
 }
 
 // ConfigError lists every fault of a Config. NewConn panics with it.

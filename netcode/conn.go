@@ -20,7 +20,7 @@ type Conn struct {
 	fates  fateQueue
 
 	packet  Packet
-	scratch []byte
+	scratch []byte // made with the first packet that carries a channel
 
 	rtt     rttEstimator
 	ackTime rttEstimator // from sending to knowing, by whatever ack: what a resend waits for
@@ -60,11 +60,14 @@ func NewConn(cfg Config) *Conn {
 
 		channels: newChannels(cfg.Channels, 0),
 	}
-	c.packet = Packet{c: c, buf: make([]byte, 0, cfg.MTU+maxHeader)}
-	c.scratch = make([]byte, 0, cfg.MTU+minTurn)
+	c.packet = Packet{c: c}
 	c.rate = newRateControl(cfg)
 	return c
 }
+
+// Admit ends what [Config.Newcomer] began: from now on the peer may send all that
+// the channels take.
+func (c *Conn) Admit() { c.cfg.Newcomer = false }
 
 func (c *Conn) start(now time.Duration) {
 	if !c.started {

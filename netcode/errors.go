@@ -18,8 +18,9 @@ var (
 	// ahead, so that nobody can tell whether it was received before.
 	ErrStale = errors.New("netcode: packet outside the sequence window")
 	// ErrBacklog: the packet carries reliable messages for which there is no
-	// room until [Conn.NextReliable] has been drained. It was not acknowledged,
-	// so the peer sends them again.
+	// room until [Conn.NextReliable] has been drained, or more than a newcomer may
+	// send: see [Config.Newcomer]. It was not acknowledged, so the peer sends them
+	// again.
 	ErrBacklog = errors.New("netcode: reliable messages not drained, call NextReliable until it answers false")
 )
 

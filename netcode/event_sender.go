@@ -17,7 +17,7 @@ type outEvent struct {
 // eventSender queues the events of an unreliable channel. Memory is bounded:
 // when the queue is full, the oldest makes room.
 type eventSender struct {
-	ring       []outEvent
+	ring       []outEvent // a power of two; grows to eventQueue
 	head, next uint16
 	repeat     uint8
 	maxAge     time.Duration
@@ -25,10 +25,19 @@ type eventSender struct {
 }
 
 func newEventSender(repeat int, maxAge time.Duration) eventSender {
-	return eventSender{ring: make([]outEvent, eventQueue), repeat: uint8(repeat), maxAge: maxAge}
+	return eventSender{repeat: uint8(repeat), maxAge: maxAge}
 }
 
-func (s *eventSender) at(id uint16) *outEvent { return &s.ring[id%eventQueue] }
+func (s *eventSender) at(id uint16) *outEvent { return &s.ring[int(id)&(len(s.ring)-1)] }
+
+func (s *eventSender) grow() {
+	ring := make([]outEvent, ringFor(len(s.ring)+1, len(s.ring)))
+	for i := range s.ring {
+		id := s.head + uint16(i)
+		ring[int(id)&(len(ring)-1)] = *s.at(id)
+	}
+	s.ring = ring
+}
 
 func (s *eventSender) push(tick Tick, kind uint8, payload []byte, st *Stats) error {
 	if len(payload) > MaxEvent {
@@ -39,6 +48,8 @@ func (s *eventSender) push(tick Tick, kind uint8, payload []byte, st *Stats) err
 			st.EventsOverflow++
 		}
 		s.head++
+	} else if int(s.next-s.head) == len(s.ring) {
+		s.grow()
 	}
 	e := s.at(s.next)
 	*e = outEvent{payload: append(e.payload[:0], payload...), tick: tick, kind: kind, left: s.repeat, fresh: true}

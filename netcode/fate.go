@@ -9,9 +9,10 @@ type Fate struct {
 	Delivered bool
 }
 
-// fateQueue is a ring that a caller drains at least once every maxFates packets.
+// fateQueue is a ring that a caller drains at least once every maxFates packets. It
+// grows to that.
 type fateQueue struct {
-	ring       [maxFates]Fate
+	ring       []Fate // a power of two
 	head, size int
 }
 
@@ -20,10 +21,19 @@ const maxFates = 1024
 func (q *fateQueue) push(f Fate) (dropped bool) {
 	if q.size == maxFates {
 		q.head, q.size, dropped = (q.head+1)%maxFates, q.size-1, true
+	} else if q.size == len(q.ring) {
+		q.grow()
 	}
-	q.ring[(q.head+q.size)%maxFates] = f
+	q.ring[(q.head+q.size)&(len(q.ring)-1)] = f
 	q.size++
 	return dropped
+}
+
+func (q *fateQueue) grow() {
+	ring := make([]Fate, max(leastRing, 2*len(q.ring)))
+	n := copy(ring, q.ring[q.head:])
+	copy(ring[n:], q.ring[:q.head])
+	q.ring, q.head = ring, 0
 }
 
 func (q *fateQueue) pop() (Fate, bool) {
@@ -31,6 +41,6 @@ func (q *fateQueue) pop() (Fate, bool) {
 		return Fate{}, false
 	}
 	f := q.ring[q.head]
-	q.head, q.size = (q.head+1)%maxFates, q.size-1
+	q.head, q.size = (q.head+1)&(len(q.ring)-1), q.size-1
 	return f, true
 }

@@ -97,6 +97,9 @@ func (c *Conn) checkOwn(t MessageType, body []byte) error {
 		if !validEvents(body) {
 			return errEvents
 		}
+		if c.cfg.Newcomer {
+			return ErrBacklog
+		}
 		return nil
 	case messageClose:
 		if !validClose(body) {
@@ -115,7 +118,7 @@ func (c *Conn) checkStream(channel uint8, body []byte) error {
 	if in.broken {
 		return errBroken
 	}
-	return in.check(body)
+	return in.check(body, c.cfg.Newcomer)
 }
 
 func (c *Conn) take(b []byte) {
@@ -178,7 +181,7 @@ func (c *Conn) acknowledge(now time.Duration, h *header) {
 	}
 	// Those before the 32 cannot be named by this ack or a later one.
 	for Distance(h.ack, c.oldest) > 32 {
-		if s := c.sent.Find(c.oldest); !s.told {
+		if s := c.sent.Find(c.oldest); s != nil && !s.told {
 			c.lose(c.oldest, s)
 		}
 		c.oldest++

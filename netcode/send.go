@@ -13,6 +13,9 @@ func (c *Conn) Begin(now time.Duration) *Packet {
 		c.channels[i].age(now, rto, &c.stats)
 	}
 	p := &c.packet
+	if p.buf == nil { // a peer that is sent nothing costs nothing
+		p.buf = make([]byte, 0, c.cfg.MTU+maxHeader)
+	}
 	p.now, p.open, p.buf = now, true, p.buf[:0]
 	if !c.cfg.Secure {
 		p.buf = append(p.buf, 0, 0, 0, 0)
@@ -96,6 +99,9 @@ func (c *Conn) carry(p *Packet, entries []entryRef) []entryRef {
 	if !owing(c.channels) {
 		return entries
 	}
+	if c.scratch == nil {
+		c.scratch = make([]byte, 0, c.cfg.MTU+minTurn)
+	}
 	end := len(p.buf) + c.streamRoom(p)
 	s := newShare(c.channels, end-len(p.buf))
 	for s.count > 0 {
@@ -119,8 +125,7 @@ func (c *Conn) carry(p *Packet, entries []entryRef) []entryRef {
 func (c *Conn) expire(now time.Duration) {
 	patience := max(time.Second, 3*c.rtt.smoothed)
 	for c.oldest != c.next {
-		s := c.sent.Find(c.oldest)
-		if !s.told {
+		if s := c.sent.Find(c.oldest); s != nil && !s.told {
 			if c.next-c.oldest < sentPackets && now-s.at < patience {
 				break
 			}
@@ -146,7 +151,9 @@ func (c *Conn) suspect(s *sentPacket) {
 	}
 }
 
+// tell queues a fate. Nothing more needs to be known of the packet.
 func (c *Conn) tell(f Fate) {
+	c.sent.Remove(f.Seq)
 	if c.fates.push(f) {
 		c.stats.FatesDropped++
 	}

@@ -9,6 +9,8 @@ const (
 	maxFragment  = 256 // payload bytes of an entry
 	streamWindow = 256 // entries in flight, and held out of order by the receiver
 
+	newcomerWindow = 2 // and of a newcomer, see Config.Newcomer
+
 	streamQueue    = 256 << 10 // bytes queued at the sender of channel 0
 	otherQueue     = 128 << 10 // and of another
 	minStreamQueue = streamWindow * maxFragment

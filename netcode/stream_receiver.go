@@ -19,23 +19,42 @@ type inEntry struct {
 }
 
 type streamReceiver struct {
-	ring   []inEntry
-	next   uint16 // the entry to be taken next
-	open   bool   // a message was begun and not ended
+	ring   []inEntry // a power of two; grows to streamWindow
+	next   uint16    // the entry to be taken next
+	open   bool      // a message was begun and not ended
 	tick   Tick
 	kind   uint8
 	joined []byte // fragments of the open message
 	broken bool
 }
 
-func newStreamReceiver() streamReceiver {
-	return streamReceiver{ring: make([]inEntry, streamWindow)}
+func (s *streamReceiver) at(id uint16) *inEntry { return &s.ring[int(id)&(len(s.ring)-1)] }
+
+// grow makes room for n entries from the next one on.
+func (s *streamReceiver) grow(n int) {
+	ring := make([]inEntry, ringFor(n, len(s.ring)))
+	for i := range s.ring {
+		id := s.next + uint16(i)
+		ring[int(id)&(len(ring)-1)] = *s.at(id)
+	}
+	s.ring = ring
 }
 
-func (s *streamReceiver) at(id uint16) *inEntry { return &s.ring[id%streamWindow] }
+// ringFor is the power of two that a ring of so many slots grows to for n.
+func ringFor(n, slots int) int {
+	slots = max(slots, leastRing)
+	for slots < n {
+		slots <<= 1
+	}
+	return slots
+}
 
 // check walks a body without taking anything from it.
-func (s *streamReceiver) check(body []byte) error {
+func (s *streamReceiver) check(body []byte, newcomer bool) error {
+	span := streamWindow
+	if newcomer {
+		span = newcomerWindow
+	}
 	r, ok := newStreamReader(body)
 	if !ok || !r.more() {
 		return errStream
@@ -45,7 +64,7 @@ func (s *streamReceiver) check(body []byte) error {
 		if !ok {
 			return errStream
 		}
-		if d := Distance(e.id, s.next); d >= streamWindow {
+		if d := Distance(e.id, s.next); d >= span || newcomer && !(e.first && e.last) {
 			return ErrBacklog
 		}
 	}
@@ -61,6 +80,9 @@ func (s *streamReceiver) take(body []byte) {
 		if e.id-s.next >= streamWindow {
 			continue
 		}
+		if n := int(e.id-s.next) + 1; n > len(s.ring) {
+			s.grow(n)
+		}
 		in := s.at(e.id)
 		if in.held {
 			continue
@@ -73,7 +95,7 @@ func (s *streamReceiver) take(body []byte) {
 // pop gives the next whole message in order. A peer whose fragments do not
 // follow one another, or never end, breaks its stream for good.
 func (s *streamReceiver) pop() (Reliable, bool) {
-	for !s.broken {
+	for !s.broken && len(s.ring) > 0 {
 		in := s.at(s.next)
 		if !in.held {
 			break

@@ -16,12 +16,13 @@ type outEntry struct {
 }
 
 type streamSender struct {
-	ring       []outEntry // a power of two
-	head, next uint16     // the oldest entry not acknowledged, and the one to be queued next
-	base       uint16     // the first entry of the message that head is in
-	messages   int        // of which the last entry has not been passed
-	passed     uint32     // messages before those, over all connections: see TakeOver
-	resent     bool       // an entry passed of the message at head was sent more than once
+	ring       []outEntry // a power of two; grows to most
+	most       int
+	head, next uint16 // the oldest entry not acknowledged, and the one to be queued next
+	base       uint16 // the first entry of the message that head is in
+	messages   int    // of which the last entry has not been passed
+	passed     uint32 // messages before those, over all connections: see TakeOver
+	resent     bool   // an entry passed of the message at head was sent more than once
 }
 
 func newStreamSender(queue int) streamSender {
@@ -29,7 +30,17 @@ func newStreamSender(queue int) streamSender {
 	for n < queue/maxFragment {
 		n <<= 1
 	}
-	return streamSender{ring: make([]outEntry, n)}
+	return streamSender{most: n}
+}
+
+// grow makes room for n entries from the base on.
+func (s *streamSender) grow(n int) {
+	ring := make([]outEntry, ringFor(n, len(s.ring)))
+	for i := range s.ring {
+		id := s.base + uint16(i)
+		ring[int(id)&(len(ring)-1)] = *s.at(id)
+	}
+	s.ring = ring
 }
 
 func (s *streamSender) at(id uint16) *outEntry { return &s.ring[int(id)&(len(s.ring)-1)] }
@@ -49,8 +60,12 @@ func (s *streamSender) push(tick Tick, kind uint8, payload []byte) error {
 		return ErrTooBig
 	}
 	n := max(1, (len(payload)+maxFragment-1)/maxFragment)
-	if n > len(s.ring)-s.kept() {
+	kept := s.kept()
+	if n > s.most-kept {
 		return ErrStreamFull
+	}
+	if kept+n > len(s.ring) {
+		s.grow(kept + n)
 	}
 	for i := range n {
 		e := s.at(s.next)
@@ -93,7 +108,10 @@ func (s *streamSender) owed(limit int) (n int) {
 
 // lost makes an entry due again, unless a later packet carries it already.
 func (s *streamSender) lost(id uint16, sentAt time.Duration) {
-	if e := s.at(id); s.owns(id) && !e.acked && e.sentAt <= sentAt {
+	if !s.owns(id) {
+		return
+	}
+	if e := s.at(id); !e.acked && e.sentAt <= sentAt {
 		e.due = true
 	}
 }

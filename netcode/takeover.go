@@ -32,7 +32,7 @@ func (c *Conn) TakeOver(old *Conn, channel uint8, taken int64) error {
 		return ErrNoChannel
 	}
 	from, to := &old.channels[i].out, &c.channels[i].out
-	if to.next != 0 || to.passed != 0 || len(to.ring) < len(from.ring) {
+	if to.next != 0 || to.passed != 0 || to.most < from.most {
 		return ErrNotNew
 	}
 	skip := 0
@@ -50,6 +50,9 @@ func (c *Conn) TakeOver(old *Conn, channel uint8, taken int64) error {
 				skip--
 			}
 			continue
+		}
+		if n := to.kept() + 1; n > len(to.ring) {
+			to.grow(n)
 		}
 		out := to.at(to.next)
 		*out = outEntry{payload: append(out.payload[:0], e.payload...), tick: e.tick, kind: e.kind, first: e.first, last: e.last, due: true}

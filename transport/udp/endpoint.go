@@ -31,7 +31,7 @@ type Endpoint struct {
 	byConn   map[uint64]*peer // a server's
 	byNonce  map[uint64]*peer
 	named    roster.Roster[*peer] // a server's
-	graves   *graves
+	graves   *graves              // a server's
 	leaving  []leaver
 	post     []letter // to be sent when mu is released
 	counters Counters
@@ -59,7 +59,7 @@ var (
 
 func newEndpoint(cfg Config) *Endpoint {
 	e := &Endpoint{cfg: cfg, in: inbox.New(bufferSize, cfg.ReceiveQueue), done: make(chan struct{}),
-		quiet: make(chan struct{}, 1), graves: newGraves()}
+		quiet: make(chan struct{}, 1)}
 	e.clock.Store(1)
 	return e
 }

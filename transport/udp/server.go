@@ -32,6 +32,7 @@ func Listen(addr string, cfg Config) (*Endpoint, error) {
 	}
 	e := newEndpoint(cfg)
 	e.byConn, e.byNonce, e.mint = make(map[uint64]*peer), make(map[uint64]*peer), newMint()
+	e.graves = newGraves()
 	e.limits = newLimits(cfg.HelloRate)
 	if _, err := e.attach(conn, false); err != nil {
 		conn.Close()

@@ -8,8 +8,9 @@ import "github.com/foretick/foretick/transport"
 // Queue is what waits of one peer. It belongs to its Inbox, which uses it again after the peer's end.
 type Queue struct {
 	peer    transport.PeerID
-	ring    []datagram // a ring; its length is a power of two
-	head, n int
+	oldest  *datagram
+	newest  *datagram
+	n       int
 	state   state
 	opened  bool // Connected waits to be told
 	ended   bool // Disconnected waits to be told, after the rest
@@ -25,7 +26,12 @@ const (
 	dropped
 )
 
-type datagram struct{ buf, data []byte }
+// datagram is one that waits. It is the inbox's, not the queue's: a peer of which nothing waits takes no memory,
+// however much once did.
+type datagram struct {
+	buf, data []byte
+	next      *datagram
+}
 
 // Inbox holds the queues of one endpoint. New makes one.
 type Inbox struct {
@@ -36,6 +42,8 @@ type Inbox struct {
 	head  int
 	n     int
 	free  [][]byte
+	rest  *datagram // that hold nothing, and how many these are
+	rests int
 	out   [][]byte // buffers the caller of Recv may be reading
 	spare []*Queue
 	open  int
@@ -78,7 +86,7 @@ func (in *Inbox) Add(p transport.PeerID, connected bool) *Queue {
 	if n := len(in.spare); n > 0 {
 		q = in.spare[n-1]
 		in.spare = in.spare[:n-1]
-		*q = Queue{ring: q.ring}
+		*q = Queue{}
 	} else {
 		q = &Queue{}
 	}
@@ -100,14 +108,24 @@ func (in *Inbox) Connect(q *Queue) {
 // reports whether the oldest datagram had to go for it.
 func (in *Inbox) Push(q *Queue, buf, data []byte) (overrun bool) {
 	if q.n == in.limit {
-		in.Release(q.ring[q.head].buf)
-		q.pop()
+		old, _ := in.pop(q)
+		in.Release(old)
 		overrun = true
-	} else if q.n == len(q.ring) {
-		q.grow()
 	}
-	d := &q.ring[(q.head+q.n)&(len(q.ring)-1)]
-	d.buf, d.data = buf, data // by field, as a whole would be made elsewhere and copied
+	d := in.rest
+	if d != nil {
+		in.rest = d.next
+		in.rests--
+	} else {
+		d = &datagram{}
+	}
+	d.buf, d.data, d.next = buf, data, nil // by field, as a whole would be made elsewhere and copied
+	if q.n == 0 {
+		q.oldest = d
+	} else {
+		q.newest.next = d
+	}
+	q.newest = d
 	q.n++
 	in.wait(q)
 	return overrun
@@ -122,8 +140,8 @@ func (in *Inbox) End(q *Queue, c transport.Code, detail string) {
 // Drop forgets the peer and all that waits. The queue is no longer the caller's.
 func (in *Inbox) Drop(q *Queue) {
 	for q.n > 0 {
-		in.Release(q.ring[q.head].buf)
-		q.pop()
+		old, _ := in.pop(q)
+		in.Release(old)
 	}
 	q.state = dropped
 	if !q.waiting {
@@ -151,11 +169,10 @@ func (in *Inbox) Recv(ev []transport.Event) int {
 			q.opened = false
 			ev[k] = transport.Event{Kind: transport.Connected, Peer: q.peer}
 		case q.n > 0:
-			d := &q.ring[q.head]
-			in.out = append(in.out, d.buf)
+			buf, data := in.pop(q)
+			in.out = append(in.out, buf)
 			e := &ev[k]
-			e.Kind, e.Peer, e.Data, e.Code, e.Detail = transport.Data, q.peer, d.data, transport.None, ""
-			q.pop()
+			e.Kind, e.Peer, e.Data, e.Code, e.Detail = transport.Data, q.peer, data, transport.None, ""
 		default:
 			ev[k] = transport.Event{Kind: transport.Disconnected, Peer: q.peer, Code: q.code, Detail: q.detail}
 			q.ended = false
@@ -215,16 +232,18 @@ func (in *Inbox) take() *Queue {
 }
 
 // pop removes the oldest datagram.
-func (q *Queue) pop() {
-	d := &q.ring[q.head]
-	d.buf, d.data = nil, nil
-	q.head = (q.head + 1) & (len(q.ring) - 1)
+func (in *Inbox) pop(q *Queue) (buf, data []byte) {
+	d := q.oldest
+	q.oldest = d.next
 	q.n--
-}
-
-func (q *Queue) grow() {
-	bigger := make([]datagram, max(8, 2*len(q.ring)))
-	k := copy(bigger, q.ring[q.head:])
-	copy(bigger[k:], q.ring[:q.head])
-	q.ring, q.head = bigger, 0
+	buf, data = d.buf, d.data
+	d.buf, d.data, d.next = nil, nil, nil
+	if in.rests < keep {
+		d.next, in.rest = in.rest, d
+		in.rests++
+	}
+	if q.n == 0 {
+		q.newest = nil
+	}
+	return buf, data
 }

@@ -1,0 +1,358 @@
+package foretick_test
+
+import (
+	"flag"
+	"net/http/httptest"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"runtime"
+	"runtime/pprof"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/lagcomp"
+	"github.com/foretick/foretick/netcode"
+	"github.com/foretick/foretick/simtest"
+	"github.com/foretick/foretick/transport"
+	"github.com/foretick/foretick/transport/dtls"
+	"github.com/foretick/foretick/transport/sim"
+	"github.com/foretick/foretick/transport/udp"
+	"github.com/foretick/foretick/transport/ws"
+)
+
+// What a connection may cost in live heap, transport included, in bytes.
+const (
+	silentCost = 8_000   // before its hello
+	playerCost = 100_000 // of a player in a match of eight, on the server
+
+	// What the test leaves behind at the client's end of DTLS, and buffers that a burst of
+	// handshakes took, are in this; a WebSocket has two goroutines with a datagram's
+	// buffer each.
+	silentDTLS = 20_000
+	silentWS   = 30_000
+)
+
+// With -heap DIR the tests of memory write a profile of what lives into DIR:
+//
+//	go test . -run Heap -v -heap /tmp -memprofilerate 512
+var heapProfiles = flag.String("heap", "", "a directory for heap profiles")
+
+// heap is what lives.
+func heap() int {
+	runtime.GC()
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int(m.HeapAlloc)
+}
+
+// hall is a server, who comes to it, and their time, which passes as fast as it can.
+type hall struct {
+	t        testing.TB
+	srv      *foretick.Server
+	listen   *streets
+	dial     func() transport.Endpoint
+	pass     func() // a tick's time, for packets to arrive
+	now      time.Time
+	interval time.Duration // that a tick adds to it
+	clients  []*foretick.Client
+	peers    []transport.Endpoint // of who says nothing
+}
+
+// streets has each peer come from an address of its own, as connections of one
+// address are limited.
+type streets struct {
+	transport.Endpoint
+	came int // who is connected
+}
+
+func (s *streets) Recv(ev []transport.Event) int {
+	n := s.Endpoint.Recv(ev)
+	for _, e := range ev[:n] {
+		switch e.Kind {
+		case transport.Connected:
+			s.came++
+		case transport.Disconnected:
+			s.came--
+		}
+	}
+	return n
+}
+
+func (s *streets) Info(p transport.PeerID, out *transport.Info) bool {
+	ok := s.Endpoint.Info(p, out)
+	n := uint32(p.Slot())
+	out.Addr = netip.AddrPortFrom(netip.AddrFrom4([4]byte{10, byte(n >> 16), byte(n >> 8), byte(n)}), 9).String()
+	return ok
+}
+
+func simHall(t testing.TB) *hall {
+	net := sim.NewNetwork(1)
+	listen := net.Listen()
+	h := &hall{t: t, listen: &streets{Endpoint: listen}, now: simtest.Epoch}
+	link := sim.Link{Latency: 40 * time.Millisecond, Jitter: 10 * time.Millisecond, Loss: 0.01}
+	h.dial = func() transport.Endpoint { return net.Dial(listen, link, link) }
+	h.pass = func() { net.Run(net.Now() + time.Second/60) }
+	return h
+}
+
+func udpHall(t testing.TB) *hall {
+	listen, err := udp.Listen("127.0.0.1:0", udp.Config{MaxPeers: 2000})
+	require.NoError(t, err)
+	addr := listen.LocalAddr().String()
+	return socketHall(t, listen, func() (transport.Endpoint, error) { return udp.Dial(addr, udp.Config{}) })
+}
+
+func dtlsHall(t testing.TB) *hall {
+	cert, err := dtls.NewCertificate()
+	require.NoError(t, err)
+	listen, err := dtls.Listen("127.0.0.1:0", dtls.Config{Certificate: &cert, MaxPeers: 2000, MaxHandshakes: 256, MaxHandshakesPerAddr: 256})
+	require.NoError(t, err)
+	addr, pins := listen.Below().(*udp.Endpoint).LocalAddr().String(), []dtls.Pin{dtls.PinOf(cert)}
+	return socketHall(t, listen, func() (transport.Endpoint, error) { return dtls.Dial(addr, dtls.Config{Pins: pins}) })
+}
+
+func wsHall(t testing.TB) *hall {
+	listen, err := ws.NewServer(ws.Config{MaxPeers: 2000, MaxPending: 2000, MaxPendingPerAddr: 2000})
+	require.NoError(t, err)
+	web := httptest.NewServer(listen)
+	t.Cleanup(web.Close)
+	url := "ws" + strings.TrimPrefix(web.URL, "http")
+	return socketHall(t, listen, func() (transport.Endpoint, error) { return ws.Dial(url, ws.Config{}) })
+}
+
+// socketHall is one whose time is real.
+func socketHall(t testing.TB, listen transport.Endpoint, dial func() (transport.Endpoint, error)) *hall {
+	h := &hall{t: t, listen: &streets{Endpoint: listen}, now: time.Now()}
+	h.dial = func() transport.Endpoint {
+		e, err := dial()
+		require.NoError(t, err)
+		return e
+	}
+	h.pass = func() { time.Sleep(time.Millisecond) }
+	return h
+}
+
+func (h *hall) serve(p *foretick.Protocol) {
+	var err error
+	h.srv, err = foretick.NewServer(foretick.ServerConfig{Protocol: p, Transport: h.listen})
+	require.NoError(h.t, err)
+	h.interval = time.Second / 60 // faster than real time
+	h.tick()
+}
+
+func (h *hall) tick() {
+	h.pass()
+	h.now = h.now.Add(h.interval)
+	h.srv.Step(h.now)
+	for _, c := range h.clients {
+		_ = c.Step(h.now)
+	}
+	var events [8]transport.Event
+	for _, p := range h.peers {
+		p.Recv(events[:])
+	}
+}
+
+// close takes the server out.
+func (h *hall) close() {
+	_ = h.listen.Close(transport.Closed, "")
+	h.srv, h.listen = nil, nil
+}
+
+// leave takes the clients out.
+func (h *hall) leave() {
+	for _, c := range h.clients {
+		_ = c.Close()
+	}
+	for _, p := range h.peers {
+		_ = p.Close(transport.Closed, "")
+	}
+	h.clients, h.peers, h.dial = nil, nil, nil
+}
+
+// duel is the walkers' game, in which everybody shoots.
+type duel struct {
+	Walk
+	shot foretick.Event[Position]
+}
+
+func (g *duel) protocol() *foretick.Protocol {
+	p := g.Protocol()
+	foretick.Volumes(p, func(b *foretick.Body) {
+		at := foretick.From(b, &g.Pos)
+		b.Add(lagcomp.SphereVolume(lagcomp.Sphere{X: at.X, Y: at.Y, R: 0.5}))
+	}, &g.Pos)
+	p.Shared("shoot", func(f *foretick.Frame, rows ecs.Rows) {
+		for i := range rows.Len() {
+			if f.Tick%12 == 0 {
+				g.shot.Raise(f, rows.Entity(i), Position{})
+			}
+		}
+	}, ecs.Read(&g.Move))
+	foretick.OnServer(p, &g.shot, func(f *foretick.Frame, by ecs.Owner, _ Position) {
+		f.Seen(by).Raycast(lagcomp.Ray2D(-10, 0, 0, 100))
+	})
+	foretick.OnClient(p, new(foretick.Message[Position]), func(*foretick.Frame, foretick.Tick, Position) {})
+	return p
+}
+
+// play has so many clients play for so long.
+func (h *hall) play(n int, ticks int) {
+	h.serve(new(duel).protocol())
+	for range n {
+		g := &duel{}
+		c, err := foretick.NewClient(foretick.ClientConfig{Protocol: g.protocol(), Transport: h.dial(),
+			Sample: foretick.Sample(&g.Move, func(v foretick.View) Move { return Move{X: float32(v.Tick%2)*2 - 1} })})
+		require.NoError(h.t, err)
+		h.clients = append(h.clients, c)
+	}
+	for range ticks {
+		h.tick()
+	}
+	for _, c := range h.clients {
+		require.Equal(h.t, foretick.Playing, c.View().State)
+	}
+}
+
+// serverCost is what a server with so many players costs, in bytes, and what each
+// of them costs as a client.
+func serverCost(t testing.TB, open func(testing.TB) *hall, n int) (server, client int) {
+	h := open(t)
+	h.play(n, 600)
+	with := heap()
+	profile(t, "players")
+	h.close()
+	without := heap()
+	h.leave()
+	return with - without, (without - heap()) / max(n, 1)
+}
+
+// TestPlayersHeap: what a player in a match of eight costs the server, and itself.
+func TestPlayersHeap(t *testing.T) {
+	for name, open := range map[string]func(testing.TB) *hall{"sim": simHall, "udp": udpHall} {
+		t.Run(name, func(t *testing.T) {
+			alone, _ := serverCost(t, open, 0)
+			with, client := serverCost(t, open, 8)
+			player := (with - alone) / 8
+			t.Logf("a player costs the server %d bytes, and its own process %d", player, client)
+			require.Less(t, player, playerCost)
+		})
+	}
+}
+
+// silence has n connections come that say nothing, all at once or in the time it takes.
+func (h *hall) silence(n int) {
+	h.interval = time.Millisecond
+	for len(h.peers) < n {
+		h.peers = append(h.peers, h.dial())
+		if len(h.peers)%16 == 0 {
+			h.tick()
+		}
+	}
+	for wait := 0; h.listen.came < n && wait < 4000; wait++ {
+		h.tick()
+	}
+	require.Equal(h.t, n, h.listen.came, "all are connected")
+}
+
+// TestSilentHeap: what a connection costs that has said nothing.
+func TestSilentHeap(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		open    func(testing.TB) *hall
+		n, most int
+	}{{"sim", simHall, 1000, silentCost}, {"udp", udpHall, 1000, silentCost}, {"dtls", dtlsHall, 200, silentDTLS}, {"ws", wsHall, 200, silentWS}} {
+		t.Run(c.name, func(t *testing.T) {
+			h := c.open(t)
+			h.serve(new(duel).protocol())
+			h.silence(c.n)
+			with := heap()
+			profile(t, "silent")
+			h.close()
+			cost := (with - heap()) / c.n
+			t.Logf("a connection that has said nothing costs %d bytes", cost)
+			h.leave()
+			require.Less(t, cost, c.most)
+		})
+	}
+}
+
+// TestHoardingHeap: who says no hello, and all else that a server takes in, makes it
+// keep no more than who says nothing may; nor does who asks for the schema, but for the
+// schema.
+func TestHoardingHeap(t *testing.T) {
+	const n = 200
+	schema := len(new(duel).protocol().Schema(nil))
+	for _, c := range []struct {
+		name string
+		asks bool
+		most int
+	}{{"hoards", false, silentCost}, {"asks", true, 2*silentCost + 2*schema}} {
+		t.Run(c.name, func(t *testing.T) {
+			h := simHall(t)
+			h.serve(new(duel).protocol())
+			h.silence(n)
+			for range 10 { // for the peers to know that they are connected
+				h.tick()
+			}
+			for _, e := range h.peers {
+				hoard(t, h, e, c.asks)
+			}
+			for range 60 {
+				h.tick()
+			}
+			require.Equal(t, n, h.listen.came, "nobody was dropped")
+			with := heap()
+			h.close()
+			cost := (with - heap()) / n
+			t.Logf("it costs %d bytes; the schema has %d", cost, schema)
+			h.leave()
+			require.Less(t, cost, c.most)
+		})
+	}
+}
+
+// hoard has a peer send what the server must keep: messages on both channels of which
+// the first is missing, and some that nobody takes.
+func hoard(t testing.TB, h *hall, e transport.Endpoint, asks bool) {
+	channels := []netcode.Channel{{Reliable: true}, {Reliable: true}}
+	c := netcode.NewConn(netcode.Config{Channels: channels, MTU: netcode.MinMTU, Rate: 1 << 30, FixedRate: true})
+	id := transport.MakePeerID(0, 1) // the only peer of an endpoint that dials
+	send := func(kind netcode.MessageType, size int, lost bool) {
+		p := c.Begin(0)
+		p.Message(kind, make([]byte, size))
+		if _, b := p.Finish(); !lost {
+			require.NoError(t, e.Send(id, b))
+		}
+	}
+	if asks {
+		require.NoError(t, c.SendOn(1, 0, netcode.KindSchemaRequest, netcode.SchemaRequest{Name: foretick.SchemaName}.Append(nil)))
+		send(99, 0, false)
+	}
+	for range 100 {
+		for channel := range uint8(2) {
+			require.NoError(t, c.SendOn(channel, 0, 1, make([]byte, 250)))
+		}
+	}
+	for i := range 199 { // two of the first are kept, and of the last none may be
+		send(99, 0, i != 2 && i != 3 && i < 196)
+	}
+}
+
+// profile writes what lives, where a directory was given for it.
+func profile(t testing.TB, name string) {
+	if *heapProfiles == "" {
+		return
+	}
+	f, err := os.Create(filepath.Join(*heapProfiles, strings.ReplaceAll(t.Name(), "/", ".")+"."+name))
+	require.NoError(t, err)
+	require.NoError(t, pprof.Lookup("heap").WriteTo(f, 0))
+	require.NoError(t, f.Close())
+}
