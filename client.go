@@ -198,6 +198,8 @@ type Client struct {
 	taken                   [netcode.MaxChannels]uint32 // reliable messages in its session, for each channel
 	epoch                   uint8                       // of the level
 	entered                 bool                        // the level's information came
+	levelled                bool                        // by the packet at hand
+	newest                  Tick                        // snapshot of this connection, in whatever level; 0: none
 	asksSchema, schemaAsked bool                        // of the server, on this connection
 	wishes                  bool                        // there is a wish to tell the server: see Configure
 	asked                   bool                        // it was sent
@@ -409,6 +411,7 @@ func (c *Client) fresh() error {
 	c.remadeFrom, c.remade = 0, 0
 	c.clock, c.confirmed = nil, 0
 	c.entered, c.asked, c.granted = false, false, false
+	c.newest = 0
 	c.commands = nil
 	if c.p.command != nil {
 		c.commands = netcode.NewCommandSender(c.p.command.schema.PackedSize(), netcode.CommandConfig{})
@@ -431,7 +434,7 @@ func (c *Client) clearLevel() error {
 		}
 	}
 	c.clearSpawns()
-	c.receiver = snapshot.NewReceiver(c.p.registry, snapshot.ReceiverConfig{})
+	c.newReceiver()
 	c.records.Clear()
 	c.fades.clear()
 	c.ours, c.foreseenOf = c.ours[:0], nil
@@ -439,6 +442,14 @@ func (c *Client) clearLevel() error {
 	var err error
 	c.predictor, err = prediction.NewPredictor(prediction.Config{History: c.cfg.History}, timeline{c})
 	return err
+}
+
+// newReceiver makes the receiver of a level. Its snapshots are newer than all of the
+// levels before.
+func (c *Client) newReceiver() {
+	c.receiver = snapshot.NewReceiver(c.p.registry, snapshot.ReceiverConfig{
+		Viewer: uint16(c.view.Me), Owners: limitMaxClients, After: c.newest,
+	})
 }
 
 // othersRead lists the replicated components that shared systems reach through

@@ -28,7 +28,7 @@ func (c *Client) advance() int {
 	ahead := int32(t.Predicted - c.predictor.Tick())
 	switch {
 	case !c.predictor.Started():
-		if _, ok := c.receiver.Newest(); !ok {
+		if !c.reaches(t.Predicted) {
 			return 0 // a level was entered and nothing of it came yet
 		}
 		c.view.State = Playing
@@ -37,7 +37,9 @@ func (c *Client) advance() int {
 	case t.Reset || ahead > int32(c.cfg.History):
 		c.stats.HardResets++
 		if ahead > 0 {
-			c.jump(t)
+			if c.reaches(t.Predicted) {
+				c.jump(t)
+			}
 			return 0
 		}
 		c.unsample(t)
@@ -59,6 +61,13 @@ func (c *Client) advance() int {
 		}
 	}
 	return n
+}
+
+// reaches tells whether the prediction of t can begin from the newest snapshot. It
+// always can of an honest server's: the clock leads no further than the history.
+func (c *Client) reaches(t Tick) bool {
+	newest, ok := c.receiver.Newest()
+	return ok && int32(t-newest) <= int32(c.cfg.History)
 }
 
 // unsample takes back the input of ticks that the clock, set back, comes to only

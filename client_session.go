@@ -10,7 +10,10 @@ import (
 	"github.com/foretick/foretick/transport"
 )
 
-var errHeader = errors.New("foretick: malformed snapshot header")
+var (
+	errHeader = errors.New("foretick: malformed snapshot header")
+	errLevels = errors.New("foretick: two levels in a packet") // a server writes one, and a new level is work
+)
 
 // receive drains the transport.
 func (c *Client) receive() {
@@ -101,6 +104,7 @@ func (c *Client) redial() {
 // packet takes one datagram in.
 func (c *Client) packet(b []byte) {
 	c.stats.BytesIn += uint64(len(b))
+	c.levelled = false
 	err := c.conn.Receive(c.now, b)
 	c.fates()
 	if err != nil {
@@ -125,11 +129,15 @@ func (c *Client) packet(b []byte) {
 // has them.
 func (c *Client) fates() {
 	for f, ok := c.conn.NextFate(); ok; f, ok = c.conn.NextFate() {
-		if f.Delivered && c.asked && !c.granted && !netcode.Newer(c.askedFrom, f.Seq) {
+		if f.Delivered && c.asked && !c.granted && !precedes(f.Seq, c.askedFrom) {
 			c.granted = true
 		}
 	}
 }
+
+// precedes tells whether a packet was numbered before another; what lies half the
+// circle away counts as before.
+func precedes(a, b netcode.Seq) bool { return netcode.Distance(a, b) < 0 }
 
 func (c *Client) message(m netcode.Message) error {
 	switch m.Type {
@@ -157,6 +165,10 @@ func (c *Client) message(m netcode.Message) error {
 		if err != nil {
 			return err
 		}
+		if c.levelled {
+			return errLevels
+		}
+		c.levelled = true
 		if c.clock != nil && c.view.State != Resuming {
 			c.enter(info)
 		}
@@ -224,7 +236,7 @@ func (c *Client) told(channel, kind uint8, tick Tick, payload []byte) {
 
 func (c *Client) welcome(w netcode.Welcome) {
 	again := c.view.State == Resuming
-	if c.view.State != Connecting && !again || w.Owner == 0 || w.SnapshotInterval == 0 || int(w.TickRate) != c.p.tickRate {
+	if c.view.State != Connecting && !again || w.Owner == 0 || w.Owner > limitMaxClients || w.SnapshotInterval == 0 || int(w.TickRate) != c.p.tickRate {
 		return
 	}
 	if again && c.fresh() != nil {
@@ -239,6 +251,7 @@ func (c *Client) welcome(w netcode.Welcome) {
 	}
 	c.view.State, c.view.Me, c.token, c.epoch = Syncing, ecs.Owner(w.Owner), w.Resume, w.Epoch
 	c.stats.Connections++
+	c.newReceiver()
 	c.clock = netcode.NewClock(netcode.ClockConfig{
 		TickRate: c.p.tickRate, SnapshotInterval: int(w.SnapshotInterval), History: c.cfg.History,
 	})
@@ -281,6 +294,7 @@ func (c *Client) snapshot(body []byte) error {
 		c.stats.SnapshotsStale++
 		return nil
 	}
+	c.newest = t
 	c.stats.Snapshots++
 	c.heard = c.now
 	c.clock.Snapshot(c.now, t, h.Early, h.HasEarly, c.conn.RTT())

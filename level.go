@@ -80,7 +80,7 @@ func (s *Server) levelInfo(p *player, pk *netcode.Packet) {
 
 // enter takes a client into a level.
 func (c *Client) enter(info netcode.LevelInfo) {
-	if c.entered && info.Epoch == c.epoch || netcode.Newer(c.epoch, info.Epoch) {
+	if info.Epoch == c.epoch && c.entered || info.Epoch != c.epoch && !netcode.Newer(info.Epoch, c.epoch) {
 		return // told again, or by a packet of the level before that others overtook
 	}
 	if info.Epoch != c.epoch && c.clearLevel() != nil {

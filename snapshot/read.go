@@ -101,6 +101,9 @@ func (r *Receiver) parse(t Tick) error {
 	if t == 0 || in.bad || r.usual[0] > maxBack || (r.usual[2] != 0 && r.usual[0] >= 64) || (r.newest != 0 && t-r.newest > 1<<30 && r.newest-t > 1<<30) {
 		return malformed("header")
 	}
+	if r.cfg.After != 0 && !after(t, r.cfg.After) {
+		return malformed("tick")
+	}
 	if err := r.parseGone(t); err != nil {
 		return err
 	}
@@ -254,6 +257,9 @@ func (r *Receiver) parseFull(rec *record, slot *wireSlot, t Tick) error {
 			return malformed("owner")
 		}
 	}
+	if !r.mayOwn(rec.owner, rec.aud&ToOwner != 0) {
+		return malformed("owner")
+	}
 	for m := r.reg.classes &^ ToOwner; m != 0; m &= m - 1 {
 		if in.Bool() {
 			rec.aud |= m & -m
@@ -283,6 +289,14 @@ func (r *Receiver) parseFull(rec *record, slot *wireSlot, t Tick) error {
 	}
 	b := baselines{words: [3][]int32{r.reg.defaults(k)[rec.aud.lane()]}}
 	return r.parseBody(rec, k.mask, &b)
+}
+
+// mayOwn tells whether a player may own an entity, as the viewer's own or as another's.
+func (r *Receiver) mayOwn(owner uint16, mine bool) bool {
+	if owner != Everyone && r.cfg.Owners != 0 && owner > r.cfg.Owners {
+		return false
+	}
+	return r.cfg.Viewer == 0 || mine == (owner == r.cfg.Viewer || owner == Everyone)
 }
 
 func (r *Receiver) parseDelta(rec *record, slot *wireSlot, t Tick) error {

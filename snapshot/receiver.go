@@ -19,6 +19,17 @@ type ReceiverConfig struct {
 	// Spawns is the greatest number of entities that one snapshot may show for the
 	// first time, 0 meaning 96. More makes a forged snapshot allocate more.
 	Spawns int
+	// Viewer is the player that the snapshots are for. Records that it owns, or
+	// [Everyone] does, must say so, and no other may: a snapshot for somebody else
+	// is refused. 0 does not look.
+	Viewer uint16
+	// Owners is the greatest player number that may own an entity, besides
+	// [Everyone]. 0 means any.
+	Owners uint16
+	// After is the newest tick that came before all that is to be read, such as
+	// the last one of the level before: snapshots of that tick and of earlier ones
+	// are refused. 0 means that the first may be of any tick.
+	After Tick
 }
 
 // ReceiverCounters counts what a [Receiver] read.
