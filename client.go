@@ -3,6 +3,7 @@ package foretick
 import (
 	"errors"
 	"fmt"
+	"log/slog"
 	"reflect"
 	"time"
 	"unsafe"
@@ -82,6 +83,9 @@ type ClientConfig struct {
 	// OnMisprediction, when set, is called with the explanation of each
 	// correction.
 	OnMisprediction func(prediction.Misprediction)
+	// Logger logs what the program cannot see otherwise: see
+	// ClientStats.CorePanics. nil is silent.
+	Logger *slog.Logger
 }
 
 // Sampler reads a player's input into a command; make one with [Sample].
@@ -199,6 +203,7 @@ type Client struct {
 	epoch                   uint8                       // of the level
 	entered                 bool                        // the level's information came
 	levelled                bool                        // by the packet at hand
+	decoding                bool                        // bytes of the server's are read, and nothing of the game's runs
 	newest                  Tick                        // snapshot of this connection, in whatever level; 0: none
 	asksSchema, schemaAsked bool                        // of the server, on this connection
 	wishes                  bool                        // there is a wish to tell the server: see Configure
@@ -332,6 +337,9 @@ func (c *ClientConfig) check() error {
 	}
 	if c.SendRate == 0 {
 		c.SendRate = defaultSendRate
+	}
+	if c.Logger == nil {
+		c.Logger = slog.New(slog.DiscardHandler)
 	}
 	if c.SnapshotRate < 0 || c.SnapshotRate > 255 {
 		errs = append(errs, fmt.Errorf("foretick: ClientConfig.SnapshotRate is %d: use 1 to 255, or 0", c.SnapshotRate))

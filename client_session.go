@@ -104,24 +104,30 @@ func (c *Client) redial() {
 // packet takes one datagram in.
 func (c *Client) packet(b []byte) {
 	c.stats.BytesIn += uint64(len(b))
-	c.levelled = false
+	c.levelled, c.decoding = false, true
+	defer c.guard(b)
 	err := c.conn.Receive(c.now, b)
 	c.fates()
 	if err != nil {
+		c.decoded()
 		return // counted by the connection
 	}
 	for m, ok := c.conn.NextMessage(); ok; m, ok = c.conn.NextMessage() {
 		if err := c.message(m); err != nil {
 			c.stats.Malformed++
 		}
+		c.decoding = true
 	}
 	for r, ok := c.conn.NextReliable(); ok; r, ok = c.conn.NextReliable() {
 		c.taken[r.Channel]++
 		c.reliable(r)
+		c.decoding = true
 	}
 	for e, ok := c.conn.NextEvent(); ok; e, ok = c.conn.NextEvent() {
 		c.told(e.Channel, e.Kind, e.Tick, e.Payload)
+		c.decoding = true
 	}
+	c.decoded()
 }
 
 // fates looks for the packet that carried the client's wish. Commands need no
@@ -146,12 +152,14 @@ func (c *Client) message(m netcode.Message) error {
 		if err != nil {
 			return err
 		}
+		c.decoded()
 		c.welcome(w)
 	case netcode.MessageReject:
 		r, err := netcode.ParseReject(m.Body)
 		if err != nil {
 			return err
 		}
+		c.decoded()
 		if r.Code == rejectSkew {
 			c.skewed(r)
 			return nil
@@ -165,6 +173,7 @@ func (c *Client) message(m netcode.Message) error {
 		if err != nil {
 			return err
 		}
+		c.decoded()
 		if c.levelled {
 			return errLevels
 		}
@@ -224,7 +233,7 @@ func (c *Client) told(channel, kind uint8, tick Tick, payload []byte) {
 		c.stats.MessagesUnknown++
 		return
 	}
-	if m.handle(m.schema, &c.frame, tick, payload) != nil {
+	if m.handle(m.schema, &c.frame, tick, payload) != nil { // it is decoded before the game's handler
 		c.stats.Malformed++
 		return
 	}
@@ -278,6 +287,7 @@ func (c *Client) snapshot(body []byte) error {
 	}
 	newest, any := c.receiver.Newest()
 	t, err := c.receiver.Read(rest)
+	c.decoded()
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,8 @@
 package foretick
 
 import (
+	"bytes"
+	"log/slog"
 	"testing"
 	"time"
 	"unsafe"
@@ -427,4 +429,36 @@ func TestWishHalfTheCircleAway(t *testing.T) {
 	}{{10, 9, false}, {10, 10, true}, {10, 11, true}, {10, 10 + 1<<15 - 1, true}, {10, 10 + 1<<15, false}, {10, 10 + 1<<15 + 1, false}, {65530, 4, true}, {4, 65530, false}} {
 		require.Equal(t, row.granted, !precedes(row.seq, row.first), row)
 	}
+}
+
+// TestCorePanic: a panic inside of reading a packet ends the connection, is counted and
+// logged with the packet; a panic of the game's own goes on.
+func TestCorePanic(t *testing.T) {
+	if debugBuild {
+		return // it panics on
+	}
+	s := newSiege(t, false)
+	var log bytes.Buffer
+	s.client.cfg.Logger = slog.New(slog.NewTextHandler(&log, nil))
+	s.play(20)
+	s.client.receiver = &snapshot.Receiver{} // which can read nothing
+	s.world()
+	s.snapshot(s.sender, 0, s.usual)
+	v := s.flush(siegeTick)
+	require.Equal(t, Closed, v.State)
+	var why *DisconnectError
+	require.ErrorAs(t, v.Err, &why)
+	require.Equal(t, transport.Malformed, why.Code)
+	require.Equal(t, transport.Malformed, s.wire.left)
+	require.EqualValues(t, 1, s.client.Stats().CorePanics)
+	require.Contains(t, log.String(), "packet=")
+	require.Contains(t, log.String(), "snapshot.(*Receiver)")
+
+	s = newSiege(t, false)
+	s.client.cfg.OnSnapshot = func(Tick) { panic("the game's") }
+	s.up()
+	s.say(netcode.MessageWelcome, s.welcome().Append(nil))
+	s.snapshot(s.sender, 0, s.usual)
+	require.PanicsWithValue(t, "the game's", func() { s.flush(siegeTick) })
+	require.Zero(t, s.client.Stats().CorePanics)
 }

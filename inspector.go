@@ -3,6 +3,7 @@ package foretick
 import (
 	"bytes"
 	"errors"
+	"log/slog"
 	"time"
 
 	"github.com/foretick/foretick/netcode"
@@ -25,6 +26,9 @@ type InspectorConfig struct {
 	// server's tick, and the value of each field, as [snapshot.Schema.Value] gives
 	// it.
 	OnMessage func(m SchemaMessage, tick Tick, values []any)
+	// Logger logs packets whose reading panicked, which ends the connection. nil is
+	// silent.
+	Logger *slog.Logger
 }
 
 // Inspector is a client without the game's types: it asks a server for its schema
@@ -49,6 +53,8 @@ type Inspector struct {
 	err    error
 
 	malformed uint64
+	decoding  bool // nothing of the caller's runs
+	levelled  bool // by the packet at hand
 	events    [16]transport.Event
 }
 
@@ -62,6 +68,9 @@ func NewInspector(cfg InspectorConfig) (*Inspector, error) {
 	}
 	if cfg.Timeout == 0 {
 		cfg.Timeout = defaultTimeout
+	}
+	if cfg.Logger == nil {
+		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
 	return &Inspector{cfg: cfg}, nil
 }
@@ -155,7 +164,21 @@ func (i *Inspector) handle(ev *transport.Event) {
 	}
 }
 
+// guard is the client's: see Client.guard.
+func (i *Inspector) guard(packet []byte) {
+	if !i.decoding || debugBuild {
+		return
+	}
+	if v := recover(); v != nil {
+		i.malformed++
+		logCorePanic(i.cfg.Logger, v, packet)
+		i.fail(&DisconnectError{Code: transport.Malformed, Detail: coreDetail})
+	}
+}
+
 func (i *Inspector) packet(b []byte) {
+	i.decoding, i.levelled = true, false
+	defer i.guard(b)
 	if i.conn.Receive(i.now, b) != nil {
 		i.malformed++
 		return
@@ -231,6 +254,10 @@ func (i *Inspector) message(m netcode.Message) error {
 		if err != nil {
 			return err
 		}
+		if i.levelled {
+			return errLevels
+		}
+		i.levelled = true
 		if i.recv != nil && netcode.Newer(l.Epoch, i.epoch) {
 			i.enter(l.Epoch)
 		}
@@ -249,7 +276,11 @@ func (i *Inspector) message(m netcode.Message) error {
 
 func (i *Inspector) enter(epoch uint8) {
 	i.epoch = epoch
-	i.recv = snapshot.NewReceiver(i.schema.Registry, snapshot.ReceiverConfig{})
+	cfg := snapshot.ReceiverConfig{Viewer: i.me, Owners: limitMaxClients}
+	if i.recv != nil {
+		cfg.After, _ = i.recv.Newest()
+	}
+	i.recv = snapshot.NewReceiver(i.schema.Registry, cfg)
 }
 
 func (i *Inspector) told(channel, kind uint8, tick Tick, payload []byte) {
@@ -264,7 +295,9 @@ func (i *Inspector) told(channel, kind uint8, tick Tick, payload []byte) {
 		return
 	}
 	if i.cfg.OnMessage != nil {
+		i.decoding = false
 		i.cfg.OnMessage(m, tick, values)
+		i.decoding = true
 	}
 }
 

@@ -71,6 +71,7 @@ func OnClient[T any](p *Protocol, m *Message[T], fn func(f *Frame, tick Tick, v 
 		if err := s.Unpack(payload, unsafe.Pointer(&v)); err != nil {
 			return err
 		}
+		f.client.decoded()
 		fn(f, tick, v)
 		return nil
 	}})

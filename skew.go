@@ -92,7 +92,9 @@ func (c *Client) schema(payload []byte) error {
 		return nil
 	}
 	skew := &Skew{Schema: s}
-	c.adopt(own.bind(s, skew), skew, c.offered)
+	bound := own.bind(s, skew)
+	c.decoded()
+	c.adopt(bound, skew, c.offered)
 	return nil
 }
 

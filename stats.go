@@ -124,6 +124,7 @@ type ClientStats struct {
 	RequestsDropped  uint64 // of these, those that were lost with a place that was not there to come back to
 	CommandsRefused  uint64 // commands that the game's validator refused, as far as the server told
 	Malformed        uint64
+	CorePanics       uint64        // packets whose reading panicked, a fault of this package's own: the connection ended with transport.Malformed, and ClientConfig.Logger has the packet
 	Interpolation    time.Duration // sum over pictures of newest snapshot time − render time
 	Pictures         uint64        // pictures that Interpolation sums over
 	Confirmed        uint64        // inputs whose effect came back in a snapshot
@@ -175,6 +176,7 @@ func (s *ClientStats) Add(o *ClientStats) {
 	s.MessagesUnknown += o.MessagesUnknown
 	s.CommandsRefused += o.CommandsRefused
 	s.Malformed += o.Malformed
+	s.CorePanics += o.CorePanics
 	s.Interpolation += o.Interpolation
 	s.Pictures += o.Pictures
 	s.Confirmed += o.Confirmed
