@@ -7,10 +7,9 @@ import (
 )
 
 const (
-	headerBits  = 40 + 24 + 12 + 8 + 33 + 13 + 13 // tick, length, marks, flush, usual distances at most
-	spansLeast  = 3 + 33 + 33                     // one span at most
-	removalBits = 33 + 1 + 33                     // one removal at most
-	maxMisfits  = 8                               // records tried after the first that did not fit
+	headerBits = 40 + 24 + 12 + 8 + 33 + 13 + 13 // tick, length, marks, flush, usual distances at most
+	spansLeast = 3 + 33 + 33                     // one span at most
+	maxMisfits = 8                               // records tried after the first that did not fit
 )
 
 // candidate is an entity with something to send.
@@ -189,9 +188,16 @@ func (s *Sender) gather() int {
 	}
 	ready := s.planned && !s.code.counts()
 	cost := uint32(0)
+	full := s.unsure()+min(s.mostSpawns(), maxUnsure) > maxUnsure
+	s.barred, s.barredOwn = false, false
 	for i, live := range s.live {
 		want := live & (^s.held[i] | s.dirty[i] | s.pending[i])
 		s.want[i] = want
+		if full {
+			unshown := live &^ s.told[i]
+			want &^= unshown
+			s.barred, s.barredOwn = s.barred || unshown != 0, s.barredOwn || unshown&s.own[i] != 0
+		}
 		expects, both, steady := uint64(0), uint64(0), uint64(0)
 		if s.expecting {
 			expects = live & usual[0].carried[i]
@@ -272,13 +278,13 @@ func (s *Sender) choose(room, budget int) bool {
 		cost = s.gather()
 	}
 	left, soft = left-cost, soft-cost
-	if !s.tight && s.encodeAll(soft) {
+	if !s.tight && !s.barred && s.encodeAll(soft) {
 		copy(s.chosen, s.want)
 		return true
 	}
 	own, all := s.chooseSome(left, soft)
 	s.tight = !all
-	return own
+	return own && !s.barredOwn
 }
 
 // encodeAll encodes all candidates, or as many as fit, and tells whether all did.
@@ -304,14 +310,22 @@ func (s *Sender) encodeAll(left int) bool {
 // spawnLoad limits how much a receiver must allocate for one snapshot.
 type spawnLoad struct{ most, n, words int } // most: 0 for the default
 
+// spawnsOf is a configured number of spawns, or the default.
+func spawnsOf(most int) int {
+	if most <= 0 {
+		return maxSpawns
+	}
+	return most
+}
+
+// mostSpawns is how many entities a snapshot may show for the first time.
+func (s *Sender) mostSpawns() int { return spawnsOf(s.cfg.Spawns) }
+
 func (l *spawnLoad) add(c *candidate) bool {
 	if !c.spawn {
 		return true
 	}
-	most := l.most
-	if most <= 0 {
-		most = maxSpawns
-	}
+	most := spawnsOf(l.most)
 	if l.n == most || (l.n > 0 && l.words+int(c.words) > maxFresh*most/maxSpawns) {
 		return false
 	}
@@ -367,41 +381,78 @@ func (s *Sender) order() {
 	}
 }
 
-// chooseLeaving keeps as many removals as may go, and returns what room is left.
+// chooseLeaving keeps as many removals as may go, and returns what room is left. The
+// others go round, so that each has its turn. However many wait, this takes a look at
+// each word of the set and at those that go.
 func (s *Sender) chooseLeaving(left int) int {
-	s.stuck, s.leaving, s.runs = false, s.leaving[:0], s.runs[:0]
-	for i, m := range s.away {
+	s.runs = s.runs[:0]
+	n, cursor := s.Leaving(), s.cursor
+	most, size := min(n, maxLeaving), 0
+	for ; ; most = most * 3 / 4 {
+		s.stuck = n > most
+		s.cursor = s.pick(most, cursor)
+		if size = s.leavingBits(); size <= left/2 || most <= 1 {
+			break
+		}
+	}
+	if size > max(left, 0) {
+		s.stuck, s.cursor = true, s.pick(0, cursor)
+		size = 0
+	}
+	return left - size
+}
+
+// pick takes so many removals in hand, behind a wire id if that is not all. It returns
+// the last one.
+func (s *Sender) pick(most int, cursor WireID) WireID {
+	s.leaving = s.leaving[:0]
+	clear(s.leaves)
+	at := 0
+	if s.stuck {
+		at = int(cursor) + 1
+	}
+	for range most {
+		w := nextWire(len(s.away), at, s.goes)
+		if w < 0 {
+			w = nextWire(len(s.away), 0, s.goes)
+		}
+		s.leaves.add(WireID(w))
+		if at = w + 1; s.stuck {
+			cursor = WireID(w)
+		}
+	}
+	for i, m := range s.leaves {
 		for ; m != 0; m &= m - 1 {
 			s.leaving = append(s.leaving, WireID(i<<6+bits.TrailingZeros64(m)))
 		}
 	}
-	most := min(maxLeaving, max(1, left/2/removalBits))
-	if left < removalBits {
-		most = 0
+	return cursor
+}
+
+// leavingBits is what the removals in hand take, without their number.
+func (s *Sender) leavingBits() int {
+	n, at := 0, WireID(0)
+	for _, w := range s.leaving {
+		n += golombBits(uint32(w-at-1)) + 1 + golombBits(min(s.src.tick-s.shown[w].gone, maxBack))
+		at = w
 	}
-	if n := len(s.leaving); n > most {
-		s.stuck = true
-		// Go round, so that each has its turn; keep them in order.
-		first, _ := slices.BinarySearch(s.leaving, s.cursor+1)
-		keep := s.leaving[:0]
-		for i, w := range s.leaving {
-			if (i-first+n)%n < most {
-				keep = append(keep, w)
-			} else {
-				s.runs = append(s.runs, span{w, w})
-			}
-			if (i-first+n)%n == most-1 {
-				s.cursor = w
-			}
-		}
-		s.leaving = keep
+	return n
+}
+
+// goes is the part of the removals that wait.
+func (s *Sender) goes(i int) uint64 { return s.away[i] }
+
+// unsure is how many entities were shown of which it is not known whether the viewer
+// received them, those that leave included.
+func (s *Sender) unsure() (n int) {
+	for i, m := range s.told {
+		n += bits.OnesCount64(m &^ s.held[i] & (s.live[i] | s.away[i]))
 	}
-	return left - len(s.leaving)*removalBits
+	return n
 }
 
 // postpone lists what was not chosen, and lets it gain.
 func (s *Sender) postpone() {
-	stuck := len(s.runs)
 	for i, want := range s.want {
 		for m := s.chosen[i] & s.waiting[i]; m != 0; m &= m - 1 {
 			s.gained[i<<6+bits.TrailingZeros64(m)] = 0
@@ -422,10 +473,6 @@ func (s *Sender) postpone() {
 		}
 	}
 	s.addRuns()
-	if stuck > 0 {
-		slices.SortFunc(s.runs, func(a, b span) int { return int(a.from) - int(b.from) })
-		s.mergeRuns()
-	}
 }
 
 // speaks is the part of the shown entities that are neither sent nor postponed: what
@@ -433,11 +480,11 @@ func (s *Sender) postpone() {
 // the snapshot it speaks for itself, and ids out of use are nobody's.
 func (s *Sender) speaks(i int) uint64 { return s.live[i] &^ s.want[i] }
 
-// addRuns makes runs of what is postponed, each as long as it may be.
+// addRuns makes runs of what is postponed, removals too, each as long as it may be.
 func (s *Sender) addRuns() {
 	open := false // the last run ends with what comes next and is not postponed
 	for i, want := range s.want {
-		late, speaks := want&^s.chosen[i], s.speaks(i)
+		late, speaks := want&^s.chosen[i]|s.away[i]&^s.leaves[i], s.speaks(i)
 		for m := late; m != 0; {
 			at := bits.TrailingZeros64(m)
 			if below := uint64(1)<<at - 1; speaks&below != 0 {
@@ -458,20 +505,6 @@ func (s *Sender) addRuns() {
 		}
 		open = open && speaks == 0
 	}
-}
-
-// mergeRuns joins runs between which nobody speaks.
-func (s *Sender) mergeRuns() {
-	keep := s.runs[:1]
-	for _, r := range s.runs[1:] {
-		last := &keep[len(keep)-1]
-		if end := nextWire(len(s.want), int(last.to)+1, s.speaks); end < 0 || end > int(r.from) {
-			last.to = max(last.to, r.to)
-		} else {
-			keep = append(keep, r)
-		}
-	}
-	s.runs = keep
 }
 
 func (s *Sender) writeLeaving(w *BitWriter, rec *Sent) {

@@ -1,6 +1,9 @@
 package snapshot
 
-import "math/bits"
+import (
+	"math/bits"
+	"slices"
+)
 
 // follow reads the source's log: what is gone, and what changed.
 func (s *Sender) follow() {
@@ -191,14 +194,13 @@ func (s *Sender) wake() {
 			}
 		}
 	}
-	keep := s.rest[:0]
-	for _, r := range s.rest {
-		old := s.src.tick-r.tick >= restTicks && s.appends-r.appends >= restTicks
-		if old && (!pending || after(oldest, r.tick)) {
-			s.free(r.wire)
-		} else {
-			keep = append(keep, r)
+	n := 0 // those that rest longest come first
+	for ; n < len(s.rest); n++ {
+		r := s.rest[n]
+		if s.src.tick-r.tick < restTicks || s.appends-r.appends < restTicks || pending && !after(oldest, r.tick) {
+			break
 		}
+		s.free(r.wire)
 	}
-	s.rest = keep
+	s.rest = slices.Delete(s.rest, 0, n)
 }

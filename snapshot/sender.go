@@ -6,6 +6,7 @@ const (
 	restTicks  = 64   // between a removal's delivery and the wire id's next use
 	maxSpawns  = 96   // entities first shown in one snapshot, by default
 	maxLeaving = 128  // removals in one snapshot
+	maxUnsure  = 4096 // entities shown, and perhaps not received; no more are shown then
 	maxFresh   = 2048 // words of them, if they are more than one
 	maxWire    = 65535
 	maxBack    = 65535 // greatest distance in ticks that a snapshot names
@@ -82,6 +83,7 @@ type Sender struct {
 
 	live    wireSet // shown, and neither leaving nor resting
 	away    wireSet // leaving
+	leaves  wireSet // of these, told in this snapshot
 	told    wireSet // some record was sent
 	held    wireSet // and delivered
 	own     wireSet // the viewer owns it
@@ -96,6 +98,8 @@ type Sender struct {
 	newest    Tick // newest acked tick
 	mapEpoch  uint32
 	tight     bool   // the last snapshot did not hold all
+	barred    bool   // it left out what was never shown, as too much is not acknowledged
+	barredOwn bool   // and some of it is the viewer's own
 	stuck     bool   // there are more, with removals that do not fit
 	cursor    WireID // removals go round behind it when there are too many
 	cache     *Cache
@@ -168,7 +172,7 @@ func (s *Sender) grow() {
 	if len(s.live)<<6 >= n {
 		return
 	}
-	for _, b := range []*wireSet{&s.live, &s.away, &s.told, &s.held, &s.own, &s.dirty, &s.refers, &s.pending, &s.waiting, &s.want, &s.chosen} {
+	for _, b := range []*wireSet{&s.live, &s.away, &s.leaves, &s.told, &s.held, &s.own, &s.dirty, &s.refers, &s.pending, &s.waiting, &s.want, &s.chosen} {
 		*b = append(*b, 0)
 	}
 	s.trail.grow(len(s.live) << 6)
@@ -275,6 +279,16 @@ func (s *Sender) known(id NetID) WireID {
 		return 0
 	}
 	return n.wire
+}
+
+// Leaving is how many removals wait to be acknowledged. An entity that was shown and
+// is not known to have been received counts against a limit of 4096 with its removal,
+// too; at the limit no others are shown until some are acknowledged.
+func (s *Sender) Leaving() (n int) {
+	for _, m := range s.away {
+		n += bits.OnesCount64(m)
+	}
+	return n
 }
 
 // Behind is how many ticks before the source's newest the newest snapshot lies that
