@@ -24,6 +24,7 @@ const (
 	briefMost = 32               // of them at once
 	briefRate = 2                // and a second, on end
 	maxVisits = 4096             // addresses remembered
+	mostBlank = 16               // snapshots in a row lost, while packets without one arrive, by a network
 	distant   = time.Minute      // no stall that a connection survives puts a command so far ahead
 )
 
@@ -35,6 +36,32 @@ type conduct struct {
 	far     uint64        // commands, as of the window's beginning
 	news    time.Duration // when an acknowledgement last told something new
 	why     string        // the last fault
+	blank   blank
+}
+
+// blank is what became of packets since a snapshot was last acknowledged.
+type blank struct {
+	since time.Duration // when that was
+	lost  int           // snapshots lost since
+	plain int           // packets without one acknowledged since
+}
+
+// note takes the fate of a packet to the peer.
+func (b *blank) note(t time.Duration, snapshot, delivered bool) {
+	switch {
+	case snapshot && delivered:
+		*b = blank{since: t}
+	case snapshot:
+		b.lost++
+	case delivered:
+		b.plain++
+	}
+}
+
+// on tells whether a peer acknowledges packets, and none with a snapshot, on purpose.
+// A network loses 16 snapshots in a row together with the packets around them.
+func (b *blank) on(t, timeout time.Duration, every uint32) bool {
+	return t-b.since > timeout && b.lost >= mostBlank && b.plain >= mostBlank+4*int(every)
 }
 
 // roll begins a new window when the old one is over: at the server's Step before,
@@ -98,12 +125,14 @@ func (s *Server) answerConduct(p *player) bool {
 	return true
 }
 
-// mute tells whether a peer is silent in what counts: it acknowledges nothing, or
-// one part of a message never.
+// mute tells whether a peer is silent in what counts: it acknowledges nothing, or no
+// snapshot, or one part of a message never.
 func (s *Server) mute(p *player, t time.Duration) (string, bool) {
 	switch {
 	case t-p.conduct.news > s.cfg.Timeout:
 		return "acknowledges nothing", true
+	case p.conduct.blank.on(t, s.cfg.Timeout, p.every):
+		return "acknowledges no snapshot", true
 	case p.conn.Withheld(t) > s.cfg.Timeout:
 		return "withholds an acknowledgement", true
 	}

@@ -158,6 +158,7 @@ func (p *player) fate(f netcode.Fate, s *Server) {
 	if sent == nil {
 		return
 	}
+	p.conduct.blank.note(s.now, sent.has, f.Delivered)
 	if p.decided++; f.Delivered {
 		p.conduct.news = s.now
 		p.welcomed = p.welcomed || sent.welcome
@@ -290,7 +291,7 @@ func (s *Server) begin(t time.Duration, p *player, h netcode.Hello) {
 	p.state, p.since, p.welcomed, p.epoch, p.overflowed = playing, t, false, s.epoch, false
 	p.conn.Admit()
 	s.connections++
-	p.conduct = conduct{window: t, news: t}
+	p.conduct = conduct{window: t, news: t, blank: blank{since: t}}
 	p.connection = s.connections
 	p.sender = s.newSender(p)
 	s.reintroduce(p)

@@ -1,0 +1,109 @@
+package simtest_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/netcode"
+	"github.com/foretick/foretick/simtest"
+	"github.com/foretick/foretick/transport"
+	"github.com/foretick/foretick/transport/sim"
+)
+
+// carriesSnapshot tells whether a packet holds a snapshot.
+func carriesSnapshot(b []byte) (is bool) {
+	_, _, messages := packetFields(b)
+	eachMessage(messages, func(kind netcode.MessageType, _ []byte) { is = is || kind == netcode.MessageSnapshot })
+	return is
+}
+
+// Who acknowledges packets, and none that carries a snapshot, is dropped with that
+// reason when the time-out is over; at few snapshots a second, when 16 were lost.
+func TestWhoAcknowledgesNoSnapshotIsDropped(t *testing.T) {
+	for _, row := range []struct {
+		rate    int
+		timeout time.Duration
+		from    int // the snapshot that is the first not to be acknowledged
+		most    time.Duration
+	}{
+		{15, 0, 0, 6 * time.Second},
+		{10, 0, 40, 6 * time.Second},
+		{10, 2 * time.Second, 0, 4 * time.Second},
+		{1, 0, 3, 19 * time.Second},
+	} {
+		m := simtest.New(7)
+		p := (&mill{}).protocol()
+		srv, err := m.Serve(foretick.ServerConfig{Protocol: p, SnapshotRate: row.rate, Timeout: row.timeout, Hold: -1})
+		require.NoError(t, err)
+		link := sim.Link{Latency: 20 * time.Millisecond}
+		n, began := 0, time.Duration(0)
+		c := &rogue{endpoint: m.Dial(link, link), hash: p.Hash(), deaf: func(b []byte) bool {
+			if !carriesSnapshot(b) {
+				return false
+			}
+			if n++; n <= row.from {
+				return false
+			}
+			if began == 0 {
+				began = m.Net.Now()
+			}
+			return true
+		}}
+		for now := time.Duration(0); now < 40*time.Second && c.gone == nil; now += time.Second / 30 {
+			m.Run(now)
+			c.step(now)
+		}
+		require.True(t, c.joined())
+		require.NotNil(t, c.gone, "%d snapshots a second", row.rate)
+		require.Equal(t, transport.Timeout, c.gone.Code)
+		require.Equal(t, "acknowledges no snapshot", c.gone.Detail)
+		require.Less(t, c.goneAt-began, row.most, "%d snapshots a second", row.rate)
+		require.Empty(t, srv.Players(nil))
+	}
+}
+
+// Honest clients are never taken for such: not at one snapshot a second with a short
+// time-out, not where a quarter of the packets is lost in bursts, not on 2 kB a second,
+// not over levels, and not behind two seconds of darkness.
+func TestHonestClientsAcknowledgeSnapshots(t *testing.T) {
+	bad := sim.Link{Latency: 50 * time.Millisecond, Jitter: 100 * time.Millisecond, Loss: 0.25, Burst: 8}
+	for name, row := range map[string]struct {
+		rate, receive int
+		timeout       time.Duration
+		link          sim.Link
+		levels        bool
+		dark          time.Duration
+	}{
+		"one a second":           {1, 0, time.Second, sim.Link{Latency: 50 * time.Millisecond, Loss: 0.05}, false, 0},
+		"one a second, bad path": {1, 0, 3 * time.Second, bad, false, 0},
+		"bad path":               {15, 0, 2 * time.Second, bad, true, 0},
+		"slow":                   {30, 2000, 2 * time.Second, sim.Link{Latency: 50 * time.Millisecond}, true, 0},
+		"dark":                   {10, 0, 3 * time.Second, sim.Link{Latency: 50 * time.Millisecond}, false, 2700 * time.Millisecond},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := simtest.New(3)
+			srv, err := m.Serve(foretick.ServerConfig{Protocol: (&mill{}).protocol(), SnapshotRate: row.rate, Timeout: row.timeout})
+			require.NoError(t, err)
+			g := &mill{}
+			c, err := m.Join(foretick.ClientConfig{Protocol: g.protocol(), ReceiveRate: row.receive, Timeout: 10 * time.Second}, simtest.Seat{Up: row.link, Down: row.link})
+			require.NoError(t, err)
+			for at := 5 * time.Second; at < 60*time.Second; at += 5 * time.Second {
+				m.Run(at)
+				require.Equal(t, foretick.Playing, c.View().State)
+				if row.levels {
+					require.NoError(t, srv.NextLevel(nil, nil))
+				}
+				if row.dark > 0 {
+					m.Link(c, sim.Link{Loss: 1}, sim.Link{Loss: 1})
+					m.Run(at + row.dark)
+					m.Link(c, row.link, row.link)
+				}
+			}
+			require.EqualValues(t, 1, c.Stats().Connections)
+			require.Len(t, srv.Players(nil), 1)
+		})
+	}
+}
