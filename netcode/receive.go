@@ -58,10 +58,18 @@ func (c *Conn) accept(b []byte) (h header, messages []byte, err error) {
 	if err := c.window.check(h.seq); err != nil {
 		return h, nil, err
 	}
-	if h.hasAck && c.next-1 != h.ack && Newer(h.ack, c.next-1) {
+	if h.hasAck && !c.ackable(h.ack) {
 		return h, nil, errAck
 	}
 	return h, messages, c.checkMessages(messages)
+}
+
+// ackable reports whether a packet of that number may have been sent. An ack from
+// long ago is one: a packet that a slow path delayed carries it, and nobody is to
+// blame. It decides nothing any more.
+func (c *Conn) ackable(ack Seq) bool {
+	behind := c.next - 1 - ack
+	return behind <= ^Seq(0)>>1 && uint64(behind) < c.stats.Sent
 }
 
 func (c *Conn) checkMessages(b []byte) error {

@@ -103,13 +103,10 @@ func TestAckFarOutsideTheWindow(t *testing.T) {
 	for i := range 100 {
 		c.Begin(time.Duration(i) * ms).Finish()
 	}
-	for i, ack := range []uint16{100, 101, 5000, 32000, 32866} {
+	for i, ack := range []uint16{100, 101, 5000, 32000, 32866, 32867, 33000, 60000, 65535} {
 		require.ErrorIs(t, c.Receive(200*ms, raw(uint16(i), ack)), netcode.ErrMalformed, "ack of unsent %d", ack)
 	}
-	require.EqualValues(t, 5, c.Stats().FalseAcks)
-	for i, ack := range []uint16{65535, 60000, 33000} {
-		require.NoError(t, c.Receive(200*ms, raw(uint16(i), ack)), "ack of long ago %d", ack)
-	}
+	require.EqualValues(t, 9, c.Stats().FalseAcks)
 	_, ok := c.NextFate()
 	require.False(t, ok)
 	require.NoError(t, c.Receive(200*ms, raw(10, 99)))
