@@ -7,6 +7,8 @@ import (
 	"unsafe"
 
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/netcode"
+	"github.com/foretick/foretick/transport"
 )
 
 // kindRefused is the reliable kind that tells a client which of its commands the
@@ -79,7 +81,7 @@ func (s *Server) takeCommands() {
 		case !ok:
 			p.countMissing(s)
 			p.standsIn(c, t, s)
-		case c.schema.Unpack(cmd.Data, p.command) != nil:
+		case s.unpack(p, c, cmd.Data) != nil:
 			p.conduct.fault("a command out of range")
 			p.countMissing(s)
 			p.standsIn(c, t, s)
@@ -91,6 +93,16 @@ func (s *Server) takeCommands() {
 	}
 }
 
+// unpack decodes a command. What does not decode is refused.
+func (s *Server) unpack(p *player, c *command, data []byte) error {
+	err := s.decode(p, data, func() error { return c.schema.Unpack(data, p.command) })
+	if p.poisoned {
+		s.kick(p, transport.Malformed, poisonedText)
+		return netcode.ErrMalformed
+	}
+	return err
+}
+
 // valid asks the game about the command that was just unpacked.
 func (s *Server) valid(p *player, c *command) bool {
 	if c.validate == nil {
@@ -98,7 +110,7 @@ func (s *Server) valid(p *player, c *command) bool {
 	}
 	err := s.validate(p, c)
 	if err == nil {
-		return !p.broken
+		return !p.kicked
 	}
 	p.stats.InputsRejected++
 	s.stats.InputsRejected++

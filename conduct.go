@@ -2,7 +2,6 @@ package foretick
 
 import (
 	"errors"
-	"net/netip"
 	"time"
 
 	"github.com/foretick/foretick/netcode"
@@ -121,6 +120,7 @@ func (s *Server) answerConduct(p *player) bool {
 		return false
 	}
 	s.stats.Offenders++
+	s.logAbuse("dropped: broke the rules", p, "why", p.conduct.why)
 	s.drop(p, transport.Protocol, p.conduct.why)
 	return true
 }
@@ -192,27 +192,51 @@ func (v *visits) forget(t time.Duration) {
 func (s *Server) dropMute(p *player, t time.Duration) bool {
 	why, is := s.mute(p, t)
 	if is {
+		s.logAbuse("dropped: silent in what counts", p, "why", why)
 		s.drop(p, transport.Timeout, why)
 	}
 	return is
 }
 
-// address is where a peer's datagrams come from, without the port; empty where
-// the transport does not say.
-func (s *Server) address(peer transport.PeerID) string {
-	var info transport.Info
-	if !s.endpoint.Info(peer, &info) {
-		return ""
+// settledAfter is how long a player plays until its connection counts no more among those
+// of its address that do not play yet.
+const settledAfter = 2 * time.Second
+
+// mayWait reports whether an origin may have one more connection that does not play.
+func (s *Server) mayWait(origin string) bool {
+	most := s.cfg.MaxWaitingPerAddress
+	return most < 0 || origin == "" || s.waiting[origin] < most
+}
+
+// await counts a connection that does not play yet.
+func (s *Server) await(p *player) {
+	if p.origin != "" {
+		p.pending = true
+		s.waiting[p.origin]++
 	}
-	if at, err := netip.ParseAddrPort(info.Addr); err == nil {
-		return at.Addr().String()
+}
+
+// settle ends that: it plays, or is gone.
+func (s *Server) settle(p *player) {
+	if !p.pending {
+		return
 	}
-	return info.Addr
+	p.pending = false
+	if s.waiting[p.origin]--; s.waiting[p.origin] <= 0 {
+		delete(s.waiting, p.origin)
+	}
+}
+
+// turnAway refuses a peer before it is anybody.
+func (s *Server) turnAway(peer transport.PeerID, address string, identity []byte, kind, text string) {
+	s.stats.Refused++
+	s.logRefusal(kind, peer, address, identity)
+	s.endpoint.Disconnect(peer, transport.Refused, text)
 }
 
 // brief charges a connection that ends to its address, if it was a short one.
 func (s *Server) brief(p *player) {
 	if s.now-p.came < brief {
-		s.visits.charge(p.addr, s.now)
+		s.visits.charge(p.origin, s.now)
 	}
 }

@@ -1,6 +1,7 @@
 package foretick
 
 import (
+	"encoding/hex"
 	"runtime/debug"
 
 	"github.com/foretick/foretick/ecs"
@@ -34,7 +35,7 @@ func (s *Server) contain(who ecs.Owner, handler string) {
 		s.cfg.OnPanic(Panic{Who: who, Handler: handler, Value: v, Stack: stack})
 	}
 	if p := s.player(who); p != nil {
-		p.broken = true
+		s.kick(p, transport.Kicked, "the server failed at what it did for this player")
 	}
 }
 
@@ -44,20 +45,30 @@ func (s *Server) contained(who ecs.Owner, handler string, fn func(*Frame, ecs.Ow
 	fn(&s.frame, who)
 }
 
-// dropBroken ends the places of players for whom a handler panicked: what it left
-// half done is theirs.
-func (s *Server) dropBroken() {
-	for i := len(s.players) - 1; i >= 0; i-- {
-		p := s.players[i]
-		if !p.broken {
-			continue
-		}
-		p.broken = false
-		const why = "the server failed at what it did for this player"
-		if p.state == away {
-			s.leave(p, transport.Kicked, why)
-		} else {
-			s.drop(p, transport.Kicked, why)
-		}
+// decode calls what decodes a peer's bytes. A panic in it is a fault of this library's:
+// it costs that peer its connection and nobody else anything, because fn touches
+// nothing but the peer's own state. Debug builds panic on.
+func (s *Server) decode(p *player, b []byte, fn func() error) error {
+	if !debugBuild {
+		defer s.containCore(p, b)
 	}
+	return fn()
+}
+
+// containCore must be deferred directly.
+func (s *Server) containCore(p *player, b []byte) {
+	v := recover()
+	if v == nil {
+		return
+	}
+	s.stats.CorePanics++
+	p.poisoned = true
+	s.logAbuse("panic in decoding what a peer sent; please report it", p, "value", v, "packet", hex.EncodeToString(b), "stack", string(debug.Stack()))
+}
+
+const poisonedText = "the server failed at decoding what this client sent"
+
+// dropPoisoned ends the connection of a peer of which no state can be relied on.
+func (s *Server) dropPoisoned(p *player) {
+	s.drop(p, transport.Malformed, poisonedText)
 }

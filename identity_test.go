@@ -117,6 +117,14 @@ func (c *club) enter(identity string) *foretick.Client {
 	return cli
 }
 
+// plays has a client play for so long, after which its place is held for as long.
+func (c *club) plays(cli *foretick.Client, d time.Duration) {
+	c.t.Helper()
+	c.until("the client plays", func() bool { return cli.View().State == foretick.Playing })
+	begin := c.now()
+	c.until("it has played", func() bool { return c.now().Sub(begin) > d })
+}
+
 // ended waits for a client's end and checks what it was told.
 func (c *club) ended(cli *foretick.Client, code transport.Code, detail string) {
 	c.t.Helper()
@@ -152,7 +160,7 @@ func TestKickAndBan(t *testing.T) {
 
 			assert.False(t, c.srv.Ban(nil, time.Time{}, ""), "an empty identity is nobody's")
 			assert.False(t, c.srv.KickIdentity(nil, ""))
-			require.True(t, c.srv.Kick(bob.View().Me, "you too"))
+			require.True(t, c.srv.Kick(bob.View().Me, 0, "you too"))
 			c.ended(bob, transport.Kicked, "you too")
 		})
 	}
@@ -162,7 +170,7 @@ func TestKickAndBan(t *testing.T) {
 func TestIdentityKeepsItsPlace(t *testing.T) {
 	c := simClub(t)
 	first, wire := c.knock("ann")
-	c.until("ann plays", func() bool { return first.View().State == foretick.Playing })
+	c.plays(first, 10*time.Second)
 	me := first.View().Me
 	c.vanish(wire)
 	c.until("the server has noticed", func() bool {
@@ -176,7 +184,7 @@ func TestIdentityKeepsItsPlace(t *testing.T) {
 	assert.Len(t, c.srv.Players(nil), 2)
 
 	nobody, wire := c.knock("")
-	c.until("nobody plays", func() bool { return nobody.View().State == foretick.Playing })
+	c.plays(nobody, 10*time.Second)
 	c.vanish(wire)
 	c.until("the server has noticed", func() bool { return nobody.View().Err != nil })
 	assert.NotEqual(t, nobody.View().Me, c.enter("").View().Me, "a place of nobody's is not anybody's")
@@ -205,7 +213,7 @@ func TestRequestsOfWhoComesBackByIdentity(t *testing.T) {
 		c.until("all is heard", func() bool { return len(c.heard) >= want })
 	}
 	first, wire := c.knock("ann")
-	c.until("ann plays", func() bool { return first.View().State == foretick.Playing })
+	c.plays(first, 10*time.Second)
 	say(0, 5)
 	c.vanish(wire)
 	c.until("she is gone", func() bool { return first.View().Err != nil })

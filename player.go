@@ -33,11 +33,15 @@ type sentPacket struct {
 // player is one client, on the server.
 type player struct {
 	peer  transport.PeerID
-	addr  string        // where it comes from, without the port
 	came  time.Duration // when the connection began
 	owner ecs.Owner
 	token [16]byte // what the player comes back with
 	named []byte   // the transport's word on who it is; empty: anybody
+
+	address string // where it comes from, for logs
+	origin  string // what limits by address go by; empty: none
+	pending bool   // counts among its origin's connections that do not play yet
+
 	state playerState
 	every uint32        // ticks a snapshot
 	since time.Duration // when it entered this state
@@ -73,11 +77,15 @@ type player struct {
 
 	buffer   *netcode.CommandBuffer
 	command  unsafe.Pointer // the command of the tick being computed, as a component
-	last     unsafe.Pointer // the newest command received, one-shots cleared
-	repeated time.Duration
-	early    time.Duration // how long commands wait in the buffer, as last measured
-	heard    bool          // a command was taken before
-	standIn  []byte        // the newest command that the server made up, packed
+	tookTick Tick           // the newest tick that ran a command of its own
+	// ticksPlayed counts the ticks that did, over all of its connections.
+	ticksPlayed uint64
+	hold        time.Duration  // while away: how long its place is held
+	last        unsafe.Pointer // the newest command received, one-shots cleared
+	repeated    time.Duration
+	early       time.Duration // how long commands wait in the buffer, as last measured
+	heard       bool          // a command was taken before
+	standIn     []byte        // the newest command that the server made up, packed
 
 	judge    *lagcomp.Judge
 	claim    lagcomp.Claim
@@ -98,7 +106,12 @@ type player struct {
 
 	deliveries deliveries
 	conduct    conduct
-	broken     bool // a handler panicked for it
+	begun      bool // its OnJoin ran, or began to
+	over       bool // it is among the players no more
+	poisoned   bool // decoding what it sent panicked
+	kicked     bool // leaves at the end of the tick
+	kickCode   transport.Code
+	kickText   string
 	drawing    drawing
 	view       view
 	hides      map[ecs.Entity]bool

@@ -9,6 +9,7 @@ import (
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/netcode"
 	"github.com/foretick/foretick/snapshot"
+	"github.com/foretick/foretick/transport"
 )
 
 // Request is something that a player tells the server beside its commands: a line
@@ -84,7 +85,9 @@ func OnRequest[T any](p *Protocol, r *Request[T], fn func(f *Frame, who ecs.Owne
 	handler := "request " + s.Name()
 	p.requests = append(p.requests, requestType{schema: s, name: s.Name(), kind: len(p.requests), handle: func(f *Frame, who ecs.Owner, payload []byte) error {
 		var v T
-		if err := s.Unpack(payload, unsafe.Pointer(&v)); err != nil {
+		p := f.server.player(who)
+		err := f.server.decode(p, payload, func() error { return s.Unpack(payload, unsafe.Pointer(&v)) })
+		if err != nil || p.poisoned {
 			return err
 		}
 		defer f.server.contain(who, handler)
@@ -197,7 +200,7 @@ func (s *Server) handleRequests() {
 			continue
 		}
 		for _, a := range p.askings {
-			if p.broken {
+			if p.kicked {
 				break
 			}
 			payload := p.askedBytes[a.from:a.upto]
@@ -207,6 +210,10 @@ func (s *Server) handleRequests() {
 			if err := s.p.requests[a.kind].handle(&s.frame, p.owner, payload); err != nil {
 				s.malformed(p, err)
 				continue
+			}
+			if p.poisoned {
+				s.kick(p, transport.Malformed, poisonedText)
+				break
 			}
 			s.stats.Requests++
 			p.stats.Requests++

@@ -3,11 +3,18 @@ package foretick
 import (
 	"context"
 	"time"
+
+	"github.com/foretick/foretick/transport"
 )
 
 // Run calls Step when a tick is due or the transport is ready, until the
-// context ends. It then drops every player, closes the transport, and returns
-// the context's error. What is to be done meanwhile belongs in a Server system.
+// context ends. It then drops every player, closes the transport, and returns the
+// context's error. It returns [transport.ErrClosed] once a tick has called
+// [Server.Close]. What is to be done meanwhile belongs in a Server system.
+//
+// A panic in a system is not contained, because the match's state can no longer be
+// relied on: it leaves Run. A process with several matches recovers around each Run,
+// logs the stack, and closes that server.
 func (s *Server) Run(ctx context.Context) error {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
@@ -20,6 +27,9 @@ func (s *Server) Run(ctx context.Context) error {
 		case <-timer.C:
 		}
 		s.Step(time.Now())
+		if s.closed {
+			return transport.ErrClosed
+		}
 		timer.Reset(max(time.Until(s.Next()), 0))
 	}
 }

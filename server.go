@@ -58,9 +58,21 @@ type ServerConfig struct {
 	// Hold is how long the place of a player whose connection was lost is kept:
 	// what it owns stays in the world with a zero command, and the player may
 	// come back to it. Its reliable messages wait meanwhile: see [Message.Send].
-	// 0 means 30 s; negative keeps nothing. A player who leaves by himself or is
-	// kicked is not waited for.
+	// 0 means 30 s; negative keeps nothing. A place is held for no longer than its
+	// player has played, and only after a connection was lost: not for a player who
+	// left, was kicked, or broke the rules.
 	Hold time.Duration
+	// KeepPlaces keeps the places held for absent players on a full server, and
+	// refuses newcomers, for ranked matches whose players have tickets. false gives a
+	// newcomer the place of the absent player who played least (of equals, who is
+	// absent for longest): it leaves, and its token then gets it a new place if there
+	// is one. Of the places held for absent players, one address has at most a
+	// quarter of MaxClients, and at least one, in either case.
+	KeepPlaces bool
+	// MaxWaitingPerAddress is how many connections of one address may be there that do
+	// not play yet; more are refused. Two seconds of play release a connection. An
+	// IPv6 /64 counts as one address. 0 means 32; negative means no limit.
+	MaxWaitingPerAddress int
 	// AllowSkew lets in clients of other builds of the game: they have the same
 	// name, version, tick rate and channels, and are sent the schema to match their
 	// own components, fields, command and messages with, by name. false refuses them
@@ -110,6 +122,7 @@ const (
 	defaultRepeatInput = 250 * time.Millisecond
 	defaultDecayInput  = 250 * time.Millisecond
 	defaultHold        = 30 * time.Second
+	defaultMaxWaiting  = 32
 	maxCatchUp         = 4 // ticks run in one Step at most; time is given up beyond
 )
 
@@ -172,6 +185,9 @@ func (c *ServerConfig) check() error {
 	if c.Hold == 0 {
 		c.Hold = defaultHold
 	}
+	if c.MaxWaitingPerAddress == 0 {
+		c.MaxWaitingPerAddress = defaultMaxWaiting
+	}
 	if c.Random == nil {
 		c.Random = rand.Reader
 	}
@@ -209,10 +225,17 @@ type Server struct {
 	owners  []*player // by owner; 0 unused
 	bans    map[string]ban
 	joining []*player
-	visits  visits
 	leaving []ecs.Owner
-	absent  []ecs.Owner // lost their connection since the last tick
-	back    []ecs.Owner // came back since the last tick
+	absent  []*player // lost their connection since the last tick
+	back    []*player // came back since the last tick
+	kicks   []*player // leave at the end of the tick
+	barred  []barred  // bans that the transport is told then
+
+	newcomers []newcomer
+	departed  []departed // oldest first
+	visits    visits
+	waiting   map[string]int // connections that do not play yet, by origin
+	logs      logLimit
 
 	begun    bool
 	start    time.Time
@@ -224,6 +247,9 @@ type Server struct {
 
 	epoch     uint8 // of the level
 	ticking   bool
+	closed    bool
+	failed    bool   // a tick panicked
+	closing   func() // what Close asked for in this tick
 	after     func() // what waits for the tick's end: the next level
 	named     bool   // NextLevel was called: clients are told
 	level     []byte
@@ -269,7 +295,10 @@ func NewServer(cfg ServerConfig) (*Server, error) {
 			return nil, err
 		}
 	}
-	s := &Server{cfg: cfg, p: p, endpoint: cfg.Transport, byPeer: map[transport.PeerID]*player{}, ordinals: ordinals{}}
+	s := &Server{
+		cfg: cfg, p: p, endpoint: cfg.Transport, byPeer: map[transport.PeerID]*player{}, ordinals: ordinals{},
+		waiting: map[string]int{}, logs: logLimit{},
+	}
 	s.world = ecs.NewWorld(p.types, ecs.WorldConfig{Tags: []string{TagServer}})
 	s.source = snapshot.NewSource(p.registry, snapshot.SourceConfig{})
 	if cfg.Profile {
@@ -348,6 +377,16 @@ func (s *Server) due(t Tick) time.Duration {
 // Call it when [Server.Next] comes and whenever the transport is ready. now
 // must not go back.
 func (s *Server) Step(now time.Time) {
+	switch {
+	case s.closed:
+		return
+	case s.failed:
+		misuse("Server.Step after a panic in a system: the match cannot go on, so close the server")
+	case s.ticking:
+		misuse("Server.Step inside of a tick: a system or a handler must not call it")
+	}
+	done := false
+	defer func() { s.failed = !done }()
 	if !s.begun {
 		s.begun, s.start = true, now
 	}
@@ -363,31 +402,51 @@ func (s *Server) Step(now time.Time) {
 			break
 		}
 		s.tick(t)
+		if s.closed {
+			done = true
+			return
+		}
 	}
 	s.endpoint.Flush()
+	done = true
 }
 
-// Kick drops a player, telling it why.
-func (s *Server) Kick(who ecs.Owner, detail string) bool {
-	p := s.player(who)
-	if p == nil {
-		return false
-	}
-	if p.state == away {
-		s.leave(p, transport.Kicked, detail)
-		return true
-	}
-	s.drop(p, transport.Kicked, detail)
-	return true
-}
-
-// Close drops every player with the reason and closes the transport.
+// Close drops every player with the reason, runs the hooks for those who left, and
+// closes the transport. Called from inside a tick it does so at the tick's end, and
+// returns nil. After it Step does nothing. A second Close returns
+// [transport.ErrClosed].
 func (s *Server) Close(detail string) error {
+	if s.closed || s.closing != nil {
+		return transport.ErrClosed
+	}
+	if s.ticking && !s.failed {
+		s.closing = func() { _ = s.close(detail) }
+		return nil
+	}
+	return s.close(detail)
+}
+
+func (s *Server) close(detail string) error {
+	if s.closed {
+		return transport.ErrClosed
+	}
+	s.closed = true
+	if s.failed { // nothing of the match can be relied on
+		for peer := range s.byPeer {
+			s.endpoint.Disconnect(peer, transport.Closed, detail)
+		}
+		return s.endpoint.Close(transport.Closed, detail)
+	}
 	for _, p := range slices.Clone(s.players) {
-		if p.state != away {
+		if p.state == away {
+			s.leave(p, transport.Closed, detail)
+		} else {
 			s.drop(p, transport.Closed, detail)
 		}
 	}
+	s.ticking = true // what hooks ask for is too late
+	s.changePlayers()
+	s.ticking = false
 	return s.endpoint.Close(transport.Closed, detail)
 }
 

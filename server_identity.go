@@ -27,22 +27,18 @@ func (s *Server) Identity(who ecs.Owner) []byte {
 	return nil
 }
 
-// KickIdentity drops every player of an identity, those whose place is held
-// included, and reports whether there was one. An empty identity is nobody's.
+// KickIdentity kicks every player of an identity with [transport.Kicked], those whose
+// place is held included, as [Frame.Kick] does: at the end of the tick. It reports
+// whether there was one. An empty identity is nobody's.
 func (s *Server) KickIdentity(identity []byte, detail string) bool {
 	if len(identity) == 0 {
 		return false
 	}
 	found := false
-	for _, p := range slices.Clone(s.players) {
-		if !bytes.Equal(p.named, identity) {
-			continue
-		}
-		found = true
-		if p.state == away {
-			s.leave(p, transport.Kicked, detail)
-		} else {
-			s.drop(p, transport.Kicked, detail)
+	for _, p := range s.players {
+		if bytes.Equal(p.named, identity) {
+			found = true
+			s.kick(p, transport.Kicked, detail)
 		}
 	}
 	return found
@@ -65,10 +61,22 @@ func (s *Server) Ban(identity []byte, until time.Time, detail string) bool {
 	}
 	s.bans[string(identity)] = ban{until, detail}
 	s.KickIdentity(identity, detail)
-	if d, ok := s.endpoint.(transport.Doorkeeper); ok {
-		d.Ban(identity, until, detail)
-	}
+	s.barred = append(s.barred, barred{slices.Clone(identity), until, detail})
 	return true
+}
+
+// barred is a ban that the transport is to be told of, once those whom it ends have
+// had their last packet.
+type barred struct {
+	identity []byte
+	until    time.Time
+	detail   string
+}
+
+func (s *Server) bar(b barred) {
+	if d, ok := s.endpoint.(transport.Doorkeeper); ok && s.bans[string(b.identity)] == (ban{b.until, b.detail}) {
+		d.Ban(b.identity, b.until, b.detail)
+	}
 }
 
 // Pardon ends a ban.
@@ -79,23 +87,18 @@ func (s *Server) Pardon(identity []byte) {
 	}
 }
 
-// identified is who a peer is; false when it is banned, and dropped.
-func (s *Server) identified(peer transport.PeerID) ([]byte, bool) {
+// identified is who a peer is, and whether it is banned, with the ban's text.
+func (s *Server) identified(peer transport.PeerID) (identity []byte, text string, banned bool) {
 	var info transport.Info
 	if !s.endpoint.Info(peer, &info) || len(info.Identity) == 0 {
-		return nil, true
+		return nil, "", false
 	}
 	b, banned := s.bans[string(info.Identity)]
-	switch {
-	case !banned:
-	case !b.until.IsZero() && !s.start.Add(s.now).Before(b.until):
+	if banned && !b.until.IsZero() && !s.start.Add(s.now).Before(b.until) {
 		delete(s.bans, string(info.Identity))
-	default:
-		s.stats.Refused++
-		s.endpoint.Disconnect(peer, transport.Refused, b.detail)
-		return nil, false
+		banned = false
 	}
-	return slices.Clone(info.Identity), true
+	return slices.Clone(info.Identity), b.detail, banned
 }
 
 // resumes tells whether a new connection may have this player's place: it shows

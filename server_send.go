@@ -13,7 +13,6 @@ import (
 // and acknowledgements and reliable messages in any case.
 func (s *Server) send(now time.Duration) {
 	s.dropOverflowed()
-	s.dropBroken()
 	s.encoding = s.encoding[:0]
 	for _, p := range s.players {
 		p.packet = nil

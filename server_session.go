@@ -44,13 +44,14 @@ func (s *Server) receive(t time.Duration) {
 	for _, p := range slices.Backward(s.players) {
 		switch {
 		case p.state == away:
-			if t-p.since > s.cfg.Hold {
-				s.leave(p, transport.Timeout, "did not come back")
+			if t-p.since > p.hold {
+				s.giveUp(p, transport.Timeout, "did not come back in time")
 			}
 		case p.conn.Silent(t) > s.cfg.Timeout:
 			s.drop(p, transport.Timeout, "silent for too long")
 		case p.state == playing && s.dropMute(p, t):
 		case p.state == greeting && t-p.since > greetingTime:
+			s.logAbuse("dropped: said no hello", p)
 			s.drop(p, transport.Timeout, "said no hello")
 		case p.state == refusing && (p.conn.Pending() == 0 || t-p.since > greetingTime):
 			s.drop(p, transport.Mismatch, "another protocol")
@@ -74,17 +75,21 @@ func (s *Server) handle(t time.Duration, ev *transport.Event) {
 }
 
 func (s *Server) arrive(t time.Duration, peer transport.PeerID) {
-	addr := s.address(peer)
-	if s.visits.now(addr, t) < 1 {
-		s.stats.Refused++
-		s.endpoint.Disconnect(peer, transport.Refused, "comes and goes too often")
+	address, origin := s.address(peer)
+	named, until, banned := s.identified(peer)
+	switch {
+	case banned:
+		s.turnAway(peer, address, named, "refused: banned", until)
+		return
+	case s.visits.now(origin, t) < 1:
+		s.turnAway(peer, address, named, "refused: comes and goes too often", "comes and goes too often; try again in a few seconds")
+		return
+	case !s.mayWait(origin):
+		s.turnAway(peer, address, named, "refused: too many from one address do not play", "too many connections from this address do not play yet; try again in a few seconds")
 		return
 	}
-	named, ok := s.identified(peer)
-	if !ok {
-		return
-	}
-	p := &player{peer: peer, addr: addr, came: t, since: t, conn: s.newConn(peer), named: named, answers: netcode.SchemaAnswers{Library: &s.library}}
+	p := &player{peer: peer, address: address, origin: origin, came: t, since: t, conn: s.newConn(peer), named: named, answers: netcode.SchemaAnswers{Library: &s.library}}
+	s.await(p)
 	p.sent = netcode.NewSequenceBuffer[sentPacket](sentWindow)
 	s.players = append(s.players, p)
 	s.byPeer[peer] = p
@@ -97,20 +102,33 @@ func (s *Server) packet(t time.Duration, p *player, b []byte) {
 	p.stats.PacketsIn++
 	p.stats.BytesIn += uint64(len(b))
 	p.conduct.roll(t, s.before, p.far())
-	err := p.conn.Receive(t, b)
+	err := s.decode(p, b, func() error { return p.conn.Receive(t, b) })
+	if p.poisoned {
+		s.dropPoisoned(p)
+		return
+	}
 	p.conduct.received(err)
 	p.known = moment(s.ticks(t))
 	p.fates(s)
 	if err == nil { // else counted by the connection
-		s.messages(t, p)
+		p = s.messages(t, p, b)
 	}
-	s.answerConduct(p)
+	switch {
+	case p == nil:
+	case p.poisoned:
+		s.dropPoisoned(p)
+	default:
+		s.answerConduct(p)
+	}
 }
 
-// messages takes in what a datagram carried.
-func (s *Server) messages(t time.Duration, p *player) {
+// messages takes in what a datagram carried. Any message may end the connection, or
+// hand it to a player who comes back: the rest is of whoever has it then, who is
+// returned; nil for nobody.
+func (s *Server) messages(t time.Duration, p *player, b []byte) *player {
 	n, bodies := 0, 0
-	for m, ok := p.conn.NextMessage(); ok; m, ok = p.conn.NextMessage() {
+	conn, peer := p.conn, p.peer
+	for m, ok := conn.NextMessage(); ok; m, ok = conn.NextMessage() {
 		if n++; m.Type == netcode.MessageCommands {
 			bodies++
 		}
@@ -119,24 +137,32 @@ func (s *Server) messages(t time.Duration, p *player) {
 			p.conduct.fault("more messages than a packet needs")
 			break
 		}
-		if err := s.message(t, p, m); err != nil {
+		err := s.message(t, p, m, b)
+		if p = s.byPeer[peer]; p == nil || p.poisoned {
+			return p
+		}
+		if err != nil {
 			s.malformed(p, err)
 		}
 	}
-	for r, ok := p.conn.NextReliable(); ok; r, ok = p.conn.NextReliable() {
-		if err := s.reliable(t, p, r); err != nil {
+	for r, ok := conn.NextReliable(); ok; r, ok = conn.NextReliable() {
+		if err := s.reliable(t, p, r, b); err != nil {
 			s.malformed(p, err)
 		}
+		if p.poisoned {
+			return p
+		}
 	}
-	for _, ok := p.conn.NextEvent(); ok; _, ok = p.conn.NextEvent() {
+	for _, ok := conn.NextEvent(); ok; _, ok = conn.NextEvent() {
 		s.malformed(p, netcode.ErrMalformed) // what clients send of the game's is reliable
 	}
+	return p
 }
 
 // reliable takes a request of the game's, or one for the schema.
-func (s *Server) reliable(t time.Duration, p *player, r netcode.Reliable) error {
+func (s *Server) reliable(t time.Duration, p *player, r netcode.Reliable, b []byte) error {
 	if r.Channel == channelSchemas {
-		return s.answer(t, p, r)
+		return s.decode(p, b, func() error { return s.answer(t, p, r) })
 	}
 	return s.ask(t, p, r)
 }
@@ -179,10 +205,10 @@ func (p *player) fate(f netcode.Fate, s *Server) {
 	p.sent.Remove(f.Seq)
 }
 
-func (s *Server) message(t time.Duration, p *player, m netcode.Message) error {
+func (s *Server) message(t time.Duration, p *player, m netcode.Message, b []byte) error {
 	switch m.Type {
 	case netcode.MessageHello:
-		if p.state != greeting {
+		if p.state != greeting || p.kicked {
 			return nil // our answer is on its way
 		}
 		h, err := netcode.ParseHello(m.Body)
@@ -198,7 +224,7 @@ func (s *Server) message(t time.Duration, p *player, m netcode.Message) error {
 			if newest, ok := netcode.NewestCommand(m.Body); ok && int64(newest)-int64(s.frame.Tick) > int64(distant/s.interval) {
 				p.conduct.fault("a command for a distant future")
 			}
-			return p.buffer.Read(m.Body, s.ticks(t))
+			return s.decode(p, b, func() error { return p.buffer.Read(m.Body, s.ticks(t)) })
 		}
 	case netcode.MessageReady:
 		if p.state != playing {
@@ -228,18 +254,20 @@ func (s *Server) hello(t time.Duration, p *player, h netcode.Hello) {
 	case h.Protocol != s.p.Hash() && s.cfg.AllowSkew:
 		s.skewed(t, p, h)
 	case h.Protocol != s.p.Hash():
-		s.cfg.Logger.Info("refused: another protocol", "peer", p.peer, "theirs", h.Protocol, "ours", s.p.Hash())
+		s.logAbuse("refused: another protocol", p, "theirs", h.Protocol, "ours", s.p.Hash())
 		s.refuse(t, p, netcode.Reject{Code: rejectMismatch, Protocol: s.p.Hash(), Text: "the game's protocol differs"})
 		_ = p.conn.SendReliable(s.frame.Tick, kindDescribe, []byte(s.p.Describe()))
-	case s.resumed(t, p, h):
+	case s.waits(p), s.resumed(t, p, h):
 	default:
-		owner := s.freeOwner()
-		if owner == 0 {
+		if place := s.freeOwner(); place != 0 {
+			s.admit(t, p, place, h)
+		} else if place = s.displace(); place != 0 {
+			s.newcomers = append(s.newcomers, newcomer{p, h, place})
+		} else {
 			s.stats.Refused++
+			s.logAbuse("refused: full", p)
 			s.drop(p, transport.Full, "the server is full")
-			return
 		}
-		s.admit(t, p, owner, h)
 	}
 }
 
@@ -283,7 +311,7 @@ func (s *Server) admit(t time.Duration, p *player, owner ecs.Owner, h netcode.He
 	if p.skewed {
 		s.stats.Skewed++
 	}
-	s.cfg.Logger.Info("joined", "owner", owner, "peer", p.peer)
+	s.cfg.Logger.Info("joined", s.who(p)...)
 }
 
 // begin starts a player's side of a connection, the first or a later one.
@@ -308,7 +336,7 @@ func (s *Server) begin(t time.Duration, p *player, h netcode.Hello) {
 // whose old connection has not been noticed to be dead.
 func (s *Server) resumed(t time.Duration, p *player, h netcode.Hello) bool {
 	for _, old := range s.owners {
-		if old == nil || old == p || old.overflowed || !old.resumes(p, h.Resume) {
+		if old == nil || old == p || old.overflowed || old.kicked || !old.resumes(p, h.Resume) {
 			continue
 		}
 		if old.state == playing {
@@ -316,16 +344,18 @@ func (s *Server) resumed(t time.Duration, p *player, h netcode.Hello) bool {
 			s.brief(old)
 			s.lose(t, old)
 		}
-		s.players = slices.DeleteFunc(s.players, func(x *player) bool { return x == p })
+		s.settle(old)
+		s.remove(p)
 		old.peer, old.conn, old.sent, old.named, old.answers = p.peer, p.conn, p.sent, p.named, p.answers
-		old.addr, old.came = p.addr, p.came
+		old.address, old.origin, old.came, old.pending = p.address, p.origin, p.came, p.pending
+		p.pending = false // it is old's to release
 		s.byPeer[old.peer] = old
 		s.begin(t, old, h)
 		s.takeOver(old, old.kept, h)
 		old.kept = nil
-		s.back = append(s.back, old.owner)
+		s.back = append(s.back, old)
 		s.stats.Resumed++
-		s.cfg.Logger.Info("came back", "owner", old.owner, "peer", old.peer)
+		s.cfg.Logger.Info("came back", s.who(old)...)
 		return true
 	}
 	return false
@@ -352,25 +382,27 @@ func (s *Server) drop(p *player, code transport.Code, detail string) {
 // want to go keeps its place for a while.
 func (s *Server) forget(p *player, code transport.Code, detail string) {
 	s.brief(p)
+	s.settle(p)
 	if p.state != playing {
 		delete(s.byPeer, p.peer)
-		s.players = slices.DeleteFunc(s.players, func(x *player) bool { return x == p })
+		s.remove(p)
 		return
 	}
-	wanted := code == transport.Closed || code == transport.Kicked || code == transport.Overflow || code == transport.Protocol
-	if wanted || s.cfg.Hold < 0 || p.token == [16]byte{} {
+	if p.hold = s.holdTime(p, code); p.hold <= 0 {
+		s.remember(p.token, code, detail)
 		s.leave(p, code, detail)
 		return
 	}
-	s.cfg.Logger.Info("lost", "owner", p.owner, "code", code, "detail", detail)
+	s.cfg.Logger.Info("lost", append(s.who(p), "code", code, "detail", detail)...)
 	s.lose(s.now, p)
+	s.boundAbsent(p.origin)
 }
 
 // lose closes a player's side of a connection and holds its place.
 func (s *Server) lose(t time.Duration, p *player) {
 	s.disconnect(p)
 	p.state, p.since = away, t
-	s.absent = append(s.absent, p.owner)
+	s.absent = append(s.absent, p)
 }
 
 // disconnect lets go of what belonged to a connection.
@@ -386,15 +418,24 @@ func (s *Server) leave(p *player, code transport.Code, detail string) {
 	if p.state == playing {
 		s.disconnect(p)
 	}
-	s.players = slices.DeleteFunc(s.players, func(x *player) bool { return x == p })
-	if i := slices.Index(s.joining, p); i >= 0 {
-		s.joining = slices.Delete(s.joining, i, i+1)
-	} else {
+	s.remove(p)
+	if p.begun {
 		s.leaving = append(s.leaving, p.owner)
 	}
 	s.owners[p.owner] = nil
 	s.stats.Left++
-	s.cfg.Logger.Info("left", "owner", p.owner, "code", code, "detail", detail)
+	s.cfg.Logger.Info("left", append(s.who(p), "code", code, "detail", detail)...)
+}
+
+// remove takes a peer out of the list; nobody may use it after that.
+func (s *Server) remove(p *player) {
+	p.over = true
+	s.players = slices.DeleteFunc(s.players, func(x *player) bool { return x == p })
+}
+
+// who is what a log line says of a player.
+func (s *Server) who(p *player) []any {
+	return []any{"player", p.owner, "session", p.session, "peer", p.peer, "address", p.address, "identity", string(p.named)}
 }
 
 // copyBytes copies n bytes of a component.

@@ -43,8 +43,14 @@ func (s *Server) tick(now time.Duration) {
 	if s.cfg.OnTick != nil {
 		s.cfg.OnTick(f)
 	}
+	s.countPlayed()
 	s.send(now)
+	s.dropKicked()
 	s.ticking = false
+	if closing := s.closing; closing != nil {
+		closing()
+		return
+	}
 	if after := s.after; after != nil {
 		s.after = nil
 		after()
@@ -53,7 +59,7 @@ func (s *Server) tick(now time.Duration) {
 
 // took notes the command that this tick runs with.
 func (p *player) took(c *command, cmd *netcode.Command, s *Server) {
-	p.heard, p.repeated = true, 0
+	p.heard, p.repeated, p.tookTick = true, 0, s.frame.Tick
 	copyBytes(p.last, p.command, c.size)
 	c.schema.ClearOneShots(p.last)
 	p.claim = lagcomp.Claim{Tick: cmd.Render, Fraction: float32(cmd.Fraction) / 256}
@@ -79,7 +85,8 @@ func (p *player) observe(s *Server) {
 	p.judge.Observe(p.measured)
 }
 
-// changePlayers lets in who came and takes out who went.
+// changePlayers lets in who came and takes out who went. Handlers may kick anybody:
+// that waits for the tick's end. Every OnJoin that began is followed by an OnLeave.
 func (s *Server) changePlayers() {
 	for _, who := range s.leaving {
 		for _, fn := range s.p.leaves {
@@ -88,24 +95,34 @@ func (s *Server) changePlayers() {
 		s.destroyOwned(who)
 	}
 	s.leaving = s.leaving[:0]
+	s.admitNewcomers()
 	for _, p := range s.joining {
+		if s.owners[p.owner] != p || p.kicked {
+			continue // gone before it was there
+		}
+		p.begun = true
 		for _, fn := range s.p.joins {
 			s.contained(p.owner, "join", fn)
 		}
 	}
+	clear(s.joining)
 	s.joining = s.joining[:0]
-	for _, who := range s.absent {
-		for _, fn := range s.p.absents {
-			s.contained(who, "absent", fn)
+	s.tellStaying(&s.absent, "absent", s.p.absents)
+	s.tellStaying(&s.back, "return", s.p.returns)
+}
+
+// tellStaying calls hooks for those of some players who are still there.
+func (s *Server) tellStaying(players *[]*player, name string, hooks []func(*Frame, ecs.Owner)) {
+	for _, p := range *players {
+		if s.owners[p.owner] != p || !p.begun {
+			continue
+		}
+		for _, fn := range hooks {
+			s.contained(p.owner, name, fn)
 		}
 	}
-	s.absent = s.absent[:0]
-	for _, who := range s.back {
-		for _, fn := range s.p.returns {
-			s.contained(who, "return", fn)
-		}
-	}
-	s.back = s.back[:0]
+	clear(*players)
+	*players = (*players)[:0]
 }
 
 // destroyOwned removes everything that a player who left still owns.

@@ -29,6 +29,8 @@ type ServerStats struct {
 	Joined, Left    uint64 // players
 	Resumed         uint64 // times a player came back to its place
 	Panics          uint64 // in handlers for one player, who was dropped for it
+	CorePanics      uint64 // in decoding what a peer sent, which was dropped for it: a fault of this library's; please report it
+	PlacesTaken     uint64 // places of absent players that newcomers took on a full server
 	EventsNested    uint64 // events that handlers of the same event raised too deep
 	Offenders       uint64 // peers dropped for what no honest client does
 	Refused         uint64 // peers turned away: full, or of another protocol

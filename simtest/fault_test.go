@@ -158,20 +158,20 @@ func TestLostPlayerComesBack(t *testing.T) {
 	}
 	lost, _ := join()
 	other, _ := join()
-	m.Run(5 * time.Second)
+	m.Run(25 * time.Second) // a place is held for no longer than its player played
 	me, before := lost.View().Me, other.Stats()
 	require.NotZero(t, me)
 	body := g.pos.Get(srv.World(), bodyOf(srv, g, me))
 	dead := sim.Link{Loss: 1}
 	m.Link(lost, dead, dead)
-	m.Run(10500 * time.Millisecond)
+	m.Run(30500 * time.Millisecond)
 	stood := *body
-	m.Run(25 * time.Second)
+	m.Run(45 * time.Second)
 	require.Equal(t, foretick.Resuming, lost.View().State)
 	require.Equal(t, stood, *g.pos.Get(srv.World(), bodyOf(srv, g, me)), "an absent player's body stands still")
 	require.Equal(t, []string{"absent"}, heard)
 	m.Link(lost, sim.WiFi, sim.WiFi)
-	m.Run(27 * time.Second)
+	m.Run(47 * time.Second)
 	require.Equal(t, foretick.Playing, lost.View().State)
 	require.Equal(t, me, lost.View().Me)
 	require.Equal(t, []string{"absent", "return"}, heard)
@@ -181,7 +181,7 @@ func TestLostPlayerComesBack(t *testing.T) {
 	require.Equal(t, before.HardResets, after.HardResets, "nobody else noticed")
 	require.Equal(t, before.Mispredictions, after.Mispredictions)
 	m.Link(lost, dead, dead)
-	m.Run(70 * time.Second)
+	m.Run(90 * time.Second)
 	require.Equal(t, []string{"absent", "return", "absent", "leave"}, heard, "a place is not held for ever")
 	require.Equal(t, 1, srv.World().Len())
 }

@@ -134,7 +134,7 @@ func TestRequestsGoWithThePlace(t *testing.T) {
 		require.NoError(t, g.say.Send(c, say{"lost"}))
 	}
 	m.Run(10 * time.Second)
-	srv.Kick(1, "gone for good")
+	srv.Kick(1, 0, "gone for good")
 	m.Link(c, link, link)
 	m.Run(20 * time.Second)
 	require.Equal(t, foretick.Playing, c.View().State)

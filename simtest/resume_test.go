@@ -28,7 +28,7 @@ func TestReliableMessagesSurviveALostConnection(t *testing.T) {
 		client := talk{now: srv.Tick}
 		c, err := m.Join(foretick.ClientConfig{Protocol: client.protocol()}, simtest.Seat{Up: link, Down: link})
 		require.NoError(t, err)
-		m.Run(2 * time.Second)
+		m.Run(32 * time.Second) // a place is held for no longer than its player played
 		who := c.View().Me
 		lines, chunks, queued := uint16(0), uint16(0), 0
 		play := func(length time.Duration) {
@@ -186,6 +186,10 @@ func TestReliableCountsOfAClientThatComesBack(t *testing.T) {
 						pk := conn.Begin(m.Net.Now())
 						if w.Owner == 0 {
 							pk.Message(netcode.MessageHello, hello.Append(nil))
+						} else { // who sends no commands has not played, and is held no place
+							s := netcode.NewCommandSender(int(w.CommandSize), netcode.CommandConfig{})
+							s.Push(netcode.Command{Tick: srv.Tick() + 3, Data: make([]byte, w.CommandSize)})
+							pk.Message(netcode.MessageCommands, s.Append(nil, 500))
 						}
 						_, b := pk.Finish()
 						_ = e.Send(peer, b)
@@ -195,7 +199,7 @@ func TestReliableCountsOfAClientThatComesBack(t *testing.T) {
 				return w, lines
 			}
 			m.Run(time.Second)
-			first, lines := visit(netcode.Hello{}, time.Second)
+			first, lines := visit(netcode.Hello{}, 10*time.Second)
 			require.NotZero(t, first.Owner)
 			require.Empty(t, lines)
 			for i := range uint16(3) {

@@ -102,9 +102,11 @@ func TestBlackhole(t *testing.T) {
 			}
 			states[name] = true
 		}
+		m.Run(30 * time.Second) // a place is held for no longer than its player played
+		clear(states)
 		dead := sim.Link{Loss: 1}
 		m.Link(m.client, dead, dead)
-		m.Run(25*time.Second + extra)
+		m.Run(50*time.Second + extra)
 		require.Equal(t, foretick.Resuming, m.client.View().State)
 		require.Equal(t, map[string]bool{"playing": true, "stalled": true, "resuming": true}, states)
 		m.Link(m.client, link, link)

@@ -1,0 +1,209 @@
+package foretick_test
+
+import (
+	"bytes"
+	"encoding/binary"
+	"hash/crc32"
+	"log/slog"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/netcode"
+	"github.com/foretick/foretick/simtest"
+	"github.com/foretick/foretick/transport"
+	"github.com/foretick/foretick/transport/sim"
+)
+
+// hall is a server in virtual time whose peers come from addresses that a test
+// chooses, and some of whom speak by hand.
+type hall struct {
+	t       *testing.T
+	net     *sim.Network
+	listen  *addressed
+	srv     *foretick.Server
+	hash    uint64
+	heard   []string // hooks, in order
+	log     bytes.Buffer
+	clients []*foretick.Client
+	callers []*caller
+	game    Walk
+}
+
+// addressed is an endpoint whose peers come from where a test says.
+type addressed struct {
+	*sim.Endpoint
+	from map[string]string // by the network's own address
+}
+
+func (a *addressed) Info(p transport.PeerID, out *transport.Info) bool {
+	ok := a.Endpoint.Info(p, out)
+	if addr := a.from[out.Addr]; addr != "" {
+		out.Addr = addr
+	}
+	return ok
+}
+
+// newHall makes one; more declares what else the game does.
+func newHall(t *testing.T, cfg foretick.ServerConfig, more ...func(*hall, *foretick.Protocol)) *hall {
+	t.Helper()
+	h := &hall{t: t, net: sim.NewNetwork(1)}
+	h.listen = &addressed{h.net.Listen(), map[string]string{}}
+	p := h.game.Protocol()
+	note := func(what string) func(*foretick.Frame, ecs.Owner) {
+		return func(_ *foretick.Frame, who ecs.Owner) { h.heard = append(h.heard, what+" "+string(rune('0'+who))) }
+	}
+	p.Join(note("join"))
+	p.Leave(note("leave"))
+	p.Absent(note("absent"))
+	p.Return(note("return"))
+	for _, fn := range more {
+		fn(h, p)
+	}
+	cfg.Protocol, cfg.Transport = p, h.listen
+	cfg.Logger = slog.New(slog.NewTextHandler(&h.log, nil))
+	var err error
+	h.srv, err = foretick.NewServer(cfg)
+	require.NoError(t, err)
+	h.hash = p.Hash()
+	h.srv.Step(h.now())
+	return h
+}
+
+func (h *hall) now() time.Time { return simtest.Epoch.Add(h.net.Now()) }
+
+// run lets time pass, in steps of a tick.
+func (h *hall) run(d time.Duration) {
+	for end := h.net.Now() + d; h.net.Now() < end; {
+		h.net.Run(h.net.Now() + time.Second/30)
+		h.srv.Step(h.now())
+		for _, c := range h.clients {
+			c.Step(h.now())
+		}
+		for _, c := range h.callers {
+			c.step()
+		}
+	}
+}
+
+// join has an honest client come from an address.
+func (h *hall) join(addr string) *foretick.Client {
+	h.t.Helper()
+	g := &Walk{}
+	c, err := foretick.NewClient(foretick.ClientConfig{Protocol: g.Protocol(), Transport: h.dial(addr),
+		Sample: foretick.Sample(&g.Move, func(foretick.View) Move { return Move{X: 1} })})
+	require.NoError(h.t, err)
+	h.clients = append(h.clients, c)
+	return c
+}
+
+func (h *hall) dial(addr string) *sim.Endpoint {
+	e := h.net.Dial(h.listen.Endpoint, sim.Link{Latency: time.Millisecond}, sim.Link{Latency: time.Millisecond})
+	h.listen.from[sim.Addr(e.ID())] = addr
+	return e
+}
+
+// comes reports whether an honest client from an address plays within d.
+func (h *hall) comes(addr string, d time.Duration) bool {
+	c := h.join(addr)
+	for end := h.net.Now() + d; h.net.Now() < end && c.View().State != foretick.Playing && c.View().Err == nil; {
+		h.run(time.Second / 30)
+	}
+	plays := c.View().State == foretick.Playing
+	_ = c.Close()
+	h.clients = h.clients[:len(h.clients)-1]
+	h.run(100 * time.Millisecond)
+	return plays
+}
+
+// caller speaks the protocol by hand.
+type caller struct {
+	h       *hall
+	e       transport.Endpoint
+	conn    *netcode.Conn
+	peer    transport.PeerID
+	welcome netcode.Welcome
+	gone    *transport.Event
+	plays   bool // sends a command in every tick
+	asleep  bool // says nothing
+	events  [32]transport.Event
+}
+
+// call dials by hand from an address.
+func (h *hall) call(addr string) *caller {
+	c := &caller{h: h, e: h.dial(addr)}
+	h.callers = append(h.callers, c)
+	h.run(100 * time.Millisecond)
+	return c
+}
+
+func (c *caller) step() {
+	for n := c.e.Recv(c.events[:]); n > 0; n = c.e.Recv(c.events[:]) {
+		for _, ev := range c.events[:n] {
+			switch ev.Kind {
+			case transport.Connected:
+				c.peer, c.conn = ev.Peer, netcode.NewConn(netcode.Config{MTU: 1180})
+			case transport.Disconnected:
+				ev.Data = nil
+				c.gone = &ev
+			case transport.Data:
+				if c.asleep || c.conn.Receive(c.h.net.Now(), ev.Data) != nil {
+					continue
+				}
+				for m, ok := c.conn.NextMessage(); ok; m, ok = c.conn.NextMessage() {
+					if w, err := netcode.ParseWelcome(m.Body); m.Type == netcode.MessageWelcome && err == nil {
+						c.welcome = w
+					}
+				}
+			}
+		}
+	}
+	if c.plays && !c.asleep && c.gone == nil && c.welcome.Owner != 0 {
+		c.say(func(pk *netcode.Packet) {
+			s := netcode.NewCommandSender(int(c.welcome.CommandSize), netcode.CommandConfig{})
+			s.Push(netcode.Command{Tick: c.h.srv.Tick() + 2, Data: make([]byte, c.welcome.CommandSize)})
+			pk.Message(netcode.MessageCommands, s.Append(nil, 500))
+		})
+	}
+}
+
+// say sends one packet.
+func (c *caller) say(what func(*netcode.Packet)) {
+	pk := c.conn.Begin(c.h.net.Now())
+	what(pk)
+	_, b := pk.Finish()
+	_ = c.e.Send(c.peer, b)
+	c.e.Flush()
+}
+
+// hello is the message of a client with a token to come back by, or none.
+func (c *caller) hello(token [16]byte) func(*netcode.Packet) {
+	return func(pk *netcode.Packet) {
+		pk.Message(netcode.MessageHello, netcode.Hello{Version: 1, Protocol: c.h.hash, Resume: token}.Append(nil))
+	}
+}
+
+// enters says hello and plays.
+func (h *hall) enters(addr string) *caller {
+	h.t.Helper()
+	c := h.call(addr)
+	c.plays = true
+	c.say(c.hello([16]byte{}))
+	h.run(100 * time.Millisecond)
+	return c
+}
+
+// vanish is a process that is killed: nothing more is said or read.
+func (c *caller) vanish() { c.asleep = true }
+
+// sealed gives a packet of the bytes after its checksum.
+func sealed(b []byte) []byte {
+	out := append(make([]byte, 4), b...)
+	table := crc32.MakeTable(crc32.Castagnoli)
+	var magic [8]byte
+	binary.LittleEndian.PutUint32(out, crc32.Update(crc32.Update(0, table, magic[:]), table, out[4:]))
+	return out
+}

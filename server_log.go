@@ -1,0 +1,52 @@
+package foretick
+
+import (
+	"log/slog"
+	"time"
+
+	"github.com/foretick/foretick/transport"
+)
+
+// logEvery is the time between two lines of one kind about abuse or refusals, so
+// that nobody outside can fill the log.
+const logEvery = time.Minute
+
+// logLimit counts what was not logged, by kind. Kinds are fixed texts.
+type logLimit map[string]*logKind
+
+type logKind struct {
+	next    time.Duration // no line of the kind before
+	skipped uint64
+}
+
+// allow reports whether a line of a kind may be logged at t, and how many were left
+// out since the last one.
+func (l logLimit) allow(kind string, t time.Duration) (skipped uint64, ok bool) {
+	k := l[kind]
+	if k == nil {
+		k = &logKind{}
+		l[kind] = k
+	}
+	if t < k.next {
+		k.skipped++
+		return 0, false
+	}
+	skipped, k.next, k.skipped = k.skipped, t+logEvery, 0
+	return skipped, true
+}
+
+// logAbuse logs what a peer did or was refused, once a minute at most for each kind.
+func (s *Server) logAbuse(kind string, p *player, args ...any) {
+	s.logRefusal(kind, p.peer, p.address, p.named, append(args, "session", p.session, "player", p.owner)...)
+}
+
+// logRefusal is logAbuse for a peer that did not get as far as a player.
+func (s *Server) logRefusal(kind string, peer transport.PeerID, address string, identity []byte, args ...any) {
+	skipped, ok := s.logs.allow(kind, s.now)
+	if !ok {
+		return
+	}
+	line := make([]any, 0, 8+len(args))
+	line = append(line, "peer", peer, "address", address, slog.String("identity", string(identity)), "skipped", skipped)
+	s.cfg.Logger.Warn(kind, append(line, args...)...)
+}
