@@ -23,7 +23,7 @@ func TestFirstPacketAcksWhatWasNeverSent(t *testing.T) {
 	packet := sealed([]byte{0x1f, 0, 0, 0xff, 0x7f, 0, 0, 0, 0, 255})
 	require.Len(t, packet, 14)
 	t.Run("sim", func(t *testing.T) {
-		h := newHall(t, foretick.ServerConfig{})
+		h := newVenue(t, foretick.ServerConfig{})
 		c := h.call("")
 		require.NoError(t, c.e.Send(c.peer, packet))
 		h.run(time.Second)
@@ -74,7 +74,7 @@ func TestFirstPacketAcksWhatWasNeverSent(t *testing.T) {
 // TestManyHellosInOnePacket: however many hellos a packet carries, with whatever
 // tokens, one connection is one player.
 func TestManyHellosInOnePacket(t *testing.T) {
-	h := newHall(t, foretick.ServerConfig{MaxClients: 4})
+	h := newVenue(t, foretick.ServerConfig{MaxClients: 4})
 	c := h.enters("")
 	h.run(20 * time.Second)
 	none := [16]byte{}
@@ -97,7 +97,7 @@ func TestManyHellosInOnePacket(t *testing.T) {
 	require.True(t, h.comes("", time.Second), "the other places are free")
 
 	// Turned away by the first, the second finds nobody to admit.
-	full := newHall(t, foretick.ServerConfig{MaxClients: 1})
+	full := newVenue(t, foretick.ServerConfig{MaxClients: 1})
 	full.enters("")
 	other := full.call("")
 	other.say(func(pk *netcode.Packet) {
@@ -116,7 +116,7 @@ func TestManyHellosInOnePacket(t *testing.T) {
 // heard of again keep nobody out.
 func TestHelloAndVanish(t *testing.T) {
 	for _, plays := range []bool{false, true} {
-		h := newHall(t, foretick.ServerConfig{})
+		h := newVenue(t, foretick.ServerConfig{})
 		next, honest, came := time.Duration(0), 0, 0
 		vanish := map[*caller]time.Duration{}
 		begin := h.net.Now()
@@ -164,7 +164,7 @@ func TestPlaceIsHeldForAsLongAsItWasPlayed(t *testing.T) {
 		lasts time.Duration
 		held  time.Duration
 	}{{false, 10 * time.Second, 0}, {true, 4 * time.Second, 4 * time.Second}, {true, 20 * time.Second, 8 * time.Second}} {
-		h := newHall(t, foretick.ServerConfig{Hold: 8 * time.Second})
+		h := newVenue(t, foretick.ServerConfig{Hold: 8 * time.Second})
 		c := h.call("")
 		c.plays = row.plays
 		c.say(c.hello([16]byte{}))
@@ -187,7 +187,7 @@ func TestPlaceIsHeldForAsLongAsItWasPlayed(t *testing.T) {
 // places are kept. Who lost it gets OnLeave, and comes back as somebody new.
 func TestNewcomerTakesThePlaceOfWhoPlayedLeast(t *testing.T) {
 	for _, keep := range []bool{false, true} {
-		h := newHall(t, foretick.ServerConfig{MaxClients: 4, Hold: time.Minute, KeepPlaces: keep})
+		h := newVenue(t, foretick.ServerConfig{MaxClients: 4, Hold: time.Minute, KeepPlaces: keep})
 		present := h.enters("198.51.100.1:1")
 		long := h.enters("198.51.100.2:1")
 		h.run(15 * time.Second)
@@ -233,7 +233,7 @@ func TestNewcomerTakesThePlaceOfWhoPlayedLeast(t *testing.T) {
 // TestAddressHoldsAQuarterOfThePlaces: the absent of one address, of which an IPv6
 // /64 is one, keep a quarter of the places at most.
 func TestAddressHoldsAQuarterOfThePlaces(t *testing.T) {
-	h := newHall(t, foretick.ServerConfig{MaxClients: 16, Hold: time.Minute, KeepPlaces: true})
+	h := newVenue(t, foretick.ServerConfig{MaxClients: 16, Hold: time.Minute, KeepPlaces: true})
 	var away []*caller
 	for i := range 8 {
 		away = append(away, h.enters(fmt.Sprintf("[2001:db8:0:1::%d]:1", i+1)))
@@ -266,7 +266,7 @@ func TestConnectionsThatDoNotPlayYet(t *testing.T) {
 		{5, 9, 5, func(i int) string { return []string{"[::ffff:198.51.100.1]:1", "198.51.100.1:2"}[i%2] }},
 		{-1, 60, 60, func(int) string { return "198.51.100.1:1" }},
 	} {
-		h := newHall(t, foretick.ServerConfig{MaxWaitingPerAddress: row.most})
+		h := newVenue(t, foretick.ServerConfig{MaxWaitingPerAddress: row.most})
 		var calls []*caller
 		for i := range row.calls {
 			c := &caller{h: h, e: h.dial(row.addr(i))}
@@ -300,14 +300,14 @@ func TestConnectionsThatDoNotPlayYet(t *testing.T) {
 // TestKickFromInside: whoever kicks whom, from whatever handler, in whatever state:
 // nothing falls, nobody's body stays, and each OnJoin has its OnLeave.
 func TestKickFromInside(t *testing.T) {
-	kick := func(h *hall, from string, f *foretick.Frame) {
+	kick := func(h *venue, from string, f *foretick.Frame) {
 		for _, who := range h.srv.Players(nil) {
 			h.heard = append(h.heard, fmt.Sprintf("%s kicks %d %v", from, who, f.Kick(who, transport.FirstUserCode+7, "out, "+from)))
 			f.Kick(who, transport.Kicked, "too late")
 		}
 	}
 	for _, from := range []string{"join", "leave", "absent", "return", "command", "system", "request", "tick", "message", "panic"} {
-		var h *hall
+		var h *venue
 		armed := false
 		var talk foretick.Request[Move]
 		var told foretick.Message[Move]
@@ -333,7 +333,7 @@ func TestKickFromInside(t *testing.T) {
 				}
 			}
 		}
-		h = newHall(t, cfg, func(h *hall, p *foretick.Protocol) {
+		h = newVenue(t, cfg, func(h *venue, p *foretick.Protocol) {
 			p.Join(hook("join"))
 			p.Leave(hook("leave"))
 			p.Absent(hook("absent"))
@@ -422,7 +422,7 @@ func say(c *caller) {
 
 // TestCloseFromInside: the server may be closed from inside of a tick.
 func TestCloseFromInside(t *testing.T) {
-	h := newHall(t, foretick.ServerConfig{}, func(h *hall, p *foretick.Protocol) {
+	h := newVenue(t, foretick.ServerConfig{}, func(h *venue, p *foretick.Protocol) {
 		p.Server("end", func(f *foretick.Frame, _ ecs.Rows) {
 			if f.Tick == 90 {
 				require.NoError(t, h.srv.Close("the match is over"))
@@ -442,7 +442,7 @@ func TestCloseFromInside(t *testing.T) {
 // TestKickText: what is too long is cut at a rune, and a code that is not a game's is
 // none.
 func TestKickText(t *testing.T) {
-	h := newHall(t, foretick.ServerConfig{})
+	h := newVenue(t, foretick.ServerConfig{})
 	c := h.enters("")
 	require.True(t, h.srv.Kick(1, transport.Full, strings.Repeat("é", 70)))
 	require.False(t, h.srv.Kick(2, 0, ""))
@@ -455,7 +455,7 @@ func TestKickText(t *testing.T) {
 // TestLogsAreBounded: whatever strangers do, and however often, each kind of refusal
 // and abuse is a line a minute, with who it was.
 func TestLogsAreBounded(t *testing.T) {
-	h := newHall(t, foretick.ServerConfig{MaxClients: 1, KeepPlaces: true})
+	h := newVenue(t, foretick.ServerConfig{MaxClients: 1, KeepPlaces: true})
 	h.enters("198.51.100.1:1")
 	for i := range 200 {
 		c := h.call(fmt.Sprintf("203.0.113.%d:%d", i%100, i+1))

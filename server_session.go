@@ -311,7 +311,11 @@ func (s *Server) admit(t time.Duration, p *player, owner ecs.Owner, h netcode.He
 	if p.skewed {
 		s.stats.Skewed++
 	}
-	s.cfg.Logger.Info("joined", s.who(p)...)
+	line := s.who(p)
+	if code, text, known := s.whyGone(h.Resume); known {
+		line = append(line, "lost_place", code, "why", text)
+	}
+	s.cfg.Logger.Info("joined", line...)
 }
 
 // begin starts a player's side of a connection, the first or a later one.

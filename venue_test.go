@@ -18,9 +18,9 @@ import (
 	"github.com/foretick/foretick/transport/sim"
 )
 
-// hall is a server in virtual time whose peers come from addresses that a test
+// venue is a server in virtual time whose peers come from addresses that a test
 // chooses, and some of whom speak by hand.
-type hall struct {
+type venue struct {
 	t       *testing.T
 	net     *sim.Network
 	listen  *addressed
@@ -47,10 +47,10 @@ func (a *addressed) Info(p transport.PeerID, out *transport.Info) bool {
 	return ok
 }
 
-// newHall makes one; more declares what else the game does.
-func newHall(t *testing.T, cfg foretick.ServerConfig, more ...func(*hall, *foretick.Protocol)) *hall {
+// newVenue makes one; more declares what else the game does.
+func newVenue(t *testing.T, cfg foretick.ServerConfig, more ...func(*venue, *foretick.Protocol)) *venue {
 	t.Helper()
-	h := &hall{t: t, net: sim.NewNetwork(1)}
+	h := &venue{t: t, net: sim.NewNetwork(1)}
 	h.listen = &addressed{h.net.Listen(), map[string]string{}}
 	p := h.game.Protocol()
 	note := func(what string) func(*foretick.Frame, ecs.Owner) {
@@ -73,10 +73,10 @@ func newHall(t *testing.T, cfg foretick.ServerConfig, more ...func(*hall, *foret
 	return h
 }
 
-func (h *hall) now() time.Time { return simtest.Epoch.Add(h.net.Now()) }
+func (h *venue) now() time.Time { return simtest.Epoch.Add(h.net.Now()) }
 
 // run lets time pass, in steps of a tick.
-func (h *hall) run(d time.Duration) {
+func (h *venue) run(d time.Duration) {
 	for end := h.net.Now() + d; h.net.Now() < end; {
 		h.net.Run(h.net.Now() + time.Second/30)
 		h.srv.Step(h.now())
@@ -90,7 +90,7 @@ func (h *hall) run(d time.Duration) {
 }
 
 // join has an honest client come from an address.
-func (h *hall) join(addr string) *foretick.Client {
+func (h *venue) join(addr string) *foretick.Client {
 	h.t.Helper()
 	g := &Walk{}
 	c, err := foretick.NewClient(foretick.ClientConfig{Protocol: g.Protocol(), Transport: h.dial(addr),
@@ -100,14 +100,14 @@ func (h *hall) join(addr string) *foretick.Client {
 	return c
 }
 
-func (h *hall) dial(addr string) *sim.Endpoint {
+func (h *venue) dial(addr string) *sim.Endpoint {
 	e := h.net.Dial(h.listen.Endpoint, sim.Link{Latency: time.Millisecond}, sim.Link{Latency: time.Millisecond})
 	h.listen.from[sim.Addr(e.ID())] = addr
 	return e
 }
 
 // comes reports whether an honest client from an address plays within d.
-func (h *hall) comes(addr string, d time.Duration) bool {
+func (h *venue) comes(addr string, d time.Duration) bool {
 	c := h.join(addr)
 	for end := h.net.Now() + d; h.net.Now() < end && c.View().State != foretick.Playing && c.View().Err == nil; {
 		h.run(time.Second / 30)
@@ -121,7 +121,7 @@ func (h *hall) comes(addr string, d time.Duration) bool {
 
 // caller speaks the protocol by hand.
 type caller struct {
-	h       *hall
+	h       *venue
 	e       transport.Endpoint
 	conn    *netcode.Conn
 	peer    transport.PeerID
@@ -133,7 +133,7 @@ type caller struct {
 }
 
 // call dials by hand from an address.
-func (h *hall) call(addr string) *caller {
+func (h *venue) call(addr string) *caller {
 	c := &caller{h: h, e: h.dial(addr)}
 	h.callers = append(h.callers, c)
 	h.run(100 * time.Millisecond)
@@ -187,7 +187,7 @@ func (c *caller) hello(token [16]byte) func(*netcode.Packet) {
 }
 
 // enters says hello and plays.
-func (h *hall) enters(addr string) *caller {
+func (h *venue) enters(addr string) *caller {
 	h.t.Helper()
 	c := h.call(addr)
 	c.plays = true
