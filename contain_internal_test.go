@@ -13,9 +13,9 @@ import (
 	"github.com/foretick/foretick/transport/sim"
 )
 
-// TestCorePanic: where the decoding of a peer's bytes panics, that peer is dropped and
+// TestServerCorePanic: where the decoding of a peer's bytes panics, that peer is dropped and
 // the others play on; debug builds panic on.
-func TestCorePanic(t *testing.T) {
+func TestServerCorePanic(t *testing.T) {
 	net := sim.NewNetwork(1)
 	listen := net.Listen()
 	p := NewProtocol("hand", 1)
