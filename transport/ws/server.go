@@ -4,6 +4,7 @@ package ws
 
 import (
 	"bufio"
+	"bytes"
 	"fmt"
 	"io"
 	"log"
@@ -200,5 +201,20 @@ type hijacked struct {
 func (h *hijacked) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	c, rw, err := http.NewResponseController(h.ResponseWriter).Hijack()
 	h.conn = c
+	if err == nil {
+		rw = lean(c, rw)
+	}
 	return c, rw, err
+}
+
+// lean replaces the buffers that an http.Server makes for pages, 4 kB each way, by ones for messages.
+func lean(c net.Conn, rw *bufio.ReadWriter) *bufio.ReadWriter {
+	n := rw.Reader.Buffered()
+	if n > bufferSize {
+		return rw
+	}
+	early, _ := rw.Reader.Peek(n)
+	r := bufio.NewReaderSize(io.MultiReader(bytes.NewReader(bytes.Clone(early)), c), bufferSize)
+	_, _ = r.Peek(n) // it is kept there, whatever the reader is given to read from next
+	return bufio.NewReadWriter(r, bufio.NewWriterSize(c, bufferSize))
 }
