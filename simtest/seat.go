@@ -1,6 +1,7 @@
 package simtest
 
 import (
+	"log/slog"
 	"slices"
 	"time"
 
@@ -50,7 +51,8 @@ type seat struct {
 func (m *Match) Dial(up, down sim.Link) *sim.Endpoint { return m.Net.Dial(m.listen, up, down) }
 
 // Join adds a client to the match: cfg.Transport is set by it. Its first Step
-// comes within one picture of now, at a moment drawn from the seed.
+// comes within one picture of now, at a moment drawn from the seed. Where cfg has no
+// Logger, what the client logs as an error is a fault of the match: see [Match.Err].
 func (m *Match) Join(cfg foretick.ClientConfig, s Seat) (*foretick.Client, error) {
 	if s.Pictures == 0 {
 		s.Pictures = DefaultPictures
@@ -70,6 +72,9 @@ func (m *Match) Join(cfg foretick.ClientConfig, s Seat) (*foretick.Client, error
 			st.endpoint = m.Net.Dial(m.listen, st.up, st.down)
 			return wrap(st.endpoint), nil
 		}
+	}
+	if cfg.Logger == nil {
+		cfg.Logger = slog.New(alarm{func(err error) { m.fail(nil, err) }})
 	}
 	m.watchClient(&cfg, st)
 	var err error

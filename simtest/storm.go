@@ -3,6 +3,7 @@ package simtest
 import (
 	"encoding/binary"
 	"fmt"
+	"log/slog"
 	"math/rand/v2"
 	"runtime"
 	"time"
@@ -179,7 +180,9 @@ func newLife(s *Storm, number uint64) (*life, error) {
 	for i := range l.ends {
 		l.ends[i] = &pipe{}
 		p := s.New()
-		c, err := foretick.NewClient(foretick.ClientConfig{Protocol: p.Protocol, Transport: l.ends[i], Sample: p.Sample})
+		c, err := foretick.NewClient(foretick.ClientConfig{
+			Protocol: p.Protocol, Transport: l.ends[i], Sample: p.Sample, Logger: slog.New(alarm{func(err error) { panic(err) }}),
+		})
 		if err != nil {
 			return nil, err
 		}

@@ -68,6 +68,11 @@ func playUDP(ctx context.Context, o options, out io.Writer) error {
 		w.compare()
 		w.result.HeapGrowth = 100 * (float64(heapNow())/float64(heap) - 1)
 	}
+	for _, c := range w.clients {
+		if n := c.client.Stats().CorePanics; n > 0 && err == nil {
+			err = fmt.Errorf("%d packets could not be read for a panic", n)
+		}
+	}
 	w.close()
 	if err != nil {
 		return err

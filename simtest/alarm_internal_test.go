@@ -1,0 +1,17 @@
+package simtest
+
+import (
+	"log/slog"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestAlarm: what a client logs as an error is told with all of it, and nothing else is.
+func TestAlarm(t *testing.T) {
+	var told []string
+	l := slog.New(alarm{func(err error) { told = append(told, err.Error()) }})
+	l.Info("joined")
+	l.Error("panic while reading a packet", "packet", "00ff", "value", "index out of range")
+	require.Equal(t, []string{"panic while reading a packet\npacket: 00ff\nvalue: index out of range"}, told)
+}
