@@ -10,7 +10,8 @@ import (
 )
 
 // dialer opens a connection and says where it goes.
-type dialer func(ctx context.Context, url string) (s socket, remote string, err error)
+// Of each ping and pong that comes it asks tolerated, and answers none that is not.
+type dialer func(ctx context.Context, url string, tolerated func() bool) (s socket, remote string, err error)
 
 // dialBy returns a client's endpoint that connects by means of open.
 func dialBy(addr string, cfg Config, open dialer) (*Endpoint, error) {
@@ -51,9 +52,9 @@ func dialBy(addr string, cfg Config, open dialer) (*Endpoint, error) {
 
 // connect opens the connection and lives through it.
 func (e *Endpoint) connect(ctx context.Context, addr string, open dialer) {
-	sock, remote, err := open(ctx, addr)
-	e.mu.Lock()
 	p := e.dial
+	sock, remote, err := open(ctx, addr, func() bool { return e.pinged(p) })
+	e.mu.Lock()
 	if err == nil && p.state != greeting { // given up, or closed, meanwhile
 		sock.abort()
 		sock.free()

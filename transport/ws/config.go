@@ -19,19 +19,37 @@ type Config struct {
 	MaxPeers int
 
 	// MaxPending is how many connections of a server may be open without having said who they are. When there are more,
-	// the oldest of them is cut off. 0: 256. A client ignores it.
+	// the oldest of the address that has the most of them is cut off. Listen holds those apart, and as many, that have
+	// sent no whole HTTP request. 0: 256. A client ignores it.
 	MaxPending int
 
 	// MaxPendingPerAddr is how many of those may come from one address (IPv6: one /64); further ones are answered with
-	// HTTP status 429. Set it to MaxPending behind a reverse proxy, whose address all clients share. 0: 16. A client
-	// ignores it.
+	// HTTP status 429. Behind a reverse proxy set ClientAddr, or all clients share one address. 0: 16. A client ignores
+	// it.
 	MaxPendingPerAddr int
+
+	// MaxConns is how many connections may be open at once, whatever they do: play, say nothing, or say goodbye; with
+	// Listen also those that have sent no whole HTTP request. At the limit a new connection displaces one that is not
+	// playing, or is turned away. 0: twice MaxPeers + MaxPending. Negative: no limit. A client ignores it.
+	MaxConns int
+
+	// ControlRate is how many pings, pongs and keep-alives a second a peer may send. A peer that sends more for longer
+	// than two seconds' worth is dropped with transport.Protocol. An honest peer sends 30 at most, and most send one.
+	// 0: 100. Negative: no limit. A client applies it to its server; in a browser to keep-alives only.
+	ControlRate int
+
+	// ClientAddr returns the address of the client that sent a request, for servers behind a reverse proxy, where every
+	// request comes from the proxy's. The limits by address, Accept and Info.Addr use it, and so do the server's logs.
+	// It must believe a header only in requests that come from the proxy: anybody else can write what it likes into
+	// one. An AddrPort that is not valid stands for http.Request.RemoteAddr; the port may be 0. It is called by many
+	// goroutines at once. nil: RemoteAddr. A client ignores it.
+	ClientAddr func(r *Request) netip.AddrPort
 
 	// Accept is asked about each client once its token is there: it returns the identity that Info shall show, or an
 	// error to refuse. A *transport.CloseError chooses the code, any other error refuses with transport.Refused; the
-	// client is told the error's text. addr is http.Request.RemoteAddr, the zero AddrPort if that is none. Calls are made
-	// one at a time, and so must not block; token is valid during the call. nil: everyone is accepted. A client ignores
-	// it.
+	// client is told the error's text. addr is what ClientAddr says, or http.Request.RemoteAddr; the zero AddrPort if that
+	// is none. Calls are made one at a time, and so must not block; who waits for its call is pending. token is valid
+	// during the call. nil: everyone is accepted. A client ignores it.
 	Accept func(addr netip.AddrPort, token []byte) (identity []byte, err error)
 
 	// Same is what becomes of a second connection of one identity, as Accept gave it. 0: transport.ReplaceOld. A client
@@ -77,6 +95,8 @@ func (c Config) withDefaults() Config {
 	set(&c.MaxPeers, 64)
 	set(&c.MaxPending, 256)
 	set(&c.MaxPendingPerAddr, min(16, c.MaxPending))
+	set(&c.MaxConns, 2*(c.MaxPeers+c.MaxPending))
+	set(&c.ControlRate, 100)
 	set(&c.ReceiveQueue, 160)
 	set(&c.SendQueue, 128<<10)
 	if c.Timeout == 0 {
@@ -102,6 +122,9 @@ func (c Config) validate() error {
 	fault(c.MaxPending < 0 || c.MaxPending > 1<<16, "Config.MaxPending is %d; it may be 1 to 65536", c.MaxPending)
 	fault(c.MaxPendingPerAddr < 0 || c.MaxPendingPerAddr > c.MaxPending,
 		"Config.MaxPendingPerAddr is %d; it may be 1 to MaxPending, %d", c.MaxPendingPerAddr, c.MaxPending)
+	fault(c.MaxConns > 1<<20 || c.MaxConns > 0 && c.MaxConns <= c.MaxPeers,
+		"Config.MaxConns is %d; it may be MaxPeers + 1, %d, to 2^20, or negative for no limit", c.MaxConns, c.MaxPeers+1)
+	fault(c.ControlRate > 1<<20, "Config.ControlRate is %d; it may be 1 to 2^20, or negative for no limit", c.ControlRate)
 	fault(c.Same > transport.AllowBoth, "Config.Same is %d; use transport.ReplaceOld, RefuseNew or AllowBoth", c.Same)
 	fault(c.ReceiveQueue < 0 || c.ReceiveQueue > 1<<16, "Config.ReceiveQueue is %d; it may be 1 to 65536", c.ReceiveQueue)
 	fault(c.SendQueue < 4<<10 || c.SendQueue > 1<<30, "Config.SendQueue is %d; it may be 4096 to 2^30", c.SendQueue)

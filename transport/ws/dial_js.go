@@ -9,7 +9,7 @@ import "context"
 // answers, or Unreachable: a browser does not tell its scripts why a handshake failed. Errors: what is wrong with the
 // config or the URL.
 func Dial(url string, cfg Config) (*Endpoint, error) {
-	return dialBy(url, cfg, func(ctx context.Context, url string) (socket, string, error) {
+	return dialBy(url, cfg, func(ctx context.Context, url string, _ func() bool) (socket, string, error) {
 		s, err := openBrowser(ctx, url)
 		if err != nil {
 			return nil, "", err

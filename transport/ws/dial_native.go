@@ -28,11 +28,12 @@ func Dial(url string, cfg Config) (*Endpoint, error) {
 // DialWith is Dial with an HTTP client of the caller's, for certificates, proxies and headers of its own. It does not
 // exist in a browser.
 func DialWith(client *http.Client, url string, cfg Config) (*Endpoint, error) {
-	return dialBy(url, cfg, func(ctx context.Context, url string) (socket, string, error) {
+	return dialBy(url, cfg, func(ctx context.Context, url string, tolerated func() bool) (socket, string, error) {
 		var conn net.Conn
 		ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
 			GotConn: func(i httptrace.GotConnInfo) { conn = i.Conn }})
-		c, resp, err := websocket.Dial(ctx, url, &websocket.DialOptions{HTTPClient: client, Subprotocols: []string{Subprotocol}})
+		c, resp, err := websocket.Dial(ctx, url, &websocket.DialOptions{HTTPClient: client, Subprotocols: []string{Subprotocol},
+			OnPingReceived: onPing(tolerated), OnPongReceived: onPong(tolerated)})
 		if err != nil {
 			return nil, "", notDialled(resp, err)
 		}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/foretick/foretick/transport"
+	"github.com/foretick/foretick/transport/internal/crowd"
 	"github.com/foretick/foretick/transport/internal/inbox"
 	"github.com/foretick/foretick/transport/internal/roster"
 	"github.com/foretick/foretick/transport/internal/slot"
@@ -21,12 +22,12 @@ type Endpoint struct {
 	clock   atomic.Uint32 // ticks of tickTime, counted while the process runs
 	done    chan struct{}
 	running sync.WaitGroup
-	asking  sync.Mutex // held during a call of the accept hook
+	asking  chan struct{} // capacity 1, full during a call of the accept hook
 
 	mu       sync.Mutex
 	peers    slot.Table[*peer]
 	conns    map[*peer]struct{} // all that there are, pending and leaving ones too
-	pending  []*peer            // a server's without a hello, oldest first
+	pending  crowd.Crowd[*peer] // a server's that are not decided on
 	named    roster.Roster[*peer]
 	counters Counters
 	closed   bool
@@ -45,7 +46,7 @@ var _ transport.Endpoint = (*Endpoint)(nil)
 
 func (e *Endpoint) init(cfg Config) {
 	e.cfg, e.in, e.done = cfg, inbox.New(bufferSize, cfg.ReceiveQueue), make(chan struct{})
-	e.conns = make(map[*peer]struct{})
+	e.conns, e.asking = make(map[*peer]struct{}), make(chan struct{}, 1)
 	e.clock.Store(1)
 }
 
@@ -103,6 +104,7 @@ func (e *Endpoint) Disconnect(id transport.PeerID, c transport.Code, detail stri
 
 // leave has the writer say farewell to a peer.
 func (e *Endpoint) leave(p *peer, c transport.Code, detail string) {
+	e.settled(p)
 	p.state, p.code, p.detail = leaving, c, transport.CutDetail(detail)
 	p.until = e.clock.Load() + ticks(closeTime)
 	p.out = queue{}
@@ -176,7 +178,9 @@ func (e *Endpoint) cut(p *peer) {
 	if p.state == greeting {
 		e.settled(p)
 		p.state = over
+		close(p.gone)
 	}
+	p.aborted = true
 	if p.sock != nil {
 		p.sock.abort()
 	}
@@ -217,6 +221,9 @@ func (e *Endpoint) hangUp(p *peer, err error) {
 	if p.state == greeting && e.dial == nil {
 		e.counters.Unsaid++
 		e.settled(p)
+	}
+	if p.state == greeting {
+		close(p.gone)
 	}
 	if p.state == greeting || p.state == open {
 		var ce *transport.CloseError

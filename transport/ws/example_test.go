@@ -4,7 +4,9 @@ package ws_test
 
 import (
 	"fmt"
+	"net/http"
 	"net/http/httptest"
+	"net/netip"
 	"strings"
 
 	"github.com/foretick/foretick/transport"
@@ -37,4 +39,43 @@ func Example() {
 	fmt.Printf("%v, in order: %v\n", events[0].Kind, info.Ordered)
 	// Output:
 	// connected, in order: true
+}
+
+// Behind a reverse proxy, which appends to X-Forwarded-For where a request came from: only the last entry is the
+// proxy's, what is before it the client may have written. The header of a request that did not come from the proxy is
+// not believed.
+func ExampleConfig_clientAddr() {
+	proxy := netip.MustParsePrefix("10.0.0.0/24") // from where the proxy connects, and nobody else can
+	clientAddr := func(r *http.Request) netip.AddrPort {
+		from, err := netip.ParseAddrPort(r.RemoteAddr)
+		if err != nil || !proxy.Contains(from.Addr().Unmap()) {
+			return netip.AddrPort{} // RemoteAddr then
+		}
+		lines := r.Header.Values("X-Forwarded-For")
+		if len(lines) == 0 {
+			return netip.AddrPort{}
+		}
+		hops := strings.Split(lines[len(lines)-1], ",")
+		client, err := netip.ParseAddr(strings.TrimSpace(hops[len(hops)-1]))
+		if err != nil {
+			return netip.AddrPort{}
+		}
+		return netip.AddrPortFrom(client, 0) // the proxy does not tell the port
+	}
+	srv, err := ws.NewServer(ws.Config{ClientAddr: clientAddr})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer srv.Close(transport.Closed, "")
+
+	r := httptest.NewRequest(http.MethodGet, "/", nil)
+	r.Header.Set("X-Forwarded-For", "192.0.2.66, 203.0.113.7")
+	r.RemoteAddr = "10.0.0.4:5555"
+	fmt.Println("from the proxy:", clientAddr(r).Addr())
+	r.RemoteAddr = "198.51.100.9:5555"
+	fmt.Println("from elsewhere, believed:", clientAddr(r).IsValid())
+	// Output:
+	// from the proxy: 203.0.113.7
+	// from elsewhere, believed: false
 }

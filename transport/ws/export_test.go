@@ -4,5 +4,5 @@ package ws
 func Held(e *Endpoint) int {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return len(e.conns) + len(e.pending) + e.peers.Len() + e.in.Open()
+	return len(e.conns) + e.pending.Len() + e.peers.Len() + e.in.Open()
 }

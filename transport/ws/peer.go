@@ -57,10 +57,14 @@ type peer struct {
 	asked    uint32
 	writing  uint32 // when the write that goes on began; 0: none
 	until    uint32 // when to cut the connection off, in the states greeting, leaving and ended
+	pending  bool   // in the endpoint's crowd
+	aborted  bool
+	gone     chan struct{} // closed when a connection ends that is still in the state greeting
+	control  allowance
 	stats    transport.Stats
 }
 
-func newPeer() *peer { return &peer{wake: make(chan struct{}, 1)} }
+func newPeer() *peer { return &peer{wake: make(chan struct{}, 1), gone: make(chan struct{})} }
 
 func (p *peer) signal() {
 	select {

@@ -12,18 +12,23 @@ import (
 	"net/http"
 	"net/netip"
 	"strings"
+	"time"
 
 	"github.com/coder/websocket"
 
 	"github.com/foretick/foretick/transport"
 )
 
+// maxHeader bounds the header of a request to Listen, in bytes. A proxy's and a browser's cookies fit.
+const maxHeader = 16 << 10
+
 // Server is a server's endpoint and the http.Handler whose requests become its connections. Paths, TLS and limits of
 // the HTTP handshake are the http.Server's that it is given to.
 type Server struct {
 	Endpoint
-	web  *http.Server // of Listen; nil otherwise
-	addr netip.AddrPort
+	web      *http.Server // of Listen, as is the rest; nil otherwise
+	listener *listener
+	addr     netip.AddrPort
 }
 
 var (
@@ -45,11 +50,14 @@ func Listen(addr string, cfg Config) (*Server, error) {
 		return nil, fmt.Errorf("ws: cannot listen: %w", err)
 	}
 	s.addr = l.Addr().(*net.TCPAddr).AddrPort()
-	s.web = &http.Server{Handler: s, ReadHeaderTimeout: s.cfg.Timeout, ErrorLog: log.New(io.Discard, "", 0)}
+	s.listener = &listener{Listener: l, srv: s}
+	s.web = &http.Server{Handler: s, ReadHeaderTimeout: s.cfg.Timeout, ReadTimeout: s.cfg.Timeout, WriteTimeout: s.cfg.Timeout,
+		IdleTimeout: s.cfg.Timeout, MaxHeaderBytes: maxHeader, ErrorLog: log.New(io.Discard, "", 0)}
+	s.web.SetKeepAlivesEnabled(false)
 	s.running.Add(1)
 	go func() {
 		defer s.running.Done()
-		_ = s.web.Serve(l) // it ends with Close
+		_ = s.web.Serve(s.listener) // it ends with Close
 	}()
 	return s, nil
 }
@@ -68,8 +76,8 @@ func (s *Server) Close(c transport.Code, detail string) error {
 	return s.Endpoint.Close(c, detail)
 }
 
-// NewServer returns a server's endpoint. Give it to an http.Server, whose ReadHeaderTimeout should be set; close the
-// http.Server first, then the endpoint. Errors: what is wrong with the config, all of it.
+// NewServer returns a server's endpoint. Give it to an http.Server; see the package's documentation for the limits that
+// one must bring. Close the http.Server first, then the endpoint. Errors: what is wrong with the config, all of it.
 func NewServer(cfg Config) (*Server, error) {
 	cfg = cfg.withDefaults()
 	if err := cfg.validate(); err != nil {
@@ -87,29 +95,46 @@ func NewServer(cfg Config) (*Server, error) {
 
 // ServeHTTP implements http.Handler: it makes a connection of a WebSocket handshake, and returns. It answers 403 to
 // scripts of foreign origins, 426 or 400 to what is no handshake for Subprotocol, 429 to an address with too many
-// connections that said no hello yet, and 503 when the endpoint is closed.
+// connections that said no hello yet, and 503 when the endpoint is closed or MaxConns are open. What it refuses, it has
+// the http.Server close; the rest of the request, and the answer, may take as long as Config.Timeout.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	h := &hijacked{ResponseWriter: w}
+	w = h
+	h.hasten(time.Now().Add(s.cfg.Timeout))
 	if !offered(r) && r.Header.Get("Sec-WebSocket-Version") != "" {
 		s.note(func() { s.counters.NotUpgraded++ })
 		http.Error(w, "the subprotocol "+Subprotocol+" is required", http.StatusBadRequest)
 		return
 	}
-	addr, _ := netip.ParseAddrPort(r.RemoteAddr)
-	addr = netip.AddrPortFrom(addr.Addr().Unmap(), addr.Port())
 	p := newPeer()
-	p.addr, p.name, p.secure = addr, r.RemoteAddr, r.TLS != nil
+	p.addr, p.name = s.whence(r)
+	p.secure = r.TLS != nil
 	if code := s.reserve(p); code != 0 {
 		http.Error(w, http.StatusText(code), code)
 		return
 	}
-	h := &hijacked{ResponseWriter: w}
-	c, err := websocket.Accept(h, r, &websocket.AcceptOptions{Subprotocols: []string{Subprotocol},
-		OriginPatterns: s.cfg.Origins, InsecureSkipVerify: s.cfg.AnyOrigin})
+	tolerated := func() bool { return s.pinged(p) }
+	c, err := websocket.Accept(w, r, &websocket.AcceptOptions{Subprotocols: []string{Subprotocol},
+		OriginPatterns: s.cfg.Origins, InsecureSkipVerify: s.cfg.AnyOrigin,
+		OnPingReceived: onPing(tolerated), OnPongReceived: onPong(tolerated)})
 	if err != nil {
 		s.release(p)
 		return
 	}
+	s.note(func() { s.listener.upgraded(h.conn) })
 	s.start(p, newSocket(c, h.conn))
+}
+
+// whence returns the address that a request came from, and its name.
+func (s *Server) whence(r *http.Request) (addr netip.AddrPort, name string) {
+	if s.cfg.ClientAddr != nil {
+		if a := s.cfg.ClientAddr(r); a.IsValid() {
+			a = netip.AddrPortFrom(a.Addr().Unmap(), a.Port())
+			return a, a.String()
+		}
+	}
+	a, _ := netip.ParseAddrPort(r.RemoteAddr)
+	return netip.AddrPortFrom(a.Addr().Unmap(), a.Port()), r.RemoteAddr
 }
 
 func (s *Server) note(fn func()) {
@@ -136,33 +161,24 @@ func (s *Server) reserve(p *peer) int {
 	if s.closed {
 		return http.StatusServiceUnavailable
 	}
-	same, key := 0, network(p.addr)
-	for _, q := range s.pending {
-		if network(q.addr) == key {
-			same++
-		}
-	}
-	if same >= s.cfg.MaxPendingPerAddr {
+	if s.pending.From(p.addr.Addr()) >= s.cfg.MaxPendingPerAddr {
 		s.counters.Limited++
 		return http.StatusTooManyRequests
 	}
-	if len(s.pending) >= s.cfg.MaxPending {
+	if s.listener == nil && s.full() && !s.hurry() { // a listener made room
+		s.counters.Crowded++
+		return http.StatusServiceUnavailable
+	}
+	if s.pending.Len() >= s.cfg.MaxPending {
 		s.counters.Evicted++
-		s.cut(s.pending[0])
+		oldest, _ := s.pending.Oldest()
+		s.cut(oldest)
 	}
 	p.until = s.clock.Load() + ticks(s.cfg.Timeout)
-	s.pending = append(s.pending, p)
+	p.pending = true
+	s.pending.Add(p, p.addr.Addr())
 	s.conns[p] = struct{}{}
 	return 0
-}
-
-// network is what one client can easily have many addresses of.
-func network(a netip.AddrPort) netip.Addr {
-	if a.Addr().Is6() {
-		p, _ := a.Addr().Prefix(64)
-		return p.Addr()
-	}
-	return a.Addr()
 }
 
 func (s *Server) release(p *peer) {
@@ -191,10 +207,27 @@ func (s *Server) start(p *peer, sock socket) {
 	}()
 }
 
-// hijacked notes the connection below the WebSocket.
+// hijacked notes the connection below the WebSocket, and has a connection closed that does not become one: a client that
+// keeps it could send requests, or the rest of one, for as long as it likes.
 type hijacked struct {
 	http.ResponseWriter
 	conn net.Conn
+}
+
+// hasten bounds how long the rest of the request and the answer may take, if the http.Server knows how. The WebSocket has
+// no deadline.
+func (h *hijacked) hasten(at time.Time) {
+	c := http.NewResponseController(h.ResponseWriter)
+	_ = c.SetReadDeadline(at)
+	_ = c.SetWriteDeadline(at)
+}
+
+// WriteHeader implements http.ResponseWriter.
+func (h *hijacked) WriteHeader(status int) {
+	if status != http.StatusSwitchingProtocols {
+		h.Header().Set("Connection", "close")
+	}
+	h.ResponseWriter.WriteHeader(status)
 }
 
 // Hijack implements http.Hijacker.

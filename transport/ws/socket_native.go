@@ -38,6 +38,15 @@ func newSocket(c *websocket.Conn, conn net.Conn) *native {
 	return &native{c: c, conn: conn}
 }
 
+// onPing and onPong have the library ask about each ping and pong.
+func onPing(tolerated func() bool) func(context.Context, []byte) bool {
+	return func(context.Context, []byte) bool { return tolerated() }
+}
+
+func onPong(tolerated func() bool) func(context.Context, []byte) {
+	return func(context.Context, []byte) { tolerated() }
+}
+
 // read never gives Reader a context that can end: each such read would cost an allocation and a timer.
 func (s *native) read(buf []byte) (int, error) {
 	kind, r, err := s.c.Reader(context.Background())

@@ -40,6 +40,9 @@ func (e *Endpoint) take(p *peer, buf []byte, n int) []byte {
 
 func (e *Endpoint) takeControl(p *peer, b []byte) {
 	if answer, err := parseAlive(b); err == nil {
+		if !e.tolerated(p) {
+			return
+		}
 		if answer && !p.alive {
 			p.alive = true
 			p.signal()
@@ -86,7 +89,6 @@ func (e *Endpoint) takeAnswer(p *peer, b []byte) {
 
 // serveHello decides on a client. It is called with the lock held, and gives it up while it asks the accept hook.
 func (e *Endpoint) serveHello(p *peer, b []byte) {
-	e.settled(p)
 	token, err := parseHello(b)
 	if err != nil {
 		e.malformed(p)
@@ -96,11 +98,7 @@ func (e *Endpoint) serveHello(p *peer, b []byte) {
 		return
 	}
 	if e.cfg.Accept != nil {
-		e.mu.Unlock()
-		e.asking.Lock()
-		identity, err := e.cfg.Accept(p.addr, token)
-		e.asking.Unlock()
-		e.mu.Lock()
+		identity, err := e.ask(p, token)
 		switch {
 		case p.state != greeting: // cut off meanwhile
 			return
@@ -114,6 +112,7 @@ func (e *Endpoint) serveHello(p *peer, b []byte) {
 	if !e.identify(p) {
 		return
 	}
+	e.settled(p)
 	p.state, p.greet = open, true
 	p.heard, p.sent = e.clock.Load(), e.clock.Load()
 	p.id = e.peers.Add(p)
@@ -123,13 +122,30 @@ func (e *Endpoint) serveHello(p *peer, b []byte) {
 	p.signal()
 }
 
+// ask asks the accept hook, once it is p's turn. The lock is given up meanwhile. A peer that is cut off while it waits is
+// not asked about, and waits no longer.
+func (e *Endpoint) ask(p *peer, token []byte) (identity []byte, err error) {
+	e.mu.Unlock()
+	defer e.mu.Lock()
+	select {
+	case e.asking <- struct{}{}:
+	case <-p.gone:
+		return nil, nil
+	}
+	defer func() { <-e.asking }()
+	select {
+	case <-p.gone:
+		return nil, nil
+	default:
+		return e.cfg.Accept(p.addr, token)
+	}
+}
+
 // settled takes a peer from the pending ones.
 func (e *Endpoint) settled(p *peer) {
-	for i, q := range e.pending {
-		if q == p {
-			e.pending = append(e.pending[:i], e.pending[i+1:]...)
-			return
-		}
+	if p.pending {
+		p.pending = false
+		e.pending.Remove(p)
 	}
 }
 

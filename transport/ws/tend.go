@@ -21,7 +21,7 @@ func (e *Endpoint) tendOnce(now uint32) {
 		switch {
 		case p.state == open:
 			e.tendPeer(p, now)
-		case p.state == over || now < p.until:
+		case p.state == over || int32(now-p.until) < 0:
 		case p.state == greeting && e.dial != nil:
 			e.end(p, transport.Timeout, "no answer")
 			e.cut(p)

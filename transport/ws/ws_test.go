@@ -249,12 +249,15 @@ func TestDialFails(t *testing.T) {
 }
 
 func TestConfigFaults(t *testing.T) {
-	_, err := ws.NewServer(ws.Config{MaxPeers: -1, MaxPending: -1, MaxPendingPerAddr: -2, ReceiveQueue: -1, SendQueue: 1, Same: 3,
+	_, err := ws.NewServer(ws.Config{MaxPeers: -1, MaxPending: -1, MaxPendingPerAddr: -2, MaxConns: 1 << 21,
+		ControlRate: 1 << 21, ReceiveQueue: -1, SendQueue: 1, Same: 3,
 		Timeout: 1, KeepAlive: time.Hour, Token: make([]byte, ws.MaxToken+1)})
-	for _, field := range []string{"MaxPeers", "MaxPending", "MaxPendingPerAddr", "Same", "ReceiveQueue", "SendQueue", "Timeout",
-		"KeepAlive", "Token"} {
+	for _, field := range []string{"MaxPeers", "MaxPending", "MaxPendingPerAddr", "MaxConns", "ControlRate", "Same", "ReceiveQueue", "SendQueue",
+		"Timeout", "KeepAlive", "Token"} {
 		assert.ErrorContains(t, err, "Config."+field+" ")
 	}
+	_, err = ws.NewServer(ws.Config{MaxConns: 64})
+	assert.ErrorContains(t, err, "Config.MaxConns ", "it would keep out the last player")
 	_, err = ws.Dial("ws://127.0.0.1", ws.Config{Timeout: 1})
 	assert.ErrorContains(t, err, "Config.Timeout")
 }

@@ -1,0 +1,72 @@
+// Package crowd keeps the connections of a server that have not said yet who they are, and chooses which of them goes
+// when there are too many. It holds no lock; an endpoint with goroutines brings its own.
+package crowd
+
+import "net/netip"
+
+// Crowd holds connections P by age and address. The zero value is empty.
+type Crowd[P comparable] struct {
+	rows []row[P] // oldest first
+	from map[netip.Addr]int
+}
+
+type row[P comparable] struct {
+	p   P
+	net netip.Addr
+}
+
+// Network returns what one client can easily have many addresses of: an IPv6 address's /64. An IPv4 address stands for
+// itself, in either form.
+func Network(a netip.Addr) netip.Addr {
+	if a = a.Unmap(); a.Is6() {
+		p, _ := a.Prefix(64)
+		return p.Addr()
+	}
+	return a
+}
+
+// Len returns how many there are.
+func (c *Crowd[P]) Len() int { return len(c.rows) }
+
+// From returns how many there are of an address's network.
+func (c *Crowd[P]) From(a netip.Addr) int { return c.from[Network(a)] }
+
+// Add adds p as the newest.
+func (c *Crowd[P]) Add(p P, a netip.Addr) {
+	if c.from == nil {
+		c.from = make(map[netip.Addr]int)
+	}
+	net := Network(a)
+	c.rows = append(c.rows, row[P]{p, net})
+	c.from[net]++
+}
+
+// Remove removes p and reports whether it was there.
+func (c *Crowd[P]) Remove(p P) bool {
+	for i := range c.rows {
+		if c.rows[i].p != p {
+			continue
+		}
+		net := c.rows[i].net
+		if c.from[net]--; c.from[net] == 0 {
+			delete(c.from, net)
+		}
+		last := len(c.rows) - 1
+		copy(c.rows[i:], c.rows[i+1:])
+		c.rows[last] = row[P]{}
+		c.rows = c.rows[:last]
+		return true
+	}
+	return false
+}
+
+// Oldest returns the oldest of the network that has the most, so that a flood from one network displaces itself.
+func (c *Crowd[P]) Oldest() (p P, ok bool) {
+	most := 0
+	for i := range c.rows {
+		if n := c.from[c.rows[i].net]; n > most {
+			p, most = c.rows[i].p, n
+		}
+	}
+	return p, most > 0
+}

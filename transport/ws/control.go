@@ -1,0 +1,51 @@
+package ws
+
+import "github.com/foretick/foretick/transport"
+
+// allowance is how many more control messages a peer may send now, in parts of which one message takes a second's worth
+// of ticks: each tick adds as many parts as there may be messages a second.
+type allowance struct {
+	parts int
+	at    uint32 // ticks
+	begun bool
+}
+
+const (
+	ticksASecond = 20 // of tickTime
+	saved        = 2  // seconds' worth that a silent peer may send at once
+)
+
+// take takes one message's worth and reports whether there was as much.
+func (a *allowance) take(now uint32, rate int) bool {
+	full := saved * ticksASecond * rate
+	if passed := now - a.at; !a.begun || passed >= saved*ticksASecond {
+		a.parts = full
+	} else {
+		a.parts = min(full, a.parts+int(passed)*rate)
+	}
+	a.at, a.begun = now, true
+	if a.parts < ticksASecond {
+		return false
+	}
+	a.parts -= ticksASecond
+	return true
+}
+
+// tolerated drops a peer that sends too many pings, pongs and keep-alives, and reports whether it did not.
+func (e *Endpoint) tolerated(p *peer) bool {
+	if e.cfg.ControlRate < 0 || p.control.take(e.clock.Load(), e.cfg.ControlRate) {
+		return true
+	}
+	const detail = "too many pings or keep-alives"
+	e.counters.Flooded++
+	e.end(p, transport.Protocol, detail)
+	e.leave(p, transport.Protocol, detail)
+	return false
+}
+
+// pinged notes a ping or a pong of a peer and reports whether it may be answered. The reader calls it, without the lock.
+func (e *Endpoint) pinged(p *peer) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return (p.state == greeting || p.state == open) && e.tolerated(p)
+}

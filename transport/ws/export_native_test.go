@@ -1,0 +1,17 @@
+//go:build !js
+
+package ws
+
+// HalfOpen returns how many connections of a listener have sent no handshake yet.
+func HalfOpen(s *Server) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.listener.half.Len()
+}
+
+// Pending returns how many connections are not decided on.
+func Pending(s *Server) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.pending.Len()
+}

@@ -1,0 +1,117 @@
+//go:build !js
+
+package ws
+
+import (
+	"net"
+	"net/netip"
+
+	"github.com/foretick/foretick/transport/internal/crowd"
+)
+
+// listener is what Listen gives to its http.Server: it bounds the connections that have sent no handshake yet, which the
+// http.Server does not.
+type listener struct {
+	net.Listener
+	srv  *Server
+	half crowd.Crowd[*halfOpen] // guarded by the endpoint's lock
+}
+
+// halfOpen is a connection of a listener's. Once its handshake is through, its peer stands for it.
+type halfOpen struct {
+	net.Conn
+	from *listener
+}
+
+// NetConn returns the connection below, as a TLS connection does.
+func (h *halfOpen) NetConn() net.Conn { return h.Conn }
+
+// Close implements net.Conn.
+func (h *halfOpen) Close() error {
+	l := h.from
+	l.srv.note(func() {
+		if l.half.Remove(h) {
+			l.srv.counters.Unfinished++
+		}
+	})
+	return h.Conn.Close()
+}
+
+// Accept implements net.Listener: it returns the next connection for which there is room.
+func (l *listener) Accept() (net.Conn, error) {
+	for {
+		c, err := l.Listener.Accept()
+		if err != nil {
+			return nil, err
+		}
+		h := &halfOpen{Conn: c, from: l}
+		if l.admit(h) {
+			return h, nil
+		}
+		c.Close()
+	}
+}
+
+// admit makes room for a connection, if there is a way to.
+func (l *listener) admit(h *halfOpen) bool {
+	s := l.srv
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return false
+	}
+	if l.half.Len() >= s.cfg.MaxPending || l.half.Len() > 0 && s.full() {
+		l.evict()
+	} else if s.full() && !s.hurry() {
+		s.counters.Crowded++
+		return false
+	}
+	addr, _ := netip.ParseAddrPort(h.RemoteAddr().String())
+	l.half.Add(h, addr.Addr())
+	return true
+}
+
+// evict cuts off the connection that has had the most time among those of the address that has the most.
+func (l *listener) evict() {
+	h, _ := l.half.Oldest()
+	l.half.Remove(h)
+	l.srv.counters.Evicted++
+	if tcp, ok := h.Conn.(*net.TCPConn); ok {
+		_ = tcp.SetLinger(0) // the system need not remember it
+	}
+	h.Conn.Close()
+}
+
+// upgraded notes that a connection's handshake is through.
+func (l *listener) upgraded(c net.Conn) {
+	if h, ok := c.(*halfOpen); ok && l != nil {
+		l.half.Remove(h)
+	}
+}
+
+// full reports whether MaxConns are open.
+func (s *Server) full() bool {
+	n := len(s.conns)
+	if s.listener != nil {
+		n += s.listener.half.Len()
+	}
+	return s.cfg.MaxConns > 0 && n >= s.cfg.MaxConns
+}
+
+// hurry cuts off the connection that has said goodbye for the longest, if there is one, or else a pending one.
+func (s *Server) hurry() bool {
+	var oldest *peer
+	for p := range s.conns {
+		if (p.state == leaving || p.state == ended) && !p.aborted && (oldest == nil || int32(p.until-oldest.until) < 0) {
+			oldest = p
+		}
+	}
+	if oldest == nil {
+		if oldest, _ = s.pending.Oldest(); oldest == nil {
+			return false
+		}
+		s.counters.Evicted++
+	}
+	s.cut(oldest)
+	return true
+}
