@@ -49,7 +49,8 @@ type Config struct {
 	MaxPeers int
 
 	// MaxHandshakes is how many handshakes a server has under way; each costs three goroutines and 64 kB at most, for
-	// five seconds at most. When there would be more, the oldest is broken off. 0: 256. A client ignores it.
+	// five seconds at most. When there would be more, the oldest is broken off. As many connections may have begun none
+	// yet; of those the oldest of the address that has the most is broken off. 0: 256. A client ignores it.
 	MaxHandshakes int
 
 	// MaxHandshakesPerAddr is how many of those may be of one address (IPv6: one /64). 0: 16. A client ignores it.

@@ -6,7 +6,7 @@ type Counters struct {
 	Connections uint64 // that were ever established
 	Handshakes  uint64 // begun
 	Failed      uint64 // handshakes that came to nothing, by timeout or otherwise
-	Evicted     uint64 // handshakes broken off for newer ones
+	Evicted     uint64 // handshakes, and connections that began none, broken off for newer ones
 	Limited     uint64 // handshakes refused as their address had too many under way
 	Refused     uint64 // by ticket, accept hook or identity
 	Full        uint64 // refused as MaxPeers was reached
@@ -16,6 +16,7 @@ type Counters struct {
 	Replayed    uint64 // records that came before, or are too old to tell
 	Early       uint64 // protected records that came before there were keys, and were lost
 	Malformed   uint64 // authentic messages that were not understood; their peers were dropped
+	Exhausted   uint64 // connections ended as their sequence numbers were used up
 	Overrun     uint64 // datagrams lost to full receive queues
 }
 

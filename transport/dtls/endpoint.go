@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/foretick/foretick/transport"
+	"github.com/foretick/foretick/transport/internal/crowd"
 	"github.com/foretick/foretick/transport/internal/inbox"
 	"github.com/foretick/foretick/transport/internal/roster"
 	"github.com/foretick/foretick/transport/internal/slot"
@@ -28,6 +29,7 @@ type Endpoint struct {
 	peers     slot.Table[*peer]
 	links     map[transport.PeerID]*peer // by the id below
 	named     roster.Roster[*peer]       // a server's open ones
+	silent    crowd.Crowd[*peer]         // a server's that have begun no handshake
 	shakes    []*peer                    // a server's handshakes, oldest first
 	unsettled []*peer                    // those for whom the library is still needed
 	counters  Counters
@@ -119,12 +121,20 @@ func (e *Endpoint) Send(id transport.PeerID, b []byte) error {
 		e.mu.Unlock()
 		return err
 	}
+	if err == transport.ErrNoPeer {
+		return err
+	}
 	return nil // what else can be wrong is told as an event
 }
 
 // protect sends a message in a record of its own. It must be called without the lock.
 func (e *Endpoint) protect(p *peer, kind byte, body []byte) error {
 	e.sending.Lock()
+	if kind != msgEnd && p.write.next > lastSequence-farewells {
+		e.sending.Unlock()
+		e.exhausted(p)
+		return transport.ErrNoPeer
+	}
 	defer e.sending.Unlock()
 	e.plain = append(append(e.plain[:0], kind), body...)
 	out, err := p.write.record(e.out[:0], typeData, e.plain)
@@ -133,6 +143,22 @@ func (e *Endpoint) protect(p *peer, kind byte, body []byte) error {
 	}
 	e.out = out
 	return e.below.Send(p.below, out)
+}
+
+// exhausted ends a connection whose sequence numbers are used up: another record under its keys would give a nonce for the
+// second time. A new connection has new keys.
+func (e *Endpoint) exhausted(p *peer) {
+	const detail = "the connection's sequence numbers are used up: connect again"
+	e.mu.Lock()
+	if e.closed || p.state != open && p.state != greeting {
+		e.mu.Unlock()
+		return
+	}
+	e.counters.Exhausted++
+	e.end(p, transport.Gone, detail)
+	e.leave(p, transport.Gone, detail)
+	e.mu.Unlock()
+	e.farewell(p)
 }
 
 // Flush implements transport.Endpoint.
@@ -172,6 +198,7 @@ func (e *Endpoint) forget(p *peer) {
 		e.peers.Remove(p.id)
 	}
 	e.named.Remove(p.identity, p)
+	e.silent.Remove(p)
 	e.unshake(p)
 }
 

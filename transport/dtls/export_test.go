@@ -32,7 +32,18 @@ func SetHandshakeTime(e *Endpoint, d time.Duration) {
 func Held(e *Endpoint) int {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return e.peers.Len() + len(e.links) + len(e.shakes) + len(e.unsettled) + e.named.Len() + e.in.Open()
+	return e.peers.Len() + len(e.links) + len(e.shakes) + len(e.unsettled) + e.named.Len() + e.in.Open() +
+		e.silent.Len()
+}
+
+// UseUp leaves an endpoint n sequence numbers for records to a peer before it ends the connection.
+func UseUp(e *Endpoint, id transport.PeerID, n uint64) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	p, _ := e.peers.Get(id)
+	e.sending.Lock()
+	defer e.sending.Unlock()
+	p.write.next = lastSequence - farewells + 1 - n
 }
 
 // Suites offers this package's suite to the library.

@@ -54,9 +54,25 @@ func (e *Endpoint) connected(below transport.PeerID) {
 	p.below, p.addr, p.name, p.mtu = below, addr, info.Addr, info.MTU-overhead
 	p.until = e.clock.Load() + ticks(e.handshake)
 	e.links[below] = p
+	if e.dial == nil {
+		e.roomToWait()
+		e.silent.Add(p, addr.Addr())
+	}
 	if e.dial != nil {
 		p.summed = true
 		e.shake(p)
+	}
+}
+
+// roomToWait breaks off a connection that has begun no handshake when there are too many: the oldest of the address that
+// has the most.
+func (e *Endpoint) roomToWait() {
+	if e.silent.Len() < e.cfg.MaxHandshakes {
+		return
+	}
+	if p, ok := e.silent.Oldest(); ok {
+		e.counters.Evicted++
+		e.cut(p, transport.Full, "too many that begin no handshake")
 	}
 }
 

@@ -18,6 +18,7 @@ const (
 	epoch         = 1       // of all that is protected: there is no renegotiation
 	firstSequence = 1 << 40 // of this package's records; the library's begin at 0 and are few
 	lastSequence  = 1<<48 - 1
+	farewells     = 64 // of the last numbers are kept for the end message, so that there is one to say why
 	windowSize    = 256
 )
 

@@ -6,13 +6,13 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
-	"net/netip"
 	"slices"
 	"time"
 
 	pion "github.com/pion/dtls/v2"
 
 	"github.com/foretick/foretick/transport"
+	"github.com/foretick/foretick/transport/internal/crowd"
 )
 
 const flightInterval = 250 * time.Millisecond
@@ -22,6 +22,7 @@ func (e *Endpoint) shake(p *peer) {
 	if e.dial == nil && !e.roomToShake(p) {
 		return
 	}
+	e.silent.Remove(p)
 	ctx, cancel := context.WithTimeout(context.Background(), e.handshake)
 	p.state, p.cancel, p.settled = shaking, cancel, make(chan struct{})
 	p.until = e.clock.Load() + ticks(e.handshake)
@@ -44,9 +45,9 @@ func (e *Endpoint) shake(p *peer) {
 
 // roomToShake breaks the oldest handshake off when there are too many.
 func (e *Endpoint) roomToShake(p *peer) bool {
-	same, key := 0, network(p.addr.Addr())
+	same, key := 0, crowd.Network(p.addr.Addr())
 	for _, q := range e.shakes {
-		if network(q.addr.Addr()) == key {
+		if crowd.Network(q.addr.Addr()) == key {
 			same++
 		}
 	}
@@ -60,15 +61,6 @@ func (e *Endpoint) roomToShake(p *peer) bool {
 		e.cut(e.shakes[0], transport.Full, "too many handshakes")
 	}
 	return true
-}
-
-// network is what one client can easily have many addresses of.
-func network(a netip.Addr) netip.Addr {
-	if a = a.Unmap(); a.Is6() {
-		p, _ := a.Prefix(64)
-		return p.Addr()
-	}
-	return a
 }
 
 func (e *Endpoint) unshake(p *peer) {

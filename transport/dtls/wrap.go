@@ -18,7 +18,7 @@ func Listen(addr string, cfg Config) (*Endpoint, error) {
 		return nil, err
 	}
 	low := full.udp()
-	low.MaxPeers = full.MaxPeers + full.MaxHandshakes
+	low.MaxPeers = full.MaxPeers + 3*full.MaxHandshakes // as many may be silent, and leave
 	if g := full.Gate; g != nil {
 		low.Accept = func(_ netip.AddrPort, token []byte) ([]byte, error) {
 			_, _, err := g.Check(token)
