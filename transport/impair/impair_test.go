@@ -3,6 +3,7 @@ package impair_test
 import (
 	"encoding/binary"
 	"net"
+	"runtime"
 	"slices"
 	"testing"
 	"time"
@@ -162,4 +163,24 @@ func TestProxyLinks(t *testing.T) {
 	p.Blackhole(time.Hour)
 	require.NoError(t, cli.Send(to, []byte("lost")))
 	assert.Eventually(t, func() bool { up, _ := p.Stats(); return up.Dark == 1 }, time.Minute, ms)
+}
+
+// A proxy that is closed binds no socket again.
+func TestRebindAfterClose(t *testing.T) {
+	server, err := net.ListenUDP("udp4", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)})
+	require.NoError(t, err)
+	defer server.Close()
+	p, err := impair.NewProxy("127.0.0.1:0", server.LocalAddr().String(), sim.Link{}, sim.Link{}, 1)
+	require.NoError(t, err)
+	cli, err := net.DialUDP("udp4", nil, net.UDPAddrFromAddrPort(p.Addr()))
+	require.NoError(t, err)
+	defer cli.Close()
+	_, err = cli.Write([]byte("hello"))
+	require.NoError(t, err)
+	_, _, err = server.ReadFromUDP(make([]byte, 100))
+	require.NoError(t, err)
+	require.NoError(t, p.Close())
+	before := runtime.NumGoroutine()
+	require.ErrorIs(t, p.Rebind(), net.ErrClosed)
+	require.LessOrEqual(t, runtime.NumGoroutine(), before)
 }

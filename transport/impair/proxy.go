@@ -105,10 +105,13 @@ func (p *Proxy) Blackhole(d time.Duration) {
 }
 
 // Rebind gives every client another port towards the server, as a NAT does that forgot its mappings. What is under way
-// to the old ports is lost.
+// to the old ports is lost. It returns net.ErrClosed after Close.
 func (p *Proxy) Rebind() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if p.closed {
+		return net.ErrClosed
+	}
 	var errs []error
 	for _, r := range p.routes {
 		old := r.back

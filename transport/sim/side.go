@@ -77,13 +77,15 @@ func (s *side) greeted() {
 	if s.state == dialling {
 		s.ep = s.ep.current()
 	}
-	switch {
+	if s.state == dialling && !s.ep.closed && !s.admitted() {
+		s.state = ended
+		s.control(farewell)
+		return
+	}
+	switch { // the hook may have closed the endpoint
 	case s.state == dialling && s.ep.killed:
 	case s.state == dialling && s.ep.closed:
 		s.state, s.code, s.detail = ended, transport.Unreachable, "nobody listens"
-		s.control(farewell)
-	case s.state == dialling && !s.admitted():
-		s.state = ended
 		s.control(farewell)
 	case s.state == dialling:
 		s.state, s.heard = open, s.ep.net.now

@@ -85,7 +85,7 @@ func (g *Gate) judge(c *Claims) error {
 		return ErrExpired
 	case !slices.ContainsFunc(c.Servers, func(a netip.AddrPort) bool { return slices.Contains(g.servers, a) }):
 		return ErrServer
-	case banned && now.Before(until):
+	case banned && (until.IsZero() || now.Before(until)):
 		return ErrBanned
 	}
 	if _, used := g.used[c.ID]; used {
@@ -130,13 +130,17 @@ func (g *Gate) Accept(_ netip.AddrPort, token []byte) (identity []byte, err erro
 	return c.Identity, nil
 }
 
-// Ban has an identity's tickets refused until a time. Who is connected stays so: disconnect the peer as well.
+// Ban refuses an identity's tickets until a time; the zero time is for ever. An empty identity is nobody's: nothing is
+// done. Who is connected stays so: disconnect the peer as well.
 func (g *Gate) Ban(identity []byte, until time.Time) {
+	if len(identity) == 0 {
+		return
+	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	now := g.now()
 	for id, t := range g.bans {
-		if !now.Before(t) {
+		if !t.IsZero() && !now.Before(t) {
 			delete(g.bans, id)
 		}
 	}

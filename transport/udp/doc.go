@@ -10,6 +10,10 @@
 // Nothing is encrypted or authenticated: who can read the traffic can forge it (Info.Secure is false). Who cannot
 // must guess 64 bits to disturb a connection's handshake, end or client's datagrams, and 32 bits for a server's.
 //
+// Who can read the traffic and inject into it can end a session in two ways: by one forged close, and by six forged
+// packets of the game's that make every genuine one look too old. No check can tell these from genuine ones without keys.
+// Use package dtls where that matters, or package ws inside TLS; use this one in networks that you trust.
+//
 //	srv, err := udp.Listen(":27015", udp.Config{})
 //	cli, err := udp.Dial("play.example.com:27015", udp.Config{Token: ticket})
 //
