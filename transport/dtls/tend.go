@@ -60,7 +60,7 @@ func (e *Endpoint) tendOnce(now uint32, due []letter) []letter {
 			due = e.tendLeaving(p, now, due)
 		case over:
 		default:
-			if now >= p.until {
+			if int32(now-p.until) >= 0 {
 				e.late(p)
 			} else if p.state == greeting && e.dial != nil && now != p.sent {
 				p.sent = now

@@ -1,0 +1,27 @@
+package dtls_test
+
+import (
+	"testing"
+
+	"github.com/foretick/foretick/transport"
+	"github.com/foretick/foretick/transport/dtls"
+	"github.com/foretick/foretick/transport/internal/nettest"
+)
+
+func TestAcceptHookCallsBack(t *testing.T) {
+	cert := certificate(t)
+	for name, cfg := range map[string]dtls.Config{"certificate": {Certificate: cert}, "ticket": {}} {
+		t.Run(name, func(t *testing.T) {
+			nettest.Hook(t, func(accept nettest.Accept) transport.Doorkeeper {
+				cfg.Accept = accept
+				return listen(t, cfg)
+			}, func(srv transport.Doorkeeper, token string) transport.Endpoint {
+				to := addr(srv.(*dtls.Endpoint))
+				if cfg.Certificate != nil {
+					return dial(t, to, dtls.Config{Pins: []dtls.Pin{dtls.PinOf(*cert)}, Token: []byte(token)})
+				}
+				return dial(t, to, dtls.Config{Ticket: issue(t, token)})
+			})
+		})
+	}
+}

@@ -1,0 +1,27 @@
+package udp_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/foretick/foretick/transport"
+	"github.com/foretick/foretick/transport/internal/nettest"
+	"github.com/foretick/foretick/transport/udp"
+)
+
+func TestAcceptHookCallsBack(t *testing.T) {
+	var srv *udp.Endpoint
+	nettest.Hook(t, func(accept nettest.Accept) transport.Doorkeeper {
+		var err error
+		srv, err = udp.Listen("127.0.0.1:0", udp.Config{Accept: accept})
+		require.NoError(t, err)
+		t.Cleanup(func() { srv.Close(0, "") })
+		return srv
+	}, func(_ transport.Doorkeeper, token string) transport.Endpoint {
+		cli, err := udp.Dial(srv.LocalAddr().String(), udp.Config{Token: []byte(token)})
+		require.NoError(t, err)
+		t.Cleanup(func() { cli.Close(0, "") })
+		return cli
+	})
+}

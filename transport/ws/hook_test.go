@@ -1,0 +1,21 @@
+//go:build !js
+
+package ws_test
+
+import (
+	"testing"
+
+	"github.com/foretick/foretick/transport"
+	"github.com/foretick/foretick/transport/internal/nettest"
+	"github.com/foretick/foretick/transport/ws"
+)
+
+func TestAcceptHookCallsBack(t *testing.T) {
+	nettest.Hook(t, func(accept nettest.Accept) transport.Doorkeeper {
+		srv := listen(t, ws.Config{Accept: accept})
+		t.Cleanup(func() { srv.Close(0, "") })
+		return srv
+	}, func(srv transport.Doorkeeper, token string) transport.Endpoint {
+		return dial(t, srv.(*site).url(), ws.Config{Token: []byte(token)})
+	})
+}
