@@ -191,14 +191,15 @@ func (s *Server) release(p *peer) {
 
 func (s *Server) start(p *peer, sock socket) {
 	s.mu.Lock()
-	defer s.mu.Unlock()
 	if s.closed || p.state == over {
 		s.settled(p)
 		delete(s.conns, p)
+		s.mu.Unlock() // a listener's connection takes the lock to close
 		sock.abort()
 		sock.free()
 		return
 	}
+	defer s.mu.Unlock()
 	p.sock = sock
 	s.running.Add(1)
 	go func() {
