@@ -44,8 +44,10 @@ type ClientConfig struct {
 	// NoPrediction shows the local player as the server last told it, a round
 	// trip late. For comparison only.
 	NoPrediction bool
-	// MaxRTT is the longest round trip that is to be played without added input
-	// delay. 0 means 400 ms.
+	// MaxRTT is the longest round trip that is played without added input delay.
+	// Longer ones, up to 4 s, are played too: every input counts, but the local
+	// player follows it late, by as much as History is too short; View.InputDelay
+	// says by how much. 0 means 400 ms.
 	MaxRTT time.Duration
 	// History is how many ticks can be predicted ahead and corrected. It must
 	// cover MaxRTT and the buffers on both ends. 0 means 32, or what MaxRTT asks
@@ -169,6 +171,10 @@ type View struct {
 	// It goes on when the server is heard again; when the server has been silent
 	// for ClientConfig.Timeout, the state says what follows.
 	Stalled bool
+	// InputDelay is how long a command waits on this client before it moves the
+	// local player: 0, but where the round trip is too long for the prediction to
+	// reach so far ahead. See [ClientConfig.MaxRTT].
+	InputDelay time.Duration
 	// Render and RenderFraction are the server's time at which the others are
 	// shown.
 	Render         Tick
@@ -298,6 +304,7 @@ type input struct {
 const (
 	defaultSmoothLimit = 2
 	defaultMaxRTT      = 400 * time.Millisecond
+	longestTrip        = 4 // seconds a round trip may take
 	helloInterval      = 100 * time.Millisecond
 	redialInterval     = time.Second
 	resumeTime         = 30 * time.Second
@@ -380,7 +387,9 @@ func NewClient(cfg ClientConfig) (*Client, error) {
 	c := &Client{cfg: cfg, p: p, endpoint: cfg.Transport, wishes: cfg.ReceiveRate > 0, speaks: p.Hash()}
 	c.world = ecs.NewWorld(p.types, ecs.WorldConfig{Tags: []string{TagClient}})
 	c.frame = Frame{World: c.world, DT: 1 / float32(p.tickRate), rate: p.tickRate, client: c, queues: p.newQueues()}
-	c.inputs = prediction.NewHistory[input](cfg.History * 2)
+	// Inputs lie ahead of the newest snapshot by a round trip, however far the
+	// prediction reaches: what is more is input delay.
+	c.inputs = prediction.NewHistory[input](max(cfg.History*2, longestTrip*p.tickRate+cfg.History))
 	c.records = prediction.NewHistory[record](cfg.History)
 	if debugBuild {
 		c.trails, c.theirs = newTrails(cfg.History), newTrails(cfg.History)

@@ -23,6 +23,7 @@ func (c *Client) advance() int {
 		return 0
 	}
 	c.time = t
+	c.view.InputDelay = time.Duration(int32(t.Command-t.Predicted)) * time.Second / time.Duration(c.p.tickRate)
 	c.stats.Interpolation += t.Interpolation
 	c.stats.Pictures++
 	ahead := int32(t.Predicted - c.predictor.Tick())

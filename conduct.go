@@ -129,7 +129,7 @@ func (s *Server) answerConduct(p *player) bool {
 // snapshot, or one part of a message never.
 func (s *Server) mute(p *player, t time.Duration) (string, bool) {
 	switch {
-	case t-p.conduct.news > s.cfg.Timeout:
+	case min(t-p.conduct.news, p.conn.Unanswered(t)) > s.cfg.Timeout:
 		return "acknowledges nothing", true
 	case p.conduct.blank.on(t, s.cfg.Timeout, p.every):
 		return "acknowledges no snapshot", true

@@ -15,7 +15,7 @@ import (
 
 const (
 	helloVersion     = 1
-	sentWindow       = 128 // packets whose content is remembered
+	sentWindow       = 1024 // packets whose content is remembered, at most: those whose fate is open
 	greetingTime     = 5 * time.Second
 	kindDescribe     = 255 // reliable: the server's protocol, told to a peer of another
 	rejectSkew       = 4   // another build: ask for the schema

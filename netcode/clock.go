@@ -71,8 +71,8 @@ type Clock struct {
 	arrival sampleWindow // paced time − snapshot's tick, at its arrival
 	need    sampleWindow // paced time − previous newest tick, at an arrival
 	late    sampleWindow // lateness of the path of commands
-	issued  [256]issue
-	frame   float64 // smoothed ticks between Advances
+	issued  [1024]issue  // 8 s at 128 Hz: a command is told of a round trip later
+	frame   float64      // smoothed ticks between Advances
 
 	started   bool
 	predicted float64

@@ -17,6 +17,7 @@ type Conn struct {
 	sent   *SequenceBuffer[sentPacket]
 	next   Seq // number of the next packet
 	oldest Seq // fates before it are told
+	kept   Seq // packets before it are forgotten
 	fates  fateQueue
 
 	packet  Packet
@@ -31,20 +32,22 @@ type Conn struct {
 	events   eventCursor
 
 	heard   time.Duration // when an authentic packet came last
+	news    time.Duration // when an ack last named a packet for the first time
 	started bool
 	stats   Stats
 }
 
-// sentPacket is what must be known of a packet until its fate is.
+// sentPacket is what must be known of a packet until it is acknowledged. One that
+// was told lost is kept as long as an ack may still name it.
 type sentPacket struct {
 	at      time.Duration
 	size    int
-	told    bool
+	told    bool       // its fate is
 	entries []entryRef // of the channels
 }
 
-// sentPackets bounds the packets whose fate is open: 2 s at 128 packets/s.
-const sentPackets = 256
+// sentPackets bounds the packets kept: 8 s at 128 packets/s.
+const sentPackets = 1024
 
 // NewConn makes a Conn. It panics with a *ConfigError when cfg does not validate.
 func NewConn(cfg Config) *Conn {
@@ -71,7 +74,7 @@ func (c *Conn) Admit() { c.cfg.Newcomer = false }
 
 func (c *Conn) start(now time.Duration) {
 	if !c.started {
-		c.started, c.heard = true, now
+		c.started, c.heard, c.news = true, now, now
 	}
 }
 
@@ -188,6 +191,14 @@ func (c *Conn) Jitter() time.Duration { return c.rtt.deviation }
 func (c *Conn) Silent(now time.Duration) time.Duration {
 	c.start(now)
 	return now - c.heard
+}
+
+// Unanswered is how long ago the peer last acknowledged a packet that it had not
+// acknowledged before, or the Conn was first used when it never has. An ack
+// counts though it comes after the packet was told lost.
+func (c *Conn) Unanswered(now time.Duration) time.Duration {
+	c.start(now)
+	return now - c.news
 }
 
 // Timeout is the configured bound for Silent.

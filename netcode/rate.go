@@ -101,6 +101,9 @@ func (r *rateControl) acked(size int) {
 
 func (r *rateControl) lost() { r.loss += (1 - r.loss) / 64 }
 
+// found takes back that a packet was lost.
+func (r *rateControl) found() { r.loss = max(0, r.loss-1./64) }
+
 func (r *rateControl) roundTrip(now, rtt time.Duration) {
 	if now-r.leastAt >= leastEpoch {
 		r.least[1], r.least[0], r.leastAt = r.least[0], math.MaxInt64, now

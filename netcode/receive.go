@@ -163,9 +163,9 @@ func (c *Conn) count(err error) {
 }
 
 // acknowledge tells the fates that an ack decides. Numbers that are not held,
-// because their fate is told or they were never sent, mean nothing.
+// because they are too old or were never sent, mean nothing.
 func (c *Conn) acknowledge(now time.Duration, h *header) {
-	if s := c.sent.Find(h.ack); s != nil && !s.told {
+	if s := c.sent.Find(h.ack); s != nil {
 		if delay, ok := decodeDelay(h.delay); ok {
 			c.rtt.sample(now-s.at, delay)
 			c.rate.roundTrip(now, c.rtt.latest)
@@ -175,34 +175,40 @@ func (c *Conn) acknowledge(now time.Duration, h *header) {
 	// A packet is suspected when three newer ones came (RFC 9002's threshold), and
 	// it is overdue: on a path that reorders much, newer ones say little.
 	overdue := c.ackTime.smoothed + c.ackTime.deviation
-	for i := range Seq(32) {
+	for i := range Seq(ackReach) {
 		seq := h.ack - 1 - i
 		s := c.sent.Find(seq)
-		if s == nil || s.told {
+		if s == nil {
 			continue
 		}
 		if h.ackBits&(1<<i) != 0 {
 			c.deliver(now, seq, s)
-		} else if i >= 2 && now-s.at >= overdue {
+		} else if !s.told && i >= 2 && now-s.at >= overdue {
 			c.suspect(s)
 		}
 	}
 	// Those before the 32 cannot be named by this ack or a later one.
-	for Distance(h.ack, c.oldest) > 32 {
-		if s := c.sent.Find(c.oldest); s != nil && !s.told {
-			c.lose(c.oldest, s)
-		}
-		c.oldest++
+	for Distance(h.ack, c.kept) > ackReach {
+		c.forget()
 	}
 }
 
+// deliver notes that the peer has a packet. Where that was told lost, because the
+// round trip is longer than was known, its fate stands; the rest is as good.
 func (c *Conn) deliver(now time.Duration, seq Seq, s *sentPacket) {
-	s.told = true
 	c.ackTime.sample(now-s.at, 0)
-	c.stats.Delivered++
 	c.rate.acked(s.size)
 	for _, e := range s.entries {
 		c.channels[e.channel].delivered(e.id, &c.stats)
 	}
+	c.news = now
+	c.sent.Remove(seq)
+	if s.told {
+		c.stats.AckedLate++
+		c.rate.found()
+		return
+	}
+	s.told = true
+	c.stats.Delivered++
 	c.tell(Fate{Seq: seq, Delivered: true})
 }

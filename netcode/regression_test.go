@@ -300,7 +300,7 @@ func TestPeerThatNeverAcks(t *testing.T) {
 		}
 	}
 	require.True(t, full)
-	require.Greater(t, lost, 2900)
+	require.GreaterOrEqual(t, lost, 2999-int(c.Timeout()/tick), "all but those of the last Timeout: the first ack may take so long")
 	require.Greater(t, c.Silent(100*time.Second), c.Timeout())
 }
 

@@ -80,6 +80,9 @@ func (c *Conn) streamRoom(p *Packet) int {
 func (c *Conn) finish(p *Packet) (Seq, []byte) {
 	seq := c.next
 	c.next++
+	if c.next-c.kept > sentPackets {
+		c.forget()
+	}
 	s := c.sent.Insert(seq)
 	entries := s.entries[:0]
 	entries = c.carry(p, entries)
@@ -121,9 +124,13 @@ func (c *Conn) carry(p *Packet, entries []entryRef) []entryRef {
 }
 
 // expire decides the packets that will not be acknowledged any more: too many
-// newer ones are open, or an age went by that no round trip explains.
+// newer ones are open, or an age went by that no round trip explains. A path may
+// become longer than that: the ack then comes late, and patience grows with it.
 func (c *Conn) expire(now time.Duration) {
-	patience := max(time.Second, 3*c.rtt.smoothed)
+	patience := max(time.Second, 3*c.ackTime.smoothed)
+	if c.ackTime.samples == 0 {
+		patience = max(patience, c.cfg.Timeout) // how long the round trip is nobody knows
+	}
 	for c.oldest != c.next {
 		if s := c.sent.Find(c.oldest); s != nil && !s.told {
 			if c.next-c.oldest < sentPackets && now-s.at < patience {
@@ -151,9 +158,21 @@ func (c *Conn) suspect(s *sentPacket) {
 	}
 }
 
-// tell queues a fate. Nothing more needs to be known of the packet.
+// forget drops the oldest packet kept: no ack can name it any more.
+func (c *Conn) forget() {
+	if s := c.sent.Find(c.kept); s != nil {
+		if !s.told {
+			c.lose(c.kept, s)
+		}
+		c.sent.Remove(c.kept)
+	}
+	c.kept++
+	if Newer(c.kept, c.oldest) {
+		c.oldest = c.kept
+	}
+}
+
 func (c *Conn) tell(f Fate) {
-	c.sent.Remove(f.Seq)
 	if c.fates.push(f) {
 		c.stats.FatesDropped++
 	}

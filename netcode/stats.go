@@ -7,6 +7,7 @@ type Stats struct {
 	Sent, SentBytes         uint64 // datagrams out
 	Received, ReceivedBytes uint64 // datagrams in, accepted
 	Delivered, Lost         uint64 // fates told
+	AckedLate               uint64 // of Lost, acknowledged after all: the round trip became longer
 	FatesDropped            uint64 // fates nobody fetched in time
 
 	Duplicate  uint64 // refused: received before

@@ -16,7 +16,8 @@ const (
 	windowSpan   = 8192
 	windowBehind = 4096 // kept behind the line
 	windowAhead  = 2048 // accepted ahead of the line: 16 s at 128 packets/s
-	nearLine     = 32   // within one ack's reach
+	ackReach     = 32   // packets before its own number that an ack tells of
+	nearLine     = ackReach
 )
 
 func newReceiveWindow() receiveWindow {
@@ -77,7 +78,7 @@ func (w *receiveWindow) advance(line Seq) {
 
 // ackBits are the 32 numbers before the line.
 func (w *receiveWindow) ackBits() (bits uint32) {
-	for i := range Seq(32) {
+	for i := range Seq(ackReach) {
 		if w.has(w.line - 1 - i) {
 			bits |= 1 << i
 		}
