@@ -207,10 +207,10 @@ func earliness(t Tick, at float64) int16 {
 // Its Early says how long before t it first arrived: never negative, since what
 // comes too late is not given. Data is valid until the next Read.
 func (b *CommandBuffer) Take(t Tick) (Command, bool) {
-	if b.started && Newer(b.next, t) {
+	ahead := Distance(t, b.next)
+	if b.started && ahead < 0 { // so is half the circle ahead
 		return Command{}, false
 	}
-	ahead := Distance(t, b.next)
 	came := ahead >= 0 && ahead < b.window && b.came.has(t)
 	b.pass(t + 1)
 	if !came {

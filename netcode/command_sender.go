@@ -62,7 +62,7 @@ func (s *CommandSender) Push(c Command) {
 
 // Acked drops the commands up to tick t: the server has them, or is past them.
 func (s *CommandSender) Acked(t Tick) {
-	for s.n > 0 && !Newer(s.ring[s.head].Tick, t) {
+	for s.n > 0 && Distance(t, s.ring[s.head].Tick) >= 0 { // half the circle ahead is not up to t
 		s.head, s.n = (s.head+1)%maxCommands, s.n-1
 	}
 }
