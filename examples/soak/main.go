@@ -48,6 +48,8 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 		return churn(o, out)
 	case o.mutate > 0:
 		return mutate(ctx, o, out)
+	case o.rogues > 0:
+		return playRogues(ctx, o, out)
 	case o.capture != "":
 		return capture(o, out)
 	case o.snapshots != "":

@@ -113,6 +113,13 @@ func TestMutations(t *testing.T) {
 	require.Contains(t, out[1], "mutations over")
 }
 
+// Peers that break every rule do no harm: the short form.
+func TestRogues(t *testing.T) {
+	out := lines(t, "-rogues", "100", "-workers", "2", "-sequences", "32")
+	require.Contains(t, out[len(out)-1], "a second")
+	require.Contains(t, out[len(out)-2], "came to play")
+}
+
 // What fuzzers begin from: packets of a whole match, of every shape.
 func TestCapture(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "match.txt")

@@ -24,6 +24,9 @@ type options struct {
 	kills       bool
 	connections int
 	mutate      uint64
+	rogues      uint64
+	life        uint64
+	sequences   int
 	capture     string
 	snapshots   string
 	udp         bool
@@ -39,6 +42,7 @@ const about = `soak plays a small game for a long time, or many times, and looks
   soak -seeds 200 -seconds 60        200 matches on a terrible network, each from its seed
   soak -connections 1000000          a server that many join and leave
   soak -mutate 1000000000            packets that nobody would send
+  soak -rogues 1000000               peers that know the format and break every rule
   soak -udp -seconds 60              real sockets, through a proxy that spoils the network
 
 Flags:
@@ -58,6 +62,9 @@ func parse(args []string, help io.Writer) (options, error) {
 	fs.BoolVar(&o.kills, "kills", false, "without -hours: processes are killed and started again, clocks drift, clients freeze, come and go")
 	fs.IntVar(&o.connections, "connections", 0, "have so many clients join and leave one server, and look for what is left of them")
 	fs.Uint64Var(&o.mutate, "mutate", 0, "feed server and client with so many packets that nobody would send, made of real ones")
+	fs.Uint64Var(&o.rogues, "rogues", 0, "have whole servers played by so many sequences of 50 to 200 actions of peers that know the format and break every rule")
+	fs.IntVar(&o.sequences, "sequences", 0, "with -rogues, how many sequences one server has; 0 means 4096")
+	fs.Uint64Var(&o.life, "life", 0, "with -rogues, the first life to play: what a failure names")
 	fs.StringVar(&o.capture, "capture", "", "play one match and write some of its packets into this file, in hexadecimal, for fuzzers to begin from")
 	fs.StringVar(&o.snapshots, "snapshots", "", "play one match and write the first snapshots that one player is sent, behind their schema, into this file, likewise")
 	fs.BoolVar(&o.udp, "udp", false, "play -seconds of real time over real sockets")
@@ -83,14 +90,14 @@ func parse(args []string, help io.Writer) (options, error) {
 
 func (o *options) check() error {
 	modes := 0
-	for _, on := range []bool{o.hours != 0, o.connections != 0, o.udp, o.mutate != 0, o.capture != "", o.snapshots != ""} {
+	for _, on := range []bool{o.hours != 0, o.connections != 0, o.udp, o.mutate != 0, o.rogues != 0, o.capture != "", o.snapshots != ""} {
 		if on {
 			modes++
 		}
 	}
 	switch {
 	case modes > 1:
-		return errors.New("-hours, -connections, -mutate, -capture, -snapshots and -udp exclude each other")
+		return errors.New("-hours, -connections, -mutate, -rogues, -capture, -snapshots and -udp exclude each other")
 	case !(o.hours >= 0 && o.hours <= 1000):
 		return fmt.Errorf("-hours %v: use up to 1000", o.hours)
 	case !(o.seconds > 0 && o.seconds <= 1e6):

@@ -1,0 +1,104 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"runtime"
+	"sync"
+	"time"
+
+	"github.com/foretick/foretick/simtest"
+)
+
+// playRogues plays whole servers against peers that break every rule, some lives at
+// a time.
+func playRogues(ctx context.Context, o options, out io.Writer) error {
+	t := &rogueTally{o: o, out: out, ctx: ctx, started: time.Now(), next: o.life, goroutines: runtime.NumGoroutine()}
+	t.told = t.started
+	r := simtest.Rogues{Seed: o.seed, Sequences: o.sequences, Clock: time.Now}
+	for t.more() && t.all.Sequences < o.rogues/20 { // alone: the heap is measured
+		t.done(r.Live(t.take()))
+	}
+	r.Shared = o.workers > 1
+	var workers sync.WaitGroup
+	for range o.workers {
+		workers.Go(func() {
+			for t.more() {
+				t.done(r.Live(t.take()))
+			}
+		})
+	}
+	workers.Wait()
+	return t.end()
+}
+
+// rogueTally sums lives up.
+type rogueTally struct {
+	o          options
+	out        io.Writer
+	ctx        context.Context
+	mu         sync.Mutex
+	all        simtest.RogueCounts
+	next       uint64
+	first      error
+	started    time.Time
+	told       time.Time
+	heap       uint64 // after the first life
+	goroutines int
+}
+
+func (t *rogueTally) more() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.first == nil && t.all.Sequences < t.o.rogues && t.ctx.Err() == nil
+}
+
+func (t *rogueTally) take() uint64 {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.next++
+	return t.next - 1
+}
+
+func (t *rogueTally) done(c simtest.RogueCounts, err error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.all.Add(c)
+	if t.first == nil {
+		t.first = err
+	}
+	if t.heap == 0 {
+		t.heap = heapNow()
+	}
+	if time.Since(t.told) > time.Minute {
+		t.told = time.Now()
+		fmt.Fprintf(t.out, "%d sequences in %v\n", t.all.Sequences, time.Since(t.started).Round(time.Second))
+	}
+}
+
+// end prints the sum and says what went wrong.
+func (t *rogueTally) end() error {
+	took := time.Since(t.started)
+	if t.o.json {
+		if err := json.NewEncoder(t.out).Encode(t.all); err != nil {
+			return err
+		}
+	}
+	fmt.Fprintf(t.out, "%v\n", t.all)
+	grown, delta := int64(heapNow())-int64(t.heap), runtime.NumGoroutine()-t.goroutines
+	fmt.Fprintf(t.out, "%d sequences in %v (%.0f a second); heap %+d bytes since the first life, goroutines %+d\n",
+		t.all.Sequences, took.Round(time.Millisecond), float64(t.all.Sequences)/took.Seconds(), grown, delta)
+	switch {
+	case t.first != nil:
+		return t.first
+	case t.ctx.Err() != nil:
+		return t.ctx.Err()
+	case t.all.Share() < 0.75:
+		return fmt.Errorf("only %.0f %% of the sequences came to play", 100*t.all.Share())
+	case delta > 0 || grown > 1<<20:
+		return fmt.Errorf("heap %+d bytes, goroutines %+d: something is kept", grown, delta)
+	}
+	return nil
+}

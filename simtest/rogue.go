@@ -1,0 +1,285 @@
+package simtest
+
+import (
+	"encoding/binary"
+	"hash/crc32"
+	"math/bits"
+	"time"
+
+	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/netcode"
+	"github.com/foretick/foretick/transport"
+)
+
+// rogueState is how far a rogue has come, as it can tell itself.
+type rogueState uint8
+
+const (
+	rogueOut    rogueState = iota // no connection: not yet, lost, or thrown away
+	rogueDials                    // nothing can be said yet
+	rogueSilent                   // said nothing yet
+	rogueGreets                   // said something, and has no answer
+	rogueOther                    // was told that it is of another build, or another game
+	roguePlays                    // was let in
+	rogueEnded                    // was let in, and the server ended it
+	rogueStates int        = iota
+)
+
+var rogueStateNames = [rogueStates]string{"out", "dials", "silent", "greets", "other build", "plays", "thrown out"}
+
+// What a rogue acknowledges.
+const (
+	acksAll   = iota
+	acksBare  // packets without a snapshot alone
+	acksNever // nothing
+)
+
+// rogue is a peer that knows the format, and keeps to no rule but those that it
+// likes. It says what the grammar of rogue_acts.go and rogue_words.go draws.
+type rogue struct {
+	den   *den
+	dice  *dice
+	state rogueState
+	left  int // actions of this sequence
+	next  time.Duration
+	wild  int // it behaves wild times in 64
+
+	endpoint transport.Endpoint
+	peer     transport.PeerID
+	events   [16]transport.Event
+
+	number uint16 // of the next packet
+	acks   int    // its policy
+	heard  bool
+	line   uint16 // newest packet heard, and the 32 before it
+	bits   uint32
+	lineAt time.Duration
+
+	welcome netcode.Welcome
+	since   time.Duration // when that came
+	token   [16]byte      // of the newest place
+	stream  [4]uint16     // next entry of each channel
+
+	played bool // in this sequence
+	dials  int  // connections of this sequence
+	buf    []byte
+	last   []byte // the packet before
+	body   []byte
+	data   []byte
+}
+
+// tick is about the server's tick.
+func (r *rogue) tick() foretick.Tick { return r.den.server.Tick() }
+
+// begin starts a sequence.
+func (r *rogue) begin() {
+	r.left = 50 + r.dice.n(151)
+	r.wild = [...]int{1, 1, 4, 16, 64}[r.dice.n(5)]
+	r.acks = [...]int{acksAll, acksAll, acksAll, acksAll, acksAll, acksBare, acksNever}[r.dice.n(7)]
+	r.played, r.dials, r.token = false, 0, [16]byte{}
+	r.state = rogueOut
+}
+
+// connect dials anew; the connection before stays as it is, without a word.
+func (r *rogue) connect() {
+	r.vanish()
+	r.endpoint = r.den.wire.dial(false)
+	r.dials++
+	r.den.counts.Connections++
+	r.state, r.peer = rogueDials, 0
+	r.number, r.heard, r.line, r.bits = 0, false, 0, 0
+	r.welcome, r.stream = netcode.Welcome{}, [4]uint16{}
+	r.last = r.last[:0]
+	if r.dice.one(16) {
+		r.number = r.dice.number16(0)
+	}
+}
+
+// vanish ends the connection's process without a word.
+func (r *rogue) vanish() {
+	if r.endpoint != nil {
+		r.den.wire.abandon(r.endpoint)
+		r.endpoint = nil
+	}
+	r.state = rogueOut
+}
+
+// leave closes the connection in order.
+func (r *rogue) leave(code transport.Code) {
+	if r.endpoint != nil {
+		r.den.wire.hangUp(r.endpoint, code)
+		r.endpoint = nil
+	}
+	r.state = rogueOut
+}
+
+// receive takes in what came.
+func (r *rogue) receive(now time.Duration) {
+	if r.endpoint == nil {
+		return
+	}
+	for {
+		n := r.endpoint.Recv(r.events[:])
+		for i := range r.events[:n] {
+			r.handle(now, &r.events[i])
+		}
+		if n < len(r.events) {
+			return
+		}
+	}
+}
+
+func (r *rogue) handle(now time.Duration, e *transport.Event) {
+	switch e.Kind {
+	case transport.Connected:
+		r.peer, r.state = e.Peer, rogueSilent
+	case transport.Disconnected:
+		r.den.counts.ended(e.Code)
+		if r.state == roguePlays {
+			r.state = rogueEnded
+		} else {
+			r.state = rogueOut
+		}
+		r.peer = 0
+	case transport.Data:
+		r.take(now, e.Data)
+	}
+}
+
+// take reads a packet as far as it needs to.
+func (r *rogue) take(now time.Duration, b []byte) {
+	if len(b) < headerLeast {
+		return
+	}
+	head := header(b[sumBytes:])
+	snapshot := false
+	for rest := b[sumBytes+head:]; len(rest) > 1; {
+		n, k := binary.Uvarint(rest[1:])
+		if k <= 0 || n > uint64(len(rest)-1-k) {
+			break
+		}
+		kind, body := netcode.MessageType(rest[0]), rest[1+k:1+k+int(n)]
+		rest = rest[1+k+int(n):]
+		switch kind {
+		case netcode.MessageSnapshot:
+			snapshot = true
+		case netcode.MessageWelcome:
+			r.welcomed(now, body)
+		case netcode.MessageReject:
+			r.state = rogueOther
+		}
+	}
+	if r.acks == acksAll || r.acks == acksBare && !snapshot {
+		r.hear(now, binary.LittleEndian.Uint16(b[sumBytes+1:]))
+	}
+}
+
+func (r *rogue) welcomed(now time.Duration, body []byte) {
+	w, err := netcode.ParseWelcome(body)
+	if err != nil || r.state == roguePlays {
+		return
+	}
+	r.welcome, r.since, r.token, r.state = w, now, w.Resume, roguePlays
+	r.den.know(w.Resume)
+	if !r.played {
+		r.played = true
+		r.den.counts.Played++
+	}
+}
+
+// hear notes a packet for the acknowledgements.
+func (r *rogue) hear(now time.Duration, number uint16) {
+	d := int16(number - r.line)
+	switch {
+	case !r.heard:
+		r.heard, r.line, r.bits, r.lineAt = true, number, 0, now
+	case d > 0:
+		r.bits = r.bits<<d | 1<<(d-1) // shifts by more than 31 leave nothing
+		r.line, r.lineAt = number, now
+	case d < 0 && d >= -32:
+		r.bits |= 1 << (-d - 1)
+	}
+}
+
+// head is the header of a packet.
+type head struct {
+	flags  byte // beyond those that follow from the rest
+	number uint16
+	has    bool
+	ack    uint16
+	bits   uint32
+	delay  byte
+}
+
+// open starts a packet with an honest header.
+func (r *rogue) head() head {
+	h := head{number: r.number, has: r.heard, ack: r.line, bits: r.bits, delay: 10}
+	r.number++
+	return h
+}
+
+func (h *head) append(b []byte) []byte {
+	at := len(b)
+	b = append(b, h.flags)
+	b = binary.LittleEndian.AppendUint16(b, h.number)
+	if !h.has {
+		return b
+	}
+	b[at] |= flagAck
+	b = binary.LittleEndian.AppendUint16(b, h.ack)
+	for i := range 4 {
+		if v := byte(h.bits >> (8 * i)); v != 0xff {
+			b[at] |= 1 << i
+			b = append(b, v)
+		}
+	}
+	return append(b, h.delay)
+}
+
+// start begins the packet in r.buf.
+func (r *rogue) start(h head) {
+	r.buf = append(r.buf[:0], 0, 0, 0, 0)
+	r.buf = h.append(r.buf)
+}
+
+// say appends a message to the packet.
+func (r *rogue) say(kind netcode.MessageType, body []byte) {
+	r.buf = append(r.buf, byte(kind))
+	r.buf = binary.AppendUvarint(r.buf, uint64(len(body)))
+	r.buf = append(r.buf, body...)
+}
+
+// send gives the packet its checksum and sends it.
+func (r *rogue) send() {
+	if len(r.buf) > rogueMTU {
+		r.buf = r.buf[:rogueMTU]
+	}
+	if len(r.buf) >= sumBytes {
+		sum := crc32.Update(emptyMagic, castagnoli, r.buf[sumBytes:])
+		binary.LittleEndian.PutUint32(r.buf, sum)
+	}
+	r.resend(r.buf)
+	r.last = append(r.last[:0], r.buf...)
+}
+
+func (r *rogue) resend(b []byte) {
+	if r.peer == 0 || r.endpoint == nil {
+		return
+	}
+	r.den.counts.Packets++
+	_ = r.endpoint.Send(r.peer, b) // what is lost is lost
+	if r.state == rogueSilent {
+		r.state = rogueGreets
+	}
+}
+
+// rogueMTU is the most that a packet holds over any transport.
+const rogueMTU = 1150
+
+var emptyMagic = crc32.Update(0, castagnoli, make([]byte, 8))
+
+// zigzag codes a signed difference.
+func zigzag(v int64) uint64 { return uint64(v<<1) ^ uint64(v>>63) }
+
+// set counts the bits of a mask's byte.
+func set(b byte) int { return bits.OnesCount8(b) }

@@ -1,0 +1,363 @@
+package simtest
+
+import (
+	"encoding/binary"
+
+	"github.com/foretick/foretick/netcode"
+)
+
+// word is one kind of message that a rogue says: it appends it to the packet.
+type word struct {
+	name string
+	say  func(r *rogue)
+}
+
+// words are what packets are made of. Their order is a fuzzer's alphabet: add new
+// ones at the end.
+var words = [rogueWords]word{
+	{"command", (*rogue).sayCommand},
+	{"hello", (*rogue).sayHello},
+	{"strange command", (*rogue).sayStrangeCommand},
+	{"strange hello", (*rogue).sayStrangeHello},
+	{"request", (*rogue).sayRequest},
+	{"fragments", (*rogue).sayFragments},
+	{"configuration", (*rogue).sayConfig},
+	{"schema request", (*rogue).saySchema},
+	{"channel", (*rogue).sayChannel},
+	{"events", (*rogue).sayEvents},
+	{"close", (*rogue).sayClose},
+	{"server's word", (*rogue).sayServers},
+	{"unknown", (*rogue).sayUnknown},
+	{"broken", (*rogue).sayBroken},
+}
+
+const rogueWords = 14
+
+// The protocol's own message types.
+const (
+	typeStream  netcode.MessageType = 1
+	typeClose   netcode.MessageType = 2
+	typeChannel netcode.MessageType = 3
+	typeEvents  netcode.MessageType = 4
+)
+
+func (r *rogue) sayHello() { r.hello(r.token) }
+
+// hello says who the rogue is: of the right build, with a token.
+func (r *rogue) hello(token [16]byte) {
+	h := netcode.Hello{Version: netcode.Version, Protocol: r.den.hash, Resume: token}
+	r.body = h.Append(r.body[:0])
+	r.say(netcode.MessageHello, r.body)
+}
+
+// anyToken draws a token: none, its own, its own with a bit flipped, somebody
+// else's, or any.
+func (r *rogue) anyToken() (token [16]byte) {
+	switch r.dice.n(6) {
+	case 0, 1:
+		return token
+	case 2:
+		token = r.token
+		token[r.dice.n(16)] ^= 1 << r.dice.n(8)
+	case 3:
+		if n := len(r.den.tokens); n > 0 {
+			return r.den.tokens[r.dice.n(n)]
+		}
+	case 4:
+		r.dice.fill(token[:0], 16)
+	default:
+		return r.token
+	}
+	return token
+}
+
+func (r *rogue) sayStrangeHello() {
+	h := netcode.Hello{Version: netcode.Version, Protocol: r.den.hash, Resume: r.anyToken()}
+	switch r.dice.n(8) {
+	case 0:
+		h.Version = byte(r.dice.bits(8))
+	case 1:
+		h.Protocol ^= r.dice.long()
+	case 2:
+		h.SnapshotRate = byte(r.dice.bits(8))
+	}
+	if r.dice.one(4) {
+		r.data = r.dice.fill(r.data[:0], r.dice.n(netcode.MaxHelloData+1))
+		h.Data = r.data
+	}
+	if r.dice.one(2) {
+		for range r.dice.n(netcode.MaxChannels + 1) {
+			h.Taken = append(h.Taken, r.dice.number(0))
+		}
+	}
+	r.body = h.Append(r.body[:0])
+	r.spoil()
+	r.say(netcode.MessageHello, r.body)
+}
+
+// spoil now and then changes the body, so that it may not be one any more.
+func (r *rogue) spoil() {
+	if !r.dice.one(6) {
+		return
+	}
+	switch n := len(r.body); r.dice.n(4) {
+	case 0:
+		r.body = r.body[:r.dice.n(n+1)]
+	case 1:
+		r.body = r.dice.fill(r.body, r.dice.n(8))
+	default:
+		if n > 0 {
+			r.body[r.dice.n(n)] = byte(r.dice.bits(8))
+		}
+	}
+}
+
+// command appends a body of one command.
+func (r *rogue) command(tick uint32, render uint32) {
+	lag := int64(int32(tick-render)) << 8
+	b := append(r.body[:0], 1)
+	b = binary.LittleEndian.AppendUint32(b, tick)
+	what, mask := byte(0), byte(0)
+	if lag != 0 {
+		what |= 2
+	}
+	size := int(r.welcome.CommandSize)
+	if size > 0 && r.dice.one(2) {
+		what |= 8
+		mask = byte(r.dice.bits(8))
+		if size < 8 {
+			mask &= 1<<size - 1
+		}
+	}
+	b = append(b, what)
+	if lag != 0 {
+		b = binary.AppendUvarint(b, zigzag(lag))
+	}
+	if what&8 != 0 {
+		b = append(b, mask)
+		for range (size+7)/8 - 1 {
+			b = append(b, 0)
+		}
+		for range set(mask) {
+			b = append(b, byte(r.dice.bits(8)))
+		}
+	}
+	r.body = b
+}
+
+func (r *rogue) sayCommand() {
+	t := r.tick()
+	r.command(t+1+uint32(r.dice.n(8)), t-uint32(r.dice.n(8)))
+	r.say(netcode.MessageCommands, r.body)
+}
+
+func (r *rogue) sayStrangeCommand() {
+	t := r.tick()
+	switch r.dice.n(3) {
+	case 0: // well formed, of a strange time
+		r.command(r.dice.number(t), r.dice.number(t))
+	case 1: // many
+		b := append(r.body[:0], byte(r.dice.n(66)))
+		b = binary.LittleEndian.AppendUint32(b, t+uint32(r.dice.n(64)))
+		for range r.dice.n(8) {
+			b = append(b, byte(r.dice.n(16)<<4)) // as before, so many times
+		}
+		r.body = b
+	default: // strange heads
+		b := append(r.body[:0], byte(1+r.dice.n(8)))
+		b = binary.LittleEndian.AppendUint32(b, r.dice.number(t))
+		for range r.dice.n(8) {
+			what := byte(r.dice.n(16))
+			b = append(b, what)
+			if what&1 != 0 {
+				b = binary.AppendUvarint(b, r.dice.long())
+			}
+			if what&2 != 0 {
+				b = binary.AppendUvarint(b, r.dice.long())
+			}
+			if what&4 != 0 {
+				b = append(b, byte(r.dice.bits(8)))
+			}
+			if what&8 != 0 {
+				b = r.dice.fill(b, 1+r.dice.n(8))
+			}
+		}
+		r.body = b
+	}
+	r.spoil()
+	r.say(netcode.MessageCommands, r.body)
+}
+
+// entry appends an entry of a stream: marks is 1 for a first one, 2 for a last.
+func entry(b []byte, gap uint64, marks byte, kind byte, tick int64, payload []byte) []byte {
+	b = binary.AppendUvarint(b, gap<<2|uint64(marks))
+	if marks&1 != 0 {
+		b = append(b, kind)
+		b = binary.AppendUvarint(b, zigzag(tick))
+	}
+	b = binary.AppendUvarint(b, uint64(len(payload)))
+	return append(b, payload...)
+}
+
+// sayRequest asks something of the game, mostly as honest players do.
+func (r *rogue) sayRequest() {
+	kind, payload := r.den.request(r.dice)
+	r.data = append(r.data[:0], payload...)
+	for i := range r.data {
+		if r.dice.one(2) {
+			r.data[i] = byte(r.dice.bits(8))
+		}
+	}
+	if r.dice.one(16) {
+		kind = byte(r.dice.bits(8))
+	}
+	if r.dice.one(16) {
+		r.data = r.dice.fill(r.data, r.dice.n(256))
+	}
+	b := binary.LittleEndian.AppendUint16(r.body[:0], r.stream[0])
+	r.stream[0]++
+	r.body = entry(b, 0, 3, kind, int64(r.tick()), r.data[:min(len(r.data), 256)])
+	r.say(typeStream, r.body)
+}
+
+// sayFragments says entries that may begin, go on, end, overlap or leave gaps.
+func (r *rogue) sayFragments() {
+	r.body = r.body[:0]
+	if channel := r.dice.low(4); channel > 0 {
+		r.body = append(r.body, byte(channel))
+		r.fragments(channel)
+		r.say(typeChannel, r.body)
+		return
+	}
+	r.fragments(0)
+	r.say(typeStream, r.body)
+}
+
+func (r *rogue) fragments(channel int) {
+	id := r.stream[channel]
+	if r.dice.one(4) {
+		id = r.dice.number16(id)
+	}
+	b := binary.LittleEndian.AppendUint16(r.body, id)
+	next := r.stream[channel]
+	for range 1 + r.dice.low(8) {
+		gap := uint64(0)
+		if r.dice.one(8) {
+			gap = r.dice.long()
+		}
+		size := [...]int{0, 1, 2, 16, 255, 256, 257}[r.dice.n(7)]
+		if len(b)+size > 1000 {
+			break
+		}
+		tick := int64(r.tick())
+		if r.dice.one(8) {
+			tick = int64(r.dice.long())
+		}
+		r.data = r.dice.fill(r.data[:0], size)
+		b = entry(b, gap, byte(r.dice.n(4)), byte(r.dice.bits(8)), tick, r.data)
+		next += uint16(gap) + 1
+	}
+	r.body = b
+	if !r.dice.one(4) {
+		r.stream[channel] = next
+	}
+	r.spoil()
+}
+
+func (r *rogue) sayConfig() {
+	r.body = netcode.ClientConfig{SnapshotRate: byte(r.dice.bits(8)), Bytes: r.dice.number(32_000)}.Append(r.body[:0])
+	r.spoil()
+	r.say(netcode.MessageReady, r.body)
+}
+
+func (r *rogue) saySchema() {
+	q := netcode.SchemaRequest{Name: r.den.schema}
+	if r.dice.one(4) {
+		q.Hash = r.dice.long()
+	}
+	if r.dice.one(8) {
+		q.Name = ""
+	}
+	r.data = q.Append(r.data[:0])
+	kind := netcode.KindSchemaRequest
+	if r.dice.one(8) {
+		kind = byte(r.dice.bits(8))
+	}
+	b := binary.LittleEndian.AppendUint16(append(r.body[:0], 1), r.stream[1])
+	r.stream[1]++
+	r.body = entry(b, 0, 3, kind, int64(r.tick()), r.data)
+	r.spoil()
+	r.say(typeChannel, r.body)
+}
+
+// sayChannel says anything on any channel.
+func (r *rogue) sayChannel() {
+	b := append(r.body[:0], byte(r.dice.n(10)))
+	if r.dice.one(8) {
+		b[0] = byte(r.dice.bits(8))
+	}
+	b = binary.LittleEndian.AppendUint16(b, r.dice.number16(0))
+	r.body = entry(b, 0, byte(r.dice.n(4)), byte(r.dice.bits(8)), int64(r.dice.number(0)), r.dice.fill(r.data[:0], r.dice.n(16)))
+	r.say(typeChannel, r.body)
+}
+
+func (r *rogue) sayEvents() {
+	b := append(r.body[:0], byte(r.dice.n(10)))
+	b = binary.LittleEndian.AppendUint16(b, r.dice.number16(0))
+	for range 1 + r.dice.low(8) {
+		gap := uint64(0)
+		if r.dice.one(8) {
+			gap = r.dice.long()
+		}
+		b = binary.AppendUvarint(b, gap)
+		b = append(b, byte(r.dice.bits(8)))
+		b = binary.AppendUvarint(b, zigzag(int64(r.dice.number(r.tick()))))
+		n := r.dice.n(16)
+		b = binary.AppendUvarint(b, uint64(n))
+		b = r.dice.fill(b, n)
+	}
+	r.body = b
+	r.spoil()
+	r.say(typeEvents, r.body)
+}
+
+func (r *rogue) sayClose() {
+	r.body = binary.LittleEndian.AppendUint16(r.body[:0], r.dice.number16(0))
+	r.body = r.dice.fill(r.body, r.dice.n(220))
+	r.spoil()
+	r.say(typeClose, r.body)
+}
+
+// sayServers says what only a server says.
+func (r *rogue) sayServers() {
+	r.body = r.body[:0]
+	switch r.dice.n(4) {
+	case 0:
+		w := r.welcome
+		w.TickRate, w.SnapshotInterval = 30, 1
+		r.body = w.Append(r.body)
+		r.say(netcode.MessageWelcome, r.body)
+	case 1:
+		r.body = netcode.Reject{Code: byte(r.dice.bits(8))}.Append(r.body)
+		r.say(netcode.MessageReject, r.body)
+	case 2:
+		r.body = netcode.SnapshotHeader{Tick: r.dice.number(r.tick())}.Append(r.body)
+		r.body = r.dice.fill(r.body, r.dice.n(64))
+		r.say(netcode.MessageSnapshot, r.body)
+	default:
+		r.body = netcode.LevelInfo{Epoch: byte(r.dice.bits(8)), Tick: r.dice.number(r.tick())}.Append(r.body)
+		r.say(netcode.MessageLevel, r.body)
+	}
+}
+
+func (r *rogue) sayUnknown() {
+	r.body = r.dice.fill(r.body[:0], r.dice.low(64))
+	r.say(netcode.MessageType(r.dice.bits(8)), r.body)
+}
+
+// sayBroken says a message whose length is not that of its body.
+func (r *rogue) sayBroken() {
+	r.buf = append(r.buf, byte(r.dice.n(24)))
+	r.buf = binary.AppendUvarint(r.buf, r.dice.long())
+	r.buf = r.dice.fill(r.buf, r.dice.low(32))
+}

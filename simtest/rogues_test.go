@@ -1,0 +1,67 @@
+package simtest_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/simtest"
+)
+
+// Peers that know the format and break every rule do no harm: to a game whose
+// handlers kick and panic, and to one that does not. The long form is
+// go run ./examples/soak -rogues 1000000.
+func TestRogues(t *testing.T) {
+	for _, r := range []simtest.Rogues{
+		{Seed: 1, Sequences: 96, Clock: time.Now},
+		{Seed: 2, Sequences: 48, New: newClub, Together: 8},
+	} {
+		c, err := r.Live(0)
+		require.NoError(t, err)
+		t.Logf("\n%v", c)
+		require.EqualValues(t, r.Sequences, c.Sequences)
+		require.GreaterOrEqual(t, c.Actions, uint64(50*r.Sequences))
+		require.Greater(t, c.Share(), 0.75)
+		require.Greater(t, c.Guests, uint64(10))
+		require.LessOrEqual(t, c.SlowestGuest, 3*time.Second)
+		require.Less(t, len(c.Undrawn()), 30, c.Undrawn())
+	}
+}
+
+// The same life is the same, so that what a failure names can be played again.
+func TestRoguesReplay(t *testing.T) {
+	r := simtest.Rogues{Seed: 3, Sequences: 24, Shared: true}
+	a, err := r.Live(5)
+	require.NoError(t, err)
+	b, err := r.Live(5)
+	require.NoError(t, err)
+	require.Equal(t, a, b)
+	c, err := r.Live(6)
+	require.NoError(t, err)
+	require.NotEqual(t, a, c)
+}
+
+// What a game keeps of rogues is found.
+func TestRoguesFind(t *testing.T) {
+	r := simtest.Rogues{Sequences: 24, New: func() simtest.Player {
+		var left ecs.Kind
+		g := &club{}
+		p := g.player()
+		p.Protocol.Kind(&left, "left behind", &g.pos)
+		p.Protocol.Leave(func(f *foretick.Frame, _ ecs.Owner) { f.Spawn(&left, ecs.Nobody) })
+		return p
+	}}
+	_, err := r.Live(0)
+	require.ErrorContains(t, err, "leak")
+	require.ErrorContains(t, err, "life 0")
+	r.New = func() simtest.Player {
+		p := newClub()
+		p.Protocol.Leave(func(*foretick.Frame, ecs.Owner) { panic("not meant") })
+		return p
+	}
+	_, err = r.Live(0)
+	require.ErrorContains(t, err, "not meant")
+}
