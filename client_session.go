@@ -41,7 +41,7 @@ func (c *Client) handle(ev *transport.Event) {
 			mtu = info.MTU
 		}
 		c.peer, c.up = ev.Peer, true
-		c.conn = netcode.NewConn(netcode.Config{MTU: mtu, Timeout: c.cfg.Timeout, Rate: c.cfg.SendRate, Channels: c.p.netChannels()})
+		c.conn = netcode.NewConn(netcode.Config{MTU: mtu, Timeout: c.cfg.Timeout, Rate: c.cfg.SendRate, MinRate: c.leastRate(), Channels: c.p.netChannels()})
 		c.asksSchema, c.schemaAsked = false, false
 		c.lastSend = c.now - helloInterval
 	case transport.Disconnected:
@@ -52,6 +52,10 @@ func (c *Client) handle(ev *transport.Event) {
 		}
 	}
 }
+
+// leastRate is what congestion lowers the rate to at most: a tick's commands fit,
+// at any tick rate.
+func (c *Client) leastRate() int { return min(c.cfg.SendRate, max(4000, 100*c.p.tickRate)) }
 
 func (c *Client) disconnected(ev *transport.Event) {
 	if c.rejected != nil || ev.Code == transport.Mismatch {

@@ -1,22 +1,21 @@
 package netcode
 
-import (
-	"math"
-	"time"
-)
+import "time"
 
 // rateControl is a token bucket whose rate follows the path. It watches the
-// delay that the connection's own packets build up in front of a bottleneck:
-// the smallest of the last few round trips (so that jitter does not count)
-// above the smallest of the last seconds. Losses lower the rate only to half
-// again what arrives, and never below a quarter of the ceiling: on a path that
-// merely loses, that changes nothing.
+// delay that packets gather in front of a bottleneck: see pathDelay. When there
+// is too much of it, it drains: it sends much less for a moment. Either the delay
+// falls, then it was a queue, and the rate stays below what arrived; or it does
+// not, then the path has become longer, and the rate is what it was. Losses lower
+// the rate only to half again what arrives, and never below a quarter of the
+// ceiling: on a path that merely loses, that changes nothing.
 type rateControl struct {
 	ceiling, floor float64
 	fixed          bool
 	mtu            float64
 
 	tokens  float64
+	quarter float64 // bytes that messages of channels may have even so
 	at      time.Duration
 	started bool
 	rate    float64 // bytes/s in force
@@ -30,14 +29,15 @@ type rateControl struct {
 	sliceN     int
 	slice      time.Duration
 	sliceBytes int
+	sliceSent  int
+	sending    float64       // bytes/s sent over the last slices, smoothed
+	measures   time.Duration // acks before it are of packets sent while draining
 
-	recent    [6]time.Duration // last round trips
-	recentN   int
-	wobble    time.Duration    // smoothed difference of one round trip to the next
-	least     [2]time.Duration // smallest of this and the previous epoch
-	leastAt   time.Duration
-	capacity  float64 // bytes/s that arrived when the path was last seen full; 0: never
-	congested uint64  // times the rate was lowered
+	delay     pathDelay
+	drain     drain
+	capacity  float64       // bytes/s that arrived when the path was last seen full; 0: never
+	full      time.Duration // when that was
+	congested uint64        // times the rate was lowered
 }
 
 type deliverySlice struct {
@@ -47,9 +47,7 @@ type deliverySlice struct {
 
 const (
 	sliceLength = 200 * time.Millisecond
-	leastEpoch  = 30 * time.Second
-	queueFull   = 35 * time.Millisecond  // of standing delay: lower the rate
-	queueDrain  = 600 * time.Millisecond // the longer the queue against this, the lower
+	mostLent    = 4 * (maxEntryHead + maxFragment)
 )
 
 func newRateControl(cfg Config) rateControl {
@@ -71,28 +69,49 @@ func (r *rateControl) depth() float64 { return r.mtu + r.rate/8 }
 
 func (r *rateControl) refill(now time.Duration) {
 	if !r.started {
-		r.started, r.at, r.slice, r.leastAt = true, now, now, now
+		r.started, r.at, r.slice = true, now, now
 		r.tokens = r.depth()
-		r.least = [2]time.Duration{math.MaxInt64, math.MaxInt64}
+		r.delay.begin(now)
 	}
 	if d := now - r.at; d > 0 {
 		r.tokens = min(r.depth(), r.tokens+d.Seconds()*r.rate)
+		r.quarter = min(mostLent, r.quarter+d.Seconds()*r.rate/4)
 		r.at = now
 	}
+	if !r.fixed {
+		r.watch(now)
+	}
 	if d := now - r.slice; d >= sliceLength {
-		r.slices[r.sliceN%len(r.slices)] = deliverySlice{r.sliceBytes, d}
-		r.sliceN++
-		r.slice, r.sliceBytes = now, 0
-		r.measure()
-		r.adjust()
+		// A slice without any ack says that acks take longer, not that nothing came.
+		if r.sliceBytes > 0 && now-d >= r.measures && !r.drain.on {
+			r.slices[r.sliceN%len(r.slices)] = deliverySlice{r.sliceBytes, d}
+			r.sliceN++
+			r.measure()
+		}
+		if !r.drain.on {
+			r.sending += (float64(r.sliceSent)/d.Seconds() - r.sending) / 2
+		}
+		r.slice, r.sliceBytes, r.sliceSent = now, 0, 0
+		r.adjust(now)
 	}
 }
 
 // allowance is how many bytes may go now.
 func (r *rateControl) allowance() int { return max(0, int(r.tokens)) }
 
+// lent is how many bytes messages of channels may have though the rate is used up
+// by what always goes: a quarter of any rate is theirs.
+func (r *rateControl) lent() int { return int(r.quarter) }
+
+// carried takes what messages of channels had from their quarter.
+func (r *rateControl) carried(n int) { r.quarter = max(0, r.quarter-float64(n)) }
+
 // spend may leave the bucket in debt by what must always go: headers.
-func (r *rateControl) spend(n int) { r.tokens = max(-r.mtu, r.tokens-float64(n)) }
+func (r *rateControl) spend(n int) {
+	r.tokens = max(-r.mtu, r.tokens-float64(n))
+	r.sliceSent += n
+	r.drain.sent += n
+}
 
 func (r *rateControl) acked(size int) {
 	r.sliceBytes += size
@@ -104,30 +123,10 @@ func (r *rateControl) lost() { r.loss += (1 - r.loss) / 64 }
 // found takes back that a packet was lost.
 func (r *rateControl) found() { r.loss = max(0, r.loss-1./64) }
 
-func (r *rateControl) roundTrip(now, rtt time.Duration) {
-	if now-r.leastAt >= leastEpoch {
-		r.least[1], r.least[0], r.leastAt = r.least[0], math.MaxInt64, now
-	}
-	r.least[0] = min(r.least[0], rtt)
-	if r.recentN > 0 {
-		d := rtt - r.recent[(r.recentN-1)%len(r.recent)]
-		r.wobble += (max(d, -d) - r.wobble) / 16
-	}
-	r.recent[r.recentN%len(r.recent)] = rtt
-	r.recentN++
-}
-
-// queue is the standing delay: what even the quickest of the last round trips
-// took longer than the path itself needs.
-func (r *rateControl) queue() time.Duration {
-	if r.recentN < len(r.recent) {
-		return 0
-	}
-	least := r.recent[0]
-	for _, v := range r.recent[1:] {
-		least = min(least, v)
-	}
-	return least - min(r.least[0], r.least[1])
+// roundTrip takes a sample of a packet that was sent at a time.
+func (r *rateControl) roundTrip(now, sent, rtt time.Duration) {
+	r.delay.sample(now, rtt)
+	r.drain.sample(sent, rtt)
 }
 
 func (r *rateControl) measure() {
@@ -139,26 +138,37 @@ func (r *rateControl) measure() {
 	r.delivered = float64(bytes) / length.Seconds()
 }
 
-func (r *rateControl) adjust() {
-	if r.fixed {
-		return
-	}
-	queue := r.queue()
-	if over := queue - queueFull - 2*r.wobble; over > 0 {
-		if r.delivered > 0 {
+// near tells whether the rate is about what the path took when it was full.
+func (r *rateControl) near() bool { return r.rate > 0.9*r.capacity && r.rate < 1.2*r.capacity }
+
+// watch begins and ends drains.
+func (r *rateControl) watch(now time.Duration) {
+	queue := r.delay.queue()
+	switch {
+	case r.drain.on:
+		r.judge(now)
+	case queue > queueFull+r.delay.slack():
+		if r.sliceN > 0 && r.delivered > 0 {
 			r.capacity = r.delivered
 		}
-		r.congested++
-		share := max(0.2, 0.95-over.Seconds()/queueDrain.Seconds())
-		r.rate = min(r.rate, max(r.floor, share*r.capacity))
+		r.begin(now, queue, true)
+	case r.near() && now-r.full < recently && now-r.delay.touched > untouched:
+		// The queue is short, but it has not been empty for long: what the path
+		// itself needs is becoming a guess.
+		r.begin(now, queue, false)
+	}
+}
+
+func (r *rateControl) adjust(now time.Duration) {
+	if r.fixed || r.drain.on {
 		return
 	}
 	if r.loss > 0.1 {
 		r.rate = min(r.rate, max(r.floor, r.ceiling/4, 1.5*r.delivered))
 	}
-	if queue < queueFull/2+2*r.wobble {
+	if r.delay.queue() < queueFull/2+r.delay.slack() {
 		grow := 1.10
-		if r.rate > 0.9*r.capacity && r.rate < 1.2*r.capacity {
+		if r.near() {
 			grow = 1.02 // near where the path was full: carefully
 		}
 		r.rate = min(r.ceiling, max(r.floor, r.rate*grow))

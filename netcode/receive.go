@@ -168,7 +168,7 @@ func (c *Conn) acknowledge(now time.Duration, h *header) {
 	if s := c.sent.Find(h.ack); s != nil {
 		if delay, ok := decodeDelay(h.delay); ok {
 			c.rtt.sample(now-s.at, delay)
-			c.rate.roundTrip(now, c.rtt.latest)
+			c.rate.roundTrip(now, s.at, c.rtt.latest)
 		}
 		c.deliver(now, h.ack, s)
 	}

@@ -27,6 +27,10 @@ func (c *Conn) Begin(now time.Duration) *Packet {
 	if owed := c.owed(); owed > 0 {
 		room := p.limit - len(p.buf)
 		p.reserve = min(messageSize(owed), room*3/4, room-alwaysRoom)
+		if due := min(messageSize(owed), c.cfg.MTU-p.limit); due > p.reserve && due <= c.rate.lent() {
+			p.limit += due - p.reserve
+			p.reserve = due
+		}
 	}
 	c.closing.write(p)
 	return p
@@ -85,7 +89,9 @@ func (c *Conn) finish(p *Packet) (Seq, []byte) {
 	}
 	s := c.sent.Insert(seq)
 	entries := s.entries[:0]
+	before := len(p.buf)
 	entries = c.carry(p, entries)
+	c.rate.carried(len(p.buf) - before)
 	*s = sentPacket{at: p.now, size: len(p.buf), entries: entries}
 	if !c.cfg.Secure {
 		le.PutUint32(p.buf, checksum(c.seed, p.buf[4:]))

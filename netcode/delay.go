@@ -1,0 +1,70 @@
+package netcode
+
+import (
+	"math"
+	"time"
+)
+
+// pathDelay tells the delay that a queue causes from what the path itself takes:
+// the smallest of the last few round trips (so that jitter does not count) above
+// the smallest of the last half minute.
+type pathDelay struct {
+	recent  [6]time.Duration // last round trips
+	recentN int
+	wobble  time.Duration    // smoothed difference of one round trip to the next
+	least   [2]time.Duration // smallest of this and the previous epoch
+	leastAt time.Duration
+	touched time.Duration // when a round trip was last about as short as that
+}
+
+const (
+	leastEpoch = 30 * time.Second
+	queueFull  = 35 * time.Millisecond // of standing delay: drain
+	nearBase   = 8 * time.Millisecond
+	muchWobble = 25 * time.Millisecond
+)
+
+func (p *pathDelay) begin(now time.Duration) {
+	p.leastAt, p.touched = now, now
+	p.least = [2]time.Duration{math.MaxInt64, math.MaxInt64}
+}
+
+func (p *pathDelay) sample(now, rtt time.Duration) {
+	if now-p.leastAt >= leastEpoch {
+		p.least[1], p.least[0], p.leastAt = p.least[0], math.MaxInt64, now
+	}
+	p.least[0] = min(p.least[0], rtt)
+	if rtt <= p.base()+nearBase+p.wobble {
+		p.touched = now
+	}
+	if p.recentN > 0 {
+		d := rtt - p.recent[(p.recentN-1)%len(p.recent)]
+		p.wobble += (max(d, -d) - p.wobble) / 16
+	}
+	p.recent[p.recentN%len(p.recent)] = rtt
+	p.recentN++
+}
+
+// slack is what jitter alone may add to the quickest of the last round trips.
+func (p *pathDelay) slack() time.Duration { return p.wobble + 2*max(0, p.wobble-muchWobble) }
+
+// base is what the path itself takes.
+func (p *pathDelay) base() time.Duration { return min(p.least[0], p.least[1]) }
+
+// raise says that the path takes so long now.
+func (p *pathDelay) raise(now, base time.Duration) {
+	p.least, p.leastAt, p.touched = [2]time.Duration{base, base}, now, now
+}
+
+// queue is the standing delay: what even the quickest of the last round trips
+// took longer than the path itself needs.
+func (p *pathDelay) queue() time.Duration {
+	if p.recentN < len(p.recent) {
+		return 0
+	}
+	least := p.recent[0]
+	for _, v := range p.recent[1:] {
+		least = min(least, v)
+	}
+	return least - p.base()
+}
