@@ -12,6 +12,7 @@ import (
 
 // director plays a plan: who comes, who goes and what fails, and when.
 type director struct {
+	panics  uint64 // in decoding, at either end
 	plan    Plan
 	m       *Match
 	out     Outcome
@@ -298,6 +299,7 @@ func (d *director) close(c *foretick.Client) {
 	st := c.Stats()
 	d.out.Snapshots += st.Snapshots
 	d.out.Mended += st.Mispredictions
+	d.panics += st.CorePanics
 	delete(d.rests, c)
 }
 
@@ -306,6 +308,7 @@ func (d *director) closeServer() {
 	st := d.m.Server().Stats()
 	d.out.Ticks += st.Ticks
 	d.out.Packets += st.PacketsOut + st.PacketsIn
+	d.panics += st.CorePanics
 }
 
 // count completes the outcome.

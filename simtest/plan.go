@@ -138,6 +138,9 @@ func (p Plan) Run(seed uint64) (Outcome, error) {
 	d.out.Seed = seed
 	err := d.run()
 	d.count()
+	if err == nil && d.panics > 0 {
+		err = fmt.Errorf("simtest: seed %d: %d panics in decoding", seed, d.panics)
+	}
 	d.out.Trace, d.out.Played = d.m.Trace(), d.m.Net.Now()
 	return d.out, err
 }

@@ -41,6 +41,7 @@ type Weather struct {
 	Malformed uint64 // those that it refused
 	Snapshots uint64 // that the client applied all the same
 	Commands  uint64 // that a server's decoders read
+	Firsts    uint64 // mutated packets that were the first words of a connection
 	Dropped   uint64 // lives in which the server ended the connection, as it should
 	MostBytes uint64 // allocated for a batch of 64
 	Slowest   time.Duration
@@ -54,6 +55,7 @@ func (w *Weather) Add(o Weather) {
 	w.Malformed += o.Malformed
 	w.Snapshots += o.Snapshots
 	w.Commands += o.Commands
+	w.Firsts += o.Firsts
 	w.Dropped += o.Dropped
 	w.MostBytes = max(w.MostBytes, o.MostBytes)
 	w.Slowest = max(w.Slowest, o.Slowest)
@@ -122,17 +124,22 @@ func (s *Storm) live(life uint64, took *[2 * stormBatches]time.Duration) (Weathe
 		if w.MostBytes > stormAllowance+2*longest*stormBatch {
 			return w, fmt.Errorf("simtest: seed %d, life %d, batch %d: %d bytes allocated", s.Seed, life, n, w.MostBytes)
 		}
+		l.speakFirst()
 		l.tick()
 		if l.client.View().State != foretick.Playing {
 			break // it was told that it is not wanted
 		}
+	}
+	if n := l.server.Stats().CorePanics + l.client.Stats().CorePanics; n > 0 {
+		return w, fmt.Errorf("simtest: seed %d, life %d: %d panics in decoding", s.Seed, life, n)
 	}
 	if l.lost {
 		w.Dropped++
 	}
 	after := l.client.Stats()
 	w.Lives++
-	w.Packets += uint64(l.fed)
+	w.Packets += uint64(l.fed) + l.firsts
+	w.Firsts += l.firsts
 	w.Taken += after.Connection.Received - before.Connection.Received
 	w.Malformed += after.Connection.Malformed - before.Connection.Malformed
 	w.Snapshots += after.Snapshots - before.Snapshots
@@ -153,6 +160,9 @@ type life struct {
 	up, down *Mutator
 	feed     [stormBatch][]byte
 	fed      int
+	early    *Mutator // of what the client said first
+	peers    transport.PeerID
+	firsts   uint64
 	conn     *netcode.Conn // a server's end of the connection, and no more
 	buffer   *netcode.CommandBuffer
 	commands uint64
@@ -163,7 +173,7 @@ type life struct {
 }
 
 func newLife(s *Storm, number uint64) (*life, error) {
-	l := &life{storm: s, listen: &pipe{}, up: NewMutator(s.Seed, 2*number), down: NewMutator(s.Seed, 2*number+1)}
+	l := &life{storm: s, listen: &pipe{}, up: NewMutator(s.Seed, 2*number), down: NewMutator(s.Seed, 2*number+1), early: NewMutator(s.Seed, ^number), peers: 2}
 	var seed [32]byte
 	binary.LittleEndian.PutUint64(seed[:], s.Seed+number)
 	p := s.New()
@@ -214,6 +224,9 @@ func (l *life) tick() {
 		for _, b := range e.sent {
 			if i == 0 {
 				l.up.Learn(b.data)
+				if len(l.early.corpus) < stormEarly {
+					l.early.Learn(b.data)
+				}
 			}
 			l.listen.data(transport.PeerID(i+1), b.data)
 		}
@@ -225,7 +238,9 @@ func (l *life) tick() {
 			l.down.Learn(b.data)
 			l.welcome(b.data)
 		}
-		l.ends[b.to-1].data(1, b.data)
+		if int(b.to) <= len(l.ends) {
+			l.ends[b.to-1].data(1, b.data)
+		}
 	}
 	l.lost = l.lost || l.listen.ended
 	l.listen.clear()
@@ -277,6 +292,24 @@ func (l *life) batch(up bool) {
 
 // stormPatience is how many of a batch the server itself gets.
 const stormPatience = 4
+
+const (
+	stormEarly  = 8 // packets that a client says first
+	stormFirsts = 4 // connections after each batch, with as many packets each
+)
+
+// speakFirst has new connections begin with mutated packets, and go again.
+func (l *life) speakFirst() {
+	for range stormFirsts {
+		l.peers++
+		l.listen.event(transport.Event{Kind: transport.Connected, Peer: l.peers})
+		for n := range uint16(stormFirsts) {
+			l.listen.data(l.peers, l.early.Packet(nil, n))
+			l.firsts++
+		}
+		l.listen.event(transport.Event{Kind: transport.Disconnected, Peer: l.peers})
+	}
+}
 
 // decode reads a packet as a server does, without minding whose it is.
 func (l *life) decode(b []byte, now foretick.Tick) {
@@ -394,7 +427,9 @@ func (p *pipe) Send(to transport.PeerID, b []byte) error {
 func (p *pipe) Flush() {}
 
 // Disconnect implements transport.Endpoint.
-func (p *pipe) Disconnect(transport.PeerID, transport.Code, string) { p.ended = true }
+func (p *pipe) Disconnect(peer transport.PeerID, _ transport.Code, _ string) {
+	p.ended = p.ended || peer == 1
+}
 
 // Info implements transport.Endpoint.
 func (p *pipe) Info(_ transport.PeerID, out *transport.Info) bool {

@@ -27,6 +27,7 @@ func TestStorm(t *testing.T) {
 	require.Greater(t, all.Malformed, all.Packets/20, "no mutation is ever refused: they change nothing")
 	require.Greater(t, all.Snapshots, uint64(500))
 	require.Greater(t, all.Commands, uint64(1000))
+	require.Greater(t, all.Firsts, uint64(10_000))
 	require.NotZero(t, all.MostBytes)
 }
 

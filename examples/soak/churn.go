@@ -34,7 +34,7 @@ func churn(o options, out io.Writer) error {
 	visits(m, listen, player.Protocol.Hash(), o.clients, tenth, o.connections)
 	st := srv.Stats()
 	r := churned{
-		Connections: o.connections, Joined: st.Joined, Left: st.Left, Refused: st.Refused, RealSeconds: time.Since(started).Seconds(),
+		Connections: o.connections, Joined: st.Joined, Left: st.Left, Refused: st.Refused, CorePanics: st.CorePanics, RealSeconds: time.Since(started).Seconds(),
 		Players: len(srv.Players(nil)), Entities: srv.World().Len(), Peers: len(simtest.MapEntries(listen)),
 		MapEntriesLeft: simtest.MapEntries(srv), HeapBefore: heap, HeapAfter: heapNow(),
 	}
@@ -56,6 +56,7 @@ type churned struct {
 	Joined         uint64         `json:"joined"`
 	Left           uint64         `json:"left"`
 	Refused        uint64         `json:"refused"`
+	CorePanics     uint64         `json:"core_panics"`
 	RealSeconds    float64        `json:"real_seconds"`
 	Players        int            `json:"players_left"`
 	Entities       int            `json:"entities_left"`
@@ -69,6 +70,8 @@ func (r *churned) check() error {
 	switch {
 	case r.Joined < uint64(r.Connections)*8/10:
 		return fmt.Errorf("only %d of %d got in", r.Joined, r.Connections)
+	case r.CorePanics > 0:
+		return fmt.Errorf("%d panics in decoding", r.CorePanics)
 	case r.Left != r.Joined || r.Players > 0 || r.Entities > 0 || r.Peers > 0:
 		return errors.New("something is left of the players")
 	case len(r.MapEntriesLeft) > 0:

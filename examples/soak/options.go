@@ -27,6 +27,7 @@ type options struct {
 	rogues      uint64
 	life        uint64
 	sequences   int
+	limit       time.Duration
 	capture     string
 	snapshots   string
 	udp         bool
@@ -64,6 +65,7 @@ func parse(args []string, help io.Writer) (options, error) {
 	fs.Uint64Var(&o.mutate, "mutate", 0, "feed server and client with so many packets that nobody would send, made of real ones")
 	fs.Uint64Var(&o.rogues, "rogues", 0, "have whole servers played by so many sequences of 50 to 200 actions of peers that know the format and break every rule")
 	fs.IntVar(&o.sequences, "sequences", 0, "with -rogues, how many sequences one server has; 0 means 4096")
+	fs.DurationVar(&o.limit, "limit", 0, "with -rogues, begin nothing more after so long; 0 means no limit")
 	fs.Uint64Var(&o.life, "life", 0, "with -rogues, the first life to play: what a failure names")
 	fs.StringVar(&o.capture, "capture", "", "play one match and write some of its packets into this file, in hexadecimal, for fuzzers to begin from")
 	fs.StringVar(&o.snapshots, "snapshots", "", "play one match and write the first snapshots that one player is sent, behind their schema, into this file, likewise")
@@ -104,6 +106,8 @@ func (o *options) check() error {
 		return fmt.Errorf("-seconds %v: use more than 0, at most 1e6", o.seconds)
 	case o.seeds < 1 || o.workers < 1 || o.connections < 0:
 		return errors.New("-seeds and -workers: use 1 and more; -connections is not negative")
+	case o.sequences < 0 || o.limit < 0:
+		return errors.New("-sequences and -limit are not negative")
 	case o.clients < 1 || o.clients > 200:
 		return fmt.Errorf("-clients %d: use 1 to 200", o.clients)
 	}

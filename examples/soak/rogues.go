@@ -18,8 +18,10 @@ func playRogues(ctx context.Context, o options, out io.Writer) error {
 	t := &rogueTally{o: o, out: out, ctx: ctx, started: time.Now(), next: o.life, goroutines: runtime.NumGoroutine()}
 	t.told = t.started
 	r := simtest.Rogues{Seed: o.seed, Sequences: o.sequences, Clock: time.Now}
-	for t.more() && t.all.Sequences < o.rogues/20 { // alone: the heap is measured
-		t.done(r.Live(t.take()))
+	for range 4 { // alone: the heap is measured
+		if t.more() {
+			t.done(r.Live(t.take()))
+		}
 	}
 	r.Shared = o.workers > 1
 	var workers sync.WaitGroup
@@ -52,7 +54,8 @@ type rogueTally struct {
 func (t *rogueTally) more() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.first == nil && t.all.Sequences < t.o.rogues && t.ctx.Err() == nil
+	late := t.o.limit > 0 && time.Since(t.started) > t.o.limit
+	return t.first == nil && t.all.Sequences < t.o.rogues && t.ctx.Err() == nil && !late
 }
 
 func (t *rogueTally) take() uint64 {

@@ -84,6 +84,9 @@ func playUDP(ctx context.Context, o options, out io.Writer) error {
 		time.Sleep(20 * time.Millisecond)
 	}
 	st := w.server.Stats()
+	if st.CorePanics > 0 && w.first == nil {
+		w.first = fmt.Errorf("the server counted %d panics in decoding", st.CorePanics)
+	}
 	fmt.Fprintf(out, "%d ticks, %d packets out, %d in; %d joins, %d came back, %d messages, %d resent; the proxy changed its port %d times and went dark %d times\n",
 		st.Ticks, st.PacketsOut, st.PacketsIn, w.joins, st.Resumed, w.messages, st.MessagesResent, w.rebinds, w.blackholes)
 	if err := json.NewEncoder(out).Encode(w.result); err != nil {
