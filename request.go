@@ -163,9 +163,14 @@ type allowance struct {
 	at    time.Duration
 }
 
-func (a *allowance) take(now time.Duration, rate, burst float64) bool {
+// permits tells whether one more may be taken.
+func (a *allowance) permits(now time.Duration, rate, burst float64) bool {
 	a.spent, a.at = max(a.spent-(now-a.at).Seconds()*rate, 0), now
-	if a.spent+1 > burst {
+	return a.spent+1 <= burst
+}
+
+func (a *allowance) take(now time.Duration, rate, burst float64) bool {
+	if !a.permits(now, rate, burst) {
 		return false
 	}
 	a.spent++
@@ -178,15 +183,43 @@ type asking struct {
 	from, upto int // in player.askedBytes
 }
 
+// takeRequests takes in the requests that a player's allowance permits. The others
+// wait in the connection, as they are acknowledged: a request is never lost for having
+// come too soon.
+func (s *Server) takeRequests(t time.Duration, p *player) {
+	for p.conn != nil && p.allowance.permits(t, RequestRate+requestsSpare, RequestBurst+requestsHeld) {
+		if !s.takeRequest(p) {
+			return
+		}
+	}
+}
+
+// drainRequests takes in all that wait, as the connection goes: the player's next one
+// begins behind them. They are of its allowance all the same.
+func (s *Server) drainRequests(p *player) {
+	for !p.poisoned && s.takeRequest(p) {
+	}
+}
+
+// takeRequest takes in the next request, if there is one.
+func (s *Server) takeRequest(p *player) bool {
+	r, ok := p.conn.NextReliableOn(channelMain)
+	if !ok {
+		return false
+	}
+	p.allowance.spent++
+	if err := s.ask(p, r); err != nil {
+		s.malformed(p, err)
+	}
+	return true
+}
+
 // ask takes a player's request in.
-func (s *Server) ask(t time.Duration, p *player, r netcode.Reliable) error {
-	if r.Channel != channelMain || p.state != playing || int(r.Kind) >= len(s.p.requests) {
+func (s *Server) ask(p *player, r netcode.Reliable) error {
+	if p.state != playing || int(r.Kind) >= len(s.p.requests) {
 		return netcode.ErrMalformed
 	}
 	p.requests++
-	if !p.allowance.take(t, RequestRate+requestsSpare, RequestBurst+requestsHeld) {
-		return ErrTooMany
-	}
 	from := len(p.askedBytes)
 	p.askedBytes = append(p.askedBytes, r.Payload...)
 	p.askings = append(p.askings, asking{r.Kind, from, len(p.askedBytes)})
@@ -196,7 +229,10 @@ func (s *Server) ask(t time.Duration, p *player, r netcode.Reliable) error {
 // handleRequests runs the game's handlers of what players asked since the last tick.
 func (s *Server) handleRequests() {
 	for _, p := range s.owners {
-		if p == nil || len(p.askings) == 0 {
+		if p == nil {
+			continue
+		}
+		if s.takeRequests(s.now, p); len(p.askings) == 0 {
 			continue
 		}
 		for _, a := range p.askings {

@@ -145,12 +145,18 @@ func (s *Server) messages(t time.Duration, p *player, b []byte) *player {
 			s.malformed(p, err)
 		}
 	}
-	for r, ok := conn.NextReliable(); ok; r, ok = conn.NextReliable() {
-		if err := s.reliable(t, p, r, b); err != nil {
-			s.malformed(p, err)
+	s.takeRequests(t, p)
+	for channel := range uint8(netcode.MaxChannels) {
+		if channel == channelMain {
+			continue
 		}
-		if p.poisoned {
-			return p
+		for r, ok := conn.NextReliableOn(channel); ok; r, ok = conn.NextReliableOn(channel) {
+			if err := s.reliable(t, p, r, b); err != nil {
+				s.malformed(p, err)
+			}
+			if p.poisoned {
+				return p
+			}
 		}
 	}
 	for _, ok := conn.NextEvent(); ok; _, ok = conn.NextEvent() {
@@ -159,12 +165,12 @@ func (s *Server) messages(t time.Duration, p *player, b []byte) *player {
 	return p
 }
 
-// reliable takes a request of the game's, or one for the schema.
+// reliable takes a request for the schema; clients send the game's on channel 0 alone.
 func (s *Server) reliable(t time.Duration, p *player, r netcode.Reliable, b []byte) error {
 	if r.Channel == channelSchemas {
 		return s.decode(p, b, func() error { return s.answer(t, p, r) })
 	}
-	return s.ask(t, p, r)
+	return netcode.ErrMalformed
 }
 
 func (s *Server) malformed(p *player, err error) {
@@ -412,6 +418,7 @@ func (s *Server) lose(t time.Duration, p *player) {
 // disconnect lets go of what belonged to a connection.
 func (s *Server) disconnect(p *player) {
 	delete(s.byPeer, p.peer)
+	s.drainRequests(p)
 	s.stats.MessagesResent += p.resent()
 	p.sender.Close()
 	p.peer, p.conn, p.kept = 0, nil, p.conn

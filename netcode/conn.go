@@ -137,16 +137,27 @@ func (c *Conn) SendOn(channel uint8, tick Tick, kind uint8, payload []byte) erro
 // every Receive.
 func (c *Conn) NextReliable() (Reliable, bool) {
 	for i := range c.channels {
-		if !c.channels[i].reliable {
-			continue
-		}
-		if r, ok := c.channels[i].in.pop(); ok {
-			r.Channel = uint8(i)
-			c.stats.ReliableReceived++
+		if r, ok := c.NextReliableOn(uint8(i)); ok {
 			return r, true
 		}
 	}
 	return Reliable{}, false
+}
+
+// NextReliableOn is NextReliable of one channel alone. What is left in a channel
+// waits there and holds the peer back: of at most 256 pieces, each 256 bytes of a
+// message, that are sent ahead. Packets with later ones are refused with ErrBacklog,
+// and not acknowledged. false for a channel that is not reliable or not there.
+func (c *Conn) NextReliableOn(channel uint8) (Reliable, bool) {
+	if int(channel) >= len(c.channels) || !c.channels[channel].reliable {
+		return Reliable{}, false
+	}
+	r, ok := c.channels[channel].in.pop()
+	if ok {
+		r.Channel = channel
+		c.stats.ReliableReceived++
+	}
+	return r, ok
 }
 
 // Pending is the number of reliable messages sent, on whatever channel, and not

@@ -31,7 +31,8 @@ type rogue struct {
 	// mangle, when set, changes a packet before it is sealed, from its flags on.
 	mangle func(c *rogue, b []byte) []byte
 	// deaf, when set, throws a packet away unread.
-	deaf func(b []byte) bool
+	deaf   func(b []byte) bool
+	resume [16]byte // the place that it comes back to
 	// times is how many packets it sends at each step; 0 means 1.
 	times int
 }
@@ -91,7 +92,7 @@ func (c *rogue) send(now time.Duration) {
 	pk := c.conn.Begin(now)
 	switch {
 	case !c.joined():
-		pk.Message(netcode.MessageHello, netcode.Hello{Version: 1, Protocol: c.hash}.Append(nil))
+		pk.Message(netcode.MessageHello, netcode.Hello{Version: 1, Protocol: c.hash, Resume: c.resume}.Append(nil))
 	case c.commands != nil:
 		for _, body := range c.commands(c) {
 			pk.Message(netcode.MessageCommands, body)

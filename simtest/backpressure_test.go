@@ -1,0 +1,84 @@
+package simtest_test
+
+import (
+	"encoding/binary"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/netcode"
+	"github.com/foretick/foretick/simtest"
+	"github.com/foretick/foretick/transport/sim"
+)
+
+// purchase is a packed one: an item of 7 bits, and a number.
+func purchase(n int) []byte { return binary.LittleEndian.AppendUint32(nil, 7|uint32(n)<<7)[:3] }
+
+// asker is a rogue that has sent requests for purchases beyond what a client may, all
+// at once, of which the server takes 576.
+func asker(t *testing.T, m *simtest.Match, n int) (*rogue, *shop) {
+	t.Helper()
+	server := &shop{}
+	_, err := m.Serve(foretick.ServerConfig{Protocol: server.protocol()})
+	require.NoError(t, err)
+	p := new(shop).protocol()
+	require.NoError(t, p.Err())
+	link := sim.Link{Latency: 20 * time.Millisecond}
+	c := &rogue{endpoint: m.Dial(link, link), hash: p.Hash()}
+	sent := 0
+	c.add = func(*netcode.Packet) {
+		for ; sent < n; sent++ {
+			require.NoError(t, c.conn.SendOn(0, c.newest, 1, purchase(sent)))
+		}
+	}
+	return c, server
+}
+
+func (c *rogue) play(m *simtest.Match, upto time.Duration) {
+	for now := m.Net.Now(); now < upto; now += time.Second / 60 {
+		m.Run(now)
+		c.step(now)
+	}
+}
+
+// Requests that come sooner than the server's allowance permits wait in the connection:
+// they are acknowledged, and none is lost.
+func TestRequestsBeyondTheAllowanceWait(t *testing.T) {
+	m := simtest.New(1)
+	c, server := asker(t, m, 800)
+	c.play(m, 4*time.Second)
+	require.True(t, c.joined())
+	require.Zero(t, c.conn.Pending(), "all are acknowledged")
+	require.Greater(t, len(server.bought), 576)
+	require.Less(t, len(server.bought), 750)
+	c.play(m, 14*time.Second)
+	require.Nil(t, c.gone)
+	require.Len(t, server.bought, 800)
+	for i, n := range server.bought {
+		require.EqualValues(t, i, n)
+	}
+}
+
+// Those that wait when the connection is lost are taken in with it: the new one begins
+// behind them, and they are of the allowance all the same.
+func TestRequestsThatWaitSurviveTheirConnection(t *testing.T) {
+	m := simtest.New(1)
+	c, server := asker(t, m, 800)
+	c.play(m, 3*time.Second)
+	require.Zero(t, c.conn.Pending())
+	require.Less(t, len(server.bought), 750)
+	link := sim.Link{Latency: 20 * time.Millisecond}
+	again := &rogue{endpoint: m.Dial(link, link), hash: c.hash, resume: c.welcome.Resume}
+	again.play(m, 4*time.Second)
+	require.True(t, again.joined())
+	require.Equal(t, c.welcome.Owner, again.welcome.Owner)
+	require.EqualValues(t, 800, again.welcome.Taken)
+	require.Len(t, server.bought, 800)
+	_ = again.conn.SendOn(0, again.newest, 1, purchase(800))
+	again.play(m, 5*time.Second)
+	require.Len(t, server.bought, 800, "what was taken in with the connection is paid for")
+	again.play(m, 14*time.Second)
+	require.Len(t, server.bought, 801)
+}
