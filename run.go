@@ -30,6 +30,10 @@ func (s *Server) Run(ctx context.Context) error {
 		if s.closed {
 			return transport.ErrClosed
 		}
+		if s.Ended() {
+			_ = s.Close(ended)
+			return ErrEnded
+		}
 		timer.Reset(max(time.Until(s.Next()), 0))
 	}
 }

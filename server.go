@@ -238,6 +238,7 @@ type Server struct {
 	logs      logLimit
 
 	begun    bool
+	over     bool // the last tick is past, and the players were told
 	start    time.Time
 	slipped  time.Duration // of it, that no ticks were computed for
 	now      time.Duration // of the Step that runs, from the start
@@ -364,6 +365,9 @@ func (s *Server) Next() time.Time {
 	if !s.begun {
 		return time.Time{}
 	}
+	if s.Ended() {
+		return s.start.Add(s.now + time.Second)
+	}
 	return s.start.Add(s.due(s.frame.Tick + 1))
 }
 
@@ -392,7 +396,7 @@ func (s *Server) Step(now time.Time) {
 	}
 	t := now.Sub(s.start)
 	s.receive(t)
-	for n := 0; s.due(s.frame.Tick+1) <= t; n++ {
+	for n := 0; !s.Ended() && s.due(s.frame.Tick+1) <= t; n++ {
 		if n == maxCatchUp {
 			// A stalled process does not replay the time it slept: it would
 			// fall behind for good. The clients follow by their clocks. Time itself
@@ -406,6 +410,9 @@ func (s *Server) Step(now time.Time) {
 			done = true
 			return
 		}
+	}
+	if s.Ended() && !s.over {
+		s.end()
 	}
 	s.endpoint.Flush()
 	done = true

@@ -78,6 +78,10 @@ func (s *Server) arrive(t time.Duration, peer transport.PeerID) {
 	address, origin := s.address(peer)
 	named, until, banned := s.identified(peer)
 	switch {
+	case s.over:
+		s.stats.Refused++
+		s.endpoint.Disconnect(peer, transport.Closed, ended)
+		return
 	case banned:
 		s.turnAway(peer, address, named, "refused: banned", until)
 		return

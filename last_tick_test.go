@@ -1,0 +1,70 @@
+package foretick_test
+
+import (
+	"bytes"
+	"errors"
+	"log/slog"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/simtest"
+	"github.com/foretick/foretick/transport"
+	"github.com/foretick/foretick/transport/sim"
+)
+
+// A match that comes to the end of its ticks plays up to there, and ends with a reason,
+// in the log, to its players, and to who comes later.
+func TestLastTick(t *testing.T) {
+	type counter struct{ N uint32 }
+	protocol := func() (*foretick.Protocol, *ecs.Component[counter]) {
+		p, c, kind := foretick.NewProtocol("last tick", 1), &ecs.Component[counter]{}, &ecs.Kind{}
+		p.Component(c, foretick.Predicted)
+		p.Kind(kind, "counter", c)
+		p.Join(func(f *foretick.Frame, who ecs.Owner) { f.Spawn(kind, who) })
+		p.Shared("count", func(_ *foretick.Frame, rows ecs.Rows) {
+			for i := range c.Slice(rows) {
+				c.Slice(rows)[i].N++
+			}
+		}, ecs.Write(c))
+		return p, c
+	}
+	m := simtest.New(1)
+	var log bytes.Buffer
+	p, _ := protocol()
+	srv, err := m.Serve(foretick.ServerConfig{Protocol: p, Logger: slog.New(slog.NewTextHandler(&log, nil))})
+	require.NoError(t, err)
+	srv.StartAt(foretick.LastTick - 300)
+	link := sim.Link{Latency: 30 * time.Millisecond}
+	join := func() *foretick.Client {
+		p, _ := protocol()
+		c, err := m.Join(foretick.ClientConfig{Protocol: p}, simtest.Seat{Up: link, Down: link})
+		require.NoError(t, err)
+		return c
+	}
+	c := join()
+	m.Run(9 * time.Second)
+	require.Equal(t, foretick.Playing, c.View().State)
+	require.Greater(t, c.View().Tick, foretick.LastTick-300)
+	require.Zero(t, c.Stats().Malformed)
+	require.Empty(t, srv.Players(nil)[1:])
+	m.Run(13 * time.Second)
+	require.True(t, srv.Ended())
+	require.Equal(t, foretick.LastTick, srv.Tick())
+	late := join()
+	m.Run(15 * time.Second)
+	for _, c := range []*foretick.Client{c, late} {
+		require.Equal(t, foretick.Closed, c.View().State)
+		var why *foretick.DisconnectError
+		require.True(t, errors.As(c.View().Err, &why))
+		require.Equal(t, transport.Closed, why.Code)
+		require.Equal(t, "the match has reached its last tick", why.Detail)
+	}
+	require.Equal(t, foretick.LastTick, srv.Tick())
+	require.Empty(t, srv.Players(nil))
+	require.Contains(t, log.String(), "level=ERROR")
+	require.Contains(t, log.String(), "the match has reached its last tick")
+}
