@@ -23,7 +23,7 @@ type candidate struct {
 	kept    bool   // its record lies in the cache
 	listed  bool   // it is expected
 	gate    uint16 // what its flag as expected costs, in 1/256 bit
-	words   int32  // of a spawn
+	words   int32  // of a spawn; of others see weigh
 	size    int32  // in bits
 	at      code
 	sym, k  int32 // its flags, for the statistics
@@ -254,7 +254,14 @@ func (c *candidate) settle() {
 	c.encoded, c.size = true, c.at.n+(c.at.cost+int32(c.gate)+255)/256
 }
 
-// freshWords is the number of words that a spawn makes the receiver keep.
+// weigh notes the words of a record, if all together may be too many.
+func (s *Sender) weigh(c *candidate) {
+	if c.words == 0 && len(s.cands)*s.src.reg.words > maxRead {
+		c.words = s.freshWords(c.wire)
+	}
+}
+
+// freshWords is the number of words that a record makes the receiver keep.
 func (s *Sender) freshWords(w WireID) int32 {
 	e := s.src.slots[s.slots[w]]
 	v := &e.vers[e.head]
@@ -300,15 +307,19 @@ func (s *Sender) encodeAll(left int) bool {
 		if !c.listed {
 			others++
 		}
-		if !load.add(c) || total > left {
+		if s.weigh(c); !load.add(c) || total > left {
 			return false
 		}
 	}
 	return total+s.gapBits(others) <= left
 }
 
-// spawnLoad limits how much a receiver must allocate for one snapshot.
-type spawnLoad struct{ most, n, words int } // most: 0 for the default
+// spawnLoad limits how much a receiver must do and allocate for one snapshot: few
+// bits can say that very many values are as they were, or as expected.
+type spawnLoad struct {
+	most, n, words int // most: 0 for the default
+	records, all   int // of spawns and others, and their words
+}
 
 // spawnsOf is a configured number of spawns, or the default.
 func spawnsOf(most int) int {
@@ -322,7 +333,11 @@ func spawnsOf(most int) int {
 func (s *Sender) mostSpawns() int { return spawnsOf(s.cfg.Spawns) }
 
 func (l *spawnLoad) add(c *candidate) bool {
+	if l.records == maxRecords || l.records > 0 && l.all+int(c.words) > maxRead {
+		return false
+	}
 	if !c.spawn {
+		l.records, l.all = l.records+1, l.all+int(c.words)
 		return true
 	}
 	most := spawnsOf(l.most)
@@ -331,6 +346,7 @@ func (l *spawnLoad) add(c *candidate) bool {
 	}
 	l.n++
 	l.words += int(c.words)
+	l.records, l.all = l.records+1, l.all+int(c.words)
 	return true
 }
 

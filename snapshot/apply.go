@@ -21,17 +21,20 @@ func (r *Receiver) apply(t Tick) {
 	}
 	if l := &r.lists[int(t)&(len(r.lists)-1)]; l.tick == 0 || after(t, l.tick) {
 		l.tick, l.whole, l.wires = t, r.complete, l.wires[:0]
-		for i := range r.records {
-			l.wires = append(l.wires, r.records[i].wire)
+		for _, i := range r.order {
+			l.wires = append(l.wires, r.records.at(int(i)).wire)
 		}
 	}
 	for _, g := range r.gone {
 		r.remove(g)
 	}
-	for i := range r.records {
-		r.applyRecord(&r.records[i], t)
+	for _, i := range r.order {
+		r.applyRecord(r.records.at(int(i)), t)
 	}
-	slices.SortStableFunc(r.changes, func(a, b Change) int { return int(a.Ghost.Wire) - int(b.Ghost.Wire) })
+	r.merge()
+	if len(r.gone) > 0 {
+		slices.SortStableFunc(r.changes, func(a, b Change) int { return int(a.Ghost.Wire) - int(b.Ghost.Wire) })
+	}
 }
 
 func (r *Receiver) remove(x goneRecord) {
@@ -62,7 +65,7 @@ func (r *Receiver) applyRecord(rec *record, t Tick) {
 		g, fresh = r.spawn(s, rec), true
 	}
 	before := g.Newest()
-	newest := g.put(ghostVersion{t, rec.mask, rec.owner, rec.jumps, rec.aud}, r.words[rec.from:rec.upto])
+	newest := g.put(ghostVersion{tick: t, mask: rec.mask, owner: rec.owner, jumps: rec.jumps, aud: rec.aud}, rec.words)
 	if !newest || g.Gone != 0 {
 		return
 	}
@@ -85,9 +88,30 @@ func (r *Receiver) spawn(s *wireSlot, rec *record) *Ghost {
 		r.pool = append(r.pool, old)
 	}
 	g := r.newGhost()
-	g.Wire, g.Kind, g.Born = rec.wire, rec.kind, rec.born
+	g.Wire, g.Kind, g.Born = rec.wire, int(rec.kind), rec.born
 	s.ghost = g
-	i, _ := slices.BinarySearchFunc(r.ghosts, g, compareGhosts)
-	r.ghosts = slices.Insert(r.ghosts, i, g)
+	r.spawned = append(r.spawned, g)
 	return g
+}
+
+// merge puts the ghosts of new lives, which come in order, among the others.
+func (r *Receiver) merge() {
+	n := len(r.spawned)
+	if n == 0 {
+		return
+	}
+	old := len(r.ghosts)
+	r.ghosts = append(r.ghosts, r.spawned...)
+	for at := len(r.ghosts); n > 0; {
+		at--
+		if old > 0 && compareGhosts(r.ghosts[old-1], r.spawned[n-1]) > 0 {
+			old--
+			r.ghosts[at] = r.ghosts[old]
+		} else {
+			n--
+			r.ghosts[at] = r.spawned[n]
+		}
+	}
+	clear(r.spawned)
+	r.spawned = r.spawned[:0]
 }

@@ -115,7 +115,7 @@ func (r *Receiver) list(t Tick) *sentList {
 }
 
 // parseExpected reads the records of what is expected.
-func (r *Receiver) parseExpected(t Tick, load *spawnLoad) error {
+func (r *Receiver) parseExpected(t Tick) error {
 	var at [3]Tick
 	var lists [3]*sentList
 	for i, d := 0, uint32(0); i < 3; i++ {
@@ -150,7 +150,7 @@ func (r *Receiver) parseExpected(t Tick, load *spawnLoad) error {
 		}
 	}
 	for _, w := range r.listed {
-		if err := r.parseRecord(w, r.slot(w), t, load); err != nil {
+		if err := r.parseRecord(w, r.slot(w), t); err != nil {
 			return err
 		}
 	}
@@ -172,6 +172,6 @@ func (g *Ghost) sameVersion(i, j int) bool {
 	if i < 0 || j < 0 {
 		return false
 	}
-	v, w := &g.vers[i], &g.vers[j]
+	v, w := g.vers[i], g.vers[j]
 	return v.mask == w.mask && v.aud == w.aud && !g.r.reg.differ(v.mask, g.lane(i), g.lane(j))
 }

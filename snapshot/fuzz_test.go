@@ -217,10 +217,10 @@ func TestHostileIsUnderstood(t *testing.T) {
 		"removals in every page":           "removal", // they would open more pages of wire ids than a snapshot may
 		"spawns of defaults":               "",
 		"spawns of defaults in every page": "wire id",
-		"more spawns than are allowed":     "too many spawns",
+		"more spawns than are allowed":     "too many records or spawns",
 		"spawns with all components":       "",
 		"a kind that is none":              "kind",
-		"more words than are allowed":      "too many spawns",
+		"more words than are allowed":      "too many records or spawns",
 		"endless postponed runs":           "number of postponed runs",
 		"runs of one":                      "",
 	} {

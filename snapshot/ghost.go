@@ -14,9 +14,7 @@ type Ghost struct {
 
 	r        *Receiver
 	released bool
-	stride   int
-	vers     []ghostVersion // ring; by tick, newest at head
-	words    []int32
+	vers     []*ghostVersion // ring; by tick, newest at head; nil where none was yet
 	head, n  int
 }
 
@@ -26,12 +24,13 @@ type ghostVersion struct {
 	owner uint16
 	jumps uint16
 	aud   audience
+	words []int32 // of its components; room is kept for other values
 }
 
 // at is the storage index of the k-th newest version.
 func (g *Ghost) at(k int) int { return (g.head - k + len(g.vers)) & (len(g.vers) - 1) }
 
-func (g *Ghost) lane(i int) []int32 { return g.words[i*g.stride : (i+1)*g.stride] }
+func (g *Ghost) lane(i int) []int32 { return g.vers[i].words }
 
 // exact is the version of precisely tick t, or −1.
 func (g *Ghost) exact(t Tick) int {
@@ -48,25 +47,25 @@ func (g *Ghost) upTo(t Tick) int {
 	}
 	// There is at most one version a tick: look no farther back than ticks went by.
 	k := 0
-	if d := g.vers[g.head].tick - t; int32(d) > 0 {
+	if d := int32(g.vers[g.head].tick - t); d > 0 {
 		k = min(int(d), g.n-1)
 	}
-	i := g.at(k)
-	if after(g.vers[i].tick, t) {
+	if after(g.vers[g.at(k)].tick, t) {
 		return -1
 	}
-	for ; k > 0; k-- {
-		j := (i + 1) & (len(g.vers) - 1)
-		if after(g.vers[j].tick, t) {
-			break
+	// The first, newest first, that is not after t; the k-th is not.
+	for lo := 0; lo < k; {
+		if m := (lo + k) / 2; after(g.vers[g.at(m)].tick, t) {
+			lo = m + 1
+		} else {
+			k = m
 		}
-		i = j
 	}
-	return i
+	return g.at(k)
 }
 
 func (g *Ghost) state(i int, t Tick) State {
-	v := &g.vers[i]
+	v := g.vers[i]
 	n := g.r.reg.wordsOf(v.mask)
 	return State{Tick: t, Mask: v.mask, Owner: v.owner, Mine: v.aud&ToOwner != 0, Audience: v.aud, Jumps: v.jumps, Words: g.lane(i)[:n:n], reg: g.r.reg}
 }
@@ -102,49 +101,68 @@ func (g *Ghost) postponed(t Tick) bool {
 // put stores the words of tick t in their place by tick; the oldest gives way when
 // the ring is full. It tells whether they are the newest.
 func (g *Ghost) put(v ghostVersion, words []int32) bool {
-	k := 0
-	for k < g.n && after(g.vers[g.at(k)].tick, v.tick) {
-		k++
+	k, to := 0, g.n // the versions that are newer
+	for k < to {
+		if m := (k + to) / 2; after(g.vers[g.at(m)].tick, v.tick) {
+			k = m + 1
+		} else {
+			to = m
+		}
 	}
 	if k < g.n && g.vers[g.at(k)].tick == v.tick {
 		return false
 	}
-	g.room(len(words))
+	if slots := len(g.vers); g.n == slots || g.n > slots*3/4 {
+		g.grow(len(words))
+	}
 	if k == len(g.vers) {
 		return false
 	}
-	// Shift the k newer versions up by one.
+	// Shift the k newer versions up by one, and take what gives way.
 	g.head = (g.head + 1) & (len(g.vers) - 1)
 	g.n = min(g.n+1, len(g.vers))
+	old := g.vers[g.head]
 	for j := range k {
-		to, from := g.at(j), g.at(j+1)
-		g.vers[to] = g.vers[from]
-		copy(g.lane(to), g.lane(from))
+		g.vers[g.at(j)] = g.vers[g.at(j+1)]
 	}
-	i := g.at(k)
-	g.vers[i] = v
-	copy(g.lane(i), words)
+	if old == nil {
+		old = g.r.newVersion()
+	}
+	if v.words = old.words; cap(v.words) < len(words) {
+		v.words = g.r.newWords(len(words))
+	}
+	v.words = append(v.words[:0], words...)
+	*old = v
+	g.vers[g.at(k)] = old
 	return k == 0
 }
 
-// room makes place for one more version of n words.
-func (g *Ghost) room(n int) {
-	slots, stride := len(g.vers), max(g.stride, n)
-	if g.n == slots && slots < g.r.versions {
-		slots = max(2*slots, 1)
+// slots is how long a ring becomes next.
+func (g *Ghost) slots() int { return min(max(2*len(g.vers), leastVersions), g.r.versions) }
+
+// mustGrow tells whether a ring is too short to lose its oldest version.
+func (g *Ghost) mustGrow() bool {
+	return g.n == len(g.vers) && g.n < min(mustVersions, g.r.versions)
+}
+
+// grow makes the ring longer, if there is credit; else the oldest version gives way.
+func (g *Ghost) grow(n int) {
+	if slots := g.slots(); slots > len(g.vers) && g.r.spend(slots*pointerBytes+versionBytes+4*n) {
+		g.lengthen(slots)
 	}
-	if slots == len(g.vers) && stride == g.stride {
-		return
+}
+
+func (g *Ghost) lengthen(slots int) {
+	vers := make([]*ghostVersion, slots)
+	spare := len(g.vers) - g.n
+	for k := range g.n {
+		vers[k] = g.vers[g.at(g.n-1-k)]
 	}
-	old := *g
-	g.vers, g.words, g.stride = make([]ghostVersion, slots), make([]int32, slots*stride), stride
-	for k := range old.n {
-		from, to := old.at(old.n-1-k), k
-		g.vers[to] = old.vers[from]
-		copy(g.lane(to), old.lane(from))
+	for k := range spare { // those that were used before lie behind the oldest
+		vers[g.n+k] = g.vers[(g.head+1+k)&(len(g.vers)-1)]
 	}
-	g.head = max(old.n-1, 0)
-	if old.n == 0 {
+	g.vers, g.head = vers, g.n-1
+	if g.n == 0 {
 		g.head = slots - 1
 	}
 }

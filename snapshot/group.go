@@ -47,7 +47,7 @@ func (s *Sender) fit(ch *choice, c *candidate, left int) bool {
 	if !c.listed {
 		names = s.gapBits(ch.n + 1)
 	}
-	if ch.used+int(c.size)+names > left || !ch.load.add(c) {
+	if s.weigh(c); ch.used+int(c.size)+names > left || !ch.load.add(c) {
 		return false
 	}
 	ch.used += int(c.size)

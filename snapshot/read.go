@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"math/bits"
-	"slices"
 )
 
 // goneRecord is a removal as read.
@@ -16,16 +15,16 @@ type goneRecord struct {
 
 // record is an entity's value as read; its words are in Receiver.words.
 type record struct {
-	wire       WireID
-	full       bool
-	stale      bool // of a former life of the wire id
-	aud        audience
-	owner      uint16
-	kind       int
-	born       Tick
-	mask       uint64
-	jumps      uint16
-	from, upto int
+	wire  WireID
+	full  bool
+	stale bool // of a former life of the wire id
+	aud   audience
+	owner uint16
+	jumps uint16
+	kind  int32
+	born  Tick
+	mask  uint64
+	words []int32
 }
 
 // Read applies one snapshot: exactly what one Append appended. It returns its tick.
@@ -35,6 +34,7 @@ type record struct {
 // used.
 func (r *Receiver) Read(b []byte) (Tick, error) {
 	r.changes = r.changes[:0]
+	r.begin(len(b))
 	t, err := r.split(b)
 	if err == nil && r.received(t) {
 		r.count.Duplicate++
@@ -87,7 +87,10 @@ func (r *Receiver) tickOf(b []byte) (Tick, []byte, bool) {
 }
 
 func (r *Receiver) parse(t Tick) error {
-	r.gone, r.records, r.words, r.spans, r.opened = r.gone[:0], r.records[:0], r.words[:0], r.spans[:0], 0
+	r.gone, r.order, r.spans, r.opened = r.gone[:0], r.order[:0], r.spans[:0], 0
+	r.records.reset()
+	r.words.reset()
+	r.load = spawnLoad{most: r.cfg.Spawns}
 	in := &r.in
 	r.complete, r.ownWhole = in.flag(ctxComplete), in.flag(ctxOwn)
 	r.usual = [3]uint32{in.Golomb()}
@@ -118,7 +121,7 @@ func (r *Receiver) parse(t Tick) error {
 	if !in.end() {
 		return malformed("length")
 	}
-	return nil
+	return r.prepare(t)
 }
 
 // later reads a wire id after the one before, from a gap.
@@ -163,39 +166,47 @@ func (r *Receiver) parseGone(t Tick) error {
 }
 
 func (r *Receiver) parseRecords(t Tick) error {
-	load := spawnLoad{most: r.cfg.Spawns}
 	if r.usual[2] != 0 {
 		r.scale.set(r.reg.tab, r.usual)
 		if r.in.flag(ctxExpecting) {
-			if err := r.parseExpected(t, &load); err != nil {
+			if err := r.parseExpected(t); err != nil {
 				return err
 			}
 		}
 	}
-	at, listed := WireID(0), len(r.records)
+	at, listed := WireID(0), r.records.n
 	for r.in.flag(ctxMore) {
 		w, ok := r.next(at)
 		if !ok || !r.page(w, at) {
 			return malformed("wire id")
 		}
-		if err := r.parseRecord(w, r.slot(w), t, &load); err != nil {
+		if err := r.parseRecord(w, r.slot(w), t); err != nil {
 			return err
 		}
 		at = w
 	}
-	if listed == 0 || listed == len(r.records) {
-		return nil
-	}
-	slices.SortFunc(r.records, func(a, b record) int { return int(a.wire) - int(b.wire) })
-	for i := range r.records[1:] {
-		if r.records[i].wire == r.records[i+1].wire {
+	return r.sort(listed)
+}
+
+// sort puts the records in the order of wire ids: those that were expected and those
+// that were named are in it each.
+func (r *Receiver) sort(listed int) error {
+	for i, k := 0, listed; i < listed || k < r.records.n; {
+		switch {
+		case k == r.records.n || i < listed && r.records.at(i).wire < r.records.at(k).wire:
+			r.order = append(r.order, uint16(i))
+			i++
+		case i < listed && r.records.at(i).wire == r.records.at(k).wire:
 			return malformed("two records of one entity")
+		default:
+			r.order = append(r.order, uint16(k))
+			k++
 		}
 	}
 	return nil
 }
 
-func (r *Receiver) parseRecord(w WireID, slot *wireSlot, t Tick, load *spawnLoad) (err error) {
+func (r *Receiver) parseRecord(w WireID, slot *wireSlot, t Tick) (err error) {
 	rec := record{wire: w}
 	r.in.rc.next()
 	switch {
@@ -204,10 +215,6 @@ func (r *Receiver) parseRecord(w WireID, slot *wireSlot, t Tick, load *spawnLoad
 	case r.in.flag(ctxFull):
 		rec.full = true
 		err = r.parseFull(&rec, slot, t)
-		fresh := slot == nil || slot.ghost == nil || slot.ghost.Born != rec.born
-		if err == nil && !load.add(&candidate{spawn: fresh, words: int32(rec.upto - rec.from)}) {
-			err = malformed("too many spawns")
-		}
 	default:
 		err = r.parseDelta(&rec, slot, t)
 	}
@@ -215,8 +222,8 @@ func (r *Receiver) parseRecord(w WireID, slot *wireSlot, t Tick, load *spawnLoad
 	if err == nil && r.in.bad {
 		err = malformed("record")
 	}
-	if err == nil {
-		r.records = append(r.records, rec)
+	if err == nil && !r.records.add(r, &rec) {
+		err = errMemory
 	}
 	return err
 }
@@ -231,12 +238,12 @@ func (r *Receiver) parsePlain(rec *record, slot *wireSlot, t Tick) error {
 	if i < 0 {
 		return ErrBaseline
 	}
-	v := &g.vers[i]
+	v := g.vers[i]
 	b := baselines{n: 1, words: [3][]int32{g.lane(i)}}
 	if !r.history(g, v, t, &b) {
 		return ErrBaseline
 	}
-	rec.kind, rec.born, rec.aud, rec.owner, rec.mask, rec.jumps = g.Kind, g.Born, v.aud, v.owner, v.mask, v.jumps
+	rec.kind, rec.born, rec.aud, rec.owner, rec.mask, rec.jumps = int32(g.Kind), g.Born, v.aud, v.owner, v.mask, v.jumps
 	return r.parseBody(rec, v.mask, &b)
 }
 
@@ -245,8 +252,8 @@ func (r *Receiver) parseFull(rec *record, slot *wireSlot, t Tick) error {
 	if len(r.reg.kinds) == 0 {
 		return malformed("kind")
 	}
-	rec.kind = int(in.Read(bits.Len(uint(len(r.reg.kinds) - 1))))
-	if rec.kind >= len(r.reg.kinds) {
+	rec.kind = int32(in.Read(bits.Len(uint(len(r.reg.kinds) - 1))))
+	if int(rec.kind) >= len(r.reg.kinds) {
 		return malformed("kind")
 	}
 	if in.flag(ctxMine) {
@@ -278,7 +285,7 @@ func (r *Receiver) parseFull(rec *record, slot *wireSlot, t Tick) error {
 			case g.Gone == 0 || after(g.Gone, rec.born):
 				return malformed("a wire id in use is born again")
 			}
-		} else if g != nil && g.Kind != rec.kind {
+		} else if g != nil && g.Kind != int(rec.kind) {
 			return malformed("an entity changes its kind")
 		}
 		rec.stale = rec.stale || (slot.gone != 0 && !after(rec.born, slot.gone) && (slot.ghost == nil || slot.ghost.Born != rec.born))
@@ -318,12 +325,12 @@ func (r *Receiver) parseDelta(rec *record, slot *wireSlot, t Tick) error {
 	if i < 0 {
 		return ErrBaseline
 	}
-	v := &g.vers[i]
+	v := g.vers[i]
 	b := baselines{n: 1, words: [3][]int32{g.lane(i)}}
 	if usual && r.usual[2] != 0 && r.in.flag(ctxHistory) && !r.history(g, v, t, &b) {
 		return ErrBaseline
 	}
-	rec.kind, rec.born, rec.aud, rec.owner, rec.jumps = g.Kind, g.Born, v.aud, v.owner, v.jumps
+	rec.kind, rec.born, rec.aud, rec.owner, rec.jumps = int32(g.Kind), g.Born, v.aud, v.owner, v.jumps
 	if !r.parseShape(rec, v.mask) || (b.n == 3 && rec.jumps != v.jumps) {
 		return malformed("components")
 	}
@@ -370,16 +377,15 @@ func (r *Receiver) parseShape(rec *record, usual uint64) bool {
 
 // parseBody reads the components of a record into the scratch words.
 func (r *Receiver) parseBody(rec *record, baseMask uint64, base *baselines) error {
-	rec.from = len(r.words)
-	n := r.reg.wordsOf(rec.mask)
-	r.words = slices.Grow(r.words, n)[:rec.from+n]
-	rec.upto = rec.from + n
-	off, a, packs := rec.from, rec.aud, [3]uint64{baseMask, baseMask, baseMask}
+	if err := r.charge(rec); err != nil {
+		return err
+	}
+	off, a, packs := 0, rec.aud, [3]uint64{baseMask, baseMask, baseMask}
 	for m := rec.mask; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros64(m)
 		c := r.reg.comps[i]
 		b := r.reg.baseOf(base, &packs, i, a)
-		to := r.words[off : off+c.words]
+		to := rec.words[off : off+c.words]
 		copy(to, b.words[0])
 		if b.n == 0 {
 			c.hide(to, a)
@@ -503,8 +509,14 @@ func (d *decoder) rotation(codes []wordCode, b *baselines, to []int32, past surp
 
 func (r *Receiver) parseSpans() error {
 	n, at := r.in.Golomb(), uint32(0)
-	if n > maxWire || int(n) > r.in.Left() {
+	if n > maxSpans || int(n) > r.in.Left() {
 		return malformed("number of postponed runs")
+	}
+	if int(n) > cap(r.spans) {
+		if !r.spend(spanBytes * int(n)) {
+			return errMemory
+		}
+		r.spans = make([]span, 0, n)
 	}
 	for range n {
 		from := uint64(at) + uint64(r.in.Golomb())

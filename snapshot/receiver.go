@@ -61,11 +61,19 @@ type Receiver struct {
 
 	in       decoder
 	gone     []goneRecord
-	records  []record
+	records  recordList
+	order    []uint16 // of the records, by wire id
 	listed   []WireID // what is there of what was expected
-	words    []int32
+	words    wordArena
+	spawned  []*Ghost // by the snapshot at hand
+	merged   []*Ghost // scratch
 	spans    []span
+	newVers  []ghostVersion // to be cut up, as are these
+	newInts  []int32
+	credit   int // bytes that the snapshot at hand may still make the receiver allocate
+	saved    int // of what was too little for a single need
 	opened   int
+	load     spawnLoad
 	complete bool
 	ownWhole bool
 	usual    [3]uint32
@@ -239,7 +247,7 @@ func (r *Receiver) newGhost() *Ghost {
 	if n := len(r.pool); n > 0 {
 		g := r.pool[n-1]
 		r.pool = r.pool[:n-1]
-		*g = Ghost{r: r, stride: g.stride, vers: g.vers, words: g.words, head: g.head}
+		*g = Ghost{r: r, vers: g.vers, head: g.head}
 		return g
 	}
 	return &Ghost{r: r}

@@ -26,6 +26,7 @@ type Registry struct {
 	classes Audience    // those that make a difference
 	tab     *tables
 	spread  int // see maxSpread
+	words   int // of all components
 }
 
 // kind is a sort of entity; its defaults are the baselines of entities never acked.
@@ -95,6 +96,7 @@ func (r *Registry) Component(s *Schema) (int, error) {
 	}
 	r.names["c "+s.name] = true
 	r.spread += s.spread()
+	r.words += s.words
 	for a := range r.hidden {
 		if !s.seenBy(Audience(a)) {
 			r.hidden[a] |= 1 << len(r.comps)

@@ -8,6 +8,9 @@ const (
 	maxLeaving = 128  // removals in one snapshot
 	maxUnsure  = 4096 // entities shown, and perhaps not received; no more are shown then
 	maxFresh   = 2048 // words of them, if they are more than one
+	maxRecords = 4096 - maxLeaving
+	maxRead    = 1 << 16 // words of all records, if they are more than one
+	maxSpans   = 4096    // runs of postponed entities in one snapshot
 	maxWire    = 65535
 	maxBack    = 65535 // greatest distance in ticks that a snapshot names
 )

@@ -15,7 +15,7 @@ func spansBits(runs []span) int {
 
 // coarsen joins neighbouring runs until their list takes at most room bits.
 func coarsen(runs []span, room int) []span {
-	for gap := WireID(1); len(runs) > 1 && spansBits(runs) > room; gap *= 2 {
+	for gap := WireID(1); len(runs) > 1 && (len(runs) > maxSpans || spansBits(runs) > room); gap *= 2 {
 		keep := runs[:1]
 		for _, r := range runs[1:] {
 			if last := &keep[len(keep)-1]; r.from-last.to <= gap || gap >= 1<<15 {

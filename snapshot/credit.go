@@ -1,0 +1,197 @@
+package snapshot
+
+import (
+	"slices"
+	"unsafe"
+)
+
+// What a snapshot makes its receiver allocate is bounded by its own bytes: few of
+// them can name very many values. An honest one that needs more at once, since very
+// much began to move, is refused until enough was saved up, as if it were lost; what
+// was made until then stays.
+
+const (
+	readCredit = 52 << 10 // bytes, and twice as many as the snapshot has
+	chunkWords = 2048
+	chunkOf    = 128 // records
+
+	leastVersions = 8  // of a ghost at first
+	mustVersions  = 32 // that a ghost has room for before its oldest gives way
+)
+
+// What things take in memory.
+const (
+	spanBytes    = int(unsafe.Sizeof(span{}))
+	ghostBytes   = int(unsafe.Sizeof(Ghost{}))
+	versionBytes = int(unsafe.Sizeof(ghostVersion{}))
+	pointerBytes = int(unsafe.Sizeof((*ghostVersion)(nil)))
+	changeBytes  = int(unsafe.Sizeof(Change{}))
+	chunkBytes   = int(unsafe.Sizeof([chunkOf]record{}))
+	pageBytes    = int(unsafe.Sizeof([pageSlots]wireSlot{}))
+)
+
+var errMemory = malformed("more values than its bytes may bring at once")
+
+// begin gives a snapshot of n bytes its credit.
+func (r *Receiver) begin(n int) {
+	r.credit = readCredit*max(r.cfg.Spawns, maxSpawns)/maxSpawns + 2*n
+}
+
+// spend takes some bytes of the credit, if it has them. What is more than any snapshot
+// may take is saved up for.
+func (r *Receiver) spend(n int) bool {
+	switch {
+	case n <= r.credit:
+		r.credit -= n
+		return true
+	case n <= readCredit:
+	case n <= r.credit+r.saved:
+		r.credit, r.saved = 0, 0
+		return true
+	default:
+		r.credit, r.saved = 0, r.saved+r.credit
+	}
+	return false
+}
+
+// recordList holds records in pieces, so that more of them move none.
+type recordList struct {
+	chunks []*[chunkOf]record
+	n      int
+}
+
+func (l *recordList) reset() { l.n = 0 }
+
+func (l *recordList) at(i int) *record { return &l.chunks[i/chunkOf][i%chunkOf] }
+
+func (l *recordList) add(r *Receiver, rec *record) bool {
+	if l.n == len(l.chunks)*chunkOf {
+		if !r.spend(chunkBytes) {
+			return false
+		}
+		l.chunks = append(l.chunks, new([chunkOf]record))
+	}
+	l.n++
+	*l.at(l.n - 1) = *rec
+	return true
+}
+
+// wordArena holds words in pieces.
+type wordArena struct {
+	chunks   [][]int32
+	at, used int
+}
+
+func (a *wordArena) reset() { a.at, a.used = 0, 0 }
+
+// take is room for n words, and false if there is no credit for it.
+func (a *wordArena) take(r *Receiver, n int) ([]int32, bool) {
+	for ; a.at < len(a.chunks); a.at, a.used = a.at+1, 0 {
+		if c := a.chunks[a.at]; a.used+n <= len(c) {
+			a.used += n
+			return c[a.used-n : a.used : a.used], true
+		}
+	}
+	size := max(n, chunkWords)
+	if !r.spend(4 * size) {
+		return nil, false
+	}
+	a.chunks, a.used = append(a.chunks, make([]int32, size)), n
+	return a.chunks[a.at][:n:n], true
+}
+
+// charge counts a record, and gives it room for its words.
+func (r *Receiver) charge(rec *record) (err error) {
+	n := r.reg.wordsOf(rec.mask)
+	slot := r.slot(rec.wire)
+	fresh := slot == nil || slot.ghost == nil || slot.ghost.Born != rec.born
+	if !r.load.add(&candidate{spawn: fresh, words: int32(n)}) {
+		return malformed("too many records or spawns")
+	}
+	ok := false
+	if rec.words, ok = r.words.take(r, n); !ok || !rec.stale && !r.reserve(slot, fresh, n) {
+		return errMemory
+	}
+	return nil
+}
+
+// reserve makes the room that applying a record of n words takes, which stays where the
+// snapshot is refused.
+func (r *Receiver) reserve(slot *wireSlot, fresh bool, n int) bool {
+	var g *Ghost
+	switch {
+	case !fresh:
+		g = slot.ghost
+	case r.load.n <= len(r.pool):
+		g = r.pool[len(r.pool)-r.load.n]
+	case !r.spend(ghostBytes + leastVersions*pointerBytes):
+		return false
+	default:
+		g = &Ghost{r: r}
+		r.pool = slices.Insert(r.pool, 0, g)
+	}
+	if g.mustGrow() {
+		slots := g.slots()
+		if !fresh && !r.spend(slots*pointerBytes) {
+			return false
+		}
+		g.lengthen(slots)
+	}
+	at := (g.head + 1) & (len(g.vers) - 1)
+	if g.vers[at] == nil {
+		if !r.spend(versionBytes) {
+			return false
+		}
+		g.vers[at] = r.newVersion()
+	}
+	if v := g.vers[at]; cap(v.words) < n {
+		if !r.spend(4 * n) {
+			return false
+		}
+		v.words = append(r.newWords(n), v.words...)
+	}
+	return true
+}
+
+// newVersion and newWords cut what is paid for from bigger pieces.
+func (r *Receiver) newVersion() *ghostVersion {
+	if len(r.newVers) == 0 {
+		r.newVers = make([]ghostVersion, 64)
+	}
+	v := &r.newVers[0]
+	r.newVers = r.newVers[1:]
+	return v
+}
+
+func (r *Receiver) newWords(n int) []int32 {
+	if n > len(r.newInts) {
+		if n > chunkWords/8 {
+			return make([]int32, 0, n)
+		}
+		r.newInts = make([]int32, chunkWords/2)
+	}
+	w := r.newInts[:0:n]
+	r.newInts = r.newInts[n:]
+	return w
+}
+
+// prepare pays for the rest, and makes the lists that it takes: after it nothing is
+// refused any more.
+func (r *Receiver) prepare(t Tick) error {
+	if !r.spend(r.opened * pageBytes) {
+		return errMemory
+	}
+	if n := len(r.gone) + r.records.n; n > cap(r.changes) {
+		if n = max(n, min(2*cap(r.changes), maxRecords+maxLeaving)); !r.spend(n * changeBytes) {
+			return errMemory
+		}
+		r.changes = make([]Change, 0, n)
+	}
+	if e := &r.ring[int(t)&(len(r.ring)-1)]; len(r.spans) > cap(e.late) {
+		if !r.spend(len(r.spans) * spanBytes) {
+			return errMemory
+		}
+		e.late = make([]span, 0, len(r.spans))[:0]
+	}
+	return nil
+}
