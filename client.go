@@ -121,11 +121,16 @@ func (s interrupted) sample(v View, dst unsafe.Pointer) {
 }
 
 // Sample makes a Sampler of a function that reads the player's input. fn is
-// called once a picture, with what is on the screen at that moment. The next
-// tick takes the last value read, and every one-shot field (tag oneshot) that
-// was set in any picture since the last tick: a press and release between two
-// ticks acts once. The other fields are of the last picture: where an aim belongs
-// to a press, let fn keep it until the view's Tick has moved on.
+// called once a frame, with what is on the screen at that moment. The next tick
+// takes the last value read, and every one-shot field (tag oneshot) that was set in
+// any frame since the last tick: a press and release between two ticks acts once.
+//
+// Tag the fields of an aim with press, as in `net:"angle,bits=16,press"`. They are
+// taken from the last frame in which a one-shot was set, and a shot is judged by
+// what that frame showed. All other fields are of the last frame. Where other
+// one-shots aim at nothing (a jump), tag the one that does with press too: then only
+// that counts. Without such a tag a shot is judged by the last frame before the tick,
+// or by the frame of the press where the rest of the command has not changed since.
 func Sample[T any](c *ecs.Component[T], fn func(v View) T) Sampler { return sampler[T]{c, fn} }
 
 // ClientState is how far a client has come.
@@ -280,7 +285,8 @@ type Client struct {
 	bodies    bodies
 	rendering bool           // render systems run
 	sample    unsafe.Pointer // the player's input as of the last picture
-	pressed   unsafe.Pointer // what was pressed and no tick has taken yet
+	pressed   unsafe.Pointer // scratch: a command being made
+	press     press          // the newest that no tick has taken yet
 	stats     ClientStats
 }
 
@@ -408,6 +414,7 @@ func NewClient(cfg ClientConfig) (*Client, error) {
 		c.ownRows = ecs.NewQuery(p.types, ecs.With(p.command.handle))
 		c.sample = reflect.New(p.command.handle.Type()).UnsafePointer()
 		c.pressed = reflect.New(p.command.handle.Type()).UnsafePointer()
+		c.press.at = reflect.New(p.command.handle.Type()).UnsafePointer()
 	}
 	if p.spawning {
 		c.fleeting.query = ecs.NewQuery(p.types, ecs.With(&p.identity))

@@ -13,9 +13,9 @@ import (
 
 // push queues tick t's command, packed in scratch, with the time that the
 // player saw when giving it.
-func (c *Client) push(t Tick) {
+func (c *Client) push(t Tick, f frame) {
 	c.commands.Push(netcode.Command{
-		Tick: t, Render: c.shown.tick, Fraction: c.shown.fraction, Offset: c.behind(t), Data: c.scratch,
+		Tick: t, Render: f.shown.tick, Fraction: f.shown.fraction, Offset: c.behind(t, f), Data: c.scratch,
 	})
 }
 
@@ -24,13 +24,13 @@ func (c *Client) showsAhead() bool {
 	return (c.p.island || c.p.foresee != nil) && !c.p.apart && !c.cfg.NoPrediction
 }
 
-// behind is how far the last picture, in what is predicted, lay behind tick t, in
-// steps; 0 where nothing of others was.
-func (c *Client) behind(t Tick) uint8 {
-	if !c.showsAhead() || c.view.Tick == 0 {
+// behind is how far a frame, in what is predicted, was behind tick t, in steps; 0
+// where nothing of others was.
+func (c *Client) behind(t Tick, f frame) uint8 {
+	if !c.showsAhead() || f.tick == 0 {
 		return 0
 	}
-	shown := float32(int32(t-c.view.Tick)+1) - c.view.Fraction
+	shown := float32(int32(t-f.tick)+1) - f.fraction
 	return packOffset(shown * offsetSteps)
 }
 
@@ -345,11 +345,13 @@ func (c *Client) seen(t Tick) Seen {
 		return Seen{}
 	}
 	picture, ahead, whole := c.picture, keys{}, keys{}
+	looked := lagcomp.Claim{Tick: c.shown.tick, Fraction: float32(c.shown.fraction) / 256}
 	if in := c.inputs.Find(t); in != nil && !c.rendering && in.picture != 0 {
 		picture, ahead, whole = in.picture, in.ahead, in.whole
+		looked = lagcomp.Claim{Tick: whole.a, Fraction: whole.f}
 	}
 	return Seen{
-		valid: true, client: c, past: c.visible.At(picture, 0), ahead: ahead, whole: whole,
+		valid: true, client: c, past: c.visible.At(picture, 0), ahead: ahead, whole: whole, Claimed: looked, Used: looked,
 		filter: lagcomp.Filter{ExcludeOwner: uint32(c.view.Me), Epoch: everyLife},
 	}
 }

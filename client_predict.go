@@ -141,9 +141,10 @@ func (c *Client) jump(to netcode.Time) {
 	c.fades.clear()
 }
 
-// read takes the player's input, once a picture. What is held is as of the last
-// picture; what was pressed since the last tick stays pressed until a tick
-// takes it, so that a press and release between two ticks is not lost.
+// read takes the player's input, once a frame. What is held is as of the last
+// frame; what was pressed since the last tick stays pressed until a tick takes it,
+// so that a press and release between two ticks is not lost. The newest press is kept
+// with what its frame showed.
 func (c *Client) read() {
 	if c.p.command == nil || c.cfg.Sample == nil {
 		return
@@ -152,6 +153,10 @@ func (c *Client) read() {
 	copyBytes(c.pressed, c.sample, size)
 	clear(unsafe.Slice((*byte)(c.sample), size))
 	c.cfg.Sample.sample(c.view, c.sample)
+	if schema.Pressed(c.sample) {
+		c.press.frame, c.press.read = c.looking(), c.now
+		copyBytes(c.press.at, c.sample, size)
+	}
 	schema.MergeOneShots(c.sample, c.pressed)
 }
 
@@ -162,7 +167,8 @@ func (c *Client) sampleInput(t Tick) {
 	if cmd == nil {
 		return
 	}
-	c.scratch = cmd.schema.Pack(c.sample, c.scratch[:0])
+	from, looked := c.commanded(cmd)
+	c.scratch = cmd.schema.Pack(from, c.scratch[:0])
 	in := c.inputs.Put(t)
 	if len(in.value) == 0 {
 		in.at = reflect.New(cmd.handle.Type()).UnsafePointer()
@@ -172,11 +178,11 @@ func (c *Client) sampleInput(t Tick) {
 		clear(in.value)
 		c.scratch = cmd.schema.Pack(in.at, c.scratch[:0])
 	}
-	in.sampled, in.picture = c.now, c.picture
-	in.ahead = keys{a: c.view.Tick - 1, b: c.view.Tick, f: c.view.Fraction}
-	in.whole = keys{a: c.shown.tick, f: float32(c.shown.fraction) / 256}
+	in.sampled, in.picture = c.now, looked.picture
+	in.ahead = keys{a: looked.tick - 1, b: looked.tick, f: looked.fraction}
+	in.whole = keys{a: looked.shown.tick, f: float32(looked.shown.fraction) / 256}
 	cmd.schema.ClearOneShots(c.sample)
-	c.push(t)
+	c.push(t, looked)
 }
 
 // reconcile takes the server's word on tick t.

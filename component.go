@@ -76,6 +76,9 @@ func (p *Protocol) Component(h ecs.Handle, opts ...ComponentOption) {
 		p.faulty(h, err)
 		return
 	}
+	if err := pressless("component", s); err != nil {
+		p.fault(err)
+	}
 	options := []ecs.TypeOption{ecs.Named(c.name)}
 	switch deep, err := s.Copier(); {
 	case err != nil:
@@ -133,7 +136,7 @@ func (p *Protocol) Command(h ecs.Handle) {
 	name := typeName(h.Type())
 	s, err := snapshot.Compile(h.Type(), snapshot.SchemaOptions{Name: name, Ref: entityType})
 	if err == nil {
-		err = errors.Join(referless("command", s), sized(s))
+		err = errors.Join(referless("command", s), sized(s), pressing(s))
 	}
 	if err != nil {
 		p.faulty(h, err)
@@ -144,6 +147,33 @@ func (p *Protocol) Command(h ecs.Handle) {
 		return
 	}
 	p.command = &command{id: h.ID(), size: h.Type().Size(), schema: s, handle: h}
+}
+
+// pressless refuses the tag press where nothing is pressed.
+func pressless(what string, s *snapshot.Schema) error {
+	for _, f := range s.Fields() {
+		if f.Press {
+			return fmt.Errorf("foretick: %s %s: field %s is tagged press, which is for the command: drop it", what, s.Name(), f.Name)
+		}
+	}
+	return nil
+}
+
+// pressing refuses a command that belongs to a press and has none.
+func pressing(s *snapshot.Schema) error {
+	of := ""
+	for _, f := range s.Fields() {
+		if f.OneShot {
+			return nil
+		}
+		if f.Press && of == "" {
+			of = f.Name
+		}
+	}
+	if of == "" {
+		return nil
+	}
+	return fmt.Errorf("foretick: command %s: field %s is tagged press, and nothing can be pressed: tag the bool that is pressed with oneshot, or drop press", s.Name(), of)
 }
 
 // referless refuses a schema with fields that name an entity: commands and

@@ -38,7 +38,8 @@ type Seen struct {
 	// Reason says how the server treated the time that the player claimed.
 	Reason lagcomp.Reason
 	// Claimed is the time that the player's client said its screen showed, and
-	// Used the one that the queries are answered for. Both are zero on a client.
+	// Used the one that the queries are answered for. On a client both are the render
+	// time of the frame that the view is of.
 	Claimed, Used lagcomp.Claim
 }
 

@@ -43,6 +43,7 @@ type setting struct {
 	cap      time.Duration
 	without  bool // no lag compensation
 	growth   time.Duration
+	taps     bool // its shooters press between ticks, at 240 frames a second
 }
 
 func (c *cell) link() sim.Link {
@@ -77,7 +78,7 @@ func grid(full bool) []*cell {
 // server judged.
 func play(t *testing.T, s setting, cells []*cell, d time.Duration) {
 	t.Helper()
-	m, err := newRange(7, s.rate, foretick.ServerConfig{
+	m, err := newRangeOf(&shootingRange{taps: s.taps}, 7, s.rate, foretick.ServerConfig{
 		SnapshotRate: s.snapshot, MaxRewind: s.cap, NoLagCompensation: s.without, RewindGrowth: s.growth,
 	})
 	require.NoError(t, err)
@@ -175,10 +176,12 @@ func table(s setting, cells []*cell) string {
 // settings are the table's servers.
 func settings() []setting {
 	return []setting{
-		{"30 Hz, cap 1 s", 30, 30, time.Second, false, 0},
-		{"31 Hz, cap 1 s", 31, 31, time.Second, false, 0},
-		{"60 Hz, cap 1 s", 60, 60, time.Second, false, 0},
-		{"60 Hz with 20 Hz snapshots, cap 1 s", 60, 20, time.Second, false, 0},
+		{"30 Hz, cap 1 s", 30, 30, time.Second, false, 0, false},
+		{"31 Hz, cap 1 s", 31, 31, time.Second, false, 0, false},
+		{"60 Hz, cap 1 s", 60, 60, time.Second, false, 0, false},
+		{"60 Hz with 20 Hz snapshots, cap 1 s", 60, 20, time.Second, false, 0, false},
+		{"30 Hz, cap 1 s, pressed between ticks at 240 frames a second", 30, 30, time.Second, false, 0, true},
+		{"60 Hz, cap 1 s, pressed between ticks at 240 frames a second", 60, 60, time.Second, false, 0, true},
 	}
 }
 
@@ -228,7 +231,7 @@ func (c *cell) check(t *testing.T, s setting) {
 // With the default cap everything that it serves is as good, and what it does
 // not serve is clamped and counted.
 func TestAccuracyDefaultCap(t *testing.T) {
-	s := setting{"30 Hz, default cap (600 ms)", 30, 30, 0, false, 0}
+	s := setting{"30 Hz, default cap (600 ms)", 30, 30, 0, false, 0, false}
 	cells := grid(*fullAccuracy)
 	beyond := &cell{rtt: 700 * time.Millisecond}
 	play(t, s, append(cells, beyond), accuracyTime())
@@ -246,7 +249,7 @@ func TestAccuracyDefaultCap(t *testing.T) {
 
 // Without compensation hardly a shot at a running target counts.
 func TestAccuracyWithoutCompensation(t *testing.T) {
-	s := setting{"30 Hz, no lag compensation", 30, 30, 0, true, 0}
+	s := setting{"30 Hz, no lag compensation", 30, 30, 0, true, 0, false}
 	cells := grid(*fullAccuracy)
 	play(t, s, cells, accuracyTime())
 	t.Log(table(s, cells))

@@ -33,6 +33,14 @@ type (
 		Target  uint8   `net:"max=15"`
 		Shoot   bool    `net:"oneshot"`
 	}
+	// tapped is a pull of which the aim belongs to the press.
+	tapped struct {
+		X, Y, Z float32 `net:"min=-128,max=128,step=0.005,press"`
+		Move    float32 `net:"min=-1,max=1,step=0.0078125"`
+		Kind    uint8   `net:"max=3"`
+		Target  uint8   `net:"max=15"`
+		Shoot   bool    `net:"oneshot"`
+	}
 	course struct {
 		Dir  float32
 		Left int32
@@ -62,6 +70,7 @@ const (
 	runSpeed    = 6
 	strafeSpeed = 2
 	runners     = 3
+	tapFrames   = 240 // a second
 	placeStep   = 0.01
 )
 
@@ -69,6 +78,8 @@ type shootingRange struct {
 	pos    ecs.Component[place]
 	pose   ecs.Component[pose]
 	cmd    ecs.Component[pull]
+	tap    ecs.Component[tapped]
+	taps   bool // shooters press in one frame of a tick: tap is the command
 	course ecs.Component[course]
 	player ecs.Kind
 	runner ecs.Kind
@@ -87,8 +98,9 @@ func (g *shootingRange) protocol(rate int) *foretick.Protocol {
 	p.Component(&g.pos, foretick.Predicted)
 	p.Component(&g.pose)
 	p.Local(&g.course)
-	p.Command(&g.cmd)
-	p.Kind(&g.player, "player", &g.pos, &g.cmd)
+	command := g.command()
+	p.Command(command)
+	p.Kind(&g.player, "player", &g.pos, command)
 	p.Kind(&g.runner, "runner", &g.pos, &g.pose, &g.course)
 	foretick.Volumes(p, g.body, &g.pos, &g.pose)
 	foretick.Epoch(p, &g.pose, func(at *pose) uint32 { return uint32(at.Life) })
@@ -97,12 +109,12 @@ func (g *shootingRange) protocol(rate int) *foretick.Protocol {
 		*g.pos.Get(f.World, f.Spawn(&g.player, who)) = place{X: float32(who%16) - 8, Y: -20}
 	})
 	p.Shared("strafe", func(f *foretick.Frame, rows ecs.Rows) {
-		pos, cmd := g.pos.Slice(rows), g.cmd.Slice(rows)
+		pos := g.pos.Slice(rows)
 		for i := range pos {
-			pos[i].X += cmd[i].Move * strafeSpeed * f.DT
+			pos[i].X += g.pull(rows, i).Move * strafeSpeed * f.DT
 		}
-	}, ecs.Read(&g.cmd), ecs.Write(&g.pos))
-	p.Shared("fire", g.fire, ecs.Read(&g.cmd, &g.pos), ecs.After("strafe"))
+	}, ecs.Read(command), ecs.Write(&g.pos))
+	p.Shared("fire", g.fire, ecs.Read(command, &g.pos), ecs.After("strafe"))
 	p.Server("run", g.run, ecs.Write(&g.pos, &g.pose, &g.course))
 	p.Server("script", func(f *foretick.Frame, _ ecs.Rows) {
 		if g.script != nil {
@@ -149,15 +161,31 @@ func (g *shootingRange) body(b *foretick.Body) {
 }
 
 func (g *shootingRange) fire(f *foretick.Frame, rows ecs.Rows) {
-	pos, cmd := g.pos.Slice(rows), g.cmd.Slice(rows)
+	pos := g.pos.Slice(rows)
 	for i := range pos {
-		if cmd[i].Shoot {
-			eye, to := lagcomp.Vec{X: pos[i].X, Y: pos[i].Y, Z: 1.6}, lagcomp.Vec{X: cmd[i].X, Y: cmd[i].Y, Z: cmd[i].Z}
+		if cmd := g.pull(rows, i); cmd.Shoot {
+			eye, to := lagcomp.Vec{X: pos[i].X, Y: pos[i].Y, Z: 1.6}, lagcomp.Vec{X: cmd.X, Y: cmd.Y, Z: cmd.Z}
 			ray := lagcomp.RayTo(eye, to)
 			ray.Range = 60
-			g.shot.Raise(f, rows.Entity(i), shot{ray, cmd[i].Kind, cmd[i].Target})
+			g.shot.Raise(f, rows.Entity(i), shot{ray, cmd.Kind, cmd.Target})
 		}
 	}
+}
+
+// command is the handle of the command that this range has.
+func (g *shootingRange) command() ecs.Handle {
+	if g.taps {
+		return &g.tap
+	}
+	return &g.cmd
+}
+
+// pull is the command of a row.
+func (g *shootingRange) pull(rows ecs.Rows, i int) pull {
+	if g.taps {
+		return pull(g.tap.Slice(rows)[i])
+	}
+	return g.cmd.Slice(rows)[i]
 }
 
 func (g *shootingRange) run(f *foretick.Frame, rows ecs.Rows) {
@@ -214,11 +242,13 @@ type shooter struct {
 	net    *sim.Network
 	target uint8
 
-	last  foretick.Tick
-	kind  uint8
-	angle float64 // of the offset
-	off   float64 // in radii
-	held  pull    // as last aimed
+	last   foretick.Tick
+	kind   uint8
+	angle  float64 // of the offset
+	off    float64 // in radii
+	held   pull    // as last aimed
+	wait   int     // where it taps: frames until it does …
+	frames int     // … of so many a tick
 
 	seen map[foretick.Tick]seenShot
 }
@@ -250,6 +280,23 @@ func (s *shooter) sample(v foretick.View) pull {
 	now := s.net.Now()
 	cmd.Shoot = s.held != pull{} && now >= s.from && now < s.until && v.Tick-s.last >= s.every
 	return cmd
+}
+
+// tap presses in one frame of a tick alone, any of them, and aims elsewhere in all
+// others.
+func (s *shooter) tap(v foretick.View) tapped {
+	cmd := s.sample(v)
+	switch {
+	case !cmd.Shoot: // not due, or it was pressed in this tick already
+		s.wait = s.rand.IntN(s.frames)
+	case s.wait == 0:
+		s.last = v.Tick
+		return tapped(cmd)
+	default:
+		s.wait--
+	}
+	cmd.X, cmd.Shoot = cmd.X+7, false
+	return tapped(cmd)
 }
 
 // fired notes what the shot seems to hit, and aims anew.
@@ -300,7 +347,11 @@ type rangeMatch struct {
 }
 
 func newRange(seed uint64, rate int, cfg foretick.ServerConfig) (*rangeMatch, error) {
-	m := &rangeMatch{Match: simtest.New(seed), game: &shootingRange{}, rate: rate, judged: make([]map[foretick.Tick]judgedShot, 65)}
+	return newRangeOf(&shootingRange{}, seed, rate, cfg)
+}
+
+func newRangeOf(game *shootingRange, seed uint64, rate int, cfg foretick.ServerConfig) (*rangeMatch, error) {
+	m := &rangeMatch{Match: simtest.New(seed), game: game, rate: rate, judged: make([]map[foretick.Tick]judgedShot, 65)}
 	for i := range m.judged {
 		m.judged[i] = map[foretick.Tick]judgedShot{}
 	}
@@ -334,7 +385,7 @@ func (m *rangeMatch) seat(up, down sim.Link, from, until time.Duration) (*shoote
 }
 
 func (m *rangeMatch) seatAs(seat simtest.Seat, from, until time.Duration) (*shooter, error) {
-	g := &shootingRange{}
+	g := &shootingRange{taps: m.game.taps}
 	n := len(m.shooters)
 	s := &shooter{
 		game: g, rand: rand.New(rand.NewPCG(99, uint64(n))), every: foretick.Tick(m.rate / 10), net: m.Net,
@@ -343,7 +394,12 @@ func (m *rangeMatch) seatAs(seat simtest.Seat, from, until time.Duration) (*shoo
 	g.fired = s.fired
 	p := g.protocol(m.rate)
 	var err error
-	s.client, err = m.Join(foretick.ClientConfig{Protocol: p, Sample: foretick.Sample(&g.cmd, s.sample)}, seat)
+	cfg := foretick.ClientConfig{Protocol: p, Sample: foretick.Sample(&g.cmd, s.sample)}
+	if g.taps {
+		seat.Pictures, cfg.Sample = tapFrames, foretick.Sample(&g.tap, s.tap)
+		s.frames = tapFrames / m.rate
+	}
+	s.client, err = m.Join(cfg, seat)
 	m.shooters = append(m.shooters, s)
 	return s, err
 }

@@ -111,7 +111,7 @@ func (c *compiler) structType(t reflect.Type, offset uintptr, path string, outer
 		if !own.audible() {
 			own.owner, own.allies, own.enemies, own.to = outer.owner, outer.allies, outer.enemies, outer.to
 		}
-		own.oneshot = own.oneshot || outer.oneshot
+		own.oneshot, own.press = own.oneshot || outer.oneshot, own.press || outer.press
 		own.moveAs(&outer)
 		c.value(f.Type, offset+f.Offset, at, own)
 	}
@@ -282,6 +282,8 @@ func (c *compiler) add(t reflect.Type, path string, g tag, l leaf) {
 	}
 	l.aud, l.shot, l.how, l.vec, l.ahead = aud, g.oneshot, how, c.vec, float32(g.extrapolate)
 	c.s.addLeaf(path, t.String(), l)
+	c.s.press.add(g, l.offset, t.Size())
+	c.s.fields[len(c.s.fields)-1].Press = g.press
 }
 
 // addLeaf puts a leaf behind those there, and describes it.

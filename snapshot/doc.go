@@ -51,6 +51,10 @@
 //	             A field may name several of these four: who is any of them receives it.
 //	             A component of which a viewer may have no field is not there for him.
 //	oneshot      bools of commands: an action, never repeated ([Schema.ClearOneShots])
+//	press        commands: of the frame in which a oneshot was pressed, and not of the
+//	             tick's last frame. Tag the aim with it. On a oneshot it says that this
+//	             one counts as a press; without such a tag they all do. See
+//	             [Schema.Pressed]
 //	tol=T        tolerance of [Schema.FirstDifference], in the field's unit
 //	quat         four floats x, y, z, w (an array or a struct): a rotation, sent as the
 //	             greatest component's index and the other three. Four integers: they
@@ -83,7 +87,7 @@
 // Integers, bools, floats, strings, references ([SchemaOptions].Ref), and arrays,
 // slices and structs of these are supported, but no slices inside of slices, and in
 // commands neither strings nor slices. A tag on an array is that of its elements; on a
-// struct, owner, lerp, slerp, hermite, snap, oneshot and - hold for all its fields. Fields that
+// struct, owner, lerp, slerp, hermite, snap, oneshot, press and - hold for all its fields. Fields that
 // are not exported must be tagged "-".
 //
 // # Strings and slices

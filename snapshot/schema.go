@@ -70,6 +70,7 @@ type Schema struct {
 	rest      [2][]int32     // the same by grid, with what only some receive
 	sameLanes bool           // others receive the owner's words as they are
 	via       *binding       // its values lie in memory as another schema says
+	press     press
 }
 
 // Field describes one number or string of a component: arrays and structs are
@@ -83,6 +84,7 @@ type Field struct {
 	Audience Audience // who receives it; 0: everybody
 	Owner    bool     // its owner receives it, and not everybody does
 	OneShot  bool     // an action that is never repeated
+	Press    bool     // of the frame in which a oneshot was pressed; neither described nor sent
 	Lerp     bool     // interpolated, in whatever way
 	Angle    bool     // radians, wrapping
 	Ref      bool     // reference to an entity

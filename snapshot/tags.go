@@ -15,7 +15,7 @@ type tag struct {
 	bits                                     int
 	angle, quat, vec                         bool
 	owner, allies, enemies                   bool
-	oneshot, skip                            bool
+	oneshot, press, skip                     bool
 	snap, lerp, slerp, hermite               bool
 	velocity                                 string   // of hermite: the field named, beside the one with the tag
 	at, beside                               string   // of hermite: paths of that one and of what it lies in
@@ -77,7 +77,7 @@ func (t *tag) moveAs(outer *tag) {
 }
 
 func (t *tag) item(key, value string, hasValue bool) (problem, fix string) {
-	flags := map[string]*bool{"angle": &t.angle, "quat": &t.quat, "vec": &t.vec, "owner": &t.owner, "allies": &t.allies, "enemies": &t.enemies, "oneshot": &t.oneshot, "lerp": &t.lerp, "slerp": &t.slerp, "snap": &t.snap, "-": &t.skip}
+	flags := map[string]*bool{"angle": &t.angle, "quat": &t.quat, "vec": &t.vec, "owner": &t.owner, "allies": &t.allies, "enemies": &t.enemies, "oneshot": &t.oneshot, "press": &t.press, "lerp": &t.lerp, "slerp": &t.slerp, "snap": &t.snap, "-": &t.skip}
 	if key == "hermite" {
 		if t.hermite = true; hasValue && value == "" {
 			return "hermite names no field", "write hermite=VX, the field beside it that holds its velocity in units a second, or hermite alone"
@@ -105,7 +105,7 @@ func (t *tag) item(key, value string, hasValue bool) (problem, fix string) {
 	}{"min": {&t.min, &t.hasMin}, "max": {&t.max, &t.hasMax}, "step": {&t.step, &t.hasStep}, "sim": {&t.sim, &t.hasSim}, "tol": {&t.tol, new(bool)}, "bits": {new(float64), &t.hasBits}, "extrapolate": {&t.extrapolate, new(bool)}}
 	n, ok := numbers[key]
 	if !ok {
-		return fmt.Sprintf("unknown item %q", key), "use min, max, step, sim, angle, bits, quat, vec, owner, allies, enemies, to, oneshot, tol, lerp, slerp, hermite, extrapolate, snap or -"
+		return fmt.Sprintf("unknown item %q", key), "use min, max, step, sim, angle, bits, quat, vec, owner, allies, enemies, to, oneshot, press, tol, lerp, slerp, hermite, extrapolate, snap or -"
 	}
 	v, err := strconv.ParseFloat(value, 64)
 	if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
@@ -168,7 +168,7 @@ func (t *tag) inherit(outer *tag) (problem, fix string) {
 	if keep.audible() {
 		t.owner, t.allies, t.enemies, t.to = keep.owner, keep.allies, keep.enemies, keep.to
 	}
-	t.oneshot = keep.oneshot || outer.oneshot
+	t.oneshot, t.press = keep.oneshot || outer.oneshot, keep.press || outer.press
 	keep.moveAs(outer)
 	t.snap, t.lerp, t.slerp, t.hermite, t.velocity, t.at, t.beside = keep.snap, keep.lerp, keep.slerp, keep.hermite, keep.velocity, keep.at, keep.beside
 	return "", ""

@@ -242,7 +242,7 @@ func (l *facts) client(s *seat, cfg *foretick.ClientConfig) {
 		}
 	}
 	g.watch.aimed = func(f *foretick.Frame, by ecs.Owner, ray lagcomp.Ray, seen foretick.Seen) {
-		fact := Fact{F: "shot", T: f.Tick, P: by, Ray: rayFact(ray), Render: render(s.client.View())}
+		fact := Fact{F: "shot", T: f.Tick, P: by, Ray: rayFact(ray), Render: []float64{float64(seen.Used.Tick), float64(seen.Used.Fraction)}}
 		for _, rows := range g.avatars.All(f.World) {
 			for i := range rows.Len() {
 				if v, ok := seen.Volume(rows.Entity(i), 0); ok {

@@ -46,7 +46,7 @@ type (
 	// Command is a player's input.
 	Command struct {
 		MoveX, MoveY float32 `net:"min=-1,max=1,step=0.0078125"`
-		Aim          float32 `net:"angle,bits=12"`
+		Aim          float32 `net:"angle,bits=12,press"` // of the frame in which Shoot was pressed
 		Weapon       uint8   `net:"max=2"`
 		Fire         bool    // held: the automatic gun and the launcher
 		Shoot        bool    `net:"oneshot"` // pressed: the semi-automatic gun

@@ -175,9 +175,9 @@ func (m *match) fired(s *seat, f *foretick.Frame, by ecs.Entity, hit foretick.Hi
 		return
 	}
 	who := f.World.Owner(by)
-	v := s.client.View()
-	back := float64(int32(f.Tick-v.Render)) - float64(v.RenderFraction)
-	shot := seenShot{hit: hit.ID != 0, at: at, render: v.Render, back: back * 1000 / float64(m.opt.tickRate)}
+	shown := f.Seen(who).Used
+	back := float64(shown.Behind(f.Tick))
+	shot := seenShot{hit: hit.ID != 0, at: at, render: shown.Tick, back: back * 1000 / float64(m.opt.tickRate)}
 	if shot.hit {
 		shot.target = f.World.Owner(hit.Entity) // who has one body for good
 	}

@@ -1,0 +1,181 @@
+package simtest_test
+
+import (
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/lagcomp"
+	"github.com/foretick/foretick/simtest"
+	"github.com/foretick/foretick/transport/sim"
+)
+
+// clicks is a game of one runner who runs straight, and of players who press once in
+// some frame of a tick, and aim elsewhere in all others.
+type clicks struct {
+	pos    ecs.Component[lane]
+	tagged ecs.Component[click]
+	plain  ecs.Component[plainClick]
+	runner ecs.Kind
+	player ecs.Kind
+	shot   foretick.Event[aimed]
+	find   *ecs.Query
+
+	speed  float32
+	judged func(f *foretick.Frame, by ecs.Owner, a aimed)
+}
+
+type (
+	lane struct {
+		X float32 `net:"min=-4096,max=4096,step=0.001,lerp"`
+	}
+	aimed struct {
+		X    float32
+		Held int32
+	}
+	click struct {
+		X    float32 `net:"min=-4096,max=4096,step=0.001,press"`
+		Held int32
+		Jump bool `net:"oneshot"`
+		Fire bool `net:"oneshot,press"`
+	}
+	plainClick struct {
+		X    float32 `net:"min=-4096,max=4096,step=0.001"`
+		Fire bool    `net:"oneshot"`
+	}
+)
+
+func (g *clicks) protocol(rate int, tagged bool) *foretick.Protocol {
+	p := foretick.NewProtocol("clicks", 1)
+	p.TickRate(rate)
+	p.Component(&g.pos)
+	command, fire := ecs.Handle(&g.plain), func(f *foretick.Frame, rows ecs.Rows) {
+		for i, c := range g.plain.Slice(rows) {
+			if c.Fire {
+				g.shot.Raise(f, rows.Entity(i), aimed{X: c.X})
+			}
+		}
+	}
+	if tagged {
+		command, fire = &g.tagged, func(f *foretick.Frame, rows ecs.Rows) {
+			for i, c := range g.tagged.Slice(rows) {
+				if c.Fire {
+					g.shot.Raise(f, rows.Entity(i), aimed{c.X, c.Held})
+				}
+			}
+		}
+	}
+	p.Command(command)
+	p.Kind(&g.player, "player", command)
+	p.Kind(&g.runner, "runner", &g.pos)
+	foretick.Volumes(p, func(b *foretick.Body) {
+		b.Add(lagcomp.SphereVolume(lagcomp.Sphere{X: foretick.From(b, &g.pos).X, R: 0.5}))
+	}, &g.pos)
+	p.Join(func(f *foretick.Frame, who ecs.Owner) { f.Spawn(&g.player, who) })
+	p.Server("run", func(f *foretick.Frame, rows ecs.Rows) {
+		pos := g.pos.Slice(rows)
+		for i := range pos {
+			pos[i].X += g.speed * f.DT
+		}
+	}, ecs.Write(&g.pos))
+	p.Shared("fire", fire, ecs.Read(command))
+	foretick.OnServer(p, &g.shot, func(f *foretick.Frame, by ecs.Owner, a aimed) {
+		if g.judged != nil {
+			g.judged(f, by, a)
+		}
+	}, ecs.ReadOther(&g.pos))
+	g.find = ecs.NewQuery(p.Types(), ecs.With(&g.pos))
+	return p
+}
+
+func (g *clicks) target(w *ecs.World) ecs.Entity {
+	for _, rows := range g.find.All(w) {
+		return rows.Entity(0)
+	}
+	return ecs.None
+}
+
+type clickRow struct {
+	rate, fps int
+	speed     float32
+	tagged    bool
+}
+
+// play has a client press in each tick's frames in turn, and returns how far off
+// the server judged each press.
+func (row clickRow) play(t *testing.T, link sim.Link) (off []float64) {
+	t.Helper()
+	server, client := &clicks{speed: row.speed}, &clicks{}
+	m := simtest.New(11)
+	s, err := m.Serve(foretick.ServerConfig{Protocol: server.protocol(row.rate, row.tagged)})
+	require.NoError(t, err)
+	s.Frame().Spawn(&server.runner, ecs.Nobody)
+	late := 0
+	server.judged = func(f *foretick.Frame, by ecs.Owner, a aimed) {
+		seen := f.Seen(by)
+		v, ok := seen.Volume(server.target(f.World), 0)
+		require.True(t, ok)
+		ball, _ := v.Sphere()
+		off = append(off, float64(max(a.X-ball.X, ball.X-a.X)))
+		if seen.Reason != lagcomp.OK {
+			late++
+		}
+		if row.tagged && a.Held == 0 {
+			t.Errorf("what is held is of the last frame")
+		}
+	}
+	random, presses, wait, kept := rand.New(rand.NewPCG(1, 2)), 0, 0, float32(0)
+	sample := func(v foretick.View) (c click) {
+		e := client.target(v.World)
+		wait--
+		// The aim goes elsewhere before and after, and one jumps at times. Without
+		// tags the game keeps it, as in a click of the mouse without a move.
+		c = click{X: -1000, Held: int32(presses), Jump: random.IntN(3) == 0}
+		if !row.tagged {
+			c.X = kept
+		}
+		if e != ecs.None && m.Net.Now() > 6*time.Second && wait <= 0 {
+			wait = 3*row.fps/row.rate + 1 // another frame of its tick each time
+			presses++
+			c.X, c.Fire, c.Held = client.pos.Get(v.World, e).X, true, int32(presses)
+			kept = c.X
+		}
+		return c
+	}
+	cfg := foretick.ClientConfig{Protocol: client.protocol(row.rate, row.tagged), Sample: foretick.Sample(&client.tagged, sample)}
+	if !row.tagged {
+		cfg.Sample = foretick.Sample(&client.plain, func(v foretick.View) plainClick {
+			c := sample(v)
+			return plainClick{c.X, c.Fire}
+		})
+	}
+	_, err = m.Join(cfg, simtest.Seat{Up: link, Down: link, Pictures: row.fps})
+	require.NoError(t, err)
+	m.Run(20 * time.Second)
+	require.GreaterOrEqual(t, len(off), presses-3)
+	require.LessOrEqual(t, late, len(off)/50)
+	return off
+}
+
+// A shot is judged at the frame in which it was pressed, whichever of a tick's frames
+// that is, with the aim of that frame.
+func TestPressIsJudgedAtItsFrame(t *testing.T) {
+	for _, row := range []clickRow{
+		{30, 240, 10, true}, {30, 240, 10, false}, {60, 240, 20, true}, {31, 240, 10, true}, {30, 60, 10, true}, {30, 20, 10, true},
+	} {
+		for _, link := range []sim.Link{{Latency: 50 * time.Millisecond}, {Latency: 50 * time.Millisecond, Jitter: 10 * time.Millisecond}} {
+			off := row.play(t, link)
+			most := 0.0
+			for _, x := range off {
+				most = max(most, x)
+			}
+			t.Logf("%+v, jitter %v: %d presses, at most %.4f m off", row, link.Jitter, len(off), most)
+			require.Greater(t, len(off), 60)
+			require.LessOrEqual(t, most, 0.01)
+		}
+	}
+}
