@@ -250,32 +250,46 @@ func (c *Client) whollyTold(t Tick) bool {
 	})
 }
 
-// settleEvents confirms what was predicted up to t. Where a correction, or what the
-// snapshot put off, leaves open what the ticks since the last agreement really raised,
-// the server's note says it; where others are foreseen, one comes whenever anything was
-// raised.
+// settleEvents confirms what was predicted up to t. A note comes where the server
+// ran another command, or wrote predicted state: what the ticks since the last
+// agreement raised is then what the note says, even if the state agrees, in which not
+// every event leaves a trace. Where others are foreseen, a note comes whenever anything
+// was raised, and counts after a correction or what the snapshot put off.
 func (c *Client) settleEvents(t Tick, v prediction.Verdict) {
-	open := v == prediction.Different && c.noteTick == t
-	if c.p.foresee != nil {
+	open := c.noteTick == t
+	if c.p.foresee != nil && !c.doubted(t) {
 		open = v == prediction.Different || !c.whollyTold(t)
 	}
 	for i, q := range c.frame.queues {
 		if open {
 			q.refuse(&c.frame, t, func(k Tick) int {
-				if int32(k-c.good) <= 0 || t-k > raisedWindow {
-					return maxRaised
-				}
-				n := 0
-				for _, e := range c.raisedAt(t) {
-					if t-e.age == k && int(e.event) == i {
-						n++
-					}
-				}
-				return n
+				return c.executed(i, k, t)
 			})
 		}
 		q.confirm(&c.frame, t)
 	}
+}
+
+// doubted reports whether a note says that the server ran another command, or wrote
+// predicted state.
+func (c *Client) doubted(t Tick) bool {
+	return c.noteTick == t && (c.note.substituted != 0 || c.note.effect != 0)
+}
+
+// executed is how many events of an index the server raised in tick k, by its note on
+// tick t; maxRaised where both are known to agree, or the note did not hold them all.
+func (c *Client) executed(event int, k, t Tick) int {
+	told, n := c.raisedAt(t), 0
+	full := len(told) == maxRaised && int32(k-(t-told[maxRaised-1].age)) >= 0
+	if full || int32(k-c.good) <= 0 || t-k >= noteWindow {
+		return maxRaised
+	}
+	for _, e := range told {
+		if t-e.age == k && int(e.event) == event {
+			n++
+		}
+	}
+	return n
 }
 
 // raisedAt is what the server told that the player's entities raised until t.

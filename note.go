@@ -13,7 +13,7 @@ type note struct {
 	substituted uint32 // ticks since a tick ran without the client's own command, plus 1; 0 none
 	effect      uint32 // ticks since a server system wrote predicted state, plus 1; 0 none
 	system      uint32 // that system's index plus 1, 0 for what no system did
-	standIn     []byte // what that tick ran with, packed; while raisedWindow lasts
+	standIn     []byte // what that tick ran with, packed; for standInWindow ticks
 	raised      []noteEvent
 }
 
@@ -24,15 +24,15 @@ type noteEvent struct {
 	event uint32 // its index
 }
 
-// raisedWindow is for how many ticks after a cause the events are told: as long
-// as a correction may concern them.
-const raisedWindow = 16
+// standInWindow is for how many ticks a stand-in is sent.
+const standInWindow = 16
 
 // maxRaised bounds the events of a note.
 const maxRaised = 64
 
-// noteWindow is for how many ticks a cause is repeated: longer than any client
-// can go without a snapshot and still compare.
+// noteWindow is for how many ticks a cause is repeated, and how old the events that
+// go with it may be: longer than any client can go without a snapshot and still
+// compare.
 const noteWindow = 250
 
 var errNote = errors.New("foretick: malformed note")
@@ -54,7 +54,7 @@ func (n note) append(dst []byte) []byte {
 }
 
 // hasStandIn tells whether the note holds the command that a tick ran with.
-func (n *note) hasStandIn() bool { return n.substituted != 0 && n.substituted-1 < raisedWindow }
+func (n *note) hasStandIn() bool { return n.substituted != 0 && n.substituted-1 < standInWindow }
 
 // parse reads what append wrote, into n's memory; size is that of a packed
 // command.
@@ -88,7 +88,7 @@ func (n *note) parse(b []byte, size int) error {
 	for len(b) > 0 {
 		age, ok := next()
 		event, ok2 := next()
-		if !ok || !ok2 || age > raisedWindow || len(n.raised) == maxRaised {
+		if !ok || !ok2 || age >= noteWindow || len(n.raised) == maxRaised {
 			return errNote
 		}
 		n.raised = append(n.raised, noteEvent{age, event})
@@ -131,22 +131,21 @@ func (p *player) raise(t Tick, event int) {
 	p.raised = append(p.raised, raisedEvent{t, uint32(event)})
 }
 
-// raisedSince lists the events of the last ticks and forgets the older.
+// raisedSince lists the oldest of the events that the client may still wait for.
 func (p *player) raisedSince(now Tick) []noteEvent {
 	p.told = p.told[:0]
-	for _, e := range p.raised {
-		if len(p.told) < maxRaised && now-e.tick <= raisedWindow {
-			p.told = append(p.told, noteEvent{now - e.tick, e.event})
-		}
+	for _, e := range p.raised[:min(len(p.raised), maxRaised)] {
+		p.told = append(p.told, noteEvent{now - e.tick, e.event})
 	}
 	return p.told
 }
 
-// forgetRaised drops what no note will tell any more.
+// forgetRaised drops what no note will tell any more: what is old, and what the
+// client settled with a snapshot that it has.
 func (p *player) forgetRaised(now Tick) {
 	live := p.raised[:0]
 	for _, e := range p.raised {
-		if now-e.tick <= raisedWindow {
+		if now-e.tick < noteWindow && (p.acked == 0 || int32(e.tick-p.acked) > 0) {
 			live = append(live, e)
 		}
 	}

@@ -18,6 +18,7 @@ func TestNoteGolden(t *testing.T) {
 		{note{effect: 3, system: 7}, []byte{0, 3, 7}},
 		{note{substituted: 200, effect: 1}, []byte{0xC8, 1, 1, 0}},
 		{note{effect: 2, system: 3, raised: []noteEvent{{0, 1}, {16, 0}}}, []byte{0, 2, 3, 0, 1, 16, 0}},
+		{note{effect: 2, system: 3, raised: []noteEvent{{249, 1}}}, []byte{0, 2, 3, 0xF9, 1, 1}},
 	} {
 		require.Equal(t, c.wire, c.n.append(nil))
 		var n note
@@ -31,7 +32,7 @@ func TestNoteGolden(t *testing.T) {
 		require.Equal(t, c.n, n)
 	}
 	long := append([]byte{0, 1, 0}, make([]byte, 2*(maxRaised+1))...)
-	for _, bad := range [][]byte{nil, {1}, {0, 1}, {1, 0}, {1, 0, 8}, {1, 0, 8, 9, 0}, {0, 1, 0, 17, 0}, {0xFF, 0xFF, 0xFF, 1, 0}, long} {
+	for _, bad := range [][]byte{nil, {1}, {0, 1}, {1, 0}, {1, 0, 8}, {1, 0, 8, 9, 0}, {0, 1, 0, 0xFA, 1, 0}, {0xFF, 0xFF, 0xFF, 1, 0}, long} {
 		var n note
 		require.Error(t, n.parse(bad, 2), "%x", bad)
 	}
