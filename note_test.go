@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/foretick/foretick/internal/costtest"
 )
 
 func TestNoteGolden(t *testing.T) {
@@ -43,6 +45,7 @@ func FuzzNote(f *testing.F) {
 	f.Add([]byte{1, 0, 8, 9})
 	f.Add([]byte{0xC8, 1, 1, 0})
 	f.Fuzz(func(t *testing.T, b []byte) {
+		costtest.Bound(t, len(b), func() { _ = new(note).parse(b, 2) })
 		var n, again note
 		if n.parse(b, 2) == nil {
 			require.NoError(t, again.parse(n.append(nil), 2))
@@ -76,6 +79,7 @@ func FuzzTrail(f *testing.F) {
 	f.Add([]byte{9, 0, 0, 0, 2, 1, 1, 2, 3, 4, 0})
 	f.Add([]byte{1, 0, 0, 0, 1, 2, 0, 0, 0, 0, 1, 0, 0, 0})
 	f.Fuzz(func(t *testing.T, b []byte) {
+		costtest.Bound(t, len(b), func() { _ = (&Client{theirs: newTrails(8)}).trail(b) })
 		c := Client{theirs: newTrails(8)}
 		if c.trail(b) != nil {
 			return

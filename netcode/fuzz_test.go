@@ -12,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/foretick/foretick/internal/costtest"
 	"github.com/foretick/foretick/netcode"
 )
 
@@ -86,6 +87,45 @@ func bodies(f *testing.F, t byte) {
 	require.NotZero(f, n, "no message of type %d was recorded", t)
 }
 
+// boundReceive asserts what each of some packets, and what comes out of it, may cost.
+func boundReceive(t *testing.T, packets ...[]byte) {
+	total, work := 0, time.Duration(0)
+	for range 5 {
+		c := netcode.NewConn(netcode.Config{Channels: eightChannels})
+		for i := range 40 {
+			c.Begin(time.Duration(i) * tick).Finish()
+		}
+		ok := true
+		for i, p := range packets {
+			memory, took := costtest.Cost(func() { receiveAll(c, time.Duration(i)*tick+time.Second, p) })
+			if memory > costtest.Memory+2*uint64(len(p)) || took > costtest.Time*time.Duration(1+len(p)/1200) {
+				ok, total, work = false, int(memory), took
+			}
+		}
+		if ok {
+			return
+		}
+	}
+	t.Fatalf("a packet took %v and %d bytes of memory", work, total)
+}
+
+// receiveAll takes a packet in, and all that it brings.
+func receiveAll(c *netcode.Conn, now time.Duration, p []byte) {
+	_ = c.Receive(now, p)
+	for _, ok := c.NextMessage(); ok; _, ok = c.NextMessage() {
+		continue
+	}
+	for _, ok := c.NextReliable(); ok; _, ok = c.NextReliable() {
+		continue
+	}
+	for _, ok := c.NextEvent(); ok; _, ok = c.NextEvent() {
+		continue
+	}
+	for _, ok := c.NextFate(); ok; _, ok = c.NextFate() {
+		continue
+	}
+}
+
 // FuzzReceive feeds whole packets, with a right checksum, to a Conn in the
 // middle of a conversation: nothing panics, and what is refused changes nothing.
 func FuzzReceive(f *testing.F) {
@@ -94,6 +134,7 @@ func FuzzReceive(f *testing.F) {
 	}
 	f.Add([]byte{}, []byte{0})
 	f.Fuzz(func(t *testing.T, one, two []byte) {
+		boundReceive(t, seal(one), seal(two), seal(one))
 		c := netcode.NewConn(netcode.Config{Channels: eightChannels})
 		_ = c.SendReliable(1, 1, []byte("hello"))
 		for i := range 40 {
@@ -180,6 +221,7 @@ func FuzzAgainstStandard(f *testing.F) {
 func FuzzHello(f *testing.F) {
 	bodies(f, 16)
 	f.Fuzz(func(t *testing.T, b []byte) {
+		costtest.Bound(t, len(b), func() { _, _ = netcode.ParseHello(b) })
 		if h, err := netcode.ParseHello(b); err == nil {
 			require.Equal(t, b, h.Append(nil))
 		} else {
@@ -191,6 +233,7 @@ func FuzzHello(f *testing.F) {
 func FuzzWelcome(f *testing.F) {
 	bodies(f, 17)
 	f.Fuzz(func(t *testing.T, b []byte) {
+		costtest.Bound(t, len(b), func() { _, _ = netcode.ParseWelcome(b) })
 		if w, err := netcode.ParseWelcome(b); err == nil {
 			require.Equal(t, b, w.Append(nil))
 		} else {
@@ -202,6 +245,7 @@ func FuzzWelcome(f *testing.F) {
 func FuzzReject(f *testing.F) {
 	bodies(f, 18)
 	f.Fuzz(func(t *testing.T, b []byte) {
+		costtest.Bound(t, len(b), func() { _, _ = netcode.ParseReject(b) })
 		if r, err := netcode.ParseReject(b); err == nil {
 			require.Equal(t, b, r.Append(nil))
 		} else {
@@ -213,6 +257,7 @@ func FuzzReject(f *testing.F) {
 func FuzzClientConfig(f *testing.F) {
 	bodies(f, 21)
 	f.Fuzz(func(t *testing.T, b []byte) {
+		costtest.Bound(t, len(b), func() { _, _ = netcode.ParseClientConfig(b) })
 		if c, err := netcode.ParseClientConfig(b); err == nil {
 			require.Equal(t, b, c.Append(nil))
 		} else {
@@ -224,6 +269,7 @@ func FuzzClientConfig(f *testing.F) {
 func FuzzLevelInfo(f *testing.F) {
 	bodies(f, 22)
 	f.Fuzz(func(t *testing.T, b []byte) {
+		costtest.Bound(t, len(b), func() { _, _ = netcode.ParseLevelInfo(b) })
 		if l, err := netcode.ParseLevelInfo(b); err == nil {
 			require.Equal(t, b, l.Append(nil))
 		} else {
@@ -239,6 +285,7 @@ func FuzzSchemaRequest(f *testing.F) {
 	f.Add(netcode.SchemaRequest{Name: "arena"}.Append(nil))
 	f.Add(netcode.SchemaRequest{}.Append(nil))
 	f.Fuzz(func(t *testing.T, b []byte) {
+		costtest.Bound(t, len(b), func() { _, _ = netcode.ParseSchemaRequest(b) })
 		r, err := netcode.ParseSchemaRequest(b)
 		_, ok := describeSchema(254, b)
 		require.Equal(t, ok, err == nil)
@@ -256,6 +303,7 @@ func FuzzSchemaReply(f *testing.F) {
 		f.Add(netcode.SchemaReply{Hash: netcode.SchemaHash(data), Name: "arena", Data: data}.Append(nil))
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
+		costtest.Bound(t, len(b), func() { _, _ = netcode.ParseSchemaReply(b) })
 		r, err := netcode.ParseSchemaReply(b)
 		_, ok := describeSchema(253, b)
 		require.Equal(t, ok, err == nil)
@@ -279,6 +327,7 @@ func FuzzEvents(f *testing.F) {
 			return
 		}
 		message := append(binary.AppendUvarint([]byte{4}, uint64(len(body))), body...)
+		boundReceive(t, bare(0, message...), bare(1, message...))
 		c := netcode.NewConn(netcode.Config{Channels: eightChannels})
 		_, standard := describePacket(bare(0, message...), 0, 0)
 		err := c.Receive(0, bare(0, message...))
@@ -300,6 +349,7 @@ func FuzzEvents(f *testing.F) {
 func FuzzSnapshotHeader(f *testing.F) {
 	bodies(f, 19)
 	f.Fuzz(func(t *testing.T, b []byte) {
+		costtest.Bound(t, len(b), func() { _, _, _ = netcode.ParseSnapshotHeader(b) })
 		if h, rest, err := netcode.ParseSnapshotHeader(b); err == nil {
 			require.Equal(t, b, append(h.Append(nil), rest...))
 		} else {
@@ -319,6 +369,7 @@ func FuzzCommands(f *testing.F) {
 		if len(b) >= 5 {
 			at = float64(binary.LittleEndian.Uint32(b[1:])) - 20
 		}
+		costtest.Bound(t, len(b), func() { _ = netcode.NewCommandBuffer(9, 32).Read(b, at) })
 		if err := buffer.Read(b, at); err != nil {
 			require.ErrorIs(t, err, netcode.ErrMalformed)
 			_, any := buffer.Newest()
@@ -353,6 +404,7 @@ func FuzzStream(f *testing.F) {
 		}
 		message := append(binary.AppendUvarint([]byte{1}, uint64(len(body))), body...)
 		channel := append(append(binary.AppendUvarint([]byte{3}, uint64(len(body)+1)), 2), body...)
+		boundReceive(t, bare(0, message...), bare(1, channel...), bare(2, message...), bare(3, channel...))
 		c := netcode.NewConn(netcode.Config{Channels: eightChannels})
 		for seq := range uint16(3) {
 			zero := c.Receive(0, bare(2*seq, message...))

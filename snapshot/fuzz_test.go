@@ -9,6 +9,7 @@ import (
 	"time"
 	"unsafe"
 
+	"github.com/foretick/foretick/internal/costtest"
 	"github.com/foretick/foretick/snapshot"
 	"github.com/stretchr/testify/require"
 )
@@ -262,6 +263,8 @@ func FuzzUnpack(f *testing.F) {
 	f.Add([]byte{})
 	f.Fuzz(func(t *testing.T, p []byte) {
 		var c command
+		costtest.Bound(t, len(p), func() { _ = s.UnpackRefs(p, sameRefs{}, ptr(&c)) })
+		c = command{}
 		if err := s.UnpackRefs(p, sameRefs{}, ptr(&c)); err != nil {
 			require.ErrorIs(t, err, snapshot.ErrMalformed)
 			return

@@ -27,7 +27,7 @@ var (
 // open sockets: the transports, the thin Run loops over the core, programs, and
 // simtest's reading of which seed a test is to play. Everything else is given
 // time and bytes.
-var mayRun = []string{"transport/", "examples/", "run.go", "simtest/seed.go", "benchmarks/", "tools/", "cmd/"}
+var mayRun = []string{"transport/", "examples/", "run.go", "simtest/seed.go", "benchmarks/", "tools/", "cmd/", "internal/costtest/"}
 
 // clock are the functions of package time that read or wait for a clock.
 var clock = []string{"Now", "Since", "Until", "Sleep", "After", "AfterFunc", "Tick", "NewTimer", "NewTicker"}

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/foretick/foretick/internal/costtest"
 	"github.com/foretick/foretick/transport/ticket"
 )
 
@@ -189,6 +190,7 @@ func FuzzTicket(f *testing.F) {
 	f.Add(append(plain, 0))
 	f.Add(append(plain, 1, 2, 3))
 	f.Fuzz(func(t *testing.T, b []byte) {
+		costtest.Bound(t, len(b), func() { _ = new(ticket.Ticket).UnmarshalBinary(b) })
 		var tk ticket.Ticket
 		if tk.UnmarshalBinary(b) == nil {
 			again, _ := tk.MarshalBinary()

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/foretick/foretick/internal/costtest"
 	"github.com/foretick/foretick/transport"
 )
 
@@ -120,7 +121,7 @@ func FuzzDecoders(f *testing.F) {
 	}
 	f.Add(appendHello(nil, &hello{nonce: 1, token: []byte("t")}))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		parseAny(b)
+		costtest.Bound(t, len(b), func() { parseAny(b) })
 		// Also with a right checksum, which no mutation would find.
 		if len(b) >= sumSize {
 			parseAny(appendSum(bytes.Clone(b[:len(b)-sumSize]), 0))

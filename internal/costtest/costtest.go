@@ -1,0 +1,46 @@
+// Package costtest asserts in tests what bytes may cost who decodes them: memory and
+// time, in proportion to how many they are. See docs/RELIABILITY.md, row 7.
+package costtest
+
+import (
+	"runtime"
+	"testing"
+	"time"
+)
+
+// What decoding may take.
+const (
+	Memory = 64 << 10              // bytes, and twice the input
+	Time   = 10 * time.Millisecond // for each 1 200 bytes begun: ten times what they may take on a quiet machine
+)
+
+// tries is how often a decoder may be seen to take too much, by what others do on the
+// machine at the same time.
+const tries = 5
+
+// Bound calls decode, which reads size bytes from outside, and fails the test if it
+// allocates or works too much for them each time: it is called again where it seems to.
+// It must do the same each time.
+func Bound(t testing.TB, size int, decode func()) {
+	t.Helper()
+	memory, limit := uint64(Memory+2*size), Time*time.Duration(1+size/1200)
+	var took time.Duration
+	var bytes uint64
+	for range tries {
+		if bytes, took = Cost(decode); bytes <= memory && took <= limit {
+			return
+		}
+	}
+	t.Fatalf("%d bytes took %v and %d bytes of memory: at most %v and %d", size, took, bytes, limit, memory)
+}
+
+// Cost is what fn allocates, and how long it takes.
+func Cost(fn func()) (memory uint64, took time.Duration) {
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	begun := time.Now()
+	fn()
+	took = time.Since(begun)
+	runtime.ReadMemStats(&after)
+	return after.TotalAlloc - before.TotalAlloc, took
+}

@@ -1,0 +1,39 @@
+package costtest_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/foretick/foretick/internal/costtest"
+)
+
+// failing notes that a test failed, and ends nothing.
+type failing struct {
+	testing.TB
+	failed bool
+}
+
+func (f *failing) Helper()               {}
+func (f *failing) Fatalf(string, ...any) { f.failed = true }
+
+var kept []byte
+
+// TestBound: what allocates or works out of proportion is found, and nothing else is.
+func TestBound(t *testing.T) {
+	for name, c := range map[string]struct {
+		size   int
+		decode func()
+		fails  bool
+	}{
+		"nothing":            {0, func() {}, false},
+		"what may be":        {100, func() { kept = make([]byte, 60<<10) }, false},
+		"too much memory":    {100, func() { kept = make([]byte, 80<<10) }, true},
+		"as much as it read": {1 << 20, func() { kept = make([]byte, 2<<20) }, false},
+		"too long":           {100, func() { time.Sleep(15 * time.Millisecond) }, true},
+	} {
+		f := failing{TB: t}
+		if costtest.Bound(&f, c.size, c.decode); f.failed != c.fails {
+			t.Errorf("%s: failed is %t", name, f.failed)
+		}
+	}
+}
