@@ -29,6 +29,17 @@ func (s *Server) seen(by ecs.Owner) Seen {
 	return out
 }
 
+// present answers Frame.Present.
+func (s *Server) present() Seen {
+	if !s.recorded {
+		return Seen{}
+	}
+	out := Seen{valid: true, server: s, Used: lagcomp.Claim{Tick: s.newest()}}
+	out.Claimed, out.whole = out.Used, keys{a: out.Used.Tick, b: out.Used.Tick + 1}
+	out.past = s.history.At(out.Used.Tick, 0)
+	return out
+}
+
 // seenBehind answers Frame.SeenBehind.
 func (s *Server) seenBehind(by ecs.Owner, ticks float32) Seen {
 	p := s.player(by)

@@ -120,6 +120,20 @@ func (s Seen) Only(targets ...ecs.Entity) Seen {
 	return s
 }
 
+// Except is the same view without those named.
+func (s Seen) Except(targets ...ecs.Entity) Seen {
+	before := s.filter.Visible
+	s.filter.Visible = func(id lagcomp.ID) bool {
+		for _, t := range targets {
+			if uint64(t) == id {
+				return false
+			}
+		}
+		return before == nil || before(id)
+	}
+	return s
+}
+
 // Past is the history behind the queries, for those that Seen has no method
 // for; false when nothing was recorded yet. It knows nothing of what is hidden, and
 // that of SeenBehind nothing of what is shown ahead.
@@ -134,7 +148,7 @@ func (s Seen) Explain(r lagcomp.Ray, margin float32) lagcomp.Explanation {
 		return lagcomp.Explanation{}
 	}
 	x := s.server.history.Explain(r, s.Claimed, s.Used, s.Reason, s.filter, margin)
-	if s.by.behind != 0 {
+	if s.by != nil && s.by.behind != 0 {
 		s.explainAhead(&x, r, margin)
 	}
 	x.Hit, _ = s.past.Raycast(r, s.filter)
@@ -199,6 +213,17 @@ func (s Seen) Fly(shot *lagcomp.Projectile, dt float32) (Hit, bool) {
 func (f *Frame) Seen(by ecs.Owner) Seen {
 	if f.server != nil {
 		return f.server.p.bared(f.server.seen(by))
+	}
+	return f.client.p.bared(f.client.seen(f.Tick))
+}
+
+// Present is the world of the newest complete tick, the one before this, for what no
+// player aims: a mine, a turret, an NPC, the grenade of a player who left. Nobody is
+// left out, whoever owns what asks: name with [Seen.Except] what is not to be hit. On
+// a client it is what its screen shows, which its own entities are no part of.
+func (f *Frame) Present() Seen {
+	if f.server != nil {
+		return f.server.p.bared(f.server.present())
 	}
 	return f.client.p.bared(f.client.seen(f.Tick))
 }

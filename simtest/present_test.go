@@ -1,0 +1,48 @@
+package simtest_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/lagcomp"
+	"github.com/foretick/foretick/transport/sim"
+)
+
+// What no player aims hits whoever is there, in the newest complete tick, and nobody
+// is left out but who is named: with players and without, after one left too.
+func TestPresentHitsForThoseWhoAreNoPlayers(t *testing.T) {
+	m, err := newRange(61, 30, foretick.ServerConfig{})
+	require.NoError(t, err)
+	s, err := m.seat(sim.Link{Latency: 50 * time.Millisecond}, sim.Link{Latency: 50 * time.Millisecond}, time.Hour, time.Hour)
+	require.NoError(t, err)
+	hits, last := 0, map[ecs.Entity]lagcomp.Vec{}
+	m.game.script = func(f *foretick.Frame) {
+		seen := f.Present()
+		for n := range uint8(runners) {
+			e := m.game.number(f.World, n)
+			if at, ok := last[e]; ok {
+				hit, ok := seen.Nearest(at, 0)
+				require.True(t, ok, "it is where the newest complete tick had it")
+				require.Equal(t, e, hit.Entity)
+				_, ok = seen.Except(e).Nearest(at, 0)
+				require.False(t, ok)
+				_, ok = seen.Only(e).Nearest(at, 0)
+				require.True(t, ok)
+				require.EqualValues(t, 1, seen.Behind())
+				var shot lagcomp.Projectile
+				_, _, ok = seen.CatchUp(&shot)
+				require.False(t, ok)
+				require.NotPanics(t, func() { seen.Explain(lagcomp.RayTo(lagcomp.Vec{Y: -20}, at), 1) })
+				hits++
+			}
+			last[e] = bone(m.game.pos.Get(f.World, e), m.game.pose.Get(f.World, e))
+		}
+	}
+	m.Net.At(5*time.Second, func() { s.client.Close() })
+	m.Run(8 * time.Second)
+	require.Greater(t, hits, 600)
+}
