@@ -105,6 +105,7 @@ type simWire struct {
 	net    *sim.Network
 	end    *sim.Endpoint
 	dials  int
+	plain  bool            // all links of rogues are perfect
 	honest map[string]bool // addresses of honest clients
 }
 
@@ -129,7 +130,7 @@ func (w *simWire) dial(honest bool) transport.Endpoint {
 	switch {
 	case honest:
 		l = sim.LAN
-	case w.dials%8 == 0:
+	case w.dials%8 == 0 && !w.plain:
 		l = sim.WiFi
 	}
 	e := w.net.Dial(w.end, l, l)

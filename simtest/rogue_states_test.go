@@ -1,0 +1,179 @@
+package simtest
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/foretick/foretick/netcode"
+	"github.com/foretick/foretick/transport"
+)
+
+// prober is a rogue that a test leads into one state of the server's players after
+// another.
+type prober struct {
+	*rogue
+	t *testing.T
+	d *den
+}
+
+func (p *prober) steps(n int) {
+	p.t.Helper()
+	for range n {
+		require.NoError(p.t, p.d.step())
+		p.receive(p.d.now)
+	}
+}
+
+func (p *prober) connected() {
+	p.connect()
+	p.number = 0
+	p.steps(4)
+	require.Equal(p.t, rogueSilent, p.state)
+}
+
+// say is an honest packet with one hello.
+func (p *prober) greet(h netcode.Hello) {
+	p.start(p.head())
+	p.rogue.say(netcode.MessageHello, h.Append(nil))
+	p.send()
+	p.steps(4)
+}
+
+func (p *prober) playing(ticks int) {
+	p.connected()
+	p.token = [16]byte{}
+	p.greet(netcode.Hello{Version: netcode.Version, Protocol: p.d.hash})
+	require.Equal(p.t, roguePlays, p.state)
+	p.welcome.CommandSize = 0 // its commands say nothing
+	for range ticks {
+		p.behave()
+		p.steps(2)
+	}
+}
+
+// proberStates lead to every state that a server knows a peer in.
+var proberStates = []struct {
+	name string
+	is   rogueState // afterwards
+	lead func(p *prober)
+}{
+	{"greeting", rogueSilent, (*prober).connected},
+	{"playing", roguePlays, func(p *prober) { p.playing(0) }},
+	{"playing for long", roguePlays, func(p *prober) { p.playing(40) }},
+	{"refused", rogueGreets, func(p *prober) { // what follows comes with it
+		p.connected()
+		p.start(p.head())
+		p.rogue.say(netcode.MessageHello, netcode.Hello{Version: 77, Protocol: p.d.hash}.Append(nil))
+		p.send()
+	}},
+	{"another build", rogueOther, func(p *prober) {
+		p.connected()
+		p.greet(netcode.Hello{Version: netcode.Version, Protocol: p.d.hash + 1})
+	}},
+	{"back beside its old connection", rogueSilent, func(p *prober) {
+		p.playing(2)
+		token := p.token
+		p.connected()
+		p.token = token
+	}},
+	{"back while away", rogueSilent, func(p *prober) {
+		p.playing(40)
+		token := p.token
+		p.vanish()
+		p.steps(2 * int((rogueTimeout+rogueTimeout/2)/p.d.interval))
+		p.connected()
+		p.token = token
+	}},
+}
+
+// heads are headers with every value of one field, the rest honest.
+func (p *prober) heads(each func(change func(h *head))) {
+	for v := range 256 {
+		each(func(h *head) { h.flags = byte(v) })
+		each(func(h *head) { h.has, h.delay = true, byte(v) })
+		for i := range 4 {
+			each(func(h *head) { h.has, h.bits = true, uint32(v)<<(8*i) })
+		}
+	}
+	for _, e := range edges {
+		for _, sign := range []uint16{1, 1<<16 - 1} {
+			d := sign * uint16(e)
+			each(func(h *head) { h.has, h.ack = true, h.ack+d })
+			each(func(h *head) { h.has, h.ack = true, d })
+			each(func(h *head) { h.number += d })
+		}
+	}
+}
+
+// TestEveryHeaderAndMessageInEveryServerState: whatever one field of a packet says,
+// and whatever type and length a message has, a server in whatever state takes it or
+// refuses it, and keeps nothing.
+func TestEveryHeaderAndMessageInEveryServerState(t *testing.T) {
+	for seed, s := range proberStates {
+		t.Run(s.name, func(t *testing.T) {
+			cfg := &Rogues{Together: 400, Seed: uint64(seed), Shared: true}
+			w, dice := newSimWire(1), newDice(uint64(seed), 9)
+			d, err := newDen(cfg, w, dice)
+			require.NoError(t, err)
+			d.sim, d.door.plain, w.plain = w, true, true
+			d.player.Rest(true)
+			p := &prober{rogue: d.rogues[0], t: t, d: d}
+			p.dice = dice
+			p.steps(8)
+			d.maps, d.entities = MapEntries(d.server), d.server.World().Len()
+			packets, leads := 0, 0
+			try := func(build func()) {
+				if s.name == "back while away" && packets%16 != 0 { // it takes long to get there
+					packets++
+					return
+				}
+				if p.state != s.is || p.peer == 0 || p.number > 200 {
+					leads++
+					p.leave(transport.Closed)
+					s.lead(p)
+					require.Equal(t, s.is, p.state, "after %d packets", packets)
+				}
+				build()
+				p.send()
+				packets++
+				p.steps(1)
+			}
+			p.heads(func(change func(h *head)) {
+				try(func() {
+					h := p.head()
+					change(&h)
+					p.start(h)
+				})
+			})
+			p.heads(func(change func(h *head)) { // with something to say
+				if packets%5 != 0 {
+					packets++
+					return
+				}
+				try(func() {
+					h := p.head()
+					change(&h)
+					p.start(h)
+					p.hello(p.token)
+					p.hello([16]byte{})
+				})
+			})
+			for kind := range 256 {
+				for _, size := range []int{0, 1, 2, 5, 26, 27, 64, 255} {
+					try(func() {
+						p.start(p.head())
+						p.rogue.say(netcode.MessageType(kind), make([]byte, size))
+						if size%2 == 1 {
+							p.buf = p.buf[:len(p.buf)-1] // it claims more than is there
+						}
+					})
+				}
+			}
+			p.vanish()
+			require.NoError(t, d.settle(0))
+			require.Greater(t, packets, 3000)
+			t.Logf("%d packets, led there %d times", packets, leads)
+		})
+	}
+}
