@@ -32,10 +32,10 @@ func (p *prober) connected() {
 	require.Equal(p.t, rogueSilent, p.state)
 }
 
-// say is an honest packet with one hello.
+// greet says an honest packet with one hello.
 func (p *prober) greet(h netcode.Hello) {
 	p.start(p.head())
-	p.rogue.say(netcode.MessageHello, h.Append(nil))
+	p.say(netcode.MessageHello, h.Append(nil))
 	p.send()
 	p.steps(4)
 }
@@ -64,7 +64,7 @@ var proberStates = []struct {
 	{"refused", rogueGreets, func(p *prober) { // what follows comes with it
 		p.connected()
 		p.start(p.head())
-		p.rogue.say(netcode.MessageHello, netcode.Hello{Version: 77, Protocol: p.d.hash}.Append(nil))
+		p.say(netcode.MessageHello, netcode.Hello{Version: 77, Protocol: p.d.hash}.Append(nil))
 		p.send()
 	}},
 	{"another build", rogueOther, func(p *prober) {
@@ -163,7 +163,7 @@ func TestEveryHeaderAndMessageInEveryServerState(t *testing.T) {
 				for _, size := range []int{0, 1, 2, 5, 26, 27, 64, 255} {
 					try(func() {
 						p.start(p.head())
-						p.rogue.say(netcode.MessageType(kind), make([]byte, size))
+						p.say(netcode.MessageType(kind), make([]byte, size))
 						if size%2 == 1 {
 							p.buf = p.buf[:len(p.buf)-1] // it claims more than is there
 						}
