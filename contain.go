@@ -30,7 +30,7 @@ func (s *Server) contain(who ecs.Owner, handler string) {
 	}
 	s.stats.Panics++
 	stack := debug.Stack()
-	s.cfg.Logger.Error("panic", "handler", handler, "owner", who, "value", v, "stack", string(stack))
+	s.cfg.Logger.Error("panic", "handler", handler, "player", who, "value", v, "stack", string(stack))
 	if s.cfg.OnPanic != nil {
 		s.cfg.OnPanic(Panic{Who: who, Handler: handler, Value: v, Stack: stack})
 	}

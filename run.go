@@ -10,7 +10,8 @@ import (
 // Run calls Step when a tick is due or the transport is ready, until the
 // context ends. It then drops every player, closes the transport, and returns the
 // context's error. It returns [transport.ErrClosed] once a tick has called
-// [Server.Close], and [ErrEnded] after the last tick. What is to be done meanwhile belongs in a Server system.
+// [Server.Close], and [ErrEnded] after the last tick. What is to be done meanwhile
+// belongs in a Server system.
 //
 // A panic in a system is not contained, because the match's state can no longer be
 // relied on: it leaves Run. A process with several matches recovers around each Run,

@@ -284,18 +284,18 @@ func TestKilledBots(t *testing.T) {
 	server.says(t, "serving on ")
 	addr := strings.Fields(server.text())[2]
 	doomed := start(t, "-join", addr, "-clients", "2")
-	server.says(t, "owner=2")
+	server.says(t, "player=2")
 	others := start(t, "-join", addr, "-clients", "1")
-	server.says(t, "owner=3")
+	server.says(t, "player=3")
 	doomed.says(t, "playing")
 	require.NoError(t, doomed.Process.Kill())
 	server.says(t, "code=timeout")
-	require.Eventually(t, func() bool { return strings.Count(server.text(), "code=timeout") == 2 }, patience, 20*time.Millisecond)
+	require.Eventually(t, func() bool { return strings.Count(server.text(), "code=timeout") >= 2 }, patience, 20*time.Millisecond)
 	heard := len(others.text())
 	require.Eventually(t, func() bool { return strings.Contains(others.text()[heard:], "playing") }, patience, 20*time.Millisecond, "who stayed plays on")
 	others.leaves(t)
 	server.says(t, "code=closed")
-	require.NotContains(t, server.text(), "msg=lost owner=3")
+	require.NotContains(t, server.text(), "msg=lost player=3")
 	late := start(t, "-join", addr, "-clients", "1")
 	late.says(t, "playing")
 	late.leaves(t)
@@ -320,9 +320,10 @@ func TestProcesses(t *testing.T) {
 			}
 			bots := start(t, to...)
 			bots.says(t, "playing")
-			server.says(t, "owner=2")
+			server.says(t, "player=2")
 			bots.leaves(t)
-			server.says(t, "owner=2 code=closed")
+			server.says(t, "msg=left player=2")
+			server.says(t, "code=closed")
 		})
 	}
 }
@@ -350,18 +351,21 @@ func TestStoppedProcess(t *testing.T) {
 	server.says(t, "serving on ")
 	addr := strings.Fields(server.text())[2]
 	bot := start(t, "-join", addr, "-clients", "1")
-	server.says(t, "owner=1")
+	server.says(t, "player=1")
 	other := start(t, "-join", addr, "-clients", "1")
-	server.says(t, "owner=2")
+	server.says(t, "player=2")
 	bot.says(t, "playing")
 	other.says(t, "playing")
 	for _, asleep := range []time.Duration{800 * time.Millisecond, 3 * time.Second, 7 * time.Second} {
+		if asleep > silent {
+			time.Sleep(asleep) // its place is held for no longer than it played
+		}
 		require.NoError(t, bot.Process.Signal(syscall.SIGSTOP))
 		stopped, heard := time.Now(), len(bot.text())
 		time.Sleep(asleep)
 		require.NoError(t, bot.Process.Signal(syscall.SIGCONT))
 		if asleep > silent {
-			server.says(t, "msg=lost owner=1")
+			server.says(t, "msg=lost player=1")
 			server.says(t, "came back")
 		}
 		// The first line may be what it thinks before it has looked.
@@ -372,7 +376,7 @@ func TestStoppedProcess(t *testing.T) {
 		}
 	}
 	require.NotContains(t, server.text(), "msg=left")
-	require.NotContains(t, server.text(), "msg=lost owner=2")
+	require.NotContains(t, server.text(), "msg=lost player=2")
 	require.Less(t, other.resets(t), bot.resets(t))
 }
 
