@@ -248,6 +248,7 @@ type Client struct {
 	hasNote   bool
 	good      Tick          // newest tick on which both ends agree
 	sure      Tick          // … on everybody else's that is foreseen, too
+	overdue   bool          // unpredicted components of some entities here may be old
 	unsure    bool          // a snapshot has come since that put something off
 	heard     time.Duration // when the newest snapshot came
 	confirmed Tick          // newest tick whose input came back
@@ -462,7 +463,7 @@ func (c *Client) clearLevel() error {
 	c.records.Clear()
 	c.fades.clear()
 	c.ours, c.foreseenOf = c.ours[:0], nil
-	c.drawn, c.good, c.sure, c.unsure, c.hasNote, c.noteTick, c.causes = false, 0, 0, false, false, 0, causes{}
+	c.drawn, c.overdue, c.good, c.sure, c.unsure, c.hasNote, c.noteTick, c.causes = false, false, 0, 0, false, false, 0, causes{}
 	var err error
 	c.predictor, err = prediction.NewPredictor(prediction.Config{History: c.cfg.History}, timeline{c})
 	return err

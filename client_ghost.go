@@ -60,6 +60,7 @@ func (c *Client) birth(g *snapshot.Ghost) {
 	e := c.world.Spawn(k.ecs, c.partOf(g))
 	*c.p.identity.Get(c.world, e) = Identity{Net: uint32(g.Wire), Kind: uint16(k.own)}
 	g.Data = uint64(e)
+	c.bornHere()
 }
 
 // write puts a ghost's state into the world as it is.

@@ -46,6 +46,9 @@ func (c *Client) advance() int {
 		c.unsample(t)
 	}
 	c.stall(t)
+	if c.overdue {
+		c.takeUnpredicted()
+	}
 	c.othersNewest()
 	c.read()
 	n := 0
@@ -391,32 +394,6 @@ func (c *Client) countShown(t Tick, v prediction.Verdict) {
 	}
 	if h != r.first {
 		c.stats.ShownWrong++
-	}
-}
-
-// takeUnpredicted brings the local player's other components, which the server
-// alone computes, up to date.
-func (c *Client) takeUnpredicted() {
-	if len(c.p.unpredicted) == 0 {
-		return
-	}
-	changed := false
-	for _, ch := range c.receiver.Changes() {
-		g := ch.Ghost
-		if !c.ahead(g) || !c.world.Alive(ecs.Entity(g.Data)) {
-			continue
-		}
-		s := g.Newest()
-		for _, i := range c.p.unpredicted {
-			if words := s.Component(i); words != nil {
-				c.writeComponent(g, s, i)
-				changed = true
-			}
-		}
-	}
-	if changed {
-		c.predictor.Rewrite()
-		c.practice.since = c.predictor.Tick()
 	}
 }
 

@@ -306,6 +306,7 @@ func (c *Client) snapshot(body []byte) error {
 	}
 	if any && int32(t-newest) <= 0 {
 		c.stats.SnapshotsStale++
+		c.overdue = c.overdue || len(c.receiver.Changes()) > 0 // news of what the newer one put off
 		return nil
 	}
 	c.newest = t

@@ -248,6 +248,7 @@ func (c *Client) match() {
 			continue
 		}
 		g.Data = uint64(s.e)
+		c.bornHere()
 		c.spawning.matched = append(c.spawning.matched, s)
 		c.spawning.named = append(c.spawning.named, naming{s.e, g.Wire, c.predictor.Tick() + Tick(c.cfg.Rehearse)})
 		c.rename()
@@ -296,6 +297,7 @@ func (c *Client) embody(g *snapshot.Ghost) {
 		id.maker = uint16(c.view.Me)
 	}
 	*c.p.identity.Get(c.world, e) = id
+	c.bornHere()
 }
 
 // settle takes the server's word on tick t about what was spawned and destroyed

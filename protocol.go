@@ -89,6 +89,7 @@ type Protocol struct {
 	eventsOf []int       // own index of each of the other's events, −1 for an unknown one
 
 	unpredicted     []int // registry indices of the components that are not predicted
+	unpredictedRefs bool  // some of them hold references
 	readUnpredicted []int // registry indices of what shared systems read of their own rows without predicting it
 
 	built bool
@@ -263,7 +264,7 @@ func (p *Protocol) Err() error {
 	p.checkAudiences()
 	p.checkInterest()
 	p.readUnpredicted = p.unpredictedReads()
-	p.unpredicted = p.findUnpredicted()
+	p.findUnpredicted()
 	p.findIsland()
 	p.checkForesight()
 	p.err = errors.Join(p.errs...)
@@ -318,14 +319,18 @@ func (p *Protocol) ofLocalKinds(id ecs.ID) bool {
 }
 
 // findUnpredicted lists the replicated components that are not predicted.
-func (p *Protocol) findUnpredicted() []int {
-	var out []int
+func (p *Protocol) findUnpredicted() {
+	p.unpredicted, p.unpredictedRefs = nil, false
 	for i := range p.components {
-		if !p.components[i].predicted && !p.components[i].unknown {
-			out = append(out, i)
+		c := &p.components[i]
+		if c.predicted || c.unknown {
+			continue
+		}
+		p.unpredicted = append(p.unpredicted, i)
+		for _, f := range c.schema.Fields() {
+			p.unpredictedRefs = p.unpredictedRefs || f.Ref
 		}
 	}
-	return out
 }
 
 // unpredictedReads lists the replicated, unpredicted components that shared

@@ -137,7 +137,8 @@ func (p *Protocol) bind(s *Schema, d *Skew) *Protocol {
 		}
 	}
 	q.bindForesight(s)
-	q.readUnpredicted, q.unpredicted = q.unpredictedReads(), q.findUnpredicted()
+	q.readUnpredicted = q.unpredictedReads()
+	q.findUnpredicted()
 	names := make([]string, len(p.events))
 	for i := range p.events {
 		names[i] = p.events[i].name

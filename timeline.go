@@ -308,6 +308,8 @@ func (c timeline) Adopt(t Tick) {
 		case g.Data != 0 && g.Gone != 0 && int32(g.Gone-t) <= 0:
 			c.bury(ecs.Entity(g.Data))
 			g.Data = 0
+		default: // put off: the save loaded for t may be older than what is known
+			c.takeFrom(g)
 		}
 	}
 	if _, _, own := c.receiver.Complete(t); own && c.spawns.Len() > 0 {
