@@ -226,6 +226,7 @@ type Client struct {
 	redialed                time.Duration // when a new one was last tried
 	receiver                *snapshot.Receiver
 	clock                   *netcode.Clock
+	ticks                   tickGuard
 	commands                *netcode.CommandSender
 	predictor               *prediction.Predictor
 	inputs                  *prediction.History[input]

@@ -119,6 +119,9 @@ func (c *Client) packet(b []byte) {
 	for m, ok := c.conn.NextMessage(); ok; m, ok = c.conn.NextMessage() {
 		if err := c.message(m); err != nil {
 			c.stats.Malformed++
+			if m.Type == netcode.MessageSnapshot {
+				c.conn.Refuse() // what was not read is no baseline
+			}
 		}
 		c.decoding = true
 	}
@@ -268,6 +271,7 @@ func (c *Client) welcome(w netcode.Welcome) {
 	c.clock = netcode.NewClock(netcode.ClockConfig{
 		TickRate: c.p.tickRate, SnapshotInterval: int(w.SnapshotInterval), History: c.cfg.History,
 	})
+	c.ticks = newTickGuard(c.p.tickRate, time.Duration(w.SnapshotInterval)*time.Second/time.Duration(c.p.tickRate), c.now, w.Tick)
 	c.own = c.world.NewOwnerHistory(c.view.Me, c.cfg.History)
 	c.island = c.world.NewOwnerHistory(ecs.Island, c.cfg.History)
 }
@@ -289,12 +293,17 @@ func (c *Client) snapshot(body []byte) error {
 	if !h.Bare {
 		return errHeader
 	}
+	if t, ok := c.receiver.TickOf(rest); ok && !c.believes(t) {
+		c.decoded()
+		return nil
+	}
 	newest, any := c.receiver.Newest()
 	t, err := c.receiver.Read(rest)
 	c.decoded()
 	if err != nil {
 		return err
 	}
+	c.ticks.note(c.now, t)
 	for _, ch := range c.receiver.Changes() {
 		if ch.What != snapshot.Updated || ch.Transferred {
 			c.gather()
@@ -323,6 +332,20 @@ func (c *Client) snapshot(body []byte) error {
 	c.confirm(t)
 	c.reconcile(t)
 	return nil
+}
+
+// believes reports whether the server can have reached the tick of a snapshot. One
+// that it cannot have is not acknowledged, so that the server uses it as no baseline.
+func (c *Client) believes(t Tick) bool {
+	if c.cfg.SnapshotRate > 0 {
+		c.ticks.interval = max(c.ticks.interval, time.Second/time.Duration(c.cfg.SnapshotRate))
+	}
+	if c.ticks.allow(c.now, t) {
+		return true
+	}
+	c.stats.SnapshotsFar++
+	c.conn.Refuse()
+	return false
 }
 
 // confirm measures how long the inputs up to t took to come back.

@@ -13,6 +13,7 @@ type Conn struct {
 	lineKnown bool
 	messages  []byte // of the datagram just received, not yet handed out
 	from      Seq
+	before    beforePacket // what Refuse restores
 
 	sent   *SequenceBuffer[sentPacket]
 	next   Seq // number of the next packet

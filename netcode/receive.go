@@ -9,10 +9,11 @@ import (
 // that a packet is either taken whole and acknowledged, or refused whole and
 // not. Errors: ErrMalformed (of which ErrChecksum), ErrDuplicate, ErrStale,
 // ErrBacklog; each is counted. The messages are then at NextMessage, which reads
-// b itself, NextEvent likewise, and NextReliable.
+// b itself, NextEvent likewise, and NextReliable. A caller that cannot use one of
+// them takes the acknowledgement back with Refuse.
 func (c *Conn) Receive(now time.Duration, b []byte) error {
 	c.start(now)
-	c.messages, c.events = nil, eventCursor{}
+	c.messages, c.events, c.before = nil, eventCursor{}, beforePacket{}
 	h, messages, err := c.accept(b)
 	if err != nil {
 		c.count(err)
@@ -25,6 +26,7 @@ func (c *Conn) Receive(now time.Duration, b []byte) error {
 		c.stats.OutOfOrder++
 	}
 	line := c.window.line
+	c.before = beforePacket{true, line, c.window.far, c.window.hunt, c.lineAt, c.lineKnown}
 	c.window.mark(h.seq)
 	if c.window.line == h.seq {
 		c.lineAt, c.lineKnown = now, true

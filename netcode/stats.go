@@ -16,6 +16,7 @@ type Stats struct {
 	Malformed  uint64 // refused: broken in any other way
 	FalseAcks  uint64 // among Malformed: acknowledged what was never sent
 	Backlog    uint64 // refused: reliable messages not drained
+	Refused    uint64 // accepted, and not acknowledged: see Conn.Refuse
 	OutOfOrder uint64 // accepted, though a later packet came before
 
 	ReliableSent      uint64 // messages given to SendReliable, and to SendOn on reliable channels

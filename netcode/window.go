@@ -66,6 +66,14 @@ func (w *receiveWindow) mark(s Seq) {
 	}
 }
 
+// unmark forgets that s was received.
+func (w *receiveWindow) unmark(s Seq) {
+	if s-w.base < windowSpan {
+		i := s % windowSpan
+		w.bits[i/64] &^= 1 << (i % 64)
+	}
+}
+
 // advance moves the line, also back to where the peer really is. The base only
 // moves forward: a number once out of the window is never accepted again.
 func (w *receiveWindow) advance(line Seq) {

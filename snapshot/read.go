@@ -70,6 +70,15 @@ func (r *Receiver) split(b []byte) (Tick, error) {
 	return t, nil
 }
 
+// TickOf returns the tick that a snapshot names, before it is read, and false when
+// it names none that could be read. Read applies whatever tick it is given: on a
+// network where packets can be forged, refuse one that the server cannot have
+// reached yet, as it would be the newest until the server gets there.
+func (r *Receiver) TickOf(b []byte) (Tick, bool) {
+	t, _, ok := r.tickOf(b)
+	return t, ok
+}
+
 // tickOf reads the tick; of a short one it takes the tick nearest to the newest.
 func (r *Receiver) tickOf(b []byte) (Tick, []byte, bool) {
 	if len(b) < 2 {

@@ -1,0 +1,110 @@
+package foretick
+
+import (
+	"slices"
+	"time"
+
+	"github.com/foretick/foretick/netcode"
+)
+
+const (
+	guardSlack  = time.Second            // how far ahead of its time a snapshot may be
+	guardBack   = 10 * time.Minute       // how far behind
+	guardSpan   = 8 * time.Second        // how long a lead is remembered, at least
+	guardFollow = 250 * time.Millisecond // how long snapshots out of time agree before they are followed
+	guardAgree  = 3                      // and how many of them
+)
+
+// tickGuard judges whether the server can have reached the tick that a snapshot
+// names. The tick of the Welcome and those of the snapshots since, each with the
+// time that has passed, say where the server is by now. One forged tick far ahead
+// would otherwise be the newest for as long as the server needs to reach it. A
+// server that stood still is behind its time, which is allowed.
+type tickGuard struct {
+	rate     float64       // ticks a second
+	interval time.Duration // between snapshots
+	recent   [5]sighting   // the newest snapshots; the Welcome at first
+	at       int           // the oldest of them
+	high     [2]sighting   // the greatest lead of this span, and of the one before
+	since    time.Duration // when this span began
+	odd      sighting      // the first snapshot out of time …
+	odds     int           // … and how many agree with it
+}
+
+// sighting is a tick, and when it was seen.
+type sighting struct {
+	tick Tick
+	at   time.Duration
+}
+
+// newTickGuard begins with the tick of a Welcome.
+func newTickGuard(rate int, interval, now time.Duration, t Tick) tickGuard {
+	g := tickGuard{rate: float64(rate), interval: interval}
+	g.start(sighting{t, now})
+	return g
+}
+
+// start forgets all but one sighting.
+func (g *tickGuard) start(s sighting) {
+	for i := range g.recent {
+		g.recent[i] = s
+	}
+	g.high, g.since, g.odds = [2]sighting{s, s}, s.at, 0
+}
+
+// ahead is how many ticks a lies ahead of where the server of b is by then.
+func (g *tickGuard) ahead(a, b sighting) int {
+	return netcode.Distance(a.tick, b.tick) - g.ticks(a.at-b.at)
+}
+
+func (g *tickGuard) ticks(d time.Duration) int { return int(d.Seconds() * g.rate) }
+
+// middle is the median of the newest snapshots: two forged ones do not move it.
+func (g *tickGuard) middle(now time.Duration) sighting {
+	sorted, here := g.recent, sighting{g.recent[0].tick, now}
+	slices.SortFunc(sorted[:], func(a, b sighting) int { return g.ahead(here, a) - g.ahead(here, b) })
+	return sorted[len(sorted)/2]
+}
+
+// inTime reports whether a server that the newest snapshots speak of can have
+// reached tick t.
+func (g *tickGuard) inTime(s sighting) bool {
+	middle := g.ahead(s, g.middle(s.at))
+	least := min(middle, g.ahead(s, g.high[0]), g.ahead(s, g.high[1]))
+	return least <= g.slack() && middle >= -g.ticks(guardBack)
+}
+
+func (g *tickGuard) slack() int { return g.ticks(guardSlack + g.interval) }
+
+// allow reports whether a snapshot of tick t may be read now. It also allows the
+// last of three in a row that agree for a while: the server, or the client's clock,
+// really jumped.
+func (g *tickGuard) allow(now time.Duration, t Tick) bool {
+	s := sighting{t, now}
+	if g.inTime(s) {
+		g.odds = 0
+		return true
+	}
+	if off := g.ahead(s, g.odd); g.odds == 0 || max(off, -off) > g.slack() {
+		g.odd, g.odds = s, 1
+		return false
+	}
+	g.odds++
+	if g.odds < guardAgree || now-g.odd.at < max(guardFollow, 2*g.interval) {
+		return false
+	}
+	g.start(s)
+	return true
+}
+
+// note takes in a snapshot that was read.
+func (g *tickGuard) note(now time.Duration, t Tick) {
+	g.recent[g.at] = sighting{t, now}
+	g.at = (g.at + 1) % len(g.recent)
+	middle := g.middle(now)
+	if now-g.since >= guardSpan {
+		g.high[1], g.high[0], g.since = g.high[0], middle, now
+	} else if g.ahead(middle, g.high[0]) > 0 {
+		g.high[0] = middle
+	}
+}
