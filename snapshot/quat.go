@@ -157,11 +157,16 @@ func settle(w []int32, size int) {
 	}
 }
 
-// publicQuat turns words of the simulation grid into those of the public one.
+// publicQuat turns words of the simulation grid into those of the public one. They are
+// settled on that grid too: rounding may make two components equal, and who restores
+// and quantises them again would take the other one for the greatest.
 func (l *leaf) publicQuat(own, pub []int32) {
 	pub[0] = own[0]
 	for i := 1; i < quatWords; i++ {
 		pub[i] = int32(min(int64(l.public(own[i])), l.hi))
+	}
+	if l.ratio > 1 {
+		settle(pub[:quatWords], l.quatSize(GridPublic))
 	}
 }
 

@@ -201,3 +201,38 @@ func TestTumbling(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, string(want), wire.String())
 }
+
+// A rotation near a quarter turn, whose two greatest components all but tie, has the
+// same words on the public grid however often it is sent on.
+func TestPublicRotationsStay(t *testing.T) {
+	s := schema[spin](t, snapshot.SchemaOptions{Predicted: true})
+	again := func(t require.TestingT, v spin) {
+		var one, two [15]int32
+		s.Quantise(ptr(&v), snapshot.GridPublic, nil, one[:])
+		var w spin
+		s.Dequantise(one[:], snapshot.GridPublic, nil, ptr(&w))
+		require.Less(t, angleBetween(v.Turn, w.Turn), 0.02)
+		s.Quantise(ptr(&w), snapshot.GridPublic, nil, two[:])
+		require.Equal(t, one, two, "%v", v.Turn)
+	}
+	for i := range 4 {
+		for k := range 4 {
+			for n := -400; n <= 400; n++ {
+				if i != k {
+					var v spin
+					v.Turn[i], v.Turn[k] = 1, 1+float32(n)*1e-5
+					again(t, v)
+					v.Turn[k] = -v.Turn[k]
+					again(t, v)
+				}
+			}
+		}
+	}
+	rapid.Check(t, func(rt *rapid.T) {
+		v := spin{Turn: turnOf(rt, "turn")}
+		i, k := rapid.IntRange(0, 3).Draw(rt, "greatest"), rapid.IntRange(0, 3).Draw(rt, "second")
+		v.Turn[i] = 1
+		v.Turn[k] = rapid.Float32Range(0.99, 1).Draw(rt, "nearly")
+		again(rt, v)
+	})
+}
