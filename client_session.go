@@ -118,7 +118,11 @@ func (c *Client) packet(b []byte) {
 	}
 	for m, ok := c.conn.NextMessage(); ok; m, ok = c.conn.NextMessage() {
 		if err := c.message(m); err != nil {
-			c.stats.Malformed++
+			if errors.Is(err, snapshot.ErrHeavy) {
+				c.stats.SnapshotsHeavy++
+			} else {
+				c.stats.Malformed++
+			}
 			if m.Type == netcode.MessageSnapshot {
 				c.conn.Refuse() // what was not read is no baseline
 			}

@@ -120,6 +120,7 @@ type ClientStats struct {
 	Stalls           uint64 // times the prediction reached the end of its history and waited for the server
 	Snapshots        uint64 // snapshots applied
 	SnapshotsStale   uint64 // received after a newer one
+	SnapshotsHeavy   uint64 // not read, and sent again: they brought more at once than their length allows
 	SnapshotsFar     uint64 // not read: the server cannot have reached their tick, unless its clock or the client's jumped
 	Messages         uint64 // messages of the game's received
 	MessagesUnknown  uint64 // messages that only the server's build of the game has
@@ -175,6 +176,7 @@ func (s *ClientStats) Add(o *ClientStats) {
 	s.Stalls += o.Stalls
 	s.Snapshots += o.Snapshots
 	s.SnapshotsStale += o.SnapshotsStale
+	s.SnapshotsHeavy += o.SnapshotsHeavy
 	s.SnapshotsFar += o.SnapshotsFar
 	s.Messages += o.Messages
 	s.MessagesUnknown += o.MessagesUnknown

@@ -30,8 +30,6 @@ const (
 	pageBytes    = int(unsafe.Sizeof([pageSlots]wireSlot{}))
 )
 
-var errMemory = malformed("more values than its bytes may bring at once")
-
 // begin gives a snapshot of n bytes its credit.
 func (r *Receiver) begin(n int) {
 	r.credit = readCredit*max(r.cfg.Spawns, maxSpawns)/maxSpawns + 2*n
@@ -110,7 +108,7 @@ func (r *Receiver) charge(rec *record) (err error) {
 	}
 	ok := false
 	if rec.words, ok = r.words.take(r, n); !ok || !rec.stale && !r.reserve(slot, fresh, n) {
-		return errMemory
+		return ErrHeavy
 	}
 	return nil
 }
@@ -179,17 +177,17 @@ func (r *Receiver) newWords(n int) []int32 {
 // refused any more.
 func (r *Receiver) prepare(t Tick) error {
 	if !r.spend(r.opened * pageBytes) {
-		return errMemory
+		return ErrHeavy
 	}
 	if n := len(r.gone) + r.records.n; n > cap(r.changes) {
 		if n = max(n, min(2*cap(r.changes), maxRecords+maxLeaving)); !r.spend(n * changeBytes) {
-			return errMemory
+			return ErrHeavy
 		}
 		r.changes = make([]Change, 0, n)
 	}
 	if e := &r.ring[int(t)&(len(r.ring)-1)]; len(r.spans) > cap(e.late) {
 		if !r.spend(len(r.spans) * spanBytes) {
-			return errMemory
+			return ErrHeavy
 		}
 		e.late = make([]span, 0, len(r.spans))[:0]
 	}

@@ -12,6 +12,10 @@ var (
 	// ErrBaseline says that a record names a baseline that the receiver does not
 	// hold. It wraps [ErrMalformed].
 	ErrBaseline = fmt.Errorf("%w: unknown baseline", ErrMalformed)
+	// ErrHeavy says that a snapshot needs more memory at once than its length allows.
+	// An honest one may, where very much appears at a time: treat it as lost, and do
+	// not acknowledge it. What was made room for stays, so that a later one is read.
+	ErrHeavy = errors.New("snapshot: more values than its bytes may bring at once")
 	// ErrFrozen says that a registry was changed after a Source or Receiver was
 	// made from it.
 	ErrFrozen = errors.New("snapshot: the registry is in use: register before NewSource and NewReceiver")

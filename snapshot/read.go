@@ -29,7 +29,7 @@ type record struct {
 
 // Read applies one snapshot: exactly what one Append appended. It returns its tick.
 // A snapshot older than the newest is kept to be a baseline, and for At and Sample;
-// one that was read before does nothing. On an error, [ErrMalformed] or
+// one that was read before does nothing. On an error, [ErrHeavy], [ErrMalformed] or
 // [ErrBaseline], nothing at all was applied. What b claims is checked before it is
 // used.
 func (r *Receiver) Read(b []byte) (Tick, error) {
@@ -44,6 +44,10 @@ func (r *Receiver) Read(b []byte) (Tick, error) {
 		err = r.parse(t)
 	}
 	if err != nil {
+		if errors.Is(err, ErrHeavy) {
+			r.count.Heavy++
+			return 0, err
+		}
 		r.count.Malformed++
 		if errors.Is(err, ErrBaseline) {
 			r.count.Baseline++
@@ -232,7 +236,7 @@ func (r *Receiver) parseRecord(w WireID, slot *wireSlot, t Tick) (err error) {
 		err = malformed("record")
 	}
 	if err == nil && !r.records.add(r, &rec) {
-		err = errMemory
+		err = ErrHeavy
 	}
 	return err
 }
@@ -523,7 +527,7 @@ func (r *Receiver) parseSpans() error {
 	}
 	if int(n) > cap(r.spans) {
 		if !r.spend(spanBytes * int(n)) {
-			return errMemory
+			return ErrHeavy
 		}
 		r.spans = make([]span, 0, n)
 	}

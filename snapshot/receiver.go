@@ -40,6 +40,7 @@ type ReceiverCounters struct {
 	Incomplete   uint64 // with entities postponed
 	OwnPostponed uint64 // with entities of the viewer's own postponed
 	Malformed    uint64 // refused
+	Heavy        uint64 // not read: see ErrHeavy
 	Baseline     uint64 // of these for a baseline that is not held
 	Records      uint64 // values of entities in those applied
 }
