@@ -26,6 +26,9 @@ func (c *Client) advance() int {
 	c.view.InputDelay = time.Duration(int32(t.Command-t.Predicted)) * time.Second / time.Duration(c.p.tickRate)
 	c.stats.Interpolation += t.Interpolation
 	c.stats.Pictures++
+	if t.Command != t.Predicted {
+		c.stats.InputDelayed++
+	}
 	ahead := int32(t.Predicted - c.predictor.Tick())
 	switch {
 	case !c.predictor.Started():

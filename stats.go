@@ -117,6 +117,7 @@ type ClientStats struct {
 	SpawnsMatched    uint64 // of these that the server's took over from
 	SpawnsCancelled  uint64 // and that the server, or a replay, did not make
 	SpawnsUnforeseen uint64 // entities that the server's shared systems spawned and the client's had not
+	InputDelayed     uint64 // of Pictures, those in which History was too short to predict as far ahead as inputs must be made: they act late
 	Stalls           uint64 // times the prediction reached the end of its history and waited for the server
 	Snapshots        uint64 // snapshots applied
 	SnapshotsStale   uint64 // received after a newer one
@@ -173,6 +174,7 @@ func (s *ClientStats) Add(o *ClientStats) {
 	s.ForeseenWrong += o.ForeseenWrong
 	s.Resimulated += o.Resimulated
 	s.HardResets += o.HardResets
+	s.InputDelayed += o.InputDelayed
 	s.Stalls += o.Stalls
 	s.Snapshots += o.Snapshots
 	s.SnapshotsStale += o.SnapshotsStale

@@ -72,7 +72,7 @@ type Clock struct {
 	need    sampleWindow // paced time − previous newest tick, at an arrival
 	late    sampleWindow // lateness of the path of commands
 	issued  [1024]issue  // 8 s at 128 Hz: a command is told of a round trip later
-	frame   float64      // smoothed ticks between Advances
+	frames  frameTime
 
 	started   bool
 	predicted float64
@@ -85,12 +85,12 @@ type Clock struct {
 // saturated is the earliness, in ticks, at the end of what a report can say.
 const saturated = 127
 
-// issue remembers how a tick was handed out: at what local time, and how long it
-// had been due.
+// issue remembers how a tick was handed out: at what local time, how long it had been
+// due, and what the caller's frames then took.
 type issue struct {
-	tick     int64
-	at, wait float64
-	valid    bool
+	tick            int64
+	at, wait, frame float64
+	valid           bool
 }
 
 // NewClock makes a clock that starts when StartBuffer snapshots have come.
@@ -98,7 +98,7 @@ func NewClock(cfg ClockConfig) *Clock {
 	cfg = cfg.defaults()
 	perSecond := max(1, cfg.TickRate/cfg.SnapshotInterval)
 	return &Clock{
-		cfg: cfg, rate: float64(cfg.TickRate),
+		cfg: cfg, rate: float64(cfg.TickRate), frames: newFrameTime(float64(cfg.TickRate)),
 		arrival: newSampleWindow(max(16, 2*perSecond)),
 		need:    newSampleWindow(max(16, 4*perSecond)),
 		late:    newSampleWindow(max(32, cfg.Window*perSecond)),
@@ -122,7 +122,7 @@ func (c *Clock) Snapshot(now time.Duration, tick Tick, early int16, hasEarly boo
 	}
 	t, local := int64(Distance(tick, c.base)), c.local(now)
 	c.rtt = rtt.Seconds() * c.rate
-	far := float64(c.cfg.HardReset)
+	far := c.apart()
 	late, reported := 0.0, false
 	if hasEarly && c.started {
 		late, reported = c.report(t, float64(early)/256, far)
@@ -134,7 +134,7 @@ func (c *Clock) Snapshot(now time.Duration, tick Tick, early int16, hasEarly boo
 	lag := paced - float64(t)
 	// What comes in after the caller itself was away says nothing of the path.
 	// One tick far in the future is not believed; three in a row are.
-	if future := c.received > 0 && lag < c.arrival.mean()-far; future || !c.started || paced-c.last <= far {
+	if future := c.received > 0 && lag < c.arrival.mean()-far; future || !c.started || paced-c.last <= max(c.rate/10, 3*c.frames.usual) {
 		taken, emptied := c.arrival.add(local, lag, far)
 		if future && !taken {
 			return
@@ -152,6 +152,15 @@ func (c *Clock) Snapshot(now time.Duration, tick Tick, early int16, hasEarly boo
 	c.newest = t
 	c.received++
 }
+
+// far is by how many ticks a time may be off and still be steered: three frames at
+// least, else a caller that draws few could never be in step.
+func (c *Clock) far() float64 { return max(c.cfg.HardReset.Seconds()*c.rate, 3*c.frames.usual) }
+
+// apart is by how many ticks samples may differ and still be of one path.
+func (c *Clock) apart() float64 { return max(samplesApart, 3*c.frames.usual) }
+
+const samplesApart = 10
 
 // turn takes a new estimate of the drift. What was measured stays as it was now,
 // and changes the more the older it is.
@@ -187,14 +196,17 @@ func (c *Clock) report(t int64, early, far float64) (late float64, ok bool) {
 	// A tick waits for the caller's next Advance. The wait of one ordinary
 	// interval is in the target for good, since the phase may drift through it;
 	// only what a slow frame adds belongs to the sample.
-	slow := max(0, i.wait-c.frame)
-	c.late.add(i.at, float64(tick)-c.paced(i.at)+slow-early, far)
+	slow := max(0, i.wait-max(c.frames.mean, c.frames.usual, i.frame))
+	c.late.addLate(i.at, float64(tick)-c.paced(i.at)+slow-early, slow, far)
 	return float64(tick) - i.at + slow - early, true
 }
 
 // Advance moves both times to now. A now before the last one counts as it.
 func (c *Clock) Advance(now time.Duration) Time {
 	local := c.local(now)
+	if slow := c.frames.slow(); c.frames.note(now, c.rate) && c.frames.slow() != slow {
+		c.changed(slow)
+	}
 	if !c.started && !c.ready(local) {
 		return Time{}
 	}
@@ -206,15 +218,23 @@ func (c *Clock) Advance(now time.Duration) Time {
 	} else {
 		dt := max(0, c.paced(local)-c.last)
 		c.last += dt
-		if dt > 0 && dt <= float64(c.cfg.HardReset) {
-			c.frame += (min(dt, 2) - c.frame) / 16
-		}
 		out.Commands, out.Reset = c.predict(dt)
 		out.Ticks = c.hold(out.Commands, out.Reset)
 		c.show(dt)
 	}
 	c.describe(&out)
 	return out
+}
+
+// changed: frames became slow, or fast again. What the caller made of samples before
+// says nothing of now.
+func (c *Clock) changed(wereSlow bool) {
+	c.late.forgive()
+	if wereSlow {
+		from := c.local(c.frames.lagged)
+		c.arrival.keepAfter(from)
+		c.need.keepAfter(from)
+	}
 }
 
 // ready: enough snapshots, and a round trip known, for which it waits a quarter
@@ -225,6 +245,7 @@ func (c *Clock) ready(local float64) bool {
 
 func (c *Clock) begin(local float64) {
 	c.started, c.last = true, local
+	c.frames.start()
 	c.predicted = local + c.target()
 	c.executed = int64(math.Floor(c.predicted))
 	c.issue(c.executed)
@@ -242,20 +263,23 @@ func (c *Clock) target() float64 {
 	// Of 300 samples the worst one may be missed; of more, a larger share, since
 	// steering up is quicker than down and errs on the safe side anyway.
 	spare := 0.0035 + 0.002*max(0, 1-300/float64(n))
-	return c.late.quantile(1-spare) + c.frame + 0.1 + few
+	return c.late.quantile(1-spare) + c.frames.mean + 0.1 + few
 }
 
 // guess is the target before anything is known of the way up.
 func (c *Clock) guess() float64 {
-	return c.rtt - c.arrival.mean() + float64(c.cfg.StartBuffer)
+	return c.rtt - c.arrival.mean() + float64(c.cfg.StartBuffer) + max(0, c.frames.mean-c.frames.fast)
 }
 
 func (c *Clock) predict(dt float64) (ticks int, reset bool) {
 	off := c.target() - (c.predicted - (c.last - dt))
-	if math.Abs(off) > float64(c.cfg.HardReset) {
+	if math.Abs(off) > c.far() {
 		c.predicted, reset = c.last+c.target(), true
 	} else {
 		shift := steer(off) * dt
+		if h := hurry(off/c.rate) * dt; math.Abs(h) > math.Abs(shift) {
+			shift = h
+		}
 		if math.Abs(shift) > math.Abs(off) {
 			shift = off
 		}
@@ -263,7 +287,7 @@ func (c *Clock) predict(dt float64) (ticks int, reset bool) {
 	}
 	whole := int64(math.Floor(c.predicted))
 	ticks = int(whole - c.executed)
-	if reset || ticks > c.cfg.HardReset {
+	if reset || float64(ticks) > min(c.far(), maxCommands) {
 		// Those ahead are made again, if at all: what is told of them as they were
 		// made, whenever they came, says nothing of the path.
 		for i := range c.issued {
@@ -299,7 +323,7 @@ func (c *Clock) hold(commands int, reset bool) (ticks int) {
 }
 
 func (c *Clock) issue(tick int64) {
-	c.issued[uint64(tick)%uint64(len(c.issued))] = issue{tick, c.at, c.predicted - float64(tick), true}
+	c.issued[uint64(tick)%uint64(len(c.issued))] = issue{tick, c.at, c.predicted - float64(tick), c.frames.usual, true}
 }
 
 // steer is the change of time's speed for being off by so many ticks: up to 1 %
@@ -315,6 +339,16 @@ func steer(off float64) float64 {
 	return max(-0.1, -0.01+0.03*(off+1))
 }
 
+// hurry is the change of predicted time's speed for being off by so many seconds, where
+// that is much. Commands that come late are all missed for as long as it takes, and no
+// jump would be over sooner; what is too early is only delay.
+func hurry(off float64) float64 {
+	if off > 0 {
+		return max(0, min(8*(off-0.05), 2))
+	}
+	return min(0, max(4*(off+0.05), -0.3))
+}
+
 // behind is how far render time shall lie behind local time: for what was needed at
 // worst of late, but no more than a jump further back than now. A queue that was
 // long when the client joined, and has drained, would else delay what it sees for as
@@ -323,12 +357,12 @@ func (c *Clock) behind() float64 {
 	if c.need.len() < 4 {
 		return c.arrival.mean() + float64(c.cfg.SnapshotInterval*c.cfg.StartBuffer) - 1
 	}
-	return min(c.need.quantile(0.97), c.need.recent()+float64(c.cfg.HardReset))
+	return min(c.need.quantile(0.97), c.need.recent()+c.apart())
 }
 
 func (c *Clock) show(dt float64) {
 	off := c.last - c.behind() - (c.render + dt)
-	switch far := float64(c.cfg.HardReset); {
+	switch far := c.apart(); {
 	case off > far:
 		c.render += dt + off
 	default:

@@ -467,3 +467,23 @@ func TestRenderTimeFollowsAQueueThatDrains(t *testing.T) {
 		require.Positive(t, worst)
 	}
 }
+
+// A path up that becomes longer by less than a jump is made good soon: until then
+// every command comes too late, whatever the tick rate.
+func TestLatenessIsMadeGoodSoon(t *testing.T) {
+	for _, rate := range []int{30, 60, 128} {
+		for _, longer := range []time.Duration{100 * ms, 200 * ms, 300 * ms, 450 * ms} {
+			m := newMatch(rate, 60*ms, 5*ms, 0, 3)
+			m.change = func(m *match, now time.Duration) {
+				if now >= 10*time.Second {
+					m.up.latency = 30*ms + longer
+				}
+			}
+			m.run(20 * time.Second)
+			in := m.inputs(10*time.Second, 20*time.Second)
+			t.Logf("%d Hz, %v longer: %d of %d missing, %d resets", rate, longer, in.missing, in.ticks, len(m.resets))
+			require.LessOrEqual(t, in.missing, 2*rate)
+			require.LessOrEqual(t, len(m.resets), 1)
+		}
+	}
+}

@@ -7,6 +7,7 @@ import "slices"
 type sampleWindow struct {
 	ring   []float64
 	when   []float64 // local time of each
+	hitch  []float64 // what of each is the caller's, who came late
 	sorted []float64
 	at     int
 	sum    float64
@@ -18,7 +19,7 @@ type sampleWindow struct {
 const settled = 30
 
 func newSampleWindow(size int) sampleWindow {
-	return sampleWindow{ring: make([]float64, size), when: make([]float64, size), sorted: make([]float64, 0, size)}
+	return sampleWindow{ring: make([]float64, size), when: make([]float64, size), hitch: make([]float64, size), sorted: make([]float64, 0, size)}
 }
 
 func (w *sampleWindow) len() int { return len(w.sorted) }
@@ -32,6 +33,11 @@ func (w *sampleWindow) clear() { w.sorted, w.at, w.sum, w.shift, w.below = w.sor
 // only when the window has passed. One that became longer needs no such rule,
 // since the quantiles asked for are high ones.
 func (w *sampleWindow) add(at, v, far float64) (taken, emptied bool) {
+	return w.addLate(at, v, 0, far)
+}
+
+// addLate is add of a sample of which hitch is the caller's doing: see forgive.
+func (w *sampleWindow) addLate(at, v, hitch, far float64) (taken, emptied bool) {
 	if n := len(w.sorted); n > 0 && (v < w.sorted[0]-far || v > w.sorted[n-1]+far) {
 		if w.shift++; w.shift < 3 {
 			return false, false
@@ -40,7 +46,7 @@ func (w *sampleWindow) add(at, v, far float64) (taken, emptied bool) {
 		emptied = true
 	}
 	w.shift = 0
-	w.insert(at, v)
+	w.insert(at, v, hitch)
 	if v >= w.quantile(0.5)-far/5 {
 		w.below = 0
 	} else if w.below++; w.below == settled && len(w.sorted) >= 2*settled {
@@ -51,15 +57,37 @@ func (w *sampleWindow) add(at, v, far float64) (taken, emptied bool) {
 
 // keep forgets all but the last n samples.
 func (w *sampleWindow) keep(n int) {
-	var last, when [settled]float64
+	var last, when, hitch [settled]float64
 	for i := range n {
 		from := (w.at - n + i + len(w.ring)) % len(w.ring)
-		last[i], when[i] = w.ring[from], w.when[from]
+		last[i], when[i], hitch[i] = w.ring[from], w.when[from], w.hitch[from]
 	}
 	w.clear()
 	for i, v := range last[:n] {
-		w.insert(when[i], v)
+		w.insert(when[i], v, hitch[i])
 	}
+}
+
+// keepAfter forgets what was taken up to a local time.
+func (w *sampleWindow) keepAfter(local float64) {
+	n := 0
+	for n < min(w.len(), settled) && w.when[(w.at-1-n+2*len(w.ring))%len(w.ring)] > local {
+		n++
+	}
+	w.keep(n)
+}
+
+// forgive takes from each sample what was the caller's.
+func (w *sampleWindow) forgive() {
+	n := len(w.sorted)
+	w.sum = 0
+	for i := range n { // a ring that is not full begins at 0
+		w.ring[i] -= w.hitch[i]
+		w.hitch[i] = 0
+		w.sum += w.ring[i]
+	}
+	copy(w.sorted, w.ring[:n])
+	slices.Sort(w.sorted)
 }
 
 // turn adds to each sample what a drift of so much more makes since it was taken.
@@ -74,14 +102,14 @@ func (w *sampleWindow) turn(now, by float64) {
 	slices.Sort(w.sorted)
 }
 
-func (w *sampleWindow) insert(at, v float64) {
+func (w *sampleWindow) insert(at, v, hitch float64) {
 	if len(w.sorted) == len(w.ring) {
 		old := w.ring[w.at]
 		i, _ := slices.BinarySearch(w.sorted, old)
 		w.sorted = slices.Delete(w.sorted, i, i+1)
 		w.sum -= old
 	}
-	w.ring[w.at], w.when[w.at] = v, at
+	w.ring[w.at], w.when[w.at], w.hitch[w.at] = v, at, hitch
 	w.at = (w.at + 1) % len(w.ring)
 	i, _ := slices.BinarySearch(w.sorted, v)
 	w.sorted = slices.Insert(w.sorted, i, v)

@@ -19,7 +19,8 @@ type Command struct {
 // CommandConfig is what a CommandSender may be told. The zero value is the default.
 type CommandConfig struct {
 	// Redundancy is how many of the newest unacknowledged commands go with every
-	// packet whatever the budget says. 0 means 3.
+	// packet whatever the budget says: these, or all that no packet had yet, where
+	// those are more. 0 means 3.
 	Redundancy int
 	// Budget is how many bytes commands may take in a packet, in which all
 	// unacknowledged ones go as far as they fit. 0 means 256.

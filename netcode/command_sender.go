@@ -9,6 +9,7 @@ type CommandSender struct {
 	size    int
 	ring    [maxCommands]Command
 	head, n int // ring index of the oldest, and how many
+	fresh   int // pushed since the last body was written
 	zero    []byte
 }
 
@@ -53,6 +54,7 @@ func (s *CommandSender) Push(c Command) {
 		s.head, s.n = (s.head+1)%maxCommands, s.n-1
 	}
 	s.n++
+	s.fresh = min(s.fresh+1, maxCommands)
 	slot := s.at(0)
 	data := slot.Data
 	clear(data[copy(data, c.Data):])
@@ -71,8 +73,8 @@ func (s *CommandSender) Acked(t Tick) {
 func (s *CommandSender) Unacked() int { return s.n }
 
 // Append writes a body of MessageCommands behind dst: the newest commands first,
-// as many as the budget allows, and at least the redundant ones as far as room
-// bytes allow. It returns dst unchanged when there is nothing to send or not
+// as many as the budget allows, and at least the redundant ones, and those that no
+// body had yet, as far as room bytes allow. It returns dst unchanged when there is nothing to send or not
 // even the newest fits.
 func (s *CommandSender) Append(dst []byte, room int) []byte {
 	if s.n == 0 || room < 5 {
@@ -84,11 +86,11 @@ func (s *CommandSender) Append(dst []byte, room int) []byte {
 	dst = le.AppendUint32(dst, newest.Tick)
 	before := Command{Tick: newest.Tick + 1, Data: s.zero}
 	before.setLag(0)
-	head, count := -1, 0
+	head, count, must := -1, 0, max(s.cfg.Redundancy, s.fresh)
 	for i := range s.n {
 		c := s.at(i)
 		limit := room
-		if i >= s.cfg.Redundancy {
+		if i >= must {
 			limit = min(room, s.cfg.Budget)
 		}
 		mark := len(dst)
@@ -109,6 +111,7 @@ func (s *CommandSender) Append(dst []byte, room int) []byte {
 	if count == 0 {
 		return dst[:base]
 	}
+	s.fresh = 0
 	dst[base] = byte(count)
 	return dst
 }

@@ -274,6 +274,7 @@ func TestSenderKeepsWhatIsNotAcked(t *testing.T) {
 		}
 		return ticks
 	}
+	require.Len(t, has(s.Append(nil, 100)), 10, "what is new goes at once")
 	b := s.Append(nil, 100)
 	require.LessOrEqual(t, len(b), 30)
 	got := has(b)
@@ -293,4 +294,33 @@ func TestSenderKeepsWhatIsNotAcked(t *testing.T) {
 		s.Push(netcode.Command{Tick: k})
 	}
 	require.Equal(t, 64, s.Unacked())
+}
+
+// Who made many commands since the last packet sends all of them, whatever the budget
+// says, and the oldest of what was sent before as far as that allows.
+func TestAllNewCommandsGoAtOnce(t *testing.T) {
+	const size = 24
+	s, b := netcode.NewCommandSender(size, netcode.CommandConfig{}), netcode.NewCommandBuffer(size, 128)
+	k := netcode.Tick(100)
+	push := func(n int) {
+		for range n {
+			data := make([]byte, size)
+			for i := range data {
+				data[i] = byte(int(k)*31 + i*7 + 1)
+			}
+			s.Push(netcode.Command{Tick: k, Data: data})
+			k++
+		}
+	}
+	push(26)
+	body := s.Append(nil, 1100)
+	require.Greater(t, len(body), 26*size)
+	require.NoError(t, b.Read(body, 90))
+	require.EqualValues(t, 26, body[0])
+	push(1)
+	require.Less(t, len(s.Append(nil, 1100)), 256+1, "the rest goes as far as the budget lets")
+	for at := netcode.Tick(100); at < 126; at++ {
+		_, ok := b.Take(at)
+		require.True(t, ok)
+	}
 }

@@ -1,0 +1,166 @@
+package simtest_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/simtest"
+	"github.com/foretick/foretick/transport/sim"
+)
+
+// walker joins a client that gives another command in every frame.
+func walker(t *testing.T, m *simtest.Match, rate int, cfg foretick.ClientConfig, seat simtest.Seat) *foretick.Client {
+	t.Helper()
+	cg := &game{}
+	cfg.Protocol = cg.protocol()
+	cfg.Protocol.TickRate(rate)
+	cfg.Sample = foretick.Sample(&cg.cmd, func(v foretick.View) move {
+		return move{X: float32(v.Tick*7919%257)/128 - 1, Y: float32(v.Tick/33%2) - 0.5}
+	})
+	c, err := m.Join(cfg, seat)
+	require.NoError(t, err)
+	return c
+}
+
+// A client that draws few frames makes the commands of many ticks at once. They
+// arrive in time all the same.
+func TestFewFrames(t *testing.T) {
+	for _, row := range []struct {
+		rate, frames int
+		history      int
+		link         sim.Link
+	}{
+		{30, 5, 0, sim.Link{Latency: 30 * time.Millisecond}},
+		{60, 5, 0, sim.Link{Latency: 30 * time.Millisecond}},
+		{60, 5, 0, sim.WiFi},
+		{60, 10, 0, sim.WiFi},
+		{60, 3, 0, sim.WiFi},
+		{128, 5, 64, sim.Link{Latency: 30 * time.Millisecond}},
+		{128, 5, 64, sim.WiFi},
+		{128, 10, 0, sim.WiFi},
+	} {
+		t.Run(fmt.Sprintf("%d Hz, %d frames, %+v", row.rate, row.frames, row.link), func(t *testing.T) {
+			m := simtest.New(7)
+			var g game
+			p := g.protocol()
+			p.TickRate(row.rate)
+			srv, err := m.Serve(foretick.ServerConfig{Protocol: p})
+			require.NoError(t, err)
+			cfg := foretick.ClientConfig{History: row.history}
+			if row.history != 0 {
+				cfg.MaxRTT = 100 * time.Millisecond
+			}
+			c := walker(t, m, row.rate, cfg, simtest.Seat{Up: row.link, Down: row.link, Pictures: row.frames})
+			m.Run(5 * time.Second)
+			before := srv.Stats()
+			m.Run(20 * time.Second)
+			after := srv.Stats()
+			taken, missing := after.InputsTaken-before.InputsTaken, after.InputsMissing-before.InputsMissing
+			t.Logf("taken %d, missing %d, %d ahead, %d resets", taken, missing, int32(c.View().Tick-srv.Tick()), c.Stats().HardResets)
+			ticks := uint64(after.Ticks - before.Ticks)
+			require.GreaterOrEqual(t, taken*100, ticks*95)
+		})
+	}
+}
+
+// A history that cannot hold what few frames need is refused, or shows in the counts:
+// commands then act late, and none is missed.
+func TestFewFramesAndAShortHistory(t *testing.T) {
+	var g game
+	p := g.protocol()
+	p.TickRate(128)
+	m := simtest.New(7)
+	srv, err := m.Serve(foretick.ServerConfig{Protocol: p})
+	require.NoError(t, err)
+	_, err = foretick.NewClient(foretick.ClientConfig{Protocol: p, Transport: m.Dial(sim.LAN, sim.LAN), History: 32, MaxRTT: time.Millisecond})
+	require.ErrorContains(t, err, "History is 32 ticks")
+	link := sim.Link{Latency: 150 * time.Millisecond}
+	c := walker(t, m, 128, foretick.ClientConfig{History: 64, MaxRTT: 100 * time.Millisecond}, simtest.Seat{Up: link, Down: link, Pictures: 4})
+	m.Run(5 * time.Second)
+	before, delayed := srv.Stats(), c.Stats().InputDelayed
+	m.Run(20 * time.Second)
+	after := srv.Stats()
+	require.GreaterOrEqual(t, (after.InputsTaken-before.InputsTaken)*100, (after.Ticks-before.Ticks)*95)
+	require.Greater(t, c.Stats().InputDelayed, delayed+30)
+}
+
+// Whatever a client's frames did, for a minute or for once, it is in step two seconds
+// after: no command is missing, and it looks no further ahead or back than before.
+// Nobody else notices.
+func TestFramesThatComeBack(t *testing.T) {
+	link := sim.Link{Latency: 30 * time.Millisecond, Jitter: 5 * time.Millisecond}
+	for _, rate := range []int{30, 60, 128} {
+		for _, row := range []struct {
+			name   string
+			every  time.Duration // between two frames; 0: none at all
+			length time.Duration
+		}{
+			{"ten frames a second", 100 * time.Millisecond, time.Minute},
+			{"ten frames for a moment", 100 * time.Millisecond, 1500 * time.Millisecond},
+			{"five frames a second", 200 * time.Millisecond, time.Minute},
+			{"a tab in the background", time.Second, time.Minute},
+			{"a hitch", 0, 300 * time.Millisecond},
+			{"a stall", 0, 3 * time.Second},
+			{"a debugger", 0, 20 * time.Second},
+		} {
+			t.Run(fmt.Sprintf("%s at %d Hz", row.name, rate), func(t *testing.T) {
+				m := simtest.New(11)
+				var g game
+				p := g.protocol()
+				p.TickRate(rate)
+				srv, err := m.Serve(foretick.ServerConfig{Protocol: p})
+				require.NoError(t, err)
+				c := walker(t, m, rate, foretick.ClientConfig{}, simtest.Seat{Up: link, Down: link})
+				other := walker(t, m, rate, foretick.ClientConfig{}, simtest.Seat{Up: link, Down: link})
+				m.Run(10 * time.Second)
+				lead, shown := offsets(m, c)
+				him, quiet, otherStats := other.View().Me, missing(srv, other), other.Stats()
+				m.Freeze(c, true)
+				for at := row.every; at > 0 && at < row.length; at += row.every {
+					m.Net.At(m.Net.Now()+at, func() { m.Freeze(c, false) })
+					m.Net.At(m.Net.Now()+at+time.Second/60, func() { m.Freeze(c, true) })
+				}
+				m.Run(m.Net.Now() + row.length + time.Second/60)
+				m.Freeze(c, false)
+				m.Run(m.Net.Now() + 2*time.Second)
+				require.Equal(t, foretick.Playing, c.View().State)
+				before := srv.Stats()
+				leadNow, shownNow := offsets(m, c)
+				m.Run(m.Net.Now() + 2*time.Second)
+				after := srv.Stats()
+				t.Logf("%v ahead, before %v; shown %v behind, before %v; missing %d", leadNow, lead, shownNow, shown, after.InputsMissing-before.InputsMissing)
+				require.Equal(t, before.InputsMissing, after.InputsMissing)
+				require.InDelta(t, (5*time.Second).Seconds()*float64(rate), float64(after.InputsTaken-before.InputsTaken), 8)
+				require.InDelta(t, lead.Seconds(), leadNow.Seconds(), 0.1)
+				require.InDelta(t, shown.Seconds(), shownNow.Seconds(), 0.05)
+				require.Equal(t, him, other.View().Me)
+				require.Equal(t, quiet, missing(srv, other))
+				require.Equal(t, otherStats.HardResets, other.Stats().HardResets)
+				require.Equal(t, otherStats.Mispredictions, other.Stats().Mispredictions)
+			})
+		}
+	}
+}
+
+// offsets are how far a client predicts ahead of the server and shows others behind it,
+// on the mean of half a second.
+func offsets(m *simtest.Match, c *foretick.Client) (lead, shown time.Duration) {
+	const looks = 30
+	for range looks {
+		m.Run(m.Net.Now() + time.Second/60)
+		v, tick := c.View(), m.Server().Tick()
+		tickTime := time.Duration(float64(time.Second) * float64(m.Server().Frame().DT))
+		lead += time.Duration(int32(v.Tick-tick)) * tickTime / looks
+		shown += time.Duration(int32(tick-v.Render)) * tickTime / looks
+	}
+	return lead, shown
+}
+
+func missing(s *foretick.Server, c *foretick.Client) uint64 {
+	st, _ := s.Player(c.View().Me)
+	return st.InputsMissing
+}
