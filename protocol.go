@@ -368,15 +368,17 @@ func (p *Protocol) index(id ecs.ID) int {
 }
 
 // Describe lists what the hash covers, a fact a line, in order. Two protocols
-// that differ have a first line that differs.
-func (p *Protocol) Describe() string { return p.parts().Describe() }
+// that differ have a first line that differs. It ends the declaration, as Err does.
+func (p *Protocol) Describe() string {
+	_ = p.Err() // what is declared is complete from here on
+	return p.parts().Describe()
+}
 
-// Hash is the protocol's identity: two ends play together when it is equal.
+// Hash is the protocol's identity: two ends play together when it is equal. It ends
+// the declaration, as Err does.
 func (p *Protocol) Hash() uint64 {
-	if p.built {
-		return p.hash
-	}
-	return hashText(p.Describe())
+	_ = p.Err()
+	return p.hash
 }
 
 func hashText(s string) uint64 {

@@ -8,7 +8,10 @@ import (
 
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/transport"
+	"github.com/foretick/foretick/transport/impair"
 	"github.com/foretick/foretick/transport/sim"
+	"github.com/foretick/foretick/transport/udp"
 )
 
 type place struct {
@@ -416,4 +419,34 @@ func TestHistoryMustCoverTheRoundTrip(t *testing.T) {
 	require.NoError(t, at(60, 49, 400*time.Millisecond))
 	require.NoError(t, at(60, 32, 100*time.Millisecond))
 	require.ErrorContains(t, at(30, 0, time.Minute), "MaxRTT")
+}
+
+// What a protocol says of itself does not hang on when it is asked.
+func TestDescriptionBeforeAndAfterErr(t *testing.T) {
+	first, later := declare(nil), declare(nil)
+	hash, text, schema := first.Hash(), declare(nil).Describe(), declare(nil).Schema(nil)
+	require.NoError(t, later.Err())
+	require.Equal(t, later.Hash(), hash)
+	require.Equal(t, later.Describe(), text)
+	require.Equal(t, later.Schema(nil), schema)
+	require.NoError(t, first.Err())
+	require.Equal(t, hash, first.Hash())
+}
+
+// A server promises no more places than its transport has connections; where it says
+// nothing, they are as many.
+func TestClientsAndPeersAreOneLimit(t *testing.T) {
+	listen, err := udp.Listen("127.0.0.1:0", udp.Config{MaxPeers: 70})
+	require.NoError(t, err)
+	defer func() { _ = listen.Close(transport.Closed, "") }()
+	bad := impair.Wrap(listen, sim.Link{}, sim.Link{}, 1)
+	defer func() { _ = bad.Close(transport.Closed, "") }()
+	for _, e := range []transport.Endpoint{listen, bad} {
+		_, err = foretick.NewServer(foretick.ServerConfig{Protocol: declare(nil), Transport: e, MaxClients: 80})
+		require.ErrorContains(t, err, "MaxPeers to 80")
+		for _, n := range []int{0, 1, 70} {
+			_, err = foretick.NewServer(foretick.ServerConfig{Protocol: declare(nil), Transport: e, MaxClients: n})
+			require.NoError(t, err)
+		}
+	}
 }

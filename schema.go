@@ -65,9 +65,12 @@ type SchemaMessage struct {
 	Schema *snapshot.Schema
 }
 
-// Schema appends the protocol as bytes, in the form of docs/STANDARD.md. Call it
-// after Err.
-func (p *Protocol) Schema(dst []byte) []byte { return p.parts().append(dst) }
+// Schema appends the protocol as bytes, in the form of docs/STANDARD.md. It ends the
+// declaration, as Err does.
+func (p *Protocol) Schema(dst []byte) []byte {
+	_ = p.Err()
+	return p.parts().append(dst)
+}
 
 // parts are what the schema says.
 func (p *Protocol) parts() *Schema {

@@ -24,8 +24,9 @@ type ServerConfig struct {
 	// Transport that clients come in by. The server drains it and never closes
 	// it but in Close.
 	Transport transport.Endpoint
-	// MaxClients is how many may play at once; more are refused. 0 means 64;
-	// at most 4096.
+	// MaxClients is how many may play at once; more are refused. At most 4096, and
+	// at most as many as the transport takes (its Config.MaxPeers). 0 means what the
+	// transport takes, or 64 where it does not say.
 	MaxClients int
 	// SnapshotRate is how many snapshots a second each client gets. 0 means one
 	// a tick; it must divide the tick rate.
@@ -137,12 +138,7 @@ func (c *ServerConfig) check() error {
 	if c.Transport == nil {
 		errs = append(errs, errors.New("foretick: ServerConfig.Transport is nil: pass a listening endpoint, for example udp.Listen"))
 	}
-	if c.MaxClients == 0 {
-		c.MaxClients = defaultMaxClients
-	}
-	if c.MaxClients < 1 || c.MaxClients > limitMaxClients {
-		errs = append(errs, fmt.Errorf("foretick: ServerConfig.MaxClients is %d: use 1 to %d", c.MaxClients, limitMaxClients))
-	}
+	errs = append(errs, c.checkClients())
 	if c.Protocol != nil {
 		rate := c.Protocol.tickRate
 		if c.SnapshotRate == 0 {
@@ -195,6 +191,27 @@ func (c *ServerConfig) check() error {
 		c.Logger = slog.New(slog.DiscardHandler)
 	}
 	return errors.Join(errs...)
+}
+
+// checkClients holds MaxClients to what the transport takes.
+func (c *ServerConfig) checkClients() error {
+	peers := 0
+	if l, ok := c.Transport.(transport.Limited); ok {
+		peers = l.MaxPeers()
+	}
+	if c.MaxClients == 0 {
+		c.MaxClients = defaultMaxClients
+		if peers > 0 {
+			c.MaxClients = min(peers, limitMaxClients)
+		}
+	}
+	switch {
+	case c.MaxClients < 1 || c.MaxClients > limitMaxClients:
+		return fmt.Errorf("foretick: ServerConfig.MaxClients is %d: use 1 to %d", c.MaxClients, limitMaxClients)
+	case peers > 0 && c.MaxClients > peers:
+		return fmt.Errorf("foretick: ServerConfig.MaxClients is %d, but the transport takes %d peers: set its Config.MaxPeers to %d", c.MaxClients, peers, c.MaxClients)
+	}
+	return nil
 }
 
 // Server runs a match: it takes commands in, computes ticks, and sends each

@@ -186,6 +186,13 @@ func TestRealSockets(t *testing.T) {
 	}
 }
 
+// All bots that are asked for find room, more than a transport has by default.
+func TestManyBotsOverUDP(t *testing.T) {
+	r := play(t, "-transport", "udp", "-seconds", "2", "-clients", "80")
+	require.Equal(t, 80, r.Clients)
+	require.NotZero(t, r.FieldsCompared)
+}
+
 func TestReadableSummary(t *testing.T) {
 	var out bytes.Buffer
 	require.NoError(t, run(context.Background(), []string{"-seconds", "1", "-clients", "2"}, &out))

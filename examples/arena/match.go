@@ -98,7 +98,7 @@ func (m *match) serverConfig() (foretick.ServerConfig, error) {
 	p, err := g.Protocol()
 	return foretick.ServerConfig{
 		OnTick: onTick, OnMessage: onMessage,
-		Protocol: p, SnapshotRate: m.opt.snapshotRate, NoLagCompensation: m.opt.noLagComp, MaxClients: max(64, m.opt.clients), Learn: m.learn, Profile: m.opt.profile,
+		Protocol: p, SnapshotRate: m.opt.snapshotRate, NoLagCompensation: m.opt.noLagComp, MaxClients: m.opt.seats(), Learn: m.learn, Profile: m.opt.profile,
 	}, err
 }
 

@@ -21,18 +21,21 @@ type network struct {
 	pin  string // what bots of other processes know the server by; empty without dtls
 }
 
+// seats is how many may play at once: all bots, or whoever comes.
+func (o *options) seats() int { return max(64, o.clients) }
+
 // listen opens a server by the transport that the options ask for.
 func listen(o options, at string) (*network, error) {
 	switch o.transport {
 	case "dtls":
 		if o.serve != "" {
-			return listenPinned(at)
+			return listenPinned(o, at)
 		}
-		return listenDTLS(at)
+		return listenDTLS(o, at)
 	case "ws":
-		return listenWS(at)
+		return listenWS(o, at)
 	}
-	e, err := udp.Listen(at, udp.Config{})
+	e, err := udp.Listen(at, udp.Config{MaxPeers: o.seats()})
 	if err != nil {
 		return nil, err
 	}
@@ -57,12 +60,12 @@ func reach(o options, addr string) (transport.Endpoint, error) {
 
 // listenPinned is a server for other processes, which know it by its
 // certificate: there is no matchmaker here that they could ask for a ticket.
-func listenPinned(at string) (*network, error) {
+func listenPinned(o options, at string) (*network, error) {
 	cert, err := dtls.NewCertificate()
 	if err != nil {
 		return nil, err
 	}
-	e, err := dtls.Listen(at, dtls.Config{Certificate: &cert})
+	e, err := dtls.Listen(at, dtls.Config{Certificate: &cert, MaxPeers: o.seats()})
 	if err != nil {
 		return nil, err
 	}
@@ -80,13 +83,13 @@ func (o *options) pinned() (pin dtls.Pin, err error) {
 }
 
 // listenDTLS is a server, and the matchmaker who issues a ticket for each dial.
-func listenDTLS(at string) (*network, error) {
+func listenDTLS(o options, at string) (*network, error) {
 	key, public := ticket.NewKey(), netip.MustParseAddrPort("127.0.0.1:27015")
 	gate, err := ticket.NewGate(key, []netip.AddrPort{public}, nil)
 	if err != nil {
 		return nil, err
 	}
-	e, err := dtls.Listen(at, dtls.Config{Gate: gate})
+	e, err := dtls.Listen(at, dtls.Config{Gate: gate, MaxPeers: o.seats()})
 	if err != nil {
 		return nil, err
 	}
@@ -104,8 +107,8 @@ func listenDTLS(at string) (*network, error) {
 	}}, nil
 }
 
-func listenWS(at string) (*network, error) {
-	e, err := ws.Listen(at, ws.Config{})
+func listenWS(o options, at string) (*network, error) {
+	e, err := ws.Listen(at, ws.Config{MaxPeers: o.seats()})
 	if err != nil {
 		return nil, err
 	}

@@ -46,7 +46,7 @@ func playUDP(ctx context.Context, o options, live io.Writer) (*Report, error) {
 		return nil, err
 	}
 	logTick := cfg.OnTick
-	cfg.Transport, cfg.OnTick = endpoint, func(f *foretick.Frame) {
+	cfg.Transport, cfg.OnTick = endpoint.Endpoint, func(f *foretick.Frame) {
 		m.hashTick(f)
 		if logTick != nil {
 			logTick(f)
@@ -153,7 +153,7 @@ func serve(ctx context.Context, o options, out io.Writer) error {
 		return err
 	}
 	m.game.watch = Watch{}
-	cfg.Transport = endpoint
+	cfg.Transport = endpoint.Endpoint
 	cfg.Logger = slog.New(slog.NewTextHandler(out, nil))
 	srv, err := foretick.NewServer(cfg)
 	if err != nil {
