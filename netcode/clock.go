@@ -86,7 +86,7 @@ type Clock struct {
 const saturated = 127
 
 // issue remembers how a tick was handed out: at what local time, how long it had been
-// due, and what the caller's frames then took.
+// due, and what the caller's frames then took where they were slow.
 type issue struct {
 	tick            int64
 	at, wait, frame float64
@@ -196,7 +196,7 @@ func (c *Clock) report(t int64, early, far float64) (late float64, ok bool) {
 	// A tick waits for the caller's next Advance. The wait of one ordinary
 	// interval is in the target for good, since the phase may drift through it;
 	// only what a slow frame adds belongs to the sample.
-	slow := max(0, i.wait-max(c.frames.mean, c.frames.usual, i.frame))
+	slow := max(0, i.wait-max(c.frames.mean, c.frames.tardy(), i.frame))
 	c.late.addLate(i.at, float64(tick)-c.paced(i.at)+slow-early, slow, far)
 	return float64(tick) - i.at + slow - early, true
 }
@@ -323,7 +323,7 @@ func (c *Clock) hold(commands int, reset bool) (ticks int) {
 }
 
 func (c *Clock) issue(tick int64) {
-	c.issued[uint64(tick)%uint64(len(c.issued))] = issue{tick, c.at, c.predicted - float64(tick), c.frames.usual, true}
+	c.issued[uint64(tick)%uint64(len(c.issued))] = issue{tick, c.at, c.predicted - float64(tick), c.frames.tardy(), true}
 }
 
 // steer is the change of time's speed for being off by so many ticks: up to 1 %

@@ -30,6 +30,14 @@ const (
 // slow tells whether frames are too few for every tick to have its own.
 func (f *frameTime) slow() bool { return f.usual > f.fast }
 
+// tardy is what slow frames take; 0 where they are fast.
+func (f *frameTime) tardy() float64 {
+	if f.slow() {
+		return f.usual
+	}
+	return 0
+}
+
 // note takes the time of an Advance, and tells whether there was one before.
 func (f *frameTime) note(now time.Duration, rate float64) bool {
 	dt := (now - f.last).Seconds() * rate

@@ -181,5 +181,9 @@ func (s *Spawns[H]) sift(which func(*spawn[H]) (tell, drop bool), tell func(Tick
 		}
 	}
 	clear(told)
-	s.taken = told
+	if cap(told) <= mostScratch { // else many ended at once, as at a stall's end: rarely
+		s.taken = told
+	}
 }
+
+const mostScratch = 64 // entries kept room for
