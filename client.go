@@ -1,8 +1,10 @@
 package foretick
 
 import (
+	"crypto/rand"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"reflect"
 	"time"
@@ -27,8 +29,14 @@ type ClientConfig struct {
 	// Redial, when set, makes a new endpoint when the connection is lost (but not
 	// when the server ended it): the client then comes back to its place with
 	// the token that the server gave it, for as long as that is held. While it
-	// tries, the state is Resuming.
+	// tries, the state is Resuming. A server that was restarted is a loss, too. The
+	// first attempt comes at once; those that fail are 250 ms apart, then up to 1 s,
+	// give or take a quarter, for 30 s.
 	Redial func() (transport.Endpoint, error)
+	// Random is what attempts to connect anew are spread with, so that not all
+	// clients of a server come back at once. nil means crypto/rand; tests pass a
+	// seeded one.
+	Random io.Reader
 	// ReceiveRate is the most bytes a second that this client wants to be sent.
 	// 0 leaves it to the server.
 	ReceiveRate int
@@ -223,7 +231,7 @@ type Client struct {
 	askedFrom               netcode.Seq                 // the first packet that carried it
 	lost                    time.Duration               // when the connection was lost
 	lostBy                  error
-	redialed                time.Duration // when a new one was last tried
+	retry                   redialling
 	receiver                *snapshot.Receiver
 	clock                   *netcode.Clock
 	ticks                   tickGuard
@@ -314,8 +322,6 @@ const (
 	defaultMaxRTT      = 400 * time.Millisecond
 	longestTrip        = 4 // seconds a round trip may take
 	helloInterval      = 100 * time.Millisecond
-	redialInterval     = time.Second
-	resumeTime         = 30 * time.Second
 )
 
 func (c *ClientConfig) check() error {
@@ -352,6 +358,9 @@ func (c *ClientConfig) check() error {
 	}
 	if c.SendRate == 0 {
 		c.SendRate = defaultSendRate
+	}
+	if c.Random == nil {
+		c.Random = rand.Reader
 	}
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)

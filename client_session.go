@@ -69,42 +69,6 @@ func (c *Client) disconnected(ev *transport.Event) {
 	c.lose(&DisconnectError{Code: ev.Code, Detail: ev.Detail})
 }
 
-// lose ends the connection; unless somebody wanted that, another is tried.
-func (c *Client) lose(why *DisconnectError) {
-	final := why.Code != transport.Timeout && why.Code != transport.Unreachable
-	if c.view.State == Resuming && !c.up && !final {
-		return // the new connection failed too; redial tries again
-	}
-	if final || c.cfg.Redial == nil || c.token == [16]byte{} {
-		c.end(why)
-		return
-	}
-	if c.view.State != Resuming {
-		c.lost, c.lostBy, c.kept = c.now, why, c.conn
-	}
-	c.view.State, c.up = Resuming, false
-	c.redialed = c.now - redialInterval
-}
-
-// redial makes new connections until one is up or the time is over.
-func (c *Client) redial() {
-	if c.up {
-		return
-	}
-	if c.now-c.lost > resumeTime {
-		c.end(c.lostBy)
-		return
-	}
-	if c.now-c.redialed < max(redialInterval, c.cfg.Timeout) && c.redialed >= c.lost {
-		return
-	}
-	c.redialed = c.now
-	_ = c.endpoint.Close(transport.Timeout, "")
-	if e, err := c.cfg.Redial(); err == nil {
-		c.endpoint = e
-	}
-}
-
 // packet takes one datagram in.
 func (c *Client) packet(b []byte) {
 	c.stats.BytesIn += uint64(len(b))

@@ -1,7 +1,9 @@
 package simtest
 
 import (
+	"encoding/binary"
 	"log/slog"
+	"math/rand/v2"
 	"slices"
 	"time"
 
@@ -75,6 +77,11 @@ func (m *Match) Join(cfg foretick.ClientConfig, s Seat) (*foretick.Client, error
 	}
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(alarm{func(err error) { m.fail(nil, err) }})
+	}
+	if cfg.Random == nil {
+		var seed [32]byte
+		binary.LittleEndian.PutUint64(seed[:], uint64(st.endpoint.ID()))
+		cfg.Random = rand.NewChaCha8(seed)
 	}
 	m.watchClient(&cfg, st)
 	var err error
