@@ -98,7 +98,8 @@ func (m *match) serverConfig() (foretick.ServerConfig, error) {
 	p, err := g.Protocol()
 	return foretick.ServerConfig{
 		OnTick: onTick, OnMessage: onMessage,
-		Protocol: p, SnapshotRate: m.opt.snapshotRate, NoLagCompensation: m.opt.noLagComp, MaxClients: m.opt.seats(), Learn: m.learn, Profile: m.opt.profile,
+		MaxWaitingPerAddress: -1, // the bots all come from this machine
+		Protocol:             p, SnapshotRate: m.opt.snapshotRate, NoLagCompensation: m.opt.noLagComp, MaxClients: m.opt.seats(), Learn: m.learn, Profile: m.opt.profile,
 	}, err
 }
 

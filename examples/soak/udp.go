@@ -109,7 +109,7 @@ func (w *wire) open(o options) error {
 	}
 	w.game = &Game{}
 	w.server, err = foretick.NewServer(foretick.ServerConfig{
-		Protocol: w.game.Protocol(), Transport: w.listen, Hold: 3 * time.Second,
+		Protocol: w.game.Protocol(), Transport: w.listen, Hold: 3 * time.Second, MaxWaitingPerAddress: -1,
 		OnMessage: func(m foretick.MessageSent) {
 			q := w.letters[m.To]
 			if q == nil || q.session != m.Session {
