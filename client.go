@@ -64,8 +64,8 @@ type ClientConfig struct {
 	// SmoothHalfLife is the time in which half of a correction fades from the
 	// picture. 0 means 50 ms.
 	SmoothHalfLife time.Duration
-	// SmoothLimit is the largest correction, in a field's own units, that
-	// fades; a larger one is shown at once. 0 means 2.
+	// SmoothLimit is the largest correction, in a field's own units (radians for
+	// rotations), that fades; a larger one is shown at once. 0 means 2.
 	SmoothLimit float32
 	// Timeout is how long a silent server is waited for. 0 means 5 s.
 	Timeout time.Duration

@@ -1,7 +1,6 @@
 package foretick
 
 import (
-	"math"
 	"slices"
 	"time"
 
@@ -10,8 +9,8 @@ import (
 	"github.com/foretick/foretick/snapshot"
 )
 
-// fades holds the offsets that hide corrections, in words of the simulation
-// step, one for each interpolated field of the local player.
+// fades holds the offsets that hide corrections, in each field's units, one for each
+// interpolated field of the local player. Rotations have a rotation as their offset.
 type fades struct {
 	fade   prediction.Fade
 	items  []fadeItem
@@ -23,8 +22,9 @@ type fades struct {
 type fadeItem struct {
 	e      ecs.Entity
 	comp   int
-	word   int
-	offset float32
+	field  int
+	offset snapshot.Offset
+	least  float32 // a smaller offset is forgotten
 }
 
 func (f *fades) clear() { f.items = f.items[:0] }
@@ -58,40 +58,51 @@ func (f *fades) correct(c *Client, after *record) {
 		}
 		schema := c.p.components[it.comp].schema
 		for i, field := range schema.Fields() {
-			if !field.Lerp || field.Sim == 0 || !schema.Has(i, old) || !schema.Has(i, after.words[it.off:]) {
+			if !field.Lerp || !schema.Has(i, old) || !schema.Has(i, after.words[it.off:]) {
 				continue
 			}
-			was, is := old[field.Word], after.words[int(it.off)+field.Word]
-			if field.Angle { // the short way round
-				circle := int32(math.Round(2 * math.Pi / field.Sim))
-				if d := was - is; d > circle/2 {
-					was -= circle
-				} else if d < -circle/2 {
-					was += circle
-				}
-			}
-			if was == is {
-				continue
-			}
-			f.add(it.e, int(it.comp), field, float32(was), float32(is))
+			f.add(it.e, int(it.comp), i, schema, old[:schema.Words()], after.words[it.off:][:schema.Words()])
 		}
 	}
 }
 
-func (f *fades) add(e ecs.Entity, comp int, field snapshot.Field, was, is float32) {
-	item := f.find(e, comp, field.Word)
+// forgotten is the share of an offset that is not worth keeping, where no step says it.
+const forgotten = 1. / 1024
+
+// add lets what was drawn of a field stay where it was, and fade from there.
+func (f *fades) add(e ecs.Entity, comp, field int, schema *snapshot.Schema, was, is []int32) {
+	d := schema.Offset(field, was, is)
+	if d == (snapshot.Offset{}) {
+		return
+	}
+	item := f.find(e, comp, field)
 	if item == nil {
-		f.items = append(f.items, fadeItem{e: e, comp: comp, word: field.Word})
+		f.items = append(f.items, fadeItem{e: e, comp: comp, field: field})
 		item = &f.items[len(f.items)-1]
 	}
-	limited := f.fade
-	limited.Limit /= float32(field.Sim)
-	item.offset = limited.Add(item.offset, was, is)
+	info := schema.Fields()[field]
+	if info.Quat {
+		if item.offset != (snapshot.Offset{}) {
+			f.a = append(f.a[:0], was...)
+			schema.Displace(field, f.a, item.offset)
+			d = schema.Offset(field, f.a, is)
+		}
+		if size := d.Size(); f.fade.Add(0, size, 0) == 0 { // too far, or no number
+			d = snapshot.Offset{}
+		}
+		item.offset = d
+	} else {
+		item.offset[0] = f.fade.Add(item.offset[0], d[0], 0)
+	}
+	item.least = item.offset.Size() * forgotten
+	if info.Sim != 0 {
+		item.least = float32(info.Sim) / 2
+	}
 }
 
-func (f *fades) find(e ecs.Entity, comp, word int) *fadeItem {
+func (f *fades) find(e ecs.Entity, comp, field int) *fadeItem {
 	for i := range f.items {
-		if it := &f.items[i]; it.e == e && it.comp == comp && it.word == word {
+		if it := &f.items[i]; it.e == e && it.comp == comp && it.field == field {
 			return it
 		}
 	}
@@ -108,8 +119,10 @@ func (f *fades) age(dt time.Duration) {
 	k := f.fade.Factor(dt)
 	live := f.items[:0]
 	for _, it := range f.items {
-		it.offset *= k
-		if it.offset >= 0.5 || it.offset <= -0.5 {
+		for i := range it.offset {
+			it.offset[i] *= k
+		}
+		if it.offset.Size() > it.least {
 			live = append(live, it)
 		}
 	}
@@ -118,15 +131,17 @@ func (f *fades) age(dt time.Duration) {
 
 // offset returns two states of a component with the offsets applied; they are
 // valid until the next call.
-func (f *fades) offset(_ *component, e ecs.Entity, comp int, a, b []int32) (x, y []int32) {
+func (f *fades) offset(c *component, e ecs.Entity, comp int, a, b []int32) (x, y []int32) {
 	if len(f.items) == 0 {
 		return a, b
 	}
 	f.a, f.b = append(f.a[:0], a...), append(f.b[:0], b...)
 	for _, it := range f.items {
 		if it.e == e && it.comp == comp {
-			f.a[it.word] += int32(it.offset)
-			f.b[it.word] += int32(it.offset)
+			if c.schema.Has(it.field, f.a) && c.schema.Has(it.field, f.b) {
+				c.schema.Displace(it.field, f.a, it.offset)
+				c.schema.Displace(it.field, f.b, it.offset)
+			}
 		}
 	}
 	return f.a, f.b

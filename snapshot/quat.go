@@ -103,13 +103,20 @@ func (l *leaf) quantiseQuat(src unsafe.Pointer, dst []int32) {
 		return
 	}
 	var q [4]float64
-	sum, top := 0.0, 0
 	for i := range q {
 		if l.kind == reflect.Float32 {
 			q[i] = float64(*(*float32)(unsafe.Add(src, 4*i)))
 		} else {
 			q[i] = *(*float64)(unsafe.Add(src, 8*i))
 		}
+	}
+	l.quantiseRotation(q, dst)
+}
+
+// quantiseRotation writes the words of a rotation on the simulation grid.
+func (l *leaf) quantiseRotation(q [4]float64, dst []int32) {
+	sum, top := 0.0, 0
+	for i := range q {
 		sum += float64(q[i] * q[i])
 		if math.Abs(q[i]) > math.Abs(q[top]) {
 			top = i
