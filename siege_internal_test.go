@@ -17,13 +17,12 @@ import (
 // plot is what a hostile server does, action by action, as bytes say.
 type plot struct {
 	*siege
-	script  []byte
-	entropy *rand.Rand
-	done    [plotActions]int
-	bytes   int                       // that the client was sent
-	ids     map[snapshot.NetID]uint16 // who owns what is there; see kindOf
-	peer    transport.PeerID
-	steps   int
+	script []byte
+	done   [plotActions]int
+	bytes  int                       // that the client was sent
+	ids    map[snapshot.NetID]uint16 // who owns what is there; see kindOf
+	peer   transport.PeerID
+	steps  int
 }
 
 // kindOf is the kind of an entity of the hostile server's.
@@ -273,12 +272,6 @@ func sealed(b []byte) []byte {
 	sum := crc32.Update(crc32.Update(0, table, make([]byte, 8)), table, b)
 	return append(binary.LittleEndian.AppendUint32(nil, sum), b...)
 }
-
-// Bounds of what a plot may cost its client, besides what it draws and predicts.
-const (
-	plotMemory = 96 << 10 // bytes a step, and a share of what came
-	plotTime   = 20 * time.Millisecond
-)
 
 func newPlot(t testing.TB, script []byte, foresee bool) *plot {
 	p := &plot{siege: newSiege(t, foresee), script: script, ids: map[snapshot.NetID]uint16{}}

@@ -61,7 +61,7 @@ func TestFewFrames(t *testing.T) {
 			after := srv.Stats()
 			taken, missing := after.InputsTaken-before.InputsTaken, after.InputsMissing-before.InputsMissing
 			t.Logf("taken %d, missing %d, %d ahead, %d resets", taken, missing, int32(c.View().Tick-srv.Tick()), c.Stats().HardResets)
-			ticks := uint64(after.Ticks - before.Ticks)
+			ticks := after.Ticks - before.Ticks
 			require.GreaterOrEqual(t, taken*100, ticks*95)
 		})
 	}

@@ -403,8 +403,8 @@ func (s *Sender) order() {
 func (s *Sender) chooseLeaving(left int) int {
 	s.runs = s.runs[:0]
 	n, cursor := s.Leaving(), s.cursor
-	most, size := min(n, maxLeaving), 0
-	for ; ; most = most * 3 / 4 {
+	var size int
+	for most := min(n, maxLeaving); ; most = most * 3 / 4 {
 		s.stuck = n > most
 		s.cursor = s.pick(most, cursor)
 		if size = s.leavingBits(); size <= left/2 || most <= 1 {

@@ -42,7 +42,7 @@ func vastReceiver(t *testing.T, entities, ticks int, late bool) *snapshot.Receiv
 	}
 	for tick := snapshot.Tick(1); tick <= snapshot.Tick(ticks); tick++ {
 		src.Begin(tick)
-		v.N = uint32(tick)
+		v.N = tick
 		for id := range entities {
 			src.Put(snapshot.NetID(id+1), 0, 0, 1, []unsafe.Pointer{unsafe.Pointer(&v)}, nil)
 		}

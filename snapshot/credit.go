@@ -106,10 +106,11 @@ func (r *Receiver) charge(rec *record) (err error) {
 	if !r.load.add(&candidate{spawn: fresh, words: int32(n)}) {
 		return malformed("too many records or spawns")
 	}
-	ok := false
-	if rec.words, ok = r.words.take(r, n); !ok || !rec.stale && !r.reserve(slot, fresh, n) {
+	words, ok := r.words.take(r, n)
+	if !ok || !rec.stale && !r.reserve(slot, fresh, n) {
 		return ErrHeavy
 	}
+	rec.words = words
 	return nil
 }
 

@@ -67,7 +67,6 @@ type Receiver struct {
 	listed   []WireID // what is there of what was expected
 	words    wordArena
 	spawned  []*Ghost // by the snapshot at hand
-	merged   []*Ghost // scratch
 	spans    []span
 	newVers  []ghostVersion // to be cut up, as are these
 	newInts  []int32

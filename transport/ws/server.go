@@ -247,7 +247,7 @@ func lean(c net.Conn, rw *bufio.ReadWriter) *bufio.ReadWriter {
 	if n > bufferSize {
 		return rw
 	}
-	early, _ := rw.Reader.Peek(n)
+	early, _ := rw.Peek(n)
 	r := bufio.NewReaderSize(io.MultiReader(bytes.NewReader(bytes.Clone(early)), c), bufferSize)
 	_, _ = r.Peek(n) // it is kept there, whatever the reader is given to read from next
 	return bufio.NewReadWriter(r, bufio.NewWriterSize(c, bufferSize))
