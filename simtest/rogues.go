@@ -46,7 +46,7 @@ const (
 	rogueBatches   = 4               // in a life, each followed by a look at what is left
 	rogueTimeout   = 2 * time.Second // the server's, for who is silent
 	rogueHold      = 3 * time.Second
-	rogueSettles   = 25 * time.Second // the most until nothing may be left of them
+	rogueSettles   = 40 * time.Second // ten until the last of them is gone, and 17 until its address owes nothing
 	guestLimit     = 3 * time.Second  // for a fresh honest client to play
 	behindLimit    = time.Second      // how old an honest client's newest snapshot may be
 	placesSpare    = 8
