@@ -76,14 +76,14 @@ func (s *Server) handle(t time.Duration, ev *transport.Event) {
 
 func (s *Server) arrive(t time.Duration, peer transport.PeerID) {
 	address, origin := s.address(peer)
-	named, until, banned := s.identified(peer)
+	named, text, banned := s.identified(peer)
 	switch {
 	case s.over:
 		s.stats.Refused++
 		s.endpoint.Disconnect(peer, transport.Closed, ended)
 		return
 	case banned:
-		s.turnAway(peer, address, named, "refused: banned", until)
+		s.turnAway(peer, address, named, "refused: banned", text)
 		return
 	case s.visits.now(origin, t) < 1:
 		s.turnAway(peer, address, named, "refused: comes and goes too often", "comes and goes too often; try again in a few seconds")
