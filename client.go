@@ -33,6 +33,15 @@ type ClientConfig struct {
 	// first attempt comes at once; those that fail are 250 ms apart, then up to 1 s,
 	// give or take a quarter, for 30 s.
 	Redial func() (transport.Endpoint, error)
+	// ResumeToken, when set, is what [Client.ResumeToken] returned in an earlier process
+	// of this player's: the client takes that player's place, if it is still held,
+	// instead of joining beside it. nil joins as a new player.
+	ResumeToken []byte
+	// OnSession, when set, is called in Step each time that the server lets the client
+	// in, with what it is there: the place that it had before, or a new one and why.
+	// Send what the server must know of a new player (a name, a team) here, unless the
+	// kind is SessionResumed. Requests may be sent in it.
+	OnSession func(Session)
 	// Random is what attempts to connect anew are spread with, so that not all
 	// clients of a server come back at once. nil means crypto/rand; tests pass a
 	// seeded one.
@@ -217,7 +226,8 @@ type Client struct {
 	speaks                  uint64                      // the hash of the protocol that is spoken: ours, or the server's
 	offered                 uint64                      // that of a server of another build, whose schema may be had
 	skew                    *Skew                       // what differs from it
-	token                   [16]byte                    // to come back with
+	token                   [16]byte                    // to come back with …
+	server                  uint64                      // … to the server of this number
 	taken                   [netcode.MaxChannels]uint32 // reliable messages in its session, for each channel
 	epoch                   uint8                       // of the level
 	entered                 bool                        // the level's information came
@@ -350,6 +360,7 @@ func (c *ClientConfig) check() error {
 			errs = append(errs, fmt.Errorf("foretick: ClientConfig.History is %d ticks: a round trip of %v at %d Hz needs %d to 1024 (or set MaxRTT lower: more is then bridged by input delay)", c.History, c.MaxRTT, c.Protocol.tickRate, need))
 		}
 	}
+	errs = append(errs, c.checkResumeToken())
 	if c.SmoothLimit == 0 {
 		c.SmoothLimit = defaultSmoothLimit
 	}
@@ -402,6 +413,7 @@ func NewClient(cfg ClientConfig) (*Client, error) {
 		}
 	}
 	c := &Client{cfg: cfg, p: p, endpoint: cfg.Transport, wishes: cfg.ReceiveRate > 0, speaks: p.Hash()}
+	c.restore(cfg.ResumeToken)
 	c.world = ecs.NewWorld(p.types, ecs.WorldConfig{Tags: []string{TagClient}})
 	c.frame = Frame{World: c.world, DT: 1 / float32(p.tickRate), rate: p.tickRate, client: c, queues: p.newQueues()}
 	// Inputs lie ahead of the newest snapshot by a round trip, however far the

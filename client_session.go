@@ -226,13 +226,15 @@ func (c *Client) welcome(w netcode.Welcome) {
 	if again && c.fresh() != nil {
 		return // cannot be: the same configuration was accepted before
 	}
-	own := again && w.Resume == c.token
+	own := w.Resumed && w.Resume == c.token && c.token != [16]byte{}
+	session := c.session(&w)
 	c.takeOver(own, w.Taken)
 	if own {
 		c.stats.Resumed++
 	} else {
 		c.taken = [netcode.MaxChannels]uint32{}
 	}
+	c.server = w.Server
 	c.view.State, c.view.Me, c.token, c.epoch = Syncing, ecs.Owner(w.Owner), w.Resume, w.Epoch
 	c.stats.Connections++
 	c.newReceiver()
@@ -242,6 +244,10 @@ func (c *Client) welcome(w netcode.Welcome) {
 	c.ticks = newTickGuard(c.p.tickRate, time.Duration(w.SnapshotInterval)*time.Second/time.Duration(c.p.tickRate), c.now, w.Tick)
 	c.own = c.world.NewOwnerHistory(c.view.Me, c.cfg.History)
 	c.island = c.world.NewOwnerHistory(ecs.Island, c.cfg.History)
+	if c.cfg.OnSession != nil {
+		c.decoded()
+		c.cfg.OnSession(session)
+	}
 }
 
 // snapshot applies one snapshot.
@@ -355,7 +361,7 @@ func (c *Client) send(ticks int) {
 	asks := c.view.State >= Syncing && !greet && c.ask(pk)
 	if greet && c.rejected == nil && !c.asksSchema {
 		hello := netcode.Hello{Version: helloVersion, Protocol: c.speaks, Resume: c.token, SnapshotRate: uint8(c.cfg.SnapshotRate)}
-		if c.token != [16]byte{} {
+		if c.stats.Connections > 0 { // else another process of the player's took them
 			hello.Taken = c.taken[:gameChannels+len(c.p.channels)]
 		}
 		c.scratch = hello.Append(c.scratch[:0])

@@ -464,7 +464,7 @@ func TestLogsAreBounded(t *testing.T) {
 			c.say(c.hello([16]byte{}))
 		case 1:
 			c.say(func(pk *netcode.Packet) {
-				pk.Message(netcode.MessageHello, netcode.Hello{Version: 1, Protocol: 7}.Append(nil))
+				pk.Message(netcode.MessageHello, netcode.Hello{Version: netcode.Version, Protocol: 7}.Append(nil))
 			})
 		case 2:
 			for range 12 {

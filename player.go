@@ -106,7 +106,10 @@ type player struct {
 
 	deliveries deliveries
 	conduct    conduct
-	begun      bool // its OnJoin ran, or began to
+	begun      bool           // its OnJoin ran, or began to
+	resumed    bool           // it has the place that it had before
+	lostCode   transport.Code // else why the place of its token is gone
+	lostText   string
 	over       bool // it is among the players no more
 	poisoned   bool // decoding what it sent panicked
 	kicked     bool // leaves at the end of the tick

@@ -2,6 +2,7 @@ package foretick
 
 import (
 	"crypto/rand"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -248,6 +249,7 @@ type Server struct {
 	kicks   []*player // leave at the end of the tick
 	barred  []barred  // bans that the transport is told then
 
+	number    uint64 // tells its life from others'
 	newcomers []newcomer
 	departed  []departed // oldest first
 	visits    visits
@@ -324,6 +326,10 @@ func NewServer(cfg ServerConfig) (*Server, error) {
 	}
 	s.lag = lagcomp.Config{TickRate: p.tickRate, MaxRewind: cfg.MaxRewind, Growth: cfg.RewindGrowth, Shapes: p.shapes}
 	s.growth = max(cfg.RewindGrowth, 0)
+	var number [8]byte
+	if _, err := io.ReadFull(cfg.Random, number[:]); err == nil { // else tokens are none either
+		s.number = binary.LittleEndian.Uint64(number[:])
+	}
 	var err error
 	if s.history, err = lagcomp.NewHistory(s.lag); err != nil {
 		return nil, err

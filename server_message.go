@@ -84,7 +84,7 @@ func (s *Server) Queued(who ecs.Owner) int {
 func (s *Server) takeOver(p *player, kept *netcode.Conn, h netcode.Hello) {
 	channels := gameChannels + len(s.p.channels)
 	counts := p.holds(h.Resume) && len(h.Taken) == channels
-	if !p.holds(h.Resume) {
+	if !p.holds(h.Resume) || len(h.Taken) == 0 {
 		p.requests = 0 // it counts anew
 	}
 	for i := range channels {

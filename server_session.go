@@ -14,7 +14,7 @@ import (
 )
 
 const (
-	helloVersion     = 1
+	helloVersion     = netcode.Version
 	sentWindow       = 1024 // packets whose content is remembered, at most: those whose fate is open
 	greetingTime     = 5 * time.Second
 	kindDescribe     = 255 // reliable: the server's protocol, told to a peer of another
@@ -323,6 +323,7 @@ func (s *Server) admit(t time.Duration, p *player, owner ecs.Owner, h netcode.He
 	}
 	line := s.who(p)
 	if code, text, known := s.whyGone(h.Resume); known {
+		p.lostCode, p.lostText = code, cutText(text, netcode.MaxWelcomeText)
 		line = append(line, "lost_place", code, "why", text)
 	}
 	s.cfg.Logger.Info("joined", line...)
@@ -365,6 +366,7 @@ func (s *Server) resumed(t time.Duration, p *player, h netcode.Hello) bool {
 		p.pending = false // it is old's to release
 		s.byPeer[old.peer] = old
 		s.begin(t, old, h)
+		old.resumed, old.lostCode, old.lostText = true, transport.None, ""
 		s.takeOver(old, old.kept, h)
 		old.kept = nil
 		s.back = append(s.back, old)
@@ -379,6 +381,7 @@ func (s *Server) resumed(t time.Duration, p *player, h netcode.Hello) bool {
 func (s *Server) welcome(p *player) netcode.Welcome {
 	w := netcode.Welcome{
 		Owner: uint16(p.owner), TickRate: uint8(s.p.tickRate), SnapshotInterval: uint8(p.every), Tick: s.frame.Tick, Resume: p.token, Epoch: s.epoch, Taken: p.requests,
+		Server: s.number, Resumed: p.resumed, Code: uint16(p.lostCode), Text: p.lostText,
 	}
 	if s.p.command != nil {
 		w.CommandSize = uint16(s.p.command.schema.PackedSize())

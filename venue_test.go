@@ -182,7 +182,7 @@ func (c *caller) say(what func(*netcode.Packet)) {
 // hello is the message of a client with a token to come back by, or none.
 func (c *caller) hello(token [16]byte) func(*netcode.Packet) {
 	return func(pk *netcode.Packet) {
-		pk.Message(netcode.MessageHello, netcode.Hello{Version: 1, Protocol: c.h.hash, Resume: token}.Append(nil))
+		pk.Message(netcode.MessageHello, netcode.Hello{Version: netcode.Version, Protocol: c.h.hash, Resume: token}.Append(nil))
 	}
 }
 

@@ -1,7 +1,7 @@
 package netcode
 
 // Version is the version of this wire format, in Hello.
-const Version = 1
+const Version = 2
 
 // MaxHelloData bounds the game's own bytes in a Hello.
 const MaxHelloData = 256

@@ -24,7 +24,8 @@ func TestSessionMessagesRoundTrip(t *testing.T) {
 		require.Equal(t, h, h2)
 		w := netcode.Welcome{Owner: rapid.Uint16().Draw(t, "o"), TickRate: rapid.Uint8Range(1, 255).Draw(t, "tr"),
 			SnapshotInterval: rapid.Uint8Range(1, 255).Draw(t, "i"), Tick: rapid.Uint32().Draw(t, "t"),
-			Epoch: rapid.Byte().Draw(t, "e"), Resume: token.Draw(t, "r2"), CommandSize: rapid.Uint16().Draw(t, "c"), Taken: rapid.Uint32().Draw(t, "t2")}
+			Epoch: rapid.Byte().Draw(t, "e"), Resume: token.Draw(t, "r2"), CommandSize: rapid.Uint16().Draw(t, "c"), Taken: rapid.Uint32().Draw(t, "t2"),
+			Server: rapid.Uint64().Draw(t, "s"), Resumed: rapid.Bool().Draw(t, "r3"), Code: rapid.Uint16().Draw(t, "c2"), Text: rapid.StringN(0, -1, 120).Draw(t, "t3")}
 		w2, err := netcode.ParseWelcome(w.Append(nil))
 		require.NoError(t, err)
 		require.Equal(t, w, w2)

@@ -89,7 +89,7 @@ func (c *rawClient) step(now time.Duration, body []byte) error {
 	}
 	pk := c.conn.Begin(now)
 	if c.size == 0 {
-		pk.Message(netcode.MessageHello, netcode.Hello{Version: 1, Protocol: c.hash}.Append(nil))
+		pk.Message(netcode.MessageHello, netcode.Hello{Version: netcode.Version, Protocol: c.hash}.Append(nil))
 	}
 	if body != nil {
 		pk.Message(netcode.MessageCommands, body)

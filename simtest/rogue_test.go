@@ -92,7 +92,7 @@ func (c *rogue) send(now time.Duration) {
 	pk := c.conn.Begin(now)
 	switch {
 	case !c.joined():
-		pk.Message(netcode.MessageHello, netcode.Hello{Version: 1, Protocol: c.hash, Resume: c.resume}.Append(nil))
+		pk.Message(netcode.MessageHello, netcode.Hello{Version: netcode.Version, Protocol: c.hash, Resume: c.resume}.Append(nil))
 	case c.commands != nil:
 		for _, body := range c.commands(c) {
 			pk.Message(netcode.MessageCommands, body)

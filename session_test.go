@@ -1,0 +1,106 @@
+package foretick_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/transport"
+	"github.com/foretick/foretick/transport/sim"
+)
+
+// process is a client process of a player's: what it was told of its sessions.
+type process struct {
+	*foretick.Client
+	wire *sim.Endpoint
+	told []foretick.Session
+}
+
+// start begins one, with a token of an earlier one or none.
+func (h *venue) start(token []byte, redials bool) *process {
+	h.t.Helper()
+	g, p := &Walk{}, &process{}
+	p.wire = h.dial("")
+	cfg := foretick.ClientConfig{Protocol: g.Protocol(), Transport: p.wire, ResumeToken: token,
+		Sample:    foretick.Sample(&g.Move, func(foretick.View) Move { return Move{X: 1} }),
+		OnSession: func(s foretick.Session) { p.told = append(p.told, s) }}
+	if redials {
+		cfg.Redial = func() (transport.Endpoint, error) { p.wire = h.dial(""); return p.wire, nil }
+	}
+	var err error
+	p.Client, err = foretick.NewClient(cfg)
+	require.NoError(h.t, err)
+	h.clients = append(h.clients, p.Client)
+	return p
+}
+
+// cut has the network carry nothing of a process's.
+func (h *venue) cut(p *process, dead bool) {
+	link := sim.Link{Latency: time.Millisecond}
+	if dead {
+		link = sim.Link{Loss: 1}
+	}
+	h.net.SetLink(p.wire, link, link)
+}
+
+// TestOnSession: whatever became of a place, the client is told what it is now, once
+// each time that it is let in.
+func TestOnSession(t *testing.T) {
+	joined, resumed := foretick.Session{}, foretick.Session{Kind: foretick.SessionResumed}
+	h := newVenue(t, foretick.ServerConfig{Hold: 10 * time.Second})
+
+	p := h.start(nil, true)
+	require.Nil(t, p.ResumeToken())
+	h.run(20 * time.Second)
+	require.Equal(t, []foretick.Session{joined}, p.told)
+	me, token := p.View().Me, p.ResumeToken()
+	require.Len(t, token, 24)
+
+	h.cut(p, true)
+	h.run(8 * time.Second)
+	h.cut(p, false)
+	h.run(4 * time.Second)
+	require.Equal(t, []foretick.Session{joined, resumed}, p.told)
+	require.Equal(t, me, p.View().Me)
+
+	// Another process takes the place over, with the connection of the first alive
+	// or dead.
+	h.cut(p, true)
+	h.clients = nil // killed
+	second := h.start(p.ResumeToken(), false)
+	h.run(2 * time.Second)
+	require.Equal(t, []foretick.Session{resumed}, second.told)
+	require.Equal(t, me, second.View().Me)
+	require.Len(t, h.srv.Players(nil), 1)
+	require.Equal(t, 1, h.srv.World().Len(), "no ghost")
+
+	// Away for longer than the place is held.
+	h.cut(second, true)
+	h.run(20 * time.Second)
+	require.Empty(t, h.srv.Players(nil))
+	third := h.start(second.ResumeToken(), true)
+	h.run(2 * time.Second)
+	require.Len(t, third.told, 1)
+	require.Equal(t, foretick.SessionPlaceGone, third.told[0].Kind)
+	require.Equal(t, transport.Timeout, third.told[0].Code)
+	require.NotEmpty(t, third.told[0].Text)
+	require.NotEqual(t, second.ResumeToken(), third.ResumeToken())
+
+	// Kicked, with what the game said.
+	require.True(t, h.srv.Kick(third.View().Me, transport.FirstUserCode, "idle"))
+	h.run(time.Second)
+	fourth := h.start(third.ResumeToken(), true)
+	h.run(2 * time.Second)
+	require.Equal(t, []foretick.Session{{Kind: foretick.SessionPlaceGone, Code: transport.FirstUserCode, Text: "idle"}}, fourth.told)
+
+	// Another server.
+	other := newVenue(t, foretick.ServerConfig{})
+	fifth := other.start(fourth.ResumeToken(), false)
+	other.run(2 * time.Second)
+	require.Equal(t, []foretick.Session{{Kind: foretick.SessionNewServer}}, fifth.told)
+
+	_, err := foretick.NewClient(foretick.ClientConfig{Protocol: new(Walk).Protocol(), Transport: h.dial(""), ResumeToken: []byte("short")})
+	require.ErrorContains(t, err, "Client.ResumeToken")
+}
