@@ -70,7 +70,7 @@ func TestRequestsThatWaitSurviveTheirConnection(t *testing.T) {
 	require.Zero(t, c.conn.Pending())
 	require.Less(t, len(server.bought), 750)
 	link := sim.Link{Latency: 20 * time.Millisecond}
-	again := &rogue{endpoint: m.Dial(link, link), hash: c.hash, resume: c.welcome.Resume}
+	again := &rogue{endpoint: m.Dial(link, link), hash: c.hash, resume: c.welcome.Resume, taken: []uint32{0, 0}}
 	again.play(m, 4*time.Second)
 	require.True(t, again.joined())
 	require.Equal(t, c.welcome.Owner, again.welcome.Owner)

@@ -33,6 +33,7 @@ type rogue struct {
 	// deaf, when set, throws a packet away unread.
 	deaf   func(b []byte) bool
 	resume [16]byte // the place that it comes back to
+	taken  []uint32 // the counts that go with it
 	// times is how many packets it sends at each step; 0 means 1.
 	times int
 }
@@ -92,7 +93,7 @@ func (c *rogue) send(now time.Duration) {
 	pk := c.conn.Begin(now)
 	switch {
 	case !c.joined():
-		pk.Message(netcode.MessageHello, netcode.Hello{Version: netcode.Version, Protocol: c.hash, Resume: c.resume}.Append(nil))
+		pk.Message(netcode.MessageHello, netcode.Hello{Version: netcode.Version, Protocol: c.hash, Resume: c.resume, Taken: c.taken}.Append(nil))
 	case c.commands != nil:
 		for _, body := range c.commands(c) {
 			pk.Message(netcode.MessageCommands, body)
