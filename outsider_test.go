@@ -12,6 +12,7 @@ import (
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/netcode"
 	"github.com/foretick/foretick/transport"
+	"github.com/foretick/foretick/transport/dtls"
 	"github.com/foretick/foretick/transport/udp"
 	"github.com/foretick/foretick/transport/ws"
 )
@@ -35,6 +36,15 @@ func TestFirstPacketAcksWhatWasNeverSent(t *testing.T) {
 			s, err := udp.Listen("127.0.0.1:0", udp.Config{})
 			require.NoError(t, err)
 			c, err := udp.Dial(s.LocalAddr().String(), udp.Config{})
+			require.NoError(t, err)
+			return s, c
+		},
+		"dtls": func() (transport.Endpoint, transport.Endpoint) {
+			cert, err := dtls.NewCertificate()
+			require.NoError(t, err)
+			s, err := dtls.Listen("127.0.0.1:0", dtls.Config{Certificate: &cert})
+			require.NoError(t, err)
+			c, err := dtls.Dial(s.Below().(*udp.Endpoint).LocalAddr().String(), dtls.Config{Pins: []dtls.Pin{dtls.PinOf(cert)}})
 			require.NoError(t, err)
 			return s, c
 		},
