@@ -60,6 +60,9 @@ type rogue struct {
 	token   [16]byte      // of the newest place
 	stream  [4]uint16     // next entry of each channel
 
+	build build // as which it dialled
+	asked bool  // for the schema, over this connection
+
 	played bool // in this sequence
 	dials  int  // connections of this sequence
 	buf    []byte
@@ -67,6 +70,17 @@ type rogue struct {
 	body   []byte
 	data   []byte
 }
+
+// build is of which build of the game a rogue says that it is.
+type build uint8
+
+const (
+	buildSame       build = iota
+	buildCompatible       // another, which can match the server's schema
+	buildForeign          // another, which cannot, or will not
+)
+
+var builds = [...]build{buildSame, buildSame, buildSame, buildSame, buildSame, buildCompatible, buildCompatible, buildForeign}
 
 // tick is about the server's tick.
 func (r *rogue) tick() foretick.Tick { return r.den.server.Tick() }
@@ -77,7 +91,7 @@ func (r *rogue) begin() {
 	r.wild = [...]int{1, 1, 4, 16, 64}[r.dice.n(5)]
 	r.acks = [...]int{acksAll, acksAll, acksAll, acksAll, acksAll, acksBare, acksNever}[r.dice.n(7)]
 	r.played, r.dials, r.token = false, 0, [16]byte{}
-	r.state = rogueOut
+	r.state, r.build = rogueOut, buildSame
 }
 
 // connect dials anew; the connection before stays as it is, without a word.
@@ -89,7 +103,10 @@ func (r *rogue) connect() {
 	r.state, r.peer = rogueDials, 0
 	r.number, r.heard, r.line, r.bits = 0, false, 0, 0
 	r.welcome, r.stream = netcode.Welcome{}, [4]uint16{}
-	r.last = r.last[:0]
+	r.last, r.asked = r.last[:0], false
+	if !r.den.door.plain {
+		r.build = builds[r.dice.n(len(builds))]
+	}
 	if r.dice.one(16) {
 		r.number = r.dice.number16(0)
 	}

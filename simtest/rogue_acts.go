@@ -3,6 +3,7 @@ package simtest
 import (
 	"time"
 
+	"github.com/foretick/foretick/netcode"
 	"github.com/foretick/foretick/transport"
 )
 
@@ -30,9 +31,10 @@ var acts = [rogueActs]act{
 	{"reconnect", (*rogue).reconnect},
 	{"leave", (*rogue).goAway},
 	{"vanish", (*rogue).vanishFor},
+	{"other build", (*rogue).otherBuild},
 }
 
-const rogueActs = 15
+const rogueActs = 16
 
 // The acts that are named elsewhere.
 const (
@@ -83,6 +85,8 @@ func (r *rogue) action() bool {
 		what = actReconnect
 	case r.dice.rand == nil:
 		what = r.dice.n(rogueActs) // as the script says
+	case r.state == rogueOther && r.dice.one(2):
+		what = 1 + r.dice.n(len(acts)-1)
 	case r.state != roguePlays && r.dials == 1 && r.wild < 64:
 		// Most get in before they go wrong.
 	case r.dice.n(64) < r.wild:
@@ -108,10 +112,52 @@ func (r *rogue) end() {
 // behave is an honest packet.
 func (r *rogue) behave() {
 	r.start(r.head())
-	if r.state == roguePlays {
+	switch {
+	case r.state == roguePlays:
 		r.sayCommand()
-	} else {
+	case r.build != buildSame:
+		r.greetAsOther()
+	default:
 		r.sayHello()
+	}
+	r.send()
+}
+
+// greetAsOther is what a client of another build says: hello by its own hash, then a
+// request for the schema, then, if it can match that, hello by the server's hash.
+func (r *rogue) greetAsOther() {
+	switch {
+	case r.state != rogueOther:
+		r.helloBy(r.den.hash^1<<r.dice.n(64), r.token)
+	case !r.asked:
+		r.asked = true
+		r.askSchema(netcode.SchemaRequest{Name: r.den.schema})
+	case r.build == buildCompatible:
+		r.sayHello()
+	} // else it looks at what it was sent, and acknowledges it
+}
+
+// otherBuild is the words of another build out of their order, or a connection of one.
+func (r *rogue) otherBuild() {
+	if r.state == roguePlays || r.dice.one(4) {
+		if r.den.room() {
+			r.connect()
+			r.build = builds[len(builds)-1-r.dice.n(3)]
+		}
+		return
+	}
+	r.start(r.head())
+	for range 1 + r.dice.n(4) {
+		switch r.dice.n(4) {
+		case 0:
+			r.helloBy(r.dice.long(), r.anyToken())
+		case 1:
+			r.saySchema()
+		case 2:
+			r.askSchema(netcode.SchemaRequest{Name: r.den.schema})
+		default:
+			r.sayHello()
+		}
 	}
 	r.send()
 }

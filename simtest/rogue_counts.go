@@ -21,6 +21,9 @@ type RogueCounts struct {
 	States [rogueStates][rogueActs]uint64
 	Words  [rogueWords]uint64
 
+	SchemasAsked uint64 // as the servers count
+	OtherBuilds  uint64 // that the servers let in
+
 	Guests       uint64        // fresh honest clients that came to play
 	SlowestGuest time.Duration // the longest that one took, in virtual time
 	Behind       time.Duration // the oldest newest snapshot of the honest client that stayed
@@ -72,6 +75,8 @@ func (c *RogueCounts) Add(o RogueCounts) {
 	for i := range o.Steps {
 		c.Steps[i] += o.Steps[i]
 	}
+	c.SchemasAsked += o.SchemasAsked
+	c.OtherBuilds += o.OtherBuilds
 	c.Guests += o.Guests
 	c.SlowestGuest = max(c.SlowestGuest, o.SlowestGuest)
 	c.Behind = max(c.Behind, o.Behind)
@@ -119,6 +124,7 @@ func (c RogueCounts) String() string {
 			fmt.Fprintf(&b, " %v %d,", transport.Code(code), n)
 		}
 	}
+	fmt.Fprintf(&b, "\nother builds: %d let in, %d schemas asked for", c.OtherBuilds, c.SchemasAsked)
 	fmt.Fprintf(&b, "\n%d sequences of %d actions in %d lives: %.1f %% came to play, %d connections, %d packets; %d fresh honest clients, the slowest played after %v; the honest one's newest snapshot was at most %v old",
 		c.Sequences, c.Actions, c.Lives, 100*c.Share(), c.Connections, c.Packets, c.Guests, c.SlowestGuest, c.Behind)
 	if p99 := c.Steps.Within(0.99); p99 > 0 {

@@ -44,8 +44,11 @@ const (
 func (r *rogue) sayHello() { r.hello(r.token) }
 
 // hello says who the rogue is: of the right build, with a token.
-func (r *rogue) hello(token [16]byte) {
-	h := netcode.Hello{Version: netcode.Version, Protocol: r.den.hash, Resume: token}
+func (r *rogue) hello(token [16]byte) { r.helloBy(r.den.hash, token) }
+
+// helloBy is hello of a client that speaks the protocol of a hash.
+func (r *rogue) helloBy(hash uint64, token [16]byte) {
+	h := netcode.Hello{Version: netcode.Version, Protocol: hash, Resume: token}
 	r.body = h.Append(r.body[:0])
 	r.say(netcode.MessageHello, r.body)
 }
@@ -268,6 +271,15 @@ func (r *rogue) sayConfig() {
 	r.body = netcode.ClientConfig{SnapshotRate: byte(r.dice.bits(8)), Bytes: r.dice.number(32_000)}.Append(r.body[:0])
 	r.spoil()
 	r.say(netcode.MessageReady, r.body)
+}
+
+// askSchema asks for a schema, as honest clients do.
+func (r *rogue) askSchema(q netcode.SchemaRequest) {
+	r.data = q.Append(r.data[:0])
+	b := binary.LittleEndian.AppendUint16(append(r.body[:0], 1), r.stream[1])
+	r.stream[1]++
+	r.body = entry(b, 0, 3, netcode.KindSchemaRequest, int64(r.tick()), r.data)
+	r.say(typeChannel, r.body)
 }
 
 func (r *rogue) saySchema() {

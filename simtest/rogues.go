@@ -139,6 +139,8 @@ func (r *Rogues) play(w *simWire, dice *dice, do func(*den) error) (counts Rogue
 		}
 		if d != nil {
 			counts = d.counts
+			st := d.server.Stats()
+			counts.SchemasAsked, counts.OtherBuilds = st.SchemasAsked, st.Skewed
 		}
 	}()
 	if d, err = newDen(r, w, dice); err != nil {

@@ -28,6 +28,8 @@ func TestRogues(t *testing.T) {
 		require.Greater(t, c.Guests, uint64(10))
 		require.LessOrEqual(t, c.SlowestGuest, 3*time.Second)
 		require.Less(t, len(c.Undrawn()), 30, c.Undrawn())
+		require.Greater(t, c.OtherBuilds, uint64(10))
+		require.Greater(t, c.SchemasAsked, c.OtherBuilds)
 	}
 }
 
