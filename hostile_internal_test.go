@@ -173,8 +173,18 @@ func (s *siege) up() {
 }
 
 func (s *siege) step(d time.Duration) View {
+	v := s.clientStep(d)
+	s.answers()
+	return v
+}
+
+func (s *siege) clientStep(d time.Duration) View {
 	s.now += d
-	v := s.client.Step(time.Unix(0, 0).Add(s.now))
+	return s.client.Step(time.Unix(0, 0).Add(s.now))
+}
+
+// answers takes in what the client sent.
+func (s *siege) answers() {
 	for _, b := range s.wire.sent {
 		if s.conn != nil {
 			_ = s.conn.Receive(s.now, b)
@@ -184,7 +194,6 @@ func (s *siege) step(d time.Duration) View {
 		}
 	}
 	s.wire.sent = s.wire.sent[:0]
-	return v
 }
 
 // say puts a message into the next packet.
