@@ -234,20 +234,22 @@ type Server struct {
 	entities *ecs.Query // everything replicated
 	commands *ecs.Query // everything with a command
 	nextNet  uint32
+	netsUsed bool // all network ids were given once
 
 	spawnTick Tick // that ordinals are of
 	ordinals  ordinals
 
-	players []*player // in order of arrival, those who are held a place included
-	byPeer  map[transport.PeerID]*player
-	owners  []*player // by owner; 0 unused
-	bans    map[string]ban
-	joining []*player
-	leaving []ecs.Owner
-	absent  []*player // lost their connection since the last tick
-	back    []*player // came back since the last tick
-	kicks   []*player // leave at the end of the tick
-	barred  []barred  // bans that the transport is told then
+	players  []*player // in order of arrival, those who are held a place included
+	byPeer   map[transport.PeerID]*player
+	owners   []*player // by owner; 0 unused
+	bans     map[string]ban
+	banSweep time.Duration // bans that are over are looked for from then on
+	joining  []*player
+	leaving  []ecs.Owner
+	absent   []*player // lost their connection since the last tick
+	back     []*player // came back since the last tick
+	kicks    []*player // leave at the end of the tick
+	barred   []barred  // bans that the transport is told then
 
 	number    uint64 // tells its life from others'
 	newcomers []newcomer
@@ -496,10 +498,21 @@ func (s *Server) spawn(k *ecs.Kind, owner ecs.Owner) ecs.Entity {
 		misuse("Spawn of kind %q for a part of clients' worlds: spawn it for ecs.Nobody; it is of the island where shared systems write it by WriteOther", k.Name())
 	}
 	e := s.world.Spawn(k, owner)
-	s.nextNet++
-	*s.p.identity.Get(s.world, e) = Identity{Net: s.nextNet, Kind: uint16(i)}
+	*s.p.identity.Get(s.world, e) = Identity{Net: s.freeNet(), Kind: uint16(i)}
 	s.effects.structural(owner)
 	return e
+}
+
+// freeNet returns a network id that no entity has. Ids have 32 bits and are given in
+// turn: after 2³² spawns they come again, except for those still in use.
+func (s *Server) freeNet() uint32 {
+	for {
+		if s.nextNet++; s.nextNet == 0 {
+			s.netsUsed = true
+		} else if !s.netsUsed || !s.source.Has(snapshot.NetID(s.nextNet)) {
+			return s.nextNet
+		}
+	}
 }
 
 func (s *Server) destroy(e ecs.Entity) bool {

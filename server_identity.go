@@ -3,6 +3,7 @@ package foretick
 import (
 	"bytes"
 	"crypto/subtle"
+	"maps"
 	"slices"
 	"time"
 
@@ -14,6 +15,22 @@ import (
 type ban struct {
 	until  time.Time // zero: for good
 	detail string
+}
+
+func (b ban) over(now time.Time) bool { return !b.until.IsZero() && !now.Before(b.until) }
+
+// banSweep is the time between two looks for bans that are over.
+const banSweep = time.Minute
+
+// forgetBans forgets the bans that are over, so that those of identities that never
+// come back do not pile up.
+func (s *Server) forgetBans(t time.Duration) {
+	if t < s.banSweep || len(s.bans) == 0 {
+		return
+	}
+	s.banSweep = t + banSweep
+	now := s.start.Add(t)
+	maps.DeleteFunc(s.bans, func(_ string, b ban) bool { return b.over(now) })
 }
 
 // Identity is who a player is: what the transport's accept hook made of the
@@ -50,8 +67,9 @@ func (s *Server) KickIdentity(identity []byte, detail string) bool {
 // [transport.Doorkeeper] is told, and turns them away before they cost
 // anything; behind any other they are dropped when they arrive. It reports
 // whether there is such an identity: an empty one is nobody's, so a player
-// without an identity can be kicked and not banned. Bans last as long as the
-// Server: keep a list elsewhere and give it to each new one.
+// without an identity can be kicked and not banned. A ban whose time is over is
+// forgotten within a minute of Steps. All bans end with the Server: keep a list
+// elsewhere and give it to each new one.
 func (s *Server) Ban(identity []byte, until time.Time, detail string) bool {
 	if len(identity) == 0 {
 		return false
@@ -94,7 +112,7 @@ func (s *Server) identified(peer transport.PeerID) (identity []byte, text string
 		return nil, "", false
 	}
 	b, banned := s.bans[string(info.Identity)]
-	if banned && !b.until.IsZero() && !s.start.Add(s.now).Before(b.until) {
+	if banned && b.over(s.start.Add(s.now)) {
 		delete(s.bans, string(info.Identity))
 		banned = false
 	}

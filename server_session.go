@@ -41,6 +41,7 @@ func (s *Server) receive(t time.Duration) {
 		}
 	}
 	s.visits.forget(t)
+	s.forgetBans(t)
 	for _, p := range slices.Backward(s.players) {
 		switch {
 		case p.state == away:

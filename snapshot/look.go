@@ -10,6 +10,7 @@ func (s *Sender) follow() {
 	for len(s.bySlot) < len(s.src.slots) {
 		s.bySlot = append(s.bySlot, slotNote{})
 	}
+	s.forgetUnborn()
 	changed := s.chosen // scratch until records are chosen
 	clear(changed)
 	s.births = s.births[:0]
@@ -111,7 +112,7 @@ func (s *Sender) consider(slot int32) {
 	if n.id != id {
 		*n = slotNote{}
 		if len(s.unborn) > 0 {
-			*n = s.unborn[id]
+			*n = s.unborn[id].slotNote
 			delete(s.unborn, id)
 		}
 		n.id = id

@@ -71,7 +71,8 @@ type Sender struct {
 	auds     []audience // the classes that the viewer is of, by wire id
 	from     []Tick     // since when; no record before is a baseline. 0: since ever
 	bySlot   []slotNote
-	unborn   map[NetID]slotNote // what was said of entities before they were first put
+	unborn   map[NetID]unbornNote // what was said of entities before they were first put
+	swept    uint32               // the source's tick count when those never put were last forgotten
 	team     uint8
 	groups   Audience // of the game's own: those that the viewer is of for all entities
 	regroup  bool     // either changed since the last snapshot
@@ -146,6 +147,29 @@ type slotNote struct {
 	groups   Audience // of the game's own: those that the viewer is of
 }
 
+// unbornNote waits for an entity's first Put.
+type unbornNote struct {
+	slotNote
+	seq uint32 // the source's tick count when it was made
+}
+
+// unbornTicks is how long what was said of an entity waits for its first Put. One that
+// was destroyed in the tick it was made in is never put.
+const unbornTicks = 256
+
+// forgetUnborn forgets what waited for too long.
+func (s *Sender) forgetUnborn() {
+	if len(s.unborn) == 0 || s.src.seq-s.swept < unbornTicks {
+		return
+	}
+	s.swept = s.src.seq
+	for id, n := range s.unborn {
+		if s.src.seq-n.seq >= unbornTicks {
+			delete(s.unborn, id)
+		}
+	}
+}
+
 type resting struct {
 	wire    WireID
 	tick    Tick
@@ -158,7 +182,7 @@ func (s *Source) NewSender(viewer uint16, cfg SenderConfig) *Sender {
 	if cfg.Window <= 0 {
 		cfg.Window = 64
 	}
-	to := &Sender{src: s, cfg: cfg, viewer: viewer, unborn: map[NetID]slotNote{}, cache: cfg.Cache, restless: true}
+	to := &Sender{src: s, cfg: cfg, viewer: viewer, unborn: map[NetID]unbornNote{}, cache: cfg.Cache, restless: true}
 	if to.cache == nil {
 		to.cache = &Cache{}
 	}
@@ -205,8 +229,8 @@ func (s *Sender) SetViewer(viewer uint16) {
 }
 
 // SetVisible says whether the viewer may see an entity from the next Append on; it
-// may until told otherwise. It can be called before the entity is first put; what
-// was hidden and is never put is remembered until Close.
+// may until told otherwise. It can be called up to 256 ticks of the source before the
+// entity is first put; after those it is forgotten.
 func (s *Sender) SetVisible(id NetID, visible bool) {
 	s.restless = true
 	s.change(id, func(n slotNote) slotNote { n.hidden = !visible; return n })
@@ -219,11 +243,12 @@ func (s *Sender) change(id NetID, fn func(slotNote) slotNote) {
 		s.bySlot[e.slot] = fn(s.bySlot[e.slot])
 		return
 	}
-	n := fn(s.unborn[id])
+	s.forgetUnborn()
+	n := fn(s.unborn[id].slotNote)
 	if n == (slotNote{}) {
 		delete(s.unborn, id)
 	} else {
-		s.unborn[id] = n
+		s.unborn[id] = unbornNote{n, s.src.seq}
 	}
 }
 
@@ -318,7 +343,7 @@ func (s *Sender) Counters() SenderCounters { return s.count }
 
 // Close ends the sender: it forgets all, and Append appends nothing.
 func (s *Sender) Close() {
-	*s = Sender{src: s.src, cfg: s.cfg, viewer: s.viewer, closed: true, unborn: map[NetID]slotNote{}, count: s.count, plans: s.plans}
+	*s = Sender{src: s.src, cfg: s.cfg, viewer: s.viewer, closed: true, unborn: map[NetID]unbornNote{}, count: s.count, plans: s.plans}
 	s.grow()
 }
 

@@ -117,6 +117,10 @@ func NewSource(r *Registry, cfg SourceConfig) *Source {
 // Tick is the tick of the last Begin.
 func (s *Source) Tick() Tick { return s.tick }
 
+// Has reports whether an entity has a network id: one that was put, and not left out
+// of a tick since.
+func (s *Source) Has(id NetID) bool { return s.lookup(id) != nil }
+
 // Len is the number of entities.
 func (s *Source) Len() int { return len(s.order) }
 
