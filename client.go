@@ -26,12 +26,13 @@ type ClientConfig struct {
 	// Transport is a dialled endpoint. The client drains it, and closes it in
 	// Close.
 	Transport transport.Endpoint
-	// Redial, when set, makes a new endpoint when the connection is lost (but not
-	// when the server ended it): the client then comes back to its place with
-	// the token that the server gave it, for as long as that is held. While it
-	// tries, the state is Resuming. A server that was restarted is a loss, too. The
-	// first attempt comes at once; those that fail are 250 ms apart, then up to 1 s,
-	// give or take a quarter, for 30 s.
+	// Redial, when set, makes a new endpoint when the connection is lost: the client
+	// then comes back to its place with the token that the server gave it, for as long
+	// as that is held. While it tries, the state is Resuming. A server that was killed,
+	// or that shut down in order to be replaced ([Server.CloseForRestart]), is a loss,
+	// too. The client does not come back where the server meant it to go: a kick, a ban,
+	// broken rules, or [Server.Close]. The first attempt comes at once; those that fail
+	// are 250 ms apart, then up to 1 s, give or take a quarter, for 30 s.
 	Redial func() (transport.Endpoint, error)
 	// ResumeToken, when set, is what [Client.ResumeToken] returned in an earlier process
 	// of this player's: the client takes that player's place, if it is still held,

@@ -27,8 +27,10 @@ type redialling struct {
 // comesBack tells whether a connection ended so that another may be tried.
 func (c *Client) comesBack(code transport.Code) bool {
 	switch code {
-	case transport.Timeout, transport.Unreachable, transport.Gone:
+	case transport.Timeout, transport.Unreachable, transport.Gone, transport.Restart:
 		return true
+	case transport.Closed: // of a dial: the endpoint of a server that shuts down, with its port still open
+		return c.view.State == Resuming && !c.up
 	case transport.Full: // by what is left of the lost connection, perhaps
 		return c.view.State == Resuming
 	}

@@ -227,11 +227,12 @@ func (s *Server) settle(p *player) {
 	}
 }
 
-// turnAway refuses a peer before it is anybody.
-func (s *Server) turnAway(peer transport.PeerID, address string, identity []byte, kind, text string) {
+// turnAway refuses a peer before it is anybody: with Refused for good, with Full for
+// now, so that a client that lost its connection tries again.
+func (s *Server) turnAway(peer transport.PeerID, code transport.Code, address string, identity []byte, kind, text string) {
 	s.stats.Refused++
 	s.logRefusal(kind, peer, address, identity)
-	s.endpoint.Disconnect(peer, transport.Refused, text)
+	s.endpoint.Disconnect(peer, code, text)
 }
 
 // brief charges a connection that ends to its address, if it was a short one.

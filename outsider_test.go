@@ -288,7 +288,7 @@ func TestConnectionsThatDoNotPlayYet(t *testing.T) {
 			if c.gone == nil {
 				stay++
 			} else {
-				require.Equal(t, transport.Refused, c.gone.Code)
+				require.Equal(t, transport.Full, c.gone.Code)
 			}
 		}
 		require.Equal(t, row.stay, stay, "%+v", row)

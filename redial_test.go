@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"os/signal"
 	"strings"
 	"testing"
 	"time"
@@ -41,6 +42,8 @@ func TestFallingServer(t *testing.T) {
 	fmt.Println("open", addr)
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
+	ctx, stop := signal.NotifyContext(ctx, os.Interrupt)
+	defer stop()
 	_ = srv.Run(ctx)
 }
 
@@ -100,15 +103,15 @@ func serveAt(t *testing.T, kind, at, key string) (p *exec.Cmd, addr string) {
 	return p, strings.Fields(line)[1]
 }
 
-// A server is killed and is back: however short the fall, every client plays again
-// within two seconds of the port being open (-soak; the short form asks for less of a
-// machine that does other things too).
+// A server is killed, or told to stop in every second round, and is back: however short
+// the fall, every client plays again within two seconds of the port being open (-soak;
+// the short form asks for less of a machine that does other things too).
 func TestRedial(t *testing.T) {
 	if os.Getenv(falls) != "" || os.Getenv(walks) != "" {
 		return
 	}
-	clients, rounds, within := 4, 1, 20*time.Second
-	downs := []time.Duration{100 * time.Millisecond, 1200 * time.Millisecond}
+	clients, rounds, within := 4, 2, 20*time.Second
+	downs := []time.Duration{300 * time.Millisecond}
 	if *soak {
 		clients, rounds, within = 25, 4, 2*time.Second
 		downs = []time.Duration{100 * time.Millisecond, 300 * time.Millisecond, time.Second, 10 * time.Second}
@@ -139,6 +142,12 @@ func TestRedial(t *testing.T) {
 				require.NoError(t, err)
 				defer func() { _ = c.Close() }()
 				all = append(all, c)
+				// One after another: what all do at once is to come back.
+				for end := time.Now().Add(20 * time.Second); c.View().State != foretick.Playing && time.Now().Before(end); time.Sleep(time.Millisecond) {
+					for _, c := range all {
+						c.Step(time.Now())
+					}
+				}
 			}
 			// step plays for a while, or until all clients play by their n-th connection.
 			step := func(d time.Duration, n uint64) (playing int) {
@@ -158,9 +167,13 @@ func TestRedial(t *testing.T) {
 			n := uint64(1)
 			for _, down := range downs {
 				back, slowest := 0, time.Duration(0)
-				for range rounds {
+				for round := range rounds {
 					step(500*time.Millisecond, 1<<63)
-					_ = p.Process.Kill()
+					if round%2 == 0 {
+						require.NoError(t, p.Process.Kill())
+					} else {
+						require.NoError(t, p.Process.Signal(os.Interrupt))
+					}
 					_ = p.Wait()
 					step(down, 1<<63)
 					n++

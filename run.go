@@ -8,10 +8,11 @@ import (
 )
 
 // Run calls Step when a tick is due or the transport is ready, until the
-// context ends. It then drops every player, closes the transport, and returns the
-// context's error. It returns [transport.ErrClosed] once a tick has called
-// [Server.Close], and [ErrEnded] after the last tick. What is to be done meanwhile
-// belongs in a Server system.
+// context ends. It then closes the server by CloseForRestart and returns the context's
+// error: clients that have [ClientConfig.Redial] come back to the server that follows.
+// Call [Server.Close] where the match itself is over. Run returns
+// [transport.ErrClosed] once a tick has closed the server, and [ErrEnded] after the
+// last tick. What is to be done meanwhile belongs in a Server system.
 //
 // A panic in a system is not contained, because the match's state can no longer be
 // relied on: it leaves Run. A process with several matches recovers around each Run,
@@ -22,7 +23,7 @@ func (s *Server) Run(ctx context.Context) error {
 	for {
 		select {
 		case <-ctx.Done():
-			_ = s.Close("the server shuts down")
+			_ = s.CloseForRestart("the server shuts down")
 			return ctx.Err()
 		case <-s.endpoint.Ready():
 		case <-timer.C:

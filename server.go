@@ -444,42 +444,52 @@ func (s *Server) Step(now time.Time) {
 }
 
 // Close drops every player with the reason, runs the hooks for those who left, and
-// closes the transport. Called from inside a tick it does so at the tick's end, and
-// returns nil. After it Step does nothing. A second Close returns
-// [transport.ErrClosed].
-func (s *Server) Close(detail string) error {
+// closes the transport. The match is over: no client tries to come back. Called from
+// inside a tick it does so at the tick's end, and returns nil. After it Step does
+// nothing. A second Close returns [transport.ErrClosed].
+func (s *Server) Close(detail string) error { return s.closeWith(transport.Closed, detail) }
+
+// CloseForRestart is Close for a server that another one replaces, as in a rolling
+// restart. Clients that have [ClientConfig.Redial] try to come back for 30 s and join
+// the new server; the others end with [transport.Restart]. Run calls it when its
+// context ends.
+func (s *Server) CloseForRestart(detail string) error {
+	return s.closeWith(transport.Restart, detail)
+}
+
+func (s *Server) closeWith(code transport.Code, detail string) error {
 	if s.closed || s.closing != nil {
 		return transport.ErrClosed
 	}
 	if s.ticking && !s.failed {
-		s.closing = func() { _ = s.close(detail) }
+		s.closing = func() { _ = s.close(code, detail) }
 		return nil
 	}
-	return s.close(detail)
+	return s.close(code, detail)
 }
 
-func (s *Server) close(detail string) error {
+func (s *Server) close(code transport.Code, detail string) error {
 	if s.closed {
 		return transport.ErrClosed
 	}
 	s.closed = true
 	if s.failed { // nothing of the match can be relied on
 		for peer := range s.byPeer {
-			s.endpoint.Disconnect(peer, transport.Closed, detail)
+			s.endpoint.Disconnect(peer, code, detail)
 		}
-		return s.endpoint.Close(transport.Closed, detail)
+		return s.endpoint.Close(code, detail)
 	}
 	for _, p := range slices.Clone(s.players) {
 		if p.state == away {
-			s.leave(p, transport.Closed, detail)
+			s.leave(p, code, detail)
 		} else {
-			s.drop(p, transport.Closed, detail)
+			s.drop(p, code, detail)
 		}
 	}
 	s.ticking = true // what hooks ask for is too late
 	s.changePlayers()
 	s.ticking = false
-	return s.endpoint.Close(transport.Closed, detail)
+	return s.endpoint.Close(code, detail)
 }
 
 func (s *Server) player(who ecs.Owner) *player {

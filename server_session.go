@@ -84,13 +84,13 @@ func (s *Server) arrive(t time.Duration, peer transport.PeerID) {
 		s.endpoint.Disconnect(peer, transport.Closed, ended)
 		return
 	case banned:
-		s.turnAway(peer, address, named, "refused: banned", text)
+		s.turnAway(peer, transport.Refused, address, named, "refused: banned", text)
 		return
 	case s.visits.now(origin, t) < 1:
-		s.turnAway(peer, address, named, "refused: comes and goes too often", "comes and goes too often; try again in a few seconds")
+		s.turnAway(peer, transport.Full, address, named, "refused: comes and goes too often", "comes and goes too often; try again in a few seconds")
 		return
 	case !s.mayWait(origin):
-		s.turnAway(peer, address, named, "refused: too many from one address do not play", "too many connections from this address do not play yet; try again in a few seconds")
+		s.turnAway(peer, transport.Full, address, named, "refused: too many from one address do not play", "too many connections from this address do not play yet; try again in a few seconds")
 		return
 	}
 	p := &player{peer: peer, address: address, origin: origin, came: t, since: t, conn: s.newConn(peer), named: named, answers: netcode.SchemaAnswers{Library: &s.library}}

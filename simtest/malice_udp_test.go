@@ -74,7 +74,7 @@ func TestMaliciousClientsOverUDP(t *testing.T) {
 				_ = c.endpoint.Close(transport.Closed, "and again")
 				c.endpoint = nil
 			case c.gone != nil:
-				if c.gone.Code == transport.Refused && refused == 0 {
+				if c.gone.Code == transport.Full && refused == 0 {
 					refused = now - from
 				}
 				_ = c.endpoint.Close(transport.Closed, "and again")

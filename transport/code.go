@@ -20,6 +20,7 @@ const (
 	Malformed               // the peer sent what cannot be decoded
 	Gone                    // the other end knows no such connection: it restarted, or had timed us out
 	Overflow                // the peer did not take what it was sent, and a bound was reached
+	Restart                 // the server shuts down and is expected back: dial again
 	numCodes
 )
 
@@ -29,7 +30,7 @@ const FirstUserCode Code = 256
 var codeNames = [numCodes]string{
 	None: "none", Closed: "closed", Timeout: "timeout", Refused: "refused", Kicked: "kicked", Full: "full",
 	Mismatch: "mismatch", Protocol: "protocol", Unreachable: "unreachable", Replaced: "replaced",
-	Malformed: "malformed", Gone: "gone", Overflow: "overflow",
+	Malformed: "malformed", Gone: "gone", Overflow: "overflow", Restart: "restart",
 }
 
 // String returns the code's name in lower case, or "code N".

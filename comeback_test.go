@@ -1,0 +1,103 @@
+package foretick_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/transport"
+)
+
+// joinAgain has a client come that dials again, whatever server is there then.
+func (h *venue) joinAgain(addr string) *foretick.Client {
+	h.t.Helper()
+	g := &Walk{}
+	c, err := foretick.NewClient(foretick.ClientConfig{Protocol: g.Protocol(), Transport: h.dial(addr),
+		Redial: func() (transport.Endpoint, error) { return h.dial(addr), nil },
+		Sample: foretick.Sample(&g.Move, func(foretick.View) Move { return Move{X: 1} })})
+	require.NoError(h.t, err)
+	h.clients = append(h.clients, c)
+	return c
+}
+
+// reopen starts another server.
+func (h *venue) reopen() {
+	h.t.Helper()
+	h.listen = &addressed{h.net.Listen(), map[string]string{}}
+	var err error
+	h.srv, err = foretick.NewServer(foretick.ServerConfig{Protocol: new(Walk).Protocol(), Transport: h.listen})
+	require.NoError(h.t, err)
+}
+
+// A client with Redial comes back to a server that another one replaces, however the
+// first one ended; who was meant to go does not come back.
+func TestWhoComesBack(t *testing.T) {
+	const player = ecs.Owner(1)
+	for _, row := range []struct {
+		name string
+		end  func(h *venue)
+		code transport.Code // that the client ends with; None: it plays again
+	}{
+		{"killed", func(h *venue) { h.net.Kill(h.listen.Endpoint) }, transport.None},
+		{"closed for a restart", func(h *venue) { _ = h.srv.CloseForRestart("a new build") }, transport.None},
+		{"match over", func(h *venue) { _ = h.srv.Close("blue wins") }, transport.Closed},
+		{"kicked", func(h *venue) { h.srv.Kick(player, 0, "idle"); h.run(100 * time.Millisecond) }, transport.Kicked},
+		{"a code of the game's", func(h *venue) { h.srv.Kick(player, transport.FirstUserCode, "lost"); h.run(100 * time.Millisecond) }, transport.FirstUserCode},
+	} {
+		for _, down := range []time.Duration{0, 100 * time.Millisecond, 300 * time.Millisecond, time.Second, 10 * time.Second} {
+			t.Run(fmt.Sprint(row.name, ", down for ", down), func(t *testing.T) {
+				h := newVenue(t, foretick.ServerConfig{})
+				c := h.joinAgain("198.51.100.1:1")
+				h.run(3 * time.Second)
+				require.Equal(t, foretick.Playing, c.View().State)
+				row.end(h)
+				h.run(down)
+				h.reopen()
+				h.run(2 * time.Second)
+				if row.code == transport.None {
+					if row.name == "killed" {
+						h.run(6 * time.Second) // nobody says gone here: the silence has to be noticed
+					}
+					require.Equal(t, foretick.Playing, c.View().State, "%v", c.View().Err)
+					require.EqualValues(t, 2, c.Stats().Connections)
+					return
+				}
+				var why *foretick.DisconnectError
+				require.ErrorAs(t, c.View().Err, &why)
+				require.Equal(t, row.code, why.Code)
+			})
+		}
+	}
+}
+
+// Sixty players of one address come back to a server that was killed: those for whom
+// there is no room yet are told so, and try again.
+func TestManyOfOneAddressComeBack(t *testing.T) {
+	h := newVenue(t, foretick.ServerConfig{})
+	const n = 60
+	for i := range n {
+		h.joinAgain(fmt.Sprintf("198.51.100.1:%d", i+1))
+		h.run(100 * time.Millisecond)
+	}
+	h.run(time.Second)
+	playing := func() (k int) {
+		for _, c := range h.clients {
+			if c.View().State == foretick.Playing {
+				k++
+			}
+		}
+		return k
+	}
+	require.Equal(t, n, playing())
+	_ = h.srv.CloseForRestart("")
+	h.run(time.Second)
+	h.reopen()
+	h.run(2 * time.Second)
+	require.GreaterOrEqual(t, playing(), 32, "as many as may wait at once")
+	h.run(4 * time.Second)
+	require.Equal(t, n, playing())
+}
