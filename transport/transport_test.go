@@ -36,7 +36,7 @@ func TestErrors(t *testing.T) {
 // Codes travel, so their numbers must not move.
 func TestCodesHaveTheirNumbers(t *testing.T) {
 	for i, name := range []string{"none", "closed", "timeout", "refused", "kicked", "full", "mismatch", "protocol", "unreachable",
-		"replaced", "malformed", "gone", "overflow", "code 13"} {
+		"replaced", "malformed", "gone", "overflow", "restart", "code 14"} {
 		assert.Equal(t, name, transport.Code(i).String())
 	}
 	assert.Equal(t, "code 256", transport.FirstUserCode.String())
