@@ -207,8 +207,12 @@ func (c *Client) swayed() {
 		n := comp.schema.Words()
 		words := after.words[it.off:][:n]
 		if f := comp.schema.FirstDifference(before[:n], words); f >= 0 {
-			c.wrong = prediction.Misprediction{Tick: c.predictor.Tick(), Entity: uint64(it.e), Component: comp.name, Cause: prediction.Foresight}
+			c.wrong = prediction.Misprediction{Tick: c.predictor.Tick(), Entity: uint64(it.e), Component: comp.name, Cause: prediction.RemoteInput}
+			c.wrong.Prefab = c.itemName(recordItem{e: it.e, comp: itself})
 			timeline{c}.explainField(comp, f, before, words)
+			if c.cfg.OnMisprediction != nil {
+				timeline{c}.listFields(comp, it.e, c.wrong.Prefab, before, words)
+			}
 			return
 		}
 	}

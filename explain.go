@@ -10,15 +10,53 @@ import (
 )
 
 func (c timeline) explainField(comp *component, f int, ours, theirs []int32) {
-	field := comp.schema.Fields()[f]
-	c.wrong.Field = field.Name
-	c.wrong.Predicted, c.wrong.Actual = fieldValue(field, ours), fieldValue(field, theirs)
+	c.wrong.Field = comp.schema.Fields()[f].Name
+	c.wrong.Predicted, c.wrong.Actual = fieldValue(comp, f, ours), fieldValue(comp, f, theirs)
+}
+
+// listDifferences lists every field of the player's own in which the prediction r for t
+// differs from the server's words. It allocates: for who asked to be told.
+func (c timeline) listDifferences(r *record, t Tick) {
+	for _, g := range c.ours {
+		s, ok := g.At(t)
+		if !ok || g.Data == 0 || c.foreseen(g) || !r.has(ecs.Entity(g.Data)) {
+			continue
+		}
+		for i := range c.p.components {
+			comp := &c.p.components[i]
+			ours, theirs := r.find(ecs.Entity(g.Data), i), s.Component(i)
+			if comp.predicted && (ours != nil || theirs != nil) {
+				c.listFields(comp, ecs.Entity(g.Data), c.p.kinds[g.Kind].ecs.Name(), ours, theirs)
+			}
+		}
+	}
+}
+
+// listFields lists the fields in which two values of a component differ. nil: there is
+// no value.
+func (c timeline) listFields(comp *component, e ecs.Entity, prefab string, ours, theirs []int32) {
+	w := &c.wrong
+	d := prediction.Difference{Entity: uint64(e), Prefab: prefab, Component: comp.name}
+	if ours == nil || theirs == nil {
+		d.Field, d.Predicted, d.Actual = "(component)", ours != nil, theirs != nil
+		w.Differences = append(w.Differences, d)
+		return
+	}
+	ours, theirs = ours[:comp.schema.Words()], theirs[:comp.schema.Words()]
+	for f, field := range comp.schema.Fields() {
+		if !comp.schema.Differs(f, ours, theirs) {
+			continue
+		}
+		d.Field = field.Name
+		d.Predicted, d.Actual = comp.schema.Value(f, ours, snapshot.GridSim), comp.schema.Value(f, theirs, snapshot.GridSim)
+		w.Differences = append(w.Differences, d)
+	}
 }
 
 // explainEntity is for an entity that is there on one end alone.
 func (c timeline) explainEntity(e ecs.Entity, kind *kind, here bool) {
 	w := &c.wrong
-	w.Entity, w.Component, w.Field = uint64(e), kind.ecs.Name(), "(entity)"
+	w.Entity, w.Prefab, w.Component, w.Field = uint64(e), kind.ecs.Name(), kind.ecs.Name(), "(entity)"
 	w.Predicted, w.Actual = 0, 1
 	if here {
 		w.Predicted, w.Actual = 1, 0
@@ -42,7 +80,7 @@ func (c timeline) explain() {
 		w.Cause, w.CauseTick, w.System = prediction.ServerEffect, told.effect, c.p.systemName(told.system)
 		return
 	case c.strayed(w.Tick):
-		w.Cause = prediction.Foresight
+		w.Cause = prediction.RemoteInput
 		return
 	}
 	w.Cause = prediction.Code

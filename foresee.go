@@ -55,7 +55,7 @@ func Along(kinds ...*ecs.Kind) ForeseeOption {
 // is corrected and runs again with what the player predicts of his own. That others are
 // foreseen wrongly is counted in [ClientStats] and no misprediction of the player's;
 // where it bears on him, his own correction is one, with the cause
-// [prediction.Foresight].
+// [prediction.RemoteInput].
 //
 // Events that others' avatars raise on a client, and what they spawn or destroy there,
 // are passed over: those the server tells. A shot is judged where the player saw its

@@ -155,10 +155,6 @@ func hashItem(e ecs.Entity, comp int, words []int32) uint64 {
 }
 
 // fieldValue is a field's value on the simulation grid, in its own units.
-func fieldValue(field snapshot.Field, words []int32) float64 {
-	step := field.Sim
-	if step == 0 {
-		step = 1
-	}
-	return float64(words[field.Word]) * step
+func fieldValue(comp *component, field int, words []int32) float64 {
+	return comp.schema.Number(field, words[:comp.schema.Words()], snapshot.GridSim)
 }

@@ -1,9 +1,11 @@
 package foretick
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/internal/counts"
 	"github.com/foretick/foretick/lagcomp"
 	"github.com/foretick/foretick/netcode"
 	"github.com/foretick/foretick/prediction"
@@ -60,6 +62,13 @@ type PlayerStats struct {
 	Connection            uint64             // number of its connection, of all that the server had
 	Session               uint64             // number of its stay, of all that the server had: see MessageSent
 }
+
+// String returns the counters that are not zero as one line for a log.
+func (s ServerStats) String() string { return counts.Line(s) }
+
+// String returns the counters that are not zero as one line for a log, with the round
+// trip and why claims were clamped.
+func (s PlayerStats) String() string { return counts.Line(s) }
 
 // Stats is what the server counted.
 func (s *Server) Stats() ServerStats {
@@ -151,6 +160,21 @@ func (s *ClientStats) Confirm(q float64) time.Duration {
 		}
 	}
 	return confirmBuckets * time.Millisecond
+}
+
+// String returns the counters that are not zero as one line for a log, with the causes
+// of mispredictions, and the time in which half and 99 % of inputs came back.
+func (s ClientStats) String() string {
+	line := counts.Line(s)
+	for c, n := range s.ByCause {
+		if n > 0 {
+			line += fmt.Sprintf(", %d of %v", n, prediction.Cause(c))
+		}
+	}
+	if s.Confirmed > 0 {
+		line += fmt.Sprintf(", confirmed within %v (half) and %v (99 %%)", s.Confirm(0.5), s.Confirm(0.99))
+	}
+	return line
 }
 
 // Add sums another client's counts into s. The connection's, which hold

@@ -151,7 +151,9 @@ func (c timeline) Compare(_ int, t Tick) prediction.Verdict {
 		others = c.compareForeseen(r, t)
 	}
 	c.foresightFailed = others == prediction.Different
-	c.ownVerdict = c.compareOwn(r, t)
+	if c.ownVerdict = c.compareOwn(r, t); c.ownVerdict == prediction.Different && c.cfg.OnMisprediction != nil {
+		c.listDifferences(r, t)
+	}
 	verdict := max(others, c.ownVerdict)
 	if verdict == prediction.Near {
 		c.predicted.copy(r)
@@ -240,13 +242,13 @@ func (c timeline) compareGhost(r *record, g *snapshot.Ghost, s snapshot.State) p
 			continue
 		}
 		if ours == nil || theirs == nil {
-			c.wrong.Entity, c.wrong.Component, c.wrong.Field = g.Data, comp.name, "(component)"
+			c.wrong.Entity, c.wrong.Prefab, c.wrong.Component, c.wrong.Field = g.Data, c.p.kinds[g.Kind].ecs.Name(), comp.name, "(component)"
 			c.wrong.Predicted, c.wrong.Actual = 0, 0
 			c.explain()
 			return prediction.Different
 		}
 		if f := comp.schema.FirstDifference(ours[:comp.schema.Words()], theirs); f >= 0 {
-			c.wrong.Entity, c.wrong.Component = g.Data, comp.name
+			c.wrong.Entity, c.wrong.Prefab, c.wrong.Component = g.Data, c.p.kinds[g.Kind].ecs.Name(), comp.name
 			c.explainField(comp, f, ours, theirs)
 			c.explain()
 			return prediction.Different

@@ -3,6 +3,8 @@ package lagcomp
 import (
 	"fmt"
 	"sync/atomic"
+
+	"github.com/foretick/foretick/internal/counts"
 )
 
 // History keeps the hit volumes of every entity for the newest ticks. It
@@ -30,6 +32,9 @@ type HistoryStats struct {
 	// view of the tick.
 	Broken uint64
 }
+
+// String returns the counters that are not zero as one line for a log.
+func (s HistoryStats) String() string { return counts.Line(s) }
 
 // UsageError is what History panics with when its calls are out of order:
 // faults of the program, not of its input.

@@ -1,8 +1,11 @@
 package lagcomp
 
 import (
+	"fmt"
 	"math"
 	"time"
+
+	"github.com/foretick/foretick/internal/counts"
 )
 
 // Claim is the moment of the world that a client says its player saw when he
@@ -70,6 +73,17 @@ type JudgeStats struct {
 	// itself further back than may be looked: a client that stalls, or that
 	// withholds acknowledgements.
 	Overdue uint64
+}
+
+// String returns how many claims were used as they came, and why the others were not.
+func (s JudgeStats) String() string {
+	line := counts.Line(s)
+	for r, n := range s.By {
+		if n > 0 {
+			line += fmt.Sprintf(", %d %v", n, Reason(r))
+		}
+	}
+	return line
 }
 
 // Clamped is how many claims were not used as they came.

@@ -1,6 +1,10 @@
 package netcode
 
-import "time"
+import (
+	"time"
+
+	"github.com/foretick/foretick/internal/counts"
+)
 
 // Stats counts what went in and out of a Conn, by cause, since it was made.
 type Stats struct {
@@ -41,3 +45,6 @@ type Stats struct {
 	RTT       time.Duration // smoothed round trip
 	Jitter    time.Duration // smoothed mean deviation of it
 }
+
+// String returns the counters that are not zero as one line for a log.
+func (s Stats) String() string { return counts.Line(s) }

@@ -46,19 +46,53 @@ func TestFade(t *testing.T) {
 }
 
 func TestMispredictionReads(t *testing.T) {
-	m := prediction.Misprediction{Tick: 9, Component: "Status", Field: "Stun", Predicted: 0, Actual: 8,
+	m := prediction.Misprediction{Tick: 9, Prefab: "avatar", Component: "Status", Field: "Stun", Predicted: 0, Actual: 8,
 		Cause: prediction.ServerEffect, System: "stun", CauseTick: 7}
-	require.Equal(t, "tick 9: Status.Stun predicted 0, server has 8: server_effect (stun at tick 7)", m.String())
+	require.Equal(t, `tick 9: avatar Status.Stun predicted 0, server has 8: server_effect: "stun", which only the server runs, changed it in tick 7`, m.String())
 	var back map[string]any
 	require.NoError(t, json.Unmarshal([]byte(m.JSON()), &back))
 	require.Equal(t, "server_effect", back["cause"])
 	require.Equal(t, "stun", back["system"])
+	require.Equal(t, m.Why(), back["why"])
 	m.Actual = math.NaN()
 	require.NoError(t, json.Unmarshal([]byte(m.JSON()), &back), "a NaN makes no broken line")
-	for c, name := range []string{"input", "server_effect", "foresight", "untracked", "code"} {
+	for c, name := range []string{"input", "server_effect", "remote_input", "untracked", "code", "unknown"} {
 		require.Equal(t, name, prediction.Cause(c).String())
 	}
 	require.Equal(t, "cause(9)", prediction.Cause(9).String())
+}
+
+// Every cause says in words what happened.
+func TestMispredictionSaysWhy(t *testing.T) {
+	for want, m := range map[string]prediction.Misprediction{
+		"your command for tick 862 did not arrive in time; the server repeated the last one":           {Cause: prediction.Input, CauseTick: 862, CauseTicks: 1, StandIn: prediction.Repeated},
+		"your commands for ticks 860 to 862 did not arrive in time; the server repeated the last one":  {Cause: prediction.Input, CauseTick: 862, CauseTicks: 3, StandIn: prediction.Repeated},
+		"your command for tick 862 did not arrive in time; the server let the last one decay":          {Cause: prediction.Input, CauseTick: 862, StandIn: prediction.Decayed},
+		"your command for tick 862 did not arrive in time; the server ran a zero command":              {Cause: prediction.Input, CauseTick: 862, StandIn: prediction.Neutral},
+		"the server refused your command for tick 862 and ran another one":                             {Cause: prediction.Input, CauseTick: 862, StandIn: prediction.Refused},
+		"your command for tick 862 changed after it had been sent; the server ran what was sent first": {Cause: prediction.Input, CauseTick: 862, StandIn: prediction.Replaced},
+		"the server ran another command than your command for tick 862":                                {Cause: prediction.Input, CauseTick: 862},
+		"the server changed it in tick 7 (outside of systems)":                                         {Cause: prediction.ServerEffect, CauseTick: 7, System: "(outside of systems)"},
+		"player 3 changed it in tick 7, which this client could not know":                              {Cause: prediction.RemoteInput, CauseTick: 7, Player: 3},
+		"another player did something else than was predicted":                                         {Cause: prediction.RemoteInput},
+		"a shared system read a value of player 2 that was newer on the server":                        {Cause: prediction.Untracked, Player: 2},
+		`system "move" computed something else in tick 5, from the same inputs`:                        {Cause: prediction.Code, CauseTick: 5, System: "move"},
+		"the ends have not agreed for so long that the cause is not known any more":                    {Cause: prediction.Unknown},
+	} {
+		require.Equal(t, want, m.Why())
+		require.Contains(t, m.String(), want)
+	}
+}
+
+// A misprediction lists all that differed, each in its own units.
+func TestMispredictionListsDifferences(t *testing.T) {
+	m := prediction.Misprediction{Tick: 9, Differences: []prediction.Difference{
+		{Prefab: "car", Component: "Body", Field: "X", Predicted: 1.25, Actual: 1.5},
+		{Prefab: "car", Component: "Name", Field: "Text", Predicted: "a", Actual: "b"},
+		{Prefab: "car", Component: "Boost", Field: "(component)", Predicted: true, Actual: nil},
+	}}
+	require.Contains(t, m.String(), `tick 9: car Body.X predicted 1.25, server has 1.5; car Name.Text predicted "a", server has "b"; car Boost.(component) predicted true, server has nothing: input`)
+	require.Contains(t, m.JSON(), `"actual":1.5`)
 }
 
 func ExampleFade() {

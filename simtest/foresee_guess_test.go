@@ -111,7 +111,7 @@ func TestForeseenCauseOfWhatWasPutOff(t *testing.T) {
 		}
 		b := playMelee(seed, 8*time.Second, map[string]int{})
 		require.Empty(t, b.wrong, "seed %d", seed)
-		foresight += b.stats.ByCause[prediction.Foresight]
+		foresight += b.stats.ByCause[prediction.RemoteInput]
 	}
 	require.Positive(t, foresight)
 }

@@ -250,6 +250,16 @@ func (s *Schema) FirstDifference(a, b []int32) int {
 	return -1
 }
 
+// Differs reports whether one field, by its index in [Schema.Fields], differs as
+// [Schema.FirstDifference] sees it.
+func (s *Schema) Differs(field int, a, b []int32) bool {
+	l := &s.leaves[field]
+	if slices.Equal(a[l.word:l.word+l.words()], b[l.word:l.word+l.words()]) {
+		return false
+	}
+	return (l.tol == 0 || l.distance(a, b) > l.tol) && (s.via == nil || !s.via.same(field, a, b))
+}
+
 // distance is how far apart two values are, in the field's unit.
 func (l *leaf) distance(a, b []int32) float64 {
 	x, y := l.float(a, GridSim), l.float(b, GridSim)

@@ -1,6 +1,9 @@
 package transport
 
-import "strconv"
+import (
+	"fmt"
+	"strconv"
+)
 
 // MaxDatagram is the largest UDP payload that Foretick's transports send, in bytes, headers of their own
 // included. 1200 passes nearly every path on the internet without being fragmented (RFC 9000, section 14).
@@ -115,4 +118,18 @@ type Stats struct {
 	ReceiveDropped           uint64 // received, but overrun in the queue before Recv came for them
 	SendDropped              uint64 // answered with ErrBacklog
 	Migrations               uint64 // times that the peer's address changed
+}
+
+// String returns the counters as one line for a log; those of faults only if they are not zero.
+func (s Stats) String() string {
+	line := fmt.Sprintf("sent %d (%d B), received %d (%d B)", s.Sent, s.SentBytes, s.Received, s.ReceivedBytes)
+	for _, f := range []struct {
+		name string
+		n    uint64
+	}{{"receive dropped", s.ReceiveDropped}, {"send dropped", s.SendDropped}, {"migrations", s.Migrations}} {
+		if f.n > 0 {
+			line += fmt.Sprintf(", %s %d", f.name, f.n)
+		}
+	}
+	return line
 }

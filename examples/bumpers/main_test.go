@@ -27,7 +27,7 @@ func TestForesight(t *testing.T) {
 	require.Zero(t, ahead.stats.ByCause[prediction.Untracked])
 	require.Less(t, 2*ahead.share(ahead.felt), blind.share(blind.felt))
 	require.Less(t, 5*ahead.share(ahead.real), blind.share(blind.real))
-	require.Zero(t, blind.stats.ByCause[prediction.Foresight])
+	require.Zero(t, blind.stats.ByCause[prediction.RemoteInput])
 	require.Greater(t, blind.stats.ByCause[prediction.Untracked], uint64(500))
 	require.Greater(t, ahead.stats.ForeseenWrong, ahead.stats.Foreseen/10, "bots that turn their wheels")
 	require.Zero(t, blind.stats.Foreseen)

@@ -3,6 +3,8 @@ package sim
 import (
 	"math/rand/v2"
 	"time"
+
+	"github.com/foretick/foretick/internal/counts"
 )
 
 // Path is one direction of a link at work: it decides, datagram by datagram, what arrives when. It holds no
@@ -35,6 +37,9 @@ type PathStats struct {
 	Reordered  uint64 // held back by Reorder
 	Corrupted  uint64 // copies with a flipped bit
 }
+
+// String returns the counters that are not zero as one line for a log.
+func (s PathStats) String() string { return counts.Line(s) }
 
 // Fate is what becomes of one datagram.
 type Fate struct {

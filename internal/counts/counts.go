@@ -1,0 +1,66 @@
+// Package counts writes structs of counters as one line.
+package counts
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+)
+
+// Line returns the fields of a struct of counters that are not zero, in their order,
+// such as "ticks 900, packets out 1800". Fields of struct types follow as their own,
+// arrays and fields named in skip are left out. It allocates, and is for logs.
+func Line(v any, skip ...string) string {
+	var parts []string
+	of := reflect.ValueOf(v)
+	for i := range of.NumField() {
+		field, f := of.Type().Field(i), of.Field(i)
+		if !field.IsExported() || f.IsZero() || slices.Contains(skip, field.Name) {
+			continue
+		}
+		if text := value(f); text != "" {
+			parts = append(parts, words(field.Name)+" "+text)
+		}
+	}
+	if len(parts) == 0 {
+		return "nothing counted"
+	}
+	return strings.Join(parts, ", ")
+}
+
+func value(f reflect.Value) string {
+	switch v := f.Interface().(type) {
+	case time.Duration:
+		return v.Round(time.Microsecond).String()
+	case fmt.Stringer:
+		return "(" + v.String() + ")"
+	}
+	switch f.Kind() {
+	case reflect.Array, reflect.Slice, reflect.Map, reflect.Struct, reflect.Pointer:
+		return ""
+	case reflect.Float32, reflect.Float64:
+		return fmt.Sprintf("%.3g", f.Float())
+	default:
+		return fmt.Sprint(f.Interface())
+	}
+}
+
+// words splits a Go name into lower-case words, abbreviations apart: "RTT", "packets out".
+func words(name string) string {
+	var b strings.Builder
+	rs := []rune(name)
+	for i, r := range rs {
+		upper := unicode.IsUpper(r)
+		if upper && i > 0 && (!unicode.IsUpper(rs[i-1]) || i+1 < len(rs) && unicode.IsLower(rs[i+1])) {
+			b.WriteByte(' ')
+		}
+		if next := i+1 < len(rs) && unicode.IsUpper(rs[i+1]); upper && !next && (i == 0 || !unicode.IsUpper(rs[i-1]) || i+1 < len(rs)) {
+			r = unicode.ToLower(r)
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
+}

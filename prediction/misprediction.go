@@ -1,0 +1,199 @@
+package prediction
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+)
+
+// StandIn says what the server ran in place of a command.
+type StandIn uint8
+
+// The stand-ins.
+const (
+	// Other: not known, or the client's command of the tick is not known any more.
+	Other StandIn = iota
+	// Repeated: the command did not arrive in time; the last one ran again, without
+	// its one-shot fields.
+	Repeated
+	// Decayed: commands were missing for so long that the game's decay made one up.
+	Decayed
+	// Neutral: commands were missing for so long that a zero command ran.
+	Neutral
+	// Refused: the game's check of commands, or the tag of a field, refused it.
+	Refused
+	// Replaced: the client made the tick's command twice, since its clock was set
+	// back, and the server ran the first one.
+	Replaced
+)
+
+var standInNames = [...]string{"", "repeated", "decayed", "neutral", "refused", "replaced"}
+
+// String returns the stand-in's name: repeated, decayed, neutral, refused, replaced,
+// and nothing for Other.
+func (s StandIn) String() string {
+	if int(s) < len(standInNames) {
+		return standInNames[s]
+	}
+	return fmt.Sprintf("standin(%d)", uint8(s))
+}
+
+// MarshalText writes the name.
+func (s StandIn) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
+// Difference is one predicted field that differed. Predicted and Actual are in the
+// field's own units: a bool, an integer, a float64, a string, or [4]float64 for a
+// rotation. nil: the value is not there.
+type Difference struct {
+	Entity    uint64 `json:"entity"` // the caller's local handle
+	Prefab    string `json:"prefab"`
+	Component string `json:"component"`
+	Field     string `json:"field"`
+	Predicted any    `json:"predicted"`
+	Actual    any    `json:"actual"`
+}
+
+// String returns the field and both values.
+func (d Difference) String() string {
+	return fmt.Sprintf("%s%s.%s predicted %s, server has %s", named(d.Prefab), d.Component, d.Field, shown(d.Predicted), shown(d.Actual))
+}
+
+// Misprediction explains one correction: what was predicted, what the server
+// says, and why they differ. Values are in the field's own units.
+type Misprediction struct {
+	Tick      Tick    `json:"tick"`             // the server's tick that differed
+	Entity    uint64  `json:"entity"`           // the caller's local handle
+	Prefab    string  `json:"prefab"`           // the entity's prefab
+	Component string  `json:"component"`        // first differing component
+	Field     string  `json:"field"`            // first differing field
+	Predicted float64 `json:"predicted"`        // the client's value; 0 where it is no number
+	Actual    float64 `json:"actual"`           // the server's value; 0 where it is no number
+	Cause     Cause   `json:"cause"`            // why; Why says it in words
+	System    string  `json:"system,omitempty"` // ServerEffect: the server's system or handler; Code in a debug build: the first that computed something else
+	CauseTick Tick    `json:"cause_tick"`       // the tick of the input or effect, or of that system; 0 when not known
+	// CauseTicks is how many ticks in a row, up to CauseTick, ran without the client's
+	// command: a stall counts once. 0: not known.
+	CauseTicks uint32 `json:"cause_ticks,omitempty"`
+	// StandIn says what the server ran instead, where Cause is Input.
+	StandIn StandIn `json:"stand_in,omitempty"`
+	// Player is the other player whose doing or whose value it was, where Cause is
+	// RemoteInput or Untracked. 0: not known, or none.
+	Player uint16 `json:"player,omitempty"`
+	// Input is the command that the client played in CauseTick, or in Tick where
+	// that is 0, and Executed the one that the server ran. nil: not known.
+	Input    any `json:"input,omitempty"`
+	Executed any `json:"executed,omitempty"`
+	// Differences lists every predicted field that differed in Tick, the first one
+	// included. It is empty where a whole entity is on one end only.
+	Differences []Difference `json:"differences,omitempty"`
+}
+
+// Why returns one sentence that says what happened, in plain words.
+func (m Misprediction) Why() string {
+	switch m.Cause {
+	case Input:
+		return m.whyInput()
+	case ServerEffect:
+		if m.System == "" || strings.HasPrefix(m.System, "(") {
+			return strings.TrimRight(fmt.Sprintf("the server changed it in tick %d %s", m.CauseTick, m.System), " ")
+		}
+		return fmt.Sprintf("%q, which only the server runs, changed it in tick %d", m.System, m.CauseTick)
+	case RemoteInput:
+		who := "another player"
+		if m.Player != 0 {
+			who = fmt.Sprintf("player %d", m.Player)
+		}
+		if m.CauseTick != 0 {
+			return fmt.Sprintf("%s changed it in tick %d, which this client could not know", who, m.CauseTick)
+		}
+		return who + " did something else than was predicted"
+	case Untracked:
+		if m.Player != 0 {
+			return fmt.Sprintf("a shared system read a value of player %d that was newer on the server", m.Player)
+		}
+		return "a shared system read a value that differed on this client"
+	case Code:
+		if m.System != "" {
+			return fmt.Sprintf("system %q computed something else in tick %d, from the same inputs", m.System, m.CauseTick)
+		}
+		return "the same code computed something else from the same inputs: chance, a clock, the order of a map, or state outside of components"
+	case Unknown:
+		return "the ends have not agreed for so long that the cause is not known any more"
+	}
+	return m.Cause.String()
+}
+
+func (m Misprediction) whyInput() string {
+	what, its := fmt.Sprintf("your command for tick %d", m.CauseTick), "it"
+	if m.CauseTicks > 1 {
+		what, its = fmt.Sprintf("your commands for ticks %d to %d", m.CauseTick-m.CauseTicks+1, m.CauseTick), "they"
+	}
+	switch m.StandIn {
+	case Repeated:
+		return what + " did not arrive in time; the server repeated the last one"
+	case Decayed:
+		return what + " did not arrive in time; the server let the last one decay"
+	case Neutral:
+		return what + " did not arrive in time; the server ran a zero command"
+	case Refused:
+		return "the server refused " + what + " and ran another one"
+	case Replaced:
+		return what + " changed after " + its + " had been sent; the server ran what was sent first"
+	}
+	return "the server ran another command than " + what
+}
+
+// String returns one line for a log.
+func (m Misprediction) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "tick %d: %s%s.%s predicted %.10g, server has %.10g", m.Tick, named(m.Prefab), m.Component, m.Field, m.Predicted, m.Actual)
+	if len(m.Differences) > 0 {
+		b.Reset()
+		fmt.Fprintf(&b, "tick %d: ", m.Tick)
+		for i, d := range m.Differences {
+			if i > 0 {
+				b.WriteString("; ")
+			}
+			b.WriteString(d.String())
+		}
+	}
+	fmt.Fprintf(&b, ": %s: %s", m.Cause, m.Why())
+	if m.Cause == Input && m.Executed != nil {
+		fmt.Fprintf(&b, " (tick %d ran with %+v, not %+v)", m.CauseTick, m.Executed, m.Input)
+	}
+	return b.String()
+}
+
+// JSON returns the record as one line of JSON, with Why as "why".
+func (m Misprediction) JSON() string {
+	type explained struct {
+		Misprediction
+		Why string `json:"why"`
+	}
+	b, err := json.Marshal(explained{m, m.Why()})
+	if err != nil { // only a NaN or Inf value can do this
+		return fmt.Sprintf(`{"tick":%d,"cause":%q,"why":%q}`, m.Tick, m.Cause, m.Why())
+	}
+	return string(b)
+}
+
+// named returns a prefab's name ahead of a component's.
+func named(prefab string) string {
+	if prefab == "" {
+		return ""
+	}
+	return prefab + " "
+}
+
+// shown writes a value as a log does.
+func shown(v any) string {
+	switch v := v.(type) {
+	case nil:
+		return "nothing"
+	case float64:
+		return fmt.Sprintf("%.10g", v)
+	case string:
+		return fmt.Sprintf("%q", v)
+	}
+	return fmt.Sprint(v)
+}
