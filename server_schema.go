@@ -34,14 +34,31 @@ func (s *Server) skewed(t time.Duration, p *player, h netcode.Hello) {
 	s.finish(p, pk, false)
 }
 
+// How long a peer that does not play yet may take, from its arrival on …
+const (
+	fetchTime = time.Minute      // for what it must read first: 64 kB where half of all packets are lost
+	askTime   = 15 * time.Second // until it asks for that
+)
+
+// fetching reports whether a peer is about to ask for the schema, or is being sent that
+// or why its own protocol is refused, and goes on to acknowledge packets: a bad line
+// needs its time.
+func (s *Server) fetching(p *player, t time.Duration) bool {
+	switch {
+	case p.state == greeting && p.skewed && !p.asked:
+		return t-p.came < askTime
+	case p.state == refusing, p.state == greeting && p.asked:
+		return p.conn.Pending() > 0 && t-p.came < fetchTime && p.conn.Unanswered(t) < s.cfg.Timeout
+	}
+	return false
+}
+
 // answer answers a request for the schema.
 func (s *Server) answer(t time.Duration, p *player, r netcode.Reliable) error {
 	if r.Kind != netcode.KindSchemaRequest {
 		return netcode.ErrMalformed
 	}
 	s.stats.SchemasAsked++
-	if p.state == greeting && !p.asked {
-		p.asked, p.since = true, t // a schema takes its time
-	}
+	p.asked = p.asked || p.state == greeting
 	return p.answers.Answer(p.conn, channelSchemas, s.frame.Tick, r.Payload)
 }

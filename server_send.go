@@ -16,7 +16,7 @@ func (s *Server) send(now time.Duration) {
 	s.encoding = s.encoding[:0]
 	for _, p := range s.players {
 		p.packet = nil
-		if p.state != away && (p.state != greeting || p.asked) {
+		if p.state != away && (p.state != greeting || p.asked || p.skewed) {
 			s.beginPacket(p, now)
 		}
 	}

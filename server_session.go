@@ -43,6 +43,9 @@ func (s *Server) receive(t time.Duration) {
 	s.visits.forget(t)
 	s.forgetBans(t)
 	for _, p := range slices.Backward(s.players) {
+		if s.fetching(p, t) {
+			p.since = t
+		}
 		switch {
 		case p.state == away:
 			if t-p.since > p.hold {
