@@ -127,8 +127,9 @@ type caller struct {
 	peer    transport.PeerID
 	welcome netcode.Welcome
 	gone    *transport.Event
-	plays   bool // sends a command in every tick
-	asleep  bool // says nothing
+	plays   bool                     // sends a command in every tick
+	asleep  bool                     // says nothing
+	deaf    func(packet []byte) bool // to packets of which it is true
 	events  [32]transport.Event
 }
 
@@ -150,7 +151,7 @@ func (c *caller) step() {
 				ev.Data = nil
 				c.gone = &ev
 			case transport.Data:
-				if c.asleep || c.conn.Receive(c.h.net.Now(), ev.Data) != nil {
+				if c.asleep || c.deaf != nil && c.deaf(ev.Data) || c.conn.Receive(c.h.net.Now(), ev.Data) != nil {
 					continue
 				}
 				for m, ok := c.conn.NextMessage(); ok; m, ok = c.conn.NextMessage() {

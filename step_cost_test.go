@@ -1,0 +1,129 @@
+package foretick_test
+
+import (
+	"encoding/binary"
+	"math/bits"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/netcode"
+)
+
+// grove is a server whose leaves are replaced by others in every tick, with one player.
+type grove struct {
+	*venue
+	leaf   ecs.Kind
+	leaves []ecs.Entity
+	each   int // leaves that come in a tick, and go in the next
+	gone   int
+	stay   bool // they stay for now
+	player *caller
+	times  []time.Duration
+}
+
+func newGrove(t *testing.T, each int) *grove {
+	g := &grove{each: each}
+	g.venue = newVenue(t, foretick.ServerConfig{Timeout: time.Hour}, func(h *venue, p *foretick.Protocol) {
+		p.Kind(&g.leaf, "leaf", &h.game.Pos)
+		p.Server("fall", func(f *foretick.Frame, _ ecs.Rows) { g.fall(f) }, ecs.Once())
+	})
+	g.player = g.enters("")
+	g.player.asleep = false
+	return g
+}
+
+func (g *grove) fall(f *foretick.Frame) {
+	if !g.stay {
+		for _, e := range g.leaves {
+			f.Destroy(e)
+		}
+		g.gone += len(g.leaves)
+		g.leaves = g.leaves[:0]
+	}
+	for range g.each {
+		g.leaves = append(g.leaves, f.Spawn(&g.leaf, ecs.Nobody))
+	}
+}
+
+// tick plays a tick, and notes how long the server's step took.
+func (g *grove) tick() {
+	g.net.Run(g.net.Now() + time.Second/30)
+	begun := time.Now()
+	g.srv.Step(g.now())
+	g.times = append(g.times, time.Since(begun))
+	g.player.step()
+}
+
+// median is of the newest n steps.
+func (g *grove) median(n int) time.Duration {
+	times := slices.Sorted(slices.Values(g.times[len(g.times)-n:]))
+	return times[n/2]
+}
+
+// carriesSnapshot reports whether a packet carries a snapshot.
+func carriesSnapshot(b []byte) bool {
+	head := 7
+	if flags := b[4]; flags&0x10 != 0 { // an ack, and those of its bytes that are not full
+		head += 3 + bits.OnesCount8(flags&0xf)
+	}
+	for b = b[head:]; len(b) > 1; {
+		n, k := binary.Uvarint(b[1:])
+		if netcode.MessageType(b[0]) == netcode.MessageSnapshot {
+			return true
+		}
+		b = b[1+k+int(n):]
+	}
+	return false
+}
+
+// TestStepUnderWhoAcknowledgesNoSnapshot: 65 000 entities that came and went under a
+// player who acknowledges packets, and none with a snapshot, make the server's whole
+// step at most twice as long as one with an honest player.
+func TestStepUnderWhoAcknowledgesNoSnapshot(t *testing.T) {
+	const each, ticks, late = 90, 740, 200
+	honest, silent := newGrove(t, each), newGrove(t, each)
+	silent.player.deaf = carriesSnapshot
+	for range ticks { // in turns, so that what else the machine does troubles both
+		honest.tick()
+		silent.tick()
+	}
+	a, b := honest.median(late), silent.median(late)
+	t.Logf("%d and %d entities gone: a step took %v under an honest player, %v under one that acknowledges no snapshot", honest.gone, silent.gone, a, b)
+	require.Nil(t, silent.player.gone)
+	require.GreaterOrEqual(t, silent.gone, 65_000)
+	require.LessOrEqual(t, b, 2*a)
+}
+
+// TestStepAfterAllItHeldIsGone: as little do 18 000 entities that a player holds and
+// that go all at once, if it then acknowledges no snapshot. (Package snapshot's own test
+// has 65 000, for which a whole server takes too long.)
+func TestStepAfterAllItHeldIsGone(t *testing.T) {
+	const each, ticks = 90, 200
+	honest, silent := newGrove(t, each), newGrove(t, each)
+	for _, g := range []*grove{honest, silent} {
+		g.stay = true
+		for range ticks {
+			g.tick()
+		}
+		g.each = 0
+		for range 40 {
+			g.tick()
+		}
+		g.stay = false
+	}
+	silent.player.deaf = carriesSnapshot
+	for range 150 {
+		honest.tick()
+		silent.tick()
+	}
+	a, b := honest.median(120), silent.median(120)
+	t.Logf("%d and %d entities gone: a step took %v under an honest player, %v under one that acknowledges no snapshot", honest.gone, silent.gone, a, b)
+	require.Nil(t, silent.player.gone)
+	require.GreaterOrEqual(t, silent.gone, each*ticks)
+	require.LessOrEqual(t, b, 2*a)
+}
