@@ -97,7 +97,7 @@ func (r *rogue) begin() {
 // connect dials anew; the connection before stays as it is, without a word.
 func (r *rogue) connect() {
 	r.vanish()
-	r.endpoint = r.den.wire.dial(false)
+	r.endpoint = r.den.net.Dial(false)
 	r.dials++
 	r.den.counts.Connections++
 	r.state, r.peer = rogueDials, 0
@@ -115,7 +115,7 @@ func (r *rogue) connect() {
 // vanish ends the connection's process without a word.
 func (r *rogue) vanish() {
 	if r.endpoint != nil {
-		r.den.wire.abandon(r.endpoint)
+		r.den.net.Abandon(r.endpoint)
 		r.endpoint = nil
 	}
 	r.state = rogueOut
@@ -124,7 +124,7 @@ func (r *rogue) vanish() {
 // leave closes the connection in order.
 func (r *rogue) leave(code transport.Code) {
 	if r.endpoint != nil {
-		r.den.wire.hangUp(r.endpoint, code)
+		r.den.net.HangUp(r.endpoint, code)
 		r.endpoint = nil
 	}
 	r.state = rogueOut

@@ -32,9 +32,10 @@ var acts = [rogueActs]act{
 	{"leave", (*rogue).goAway},
 	{"vanish", (*rogue).vanishFor},
 	{"other build", (*rogue).otherBuild},
+	{"break rules", (*rogue).breakRules}, // the transport's own
 }
 
-const rogueActs = 16
+const rogueActs = 17
 
 // The acts that are named elsewhere.
 const (
@@ -135,6 +136,15 @@ func (r *rogue) greetAsOther() {
 	case r.build == buildCompatible:
 		r.sayHello()
 	} // else it looks at what it was sent, and acknowledges it
+}
+
+// breakRules breaks the transport's own rules, mostly over connections of their own.
+func (r *rogue) breakRules() {
+	var e transport.Endpoint
+	if r.dice.one(4) {
+		e = r.endpoint
+	}
+	r.den.net.Break(e, r.dice.n)
 }
 
 // otherBuild is the words of another build out of their order, or a connection of one.

@@ -27,6 +27,7 @@ type RogueCounts struct {
 	Guests       uint64        // fresh honest clients that came to play
 	SlowestGuest time.Duration // the longest that one took, in virtual time
 	Behind       time.Duration // the oldest newest snapshot of the honest client that stayed
+	Late         Spread        // how late half ticks began, over sockets while rogues played
 	Steps        Spread        // how long the server's ticks took
 	Heap         uint64        // the most after a batch, where measured
 }
@@ -74,6 +75,9 @@ func (c *RogueCounts) Add(o RogueCounts) {
 	}
 	for i := range o.Steps {
 		c.Steps[i] += o.Steps[i]
+	}
+	for i := range o.Late {
+		c.Late[i] += o.Late[i]
 	}
 	c.SchemasAsked += o.SchemasAsked
 	c.OtherBuilds += o.OtherBuilds
@@ -127,6 +131,9 @@ func (c RogueCounts) String() string {
 	fmt.Fprintf(&b, "\nother builds: %d let in, %d schemas asked for", c.OtherBuilds, c.SchemasAsked)
 	fmt.Fprintf(&b, "\n%d sequences of %d actions in %d lives: %.1f %% came to play, %d connections, %d packets; %d fresh honest clients, the slowest played after %v; the honest one's newest snapshot was at most %v old",
 		c.Sequences, c.Actions, c.Lives, 100*c.Share(), c.Connections, c.Packets, c.Guests, c.SlowestGuest, c.Behind)
+	if p99 := c.Late.Within(0.99); p99 > 0 {
+		fmt.Fprintf(&b, "; its ticks were at most %v late at p99, %v in all", p99, c.Late.Within(1))
+	}
 	if p99 := c.Steps.Within(0.99); p99 > 0 {
 		fmt.Fprintf(&b, "; a tick took %v at p99, %v at most", p99, c.Steps.Within(1))
 	}

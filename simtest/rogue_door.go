@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"hash/fnv"
 	"strings"
+	"time"
 
 	"github.com/foretick/foretick/transport"
 	"github.com/foretick/foretick/transport/sim"
@@ -86,22 +87,51 @@ func (d *door) card(p transport.PeerID) card {
 	return c
 }
 
-// wire is what a den's peers meet over.
-type wire interface {
-	// listen returns the server's end.
-	listen() transport.Endpoint
-	// dial returns an end for a peer, or nil when it cannot now.
-	dial(honest bool) transport.Endpoint
-	// abandon ends a dialled endpoint without a word.
-	abandon(e transport.Endpoint)
-	// hangUp closes a dialled endpoint.
-	hangUp(e transport.Endpoint, code transport.Code)
-	// left is how many peers the server's end still holds.
-	left() int
+// unwalked keeps [MapEntries] out of an endpoint that has goroutines.
+type unwalked struct{ at func() transport.Endpoint }
+
+func (u unwalked) Recv(ev []transport.Event) int { return u.at().Recv(ev) }
+
+func (u unwalked) Ready() <-chan struct{} { return u.at().Ready() }
+
+func (u unwalked) Send(p transport.PeerID, b []byte) error { return u.at().Send(p, b) }
+
+func (u unwalked) Flush() { u.at().Flush() }
+
+func (u unwalked) Disconnect(p transport.PeerID, c transport.Code, detail string) {
+	u.at().Disconnect(p, c, detail)
 }
 
-// simWire is a simulated network.
-type simWire struct {
+func (u unwalked) Info(p transport.PeerID, out *transport.Info) bool { return u.at().Info(p, out) }
+
+func (u unwalked) Close(c transport.Code, detail string) error { return u.at().Close(c, detail) }
+
+// RogueNet is what the peers of a life meet over. Its times are the server's.
+type RogueNet interface {
+	// Listen returns the server's end.
+	Listen() transport.Endpoint
+	// Dial returns an end for a peer. An honest one's identity must begin with "honest".
+	Dial(honest bool) transport.Endpoint
+	// Abandon ends a dialled endpoint without a word.
+	Abandon(e transport.Endpoint)
+	// HangUp closes a dialled endpoint.
+	HangUp(e transport.Endpoint, code transport.Code)
+	// Break breaks the transport's own rules: those of its handshake, over connections
+	// that nothing else is said over, or those of a dialled endpoint's, which may be nil.
+	// draw returns a number below n.
+	Break(e transport.Endpoint, draw func(n int) int)
+	// Pass lets time pass up to now, and returns how late that was in real time. busy
+	// says that rogues play.
+	Pass(now time.Duration, busy bool) (late time.Duration)
+	// Held is how much there is of what must not grow: goroutines and sockets, say. No
+	// rogue is connected any more.
+	Held() int
+	// Close ends all of it.
+	Close()
+}
+
+// simNet is a simulated network.
+type simNet struct {
 	net    *sim.Network
 	end    *sim.Endpoint
 	dials  int
@@ -109,8 +139,8 @@ type simWire struct {
 	honest map[string]bool // addresses of honest clients
 }
 
-func newSimWire(seed uint64) *simWire {
-	w := &simWire{net: sim.NewNetwork(seed), honest: map[string]bool{}}
+func newSimNet(seed uint64) *simNet {
+	w := &simNet{net: sim.NewNetwork(seed), honest: map[string]bool{}}
 	w.end = w.net.Listen()
 	w.end.SetAccept(func(addr string) ([]byte, error) {
 		if w.honest[addr] {
@@ -122,9 +152,9 @@ func newSimWire(seed uint64) *simWire {
 	return w
 }
 
-func (w *simWire) listen() transport.Endpoint { return w.end }
+func (w *simNet) Listen() transport.Endpoint { return w.end }
 
-func (w *simWire) dial(honest bool) transport.Endpoint {
+func (w *simNet) Dial(honest bool) transport.Endpoint {
 	w.dials++
 	l := sim.Link{}
 	switch {
@@ -140,15 +170,20 @@ func (w *simWire) dial(honest bool) transport.Endpoint {
 	return e
 }
 
-func (w *simWire) abandon(e transport.Endpoint) { w.net.Kill(e.(*sim.Endpoint)) }
+func (w *simNet) Abandon(e transport.Endpoint) { w.net.Kill(e.(*sim.Endpoint)) }
 
-func (w *simWire) hangUp(e transport.Endpoint, code transport.Code) {
+func (w *simNet) HangUp(e transport.Endpoint, code transport.Code) {
 	_ = e.Close(code, "") // it may be closed
 }
 
-func (w *simWire) left() (n int) {
-	for _, entries := range MapEntries(w.end) {
-		n += entries
-	}
-	return n
+// Break does nothing: a simulated network has no handshake of its own.
+func (w *simNet) Break(transport.Endpoint, func(int) int) {}
+
+func (w *simNet) Pass(now time.Duration, _ bool) time.Duration {
+	w.net.Run(now)
+	return 0
 }
+
+func (w *simNet) Held() int { return 0 }
+
+func (w *simNet) Close() {}

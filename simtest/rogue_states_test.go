@@ -113,10 +113,10 @@ func TestEveryHeaderAndMessageInEveryServerState(t *testing.T) {
 	for seed, s := range proberStates {
 		t.Run(s.name, func(t *testing.T) {
 			cfg := &Rogues{Together: 400, Seed: uint64(seed), Shared: true}
-			w, dice := newSimWire(1), newDice(uint64(seed), 9)
+			w, dice := newSimNet(1), newDice(uint64(seed), 9)
 			d, err := newDen(cfg, w, dice)
 			require.NoError(t, err)
-			d.sim, d.door.plain, w.plain = w, true, true
+			d.door.plain, w.plain = true, true
 			d.player.Rest(true)
 			p := &prober{rogue: d.rogues[0], t: t, d: d}
 			p.dice = dice

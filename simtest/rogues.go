@@ -35,6 +35,9 @@ type Rogues struct {
 	// Clock reads the time, to measure how long the server's steps take. nil does
 	// not measure.
 	Clock func() time.Time
+	// Over makes what a life's peers meet over: real sockets, say. nil means a simulated
+	// network, whose lives are the same each time.
+	Over func() (RogueNet, error)
 	// Shared says that other lives are played at the same time. Live does not
 	// measure the heap then.
 	Shared bool
@@ -44,6 +47,7 @@ const (
 	roguesTogether = 24
 	rogueSequences = 4096
 	rogueBatches   = 4               // in a life, each followed by a look at what is left
+	overSockets    = 1024            // sequences from which on a life over them has batches: each ends by waiting
 	rogueTimeout   = 2 * time.Second // the server's, for who is silent
 	rogueHold      = 3 * time.Second
 	rogueSettles   = 40 * time.Second // ten until the last of them is gone, and 17 until its address owes nothing
@@ -56,8 +60,7 @@ const (
 // den is a server with its rogues and its honest clients.
 type den struct {
 	cfg    *Rogues
-	wire   wire
-	sim    *simWire // nil over sockets
+	net    RogueNet
 	door   *door
 	server *foretick.Server
 	player Player
@@ -85,6 +88,9 @@ type den struct {
 	peak     int           // the most entities
 	half     bool          // of a tick
 	heap     uint64
+	busy     bool // rogues play
+	filling  bool // all places are taken by who behaves
+	held     int  // by the network, before any rogue came
 	panicked error
 	owners   []ecs.Owner
 }
@@ -105,8 +111,15 @@ type guest struct {
 
 // Live plays one life. The error names what broke; the same Rogues and life break
 // again.
-func (r *Rogues) Live(life uint64) (RogueCounts, error) {
-	counts, err := r.play(newSimWire(r.Seed+life), newDice(r.Seed, life), (*den).live)
+func (r *Rogues) Live(life uint64) (counts RogueCounts, err error) {
+	var net RogueNet = newSimNet(r.Seed + life)
+	if r.Over != nil {
+		if net, err = r.Over(); err != nil {
+			return counts, err
+		}
+	}
+	counts, err = r.play(net, newDice(r.Seed, life), (*den).live)
+	net.Close()
 	if err != nil {
 		err = fmt.Errorf("simtest: rogues of seed %d, life %d: %w", r.Seed, life, err)
 	}
@@ -122,7 +135,7 @@ const scripted = 3
 func (r *Rogues) Act(script []byte) (RogueCounts, error) {
 	cfg := *r
 	cfg.Together, cfg.Shared = scripted, true
-	counts, err := cfg.play(newSimWire(1), &dice{bytes: script}, (*den).act)
+	counts, err := cfg.play(newSimNet(1), &dice{bytes: script}, (*den).act)
 	if err != nil {
 		err = fmt.Errorf("simtest: rogues by %d bytes: %w", len(script), err)
 	}
@@ -130,7 +143,7 @@ func (r *Rogues) Act(script []byte) (RogueCounts, error) {
 }
 
 // play makes a den and has it do something.
-func (r *Rogues) play(w *simWire, dice *dice, do func(*den) error) (counts RogueCounts, err error) {
+func (r *Rogues) play(net RogueNet, dice *dice, do func(*den) error) (counts RogueCounts, err error) {
 	var d *den
 	defer func() {
 		if v := recover(); v != nil {
@@ -143,10 +156,9 @@ func (r *Rogues) play(w *simWire, dice *dice, do func(*den) error) (counts Rogue
 			counts.SchemasAsked, counts.OtherBuilds = st.SchemasAsked, st.Skewed
 		}
 	}()
-	if d, err = newDen(r, w, dice); err != nil {
+	if d, err = newDen(r, net, dice); err != nil {
 		return counts, err
 	}
-	d.sim = w
 	return counts, do(d)
 }
 
@@ -180,13 +192,17 @@ func (r *Rogues) together() int {
 	return r.Together
 }
 
-func newDen(cfg *Rogues, w wire, d *dice) (*den, error) {
+func newDen(cfg *Rogues, net RogueNet, d *dice) (*den, error) {
 	make1 := cfg.New
 	if make1 == nil {
 		make1 = newRogueGame
 	}
+	end := net.Listen()
+	if below := end; cfg.Over != nil {
+		end = unwalked{func() transport.Endpoint { return below }}
+	}
 	n := &den{
-		cfg: cfg, wire: w, door: newDoor(w.listen()), dice: d, player: make1(), schema: foretick.SchemaName,
+		cfg: cfg, net: net, door: newDoor(end), dice: d, player: make1(), schema: foretick.SchemaName,
 		most: cfg.together() + placesSpare, counts: RogueCounts{Lives: 1},
 	}
 	var seed [32]byte
@@ -273,8 +289,12 @@ func (d *den) live() error {
 	if all == 0 {
 		all = rogueSequences
 	}
-	for i := range rogueBatches {
-		d.upTo = (i + 1) * all / rogueBatches
+	batches := rogueBatches
+	if d.cfg.Over != nil && all < overSockets {
+		batches = 1
+	}
+	for i := range batches {
+		d.upTo = (i + 1) * all / batches
 		for d.sequence < d.upTo || slices.ContainsFunc(d.rogues, func(r *rogue) bool { return r.left >= 0 }) {
 			if err := d.step(); err != nil {
 				return err
@@ -302,7 +322,7 @@ func (d *den) begin() error {
 	if s := g.client.View().State; s != foretick.Playing {
 		return fmt.Errorf("the honest client is %v before any rogue came: %w", s, errIdle)
 	}
-	d.maps, d.entities = MapEntries(d.server), d.server.World().Len()
+	d.maps, d.entities, d.held = MapEntries(d.server), d.server.World().Len(), d.net.Held()
 	d.nextGuest = d.now + time.Second
 	return nil
 }
@@ -313,7 +333,7 @@ func (d *den) invite() (*guest, error) {
 	if make1 == nil {
 		make1 = newRogueGame
 	}
-	g := &guest{player: make1(), end: d.wire.dial(true), since: d.now}
+	g := &guest{player: make1(), end: d.net.Dial(true), since: d.now}
 	var err error
 	g.client, err = foretick.NewClient(foretick.ClientConfig{Protocol: g.player.Protocol, Transport: g.end, Sample: g.player.Sample})
 	return g, err
@@ -322,8 +342,9 @@ func (d *den) invite() (*guest, error) {
 // step plays half a tick.
 func (d *den) step() error {
 	d.now += d.interval / 2
-	if d.sim != nil {
-		d.sim.net.Run(d.now)
+	d.busy = d.filling || d.sequence < d.upTo || slices.ContainsFunc(d.rogues, func(r *rogue) bool { return r.left >= 0 })
+	if late := d.net.Pass(d.now, d.busy); d.busy && d.cfg.Over != nil {
+		d.counts.Late.note(late)
 	}
 	for _, r := range d.rogues {
 		if r.left < 0 && d.sequence < d.upTo && d.room() {
@@ -333,9 +354,7 @@ func (d *den) step() error {
 			r.step(d.now)
 		}
 	}
-	if d.sim != nil {
-		d.sim.net.Run(d.now) // what was sent over a perfect link is there
-	}
+	d.net.Pass(d.now, d.busy) // what was sent over a perfect link is there
 	d.serve()
 	return d.honest()
 }
@@ -379,6 +398,9 @@ func (d *den) honest() error {
 	}
 	if v.State != foretick.Playing {
 		return fmt.Errorf("after %v the honest client is %v (%w)", d.now, v.State, errOr(v.Err))
+	}
+	if !d.busy && d.cfg.Over != nil {
+		return d.visit() // time runs faster than sockets are meant for
 	}
 	newest := d.resident.client.Newest()
 	if newest != 0 {
@@ -440,7 +462,11 @@ func (d *den) settle(batch int) error {
 	}
 	d.nextGuest = math.MaxInt64
 	defer func() { d.nextGuest = d.now }()
-	for until := d.now + rogueSettles; ; {
+	limit := rogueSettles
+	if d.cfg.Over != nil {
+		limit *= 10 // the time-outs of transports are in real time
+	}
+	for until := d.now + limit; ; {
 		for range 2 * int(time.Second/d.interval) {
 			if err := d.step(); err != nil {
 				return err
@@ -473,6 +499,9 @@ func (d *den) leftovers(batch int) error {
 	}
 	if n := len(d.door.cards); n != honest {
 		return fmt.Errorf("leak: batch %d: %d connections after all rogues are gone", batch, n)
+	}
+	if n := d.net.Held(); n > d.held {
+		return fmt.Errorf("leak: batch %d: %d goroutines and sockets, %d before the rogues came", batch, n, d.held)
 	}
 	now := MapEntries(d.server)
 	for _, path := range slices.Sorted(maps.Keys(now)) {
@@ -520,7 +549,7 @@ func (d *den) flat(batch int) error {
 
 // fill checks that every place can be had again, by as many who come at once.
 func (d *den) fill() error {
-	d.upTo, d.door.plain, d.nextGuest = d.sequence, true, math.MaxInt64
+	d.filling, d.upTo, d.door.plain, d.nextGuest = true, d.sequence, true, math.MaxInt64
 	if d.player.Rest != nil {
 		d.player.Rest(true)
 	}

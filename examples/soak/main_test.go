@@ -120,6 +120,20 @@ func TestRogues(t *testing.T) {
 	require.Contains(t, out[len(out)-2], "came to play")
 }
 
+// The same over real sockets: a longer form is a part of .ci/run.
+func TestRoguesOverSockets(t *testing.T) {
+	for _, transport := range []string{"udp", "dtls", "ws"} {
+		t.Run(transport, func(t *testing.T) {
+			out := lines(t, "-rogues", "8", "-sequences", "8", "-transport", transport)
+			require.Contains(t, out[len(out)-2], "8 sequences of ")
+			require.Contains(t, out[len(out)-2], "came to play")
+		})
+	}
+	for _, args := range [][]string{{"-rogues", "1", "-transport", "pigeon"}, {"-transport", "udp"}} {
+		require.ErrorIs(t, run(context.Background(), args, &bytes.Buffer{}), errUsage)
+	}
+}
+
 // What fuzzers begin from: packets of a whole match, of every shape.
 func TestCapture(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "match.txt")

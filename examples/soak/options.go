@@ -28,6 +28,7 @@ type options struct {
 	life        uint64
 	sequences   int
 	limit       time.Duration
+	transport   string
 	capture     string
 	snapshots   string
 	udp         bool
@@ -44,6 +45,7 @@ const about = `soak plays a small game for a long time, or many times, and looks
   soak -connections 1000000          a server that many join and leave
   soak -mutate 1000000000            packets that nobody would send
   soak -rogues 1000000               peers that know the format and break every rule
+  soak -rogues 30000 -transport ws   the same over real sockets
   soak -udp -seconds 60              real sockets, through a proxy that spoils the network
 
 Flags:
@@ -66,6 +68,7 @@ func parse(args []string, help io.Writer) (options, error) {
 	fs.Uint64Var(&o.rogues, "rogues", 0, "have whole servers played by so many sequences of 50 to 200 actions of peers that know the format and break every rule")
 	fs.IntVar(&o.sequences, "sequences", 0, "with -rogues, how many sequences one server has; 0 means 4096")
 	fs.DurationVar(&o.limit, "limit", 0, "with -rogues, begin nothing more after so long; 0 means no limit")
+	fs.StringVar(&o.transport, "transport", "", "with -rogues, real sockets on loopback, one server at a time: udp, dtls or ws; nothing means a simulated network")
 	fs.Uint64Var(&o.life, "life", 0, "with -rogues, the first life to play: what a failure names")
 	fs.StringVar(&o.capture, "capture", "", "play one match and write some of its packets into this file, in hexadecimal, for fuzzers to begin from")
 	fs.StringVar(&o.snapshots, "snapshots", "", "play one match and write the first snapshots that one player is sent, behind their schema, into this file, likewise")
@@ -108,8 +111,15 @@ func (o *options) check() error {
 		return errors.New("-seeds and -workers: use 1 and more; -connections is not negative")
 	case o.sequences < 0 || o.limit < 0:
 		return errors.New("-sequences and -limit are not negative")
+	case o.transport != "" && o.rogues == 0:
+		return errors.New("-transport: use it with -rogues")
 	case o.clients < 1 || o.clients > 200:
 		return fmt.Errorf("-clients %d: use 1 to 200", o.clients)
+	}
+	if o.transport != "" {
+		if _, err := overSockets(o.transport); err != nil {
+			return err
+		}
 	}
 	if o.link != "" {
 		if _, err := sim.Preset(o.link); err != nil {

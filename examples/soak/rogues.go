@@ -5,11 +5,18 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math"
 	"runtime"
 	"sync"
 	"time"
 
 	"github.com/foretick/foretick/simtest"
+)
+
+// Over sockets, how many play at the same time, and how many sequences a server has.
+const (
+	socketRogues    = 96
+	socketSequences = 8192
 )
 
 // playRogues plays whole servers against peers that break every rule, some lives at
@@ -18,10 +25,23 @@ func playRogues(ctx context.Context, o options, out io.Writer) error {
 	t := &rogueTally{o: o, out: out, ctx: ctx, started: time.Now(), next: o.life, goroutines: runtime.NumGoroutine()}
 	t.told = t.started
 	r := simtest.Rogues{Seed: o.seed, Sequences: o.sequences, Clock: time.Now}
-	for range 4 { // alone: the heap is measured
-		if t.more() {
-			t.done(r.Live(t.take()))
+	alone := 4
+	if o.transport != "" {
+		o.workers, alone = 0, math.MaxInt // goroutines and sockets are counted
+		r.Together = socketRogues
+		if r.Sequences == 0 {
+			r.Sequences = socketSequences
 		}
+		var err error
+		if r.Over, err = overSockets(o.transport); err != nil {
+			return err
+		}
+	}
+	for range alone { // the heap is measured
+		if !t.more() {
+			break
+		}
+		t.done(r.Live(t.take()))
 	}
 	r.Shared = o.workers > 1
 	var workers sync.WaitGroup

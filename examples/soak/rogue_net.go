@@ -1,0 +1,215 @@
+package main
+
+import (
+	"fmt"
+	"net"
+	"os"
+	"runtime"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/foretick/foretick/simtest"
+	"github.com/foretick/foretick/transport"
+)
+
+// socketNet is what rogues and a server meet over: sockets on loopback. Time is real,
+// and the server's runs faster by a factor.
+type socketNet struct {
+	ways
+	server  transport.Endpoint
+	now     time.Duration
+	next    time.Time
+	dials   int
+	ending  sync.WaitGroup // of endpoints that are being closed
+	honests []*patient
+	loose   []func() // ends what was left open; the oldest first
+}
+
+// ways are a transport's own.
+type ways interface {
+	// honest dials as a game does.
+	honest() (transport.Endpoint, error)
+	// rogue dials in a way that Abandon can end.
+	rogue() (rogueEnd, error)
+	// breaks breaks rules over a connection of its own, and returns what ends it.
+	breaks(draw func(n int) int) (end func())
+}
+
+// rogueEnd is a rogue's endpoint.
+type rogueEnd interface {
+	transport.Endpoint
+	// mute has it say nothing more, not even goodbye.
+	mute()
+	// misuse breaks the transport's rules over an open connection.
+	misuse(draw func(n int) int)
+}
+
+const (
+	busySpeed  = 6  // of the server's time while rogues play
+	idleSpeed  = 12 // while they do not
+	looseEnds  = 64 // connections that are left open without a word
+	honestSign = "honest"
+	socketRoom = 1024 // peers that a server's transport has room for
+	rogueDial  = 2 * time.Second
+	silence    = time.Second // the transports' time-out
+)
+
+// overSockets returns how to make a network of a transport's.
+func overSockets(transport string) (func() (simtest.RogueNet, error), error) {
+	open := map[string]func() (*socketNet, error){"udp": overUDP, "dtls": overDTLS, "ws": overWS}[transport]
+	if open == nil {
+		return nil, fmt.Errorf("-transport %q: use udp, dtls or ws, or nothing for a simulated network", transport)
+	}
+	return func() (simtest.RogueNet, error) {
+		n, err := open()
+		if err != nil {
+			return nil, err
+		}
+		return n, nil
+	}, nil
+}
+
+func (n *socketNet) Listen() transport.Endpoint { return n.server }
+
+// Dial implements simtest.RogueNet. What cannot be dialled fails as over a network.
+func (n *socketNet) Dial(honest bool) transport.Endpoint {
+	if honest {
+		e, err := n.honest()
+		if err != nil {
+			return broken{err}
+		}
+		p := &patient{Endpoint: e, ending: &n.ending}
+		n.honests = append(slices.DeleteFunc(n.honests, func(p *patient) bool { return p.closed }), p)
+		return p
+	}
+	n.dials++
+	e, err := n.rogue()
+	if err != nil {
+		return broken{err}
+	}
+	return e
+}
+
+// Abandon implements simtest.RogueNet: every other peer's process ends, the others'
+// machines do.
+func (n *socketNet) Abandon(e transport.Endpoint) {
+	r, ok := e.(rogueEnd)
+	if !ok {
+		return
+	}
+	r.mute()
+	end := func() { n.HangUp(e, transport.Closed) }
+	if n.dials%2 == 0 {
+		end()
+		return
+	}
+	n.leave(end)
+}
+
+// leave leaves something open until there is more of it than there may be.
+func (n *socketNet) leave(end func()) {
+	if n.loose = append(n.loose, end); len(n.loose) > looseEnds {
+		n.loose[0]()
+		n.loose = n.loose[1:]
+	}
+}
+
+func (n *socketNet) HangUp(e transport.Endpoint, code transport.Code) {
+	n.ending.Go(func() { _ = e.Close(code, "") })
+}
+
+func (n *socketNet) Break(e transport.Endpoint, draw func(int) int) {
+	if r, ok := e.(rogueEnd); ok {
+		r.misuse(draw)
+		return
+	}
+	n.leave(n.breaks(draw))
+}
+
+// Pass implements simtest.RogueNet. Time that the machine had no time for does not
+// count.
+func (n *socketNet) Pass(now time.Duration, busy bool) time.Duration {
+	if now == n.now {
+		return 0
+	}
+	speed := time.Duration(idleSpeed)
+	if busy {
+		speed = busySpeed
+	}
+	n.next = n.next.Add((now - n.now) / speed)
+	n.now = now
+	time.Sleep(time.Until(n.next))
+	late := time.Since(n.next)
+	if late > time.Second/240 {
+		n.next = n.next.Add(late)
+	}
+	return late
+}
+
+// Held counts goroutines and sockets, once what is being closed is.
+func (n *socketNet) Held() int {
+	for _, end := range n.loose {
+		end()
+	}
+	n.loose = nil
+	n.ending.Wait()
+	held := runtime.NumGoroutine()
+	if files, err := os.ReadDir("/proc/self/fd"); err == nil {
+		held += len(files)
+	}
+	return held
+}
+
+func (n *socketNet) Close() {
+	n.Held()
+	for _, p := range n.honests {
+		_ = p.Close(transport.Closed, "") // it may be closed
+	}
+	n.ending.Wait()
+	_ = n.server.Close(transport.Closed, "")
+	n.ending.Wait()
+}
+
+// patient is an endpoint whose closing others wait for.
+type patient struct {
+	transport.Endpoint
+	ending *sync.WaitGroup
+	closed bool
+}
+
+func (p *patient) Close(c transport.Code, detail string) error {
+	p.closed = true
+	p.ending.Go(func() { _ = p.Endpoint.Close(c, detail) })
+	return nil
+}
+
+// broken is an endpoint that could not be had.
+type broken struct{ err error }
+
+func (b broken) Recv(ev []transport.Event) int {
+	ev[0] = transport.Event{Kind: transport.Disconnected, Peer: 1, Code: transport.Unreachable, Detail: b.err.Error()}
+	return 1
+}
+
+func (b broken) Ready() <-chan struct{} { return nil }
+
+func (b broken) Send(transport.PeerID, []byte) error { return transport.ErrNoPeer }
+
+func (b broken) Flush() {}
+
+func (b broken) Disconnect(transport.PeerID, transport.Code, string) {}
+
+func (b broken) Info(transport.PeerID, *transport.Info) bool { return false }
+
+func (b broken) Close(transport.Code, string) error { return nil }
+
+// junk appends n bytes of anything.
+func junk(b []byte, n int, draw func(int) int) []byte {
+	for range n {
+		b = append(b, byte(draw(256)))
+	}
+	return b
+}
+
+var loopback = &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)}
