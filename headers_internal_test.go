@@ -68,7 +68,7 @@ func TestEveryHeader(t *testing.T) {
 			}
 			fed := 0
 			fields[field](func(b ...byte) {
-				p.arrive(sealed(b))
+				p.feed(sealed(b))
 				if fed++; fed%64 == 0 {
 					p.step(0)
 				}

@@ -130,6 +130,7 @@ type siege struct {
 	client *Client
 	game   *besieged
 	conn   *netcode.Conn // the server's end
+	peer   transport.PeerID
 	now    time.Duration
 	packet [][]byte // messages that wait, type first
 	src    *snapshot.Source
@@ -167,9 +168,15 @@ func (s *siege) world() {
 
 // up is the transport's connection.
 func (s *siege) up() {
-	s.conn = netcode.NewConn(netcode.Config{Channels: s.p.netChannels(), Rate: 1 << 24})
-	s.wire.in = append(s.wire.in, transport.Event{Kind: transport.Connected, Peer: 1})
+	s.dialled()
 	s.step(0)
+}
+
+// dialled is a connection that the client hears of in its next step.
+func (s *siege) dialled() {
+	s.conn = netcode.NewConn(netcode.Config{Channels: s.p.netChannels(), Rate: 1 << 24})
+	s.peer++
+	s.wire.in = append(s.wire.in, transport.Event{Kind: transport.Connected, Peer: s.peer})
 }
 
 func (s *siege) step(d time.Duration) View {
@@ -201,8 +208,8 @@ func (s *siege) say(t netcode.MessageType, body []byte) {
 	s.packet = append(s.packet, append([]byte{byte(t)}, body...))
 }
 
-// flush sends what waits as one packet, and steps the client.
-func (s *siege) flush(d time.Duration) View {
+// pack makes a packet of what waits.
+func (s *siege) pack() []byte {
 	pk := s.conn.Begin(s.now)
 	for _, ok := s.conn.NextFate(); ok; _, ok = s.conn.NextFate() {
 		continue
@@ -213,12 +220,17 @@ func (s *siege) flush(d time.Duration) View {
 	}
 	s.packet = s.packet[:0]
 	_, b := pk.Finish()
-	s.feed(append([]byte(nil), b...))
+	return append([]byte(nil), b...)
+}
+
+// flush sends what waits as one packet, and steps the client.
+func (s *siege) flush(d time.Duration) View {
+	s.feed(s.pack())
 	return s.step(d)
 }
 
 func (s *siege) feed(b []byte) {
-	s.wire.in = append(s.wire.in, transport.Event{Kind: transport.Data, Peer: 1, Data: b})
+	s.wire.in = append(s.wire.in, transport.Event{Kind: transport.Data, Peer: s.peer, Data: b})
 }
 
 func (s *siege) welcome() netcode.Welcome {

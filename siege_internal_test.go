@@ -21,9 +21,7 @@ type plot struct {
 	*siege
 	script []byte
 	done   [plotActions]int
-	bytes  int                       // that the client was sent
 	ids    map[snapshot.NetID]uint16 // who owns what is there; see kindOf
-	peer   transport.PeerID
 	steps  int
 	costly string // the newest step that took more than it may
 }
@@ -91,9 +89,7 @@ func (p *plot) act(a int) {
 	case 1: // some time
 		p.pass(time.Duration(p.byte()) * time.Duration(p.byte()) * 500 * time.Microsecond)
 	case 2: // a connection
-		p.conn = netcode.NewConn(netcode.Config{Channels: p.p.netChannels(), Rate: 1 << 24})
-		p.peer++
-		p.wire.in = append(p.wire.in, transport.Event{Kind: transport.Connected, Peer: p.peer})
+		p.dialled()
 	case 3:
 		p.wire.in = append(p.wire.in, transport.Event{Kind: transport.Disconnected, Peer: p.peer, Code: transport.Code(p.byte() % 16)})
 	case 4:
@@ -147,22 +143,7 @@ func (p *plot) send() {
 	if p.conn == nil {
 		return
 	}
-	pk := p.conn.Begin(p.now)
-	for _, ok := p.conn.NextFate(); ok; _, ok = p.conn.NextFate() {
-		continue
-	}
-	for _, m := range p.packet {
-		pk.Press()
-		pk.Message(netcode.MessageType(m[0]), m[1:])
-	}
-	p.packet = p.packet[:0]
-	_, b := pk.Finish()
-	p.arrive(append([]byte(nil), b...))
-}
-
-func (p *plot) arrive(b []byte) {
-	p.bytes += len(b)
-	p.wire.in = append(p.wire.in, transport.Event{Kind: transport.Data, Peer: p.peer, Data: b})
+	p.feed(p.pack())
 }
 
 func (p *plot) pass(d time.Duration) {
@@ -296,7 +277,7 @@ func (p *plot) schemas() {
 // raw is a packet of any bytes behind a right checksum.
 func (p *plot) raw() {
 	b := sealed(append([]byte{p.byte() & 0x1f, p.byte(), p.byte()}, p.take(int(p.byte()))...))
-	p.arrive(b)
+	p.feed(b)
 }
 
 // sealed puts the checksum before a packet's header and messages.
