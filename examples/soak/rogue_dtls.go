@@ -2,38 +2,76 @@ package main
 
 import (
 	"encoding/binary"
+	"fmt"
+	"math/rand/v2"
 	"net/netip"
+	"sync/atomic"
 	"time"
 
 	"github.com/foretick/foretick/transport"
 	"github.com/foretick/foretick/transport/dtls"
+	"github.com/foretick/foretick/transport/ticket"
 	"github.com/foretick/foretick/transport/udp"
 )
 
-// dtlsWays are those of package dtls, by a server's certificate.
+// dtlsWays are those of package dtls, by a server's certificate or by tickets.
 type dtlsWays struct {
 	udpWays
 	pins []dtls.Pin
+	key  []byte // nil: by certificate
 }
+
+// dtlsServers counts them: every other one takes tickets.
+var dtlsServers atomic.Uint32
 
 func overDTLS() (*socketNet, error) {
 	cert, err := dtls.NewCertificate()
 	if err != nil {
 		return nil, err
 	}
-	e, err := dtls.Listen("127.0.0.1:0", dtls.Config{
-		Certificate: &cert, MaxPeers: socketRoom, Timeout: silence, HelloRate: 1 << 20, MaxHandshakes: socketRoom, MaxHandshakesPerAddr: socketRoom,
-		Accept: func(_ netip.AddrPort, token []byte) ([]byte, error) { return token, nil },
-	})
+	var w dtlsWays
+	cfg := dtls.Config{
+		MaxPeers: socketRoom, Timeout: silence, HelloRate: 1 << 20, MaxHandshakes: socketRoom, MaxHandshakesPerAddr: socketRoom,
+	}
+	if dtlsServers.Add(1)%2 == 1 {
+		cfg.Certificate, w.pins = &cert, []dtls.Pin{dtls.PinOf(cert)}
+		cfg.Accept = func(_ netip.AddrPort, token []byte) ([]byte, error) { return token, nil }
+	} else {
+		w.key = ticket.NewKey()
+		if cfg.Gate, err = ticket.NewGate(w.key, []netip.AddrPort{ticketServer}, nil); err != nil {
+			return nil, err
+		}
+	}
+	e, err := dtls.Listen("127.0.0.1:0", cfg)
 	if err != nil {
 		return nil, err
 	}
-	w := dtlsWays{udpWays{e.Below().(*udp.Endpoint).LocalAddr()}, []dtls.Pin{dtls.PinOf(cert)}}
+	w.addr = e.Below().(*udp.Endpoint).LocalAddr()
 	return &socketNet{ways: w, server: e, next: time.Now()}, nil
 }
 
+// ticketServer is what tickets call the server.
+var ticketServer = netip.MustParseAddrPort("192.0.2.7:27015")
+
+// config is a client's of some identity, and what it shows before the handshake.
+func (w dtlsWays) config(identity []byte) (cfg dtls.Config, token []byte, err error) {
+	if w.key == nil {
+		return dtls.Config{Pins: w.pins, Token: identity}, nil, nil
+	}
+	t, err := ticket.Issue(w.key, ticket.Claims{Identity: identity, Expires: time.Now().Add(time.Minute), Servers: []netip.AddrPort{ticketServer}})
+	if err != nil {
+		return cfg, nil, err
+	}
+	cfg.Ticket, err = t.MarshalBinary()
+	return cfg, t.Sealed, err
+}
+
 func (w dtlsWays) honest() (transport.Endpoint, error) {
-	return dtls.Dial(w.addr.String(), dtls.Config{Pins: w.pins, Token: honestName()})
+	cfg, _, err := w.config(honestName())
+	if err != nil {
+		return nil, err
+	}
+	return dtls.Dial(w.addr.String(), cfg)
 }
 
 // dtlsRogue is the project's own client above a udp that keeps no rules.
@@ -47,14 +85,18 @@ func (w dtlsWays) rogue() (rogueEnd, error) { return w.dial(-1, -1) }
 // dial has the client send so many datagrams, of which one is damaged; negative: all,
 // and none.
 func (w dtlsWays) dial(sends, spoil int) (*dtlsRogue, error) {
-	u, err := dialUDP(w.addr)
+	cfg, token, err := w.config(fmt.Appendf(nil, "rogue %x", rand.Uint64()))
+	if err != nil {
+		return nil, err
+	}
+	u, err := dialUDP(w.addr, token)
 	if err != nil {
 		return nil, err
 	}
 	u.mu.Lock()
 	u.sends, u.spoil = sends, spoil
 	u.mu.Unlock()
-	e, err := dtls.WrapClient(u, dtls.Config{Pins: w.pins})
+	e, err := dtls.WrapClient(u, cfg)
 	if err != nil {
 		_ = u.Close(0, "")
 		return nil, err
@@ -118,7 +160,14 @@ func (w dtlsWays) breaks(draw func(int) int) func() {
 
 // records says records of anything instead of a handshake's.
 func (w dtlsWays) records(draw func(int) int) func() {
-	u, err := dialUDP(w.addr)
+	_, token, err := w.config([]byte("rogue"))
+	if err != nil {
+		return func() {}
+	}
+	if draw(4) == 0 {
+		token = junk(nil, draw(200), draw)
+	}
+	u, err := dialUDP(w.addr, token)
 	if err != nil {
 		return func() {}
 	}

@@ -55,13 +55,14 @@ func (w udpWays) honest() (transport.Endpoint, error) {
 // honestName is an identity of an honest client's.
 func honestName() []byte { return binary.BigEndian.AppendUint64([]byte(honestSign), rand.Uint64()) }
 
-func (w udpWays) rogue() (rogueEnd, error) { return dialUDP(w.addr) }
+func (w udpWays) rogue() (rogueEnd, error) { return dialUDP(w.addr, nil) }
 
 // udpRogue is a client's end of the udp transport by hand, for peers that keep none of
 // its rules.
 type udpRogue struct {
 	to    netip.AddrPort
 	nonce uint64
+	token []byte // what it shows
 	ready chan struct{}
 	done  sync.WaitGroup
 
@@ -82,12 +83,12 @@ type udpRogue struct {
 
 var _ rogueEnd = (*udpRogue)(nil)
 
-func dialUDP(to netip.AddrPort) (*udpRogue, error) {
+func dialUDP(to netip.AddrPort, token []byte) (*udpRogue, error) {
 	c, err := net.DialUDP("udp", loopback, net.UDPAddrFromAddrPort(to))
 	if err != nil {
 		return nil, err
 	}
-	u := &udpRogue{to: to, nonce: rand.Uint64(), conn: c, ready: make(chan struct{}, 1), sends: -1, spoil: -1}
+	u := &udpRogue{to: to, nonce: rand.Uint64(), token: token, conn: c, ready: make(chan struct{}, 1), sends: -1, spoil: -1}
 	u.done.Go(func() { u.read(c) })
 	return u, nil
 }
@@ -96,7 +97,7 @@ func dialUDP(to netip.AddrPort) (*udpRogue, error) {
 func (u *udpRogue) read(c *net.UDPConn) {
 	buf := make([]byte, 2048)
 	until := time.Now().Add(rogueDial)
-	u.hello(c, u.nonce, u.cookie, nil)
+	u.hello(c, u.nonce, u.cookie, u.token)
 	for {
 		_ = c.SetReadDeadline(time.Now().Add(100 * time.Millisecond))
 		n, err := c.Read(buf)
@@ -110,7 +111,7 @@ func (u *udpRogue) read(c *net.UDPConn) {
 			if time.Now().After(until) {
 				u.end(transport.Timeout, "")
 			} else {
-				u.hello(c, u.nonce, u.cookie, nil)
+				u.hello(c, u.nonce, u.cookie, u.token)
 			}
 		}
 		u.mu.Unlock()
@@ -164,7 +165,7 @@ func (u *udpRogue) take(c *net.UDPConn, b []byte) {
 	case udpCookie:
 		if len(b) >= udpCookie0+20 && u.id == 0 && u.cookie == [20]byte{} {
 			copy(u.cookie[:], b[udpCookie0:])
-			u.hello(c, u.nonce, u.cookie, nil)
+			u.hello(c, u.nonce, u.cookie, u.token)
 		}
 	case udpAccept:
 		if len(b) >= 17 && u.id == 0 && !u.ended {
@@ -348,7 +349,7 @@ func anyDatagram(id uint64, draw func(int) int) []byte {
 // breaks implements ways.
 func (w udpWays) breaks(draw func(int) int) func() {
 	if draw(3) == 0 { // a handshake, and nothing else
-		u, err := dialUDP(w.addr)
+		u, err := dialUDP(w.addr, nil)
 		if err != nil {
 			return func() {}
 		}
