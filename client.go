@@ -256,7 +256,8 @@ type Client struct {
 	ownRows                 *ecs.Query // the command's rows
 	foreseenOf              []other    // whose entities are predicted here, too
 	runs                    func(system int, o ecs.Owner) bool
-	others                  []int // registry indices of components that shared systems read of others
+	there                   func(entity uint64) bool // world.Alive
+	others                  []int                    // registry indices of components that shared systems read of others
 
 	practice  rehearsal
 	trails    trails // debug builds alone: ours …
@@ -287,6 +288,9 @@ type Client struct {
 	drawn           bool
 	visible         *lagcomp.History
 
+	commandAck Tick       // the command up to which the server had them by the newest snapshot
+	appeared   []appeared // not long ago
+
 	stepping bool // a tick's systems run
 	lived    Tick // the tick after the newest that ran
 	spawns   prediction.Spawns[spawned]
@@ -302,6 +306,7 @@ type Client struct {
 	scratch   []byte
 	packed    []byte  // a guessed command
 	covered   []int32 // scratch
+	naming    []int32 // scratch
 	words     []int32
 	bodies    bodies
 	rendering bool           // render systems run
@@ -449,6 +454,7 @@ func NewClient(cfg ClientConfig) (*Client, error) {
 	}
 	c.bodies, c.others = newBodies(p), p.othersRead()
 	c.runs = c.runsFor
+	c.there = func(e uint64) bool { return c.world.Alive(ecs.Entity(e)) }
 	c.view.World = c.world
 	return c, nil
 }
@@ -459,7 +465,7 @@ func (c *Client) fresh() error {
 	c.remadeFrom, c.remade = 0, 0
 	c.clock, c.confirmed = nil, 0
 	c.entered, c.asked, c.granted = false, false, false
-	c.newest = 0
+	c.newest, c.commandAck = 0, 0
 	c.commands = nil
 	if c.p.command != nil {
 		c.commands = netcode.NewCommandSender(c.p.command.schema.PackedSize(), netcode.CommandConfig{})
@@ -485,7 +491,7 @@ func (c *Client) clearLevel() error {
 	c.newReceiver()
 	c.records.Clear()
 	c.fades.clear()
-	c.ours, c.foreseenOf = c.ours[:0], nil
+	c.ours, c.foreseenOf, c.appeared = c.ours[:0], nil, c.appeared[:0]
 	c.drawn, c.overdue, c.good, c.sure, c.unsure, c.hasNote, c.noteTick, c.causes = false, false, 0, 0, false, false, 0, causes{}
 	var err error
 	c.predictor, err = prediction.NewPredictor(prediction.Config{History: c.cfg.History}, timeline{c})

@@ -134,7 +134,7 @@ func (c timeline) compareForeseen(r *record, t Tick) prediction.Verdict {
 		c.stats.Foreseen++
 		is := prediction.Different
 		if here {
-			is = c.compareOther(r, g, s)
+			is = c.compareOther(r, g, s, t)
 		}
 		if is == prediction.Different {
 			c.stats.ForeseenWrong++
@@ -144,7 +144,7 @@ func (c timeline) compareForeseen(r *record, t Tick) prediction.Verdict {
 	return verdict
 }
 
-func (c timeline) compareOther(r *record, g *snapshot.Ghost, s snapshot.State) prediction.Verdict {
+func (c timeline) compareOther(r *record, g *snapshot.Ghost, s snapshot.State, t Tick) prediction.Verdict {
 	verdict := prediction.Same
 	for i := range c.p.components {
 		comp := &c.p.components[i]
@@ -152,7 +152,7 @@ func (c timeline) compareOther(r *record, g *snapshot.Ghost, s snapshot.State) p
 			continue
 		}
 		ours := r.find(ecs.Entity(g.Data), i)
-		theirs := c.stated(g, s, i, ours)
+		theirs := c.stated(g, s, i, ours, t)
 		switch {
 		case ours == nil && theirs == nil:
 		case ours == nil || theirs == nil:
@@ -167,15 +167,15 @@ func (c timeline) compareOther(r *record, g *snapshot.Ghost, s snapshot.State) p
 }
 
 // stated is what a snapshot says of a component that is predicted here, with what this
-// player does not receive as it is in ours; until the next call.
-func (c *Client) stated(g *snapshot.Ghost, s snapshot.State, i int, ours []int32) []int32 {
+// player does not receive as it is in ours, for t; until the next call.
+func (c *Client) stated(g *snapshot.Ghost, s snapshot.State, i int, ours []int32, t Tick) []int32 {
 	words, schema := s.Component(i), c.p.components[i].schema
 	if words != nil && ours != nil && c.foreseen(g) {
 		c.covered = append(c.covered[:0], words...)
 		schema.Cover(s.Audience, c.covered, ours)
 		words = c.covered
 	}
-	return c.known(&c.p.components[i], words)
+	return c.meant(&c.p.components[i], words, ours, t)
 }
 
 // strayed tells whether what others did may have been the cause of a difference at t:

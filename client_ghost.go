@@ -60,17 +60,25 @@ func (c *Client) birth(g *snapshot.Ghost) {
 	e := c.world.Spawn(k.ecs, c.partOf(g))
 	*c.p.identity.Get(c.world, e) = Identity{Net: uint32(g.Wire), Kind: uint16(k.own)}
 	g.Data = uint64(e)
+	if c.p.predictedRefs {
+		c.appeared = append(c.appeared, appeared{g.Wire, c.predictor.Tick()})
+	}
 	c.bornHere()
 }
 
-// write puts a ghost's state into the world as it is.
-func (c *Client) write(g *snapshot.Ghost, s snapshot.State) {
+// write puts a ghost's state of t into the world as it is.
+func (c *Client) write(g *snapshot.Ghost, s snapshot.State, t Tick) {
+	r := c.records.Find(t)
 	for i := range c.p.components {
-		if c.p.components[i].unknown {
+		comp := &c.p.components[i]
+		if comp.unknown {
 			continue
 		}
 		if words := s.Component(i); words != nil {
-			c.writeComponent(g, s, i)
+			if comp.predicted && r != nil {
+				words = c.named(comp, words, r.find(ecs.Entity(g.Data), i), t)
+			}
+			comp.schema.DequantiseFor(s.Audience, words, s.Grid(i), clientRefs{c}, c.pointer(g, i))
 		} else if at := c.world.Pointer(ecs.Entity(g.Data), c.p.components[i].id); at != nil {
 			c.world.RemoveByID(ecs.Entity(g.Data), c.p.components[i].id)
 		}
@@ -106,9 +114,12 @@ func (r clientRefs) Net(entity uint64) uint32 {
 	return 0
 }
 
-// Entity is the local entity of a wire id.
+// Entity is the local entity of a wire id, or of the key of what was spawned here.
 func (r clientRefs) Entity(ref uint32) uint64 {
-	if ref == 0 || ref > math.MaxUint16 {
+	switch {
+	case isKey(ref):
+		return uint64(r.c.spawnOf(ref))
+	case ref == 0 || ref > math.MaxUint16:
 		return 0
 	}
 	if g := r.c.receiver.Find(snapshot.WireID(ref)); g != nil && g.Gone == 0 {

@@ -391,7 +391,7 @@ func (c *Client) countShown(t Tick, v prediction.Verdict) {
 		h += hashItem(ecs.Entity(g.Data), itself, nil)
 		for i := range c.p.components {
 			if w := s.Component(i); w != nil && c.p.components[i].predicted {
-				h += hashItem(ecs.Entity(g.Data), i, c.known(&c.p.components[i], w))
+				h += hashItem(ecs.Entity(g.Data), i, c.meant(&c.p.components[i], w, r.find(ecs.Entity(g.Data), i), t))
 			}
 		}
 	}

@@ -292,7 +292,7 @@ func (c *Client) snapshot(body []byte) error {
 		c.overdue = c.overdue || len(c.receiver.Changes()) > 0 // news of what the newer one put off
 		return nil
 	}
-	c.newest = t
+	c.newest, c.commandAck = t, t+h.CommandAck
 	c.stats.Snapshots++
 	c.heard = c.now
 	c.clock.Snapshot(c.now, t, h.Early, h.HasEarly, c.conn.RTT())

@@ -22,6 +22,7 @@ type spawning struct {
 	named     []naming  // matched not long ago
 	retired   []retired // handles, until no save knows them
 	practised []ecs.Entity
+	next      int // where spawnOf looks first
 }
 
 // naming is the wire id of an entity that was matched after some of the saves
@@ -30,6 +31,8 @@ type naming struct {
 	e     ecs.Entity
 	wire  snapshot.WireID
 	until Tick
+	key   uint32 // by which it was predicted
+	next  Tick   // the first command that was made afterwards
 }
 
 type retired struct {
@@ -250,7 +253,7 @@ func (c *Client) match() {
 		g.Data = uint64(s.e)
 		c.bornHere()
 		c.spawning.matched = append(c.spawning.matched, s)
-		c.spawning.named = append(c.spawning.named, naming{s.e, g.Wire, c.predictor.Tick() + Tick(c.cfg.Rehearse)})
+		c.spawning.named = append(c.spawning.named, naming{s.e, g.Wire, c.predictor.Tick() + Tick(c.cfg.Rehearse), id, c.sampled + 1})
 		c.rename()
 	}
 }
@@ -338,12 +341,13 @@ func (c *Client) settle(t Tick) {
 		c.release()
 	}
 	live := s.named[:0]
-	for _, n := range s.named {
-		if int32(n.until-t) >= 0 {
-			live = append(live, n)
+	for i := range s.named {
+		if n := &s.named[i]; int32(n.until-t) >= 0 || !c.serverKnows(n, t) {
+			live = append(live, *n)
 		}
 	}
 	s.named = live
+	c.forgetAppeared(t)
 	if len(s.retired) > 0 {
 		c.exhume()
 	}

@@ -36,6 +36,7 @@ type component struct {
 	unknown   bool           // another build's: it is passed over
 	exact     bool           // everybody receives it on the simulation grid
 	varies    bool           // it holds strings or slices, and is no plain memory
+	refs      []int          // the words that are references
 }
 
 // command is the component that a tick's input fills.
@@ -106,8 +107,11 @@ func (p *Protocol) Component(h ecs.Handle, opts ...ComponentOption) {
 
 // moves notes how values of a schema are interpolated.
 func (c *component) moves(s *snapshot.Schema) {
-	c.lerped, c.curved = false, false
+	c.lerped, c.curved, c.refs = false, false, nil
 	for _, f := range s.Fields() {
+		if f.Ref {
+			c.refs = append(c.refs, f.Word)
+		}
 		c.lerped = c.lerped || f.Lerp
 		c.curved = c.curved || f.Interpolation == snapshot.Hermite && f.Velocity == ""
 	}

@@ -26,7 +26,7 @@ func (c timeline) listDifferences(r *record, t Tick) {
 			comp := &c.p.components[i]
 			ours, theirs := r.find(ecs.Entity(g.Data), i), s.Component(i)
 			if comp.predicted && (ours != nil || theirs != nil) {
-				c.listFields(comp, ecs.Entity(g.Data), c.p.kinds[g.Kind].ecs.Name(), ours, theirs)
+				c.listFields(comp, ecs.Entity(g.Data), c.p.kinds[g.Kind].ecs.Name(), ours, c.meant(comp, theirs, ours, t))
 			}
 		}
 	}

@@ -90,6 +90,7 @@ type Protocol struct {
 
 	unpredicted     []int // registry indices of the components that are not predicted
 	unpredictedRefs bool  // some of them hold references
+	predictedRefs   bool  // some of the others do
 	readUnpredicted []int // registry indices of what shared systems read of their own rows without predicting it
 
 	built bool
@@ -320,15 +321,16 @@ func (p *Protocol) ofLocalKinds(id ecs.ID) bool {
 
 // findUnpredicted lists the replicated components that are not predicted.
 func (p *Protocol) findUnpredicted() {
-	p.unpredicted, p.unpredictedRefs = nil, false
+	p.unpredicted, p.unpredictedRefs, p.predictedRefs = nil, false, false
 	for i := range p.components {
 		c := &p.components[i]
-		if c.predicted || c.unknown {
-			continue
-		}
-		p.unpredicted = append(p.unpredicted, i)
-		for _, f := range c.schema.Fields() {
-			p.unpredictedRefs = p.unpredictedRefs || f.Ref
+		switch {
+		case c.unknown:
+		case c.predicted:
+			p.predictedRefs = p.predictedRefs || len(c.refs) > 0
+		default:
+			p.unpredicted = append(p.unpredicted, i)
+			p.unpredictedRefs = p.unpredictedRefs || len(c.refs) > 0
 		}
 	}
 }

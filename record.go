@@ -94,7 +94,8 @@ func (c *Client) keep(t Tick, replay bool) {
 	}
 }
 
-// keepEntity snaps an entity's predicted components and adds them to a record.
+// keepEntity snaps an entity's predicted components, as the server does, and adds them to
+// a record.
 func (c *Client) keepEntity(r *record, e ecs.Entity) {
 	if !c.world.Alive(e) {
 		return
@@ -110,9 +111,12 @@ func (c *Client) keepEntity(r *record, e ecs.Entity) {
 		if at == nil {
 			continue
 		}
+		if len(comp.refs) > 0 {
+			comp.schema.DropRefs(at, c.there)
+		}
 		off := len(r.words)
 		r.words = slices.Grow(r.words, comp.schema.Words())[:off+comp.schema.Words()]
-		comp.schema.SnapWords(at, clientRefs{c}, r.words[off:])
+		comp.schema.SnapWords(at, recordRefs{clientRefs{c}}, r.words[off:])
 		r.items = append(r.items, recordItem{e, uint8(i), foreseen, int32(off)})
 	}
 }

@@ -223,6 +223,7 @@ type Server struct {
 	p        *Protocol
 	endpoint transport.Endpoint
 	world    *ecs.World
+	there    func(entity uint64) bool // world.Alive
 	frame    Frame
 	source   *snapshot.Source
 	history  *lagcomp.History
@@ -322,6 +323,7 @@ func NewServer(cfg ServerConfig) (*Server, error) {
 		waiting: map[string]int{}, logs: logLimit{},
 	}
 	s.world = ecs.NewWorld(p.types, ecs.WorldConfig{Tags: []string{TagServer}})
+	s.there = func(e uint64) bool { return s.world.Alive(ecs.Entity(e)) }
 	s.source = snapshot.NewSource(p.registry, snapshot.SourceConfig{})
 	if cfg.Profile {
 		s.bandwidth = &bandwidth{down: snapshot.NewProfile(p.registry)}

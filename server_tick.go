@@ -156,8 +156,8 @@ func (s *Server) fillCommands() {
 	}
 }
 
-// snap rounds predicted values to the simulation step, as clients do after
-// their own ticks.
+// snap rounds predicted values to the simulation step, and forgets references to what is
+// gone, as clients do after their own ticks.
 func (s *Server) snap() {
 	for _, rows := range s.entities.All(s.world) {
 		for i := range s.p.components {
@@ -171,6 +171,9 @@ func (s *Server) snap() {
 						s.measure(c, unsafe.Add(base, uintptr(k)*c.size))
 					}
 					c.schema.Snap(unsafe.Add(base, uintptr(k)*c.size))
+					if len(c.refs) > 0 {
+						c.schema.DropRefs(unsafe.Add(base, uintptr(k)*c.size), s.there)
+					}
 				}
 			}
 		}

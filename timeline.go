@@ -179,7 +179,7 @@ func (c timeline) compareOwn(r *record, t Tick) prediction.Verdict {
 			}
 			continue
 		}
-		switch c.compareGhost(r, g, s) {
+		switch c.compareGhost(r, g, s, t) {
 		case prediction.Different:
 			return prediction.Different
 		case prediction.Near:
@@ -230,7 +230,7 @@ func (c timeline) compareOpen(r *record, t Tick) bool {
 
 // compareGhost finds the first predicted field that differs by more than its
 // tolerance, and explains it.
-func (c timeline) compareGhost(r *record, g *snapshot.Ghost, s snapshot.State) prediction.Verdict {
+func (c timeline) compareGhost(r *record, g *snapshot.Ghost, s snapshot.State, t Tick) prediction.Verdict {
 	verdict := prediction.Same
 	for i := range c.p.components {
 		comp := &c.p.components[i]
@@ -247,13 +247,20 @@ func (c timeline) compareGhost(r *record, g *snapshot.Ghost, s snapshot.State) p
 			c.explain()
 			return prediction.Different
 		}
+		theirs = c.meant(comp, theirs, ours, t)
 		if f := comp.schema.FirstDifference(ours[:comp.schema.Words()], theirs); f >= 0 {
+			if c.cameLater(comp, ours[:comp.schema.Words()], theirs, t) {
+				return prediction.Different // and corrected, without a word
+			}
 			c.wrong.Entity, c.wrong.Prefab, c.wrong.Component = g.Data, c.p.kinds[g.Kind].ecs.Name(), comp.name
 			c.explainField(comp, f, ours, theirs)
 			c.explain()
+			if c.wrong.Cause == prediction.Code && c.wentEarlier(comp, ours[:comp.schema.Words()], theirs, t) {
+				c.wrong.Cause = prediction.Untracked
+			}
 			return prediction.Different
 		}
-		if comp.tolerant && !slices.Equal(ours[:comp.schema.Words()], c.known(comp, theirs)) {
+		if comp.tolerant && !slices.Equal(ours[:comp.schema.Words()], theirs) {
 			verdict = prediction.Near
 		}
 	}
@@ -284,7 +291,7 @@ func (c timeline) Amend(t, k Tick) {
 			n := comp.schema.Words()
 			later, predicted, actual := r.find(e, i), c.predicted.find(e, i), []int32(nil)
 			if predicted != nil {
-				actual = c.stated(g, s, i, predicted[:n])
+				actual = c.stated(g, s, i, predicted[:n], t)
 			}
 			at := c.world.Pointer(e, comp.id)
 			if later == nil || predicted == nil || actual == nil || at == nil {
@@ -306,7 +313,7 @@ func (c timeline) Adopt(t Tick) {
 		switch {
 		case ok:
 			c.embody(g)
-			c.write(g, s)
+			c.write(g, s, t)
 		case g.Data != 0 && g.Gone != 0 && int32(g.Gone-t) <= 0:
 			c.bury(ecs.Entity(g.Data))
 			g.Data = 0

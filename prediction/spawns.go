@@ -115,6 +115,17 @@ func (s *Spawns[H]) Match(id uint32) (h H, ok bool) {
 	return h, false
 }
 
+// Find answers the handle and the tick of what is remembered under an id, whether or
+// not the server's word on it came.
+func (s *Spawns[H]) Find(id uint32) (h H, t Tick, ok bool) {
+	for i := range s.entries {
+		if e := &s.entries[i]; e.id == id {
+			return e.handle, e.tick, true
+		}
+	}
+	return h, 0, false
+}
+
 // Settle takes the server's word on the ticks up to t, after Match was asked for
 // all that it made: what remains open of them the server does not have. Each is
 // told to missing. What is settled is remembered for another keep ticks: 0, but

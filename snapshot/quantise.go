@@ -183,6 +183,35 @@ func (s *Schema) Snap(p unsafe.Pointer) {
 	})
 }
 
+// DropRefs makes those references of the value at p none whose entity is not alive, as
+// alive reports. Both ends call it after each tick of predicted components: the wire
+// cannot tell a reference to what is gone from none.
+func (s *Schema) DropRefs(p unsafe.Pointer, alive func(entity uint64) bool) {
+	if v := s.via; v != nil {
+		v.wire.DropRefs(v.load(p), alive)
+		v.store(v.out, p, everything)
+		return
+	}
+	if len(s.lists) == 0 {
+		dropRefs(s.leaves, p, alive)
+		return
+	}
+	s.parts(func(leaves []leaf) { dropRefs(leaves, p, alive) }, func(l *list) {
+		data, n := l.get(p)
+		dropRefs(l.leaves(s, min(n, l.most)), data, alive)
+	})
+}
+
+func dropRefs(leaves []leaf, p unsafe.Pointer, alive func(entity uint64) bool) {
+	for i := range leaves {
+		if l := &leaves[i]; l.op == opRef {
+			if e := (*uint64)(unsafe.Add(p, l.offset)); *e != 0 && !alive(*e) {
+				*e = 0
+			}
+		}
+	}
+}
+
 // snap rounds the values of some leaves.
 func snap(leaves []leaf, p unsafe.Pointer) {
 	for i := range leaves {
