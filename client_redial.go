@@ -92,6 +92,6 @@ func (c *Client) redial() {
 		return
 	}
 	c.endpoint = e
-	patience := min(c.retry.patience, max(c.cfg.Timeout, dialSilent))
-	c.retry.next, c.retry.patience = c.now+patience, 2*patience
+	c.retry.next = c.now + c.retry.patience
+	c.retry.patience = max(c.retry.patience, min(2*c.retry.patience, c.cfg.Timeout))
 }

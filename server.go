@@ -73,7 +73,8 @@ type ServerConfig struct {
 	KeepPlaces bool
 	// MaxWaitingPerAddress is how many connections of one address may be there that do
 	// not play yet; more are refused. Two seconds of play release a connection. An
-	// IPv6 /64 counts as one address. 0 means 32; negative means no limit.
+	// IPv6 /64 counts as one address. 0 means 32; negative means no limit. The
+	// transports' own limits by address are as high.
 	MaxWaitingPerAddress int
 	// AllowSkew lets in clients of other builds of the game: they have the same
 	// name, version, tick rate and channels, and are sent the schema to match their

@@ -49,18 +49,19 @@ type Config struct {
 	MaxPeers int
 
 	// MaxHandshakes is how many handshakes a server has under way; each costs three goroutines and 64 kB at most, for
-	// five seconds at most. When there would be more, the oldest is broken off. As many connections may have begun none
+	// ten seconds at most. When there would be more, the oldest is broken off. As many connections may have begun none
 	// yet; of those the oldest of the address that has the most is broken off. 0: 256. A client ignores it.
 	MaxHandshakes int
 
-	// MaxHandshakesPerAddr is how many of those may be of one address (IPv6: one /64). 0: 16. A client ignores it.
+	// MaxHandshakesPerAddr is how many of those may be of one address (IPv6: one /64). 0: 32, as many connections as a
+	// server of the root package lets wait for an address. A client ignores it.
 	MaxHandshakesPerAddr int
 
 	// HelloRate is how many hellos a second of one address are answered, as udp.Config has it. Wrap ignores it.
 	HelloRate int
 
-	// Timeout is how long a connection may be silent, or a dial unanswered, before it is given up; the handshake has five
-	// seconds more. 0: 5 s. At least 500 ms.
+	// Timeout is how long a connection may be silent, or a dial unanswered, before it is given up; the handshake has ten
+	// seconds more, enough for round trips of two. 0: 5 s. At least 500 ms.
 	Timeout time.Duration
 
 	// KeepAlive is how long an endpoint sends nothing to a peer, or hears nothing from it, before it sends a
@@ -86,7 +87,7 @@ func (c Config) withDefaults() Config {
 	}
 	set(&c.MaxPeers, 64)
 	set(&c.MaxHandshakes, 256)
-	set(&c.MaxHandshakesPerAddr, min(16, c.MaxHandshakes))
+	set(&c.MaxHandshakesPerAddr, min(32, c.MaxHandshakes))
 	set(&c.ReceiveQueue, 160)
 	if c.Timeout == 0 {
 		c.Timeout = 5 * time.Second

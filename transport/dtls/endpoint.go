@@ -46,8 +46,8 @@ type Endpoint struct {
 const (
 	tickTime      = 50 * time.Millisecond
 	bufferSize    = 1280
-	askEvery      = 4 // ticks: 200 ms
-	handshakeTime = 5 * time.Second
+	askEvery      = 4                // ticks: 200 ms
+	handshakeTime = 10 * time.Second // five round trips of two seconds, had a client such a path
 )
 
 var _ transport.Endpoint = (*Endpoint)(nil)

@@ -85,3 +85,6 @@ func Shakes(e *Endpoint) int {
 
 // Sum ends a datagram of a handshake as this package does, and as an attacker may.
 func Sum(b []byte) []byte { return appendSum(b) }
+
+// HandshakeTime is how long a handshake may take.
+const HandshakeTime = handshakeTime

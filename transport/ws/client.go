@@ -9,6 +9,9 @@ import (
 	"github.com/foretick/foretick/transport"
 )
 
+// dialTimeouts is how many of Config.Timeout a dial has until HTTP is done with.
+const dialTimeouts = 2
+
 // dialer opens a connection and says where it goes.
 // Of each ping and pong that comes it asks tolerated, and answers none that is not.
 type dialer func(ctx context.Context, url string, tolerated func() bool) (s socket, remote string, err error)
@@ -33,7 +36,7 @@ func dialBy(addr string, cfg Config, open dialer) (*Endpoint, error) {
 	e.cancel = cancel
 	p := newPeer()
 	p.name, p.secure, p.greet = u.Host, secure, true
-	p.until = e.clock.Load() + ticks(cfg.Timeout)
+	p.until = e.clock.Load() + ticks(dialTimeouts*cfg.Timeout)
 	p.id = e.peers.Add(p)
 	p.q = e.in.Add(p.id, false)
 	e.dial = p
@@ -74,6 +77,7 @@ func (e *Endpoint) connect(ctx context.Context, addr string, open dialer) {
 		return
 	}
 	p.sock = sock
+	p.until = e.clock.Load() + ticks(e.cfg.Timeout)
 	if remote != "" {
 		p.name = remote
 	}

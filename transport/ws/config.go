@@ -24,8 +24,8 @@ type Config struct {
 	MaxPending int
 
 	// MaxPendingPerAddr is how many of those may come from one address (IPv6: one /64); further ones are answered with
-	// HTTP status 429. Behind a reverse proxy set ClientAddr, or all clients share one address. 0: 16. A client ignores
-	// it.
+	// HTTP status 429. Behind a reverse proxy set ClientAddr, or all clients share one address. 0: 32, as many connections
+	// as a server of the root package lets wait for an address. A client ignores it.
 	MaxPendingPerAddr int
 
 	// MaxConns is how many connections may be open at once, whatever they do: play, say nothing, or say goodbye; with
@@ -69,8 +69,9 @@ type Config struct {
 	// connection, not in the URL. A server ignores it.
 	Token []byte
 
-	// Timeout is how long a connection may be silent, or may not take what it is sent, or a dial be unanswered, before
-	// it is given up. 0: 5 s. At least 500 ms.
+	// Timeout is how long a connection may be silent, or may not take what it is sent, before it is given up. A dial has
+	// twice that for TCP, TLS and HTTP, each of which takes a round trip, and Timeout for the server's answer to its
+	// token. 0: 5 s. At least 500 ms.
 	Timeout time.Duration
 
 	// KeepAlive is how long an endpoint sends nothing to a peer, or hears nothing from it, before it sends a
@@ -94,7 +95,7 @@ func (c Config) withDefaults() Config {
 	}
 	set(&c.MaxPeers, 64)
 	set(&c.MaxPending, 256)
-	set(&c.MaxPendingPerAddr, min(16, c.MaxPending))
+	set(&c.MaxPendingPerAddr, min(32, c.MaxPending))
 	set(&c.MaxConns, 2*(c.MaxPeers+c.MaxPending))
 	set(&c.ControlRate, 100)
 	set(&c.ReceiveQueue, 160)

@@ -468,6 +468,18 @@ func TestPendingPerAddr(t *testing.T) {
 	wait(t, dial(t, srv.url(), ws.Config{}), transport.Connected)
 }
 
+// By default as many may wait of one address as a server of the root package lets wait: a LAN party, or an office behind
+// one NAT, comes at once.
+func TestPendingOfOneAddress(t *testing.T) {
+	srv := listen(t, ws.Config{Timeout: 20 * time.Second})
+	defer srv.Close(0, "")
+	for range 32 {
+		raw(t, srv)
+	}
+	assert.Equal(t, transport.Full, wait(t, dial(t, srv.url(), ws.Config{}), transport.Disconnected).Code)
+	assert.EqualValues(t, 1, srv.Counters().Limited)
+}
+
 // Connections that ended leave nothing behind.
 func TestNothingIsLeftBehind(t *testing.T) {
 	srv := listen(t, ws.Config{})

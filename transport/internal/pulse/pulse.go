@@ -17,11 +17,8 @@ func Run(done <-chan struct{}, interval, tick time.Duration, beat func(passed ui
 			return
 		case <-t.C:
 		}
-		now := time.Now()
-		passed := min(uint32(now.Sub(last)/tick), most)
-		if passed > 0 {
-			last = now
-		}
-		beat(passed)
+		passed := uint32(time.Since(last) / tick)
+		last = last.Add(time.Duration(passed) * tick) // what is left of a tick counts later
+		beat(min(passed, most))
 	}
 }

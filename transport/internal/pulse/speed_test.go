@@ -1,0 +1,41 @@
+package pulse_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/foretick/foretick/transport/internal/pulse"
+)
+
+// The clock of ticks keeps up with the time, also where a beat comes a little before a tick is over. Only a stall of the
+// whole process may hold it up: it has several tries.
+func TestKeepsUp(t *testing.T) {
+	for _, every := range []time.Duration{1, 2, 3, 5} {
+		best := 0.0
+		for try := 0; try < 5 && best < 0.9; try++ {
+			counted, took := count(every)
+			require.LessOrEqual(t, counted, took)
+			best = max(best, float64(counted)/float64(took))
+		}
+		require.Greater(t, best, 0.9, "%d beats a tick", every)
+	}
+}
+
+// count runs for some time, and returns what was counted and how long it was.
+func count(every time.Duration) (counted, took time.Duration) {
+	const tick = 10 * time.Millisecond
+	done, begin := make(chan struct{}), time.Now()
+	pulse.Run(done, tick/every, tick, func(passed uint32) {
+		if counted >= 300*time.Millisecond {
+			return // it ends with the next beat at the latest
+		}
+		counted += time.Duration(passed) * tick
+		took = time.Since(begin)
+		if counted >= 300*time.Millisecond {
+			close(done)
+		}
+	})
+	return counted, took
+}
