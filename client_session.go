@@ -255,14 +255,18 @@ func (c *Client) snapshot(body []byte) error {
 	noted := c.hasNote
 	c.hasNote, c.noteTick = false, 0
 	if c.clock == nil || c.view.State == Resuming {
+		c.conn.Refuse() // the Welcome is not here yet: what is not read is no baseline
 		return nil
 	}
 	h, rest, err := netcode.ParseSnapshotHeader(body)
 	if err != nil {
 		return err
 	}
-	if h.Epoch != c.epoch {
-		return nil // of the level before, or of one that was not announced yet
+	if h.Epoch != c.epoch { // of the level before, or of one that was not announced yet
+		if !netcode.Newer(c.epoch, h.Epoch) {
+			c.conn.Refuse()
+		}
+		return nil
 	}
 	if !h.Bare {
 		return errHeader

@@ -189,6 +189,9 @@ func (i *Inspector) packet(b []byte) {
 	for m, ok := i.conn.NextMessage(); ok; m, ok = i.conn.NextMessage() {
 		if i.message(m) != nil {
 			i.malformed++
+			if m.Type == netcode.MessageSnapshot {
+				i.conn.Refuse() // what was not read is no baseline
+			}
 		}
 	}
 	for r, ok := i.conn.NextReliable(); ok; r, ok = i.conn.NextReliable() {
@@ -233,6 +236,10 @@ func (i *Inspector) message(m netcode.Message) error {
 	if i.schema == nil || !i.cfg.Watch {
 		return nil
 	}
+	if m.Type == netcode.MessageSnapshot && i.recv == nil {
+		i.conn.Refuse()
+		return nil
+	}
 	switch m.Type {
 	case netcode.MessageWelcome:
 		w, err := netcode.ParseWelcome(m.Body)
@@ -266,8 +273,11 @@ func (i *Inspector) message(m netcode.Message) error {
 		if err != nil {
 			return err
 		}
-		if i.recv != nil && h.Epoch == i.epoch {
+		switch {
+		case h.Epoch == i.epoch:
 			_, err = i.recv.Read(rest)
+		case !netcode.Newer(i.epoch, h.Epoch):
+			i.conn.Refuse()
 		}
 		return err
 	}

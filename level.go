@@ -75,7 +75,7 @@ func (s *Server) levelInfo(p *player, pk *netcode.Packet) {
 	}
 	info := netcode.LevelInfo{Epoch: s.epoch, Tick: s.levelTick, Data: s.level}
 	s.scratch = info.Append(s.scratch[:0])
-	p.next.level = pk.Message(netcode.MessageLevel, s.scratch)
+	p.next.level = s.insist(p, pk, netcode.MessageLevel, s.scratch)
 }
 
 // enter takes a client into a level.

@@ -61,9 +61,10 @@ type player struct {
 	packed      []byte          // this one
 
 	sender   *snapshot.Sender
-	welcomed bool  // the Welcome was delivered
-	entered  bool  // the level's information was delivered
-	epoch    uint8 // of the level that it is sent
+	insisted time.Duration // when a message last went beyond the rate; 0: never
+	welcomed bool          // the Welcome was delivered
+	entered  bool          // the level's information was delivered
+	epoch    uint8         // of the level that it is sent
 
 	overflowed bool // it does not take its messages: to be dropped
 	skewed     bool // it was told to ask for the schema

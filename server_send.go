@@ -36,13 +36,13 @@ func (s *Server) beginPacket(p *player, now time.Duration) {
 	welcome := false
 	if p.state == playing && !p.welcomed {
 		s.scratch = s.welcome(p).Append(s.scratch[:0])
-		welcome = pk.Message(netcode.MessageWelcome, s.scratch)
+		welcome = s.insist(p, pk, netcode.MessageWelcome, s.scratch)
 	}
 	if p.state == playing {
 		s.levelInfo(p, pk)
 	}
 	p.next.has, p.next.welcome, p.next.epoch = false, welcome, s.epoch
-	if p.state != playing || !p.due(s.frame.Tick) {
+	if p.state != playing || !p.due(s.frame.Tick) || !s.reads(p) {
 		return
 	}
 	if debugBuild {
@@ -54,6 +54,30 @@ func (s *Server) beginPacket(p *player, now time.Duration) {
 	s.note(p, pk)
 	p.snapshotDue = true
 	s.encoding = append(s.encoding, p)
+}
+
+// insistEvery is how often a message that must not wait for the rate is sent beyond it.
+const insistEvery = 100 * time.Millisecond
+
+// insist writes a message without which the player can read no snapshots. If the rate
+// leaves no room for it, it goes beyond the rate, but not in every packet.
+func (s *Server) insist(p *player, pk *netcode.Packet, t netcode.MessageType, body []byte) bool {
+	if pk.Message(t, body) {
+		return true
+	}
+	if p.insisted != 0 && s.now-p.insisted < insistEvery {
+		return false
+	}
+	p.insisted = s.now
+	pk.Press()
+	return pk.Message(t, body)
+}
+
+// reads reports whether the player can read a snapshot in the packet that is being
+// built: it has the welcome and the level, or the packet carries them. It would
+// acknowledge what it cannot read, and the server take that for a baseline.
+func (s *Server) reads(p *player) bool {
+	return (p.welcomed || p.next.welcome) && (!s.named || p.entered || p.next.level)
 }
 
 // newSender makes what codes a player's snapshots.

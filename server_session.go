@@ -225,8 +225,9 @@ func (s *Server) message(t time.Duration, p *player, m netcode.Message, b []byte
 		if p.state != greeting || p.kicked {
 			return nil // our answer is on its way
 		}
-		h, err := netcode.ParseHello(m.Body)
-		if err != nil {
+		var h netcode.Hello
+		err := s.decode(p, b, func() (err error) { h, err = netcode.ParseHello(m.Body); return err })
+		if err != nil || p.poisoned {
 			return err
 		}
 		s.hello(t, p, h)
@@ -235,17 +236,20 @@ func (s *Server) message(t time.Duration, p *player, m netcode.Message, b []byte
 			if s.bandwidth != nil {
 				s.bandwidth.up += uint64(len(m.Body))
 			}
-			if newest, ok := netcode.NewestCommand(m.Body); ok && int64(newest)-int64(s.frame.Tick) > int64(distant/s.interval) {
-				p.conduct.fault("a command for a distant future")
-			}
-			return s.decode(p, b, func() error { return p.buffer.Read(m.Body, s.ticks(t)) })
+			return s.decode(p, b, func() error {
+				if newest, ok := netcode.NewestCommand(m.Body); ok && int64(newest)-int64(s.frame.Tick) > int64(distant/s.interval) {
+					p.conduct.fault("a command for a distant future")
+				}
+				return p.buffer.Read(m.Body, s.ticks(t))
+			})
 		}
 	case netcode.MessageReady:
 		if p.state != playing {
 			return nil
 		}
-		w, err := netcode.ParseClientConfig(m.Body)
-		if err != nil {
+		var w netcode.ClientConfig
+		err := s.decode(p, b, func() (err error) { w, err = netcode.ParseClientConfig(m.Body); return err })
+		if err != nil || p.poisoned {
 			return err
 		}
 		s.grant(p, w)

@@ -1,0 +1,59 @@
+package foretick_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/simtest"
+	"github.com/foretick/foretick/transport/sim"
+)
+
+// TestLevelsThatFindNoRoom: what is said of a level may be more than the rate leaves
+// room for. The level still comes, and no snapshot of it is sent that the client would
+// acknowledge and cannot read.
+func TestLevelsThatFindNoRoom(t *testing.T) {
+	type thing struct{ N uint32 }
+	protocol := func() (*foretick.Protocol, *ecs.Component[thing], *ecs.Kind) {
+		p, c, kind := foretick.NewProtocol("levels", 1), &ecs.Component[thing]{}, &ecs.Kind{}
+		p.Component(c)
+		p.Kind(kind, "thing", c)
+		return p, c, kind
+	}
+	for _, rate := range []int{2000, 4000, 8000} {
+		for _, size := range []int{0, 100, 400, 800, 1024} {
+			p, things, kind := protocol()
+			p.Server("churn", func(_ *foretick.Frame, rows ecs.Rows) {
+				for i := range things.Slice(rows) {
+					things.Slice(rows)[i].N++
+				}
+			}, ecs.Write(things))
+			m := simtest.New(1)
+			srv, err := m.Serve(foretick.ServerConfig{Protocol: p, SendRate: rate})
+			require.NoError(t, err)
+			build := func(f *foretick.Frame) {
+				for i := range uint32(100) {
+					things.Get(f.World, f.Spawn(kind, ecs.Nobody)).N = i * 1000
+				}
+			}
+			build(srv.Frame())
+			q, _, _ := protocol()
+			entered := 0
+			q.Level(func(*foretick.Frame, []byte) { entered++ })
+			link := sim.Link{Latency: 50 * time.Millisecond, Loss: 0.1}
+			c, err := m.Join(foretick.ClientConfig{Protocol: q}, simtest.Seat{Up: link, Down: link})
+			require.NoError(t, err)
+			m.Run(5 * time.Second)
+			for i := range 5 {
+				require.NoError(t, srv.NextLevel(make([]byte, size), build))
+				m.Run(m.Net.Now() + 6*time.Second)
+				require.Equal(t, 100, c.World().Len(), "%d bytes a second, %d of a level: at level %d", rate, size, i)
+				require.Equal(t, i+1, entered)
+			}
+			require.Zero(t, c.Stats().Malformed)
+		}
+	}
+}

@@ -1,0 +1,152 @@
+package foretick
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/netcode"
+	"github.com/foretick/foretick/snapshot"
+	"github.com/foretick/foretick/transport"
+	"github.com/foretick/foretick/transport/sim"
+)
+
+// hands is a server of three clients, of which one is going to be spoilt.
+type hands struct {
+	t       *testing.T
+	net     *sim.Network
+	server  *Server
+	clients []*Client
+}
+
+func newHands(t *testing.T) *hands {
+	h := &hands{t: t, net: sim.NewNetwork(1)}
+	protocol := func() (*Protocol, *ecs.Component[hand]) {
+		p, cmd := NewProtocol("hand", 1), new(ecs.Component[hand])
+		p.Command(cmd)
+		return p, cmd
+	}
+	listen := h.net.Listen()
+	p, _ := protocol()
+	var err error
+	h.server, err = NewServer(ServerConfig{Protocol: p, Transport: listen})
+	require.NoError(t, err)
+	for range 3 {
+		p, cmd := protocol()
+		c, err := NewClient(ClientConfig{Protocol: p, Transport: h.net.Dial(listen, sim.Link{}, sim.Link{}),
+			Sample: Sample(cmd, func(View) hand { return hand{X: 1} })})
+		require.NoError(t, err)
+		h.clients = append(h.clients, c)
+	}
+	h.run(3 * time.Second)
+	for _, c := range h.clients {
+		require.Equal(t, Playing, c.View().State)
+	}
+	return h
+}
+
+func (h *hands) run(d time.Duration) {
+	for end := h.net.Now() + d; h.net.Now() < end; {
+		h.net.Run(h.net.Now() + time.Second/60)
+		h.server.Step(time.Unix(0, 0).Add(h.net.Now()))
+		for _, c := range h.clients {
+			c.Step(time.Unix(0, 0).Add(h.net.Now()))
+		}
+	}
+}
+
+// TestServerContainsDecoding: a question for the schema whose reading panics costs its
+// sender the connection and nobody else anything.
+func TestServerContainsDecoding(t *testing.T) {
+	if debugBuild {
+		return // it panics on
+	}
+	h := newHands(t)
+	h.server.players[1].answers.Library = nil
+	ask := netcode.SchemaRequest{Name: SchemaName}.Append(nil)
+	require.NoError(t, h.clients[1].conn.SendOn(channelSchemas, 0, netcode.KindSchemaRequest, ask))
+	h.run(time.Second)
+	require.EqualValues(t, 1, h.server.Stats().CorePanics)
+	require.Len(t, h.server.players, 2)
+	var why *DisconnectError
+	require.ErrorAs(t, h.clients[1].View().Err, &why)
+	require.Equal(t, transport.Malformed, why.Code)
+	require.Equal(t, Playing, h.clients[0].View().State)
+	require.Equal(t, Playing, h.clients[2].View().State)
+}
+
+// TestServerDecodesInside: whatever of a server reads a peer's bytes, it does so inside of
+// Server.decode.
+func TestServerDecodesInside(t *testing.T) {
+	files, err := filepath.Glob("*.go")
+	require.NoError(t, err)
+	inside, names := 0, map[string]bool{}
+	for _, file := range files {
+		if strings.HasSuffix(file, "_test.go") || !strings.HasPrefix(file, "server") && !slices.Contains(servers, file) {
+			continue
+		}
+		fset := token.NewFileSet()
+		parsed, err := parser.ParseFile(fset, file, nil, 0)
+		require.NoError(t, err)
+		var walk func(n ast.Node, in bool)
+		walk = func(n ast.Node, in bool) {
+			ast.Inspect(n, func(m ast.Node) bool {
+				call, ok := m.(*ast.CallExpr)
+				if m == n || !ok {
+					return true
+				}
+				name := ""
+				if sel, ok := call.Fun.(*ast.SelectorExpr); ok {
+					name = sel.Sel.Name
+				}
+				if reads.MatchString(name) {
+					require.True(t, in, "%s: %s reads a peer's bytes outside of Server.decode", fset.Position(call.Pos()), name)
+					inside, names[name] = inside+1, true
+				}
+				for _, a := range call.Args {
+					walk(&ast.ParenExpr{X: a}, in || name == "decode")
+				}
+				walk(&ast.ParenExpr{X: call.Fun}, in)
+				return false
+			})
+		}
+		for _, d := range parsed.Decls {
+			if f, ok := d.(*ast.FuncDecl); ok && f.Body != nil {
+				walk(f.Body, false)
+			}
+		}
+	}
+	require.GreaterOrEqual(t, inside, 7, "%v", names)
+}
+
+// reads are what reads a peer's bytes, and servers the files besides server*.go that do.
+var (
+	reads   = regexp.MustCompile("^(Receive|Read|Unpack|UnpackValues|ParseHello|ParseClientConfig|ParseSchemaRequest|NewestCommand|answer)$")
+	servers = []string{"commands.go", "request.go", "level.go", "player.go", "conduct.go", "channel.go"}
+)
+
+// TestInspectorContainsDecoding: a snapshot whose reading panics ends an inspector's
+// connection and nothing else. Of a client TestCorePanic says so.
+func TestInspectorContainsDecoding(t *testing.T) {
+	if debugBuild {
+		return
+	}
+	w := newWatch(t)
+	w.snapshot(0)
+	require.Zero(t, w.inspector.Malformed())
+	*w.inspector.recv = snapshot.Receiver{} // which can read nothing
+	w.world()
+	w.snapshot(0)
+	var why *DisconnectError
+	require.ErrorAs(t, w.inspector.Step(time.Unix(1000, 0)), &why)
+	require.Equal(t, transport.Malformed, why.Code)
+}
