@@ -274,9 +274,7 @@ type Client struct {
 	heard     time.Duration // when the newest snapshot came
 	confirmed Tick          // newest tick whose input came back
 	sampled   Tick          // newest tick whose input was sampled: the predicted one, or later where the lead exceeds the history
-	// the newest ticks whose input was made anew: from where, and up to where
-	remadeFrom, remade Tick
-	wrong              prediction.Misprediction
+	wrong     prediction.Misprediction
 	// of the tick that is compared: something else was foreseen of others
 	foresightFailed bool
 	ownVerdict      prediction.Verdict // of that tick, on what is not another player's
@@ -327,10 +325,15 @@ type shownTime struct {
 type input struct {
 	at      unsafe.Pointer // the command, as a component
 	value   []byte         // its bytes
+	packed  []byte         // the same, as it travels
 	sampled time.Duration
-	picture Tick // that the player looked at …
-	ahead   keys // … the ticks that what is predicted was shown between in it …
-	whole   keys // … and the time of the rest
+	// replaced says that the tick's command was another before, the packed first one,
+	// which the server may have run.
+	replaced bool
+	first    []byte
+	picture  Tick // that the player looked at …
+	ahead    keys // … the ticks that what is predicted was shown between in it …
+	whole    keys // … and the time of the rest
 }
 
 const (
@@ -462,7 +465,6 @@ func NewClient(cfg ClientConfig) (*Client, error) {
 // fresh forgets everything that belonged to a connection.
 func (c *Client) fresh() error {
 	c.inputs.Clear()
-	c.remadeFrom, c.remade = 0, 0
 	c.clock, c.confirmed = nil, 0
 	c.entered, c.asked, c.granted = false, false, false
 	c.newest, c.commandAck = 0, 0

@@ -1,6 +1,7 @@
 package foretick
 
 import (
+	"bytes"
 	"reflect"
 	"slices"
 	"time"
@@ -94,11 +95,6 @@ func (c *Client) unsample(t netcode.Time) {
 // sampleAfter has the tick after last be the next whose input is sampled, though some
 // later ones may have been.
 func (c *Client) sampleAfter(last Tick) {
-	if int32(c.sampled-last) > 0 {
-		if c.remadeFrom = last + 1; int32(c.sampled-c.remade) > 0 {
-			c.remade = c.sampled
-		}
-	}
 	c.sampled = last
 }
 
@@ -175,6 +171,7 @@ func (c *Client) sampleInput(t Tick) {
 	}
 	from, looked := c.commanded(cmd)
 	c.scratch = cmd.schema.Pack(from, c.scratch[:0])
+	again := c.inputs.Find(t) != nil
 	in := c.inputs.Put(t)
 	if len(in.value) == 0 {
 		in.at = reflect.New(cmd.handle.Type()).UnsafePointer()
@@ -184,6 +181,10 @@ func (c *Client) sampleInput(t Tick) {
 		clear(in.value)
 		c.scratch = cmd.schema.Pack(in.at, c.scratch[:0])
 	}
+	if in.replaced = again && (in.replaced || !bytes.Equal(in.packed, c.scratch)); in.replaced {
+		in.first = append(in.first[:0], in.packed...)
+	}
+	in.packed = append(in.packed[:0], c.scratch...)
 	in.sampled, in.picture = c.now, looked.picture
 	in.ahead = keys{a: looked.tick - 1, b: looked.tick, f: looked.fraction}
 	in.whole = keys{a: looked.shown.tick, f: float32(looked.shown.fraction) / 256}
@@ -349,7 +350,7 @@ func (c *Client) corrected(t Tick) {
 	if c.wrong.Component == "" && c.foresightFailed {
 		c.swayed()
 	}
-	if c.wrong.Component != "" {
+	if c.wrong.Component != "" && !c.counted() {
 		c.stats.Mispredictions++
 		c.stats.ByCause[c.wrong.Cause]++
 		if c.cfg.OnMisprediction != nil {

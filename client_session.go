@@ -302,7 +302,7 @@ func (c *Client) snapshot(body []byte) error {
 	c.clock.Snapshot(c.now, t, h.Early, h.HasEarly, c.conn.RTT())
 	if noted {
 		c.note, c.noted, c.noteTick = c.noted, c.note, t
-		c.causes.take(&c.note, t)
+		c.takeCauses(t)
 	}
 	if c.cfg.OnSnapshot != nil {
 		c.cfg.OnSnapshot(t)

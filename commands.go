@@ -8,6 +8,7 @@ import (
 
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/netcode"
+	"github.com/foretick/foretick/prediction"
 	"github.com/foretick/foretick/transport"
 )
 
@@ -69,7 +70,7 @@ func (s *Server) takeCommands() {
 	t := s.frame.Tick
 	for _, p := range s.players {
 		if p.state == away {
-			p.standsIn(c, t, s)
+			p.standsIn(c, t, s, prediction.Repeated)
 			continue
 		}
 		if p.state != playing {
@@ -80,13 +81,13 @@ func (s *Server) takeCommands() {
 		switch {
 		case !ok:
 			p.countMissing(s)
-			p.standsIn(c, t, s)
+			p.standsIn(c, t, s, prediction.Repeated)
 		case s.unpack(p, c, cmd.Data) != nil:
 			p.conduct.fault("a command out of range")
 			p.countMissing(s)
-			p.standsIn(c, t, s)
+			p.standsIn(c, t, s, prediction.Refused)
 		case !s.valid(p, c):
-			p.standsIn(c, t, s)
+			p.standsIn(c, t, s, prediction.Refused)
 		default:
 			p.took(c, &cmd, s)
 		}
@@ -143,8 +144,11 @@ func (p *player) countMissing(s *Server) {
 }
 
 // standsIn makes up a command: the last one for a while, then as the game lets
-// it decay, then none.
-func (p *player) standsIn(c *command, t Tick, s *Server) {
+// it decay, then none. how is why, where the command did come.
+func (p *player) standsIn(c *command, t Tick, s *Server, how prediction.StandIn) {
+	if p.substituted == 0 || p.substituted != t-1 {
+		p.standFrom = t
+	}
 	p.substituted = t
 	p.repeated += s.interval
 	switch repeat := max(s.cfg.RepeatInput, 0); {
@@ -152,9 +156,12 @@ func (p *player) standsIn(c *command, t Tick, s *Server) {
 	case c.decay != nil && p.repeated <= repeat+s.cfg.DecayInput:
 		s.decay(p, c)
 		c.schema.ClearOneShots(p.last)
+		how = max(how, prediction.Decayed)
 	default:
 		clear(unsafe.Slice((*byte)(p.last), c.size))
+		how = max(how, prediction.Neutral)
 	}
+	p.standHow = how
 	copyBytes(p.command, p.last, c.size)
 	p.standIn = c.schema.Pack(p.command, p.standIn[:0])
 }

@@ -20,6 +20,9 @@ type effects struct {
 	shapes  []uint64             // by owner: who has what, ahead of it
 	shaped  []uint64             // scratch
 
+	outside outside
+	pushes  *pushes
+
 	tables []watchedTable
 	bytes  []byte
 	now    []byte
@@ -58,6 +61,8 @@ func newEffects(s *Server) *effects {
 		}
 		e.watched = append(e.watched, ws)
 	}
+	e.outside = outside{e: e, all: s.entities}
+	e.pushes = newPushes(e)
 	return e
 }
 
@@ -65,6 +70,10 @@ func newEffects(s *Server) *effects {
 func (e *effects) before(i int) {
 	e.settle()
 	e.running = i
+	if e.both[i] {
+		e.pushes.begin(i)
+		return
+	}
 	if e.shapers[i] {
 		e.shaper, e.shapes = i, e.shape(e.shapes[:0])
 	}
@@ -83,15 +92,13 @@ func (e *effects) before(i int) {
 
 // after notes whose predicted state changed.
 func (e *effects) after(i int) {
+	if e.both[i] {
+		e.pushes.end()
+		e.running = -1
+		return
+	}
 	for _, t := range e.tables {
-		var now []byte
-		if t.comp.varies {
-			e.now = e.image(e.now[:0], t.comp, t.rows)
-			now = e.now
-		} else {
-			now = unsafe.Slice((*byte)(t.rows.Column(t.comp.id)), t.size)
-		}
-		if !bytes.Equal(now, e.bytes[t.off:t.off+t.size]) {
+		if !bytes.Equal(e.imageNow(t.comp, t.rows, t.rows.Column(t.comp.id)), e.bytes[t.off:t.off+t.size]) {
 			e.mark(t.rows.Owner(), i+1)
 		}
 	}
@@ -166,8 +173,13 @@ func (e *effects) shape(sums []uint64) []uint64 {
 // structural notes that an entity of owner's was made or removed by something
 // that only the server runs.
 func (e *effects) structural(owner ecs.Owner) {
-	if e.running < 0 || !e.both[e.running] {
+	switch {
+	case e.running < 0:
+		e.mark(owner, e.outside.by)
+	case !e.both[e.running]:
 		e.mark(owner, e.running+1)
+	case e.s.frame.acting.on && !e.s.frame.acting.once && e.s.frame.acting.owner != owner:
+		e.s.pushed(owner, e.s.frame.acting.owner)
 	}
 }
 

@@ -1,6 +1,7 @@
 package foretick
 
 import (
+	"bytes"
 	"reflect"
 	"slices"
 
@@ -69,38 +70,93 @@ func (c timeline) explain() {
 	w := &c.wrong
 	w.System, w.CauseTick = "", 0
 	since := func(t Tick) bool { return t != 0 && int32(t-c.good) > 0 && int32(t-w.Tick) <= 0 }
+	remade, ticks := c.remadeBy(w.Tick)
 	switch told := &c.causes; {
-	case since(told.substituted):
-		w.Cause, w.CauseTick = prediction.Input, told.substituted
+	case since(told.substituted) && !told.same:
+		w.Cause, w.CauseTick, w.CauseTicks, w.StandIn = prediction.Input, told.substituted, told.run+1, told.how
 		return
-	case c.remadeBy(w.Tick) != 0:
-		w.Cause, w.CauseTick = prediction.Input, c.remadeBy(w.Tick)
+	case remade != 0:
+		w.Cause, w.CauseTick, w.CauseTicks, w.StandIn = prediction.Input, remade, ticks, prediction.Replaced
 		return
 	case since(told.effect):
 		w.Cause, w.CauseTick, w.System = prediction.ServerEffect, told.effect, c.p.systemName(told.system)
+		return
+	case since(told.pushed) && !c.guessed(told.by):
+		w.Cause, w.CauseTick, w.Player = prediction.RemoteInput, told.pushed, uint16(told.by)
 		return
 	case c.strayed(w.Tick):
 		w.Cause = prediction.RemoteInput
 		return
 	}
 	w.Cause = prediction.Code
-	if c.othersDiffered(w.Tick) {
-		w.Cause = prediction.Untracked
+	if other := c.othersDiffered(w.Tick); other != nil {
+		w.Cause, w.Player = prediction.Untracked, other.Owner
+	} else if w.Tick-c.good >= noteWindow {
+		w.Cause = prediction.Unknown
 	}
 }
 
+// guessed reports whether another player is predicted here, and was in the tick that is
+// compared as predicted: what its entities pushed then came out here, too.
+func (c timeline) guessed(o ecs.Owner) bool {
+	return !c.foresightFailed && slices.ContainsFunc(c.foreseenOf, func(f other) bool { return f.owner == o })
+}
+
+// takeCauses takes a note's causes in. A command that was replaced by its like has
+// changed nothing.
+func (c *Client) takeCauses(t Tick) {
+	c.causes.take(&c.note, t)
+	if c.note.substituted == 0 {
+		return
+	}
+	c.causes.same = c.note.hasStandIn() && c.p.command != nil
+	for i := uint32(0); i <= c.note.run && c.causes.same; i++ {
+		c.causes.same = bytes.Equal(c.played(c.causes.substituted-i), c.note.standIn)
+	}
+}
+
+// played is the command that the client ran a tick with, as it travels: a zero one where
+// it made none.
+func (c *Client) played(t Tick) []byte {
+	if in := c.inputs.Find(t); in != nil {
+		return in.packed
+	}
+	cmd := c.p.command
+	c.packed = cmd.schema.Pack(reflect.New(cmd.handle.Type()).UnsafePointer(), c.packed[:0])
+	return c.packed
+}
+
+// counted reports whether a misprediction is of a stall that was counted before: the
+// server went on without the client's commands, or with those made first.
+func (c *Client) counted() bool {
+	w := &c.wrong
+	if w.Cause != prediction.Input || w.CauseTicks == 0 {
+		return false
+	}
+	before := c.causes.counted
+	c.causes.counted = w.CauseTick
+	return before != 0 && int32(w.CauseTick-w.CauseTicks-before) <= 0 && int32(w.CauseTick-before) >= 0
+}
+
 // remadeBy is the newest tick up to t, of those on which the ends may have differed,
-// whose command was made anew, 0 if there is none: it may have come too late, and the
-// server have run with the one of before.
-func (c *Client) remadeBy(t Tick) Tick {
-	last := t
-	if int32(last-c.remade) > 0 {
-		last = c.remade
+// whose command was made twice, and how many in a row were; 0 if there is none. The
+// second one may have come too late, and the server have run the first.
+func (c *Client) remadeBy(t Tick) (last Tick, ticks uint32) {
+	for last = t; int32(last-c.doubtful(t)) >= 0; last-- {
+		if in := c.inputs.Find(last); in != nil && in.replaced {
+			break
+		}
 	}
-	if c.remade == 0 || int32(last-c.good) <= 0 || int32(last-c.remadeFrom) < 0 {
-		return 0
+	for k := last; ticks <= maxRun; k-- {
+		if in := c.inputs.Find(k); in == nil || !in.replaced {
+			break
+		}
+		ticks++
 	}
-	return last
+	if int32(last-c.doubtful(t)) < 0 {
+		return 0, 0
+	}
+	return last, ticks
 }
 
 // doubtful is the first tick up to t on which the ends may have differed, of those
@@ -112,12 +168,12 @@ func (c *Client) doubtful(t Tick) Tick {
 	return c.good + 1
 }
 
-// othersDiffered tells whether, since the ends agreed last, anybody else had
-// another value on the server than the newest one that was known here when the
-// tick was predicted, in a component that shared systems read of others.
-func (c timeline) othersDiffered(t Tick) bool {
+// othersDiffered finds somebody else who, since the ends agreed last, had another value
+// on the server than the newest one that was known here when the tick was predicted, in
+// a component that shared systems read of others. nil: nobody.
+func (c timeline) othersDiffered(t Tick) *snapshot.Ghost {
 	if len(c.others) == 0 {
-		return false
+		return nil
 	}
 	for k := c.doubtful(t); int32(k-t) <= 0; k++ {
 		r := c.records.Find(k)
@@ -126,11 +182,11 @@ func (c timeline) othersDiffered(t Tick) bool {
 		}
 		for _, g := range c.receiver.Ghosts() {
 			if !c.ahead(g) && c.otherDiffered(g, k, r.basis) {
-				return true
+				return g
 			}
 		}
 	}
-	return false
+	return nil
 }
 
 func (c timeline) otherDiffered(g *snapshot.Ghost, t, basis Tick) bool {
@@ -152,14 +208,18 @@ func (c timeline) otherDiffered(g *snapshot.Ghost, t, basis Tick) bool {
 
 // systemName names the server's system of a note.
 func (p *Protocol) systemName(index uint32) string {
-	systems := p.schedule.Systems()
 	if p.foreign {
 		return "(of another build)"
 	}
-	if index == effectOutside || int(index) > len(systems) {
+	switch i := int(index); {
+	case i == effectOutside || i > p.hiddenCause():
 		return "(outside of systems)"
+	case i <= len(p.ordered):
+		return p.ordered[i-1]
+	case i < p.hiddenCause():
+		return p.requests[i-p.requestCause(0)].cause
 	}
-	return systems[index-1].Name
+	return "(hidden from its own player)"
 }
 
 // checkUntracked looks at what shared systems may have read and the prediction
@@ -207,9 +267,13 @@ func (c *Client) explainInputs() {
 		w.Executed = w.Input // where it ran with another one, that is the cause
 		return
 	}
-	if len(c.note.standIn) > 0 {
+	executed := c.note.standIn
+	if in := c.inputs.Find(t); w.StandIn == prediction.Replaced && in != nil {
+		executed = in.first
+	}
+	if len(executed) > 0 {
 		at := reflect.New(cmd.handle.Type())
-		if cmd.schema.Unpack(c.note.standIn, at.UnsafePointer()) == nil {
+		if cmd.schema.Unpack(executed, at.UnsafePointer()) == nil {
 			w.Executed = at.Elem().Interface()
 		}
 	}

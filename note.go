@@ -4,15 +4,21 @@ import (
 	"encoding/binary"
 	"errors"
 
+	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/netcode"
+	"github.com/foretick/foretick/prediction"
 )
 
 // note travels beside a snapshot and says what may have spoilt the prediction
 // that it will be compared with. It is left out when there is nothing to say.
 type note struct {
 	substituted uint32 // ticks since a tick ran without the client's own command, plus 1; 0 none
+	run         uint32 // how many ticks before that one in a row did so, too
+	how         prediction.StandIn
 	effect      uint32 // ticks since a server system wrote predicted state, plus 1; 0 none
-	system      uint32 // that system's index plus 1, 0 for what no system did
+	system      uint32 // the number of the cause: a system's index plus 1, 0 for what no system did
+	pushed      uint32 // ticks since another player's run of a shared system wrote predicted state, plus 1; 0 none
+	by          uint32 // that player; 0: not known
 	standIn     []byte // what that tick ran with, packed; for standInWindow ticks
 	raised      []noteEvent
 }
@@ -23,6 +29,13 @@ type noteEvent struct {
 	age   uint32 // ticks before the snapshot's
 	event uint32 // its index
 }
+
+// howBits is how many bits the reason of a stand-in takes, and maxRun the longest run
+// that is told.
+const (
+	howBits = 3
+	maxRun  = 1<<12 - 1
+)
 
 // standInWindow is for how many ticks a stand-in is sent.
 const standInWindow = 16
@@ -38,10 +51,11 @@ const noteWindow = 250
 var errNote = errors.New("foretick: malformed note")
 
 func (n note) append(dst []byte) []byte {
-	dst = binary.AppendUvarint(dst, uint64(n.substituted))
-	dst = binary.AppendUvarint(dst, uint64(n.effect))
-	if n.effect != 0 {
-		dst = binary.AppendUvarint(dst, uint64(n.system))
+	for _, c := range [...]struct{ age, more uint32 }{{n.substituted, n.run<<howBits | uint32(n.how)}, {n.effect, n.system}, {n.pushed, n.by}} {
+		dst = binary.AppendUvarint(dst, uint64(c.age))
+		if c.age != 0 {
+			dst = binary.AppendUvarint(dst, uint64(c.more))
+		}
 	}
 	if n.hasStandIn() {
 		dst = append(dst, n.standIn...)
@@ -60,7 +74,7 @@ func (n *note) hasStandIn() bool { return n.substituted != 0 && n.substituted-1 
 // command.
 func (n *note) parse(b []byte, size int) error {
 	n.standIn = n.standIn[:0]
-	n.substituted, n.effect, n.system, n.raised = 0, 0, 0, n.raised[:0]
+	*n = note{standIn: n.standIn, raised: n.raised[:0]}
 	next := func() (uint32, bool) {
 		x, k := binary.Uvarint(b)
 		if k <= 0 || x > 1<<16 {
@@ -69,16 +83,19 @@ func (n *note) parse(b []byte, size int) error {
 		b = b[k:]
 		return uint32(x), true
 	}
-	for i, v := range []*uint32{&n.substituted, &n.effect, &n.system} {
-		if i == 2 && n.effect == 0 {
-			break
-		}
-		x, ok := next()
-		if !ok {
+	for _, c := range [...]struct{ age, more *uint32 }{{&n.substituted, &n.run}, {&n.effect, &n.system}, {&n.pushed, &n.by}} {
+		ok := false
+		if *c.age, ok = next(); !ok {
 			return errNote
 		}
-		*v = x
+		if *c.age == 0 {
+			continue
+		}
+		if *c.more, ok = next(); !ok {
+			return errNote
+		}
 	}
+	n.how, n.run = prediction.StandIn(n.run&(1<<howBits-1)), n.run>>howBits
 	if n.hasStandIn() {
 		if len(b) < size {
 			return errNote
@@ -100,16 +117,26 @@ func (n *note) parse(b []byte, size int) error {
 // a snapshot of its tick has arrived; what that had to put off is compared later.
 type causes struct {
 	substituted Tick // 0: none
+	run         uint32
+	how         prediction.StandIn
 	effect      Tick
 	system      uint32
+	pushed      Tick
+	by          ecs.Owner
+
+	same    bool // what ran in substituted, and in the run before it, was the client's command all the same
+	counted Tick // the newest tick of a stall that was counted
 }
 
 func (d *causes) take(n *note, t Tick) {
 	if n.substituted != 0 {
-		d.substituted = t - (n.substituted - 1)
+		d.substituted, d.run, d.how = t-(n.substituted-1), n.run, n.how
 	}
 	if n.effect != 0 {
 		d.effect, d.system = t-(n.effect-1), n.system
+	}
+	if n.pushed != 0 {
+		d.pushed, d.by = t-(n.pushed-1), ecs.Owner(n.by)
 	}
 }
 
@@ -156,11 +183,16 @@ func (p *player) forgetRaised(now Tick) {
 func (s *Server) note(p *player, pk *netcode.Packet) {
 	p.forgetRaised(s.frame.Tick)
 	n := note{substituted: age(p.substituted, s.frame.Tick, p.acked), effect: age(p.effect, s.frame.Tick, p.acked)}
-	calm := n.substituted == 0 && n.effect == 0
+	n.pushed = age(p.pushed, s.frame.Tick, p.acked)
+	calm := n.substituted == 0 && n.effect == 0 && n.pushed == 0
 	if calm && s.p.foresee == nil {
 		return
 	}
-	n.system, n.standIn, n.raised = uint32(p.effectBy), p.standIn, p.raisedSince(s.frame.Tick)
+	if n.substituted != 0 {
+		n.run, n.how = min(p.substituted-p.standFrom, maxRun), p.standHow
+	}
+	n.system, n.by = uint32(p.effectBy), uint32(p.pushedBy)
+	n.standIn, n.raised = p.standIn, p.raisedSince(s.frame.Tick)
 	if calm && len(n.raised) == 0 { // else: where others are foreseen, a tick comes out otherwise without a cause here
 		return
 	}

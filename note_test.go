@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick/internal/costtest"
+	"github.com/foretick/foretick/prediction"
 )
 
 func TestNoteGolden(t *testing.T) {
@@ -14,13 +15,15 @@ func TestNoteGolden(t *testing.T) {
 		n    note
 		wire []byte
 	}{
-		{note{substituted: 1, standIn: []byte{8, 9}}, []byte{1, 0, 8, 9}},
-		{note{substituted: 2, effect: 1, system: 4, standIn: []byte{8, 9}, raised: []noteEvent{{1, 1}}}, []byte{2, 1, 4, 8, 9, 1, 1}},
-		{note{substituted: 17}, []byte{17, 0}},
-		{note{effect: 3, system: 7}, []byte{0, 3, 7}},
-		{note{substituted: 200, effect: 1}, []byte{0xC8, 1, 1, 0}},
-		{note{effect: 2, system: 3, raised: []noteEvent{{0, 1}, {16, 0}}}, []byte{0, 2, 3, 0, 1, 16, 0}},
-		{note{effect: 2, system: 3, raised: []noteEvent{{249, 1}}}, []byte{0, 2, 3, 0xF9, 1, 1}},
+		{note{substituted: 1, run: 2, how: prediction.Repeated, standIn: []byte{8, 9}}, []byte{1, 17, 0, 0, 8, 9}},
+		{note{substituted: 2, effect: 1, system: 4, standIn: []byte{8, 9}, raised: []noteEvent{{1, 1}}}, []byte{2, 0, 1, 4, 0, 8, 9, 1, 1}},
+		{note{substituted: 17, how: prediction.Neutral}, []byte{17, 3, 0, 0}},
+		{note{effect: 3, system: 7}, []byte{0, 3, 7, 0}},
+		{note{effect: 3, system: 7, pushed: 4, by: 2}, []byte{0, 3, 7, 4, 2}},
+		{note{pushed: 1}, []byte{0, 0, 1, 0}},
+		{note{substituted: 200, run: maxRun, how: prediction.Refused, effect: 1}, []byte{0xC8, 1, 0xFC, 0xFF, 1, 1, 0, 0}},
+		{note{effect: 2, system: 3, raised: []noteEvent{{0, 1}, {16, 0}}}, []byte{0, 2, 3, 0, 0, 1, 16, 0}},
+		{note{effect: 2, system: 3, raised: []noteEvent{{249, 1}}}, []byte{0, 2, 3, 0, 0xF9, 1, 1}},
 	} {
 		require.Equal(t, c.wire, c.n.append(nil))
 		var n note
@@ -33,8 +36,8 @@ func TestNoteGolden(t *testing.T) {
 		}
 		require.Equal(t, c.n, n)
 	}
-	long := append([]byte{0, 1, 0}, make([]byte, 2*(maxRaised+1))...)
-	for _, bad := range [][]byte{nil, {1}, {0, 1}, {1, 0}, {1, 0, 8}, {1, 0, 8, 9, 0}, {0, 1, 0, 0xFA, 1, 0}, {0xFF, 0xFF, 0xFF, 1, 0}, long} {
+	long := append([]byte{0, 1, 0, 0}, make([]byte, 2*(maxRaised+1))...)
+	for _, bad := range [][]byte{nil, {1}, {0, 1}, {1, 0}, {1, 0, 0, 0}, {1, 0, 0, 0, 8}, {1, 0, 0, 0, 8, 9, 0}, {0, 1, 0, 0, 0xFA, 1, 0}, {0, 0, 1}, {0xFF, 0xFF, 0xFF, 1, 0}, long} {
 		var n note
 		require.Error(t, n.parse(bad, 2), "%x", bad)
 	}
@@ -42,8 +45,8 @@ func TestNoteGolden(t *testing.T) {
 
 func FuzzNote(f *testing.F) {
 	recorded(f, byte(messageNote))
-	f.Add([]byte{1, 0, 8, 9})
-	f.Add([]byte{0xC8, 1, 1, 0})
+	f.Add([]byte{1, 17, 0, 0, 8, 9})
+	f.Add([]byte{0xC8, 1, 0, 1, 0, 3, 2})
 	f.Fuzz(func(t *testing.T, b []byte) {
 		costtest.Bound(t, len(b), func() { _ = new(note).parse(b, 2) })
 		var n, again note

@@ -7,6 +7,7 @@ import (
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/lagcomp"
 	"github.com/foretick/foretick/netcode"
+	"github.com/foretick/foretick/prediction"
 	"github.com/foretick/foretick/snapshot"
 	"github.com/foretick/foretick/transport"
 )
@@ -127,6 +128,11 @@ type player struct {
 	substituted Tick // newest tick whose command was not the client's; 0 none
 	effect      Tick // newest tick in which a server system wrote its predicted state
 	effectBy    int  // that system's index
+	standFrom   Tick // first tick of the run without its own commands that substituted ends
+	standHow    prediction.StandIn
+	pushed      Tick // newest tick in which another's run of a shared system wrote what it predicts
+	pushedBy    ecs.Owner
+	blind       bool // it does not see something of its own
 	sudden      Tick // newest such tick after some without; 0: none
 	raised      []raisedEvent
 	told        []noteEvent // scratch

@@ -80,6 +80,7 @@ type Protocol struct {
 	levels        []func(*Frame, []byte)
 	stages        []string
 	systems       []string // names in order of declaration, for the hash
+	ordered       []string // those systems as they run
 
 	errs     []error
 	spoilt   []ecs.ID    // components with a fault, which nothing else is to complain of
@@ -206,6 +207,9 @@ func (p *Protocol) Shared(name string, run func(*Frame, ecs.Rows), access ...ecs
 	if run != nil && slices.ContainsFunc(access, ecs.Access.IsStructural) {
 		run = act(run)
 	}
+	if run != nil && slices.ContainsFunc(access, ecs.Access.IsWriteOther) {
+		run = pushing(run)
+	}
 	p.system(name, run, access)
 }
 
@@ -261,6 +265,9 @@ func (p *Protocol) Err() error {
 	}
 	p.schedule.Stages(append(p.stages[:len(p.stages):len(p.stages)], stageEvents)...)
 	p.fault(p.schedule.Build())
+	for _, s := range p.schedule.Systems() {
+		p.ordered = append(p.ordered, s.Name)
+	}
 	p.checkSystems()
 	p.checkAudiences()
 	p.checkInterest()

@@ -27,7 +27,8 @@ type Request[T any] struct {
 type requestType struct {
 	schema *snapshot.Schema
 	name   string
-	kind   int // as it travels; −1: the server's build has not got it
+	cause  string // what its handler is called among causes
+	kind   int    // as it travels; −1: the server's build has not got it
 	handle func(f *Frame, who ecs.Owner, payload []byte) error
 }
 
@@ -83,7 +84,7 @@ func OnRequest[T any](p *Protocol, r *Request[T], fn func(f *Frame, who ecs.Owne
 		return
 	}
 	handler := "request " + s.Name()
-	p.requests = append(p.requests, requestType{schema: s, name: s.Name(), kind: len(p.requests), handle: func(f *Frame, who ecs.Owner, payload []byte) error {
+	p.requests = append(p.requests, requestType{schema: s, name: s.Name(), cause: handler, kind: len(p.requests), handle: func(f *Frame, who ecs.Owner, payload []byte) error {
 		var v T
 		p := f.server.player(who)
 		err := f.server.decode(p, payload, func() error { return s.Unpack(payload, unsafe.Pointer(&v)) })
@@ -226,6 +227,17 @@ func (s *Server) ask(p *player, r netcode.Reliable) error {
 	return nil
 }
 
+// handleRequest runs the game's handler, and notes whose predicted state it changed.
+func (s *Server) handleRequest(p *player, kind uint8, payload []byte) error {
+	o := &s.effects.outside
+	o.look(effectOutside)
+	o.by = s.p.requestCause(int(kind))
+	err := s.p.requests[kind].handle(&s.frame, p.owner, payload)
+	o.look(o.by)
+	o.by = effectOutside
+	return err
+}
+
 // handleRequests runs the game's handlers of what players asked since the last tick.
 func (s *Server) handleRequests() {
 	for _, p := range s.owners {
@@ -243,7 +255,7 @@ func (s *Server) handleRequests() {
 			if s.cfg.OnRequest != nil {
 				s.cfg.OnRequest(RequestTaken{By: p.owner, Session: p.session, Kind: a.kind, Payload: payload})
 			}
-			if err := s.p.requests[a.kind].handle(&s.frame, p.owner, payload); err != nil {
+			if err := s.handleRequest(p, a.kind, payload); err != nil {
 				s.malformed(p, err)
 				continue
 			}

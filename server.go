@@ -532,8 +532,16 @@ func (s *Server) destroy(e ecs.Entity) bool {
 	if !s.world.Alive(e) {
 		return false
 	}
-	s.effects.structural(s.world.Owner(e))
+	s.destroying(e)
 	return s.world.Destroy(e)
+}
+
+// destroying notes whose prediction an entity and its children were of.
+func (s *Server) destroying(e ecs.Entity) {
+	s.effects.structural(s.world.Owner(e))
+	for _, child := range s.world.Children(e) {
+		s.destroying(child)
+	}
 }
 
 // mtu is what a datagram to the peer may hold.

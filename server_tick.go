@@ -31,6 +31,8 @@ func (s *Server) tick(now time.Duration) {
 	s.takeCommands()
 	s.changePlayers()
 	s.handleRequests()
+	s.effects.outside.look(effectOutside)
+	s.markHidden()
 	s.fillCommands()
 	if debugBuild {
 		s.beginTrails()
@@ -38,6 +40,7 @@ func (s *Server) tick(now time.Duration) {
 	s.p.schedule.Execute(s.world, f)
 	s.effects.end()
 	s.snap()
+	s.effects.outside.keep()
 	s.record()
 	s.stats.Ticks++
 	if s.cfg.OnTick != nil {

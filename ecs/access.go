@@ -109,6 +109,9 @@ func Once() Access { return Access{kind: accessOnce} }
 // other when systems run in parallel.
 func Structural() Access { return Access{kind: accessStructural} }
 
+// IsWriteOther reports whether the access is a [WriteOther].
+func (a Access) IsWriteOther() bool { return a.kind == accessWriteOther }
+
 // IsStructural tells whether the access is a [Create] or [Structural].
 func (a Access) IsStructural() bool {
 	return a.kind == accessCreate || a.kind == accessStructural

@@ -124,11 +124,11 @@ func (r *rehearsal) diverged(d foretick.Divergence) {
 	r.add(fmt.Sprint(d.Kind, d.Component), d.String())
 }
 
-// mispredicted reports what only a fault can cause on a perfect network. What a
-// server's system did to a player, and the commands before the first one
-// arrived, are no faults.
+// mispredicted reports what only a fault can cause on a perfect network. What the
+// server or another player did, a value of another player's that is newer on the
+// server, and the commands before the first one arrived, are no faults.
 func (r *rehearsal) mispredicted(m prediction.Misprediction) {
-	if m.Cause == prediction.Code || m.Cause == prediction.Untracked {
+	if m.Cause == prediction.Code || m.Cause == prediction.Untracked && m.Player == 0 {
 		r.add(m.Cause.String()+m.Component, m.String())
 	}
 }

@@ -27,8 +27,9 @@ func TestForesight(t *testing.T) {
 	require.Zero(t, ahead.stats.ByCause[prediction.Untracked])
 	require.Less(t, 2*ahead.share(ahead.felt), blind.share(blind.felt))
 	require.Less(t, 5*ahead.share(ahead.real), blind.share(blind.real))
-	require.Zero(t, blind.stats.ByCause[prediction.RemoteInput])
-	require.Greater(t, blind.stats.ByCause[prediction.Untracked], uint64(500))
+	by := blind.stats.ByCause
+	require.Positive(t, by[prediction.RemoteInput], "others push the ball")
+	require.Greater(t, by[prediction.RemoteInput]+by[prediction.Untracked], uint64(500))
 	require.Greater(t, ahead.stats.ForeseenWrong, ahead.stats.Foreseen/10, "bots that turn their wheels")
 	require.Zero(t, blind.stats.Foreseen)
 	for _, c := range [][2][]float64{{ahead.own, blind.own}, {ahead.cars, blind.cars}, {ahead.ball, blind.ball}} {
