@@ -47,7 +47,7 @@ func overDTLS() (*socketNet, error) {
 		return nil, err
 	}
 	w.addr = e.Below().(*udp.Endpoint).LocalAddr()
-	return &socketNet{ways: w, server: e, next: time.Now()}, nil
+	return newSocketNet(w, e), nil
 }
 
 // ticketServer is what tickets call the server.

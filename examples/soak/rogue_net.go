@@ -20,6 +20,8 @@ type socketNet struct {
 	server  transport.Endpoint
 	now     time.Duration
 	next    time.Time
+	slow    float64                         // how many times slower than that time passes, as the machine is busy
+	open    map[transport.Endpoint]struct{} // of rogues
 	dials   int
 	ending  sync.WaitGroup // of endpoints that are being closed
 	honests []*patient
@@ -52,8 +54,13 @@ const (
 	honestSign = "honest"
 	socketRoom = 1024 // peers that a server's transport has room for
 	rogueDial  = 2 * time.Second
-	silence    = time.Second // the transports' time-out
+	silence    = 3 * time.Second // the transports' time-out
+	tooLate    = 5 * time.Millisecond
 )
+
+func newSocketNet(w ways, server transport.Endpoint) *socketNet {
+	return &socketNet{ways: w, server: server, next: time.Now(), open: map[transport.Endpoint]struct{}{}}
+}
 
 // overSockets returns how to make a network of a transport's.
 func overSockets(transport string) (func() (simtest.RogueNet, error), error) {
@@ -88,6 +95,7 @@ func (n *socketNet) Dial(honest bool) transport.Endpoint {
 	if err != nil {
 		return broken{err}
 	}
+	n.open[e] = struct{}{}
 	return e
 }
 
@@ -116,6 +124,7 @@ func (n *socketNet) leave(end func()) {
 }
 
 func (n *socketNet) HangUp(e transport.Endpoint, code transport.Code) {
+	delete(n.open, e)
 	n.ending.Go(func() { _ = e.Close(code, "") })
 }
 
@@ -137,12 +146,14 @@ func (n *socketNet) Pass(now time.Duration, busy bool) time.Duration {
 	if busy {
 		speed = busySpeed
 	}
-	n.next = n.next.Add((now - n.now) / speed)
+	n.next = n.next.Add(time.Duration(float64((now-n.now)/speed) * max(n.slow, 1)))
 	n.now = now
 	time.Sleep(time.Until(n.next))
 	late := time.Since(n.next)
-	if late > time.Second/240 {
-		n.next = n.next.Add(late)
+	if late > tooLate { // others keep the machine busy: no faster than it can
+		n.next, n.slow = n.next.Add(late), min(2*max(n.slow, 1), float64(speed))
+	} else {
+		n.slow *= 0.99
 	}
 	return late
 }
@@ -162,6 +173,9 @@ func (n *socketNet) Held() int {
 }
 
 func (n *socketNet) Close() {
+	for e := range n.open {
+		n.HangUp(e, transport.Closed)
+	}
 	n.Held()
 	for _, p := range n.honests {
 		_ = p.Close(transport.Closed, "") // it may be closed

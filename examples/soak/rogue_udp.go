@@ -45,7 +45,7 @@ func overUDP() (*socketNet, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &socketNet{ways: udpWays{e.LocalAddr()}, server: e, next: time.Now()}, nil
+	return newSocketNet(udpWays{e.LocalAddr()}, e), nil
 }
 
 func (w udpWays) honest() (transport.Endpoint, error) {

@@ -26,7 +26,7 @@ func overWS() (*socketNet, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &socketNet{ways: wsWays{e.LocalAddr()}, server: e, next: time.Now()}, nil
+	return newSocketNet(wsWays{e.LocalAddr()}, e), nil
 }
 
 func (w wsWays) url() string { return "ws://" + w.addr.String() }

@@ -28,10 +28,10 @@ func playRogues(ctx context.Context, o options, out io.Writer) error {
 	alone := 4
 	if o.transport != "" {
 		o.workers, alone = 0, math.MaxInt // goroutines and sockets are counted
-		r.Together = socketRogues
 		if r.Sequences == 0 {
 			r.Sequences = socketSequences
 		}
+		r.Together = min(socketRogues, r.Sequences)
 		var err error
 		if r.Over, err = overSockets(o.transport); err != nil {
 			return err
