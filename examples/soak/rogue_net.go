@@ -142,16 +142,16 @@ func (n *socketNet) Pass(now time.Duration, busy bool) time.Duration {
 	if now == n.now {
 		return 0
 	}
-	speed := time.Duration(idleSpeed)
+	speed, slow := float64(idleSpeed), min(n.slow, idleSpeed/busySpeed)
 	if busy {
-		speed = busySpeed
+		speed, slow = busySpeed, n.slow
 	}
-	n.next = n.next.Add(time.Duration(float64((now-n.now)/speed) * max(n.slow, 1)))
+	n.next = n.next.Add(time.Duration(float64(now-n.now) * max(slow, 1) / speed))
 	n.now = now
 	time.Sleep(time.Until(n.next))
 	late := time.Since(n.next)
 	if late > tooLate { // others keep the machine busy: no faster than it can
-		n.next, n.slow = n.next.Add(late), min(2*max(n.slow, 1), float64(speed))
+		n.next, n.slow = n.next.Add(late), min(2*max(n.slow, 1), busySpeed)
 	} else {
 		n.slow *= 0.99
 	}
