@@ -260,6 +260,7 @@ type Client struct {
 	others                  []int                    // registry indices of components that shared systems read of others
 
 	practice  rehearsal
+	losses    losses
 	trails    trails // debug builds alone: ours …
 	theirs    trails // … and the server's
 	note      note   // of the snapshot at noteTick
@@ -432,6 +433,7 @@ func NewClient(cfg ClientConfig) (*Client, error) {
 	if debugBuild {
 		c.trails, c.theirs = newTrails(cfg.History), newTrails(cfg.History)
 	}
+	c.losses = newLosses(p, cfg.Logger, &c.frame.Tick, &c.stats.ValuesOutside, &c.stats.ChangesSwallowed)
 	c.spawning.ordinals = ordinals{}
 	c.practice.trail = prediction.NewHistory[[]uint64](cfg.History)
 	c.fades.fade = prediction.Fade{HalfLife: cfg.SmoothHalfLife, Limit: cfg.SmoothLimit}

@@ -227,10 +227,16 @@ type frameHook struct{}
 func (frameHook) Before(f *Frame, system int) {
 	if f.server != nil {
 		f.server.effects.before(system)
+		if debugBuild {
+			f.server.losses.beforeSystem(f.World, system, f.Tick)
+		}
 		return
 	}
 	if f.client.cfg.Rehearse > 0 {
 		f.client.beforeSystem()
+	}
+	if debugBuild && f.client.firstRun() {
+		f.client.losses.beforeSystem(f.World, system, f.Tick)
 	}
 }
 
@@ -238,6 +244,9 @@ func (frameHook) Before(f *Frame, system int) {
 func (frameHook) After(f *Frame, system int) {
 	if f.server != nil {
 		f.server.effects.after(system)
+		if debugBuild {
+			f.server.losses.afterSystem(f.World, system, f.Tick)
+		}
 		if debugBuild && f.server.effects.both[system] {
 			f.server.noteTrails()
 		}
@@ -249,4 +258,11 @@ func (frameHook) After(f *Frame, system int) {
 	if debugBuild && !f.client.rendering {
 		f.client.noteTrail()
 	}
+	if debugBuild && f.client.firstRun() {
+		f.client.losses.afterSystem(f.World, system, f.Tick)
+	}
 }
+
+// firstRun reports whether a system runs in a tick for the first time, over components
+// of this build's own.
+func (c *Client) firstRun() bool { return !c.rendering && !c.frame.Replay && !c.p.foreign }

@@ -83,10 +83,20 @@ func (c *Client) keep(t Tick, replay bool) {
 	r.clear()
 	r.cuts = append(r.cuts[:0], c.cut...)
 	r.basis, _ = c.receiver.Newest()
+	before := c.records.Find(t - 1)
+	if !c.losses.due(t) {
+		before = nil
+	}
 	for _, e := range c.predictedHere() {
+		if !replay {
+			c.lookForLosses(before, e)
+		}
 		c.keepEntity(r, e)
 	}
 	if !replay {
+		if before != nil {
+			c.losses.looked()
+		}
 		r.some, r.replayed = slices.ContainsFunc(r.items, func(it recordItem) bool { return !it.foreseen }), false
 		if r.some {
 			c.stats.PredictedTicks++

@@ -231,6 +231,7 @@ type Server struct {
 	lag      lagcomp.Config
 	growth   time.Duration // of how far back a player may look, at most
 	effects  *effects
+	losses   losses
 	toldCut  [ecs.MaxTypes]bool // components of which something was cut, and said
 
 	entities *ecs.Query // everything replicated
@@ -348,6 +349,7 @@ func NewServer(cfg ServerConfig) (*Server, error) {
 	s.interval = time.Second / time.Duration(p.tickRate)
 	s.frame = Frame{World: s.world, DT: 1 / float32(p.tickRate), rate: p.tickRate, server: s, queues: p.newQueues()}
 	s.effects = newEffects(s)
+	s.losses = newLosses(p, cfg.Logger, &s.frame.Tick, &s.stats.ValuesOutside, &s.stats.ChangesSwallowed)
 	p.schedule.SetHook(frameHook{})
 	s.survey = newSurvey(s)
 	if err := s.publish(); err != nil {

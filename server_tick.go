@@ -35,10 +35,12 @@ func (s *Server) tick(now time.Duration) {
 	s.markHidden()
 	s.fillCommands()
 	if debugBuild {
+		s.losses.begin()
 		s.beginTrails()
 	}
 	s.p.schedule.Execute(s.world, f)
 	s.effects.end()
+	s.lookForLosses()
 	s.snap()
 	s.effects.outside.keep()
 	s.record()
@@ -170,12 +172,14 @@ func (s *Server) snap() {
 			}
 			if base := rows.Column(c.id); base != nil {
 				for k := range rows.Len() {
+					at := unsafe.Add(base, uintptr(k)*c.size)
 					if c.varies {
-						s.measure(c, unsafe.Add(base, uintptr(k)*c.size))
+						s.measure(c, at)
 					}
-					c.schema.Snap(unsafe.Add(base, uintptr(k)*c.size))
+					s.losses.bounds(i, at)
+					c.schema.Snap(at)
 					if len(c.refs) > 0 {
-						c.schema.DropRefs(unsafe.Add(base, uintptr(k)*c.size), s.there)
+						c.schema.DropRefs(at, s.there)
 					}
 				}
 			}
@@ -235,8 +239,11 @@ func (s *Server) putRows(rows ecs.Rows) {
 		at := s.put.pointers[:0]
 		for _, c := range cols {
 			at = append(at, unsafe.Add(c.base, uintptr(k)*c.size))
-			if p := &s.p.components[c.index]; p.varies && !p.predicted {
-				s.measure(p, at[len(at)-1])
+			if p := &s.p.components[c.index]; !p.predicted {
+				if p.varies {
+					s.measure(p, at[len(at)-1])
+				}
+				s.losses.bounds(c.index, at[len(at)-1])
 			}
 		}
 		owner, kind, all := uint16(rows.Owner()), &s.p.kinds[ids[k].Kind], mask

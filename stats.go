@@ -13,33 +13,35 @@ import (
 
 // ServerStats counts what a server did since it began.
 type ServerStats struct {
-	Ticks           uint64 // ticks computed
-	Slips           uint64 // times it gave up time after a stall
-	BytesOut        uint64 // handed to the transport, this library's headers included
-	BytesIn         uint64 // received from it
-	PacketsOut      uint64
-	PacketsIn       uint64
-	PacketsRefused  uint64 // the transport would not take them
-	InputsMissing   uint64 // ticks for which a connected player's command was not there
-	InputsTaken     uint64 // ticks for which it was
-	InputsRejected  uint64 // ticks for which it was there and the game's validator refused it
-	MessagesSent    uint64 // reliable messages, counted per recipient
-	MessagesRefused uint64 // reliable messages that a full queue refused
-	MessagesResent  uint64 // times a reliable message travelled again
-	Requests        uint64 // of players, handled
-	Malformed       uint64 // packets or messages that did not parse
-	Joined, Left    uint64 // players
-	Resumed         uint64 // times a player came back to its place
-	Panics          uint64 // in handlers for one player, who was dropped for it
-	CorePanics      uint64 // in decoding what a peer sent, which was dropped for it: a fault of this library's; please report it
-	PlacesTaken     uint64 // places of absent players that newcomers took on a full server
-	EventsNested    uint64 // events that handlers of the same event raised too deep
-	Offenders       uint64 // peers dropped for what no honest client does
-	Refused         uint64 // peers turned away: full, or of another protocol
-	Overflowed      uint64 // players dropped because they did not take their messages
-	Skewed          uint64 // players of other builds let in
-	SchemasAsked    uint64 // requests for the schema
-	ValuesCut       uint64 // ticks of entities with a string or slice too long for its tag, or a string that is no UTF-8
+	Ticks            uint64 // ticks computed
+	Slips            uint64 // times it gave up time after a stall
+	BytesOut         uint64 // handed to the transport, this library's headers included
+	BytesIn          uint64 // received from it
+	PacketsOut       uint64
+	PacketsIn        uint64
+	PacketsRefused   uint64 // the transport would not take them
+	InputsMissing    uint64 // ticks for which a connected player's command was not there
+	InputsTaken      uint64 // ticks for which it was
+	InputsRejected   uint64 // ticks for which it was there and the game's validator refused it
+	MessagesSent     uint64 // reliable messages, counted per recipient
+	MessagesRefused  uint64 // reliable messages that a full queue refused
+	MessagesResent   uint64 // times a reliable message travelled again
+	Requests         uint64 // of players, handled
+	Malformed        uint64 // packets or messages that did not parse
+	Joined, Left     uint64 // players
+	Resumed          uint64 // times a player came back to its place
+	Panics           uint64 // in handlers for one player, who was dropped for it
+	CorePanics       uint64 // in decoding what a peer sent, which was dropped for it: a fault of this library's; please report it
+	PlacesTaken      uint64 // places of absent players that newcomers took on a full server
+	EventsNested     uint64 // events that handlers of the same event raised too deep
+	Offenders        uint64 // peers dropped for what no honest client does
+	Refused          uint64 // peers turned away: full, or of another protocol
+	Overflowed       uint64 // players dropped because they did not take their messages
+	Skewed           uint64 // players of other builds let in
+	SchemasAsked     uint64 // requests for the schema
+	ValuesCut        uint64 // ticks of entities with a string or slice too long for its tag, or a string that is no UTF-8
+	ValuesOutside    uint64 // ticks of components with a number that its tag's range does not hold, or NaN: see Server.Losses
+	ChangesSwallowed uint64 // changes that rounding to the grid takes back in every tick, of every 16th tick: see Server.Losses
 }
 
 // PlayerStats counts one player's share, on the server.
@@ -126,7 +128,9 @@ type ClientStats struct {
 	SpawnsMatched    uint64 // of these that the server's took over from
 	SpawnsCancelled  uint64 // and that the server, or a replay, did not make
 	SpawnsUnforeseen uint64 // entities that the server's shared systems spawned and the client's had not
-	InputDelayed     uint64 // of Pictures, those in which History was too short to predict as far ahead as inputs must be made: they act late
+	InputDelayed     uint64 // of Pictures, those with a View.InputDelay above 0: the history was too short, and inputs acted late
+	ValuesOutside    uint64 // ticks of predicted components with a number that its tag's range does not hold, or NaN: see Client.Losses
+	ChangesSwallowed uint64 // changes that rounding to the grid takes back in every tick, of every 16th tick: see Client.Losses
 	Stalls           uint64 // times the prediction reached the end of its history and waited for the server
 	Snapshots        uint64 // snapshots applied
 	SnapshotsStale   uint64 // received after a newer one
@@ -199,6 +203,8 @@ func (s *ClientStats) Add(o *ClientStats) {
 	s.Resimulated += o.Resimulated
 	s.HardResets += o.HardResets
 	s.InputDelayed += o.InputDelayed
+	s.ValuesOutside += o.ValuesOutside
+	s.ChangesSwallowed += o.ChangesSwallowed
 	s.Stalls += o.Stalls
 	s.Snapshots += o.Snapshots
 	s.SnapshotsStale += o.SnapshotsStale

@@ -62,6 +62,7 @@ func (c timeline) Step(t Tick, replay bool) {
 	c.beginSpawns(t)
 	c.practice.running, c.practice.again = c.cfg.Rehearse > 0, c.practice.again[:0]
 	if debugBuild {
+		c.losses.begin()
 		c.trails.begin(t)
 		c.noteTrail()
 	}

@@ -383,6 +383,7 @@ func (s *Schema) finish() {
 	}
 	s.publish(own, pub)
 	s.zero = [lanes][]int32{audiencePublic: pub, audienceOwner: own}
+	s.setBounds()
 	if s.varies = s.Varies() >= 0; s.varies {
 		s.rest = [2][]int32{GridPublic: slices.Clone(own), GridSim: own}
 		for i := range s.leaves {

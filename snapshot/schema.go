@@ -71,6 +71,7 @@ type Schema struct {
 	sameLanes bool           // others receive the owner's words as they are
 	via       *binding       // its values lie in memory as another schema says
 	press     press
+	bounds    []bound // of a compiled one
 }
 
 // Field describes one number or string of a component: arrays and structs are

@@ -1,0 +1,173 @@
+package simtest_test
+
+import (
+	"math"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/simtest"
+	"github.com/foretick/foretick/transport/sim"
+)
+
+// wares is what a merchant carries; each field loses something, or seems to.
+type wares struct {
+	Speed  float32 `net:"min=-100,max=100,step=1,sim=1"`
+	Regen  float32 `net:"min=0,max=1000,step=1,sim=1"`
+	Spread float32 `net:"angle,bits=8"`
+	Near   float32 `net:"min=-100,max=100,step=0.01"`
+	Noise  float32 `net:"min=-1000,max=1000,step=0.01"`
+	Shiver float32 `net:"min=-100,max=100,step=1,sim=1"`
+	Rest   float32 `net:"min=-100,max=100,step=0.5"`
+	Edge   float32 `net:"min=-1,max=1,step=0.01"`
+	Ammo   uint8   `net:"max=30"`
+	Shots  [2]int16
+}
+
+type wallet struct {
+	Gold int32 `net:"min=0,max=50"`
+	Luck float32
+}
+
+// losing is a game whose tags lose values where told.
+type losing struct {
+	wares  ecs.Component[wares]
+	wallet ecs.Component[wallet]
+	player ecs.Kind
+	faults bool
+}
+
+func (g *losing) protocol() *foretick.Protocol {
+	p := foretick.NewProtocol("losing", 1)
+	p.Component(&g.wares, foretick.Predicted)
+	p.Component(&g.wallet)
+	p.Kind(&g.player, "player", &g.wares, &g.wallet)
+	p.Join(func(f *foretick.Frame, who ecs.Owner) {
+		w := g.wares.Get(f.World, f.Spawn(&g.player, who))
+		w.Speed, w.Near, w.Noise, w.Rest, w.Ammo = 60, 50, 777.77, 3, 30
+	})
+	each := func(fn func(f *foretick.Frame, w *wares)) func(*foretick.Frame, ecs.Rows) {
+		return func(f *foretick.Frame, rows ecs.Rows) {
+			for i := range rows.Len() {
+				fn(f, &g.wares.Slice(rows)[i])
+			}
+		}
+	}
+	p.Shared("sound", each(func(f *foretick.Frame, w *wares) {
+		w.Near += 5 * f.DT * float32(math.Cos(float64(f.Tick)/30))                        // moves
+		w.Noise = float32(math.Sqrt(float64(w.Noise*0.1)*float64(w.Noise*0.1)) * 10.0000) // the same, but for the float's own rounding
+		w.Shiver += 0.3 * float32(1-2*int(f.Tick/16%2))                                   // to and fro
+		w.Edge = float32(math.Sin(float64(f.Tick) / 10))                                  // as far as the range goes
+		w.Shots[0]++
+	}), ecs.Write(&g.wares))
+	p.Shared("brake", each(func(f *foretick.Frame, w *wares) {
+		if g.faults {
+			w.Speed *= 0.99
+		}
+	}), ecs.Write(&g.wares))
+	p.Shared("heal", each(func(f *foretick.Frame, w *wares) {
+		if g.faults {
+			w.Regen += 3 * f.DT
+			w.Spread += 0.0005
+		}
+	}), ecs.Write(&g.wares))
+	p.Shared("reload", each(func(f *foretick.Frame, w *wares) {
+		if g.faults {
+			w.Ammo++
+		}
+	}), ecs.Write(&g.wares))
+	p.Server("pay", func(f *foretick.Frame, rows ecs.Rows) {
+		for i := range rows.Len() {
+			if w := &g.wallet.Slice(rows)[i]; g.faults {
+				w.Gold, w.Luck = 60, float32(math.NaN())
+			} else {
+				w.Gold = 50
+			}
+		}
+	}, ecs.Write(&g.wallet))
+	return p
+}
+
+// lossesOf plays for a while and returns what both ends found.
+func lossesOf(t *testing.T, faults bool, d time.Duration) (server, client []foretick.Loss, st foretick.ServerStats, ct foretick.ClientStats) {
+	t.Helper()
+	m := simtest.New(1)
+	srv, err := m.Serve(foretick.ServerConfig{Protocol: (&losing{faults: faults}).protocol()})
+	require.NoError(t, err)
+	link := sim.Link{Latency: 50 * time.Millisecond, Jitter: 10 * time.Millisecond, Loss: 0.05}
+	c, err := m.Join(foretick.ClientConfig{Protocol: (&losing{faults: faults}).protocol()}, simtest.Seat{Up: link, Down: link})
+	require.NoError(t, err)
+	m.Run(d)
+	require.Equal(t, foretick.Playing, c.View().State)
+	return srv.Losses(nil), c.Losses(nil), srv.Stats(), c.Stats()
+}
+
+// Values that leave their range and changes that the grid takes back are counted and
+// named; a debug build names the system, too.
+func TestLosses(t *testing.T) {
+	server, client, st, ct := lossesOf(t, true, 10*time.Second)
+	type field struct{ component, field, system string }
+	system := func(s string) string {
+		if debugging {
+			return s
+		}
+		return ""
+	}
+	found := func(list []foretick.Loss) (outside, swallowed map[field]uint64) {
+		outside, swallowed = map[field]uint64{}, map[field]uint64{}
+		for _, l := range list {
+			k := field{l.Component, l.Field, l.System}
+			if l.Outside > 0 {
+				outside[k] = l.Outside
+			}
+			if l.Swallowed > 0 {
+				swallowed[k] = l.Swallowed
+			}
+		}
+		return outside, swallowed
+	}
+	total := func(m map[field]uint64) (n uint64) {
+		for _, k := range m {
+			n += k
+		}
+		return n
+	}
+	ammo, gold, luck := field{"wares", "Ammo", system("reload")}, field{"wallet", "Gold", system("pay")}, field{"wallet", "Luck", system("pay")}
+	speed, regen, spread := field{"wares", "Speed", system("brake")}, field{"wares", "Regen", system("heal")}, field{"wares", "Spread", system("heal")}
+
+	outside, swallowed := found(server)
+	t.Logf("server: outside %v, swallowed %v", outside, swallowed)
+	require.Len(t, outside, 3)
+	require.Greater(t, outside[ammo], uint64(250), "once a tick")
+	require.Greater(t, outside[gold], uint64(250), "once a tick")
+	require.Equal(t, outside[gold], outside[luck])
+	require.Equal(t, total(outside), st.ValuesOutside+outside[luck], "two fields of one component")
+	require.Len(t, swallowed, 3)
+	for _, k := range []field{speed, regen, spread} {
+		require.InDelta(t, 300/16, float64(swallowed[k]), 6, "%v", k)
+	}
+	require.Equal(t, total(swallowed), st.ChangesSwallowed)
+
+	outside, swallowed = found(client)
+	t.Logf("client: outside %v, swallowed %v", outside, swallowed)
+	require.Len(t, outside, 1, "what is predicted")
+	require.Greater(t, outside[ammo], uint64(200))
+	require.Equal(t, total(outside), ct.ValuesOutside)
+	require.Len(t, swallowed, 3)
+	for _, k := range []field{speed, regen, spread} {
+		require.InDelta(t, 300/16, float64(swallowed[k]), 8, "%v", k)
+	}
+	require.Equal(t, total(swallowed), ct.ChangesSwallowed)
+}
+
+// Values that rest, move, shiver, touch their range's end or differ by what a float
+// rounds by lose nothing.
+func TestNothingLost(t *testing.T) {
+	server, client, st, ct := lossesOf(t, false, time.Minute)
+	require.Empty(t, server)
+	require.Empty(t, client)
+	require.Zero(t, st.ValuesOutside+st.ChangesSwallowed+ct.ValuesOutside+ct.ChangesSwallowed)
+}
