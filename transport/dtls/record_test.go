@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"github.com/foretick/foretick/internal/costtest"
 	"github.com/foretick/foretick/transport"
 )
 
@@ -206,6 +207,19 @@ func FuzzGuard(f *testing.F) {
 	f.Add(plainRecord(typeHandshake, 0, 1, message(1, 2, 0, 2, 9, 9)...))
 	f.Add(append(plainRecord(typeCCS, 0, 1, 1), plainRecord(typeHandshake, 1, 1, make([]byte, 40)...)...))
 	f.Fuzz(func(t *testing.T, b []byte) {
+		costtest.Bound(t, len(b), func() {
+			g, r := guard{}, reader{half: k.write}
+			for b := b; len(b) > 0; {
+				record, rest, ok := next(b)
+				if !ok {
+					break
+				}
+				if b = rest; g.judge(record) == ours {
+					_, _ = r.record(nil, record)
+				}
+			}
+			outward(b)
+		})
 		for _, done := range []bool{false, true} {
 			g, r := guard{done: done}, reader{half: k.write}
 			for b := b; len(b) > 0; {
@@ -258,9 +272,11 @@ func FuzzMessages(f *testing.F) {
 					p.q = e.in.Add(p.id, s == open)
 				}
 				e.links[1] = p
-				e.mu.Lock()
-				e.message(p, append(e.buf[:0], b...))
-				e.mu.Unlock()
+				costtest.Bound(t, len(b), func() {
+					e.mu.Lock()
+					e.message(p, append(e.buf[:0], b...))
+					e.mu.Unlock()
+				})
 				var ev [4]transport.Event
 				e.Recv(ev[:])
 			}

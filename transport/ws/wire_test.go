@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"github.com/foretick/foretick/internal/costtest"
 	"github.com/foretick/foretick/transport"
 )
 
@@ -148,7 +149,8 @@ func FuzzMessages(f *testing.F) {
 					p.id = e.peers.Add(p)
 					p.q = e.in.Add(p.id, s == open)
 				}
-				e.take(p, append(make([]byte, 0, bufferSize), b...)[:bufferSize], len(b))
+				buf := append(make([]byte, 0, bufferSize), b...)[:bufferSize]
+				costtest.Bound(t, len(b), func() { e.take(p, buf, len(b)) })
 				var ev [4]transport.Event
 				n := e.Recv(ev[:])
 				for _, ev := range ev[:n] {
