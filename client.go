@@ -231,6 +231,8 @@ type Client struct {
 	server                  uint64                      // … to the server of this number
 	taken                   [netcode.MaxChannels]uint32 // reliable messages in its session, for each channel
 	epoch                   uint8                       // of the level
+	overfull                bool                        // the world took all that a server may fill
+	mostUsed                float64                     // of its limits, that a server may
 	entered                 bool                        // the level's information came
 	levelled                bool                        // by the packet at hand
 	decoding                bool                        // bytes of the server's are read, and nothing of the game's runs
@@ -422,7 +424,7 @@ func NewClient(cfg ClientConfig) (*Client, error) {
 			return nil, err
 		}
 	}
-	c := &Client{cfg: cfg, p: p, endpoint: cfg.Transport, wishes: cfg.ReceiveRate > 0, speaks: p.Hash()}
+	c := &Client{cfg: cfg, p: p, endpoint: cfg.Transport, wishes: cfg.ReceiveRate > 0, speaks: p.Hash(), mostUsed: mostUsed}
 	c.restore(cfg.ResumeToken)
 	c.world = ecs.NewWorld(p.types, ecs.WorldConfig{Tags: []string{TagClient}})
 	c.frame = Frame{World: c.world, DT: 1 / float32(p.tickRate), rate: p.tickRate, client: c, queues: p.newQueues()}

@@ -129,7 +129,7 @@ func (c *Client) drawGhost(g *snapshot.Ghost, t Tick, fraction float32) {
 		wa, wb := a.Component(i), b.Component(i)
 		if wa == nil {
 			if c.world.Pointer(ecs.Entity(g.Data), comp.id) != nil {
-				c.world.RemoveByID(ecs.Entity(g.Data), comp.id)
+				c.takeAway(ecs.Entity(g.Data), comp.id)
 			}
 			continue
 		}
@@ -198,7 +198,7 @@ func (c *Client) drawBeyond(g *snapshot.Ghost, t Tick, fraction float32) bool {
 		switch {
 		case wb == nil:
 			if c.world.Pointer(ecs.Entity(g.Data), comp.id) != nil {
-				c.world.RemoveByID(ecs.Entity(g.Data), comp.id)
+				c.takeAway(ecs.Entity(g.Data), comp.id)
 			}
 		case wa == nil || !comp.schema.Extrapolates():
 			c.writeComponent(g, b, i)

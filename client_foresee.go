@@ -40,6 +40,9 @@ func (c *Client) anothers(e ecs.Entity) bool {
 // past lies apart from what is foreseen of him, which goes back without it.
 func (c *Client) partOf(g *snapshot.Ghost) ecs.Owner {
 	o := ecs.Owner(g.Owner)
+	if c.crowded() {
+		return ecs.Nobody
+	}
 	if c.p.foresee == nil || g.Mine || o == ecs.Nobody || c.foreseen(g) {
 		return o
 	}

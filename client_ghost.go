@@ -80,7 +80,7 @@ func (c *Client) write(g *snapshot.Ghost, s snapshot.State, t Tick) {
 			}
 			comp.schema.DequantiseFor(s.Audience, words, s.Grid(i), clientRefs{c}, c.pointer(g, i))
 		} else if at := c.world.Pointer(ecs.Entity(g.Data), c.p.components[i].id); at != nil {
-			c.world.RemoveByID(ecs.Entity(g.Data), c.p.components[i].id)
+			c.takeAway(ecs.Entity(g.Data), c.p.components[i].id)
 		}
 	}
 }
@@ -96,6 +96,9 @@ func (c *Client) writeComponent(g *snapshot.Ghost, s snapshot.State, i int) {
 func (c *Client) pointer(g *snapshot.Ghost, i int) unsafe.Pointer {
 	e, comp := ecs.Entity(g.Data), &c.p.components[i]
 	at := c.world.Pointer(e, comp.id)
+	if at == nil && c.crowded() {
+		return c.spare(i)
+	}
 	if at == nil {
 		c.world.AddByID(e, comp.id, comp.zero)
 		at = c.world.Pointer(e, comp.id)

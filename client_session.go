@@ -17,6 +17,10 @@ var (
 
 // receive drains the transport.
 func (c *Client) receive() {
+	if c.overfull {
+		c.leaveCrowded()
+		return
+	}
 	for {
 		n := c.endpoint.Recv(c.events[:])
 		for i := range c.events[:n] {

@@ -44,7 +44,7 @@ func (c *Client) takeFrom(g *snapshot.Ghost) bool {
 			c.writeComponent(g, s, i)
 			changed = true
 		} else if id := c.p.components[i].id; c.world.Pointer(e, id) != nil {
-			c.world.RemoveByID(e, id)
+			c.takeAway(e, id)
 			changed = true
 		}
 	}

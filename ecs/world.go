@@ -104,6 +104,14 @@ func (w *World) Types() *Types { return w.types }
 // Len counts the living entities.
 func (w *World) Len() int { return w.count }
 
+// Used is how much of the world's hard limits is taken, from 0 to 1: of 65 535 tables
+// (one for each owner and set of components that ever was there) and of 16 million
+// slots for entities, whichever is nearer. Beyond them it panics with [UsageError].
+// Whoever makes entities by a peer's word asks first.
+func (w *World) Used() float64 {
+	return max(float64(len(w.tables)-1)/tableMask, float64(w.claimed<<pageBits)/maxSlot)
+}
+
 // find is the place of a living entity, or 0.
 func (w *World) find(e Entity) uint64 {
 	if i := uint64(e.slot()); i < uint64(len(w.rec)) {
