@@ -5,7 +5,6 @@ import (
 	"errors"
 
 	"github.com/foretick/foretick/ecs"
-	"github.com/foretick/foretick/netcode"
 	"github.com/foretick/foretick/prediction"
 )
 
@@ -179,8 +178,10 @@ func (p *player) forgetRaised(now Tick) {
 	p.raised = live
 }
 
-// note writes the player's note into a packet.
-func (s *Server) note(p *player, pk *netcode.Packet) {
+// note makes the player's note for the packet that is being built. It is written with
+// the snapshot, and goes beyond the rate if that does.
+func (s *Server) note(p *player) {
+	p.noteBody = p.noteBody[:0]
 	p.forgetRaised(s.frame.Tick)
 	n := note{substituted: age(p.substituted, s.frame.Tick, p.acked), effect: age(p.effect, s.frame.Tick, p.acked)}
 	n.pushed = age(p.pushed, s.frame.Tick, p.acked)
@@ -196,6 +197,13 @@ func (s *Server) note(p *player, pk *netcode.Packet) {
 	if calm && len(n.raised) == 0 { // else: where others are foreseen, a tick comes out otherwise without a cause here
 		return
 	}
-	s.scratch = n.append(s.scratch[:0])
-	pk.Message(messageNote, s.scratch)
+	p.noteBody = n.append(p.noteBody)
+}
+
+// noteSize is the most that the player's note takes of a packet.
+func (p *player) noteSize() int {
+	if len(p.noteBody) == 0 {
+		return 0
+	}
+	return 3 + len(p.noteBody)
 }

@@ -60,6 +60,7 @@ type player struct {
 	snapshotDue bool            // it carries a snapshot
 	presses     bool            // beyond the rate
 	packed      []byte          // this one
+	noteBody    []byte          // and the note that goes with it; empty: none
 
 	sender   *snapshot.Sender
 	insisted time.Duration // when a message last went beyond the rate; 0: never

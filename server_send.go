@@ -51,7 +51,7 @@ func (s *Server) beginPacket(p *player, now time.Duration) {
 	if p.near != nil {
 		s.survey.look(s, p)
 	}
-	s.note(p, pk)
+	s.note(p)
 	p.snapshotDue = true
 	s.encoding = append(s.encoding, p)
 }
@@ -143,7 +143,7 @@ func (s *Server) snapshot(p *player, cache *snapshot.Cache) {
 	}
 	b := h.Append(p.packed[:0])
 	before := len(b)
-	budget, room := p.packet.Room()-before, p.packet.MostRoom()-before
+	budget, room := p.packet.Room()-before-p.noteSize(), p.packet.MostRoom()-before-p.noteSize()
 	if p.conn.Pending() > 0 {
 		budget, room = budget-snapshotReserve, room-snapshotReserve
 	}
@@ -165,6 +165,9 @@ func (s *Server) flush(p *player) {
 	if p.snapshotDue {
 		if p.presses {
 			p.packet.Press() // the player's own state does not wait for the rate
+		}
+		if len(p.noteBody) > 0 {
+			p.packet.Message(messageNote, p.noteBody)
 		}
 		p.next.has = p.packet.Message(netcode.MessageSnapshot, p.packed)
 	}
