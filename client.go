@@ -297,6 +297,8 @@ type Client struct {
 	spawns   prediction.Spawns[spawned]
 	spawning spawning
 	fleeting fleeting
+	locals   locals
+	noBytes  []byte // zeroes
 
 	ours     []*snapshot.Ghost // those that are predicted here
 	mineAll  []ecs.Entity      // scratch: what is predicted here, matched or not
@@ -461,6 +463,7 @@ func NewClient(cfg ClientConfig) (*Client, error) {
 	}
 	c.bodies, c.others = newBodies(p), p.othersRead()
 	c.runs = c.runsFor
+	c.world.WatchOutside(true)
 	c.there = func(e uint64) bool { return c.world.Alive(ecs.Entity(e)) }
 	c.view.World = c.world
 	return c, nil

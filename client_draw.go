@@ -38,6 +38,9 @@ func (c *Client) behind(t Tick, f frame) uint8 {
 func (c *Client) undraw() {
 	if c.drawn {
 		c.predictor.Present()
+		if c.putLocals() {
+			c.predictor.Rewrite() // so that the next frame finds them there
+		}
 		c.undrawFleeting()
 		c.drawn = false
 	}

@@ -129,8 +129,10 @@ func (c *Client) jump(to netcode.Time) {
 		}
 		return true
 	})
+	c.stashLocals()
 	timeline{c}.Adopt(newest)
 	c.predictor.Start(newest)
+	c.putLocals()
 	c.settle(newest)
 	c.practice.since = newest
 	c.good, c.sure, c.unsure = 0, 0, false
@@ -200,8 +202,10 @@ func (c *Client) reconcile(t Tick) {
 	c.match()
 	if c.transferred(t) || !c.restorable(t) {
 		// What was saved before has the entity in another owner's rows.
+		c.stashLocals()
 		timeline{c}.Adopt(t)
 		c.predictor.Restart(t)
+		c.putLocals()
 		c.practice.since = t
 		c.fades.clear()
 		c.settleEvents(t, prediction.Different)
@@ -211,6 +215,9 @@ func (c *Client) reconcile(t Tick) {
 	}
 	c.ownVerdict = prediction.Same
 	r := c.predictor.Reconcile(t, timeline{c})
+	if c.putLocals() {
+		c.predictor.Rewrite()
+	}
 	c.countShown(t, c.ownVerdict)
 	if r.Compared {
 		c.stats.Compared++

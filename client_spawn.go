@@ -216,6 +216,7 @@ func (c *Client) exhume() {
 	n := 0
 	for n < len(s.retired) && int32(c.predictor.Tick()-s.retired[n].tick) > int32(c.cfg.History) {
 		c.world.Unreserve(s.retired[n].e)
+		c.forgetLocals(s.retired[n].e)
 		n++
 	}
 	s.retired = s.retired[:copy(s.retired, s.retired[n:])]
@@ -372,4 +373,5 @@ func (c *Client) clearSpawns() {
 		c.world.ReleaseOwner(ecs.Fleeting)
 	}
 	c.lived = 0
+	c.locals.clear()
 }

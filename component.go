@@ -117,13 +117,17 @@ func (c *component) moves(s *snapshot.Schema) {
 	}
 }
 
-// Local declares a component that never travels: each end keeps its own. A
+// Local declares a component that never travels: each end keeps its own. On a client
+// no rollback touches it, also on an entity that prediction ended and the server brings
+// back. A
 // shared system may not read or write it, unless none but kinds that are spawned
 // with the policy [Local] carry it: what a bullet knows of its shot.
 func (p *Protocol) Local(h ecs.Handle) {
 	if err := p.types.Register(h, ecs.Named(typeName(h.Type()))); err != nil {
 		p.faulty(h, err)
+		return
 	}
+	p.locals = append(p.locals, localComponentType{id: h.ID(), size: h.Type().Size()})
 }
 
 // Command declares the component that carries a player's input: a column like

@@ -89,6 +89,7 @@ type Protocol struct {
 	foreign  bool        // it is what this build makes of another's: see skew.go
 	eventsOf []int       // own index of each of the other's events, −1 for an unknown one
 
+	locals          []localComponentType
 	unpredicted     []int // registry indices of the components that are not predicted
 	unpredictedRefs bool  // some of them hold references
 	predictedRefs   bool  // some of the others do
@@ -273,6 +274,7 @@ func (p *Protocol) Err() error {
 	p.checkInterest()
 	p.readUnpredicted = p.unpredictedReads()
 	p.findUnpredicted()
+	p.placeLocals()
 	p.findIsland()
 	p.checkForesight()
 	p.err = errors.Join(p.errs...)

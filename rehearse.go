@@ -116,6 +116,7 @@ func (c *Client) rehearse() {
 		c.records.Put(from + 1 + Tick(i)).copy(&c.practice.kept[i])
 	}
 	c.predictor.Present()
+	c.putLocals()
 	for _, e := range c.spawning.practised {
 		c.world.Unreserve(e)
 	}

@@ -32,6 +32,7 @@ func (c timeline) Load(slot int, _ Tick) {
 	if c.cfg.NoPrediction {
 		return
 	}
+	c.stashLocals()
 	c.own.Restore(slot)
 	if c.p.island {
 		c.island.Restore(slot)
@@ -66,7 +67,9 @@ func (c timeline) Step(t Tick, replay bool) {
 		c.trails.begin(t)
 		c.noteTrail()
 	}
+	c.world.WatchOutside(false)
 	c.run(t)
+	c.world.WatchOutside(true)
 	c.endSpawns()
 	if c.practice.running {
 		c.practice.running = false

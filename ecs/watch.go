@@ -5,7 +5,7 @@ import "slices"
 // Watch delivers the entities that begin or cease to match a query, each once.
 // What a world's watches have delivered is saved, restored and rolled back with
 // the world, and with an owner's part of it: a tick that runs again is told
-// again. A Watch belongs to Types and serves all their worlds; make it beside
+// again. What was polled outside of the ticks is not: see [World.WatchOutside]. A Watch belongs to Types and serves all their worlds; make it beside
 // the game's handles, before the first world.
 type Watch struct {
 	query *Query
@@ -22,6 +22,18 @@ func NewWatch(t *Types, terms ...Term) *Watch {
 	v := &Watch{query: NewQuery(t, terms...), index: len(t.watches)}
 	t.watches = append(t.watches, v)
 	return v
+}
+
+// WatchOutside has watches be polled for somebody outside of the ticks, such as what
+// draws, until it is told otherwise; it returns what held before. What they have
+// delivered there is another matter than what ticks were told: no restore touches it,
+// so that nothing is delivered twice because ticks run again.
+func (w *World) WatchOutside(on bool) (was bool) {
+	was, w.lasting = w.lasting, on
+	if on && w.onlookers == nil {
+		w.onlookers = make([]watchState, len(w.types.watches))
+	}
+	return was
 }
 
 // watchState is what one watch knows in one world.
@@ -62,6 +74,9 @@ func (v *Watch) poll(w *World, parts []*part, all bool) (entered, left []Entity)
 		misuse("watch of other Types than the world's")
 	}
 	s := &w.watches[v.index]
+	if w.lasting {
+		s = &w.onlookers[v.index]
+	}
 	for len(s.seen) < len(w.parts) {
 		s.seen = append(s.seen, members{})
 	}

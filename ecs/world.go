@@ -60,6 +60,10 @@ type World struct {
 	caches  []*queryCache
 	watches []watchState
 	marks   []Entity // scratch of watches
+
+	onlookers []watchState // of watches polled outside of the ticks
+	lasting   bool         // they are polled there
+
 	count   int
 	kids    kidIndex
 	scratch hashScratch
