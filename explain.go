@@ -111,7 +111,12 @@ func (c *Client) takeCauses(t Tick) {
 	}
 	c.causes.same = c.note.hasStandIn() && c.p.command != nil
 	for i := uint32(0); i <= c.note.run && c.causes.same; i++ {
-		c.causes.same = bytes.Equal(c.played(c.causes.substituted-i), c.note.standIn)
+		k := c.causes.substituted - i
+		if i > 0 && int32(k-c.good) <= 0 {
+			break // both ends agreed on it
+		}
+		// Earlier ticks of the run ran with the same only where it was repeated.
+		c.causes.same = bytes.Equal(c.played(k), c.note.standIn) && (i == 0 || c.note.how == prediction.Repeated)
 	}
 }
 

@@ -41,6 +41,9 @@ type garden struct {
 	bodies map[ecs.Owner]ecs.Entity // on the server
 	packs  map[ecs.Owner]ecs.Entity
 	bias   bool // a planted fault
+
+	entered func(f *foretick.Frame)
+	painted func(f *foretick.Frame, who ecs.Owner)
 }
 
 func (g *garden) protocol() *foretick.Protocol {
@@ -72,6 +75,9 @@ func (g *garden) protocol() *foretick.Protocol {
 			if !cmd.Paint {
 				continue
 			}
+			if g.painted != nil {
+				g.painted(f, rows.Owner())
+			}
 			for _, slabs := range g.tiles.All(f.World) {
 				for k, t := 0, g.tile.Slice(slabs); k < len(t); k++ {
 					if uint32(t[k].At) == f.Tick%4 {
@@ -91,6 +97,9 @@ func (g *garden) protocol() *foretick.Protocol {
 func (g *garden) enter(f *foretick.Frame, who ecs.Owner) {
 	g.bodies[who], g.packs[who] = f.Spawn(&g.body, who), f.Spawn(&g.pack, who)
 	_ = f.World.SetParent(g.packs[who], g.bodies[who])
+	if g.entered != nil {
+		g.entered(f)
+	}
 }
 
 // afternoon is a match in the garden.
