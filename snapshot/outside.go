@@ -54,7 +54,7 @@ func (s *Schema) Outside(p unsafe.Pointer, from int) int {
 	}
 	for i := range s.bounds {
 		b := &s.bounds[i]
-		out := false
+		var out bool
 		if b.op == opStep32 {
 			v := float64(*(*float32)(unsafe.Add(p, b.offset)))
 			out = !(v >= b.min && v <= b.max)
