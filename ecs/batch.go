@@ -12,6 +12,9 @@ func (w *World) SpawnBatch(k *Kind, owner Owner, out []Entity) Rows {
 // SpawnBatchIn is SpawnBatch with the handles from the given range.
 func (w *World) SpawnBatchIn(r Range, k *Kind, owner Owner, out []Entity) Rows {
 	w.checkKind(k)
+	if k.d.kept != nil {
+		w.refuseSpawn(k.d)
+	}
 	if r >= ranges {
 		misuse("spawn in %v: use RangeServer, RangePredicted or RangeLocal", r)
 	}

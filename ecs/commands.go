@@ -96,7 +96,7 @@ func (w *World) Unlock() {
 // Recover makes the world usable after a panic came out of a system and was
 // recovered: it undoes every lock and flushes the commands given so far.
 func (w *World) Recover() {
-	w.locks, w.parallel, w.guard.on, w.guard.system = 1, false, false, ""
+	w.locks, w.parallel, w.guard.on, w.guard.system, w.running = 1, false, false, "", 0
 	w.Unlock()
 }
 

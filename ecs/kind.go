@@ -9,7 +9,7 @@ import (
 // Kind is the handle of a prefab: a set of components with default values. Its
 // zero value is unregistered; it lives in the game's own struct, and works by
 // pointer or as a copy made after registration. Until then its methods, all but
-// Registered, panic. It does not change once a world was made.
+// Registered and Name, panic. It does not change once a world was made.
 type Kind struct{ d *kindData }
 
 type kindData struct {
@@ -17,6 +17,7 @@ type kindData struct {
 	name     string
 	index    uint16
 	mask     Mask
+	kept     *typeData // the component by which it is managed; nil: it is not
 	comps    []ID
 	defaults []unsafe.Pointer // as comps; points at size bytes
 }
@@ -27,6 +28,12 @@ type kindData struct {
 func (t *Types) RegisterKind(k *Kind, name string, hs ...Handle) error {
 	if t.frozen {
 		return fmt.Errorf("register kind %q: %w: register it before", name, ErrFrozen)
+	}
+	if k == nil {
+		return fmt.Errorf("ecs: register kind %q: the handle is nil: pass the address of a Kind, as in &g.Player", name)
+	}
+	if name == "" {
+		return errors.New("ecs: register kind: the name is empty: give it one")
 	}
 	if k.d != nil {
 		return fmt.Errorf("ecs: register kind %q: this handle is registered already as %q", name, k.d.name)
@@ -55,6 +62,7 @@ func (t *Types) RegisterKind(k *Kind, name string, hs ...Handle) error {
 		return errors.Join(errs...)
 	}
 	d.comps = d.mask.IDs()
+	d.kept = t.keptBy(d.mask)
 	for _, id := range d.comps {
 		d.defaults = append(d.defaults, t.slots[int(id)+1].ops.alloc(1))
 	}
@@ -65,6 +73,9 @@ func (t *Types) RegisterKind(k *Kind, name string, hs ...Handle) error {
 
 // owns checks that a handle was registered here.
 func (t *Types) owns(h Handle) error {
+	if absent(h) {
+		return errors.New("a nil handle: pass the address of a Component or a Singleton, as in &g.Position")
+	}
 	if !h.Registered() {
 		return fmt.Errorf("component %v is not registered: declare it first (Types.Register, or what calls that for you)", h.Type())
 	}
@@ -81,8 +92,8 @@ func SetDefault[T any](t *Types, k *Kind, c *Component[T], v T) error {
 	if t.frozen {
 		return fmt.Errorf("default of %v: %w: set it before", c.Type(), ErrFrozen)
 	}
-	if k.d == nil {
-		return fmt.Errorf("ecs: default of %v: the kind is not registered", c.Type())
+	if !k.Registered() {
+		return fmt.Errorf("ecs: default of %v: the kind is not registered: call RegisterKind first", c.Type())
 	}
 	if err := t.owns(c); err != nil {
 		return fmt.Errorf("ecs: kind %q: default: %w", k.d.name, err)
@@ -102,11 +113,16 @@ func SetDefault[T any](t *Types, k *Kind, c *Component[T], v T) error {
 // Kinds lists the kinds in order of registration.
 func (t *Types) Kinds() []*Kind { return t.kinds }
 
-// Name is what the kind was registered as.
-func (k *Kind) Name() string { return k.d.name }
+// Name is what the kind was registered as; "" before.
+func (k *Kind) Name() string {
+	if !k.Registered() {
+		return ""
+	}
+	return k.d.name
+}
 
 // Registered tells whether the handle was given to [Types.RegisterKind].
-func (k *Kind) Registered() bool { return k.d != nil }
+func (k *Kind) Registered() bool { return k != nil && k.d != nil }
 
 // Index is the kind's number in order of registration.
 func (k *Kind) Index() uint16 { return k.d.index }

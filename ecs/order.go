@@ -3,7 +3,6 @@ package ecs
 import (
 	"errors"
 	"fmt"
-	"strings"
 )
 
 // edge says why one system of a stage runs before another.
@@ -13,8 +12,8 @@ type edge struct {
 }
 
 // orderStage sorts the systems of one stage.
-func orderStage[C any](in []*system[C], t *Types) ([]*system[C], error) {
-	edges, err := stageEdges(in, t)
+func orderStage[C any](in []*system[C], t *Types, inOrder bool) ([]*system[C], error) {
+	edges, err := stageEdges(in, t, inOrder)
 	if err != nil {
 		return nil, err
 	}
@@ -33,7 +32,7 @@ func orderStage[C any](in []*system[C], t *Types) ([]*system[C], error) {
 			}
 		}
 		if next < 0 {
-			return nil, cycleError(in, edges, done)
+			return nil, cycleErrors(in, edges, done)
 		}
 		done[next] = true
 		out = append(out, in[next])
@@ -47,8 +46,9 @@ func orderStage[C any](in []*system[C], t *Types) ([]*system[C], error) {
 }
 
 // stageEdges lists what must precede what: first what Before and After say,
-// then what accesses imply where the former do not say the opposite.
-func stageEdges[C any](in []*system[C], t *Types) ([]edge, error) {
+// then, unless the systems run in the order declared, what accesses imply where the
+// former do not say the opposite.
+func stageEdges[C any](in []*system[C], t *Types, inOrder bool) ([]edge, error) {
 	index := map[string]int{}
 	for i, s := range in {
 		index[s.name] = i
@@ -77,6 +77,9 @@ func stageEdges[C any](in []*system[C], t *Types) ([]edge, error) {
 	}
 	if len(errs) > 0 {
 		return nil, errors.Join(errs...)
+	}
+	if inOrder {
+		return edges, nil
 	}
 	for k := range n {
 		for i := range n {
@@ -138,37 +141,4 @@ func and(a, b Mask) Mask {
 		a[i] &= b[i]
 	}
 	return a
-}
-
-// cycleError names the systems of one cycle and why each precedes the next.
-func cycleError[C any](in []*system[C], edges []edge, done []bool) error {
-	next := make([]edge, len(in)) // each waiting system has a waiting predecessor: walk back
-	for _, e := range edges {
-		if !done[e.from] && !done[e.to] {
-			next[e.to] = e
-		}
-	}
-	at := 0
-	for done[at] {
-		at++
-	}
-	seen := make([]bool, len(in))
-	for !seen[at] {
-		seen[at] = true
-		at = next[at].from
-	}
-	var names []string
-	start := at
-	for {
-		e := next[at]
-		names = append(names, fmt.Sprintf("%s →(%s) ", in[e.from].name, e.why))
-		if at = e.from; at == start {
-			break
-		}
-	}
-	var b strings.Builder
-	for i := len(names) - 1; i >= 0; i-- {
-		b.WriteString(names[i])
-	}
-	return fmt.Errorf("cycle: %s%s: say which comes first with Before or After", b.String(), in[start].name)
 }

@@ -151,7 +151,7 @@ func (w *World) archetypeOf(m Mask) *archetype {
 	if a := w.archByMask[m]; a != nil {
 		return a
 	}
-	a := &archetype{mask: m, index: int32(len(w.archs))}
+	a := &archetype{mask: m, index: int32(len(w.archs)), kept: w.types.keptBy(m)}
 	for _, id := range m.IDs() {
 		d := w.types.slots[w.types.slotOf(id)]
 		a.types = append(a.types, d)

@@ -76,7 +76,7 @@ func (s *Schedule[C]) DOT() string {
 				fmt.Sprintf("%d %s\n%s", i, sys.name, strings.Join(s.phrases(&info), "\n")))
 		}
 		b.WriteString("\t}\n")
-		edges, err := stageEdges(in, s.types)
+		edges, err := stageEdges(in, s.types, s.inOrder)
 		if err != nil {
 			continue // Build has reported it
 		}

@@ -1,6 +1,7 @@
 package ecs
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 )
@@ -32,6 +33,9 @@ func NewQuery(t *Types, terms ...Term) *Query {
 func newQuery(t *Types, terms []Term) (*Query, error) {
 	q := &Query{types: t, index: t.queries.Add(1) - 1}
 	for _, term := range terms {
+		if term == nil {
+			return nil, errors.New("a nil term: use With, Without or Optional")
+		}
 		a := term.access()
 		var into *Mask
 		switch a.kind {

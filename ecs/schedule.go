@@ -13,6 +13,7 @@ import (
 type Schedule[C any] struct {
 	types   *Types
 	stages  []string
+	inOrder bool         // see InOrder
 	systems []*system[C] // in order of Add until built, then in order of running
 	first   *system[C]   // of those, the first tick one; nil until built
 	errs    []error
@@ -35,6 +36,9 @@ type Hook[C any] interface {
 
 // NewSchedule makes an empty schedule with one stage, "tick".
 func NewSchedule[C any](t *Types) *Schedule[C] {
+	if t == nil {
+		misuse("NewSchedule is given nil Types: make them with NewTypes")
+	}
 	return &Schedule[C]{types: t, stages: []string{"tick"}}
 }
 
@@ -49,7 +53,26 @@ func (s *Schedule[C]) Stages(names ...string) {
 		s.errs = append(s.errs, errors.New("ecs: Stages: name at least one"))
 		return
 	}
+	for i, name := range names {
+		switch {
+		case name == "":
+			s.errs = append(s.errs, fmt.Errorf("ecs: Stages: name %d is empty: a stage needs a name", i+1))
+		case slices.Contains(names[:i], name):
+			s.errs = append(s.errs, fmt.Errorf("ecs: Stages: %q is named twice, and its systems would run twice: name it once", name))
+		}
+	}
 	s.stages = slices.Clone(names)
+}
+
+// InOrder has the systems of each stage run in the order in which they were added,
+// whatever they read and write: for a game whose author keeps the order by hand.
+// [Before] and [After] hold all the same. Without it the order follows from what the
+// systems declare: see [Schedule.Build]. Call it ahead of Build.
+func (s *Schedule[C]) InOrder() {
+	if s.built {
+		misuse("InOrder after Build: call it first")
+	}
+	s.inOrder = true
 }
 
 // Add adds a system: a name, a body, and what the body matches and touches.
@@ -85,9 +108,10 @@ func (s *Schedule[C]) Add(name string, run func(C, Rows), acc ...Access) {
 
 // Build orders the systems: stage by stage, and inside a stage creators of a
 // component before its writers and writers before its readers, unless Before
-// or After say otherwise; ties fall in order of Add. The order is derived from
+// or After say otherwise; ties fall in order of Add. With [Schedule.InOrder] it is
+// the order of Add. The order is derived from
 // all systems, whatever their tags, so that server and client agree on it. It
-// reports every error at once; a cycle is named with its systems.
+// reports every error at once, and of cycles each one, with its systems.
 func (s *Schedule[C]) Build() error {
 	if s.built {
 		return errors.New("ecs: the schedule is built already")
@@ -112,9 +136,11 @@ func (s *Schedule[C]) Build() error {
 				in = append(in, sys)
 			}
 		}
-		sorted, err := orderStage(in, s.types)
+		sorted, err := orderStage(in, s.types, s.inOrder)
 		if err != nil {
-			errs = append(errs, fmt.Errorf("ecs: stage %q: %w", stage, err))
+			for _, err := range split(err) {
+				errs = append(errs, fmt.Errorf("ecs: stage %q: %w", stage, err))
+			}
 		}
 		out = append(out, sorted...)
 	}
@@ -122,7 +148,8 @@ func (s *Schedule[C]) Build() error {
 		return errors.Join(errs...)
 	}
 	s.systems = out
-	for _, sys := range slices.Backward(out) {
+	for i, sys := range slices.Backward(out) {
+		sys.place = int32(i + 1)
 		if !sys.render {
 			sys.next, s.first = s.first, sys
 		}
@@ -156,6 +183,7 @@ func (s *Schedule[C]) ExecuteRender(w *World, c C) { s.execute(w, c, true) }
 
 func (s *Schedule[C]) execute(w *World, c C, render bool) {
 	s.mustBuilt(w)
+	w.schedule = s
 	if s.exec != nil && !debug {
 		s.executeParallel(w, c, render)
 		return
@@ -183,6 +211,7 @@ var onceRows [1]Rows
 // otherwise as [Schedule.Execute].
 func (s *Schedule[C]) ExecutePlayer(w *World, c C, o Owner) {
 	s.mustBuilt(w)
+	w.schedule = s
 	p := w.findPart(o)
 	if p == nil {
 		p = w.partOf(o)
@@ -206,6 +235,7 @@ func (s *Schedule[C]) ExecutePlayer(w *World, c C, o Owner) {
 			}
 		}
 		w.locks++
+		w.running = sys.place
 		if len(rows) == 1 {
 			sys.run(c, rows[0])
 		} else {
@@ -213,6 +243,7 @@ func (s *Schedule[C]) ExecutePlayer(w *World, c C, o Owner) {
 				sys.run(c, r)
 			}
 		}
+		w.running = 0
 		if w.locks--; w.locks == 0 && len(w.commands) > 0 {
 			w.flush()
 		}
@@ -234,6 +265,7 @@ func (s *Schedule[C]) executePart(w *World, c C, p *part) {
 // run runs one system over some rows, locked, and flushes after it.
 func (s *Schedule[C]) run(i int, sys *system[C], w *World, c C, rows []Rows) {
 	w.locks++
+	w.running = sys.place
 	if s.hook != nil {
 		s.hook.Before(c, i)
 	}
@@ -250,6 +282,7 @@ func (s *Schedule[C]) run(i int, sys *system[C], w *World, c C, rows []Rows) {
 	if s.hook != nil {
 		s.hook.After(c, i)
 	}
+	w.running = 0
 	w.locks--
 	if w.locks == 0 && len(w.commands) > 0 {
 		w.flush()

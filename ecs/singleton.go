@@ -1,6 +1,7 @@
 package ecs
 
 import (
+	"errors"
 	"fmt"
 	"reflect"
 	"unsafe"
@@ -49,6 +50,9 @@ func (s *Singleton[T]) Get(w *World) *T {
 
 // RegisterSingleton adds a singleton; the rules are those of [Types.Register].
 func (t *Types) RegisterSingleton(h Handle, opts ...TypeOption) error {
+	if absent(h) {
+		return errors.New("ecs: RegisterSingleton is given a nil handle: pass the address of a Singleton, as in &g.Score")
+	}
 	if !h.single() {
 		return fmt.Errorf("ecs: register singleton %v: a component is registered with Register", h.Type())
 	}

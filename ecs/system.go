@@ -8,6 +8,7 @@ type system[C any] struct {
 	run        func(C, Rows)
 	query      *Query
 	next       *system[C] // the next tick system of a built schedule
+	place      int32      // 1 + its place in the order of running, once built
 	stage      string
 	tags       []string
 	bits       uint64

@@ -14,6 +14,7 @@ type archetype struct {
 	remove []*archetype
 	rigid  []*typeData // those with pointers, cleared when a row goes
 	linked bool        // holds the parent component
+	kept   *typeData   // the component by which its entities are managed; nil: they are not
 }
 
 // plainColumn is what copying a plain column needs.

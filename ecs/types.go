@@ -44,6 +44,7 @@ type typeData struct {
 	rtype  reflect.Type
 	size   uintptr
 	open   bool   // any system may touch it undeclared
+	keeper string // who alone spawns and destroys what has it; "": everybody
 	plain  bool   // no pointers: copied as bytes
 	solid  bool   // no padding: compared and hashed as bytes
 	spans  []span // the bytes that hold values
@@ -101,6 +102,9 @@ func Named(name string) TypeOption {
 // reused.
 func Copier[T any](f func(dst, src *T)) TypeOption {
 	return func(d *typeData) error {
+		if f == nil {
+			return errors.New("a nil Copier: leave it out, or give the function")
+		}
 		if want := reflect.TypeFor[T](); d.rtype != want {
 			return fmt.Errorf("copier is for %v, the component is %v", want, d.rtype)
 		}
@@ -117,6 +121,9 @@ func Copier[T any](f func(dst, src *T)) TypeOption {
 // CopierAt is Copier for callers without the type.
 func CopierAt(f func(dst, src unsafe.Pointer)) TypeOption {
 	return func(d *typeData) error {
+		if f == nil {
+			return errors.New("a nil CopierAt: leave it out, or give the function")
+		}
 		size := d.size
 		d.ops.deep = func(dst, src unsafe.Pointer, n int) {
 			for i := range uintptr(n) {
@@ -165,6 +172,9 @@ type Handle interface {
 // [errors.Join]), a second registration, and any registration once a world was
 // made.
 func (t *Types) Register(h Handle, opts ...TypeOption) error {
+	if absent(h) {
+		return errors.New("ecs: Register is given a nil handle: pass the address of a Component, as in &g.Position")
+	}
 	if h.single() {
 		return fmt.Errorf("ecs: register %v: a singleton is registered with RegisterSingleton", h.Type())
 	}
@@ -194,6 +204,9 @@ func (t *Types) describe(h Handle, opts []TypeOption, among []*typeData) (*typeD
 		d.name = rt.String()
 	}
 	for _, o := range opts {
+		if o == nil {
+			return nil, fmt.Errorf("ecs: register %v: a nil option: leave it out", rt)
+		}
 		if err := o(d); err != nil {
 			return nil, fmt.Errorf("ecs: register %v: %w", rt, err)
 		}
@@ -220,6 +233,19 @@ func (t *Types) describe(h Handle, opts []TypeOption, among []*typeData) (*typeD
 	d.fields = fieldsOf(d)
 	d.zero = d.ops.alloc(1)
 	return d, nil
+}
+
+// Has reports whether a handle was registered here; not for nil or a handle of other
+// Types.
+func (t *Types) Has(h Handle) bool { return t.owns(h) == nil }
+
+// absent reports whether a handle is nil, or a nil pointer.
+func absent(h Handle) bool {
+	if h == nil {
+		return true
+	}
+	v := reflect.ValueOf(h)
+	return v.Kind() == reflect.Pointer && v.IsNil()
 }
 
 // Len is the number of component types.

@@ -50,6 +50,8 @@ type World struct {
 	singleBlock []byte
 
 	locks    int
+	running  int32 // 1 + the place of the system that runs; 0: none, or several at once
+	schedule namer // which one
 	removals int
 	commands []command
 	values   []pendingValues
@@ -71,8 +73,11 @@ type World struct {
 }
 
 // NewWorld makes an empty world and freezes the types. It panics with
-// [UsageError] when the tags of the game are more than 64.
+// [UsageError] for nil types, and when the tags of the game are more than 64.
 func NewWorld(t *Types, cfg WorldConfig) *World {
+	if t == nil {
+		misuse("NewWorld is given nil Types: make them with NewTypes")
+	}
 	t.freeze()
 	tags, err := t.tagBits(cfg.Tags)
 	if err != nil {
@@ -181,12 +186,19 @@ func (w *World) touch(t *table) {
 // Spawn makes an entity of a kind, in [RangeServer], with the kind's defaults.
 // While the world is locked the entity lives at once (Get and Find work), and
 // queries see it after the flush. It panics with [UsageError] when the kind is
-// not registered.
+// not registered, or is somebody else's to spawn (see [Managed]).
 func (w *World) Spawn(k *Kind, owner Owner) Entity { return w.SpawnIn(RangeServer, k, owner) }
 
 // SpawnIn is Spawn with the handle from the given range.
 func (w *World) SpawnIn(r Range, k *Kind, owner Owner) Entity {
 	w.checkKind(k)
+	if k.d.kept != nil {
+		w.refuseSpawn(k.d)
+	}
+	return w.spawn(r, k, owner)
+}
+
+func (w *World) spawn(r Range, k *Kind, owner Owner) Entity {
 	if r >= ranges {
 		misuse("spawn in %v: use RangeServer, RangePredicted or RangeLocal", r)
 	}
@@ -201,7 +213,7 @@ func (w *World) SpawnIn(r Range, k *Kind, owner Owner) Entity {
 }
 
 func (w *World) checkKind(k *Kind) {
-	if k.d == nil {
+	if !k.Registered() {
 		misuse("this kind is not registered: declare it first (Types.RegisterKind, or what calls that for you)")
 	}
 	if k.d.types != w.types {
@@ -234,6 +246,13 @@ func (w *World) begin(e Entity, k *kindData, p *part) {
 // may be any but 0. Deferral is as with Spawn.
 func (w *World) Place(e Entity, k *Kind, owner Owner) error {
 	w.checkKind(k)
+	if k.d.kept != nil {
+		w.refuseSpawn(k.d)
+	}
+	return w.placeAt(e, k, owner)
+}
+
+func (w *World) placeAt(e Entity, k *Kind, owner Owner) error {
 	if debug {
 		w.checkSpawn(k.d)
 	}
@@ -247,11 +266,21 @@ func (w *World) Place(e Entity, k *Kind, owner Owner) error {
 }
 
 // Destroy removes an entity and its children; false when it is gone already.
-// It is deferred while the world is locked.
+// It is deferred while the world is locked. It panics with [UsageError] when the
+// entity is somebody else's to destroy (see [Managed]).
 func (w *World) Destroy(e Entity) bool {
-	if w.find(e) == 0 {
+	place := w.find(e)
+	if place == 0 {
 		return false
 	}
+	if a := w.tables[tableOf(place)].arch; a.kept != nil {
+		w.refuseDestroy(e, a.kept)
+	}
+	return w.remit(e)
+}
+
+// remit destroys a living entity, now or at the flush.
+func (w *World) remit(e Entity) bool {
 	if w.locks > 0 {
 		w.defer1(command{op: opDestroy, e: e})
 		return true

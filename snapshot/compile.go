@@ -91,6 +91,7 @@ func (c *compiler) structType(t reflect.Type, offset uintptr, path string, outer
 			c.fail(at, x.problem, x.fix)
 		}
 		if own.skip || outer.skip {
+			c.skipped(f.Type, at)
 			continue
 		}
 		own.at, own.beside = at, path
@@ -153,7 +154,7 @@ func (c *compiler) value(t reflect.Type, offset uintptr, path string, g tag) {
 			c.fail(path, "a bool has no range", "remove min, max, step, sim, angle, bits and tol")
 		}
 		c.add(t, path, g, leaf{op: opBool, offset: offset, hi: 1, bits: 1})
-	case t.Kind() >= reflect.Int && t.Kind() <= reflect.Uint64:
+	case t.Kind() >= reflect.Int && t.Kind() <= reflect.Uintptr:
 		c.integer(t, offset, path, g)
 	case t.Kind() == reflect.Float32 || t.Kind() == reflect.Float64:
 		c.float(t, offset, path, g)
@@ -197,7 +198,42 @@ func (c *compiler) vector(t reflect.Type, offset uintptr, path string, g tag) {
 	}
 }
 
+// layoutOf is what is wrong with integers that have 32 bits on some machines.
+func layoutOf(t reflect.Type) (problem, fix string, ok bool) {
+	switch t.Kind() {
+	case reflect.Int:
+		return t.String() + " has another layout on 32 bits", "use int32 or int64", false
+	case reflect.Uint, reflect.Uintptr:
+		return t.String() + " has another layout on 32 bits", "use uint32 or uint64", false
+	}
+	return "", "", true
+}
+
+// skipped looks at a field that does not travel. Of what is predicted it is saved,
+// compared and hashed all the same.
+func (c *compiler) skipped(t reflect.Type, path string) {
+	if !c.s.predicted {
+		return
+	}
+	switch t.Kind() {
+	case reflect.Array:
+		c.skipped(t.Elem(), path)
+	case reflect.Struct:
+		for i := range t.NumField() {
+			c.skipped(t.Field(i).Type, path+"."+t.Field(i).Name)
+		}
+	default:
+		if problem, fix, ok := layoutOf(t); !ok {
+			c.fail(path, problem, fix)
+		}
+	}
+}
+
 func (c *compiler) integer(t reflect.Type, offset uintptr, path string, g tag) {
+	if problem, fix, ok := layoutOf(t); !ok {
+		c.fail(path, problem, fix)
+		return
+	}
 	if g.hasStep || g.hasSim || g.angle || g.hasBits {
 		c.fail(path, "step, sim, angle and bits are for floats", "give an integer min and max")
 		return

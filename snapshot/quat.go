@@ -23,6 +23,10 @@ func (c *compiler) quat(t reflect.Type, offset uintptr, path string, g tag) {
 		c.fail(path, "is no quaternion", "use [4]float32 or a struct of four, in the order x, y, z, w; or four integers: the index of the greatest component, and the others")
 		return
 	}
+	if problem, fix, ok := layoutOf(elem); !ok {
+		c.fail(path, problem, fix)
+		return
+	}
 	if g.hasMin || g.hasMax || g.hasStep || g.hasSim || g.angle || g.vec || g.tol != 0 {
 		c.fail(path, "a rotation has no min, max, step, sim, angle, vec or tol", "choose its bits, as in `net:\"quat,bits=9\"`")
 		return

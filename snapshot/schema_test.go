@@ -29,12 +29,12 @@ type everything struct {
 	I16 int16
 	I32 int32
 	I64 int64
-	I   int
+	I   int64
 	U8  uint8
 	U16 uint16
 	U32 uint32
 	U64 uint64
-	U   uint
+	U   uint64
 	F32 float32
 	F64 float64
 	R   int64   `net:"min=-70000,max=5000000000"`
@@ -109,7 +109,7 @@ func TestCompileErrors(t *testing.T) {
 	}
 	type pointers struct {
 		Rows []struct {
-			X    int
+			X    int32
 			Next *int `net:"-"`
 		} `net:"max=4"`
 	}
@@ -135,13 +135,13 @@ func TestCompileErrors(t *testing.T) {
 	}
 	type hiddenField struct{ x int }
 	type intStep struct {
-		X int `net:"step=2"`
+		X int32 `net:"step=2"`
 	}
 	type intRange struct {
 		X uint8 `net:"max=256"`
 	}
 	type oneshot struct {
-		X int `net:"oneshot"`
+		X int32 `net:"oneshot"`
 	}
 	type lerpBool struct {
 		X bool `net:"lerp"`
@@ -150,7 +150,7 @@ func TestCompileErrors(t *testing.T) {
 		X float32 `net:"lerp,snap"`
 	}
 	type twice struct {
-		X int `net:"max=1,max=2"`
+		X int32 `net:"max=1,max=2"`
 	}
 	type bitsRange struct {
 		X float32 `net:"angle,bits=40"`
@@ -162,6 +162,22 @@ func TestCompileErrors(t *testing.T) {
 		X float32 `net:"min=NaN,max=1,step=1"`
 	}
 	type huge struct{ X [5000]int32 }
+	type machine struct{ N int }
+	type machines struct {
+		Of [3]struct{ N uint }
+	}
+	type kept struct {
+		Here uintptr `net:"-"`
+	}
+	type deep struct {
+		Own struct{ N [2]int } `net:"-"`
+	}
+	type packed struct {
+		Turn [4]int `net:"quat"`
+	}
+	type elements struct {
+		Items []uint `net:"max=4"`
+	}
 	_ = hiddenField{}.x
 	for _, c := range []struct {
 		v    any
@@ -205,6 +221,12 @@ func TestCompileErrors(t *testing.T) {
 		{nan{}, `nan.X: min="NaN" is not a number`},
 		{huge{}, "huge.X: the array is too long"},
 		{3, "int: is not a struct"},
+		{machine{}, "machine.N: int has another layout on 32 bits; use int32 or int64"},
+		{machines{}, "machines.Of[0].N: uint has another layout on 32 bits; use uint32 or uint64"},
+		{kept{}, "kept.Here: uintptr has another layout on 32 bits"},
+		{deep{}, "deep.Own.N: int has another layout on 32 bits"},
+		{packed{}, "packed.Turn: int has another layout on 32 bits"},
+		{elements{}, "elements.Items[0]: uint has another layout on 32 bits"},
 	} {
 		_, err := snapshot.Compile(reflect.TypeOf(c.v), snapshot.SchemaOptions{Predicted: true})
 		require.ErrorContains(t, err, c.want)
