@@ -20,6 +20,9 @@ type kindAsset struct {
 }
 
 func (p *Protocol) asset(k *ecs.Kind, server bool, refs []string) {
+	if !p.givenKind("Asset", k) {
+		return
+	}
 	for _, ref := range refs {
 		p.assets = append(p.assets, kindAsset{k, server, ref})
 	}

@@ -32,8 +32,7 @@ func For(a Audience) ComponentOption { return func(c *component) { c.audience |=
 // them; there can be five.
 func (p *Protocol) Audience(name string) Audience {
 	switch {
-	case name == "":
-		p.faultf("Audience needs a name")
+	case p.late("Audience") || !p.named("Audience", name):
 	case slices.Contains(p.audiences, name):
 		p.faultf("Audience %q is declared twice", name)
 	case len(p.audiences) == snapshot.MaxAudiences:

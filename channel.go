@@ -39,8 +39,7 @@ const mainPriority = 4
 // protocol has at most MaxChannels.
 func (p *Protocol) Channel(name string, c netcode.Channel) {
 	switch {
-	case name == "":
-		p.faultf("Channel needs a name")
+	case p.late("Channel") || !p.named("Channel", name):
 		return
 	case p.channel(name) >= 0:
 		p.faultf("channel %q is declared twice", name)
@@ -87,8 +86,13 @@ func (p *Protocol) netChannels() []netcode.Channel {
 // MessageOption says how a message travels.
 type MessageOption func(*messageOptions)
 
-type messageOptions struct{ channel string }
+type messageOptions struct {
+	channel string
+	via     bool
+}
 
 // Via has a message travel by a channel that was declared with
 // [Protocol.Channel], instead of the one that all others share.
-func Via(channel string) MessageOption { return func(o *messageOptions) { o.channel = channel } }
+func Via(channel string) MessageOption {
+	return func(o *messageOptions) { o.channel, o.via = channel, true }
+}

@@ -112,6 +112,7 @@ type ClientConfig struct {
 type Sampler interface {
 	sample(v View, dst unsafe.Pointer)
 	handle() ecs.Handle
+	fault() string // what is missing; "": nothing
 }
 
 type sampler[T any] struct {
@@ -122,6 +123,16 @@ type sampler[T any] struct {
 func (s sampler[T]) sample(v View, dst unsafe.Pointer) { *(*T)(dst) = s.fn(v) }
 func (s sampler[T]) handle() ecs.Handle                { return s.c }
 
+func (s sampler[T]) fault() string {
+	switch {
+	case s.c == nil:
+		return "Sample is given a nil component: pass the address of the command's"
+	case s.fn == nil:
+		return "Sample has no function: give it one that reads the input"
+	}
+	return ""
+}
+
 // SampleWhile reads input with s for as long as wanted says so, and zero
 // commands otherwise: while a menu is open, or when a test lets a match come to
 // rest.
@@ -130,6 +141,16 @@ func SampleWhile(wanted func() bool, s Sampler) Sampler { return interrupted{s, 
 type interrupted struct {
 	Sampler
 	wanted func() bool
+}
+
+func (s interrupted) fault() string {
+	switch {
+	case s.wanted == nil:
+		return "SampleWhile has no function: give it one that says whether input is wanted"
+	case s.Sampler == nil:
+		return "SampleWhile has no Sampler: give it one made by Sample"
+	}
+	return s.Sampler.fault()
 }
 
 func (s interrupted) sample(v View, dst unsafe.Pointer) {
@@ -354,11 +375,14 @@ func (c *ClientConfig) check() error {
 		errs = append(errs, errors.New("foretick: ClientConfig.Protocol is nil"))
 	} else if err := c.Protocol.Err(); err != nil {
 		errs = append(errs, err)
-	} else if c.Sample != nil && (c.Protocol.command == nil || c.Sample.handle().ID() != c.Protocol.command.id) {
-		errs = append(errs, errors.New("foretick: ClientConfig.Sample is for a component that is not the protocol's Command"))
+	} else if err := c.checkSample(); err != nil {
+		errs = append(errs, err)
 	}
-	if c.Transport == nil {
-		errs = append(errs, errors.New("foretick: ClientConfig.Transport is nil: pass a dialled endpoint, for example udp.Dial"))
+	if c.Protocol != nil {
+		errs = append(errs, c.Protocol.checkMessages())
+	}
+	if missing(c.Transport) {
+		errs = append(errs, errors.New("foretick: ClientConfig.Transport is nil: pass a dialled endpoint, for example udp.Dial, and look at its error first"))
 	}
 	if c.MaxRTT == 0 {
 		c.MaxRTT = defaultMaxRTT
@@ -399,10 +423,35 @@ func (c *ClientConfig) check() error {
 	if c.ReceiveRate < 0 || c.ReceiveRate > 1<<30 {
 		errs = append(errs, fmt.Errorf("foretick: ClientConfig.ReceiveRate is %d: use up to 2³⁰ bytes a second, or 0", c.ReceiveRate))
 	}
+	if c.SmoothLimit != c.SmoothLimit {
+		errs = append(errs, fmt.Errorf("foretick: ClientConfig.SmoothLimit is not a number: use a length, or 0 for %d", defaultSmoothLimit))
+	}
+	if c.SmoothHalfLife > longestFade {
+		errs = append(errs, fmt.Errorf("foretick: ClientConfig.SmoothHalfLife is %v: use up to %v, or 0 for 50ms", c.SmoothHalfLife, longestFade))
+	}
+	errs = append(errs, checkRate("ClientConfig.SendRate", c.SendRate), checkTimeout("ClientConfig.Timeout", c.Timeout))
+	if c.Rehearse > 0 && c.Rehearse >= c.History && c.History > 0 {
+		errs = append(errs, fmt.Errorf("foretick: ClientConfig.Rehearse is %d ticks: use less than History, which is %d", c.Rehearse, c.History))
+	}
 	if c.SendRate < 0 || c.Timeout < 0 || c.SmoothHalfLife < 0 || c.SmoothLimit < 0 {
 		errs = append(errs, errors.New("foretick: ClientConfig has a negative SendRate, Timeout, SmoothHalfLife or SmoothLimit"))
 	}
 	return errors.Join(errs...)
+}
+
+// checkSample holds the sampler against the protocol, which is sound.
+func (c *ClientConfig) checkSample() error {
+	if c.Sample == nil {
+		return nil
+	}
+	if fault := c.Sample.fault(); fault != "" {
+		return errors.New("foretick: ClientConfig.Sample: " + fault)
+	}
+	h, cmd := c.Sample.handle(), c.Protocol.command
+	if cmd == nil || !c.Protocol.types.Has(h) || h.ID() != cmd.id {
+		return errors.New("foretick: ClientConfig.Sample is for a component that is not the protocol's Command: pass the component of the game value that made the Protocol")
+	}
+	return nil
 }
 
 // historyFor is how many ticks of prediction a round trip needs: the trip, the
@@ -488,7 +537,7 @@ func (c *Client) clearLevel() error {
 		c.world.Lock()
 		for _, g := range c.receiver.Ghosts() {
 			if g.Data != 0 {
-				c.world.Destroy(ecs.Entity(g.Data))
+				c.world.Manager().Destroy(ecs.Entity(g.Data))
 			}
 		}
 		c.world.Unlock()

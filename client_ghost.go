@@ -57,7 +57,7 @@ func (c *Client) alien(g *snapshot.Ghost) bool { return c.p.kinds[g.Kind].ecs ==
 // birth makes the local entity of a ghost.
 func (c *Client) birth(g *snapshot.Ghost) {
 	k := &c.p.kinds[g.Kind]
-	e := c.world.Spawn(k.ecs, c.partOf(g))
+	e := c.world.Manager().Spawn(k.ecs, c.partOf(g))
 	*c.p.identity.Get(c.world, e) = Identity{Net: uint32(g.Wire), Kind: uint16(k.own)}
 	g.Data = uint64(e)
 	if c.p.predictedRefs {

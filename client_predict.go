@@ -125,7 +125,7 @@ func (c *Client) jump(to netcode.Time) {
 	c.match()
 	c.spawns.Open(func(k Tick, s spawned) bool {
 		if int32(k-newest) > 0 { // its tick runs again
-			c.world.Destroy(s.e)
+			c.world.Manager().Destroy(s.e)
 		}
 		return true
 	})

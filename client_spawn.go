@@ -73,7 +73,7 @@ func (c *Client) spawnBy(by ecs.Entity, k *ecs.Kind) ecs.Entity {
 		}
 	}
 	e := c.handleFor(key.ID(), kind.own)
-	if c.world.Place(e, k, c.view.Me) != nil {
+	if c.world.Manager().Place(e, k, c.view.Me) != nil {
 		return ecs.None // cannot be: what is alive was spawned in another tick
 	}
 	*c.p.identity.Get(c.world, e) = Identity{Net: uint32(c.nameOf(e)), Kind: uint16(kind.own), maker: uint16(c.view.Me), origin: key.ID()}
@@ -127,7 +127,7 @@ func (c *Client) handleFor(id uint32, kind int) ecs.Entity {
 // spawnLocal makes an entity that no rollback touches; in a replay one that
 // lives no longer than the tick.
 func (c *Client) spawnLocal(k *kind) ecs.Entity {
-	e := c.world.SpawnIn(ecs.RangeLocal, k.ecs, ecs.Fleeting)
+	e := c.world.Manager().SpawnIn(ecs.RangeLocal, k.ecs, ecs.Fleeting)
 	*c.p.identity.Get(c.world, e) = Identity{Kind: uint16(k.own)}
 	if c.again(c.frame.Tick) {
 		c.spawning.scratch = append(c.spawning.scratch, e)
@@ -138,7 +138,7 @@ func (c *Client) spawnLocal(k *kind) ecs.Entity {
 // spawnPassing makes an entity for the length of the tick: what another player spawns
 // the server tells, and the system that runs for him here can fill it in all the same.
 func (c *Client) spawnPassing(k *kind, owner ecs.Owner) ecs.Entity {
-	e := c.world.SpawnIn(ecs.RangeLocal, k.ecs, c.world.Apart(owner))
+	e := c.world.Manager().SpawnIn(ecs.RangeLocal, k.ecs, c.world.Apart(owner))
 	*c.p.identity.Get(c.world, e) = Identity{Kind: uint16(k.own)}
 	c.spawning.scratch = append(c.spawning.scratch, e)
 	return e
@@ -151,11 +151,11 @@ func (c *Client) destroy(e ecs.Entity) bool {
 	}
 	switch owner := c.world.Owner(e); owner {
 	case ecs.Fleeting:
-		return c.again(c.frame.Tick) || c.world.Destroy(e)
+		return c.again(c.frame.Tick) || c.world.Manager().Destroy(e)
 	case c.view.Me:
-		return c.world.Destroy(e)
+		return c.world.Manager().Destroy(e)
 	default:
-		return owner == ecs.Island && c.p.island && c.world.Destroy(e)
+		return owner == ecs.Island && c.p.island && c.world.Manager().Destroy(e)
 	}
 }
 
@@ -176,7 +176,7 @@ func (c *Client) endSpawns() {
 	}
 	s := &c.spawning
 	for _, e := range s.scratch {
-		c.world.Destroy(e)
+		c.world.Manager().Destroy(e)
 	}
 	s.scratch = s.scratch[:0]
 	if c.practice.replay {
@@ -206,7 +206,7 @@ func (c *Client) cancelled(s spawned) {
 // bury destroys an entity for good. Its handle is used again when no save can
 // bring it back.
 func (c *Client) bury(e ecs.Entity) {
-	c.world.Destroy(e)
+	c.world.Manager().Destroy(e)
 	c.spawning.retired = append(c.spawning.retired, retired{e, c.predictor.Tick()})
 }
 
@@ -287,12 +287,12 @@ func (c *Client) embody(g *snapshot.Ghost) {
 		return
 	}
 	k := c.p.kinds[g.Kind].ecs // not nil: what is alien is not ours
-	if e != 0 && c.world.Place(e, k, owner) == nil {
+	if e != 0 && c.world.Manager().Place(e, k, owner) == nil {
 		c.spawning.restored = append(c.spawning.restored, e)
 	} else {
 		e = c.world.Reserve(ecs.RangeServer, owner)
-		if c.world.Place(e, k, owner) != nil {
-			e = c.world.Spawn(k, owner)
+		if c.world.Manager().Place(e, k, owner) != nil {
+			e = c.world.Manager().Spawn(k, owner)
 		}
 		g.Data = uint64(e)
 	}

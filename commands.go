@@ -33,7 +33,13 @@ const (
 // 200 bytes (ClientConfig.OnRefused). Ranges need no validator: what is outside
 // of a field's tag never gets this far.
 func Validate[T any](p *Protocol, c *ecs.Component[T], fn func(f *Frame, who ecs.Owner, cmd T) error) {
+	if !p.able("Validate", fn != nil) {
+		return
+	}
 	if cmd := p.commandOf("Validate", c); cmd != nil {
+		if cmd.validate != nil {
+			p.faultf("Validate was declared twice: ask everything in one function")
+		}
 		cmd.validate = func(f *Frame, who ecs.Owner, at unsafe.Pointer) error { return fn(f, who, *(*T)(at)) }
 	}
 }
@@ -45,13 +51,22 @@ func Validate[T any](p *Protocol, c *ecs.Component[T], fn func(f *Frame, who ecs
 // ran with, its one-shot fields false; missing counts the ticks since the last
 // command, from 1. Without Decay the command is zero at once.
 func Decay[T any](p *Protocol, c *ecs.Component[T], fn func(cmd *T, missing int)) {
+	if !p.able("Decay", fn != nil) {
+		return
+	}
 	if cmd := p.commandOf("Decay", c); cmd != nil {
+		if cmd.decay != nil {
+			p.faultf("Decay was declared twice: do everything in one function")
+		}
 		cmd.decay = func(at unsafe.Pointer, missing int) { fn((*T)(at), missing) }
 	}
 }
 
 func (p *Protocol) commandOf(caller string, h ecs.Handle) *command {
-	if p.command == nil || p.command.id != h.ID() {
+	if !p.given(caller, h) {
+		return nil
+	}
+	if p.command == nil || !p.types.Has(h) || p.command.id != h.ID() {
 		if !p.spoils(h) {
 			p.faultf("%s of %s, which is not the protocol's command: call Command first", caller, typeName(h.Type()))
 		}

@@ -65,8 +65,15 @@ var entityType = reflect.TypeFor[ecs.Entity]()
 // Component declares a replicated component: its fields travel to clients as
 // their net tags say (see package snapshot).
 func (p *Protocol) Component(h ecs.Handle, opts ...ComponentOption) {
+	if !p.given("Component", h) {
+		return
+	}
 	c := component{name: typeName(h.Type()), size: h.Type().Size()}
 	for _, o := range opts {
+		if o == nil {
+			p.faultf("component %s has a nil option: leave it out", c.name)
+			continue
+		}
 		o(&c)
 	}
 	if c.exact && !c.predicted {
@@ -123,6 +130,9 @@ func (c *component) moves(s *snapshot.Schema) {
 // shared system may not read or write it, unless none but kinds that are spawned
 // with the policy [Local] carry it: what a bullet knows of its shot.
 func (p *Protocol) Local(h ecs.Handle) {
+	if !p.given("Local", h) {
+		return
+	}
 	if err := p.types.Register(h, ecs.Named(typeName(h.Type()))); err != nil {
 		p.faulty(h, err)
 		return
@@ -137,6 +147,9 @@ func (p *Protocol) Local(h ecs.Handle) {
 // It is for what a player does in every tick. A tick's command may be lost for good;
 // what must arrive, such as a line of chat or a purchase, is a [Request].
 func (p *Protocol) Command(h ecs.Handle) {
+	if !p.given("Command", h) {
+		return
+	}
 	if p.command != nil {
 		p.faultf("Command was declared twice: put both inputs into one struct")
 		return
@@ -240,13 +253,25 @@ func (p *Protocol) commandSize() int {
 // with. Their values are zero unless [Default] sets them, and are the baseline
 // that a first snapshot is coded against.
 func (p *Protocol) Kind(k *ecs.Kind, name string, hs ...ecs.Handle) {
+	if !p.givenKind("Kind", k) {
+		return
+	}
+	if !p.named("Kind", name) {
+		p.unmade = append(p.unmade, k)
+		return
+	}
 	all := append([]ecs.Handle{&p.identity}, hs...)
 	for _, h := range hs {
-		if !h.Registered() {
-			p.unmade = append(p.unmade, k)
+		switch {
+		case missing(h):
+			p.faultf("kind %q is given a nil component: pass its address, as in &g.Position", name)
+		case !h.Registered():
 			p.faultf("kind %q: component %s is not declared: call Component, Command or Local first", name, typeName(h.Type()))
-			return
+		default:
+			continue
 		}
+		p.unmade = append(p.unmade, k)
+		return
 	}
 	if err := p.types.RegisterKind(k, name, all...); err != nil {
 		p.unmade = append(p.unmade, k)
@@ -259,6 +284,9 @@ func (p *Protocol) Kind(k *ecs.Kind, name string, hs ...ecs.Handle) {
 // Default sets the value that a component of a kind is born with. It must be
 // called before Err.
 func Default[T any](p *Protocol, k *ecs.Kind, c *ecs.Component[T], v T) {
+	if !p.given("Default", c) || !p.givenKind("Default", k) {
+		return
+	}
 	if slices.Contains(p.unmade, k) || p.spoils(c) {
 		return
 	}
@@ -275,7 +303,19 @@ func Default[T any](p *Protocol, k *ecs.Kind, c *ecs.Component[T], v T) {
 			f := p.components[i].schema.Fields()[at]
 			p.faultf("Default of kind %q: %s.%s does not fit its tag, and would be sent cut: it has room for %d", k.Name(), p.components[i].name, f.Name, f.Most)
 		}
+		if at := p.components[i].schema.Outside(unsafe.Pointer(&v)); at >= 0 {
+			p.outside(k.Name(), p.components[i].name, &p.components[i].schema.Fields()[at])
+		}
 	}
+}
+
+// outside notes a default that is not in its field's range.
+func (p *Protocol) outside(kind, component string, f *snapshot.Field) {
+	if f.Min == f.Max {
+		p.faultf("Default of kind %q: %s.%s is not a number, or no finite one: use one that is", kind, component, f.Name)
+		return
+	}
+	p.faultf("Default of kind %q: %s.%s lies outside of its tag, and would be sent as another value: use %.7g to %.7g", kind, component, f.Name, f.Min, f.Max)
 }
 
 // registerKinds hands the kinds with their defaults to the wire's registry.
@@ -326,8 +366,11 @@ func (p *Protocol) findIsland() {
 
 // kindOf finds a declared kind's index, −1 for another.
 func (p *Protocol) kindOf(k *ecs.Kind) int {
+	if !k.Registered() {
+		return -1
+	}
 	for i := range p.kinds {
-		if p.kinds[i].ecs == k {
+		if own := p.kinds[i].ecs; own == k || own != nil && *own == *k {
 			return i
 		}
 	}

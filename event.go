@@ -57,7 +57,14 @@ type queue[T any] struct {
 }
 
 // eventOf finds or makes the event's row.
-func eventOf[T any](p *Protocol, e *Event[T]) *eventRow[T] {
+func eventOf[T any](p *Protocol, e *Event[T], call string, has bool) *eventRow[T] {
+	if e == nil {
+		p.faultf("%s is given a nil Event: pass its address, as in &g.Shot", call)
+		return nil
+	}
+	if !p.able(call+" of event "+typeNameOf[T](), has) {
+		return nil
+	}
 	if e.id == 0 {
 		row := &eventRow[T]{handler: "event " + typeNameOf[T]()}
 		p.events = append(p.events, eventType{name: typeNameOf[T](), fresh: func() eventQueue {
@@ -66,10 +73,12 @@ func eventOf[T any](p *Protocol, e *Event[T]) *eventRow[T] {
 		p.eventRows = append(p.eventRows, row)
 		e.id = len(p.events)
 	}
-	row, ok := p.eventRows[e.id-1].(*eventRow[T])
-	if !ok {
-		p.faultf("an Event was registered with another Protocol before: build a new game value for each Protocol")
-		return &eventRow[T]{}
+	var row *eventRow[T]
+	if e.id <= len(p.eventRows) {
+		row, _ = p.eventRows[e.id-1].(*eventRow[T])
+	}
+	if row == nil {
+		p.faultf("an Event of %s was registered with another Protocol before: build a new game value for each Protocol", typeNameOf[T]())
 	}
 	return row
 }
@@ -206,8 +215,11 @@ const stageEvents = "foretick.events"
 // is the owner of the entity that raised it. access says what fn reads and
 // writes, by [ecs.ReadOther] and [ecs.WriteOther].
 func OnServer[T any](p *Protocol, e *Event[T], fn func(f *Frame, by ecs.Owner, v T), access ...ecs.Access) {
-	first := e.id == 0
-	row := eventOf(p, e)
+	first := e != nil && e.id == 0
+	row := eventOf(p, e, "OnServer", fn != nil)
+	if row == nil {
+		return
+	}
 	row.server = append(row.server, fn)
 	index := e.id - 1
 	name := "event " + typeNameOf[T]() + " " + itoa(e.id)
@@ -227,8 +239,9 @@ func (p *Protocol) eventSystem(name string, index int, access []ecs.Access) {
 // and once, however often the tick is replayed. by is the local entity. Each
 // event told so is later either confirmed or cancelled.
 func OnPredicted[T any](p *Protocol, e *Event[T], fn func(f *Frame, by ecs.Entity, v T)) {
-	row := eventOf(p, e)
-	row.predicted = append(row.predicted, fn)
+	if row := eventOf(p, e, "OnPredicted", fn != nil); row != nil {
+		row.predicted = append(row.predicted, fn)
+	}
 }
 
 // OnConfirmed has a client call fn for each predicted e once the server's word
@@ -237,14 +250,16 @@ func OnPredicted[T any](p *Protocol, e *Event[T], fn func(f *Frame, by ecs.Entit
 // v is the newest run's, and may be another than OnPredicted was told. f is the tick
 // that is being computed; a handler that needs the event's puts it into T.
 func OnConfirmed[T any](p *Protocol, e *Event[T], fn func(f *Frame, by ecs.Entity, v T)) {
-	row := eventOf(p, e)
-	row.confirmed = append(row.confirmed, fn)
+	if row := eventOf(p, e, "OnConfirmed", fn != nil); row != nil {
+		row.confirmed = append(row.confirmed, fn)
+	}
 }
 
 // OnCancelled has a client call fn for each predicted e that a correction undid:
 // the tick ran again and did not raise it, or the prediction began anew. f is as in
 // [OnConfirmed].
 func OnCancelled[T any](p *Protocol, e *Event[T], fn func(f *Frame, by ecs.Entity, v T)) {
-	row := eventOf(p, e)
-	row.cancelled = append(row.cancelled, fn)
+	if row := eventOf(p, e, "OnCancelled", fn != nil); row != nil {
+		row.cancelled = append(row.cancelled, fn)
+	}
 }

@@ -84,6 +84,10 @@ func Foresee[T any](p *Protocol, c *ecs.Component[T], guess func(f *Frame, avata
 		guess(f, avatar, ahead, (*T)(at))
 	}}
 	for _, o := range opts {
+		if o == nil {
+			p.faultf("Foresee has a nil option: leave it out")
+			continue
+		}
 		o(p.foresee)
 	}
 }

@@ -60,14 +60,17 @@ type Inspector struct {
 
 // NewInspector makes an inspector that asks with its first Steps.
 func NewInspector(cfg InspectorConfig) (*Inspector, error) {
-	if cfg.Transport == nil {
-		return nil, errors.New("foretick: InspectorConfig.Transport is nil: pass a dialled endpoint, for example udp.Dial")
+	if missing(cfg.Transport) {
+		return nil, errors.New("foretick: InspectorConfig.Transport is nil: pass a dialled endpoint, for example udp.Dial, and look at its error first")
 	}
 	if cfg.Timeout < 0 {
 		return nil, errors.New("foretick: InspectorConfig.Timeout must not be negative")
 	}
 	if cfg.Timeout == 0 {
 		cfg.Timeout = defaultTimeout
+	}
+	if err := checkTimeout("InspectorConfig.Timeout", cfg.Timeout); err != nil {
+		return nil, err
 	}
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)

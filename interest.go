@@ -36,6 +36,9 @@ type interest struct {
 // give it to every kind that is to matter by distance. See [Protocol.Relevant] for
 // exceptions.
 func Interest[T any](p *Protocol, c *ecs.Component[T], cfg InterestConfig, at func(*T) (x, y, z float32)) {
+	if !p.able("Interest", at != nil) {
+		return
+	}
 	i := p.replicated("Interest", c)
 	if i < 0 {
 		return
@@ -55,6 +58,9 @@ func Interest[T any](p *Protocol, c *ecs.Component[T], cfg InterestConfig, at fu
 // matters whatever its distance: a flag that all follow, a ghost that only some may
 // see. It needs [Interest].
 func (p *Protocol) Relevant(fn func(f *Frame, who ecs.Owner, e ecs.Entity) Relevance, kinds ...*ecs.Kind) {
+	if p.late("Relevant") {
+		return
+	}
 	if fn == nil || len(kinds) == 0 {
 		p.faultf("Relevant needs a function and the kinds that it is asked of")
 		return

@@ -11,7 +11,11 @@ import (
 // named one, and each that follows. data is what the server gave NextLevel; it
 // is valid for the call. What the level before had on the client is gone by
 // then, and the new entities come with the snapshots that follow.
-func (p *Protocol) Level(fn func(f *Frame, data []byte)) { p.levels = append(p.levels, fn) }
+func (p *Protocol) Level(fn func(f *Frame, data []byte)) {
+	if p.able("Level", fn != nil) {
+		p.levels = append(p.levels, fn)
+	}
+}
 
 // NextLevel ends what is being played and begins another level in the middle of
 // the match: every replicated entity is destroyed, and build, which may be nil,
@@ -44,7 +48,7 @@ func (s *Server) nextLevel(data []byte, build func(f *Frame)) {
 	s.world.Lock()
 	for _, rows := range s.entities.All(s.world) {
 		for i := range rows.Len() {
-			s.world.Destroy(rows.Entity(i))
+			s.world.Manager().Destroy(rows.Entity(i))
 		}
 	}
 	s.world.Unlock()

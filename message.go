@@ -30,6 +30,7 @@ type messageType struct {
 	schema  *snapshot.Schema
 	name    string
 	channel int
+	deaf    bool                                                                // there is no function
 	handle  func(s *snapshot.Schema, f *Frame, tick Tick, payload []byte) error // nil: another build's
 }
 
@@ -39,11 +40,19 @@ var ErrUnregistered = errors.New("foretick: the message or request is not declar
 
 // OnClient declares a message and what a client does with it. Both ends call
 // it, as part of the protocol; fn runs on clients only, within Step, outside of
-// any tick. tick is the server's when it sent. Without [Via] the message travels by
+// any tick. tick is the server's when it sent. A
+// program that is a server alone may leave fn nil; NewClient refuses that. Without [Via] the message travels by
 // the reliable channel that every protocol has.
 func OnClient[T any](p *Protocol, m *Message[T], fn func(f *Frame, tick Tick, v T), opts ...MessageOption) {
+	if m == nil {
+		p.faultf("OnClient is given a nil Message of %s: pass its address, as in &g.Kill", typeNameOf[T]())
+		return
+	}
+	if p.late("OnClient of message " + typeNameOf[T]()) {
+		return
+	}
 	if m.id != 0 {
-		p.faultf("message %s is declared twice", typeNameOf[T]())
+		p.faultf("message %s is declared twice, or with another Protocol before: declare it once, and build a new game value for each Protocol", typeNameOf[T]())
 		return
 	}
 	t := reflect.TypeFor[T]()
@@ -66,7 +75,7 @@ func OnClient[T any](p *Protocol, m *Message[T], fn func(f *Frame, tick Tick, v 
 		return
 	}
 	m.schema = s
-	p.messages = append(p.messages, messageType{schema: s, name: typeName(t), channel: m.channel, handle: func(s *snapshot.Schema, f *Frame, tick Tick, payload []byte) error {
+	p.messages = append(p.messages, messageType{schema: s, name: typeName(t), channel: m.channel, deaf: fn == nil, handle: func(s *snapshot.Schema, f *Frame, tick Tick, payload []byte) error {
 		var v T
 		if err := s.Unpack(payload, unsafe.Pointer(&v)); err != nil {
 			return err
@@ -95,10 +104,14 @@ func (p *Protocol) countFields(what string, s *snapshot.Schema) bool {
 func (p *Protocol) messageChannel(s *snapshot.Schema, opts []MessageOption) int {
 	var o messageOptions
 	for _, opt := range opts {
+		if opt == nil {
+			p.faultf("message %s has a nil option: leave it out", s.Name())
+			return -1
+		}
 		opt(&o)
 	}
 	channel, reliable := channelMain, true
-	if o.channel != "" {
+	if o.via {
 		if channel = p.channel(o.channel); channel < 0 {
 			p.faultf("message %s goes by channel %q, which is not declared: call Channel first", s.Name(), o.channel)
 			return -1

@@ -32,8 +32,8 @@ const (
 // commands, messages and systems, in their order of declaration. Server and
 // client build it with the same calls; its hash is compared when they meet.
 //
-// Declaring goes on after an error; Err reports every fault at once, of a
-// component's fields the first. A Protocol
+// Declaring goes on after an error; Err reports every fault at once. What is declared
+// after Err is an error of the next Err, NewServer or NewClient. A Protocol
 // in use by a Server or a Client must not be declared on further, and may then
 // be shared by any number of them that run in one goroutine; give each goroutine
 // a Protocol of its own, as separate processes have.
@@ -120,12 +120,16 @@ func NewProtocol(name string, version int) *Protocol {
 	p.types = ecs.NewTypes()
 	p.registry = snapshot.NewRegistry()
 	p.schedule = ecs.NewSchedule[*Frame](p.types)
-	p.fault(p.types.Register(&p.identity, ecs.Named("foretick.Identity"), ecs.Open()))
-	if name == "" {
-		p.fault(errors.New("foretick: NewProtocol needs the game's name"))
+	p.fault(p.types.Register(&p.identity, ecs.Named("foretick.Identity"), ecs.Open(), ecs.Managed(fixManaged)))
+	p.named("NewProtocol: the game", name)
+	if int(int32(version)) != version {
+		p.faultf("NewProtocol: version %d: use −2³¹ to 2³¹−1", version)
 	}
 	return p
 }
+
+// fixManaged is for who spawns or destroys past the server and the prediction.
+const fixManaged = "entities of a Protocol's kinds are made and removed by Frame.Spawn, Frame.SpawnBy and Frame.Destroy, so that all ends learn of it: call those"
 
 // fault notes an error, or each of those that are joined in it.
 func (p *Protocol) fault(err error) {
@@ -135,15 +139,21 @@ func (p *Protocol) fault(err error) {
 		}
 	} else if err != nil {
 		p.errs = append(p.errs, err)
+		if p.built {
+			p.err = errors.Join(p.errs...)
+		}
 	}
 }
 
 func (p *Protocol) faultf(format string, args ...any) {
-	p.errs = append(p.errs, fmt.Errorf("foretick: "+format, args...))
+	p.fault(fmt.Errorf("foretick: "+format, args...))
 }
 
 // TickRate sets the ticks a second; without it a protocol has 30.
 func (p *Protocol) TickRate(hz int) {
+	if p.late("TickRate") {
+		return
+	}
 	if hz < MinTickRate || hz > MaxTickRate {
 		p.faultf("TickRate(%d): use %d to %d", hz, MinTickRate, MaxTickRate)
 		return
@@ -154,7 +164,11 @@ func (p *Protocol) TickRate(hz int) {
 // Tables makes the protocol's snapshots be coded with tables learned from a
 // recorded match (see [ServerConfig].Learn), instead of the built-in ones. They are
 // part of the hash.
-func (p *Protocol) Tables(b []byte) { p.fault(p.registry.UseTables(b)) }
+func (p *Protocol) Tables(b []byte) {
+	if !p.late("Tables") {
+		p.fault(p.registry.UseTables(b))
+	}
+}
 
 // Rate is the ticks a second that this protocol runs at.
 func (p *Protocol) Rate() int { return p.tickRate }
@@ -170,6 +184,10 @@ type Module interface {
 // order.
 func (p *Protocol) Use(modules ...Module) {
 	for _, m := range modules {
+		if missing(m) {
+			p.faultf("Use is given a nil Module: leave it out, or give what declares it")
+			continue
+		}
 		m.Declare(p)
 	}
 }
@@ -179,8 +197,29 @@ func (p *Protocol) Use(modules ...Module) {
 func (p *Protocol) Types() *ecs.Types { return p.types }
 
 // Stages names the stages that systems may be put in with [ecs.Stage], in their
-// order. Without it there is one.
-func (p *Protocol) Stages(names ...string) { p.stages = names }
+// order. Without it there is one. A protocol names them once.
+func (p *Protocol) Stages(names ...string) {
+	switch {
+	case p.late("Stages"):
+	case p.stages != nil:
+		p.faultf("Stages was declared twice: name all stages in one call")
+	case len(names) == 0:
+		p.faultf("Stages names none: name at least one, or leave the call out")
+	default:
+		p.stages = names
+	}
+}
+
+// InOrder has the systems run in the order in which they are declared, stage by stage,
+// whatever they read and write. [ecs.Before] and [ecs.After] hold all the same. Without
+// it the order follows from what the systems declare: creators of a component before
+// its writers, and writers before readers. Server and clients must agree on it: the
+// order of the shared systems is part of the hash.
+func (p *Protocol) InOrder() {
+	if !p.late("InOrder") {
+		p.schedule.InOrder()
+	}
+}
 
 // stageMain is the stage of a game that names none.
 const stageMain = "tick"
@@ -226,8 +265,7 @@ func (p *Protocol) Render(name string, run func(*Frame, ecs.Rows), access ...ecs
 }
 
 func (p *Protocol) system(name string, run func(*Frame, ecs.Rows), access []ecs.Access) {
-	if run == nil {
-		p.faultf("system %q has no function", name)
+	if !p.able(fmt.Sprintf("system %q", name), run != nil) || !p.named("a system", name) {
 		return
 	}
 	p.systems = append(p.systems, name)
@@ -236,20 +274,26 @@ func (p *Protocol) system(name string, run func(*Frame, ecs.Rows), access []ecs.
 
 // Join is called on the server, in the tick after a player was let in. Like Leave,
 // Absent and Return it may be given several functions, which are called in order.
-func (p *Protocol) Join(fn func(f *Frame, who ecs.Owner)) { p.joins = append(p.joins, fn) }
+func (p *Protocol) Join(fn func(f *Frame, who ecs.Owner)) { p.hook("Join", &p.joins, fn) }
 
 // Leave is called on the server, in the tick after a player was dropped, while
 // what the player owned still stands. What it still owns afterwards is
 // destroyed.
-func (p *Protocol) Leave(fn func(f *Frame, who ecs.Owner)) { p.leaves = append(p.leaves, fn) }
+func (p *Protocol) Leave(fn func(f *Frame, who ecs.Owner)) { p.hook("Leave", &p.leaves, fn) }
 
 // Absent is called on the server, in the tick after a player's connection was
 // lost while its place is held (see ServerConfig.Hold): what it owns stays in
 // the world, with a zero command.
-func (p *Protocol) Absent(fn func(f *Frame, who ecs.Owner)) { p.absents = append(p.absents, fn) }
+func (p *Protocol) Absent(fn func(f *Frame, who ecs.Owner)) { p.hook("Absent", &p.absents, fn) }
 
 // Return is called on the server, in the tick after such a player came back.
-func (p *Protocol) Return(fn func(f *Frame, who ecs.Owner)) { p.returns = append(p.returns, fn) }
+func (p *Protocol) Return(fn func(f *Frame, who ecs.Owner)) { p.hook("Return", &p.returns, fn) }
+
+func (p *Protocol) hook(call string, to *[]func(*Frame, ecs.Owner), fn func(*Frame, ecs.Owner)) {
+	if p.able(call, fn != nil) {
+		*to = append(*to, fn)
+	}
+}
 
 // Err finishes the declaration and returns everything that is wrong with it,
 // joined, or nil: every faulty field of every type, and every system, one by one
@@ -277,6 +321,7 @@ func (p *Protocol) Err() error {
 	p.placeLocals()
 	p.findIsland()
 	p.checkForesight()
+	p.checkTags()
 	p.err = errors.Join(p.errs...)
 	p.hash = hashText(p.Describe())
 	return p.err
@@ -301,6 +346,26 @@ func (p *Protocol) checkSystems() {
 			if c := p.index(id); !slices.Contains(p.spoilt, id) && (c < 0 || !p.components[c].predicted) && (i >= len(s.Writes) || !p.ofLocalKinds(id)) {
 				p.faultf("shared system %q writes %s, which is not predicted: declare it with Component(…, Predicted), or make the system Server", s.Name, p.types.Info(id).Name)
 			}
+		}
+	}
+}
+
+// checkTags refuses systems that run nowhere.
+func (p *Protocol) checkTags() {
+	for _, s := range p.schedule.Systems() {
+		on := map[string]bool{}
+		for _, tag := range s.Tags {
+			if on[tag] = true; tag != TagServer && tag != TagClient {
+				p.faultf("system %q has the tag %q, which no world has: use foretick.TagServer or TagClient, or drop it", s.Name, tag)
+			}
+		}
+		switch {
+		case on[TagServer] && on[TagClient]:
+			p.faultf("system %q has the tags of both ends, and would run on neither: declare it with Server, Render or Shared alone", s.Name)
+		case on[TagServer] && s.Render:
+			p.faultf("system %q is the server's and a render system, and would never run: declare it with Render", s.Name)
+		case s.Render && !on[TagClient]:
+			p.faultf("system %q is shared and a render system: declare it with Render", s.Name)
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/lagcomp"
 	"github.com/foretick/foretick/transport"
 	"github.com/foretick/foretick/transport/impair"
 	"github.com/foretick/foretick/transport/sim"
@@ -116,7 +117,7 @@ func TestAFaultIsToldOnce(t *testing.T) {
 		p.Component(&h.bad, foretick.Predicted)
 		p.Kind(&k, "bad", &h.bad)
 		foretick.Default(p, &k, &h.bad, pointed{})
-		foretick.Volume(p, &h.bad, nil)
+		foretick.Volume(p, &h.bad, func(*pointed) lagcomp.Sphere { return lagcomp.Sphere{} })
 		p.Shared("spoil", nothing, ecs.Write(&h.bad))
 	}).Err())
 	once(declare(func(h *handles, p *foretick.Protocol) {
@@ -212,7 +213,9 @@ func TestProtocolFaultsNameTheFix(t *testing.T) {
 			[]string{"ghost", "pointed", "Component"},
 		},
 		"volume of an undeclared component": {
-			func(h *handles, p *foretick.Protocol) { foretick.Volume(p, &h.secret, nil) },
+			func(h *handles, p *foretick.Protocol) {
+				foretick.Volume(p, &h.secret, func(*secret) lagcomp.Sphere { return lagcomp.Sphere{} })
+			},
 			[]string{"Volume", "secret", "Component"},
 		},
 		"command with a string": {

@@ -29,6 +29,7 @@ type requestType struct {
 	name   string
 	cause  string // what its handler is called among causes
 	kind   int    // as it travels; −1: the server's build has not got it
+	deaf   bool   // there is no function
 	handle func(f *Frame, who ecs.Owner, payload []byte) error
 }
 
@@ -61,11 +62,19 @@ var (
 // after the request came, before its systems, and behind [Protocol.Join] for a
 // player who was just let in. Requests of one player keep their order. A value
 // outside of what its tags allow does not get this far; what the rules of the game
-// say, fn must ask: nothing that comes from a client can be trusted.
+// say, fn must ask: nothing that comes from a client can be trusted. A program that is a
+// client alone may leave fn nil; NewServer refuses that.
 func OnRequest[T any](p *Protocol, r *Request[T], fn func(f *Frame, who ecs.Owner, v T)) {
 	t := reflect.TypeFor[T]()
+	if r == nil {
+		p.faultf("OnRequest is given a nil Request of %s: pass its address, as in &g.Buy", typeName(t))
+		return
+	}
+	if p.late("OnRequest of request " + typeName(t)) {
+		return
+	}
 	if r.id != 0 {
-		p.faultf("request %s is declared twice", typeName(t))
+		p.faultf("request %s is declared twice, or with another Protocol before: declare it once, and build a new game value for each Protocol", typeName(t))
 		return
 	}
 	s, err := snapshot.Compile(t, snapshot.SchemaOptions{Name: typeName(t), Ref: entityType})
@@ -84,7 +93,7 @@ func OnRequest[T any](p *Protocol, r *Request[T], fn func(f *Frame, who ecs.Owne
 		return
 	}
 	handler := "request " + s.Name()
-	p.requests = append(p.requests, requestType{schema: s, name: s.Name(), cause: handler, kind: len(p.requests), handle: func(f *Frame, who ecs.Owner, payload []byte) error {
+	p.requests = append(p.requests, requestType{schema: s, name: s.Name(), cause: handler, kind: len(p.requests), deaf: fn == nil, handle: func(f *Frame, who ecs.Owner, payload []byte) error {
 		var v T
 		p := f.server.player(who)
 		err := f.server.decode(p, payload, func() error { return s.Unpack(payload, unsafe.Pointer(&v)) })

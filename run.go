@@ -2,6 +2,8 @@ package foretick
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"time"
 
 	"github.com/foretick/foretick/transport"
@@ -18,6 +20,9 @@ import (
 // relied on: it leaves Run. A process with several matches recovers around each Run,
 // logs the stack, and closes that server.
 func (s *Server) Run(ctx context.Context) error {
+	if ctx == nil {
+		return errors.New("foretick: Server.Run is given a nil context: pass context.Background()")
+	}
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for {
@@ -44,6 +49,12 @@ func (s *Server) Run(ctx context.Context) error {
 // for clients without a screen, and gives each view to draw, which may be nil. It
 // ends with the context's error or the reason of the disconnection.
 func (c *Client) Run(ctx context.Context, pictures time.Duration, draw func(View)) error {
+	if ctx == nil {
+		return errors.New("foretick: Client.Run is given a nil context: pass context.Background()")
+	}
+	if pictures <= 0 {
+		return fmt.Errorf("foretick: Client.Run every %v: use the time of a picture, for example time.Second / 60", pictures)
+	}
 	ticker := time.NewTicker(pictures)
 	defer ticker.Stop()
 	for {

@@ -226,7 +226,6 @@ func TestSchemaMustTravel(t *testing.T) {
 				p.Kind(&h.kinds[i], strings.Repeat("k", 240)+fmt.Sprint(i), &h.place)
 			}
 		},
-		"unprintable": func(_ *handles, p *foretick.Protocol) { p.Shared("move\n", nothing) },
 	} {
 		n := sim.NewNetwork(1)
 		_, err := foretick.NewServer(foretick.ServerConfig{Protocol: declare(change), Transport: n.Listen()})

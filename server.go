@@ -137,8 +137,15 @@ func (c *ServerConfig) check() error {
 	} else if err := c.Protocol.Err(); err != nil {
 		errs = append(errs, err)
 	}
-	if c.Transport == nil {
-		errs = append(errs, errors.New("foretick: ServerConfig.Transport is nil: pass a listening endpoint, for example udp.Listen"))
+	if c.Protocol != nil {
+		errs = append(errs, c.Protocol.checkRequests())
+	}
+	if missing(c.Transport) {
+		errs = append(errs, errors.New("foretick: ServerConfig.Transport is nil: pass a listening endpoint, for example udp.Listen, and look at its error first"))
+		c.Transport = nil
+	}
+	if c.Executor != nil && missing(c.Executor) {
+		errs = append(errs, errors.New("foretick: ServerConfig.Executor is a nil pointer: leave it out, or give one"))
 	}
 	errs = append(errs, c.checkClients())
 	if c.Protocol != nil {
@@ -158,6 +165,18 @@ func (c *ServerConfig) check() error {
 	}
 	if c.SendRate < 0 || c.Timeout < 0 {
 		errs = append(errs, errors.New("foretick: ServerConfig.SendRate and Timeout must not be negative"))
+	}
+	errs = append(errs, checkRate("ServerConfig.SendRate", c.SendRate), checkTimeout("ServerConfig.Timeout", c.Timeout))
+	for _, d := range []struct {
+		name string
+		d    time.Duration
+	}{{"RepeatInput", c.RepeatInput}, {"DecayInput", c.DecayInput}} {
+		if d.d > longestInput {
+			errs = append(errs, fmt.Errorf("foretick: ServerConfig.%s is %v: use up to %v", d.name, d.d, longestInput))
+		}
+	}
+	if c.MaxRewind > time.Second {
+		errs = append(errs, fmt.Errorf("foretick: ServerConfig.MaxRewind is %v: use up to 1s, 0 for %v, or less for none", c.MaxRewind, lagcomp.DefaultMaxRewind))
 	}
 	switch {
 	case c.MaxRewind < 0:
@@ -193,6 +212,30 @@ func (c *ServerConfig) check() error {
 		c.Logger = slog.New(slog.DiscardHandler)
 	}
 	return errors.Join(errs...)
+}
+
+// Limits of what a config may say, so that no sum of it overflows and nobody waits for
+// what does not come.
+const (
+	leastTimeout   = 100 * time.Millisecond
+	longestTimeout = 24 * time.Hour
+	longestInput   = time.Minute
+	longestFade    = 10 * time.Second
+	mostRate       = 1 << 30
+)
+
+func checkRate(name string, rate int) error {
+	if rate > mostRate {
+		return fmt.Errorf("foretick: %s is %d: use up to 2³⁰ bytes a second, or 0 for %d", name, rate, defaultSendRate)
+	}
+	return nil
+}
+
+func checkTimeout(name string, d time.Duration) error {
+	if d >= 0 && d < leastTimeout || d > longestTimeout {
+		return fmt.Errorf("foretick: %s is %v: use %v to %v, or 0 for %v", name, d, leastTimeout, longestTimeout, defaultTimeout)
+	}
+	return nil
 }
 
 // checkClients holds MaxClients to what the transport takes.
@@ -512,7 +555,7 @@ func (s *Server) spawn(k *ecs.Kind, owner ecs.Owner) ecs.Entity {
 	if owner == ecs.Island || owner == ecs.Fleeting {
 		misuse("Spawn of kind %q for a part of clients' worlds: spawn it for ecs.Nobody; it is of the island where shared systems write it by WriteOther", k.Name())
 	}
-	e := s.world.Spawn(k, owner)
+	e := s.world.Manager().Spawn(k, owner)
 	*s.p.identity.Get(s.world, e) = Identity{Net: s.freeNet(), Kind: uint16(i)}
 	s.effects.structural(owner)
 	return e
@@ -535,7 +578,7 @@ func (s *Server) destroy(e ecs.Entity) bool {
 		return false
 	}
 	s.destroying(e)
-	return s.world.Destroy(e)
+	return s.world.Manager().Destroy(e)
 }
 
 // destroying notes whose prediction an entity and its children were of.

@@ -135,7 +135,7 @@ func (s *Server) destroyOwned(who ecs.Owner) {
 	s.world.Lock()
 	for _, rows := range s.entities.Owned(s.world, who) {
 		for i := range rows.Len() {
-			s.world.Destroy(rows.Entity(i))
+			s.world.Manager().Destroy(rows.Entity(i))
 		}
 	}
 	s.world.Unlock()

@@ -59,6 +59,9 @@ type SpawnConfig struct {
 // [Frame.SpawnBy], and how a client predicts them. Such a system declares
 // [ecs.Create] too.
 func (p *Protocol) Spawns(k *ecs.Kind, c SpawnConfig) {
+	if !p.givenKind("Spawns", k) {
+		return
+	}
 	i := p.kindOf(k)
 	switch {
 	case slices.Contains(p.unmade, k):

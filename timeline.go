@@ -328,7 +328,7 @@ func (c timeline) Adopt(t Tick) {
 	if _, _, own := c.receiver.Complete(t); own && c.spawns.Len() > 0 {
 		c.spawns.Open(func(k Tick, s spawned) bool {
 			if int32(k-t) <= 0 { // settle tells of it
-				c.world.Destroy(s.e)
+				c.world.Manager().Destroy(s.e)
 			}
 			return true
 		})

@@ -21,12 +21,18 @@ type volume struct {
 // server remembers it for each tick, as others were shown it; a sphere of
 // radius 0 or less cannot be hit.
 func Volume[A any](p *Protocol, a *ecs.Component[A], fn func(*A) lagcomp.Sphere) {
+	if !p.able("Volume", fn != nil) {
+		return
+	}
 	p.volume([]ecs.Handle{a}, func(b *Body) { b.sphere(fn((*A)(b.at[0]))) })
 }
 
 // Volume2 is Volume for entities that have two components: a position, say,
 // and the state that tells whether the body can be hit at all.
 func Volume2[A, B any](p *Protocol, a *ecs.Component[A], b *ecs.Component[B], fn func(*A, *B) lagcomp.Sphere) {
+	if !p.able("Volume2", fn != nil) {
+		return
+	}
 	p.volume([]ecs.Handle{a, b}, func(body *Body) { body.sphere(fn((*A)(body.at[0]), (*B)(body.at[1]))) })
 }
 
@@ -40,6 +46,9 @@ func Volume2[A, B any](p *Protocol, a *ecs.Component[A], b *ecs.Component[B], fn
 // kinds and order from tick to tick where it can: the past between two ticks is
 // interpolated volume by volume.
 func Volumes(p *Protocol, fn func(b *Body), hs ...ecs.Handle) {
+	if p.late("Volumes") {
+		return
+	}
 	if fn == nil || len(hs) == 0 {
 		p.faultf("Volumes needs a function and the components that it reads")
 		return
@@ -63,8 +72,11 @@ func (p *Protocol) volume(hs []ecs.Handle, build func(*Body)) {
 
 // replicated is the registry index of a declared component, or −1 with a fault.
 func (p *Protocol) replicated(call string, h ecs.Handle) int {
+	if !p.given(call, h) {
+		return -1
+	}
 	i := -1
-	if h.Registered() {
+	if p.types.Has(h) {
 		i = p.index(h.ID())
 	}
 	if i < 0 && !p.spoils(h) {
@@ -114,7 +126,18 @@ func (e *BodyError) Error() string {
 
 // Shapes registers hit volumes of the game's own shape, for
 // [lagcomp.CustomVolume], which names one by its place among all registered.
-func (p *Protocol) Shapes(shapes ...lagcomp.Shape) { p.shapes = append(p.shapes, shapes...) }
+func (p *Protocol) Shapes(shapes ...lagcomp.Shape) {
+	if p.late("Shapes") {
+		return
+	}
+	for _, s := range shapes {
+		if missing(s) {
+			p.faultf("Shapes is given a nil shape: leave it out")
+			return
+		}
+	}
+	p.shapes = append(p.shapes, shapes...)
+}
 
 // life tells an entity's lives apart by a component that both ends have.
 type life struct {
@@ -128,6 +151,9 @@ type life struct {
 // on the screens of others or in the past that shots are judged in, and no shot
 // reaches back before it. See [Frame.Cut] for games without such a counter.
 func Epoch[T any](p *Protocol, c *ecs.Component[T], fn func(*T) uint32) {
+	if !p.able("Epoch", fn != nil) {
+		return
+	}
 	if i := p.replicated("Epoch", c); i >= 0 {
 		p.lives = append(p.lives, life{i, func(at unsafe.Pointer) uint32 { return fn((*T)(at)) }})
 	}

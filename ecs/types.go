@@ -235,9 +235,9 @@ func (t *Types) describe(h Handle, opts []TypeOption, among []*typeData) (*typeD
 	return d, nil
 }
 
-// Has reports whether a handle was registered here; not for nil or a handle of other
-// Types.
-func (t *Types) Has(h Handle) bool { return t.owns(h) == nil }
+// Has reports whether a component was registered here: not nil, a handle of other
+// Types, or a singleton.
+func (t *Types) Has(h Handle) bool { return t.owns(h) == nil && !h.single() }
 
 // absent reports whether a handle is nil, or a nil pointer.
 func absent(h Handle) bool {

@@ -41,7 +41,7 @@ func (m *rangeMatch) comers(who func() ecs.Owner) (came map[uint8][]foretick.Tic
 			*g.course.Get(f.World, e) = course{Dir: 1, Left: 1}
 			came[next] = append(came[next], f.Tick)
 			if alive = append(alive, e); len(alive) > 4 {
-				f.World.Destroy(alive[0])
+				f.Destroy(alive[0])
 				alive = alive[1:]
 			}
 			if next++; next > 15 {

@@ -103,6 +103,15 @@ func (p *Plan) validate() error {
 			return fmt.Errorf("simtest: Plan.Links[%d]: %w", i, err)
 		}
 	}
+	if err := p.Calm.Validate(); err != nil {
+		return fmt.Errorf("simtest: Plan.Calm: %w", err)
+	}
+	if !(p.Drift > -0.5 && p.Drift < 0.5) {
+		return fmt.Errorf("simtest: Plan.Drift is %v: use a share of less than a half, for example 0.0001", p.Drift)
+	}
+	if p.Pictures > 1000 {
+		return fmt.Errorf("simtest: Plan.Pictures is %d: use up to 1000 a second, or 0 for 30", p.Pictures)
+	}
 	if p.Clients < 1 || p.Play < 0 || p.Rest < 0 || p.Quiet < 0 || p.Pictures < 1 {
 		return fmt.Errorf("simtest: a Plan needs one client and one picture a second at least, and no negative times")
 	}

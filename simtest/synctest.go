@@ -1,6 +1,7 @@
 package simtest
 
 import (
+	"errors"
 	"fmt"
 	"testing"
 	"time"
@@ -68,6 +69,12 @@ func SyncTest(tb testing.TB, newPlayer func() Player, cfg SyncConfig) {
 // component's first of a kind alone. The error is the game's own: a protocol
 // that does not start.
 func Rehearse(newPlayer func() Player, cfg SyncConfig) ([]string, error) {
+	if newPlayer == nil {
+		return nil, errors.New("simtest: newPlayer is nil: it makes one end of your game")
+	}
+	if cfg.Ticks < 0 || cfg.Back < 0 || cfg.Players < 0 {
+		return nil, fmt.Errorf("simtest: SyncConfig has Ticks %d, Back %d and Players %d: use more than 0, or 0 for the default", cfg.Ticks, cfg.Back, cfg.Players)
+	}
 	if cfg.Ticks == 0 {
 		cfg.Ticks = 120
 	}

@@ -63,8 +63,8 @@ func NewArea(cfg AreaConfig) (*Area, error) {
 		return nil, fmt.Errorf("snapshot: AreaConfig.Enter is %g: use a positive distance", cfg.Enter)
 	case !(cfg.Leave >= cfg.Enter) || math.IsInf(float64(cfg.Leave), 0):
 		return nil, fmt.Errorf("snapshot: AreaConfig.Leave is %g: use Enter (%g) or more", cfg.Leave, cfg.Enter)
-	case !(cfg.Cell >= cfg.Leave/64):
-		return nil, fmt.Errorf("snapshot: AreaConfig.Cell is %g: use %g or more, or a look visits too many", cfg.Cell, cfg.Leave/64)
+	case !(cfg.Cell >= cfg.Leave/64) || math.IsInf(float64(cfg.Cell), 0):
+		return nil, fmt.Errorf("snapshot: AreaConfig.Cell is %g: use %g or more (finite), or a look visits too many", cfg.Cell, cfg.Leave/64)
 	}
 	return &Area{cfg: cfg, cells: map[[2]int32]int32{}}, nil
 }

@@ -1,6 +1,8 @@
 package impair
 
 import (
+	"errors"
+	"reflect"
 	"sync"
 	"time"
 
@@ -66,7 +68,11 @@ const (
 // Wrap returns ep seen through a bad network: up is done to what it sends, down to what it receives, for each peer with
 // a generator of its own that follows from the seed. The wrapper takes ep over: nobody else may call its Recv or
 // Close, and Close closes it. ep must allow calls from any goroutine, as every endpoint does but package sim's.
+// It panics when ep is nil.
 func Wrap(ep transport.Endpoint, up, down sim.Link, seed uint64) *Endpoint {
+	if v := reflect.ValueOf(ep); !v.IsValid() || v.Kind() == reflect.Pointer && v.IsNil() {
+		panic(errors.New("impair: Wrap is given a nil endpoint: look at the error of Listen or Dial first"))
+	}
 	e := &Endpoint{inner: ep, seed: seed, up: up, down: down, in: inbox.New(bufferSize, queued),
 		flows: make(map[transport.PeerID]*flow), line: newLine[parcel]()}
 	e.running.Add(1)

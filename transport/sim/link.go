@@ -48,6 +48,7 @@ const (
 	defaultHold  = 100 * time.Millisecond
 	defaultQueue = 200 * time.Millisecond
 	leastOutage  = 100 * time.Millisecond
+	longest      = 1000 * time.Hour
 )
 
 // Links to try a game on, each for one direction; the round trip takes twice the latency.
@@ -105,6 +106,15 @@ func (l Link) Validate() error {
 		{"OutageEvery", int64(l.OutageEvery)}} {
 		if d.v < 0 {
 			errs = append(errs, fmt.Errorf("sim: Link.%s is negative", d.name))
+		}
+	}
+	for _, d := range []struct {
+		name string
+		v    time.Duration
+	}{{"Latency", l.Latency}, {"Jitter", l.Jitter}, {"Hold", l.Hold}, {"Queue", l.Queue}, {"Outage", l.Outage},
+		{"OutageEvery", l.OutageEvery}} {
+		if d.v > longest {
+			errs = append(errs, fmt.Errorf("sim: Link.%s is %v; it may be at most %v", d.name, d.v, longest))
 		}
 	}
 	return errors.Join(errs...)

@@ -1,0 +1,599 @@
+package foretick_test
+
+import (
+	"context"
+	"errors"
+	"math"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/lagcomp"
+	"github.com/foretick/foretick/netcode"
+	"github.com/foretick/foretick/simtest"
+	"github.com/foretick/foretick/transport/dtls"
+	"github.com/foretick/foretick/transport/impair"
+	"github.com/foretick/foretick/transport/sim"
+	"github.com/foretick/foretick/transport/udp"
+	"github.com/foretick/foretick/transport/ws"
+)
+
+// misuse is a call that cannot be right, and what its error is to say.
+type misuse struct {
+	name string
+	call func() error
+	want string // each line of it
+}
+
+// refused runs a misuse. A panic counts as an error where it is one of the library's
+// own, which names the fix.
+func (m misuse) refused(t *testing.T) {
+	t.Helper()
+	err := func() (err error) {
+		defer func() {
+			if p := recover(); p != nil {
+				e, ok := p.(error)
+				var nilled runtime.Error
+				assert.True(t, ok && !errors.As(e, &nilled), "%s: panic %v", m.name, p)
+				err = e
+			}
+		}()
+		return m.call()
+	}()
+	for _, w := range strings.Split(m.want, "\n") {
+		assert.ErrorContains(t, err, w, m.name)
+	}
+}
+
+type (
+	wide      struct{ N int }
+	unsigned  struct{ N uint }
+	machine   struct{ P uintptr }
+	nothingIn struct {
+		Here int `net:"-"`
+	}
+	score struct{ N int32 }
+	steep struct {
+		X float32 `net:"min=-1,max=1,step=0.5"`
+		Y float32
+	}
+)
+
+// TestMisuseOfProtocol: what a game declares wrongly is an error of Err, which names
+// what to do, and no panic in a tick.
+func TestMisuseOfProtocol(t *testing.T) {
+	var nilPlace *ecs.Component[place]
+	var nilPad *ecs.Component[pad]
+	other := &handles{}
+	stranger := foretick.NewProtocol("stranger", 1)
+	stranger.Component(&other.place, foretick.Predicted)
+	stranger.Command(&other.pad)
+	stranger.Kind(&other.player, "player", &other.place)
+	require.NoError(t, stranger.Err())
+	sphere := func(*place) lagcomp.Sphere { return lagcomp.Sphere{} }
+	never := func(*place) (x, y, z float32) { return }
+	guess := func(*foretick.Frame, ecs.Entity, int, *pad) {}
+	late := func(f func(h *handles, p *foretick.Protocol)) func(h *handles, p *foretick.Protocol) {
+		return func(h *handles, p *foretick.Protocol) {
+			_ = p.Err()
+			f(h, p)
+		}
+	}
+	for _, m := range []struct {
+		name  string
+		spoil func(h *handles, p *foretick.Protocol)
+		want  string
+	}{
+		// Names.
+		{"game without a name", func(_ *handles, p *foretick.Protocol) { *p = *foretick.NewProtocol("", 1) }, "NewProtocol\nneeds a name"},
+		{"game's name with a line end", func(_ *handles, p *foretick.Protocol) { *p = *foretick.NewProtocol("a\nb", 1) }, "cannot be printed"},
+		{"kind without a name", func(h *handles, p *foretick.Protocol) { p.Kind(&h.kinds[0], "", &h.place) }, "Kind needs a name"},
+		{"kind with a long name", func(h *handles, p *foretick.Protocol) { p.Kind(&h.kinds[0], strings.Repeat("k", 300), &h.place) }, "300 bytes: use up to 255"},
+		{"kind of a name that is taken", func(h *handles, p *foretick.Protocol) { p.Kind(&h.kinds[0], "player", &h.place) }, "taken"},
+		{"kind twice", func(h *handles, p *foretick.Protocol) { p.Kind(&h.player, "again", &h.place) }, "registered already as \"player\""},
+		{"system without a name", func(_ *handles, p *foretick.Protocol) { p.Shared("", nothing) }, "a system needs a name"},
+		{"system with no text for a name", func(_ *handles, p *foretick.Protocol) { p.Server("\x80", nothing) }, "cannot be printed"},
+		{"two systems of one name", func(_ *handles, p *foretick.Protocol) { p.Shared("move", nothing) }, "the name is taken"},
+		{"channel without a name", func(_ *handles, p *foretick.Protocol) { p.Channel("", netcode.Channel{}) }, "Channel needs a name"},
+		{"audience without a name", func(_ *handles, p *foretick.Protocol) { p.Audience("") }, "Audience needs a name"},
+		{"audience twice", func(_ *handles, p *foretick.Protocol) { p.Audience("a"); p.Audience("a") }, "declared twice"},
+		{"sixth audience", func(_ *handles, p *foretick.Protocol) {
+			for _, n := range []string{"a", "b", "c", "d", "e", "f"} {
+				p.Audience(n)
+			}
+		}, "there can be"},
+		{"message by a channel without a name", func(h *handles, p *foretick.Protocol) {
+			foretick.OnClient(p, &h.score, func(*foretick.Frame, foretick.Tick, health) {}, foretick.Via(""))
+		}, "call Channel first"},
+
+		// Nil handles.
+		{"nil component", func(_ *handles, p *foretick.Protocol) { p.Component(nil) }, "Component is given a nil component: pass its address"},
+		{"component by a nil pointer", func(_ *handles, p *foretick.Protocol) { p.Component(nilPlace) }, "Component is given a nil component"},
+		{"nil local component", func(_ *handles, p *foretick.Protocol) { p.Local(nil) }, "Local is given a nil component"},
+		{"nil command", func(_ *handles, p *foretick.Protocol) { p.Command(nilPad) }, "Command is given a nil component"},
+		{"nil kind", func(h *handles, p *foretick.Protocol) { p.Kind(nil, "ghost", &h.place) }, "Kind is given a nil kind"},
+		{"kind of a nil component", func(h *handles, p *foretick.Protocol) { p.Kind(&h.kinds[0], "ghost", nil) }, "kind \"ghost\" is given a nil component"},
+		{"kind of a nil pointer", func(h *handles, p *foretick.Protocol) { p.Kind(&h.kinds[0], "ghost", nilPlace) }, "kind \"ghost\" is given a nil component"},
+		{"default of a nil kind", func(h *handles, p *foretick.Protocol) { foretick.Default(p, nil, &h.place, place{}) }, "Default is given a nil kind"},
+		{"default of a nil component", func(h *handles, p *foretick.Protocol) { foretick.Default(p, &h.player, nilPlace, place{}) }, "Default is given a nil component"},
+		{"asset of a nil kind", func(_ *handles, p *foretick.Protocol) { p.Asset(nil, "tree") }, "Asset is given a nil kind"},
+		{"server's asset of a nil kind", func(_ *handles, p *foretick.Protocol) { p.ServerAsset(nil, "map") }, "Asset is given a nil kind"},
+		{"spawns of a nil kind", func(_ *handles, p *foretick.Protocol) { p.Spawns(nil, foretick.SpawnConfig{}) }, "Spawns is given a nil kind"},
+		{"relevance of a nil kind", func(h *handles, p *foretick.Protocol) {
+			foretick.Interest(p, &h.place, foretick.InterestConfig{Enter: 1}, never)
+			p.Relevant(func(*foretick.Frame, ecs.Owner, ecs.Entity) foretick.Relevance { return foretick.Always }, nil)
+		}, "not declared with Protocol.Kind"},
+		{"nil kind beside others", func(h *handles, p *foretick.Protocol) { foretick.Foresee(p, &h.pad, guess, foretick.Along(nil)) }, "Along names a kind that is not declared"},
+		{"interest by a nil component", func(_ *handles, p *foretick.Protocol) {
+			foretick.Interest(p, nilPlace, foretick.InterestConfig{Enter: 1}, never)
+		}, "Interest is given a nil component"},
+		{"volume of a nil component", func(_ *handles, p *foretick.Protocol) { foretick.Volume(p, nilPlace, sphere) }, "Volume is given a nil component"},
+		{"volume of two, one nil", func(h *handles, p *foretick.Protocol) {
+			foretick.Volume2(p, &h.place, nilPlace, func(_, _ *place) lagcomp.Sphere { return lagcomp.Sphere{} })
+		}, "Volume is given a nil component"},
+		{"volumes of a nil handle", func(_ *handles, p *foretick.Protocol) { foretick.Volumes(p, func(*foretick.Body) {}, nil) }, "Volume is given a nil component"},
+		{"nil shape", func(_ *handles, p *foretick.Protocol) { p.Shapes(nil) }, "Shapes is given a nil shape"},
+		{"lives of a nil component", func(_ *handles, p *foretick.Protocol) {
+			foretick.Epoch(p, nilPlace, func(*place) uint32 { return 0 })
+		}, "Epoch is given a nil component"},
+		{"memory of a nil component", func(_ *handles, p *foretick.Protocol) { foretick.Remember(p, nilPlace) }, "Remember is given a nil component"},
+		{"foresight of a nil command", func(_ *handles, p *foretick.Protocol) { foretick.Foresee(p, nilPad, guess) }, "Foresee is given a nil component"},
+		{"validator of a nil command", func(_ *handles, p *foretick.Protocol) {
+			foretick.Validate(p, nilPad, func(*foretick.Frame, ecs.Owner, pad) error { return nil })
+		}, "Validate is given a nil component"},
+		{"decay of a nil command", func(_ *handles, p *foretick.Protocol) { foretick.Decay(p, nilPad, func(*pad, int) {}) }, "Decay is given a nil component"},
+		{"nil event on the server", func(_ *handles, p *foretick.Protocol) {
+			foretick.OnServer(p, nil, func(*foretick.Frame, ecs.Owner, hit) {})
+		}, "OnServer is given a nil Event"},
+		{"nil event, predicted", func(_ *handles, p *foretick.Protocol) {
+			foretick.OnPredicted(p, nil, func(*foretick.Frame, ecs.Entity, hit) {})
+		}, "OnPredicted is given a nil Event"},
+		{"nil message", func(_ *handles, p *foretick.Protocol) {
+			foretick.OnClient(p, nil, func(*foretick.Frame, foretick.Tick, hit) {})
+		}, "OnClient is given a nil Message"},
+		{"nil request", func(_ *handles, p *foretick.Protocol) {
+			foretick.OnRequest(p, nil, func(*foretick.Frame, ecs.Owner, hit) {})
+		}, "OnRequest is given a nil Request"},
+		{"nil module", func(_ *handles, p *foretick.Protocol) { p.Use(nil) }, "nil Module"},
+		{"module by a nil pointer", func(_ *handles, p *foretick.Protocol) { p.Use((*absentModule)(nil)) }, "nil Module"},
+		{"system that reads nothing named", func(_ *handles, p *foretick.Protocol) { p.Shared("look", nothing, ecs.Read(nil)) }, "system \"look\"\na nil handle"},
+		{"system that writes a nil pointer", func(_ *handles, p *foretick.Protocol) { p.Server("look", nothing, ecs.Write(nilPlace)) }, "system \"look\"\na nil handle"},
+
+		// Nil functions and options.
+		{"shared system without a function", func(_ *handles, p *foretick.Protocol) { p.Shared("a", nil) }, "\"a\" has no function"},
+		{"creating system without a function", func(h *handles, p *foretick.Protocol) { p.Shared("a", nil, ecs.Create(&h.place)) }, "\"a\" has no function"},
+		{"server system without a function", func(_ *handles, p *foretick.Protocol) { p.Server("a", nil) }, "\"a\" has no function"},
+		{"render system without a function", func(_ *handles, p *foretick.Protocol) { p.Render("a", nil) }, "\"a\" has no function"},
+		{"join without a function", func(_ *handles, p *foretick.Protocol) { p.Join(nil) }, "Join has no function"},
+		{"leave without a function", func(_ *handles, p *foretick.Protocol) { p.Leave(nil) }, "Leave has no function"},
+		{"absent without a function", func(_ *handles, p *foretick.Protocol) { p.Absent(nil) }, "Absent has no function"},
+		{"return without a function", func(_ *handles, p *foretick.Protocol) { p.Return(nil) }, "Return has no function"},
+		{"level without a function", func(_ *handles, p *foretick.Protocol) { p.Level(nil) }, "Level has no function"},
+		{"event without a function", func(h *handles, p *foretick.Protocol) { foretick.OnServer(p, &h.shot, nil) }, "OnServer of event hit has no function"},
+		{"predicted event without a function", func(h *handles, p *foretick.Protocol) { foretick.OnPredicted(p, &h.shot, nil) }, "OnPredicted of event hit has no function"},
+		{"confirmed event without a function", func(h *handles, p *foretick.Protocol) { foretick.OnConfirmed(p, &h.shot, nil) }, "OnConfirmed of event hit has no function"},
+		{"cancelled event without a function", func(h *handles, p *foretick.Protocol) { foretick.OnCancelled(p, &h.shot, nil) }, "OnCancelled of event hit has no function"},
+		{"volume without a function", func(h *handles, p *foretick.Protocol) { foretick.Volume(p, &h.place, nil) }, "Volume has no function"},
+		{"volume of two without a function", func(h *handles, p *foretick.Protocol) { foretick.Volume2(p, &h.place, &h.health, nil) }, "Volume2 has no function"},
+		{"volumes without a function", func(h *handles, p *foretick.Protocol) { foretick.Volumes(p, nil, &h.place) }, "Volumes needs a function"},
+		{"volumes of nothing", func(_ *handles, p *foretick.Protocol) { foretick.Volumes(p, func(*foretick.Body) {}) }, "and the components"},
+		{"lives without a function", func(h *handles, p *foretick.Protocol) { foretick.Epoch(p, &h.place, nil) }, "Epoch has no function"},
+		{"interest without a function", func(h *handles, p *foretick.Protocol) {
+			foretick.Interest(p, &h.place, foretick.InterestConfig{Enter: 1}, nil)
+		}, "Interest has no function"},
+		{"relevance without a function", func(h *handles, p *foretick.Protocol) { p.Relevant(nil, &h.player) }, "Relevant needs a function"},
+		{"foresight without a function", func(h *handles, p *foretick.Protocol) { foretick.Foresee(p, &h.pad, nil) }, "Foresee has no function"},
+		{"validator without a function", func(h *handles, p *foretick.Protocol) { foretick.Validate(p, &h.pad, nil) }, "Validate has no function"},
+		{"decay without a function", func(h *handles, p *foretick.Protocol) { foretick.Decay(p, &h.pad, nil) }, "Decay has no function"},
+		{"nil option of a component", func(h *handles, p *foretick.Protocol) { p.Component(&h.purse, nil) }, "component purse has a nil option"},
+		{"nil option of a message", func(h *handles, p *foretick.Protocol) {
+			foretick.OnClient(p, &h.score, func(*foretick.Frame, foretick.Tick, health) {}, nil)
+		}, "message health has a nil option"},
+		{"nil option of foresight", func(h *handles, p *foretick.Protocol) { foretick.Foresee(p, &h.pad, guess, nil) }, "Foresee has a nil option"},
+
+		// Undeclared, foreign and of the wrong sort.
+		{"default of an undeclared kind", func(h *handles, p *foretick.Protocol) { foretick.Default(p, &h.kinds[0], &h.place, place{}) }, "call Kind first"},
+		{"default of what the kind has not", func(h *handles, p *foretick.Protocol) { foretick.Default(p, &h.player, &h.secret, secret{}) }, "has no"},
+		{"default of an undeclared component", func(h *handles, p *foretick.Protocol) { foretick.Default(p, &h.player, &h.purse, purse{}) }, "declare it first"},
+		{"default of a foreign component", func(h *handles, p *foretick.Protocol) { foretick.Default(p, &h.player, &other.place, place{}) }, "registered with other Types"},
+		{"asset of an undeclared kind", func(h *handles, p *foretick.Protocol) { p.Asset(&h.kinds[0], "tree") }, "not declared with Protocol.Kind"},
+		{"asset without a name", func(h *handles, p *foretick.Protocol) { p.Asset(&h.player, "") }, "empty asset"},
+		{"spawns of an undeclared kind", func(h *handles, p *foretick.Protocol) { p.Spawns(&h.kinds[0], foretick.SpawnConfig{}) }, "call Kind first"},
+		{"spawns of a foreign kind", func(_ *handles, p *foretick.Protocol) { p.Spawns(&other.player, foretick.SpawnConfig{}) }, "call Kind first"},
+		{"spawns twice", func(h *handles, p *foretick.Protocol) {
+			p.Spawns(&h.player, foretick.SpawnConfig{})
+			p.Spawns(&h.player, foretick.SpawnConfig{})
+		}, "twice"},
+		{"spawn policy", func(h *handles, p *foretick.Protocol) { p.Spawns(&h.player, foretick.SpawnConfig{Policy: 9}) }, "use Matched or Local"},
+		{"relevance of an undeclared kind", func(h *handles, p *foretick.Protocol) {
+			foretick.Interest(p, &h.place, foretick.InterestConfig{Enter: 1}, never)
+			p.Relevant(func(*foretick.Frame, ecs.Owner, ecs.Entity) foretick.Relevance { return foretick.Always }, &h.kinds[0])
+		}, "not declared with Protocol.Kind"},
+		{"relevance without interest", func(h *handles, p *foretick.Protocol) {
+			p.Relevant(func(*foretick.Frame, ecs.Owner, ecs.Entity) foretick.Relevance { return foretick.Always }, &h.player)
+		}, "needs Interest"},
+		{"kind of a foreign component", func(h *handles, p *foretick.Protocol) { p.Kind(&h.kinds[0], "ghost", &other.place) }, "registered with other Types"},
+		{"kind of a singleton", func(h *handles, p *foretick.Protocol) {
+			var s ecs.Singleton[score]
+			require.NoError(t, p.Types().RegisterSingleton(&s))
+			p.Kind(&h.kinds[0], "ghost", &s)
+		}, "is a singleton"},
+		{"singleton as a component", func(_ *handles, p *foretick.Protocol) { p.Component(&ecs.Singleton[score]{}) }, "RegisterSingleton"},
+		{"singleton as a command", func(_ *handles, p *foretick.Protocol) {
+			*p = *foretick.NewProtocol("other", 1)
+			p.Command(&ecs.Singleton[score]{})
+		}, "RegisterSingleton"},
+		{"volume of a singleton", func(_ *handles, p *foretick.Protocol) {
+			var s ecs.Singleton[score]
+			require.NoError(t, p.Types().RegisterSingleton(&s))
+			foretick.Volumes(p, func(*foretick.Body) {}, &s)
+		}, "declare score with Component first"},
+		{"volume of a foreign component", func(_ *handles, p *foretick.Protocol) { foretick.Volume(p, &other.place, sphere) }, "declare place with Component first"},
+		{"memory of a foreign component", func(_ *handles, p *foretick.Protocol) { foretick.Remember(p, &other.place) }, "declare place with Component first"},
+		{"validator of another component", func(h *handles, p *foretick.Protocol) {
+			foretick.Validate(p, &h.place, func(*foretick.Frame, ecs.Owner, place) error { return nil })
+		}, "call Command first"},
+		{"validator of a foreign command", func(_ *handles, p *foretick.Protocol) {
+			foretick.Validate(p, &other.pad, func(*foretick.Frame, ecs.Owner, pad) error { return nil })
+		}, "call Command first"},
+		{"validator twice", func(h *handles, p *foretick.Protocol) {
+			fn := func(*foretick.Frame, ecs.Owner, pad) error { return nil }
+			foretick.Validate(p, &h.pad, fn)
+			foretick.Validate(p, &h.pad, fn)
+		}, "Validate was declared twice"},
+		{"decay twice", func(h *handles, p *foretick.Protocol) {
+			foretick.Decay(p, &h.pad, func(*pad, int) {})
+			foretick.Decay(p, &h.pad, func(*pad, int) {})
+		}, "Decay was declared twice"},
+		{"event of another protocol", func(h *handles, p *foretick.Protocol) {
+			q := foretick.NewProtocol("other", 1)
+			foretick.OnPredicted(q, &h.shot, func(*foretick.Frame, ecs.Entity, hit) {})
+			foretick.OnPredicted(p, &h.shot, func(*foretick.Frame, ecs.Entity, hit) {})
+		}, "another Protocol"},
+		{"component that is no struct", func(_ *handles, p *foretick.Protocol) { p.Component(&ecs.Component[int32]{}) }, "wrap the value in a struct"},
+		{"exact component that is not predicted", func(h *handles, p *foretick.Protocol) { p.Component(&h.purse, foretick.Exact) }, "add Predicted"},
+		{"system that runs before nobody", func(_ *handles, p *foretick.Protocol) { p.Server("ai", nothing, ecs.Before("none")) }, "not in the stage"},
+		{"system of no stage", func(_ *handles, p *foretick.Protocol) { p.Server("ai", nothing, ecs.Stage("none")) }, "name it in Stages"},
+		{"stage twice", func(_ *handles, p *foretick.Protocol) { p.Stages("a", "b", "a") }, "named twice"},
+		{"stage without a name", func(_ *handles, p *foretick.Protocol) { p.Stages("") }, "needs a name"},
+		{"stages of none", func(_ *handles, p *foretick.Protocol) { p.Stages() }, "name at least one"},
+		{"stages declared twice", func(_ *handles, p *foretick.Protocol) { p.Stages("a"); p.Stages("b") }, "Stages was declared twice"},
+		{"tag that no world has", func(_ *handles, p *foretick.Protocol) { p.Shared("ai", nothing, ecs.Tags("sever")) }, "\"ai\"\n\"sever\", which no world has"},
+		{"empty tag", func(_ *handles, p *foretick.Protocol) { p.Server("ai", nothing, ecs.Tags("")) }, "which no world has"},
+		{"tags of both ends", func(_ *handles, p *foretick.Protocol) { p.Server("ai", nothing, ecs.Tags(foretick.TagClient)) }, "would run on neither"},
+		{"render system of the server", func(_ *handles, p *foretick.Protocol) { p.Server("ai", nothing, ecs.Render()) }, "would never run"},
+		{"shared render system", func(_ *handles, p *foretick.Protocol) { p.Shared("ai", nothing, ecs.Render()) }, "declare it with Render"},
+
+		// Numbers.
+		{"tick rate of 0", func(_ *handles, p *foretick.Protocol) { p.TickRate(0) }, "use 10 to 128"},
+		{"negative tick rate", func(_ *handles, p *foretick.Protocol) { p.TickRate(-30) }, "use 10 to 128"},
+		{"version", func(_ *handles, p *foretick.Protocol) { *p = *foretick.NewProtocol("a", math.MaxInt) }, version32},
+		{"tables", func(_ *handles, p *foretick.Protocol) { p.Tables([]byte{1, 2, 3}) }, ""},
+		{"default that is no number", func(h *handles, p *foretick.Protocol) {
+			foretick.Default(p, &h.player, &h.place, place{X: float32(math.NaN())})
+		}, "place.X\nuse -100 to 100"},
+		{"default out of range", func(h *handles, p *foretick.Protocol) {
+			foretick.Default(p, &h.player, &h.health, health{Points: 101})
+		}, "health.Points\nuse 0 to 100"},
+		{"infinite default", func(_ *handles, p *foretick.Protocol) {
+			var c ecs.Component[steep]
+			var k ecs.Kind
+			p.Component(&c)
+			p.Kind(&k, "hill", &c)
+			foretick.Default(p, &k, &c, steep{Y: float32(math.Inf(1))})
+		}, "steep.Y is not a number"},
+		{"interest within nothing", func(h *handles, p *foretick.Protocol) {
+			foretick.Interest(p, &h.place, foretick.InterestConfig{}, never)
+		}, "Enter is 0: use a positive distance"},
+		{"interest within no number", func(h *handles, p *foretick.Protocol) {
+			foretick.Interest(p, &h.place, foretick.InterestConfig{Enter: float32(math.NaN())}, never)
+		}, "use a positive distance"},
+		{"interest that ends before it begins", func(h *handles, p *foretick.Protocol) {
+			foretick.Interest(p, &h.place, foretick.InterestConfig{Enter: 5, Leave: 4}, never)
+		}, "use Enter (5) or more"},
+		{"cells of no width", func(h *handles, p *foretick.Protocol) {
+			foretick.Interest(p, &h.place, foretick.InterestConfig{Enter: 5, Cell: float32(math.NaN())}, never)
+		}, "Cell is NaN"},
+		{"endless cells", func(h *handles, p *foretick.Protocol) {
+			foretick.Interest(p, &h.place, foretick.InterestConfig{Enter: 5, Cell: float32(math.Inf(1))}, never)
+		}, "Cell is +Inf"},
+		{"channel that repeats too often", func(_ *handles, p *foretick.Protocol) { p.Channel("a", netcode.Channel{Repeat: 17}) }, "must be 1 to 16"},
+		{"channel with a short queue", func(_ *handles, p *foretick.Protocol) { p.Channel("a", netcode.Channel{Reliable: true, Queue: 1}) }, "Queue is 1"},
+
+		// Layout.
+		{"int in a component", func(_ *handles, p *foretick.Protocol) { p.Component(&ecs.Component[wide]{}) }, "wide.N\nuse int32 or int64"},
+		{"uint in a command", func(_ *handles, p *foretick.Protocol) {
+			*p = *foretick.NewProtocol("other", 1)
+			p.Command(&ecs.Component[unsigned]{})
+		}, "unsigned.N\nuse uint32 or uint64"},
+		{"uintptr in a message", func(_ *handles, p *foretick.Protocol) {
+			foretick.OnClient(p, &foretick.Message[machine]{}, func(*foretick.Frame, foretick.Tick, machine) {})
+		}, "machine.P\nuse uint32 or uint64"},
+		{"int in a request", func(_ *handles, p *foretick.Protocol) {
+			foretick.OnRequest(p, &foretick.Request[wide]{}, func(*foretick.Frame, ecs.Owner, wide) {})
+		}, "wide.N\nuse int32 or int64"},
+		{"int that is predicted and does not travel", func(_ *handles, p *foretick.Protocol) {
+			p.Component(&ecs.Component[nothingIn]{}, foretick.Predicted)
+		}, "nothingIn.Here\nuse int32 or int64"},
+
+		// Too late.
+		{"late component", late(func(h *handles, p *foretick.Protocol) { p.Component(&h.purse) }), "Component after Err: declare everything before"},
+		{"late local", late(func(h *handles, p *foretick.Protocol) { p.Local(&h.purse) }), "Local after Err"},
+		{"late command", late(func(h *handles, p *foretick.Protocol) { p.Command(&h.purse) }), "Command after Err"},
+		{"late kind", late(func(h *handles, p *foretick.Protocol) { p.Kind(&h.kinds[0], "x", &h.place) }), "Kind after Err"},
+		{"late default", late(func(h *handles, p *foretick.Protocol) { foretick.Default(p, &h.player, &h.place, place{}) }), "Default after Err"},
+		{"late system", late(func(_ *handles, p *foretick.Protocol) { p.Shared("more", nothing) }), "system \"more\" after Err"},
+		{"late server system", late(func(_ *handles, p *foretick.Protocol) { p.Server("more", nothing) }), "system \"more\" after Err"},
+		{"late hook", late(func(_ *handles, p *foretick.Protocol) { p.Join(func(*foretick.Frame, ecs.Owner) {}) }), "Join after Err"},
+		{"late level", late(func(_ *handles, p *foretick.Protocol) { p.Level(func(*foretick.Frame, []byte) {}) }), "Level after Err"},
+		{"late tick rate", late(func(_ *handles, p *foretick.Protocol) { p.TickRate(60) }), "TickRate after Err"},
+		{"late tables", late(func(_ *handles, p *foretick.Protocol) { p.Tables(nil) }), "Tables after Err"},
+		{"late stages", late(func(_ *handles, p *foretick.Protocol) { p.Stages("a") }), "Stages after Err"},
+		{"late order", late(func(_ *handles, p *foretick.Protocol) { p.InOrder() }), "InOrder after Err"},
+		{"late channel", late(func(_ *handles, p *foretick.Protocol) { p.Channel("a", netcode.Channel{}) }), "Channel after Err"},
+		{"late audience", late(func(_ *handles, p *foretick.Protocol) { p.Audience("a") }), "Audience after Err"},
+		{"late asset", late(func(h *handles, p *foretick.Protocol) { p.Asset(&h.player, "a") }), "Asset after Err"},
+		{"late spawns", late(func(h *handles, p *foretick.Protocol) { p.Spawns(&h.player, foretick.SpawnConfig{}) }), "Spawns after Err"},
+		{"late event", late(func(h *handles, p *foretick.Protocol) {
+			foretick.OnServer(p, &h.shot, func(*foretick.Frame, ecs.Owner, hit) {})
+		}), "event hit after Err"},
+		{"late message", late(func(h *handles, p *foretick.Protocol) {
+			foretick.OnClient(p, &h.score, func(*foretick.Frame, foretick.Tick, health) {})
+		}), "message health after Err"},
+		{"late request", late(func(h *handles, p *foretick.Protocol) {
+			foretick.OnRequest(p, &h.wish, func(*foretick.Frame, ecs.Owner, hit) {})
+		}), "request hit after Err"},
+		{"late volume", late(func(h *handles, p *foretick.Protocol) { foretick.Volume(p, &h.place, sphere) }), "Volume after Err"},
+		{"late volumes", late(func(h *handles, p *foretick.Protocol) { foretick.Volumes(p, func(*foretick.Body) {}, &h.place) }), "Volumes after Err"},
+		{"late shapes", late(func(_ *handles, p *foretick.Protocol) { p.Shapes() }), "Shapes after Err"},
+		{"late memory", late(func(h *handles, p *foretick.Protocol) { foretick.Remember(p, &h.place) }), "Remember after Err"},
+		{"late interest", late(func(h *handles, p *foretick.Protocol) {
+			foretick.Interest(p, &h.place, foretick.InterestConfig{Enter: 1}, never)
+		}), "Interest after Err"},
+		{"late relevance", late(func(h *handles, p *foretick.Protocol) {
+			p.Relevant(func(*foretick.Frame, ecs.Owner, ecs.Entity) foretick.Relevance { return 0 }, &h.player)
+		}), "Relevant after Err"},
+		{"late foresight", late(func(h *handles, p *foretick.Protocol) { foretick.Foresee(p, &h.pad, guess) }), "Foresee after Err"},
+		{"late validator", late(func(h *handles, p *foretick.Protocol) {
+			foretick.Validate(p, &h.pad, func(*foretick.Frame, ecs.Owner, pad) error { return nil })
+		}), "Validate after Err"},
+	} {
+		misuse{m.name, func() error {
+			p := declare(m.spoil)
+			err := p.Err()
+			_, again := foretick.NewServer(foretick.ServerConfig{Protocol: p, Transport: sim.NewNetwork(1).Listen()})
+			if err != nil {
+				require.Error(t, again, m.name)
+			}
+			return err
+		}, m.want}.refused(t)
+	}
+}
+
+// version32 is what is said of a version of more than 32 bits, where int has them.
+var version32 = map[bool]string{true: "use −2³¹ to 2³¹−1", false: ""}[math.MaxInt > math.MaxInt32]
+
+type absentModule struct{ h *handles }
+
+func (m *absentModule) Declare(p *foretick.Protocol) { p.Component(&m.h.place) }
+
+// pool is an executor, which is nil here.
+type pool struct{}
+
+func (*pool) Run(int, func(int)) {}
+
+// TestMisuseOfConfigs: what a configuration cannot mean is an error at the start.
+func TestMisuseOfConfigs(t *testing.T) {
+	n := sim.NewNetwork(1)
+	h := &handles{}
+	other := foretick.NewProtocol("other", 1)
+	other.Component(&h.place)
+	other.Command(&h.pad)
+	require.NoError(t, other.Err())
+	deaf := func(spoil func(h *handles, p *foretick.Protocol)) *foretick.Protocol { return declare(spoil) }
+	var noUDP *udp.Endpoint
+	server := func(change func(c *foretick.ServerConfig)) func() error {
+		return func() error {
+			c := foretick.ServerConfig{Protocol: declare(nil), Transport: n.Listen()}
+			change(&c)
+			_, err := foretick.NewServer(c)
+			return err
+		}
+	}
+	client := func(change func(c *foretick.ClientConfig)) func() error {
+		return func() error {
+			c := foretick.ClientConfig{Protocol: declare(nil), Transport: n.Dial(n.Listen(), sim.LAN, sim.LAN)}
+			change(&c)
+			_, err := foretick.NewClient(c)
+			return err
+		}
+	}
+	read := func(foretick.View) pad { return pad{} }
+	for _, m := range []misuse{
+		{"server without a protocol", server(func(c *foretick.ServerConfig) { c.Protocol = nil }), "Protocol is nil"},
+		{"server without a transport", server(func(c *foretick.ServerConfig) { c.Transport = nil }), "Transport is nil\nudp.Listen"},
+		{"server on a transport that failed", server(func(c *foretick.ServerConfig) { c.Transport = noUDP }), "Transport is nil\nlook at its error"},
+		{"server with a faulty protocol", server(func(c *foretick.ServerConfig) { c.Protocol = foretick.NewProtocol("", 1) }), "needs a name"},
+		{"server of a request that nothing handles", server(func(c *foretick.ServerConfig) {
+			c.Protocol = deaf(func(h *handles, p *foretick.Protocol) { foretick.OnRequest(p, &h.wish, nil) })
+		}), "request hit has no function on the server"},
+		{"too many clients", server(func(c *foretick.ServerConfig) { c.MaxClients = 1 << 20 }), "use 1 to 4096"},
+		{"snapshots faster than ticks", server(func(c *foretick.ServerConfig) { c.SnapshotRate = 60 }), "must divide the tick rate"},
+		{"negative snapshots", server(func(c *foretick.ServerConfig) { c.SnapshotRate = -30 }), "must divide the tick rate"},
+		{"server's absurd rate", server(func(c *foretick.ServerConfig) { c.SendRate = 1<<31 - 1 }), "SendRate\nuse up to 2³⁰"},
+		{"server's timeout of nothing", server(func(c *foretick.ServerConfig) { c.Timeout = 1 }), "Timeout is 1ns: use 100ms to 24h"},
+		{"server's endless timeout", server(func(c *foretick.ServerConfig) { c.Timeout = math.MaxInt64 }), "use 100ms to 24h"},
+		{"endless repeats", server(func(c *foretick.ServerConfig) { c.RepeatInput = math.MaxInt64 }), "RepeatInput\nuse up to 1m"},
+		{"endless decay", server(func(c *foretick.ServerConfig) { c.DecayInput = math.MaxInt64 }), "DecayInput\nuse up to 1m"},
+		{"rewind of a minute", server(func(c *foretick.ServerConfig) { c.MaxRewind = time.Minute }), "MaxRewind is 1m0s: use up to 1s"},
+		{"growth of a minute", server(func(c *foretick.ServerConfig) { c.RewindGrowth = time.Minute }), "RewindGrowth is 1m0s: use up to 1s"},
+		{"executor that is none", server(func(c *foretick.ServerConfig) { c.Executor = (*pool)(nil) }), "Executor is a nil pointer"},
+
+		{"client without a protocol", client(func(c *foretick.ClientConfig) { c.Protocol = nil }), "Protocol is nil"},
+		{"client without a transport", client(func(c *foretick.ClientConfig) { c.Transport = nil }), "Transport is nil\nudp.Dial"},
+		{"client on a transport that failed", client(func(c *foretick.ClientConfig) { c.Transport = noUDP }), "Transport is nil\nlook at its error"},
+		{"client with a message that nothing takes", client(func(c *foretick.ClientConfig) {
+			c.Protocol = deaf(func(h *handles, p *foretick.Protocol) { foretick.OnClient(p, &h.score, nil) })
+		}), "message health has no function on the client"},
+		{"sampler of a foreign command", client(func(c *foretick.ClientConfig) { c.Sample = foretick.Sample(&h.pad, read) }), "not the protocol's Command"},
+		{"sampler of a foreign component with the command's number", client(func(c *foretick.ClientConfig) {
+			var first, second, third ecs.Component[long]
+			q := foretick.NewProtocol("three", 1)
+			q.Local(&first)
+			require.NoError(t, q.Types().Register(&second, ecs.Named("second")))
+			require.NoError(t, q.Types().Register(&third, ecs.Named("third")))
+			c.Sample = foretick.Sample(&third, func(foretick.View) long { return long{} })
+		}), "not the protocol's Command"},
+		{"sampler of nil", client(func(c *foretick.ClientConfig) { c.Sample = foretick.Sample(nil, read) }), "Sample is given a nil component"},
+		{"sampler without a function", client(func(c *foretick.ClientConfig) { c.Sample = foretick.Sample[pad](&h.pad, nil) }), "Sample has no function"},
+		{"sampler while nothing says", client(func(c *foretick.ClientConfig) {
+			c.Sample = foretick.SampleWhile(nil, foretick.Sample(&h.pad, read))
+		}), "SampleWhile has no function"},
+		{"sampler while of nothing", client(func(c *foretick.ClientConfig) {
+			c.Sample = foretick.SampleWhile(func() bool { return true }, nil)
+		}), "SampleWhile has no Sampler"},
+		{"client's negative round trip", client(func(c *foretick.ClientConfig) { c.MaxRTT = -1 }), "MaxRTT"},
+		{"client's absurd history", client(func(c *foretick.ClientConfig) { c.History = 1 << 20 }), "History"},
+		{"client's absurd rate", client(func(c *foretick.ClientConfig) { c.SendRate = 1<<31 - 1 }), "SendRate\nuse up to 2³⁰"},
+		{"client's absurd wish", client(func(c *foretick.ClientConfig) { c.ReceiveRate = 1<<31 - 1 }), "ReceiveRate"},
+		{"client's absurd snapshots", client(func(c *foretick.ClientConfig) { c.SnapshotRate = 1000 }), "use 1 to 255"},
+		{"client's timeout of nothing", client(func(c *foretick.ClientConfig) { c.Timeout = 1 }), "use 100ms to 24h"},
+		{"client's endless timeout", client(func(c *foretick.ClientConfig) { c.Timeout = math.MaxInt64 }), "use 100ms to 24h"},
+		{"corrections up to no number", client(func(c *foretick.ClientConfig) { c.SmoothLimit = float32(math.NaN()) }), "SmoothLimit is not a number"},
+		{"corrections that never fade", client(func(c *foretick.ClientConfig) { c.SmoothHalfLife = time.Hour }), "use up to 10s"},
+		{"rehearsal beyond the history", client(func(c *foretick.ClientConfig) { c.Rehearse = 32 }), "less than History"},
+
+		{"inspector without a transport", func() error { _, err := foretick.NewInspector(foretick.InspectorConfig{}); return err }, "Transport is nil"},
+		{"inspector on a transport that failed", func() error {
+			_, err := foretick.NewInspector(foretick.InspectorConfig{Transport: noUDP})
+			return err
+		}, "Transport is nil"},
+		{"inspector's endless timeout", func() error {
+			_, err := foretick.NewInspector(foretick.InspectorConfig{Transport: n.Listen(), Timeout: math.MaxInt64})
+			return err
+		}, "use 100ms to 24h"},
+		{"run without pictures", func() error {
+			c, err := foretick.NewClient(foretick.ClientConfig{Protocol: declare(nil), Transport: n.Dial(n.Listen(), sim.LAN, sim.LAN)})
+			require.NoError(t, err)
+			return c.Run(context.Background(), 0, nil)
+		}, "time.Second / 60"},
+		{"negative wish", func() error {
+			c, err := foretick.NewClient(foretick.ClientConfig{Protocol: declare(nil), Transport: n.Dial(n.Listen(), sim.LAN, sim.LAN)})
+			require.NoError(t, err)
+			return c.Configure(-1, 0)
+		}, "use 0 to 255"},
+		{"long level", func() error {
+			s, err := foretick.NewServer(foretick.ServerConfig{Protocol: declare(nil), Transport: n.Listen()})
+			require.NoError(t, err)
+			return s.NextLevel(make([]byte, 2000), nil)
+		}, "the most is 1024"},
+
+		// Calls on a frame.
+		{"spawn of nil", onFrame(func(_ *handles, f *foretick.Frame) { f.Spawn(nil, 1) }), "not declared with Protocol.Kind"},
+		{"spawn of an undeclared kind", onFrame(func(h *handles, f *foretick.Frame) { f.Spawn(&h.kinds[0], 1) }), "not declared with Protocol.Kind"},
+		{"spawn by nobody's kind", onFrame(func(h *handles, f *foretick.Frame) {
+			f.SpawnBy(f.Spawn(&h.player, 1), &h.kinds[0])
+		}), "not declared with Protocol.Kind"},
+		{"spawn for a part of clients", onFrame(func(h *handles, f *foretick.Frame) { f.Spawn(&h.player, ecs.Island) }), "spawn it for ecs.Nobody"},
+		{"spawn past the frame", onFrame(func(h *handles, f *foretick.Frame) { f.World.Spawn(&h.player, 1) }), "World.Spawn of kind \"player\"\nFrame.Spawn"},
+		{"spawn of many past the frame", onFrame(func(h *handles, f *foretick.Frame) {
+			f.World.SpawnBatch(&h.player, 1, make([]ecs.Entity, 2))
+		}), "World.Spawn of kind \"player\""},
+		{"destruction past the frame", onFrame(func(h *handles, f *foretick.Frame) { f.World.Destroy(f.Spawn(&h.player, 1)) }), "World.Destroy\nFrame.Destroy"},
+		{"destruction of an owner's past the frame", onFrame(func(h *handles, f *foretick.Frame) {
+			f.Spawn(&h.player, 1)
+			f.World.ReleaseOwner(1)
+		}), "World.Destroy\nFrame.Destroy"},
+		{"undeclared message", func() error { return new(foretick.Message[hit]).Send(nil, 1, hit{}) }, "call OnClient"},
+		{"undeclared request", func() error { return new(foretick.Request[hit]).Send(nil, hit{}) }, "OnRequest"},
+	} {
+		m.refused(t)
+	}
+}
+
+// onFrame runs something on a server's frame between ticks.
+func onFrame(call func(h *handles, f *foretick.Frame)) func() error {
+	return func() error {
+		var h *handles
+		p := declare(func(own *handles, _ *foretick.Protocol) { h = own })
+		s, err := foretick.NewServer(foretick.ServerConfig{Protocol: p, Transport: sim.NewNetwork(1).Listen()})
+		if err != nil {
+			return err
+		}
+		call(h, s.Frame())
+		return nil
+	}
+}
+
+// TestMisuseOfTransports: the same of what carries the packets, and of what plays
+// matches for tests.
+func TestMisuseOfTransports(t *testing.T) {
+	udpWith := func(c udp.Config) func() error {
+		return func() error { _, err := udp.Listen("127.0.0.1:0", c); return err }
+	}
+	wsWith := func(c ws.Config) func() error {
+		return func() error { _, err := ws.Listen("127.0.0.1:0", c); return err }
+	}
+	nan := math.NaN()
+	plan := func(change func(p *simtest.Plan)) func() error {
+		return func() error {
+			p := simtest.Plan{New: func() simtest.Player { return simtest.Player{Protocol: declare(nil)} }}
+			change(&p)
+			_, err := p.Run(1)
+			return err
+		}
+	}
+	rehearse := func(c simtest.SyncConfig) func() error {
+		return func() error {
+			_, err := simtest.Rehearse(func() simtest.Player { return simtest.Player{Protocol: declare(nil)} }, c)
+			return err
+		}
+	}
+	for _, m := range []misuse{
+		{"udp address", func() error { _, err := udp.Listen("nowhere:port", udp.Config{}); return err }, "cannot listen"},
+		{"udp peers", udpWith(udp.Config{MaxPeers: 1 << 20}), "may be 1 to 65536"},
+		{"udp timeout", udpWith(udp.Config{Timeout: 1}), "may not be under 500 ms"},
+		{"udp endless timeout", udpWith(udp.Config{Timeout: math.MaxInt64}), "Timeout"},
+		{"udp same", udpWith(udp.Config{Same: 9}), "ReplaceOld"},
+		{"udp queue", udpWith(udp.Config{ReceiveQueue: 1 << 30}), "may be 1 to 65536"},
+		{"udp send queue", udpWith(udp.Config{SendQueue: 1<<31 - 1}), "SendQueue"},
+		{"udp socket", udpWith(udp.Config{SocketBuffer: 1<<31 - 1}), "SocketBuffer"},
+		{"udp token", udpWith(udp.Config{Token: make([]byte, 1<<16)}), "Token"},
+		{"dtls with nothing", func() error { _, err := dtls.Listen("127.0.0.1:0", dtls.Config{}); return err }, "Gate\nCertificate"},
+		{"ws peers", wsWith(ws.Config{MaxPeers: 1 << 20}), "MaxPeers"},
+		{"ws timeout", wsWith(ws.Config{Timeout: 1}), "Timeout"},
+		{"ws endless timeout", wsWith(ws.Config{Timeout: math.MaxInt64}), "Timeout"},
+		{"link with no number", func() error { return sim.Link{Loss: nan}.Validate() }, "Link.Loss is NaN"},
+		{"link with an endless latency", func() error { return sim.Link{Latency: math.MaxInt64}.Validate() }, "Link.Latency"},
+		{"impaired nothing", func() error {
+			impair.Wrap(nil, sim.Link{}, sim.Link{}, 1)
+			return nil
+		}, "nil"},
+
+		{"plan of nothing", func() error { _, err := simtest.Plan{}.Run(1); return err }, "Plan.New is nil"},
+		{"plan whose game has no protocol", plan(func(p *simtest.Plan) { p.New = func() simtest.Player { return simtest.Player{} } }), "Protocol"},
+		{"plan of no clients", plan(func(p *simtest.Plan) { p.Clients = -1 }), "one client"},
+		{"plan of negative time", plan(func(p *simtest.Plan) { p.Play = -time.Second }), "negative"},
+		{"plan with clocks of no number", plan(func(p *simtest.Plan) { p.Drift = nan }), "Drift"},
+		{"plan with clocks that stand still", plan(func(p *simtest.Plan) { p.Drift = 1 }), "Drift"},
+		{"plan with a link of no number", plan(func(p *simtest.Plan) { p.Links = []sim.Link{{Loss: nan}} }), "Links[0]"},
+		{"plan whose calm is of no number", plan(func(p *simtest.Plan) { p.Calm = sim.Link{Loss: nan} }), "Calm"},
+		{"plan with too many pictures", plan(func(p *simtest.Plan) { p.Pictures = 1 << 30 }), "Pictures"},
+		{"rehearsal of nothing", func() error { _, err := simtest.Rehearse(nil, simtest.SyncConfig{}); return err }, "newPlayer is nil"},
+		{"rehearsal without a protocol", func() error {
+			_, err := simtest.Rehearse(func() simtest.Player { return simtest.Player{} }, simtest.SyncConfig{})
+			return err
+		}, "gave no Protocol"},
+		{"rehearsal of negative ticks", rehearse(simtest.SyncConfig{Ticks: -1}), "Ticks"},
+		{"rehearsal of nobody", rehearse(simtest.SyncConfig{Players: -1}), "Players"},
+		{"rehearsal that goes back too far", rehearse(simtest.SyncConfig{Back: 1000}), "History"},
+	} {
+		m.refused(t)
+	}
+}
