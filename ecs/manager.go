@@ -4,7 +4,8 @@ import "errors"
 
 // Managed leaves the entities that have the component to a library: the World's own
 // methods that spawn and destroy panic with [UsageError] for them, and name the
-// running system and the fix. The library calls those of [World.Manager].
+// fix and the running system (not in a [Schedule.ExecutePlayer] without a [Hook], which
+// keeps no note of it). The library calls those of [World.Manager].
 func Managed(fix string) TypeOption {
 	return func(d *typeData) error {
 		if fix == "" {

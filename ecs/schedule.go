@@ -183,7 +183,6 @@ func (s *Schedule[C]) ExecuteRender(w *World, c C) { s.execute(w, c, true) }
 
 func (s *Schedule[C]) execute(w *World, c C, render bool) {
 	s.mustBuilt(w)
-	w.schedule = s
 	if s.exec != nil && !debug {
 		s.executeParallel(w, c, render)
 		return
@@ -211,7 +210,6 @@ var onceRows [1]Rows
 // otherwise as [Schedule.Execute].
 func (s *Schedule[C]) ExecutePlayer(w *World, c C, o Owner) {
 	s.mustBuilt(w)
-	w.schedule = s
 	p := w.findPart(o)
 	if p == nil {
 		p = w.partOf(o)
@@ -235,7 +233,6 @@ func (s *Schedule[C]) ExecutePlayer(w *World, c C, o Owner) {
 			}
 		}
 		w.locks++
-		w.running = sys.place
 		if len(rows) == 1 {
 			sys.run(c, rows[0])
 		} else {
@@ -243,7 +240,6 @@ func (s *Schedule[C]) ExecutePlayer(w *World, c C, o Owner) {
 				sys.run(c, r)
 			}
 		}
-		w.running = 0
 		if w.locks--; w.locks == 0 && len(w.commands) > 0 {
 			w.flush()
 		}
@@ -265,7 +261,7 @@ func (s *Schedule[C]) executePart(w *World, c C, p *part) {
 // run runs one system over some rows, locked, and flushes after it.
 func (s *Schedule[C]) run(i int, sys *system[C], w *World, c C, rows []Rows) {
 	w.locks++
-	w.running = sys.place
+	w.running, w.schedule = sys.place, s
 	if s.hook != nil {
 		s.hook.Before(c, i)
 	}

@@ -155,6 +155,22 @@ func TestSyncTestFindsPlantedFaults(t *testing.T) {
 				return 0
 			}, ecs.With(&g.cmd), ecs.Create(&g.pos))
 		}, []string{"position.X"}},
+		"an entity spawned past the frame": {func(g *planted, p *foretick.Protocol) {
+			nudge(p, g, func(f *foretick.Frame, rows ecs.Rows, i int) float32 {
+				if f.Tick%16 == 0 {
+					f.World.Spawn(&g.player, rows.Owner())
+				}
+				return 0
+			}, ecs.Create(&g.pos, &g.secret, &g.cmd, &g.local))
+		}, []string{`system "planted": World.Spawn of kind "player"`, "Frame.Spawn"}},
+		"an entity destroyed past the frame": {func(g *planted, p *foretick.Protocol) {
+			nudge(p, g, func(f *foretick.Frame, rows ecs.Rows, i int) float32 {
+				if f.Tick == 60 {
+					f.World.Destroy(rows.Entity(i))
+				}
+				return 0
+			}, ecs.Structural())
+		}, []string{`system "planted": World.Destroy of`, "Frame.Destroy"}},
 		"a division by nothing": {func(g *planted, p *foretick.Protocol) {
 			nudge(p, g, func(f *foretick.Frame, _ ecs.Rows, _ int) float32 {
 				zero := float32(f.Tick / 1_000_000)
@@ -163,6 +179,13 @@ func TestSyncTestFindsPlantedFaults(t *testing.T) {
 		}, []string{"position.X", "not a number"}},
 	} {
 		t.Run(name, func(t *testing.T) {
+			defer func() { // what a debug build, or the library, refuses at once
+				if p := recover(); p != nil {
+					for _, w := range c.want {
+						require.ErrorContains(t, p.(error), w)
+					}
+				}
+			}()
 			faults, err := simtest.Rehearse(func() simtest.Player { return (&planted{}).end(c.plant) }, simtest.SyncConfig{})
 			text := strings.Join(faults, "\n")
 			if err != nil {

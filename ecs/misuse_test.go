@@ -1,0 +1,219 @@
+package ecs_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/foretick/foretick/ecs"
+)
+
+// TestMisuseIsNamed: a call that cannot be right is an error, or a panic with
+// [ecs.UsageError], that names the fix; no nil dereference.
+func TestMisuseIsNamed(t *testing.T) {
+	g, nop := newGame(t), func(*frame, ecs.Rows) {}
+	var none *ecs.Component[Position]
+	build := func(with func(s *ecs.Schedule[*frame])) func() error {
+		return func() error {
+			s := ecs.NewSchedule[*frame](g.types)
+			with(s)
+			return s.Build()
+		}
+	}
+	for _, c := range []struct {
+		name string
+		call func() error
+		want string
+	}{
+		{"register nil", func() error { return g.types.Register(nil) }, "pass the address"},
+		{"register a nil pointer", func() error { return g.types.Register(none) }, "pass the address"},
+		{"register with a nil option", func() error { return ecs.NewTypes().Register(&ecs.Component[Health]{}, nil) }, "leave it out"},
+		{"register with a nil copier", func() error {
+			return ecs.NewTypes().Register(&ecs.Component[Name]{}, ecs.Copier[Name](nil))
+		}, "nil Copier"},
+		{"register with a nil copier of bytes", func() error {
+			return ecs.NewTypes().Register(&ecs.Component[Name]{}, ecs.CopierAt(nil))
+		}, "nil CopierAt"},
+		{"managed by nobody", func() error { return ecs.NewTypes().Register(&ecs.Component[Health]{}, ecs.Managed("")) }, "say what to call"},
+		{"singleton of nil", func() error { return g.types.RegisterSingleton(nil) }, "pass the address"},
+		{"nil kind", func() error { return g.types.RegisterKind(nil, "x", &g.pos) }, "pass the address"},
+		{"kind without a name", func() error { return g.types.RegisterKind(&ecs.Kind{}, "", &g.pos) }, "give it one"},
+		{"kind of nil", func() error { return g.types.RegisterKind(&ecs.Kind{}, "x", nil) }, "nil handle"},
+		{"kind of a nil pointer", func() error { return g.types.RegisterKind(&ecs.Kind{}, "x", none) }, "nil handle"},
+		{"default of an unregistered kind", func() error {
+			return ecs.SetDefault(g.types, &ecs.Kind{}, &g.pos, Position{})
+		}, "RegisterKind first"},
+		{"default of a nil kind", func() error { return ecs.SetDefault(g.types, nil, &g.pos, Position{}) }, "RegisterKind first"},
+		{"default of a nil component", func() error { return ecs.SetDefault(g.types, &g.rock, none, Position{}) }, "nil handle"},
+		{"query of nil types' term", func() error { ecs.NewQuery(g.types, nil); return nil }, "nil term"},
+		{"query of a nil handle", func() error { ecs.NewQuery(g.types, ecs.With(nil)); return nil }, "nil handle"},
+		{"watch of a nil pointer", func() error { ecs.NewWatch(g.types, ecs.With(none)); return nil }, "nil handle"},
+		{"world of nil types", func() error { ecs.NewWorld(nil, ecs.WorldConfig{}); return nil }, "NewTypes"},
+		{"schedule of nil types", func() error { ecs.NewSchedule[*frame](nil); return nil }, "NewTypes"},
+		{"system without a body", build(func(s *ecs.Schedule[*frame]) { s.Add("a", nil) }), "no body"},
+		{"system without a name", build(func(s *ecs.Schedule[*frame]) { s.Add("", nop) }), "needs a name"},
+		{"system twice", build(func(s *ecs.Schedule[*frame]) { s.Add("a", nop); s.Add("a", nop) }), "taken"},
+		{"system of a nil handle", build(func(s *ecs.Schedule[*frame]) { s.Add("a", nop, ecs.WriteOther(nil)) }), "nil handle"},
+		{"system before itself", build(func(s *ecs.Schedule[*frame]) { s.Add("a", nop, ecs.Before("a")) }), "cycle: a →(explicit) a"},
+		{"stage twice", build(func(s *ecs.Schedule[*frame]) { s.Stages("a", "a") }), "named twice"},
+		{"stage without a name", build(func(s *ecs.Schedule[*frame]) { s.Stages("a", "") }), "needs a name"},
+		{"no stages", build(func(s *ecs.Schedule[*frame]) { s.Stages() }), "at least one"},
+		{"order after Build", build(func(s *ecs.Schedule[*frame]) { _ = s.Build(); s.InOrder() }), "InOrder after Build"},
+		{"spawn of nil", func() error { ecs.NewWorld(newGame(t).types, ecs.WorldConfig{}).Spawn(nil, 1); return nil }, "declare it first"},
+		{"history of nothing", func() error { ecs.NewWorld(newGame(t).types, ecs.WorldConfig{}).NewHistory(0); return nil }, "use 1 at least"},
+		{"history of less", func() error { ecs.NewWorld(newGame(t).types, ecs.WorldConfig{}).NewOwnerHistory(1, -1); return nil }, "use 1 at least"},
+	} {
+		err := func() (err error) {
+			defer func() {
+				if p := recover(); p != nil {
+					usage, ok := p.(ecs.UsageError)
+					require.True(t, ok, "%s: %v", c.name, p)
+					err = usage
+				}
+			}()
+			return c.call()
+		}()
+		require.ErrorContains(t, err, c.want, c.name)
+	}
+	require.Empty(t, new(ecs.Kind).Name())
+	require.False(t, g.types.Has(nil))
+	require.False(t, g.types.Has(&g.score))
+	require.False(t, newGame(t).types.Has(&g.pos))
+	require.True(t, g.types.Has(&g.pos))
+}
+
+// TestEveryCycleIsNamed: of several cycles each is told once, the shortest first.
+func TestEveryCycleIsNamed(t *testing.T) {
+	g, nop := newGame(t), func(*frame, ecs.Rows) {}
+	s := ecs.NewSchedule[*frame](g.types)
+	s.Add("free", nop)
+	s.Add("a", nop, ecs.Before("b"))
+	s.Add("b", nop, ecs.Before("c", "a"))
+	s.Add("c", nop, ecs.Before("a"))
+	s.Add("behind", nop, ecs.After("a"))
+	s.Add("x", nop, ecs.Before("y"))
+	s.Add("y", nop, ecs.Before("x"))
+	err := s.Build()
+	var lines []string
+	for _, line := range strings.Split(err.Error(), "\n") {
+		_, line, _ = strings.Cut(line, "cycle: ")
+		line, _, _ = strings.Cut(line, ": say")
+		lines = append(lines, line)
+	}
+	require.Equal(t, []string{
+		"a →(explicit) b →(explicit) a",
+		"x →(explicit) y →(explicit) x",
+		"a →(explicit) b →(explicit) c →(explicit) a",
+	}, lines)
+}
+
+// Many systems that all wait for one another have more cycles than anybody reads, and
+// some are told at once.
+func TestManyCyclesEnd(t *testing.T) {
+	g, nop := newGame(t), func(*frame, ecs.Rows) {}
+	s := ecs.NewSchedule[*frame](g.types)
+	var names []string
+	for i := range 40 {
+		names = append(names, string(rune('A'+i)))
+	}
+	for _, n := range names {
+		s.Add(n, nop, ecs.Before(names...))
+	}
+	err := s.Build()
+	require.ErrorContains(t, err, "cycle: ")
+	require.ErrorContains(t, err, "there are more")
+	require.Less(t, strings.Count(err.Error(), "\n"), 40)
+}
+
+// TestInOrder: systems run in the order in which they were added, whatever they
+// declare, unless Before and After say otherwise.
+func TestInOrder(t *testing.T) {
+	g, nop := newGame(t), func(*frame, ecs.Rows) {}
+	build := func(inOrder bool, acc ...ecs.Access) (*ecs.Schedule[*frame], error) {
+		s := ecs.NewSchedule[*frame](g.types)
+		if inOrder {
+			s.InOrder()
+		}
+		s.Add("read", nop, ecs.Read(&g.pos), ecs.Write(&g.vel))
+		s.Add("write", nop, ecs.Write(&g.pos), ecs.Read(&g.vel))
+		s.Add("create", nop, append(acc, ecs.Create(&g.pos))...)
+		return s, s.Build()
+	}
+	_, err := build(false)
+	require.ErrorContains(t, err, "cycle: ")
+	s, err := build(true)
+	require.NoError(t, err)
+	require.Equal(t, "read write create", order(s))
+	require.NotContains(t, s.DOT(), "Position\"]", "nothing is said to precede for what it writes")
+	s, err = build(true, ecs.Before("write"))
+	require.NoError(t, err)
+	require.Equal(t, "read create write", order(s))
+	_, err = build(true, ecs.Before("write"), ecs.After("write"))
+	require.ErrorContains(t, err, "cycle: ")
+}
+
+// quiet is a hook that does nothing.
+type quiet struct{}
+
+func (quiet) Before(*frame, int) {}
+func (quiet) After(*frame, int)  {}
+
+// TestManagedEntities: what a library keeps is spawned and destroyed by it alone, and
+// the panic of who does it past the library names the system that runs.
+func TestManagedEntities(t *testing.T) {
+	type keep struct{ N int32 }
+	types := ecs.NewTypes()
+	var kept ecs.Component[keep]
+	var pos ecs.Component[Position]
+	var ours, theirs ecs.Kind
+	require.NoError(t, types.Register(&kept, ecs.Managed("ask the keeper")))
+	require.NoError(t, types.Register(&pos))
+	require.NoError(t, types.RegisterKind(&ours, "ours", &kept, &pos))
+	require.NoError(t, types.RegisterKind(&theirs, "theirs", &pos))
+	refused := func(call func(), want ...string) {
+		t.Helper()
+		defer func() {
+			err, ok := recover().(ecs.UsageError)
+			require.True(t, ok)
+			for _, w := range append(want, "ask the keeper") {
+				require.ErrorContains(t, err, w)
+			}
+		}()
+		call()
+	}
+	w := ecs.NewWorld(types, ecs.WorldConfig{})
+	e := w.Manager().Spawn(&ours, 1)
+	free := w.Spawn(&theirs, 1)
+	refused(func() { w.Spawn(&ours, 1) }, `World.Spawn of kind "ours"`)
+	refused(func() { w.SpawnIn(ecs.RangeLocal, &ours, 1) })
+	refused(func() { w.SpawnBatch(&ours, 1, make([]ecs.Entity, 2)) })
+	refused(func() { _ = w.Place(e, &ours, 1) })
+	refused(func() { w.Destroy(e) }, "World.Destroy")
+	refused(func() { w.DestroyBatch([]ecs.Entity{e}) })
+	refused(func() { w.DestroyAll(ecs.NewQuery(types, ecs.With(&pos))) })
+	refused(func() { w.ReleaseOwner(1) })
+	w.Recover()
+	require.True(t, w.Alive(e))
+	require.True(t, w.Destroy(free) || !w.Alive(free))
+
+	for name, run := range map[string]func(s *ecs.Schedule[*frame], w *ecs.World, f *frame){
+		"whole":  func(s *ecs.Schedule[*frame], w *ecs.World, f *frame) { s.Execute(w, f) },
+		"player": func(s *ecs.Schedule[*frame], w *ecs.World, f *frame) { s.ExecutePlayer(w, f, 1) },
+		"parts":  func(s *ecs.Schedule[*frame], w *ecs.World, f *frame) { s.ExecuteParts(w, f, 1) },
+	} {
+		s := ecs.NewSchedule[*frame](types)
+		s.SetHook(quiet{})
+		s.Add("before", func(*frame, ecs.Rows) {}, ecs.Read(&pos))
+		s.Add("culprit", func(f *frame, r ecs.Rows) { f.w.Destroy(r.Entity(0)) }, ecs.Read(&kept), ecs.Structural())
+		require.NoError(t, s.Build())
+		refused(func() { run(s, w, &frame{w: w}) }, `system "culprit"`)
+		w.Recover()
+		func() { // and between systems no name is kept
+			defer func() { require.NotContains(t, recover().(error).Error(), "system", name) }()
+			w.Destroy(e)
+		}()
+	}
+	require.True(t, w.Manager().Destroy(e))
+	require.False(t, w.Manager().Destroy(e))
+}
