@@ -27,6 +27,7 @@ type effects struct {
 	bytes  []byte
 	now    []byte
 	words  []int32 // scratch
+	still  still   // debug builds alone
 }
 
 type watchedComponent struct {
@@ -47,6 +48,9 @@ const effectOutside = 0
 
 func newEffects(s *Server) *effects {
 	e := &effects{s: s, running: -1, shaper: -1}
+	if debugBuild {
+		e.still = newStill(s.p)
+	}
 	for _, sys := range s.p.schedule.Systems() {
 		e.both = append(e.both, shared(sys))
 		e.shapers = append(e.shapers, !shared(sys) && !sys.Render && sys.Structural)
@@ -98,8 +102,12 @@ func (e *effects) after(i int) {
 		return
 	}
 	for _, t := range e.tables {
-		if !bytes.Equal(e.imageNow(t.comp, t.rows, t.rows.Column(t.comp.id)), e.bytes[t.off:t.off+t.size]) {
+		now := e.imageNow(t.comp, t.rows, t.rows.Column(t.comp.id))
+		if !bytes.Equal(now, e.bytes[t.off:t.off+t.size]) {
 			e.mark(t.rows.Owner(), i+1)
+			if debugBuild {
+				e.look(&t, now, e.bytes[t.off:t.off+t.size], i)
+			}
 		}
 	}
 	e.running = -1

@@ -398,6 +398,11 @@ func NewServer(cfg ServerConfig) (*Server, error) {
 	if err := s.publish(); err != nil {
 		return nil, err
 	}
+	if debugBuild {
+		for _, text := range p.cautions() {
+			cfg.Logger.Warn(cautionText, "caution", text)
+		}
+	}
 	s.share = s.encodeShare
 	s.bodies, s.kept, s.living = newBodies(p), newKept(p.tickRate), s.alive
 	return s, nil

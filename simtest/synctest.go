@@ -3,6 +3,7 @@ package simtest
 import (
 	"errors"
 	"fmt"
+	"log/slog"
 	"testing"
 	"time"
 
@@ -53,7 +54,8 @@ type SyncConfig struct {
 // Every fault is reported with tb.Errorf, which names tick, component, field
 // and, where it is known, the system; the test of a sound game passes silently.
 // A match in which nothing was predicted or compared fails, and so does one in
-// which a handler panics.
+// which a handler panics. A build with the tag foretick_debug also reports shared
+// systems that write singletons, and what a player owns and only the server moves.
 func SyncTest(tb testing.TB, newPlayer func() Player, cfg SyncConfig) {
 	tb.Helper()
 	faults, err := Rehearse(newPlayer, cfg)
@@ -90,7 +92,8 @@ func Rehearse(newPlayer func() Player, cfg SyncConfig) ([]string, error) {
 	if server.Protocol == nil {
 		return nil, fmt.Errorf("simtest: newPlayer gave no Protocol")
 	}
-	if err := m.serve(server, foretick.ServerConfig{Protocol: server.Protocol}); err != nil {
+	logger := slog.New(cautious{func(text string) { r.add(text, text) }})
+	if err := m.serve(server, foretick.ServerConfig{Protocol: server.Protocol, Logger: logger}); err != nil {
 		return nil, err
 	}
 	link := sim.Link{Latency: 40 * time.Millisecond}

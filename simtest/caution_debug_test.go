@@ -1,0 +1,49 @@
+//go:build foretick_debug
+
+package simtest_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/simtest"
+)
+
+type turnCount struct{ N int32 }
+
+// A debug build says what is allowed and nearly always a mistake.
+func TestDebugBuildsCaution(t *testing.T) {
+	for name, c := range map[string]struct {
+		plant func(g *planted, p *foretick.Protocol)
+		want  []string
+	}{
+		"a shared system writes a singleton": {func(_ *planted, p *foretick.Protocol) {
+			single := &ecs.Singleton[turnCount]{}
+			require.NoError(t, p.Types().RegisterSingleton(single))
+			p.Shared("count", func(f *foretick.Frame, _ ecs.Rows) { single.Get(f.World).N++ }, ecs.Once(), ecs.Write(single))
+		}, []string{`shared system "count" writes singleton turnCount`, "write it in a Server system"}},
+		"what a player owns only the server moves": {func(g *planted, p *foretick.Protocol) {
+			pet := &ecs.Kind{}
+			p.Kind(pet, "pet", &g.pos)
+			p.Join(func(f *foretick.Frame, who ecs.Owner) { f.Spawn(pet, who) })
+			p.Server("stroll", func(_ *foretick.Frame, rows ecs.Rows) {
+				for i, pos := 0, g.pos.Slice(rows); i < len(pos); i++ {
+					pos[i].X += 0.125
+				}
+			}, ecs.Write(&g.pos), ecs.Without(&g.cmd))
+		}, []string{`system "stroll" moves position of kind "pet"`, "in a Shared system"}},
+	} {
+		faults, err := simtest.Rehearse(func() simtest.Player { return (&planted{}).end(c.plant) }, simtest.SyncConfig{})
+		require.NoError(t, err, name)
+		for _, w := range c.want {
+			require.Contains(t, strings.Join(faults, "\n"), w, name)
+		}
+	}
+	faults, err := simtest.Rehearse(func() simtest.Player { return (&planted{}).end(nil) }, simtest.SyncConfig{})
+	require.NoError(t, err)
+	require.Empty(t, faults)
+}
