@@ -33,6 +33,9 @@
 //
 // # Tags
 //
+// Integers name their size: int, uint and uintptr have another layout on machines of 32
+// bits and are refused, in what is predicted even where they are not sent.
+//
 // A field's `net` tag is a list of items separated by commas:
 //
 //	min=A max=B  the range. Integers: values beyond are clamped. Floats: needed by
