@@ -303,7 +303,7 @@ func Default[T any](p *Protocol, k *ecs.Kind, c *ecs.Component[T], v T) {
 			f := p.components[i].schema.Fields()[at]
 			p.faultf("Default of kind %q: %s.%s does not fit its tag, and would be sent cut: it has room for %d", k.Name(), p.components[i].name, f.Name, f.Most)
 		}
-		if at := p.components[i].schema.Outside(unsafe.Pointer(&v)); at >= 0 {
+		if at := p.components[i].schema.Unsound(unsafe.Pointer(&v)); at >= 0 {
 			p.outside(k.Name(), p.components[i].name, &p.components[i].schema.Fields()[at])
 		}
 	}
