@@ -12,7 +12,7 @@ import (
 
 // seen answers Frame.Seen for a player.
 func (s *Server) seen(by ecs.Owner) Seen {
-	p := s.player(by)
+	p := s.viewer(by)
 	if p == nil || !s.recorded {
 		return Seen{}
 	}
@@ -29,6 +29,20 @@ func (s *Server) seen(by ecs.Owner) Seen {
 	return out
 }
 
+// viewer is the player whose view is asked for. Who does not play has none, and would
+// miss for ever without a word.
+func (s *Server) viewer(by ecs.Owner) *player {
+	p := s.player(by)
+	if p != nil {
+		return p
+	}
+	s.stats.ViewsOfNobody++
+	if _, ok := s.logs.allow("view of nobody", s.now); ok {
+		s.cfg.Logger.Warn("Frame.Seen or SeenBehind was asked for who does not play: every query misses; use Frame.Present", "player", by, "tick", s.frame.Tick)
+	}
+	return nil
+}
+
 // present answers Frame.Present.
 func (s *Server) present() Seen {
 	if !s.recorded {
@@ -42,7 +56,7 @@ func (s *Server) present() Seen {
 
 // seenBehind answers Frame.SeenBehind.
 func (s *Server) seenBehind(by ecs.Owner, ticks float32) Seen {
-	p := s.player(by)
+	p := s.viewer(by)
 	if p == nil || !s.recorded {
 		return Seen{}
 	}

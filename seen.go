@@ -208,7 +208,8 @@ func (s Seen) Fly(shot *lagcomp.Projectile, dt float32) (Hit, bool) {
 // what the server allows; on a client what was on its own screen then. It is
 // interpolated between the snapshots that this client had. So the two ends see
 // different things, and it belongs in Server systems, [OnServer] and [OnPredicted],
-// not in what a Shared system computes. The exception is what flies by the policy
+// not in what a Shared system computes. For who does not play it is empty: that is
+// counted in ServerStats.ViewsOfNobody, and logged; use [Frame.Present]. The exception is what flies by the policy
 // [Local], of which nothing is compared: one body asks it on both ends.
 func (f *Frame) Seen(by ecs.Owner) Seen {
 	if f.server != nil {

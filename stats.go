@@ -27,6 +27,7 @@ type ServerStats struct {
 	MessagesRefused  uint64 // reliable messages that a full queue refused
 	MessagesResent   uint64 // times a reliable message travelled again
 	Requests         uint64 // of players, handled
+	ViewsOfNobody    uint64 // times Frame.Seen or SeenBehind was asked for who does not play, which misses everything: see Frame.Present
 	Malformed        uint64 // packets or messages that did not parse
 	Joined, Left     uint64 // players
 	Resumed          uint64 // times a player came back to its place

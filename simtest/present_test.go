@@ -39,10 +39,13 @@ func TestPresentHitsForThoseWhoAreNoPlayers(t *testing.T) {
 				require.NotPanics(t, func() { seen.Explain(lagcomp.RayTo(lagcomp.Vec{Y: -20}, at), 1) })
 				hits++
 			}
+			_, ok := f.Seen(ecs.Nobody).Nearest(last[e], 0)
+			require.False(t, ok)
 			last[e] = bone(m.game.pos.Get(f.World, e), m.game.pose.Get(f.World, e))
 		}
 	}
 	m.Net.At(5*time.Second, func() { s.client.Close() })
 	m.Run(8 * time.Second)
 	require.Greater(t, hits, 600)
+	require.GreaterOrEqual(t, m.Server().Stats().ViewsOfNobody, uint64(hits), "who aims at nothing is told so")
 }
