@@ -370,7 +370,7 @@ func (c *Client) clearSpawns() {
 	s := &c.spawning
 	s.fresh, s.matched, s.restored, s.named = s.fresh[:0], s.matched[:0], s.restored[:0], s.named[:0]
 	if c.p.fleeting {
-		c.world.ReleaseOwner(ecs.Fleeting)
+		c.world.Manager().ReleaseOwner(ecs.Fleeting)
 	}
 	c.lived = 0
 	c.locals.clear()

@@ -51,6 +51,21 @@ func (m Manager) Place(e Entity, k *Kind, owner Owner) error {
 // Destroy is [World.Destroy].
 func (m Manager) Destroy(e Entity) bool { return m.w.find(e) != 0 && m.w.remit(e) }
 
+// ReleaseOwner is [World.ReleaseOwner].
+func (m Manager) ReleaseOwner(o Owner) {
+	p := m.w.findPart(o)
+	if p == nil {
+		return
+	}
+	m.w.Lock()
+	for _, t := range p.tables {
+		for _, e := range t.ids[:t.n] {
+			m.Destroy(e)
+		}
+	}
+	m.w.Unlock()
+}
+
 // namer names the systems of a schedule by 1 + their place.
 type namer interface{ systemAt(place int32) string }
 

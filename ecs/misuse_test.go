@@ -216,4 +216,8 @@ func TestManagedEntities(t *testing.T) {
 	}
 	require.True(t, w.Manager().Destroy(e))
 	require.False(t, w.Manager().Destroy(e))
+	e, free = w.Manager().Spawn(&ours, 2), w.Spawn(&theirs, 2)
+	w.Manager().ReleaseOwner(2)
+	w.Manager().ReleaseOwner(3)
+	require.False(t, w.Alive(e) || w.Alive(free))
 }

@@ -193,12 +193,6 @@ func TestCausesAreNamed(t *testing.T) {
 				a.m.Net.At(a.m.Net.Now()+500*time.Millisecond, func() { a.g.packs[1] = a.srv.Frame().Spawn(&a.g.pack, 1) })
 			})
 		}, prediction.ServerEffect, "(outside of systems)", 3},
-		"entities destroyed in the world": {1, good, walk, func(a *afternoon) {
-			a.every(time.Second, func(f *foretick.Frame) {
-				f.World.Destroy(a.g.packs[1])
-				a.m.Net.At(a.m.Net.Now()+500*time.Millisecond, func() { a.g.packs[1] = a.srv.Frame().Spawn(&a.g.pack, 1) })
-			})
-		}, prediction.ServerEffect, "(outside of systems)", 3},
 		"a parent's children": {2, good, walk, func(a *afternoon) {
 			a.every(time.Second, func(f *foretick.Frame) { // another's child of the first one's
 				e := f.Spawn(&a.g.pack, 1)
