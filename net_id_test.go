@@ -36,7 +36,7 @@ func TestNetworkIDsComeAgain(t *testing.T) {
 		}
 		for range 3 {
 			e := f.Spawn(kind, ecs.Nobody)
-			things.Get(f.World, e).N = uint32(f.Tick)
+			things.Get(f.World, e).N = f.Tick
 			oldest = append(oldest, e)
 		}
 	}, ecs.Structural())

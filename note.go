@@ -83,7 +83,7 @@ func (n *note) parse(b []byte, size int) error {
 		return uint32(x), true
 	}
 	for _, c := range [...]struct{ age, more *uint32 }{{&n.substituted, &n.run}, {&n.effect, &n.system}, {&n.pushed, &n.by}} {
-		ok := false
+		var ok bool
 		if *c.age, ok = next(); !ok {
 			return errNote
 		}

@@ -5,10 +5,10 @@ package snapshot
 // a slice, and 0 for strings and rotations. It panics when the index is out of range.
 func (s *Schema) Number(field int, words []int32, g Grid) float64 {
 	l := &s.leaves[field]
-	switch {
-	case l.op == opText || l.op == opQuat:
+	switch l.op {
+	case opText, opQuat:
 		return 0
-	case l.op == opLength || l.op == opRef || l.op == opBool:
+	case opLength, opRef, opBool:
 		return float64(words[l.word])
 	}
 	return l.float(words, g)
