@@ -282,23 +282,24 @@ type Client struct {
 	there                   func(entity uint64) bool // world.Alive
 	others                  []int                    // registry indices of components that shared systems read of others
 
-	practice  rehearsal
-	losses    losses
-	trails    trails // debug builds alone: ours …
-	theirs    trails // … and the server's
-	note      note   // of the snapshot at noteTick
-	noteTick  Tick   // 0: it had none
-	noted     note   // as it came
-	causes    causes // by all of them
-	hasNote   bool
-	good      Tick          // newest tick on which both ends agree
-	sure      Tick          // … on everybody else's that is foreseen, too
-	overdue   bool          // unpredicted components of some entities here may be old
-	unsure    bool          // a snapshot has come since that put something off
-	heard     time.Duration // when the newest snapshot came
-	confirmed Tick          // newest tick whose input came back
-	sampled   Tick          // newest tick whose input was sampled: the predicted one, or later where the lead exceeds the history
-	wrong     prediction.Misprediction
+	practice   rehearsal
+	losses     losses
+	trails     trails // debug builds alone: ours …
+	theirs     trails // … and the server's
+	note       note   // of the snapshot at noteTick
+	noteTick   Tick   // 0: it had none
+	noted      note   // as it came
+	causes     causes // by all of them
+	hasNote    bool
+	good       Tick          // newest tick on which both ends agree
+	sure       Tick          // … on everybody else's that is foreseen, too
+	overdue    bool          // unpredicted components of some entities here may be old
+	unsure     bool          // a snapshot has come since that put something off
+	heard      time.Duration // when the newest snapshot came
+	confirmed  Tick          // newest tick whose input came back
+	firstInput Tick          // the first tick of the session that a command was made for; 0: none yet
+	sampled    Tick          // newest tick whose input was sampled: the predicted one, or later where the lead exceeds the history
+	wrong      prediction.Misprediction
 	// of the tick that is compared: something else was foreseen of others
 	foresightFailed bool
 	ownVerdict      prediction.Verdict // of that tick, on what is not another player's

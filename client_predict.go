@@ -173,6 +173,9 @@ func (c *Client) sampleInput(t Tick) {
 	}
 	from, looked := c.commanded(cmd)
 	c.scratch = cmd.schema.Pack(from, c.scratch[:0])
+	if c.firstInput == 0 {
+		c.firstInput = t
+	}
 	again := c.inputs.Find(t) != nil
 	in := c.inputs.Put(t)
 	if len(in.value) == 0 {

@@ -236,7 +236,7 @@ func (c *Client) welcome(w netcode.Welcome) {
 	if own {
 		c.stats.Resumed++
 	} else {
-		c.taken = [netcode.MaxChannels]uint32{}
+		c.taken, c.firstInput = [netcode.MaxChannels]uint32{}, 0
 	}
 	c.server = w.Server
 	c.view.State, c.view.Me, c.token, c.epoch = Syncing, ecs.Owner(w.Owner), w.Resume, w.Epoch

@@ -72,7 +72,7 @@ func (c timeline) explain() {
 	since := func(t Tick) bool { return t != 0 && int32(t-c.good) > 0 && int32(t-w.Tick) <= 0 }
 	remade, ticks := c.remadeBy(w.Tick)
 	switch told := &c.causes; {
-	case since(told.substituted) && !told.same:
+	case since(told.substituted):
 		w.Cause, w.CauseTick, w.CauseTicks, w.StandIn = prediction.Input, told.substituted, told.run+1, told.how
 		return
 	case remade != 0:
@@ -103,21 +103,30 @@ func (c timeline) guessed(o ecs.Owner) bool {
 }
 
 // takeCauses takes a note's causes in. A command that was replaced by its like has
-// changed nothing.
+// changed nothing, and leaves what an earlier note said.
 func (c *Client) takeCauses(t Tick) {
 	c.causes.take(&c.note, t)
-	if c.note.substituted == 0 {
-		return
+	if n := &c.note; n.substituted != 0 && !c.likeItsOwn(n, t-(n.substituted-1)) {
+		c.causes.replaced(n, t)
 	}
-	c.causes.same = c.note.hasStandIn() && c.p.command != nil
-	for i := uint32(0); i <= c.note.run && c.causes.same; i++ {
-		k := c.causes.substituted - i
-		if i > 0 && int32(k-c.good) <= 0 {
-			break // both ends agreed on it
+}
+
+// likeItsOwn reports whether what ran on the server in tick last, and in the run of
+// ticks before it, was the client's command all the same.
+func (c *Client) likeItsOwn(n *note, last Tick) bool {
+	if !n.hasStandIn() || c.p.command == nil {
+		return false
+	}
+	for i := uint32(0); i <= n.run; i++ {
+		if k := last - i; i > 0 && (int32(k-c.good) <= 0 || int32(k-c.firstInput) < 0) {
+			break // both ends agreed on it, or neither had a command
 		}
 		// Earlier ticks of the run ran with the same only where it was repeated.
-		c.causes.same = bytes.Equal(c.played(k), c.note.standIn) && (i == 0 || c.note.how == prediction.Repeated)
+		if !bytes.Equal(c.played(last-i), n.standIn) || i > 0 && n.how != prediction.Repeated {
+			return false
+		}
 	}
+	return true
 }
 
 // played is the command that the client ran a tick with, as it travels: a zero one where

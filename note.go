@@ -115,7 +115,7 @@ func (n *note) parse(b []byte, size int) error {
 // causes are the newest of what the notes of a connection said. A cause is told until
 // a snapshot of its tick has arrived; what that had to put off is compared later.
 type causes struct {
-	substituted Tick // 0: none
+	substituted Tick // in which another command ran than the client's; 0: none
 	run         uint32
 	how         prediction.StandIn
 	effect      Tick
@@ -123,20 +123,21 @@ type causes struct {
 	pushed      Tick
 	by          ecs.Owner
 
-	same    bool // what ran in substituted, and in the run before it, was the client's command all the same
 	counted Tick // the newest tick of a stall that was counted
 }
 
 func (d *causes) take(n *note, t Tick) {
-	if n.substituted != 0 {
-		d.substituted, d.run, d.how = t-(n.substituted-1), n.run, n.how
-	}
 	if n.effect != 0 {
 		d.effect, d.system = t-(n.effect-1), n.system
 	}
 	if n.pushed != 0 {
 		d.pushed, d.by = t-(n.pushed-1), ecs.Owner(n.by)
 	}
+}
+
+// replaced takes in what a note says of the client's commands.
+func (d *causes) replaced(n *note, t Tick) {
+	d.substituted, d.run, d.how = t-(n.substituted-1), n.run, n.how
 }
 
 // age is how long ago t was at now, plus 1; 0 when it was never or too long ago,

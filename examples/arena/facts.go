@@ -29,8 +29,8 @@ import (
 //	hand    client: P's input was read; T is the newest predicted tick, Cmd what
 //	        the hand did, Body what the screen showed of his own (none before
 //	        there is one)
-//	step    client: tick T was predicted, the first time or again (Replay); Body
-//	        as it left it
+//	step    client: tick T was predicted with Cmd, the first time or again (Replay);
+//	        Body as it left it
 //	pic     client: a picture; Render is the time at which others are shown
 //	shot    client: P's gun fired at T along Ray; Bodies are the volumes that the
 //	        screen showed, Render as for pic
@@ -237,8 +237,8 @@ func (l *facts) client(s *seat, cfg *foretick.ClientConfig) {
 	}
 	g.watch.stepped = func(f *foretick.Frame, rows ecs.Rows) {
 		for i := range rows.Len() {
-			b := g.bodyAt(rows, i, true)
-			l.add(Fact{F: "step", T: f.Tick, P: rows.Owner(), Replay: f.Replay, Body: &b})
+			b, cmd := g.bodyAt(rows, i, true), g.Cmd.Slice(rows)[i]
+			l.add(Fact{F: "step", T: f.Tick, P: rows.Owner(), Replay: f.Replay, Body: &b, Cmd: &cmd})
 		}
 	}
 	g.watch.aimed = func(f *foretick.Frame, by ecs.Owner, ray lagcomp.Ray, seen foretick.Seen) {

@@ -7,6 +7,8 @@ import (
 	"math"
 	"slices"
 	"time"
+
+	"github.com/foretick/foretick/ecs"
 )
 
 // referee recomputes a match's counts from the log of its facts alone. It shares
@@ -48,7 +50,8 @@ type refKey struct {
 
 // refPlayer is a player's own account, from both ends.
 type refPlayer struct {
-	first, newest map[uint32]Body // predicted, the first time and the last
+	first, newest map[uint32]Body    // predicted, the first time and the last
+	played        map[uint32]Command // the commands it was predicted with
 	when          map[uint32]time.Duration
 	handed        bool // input was read in the picture that is being made
 	hand          Command
@@ -80,7 +83,7 @@ func newReferee() *referee {
 func (r *referee) player(f *Fact) *refPlayer {
 	p := r.players[int(f.P)]
 	if p == nil {
-		p = &refPlayer{first: map[uint32]Body{}, newest: map[uint32]Body{}, when: map[uint32]time.Duration{}, causes: map[string]uint64{}, next: map[string]uint32{}}
+		p = &refPlayer{first: map[uint32]Body{}, newest: map[uint32]Body{}, played: map[uint32]Command{}, when: map[uint32]time.Duration{}, causes: map[string]uint64{}, next: map[string]uint32{}}
 		r.players[int(f.P)] = p
 	}
 	return p
@@ -205,7 +208,7 @@ func (r *referee) sampled(f *Fact, p *refPlayer) {
 }
 
 func (r *referee) step(f *Fact, p *refPlayer) {
-	p.newest[f.T] = *f.Body
+	p.newest[f.T], p.played[f.T] = *f.Body, *f.Cmd
 	if f.Replay {
 		if !r.ended {
 			p.again++
@@ -280,7 +283,7 @@ func (r *referee) received(f *Fact, p *refPlayer) {
 		return
 	}
 	p.wrong++
-	p.causes[p.cause(since, f.T)]++
+	p.causes[r.cause(f.P, p, since, f.T)]++
 	p.newest[f.T] = was
 }
 
@@ -298,12 +301,17 @@ func (r *referee) confirm(f *Fact, p *refPlayer) {
 }
 
 // cause is the first that applies of what happened since both ends agreed.
-func (p *refPlayer) cause(since, t uint32) string {
+func (r *referee) cause(who ecs.Owner, p *refPlayer, since, t uint32) string {
 	within := func(list []uint32) bool {
 		return slices.ContainsFunc(list, func(k uint32) bool { return k > since && k <= t })
 	}
+	// One that was replaced by its like has changed nothing.
+	another := func(k uint32) bool {
+		ran, played := r.execs[refKey{int(who), k}], p.played[k]
+		return k > since && k <= t && (ran == nil || *ran.Cmd != played)
+	}
 	switch {
-	case within(p.substituted):
+	case slices.ContainsFunc(p.substituted, another):
 		return "input"
 	case within(p.written):
 		return "server_effect"
