@@ -39,7 +39,7 @@ func TestNetworkIDsComeAgain(t *testing.T) {
 			things.Get(f.World, e).N = f.Tick
 			oldest = append(oldest, e)
 		}
-	}, ecs.Structural())
+	}, ecs.Create(things), ecs.Structural())
 	srv, err := m.Serve(foretick.ServerConfig{Protocol: p})
 	require.NoError(t, err)
 	for i := range uint32(100) { // of the first ids, that stay
