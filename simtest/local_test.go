@@ -75,7 +75,7 @@ func (g *parlour) protocol() *foretick.Protocol {
 			r[i].Shot += uint16(len(in)) * 100
 		}
 	}, ecs.Write(&g.rope), ecs.Before("throw"))
-	p.Shared("throw", g.throw, ecs.Read(&g.cmd), ecs.Write(&g.rope, &g.pos), ecs.Create(&g.flight), ecs.Before("fly"))
+	p.Shared("throw", g.throw, ecs.Read(&g.cmd), ecs.Write(&g.rope, &g.pos), ecs.Create(&g.flight, &g.pulse), ecs.Before("fly"))
 	p.Shared("fly", g.fly, ecs.Write(&g.flight), ecs.Structural())
 	p.Server("wind", func(f *foretick.Frame, rows ecs.Rows) { // ends of hooks and places, which nobody foresees
 		for i, at := 0, g.flight.Slice(rows); i < len(at); i++ {
@@ -89,7 +89,7 @@ func (g *parlour) protocol() *foretick.Protocol {
 			pos[i].Y++
 		}
 	}, ecs.Write(&g.pos))
-	p.Render("ui", g.draw, ecs.Write(&g.pulse), ecs.Structural())
+	p.Render("ui", g.draw, ecs.Write(&g.pulse), ecs.Create(&g.scar), ecs.ReadOther(&g.born), ecs.Structural())
 	g.pulses = ecs.NewQuery(p.Types(), ecs.With(&g.pulse))
 	return p
 }

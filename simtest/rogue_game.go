@@ -105,7 +105,7 @@ func (g *rogueGame) protocol() *foretick.Protocol {
 	p.Level(func(*foretick.Frame, []byte) {})
 	p.Shared("move", g.move, ecs.Read(&g.input), ecs.Write(&g.place))
 	p.Server("tell", g.tell, ecs.Once())
-	foretick.OnServer(p, &g.shot, g.judge)
+	foretick.OnServer(p, &g.shot, g.judge, ecs.Create(&g.place, &g.mark, &g.input))
 	foretick.OnClient(p, &g.news, func(*foretick.Frame, foretick.Tick, rogueNews) {})
 	foretick.OnClient(p, &g.mail, func(*foretick.Frame, foretick.Tick, rogueMail) {}, foretick.Via("mail"))
 	foretick.OnClient(p, &g.spark, func(*foretick.Frame, foretick.Tick, rogueNews) {}, foretick.Via("sparks"))
