@@ -2,6 +2,7 @@ package simtest_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -62,9 +63,18 @@ var badLines = []sim.Link{
 	{Latency: 50 * time.Millisecond, Loss: 0.2, Bandwidth: 64_000},
 }
 
+// longSchemas are the lengths played. Debug builds follow each of the hundreds of systems
+// that a long one takes, in every tick.
+func longSchemas() []int {
+	if debugging {
+		return []int{5_000}
+	}
+	return []int{5_000, 30_000, 60_000}
+}
+
 // A client of another build is let in however long the schema and however bad the line.
 func TestSchemaOverABadLine(t *testing.T) {
-	for _, size := range []int{5_000, 30_000, 60_000} {
+	for _, size := range longSchemas() {
 		slowest := time.Duration(0)
 		for _, link := range badLines {
 			for seed := range uint64(4) {
@@ -81,7 +91,7 @@ func TestSchemaOverABadLine(t *testing.T) {
 func TestRefusalOverABadLine(t *testing.T) {
 	for _, link := range badLines {
 		for seed := range uint64(4) {
-			_, c := fetches(t, seed, 30_000, link, foretick.ServerConfig{})
+			_, c := fetches(t, seed, slices.Max(longSchemas()), link, foretick.ServerConfig{})
 			var why *foretick.ProtocolError
 			require.ErrorAs(t, c.View().Err, &why, "%+v", link)
 			require.Equal(t, "shared system another", why.OurLine, "%+v", link)
@@ -92,10 +102,10 @@ func TestRefusalOverABadLine(t *testing.T) {
 // Who asks for the schema and then acknowledges nothing is dropped as before.
 func TestWhoDoesNotTakeTheSchema(t *testing.T) {
 	m := simtest.New(1)
-	srv, err := m.Serve(foretick.ServerConfig{Protocol: longSchema(60_000), AllowSkew: true})
+	srv, err := m.Serve(foretick.ServerConfig{Protocol: longSchema(slices.Max(longSchemas())), AllowSkew: true})
 	require.NoError(t, err)
 	link := sim.Link{Latency: 100 * time.Millisecond}
-	c, err := m.Join(foretick.ClientConfig{Protocol: longSchema(60_000, "another"), Timeout: time.Minute}, simtest.Seat{Up: link, Down: link, NoRedial: true})
+	c, err := m.Join(foretick.ClientConfig{Protocol: longSchema(slices.Max(longSchemas()), "another"), Timeout: time.Minute}, simtest.Seat{Up: link, Down: link, NoRedial: true})
 	require.NoError(t, err)
 	m.Run(600 * time.Millisecond)
 	require.EqualValues(t, 1, srv.Stats().SchemasAsked)

@@ -85,7 +85,7 @@ func (g *keep) protocol() *foretick.Protocol {
 				*g.flight.Get(f.World, f.SpawnBy(rows.Entity(i), &g.rocket)) = flight{VX: 5, Fuse: uint8(20 + f.Tick%60)}
 			}
 		}
-	}, ecs.Read(&g.cmd), ecs.Write(&g.pos, &g.effort), ecs.Create(&g.flight))
+	}, ecs.Read(&g.cmd), ecs.Write(&g.pos, &g.effort), ecs.Create(&g.flight, &g.purse))
 	p.Shared("fly", func(f *foretick.Frame, rows ecs.Rows) {
 		at := g.flight.Slice(rows)
 		for i := range at {
@@ -95,7 +95,7 @@ func (g *keep) protocol() *foretick.Protocol {
 			}
 		}
 	}, ecs.Write(&g.flight), ecs.Structural())
-	p.Server("rule", g.govern, ecs.Write(&g.purse), ecs.WriteOther(&g.pos, &g.effort, &g.mood, &g.burden), ecs.Structural())
+	p.Server("rule", g.govern, ecs.Write(&g.purse), ecs.WriteOther(&g.pos, &g.effort, &g.mood), ecs.Create(&g.burden), ecs.Structural())
 	if g.grudge {
 		foretick.Foresee(p, &g.cmd, func(*foretick.Frame, ecs.Entity, int, *firing) {})
 	}

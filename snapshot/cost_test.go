@@ -36,7 +36,9 @@ func vastReceiver(t *testing.T, entities, ticks int, late bool) *snapshot.Receiv
 		took, least, err := cost(func() error { _, err := recv.Read(p); return err })
 		memory += took
 		require.LessOrEqual(t, took, uint64(readMemory+2*len(p)), "of %d bytes", len(p))
-		require.LessOrEqual(t, least, 10*readTime*time.Duration(1+len(p)/1200), "of %d bytes", len(p)) // one try: a busy machine
+		if runtime.GOARCH != "wasm" { // which is slow, and one try on a busy machine slower
+			require.LessOrEqual(t, least, 10*readTime*time.Duration(1+len(p)/1200), "of %d bytes", len(p))
+		}
 		bytes += len(p)
 		return err
 	}
