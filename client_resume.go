@@ -8,19 +8,19 @@ import (
 	"github.com/foretick/foretick/transport"
 )
 
-// SessionKind says what a client is to the server that let it in.
+// SessionKind says whether a client got its old place or a new one.
 type SessionKind uint8
 
 const (
-	// SessionJoined: a new player, who had no place before.
+	// SessionJoined: a new player without an earlier place.
 	SessionJoined SessionKind = iota
 	// SessionResumed: the player has the place that it had before.
 	SessionResumed
-	// SessionNewServer: a new player, because the server was restarted. What the
-	// client told the server before (a name, a team) is not known there.
+	// SessionNewServer: a new player, because the server was restarted. It does not know
+	// what the client sent to the one before (a name, a team).
 	SessionNewServer
-	// SessionPlaceGone: a new player, because the place was given up. Session.Code
-	// and Text say why, unless it was too long ago.
+	// SessionPlaceGone: a new player, because the server gave the old place up.
+	// Session.Code and Text say why, if the server still knows.
 	SessionPlaceGone
 )
 
@@ -29,13 +29,13 @@ func (k SessionKind) String() string {
 	return [...]string{"joined", "resumed", "new server", "place gone"}[k&3]
 }
 
-// Session is what [ClientConfig.OnSession] is told.
+// Session is the argument of [ClientConfig.OnSession].
 type Session struct {
 	Kind SessionKind
-	// Code and Text say why the place is gone, with SessionPlaceGone:
-	// [transport.Timeout] after an absence that was too long, [transport.Full] where
-	// somebody else took the place on a full server, or what a kick said. The code is
-	// [transport.None] where the server does not know any more.
+	// Code and Text say why the place is gone. They are set with SessionPlaceGone only:
+	// [transport.Timeout] after too long an absence, [transport.Full] when another player
+	// took the place on a full server, or the code and text of a kick. The code is
+	// [transport.None] when the server no longer knows.
 	Code transport.Code
 	Text string
 }
@@ -43,10 +43,10 @@ type Session struct {
 // resumeTokenSize is a server's number and the token of a place there.
 const resumeTokenSize = 8 + 16
 
-// ResumeToken is what another process of this player's needs to take the place over:
-// give it to [ClientConfig.ResumeToken]. It changes when the server lets the player in
-// anew; nil before the first time. Keep it where the player's other secrets are:
-// whoever has it can take the place.
+// ResumeToken returns the token with which another process of the same player takes its
+// place: pass it to [ClientConfig.ResumeToken]. It is nil before the server first lets the
+// client in, and changes when the client gets a new place. The token is a secret: anyone
+// who has it can take the place.
 func (c *Client) ResumeToken() []byte {
 	if c.token == [16]byte{} {
 		return nil
