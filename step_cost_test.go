@@ -30,7 +30,7 @@ func newGrove(t *testing.T, each int) *grove {
 	g := &grove{each: each}
 	g.venue = newVenue(t, foretick.ServerConfig{Timeout: time.Hour}, func(h *venue, p *foretick.Protocol) {
 		p.Kind(&g.leaf, "leaf", &h.game.Pos)
-		p.Server("fall", func(f *foretick.Frame, _ ecs.Rows) { g.fall(f) }, ecs.Once())
+		p.Server("fall", func(f *foretick.Frame, _ ecs.Rows) { g.fall(f) }, ecs.Once(), ecs.Create(&h.game.Pos))
 	})
 	g.player = g.enters("")
 	g.player.asleep = false
