@@ -286,6 +286,7 @@ type Client struct {
 	losses     losses
 	trails     trails // debug builds alone: ours …
 	theirs     trails // … and the server's
+	trailDue   bool   // a system has run that is still to be hashed
 	note       note   // of the snapshot at noteTick
 	noteTick   Tick   // 0: it had none
 	noted      note   // as it came
@@ -294,6 +295,7 @@ type Client struct {
 	good       Tick          // newest tick on which both ends agree
 	sure       Tick          // … on everybody else's that is foreseen, too
 	overdue    bool          // unpredicted components of some entities here may be old
+	was        []byte        // scratch
 	unsure     bool          // a snapshot has come since that put something off
 	heard      time.Duration // when the newest snapshot came
 	confirmed  Tick          // newest tick whose input came back

@@ -1,6 +1,9 @@
 package foretick
 
 import (
+	"bytes"
+	"unsafe"
+
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/snapshot"
 )
@@ -41,14 +44,27 @@ func (c *Client) takeFrom(g *snapshot.Ghost) bool {
 	s, changed := g.Newest(), false
 	for _, i := range c.p.unpredicted {
 		if s.Component(i) != nil {
-			c.writeComponent(g, s, i)
-			changed = true
+			changed = c.rewrite(g, s, i) || changed
 		} else if id := c.p.components[i].id; c.world.Pointer(e, id) != nil {
 			c.takeAway(e, id)
 			changed = true
 		}
 	}
 	return changed
+}
+
+// rewrite writes a ghost's component and reports whether it holds something else now.
+// Where nothing changed, a rehearsal may go back over the tick.
+func (c *Client) rewrite(g *snapshot.Ghost, s snapshot.State, i int) bool {
+	comp := &c.p.components[i]
+	at := c.world.Pointer(ecs.Entity(g.Data), comp.id)
+	if at == nil || comp.varies {
+		c.writeComponent(g, s, i)
+		return true
+	}
+	c.was = append(c.was[:0], unsafe.Slice((*byte)(at), comp.size)...)
+	c.writeComponent(g, s, i)
+	return !bytes.Equal(c.was, unsafe.Slice((*byte)(at), comp.size))
 }
 
 // bornHere notes that a ghost has an entity now: references to it that came before it

@@ -236,10 +236,12 @@ func (frameHook) Before(f *Frame, system int) {
 	if f.server != nil {
 		f.server.effects.before(system)
 		if debugBuild {
+			f.server.settleTrails()
 			f.server.losses.beforeSystem(f.World, system, f.Tick)
 		}
 		return
 	}
+	f.client.settleTrail()
 	if f.client.cfg.Rehearse > 0 {
 		f.client.beforeSystem()
 	}
@@ -256,7 +258,7 @@ func (frameHook) After(f *Frame, system int) {
 			f.server.losses.afterSystem(f.World, system, f.Tick)
 		}
 		if debugBuild && f.server.effects.both[system] {
-			f.server.noteTrails()
+			f.server.trailsDue = true
 		}
 		return
 	}
@@ -264,7 +266,7 @@ func (frameHook) After(f *Frame, system int) {
 		f.client.afterSystem(system)
 	}
 	if debugBuild && !f.client.rendering {
-		f.client.noteTrail()
+		f.client.trailDue = true
 	}
 	if debugBuild && f.client.firstRun() {
 		f.client.losses.afterSystem(f.World, system, f.Tick)

@@ -77,6 +77,7 @@ type rehearsal struct {
 	trail   *prediction.History[[]uint64] // hash of the predicted state after each system
 	again   []uint64                      // the same, of the run that is on
 	running bool                          // a tick runs; its systems are hashed
+	due     int                           // the system that is still to be hashed, plus one; 0 for none
 	replay  bool
 	render  bool
 	before  []byte
@@ -230,17 +231,22 @@ func (c *Client) afterSystem(system int) {
 			c.tellDivergence(d)
 		}
 	case c.practice.running:
-		var words []int32
-		h := uint64(0) // a sum: what was spawned in the meantime is listed elsewhere
-		c.eachPredicted(func(e ecs.Entity, comp *component, at unsafe.Pointer) {
-			x := (fnvOffset^uint64(e))*fnvPrime ^ uint64(comp.id)
-			for _, b := range comp.image(nil, at, &words) {
-				x = (x ^ uint64(b)) * fnvPrime
-			}
-			h += x
-		})
-		c.practice.again = append(c.practice.again, uint64(system), h)
+		c.practice.due = system + 1
 	}
+}
+
+// hashSystem notes the hash of the predicted state as a system left it.
+func (c *Client) hashSystem(system int) {
+	var words []int32
+	h := uint64(0) // a sum: what was spawned in the meantime is listed elsewhere
+	c.eachPredicted(func(e ecs.Entity, comp *component, at unsafe.Pointer) {
+		x := (fnvOffset^uint64(e))*fnvPrime ^ uint64(comp.id)
+		for _, b := range comp.image(nil, at, &words) {
+			x = (x ^ uint64(b)) * fnvPrime
+		}
+		h += x
+	})
+	c.practice.again = append(c.practice.again, uint64(system), h)
 }
 
 // eachPredicted visits the predicted components of what is predicted here.

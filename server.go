@@ -334,6 +334,7 @@ type Server struct {
 	put     putScratch
 
 	trailWords  []int32 // scratch of debug builds
+	trailsDue   bool    // a shared system has run that is still to be hashed
 	bodies      bodies
 	kept        kept
 	living      func(lagcomp.ID, uint32) bool // alive, as a value

@@ -39,6 +39,9 @@ func (s *Server) tick(now time.Duration) {
 		s.beginTrails()
 	}
 	s.p.schedule.Execute(s.world, f)
+	if debugBuild {
+		s.settleTrails()
+	}
 	s.effects.end()
 	s.lookForLosses()
 	s.snap()

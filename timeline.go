@@ -69,6 +69,7 @@ func (c timeline) Step(t Tick, replay bool) {
 	}
 	c.world.WatchOutside(false)
 	c.run(t)
+	c.settleTrail()
 	c.world.WatchOutside(true)
 	c.endSpawns()
 	if c.practice.running {

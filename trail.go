@@ -77,6 +77,15 @@ func (s *Server) beginTrails() {
 	s.noteTrails()
 }
 
+// settleTrails hashes what the last shared system left. What it added, removed, spawned
+// and destroyed shows when its commands were carried out, which is after it ended.
+func (s *Server) settleTrails() {
+	if s.trailsDue {
+		s.trailsDue = false
+		s.noteTrails()
+	}
+}
+
 // noteTrails hashes each player's predicted state as it stands.
 func (s *Server) noteTrails() {
 	for _, p := range s.players {
@@ -156,6 +165,18 @@ func (c *Client) trail(b []byte) error {
 		return errTrail
 	}
 	return nil
+}
+
+// settleTrail is settleTrails for a client, and for a rehearsal.
+func (c *Client) settleTrail() {
+	if debugBuild && c.trailDue {
+		c.trailDue = false
+		c.noteTrail()
+	}
+	if c.practice.due > 0 {
+		c.hashSystem(c.practice.due - 1)
+		c.practice.due = 0
+	}
 }
 
 // noteTrail hashes what is predicted as it stands.
