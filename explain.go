@@ -11,7 +11,7 @@ import (
 )
 
 func (c timeline) explainField(comp *component, f int, ours, theirs []int32) {
-	c.wrong.Field = comp.schema.Fields()[f].Name
+	c.wrong.Field = comp.schema.Field(f).Name
 	c.wrong.Predicted, c.wrong.Actual = fieldValue(comp, f, ours), fieldValue(comp, f, theirs)
 }
 

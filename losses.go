@@ -117,7 +117,7 @@ func (l *losses) looked() {
 // find is the place of a field in the list. What is new is logged; a swallowed change
 // only in debug builds, since it may be a body at rest.
 func (l *losses) find(comp, field int, system string, swallowed bool) int {
-	name, f := l.p.components[comp].name, l.p.components[comp].schema.Fields()[field]
+	name, f := l.p.components[comp].name, l.p.components[comp].schema.Field(field)
 	for i := range l.list {
 		if x := &l.list[i]; x.Field == f.Name && x.Component == name && x.System == system {
 			return i

@@ -92,7 +92,7 @@ func (p *Protocol) Messages() int { return len(p.messages) }
 
 // countFields bounds the fields of all messages and requests.
 func (p *Protocol) countFields(what string, s *snapshot.Schema) bool {
-	if p.messageFields += len(s.Fields()); p.messageFields > maxMessageFields {
+	if p.messageFields += s.NumFields(); p.messageFields > maxMessageFields {
 		p.faultf("%s %s brings the fields of all messages and requests to %d, each element of a slice counted: at most %d; use shorter slices, or a reference to what is known already", what, s.Name(), p.messageFields, maxMessageFields)
 		return false
 	}

@@ -151,7 +151,7 @@ func (c *Client) diverged(t Tick, first, again *record) (Divergence, bool) {
 		comp, words := &c.p.components[it.comp], again.find(it.e, int(it.comp))
 		n := comp.schema.Words()
 		if f := comp.schema.FirstDifference(first.words[it.off:int(it.off)+n], words[:n]); f >= 0 {
-			d.Field = comp.schema.Fields()[f].Name
+			d.Field = comp.schema.Field(f).Name
 			d.First, d.Again = fieldValue(comp, f, first.words[it.off:]), fieldValue(comp, f, words)
 			d.System = c.firstSystem(t)
 			return d, true

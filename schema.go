@@ -221,7 +221,7 @@ func ReadSchema(b []byte) (*Schema, error) {
 	fields := 0
 	counted := func(x *snapshot.Schema) *snapshot.Schema {
 		if x != nil {
-			if fields += len(x.Fields()); fields > maxMessageFields {
+			if fields += x.NumFields(); fields > maxMessageFields {
 				r.fail(errors.New("messages' fields"))
 			}
 		}

@@ -200,7 +200,7 @@ func (s *Server) measure(c *component, at unsafe.Pointer) {
 	s.stats.ValuesCut++
 	if !s.toldCut[c.id] {
 		s.toldCut[c.id] = true
-		f := c.schema.Fields()[i]
+		f := c.schema.Field(i)
 		s.cfg.Logger.Warn("a string or slice does not fit its tag, and is sent cut", "tick", s.frame.Tick, "component", c.name, "field", f.Name, "max", f.Most)
 	}
 }

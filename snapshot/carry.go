@@ -25,7 +25,7 @@ func (s *Schema) Carry(later, predicted, actual []int32) bool {
 	changed := false
 	for i := 0; i < len(s.leaves); i++ {
 		l := &s.leaves[i]
-		n := s.fields[i].Words
+		n := l.words()
 		if l.op == opLength && (later[l.word] != predicted[l.word] || later[l.word] != actual[l.word]) {
 			li := &s.lists[l.list] // another length: all of it, or nothing
 			n, i = 1+li.most*li.words, li.end()-1

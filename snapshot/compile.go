@@ -52,6 +52,7 @@ func Compile(t reflect.Type, o SchemaOptions) (*Schema, error) {
 	if len(c.errs) > 0 {
 		return nil, joinTags(c.errs)
 	}
+	c.s.fold()
 	c.s.finish()
 	return c.s, nil
 }
@@ -124,7 +125,7 @@ func (c *compiler) value(t reflect.Type, offset uintptr, path string, g tag) {
 		if g.numeric() {
 			c.fail(path, "a reference has no range", "remove min, max, step, sim, angle, bits and tol")
 		}
-		c.add(t, path, g, leaf{op: opRef, offset: offset, bits: 16})
+		c.add(t, path, g, leaf{op: opRef, offset: offset, shape: &shape{bits: 16}})
 	case t.Kind() == reflect.String:
 		c.text(t, offset, path, g)
 	case t.Kind() == reflect.Slice:
@@ -153,7 +154,7 @@ func (c *compiler) value(t reflect.Type, offset uintptr, path string, g tag) {
 		if g.numeric() {
 			c.fail(path, "a bool has no range", "remove min, max, step, sim, angle, bits and tol")
 		}
-		c.add(t, path, g, leaf{op: opBool, offset: offset, hi: 1, bits: 1})
+		c.add(t, path, g, leaf{op: opBool, offset: offset, shape: &shape{hi: 1, bits: 1}})
 	case t.Kind() >= reflect.Int && t.Kind() <= reflect.Uintptr:
 		c.integer(t, offset, path, g)
 	case t.Kind() == reflect.Float32 || t.Kind() == reflect.Float64:
@@ -249,7 +250,7 @@ func (c *compiler) integer(t reflect.Type, offset uintptr, path string, g tag) {
 		op -= opUint8 - opInt8
 		lo, hi = -1<<(8*size-1), 1<<(8*size-1)-1
 	}
-	l := leaf{op: op, offset: offset, wide: size == 8, bits: 8 * size}
+	l := leaf{op: op, offset: offset, wide: size == 8, shape: &shape{bits: 8 * size}}
 	if g.hasMin || g.hasMax {
 		if g.hasMax && !g.hasMin && signed {
 			g.min, g.hasMin = -g.max, true
@@ -316,38 +317,9 @@ func (c *compiler) add(t reflect.Type, path string, g tag, l leaf) {
 		}
 		c.speeds = append(c.speeds, speed{leaf: len(c.s.leaves), name: name})
 	}
-	l.aud, l.shot, l.how, l.vec, l.ahead = aud, g.oneshot, how, c.vec, float32(g.extrapolate)
+	l.aud, l.shot, l.how, l.vec, l.ahead, l.press = aud, g.oneshot, how, uint16(c.vec), float32(g.extrapolate), g.press
 	c.s.addLeaf(path, t.String(), l)
 	c.s.press.add(g, l.offset, t.Size())
-	c.s.fields[len(c.s.fields)-1].Press = g.press
-}
-
-// addLeaf puts a leaf behind those there, and describes it.
-func (s *Schema) addLeaf(path, typ string, l leaf) {
-	l.word = s.words
-	f := Field{Name: path, Type: typ, Word: l.word, Words: 1, Audience: l.aud, Owner: l.aud&ToOwner != 0, OneShot: l.shot, Lerp: l.how != Snap, Interpolation: l.how, Angle: l.angle(), Ref: l.op == opRef, Tolerance: l.tol, Bits: l.bits}
-	if l.wide {
-		f.Words = 2
-	}
-	switch l.op {
-	case opQuat:
-		f.Words, f.Quat, f.Bits = quatWords, true, 2+3*l.bits
-	case opText:
-		f.Words, f.Text, f.Most, f.Bits = l.words(), true, int(l.hi), l.bits+8*int(l.hi)
-	case opLength:
-		f.Slice, f.Most = true, int(l.hi)
-	}
-	switch {
-	case l.stepped():
-		f.Step, f.Sim = l.grid[GridPublic].step, l.grid[GridSim].step
-		f.Min, f.Max = float64(l.lo)*f.Step, float64(l.hi)*f.Step
-	case l.ranged() && !l.wide:
-		f.Min, f.Max = float64(l.lo), float64(l.hi)
-	}
-	s.words += f.Words
-	s.packBits += f.Bits
-	s.leaves = append(s.leaves, l)
-	s.fields = append(s.fields, f)
 }
 
 // finish looks for what is wrong with the fields together.
@@ -362,8 +334,8 @@ func (c *compiler) finish() {
 
 // speed finds the velocity of a hermite field.
 func (c *compiler) speed(x speed) {
-	path := c.s.fields[x.leaf].Name
-	k := slices.IndexFunc(c.s.fields, func(f Field) bool { return f.Name == x.name })
+	path := c.s.names[x.leaf].name
+	k := slices.IndexFunc(c.s.names, func(f fieldName) bool { return f.name == x.name })
 	if k < 0 && slices.ContainsFunc(c.errs, func(e *TagError) bool { return e.Field == x.name }) {
 		return // it was to be sent
 	}
@@ -371,14 +343,14 @@ func (c *compiler) speed(x speed) {
 		c.fail(path, fmt.Sprintf("hermite names %s, which is no number that is sent", x.name), "name a field beside it that holds its velocity in units a second, as in hermite=VX, or write hermite alone")
 		return
 	}
-	if problem, fix := c.s.setSpeed(x.leaf, k); problem != "" {
+	if problem, fix := c.s.setSpeed(x.leaf, k, x.name); problem != "" {
 		c.fail(path, problem, fix)
 	}
 }
 
 // setSpeed makes one leaf the velocity of another.
-func (s *Schema) setSpeed(leaf, velocity int) (problem, fix string) {
-	l, v, name := &s.leaves[leaf], &s.leaves[velocity], s.fields[velocity].Name
+func (s *Schema) setSpeed(leaf, velocity int, name string) (problem, fix string) {
+	l, v := &s.leaves[leaf], &s.leaves[velocity]
 	switch {
 	case leaf == velocity || v.op == opBool || v.op >= opRef || v.angle():
 		return "hermite names " + name + ", which is no velocity", "name a number in units a second, or write hermite alone"
@@ -387,13 +359,34 @@ func (s *Schema) setSpeed(leaf, velocity int) (problem, fix string) {
 	case v.aud != 0 && (l.aud == 0 || l.aud&^v.aud != 0):
 		return "hermite names " + name + ", which some who receive this do not", "give both the same audience, or write hermite alone"
 	}
-	l.speed, s.fields[leaf].Velocity = uint16(velocity+1), name
+	l.speed = uint16(velocity + 1)
 	return "", ""
+}
+
+// fold lets leaves that have all of it in common share it, and drops the names that
+// can be told from others.
+func (s *Schema) fold() {
+	var shapes []shape
+	at := map[shape]int{}
+	for i := range s.leaves {
+		if l := s.leaves[i].shape; i == 0 || *l != shapes[at[*l]] {
+			at[*l], shapes = len(shapes), append(shapes, *l)
+		}
+	}
+	for i := range s.leaves {
+		l := &s.leaves[i]
+		l.shape = &shapes[at[*l.shape]]
+	}
+	names := make([]fieldName, 0, len(s.names))
+	for i := range s.written() {
+		names = append(names, s.names[i])
+	}
+	s.names = names
 }
 
 // finish derives from the leaves what coding needs.
 func (s *Schema) finish() {
-	s.sameLanes = true
+	s.all, s.sameLanes = &allFields{}, true
 	for i := range s.leaves {
 		l := &s.leaves[i]
 		if l.op == opRef {

@@ -23,7 +23,7 @@ func (c *compiler) float(t reflect.Type, offset uintptr, path string, g tag) {
 	case g.hasMin || g.hasMax || g.hasSim || g.hasBits:
 		c.fail(path, "a range needs a step", "add step=0.01, or drop min, max, sim and bits")
 	default:
-		l := leaf{op: pick(opFloat32, opFloat64), offset: offset, wide: double, bits: 8 * int(t.Size()), tol: g.tol}
+		l := leaf{op: pick(opFloat32, opFloat64), offset: offset, wide: double, shape: &shape{bits: 8 * int(t.Size()), tol: g.tol}}
 		c.add(t, path, g, l)
 	}
 }
@@ -36,7 +36,7 @@ func (c *compiler) angle(t reflect.Type, offset uintptr, path string, g tag, op 
 	if !g.hasBits {
 		g.bits = 12
 	}
-	l := leaf{op: op, offset: offset, bits: g.bits, ratio: 1, lo: -1 << (g.bits - 1), hi: 1<<(g.bits-1) - 1, tol: g.tol}
+	l := leaf{op: op, offset: offset, shape: &shape{bits: g.bits, ratio: 1, lo: -1 << (g.bits - 1), hi: 1<<(g.bits-1) - 1, tol: g.tol}}
 	if c.opt.Predicted {
 		l.ratio = 1 << ratioBits
 	}
@@ -81,7 +81,7 @@ func (c *compiler) stepped(t reflect.Type, offset uintptr, path string, g tag, o
 			return
 		}
 	}
-	l := leaf{op: op, offset: offset, ratio: 1, lo: int64(math.Round(lo)), hi: int64(math.Round(hi)), tol: g.tol}
+	l := leaf{op: op, offset: offset, shape: &shape{ratio: 1, lo: int64(math.Round(lo)), hi: int64(math.Round(hi)), tol: g.tol}}
 	l.bits = width(l.lo, l.hi)
 	if c.opt.Predicted {
 		l.ratio = c.ratio(path, g, max(math.Abs(lo), math.Abs(hi)), limit)

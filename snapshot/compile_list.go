@@ -17,7 +17,7 @@ func (c *compiler) text(t reflect.Type, offset uintptr, path string, g tag) {
 		c.fail(path, "a string has a max and nothing else of a number", "write `net:\"max=24\"`")
 		return
 	}
-	c.add(t, path, g, leaf{op: opText, offset: offset, hi: most, bits: width(0, most)})
+	c.add(t, path, g, leaf{op: opText, offset: offset, shape: &shape{hi: most, bits: width(0, most)}})
 }
 
 // only tells whether the tag says something of numbers besides max.
@@ -52,7 +52,7 @@ func (c *compiler) list(t reflect.Type, offset uintptr, path string, g tag) {
 		return
 	}
 	s, told := c.s, len(c.errs)
-	length := leaf{op: opLength, offset: offset, hi: most, bits: width(0, most), list: int32(len(s.lists))}
+	length := leaf{op: opLength, offset: offset, shape: &shape{hi: most, bits: width(0, most), list: int32(len(s.lists))}}
 	g.lerp, g.slerp, g.hermite, g.snap = false, false, false, false
 	c.add(t, path, g, length)
 	if len(c.errs) > told {
@@ -60,7 +60,7 @@ func (c *compiler) list(t reflect.Type, offset uintptr, path string, g tag) {
 		return
 	}
 	if t.Name() == "" && t.Elem().Name() == "" && t.Elem().Kind() == reflect.Struct {
-		s.fields[len(s.fields)-1].Type = "[]struct" // without the text of all its fields
+		s.names[len(s.names)-1].typ = "[]struct" // without the text of all its fields
 	}
 	l := list{offset: offset, typ: t, stride: t.Elem().Size(), most: int(most), from: len(s.leaves), word: s.words}
 	if l.plan.add(t.Elem(), 0, path+"[0]", nil); t.Elem().Kind() != reflect.Slice {

@@ -36,7 +36,7 @@ func (r *Registry) entityHashes(dst []FieldHash, kind int, owner, jumps uint16, 
 				}
 				h.add(uint64(uint32(w)))
 			}
-			dst = append(dst, FieldHash{c.name, c.fields[i].Name, uint64(h)})
+			dst = append(dst, FieldHash{c.name, c.nameOf(i).name, uint64(h)})
 		}
 		off += c.words
 	}

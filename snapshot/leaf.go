@@ -32,23 +32,30 @@ const (
 	opLength // of a slice
 )
 
-// leaf is the plan of one field.
+// leaf is the plan of one field. The elements of a slice share what they have in
+// common, so that few bytes that claim many of them take little memory.
 type leaf struct {
+	*shape
 	op     opcode
 	wide   bool     // two words
 	aud    audience // who receives it; 0: everybody
+	inline bool     // a string lies in place
+	vec    uint16   // number of the vector it is part of, 0: none
+	speed  uint16   // with Hermite: the leaf that is its velocity, counted from 1; 0: none
+	offset uintptr
+	word   int
+}
+
+// shape is what the same field of all elements of a slice has in common.
+type shape struct {
 	shot   bool
-	inline bool // a string lies in place
+	press  bool // belongs to the frame in which a one-shot was pressed
 	how    Interpolation
-	speed  uint16       // with Hermite: the leaf that is its velocity, counted from 1; 0: none
 	ratio  int32        // simulation indices in a public index
 	ahead  float32      // ticks that it goes on beyond what is known
 	list   int32        // of a length: which of the lists
 	kind   reflect.Kind // of a rotation's elements, and their size
 	size   uintptr
-	vec    int // number of the vector it is part of, 0: none
-	offset uintptr
-	word   int
 	lo, hi int64 // public indices, or values of integers
 	bits   int   // of a packed value; of an angle's public index
 	grid   [2]gridStep

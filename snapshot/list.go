@@ -17,6 +17,7 @@ type list struct {
 	each   int          // leaves of an element
 	word   int          // first word of the first element
 	words  int          // of an element
+	vecs   int          // vectors of an element, of a schema that was read
 	plan   copyPlan     // of an element
 }
 

@@ -17,9 +17,11 @@ type bound struct {
 // setBounds lists the fields outside of slices that can leave their range.
 func (s *Schema) setBounds() {
 	s.bounds = nil
-	for i := range s.leaves {
-		if l, _ := s.listOf(i); l == nil && s.leaves[i].escapes() {
-			l := &s.leaves[i]
+	for i := 0; i < len(s.leaves); i++ {
+		switch l := &s.leaves[i]; {
+		case l.op == opLength:
+			i = s.lists[l.list].end() - 1
+		case l.escapes():
 			g := &l.grid[GridSim]
 			s.bounds = append(s.bounds, bound{i, l.op, l.offset, (float64(g.lo) - 0.5) * g.step, (float64(g.hi) + 0.5) * g.step})
 		}

@@ -103,19 +103,19 @@ func (s *Schema) UnpackRefs(b []byte, refs Refs, dst unsafe.Pointer) error {
 		l := &s.leaves[i]
 		if l.op != opLength {
 			if !l.unpackFrom(&r, refs, dst) {
-				return malformed("packed " + s.name + "." + s.fields[i].Name)
+				return malformed("packed " + s.name + "." + s.nameOf(i).name)
 			}
 			continue
 		}
 		li := &s.lists[l.list]
 		n := int(r.Read(l.bits))
 		if n > li.most || r.bad {
-			return malformed("packed " + s.name + "." + s.fields[i].Name)
+			return malformed("packed " + s.name + "." + s.nameOf(i).name)
 		}
 		at := li.fit(dst, n)
 		for k := range li.leaves(s, n) {
 			if !s.leaves[li.from+k].unpackFrom(&r, refs, at) {
-				return malformed("packed " + s.name + "." + s.fields[li.from+k].Name)
+				return malformed("packed " + s.name + "." + s.nameOf(li.from+k).name)
 			}
 		}
 		i = li.end() - 1

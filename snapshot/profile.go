@@ -27,7 +27,7 @@ type ProfileLine struct {
 func NewProfile(r *Registry) *Profile {
 	p := &Profile{reg: r, shares: make([]uint64, len(r.comps)), counts: make([]uint64, len(r.comps))}
 	for _, c := range r.comps {
-		p.fields = append(p.fields, make([]uint64, len(c.fields)))
+		p.fields = append(p.fields, make([]uint64, len(c.leaves)))
 	}
 	return p
 }
@@ -45,8 +45,8 @@ func (p *Profile) Lines() []ProfileLine {
 	}
 	for i, c := range p.reg.comps {
 		add(c.name, "", p.shares[i], p.counts[i])
-		for f := range c.fields {
-			add(c.name, c.fields[f].Name, p.fields[i][f], p.counts[i])
+		for f := range c.leaves {
+			add(c.name, c.nameOf(f).name, p.fields[i][f], p.counts[i])
 		}
 	}
 	return append(out, ProfileLine{Bytes: rest})

@@ -38,7 +38,7 @@ func (c *compiler) quat(t reflect.Type, offset uintptr, path string, g tag) {
 		c.fail(path, fmt.Sprintf("bits=%d is out of range", g.bits), fmt.Sprintf("use 2 to %d", maxQuatBits))
 		return
 	}
-	l := leaf{op: opQuat, kind: elem.Kind(), size: elem.Size(), offset: offset, bits: g.bits, ratio: 1, lo: -1 << (g.bits - 1), hi: 1<<(g.bits-1) - 1}
+	l := leaf{op: opQuat, offset: offset, shape: &shape{kind: elem.Kind(), size: elem.Size(), bits: g.bits, ratio: 1, lo: -1 << (g.bits - 1), hi: 1<<(g.bits-1) - 1}}
 	if l.size < 2 && g.bits > 8 {
 		c.fail(path, "the integers are too small", "use wider ones, or bits=8")
 		return

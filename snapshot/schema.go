@@ -57,7 +57,8 @@ type Schema struct {
 	predicted bool
 	size      uintptr // in memory, without a Go type
 	words     int
-	fields    []Field
+	names     []fieldName // of the fields but those of further elements: see nameOf
+	all       *allFields
 	leaves    []leaf
 	lists     []list   // in the order of their leaves
 	varies    bool     // it has strings or slices
@@ -115,30 +116,13 @@ func (s *Schema) Predicted() bool { return s.predicted }
 // Words is the number of int32 words of a quantised value.
 func (s *Schema) Words() int { return s.words }
 
-// Fields lists the fields in the order of their words. The slice is the schema's
-// own: do not write to it.
-func (s *Schema) Fields() []Field { return s.fields }
-
-// fieldOf is the field that a word belongs to; of a vector the first.
-func (s *Schema) fieldOf(word int) int {
-	for i := range s.fields {
-		if f := &s.fields[i]; word < f.Word+f.Words {
-			return i
-		}
-	}
-	return 0
-}
-
 // Describe writes all that both ends must agree on, one line a field, in a form
 // that is the same for the same schema on every machine.
 func (s *Schema) Describe() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "component %s predicted=%t\n", s.name, s.predicted)
-	for i := range s.fields {
-		if _, k := s.listOf(i); k > 0 {
-			continue // as the first element
-		}
-		f, l := &s.fields[i], &s.leaves[i]
+	for i := range s.written() {
+		f, l := s.Field(i), &s.leaves[i]
 		fmt.Fprintf(&b, "%s.%s %s words=%d", s.name, f.Name, f.Type, f.Words)
 		if l.ranged() {
 			fmt.Fprintf(&b, " lo=%d hi=%d", l.lo, l.hi)

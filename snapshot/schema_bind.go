@@ -42,33 +42,30 @@ func (s *Schema) Bind(own *Schema) (*Schema, SchemaDifference) {
 	v.in, v.out = wire.block(), wire.block()
 	v.temp = own.block()
 	v.words = make([]int32, wire.words)
-	v.void = make([]bool, len(wire.leaves))
+	v.void = make([]bool, len(wire.names))
 	var d SchemaDifference
 	byName := map[string]int{}
-	for i := range own.fields {
-		byName[own.fields[i].Name] = i
+	for i, entry := range own.written() {
+		byName[own.names[entry].name] = i
 	}
 	matched := map[int]bool{}
-	for i := range wire.leaves {
+	for i, entry := range wire.written() {
 		l := &wire.leaves[i]
-		li, nth := wire.listOf(i)
-		if nth > 0 { // as the first element
-			v.void[i] = v.void[i-li.each]
-			continue
-		}
-		k, ok := byName[wire.fields[i].Name]
+		li, _ := wire.listOf(i)
+		name := wire.names[entry].name
+		k, ok := byName[name]
 		if ok = ok && l.converts(&own.leaves[k]); ok {
 			to, _ := own.listOf(k)
 			ok = (li == nil) == (to == nil)
 		}
 		if !ok {
-			d.Unknown = append(d.Unknown, wire.fields[i].Name)
-			v.void[i] = true
+			d.Unknown = append(d.Unknown, name)
+			v.void[entry] = true
 			continue
 		}
 		matched[k] = true
-		if !sameField(&wire.fields[i], &own.fields[k]) {
-			d.Changed = append(d.Changed, wire.fields[i].Name)
+		if !sameField(wire.Field(i), own.Field(k)) {
+			d.Changed = append(d.Changed, name)
 		}
 		switch m := (move{*l, own.leaves[k]}); {
 		case l.op == opLength:
@@ -80,9 +77,9 @@ func (s *Schema) Bind(own *Schema) (*Schema, SchemaDifference) {
 			v.moves = append(v.moves, m)
 		}
 	}
-	for k := range own.fields {
-		if _, nth := own.listOf(k); !matched[k] && nth == 0 {
-			d.Missing = append(d.Missing, own.fields[k].Name)
+	for k, entry := range own.written() {
+		if !matched[k] {
+			d.Missing = append(d.Missing, own.names[entry].name)
 		}
 	}
 	bound := wire
@@ -91,10 +88,9 @@ func (s *Schema) Bind(own *Schema) (*Schema, SchemaDifference) {
 }
 
 // sameField tells whether two fields differ in nothing but their place.
-func sameField(a, b *Field) bool {
-	x, y := *a, *b
-	x.Word, y.Word = 0, 0
-	return x == y
+func sameField(a, b Field) bool {
+	a.Word, b.Word = 0, 0
+	return a == b
 }
 
 // binding moves values between a schema without a Go type and one with it.
@@ -102,7 +98,7 @@ type binding struct {
 	wire, own *Schema
 	moves     []move
 	lists     []listMove
-	void      []bool         // by field of wire: own has it not
+	void      []bool         // by name of wire: own has it not
 	in        unsafe.Pointer // a value of wire that was decoded
 	out       unsafe.Pointer // one to be coded; fields that own has not stay zero, which coding brings into range
 	temp      unsafe.Pointer // a value of own
@@ -169,7 +165,7 @@ func (v *binding) store(src, dst unsafe.Pointer, a audience) {
 // same tells whether a field is the same to own in two vectors of words on the
 // simulation grid.
 func (v *binding) same(field int, a, b []int32) bool {
-	if v.void[field] {
+	if !v.knows(field) {
 		return true
 	}
 	l := &v.wire.leaves[field]
@@ -209,7 +205,16 @@ func (s *Schema) Known(words []int32, g Grid, dst []int32) {
 
 // Knows tells whether this end knows a field, by its index in [Schema.Fields]: all
 // of them, but for a schema that was bound to a type that lacks it.
-func (s *Schema) Knows(field int) bool { return s.via == nil || !s.via.void[field] }
+func (s *Schema) Knows(field int) bool { return s.via == nil || s.via.knows(field) }
+
+// knows tells whether own has a field of wire, which it has of all elements of a slice
+// or of none.
+func (v *binding) knows(field int) bool {
+	if li, nth := v.wire.listOf(field); nth > 0 {
+		field -= nth * li.each
+	}
+	return !v.void[v.wire.entry(field)]
+}
 
 // converts tells whether a field's value can become that of another.
 func (l *leaf) converts(to *leaf) bool {

@@ -66,24 +66,19 @@ func (s *Schema) AppendSchema(dst []byte) []byte {
 		n -= (s.lists[i].most - 1) * s.lists[i].each
 	}
 	dst = binary.AppendUvarint(append(dst, predicted), uint64(n))
-	before, vec := "", 0
-	for i := range s.leaves {
-		l, f := &s.leaves[i], &s.fields[i]
-		if _, k := s.listOf(i); k > 0 {
-			vec = l.vec
-			continue // as the first element
-		}
+	before := ""
+	for i, entry := range s.written() {
+		l, f := &s.leaves[i], &s.names[entry]
 		same := 0
-		for same < min(len(before), len(f.Name)) && before[same] == f.Name[same] {
+		for same < min(len(before), len(f.name)) && before[same] == f.name[same] {
 			same++
 		}
-		dst = appendText(binary.AppendUvarint(dst, uint64(same)), f.Name[same:])
-		before = f.Name
-		flags := l.fieldFlags(f.Type)
-		if l.vec != 0 && l.vec != vec {
+		dst = appendText(binary.AppendUvarint(dst, uint64(same)), f.name[same:])
+		before = f.name
+		flags := l.fieldFlags(f.typ)
+		if l.vec != 0 && (i == 0 || l.vec != s.leaves[i-1].vec) {
 			flags |= fieldFirst
 		}
-		vec = l.vec
 		if l.aud != 0 && l.aud != ToOwner {
 			flags |= fieldAudience
 		}
@@ -92,7 +87,7 @@ func (s *Schema) AppendSchema(dst []byte) []byte {
 			dst = append(dst, byte(l.aud))
 		}
 		if flags&fieldTyped != 0 {
-			dst = appendText(dst, f.Type)
+			dst = appendText(dst, f.typ)
 		}
 		dst = l.appendSort(dst)
 		if l.op == opLength {

@@ -34,8 +34,12 @@ type schemaReader struct {
 	words int // of the components read so far
 	// spread is what their slices make of few bytes.
 	spread int
-	whole  []int32    // scratch: a component's words
-	codes  []wordCode // likewise: a field's
+	// Of the component at hand: what its fields share, its vectors so far, and of those
+	// and of the bits of a packed value how many there were ahead of the slice at hand.
+	shapes           []shape
+	vec, ahead, bits int
+	whole            []int32    // scratch: a component's words
+	codes            []wordCode // likewise: a field's
 }
 
 func (r *schemaReader) fail(what string) {
@@ -126,7 +130,7 @@ func ReadSchema(b []byte) (s *Schema, rest []byte, err error) {
 }
 
 func (r *schemaReader) schema() *Schema {
-	s := &Schema{name: r.text("name"), few: &codings{}}
+	s := &Schema{name: r.text("name"), few: &codings{}, all: &allFields{}}
 	if s.name == "" {
 		r.fail("name")
 	}
@@ -137,34 +141,36 @@ func (r *schemaReader) schema() *Schema {
 		return s
 	}
 	if n > 0 {
-		s.leaves, s.fields = make([]leaf, 0, n), make([]Field, 0, n)
+		s.leaves, s.names, r.shapes = make([]leaf, 0, n), make([]fieldName, 0, n), make([]shape, n)
 	}
-	names := make(map[string]bool, n)
+	r.vec = 0
 	elems := 0 // of the slice at hand
 	for range n {
 		if r.fault != "" {
 			return s
 		}
 		before = r.field(s, before)
-		if names[before] || s.words > maxWords || r.words+s.words > maxSchemaWords {
+		if s.words > maxWords || r.words+s.words > maxSchemaWords {
 			r.fail("fields")
 		}
-		names[before] = true
 		if r.fault == "" {
-			elems = r.element(s, elems, names)
+			elems = r.element(s, elems)
 		}
 	}
 	if elems != 0 {
 		r.fail("slice")
 	}
 	r.words += s.words
-	if r.fault == "" {
-		r.checkVectors(s)
-		r.checkSpeeds(s)
-	}
 	if r.spread += s.spread(); r.spread > maxSpread {
 		r.fail("slices")
 	}
+	r.checkNames(s)
+	if r.fault != "" {
+		return s
+	}
+	s.unfold()
+	r.checkVectors(s)
+	r.checkSpeeds(s)
 	if r.fault == "" {
 		s.layOut()
 		s.finish()
@@ -174,7 +180,7 @@ func (r *schemaReader) schema() *Schema {
 
 // element looks at the field just read: behind a slice, the fields of its first
 // element follow, and are those of all. It returns how many are still to come.
-func (r *schemaReader) element(s *Schema, left int, names map[string]bool) int {
+func (r *schemaReader) element(s *Schema, left int) int {
 	at := len(s.leaves) - 1
 	l := &s.leaves[at]
 	if l.op == opLength {
@@ -184,48 +190,88 @@ func (r *schemaReader) element(s *Schema, left int, names map[string]bool) int {
 			return 0
 		}
 		s.lists = append(s.lists, list{most: int(l.hi), from: at + 1, each: each, word: s.words})
+		r.ahead, r.bits = r.vec, s.packBits
 		return each
 	}
 	if left == 0 {
 		return 0
 	}
 	li := &s.lists[len(s.lists)-1]
-	length, prefix := &s.leaves[li.from-1], s.fields[li.from-1].Name
-	rest, ok := strings.CutPrefix(s.fields[at].Name, prefix+"[0]")
+	length, prefix, name := &s.leaves[li.from-1], s.names[li.from-1].name, s.names[at].name
+	rest, ok := strings.CutPrefix(name, prefix+"[0]")
 	if !ok || rest != "" && rest[0] != '.' && rest[0] != '[' || l.shot || length.aud != 0 && (l.aud == 0 || l.aud&^length.aud != 0) {
 		r.fail("element")
+		return 0
+	}
+	if len(name)-1+len(strconv.Itoa(li.most-1)) > maxSchemaText {
+		r.fail("field's name")
 		return 0
 	}
 	if left > 1 {
 		return left - 1
 	}
-	li.words = s.words - li.word
-	if words := s.words + (li.most-1)*li.words; words > maxWords || r.words+words > maxSchemaWords {
+	li.words, li.vecs = s.words-li.word, r.vec-r.ahead
+	more := li.most - 1
+	if words := s.words + more*li.words; words > maxWords || r.words+words > maxSchemaWords {
 		r.fail("fields")
 		return 0
 	}
-	s.leaves, s.fields = slices.Grow(s.leaves, (li.most-1)*li.each), slices.Grow(s.fields, (li.most-1)*li.each)
-	first := s.leaves[li.from : li.from+li.each]
-	vecs, before := s.vectors(), 0
-	for i := li.from - 1; i >= 0 && before == 0; i-- {
-		before = s.leaves[i].vec
+	s.words += more * li.words
+	s.packBits += more * (s.packBits - r.bits)
+	r.vec += more * li.vecs
+	return 0
+}
+
+// checkNames refuses names that are given twice, or that a slice's elements have.
+func (r *schemaReader) checkNames(s *Schema) {
+	names := make([]string, len(s.names))
+	for i := range names {
+		names[i] = s.names[i].name
 	}
-	for i := 1; i < li.most; i++ {
-		for k := range first {
-			e := first[k]
-			if e.vec != 0 {
-				e.vec += i * (vecs - before)
-			}
-			name := prefix + "[" + strconv.Itoa(i) + "]" + s.fields[li.from+k].Name[len(prefix)+3:]
-			if names[name] || len(name) > maxSchemaText {
-				r.fail("field's name")
-				return 0
-			}
-			names[name] = true
-			s.addLeaf(name, s.fields[li.from+k].Type, e)
+	slices.Sort(names)
+	for i := 1; i < len(names); i++ {
+		if names[i] == names[i-1] {
+			r.fail("field's name")
 		}
 	}
-	return 0
+	for i := range s.lists {
+		l := &s.lists[i]
+		of := s.names[l.from-1].name
+		from, _ := slices.BinarySearch(names, of+"[")
+		to, _ := slices.BinarySearch(names, of+string(rune('['+1)))
+		if to-from != l.each {
+			r.fail("field's name")
+		}
+	}
+}
+
+// unfold gives each slice the leaves of all its elements.
+func (s *Schema) unfold() {
+	if len(s.lists) == 0 {
+		return
+	}
+	n := len(s.leaves)
+	for i := range s.lists {
+		n += (s.lists[i].most - 1) * s.lists[i].each
+	}
+	first, at := s.leaves, 0
+	s.leaves = make([]leaf, 0, n)
+	for i := range s.lists {
+		l := &s.lists[i]
+		s.leaves = append(s.leaves, first[at:l.from]...)
+		elem := first[l.from : l.from+l.each]
+		at, l.from = l.from+l.each, len(s.leaves)
+		for nth := range l.most {
+			s.leaves = append(s.leaves, elem...)
+			for k := range elem {
+				e := &s.leaves[l.from+nth*l.each+k]
+				if e.word += nth * l.words; e.vec != 0 {
+					e.vec += uint16(nth * l.vecs)
+				}
+			}
+		}
+	}
+	s.leaves = append(s.leaves, first[at:]...)
 }
 
 // field reads one field behind the one named before.
@@ -233,7 +279,7 @@ func (r *schemaReader) field(s *Schema, before string) string {
 	same := int(r.uint(uint64(len(before)), "field's name"))
 	name := before[:same] + r.text("field's name")
 	sort, flags := r.byte(), r.byte()
-	l, way := leaf{op: opcode(sort & (1<<sortBits - 1))}, sort>>sortBits
+	l, way := leaf{op: opcode(sort & (1<<sortBits - 1)), shape: &r.shapes[len(s.leaves)]}, sort>>sortBits
 	if same < min(len(before), len(name)) && before[same] == name[same] {
 		r.fail("field's name")
 	}
@@ -258,14 +304,14 @@ func (r *schemaReader) field(s *Schema, before string) string {
 		}
 	}
 	l.shot, l.how = flags&fieldOneShot != 0, r.way(&l, way, flags&fieldLerp != 0)
-	if l.vec = s.vectors(); flags&fieldFirst != 0 {
-		l.vec++
-	}
 	switch inside := flags&fieldVector != 0; {
-	case !inside && flags&fieldFirst != 0, inside && l.vec == 0:
+	case !inside && flags&fieldFirst != 0, inside && r.vec == 0 && flags&fieldFirst == 0:
 		r.fail("vector")
-	case !inside:
-		l.vec = 0
+	case inside:
+		if flags&fieldFirst != 0 {
+			r.vec++
+		}
+		l.vec = uint16(r.vec)
 	}
 	r.sort(&l, s.predicted)
 	if flags&fieldTolerance != 0 {
@@ -301,41 +347,37 @@ func (r *schemaReader) way(l *leaf, way byte, moves bool) Interpolation {
 	return Snap
 }
 
-// checkSpeeds refuses velocities that Compile would not take.
+// checkSpeeds refuses velocities that Compile would not take, and gives those of a
+// slice's first element to all.
 func (r *schemaReader) checkSpeeds(s *Schema) {
-	var entries []int // the leaves of those fields that were written
-	for i := range s.leaves {
-		if _, nth := s.listOf(i); nth == 0 {
-			entries = append(entries, i)
-		}
+	entries := make([]int, 0, len(s.names)) // the leaves of those fields that were written
+	speeds := false
+	for i := range s.written() {
+		entries, speeds = append(entries, i), speeds || s.leaves[i].speed != 0
 	}
-	for i := range s.leaves {
+	if !speeds {
+		return
+	}
+	for _, i := range entries {
 		if k := int(s.leaves[i].speed) - 1; k >= 0 {
 			if k >= len(entries) {
 				r.fail("velocity")
 				return
 			}
-			if li, nth := s.listOf(i); nth > 0 {
-				k = int(s.leaves[i-nth*li.each].speed) - 1 + nth*li.each
-			} else {
-				k = entries[k]
-			}
-			if problem, _ := s.setSpeed(i, k); problem != "" {
+			if problem, _ := s.setSpeed(i, entries[k], ""); problem != "" {
 				r.fail("velocity")
 				return
 			}
 		}
 	}
-}
-
-// vectors is the number of the last vector.
-func (s *Schema) vectors() int {
-	for i := len(s.leaves) - 1; i >= 0; i-- {
-		if v := s.leaves[i].vec; v != 0 {
-			return v
+	for i := range s.lists {
+		l := &s.lists[i]
+		for k := l.from + l.each; k < l.end(); k++ {
+			if before := s.leaves[k-l.each].speed; before != 0 {
+				s.leaves[k].speed = before + uint16(l.each)
+			}
 		}
 	}
-	return 0
 }
 
 // sort reads what fields of one sort have, as narrowly as Compile makes it.
@@ -460,11 +502,14 @@ func (r *schemaReader) checkVectors(s *Schema) {
 			return
 		}
 	}
-	for i := 1; i < len(s.leaves); i++ { // one that goes on behind another field
-		if l := &s.leaves[i]; l.vec != 0 && s.leaves[i-1].vec != l.vec && slices.ContainsFunc(s.leaves[:i], func(o leaf) bool { return o.vec == l.vec }) {
+	last := uint16(0)
+	for i := range s.leaves { // one that goes on behind another field
+		l := &s.leaves[i]
+		if l.vec != 0 && l.vec <= last && s.leaves[i-1].vec != l.vec {
 			r.fail("vector")
 			return
 		}
+		last = max(last, l.vec)
 	}
 }
 
@@ -720,7 +765,7 @@ func (s *Schema) sound(words []int32) bool {
 // that of an element which is not there. It is for tools: it allocates. It panics
 // when the index is out of range.
 func (s *Schema) Value(field int, words []int32, g Grid) any {
-	l := s.leaves[field]
+	l := &s.leaves[field]
 	switch words = words[:s.words]; {
 	case !s.Has(field, words):
 		return nil
@@ -736,8 +781,10 @@ func (s *Schema) Value(field int, words []int32, g Grid) any {
 		return l.rotation(words[l.word:], g)
 	case l.op == opQuat:
 		var v [4]int64
-		l.offset, l.size = 0, 8
-		l.restoreQuat(words[l.word:], g, unsafe.Pointer(&v))
+		same := *l.shape
+		same.size = 8
+		at := leaf{op: opQuat, shape: &same}
+		at.restoreQuat(words[l.word:], g, unsafe.Pointer(&v))
 		return v
 	case l.op == opUint64:
 		return uint64(l.wordInt(words))
