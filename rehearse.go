@@ -61,7 +61,11 @@ func (k DivergenceKind) String() string {
 
 // String is one line for a log.
 func (d Divergence) String() string {
-	s := fmt.Sprintf("tick %d: %s.%s of entity %v %s", d.Tick, d.Component, d.Field, d.Entity, d.Kind)
+	what := d.Component
+	if d.Field != "" {
+		what += "." + d.Field
+	}
+	s := fmt.Sprintf("tick %d: %s of entity %v %s", d.Tick, what, d.Entity, d.Kind)
 	if d.Kind == Impure {
 		s += fmt.Sprintf(": %.10g, then %.10g", d.First, d.Again)
 	}

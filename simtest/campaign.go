@@ -2,6 +2,8 @@ package simtest
 
 import (
 	"fmt"
+	"path"
+	"runtime"
 	"strings"
 	"testing"
 )
@@ -22,7 +24,7 @@ func Check(tb testing.TB, p Plan, n int) []Outcome {
 	for seed := first; seed <= last; seed++ {
 		out, err := p.Run(seed)
 		if err != nil {
-			tb.Fatalf("simtest: seed %d: %v\nto play it again: %s", seed, err, replay(tb.Name(), seed))
+			tb.Fatalf("simtest: seed %d: %v\nuntil then: %v\nto play it again: %s", seed, err, out, replay(tb.Name(), seed, testPackage()))
 		}
 		tb.Logf("%v", out)
 		all = append(all, out)
@@ -30,13 +32,41 @@ func Check(tb testing.TB, p Plan, n int) []Outcome {
 	return all
 }
 
-// replay is the shortest command that plays a test's seed again.
-func replay(test string, seed uint64) string {
-	return fmt.Sprintf("%s=%d go test -count=1 -v -run '^%s$'", SeedVariable, seed, strings.ReplaceAll(test, "/", "$/^"))
+// replay is the command that plays a test's seed again, from anywhere in the module.
+func replay(test string, seed uint64, pkg string) string {
+	if pkg != "" {
+		pkg = " " + pkg
+	}
+	return fmt.Sprintf("%s=%d go test -count=1 -v%s -run '^%s$'%s", SeedVariable, seed, buildTags, strings.ReplaceAll(test, "/", "$/^"), pkg)
+}
+
+// testPackage is the import path of the package whose test runs in this goroutine, ""
+// where that is not known.
+func testPackage() string {
+	pcs := make([]uintptr, 64)
+	frames := runtime.CallersFrames(pcs[:runtime.Callers(1, pcs)])
+	for last := ""; ; {
+		f, more := frames.Next()
+		if f.Function == "testing.tRunner" {
+			return packageOf(last)
+		}
+		if last = f.Function; !more {
+			return ""
+		}
+	}
+}
+
+// packageOf is the import path in a function's name, of the package under test where the
+// test is in one of its own beside it.
+func packageOf(function string) string {
+	function, _, _ = strings.Cut(function, "[") // type arguments
+	dir, name := path.Split(function)
+	name, _, _ = strings.Cut(name, ".")
+	return dir + strings.ReplaceAll(strings.TrimSuffix(name, "_test"), "%2e", ".")
 }
 
 // String sums the outcome up in a line.
 func (o Outcome) String() string {
-	return fmt.Sprintf("seed %d, trace %x…: %v, %d ticks, %d packets, %d snapshots, %d corrections, %d joins, %d leaves, %d kills, %d freezes, %d times at rest; %s",
-		o.Seed, o.Trace[:6], o.Played, o.Ticks, o.Packets, o.Snapshots, o.Mended, o.Joins, o.Leaves, o.Kills, o.Freezes, o.Quiets, strings.Join(o.Worked, "; "))
+	return fmt.Sprintf("seed %d, trace %x…: %v, %d ticks, %d packets, %d snapshots, %d predictions corrected (%s), %d joins, %d leaves, %d kills, %d freezes, %d times at rest; %s",
+		o.Seed, o.Trace[:6], o.Played, o.Ticks, o.Packets, o.Snapshots, o.Mended, countCauses(o.Causes), o.Joins, o.Leaves, o.Kills, o.Freezes, o.Quiets, strings.Join(o.Worked, "; "))
 }

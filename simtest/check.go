@@ -42,7 +42,8 @@ type RequestChecker interface {
 	Handling(m *Match, r foretick.RequestTaken) error
 }
 
-// Watch lets checkers follow the match, from now on.
+// Watch lets checkers follow the match, from now on. A [PredictionChecker] follows the
+// clients that join afterwards.
 func (m *Match) Watch(checkers ...Checker) {
 	for _, c := range checkers {
 		m.checkers = append(m.checkers, c)
@@ -54,6 +55,9 @@ func (m *Match) Watch(checkers ...Checker) {
 		}
 		if p, ok := c.(RequestChecker); ok {
 			m.asks = append(m.asks, p)
+		}
+		if p, ok := c.(PredictionChecker); ok {
+			m.wrongs = append(m.wrongs, p)
 		}
 	}
 }

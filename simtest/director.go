@@ -17,10 +17,13 @@ type director struct {
 	m       *Match
 	out     Outcome
 	resting bool
-	round   int // of play: what was scheduled in another is not done any more
-	rate    int // ticks a second
+	played  time.Duration // when the last round of faults ended
+	round   int           // of play: what was scheduled in another is not done any more
+	rate    int           // ticks a second
 	err     error
 	rests   map[*foretick.Client]func(bool)
+
+	practises *foretick.Client // runs its ticks again
 
 	serverRest func(bool)
 }
@@ -29,7 +32,7 @@ var errIdle = errors.New("the match moved nothing")
 
 // run plays the rounds.
 func (d *director) run() error {
-	d.rests = map[*foretick.Client]func(bool){}
+	d.rests, d.m.restless = map[*foretick.Client]func(bool){}, d.plan.Rest < 0
 	d.m.Watch(append(d.plan.Checkers(), &census{d: d})...)
 	if err := d.serve(); err != nil {
 		return err
@@ -57,7 +60,26 @@ func (d *director) run() error {
 
 // rest ends all faults, lets the match come to rest, and has it compared.
 func (d *director) rest() {
+	if d.m.restless {
+		d.peace()
+		d.settle()
+		d.back()
+		return
+	}
 	d.setResting(true)
+	d.peace()
+	d.settle()
+	d.calm()
+	if d.m.Err() == nil && d.err == nil {
+		d.out.Quiets++
+		d.fail(d.m.Quiet())
+	}
+	d.setResting(false)
+}
+
+// peace ends all faults, and brings back who is away.
+func (d *director) peace() {
+	d.played = d.m.Net.Now()
 	d.m.FreezeServer(false)
 	d.round++
 	if d.m.Server() == nil {
@@ -70,13 +92,22 @@ func (d *director) rest() {
 	for len(d.m.seats) < d.plan.Clients && d.err == nil {
 		d.join()
 	}
-	d.settle()
-	d.calm()
-	if d.m.Err() == nil && d.err == nil {
-		d.out.Quiets++
-		d.fail(d.m.Quiet())
+}
+
+// back lets a match that never rests play on for a second without faults, and fails it
+// where somebody is not in it.
+func (d *director) back() {
+	had := map[*seat]uint64{}
+	for _, st := range d.m.seats {
+		had[st] = st.client.Stats().Snapshots
 	}
-	d.setResting(false)
+	d.m.Run(d.m.Net.Now() + time.Second)
+	for _, st := range d.m.seats {
+		v := st.client.View()
+		if v.State != foretick.Playing || !d.m.present(st) || st.client.Stats().Snapshots == had[st] {
+			d.fail(fmt.Errorf("simtest: player %d is %v and not back in the match %v after the last fault", v.Me, v.State, d.m.Net.Now()-d.played))
+		}
+	}
 }
 
 // setResting tells every end of the game.
@@ -90,10 +121,12 @@ func (d *director) setResting(on bool) {
 	}
 }
 
+// patience is how long who lost its connection has to come back.
+const patience = 20 * time.Second
+
 // settle waits for those who are on their way back after a loss, which takes as
 // long as timeouts do; the time to come to rest begins then.
 func (d *director) settle() {
-	const patience = 20 * time.Second
 	for until := d.m.Net.Now() + patience; d.m.Net.Now() < until && d.m.Err() == nil; {
 		back := d.m.Server() != nil
 		for _, st := range d.m.seats {
@@ -201,15 +234,19 @@ func (d *director) serve() error {
 func (d *director) join() {
 	p := d.plan.New()
 	cfg := foretick.ClientConfig{Protocol: p.Protocol}
+	var c *foretick.Client
 	if p.Sample != nil {
 		cfg.Sample = foretick.SampleWhile(func() bool { return !d.resting }, p.Sample)
+	}
+	if practises := d.plan.SyncTest > 0 && len(d.m.wrongs) > 0 && d.m.seatOf(d.practises) == nil; practises {
+		cfg.Rehearse = d.plan.SyncTest
+		defer func() { d.practises = c }()
 	}
 	l := d.plan.Calm
 	if !d.resting {
 		l = d.link()
 	}
 	drift := d.plan.Drift * (2*d.m.rand.Float64() - 1)
-	var c *foretick.Client
 	after := func(v foretick.View) {
 		switch {
 		case v.State >= foretick.Syncing && v.State < foretick.Closed && p.Act != nil && !d.resting:
@@ -299,6 +336,9 @@ func (d *director) close(c *foretick.Client) {
 	st := c.Stats()
 	d.out.Snapshots += st.Snapshots
 	d.out.Mended += st.Mispredictions
+	for cause, n := range st.ByCause {
+		d.out.Causes[cause] += n
+	}
 	d.panics += st.CorePanics
 	delete(d.rests, c)
 }

@@ -7,8 +7,8 @@
 // seed on a network that loses, delays, doubles, reorders and damages packets
 // (with processes that fall, clocks that drift and players who come and go, if
 // the plan says so), and checks what must hold whatever happens: that both ends
-// agree, that every message arrives once and in order, that nobody gains time.
-// When something does not hold, it names the seed and the command that plays
+// agree, that every message arrives once and in order, that nobody gains time, that no
+// prediction is wrong by the game's own code. When something does not hold, it names the seed and the command that plays
 // that match again:
 //
 //	func TestMyGame(t *testing.T) {
@@ -25,7 +25,11 @@
 // else on one end.
 //
 // [SyncTest] finds code in shared systems that does not come out the same
-// twice. For anything else make a [Match], give it a server and clients, let it
+// twice, and is the test to have beside Check:
+//
+//	func TestSync(t *testing.T) { simtest.SyncTest(t, newPlayer, simtest.SyncConfig{}) }
+//
+// For anything else make a [Match], give it a server and clients, let it
 // run, kill and freeze what should fail, and look at both ends with
 // [Match.Audit]; checkers of your own watch it by [Match.Watch].
 package simtest

@@ -42,6 +42,8 @@ type Match struct {
 	packets  []PacketChecker
 	messages []MessageChecker
 	asks     []RequestChecker
+	wrongs   []PredictionChecker
+	restless bool  // it never comes to rest: nothing is compared at quiet points
 	err      error // the first fault that a checker found
 	checked  foretick.Tick
 	seats    []*seat

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/prediction"
 	"github.com/foretick/foretick/transport/sim"
 )
 
@@ -23,6 +24,10 @@ type Plan struct {
 	// Play is how long the match is played, with faults, and Rest how long it
 	// then has to come to rest, without: nobody gives input any more, and Rest
 	// must outlast whatever flies on by itself. 0 means 60 s and 2 s.
+	//
+	// A negative Rest is for a game that never rests: NPCs walk, waves come. Then
+	// nobody is told to rest and nothing is compared whole. Snapshots are compared in
+	// every tick all the same, and in the end everybody must be back in the match.
 	Play, Rest time.Duration
 	// Quiet, when set, has the match rest for Rest each time so much has been
 	// played, for a comparison in the middle. 0: in the end alone.
@@ -55,13 +60,21 @@ type Plan struct {
 	// is what crystals do. 0: not at all.
 	Drift float64
 
+	// SyncTest is how many ticks one client of the match runs again after each of its
+	// ticks, so that a system that does not come out the same is found and named. 0
+	// means 2, negative none. It costs that many ticks of one client. [SyncTest] runs
+	// more of them, on every client.
+	SyncTest int
+
 	// Checkers makes those that watch a match. nil means [Standard].
 	Checkers func() []Checker
 }
 
 // Standard are the checkers of a plan that names none: [Agreement], [Delivery],
-// [Requests] and [Limits].
-func Standard() []Checker { return []Checker{&Agreement{}, &Delivery{}, &Requests{}, &Limits{}} }
+// [Requests], [Limits] and [Causes].
+func Standard() []Checker {
+	return []Checker{&Agreement{}, &Delivery{}, &Requests{}, &Limits{}, &Causes{}}
+}
 
 func (p Plan) withDefaults() Plan {
 	set := func(d *time.Duration, to time.Duration) {
@@ -81,6 +94,9 @@ func (p Plan) withDefaults() Plan {
 	set(&p.Absence, time.Second)
 	set(&p.Down, 3*time.Second)
 	set(&p.Frozen, 3*time.Second)
+	if p.SyncTest == 0 {
+		p.SyncTest = 2
+	}
 	if len(p.Links) == 0 {
 		p.Links = []sim.Link{sim.Hell}
 	}
@@ -112,7 +128,10 @@ func (p *Plan) validate() error {
 	if p.Pictures > 1000 {
 		return fmt.Errorf("simtest: Plan.Pictures is %d: use up to 1000 a second, or 0 for 30", p.Pictures)
 	}
-	if p.Clients < 1 || p.Play < 0 || p.Rest < 0 || p.Quiet < 0 || p.Pictures < 1 {
+	if p.Rest < 0 && p.Quiet > 0 {
+		return fmt.Errorf("simtest: Plan.Rest is %v and Plan.Quiet %v: a match that never rests has no quiet points; leave Quiet out", p.Rest, p.Quiet)
+	}
+	if p.Clients < 1 || p.Play < 0 || p.Quiet < 0 || p.Pictures < 1 {
 		return fmt.Errorf("simtest: a Plan needs one client and one picture a second at least, and no negative times")
 	}
 	return nil
@@ -127,11 +146,13 @@ type Outcome struct {
 	Snapshots uint64        // applied by clients
 	Packets   uint64        // sent by the server and taken in by it
 	Mended    uint64        // predictions that were corrected
-	Joins     int           // clients that came in
-	Leaves    int           // those that left
-	Kills     int           // processes killed, servers and clients
-	Freezes   int           // clients, and servers, that stood still
-	Worked    []string      // what each checker checked
+	// Causes counts these by cause.
+	Causes  [prediction.Causes]uint64
+	Joins   int      // clients that came in
+	Leaves  int      // those that left
+	Kills   int      // processes killed, servers and clients
+	Freezes int      // clients, and servers, that stood still
+	Worked  []string // what each checker checked
 	// Quiets is how many times the match came to rest and was compared whole.
 	Quiets int
 }

@@ -98,7 +98,7 @@ func TestCheck(t *testing.T) {
 	for _, o := range all {
 		require.Greater(t, o.Snapshots, uint64(500))
 		require.NotZero(t, o.Mended, "no prediction was ever wrong: the network was no trouble")
-		require.Len(t, o.Worked, 5)
+		require.Len(t, o.Worked, 6)
 	}
 }
 
@@ -147,7 +147,17 @@ func TestCheckersFindFaults(t *testing.T) {
 				}
 			}
 			return g.player()
-		}}, &simtest.Agreement{}, "position.Y"},
+		}, Checkers: func() []simtest.Checker { return []simtest.Checker{&simtest.Agreement{}} }}, &simtest.Agreement{}, "position.Y"},
+		"a system that draws and writes": {simtest.Plan{New: func() simtest.Player {
+			g := &club{}
+			g.draw = func(f *foretick.Frame, rows ecs.Rows) {
+				defer f.World.Guard(f.World.Guard(false))
+				for i, pos := 0, g.pos.Slice(rows); i < len(pos); i++ {
+					pos[i].Y = 3
+				}
+			}
+			return g.player()
+		}}, &simtest.Causes{}, `position of entity 0.1 was written by a render system; first in system "draw"`},
 		"a secret in public": {simtest.Plan{
 			New:      func() simtest.Player { return (&club{leak: true}).player() },
 			Checkers: func() []simtest.Checker { return []simtest.Checker{&simtest.Secrets{}} },
@@ -189,6 +199,43 @@ func TestIdleMatchFails(t *testing.T) {
 		Checkers: func() []simtest.Checker { return []simtest.Checker{&simtest.Limits{}} }}
 	_, err := p.Run(1)
 	require.ErrorContains(t, err, "moved nothing")
+}
+
+// A game that never rests is checked all the same: every snapshot that anybody takes, and
+// that everybody is back in the end.
+func TestMatchThatNeverRests(t *testing.T) {
+	restless := func() simtest.Player {
+		p := newClub()
+		p.Protocol.Server("wander", func(*foretick.Frame, ecs.Rows) {}, ecs.Once())
+		p.Rest = func(on bool) { require.False(t, on, "it was told to rest") }
+		return p
+	}
+	plan := everything()
+	plan.New, plan.Play, plan.Quiet, plan.Rest = restless, 20*time.Second, 0, -1
+	out, err := plan.Run(3)
+	require.NoError(t, err)
+	require.Zero(t, out.Quiets)
+	require.Contains(t, out.Worked[0], "0 clients at rest")
+	require.Greater(t, out.Snapshots, uint64(500))
+
+	plan.Quiet = time.Second
+	_, err = plan.Run(3)
+	require.ErrorContains(t, err, "leave Quiet out")
+
+	// Who is not back in the end is missed.
+	plan = simtest.Plan{New: restless, Clients: 1, Play: 20 * time.Second, Rest: -1,
+		Links: []sim.Link{sim.LAN, {Loss: 1}}, Change: 8 * time.Second, Calm: sim.Link{Latency: time.Millisecond, Loss: 1}}
+	away := 0
+	for seed := range uint64(12) { // in some the link is dead in the end, and not in the beginning
+		if _, err = plan.Run(seed); err != nil && strings.Contains(err.Error(), "not back in the match") {
+			away++
+		}
+	}
+	require.Positive(t, away, err)
+	// And who is compared with nothing.
+	plan.Calm, plan.Links, plan.Checkers = sim.LAN, plan.Links[:1], func() []simtest.Checker { return []simtest.Checker{&simtest.Agreement{Every: 1 << 30}} }
+	_, err = plan.Run(1)
+	require.ErrorContains(t, err, "nothing was compared")
 }
 
 // A message that comes twice, out of its order or not at all is found.
@@ -310,7 +357,12 @@ func TestFailureNamesItsCommand(t *testing.T) {
 		simtest.Check(r, simtest.Plan{New: newClub, Clients: 1, Play: time.Second, Links: []sim.Link{{Loss: 1}}}, 2)
 	}()
 	require.Contains(t, r.said, "seed 1:")
-	require.Contains(t, r.said, "SIMTEST_SEED=1 go test -count=1 -v -run '^TestX$/^deep$'")
+	tags := ""
+	if debugging {
+		tags = " -tags foretick_debug" // or the match that is played again is another
+	}
+	require.Contains(t, r.said, "SIMTEST_SEED=1 go test -count=1 -v"+tags+" -run '^TestX$/^deep$' github.com/foretick/foretick/simtest")
+	require.Contains(t, r.said, "predictions corrected (none)")
 	t.Setenv(simtest.SeedVariable, "77")
 	all := simtest.Check(t, simtest.Plan{New: newClub, Clients: 2, Play: 3 * time.Second, Links: []sim.Link{sim.LAN}}, 100)
 	require.Len(t, all, 1)

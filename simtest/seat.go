@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/prediction"
 	"github.com/foretick/foretick/transport"
 	"github.com/foretick/foretick/transport/sim"
 )
@@ -111,6 +112,32 @@ func (m *Match) watchClient(cfg *foretick.ClientConfig, st *seat) {
 		}
 		for _, c := range m.asks {
 			c.Asked(m, st.client, r)
+		}
+	}
+	m.watchPrediction(cfg, st)
+}
+
+// watchPrediction is watchClient of predictions: explanations cost allocations, so
+// they are made only where somebody reads them.
+func (m *Match) watchPrediction(cfg *foretick.ClientConfig, st *seat) {
+	if len(m.wrongs) == 0 {
+		return
+	}
+	onMisprediction, onDivergence := cfg.OnMisprediction, cfg.OnDivergence
+	cfg.OnMisprediction = func(w prediction.Misprediction) {
+		if onMisprediction != nil {
+			onMisprediction(w)
+		}
+		for _, c := range m.wrongs {
+			m.fail(c, c.Mispredicted(m, st.client, w))
+		}
+	}
+	cfg.OnDivergence = func(d foretick.Divergence) {
+		if onDivergence != nil {
+			onDivergence(d)
+		}
+		for _, c := range m.wrongs {
+			m.fail(c, c.Desynced(m, st.client, d))
 		}
 	}
 }

@@ -1,0 +1,243 @@
+package simtest_test
+
+import (
+	"flag"
+	"math/rand"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/prediction"
+	"github.com/foretick/foretick/simtest"
+	"github.com/foretick/foretick/transport"
+	"github.com/foretick/foretick/transport/sim"
+)
+
+var (
+	global    int
+	shuffled  = map[int]float32{1: 0.125, 2: 0.25, 3: 0.375, 4: 0.5, 5: 0.625}
+	checkRuns = flag.Int("check.seeds", 10, "seeds of TestCheckIsSilentOnASoundGame; 300 before a release")
+)
+
+// TestCheckFailsOnCode: the one test of a game that the README shows fails where a shared
+// system does not come out the same twice, and says which and why.
+func TestCheckFailsOnCode(t *testing.T) {
+	for name, row := range map[string]struct {
+		by   func(f *foretick.Frame, g *planted, rows ecs.Rows, i int) float32
+		want []string
+	}{
+		"chance": {func(*foretick.Frame, *planted, ecs.Rows, int) float32 { return rand.Float32() },
+			[]string{`"planted"`}},
+		"a map": {func(*foretick.Frame, *planted, ecs.Rows, int) float32 {
+			for _, v := range shuffled {
+				return v
+			}
+			return 0
+		}, []string{`"planted"`}},
+		"a global counter": {func(*foretick.Frame, *planted, ecs.Rows, int) float32 { global++; return float32(global%7) / 8 },
+			[]string{`"planted"`}},
+		"a clock": {func(*foretick.Frame, *planted, ecs.Rows, int) float32 {
+			return float32(time.Now().UnixNano()/64%64) / 64
+		},
+			[]string{`"planted"`}},
+		"the server alone": {func(f *foretick.Frame, _ *planted, _ ecs.Rows, _ int) float32 {
+			if f.IsServer() && f.Tick%16 == 0 {
+				return 0.5
+			}
+			return 0
+		}, []string{"code:", "position.X"}}, // the same each time: only the server's word shows it
+	} {
+		t.Run(name, func(t *testing.T) {
+			plan := simtest.Plan{Clients: 2, Play: 8 * time.Second, Links: []sim.Link{sim.WiFi}, New: func() simtest.Player {
+				return (&planted{}).end(func(g *planted, p *foretick.Protocol) {
+					nudge(p, g, func(f *foretick.Frame, rows ecs.Rows, i int) float32 { return row.by(f, g, rows, i) })
+				})
+			}}
+			out, err := plan.Run(1)
+			var fault *simtest.Fault
+			require.ErrorAs(t, err, &fault)
+			require.IsType(t, &simtest.Causes{}, fault.Checker, "%v", err)
+			for _, w := range row.want {
+				require.ErrorContains(t, err, w)
+			}
+			if name == "the server alone" {
+				require.Positive(t, out.Causes[prediction.Code])
+				require.Contains(t, out.String(), " of code)")
+				if debugging {
+					require.ErrorContains(t, err, `system "planted" computed something else`)
+				} else {
+					require.ErrorContains(t, err, "the same code computed something else")
+					require.ErrorContains(t, err, "-tags foretick_debug")
+				}
+			}
+		})
+	}
+}
+
+// A match in which code differs on the server alone is found by the clients' corrections
+// and one that does not come out the same twice by running it again: either alone does.
+func TestCheckFindsCodeBothWays(t *testing.T) {
+	plan := simtest.Plan{Clients: 2, Play: 8 * time.Second, Links: []sim.Link{sim.WiFi}, SyncTest: -1, New: func() simtest.Player {
+		return (&planted{}).end(func(g *planted, p *foretick.Protocol) {
+			nudge(p, g, func(*foretick.Frame, ecs.Rows, int) float32 { return rand.Float32() })
+		})
+	}}
+	_, err := plan.Run(1)
+	require.ErrorContains(t, err, "code:")
+	plan.SyncTest = 0
+	_, err = plan.Run(1)
+	if !debugging { // where both ends hash what each system leaves, the first correction names it
+		require.ErrorContains(t, err, "ran again with another outcome")
+	}
+	require.ErrorContains(t, err, `"planted"`)
+}
+
+// shed is a sound game in which much happens behind clients' backs: players push a crate
+// and one another, and the server moves them by a system and by their requests.
+type shed struct {
+	pos    ecs.Component[position]
+	crate  ecs.Component[tile]
+	cmd    ecs.Component[move]
+	ask    foretick.Request[tick]
+	body   ecs.Kind
+	box    ecs.Kind
+	crates *ecs.Query
+	bodies *ecs.Query
+	rest   bool
+	asked  uint32
+}
+
+func (g *shed) player() simtest.Player {
+	p := foretick.NewProtocol("shed", 1)
+	p.Component(&g.pos, foretick.Predicted)
+	p.Component(&g.crate, foretick.Predicted)
+	p.Command(&g.cmd)
+	p.Kind(&g.body, "body", &g.pos, &g.cmd)
+	p.Kind(&g.box, "box", &g.crate)
+	bodies := map[ecs.Owner]ecs.Entity{}
+	p.Join(func(f *foretick.Frame, who ecs.Owner) { bodies[who] = f.Spawn(&g.body, who) })
+	p.Shared("move", func(f *foretick.Frame, rows ecs.Rows) {
+		pos, cmd := g.pos.Slice(rows), g.cmd.Slice(rows)
+		for i := range pos {
+			pos[i].X = min(max(pos[i].X+cmd[i].X*5*f.DT, -90), 90)
+			if cmd[i].X < -0.9 && !g.rest {
+				g.shove(f, rows.Owner(), pos[i].X)
+			}
+			for _, crates := range g.crates.All(f.World) {
+				for k, c := 0, g.crate.Slice(crates); k < len(c); k++ {
+					if cmd[i].X > 0.5 && uint32(c[k].At) == f.Tick%4 {
+						c[k].Colour += uint8(pos[i].X)
+					}
+				}
+			}
+		}
+	}, ecs.Read(&g.cmd), ecs.Write(&g.pos), ecs.WriteOther(&g.crate, &g.pos))
+	p.Server("stun", func(f *foretick.Frame, rows ecs.Rows) {
+		pos := g.pos.Slice(rows)
+		for i := range pos {
+			if !g.rest && (f.Tick+uint32(rows.Entity(i).Index()))%41 == 0 {
+				pos[i].Y = -pos[i].Y + 1
+			}
+		}
+	}, ecs.Write(&g.pos))
+	foretick.OnRequest(p, &g.ask, func(f *foretick.Frame, who ecs.Owner, v tick) {
+		if at := g.pos.Find(f.World, bodies[who]); at != nil {
+			at.Y = float32(v.N % 50)
+		}
+	})
+	g.crates, g.bodies = ecs.NewQuery(p.Types(), ecs.With(&g.crate)), ecs.NewQuery(p.Types(), ecs.With(&g.pos))
+	return simtest.Player{
+		Protocol: p,
+		Begin: func(s *foretick.Server) {
+			for k := range 4 {
+				g.crate.Get(s.World(), s.Frame().Spawn(&g.box, ecs.Nobody)).At = uint8(k)
+			}
+		},
+		Act: func(c *foretick.Client) {
+			if c.View().Tick%17 == 0 && g.ask.Send(c, tick{g.asked}) == nil {
+				g.asked++
+			}
+		},
+		Rest: func(on bool) { g.rest = on },
+		Sample: foretick.Sample(&g.cmd, func(v foretick.View) move {
+			return move{X: float32((v.Tick+uint32(v.Me)*13)*7919%257)/128 - 1}
+		}),
+	}
+}
+
+// shove pushes everybody else who is near.
+func (g *shed) shove(f *foretick.Frame, who ecs.Owner, x float32) {
+	for _, rows := range g.bodies.All(f.World) {
+		for k, pos := 0, g.pos.Slice(rows); k < len(pos) && rows.Owner() != who; k++ {
+			if d := pos[k].X - x; d > -1 && d < 1 {
+				pos[k].Y = min(max(pos[k].Y+0.25, -90), 90)
+			}
+		}
+	}
+}
+
+// TestKicksAreNoCode: players whom the server kicks, and others who come in their place,
+// leave nobody with a correction that is blamed on code.
+func TestKicksAreNoCode(t *testing.T) {
+	for seed := range uint64(3) {
+		m, causes := simtest.New(seed), &simtest.Causes{}
+		m.Watch(causes, &simtest.Agreement{})
+		srv := (&shed{}).player()
+		s, err := m.Serve(foretick.ServerConfig{Protocol: srv.Protocol})
+		require.NoError(t, err)
+		srv.Begin(s)
+		kicks := 0
+		var join func()
+		join = func() {
+			p := (&shed{}).player()
+			_, err := m.Join(foretick.ClientConfig{Protocol: p.Protocol, Sample: p.Sample, Rehearse: 4}, simtest.Seat{Up: sim.LTE, Down: sim.LTE,
+				After: func(v foretick.View) {
+					if v.State == foretick.Closed {
+						kicks++
+						m.Net.At(m.Net.Now()+100*time.Millisecond, join)
+					}
+				}})
+			require.NoError(t, err)
+		}
+		for range 3 {
+			join()
+		}
+		for at := 3 * time.Second; at < 20*time.Second; at += 700 * time.Millisecond {
+			m.Net.At(at, func() {
+				if who := s.Players(nil); len(who) > 0 {
+					s.Frame().Kick(who[m.Rand().IntN(len(who))], transport.FirstUserCode, "enough")
+				}
+			})
+		}
+		m.Run(22 * time.Second)
+		require.NoError(t, m.Err())
+		require.Greater(t, kicks, 15)
+		require.Positive(t, causes.Corrections[prediction.Input]+causes.Corrections[prediction.RemoteInput])
+	}
+}
+
+// TestCheckIsSilentOnASoundGame: whatever the network, the processes, the players and the
+// server do, nothing of it is called code.
+func TestCheckIsSilentOnASoundGame(t *testing.T) {
+	causes := [prediction.Causes]uint64{}
+	for seed := range uint64(*checkRuns) {
+		plan := everything()
+		plan.New, plan.Play = func() simtest.Player { return (&shed{}).player() }, 20*time.Second
+		plan.SyncTest = int(seed % 7)
+		out, err := plan.Run(1 + seed)
+		require.NoError(t, err, "seed %d", 1+seed)
+		for c, n := range out.Causes {
+			causes[c] += n
+		}
+		require.Contains(t, strings.Join(out.Worked, ";"), "causes:")
+	}
+	t.Log(causes)
+	require.Zero(t, causes[prediction.Code])
+	for _, c := range []prediction.Cause{prediction.Input, prediction.ServerEffect, prediction.RemoteInput} {
+		require.Positive(t, causes[c], "%v never happened", c)
+	}
+}

@@ -1,0 +1,6 @@
+//go:build foretick_debug
+
+package simtest
+
+// buildTags are the flags with which go test builds this test again.
+const buildTags = " -tags foretick_debug"
