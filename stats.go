@@ -185,6 +185,8 @@ func (s ClientStats) String() string {
 // Add sums another client's counts into s. The connection's, which hold
 // estimates as well, are left alone.
 func (s *ClientStats) Add(o *ClientStats) {
+	s.Connections += o.Connections
+	s.Resumed += o.Resumed
 	s.BytesOut += o.BytesOut
 	s.BytesIn += o.BytesIn
 	s.PredictedTicks += o.PredictedTicks
@@ -213,6 +215,8 @@ func (s *ClientStats) Add(o *ClientStats) {
 	s.SnapshotsFar += o.SnapshotsFar
 	s.Messages += o.Messages
 	s.MessagesUnknown += o.MessagesUnknown
+	s.Requests += o.Requests
+	s.RequestsDropped += o.RequestsDropped
 	s.CommandsRefused += o.CommandsRefused
 	s.Malformed += o.Malformed
 	s.CorePanics += o.CorePanics
