@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"math"
 	"reflect"
 	"time"
 	"unsafe"
@@ -48,14 +49,14 @@ type ClientConfig struct {
 	// seeded one.
 	Random io.Reader
 	// ReceiveRate is the most bytes a second that this client wants to be sent.
-	// 0 leaves it to the server.
+	// 0 leaves it to the server; negative is an error. At most 2³⁰.
 	ReceiveRate int
 	// Verify, when set, is asked at the start for each asset that a client needs
 	// (see [Protocol.Asset]); if any is missing, NewClient says which, and of which
 	// kinds.
 	Verify func(ref string) error
-	// SnapshotRate is the most snapshots a second that this client wants. 0
-	// leaves it to the server.
+	// SnapshotRate is the most snapshots a second that this client wants, up to 255.
+	// 0 leaves it to the server; negative is an error.
 	SnapshotRate int
 	// Sample reads the player's input, once a picture. nil sends zero commands.
 	Sample Sampler
@@ -65,26 +66,29 @@ type ClientConfig struct {
 	// MaxRTT is the longest round trip that is played without added input delay.
 	// Longer ones, up to 4 s, are played too: every input counts, but the local
 	// player follows it late, by as much as History is too short; View.InputDelay
-	// says by how much. 0 means 400 ms.
+	// says by how much. 0 means 400 ms; negative is an error. At most 5 s.
 	MaxRTT time.Duration
 	// History is how many ticks can be predicted ahead and corrected. It must
 	// cover MaxRTT and the buffers on both ends. 0 means 32, or what MaxRTT asks
-	// for where that is more.
+	// for where that is more; negative is an error. At most 1024.
 	History int
 	// SmoothHalfLife is the time in which half of a correction fades from the
-	// picture. 0 means 50 ms.
+	// picture. 0 means 50 ms; negative shows every correction at once. At most 10 s.
 	SmoothHalfLife time.Duration
 	// SmoothLimit is the largest correction, in a field's own units (radians for
-	// rotations), that fades; a larger one is shown at once. 0 means 2.
+	// rotations), that fades; a larger one is shown at once. 0 means 2; negative means
+	// no limit. NaN and infinity are errors.
 	SmoothLimit float32
-	// Timeout is how long a silent server is waited for. 0 means 5 s.
+	// Timeout is how long a silent server is waited for, 100 ms to 24 h. 0 means 5 s;
+	// negative is an error.
 	Timeout time.Duration
-	// SendRate bounds what is sent, in bytes a second. 0 means 32 000.
+	// SendRate bounds what is sent, in bytes a second. 0 means 32 000; negative is an
+	// error. At most 2³⁰.
 	SendRate int
 	// Rehearse has the client, after each tick, go back so many ticks and run
 	// them again, in order to find code that does not come out the same: for
 	// tests, since it costs as many times the ticks. OnDivergence is told what
-	// it finds. 0 does nothing. See simtest.SyncTest.
+	// it finds. 0 and negative do nothing. Less than History. See simtest.SyncTest.
 	Rehearse     int
 	OnDivergence func(Divergence)
 	// OnRefused, when set, is told of each command that the game's validator on
@@ -391,7 +395,7 @@ func (c *ClientConfig) check() error {
 		c.MaxRTT = defaultMaxRTT
 	}
 	if c.MaxRTT < 0 || c.MaxRTT > 5*time.Second {
-		errs = append(errs, fmt.Errorf("foretick: ClientConfig.MaxRTT is %v: use up to 5s", c.MaxRTT))
+		errs = append(errs, fmt.Errorf("foretick: ClientConfig.MaxRTT is %v: use up to 5s, or 0 for %v", c.MaxRTT, defaultMaxRTT))
 	} else if c.Protocol != nil {
 		need := historyFor(c.MaxRTT, c.Protocol.tickRate)
 		if c.History == 0 {
@@ -420,24 +424,17 @@ func (c *ClientConfig) check() error {
 	if c.SnapshotRate < 0 || c.SnapshotRate > 255 {
 		errs = append(errs, fmt.Errorf("foretick: ClientConfig.SnapshotRate is %d: use 1 to 255, or 0", c.SnapshotRate))
 	}
-	if c.Rehearse < 0 {
-		errs = append(errs, fmt.Errorf("foretick: ClientConfig.Rehearse is %d: use 0 or more ticks", c.Rehearse))
-	}
+	c.Rehearse = max(c.Rehearse, 0)
 	if c.ReceiveRate < 0 || c.ReceiveRate > 1<<30 {
 		errs = append(errs, fmt.Errorf("foretick: ClientConfig.ReceiveRate is %d: use up to 2³⁰ bytes a second, or 0", c.ReceiveRate))
 	}
-	if c.SmoothLimit != c.SmoothLimit {
-		errs = append(errs, fmt.Errorf("foretick: ClientConfig.SmoothLimit is not a number: use a length, or 0 for %d", defaultSmoothLimit))
+	if l := float64(c.SmoothLimit); math.IsNaN(l) || math.IsInf(l, 0) {
+		errs = append(errs, fmt.Errorf("foretick: ClientConfig.SmoothLimit is %g, not a number: use a length, 0 for %d, or less for no limit", l, defaultSmoothLimit))
 	}
-	if c.SmoothHalfLife > longestFade {
-		errs = append(errs, fmt.Errorf("foretick: ClientConfig.SmoothHalfLife is %v: use up to %v, or 0 for 50ms", c.SmoothHalfLife, longestFade))
-	}
+	errs = append(errs, checkDuration("ClientConfig.SmoothHalfLife", &c.SmoothHalfLife, longestFade, prediction.DefaultHalfLife))
 	errs = append(errs, checkRate("ClientConfig.SendRate", c.SendRate), checkTimeout("ClientConfig.Timeout", c.Timeout))
 	if c.Rehearse > 0 && c.Rehearse >= c.History && c.History > 0 {
 		errs = append(errs, fmt.Errorf("foretick: ClientConfig.Rehearse is %d ticks: use less than History, which is %d", c.Rehearse, c.History))
-	}
-	if c.SendRate < 0 || c.Timeout < 0 || c.SmoothHalfLife < 0 || c.SmoothLimit < 0 {
-		errs = append(errs, errors.New("foretick: ClientConfig has a negative SendRate, Timeout, SmoothHalfLife or SmoothLimit"))
 	}
 	return errors.Join(errs...)
 }

@@ -168,7 +168,7 @@ func (p *player) standsIn(c *command, t Tick, s *Server, how prediction.StandIn)
 	p.repeated += s.interval
 	switch repeat := max(s.cfg.RepeatInput, 0); {
 	case p.repeated <= repeat:
-	case c.decay != nil && p.repeated <= repeat+s.cfg.DecayInput:
+	case c.decay != nil && p.repeated <= repeat+max(s.cfg.DecayInput, 0):
 		s.decay(p, c)
 		c.schema.ClearOneShots(p.last)
 		how = max(how, prediction.Decayed)

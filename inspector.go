@@ -20,7 +20,8 @@ type InspectorConfig struct {
 	// sent what that player may see. It gives no commands. false asks for the
 	// schema alone.
 	Watch bool
-	// Timeout is how long a silent server is waited for. 0 means 5 s.
+	// Timeout is how long a silent server is waited for, 100 ms to 24 h. 0 means 5 s;
+	// negative is an error.
 	Timeout time.Duration
 	// OnMessage, when set, is told of each message of the game's: its schema, the
 	// server's tick, and the value of each field, as [snapshot.Schema.Value] gives
@@ -62,9 +63,6 @@ type Inspector struct {
 func NewInspector(cfg InspectorConfig) (*Inspector, error) {
 	if missing(cfg.Transport) {
 		return nil, errors.New("foretick: InspectorConfig.Transport is nil: pass a dialled endpoint, for example udp.Dial, and look at its error first")
-	}
-	if cfg.Timeout < 0 {
-		return nil, errors.New("foretick: InspectorConfig.Timeout must not be negative")
 	}
 	if cfg.Timeout == 0 {
 		cfg.Timeout = defaultTimeout

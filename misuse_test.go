@@ -465,7 +465,7 @@ func TestMisuseOfConfigs(t *testing.T) {
 		{"client's absurd snapshots", client(func(c *foretick.ClientConfig) { c.SnapshotRate = 1000 }), "use 1 to 255"},
 		{"client's timeout of nothing", client(func(c *foretick.ClientConfig) { c.Timeout = 1 }), "use 100ms to 24h"},
 		{"client's endless timeout", client(func(c *foretick.ClientConfig) { c.Timeout = math.MaxInt64 }), "use 100ms to 24h"},
-		{"corrections up to no number", client(func(c *foretick.ClientConfig) { c.SmoothLimit = float32(math.NaN()) }), "SmoothLimit is not a number"},
+		{"corrections up to no number", client(func(c *foretick.ClientConfig) { c.SmoothLimit = float32(math.NaN()) }), "SmoothLimit is NaN, not a number"},
 		{"corrections that never fade", client(func(c *foretick.ClientConfig) { c.SmoothHalfLife = time.Hour }), "use up to 10s"},
 		{"rehearsal beyond the history", client(func(c *foretick.ClientConfig) { c.Rehearse = 32 }), "less than History"},
 

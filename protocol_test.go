@@ -1,6 +1,7 @@
 package foretick_test
 
 import (
+	"math"
 	"testing"
 	"time"
 
@@ -353,7 +354,7 @@ func TestEveryFaultAtOnce(t *testing.T) {
 	require.ErrorContains(t, err, "SendRate")
 	_, err = foretick.NewClient(foretick.ClientConfig{})
 	require.ErrorContains(t, err, "Protocol")
-	_, err = foretick.NewClient(foretick.ClientConfig{Protocol: declare(nil), History: 1, SmoothLimit: -1})
+	_, err = foretick.NewClient(foretick.ClientConfig{Protocol: declare(nil), History: 1, SmoothLimit: float32(math.NaN())})
 	require.ErrorContains(t, err, "Transport")
 	require.ErrorContains(t, err, "History")
 	require.ErrorContains(t, err, "SmoothLimit")

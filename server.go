@@ -27,22 +27,24 @@ type ServerConfig struct {
 	Transport transport.Endpoint
 	// MaxClients is how many may play at once; more are refused. At most 4096, and
 	// at most as many as the transport takes (its Config.MaxPeers). 0 means what the
-	// transport takes, or 64 where it does not say.
+	// transport takes, or 64 where it does not say; negative is an error.
 	MaxClients int
-	// SnapshotRate is how many snapshots a second each client gets. 0 means one
-	// a tick; it must divide the tick rate.
+	// SnapshotRate is how many snapshots a second each client gets. It must divide the
+	// tick rate. 0 means one a tick; negative is an error.
 	SnapshotRate int
 	// SendRate bounds what is sent to one client, in bytes a second of the
-	// transport's payload. 0 means 32 000.
+	// transport's payload. 0 means 32 000; negative is an error. At most 2³⁰.
 	SendRate int
-	// Timeout is how long a silent client is kept. 0 means 5 s.
+	// Timeout is how long a silent client is kept. 0 means 5 s; negative is an error.
+	// 100 ms to 24 h.
 	Timeout time.Duration
 	// RepeatInput is how long a missing command is replaced by the last one
 	// received, without its one-shots; after it the command decays, if the game
-	// has a [Decay], and is zero then. 0 means 250 ms; negative never repeats.
+	// has a [Decay], and is zero then. 0 means 250 ms; negative never repeats. At
+	// most a minute.
 	RepeatInput time.Duration
-	// DecayInput is how long the game's [Decay] goes on after that. 0 means
-	// 250 ms; without a Decay it says nothing.
+	// DecayInput is how long the game's [Decay] goes on after that. 0 means 250 ms;
+	// negative means not at all, as without a Decay. At most a minute.
 	DecayInput time.Duration
 	// MaxRewind bounds how far into the past a shot may look. 0 means 600 ms,
 	// negative not at all, as NoLagCompensation has it. At most 1 s.
@@ -60,7 +62,7 @@ type ServerConfig struct {
 	// Hold is how long the place of a player whose connection was lost is kept:
 	// what it owns stays in the world with a zero command, and the player may
 	// come back to it. Its reliable messages wait meanwhile: see [Message.Send].
-	// 0 means 30 s; negative keeps nothing. A place is held for no longer than its
+	// 0 means 30 s; negative keeps nothing. At most a year. A place is held for no longer than its
 	// player has played, and only after a connection was lost: not for a player who
 	// left, was kicked, or broke the rules.
 	Hold time.Duration
@@ -73,7 +75,7 @@ type ServerConfig struct {
 	KeepPlaces bool
 	// MaxWaitingPerAddress is how many connections of one address may be there that do
 	// not play yet; more are refused. Two seconds of play release a connection. An
-	// IPv6 /64 counts as one address. 0 means 32; negative means no limit. The
+	// IPv6 /64 counts as one address. 0 means 32; negative means no limit. At most 2²⁰. The
 	// transports' own limits by address are as high.
 	MaxWaitingPerAddress int
 	// AllowSkew lets in clients of other builds of the game: they have the same
@@ -163,18 +165,11 @@ func (c *ServerConfig) check() error {
 	if c.Timeout == 0 {
 		c.Timeout = defaultTimeout
 	}
-	if c.SendRate < 0 || c.Timeout < 0 {
-		errs = append(errs, errors.New("foretick: ServerConfig.SendRate and Timeout must not be negative"))
-	}
 	errs = append(errs, checkRate("ServerConfig.SendRate", c.SendRate), checkTimeout("ServerConfig.Timeout", c.Timeout))
-	for _, d := range []struct {
-		name string
-		d    time.Duration
-	}{{"RepeatInput", c.RepeatInput}, {"DecayInput", c.DecayInput}} {
-		if d.d > longestInput {
-			errs = append(errs, fmt.Errorf("foretick: ServerConfig.%s is %v: use up to %v", d.name, d.d, longestInput))
-		}
-	}
+	errs = append(errs,
+		checkDuration("ServerConfig.RepeatInput", &c.RepeatInput, longestInput, defaultRepeatInput),
+		checkDuration("ServerConfig.DecayInput", &c.DecayInput, longestInput, defaultDecayInput),
+		checkDuration("ServerConfig.Hold", &c.Hold, longestHold, defaultHold))
 	if c.MaxRewind > time.Second {
 		errs = append(errs, fmt.Errorf("foretick: ServerConfig.MaxRewind is %v: use up to 1s, 0 for %v, or less for none", c.MaxRewind, lagcomp.DefaultMaxRewind))
 	}
@@ -190,20 +185,11 @@ func (c *ServerConfig) check() error {
 	if c.RewindGrowth > time.Second {
 		errs = append(errs, fmt.Errorf("foretick: ServerConfig.RewindGrowth is %v: use up to 1s, 0 for %v, or less for none", c.RewindGrowth, lagcomp.DefaultGrowth))
 	}
-	if c.RepeatInput == 0 {
-		c.RepeatInput = defaultRepeatInput
-	}
-	if c.DecayInput == 0 {
-		c.DecayInput = defaultDecayInput
-	}
-	if c.DecayInput < 0 {
-		errs = append(errs, fmt.Errorf("foretick: ServerConfig.DecayInput is %v: use more than 0, or 0 for %v", c.DecayInput, defaultDecayInput))
-	}
-	if c.Hold == 0 {
-		c.Hold = defaultHold
-	}
 	if c.MaxWaitingPerAddress == 0 {
 		c.MaxWaitingPerAddress = defaultMaxWaiting
+	}
+	if c.MaxWaitingPerAddress > mostWaiting {
+		errs = append(errs, fmt.Errorf("foretick: ServerConfig.MaxWaitingPerAddress is %d: use up to %d, 0 for %d, or less for no limit", c.MaxWaitingPerAddress, mostWaiting, defaultMaxWaiting))
 	}
 	if c.Random == nil {
 		c.Random = rand.Reader
@@ -220,19 +206,32 @@ const (
 	leastTimeout   = 100 * time.Millisecond
 	longestTimeout = 24 * time.Hour
 	longestInput   = time.Minute
+	longestHold    = 365 * 24 * time.Hour
 	longestFade    = 10 * time.Second
 	mostRate       = 1 << 30
+	mostWaiting    = 1 << 20
 )
 
 func checkRate(name string, rate int) error {
-	if rate > mostRate {
+	if rate < 0 || rate > mostRate {
 		return fmt.Errorf("foretick: %s is %d: use up to 2³⁰ bytes a second, or 0 for %d", name, rate, defaultSendRate)
 	}
 	return nil
 }
 
+// checkDuration fills the default in for zero. Negative is off.
+func checkDuration(name string, d *time.Duration, most, byDefault time.Duration) error {
+	if *d == 0 {
+		*d = byDefault
+	}
+	if *d > most {
+		return fmt.Errorf("foretick: %s is %v: use up to %v, 0 for %v, or less for none", name, *d, most, byDefault)
+	}
+	return nil
+}
+
 func checkTimeout(name string, d time.Duration) error {
-	if d >= 0 && d < leastTimeout || d > longestTimeout {
+	if d < leastTimeout || d > longestTimeout {
 		return fmt.Errorf("foretick: %s is %v: use %v to %v, or 0 for %v", name, d, leastTimeout, longestTimeout, defaultTimeout)
 	}
 	return nil
@@ -252,7 +251,7 @@ func (c *ServerConfig) checkClients() error {
 	}
 	switch {
 	case c.MaxClients < 1 || c.MaxClients > limitMaxClients:
-		return fmt.Errorf("foretick: ServerConfig.MaxClients is %d: use 1 to %d", c.MaxClients, limitMaxClients)
+		return fmt.Errorf("foretick: ServerConfig.MaxClients is %d: use 1 to %d, or 0 for the default", c.MaxClients, limitMaxClients)
 	case peers > 0 && c.MaxClients > peers:
 		return fmt.Errorf("foretick: ServerConfig.MaxClients is %d, but the transport takes %d peers: set its Config.MaxPeers to %d", c.MaxClients, peers, c.MaxClients)
 	}

@@ -70,7 +70,7 @@ func (p *Protocol) Spawns(k *ecs.Kind, c SpawnConfig) {
 	case p.kinds[i].spawn != nil:
 		p.faultf("Spawns(%q) was called twice", k.Name())
 	case c.Policy > Local:
-		p.faultf("Spawns(%q): policy %d: use Matched or Local", k.Name(), c.Policy)
+		p.faultf("Spawns(%q): SpawnConfig.Policy is %d: use Matched or Local", k.Name(), c.Policy)
 	case c.Policy == Local && p.command != nil && k.Mask().Has(p.command.id):
 		p.faultf("Spawns(%q): a Local entity gets no input: take %s out of the kind, or make it Matched", k.Name(), typeName(p.command.handle.Type()))
 	default:

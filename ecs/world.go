@@ -10,8 +10,8 @@ type WorldConfig struct {
 	// Tags say what this world is, such as "server", "client" or "headless".
 	// A system runs only in worlds that hold all of its tags.
 	Tags []string
-	// Capacity is how many entities to make room for at first; 0 means 1024.
-	// Worlds grow as needed.
+	// Capacity is how many entities to make room for at first; 0 means 1024, negative
+	// is an error. At most 8 million. Worlds grow as needed.
 	Capacity int
 }
 
@@ -73,7 +73,8 @@ type World struct {
 }
 
 // NewWorld makes an empty world and freezes the types. It panics with
-// [UsageError] for nil types, and when the tags of the game are more than 64.
+// [UsageError] for nil types, a Capacity out of range, and when the tags of the game are
+// more than 64.
 func NewWorld(t *Types, cfg WorldConfig) *World {
 	if t == nil {
 		misuse("NewWorld is given nil Types: make them with NewTypes")
@@ -96,10 +97,12 @@ func NewWorld(t *Types, cfg WorldConfig) *World {
 	w.tables = []*table{{}}
 	w.values = make([]pendingValues, len(t.slots))
 	n := cfg.Capacity
-	if n <= 0 {
+	switch {
+	case n < 0 || n > maxSlot/2:
+		misuse("WorldConfig.Capacity is %d: use up to %d, or 0 for 1024", n, maxSlot/2)
+	case n == 0:
 		n = 1024
 	}
-	n = min(n, maxSlot/2)
 	w.reserve(2*n/pageLen + 1)
 	w.watches = make([]watchState, len(t.watches))
 	w.newSingles()

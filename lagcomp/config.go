@@ -29,17 +29,19 @@ const (
 	maxTickRate = 1000
 	maxDepth    = 10 * time.Second
 	maxRewind   = time.Second
+	maxSettle   = 24 * time.Hour
 )
 
 // Config holds the settings of a History and of a Judge; both take the same
 // value, so that a judge never grants what the history no longer holds. The
 // zero Config means the defaults.
 type Config struct {
-	// TickRate is the simulation's ticks a second. Zero means 30.
+	// TickRate is the simulation's ticks a second, up to 1000. Zero means 30;
+	// negative is an error.
 	TickRate int
 	// Depth is how much past the history keeps. Zero means one second, which
-	// also leaves room for the tick that a query interpolates towards. At most
-	// 10 s.
+	// also leaves room for the tick that a query interpolates towards; negative is
+	// an error. At most 10 s.
 	Depth time.Duration
 	// MaxRewind is the furthest back that a judge lets anyone look, whatever
 	// the latency. Zero means 600 ms, which serves a round trip of 400 ms;
@@ -48,13 +50,13 @@ type Config struct {
 	MaxRewind time.Duration
 	// Settle is how long after its first measurement a judge believes whatever
 	// round trip is measured. After that, growth is counted. Zero means 5 s;
-	// negative means that the first measurement counts as settled.
+	// negative means that the first measurement counts as settled. At most a day.
 	Settle time.Duration
 	// Growth is how far above the settled round trip the one used for claims may
 	// grow, in all. It serves players whose path becomes slower in mid-play; a
 	// player who holds acknowledgements back gains as much. Zero means 150 ms;
 	// negative means none: such players are then clamped (and counted) until
-	// Judge.Resettle or a new session.
+	// Judge.Resettle or a new session. At most one second.
 	Growth time.Duration
 	// GrowthRate is how much of that it may grow in a second. Zero means 200 ms,
 	// and no more is allowed; negative means none.
@@ -111,6 +113,7 @@ func (c Config) Validate() error {
 	check(c.Depth > 0 && c.Depth <= maxDepth, "Depth is %v: use up to %v, or 0 for %v", c.Depth, maxDepth, DefaultDepth)
 	check(c.MaxRewind <= maxRewind, "MaxRewind is %v: use up to %v, 0 for %v, or less for none", c.MaxRewind, maxRewind, DefaultMaxRewind)
 	check(c.MaxRewind <= c.Depth, "MaxRewind %v is more than Depth %v: raise Depth or lower MaxRewind", c.MaxRewind, c.Depth)
+	check(c.Settle <= maxSettle, "Settle is %v: use up to %v, 0 for %v, or less for none", c.Settle, maxSettle, DefaultSettle)
 	check(c.Growth <= maxRewind, "Growth is %v: use up to %v, 0 for %v, or less for none", c.Growth, maxRewind, DefaultGrowth)
 	check(c.GrowthRate <= DefaultGrowthRate, "GrowthRate is %v: use up to %v a second, 0 for that, or less for none", c.GrowthRate, DefaultGrowthRate)
 	check(len(c.Shapes) <= maxShapes, "%d Shapes: at most %d", len(c.Shapes), maxShapes)

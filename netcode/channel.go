@@ -36,13 +36,13 @@ type Channel struct {
 	// where every message, or 256 bytes of a longer one, counts as 256. A message
 	// waits until all of it is delivered, so that another connection can take it
 	// over. 0 means 256 KiB for channel 0 and 128 KiB for another. At least 64 KiB,
-	// so that the longest message fits; at most 1 MiB. Rounded up to a power of two.
+	// so that the longest message fits; at most 1 MiB. Rounded up to a power of two. Negative is an error.
 	Queue int
 	// Repeat is how many packets carry an event of an unreliable channel, unless
-	// it is known to have arrived before. 0 means 1, at most 16.
+	// it is known to have arrived before. 0 means 1, at most 16. Negative is an error.
 	Repeat int
 	// MaxAge is how long after the next packet begun an event may still be
-	// sent; then it is dropped. 0 means 250 ms.
+	// sent; then it is dropped. 0 means 250 ms, at most 24 h. Negative is an error.
 	MaxAge time.Duration
 }
 
@@ -76,8 +76,8 @@ func (c Channel) faults(number int) (errs []error) {
 	if c.Repeat < 0 || c.Repeat > maxRepeat {
 		errs = append(errs, fmt.Errorf("Channels[%d].Repeat is %d packets, must be 1 to %d", number, c.Repeat, maxRepeat))
 	}
-	if c.MaxAge < 0 {
-		errs = append(errs, fmt.Errorf("Channels[%d].MaxAge is %v, must be positive", number, c.MaxAge))
+	if c.MaxAge < 0 || c.MaxAge > maxAge {
+		errs = append(errs, fmt.Errorf("Channels[%d].MaxAge is %v, must be positive and at most %v", number, c.MaxAge, maxAge))
 	}
 	return errs
 }

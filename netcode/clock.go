@@ -93,8 +93,12 @@ type issue struct {
 	valid           bool
 }
 
-// NewClock makes a clock that starts when StartBuffer snapshots have come.
+// NewClock makes a clock that starts when StartBuffer snapshots have come. It panics
+// with a *ConfigError when the config is not valid.
 func NewClock(cfg ClockConfig) *Clock {
+	if err := cfg.Validate(); err != nil {
+		panic(err)
+	}
 	cfg = cfg.defaults()
 	perSecond := max(1, cfg.TickRate/cfg.SnapshotInterval)
 	return &Clock{

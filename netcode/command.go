@@ -1,5 +1,10 @@
 package netcode
 
+import (
+	"errors"
+	"fmt"
+)
+
 // Command is one tick's input of one player.
 type Command struct {
 	Tick     Tick   // the tick it is meant for
@@ -20,11 +25,28 @@ type Command struct {
 type CommandConfig struct {
 	// Redundancy is how many of the newest unacknowledged commands go with every
 	// packet whatever the budget says: these, or all that no packet had yet, where
-	// those are more. 0 means 3.
+	// those are more. 0 means 3; negative means only those that no packet had yet. At
+	// most 64.
 	Redundancy int
 	// Budget is how many bytes commands may take in a packet, in which all
-	// unacknowledged ones go as far as they fit. 0 means 256.
+	// unacknowledged ones go as far as they fit. 0 means 256; negative means that
+	// none goes but those that Redundancy says. At most 2²⁰.
 	Budget int
+}
+
+// Validate reports every fault at once, as a *ConfigError, or nil.
+func (c CommandConfig) Validate() error {
+	var errs []error
+	if c.Redundancy > maxCommands {
+		errs = append(errs, fmt.Errorf("CommandConfig.Redundancy is %d commands: use up to %d, 0 for 3, or less for none", c.Redundancy, maxCommands))
+	}
+	if c.Budget > maxCommandBudget {
+		errs = append(errs, fmt.Errorf("CommandConfig.Budget is %d bytes: use up to %d, 0 for 256, or less for none", c.Budget, maxCommandBudget))
+	}
+	if len(errs) > 0 {
+		return &ConfigError{errors.Join(errs...)}
+	}
+	return nil
 }
 
 // Commands on the wire, newest first, each coded against the one before it:
@@ -50,6 +72,8 @@ const (
 	maxCommands    = 64   // in one body
 	maxCommandSize = 1024 // bytes of Data
 	viewCircle     = 1<<40 - 1
+
+	maxCommandBudget = 1 << 20
 )
 
 // view is the render time in 1/256 tick.

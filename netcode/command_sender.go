@@ -14,13 +14,17 @@ type CommandSender struct {
 }
 
 // NewCommandSender makes a sender of commands of size bytes (1 to 1024, else it
-// panics: the size comes from a schema, not from the wire).
+// panics: the size comes from a schema, not from the wire). It panics with a
+// *ConfigError as well when the config is not valid.
 func NewCommandSender(size int, cfg CommandConfig) *CommandSender {
 	checkCommandSize(size)
-	if cfg.Redundancy <= 0 {
+	if err := cfg.Validate(); err != nil {
+		panic(err)
+	}
+	if cfg.Redundancy == 0 {
 		cfg.Redundancy = 3
 	}
-	if cfg.Budget <= 0 {
+	if cfg.Budget == 0 {
 		cfg.Budget = 256
 	}
 	s := &CommandSender{cfg: cfg, size: size, zero: make([]byte, size)}

@@ -13,23 +13,28 @@ const (
 	// MinMTU is the smallest datagram the protocol works with, in bytes: a
 	// fragment of the stream fits beside what a greedy caller leaves of it.
 	MinMTU = 400
+
+	maxRate = 1 << 30        // bytes a second
+	maxAge  = 24 * time.Hour // of anything that a config may say
 )
 
 // Config is what a [Conn] may be told. The zero value is the default.
 type Config struct {
-	// MTU is the longest datagram that Finish returns, in bytes. 0 means 1200.
-	// At least MinMTU, so that a fragment of the stream always fits.
+	// MTU is the longest datagram that Finish returns, in bytes. 0 means 1200;
+	// negative is an error. At least MinMTU, so that a fragment of the stream always
+	// fits.
 	MTU int
-	// Timeout is how long a peer may be silent. 0 means 5 s. The Conn does not
-	// act on it: compare with [Conn.Silent].
+	// Timeout is how long a peer may be silent, up to 24 h. 0 means 5 s; negative is
+	// an error. The Conn does not act on it: compare with [Conn.Silent].
 	Timeout time.Duration
 	// Rate is the ceiling of what is sent, in bytes a second of datagrams.
-	// 0 means 32 000. Congestion lowers the rate in force, never raises it above
+	// 0 means 32 000; negative is an error. At most 2³⁰. Congestion lowers the rate in force, never raises it above
 	// this. Acknowledgements and 64 bytes of messages a packet always go, and
 	// are paid for later.
 	Rate int
 	// MinRate is the floor that congestion may lower the rate to, in bytes a
-	// second. 0 means 4 000, or Rate where that is smaller.
+	// second. 0 means 4 000, or Rate where that is smaller; negative is an error. At
+	// most Rate.
 	MinRate int
 	// FixedRate switches congestion control off: Rate is always in force.
 	FixedRate bool
@@ -72,11 +77,11 @@ func (c Config) Validate() error {
 	if c.MTU < MinMTU || c.MTU > 65507 {
 		errs = append(errs, fmt.Errorf("MTU is %d bytes, must be %d to 65507", c.MTU, MinMTU))
 	}
-	if c.Timeout < 0 {
-		errs = append(errs, fmt.Errorf("Timeout is %v, must be positive", c.Timeout))
+	if c.Timeout < 0 || c.Timeout > maxAge {
+		errs = append(errs, fmt.Errorf("Timeout is %v, must be positive and at most %v", c.Timeout, maxAge))
 	}
-	if c.Rate < 0 {
-		errs = append(errs, fmt.Errorf("Rate is %d bytes/s, must be positive", c.Rate))
+	if c.Rate < 0 || c.Rate > maxRate {
+		errs = append(errs, fmt.Errorf("Rate is %d bytes/s, must be positive and at most %d", c.Rate, maxRate))
 	}
 	if c.MinRate < 0 || c.MinRate > c.Rate {
 		errs = append(errs, fmt.Errorf("MinRate is %d bytes/s, must be positive and at most Rate (%d)", c.MinRate, c.Rate))

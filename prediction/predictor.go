@@ -8,6 +8,8 @@ type Tick = uint32
 // DefaultHistory is how many ticks a Predictor remembers when its Config says 0.
 const DefaultHistory = 32
 
+const maxHistory = 1 << 16
+
 // World is the predicted part of a simulation. Slots number the saves, from 0
 // to History−1; a slot is overwritten when its tick falls out of the history.
 type World interface {
@@ -55,7 +57,8 @@ const (
 
 // Config sets a Predictor up. The zero value is ready to use.
 type Config struct {
-	// History is how many ticks can be compared and replayed. 0 means 32.
+	// History is how many ticks can be compared and replayed, 2 to 65 536. 0 means 32;
+	// negative is an error.
 	// It must cover the round trip and the input buffer: a prediction older
 	// than this cannot be corrected by replay.
 	History int
@@ -72,13 +75,13 @@ type Predictor struct {
 }
 
 // NewPredictor returns a predictor that has not started. It fails when the
-// history is negative or below 2 ticks.
+// history is negative, below 2 ticks or above 65 536.
 func NewPredictor(c Config, w World) (*Predictor, error) {
 	if c.History == 0 {
 		c.History = DefaultHistory
 	}
-	if c.History < 2 {
-		return nil, fmt.Errorf("prediction: Config.History is %d; use 2 or more, or 0 for %d", c.History, DefaultHistory)
+	if c.History < 2 || c.History > maxHistory {
+		return nil, fmt.Errorf("prediction: Config.History is %d; use 2 to %d, or 0 for %d", c.History, maxHistory, DefaultHistory)
 	}
 	if w == nil {
 		return nil, fmt.Errorf("prediction: NewPredictor needs a World")

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math"
 	"testing"
 	"time"
 
@@ -33,13 +34,14 @@ type Player struct {
 
 // SyncConfig sets SyncTest up. The zero value is ready to use.
 type SyncConfig struct {
-	// Ticks to play. 0 means 120.
+	// Ticks to play, up to 60 000. 0 means 120; negative is an error.
 	Ticks int
-	// Back is how many ticks are run again after each. 0 means 8.
+	// Back is how many ticks are run again after each. 0 means 8; negative runs
+	// nothing again. Less than the clients' History.
 	Back int
-	// Players that take part. 0 means 2.
+	// Players that take part, up to 64. 0 means 2; negative is an error.
 	Players int
-	// Seed of the match.
+	// Seed of the match. 0 is a seed like any other.
 	Seed uint64
 }
 
@@ -74,8 +76,8 @@ func Rehearse(newPlayer func() Player, cfg SyncConfig) ([]string, error) {
 	if newPlayer == nil {
 		return nil, errors.New("simtest: newPlayer is nil: it makes one end of your game")
 	}
-	if cfg.Ticks < 0 || cfg.Back < 0 || cfg.Players < 0 {
-		return nil, fmt.Errorf("simtest: SyncConfig has Ticks %d, Back %d and Players %d: use more than 0, or 0 for the default", cfg.Ticks, cfg.Back, cfg.Players)
+	if err := cfg.check(); err != nil {
+		return nil, err
 	}
 	if cfg.Ticks == 0 {
 		cfg.Ticks = 120
@@ -115,6 +117,20 @@ func Rehearse(newPlayer func() Player, cfg SyncConfig) ([]string, error) {
 	}
 	r.finish()
 	return r.faults, nil
+}
+
+// check reports every fault at once.
+func (c SyncConfig) check() error {
+	var errs []error
+	check := func(name string, v, least, most, byDefault int) {
+		if v < least || v > most {
+			errs = append(errs, fmt.Errorf("simtest: SyncConfig.%s is %d: use up to %d, or 0 for %d", name, v, most, byDefault))
+		}
+	}
+	check("Ticks", c.Ticks, 0, 60_000, 120)
+	check("Back", c.Back, math.MinInt, 1024, 8)
+	check("Players", c.Players, 0, 64, 2)
+	return errors.Join(errs...)
 }
 
 type rehearsal struct {

@@ -10,13 +10,14 @@ import (
 // AreaConfig configures an [Area]. Distances are in the unit of the positions.
 type AreaConfig struct {
 	// Enter is the distance within which an entity becomes relevant to a viewer.
-	// It must be positive.
+	// It must be positive: 0, negative, NaN and infinity are errors.
 	Enter float32
 	// Leave is the distance beyond which it ceases to be; between the two it stays
 	// what it is, so that nothing flickers at the edge. 0 means a tenth more than
-	// Enter.
+	// Enter; negative means Enter, with no such edge. Otherwise at least Enter.
 	Leave float32
-	// Cell is the width of the grid's cells. 0 means half of Leave.
+	// Cell is the width of the grid's cells, at least a 64th of Leave. 0 means half of
+	// Leave; negative is an error.
 	Cell float32
 }
 
@@ -52,17 +53,20 @@ type areaItem struct {
 
 // NewArea returns an empty area.
 func NewArea(cfg AreaConfig) (*Area, error) {
-	if cfg.Leave == 0 {
+	switch {
+	case cfg.Leave == 0:
 		cfg.Leave = cfg.Enter * 1.1
+	case cfg.Leave < 0 && !math.IsInf(float64(cfg.Leave), 0):
+		cfg.Leave = cfg.Enter
 	}
 	if cfg.Cell == 0 {
 		cfg.Cell = cfg.Leave / 2
 	}
 	switch {
-	case !(cfg.Enter > 0) || math.IsInf(float64(cfg.Enter), 0):
-		return nil, fmt.Errorf("snapshot: AreaConfig.Enter is %g: use a positive distance", cfg.Enter)
+	case !(cfg.Enter > 0) || cfg.Enter > 1e38:
+		return nil, fmt.Errorf("snapshot: AreaConfig.Enter is %g: use a positive distance, up to 1e38", cfg.Enter)
 	case !(cfg.Leave >= cfg.Enter) || math.IsInf(float64(cfg.Leave), 0):
-		return nil, fmt.Errorf("snapshot: AreaConfig.Leave is %g: use Enter (%g) or more", cfg.Leave, cfg.Enter)
+		return nil, fmt.Errorf("snapshot: AreaConfig.Leave is %g: use Enter (%g) or more, or less than 0 for Enter", cfg.Leave, cfg.Enter)
 	case !(cfg.Cell >= cfg.Leave/64) || math.IsInf(float64(cfg.Cell), 0):
 		return nil, fmt.Errorf("snapshot: AreaConfig.Cell is %g: use %g or more (finite), or a look visits too many", cfg.Cell, cfg.Leave/64)
 	}

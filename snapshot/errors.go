@@ -59,4 +59,18 @@ type UsageError struct {
 // Error names the call and the problem.
 func (e *UsageError) Error() string { return "snapshot: " + e.Call + ": " + e.Problem }
 
+// mostHistory is the longest history of an entity, in versions.
+const mostHistory = 1 << 16
+
+// orDefault is a number of a config, or the default for zero.
+func orDefault(call, field string, v, byDefault, most int) int {
+	if v < 0 || v > most {
+		panic(&UsageError{call, fmt.Sprintf("%s is %d: use 1 to %d, or 0 for %d", field, v, most, byDefault)})
+	}
+	if v == 0 {
+		return byDefault
+	}
+	return v
+}
+
 func malformed(what string) error { return fmt.Errorf("%w: %s", ErrMalformed, what) }

@@ -14,10 +14,11 @@ const (
 type ReceiverConfig struct {
 	// History is the number of ticks that Ghost.At and Ghost.Sample look back, and
 	// the greatest [SenderConfig].Window that is understood. It is rounded up to a
-	// power of two; 0 means 64.
+	// power of two; 0 means 64, at most 65 536. Negative is an error.
 	History int
 	// Spawns is the greatest number of entities that one snapshot may show for the
-	// first time, 0 meaning 96. More makes a forged snapshot allocate more.
+	// first time, 0 meaning 96, at most 65 535. Negative is an error. More makes a
+	// forged snapshot allocate more.
 	Spawns int
 	// Viewer is the player that the snapshots are for. Records that it owns, or
 	// [Everyone] does, must say so, and no other may: a snapshot for somebody else
@@ -137,13 +138,12 @@ type Change struct {
 	Teleported bool
 }
 
-// NewReceiver returns an empty receiver and freezes the registry.
+// NewReceiver returns an empty receiver and freezes the registry. It panics with a
+// [*UsageError] when the config is not valid.
 func NewReceiver(r *Registry, cfg ReceiverConfig) *Receiver {
 	r.frozen = true
-	h := cfg.History
-	if h <= 0 {
-		h = 64
-	}
+	h := orDefault("NewReceiver", "ReceiverConfig.History", cfg.History, 64, mostHistory)
+	cfg.Spawns = orDefault("NewReceiver", "ReceiverConfig.Spawns", cfg.Spawns, maxSpawns, maxWire)
 	h = 1 << bits.Len(uint(h-1))
 	// Twice as many versions, so that a snapshot overtaken by as many as the window
 	// still finds its baselines.

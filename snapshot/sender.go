@@ -18,12 +18,13 @@ const (
 // SenderConfig configures a [Sender].
 type SenderConfig struct {
 	// Window is the greatest number of snapshots that an entity's baseline may be
-	// old, 0 meaning 64. It must not be more than the viewer's
-	// [ReceiverConfig].History, or its receiver refuses snapshots.
+	// old, 0 meaning 64, at most 65 535. Negative is an error. It must not be more
+	// than the viewer's [ReceiverConfig].History, or its receiver refuses snapshots.
 	Window int
 	// Spawns is the greatest number of entities that one snapshot shows for the
-	// first time, 0 meaning 96; and of their words 21 times as many. It must not be
-	// more than the viewer's [ReceiverConfig].Spawns.
+	// first time, 0 meaning 96, at most 65 535; and of their words 21 times as many.
+	// Negative is an error. It must not be more than the viewer's
+	// [ReceiverConfig].Spawns.
 	Spawns int
 	// Visible says whether the viewer may see an entity, besides
 	// [Sender.SetVisible]; it is asked for every entity in every Append. Nil: all.
@@ -179,9 +180,8 @@ type resting struct {
 // NewSender returns the sender for a viewer: the owner number of its player's
 // entities; 0 owns nothing.
 func (s *Source) NewSender(viewer uint16, cfg SenderConfig) *Sender {
-	if cfg.Window <= 0 {
-		cfg.Window = 64
-	}
+	cfg.Window = orDefault("Source.NewSender", "SenderConfig.Window", cfg.Window, 64, maxBack)
+	cfg.Spawns = orDefault("Source.NewSender", "SenderConfig.Spawns", cfg.Spawns, maxSpawns, maxWire)
 	to := &Sender{src: s, cfg: cfg, viewer: viewer, unborn: map[NetID]unbornNote{}, cache: cfg.Cache, restless: true}
 	if to.cache == nil {
 		to.cache = &Cache{}

@@ -11,7 +11,8 @@ import (
 // SourceConfig configures a [Source].
 type SourceConfig struct {
 	// History is the number of versions of each entity that are kept to be
-	// baselines, rounded up to a power of two. 0 means 64; more costs memory only.
+	// baselines, rounded up to a power of two. 0 means 64; negative is an error. More
+	// costs memory only; at most 65 536.
 	History int
 }
 
@@ -104,13 +105,11 @@ type version struct {
 	changed [lanes]Tick
 }
 
-// NewSource returns an empty source and freezes the registry.
+// NewSource returns an empty source and freezes the registry. It panics with a
+// [*UsageError] when the config is not valid.
 func NewSource(r *Registry, cfg SourceConfig) *Source {
 	r.frozen = true
-	h := cfg.History
-	if h <= 0 {
-		h = 64
-	}
+	h := orDefault("NewSource", "SourceConfig.History", cfg.History, 64, mostHistory)
 	return &Source{reg: r, history: 1 << bits.Len(uint(h-1)), index: map[NetID]int32{}}
 }
 

@@ -45,7 +45,7 @@ type file struct {
 
 func parse(name string, src any) (*file, error) {
 	set := token.NewFileSet()
-	tree, err := parser.ParseFile(set, name, src, parser.SkipObjectResolution)
+	tree, err := parser.ParseFile(set, name, src, parser.SkipObjectResolution|parser.ParseComments)
 	if err != nil {
 		return nil, err
 	}

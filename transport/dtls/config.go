@@ -45,37 +45,43 @@ type Config struct {
 	Same transport.Same
 
 	// MaxPeers is how many clients a server takes; further ones are refused with transport.Full. 0: 64.
-	// A client ignores it.
+	// Negative: an error. At most 32768. A client ignores it.
 	MaxPeers int
 
 	// MaxHandshakes is how many handshakes a server has under way; each costs three goroutines and 64 kB at most, for
 	// ten seconds at most. When there would be more, the oldest is broken off. As many connections may have begun none
-	// yet; of those the oldest of the address that has the most is broken off. 0: 256. A client ignores it.
+	// yet; of those the oldest of the address that has the most is broken off. 0: 256. Negative: an error. At most
+	// 1024. A client ignores it.
 	MaxHandshakes int
 
 	// MaxHandshakesPerAddr is how many of those may be of one address (IPv6: one /64). 0: 32, as many connections as a
-	// server of the root package lets wait for an address. A client ignores it.
+	// server of the root package lets wait for an address. Negative: no limit for an address. At most MaxHandshakes. A
+	// client ignores it.
 	MaxHandshakesPerAddr int
 
-	// HelloRate is how many hellos a second of one address are answered, as udp.Config has it. Wrap ignores it.
+	// HelloRate is how many hellos a second of one address are answered, as udp.Config has it. 0: 1000. Negative: no
+	// limit for an address. At most 2^20. Wrap ignores it.
 	HelloRate int
 
 	// Timeout is how long a connection may be silent, or a dial unanswered, before it is given up; the handshake has ten
-	// seconds more, enough for round trips of two. 0: 5 s. At least 500 ms.
+	// seconds more, enough for round trips of two. 0: 5 s. Negative: an error. 500 ms to 24 h.
 	Timeout time.Duration
 
 	// KeepAlive is how long an endpoint sends nothing to a peer, or hears nothing from it, before it sends a
-	// keep-alive. 0: 1 s, or a fifth of Timeout if that is less. At most half of Timeout.
+	// keep-alive. 0: 1 s, or a fifth of Timeout if that is less. Negative: an error, as silent connections would time
+	// out. At most half of Timeout.
 	KeepAlive time.Duration
 
 	// ReceiveQueue is how many datagrams of one peer wait for Recv before the oldest is dropped; each takes 1.3 kB.
-	// 0: 160, which is 200 kB.
+	// 0: 160, which is 200 kB. Negative: an error. At most 65536.
 	ReceiveQueue int
 
-	// SendQueue is the size of the socket's send buffer in bytes, as udp.Config has it. Wrap ignores it.
+	// SendQueue is the size of the socket's send buffer in bytes, as udp.Config has it. 0 and negative: the system's
+	// default. At most 2^30. Wrap ignores it.
 	SendQueue int
 
-	// SocketBuffer is the size of the socket's receive buffer in bytes, as udp.Config has it. Wrap ignores it.
+	// SocketBuffer is the size of the socket's receive buffer in bytes, as udp.Config has it. 0: 1 MiB. Negative: the
+	// system's default. At most 2^30. Wrap ignores it.
 	SocketBuffer int
 }
 
@@ -117,17 +123,15 @@ func (c Config) validate(server bool) error {
 	fault(c.Same > transport.AllowBoth, "Config.Same is %d; use transport.ReplaceOld, RefuseNew or AllowBoth", c.Same)
 	fault(c.MaxPeers < 0 || c.MaxPeers > 1<<15, "Config.MaxPeers is %d; it may be 1 to 32768", c.MaxPeers)
 	fault(c.MaxHandshakes < 0 || c.MaxHandshakes > 1024, "Config.MaxHandshakes is %d; it may be 1 to 1024", c.MaxHandshakes)
-	fault(c.MaxHandshakesPerAddr < 0 || c.MaxHandshakesPerAddr > c.MaxHandshakes,
-		"Config.MaxHandshakesPerAddr is %d; it may be 1 to MaxHandshakes, %d", c.MaxHandshakesPerAddr, c.MaxHandshakes)
-	fault(c.HelloRate < 0 || c.HelloRate > 1<<20, "Config.HelloRate is %d; it may be 1 to 1048576", c.HelloRate)
+	fault(c.MaxHandshakesPerAddr > c.MaxHandshakes && c.MaxHandshakesPerAddr > 0,
+		"Config.MaxHandshakesPerAddr is %d; it may be 1 to MaxHandshakes, %d, or negative for no limit", c.MaxHandshakesPerAddr, c.MaxHandshakes)
+	fault(c.HelloRate > 1<<20, "Config.HelloRate is %d; it may be 1 to 1048576, or negative for no limit", c.HelloRate)
 	fault(c.ReceiveQueue < 0 || c.ReceiveQueue > 1<<16, "Config.ReceiveQueue is %d; it may be 1 to 65536", c.ReceiveQueue)
-	fault(c.SendQueue < 0, "Config.SendQueue is %d; it may not be negative", c.SendQueue)
 	fault(c.SendQueue > 1<<30, "Config.SendQueue is %d; it may be at most 2^30", c.SendQueue)
-	fault(c.SocketBuffer < 0, "Config.SocketBuffer is %d; it may not be negative", c.SocketBuffer)
 	fault(c.SocketBuffer > 1<<30, "Config.SocketBuffer is %d; it may be at most 2^30", c.SocketBuffer)
 	fault(c.Timeout < 500*time.Millisecond, "Config.Timeout is %v; it may not be under 500 ms", c.Timeout)
 	fault(c.Timeout > 24*time.Hour, "Config.Timeout is %v; it may be at most 24 h", c.Timeout)
-	fault(c.KeepAlive < 0 || c.KeepAlive > c.Timeout/2, "Config.KeepAlive is %v; it may be at most half of Timeout, %v",
+	fault(c.KeepAlive < 0 || c.KeepAlive > c.Timeout/2, "Config.KeepAlive is %v; it may be up to half of Timeout, %v, or 0 for the default",
 		c.KeepAlive, c.Timeout/2)
 	fault(len(c.Token) > MaxToken, "Config.Token has %d bytes; it may have %d", len(c.Token), MaxToken)
 	return errors.Join(errs...)

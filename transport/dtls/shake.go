@@ -51,7 +51,7 @@ func (e *Endpoint) roomToShake(p *peer) bool {
 			same++
 		}
 	}
-	if same >= e.cfg.MaxHandshakesPerAddr {
+	if most := e.cfg.MaxHandshakesPerAddr; most > 0 && same >= most {
 		e.counters.Limited++
 		e.cut(p, transport.Full, "too many handshakes")
 		return false

@@ -123,8 +123,8 @@ func TestWrap(t *testing.T) {
 }
 
 func TestConfigFaults(t *testing.T) {
-	_, err := dtls.Listen("127.0.0.1:0", dtls.Config{MaxPeers: -1, MaxHandshakes: -1, MaxHandshakesPerAddr: -2, ReceiveQueue: -1,
-		HelloRate: -1, SendQueue: -1, SocketBuffer: -1, Timeout: 1, KeepAlive: time.Hour, Token: make([]byte, dtls.MaxToken+1), Same: 9})
+	_, err := dtls.Listen("127.0.0.1:0", dtls.Config{MaxPeers: -1, MaxHandshakes: -1, MaxHandshakesPerAddr: 1 << 21, ReceiveQueue: -1,
+		HelloRate: 1 << 21, SendQueue: 1<<31 - 1, SocketBuffer: 1<<31 - 1, Timeout: 1, KeepAlive: time.Hour, Token: make([]byte, dtls.MaxToken+1), Same: 9})
 	for _, field := range []string{"Gate", "MaxPeers", "MaxHandshakes", "MaxHandshakesPerAddr", "ReceiveQueue", "HelloRate", "SendQueue",
 		"SocketBuffer", "Timeout", "KeepAlive", "Token", "Same"} {
 		assert.ErrorContains(t, err, "Config."+field)

@@ -61,7 +61,7 @@ func Dial(addr string, cfg Config) (*Endpoint, error) {
 
 func (c Config) udp() udp.Config {
 	return udp.Config{Sealed: true, Timeout: c.Timeout, KeepAlive: c.KeepAlive, ReceiveQueue: c.ReceiveQueue,
-		HelloRate: c.HelloRate, SendQueue: c.SendQueue, SocketBuffer: c.SocketBuffer, Linger: 1}
+		HelloRate: c.HelloRate, SendQueue: c.SendQueue, SocketBuffer: c.SocketBuffer, Linger: -1}
 }
 
 // WrapServer protects a server's endpoint, which is the returned one's from now on: also its peers that are connected

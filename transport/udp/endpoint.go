@@ -66,7 +66,9 @@ func newEndpoint(cfg Config) *Endpoint {
 
 // attach makes c the endpoint's socket; it closes c and reports false when the endpoint is closed.
 func (e *Endpoint) attach(c *net.UDPConn, connected bool) (bool, error) {
-	c.SetReadBuffer(e.cfg.SocketBuffer) // as far as the system lets
+	if e.cfg.SocketBuffer > 0 {
+		c.SetReadBuffer(e.cfg.SocketBuffer) // as far as the system lets
+	}
 	if e.cfg.SendQueue > 0 {
 		c.SetWriteBuffer(e.cfg.SendQueue)
 	}

@@ -138,8 +138,9 @@ func (e *Endpoint) Close(c transport.Code, detail string) error {
 
 // farewell tells those who leave, and has them told again with time between, as losses come in bursts.
 func (e *Endpoint) farewell() {
-	third := e.cfg.Linger / 3
-	for _, pause := range []time.Duration{third, e.cfg.Linger - third, 0} {
+	linger := max(e.cfg.Linger, 0)
+	third := linger / 3
+	for i, pause := range [...]time.Duration{third, linger - third, 0} {
 		e.mu.Lock()
 		e.post = nil // the timer may be sending the old ones
 		for i := range e.leaving {
@@ -152,7 +153,7 @@ func (e *Endpoint) farewell() {
 				return
 			}
 		}
-		if len(letters) == 0 || pause == 0 {
+		if len(letters) == 0 || i == 2 {
 			return
 		}
 		select {

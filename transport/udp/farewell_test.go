@@ -90,6 +90,24 @@ func TestCloseIsQuick(t *testing.T) {
 	assert.Less(t, time.Since(begin), nettest.Limit(time.Second), "there was no connection")
 }
 
+// Without lingering, or with next to none, the three copies of a farewell leave at once.
+func TestFarewellsWithoutLinger(t *testing.T) {
+	for _, linger := range []time.Duration{-1, 1} {
+		p, _, cli, _, _ := proxied(t, sim.Link{}, udp.Config{Linger: linger, KeepAlive: 2 * time.Second})
+		p.Blackhole(time.Minute)
+		before, _ := p.Stats()
+		begin := time.Now()
+		cli.Close(transport.Kicked, "bye")
+		assert.Less(t, time.Since(begin), nettest.Limit(100*ms))
+		for deadline := time.Now().Add(nettest.Limit(time.Second)); ; time.Sleep(ms) {
+			if now, _ := p.Stats(); now.Sent == before.Sent+3 {
+				break
+			}
+			require.True(t, time.Now().Before(deadline), "linger %v: not three copies", linger)
+		}
+	}
+}
+
 // A server that heard none of a client's farewells is told by the client, as long as that has its socket.
 func TestClientRemindsTheServer(t *testing.T) {
 	p, srv, cli, toClient, toServer := proxied(t, sim.Link{}, udp.Config{})

@@ -2,6 +2,7 @@ package udp
 
 import (
 	"hash/maphash"
+	"math"
 	"math/rand/v2"
 	"net/netip"
 )
@@ -18,8 +19,13 @@ type limits struct {
 
 const meters = 1 << 12 // addresses that share one by chance share its limit
 
+// newLimits takes what an address may in a second. Negative is no limit.
 func newLimits(perSecond int) *limits {
-	return &limits{seed: maphash.MakeSeed(), perAddr: uint32(max(1, perSecond/ticksASecond))}
+	l := &limits{seed: maphash.MakeSeed(), perAddr: math.MaxUint32}
+	if perSecond >= 0 {
+		l.perAddr = uint32(max(1, perSecond/ticksASecond))
+	}
+	return l
 }
 
 // reply reports whether to answer an address that has proved nothing.

@@ -123,7 +123,7 @@ func TestMistakesAreNamed(t *testing.T) {
 		_, err = udp.Dial(addr, udp.Config{})
 		assert.Error(t, err, addr)
 	}
-	_, err = udp.Dial("127.0.0.1:1", udp.Config{MaxPeers: -1, ReceiveQueue: -1, SendQueue: -1, SocketBuffer: -1, Same: 3, HelloRate: -1,
+	_, err = udp.Dial("127.0.0.1:1", udp.Config{MaxPeers: -1, ReceiveQueue: -1, SendQueue: 1<<31 - 1, SocketBuffer: 1<<31 - 1, Same: 3, HelloRate: 1 << 21,
 		Timeout: time.Millisecond, KeepAlive: time.Hour, Token: make([]byte, udp.MaxToken+1)})
 	for _, field := range []string{"MaxPeers", "Same", "HelloRate", "ReceiveQueue", "SendQueue", "SocketBuffer", "Timeout", "KeepAlive", "Token"} {
 		assert.ErrorContains(t, err, "Config."+field, "every fault at once")

@@ -15,27 +15,29 @@ const MaxToken = 1024
 // Config configures NewServer and Dial. The zero value is good.
 type Config struct {
 	// MaxPeers is how many clients a server takes; further ones are refused with transport.Full. 0: 64.
-	// A client ignores it.
+	// Negative: an error. At most 65536. A client ignores it.
 	MaxPeers int
 
 	// MaxPending is how many connections of a server may be open without having said who they are. When there are more,
 	// the oldest of the address that has the most of them is cut off. Listen holds those apart, and as many, that have
-	// sent no whole HTTP request. 0: 256. A client ignores it.
+	// sent no whole HTTP request. 0: 256. Negative: an error. At most 65536. A client ignores it.
 	MaxPending int
 
 	// MaxPendingPerAddr is how many of those may come from one address (IPv6: one /64); further ones are answered with
 	// HTTP status 429. Behind a reverse proxy set ClientAddr, or all clients share one address. 0: 32, as many connections
-	// as a server of the root package lets wait for an address. A client ignores it.
+	// as a server of the root package lets wait for an address. Negative: no limit for an address. At most MaxPending. A
+	// client ignores it.
 	MaxPendingPerAddr int
 
 	// MaxConns is how many connections may be open at once, whatever they do: play, say nothing, or say goodbye; with
 	// Listen also those that have sent no whole HTTP request. At the limit a new connection displaces one that is not
-	// playing, or is turned away. 0: twice MaxPeers + MaxPending. Negative: no limit. A client ignores it.
+	// playing, or is turned away. 0: twice MaxPeers + MaxPending. Negative: no limit.
+	// At least MaxPeers + 1, at most 2^20. A client ignores it.
 	MaxConns int
 
 	// ControlRate is how many pings, pongs and keep-alives a second a peer may send. A peer that sends more for longer
 	// than two seconds' worth is dropped with transport.Protocol. An honest peer sends 30 at most, and most send one.
-	// 0: 100. Negative: no limit. A client applies it to its server; in a browser to keep-alives only.
+	// 0: 100. Negative: no limit. At most 2^20. A client applies it to its server; in a browser to keep-alives only.
 	ControlRate int
 
 	// ClientAddr returns the address of the client that sent a request, for servers behind a reverse proxy, where every
@@ -71,19 +73,20 @@ type Config struct {
 
 	// Timeout is how long a connection may be silent, or may not take what it is sent, before it is given up. A dial has
 	// twice that for TCP, TLS and HTTP, each of which takes a round trip, and Timeout for the server's answer to its
-	// token. 0: 5 s. At least 500 ms.
+	// token. 0: 5 s. Negative: an error. 500 ms to 24 h.
 	Timeout time.Duration
 
 	// KeepAlive is how long an endpoint sends nothing to a peer, or hears nothing from it, before it sends a
-	// keep-alive. 0: 1 s, or a fifth of Timeout if that is less. At most half of Timeout.
+	// keep-alive. 0: 1 s, or a fifth of Timeout if that is less. Negative: an error, as silent connections would time
+	// out. At most half of Timeout.
 	KeepAlive time.Duration
 
 	// ReceiveQueue is how many datagrams of one peer wait for Recv before the oldest is dropped; each takes 1.3 kB.
-	// 0: 160, which is 200 kB.
+	// 0: 160, which is 200 kB. Negative: an error. At most 65536.
 	ReceiveQueue int
 
 	// SendQueue is how many bytes of datagrams to one peer wait for the connection to take them before the oldest is
-	// dropped. 0: 128 KiB. At least 4 KiB.
+	// dropped. 0: 128 KiB. Negative: an error. 4 KiB to 1 GiB.
 	SendQueue int
 }
 
@@ -121,8 +124,8 @@ func (c Config) validate() error {
 	}
 	fault(c.MaxPeers < 0 || c.MaxPeers > 1<<16, "Config.MaxPeers is %d; it may be 1 to 65536", c.MaxPeers)
 	fault(c.MaxPending < 0 || c.MaxPending > 1<<16, "Config.MaxPending is %d; it may be 1 to 65536", c.MaxPending)
-	fault(c.MaxPendingPerAddr < 0 || c.MaxPendingPerAddr > c.MaxPending,
-		"Config.MaxPendingPerAddr is %d; it may be 1 to MaxPending, %d", c.MaxPendingPerAddr, c.MaxPending)
+	fault(c.MaxPendingPerAddr > c.MaxPending && c.MaxPendingPerAddr > 0,
+		"Config.MaxPendingPerAddr is %d; it may be 1 to MaxPending, %d, or negative for no limit", c.MaxPendingPerAddr, c.MaxPending)
 	fault(c.MaxConns > 1<<20 || c.MaxConns > 0 && c.MaxConns <= c.MaxPeers,
 		"Config.MaxConns is %d; it may be MaxPeers + 1, %d, to 2^20, or negative for no limit", c.MaxConns, c.MaxPeers+1)
 	fault(c.ControlRate > 1<<20, "Config.ControlRate is %d; it may be 1 to 2^20, or negative for no limit", c.ControlRate)
@@ -131,7 +134,7 @@ func (c Config) validate() error {
 	fault(c.SendQueue < 4<<10 || c.SendQueue > 1<<30, "Config.SendQueue is %d; it may be 4096 to 2^30", c.SendQueue)
 	fault(c.Timeout < 500*time.Millisecond, "Config.Timeout is %v; it may not be under 500 ms", c.Timeout)
 	fault(c.Timeout > 24*time.Hour, "Config.Timeout is %v; it may be at most 24 h", c.Timeout)
-	fault(c.KeepAlive < 0 || c.KeepAlive > c.Timeout/2, "Config.KeepAlive is %v; it may be at most half of Timeout, %v",
+	fault(c.KeepAlive < 0 || c.KeepAlive > c.Timeout/2, "Config.KeepAlive is %v; it may be up to half of Timeout, %v, or 0 for the default",
 		c.KeepAlive, c.Timeout/2)
 	fault(len(c.Token) > MaxToken, "Config.Token has %d bytes; it may have %d", len(c.Token), MaxToken)
 	return errors.Join(errs...)

@@ -161,7 +161,7 @@ func (s *Server) reserve(p *peer) int {
 	if s.closed {
 		return http.StatusServiceUnavailable
 	}
-	if s.pending.From(p.addr.Addr()) >= s.cfg.MaxPendingPerAddr {
+	if most := s.cfg.MaxPendingPerAddr; most > 0 && s.pending.From(p.addr.Addr()) >= most {
 		s.counters.Limited++
 		return http.StatusTooManyRequests
 	}

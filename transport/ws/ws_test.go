@@ -249,7 +249,7 @@ func TestDialFails(t *testing.T) {
 }
 
 func TestConfigFaults(t *testing.T) {
-	_, err := ws.NewServer(ws.Config{MaxPeers: -1, MaxPending: -1, MaxPendingPerAddr: -2, MaxConns: 1 << 21,
+	_, err := ws.NewServer(ws.Config{MaxPeers: -1, MaxPending: -1, MaxPendingPerAddr: 1 << 21, MaxConns: 1 << 21,
 		ControlRate: 1 << 21, ReceiveQueue: -1, SendQueue: 1, Same: 3,
 		Timeout: 1, KeepAlive: time.Hour, Token: make([]byte, ws.MaxToken+1)})
 	for _, field := range []string{"MaxPeers", "MaxPending", "MaxPendingPerAddr", "MaxConns", "ControlRate", "Same", "ReceiveQueue", "SendQueue",

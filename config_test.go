@@ -1,0 +1,43 @@
+package foretick_test
+
+import (
+	"testing"
+
+	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/internal/fieldtest"
+	"github.com/foretick/foretick/transport/sim"
+)
+
+// TestConfigNumbers: in every config zero is the default, negative is off or an error,
+// and what is no number or absurd is an error that names the field.
+func TestConfigNumbers(t *testing.T) {
+	fieldtest.Config[foretick.ServerConfig](t, fieldtest.Rules{
+		Off: []string{"RepeatInput", "DecayInput", "MaxRewind", "RewindGrowth", "Hold", "MaxWaitingPerAddress"},
+	}, func(c foretick.ServerConfig) error {
+		c.Protocol, c.Transport = declare(nil), sim.NewNetwork(1).Listen()
+		_, err := foretick.NewServer(c)
+		return err
+	})
+	fieldtest.Config[foretick.ClientConfig](t, fieldtest.Rules{
+		Off: []string{"SmoothHalfLife", "SmoothLimit", "Rehearse"},
+	}, func(c foretick.ClientConfig) error {
+		n := sim.NewNetwork(1)
+		c.Protocol, c.Transport = declare(nil), n.Dial(n.Listen(), sim.LAN, sim.LAN)
+		_, err := foretick.NewClient(c)
+		return err
+	})
+	fieldtest.Config[foretick.InspectorConfig](t, fieldtest.Rules{}, func(c foretick.InspectorConfig) error {
+		n := sim.NewNetwork(1)
+		c.Transport = n.Dial(n.Listen(), sim.LAN, sim.LAN)
+		_, err := foretick.NewInspector(c)
+		return err
+	})
+	fieldtest.Config[foretick.SpawnConfig](t, fieldtest.Rules{}, func(c foretick.SpawnConfig) error {
+		return declare(func(h *handles, p *foretick.Protocol) { p.Spawns(&h.player, c) }).Err()
+	})
+	fieldtest.Config[foretick.InterestConfig](t, fieldtest.Rules{Off: []string{"Leave"}, Needed: []string{"Enter"}}, func(c foretick.InterestConfig) error {
+		return declare(func(h *handles, p *foretick.Protocol) {
+			foretick.Interest(p, &h.place, c, func(v *place) (x, y, z float32) { return v.X, 0, 0 })
+		}).Err()
+	})
+}

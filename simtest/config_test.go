@@ -1,0 +1,17 @@
+package simtest_test
+
+import (
+	"testing"
+
+	"github.com/foretick/foretick/internal/fieldtest"
+	"github.com/foretick/foretick/simtest"
+)
+
+// TestConfigNumbers: zero is the default, negative is off or an error, and what is
+// absurd is an error that names the field.
+func TestConfigNumbers(t *testing.T) {
+	fieldtest.Config[simtest.SyncConfig](t, fieldtest.Rules{Off: []string{"Back"}, Any: []string{"Seed"}}, func(c simtest.SyncConfig) error {
+		_, err := simtest.Rehearse(func() simtest.Player { return (&planted{}).end(nil) }, c)
+		return err
+	})
+}

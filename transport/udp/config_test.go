@@ -1,0 +1,23 @@
+package udp_test
+
+import (
+	"testing"
+
+	"github.com/foretick/foretick/internal/fieldtest"
+	"github.com/foretick/foretick/transport"
+	"github.com/foretick/foretick/transport/udp"
+)
+
+// TestConfigNumbers: zero is the default, negative is off or an error, and what is
+// absurd is an error that names the field.
+func TestConfigNumbers(t *testing.T) {
+	fieldtest.Config[udp.Config](t, fieldtest.Rules{
+		Off: []string{"HelloRate", "Linger", "SendQueue", "SocketBuffer"},
+	}, func(c udp.Config) error {
+		e, err := udp.Listen("127.0.0.1:0", c)
+		if err != nil {
+			return err
+		}
+		return e.Close(transport.Closed, "")
+	})
+}
