@@ -230,7 +230,7 @@ type View struct {
 }
 
 // Client plays one player's part. Step does the work; it is not safe for
-// concurrent use.
+// concurrent use. Stats may be called by any goroutine.
 type Client struct {
 	cfg      ClientConfig
 	p        *Protocol
@@ -345,6 +345,7 @@ type Client struct {
 	pressed   unsafe.Pointer // scratch: a command being made
 	press     press          // the newest that no tick has taken yet
 	stats     ClientStats
+	board     clientBoard // what other goroutines may read
 }
 
 // shownTime is the render time of the last picture.
@@ -593,15 +594,6 @@ func (c *Client) View() View { return c.view }
 // World is the client's world: see View.World.
 func (c *Client) World() *ecs.World { return c.world }
 
-// Stats is what the client counted.
-func (c *Client) Stats() ClientStats {
-	st := c.stats
-	if c.conn != nil {
-		st.Connection = c.conn.Stats()
-	}
-	return st
-}
-
 // RTT is the measured round trip; 0 before the first acknowledgement.
 func (c *Client) RTT() time.Duration {
 	if c.conn == nil {
@@ -629,6 +621,7 @@ func (c *Client) end(err error) {
 // what was sampled, and returns what to draw. Call it once per picture; now
 // must not go back.
 func (c *Client) Step(now time.Time) View {
+	defer c.post()
 	if !c.begun {
 		c.begun, c.start = true, now
 	}

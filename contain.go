@@ -30,7 +30,11 @@ func (s *Server) contain(who ecs.Owner, handler string) {
 	}
 	s.stats.Panics++
 	stack := debug.Stack()
-	s.cfg.Logger.Error("panic", "handler", handler, "player", who, "value", v, "stack", string(stack))
+	line := []any{"player", who}
+	if p := s.player(who); p != nil {
+		line = s.who(p)
+	}
+	s.cfg.Logger.Error("panic", append(line, "handler", handler, "value", v, "stack", string(stack))...)
 	if s.cfg.OnPanic != nil {
 		s.cfg.OnPanic(Panic{Who: who, Handler: handler, Value: v, Stack: stack})
 	}

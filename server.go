@@ -260,7 +260,7 @@ func (c *ServerConfig) checkClients() error {
 
 // Server runs a match: it takes commands in, computes ticks, and sends each
 // client what it may see. Step does the work and Run calls it; neither is safe
-// for concurrent use.
+// for concurrent use. Stats, Players and Player may be called by any goroutine.
 type Server struct {
 	cfg      ServerConfig
 	p        *Protocol
@@ -342,6 +342,7 @@ type Server struct {
 	grouped     []grouping                    // since the last tick
 	survey      *survey                       // nil: everything matters to everybody
 	stats       ServerStats
+	board       board // what other goroutines may read
 
 	bandwidth *bandwidth // nil unless asked for
 
@@ -427,17 +428,6 @@ func (s *Server) Frame() *Frame { return &s.frame }
 // Tick is the newest tick computed; 0 before the first.
 func (s *Server) Tick() Tick { return s.frame.Tick }
 
-// Players appends who plays to dst, in order of arrival. Those whose place is
-// held while they are away are among them.
-func (s *Server) Players(dst []ecs.Owner) []ecs.Owner {
-	for _, p := range s.players {
-		if p.state >= playing {
-			dst = append(dst, p.owner)
-		}
-	}
-	return dst
-}
-
 // Next is when the next tick is due; the zero time before the first Step.
 func (s *Server) Next() time.Time {
 	if !s.begun {
@@ -473,6 +463,7 @@ func (s *Server) Step(now time.Time) {
 		s.begun, s.start = true, now
 	}
 	t := now.Sub(s.start)
+	from := s.frame.Tick
 	s.receive(t)
 	for n := 0; !s.Ended() && s.due(s.frame.Tick+1) <= t; n++ {
 		if n == maxCatchUp {
@@ -485,6 +476,7 @@ func (s *Server) Step(now time.Time) {
 		}
 		s.tick(t)
 		if s.closed {
+			s.post(true)
 			done = true
 			return
 		}
@@ -493,6 +485,7 @@ func (s *Server) Step(now time.Time) {
 		s.end()
 	}
 	s.endpoint.Flush()
+	s.post(s.frame.Tick != from)
 	done = true
 }
 
@@ -526,6 +519,7 @@ func (s *Server) close(code transport.Code, detail string) error {
 		return transport.ErrClosed
 	}
 	s.closed = true
+	defer s.post(true)
 	if s.failed { // nothing of the match can be relied on
 		for peer := range s.byPeer {
 			s.endpoint.Disconnect(peer, code, detail)

@@ -101,7 +101,7 @@ func (s *Server) takeOver(p *player, kept *netcode.Conn, h netcode.Hello) {
 			err = p.conn.TakeOver(kept, uint8(i), netcode.Forgotten)
 		}
 		if err != nil {
-			s.cfg.Logger.Error("messages lost with a connection", "player", p.owner, "channel", i, "err", err)
+			s.cfg.Logger.Error("messages lost with a connection", append(s.who(p), "channel", i, "err", err)...)
 		}
 	}
 }

@@ -325,6 +325,7 @@ func (s *Server) admit(t time.Duration, p *player, owner ecs.Owner, h netcode.He
 	}
 	s.begin(t, p, h)
 	s.joining = append(s.joining, p)
+	s.postOne(p)
 	s.stats.Joined++
 	if p.skewed {
 		s.stats.Skewed++
@@ -379,6 +380,7 @@ func (s *Server) resumed(t time.Duration, p *player, h netcode.Hello) bool {
 		old.kept = nil
 		s.back = append(s.back, old)
 		s.stats.Resumed++
+		s.postOne(old)
 		s.cfg.Logger.Info("came back", s.who(old)...)
 		return true
 	}
@@ -427,6 +429,7 @@ func (s *Server) forget(p *player, code transport.Code, detail string) {
 func (s *Server) lose(t time.Duration, p *player) {
 	s.disconnect(p)
 	p.state, p.since = away, t
+	s.postOne(p)
 	s.absent = append(s.absent, p)
 }
 
@@ -450,6 +453,7 @@ func (s *Server) leave(p *player, code transport.Code, detail string) {
 	}
 	s.owners[p.owner] = nil
 	s.stats.Left++
+	s.postOne(p)
 	s.cfg.Logger.Info("left", append(s.who(p), "code", code, "detail", detail)...)
 }
 

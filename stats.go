@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/internal/counts"
 	"github.com/foretick/foretick/lagcomp"
 	"github.com/foretick/foretick/netcode"
@@ -73,40 +72,7 @@ func (s ServerStats) String() string { return counts.Line(s) }
 // trip and why claims were clamped.
 func (s PlayerStats) String() string { return counts.Line(s) }
 
-// Stats is what the server counted.
-func (s *Server) Stats() ServerStats {
-	st := s.stats
-	for _, p := range s.players {
-		if p.conn == nil {
-			continue
-		}
-		st.MessagesResent += p.resent()
-	}
-	return st
-}
-
 func (p *player) resent() uint64 { return p.conn.Stats().EntriesResent }
-
-// Player is what the server counted of one player; false when it does not play.
-func (s *Server) Player(who ecs.Owner) (PlayerStats, bool) {
-	p := s.player(who)
-	if p == nil {
-		return PlayerStats{}, false
-	}
-	st := p.stats
-	if p.buffer != nil {
-		st.InputsLate, st.InputsDuplicate, st.InputsFar, st.InputsMalformed = p.buffer.Stats()
-		st.InputsRemade = p.buffer.Remade()
-	}
-	if p.judge != nil {
-		st.Claims = p.judge.Stats()
-	}
-	if p.conn != nil {
-		st.RTT = p.conn.RTT()
-	}
-	st.Connection, st.Session, st.Judged = p.connection, p.session, p.verdict
-	return st, true
-}
 
 // ClientStats counts what a client did since it began.
 type ClientStats struct {
