@@ -104,8 +104,8 @@ func (s *Server) Stats() ServerStats {
 	return s.board.stats
 }
 
-// Players appends who plays to dst, in order of arrival. Those whose place is held while they are away are among them. Any goroutine may
-// call it, while Run runs as well.
+// Players appends who plays to dst, in order of arrival. Those whose place is held while
+// they are away are among them. Any goroutine may call it, while Run runs as well.
 func (s *Server) Players(dst []ecs.Owner) []ecs.Owner {
 	s.board.mu.Lock()
 	defer s.board.mu.Unlock()

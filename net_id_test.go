@@ -73,7 +73,7 @@ func TestNetworkIDsComeAgain(t *testing.T) {
 			}
 		}
 	}
-	require.EqualValues(t, math.MaxUint32, highest, "they were used up")
+	require.Equal(t, uint32(math.MaxUint32), highest, "they were used up")
 	require.Less(t, srv.LastNetworkID(), uint32(1<<20), "and come again")
 	require.Greater(t, srv.LastNetworkID(), uint32(100))
 	require.Equal(t, foretick.Playing, c.View().State)

@@ -303,7 +303,7 @@ func (d *deliveries) note(sent *snapshot.Sent, every uint32, at int64) {
 }
 
 func (d *deliveries) slot(t Tick, every uint32) *delivery {
-	return &d.ring[int(t/every)%len(d.ring)]
+	return &d.ring[t/every%Tick(len(d.ring))]
 }
 
 // has tells whether the client had the snapshot of a tick by a moment, and it

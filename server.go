@@ -463,7 +463,6 @@ func (s *Server) Step(now time.Time) {
 		s.begun, s.start = true, now
 	}
 	t := now.Sub(s.start)
-	from := s.frame.Tick
 	s.receive(t)
 	for n := 0; !s.Ended() && s.due(s.frame.Tick+1) <= t; n++ {
 		if n == maxCatchUp {
@@ -485,7 +484,7 @@ func (s *Server) Step(now time.Time) {
 		s.end()
 	}
 	s.endpoint.Flush()
-	s.post(s.frame.Tick != from)
+	s.post(false)
 	done = true
 }
 

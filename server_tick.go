@@ -48,6 +48,7 @@ func (s *Server) tick(now time.Duration) {
 	s.effects.outside.keep()
 	s.record()
 	s.stats.Ticks++
+	s.post(true)
 	if s.cfg.OnTick != nil {
 		s.cfg.OnTick(f)
 	}

@@ -1,6 +1,7 @@
 package foretick
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -53,16 +54,16 @@ func (g *tickGuard) start(s sighting) {
 }
 
 // ahead is how many ticks a lies ahead of where the server of b is by then.
-func (g *tickGuard) ahead(a, b sighting) int {
-	return netcode.Distance(a.tick, b.tick) - g.ticks(a.at-b.at)
+func (g *tickGuard) ahead(a, b sighting) int64 {
+	return int64(netcode.Distance(a.tick, b.tick)) - g.ticks(a.at-b.at)
 }
 
-func (g *tickGuard) ticks(d time.Duration) int { return int(d.Seconds() * g.rate) }
+func (g *tickGuard) ticks(d time.Duration) int64 { return int64(d.Seconds() * g.rate) }
 
 // middle is the median of the newest snapshots: two forged ones do not move it.
 func (g *tickGuard) middle(now time.Duration) sighting {
 	sorted, here := g.recent, sighting{g.recent[0].tick, now}
-	slices.SortFunc(sorted[:], func(a, b sighting) int { return g.ahead(here, a) - g.ahead(here, b) })
+	slices.SortFunc(sorted[:], func(a, b sighting) int { return cmp.Compare(g.ahead(here, a), g.ahead(here, b)) })
 	return sorted[len(sorted)/2]
 }
 
@@ -74,7 +75,7 @@ func (g *tickGuard) inTime(s sighting) bool {
 	return least <= g.slack() && middle >= -g.ticks(guardBack)
 }
 
-func (g *tickGuard) slack() int { return g.ticks(guardSlack + g.interval) }
+func (g *tickGuard) slack() int64 { return g.ticks(guardSlack + g.interval) }
 
 // allow reports whether a snapshot of tick t may be read now. It also allows the
 // last of three in a row that agree for a while: the server, or the client's clock,
