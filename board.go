@@ -11,7 +11,6 @@ import (
 type board struct {
 	mu      sync.Mutex
 	stats   ServerStats
-	resent  uint64 // by the connections that stand
 	players []ecs.Owner
 	each    []PlayerStats // of the places below, in their order
 	at      []int32       // by owner: 1 + its place in each
@@ -27,24 +26,30 @@ func (s *Server) post(players bool) {
 		s.postPlayers()
 	}
 	b.stats = s.stats
-	b.stats.MessagesResent += b.resent
 }
 
 func (s *Server) postPlayers() {
 	b := &s.board
 	s.postWho()
 	clear(b.at)
-	b.resent, b.each = 0, b.each[:0]
+	b.each = b.each[:0]
 	for _, p := range s.players {
-		if p.conn != nil {
-			b.resent += p.resent()
-		}
+		s.countResent(p)
 	}
 	for who, p := range s.owners {
 		if p != nil {
 			b.each = append(b.each, p.count())
 			b.at[who] = int32(len(b.each))
 		}
+	}
+}
+
+// countResent adds what a connection sent again since it was last counted.
+func (s *Server) countResent(p *player) {
+	if p.conn != nil {
+		n := p.conn.Stats().EntriesResent
+		s.stats.MessagesResent += n - p.resent
+		p.resent = n
 	}
 }
 

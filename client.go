@@ -604,6 +604,7 @@ func (c *Client) RTT() time.Duration {
 
 // Close leaves the match and closes the transport.
 func (c *Client) Close() error {
+	defer c.post()
 	if c.up {
 		c.endpoint.Disconnect(c.peer, transport.Closed, "")
 	}

@@ -16,16 +16,9 @@ import (
 // room for. The level still comes, and no snapshot of it is sent that the client would
 // acknowledge and cannot read.
 func TestLevelsThatFindNoRoom(t *testing.T) {
-	type thing struct{ N uint32 }
-	protocol := func() (*foretick.Protocol, *ecs.Component[thing], *ecs.Kind) {
-		p, c, kind := foretick.NewProtocol("levels", 1), &ecs.Component[thing]{}, &ecs.Kind{}
-		p.Component(c)
-		p.Kind(kind, "thing", c)
-		return p, c, kind
-	}
 	for _, rate := range []int{2000, 4000, 8000} {
 		for _, size := range []int{0, 100, 400, 800, 1024} {
-			p, things, kind := protocol()
+			p, things, kind := ofThings("levels")
 			p.Server("churn", func(_ *foretick.Frame, rows ecs.Rows) {
 				for i := range things.Slice(rows) {
 					things.Slice(rows)[i].N++
@@ -40,7 +33,7 @@ func TestLevelsThatFindNoRoom(t *testing.T) {
 				}
 			}
 			build(srv.Frame())
-			q, _, _ := protocol()
+			q, _, _ := ofThings("levels")
 			entered := 0
 			q.Level(func(*foretick.Frame, []byte) { entered++ })
 			link := sim.Link{Latency: 50 * time.Millisecond, Loss: 0.1}

@@ -17,15 +17,8 @@ import (
 // TestNetworkIDsComeAgain: a match that has spawned 2³² entities goes on: network ids
 // come again, but for those in use, and clients have what the server has.
 func TestNetworkIDsComeAgain(t *testing.T) {
-	type thing struct{ N uint32 }
-	protocol := func() (*foretick.Protocol, *ecs.Component[thing], *ecs.Kind) {
-		p, c, kind := foretick.NewProtocol("ids", 1), &ecs.Component[thing]{}, &ecs.Kind{}
-		p.Component(c)
-		p.Kind(kind, "thing", c)
-		return p, c, kind
-	}
 	m := simtest.New(1)
-	p, things, kind := protocol()
+	p, things, kind := ofThings("ids")
 	ids := map[uint32]ecs.Entity{}
 	lived := ecs.NewQuery(p.Types(), ecs.With(things))
 	var oldest []ecs.Entity
@@ -46,7 +39,7 @@ func TestNetworkIDsComeAgain(t *testing.T) {
 		things.Get(srv.World(), srv.Frame().Spawn(kind, ecs.Nobody)).N = 1<<20 + i
 	}
 	srv.SpawnedBefore(math.MaxUint32 - 300)
-	q, ours, _ := protocol()
+	q, ours, _ := ofThings("ids")
 	seen := ecs.NewQuery(q.Types(), ecs.With(ours))
 	c, err := m.Join(foretick.ClientConfig{Protocol: q}, simtest.Seat{Up: sim.LAN, Down: sim.LAN})
 	require.NoError(t, err)

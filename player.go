@@ -51,6 +51,7 @@ type player struct {
 	kept *netcode.Conn // the lost connection, while away: its reliable messages wait
 
 	connection uint64 // its number among all of the server's
+	resent     uint64 // of what this connection sent again, counted in the server's
 	session    uint64 // and that of its stay
 
 	sent *netcode.SequenceBuffer[sentPacket]

@@ -48,7 +48,7 @@ func (s *Server) Kick(player ecs.Owner, code transport.Code, text string) bool {
 		return false
 	}
 	if code != transport.None && code != transport.Kicked && code < transport.FirstUserCode {
-		s.cfg.Logger.Error("Kick with a code that is not a game's: use transport.Kicked, or transport.FirstUserCode and up; kicked as Kicked", "code", code)
+		s.cfg.Logger.Error("Kick with a code that is not a game's: use transport.Kicked, or transport.FirstUserCode and up; kicked as Kicked", append(s.who(p), "code", code)...)
 		code = transport.Kicked
 	}
 	if code == transport.None {

@@ -25,7 +25,7 @@ func (s *Server) publish() error {
 // Hello by that.
 func (s *Server) skewed(t time.Duration, p *player, h netcode.Hello) {
 	if !p.skewed {
-		s.cfg.Logger.Info("another build", "peer", p.peer, "address", p.address, "identity", string(p.named), "theirs", h.Protocol, "ours", s.p.Hash())
+		s.cfg.Logger.Info("another build", append(s.who(p), "theirs", h.Protocol, "ours", s.p.Hash())...)
 	}
 	p.skewed = true
 	pk := p.conn.Begin(t)

@@ -371,6 +371,7 @@ func (s *Server) resumed(t time.Duration, p *player, h netcode.Hello) bool {
 		s.settle(old)
 		s.remove(p)
 		old.peer, old.conn, old.sent, old.named, old.answers = p.peer, p.conn, p.sent, p.named, p.answers
+		old.resent = p.resent
 		old.address, old.origin, old.came, old.pending = p.address, p.origin, p.came, p.pending
 		p.pending = false // it is old's to release
 		s.byPeer[old.peer] = old
@@ -437,7 +438,8 @@ func (s *Server) lose(t time.Duration, p *player) {
 func (s *Server) disconnect(p *player) {
 	delete(s.byPeer, p.peer)
 	s.drainRequests(p)
-	s.stats.MessagesResent += p.resent()
+	s.countResent(p)
+	p.resent = 0
 	p.sender.Close()
 	p.peer, p.conn, p.kept = 0, nil, p.conn
 }

@@ -72,8 +72,6 @@ func (s ServerStats) String() string { return counts.Line(s) }
 // trip and why claims were clamped.
 func (s PlayerStats) String() string { return counts.Line(s) }
 
-func (p *player) resent() uint64 { return p.conn.Stats().EntriesResent }
-
 // ClientStats counts what a client did since it began.
 type ClientStats struct {
 	Connection       netcode.Stats

@@ -1,0 +1,165 @@
+package foretick
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/transport/sim"
+)
+
+// TestPostingAllocatesNothing: what other goroutines may read is copied in every tick.
+func TestPostingAllocatesNothing(t *testing.T) {
+	m := newBoardMatch(t, 8, sim.Link{})
+	m.run(3 * time.Second)
+	require.Len(t, m.server.Players(nil), 8)
+	who := make([]ecs.Owner, 0, 8)
+	require.Zero(t, testing.AllocsPerRun(100, func() {
+		m.server.post(true)
+		m.clients[0].post()
+		who = m.server.Players(who[:0])
+		_, _ = m.server.Player(who[0])
+		_, _ = m.server.Stats(), m.clients[0].Stats()
+	}))
+}
+
+// TestResentCountsOnce: what a connection sent again counts once, while it stands and when
+// it is gone, so that no counter of the server's ever goes back.
+func TestResentCountsOnce(t *testing.T) {
+	m := newBoardMatch(t, 4, sim.Link{Loss: 0.3, Latency: 40 * time.Millisecond})
+	m.each = func() {
+		want := m.gone
+		for _, p := range m.server.players {
+			if p.conn != nil {
+				want += p.conn.Stats().EntriesResent
+			}
+		}
+		m.server.post(true)
+		require.Equal(t, want, m.server.Stats().MessagesResent)
+	}
+	m.run(3 * time.Second)
+	require.Positive(t, m.server.Stats().MessagesResent)
+	for who := range ecs.Owner(3) {
+		p := m.server.player(who + 1)
+		m.gone += p.conn.Stats().EntriesResent
+		before := m.server.Stats().MessagesResent
+		m.server.drop(p, 0, "planted")
+		m.server.post(false)
+		require.Equal(t, before, m.server.Stats().MessagesResent, "without a tick between")
+		m.each()
+	}
+}
+
+func boardProtocol() (*Protocol, *Message[hand]) {
+	p, news := NewProtocol("board", 1), &Message[hand]{}
+	OnClient(p, news, func(*Frame, Tick, hand) {})
+	return p, news
+}
+
+// boardMatch is a match in virtual time in which the server tells everybody something
+// in every tick.
+type boardMatch struct {
+	net     *sim.Network
+	server  *Server
+	clients []*Client
+	tell    func() // sends a message to everybody
+	each    func() // after each Step of the server
+	gone    uint64
+}
+
+func newBoardMatch(t *testing.T, clients int, link sim.Link) *boardMatch {
+	t.Helper()
+	m := &boardMatch{net: sim.NewNetwork(1)}
+	listen := m.net.Listen()
+	p, news := boardProtocol()
+	var err error
+	m.server, err = NewServer(ServerConfig{Protocol: p, Transport: listen})
+	require.NoError(t, err)
+	m.tell = func() { require.NoError(t, news.Broadcast(m.server.Frame(), hand{X: 1})) }
+	for range clients {
+		cp, _ := boardProtocol()
+		c, err := NewClient(ClientConfig{Protocol: cp, Transport: m.net.Dial(listen, link, link)})
+		require.NoError(t, err)
+		m.clients = append(m.clients, c)
+	}
+	return m
+}
+
+func (m *boardMatch) run(d time.Duration) {
+	epoch := time.Unix(0, 0)
+	for end := m.net.Now() + d; m.net.Now() < end; {
+		m.net.Run(m.net.Now() + time.Second/60)
+		m.tell()
+		m.server.Step(epoch.Add(m.net.Now()))
+		if m.each != nil {
+			m.each()
+		}
+		for _, c := range m.clients {
+			c.Step(epoch.Add(m.net.Now()))
+		}
+	}
+}
+
+// aboutNobody are the log lines that are about no player of the server.
+var aboutNobody = []string{
+	"cautionText", "ended", // of the game's code, and of the match
+	`"Frame.Seen or SeenBehind was asked for`, // who does not play has no address
+	`"a string or slice does not fit its tag`, // in an entity, of anybody's
+	"kind", // in logRefusal: with an address, before there is a player; logAbuse adds one
+}
+
+// TestEveryLogLineSaysWho walks the server's log lines: each about a player carries the
+// address, the identity and the session.
+func TestEveryLogLineSaysWho(t *testing.T) {
+	files, err := filepath.Glob("*.go")
+	require.NoError(t, err)
+	lines := 0
+	for _, name := range files {
+		if strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		src, err := os.ReadFile(name)
+		require.NoError(t, err)
+		set := token.NewFileSet()
+		file, err := parser.ParseFile(set, name, src, 0)
+		require.NoError(t, err)
+		for _, d := range file.Decls {
+			text := string(src[d.Pos()-file.FileStart : d.End()-file.FileStart])
+			ast.Inspect(d, func(n ast.Node) bool {
+				call, ok := n.(*ast.CallExpr)
+				if !ok || !logs(call) {
+					return true
+				}
+				lines++
+				line := string(src[call.Args[0].Pos()-file.FileStart : call.End()-file.FileStart])
+				for _, nobody := range aboutNobody {
+					if strings.HasPrefix(line, nobody) {
+						return true
+					}
+				}
+				require.True(t, strings.Contains(line, "s.who(") || strings.Contains(line, "line") && strings.Contains(text, "line = s.who(") || strings.Contains(text, "line := s.who("),
+					"%s says of whom by s.who(p), or is one of aboutNobody: %s", set.Position(call.Pos()), line)
+				return true
+			})
+		}
+	}
+	require.Greater(t, lines, 10)
+}
+
+// logs reports whether a call is a line of a server's logger.
+func logs(call *ast.CallExpr) bool {
+	f, ok := call.Fun.(*ast.SelectorExpr)
+	if !ok {
+		return false
+	}
+	at, ok := f.X.(*ast.SelectorExpr)
+	return ok && at.Sel.Name == "Logger"
+}

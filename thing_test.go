@@ -1,0 +1,17 @@
+package foretick_test
+
+import (
+	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/ecs"
+)
+
+// thing is the component of a protocol that has one alone.
+type thing struct{ N uint32 }
+
+// ofThings is a protocol of one component and one kind.
+func ofThings(name string) (*foretick.Protocol, *ecs.Component[thing], *ecs.Kind) {
+	p, c, kind := foretick.NewProtocol(name, 1), &ecs.Component[thing]{}, &ecs.Kind{}
+	p.Component(c)
+	p.Kind(kind, "thing", c)
+	return p, c, kind
+}
