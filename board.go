@@ -72,6 +72,7 @@ func (s *Server) postOne(p *player) {
 	b := &s.board
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	b.stats = s.stats
 	s.postWho()
 	switch {
 	case s.owners[p.owner] != p:
@@ -101,8 +102,8 @@ func (p *player) count() PlayerStats {
 	return st
 }
 
-// Stats is what the server counted up to the end of the newest Step. Any goroutine may
-// call it, while Run runs as well.
+// Stats is what the server counted up to the end of the newest Step, or until a player
+// last came or went if that is later. Any goroutine may call it, while Run runs as well.
 func (s *Server) Stats() ServerStats {
 	s.board.mu.Lock()
 	defer s.board.mu.Unlock()
@@ -145,8 +146,8 @@ func (c *Client) post() {
 	}
 }
 
-// Stats is what the client counted up to the end of the newest Step. Any goroutine may
-// call it, while Run runs as well.
+// Stats is what the client counted up to the end of the newest Step, or up to the
+// newest session if that is later. Any goroutine may call it, while Run runs as well.
 func (c *Client) Stats() ClientStats {
 	c.board.mu.Lock()
 	defer c.board.mu.Unlock()

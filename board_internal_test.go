@@ -58,6 +58,49 @@ func TestResentCountsOnce(t *testing.T) {
 	}
 }
 
+// TestStatsInHooks: hooks see the coming or going that they are called for.
+func TestStatsInHooks(t *testing.T) {
+	net := sim.NewNetwork(1)
+	m := &boardMatch{net: net, tell: func() {}}
+	p, _ := boardProtocol()
+	var joined, left, sessions uint64
+	p.Join(func(_ *Frame, who ecs.Owner) {
+		joined++
+		require.Equal(t, uint64(3), m.server.Stats().Joined, "all came before the tick")
+		require.Contains(t, m.server.Players(nil), who)
+		st, ok := m.server.Player(who)
+		require.True(t, ok)
+		require.NotZero(t, st.Session)
+	})
+	p.Leave(func(_ *Frame, who ecs.Owner) {
+		left++
+		require.Equal(t, uint64(3), m.server.Stats().Left)
+		require.NotContains(t, m.server.Players(nil), who)
+		_, ok := m.server.Player(who)
+		require.False(t, ok)
+	})
+	listen := net.Listen()
+	var err error
+	m.server, err = NewServer(ServerConfig{Protocol: p, Transport: listen, Hold: -1})
+	require.NoError(t, err)
+	for i := range 3 {
+		cp, _ := boardProtocol()
+		var c *Client
+		c, err = NewClient(ClientConfig{Protocol: cp, Transport: net.Dial(listen, sim.Link{}, sim.Link{}), OnSession: func(Session) {
+			sessions++
+			require.Equal(t, uint64(1), c.Stats().Connections, "of client %d", i)
+		}})
+		require.NoError(t, err)
+		m.clients = append(m.clients, c)
+	}
+	m.run(time.Second)
+	for _, c := range m.clients {
+		require.NoError(t, c.Close())
+	}
+	m.run(time.Second)
+	require.Equal(t, []uint64{3, 3, 3}, []uint64{joined, left, sessions})
+}
+
 func boardProtocol() (*Protocol, *Message[hand]) {
 	p, news := NewProtocol("board", 1), &Message[hand]{}
 	OnClient(p, news, func(*Frame, Tick, hand) {})

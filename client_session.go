@@ -241,6 +241,7 @@ func (c *Client) welcome(w netcode.Welcome) {
 	c.server = w.Server
 	c.view.State, c.view.Me, c.token, c.epoch = Syncing, ecs.Owner(w.Owner), w.Resume, w.Epoch
 	c.stats.Connections++
+	c.post() // hooks ask
 	c.newReceiver()
 	c.clock = netcode.NewClock(netcode.ClockConfig{
 		TickRate: c.p.tickRate, SnapshotInterval: int(w.SnapshotInterval), History: c.cfg.History,

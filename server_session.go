@@ -325,11 +325,11 @@ func (s *Server) admit(t time.Duration, p *player, owner ecs.Owner, h netcode.He
 	}
 	s.begin(t, p, h)
 	s.joining = append(s.joining, p)
-	s.postOne(p)
 	s.stats.Joined++
 	if p.skewed {
 		s.stats.Skewed++
 	}
+	s.postOne(p)
 	line := s.who(p)
 	if code, text, known := s.whyGone(h.Resume); known {
 		p.lostCode, p.lostText = code, cutText(text, netcode.MaxWelcomeText)

@@ -13,16 +13,16 @@ import (
 // counter is the smallest world: a number that each tick's input adds to. The
 // server may add something that the client cannot know.
 type counter struct {
-	value  int
-	saves  [64]int
-	inputs map[prediction.Tick]int
+	value  int64
+	saves  [64]int64
+	inputs map[prediction.Tick]int64
 	first  map[prediction.Tick]int // runs that were not replays
 	runs   int
-	truth  map[prediction.Tick]int // the server's value after a tick
+	truth  map[prediction.Tick]int64 // the server's value after a tick
 }
 
 func newCounter() *counter {
-	return &counter{inputs: map[prediction.Tick]int{}, first: map[prediction.Tick]int{}, truth: map[prediction.Tick]int{}}
+	return &counter{inputs: map[prediction.Tick]int64{}, first: map[prediction.Tick]int{}, truth: map[prediction.Tick]int64{}}
 }
 
 func (c *counter) Save(slot int, _ prediction.Tick) { c.saves[slot] = c.value }
@@ -70,15 +70,15 @@ func TestAgreementChangesNothing(t *testing.T) {
 func TestDifferenceIsReplayed(t *testing.T) {
 	p, c := start(t, 0)
 	for k := prediction.Tick(11); k <= 15; k++ {
-		c.inputs[k] = int(k)
+		c.inputs[k] = int64(k)
 		p.Advance()
 	}
 	c.truth[12] = 100
 	r := p.Reconcile(12, c)
 	require.Equal(t, prediction.Result{Compared: true, Verdict: prediction.Different, Replayed: 3}, r)
-	want := 100
+	want := int64(100)
 	for k := 13; k <= 15; k++ {
-		want = want*3 + k
+		want = want*3 + int64(k)
 	}
 	require.Equal(t, want, c.value)
 	for k, n := range c.first {
@@ -94,7 +94,7 @@ func TestServerAheadIsAdopted(t *testing.T) {
 	c.truth[20] = 7
 	require.True(t, p.Reconcile(20, c).Jumped)
 	require.EqualValues(t, 20, p.Tick())
-	require.Equal(t, 7, c.value)
+	require.EqualValues(t, 7, c.value)
 	require.False(t, p.Reconcile(12, c).Compared, "what was before is forgotten")
 }
 
@@ -119,7 +119,7 @@ func TestPresentUndoesWhatWasDrawn(t *testing.T) {
 	p.Rewrite()
 	c.value = 999
 	p.Present()
-	require.Equal(t, 55, c.value)
+	require.EqualValues(t, 55, c.value)
 }
 
 func TestRestartReplaysFromThere(t *testing.T) {
@@ -129,7 +129,7 @@ func TestRestartReplaysFromThere(t *testing.T) {
 	}
 	c.value = 2
 	require.Equal(t, 3, p.Restart(12))
-	require.Equal(t, 2*27, c.value)
+	require.EqualValues(t, 2*27, c.value)
 	require.EqualValues(t, 15, p.Tick())
 	require.Zero(t, p.Restart(15))
 }
@@ -146,7 +146,7 @@ func TestTicksWrap(t *testing.T) {
 	require.EqualValues(t, 3, p.Tick())
 	c.truth[^prediction.Tick(0)] = 4
 	require.Equal(t, 4, p.Reconcile(^prediction.Tick(0), c).Replayed)
-	require.Equal(t, 4*81, c.value)
+	require.EqualValues(t, 4*81, c.value)
 }
 
 func TestBadConfig(t *testing.T) {
@@ -165,11 +165,11 @@ func TestAlwaysConverges(t *testing.T) {
 		p, err := prediction.NewPredictor(prediction.Config{}, c)
 		require.NoError(t, err)
 		p.Start(0)
-		server, at := 0, prediction.Tick(0)
+		server, at := int64(0), prediction.Tick(0)
 		heard := prediction.Tick(0)
 		for range 200 {
 			next := p.Tick() + 1
-			c.inputs[next] = rapid.IntRange(-3, 3).Draw(t, "input")
+			c.inputs[next] = rapid.Int64Range(-3, 3).Draw(t, "input")
 			p.Advance()
 			if p.Tick()-at > 8 {
 				at++
@@ -262,7 +262,7 @@ func (l lenient) Compare(slot int, t prediction.Tick) prediction.Verdict {
 	return prediction.Different
 }
 
-func (l lenient) Amend(t, k prediction.Tick) { l.value += l.truth[t] - l.first[t] }
+func (l lenient) Amend(t, k prediction.Tick) { l.value += l.truth[t] - int64(l.first[t]) }
 
 func TestSmallDifferencesAreAdoptedWithoutReplay(t *testing.T) {
 	p, c := start(t, 0)
@@ -272,7 +272,7 @@ func TestSmallDifferencesAreAdoptedWithoutReplay(t *testing.T) {
 	}
 	runs := c.runs
 	slot, _ := p.Slot(13)
-	c.first[13], c.truth[13] = c.saves[slot], c.saves[slot]+2
+	c.first[13], c.truth[13] = int(c.saves[slot]), c.saves[slot]+2
 	held := c.value
 	r := p.Reconcile(13, l)
 	require.Equal(t, prediction.Result{Compared: true, Verdict: prediction.Near, Amended: 3}, r)
