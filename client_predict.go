@@ -203,12 +203,14 @@ func (c *Client) reconcile(t Tick) {
 		return
 	}
 	c.match()
+	c.noteGone(t)
 	if c.transferred(t) || !c.restorable(t) {
 		// What was saved before has the entity in another owner's rows.
 		c.stashLocals()
 		timeline{c}.Adopt(t)
 		c.predictor.Restart(t)
 		c.putLocals()
+		c.noteBack()
 		c.practice.since = t
 		c.fades.clear()
 		c.settleEvents(t, prediction.Different)
@@ -221,6 +223,7 @@ func (c *Client) reconcile(t Tick) {
 	if c.putLocals() {
 		c.predictor.Rewrite()
 	}
+	c.noteBack()
 	c.countShown(t, c.ownVerdict)
 	if r.Compared {
 		c.stats.Compared++

@@ -1,6 +1,8 @@
 package foretick
 
 import (
+	"slices"
+
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/prediction"
 	"github.com/foretick/foretick/snapshot"
@@ -17,7 +19,8 @@ type spawning struct {
 	ordinals  ordinals
 	fresh     []spawned // of the tick that runs, spawned for the first time
 	scratch   []ecs.Entity
-	matched   []spawned // since the last snapshot: to be told
+	matched   []spawned    // since the last snapshot: to be told
+	gone      []ecs.Entity // destroyed by prediction, ahead of a correction
 	restored  []ecs.Entity
 	named     []naming  // matched not long ago
 	retired   []retired // handles, until no save knows them
@@ -302,6 +305,33 @@ func (c *Client) embody(g *snapshot.Ghost) {
 	}
 	*c.p.identity.Get(c.world, e) = id
 	c.bornHere()
+}
+
+// noteGone remembers what prediction has destroyed, ahead of a correction that may bring
+// it back: by the save that it goes back to, by the server's state, or by a replay.
+func (c *Client) noteGone(t Tick) {
+	s := &c.spawning
+	s.gone = s.gone[:0]
+	for _, g := range c.ours {
+		if e := ecs.Entity(g.Data); e != 0 && !c.world.Alive(e) && (g.Gone == 0 || int32(g.Gone-t) > 0) {
+			s.gone = append(s.gone, e)
+		}
+	}
+	for n := range c.spawns.All() { // not the server's yet
+		if !c.world.Alive(n.e) {
+			s.gone = append(s.gone, n.e)
+		}
+	}
+}
+
+// noteBack notes what of it lives again, to be told.
+func (c *Client) noteBack() {
+	s := &c.spawning
+	for _, e := range s.gone {
+		if c.world.Alive(e) && !slices.Contains(s.restored, e) {
+			s.restored = append(s.restored, e)
+		}
+	}
 }
 
 // settle takes the server's word on tick t about what was spawned and destroyed

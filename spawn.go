@@ -50,8 +50,8 @@ type SpawnConfig struct {
 	// OnCancelled is told of an entity that the server did not make, or that a
 	// replay of its tick did not. It is gone already.
 	OnCancelled func(f *Frame, e ecs.Entity)
-	// OnRestored is told when an entity that prediction had destroyed is back,
-	// since the server's still lives.
+	// OnRestored is told when an entity that prediction had destroyed is back, under
+	// the same handle: a correction found that it lives on.
 	OnRestored func(f *Frame, e ecs.Entity)
 }
 

@@ -1,6 +1,9 @@
 package prediction
 
-import "slices"
+import (
+	"iter"
+	"slices"
+)
 
 // SpawnKey names something that predicted code spawned, alike on both ends and
 // in every run of its tick, whatever the order of rows.
@@ -155,6 +158,18 @@ func (s *Spawns[H]) Open(visit func(Tick, H) bool) {
 	for i := range s.entries {
 		if e := &s.entries[i]; !e.settled && !visit(e.tick, e.handle) {
 			return
+		}
+	}
+}
+
+// All lists the handles of all that is remembered, whether or not the server's word on
+// it came. Nothing may be added or taken off meanwhile.
+func (s *Spawns[H]) All() iter.Seq[H] {
+	return func(yield func(H) bool) {
+		for i := range s.entries {
+			if !yield(s.entries[i].handle) {
+				return
+			}
 		}
 	}
 }

@@ -146,13 +146,25 @@ func TestPredictedDespawns(t *testing.T) {
 		return layer{Lay: pressed%3 != 2, Clear: pressed%3 == 2}
 	})}, simtest.Seat{Up: link, Down: link})
 	require.NoError(t, err)
-	gone, serials := 0, map[ecs.Entity]uint16{}
+	gone, returned, serials := 0, 0, map[ecs.Entity]uint16{}
 	for now := 2 * time.Second; now < 30*time.Second; now += time.Second / 60 {
 		g.back = g.back[:0]
-		m.Run(now)
 		w := c.World()
+		var absent []ecs.Entity // destroyed by prediction, as shown before
+		for e := range g.cleared {
+			if g.state.Find(w, e) == nil {
+				absent = append(absent, e)
+			}
+		}
+		m.Run(now)
+		for _, e := range absent {
+			if g.state.Find(w, e) != nil {
+				returned++
+				require.Contains(t, g.back, e, "tick %d: %v is back, and nobody was told", c.View().Tick, e)
+			}
+		}
 		for _, e := range g.back {
-			if s := g.state.Find(w, e); s != nil {
+			if s := g.state.Find(w, e); s != nil && serials[e] != 0 {
 				require.Equal(t, serials[e], s.Serial, "%v came back as another", e)
 			}
 		}
@@ -176,6 +188,7 @@ func TestPredictedDespawns(t *testing.T) {
 	require.Greater(t, g.predicted, 60)
 	require.Equal(t, g.predicted, g.confirmed+g.off)
 	require.Greater(t, g.restored, 5)
+	require.Greater(t, returned, 5)
 	require.Greater(t, gone, 1000)
 	require.Zero(t, st.ByCause[prediction.Code])
 	require.NotZero(t, st.ByCause[prediction.ServerEffect])
