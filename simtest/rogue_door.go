@@ -20,6 +20,9 @@ type door struct {
 	transport.Endpoint
 	cards map[transport.PeerID]card
 	info  transport.Info
+
+	bytes, connections int // that came, for who measures
+
 	plain bool // everybody has an address alone, and no identity
 }
 
@@ -36,9 +39,11 @@ func newDoor(e transport.Endpoint) *door {
 func (d *door) Recv(ev []transport.Event) int {
 	n := d.Endpoint.Recv(ev)
 	for i := range ev[:n] {
+		d.bytes += len(ev[i].Data)
 		switch e := &ev[i]; e.Kind {
 		case transport.Connected:
 			d.cards[e.Peer] = d.card(e.Peer)
+			d.connections++
 		case transport.Disconnected:
 			delete(d.cards, e.Peer)
 		}

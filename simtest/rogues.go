@@ -41,6 +41,10 @@ type Rogues struct {
 	// Shared says that other lives are played at the same time. Live does not
 	// measure the heap then.
 	Shared bool
+
+	// weigh, if set, measures each step of the server, which returns how many bytes came
+	// for it, and how many connections.
+	weigh func(step func() (bytes, connections int)) error
 }
 
 const (
@@ -377,7 +381,16 @@ func (d *den) serve() {
 		begun = d.cfg.Clock()
 	}
 	before := d.server.Tick()
-	d.server.Step(Epoch.Add(d.now))
+	step := func() (bytes, connections int) {
+		d.door.bytes, d.door.connections = 0, 0
+		d.server.Step(Epoch.Add(d.now))
+		return d.door.bytes, d.door.connections
+	}
+	if d.cfg.weigh == nil {
+		step()
+	} else if err := d.cfg.weigh(step); err != nil && d.panicked == nil {
+		d.panicked = fmt.Errorf("after %v: %w", d.now, err)
+	}
 	if d.cfg.Clock != nil && d.server.Tick() != before {
 		d.counts.Steps.note(d.cfg.Clock().Sub(begun))
 	}
