@@ -7,7 +7,9 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
+	"slices"
 	"strconv"
+	"time"
 
 	"github.com/foretick/foretick/transport"
 )
@@ -20,7 +22,9 @@ type dial struct {
 	begun   uint32         // ticks
 	tried   uint32         // when the present address was turned to
 	greeted uint32         // when the last hello was sent
-	more    bool           // addresses of the name that were not tried yet
+	more    bool           // there are other addresses to turn to
+	stay    uint32         // ticks without an answer until the next is turned to
+	parked  []*net.UDPConn // sockets of the addresses turned from: an answer may still come to them
 	code    transport.Code // why it ended
 	detail  string
 	told    uint32 // when the server was last told so for what it sent
@@ -38,14 +42,20 @@ const (
 	helloEvery = 1  // tick: 50 ms
 	helloTwice = 2  // ticks without an answer after which two hellos are sent at a time
 	tryFor     = 20 // ticks until the next address of a name is tried
+	tryAgain   = 5  // the same from the second time on, when an answer may be there already
 	deadAfter  = 20 // ticks of silence after which ICMP is believed of an open connection
 )
 
 // Dial returns a client's endpoint that connects to a server, such as "192.0.2.7:27015" or "play.example.com:27015".
 // It does not wait: Connected follows, or Disconnected with Refused (or the code that the server's hook chose), Full,
 // Timeout when nobody answers, or Unreachable when the network says that nobody is there or the name is unknown. A
-// name's addresses are tried in turn. Errors: what is wrong with the config or the form of the address.
+// name's addresses are tried in turn, a second each, and again until one answers. Errors: what is wrong with the config or the form of the address.
 func Dial(addr string, cfg Config) (*Endpoint, error) {
+	return dialBy(addr, cfg, (*Endpoint).resolve)
+}
+
+// dialBy is Dial by another way to find a name's addresses.
+func dialBy(addr string, cfg Config, resolve func(*Endpoint, string) ([]netip.Addr, error)) (*Endpoint, error) {
 	cfg = cfg.withDefaults()
 	if err := cfg.validate(); err != nil {
 		return nil, err
@@ -68,7 +78,12 @@ func Dial(addr string, cfg Config) (*Endpoint, error) {
 	e.running.Add(2)
 	go func() {
 		defer e.running.Done()
-		e.connect(host, uint16(port))
+		addrs, err := resolve(e, host)
+		if err != nil {
+			e.giveUp(transport.Unreachable, err.Error())
+			return
+		}
+		e.connect(addrs, uint16(port))
 	}()
 	go func() {
 		defer e.running.Done()
@@ -77,40 +92,76 @@ func Dial(addr string, cfg Config) (*Endpoint, error) {
 	return e, nil
 }
 
-// connect finds the server's addresses and lives through a connection with the first that answers.
-func (e *Endpoint) connect(host string, port uint16) {
-	addrs, err := e.resolve(host)
+// connect lives through a connection with the first of a server's addresses that answers. Who is far away may answer
+// when the next is tried already: the sockets stay open, and one to which an answer came is not turned from.
+func (e *Endpoint) connect(addrs []netip.Addr, port uint16) {
+	defer e.unpark(nil)
+	conns := make([]*net.UDPConn, len(addrs))
+	var last error // why there is no socket
+	for i, a := range addrs {
+		if conns[i], last = net.DialUDP("udp", nil, net.UDPAddrFromAddrPort(netip.AddrPortFrom(a, port))); last == nil {
+			e.park(conns[i])
+		}
+	}
+	for stay := uint32(tryFor); ; stay = tryAgain {
+		tried := false
+		for i, conn := range conns {
+			if conn == nil {
+				continue
+			}
+			tried = true
+			more := slices.ContainsFunc(conns, func(c *net.UDPConn) bool { return c != nil && c != conn })
+			if !e.try(conn, netip.AddrPortFrom(addrs[i], port), more, stay) {
+				return
+			}
+			if conn.SetReadDeadline(time.Time{}) != nil { // it is closed: nobody is there
+				conns[i] = nil
+			}
+		}
+		if !tried {
+			e.giveUp(transport.Unreachable, fmt.Sprint(last))
+			return
+		}
+	}
+}
+
+// try greets an address, and reports whether another is to be tried.
+func (e *Endpoint) try(conn *net.UDPConn, to netip.AddrPort, more bool, stay uint32) bool {
+	ok, err := e.attach(conn, true)
 	if err != nil {
 		e.giveUp(transport.Unreachable, err.Error())
-		return
 	}
-	for i, a := range addrs {
-		to := netip.AddrPortFrom(a, port)
-		conn, err := net.DialUDP("udp", nil, net.UDPAddrFromAddrPort(to))
-		if err != nil {
-			if i == len(addrs)-1 {
-				e.giveUp(transport.Unreachable, err.Error())
-			}
-			continue
-		}
-		ok, err := e.attach(conn, true)
-		if err != nil {
-			conn.Close()
-			e.giveUp(transport.Unreachable, err.Error())
-			return
-		}
-		if !ok {
-			return
-		}
-		e.turnTo(to, i < len(addrs)-1)
-		e.read(conn, e.take)
-		e.mu.Lock()
-		over := e.closed || e.dial.state != dialling
-		e.mu.Unlock()
-		if over {
-			return
+	if err != nil || !ok {
+		return false
+	}
+	e.turnTo(to, more, stay)
+	e.read(conn, e.take)
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return !e.closed && e.dial.state == dialling
+}
+
+// park keeps a socket open until unpark.
+func (e *Endpoint) park(c *net.UDPConn) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.dial.parked = append(e.dial.parked, c)
+}
+
+// unpark closes all sockets but one.
+func (e *Endpoint) unpark(but *net.UDPConn) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.closeParked(but)
+}
+
+func (e *Endpoint) closeParked(but *net.UDPConn) {
+	for _, c := range e.dial.parked {
+		if c != but {
+			c.Close()
 		}
 	}
+	e.dial.parked = nil
 }
 
 func (e *Endpoint) resolve(host string) ([]netip.Addr, error) {
@@ -141,11 +192,11 @@ func (e *Endpoint) resolve(host string) ([]netip.Addr, error) {
 }
 
 // turnTo begins to greet an address.
-func (e *Endpoint) turnTo(to netip.AddrPort, more bool) {
+func (e *Endpoint) turnTo(to netip.AddrPort, more bool, stay uint32) {
 	e.mu.Lock()
 	d := e.dial
 	d.p.moveTo(plain(to))
-	d.tried, d.more, d.hello.cookie = e.clock.Load(), more, cookie{}
+	d.tried, d.more, d.stay, d.hello.cookie = e.clock.Load(), more, stay, cookie{}
 	e.mu.Unlock()
 	e.greet()
 }
@@ -186,6 +237,7 @@ func (e *Endpoint) over(c transport.Code, detail string) {
 	if d := e.dial; d.state != ended {
 		d.state, d.code, d.detail = ended, c, transport.CutDetail(detail)
 		e.end(d.p, c, d.detail)
+		e.closeParked(e.conn)
 	}
 }
 
@@ -301,6 +353,7 @@ func (e *Endpoint) takeAccept(b []byte) error {
 	d.p.conn, d.p.heard, d.p.sent = conn, now, now
 	e.counters.Connections++
 	e.in.Connect(d.p.q)
+	e.closeParked(e.conn)
 	return nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net"
 	"net/netip"
+	"os"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -255,7 +256,7 @@ func (e *Endpoint) read(c *net.UDPConn, take func(buf []byte, n int, from netip.
 			buf = take(buf, n, plain(from))
 			continue
 		}
-		if errors.Is(err, net.ErrClosed) {
+		if errors.Is(err, net.ErrClosed) || errors.Is(err, os.ErrDeadlineExceeded) {
 			return
 		}
 		e.mu.Lock()

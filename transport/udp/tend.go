@@ -2,6 +2,7 @@ package udp
 
 import (
 	"net/netip"
+	"time"
 
 	"github.com/foretick/foretick/transport"
 	"github.com/foretick/foretick/transport/internal/pulse"
@@ -46,9 +47,9 @@ func (e *Endpoint) tendDial(d *dial, now uint32) (greet bool) {
 	switch {
 	case now-d.begun >= ticks(e.cfg.Timeout):
 		e.over(transport.Timeout, "no answer")
-	case d.more && now-d.tried >= tryFor && e.conn != nil:
+	case d.more && d.hello.cookie == cookie{} && now-d.tried >= d.stay && e.conn != nil:
 		d.more = false
-		e.conn.Close() // connect turns to the next address
+		e.conn.SetReadDeadline(time.Unix(1, 0)) // connect turns to the next address
 	case now-d.greeted >= helloEvery:
 		return true
 	}
