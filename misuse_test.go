@@ -273,7 +273,6 @@ func TestMisuseOfProtocol(t *testing.T) {
 		// Numbers.
 		{"tick rate of 0", func(_ *handles, p *foretick.Protocol) { p.TickRate(0) }, "use 10 to 128"},
 		{"negative tick rate", func(_ *handles, p *foretick.Protocol) { p.TickRate(-30) }, "use 10 to 128"},
-		{"version", func(_ *handles, p *foretick.Protocol) { *p = *foretick.NewProtocol("a", math.MaxInt) }, version32},
 		{"tables", func(_ *handles, p *foretick.Protocol) { p.Tables([]byte{1, 2, 3}) }, ""},
 		{"default that is no number", func(h *handles, p *foretick.Protocol) {
 			foretick.Default(p, &h.player, &h.place, place{X: float32(math.NaN())})
@@ -376,8 +375,12 @@ func TestMisuseOfProtocol(t *testing.T) {
 	}
 }
 
-// version32 is what is said of a version of more than 32 bits, where int has them.
-var version32 = map[bool]string{true: "use −2³¹ to 2³¹−1", false: ""}[math.MaxInt > math.MaxInt32]
+// TestMisuseOfVersion: a version fits 32 bits, wherever an int has more.
+func TestMisuseOfVersion(t *testing.T) {
+	if math.MaxInt > math.MaxInt32 {
+		misuse{"version", func() error { return foretick.NewProtocol("a", math.MaxInt).Err() }, "use −2³¹ to 2³¹−1"}.refused(t)
+	}
+}
 
 type absentModule struct{ h *handles }
 
