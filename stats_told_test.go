@@ -1,0 +1,122 @@
+package foretick_test
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/lagcomp"
+	"github.com/foretick/foretick/netcode"
+	"github.com/foretick/foretick/prediction"
+	"github.com/foretick/foretick/transport"
+	"github.com/foretick/foretick/transport/sim"
+)
+
+// told are all exported types of counters, by directory.
+var told = map[string]fmt.Stringer{
+	".ServerStats":            foretick.ServerStats{},
+	".PlayerStats":            foretick.PlayerStats{},
+	".ClientStats":            foretick.ClientStats{},
+	"netcode.Stats":           netcode.Stats{},
+	"lagcomp.JudgeStats":      lagcomp.JudgeStats{},
+	"lagcomp.HistoryStats":    lagcomp.HistoryStats{},
+	"transport.Stats":         transport.Stats{},
+	"transport/sim.PathStats": sim.PathStats{},
+}
+
+// untold are the fields that no line of a log has: lists, and what has a line elsewhere.
+var untold = []string{"PlayerStats.Judged", "ClientStats.ConfirmedWithin"}
+
+// TestStatsTellTheirCounters: whoever prints one of the types of counters reads each
+// counter that is not zero.
+func TestStatsTellTheirCounters(t *testing.T) {
+	for name, v := range told {
+		nothing := v.String()
+		require.NotEmpty(t, nothing, name)
+		typ := reflect.TypeOf(v)
+		for i := range typ.NumField() {
+			f := typ.Field(i)
+			if !f.IsExported() || slices.Contains(untold, typ.Name()+"."+f.Name) {
+				continue
+			}
+			one := reflect.New(typ).Elem()
+			fill(one.Field(i))
+			line := one.Interface().(fmt.Stringer).String()
+			require.NotEqual(t, nothing, line, "%s.%s", name, f.Name)
+			if one.Field(i).CanUint() {
+				require.Contains(t, line, "77", "%s.%s", name, f.Name)
+			}
+		}
+	}
+	st := foretick.ClientStats{}
+	for c := range prediction.Cause(prediction.Causes) {
+		st.ByCause[c] = uint64(c) + 3
+		require.Contains(t, st.String(), fmt.Sprintf("%d of %v", c+3, c))
+	}
+}
+
+// fill makes a value none of whose numbers are zero.
+func fill(v reflect.Value) {
+	switch {
+	case v.CanInt():
+		v.SetInt(7000)
+	case v.CanUint():
+		v.SetUint(77)
+	case v.CanFloat():
+		v.SetFloat(7)
+	case v.Kind() == reflect.Bool:
+		v.SetBool(true)
+	case v.Kind() == reflect.Struct:
+		for i := range v.NumField() {
+			if v.Field(i).CanSet() {
+				fill(v.Field(i))
+			}
+		}
+	case v.Kind() == reflect.Array:
+		for i := range v.Len() {
+			fill(v.Index(i))
+		}
+	}
+}
+
+// TestEveryStatsTypeIsTold: no package has an exported type of counters that the table
+// above does not list.
+func TestEveryStatsTypeIsTold(t *testing.T) {
+	found := 0
+	require.NoError(t, filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() && (strings.HasPrefix(d.Name(), ".") && path != "." || d.Name() == "internal" || d.Name() == "examples" || d.Name() == "benchmarks" || d.Name() == "tools") {
+			if err == nil {
+				err = filepath.SkipDir
+			}
+			return err
+		}
+		if d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+			return nil
+		}
+		tree, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
+		if err != nil {
+			return err
+		}
+		ast.Inspect(tree, func(n ast.Node) bool {
+			spec, ok := n.(*ast.TypeSpec)
+			if ok && spec.Name.IsExported() && strings.HasSuffix(spec.Name.Name, "Stats") {
+				found++
+				name := strings.TrimPrefix(filepath.ToSlash(filepath.Dir(path))+"."+spec.Name.Name, "./")
+				require.Contains(t, told, strings.Replace(name, "..", ".", 1))
+			}
+			return true
+		})
+		return nil
+	}))
+	require.Equal(t, len(told), found)
+}
