@@ -172,6 +172,7 @@ func (c *Client) sampleInput(t Tick) {
 		return
 	}
 	from, looked := c.commanded(cmd)
+	c.losses.sent(cmd.name, cmd.schema, from)
 	c.scratch = cmd.schema.Pack(from, c.scratch[:0])
 	if c.firstInput == 0 {
 		c.firstInput = t

@@ -41,6 +41,7 @@ type component struct {
 
 // command is the component that a tick's input fills.
 type command struct {
+	name   string // its Go type's
 	id     ecs.ID
 	size   uintptr
 	schema *snapshot.Schema
@@ -167,7 +168,7 @@ func (p *Protocol) Command(h ecs.Handle) {
 		p.fault(err)
 		return
 	}
-	p.command = &command{id: h.ID(), size: h.Type().Size(), schema: s, handle: h}
+	p.command = &command{name: name, id: h.ID(), size: h.Type().Size(), schema: s, handle: h}
 }
 
 // pressless refuses the tag press where nothing is pressed.

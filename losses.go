@@ -11,9 +11,12 @@ import (
 // Loss is a field of which a tag loses values; see [Server.Losses] and
 // [Client.Losses].
 type Loss struct {
+	// Component is the component's type, or that of a command, a request or a message,
+	// which are looked at when they are sent: commands and requests on the client,
+	// messages on the server. Events do not travel and lose nothing.
 	Component, Field string
-	// System is the last one that wrote the field: in debug builds alone (tag
-	// foretick_debug), and "" where no system did.
+	// System is the last one that wrote the field, or the system or request handler that
+	// sent the message: in debug builds alone (tag foretick_debug), and "" where none did.
 	System string
 	// Outside counts the values that the tag's range does not hold, once a tick and
 	// entity. They become, or travel as, the nearest end of the range. NaN becomes 0.
@@ -79,7 +82,24 @@ func (l *losses) bounds(comp int, at unsafe.Pointer) {
 	}
 	*l.outside++
 	for ; f >= 0; f = c.schema.Outside(at, f+1) {
-		if i := l.find(comp, f, l.wrote[[2]int{comp, f}], false); i >= 0 {
+		if i := l.find(c.name, c.schema, f, l.wrote[[2]int{comp, f}], false); i >= 0 {
+			l.list[i].Outside++
+		}
+	}
+}
+
+// sent looks for a value outside of its range in what is about to be sent.
+func (l *losses) sent(name string, s *snapshot.Schema, at unsafe.Pointer) {
+	if l.p.foreign {
+		return
+	}
+	f := s.Outside(at, 0)
+	if f < 0 {
+		return
+	}
+	*l.outside++
+	for ; f >= 0; f = s.Outside(at, f+1) {
+		if i := l.find(name, s, f, l.running, false); i >= 0 {
 			l.list[i].Outside++
 		}
 	}
@@ -102,7 +122,7 @@ func (l *losses) grid(e ecs.Entity, comp int, at unsafe.Pointer, before []int32)
 			continue
 		}
 		*l.swallowed++
-		if i := l.find(comp, f, was.system, true); i >= 0 {
+		if i := l.find(l.p.components[comp].name, s, f, was.system, true); i >= 0 {
 			l.list[i].Swallowed++
 		}
 	}
@@ -116,8 +136,8 @@ func (l *losses) looked() {
 
 // find is the place of a field in the list. What is new is logged; a swallowed change
 // only in debug builds, since it may be a body at rest.
-func (l *losses) find(comp, field int, system string, swallowed bool) int {
-	name, f := l.p.components[comp].name, l.p.components[comp].schema.Field(field)
+func (l *losses) find(name string, s *snapshot.Schema, field int, system string, swallowed bool) int {
+	f := s.Field(field)
 	for i := range l.list {
 		if x := &l.list[i]; x.Field == f.Name && x.Component == name && x.System == system {
 			return i
@@ -148,6 +168,7 @@ type lossWatch struct {
 	queries []*ecs.Query      // by component
 	wrote   map[[2]int]string // by component and field: who left it outside of its range
 	before  map[[2]int]bool   // what was outside ahead of the system that runs
+	running string            // the system or request handler that runs
 }
 
 // begin forgets who left what outside in the tick before: what is predicted was rounded
@@ -162,6 +183,7 @@ func (l *losses) begin() {
 
 // beforeSystem remembers what is to be looked at behind a system.
 func (l *losses) beforeSystem(w *ecs.World, system int, t Tick) {
+	l.running = l.p.schedule.Systems()[system].Name
 	clear(l.before)
 	l.visit(w, system, func(k [2]int) { l.before[k] = true })
 	if !l.due(t) {
@@ -177,7 +199,8 @@ func (l *losses) beforeSystem(w *ecs.World, system int, t Tick) {
 
 // afterSystem notes what a system changed, and what it left outside of its range.
 func (l *losses) afterSystem(w *ecs.World, system int, t Tick) {
-	name := l.p.schedule.Systems()[system].Name
+	name := l.running
+	l.running = ""
 	l.visit(w, system, func(k [2]int) {
 		if !l.before[k] {
 			l.wrote[k] = name
@@ -218,11 +241,12 @@ func (l *losses) visit(w *ecs.World, system int, found func([2]int)) {
 }
 
 // Losses appends the fields of which the server found values that their tags lose, in
-// the order in which it found them; 256 at most. ServerStats.ValuesOutside and
+// the order in which it found them, messages included; 256 at most. ServerStats.ValuesOutside and
 // ChangesSwallowed are the totals. In a debug build each names the system.
 func (s *Server) Losses(dst []Loss) []Loss { return append(dst, s.losses.list...) }
 
-// Losses is [Server.Losses] of what this client predicts.
+// Losses is [Server.Losses] of what this client predicts, and of the commands and
+// requests that it sends.
 func (c *Client) Losses(dst []Loss) []Loss { return append(dst, c.losses.list...) }
 
 // lookForLosses looks for what rounding will lose of an entity in a tick that runs for the first

@@ -154,6 +154,7 @@ func (m *Message[T]) Broadcast(f *Frame, v T) error {
 }
 
 func (m *Message[T]) pack(f *Frame, v T) []byte {
+	f.server.losses.sent(f.server.p.messages[m.id-1].name, m.schema, unsafe.Pointer(&v))
 	f.server.scratch = m.schema.Pack(unsafe.Pointer(&v), f.server.scratch[:0])
 	return f.server.scratch
 }

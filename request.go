@@ -133,6 +133,7 @@ func (c *Client) request(r *requestType, v unsafe.Pointer) error {
 	case !c.allowance.take(c.now, RequestRate, RequestBurst):
 		return ErrTooMany
 	}
+	c.losses.sent(r.name, r.schema, v)
 	c.scratch = r.schema.Pack(v, c.scratch[:0])
 	if q.SendOn(channelMain, c.view.Tick, uint8(r.kind), c.scratch) != nil {
 		return ErrTooMany // the queue is full; longer than it may be nothing declared is
@@ -241,7 +242,11 @@ func (s *Server) handleRequest(p *player, kind uint8, payload []byte) error {
 	o := &s.effects.outside
 	o.look(effectOutside)
 	o.by = s.p.requestCause(int(kind))
+	if debugBuild {
+		s.losses.running = s.p.requests[kind].cause
+	}
 	err := s.p.requests[kind].handle(&s.frame, p.owner, payload)
+	s.losses.running = ""
 	o.look(o.by)
 	o.by = effectOutside
 	return err

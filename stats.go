@@ -40,7 +40,7 @@ type ServerStats struct {
 	Skewed           uint64 // players of other builds let in
 	SchemasAsked     uint64 // requests for the schema
 	ValuesCut        uint64 // ticks of entities with a string or slice too long for its tag, or a string that is no UTF-8
-	ValuesOutside    uint64 // ticks of components with a number that its tag's range does not hold, or NaN: see Server.Losses
+	ValuesOutside    uint64 // ticks of components, and messages, with a number that its tag's range does not hold, or NaN: see Server.Losses
 	ChangesSwallowed uint64 // changes that rounding to the grid takes back in every tick, of every 16th tick: see Server.Losses
 }
 
@@ -94,7 +94,7 @@ type ClientStats struct {
 	SpawnsCancelled  uint64 // and that the server, or a replay, did not make
 	SpawnsUnforeseen uint64 // entities that the server's shared systems spawned and the client's had not
 	InputDelayed     uint64 // of Pictures, those with a View.InputDelay above 0: the history was too short, and inputs acted late
-	ValuesOutside    uint64 // ticks of predicted components with a number that its tag's range does not hold, or NaN: see Client.Losses
+	ValuesOutside    uint64 // ticks of predicted components and commands, and requests, with a number that its tag's range does not hold, or NaN: see Client.Losses
 	ChangesSwallowed uint64 // changes that rounding to the grid takes back in every tick, of every 16th tick: see Client.Losses
 	Stalls           uint64 // times the prediction reached the end of its history and waited for the server
 	Snapshots        uint64 // snapshots applied

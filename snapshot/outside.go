@@ -2,6 +2,7 @@ package snapshot
 
 import (
 	"math"
+	"reflect"
 	"unsafe"
 )
 
@@ -23,7 +24,11 @@ func (s *Schema) setBounds() {
 			i = s.lists[l.list].end() - 1
 		case l.escapes():
 			g := &l.grid[GridSim]
-			s.bounds = append(s.bounds, bound{i, l.op, l.offset, (float64(g.lo) - 0.5) * g.step, (float64(g.hi) + 0.5) * g.step})
+			b := bound{i, l.op, l.offset, (float64(g.lo) - 0.5) * g.step, (float64(g.hi) + 0.5) * g.step}
+			if l.op == opAngle32 { // any that is finite
+				b.op, b.min, b.max = opStep32, -math.MaxFloat32, math.MaxFloat32
+			}
+			s.bounds = append(s.bounds, b)
 		}
 	}
 }
@@ -31,7 +36,7 @@ func (s *Schema) setBounds() {
 // escapes reports whether a value can leave the range of its field.
 func (l *leaf) escapes() bool {
 	switch l.op {
-	case opStep32, opStep64, opFloat32, opFloat64:
+	case opStep32, opStep64, opAngle32, opAngle64, opFloat32, opFloat64, opQuat:
 		return true
 	case opInt8, opInt16, opInt32, opInt64:
 		bits := 8 << (l.op - opInt8)
@@ -48,7 +53,8 @@ func (l *leaf) escapes() bool {
 // of the value at p that its tag's range does not hold, or that is NaN; −1 if there is
 // none. Such a value
 // travels as the nearest end of the range, or as 0, and [Schema.Snap] makes it that.
-// What still rounds to the range's end is inside. Angles and rotations never leave.
+// What still rounds to the range's end is inside. Angles leave by NaN and infinity alone,
+// and so do rotations of floats; a rotation of nothing but zeroes is none at all.
 func (s *Schema) Outside(p unsafe.Pointer, from int) int {
 	found := -1
 	if s.via != nil {
@@ -87,13 +93,37 @@ func (l *leaf) outside(p unsafe.Pointer) bool {
 	case l.op <= opUint64:
 		v := l.loadInt(p)
 		return l.clampInt(v) != v
+	case l.op == opQuat:
+		return l.quatOutside(unsafe.Add(p, l.offset))
 	}
 	v := l.loadFloat(p)
+	if l.angle() {
+		return v-v != 0
+	}
 	if !l.stepped() {
 		return v != v
 	}
 	x, g := v*l.grid[GridSim].inv, &l.grid[GridSim]
 	return !(x >= float64(g.lo)-0.5 && x <= float64(g.hi)+0.5)
+}
+
+// quatOutside is outside of the rotation at p.
+func (l *leaf) quatOutside(p unsafe.Pointer) bool {
+	switch {
+	case l.floats() && l.kind == reflect.Float32:
+		q := (*[4]float32)(p)
+		sum := float64(q[0])*float64(q[0]) + float64(q[1])*float64(q[1]) + float64(q[2])*float64(q[2]) + float64(q[3])*float64(q[3])
+		return !(sum < 1e30)
+	case l.floats():
+		q := (*[4]float64)(p)
+		return !(q[0]*q[0]+q[1]*q[1]+q[2]*q[2]+q[3]*q[3] < 1e30)
+	}
+	out := l.loadElem(p, 0)&3 != l.loadElem(p, 0)
+	for i := 1; i < quatWords; i++ {
+		v := l.loadElem(p, i)
+		out = out || v < 0 || v >= int64(1)<<l.bits
+	}
+	return out
 }
 
 // leastLoss is the smallest change, in steps of the simulation grid, that

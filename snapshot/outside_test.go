@@ -24,6 +24,9 @@ type bounded struct {
 	H float32
 	I [2]float32 `net:"min=-1,max=1,step=0.1"`
 	J []int8     `net:"max=3;min=-5,max=5"`
+	K [4]float32 `net:"quat"`
+	L [4]float64 `net:"quat"`
+	M [4]uint16  `net:"quat,bits=9"`
 }
 
 // TestOutside: what Outside names is what Snap would bring back into its range, and
@@ -36,7 +39,14 @@ func TestOutside(t *testing.T) {
 	found := map[string]int{}
 	for range 20_000 {
 		v := bounded{float32(number(15)), number(8), float32(number(100)), int16(number(10)), uint8(rnd.UintN(256)),
-			uint8(rnd.UintN(256)), rnd.Int64(), float32(number(1e9)), [2]float32{float32(number(1.2)), float32(number(1.2))}, nil}
+			uint8(rnd.UintN(256)), rnd.Int64(), float32(number(1e9)), [2]float32{float32(number(1.2)), float32(number(1.2))}, nil,
+			[4]float32{float32(number(1)), 1}, [4]float64{number(1), number(2)}, [4]uint16{uint16(rnd.UintN(5)), uint16(rnd.UintN(520)), 3, 4}}
+		if rnd.IntN(20) == 0 {
+			v.C, v.K[2], v.L[3] = float32(math.Inf(1)), float32(math.NaN()), math.Inf(-1)
+		}
+		if rnd.IntN(20) == 0 {
+			v.K, v.L = [4]float32{}, [4]float64{} // no rotation
+		}
 		if rnd.IntN(20) == 0 {
 			v.H = float32(math.NaN())
 		}
@@ -53,6 +63,7 @@ func TestOutside(t *testing.T) {
 		sim := 1. / 16
 		out("A", math.Abs(float64(v.A)) > 10+0.25*sim)
 		out("B", v.B > 5+0.005*sim || v.B < -0.005*sim)
+		out("C", math.IsInf(float64(v.C), 0))
 		out("D", v.D < -7 || v.D > 7)
 		out("E", v.E > 200)
 		out("H", v.H != v.H)
@@ -61,6 +72,9 @@ func TestOutside(t *testing.T) {
 		for k, j := range v.J {
 			out([]string{"J[0]", "J[1]", "J[2]"}[k], j < -5 || j > 5)
 		}
+		out("K", v.K[2] != v.K[2])
+		out("L", math.IsInf(v.L[3], 0))
+		out("M", v.M[0] > 3 || v.M[1] > 511)
 		var got []string
 		for f := s.Outside(unsafe.Pointer(&v), 0); f >= 0; f = s.Outside(unsafe.Pointer(&v), f+1) {
 			got = append(got, s.Fields()[f].Name)
@@ -69,7 +83,7 @@ func TestOutside(t *testing.T) {
 		s.Snap(unsafe.Pointer(&v))
 		require.Equal(t, -1, s.Outside(unsafe.Pointer(&v), 0), "%+v", v)
 	}
-	require.Len(t, found, 10)
+	require.Len(t, found, 14)
 }
 
 // TestSwallowed: a change of less than half a step is found, and its direction; one

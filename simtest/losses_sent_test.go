@@ -1,0 +1,133 @@
+package simtest_test
+
+import (
+	"math"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/simtest"
+	"github.com/foretick/foretick/transport/sim"
+)
+
+type crank struct {
+	Pull float32 `net:"min=-1,max=1,step=0.01"`
+	Aim  float32 `net:"angle,bits=10"`
+}
+
+type order struct {
+	Cups uint8 `net:"max=10"`
+}
+
+type receipt struct {
+	Price int32 `net:"min=0,max=99"`
+}
+
+type gauge struct {
+	Turn [4]float32 `net:"quat,slerp"`
+	Hand float32    `net:"angle,bits=10"`
+}
+
+// kiosk is a game whose players, and whose server, send what their tags do not hold.
+type kiosk struct {
+	gauge   ecs.Component[gauge]
+	cmd     ecs.Component[crank]
+	order   foretick.Request[order]
+	receipt foretick.Message[receipt]
+	body    ecs.Kind
+	too     bool // much
+}
+
+func (g *kiosk) protocol() *foretick.Protocol {
+	p := foretick.NewProtocol("kiosk", 1)
+	p.Component(&g.gauge, foretick.Predicted)
+	p.Command(&g.cmd)
+	p.Kind(&g.body, "body", &g.gauge, &g.cmd)
+	p.Join(func(f *foretick.Frame, who ecs.Owner) { f.Spawn(&g.body, who) })
+	p.Shared("spin", func(f *foretick.Frame, rows ecs.Rows) {
+		for i, d := 0, g.gauge.Slice(rows); i < len(d); i++ {
+			if d[i].Turn, d[i].Hand = aboutZ(float64(f.Tick)/9), float32(f.Tick); g.too && f.Tick%10 == 0 {
+				d[i].Turn[1], d[i].Hand = float32(math.NaN()), float32(math.Inf(1))
+			}
+		}
+	}, ecs.Write(&g.gauge))
+	price := func() int32 {
+		if g.too {
+			return 100
+		}
+		return 99
+	}
+	p.Server("till", func(f *foretick.Frame, _ ecs.Rows) {
+		if f.Tick%10 == 0 {
+			_ = g.receipt.Broadcast(f, receipt{price()})
+		}
+	}, ecs.Once())
+	foretick.OnRequest(p, &g.order, func(f *foretick.Frame, who ecs.Owner, o order) { _ = g.receipt.Send(f, who, receipt{-price() / 100}) })
+	foretick.OnClient(p, &g.receipt, func(*foretick.Frame, foretick.Tick, receipt) {})
+	return p
+}
+
+// What commands, requests, messages and rotations lose is counted and named like what
+// components lose; what fits is not.
+func TestLossesOfWhatIsSent(t *testing.T) {
+	for _, too := range []bool{false, true} {
+		m := simtest.New(1)
+		srv, err := m.Serve(foretick.ServerConfig{Protocol: (&kiosk{too: too}).protocol()})
+		require.NoError(t, err)
+		g := &kiosk{too: too}
+		link := sim.Link{Latency: 30 * time.Millisecond}
+		var c *foretick.Client
+		c, err = m.Join(foretick.ClientConfig{Protocol: g.protocol(), Sample: foretick.Sample(&g.cmd, func(foretick.View) crank {
+			if too {
+				return crank{Pull: 1.5, Aim: float32(math.NaN())}
+			}
+			return crank{Pull: -1, Aim: 400}
+		})}, simtest.Seat{Up: link, Down: link, After: func(v foretick.View) {
+			if v.State == foretick.Playing && v.Tick%20 == 0 {
+				cups := order{10}
+				if too {
+					cups.Cups++
+				}
+				_ = g.order.Send(c, cups)
+			}
+		}})
+		require.NoError(t, err)
+		m.Run(5 * time.Second)
+		require.NoError(t, m.Err())
+		if !too {
+			require.Empty(t, srv.Losses(nil))
+			require.Empty(t, c.Losses(nil))
+			require.Zero(t, srv.Stats().ValuesOutside+c.Stats().ValuesOutside)
+			continue
+		}
+		type field struct{ component, field, system string }
+		found := map[field]uint64{}
+		for _, l := range srv.Losses(nil) {
+			found[field{l.Component, l.Field, l.System}] += l.Outside
+		}
+		spin, till, asked := "", "", ""
+		if debugging {
+			spin, till, asked = "spin", "till", "request order"
+		}
+		t.Log(found)
+		require.InDelta(t, 14, found[field{"gauge", "Turn", spin}], 3)
+		require.Equal(t, found[field{"gauge", "Turn", spin}], found[field{"gauge", "Hand", spin}])
+		require.Greater(t, found[field{"receipt", "Price", till}], uint64(10))
+		require.Positive(t, found[field{"receipt", "Price", asked}])
+		require.Len(t, found, map[bool]int{false: 3, true: 4}[debugging])
+		clear(found)
+		for _, l := range c.Losses(nil) {
+			found[field{l.Component, l.Field, l.System}] += l.Outside
+		}
+		t.Log(found)
+		require.Greater(t, found[field{"crank", "Pull", ""}], uint64(100), "once a tick")
+		require.Equal(t, found[field{"crank", "Pull", ""}], found[field{"crank", "Aim", ""}])
+		require.Positive(t, found[field{"order", "Cups", ""}])
+		require.Positive(t, found[field{"gauge", "Turn", spin}])
+		require.Len(t, found, 5)
+		require.Less(t, c.Stats().ValuesOutside, uint64(300))
+	}
+}
