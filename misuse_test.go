@@ -270,6 +270,10 @@ func TestMisuseOfProtocol(t *testing.T) {
 		{"render system of the server", func(_ *handles, p *foretick.Protocol) { p.Server("ai", nothing, ecs.Render()) }, "would never run"},
 		{"shared render system", func(_ *handles, p *foretick.Protocol) { p.Shared("ai", nothing, ecs.Render()) }, "declare it with Render"},
 
+		{"component registered past the protocol", func(h *handles, p *foretick.Protocol) {
+			require.NoError(t, p.Types().Register(&ecs.Component[steep]{}))
+		}, "steep was registered with Types().Register: declare it with Protocol.Local"},
+
 		// Numbers.
 		{"tick rate of 0", func(_ *handles, p *foretick.Protocol) { p.TickRate(0) }, "use 10 to 128"},
 		{"negative tick rate", func(_ *handles, p *foretick.Protocol) { p.TickRate(-30) }, "use 10 to 128"},

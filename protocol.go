@@ -192,8 +192,9 @@ func (p *Protocol) Use(modules ...Module) {
 	}
 }
 
-// Types is the set of component types behind the protocol, for queries and
-// singletons of the game's own.
+// Types is the set of component types behind the protocol, for queries, watches and
+// singletons of the game's own. Do not register components with it: declare those that
+// stay on one end with [Protocol.Local], the others with [Protocol.Component].
 func (p *Protocol) Types() *ecs.Types { return p.types }
 
 // Stages names the stages that systems may be put in with [ecs.Stage], in their
@@ -318,6 +319,7 @@ func (p *Protocol) Err() error {
 	p.checkInterest()
 	p.readUnpredicted = p.unpredictedReads()
 	p.findUnpredicted()
+	p.checkRegistered()
 	p.placeLocals()
 	p.findIsland()
 	p.checkForesight()
@@ -325,6 +327,29 @@ func (p *Protocol) Err() error {
 	p.err = errors.Join(p.errs...)
 	p.hash = hashText(p.Describe())
 	return p.err
+}
+
+// checkRegistered refuses components that were registered past the protocol: a client
+// would roll them back with what is predicted, and lose what it keeps in them.
+func (p *Protocol) checkRegistered() {
+	known := map[ecs.ID]bool{p.identity.ID(): true}
+	for i := range p.components {
+		known[p.components[i].id] = true
+	}
+	for _, l := range p.locals {
+		known[l.id] = true
+	}
+	if p.command != nil {
+		known[p.command.id] = true
+	}
+	for _, id := range p.spoilt { // said already
+		known[id] = true
+	}
+	for id := range p.types.Len() {
+		if info := p.types.Info(ecs.ID(id)); !known[ecs.ID(id)] {
+			p.faultf("component %s was registered with Types().Register: declare it with Protocol.Local where each end keeps its own, or with Protocol.Component", info.Name)
+		}
+	}
 }
 
 // checkSystems refuses shared systems that read what a client does not have:
