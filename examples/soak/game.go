@@ -297,7 +297,7 @@ func (g *Game) layTrap(f *foretick.Frame, r uint64) {
 	if len(all) == 0 {
 		return
 	}
-	by := all[int(r>>20)%len(all)]
+	by := all[(r>>20)%uint64(len(all))]
 	e := f.Spawn(&g.Trap, ecs.Nobody)
 	*g.Pos.Get(f.World, e) = g.somewhere(f, 9)
 	for _, who := range all {
