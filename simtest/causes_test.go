@@ -139,7 +139,7 @@ func (g *shed) player() simtest.Player {
 	p.Server("stun", func(f *foretick.Frame, rows ecs.Rows) {
 		pos := g.pos.Slice(rows)
 		for i := range pos {
-			if !g.rest && (f.Tick+uint32(rows.Entity(i).Index()))%41 == 0 {
+			if !g.rest && (f.Tick+rows.Entity(i).Index())%41 == 0 {
 				pos[i].Y = -pos[i].Y + 1
 			}
 		}
