@@ -75,14 +75,14 @@ func (c timeline) explain() {
 	case since(told.substituted):
 		w.Cause, w.CauseTick, w.CauseTicks, w.StandIn = prediction.Input, told.substituted, told.run+1, told.how
 		return
-	case remade != 0:
-		w.Cause, w.CauseTick, w.CauseTicks, w.StandIn = prediction.Input, remade, ticks, prediction.Replaced
-		return
 	case since(told.effect):
 		w.Cause, w.CauseTick, w.System = prediction.ServerEffect, told.effect, c.p.systemName(told.system)
 		return
 	case since(told.pushed) && !c.guessed(told.by):
 		w.Cause, w.CauseTick, w.Player = prediction.RemoteInput, told.pushed, uint16(told.by)
+		return
+	case remade != 0: // it may have: the server tells what is certain
+		w.Cause, w.CauseTick, w.CauseTicks, w.StandIn = prediction.Input, remade, ticks, prediction.Replaced
 		return
 	case c.strayed(w.Tick):
 		w.Cause = prediction.RemoteInput
@@ -205,8 +205,8 @@ func (c timeline) othersDiffered(t Tick) *snapshot.Ghost {
 
 func (c timeline) otherDiffered(g *snapshot.Ghost, t, basis Tick) bool {
 	then, ok := g.At(t)
-	if !ok {
-		return false // of this tick nothing was received
+	if !ok { // of this tick nothing was received: what came next says whether it changed
+		then = g.Newest()
 	}
 	known, ok := g.At(basis)
 	if !ok || g.Data == 0 {

@@ -413,3 +413,17 @@ func causesOf(t *testing.T, plant func(*workshop, *foretick.Protocol)) (by map[p
 	m.Run(12 * time.Second)
 	return by
 }
+
+// A server's system that writes what is predicted without declaring it is named, and the
+// code is not blamed. Debug builds refuse it.
+func TestUndeclaredServerWriteIsNamed(t *testing.T) {
+	by := causesOf(t, func(g *workshop, p *foretick.Protocol) {
+		p.Server("sneak", func(f *foretick.Frame, rows ecs.Rows) {
+			defer f.World.Guard(f.World.Guard(false))
+			for i, pos := 0, g.pos.Slice(rows); i < len(pos) && f.Tick%20 == 0; i++ {
+				pos[i].Y++
+			}
+		}, ecs.With(&g.cmd))
+	})
+	require.Equal(t, []int{by[prediction.ServerEffect], 0}, []int{max(20, by[prediction.ServerEffect]), by[prediction.Code]}, "%v", by)
+}

@@ -1,0 +1,380 @@
+package simtest_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+
+	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/ecs"
+)
+
+type madeCmd struct {
+	X    int8 `net:"min=-8,max=8"`
+	Fire bool `net:"oneshot"`
+	Act  bool `net:"oneshot"`
+}
+
+type madeGift struct{ N uint8 }
+
+type madeFuse struct{ Left uint8 }
+
+// What a generated system does.
+const (
+	madeOwn  = iota // computes a component of its rows from another, and the command
+	madeLook        // … from what all others have
+	madePush        // turns a component of what nobody owns, or of everybody's
+	madeFire        // spawns
+	madeGrow        // adds a component to its rows, or removes it
+	madeRule        // the server's: turns a component that is predicted
+	madeTell        // the server's: turns one that is not
+)
+
+type madeSystem struct {
+	what      int
+	from, to  int // shapes
+	cmd       bool
+	share     uint64 // it acts once in so many
+	sneaks    bool   // it does not declare what it writes
+	everybody bool   // a push reaches players' entities, too
+}
+
+// plan of a generated game: all that its ends share.
+type madePlan struct {
+	seed      uint64
+	rate      int
+	predicted [32]bool
+	has       [4][]int // shapes of avatar, pet, thing and shot
+	systems   []madeSystem
+	guess     bool // others' input is predicted
+	looks     bool // a shared system reads of others
+	pushes    bool // … or may: it writes others
+	reads     bool // … or of its rows what is not predicted
+	until     foretick.Tick
+}
+
+var madePrefabs = [...]string{"avatar", "pet", "thing", "shot"}
+
+// madeRefs is the shape that refers to entities. A reference to what a client is not sent
+// yet travels as none, and differs once.
+const madeRefs = 18
+
+func newMadePlan(seed uint64) *madePlan {
+	r := rand.New(rand.NewPCG(seed, 151))
+	n := len(madeShapes())
+	p := &madePlan{seed: seed, rate: []int{30, 60, 128}[r.IntN(3)], guess: r.IntN(4) == 0 && *madeAll}
+	var pool []int
+	for _, i := range r.Perm(n)[:4+r.IntN(4)] {
+		if p.guess && madeShapes()[i].coarse() {
+			continue // nobody could predict others by what it is not told
+		}
+		if i == madeRefs && !*madeAll {
+			continue
+		}
+		pool = append(pool, i)
+		p.predicted[i] = r.IntN(4) > 0
+	}
+	p.predicted[pool[0]] = true
+	p.has[0] = []int{pool[0]}
+	for k := range p.has {
+		for _, i := range pool {
+			if r.IntN(2) == 0 && (k > 0 || i != pool[0]) {
+				p.has[k] = append(p.has[k], i)
+			}
+		}
+	}
+	one := func(ok func(i int) bool) int {
+		for _, k := range r.Perm(len(pool)) {
+			if ok(pool[k]) {
+				return pool[k]
+			}
+		}
+		return pool[0]
+	}
+	any := func(int) bool { return true }
+	mine := func(i int) bool { return p.predicted[i] }
+	for range 3 + r.IntN(5) {
+		s := madeSystem{what: r.IntN(madeTell + 1), cmd: r.IntN(3) > 0, share: uint64(1 + r.IntN(20)), to: one(mine), from: one(any), everybody: r.IntN(3) == 0}
+		if s.what == madeLook && (r.IntN(2) == 0 || !*madeAll) {
+			s.what = madeOwn
+		}
+		switch s.what {
+		case madeOwn:
+			if r.IntN(4) > 0 {
+				s.from = one(mine)
+			}
+			p.reads = p.reads || !p.predicted[s.from]
+		case madeLook:
+			s.from, p.looks = one(mine), true // of what is not predicted others are told less
+		case madeRule:
+			s.share, s.sneaks = 40+s.share*20, r.IntN(2) == 0
+		case madeTell:
+			if s.to = one(func(i int) bool { return !p.predicted[i] }); p.predicted[s.to] {
+				continue
+			}
+		case madePush:
+			s.cmd, p.pushes = true, true
+		}
+		p.systems = append(p.systems, s)
+	}
+	return p
+}
+
+// made is one end of a generated game.
+type made struct {
+	*madePlan
+	shapes  []shape
+	cmd     ecs.Component[madeCmd]
+	fuse    ecs.Component[madeFuse]
+	gift    foretick.Request[madeGift]
+	kinds   [4]ecs.Kind
+	queries map[int]*ecs.Query
+	players *ecs.Query
+	pets    map[ecs.Owner]ecs.Entity
+
+	// what happened, for who judges
+	ran    func(f *foretick.Frame, who ecs.Owner, cmd madeCmd)
+	ruled  func(f *foretick.Frame, owner ecs.Owner, by string)
+	pushed func(f *foretick.Frame, by ecs.Owner)
+	fault  func(f *foretick.Frame) bool
+}
+
+func madeMix(x, y uint64) uint64 {
+	x = (x ^ y) * 0x9E3779B97F4A7C15
+	return x ^ x>>29
+}
+
+// due draws what a system does in a tick, from what both ends know.
+func (g *made) due(f *foretick.Frame, s *madeSystem, n int, x uint64) (uint64, bool) {
+	x = madeMix(madeMix(g.seed+uint64(n)*977, uint64(f.Tick)), x)
+	return x >> 8, f.Tick < g.until && x>>40%s.share == 0
+}
+
+func (g *made) protocol() *foretick.Protocol {
+	p := foretick.NewProtocol("made", 1)
+	p.TickRate(g.rate)
+	g.pets = map[ecs.Owner]ecs.Entity{}
+	g.shapes, g.queries = madeShapes(), map[int]*ecs.Query{}
+	var used [32]bool
+	for _, has := range g.has {
+		for _, i := range has {
+			used[i] = true
+		}
+	}
+	for _, s := range g.systems {
+		used[s.from], used[s.to] = true, true
+	}
+	for i, s := range g.shapes {
+		switch {
+		case !used[i]:
+		case g.predicted[i]:
+			p.Component(s.handle(), foretick.Predicted, foretick.Exact)
+		default:
+			p.Component(s.handle())
+		}
+	}
+	p.Component(&g.fuse, foretick.Predicted)
+	p.Command(&g.cmd)
+	for k := range g.kinds {
+		hs := []ecs.Handle{}
+		for _, i := range g.has[k] {
+			hs = append(hs, g.shapes[i].handle())
+		}
+		if k == 0 {
+			hs = append(hs, &g.cmd)
+		} else if k == 3 || len(hs) == 0 {
+			hs = append(hs, &g.fuse)
+		}
+		p.Kind(&g.kinds[k], madePrefabs[k], hs...)
+	}
+	p.Spawns(&g.kinds[3], foretick.SpawnConfig{})
+	p.Join(func(f *foretick.Frame, who ecs.Owner) {
+		f.Spawn(&g.kinds[0], who)
+		g.pets[who] = f.Spawn(&g.kinds[1], who)
+		g.rule(f, who, "(outside of systems)")
+	})
+	foretick.OnRequest(p, &g.gift, func(f *foretick.Frame, who ecs.Owner, v madeGift) {
+		for _, rows := range g.players.Owned(f.World, who) {
+			for i := range rows.Len() {
+				g.shapes[g.has[0][0]].turn(rows, i, uint64(v.N))
+			}
+		}
+		g.rule(f, who, "request madeGift")
+	})
+	p.InOrder()
+	g.players = ecs.NewQuery(p.Types(), ecs.With(&g.cmd))
+	p.Shared("record", func(f *foretick.Frame, rows ecs.Rows) {
+		if g.ran != nil {
+			g.ran(f, rows.Owner(), g.cmd.Slice(rows)[0])
+		}
+	}, ecs.Read(&g.cmd))
+	for n := range g.systems {
+		g.system(p, n, &g.systems[n])
+	}
+	p.Shared("age", func(f *foretick.Frame, rows ecs.Rows) {
+		for i, fuse := 0, g.fuse.Slice(rows); i < len(fuse); i++ {
+			if fuse[i].Left == 1 {
+				f.Destroy(rows.Entity(i))
+			} else if fuse[i].Left > 1 {
+				fuse[i].Left--
+			}
+		}
+	}, ecs.Write(&g.fuse), ecs.Structural())
+	first := g.shapes[g.has[0][0]]
+	p.Shared("planted", func(f *foretick.Frame, rows ecs.Rows) {
+		for i := range rows.Len() {
+			if g.fault != nil && g.fault(f) {
+				first.turn(rows, i, uint64(f.Tick))
+			}
+		}
+	}, ecs.Write(first.handle()), ecs.With(&g.cmd))
+	if g.guess {
+		foretick.Foresee(p, &g.cmd, func(_ *foretick.Frame, _ ecs.Entity, _ int, cmd *madeCmd) { cmd.X = 1 })
+	}
+	return p
+}
+
+func (g *made) rule(f *foretick.Frame, owner ecs.Owner, by string) {
+	if g.ruled != nil {
+		g.ruled(f, owner, by)
+	}
+}
+
+// others are whose shape a system may reach.
+func (g *made) query(p *foretick.Protocol, i int) *ecs.Query {
+	if g.queries[i] == nil {
+		g.queries[i] = ecs.NewQuery(p.Types(), ecs.With(g.shapes[i].handle()))
+	}
+	return g.queries[i]
+}
+
+func (g *made) system(p *foretick.Protocol, n int, s *madeSystem) {
+	name := fmt.Sprintf("system %d", n)
+	from, to := g.shapes[s.from], g.shapes[s.to]
+	access := []ecs.Access{}
+	if s.cmd || s.what == madeFire || s.what == madeGrow {
+		access = append(access, ecs.Read(&g.cmd))
+	}
+	command := func(rows ecs.Rows, i int) (x uint64) {
+		if s.cmd {
+			cmd := &g.cmd.Slice(rows)[i]
+			x = uint64(cmd.X+8) * 4
+			if cmd.Fire {
+				x++
+			}
+			if cmd.Act {
+				x += 2
+			}
+		}
+		return x
+	}
+	switch s.what {
+	case madeOwn:
+		if s.from != s.to {
+			access = append(access, ecs.Read(from.handle()))
+		}
+		p.Shared(name, func(f *foretick.Frame, rows ecs.Rows) {
+			for i := range rows.Len() {
+				if x, ok := g.due(f, s, n, madeMix(command(rows, i), from.read(rows, i))); ok {
+					to.turn(rows, i, x)
+				}
+			}
+		}, append(access, ecs.Write(to.handle()))...)
+	case madeLook:
+		all := g.query(p, s.from)
+		p.Shared(name, func(f *foretick.Frame, rows ecs.Rows) {
+			sum := uint64(0)
+			for _, others := range all.All(f.World) {
+				for i := range others.Len() {
+					sum += madeMix(7, from.read(others, i))
+				}
+			}
+			for i := range rows.Len() {
+				if x, ok := g.due(f, s, n, madeMix(command(rows, i), sum)); ok {
+					to.turn(rows, i, x)
+				}
+			}
+		}, append(access, ecs.ReadOther(from.handle()), ecs.Write(to.handle()))...)
+	case madePush:
+		all := g.query(p, s.to)
+		p.Shared(name, func(f *foretick.Frame, rows ecs.Rows) {
+			for i := range rows.Len() {
+				x, ok := g.due(f, s, n, command(rows, i))
+				if !ok || !g.cmd.Slice(rows)[i].Act {
+					continue
+				}
+				g.push(f, rows.Owner())
+				for _, others := range all.All(f.World) {
+					if o := others.Owner(); s.everybody || o == ecs.Nobody || o == ecs.Island {
+						for k := range others.Len() {
+							to.turn(others, k, x)
+						}
+					}
+				}
+			}
+		}, append(access, ecs.WriteOther(to.handle()))...)
+	case madeFire:
+		create := []ecs.Handle{&g.fuse}
+		for _, i := range g.has[3] {
+			create = append(create, g.shapes[i].handle())
+		}
+		p.Shared(name, func(f *foretick.Frame, rows ecs.Rows) {
+			for i, cmd := range g.cmd.Slice(rows) {
+				if x, ok := g.due(f, s, n, uint64(cmd.X)); ok && cmd.Fire {
+					g.fuse.Get(f.World, f.SpawnBy(rows.Entity(i), &g.kinds[3])).Left = uint8(5 + x%60)
+				}
+			}
+		}, append(access, ecs.Create(create...))...)
+	case madeGrow:
+		p.Shared(name, func(f *foretick.Frame, rows ecs.Rows) {
+			for i, cmd := range g.cmd.Slice(rows) {
+				if x, ok := g.due(f, s, n, uint64(cmd.X)); ok && cmd.Act && s.to != g.has[0][0] {
+					g.toggle(f, to, rows.Entity(i), x)
+				}
+			}
+		}, append(access, ecs.Create(to.handle()), ecs.Structural())...)
+	case madeRule, madeTell:
+		if !s.sneaks {
+			access = []ecs.Access{ecs.Write(to.handle())}
+		} else {
+			access = []ecs.Access{ecs.With(to.handle())}
+		}
+		p.Server(name, func(f *foretick.Frame, rows ecs.Rows) {
+			if s.sneaks { // debug builds refuse it
+				defer f.World.Guard(f.World.Guard(false))
+			}
+			for i := range rows.Len() {
+				if x, ok := g.due(f, s, n, uint64(rows.Owner())*8+uint64(i)); ok {
+					to.turn(rows, i, x)
+					if s.what == madeRule {
+						g.rule(f, rows.Owner(), name)
+					}
+				}
+			}
+		}, access...)
+	}
+}
+
+func (g *made) push(f *foretick.Frame, by ecs.Owner) {
+	if g.pushed != nil {
+		g.pushed(f, by)
+	}
+}
+
+func (g *made) toggle(f *foretick.Frame, to shape, e ecs.Entity, x uint64) {
+	if to.has(f.World, e) {
+		to.remove(f.World, e)
+	} else {
+		to.add(f.World, e, x)
+	}
+}
+
+// sample is what a player presses.
+func (g *made) sample(who func() uint64) foretick.Sampler {
+	return foretick.Sample(&g.cmd, func(v foretick.View) madeCmd {
+		if v.Tick > g.until {
+			return madeCmd{}
+		}
+		x := madeMix(madeMix(g.seed, who()), uint64(v.Tick/4))
+		return madeCmd{X: int8(x>>9%17) - 8, Fire: x>>20%4 == 0, Act: x>>30%6 == 0}
+	})
+}
