@@ -94,6 +94,7 @@ type den struct {
 	heap     uint64
 	busy     bool // rogues play
 	filling  bool // all places are taken by who behaves
+	settling bool // no honest client comes: what is left must be the rogues'
 	held     int  // by the network, before any rogue came
 	panicked error
 	owners   []ecs.Owner
@@ -438,7 +439,7 @@ func (d *den) draw(g *guest) foretick.View {
 // three seconds.
 func (d *den) visit() (err error) {
 	if d.guest == nil {
-		if d.now < d.nextGuest {
+		if d.settling || d.filling || d.now < d.nextGuest {
 			return nil
 		}
 		if d.guest, err = d.invite(); err != nil {
@@ -473,8 +474,8 @@ func (d *den) settle(batch int) error {
 		d.player.Rest(true)
 		defer d.player.Rest(false)
 	}
-	d.nextGuest = math.MaxInt64
-	defer func() { d.nextGuest = d.now }()
+	d.settling = true // the fresh client that is in comes to its end; none follows it
+	defer func() { d.settling, d.nextGuest = false, d.now }()
 	limit := rogueSettles
 	if d.cfg.Over != nil {
 		limit *= 10 // the time-outs of transports are in real time
@@ -562,7 +563,7 @@ func (d *den) flat(batch int) error {
 
 // fill checks that every place can be had again, by as many who come at once.
 func (d *den) fill() error {
-	d.filling, d.upTo, d.door.plain, d.nextGuest = true, d.sequence, true, math.MaxInt64
+	d.filling, d.upTo, d.door.plain = true, d.sequence, true
 	if d.player.Rest != nil {
 		d.player.Rest(true)
 	}
