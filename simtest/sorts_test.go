@@ -204,7 +204,7 @@ func faultSorts() []faultSort {
 			return dial(int(rows.Entity(i).Index() % 1009))
 		}, nil)},
 		{name: "a pointer's value", debug: true, plant: nudges(func(g *workshop, _ *foretick.Frame, rows ecs.Rows, i int) float32 {
-			return dial(int(uintptr(unsafe.Pointer(&g.pos.Slice(rows)[i])) >> 6 % 97))
+			return float32(uintptr(unsafe.Pointer(&g.pos.Slice(rows)[i]))>>4%1021) / 1024 // seven steps are equal too often
 		}, nil)},
 		{name: "a goroutine", sync: true, debug: true, plant: nudges(func(g *workshop, _ *foretick.Frame, _ ecs.Rows, _ int) float32 {
 			done := make(chan struct{})
