@@ -40,22 +40,22 @@ func unpackOffset(o uint8) int64 {
 // showsAhead tells whether a player's client shows what is somebody's, and of a kind,
 // where it will be and not where it was: what is everybody's, and what is foreseen of
 // others.
-func (s *Server) showsAhead(p *player, owner ecs.Owner, kind uint16) bool {
-	k := &s.p.kinds[kind]
+func (s *Server) showsAhead(p *player, owner PlayerID, kind uint16) bool {
+	k := &s.p.prefabs[kind]
 	switch {
 	case p.behind == 0 || owner == p.owner:
 		return false
 	case owner == ecs.Nobody:
-		return k.island
+		return k.common
 	}
-	return k.foreseen
+	return k.remotePredicted
 }
 
 // aheadFor is showsAhead for an entity that was kept, by what the player's client
 // knew of whose it is; next is the tick that it is judged in. hint is where the tick
 // that the client knew probably holds it, and moves on.
 func (s *Server) aheadFor(p *player, it *keptItem, known, next *keptTick, hint *int) bool {
-	if k := &s.p.kinds[it.kind]; p.behind == 0 || !k.island && !k.foreseen {
+	if k := &s.p.prefabs[it.kind]; p.behind == 0 || !k.common && !k.remotePredicted {
 		return false
 	}
 	owner := it.owner
@@ -64,7 +64,7 @@ func (s *Server) aheadFor(p *player, it *keptItem, known, next *keptTick, hint *
 	} else if j := next.find(it.id, *hint); j >= 0 {
 		owner = next.items[j].owner
 	}
-	return s.showsAhead(p, ecs.Owner(owner), it.kind)
+	return s.showsAhead(p, PlayerID(owner), it.kind)
 }
 
 // aheadNow is showsAhead for an entity of the world.
@@ -76,7 +76,7 @@ func (s *Server) aheadNow(p *player, e ecs.Entity) bool {
 	if id == nil {
 		return false
 	}
-	it := keptItem{id: uint64(e), owner: uint32(s.world.Owner(e)), kind: id.Kind}
+	it := keptItem{id: uint64(e), owner: uint32(s.world.Owner(e)), kind: id.Prefab}
 	hint := 0
 	return s.aheadFor(p, &it, s.kept.at(p.basis), nil, &hint)
 }
@@ -84,7 +84,7 @@ func (s *Server) aheadNow(p *player, e ecs.Entity) bool {
 // tookAhead notes how far the picture that a command was given on lay behind it, in
 // what is shown ahead, and the newest snapshot that it can have rested on.
 func (p *player) tookAhead(t Tick, offset uint8, s *Server) {
-	if p.behind = 0; offset == 0 || !s.p.island && s.p.foresee == nil {
+	if p.behind = 0; offset == 0 || !s.p.common && s.p.predictRemote == nil {
 		return
 	}
 	p.behind, p.gave = unpackOffset(offset), t
@@ -200,7 +200,7 @@ func (s *Server) putAhead(v *view, p *player, k keys) {
 }
 
 // wasAhead is was for what is shown ahead.
-func (s *Server) wasAhead(seen *Seen, e ecs.Entity, comp int, dst unsafe.Pointer) bool {
+func (s *Server) wasAhead(seen *HitView, e ecs.Entity, comp int, dst unsafe.Pointer) bool {
 	from, to := s.aheadEnds(seen.ahead)
 	i := to.find(uint64(e), 0)
 	if i < 0 || to.items[i].mask>>comp&1 == 0 {
@@ -282,7 +282,7 @@ func (l *aparts) lend(s *Server, p *player, whole, ahead keys) *apart {
 
 // catchUp is [lagcomp.History.CatchUp] in a view that shows some ahead: these stay
 // where they were seen, which is in the present.
-func (s Seen) catchUp(shot *lagcomp.Projectile, f lagcomp.Filter) (at lagcomp.Claim, hit Hit, ok bool) {
+func (s HitView) catchUp(shot *lagcomp.Projectile, f lagcomp.Filter) (at lagcomp.Claim, hit Hit, ok bool) {
 	x := s.by.aparts.lend(s.server, s.by, s.whole, s.ahead)
 	f.Keys = x.of
 	way := float32(0)
@@ -309,7 +309,7 @@ func (s Seen) catchUp(shot *lagcomp.Projectile, f lagcomp.Filter) (at lagcomp.Cl
 
 // explainAhead lays open a shot by the moments at which its shooter saw what is shown
 // ahead.
-func (s Seen) explainAhead(x *lagcomp.Explanation, r lagcomp.Ray, margin float32) {
+func (s HitView) explainAhead(x *lagcomp.Explanation, r lagcomp.Ray, margin float32) {
 	claim := func(k keys) lagcomp.Claim { return lagcomp.Claim{Tick: k.a, Fraction: k.f} }
 	claimed := claim(keysAt(max(int64(s.by.gave)*offsetSteps-s.by.behind, 0)))
 	used := s.Used

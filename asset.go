@@ -2,38 +2,38 @@ package foretick
 
 import "github.com/foretick/foretick/ecs"
 
-// Asset gives a kind a reference to something that clients must have to show it: a
+// Asset gives a prefab a reference to something that clients must have to show it: a
 // model, a sound. What it names is the game's business. It is no part of the
-// protocol's hash: builds with other pictures play together. A kind may have
+// protocol's hash: builds with other pictures play together. A prefab may have
 // several. See [Protocol.Assets].
-func (p *Protocol) Asset(k *ecs.Kind, refs ...string) { p.asset(k, false, refs) }
+func (p *Protocol) Asset(k *ecs.Prefab, refs ...string) { p.asset(k, false, refs) }
 
 // ServerAsset is Asset for what the server must have: a map of collisions, a path
 // network.
-func (p *Protocol) ServerAsset(k *ecs.Kind, refs ...string) { p.asset(k, true, refs) }
+func (p *Protocol) ServerAsset(k *ecs.Prefab, refs ...string) { p.asset(k, true, refs) }
 
-// kindAsset is an asset as it was declared.
-type kindAsset struct {
-	kind   *ecs.Kind
+// prefabAsset is an asset as it was declared.
+type prefabAsset struct {
+	prefab *ecs.Prefab
 	server bool
 	ref    string
 }
 
-func (p *Protocol) asset(k *ecs.Kind, server bool, refs []string) {
-	if !p.givenKind("Asset", k) {
+func (p *Protocol) asset(k *ecs.Prefab, server bool, refs []string) {
+	if !p.givenPrefab("Asset", k) {
 		return
 	}
 	for _, ref := range refs {
-		p.assets = append(p.assets, kindAsset{k, server, ref})
+		p.assets = append(p.assets, prefabAsset{k, server, ref})
 	}
 }
 
-// registerAssets hands the references to the registry, behind the kinds.
+// registerAssets hands the references to the registry, behind the prefabs.
 func (p *Protocol) registerAssets() {
 	for _, a := range p.assets {
-		i := p.kindOf(a.kind)
+		i := p.prefabOf(a.prefab)
 		if i < 0 {
-			p.faultf("Asset %q is of a kind that is not declared with Protocol.Kind", a.ref)
+			p.faultf("Asset %q is of a prefab that is not declared with Protocol.Prefab", a.ref)
 			continue
 		}
 		p.fault(p.registry.Asset(i, a.server, a.ref))

@@ -109,11 +109,11 @@ func (c *component) teamed() bool {
 // is first, is none. It decides who is an ally and who an enemy, for audiences.
 // What a player may see anew by it, or no more, changes with the next snapshot.
 // False on a client and for a player who is not there.
-func (f *Frame) SetTeam(who ecs.Owner, team uint8) bool {
+func (f *Frame) SetTeam(player PlayerID, team uint8) bool {
 	if f.server == nil {
 		return false
 	}
-	p := f.server.player(who)
+	p := f.server.player(player)
 	if p == nil {
 		return false
 	}
@@ -155,12 +155,12 @@ func sweep[V any](m map[ecs.Entity]V, w *ecs.World) {
 // SetAudience says whether a player is of an audience of the game's own, as seen
 // from one entity, or for [ecs.None] from all. False on a client, and for a player
 // or an entity that is not there.
-func (f *Frame) SetAudience(who ecs.Owner, e ecs.Entity, a Audience, member bool) bool {
+func (f *Frame) SetAudience(player PlayerID, e ecs.Entity, a Audience, member bool) bool {
 	if f.server == nil {
 		return false
 	}
 	s := f.server
-	p := s.player(who)
+	p := s.player(player)
 	if p == nil || e != ecs.None && s.p.identity.Find(f.World, e) == nil {
 		return false
 	}
@@ -198,7 +198,7 @@ func (s *Server) reintroduce(p *player) {
 }
 
 // teamOf is an entity's team.
-func (s *Server) teamOf(e ecs.Entity, owner ecs.Owner) uint8 {
+func (s *Server) teamOf(e ecs.Entity, owner PlayerID) uint8 {
 	if len(s.entityTeams) > 0 {
 		if t, ok := s.entityTeams[e]; ok {
 			return t

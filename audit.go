@@ -25,10 +25,10 @@ func (p *Protocol) order(rows ecs.Rows, i int) uint64 {
 	return uint64(p.identity.Slice(rows)[i].Net)
 }
 
-// Counterpart finds the server's entity that one of a player's local entities
+// ServerEntity finds the server's entity that one of a player's local entities
 // stands for. It needs both ends in one process, as tests have them.
-func Counterpart(s *Server, who ecs.Owner, c *Client, local ecs.Entity) (ecs.Entity, bool) {
-	p := s.player(who)
+func ServerEntity(s *Server, player PlayerID, c *Client, local ecs.Entity) (ecs.Entity, bool) {
+	p := s.player(player)
 	id := c.p.identity.Find(c.world, local)
 	if p == nil || id == nil {
 		return ecs.None, false
@@ -76,11 +76,11 @@ func fold(h uint64, words ...int32) uint64 {
 // long enough that everything sent has arrived. What the player may not have is
 // left out, as it is on the wire: owner-only fields of others and hidden
 // entities, which must not be there. So is what only one of two builds has.
-func Audit(s *Server, who ecs.Owner, c *Client) AuditReport {
+func Audit(s *Server, player PlayerID, c *Client) AuditReport {
 	var r AuditReport
-	p := s.player(who)
-	if p == nil || p.state != playing || c.view.State != Playing || c.view.Me != who {
-		r.differ("player %d is not in the match", who)
+	p := s.player(player)
+	if p == nil || p.state != playing || c.view.State != Playing || c.view.Player != player {
+		r.differ("player %d is not in the match", player)
 		return r
 	}
 	matched := 0
@@ -96,24 +96,24 @@ func Audit(s *Server, who ecs.Owner, c *Client) AuditReport {
 		}
 		hidden := p.hides[e]
 		owner := s.world.Owner(e)
-		own := owner == who || owner == ecs.Nobody && s.p.kinds[id.Kind].island
+		own := owner == player || owner == ecs.Nobody && s.p.prefabs[id.Prefab].common
 		if p.near != nil && !own {
 			_, near := p.near.Since(snapshot.NetID(id.Net))
 			hidden = hidden || !near
 		}
 		if hidden {
 			if g != nil {
-				r.differ("entity %v of kind %q is hidden from the player and on the client", e, s.p.kinds[id.Kind].ecs.Name())
+				r.differ("entity %v of prefab %q is hidden from the player and on the client", e, s.p.prefabs[id.Prefab].ecs.Name())
 			}
 			continue
 		}
 		if g == nil || g.Data == 0 || !c.world.Alive(ecs.Entity(g.Data)) {
-			r.differ("entity %v of kind %q is not on the client", e, s.p.kinds[id.Kind].ecs.Name())
+			r.differ("entity %v of prefab %q is not on the client", e, s.p.prefabs[id.Prefab].ecs.Name())
 			continue
 		}
 		matched++
 		if g.Mine != own {
-			r.differ("entity %v of kind %q: the client takes it for its own: %v", e, s.p.kinds[id.Kind].ecs.Name(), g.Mine)
+			r.differ("entity %v of prefab %q: the client takes it for its own: %v", e, s.p.prefabs[id.Prefab].ecs.Name(), g.Mine)
 		}
 		r.Digest, r.ServerDigest = fold(r.Digest, int32(id.Net)), fold(r.ServerDigest, int32(id.Net))
 		s.auditEntity(&r, p, snapshot.NetID(id.Net), g, c)
@@ -172,7 +172,7 @@ func (s *Server) auditEntity(r *AuditReport, p *player, id snapshot.NetID, g *sn
 			r.Fields++
 			r.Digest, r.ServerDigest = fold(r.Digest, got...), fold(r.ServerDigest, want...)
 			if !slices.Equal(got, want) {
-				r.differ("%s.%s of kind %q: client has %d, server %d (steps)", comp.name, f.Name, s.p.kinds[g.Kind].ecs.Name(), got, want)
+				r.differ("%s.%s of prefab %q: client has %d, server %d (steps)", comp.name, f.Name, s.p.prefabs[g.Prefab].ecs.Name(), got, want)
 			}
 		}
 	}
@@ -211,5 +211,5 @@ func (c *Client) countEntities() int {
 		}
 		return true
 	})
-	return n + c.fleetingCount()
+	return n + c.clientOnlyCount()
 }

@@ -2,8 +2,6 @@ package foretick
 
 import (
 	"sync"
-
-	"github.com/foretick/foretick/ecs"
 )
 
 // board is what a server shows to other goroutines: a copy of what it counted, made at
@@ -11,7 +9,7 @@ import (
 type board struct {
 	mu      sync.Mutex
 	stats   ServerStats
-	players []ecs.Owner
+	players []PlayerID
 	each    []PlayerStats // of the places below, in their order
 	at      []int32       // by owner: 1 + its place in each
 }
@@ -90,7 +88,7 @@ func (p *player) count() PlayerStats {
 	st := p.stats
 	if p.buffer != nil {
 		st.InputsLate, st.InputsDuplicate, st.InputsFar, st.InputsMalformed = p.buffer.Stats()
-		st.InputsRemade = p.buffer.Remade()
+		st.InputsReplaced = p.buffer.Replaced()
 	}
 	if p.judge != nil {
 		st.Claims = p.judge.Stats()
@@ -112,7 +110,7 @@ func (s *Server) Stats() ServerStats {
 
 // Players appends who plays to dst, in order of arrival. Those whose place is held while
 // they are away are among them. Any goroutine may call it, while Run runs as well.
-func (s *Server) Players(dst []ecs.Owner) []ecs.Owner {
+func (s *Server) Players(dst []PlayerID) []PlayerID {
 	s.board.mu.Lock()
 	defer s.board.mu.Unlock()
 	return append(dst, s.board.players...)
@@ -120,14 +118,14 @@ func (s *Server) Players(dst []ecs.Owner) []ecs.Owner {
 
 // Player is what the server counted of one player up to the end of the newest tick;
 // false when it does not play. Any goroutine may call it, while Run runs as well.
-func (s *Server) Player(who ecs.Owner) (PlayerStats, bool) {
+func (s *Server) Player(player PlayerID) (PlayerStats, bool) {
 	b := &s.board
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if int(who) >= len(b.at) || b.at[who] == 0 {
+	if int(player) >= len(b.at) || b.at[player] == 0 {
 		return PlayerStats{}, false
 	}
-	return b.each[b.at[who]-1], true
+	return b.each[b.at[player]-1], true
 }
 
 // clientBoard is what a client shows to other goroutines.

@@ -12,7 +12,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/transport/sim"
 )
 
@@ -21,12 +20,12 @@ func TestPostingAllocatesNothing(t *testing.T) {
 	m := newBoardMatch(t, 8, sim.Link{})
 	m.run(3 * time.Second)
 	require.Len(t, m.server.Players(nil), 8)
-	who := make([]ecs.Owner, 0, 8)
+	player := make([]PlayerID, 0, 8)
 	require.Zero(t, testing.AllocsPerRun(100, func() {
 		m.server.post(true)
 		m.clients[0].post()
-		who = m.server.Players(who[:0])
-		_, _ = m.server.Player(who[0])
+		player = m.server.Players(player[:0])
+		_, _ = m.server.Player(player[0])
 		_, _ = m.server.Stats(), m.clients[0].Stats()
 	}))
 }
@@ -47,8 +46,8 @@ func TestResentCountsOnce(t *testing.T) {
 	}
 	m.run(3 * time.Second)
 	require.Positive(t, m.server.Stats().MessagesResent)
-	for who := range ecs.Owner(3) {
-		p := m.server.player(who + 1)
+	for player := range PlayerID(3) {
+		p := m.server.player(player + 1)
 		m.gone += p.conn.Stats().EntriesResent
 		before := m.server.Stats().MessagesResent
 		m.server.drop(p, 0, "planted")
@@ -64,24 +63,24 @@ func TestStatsInHooks(t *testing.T) {
 	m := &boardMatch{net: net, tell: func() {}}
 	p, _ := boardProtocol()
 	var joined, left, sessions uint64
-	p.Join(func(_ *Frame, who ecs.Owner) {
+	p.OnJoin(func(_ *Frame, player PlayerID) {
 		joined++
 		require.Equal(t, uint64(3), m.server.Stats().Joined, "all came before the tick")
-		require.Contains(t, m.server.Players(nil), who)
-		st, ok := m.server.Player(who)
+		require.Contains(t, m.server.Players(nil), player)
+		st, ok := m.server.Player(player)
 		require.True(t, ok)
 		require.NotZero(t, st.Session)
 	})
-	p.Leave(func(_ *Frame, who ecs.Owner) {
+	p.OnLeave(func(_ *Frame, player PlayerID) {
 		left++
 		require.Equal(t, uint64(3), m.server.Stats().Left)
-		require.NotContains(t, m.server.Players(nil), who)
-		_, ok := m.server.Player(who)
+		require.NotContains(t, m.server.Players(nil), player)
+		_, ok := m.server.Player(player)
 		require.False(t, ok)
 	})
 	listen := net.Listen()
 	var err error
-	m.server, err = NewServer(ServerConfig{Protocol: p, Transport: listen, Hold: -1})
+	m.server, err = NewServer(ServerConfig{Protocol: p, Transport: listen, ReconnectWindow: -1})
 	require.NoError(t, err)
 	for i := range 3 {
 		cp, _ := boardProtocol()
@@ -103,7 +102,7 @@ func TestStatsInHooks(t *testing.T) {
 
 func boardProtocol() (*Protocol, *Message[hand]) {
 	p, news := NewProtocol("board", 1), &Message[hand]{}
-	OnClient(p, news, func(*Frame, Tick, hand) {})
+	news.OnClient(p, func(*Frame, Tick, hand) {})
 	return p, news
 }
 
@@ -154,8 +153,8 @@ func (m *boardMatch) run(d time.Duration) {
 // aboutNobody are the log lines that are about no player of the server.
 var aboutNobody = []string{
 	"cautionText", "ended", // of the game's code, and of the match
-	`"Frame.Seen or SeenBehind was asked for`, // who does not play has no address
-	`"a string or slice does not fit its tag`, // in an entity, of anybody's
+	`"Frame.Rewind or RewindBehind was asked for`, // who does not play has no address
+	`"a string or slice does not fit its tag`,     // in an entity, of anybody's
 	"kind", // in logRefusal: with an address, before there is a player; logAbuse adds one
 }
 

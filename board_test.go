@@ -12,7 +12,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick"
-	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/transport/udp"
 )
 
@@ -35,12 +34,12 @@ func TestStatsWhileRunning(t *testing.T) {
 	played := make(chan bool, 3)
 	for range 3 {
 		running.Go(func() {
-			var who []ecs.Owner
+			var player []foretick.PlayerID
 			for ctx.Err() == nil {
-				who = srv.Players(who[:0])
+				player = srv.Players(player[:0])
 				st, own := srv.Stats(), cli.Stats()
 				one, ok := srv.Player(1)
-				if len(who) == 1 && ok && one.PacketsIn > 5 && st.Ticks > 5 && st.Joined == 1 && own.Snapshots > 5 && own.Connections == 1 {
+				if len(player) == 1 && ok && one.PacketsIn > 5 && st.Ticks > 5 && st.Joined == 1 && own.Snapshots > 5 && own.Connections == 1 {
 					played <- true
 					return
 				}
@@ -67,7 +66,7 @@ func TestLogLinesSayWho(t *testing.T) {
 	listen, err := udp.Listen("127.0.0.1:0", udp.Config{})
 	require.NoError(t, err)
 	p := declare(func(_ *handles, p *foretick.Protocol) {
-		p.Join(func(*foretick.Frame, ecs.Owner) { panic("planted") })
+		p.OnJoin(func(*foretick.Frame, foretick.PlayerID) { panic("planted") })
 	})
 	srv, err := foretick.NewServer(foretick.ServerConfig{Protocol: p, Transport: listen, Logger: slog.New(slog.NewTextHandler(&out, nil))})
 	require.NoError(t, err)

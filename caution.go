@@ -47,8 +47,8 @@ func newStill(p *Protocol) still {
 		if !shared(sys) {
 			continue
 		}
-		for i := range p.kinds {
-			mask := p.kinds[i].ecs.Mask()
+		for i := range p.prefabs {
+			mask := p.prefabs[i].ecs.Mask()
 			for _, id := range sys.Writes {
 				if sys.Once || mask.Contains(sys.With) && !mask.Overlaps(sys.Without) {
 					s.moved[stillKey{uint16(i), id}] = true
@@ -70,13 +70,13 @@ func (e *effects) look(t *watchedTable, now, was []byte, system int) {
 	}
 	each := len(now) / t.rows.Len()
 	for i, id := range s.p.identity.Slice(t.rows) {
-		k := stillKey{id.Kind, t.comp.id}
+		k := stillKey{id.Prefab, t.comp.id}
 		if e.still.moved[k] || !t.comp.varies && bytes.Equal(now[i*each:(i+1)*each], was[i*each:(i+1)*each]) {
 			continue
 		}
 		if e.still.seen[k]++; e.still.seen[k] == stillTicks {
-			s.cfg.Logger.Warn(cautionText, "caution", fmt.Sprintf("system %q moves %s of kind %q, which player %d owns and no shared system writes: its client predicts that it stands still, and is corrected each time: write it in a Shared system, spawn it for ecs.Nobody, or leave Predicted out",
-				s.p.systemName(uint32(system)+1), t.comp.name, s.p.kinds[id.Kind].ecs.Name(), t.rows.Owner()))
+			s.cfg.Logger.Warn(cautionText, "caution", fmt.Sprintf("system %q moves %s of prefab %q, which player %d owns and no shared system writes: its client predicts that it stands still, and is corrected each time: write it in a Shared system, spawn it for ecs.Nobody, or leave Predicted out",
+				s.p.systemName(uint32(system)+1), t.comp.name, s.p.prefabs[id.Prefab].ecs.Name(), t.rows.Owner()))
 		}
 	}
 }

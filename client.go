@@ -42,7 +42,7 @@ type ClientConfig struct {
 	// OnSession, when set, is called in Step each time that the server lets the client
 	// in, with what it is there: the place that it had before, or a new one and why.
 	// Send what the server must know of a new player (a name, a team) here, unless the
-	// kind is SessionResumed. Requests may be sent in it.
+	// prefab is SessionResumed. Requests may be sent in it.
 	OnSession func(Session)
 	// Random is what attempts to connect anew are spread with, so that not all
 	// clients of a server come back at once. nil means crypto/rand; tests pass a
@@ -53,7 +53,7 @@ type ClientConfig struct {
 	ReceiveRate int
 	// Verify, when set, is asked at the start for each asset that a client needs
 	// (see [Protocol.Asset]); if any is missing, NewClient says which, and of which
-	// kinds.
+	// prefabs.
 	Verify func(ref string) error
 	// SnapshotRate is the most snapshots a second that this client wants, up to 255.
 	// 0 leaves it to the server; negative is an error.
@@ -85,14 +85,14 @@ type ClientConfig struct {
 	// SendRate bounds what is sent, in bytes a second. 0 means 32 000; negative is an
 	// error. At most 2³⁰.
 	SendRate int
-	// Rehearse has the client, after each tick, go back so many ticks and run
+	// SyncTest has the client, after each tick, go back so many ticks and run
 	// them again, in order to find code that does not come out the same: for
-	// tests, since it costs as many times the ticks. OnDivergence is told what
+	// tests, since it costs as many times the ticks. OnDesync is told what
 	// it finds. 0 and negative do nothing. Less than History. See simtest.SyncTest.
-	Rehearse     int
-	OnDivergence func(Divergence)
+	SyncTest int
+	OnDesync func(Desync)
 	// OnRefused, when set, is told of each command that the game's validator on
-	// the server refused (see [Validate]): its tick, and the error's text. A
+	// the server refused (see [CheckCommand]): its tick, and the error's text. A
 	// client that is refused often is not told of every one.
 	OnRefused func(t Tick, why string)
 	// OnSnapshot, when set, is called for each snapshot that is newer than all
@@ -208,8 +208,8 @@ type View struct {
 	Err error
 	// World that holds what is shown.
 	World *ecs.World
-	// Me is the local player; [ecs.Nobody] before state Syncing.
-	Me ecs.Owner
+	// Player is the local player; [ecs.Nobody] before state Syncing.
+	Player PlayerID
 	// Tick is the newest predicted tick, and Fraction how far the picture has
 	// gone beyond the tick before it, 0 to 1.
 	Tick     Tick
@@ -251,7 +251,7 @@ type Client struct {
 	rejected                *netcode.Reject
 	speaks                  uint64                      // the hash of the protocol that is spoken: ours, or the server's
 	offered                 uint64                      // that of a server of another build, whose schema may be had
-	skew                    *Skew                       // what differs from it
+	buildDifference         *BuildDifference            // what differs from it
 	token                   [16]byte                    // to come back with …
 	server                  uint64                      // … to the server of this number
 	taken                   [netcode.MaxChannels]uint32 // reliable messages in its session, for each channel
@@ -279,14 +279,14 @@ type Client struct {
 	records                 *prediction.History[record]
 	predicted               record // of the tick whose small differences are being taken over
 	own                     *ecs.History
-	island                  *ecs.History
+	common                  *ecs.History
 	ownRows                 *ecs.Query // the command's rows
-	foreseenOf              []other    // whose entities are predicted here, too
-	runs                    func(system int, o ecs.Owner) bool
+	remotePredictedOf       []other    // whose entities are predicted here, too
+	runs                    func(system int, o PlayerID) bool
 	there                   func(entity uint64) bool // world.Alive
 	others                  []int                    // registry indices of components that shared systems read of others
 
-	practice   rehearsal
+	practice   syncTester
 	losses     losses
 	trails     trails // debug builds alone: ours …
 	theirs     trails // … and the server's
@@ -307,30 +307,30 @@ type Client struct {
 	sampled    Tick          // newest tick whose input was sampled: the predicted one, or later where the lead exceeds the history
 	wrong      prediction.Misprediction
 	// of the tick that is compared: something else was foreseen of others
-	foresightFailed bool
-	ownVerdict      prediction.Verdict // of that tick, on what is not another player's
-	fades           fades
-	time            netcode.Time // of the Step that runs
-	shown           shownTime
-	cut             []ecs.Entity // teleported in the tick that is being predicted
-	picture         Tick
-	drawn           bool
-	visible         *lagcomp.History
+	remotePredictionFailed bool
+	ownVerdict             prediction.Verdict // of that tick, on what is not another player's
+	fades                  fades
+	time                   netcode.Time // of the Step that runs
+	shown                  shownTime
+	cut                    []ecs.Entity // teleported in the tick that is being predicted
+	picture                Tick
+	drawn                  bool
+	visible                *lagcomp.History
 
 	commandAck Tick       // the command up to which the server had them by the newest snapshot
 	appeared   []appeared // not long ago
 
-	stepping bool // a tick's systems run
-	lived    Tick // the tick after the newest that ran
-	spawns   prediction.Spawns[spawned]
-	spawning spawning
-	fleeting fleeting
-	locals   locals
-	noBytes  []byte // zeroes
+	stepping   bool // a tick's systems run
+	lived      Tick // the tick after the newest that ran
+	spawns     prediction.Spawns[spawned]
+	spawning   spawning
+	clientOnly clientOnly
+	locals     locals
+	noBytes    []byte // zeroes
 
 	ours     []*snapshot.Ghost // those that are predicted here
 	mineAll  []ecs.Entity      // scratch: what is predicted here, matched or not
-	parts    []ecs.Owner       // scratch
+	parts    []PlayerID        // scratch
 	released []*snapshot.Ghost // to be given back when nobody walks the list
 
 	events    [64]transport.Event
@@ -425,7 +425,7 @@ func (c *ClientConfig) check() error {
 	if c.SnapshotRate < 0 || c.SnapshotRate > 255 {
 		errs = append(errs, fmt.Errorf("foretick: ClientConfig.SnapshotRate is %d: use 1 to 255, or 0", c.SnapshotRate))
 	}
-	c.Rehearse = max(c.Rehearse, 0)
+	c.SyncTest = max(c.SyncTest, 0)
 	if c.ReceiveRate < 0 || c.ReceiveRate > 1<<30 {
 		errs = append(errs, fmt.Errorf("foretick: ClientConfig.ReceiveRate is %d: use up to 2³⁰ bytes a second, or 0", c.ReceiveRate))
 	}
@@ -434,8 +434,8 @@ func (c *ClientConfig) check() error {
 	}
 	errs = append(errs, checkDuration("ClientConfig.SmoothHalfLife", &c.SmoothHalfLife, longestFade, prediction.DefaultHalfLife))
 	errs = append(errs, checkRate("ClientConfig.SendRate", c.SendRate), checkTimeout("ClientConfig.Timeout", c.Timeout))
-	if c.Rehearse > 0 && c.Rehearse >= c.History && c.History > 0 {
-		errs = append(errs, fmt.Errorf("foretick: ClientConfig.Rehearse is %d ticks: use less than History, which is %d", c.Rehearse, c.History))
+	if c.SyncTest > 0 && c.SyncTest >= c.History && c.History > 0 {
+		errs = append(errs, fmt.Errorf("foretick: ClientConfig.SyncTest is %d ticks: use less than History, which is %d", c.SyncTest, c.History))
 	}
 	return errors.Join(errs...)
 }
@@ -505,10 +505,10 @@ func NewClient(cfg ClientConfig) (*Client, error) {
 		c.press.at = reflect.New(p.command.handle.Type()).UnsafePointer()
 	}
 	if p.spawning {
-		c.fleeting.query = ecs.NewQuery(p.types, ecs.With(&p.identity))
-		c.fleeting.kept = c.world.NewOwnerHistory(ecs.Fleeting, 1)
+		c.clientOnly.query = ecs.NewQuery(p.types, ecs.With(&p.identity))
+		c.clientOnly.kept = c.world.NewOwnerHistory(ecs.ClientOnly, 1)
 	}
-	if cfg.Rehearse > 0 || debugBuild {
+	if cfg.SyncTest > 0 || debugBuild {
 		p.schedule.SetHook(frameHook{}) // without one a player's systems run on the short way
 	}
 	c.bodies, c.others = newBodies(p), p.othersRead()
@@ -550,7 +550,7 @@ func (c *Client) clearLevel() error {
 	c.newReceiver()
 	c.records.Clear()
 	c.fades.clear()
-	c.ours, c.foreseenOf, c.appeared = c.ours[:0], nil, c.appeared[:0]
+	c.ours, c.remotePredictedOf, c.appeared = c.ours[:0], nil, c.appeared[:0]
 	c.drawn, c.overdue, c.good, c.sure, c.unsure, c.hasNote, c.noteTick, c.causes = false, false, 0, 0, false, false, 0, causes{}
 	var err error
 	c.predictor, err = prediction.NewPredictor(prediction.Config{History: c.cfg.History}, timeline{c})
@@ -561,7 +561,7 @@ func (c *Client) clearLevel() error {
 // levels before.
 func (c *Client) newReceiver() {
 	c.receiver = snapshot.NewReceiver(c.p.registry, snapshot.ReceiverConfig{
-		Viewer: uint16(c.view.Me), Owners: limitMaxClients, After: c.newest,
+		Viewer: uint16(c.view.Player), Owners: limitMaxClients, After: c.newest,
 	})
 }
 

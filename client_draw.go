@@ -21,7 +21,7 @@ func (c *Client) push(t Tick, f frame) {
 
 // showsAhead tells whether others than the player's own are shown ahead.
 func (c *Client) showsAhead() bool {
-	return (c.p.island || c.p.foresee != nil) && !c.p.apart && !c.cfg.NoPrediction
+	return (c.p.common || c.p.predictRemote != nil) && !c.p.apart && !c.cfg.NoPrediction
 }
 
 // behind is how far a frame, in what is predicted, was behind tick t, in steps; 0
@@ -41,7 +41,7 @@ func (c *Client) undraw() {
 		if c.putLocals() {
 			c.predictor.Rewrite() // so that the next frame finds them there
 		}
-		c.undrawFleeting()
+		c.undrawClientOnly()
 		c.drawn = false
 	}
 }
@@ -69,7 +69,7 @@ func (c *Client) draw() {
 	f := &c.frame
 	f.Tick, f.DT = c.view.Tick, float32(since.Seconds())
 	c.rendering = true
-	c.practice.render = c.cfg.Rehearse > 0
+	c.practice.render = c.cfg.SyncTest > 0
 	c.p.schedule.ExecuteRender(c.world, f)
 	c.practice.render = false
 	c.rendering = false
@@ -222,8 +222,8 @@ func (c *Client) drawOwn(since time.Duration) {
 	}
 	c.drawn = true
 	c.fades.age(since)
-	if c.p.fleeting {
-		c.drawFleeting()
+	if c.p.clientOnly {
+		c.drawClientOnly()
 	}
 	for _, e := range c.predictedHere() {
 		for i := range c.p.components {
@@ -276,7 +276,7 @@ func (c *Client) reborn(before, now *record, e ecs.Entity) bool {
 
 // shownThen is a component's value on the picture that a view rests on, where the rows
 // hold another one while a tick is computed.
-func (c *Client) shownThen(s *Seen, e ecs.Entity, id ecs.ID, dst unsafe.Pointer) bool {
+func (c *Client) shownThen(s *HitView, e ecs.Entity, id ecs.ID, dst unsafe.Pointer) bool {
 	i := c.p.index(id)
 	if i < 0 || s.ahead.b == 0 {
 		return false
@@ -312,12 +312,12 @@ func (c *Client) drawBetween(comp *component, a, b []int32, at unsafe.Pointer) {
 	comp.schema.Interpolate(^snapshot.Audience(0), k, snapshot.GridSim, clientRefs{c}, at)
 }
 
-// recordVisible remembers the volumes of this picture, for Frame.Seen.
+// recordVisible remembers the volumes of this picture, for Frame.Rewind.
 func (c *Client) recordVisible() {
 	c.picture++
 	c.visible.Begin(c.picture)
 	for _, g := range c.receiver.Ghosts() {
-		if g.Data == 0 || ecs.Owner(g.Owner) == c.view.Me {
+		if g.Data == 0 || PlayerID(g.Owner) == c.view.Player {
 			continue
 		}
 		e := ecs.Entity(g.Data)
@@ -341,11 +341,11 @@ func (c *Client) maskOf(e ecs.Entity) uint64 {
 	return mask
 }
 
-// seen answers Frame.Seen: for a tick of the simulation the picture that its
+// seen answers Frame.Rewind: for a tick of the simulation the picture that its
 // command was given on, for a render system the newest.
-func (c *Client) seen(t Tick) Seen {
+func (c *Client) seen(t Tick) HitView {
 	if c.picture == 0 {
-		return Seen{}
+		return HitView{}
 	}
 	picture, ahead, whole := c.picture, keys{}, keys{}
 	looked := lagcomp.Claim{Tick: c.shown.tick, Fraction: float32(c.shown.fraction) / 256}
@@ -353,9 +353,9 @@ func (c *Client) seen(t Tick) Seen {
 		picture, ahead, whole = in.picture, in.ahead, in.whole
 		looked = lagcomp.Claim{Tick: whole.a, Fraction: whole.f}
 	}
-	return Seen{
+	return HitView{
 		valid: true, client: c, past: c.visible.At(picture, 0), ahead: ahead, whole: whole, Claimed: looked, Used: looked,
-		filter: lagcomp.Filter{ExcludeOwner: uint32(c.view.Me), Epoch: everyLife},
+		filter: lagcomp.Filter{ExcludeOwner: uint32(c.view.Player), Life: everyLife},
 	}
 }
 

@@ -30,7 +30,7 @@ func (c *Client) predictedHere() []ecs.Entity {
 			c.mineAll = append(c.mineAll, ecs.Entity(g.Data))
 		}
 	}
-	if c.cfg.Rehearse > 0 { // what has died is there again when its ticks are
+	if c.cfg.SyncTest > 0 { // what has died is there again when its ticks are
 		for _, r := range c.spawning.retired {
 			c.mineAll = append(c.mineAll, r.e)
 		}
@@ -52,13 +52,13 @@ func (c *Client) mine(g *snapshot.Ghost) bool {
 
 // alien tells whether a ghost is of a kind that only the server's build of the game
 // has: it is not shown.
-func (c *Client) alien(g *snapshot.Ghost) bool { return c.p.kinds[g.Kind].ecs == nil }
+func (c *Client) alien(g *snapshot.Ghost) bool { return c.p.prefabs[g.Prefab].ecs == nil }
 
 // birth makes the local entity of a ghost.
 func (c *Client) birth(g *snapshot.Ghost) {
-	k := &c.p.kinds[g.Kind]
+	k := &c.p.prefabs[g.Prefab]
 	e := c.world.Manager().Spawn(k.ecs, c.partOf(g))
-	*c.p.identity.Get(c.world, e) = Identity{Net: uint32(g.Wire), Kind: uint16(k.own)}
+	*c.p.identity.Get(c.world, e) = NetworkID{Net: uint32(g.Wire), Prefab: uint16(k.own)}
 	g.Data = uint64(e)
 	if c.p.predictedRefs {
 		c.appeared = append(c.appeared, appeared{g.Wire, c.predictor.Tick()})

@@ -7,7 +7,7 @@ import (
 )
 
 // locals keeps what only this client knows of the entities that are predicted here:
-// their components declared with Protocol.Local. Every frame and every correction goes
+// their components declared with Protocol.LocalComponent. Every frame and every correction goes
 // back to a save, and they go through it as they are: also on an entity that a replay, or
 // the server, brings back.
 type locals struct {

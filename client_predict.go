@@ -26,7 +26,7 @@ func (c *Client) advance() int {
 	c.time = t
 	c.view.InputDelay = time.Duration(int32(t.Command-t.Predicted)) * time.Second / time.Duration(c.p.tickRate)
 	c.stats.Interpolation += t.Interpolation
-	c.stats.Pictures++
+	c.stats.Frames++
 	if t.Command != t.Predicted {
 		c.stats.InputDelayed++
 	}
@@ -64,8 +64,8 @@ func (c *Client) advance() int {
 	for int32(t.Predicted-c.predictor.Tick()) > 0 {
 		c.predictor.Advance()
 		n++
-		if c.cfg.Rehearse > 0 {
-			c.rehearse()
+		if c.cfg.SyncTest > 0 {
+			c.syncTest()
 		}
 	}
 	return n
@@ -235,7 +235,7 @@ func (c *Client) reconcile(t Tick) {
 		c.corrected(t)
 	case prediction.Near:
 		c.practice.since = c.predictor.Tick()
-		c.stats.Amended++
+		c.stats.SoftCorrections++
 		c.fades.correct(c, c.records.Find(c.predictor.Tick()))
 		c.takeUnpredicted()
 	default:
@@ -267,7 +267,7 @@ func (c *Client) whollyTold(t Tick) bool {
 	}
 	return !slices.ContainsFunc(c.ours, func(g *snapshot.Ghost) bool {
 		_, ok := g.At(t)
-		return !ok && !c.foreseen(g) && int32(t-g.Born) >= 0 && (g.Gone == 0 || int32(t-g.Gone) < 0)
+		return !ok && !c.remotePredicted(g) && int32(t-g.Born) >= 0 && (g.Gone == 0 || int32(t-g.Gone) < 0)
 	})
 }
 
@@ -278,7 +278,7 @@ func (c *Client) whollyTold(t Tick) bool {
 // was raised, and counts after a correction or what the snapshot put off.
 func (c *Client) settleEvents(t Tick, v prediction.Verdict) {
 	open := c.noteTick == t
-	if c.p.foresee != nil && !c.doubted(t) {
+	if c.p.predictRemote != nil && !c.doubted(t) {
 		open = v == prediction.Different || !c.whollyTold(t)
 	}
 	for i, q := range c.frame.queues {
@@ -350,18 +350,18 @@ func (c *Client) restorable(t Tick) bool {
 	if !ok || c.cfg.NoPrediction {
 		return true
 	}
-	for i := range c.foreseenOf { // of one who is new here no save holds anything
-		if o := &c.foreseenOf[i]; o.voids(slot) {
+	for i := range c.remotePredictedOf { // of one who is new here no save holds anything
+		if o := &c.remotePredictedOf[i]; o.voids(slot) {
 			return false
 		}
 	}
-	return c.own.Holds(slot) && (!c.p.island || c.island.Holds(slot))
+	return c.own.Holds(slot) && (!c.p.common || c.common.Holds(slot))
 }
 
 // corrected counts and tells what went wrong, and lets the picture follow
 // slowly.
 func (c *Client) corrected(t Tick) {
-	if c.wrong.Component == "" && c.foresightFailed {
+	if c.wrong.Component == "" && c.remotePredictionFailed {
 		c.swayed()
 	}
 	if c.wrong.Component != "" && !c.counted() {
@@ -387,20 +387,20 @@ func (c *Client) countShown(t Tick, v prediction.Verdict) {
 	}
 	if !r.replayed { // what was compared is the first prediction itself
 		if v == prediction.Different {
-			c.stats.ShownWrong++
+			c.stats.MispredictedFrames++
 		}
 		return
 	}
 	if v == prediction.Same { // then the last prediction is the server's state
 		if r.hash() != r.first {
-			c.stats.ShownWrong++
+			c.stats.MispredictedFrames++
 		}
 		return
 	}
 	h := uint64(0)
 	for _, g := range c.ours {
 		s, ok := g.At(t)
-		if !ok || c.foreseen(g) {
+		if !ok || c.remotePredicted(g) {
 			continue
 		}
 		h += hashItem(ecs.Entity(g.Data), itself, nil)
@@ -411,7 +411,7 @@ func (c *Client) countShown(t Tick, v prediction.Verdict) {
 		}
 	}
 	if h != r.first {
-		c.stats.ShownWrong++
+		c.stats.MispredictedFrames++
 	}
 }
 

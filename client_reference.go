@@ -19,7 +19,7 @@ func (r recordRefs) Net(entity uint64) uint32 {
 	switch {
 	case id == nil:
 		return 0
-	case id.Net == 0 && id.origin != 0 && c.world.Owner(e) == c.view.Me:
+	case id.Net == 0 && id.origin != 0 && c.world.Owner(e) == c.view.Player:
 		return id.origin
 	}
 	if g := c.receiver.Find(snapshot.WireID(id.Net)); g != nil {

@@ -139,8 +139,8 @@ func (c *Client) message(m netcode.Message) error {
 			return err
 		}
 		c.decoded()
-		if r.Code == rejectSkew {
-			c.skewed(r)
+		if r.Code == rejectBuildDifference {
+			c.otherBuilds(r)
 			return nil
 		}
 		c.rejected = &r
@@ -239,7 +239,7 @@ func (c *Client) welcome(w netcode.Welcome) {
 		c.taken, c.firstInput = [netcode.MaxChannels]uint32{}, 0
 	}
 	c.server = w.Server
-	c.view.State, c.view.Me, c.token, c.epoch = Syncing, ecs.Owner(w.Owner), w.Resume, w.Epoch
+	c.view.State, c.view.Player, c.token, c.epoch = Syncing, PlayerID(w.Owner), w.Resume, w.Epoch
 	c.stats.Connections++
 	c.post() // hooks ask
 	c.newReceiver()
@@ -247,8 +247,8 @@ func (c *Client) welcome(w netcode.Welcome) {
 		TickRate: c.p.tickRate, SnapshotInterval: int(w.SnapshotInterval), History: c.cfg.History,
 	})
 	c.ticks = newTickGuard(c.p.tickRate, time.Duration(w.SnapshotInterval)*time.Second/time.Duration(c.p.tickRate), c.now, w.Tick)
-	c.own = c.world.NewOwnerHistory(c.view.Me, c.cfg.History)
-	c.island = c.world.NewOwnerHistory(ecs.Island, c.cfg.History)
+	c.own = c.world.NewOwnerHistory(c.view.Player, c.cfg.History)
+	c.common = c.world.NewOwnerHistory(ecs.Common, c.cfg.History)
 	if c.cfg.OnSession != nil {
 		c.decoded()
 		c.cfg.OnSession(session)

@@ -50,61 +50,61 @@ func (c *Client) again(t Tick) bool {
 }
 
 // spawnBy is Frame.SpawnBy on a client.
-func (c *Client) spawnBy(by ecs.Entity, k *ecs.Kind) ecs.Entity {
+func (c *Client) spawnBy(by ecs.Entity, k *ecs.Prefab) ecs.Entity {
 	if !c.stepping {
-		misuse("kind %q is spawned outside of a tick's systems: on a client only shared systems spawn", k.Name())
+		misuse("prefab %q is spawned outside of a tick's systems: on a client only shared systems spawn", k.Name())
 	}
-	kind, wire := c.spawnKind(k)
+	prefab, wire := c.spawnPrefab(k)
 	if !c.world.Alive(by) {
 		return ecs.None
 	}
 	owner, spawner := c.world.Owner(by), c.p.identity.Find(c.world, by)
-	c.frame.checkSpawn(by, owner, kind, c.ownKind(spawner))
+	c.frame.checkSpawn(by, owner, prefab, c.ownPrefab(spawner))
 	if c.anothers(by) {
-		return c.spawnPassing(kind, owner)
+		return c.spawnPassing(prefab, owner)
 	}
-	if owner != c.view.Me && owner != ecs.Fleeting {
-		misuse("a shared system spawns kind %q by %v, which is player %d's: name a spawner of the player whose rows the system was given", k.Name(), by, owner)
+	if owner != c.view.Player && owner != ecs.ClientOnly {
+		misuse("a shared system spawns prefab %q by %v, which is player %d's: name a spawner of the player whose rows the system was given", k.Name(), by, owner)
 	}
-	if kind.local() {
-		return c.spawnLocal(kind)
+	if prefab.local() {
+		return c.spawnLocal(prefab)
 	}
-	key := prediction.SpawnKey{Owner: uint16(c.view.Me), Tick: c.frame.Tick, Ordinal: c.spawning.ordinals.next(by, kind.own), Kind: wire}
+	key := prediction.SpawnKey{Owner: uint16(c.view.Player), Tick: c.frame.Tick, Ordinal: c.spawning.ordinals.next(by, prefab.own), Prefab: wire}
 	if spawner != nil {
 		if key.By = spawner.origin; key.By == 0 {
 			key.By = spawner.Net
 		}
 	}
-	e := c.handleFor(key.ID(), kind.own)
-	if c.world.Manager().Place(e, k, c.view.Me) != nil {
+	e := c.handleFor(key.ID(), prefab.own)
+	if c.world.Manager().Place(e, k, c.view.Player) != nil {
 		return ecs.None // cannot be: what is alive was spawned in another tick
 	}
-	*c.p.identity.Get(c.world, e) = Identity{Net: uint32(c.nameOf(e)), Kind: uint16(kind.own), maker: uint16(c.view.Me), origin: key.ID()}
+	*c.p.identity.Get(c.world, e) = NetworkID{Net: uint32(c.nameOf(e)), Prefab: uint16(prefab.own), maker: uint16(c.view.Player), origin: key.ID()}
 	return e
 }
 
-// spawnKind is a kind as the server has it, with the number that it has there.
-func (c *Client) spawnKind(k *ecs.Kind) (*kind, uint16) {
-	if i := c.p.kindOf(k); i >= 0 {
-		return &c.p.kinds[i], uint16(i)
+// spawnPrefab is a prefab as the server has it, with the number that it has there.
+func (c *Client) spawnPrefab(k *ecs.Prefab) (*prefab, uint16) {
+	if i := c.p.prefabOf(k); i >= 0 {
+		return &c.p.prefabs[i], uint16(i)
 	}
 	own := c.cfg.Protocol
-	i := own.kindOf(k)
+	i := own.prefabOf(k)
 	if i < 0 {
-		misuse("SpawnBy of kind %q, which is not declared with Protocol.Kind", k.Name())
+		misuse("SpawnBy of prefab %q, which is not declared with Protocol.Prefab", k.Name())
 	}
-	return &own.kinds[i], unknownKind
+	return &own.prefabs[i], unknownPrefab
 }
 
-// unknownKind is the number of a kind that a server of another build has not.
-const unknownKind = 1<<16 - 1
+// unknownPrefab is the number of a kind that a server of another build has not.
+const unknownPrefab = 1<<16 - 1
 
-// ownKind is the kind that an identity names, as this build declared it.
-func (c *Client) ownKind(id *Identity) *kind { return c.cfg.Protocol.kindNamed(id) }
+// ownPrefab is the prefab that an identity names, as this build declared it.
+func (c *Client) ownPrefab(id *NetworkID) *prefab { return c.cfg.Protocol.prefabNamed(id) }
 
 // spawnConfig is what the game wants to be told of a kind, by this build's number.
 func (c *Client) spawnConfig(kind int) *SpawnConfig {
-	if s := c.cfg.Protocol.kinds[kind].spawn; s != nil {
+	if s := c.cfg.Protocol.prefabs[kind].spawn; s != nil {
 		return s
 	}
 	return &SpawnConfig{}
@@ -117,7 +117,7 @@ func (c *Client) handleFor(id uint32, kind int) ecs.Entity {
 	if ok {
 		return s.e
 	}
-	s = spawned{c.world.Reserve(ecs.RangePredicted, c.view.Me), kind}
+	s = spawned{c.world.Reserve(ecs.RangePredicted, c.view.Player), kind}
 	if c.practice.replay {
 		c.spawning.practised = append(c.spawning.practised, s.e)
 		return s.e
@@ -129,9 +129,9 @@ func (c *Client) handleFor(id uint32, kind int) ecs.Entity {
 
 // spawnLocal makes an entity that no rollback touches; in a replay one that
 // lives no longer than the tick.
-func (c *Client) spawnLocal(k *kind) ecs.Entity {
-	e := c.world.Manager().SpawnIn(ecs.RangeLocal, k.ecs, ecs.Fleeting)
-	*c.p.identity.Get(c.world, e) = Identity{Kind: uint16(k.own)}
+func (c *Client) spawnLocal(k *prefab) ecs.Entity {
+	e := c.world.Manager().SpawnIn(ecs.RangeLocal, k.ecs, ecs.ClientOnly)
+	*c.p.identity.Get(c.world, e) = NetworkID{Prefab: uint16(k.own)}
 	if c.again(c.frame.Tick) {
 		c.spawning.scratch = append(c.spawning.scratch, e)
 	}
@@ -140,9 +140,9 @@ func (c *Client) spawnLocal(k *kind) ecs.Entity {
 
 // spawnPassing makes an entity for the length of the tick: what another player spawns
 // the server tells, and the system that runs for him here can fill it in all the same.
-func (c *Client) spawnPassing(k *kind, owner ecs.Owner) ecs.Entity {
-	e := c.world.Manager().SpawnIn(ecs.RangeLocal, k.ecs, c.world.Apart(owner))
-	*c.p.identity.Get(c.world, e) = Identity{Kind: uint16(k.own)}
+func (c *Client) spawnPassing(k *prefab, owner PlayerID) ecs.Entity {
+	e := c.world.Manager().SpawnIn(ecs.RangeLocal, k.ecs, c.world.Partition(owner))
+	*c.p.identity.Get(c.world, e) = NetworkID{Prefab: uint16(k.own)}
 	c.spawning.scratch = append(c.spawning.scratch, e)
 	return e
 }
@@ -153,12 +153,12 @@ func (c *Client) destroy(e ecs.Entity) bool {
 		return false
 	}
 	switch owner := c.world.Owner(e); owner {
-	case ecs.Fleeting:
+	case ecs.ClientOnly:
 		return c.again(c.frame.Tick) || c.world.Manager().Destroy(e)
-	case c.view.Me:
+	case c.view.Player:
 		return c.world.Manager().Destroy(e)
 	default:
-		return owner == ecs.Island && c.p.island && c.world.Manager().Destroy(e)
+		return owner == ecs.Common && c.p.common && c.world.Manager().Destroy(e)
 	}
 }
 
@@ -257,7 +257,7 @@ func (c *Client) match() {
 		g.Data = uint64(s.e)
 		c.bornHere()
 		c.spawning.matched = append(c.spawning.matched, s)
-		c.spawning.named = append(c.spawning.named, naming{s.e, g.Wire, c.predictor.Tick() + Tick(c.cfg.Rehearse), id, c.sampled + 1})
+		c.spawning.named = append(c.spawning.named, naming{s.e, g.Wire, c.predictor.Tick() + Tick(c.cfg.SyncTest), id, c.sampled + 1})
 		c.rename()
 	}
 }
@@ -289,7 +289,7 @@ func (c *Client) embody(g *snapshot.Ghost) {
 	if e != 0 && c.world.Alive(e) {
 		return
 	}
-	k := c.p.kinds[g.Kind].ecs // not nil: what is alien is not ours
+	k := c.p.prefabs[g.Prefab].ecs // not nil: what is alien is not ours
 	if e != 0 && c.world.Manager().Place(e, k, owner) == nil {
 		c.spawning.restored = append(c.spawning.restored, e)
 	} else {
@@ -299,9 +299,9 @@ func (c *Client) embody(g *snapshot.Ghost) {
 		}
 		g.Data = uint64(e)
 	}
-	id := Identity{Net: uint32(g.Wire), Kind: uint16(c.p.kinds[g.Kind].own), origin: c.originOf(g)}
+	id := NetworkID{Net: uint32(g.Wire), Prefab: uint16(c.p.prefabs[g.Prefab].own), origin: c.originOf(g)}
 	if id.origin != 0 {
-		id.maker = uint16(c.view.Me)
+		id.maker = uint16(c.view.Player)
 	}
 	*c.p.identity.Get(c.world, e) = id
 	c.bornHere()
@@ -345,12 +345,12 @@ func (c *Client) settle(t Tick) {
 	s.matched = s.matched[:0]
 	if c.spawns.Len() == 0 {
 	} else if _, _, own := c.receiver.Complete(t); own {
-		c.spawns.Settle(t, uint32(c.cfg.Rehearse), func(_ Tick, n spawned) { c.missing(t, n) })
+		c.spawns.Settle(t, uint32(c.cfg.SyncTest), func(_ Tick, n spawned) { c.missing(t, n) })
 	} else {
-		c.spawns.Forget(t, uint32(c.cfg.Rehearse))
+		c.spawns.Forget(t, uint32(c.cfg.SyncTest))
 	}
 	for _, e := range s.restored {
-		if k := c.ownKind(c.p.identity.Find(c.world, e)); k != nil {
+		if k := c.ownPrefab(c.p.identity.Find(c.world, e)); k != nil {
 			c.tellSpawn(c.spawnConfig(k.own).OnRestored, e)
 		}
 	}
@@ -399,8 +399,8 @@ func (c *Client) clearSpawns() {
 	c.spawns.Clear(func(_ Tick, s spawned) { c.cancelled(s) })
 	s := &c.spawning
 	s.fresh, s.matched, s.restored, s.named = s.fresh[:0], s.matched[:0], s.restored[:0], s.named[:0]
-	if c.p.fleeting {
-		c.world.Manager().ReleaseOwner(ecs.Fleeting)
+	if c.p.clientOnly {
+		c.world.Manager().ReleaseOwner(ecs.ClientOnly)
 	}
 	c.lived = 0
 	c.locals.clear()

@@ -8,7 +8,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick"
-	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/transport"
 )
 
@@ -36,7 +35,7 @@ func (h *venue) reopen() {
 // A client with Redial comes back to a server that another one replaces, however the
 // first one ended; who was meant to go does not come back.
 func TestWhoComesBack(t *testing.T) {
-	const player = ecs.Owner(1)
+	const player = foretick.PlayerID(1)
 	for _, row := range []struct {
 		name string
 		end  func(h *venue)

@@ -24,7 +24,7 @@ const (
 	maxRefusals = 16
 )
 
-// Validate has the server ask fn about every command before a tick runs with it:
+// CheckCommand has the server ask fn about every command before a tick runs with it:
 // a move that the rules forbid, an item that the player does not have. fn sees
 // the world as the tick before left it, in which a player who was let in just
 // now owns nothing yet, and must not change it. An error refuses the command:
@@ -32,15 +32,15 @@ const (
 // (PlayerStats.InputsRejected), and the client is told the error's text, cut to
 // 200 bytes (ClientConfig.OnRefused). Ranges need no validator: what is outside
 // of a field's tag never gets this far.
-func Validate[T any](p *Protocol, c *ecs.Component[T], fn func(f *Frame, who ecs.Owner, cmd T) error) {
-	if !p.able("Validate", fn != nil) {
+func CheckCommand[T any](p *Protocol, c *ecs.Component[T], fn func(f *Frame, player PlayerID, cmd T) error) {
+	if !p.able("CheckCommand", fn != nil) {
 		return
 	}
-	if cmd := p.commandOf("Validate", c); cmd != nil {
+	if cmd := p.commandOf("CheckCommand", c); cmd != nil {
 		if cmd.validate != nil {
 			p.faultf("Validate was declared twice: ask everything in one function")
 		}
-		cmd.validate = func(f *Frame, who ecs.Owner, at unsafe.Pointer) error { return fn(f, who, *(*T)(at)) }
+		cmd.validate = func(f *Frame, player PlayerID, at unsafe.Pointer) error { return fn(f, player, *(*T)(at)) }
 	}
 }
 

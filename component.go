@@ -18,7 +18,7 @@ type ComponentOption func(*component)
 // Predicted marks a component that shared systems may write: its owner's client
 // computes it ahead of the server, compares and corrects it. Its values snap to
 // the simulation step after each tick, on both ends.
-func Predicted(c *component) { c.predicted = true }
+func Predicted() ComponentOption { return func(c *component) { c.predicted = true } }
 
 // component is a replicated component.
 type component struct {
@@ -47,18 +47,18 @@ type command struct {
 	schema *snapshot.Schema
 	handle ecs.Handle
 
-	validate func(f *Frame, who ecs.Owner, at unsafe.Pointer) error // nil without Validate
-	decay    func(at unsafe.Pointer, missing int)                   // nil without Decay
+	validate func(f *Frame, player PlayerID, at unsafe.Pointer) error // nil without Validate
+	decay    func(at unsafe.Pointer, missing int)                     // nil without Decay
 }
 
-// kind is a prefab of replicated entities.
-type kind struct {
-	relevant func(*Frame, ecs.Owner, ecs.Entity) Relevance // nil without a hook
-	ecs      *ecs.Kind                                     // nil: another build's, passed over
-	own      int                                           // its index in this build
-	island   bool                                          // without an owner it belongs to the island: every client predicts it
-	foreseen bool                                          // clients predict those of other players
-	spawn    *SpawnConfig                                  // nil: shared systems do not spawn it
+// prefab is a prefab of replicated entities.
+type prefab struct {
+	relevant        func(*Frame, PlayerID, ecs.Entity) Relevance // nil without a hook
+	ecs             *ecs.Prefab                                  // nil: another build's, passed over
+	own             int                                          // its index in this build
+	common          bool                                         // without an owner it belongs to the island: every client predicts it
+	remotePredicted bool                                         // clients predict those of other players
+	spawn           *SpawnConfig                                 // nil: shared systems do not spawn it
 }
 
 var entityType = reflect.TypeFor[ecs.Entity]()
@@ -125,13 +125,13 @@ func (c *component) moves(s *snapshot.Schema) {
 	}
 }
 
-// Local declares a component that never travels: each end keeps its own. On a client
+// LocalComponent declares a component that never travels: each end keeps its own. On a client
 // no rollback touches it, also on an entity that prediction ended and the server brings
 // back. A
-// shared system may not read or write it, unless none but kinds that are spawned
-// with the policy [Local] carry it: what a bullet knows of its shot.
-func (p *Protocol) Local(h ecs.Handle) {
-	if !p.given("Local", h) {
+// shared system may not read or write it, unless none but prefabs that are spawned
+// with the policy [ClientOnly] carry it: what a bullet knows of its shot.
+func (p *Protocol) LocalComponent(h ecs.Handle) {
+	if !p.given("LocalComponent", h) {
 		return
 	}
 	if err := p.types.Register(h, ecs.Named(typeName(h.Type()))); err != nil {
@@ -205,7 +205,7 @@ func referless(what string, s *snapshot.Schema) error {
 	var errs []error
 	for _, f := range s.Fields() {
 		if f.Ref && standsForAll(f.Name) {
-			errs = append(errs, fmt.Errorf("foretick: %s %s: field %s is an ecs.Entity, which means nothing at the other end: send an ecs.Owner, or a number of the game's own that a component carries too", what, s.Name(), f.Name))
+			errs = append(errs, fmt.Errorf("foretick: %s %s: field %s is an ecs.Entity, which means nothing at the other end: send a foretick.PlayerID, or a number of the game's own that a component carries too", what, s.Name(), f.Name))
 		}
 	}
 	return errors.Join(errs...)
@@ -228,7 +228,7 @@ func standsForAll(path string) bool {
 }
 
 // faulty notes what is wrong with a component, and registers it all the same, so
-// that kinds and systems do not complain of it too.
+// that prefabs and systems do not complain of it too.
 func (p *Protocol) faulty(h ecs.Handle, err error) {
 	p.fault(err)
 	_ = p.types.Register(h, ecs.Named(typeName(h.Type())), ecs.CopierAt(func(_, _ unsafe.Pointer) {}))
@@ -250,14 +250,14 @@ func (p *Protocol) commandSize() int {
 	return p.command.schema.PackedSize()
 }
 
-// Kind declares a prefab: the components that entities of this kind are born
+// Prefab declares a prefab: the components that entities of this prefab are born
 // with. Their values are zero unless [Default] sets them, and are the baseline
 // that a first snapshot is coded against.
-func (p *Protocol) Kind(k *ecs.Kind, name string, hs ...ecs.Handle) {
-	if !p.givenKind("Kind", k) {
+func (p *Protocol) Prefab(k *ecs.Prefab, name string, hs ...ecs.Handle) {
+	if !p.givenPrefab("Prefab", k) {
 		return
 	}
-	if !p.named("Kind", name) {
+	if !p.named("Prefab", name) {
 		p.unmade = append(p.unmade, k)
 		return
 	}
@@ -265,34 +265,34 @@ func (p *Protocol) Kind(k *ecs.Kind, name string, hs ...ecs.Handle) {
 	for _, h := range hs {
 		switch {
 		case missing(h):
-			p.faultf("kind %q is given a nil component: pass its address, as in &g.Position", name)
+			p.faultf("prefab %q is given a nil component: pass its address, as in &g.Position", name)
 		case !h.Registered():
-			p.faultf("kind %q: component %s is not declared: call Component, Command or Local first", name, typeName(h.Type()))
+			p.faultf("prefab %q: component %s is not declared: call Component, Command or LocalComponent first", name, typeName(h.Type()))
 		default:
 			continue
 		}
 		p.unmade = append(p.unmade, k)
 		return
 	}
-	if err := p.types.RegisterKind(k, name, all...); err != nil {
+	if err := p.types.RegisterPrefab(k, name, all...); err != nil {
 		p.unmade = append(p.unmade, k)
 		p.fault(err)
 		return
 	}
-	p.kinds = append(p.kinds, kind{ecs: k, own: len(p.kinds)})
+	p.prefabs = append(p.prefabs, prefab{ecs: k, own: len(p.prefabs)})
 }
 
 // Default sets the value that a component of a kind is born with. It must be
 // called before Err.
-func Default[T any](p *Protocol, k *ecs.Kind, c *ecs.Component[T], v T) {
-	if !p.given("Default", c) || !p.givenKind("Default", k) {
+func Default[T any](p *Protocol, k *ecs.Prefab, c *ecs.Component[T], v T) {
+	if !p.given("Default", c) || !p.givenPrefab("Default", k) {
 		return
 	}
 	if slices.Contains(p.unmade, k) || p.spoils(c) {
 		return
 	}
 	if !k.Registered() {
-		p.faultf("Default of %s for a kind that is not declared: call Kind first", typeName(c.Type()))
+		p.faultf("Default of %s for a prefab that is not declared: call Prefab first", typeName(c.Type()))
 		return
 	}
 	if err := ecs.SetDefault(p.types, k, c, v); err != nil {
@@ -302,7 +302,7 @@ func Default[T any](p *Protocol, k *ecs.Kind, c *ecs.Component[T], v T) {
 	if i := p.index(c.ID()); i >= 0 {
 		if at := p.components[i].schema.Unfit(unsafe.Pointer(&v)); at >= 0 {
 			f := p.components[i].schema.Fields()[at]
-			p.faultf("Default of kind %q: %s.%s does not fit its tag, and would be sent cut: it has room for %d", k.Name(), p.components[i].name, f.Name, f.Most)
+			p.faultf("Default of prefab %q: %s.%s does not fit its tag, and would be sent cut: it has room for %d", k.Name(), p.components[i].name, f.Name, f.Most)
 		}
 		if at := p.components[i].schema.Unsound(unsafe.Pointer(&v)); at >= 0 {
 			p.outside(k.Name(), p.components[i].name, &p.components[i].schema.Fields()[at])
@@ -313,16 +313,16 @@ func Default[T any](p *Protocol, k *ecs.Kind, c *ecs.Component[T], v T) {
 // outside notes a default that is not in its field's range.
 func (p *Protocol) outside(kind, component string, f *snapshot.Field) {
 	if f.Min == f.Max {
-		p.faultf("Default of kind %q: %s.%s is not a number, or no finite one: use one that is", kind, component, f.Name)
+		p.faultf("Default of prefab %q: %s.%s is not a number, or no finite one: use one that is", kind, component, f.Name)
 		return
 	}
-	p.faultf("Default of kind %q: %s.%s lies outside of its tag, and would be sent as another value: use %.7g to %.7g", kind, component, f.Name, f.Min, f.Max)
+	p.faultf("Default of prefab %q: %s.%s lies outside of its tag, and would be sent as another value: use %.7g to %.7g", kind, component, f.Name, f.Min, f.Max)
 }
 
-// registerKinds hands the kinds with their defaults to the wire's registry.
-func (p *Protocol) registerKinds() {
+// registerPrefabs hands the prefabs with their defaults to the wire's registry.
+func (p *Protocol) registerPrefabs() {
 	p.registerSpawns()
-	for _, k := range p.kinds {
+	for _, k := range p.prefabs {
 		var comps []int
 		var defaults []unsafe.Pointer
 		for i := range p.components {
@@ -339,15 +339,15 @@ func (p *Protocol) registerKinds() {
 		if k.local() {
 			comps = append(comps, p.localAt)
 		}
-		_, err := p.registry.Kind(k.ecs.Name(), comps, defaults)
+		_, err := p.registry.Prefab(k.ecs.Name(), comps, defaults)
 		p.fault(err)
 	}
 }
 
-// findIsland marks the kinds whose entities, while nobody owns them, every
+// findCommon marks the prefabs whose entities, while nobody owns them, every
 // client predicts: those with a component that shared systems write through the
 // world, such as the place of a crate that players push.
-func (p *Protocol) findIsland() {
+func (p *Protocol) findCommon() {
 	for _, s := range p.schedule.Systems() {
 		if !shared(s) {
 			continue
@@ -356,22 +356,22 @@ func (p *Protocol) findIsland() {
 			if i := p.index(id); i < 0 || !p.components[i].predicted {
 				continue
 			}
-			for k := range p.kinds {
-				if slices.Contains(p.kinds[k].ecs.Components(), id) {
-					p.kinds[k].island, p.island = true, true
+			for k := range p.prefabs {
+				if slices.Contains(p.prefabs[k].ecs.Components(), id) {
+					p.prefabs[k].common, p.common = true, true
 				}
 			}
 		}
 	}
 }
 
-// kindOf finds a declared kind's index, −1 for another.
-func (p *Protocol) kindOf(k *ecs.Kind) int {
+// prefabOf finds a declared prefab's index, −1 for another.
+func (p *Protocol) prefabOf(k *ecs.Prefab) int {
 	if !k.Registered() {
 		return -1
 	}
-	for i := range p.kinds {
-		if own := p.kinds[i].ecs; own == k || own != nil && *own == *k {
+	for i := range p.prefabs {
+		if own := p.prefabs[i].ecs; own == k || own != nil && *own == *k {
 			return i
 		}
 	}

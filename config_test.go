@@ -12,14 +12,14 @@ import (
 // and what is no number or absurd is an error that names the field.
 func TestConfigNumbers(t *testing.T) {
 	fieldtest.Config[foretick.ServerConfig](t, fieldtest.Rules{
-		Off: []string{"RepeatInput", "DecayInput", "MaxRewind", "RewindGrowth", "Hold", "MaxWaitingPerAddress"},
+		Off: []string{"RepeatInput", "DecayInput", "MaxRewind", "RewindGrowth", "ReconnectWindow", "MaxWaitingPerAddress"},
 	}, func(c foretick.ServerConfig) error {
 		c.Protocol, c.Transport = declare(nil), sim.NewNetwork(1).Listen()
 		_, err := foretick.NewServer(c)
 		return err
 	})
 	fieldtest.Config[foretick.ClientConfig](t, fieldtest.Rules{
-		Off: []string{"SmoothHalfLife", "SmoothLimit", "Rehearse"},
+		Off: []string{"SmoothHalfLife", "SmoothLimit", "SyncTest"},
 	}, func(c foretick.ClientConfig) error {
 		n := sim.NewNetwork(1)
 		c.Protocol, c.Transport = declare(nil), n.Dial(n.Listen(), sim.LAN, sim.LAN)

@@ -4,7 +4,6 @@ import (
 	"encoding/hex"
 	"runtime/debug"
 
-	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/transport"
 )
 
@@ -15,38 +14,38 @@ const maxNesting = 8
 // Panic is a panic of the game's, in what it does for one player: a handler of an
 // event or a request, of joining and leaving, or of a command.
 type Panic struct {
-	Who     ecs.Owner // for whom; Nobody for what nobody's entity raised
-	Handler string    // which: "join", or "event Shot" and "request Buy", by the type
-	Value   any       // what it panicked with
+	Who     PlayerID // for whom; Nobody for what nobody's entity raised
+	Handler string   // which: "join", or "event Shot" and "request Buy", by the type
+	Value   any      // what it panicked with
 	Stack   []byte
 }
 
 // contain ends a panic in what was done for one player, which is dropped for it at
 // the end of the tick; the match goes on. It must be deferred directly.
-func (s *Server) contain(who ecs.Owner, handler string) {
+func (s *Server) contain(player PlayerID, handler string) {
 	v := recover()
 	if v == nil {
 		return
 	}
 	s.stats.Panics++
 	stack := debug.Stack()
-	line := []any{"player", who}
-	if p := s.player(who); p != nil {
+	line := []any{"player", player}
+	if p := s.player(player); p != nil {
 		line = s.who(p)
 	}
 	s.cfg.Logger.Error("panic", append(line, "handler", handler, "value", v, "stack", string(stack))...)
 	if s.cfg.OnPanic != nil {
-		s.cfg.OnPanic(Panic{Who: who, Handler: handler, Value: v, Stack: stack})
+		s.cfg.OnPanic(Panic{Who: player, Handler: handler, Value: v, Stack: stack})
 	}
-	if p := s.player(who); p != nil {
+	if p := s.player(player); p != nil {
 		s.kick(p, transport.Kicked, "the server failed at what it did for this player")
 	}
 }
 
 // contained calls a handler for a player.
-func (s *Server) contained(who ecs.Owner, handler string, fn func(*Frame, ecs.Owner)) {
-	defer s.contain(who, handler)
-	fn(&s.frame, who)
+func (s *Server) contained(player PlayerID, handler string, fn func(*Frame, PlayerID)) {
+	defer s.contain(player, handler)
+	fn(&s.frame, player)
 }
 
 // decode calls what decodes a peer's bytes. A panic in it is a fault of this library's:

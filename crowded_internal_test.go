@@ -40,7 +40,7 @@ func TestServerFillsTheWorld(t *testing.T) {
 }
 
 // TestOwnersThatComeAndGo: a server of an honest game never fills a client's world: all
-// the owners that it may have, with several kinds each, leave room.
+// the owners that it may have, with several prefabs each, leave room.
 func TestOwnersThatComeAndGo(t *testing.T) {
 	require.Less(t, limitMaxClients*8.0, mostUsed*65535)
 }

@@ -5,7 +5,7 @@ import (
 	"github.com/foretick/foretick/snapshot"
 )
 
-// Cut says that an entity is from this tick on somewhere else at once, or
+// Teleport says that an entity is from this tick on somewhere else at once, or
 // somebody else: it was teleported, or died and stood up again. The mark travels
 // with its snapshots. No client shows anything between the place before and the
 // new one, corrections that it causes are shown at once instead of fading in, no
@@ -14,9 +14,9 @@ import (
 //
 // A shared system that teleports what the player predicts calls it on both ends:
 // on a client it concerns the picture of this tick alone. False for an entity
-// that is not there, and in a client's render systems. See [Epoch] for lives
+// that is not there, and in a client's render systems. See [LifeID] for lives
 // that a component of the game's tells apart.
-func (f *Frame) Cut(e ecs.Entity) bool {
+func (f *Frame) Teleport(e ecs.Entity) bool {
 	if !f.World.Alive(e) {
 		return false
 	}

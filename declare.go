@@ -31,13 +31,13 @@ func (p *Protocol) given(call string, h ecs.Handle) bool {
 	return true
 }
 
-// givenKind is given for a kind.
-func (p *Protocol) givenKind(call string, k *ecs.Kind) bool {
+// givenPrefab is given for a prefab.
+func (p *Protocol) givenPrefab(call string, k *ecs.Prefab) bool {
 	if p.late(call) {
 		return false
 	}
 	if k == nil {
-		p.faultf("%s is given a nil kind: pass its address, as in &g.Player", call)
+		p.faultf("%s is given a nil prefab: pass its address, as in &g.Player", call)
 		return false
 	}
 	return true

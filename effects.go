@@ -101,7 +101,7 @@ const sneakBytes = 64 << 10
 func (e *effects) watch(ws []watchedComponent) {
 	for _, w := range ws {
 		for _, rows := range w.query.All(e.s.world) {
-			if rows.Owner() == ecs.Nobody && !e.s.p.island {
+			if rows.Owner() == ecs.Nobody && !e.s.p.common {
 				continue
 			}
 			size := rows.Len() * w.comp.imageSize()
@@ -157,7 +157,7 @@ func (e *effects) settle() {
 	e.shaped = e.shape(e.shaped[:0])
 	for owner, was := range e.shapes {
 		if e.shaped[owner] != was {
-			e.mark(ecs.Owner(owner), e.shaper+1)
+			e.mark(PlayerID(owner), e.shaper+1)
 		}
 	}
 	e.shaper = -1
@@ -170,7 +170,7 @@ func (e *effects) shape(sums []uint64) []uint64 {
 	}
 	for _, rows := range e.s.entities.All(e.s.world) {
 		owner := int(rows.Owner())
-		if owner >= len(sums) || owner == 0 && !e.s.p.island {
+		if owner >= len(sums) || owner == 0 && !e.s.p.common {
 			continue
 		}
 		mask := uint64(0)
@@ -183,7 +183,7 @@ func (e *effects) shape(sums []uint64) []uint64 {
 		if owner == 0 {
 			n = 0
 			for _, id := range e.s.p.identity.Slice(rows) {
-				if e.s.p.kinds[id.Kind].island {
+				if e.s.p.prefabs[id.Prefab].common {
 					n++
 				}
 			}
@@ -197,7 +197,7 @@ func (e *effects) shape(sums []uint64) []uint64 {
 
 // structural notes that an entity of owner's was made or removed by something
 // that only the server runs.
-func (e *effects) structural(owner ecs.Owner) {
+func (e *effects) structural(owner PlayerID) {
 	switch {
 	case e.running < 0:
 		e.mark(owner, e.outside.by)
@@ -210,8 +210,8 @@ func (e *effects) structural(owner ecs.Owner) {
 
 // mark records the effect; by is a system's index plus one. What nobody owns is
 // of the island, and everybody's prediction.
-func (e *effects) mark(owner ecs.Owner, by int) {
-	if owner == ecs.Nobody && e.s.p.island {
+func (e *effects) mark(owner PlayerID, by int) {
+	if owner == ecs.Nobody && e.s.p.common {
 		for _, p := range e.s.players {
 			p.affected(e.s.frame.Tick, by, Tick(e.s.p.tickRate/calmShare))
 		}
@@ -259,7 +259,7 @@ func (frameHook) Before(f *Frame, system int) {
 		return
 	}
 	f.client.settleTrail()
-	if f.client.cfg.Rehearse > 0 {
+	if f.client.cfg.SyncTest > 0 {
 		f.client.beforeSystem()
 	}
 	if debugBuild && f.client.firstRun() {
@@ -279,7 +279,7 @@ func (frameHook) After(f *Frame, system int) {
 		}
 		return
 	}
-	if f.client.cfg.Rehearse > 0 {
+	if f.client.cfg.SyncTest > 0 {
 		f.client.afterSystem(system)
 	}
 	if debugBuild && !f.client.rendering {

@@ -44,7 +44,7 @@ func (e *ProtocolError) Error() string {
 	if e.OurLine == "" && e.TheirLine == "" {
 		return fmt.Sprintf("foretick: the server speaks another protocol (ours %016x, theirs %016x)", e.Ours, e.Theirs)
 	}
-	return fmt.Sprintf("foretick: the server speaks another protocol: first difference: ours %q, the server's %q; builds may differ with ServerConfig.AllowSkew, but not in name, version, tick rate or channels", e.OurLine, e.TheirLine)
+	return fmt.Sprintf("foretick: the server speaks another protocol: first difference: ours %q, the server's %q; builds may differ with ServerConfig.AllowOtherBuilds, but not in name, version, tick rate or channels", e.OurLine, e.TheirLine)
 }
 
 // Unwrap is net.ErrClosed.

@@ -6,8 +6,8 @@ import (
 )
 
 // Event is something that happened in a tick: a shot, a jump, a hit. Shared
-// systems raise it on both ends; the server's handlers (see [OnServer]) give it
-// its consequences, a client's (see [OnPredicted]) its sound and light.
+// systems raise it on both ends; the server's handlers (see [Event.OnServer]) give it
+// its consequences, a client's (see [Event.OnPredicted]) its sound and light.
 //
 // An event never travels: each end raises its own. So the clients that hear of it
 // are those that predict it, its player's alone as a rule. Others learn of it by
@@ -44,7 +44,7 @@ type raisedKey struct {
 
 type raised[T any] struct {
 	by    ecs.Entity
-	owner ecs.Owner
+	owner PlayerID
 	value T
 }
 
@@ -85,7 +85,7 @@ func eventOf[T any](p *Protocol, e *Event[T], call string, has bool) *eventRow[T
 
 type eventRow[T any] struct {
 	handler   string // what a panic in a handler is said to be in
-	server    []func(*Frame, ecs.Owner, T)
+	server    []func(*Frame, PlayerID, T)
 	predicted []func(*Frame, ecs.Entity, T)
 	confirmed []func(*Frame, ecs.Entity, T)
 	cancelled []func(*Frame, ecs.Entity, T)
@@ -94,7 +94,7 @@ type eventRow[T any] struct {
 // Raise tells the event's handlers that it happened to or through the entity
 // by. On the server they run at the end of the same tick, in the order of the
 // calls; on a client at once, and not again when the tick is replayed. What is raised
-// there by an entity of another player's, whom the client foresees (see [Foresee]), is
+// there by an entity of another player's, whom the client foresees (see [PredictRemote]), is
 // passed over.
 func (e *Event[T]) Raise(f *Frame, by ecs.Entity, v T) {
 	if e.id == 0 || e.id > len(f.queues) {
@@ -112,7 +112,7 @@ func (e *Event[T]) Raise(f *Frame, by ecs.Entity, v T) {
 		}
 		return
 	}
-	if f.World.Owner(by) == ecs.Fleeting {
+	if f.World.Owner(by) == ecs.ClientOnly {
 		if !f.client.again(f.Tick) { // it is never rolled back, and neither is what it raises
 			tell(f, q.row.predicted, by, v)
 			tell(f, q.row.confirmed, by, v)
@@ -168,7 +168,7 @@ func (q *queue[T]) confirm(f *Frame, t Tick) {
 func (q *queue[T]) refuse(f *Frame, t Tick, executed func(Tick) int) {
 	at, left := Tick(0), 0
 	q.ledger.Refuse(t, func(k Tick, r raisedKey) bool {
-		if f.World.Owner(r.by) == ecs.Island {
+		if f.World.Owner(r.by) == ecs.Common {
 			return true // the server tells each player of his own
 		}
 		if k != at {
@@ -200,7 +200,7 @@ func (q *queue[T]) drain(f *Frame) {
 }
 
 // handle calls one handler; a panic in it is its player's.
-func (q *queue[T]) handle(f *Frame, fn func(*Frame, ecs.Owner, T), it raised[T]) {
+func (q *queue[T]) handle(f *Frame, fn func(*Frame, PlayerID, T), it raised[T]) {
 	defer f.server.contain(it.owner, q.row.handler)
 	fn(f, it.owner, it.value)
 }
@@ -214,7 +214,7 @@ const stageEvents = "foretick.events"
 // OnServer has the server call fn for every e raised in a tick, at its end. by
 // is the owner of the entity that raised it. access says what fn reads and
 // writes, by [ecs.ReadOther] and [ecs.WriteOther].
-func OnServer[T any](p *Protocol, e *Event[T], fn func(f *Frame, by ecs.Owner, v T), access ...ecs.Access) {
+func (e *Event[T]) OnServer(p *Protocol, fn func(f *Frame, by PlayerID, v T), access ...ecs.Access) {
 	first := e != nil && e.id == 0
 	row := eventOf(p, e, "OnServer", fn != nil)
 	if row == nil {
@@ -238,7 +238,7 @@ func (p *Protocol) eventSystem(name string, index int, access []ecs.Access) {
 // OnPredicted has a client call fn when its own prediction raises e: at once,
 // and once, however often the tick is replayed. by is the local entity. Each
 // event told so is later either confirmed or cancelled.
-func OnPredicted[T any](p *Protocol, e *Event[T], fn func(f *Frame, by ecs.Entity, v T)) {
+func (e *Event[T]) OnPredicted(p *Protocol, fn func(f *Frame, by ecs.Entity, v T)) {
 	if row := eventOf(p, e, "OnPredicted", fn != nil); row != nil {
 		row.predicted = append(row.predicted, fn)
 	}
@@ -249,7 +249,7 @@ func OnPredicted[T any](p *Protocol, e *Event[T], fn func(f *Frame, by ecs.Entit
 // known by its tick, its entity, and how many the entity raised before it in the tick:
 // v is the newest run's, and may be another than OnPredicted was told. f is the tick
 // that is being computed; a handler that needs the event's puts it into T.
-func OnConfirmed[T any](p *Protocol, e *Event[T], fn func(f *Frame, by ecs.Entity, v T)) {
+func (e *Event[T]) OnConfirmed(p *Protocol, fn func(f *Frame, by ecs.Entity, v T)) {
 	if row := eventOf(p, e, "OnConfirmed", fn != nil); row != nil {
 		row.confirmed = append(row.confirmed, fn)
 	}
@@ -257,8 +257,8 @@ func OnConfirmed[T any](p *Protocol, e *Event[T], fn func(f *Frame, by ecs.Entit
 
 // OnCancelled has a client call fn for each predicted e that a correction undid:
 // the tick ran again and did not raise it, or the prediction began anew. f is as in
-// [OnConfirmed].
-func OnCancelled[T any](p *Protocol, e *Event[T], fn func(f *Frame, by ecs.Entity, v T)) {
+// [Event.OnConfirmed].
+func (e *Event[T]) OnCancelled(p *Protocol, fn func(f *Frame, by ecs.Entity, v T)) {
 	if row := eventOf(p, e, "OnCancelled", fn != nil); row != nil {
 		row.cancelled = append(row.cancelled, fn)
 	}

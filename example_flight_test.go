@@ -17,7 +17,7 @@ type Archery struct {
 	Arrow  ecs.Component[Arrow]
 	Button ecs.Component[Button]
 
-	Archer, Shaft, Target ecs.Kind
+	Archer, Shaft, Target ecs.Prefab
 
 	Hit  foretick.Event[foretick.Tick] // when the arrow was shot
 	hits map[foretick.Tick]bool
@@ -33,17 +33,17 @@ type Arrow struct {
 func (g *Archery) Protocol() *foretick.Protocol {
 	g.hits = map[foretick.Tick]bool{}
 	p := foretick.NewProtocol("archery", 1)
-	p.Component(&g.Pos, foretick.Predicted)
-	p.Local(&g.Arrow)
+	p.Component(&g.Pos, foretick.Predicted())
+	p.LocalComponent(&g.Arrow)
 	p.Command(&g.Button)
-	p.Kind(&g.Archer, "archer", &g.Button)
-	p.Kind(&g.Shaft, "shaft", &g.Pos, &g.Arrow)
-	p.Kind(&g.Target, "target", &g.Pos)
-	p.Spawns(&g.Shaft, foretick.SpawnConfig{Policy: foretick.Local})
-	foretick.Volume(p, &g.Pos, func(at *Position) lagcomp.Sphere {
+	p.Prefab(&g.Archer, "archer", &g.Button)
+	p.Prefab(&g.Shaft, "shaft", &g.Pos, &g.Arrow)
+	p.Prefab(&g.Target, "target", &g.Pos)
+	p.Spawns(&g.Shaft, foretick.SpawnConfig{Policy: foretick.ClientOnly})
+	foretick.Hitbox(p, &g.Pos, func(at *Position) lagcomp.Sphere {
 		return lagcomp.Sphere{X: at.X, Y: at.Y, R: 0.5}
 	})
-	p.Join(func(f *foretick.Frame, who ecs.Owner) { f.Spawn(&g.Archer, who) })
+	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) { f.Spawn(&g.Archer, player) })
 	p.Shared("shoot", func(f *foretick.Frame, rows ecs.Rows) {
 		for i, button := range g.Button.Slice(rows) {
 			if button.Fire {
@@ -58,8 +58,8 @@ func (g *Archery) Protocol() *foretick.Protocol {
 		}
 	}, ecs.Write(&g.Pos), ecs.Without(&g.Arrow))
 	hit := func(shot foretick.Tick) { g.hits[shot] = true }
-	foretick.OnServer(p, &g.Hit, func(_ *foretick.Frame, _ ecs.Owner, shot foretick.Tick) { hit(shot) })
-	foretick.OnPredicted(p, &g.Hit, func(_ *foretick.Frame, _ ecs.Entity, shot foretick.Tick) { hit(shot) })
+	g.Hit.OnServer(p, func(_ *foretick.Frame, _ foretick.PlayerID, shot foretick.Tick) { hit(shot) })
+	g.Hit.OnPredicted(p, func(_ *foretick.Frame, _ ecs.Entity, shot foretick.Tick) { hit(shot) })
 	return p
 }
 
@@ -69,11 +69,11 @@ func (g *Archery) fly(f *foretick.Frame, rows ecs.Rows) {
 	at, arrow := g.Pos.Slice(rows), g.Arrow.Slice(rows)
 	for i := range at {
 		shaft := lagcomp.Projectile{Position: lagcomp.Vec{X: at[i].X, Y: at[i].Y}, Velocity: lagcomp.Vec{X: 30}, Radius: 0.1}
-		seen := f.SeenBehind(rows.Owner(), arrow[i].Behind)
+		seen := f.RewindBehind(rows.Owner(), arrow[i].Behind)
 		if arrow[i].Shot == f.Tick {
-			seen = f.Seen(rows.Owner())
+			seen = f.Rewind(rows.Owner())
 		}
-		_, hit := seen.Fly(&shaft, f.DT)
+		_, hit := seen.Advance(&shaft, f.DT)
 		if arrow[i].Shot == f.Tick && !hit { // without this, and Behind from seen.Behind, it keeps its delay
 			arrow[i].Behind, _, hit = seen.CatchUp(&shaft)
 		}
@@ -89,7 +89,7 @@ func (g *Archery) fly(f *foretick.Frame, rows ecs.Rows) {
 // An arrow that takes half a second to its target hits what it hits on the screen of
 // its archer, a hundred and fifty milliseconds away: the server brings it up to the
 // present through the past that he saw.
-func ExampleSeen_CatchUp() {
+func ExampleHitView_CatchUp() {
 	match := simtest.New(1)
 	var server, game Archery
 	srv, err := match.Serve(foretick.ServerConfig{Protocol: server.Protocol()})

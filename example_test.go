@@ -23,15 +23,15 @@ type Move struct {
 type Walk struct {
 	Pos    ecs.Component[Position]
 	Move   ecs.Component[Move]
-	Player ecs.Kind
+	Player ecs.Prefab
 }
 
 func (g *Walk) Protocol() *foretick.Protocol {
 	p := foretick.NewProtocol("walk", 1)
-	p.Component(&g.Pos, foretick.Predicted)
+	p.Component(&g.Pos, foretick.Predicted())
 	p.Command(&g.Move)
-	p.Kind(&g.Player, "player", &g.Pos, &g.Move)
-	p.Join(func(f *foretick.Frame, who ecs.Owner) { f.Spawn(&g.Player, who) })
+	p.Prefab(&g.Player, "player", &g.Pos, &g.Move)
+	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) { f.Spawn(&g.Player, player) })
 	p.Shared("move", func(f *foretick.Frame, rows ecs.Rows) {
 		pos, move := g.Pos.Slice(rows), g.Move.Slice(rows)
 		for i := range pos {
@@ -75,8 +75,8 @@ func Example() {
 type Rockets struct {
 	Pos    ecs.Component[Position]
 	Button ecs.Component[Button]
-	Player ecs.Kind
-	Rocket ecs.Kind
+	Player ecs.Prefab
+	Rocket ecs.Prefab
 }
 
 type Button struct {
@@ -85,12 +85,12 @@ type Button struct {
 
 func (g *Rockets) Protocol() *foretick.Protocol {
 	p := foretick.NewProtocol("rockets", 1)
-	p.Component(&g.Pos, foretick.Predicted)
+	p.Component(&g.Pos, foretick.Predicted())
 	p.Command(&g.Button)
-	p.Kind(&g.Player, "player", &g.Button)
-	p.Kind(&g.Rocket, "rocket", &g.Pos)
+	p.Prefab(&g.Player, "player", &g.Button)
+	p.Prefab(&g.Rocket, "rocket", &g.Pos)
 	p.Spawns(&g.Rocket, foretick.SpawnConfig{})
-	p.Join(func(f *foretick.Frame, who ecs.Owner) { f.Spawn(&g.Player, who) })
+	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) { f.Spawn(&g.Player, player) })
 	p.Shared("fire", func(f *foretick.Frame, rows ecs.Rows) {
 		for i, button := range g.Button.Slice(rows) {
 			if button.Fire {
@@ -148,10 +148,10 @@ type Chat struct {
 
 func (g *Chat) Protocol() *foretick.Protocol {
 	p := g.Walk.Protocol()
-	foretick.OnRequest(p, &g.Say, func(f *foretick.Frame, who ecs.Owner, v Say) {
-		_ = g.Line.Broadcast(f, Line{uint16(who), v.Text}) // who is gone reads nothing
+	g.Say.Handle(p, func(f *foretick.Frame, player foretick.PlayerID, v Say) {
+		_ = g.Line.Broadcast(f, Line{uint16(player), v.Text}) // who is gone reads nothing
 	})
-	foretick.OnClient(p, &g.Line, func(_ *foretick.Frame, _ foretick.Tick, v Line) { g.Read(v) })
+	g.Line.OnClient(p, func(_ *foretick.Frame, _ foretick.Tick, v Line) { g.Read(v) })
 	return p
 }
 
@@ -186,10 +186,10 @@ func ExampleRequest() {
 func ExampleProtocol_Err() {
 	var g Walk
 	p := g.Protocol()
-	p.TickRate(1000)
+	p.SetTickRate(1000)
 	p.Shared("teleport", func(*foretick.Frame, ecs.Rows) {}, ecs.WriteOther(&g.Move))
 	fmt.Println(p.Err())
 	// Output:
 	// foretick: TickRate(1000): use 10 to 128
-	// foretick: shared system "teleport" writes Move, which is not predicted: declare it with Component(…, Predicted), or make the system Server
+	// foretick: shared system "teleport" writes Move, which is not predicted: declare it with Component(…, Predicted()), or make the system Server
 }

@@ -20,14 +20,14 @@ func (c timeline) explainField(comp *component, f int, ours, theirs []int32) {
 func (c timeline) listDifferences(r *record, t Tick) {
 	for _, g := range c.ours {
 		s, ok := g.At(t)
-		if !ok || g.Data == 0 || c.foreseen(g) || !r.has(ecs.Entity(g.Data)) {
+		if !ok || g.Data == 0 || c.remotePredicted(g) || !r.has(ecs.Entity(g.Data)) {
 			continue
 		}
 		for i := range c.p.components {
 			comp := &c.p.components[i]
 			ours, theirs := r.find(ecs.Entity(g.Data), i), s.Component(i)
 			if comp.predicted && (ours != nil || theirs != nil) {
-				c.listFields(comp, ecs.Entity(g.Data), c.p.kinds[g.Kind].ecs.Name(), ours, c.meant(comp, theirs, ours, t))
+				c.listFields(comp, ecs.Entity(g.Data), c.p.prefabs[g.Prefab].ecs.Name(), ours, c.meant(comp, theirs, ours, t))
 			}
 		}
 	}
@@ -55,9 +55,9 @@ func (c timeline) listFields(comp *component, e ecs.Entity, prefab string, ours,
 }
 
 // explainEntity is for an entity that is there on one end alone.
-func (c timeline) explainEntity(e ecs.Entity, kind *kind, here bool) {
+func (c timeline) explainEntity(e ecs.Entity, prefab *prefab, here bool) {
 	w := &c.wrong
-	w.Entity, w.Prefab, w.Component, w.Field = uint64(e), kind.ecs.Name(), kind.ecs.Name(), "(entity)"
+	w.Entity, w.Prefab, w.Component, w.Field = uint64(e), prefab.ecs.Name(), prefab.ecs.Name(), "(entity)"
 	w.Predicted, w.Actual = 0, 1
 	if here {
 		w.Predicted, w.Actual = 1, 0
@@ -98,8 +98,8 @@ func (c timeline) explain() {
 
 // guessed reports whether another player is predicted here, and was in the tick that is
 // compared as predicted: what its entities pushed then came out here, too.
-func (c timeline) guessed(o ecs.Owner) bool {
-	return !c.foresightFailed && slices.ContainsFunc(c.foreseenOf, func(f other) bool { return f.owner == o })
+func (c timeline) guessed(o PlayerID) bool {
+	return !c.remotePredictionFailed && slices.ContainsFunc(c.remotePredictedOf, func(f other) bool { return f.owner == o })
 }
 
 // takeCauses takes a note's causes in. A command that was replaced by its like has
@@ -244,7 +244,7 @@ func (c timeline) checkUntracked(t Tick) {
 	}
 	for _, g := range c.ours {
 		s, ok := g.At(t)
-		if !ok || g.Data == 0 || c.foreseen(g) {
+		if !ok || g.Data == 0 || c.remotePredicted(g) {
 			continue
 		}
 		for _, i := range c.p.readUnpredicted {

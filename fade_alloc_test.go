@@ -34,8 +34,8 @@ type (
 type dancers struct {
 	at   ecs.Component[pose]
 	cmd  ecs.Component[pad]
-	body ecs.Kind
-	lamp ecs.Kind
+	body ecs.Prefab
+	lamp ecs.Prefab
 
 	local bool // with components that only the client knows of
 	seen  ecs.Component[glow]
@@ -44,13 +44,13 @@ type dancers struct {
 
 func (g *dancers) protocol() *foretick.Protocol {
 	p := foretick.NewProtocol("dance", 1)
-	p.Component(&g.at, foretick.Predicted)
+	p.Component(&g.at, foretick.Predicted())
 	p.Command(&g.cmd)
-	p.Kind(&g.body, "body", &g.at, &g.cmd)
+	p.Prefab(&g.body, "body", &g.at, &g.cmd)
 	if g.local {
-		p.Local(&g.seen)
-		p.Local(&g.lit)
-		p.Kind(&g.lamp, "lamp", &g.at, &g.seen)
+		p.LocalComponent(&g.seen)
+		p.LocalComponent(&g.lit)
+		p.Prefab(&g.lamp, "lamp", &g.at, &g.seen)
 		p.Render("light", func(f *foretick.Frame, rows ecs.Rows) {
 			for i, seen := 0, g.seen.Slice(rows); i < len(seen); i++ {
 				if seen[i].Frames++; g.lit.Find(f.World, rows.Entity(i)) == nil {
@@ -59,12 +59,12 @@ func (g *dancers) protocol() *foretick.Protocol {
 			}
 		}, ecs.Write(&g.seen), ecs.ReadOther(&g.lit), ecs.Create(&g.lit), ecs.Structural())
 	} else {
-		p.Kind(&g.lamp, "lamp", &g.at)
+		p.Prefab(&g.lamp, "lamp", &g.at)
 	}
-	p.Join(func(f *foretick.Frame, who ecs.Owner) {
-		g.at.Get(f.World, f.Spawn(&g.body, who)).Turn[3] = 1
+	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) {
+		g.at.Get(f.World, f.Spawn(&g.body, player)).Turn[3] = 1
 		for range 7 {
-			g.at.Get(f.World, f.Spawn(&g.lamp, who)).Turn[3] = 1
+			g.at.Get(f.World, f.Spawn(&g.lamp, player)).Turn[3] = 1
 		}
 	})
 	p.Shared("turn", func(f *foretick.Frame, rows ecs.Rows) {
@@ -87,7 +87,7 @@ func (g *dancers) protocol() *foretick.Protocol {
 // Corrections of every sort of field fade without an allocation, while others begin.
 func TestFadingAllocatesNothing(t *testing.T) { fading(t, false) }
 
-// Local components go through as many rollbacks without an allocation.
+// ClientOnly components go through as many rollbacks without an allocation.
 func TestRollbackOfLocalsAllocatesNothing(t *testing.T) { fading(t, true) }
 
 // shining are the entities with what only the client knows of.

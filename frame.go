@@ -36,17 +36,17 @@ func (f *Frame) Time() time.Duration {
 	return time.Duration(f.Tick) * time.Second / time.Duration(f.rate)
 }
 
-// Spawn creates an entity of a declared kind, with the kind's defaults, for an
+// Spawn creates an entity of a declared prefab, with the prefab's defaults, for an
 // owner or for [ecs.Nobody]. While a system runs its components can be reached
 // at once; queries see it from the next system on.
 //
 // It panics with [UsageError] for an owner that stands for a part of a client's
-// world, [ecs.Island] or [ecs.Fleeting]: what all push is nobody's.
+// world, [ecs.Common] or [ecs.ClientOnly]: what all push is nobody's.
 //
 // It is for what the server alone makes: on a client it returns [ecs.None], and
 // the entity appears when a snapshot brings it. In a shared system, which has to
 // say what spawns, it panics with [UsageError]: see [Frame.SpawnBy].
-func (f *Frame) Spawn(k *ecs.Kind, owner ecs.Owner) ecs.Entity {
+func (f *Frame) Spawn(k *ecs.Prefab, owner PlayerID) ecs.Entity {
 	if f.server == nil {
 		if f.client.stepping {
 			f.client.refuseSpawn(k)

@@ -20,10 +20,10 @@ type besieged struct {
 	at     ecs.Component[besiegedAt]
 	bag    ecs.Component[besiegedBag]
 	cmd    ecs.Component[besiegedKeys]
-	body   ecs.Kind
-	crate  ecs.Kind
-	rocket ecs.Kind
-	prop   ecs.Kind
+	body   ecs.Prefab
+	crate  ecs.Prefab
+	rocket ecs.Prefab
+	prop   ecs.Prefab
 	say    Message[besiegedLine]
 	buy    Request[besiegedKeys]
 	bang   Event[besiegedKeys]
@@ -54,19 +54,19 @@ type (
 	}
 )
 
-func (g *besieged) protocol(foresee bool) *Protocol {
+func (g *besieged) protocol(predictRemote bool) *Protocol {
 	p := NewProtocol("besieged", 1)
-	p.Component(&g.at, Predicted, Exact)
+	p.Component(&g.at, Predicted(), FullPrecision())
 	p.Component(&g.bag)
 	p.Command(&g.cmd)
-	p.Kind(&g.body, "body", &g.at, &g.bag, &g.cmd)
-	p.Kind(&g.crate, "crate", &g.at)
-	p.Kind(&g.rocket, "rocket", &g.at)
-	p.Kind(&g.prop, "prop", &g.bag)
+	p.Prefab(&g.body, "body", &g.at, &g.bag, &g.cmd)
+	p.Prefab(&g.crate, "crate", &g.at)
+	p.Prefab(&g.rocket, "rocket", &g.at)
+	p.Prefab(&g.prop, "prop", &g.bag)
 	p.Spawns(&g.rocket, SpawnConfig{})
-	OnClient(p, &g.say, func(*Frame, Tick, besiegedLine) {})
-	OnRequest(p, &g.buy, func(*Frame, ecs.Owner, besiegedKeys) {})
-	p.Level(func(*Frame, []byte) {})
+	g.say.OnClient(p, func(*Frame, Tick, besiegedLine) {})
+	g.buy.Handle(p, func(*Frame, PlayerID, besiegedKeys) {})
+	p.OnLevel(func(*Frame, []byte) {})
 	p.Shared("drive", func(f *Frame, rows ecs.Rows) {
 		at, cmd := g.at.Slice(rows), g.cmd.Slice(rows)
 		for i := 0; i < len(at); i++ {
@@ -82,9 +82,9 @@ func (g *besieged) protocol(foresee bool) *Protocol {
 			}
 		}
 	}, ecs.Read(&g.cmd), ecs.Write(&g.at), ecs.Create(&g.at), ecs.ReadOther(&g.at), ecs.WriteOther(&g.at))
-	OnConfirmed(p, &g.bang, func(*Frame, ecs.Entity, besiegedKeys) {})
-	if foresee {
-		Foresee(p, &g.cmd, func(_ *Frame, _ ecs.Entity, _ int, k *besiegedKeys) { k.X = 1 })
+	g.bang.OnConfirmed(p, func(*Frame, ecs.Entity, besiegedKeys) {})
+	if predictRemote {
+		PredictRemote(p, &g.cmd, func(_ *Frame, _ ecs.Entity, _ int, k *besiegedKeys) { k.X = 1 })
 	}
 	g.crates = ecs.NewQuery(p.Types(), ecs.With(&g.at), ecs.Without(&g.cmd))
 	return p
@@ -143,14 +143,14 @@ type siege struct {
 
 const siegePlayer = 3
 
-func newSiege(t testing.TB, foresee bool) *siege {
+func newSiege(t testing.TB, predictRemote bool) *siege {
 	s := &siege{t: t, game: &besieged{}, wire: &wire{}}
 	var g besieged
-	s.p = g.protocol(foresee)
+	s.p = g.protocol(predictRemote)
 	require.NoError(t, s.p.Err())
 	var err error
 	s.client, err = NewClient(ClientConfig{
-		Protocol: s.game.protocol(foresee), Transport: s.wire,
+		Protocol: s.game.protocol(predictRemote), Transport: s.wire,
 		Sample: Sample(&s.game.cmd, func(v View) besiegedKeys { return besiegedKeys{X: 1, Fire: v.Tick%8 == 0} }),
 		Redial: func() (transport.Endpoint, error) { return s.wire, nil },
 	})
@@ -242,7 +242,7 @@ func (s *siege) put(id snapshot.NetID, kind int, owner uint16) {
 	var at []unsafe.Pointer
 	mask := uint64(0)
 	for c, v := range []unsafe.Pointer{unsafe.Pointer(&s.value), unsafe.Pointer(&s.bag), unsafe.Pointer(&s.origin)} {
-		if s.p.registry.KindHas(kind, c) {
+		if s.p.registry.PrefabHas(kind, c) {
 			mask, at = mask|1<<c, append(at, v)
 		}
 	}
@@ -254,7 +254,7 @@ type besiegedRefs struct{}
 func (besiegedRefs) Net(uint64) uint32    { return 0 }
 func (besiegedRefs) Entity(uint32) uint64 { return 0 }
 
-// kinds as the protocol numbers them.
+// prefabs as the protocol numbers them.
 const (
 	kindBody = iota
 	kindCrate
@@ -302,8 +302,8 @@ func (s *siege) usual() {
 
 // each runs a test with a game that foresees and with one that does not.
 func eachSiege(t *testing.T, test func(t *testing.T, s *siege)) {
-	for name, foresee := range map[string]bool{"plain": false, "foresees": true} {
-		t.Run(name, func(t *testing.T) { test(t, newSiege(t, foresee)) })
+	for name, predictRemote := range map[string]bool{"plain": false, "foresees": true} {
+		t.Run(name, func(t *testing.T) { test(t, newSiege(t, predictRemote)) })
 	}
 }
 
@@ -313,7 +313,7 @@ func TestForeignOwnMarks(t *testing.T) {
 	eachSiege(t, func(t *testing.T, s *siege) {
 		for _, viewer := range []uint16{siegePlayer + 1, 0} {
 			for _, honest := range []int{0, 1, 20} {
-				*s = *newSiege(t, s.p.foresee != nil)
+				*s = *newSiege(t, s.p.predictRemote != nil)
 				s.up()
 				s.say(netcode.MessageWelcome, s.welcome().Append(nil))
 				mine := func() { s.put(1, kindCrate, snapshot.Everyone) }
@@ -346,8 +346,8 @@ func TestForeignOwnMarks(t *testing.T) {
 // its own parts of the world, is refused.
 func TestOwnersOutOfRange(t *testing.T) {
 	eachSiege(t, func(t *testing.T, s *siege) {
-		for _, owner := range []uint16{limitMaxClients, limitMaxClients + 1, uint16(ecs.Fleeting), uint16(ecs.Fleeting) - 1, 0x8000} {
-			*s = *newSiege(t, s.p.foresee != nil)
+		for _, owner := range []uint16{limitMaxClients, limitMaxClients + 1, uint16(ecs.ClientOnly), uint16(ecs.ClientOnly) - 1, 0x8000} {
+			*s = *newSiege(t, s.p.predictRemote != nil)
 			s.play(20)
 			before := s.client.Stats()
 			s.snapshot(s.sender, 0, func() {

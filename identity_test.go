@@ -10,7 +10,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick"
-	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport"
 	"github.com/foretick/foretick/transport/sim"
@@ -69,7 +68,7 @@ func udpClub(t *testing.T) *club {
 func (c *club) open(listen transport.Endpoint) {
 	var err error
 	p := new(Walk).Protocol()
-	foretick.OnRequest(p, new(foretick.Request[Move]), func(_ *foretick.Frame, _ ecs.Owner, v Move) { c.heard = append(c.heard, v) })
+	(new(foretick.Request[Move])).Handle(p, func(_ *foretick.Frame, _ foretick.PlayerID, v Move) { c.heard = append(c.heard, v) })
 	c.srv, err = foretick.NewServer(foretick.ServerConfig{Protocol: p, Transport: listen})
 	require.NoError(c.t, err)
 	c.t.Cleanup(func() {
@@ -86,7 +85,7 @@ func (c *club) knock(identity string) (*foretick.Client, transport.Endpoint) {
 	e := c.dial(identity)
 	p := g.Protocol()
 	var talk foretick.Request[Move]
-	foretick.OnRequest(p, &talk, nil)
+	talk.Handle(p, nil)
 	cfg := foretick.ClientConfig{Protocol: p, Transport: e,
 		Sample: foretick.Sample(&g.Move, func(foretick.View) Move { return Move{X: 1} })}
 	if c.redials {
@@ -141,7 +140,7 @@ func TestKickAndBan(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			c := open(t)
 			ann, bob := c.enter("ann"), c.enter("bob")
-			assert.Equal(t, "ann", string(c.srv.Identity(ann.View().Me)))
+			assert.Equal(t, "ann", string(c.srv.Identity(ann.View().Player)))
 			assert.Empty(t, c.srv.Identity(77))
 			assert.False(t, c.srv.KickIdentity([]byte("eve"), ""))
 			require.True(t, c.srv.KickIdentity([]byte("ann"), "enough"))
@@ -151,7 +150,7 @@ func TestKickAndBan(t *testing.T) {
 			c.ended(ann, transport.Kicked, "cheats")
 			ann, _ = c.knock("ann")
 			c.ended(ann, transport.Refused, "cheats")
-			c.srv.Pardon([]byte("ann"))
+			c.srv.Unban([]byte("ann"))
 			ann = c.enter("ann")
 			require.True(t, c.srv.Ban([]byte("ann"), c.now().Add(-time.Second), "long ago"))
 			c.ended(ann, transport.Kicked, "long ago")
@@ -160,7 +159,7 @@ func TestKickAndBan(t *testing.T) {
 
 			assert.False(t, c.srv.Ban(nil, time.Time{}, ""), "an empty identity is nobody's")
 			assert.False(t, c.srv.KickIdentity(nil, ""))
-			require.True(t, c.srv.Kick(bob.View().Me, 0, "you too"))
+			require.True(t, c.srv.Kick(bob.View().Player, 0, "you too"))
 			c.ended(bob, transport.Kicked, "you too")
 		})
 	}
@@ -171,15 +170,15 @@ func TestIdentityKeepsItsPlace(t *testing.T) {
 	c := simClub(t)
 	first, wire := c.knock("ann")
 	c.plays(first, 10*time.Second)
-	me := first.View().Me
+	me := first.View().Player
 	c.vanish(wire)
 	c.until("the server has noticed", func() bool {
 		return c.srv.World().Len() == 1 && len(c.srv.Players(nil)) == 1 && first.View().Err != nil
 	})
 	eve := c.enter("eve")
-	assert.NotEqual(t, me, eve.View().Me)
+	assert.NotEqual(t, me, eve.View().Player)
 	assert.Equal(t, "ann", string(c.srv.Identity(me)), "known while the place is held")
-	assert.Equal(t, me, c.enter("ann").View().Me)
+	assert.Equal(t, me, c.enter("ann").View().Player)
 	assert.EqualValues(t, 1, c.srv.Stats().Resumed)
 	assert.Len(t, c.srv.Players(nil), 2)
 
@@ -187,18 +186,18 @@ func TestIdentityKeepsItsPlace(t *testing.T) {
 	c.plays(nobody, 10*time.Second)
 	c.vanish(wire)
 	c.until("the server has noticed", func() bool { return nobody.View().Err != nil })
-	assert.NotEqual(t, nobody.View().Me, c.enter("").View().Me, "a place of nobody's is not anybody's")
+	assert.NotEqual(t, nobody.View().Player, c.enter("").View().Player, "a place of nobody's is not anybody's")
 }
 
 // Over a transport that replaces the old connection of an identity, the player goes on in its place.
 func TestReplacedPlayerKeepsItsPlace(t *testing.T) {
 	c := udpClub(t)
 	old := c.enter("ann")
-	me := old.View().Me
+	me := old.View().Player
 	young := c.enter("ann")
 	c.ended(old, transport.Replaced, "connected anew")
-	assert.Equal(t, me, young.View().Me)
-	assert.Equal(t, []ecs.Owner{me}, c.srv.Players(nil))
+	assert.Equal(t, me, young.View().Player)
+	assert.Equal(t, []foretick.PlayerID{me}, c.srv.Players(nil))
 }
 
 // Requests are counted anew with a player who comes back without its token: what it
@@ -220,7 +219,7 @@ func TestRequestsOfWhoComesBackByIdentity(t *testing.T) {
 	c.redials = true
 	again, wire := c.knock("ann")
 	c.until("ann is back", func() bool { return again.View().State == foretick.Playing })
-	require.Equal(t, first.View().Me, again.View().Me)
+	require.Equal(t, first.View().Player, again.View().Player)
 	say(1, 3)
 	c.vanish(wire)
 	require.NoError(t, c.talks[1].Send(again, Move{X: 8.0 / 128}))

@@ -87,8 +87,8 @@ func (i *Inspector) SchemaBytes() []byte { return i.raw }
 // until the inspector was let in to watch. It is a new one for each level.
 func (i *Inspector) Receiver() *snapshot.Receiver { return i.recv }
 
-// Me is the player whose place the inspector has; 0 before it has one.
-func (i *Inspector) Me() uint16 { return i.me }
+// Player is the player whose place the inspector has; 0 before it has one.
+func (i *Inspector) Player() uint16 { return i.me }
 
 // Malformed counts packets and messages that did not parse.
 func (i *Inspector) Malformed() uint64 { return i.malformed }

@@ -33,7 +33,7 @@ type interest struct {
 // Entities without it matter to everybody, and what a player owns always does. at
 // gives the place; a game on a plane leaves z at 0. A player who owns nothing with
 // a place sees nothing that has one. One component of a protocol has the places:
-// give it to every kind that is to matter by distance. See [Protocol.Relevant] for
+// give it to every prefab that is to matter by distance. See [Protocol.Relevant] for
 // exceptions.
 func Interest[T any](p *Protocol, c *ecs.Component[T], cfg InterestConfig, at func(*T) (x, y, z float32)) {
 	if !p.able("Interest", at != nil) {
@@ -44,7 +44,7 @@ func Interest[T any](p *Protocol, c *ecs.Component[T], cfg InterestConfig, at fu
 		return
 	}
 	if p.interest != nil {
-		p.faultf("Interest was declared twice, by %s and %s: one component has the place of everything; let all kinds carry it that are to matter by distance", p.components[p.interest.comp].name, p.components[i].name)
+		p.faultf("Interest was declared twice, by %s and %s: one component has the place of everything; let all prefabs carry it that are to matter by distance", p.components[p.interest.comp].name, p.components[i].name)
 		return
 	}
 	if _, err := snapshot.NewArea(cfg); err != nil {
@@ -54,48 +54,48 @@ func Interest[T any](p *Protocol, c *ecs.Component[T], cfg InterestConfig, at fu
 	p.interest = &interest{i, cfg, func(at2 unsafe.Pointer) (x, y, z float32) { return at((*T)(at2)) }}
 }
 
-// Relevant asks fn of each entity of the kinds, for each player and tick, whether it
+// Relevant asks fn of each entity of the prefabs, for each player and tick, whether it
 // matters whatever its distance: a flag that all follow, a ghost that only some may
 // see. It needs [Interest].
-func (p *Protocol) Relevant(fn func(f *Frame, who ecs.Owner, e ecs.Entity) Relevance, kinds ...*ecs.Kind) {
+func (p *Protocol) Relevant(fn func(f *Frame, player PlayerID, e ecs.Entity) Relevance, prefabs ...*ecs.Prefab) {
 	if p.late("Relevant") {
 		return
 	}
-	if fn == nil || len(kinds) == 0 {
-		p.faultf("Relevant needs a function and the kinds that it is asked of")
+	if fn == nil || len(prefabs) == 0 {
+		p.faultf("Relevant needs a function and the prefabs that it is asked of")
 		return
 	}
-	for _, k := range kinds {
+	for _, k := range prefabs {
 		p.relevant = append(p.relevant, relevantHook{k, fn})
 	}
 }
 
 type relevantHook struct {
-	kind *ecs.Kind
-	fn   func(*Frame, ecs.Owner, ecs.Entity) Relevance
+	prefab *ecs.Prefab
+	fn     func(*Frame, PlayerID, ecs.Entity) Relevance
 }
 
-// checkInterest finds the kinds of the hooks, once all are declared.
+// checkInterest finds the prefabs of the hooks, once all are declared.
 func (p *Protocol) checkInterest() {
 	if len(p.relevant) > 0 && p.interest == nil {
 		p.faultf("Relevant needs Interest: declare what is near first")
 	}
 	for _, h := range p.relevant {
-		i := p.kindOf(h.kind)
+		i := p.prefabOf(h.prefab)
 		if i < 0 {
-			p.faultf("Relevant is given a kind that is not declared with Protocol.Kind")
+			p.faultf("Relevant is given a prefab that is not declared with Protocol.Prefab")
 			continue
 		}
-		p.kinds[i].relevant = h.fn
+		p.prefabs[i].relevant = h.fn
 	}
 }
 
 // survey is the server's side of the interest, refilled each tick.
 type survey struct {
 	area   *snapshot.Area
-	asked  map[snapshot.NetID]ecs.Entity // of the kinds that have a hook
+	asked  map[snapshot.NetID]ecs.Entity // of the prefabs that have a hook
 	eyes   [][3]float32
-	looker ecs.Owner
+	looker PlayerID
 	ask    func(snapshot.NetID) Relevance
 }
 
@@ -107,7 +107,7 @@ func newSurvey(s *Server) *survey {
 	v.area, _ = snapshot.NewArea(s.p.interest.cfg) // was checked when it was declared
 	v.ask = func(id snapshot.NetID) Relevance {
 		e := v.asked[id]
-		return s.p.kinds[s.p.identity.Get(s.world, e).Kind].relevant(&s.frame, v.looker, e)
+		return s.p.prefabs[s.p.identity.Get(s.world, e).Prefab].relevant(&s.frame, v.looker, e)
 	}
 	return v
 }
@@ -123,7 +123,7 @@ func (v *survey) fill(s *Server) {
 		base := rows.Column(id)
 		for i, ident := range s.p.identity.Slice(rows) {
 			net := snapshot.NetID(ident.Net)
-			hooked := s.p.kinds[ident.Kind].relevant != nil
+			hooked := s.p.prefabs[ident.Prefab].relevant != nil
 			if hooked {
 				v.asked[net] = rows.Entity(i)
 			}

@@ -21,10 +21,10 @@ import (
 func TestLastTick(t *testing.T) {
 	type counter struct{ N uint32 }
 	protocol := func() (*foretick.Protocol, *ecs.Component[counter]) {
-		p, c, kind := foretick.NewProtocol("last tick", 1), &ecs.Component[counter]{}, &ecs.Kind{}
-		p.Component(c, foretick.Predicted)
-		p.Kind(kind, "counter", c)
-		p.Join(func(f *foretick.Frame, who ecs.Owner) { f.Spawn(kind, who) })
+		p, c, prefab := foretick.NewProtocol("last tick", 1), &ecs.Component[counter]{}, &ecs.Prefab{}
+		p.Component(c, foretick.Predicted())
+		p.Prefab(prefab, "counter", c)
+		p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) { f.Spawn(prefab, player) })
 		p.Shared("count", func(_ *foretick.Frame, rows ecs.Rows) {
 			for i := range c.Slice(rows) {
 				c.Slice(rows)[i].N++

@@ -7,11 +7,11 @@ import (
 	"github.com/foretick/foretick/netcode"
 )
 
-// Level is called on a client when it enters a level: the first, if the server
+// OnLevel is called on a client when it enters a level: the first, if the server
 // named one, and each that follows. data is what the server gave NextLevel; it
 // is valid for the call. What the level before had on the client is gone by
 // then, and the new entities come with the snapshots that follow.
-func (p *Protocol) Level(fn func(f *Frame, data []byte)) {
+func (p *Protocol) OnLevel(fn func(f *Frame, data []byte)) {
 	if p.able("Level", fn != nil) {
 		p.levels = append(p.levels, fn)
 	}

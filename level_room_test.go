@@ -18,7 +18,7 @@ import (
 func TestLevelsThatFindNoRoom(t *testing.T) {
 	for _, rate := range []int{2000, 4000, 8000} {
 		for _, size := range []int{0, 100, 400, 800, 1024} {
-			p, things, kind := ofThings("levels")
+			p, things, prefab := ofThings("levels")
 			p.Server("churn", func(_ *foretick.Frame, rows ecs.Rows) {
 				for i := range things.Slice(rows) {
 					things.Slice(rows)[i].N++
@@ -29,13 +29,13 @@ func TestLevelsThatFindNoRoom(t *testing.T) {
 			require.NoError(t, err)
 			build := func(f *foretick.Frame) {
 				for i := range uint32(100) {
-					things.Get(f.World, f.Spawn(kind, ecs.Nobody)).N = i * 1000
+					things.Get(f.World, f.Spawn(prefab, ecs.Nobody)).N = i * 1000
 				}
 			}
 			build(srv.Frame())
 			q, _, _ := ofThings("levels")
 			entered := 0
-			q.Level(func(*foretick.Frame, []byte) { entered++ })
+			q.OnLevel(func(*foretick.Frame, []byte) { entered++ })
 			link := sim.Link{Latency: 50 * time.Millisecond, Loss: 0.1}
 			c, err := m.Join(foretick.ClientConfig{Protocol: q}, simtest.Seat{Up: link, Down: link})
 			require.NoError(t, err)

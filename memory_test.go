@@ -186,9 +186,9 @@ type duel struct {
 
 func (g *duel) protocol() *foretick.Protocol {
 	p := g.Protocol()
-	foretick.Volumes(p, func(b *foretick.Body) {
-		at := foretick.From(b, &g.Pos)
-		b.Add(lagcomp.SphereVolume(lagcomp.Sphere{X: at.X, Y: at.Y, R: 0.5}))
+	foretick.Hitboxes(p, func(b *foretick.HitboxBuilder) {
+		at := foretick.HitboxField(b, &g.Pos)
+		b.Add(lagcomp.SphereHitbox(lagcomp.Sphere{X: at.X, Y: at.Y, R: 0.5}))
 	}, &g.Pos)
 	p.Shared("shoot", func(f *foretick.Frame, rows ecs.Rows) {
 		for i := range rows.Len() {
@@ -197,10 +197,10 @@ func (g *duel) protocol() *foretick.Protocol {
 			}
 		}
 	}, ecs.Read(&g.Move))
-	foretick.OnServer(p, &g.shot, func(f *foretick.Frame, by ecs.Owner, _ Position) {
-		f.Seen(by).Raycast(lagcomp.Ray2D(-10, 0, 0, 100))
+	g.shot.OnServer(p, func(f *foretick.Frame, by foretick.PlayerID, _ Position) {
+		f.Rewind(by).Raycast(lagcomp.Ray2D(-10, 0, 0, 100))
 	})
-	foretick.OnClient(p, new(foretick.Message[Position]), func(*foretick.Frame, foretick.Tick, Position) {})
+	(new(foretick.Message[Position])).OnClient(p, func(*foretick.Frame, foretick.Tick, Position) {})
 	return p
 }
 

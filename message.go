@@ -6,7 +6,6 @@ import (
 	"strconv"
 	"unsafe"
 
-	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/netcode"
 	"github.com/foretick/foretick/snapshot"
 )
@@ -18,7 +17,7 @@ import (
 // of its own ([Via]) it keeps its order among that channel's messages, and on one
 // that is not reliable it arrives at most once, in any order. What a player tells
 // the server travels in its command (see [Protocol.Command]) or is a [Request]. The
-// zero value is ready for [OnClient], which registers it.
+// zero value is ready for [Message.OnClient], which registers it.
 type Message[T any] struct {
 	id      int // 1 and up
 	channel int
@@ -43,7 +42,7 @@ var ErrUnregistered = errors.New("foretick: the message or request is not declar
 // any tick. tick is the server's when it sent. A
 // program that is a server alone may leave fn nil; NewClient refuses that. Without [Via] the message travels by
 // the reliable channel that every protocol has.
-func OnClient[T any](p *Protocol, m *Message[T], fn func(f *Frame, tick Tick, v T), opts ...MessageOption) {
+func (m *Message[T]) OnClient(p *Protocol, fn func(f *Frame, tick Tick, v T), opts ...MessageOption) {
 	if m == nil {
 		p.faultf("OnClient is given a nil Message of %s: pass its address, as in &g.Kill", typeNameOf[T]())
 		return
@@ -126,13 +125,13 @@ func (p *Protocol) messageChannel(s *snapshot.Schema, opts []MessageOption) int 
 }
 
 // Send queues the message for one player. It fails when the player is gone. For one
-// whose connection is lost and whose place is held (see [ServerConfig.Hold]) the
+// whose connection is lost and whose place is held (see [ServerConfig.ReconnectWindow]) the
 // message waits, unless its channel is not reliable, and comes once the player is
 // back, in order with what the lost connection still owed. A player who does not
 // take what it is sent, so that more than 256 KiB of messages wait for it, is
 // disconnected with [transport.Overflow], and its place is held no longer; an
 // unreliable channel lets go of its oldest message instead. On a client Send does nothing.
-func (m *Message[T]) Send(f *Frame, to ecs.Owner, v T) error {
+func (m *Message[T]) Send(f *Frame, to PlayerID, v T) error {
 	if m.id == 0 {
 		return ErrUnregistered
 	}

@@ -72,9 +72,9 @@ func TestMisuseOfProtocol(t *testing.T) {
 	var nilPad *ecs.Component[pad]
 	other := &handles{}
 	stranger := foretick.NewProtocol("stranger", 1)
-	stranger.Component(&other.place, foretick.Predicted)
+	stranger.Component(&other.place, foretick.Predicted())
 	stranger.Command(&other.pad)
-	stranger.Kind(&other.player, "player", &other.place)
+	stranger.Prefab(&other.player, "player", &other.place)
 	require.NoError(t, stranger.Err())
 	sphere := func(*place) lagcomp.Sphere { return lagcomp.Sphere{} }
 	never := func(*place) (x, y, z float32) { return }
@@ -93,10 +93,10 @@ func TestMisuseOfProtocol(t *testing.T) {
 		// Names.
 		{"game without a name", func(_ *handles, p *foretick.Protocol) { *p = *foretick.NewProtocol("", 1) }, "NewProtocol\nneeds a name"},
 		{"game's name with a line end", func(_ *handles, p *foretick.Protocol) { *p = *foretick.NewProtocol("a\nb", 1) }, "cannot be printed"},
-		{"kind without a name", func(h *handles, p *foretick.Protocol) { p.Kind(&h.kinds[0], "", &h.place) }, "Kind needs a name"},
-		{"kind with a long name", func(h *handles, p *foretick.Protocol) { p.Kind(&h.kinds[0], strings.Repeat("k", 300), &h.place) }, "300 bytes: use up to 255"},
-		{"kind of a name that is taken", func(h *handles, p *foretick.Protocol) { p.Kind(&h.kinds[0], "player", &h.place) }, "taken"},
-		{"kind twice", func(h *handles, p *foretick.Protocol) { p.Kind(&h.player, "again", &h.place) }, "registered already as \"player\""},
+		{"prefab without a name", func(h *handles, p *foretick.Protocol) { p.Prefab(&h.prefabs[0], "", &h.place) }, "Prefab needs a name"},
+		{"prefab with a long name", func(h *handles, p *foretick.Protocol) { p.Prefab(&h.prefabs[0], strings.Repeat("k", 300), &h.place) }, "300 bytes: use up to 255"},
+		{"prefab of a name that is taken", func(h *handles, p *foretick.Protocol) { p.Prefab(&h.prefabs[0], "player", &h.place) }, "taken"},
+		{"prefab twice", func(h *handles, p *foretick.Protocol) { p.Prefab(&h.player, "again", &h.place) }, "registered already as \"player\""},
 		{"system without a name", func(_ *handles, p *foretick.Protocol) { p.Shared("", nothing) }, "a system needs a name"},
 		{"system with no text for a name", func(_ *handles, p *foretick.Protocol) { p.Server("\x80", nothing) }, "cannot be printed"},
 		{"two systems of one name", func(_ *handles, p *foretick.Protocol) { p.Shared("move", nothing) }, "the name is taken"},
@@ -109,56 +109,58 @@ func TestMisuseOfProtocol(t *testing.T) {
 			}
 		}, "there can be"},
 		{"message by a channel without a name", func(h *handles, p *foretick.Protocol) {
-			foretick.OnClient(p, &h.score, func(*foretick.Frame, foretick.Tick, health) {}, foretick.Via(""))
+			h.score.OnClient(p, func(*foretick.Frame, foretick.Tick, health) {}, foretick.Via(""))
 		}, "call Channel first"},
 
 		// Nil handles.
 		{"nil component", func(_ *handles, p *foretick.Protocol) { p.Component(nil) }, "Component is given a nil component: pass its address"},
 		{"component by a nil pointer", func(_ *handles, p *foretick.Protocol) { p.Component(nilPlace) }, "Component is given a nil component"},
-		{"nil local component", func(_ *handles, p *foretick.Protocol) { p.Local(nil) }, "Local is given a nil component"},
+		{"nil local component", func(_ *handles, p *foretick.Protocol) { p.LocalComponent(nil) }, "LocalComponent is given a nil component"},
 		{"nil command", func(_ *handles, p *foretick.Protocol) { p.Command(nilPad) }, "Command is given a nil component"},
-		{"nil kind", func(h *handles, p *foretick.Protocol) { p.Kind(nil, "ghost", &h.place) }, "Kind is given a nil kind"},
-		{"kind of a nil component", func(h *handles, p *foretick.Protocol) { p.Kind(&h.kinds[0], "ghost", nil) }, "kind \"ghost\" is given a nil component"},
-		{"kind of a nil pointer", func(h *handles, p *foretick.Protocol) { p.Kind(&h.kinds[0], "ghost", nilPlace) }, "kind \"ghost\" is given a nil component"},
-		{"default of a nil kind", func(h *handles, p *foretick.Protocol) { foretick.Default(p, nil, &h.place, place{}) }, "Default is given a nil kind"},
+		{"nil prefab", func(h *handles, p *foretick.Protocol) { p.Prefab(nil, "ghost", &h.place) }, "Prefab is given a nil prefab"},
+		{"prefab of a nil component", func(h *handles, p *foretick.Protocol) { p.Prefab(&h.prefabs[0], "ghost", nil) }, "prefab \"ghost\" is given a nil component"},
+		{"prefab of a nil pointer", func(h *handles, p *foretick.Protocol) { p.Prefab(&h.prefabs[0], "ghost", nilPlace) }, "prefab \"ghost\" is given a nil component"},
+		{"default of a nil prefab", func(h *handles, p *foretick.Protocol) { foretick.Default(p, nil, &h.place, place{}) }, "Default is given a nil prefab"},
 		{"default of a nil component", func(h *handles, p *foretick.Protocol) { foretick.Default(p, &h.player, nilPlace, place{}) }, "Default is given a nil component"},
-		{"asset of a nil kind", func(_ *handles, p *foretick.Protocol) { p.Asset(nil, "tree") }, "Asset is given a nil kind"},
-		{"server's asset of a nil kind", func(_ *handles, p *foretick.Protocol) { p.ServerAsset(nil, "map") }, "Asset is given a nil kind"},
-		{"spawns of a nil kind", func(_ *handles, p *foretick.Protocol) { p.Spawns(nil, foretick.SpawnConfig{}) }, "Spawns is given a nil kind"},
-		{"relevance of a nil kind", func(h *handles, p *foretick.Protocol) {
+		{"asset of a nil prefab", func(_ *handles, p *foretick.Protocol) { p.Asset(nil, "tree") }, "Asset is given a nil prefab"},
+		{"server's asset of a nil prefab", func(_ *handles, p *foretick.Protocol) { p.ServerAsset(nil, "map") }, "Asset is given a nil prefab"},
+		{"spawns of a nil prefab", func(_ *handles, p *foretick.Protocol) { p.Spawns(nil, foretick.SpawnConfig{}) }, "Spawns is given a nil prefab"},
+		{"relevance of a nil prefab", func(h *handles, p *foretick.Protocol) {
 			foretick.Interest(p, &h.place, foretick.InterestConfig{Enter: 1}, never)
-			p.Relevant(func(*foretick.Frame, ecs.Owner, ecs.Entity) foretick.Relevance { return foretick.Always }, nil)
-		}, "not declared with Protocol.Kind"},
-		{"nil kind beside others", func(h *handles, p *foretick.Protocol) { foretick.Foresee(p, &h.pad, guess, foretick.Along(nil)) }, "Along names a kind that is not declared"},
+			p.Relevant(func(*foretick.Frame, foretick.PlayerID, ecs.Entity) foretick.Relevance { return foretick.Always }, nil)
+		}, "not declared with Protocol.Prefab"},
+		{"nil prefab beside others", func(h *handles, p *foretick.Protocol) {
+			foretick.PredictRemote(p, &h.pad, guess, foretick.AlsoPredict(nil))
+		}, "AlsoPredict names a prefab that is not declared"},
 		{"interest by a nil component", func(_ *handles, p *foretick.Protocol) {
 			foretick.Interest(p, nilPlace, foretick.InterestConfig{Enter: 1}, never)
 		}, "Interest is given a nil component"},
-		{"volume of a nil component", func(_ *handles, p *foretick.Protocol) { foretick.Volume(p, nilPlace, sphere) }, "Volume is given a nil component"},
+		{"volume of a nil component", func(_ *handles, p *foretick.Protocol) { foretick.Hitbox(p, nilPlace, sphere) }, "Hitbox is given a nil component"},
 		{"volume of two, one nil", func(h *handles, p *foretick.Protocol) {
-			foretick.Volume2(p, &h.place, nilPlace, func(_, _ *place) lagcomp.Sphere { return lagcomp.Sphere{} })
-		}, "Volume is given a nil component"},
-		{"volumes of a nil handle", func(_ *handles, p *foretick.Protocol) { foretick.Volumes(p, func(*foretick.Body) {}, nil) }, "Volume is given a nil component"},
+			foretick.Hitbox2(p, &h.place, nilPlace, func(_, _ *place) lagcomp.Sphere { return lagcomp.Sphere{} })
+		}, "Hitbox is given a nil component"},
+		{"volumes of a nil handle", func(_ *handles, p *foretick.Protocol) { foretick.Hitboxes(p, func(*foretick.HitboxBuilder) {}, nil) }, "Hitbox is given a nil component"},
 		{"nil shape", func(_ *handles, p *foretick.Protocol) { p.Shapes(nil) }, "Shapes is given a nil shape"},
 		{"lives of a nil component", func(_ *handles, p *foretick.Protocol) {
-			foretick.Epoch(p, nilPlace, func(*place) uint32 { return 0 })
-		}, "Epoch is given a nil component"},
-		{"memory of a nil component", func(_ *handles, p *foretick.Protocol) { foretick.Remember(p, nilPlace) }, "Remember is given a nil component"},
-		{"foresight of a nil command", func(_ *handles, p *foretick.Protocol) { foretick.Foresee(p, nilPad, guess) }, "Foresee is given a nil component"},
+			foretick.LifeID(p, nilPlace, func(*place) uint32 { return 0 })
+		}, "LifeID is given a nil component"},
+		{"memory of a nil component", func(_ *handles, p *foretick.Protocol) { foretick.TrackHistory(p, nilPlace) }, "TrackHistory is given a nil component"},
+		{"foresight of a nil command", func(_ *handles, p *foretick.Protocol) { foretick.PredictRemote(p, nilPad, guess) }, "PredictRemote is given a nil component"},
 		{"validator of a nil command", func(_ *handles, p *foretick.Protocol) {
-			foretick.Validate(p, nilPad, func(*foretick.Frame, ecs.Owner, pad) error { return nil })
-		}, "Validate is given a nil component"},
+			foretick.CheckCommand(p, nilPad, func(*foretick.Frame, foretick.PlayerID, pad) error { return nil })
+		}, "CheckCommand is given a nil component"},
 		{"decay of a nil command", func(_ *handles, p *foretick.Protocol) { foretick.Decay(p, nilPad, func(*pad, int) {}) }, "Decay is given a nil component"},
 		{"nil event on the server", func(_ *handles, p *foretick.Protocol) {
-			foretick.OnServer(p, nil, func(*foretick.Frame, ecs.Owner, hit) {})
+			(*foretick.Event[hit])(nil).OnServer(p, func(*foretick.Frame, foretick.PlayerID, hit) {})
 		}, "OnServer is given a nil Event"},
 		{"nil event, predicted", func(_ *handles, p *foretick.Protocol) {
-			foretick.OnPredicted(p, nil, func(*foretick.Frame, ecs.Entity, hit) {})
+			(*foretick.Event[hit])(nil).OnPredicted(p, func(*foretick.Frame, ecs.Entity, hit) {})
 		}, "OnPredicted is given a nil Event"},
 		{"nil message", func(_ *handles, p *foretick.Protocol) {
-			foretick.OnClient(p, nil, func(*foretick.Frame, foretick.Tick, hit) {})
+			(*foretick.Message[hit])(nil).OnClient(p, func(*foretick.Frame, foretick.Tick, hit) {})
 		}, "OnClient is given a nil Message"},
 		{"nil request", func(_ *handles, p *foretick.Protocol) {
-			foretick.OnRequest(p, nil, func(*foretick.Frame, ecs.Owner, hit) {})
+			(*foretick.Request[hit])(nil).Handle(p, func(*foretick.Frame, foretick.PlayerID, hit) {})
 		}, "OnRequest is given a nil Request"},
 		{"nil module", func(_ *handles, p *foretick.Protocol) { p.Use(nil) }, "nil Module"},
 		{"module by a nil pointer", func(_ *handles, p *foretick.Protocol) { p.Use((*absentModule)(nil)) }, "nil Module"},
@@ -170,59 +172,59 @@ func TestMisuseOfProtocol(t *testing.T) {
 		{"creating system without a function", func(h *handles, p *foretick.Protocol) { p.Shared("a", nil, ecs.Create(&h.place)) }, "\"a\" has no function"},
 		{"server system without a function", func(_ *handles, p *foretick.Protocol) { p.Server("a", nil) }, "\"a\" has no function"},
 		{"render system without a function", func(_ *handles, p *foretick.Protocol) { p.Render("a", nil) }, "\"a\" has no function"},
-		{"join without a function", func(_ *handles, p *foretick.Protocol) { p.Join(nil) }, "Join has no function"},
-		{"leave without a function", func(_ *handles, p *foretick.Protocol) { p.Leave(nil) }, "Leave has no function"},
-		{"absent without a function", func(_ *handles, p *foretick.Protocol) { p.Absent(nil) }, "Absent has no function"},
-		{"return without a function", func(_ *handles, p *foretick.Protocol) { p.Return(nil) }, "Return has no function"},
-		{"level without a function", func(_ *handles, p *foretick.Protocol) { p.Level(nil) }, "Level has no function"},
-		{"event without a function", func(h *handles, p *foretick.Protocol) { foretick.OnServer(p, &h.shot, nil) }, "OnServer of event hit has no function"},
-		{"predicted event without a function", func(h *handles, p *foretick.Protocol) { foretick.OnPredicted(p, &h.shot, nil) }, "OnPredicted of event hit has no function"},
-		{"confirmed event without a function", func(h *handles, p *foretick.Protocol) { foretick.OnConfirmed(p, &h.shot, nil) }, "OnConfirmed of event hit has no function"},
-		{"cancelled event without a function", func(h *handles, p *foretick.Protocol) { foretick.OnCancelled(p, &h.shot, nil) }, "OnCancelled of event hit has no function"},
-		{"volume without a function", func(h *handles, p *foretick.Protocol) { foretick.Volume(p, &h.place, nil) }, "Volume has no function"},
-		{"volume of two without a function", func(h *handles, p *foretick.Protocol) { foretick.Volume2(p, &h.place, &h.health, nil) }, "Volume2 has no function"},
-		{"volumes without a function", func(h *handles, p *foretick.Protocol) { foretick.Volumes(p, nil, &h.place) }, "Volumes needs a function"},
-		{"volumes of nothing", func(_ *handles, p *foretick.Protocol) { foretick.Volumes(p, func(*foretick.Body) {}) }, "and the components"},
-		{"lives without a function", func(h *handles, p *foretick.Protocol) { foretick.Epoch(p, &h.place, nil) }, "Epoch has no function"},
+		{"join without a function", func(_ *handles, p *foretick.Protocol) { p.OnJoin(nil) }, "Join has no function"},
+		{"leave without a function", func(_ *handles, p *foretick.Protocol) { p.OnLeave(nil) }, "Leave has no function"},
+		{"absent without a function", func(_ *handles, p *foretick.Protocol) { p.OnDisconnect(nil) }, "Absent has no function"},
+		{"return without a function", func(_ *handles, p *foretick.Protocol) { p.OnReconnect(nil) }, "Return has no function"},
+		{"level without a function", func(_ *handles, p *foretick.Protocol) { p.OnLevel(nil) }, "Level has no function"},
+		{"event without a function", func(h *handles, p *foretick.Protocol) { h.shot.OnServer(p, nil) }, "OnServer of event hit has no function"},
+		{"predicted event without a function", func(h *handles, p *foretick.Protocol) { h.shot.OnPredicted(p, nil) }, "OnPredicted of event hit has no function"},
+		{"confirmed event without a function", func(h *handles, p *foretick.Protocol) { h.shot.OnConfirmed(p, nil) }, "OnConfirmed of event hit has no function"},
+		{"cancelled event without a function", func(h *handles, p *foretick.Protocol) { h.shot.OnCancelled(p, nil) }, "OnCancelled of event hit has no function"},
+		{"volume without a function", func(h *handles, p *foretick.Protocol) { foretick.Hitbox(p, &h.place, nil) }, "Hitbox has no function"},
+		{"volume of two without a function", func(h *handles, p *foretick.Protocol) { foretick.Hitbox2(p, &h.place, &h.health, nil) }, "Hitbox2 has no function"},
+		{"volumes without a function", func(h *handles, p *foretick.Protocol) { foretick.Hitboxes(p, nil, &h.place) }, "Hitboxes needs a function"},
+		{"volumes of nothing", func(_ *handles, p *foretick.Protocol) { foretick.Hitboxes(p, func(*foretick.HitboxBuilder) {}) }, "and the components"},
+		{"lives without a function", func(h *handles, p *foretick.Protocol) { foretick.LifeID(p, &h.place, nil) }, "LifeID has no function"},
 		{"interest without a function", func(h *handles, p *foretick.Protocol) {
 			foretick.Interest(p, &h.place, foretick.InterestConfig{Enter: 1}, nil)
 		}, "Interest has no function"},
 		{"relevance without a function", func(h *handles, p *foretick.Protocol) { p.Relevant(nil, &h.player) }, "Relevant needs a function"},
-		{"foresight without a function", func(h *handles, p *foretick.Protocol) { foretick.Foresee(p, &h.pad, nil) }, "Foresee has no function"},
-		{"validator without a function", func(h *handles, p *foretick.Protocol) { foretick.Validate(p, &h.pad, nil) }, "Validate has no function"},
+		{"foresight without a function", func(h *handles, p *foretick.Protocol) { foretick.PredictRemote(p, &h.pad, nil) }, "PredictRemote has no function"},
+		{"validator without a function", func(h *handles, p *foretick.Protocol) { foretick.CheckCommand(p, &h.pad, nil) }, "CheckCommand has no function"},
 		{"decay without a function", func(h *handles, p *foretick.Protocol) { foretick.Decay(p, &h.pad, nil) }, "Decay has no function"},
 		{"nil option of a component", func(h *handles, p *foretick.Protocol) { p.Component(&h.purse, nil) }, "component purse has a nil option"},
 		{"nil option of a message", func(h *handles, p *foretick.Protocol) {
-			foretick.OnClient(p, &h.score, func(*foretick.Frame, foretick.Tick, health) {}, nil)
+			h.score.OnClient(p, func(*foretick.Frame, foretick.Tick, health) {}, nil)
 		}, "message health has a nil option"},
-		{"nil option of foresight", func(h *handles, p *foretick.Protocol) { foretick.Foresee(p, &h.pad, guess, nil) }, "Foresee has a nil option"},
+		{"nil option of foresight", func(h *handles, p *foretick.Protocol) { foretick.PredictRemote(p, &h.pad, guess, nil) }, "PredictRemote has a nil option"},
 
 		// Undeclared, foreign and of the wrong sort.
-		{"default of an undeclared kind", func(h *handles, p *foretick.Protocol) { foretick.Default(p, &h.kinds[0], &h.place, place{}) }, "call Kind first"},
-		{"default of what the kind has not", func(h *handles, p *foretick.Protocol) { foretick.Default(p, &h.player, &h.secret, secret{}) }, "has no"},
+		{"default of an undeclared prefab", func(h *handles, p *foretick.Protocol) { foretick.Default(p, &h.prefabs[0], &h.place, place{}) }, "call Prefab first"},
+		{"default of what the prefab has not", func(h *handles, p *foretick.Protocol) { foretick.Default(p, &h.player, &h.secret, secret{}) }, "has no"},
 		{"default of an undeclared component", func(h *handles, p *foretick.Protocol) { foretick.Default(p, &h.player, &h.purse, purse{}) }, "declare it first"},
 		{"default of a foreign component", func(h *handles, p *foretick.Protocol) { foretick.Default(p, &h.player, &other.place, place{}) }, "registered with other Types"},
-		{"asset of an undeclared kind", func(h *handles, p *foretick.Protocol) { p.Asset(&h.kinds[0], "tree") }, "not declared with Protocol.Kind"},
+		{"asset of an undeclared prefab", func(h *handles, p *foretick.Protocol) { p.Asset(&h.prefabs[0], "tree") }, "not declared with Protocol.Prefab"},
 		{"asset without a name", func(h *handles, p *foretick.Protocol) { p.Asset(&h.player, "") }, "empty asset"},
-		{"spawns of an undeclared kind", func(h *handles, p *foretick.Protocol) { p.Spawns(&h.kinds[0], foretick.SpawnConfig{}) }, "call Kind first"},
-		{"spawns of a foreign kind", func(_ *handles, p *foretick.Protocol) { p.Spawns(&other.player, foretick.SpawnConfig{}) }, "call Kind first"},
+		{"spawns of an undeclared prefab", func(h *handles, p *foretick.Protocol) { p.Spawns(&h.prefabs[0], foretick.SpawnConfig{}) }, "call Prefab first"},
+		{"spawns of a foreign prefab", func(_ *handles, p *foretick.Protocol) { p.Spawns(&other.player, foretick.SpawnConfig{}) }, "call Prefab first"},
 		{"spawns twice", func(h *handles, p *foretick.Protocol) {
 			p.Spawns(&h.player, foretick.SpawnConfig{})
 			p.Spawns(&h.player, foretick.SpawnConfig{})
 		}, "twice"},
-		{"spawn policy", func(h *handles, p *foretick.Protocol) { p.Spawns(&h.player, foretick.SpawnConfig{Policy: 9}) }, "use Matched or Local"},
-		{"relevance of an undeclared kind", func(h *handles, p *foretick.Protocol) {
+		{"spawn policy", func(h *handles, p *foretick.Protocol) { p.Spawns(&h.player, foretick.SpawnConfig{Policy: 9}) }, "use Matched or ClientOnly"},
+		{"relevance of an undeclared prefab", func(h *handles, p *foretick.Protocol) {
 			foretick.Interest(p, &h.place, foretick.InterestConfig{Enter: 1}, never)
-			p.Relevant(func(*foretick.Frame, ecs.Owner, ecs.Entity) foretick.Relevance { return foretick.Always }, &h.kinds[0])
-		}, "not declared with Protocol.Kind"},
+			p.Relevant(func(*foretick.Frame, foretick.PlayerID, ecs.Entity) foretick.Relevance { return foretick.Always }, &h.prefabs[0])
+		}, "not declared with Protocol.Prefab"},
 		{"relevance without interest", func(h *handles, p *foretick.Protocol) {
-			p.Relevant(func(*foretick.Frame, ecs.Owner, ecs.Entity) foretick.Relevance { return foretick.Always }, &h.player)
+			p.Relevant(func(*foretick.Frame, foretick.PlayerID, ecs.Entity) foretick.Relevance { return foretick.Always }, &h.player)
 		}, "needs Interest"},
-		{"kind of a foreign component", func(h *handles, p *foretick.Protocol) { p.Kind(&h.kinds[0], "ghost", &other.place) }, "registered with other Types"},
-		{"kind of a singleton", func(h *handles, p *foretick.Protocol) {
+		{"prefab of a foreign component", func(h *handles, p *foretick.Protocol) { p.Prefab(&h.prefabs[0], "ghost", &other.place) }, "registered with other Types"},
+		{"prefab of a singleton", func(h *handles, p *foretick.Protocol) {
 			var s ecs.Singleton[score]
 			require.NoError(t, p.Types().RegisterSingleton(&s))
-			p.Kind(&h.kinds[0], "ghost", &s)
+			p.Prefab(&h.prefabs[0], "ghost", &s)
 		}, "is a singleton"},
 		{"singleton as a component", func(_ *handles, p *foretick.Protocol) { p.Component(&ecs.Singleton[score]{}) }, "RegisterSingleton"},
 		{"singleton as a command", func(_ *handles, p *foretick.Protocol) {
@@ -232,20 +234,20 @@ func TestMisuseOfProtocol(t *testing.T) {
 		{"volume of a singleton", func(_ *handles, p *foretick.Protocol) {
 			var s ecs.Singleton[score]
 			require.NoError(t, p.Types().RegisterSingleton(&s))
-			foretick.Volumes(p, func(*foretick.Body) {}, &s)
+			foretick.Hitboxes(p, func(*foretick.HitboxBuilder) {}, &s)
 		}, "declare score with Component first"},
-		{"volume of a foreign component", func(_ *handles, p *foretick.Protocol) { foretick.Volume(p, &other.place, sphere) }, "declare place with Component first"},
-		{"memory of a foreign component", func(_ *handles, p *foretick.Protocol) { foretick.Remember(p, &other.place) }, "declare place with Component first"},
+		{"volume of a foreign component", func(_ *handles, p *foretick.Protocol) { foretick.Hitbox(p, &other.place, sphere) }, "declare place with Component first"},
+		{"memory of a foreign component", func(_ *handles, p *foretick.Protocol) { foretick.TrackHistory(p, &other.place) }, "declare place with Component first"},
 		{"validator of another component", func(h *handles, p *foretick.Protocol) {
-			foretick.Validate(p, &h.place, func(*foretick.Frame, ecs.Owner, place) error { return nil })
+			foretick.CheckCommand(p, &h.place, func(*foretick.Frame, foretick.PlayerID, place) error { return nil })
 		}, "call Command first"},
 		{"validator of a foreign command", func(_ *handles, p *foretick.Protocol) {
-			foretick.Validate(p, &other.pad, func(*foretick.Frame, ecs.Owner, pad) error { return nil })
+			foretick.CheckCommand(p, &other.pad, func(*foretick.Frame, foretick.PlayerID, pad) error { return nil })
 		}, "call Command first"},
 		{"validator twice", func(h *handles, p *foretick.Protocol) {
-			fn := func(*foretick.Frame, ecs.Owner, pad) error { return nil }
-			foretick.Validate(p, &h.pad, fn)
-			foretick.Validate(p, &h.pad, fn)
+			fn := func(*foretick.Frame, foretick.PlayerID, pad) error { return nil }
+			foretick.CheckCommand(p, &h.pad, fn)
+			foretick.CheckCommand(p, &h.pad, fn)
 		}, "Validate was declared twice"},
 		{"decay twice", func(h *handles, p *foretick.Protocol) {
 			foretick.Decay(p, &h.pad, func(*pad, int) {})
@@ -253,11 +255,11 @@ func TestMisuseOfProtocol(t *testing.T) {
 		}, "Decay was declared twice"},
 		{"event of another protocol", func(h *handles, p *foretick.Protocol) {
 			q := foretick.NewProtocol("other", 1)
-			foretick.OnPredicted(q, &h.shot, func(*foretick.Frame, ecs.Entity, hit) {})
-			foretick.OnPredicted(p, &h.shot, func(*foretick.Frame, ecs.Entity, hit) {})
+			h.shot.OnPredicted(q, func(*foretick.Frame, ecs.Entity, hit) {})
+			h.shot.OnPredicted(p, func(*foretick.Frame, ecs.Entity, hit) {})
 		}, "another Protocol"},
 		{"component that is no struct", func(_ *handles, p *foretick.Protocol) { p.Component(&ecs.Component[int32]{}) }, "wrap the value in a struct"},
-		{"exact component that is not predicted", func(h *handles, p *foretick.Protocol) { p.Component(&h.purse, foretick.Exact) }, "add Predicted"},
+		{"exact component that is not predicted", func(h *handles, p *foretick.Protocol) { p.Component(&h.purse, foretick.FullPrecision()) }, "add Predicted"},
 		{"system that runs before nobody", func(_ *handles, p *foretick.Protocol) { p.Server("ai", nothing, ecs.Before("none")) }, "not in the stage"},
 		{"system of no stage", func(_ *handles, p *foretick.Protocol) { p.Server("ai", nothing, ecs.Stage("none")) }, "name it in Stages"},
 		{"stage twice", func(_ *handles, p *foretick.Protocol) { p.Stages("a", "b", "a") }, "named twice"},
@@ -272,12 +274,12 @@ func TestMisuseOfProtocol(t *testing.T) {
 
 		{"component registered past the protocol", func(h *handles, p *foretick.Protocol) {
 			require.NoError(t, p.Types().Register(&ecs.Component[steep]{}))
-		}, "steep was registered with Types().Register: declare it with Protocol.Local"},
+		}, "steep was registered with Types().Register: declare it with Protocol.LocalComponent"},
 
 		// Numbers.
-		{"tick rate of 0", func(_ *handles, p *foretick.Protocol) { p.TickRate(0) }, "use 10 to 128"},
-		{"negative tick rate", func(_ *handles, p *foretick.Protocol) { p.TickRate(-30) }, "use 10 to 128"},
-		{"tables", func(_ *handles, p *foretick.Protocol) { p.Tables([]byte{1, 2, 3}) }, ""},
+		{"tick rate of 0", func(_ *handles, p *foretick.Protocol) { p.SetTickRate(0) }, "use 10 to 128"},
+		{"negative tick rate", func(_ *handles, p *foretick.Protocol) { p.SetTickRate(-30) }, "use 10 to 128"},
+		{"tables", func(_ *handles, p *foretick.Protocol) { p.CompressionTables([]byte{1, 2, 3}) }, ""},
 		{"default that is no number", func(h *handles, p *foretick.Protocol) {
 			foretick.Default(p, &h.player, &h.place, place{X: float32(math.NaN())})
 		}, "place.X\nuse -100 to 100"},
@@ -286,9 +288,9 @@ func TestMisuseOfProtocol(t *testing.T) {
 		}, "health.Points\nuse 0 to 100"},
 		{"infinite default", func(_ *handles, p *foretick.Protocol) {
 			var c ecs.Component[steep]
-			var k ecs.Kind
+			var k ecs.Prefab
 			p.Component(&c)
-			p.Kind(&k, "hill", &c)
+			p.Prefab(&k, "hill", &c)
 			foretick.Default(p, &k, &c, steep{Y: float32(math.Inf(1))})
 		}, "steep.Y is not a number"},
 		{"interest within nothing", func(h *handles, p *foretick.Protocol) {
@@ -316,27 +318,27 @@ func TestMisuseOfProtocol(t *testing.T) {
 			p.Command(&ecs.Component[unsigned]{})
 		}, "unsigned.N\nuse uint32 or uint64"},
 		{"uintptr in a message", func(_ *handles, p *foretick.Protocol) {
-			foretick.OnClient(p, &foretick.Message[machine]{}, func(*foretick.Frame, foretick.Tick, machine) {})
+			(&foretick.Message[machine]{}).OnClient(p, func(*foretick.Frame, foretick.Tick, machine) {})
 		}, "machine.P\nuse uint32 or uint64"},
 		{"int in a request", func(_ *handles, p *foretick.Protocol) {
-			foretick.OnRequest(p, &foretick.Request[wide]{}, func(*foretick.Frame, ecs.Owner, wide) {})
+			(&foretick.Request[wide]{}).Handle(p, func(*foretick.Frame, foretick.PlayerID, wide) {})
 		}, "wide.N\nuse int32 or int64"},
 		{"int that is predicted and does not travel", func(_ *handles, p *foretick.Protocol) {
-			p.Component(&ecs.Component[nothingIn]{}, foretick.Predicted)
+			p.Component(&ecs.Component[nothingIn]{}, foretick.Predicted())
 		}, "nothingIn.Here\nuse int32 or int64"},
 
 		// Too late.
 		{"late component", late(func(h *handles, p *foretick.Protocol) { p.Component(&h.purse) }), "Component after Err: declare everything before"},
-		{"late local", late(func(h *handles, p *foretick.Protocol) { p.Local(&h.purse) }), "Local after Err"},
+		{"late local", late(func(h *handles, p *foretick.Protocol) { p.LocalComponent(&h.purse) }), "LocalComponent after Err"},
 		{"late command", late(func(h *handles, p *foretick.Protocol) { p.Command(&h.purse) }), "Command after Err"},
-		{"late kind", late(func(h *handles, p *foretick.Protocol) { p.Kind(&h.kinds[0], "x", &h.place) }), "Kind after Err"},
+		{"late prefab", late(func(h *handles, p *foretick.Protocol) { p.Prefab(&h.prefabs[0], "x", &h.place) }), "Prefab after Err"},
 		{"late default", late(func(h *handles, p *foretick.Protocol) { foretick.Default(p, &h.player, &h.place, place{}) }), "Default after Err"},
 		{"late system", late(func(_ *handles, p *foretick.Protocol) { p.Shared("more", nothing) }), "system \"more\" after Err"},
 		{"late server system", late(func(_ *handles, p *foretick.Protocol) { p.Server("more", nothing) }), "system \"more\" after Err"},
-		{"late hook", late(func(_ *handles, p *foretick.Protocol) { p.Join(func(*foretick.Frame, ecs.Owner) {}) }), "Join after Err"},
-		{"late level", late(func(_ *handles, p *foretick.Protocol) { p.Level(func(*foretick.Frame, []byte) {}) }), "Level after Err"},
-		{"late tick rate", late(func(_ *handles, p *foretick.Protocol) { p.TickRate(60) }), "TickRate after Err"},
-		{"late tables", late(func(_ *handles, p *foretick.Protocol) { p.Tables(nil) }), "Tables after Err"},
+		{"late hook", late(func(_ *handles, p *foretick.Protocol) { p.OnJoin(func(*foretick.Frame, foretick.PlayerID) {}) }), "Join after Err"},
+		{"late level", late(func(_ *handles, p *foretick.Protocol) { p.OnLevel(func(*foretick.Frame, []byte) {}) }), "Level after Err"},
+		{"late tick rate", late(func(_ *handles, p *foretick.Protocol) { p.SetTickRate(60) }), "TickRate after Err"},
+		{"late tables", late(func(_ *handles, p *foretick.Protocol) { p.CompressionTables(nil) }), "Tables after Err"},
 		{"late stages", late(func(_ *handles, p *foretick.Protocol) { p.Stages("a") }), "Stages after Err"},
 		{"late order", late(func(_ *handles, p *foretick.Protocol) { p.InOrder() }), "InOrder after Err"},
 		{"late channel", late(func(_ *handles, p *foretick.Protocol) { p.Channel("a", netcode.Channel{}) }), "Channel after Err"},
@@ -344,28 +346,30 @@ func TestMisuseOfProtocol(t *testing.T) {
 		{"late asset", late(func(h *handles, p *foretick.Protocol) { p.Asset(&h.player, "a") }), "Asset after Err"},
 		{"late spawns", late(func(h *handles, p *foretick.Protocol) { p.Spawns(&h.player, foretick.SpawnConfig{}) }), "Spawns after Err"},
 		{"late event", late(func(h *handles, p *foretick.Protocol) {
-			foretick.OnServer(p, &h.shot, func(*foretick.Frame, ecs.Owner, hit) {})
+			h.shot.OnServer(p, func(*foretick.Frame, foretick.PlayerID, hit) {})
 		}), "event hit after Err"},
 		{"late message", late(func(h *handles, p *foretick.Protocol) {
-			foretick.OnClient(p, &h.score, func(*foretick.Frame, foretick.Tick, health) {})
+			h.score.OnClient(p, func(*foretick.Frame, foretick.Tick, health) {})
 		}), "message health after Err"},
 		{"late request", late(func(h *handles, p *foretick.Protocol) {
-			foretick.OnRequest(p, &h.wish, func(*foretick.Frame, ecs.Owner, hit) {})
+			h.wish.Handle(p, func(*foretick.Frame, foretick.PlayerID, hit) {})
 		}), "request hit after Err"},
-		{"late volume", late(func(h *handles, p *foretick.Protocol) { foretick.Volume(p, &h.place, sphere) }), "Volume after Err"},
-		{"late volumes", late(func(h *handles, p *foretick.Protocol) { foretick.Volumes(p, func(*foretick.Body) {}, &h.place) }), "Volumes after Err"},
+		{"late volume", late(func(h *handles, p *foretick.Protocol) { foretick.Hitbox(p, &h.place, sphere) }), "Hitbox after Err"},
+		{"late volumes", late(func(h *handles, p *foretick.Protocol) {
+			foretick.Hitboxes(p, func(*foretick.HitboxBuilder) {}, &h.place)
+		}), "Hitboxes after Err"},
 		{"late shapes", late(func(_ *handles, p *foretick.Protocol) { p.Shapes() }), "Shapes after Err"},
-		{"late memory", late(func(h *handles, p *foretick.Protocol) { foretick.Remember(p, &h.place) }), "Remember after Err"},
+		{"late memory", late(func(h *handles, p *foretick.Protocol) { foretick.TrackHistory(p, &h.place) }), "TrackHistory after Err"},
 		{"late interest", late(func(h *handles, p *foretick.Protocol) {
 			foretick.Interest(p, &h.place, foretick.InterestConfig{Enter: 1}, never)
 		}), "Interest after Err"},
 		{"late relevance", late(func(h *handles, p *foretick.Protocol) {
-			p.Relevant(func(*foretick.Frame, ecs.Owner, ecs.Entity) foretick.Relevance { return 0 }, &h.player)
+			p.Relevant(func(*foretick.Frame, foretick.PlayerID, ecs.Entity) foretick.Relevance { return 0 }, &h.player)
 		}), "Relevant after Err"},
-		{"late foresight", late(func(h *handles, p *foretick.Protocol) { foretick.Foresee(p, &h.pad, guess) }), "Foresee after Err"},
+		{"late foresight", late(func(h *handles, p *foretick.Protocol) { foretick.PredictRemote(p, &h.pad, guess) }), "PredictRemote after Err"},
 		{"late validator", late(func(h *handles, p *foretick.Protocol) {
-			foretick.Validate(p, &h.pad, func(*foretick.Frame, ecs.Owner, pad) error { return nil })
-		}), "Validate after Err"},
+			foretick.CheckCommand(p, &h.pad, func(*foretick.Frame, foretick.PlayerID, pad) error { return nil })
+		}), "CheckCommand after Err"},
 	} {
 		misuse{m.name, func() error {
 			p := declare(m.spoil)
@@ -428,7 +432,7 @@ func TestMisuseOfConfigs(t *testing.T) {
 		{"server on a transport that failed", server(func(c *foretick.ServerConfig) { c.Transport = noUDP }), "Transport is nil\nlook at its error"},
 		{"server with a faulty protocol", server(func(c *foretick.ServerConfig) { c.Protocol = foretick.NewProtocol("", 1) }), "needs a name"},
 		{"server of a request that nothing handles", server(func(c *foretick.ServerConfig) {
-			c.Protocol = deaf(func(h *handles, p *foretick.Protocol) { foretick.OnRequest(p, &h.wish, nil) })
+			c.Protocol = deaf(func(h *handles, p *foretick.Protocol) { h.wish.Handle(p, nil) })
 		}), "request hit has no function on the server"},
 		{"too many clients", server(func(c *foretick.ServerConfig) { c.MaxClients = 1 << 20 }), "use 1 to 4096"},
 		{"snapshots faster than ticks", server(func(c *foretick.ServerConfig) { c.SnapshotRate = 60 }), "must divide the tick rate"},
@@ -446,13 +450,13 @@ func TestMisuseOfConfigs(t *testing.T) {
 		{"client without a transport", client(func(c *foretick.ClientConfig) { c.Transport = nil }), "Transport is nil\nudp.Dial"},
 		{"client on a transport that failed", client(func(c *foretick.ClientConfig) { c.Transport = noUDP }), "Transport is nil\nlook at its error"},
 		{"client with a message that nothing takes", client(func(c *foretick.ClientConfig) {
-			c.Protocol = deaf(func(h *handles, p *foretick.Protocol) { foretick.OnClient(p, &h.score, nil) })
+			c.Protocol = deaf(func(h *handles, p *foretick.Protocol) { h.score.OnClient(p, nil) })
 		}), "message health has no function on the client"},
 		{"sampler of a foreign command", client(func(c *foretick.ClientConfig) { c.Sample = foretick.Sample(&h.pad, read) }), "not the protocol's Command"},
 		{"sampler of a foreign component with the command's number", client(func(c *foretick.ClientConfig) {
 			var first, second, third ecs.Component[long]
 			q := foretick.NewProtocol("three", 1)
-			q.Local(&first)
+			q.LocalComponent(&first)
 			require.NoError(t, q.Types().Register(&second, ecs.Named("second")))
 			require.NoError(t, q.Types().Register(&third, ecs.Named("third")))
 			c.Sample = foretick.Sample(&third, func(foretick.View) long { return long{} })
@@ -474,7 +478,7 @@ func TestMisuseOfConfigs(t *testing.T) {
 		{"client's endless timeout", client(func(c *foretick.ClientConfig) { c.Timeout = math.MaxInt64 }), "use 100ms to 24h"},
 		{"corrections up to no number", client(func(c *foretick.ClientConfig) { c.SmoothLimit = float32(math.NaN()) }), "SmoothLimit is NaN, not a number"},
 		{"corrections that never fade", client(func(c *foretick.ClientConfig) { c.SmoothHalfLife = time.Hour }), "use up to 10s"},
-		{"rehearsal beyond the history", client(func(c *foretick.ClientConfig) { c.Rehearse = 32 }), "less than History"},
+		{"rehearsal beyond the history", client(func(c *foretick.ClientConfig) { c.SyncTest = 32 }), "less than History"},
 
 		{"inspector without a transport", func() error { _, err := foretick.NewInspector(foretick.InspectorConfig{}); return err }, "Transport is nil"},
 		{"inspector on a transport that failed", func() error {
@@ -502,16 +506,16 @@ func TestMisuseOfConfigs(t *testing.T) {
 		}, "the most is 1024"},
 
 		// Calls on a frame.
-		{"spawn of nil", onFrame(func(_ *handles, f *foretick.Frame) { f.Spawn(nil, 1) }), "not declared with Protocol.Kind"},
-		{"spawn of an undeclared kind", onFrame(func(h *handles, f *foretick.Frame) { f.Spawn(&h.kinds[0], 1) }), "not declared with Protocol.Kind"},
-		{"spawn by nobody's kind", onFrame(func(h *handles, f *foretick.Frame) {
-			f.SpawnBy(f.Spawn(&h.player, 1), &h.kinds[0])
-		}), "not declared with Protocol.Kind"},
-		{"spawn for a part of clients", onFrame(func(h *handles, f *foretick.Frame) { f.Spawn(&h.player, ecs.Island) }), "spawn it for ecs.Nobody"},
-		{"spawn past the frame", onFrame(func(h *handles, f *foretick.Frame) { f.World.Spawn(&h.player, 1) }), "World.Spawn of kind \"player\"\nFrame.Spawn"},
+		{"spawn of nil", onFrame(func(_ *handles, f *foretick.Frame) { f.Spawn(nil, 1) }), "not declared with Protocol.Prefab"},
+		{"spawn of an undeclared prefab", onFrame(func(h *handles, f *foretick.Frame) { f.Spawn(&h.prefabs[0], 1) }), "not declared with Protocol.Prefab"},
+		{"spawn by nobody's prefab", onFrame(func(h *handles, f *foretick.Frame) {
+			f.SpawnBy(f.Spawn(&h.player, 1), &h.prefabs[0])
+		}), "not declared with Protocol.Prefab"},
+		{"spawn for a part of clients", onFrame(func(h *handles, f *foretick.Frame) { f.Spawn(&h.player, ecs.Common) }), "spawn it for ecs.Nobody"},
+		{"spawn past the frame", onFrame(func(h *handles, f *foretick.Frame) { f.World.Spawn(&h.player, 1) }), "World.Spawn of prefab \"player\"\nFrame.Spawn"},
 		{"spawn of many past the frame", onFrame(func(h *handles, f *foretick.Frame) {
 			f.World.SpawnBatch(&h.player, 1, make([]ecs.Entity, 2))
-		}), "World.Spawn of kind \"player\""},
+		}), "World.Spawn of prefab \"player\""},
 		{"destruction past the frame", onFrame(func(h *handles, f *foretick.Frame) { f.World.Destroy(f.Spawn(&h.player, 1)) }), "World.Destroy\nFrame.Destroy"},
 		{"destruction of an owner's past the frame", onFrame(func(h *handles, f *foretick.Frame) {
 			f.Spawn(&h.player, 1)
@@ -556,9 +560,9 @@ func TestMisuseOfTransports(t *testing.T) {
 			return err
 		}
 	}
-	rehearse := func(c simtest.SyncConfig) func() error {
+	syncTest := func(c simtest.SyncConfig) func() error {
 		return func() error {
-			_, err := simtest.Rehearse(func() simtest.Player { return simtest.Player{Protocol: declare(nil)} }, c)
+			_, err := simtest.FindDesyncs(func() simtest.Player { return simtest.Player{Protocol: declare(nil)} }, c)
 			return err
 		}
 	}
@@ -592,14 +596,14 @@ func TestMisuseOfTransports(t *testing.T) {
 		{"plan with a link of no number", plan(func(p *simtest.Plan) { p.Links = []sim.Link{{Loss: nan}} }), "Links[0]"},
 		{"plan whose calm is of no number", plan(func(p *simtest.Plan) { p.Calm = sim.Link{Loss: nan} }), "Calm"},
 		{"plan with too many pictures", plan(func(p *simtest.Plan) { p.Pictures = 1 << 30 }), "Pictures"},
-		{"rehearsal of nothing", func() error { _, err := simtest.Rehearse(nil, simtest.SyncConfig{}); return err }, "newPlayer is nil"},
+		{"rehearsal of nothing", func() error { _, err := simtest.FindDesyncs(nil, simtest.SyncConfig{}); return err }, "newPlayer is nil"},
 		{"rehearsal without a protocol", func() error {
-			_, err := simtest.Rehearse(func() simtest.Player { return simtest.Player{} }, simtest.SyncConfig{})
+			_, err := simtest.FindDesyncs(func() simtest.Player { return simtest.Player{} }, simtest.SyncConfig{})
 			return err
 		}, "gave no Protocol"},
-		{"rehearsal of negative ticks", rehearse(simtest.SyncConfig{Ticks: -1}), "Ticks"},
-		{"rehearsal of nobody", rehearse(simtest.SyncConfig{Players: -1}), "Players"},
-		{"rehearsal that goes back too far", rehearse(simtest.SyncConfig{Back: 1000}), "History"},
+		{"rehearsal of negative ticks", syncTest(simtest.SyncConfig{Ticks: -1}), "Ticks"},
+		{"rehearsal of nobody", syncTest(simtest.SyncConfig{Players: -1}), "Players"},
+		{"rehearsal that goes back too far", syncTest(simtest.SyncConfig{Back: 1000}), "History"},
 	} {
 		m.refused(t)
 	}

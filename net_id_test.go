@@ -18,7 +18,7 @@ import (
 // come again, but for those in use, and clients have what the server has.
 func TestNetworkIDsComeAgain(t *testing.T) {
 	m := simtest.New(1)
-	p, things, kind := ofThings("ids")
+	p, things, prefab := ofThings("ids")
 	ids := map[uint32]ecs.Entity{}
 	lived := ecs.NewQuery(p.Types(), ecs.With(things))
 	var oldest []ecs.Entity
@@ -28,7 +28,7 @@ func TestNetworkIDsComeAgain(t *testing.T) {
 			oldest = oldest[1:]
 		}
 		for range 3 {
-			e := f.Spawn(kind, ecs.Nobody)
+			e := f.Spawn(prefab, ecs.Nobody)
 			things.Get(f.World, e).N = f.Tick
 			oldest = append(oldest, e)
 		}
@@ -36,7 +36,7 @@ func TestNetworkIDsComeAgain(t *testing.T) {
 	srv, err := m.Serve(foretick.ServerConfig{Protocol: p})
 	require.NoError(t, err)
 	for i := range uint32(100) { // of the first ids, that stay
-		things.Get(srv.World(), srv.Frame().Spawn(kind, ecs.Nobody)).N = 1<<20 + i
+		things.Get(srv.World(), srv.Frame().Spawn(prefab, ecs.Nobody)).N = 1<<20 + i
 	}
 	srv.SpawnedBefore(math.MaxUint32 - 300)
 	q, ours, _ := ofThings("ids")

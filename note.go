@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"errors"
 
-	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/prediction"
 )
 
@@ -121,7 +120,7 @@ type causes struct {
 	effect      Tick
 	system      uint32
 	pushed      Tick
-	by          ecs.Owner
+	by          PlayerID
 
 	counted Tick // the newest tick of a stall that was counted
 }
@@ -131,7 +130,7 @@ func (d *causes) take(n *note, t Tick) {
 		d.effect, d.system = t-(n.effect-1), n.system
 	}
 	if n.pushed != 0 {
-		d.pushed, d.by = t-(n.pushed-1), ecs.Owner(n.by)
+		d.pushed, d.by = t-(n.pushed-1), PlayerID(n.by)
 	}
 }
 
@@ -187,7 +186,7 @@ func (s *Server) note(p *player) {
 	n := note{substituted: age(p.substituted, s.frame.Tick, p.acked), effect: age(p.effect, s.frame.Tick, p.acked)}
 	n.pushed = age(p.pushed, s.frame.Tick, p.acked)
 	calm := n.substituted == 0 && n.effect == 0 && n.pushed == 0
-	if calm && s.p.foresee == nil {
+	if calm && s.p.predictRemote == nil {
 		return
 	}
 	if n.substituted != 0 {

@@ -23,11 +23,11 @@ func TestNotesGoWithTheirSnapshots(t *testing.T) {
 	net := sim.NewNetwork(1)
 	listen := net.Listen()
 	protocol := func() (*Protocol, *ecs.Component[keys], *ecs.Component[spot]) {
-		p, cmd, at, kind := NewProtocol("notes", 1), new(ecs.Component[keys]), new(ecs.Component[spot]), new(ecs.Kind)
+		p, cmd, at, prefab := NewProtocol("notes", 1), new(ecs.Component[keys]), new(ecs.Component[spot]), new(ecs.Prefab)
 		p.Command(cmd)
-		p.Component(at, Predicted)
-		p.Kind(kind, "body", at, cmd)
-		p.Join(func(f *Frame, who ecs.Owner) { f.Spawn(kind, who) })
+		p.Component(at, Predicted())
+		p.Prefab(prefab, "body", at, cmd)
+		p.OnJoin(func(f *Frame, player PlayerID) { f.Spawn(prefab, player) })
 		p.Server("shove", func(f *Frame, rows ecs.Rows) {
 			for i := range at.Slice(rows) {
 				for k := range at.Slice(rows)[i].X {

@@ -24,7 +24,7 @@ type outside struct {
 // outsideTable is a table as it was.
 type outsideTable struct {
 	rows    ecs.Rows
-	owner   ecs.Owner
+	owner   PlayerID
 	ids     int // where its entities begin …
 	from, n int // … and where its columns do, and how long they are
 }
@@ -106,12 +106,12 @@ func (o *outside) same(t *outsideTable) bool {
 // predictedRows reports whether a client predicts what is in a table: a player's rows,
 // and those of what nobody owns and all predict.
 func (s *Server) predictedRows(rows ecs.Rows) bool {
-	return rows.Owner() != ecs.Nobody || s.p.island && s.commonRows(rows)
+	return rows.Owner() != ecs.Nobody || s.p.common && s.commonRows(rows)
 }
 
 // commonRows reports whether all predict what is in a table that nobody owns.
 func (s *Server) commonRows(rows ecs.Rows) bool {
-	return slices.ContainsFunc(s.p.identity.Slice(rows), func(id Identity) bool { return s.p.kinds[id.Kind].island })
+	return slices.ContainsFunc(s.p.identity.Slice(rows), func(id NetworkID) bool { return s.p.prefabs[id.Prefab].common })
 }
 
 // columns appends the images of a table's predicted columns.
@@ -141,18 +141,18 @@ func (s *Server) markHidden() {
 			continue
 		}
 		was := p.blind // and in the tick in which it is shown again
-		p.blind = s.hidesOwn(p, p.owner) || s.p.island && s.hidesOwn(p, ecs.Nobody)
+		p.blind = s.hidesOwn(p, p.owner) || s.p.common && s.hidesOwn(p, ecs.Nobody)
 		if p.blind || was {
 			p.affected(s.frame.Tick, s.p.hiddenCause(), Tick(s.p.tickRate/calmShare))
 		}
 	}
 }
 
-func (s *Server) hidesOwn(p *player, owner ecs.Owner) bool {
+func (s *Server) hidesOwn(p *player, owner PlayerID) bool {
 	for _, rows := range s.entities.Owned(s.world, owner) {
 		for i, e := range rows.Entities() {
-			k := &s.p.kinds[s.p.identity.Slice(rows)[i].Kind]
-			if p.hides[e] && !k.local() && (owner != ecs.Nobody || k.island) {
+			k := &s.p.prefabs[s.p.identity.Slice(rows)[i].Prefab]
+			if p.hides[e] && !k.local() && (owner != ecs.Nobody || k.common) {
 				return true
 			}
 		}

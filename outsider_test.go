@@ -174,7 +174,7 @@ func TestPlaceIsHeldForAsLongAsItWasPlayed(t *testing.T) {
 		lasts time.Duration
 		held  time.Duration
 	}{{false, 10 * time.Second, 0}, {true, 4 * time.Second, 4 * time.Second}, {true, 20 * time.Second, 8 * time.Second}} {
-		h := newVenue(t, foretick.ServerConfig{Hold: 8 * time.Second})
+		h := newVenue(t, foretick.ServerConfig{ReconnectWindow: 8 * time.Second})
 		c := h.call("")
 		c.plays = row.plays
 		c.say(c.hello([16]byte{}))
@@ -197,7 +197,7 @@ func TestPlaceIsHeldForAsLongAsItWasPlayed(t *testing.T) {
 // places are kept. Who lost it gets OnLeave, and comes back as somebody new.
 func TestNewcomerTakesThePlaceOfWhoPlayedLeast(t *testing.T) {
 	for _, keep := range []bool{false, true} {
-		h := newVenue(t, foretick.ServerConfig{MaxClients: 4, Hold: time.Minute, KeepPlaces: keep})
+		h := newVenue(t, foretick.ServerConfig{MaxClients: 4, ReconnectWindow: time.Minute, KeepPlaces: keep})
 		present := h.enters("198.51.100.1:1")
 		long := h.enters("198.51.100.2:1")
 		h.run(15 * time.Second)
@@ -243,7 +243,7 @@ func TestNewcomerTakesThePlaceOfWhoPlayedLeast(t *testing.T) {
 // TestAddressHoldsAQuarterOfThePlaces: the absent of one address, of which an IPv6
 // /64 is one, keep a quarter of the places at most.
 func TestAddressHoldsAQuarterOfThePlaces(t *testing.T) {
-	h := newVenue(t, foretick.ServerConfig{MaxClients: 16, Hold: time.Minute, KeepPlaces: true})
+	h := newVenue(t, foretick.ServerConfig{MaxClients: 16, ReconnectWindow: time.Minute, KeepPlaces: true})
 	var away []*caller
 	for i := range 8 {
 		away = append(away, h.enters(fmt.Sprintf("[2001:db8:0:1::%d]:1", i+1)))
@@ -258,7 +258,7 @@ func TestAddressHoldsAQuarterOfThePlaces(t *testing.T) {
 	players := h.srv.Players(nil)
 	require.Len(t, players, 5)
 	for _, c := range append(away[:4:4], other) {
-		require.Contains(t, players, ecs.Owner(c.welcome.Owner), "those who played longest")
+		require.Contains(t, players, foretick.PlayerID(c.welcome.Owner), "those who played longest")
 	}
 	require.Equal(t, 1, strings.Count(h.log.String(), "too many places held"), "a line a minute")
 }
@@ -311,9 +311,9 @@ func TestConnectionsThatDoNotPlayYet(t *testing.T) {
 // nothing falls, nobody's body stays, and each OnJoin has its OnLeave.
 func TestKickFromInside(t *testing.T) {
 	kick := func(h *venue, from string, f *foretick.Frame) {
-		for _, who := range h.srv.Players(nil) {
-			h.heard = append(h.heard, fmt.Sprintf("%s kicks %d %v", from, who, f.Kick(who, transport.FirstUserCode+7, "out, "+from)))
-			f.Kick(who, transport.Kicked, "too late")
+		for _, player := range h.srv.Players(nil) {
+			h.heard = append(h.heard, fmt.Sprintf("%s kicks %d %v", from, player, f.Kick(player, transport.FirstUserCode+7, "out, "+from)))
+			f.Kick(player, transport.Kicked, "too late")
 		}
 	}
 	for _, from := range []string{"join", "leave", "absent", "return", "command", "system", "request", "tick", "message", "panic"} {
@@ -336,24 +336,24 @@ func TestKickFromInside(t *testing.T) {
 			},
 			OnPanic: func(foretick.Panic) { kick(h, from, h.srv.Frame()) },
 		}
-		hook := func(name string) func(*foretick.Frame, ecs.Owner) {
-			return func(f *foretick.Frame, _ ecs.Owner) {
+		hook := func(name string) func(*foretick.Frame, foretick.PlayerID) {
+			return func(f *foretick.Frame, _ foretick.PlayerID) {
 				if from == name && armed {
 					kick(h, from, f)
 				}
 			}
 		}
 		h = newVenue(t, cfg, func(h *venue, p *foretick.Protocol) {
-			p.Join(hook("join"))
-			p.Leave(hook("leave"))
-			p.Absent(hook("absent"))
-			p.Return(hook("return"))
-			foretick.Validate(p, &h.game.Move, func(f *foretick.Frame, who ecs.Owner, _ Move) error {
-				hook("command")(f, who)
+			p.OnJoin(hook("join"))
+			p.OnLeave(hook("leave"))
+			p.OnDisconnect(hook("absent"))
+			p.OnReconnect(hook("return"))
+			foretick.CheckCommand(p, &h.game.Move, func(f *foretick.Frame, player foretick.PlayerID, _ Move) error {
+				hook("command")(f, player)
 				return nil
 			})
-			foretick.OnRequest(p, &talk, func(f *foretick.Frame, who ecs.Owner, _ Move) { hook("request")(f, who) })
-			foretick.OnClient(p, &told, func(*foretick.Frame, foretick.Tick, Move) {})
+			talk.Handle(p, func(f *foretick.Frame, player foretick.PlayerID, _ Move) { hook("request")(f, player) })
+			told.OnClient(p, func(*foretick.Frame, foretick.Tick, Move) {})
 			p.Server("kicks", func(f *foretick.Frame, _ ecs.Rows) {
 				if from == "system" && armed {
 					armed = false
@@ -363,7 +363,7 @@ func TestKickFromInside(t *testing.T) {
 					_ = told.Broadcast(f, Move{})
 				}
 			}, ecs.Once())
-			p.Join(func(_ *foretick.Frame, _ ecs.Owner) {
+			p.OnJoin(func(_ *foretick.Frame, _ foretick.PlayerID) {
 				if from == "panic" && armed {
 					panic("planted")
 				}
@@ -424,7 +424,7 @@ func TestKickFromInside(t *testing.T) {
 	}
 }
 
-// say sends an empty request of the first kind by hand.
+// say sends an empty request of the first prefab by hand.
 func say(c *caller) {
 	_ = c.conn.SendReliable(0, 0, make([]byte, 2))
 	c.say(func(*netcode.Packet) {})

@@ -11,7 +11,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick"
-	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/transport"
 	"github.com/foretick/foretick/transport/udp"
 )
@@ -49,12 +48,12 @@ func TestSlowConsumer(t *testing.T) {
 	game := func(h *handles) *foretick.Protocol {
 		p := foretick.NewProtocol("test", 1)
 		p.Component(&h.place)
-		p.Kind(&h.player, "player", &h.place)
-		p.Join(func(f *foretick.Frame, who ecs.Owner) { f.Spawn(&h.player, who) })
+		p.Prefab(&h.player, "player", &h.place)
+		p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) { f.Spawn(&h.player, player) })
 		return p
 	}
 	p := game(h)
-	foretick.OnClient(p, &h.score, func(*foretick.Frame, foretick.Tick, health) {})
+	h.score.OnClient(p, func(*foretick.Frame, foretick.Tick, health) {})
 	listen, err := udp.Listen("127.0.0.1:0", udp.Config{})
 	require.NoError(t, err)
 	// The rate is high, so that the queue of who reads is empty and only the queue
@@ -70,7 +69,7 @@ func TestSlowConsumer(t *testing.T) {
 	player := func(onScore func(), slow *deaf) {
 		h := &handles{}
 		p := game(h)
-		foretick.OnClient(p, &h.score, func(*foretick.Frame, foretick.Tick, health) { onScore() })
+		h.score.OnClient(p, func(*foretick.Frame, foretick.Tick, health) { onScore() })
 		e, err := udp.Dial(listen.LocalAddr().String(), udp.Config{})
 		require.NoError(t, err)
 		slow.Endpoint = e
@@ -125,8 +124,8 @@ func TestSlowConsumer(t *testing.T) {
 				sent++
 				_ = h.score.Broadcast(srv.Frame(), health{Points: 5})
 			}
-			for _, who := range srv.Players(nil) {
-				most = max(most, srv.Queued(who))
+			for _, player := range srv.Players(nil) {
+				most = max(most, srv.Queued(player))
 			}
 		}
 	}

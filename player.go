@@ -35,7 +35,7 @@ type sentPacket struct {
 type player struct {
 	peer  transport.PeerID
 	came  time.Duration // when the connection began
-	owner ecs.Owner
+	owner PlayerID
 	token [16]byte // what the player comes back with
 	named []byte   // the transport's word on who it is; empty: anybody
 
@@ -69,10 +69,10 @@ type player struct {
 	entered  bool          // the level's information was delivered
 	epoch    uint8         // of the level that it is sent
 
-	overflowed bool // it does not take its messages: to be dropped
-	skewed     bool // it was told to ask for the schema
-	answers    netcode.SchemaAnswers
-	asked      bool // it did: it has time to read
+	overflowed  bool // it does not take its messages: to be dropped
+	otherBuilds bool // it was told to ask for the schema
+	answers     netcode.SchemaAnswers
+	asked       bool // it did: it has time to read
 
 	askings    []asking // requests for the next tick
 	askedBytes []byte
@@ -133,7 +133,7 @@ type player struct {
 	standFrom   Tick // first tick of the run without its own commands that substituted ends
 	standHow    prediction.StandIn
 	pushed      Tick // newest tick in which another's run of a shared system wrote what it predicts
-	pushedBy    ecs.Owner
+	pushedBy    PlayerID
 	blind       bool // it does not see something of its own
 	sudden      Tick // newest such tick after some without; 0: none
 	raised      []raisedEvent

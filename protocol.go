@@ -28,7 +28,7 @@ const (
 	TagClient = "client"
 )
 
-// Protocol is what both ends must agree on: a game's components, kinds,
+// Protocol is what both ends must agree on: a game's components, prefabs,
 // commands, messages and systems, in their order of declaration. Server and
 // client build it with the same calls; its hash is compared when they meet.
 //
@@ -46,34 +46,34 @@ type Protocol struct {
 	registry *snapshot.Registry
 	schedule *ecs.Schedule[*Frame]
 
-	identity      ecs.Component[Identity]
+	identity      ecs.Component[NetworkID]
 	components    []component // replicated ones, in registry order
-	kinds         []kind
-	island        bool // some kind is of the island
+	prefabs       []prefab
+	common        bool // some kind is of the island
 	spawning      bool // shared systems spawn some kind
-	fleeting      bool // some kind is spawned with the policy Local
-	originAt      int  // registry index of originComponent, behind the components; −1: no kind needs it
+	clientOnly    bool // some kind is spawned with the policy ClientOnly
+	originAt      int  // registry index of originComponent, behind the components; −1: no prefab needs it
 	localAt       int  // and of localComponent
 	command       *command
-	foresee       *foresight // nil: others are shown in the past
+	predictRemote *remotePrediction // nil: others are shown in the past
 	events        []eventType
 	eventRows     []any // *eventRow[T] of each event
 	messages      []messageType
 	requests      []requestType
 	messageFields int // of all, and of requests: see maxMessageFields
 	channels      []channel
-	volumes       []volume
+	hitboxes      []hitbox
 	lives         []life
 	tracks        []trackType
 	shapes        []lagcomp.Shape
-	joins         []func(*Frame, ecs.Owner)
-	leaves        []func(*Frame, ecs.Owner)
-	absents       []func(*Frame, ecs.Owner)
-	returns       []func(*Frame, ecs.Owner)
+	joins         []func(*Frame, PlayerID)
+	leaves        []func(*Frame, PlayerID)
+	absents       []func(*Frame, PlayerID)
+	returns       []func(*Frame, PlayerID)
 	audiences     []string // the game's own
 	extrapolates  bool     // some field goes on beyond what is known
 	curved        bool     // some field is interpolated by the value before the two, too
-	assets        []kindAsset
+	assets        []prefabAsset
 	interest      *interest
 	relevant      []relevantHook
 	teams         bool // some field is for allies or enemies
@@ -83,11 +83,11 @@ type Protocol struct {
 	ordered       []string // those systems as they run
 
 	errs     []error
-	spoilt   []ecs.ID    // components with a fault, which nothing else is to complain of
-	unmade   []*ecs.Kind // and kinds
-	apart    bool        // another build's server takes others to be foreseen, and they are not
-	foreign  bool        // it is what this build makes of another's: see skew.go
-	eventsOf []int       // own index of each of the other's events, −1 for an unknown one
+	spoilt   []ecs.ID      // components with a fault, which nothing else is to complain of
+	unmade   []*ecs.Prefab // and prefabs
+	apart    bool          // another build's server takes others to be foreseen, and they are not
+	foreign  bool          // it is what this build makes of another's: see skew.go
+	eventsOf []int         // own index of each of the other's events, −1 for an unknown one
 
 	locals          []localComponentType
 	unpredicted     []int // registry indices of the components that are not predicted
@@ -100,14 +100,14 @@ type Protocol struct {
 	err   error
 }
 
-// Identity is a component of this package that every replicated entity has. It
-// orders hashes and names the entity's kind.
-type Identity struct {
+// NetworkID is a component of this package that every replicated entity has. It
+// orders hashes and names the entity's prefab.
+type NetworkID struct {
 	// Net is the network id: on a server the entity's own, which never leaves
 	// it; on a client the id that the connection gave it.
 	Net uint32
-	// Kind is the index of the entity's kind in its Protocol.
-	Kind uint16
+	// Prefab is the index of the entity's prefab in its Protocol.
+	Prefab uint16
 
 	maker  uint16 // whose input spawned it, 0 for the server's own
 	origin uint32 // what its maker's client calls it; 0: nobody foresaw it
@@ -120,7 +120,7 @@ func NewProtocol(name string, version int) *Protocol {
 	p.types = ecs.NewTypes()
 	p.registry = snapshot.NewRegistry()
 	p.schedule = ecs.NewSchedule[*Frame](p.types)
-	p.fault(p.types.Register(&p.identity, ecs.Named("foretick.Identity"), ecs.Open(), ecs.Managed(fixManaged)))
+	p.fault(p.types.Register(&p.identity, ecs.Named("foretick.NetworkID"), ecs.Open(), ecs.Managed(fixManaged)))
 	p.named("NewProtocol: the game", name)
 	if int(int32(version)) != version {
 		p.faultf("NewProtocol: version %d: use −2³¹ to 2³¹−1", version)
@@ -129,7 +129,7 @@ func NewProtocol(name string, version int) *Protocol {
 }
 
 // fixManaged is for who spawns or destroys past the server and the prediction.
-const fixManaged = "entities of a Protocol's kinds are made and removed by Frame.Spawn, Frame.SpawnBy and Frame.Destroy, so that all ends learn of it: call those"
+const fixManaged = "entities of a Protocol's prefabs are made and removed by Frame.Spawn, Frame.SpawnBy and Frame.Destroy, so that all ends learn of it: call those"
 
 // fault notes an error, or each of those that are joined in it.
 func (p *Protocol) fault(err error) {
@@ -149,8 +149,8 @@ func (p *Protocol) faultf(format string, args ...any) {
 	p.fault(fmt.Errorf("foretick: "+format, args...))
 }
 
-// TickRate sets the ticks a second; without it a protocol has 30.
-func (p *Protocol) TickRate(hz int) {
+// SetTickRate sets the ticks a second; without it a protocol has 30.
+func (p *Protocol) SetTickRate(hz int) {
 	if p.late("TickRate") {
 		return
 	}
@@ -161,19 +161,19 @@ func (p *Protocol) TickRate(hz int) {
 	p.tickRate = hz
 }
 
-// Tables makes the protocol's snapshots be coded with tables learned from a
+// CompressionTables makes the protocol's snapshots be coded with tables learned from a
 // recorded match (see [ServerConfig].Learn), instead of the built-in ones. They are
 // part of the hash.
-func (p *Protocol) Tables(b []byte) {
+func (p *Protocol) CompressionTables(b []byte) {
 	if !p.late("Tables") {
 		p.fault(p.registry.UseTables(b))
 	}
 }
 
-// Rate is the ticks a second that this protocol runs at.
-func (p *Protocol) Rate() int { return p.tickRate }
+// TickRate is the ticks a second that this protocol runs at.
+func (p *Protocol) TickRate() int { return p.tickRate }
 
-// Module declares a part of a game on a Protocol: its components, kinds,
+// Module declares a part of a game on a Protocol: its components, prefabs,
 // systems.
 type Module interface {
 	// Declare is called once, by Protocol.Use.
@@ -194,7 +194,7 @@ func (p *Protocol) Use(modules ...Module) {
 
 // Types is the set of component types behind the protocol, for queries, watches and
 // singletons of the game's own. Do not register components with it: declare those that
-// stay on one end with [Protocol.Local], the others with [Protocol.Component].
+// stay on one end with [Protocol.LocalComponent], the others with [Protocol.Component].
 func (p *Protocol) Types() *ecs.Types { return p.types }
 
 // Stages names the stages that systems may be put in with [ecs.Stage], in their
@@ -227,14 +227,14 @@ const stageMain = "tick"
 
 // Shared declares a system that both ends run: the server for every row, a
 // client for its own player's rows, and for those of others that it foresees (see
-// [Foresee]). access says which components its rows have, and what the system reads
+// [PredictRemote]). access says which components its rows have, and what the system reads
 // and writes; see [ecs.Read] and its kin.
 //
 // What nobody owns, and shared systems write through the world ([ecs.WriteOther]), is
 // of the island: a crate that players push, a ball. It is spawned for [ecs.Nobody].
 // Every client predicts it beside its own player, runs the shared systems over it, too,
 // holds it against each snapshot, and takes it back and replays it with him; there its
-// rows say that [ecs.Island] owns them. Without such a write it is drawn in the past,
+// rows say that [ecs.Common] owns them. Without such a write it is drawn in the past,
 // as others are.
 //
 // What a shared system reads of others through the world ([ecs.ReadOther]) is on a
@@ -273,24 +273,26 @@ func (p *Protocol) system(name string, run func(*Frame, ecs.Rows), access []ecs.
 	p.schedule.Add(name, run, access...)
 }
 
-// Join is called on the server, in the tick after a player was let in. Like Leave,
+// OnJoin is called on the server, in the tick after a player was let in. Like Leave,
 // Absent and Return it may be given several functions, which are called in order.
-func (p *Protocol) Join(fn func(f *Frame, who ecs.Owner)) { p.hook("Join", &p.joins, fn) }
+func (p *Protocol) OnJoin(fn func(f *Frame, player PlayerID)) { p.hook("Join", &p.joins, fn) }
 
-// Leave is called on the server, in the tick after a player was dropped, while
+// OnLeave is called on the server, in the tick after a player was dropped, while
 // what the player owned still stands. What it still owns afterwards is
 // destroyed.
-func (p *Protocol) Leave(fn func(f *Frame, who ecs.Owner)) { p.hook("Leave", &p.leaves, fn) }
+func (p *Protocol) OnLeave(fn func(f *Frame, player PlayerID)) { p.hook("Leave", &p.leaves, fn) }
 
-// Absent is called on the server, in the tick after a player's connection was
-// lost while its place is held (see ServerConfig.Hold): what it owns stays in
+// OnDisconnect is called on the server, in the tick after a player's connection was
+// lost while its place is held (see ServerConfig.ReconnectWindow): what it owns stays in
 // the world, with a zero command.
-func (p *Protocol) Absent(fn func(f *Frame, who ecs.Owner)) { p.hook("Absent", &p.absents, fn) }
+func (p *Protocol) OnDisconnect(fn func(f *Frame, player PlayerID)) {
+	p.hook("Absent", &p.absents, fn)
+}
 
-// Return is called on the server, in the tick after such a player came back.
-func (p *Protocol) Return(fn func(f *Frame, who ecs.Owner)) { p.hook("Return", &p.returns, fn) }
+// OnReconnect is called on the server, in the tick after such a player came back.
+func (p *Protocol) OnReconnect(fn func(f *Frame, player PlayerID)) { p.hook("Return", &p.returns, fn) }
 
-func (p *Protocol) hook(call string, to *[]func(*Frame, ecs.Owner), fn func(*Frame, ecs.Owner)) {
+func (p *Protocol) hook(call string, to *[]func(*Frame, PlayerID), fn func(*Frame, PlayerID)) {
 	if p.able(call, fn != nil) {
 		*to = append(*to, fn)
 	}
@@ -304,7 +306,7 @@ func (p *Protocol) Err() error {
 		return p.err
 	}
 	p.built = true
-	p.registerKinds()
+	p.registerPrefabs()
 	p.registerAssets()
 	if len(p.stages) == 0 {
 		p.stages = []string{stageMain}
@@ -321,8 +323,8 @@ func (p *Protocol) Err() error {
 	p.findUnpredicted()
 	p.checkRegistered()
 	p.placeLocals()
-	p.findIsland()
-	p.checkForesight()
+	p.findCommon()
+	p.checkRemotePrediction()
 	p.checkTags()
 	p.err = errors.Join(p.errs...)
 	p.hash = hashText(p.Describe())
@@ -347,7 +349,7 @@ func (p *Protocol) checkRegistered() {
 	}
 	for id := range p.types.Len() {
 		if info := p.types.Info(ecs.ID(id)); !known[ecs.ID(id)] {
-			p.faultf("component %s was registered with Types().Register: declare it with Protocol.Local where each end keeps its own, or with Protocol.Component", info.Name)
+			p.faultf("component %s was registered with Types().Register: declare it with Protocol.LocalComponent where each end keeps its own, or with Protocol.Component", info.Name)
 		}
 	}
 }
@@ -369,7 +371,7 @@ func (p *Protocol) checkSystems() {
 		}
 		for i, id := range append(append([]ecs.ID{}, s.Writes...), s.OtherWrites...) {
 			if c := p.index(id); !slices.Contains(p.spoilt, id) && (c < 0 || !p.components[c].predicted) && (i >= len(s.Writes) || !p.ofLocalKinds(id)) {
-				p.faultf("shared system %q writes %s, which is not predicted: declare it with Component(…, Predicted), or make the system Server", s.Name, p.types.Info(id).Name)
+				p.faultf("shared system %q writes %s, which is not predicted: declare it with Component(…, Predicted()), or make the system Server", s.Name, p.types.Info(id).Name)
 			}
 		}
 	}
@@ -408,8 +410,8 @@ func (p *Protocol) fieldsOf(id ecs.ID) string {
 // a client keeps for itself: there is no other value that it could miss.
 func (p *Protocol) ofLocalKinds(id ecs.ID) bool {
 	n := 0
-	for i := range p.kinds {
-		if k := &p.kinds[i]; k.ecs.Mask().Has(id) {
+	for i := range p.prefabs {
+		if k := &p.prefabs[i]; k.ecs.Mask().Has(id) {
 			if n++; !k.local() {
 				return false
 			}

@@ -41,21 +41,21 @@ type long struct{ N [40]uint64 }
 type pointed struct{ P *int }
 
 type handles struct {
-	place  ecs.Component[place]
-	health ecs.Component[health]
-	pad    ecs.Component[pad]
-	secret ecs.Component[secret]
-	purse  ecs.Component[purse]
-	bad    ecs.Component[pointed]
-	player ecs.Kind
-	score  foretick.Message[health]
-	hit    foretick.Message[hit]
-	long   foretick.Message[long]
-	wish   foretick.Request[hit]
-	plea   foretick.Request[health]
-	shot   foretick.Event[hit]
-	other  foretick.Event[health]
-	kinds  [300]ecs.Kind
+	place   ecs.Component[place]
+	health  ecs.Component[health]
+	pad     ecs.Component[pad]
+	secret  ecs.Component[secret]
+	purse   ecs.Component[purse]
+	bad     ecs.Component[pointed]
+	player  ecs.Prefab
+	score   foretick.Message[health]
+	hit     foretick.Message[hit]
+	long    foretick.Message[long]
+	wish    foretick.Request[hit]
+	plea    foretick.Request[health]
+	shot    foretick.Event[hit]
+	other   foretick.Event[health]
+	prefabs [300]ecs.Prefab
 }
 
 func nothing(*foretick.Frame, ecs.Rows) {}
@@ -64,11 +64,11 @@ func nothing(*foretick.Frame, ecs.Rows) {}
 func declare(spoil func(h *handles, p *foretick.Protocol)) *foretick.Protocol {
 	h := &handles{}
 	p := foretick.NewProtocol("test", 1)
-	p.Component(&h.place, foretick.Predicted)
+	p.Component(&h.place, foretick.Predicted())
 	p.Component(&h.health)
 	p.Command(&h.pad)
-	p.Local(&h.secret)
-	p.Kind(&h.player, "player", &h.place, &h.health, &h.pad)
+	p.LocalComponent(&h.secret)
+	p.Prefab(&h.player, "player", &h.place, &h.health, &h.pad)
 	p.Shared("move", nothing, ecs.Read(&h.pad), ecs.Write(&h.place))
 	if spoil != nil {
 		spoil(h, p)
@@ -92,14 +92,14 @@ func spoiltBy[T any](p *foretick.Protocol) {
 	var h struct {
 		place ecs.Component[place]
 		cmd   ecs.Component[T]
-		unit  ecs.Kind
+		unit  ecs.Prefab
 	}
 	*p = *foretick.NewProtocol("spoilt", 1)
-	p.Component(&h.place, foretick.Predicted)
+	p.Component(&h.place, foretick.Predicted())
 	p.Command(&h.cmd)
-	p.Kind(&h.unit, "unit", &h.place, &h.cmd)
+	p.Prefab(&h.unit, "unit", &h.place, &h.cmd)
 	foretick.Default(p, &h.unit, &h.place, place{})
-	foretick.Validate(p, &h.cmd, func(*foretick.Frame, ecs.Owner, T) error { return nil })
+	foretick.CheckCommand(p, &h.cmd, func(*foretick.Frame, foretick.PlayerID, T) error { return nil })
 	p.Shared("move", nothing, ecs.Read(&h.cmd), ecs.Write(&h.place))
 }
 
@@ -114,16 +114,16 @@ func TestAFaultIsToldOnce(t *testing.T) {
 	once(p.Err())
 
 	once(declare(func(h *handles, p *foretick.Protocol) {
-		var k ecs.Kind
-		p.Component(&h.bad, foretick.Predicted)
-		p.Kind(&k, "bad", &h.bad)
+		var k ecs.Prefab
+		p.Component(&h.bad, foretick.Predicted())
+		p.Prefab(&k, "bad", &h.bad)
 		foretick.Default(p, &k, &h.bad, pointed{})
-		foretick.Volume(p, &h.bad, func(*pointed) lagcomp.Sphere { return lagcomp.Sphere{} })
+		foretick.Hitbox(p, &h.bad, func(*pointed) lagcomp.Sphere { return lagcomp.Sphere{} })
 		p.Shared("spoil", nothing, ecs.Write(&h.bad))
 	}).Err())
 	once(declare(func(h *handles, p *foretick.Protocol) {
-		var k ecs.Kind
-		p.Kind(&k, "player", &h.health) // the name is taken
+		var k ecs.Prefab
+		p.Prefab(&k, "player", &h.health) // the name is taken
 		foretick.Default(p, &k, &h.health, health{})
 		p.Spawns(&k, foretick.SpawnConfig{})
 	}).Err())
@@ -149,8 +149,8 @@ func TestEveryFaultOfATypeIsTold(t *testing.T) {
 	p.Component(&c)
 	p.Command(&cmd)
 	p.Component(&held)
-	p.Local(new(ecs.Component[local2]))
-	foretick.OnClient(p, &foretick.Message[order]{}, func(*foretick.Frame, foretick.Tick, order) {})
+	p.LocalComponent(new(ecs.Component[local2]))
+	(&foretick.Message[order]{}).OnClient(p, func(*foretick.Frame, foretick.Tick, order) {})
 	want := []string{
 		"spoilt.X: step needs a range", "spoilt.Y: a map cannot be sent", "spoilt.Z: min=-300 and max=300",
 		"command order: field Target[0] is an ecs.Entity", "command order: field Whom is an", "command order: field Name is a string", "command order: field Items is a []uint8",
@@ -209,15 +209,15 @@ func TestProtocolFaultsNameTheFix(t *testing.T) {
 			func(h *handles, p *foretick.Protocol) { p.Command(&h.pad) },
 			[]string{"Command was declared twice"},
 		},
-		"kind of an undeclared component": {
-			func(h *handles, p *foretick.Protocol) { p.Kind(&ecs.Kind{}, "ghost", &h.bad) },
+		"prefab of an undeclared component": {
+			func(h *handles, p *foretick.Protocol) { p.Prefab(&ecs.Prefab{}, "ghost", &h.bad) },
 			[]string{"ghost", "pointed", "Component"},
 		},
 		"volume of an undeclared component": {
 			func(h *handles, p *foretick.Protocol) {
-				foretick.Volume(p, &h.secret, func(*secret) lagcomp.Sphere { return lagcomp.Sphere{} })
+				foretick.Hitbox(p, &h.secret, func(*secret) lagcomp.Sphere { return lagcomp.Sphere{} })
 			},
-			[]string{"Volume", "secret", "Component"},
+			[]string{"Hitbox", "secret", "Component"},
 		},
 		"command with a string": {
 			func(_ *handles, p *foretick.Protocol) { spoiltBy[typed](p) },
@@ -225,24 +225,24 @@ func TestProtocolFaultsNameTheFix(t *testing.T) {
 		},
 		"command with a handle": {
 			func(_ *handles, p *foretick.Protocol) { spoiltBy[aimed](p) },
-			[]string{"command aimed", "Target", "ecs.Entity", "ecs.Owner"},
+			[]string{"command aimed", "Target", "ecs.Entity", "foretick.PlayerID"},
 		},
 		"message with a handle": {
 			func(_ *handles, p *foretick.Protocol) {
-				foretick.OnClient(p, &foretick.Message[aimed]{}, func(*foretick.Frame, foretick.Tick, aimed) {})
+				(&foretick.Message[aimed]{}).OnClient(p, func(*foretick.Frame, foretick.Tick, aimed) {})
 			},
-			[]string{"message aimed", "Target", "ecs.Entity", "ecs.Owner"},
+			[]string{"message aimed", "Target", "ecs.Entity", "foretick.PlayerID"},
 		},
-		"default of an undeclared kind": {
-			func(h *handles, p *foretick.Protocol) { foretick.Default(p, &ecs.Kind{}, &h.health, health{}) },
-			[]string{"Default of health", "call Kind first"},
+		"default of an undeclared prefab": {
+			func(h *handles, p *foretick.Protocol) { foretick.Default(p, &ecs.Prefab{}, &h.health, health{}) },
+			[]string{"Default of health", "call Prefab first"},
 		},
 		"default that does not fit": {
 			func(_ *handles, p *foretick.Protocol) {
 				var c ecs.Component[titled]
-				var k ecs.Kind
+				var k ecs.Prefab
 				p.Component(&c)
-				p.Kind(&k, "knight", &c)
+				p.Prefab(&k, "knight", &c)
 				foretick.Default(p, &k, &c, titled{Title: "of the Round Table"})
 			},
 			[]string{`"knight"`, "titled.Title", "room for 8"},
@@ -253,10 +253,10 @@ func TestProtocolFaultsNameTheFix(t *testing.T) {
 				foretick.Interest(p, &h.place, near, func(*place) (x, y, z float32) { return })
 				foretick.Interest(p, &h.health, near, func(*health) (x, y, z float32) { return })
 			},
-			[]string{"Interest was declared twice", "place and health", "let all kinds carry it"},
+			[]string{"Interest was declared twice", "place and health", "let all prefabs carry it"},
 		},
 		"tick rate": {
-			func(_ *handles, p *foretick.Protocol) { p.TickRate(1000) },
+			func(_ *handles, p *foretick.Protocol) { p.SetTickRate(1000) },
 			[]string{"TickRate(1000)", "10 to 128"},
 		},
 		"system without a function": {
@@ -266,8 +266,8 @@ func TestProtocolFaultsNameTheFix(t *testing.T) {
 		"message twice": {
 			func(h *handles, p *foretick.Protocol) {
 				fn := func(*foretick.Frame, foretick.Tick, health) {}
-				foretick.OnClient(p, &h.score, fn)
-				foretick.OnClient(p, &h.score, fn)
+				h.score.OnClient(p, fn)
+				h.score.OnClient(p, fn)
 			},
 			[]string{"message health", "twice"},
 		},
@@ -283,52 +283,52 @@ func TestProtocolFaultsNameTheFix(t *testing.T) {
 }
 
 // What a bullet knows of its shot is each end's own: shared systems fly it by that
-// where none but kinds with the policy Local carry it. Of others' bullets a client
+// where none but prefabs with the policy ClientOnly carry it. Of others' bullets a client
 // has none.
 func TestLocalComponentsOfLocalKinds(t *testing.T) {
-	var bullets ecs.Kind
+	var bullets ecs.Prefab
 	bullet := func(h *handles, p *foretick.Protocol, policy foretick.SpawnPolicy) {
-		p.Kind(&bullets, "bullet", &h.place, &h.secret)
+		p.Prefab(&bullets, "bullet", &h.place, &h.secret)
 		p.Spawns(&bullets, foretick.SpawnConfig{Policy: policy})
 	}
 	for name, c := range map[string]struct {
 		spoil func(h *handles, p *foretick.Protocol)
 		want  string
 	}{
-		"none but Local kinds carry it": {func(h *handles, p *foretick.Protocol) {
-			bullet(h, p, foretick.Local)
+		"none but ClientOnly prefabs carry it": {func(h *handles, p *foretick.Protocol) {
+			bullet(h, p, foretick.ClientOnly)
 			p.Shared("fly", nothing, ecs.Write(&h.secret))
 			p.Shared("look", nothing, ecs.Read(&h.secret))
 		}, ""},
-		"no kind carries it": {func(h *handles, p *foretick.Protocol) {
+		"no prefab carries it": {func(h *handles, p *foretick.Protocol) {
 			p.Shared("fly", nothing, ecs.Write(&h.secret))
 		}, `"fly" writes secret, which is not predicted`},
-		"a Matched kind carries it": {func(h *handles, p *foretick.Protocol) {
+		"a Matched prefab carries it": {func(h *handles, p *foretick.Protocol) {
 			bullet(h, p, foretick.Matched)
 			p.Shared("fly", nothing, ecs.Write(&h.secret))
 		}, `"fly" writes secret, which is not predicted`},
-		"another kind carries it too": {func(h *handles, p *foretick.Protocol) {
-			var more ecs.Kind
-			bullet(h, p, foretick.Local)
-			p.Kind(&more, "vault", &h.secret)
+		"another prefab carries it too": {func(h *handles, p *foretick.Protocol) {
+			var more ecs.Prefab
+			bullet(h, p, foretick.ClientOnly)
+			p.Prefab(&more, "vault", &h.secret)
 			p.Shared("look", nothing, ecs.Read(&h.secret))
 		}, `"look" reads secret.N, which a client does not have`},
 		"of others": {func(h *handles, p *foretick.Protocol) {
-			bullet(h, p, foretick.Local)
+			bullet(h, p, foretick.ClientOnly)
 			p.Shared("look", nothing, ecs.ReadOther(&h.secret))
 		}, `"look" reads secret.N, which a client does not have`},
 		"of others, to write": {func(h *handles, p *foretick.Protocol) {
-			bullet(h, p, foretick.Local)
+			bullet(h, p, foretick.ClientOnly)
 			p.Shared("rob", nothing, ecs.WriteOther(&h.secret))
 		}, `"rob" writes secret, which is not predicted`},
 		"it travels": {func(h *handles, p *foretick.Protocol) {
 			p.Component(&h.purse)
-			p.Kind(&bullets, "bullet", &h.purse)
-			p.Spawns(&bullets, foretick.SpawnConfig{Policy: foretick.Local})
+			p.Prefab(&bullets, "bullet", &h.purse)
+			p.Spawns(&bullets, foretick.SpawnConfig{Policy: foretick.ClientOnly})
 			p.Shared("fly", nothing, ecs.Write(&h.purse))
 		}, `"fly" writes purse, which is not predicted`},
 	} {
-		bullets = ecs.Kind{}
+		bullets = ecs.Prefab{}
 		err := declare(c.spoil).Err()
 		if c.want == "" {
 			require.NoError(t, err, name)
@@ -340,7 +340,7 @@ func TestLocalComponentsOfLocalKinds(t *testing.T) {
 
 func TestEveryFaultAtOnce(t *testing.T) {
 	err := declare(func(h *handles, p *foretick.Protocol) {
-		p.TickRate(1)
+		p.SetTickRate(1)
 		p.Shared("heal", nothing, ecs.Write(&h.health))
 		p.Component(&h.bad)
 	}).Err()
@@ -367,12 +367,12 @@ func TestHashCoversWhatBothEndsMustAgreeOn(t *testing.T) {
 	require.NoError(t, same.Err())
 	require.Equal(t, base.Hash(), same.Hash())
 	for name, spoil := range map[string]func(h *handles, p *foretick.Protocol){
-		"tick rate":     func(_ *handles, p *foretick.Protocol) { p.TickRate(60) },
+		"tick rate":     func(_ *handles, p *foretick.Protocol) { p.SetTickRate(60) },
 		"shared system": func(_ *handles, p *foretick.Protocol) { p.Shared("more", nothing) },
 		"message": func(h *handles, p *foretick.Protocol) {
-			foretick.OnClient(p, &h.score, func(*foretick.Frame, foretick.Tick, health) {})
+			h.score.OnClient(p, func(*foretick.Frame, foretick.Tick, health) {})
 		},
-		"kind": func(h *handles, p *foretick.Protocol) { p.Kind(&ecs.Kind{}, "crate", &h.place) },
+		"prefab": func(h *handles, p *foretick.Protocol) { p.Prefab(&ecs.Prefab{}, "crate", &h.place) },
 		"default": func(h *handles, p *foretick.Protocol) {
 			foretick.Default(p, &h.player, &h.health, health{Points: 50})
 		},
@@ -413,7 +413,7 @@ func TestClientRefusesAForeignSampler(t *testing.T) {
 func TestHistoryMustCoverTheRoundTrip(t *testing.T) {
 	n := sim.NewNetwork(1)
 	at := func(rate, history int, rtt time.Duration) error {
-		p := declare(func(_ *handles, p *foretick.Protocol) { p.TickRate(rate) })
+		p := declare(func(_ *handles, p *foretick.Protocol) { p.SetTickRate(rate) })
 		_, err := foretick.NewClient(foretick.ClientConfig{Protocol: p, Transport: n.Dial(n.Listen(), sim.LAN, sim.LAN), History: history, MaxRTT: rtt})
 		return err
 	}

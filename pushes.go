@@ -123,7 +123,7 @@ func (w *pushes) copy(t *watchedTable) {
 // pushed notes that a run of a shared system for one player changed what another
 // predicts: the rows of an owner, or with Nobody what all but by predict. by may be
 // Nobody, where it is not known who did.
-func (s *Server) pushed(owner, by ecs.Owner) {
+func (s *Server) pushed(owner, by PlayerID) {
 	if owner != ecs.Nobody {
 		if p := s.player(owner); p != nil {
 			p.pushed, p.pushedBy = s.frame.Tick, by

@@ -23,10 +23,10 @@ type record struct {
 // recordItem is a component of an entity, by the handle that it keeps whatever the
 // server calls it.
 type recordItem struct {
-	e        ecs.Entity
-	comp     uint8
-	foreseen bool // another player's
-	off      int32
+	e               ecs.Entity
+	comp            uint8
+	remotePredicted bool // another player's
+	off             int32
 }
 
 // find is the words of an entity's component, nil when it had none.
@@ -97,7 +97,7 @@ func (c *Client) keep(t Tick, replay bool) {
 		if before != nil {
 			c.losses.looked()
 		}
-		r.some, r.replayed = slices.ContainsFunc(r.items, func(it recordItem) bool { return !it.foreseen }), false
+		r.some, r.replayed = slices.ContainsFunc(r.items, func(it recordItem) bool { return !it.remotePredicted }), false
 		if r.some {
 			c.stats.PredictedTicks++
 		}
@@ -110,8 +110,8 @@ func (c *Client) keepEntity(r *record, e ecs.Entity) {
 	if !c.world.Alive(e) {
 		return
 	}
-	foreseen := c.anothers(e)
-	r.items = append(r.items, recordItem{e, itself, foreseen, int32(len(r.words))})
+	remotePredicted := c.anothers(e)
+	r.items = append(r.items, recordItem{e, itself, remotePredicted, int32(len(r.words))})
 	for i := range c.p.components {
 		comp := &c.p.components[i]
 		if !comp.predicted {
@@ -127,7 +127,7 @@ func (c *Client) keepEntity(r *record, e ecs.Entity) {
 		off := len(r.words)
 		r.words = slices.Grow(r.words, comp.schema.Words())[:off+comp.schema.Words()]
 		comp.schema.SnapWords(at, recordRefs{clientRefs{c}}, r.words[off:])
-		r.items = append(r.items, recordItem{e, uint8(i), foreseen, int32(off)})
+		r.items = append(r.items, recordItem{e, uint8(i), remotePredicted, int32(off)})
 	}
 }
 
@@ -148,7 +148,7 @@ func (r *record) hash() uint64 {
 		if i+1 < len(r.items) {
 			end = int(r.items[i+1].off)
 		}
-		if !it.foreseen {
+		if !it.remotePredicted {
 			h += hashItem(it.e, int(it.comp), r.words[it.off:end])
 		}
 	}

@@ -27,9 +27,9 @@ const (
 )
 
 type workshop struct {
-	work ecs.Component[work]
-	cmd  ecs.Component[hand]
-	kind ecs.Kind
+	work   ecs.Component[work]
+	cmd    ecs.Component[hand]
+	prefab ecs.Prefab
 }
 
 // labour is a body of about 10 ns a row. It is the very same code for whoever calls
@@ -58,12 +58,12 @@ func labour(w *work) {
 
 func (g *workshop) protocol() *Protocol {
 	p := NewProtocol("workshop", 1)
-	p.Component(&g.work, Predicted)
+	p.Component(&g.work, Predicted())
 	p.Command(&g.cmd)
-	p.Kind(&g.kind, "tool", &g.work, &g.cmd)
-	p.Join(func(f *Frame, who ecs.Owner) {
+	p.Prefab(&g.prefab, "tool", &g.work, &g.cmd)
+	p.OnJoin(func(f *Frame, player PlayerID) {
 		for range replayEntities {
-			f.Spawn(&g.kind, who)
+			f.Spawn(&g.prefab, player)
 		}
 	})
 	for i := range replaySystems {
@@ -85,9 +85,9 @@ func replayBench(t testing.TB) (*Server, *Client) {
 	require.NoError(t, err)
 	cli, err := NewClient(ClientConfig{Protocol: cg.protocol(), Transport: n.Dial(listen, sim.LAN, sim.LAN)})
 	require.NoError(t, err)
-	for who := ecs.Owner(2); who <= replayPlayers; who++ {
+	for player := PlayerID(2); player <= replayPlayers; player++ {
 		for range replayEntities {
-			srv.Frame().Spawn(&sg.kind, who)
+			srv.Frame().Spawn(&sg.prefab, player)
 		}
 	}
 	epoch := time.Unix(0, 0)

@@ -6,7 +6,6 @@ import (
 	"time"
 	"unsafe"
 
-	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/netcode"
 	"github.com/foretick/foretick/snapshot"
 	"github.com/foretick/foretick/transport"
@@ -18,7 +17,7 @@ import (
 // predicted, and costs no bytes in ticks without one. What a player does with its
 // body in every tick belongs into the command (see [Protocol.Command]). Its fields
 // travel as their net tags say, like a component's, but for handles of entities,
-// which it cannot carry. The zero value is ready for [OnRequest], which registers it.
+// which it cannot carry. The zero value is ready for [Request.Handle], which registers it.
 type Request[T any] struct {
 	id int // 1 and up
 }
@@ -30,7 +29,7 @@ type requestType struct {
 	cause  string // what its handler is called among causes
 	kind   int    // as it travels; −1: the server's build has not got it
 	deaf   bool   // there is no function
-	handle func(f *Frame, who ecs.Owner, payload []byte) error
+	handle func(f *Frame, player PlayerID, payload []byte) error
 }
 
 const (
@@ -53,18 +52,18 @@ var (
 	// Try again later.
 	ErrTooMany = errors.New("foretick: too many requests: a client may send 32 a second, and 64 at once")
 	// ErrNotThere: the server's build of the game does not have the request; see
-	// [Client.Skew].
+	// [Client.BuildDifference].
 	ErrNotThere = errors.New("foretick: the server's build of the game does not have this request")
 )
 
-// OnRequest declares a request and what the server does with it. Both ends call it,
+// Handle declares a request and what the server does with it. Both ends call it,
 // as part of the protocol; fn runs on the server only, at the beginning of the tick
-// after the request came, before its systems, and behind [Protocol.Join] for a
+// after the request came, before its systems, and behind [Protocol.OnJoin] for a
 // player who was just let in. Requests of one player keep their order. A value
 // outside of what its tags allow does not get this far; what the rules of the game
 // say, fn must ask: nothing that comes from a client can be trusted. A program that is a
 // client alone may leave fn nil; NewServer refuses that.
-func OnRequest[T any](p *Protocol, r *Request[T], fn func(f *Frame, who ecs.Owner, v T)) {
+func (r *Request[T]) Handle(p *Protocol, fn func(f *Frame, player PlayerID, v T)) {
 	t := reflect.TypeFor[T]()
 	if r == nil {
 		p.faultf("OnRequest is given a nil Request of %s: pass its address, as in &g.Buy", typeName(t))
@@ -93,15 +92,15 @@ func OnRequest[T any](p *Protocol, r *Request[T], fn func(f *Frame, who ecs.Owne
 		return
 	}
 	handler := "request " + s.Name()
-	p.requests = append(p.requests, requestType{schema: s, name: s.Name(), cause: handler, kind: len(p.requests), deaf: fn == nil, handle: func(f *Frame, who ecs.Owner, payload []byte) error {
+	p.requests = append(p.requests, requestType{schema: s, name: s.Name(), cause: handler, kind: len(p.requests), deaf: fn == nil, handle: func(f *Frame, player PlayerID, payload []byte) error {
 		var v T
-		p := f.server.player(who)
+		p := f.server.player(player)
 		err := f.server.decode(p, payload, func() error { return s.Unpack(payload, unsafe.Pointer(&v)) })
 		if err != nil || p.poisoned {
 			return err
 		}
-		defer f.server.contain(who, handler)
-		fn(f, who, v)
+		defer f.server.contain(player, handler)
+		fn(f, player, v)
 		return nil
 	}})
 	r.id = len(p.requests)

@@ -10,13 +10,13 @@ import (
 	"github.com/foretick/foretick/snapshot"
 )
 
-// seen answers Frame.Seen for a player.
-func (s *Server) seen(by ecs.Owner) Seen {
+// seen answers Frame.Rewind for a player.
+func (s *Server) seen(by PlayerID) HitView {
 	p := s.viewer(by)
 	if p == nil || !s.recorded {
-		return Seen{}
+		return HitView{}
 	}
-	out := Seen{valid: true, server: s, by: p, Claimed: p.claim}
+	out := HitView{valid: true, server: s, by: p, Claimed: p.claim}
 	if s.cfg.NoLagCompensation {
 		out.Used = lagcomp.Claim{Tick: s.frame.Tick - 1}
 		out.past = s.history.At(out.Used.Tick, 0)
@@ -31,40 +31,40 @@ func (s *Server) seen(by ecs.Owner) Seen {
 
 // viewer is the player whose view is asked for. Who does not play has none, and would
 // miss for ever without a word.
-func (s *Server) viewer(by ecs.Owner) *player {
+func (s *Server) viewer(by PlayerID) *player {
 	p := s.player(by)
 	if p != nil {
 		return p
 	}
 	s.stats.ViewsOfNobody++
 	if _, ok := s.logs.allow("view of nobody", s.now); ok {
-		s.cfg.Logger.Warn("Frame.Seen or SeenBehind was asked for who does not play: every query misses; use Frame.Present", "player", by, "tick", s.frame.Tick)
+		s.cfg.Logger.Warn("Frame.Rewind or RewindBehind was asked for who does not play: every query misses; use Frame.Present", "player", by, "tick", s.frame.Tick)
 	}
 	return nil
 }
 
 // present answers Frame.Present.
-func (s *Server) present() Seen {
+func (s *Server) present() HitView {
 	if !s.recorded {
-		return Seen{}
+		return HitView{}
 	}
-	out := Seen{valid: true, server: s, Used: lagcomp.Claim{Tick: s.newest()}}
+	out := HitView{valid: true, server: s, Used: lagcomp.Claim{Tick: s.newest()}}
 	out.Claimed, out.whole = out.Used, keys{a: out.Used.Tick, b: out.Used.Tick + 1}
 	out.past = s.history.At(out.Used.Tick, 0)
 	return out
 }
 
-// seenBehind answers Frame.SeenBehind.
-func (s *Server) seenBehind(by ecs.Owner, ticks float32) Seen {
+// seenBehind answers Frame.RewindBehind.
+func (s *Server) seenBehind(by PlayerID, ticks float32) HitView {
 	p := s.viewer(by)
 	if p == nil || !s.recorded {
-		return Seen{}
+		return HitView{}
 	}
 	if !(ticks >= 0) {
 		ticks = 0
 	}
 	ticks = min(ticks, float32(s.lag.MaxRewind.Seconds()*float64(s.p.tickRate)))
-	out := Seen{valid: true, server: s, by: p, Claimed: p.claim}
+	out := HitView{valid: true, server: s, by: p, Claimed: p.claim}
 	if s.cfg.NoLagCompensation {
 		ticks = 1
 	}
@@ -127,12 +127,12 @@ func (s *Server) shownTo(p *player, e ecs.Entity, t Tick) bool {
 // it any more, and once it is shown again, not at a moment before the snapshot that
 // shows it. Everything is visible until told otherwise. False on a client, and for a
 // player or an entity that is not there.
-func (f *Frame) SetVisible(who ecs.Owner, e ecs.Entity, visible bool) bool {
+func (f *Frame) SetVisible(player PlayerID, e ecs.Entity, visible bool) bool {
 	if f.server == nil {
 		return false
 	}
 	s := f.server
-	p, id := s.player(who), s.p.identity.Find(f.World, e)
+	p, id := s.player(player), s.p.identity.Find(f.World, e)
 	if p == nil || id == nil {
 		return false
 	}
@@ -167,17 +167,17 @@ func (s *Server) rehide(p *player) {
 	}
 }
 
-// Resettle measures a player's round trip and drawing delay anew for five
+// RemeasureLatency measures a player's round trip and drawing delay anew for five
 // seconds, and counts growth from there. Call it where nothing can be gained, such
 // as between rounds, for players whose network has become slower by more than
 // [ServerConfig].RewindGrowth allows: until then their claims are clamped and
 // counted. False for a player that is not there.
-func (s *Server) Resettle(who ecs.Owner) bool {
-	p := s.player(who)
+func (s *Server) RemeasureLatency(player PlayerID) bool {
+	p := s.player(player)
 	if p == nil || p.judge == nil {
 		return false
 	}
-	p.judge.Resettle()
+	p.judge.RemeasureLatency()
 	p.drawing = drawing{}
 	return true
 }
@@ -185,7 +185,7 @@ func (s *Server) Resettle(who ecs.Owner) bool {
 // rewound fills in the past at a moment, as this player's client drew it: each
 // entity between the two snapshots around it that the client had when it made the
 // command, and that held what the entity was.
-func (s *Server) rewound(p *player, out *Seen) {
+func (s *Server) rewound(p *player, out *HitView) {
 	k, ok := p.keys(out.Used, 0, 0)
 	if !ok {
 		k = keys{a: out.Used.Tick, b: out.Used.Tick + 1, f: out.Used.Fraction}
@@ -207,7 +207,7 @@ func (s *Server) rewound(p *player, out *Seen) {
 		out.player = p
 	}
 	if past, ok := s.between(p, out, out.whole); ok {
-		out.past, out.filter.Epoch = past, s.living
+		out.past, out.filter.Life = past, s.living
 	}
 }
 

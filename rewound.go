@@ -112,7 +112,7 @@ type view struct {
 // between is the past as a client draws it, between two ticks: components
 // interpolated, volumes built of them. Where snapshots had put entities off, each
 // is taken between ticks of its own. ok is false when a tick is not kept any more.
-func (s *Server) between(p *player, out *Seen, whole keys) (past lagcomp.Past, ok bool) {
+func (s *Server) between(p *player, out *HitView, whole keys) (past lagcomp.Past, ok bool) {
 	v := &p.view
 	if v.at == s.frame.Tick && v.of == out.Used {
 		return v.past, true
@@ -171,7 +171,7 @@ func (v *view) put(it *keptItem) {
 
 // ends are the recorded ticks between which lies the picture, in a view, of an entity
 // that is shown in the past, and how; false when it was not on the screen.
-func (s *Server) ends(out *Seen, e ecs.Entity) (from, to *keptTick, k keys, shown bool) {
+func (s *Server) ends(out *HitView, e ecs.Entity) (from, to *keptTick, k keys, shown bool) {
 	k = out.whole
 	if out.player != nil {
 		own, shown := s.keysOf(out.player, out.Used, e, k)
@@ -261,9 +261,9 @@ func skip(k *snapshot.Knots, n int) {
 	}
 }
 
-// recordVolumes remembers what others can hit, from the values that others are
+// recordHitboxes remembers what others can hit, from the values that others are
 // sent.
-func (s *Server) recordVolumes(rows ecs.Rows, f, before *keptTick) {
+func (s *Server) recordHitboxes(rows ecs.Rows, f, before *keptTick) {
 	var mask uint64
 	for i := range s.p.components {
 		if rows.Has(s.p.components[i].id) {
@@ -279,7 +279,7 @@ func (s *Server) recordVolumes(rows ecs.Rows, f, before *keptTick) {
 	for k := range ids {
 		off := len(f.words)
 		to, grid := snapshot.Audience(0), snapshot.GridPublic
-		if rows.Owner() == ecs.Nobody && s.p.kinds[ids[k].Kind].island {
+		if rows.Owner() == ecs.Nobody && s.p.prefabs[ids[k].Prefab].common {
 			to, grid = snapshot.ToOwner, snapshot.GridSim // which all are
 		}
 		for _, comp := range s.bodies.need {
@@ -293,7 +293,7 @@ func (s *Server) recordVolumes(rows ecs.Rows, f, before *keptTick) {
 			continue
 		}
 		e := rows.Entity(k)
-		it := keptItem{id: uint64(e), owner: uint32(rows.Owner()), epoch: s.lifeOf(mask, e), kind: ids[k].Kind, grid: grid, mask: mask, off: int32(off)}
+		it := keptItem{id: uint64(e), owner: uint32(rows.Owner()), epoch: s.lifeOf(mask, e), kind: ids[k].Prefab, grid: grid, mask: mask, off: int32(off)}
 		s.history.Put(it.id, it.owner, it.epoch, vs...)
 		s.kept.put(f, before, it)
 	}

@@ -29,23 +29,23 @@ type Schema struct {
 	TickRate int
 	// Channels are the game's own, in order; the first is channel 2.
 	Channels []SchemaChannel
-	// Registry has the components and kinds, and reads snapshots: see
+	// Registry has the components and prefabs, and reads snapshots: see
 	// [snapshot.NewReceiver].
 	Registry *snapshot.Registry
 	// Command is the schema of commands; nil when there are none.
 	Command *snapshot.Schema
-	// Messages are those of the game, by kind.
+	// Messages are those of the game, by prefab.
 	Messages []SchemaMessage
-	// Requests are what players send, by kind.
+	// Requests are what players send, by prefab.
 	Requests []*snapshot.Schema
 	// Events are the names of the events' types, in order.
 	Events []string
 	// Shared are the names of the systems that both ends run, in their order.
 	Shared []string
-	// Foresees tells that clients predict other players, too, and Foreseen names the
-	// kinds of which they do; see [Foresee].
-	Foresees bool
-	Foreseen []string
+	// PredictsRemote tells that clients predict other players, too, and RemotePredicted names the
+	// prefabs of which they do; see [PredictRemote].
+	PredictsRemote  bool
+	RemotePredicted []string
 
 	hash uint64 // of the bytes
 }
@@ -95,10 +95,10 @@ func (p *Protocol) parts() *Schema {
 			s.Shared = append(s.Shared, sys.Name)
 		}
 	}
-	s.Foresees = p.foresee != nil
-	for i := range p.kinds {
-		if p.kinds[i].foreseen {
-			s.Foreseen = append(s.Foreseen, p.kinds[i].ecs.Name())
+	s.PredictsRemote = p.predictRemote != nil
+	for i := range p.prefabs {
+		if p.prefabs[i].remotePredicted {
+			s.RemotePredicted = append(s.RemotePredicted, p.prefabs[i].ecs.Name())
 		}
 	}
 	s.hash = netcode.SchemaHash(s.append(nil))
@@ -128,8 +128,8 @@ func (s *Schema) Describe() string {
 	for _, name := range s.Shared {
 		fmt.Fprintf(&b, "shared system %s\n", name)
 	}
-	if s.Foresees {
-		fmt.Fprintf(&b, "foresees %s\n", strings.Join(s.Foreseen, " "))
+	if s.PredictsRemote {
+		fmt.Fprintf(&b, "predicts remote %s\n", strings.Join(s.RemotePredicted, " "))
 	}
 	fmt.Fprintf(&b, "schema %016x\n", s.hash)
 	return b.String()
@@ -154,7 +154,7 @@ func (s *Schema) append(dst []byte) []byte {
 	registry := s.Registry.AppendSchema(nil)
 	count(len(registry))
 	dst = append(dst, registry...)
-	dst = append(dst, flag(s.Command != nil)+flag(s.Foresees))
+	dst = append(dst, flag(s.Command != nil)+flag(s.PredictsRemote))
 	if s.Command != nil {
 		dst = s.Command.AppendSchema(dst)
 	}
@@ -166,8 +166,8 @@ func (s *Schema) append(dst []byte) []byte {
 	for _, q := range s.Requests {
 		dst = q.AppendSchema(dst)
 	}
-	lists := [][]string{s.Events, s.Shared, s.Foreseen}
-	if !s.Foresees {
+	lists := [][]string{s.Events, s.Shared, s.RemotePredicted}
+	if !s.PredictsRemote {
 		lists = lists[:2]
 	}
 	for _, names := range lists {
@@ -213,7 +213,7 @@ func ReadSchema(b []byte) (*Schema, error) {
 		r.fail(err)
 	}
 	has := r.byte(2)
-	if s.Foresees = has == 2; has > 0 {
+	if s.PredictsRemote = has == 2; has > 0 {
 		if s.Command = r.schema(); s.Command != nil && s.Command.Varies() >= 0 {
 			r.fail(errors.New("a command of no one size"))
 		}
@@ -238,8 +238,8 @@ func ReadSchema(b []byte) (*Schema, error) {
 		s.Requests = append(s.Requests, counted(r.schema()))
 	}
 	s.Events, s.Shared = r.names(), r.names()
-	if s.Foresees {
-		s.Foreseen = r.names()
+	if s.PredictsRemote {
+		s.RemotePredicted = r.names()
 	}
 	if r.err == nil && len(r.b) > 0 {
 		r.fail(errors.New("length"))

@@ -38,10 +38,10 @@ func declareAll(spoil func(h *handles, p *foretick.Protocol)) *foretick.Protocol
 		if spoil != nil {
 			spoil(h, p)
 		}
-		foretick.OnClient(p, &h.score, func(*foretick.Frame, foretick.Tick, health) {}, foretick.Via("chat"))
-		foretick.OnClient(p, &h.hit, func(*foretick.Frame, foretick.Tick, hit) {}, foretick.Via("effects"))
-		foretick.OnRequest(p, &h.wish, func(*foretick.Frame, ecs.Owner, hit) {})
-		foretick.OnPredicted(p, &h.shot, func(*foretick.Frame, ecs.Entity, hit) {})
+		h.score.OnClient(p, func(*foretick.Frame, foretick.Tick, health) {}, foretick.Via("chat"))
+		h.hit.OnClient(p, func(*foretick.Frame, foretick.Tick, hit) {}, foretick.Via("effects"))
+		h.wish.Handle(p, func(*foretick.Frame, foretick.PlayerID, hit) {})
+		h.shot.OnPredicted(p, func(*foretick.Frame, ecs.Entity, hit) {})
 	})
 }
 
@@ -134,10 +134,10 @@ func TestHashCoversChannelsAndEvents(t *testing.T) {
 	for name, spoil := range map[string]func(h *handles, p *foretick.Protocol){
 		"channel": func(_ *handles, p *foretick.Protocol) { p.Channel("more", netcode.Channel{}) },
 		"request": func(h *handles, p *foretick.Protocol) {
-			foretick.OnRequest(p, &h.plea, func(*foretick.Frame, ecs.Owner, health) {})
+			h.plea.Handle(p, func(*foretick.Frame, foretick.PlayerID, health) {})
 		},
 		"event": func(h *handles, p *foretick.Protocol) {
-			foretick.OnPredicted(p, &h.other, func(*foretick.Frame, ecs.Entity, health) {})
+			h.other.OnPredicted(p, func(*foretick.Frame, ecs.Entity, health) {})
 		},
 	} {
 		p := declareAll(spoil)
@@ -154,9 +154,9 @@ func TestHashCoversChannelsAndEvents(t *testing.T) {
 		p := declare(func(h *handles, p *foretick.Protocol) {
 			p.Channel(c.channel, c.Channel)
 			p.Channel("effects", netcode.Channel{})
-			foretick.OnClient(p, &h.score, func(*foretick.Frame, foretick.Tick, health) {}, foretick.Via(c.channel))
-			foretick.OnClient(p, &h.hit, func(*foretick.Frame, foretick.Tick, hit) {}, foretick.Via("effects"))
-			foretick.OnPredicted(p, &h.shot, func(*foretick.Frame, ecs.Entity, hit) {})
+			h.score.OnClient(p, func(*foretick.Frame, foretick.Tick, health) {}, foretick.Via(c.channel))
+			h.hit.OnClient(p, func(*foretick.Frame, foretick.Tick, hit) {}, foretick.Via("effects"))
+			h.shot.OnPredicted(p, func(*foretick.Frame, ecs.Entity, hit) {})
 		})
 		require.NoError(t, p.Err(), name)
 		require.Empty(t, seen[p.Hash()], name)
@@ -165,9 +165,9 @@ func TestHashCoversChannelsAndEvents(t *testing.T) {
 	other := declare(func(h *handles, p *foretick.Protocol) {
 		p.Channel("chat", netcode.Channel{Reliable: true, Priority: 2})
 		p.Channel("effects", netcode.Channel{})
-		foretick.OnClient(p, &h.score, func(*foretick.Frame, foretick.Tick, health) {}) // by the channel of all
-		foretick.OnClient(p, &h.hit, func(*foretick.Frame, foretick.Tick, hit) {}, foretick.Via("effects"))
-		foretick.OnPredicted(p, &h.shot, func(*foretick.Frame, ecs.Entity, hit) {})
+		h.score.OnClient(p, func(*foretick.Frame, foretick.Tick, health) {}) // by the channel of all
+		h.hit.OnClient(p, func(*foretick.Frame, foretick.Tick, hit) {}, foretick.Via("effects"))
+		h.shot.OnPredicted(p, func(*foretick.Frame, ecs.Entity, hit) {})
 	})
 	require.NoError(t, other.Err())
 	require.Empty(t, seen[other.Hash()])
@@ -177,16 +177,16 @@ func TestRequestFaults(t *testing.T) {
 	type guide struct{ Where ecs.Entity }
 	for want, spoil := range map[string]func(h *handles, p *foretick.Protocol){
 		"declared twice": func(h *handles, p *foretick.Protocol) {
-			foretick.OnRequest(p, &h.wish, nil)
-			foretick.OnRequest(p, &h.wish, nil)
+			h.wish.Handle(p, nil)
+			h.wish.Handle(p, nil)
 		},
 		"at most 253": func(_ *handles, p *foretick.Protocol) {
 			for range 254 {
-				foretick.OnRequest(p, &foretick.Request[hit]{}, nil)
+				(&foretick.Request[hit]{}).Handle(p, nil)
 			}
 		},
-		"request guide: field Where is an ecs.Entity": func(_ *handles, p *foretick.Protocol) { foretick.OnRequest(p, &foretick.Request[guide]{}, nil) },
-		"pointed.P": func(_ *handles, p *foretick.Protocol) { foretick.OnRequest(p, &foretick.Request[pointed]{}, nil) },
+		"request guide: field Where is an ecs.Entity": func(_ *handles, p *foretick.Protocol) { (&foretick.Request[guide]{}).Handle(p, nil) },
+		"pointed.P": func(_ *handles, p *foretick.Protocol) { (&foretick.Request[pointed]{}).Handle(p, nil) },
 	} {
 		require.ErrorContains(t, declare(spoil).Err(), want)
 	}
@@ -206,11 +206,11 @@ func TestChannelFaults(t *testing.T) {
 		},
 		"Repeat is 17": func(_ *handles, p *foretick.Protocol) { p.Channel("a", netcode.Channel{Repeat: 17}) },
 		"call Channel first": func(h *handles, p *foretick.Protocol) {
-			foretick.OnClient(p, &h.score, nil, foretick.Via("none"))
+			h.score.OnClient(p, nil, foretick.Via("none"))
 		},
 		"carries at most 256": func(h *handles, p *foretick.Protocol) {
 			p.Channel("effects", netcode.Channel{})
-			foretick.OnClient(p, &h.long, nil, foretick.Via("effects"))
+			h.long.OnClient(p, nil, foretick.Via("effects"))
 		},
 	} {
 		require.ErrorContains(t, declare(spoil).Err(), want)
@@ -223,15 +223,15 @@ func TestSchemaMustTravel(t *testing.T) {
 	for name, change := range map[string]func(h *handles, p *foretick.Protocol){
 		"long": func(h *handles, p *foretick.Protocol) {
 			for i := range 300 {
-				p.Kind(&h.kinds[i], strings.Repeat("k", 240)+fmt.Sprint(i), &h.place)
+				p.Prefab(&h.prefabs[i], strings.Repeat("k", 240)+fmt.Sprint(i), &h.place)
 			}
 		},
 	} {
 		n := sim.NewNetwork(1)
 		_, err := foretick.NewServer(foretick.ServerConfig{Protocol: declare(change), Transport: n.Listen()})
 		require.NoError(t, err, name)
-		_, err = foretick.NewServer(foretick.ServerConfig{Protocol: declare(change), Transport: n.Listen(), AllowSkew: true})
-		require.ErrorContains(t, err, "AllowSkew", name)
+		_, err = foretick.NewServer(foretick.ServerConfig{Protocol: declare(change), Transport: n.Listen(), AllowOtherBuilds: true})
+		require.ErrorContains(t, err, "AllowOtherBuilds", name)
 	}
 }
 
@@ -279,8 +279,8 @@ func ExampleInspector() {
 	listen := n.Listen()
 	protocol := declare(func(h *handles, p *foretick.Protocol) {
 		foretick.Default(p, &h.player, &h.health, health{Points: 75})
-		p.Join(func(f *foretick.Frame, who ecs.Owner) {
-			h.place.Get(f.World, f.Spawn(&h.player, who)).X = 12.5
+		p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) {
+			h.place.Get(f.World, f.Spawn(&h.player, player)).X = 12.5
 		})
 	})
 	server, err := foretick.NewServer(foretick.ServerConfig{Protocol: protocol, Transport: listen})
@@ -297,7 +297,7 @@ func ExampleInspector() {
 	}
 	fmt.Println(tool.Schema().Game, tool.Schema().TickRate, "Hz")
 	for _, ghost := range tool.Receiver().Ghosts() {
-		fmt.Println(tool.Schema().Registry.KindName(ghost.Kind))
+		fmt.Println(tool.Schema().Registry.PrefabName(ghost.Prefab))
 		state := ghost.Newest()
 		for c := range tool.Schema().Registry.Components() {
 			words, schema := state.Component(c), tool.Schema().Registry.Schema(c)
@@ -322,7 +322,7 @@ func TestInspectorAsksOfAnyServer(t *testing.T) {
 	var h *handles
 	p := declareAll(func(own *handles, p *foretick.Protocol) {
 		h = own
-		p.Join(func(f *foretick.Frame, who ecs.Owner) { f.Spawn(&h.player, who) })
+		p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) { f.Spawn(&h.player, player) })
 	})
 	server, err := foretick.NewServer(foretick.ServerConfig{Protocol: p, Transport: listen})
 	require.NoError(t, err)
@@ -368,7 +368,7 @@ type longList struct {
 func TestReadSchemaAllocation(t *testing.T) {
 	p := foretick.NewProtocol("g", 1)
 	var first foretick.Message[longList]
-	foretick.OnClient(p, &first, func(*foretick.Frame, foretick.Tick, longList) {})
+	first.OnClient(p, func(*foretick.Frame, foretick.Tick, longList) {})
 	require.NoError(t, p.Err())
 	b := p.Schema(nil)
 	one, _, err := snapshot.ReadSchema(p.Schema(nil)[bytes.Index(b, []byte("longList"))-1:])
@@ -391,7 +391,7 @@ func TestReadSchemaAllocation(t *testing.T) {
 	p = foretick.NewProtocol("g", 1)
 	many := make([]foretick.Message[longList], 33)
 	for i := range many {
-		foretick.OnClient(p, &many[i], func(*foretick.Frame, foretick.Tick, longList) {})
+		many[i].OnClient(p, func(*foretick.Frame, foretick.Tick, longList) {})
 	}
 	require.ErrorContains(t, p.Err(), "use shorter slices")
 }

@@ -54,18 +54,18 @@ type ServerConfig struct {
 	// first five seconds of play, at 200 ms a second. It falls back within 2 s of
 	// the path. 0 means 150 ms. A cheater who fakes a slower path gains that much;
 	// negative grants none, and then an honest player whose path slows by a tick or
-	// more misses most of what it hits on its screen, until [Server.Resettle] or a
+	// more misses most of what it hits on its screen, until [Server.RemeasureLatency] or a
 	// new connection. At most 1 s; MaxRewind holds all the same.
 	RewindGrowth time.Duration
 	// NoLagCompensation judges every shot in the present. For comparison only.
 	NoLagCompensation bool
-	// Hold is how long the place of a player whose connection was lost is kept:
+	// ReconnectWindow is how long the place of a player whose connection was lost is kept:
 	// what it owns stays in the world with a zero command, and the player may
 	// come back to it. Its reliable messages wait meanwhile: see [Message.Send].
 	// 0 means 30 s; negative keeps nothing. At most a year. A place is held for no longer than its
 	// player has played, and only after a connection was lost: not for a player who
 	// left, was kicked, or broke the rules.
-	Hold time.Duration
+	ReconnectWindow time.Duration
 	// KeepPlaces keeps the places held for absent players on a full server, and
 	// refuses newcomers, for ranked matches whose players have tickets. false gives a
 	// newcomer the place of the absent player who played least (of equals, who is
@@ -78,22 +78,22 @@ type ServerConfig struct {
 	// IPv6 /64 counts as one address. 0 means 32; negative means no limit. At most 2²⁰. The
 	// transports' own limits by address are as high.
 	MaxWaitingPerAddress int
-	// AllowSkew lets in clients of other builds of the game: they have the same
+	// AllowOtherBuilds lets in clients of other builds of the game: they have the same
 	// name, version, tick rate and channels, and are sent the schema to match their
 	// own components, fields, command and messages with, by name. false refuses them
 	// with a [ProtocolError]. Raise the protocol's version for a change after which
 	// old clients must not play.
-	AllowSkew bool
+	AllowOtherBuilds bool
 	// Random is where the tokens that players come back with are drawn from. nil
 	// means crypto/rand; tests pass a seeded one.
 	Random io.Reader
 	// Learn, when set, counts what snapshots hold, to learn tables from: see
-	// [snapshot.Statistics] and [Protocol.Tables]. It costs time; nil counts
+	// [snapshot.Statistics] and [Protocol.CompressionTables]. It costs time; nil counts
 	// nothing.
-	Learn *snapshot.Statistics
+	TrainCompression *snapshot.Statistics
 	// Verify, when set, is asked at the start for each asset that the server needs
 	// (see [Protocol.ServerAsset]); if any is missing, NewServer says which, and of
-	// which kinds.
+	// which prefabs.
 	Verify func(ref string) error
 	// Profile has the server count the bytes of each component and field; see
 	// [Server.Bandwidth]. It costs time.
@@ -169,7 +169,7 @@ func (c *ServerConfig) check() error {
 	errs = append(errs,
 		checkDuration("ServerConfig.RepeatInput", &c.RepeatInput, longestInput, defaultRepeatInput),
 		checkDuration("ServerConfig.DecayInput", &c.DecayInput, longestInput, defaultDecayInput),
-		checkDuration("ServerConfig.Hold", &c.Hold, longestHold, defaultHold))
+		checkDuration("ServerConfig.ReconnectWindow", &c.ReconnectWindow, longestHold, defaultHold))
 	if c.MaxRewind > time.Second {
 		errs = append(errs, fmt.Errorf("foretick: ServerConfig.MaxRewind is %v: use up to 1s, 0 for %v, or less for none", c.MaxRewind, lagcomp.DefaultMaxRewind))
 	}
@@ -290,7 +290,7 @@ type Server struct {
 	bans     map[string]ban
 	banSweep time.Duration // bans that are over are looked for from then on
 	joining  []*player
-	leaving  []ecs.Owner
+	leaving  []PlayerID
 	absent   []*player // lost their connection since the last tick
 	back     []*player // came back since the last tick
 	kicks    []*player // leave at the end of the tick
@@ -538,23 +538,23 @@ func (s *Server) close(code transport.Code, detail string) error {
 	return s.endpoint.Close(code, detail)
 }
 
-func (s *Server) player(who ecs.Owner) *player {
-	if int(who) >= len(s.owners) {
+func (s *Server) player(player PlayerID) *player {
+	if int(player) >= len(s.owners) {
 		return nil
 	}
-	return s.owners[who]
+	return s.owners[player]
 }
 
-func (s *Server) spawn(k *ecs.Kind, owner ecs.Owner) ecs.Entity {
-	i := s.p.kindOf(k)
+func (s *Server) spawn(k *ecs.Prefab, owner PlayerID) ecs.Entity {
+	i := s.p.prefabOf(k)
 	if i < 0 {
-		misuse("Spawn of kind %q, which is not declared with Protocol.Kind", k.Name())
+		misuse("Spawn of prefab %q, which is not declared with Protocol.Prefab", k.Name())
 	}
-	if owner == ecs.Island || owner == ecs.Fleeting {
-		misuse("Spawn of kind %q for a part of clients' worlds: spawn it for ecs.Nobody; it is of the island where shared systems write it by WriteOther", k.Name())
+	if owner == ecs.Common || owner == ecs.ClientOnly {
+		misuse("Spawn of prefab %q for a part of clients' worlds: spawn it for ecs.Nobody; shared systems that write it through WriteOther make it a shared physics object", k.Name())
 	}
 	e := s.world.Manager().Spawn(k, owner)
-	*s.p.identity.Get(s.world, e) = Identity{Net: s.freeNet(), Kind: uint16(i)}
+	*s.p.identity.Get(s.world, e) = NetworkID{Net: s.freeNet(), Prefab: uint16(i)}
 	s.effects.structural(owner)
 	return e
 }

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/transport"
 )
 
@@ -37,8 +36,8 @@ func (s *Server) forgetBans(t time.Duration) {
 // token that the player showed, for example the identity in a connect ticket.
 // It is empty for players whom the transport does not know, and for owners that
 // are nobody's. It stays known while the player's place is held.
-func (s *Server) Identity(who ecs.Owner) []byte {
-	if p := s.player(who); p != nil {
+func (s *Server) Identity(player PlayerID) []byte {
+	if p := s.player(player); p != nil {
 		return slices.Clone(p.named)
 	}
 	return nil
@@ -64,7 +63,7 @@ func (s *Server) KickIdentity(identity []byte, detail string) bool {
 // Ban is KickIdentity, and keeps the identity out until a time, by the clock
 // that Step is given; the zero time is for good. They are told
 // transport.Refused and the detail. A transport that is a
-// [transport.Doorkeeper] is told, and turns them away before they cost
+// [transport.BanList] is told, and turns them away before they cost
 // anything; behind any other they are dropped when they arrive. It reports
 // whether there is such an identity: an empty one is nobody's, so a player
 // without an identity can be kicked and not banned. A ban whose time is over is
@@ -92,16 +91,16 @@ type barred struct {
 }
 
 func (s *Server) bar(b barred) {
-	if d, ok := s.endpoint.(transport.Doorkeeper); ok && s.bans[string(b.identity)] == (ban{b.until, b.detail}) {
+	if d, ok := s.endpoint.(transport.BanList); ok && s.bans[string(b.identity)] == (ban{b.until, b.detail}) {
 		d.Ban(b.identity, b.until, b.detail)
 	}
 }
 
-// Pardon ends a ban.
-func (s *Server) Pardon(identity []byte) {
+// Unban ends a ban.
+func (s *Server) Unban(identity []byte) {
 	delete(s.bans, string(identity))
-	if d, ok := s.endpoint.(transport.Doorkeeper); ok {
-		d.Pardon(identity)
+	if d, ok := s.endpoint.(transport.BanList); ok {
+		d.Unban(identity)
 	}
 }
 

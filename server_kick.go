@@ -4,7 +4,6 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/transport"
 )
 
@@ -21,14 +20,14 @@ const maxKickText = 120
 // for: until then it is there as before, and what was sent to it goes out in a last
 // packet. OnLeave hooks run in the next tick. Of several calls for one player the
 // first counts. No place is held for who was kicked.
-func (f *Frame) Kick(player ecs.Owner, code transport.Code, text string) bool {
+func (f *Frame) Kick(player PlayerID, code transport.Code, text string) bool {
 	return f.server != nil && f.server.Kick(player, code, text)
 }
 
 // Ban kicks a player with [transport.Kicked] and keeps its identity out until a time,
 // as [Server.Ban] does; the zero time means for ever. It reports whether the player
 // has an identity: one without is kicked, and may come back.
-func (f *Frame) Ban(player ecs.Owner, until time.Time, text string) bool {
+func (f *Frame) Ban(player PlayerID, until time.Time, text string) bool {
 	if f.server == nil {
 		return false
 	}
@@ -42,7 +41,7 @@ func (f *Frame) Ban(player ecs.Owner, until time.Time, text string) bool {
 
 // Kick is [Frame.Kick] for code outside of systems and handlers. Called between
 // Steps, it takes effect at the end of the next tick.
-func (s *Server) Kick(player ecs.Owner, code transport.Code, text string) bool {
+func (s *Server) Kick(player PlayerID, code transport.Code, text string) bool {
 	p := s.player(player)
 	if p == nil {
 		return false

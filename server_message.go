@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/netcode"
 	"github.com/foretick/foretick/transport"
 )
@@ -18,7 +17,7 @@ const maxQueued = 256 << 10
 // at the end of the tick.
 var ErrOverflow = errors.New("foretick: the player does not take its messages and is disconnected")
 
-func (s *Server) sendMessage(to ecs.Owner, channel, id uint8, payload []byte) error {
+func (s *Server) sendMessage(to PlayerID, channel, id uint8, payload []byte) error {
 	p := s.player(to)
 	if p == nil {
 		return fmt.Errorf("foretick: no player %d", to)
@@ -72,8 +71,8 @@ func (s *Server) broadcast(channel, id uint8, payload []byte) error {
 // Queued is how much waits for a player in reliable messages, in bytes, where each,
 // or 256 bytes of a longer one, counts as 256; 0 for one that is not there. At
 // 256 KiB the player is disconnected, or its place, if it is held, given up.
-func (s *Server) Queued(who ecs.Owner) int {
-	if p := s.player(who); p != nil {
+func (s *Server) Queued(player PlayerID) int {
+	if p := s.player(player); p != nil {
 		return p.queue().Queued()
 	}
 	return 0

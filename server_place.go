@@ -4,7 +4,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/netcode"
 	"github.com/foretick/foretick/transport"
 )
@@ -13,7 +12,7 @@ import (
 type newcomer struct {
 	p     *player
 	hello netcode.Hello
-	place ecs.Owner
+	place PlayerID
 }
 
 // departed is what is remembered of a place that was given up, for who comes back
@@ -33,14 +32,14 @@ const maxDeparted = 1024
 // none. Replaced is the transport's word that the same identity is back already: it
 // gets the time that it needs to say so itself.
 func (s *Server) holdTime(p *player, code transport.Code) time.Duration {
-	if p.kicked || s.cfg.Hold < 0 || p.token == [16]byte{} {
+	if p.kicked || s.cfg.ReconnectWindow < 0 || p.token == [16]byte{} {
 		return 0
 	}
 	switch code {
 	case transport.None, transport.Timeout, transport.Unreachable, transport.Gone:
-		return min(s.cfg.Hold, s.played(p))
+		return min(s.cfg.ReconnectWindow, s.played(p))
 	case transport.Replaced:
-		return min(s.cfg.Hold, max(s.played(p), greetingTime))
+		return min(s.cfg.ReconnectWindow, max(s.played(p), greetingTime))
 	}
 	return 0
 }
@@ -105,7 +104,7 @@ func (s *Server) whyGone(token [16]byte) (transport.Code, string, bool) {
 
 // displace finds a place on a full server: that of the absent player who played
 // least. 0 if there is none, or ServerConfig.KeepPlaces is set.
-func (s *Server) displace() ecs.Owner {
+func (s *Server) displace() PlayerID {
 	if s.cfg.KeepPlaces {
 		return 0
 	}

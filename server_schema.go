@@ -12,25 +12,25 @@ import (
 func (s *Server) publish() error {
 	b := s.p.Schema(nil)
 	_, err := s.library.Add(SchemaName, b)
-	if err == nil && s.cfg.AllowSkew {
+	if err == nil && s.cfg.AllowOtherBuilds {
 		_, err = ReadSchema(b)
 	}
-	if err != nil && s.cfg.AllowSkew {
-		return fmt.Errorf("foretick: ServerConfig.AllowSkew needs a schema that can travel: %w", err)
+	if err != nil && s.cfg.AllowOtherBuilds {
+		return fmt.Errorf("foretick: ServerConfig.AllowOtherBuilds needs a schema that can travel: %w", err)
 	}
 	return nil
 }
 
-// skewed tells a peer of another build that it may ask for the schema, and then say
+// otherBuilds tells a peer of another build that it may ask for the schema, and then say
 // Hello by that.
-func (s *Server) skewed(t time.Duration, p *player, h netcode.Hello) {
-	if !p.skewed {
+func (s *Server) otherBuilds(t time.Duration, p *player, h netcode.Hello) {
+	if !p.otherBuilds {
 		s.cfg.Logger.Info("another build", append(s.who(p), "theirs", h.Protocol, "ours", s.p.Hash())...)
 	}
-	p.skewed = true
+	p.otherBuilds = true
 	pk := p.conn.Begin(t)
 	p.fates(s)
-	pk.Message(netcode.MessageReject, netcode.Reject{Code: rejectSkew, Protocol: s.p.Hash(), Text: "another build of the game: ask for the schema"}.Append(nil))
+	pk.Message(netcode.MessageReject, netcode.Reject{Code: rejectBuildDifference, Protocol: s.p.Hash(), Text: "another build of the game: ask for the schema"}.Append(nil))
 	s.finish(p, pk, false)
 }
 
@@ -45,7 +45,7 @@ const (
 // needs its time.
 func (s *Server) fetching(p *player, t time.Duration) bool {
 	switch {
-	case p.state == greeting && p.skewed && !p.asked:
+	case p.state == greeting && p.otherBuilds && !p.asked:
 		return t-p.came < askTime
 	case p.state == refusing, p.state == greeting && p.asked:
 		return p.conn.Pending() > 0 && t-p.came < fetchTime && p.conn.Unanswered(t) < s.cfg.Timeout

@@ -16,7 +16,7 @@ func (s *Server) send(now time.Duration) {
 	s.encoding = s.encoding[:0]
 	for _, p := range s.players {
 		p.packet = nil
-		if p.state != away && (p.state != greeting || p.asked || p.skewed) {
+		if p.state != away && (p.state != greeting || p.asked || p.otherBuilds) {
 			s.beginPacket(p, now)
 		}
 	}
@@ -82,7 +82,7 @@ func (s *Server) reads(p *player) bool {
 
 // newSender makes what codes a player's snapshots.
 func (s *Server) newSender(p *player) *snapshot.Sender {
-	cfg := snapshot.SenderConfig{Statistics: s.cfg.Learn}
+	cfg := snapshot.SenderConfig{Statistics: s.cfg.TrainCompression}
 	if s.bandwidth != nil {
 		cfg.Profile = s.bandwidth.down
 	}
@@ -105,7 +105,7 @@ const (
 // shares of players with like delays, each with a cache of its own.
 func (s *Server) encode() {
 	shares := 1
-	if s.cfg.Executor != nil && s.cfg.Learn == nil && s.bandwidth == nil {
+	if s.cfg.Executor != nil && s.cfg.TrainCompression == nil && s.bandwidth == nil {
 		shares = min(max(len(s.encoding)/sharePlayers, 1), maxShares)
 	}
 	for len(s.caches) < shares {

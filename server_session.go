@@ -7,22 +7,21 @@ import (
 	"time"
 	"unsafe"
 
-	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/lagcomp"
 	"github.com/foretick/foretick/netcode"
 	"github.com/foretick/foretick/transport"
 )
 
 const (
-	helloVersion     = netcode.Version
-	sentWindow       = 1024 // packets whose content is remembered, at most: those whose fate is open
-	greetingTime     = 5 * time.Second
-	kindDescribe     = 255 // reliable: the server's protocol, told to a peer of another
-	rejectSkew       = 4   // another build: ask for the schema
-	rejectMismatch   = 1
-	maxSnapshotTicks = 120
-	rejectFull       = 2
-	rejectVersion    = 3
+	helloVersion          = netcode.Version
+	sentWindow            = 1024 // packets whose content is remembered, at most: those whose fate is open
+	greetingTime          = 5 * time.Second
+	kindDescribe          = 255 // reliable: the server's protocol, told to a peer of another
+	rejectBuildDifference = 4   // another build: ask for the schema
+	rejectMismatch        = 1
+	maxSnapshotTicks      = 120
+	rejectFull            = 2
+	rejectVersion         = 3
 )
 
 // messageNote carries what explains a correction: see note.go.
@@ -269,8 +268,8 @@ func (s *Server) hello(t time.Duration, p *player, h netcode.Hello) {
 	switch {
 	case h.Version != helloVersion:
 		s.refuse(t, p, netcode.Reject{Code: rejectVersion, Protocol: s.p.Hash(), Text: "this server speaks another version of the library's own protocol"})
-	case h.Protocol != s.p.Hash() && s.cfg.AllowSkew:
-		s.skewed(t, p, h)
+	case h.Protocol != s.p.Hash() && s.cfg.AllowOtherBuilds:
+		s.otherBuilds(t, p, h)
 	case h.Protocol != s.p.Hash():
 		s.logAbuse("refused: another protocol", p, "theirs", h.Protocol, "ours", s.p.Hash())
 		s.refuse(t, p, netcode.Reject{Code: rejectMismatch, Protocol: s.p.Hash(), Text: "the game's protocol differs"})
@@ -297,17 +296,17 @@ func (s *Server) refuse(t time.Duration, p *player, r netcode.Reject) {
 	s.finish(p, pk, false)
 }
 
-func (s *Server) freeOwner() ecs.Owner {
+func (s *Server) freeOwner() PlayerID {
 	for i := 1; i < len(s.owners); i++ {
-		if s.owners[i] == nil && !slices.Contains(s.leaving, ecs.Owner(i)) {
-			return ecs.Owner(i)
+		if s.owners[i] == nil && !slices.Contains(s.leaving, PlayerID(i)) {
+			return PlayerID(i)
 		}
 	}
 	return 0
 }
 
 // admit makes a player of a peer.
-func (s *Server) admit(t time.Duration, p *player, owner ecs.Owner, h netcode.Hello) {
+func (s *Server) admit(t time.Duration, p *player, owner PlayerID, h netcode.Hello) {
 	p.owner = owner
 	if _, err := io.ReadFull(s.cfg.Random, p.token[:]); err != nil {
 		p.token = [16]byte{} // without a token nobody can come back to this place
@@ -326,8 +325,8 @@ func (s *Server) admit(t time.Duration, p *player, owner ecs.Owner, h netcode.He
 	s.begin(t, p, h)
 	s.joining = append(s.joining, p)
 	s.stats.Joined++
-	if p.skewed {
-		s.stats.Skewed++
+	if p.otherBuilds {
+		s.stats.OtherBuilds++
 	}
 	s.postOne(p)
 	line := s.who(p)

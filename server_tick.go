@@ -97,11 +97,11 @@ func (p *player) observe(s *Server) {
 // changePlayers lets in who came and takes out who went. Handlers may kick anybody:
 // that waits for the tick's end. Every OnJoin that began is followed by an OnLeave.
 func (s *Server) changePlayers() {
-	for _, who := range s.leaving {
+	for _, player := range s.leaving {
 		for _, fn := range s.p.leaves {
-			s.contained(who, "leave", fn)
+			s.contained(player, "leave", fn)
 		}
-		s.destroyOwned(who)
+		s.destroyOwned(player)
 	}
 	s.leaving = s.leaving[:0]
 	s.admitNewcomers()
@@ -121,7 +121,7 @@ func (s *Server) changePlayers() {
 }
 
 // tellStaying calls hooks for those of some players who are still there.
-func (s *Server) tellStaying(players *[]*player, name string, hooks []func(*Frame, ecs.Owner)) {
+func (s *Server) tellStaying(players *[]*player, name string, hooks []func(*Frame, PlayerID)) {
 	for _, p := range *players {
 		if s.owners[p.owner] != p || !p.begun {
 			continue
@@ -135,9 +135,9 @@ func (s *Server) tellStaying(players *[]*player, name string, hooks []func(*Fram
 }
 
 // destroyOwned removes everything that a player who left still owns.
-func (s *Server) destroyOwned(who ecs.Owner) {
+func (s *Server) destroyOwned(player PlayerID) {
 	s.world.Lock()
-	for _, rows := range s.entities.Owned(s.world, who) {
+	for _, rows := range s.entities.Owned(s.world, player) {
 		for i := range rows.Len() {
 			s.world.Manager().Destroy(rows.Entity(i))
 		}
@@ -221,7 +221,7 @@ func (s *Server) record() {
 	s.history.Begin(t)
 	f, before := s.kept.begin(t), s.kept.at(t-1)
 	for _, rows := range s.entities.All(s.world) {
-		s.recordVolumes(rows, f, before)
+		s.recordHitboxes(rows, f, before)
 	}
 	s.history.End()
 	s.recorded = true
@@ -250,20 +250,20 @@ func (s *Server) putRows(rows ecs.Rows) {
 				s.losses.bounds(c.index, at[len(at)-1])
 			}
 		}
-		owner, kind, all := uint16(rows.Owner()), &s.p.kinds[ids[k].Kind], mask
+		owner, prefab, all := uint16(rows.Owner()), &s.p.prefabs[ids[k].Prefab], mask
 		switch {
-		case kind.matched():
+		case prefab.matched():
 			all |= 1 << s.p.originAt
 			at = append(at, ids[k].sent(rows.Owner()))
-		case kind.local():
+		case prefab.local():
 			all |= 1 << s.p.localAt
 			at = append(at, unsafe.Pointer(&noOrigin))
 		}
 		s.put.pointers = at
-		if owner == 0 && kind.island {
+		if owner == 0 && prefab.common {
 			owner = snapshot.Everyone
 		}
-		s.source.Put(snapshot.NetID(ids[k].Net), int(ids[k].Kind), owner, all, at, serverRefs{s})
+		s.source.Put(snapshot.NetID(ids[k].Net), int(ids[k].Prefab), owner, all, at, serverRefs{s})
 		if s.p.teams {
 			s.source.SetTeam(snapshot.NetID(ids[k].Net), s.teamOf(rows.Entity(k), rows.Owner()))
 		}

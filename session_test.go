@@ -49,13 +49,13 @@ func (h *venue) cut(p *process, dead bool) {
 // each time that it is let in.
 func TestOnSession(t *testing.T) {
 	joined, resumed := foretick.Session{}, foretick.Session{Kind: foretick.SessionResumed}
-	h := newVenue(t, foretick.ServerConfig{Hold: 10 * time.Second})
+	h := newVenue(t, foretick.ServerConfig{ReconnectWindow: 10 * time.Second})
 
 	p := h.start(nil, true)
 	require.Nil(t, p.ResumeToken())
 	h.run(20 * time.Second)
 	require.Equal(t, []foretick.Session{joined}, p.told)
-	me, token := p.View().Me, p.ResumeToken()
+	me, token := p.View().Player, p.ResumeToken()
 	require.Len(t, token, 24)
 
 	h.cut(p, true)
@@ -63,7 +63,7 @@ func TestOnSession(t *testing.T) {
 	h.cut(p, false)
 	h.run(4 * time.Second)
 	require.Equal(t, []foretick.Session{joined, resumed}, p.told)
-	require.Equal(t, me, p.View().Me)
+	require.Equal(t, me, p.View().Player)
 
 	// Another process takes the place over, with the connection of the first alive
 	// or dead.
@@ -72,7 +72,7 @@ func TestOnSession(t *testing.T) {
 	second := h.start(p.ResumeToken(), false)
 	h.run(2 * time.Second)
 	require.Equal(t, []foretick.Session{resumed}, second.told)
-	require.Equal(t, me, second.View().Me)
+	require.Equal(t, me, second.View().Player)
 	require.Len(t, h.srv.Players(nil), 1)
 	require.Equal(t, 1, h.srv.World().Len(), "no ghost")
 
@@ -89,7 +89,7 @@ func TestOnSession(t *testing.T) {
 	require.NotEqual(t, second.ResumeToken(), third.ResumeToken())
 
 	// Kicked, with what the game said.
-	require.True(t, h.srv.Kick(third.View().Me, transport.FirstUserCode, "idle"))
+	require.True(t, h.srv.Kick(third.View().Player, transport.FirstUserCode, "idle"))
 	h.run(time.Second)
 	fourth := h.start(third.ResumeToken(), true)
 	h.run(2 * time.Second)

@@ -26,7 +26,7 @@ type plot struct {
 	costly string // the newest step that took more than it may
 }
 
-// kindOf is the kind of an entity of the hostile server's.
+// kindOf is the prefab of an entity of the hostile server's.
 func kindOf(id snapshot.NetID) int { return int(id-1) % 4 }
 
 const plotActions = 20
@@ -268,7 +268,7 @@ func (p *plot) schemas() {
 		r.Data = nil
 	}
 	if s, err := ReadSchema(data); err == nil && p.byte()%4 != 0 {
-		p.tell(netcode.MessageReject, netcode.Reject{Code: rejectSkew, Protocol: s.Hash()}.Append(nil))
+		p.tell(netcode.MessageReject, netcode.Reject{Code: rejectBuildDifference, Protocol: s.Hash()}.Append(nil))
 		p.pass(siegeTick)
 	}
 	_ = p.conn.SendOn(channelSchemas, 0, netcode.KindSchemaReply, r.Append(nil))
@@ -287,8 +287,8 @@ func sealed(b []byte) []byte {
 	return append(binary.LittleEndian.AppendUint32(nil, sum), b...)
 }
 
-func newPlot(t testing.TB, script []byte, foresee bool) *plot {
-	p := &plot{siege: newSiege(t, foresee), script: script, ids: map[snapshot.NetID]uint16{}}
+func newPlot(t testing.TB, script []byte, predictRemote bool) *plot {
+	p := &plot{siege: newSiege(t, predictRemote), script: script, ids: map[snapshot.NetID]uint16{}}
 	for i := range snapshot.NetID(4) {
 		p.ids[i+1] = []uint16{siegePlayer, snapshot.Everyone, siegePlayer + 1, 0}[i]
 	}
@@ -297,14 +297,14 @@ func newPlot(t testing.TB, script []byte, foresee bool) *plot {
 
 // playPlot plays a script against both games.
 func playPlot(t testing.TB, script []byte) (done [plotActions]int, played int) {
-	for _, foresee := range []bool{false, true} {
-		p := newPlot(t, script, foresee)
+	for _, predictRemote := range []bool{false, true} {
+		p := newPlot(t, script, predictRemote)
 		p.run()
 		for range costTries - 1 { // others may be at work on the machine: it costs too much if it does so each time
 			if p.costly == "" {
 				break
 			}
-			p = newPlot(t, script, foresee)
+			p = newPlot(t, script, predictRemote)
 			p.run()
 		}
 		require.Empty(t, p.costly)

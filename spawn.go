@@ -29,15 +29,15 @@ const (
 	// disappears when the server made none. It is rolled back, compared and
 	// corrected like everything predicted.
 	Matched SpawnPolicy = iota
-	// Local: the client keeps its own for good, and is not sent the server's. No
+	// ClientOnly: the client keeps its own for good, and is not sent the server's. No
 	// rollback touches it and a replay of its tick makes no other: for bullets
-	// that live for a few ticks. On a client it belongs to [ecs.Fleeting].
-	Local
+	// that live for a few ticks. On a client it belongs to [ecs.ClientOnly].
+	ClientOnly
 )
 
 // SpawnConfig says how the entities of a kind that shared systems spawn are
 // predicted. The zero value is ready to use. The functions, all optional, are
-// called on the client of the player whose entity it is, of a Matched kind.
+// called on the client of the player whose entity it is, of a Matched prefab.
 type SpawnConfig struct {
 	Policy SpawnPolicy
 	// OnPredicted is told of an entity at the end of the tick that spawned it:
@@ -55,33 +55,33 @@ type SpawnConfig struct {
 	OnRestored func(f *Frame, e ecs.Entity)
 }
 
-// Spawns declares that shared systems spawn entities of this kind, with
+// Spawns declares that shared systems spawn entities of this prefab, with
 // [Frame.SpawnBy], and how a client predicts them. Such a system declares
 // [ecs.Create] too.
-func (p *Protocol) Spawns(k *ecs.Kind, c SpawnConfig) {
-	if !p.givenKind("Spawns", k) {
+func (p *Protocol) Spawns(k *ecs.Prefab, c SpawnConfig) {
+	if !p.givenPrefab("Spawns", k) {
 		return
 	}
-	i := p.kindOf(k)
+	i := p.prefabOf(k)
 	switch {
 	case slices.Contains(p.unmade, k):
 	case i < 0:
-		p.faultf("Spawns of a kind that is not declared: call Kind first")
-	case p.kinds[i].spawn != nil:
+		p.faultf("Spawns of a prefab that is not declared: call Prefab first")
+	case p.prefabs[i].spawn != nil:
 		p.faultf("Spawns(%q) was called twice", k.Name())
-	case c.Policy > Local:
-		p.faultf("Spawns(%q): SpawnConfig.Policy is %d: use Matched or Local", k.Name(), c.Policy)
-	case c.Policy == Local && p.command != nil && k.Mask().Has(p.command.id):
-		p.faultf("Spawns(%q): a Local entity gets no input: take %s out of the kind, or make it Matched", k.Name(), typeName(p.command.handle.Type()))
+	case c.Policy > ClientOnly:
+		p.faultf("Spawns(%q): SpawnConfig.Policy is %d: use Matched or ClientOnly", k.Name(), c.Policy)
+	case c.Policy == ClientOnly && p.command != nil && k.Mask().Has(p.command.id):
+		p.faultf("Spawns(%q): a ClientOnly entity gets no input: take %s out of the prefab, or make it Matched", k.Name(), typeName(p.command.handle.Type()))
 	default:
-		p.kinds[i].spawn, p.spawning = &c, true
-		p.fleeting = p.fleeting || c.Policy == Local
+		p.prefabs[i].spawn, p.spawning = &c, true
+		p.clientOnly = p.clientOnly || c.Policy == ClientOnly
 	}
 }
 
-// originComponent travels with every entity of a Matched kind, to its owner
+// originComponent travels with every entity of a Matched prefab, to its owner
 // alone: prediction.SpawnKey.ID of the key by which the owner predicted it.
-// localComponent says no more than that its kind is Local.
+// localComponent says no more than that its prefab is ClientOnly.
 type (
 	originComponent struct {
 		ID uint32 `net:"owner"`
@@ -91,15 +91,15 @@ type (
 
 const (
 	originName = "foretick.Origin"
-	localName  = "foretick.Local"
+	localName  = "foretick.ClientOnly"
 )
 
 // registerSpawns registers the two behind all of the game's components, if there
-// is a kind that they travel with.
+// is a prefab that they travel with.
 func (p *Protocol) registerSpawns() {
-	register := func(has func(*kind) bool, t reflect.Type, name string) int {
-		for i := range p.kinds {
-			if !has(&p.kinds[i]) {
+	register := func(has func(*prefab) bool, t reflect.Type, name string) int {
+		for i := range p.prefabs {
+			if !has(&p.prefabs[i]) {
 				continue
 			}
 			s, err := snapshot.Compile(t, snapshot.SchemaOptions{Name: name})
@@ -110,28 +110,28 @@ func (p *Protocol) registerSpawns() {
 		}
 		return -1
 	}
-	p.originAt = register((*kind).matched, reflect.TypeFor[originComponent](), originName)
-	p.localAt = register((*kind).local, reflect.TypeFor[localComponent](), localName)
+	p.originAt = register((*prefab).matched, reflect.TypeFor[originComponent](), originName)
+	p.localAt = register((*prefab).local, reflect.TypeFor[localComponent](), localName)
 }
 
-// bindSpawns lets a kind of this build be predicted as a server of another build
+// bindSpawns lets a prefab of this build be predicted as a server of another build
 // has it.
 func (p *Protocol) bindSpawns(i int) {
-	k := &p.kinds[i]
-	has := func(comp int) bool { return comp >= 0 && p.registry.KindHas(i, comp) }
+	k := &p.prefabs[i]
+	has := func(comp int) bool { return comp >= 0 && p.registry.PrefabHas(i, comp) }
 	if k.spawn == nil || !has(p.originAt) && !has(p.localAt) {
 		return
 	}
 	c := *k.spawn
 	c.Policy = Matched
 	if has(p.localAt) {
-		c.Policy, p.fleeting = Local, true
+		c.Policy, p.clientOnly = ClientOnly, true
 	}
 	k.spawn = &c
 }
 
-func (k *kind) matched() bool { return k.spawn != nil && k.spawn.Policy == Matched }
-func (k *kind) local() bool   { return k.spawn != nil && k.spawn.Policy == Local }
+func (k *prefab) matched() bool { return k.spawn != nil && k.spawn.Policy == Matched }
+func (k *prefab) local() bool   { return k.spawn != nil && k.spawn.Policy == ClientOnly }
 
 // ordinals counts how many of a kind an entity spawned within a tick.
 type ordinals map[ordinalKey]uint16
@@ -151,7 +151,7 @@ func (o ordinals) next(by ecs.Entity, kind int) uint16 {
 // acting is the shared system that runs, as far as spawning is concerned.
 type acting struct {
 	on    bool // a shared system runs that declared to spawn
-	owner ecs.Owner
+	owner PlayerID
 	once  bool // it has no rows
 }
 
@@ -167,24 +167,24 @@ func act(run func(*Frame, ecs.Rows)) func(*Frame, ecs.Rows) {
 	}
 }
 
-// SpawnBy creates an entity of a declared kind, with the kind's defaults, for
+// SpawnBy creates an entity of a declared prefab, with the prefab's defaults, for
 // the owner of the entity by, which spawns it: a rocket by a body, ten fragments
 // by a rocket. None when by is gone. Its components can be reached at once;
 // queries see it from the next system on.
 //
 // In a shared system the client of that owner spawns it as well, ahead of the
 // server, and which of the server's entities it is follows from the tick, the
-// spawner, and how many of the kind that one spawned before it in the tick. The
-// kind is declared with [Protocol.Spawns], the system with [ecs.Create], and by is
+// spawner, and how many of the prefab that one spawned before it in the tick. The
+// prefab is declared with [Protocol.Spawns], the system with [ecs.Create], and by is
 // an entity of the player whose rows the system was given; SpawnBy panics with
 // [UsageError] otherwise. Elsewhere on the server it is [Frame.Spawn].
 //
 // What the avatar of another player spawns, where a client foresees him (see
-// [Foresee]), lasts for the tick alone; the server's follows.
+// [PredictRemote]), lasts for the tick alone; the server's follows.
 //
-// In a replay a kind with the policy [Local] is spawned for the length of the
+// In a replay a prefab with the policy [ClientOnly] is spawned for the length of the
 // tick alone: what the first run made stays as it is.
-func (f *Frame) SpawnBy(by ecs.Entity, k *ecs.Kind) ecs.Entity {
+func (f *Frame) SpawnBy(by ecs.Entity, k *ecs.Prefab) ecs.Entity {
 	if f.server == nil {
 		return f.client.spawnBy(by, k)
 	}
@@ -192,30 +192,30 @@ func (f *Frame) SpawnBy(by ecs.Entity, k *ecs.Kind) ecs.Entity {
 }
 
 // checkSpawn refuses what cannot be predicted, alike on both ends.
-func (f *Frame) checkSpawn(by ecs.Entity, owner ecs.Owner, kind *kind, spawner *kind) {
-	name := kind.ecs.Name()
+func (f *Frame) checkSpawn(by ecs.Entity, owner PlayerID, prefab *prefab, spawner *prefab) {
+	name := prefab.ecs.Name()
 	switch {
-	case kind.spawn == nil:
-		misuse("a shared system spawns kind %q: declare it with Protocol.Spawns, or let a Server system spawn it", name)
+	case prefab.spawn == nil:
+		misuse("a shared system spawns prefab %q: declare it with Protocol.Spawns, or let a Server system spawn it", name)
 	case !f.acting.on:
-		misuse("a shared system spawns kind %q without saying so: declare it on the system with ecs.Create", name)
-	case owner == ecs.Nobody || owner == ecs.Island:
-		misuse("a shared system spawns kind %q by %v, which nobody owns: only what a player owns can spawn ahead of the server; let a Server system do it", name, by)
+		misuse("a shared system spawns prefab %q without saying so: declare it on the system with ecs.Create", name)
+	case owner == ecs.Nobody || owner == ecs.Common:
+		misuse("a shared system spawns prefab %q by %v, which nobody owns: only what a player owns can spawn ahead of the server; let a Server system do it", name, by)
 	case !f.acting.once && owner != f.acting.owner:
-		misuse("a shared system that was given rows of player %d spawns kind %q by %v, which is player %d's: name a spawner among the system's own rows", f.acting.owner, name, by, owner)
-	case kind.matched() && spawner != nil && spawner.local():
-		misuse("a Local entity of kind %q spawns kind %q, which is Matched: the server's has no counterpart on the client; make both Local", spawner.ecs.Name(), name)
+		misuse("a shared system that was given rows of player %d spawns prefab %q by %v, which is player %d's: name a spawner among the system's own rows", f.acting.owner, name, by, owner)
+	case prefab.matched() && spawner != nil && spawner.local():
+		misuse("a ClientOnly entity of prefab %q spawns prefab %q, which is Matched: the server's has no counterpart on the client; make both ClientOnly", spawner.ecs.Name(), name)
 	}
 }
 
 const fixSpawn = "use SpawnBy with the entity that spawns it, which both ends know, or let a Server system do it"
 
-func (s *Server) refuseSpawn(k *ecs.Kind) {
-	misuse("shared system %q spawns kind %q without a spawner: "+fixSpawn, s.p.systemName(uint32(s.effects.running)+1), k.Name())
+func (s *Server) refuseSpawn(k *ecs.Prefab) {
+	misuse("shared system %q spawns prefab %q without a spawner: "+fixSpawn, s.p.systemName(uint32(s.effects.running)+1), k.Name())
 }
 
-func (c *Client) refuseSpawn(k *ecs.Kind) {
-	misuse("a shared system spawns kind %q without a spawner: "+fixSpawn, k.Name())
+func (c *Client) refuseSpawn(k *ecs.Prefab) {
+	misuse("a shared system spawns prefab %q without a spawner: "+fixSpawn, k.Name())
 }
 
 // sharedRuns tells whether what runs at the moment runs on both ends.
@@ -223,19 +223,19 @@ func (s *Server) sharedRuns() bool {
 	return s.effects.running >= 0 && s.effects.both[s.effects.running]
 }
 
-func (s *Server) spawnBy(by ecs.Entity, k *ecs.Kind) ecs.Entity {
+func (s *Server) spawnBy(by ecs.Entity, k *ecs.Prefab) ecs.Entity {
 	if !s.world.Alive(by) {
 		return ecs.None
 	}
 	owner := s.world.Owner(by)
-	i := s.p.kindOf(k)
+	i := s.p.prefabOf(k)
 	if !s.sharedRuns() || i < 0 {
 		return s.spawn(k, owner)
 	}
 	spawner := s.p.identity.Find(s.world, by)
-	s.frame.checkSpawn(by, owner, &s.p.kinds[i], s.p.kindNamed(spawner))
+	s.frame.checkSpawn(by, owner, &s.p.prefabs[i], s.p.prefabNamed(spawner))
 	e := s.spawn(k, owner)
-	if s.p.kinds[i].local() {
+	if s.p.prefabs[i].local() {
 		s.frame.SetVisible(owner, e, false)
 		return e
 	}
@@ -245,17 +245,17 @@ func (s *Server) spawnBy(by ecs.Entity, k *ecs.Kind) ecs.Entity {
 	return e
 }
 
-// kindNamed is the kind that an identity names.
-func (p *Protocol) kindNamed(id *Identity) *kind {
-	if id == nil || int(id.Kind) >= len(p.kinds) {
+// prefabNamed is the prefab that an identity names.
+func (p *Protocol) prefabNamed(id *NetworkID) *prefab {
+	if id == nil || int(id.Prefab) >= len(p.prefabs) {
 		return nil
 	}
-	return &p.kinds[id.Kind]
+	return &p.prefabs[id.Prefab]
 }
 
 // originOf is what the owner's client calls the spawn, 0 when it cannot have
 // foreseen it: it knows nothing of the spawner.
-func (s *Server) originOf(owner ecs.Owner, by ecs.Entity, kind int) uint32 {
+func (s *Server) originOf(owner PlayerID, by ecs.Entity, kind int) uint32 {
 	if s.spawnTick != s.frame.Tick {
 		s.spawnTick = s.frame.Tick
 		clear(s.ordinals)
@@ -265,7 +265,7 @@ func (s *Server) originOf(owner ecs.Owner, by ecs.Entity, kind int) uint32 {
 	if p == nil || p.state != playing || spawner == nil {
 		return 0
 	}
-	key := prediction.SpawnKey{Owner: uint16(owner), Tick: s.frame.Tick, Ordinal: n, Kind: uint16(kind)}
+	key := prediction.SpawnKey{Owner: uint16(owner), Tick: s.frame.Tick, Ordinal: n, Prefab: uint16(kind)}
 	if key.By = spawner.origin; key.By == 0 {
 		w, ok := p.sender.Wire(snapshot.NetID(spawner.Net))
 		if !ok {
@@ -278,7 +278,7 @@ func (s *Server) originOf(owner ecs.Owner, by ecs.Entity, kind int) uint32 {
 
 // sent points at what is sent of an entity's origin: to its maker alone, should
 // it have changed hands.
-func (id *Identity) sent(owner ecs.Owner) unsafe.Pointer {
+func (id *NetworkID) sent(owner PlayerID) unsafe.Pointer {
 	if id.maker != uint16(owner) {
 		return unsafe.Pointer(&noOrigin)
 	}
@@ -290,9 +290,9 @@ var noOrigin originComponent // never written
 // isLocal tells whether an entity is the server's twin of one that its owner's
 // client keeps for itself.
 func (s *Server) isLocal(e ecs.Entity) bool {
-	if !s.p.fleeting {
+	if !s.p.clientOnly {
 		return false
 	}
-	k := s.p.kindNamed(s.p.identity.Find(s.world, e))
+	k := s.p.prefabNamed(s.p.identity.Find(s.world, e))
 	return k != nil && k.local()
 }

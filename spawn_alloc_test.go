@@ -25,21 +25,21 @@ type firing struct {
 type gunnery struct {
 	at     ecs.Component[flying]
 	cmd    ecs.Component[firing]
-	gun    ecs.Kind
-	rocket ecs.Kind
-	bullet ecs.Kind
+	gun    ecs.Prefab
+	rocket ecs.Prefab
+	bullet ecs.Prefab
 }
 
 func (g *gunnery) protocol() *foretick.Protocol {
 	p := foretick.NewProtocol("range", 1)
-	p.Component(&g.at, foretick.Predicted)
+	p.Component(&g.at, foretick.Predicted())
 	p.Command(&g.cmd)
-	p.Kind(&g.gun, "gun", &g.cmd)
-	p.Kind(&g.rocket, "rocket", &g.at)
-	p.Kind(&g.bullet, "bullet", &g.at)
+	p.Prefab(&g.gun, "gun", &g.cmd)
+	p.Prefab(&g.rocket, "rocket", &g.at)
+	p.Prefab(&g.bullet, "bullet", &g.at)
 	p.Spawns(&g.rocket, foretick.SpawnConfig{})
-	p.Spawns(&g.bullet, foretick.SpawnConfig{Policy: foretick.Local})
-	p.Join(func(f *foretick.Frame, who ecs.Owner) { f.Spawn(&g.gun, who) })
+	p.Spawns(&g.bullet, foretick.SpawnConfig{Policy: foretick.ClientOnly})
+	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) { f.Spawn(&g.gun, player) })
 	p.Shared("fire", func(f *foretick.Frame, rows ecs.Rows) {
 		for i, cmd := 0, g.cmd.Slice(rows); i < len(cmd); i++ {
 			if cmd[i].Fire {

@@ -26,7 +26,7 @@ type ServerStats struct {
 	MessagesRefused  uint64 // reliable messages that a full queue refused
 	MessagesResent   uint64 // times a reliable message travelled again
 	Requests         uint64 // of players, handled
-	ViewsOfNobody    uint64 // times Frame.Seen or SeenBehind was asked for who does not play, which misses everything: see Frame.Present
+	ViewsOfNobody    uint64 // times Frame.Rewind or RewindBehind was asked for who does not play, which misses everything: see Frame.Present
 	Malformed        uint64 // packets or messages that did not parse
 	Joined, Left     uint64 // players
 	Resumed          uint64 // times a player came back to its place
@@ -37,7 +37,7 @@ type ServerStats struct {
 	Offenders        uint64 // peers dropped for what no honest client does
 	Refused          uint64 // peers turned away: full, or of another protocol
 	Overflowed       uint64 // players dropped because they did not take their messages
-	Skewed           uint64 // players of other builds let in
+	OtherBuilds      uint64 // players of other builds let in
 	SchemasAsked     uint64 // requests for the schema
 	ValuesCut        uint64 // ticks of entities with a string or slice too long for its tag, or a string that is no UTF-8
 	ValuesOutside    uint64 // ticks of components, and messages, with a number that its tag's range does not hold, or NaN: see Server.Losses
@@ -53,7 +53,7 @@ type PlayerStats struct {
 	InputsRejected        uint64             // commands that the game's validator refused
 	InputsLate            uint64             // commands that came after their tick
 	InputsDuplicate       uint64             // commands received again: redundancy brings them
-	InputsRemade          uint64             // commands received anew for a tick yet to come: the client's clock was set back
+	InputsReplaced        uint64             // commands received anew for a tick yet to come: the client's clock was set back
 	InputsFar             uint64             // commands for too far in the future, refused
 	InputsMalformed       uint64             // command messages that did not parse
 	Requests              uint64             // of the player's, handled
@@ -74,44 +74,44 @@ func (s PlayerStats) String() string { return counts.Line(s) }
 
 // ClientStats counts what a client did since it began.
 type ClientStats struct {
-	Connection       netcode.Stats
-	Connections      uint64 // times that a server let it in, the first and each after a loss
-	Resumed          uint64 // of these, the times that it came back to its own place
-	BytesOut         uint64
-	BytesIn          uint64
-	PredictedTicks   uint64 // ticks predicted for the first time, with an entity to predict
-	Compared         uint64 // received server ticks held against a prediction
-	Mispredictions   uint64 // those that differed in a predicted field, or brought a correction of the player's own for what others did
-	ByCause          [prediction.Causes]uint64
-	ShownWrong       uint64 // ticks whose first prediction differs from the server's state: Mispredictions compares the newest run of a tick
-	Foreseen         uint64 // others' entities held against what was foreseen, once a snapshot each; see Foresee
-	ForeseenWrong    uint64 // of these, those that differed
-	Amended          uint64 // those that differed within the tolerance: adopted without running anything again
-	Resimulated      uint64 // ticks run again
-	HardResets       uint64 // times predicted time jumped
-	SpawnsPredicted  uint64 // entities of matched kinds spawned ahead of the server
-	SpawnsMatched    uint64 // of these that the server's took over from
-	SpawnsCancelled  uint64 // and that the server, or a replay, did not make
-	SpawnsUnforeseen uint64 // entities that the server's shared systems spawned and the client's had not
-	InputDelayed     uint64 // of Pictures, those with a View.InputDelay above 0: the history was too short, and inputs acted late
-	ValuesOutside    uint64 // ticks of predicted components and commands, and requests, with a number that its tag's range does not hold, or NaN: see Client.Losses
-	ChangesSwallowed uint64 // changes that rounding to the grid takes back in every tick, of every 16th tick: see Client.Losses
-	Stalls           uint64 // times the prediction reached the end of its history and waited for the server
-	Snapshots        uint64 // snapshots applied
-	SnapshotsStale   uint64 // received after a newer one
-	SnapshotsHeavy   uint64 // not read, and sent again: they brought more at once than their length allows
-	SnapshotsFar     uint64 // not read: the server cannot have reached their tick, unless its clock or the client's jumped
-	Messages         uint64 // messages of the game's received
-	MessagesUnknown  uint64 // messages that only the server's build of the game has
-	Requests         uint64 // sent, or queued
-	RequestsDropped  uint64 // of these, those that were lost with a place that was not there to come back to
-	CommandsRefused  uint64 // commands that the game's validator refused, as far as the server told
-	Malformed        uint64
-	CorePanics       uint64        // packets whose reading panicked, a fault of this package's own: the connection ended with transport.Malformed, and ClientConfig.Logger has the packet
-	Interpolation    time.Duration // sum over pictures of newest snapshot time − render time
-	Pictures         uint64        // pictures that Interpolation sums over
-	Confirmed        uint64        // inputs whose effect came back in a snapshot
-	ConfirmedWithin  [confirmBuckets]uint32
+	Connection         netcode.Stats
+	Connections        uint64 // times that a server let it in, the first and each after a loss
+	Resumed            uint64 // of these, the times that it came back to its own place
+	BytesOut           uint64
+	BytesIn            uint64
+	PredictedTicks     uint64 // ticks predicted for the first time, with an entity to predict
+	Compared           uint64 // received server ticks held against a prediction
+	Mispredictions     uint64 // those that differed in a predicted field, or brought a correction of the player's own for what others did
+	ByCause            [prediction.Causes]uint64
+	MispredictedFrames uint64 // ticks whose first prediction differs from the server's state: Mispredictions compares the newest run of a tick
+	RemotePredicted    uint64 // others' entities held against what was foreseen, once a snapshot each; see PredictRemote
+	RemoteMispredicted uint64 // of these, those that differed
+	SoftCorrections    uint64 // those that differed within the tolerance: adopted without running anything again
+	Resimulated        uint64 // ticks run again
+	HardResets         uint64 // times predicted time jumped
+	SpawnsPredicted    uint64 // entities of matched prefabs spawned ahead of the server
+	SpawnsMatched      uint64 // of these that the server's took over from
+	SpawnsCancelled    uint64 // and that the server, or a replay, did not make
+	SpawnsUnpredicted  uint64 // entities that the server's shared systems spawned and the client's had not
+	InputDelayed       uint64 // of Pictures, those with a View.InputDelay above 0: the history was too short, and inputs acted late
+	ValuesOutside      uint64 // ticks of predicted components and commands, and requests, with a number that its tag's range does not hold, or NaN: see Client.Losses
+	ChangesSwallowed   uint64 // changes that rounding to the grid takes back in every tick, of every 16th tick: see Client.Losses
+	Stalls             uint64 // times the prediction reached the end of its history and waited for the server
+	Snapshots          uint64 // snapshots applied
+	SnapshotsStale     uint64 // received after a newer one
+	SnapshotsHeavy     uint64 // not read, and sent again: they brought more at once than their length allows
+	SnapshotsFar       uint64 // not read: the server cannot have reached their tick, unless its clock or the client's jumped
+	Messages           uint64 // messages of the game's received
+	MessagesUnknown    uint64 // messages that only the server's build of the game has
+	Requests           uint64 // sent, or queued
+	RequestsDropped    uint64 // of these, those that were lost with a place that was not there to come back to
+	CommandsRefused    uint64 // commands that the game's validator refused, as far as the server told
+	Malformed          uint64
+	CorePanics         uint64        // packets whose reading panicked, a fault of this package's own: the connection ended with transport.Malformed, and ClientConfig.Logger has the packet
+	Interpolation      time.Duration // sum over pictures of newest snapshot time − render time
+	Frames             uint64        // pictures that Interpolation sums over
+	Confirmed          uint64        // inputs whose effect came back in a snapshot
+	ConfirmedWithin    [confirmBuckets]uint32
 }
 
 // confirmBuckets counts confirmations by milliseconds, the last bucket all
@@ -159,14 +159,14 @@ func (s *ClientStats) Add(o *ClientStats) {
 	s.SpawnsPredicted += o.SpawnsPredicted
 	s.SpawnsMatched += o.SpawnsMatched
 	s.SpawnsCancelled += o.SpawnsCancelled
-	s.SpawnsUnforeseen += o.SpawnsUnforeseen
+	s.SpawnsUnpredicted += o.SpawnsUnpredicted
 	for i := range s.ByCause {
 		s.ByCause[i] += o.ByCause[i]
 	}
-	s.ShownWrong += o.ShownWrong
-	s.Amended += o.Amended
-	s.Foreseen += o.Foreseen
-	s.ForeseenWrong += o.ForeseenWrong
+	s.MispredictedFrames += o.MispredictedFrames
+	s.SoftCorrections += o.SoftCorrections
+	s.RemotePredicted += o.RemotePredicted
+	s.RemoteMispredicted += o.RemoteMispredicted
 	s.Resimulated += o.Resimulated
 	s.HardResets += o.HardResets
 	s.InputDelayed += o.InputDelayed
@@ -185,7 +185,7 @@ func (s *ClientStats) Add(o *ClientStats) {
 	s.Malformed += o.Malformed
 	s.CorePanics += o.CorePanics
 	s.Interpolation += o.Interpolation
-	s.Pictures += o.Pictures
+	s.Frames += o.Frames
 	s.Confirmed += o.Confirmed
 	for i := range s.ConfirmedWithin {
 		s.ConfirmedWithin[i] += o.ConfirmedWithin[i]

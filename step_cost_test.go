@@ -17,7 +17,7 @@ import (
 // grove is a server whose leaves are replaced by others in every tick, with one player.
 type grove struct {
 	*venue
-	leaf   ecs.Kind
+	leaf   ecs.Prefab
 	leaves []ecs.Entity
 	each   int // leaves that come in a tick, and go in the next
 	gone   int
@@ -29,7 +29,7 @@ type grove struct {
 func newGrove(t *testing.T, each int) *grove {
 	g := &grove{each: each}
 	g.venue = newVenue(t, foretick.ServerConfig{Timeout: time.Hour}, func(h *venue, p *foretick.Protocol) {
-		p.Kind(&g.leaf, "leaf", &h.game.Pos)
+		p.Prefab(&g.leaf, "leaf", &h.game.Pos)
 		p.Server("fall", func(f *foretick.Frame, _ ecs.Rows) { g.fall(f) }, ecs.Once(), ecs.Create(&h.game.Pos))
 	})
 	g.player = g.enters("")

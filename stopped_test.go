@@ -75,9 +75,9 @@ func TestStopped(t *testing.T) {
 	}
 	var g Walk
 	p := g.Protocol()
-	var absent, returned []ecs.Owner
-	p.Absent(func(_ *foretick.Frame, who ecs.Owner) { absent = append(absent, who) })
-	p.Return(func(_ *foretick.Frame, who ecs.Owner) { returned = append(returned, who) })
+	var absent, returned []foretick.PlayerID
+	p.OnDisconnect(func(_ *foretick.Frame, player foretick.PlayerID) { absent = append(absent, player) })
+	p.OnReconnect(func(_ *foretick.Frame, player foretick.PlayerID) { returned = append(returned, player) })
 	query := ecs.NewQuery(p.Types(), ecs.With(&g.Pos))
 	listen, err := udp.Listen("127.0.0.1:0", udp.Config{Timeout: timeout})
 	require.NoError(t, err)
@@ -98,8 +98,8 @@ func TestStopped(t *testing.T) {
 		}
 		return false
 	}
-	body := func(who ecs.Owner) (e ecs.Entity, at Position) {
-		for _, rows := range query.Owned(srv.World(), who) {
+	body := func(player foretick.PlayerID) (e ecs.Entity, at Position) {
+		for _, rows := range query.Owned(srv.World(), player) {
 			e, at = rows.Entity(0), g.Pos.Slice(rows)[0]
 		}
 		return e, at
@@ -143,8 +143,8 @@ func TestStopped(t *testing.T) {
 		require.Less(t, since, within, stop)
 		require.LessOrEqual(t, after.InputsMissing-before.InputsMissing, 3+(after.InputsTaken-before.InputsTaken)/missed)
 	}
-	require.Equal(t, []ecs.Owner{me}, absent, "the longest alone was given up")
-	require.Equal(t, []ecs.Owner{me}, returned)
+	require.Equal(t, []foretick.PlayerID{me}, absent, "the longest alone was given up")
+	require.Equal(t, []foretick.PlayerID{me}, returned)
 	require.EqualValues(t, 2, srv.Stats().Joined)
 	require.Zero(t, srv.Stats().Left)
 }

@@ -19,11 +19,11 @@ func (c timeline) Save(slot int, _ Tick) {
 		return
 	}
 	c.own.Save(slot)
-	if c.p.island {
-		c.island.Save(slot)
+	if c.p.common {
+		c.common.Save(slot)
 	}
-	for i := range c.foreseenOf {
-		c.foreseenOf[i].history.Save(slot)
+	for i := range c.remotePredictedOf {
+		c.remotePredictedOf[i].history.Save(slot)
 	}
 }
 
@@ -34,11 +34,11 @@ func (c timeline) Load(slot int, _ Tick) {
 	}
 	c.stashLocals()
 	c.own.Restore(slot)
-	if c.p.island {
-		c.island.Restore(slot)
+	if c.p.common {
+		c.common.Restore(slot)
 	}
-	for i := range c.foreseenOf {
-		if h := c.foreseenOf[i].history; h.Holds(slot) {
+	for i := range c.remotePredictedOf {
+		if h := c.remotePredictedOf[i].history; h.Holds(slot) {
 			h.Restore(slot)
 		}
 	}
@@ -61,7 +61,7 @@ func (c timeline) Step(t Tick, replay bool) {
 		q.begin(t)
 	}
 	c.beginSpawns(t)
-	c.practice.running, c.practice.again = c.cfg.Rehearse > 0, c.practice.again[:0]
+	c.practice.running, c.practice.again = c.cfg.SyncTest > 0, c.practice.again[:0]
 	if debugBuild {
 		c.losses.begin()
 		c.trails.begin(t)
@@ -83,8 +83,8 @@ func (c timeline) Step(t Tick, replay bool) {
 		q.end(f)
 	}
 	c.keep(t, replay)
-	if c.p.fleeting && !c.again(t) {
-		c.keepFleeting()
+	if c.p.clientOnly && !c.again(t) {
+		c.keepClientOnly()
 		c.lived = t + 1
 	}
 	f.Replay = false
@@ -95,23 +95,23 @@ func (c timeline) Step(t Tick, replay bool) {
 
 // run runs the shared systems over what is predicted here.
 func (c *Client) run(t Tick) {
-	if !c.p.island && !c.p.fleeting && len(c.foreseenOf) == 0 {
-		c.p.schedule.ExecutePlayer(c.world, &c.frame, c.view.Me)
+	if !c.p.common && !c.p.clientOnly && len(c.remotePredictedOf) == 0 {
+		c.p.schedule.ExecutePlayer(c.world, &c.frame, c.view.Player)
 		return
 	}
-	c.parts = append(c.parts[:0], c.view.Me)
-	if c.p.island {
-		c.parts = append(c.parts, ecs.Island)
+	c.parts = append(c.parts[:0], c.view.Player)
+	if c.p.common {
+		c.parts = append(c.parts, ecs.Common)
 	}
-	if c.p.fleeting && !c.again(t) {
-		c.parts = append(c.parts, ecs.Fleeting)
+	if c.p.clientOnly && !c.again(t) {
+		c.parts = append(c.parts, ecs.ClientOnly)
 	}
-	if len(c.foreseenOf) == 0 {
+	if len(c.remotePredictedOf) == 0 {
 		c.p.schedule.ExecuteParts(c.world, &c.frame, c.parts...)
 		return
 	}
-	for i := range c.foreseenOf {
-		c.parts = append(c.parts, c.foreseenOf[i].owner)
+	for i := range c.remotePredictedOf {
+		c.parts = append(c.parts, c.remotePredictedOf[i].owner)
 	}
 	c.p.schedule.ExecutePartsWhere(c.world, &c.frame, c.runs, c.parts...)
 }
@@ -124,7 +124,7 @@ func (c *Client) fillCommand(t Tick) {
 		return
 	}
 	in := c.inputs.Find(t)
-	for _, rows := range c.ownRows.Owned(c.world, c.view.Me) {
+	for _, rows := range c.ownRows.Owned(c.world, c.view.Player) {
 		base := rows.Column(cmd.id)
 		for i := range rows.Len() {
 			dst := unsafe.Slice((*byte)(unsafe.Add(base, uintptr(i)*cmd.size)), cmd.size)
@@ -135,10 +135,10 @@ func (c *Client) fillCommand(t Tick) {
 			}
 		}
 	}
-	if !c.p.island {
+	if !c.p.common {
 		return
 	}
-	for _, rows := range c.ownRows.Owned(c.world, ecs.Island) { // whose it was once pressed something
+	for _, rows := range c.ownRows.Owned(c.world, ecs.Common) { // whose it was once pressed something
 		clear(unsafe.Slice((*byte)(rows.Column(cmd.id)), uintptr(rows.Len())*cmd.size))
 	}
 }
@@ -152,10 +152,10 @@ func (c timeline) Compare(_ int, t Tick) prediction.Verdict {
 		return prediction.Different
 	}
 	others := prediction.Same
-	if len(c.foreseenOf) > 0 {
-		others = c.compareForeseen(r, t)
+	if len(c.remotePredictedOf) > 0 {
+		others = c.compareRemotePredicted(r, t)
 	}
-	c.foresightFailed = others == prediction.Different
+	c.remotePredictionFailed = others == prediction.Different
 	if c.ownVerdict = c.compareOwn(r, t); c.ownVerdict == prediction.Different && c.cfg.OnMisprediction != nil {
 		c.listDifferences(r, t)
 	}
@@ -173,7 +173,7 @@ func (c timeline) compareOwn(r *record, t Tick) prediction.Verdict {
 		verdict = prediction.Different
 	}
 	for _, g := range c.ours {
-		if c.foreseen(g) {
+		if c.remotePredicted(g) {
 			continue
 		}
 		s, ok := g.At(t)
@@ -206,12 +206,12 @@ func (c timeline) oneSided(g *snapshot.Ghost, t Tick, here bool) bool {
 	origin := c.originOf(g)
 	switch {
 	case !here && g.Data != 0:
-		c.explainEntity(ecs.Entity(g.Data), &c.p.kinds[g.Kind], here) // destroyed too early
+		c.explainEntity(ecs.Entity(g.Data), &c.p.prefabs[g.Prefab], here) // destroyed too early
 	case origin != 0:
 		if !here {
-			c.stats.SpawnsUnforeseen++
+			c.stats.SpawnsUnpredicted++
 		}
-		c.explainEntity(ecs.Entity(g.Data), &c.p.kinds[g.Kind], here)
+		c.explainEntity(ecs.Entity(g.Data), &c.p.prefabs[g.Prefab], here)
 	}
 	return true
 }
@@ -225,7 +225,7 @@ func (c timeline) compareOpen(r *record, t Tick) bool {
 		c.spawns.Open(func(k Tick, s spawned) bool {
 			if int32(k-t) <= 0 && r.has(s.e) {
 				same = false
-				c.explainEntity(s.e, &c.cfg.Protocol.kinds[s.kind], true)
+				c.explainEntity(s.e, &c.cfg.Protocol.prefabs[s.kind], true)
 			}
 			return true
 		})
@@ -247,7 +247,7 @@ func (c timeline) compareGhost(r *record, g *snapshot.Ghost, s snapshot.State, t
 			continue
 		}
 		if ours == nil || theirs == nil {
-			c.wrong.Entity, c.wrong.Prefab, c.wrong.Component, c.wrong.Field = g.Data, c.p.kinds[g.Kind].ecs.Name(), comp.name, "(component)"
+			c.wrong.Entity, c.wrong.Prefab, c.wrong.Component, c.wrong.Field = g.Data, c.p.prefabs[g.Prefab].ecs.Name(), comp.name, "(component)"
 			c.wrong.Predicted, c.wrong.Actual = 0, 0
 			c.explain()
 			return prediction.Different
@@ -257,7 +257,7 @@ func (c timeline) compareGhost(r *record, g *snapshot.Ghost, s snapshot.State, t
 			if c.cameLater(comp, ours[:comp.schema.Words()], theirs, t) {
 				return prediction.Different // and corrected, without a word
 			}
-			c.wrong.Entity, c.wrong.Prefab, c.wrong.Component = g.Data, c.p.kinds[g.Kind].ecs.Name(), comp.name
+			c.wrong.Entity, c.wrong.Prefab, c.wrong.Component = g.Data, c.p.prefabs[g.Prefab].ecs.Name(), comp.name
 			c.explainField(comp, f, ours, theirs)
 			c.explain()
 			if c.wrong.Cause == prediction.Code && c.wentEarlier(comp, ours[:comp.schema.Words()], theirs, t) {

@@ -7,31 +7,31 @@ import (
 	"github.com/foretick/foretick/ecs"
 )
 
-// trackType is a component that [At] answers for.
+// trackType is a component that [ComponentAt] answers for.
 type trackType struct {
 	comp int
 	id   ecs.ID
 }
 
-// Remember has the server keep a component's value of each tick, as others were
-// shown it, so that [At] can answer what a player saw of it: a facing for a
+// TrackHistory has the server keep a component's value of each tick, as others were
+// shown it, so that [ComponentAt] can answer what a player saw of it: a facing for a
 // stab in the back, a stance, the progress of a capture.
-func Remember[T any](p *Protocol, c *ecs.Component[T]) {
-	if i := p.replicated("Remember", c); i >= 0 {
+func TrackHistory[T any](p *Protocol, c *ecs.Component[T]) {
+	if i := p.replicated("TrackHistory", c); i >= 0 {
 		p.tracks = append(p.tracks, trackType{i, c.ID()})
 	}
 }
 
-// At is a component's value as the view shows it: on a server the past one, of
-// a component given to [Remember], with references as none; on a client the one on
+// ComponentAt is a component's value as the view shows it: on a server the past one, of
+// a component given to [TrackHistory], with references as none; on a client the one on
 // the screen. False when the entity was not there, may not be touched, or has no
 // such component.
-func At[T any](s Seen, c *ecs.Component[T], e ecs.Entity) (v T, ok bool) {
+func ComponentAt[T any](s HitView, c *ecs.Component[T], e ecs.Entity) (v T, ok bool) {
 	if !s.valid {
 		return v, false
 	}
 	if s.client != nil {
-		if at := c.Find(s.client.world, e); at != nil && s.client.world.Owner(e) != s.client.view.Me {
+		if at := c.Find(s.client.world, e); at != nil && s.client.world.Owner(e) != s.client.view.Player {
 			if s.client.shownThen(&s, e, c.ID(), unsafe.Pointer(&v)) {
 				return v, true
 			}
@@ -51,7 +51,7 @@ func At[T any](s Seen, c *ecs.Component[T], e ecs.Entity) (v T, ok bool) {
 }
 
 // was writes what a component of an entity was in a view; false when it had none.
-func (s *Server) was(seen *Seen, e ecs.Entity, comp int, dst unsafe.Pointer) bool {
+func (s *Server) was(seen *HitView, e ecs.Entity, comp int, dst unsafe.Pointer) bool {
 	if seen.ahead.a != 0 && s.aheadNow(seen.by, e) {
 		return s.wasAhead(seen, e, comp, dst)
 	}

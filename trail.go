@@ -93,17 +93,17 @@ func (s *Server) noteTrails() {
 			continue
 		}
 		sum := s.hashOwned(p, p.owner)
-		if s.p.island {
+		if s.p.common {
 			sum += s.hashOwned(p, ecs.Nobody)
 		}
 		p.trails.note(sum)
 	}
 }
 
-func (s *Server) hashOwned(p *player, owner ecs.Owner) (sum uint32) {
+func (s *Server) hashOwned(p *player, owner PlayerID) (sum uint32) {
 	for _, rows := range s.entities.Owned(s.world, owner) {
 		for i, id := range s.p.identity.Slice(rows) {
-			if owner == ecs.Nobody && !s.p.kinds[id.Kind].island {
+			if owner == ecs.Nobody && !s.p.prefabs[id.Prefab].common {
 				continue
 			}
 			name := uint32(0)

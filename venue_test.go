@@ -11,7 +11,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick"
-	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/netcode"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport"
@@ -53,13 +52,15 @@ func newVenue(t *testing.T, cfg foretick.ServerConfig, more ...func(*venue, *for
 	h := &venue{t: t, net: sim.NewNetwork(1)}
 	h.listen = &addressed{h.net.Listen(), map[string]string{}}
 	p := h.game.Protocol()
-	note := func(what string) func(*foretick.Frame, ecs.Owner) {
-		return func(_ *foretick.Frame, who ecs.Owner) { h.heard = append(h.heard, what+" "+string(rune('0'+who))) }
+	note := func(what string) func(*foretick.Frame, foretick.PlayerID) {
+		return func(_ *foretick.Frame, player foretick.PlayerID) {
+			h.heard = append(h.heard, what+" "+string(rune('0'+player)))
+		}
 	}
-	p.Join(note("join"))
-	p.Leave(note("leave"))
-	p.Absent(note("absent"))
-	p.Return(note("return"))
+	p.OnJoin(note("join"))
+	p.OnLeave(note("leave"))
+	p.OnDisconnect(note("absent"))
+	p.OnReconnect(note("return"))
 	for _, fn := range more {
 		fn(h, p)
 	}

@@ -8,16 +8,16 @@ import (
 
 // foretick is package ecs.
 type foretick struct {
-	w     *ecs.World
-	pos   ecs.Component[Position]
-	vel   ecs.Component[Velocity]
-	tags  [5]ecs.Component[struct{}]
-	kinds [32]ecs.Kind // the first has no tags
-	still ecs.Kind     // no velocity
-	all   *ecs.Query
-	es    []ecs.Entity
-	h     *ecs.History
-	at    int
+	w       *ecs.World
+	pos     ecs.Component[Position]
+	vel     ecs.Component[Velocity]
+	tags    [5]ecs.Component[struct{}]
+	prefabs [32]ecs.Prefab // the first has no tags
+	still   ecs.Prefab     // no velocity
+	all     *ecs.Query
+	es      []ecs.Entity
+	h       *ecs.History
+	at      int
 }
 
 func must(err error) {
@@ -33,17 +33,17 @@ func (f *foretick) start() {
 	for i := range f.tags {
 		must(types.Register(&f.tags[i], ecs.Named(fmt.Sprint("tag", i))))
 	}
-	for i := range f.kinds {
+	for i := range f.prefabs {
 		hs := []ecs.Handle{&f.pos, &f.vel}
 		for k := range f.tags {
 			if i>>k&1 != 0 {
 				hs = append(hs, &f.tags[k])
 			}
 		}
-		must(types.RegisterKind(&f.kinds[i], fmt.Sprint("kind", i), hs...))
-		must(ecs.SetDefault(types, &f.kinds[i], &f.vel, Velocity{X: 1, Y: 1}))
+		must(types.RegisterPrefab(&f.prefabs[i], fmt.Sprint("prefab", i), hs...))
+		must(ecs.SetDefault(types, &f.prefabs[i], &f.vel, Velocity{X: 1, Y: 1}))
 	}
-	must(types.RegisterKind(&f.still, "still", &f.pos))
+	must(types.RegisterPrefab(&f.still, "still", &f.pos))
 	f.all = ecs.NewQuery(types, ecs.With(&f.pos))
 	f.w = ecs.NewWorld(types, ecs.WorldConfig{})
 }
@@ -56,7 +56,7 @@ func (f *foretick) fill(n, sets int) {
 func (f *foretick) create(n, sets int) {
 	f.es = f.es[:0]
 	for i := range n {
-		e := f.w.Spawn(&f.kinds[i%sets], 1)
+		e := f.w.Spawn(&f.prefabs[i%sets], 1)
 		f.pos.Get(f.w, e).X = float32(i)
 		f.es = append(f.es, e)
 	}
@@ -109,7 +109,7 @@ func (f *foretick) CreateBatch(n int) Work {
 	f.fill(n, 1)
 	return Work{Setup: f.empty, Run: func() {
 		f.es = f.es[:n]
-		pos := f.pos.Slice(f.w.SpawnBatch(&f.kinds[0], 1, f.es))
+		pos := f.pos.Slice(f.w.SpawnBatch(&f.prefabs[0], 1, f.es))
 		for i := range pos {
 			pos[i].X = float32(i)
 		}

@@ -49,7 +49,7 @@ func Read(hs ...Handle) Access { return Access{kind: accessRead, hs: hs} }
 func Write(hs ...Handle) Access { return Access{kind: accessWrite, hs: hs} }
 
 // Create declares that the system makes entities with these components (all of
-// the kind that it spawns), or adds them to entities that lack them. It may
+// the prefab that it spawns), or adds them to entities that lack them. It may
 // read and set their values, too. It implies [Structural], and the system comes
 // before those of its stage that write or read the components, so that they see
 // what it made in the same tick.

@@ -52,27 +52,27 @@ func TestHandlesThatNeverWereAreNotFound(t *testing.T) {
 func TestViewOutlivesNewTables(t *testing.T) {
 	g := &game{types: ecs.NewTypes()}
 	require.NoError(t, g.types.Register(&g.pos))
-	tags, kinds := make([]ecs.Component[Dead], 6), make([]ecs.Kind, 64)
+	tags, prefabs := make([]ecs.Component[Dead], 6), make([]ecs.Prefab, 64)
 	for i := range tags {
 		require.NoError(t, g.types.Register(&tags[i], ecs.Named(fmt.Sprint("tag", i))))
 	}
-	for i := range kinds {
+	for i := range prefabs {
 		hs := []ecs.Handle{&g.pos}
 		for k := range tags {
 			if i>>k&1 != 0 {
 				hs = append(hs, &tags[k])
 			}
 		}
-		require.NoError(t, g.types.RegisterKind(&kinds[i], fmt.Sprint("kind", i), hs...))
+		require.NoError(t, g.types.RegisterPrefab(&prefabs[i], fmt.Sprint("prefab", i), hs...))
 	}
 	w := ecs.NewWorld(g.types, ecs.WorldConfig{})
-	es := spread(w, &kinds[0], 40, 2)
+	es := spread(w, &prefabs[0], 40, 2)
 	w.Lock()
 	v := g.pos.View(w)
 	var made []ecs.Entity
-	for i := range kinds {
+	for i := range prefabs {
 		for o := range ecs.Owner(40) {
-			made = append(made, w.Spawn(&kinds[i], o))
+			made = append(made, w.Spawn(&prefabs[i], o))
 		}
 		for n, e := range es {
 			v.Get(e).X = float32(n + i)
@@ -87,7 +87,7 @@ func TestViewOutlivesNewTables(t *testing.T) {
 	}
 	w.Unlock()
 	for i, e := range made {
-		require.Equal(t, float32(len(kinds)-i/40), g.pos.Get(w, e).X)
+		require.Equal(t, float32(len(prefabs)-i/40), g.pos.Get(w, e).X)
 	}
 }
 

@@ -56,7 +56,7 @@ func TestNothingAllocatesInSteadyState(t *testing.T) {
 		},
 		"execute":        func() { s.Execute(w, f) },
 		"execute player": func() { s.ExecutePlayer(w, f, 2) },
-		"execute parts":  func() { s.ExecuteParts(w, f, ecs.Island, 2, 3) },
+		"execute parts":  func() { s.ExecuteParts(w, f, ecs.Common, 2, 3) },
 		"save and restore, structure changed": func() {
 			at++
 			e := w.Spawn(&g.mover, 2)

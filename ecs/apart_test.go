@@ -14,9 +14,9 @@ import (
 func TestApart(t *testing.T) {
 	g := newGame(t)
 	w := ecs.NewWorld(g.types, ecs.WorldConfig{})
-	apart := w.Apart(3)
-	require.Equal(t, apart, w.Apart(3))
-	require.NotEqual(t, apart, w.Apart(4))
+	apart := w.Partition(3)
+	require.Equal(t, apart, w.Partition(3))
+	require.NotEqual(t, apart, w.Partition(4))
 	require.NotEqual(t, ecs.Owner(3), apart)
 	own, other := w.Spawn(&g.mover, 3), w.Spawn(&g.mover, apart)
 	require.Equal(t, ecs.Owner(3), w.Owner(own))
@@ -42,15 +42,15 @@ func TestApart(t *testing.T) {
 	require.False(t, h.Holds(0), "a transfer between the two parts makes saves void as any does")
 	require.NoError(t, w.Transfer(own, apart))
 	require.Equal(t, ecs.Owner(3), w.Owner(own))
-	require.Panics(t, func() { w.Apart(ecs.Fleeting) })
+	require.Panics(t, func() { w.Partition(ecs.ClientOnly) })
 }
 
 // Names come from the upper end, past those that players have there.
 func TestApartFindsAFreeName(t *testing.T) {
 	g := newGame(t)
 	w := ecs.NewWorld(g.types, ecs.WorldConfig{})
-	w.Spawn(&g.rock, ecs.Fleeting-1)
-	require.Equal(t, ecs.Fleeting-2, w.Apart(1))
+	w.Spawn(&g.rock, ecs.ClientOnly-1)
+	require.Equal(t, ecs.ClientOnly-2, w.Partition(1))
 }
 
 // Systems that leave owners out see nothing of them; the order of the rest is theirs.

@@ -5,13 +5,13 @@ import "unsafe"
 // SpawnBatch makes len(out) entities of a kind at once, and answers their
 // rows, which follow one another, and their handles in out. While the world is
 // locked the rows are staged, as with [World.Spawn].
-func (w *World) SpawnBatch(k *Kind, owner Owner, out []Entity) Rows {
+func (w *World) SpawnBatch(k *Prefab, owner Owner, out []Entity) Rows {
 	return w.SpawnBatchIn(RangeServer, k, owner, out)
 }
 
 // SpawnBatchIn is SpawnBatch with the handles from the given range.
-func (w *World) SpawnBatchIn(r Range, k *Kind, owner Owner, out []Entity) Rows {
-	w.checkKind(k)
+func (w *World) SpawnBatchIn(r Range, k *Prefab, owner Owner, out []Entity) Rows {
+	w.checkPrefab(k)
 	if k.d.kept != nil {
 		w.refuseSpawn(k.d)
 	}
@@ -19,7 +19,7 @@ func (w *World) SpawnBatchIn(r Range, k *Kind, owner Owner, out []Entity) Rows {
 		misuse("spawn in %v: use RangeServer, RangePredicted or RangeLocal", r)
 	}
 	p := w.partOf(owner)
-	t := w.tableOfKind(p, k.d)
+	t := w.tableOfPrefab(p, k.d)
 	if len(out) == 0 {
 		return Rows{t, t.n, 0}
 	}

@@ -162,16 +162,16 @@ func TestMakingWhatWasNotDeclared(t *testing.T) {
 		want string
 	}{
 		"Spawn": {func(f *frame, r ecs.Rows) { f.w.Spawn(&g.mover, 1) },
-			nil, `spawns kind "mover" without declaring Position, Velocity: name it in Create`},
+			nil, `spawns prefab "mover" without declaring Position, Velocity: name it in Create`},
 		"Spawn of more": {func(f *frame, r ecs.Rows) { f.w.Spawn(&g.mover, 1) },
-			[]ecs.Access{ecs.Create(&g.pos)}, `spawns kind "mover" without declaring Velocity: name it in Create`},
+			[]ecs.Access{ecs.Create(&g.pos)}, `spawns prefab "mover" without declaring Velocity: name it in Create`},
 		"Spawn, Structural": {func(f *frame, r ecs.Rows) { f.w.SpawnIn(ecs.RangeLocal, &g.rock, 1) },
-			[]ecs.Access{ecs.Structural()}, `spawns kind "rock" without declaring Position: name it in Create`},
+			[]ecs.Access{ecs.Structural()}, `spawns prefab "rock" without declaring Position: name it in Create`},
 		"SpawnBatch": {func(f *frame, r ecs.Rows) { f.w.SpawnBatch(&g.rock, 1, make([]ecs.Entity, 2)) },
-			nil, `spawns kind "rock" without declaring Position: name it in Create`},
+			nil, `spawns prefab "rock" without declaring Position: name it in Create`},
 		"Place": {func(f *frame, r ecs.Rows) { _ = f.w.Place(ecs.MakeEntity(5000, 1), &g.rock, 1) },
-			nil, `spawns kind "rock" without declaring Position: name it in Create`},
-		"a kind without components": {func(f *frame, r ecs.Rows) { f.w.Spawn(&g.empty, 1) }, nil, structural("spawns an entity")},
+			nil, `spawns prefab "rock" without declaring Position: name it in Create`},
+		"a prefab without components": {func(f *frame, r ecs.Rows) { f.w.Spawn(&g.empty, 1) }, nil, structural("spawns an entity")},
 		"Add": {func(f *frame, r ecs.Rows) { g.dead.Add(f.w, r.Entity(0), Dead{}) },
 			[]ecs.Access{ecs.Structural()}, "adds Dead to 0.1 without declaring it: name it in Create"},
 		"Add, only to be written": {func(f *frame, r ecs.Rows) { g.dead.Add(f.w, r.Entity(0), Dead{}) },
@@ -236,15 +236,15 @@ func TestPaddingAndOpenComponentsAreNotWatched(t *testing.T) {
 	}
 	types := ecs.NewTypes()
 	var holes, free ecs.Component[padded]
-	var kind ecs.Kind
+	var prefab ecs.Prefab
 	require.NoError(t, types.Register(&holes))
 	require.NoError(t, types.Register(&free, ecs.Named("free"), ecs.Open()))
-	require.NoError(t, types.RegisterKind(&kind, "kind", &holes, &free))
+	require.NoError(t, types.RegisterPrefab(&prefab, "prefab", &holes, &free))
 	s := ecs.NewSchedule[*frame](types)
 	s.Add("read", func(f *frame, r ecs.Rows) {
 		*(*byte)(unsafe.Add(unsafe.Pointer(&holes.Slice(r)[0]), 2)) = 7
 		free.Slice(r)[0].B++
-		f.w.Spawn(&kind, 0)
+		f.w.Spawn(&prefab, 0)
 	}, ecs.Read(&holes), ecs.Create(&holes), ecs.Stage("made"))
 	s.Add("only read", func(_ *frame, r ecs.Rows) {
 		*(*byte)(unsafe.Add(unsafe.Pointer(&holes.Slice(r)[0]), 3)) = 7
@@ -253,7 +253,7 @@ func TestPaddingAndOpenComponentsAreNotWatched(t *testing.T) {
 	s.Stages("made", "read")
 	require.NoError(t, s.Build())
 	w := ecs.NewWorld(types, ecs.WorldConfig{})
-	e := w.Spawn(&kind, 0)
+	e := w.Spawn(&prefab, 0)
 	require.NotPanics(t, func() { s.Execute(w, &frame{w: w}) })
 	require.EqualValues(t, 2, free.Get(w, e).B)
 }

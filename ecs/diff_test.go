@@ -43,10 +43,10 @@ func diff(h *ecs.History, id ecs.ID) []ecs.Entity {
 
 func TestPaddingIsNeitherComparedNorHashed(t *testing.T) {
 	var c ecs.Component[padded]
-	var k ecs.Kind
+	var k ecs.Prefab
 	types := ecs.NewTypes()
 	require.NoError(t, types.Register(&c))
-	require.NoError(t, types.RegisterKind(&k, "k", &c))
+	require.NoError(t, types.RegisterPrefab(&k, "k", &c))
 	w := ecs.NewWorld(types, ecs.WorldConfig{})
 	e := w.Spawn(&k, 0)
 	h := w.NewHistory(1)

@@ -7,14 +7,14 @@
 //
 // A game struct holds handles, and registers them once with [Types]: a
 // [Component] for each type of data, a [Singleton] for what there is one of, a
-// [Kind] for each set of components with defaults. Nothing is global: two
+// [Prefab] for each set of components with defaults. Nothing is global: two
 // servers and ten clients, each with its own game struct, live in one process.
 //
 //	type Game struct {
 //		Pos    ecs.Component[Position]
 //		Vel    ecs.Component[Velocity]
 //		Score  ecs.Singleton[Score]
-//		Avatar ecs.Kind
+//		Avatar ecs.Prefab
 //	}
 //
 // The first [NewWorld] freezes the types. Components hold no pointers, so that
@@ -39,7 +39,7 @@
 // stages. [Schedule.Execute] calls the body once for each table that matches;
 // [Schedule.ExecutePlayer] once for each of one owner's tables, at a cost
 // proportional to that owner's rows; [Schedule.ExecuteParts] does so for several
-// owners, as a client does for its own rows and the [Island]'s. Slices are valid
+// owners, as a client does for its own rows and the [Common]'s. Slices are valid
 // inside the body: keep an [Entity], never a pointer or a slice.
 //
 // While a system runs the world is locked: spawning works at once (queries see

@@ -104,12 +104,12 @@ type Owner uint16
 const (
 	// Nobody owns what the server alone simulates.
 	Nobody Owner = 0
-	// Island is the part of a client's world for entities of no owner that are
+	// Common is the part of a client's world for entities of no owner that are
 	// predicted together; the server's have the owner Nobody.
-	Island Owner = 0xFFFF
-	// Fleeting is the part for what a client simulates for itself, and what no
+	Common Owner = 0xFFFF
+	// ClientOnly is the part for what a client simulates for itself, and what no
 	// rollback touches.
-	Fleeting Owner = 0xFFFE
+	ClientOnly Owner = 0xFFFE
 )
 
 // ID numbers a component type in order of registration, from 0.

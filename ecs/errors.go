@@ -7,7 +7,7 @@ import (
 
 // Errors that calls of this package wrap.
 var (
-	// ErrFrozen: types, kinds and singletons are registered before the first
+	// ErrFrozen: types, prefabs and singletons are registered before the first
 	// world is made.
 	ErrFrozen = errors.New("ecs: types are frozen by the first NewWorld")
 	// ErrStale: the handle's entity is gone, or never was in this world.
@@ -64,7 +64,7 @@ func (a AccessError) Error() string {
 const errUnregistered = "access through a component that is not registered: declare it first (Types.Register, or what calls that for you)"
 
 // UsageError is the value of a panic about a call that cannot be right: an
-// unregistered kind, a save while locked, a slot out of range.
+// unregistered prefab, a save while locked, a slot out of range.
 type UsageError struct{ Text string }
 
 // Error is the text, which names the fix.

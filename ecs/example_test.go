@@ -19,7 +19,7 @@ type arena struct {
 	place ecs.Component[Place]
 	speed ecs.Component[Speed]
 	round ecs.Singleton[int32]
-	ball  ecs.Kind
+	ball  ecs.Prefab
 }
 
 func newArena() *arena {
@@ -28,7 +28,7 @@ func newArena() *arena {
 		g.types.Register(&g.place),
 		g.types.Register(&g.speed),
 		g.types.RegisterSingleton(&g.round, ecs.Named("round")),
-		g.types.RegisterKind(&g.ball, "ball", &g.place, &g.speed),
+		g.types.RegisterPrefab(&g.ball, "ball", &g.place, &g.speed),
 		ecs.SetDefault(g.types, &g.ball, &g.speed, Speed{X: 1}),
 	} {
 		if err != nil {
@@ -71,8 +71,8 @@ func ExampleSchedule_ExecuteParts() {
 		panic(err)
 	}
 	w := ecs.NewWorld(g.types, ecs.WorldConfig{})
-	ann, bob, crate := w.Spawn(&g.ball, 1), w.Spawn(&g.ball, 2), w.Spawn(&g.ball, ecs.Island)
-	s.ExecuteParts(w, &step{dt: 0.5}, 1, ecs.Island) // Ann's client: hers, and what all push
+	ann, bob, crate := w.Spawn(&g.ball, 1), w.Spawn(&g.ball, 2), w.Spawn(&g.ball, ecs.Common)
+	s.ExecuteParts(w, &step{dt: 0.5}, 1, ecs.Common) // Ann's client: hers, and what all push
 	fmt.Println(g.place.Get(w, ann).X, g.place.Get(w, bob).X, g.place.Get(w, crate).X)
 	// Output: 0.5 0 0.5
 }

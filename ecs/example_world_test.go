@@ -7,7 +7,7 @@ import (
 	"github.com/foretick/foretick/ecs"
 )
 
-// A kind is what entities are made of: a set of components with defaults.
+// A prefab is what entities are made of: a set of components with defaults.
 func ExampleWorld_Spawn() {
 	g := newArena()
 	w := ecs.NewWorld(g.types, ecs.WorldConfig{})
@@ -70,10 +70,10 @@ func ExampleComponent_View() {
 	types := ecs.NewTypes()
 	var place ecs.Component[Place]
 	var aim ecs.Component[target]
-	var crate, gun ecs.Kind
+	var crate, gun ecs.Prefab
 	for _, err := range []error{
 		types.Register(&place), types.Register(&aim),
-		types.RegisterKind(&crate, "crate", &place), types.RegisterKind(&gun, "gun", &aim),
+		types.RegisterPrefab(&crate, "crate", &place), types.RegisterPrefab(&gun, "gun", &aim),
 	} {
 		if err != nil {
 			panic(err)
@@ -107,11 +107,11 @@ func ExampleCopier() {
 	type bag struct{ Items []int }
 	types := ecs.NewTypes()
 	var bags ecs.Component[bag]
-	var player ecs.Kind
+	var player ecs.Prefab
 	fmt.Println(types.Register(&bags))
 	for _, err := range []error{
 		types.Register(&bags, ecs.Copier(func(dst, src *bag) { dst.Items = append(dst.Items[:0], src.Items...) })),
-		types.RegisterKind(&player, "player", &bags),
+		types.RegisterPrefab(&player, "player", &bags),
 	} {
 		if err != nil {
 			panic(err)

@@ -10,7 +10,7 @@ type partsRun struct {
 
 // ExecuteParts runs the tick systems over the rows of the given owners only,
 // each system over all of them before the next begins: what a client runs that
-// predicts the [Island] along with its own rows. The rows come in the order in
+// predicts the [Common] along with its own rows. The rows come in the order in
 // which [Schedule.Execute] visits them (component set, then owner), whatever
 // the order of the arguments; an owner named twice counts once, and without
 // owners only Once systems run. The cost is proportional to the rows of those

@@ -46,11 +46,11 @@ func visitors(t require.TestingT, g *game, heir ecs.Owner) *ecs.Schedule[*frame]
 func TestExecutePartsIsExecuteOfThoseOwners(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		g := newGame(t)
-		anyone := rapid.SampledFrom([]ecs.Owner{ecs.Nobody, 1, 2, 3, 300, ecs.Island})
+		anyone := rapid.SampledFrom([]ecs.Owner{ecs.Nobody, 1, 2, 3, 300, ecs.Common})
 		asked := rapid.SliceOfN(anyone, 1, 5).Draw(rt, "asked")
 		all, some := ecs.NewWorld(g.types, ecs.WorldConfig{}), ecs.NewWorld(g.types, ecs.WorldConfig{})
 		for i := range rapid.IntRange(0, 40).Draw(rt, "entities") {
-			k := rapid.SampledFrom([]*ecs.Kind{&g.mover, &g.rock, &g.person}).Draw(rt, "kind")
+			k := rapid.SampledFrom([]*ecs.Prefab{&g.mover, &g.rock, &g.person}).Draw(rt, "prefab")
 			o := anyone.Draw(rt, "owner")
 			g.pos.Get(all, all.Spawn(k, o)).X = float32(i)
 			if slices.Contains(asked, o) {

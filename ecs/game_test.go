@@ -28,10 +28,10 @@ type game struct {
 	name   ecs.Component[Name]
 	score  ecs.Singleton[int64]
 	title  ecs.Singleton[Name]
-	mover  ecs.Kind
-	rock   ecs.Kind
-	person ecs.Kind
-	empty  ecs.Kind
+	mover  ecs.Prefab
+	rock   ecs.Prefab
+	person ecs.Prefab
+	empty  ecs.Prefab
 
 	anyWatch, ownWatch *ecs.Watch
 }
@@ -46,10 +46,10 @@ func newGame(t testing.TB) *game {
 	require.NoError(t, g.types.Register(&g.name, copyName))
 	require.NoError(t, g.types.RegisterSingleton(&g.score, ecs.Named("score")))
 	require.NoError(t, g.types.RegisterSingleton(&g.title, copyName, ecs.Named("title")))
-	require.NoError(t, g.types.RegisterKind(&g.mover, "mover", &g.pos, &g.vel))
-	require.NoError(t, g.types.RegisterKind(&g.rock, "rock", &g.pos))
-	require.NoError(t, g.types.RegisterKind(&g.person, "person", &g.pos, &g.vel, &g.hp, &g.name))
-	require.NoError(t, g.types.RegisterKind(&g.empty, "empty"))
+	require.NoError(t, g.types.RegisterPrefab(&g.mover, "mover", &g.pos, &g.vel))
+	require.NoError(t, g.types.RegisterPrefab(&g.rock, "rock", &g.pos))
+	require.NoError(t, g.types.RegisterPrefab(&g.person, "person", &g.pos, &g.vel, &g.hp, &g.name))
+	require.NoError(t, g.types.RegisterPrefab(&g.empty, "empty"))
 	require.NoError(t, ecs.SetDefault(g.types, &g.person, &g.hp, Health{100}))
 	g.anyWatch = ecs.NewWatch(g.types, ecs.With(&g.pos), ecs.Without(&g.dead))
 	g.ownWatch = ecs.NewWatch(g.types, ecs.With(&g.pos), ecs.Without(&g.dead))

@@ -148,8 +148,8 @@ func (w *World) checkSingle(slot uint16) {
 	}
 }
 
-// checkSpawn panics when the running system may not make entities of the kind.
-func (w *World) checkSpawn(k *kindData) {
+// checkSpawn panics when the running system may not make entities of the prefab.
+func (w *World) checkSpawn(k *prefabData) {
 	if !w.guard.on {
 		return
 	}
@@ -160,7 +160,7 @@ func (w *World) checkSpawn(k *kindData) {
 		}
 	}
 	if len(missing) > 0 {
-		misuse("system %q spawns kind %q without declaring %s: name it in Create",
+		misuse("system %q spawns prefab %q without declaring %s: name it in Create",
 			w.guard.system, k.name, strings.Join(missing, ", "))
 	}
 }

@@ -125,12 +125,12 @@ func (w *World) SetSingletonValue(path string, v any) error {
 // SetDefaultValue sets a leaf of a kind's default by its path, as SetValue
 // does: what a configuration file does to prefabs before the first world is
 // made. The error wraps [ErrFrozen] once one was.
-func (t *Types) SetDefaultValue(k *Kind, path string, v any) error {
+func (t *Types) SetDefaultValue(k *Prefab, path string, v any) error {
 	if t.frozen {
 		return fmt.Errorf("default %q: %w: set it before", path, ErrFrozen)
 	}
 	if k.d == nil || k.d.types != t {
-		return fmt.Errorf("ecs: default %q: the kind is not registered here", path)
+		return fmt.Errorf("ecs: default %q: the prefab is not registered here", path)
 	}
 	d, f, err := findField(t.userTypes(), path)
 	if err != nil {
@@ -138,7 +138,7 @@ func (t *Types) SetDefaultValue(k *Kind, path string, v any) error {
 	}
 	p := k.Default(d.id)
 	if p == nil {
-		return fmt.Errorf("ecs: default %q: kind %q has no %s", path, k.d.name, d.name)
+		return fmt.Errorf("ecs: default %q: prefab %q has no %s", path, k.d.name, d.name)
 	}
 	return f.write(unsafe.Add(p, f.Offset), v)
 }

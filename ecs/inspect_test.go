@@ -22,10 +22,10 @@ func TestValuesByPath(t *testing.T) {
 	types := ecs.NewTypes()
 	var c ecs.Component[brain]
 	var s ecs.Singleton[Health]
-	var k ecs.Kind
+	var k ecs.Prefab
 	require.NoError(t, types.Register(&c, ecs.Enum[mode]("idle", "hunt"), ecs.Meta("icon", "skull")))
 	require.NoError(t, types.RegisterSingleton(&s))
-	require.NoError(t, types.RegisterKind(&k, "k", &c))
+	require.NoError(t, types.RegisterPrefab(&k, "k", &c))
 	require.NoError(t, types.SetDefaultValue(&k, "brain.Mode", "hunt"))
 	require.ErrorContains(t, types.SetDefaultValue(&k, "brain.Mod", 1), "brain has brain.Mode, brain.Slots[0].Count")
 	w := ecs.NewWorld(types, ecs.WorldConfig{})

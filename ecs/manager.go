@@ -34,17 +34,17 @@ type Manager struct{ w *World }
 func (w *World) Manager() Manager { return Manager{w} }
 
 // Spawn is [World.Spawn].
-func (m Manager) Spawn(k *Kind, owner Owner) Entity { return m.SpawnIn(RangeServer, k, owner) }
+func (m Manager) Spawn(k *Prefab, owner Owner) Entity { return m.SpawnIn(RangeServer, k, owner) }
 
 // SpawnIn is [World.SpawnIn].
-func (m Manager) SpawnIn(r Range, k *Kind, owner Owner) Entity {
-	m.w.checkKind(k)
+func (m Manager) SpawnIn(r Range, k *Prefab, owner Owner) Entity {
+	m.w.checkPrefab(k)
 	return m.w.spawn(r, k, owner)
 }
 
 // Place is [World.Place].
-func (m Manager) Place(e Entity, k *Kind, owner Owner) error {
-	m.w.checkKind(k)
+func (m Manager) Place(e Entity, k *Prefab, owner Owner) error {
+	m.w.checkPrefab(k)
 	return m.w.placeAt(e, k, owner)
 }
 
@@ -79,8 +79,8 @@ func (w *World) runner() string {
 	return "system \"" + w.schedule.systemAt(w.running) + "\": "
 }
 
-func (w *World) refuseSpawn(k *kindData) {
-	misuse("%sWorld.Spawn of kind %q: %s", w.runner(), k.name, k.kept.keeper)
+func (w *World) refuseSpawn(k *prefabData) {
+	misuse("%sWorld.Spawn of prefab %q: %s", w.runner(), k.name, k.kept.keeper)
 }
 
 func (w *World) refuseDestroy(e Entity, d *typeData) {

@@ -37,14 +37,14 @@ func TestMisuseIsNamed(t *testing.T) {
 		}, "nil CopierAt"},
 		{"managed by nobody", func() error { return ecs.NewTypes().Register(&ecs.Component[Health]{}, ecs.Managed("")) }, "say what to call"},
 		{"singleton of nil", func() error { return g.types.RegisterSingleton(nil) }, "pass the address"},
-		{"nil kind", func() error { return g.types.RegisterKind(nil, "x", &g.pos) }, "pass the address"},
-		{"kind without a name", func() error { return g.types.RegisterKind(&ecs.Kind{}, "", &g.pos) }, "give it one"},
-		{"kind of nil", func() error { return g.types.RegisterKind(&ecs.Kind{}, "x", nil) }, "nil handle"},
-		{"kind of a nil pointer", func() error { return g.types.RegisterKind(&ecs.Kind{}, "x", none) }, "nil handle"},
-		{"default of an unregistered kind", func() error {
-			return ecs.SetDefault(g.types, &ecs.Kind{}, &g.pos, Position{})
-		}, "RegisterKind first"},
-		{"default of a nil kind", func() error { return ecs.SetDefault(g.types, nil, &g.pos, Position{}) }, "RegisterKind first"},
+		{"nil prefab", func() error { return g.types.RegisterPrefab(nil, "x", &g.pos) }, "pass the address"},
+		{"prefab without a name", func() error { return g.types.RegisterPrefab(&ecs.Prefab{}, "", &g.pos) }, "give it one"},
+		{"prefab of nil", func() error { return g.types.RegisterPrefab(&ecs.Prefab{}, "x", nil) }, "nil handle"},
+		{"prefab of a nil pointer", func() error { return g.types.RegisterPrefab(&ecs.Prefab{}, "x", none) }, "nil handle"},
+		{"default of an unregistered prefab", func() error {
+			return ecs.SetDefault(g.types, &ecs.Prefab{}, &g.pos, Position{})
+		}, "RegisterPrefab first"},
+		{"default of a nil prefab", func() error { return ecs.SetDefault(g.types, nil, &g.pos, Position{}) }, "RegisterPrefab first"},
 		{"default of a nil component", func() error { return ecs.SetDefault(g.types, &g.rock, none, Position{}) }, "nil handle"},
 		{"query of nil types' term", func() error { ecs.NewQuery(g.types, nil); return nil }, "nil term"},
 		{"query of a nil handle", func() error { ecs.NewQuery(g.types, ecs.With(nil)); return nil }, "nil handle"},
@@ -76,7 +76,7 @@ func TestMisuseIsNamed(t *testing.T) {
 		}()
 		require.ErrorContains(t, err, c.want, c.name)
 	}
-	require.Empty(t, new(ecs.Kind).Name())
+	require.Empty(t, new(ecs.Prefab).Name())
 	require.False(t, g.types.Has(nil))
 	require.False(t, g.types.Has(&g.score))
 	require.False(t, newGame(t).types.Has(&g.pos))
@@ -166,11 +166,11 @@ func TestManagedEntities(t *testing.T) {
 	types := ecs.NewTypes()
 	var kept ecs.Component[keep]
 	var pos ecs.Component[Position]
-	var ours, theirs ecs.Kind
+	var ours, theirs ecs.Prefab
 	require.NoError(t, types.Register(&kept, ecs.Managed("ask the keeper")))
 	require.NoError(t, types.Register(&pos))
-	require.NoError(t, types.RegisterKind(&ours, "ours", &kept, &pos))
-	require.NoError(t, types.RegisterKind(&theirs, "theirs", &pos))
+	require.NoError(t, types.RegisterPrefab(&ours, "ours", &kept, &pos))
+	require.NoError(t, types.RegisterPrefab(&theirs, "theirs", &pos))
 	refused := func(call func(), want ...string) {
 		t.Helper()
 		defer func() {
@@ -185,7 +185,7 @@ func TestManagedEntities(t *testing.T) {
 	w := ecs.NewWorld(types, ecs.WorldConfig{})
 	e := w.Manager().Spawn(&ours, 1)
 	free := w.Spawn(&theirs, 1)
-	refused(func() { w.Spawn(&ours, 1) }, `World.Spawn of kind "ours"`)
+	refused(func() { w.Spawn(&ours, 1) }, `World.Spawn of prefab "ours"`)
 	refused(func() { w.SpawnIn(ecs.RangeLocal, &ours, 1) })
 	refused(func() { w.SpawnBatch(&ours, 1, make([]ecs.Entity, 2)) })
 	refused(func() { _ = w.Place(e, &ours, 1) })

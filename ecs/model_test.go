@@ -94,7 +94,7 @@ func newModel(t *rapid.T, g *game) *model {
 	return m
 }
 
-var owners = []ecs.Owner{ecs.Nobody, 1, 2, ecs.Island}
+var owners = []ecs.Owner{ecs.Nobody, 1, 2, ecs.Common}
 
 func (m *model) owner() ecs.Owner { return rapid.SampledFrom(owners).Draw(m.t, "owner") }
 
@@ -116,7 +116,7 @@ func (m *model) do(f func()) {
 	f()
 }
 
-func (m *model) born(e ecs.Entity, k *ecs.Kind, o ecs.Owner) {
+func (m *model) born(e ecs.Entity, k *ecs.Prefab, o ecs.Owner) {
 	th := thing{owner: o, comps: map[ecs.ID]float32{}}
 	for _, id := range k.Components() {
 		th.comps[id] = 0
@@ -130,7 +130,7 @@ func (m *model) born(e ecs.Entity, k *ecs.Kind, o ecs.Owner) {
 }
 
 func (m *model) spawn(t *rapid.T) {
-	k := rapid.SampledFrom([]*ecs.Kind{&m.g.mover, &m.g.rock, &m.g.person, &m.g.empty}).Draw(t, "kind")
+	k := rapid.SampledFrom([]*ecs.Prefab{&m.g.mover, &m.g.rock, &m.g.person, &m.g.empty}).Draw(t, "prefab")
 	o := m.owner()
 	r := ecs.Range(rapid.IntRange(0, 2).Draw(t, "range"))
 	if n := rapid.IntRange(1, 5).Draw(t, "how many"); n > 1 {

@@ -30,7 +30,7 @@ func TestParallelEqualsSerial(t *testing.T) {
 		types := ecs.NewTypes()
 		cs := make([]ecs.Component[Position], comps)
 		ss := make([]ecs.Singleton[int64], singles)
-		ks := make([]ecs.Kind, 8)
+		ks := make([]ecs.Prefab, 8)
 		for i := range cs {
 			require.NoError(t, types.Register(&cs[i], ecs.Named(fmt.Sprint("c", i))))
 		}
@@ -42,7 +42,7 @@ func TestParallelEqualsSerial(t *testing.T) {
 			for k := i; k < comps; k += 1 + i%3 {
 				of[i] = append(of[i], &cs[k])
 			}
-			require.NoError(t, types.RegisterKind(&ks[i], fmt.Sprint("k", i), of[i]...))
+			require.NoError(t, types.RegisterPrefab(&ks[i], fmt.Sprint("k", i), of[i]...))
 		}
 		s := ecs.NewSchedule[*frame](types)
 		for i := range systems {

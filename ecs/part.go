@@ -7,17 +7,17 @@ import (
 
 // part is what belongs to one owner: its tables and its allocators.
 type part struct {
-	owner   Owner // its name
-	of      Owner // what its rows say: another, where an owner has a part beside his own
-	index   int32
-	tables  []*table // in order of mask
-	made    []*table // in order of creation
-	byArch  []*table // by archetype
-	byKind  []*table
-	alloc   [ranges]allocator
-	caches  []ownedCache // by query
-	changed uint64       // the last change of rows here; caches compare it
-	cut     uint64       // saves of this part alone from before are void
+	owner    Owner // its name
+	of       Owner // what its rows say: another, where an owner has a part beside his own
+	index    int32
+	tables   []*table // in order of mask
+	made     []*table // in order of creation
+	byArch   []*table // by archetype
+	byPrefab []*table
+	alloc    [ranges]allocator
+	caches   []ownedCache // by query
+	changed  uint64       // the last change of rows here; caches compare it
+	cut      uint64       // saves of this part alone from before are void
 
 	reserved [ranges][]Entity // handles given back that last lived here
 }
@@ -28,7 +28,7 @@ func (w *World) partOf(o Owner) *part {
 		return p
 	}
 	p := &part{owner: o, of: o, index: int32(len(w.parts)), changed: w.version, cut: w.version}
-	p.byKind = make([]*table, len(w.types.kinds))
+	p.byPrefab = make([]*table, len(w.types.prefabs))
 	w.parts = append(w.parts, p)
 	at, _ := slices.BinarySearchFunc(w.sorted, o, func(p *part, o Owner) int { return int(p.owner) - int(o) })
 	w.sorted = slices.Insert(w.sorted, at, p)
@@ -39,20 +39,20 @@ func (w *World) partOf(o Owner) *part {
 	return p
 }
 
-// Apart is a second part of what an owner owns, and answers the name that it goes by
+// Partition is a second part of what an owner owns, and answers the name that it goes by
 // as an [Owner] in [World.Spawn], [World.Transfer], [Query.Owned] and their kin: a
 // part that runs, is saved and comes back apart from the owner's own, while its rows
 // say that they are his. A client puts what it draws from snapshots there, where it
 // predicts the rest of what another player owns. The names come from the upper end of
 // the range, which is therefore not for players; it panics with [UsageError] when none
 // is left.
-func (w *World) Apart(o Owner) Owner {
+func (w *World) Partition(o Owner) Owner {
 	for _, p := range w.parts {
 		if p.of == o && p.owner != o {
 			return p.owner
 		}
 	}
-	for name := Fleeting - 1; name > o; name-- {
+	for name := ClientOnly - 1; name > o; name-- {
 		if w.findPart(name) == nil {
 			w.partOf(name).of = o
 			return name
@@ -99,15 +99,15 @@ func compareTables(a, b *table) int {
 	return int(a.part.owner) - int(b.part.owner)
 }
 
-// tableOfKind is the table that a kind's entities of the part begin in.
-func (w *World) tableOfKind(p *part, k *kindData) *table {
-	if int(k.index) < len(p.byKind) {
-		if t := p.byKind[k.index]; t != nil {
+// tableOfKind is the table that a prefab's entities of the part begin in.
+func (w *World) tableOfPrefab(p *part, k *prefabData) *table {
+	if int(k.index) < len(p.byPrefab) {
+		if t := p.byPrefab[k.index]; t != nil {
 			return t
 		}
 	}
 	t := w.tableFor(p, w.archetypeOf(k.mask))
-	p.byKind[k.index] = t
+	p.byPrefab[k.index] = t
 	return t
 }
 

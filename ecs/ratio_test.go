@@ -101,7 +101,7 @@ func moveBodies(bodies []body) {
 }
 
 // spread gives n movers to a number of owners, as evenly as may be.
-func spread(w *ecs.World, k *ecs.Kind, n, owners int) []ecs.Entity {
+func spread(w *ecs.World, k *ecs.Prefab, n, owners int) []ecs.Entity {
 	es := make([]ecs.Entity, n)
 	for i := range es {
 		es[i] = w.Spawn(k, ecs.Owner(i%owners+1))
@@ -125,19 +125,19 @@ func BenchmarkRatioIterate2(b *testing.B) {
 		for i := range tags {
 			require.NoError(b, g.types.Register(&tags[i], ecs.Named(fmt.Sprint("tag", i))))
 		}
-		kinds := make([]ecs.Kind, 32)
-		for i := range kinds {
+		prefabs := make([]ecs.Prefab, 32)
+		for i := range prefabs {
 			hs := []ecs.Handle{&g.pos, &g.vel}
 			for k := range tags {
 				if i>>k&1 != 0 {
 					hs = append(hs, &tags[k])
 				}
 			}
-			require.NoError(b, g.types.RegisterKind(&kinds[i], fmt.Sprint("kind", i), hs...))
+			require.NoError(b, g.types.RegisterPrefab(&prefabs[i], fmt.Sprint("prefab", i), hs...))
 		}
 		w := ecs.NewWorld(g.types, ecs.WorldConfig{})
 		for i := range 1000 {
-			w.Spawn(&kinds[i%32], 1)
+			w.Spawn(&prefabs[i%32], 1)
 		}
 		iterate(b, g, w, 1000)
 	})
@@ -345,7 +345,7 @@ func copyRing(n int, into bool) subject {
 }
 
 // changing makes the structure of every part differ from what the slots hold.
-func changing(w *ecs.World, es []ecs.Entity, k *ecs.Kind) func() {
+func changing(w *ecs.World, es []ecs.Entity, k *ecs.Prefab) func() {
 	return func() {
 		for i, e := range es {
 			o := w.Owner(e)

@@ -11,7 +11,7 @@ import (
 )
 
 // What is placed with reserved handles, rolled back and placed again keeps its
-// handles, among spawns of the ordinary kind and beside another owner's.
+// handles, among spawns of the ordinary prefab and beside another owner's.
 func TestReservedHandlesSurviveRollback(t *testing.T) {
 	const slots = 8
 	type held struct {
@@ -30,7 +30,7 @@ func TestReservedHandlesSurviveRollback(t *testing.T) {
 		return out
 	}
 	rng := rand.New(rand.NewPCG(1, 2))
-	own, island := w.NewOwnerHistory(1, slots), w.NewOwnerHistory(ecs.Island, slots)
+	own, common := w.NewOwnerHistory(1, slots), w.NewOwnerHistory(ecs.Common, slots)
 	var reservedHandles, retired []ecs.Entity
 	var saves [slots][]held
 	restores, again := 0, 0
@@ -54,8 +54,8 @@ func TestReservedHandlesSurviveRollback(t *testing.T) {
 		case 3:
 			g.pos.Get(w, w.Spawn(&g.mover, 1)).X = float32(step)
 			w.Spawn(&g.mover, 2)
-			e := w.Reserve(ecs.RangeServer, ecs.Island)
-			require.NoError(t, w.Place(e, &g.rock, ecs.Island))
+			e := w.Reserve(ecs.RangeServer, ecs.Common)
+			require.NoError(t, w.Place(e, &g.rock, ecs.Common))
 		case 4:
 			if all := list(1); len(all) > 0 {
 				w.Destroy(all[rng.IntN(len(all))].e)
@@ -63,15 +63,15 @@ func TestReservedHandlesSurviveRollback(t *testing.T) {
 		case 5:
 			slot := step % slots
 			own.Save(slot)
-			island.Save(slot)
+			common.Save(slot)
 			saves[slot] = list(1)
 		case 6:
 			slot, other := rng.IntN(slots), list(2)
-			require.Equal(t, own.Holds(slot), island.Holds(slot), "nothing here voids saves")
+			require.Equal(t, own.Holds(slot), common.Holds(slot), "nothing here voids saves")
 			if own.Holds(slot) {
 				restores++
 				own.Restore(slot)
-				island.Restore(slot)
+				common.Restore(slot)
 				require.Equal(t, saves[slot], list(1))
 				require.Equal(t, other, list(2))
 			}
@@ -85,13 +85,13 @@ func TestReservedHandlesSurviveRollback(t *testing.T) {
 				retired = append(retired, e)
 			}
 			reservedHandles = slices.Clone(reservedHandles[20:])
-			for _, e := range list(ecs.Island) {
+			for _, e := range list(ecs.Common) {
 				w.Destroy(e.e)
 				require.True(t, w.Unreserve(e.e))
 			}
 			for slot := range slots { // no save may know them any more
 				own.Save(slot)
-				island.Save(slot)
+				common.Save(slot)
 				saves[slot] = list(1)
 			}
 		}

@@ -150,9 +150,9 @@ func (t *table) at(d *typeData, row int32) unsafe.Pointer {
 	return unsafe.Add(t.cols[d.slot], uintptr(row)*d.size)
 }
 
-// fill sets a row's values to a kind's defaults. The kind's components are the
+// fill sets a row's values to a prefab's defaults. The prefab's components are the
 // table's.
-func (t *table) fill(row int32, k *kindData) {
+func (t *table) fill(row int32, k *prefabData) {
 	for i, d := range t.arch.types {
 		switch dst, src := t.at(d, row), k.defaults[i]; {
 		case d.plain && d.size == 16: // the commonest, without a call

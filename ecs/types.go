@@ -9,7 +9,7 @@ import (
 	"unsafe"
 )
 
-// Types holds the component types, singletons and kinds of one game. It is
+// Types holds the component types, singletons and prefabs of one game. It is
 // filled once, before the first world is made, and is the same on both ends:
 // the order of registration is the order of ids.
 //
@@ -18,7 +18,7 @@ import (
 type Types struct {
 	slots   []*typeData // by slot; 0 is nobody's, so that a zero Component matches nothing
 	singles []*typeData
-	kinds   []*Kind
+	prefabs []*Prefab
 	frozen  bool
 	link    *typeData // the hidden parent component
 	queries atomic.Uint32
@@ -98,7 +98,7 @@ func Named(name string) TypeOption {
 }
 
 // Copier supplies the copy of a type that holds pointers, used by save and restore,
-// and for the defaults of kinds. dst may hold an older value whose memory can be
+// and for the defaults of prefabs. dst may hold an older value whose memory can be
 // reused.
 func Copier[T any](f func(dst, src *T)) TypeOption {
 	return func(d *typeData) error {

@@ -28,7 +28,7 @@ func TestEveryFaultIsTold(t *testing.T) {
 	var pos, late ecs.Component[Position]
 	var theirs ecs.Component[Velocity]
 	var score ecs.Singleton[int64]
-	var k ecs.Kind
+	var k ecs.Prefab
 	require.NoError(t, types.Register(&pos))
 	require.NoError(t, others.Register(&theirs))
 	require.NoError(t, types.RegisterSingleton(&score))
@@ -39,7 +39,7 @@ func TestEveryFaultIsTold(t *testing.T) {
 		want []string
 	}{
 		{types.Register(&h), []string{"field holder.Name holds", "field holder.Bag[0].Items holds", "field holder.In.Next holds", "field holder.In.Prev holds", "field holder.Value holds"}},
-		{types.RegisterKind(&k, "k", &late, &pos, &theirs, &score), []string{"Position is not registered", "Velocity is registered with other Types", "int64 is a singleton"}},
+		{types.RegisterPrefab(&k, "k", &late, &pos, &theirs, &score), []string{"Position is not registered", "Velocity is registered with other Types", "int64 is a singleton"}},
 		{s.Build(), []string{`system "all": component ecs_test.Position is not`, `system "all": component ecs_test.Velocity is registered`, `system "all": singleton int64`}},
 	} {
 		all := c.err.(interface{ Unwrap() []error }).Unwrap()
@@ -99,22 +99,22 @@ func TestRegisterRefusesWithTheFix(t *testing.T) {
 
 func TestKindsRefuseWithTheFix(t *testing.T) {
 	g := newGame(t)
-	var k ecs.Kind
+	var k ecs.Prefab
 	var loose ecs.Component[padded]
 	other := newGame(t)
-	require.ErrorContains(t, g.types.RegisterKind(&g.mover, "x"), "registered already")
-	require.ErrorContains(t, g.types.RegisterKind(&k, "mover"), "the name is taken")
-	require.ErrorContains(t, g.types.RegisterKind(&k, "k", &loose), "not registered")
-	require.ErrorContains(t, g.types.RegisterKind(&k, "k", &other.pos), "other Types")
-	require.ErrorContains(t, g.types.RegisterKind(&k, "k", &g.score), "singleton")
+	require.ErrorContains(t, g.types.RegisterPrefab(&g.mover, "x"), "registered already")
+	require.ErrorContains(t, g.types.RegisterPrefab(&k, "mover"), "the name is taken")
+	require.ErrorContains(t, g.types.RegisterPrefab(&k, "k", &loose), "not registered")
+	require.ErrorContains(t, g.types.RegisterPrefab(&k, "k", &other.pos), "other Types")
+	require.ErrorContains(t, g.types.RegisterPrefab(&k, "k", &g.score), "singleton")
 	require.ErrorContains(t, ecs.SetDefault(g.types, &k, &g.pos, Position{}), "not registered")
 	require.ErrorContains(t, ecs.SetDefault(g.types, &g.rock, &g.vel, Velocity{}), "has no")
 	w := ecs.NewWorld(g.types, ecs.WorldConfig{})
-	require.ErrorIs(t, g.types.RegisterKind(&k, "k"), ecs.ErrFrozen)
+	require.ErrorIs(t, g.types.RegisterPrefab(&k, "k"), ecs.ErrFrozen)
 	require.Panics(t, func() { w.Spawn(&k, 0) })
 	require.Panics(t, func() { w.Spawn(&other.rock, 0) })
-	require.Len(t, g.types.Kinds(), 4)
-	require.Equal(t, "person", g.types.Kinds()[2].Name())
+	require.Len(t, g.types.Prefabs(), 4)
+	require.Equal(t, "person", g.types.Prefabs()[2].Name())
 	require.Equal(t, uint16(2), g.person.Index())
 	require.Equal(t, []ecs.ID{0, 1, 2, 4}, g.person.Components())
 	require.Equal(t, int16(100), *(*int16)(g.person.Default(g.hp.ID())))
@@ -146,14 +146,14 @@ func TestUnregisteredHandlesArePanicsThatSayWhy(t *testing.T) {
 func TestMostTypes(t *testing.T) {
 	types := ecs.NewTypes()
 	comps := make([]ecs.Component[Health], ecs.MaxTypes+1)
-	var k ecs.Kind
+	var k ecs.Prefab
 	var hs []ecs.Handle
 	for i := range ecs.MaxTypes {
 		require.NoError(t, types.Register(&comps[i], ecs.Named(fmt.Sprint("c", i))))
 		hs = append(hs, &comps[i])
 	}
 	require.ErrorContains(t, types.Register(&comps[ecs.MaxTypes], ecs.Named("more")), "255")
-	require.NoError(t, types.RegisterKind(&k, "k", hs...))
+	require.NoError(t, types.RegisterPrefab(&k, "k", hs...))
 	w := ecs.NewWorld(types, ecs.WorldConfig{})
 	a, b := w.Spawn(&k, 0), w.Spawn(&k, 0)
 	comps[254].Get(w, b).Points = 9

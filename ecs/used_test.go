@@ -13,8 +13,8 @@ func TestUsed(t *testing.T) {
 	types := ecs.NewTypes()
 	var a ecs.Component[int32]
 	require.NoError(t, types.Register(&a))
-	var k ecs.Kind
-	require.NoError(t, types.RegisterKind(&k, "k", &a))
+	var k ecs.Prefab
+	require.NoError(t, types.RegisterPrefab(&k, "k", &a))
 	w := ecs.NewWorld(types, ecs.WorldConfig{})
 	require.Less(t, w.Used(), 0.001)
 	for owner := range ecs.Owner(3000) {

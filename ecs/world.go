@@ -188,20 +188,20 @@ func (w *World) touch(t *table) {
 
 // Spawn makes an entity of a kind, in [RangeServer], with the kind's defaults.
 // While the world is locked the entity lives at once (Get and Find work), and
-// queries see it after the flush. It panics with [UsageError] when the kind is
+// queries see it after the flush. It panics with [UsageError] when the prefab is
 // not registered, or is somebody else's to spawn (see [Managed]).
-func (w *World) Spawn(k *Kind, owner Owner) Entity { return w.SpawnIn(RangeServer, k, owner) }
+func (w *World) Spawn(k *Prefab, owner Owner) Entity { return w.SpawnIn(RangeServer, k, owner) }
 
 // SpawnIn is Spawn with the handle from the given range.
-func (w *World) SpawnIn(r Range, k *Kind, owner Owner) Entity {
-	w.checkKind(k)
+func (w *World) SpawnIn(r Range, k *Prefab, owner Owner) Entity {
+	w.checkPrefab(k)
 	if k.d.kept != nil {
 		w.refuseSpawn(k.d)
 	}
 	return w.spawn(r, k, owner)
 }
 
-func (w *World) spawn(r Range, k *Kind, owner Owner) Entity {
+func (w *World) spawn(r Range, k *Prefab, owner Owner) Entity {
 	if r >= ranges {
 		misuse("spawn in %v: use RangeServer, RangePredicted or RangeLocal", r)
 	}
@@ -215,18 +215,18 @@ func (w *World) spawn(r Range, k *Kind, owner Owner) Entity {
 	return e
 }
 
-func (w *World) checkKind(k *Kind) {
+func (w *World) checkPrefab(k *Prefab) {
 	if !k.Registered() {
-		misuse("this kind is not registered: declare it first (Types.RegisterKind, or what calls that for you)")
+		misuse("this prefab is not registered: declare it first (Types.RegisterPrefab, or what calls that for you)")
 	}
 	if k.d.types != w.types {
-		misuse("kind %q is registered with other Types than this world's", k.d.name)
+		misuse("prefab %q is registered with other Types than this world's", k.d.name)
 	}
 }
 
 // begin gives a fresh handle its row.
-func (w *World) begin(e Entity, k *kindData, p *part) {
-	t := w.tableOfKind(p, k)
+func (w *World) begin(e Entity, k *prefabData, p *part) {
+	t := w.tableOfPrefab(p, k)
 	if w.locks > 0 {
 		w.defer1(command{op: opSpawn, e: e})
 		t = w.stageOf(t)
@@ -247,15 +247,15 @@ func (w *World) begin(e Entity, k *kindData, p *part) {
 // index must be free, and lie in a page that no other range uses ([ErrOccupied]
 // otherwise): the handles of a world of the same types always do. The generation
 // may be any but 0. Deferral is as with Spawn.
-func (w *World) Place(e Entity, k *Kind, owner Owner) error {
-	w.checkKind(k)
+func (w *World) Place(e Entity, k *Prefab, owner Owner) error {
+	w.checkPrefab(k)
 	if k.d.kept != nil {
 		w.refuseSpawn(k.d)
 	}
 	return w.placeAt(e, k, owner)
 }
 
-func (w *World) placeAt(e Entity, k *Kind, owner Owner) error {
+func (w *World) placeAt(e Entity, k *Prefab, owner Owner) error {
 	if debug {
 		w.checkSpawn(k.d)
 	}

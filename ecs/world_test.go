@@ -77,7 +77,7 @@ func TestQueriesVisitTablesInCanonicalOrder(t *testing.T) {
 	g := newGame(t)
 	w := ecs.NewWorld(g.types, ecs.WorldConfig{})
 	q := ecs.NewQuery(g.types, ecs.With(&g.pos), ecs.Without(&g.dead))
-	for _, o := range []ecs.Owner{9, ecs.Island, 2} {
+	for _, o := range []ecs.Owner{9, ecs.Common, 2} {
 		w.Spawn(&g.person, o)
 		w.Spawn(&g.rock, o)
 		w.Spawn(&g.empty, o)
@@ -86,7 +86,7 @@ func TestQueriesVisitTablesInCanonicalOrder(t *testing.T) {
 	for _, r := range q.All(w) {
 		got = append(got, r.Owner())
 	}
-	require.Equal(t, []ecs.Owner{2, 9, ecs.Island, 2, 9, ecs.Island}, got)
+	require.Equal(t, []ecs.Owner{2, 9, ecs.Common, 2, 9, ecs.Common}, got)
 	require.Len(t, q.Owned(w, 9), 2)
 	require.Empty(t, q.Owned(w, 77))
 }

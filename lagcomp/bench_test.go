@@ -12,10 +12,10 @@ import (
 
 // crowd is a match of players with skeletons of 16 volumes each.
 type crowd struct {
-	players int
-	volumes [][]lagcomp.Volume
-	h       *lagcomp.History
-	tick    lagcomp.Tick
+	players  int
+	hitboxes [][]lagcomp.Hitbox
+	h        *lagcomp.History
+	tick     lagcomp.Tick
 }
 
 const skeleton = 16
@@ -27,9 +27,9 @@ func newCrowd(tb testing.TB, players int) *crowd {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	c := &crowd{players: players, h: h, volumes: make([][]lagcomp.Volume, players)}
-	for i := range c.volumes {
-		c.volumes[i] = make([]lagcomp.Volume, skeleton)
+	c := &crowd{players: players, h: h, hitboxes: make([][]lagcomp.Hitbox, players)}
+	for i := range c.hitboxes {
+		c.hitboxes[i] = make([]lagcomp.Hitbox, skeleton)
 	}
 	for range 64 {
 		c.walk()
@@ -41,7 +41,7 @@ func newCrowd(tb testing.TB, players int) *crowd {
 func (c *crowd) walk() {
 	c.tick++
 	side := int(math.Ceil(math.Sqrt(float64(c.players))))
-	for i, vs := range c.volumes {
+	for i, vs := range c.hitboxes {
 		phase := float64(c.tick)*0.1 + float64(i)
 		x := float32(float64(i%side)*8 + 2*math.Cos(phase))
 		y := float32(float64(i/side)*8 + 2*math.Sin(phase))
@@ -50,11 +50,11 @@ func (c *crowd) walk() {
 			at := lagcomp.Vec{X: x + 0.2*float32(k%3-1), Y: y, Z: z}
 			switch k % 3 {
 			case 0:
-				vs[k] = lagcomp.SphereVolume(lagcomp.Sphere{X: at.X, Y: at.Y, Z: at.Z, R: 0.15})
+				vs[k] = lagcomp.SphereHitbox(lagcomp.Sphere{X: at.X, Y: at.Y, Z: at.Z, R: 0.15})
 			case 1:
-				vs[k] = lagcomp.CapsuleVolume(lagcomp.Capsule{A: at, B: lagcomp.Vec{X: at.X, Y: at.Y + .1, Z: at.Z + .2}, R: 0.1})
+				vs[k] = lagcomp.CapsuleHitbox(lagcomp.Capsule{A: at, B: lagcomp.Vec{X: at.X, Y: at.Y + .1, Z: at.Z + .2}, R: 0.1})
 			default:
-				vs[k] = lagcomp.BoxVolume(lagcomp.Box{Center: at, Half: lagcomp.Vec{X: .15, Y: .1, Z: .1}, Rotation: lagcomp.Turn(float32(phase))})
+				vs[k] = lagcomp.BoxHitbox(lagcomp.Box{Center: at, Half: lagcomp.Vec{X: .15, Y: .1, Z: .1}, Rotation: lagcomp.Turn(float32(phase))})
 			}
 		}
 	}
@@ -62,7 +62,7 @@ func (c *crowd) walk() {
 
 func (c *crowd) record() {
 	c.h.Begin(c.tick)
-	for i, vs := range c.volumes {
+	for i, vs := range c.hitboxes {
 		c.h.Put(lagcomp.ID(i+1), uint32(i+1), 0, vs...)
 	}
 	c.h.End()
@@ -71,7 +71,7 @@ func (c *crowd) record() {
 // ray number i crosses the field from one player towards another.
 func (c *crowd) ray(i int) lagcomp.Ray {
 	from, to := i%c.players, (i*7+13)%c.players
-	a, b := c.volumes[from][8].Bound(), c.volumes[to][8].Bound()
+	a, b := c.hitboxes[from][8].Bound(), c.hitboxes[to][8].Bound()
 	r := lagcomp.RayTo(lagcomp.Vec{X: a.X, Y: a.Y, Z: a.Z}, lagcomp.Vec{X: b.X, Y: b.Y, Z: b.Z})
 	r.Range = 100
 	return r
@@ -99,13 +99,13 @@ func interleave(rounds, times int, work, base func()) (ratio float64, each time.
 // recordRatio compares recording a tick with copying the same volumes into a
 // ring of the same depth.
 func recordRatio(c *crowd, rounds int) (float64, time.Duration) {
-	ring := make([][]lagcomp.Volume, 32)
-	src := make([]lagcomp.Volume, 0, c.players*skeleton)
-	for _, vs := range c.volumes {
+	ring := make([][]lagcomp.Hitbox, 32)
+	src := make([]lagcomp.Hitbox, 0, c.players*skeleton)
+	for _, vs := range c.hitboxes {
 		src = append(src, vs...)
 	}
 	for i := range ring {
-		ring[i] = append([]lagcomp.Volume(nil), src...)
+		ring[i] = append([]lagcomp.Hitbox(nil), src...)
 	}
 	k := 0
 	return interleave(rounds, 64,
@@ -144,7 +144,7 @@ func coldRatio(c *crowd, rounds int) (float64, time.Duration) {
 func BenchmarkRecord(b *testing.B) {
 	c := newCrowd(b, 64)
 	b.ReportAllocs()
-	b.SetBytes(int64(64 * skeleton * int(unsafe.Sizeof(lagcomp.Volume{}))))
+	b.SetBytes(int64(64 * skeleton * int(unsafe.Sizeof(lagcomp.Hitbox{}))))
 	for b.Loop() {
 		c.tick++
 		c.record()

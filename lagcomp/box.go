@@ -16,7 +16,7 @@ func (f *frameOf) out(v Vec) Vec {
 }
 
 // castBox moves a ball of some radius against an oriented box.
-func castBox(o, d Vec, v *Volume, max, radius float32) (Contact, bool) {
+func castBox(o, d Vec, v *Hitbox, max, radius float32) (Contact, bool) {
 	var f frameOf
 	f.x, f.y, f.z = v.rotation().axes()
 	h := v.half()
@@ -121,7 +121,7 @@ func touchesGrown(o, d, h Vec) bool {
 }
 
 // closestBox is the nearest point of an oriented box.
-func closestBox(p Vec, v *Volume) Contact {
+func closestBox(p Vec, v *Hitbox) Contact {
 	var f frameOf
 	f.x, f.y, f.z = v.rotation().axes()
 	h := v.half()

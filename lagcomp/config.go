@@ -56,12 +56,12 @@ type Config struct {
 	// grow, in all. It serves players whose path becomes slower in mid-play; a
 	// player who holds acknowledgements back gains as much. Zero means 150 ms;
 	// negative means none: such players are then clamped (and counted) until
-	// Judge.Resettle or a new session. At most one second.
+	// Judge.RemeasureLatency or a new session. At most one second.
 	Growth time.Duration
 	// GrowthRate is how much of that it may grow in a second. Zero means 200 ms,
 	// and no more is allowed; negative means none.
 	GrowthRate time.Duration
-	// Shapes are the game's own shapes; Volume.Shape of CustomVolume names one
+	// Shapes are the game's own shapes; Hitbox.Shape of CustomHitbox names one
 	// by its place here. At most 64.
 	Shapes []Shape
 }

@@ -17,7 +17,7 @@ func TestNoAllocation(t *testing.T) {
 	record := func() {
 		c.tick++
 		c.h.Begin(c.tick)
-		for i, vs := range c.volumes {
+		for i, vs := range c.hitboxes {
 			c.h.Put(lagcomp.ID(i+1), uint32(i+1), 0, vs...)
 			track.Put(lagcomp.ID(i+1), float32(i))
 		}
@@ -29,9 +29,9 @@ func TestNoAllocation(t *testing.T) {
 		c.h.At(c.tick-5, .5).Raycast(c.ray(1), lagcomp.Filter{})
 	}
 	out := make([]lagcomp.Hit, 0, 96)
-	volumes := make([]lagcomp.Volume, 0, skeleton)
+	hitboxes := make([]lagcomp.Hitbox, 0, skeleton)
 	visible := func(id lagcomp.ID) bool { return id != 7 }
-	epoch := func(lagcomp.ID, uint32) bool { return true }
+	life := func(lagcomp.ID, uint32) bool { return true }
 	keys := func(lagcomp.ID) (a, b lagcomp.Tick, f float32, ok bool) { return c.tick - 3, c.tick, .3, true }
 	judge := lagcomp.NewJudge(lagcomp.Config{})
 	past := func() lagcomp.Past { return c.h.At(c.tick-5, .5) }
@@ -39,14 +39,14 @@ func TestNoAllocation(t *testing.T) {
 	for name, f := range map[string]func(){
 		"record":          record,
 		"record, raycast": func() { record(); n++; past().Raycast(c.ray(n), lagcomp.Filter{}) },
-		"raycast":         func() { n++; past().Raycast(c.ray(n), lagcomp.Filter{ExcludeOwner: 1, Visible: visible, Epoch: epoch}) },
+		"raycast":         func() { n++; past().Raycast(c.ray(n), lagcomp.Filter{ExcludeOwner: 1, Visible: visible, Life: life}) },
 		"keys":            func() { n++; past().Raycast(c.ray(n), lagcomp.Filter{Keys: keys}) },
 		"spherecast":      func() { n++; past().SphereCast(c.ray(n), .2, lagcomp.Filter{}) },
 		"overlap":         func() { out = past().Overlap(lagcomp.Sphere{X: 20, Y: 20, R: 9}, lagcomp.Filter{}, out[:0]) },
 		"nearest":         func() { past().Nearest(lagcomp.Vec{X: 20, Y: 20}, 9, lagcomp.Filter{}) },
 		"validate":        func() { n++; past().Validate(lagcomp.ID(n%80+1), c.ray(n), lagcomp.Filter{}) },
-		"volumes":         func() { volumes = past().Volumes(3, volumes[:0]) },
-		"seen":            func() { n++; c.h.Seen(lagcomp.Claim{Tick: c.tick - 3}, lagcomp.Filter{}).Raycast(c.ray(n)) },
+		"volumes":         func() { hitboxes = past().Hitboxes(3, hitboxes[:0]) },
+		"seen":            func() { n++; c.h.Rewind(lagcomp.Claim{Tick: c.tick - 3}, lagcomp.Filter{}).Raycast(c.ray(n)) },
 		"track":           func() { track.At(past(), 3) },
 		"catch up": func() {
 			shot := lagcomp.Projectile{Position: lagcomp.Vec{X: 3}, Velocity: lagcomp.Vec{X: 50}}

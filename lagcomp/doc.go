@@ -35,7 +35,7 @@
 // one, before asking. Doors and lifts that move are put like players, on a
 // layer of their own, and are then met where they were.
 //
-// [History.Seen] and [History.Invoke] give a check of the game's own the same
+// [History.Rewind] and [History.Invoke] give a check of the game's own the same
 // view, [Projectile] takes what flies slowly from the past to the present, and
 // [History.Explain] lays a disputed shot open as data.
 //

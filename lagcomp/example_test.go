@@ -21,7 +21,7 @@ func Example() {
 	for tick := lagcomp.Tick(1); tick <= 40; tick++ {
 		y := 0.2 * (float32(tick) - 30)
 		history.Begin(tick)
-		history.Put(7, 2, 0, lagcomp.SphereVolume(lagcomp.Sphere{X: 20, Y: y, R: 0.5}))
+		history.Put(7, 2, 0, lagcomp.SphereHitbox(lagcomp.Sphere{X: 20, Y: y, R: 0.5}))
 		history.End()
 		judge.Observe(lagcomp.Measured{Now: tick, Newest: tick - 3, RTT: 200 * time.Millisecond})
 	}
@@ -67,7 +67,7 @@ func ExamplePast_Overlap() {
 	history, _ := lagcomp.NewHistory(lagcomp.Config{})
 	history.Begin(1)
 	for i := lagcomp.ID(1); i <= 4; i++ {
-		history.Put(i, 0, 0, lagcomp.SphereVolume(lagcomp.Sphere{X: float32(i) * 2, R: 0.5}))
+		history.Put(i, 0, 0, lagcomp.SphereHitbox(lagcomp.Sphere{X: float32(i) * 2, R: 0.5}))
 	}
 	history.End()
 	for _, hit := range history.At(1, 0).Overlap(lagcomp.Sphere{X: 3, R: 2}, lagcomp.Filter{}, nil) {
@@ -83,7 +83,7 @@ func passing() *lagcomp.History {
 	history, _ := lagcomp.NewHistory(lagcomp.Config{TickRate: 30})
 	for tick := lagcomp.Tick(1); tick <= 20; tick++ {
 		history.Begin(tick)
-		history.Put(1, 0, 0, lagcomp.SphereVolume(lagcomp.Sphere{X: 9, Y: 0.2 * (float32(tick) - 16), R: 0.5}))
+		history.Put(1, 0, 0, lagcomp.SphereHitbox(lagcomp.Sphere{X: 9, Y: 0.2 * (float32(tick) - 16), R: 0.5}))
 		history.End()
 	}
 	return history
@@ -133,7 +133,7 @@ func ExampleTrack() {
 	facing := lagcomp.NewTrack(history, func(a, b, f float32) float32 { return a + (b-a)*f })
 	for tick := lagcomp.Tick(1); tick <= 10; tick++ {
 		history.Begin(tick)
-		history.Put(1, 0, 0, lagcomp.SphereVolume(lagcomp.Sphere{R: 0.5}))
+		history.Put(1, 0, 0, lagcomp.SphereHitbox(lagcomp.Sphere{R: 0.5}))
 		facing.Put(1, float32(tick)*0.1)
 		history.End()
 	}

@@ -16,7 +16,7 @@ type Explanation struct {
 // empty where the entity was not there.
 type ExplainedBody struct {
 	ID, Owner              uint64
-	Claimed, Used, Present []Volume
+	Claimed, Used, Present []Hitbox
 }
 
 // Explain judges a shot once more and lays it open, with every entity that
@@ -25,7 +25,7 @@ type ExplainedBody struct {
 func (h *History) Explain(r Ray, claimed, used Claim, reason Reason, f Filter, margin float32) Explanation {
 	x := Explanation{Ray: r, Claimed: claimed, Used: used, Reason: reason}
 	x.Now, _ = h.Newest()
-	views := [3]Past{h.Seen(claimed, f).past, h.Seen(used, f).past, h.At(x.Now, 0)}
+	views := [3]Past{h.Rewind(claimed, f).past, h.Rewind(used, f).past, h.At(x.Now, 0)}
 	if hit, ok := views[1].Raycast(r, f); ok {
 		x.Hit = hit
 	}
@@ -40,7 +40,7 @@ func (h *History) Explain(r Ray, claimed, used Claim, reason Reason, f Filter, m
 		id := h.lives.slots[i].id
 		body := ExplainedBody{ID: id}
 		near := false
-		for k, out := range []*[]Volume{&body.Claimed, &body.Used, &body.Present} {
+		for k, out := range []*[]Hitbox{&body.Claimed, &body.Used, &body.Present} {
 			p := views[k]
 			e, ok := p.lookup(id)
 			if !ok {
@@ -49,7 +49,7 @@ func (h *History) Explain(r Ray, claimed, used Claim, reason Reason, f Filter, m
 			s := sweep{p: &p, line: l, radius: nonNegative(margin), filter: &f, best: l.max}
 			near = near || s.near(&e)
 			body.Owner = uint64(e.who().owner)
-			*out = p.Volumes(id, nil)
+			*out = p.Hitboxes(id, nil)
 		}
 		if near {
 			x.Bodies = append(x.Bodies, body)

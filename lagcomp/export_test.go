@@ -21,8 +21,8 @@ func BruteCast(p Past, r Ray, radius float32, f Filter) (Hit, bool) {
 			if f.Layers != 0 && f.Layers>>(e.stored(k).Layer&31)&1 == 0 {
 				continue
 			}
-			var v Volume
-			e.volume(k, &v)
+			var v Hitbox
+			e.hitbox(k, &v)
 			c, ok := v.cast(p.h.cfg.Shapes, &l, l.max, radius)
 			if !ok || (s.found && c.Distance >= s.best) {
 				continue

@@ -15,12 +15,12 @@ type Filter struct {
 	// hidden from him is not there for him, and he shoots through it. Nil
 	// means that everything was visible.
 	Visible func(ID) bool
-	// Epoch says whether the life that an entity had then is still the one
+	// LifeID says whether the life that an entity had then is still the one
 	// that it has. Of an ended life a body remains: it stops a shot, as it did
 	// on the shooter's screen, but is no hit. Nil means: the newest recorded
 	// tick decides, which every death, respawn and teleport that changes the
 	// epoch given to Put reaches.
-	Epoch func(id ID, epoch uint32) bool
+	Life func(id ID, life uint32) bool
 	// Keys answers the moments between which this client interpolated this
 	// entity, when they are not those of the Past: ticks a and b that it had
 	// received for it, and how far it was between them, 0 to 1. ok false means
@@ -30,11 +30,11 @@ type Filter struct {
 
 // Hit is what a query touched. The zero Hit is a miss.
 type Hit struct {
-	// ID, Owner, Epoch and Part say what was hit: entity, its player, its life
+	// ID, Owner, Life and Part say what was hit: entity, its player, its life
 	// and the volume's Part.
 	ID    ID
 	Owner uint32
-	Epoch uint32
+	Life  uint32
 	Part  uint8
 	// Index is the volume's place among those given to Put.
 	Index int

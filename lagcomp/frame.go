@@ -8,13 +8,13 @@ import (
 // frame is what one tick holds: the entities in the order of Put, and their
 // volumes in one piece.
 type frame struct {
-	tick    Tick
-	held    bool
-	serial  uint64   // counts the ticks ever recorded; ticks may start anew, this does not
-	bounds  []Sphere // contains all volumes; a radius below zero: cannot be hit
-	who     []who
-	volumes []Volume
-	at      []int32 // by slot: the place of an entity; may be stale, see find
+	tick     Tick
+	held     bool
+	serial   uint64   // counts the ticks ever recorded; ticks may start anew, this does not
+	bounds   []Sphere // contains all volumes; a radius below zero: cannot be hit
+	who      []who
+	hitboxes []Hitbox
+	at       []int32 // by slot: the place of an entity; may be stale, see find
 
 	// Bounding spheres cost as much as the copy, and most ticks are never
 	// asked for: they are computed for the first view, which may come from any
@@ -25,18 +25,18 @@ type frame struct {
 }
 
 // maxVolumes bounds an entity's volumes.
-const maxVolumes = 1<<16 - 1
+const maxHitboxes = 1<<16 - 1
 
 // who is an entity in one tick.
 type who struct {
 	id    ID
 	owner uint32
-	epoch uint32
+	life  uint32
 	slot  int32  // where the entity's life is kept
 	run   uint32 // which of its lives, numbered over all entities
 	first uint32 // its volumes: the first,
 	count uint16 // how many,
-	kinds uint16 // and a digest of their kinds, computed with the bounds
+	kinds uint16 // and a digest of their prefabs, computed with the bounds
 }
 
 func (f *frame) clear() {
@@ -44,7 +44,7 @@ func (f *frame) clear() {
 	f.bounded.Store(false)
 	f.own.serial.Store(0)
 	f.next.serial.Store(0)
-	f.who, f.volumes = f.who[:0], f.volumes[:0]
+	f.who, f.hitboxes = f.who[:0], f.hitboxes[:0]
 }
 
 // grow makes room for one more entity.
@@ -69,7 +69,7 @@ func (f *frame) prepare() (broken uint64) {
 	f.bounds = f.bounds[:0]
 	for i := range f.who {
 		p := &f.who[i]
-		s, kinds := bound(f.volumes[p.first : p.first+uint32(p.count)])
+		s, kinds := bound(f.hitboxes[p.first : p.first+uint32(p.count)])
 		f.bounds, p.kinds = append(f.bounds, s), kinds
 		if p.count != 0 && s.R < 0 {
 			broken++
@@ -98,11 +98,11 @@ func (f *frame) find(slot int32) int {
 }
 
 // bound is a sphere around all volumes, a little too large rather than too
-// small, and a digest of their kinds. A radius below zero: there are none, or
+// small, and a digest of their prefabs. A radius below zero: there are none, or
 // one of them has a number that is not finite. The centre is the mean of four
 // samples, the radius the largest distance plus the largest radius: one square
 // root for an entity.
-func bound(vs []Volume) (Sphere, uint16) {
+func bound(vs []Hitbox) (Sphere, uint16) {
 	n := len(vs)
 	if n == 0 {
 		return Sphere{R: -1}, 0

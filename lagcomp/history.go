@@ -107,11 +107,11 @@ func (h *History) expire(t Tick) {
 // Filter.ExcludeOwner can leave out. epoch is the caller's count of the
 // entity's lives: when it changes (respawn, teleport), or when the entity was
 // left out for a tick, its history is cut, and nothing interpolates across.
-// The volumes are copied. An entity should keep their number, kinds and order
+// The volumes are copied. An entity should keep their number, prefabs and order
 // from tick to tick; where it does not, the earlier tick is held until the
 // later one is reached. Panics with a *UsageError outside of Begin and End, or
 // when the entity was put already.
-func (h *History) Put(id ID, owner uint32, epoch uint32, vs ...Volume) {
+func (h *History) Put(id ID, owner uint32, life uint32, vs ...Hitbox) {
 	f := h.rec
 	if f == nil {
 		panic(&UsageError{Call: "Put", ID: id, Fix: "call Begin first"})
@@ -126,12 +126,12 @@ func (h *History) Put(id ID, owner uint32, epoch uint32, vs ...Volume) {
 		slot = h.lives.slot(id)
 	}
 	l := &h.lives.slots[slot]
-	if l.last == f.tick && l.run != 0 || len(vs) > maxVolumes {
+	if l.last == f.tick && l.run != 0 || len(vs) > maxHitboxes {
 		panic(misput(f.tick, id, len(vs)))
 	}
-	if l.epoch != epoch || l.run == 0 || l.last != h.newest.tick {
+	if l.life != life || l.run == 0 || l.last != h.newest.tick {
 		h.runs++
-		l.run, l.epoch = h.runs, epoch
+		l.run, l.life = h.runs, life
 	}
 	l.last = f.tick
 	if k == cap(f.who) || int(slot) >= len(f.at) {
@@ -143,15 +143,15 @@ func (h *History) Put(id ID, owner uint32, epoch uint32, vs ...Volume) {
 	f.at[slot] = int32(k)
 	f.who = f.who[:k+1]
 	w := &f.who[k]
-	w.id, w.owner, w.epoch = id, owner, epoch
-	w.slot, w.run, w.first, w.count = slot, l.run, uint32(len(f.volumes)), uint16(len(vs))
-	f.volumes = append(f.volumes, vs...)
+	w.id, w.owner, w.life = id, owner, life
+	w.slot, w.run, w.first, w.count = slot, l.run, uint32(len(f.hitboxes)), uint16(len(vs))
+	f.hitboxes = append(f.hitboxes, vs...)
 }
 
-func misput(t Tick, id ID, volumes int) *UsageError {
-	e := &UsageError{Call: "Put", Tick: t, ID: id, Fix: "put each entity once a tick, with all its volumes"}
-	if volumes > maxVolumes {
-		e.Fix = "an entity has at most 65535 volumes"
+func misput(t Tick, id ID, hitboxes int) *UsageError {
+	e := &UsageError{Call: "Put", Tick: t, ID: id, Fix: "put each entity once a tick, with all its hitboxes"}
+	if hitboxes > maxHitboxes {
+		e.Fix = "an entity has at most 65535 hitboxes"
 	}
 	return e
 }

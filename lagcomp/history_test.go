@@ -18,12 +18,12 @@ func newHistory(t testing.TB, cfg lagcomp.Config) *lagcomp.History {
 	return h
 }
 
-func ball(x, r float32) lagcomp.Volume { return lagcomp.SphereVolume(lagcomp.Sphere{X: x, R: r}) }
+func ball(x, r float32) lagcomp.Hitbox { return lagcomp.SphereHitbox(lagcomp.Sphere{X: x, R: r}) }
 
 // centre is where an entity's first volume was along X.
 func centre(t testing.TB, p lagcomp.Past, id lagcomp.ID) float32 {
 	t.Helper()
-	v, ok := p.Volume(id, 0)
+	v, ok := p.Hitbox(id, 0)
 	require.True(t, ok)
 	return v.Bound().X
 }
@@ -129,10 +129,10 @@ func TestBetween(t *testing.T) {
 // volumes.
 func TestCuts(t *testing.T) {
 	h := newHistory(t, lagcomp.Config{})
-	put := func(k lagcomp.Tick, epoch uint32, vs ...lagcomp.Volume) {
+	put := func(k lagcomp.Tick, life uint32, vs ...lagcomp.Hitbox) {
 		h.Begin(k)
 		if vs != nil {
-			h.Put(1, 1, epoch, vs...)
+			h.Put(1, 1, life, vs...)
 		}
 		h.End()
 	}
@@ -141,7 +141,7 @@ func TestCuts(t *testing.T) {
 	put(3, 1, ball(102, 1))
 	put(4, 1)
 	put(5, 1, ball(200, 1)) // away for a tick
-	put(6, 1, lagcomp.CapsuleVolume(lagcomp.Capsule{A: lagcomp.Vec{X: 300}, B: lagcomp.Vec{X: 300, Y: 1}, R: 1}))
+	put(6, 1, lagcomp.CapsuleHitbox(lagcomp.Capsule{A: lagcomp.Vec{X: 300}, B: lagcomp.Vec{X: 300, Y: 1}, R: 1}))
 	put(7, 1, ball(400, 1), ball(410, 1))
 	for _, c := range []struct {
 		tick lagcomp.Tick
@@ -149,14 +149,14 @@ func TestCuts(t *testing.T) {
 	}{{1, 0}, {2, 101}, {3, 102}, {5, 200}, {6, 300}} {
 		require.Equal(t, c.want, centre(t, h.At(c.tick, .5), 1), "half way from tick %d", c.tick)
 	}
-	_, ok := h.At(4, .5).Volume(1, 0)
+	_, ok := h.At(4, .5).Hitbox(1, 0)
 	require.False(t, ok, "it was not there")
-	_, ok = h.At(7, 0).Volume(1, 2)
+	_, ok = h.At(7, 0).Hitbox(1, 2)
 	require.False(t, ok)
-	_, ok = h.At(7, 0).Volume(1, -1)
+	_, ok = h.At(7, 0).Hitbox(1, -1)
 	require.False(t, ok)
-	require.Len(t, h.At(7, 0).Volumes(1, nil), 2)
-	require.Empty(t, h.At(7, 0).Volumes(9, nil))
+	require.Len(t, h.At(7, 0).Hitboxes(1, nil), 2)
+	require.Empty(t, h.At(7, 0).Hitboxes(9, nil))
 }
 
 func TestUsageErrors(t *testing.T) {
@@ -180,7 +180,7 @@ func TestUsageErrors(t *testing.T) {
 	usage("Begin", func() { h.Begin(6) })
 	h.Put(1, 0, 0, ball(0, 1))
 	usage("Put", func() { h.Put(1, 0, 0, ball(0, 1)) })
-	usage("Put", func() { h.Put(2, 0, 0, make([]lagcomp.Volume, 1<<16)...) })
+	usage("Put", func() { h.Put(2, 0, 0, make([]lagcomp.Hitbox, 1<<16)...) })
 	h.End()
 	usage("Begin", func() { h.Begin(5) })
 	usage("Begin", func() { h.Begin(4) })
@@ -246,7 +246,7 @@ func tickOf(p lagcomp.Past) lagcomp.Tick {
 }
 
 // TestBrokenVolumes cannot be hit, harm nobody else, and are counted.
-func TestBrokenVolumes(t *testing.T) {
+func TestBrokenHitboxes(t *testing.T) {
 	nan, inf := float32(math.NaN()), float32(math.Inf(1))
 	h := newHistory(t, lagcomp.Config{})
 	for k := lagcomp.Tick(1); k < 4; k++ {
@@ -256,7 +256,7 @@ func TestBrokenVolumes(t *testing.T) {
 		h.Put(3, 0, 0, ball(inf, 1))
 		h.Put(4, 0, 0, ball(5, 1))
 		h.Put(5, 0, 0)
-		h.Put(6, 0, 0, lagcomp.BoxVolume(lagcomp.Box{Half: lagcomp.Vec{X: 1, Y: inf, Z: 1}}))
+		h.Put(6, 0, 0, lagcomp.BoxHitbox(lagcomp.Box{Half: lagcomp.Vec{X: 1, Y: inf, Z: 1}}))
 		h.End()
 	}
 	hit, ok := h.At(1, .5).Raycast(lagcomp.Ray2D(-10, 0, 0, 100), lagcomp.Filter{})
@@ -275,7 +275,7 @@ func TestZeroValuesAreEmpty(t *testing.T) {
 	_, ok = p.Nearest(lagcomp.Vec{}, 1, lagcomp.Filter{})
 	require.False(t, ok)
 	require.Empty(t, p.Overlap(lagcomp.Sphere{R: 1}, lagcomp.Filter{}, nil))
-	_, ok = p.Volume(1, 0)
+	_, ok = p.Hitbox(1, 0)
 	require.False(t, ok)
 	_, ok = p.Bound(1)
 	require.False(t, ok)
@@ -323,10 +323,10 @@ func TestTurnsTheShorterWay(t *testing.T) {
 	to := lagcomp.Turn(.6)
 	for k, q := range []lagcomp.Quat{lagcomp.Turn(.2), {Z: -to.Z, W: -to.W}} {
 		h.Begin(lagcomp.Tick(k))
-		h.Put(1, 0, 0, lagcomp.BoxVolume(lagcomp.Box{Half: lagcomp.Vec{X: 1, Y: 2, Z: 3}, Rotation: q}))
+		h.Put(1, 0, 0, lagcomp.BoxHitbox(lagcomp.Box{Half: lagcomp.Vec{X: 1, Y: 2, Z: 3}, Rotation: q}))
 		h.End()
 	}
-	v, ok := h.At(0, .5).Volume(1, 0)
+	v, ok := h.At(0, .5).Hitbox(1, 0)
 	require.True(t, ok)
 	b, _ := v.Box()
 	require.InDelta(t, lagcomp.Turn(.4).W, b.Rotation.W, 1e-5)
@@ -340,13 +340,13 @@ func TestSizesGrow(t *testing.T) {
 		n := float32(k)
 		h.Begin(k + 1)
 		h.Put(1, 0, 0,
-			lagcomp.SphereVolume(lagcomp.Sphere{R: 1 + 2*n}),
-			lagcomp.CapsuleVolume(lagcomp.Capsule{B: lagcomp.Vec{X: 2 + 2*n}, R: 1 + n}),
-			lagcomp.BoxVolume(lagcomp.Box{Half: lagcomp.Vec{X: 1, Y: 2 + 4*n, Z: 3}}),
-			lagcomp.CustomVolume(0, lagcomp.Sphere{R: 2 + n}, [7]float32{n, 1, 2, 3, 4, 5, 8 * n}))
+			lagcomp.SphereHitbox(lagcomp.Sphere{R: 1 + 2*n}),
+			lagcomp.CapsuleHitbox(lagcomp.Capsule{B: lagcomp.Vec{X: 2 + 2*n}, R: 1 + n}),
+			lagcomp.BoxHitbox(lagcomp.Box{Half: lagcomp.Vec{X: 1, Y: 2 + 4*n, Z: 3}}),
+			lagcomp.CustomHitbox(0, lagcomp.Sphere{R: 2 + n}, [7]float32{n, 1, 2, 3, 4, 5, 8 * n}))
 		h.End()
 	}
-	vs := h.At(1, .25).Volumes(1, nil)
+	vs := h.At(1, .25).Hitboxes(1, nil)
 	require.Len(t, vs, 4)
 	ball, _ := vs[0].Sphere()
 	require.Equal(t, lagcomp.Sphere{R: 1.5}, ball)

@@ -202,10 +202,10 @@ func (j *Judge) RTT() time.Duration { return j.rtt.used }
 // Stats answers the counters.
 func (j *Judge) Stats() JudgeStats { return j.stats }
 
-// Resettle believes the measured round trip anew for Config.Settle, though it
+// RemeasureLatency believes the measured round trip anew for Config.Settle, though it
 // still grows no faster than Config.GrowthRate. For a moment in which nothing can be
 // gained, such as between rounds.
-func (j *Judge) Resettle() { j.rtt.resettle() }
+func (j *Judge) RemeasureLatency() { j.rtt.remeasure() }
 
 // Reset forgets the moments used and acknowledged, for a new level in which
 // ticks start anew. The round trip and the counters stay.

@@ -249,7 +249,7 @@ func TestGrowthGranted(t *testing.T) {
 	require.InDelta(t, float64(60*ms), float64(j.RTT()), float64(ms))
 	observe(j, &now, 300*ms, 60)
 	require.Equal(t, 100*ms, j.RTT(), "it may return to what it was")
-	j.Resettle()
+	j.RemeasureLatency()
 	observe(j, &now, 300*ms, 60)
 	require.InDelta(t, float64(300*ms), float64(j.RTT()), float64(2*ms))
 }

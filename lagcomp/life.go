@@ -2,10 +2,10 @@ package lagcomp
 
 // life is what is known of an entity as of the newest tick that held it.
 type life struct {
-	id    ID
-	last  Tick // newest tick that held it
-	epoch uint32
-	run   uint32 // 0: the slot is free
+	id   ID
+	last Tick // newest tick that held it
+	life uint32
+	run  uint32 // 0: the slot is free
 }
 
 // lives finds an entity's slot by its id: an open-addressed table of slot

@@ -39,15 +39,15 @@ type solid struct {
 	layer uint8
 }
 
-func (s solid) volume() lagcomp.Volume {
-	var v lagcomp.Volume
+func (s solid) hitbox() lagcomp.Hitbox {
+	var v lagcomp.Hitbox
 	switch s.shape {
 	case 's':
-		v = lagcomp.SphereVolume(lagcomp.Sphere{X: float32(s.a[0]), Y: float32(s.a[1]), Z: float32(s.a[2]), R: float32(s.r)})
+		v = lagcomp.SphereHitbox(lagcomp.Sphere{X: float32(s.a[0]), Y: float32(s.a[1]), Z: float32(s.a[2]), R: float32(s.r)})
 	case 'c':
-		v = lagcomp.CapsuleVolume(lagcomp.Capsule{A: narrow(s.a), B: narrow(s.b), R: float32(s.r)})
+		v = lagcomp.CapsuleHitbox(lagcomp.Capsule{A: narrow(s.a), B: narrow(s.b), R: float32(s.r)})
 	default:
-		v = lagcomp.BoxVolume(lagcomp.Box{Center: narrow(s.a), Half: narrow(s.half),
+		v = lagcomp.BoxHitbox(lagcomp.Box{Center: narrow(s.a), Half: narrow(s.half),
 			Rotation: lagcomp.Quat{X: float32(s.q[0]), Y: float32(s.q[1]), Z: float32(s.q[2]), W: float32(s.q[3])}})
 	}
 	return v.On(s.part, s.layer)
@@ -142,7 +142,7 @@ func (s solid) enter(o, d v3, far, radius float64) (at, deepest float64) {
 // body is an entity of the oracle at one tick.
 type body struct {
 	owner  uint32
-	epoch  uint32
+	life   uint32
 	solids []solid
 }
 
@@ -161,15 +161,15 @@ func (w *world) seen(id lagcomp.ID, t lagcomp.Tick, f float64) (b body, lives, o
 	}
 	lives = true
 	for u := t + 1; u <= w.last; u++ {
-		if n, ok := w.ticks[u][id]; !ok || n.epoch != b.epoch {
+		if n, ok := w.ticks[u][id]; !ok || n.life != b.life {
 			lives = false
 		}
 	}
 	next, there := w.ticks[t+1][id]
-	if f == 0 || !there || next.epoch != b.epoch || !alike(b.solids, next.solids) {
+	if f == 0 || !there || next.life != b.life || !alike(b.solids, next.solids) {
 		return b, lives, true
 	}
-	mixed := body{owner: b.owner, epoch: b.epoch}
+	mixed := body{owner: b.owner, life: b.life}
 	for i := range b.solids {
 		mixed.solids = append(mixed.solids, b.solids[i].mix(next.solids[i], f))
 	}

@@ -105,27 +105,27 @@ func (p Past) Len() int {
 	return len(p.a.who)
 }
 
-// Volume answers volume i of an entity as it was; false when the entity was
+// Hitbox answers volume i of an entity as it was; false when the entity was
 // not there or has no such volume.
-func (p Past) Volume(id ID, i int) (Volume, bool) {
+func (p Past) Hitbox(id ID, i int) (Hitbox, bool) {
 	e, ok := p.lookup(id)
 	if !ok || i < 0 || i >= e.count() {
-		return Volume{}, false
+		return Hitbox{}, false
 	}
-	var v Volume
-	e.volume(i, &v)
+	var v Hitbox
+	e.hitbox(i, &v)
 	return v, true
 }
 
-// Volumes appends all volumes of an entity, as they were, to out.
-func (p Past) Volumes(id ID, out []Volume) []Volume {
+// Hitboxes appends all volumes of an entity, as they were, to out.
+func (p Past) Hitboxes(id ID, out []Hitbox) []Hitbox {
 	e, ok := p.lookup(id)
 	if !ok {
 		return out
 	}
 	for i := range e.count() {
-		out = append(out, Volume{})
-		e.volume(i, &out[len(out)-1])
+		out = append(out, Hitbox{})
+		e.hitbox(i, &out[len(out)-1])
 	}
 	return out
 }
@@ -190,25 +190,25 @@ func (e *entity) bound() Sphere {
 }
 
 // stored is volume i as recorded in the earlier tick.
-func (e *entity) stored(i int) *Volume {
-	return &e.af.volumes[int(e.af.who[e.i].first)+i]
+func (e *entity) stored(i int) *Hitbox {
+	return &e.af.hitboxes[int(e.af.who[e.i].first)+i]
 }
 
-// volume is volume i, blended.
-func (e *entity) volume(i int, v *Volume) {
+// hitbox is volume i, blended.
+func (e *entity) hitbox(i int, v *Hitbox) {
 	a := e.stored(i)
 	if e.f == 0 {
 		*v = *a
 		return
 	}
-	a.lerp(&e.bf.volumes[int(e.bf.who[e.j].first)+i], e.f, v)
+	a.lerp(&e.bf.hitboxes[int(e.bf.who[e.j].first)+i], e.f, v)
 }
 
 // alive says whether the life that the entity lives in this view goes on.
 func (p *Past) alive(e *entity, f *Filter) bool {
-	if f.Epoch != nil {
+	if f.Life != nil {
 		w := e.who()
-		return f.Epoch(w.id, w.epoch)
+		return f.Life(w.id, w.life)
 	}
 	pr := &e.af.who[e.i]
 	l := &p.h.lives.slots[pr.slot]

@@ -14,7 +14,7 @@ func crossing(t testing.TB) *lagcomp.History {
 	h := newHistory(t, lagcomp.Config{})
 	for k := lagcomp.Tick(1); k <= 30; k++ {
 		h.Begin(k)
-		h.Put(1, 1, 0, lagcomp.SphereVolume(lagcomp.Sphere{X: 15, Y: float32(k) - 20, R: .4}))
+		h.Put(1, 1, 0, lagcomp.SphereHitbox(lagcomp.Sphere{X: 15, Y: float32(k) - 20, R: .4}))
 		h.End()
 	}
 	return h
@@ -181,11 +181,11 @@ func TestTrack(t *testing.T) {
 	stance := lagcomp.NewTrack[string](h, nil)
 	for k := lagcomp.Tick(1); k <= 40; k++ {
 		h.Begin(k)
-		epoch := uint32(0)
+		life := uint32(0)
 		if k >= 38 {
-			epoch = 1
+			life = 1
 		}
-		h.Put(7, 0, epoch, ball(0, 1))
+		h.Put(7, 0, life, ball(0, 1))
 		h.Put(8, 0, 0, ball(0, 1))
 		facing.Put(7, float32(k))
 		if k%2 == 0 {

@@ -35,11 +35,11 @@ func play(t require.TestingT, r *rand.Rand, entities, ticks int) (*lagcomp.Histo
 			}
 			b := bodies[i]
 			now[lagcomp.ID(i+1)] = b
-			vs := make([]lagcomp.Volume, 0, len(b.solids))
+			vs := make([]lagcomp.Hitbox, 0, len(b.solids))
 			for _, s := range b.solids {
-				vs = append(vs, s.volume())
+				vs = append(vs, s.hitbox())
 			}
-			h.Put(lagcomp.ID(i+1), b.owner, b.epoch, vs...)
+			h.Put(lagcomp.ID(i+1), b.owner, b.life, vs...)
 		}
 		h.End()
 		w.ticks[tick], w.last = now, tick
@@ -61,9 +61,9 @@ func order(r *rand.Rand, n int) []int {
 	return p
 }
 
-func spawn(r *rand.Rand, owner, epoch uint32) body {
+func spawn(r *rand.Rand, owner, life uint32) body {
 	at := v3{40 * (r.Float64() - .5), 40 * (r.Float64() - .5), 10 * (r.Float64() - .5)}
-	b := body{owner: owner + 1, epoch: epoch}
+	b := body{owner: owner + 1, life: life}
 	for range 1 + r.IntN(6) {
 		b.solids = append(b.solids, randomSolid(r, at))
 	}
@@ -73,13 +73,13 @@ func spawn(r *rand.Rand, owner, epoch uint32) body {
 func step(r *rand.Rand, b body) body {
 	switch r.IntN(150) {
 	case 0:
-		return spawn(r, b.owner-1, b.epoch+1)
+		return spawn(r, b.owner-1, b.life+1)
 	case 1:
-		n := spawn(r, b.owner-1, b.epoch) // other volumes, the same life
+		n := spawn(r, b.owner-1, b.life) // other volumes, the same life
 		return n
 	}
 	by := v3{r.Float64() - .5, r.Float64() - .5, .2 * (r.Float64() - .5)}
-	next := body{owner: b.owner, epoch: b.epoch}
+	next := body{owner: b.owner, life: b.life}
 	for _, s := range b.solids {
 		next.solids = append(next.solids, s.drift(r, by))
 	}
@@ -187,7 +187,7 @@ func checkCast(t *rapid.T, r *rand.Rand, h *lagcomp.History, w *world, tick lagc
 				require.LessOrEqual(t, deepest, tolerance, "hit what is not there")
 				require.InDelta(t, 0, s.distance(o.add(d.mul(float64(got.Distance))))-float64(radius), tolerance*10+mayBeInside(got))
 				require.Equal(t, s.part, got.Part)
-				require.Equal(t, b.epoch, got.Epoch)
+				require.Equal(t, b.life, got.Life)
 			}
 			if deepest < -tolerance {
 				if lives {

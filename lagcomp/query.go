@@ -200,8 +200,8 @@ func (s *sweep) entity(e *entity) {
 		if layers != 0 && layers>>(a.Layer&31)&1 == 0 {
 			continue
 		}
-		var v Volume
-		e.volume(i, &v)
+		var v Hitbox
+		e.hitbox(i, &v)
 		if !s.reaches(v.c, v.r) {
 			continue
 		}
@@ -222,9 +222,9 @@ func (s *sweep) result() (Hit, bool) {
 	return s.hit, true
 }
 
-func hitOf(w *who, v *Volume, i int, c Contact) Hit {
+func hitOf(w *who, v *Hitbox, i int, c Contact) Hit {
 	return Hit{
-		ID: w.id, Owner: w.owner, Epoch: w.epoch, Part: v.Part, Index: i,
+		ID: w.id, Owner: w.owner, Life: w.life, Part: v.Part, Index: i,
 		Point: c.Point, Normal: c.Normal, Distance: c.Distance,
 	}
 }
@@ -281,8 +281,8 @@ func (p *Past) closest(e *entity, at Vec, reach float32, f *Filter) (Hit, bool) 
 		if f.Layers != 0 && f.Layers>>(a.Layer&31)&1 == 0 {
 			continue
 		}
-		var v Volume
-		e.volume(i, &v)
+		var v Hitbox
+		e.hitbox(i, &v)
 		c, ok := v.closest(p.h.cfg.Shapes, at)
 		if !ok || !(c.Distance <= reach) || (found && !(c.Distance < best.Distance)) {
 			continue

@@ -18,13 +18,13 @@ func line(t testing.TB, n int) *lagcomp.History {
 	return h
 }
 
-func record(h *lagcomp.History, tick lagcomp.Tick, n int, epoch uint32) {
+func record(h *lagcomp.History, tick lagcomp.Tick, n int, life uint32) {
 	h.Begin(tick)
 	for i := 1; i <= n; i++ {
 		x := float32(10 * i)
-		body := lagcomp.CapsuleVolume(lagcomp.Capsule{A: lagcomp.Vec{X: x}, B: lagcomp.Vec{X: x, Z: 1}, R: .5})
-		head := lagcomp.SphereVolume(lagcomp.Sphere{X: x, Z: 2, R: .3})
-		h.Put(lagcomp.ID(i), uint32(i), epoch, body, head.On(1, 1))
+		body := lagcomp.CapsuleHitbox(lagcomp.Capsule{A: lagcomp.Vec{X: x}, B: lagcomp.Vec{X: x, Z: 1}, R: .5})
+		head := lagcomp.SphereHitbox(lagcomp.Sphere{X: x, Z: 2, R: .3})
+		h.Put(lagcomp.ID(i), uint32(i), life, body, head.On(1, 1))
 	}
 	h.End()
 }
@@ -99,7 +99,7 @@ func TestFilters(t *testing.T) {
 		{"heads only, aimed at the body", lagcomp.Filter{Layers: 1 << 1}, .5, 0},
 		{"heads only", lagcomp.Filter{Layers: 1 << 1}, 2, 1},
 		{"hidden ones are shot through", lagcomp.Filter{Visible: func(id lagcomp.ID) bool { return id > 2 }}, .5, 3},
-		{"an ended life stops the shot", lagcomp.Filter{Epoch: func(id lagcomp.ID, _ uint32) bool { return id > 1 }}, .5, 0},
+		{"an ended life stops the shot", lagcomp.Filter{Life: func(id lagcomp.ID, _ uint32) bool { return id > 1 }}, .5, 0},
 	} {
 		hit, ok := p.Raycast(along(c.z), c.f)
 		require.Equal(t, c.want != 0, ok, c.name)
@@ -135,10 +135,10 @@ func TestEndedLives(t *testing.T) {
 	record(h, 9, 2, 1)
 	_, ok = h.At(8, 0).Raycast(along(.5), lagcomp.Filter{})
 	require.False(t, ok, "respawned")
-	always := lagcomp.Filter{Epoch: func(lagcomp.ID, uint32) bool { return true }}
+	always := lagcomp.Filter{Life: func(lagcomp.ID, uint32) bool { return true }}
 	hit, ok := h.At(8, 0).Raycast(along(.5), always)
 	require.True(t, ok, "unless the caller says otherwise")
-	require.Zero(t, hit.Epoch)
+	require.Zero(t, hit.Life)
 }
 
 func TestValidate(t *testing.T) {
@@ -199,7 +199,7 @@ func TestOverlapAndNearest(t *testing.T) {
 func TestView(t *testing.T) {
 	h := line(t, 3)
 	moment := lagcomp.Claim{Tick: 5}
-	v := h.Seen(moment, lagcomp.Filter{ExcludeOwner: 1})
+	v := h.Rewind(moment, lagcomp.Filter{ExcludeOwner: 1})
 	hit, ok := v.Raycast(along(.5))
 	require.True(t, ok)
 	require.Equal(t, lagcomp.ID(2), hit.ID)
@@ -208,9 +208,9 @@ func TestView(t *testing.T) {
 	require.Equal(t, lagcomp.ID(2), hit.ID)
 	_, ok = v.Validate(2, along(.5))
 	require.True(t, ok)
-	_, ok = v.Volume(1, 0)
+	_, ok = v.Hitbox(1, 0)
 	require.False(t, ok, "filtered")
-	_, ok = v.Volume(2, 1)
+	_, ok = v.Hitbox(2, 1)
 	require.True(t, ok)
 	require.Equal(t, 3, v.Past().Len())
 	require.Len(t, v.Overlap(lagcomp.Sphere{X: 20, R: 2}, nil), 1)
@@ -277,8 +277,8 @@ func TestMovingBlockers(t *testing.T) {
 	for tick := lagcomp.Tick(1); tick <= 10; tick++ {
 		aside := float32(tick-1) / 2 // open by half a unit a tick
 		h.Begin(tick)
-		h.Put(door, 0, 0, lagcomp.BoxVolume(lagcomp.Box{Center: lagcomp.Vec{X: 5, Y: 3 - aside}, Half: lagcomp.Vec{X: .1, Y: 1, Z: 2}, Rotation: lagcomp.Quat{W: 1}}))
-		h.Put(behind, 2, 0, lagcomp.SphereVolume(lagcomp.Sphere{X: 10, R: 1}))
+		h.Put(door, 0, 0, lagcomp.BoxHitbox(lagcomp.Box{Center: lagcomp.Vec{X: 5, Y: 3 - aside}, Half: lagcomp.Vec{X: .1, Y: 1, Z: 2}, Rotation: lagcomp.Quat{W: 1}}))
+		h.Put(behind, 2, 0, lagcomp.SphereHitbox(lagcomp.Sphere{X: 10, R: 1}))
 		h.End()
 	}
 	for _, row := range []struct {

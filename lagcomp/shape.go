@@ -9,20 +9,20 @@ type Contact struct {
 }
 
 // Shape is a hit volume of the game's own, registered in Config.Shapes and
-// used by CustomVolume. Both methods may run in parallel and must not change
+// used by CustomHitbox. Both methods may run in parallel and must not change
 // anything.
 type Shape interface {
 	// Cast answers where a ball of the given radius (0: a ray) that moves from
 	// o along d, of length one, as far as max, first touches the volume. A
 	// ball that touches it from the start has Distance 0.
-	Cast(v Volume, o, d Vec, max, radius float32) (Contact, bool)
+	Cast(v Hitbox, o, d Vec, max, radius float32) (Contact, bool)
 	// Closest answers the point of the volume's surface nearest to p;
 	// Distance is 0 when p is inside.
-	Closest(v Volume, p Vec) Contact
+	Closest(v Hitbox, p Vec) Contact
 }
 
-// cast is Shape.Cast for the built-in kinds too.
-func (v *Volume) cast(shapes []Shape, l *line, max, radius float32) (Contact, bool) {
+// cast is Shape.Cast for the built-in prefabs too.
+func (v *Hitbox) cast(shapes []Shape, l *line, max, radius float32) (Contact, bool) {
 	switch v.kind {
 	case kindSphere:
 		return castSphere(l.o, l.d, v.c, v.r, max, radius)
@@ -37,8 +37,8 @@ func (v *Volume) cast(shapes []Shape, l *line, max, radius float32) (Contact, bo
 	return Contact{}, false
 }
 
-// closest is Shape.Closest for the built-in kinds too.
-func (v *Volume) closest(shapes []Shape, p Vec) (Contact, bool) {
+// closest is Shape.Closest for the built-in prefabs too.
+func (v *Hitbox) closest(shapes []Shape, p Vec) (Contact, bool) {
 	switch v.kind {
 	case kindSphere:
 		return closestRound(p, v.c, v.r), true

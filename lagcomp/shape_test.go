@@ -14,7 +14,7 @@ import (
 // wedge is a game's own shape: the half of a ball that lies above its centre.
 type wedge struct{}
 
-func (wedge) Cast(v lagcomp.Volume, o, d lagcomp.Vec, max, radius float32) (lagcomp.Contact, bool) {
+func (wedge) Cast(v lagcomp.Hitbox, o, d lagcomp.Vec, max, radius float32) (lagcomp.Contact, bool) {
 	b := v.Bound()
 	if d.Z >= 0 || o.Z < b.Z {
 		return lagcomp.Contact{}, false
@@ -27,7 +27,7 @@ func (wedge) Cast(v lagcomp.Volume, o, d lagcomp.Vec, max, radius float32) (lagc
 	return lagcomp.Contact{Distance: t, Point: at, Normal: lagcomp.Vec{Z: 1}}, true
 }
 
-func (wedge) Closest(v lagcomp.Volume, p lagcomp.Vec) lagcomp.Contact {
+func (wedge) Closest(v lagcomp.Hitbox, p lagcomp.Vec) lagcomp.Contact {
 	return lagcomp.Contact{Distance: p.Z - v.Bound().Z, Point: p, Normal: lagcomp.Vec{Z: 1}}
 }
 
@@ -35,13 +35,13 @@ func TestOwnShape(t *testing.T) {
 	h := newHistory(t, lagcomp.Config{Shapes: []lagcomp.Shape{wedge{}}})
 	for k := lagcomp.Tick(1); k <= 2; k++ {
 		h.Begin(k)
-		v := lagcomp.CustomVolume(0, lagcomp.Sphere{X: float32(k) * 10, R: 1}, [7]float32{6: 4})
+		v := lagcomp.CustomHitbox(0, lagcomp.Sphere{X: float32(k) * 10, R: 1}, [7]float32{6: 4})
 		shape, param, ok := v.Custom()
 		require.True(t, ok)
 		require.Zero(t, shape)
 		require.Equal(t, float32(4), param[6])
 		h.Put(1, 0, 0, v.On(9, 0))
-		h.Put(2, 0, 0, lagcomp.CustomVolume(1, lagcomp.Sphere{X: float32(k) * 10, Z: 3, R: 1}, [7]float32{}))
+		h.Put(2, 0, 0, lagcomp.CustomHitbox(1, lagcomp.Sphere{X: float32(k) * 10, Z: 3, R: 1}, [7]float32{}))
 		h.End()
 	}
 	hit, ok := h.At(1, .5).Raycast(lagcomp.Ray{X: 15, Z: 5, DZ: -1, Range: 10}, lagcomp.Filter{})
@@ -53,29 +53,29 @@ func TestOwnShape(t *testing.T) {
 	require.Equal(t, float32(.5), near.Distance)
 }
 
-func TestVolumesKeepWhatTheyWereMadeOf(t *testing.T) {
+func TestHitboxesKeepWhatTheyWereMadeOf(t *testing.T) {
 	s := lagcomp.Sphere{X: 1, Y: 2, Z: 3, R: 4}
-	got, ok := lagcomp.SphereVolume(s).Sphere()
+	got, ok := lagcomp.SphereHitbox(s).Sphere()
 	require.True(t, ok)
 	require.Equal(t, s, got)
 	c := lagcomp.Capsule{A: lagcomp.Vec{X: 1}, B: lagcomp.Vec{X: 3, Y: 2}, R: .5}
-	cc, ok := lagcomp.CapsuleVolume(c).Capsule()
+	cc, ok := lagcomp.CapsuleHitbox(c).Capsule()
 	require.True(t, ok)
 	require.Equal(t, c, cc)
 	b := lagcomp.Box{Center: lagcomp.Vec{Y: 1}, Half: lagcomp.Vec{X: 1, Y: 2, Z: 3}, Rotation: lagcomp.Quat{W: 2}}
-	bb, ok := lagcomp.BoxVolume(b).Box()
+	bb, ok := lagcomp.BoxHitbox(b).Box()
 	require.True(t, ok)
 	b.Rotation.W = 1
 	require.Equal(t, b, bb)
-	bb, _ = lagcomp.BoxVolume(lagcomp.Box{}).Box()
+	bb, _ = lagcomp.BoxHitbox(lagcomp.Box{}).Box()
 	require.Equal(t, lagcomp.Quat{W: 1}, bb.Rotation, "the zero rotation is none")
-	_, ok = lagcomp.BoxVolume(b).Capsule()
+	_, ok = lagcomp.BoxHitbox(b).Capsule()
 	require.False(t, ok)
-	_, ok = lagcomp.SphereVolume(s).Box()
+	_, ok = lagcomp.SphereHitbox(s).Box()
 	require.False(t, ok)
-	_, ok = lagcomp.BoxVolume(b).Sphere()
+	_, ok = lagcomp.BoxHitbox(b).Sphere()
 	require.False(t, ok)
-	require.Zero(t, lagcomp.SphereVolume(lagcomp.Sphere{R: -3}).Bound().R)
+	require.Zero(t, lagcomp.SphereHitbox(lagcomp.Sphere{R: -3}).Bound().R)
 }
 
 // TestContactsLieOnTheSurface holds point and normal of what is hit to the
@@ -87,7 +87,7 @@ func TestContactsLieOnTheSurface(t *testing.T) {
 		s := randomSolid(r, v3{})
 		h := newHistory(&testing.T{}, lagcomp.Config{})
 		h.Begin(1)
-		h.Put(1, 0, 0, s.volume())
+		h.Put(1, 0, 0, s.hitbox())
 		h.End()
 		o := v3{20 * (r.Float64() - .5), 20 * (r.Float64() - .5), 20 * (r.Float64() - .5)}
 		ray := lagcomp.RayTo(narrow(o), narrow(s.a.add(v3{r.Float64() - .5, r.Float64() - .5, r.Float64() - .5})))
@@ -115,10 +115,10 @@ func TestContactsLieOnTheSurface(t *testing.T) {
 
 // TestFarAway: float32 has a grid of 0.06 mm at 1 km; a hit there is as good.
 func TestFarAway(t *testing.T) {
-	for _, v := range []lagcomp.Volume{
-		lagcomp.SphereVolume(lagcomp.Sphere{X: 1000, Y: 700, R: .25}),
-		lagcomp.CapsuleVolume(lagcomp.Capsule{A: lagcomp.Vec{X: 1000, Y: 700, Z: -1}, B: lagcomp.Vec{X: 1000, Y: 700, Z: 1}, R: .25}),
-		lagcomp.BoxVolume(lagcomp.Box{Center: lagcomp.Vec{X: 1000, Y: 700}, Half: lagcomp.Vec{X: .25, Y: .25, Z: .25}, Rotation: lagcomp.Turn(.61072594)}),
+	for _, v := range []lagcomp.Hitbox{
+		lagcomp.SphereHitbox(lagcomp.Sphere{X: 1000, Y: 700, R: .25}),
+		lagcomp.CapsuleHitbox(lagcomp.Capsule{A: lagcomp.Vec{X: 1000, Y: 700, Z: -1}, B: lagcomp.Vec{X: 1000, Y: 700, Z: 1}, R: .25}),
+		lagcomp.BoxHitbox(lagcomp.Box{Center: lagcomp.Vec{X: 1000, Y: 700}, Half: lagcomp.Vec{X: .25, Y: .25, Z: .25}, Rotation: lagcomp.Turn(.61072594)}),
 	} {
 		h := newHistory(t, lagcomp.Config{})
 		h.Begin(1)

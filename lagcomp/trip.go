@@ -65,7 +65,7 @@ func (r *trip) observe(now Tick, measured time.Duration) {
 // raised says whether a measurement is a tick or more above what is believed.
 func (r *trip) raised(measured time.Duration) bool { return measured >= r.used+r.tick }
 
-func (r *trip) resettle() { r.left, r.anew = r.settle, true }
+func (r *trip) remeasure() { r.left, r.anew = r.settle, true }
 
 // Trend follows a measured delay: a rise over 0.2 s, a fall over 0.5 s. So it is
 // soon there when a path becomes slower, and has left most of it 2 s after the path

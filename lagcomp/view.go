@@ -8,9 +8,9 @@ type View struct {
 	filter Filter
 }
 
-// Seen answers the view at a moment, bounded as by At: what a scoped form of an
+// Rewind answers the view at a moment, bounded as by At: what a scoped form of an
 // ordinary query needs. A fraction that is none counts as 0.
-func (h *History) Seen(c Claim, f Filter) View {
+func (h *History) Rewind(c Claim, f Filter) View {
 	at, _ := moment(c)
 	c = claimAt(at)
 	return View{past: h.At(c.Tick, c.Fraction), filter: f}
@@ -31,7 +31,7 @@ func (h *History) Invoke(c Claim, f Filter, targets []ID, check func(View)) {
 			return false
 		}
 	}
-	check(h.Seen(c, f))
+	check(h.Rewind(c, f))
 }
 
 // Past is the view's world without its filter.
@@ -54,15 +54,15 @@ func (v View) Nearest(at Vec, max float32) (Hit, bool) { return v.past.Nearest(a
 // Validate is Past.Validate.
 func (v View) Validate(target ID, r Ray) (Hit, bool) { return v.past.Validate(target, r, v.filter) }
 
-// Volume is Past.Volume of a target that the filter lets be touched and that
+// Hitbox is Past.Hitbox of a target that the filter lets be touched and that
 // still lives that life.
-func (v View) Volume(id ID, i int) (Volume, bool) {
+func (v View) Hitbox(id ID, i int) (Hitbox, bool) {
 	e, ok := v.past.named(id, &v.filter)
 	if !ok || i < 0 || i >= e.count() || !v.past.eligible(e.who(), &v.filter) || !v.past.alive(&e, &v.filter) {
-		return Volume{}, false
+		return Hitbox{}, false
 	}
-	var out Volume
-	e.volume(i, &out)
+	var out Hitbox
+	e.hitbox(i, &out)
 	return out, true
 }
 

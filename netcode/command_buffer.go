@@ -19,7 +19,7 @@ type CommandBuffer struct {
 	early                           int
 	hasEarly                        bool
 	late, duplicate, far, malformed uint64
-	remade                          uint64
+	replaced                          uint64
 }
 
 // NewCommandBuffer makes a buffer of commands of size bytes (1 to 1024, else it
@@ -158,7 +158,7 @@ func (b *CommandBuffer) arrive(c *Command, at float64, first bool) {
 	case ahead >= -b.window && b.came.has(c.Tick):
 		if ahead >= 0 && int64((c.view()-b.slot(c.Tick).view())<<24) > 0 {
 			b.store(c, earliness(c.Tick, at)) // made anew, by who has seen more meanwhile
-			b.remade++
+			b.replaced++
 			return
 		}
 		b.duplicate++
@@ -246,7 +246,7 @@ func (b *CommandBuffer) Ack() Tick {
 }
 
 // Remade counts the commands that took the place of another of the same tick.
-func (b *CommandBuffer) Remade() uint64 { return b.remade }
+func (b *CommandBuffer) Replaced() uint64 { return b.replaced }
 
 // Stats counts the commands refused: past when they came, received before, too
 // far in the future; and bodies that were malformed.

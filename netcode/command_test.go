@@ -149,7 +149,7 @@ func TestCommandsMadeAnew(t *testing.T) {
 		require.True(t, ok)
 		require.Equal(t, c.want, x.Data[0], "%d", i)
 	}
-	require.EqualValues(t, 2, b.Remade())
+	require.EqualValues(t, 2, b.Replaced())
 	_, duplicate, _, _ := b.Stats()
 	require.EqualValues(t, 3, duplicate)
 	early, ok := b.Early()
@@ -161,7 +161,7 @@ func TestCommandsMadeAnew(t *testing.T) {
 	require.NoError(t, b.Read(made(110, 105, 0, 6), 110.5))
 	_, ok = b.Take(110)
 	require.False(t, ok, "what ran has run")
-	require.EqualValues(t, 2, b.Remade())
+	require.EqualValues(t, 2, b.Replaced())
 }
 
 func TestCommandExactlyAtItsTickIsInTime(t *testing.T) {

@@ -15,7 +15,7 @@ type fixedCommands struct {
 	started, any, hasEarly          bool
 	next, newest                    Tick
 	late, duplicate, far, malformed uint64
-	remade                          uint64
+	replaced                          uint64
 }
 
 func (b *fixedCommands) read(body []byte, at float64, size int) {
@@ -55,7 +55,7 @@ func (b *fixedCommands) arrive(c *Command, at float64, first bool) {
 	case ahead >= -b.window && seen:
 		if ahead >= 0 && int64((c.view()-old.view())<<24) > 0 {
 			b.keep(c, earliness(c.Tick, at))
-			b.remade++
+			b.replaced++
 		} else {
 			b.duplicate++
 		}
@@ -146,8 +146,8 @@ func TestCommandRingGrowsLikeAFixedOne(t *testing.T) {
 			}
 			require.Equal(t, model.ack(), b.Ack(), "seed %d", seed)
 			late, duplicate, far, malformed := b.Stats()
-			require.Equal(t, []uint64{model.late, model.duplicate, model.far, model.malformed, model.remade},
-				[]uint64{late, duplicate, far, malformed, b.Remade()}, "seed %d", seed)
+			require.Equal(t, []uint64{model.late, model.duplicate, model.far, model.malformed, model.replaced},
+				[]uint64{late, duplicate, far, malformed, b.Replaced()}, "seed %d", seed)
 			if r.IntN(4) == 0 {
 				early, has := b.Early()
 				require.Equal(t, model.hasEarly, has)

@@ -152,8 +152,8 @@ type Result struct {
 	Compared bool
 	// Replayed counts the ticks run again.
 	Replayed int
-	// Amended counts the ticks whose state was amended without a replay.
-	Amended int
+	// SoftCorrections counts the ticks whose state was amended without a replay.
+	SoftCorrections int
 	// Jumped is true when the server was ahead of the prediction: its state
 	// was adopted and became the newest tick.
 	Jumped bool
@@ -177,7 +177,7 @@ func (p *Predictor) Reconcile(t Tick, a Authority) Result {
 	}
 	r := Result{Compared: true, Verdict: a.Compare(slot, t)}
 	if r.Verdict == Near {
-		r.Amended = p.amend(t, a)
+		r.SoftCorrections = p.amend(t, a)
 	}
 	if r.Verdict != Different {
 		return r

@@ -275,7 +275,7 @@ func TestSmallDifferencesAreAdoptedWithoutReplay(t *testing.T) {
 	c.first[13], c.truth[13] = int(c.saves[slot]), c.saves[slot]+2
 	held := c.value
 	r := p.Reconcile(13, l)
-	require.Equal(t, prediction.Result{Compared: true, Verdict: prediction.Near, Amended: 3}, r)
+	require.Equal(t, prediction.Result{Compared: true, Verdict: prediction.Near, SoftCorrections: 3}, r)
 	require.Equal(t, runs, c.runs, "nothing ran again")
 	require.Equal(t, held+2, c.value)
 	require.Equal(t, c.truth[13], c.saves[slot], "the history has the server's value")

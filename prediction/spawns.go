@@ -12,7 +12,7 @@ type SpawnKey struct {
 	Tick    Tick   // of that input
 	By      uint32 // the spawning entity: its id on the wire, or the ID of the key that it was itself spawned by
 	Ordinal uint16 // how many of its kind that entity spawned before it in this tick
-	Kind    uint16
+	Prefab    uint16
 }
 
 // spawnBit marks an ID, so that no id on the wire is mistaken for one.
@@ -35,7 +35,7 @@ func (k SpawnKey) ID() uint32 {
 	fold(k.Tick, 4)
 	fold(k.By, 4)
 	fold(uint32(k.Ordinal), 2)
-	fold(uint32(k.Kind), 2)
+	fold(uint32(k.Prefab), 2)
 	return uint32(h>>32) ^ uint32(h) | spawnBit
 }
 

@@ -24,7 +24,7 @@ func (b *book) begin(t prediction.Tick) {
 }
 
 func (b *book) spawn(by uint32) int {
-	k := prediction.SpawnKey{Owner: 1, Tick: b.tick, By: by, Ordinal: b.ordinal[by], Kind: 3}
+	k := prediction.SpawnKey{Owner: 1, Tick: b.tick, By: by, Ordinal: b.ordinal[by], Prefab: 3}
 	b.ordinal[by]++
 	if h, ok := b.Again(k.ID()); ok {
 		return h
@@ -35,7 +35,7 @@ func (b *book) spawn(by uint32) int {
 }
 
 func key(t prediction.Tick, by uint32, n uint16) uint32 {
-	return prediction.SpawnKey{Owner: 1, Tick: t, By: by, Ordinal: n, Kind: 3}.ID()
+	return prediction.SpawnKey{Owner: 1, Tick: t, By: by, Ordinal: n, Prefab: 3}.ID()
 }
 
 // Ten spawns of one kind in one tick, by two spawners whose rows lie the other
@@ -165,7 +165,7 @@ func TestSpawnKeyID(t *testing.T) {
 	ids := map[uint32]prediction.SpawnKey{}
 	rng := rand.New(rand.NewPCG(1, 1))
 	for range 10_000 { // ticks of a dozen spawns each
-		k := prediction.SpawnKey{Owner: uint16(rng.IntN(64)), Tick: rng.Uint32(), Kind: uint16(rng.IntN(9))}
+		k := prediction.SpawnKey{Owner: uint16(rng.IntN(64)), Tick: rng.Uint32(), Prefab: uint16(rng.IntN(9))}
 		clear(ids)
 		for by := range uint32(4) {
 			for n := range uint16(3) {
@@ -178,8 +178,8 @@ func TestSpawnKeyID(t *testing.T) {
 		}
 	}
 	// docs/STANDARD.md gives these.
-	require.Equal(t, "cf068f82", fmt.Sprintf("%x", prediction.SpawnKey{Owner: 1, Tick: 100, By: 7, Ordinal: 0, Kind: 2}.ID()))
-	require.Equal(t, "c24bb3eb", fmt.Sprintf("%x", prediction.SpawnKey{Owner: 1, Tick: 100, By: 0xcf068f82, Ordinal: 3, Kind: 2}.ID()))
+	require.Equal(t, "cf068f82", fmt.Sprintf("%x", prediction.SpawnKey{Owner: 1, Tick: 100, By: 7, Ordinal: 0, Prefab: 2}.ID()))
+	require.Equal(t, "c24bb3eb", fmt.Sprintf("%x", prediction.SpawnKey{Owner: 1, Tick: 100, By: 0xcf068f82, Ordinal: 3, Prefab: 2}.ID()))
 }
 
 func TestSpawnsAllocateNothing(t *testing.T) {
@@ -209,7 +209,7 @@ func TestSpawnsAllocateNothing(t *testing.T) {
 // handle, and so does the server's entity when it comes.
 func ExampleSpawns() {
 	var spawns prediction.Spawns[string]
-	key := prediction.SpawnKey{Owner: 1, Tick: 40, By: 12, Kind: 3}
+	key := prediction.SpawnKey{Owner: 1, Tick: 40, By: 12, Prefab: 3}
 	fire := func() string {
 		if rocket, ok := spawns.Again(key.ID()); ok {
 			return rocket

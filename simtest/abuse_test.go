@@ -68,7 +68,7 @@ type outcome struct {
 
 func (m *rangeMatch) outcome(s *shooter) outcome {
 	var o outcome
-	me := s.client.View().Me
+	me := s.client.View().Player
 	var last lagcomp.Claim
 	for t := foretick.Tick(0); t < m.server.Tick(); t++ {
 		j, ok := m.judged[me][t]
@@ -321,25 +321,29 @@ func TestAbuseFakedFromTheStart(t *testing.T) {
 // turn is what befalls the runner that is shot at, and what must hold of shots.
 type turn struct {
 	name  string
-	begin func(g *shootingRange, f *foretick.Frame, who ecs.Owner, e ecs.Entity)
-	end   func(g *shootingRange, f *foretick.Frame, who ecs.Owner, e ecs.Entity)
+	begin func(g *shootingRange, f *foretick.Frame, player foretick.PlayerID, e ecs.Entity)
+	end   func(g *shootingRange, f *foretick.Frame, player foretick.PlayerID, e ecs.Entity)
 }
 
 // A shot at somebody who was dead, hidden or elsewhere by the server's word is
 // no hit, however its shooter still saw him; afterwards shots count again.
 func TestAbuseLives(t *testing.T) {
-	down := func(is bool) func(*shootingRange, *foretick.Frame, ecs.Owner, ecs.Entity) {
-		return func(g *shootingRange, f *foretick.Frame, _ ecs.Owner, e ecs.Entity) { g.pose.Get(f.World, e).Down = is }
+	down := func(is bool) func(*shootingRange, *foretick.Frame, foretick.PlayerID, ecs.Entity) {
+		return func(g *shootingRange, f *foretick.Frame, _ foretick.PlayerID, e ecs.Entity) {
+			g.pose.Get(f.World, e).Down = is
+		}
 	}
-	visible := func(is bool) func(*shootingRange, *foretick.Frame, ecs.Owner, ecs.Entity) {
-		return func(_ *shootingRange, f *foretick.Frame, who ecs.Owner, e ecs.Entity) { f.SetVisible(who, e, is) }
+	visible := func(is bool) func(*shootingRange, *foretick.Frame, foretick.PlayerID, ecs.Entity) {
+		return func(_ *shootingRange, f *foretick.Frame, player foretick.PlayerID, e ecs.Entity) {
+			f.SetVisible(player, e, is)
+		}
 	}
-	teleport := func(g *shootingRange, f *foretick.Frame, _ ecs.Owner, e ecs.Entity) {
+	teleport := func(g *shootingRange, f *foretick.Frame, _ foretick.PlayerID, e ecs.Entity) {
 		g.pose.Get(f.World, e).Life++
 		g.pos.Get(f.World, e).X += 3
 	}
-	cut := func(g *shootingRange, f *foretick.Frame, _ ecs.Owner, e ecs.Entity) {
-		f.Cut(e)
+	cut := func(g *shootingRange, f *foretick.Frame, _ foretick.PlayerID, e ecs.Entity) {
+		f.Teleport(e)
 		g.pos.Get(f.World, e).X += 3
 	}
 	for _, row := range []turn{
@@ -372,9 +376,9 @@ func testTurn(t *testing.T, row turn) {
 		target = m.game.number(f.World, s.target)
 		switch {
 		case f.Tick == begin:
-			row.begin(m.game, f, s.client.View().Me, target)
+			row.begin(m.game, f, s.client.View().Player, target)
 		case f.Tick == end && row.end != nil:
-			row.end(m.game, f, s.client.View().Me, target)
+			row.end(m.game, f, s.client.View().Player, target)
 		}
 	}
 	m.Run(18 * time.Second)
@@ -383,7 +387,7 @@ func testTurn(t *testing.T, row turn) {
 		back = end
 	}
 	before, stale, after := 0, 0, 0
-	for tick, j := range m.judged[s.client.View().Me] {
+	for tick, j := range m.judged[s.client.View().Player] {
 		j.hit = j.hit && j.number == s.target
 		switch {
 		case tick < begin && j.hit:

@@ -89,7 +89,7 @@ func play(t *testing.T, s setting, cells []*cell, d time.Duration) {
 	}
 	m.Run(warm + d + 2*time.Second)
 	for i, c := range cells {
-		c.join(m, m.shooters[i], m.judged[m.shooters[i].client.View().Me])
+		c.join(m, m.shooters[i], m.judged[m.shooters[i].client.View().Player])
 	}
 }
 

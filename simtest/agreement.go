@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"github.com/foretick/foretick"
-	"github.com/foretick/foretick/ecs"
 )
 
 // Agreement checks that clients know what the server may show them. After each
@@ -18,9 +17,9 @@ type Agreement struct {
 	Every foretick.Tick
 
 	server   *foretick.Server
-	sent     map[ecs.Owner]*[digests]foretick.Shown
+	sent     map[foretick.PlayerID]*[digests]foretick.ScreenHash
 	compared map[*foretick.Client]foretick.Tick
-	who      []ecs.Owner
+	player   []foretick.PlayerID
 	clients  []*foretick.Client
 
 	// Snapshots, Fields and Audits count what was compared: digests of
@@ -35,22 +34,22 @@ const digests = 256
 // Tick implements [Checker].
 func (a *Agreement) Tick(m *Match) error {
 	if s := m.Server(); s != a.server {
-		a.server, a.sent = s, map[ecs.Owner]*[digests]foretick.Shown{}
+		a.server, a.sent = s, map[foretick.PlayerID]*[digests]foretick.ScreenHash{}
 	}
 	if a.compared == nil {
 		a.compared = map[*foretick.Client]foretick.Tick{}
 	}
 	t := a.server.Tick()
-	a.who = a.server.Players(a.who[:0])
-	for _, who := range a.who {
-		ring := a.sent[who]
+	a.player = a.server.Players(a.player[:0])
+	for _, player := range a.player {
+		ring := a.sent[player]
 		if ring == nil {
-			ring = new([digests]foretick.Shown)
-			a.sent[who] = ring
+			ring = new([digests]foretick.ScreenHash)
+			a.sent[player] = ring
 		}
-		ring[t%digests] = foretick.Shown{}
+		ring[t%digests] = foretick.ScreenHash{}
 		if t%max(a.Every, 1) == 0 {
-			ring[t%digests] = a.server.Shown(who)
+			ring[t%digests] = a.server.ScreenHash(player)
 		}
 	}
 	a.clients = m.Clients(a.clients[:0])
@@ -72,7 +71,7 @@ func (a *Agreement) newest(m *Match, c *foretick.Client) error {
 		return nil
 	}
 	a.compared[c] = t
-	ring := a.sent[c.View().Me]
+	ring := a.sent[c.View().Player]
 	if ring == nil {
 		return nil
 	}
@@ -80,7 +79,7 @@ func (a *Agreement) newest(m *Match, c *foretick.Client) error {
 	if want.Tick != t || want.Fields == 0 {
 		return nil
 	}
-	got := c.Shown()
+	got := c.ScreenHash()
 	if got.Fields == 0 {
 		return nil
 	}
@@ -88,7 +87,7 @@ func (a *Agreement) newest(m *Match, c *foretick.Client) error {
 	a.Fields += uint64(want.Fields)
 	if got != want {
 		return fmt.Errorf("player %d: the snapshot of tick %d reads %x over %d fields, the server showed %x over %d",
-			c.View().Me, got.Tick, got.Digest, got.Fields, want.Digest, want.Fields)
+			c.View().Player, got.Tick, got.Digest, got.Fields, want.Digest, want.Fields)
 	}
 	return nil
 }
@@ -110,14 +109,14 @@ func (a *Agreement) Quiet(m *Match) error {
 	for _, c := range m.Clients(nil) {
 		v := c.View()
 		if v.State != foretick.Playing {
-			return fmt.Errorf("player %d is %v: %w", v.Me, v.State, v.Err)
+			return fmt.Errorf("player %d is %v: %w", v.Player, v.State, v.Err)
 		}
 		r := m.Audit(c)
 		if r.Differences > 0 {
-			return fmt.Errorf("player %d: %d differences, the first: %s (if the game still moves by itself, give it a longer Plan.Rest, or a negative one if it never rests)", v.Me, r.Differences, r.First)
+			return fmt.Errorf("player %d: %d differences, the first: %s (if the game still moves by itself, give it a longer Plan.Rest, or a negative one if it never rests)", v.Player, r.Differences, r.First)
 		}
 		if r.Digest != r.ServerDigest {
-			return fmt.Errorf("player %d: its state hashes to %x, the server's to %x", v.Me, r.Digest, r.ServerDigest)
+			return fmt.Errorf("player %d: its state hashes to %x, the server's to %x", v.Player, r.Digest, r.ServerDigest)
 		}
 		a.Audits++
 		a.Fields += uint64(r.Fields)

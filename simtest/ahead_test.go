@@ -53,9 +53,9 @@ type carousel struct {
 	plate   ecs.Component[plate]
 	gear    ecs.Component[gear]
 	cmd     ecs.Component[tug]
-	car     ecs.Kind
-	ball    ecs.Kind // of the island
-	kite    ecs.Kind // drawn in the past
+	car     ecs.Prefab
+	ball    ecs.Prefab // of the island
+	kite    ecs.Prefab // drawn in the past
 	shot    foretick.Event[lagcomp.Ray]
 	targets *ecs.Query
 
@@ -63,33 +63,33 @@ type carousel struct {
 	blind    bool // nothing is foreseen
 	mainland bool // nothing is everybody's
 	armoured bool // the plates count, and grow
-	fired    func(f *foretick.Frame, who ecs.Owner)
+	fired    func(f *foretick.Frame, player foretick.PlayerID)
 	script   func(f *foretick.Frame)
 	leap     func(f *foretick.Frame, e ecs.Entity, at *orbit, how *girth) // what all foresee
 }
 
 func (g *carousel) protocol() *foretick.Protocol {
 	p := foretick.NewProtocol("carousel", 1)
-	p.TickRate(max(g.rate, 30))
-	p.Component(&g.at, foretick.Predicted, foretick.Exact)
-	p.Component(&g.girth, foretick.Predicted, foretick.Exact)
-	p.Component(&g.gear, foretick.Predicted, foretick.Exact)
+	p.SetTickRate(max(g.rate, 30))
+	p.Component(&g.at, foretick.Predicted(), foretick.FullPrecision())
+	p.Component(&g.girth, foretick.Predicted(), foretick.FullPrecision())
+	p.Component(&g.gear, foretick.Predicted(), foretick.FullPrecision())
 	p.Component(&g.plate)
 	p.Command(&g.cmd)
-	p.Kind(&g.car, "car", &g.at, &g.girth, &g.plate, &g.gear, &g.cmd)
-	p.Kind(&g.ball, "ball", &g.at, &g.girth, &g.plate)
-	p.Kind(&g.kite, "kite", &g.at, &g.girth, &g.plate)
-	foretick.Volumes(p, func(b *foretick.Body) {
-		at, how, plate := foretick.From(b, &g.at), foretick.From(b, &g.girth), foretick.From(b, &g.plate)
+	p.Prefab(&g.car, "car", &g.at, &g.girth, &g.plate, &g.gear, &g.cmd)
+	p.Prefab(&g.ball, "ball", &g.at, &g.girth, &g.plate)
+	p.Prefab(&g.kite, "kite", &g.at, &g.girth, &g.plate)
+	foretick.Hitboxes(p, func(b *foretick.HitboxBuilder) {
+		at, how, plate := foretick.HitboxField(b, &g.at), foretick.HitboxField(b, &g.girth), foretick.HitboxField(b, &g.plate)
 		if !how.Down {
-			b.Add(lagcomp.SphereVolume(lagcomp.Sphere{X: at.X, Y: at.Y, R: 0.3 + 0.02*float32(how.Size) + 0.5*float32(plate.Thick)}))
+			b.Add(lagcomp.SphereHitbox(lagcomp.Sphere{X: at.X, Y: at.Y, R: 0.3 + 0.02*float32(how.Size) + 0.5*float32(plate.Thick)}))
 		}
 	}, &g.at, &g.girth, &g.plate)
-	foretick.Epoch(p, &g.girth, func(how *girth) uint32 { return uint32(how.Life) })
-	foretick.Remember(p, &g.girth)
-	foretick.Remember(p, &g.at)
-	p.Join(func(f *foretick.Frame, who ecs.Owner) {
-		g.put(f, &g.car, who, uint8(who), float32(who)*2)
+	foretick.LifeID(p, &g.girth, func(how *girth) uint32 { return uint32(how.Life) })
+	foretick.TrackHistory(p, &g.girth)
+	foretick.TrackHistory(p, &g.at)
+	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) {
+		g.put(f, &g.car, player, uint8(player), float32(player)*2)
 	})
 	p.Shared("press", func(_ *foretick.Frame, rows ecs.Rows) {
 		gears, cmd := g.gear.Slice(rows), g.cmd.Slice(rows)
@@ -133,18 +133,18 @@ func (g *carousel) protocol() *foretick.Protocol {
 			g.script(f)
 		}
 	}, ecs.Once(), ecs.WriteOther(&g.at, &g.girth, &g.plate), ecs.After("go"))
-	foretick.OnServer(p, &g.shot, func(f *foretick.Frame, who ecs.Owner, _ lagcomp.Ray) {
+	g.shot.OnServer(p, func(f *foretick.Frame, player foretick.PlayerID, _ lagcomp.Ray) {
 		if g.fired != nil {
-			g.fired(f, who)
+			g.fired(f, player)
 		}
 	}, ecs.ReadOther(&g.at, &g.girth, &g.plate, &g.gear))
-	foretick.OnPredicted(p, &g.shot, func(f *foretick.Frame, by ecs.Entity, _ lagcomp.Ray) {
+	g.shot.OnPredicted(p, func(f *foretick.Frame, by ecs.Entity, _ lagcomp.Ray) {
 		if g.fired != nil {
 			g.fired(f, f.World.Owner(by))
 		}
 	})
 	if !g.blind {
-		foretick.Foresee(p, &g.cmd, func(f *foretick.Frame, e ecs.Entity, _ int, cmd *tug) {
+		foretick.PredictRemote(p, &g.cmd, func(f *foretick.Frame, e ecs.Entity, _ int, cmd *tug) {
 			cmd.Go = g.gear.Get(f.World, e).Go
 		})
 	}
@@ -152,8 +152,8 @@ func (g *carousel) protocol() *foretick.Protocol {
 	return p
 }
 
-func (g *carousel) put(f *foretick.Frame, k *ecs.Kind, who ecs.Owner, number uint8, angle float32) ecs.Entity {
-	e := f.Spawn(k, who)
+func (g *carousel) put(f *foretick.Frame, k *ecs.Prefab, player foretick.PlayerID, number uint8, angle float32) ecs.Entity {
+	e := f.Spawn(k, player)
 	*g.at.Get(f.World, e) = orbit{X: float32(number%8)*2 - 8, Y: float32(number % 5), A: float32(math.Remainder(float64(angle), 2*math.Pi))}
 	g.plate.Get(f.World, e).Number = number
 	return e
@@ -200,17 +200,17 @@ type sighted struct {
 type sightings map[foretick.Tick]map[uint8]sighted
 
 // take notes every target in a view.
-func (l sightings) take(g *carousel, f *foretick.Frame, who ecs.Owner) {
-	l.takeFrom(g, f, who, f.Seen(who))
+func (l sightings) take(g *carousel, f *foretick.Frame, player foretick.PlayerID) {
+	l.takeFrom(g, f, player, f.Rewind(player))
 }
 
-func (l sightings) takeFrom(g *carousel, f *foretick.Frame, who ecs.Owner, seen foretick.Seen) {
+func (l sightings) takeFrom(g *carousel, f *foretick.Frame, player foretick.PlayerID, seen foretick.HitView) {
 	out := map[uint8]sighted{}
 	for _, rows := range g.targets.All(f.World) {
 		for i, plate := range g.plate.Slice(rows) {
 			e := rows.Entity(i)
-			v, ok := seen.Volume(e, 0)
-			if !ok || rows.Owner() == who {
+			v, ok := seen.Hitbox(e, 0)
+			if !ok || rows.Owner() == player {
 				continue
 			}
 			s := sighted{ball: v.Bound(), kind: "ball"}
@@ -219,12 +219,12 @@ func (l sightings) takeFrom(g *carousel, f *foretick.Frame, who ecs.Owner, seen 
 			ray.Range = 40
 			h, ok := seen.Only(e).Raycast(ray)
 			s.hit = ok && h.Entity == e
-			s.how, s.has = foretick.At(seen, &g.girth, e)
-			s.at, _ = foretick.At(seen, &g.at, e)
+			s.how, s.has = foretick.ComponentAt(seen, &g.girth, e)
+			s.at, _ = foretick.ComponentAt(seen, &g.at, e)
 			switch {
 			case g.gear.Find(f.World, e) != nil:
 				s.kind = "car"
-			case rows.Owner() != ecs.Nobody && rows.Owner() != ecs.Island:
+			case rows.Owner() != ecs.Nobody && rows.Owner() != ecs.Common:
 				s.kind = "kite"
 			}
 			out[plate.Number] = s
@@ -241,7 +241,7 @@ type agreement struct {
 	first   string
 }
 
-// compare holds what a client saw against what was judged, by kind, from a tick on.
+// compare holds what a client saw against what was judged, by prefab, from a tick on.
 // Skipped is what would be no surprise to differ.
 func (l sightings) compare(server sightings, from foretick.Tick, within float64, skip func(t foretick.Tick, number uint8, a, b sighted) bool) map[string]*agreement {
 	out := map[string]*agreement{"car": {}, "ball": {}, "kite": {}}
@@ -296,7 +296,7 @@ type fairConfig struct {
 	client foretick.ClientConfig // the shooter's
 	seat   simtest.Seat          // the shooter's
 	each   func(g *carousel)
-	judged func(s *fair, f *foretick.Frame, seen foretick.Seen)
+	judged func(s *fair, f *foretick.Frame, seen foretick.HitView)
 }
 
 func newFair(t *testing.T, cfg fairConfig) *fair {
@@ -311,10 +311,10 @@ func newFair(t *testing.T, cfg fairConfig) *fair {
 	}
 	s.g = end()
 	cfg.server.Protocol = s.g.protocol()
-	s.g.fired = func(f *foretick.Frame, who ecs.Owner) {
-		if who == 1 {
-			seen := f.Seen(who)
-			s.server.takeFrom(s.g, f, who, seen)
+	s.g.fired = func(f *foretick.Frame, player foretick.PlayerID) {
+		if player == 1 {
+			seen := f.Rewind(player)
+			s.server.takeFrom(s.g, f, player, seen)
 			if cfg.judged != nil {
 				cfg.judged(s, f, seen)
 			}
@@ -328,15 +328,15 @@ func newFair(t *testing.T, cfg fairConfig) *fair {
 		g, c, seat := end(), foretick.ClientConfig{}, both(sim.Link{Latency: 20 * time.Millisecond})
 		if n == 0 {
 			c, seat = cfg.client, cfg.seat
-			g.fired = func(f *foretick.Frame, who ecs.Owner) {
-				if who == 1 {
-					s.client.take(g, f, who)
+			g.fired = func(f *foretick.Frame, player foretick.PlayerID) {
+				if player == 1 {
+					s.client.take(g, f, player)
 				}
 			}
 		}
 		c.Protocol = g.protocol()
 		c.Sample = foretick.Sample(&g.cmd, func(v foretick.View) tug {
-			if v.Me == 1 {
+			if v.Player == 1 {
 				return tug{Fire: v.Tick%2 == 0}
 			}
 			return tug{Go: s.m.Net.Now() > time.Second}
@@ -344,11 +344,11 @@ func newFair(t *testing.T, cfg fairConfig) *fair {
 		cl, err := s.m.Join(c, seat)
 		require.NoError(t, err)
 		s.ends, s.clients = append(s.ends, g), append(s.clients, cl)
-		for cl.View().Me == 0 { // in this order
+		for cl.View().Player == 0 { // in this order
 			s.m.Run(s.m.Net.Now() + 50*time.Millisecond)
 			require.Less(t, s.m.Net.Now(), 5*time.Second)
 		}
-		require.EqualValues(t, n+1, cl.View().Me)
+		require.EqualValues(t, n+1, cl.View().Player)
 	}
 	s.m.Run(s.m.Net.Now() + 200*time.Millisecond)
 	for n := range uint8(3) {
@@ -427,10 +427,10 @@ func TestSeenAheadOfDelayedInput(t *testing.T) {
 // Where the budget is so small that snapshots put entities off, what is shown ahead is
 // judged where it is shown all the same.
 func TestSeenAheadOnASmallBudget(t *testing.T) {
-	s := crowded(t, 2500, 30, func(g *carousel) (*ecs.Kind, ecs.Owner) { return &g.kite, 2 })
+	s := crowded(t, 2500, 30, func(g *carousel) (*ecs.Prefab, foretick.PlayerID) { return &g.kite, 2 })
 	st := s.clients[0].Stats()
-	require.Less(t, st.Foreseen, st.Compared/2, "most snapshots say nothing of the other's car")
-	require.Positive(t, st.Foreseen)
+	require.Less(t, st.RemotePredicted, st.Compared/2, "most snapshots say nothing of the other's car")
+	require.Positive(t, st.RemotePredicted)
 	for kind, a := range s.client.compare(s.server, 300, 0.003, nil) {
 		t.Logf("%s: %d of %d, worst %.4f m", kind, a.same, a.n, a.worst)
 		if kind != "kite" {
@@ -442,7 +442,7 @@ func TestSeenAheadOnASmallBudget(t *testing.T) {
 
 // Balls that all push do not keep the other's car off the screen, or from being hit.
 func TestSeenAheadAmongManyBalls(t *testing.T) {
-	s := crowded(t, 3000, 20, func(g *carousel) (*ecs.Kind, ecs.Owner) { return &g.ball, ecs.Nobody })
+	s := crowded(t, 3000, 20, func(g *carousel) (*ecs.Prefab, foretick.PlayerID) { return &g.ball, ecs.Nobody })
 	for kind, a := range s.client.compare(s.server, 300, 0.003, nil) {
 		require.Greater(t, a.n, 100, kind)
 		require.GreaterOrEqual(t, float64(a.same), float64(a.n)*0.99, "%s: %v", kind, a.first)
@@ -450,13 +450,13 @@ func TestSeenAheadAmongManyBalls(t *testing.T) {
 }
 
 // crowded is a match at a rate in which more moves than that has room for.
-func crowded(t *testing.T, rate int, more uint8, what func(g *carousel) (*ecs.Kind, ecs.Owner)) *fair {
+func crowded(t *testing.T, rate int, more uint8, what func(g *carousel) (*ecs.Prefab, foretick.PlayerID)) *fair {
 	cfg := fairConfig{seed: 7, seat: both(sim.Link{Latency: 60 * time.Millisecond, Jitter: 10 * time.Millisecond})}
 	cfg.client.ReceiveRate = rate + trailRate
 	s := newFair(t, cfg)
-	k, who := what(s.g)
+	k, player := what(s.g)
 	for n := range more {
-		s.g.put(s.srv.Frame(), k, who, 30+n, float32(n))
+		s.g.put(s.srv.Frame(), k, player, 30+n, float32(n))
 	}
 	s.m.Run(20 * time.Second)
 	require.NoError(t, s.m.Err())
@@ -478,7 +478,7 @@ func TestSeenAheadAcrossLives(t *testing.T) {
 					if at.A > edge && was <= edge && at.A != 0 {
 						at.X += float32(math.Copysign(3, float64(-at.X)))
 						if cut {
-							f.Cut(e)
+							f.Teleport(e)
 						} else {
 							how.Life++
 						}
@@ -550,7 +550,7 @@ func TestSeenAheadOfALiar(t *testing.T) {
 		cfg.seat.Wrap = func(e transport.Endpoint) transport.Endpoint {
 			return &liar{Endpoint: e, now: func() time.Duration { return 0 }, claim: func(_ time.Duration, c *netcode.Command) { lie(c) }}
 		}
-		cfg.judged = func(s *fair, f *foretick.Frame, seen foretick.Seen) {
+		cfg.judged = func(s *fair, f *foretick.Frame, seen foretick.HitView) {
 			if f.Tick < 120 {
 				return
 			}
@@ -612,7 +612,7 @@ func TestSeenAheadWithoutCompensation(t *testing.T) {
 	n := 0
 	cfg := fairConfig{seed: 15, seat: both(sim.Link{Latency: 75 * time.Millisecond})}
 	cfg.server.NoLagCompensation = true
-	cfg.judged = func(s *fair, f *foretick.Frame, seen foretick.Seen) {
+	cfg.judged = func(s *fair, f *foretick.Frame, seen foretick.HitView) {
 		for number, x := range s.server[f.Tick] {
 			if f.Tick > 100 {
 				n++
@@ -640,7 +640,7 @@ func TestSeenAheadExplained(t *testing.T) {
 		var opened []open
 		cfg := fairConfig{seed: 17, seat: both(sim.Link{Latency: 75 * time.Millisecond, Jitter: 5 * time.Millisecond})}
 		cfg.server.NoLagCompensation = without
-		cfg.judged = func(s *fair, f *foretick.Frame, seen foretick.Seen) {
+		cfg.judged = func(s *fair, f *foretick.Frame, seen foretick.HitView) {
 			if f.Tick < 150 {
 				return
 			}
@@ -726,12 +726,12 @@ func TestSeenAheadOfWhatComesAndGoes(t *testing.T) {
 		}
 		hidden[f.Tick] = unseen
 		if f.Tick%50 == 10 { // a ball, a kite and a further car of the other come and go
-			for i, k := range []*ecs.Kind{&s.g.ball, &s.g.kite, &s.g.car} {
+			for i, k := range []*ecs.Prefab{&s.g.ball, &s.g.kite, &s.g.car} {
 				number := 40 + uint8(i)
 				if e := find(f, number); e != ecs.None {
 					f.Destroy(e)
 				} else {
-					e = s.g.put(f, k, ecs.Owner([]int{0, 2, 2}[i]), number, float32(f.Tick%7))
+					e = s.g.put(f, k, foretick.PlayerID([]int{0, 2, 2}[i]), number, float32(f.Tick%7))
 					if gear := s.g.gear.Find(f.World, e); gear != nil {
 						gear.Go = true // as it is going to be
 					}
@@ -740,7 +740,7 @@ func TestSeenAheadOfWhatComesAndGoes(t *testing.T) {
 			}
 		}
 		if f.Tick%40 == 0 { // one goes from hand to hand
-			for number, owners := range map[uint8][]ecs.Owner{10: {2, 1, ecs.Nobody}, 11: {1, ecs.Nobody}, 20: {ecs.Nobody, 2}} {
+			for number, owners := range map[uint8][]foretick.PlayerID{10: {2, 1, ecs.Nobody}, 11: {1, ecs.Nobody}, 20: {ecs.Nobody, 2}} {
 				require.NoError(t, f.World.Transfer(find(f, number), owners[int(f.Tick/40)%len(owners)]))
 				change(f, number)
 			}
@@ -788,7 +788,7 @@ func TestFlightThroughWhatIsAhead(t *testing.T) {
 	caught, flown := 0, 0
 	cfg := fairConfig{seed: 21, seat: both(sim.Link{Latency: 100 * time.Millisecond, Jitter: 5 * time.Millisecond})}
 	behind := float32(0)
-	cfg.judged = func(s *fair, f *foretick.Frame, seen foretick.Seen) {
+	cfg.judged = func(s *fair, f *foretick.Frame, seen foretick.HitView) {
 		if f.Tick < 150 {
 			return
 		}
@@ -796,20 +796,20 @@ func TestFlightThroughWhatIsAhead(t *testing.T) {
 			behind = seen.Behind()
 		}
 		require.Greater(t, seen.Behind(), float32(6))
-		late := f.SeenBehind(1, behind)
+		late := f.RewindBehind(1, behind)
 		for _, rows := range s.g.targets.All(f.World) {
 			for i, plate := range s.g.plate.Slice(rows) {
 				e := rows.Entity(i)
-				now, ok := seen.Volume(e, 0)
+				now, ok := seen.Hitbox(e, 0)
 				if !ok {
 					continue
 				}
-				then, ok := late.Volume(e, 0)
+				then, ok := late.Hitbox(e, 0)
 				require.True(t, ok)
 				x, y := now.Bound(), then.Bound()
 				if rows.Owner() != ecs.Nobody && !rows.Has(s.g.gear.ID()) {
 					require.InDelta(t, behind, must(s.when(plate.Number, y, f.Tick)), 0.2)
-					soon, ok := f.SeenBehind(1, seen.Behind()-3).Volume(e, 0)
+					soon, ok := f.RewindBehind(1, seen.Behind()-3).Hitbox(e, 0)
 					require.True(t, ok)
 					ball := soon.Bound()
 					mine := lagcomp.Projectile{Position: lagcomp.Vec{X: ball.X, Y: ball.Y, Z: ball.R}, Velocity: lagcomp.Vec{Z: 1e-3}, Radius: 0.005}
@@ -839,7 +839,7 @@ func TestFlightThroughWhatIsAhead(t *testing.T) {
 				require.InDelta(t, x.X+30+seen.Behind()-back, miss.Position.X, 0.01)
 			}
 		}
-		_, ok := f.SeenBehind(1, 0).Nearest(lagcomp.Vec{}, 1e4)
+		_, ok := f.RewindBehind(1, 0).Nearest(lagcomp.Vec{}, 1e4)
 		require.True(t, ok)
 	}
 	s := newFair(t, cfg)
@@ -872,12 +872,12 @@ func TestSeenAheadAllocatesNothing(t *testing.T) {
 	var mallocs uint64
 	cfg := fairConfig{seed: 25, seat: both(sim.Link{Latency: 60 * time.Millisecond, Jitter: 5 * time.Millisecond})}
 	n := 0
-	cfg.judged = func(_ *fair, f *foretick.Frame, _ foretick.Seen) {
+	cfg.judged = func(_ *fair, f *foretick.Frame, _ foretick.HitView) {
 		runtime.ReadMemStats(&memory)
 		before := memory.Mallocs
-		seen := f.Seen(1)
+		seen := f.Rewind(1)
 		_, _ = seen.Raycast(lagcomp.Ray{DX: 1, Range: 30})
-		late := f.SeenBehind(1, seen.Behind())
+		late := f.RewindBehind(1, seen.Behind())
 		_, _ = late.Nearest(lagcomp.Vec{}, 100)
 		shot := lagcomp.Projectile{Velocity: lagcomp.Vec{X: 3}}
 		_, _, _ = seen.CatchUp(&shot)

@@ -14,10 +14,10 @@ import (
 )
 
 // heads are those that can be hit in a view, by number.
-func (g *shootingRange) heads(w *ecs.World, seen foretick.Seen) map[uint8]lagcomp.Vec {
+func (g *shootingRange) heads(w *ecs.World, seen foretick.HitView) map[uint8]lagcomp.Vec {
 	out := map[uint8]lagcomp.Vec{}
 	for _, hit := range seen.Overlap(lagcomp.Sphere{R: 200}, nil) {
-		if v, ok := seen.Volume(hit.Entity, 0); ok && w.Alive(hit.Entity) {
+		if v, ok := seen.Hitbox(hit.Entity, 0); ok && w.Alive(hit.Entity) {
 			ball, _ := v.Sphere()
 			out[g.pose.Get(w, hit.Entity).Number] = lagcomp.Vec{X: ball.X, Y: ball.Y, Z: ball.Z}
 		}
@@ -27,7 +27,7 @@ func (g *shootingRange) heads(w *ecs.World, seen foretick.Seen) map[uint8]lagcom
 
 // comers has runners come and go: new ones that live for a while, and one of the
 // first that is hidden and shown again. It notes when each came into sight.
-func (m *rangeMatch) comers(who func() ecs.Owner) (came map[uint8][]foretick.Tick) {
+func (m *rangeMatch) comers(player func() foretick.PlayerID) (came map[uint8][]foretick.Tick) {
 	came = map[uint8][]foretick.Tick{}
 	g, next, alive := m.game, uint8(runners), []ecs.Entity(nil)
 	g.script = func(f *foretick.Frame) {
@@ -49,9 +49,9 @@ func (m *rangeMatch) comers(who func() ecs.Owner) (came map[uint8][]foretick.Tic
 			}
 		}
 		if e := g.number(f.World, 2); f.Tick%97 == 0 {
-			f.SetVisible(who(), e, false)
+			f.SetVisible(player(), e, false)
 		} else if f.Tick%97 == 20 {
-			f.SetVisible(who(), e, true)
+			f.SetVisible(player(), e, true)
 			came[2] = append(came[2], f.Tick)
 		}
 	}
@@ -85,15 +85,15 @@ func TestWhatAppearsIsJudgedWhereDrawn(t *testing.T) {
 			used := map[foretick.Tick]foretick.Tick{}
 			s.game.fired = func(f *foretick.Frame, sh shot) {
 				s.fired(f, sh)
-				drawn[f.Tick] = s.game.heads(f.World, f.Seen(s.client.View().Me))
+				drawn[f.Tick] = s.game.heads(f.World, f.Rewind(s.client.View().Player))
 			}
-			m.game.judged = func(f *foretick.Frame, by ecs.Owner, sh shot) {
-				seen := f.Seen(by)
+			m.game.judged = func(f *foretick.Frame, by foretick.PlayerID, sh shot) {
+				seen := f.Rewind(by)
 				if seen.Reason == lagcomp.OK {
 					judged[f.Tick], used[f.Tick] = m.game.heads(f.World, seen), seen.Used.Tick
 				}
 			}
-			came := m.comers(func() ecs.Owner { return s.client.View().Me })
+			came := m.comers(func() foretick.PlayerID { return s.client.View().Player })
 			m.Run(37 * time.Second)
 			require.Greater(t, len(judged), 13*row.rate)
 
@@ -128,7 +128,7 @@ func TestWhatAppearsIsMetInFlight(t *testing.T) {
 	link := sim.Link{Latency: 50 * time.Millisecond}
 	s, err := m.seat(link, link, 6*time.Second, 7*time.Second)
 	require.NoError(t, err)
-	me := func() ecs.Owner { return s.client.View().Me }
+	me := func() foretick.PlayerID { return s.client.View().Player }
 	came, met, early := map[uint8][]foretick.Tick(nil), 0, 0
 	came = m.comers(me)
 	play := m.game.script
@@ -136,7 +136,7 @@ func TestWhatAppearsIsMetInFlight(t *testing.T) {
 		if play(f); f.Tick < 9*30 {
 			return
 		}
-		there := m.game.heads(f.World, f.SeenBehind(me(), behind))
+		there := m.game.heads(f.World, f.RewindBehind(me(), behind))
 		for n, ticks := range came {
 			age := int32(f.Tick - ticks[len(ticks)-1])
 			switch {

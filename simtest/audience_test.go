@@ -27,24 +27,24 @@ type fleet struct {
 	cmd      ecs.Component[move]
 	orders   ecs.Component[orders]
 	ledger   ecs.Component[ledger]
-	ship     ecs.Kind
+	ship     ecs.Prefab
 	scanners foretick.Audience
-	ships    map[ecs.Owner]ecs.Entity
+	ships    map[foretick.PlayerID]ecs.Entity
 }
 
 func (g *fleet) protocol() *foretick.Protocol {
 	p := foretick.NewProtocol("fleet", 1)
 	g.scanners = p.Audience("scanners")
-	g.ships = map[ecs.Owner]ecs.Entity{}
-	p.Component(&g.pos, foretick.Predicted)
+	g.ships = map[foretick.PlayerID]ecs.Entity{}
+	p.Component(&g.pos, foretick.Predicted())
 	p.Component(&g.orders)
 	p.Component(&g.ledger, foretick.For(foretick.ToAllies))
 	p.Command(&g.cmd)
-	p.Kind(&g.ship, "ship", &g.pos, &g.cmd, &g.orders, &g.ledger)
-	p.Join(func(f *foretick.Frame, who ecs.Owner) {
-		e := f.Spawn(&g.ship, who)
-		g.ships[who] = e
-		f.SetTeam(who, uint8(1+who%2))
+	p.Prefab(&g.ship, "ship", &g.pos, &g.cmd, &g.orders, &g.ledger)
+	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) {
+		e := f.Spawn(&g.ship, player)
+		g.ships[player] = e
+		f.SetTeam(player, uint8(1+player%2))
 	})
 	p.Shared("move", func(f *foretick.Frame, rows ecs.Rows) {
 		pos, cmd := g.pos.Slice(rows), g.cmd.Slice(rows)
@@ -87,12 +87,12 @@ func TestAudiencesInAMatch(t *testing.T) {
 	require.NoError(t, err)
 	type got struct{ target, bounty, scan, credit bool }
 	var clients []*foretick.Client
-	seen := make([]map[ecs.Owner]map[got]int, 4)
+	seen := make([]map[foretick.PlayerID]map[got]int, 4)
 	link := sim.Link{Latency: 30 * time.Millisecond, Jitter: 10 * time.Millisecond, Loss: 0.05}
 	for n := range 4 {
 		cg := &fleet{}
 		p := cg.protocol()
-		seen[n] = map[ecs.Owner]map[got]int{}
+		seen[n] = map[foretick.PlayerID]map[got]int{}
 		var q *ecs.Query
 		c, err := m.Join(foretick.ClientConfig{Protocol: p, Sample: foretick.Sample(&cg.cmd, func(v foretick.View) move {
 			if m.Net.Now() > 20*time.Second {
@@ -125,8 +125,8 @@ func TestAudiencesInAMatch(t *testing.T) {
 	const many = 30
 	ally, enemy := got{target: true, credit: true}, got{bounty: true}
 	for n := range 4 {
-		me := clients[n].View().Me
-		for of := ecs.Owner(1); of <= 4; of++ {
+		me := clients[n].View().Player
+		for of := foretick.PlayerID(1); of <= 4; of++ {
 			want := enemy
 			if of%2 == me%2 {
 				want = ally
@@ -156,14 +156,14 @@ func TestMaskedFromItsOwner(t *testing.T) {
 	}
 	var c ecs.Component[marked]
 	p := foretick.NewProtocol("m", 1)
-	p.Component(&c, foretick.Predicted)
+	p.Component(&c, foretick.Predicted())
 	require.ErrorContains(t, p.Err(), "does not receive Price")
 
 	var d ecs.Component[marked]
 	var pos ecs.Component[position]
 	p = foretick.NewProtocol("m", 1)
 	p.Component(&d)
-	p.Component(&pos, foretick.Predicted)
+	p.Component(&pos, foretick.Predicted())
 	p.Shared("flee", func(*foretick.Frame, ecs.Rows) {}, ecs.Read(&d), ecs.Write(&pos))
 	require.ErrorContains(t, p.Err(), `"flee" reads marked`)
 

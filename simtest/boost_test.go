@@ -27,7 +27,7 @@ type racers struct {
 	pos   ecs.Component[position]
 	boost ecs.Component[boosted]
 	cmd   ecs.Component[runCommand]
-	body  ecs.Kind
+	body  ecs.Prefab
 	until foretick.Tick // of what the server does by itself
 
 	boosts int // ticks in which the client ran fast
@@ -35,11 +35,11 @@ type racers struct {
 
 func (g *racers) protocol() *foretick.Protocol {
 	p := foretick.NewProtocol("racers", 1)
-	p.Component(&g.pos, foretick.Predicted)
-	p.Component(&g.boost, foretick.Predicted)
+	p.Component(&g.pos, foretick.Predicted())
+	p.Component(&g.boost, foretick.Predicted())
 	p.Command(&g.cmd)
-	p.Kind(&g.body, "body", &g.pos, &g.cmd)
-	p.Join(func(f *foretick.Frame, who ecs.Owner) { f.Spawn(&g.body, who) })
+	p.Prefab(&g.body, "body", &g.pos, &g.cmd)
+	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) { f.Spawn(&g.body, player) })
 	p.Stages("boosts", "runs")
 	p.Shared("start", func(f *foretick.Frame, rows ecs.Rows) {
 		for i, cmd := range g.cmd.Slice(rows) {

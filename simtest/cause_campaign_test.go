@@ -9,7 +9,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick"
-	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/prediction"
 	"github.com/foretick/foretick/transport/sim"
 )
@@ -21,8 +20,8 @@ var (
 
 // deeds are what the campaign itself did, which is what causes are held against.
 type deeds struct {
-	server map[foretick.Tick]bool               // the server alone wrote something
-	paint  map[foretick.Tick]map[ecs.Owner]bool // whose run painted on the server
+	server map[foretick.Tick]bool                       // the server alone wrote something
+	paint  map[foretick.Tick]map[foretick.PlayerID]bool // whose run painted on the server
 }
 
 // causeMatch is a match in which everything happens behind clients' backs.
@@ -30,7 +29,7 @@ type causeMatch struct {
 	*afternoon
 	deeds
 	r      *rand.Rand
-	hidden map[ecs.Owner]bool
+	hidden map[foretick.PlayerID]bool
 	rest   bool
 	faults []string
 }
@@ -50,8 +49,8 @@ func (a *causeMatch) did(f *foretick.Frame) { a.server[f.Tick+1] = true }
 func (a *causeMatch) act() {
 	n := a.r.IntN(len(a.clients))
 	c := a.clients[n]
-	who := c.View().Me
-	f, body, pack := a.srv.Frame(), a.g.bodies[who], a.g.packs[who]
+	player := c.View().Player
+	f, body, pack := a.srv.Frame(), a.g.bodies[player], a.g.packs[player]
 	later := func(n int, fn func()) { a.m.Net.At(a.m.Net.Now()+time.Duration(1+a.r.IntN(n))*time.Millisecond, fn) }
 	if !f.World.Alive(body) {
 		return
@@ -72,13 +71,13 @@ func (a *causeMatch) act() {
 			a.did(f)
 		}
 	case 3:
-		a.hidden[who] = !a.hidden[who]
-		f.SetVisible(who, pack, !a.hidden[who])
+		a.hidden[player] = !a.hidden[player]
+		f.SetVisible(player, pack, !a.hidden[player])
 	case 4:
-		if f.World.Alive(pack) && !a.hidden[who] {
+		if f.World.Alive(pack) && !a.hidden[player] {
 			f.Destroy(pack)
-		} else if !a.hidden[who] {
-			a.g.packs[who] = f.Spawn(&a.g.pack, who)
+		} else if !a.hidden[player] {
+			a.g.packs[player] = f.Spawn(&a.g.pack, player)
 		}
 		a.did(f)
 	case 5:
@@ -99,7 +98,7 @@ func (a *causeMatch) act() {
 
 // judge holds a cause against what was done.
 func (a *causeMatch) judge(n int, w prediction.Misprediction) string {
-	me := a.clients[n].View().Me
+	me := a.clients[n].View().Player
 	switch w.Cause {
 	case prediction.Input:
 		if w.Input != nil && w.Executed != nil && w.CauseTicks <= 1 && w.Input == w.Executed {
@@ -110,8 +109,8 @@ func (a *causeMatch) judge(n int, w prediction.Misprediction) string {
 			return "the server did nothing then"
 		}
 	case prediction.RemoteInput:
-		for who := range a.paint[w.CauseTick] {
-			if who != me {
+		for player := range a.paint[w.CauseTick] {
+			if player != me {
 				return ""
 			}
 		}
@@ -127,8 +126,8 @@ func (a *causeMatch) judge(n int, w prediction.Misprediction) string {
 }
 
 func playCauses(t *testing.T, seed uint64, planted bool) (*causeMatch, map[prediction.Cause]int) {
-	a := &causeMatch{r: rand.New(rand.NewPCG(seed, 15)), hidden: map[ecs.Owner]bool{},
-		deeds: deeds{map[foretick.Tick]bool{}, map[foretick.Tick]map[ecs.Owner]bool{}}}
+	a := &causeMatch{r: rand.New(rand.NewPCG(seed, 15)), hidden: map[foretick.PlayerID]bool{},
+		deeds: deeds{map[foretick.Tick]bool{}, map[foretick.Tick]map[foretick.PlayerID]bool{}}}
 	players, in := 1+a.r.IntN(3), rand.New(rand.NewPCG(seed, 16))
 	if planted {
 		players = 1
@@ -142,11 +141,11 @@ func playCauses(t *testing.T, seed uint64, planted bool) (*causeMatch, map[predi
 	})
 	a.games[0].bias = planted
 	a.g.entered = func(f *foretick.Frame) { a.server[f.Tick] = true }
-	a.g.painted = func(f *foretick.Frame, who ecs.Owner) {
+	a.g.painted = func(f *foretick.Frame, player foretick.PlayerID) {
 		if a.paint[f.Tick] == nil {
-			a.paint[f.Tick] = map[ecs.Owner]bool{}
+			a.paint[f.Tick] = map[foretick.PlayerID]bool{}
 		}
-		a.paint[f.Tick][who] = true
+		a.paint[f.Tick][player] = true
 	}
 	for at := 2 * time.Second; at < 9*time.Second && !planted; at += time.Duration(100+a.r.IntN(700)) * time.Millisecond {
 		a.m.Net.At(at, a.act)

@@ -32,30 +32,30 @@ type garden struct {
 	tile  ecs.Component[tile]
 	cmd   ecs.Component[brush]
 	heal  foretick.Request[heal]
-	body  ecs.Kind
-	pack  ecs.Kind // a child of a body
-	slab  ecs.Kind // a tile
+	body  ecs.Prefab
+	pack  ecs.Prefab // a child of a body
+	slab  ecs.Prefab // a tile
 	tiles *ecs.Query
 	loads *ecs.Query
 
-	bodies map[ecs.Owner]ecs.Entity // on the server
-	packs  map[ecs.Owner]ecs.Entity
+	bodies map[foretick.PlayerID]ecs.Entity // on the server
+	packs  map[foretick.PlayerID]ecs.Entity
 	bias   bool // a planted fault
 
 	entered func(f *foretick.Frame)
-	painted func(f *foretick.Frame, who ecs.Owner)
+	painted func(f *foretick.Frame, player foretick.PlayerID)
 }
 
 func (g *garden) protocol() *foretick.Protocol {
-	g.bodies, g.packs = map[ecs.Owner]ecs.Entity{}, map[ecs.Owner]ecs.Entity{}
+	g.bodies, g.packs = map[foretick.PlayerID]ecs.Entity{}, map[foretick.PlayerID]ecs.Entity{}
 	p := foretick.NewProtocol("garden", 1)
-	p.Component(&g.pos, foretick.Predicted)
-	p.Component(&g.tile, foretick.Predicted)
+	p.Component(&g.pos, foretick.Predicted())
+	p.Component(&g.tile, foretick.Predicted())
 	p.Command(&g.cmd)
-	p.Kind(&g.body, "body", &g.pos, &g.cmd)
-	p.Kind(&g.pack, "pack", &g.pos)
-	p.Kind(&g.slab, "slab", &g.tile)
-	p.Join(func(f *foretick.Frame, who ecs.Owner) { g.enter(f, who) })
+	p.Prefab(&g.body, "body", &g.pos, &g.cmd)
+	p.Prefab(&g.pack, "pack", &g.pos)
+	p.Prefab(&g.slab, "slab", &g.tile)
+	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) { g.enter(f, player) })
 	p.Shared("walk", func(f *foretick.Frame, rows ecs.Rows) {
 		pos, cmd := g.pos.Slice(rows), g.cmd.Slice(rows)
 		speed := float32(4)
@@ -88,15 +88,15 @@ func (g *garden) protocol() *foretick.Protocol {
 		}
 	}, ecs.Read(&g.cmd), ecs.WriteOther(&g.tile))
 	g.tiles = ecs.NewQuery(p.Types(), ecs.With(&g.tile))
-	foretick.OnRequest(p, &g.heal, func(f *foretick.Frame, who ecs.Owner, v heal) {
-		g.pos.Get(f.World, g.bodies[who]).Y += float32(v.Much)
+	g.heal.Handle(p, func(f *foretick.Frame, player foretick.PlayerID, v heal) {
+		g.pos.Get(f.World, g.bodies[player]).Y += float32(v.Much)
 	})
 	return p
 }
 
-func (g *garden) enter(f *foretick.Frame, who ecs.Owner) {
-	g.bodies[who], g.packs[who] = f.Spawn(&g.body, who), f.Spawn(&g.pack, who)
-	_ = f.World.SetParent(g.packs[who], g.bodies[who])
+func (g *garden) enter(f *foretick.Frame, player foretick.PlayerID) {
+	g.bodies[player], g.packs[player] = f.Spawn(&g.body, player), f.Spawn(&g.pack, player)
+	_ = f.World.SetParent(g.packs[player], g.bodies[player])
 	if g.entered != nil {
 		g.entered(f)
 	}
@@ -288,7 +288,7 @@ func TestSyncTestIsSilentOnOtherPlayers(t *testing.T) {
 		"two who push one crate": func() simtest.Player {
 			g := &crates{}
 			return simtest.Player{Protocol: g.protocol(), Begin: func(s *foretick.Server) { s.Frame().Spawn(&g.crate, ecs.Nobody) },
-				Sample: foretick.Sample(&g.cmd, func(v foretick.View) move { return move{X: float32(3-2*int(v.Me)) * float32(v.Tick/30%2)} })}
+				Sample: foretick.Sample(&g.cmd, func(v foretick.View) move { return move{X: float32(3-2*int(v.Player)) * float32(v.Tick/30%2)} })}
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -16,8 +16,8 @@ type PredictionChecker interface {
 	// Mispredicted is called for each correction of a client.
 	Mispredicted(m *Match, c *foretick.Client, w prediction.Misprediction) error
 	// Desynced is called for what a client found that runs its ticks again; see
-	// Plan.SyncTest and foretick.ClientConfig.Rehearse.
-	Desynced(m *Match, c *foretick.Client, d foretick.Divergence) error
+	// Plan.SyncTest and foretick.ClientConfig.SyncTest.
+	Desynced(m *Match, c *foretick.Client, d foretick.Desync) error
 }
 
 // Causes checks that no prediction is wrong by the game's own code: a shared system
@@ -41,20 +41,20 @@ func (k *Causes) Mispredicted(m *Match, c *foretick.Client, w prediction.Mispred
 	switch {
 	case w.Cause != prediction.Code:
 	case w.System != "":
-		return fmt.Errorf("player %d mispredicted: %s", c.View().Me, w)
+		return fmt.Errorf("player %d mispredicted: %s", c.View().Player, w)
 	case k.found == nil:
-		k.found = fmt.Errorf("player %d mispredicted: %s; a build with -tags foretick_debug may name the system", c.View().Me, w)
+		k.found = fmt.Errorf("player %d mispredicted: %s; a build with -tags foretick_debug may name the system", c.View().Player, w)
 		k.until = m.Net.Now() + namedWithin
 	}
 	return nil
 }
 
 // Desynced implements [PredictionChecker].
-func (k *Causes) Desynced(_ *Match, c *foretick.Client, d foretick.Divergence) error {
+func (k *Causes) Desynced(_ *Match, c *foretick.Client, d foretick.Desync) error {
 	if k.found != nil {
-		return fmt.Errorf("player %d: %s\n%w", c.View().Me, d, k.found)
+		return fmt.Errorf("player %d: %s\n%w", c.View().Player, d, k.found)
 	}
-	return fmt.Errorf("player %d: %s", c.View().Me, d)
+	return fmt.Errorf("player %d: %s", c.View().Player, d)
 }
 
 // Tick implements [Checker].

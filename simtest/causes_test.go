@@ -103,8 +103,8 @@ type shed struct {
 	crate  ecs.Component[tile]
 	cmd    ecs.Component[move]
 	ask    foretick.Request[tick]
-	body   ecs.Kind
-	box    ecs.Kind
+	body   ecs.Prefab
+	box    ecs.Prefab
 	crates *ecs.Query
 	bodies *ecs.Query
 	rest   bool
@@ -113,13 +113,13 @@ type shed struct {
 
 func (g *shed) player() simtest.Player {
 	p := foretick.NewProtocol("shed", 1)
-	p.Component(&g.pos, foretick.Predicted)
-	p.Component(&g.crate, foretick.Predicted)
+	p.Component(&g.pos, foretick.Predicted())
+	p.Component(&g.crate, foretick.Predicted())
 	p.Command(&g.cmd)
-	p.Kind(&g.body, "body", &g.pos, &g.cmd)
-	p.Kind(&g.box, "box", &g.crate)
-	bodies := map[ecs.Owner]ecs.Entity{}
-	p.Join(func(f *foretick.Frame, who ecs.Owner) { bodies[who] = f.Spawn(&g.body, who) })
+	p.Prefab(&g.body, "body", &g.pos, &g.cmd)
+	p.Prefab(&g.box, "box", &g.crate)
+	bodies := map[foretick.PlayerID]ecs.Entity{}
+	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) { bodies[player] = f.Spawn(&g.body, player) })
 	p.Shared("move", func(f *foretick.Frame, rows ecs.Rows) {
 		pos, cmd := g.pos.Slice(rows), g.cmd.Slice(rows)
 		for i := range pos {
@@ -144,8 +144,8 @@ func (g *shed) player() simtest.Player {
 			}
 		}
 	}, ecs.Write(&g.pos))
-	foretick.OnRequest(p, &g.ask, func(f *foretick.Frame, who ecs.Owner, v tick) {
-		if at := g.pos.Find(f.World, bodies[who]); at != nil {
+	g.ask.Handle(p, func(f *foretick.Frame, player foretick.PlayerID, v tick) {
+		if at := g.pos.Find(f.World, bodies[player]); at != nil {
 			at.Y = float32(v.N % 50)
 		}
 	})
@@ -164,15 +164,15 @@ func (g *shed) player() simtest.Player {
 		},
 		Rest: func(on bool) { g.rest = on },
 		Sample: foretick.Sample(&g.cmd, func(v foretick.View) move {
-			return move{X: float32((v.Tick+uint32(v.Me)*13)*7919%257)/128 - 1}
+			return move{X: float32((v.Tick+uint32(v.Player)*13)*7919%257)/128 - 1}
 		}),
 	}
 }
 
 // shove pushes everybody else who is near.
-func (g *shed) shove(f *foretick.Frame, who ecs.Owner, x float32) {
+func (g *shed) shove(f *foretick.Frame, player foretick.PlayerID, x float32) {
 	for _, rows := range g.bodies.All(f.World) {
-		for k, pos := 0, g.pos.Slice(rows); k < len(pos) && rows.Owner() != who; k++ {
+		for k, pos := 0, g.pos.Slice(rows); k < len(pos) && rows.Owner() != player; k++ {
 			if d := pos[k].X - x; d > -1 && d < 1 {
 				pos[k].Y = min(max(pos[k].Y+0.25, -90), 90)
 			}
@@ -194,7 +194,7 @@ func TestKicksAreNoCode(t *testing.T) {
 		var join func()
 		join = func() {
 			p := (&shed{}).player()
-			_, err := m.Join(foretick.ClientConfig{Protocol: p.Protocol, Sample: p.Sample, Rehearse: 4}, simtest.Seat{Up: sim.LTE, Down: sim.LTE,
+			_, err := m.Join(foretick.ClientConfig{Protocol: p.Protocol, Sample: p.Sample, SyncTest: 4}, simtest.Seat{Up: sim.LTE, Down: sim.LTE,
 				After: func(v foretick.View) {
 					if v.State == foretick.Closed {
 						kicks++
@@ -208,8 +208,8 @@ func TestKicksAreNoCode(t *testing.T) {
 		}
 		for at := 3 * time.Second; at < 20*time.Second; at += 700 * time.Millisecond {
 			m.Net.At(at, func() {
-				if who := s.Players(nil); len(who) > 0 {
-					s.Frame().Kick(who[m.Rand().IntN(len(who))], transport.FirstUserCode, "enough")
+				if player := s.Players(nil); len(player) > 0 {
+					s.Frame().Kick(player[m.Rand().IntN(len(player))], transport.FirstUserCode, "enough")
 				}
 			})
 		}

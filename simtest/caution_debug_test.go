@@ -27,23 +27,23 @@ func TestDebugBuildsCaution(t *testing.T) {
 			p.Shared("count", func(f *foretick.Frame, _ ecs.Rows) { single.Get(f.World).N++ }, ecs.Once(), ecs.Write(single))
 		}, []string{`shared system "count" writes singleton turnCount`, "write it in a Server system"}},
 		"what a player owns only the server moves": {func(g *planted, p *foretick.Protocol) {
-			pet := &ecs.Kind{}
-			p.Kind(pet, "pet", &g.pos)
-			p.Join(func(f *foretick.Frame, who ecs.Owner) { f.Spawn(pet, who) })
+			pet := &ecs.Prefab{}
+			p.Prefab(pet, "pet", &g.pos)
+			p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) { f.Spawn(pet, player) })
 			p.Server("stroll", func(_ *foretick.Frame, rows ecs.Rows) {
 				for i, pos := 0, g.pos.Slice(rows); i < len(pos); i++ {
 					pos[i].X += 0.125
 				}
 			}, ecs.Write(&g.pos), ecs.Without(&g.cmd))
-		}, []string{`system "stroll" moves position of kind "pet"`, "in a Shared system"}},
+		}, []string{`system "stroll" moves position of prefab "pet"`, "in a Shared system"}},
 	} {
-		faults, err := simtest.Rehearse(func() simtest.Player { return (&planted{}).end(c.plant) }, simtest.SyncConfig{})
+		faults, err := simtest.FindDesyncs(func() simtest.Player { return (&planted{}).end(c.plant) }, simtest.SyncConfig{})
 		require.NoError(t, err, name)
 		for _, w := range c.want {
 			require.Contains(t, strings.Join(faults, "\n"), w, name)
 		}
 	}
-	faults, err := simtest.Rehearse(func() simtest.Player { return (&planted{}).end(nil) }, simtest.SyncConfig{})
+	faults, err := simtest.FindDesyncs(func() simtest.Player { return (&planted{}).end(nil) }, simtest.SyncConfig{})
 	require.NoError(t, err)
 	require.Empty(t, faults)
 }

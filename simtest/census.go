@@ -11,12 +11,12 @@ import (
 type census struct {
 	d      *director
 	played uint64 // ticks of clients in the match
-	who    []ecs.Owner
+	player []ecs.Owner
 }
 
 func (c *census) Tick(m *Match) error {
-	c.who = m.server.Players(c.who[:0])
-	c.played += uint64(len(c.who))
+	c.player = m.server.Players(c.player[:0])
+	c.played += uint64(len(c.player))
 	return nil
 }
 

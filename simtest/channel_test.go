@@ -7,7 +7,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick"
-	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/netcode"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport"
@@ -43,11 +42,11 @@ func (g *talk) protocol() *foretick.Protocol {
 	p.Channel("map", netcode.Channel{Reliable: true, Priority: 1})
 	p.Channel("lines", netcode.Channel{Reliable: true, Priority: 8})
 	p.Channel("sparks", netcode.Channel{Priority: 4})
-	foretick.OnClient(p, &g.chunk, func(_ *foretick.Frame, _ foretick.Tick, c chunk) { g.chunks = append(g.chunks, c.N) }, foretick.Via("map"))
-	foretick.OnClient(p, &g.line, func(_ *foretick.Frame, sent foretick.Tick, l line) {
+	g.chunk.OnClient(p, func(_ *foretick.Frame, _ foretick.Tick, c chunk) { g.chunks = append(g.chunks, c.N) }, foretick.Via("map"))
+	g.line.OnClient(p, func(_ *foretick.Frame, sent foretick.Tick, l line) {
 		g.lines, g.late = append(g.lines, l.N), append(g.late, g.now()-sent)
 	}, foretick.Via("lines"))
-	foretick.OnClient(p, &g.spark, func(_ *foretick.Frame, _ foretick.Tick, s spark) { g.sparks = append(g.sparks, s.N) }, foretick.Via("sparks"))
+	g.spark.OnClient(p, func(_ *foretick.Frame, _ foretick.Tick, s spark) { g.sparks = append(g.sparks, s.N) }, foretick.Via("sparks"))
 	return p
 }
 
@@ -64,14 +63,14 @@ func TestChannelsOfAGame(t *testing.T) {
 	c, err := m.Join(foretick.ClientConfig{Protocol: client.protocol()}, simtest.Seat{Up: link, Down: link})
 	require.NoError(t, err)
 	m.Run(2 * time.Second)
-	who := c.View().Me
+	player := c.View().Player
 	for i := range uint16(7) {
-		require.NoError(t, server.chunk.Send(srv.Frame(), who, chunk{N: i}))
+		require.NoError(t, server.chunk.Send(srv.Frame(), player, chunk{N: i}))
 	}
 	ended := 0
 	for i := range uint16(200) {
-		require.NoError(t, server.line.Send(srv.Frame(), who, line{N: i}))
-		require.NoError(t, server.spark.Send(srv.Frame(), who, spark{N: i}))
+		require.NoError(t, server.line.Send(srv.Frame(), player, line{N: i}))
+		require.NoError(t, server.spark.Send(srv.Frame(), player, spark{N: i}))
 		m.Run(m.Net.Now() + 33*time.Millisecond)
 		if len(client.chunks) < 7 {
 			ended = int(i)
@@ -143,14 +142,14 @@ func TestReliableOverflow(t *testing.T) {
 	queued, refused, ticks, sent := 0, 0, srv.Tick(), uint16(0)
 	begun := m.Net.Now()
 	for m.Net.Now()-begun < 90*time.Second && srv.Stats().Overflowed == 0 {
-		require.LessOrEqual(t, srv.Queued(b.View().Me), 256<<10)
-		queued = max(queued, srv.Queued(b.View().Me))
+		require.LessOrEqual(t, srv.Queued(b.View().Player), 256<<10)
+		queued = max(queued, srv.Queued(b.View().Player))
 		if err := server.line.Broadcast(srv.Frame(), line{N: sent}); err != nil {
 			require.ErrorIs(t, err, foretick.ErrOverflow)
 			refused++
 		}
 		if sent++; sent%8 == 0 {
-			_ = server.chunk.Send(srv.Frame(), b.View().Me, chunk{})
+			_ = server.chunk.Send(srv.Frame(), b.View().Player, chunk{})
 		}
 		m.Run(m.Net.Now() + time.Second/30)
 	}
@@ -162,7 +161,7 @@ func TestReliableOverflow(t *testing.T) {
 	var e *foretick.DisconnectError
 	require.ErrorAs(t, b.View().Err, &e)
 	require.Equal(t, transport.Overflow, e.Code)
-	require.Equal(t, []ecs.Owner{g.View().Me}, srv.Players(nil), "its place is not held")
+	require.Equal(t, []foretick.PlayerID{g.View().Player}, srv.Players(nil), "its place is not held")
 	require.Len(t, good.lines, int(sent))
 	require.Equal(t, foretick.Playing, g.View().State)
 }

@@ -30,18 +30,18 @@ type engine struct {
 }
 
 type mill struct {
-	cmd  ecs.Component[lever]
-	eng  ecs.Component[engine]
-	kind ecs.Kind
-	ran  func(f *foretick.Frame, cmd lever) // told of each command that a tick runs with
+	cmd    ecs.Component[lever]
+	eng    ecs.Component[engine]
+	prefab ecs.Prefab
+	ran    func(f *foretick.Frame, cmd lever) // told of each command that a tick runs with
 }
 
 func (g *mill) protocol(more ...func(p *foretick.Protocol)) *foretick.Protocol {
 	p := foretick.NewProtocol("mill", 1)
-	p.Component(&g.eng, foretick.Predicted)
+	p.Component(&g.eng, foretick.Predicted())
 	p.Command(&g.cmd)
-	p.Kind(&g.kind, "mill", &g.eng, &g.cmd)
-	p.Join(func(f *foretick.Frame, who ecs.Owner) { f.Spawn(&g.kind, who) })
+	p.Prefab(&g.prefab, "mill", &g.eng, &g.cmd)
+	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) { f.Spawn(&g.prefab, player) })
 	p.Shared("turn", func(f *foretick.Frame, rows ecs.Rows) {
 		eng, cmd := g.eng.Slice(rows), g.cmd.Slice(rows)
 		for i := range eng {
@@ -308,9 +308,9 @@ func TestValidatorRefuses(t *testing.T) {
 	g, cg := &mill{}, &mill{}
 	g.ran = func(_ *foretick.Frame, cmd lever) { require.LessOrEqual(t, cmd.Pull, float32(0.5)) }
 	srv, err := m.Serve(foretick.ServerConfig{Protocol: g.protocol(func(p *foretick.Protocol) {
-		foretick.Validate(p, &g.cmd, func(f *foretick.Frame, who ecs.Owner, cmd lever) error {
+		foretick.CheckCommand(p, &g.cmd, func(f *foretick.Frame, player foretick.PlayerID, cmd lever) error {
 			require.True(t, f.IsServer())
-			require.EqualValues(t, 1, who)
+			require.EqualValues(t, 1, player)
 			if cmd.Pull > 0.5 {
 				return errTooHard
 			}
@@ -361,8 +361,8 @@ func TestValidatorRefuses(t *testing.T) {
 func TestValidateAndDecayNeedTheCommand(t *testing.T) {
 	g := &mill{}
 	p := foretick.NewProtocol("early", 1)
-	foretick.Validate(p, &g.cmd, func(*foretick.Frame, ecs.Owner, lever) error { return nil })
+	foretick.CheckCommand(p, &g.cmd, func(*foretick.Frame, foretick.PlayerID, lever) error { return nil })
 	foretick.Decay(p, &g.cmd, func(*lever, int) {})
-	require.ErrorContains(t, p.Err(), "Validate of lever")
+	require.ErrorContains(t, p.Err(), "CheckCommand of lever")
 	require.ErrorContains(t, p.Err(), "Decay of lever")
 }

@@ -23,8 +23,8 @@ func TestPanicIsContained(t *testing.T) {
 		g := &mill{}
 		var boom foretick.Event[uint32]
 		var told []foretick.Panic
-		fault := func(here string, who ecs.Owner) {
-			if here == where && who == 2 && len(told) == 0 {
+		fault := func(here string, player foretick.PlayerID) {
+			if here == where && player == 2 && len(told) == 0 {
 				panic("a fault of the game's")
 			}
 		}
@@ -37,20 +37,20 @@ func TestPanicIsContained(t *testing.T) {
 						}
 					}
 				}, ecs.Read(&g.cmd))
-				foretick.OnServer(p, boom, func(_ *foretick.Frame, by ecs.Owner, _ uint32) { fault("event uint32", by) })
-				foretick.Validate(p, &g.cmd, func(f *foretick.Frame, who ecs.Owner, _ lever) error {
+				boom.OnServer(p, func(_ *foretick.Frame, by foretick.PlayerID, _ uint32) { fault("event uint32", by) })
+				foretick.CheckCommand(p, &g.cmd, func(f *foretick.Frame, player foretick.PlayerID, _ lever) error {
 					if f.Tick > 60 {
-						fault("validate", who)
+						fault("validate", player)
 					}
 					return nil
 				})
 				foretick.Decay(p, &g.cmd, func(*lever, int) { fault("decay", 2) })
-				p.Join(func(_ *foretick.Frame, who ecs.Owner) { fault("join", who) })
-				p.Leave(func(_ *foretick.Frame, who ecs.Owner) { fault("leave", who) })
+				p.OnJoin(func(_ *foretick.Frame, player foretick.PlayerID) { fault("join", player) })
+				p.OnLeave(func(_ *foretick.Frame, player foretick.PlayerID) { fault("leave", player) })
 			}
 		}
 		srv, err := m.Serve(foretick.ServerConfig{
-			Protocol: g.protocol(hooks(g, &boom)), DecayInput: time.Second, Hold: -1,
+			Protocol: g.protocol(hooks(g, &boom)), DecayInput: time.Second, ReconnectWindow: -1,
 			OnPanic: func(p foretick.Panic) { told = append(told, p) },
 		})
 		require.NoError(t, err)
@@ -107,11 +107,11 @@ func TestNestingIsCapped(t *testing.T) {
 	srv, err := m.Serve(foretick.ServerConfig{Protocol: g.protocol(func(p *foretick.Protocol) {
 		p.Server("spark", func(f *foretick.Frame, _ ecs.Rows) {
 			if f.Tick == 10 {
-				self = f.Spawn(&g.kind, ecs.Nobody)
+				self = f.Spawn(&g.prefab, ecs.Nobody)
 				boom.Raise(f, self, 1)
 			}
 		}, ecs.Once(), ecs.Create(&g.eng, &g.cmd))
-		foretick.OnServer(p, &boom, func(f *foretick.Frame, _ ecs.Owner, depth uint32) {
+		boom.OnServer(p, func(f *foretick.Frame, _ foretick.PlayerID, depth uint32) {
 			deepest = max(deepest, depth)
 			boom.Raise(f, self, depth+1)
 			boom.Raise(f, self, depth+1)

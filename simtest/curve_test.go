@@ -37,11 +37,11 @@ type (
 type kites struct {
 	kite   ecs.Component[kite]
 	cmd    ecs.Component[whistle]
-	kind   ecs.Kind
-	player ecs.Kind
+	prefab ecs.Prefab
+	player ecs.Prefab
 	look   foretick.Event[look]
 	all    *ecs.Query
-	seen   func(f *foretick.Frame, by ecs.Owner)
+	seen   func(f *foretick.Frame, by foretick.PlayerID)
 	drawn  func(f *foretick.Frame)
 	leaps  bool
 }
@@ -69,20 +69,20 @@ func where(n int, s float64, leaps bool) (k kite) {
 
 func (g *kites) protocol(rate int) *foretick.Protocol {
 	p := foretick.NewProtocol("kites", 1)
-	p.TickRate(rate)
+	p.SetTickRate(rate)
 	p.Component(&g.kite)
 	p.Command(&g.cmd)
-	p.Kind(&g.kind, "kite", &g.kite)
-	p.Kind(&g.player, "player", &g.cmd)
-	foretick.Volumes(p, func(b *foretick.Body) {
-		k := foretick.From(b, &g.kite)
+	p.Prefab(&g.prefab, "kite", &g.kite)
+	p.Prefab(&g.player, "player", &g.cmd)
+	foretick.Hitboxes(p, func(b *foretick.HitboxBuilder) {
+		k := foretick.HitboxField(b, &g.kite)
 		sin, cos := math.Sincos(float64(k.Aim))
-		b.Add(lagcomp.SphereVolume(lagcomp.Sphere{X: k.X, Y: k.Y, Z: 2, R: 0.2}))
-		b.Add(lagcomp.SphereVolume(lagcomp.Sphere{X: k.Line + float32(cos), Y: float32(sin), Z: 2, R: 0.2}))
-		b.Add(lagcomp.SphereVolume(lagcomp.Sphere{X: k.Turn[0], Y: k.Turn[1], Z: k.Turn[3], R: 0.2}))
+		b.Add(lagcomp.SphereHitbox(lagcomp.Sphere{X: k.X, Y: k.Y, Z: 2, R: 0.2}))
+		b.Add(lagcomp.SphereHitbox(lagcomp.Sphere{X: k.Line + float32(cos), Y: float32(sin), Z: 2, R: 0.2}))
+		b.Add(lagcomp.SphereHitbox(lagcomp.Sphere{X: k.Turn[0], Y: k.Turn[1], Z: k.Turn[3], R: 0.2}))
 	}, &g.kite)
-	foretick.Remember(p, &g.kite)
-	p.Join(func(f *foretick.Frame, who ecs.Owner) { f.Spawn(&g.player, who) })
+	foretick.TrackHistory(p, &g.kite)
+	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) { f.Spawn(&g.player, player) })
 	p.Shared("blow", func(f *foretick.Frame, rows ecs.Rows) {
 		for i, c := range g.cmd.Slice(rows) {
 			if c.Blow {
@@ -96,16 +96,16 @@ func (g *kites) protocol(rate int) *foretick.Protocol {
 			was := at[i]
 			at[i] = where(int(was.N), float64(f.Tick)/float64(rate), g.leaps)
 			if math.Abs(float64(at[i].X-was.X)) > 10 {
-				f.Cut(rows.Entity(i))
+				f.Teleport(rows.Entity(i))
 			}
 		}
 	}, ecs.Write(&g.kite))
-	foretick.OnServer(p, &g.look, func(f *foretick.Frame, by ecs.Owner, _ look) {
+	g.look.OnServer(p, func(f *foretick.Frame, by foretick.PlayerID, _ look) {
 		if g.seen != nil {
 			g.seen(f, by)
 		}
 	}, ecs.ReadOther(&g.kite))
-	foretick.OnPredicted(p, &g.look, func(f *foretick.Frame, _ ecs.Entity, _ look) {
+	g.look.OnPredicted(p, func(f *foretick.Frame, _ ecs.Entity, _ look) {
 		if g.drawn != nil {
 			g.drawn(f)
 		}
@@ -116,30 +116,30 @@ func (g *kites) protocol(rate int) *foretick.Protocol {
 
 // pictured is a kite as one end had it: its volumes, and what is remembered of it.
 type pictured struct {
-	volumes [3]lagcomp.Vec
-	kite    kite
-	held    bool
+	hitboxes [3]lagcomp.Vec
+	kite     kite
+	held     bool
 }
 
 // picture asks a view for every kite of the world.
-func (g *kites) picture(w *ecs.World, s foretick.Seen) map[uint8]pictured {
+func (g *kites) picture(w *ecs.World, s foretick.HitView) map[uint8]pictured {
 	out := map[uint8]pictured{}
 	for _, rows := range g.all.All(w) {
 		for i := range rows.Len() {
 			var p pictured
 			var ok bool
-			if p.kite, ok = foretick.At(s, &g.kite, rows.Entity(i)); !ok {
+			if p.kite, ok = foretick.ComponentAt(s, &g.kite, rows.Entity(i)); !ok {
 				continue
 			}
-			for k := range p.volumes {
-				v, found := s.Volume(rows.Entity(i), k)
+			for k := range p.hitboxes {
+				v, found := s.Hitbox(rows.Entity(i), k)
 				ball, _ := v.Sphere()
-				p.volumes[k], ok = lagcomp.Vec{X: ball.X, Y: ball.Y, Z: ball.Z}, ok && found
+				p.hitboxes[k], ok = lagcomp.Vec{X: ball.X, Y: ball.Y, Z: ball.Z}, ok && found
 			}
 			if !ok {
 				continue // it leapt since: no shot reaches back before that
 			}
-			if hit, ok := s.Only(rows.Entity(i)).Nearest(p.volumes[0], 1); ok {
+			if hit, ok := s.Only(rows.Entity(i)).Nearest(p.hitboxes[0], 1); ok {
 				p.held = hit.Held
 			}
 			out[p.kite.N] = p
@@ -181,12 +181,12 @@ func TestCurvesAreJudgedWhereDrawn(t *testing.T) {
 		srv, err := m.Serve(foretick.ServerConfig{Protocol: server.protocol(row.rate), SnapshotRate: row.snapshots, SendRate: row.sendRate})
 		require.NoError(t, err)
 		for n := range kiteCount + row.crowd {
-			server.kite.Get(srv.World(), srv.Frame().Spawn(&server.kind, ecs.Nobody)).N = uint8(n)
+			server.kite.Get(srv.World(), srv.Frame().Spawn(&server.prefab, ecs.Nobody)).N = uint8(n)
 		}
 		judged, drawn := map[foretick.Tick]map[uint8]pictured{}, map[foretick.Tick]map[uint8]pictured{}
-		server.seen = func(f *foretick.Frame, by ecs.Owner) { judged[f.Tick] = server.picture(f.World, f.Seen(by)) }
+		server.seen = func(f *foretick.Frame, by foretick.PlayerID) { judged[f.Tick] = server.picture(f.World, f.Rewind(by)) }
 		var cli *foretick.Client
-		client.drawn = func(f *foretick.Frame) { drawn[f.Tick] = client.picture(f.World, f.Seen(cli.View().Me)) }
+		client.drawn = func(f *foretick.Frame) { drawn[f.Tick] = client.picture(f.World, f.Rewind(cli.View().Player)) }
 		var curve, line []float64 // how far from the truth
 		cli, err = m.Join(foretick.ClientConfig{Protocol: client.protocol(row.rate), Sample: foretick.Sample(&client.cmd, func(v foretick.View) whistle {
 			return whistle{Blow: v.Tick%2 == 0 && m.Net.Now() > 6*time.Second}
@@ -207,7 +207,7 @@ func TestCurvesAreJudgedWhereDrawn(t *testing.T) {
 		for n := range 50 { // some are out of sight for a while
 			m.Run(6*time.Second + time.Duration(n)*200*time.Millisecond)
 			if e := server.find(srv.World(), uint8(n/2%kiteCount)); row.leaps {
-				require.True(t, srv.Frame().SetVisible(cli.View().Me, e, n%2 == 1))
+				require.True(t, srv.Frame().SetVisible(cli.View().Player, e, n%2 == 1))
 			}
 		}
 
@@ -220,8 +220,8 @@ func TestCurvesAreJudgedWhereDrawn(t *testing.T) {
 					continue
 				}
 				worst := 0.0
-				for k := range saw.volumes {
-					worst = max(worst, distance(saw.volumes[k], was.volumes[k]))
+				for k := range saw.hitboxes {
+					worst = max(worst, distance(saw.hitboxes[k], was.hitboxes[k]))
 				}
 				a, b := saw.kite, was.kite
 				for _, d := range []float32{a.X - b.X, a.Y - b.Y, a.Line - b.Line, a.Turn[1] - b.Turn[1]} {
@@ -268,18 +268,18 @@ func TestCurvesAreJudgedAllocatesNothing(t *testing.T) {
 	require.NoError(t, err)
 	var e ecs.Entity
 	for n := range kiteCount {
-		e = srv.Frame().Spawn(&server.kind, ecs.Nobody)
+		e = srv.Frame().Spawn(&server.prefab, ecs.Nobody)
 		server.kite.Get(srv.World(), e).N = uint8(n)
 	}
 	var memory runtime.MemStats
 	var mallocs uint64
 	n := 0
-	server.seen = func(f *foretick.Frame, by ecs.Owner) {
+	server.seen = func(f *foretick.Frame, by foretick.PlayerID) {
 		runtime.ReadMemStats(&memory)
 		before := memory.Mallocs
-		seen := f.Seen(by)
-		_, there := seen.Volume(e, 0)
-		_, ok := foretick.At(seen, &server.kite, e)
+		seen := f.Rewind(by)
+		_, there := seen.Hitbox(e, 0)
+		_, ok := foretick.ComponentAt(seen, &server.kite, e)
 		runtime.ReadMemStats(&memory)
 		if n++; n > 30 && there && ok {
 			mallocs += memory.Mallocs - before

@@ -22,7 +22,7 @@ type blinkCommand struct {
 type leaper struct {
 	pos  ecs.Component[position]
 	cmd  ecs.Component[blinkCommand]
-	body ecs.Kind
+	body ecs.Prefab
 	mark bool // leaps are marked
 }
 
@@ -30,14 +30,14 @@ const leap = 1.5
 
 func (g *leaper) protocol() *foretick.Protocol {
 	p := foretick.NewProtocol("leap", 1)
-	p.Component(&g.pos, foretick.Predicted)
+	p.Component(&g.pos, foretick.Predicted())
 	p.Command(&g.cmd)
-	p.Kind(&g.body, "body", &g.pos, &g.cmd)
-	p.Join(func(f *foretick.Frame, who ecs.Owner) { f.Spawn(&g.body, who) })
+	p.Prefab(&g.body, "body", &g.pos, &g.cmd)
+	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) { f.Spawn(&g.body, player) })
 	to := func(f *foretick.Frame, rows ecs.Rows, i int, at *float32) {
 		*at = leap - *at
 		if g.mark {
-			f.Cut(rows.Entity(i))
+			f.Teleport(rows.Entity(i))
 		}
 	}
 	p.Shared("blink", func(f *foretick.Frame, rows ecs.Rows) {

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/foretick/foretick"
-	"github.com/foretick/foretick/ecs"
 )
 
 // Delivery checks that reliable messages arrive exactly once and in the order of
@@ -15,7 +14,7 @@ import (
 type Delivery struct {
 	seed   maphash.Seed
 	server *foretick.Server
-	sent   map[ecs.Owner]*outbox
+	sent   map[foretick.PlayerID]*outbox
 	got    map[*foretick.Client]*mailbox
 
 	// Messages counts those that arrived.
@@ -54,7 +53,7 @@ type mailbox struct {
 
 func (d *Delivery) start() {
 	if d.got == nil {
-		d.seed, d.sent, d.got = maphash.MakeSeed(), map[ecs.Owner]*outbox{}, map[*foretick.Client]*mailbox{}
+		d.seed, d.sent, d.got = maphash.MakeSeed(), map[foretick.PlayerID]*outbox{}, map[*foretick.Client]*mailbox{}
 	}
 }
 
@@ -89,14 +88,14 @@ func (d *Delivery) Received(_ *Match, c *foretick.Client, r foretick.MessageRece
 		return nil
 	}
 	if b.from == nil {
-		b.from = d.sent[c.View().Me].beginning(got)
+		b.from = d.sent[c.View().Player].beginning(got)
 	}
 	if b.from == nil {
-		return fmt.Errorf("player %d: the first message of its session, kind %d of tick %d, is not the first that was sent", c.View().Me, r.Kind, r.Tick)
+		return fmt.Errorf("player %d: the first message of its session, kind %d of tick %d, is not the first that was sent", c.View().Player, r.Kind, r.Tick)
 	}
 	at := b.from.next(got.channel)
 	if at < 0 || b.from.queue[at] != got {
-		return fmt.Errorf("player %d: a message of kind %d of tick %d is not the one that was to come (%d were under way)", c.View().Me, r.Kind, r.Tick, len(b.from.queue))
+		return fmt.Errorf("player %d: a message of kind %d of tick %d is not the one that was to come (%d were under way)", c.View().Player, r.Kind, r.Tick, len(b.from.queue))
 	}
 	b.from.begun = true
 	b.from.queue = slices.Delete(b.from.queue, at, at+1)
@@ -135,7 +134,7 @@ func (d *Delivery) Tick(m *Match) error {
 			for _, c := range m.Clients(nil) {
 				d.got[c] = &mailbox{number: sessions(c), orphaned: true}
 			}
-			d.sent = map[ecs.Owner]*outbox{}
+			d.sent = map[foretick.PlayerID]*outbox{}
 		}
 		d.server = s
 	}
@@ -155,11 +154,11 @@ func (d *Delivery) Tick(m *Match) error {
 func (d *Delivery) Quiet(m *Match) error {
 	d.start()
 	for _, c := range m.Clients(nil) {
-		who := c.View().Me
-		st, ok := m.Server().Player(who)
-		o := d.sent[who]
+		player := c.View().Player
+		st, ok := m.Server().Player(player)
+		o := d.sent[player]
 		if ok && o != nil && o.now.session == st.Session && len(o.now.queue) > 0 {
-			return fmt.Errorf("player %d: %d messages have not arrived, the oldest of tick %d", who, len(o.now.queue), o.now.queue[0].tick)
+			return fmt.Errorf("player %d: %d messages have not arrived, the oldest of tick %d", player, len(o.now.queue), o.now.queue[0].tick)
 		}
 	}
 	return nil

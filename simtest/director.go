@@ -105,7 +105,7 @@ func (d *director) back() {
 	for _, st := range d.m.seats {
 		v := st.client.View()
 		if v.State != foretick.Playing || !d.m.present(st) || st.client.Stats().Snapshots == had[st] {
-			d.fail(fmt.Errorf("simtest: player %d is %v and not back in the match %v after the last fault", v.Me, v.State, d.m.Net.Now()-d.played))
+			d.fail(fmt.Errorf("simtest: player %d is %v and not back in the match %v after the last fault", v.Player, v.State, d.m.Net.Now()-d.played))
 		}
 	}
 }
@@ -154,7 +154,7 @@ func (d *director) calm() {
 // present tells whether the server knows the player of a seat, by the seat's own
 // connection: after a restart the number may be another's.
 func (m *Match) present(st *seat) bool {
-	me := st.client.View().Me
+	me := st.client.View().Player
 	return me != ecs.Nobody && m.Owner(st.endpoint.ID()) == me
 }
 
@@ -217,7 +217,7 @@ func (d *director) serve() error {
 	if err := p.Protocol.Err(); err != nil {
 		return err
 	}
-	d.rate = p.Protocol.Rate()
+	d.rate = p.Protocol.TickRate()
 	cfg := foretick.ServerConfig{Protocol: p.Protocol, MaxClients: max(64, 4*d.plan.Clients)}
 	if d.plan.Server != nil {
 		d.plan.Server(&cfg)
@@ -239,7 +239,7 @@ func (d *director) join() {
 		cfg.Sample = foretick.SampleWhile(func() bool { return !d.resting }, p.Sample)
 	}
 	if practises := d.plan.SyncTest > 0 && len(d.m.wrongs) > 0 && d.m.seatOf(d.practises) == nil; practises {
-		cfg.Rehearse = d.plan.SyncTest
+		cfg.SyncTest = d.plan.SyncTest
 		defer func() { d.practises = c }()
 	}
 	l := d.plan.Calm
@@ -252,10 +252,10 @@ func (d *director) join() {
 		case v.State >= foretick.Syncing && v.State < foretick.Closed && p.Act != nil && !d.resting:
 			p.Act(c)
 		case v.State != foretick.Closed:
-		case v.Me == ecs.Nobody && d.plan.ServerKills > 0:
+		case v.Player == ecs.Nobody && d.plan.ServerKills > 0:
 			d.later(d.plan.Absence, d.join) // the server fell as it came: it asks again
 		default:
-			d.fail(fmt.Errorf("simtest: player %d was dropped at %v: %w", v.Me, d.m.Net.Now(), v.Err))
+			d.fail(fmt.Errorf("simtest: player %d was dropped at %v: %w", v.Player, d.m.Net.Now(), v.Err))
 		}
 	}
 	var err error

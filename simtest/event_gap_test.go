@@ -19,7 +19,7 @@ import (
 type blank struct {
 	cmd  ecs.Component[button]
 	at   ecs.Component[lane]
-	body ecs.Kind
+	body ecs.Prefab
 	shot foretick.Event[foretick.Tick]
 
 	refuse                          bool // the server refuses every seventh tick's command
@@ -33,11 +33,11 @@ func newBlank() *blank {
 
 func (g *blank) protocol(rate int) *foretick.Protocol {
 	p := foretick.NewProtocol("blank", 1)
-	p.TickRate(rate)
-	p.Component(&g.at, foretick.Predicted)
+	p.SetTickRate(rate)
+	p.Component(&g.at, foretick.Predicted())
 	p.Command(&g.cmd)
-	p.Kind(&g.body, "body", &g.at, &g.cmd)
-	p.Join(func(f *foretick.Frame, who ecs.Owner) { f.Spawn(&g.body, who) })
+	p.Prefab(&g.body, "body", &g.at, &g.cmd)
+	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) { f.Spawn(&g.body, player) })
 	p.Shared("fire", func(f *foretick.Frame, rows ecs.Rows) {
 		for i, c := range g.cmd.Slice(rows) {
 			if c.Fire || c.Hold && f.Tick%3 == 0 {
@@ -45,16 +45,16 @@ func (g *blank) protocol(rate int) *foretick.Protocol {
 			}
 		}
 	}, ecs.Read(&g.cmd))
-	foretick.Validate(p, &g.cmd, func(f *foretick.Frame, _ ecs.Owner, c button) error {
+	foretick.CheckCommand(p, &g.cmd, func(f *foretick.Frame, _ foretick.PlayerID, c button) error {
 		if g.refuse && c.Fire && f.Tick%7 == 0 {
 			return errors.New("jammed")
 		}
 		return nil
 	})
-	foretick.OnServer(p, &g.shot, func(_ *foretick.Frame, _ ecs.Owner, t foretick.Tick) { g.executed[t]++ })
-	foretick.OnPredicted(p, &g.shot, func(_ *foretick.Frame, _ ecs.Entity, t foretick.Tick) { g.predicted[t]++ })
-	foretick.OnConfirmed(p, &g.shot, func(_ *foretick.Frame, _ ecs.Entity, t foretick.Tick) { g.confirmed[t]++ })
-	foretick.OnCancelled(p, &g.shot, func(_ *foretick.Frame, _ ecs.Entity, t foretick.Tick) { g.cancelled[t]++ })
+	g.shot.OnServer(p, func(_ *foretick.Frame, _ foretick.PlayerID, t foretick.Tick) { g.executed[t]++ })
+	g.shot.OnPredicted(p, func(_ *foretick.Frame, _ ecs.Entity, t foretick.Tick) { g.predicted[t]++ })
+	g.shot.OnConfirmed(p, func(_ *foretick.Frame, _ ecs.Entity, t foretick.Tick) { g.confirmed[t]++ })
+	g.shot.OnCancelled(p, func(_ *foretick.Frame, _ ecs.Entity, t foretick.Tick) { g.cancelled[t]++ })
 	return p
 }
 

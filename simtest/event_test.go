@@ -17,7 +17,7 @@ import (
 type cannon struct {
 	state ecs.Component[cannonState]
 	cmd   ecs.Component[button]
-	body  ecs.Kind
+	body  ecs.Prefab
 	shot  foretick.Event[uint32]
 
 	predicted, confirmed, cancelled map[uint32]int
@@ -35,10 +35,10 @@ func newCannon() *cannon {
 
 func (g *cannon) protocol() *foretick.Protocol {
 	p := foretick.NewProtocol("cannon", 1)
-	p.Component(&g.state, foretick.Predicted)
+	p.Component(&g.state, foretick.Predicted())
 	p.Command(&g.cmd)
-	p.Kind(&g.body, "cannon", &g.state, &g.cmd)
-	p.Join(func(f *foretick.Frame, who ecs.Owner) { f.Spawn(&g.body, who) })
+	p.Prefab(&g.body, "cannon", &g.state, &g.cmd)
+	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) { f.Spawn(&g.body, player) })
 	p.Shared("fire", func(f *foretick.Frame, rows ecs.Rows) {
 		for i, st := 0, g.state.Slice(rows); i < len(st); i++ {
 			st[i].Clock++
@@ -56,10 +56,10 @@ func (g *cannon) protocol() *foretick.Protocol {
 			}
 		}
 	}, ecs.Write(&g.state), ecs.Before("fire"))
-	foretick.OnServer(p, &g.shot, func(_ *foretick.Frame, _ ecs.Owner, n uint32) { g.executed[n]++ })
-	foretick.OnPredicted(p, &g.shot, func(_ *foretick.Frame, _ ecs.Entity, n uint32) { g.predicted[n]++ })
-	foretick.OnConfirmed(p, &g.shot, func(_ *foretick.Frame, _ ecs.Entity, n uint32) { g.confirmed[n]++ })
-	foretick.OnCancelled(p, &g.shot, func(_ *foretick.Frame, _ ecs.Entity, n uint32) { g.cancelled[n]++ })
+	g.shot.OnServer(p, func(_ *foretick.Frame, _ foretick.PlayerID, n uint32) { g.executed[n]++ })
+	g.shot.OnPredicted(p, func(_ *foretick.Frame, _ ecs.Entity, n uint32) { g.predicted[n]++ })
+	g.shot.OnConfirmed(p, func(_ *foretick.Frame, _ ecs.Entity, n uint32) { g.confirmed[n]++ })
+	g.shot.OnCancelled(p, func(_ *foretick.Frame, _ ecs.Entity, n uint32) { g.cancelled[n]++ })
 	return p
 }
 

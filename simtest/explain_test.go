@@ -31,16 +31,16 @@ type gauges struct {
 type rig struct {
 	gauges ecs.Component[gauges]
 	cmd    ecs.Component[move]
-	car    ecs.Kind
+	car    ecs.Prefab
 	set    func(f *foretick.Frame, g *gauges) // on the server
 }
 
 func (g *rig) protocol() *foretick.Protocol {
 	p := foretick.NewProtocol("rig", 1)
-	p.Component(&g.gauges, foretick.Predicted)
+	p.Component(&g.gauges, foretick.Predicted())
 	p.Command(&g.cmd)
-	p.Kind(&g.car, "car", &g.gauges, &g.cmd)
-	p.Join(func(f *foretick.Frame, who ecs.Owner) { f.Spawn(&g.car, who) })
+	p.Prefab(&g.car, "car", &g.gauges, &g.cmd)
+	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) { f.Spawn(&g.car, player) })
 	p.Shared("hold", func(*foretick.Frame, ecs.Rows) {}, ecs.Read(&g.cmd), ecs.Write(&g.gauges))
 	p.Server("tune", func(f *foretick.Frame, rows ecs.Rows) {
 		for i := range rows.Len() {

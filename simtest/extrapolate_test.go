@@ -21,10 +21,10 @@ type train struct {
 // What is put off for lack of bandwidth goes on as it did, where its tag says so, and
 // is shown nearer to where it is than what holds.
 func TestExtrapolationInAMatch(t *testing.T) {
-	protocol := func(pos *ecs.Component[train], k *ecs.Kind) *foretick.Protocol {
+	protocol := func(pos *ecs.Component[train], k *ecs.Prefab) *foretick.Protocol {
 		p := foretick.NewProtocol("line", 1)
 		p.Component(pos)
-		p.Kind(k, "train", pos)
+		p.Prefab(k, "train", pos)
 		p.Server("run", func(f *foretick.Frame, rows ecs.Rows) {
 			for i := range pos.Slice(rows) {
 				at := &pos.Slice(rows)[i]
@@ -36,7 +36,7 @@ func TestExtrapolationInAMatch(t *testing.T) {
 	}
 	m := simtest.New(6)
 	var pos, cpos ecs.Component[train]
-	var k, ck ecs.Kind
+	var k, ck ecs.Prefab
 	srv, err := m.Serve(foretick.ServerConfig{Protocol: protocol(&pos, &k), SendRate: 4000})
 	require.NoError(t, err)
 	for range 300 {

@@ -31,12 +31,12 @@ func aboutZ(angle float64) [4]float32 {
 func TestCorrectionsOfEveryFieldFade(t *testing.T) {
 	const half = 100 * time.Millisecond
 	var query *ecs.Query
-	game := func(at *ecs.Component[gymnast], kind *ecs.Kind) *foretick.Protocol {
+	game := func(at *ecs.Component[gymnast], prefab *ecs.Prefab) *foretick.Protocol {
 		p := foretick.NewProtocol("poses", 1)
-		p.Component(at, foretick.Predicted)
-		p.Kind(kind, "body", at)
-		p.Join(func(f *foretick.Frame, who ecs.Owner) {
-			*at.Get(f.World, f.Spawn(kind, who)) = gymnast{Turn: aboutZ(0.4), Count: 2, Deep: -1}
+		p.Component(at, foretick.Predicted())
+		p.Prefab(prefab, "body", at)
+		p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) {
+			*at.Get(f.World, f.Spawn(prefab, player)) = gymnast{Turn: aboutZ(0.4), Count: 2, Deep: -1}
 		})
 		p.Shared("stand", func(*foretick.Frame, ecs.Rows) {}, ecs.Write(at))
 		p.Server("shove", func(f *foretick.Frame, rows ecs.Rows) {
@@ -49,7 +49,7 @@ func TestCorrectionsOfEveryFieldFade(t *testing.T) {
 	}
 	m := simtest.New(3)
 	var sat, cat ecs.Component[gymnast]
-	var sk, ck ecs.Kind
+	var sk, ck ecs.Prefab
 	_, err := m.Serve(foretick.ServerConfig{Protocol: game(&sat, &sk)})
 	require.NoError(t, err)
 	var drawn []gymnast

@@ -79,7 +79,7 @@ func TestProtocolMismatchIsNamed(t *testing.T) {
 	require.NoError(t, err)
 	var other game
 	p := other.protocol()
-	p.TickRate(60)
+	p.SetTickRate(60)
 	c, err := m.Join(foretick.ClientConfig{Protocol: p}, simtest.Seat{Up: terrible, Down: terrible})
 	require.NoError(t, err)
 	m.Run(10 * time.Second)
@@ -142,9 +142,9 @@ func TestLostPlayerComesBack(t *testing.T) {
 	g := &game{}
 	p := g.protocol()
 	var heard []string
-	p.Absent(func(*foretick.Frame, ecs.Owner) { heard = append(heard, "absent") })
-	p.Return(func(*foretick.Frame, ecs.Owner) { heard = append(heard, "return") })
-	p.Leave(func(*foretick.Frame, ecs.Owner) { heard = append(heard, "leave") })
+	p.OnDisconnect(func(*foretick.Frame, foretick.PlayerID) { heard = append(heard, "absent") })
+	p.OnReconnect(func(*foretick.Frame, foretick.PlayerID) { heard = append(heard, "return") })
+	p.OnLeave(func(*foretick.Frame, foretick.PlayerID) { heard = append(heard, "leave") })
 	srv, err := m.Serve(foretick.ServerConfig{Protocol: p})
 	require.NoError(t, err)
 	join := func() (*foretick.Client, *game) {
@@ -159,7 +159,7 @@ func TestLostPlayerComesBack(t *testing.T) {
 	lost, _ := join()
 	other, _ := join()
 	m.Run(25 * time.Second) // a place is held for no longer than its player played
-	me, before := lost.View().Me, other.Stats()
+	me, before := lost.View().Player, other.Stats()
 	require.NotZero(t, me)
 	body := g.pos.Get(srv.World(), bodyOf(srv, g, me))
 	dead := sim.Link{Loss: 1}
@@ -173,7 +173,7 @@ func TestLostPlayerComesBack(t *testing.T) {
 	m.Link(lost, sim.WiFi, sim.WiFi)
 	m.Run(47 * time.Second)
 	require.Equal(t, foretick.Playing, lost.View().State)
-	require.Equal(t, me, lost.View().Me)
+	require.Equal(t, me, lost.View().Player)
 	require.Equal(t, []string{"absent", "return"}, heard)
 	require.EqualValues(t, 1, srv.Stats().Resumed)
 	require.Greater(t, g.pos.Get(srv.World(), bodyOf(srv, g, me)).Y, stood.Y, "it moves again")
@@ -186,9 +186,9 @@ func TestLostPlayerComesBack(t *testing.T) {
 	require.Equal(t, 1, srv.World().Len())
 }
 
-func bodyOf(s *foretick.Server, g *game, who ecs.Owner) ecs.Entity {
+func bodyOf(s *foretick.Server, g *game, player foretick.PlayerID) ecs.Entity {
 	q := ecs.NewQuery(s.World().Types(), ecs.With(&g.pos))
-	for _, rows := range q.Owned(s.World(), who) {
+	for _, rows := range q.Owned(s.World(), player) {
 		return rows.Entity(0)
 	}
 	return ecs.None
@@ -221,17 +221,17 @@ func TestTransfer(t *testing.T) {
 	require.Greater(t, moved, float32(5))
 	for i, c := range clients {
 		require.Equal(t, 3, c.World().Len(), "client %d", i)
-		local, ok := counterpart(srv, c, car)
+		local, ok := serverEntity(srv, c, car)
 		require.True(t, ok)
-		require.Equal(t, ecs.Owner(2), c.World().Owner(local))
+		require.Equal(t, foretick.PlayerID(2), c.World().Owner(local))
 	}
 }
 
-func counterpart(s *foretick.Server, c *foretick.Client, e ecs.Entity) (ecs.Entity, bool) {
+func serverEntity(s *foretick.Server, c *foretick.Client, e ecs.Entity) (ecs.Entity, bool) {
 	q := ecs.NewQuery(c.World().Types())
 	for _, rows := range q.All(c.World()) {
 		for i := range rows.Len() {
-			if remote, ok := foretick.Counterpart(s, c.View().Me, c, rows.Entity(i)); ok && remote == e {
+			if remote, ok := foretick.ServerEntity(s, c.View().Player, c, rows.Entity(i)); ok && remote == e {
 				return rows.Entity(i), true
 			}
 		}

@@ -8,7 +8,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick"
-	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/netcode"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/snapshot"
@@ -119,7 +118,7 @@ func TestForgedTick(t *testing.T) {
 				m, g := simtest.New(9), &game{}
 				lost := 0
 				p := g.protocol()
-				p.Absent(func(*foretick.Frame, ecs.Owner) { lost++ })
+				p.OnDisconnect(func(*foretick.Frame, foretick.PlayerID) { lost++ })
 				srv, err := m.Serve(foretick.ServerConfig{Protocol: p})
 				require.NoError(t, err)
 				f, cg := &forger{}, &game{}

@@ -17,7 +17,7 @@ func walker(t *testing.T, m *simtest.Match, rate int, cfg foretick.ClientConfig,
 	t.Helper()
 	cg := &game{}
 	cfg.Protocol = cg.protocol()
-	cfg.Protocol.TickRate(rate)
+	cfg.Protocol.SetTickRate(rate)
 	cfg.Sample = foretick.Sample(&cg.cmd, func(v foretick.View) move {
 		return move{X: float32(v.Tick*7919%257)/128 - 1, Y: float32(v.Tick/33%2) - 0.5}
 	})
@@ -47,7 +47,7 @@ func TestFewFrames(t *testing.T) {
 			m := simtest.New(7)
 			var g game
 			p := g.protocol()
-			p.TickRate(row.rate)
+			p.SetTickRate(row.rate)
 			srv, err := m.Serve(foretick.ServerConfig{Protocol: p})
 			require.NoError(t, err)
 			cfg := foretick.ClientConfig{History: row.history}
@@ -72,7 +72,7 @@ func TestFewFrames(t *testing.T) {
 func TestFewFramesAndAShortHistory(t *testing.T) {
 	var g game
 	p := g.protocol()
-	p.TickRate(128)
+	p.SetTickRate(128)
 	m := simtest.New(7)
 	srv, err := m.Serve(foretick.ServerConfig{Protocol: p})
 	require.NoError(t, err)
@@ -111,14 +111,14 @@ func TestFramesThatComeBack(t *testing.T) {
 				m := simtest.New(11)
 				var g game
 				p := g.protocol()
-				p.TickRate(rate)
+				p.SetTickRate(rate)
 				srv, err := m.Serve(foretick.ServerConfig{Protocol: p})
 				require.NoError(t, err)
 				c := walker(t, m, rate, foretick.ClientConfig{}, simtest.Seat{Up: link, Down: link})
 				other := walker(t, m, rate, foretick.ClientConfig{}, simtest.Seat{Up: link, Down: link})
 				m.Run(10 * time.Second)
 				lead, shown := offsets(m, c)
-				him, quiet, otherStats := other.View().Me, missing(srv, other), other.Stats()
+				him, quiet, otherStats := other.View().Player, missing(srv, other), other.Stats()
 				m.Freeze(c, true)
 				for at := row.every; at > 0 && at < row.length; at += row.every {
 					m.Net.At(m.Net.Now()+at, func() { m.Freeze(c, false) })
@@ -137,7 +137,7 @@ func TestFramesThatComeBack(t *testing.T) {
 				require.InDelta(t, (5*time.Second).Seconds()*float64(rate), float64(after.InputsTaken-before.InputsTaken), 8)
 				require.InDelta(t, lead.Seconds(), leadNow.Seconds(), 0.1)
 				require.InDelta(t, shown.Seconds(), shownNow.Seconds(), 0.05)
-				require.Equal(t, him, other.View().Me)
+				require.Equal(t, him, other.View().Player)
 				require.Equal(t, quiet, missing(srv, other))
 				require.Equal(t, otherStats.HardResets, other.Stats().HardResets)
 				require.Equal(t, otherStats.Mispredictions, other.Stats().Mispredictions)
@@ -161,6 +161,6 @@ func offsets(m *simtest.Match, c *foretick.Client) (lead, shown time.Duration) {
 }
 
 func missing(s *foretick.Server, c *foretick.Client) uint64 {
-	st, _ := s.Player(c.View().Me)
+	st, _ := s.Player(c.View().Player)
 	return st.InputsMissing
 }

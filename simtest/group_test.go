@@ -22,17 +22,17 @@ type cavalry struct {
 	pos         ecs.Component[position]
 	cmd         ecs.Component[move]
 	seat        ecs.Component[seat]
-	horse, self ecs.Kind
+	horse, self ecs.Prefab
 }
 
 func (g *cavalry) protocol() *foretick.Protocol {
 	p := foretick.NewProtocol("cavalry", 1)
-	p.Component(&g.pos, foretick.Predicted)
+	p.Component(&g.pos, foretick.Predicted())
 	p.Component(&g.seat)
 	p.Command(&g.cmd)
-	p.Kind(&g.horse, "horse", &g.pos, &g.seat)
-	p.Kind(&g.self, "self", &g.pos, &g.cmd)
-	p.Join(func(f *foretick.Frame, who ecs.Owner) { f.Spawn(&g.self, who) })
+	p.Prefab(&g.horse, "horse", &g.pos, &g.seat)
+	p.Prefab(&g.self, "self", &g.pos, &g.cmd)
+	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) { f.Spawn(&g.self, player) })
 	p.Shared("move", func(f *foretick.Frame, rows ecs.Rows) {
 		pos, cmd := g.pos.Slice(rows), g.cmd.Slice(rows)
 		for i := range pos {

@@ -27,22 +27,22 @@ type traffic struct {
 	pos    ecs.Component[position]
 	wheel  ecs.Component[wheel]
 	cmd    ecs.Component[driverCommand]
-	driver ecs.Kind
-	car    ecs.Kind
+	driver ecs.Prefab
+	car    ecs.Prefab
 
 	cars     *ecs.Query
 	boarding foretick.Event[bool]
-	boarded  []ecs.Owner
+	boarded  []foretick.PlayerID
 }
 
 func (g *traffic) protocol() *foretick.Protocol {
 	p := foretick.NewProtocol("traffic", 1)
-	p.Component(&g.pos, foretick.Predicted)
-	p.Component(&g.wheel, foretick.Predicted)
+	p.Component(&g.pos, foretick.Predicted())
+	p.Component(&g.wheel, foretick.Predicted())
 	p.Command(&g.cmd)
-	p.Kind(&g.driver, "driver", &g.cmd)
-	p.Kind(&g.car, "car", &g.pos, &g.wheel, &g.cmd)
-	p.Join(func(f *foretick.Frame, who ecs.Owner) { f.Spawn(&g.driver, who) })
+	p.Prefab(&g.driver, "driver", &g.cmd)
+	p.Prefab(&g.car, "car", &g.pos, &g.wheel, &g.cmd)
+	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) { f.Spawn(&g.driver, player) })
 	p.Shared("board", func(f *foretick.Frame, rows ecs.Rows) {
 		for i, cmd := 0, g.cmd.Slice(rows); i < len(cmd); i++ {
 			if cmd[i].Board {
@@ -50,7 +50,7 @@ func (g *traffic) protocol() *foretick.Protocol {
 			}
 		}
 	}, ecs.Read(&g.cmd), ecs.Without(&g.wheel))
-	foretick.OnServer(p, &g.boarding, func(f *foretick.Frame, by ecs.Owner, _ bool) {
+	g.boarding.OnServer(p, func(f *foretick.Frame, by foretick.PlayerID, _ bool) {
 		for _, rows := range g.cars.All(f.World) {
 			if rows.Owner() != by {
 				g.boarded = append(g.boarded, by)
@@ -103,7 +103,7 @@ func TestPredictionIsHandedOver(t *testing.T) {
 			for _, rows := range g.cars.All(v.World) {
 				handles[n][rows.Entity(0)] = true
 				x := g.pos.Slice(rows)[0].X
-				if rows.Owner() == v.Me {
+				if rows.Owner() == v.Player {
 					steps[n]++
 					if at := server.pos.Get(srv.World(), car).X; x != at && x != was {
 						ahead[n]++

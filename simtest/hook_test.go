@@ -36,9 +36,9 @@ type anglers struct {
 	tie    ecs.Component[bollard]
 	cmd    ecs.Component[firing]
 	flight ecs.Component[flight]
-	body   ecs.Kind
-	hook   ecs.Kind
-	post   ecs.Kind
+	body   ecs.Prefab
+	hook   ecs.Prefab
+	post   ecs.Prefab
 	posts  *ecs.Query
 	shared bool // there is a post
 	remote bool // players predict each other
@@ -53,16 +53,16 @@ type firing struct {
 
 func (g *anglers) protocol() *foretick.Protocol {
 	p := foretick.NewProtocol("anglers", 1)
-	p.Component(&g.pos, foretick.Predicted, foretick.Exact)
-	p.Component(&g.rope, foretick.Predicted, foretick.Exact)
-	p.Component(&g.flight, foretick.Predicted, foretick.Exact)
-	p.Component(&g.tie, foretick.Predicted, foretick.Exact)
+	p.Component(&g.pos, foretick.Predicted(), foretick.FullPrecision())
+	p.Component(&g.rope, foretick.Predicted(), foretick.FullPrecision())
+	p.Component(&g.flight, foretick.Predicted(), foretick.FullPrecision())
+	p.Component(&g.tie, foretick.Predicted(), foretick.FullPrecision())
 	p.Command(&g.cmd)
-	p.Kind(&g.body, "body", &g.pos, &g.rope, &g.cmd)
-	p.Kind(&g.hook, "hook", &g.flight)
-	p.Kind(&g.post, "post", &g.tie)
+	p.Prefab(&g.body, "body", &g.pos, &g.rope, &g.cmd)
+	p.Prefab(&g.hook, "hook", &g.flight)
+	p.Prefab(&g.post, "post", &g.tie)
 	p.Spawns(&g.hook, foretick.SpawnConfig{})
-	p.Join(func(f *foretick.Frame, who ecs.Owner) { f.Spawn(&g.body, who) })
+	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) { f.Spawn(&g.body, player) })
 	p.Server("jam", func(f *foretick.Frame, rows ecs.Rows) {
 		for i, r := 0, g.rope.Slice(rows); g.jams && i < len(r); i++ {
 			if f.Rand(uint64(rows.Owner()))%60 == 0 {
@@ -77,7 +77,7 @@ func (g *anglers) protocol() *foretick.Protocol {
 	p.Shared("throw", g.throw, access...)
 	p.Shared("fly", g.fly, ecs.Write(&g.flight), ecs.Structural())
 	if g.remote {
-		foretick.Foresee(p, &g.cmd, func(*foretick.Frame, ecs.Entity, int, *firing) {})
+		foretick.PredictRemote(p, &g.cmd, func(*foretick.Frame, ecs.Entity, int, *firing) {})
 	}
 	g.posts = ecs.NewQuery(p.Types(), ecs.With(&g.tie))
 	return p
@@ -176,13 +176,13 @@ func TestReferencesToPredictedSpawns(t *testing.T) {
 					st := c.Stats()
 					require.Zero(t, st.ByCause[prediction.Code])
 					require.Greater(t, st.SpawnsMatched, uint64(12))
-					if g.shared && c.View().Me != 1 {
+					if g.shared && c.View().Player != 1 {
 						continue // it does not foresee what the other does to the post
 					}
-					require.Zero(t, st.SpawnsUnforeseen+st.SpawnsCancelled)
+					require.Zero(t, st.SpawnsUnpredicted+st.SpawnsCancelled)
 					require.Equal(t, st.ByCause[prediction.Input], st.Mispredictions, "but where a command was lost")
 					if st.Mispredictions == 0 {
-						require.Zero(t, st.ShownWrong)
+						require.Zero(t, st.MispredictedFrames)
 						clean++
 					}
 				}
@@ -213,13 +213,13 @@ func TestReferencesToSpawnsThatTheServerRefuses(t *testing.T) {
 func TestReferencesToWhatIsNotDrawnYet(t *testing.T) {
 	link := sim.Link{Latency: 50 * time.Millisecond, Jitter: 10 * time.Millisecond, Loss: 0.02}
 	var at ecs.Entity
-	game := func(rope *ecs.Component[rope], body, pet *ecs.Kind, pos *ecs.Component[position]) *foretick.Protocol {
+	game := func(rope *ecs.Component[rope], body, pet *ecs.Prefab, pos *ecs.Component[position]) *foretick.Protocol {
 		p := foretick.NewProtocol("pets", 1)
-		p.Component(rope, foretick.Predicted)
+		p.Component(rope, foretick.Predicted())
 		p.Component(pos)
-		p.Kind(body, "body", rope)
-		p.Kind(pet, "pet", pos)
-		p.Join(func(f *foretick.Frame, who ecs.Owner) { f.Spawn(body, who) })
+		p.Prefab(body, "body", rope)
+		p.Prefab(pet, "pet", pos)
+		p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) { f.Spawn(body, player) })
 		p.Shared("walk", func(*foretick.Frame, ecs.Rows) {}, ecs.Write(rope))
 		p.Server("adopt", func(f *foretick.Frame, rows ecs.Rows) {
 			switch f.Tick % 60 {
@@ -237,11 +237,11 @@ func TestReferencesToWhatIsNotDrawnYet(t *testing.T) {
 	m := simtest.New(1)
 	var ropes [2]ecs.Component[rope]
 	var positions [2]ecs.Component[position]
-	var kinds [4]ecs.Kind
-	_, err := m.Serve(foretick.ServerConfig{Protocol: game(&ropes[0], &kinds[0], &kinds[1], &positions[0])})
+	var prefabs [4]ecs.Prefab
+	_, err := m.Serve(foretick.ServerConfig{Protocol: game(&ropes[0], &prefabs[0], &prefabs[1], &positions[0])})
 	require.NoError(t, err)
 	causes := map[prediction.Cause]int{}
-	c, err := m.Join(foretick.ClientConfig{Protocol: game(&ropes[1], &kinds[2], &kinds[3], &positions[1]), OnMisprediction: func(x prediction.Misprediction) {
+	c, err := m.Join(foretick.ClientConfig{Protocol: game(&ropes[1], &prefabs[2], &prefabs[3], &positions[1]), OnMisprediction: func(x prediction.Misprediction) {
 		causes[x.Cause]++
 	}}, simtest.Seat{Up: link, Down: link})
 	require.NoError(t, err)

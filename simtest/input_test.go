@@ -24,15 +24,15 @@ type tally struct {
 type gallery struct {
 	cmd   ecs.Component[button]
 	tally ecs.Component[tally]
-	body  ecs.Kind
+	body  ecs.Prefab
 }
 
 func (g *gallery) protocol() *foretick.Protocol {
 	p := foretick.NewProtocol("range", 1)
-	p.Component(&g.tally, foretick.Predicted)
+	p.Component(&g.tally, foretick.Predicted())
 	p.Command(&g.cmd)
-	p.Kind(&g.body, "body", &g.tally, &g.cmd)
-	p.Join(func(f *foretick.Frame, who ecs.Owner) { f.Spawn(&g.body, who) })
+	p.Prefab(&g.body, "body", &g.tally, &g.cmd)
+	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) { f.Spawn(&g.body, player) })
 	p.Shared("count", func(_ *foretick.Frame, rows ecs.Rows) {
 		cmd, n := g.cmd.Slice(rows), g.tally.Slice(rows)
 		for i := range cmd {

@@ -28,24 +28,24 @@ type plain struct {
 	pos                      ecs.Component[spot]
 	id                       ecs.Component[label]
 	cmd                      ecs.Component[move]
-	self, thing, flag, ghost ecs.Kind
-	news                     ecs.Kind // without a place
+	self, thing, flag, ghost ecs.Prefab
+	news                     ecs.Prefab // without a place
 }
 
 const plainEnter, plainLeave = 60, 80
 
 func (g *plain) protocol() *foretick.Protocol {
 	p := foretick.NewProtocol("plain", 1)
-	p.Component(&g.pos, foretick.Predicted)
+	p.Component(&g.pos, foretick.Predicted())
 	p.Component(&g.id)
 	p.Command(&g.cmd)
-	p.Kind(&g.self, "self", &g.pos, &g.cmd)
-	p.Kind(&g.thing, "thing", &g.pos, &g.id)
-	p.Kind(&g.flag, "flag", &g.pos, &g.id)
-	p.Kind(&g.ghost, "ghost", &g.pos, &g.id)
-	p.Kind(&g.news, "news", &g.id)
-	p.Join(func(f *foretick.Frame, who ecs.Owner) {
-		g.pos.Get(f.World, f.Spawn(&g.self, who)).Y = float32(who) * 10
+	p.Prefab(&g.self, "self", &g.pos, &g.cmd)
+	p.Prefab(&g.thing, "thing", &g.pos, &g.id)
+	p.Prefab(&g.flag, "flag", &g.pos, &g.id)
+	p.Prefab(&g.ghost, "ghost", &g.pos, &g.id)
+	p.Prefab(&g.news, "news", &g.id)
+	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) {
+		g.pos.Get(f.World, f.Spawn(&g.self, player)).Y = float32(player) * 10
 	})
 	p.Shared("move", func(f *foretick.Frame, rows ecs.Rows) {
 		pos, cmd := g.pos.Slice(rows), g.cmd.Slice(rows)
@@ -54,9 +54,11 @@ func (g *plain) protocol() *foretick.Protocol {
 		}
 	}, ecs.Read(&g.cmd), ecs.Write(&g.pos))
 	foretick.Interest(p, &g.pos, foretick.InterestConfig{Enter: plainEnter, Leave: plainLeave}, func(at *spot) (x, y, z float32) { return at.X, at.Y, 0 })
-	p.Relevant(func(_ *foretick.Frame, who ecs.Owner, e ecs.Entity) foretick.Relevance { return foretick.Always }, &g.flag)
-	p.Relevant(func(_ *foretick.Frame, who ecs.Owner, e ecs.Entity) foretick.Relevance {
-		if who == 2 {
+	p.Relevant(func(_ *foretick.Frame, player foretick.PlayerID, e ecs.Entity) foretick.Relevance {
+		return foretick.Always
+	}, &g.flag)
+	p.Relevant(func(_ *foretick.Frame, player foretick.PlayerID, e ecs.Entity) foretick.Relevance {
+		if player == 2 {
 			return foretick.ByDistance
 		}
 		return foretick.Never
@@ -74,14 +76,14 @@ func TestInterestInAMatch(t *testing.T) {
 	require.NoError(t, err)
 	f := srv.Frame()
 	where := map[uint16]spot{}
-	kinds := map[uint16]*ecs.Kind{}
-	put := func(k *ecs.Kind, id uint16, at spot) {
+	prefabs := map[uint16]*ecs.Prefab{}
+	put := func(k *ecs.Prefab, id uint16, at spot) {
 		e := f.Spawn(k, ecs.Nobody)
 		g.id.Get(f.World, e).ID = id
 		if pos := g.pos.Find(f.World, e); pos != nil {
 			*pos = at
 		}
-		where[id], kinds[id] = at, k
+		where[id], prefabs[id] = at, k
 	}
 	for i := range uint16(3000) {
 		put(&g.thing, i, spot{X: float32(i%100)*18 - 900, Y: float32(i/100)*18 - 270})
@@ -137,7 +139,7 @@ func TestInterestInAMatch(t *testing.T) {
 		require.NoError(t, err)
 		clients = append(clients, c)
 		m.Run(m.Net.Now() + 500*time.Millisecond)
-		require.EqualValues(t, n+1, c.View().Me)
+		require.EqualValues(t, n+1, c.View().Player)
 	}
 	m.Run(4 * time.Second)
 	reach := func(n int, at spot) (near, all int) {
@@ -145,7 +147,7 @@ func TestInterestInAMatch(t *testing.T) {
 			d := math.Hypot(float64(w.X-at.X), float64(w.Y-at.Y))
 			if _, ok := seen[n][id]; ok {
 				all++
-			} else if kinds[id] == &g.thing && d < plainEnter {
+			} else if prefabs[id] == &g.thing && d < plainEnter {
 				near++
 			}
 		}
@@ -182,10 +184,10 @@ func TestInterestFaults(t *testing.T) {
 		foretick.Interest(p, &pos, cfg, func(*spot) (x, y, z float32) { return })
 		require.ErrorContains(t, p.Err(), want)
 	}
-	var k ecs.Kind
+	var k ecs.Prefab
 	p = foretick.NewProtocol("x", 1)
-	p.Kind(&k, "k")
-	p.Relevant(func(*foretick.Frame, ecs.Owner, ecs.Entity) foretick.Relevance { return foretick.Never }, &k)
+	p.Prefab(&k, "k")
+	p.Relevant(func(*foretick.Frame, foretick.PlayerID, ecs.Entity) foretick.Relevance { return foretick.Never }, &k)
 	require.ErrorContains(t, p.Err(), "needs Interest")
 }
 
@@ -194,7 +196,7 @@ func TestInterestFaults(t *testing.T) {
 func TestShotsBeforeItCameNear(t *testing.T) {
 	hittable := func(g *plain) *foretick.Protocol {
 		p := g.protocol()
-		foretick.Volume(p, &g.pos, func(at *spot) lagcomp.Sphere { return lagcomp.Sphere{X: at.X, Y: at.Y, R: 1} })
+		foretick.Hitbox(p, &g.pos, func(at *spot) lagcomp.Sphere { return lagcomp.Sphere{X: at.X, Y: at.Y, R: 1} })
 		return p
 	}
 	m := simtest.New(6)
@@ -209,8 +211,8 @@ func TestShotsBeforeItCameNear(t *testing.T) {
 		if f.Tick == came-1 {
 			g.pos.Get(f.World, thing).X = 20 // from the next tick on
 		}
-		seen := f.Seen(me)
-		_, ok := seen.Volume(thing, 0)
+		seen := f.Rewind(me)
+		_, ok := seen.Hitbox(thing, 0)
 		_, hit := seen.Nearest(lagcomp.Vec{X: 20}, 1)
 		require.Equal(t, ok, hit, f.Tick)
 		switch {
@@ -229,7 +231,7 @@ func TestShotsBeforeItCameNear(t *testing.T) {
 	c, err := m.Join(foretick.ClientConfig{Protocol: hittable(cg), Sample: foretick.Sample(&cg.cmd, func(foretick.View) move { return move{} })}, simtest.Seat{Up: link, Down: link})
 	require.NoError(t, err)
 	m.Run(3 * time.Second)
-	me, thing = c.View().Me, srv.Frame().Spawn(&g.thing, ecs.Nobody)
+	me, thing = c.View().Player, srv.Frame().Spawn(&g.thing, ecs.Nobody)
 	g.pos.Get(srv.World(), thing).X = 500
 	m.Run(10 * time.Second)
 	require.Greater(t, before, 50)

@@ -18,7 +18,7 @@ type yard struct {
 	pos         ecs.Component[spot]
 	id          ecs.Component[label]
 	cmd         ecs.Component[move]
-	self, thing ecs.Kind
+	self, thing ecs.Prefab
 }
 
 func (g *yard) protocol() *foretick.Protocol {
@@ -26,22 +26,22 @@ func (g *yard) protocol() *foretick.Protocol {
 	p.Component(&g.pos)
 	p.Component(&g.id)
 	p.Command(&g.cmd)
-	p.Kind(&g.self, "self", &g.pos, &g.cmd)
-	p.Kind(&g.thing, "thing", &g.pos, &g.id)
-	p.Join(func(f *foretick.Frame, who ecs.Owner) { f.Spawn(&g.self, who) })
+	p.Prefab(&g.self, "self", &g.pos, &g.cmd)
+	p.Prefab(&g.thing, "thing", &g.pos, &g.id)
+	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) { f.Spawn(&g.self, player) })
 	foretick.Interest(p, &g.pos, foretick.InterestConfig{Enter: 1900, Leave: 2000}, func(at *spot) (x, y, z float32) { return at.X, at.Y, 0 })
 	return p
 }
 
 // weighed notes the packets to one player.
 type weighed struct {
-	who     ecs.Owner
+	player  foretick.PlayerID
 	longest int
 	seconds map[int]int // bytes in each
 }
 
 func (w *weighed) Packet(m *simtest.Match, _, to int, b []byte) error {
-	if m.Owner(to) == w.who {
+	if m.Owner(to) == w.player {
 		w.longest = max(w.longest, len(b))
 		w.seconds[int(m.Net.Now()/time.Second)] += len(b)
 	}
@@ -56,7 +56,7 @@ func (*weighed) Worked(*simtest.Match) (string, error) { return "", nil }
 func TestLateJoinerInAMatch(t *testing.T) {
 	const things, rate = 3000, 24_000
 	m := simtest.New(4)
-	to := &weighed{who: 2, seconds: map[int]int{}}
+	to := &weighed{player: 2, seconds: map[int]int{}}
 	m.Watch(to)
 	var server, early, late yard
 	srv, err := m.Serve(foretick.ServerConfig{Protocol: server.protocol(), SendRate: rate})
@@ -96,7 +96,7 @@ func TestLateJoinerInAMatch(t *testing.T) {
 		}
 	})
 	m.Run(10 * time.Second)
-	require.Equal(t, to.who, c.View().Me)
+	require.Equal(t, to.player, c.View().Player)
 	require.Equal(t, things, known)
 	var means [3]float64 // of the nearest, the middle and the farthest third
 	var last time.Duration

@@ -49,10 +49,10 @@ func TestTwoWorldsOnTheWire(t *testing.T) {
 				p.Server("secrets", func(f *foretick.Frame, _ ecs.Rows) { run(f) }, ecs.Once(), ecs.WriteOther(purses), ecs.Create(purses))
 			}
 		}
-		var treasure ecs.Kind
+		var treasure ecs.Prefab
 		var hidden []ecs.Entity
-		kinds := func(purses *ecs.Component[purse], k *ecs.Kind) func(*foretick.Protocol) {
-			return func(p *foretick.Protocol) { p.Kind(k, "treasure", purses) }
+		prefabs := func(purses *ecs.Component[purse], k *ecs.Prefab) func(*foretick.Protocol) {
+			return func(p *foretick.Protocol) { p.Prefab(k, "treasure", purses) }
 		}
 		protocol := g.protocol(extra(&owned, func(f *foretick.Frame) {
 			if f.Tick == 60 { // one for the first player, whose hat all may see
@@ -72,7 +72,7 @@ func TestTwoWorldsOnTheWire(t *testing.T) {
 					hidden = append(hidden[:1], hidden[2:]...)
 				}
 			}
-		}), kinds(&owned, &treasure))
+		}), prefabs(&owned, &treasure))
 		_, err := m.Serve(foretick.ServerConfig{Protocol: protocol})
 		require.NoError(t, err)
 		r := &received{by: map[int][]byte{}, bytes: map[int]int{}}
@@ -80,9 +80,9 @@ func TestTwoWorldsOnTheWire(t *testing.T) {
 		for range 2 {
 			cg := &mill{}
 			var cp ecs.Component[purse]
-			var ck ecs.Kind
+			var ck ecs.Prefab
 			_, err := m.Join(foretick.ClientConfig{
-				Protocol: cg.protocol(extra(&cp, func(*foretick.Frame) {}), kinds(&cp, &ck)),
+				Protocol: cg.protocol(extra(&cp, func(*foretick.Frame) {}), prefabs(&cp, &ck)),
 				Sample:   foretick.Sample(&cg.cmd, func(foretick.View) lever { return lever{Pull: 1} }),
 			}, simtest.Seat{Up: sim.Link{Latency: 20 * time.Millisecond}, Down: sim.Link{Latency: 20 * time.Millisecond}})
 			require.NoError(t, err)
@@ -126,6 +126,6 @@ func TestJoinWithThousandsOfEntities(t *testing.T) {
 	t.Logf("all %d entities are there %v after joining", crowd, had-time.Second)
 	require.NotZero(t, had)
 	require.Zero(t, s.client.Stats().Malformed)
-	st, _ := m.server.Player(s.client.View().Me)
+	st, _ := m.server.Player(s.client.View().Player)
 	require.Greater(t, st.InputsTaken, 5*st.InputsMissing)
 }

@@ -27,8 +27,8 @@ func TestLevelChangeAsAPlayerJoins(t *testing.T) {
 	}
 	require.Zero(t, srv.World().Len(), "its Join is yet to come")
 	require.NoError(t, srv.NextLevel(nil, func(f *foretick.Frame) {
-		for _, who := range srv.Players(nil) {
-			f.Spawn(&g.player, who)
+		for _, player := range srv.Players(nil) {
+			f.Spawn(&g.player, player)
 		}
 	}))
 	m.Run(m.Net.Now() + time.Second)
@@ -47,14 +47,14 @@ func TestLevelsOverhaulPackets(t *testing.T) {
 		var told []byte
 		cg := &game{}
 		cp := cg.protocol()
-		cp.Level(func(_ *foretick.Frame, data []byte) { told = append(told, data...) })
+		cp.OnLevel(func(_ *foretick.Frame, data []byte) { told = append(told, data...) })
 		c, err := m.Join(foretick.ClientConfig{Protocol: cp}, simtest.Seat{Up: shuffled, Down: shuffled})
 		require.NoError(t, err)
 		m.Run(3 * time.Second)
 		for level := range byte(6) {
 			require.NoError(t, srv.NextLevel([]byte{level}, func(f *foretick.Frame) {
-				for _, who := range srv.Players(nil) {
-					f.Spawn(&g.player, who)
+				for _, player := range srv.Players(nil) {
+					f.Spawn(&g.player, player)
 				}
 			}))
 			m.Run(m.Net.Now() + 100*time.Millisecond)
@@ -81,8 +81,8 @@ func TestLevelChangeFromASystem(t *testing.T) {
 			require.NoError(t, srv.NextLevel([]byte("two"), func(f *foretick.Frame) {
 				require.False(t, f.World.Locked())
 				changed = f.Tick
-				for _, who := range srv.Players(nil) {
-					g.pos.Get(f.World, f.Spawn(&g.player, who)).Y = 50
+				for _, player := range srv.Players(nil) {
+					g.pos.Get(f.World, f.Spawn(&g.player, player)).Y = 50
 				}
 			}))
 			require.Zero(t, changed)
@@ -97,7 +97,7 @@ func TestLevelChangeFromASystem(t *testing.T) {
 	cg := &game{}
 	cp := cg.protocol()
 	var told []string
-	cp.Level(func(_ *foretick.Frame, data []byte) { told = append(told, string(data)) })
+	cp.OnLevel(func(_ *foretick.Frame, data []byte) { told = append(told, string(data)) })
 	link := sim.Link{Latency: 20 * time.Millisecond}
 	c, err := m.Join(foretick.ClientConfig{Protocol: cp}, simtest.Seat{Up: link, Down: link})
 	require.NoError(t, err)
@@ -122,7 +122,7 @@ func TestLevelChange(t *testing.T) {
 		join := func(n int) *foretick.Client {
 			cg := &game{}
 			p := cg.protocol()
-			p.Level(func(_ *foretick.Frame, data []byte) { told[n] = append(told[n], string(data)) })
+			p.OnLevel(func(_ *foretick.Frame, data []byte) { told[n] = append(told[n], string(data)) })
 			c, err := m.Join(foretick.ClientConfig{Protocol: p, Sample: foretick.Sample(&cg.cmd, func(v foretick.View) move {
 				if m.Net.Now() > 12*time.Second {
 					return move{}
@@ -138,8 +138,8 @@ func TestLevelChange(t *testing.T) {
 		for k, name := range []string{"castle", "harbour"} {
 			before := srv.Tick()
 			require.NoError(t, srv.NextLevel([]byte(name), func(f *foretick.Frame) {
-				for _, who := range srv.Players(nil) {
-					g.pos.Get(f.World, f.Spawn(&g.player, who)).Y = 50 + float32(k)
+				for _, player := range srv.Players(nil) {
+					g.pos.Get(f.World, f.Spawn(&g.player, player)).Y = 50 + float32(k)
 				}
 				f.Spawn(&g.player, ecs.Nobody)
 			}))

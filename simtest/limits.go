@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/foretick/foretick"
-	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/lagcomp"
 )
 
@@ -20,8 +19,8 @@ type Limits struct {
 	since  time.Duration // when its first tick was seen
 	first  foretick.Tick
 	seen   foretick.Tick // the newest
-	last   map[ecs.Owner]limited
-	who    []ecs.Owner
+	last   map[foretick.PlayerID]limited
+	player []foretick.PlayerID
 
 	// Commands and Claims count what was looked at, MostRewind is the furthest
 	// look back, in ticks.
@@ -44,7 +43,7 @@ const slack = 3
 func (l *Limits) Tick(m *Match) error {
 	s := m.Server()
 	if s != l.server {
-		l.server, l.since, l.first, l.last = s, m.Net.Now(), s.Tick(), map[ecs.Owner]limited{}
+		l.server, l.since, l.first, l.last = s, m.Net.Now(), s.Tick(), map[foretick.PlayerID]limited{}
 		l.seen = s.Tick() - 1
 	}
 	ticks := uint64(s.Tick() - l.seen) // more than one where the server catches up
@@ -53,29 +52,29 @@ func (l *Limits) Tick(m *Match) error {
 	if ran, due := float64(s.Tick()-l.first), (m.Net.Now()-l.since).Seconds()*rate; ran > due+slack {
 		return fmt.Errorf("%v ticks ran in the time of %.1f", ran, due)
 	}
-	l.who = s.Players(l.who[:0])
-	for _, who := range l.who {
-		st, _ := s.Player(who)
-		was, known := l.last[who]
+	l.player = s.Players(l.player[:0])
+	for _, player := range l.player {
+		st, _ := s.Player(player)
+		was, known := l.last[player]
 		if known && was.connection > st.Connection || known && st.InputsTaken < was.taken {
 			was, known = limited{}, false // another player
 		}
 		if known && st.InputsTaken-was.taken > ticks {
-			return fmt.Errorf("player %d executed %d commands in %d ticks", who, st.InputsTaken-was.taken, ticks)
+			return fmt.Errorf("player %d executed %d commands in %d ticks", player, st.InputsTaken-was.taken, ticks)
 		}
 		l.Commands += st.InputsTaken - was.taken
 		now := limited{st.Connection, st.InputsTaken, st.Judged, max(was.rtt, st.RTT)}
 		if st.Judged.At == s.Tick() {
-			if err := l.claim(who, &st.Judged, &was, now.rtt, s.Interval()); err != nil {
+			if err := l.claim(player, &st.Judged, &was, now.rtt, s.Interval()); err != nil {
 				return err
 			}
 		}
-		l.last[who] = now
+		l.last[player] = now
 	}
 	return nil
 }
 
-func (l *Limits) claim(who ecs.Owner, j *foretick.Judged, was *limited, rtt, tick time.Duration) error {
+func (l *Limits) claim(player foretick.PlayerID, j *foretick.Judged, was *limited, rtt, tick time.Duration) error {
 	l.Claims++
 	back := j.Used.Behind(j.At)
 	l.MostRewind = max(l.MostRewind, back)
@@ -86,10 +85,10 @@ func (l *Limits) claim(who ecs.Owner, j *foretick.Judged, was *limited, rtt, tic
 	const rounding = 0.01
 	bound := float32(min(limit, rtt+j.Measured.Interpolation+j.Measured.Dwell+tick)) / float32(tick)
 	if back > bound+rounding {
-		return fmt.Errorf("player %d looks %.2f ticks back, where %.2f are explained: %+v, longest round trip %v", who, back, bound, *j, rtt)
+		return fmt.Errorf("player %d looks %.2f ticks back, where %.2f are explained: %+v, longest round trip %v", player, back, bound, *j, rtt)
 	}
 	if u, v := j.Used, was.judged.Used; was.judged.At != 0 && (u.Tick < v.Tick || u.Tick == v.Tick && u.Fraction+rounding < v.Fraction) {
-		return fmt.Errorf("player %d looks back to %d+%.3f, after %d+%.3f", who, u.Tick, u.Fraction, v.Tick, v.Fraction)
+		return fmt.Errorf("player %d looks back to %d+%.3f, after %d+%.3f", player, u.Tick, u.Fraction, v.Tick, v.Fraction)
 	}
 	return nil
 }

@@ -51,15 +51,15 @@ func newParlour() *parlour {
 
 func (g *parlour) protocol() *foretick.Protocol {
 	p := foretick.NewProtocol("parlour", 1)
-	p.Component(&g.pos, foretick.Predicted, foretick.Exact)
-	p.Component(&g.rope, foretick.Predicted, foretick.Exact)
-	p.Component(&g.flight, foretick.Predicted, foretick.Exact)
-	p.Local(&g.pulse)
-	p.Local(&g.scar)
-	p.Local(&g.born)
+	p.Component(&g.pos, foretick.Predicted(), foretick.FullPrecision())
+	p.Component(&g.rope, foretick.Predicted(), foretick.FullPrecision())
+	p.Component(&g.flight, foretick.Predicted(), foretick.FullPrecision())
+	p.LocalComponent(&g.pulse)
+	p.LocalComponent(&g.scar)
+	p.LocalComponent(&g.born)
 	p.Command(&g.cmd)
-	p.Kind(&g.body, "body", &g.pos, &g.rope, &g.cmd, &g.pulse, &g.born)
-	p.Kind(&g.hook, "hook", &g.flight, &g.pulse)
+	p.Prefab(&g.body, "body", &g.pos, &g.rope, &g.cmd, &g.pulse, &g.born)
+	p.Prefab(&g.hook, "hook", &g.flight, &g.pulse)
 	p.Spawns(&g.hook, foretick.SpawnConfig{
 		OnPredicted: func(f *foretick.Frame, e ecs.Entity) {
 			g.pulse.Get(f.World, e).Mark = 77
@@ -68,7 +68,7 @@ func (g *parlour) protocol() *foretick.Protocol {
 	})
 	g.appears = ecs.NewWatch(p.Types(), ecs.With(&g.pos))
 	g.hooks = ecs.NewWatch(p.Types(), ecs.With(&g.flight))
-	p.Join(func(f *foretick.Frame, who ecs.Owner) { f.Spawn(&g.body, who) })
+	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) { f.Spawn(&g.body, player) })
 	p.Shared("count", func(f *foretick.Frame, rows ecs.Rows) { // a watch of the ticks, told again where they run again
 		in, _ := g.hooks.PollOwner(f.World, rows.Owner())
 		for i, r := 0, g.rope.Slice(rows); i < len(r); i++ {

@@ -23,7 +23,7 @@ type longMatch struct {
 func newLong(t *testing.T, rate int, link sim.Link) *longMatch {
 	make := func(g *game) *foretick.Protocol {
 		p := g.protocol()
-		p.TickRate(rate)
+		p.SetTickRate(rate)
 		return p
 	}
 	m := &longMatch{Match: simtest.New(12), game: &game{}}
@@ -41,7 +41,7 @@ func newLong(t *testing.T, rate int, link sim.Link) *longMatch {
 // taken is how many inputs the server took in so long, and how many resets the
 // client's clock made.
 func (m *longMatch) taken(t *testing.T, length time.Duration) (inputs, resets uint64) {
-	me := m.client.View().Me
+	me := m.client.View().Player
 	before, ok := m.server.Player(me)
 	require.True(t, ok)
 	jumps := m.client.Stats().HardResets

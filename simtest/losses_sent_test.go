@@ -37,16 +37,16 @@ type kiosk struct {
 	cmd     ecs.Component[crank]
 	order   foretick.Request[order]
 	receipt foretick.Message[receipt]
-	body    ecs.Kind
+	body    ecs.Prefab
 	too     bool // much
 }
 
 func (g *kiosk) protocol() *foretick.Protocol {
 	p := foretick.NewProtocol("kiosk", 1)
-	p.Component(&g.gauge, foretick.Predicted)
+	p.Component(&g.gauge, foretick.Predicted())
 	p.Command(&g.cmd)
-	p.Kind(&g.body, "body", &g.gauge, &g.cmd)
-	p.Join(func(f *foretick.Frame, who ecs.Owner) { f.Spawn(&g.body, who) })
+	p.Prefab(&g.body, "body", &g.gauge, &g.cmd)
+	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) { f.Spawn(&g.body, player) })
 	p.Shared("spin", func(f *foretick.Frame, rows ecs.Rows) {
 		for i, d := 0, g.gauge.Slice(rows); i < len(d); i++ {
 			if d[i].Turn, d[i].Hand = aboutZ(float64(f.Tick)/9), float32(f.Tick); g.too && f.Tick%10 == 0 {
@@ -65,8 +65,10 @@ func (g *kiosk) protocol() *foretick.Protocol {
 			_ = g.receipt.Broadcast(f, receipt{price()})
 		}
 	}, ecs.Once())
-	foretick.OnRequest(p, &g.order, func(f *foretick.Frame, who ecs.Owner, o order) { _ = g.receipt.Send(f, who, receipt{-price() / 100}) })
-	foretick.OnClient(p, &g.receipt, func(*foretick.Frame, foretick.Tick, receipt) {})
+	g.order.Handle(p, func(f *foretick.Frame, player foretick.PlayerID, o order) {
+		_ = g.receipt.Send(f, player, receipt{-price() / 100})
+	})
+	g.receipt.OnClient(p, func(*foretick.Frame, foretick.Tick, receipt) {})
 	return p
 }
 

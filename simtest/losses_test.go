@@ -36,17 +36,17 @@ type wallet struct {
 type losing struct {
 	wares  ecs.Component[wares]
 	wallet ecs.Component[wallet]
-	player ecs.Kind
+	player ecs.Prefab
 	faults bool
 }
 
 func (g *losing) protocol() *foretick.Protocol {
 	p := foretick.NewProtocol("losing", 1)
-	p.Component(&g.wares, foretick.Predicted)
+	p.Component(&g.wares, foretick.Predicted())
 	p.Component(&g.wallet)
-	p.Kind(&g.player, "player", &g.wares, &g.wallet)
-	p.Join(func(f *foretick.Frame, who ecs.Owner) {
-		w := g.wares.Get(f.World, f.Spawn(&g.player, who))
+	p.Prefab(&g.player, "player", &g.wares, &g.wallet)
+	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) {
+		w := g.wares.Get(f.World, f.Spawn(&g.player, player))
 		w.Speed, w.Near, w.Noise, w.Rest, w.Ammo = 60, 50, 777.77, 3, 30
 	})
 	each := func(fn func(f *foretick.Frame, w *wares)) func(*foretick.Frame, ecs.Rows) {

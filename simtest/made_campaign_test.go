@@ -25,10 +25,10 @@ var (
 
 // madeDeeds are what really happened, in every end's own words.
 type madeDeeds struct {
-	ran    map[foretick.Tick]map[ecs.Owner]madeCmd  // on the server
-	ruled  map[foretick.Tick]map[ecs.Owner][]string // the server alone wrote
-	pushed map[foretick.Tick]map[ecs.Owner]bool     // whose run pushed
-	hidden map[ecs.Owner]bool                       // had something of its own hidden
+	ran    map[foretick.Tick]map[foretick.PlayerID]madeCmd  // on the server
+	ruled  map[foretick.Tick]map[foretick.PlayerID][]string // the server alone wrote
+	pushed map[foretick.Tick]map[foretick.PlayerID]bool     // whose run pushed
+	hidden map[foretick.PlayerID]bool                       // had something of its own hidden
 }
 
 // madeSeat is a player of a generated match.
@@ -73,8 +73,8 @@ func (a *madeMatch) join(t *testing.T, token []byte) {
 	s := &madeSeat{g: &made{madePlan: a.g.madePlan}, ran: map[foretick.Tick][]madeCmd{}, fault: map[foretick.Tick]bool{}}
 	faulty, n := a.planted && a.joined%2 == 0, uint64(a.joined)
 	a.joined++
-	s.g.ran = func(f *foretick.Frame, who ecs.Owner, cmd madeCmd) {
-		if who == s.c.View().Me && !slices.Contains(s.ran[f.Tick], cmd) {
+	s.g.ran = func(f *foretick.Frame, player foretick.PlayerID, cmd madeCmd) {
+		if player == s.c.View().Player && !slices.Contains(s.ran[f.Tick], cmd) {
 			s.ran[f.Tick] = append(s.ran[f.Tick], cmd)
 		}
 	}
@@ -115,25 +115,25 @@ func (a *madeMatch) act(t *testing.T) {
 	}
 	n := a.r.IntN(len(a.seats))
 	s := a.seats[n]
-	who, f, quiet := s.c.View().Me, a.srv.Frame(), a.planted
+	player, f, quiet := s.c.View().Player, a.srv.Frame(), a.planted
 	switch k := a.r.IntN(12); {
 	case k == 0 && !quiet:
 		_ = s.g.gift.Send(s.c, madeGift{uint8(a.r.IntN(256))})
 	case k <= 2 && !quiet:
-		a.edit(who)
+		a.edit(player)
 	case k == 3 && !quiet:
-		if pet := a.petOf(who); pet != ecs.None {
-			a.hidden[who] = true
-			f.SetVisible(who, pet, false)
-			later(1500, func() { a.srv.Frame().SetVisible(who, pet, true) })
+		if pet := a.petOf(player); pet != ecs.None {
+			a.hidden[player] = true
+			f.SetVisible(player, pet, false)
+			later(1500, func() { a.srv.Frame().SetVisible(player, pet, true) })
 		}
 	case k == 4 && !quiet:
-		if pet := a.petOf(who); pet != ecs.None {
+		if pet := a.petOf(player); pet != ecs.None {
 			f.Destroy(pet)
-		} else if who != ecs.Nobody && len(a.g.players.Owned(f.World, who)) > 0 {
-			a.g.pets[who] = f.Spawn(&a.g.kinds[1], who)
+		} else if player != ecs.Nobody && len(a.g.players.Owned(f.World, player)) > 0 {
+			a.g.pets[player] = f.Spawn(&a.g.prefabs[1], player)
 		}
-		a.g.ruled(&foretick.Frame{Tick: f.Tick + 1}, who, "(outside of systems)")
+		a.g.ruled(&foretick.Frame{Tick: f.Tick + 1}, player, "(outside of systems)")
 	case k == 5 && !quiet:
 		a.m.FreezeServer(true)
 		later(1500, func() { a.m.FreezeServer(false) })
@@ -150,16 +150,16 @@ func (a *madeMatch) act(t *testing.T) {
 	}
 }
 
-func (a *madeMatch) edit(who ecs.Owner) {
+func (a *madeMatch) edit(player foretick.PlayerID) {
 	f := a.srv.Frame()
-	for _, rows := range a.g.players.Owned(f.World, who) {
+	for _, rows := range a.g.players.Owned(f.World, player) {
 		a.g.shapes[a.g.has[0][0]].turn(rows, 0, a.r.Uint64())
-		a.g.ruled(&foretick.Frame{Tick: f.Tick + 1}, who, "(outside of systems)")
+		a.g.ruled(&foretick.Frame{Tick: f.Tick + 1}, player, "(outside of systems)")
 	}
 }
 
-func (a *madeMatch) petOf(who ecs.Owner) ecs.Entity {
-	if pet := a.g.pets[who]; a.srv.World().Alive(pet) {
+func (a *madeMatch) petOf(player foretick.PlayerID) ecs.Entity {
+	if pet := a.g.pets[player]; a.srv.World().Alive(pet) {
 		return pet
 	}
 	return ecs.None
@@ -167,7 +167,7 @@ func (a *madeMatch) petOf(who ecs.Owner) ecs.Entity {
 
 // happened reports whether what a cause says really was so; why says what was not.
 func (a *madeMatch) happened(s *madeSeat, w *prediction.Misprediction) (why string) {
-	me := s.c.View().Me
+	me := s.c.View().Player
 	switch w.Cause {
 	case prediction.Input:
 		for t := w.CauseTick - min(w.CauseTicks, w.CauseTick); t <= w.CauseTick; t++ {
@@ -192,8 +192,8 @@ func (a *madeMatch) happened(s *madeSeat, w *prediction.Misprediction) (why stri
 		if w.CauseTick == 0 && a.g.guess {
 			return ""
 		}
-		for who := range a.pushed[w.CauseTick] {
-			if who != me {
+		for player := range a.pushed[w.CauseTick] {
+			if player != me {
 				return ""
 			}
 		}
@@ -240,24 +240,24 @@ func (a *madeMatch) judge(s *madeSeat) {
 
 func newMadeMatch(t *testing.T, seed uint64, planted bool) *madeMatch {
 	a := &madeMatch{r: rand.New(rand.NewPCG(seed, 152)), m: simtest.New(seed), planted: planted, by: map[prediction.Cause]int{},
-		madeDeeds: madeDeeds{map[foretick.Tick]map[ecs.Owner]madeCmd{}, map[foretick.Tick]map[ecs.Owner][]string{}, map[foretick.Tick]map[ecs.Owner]bool{}, map[ecs.Owner]bool{}}}
+		madeDeeds: madeDeeds{map[foretick.Tick]map[foretick.PlayerID]madeCmd{}, map[foretick.Tick]map[foretick.PlayerID][]string{}, map[foretick.Tick]map[foretick.PlayerID]bool{}, map[foretick.PlayerID]bool{}}}
 	a.g = &made{madePlan: newMadePlan(seed)}
 	a.g.until = foretick.Tick(9 * a.g.rate)
-	a.g.ran = func(f *foretick.Frame, who ecs.Owner, cmd madeCmd) {
+	a.g.ran = func(f *foretick.Frame, player foretick.PlayerID, cmd madeCmd) {
 		if a.ran[f.Tick] == nil {
-			a.ran[f.Tick] = map[ecs.Owner]madeCmd{}
+			a.ran[f.Tick] = map[foretick.PlayerID]madeCmd{}
 		}
-		a.ran[f.Tick][who] = cmd
+		a.ran[f.Tick][player] = cmd
 	}
-	a.g.ruled = func(f *foretick.Frame, owner ecs.Owner, by string) {
+	a.g.ruled = func(f *foretick.Frame, owner foretick.PlayerID, by string) {
 		if a.ruled[f.Tick] == nil {
-			a.ruled[f.Tick] = map[ecs.Owner][]string{}
+			a.ruled[f.Tick] = map[foretick.PlayerID][]string{}
 		}
 		a.ruled[f.Tick][owner] = append(a.ruled[f.Tick][owner], by)
 	}
-	a.g.pushed = func(f *foretick.Frame, by ecs.Owner) {
+	a.g.pushed = func(f *foretick.Frame, by foretick.PlayerID) {
 		if a.pushed[f.Tick] == nil {
-			a.pushed[f.Tick] = map[ecs.Owner]bool{}
+			a.pushed[f.Tick] = map[foretick.PlayerID]bool{}
 		}
 		a.pushed[f.Tick][by] = true
 	}
@@ -265,7 +265,7 @@ func newMadeMatch(t *testing.T, seed uint64, planted bool) *madeMatch {
 	a.srv, err = a.m.Serve(foretick.ServerConfig{Protocol: a.g.protocol()})
 	require.NoError(t, err)
 	for range 1 + a.r.IntN(4) {
-		a.srv.Frame().Spawn(&a.g.kinds[2], ecs.Nobody)
+		a.srv.Frame().Spawn(&a.g.prefabs[2], ecs.Nobody)
 	}
 	return a
 }
@@ -318,10 +318,10 @@ func TestMadeGames(t *testing.T) {
 			continue // what the server alone computes is read, and SyncTest rightly says so
 		}
 		silent++
-		alarms, err := simtest.Rehearse(func() simtest.Player {
+		alarms, err := simtest.FindDesyncs(func() simtest.Player {
 			g := &made{madePlan: a.g.madePlan}
 			return simtest.Player{Protocol: g.protocol(), Sample: g.sample(func() uint64 { return 1 }),
-				Begin: func(s *foretick.Server) { s.Frame().Spawn(&g.kinds[2], ecs.Nobody) }}
+				Begin: func(s *foretick.Server) { s.Frame().Spawn(&g.prefabs[2], ecs.Nobody) }}
 		}, simtest.SyncConfig{Seed: seed, Ticks: 60})
 		require.NoError(t, err, "seed %d", seed)
 		for _, f := range alarms {

@@ -126,15 +126,15 @@ type made struct {
 	cmd     ecs.Component[madeCmd]
 	fuse    ecs.Component[madeFuse]
 	gift    foretick.Request[madeGift]
-	kinds   [4]ecs.Kind
+	prefabs [4]ecs.Prefab
 	queries map[int]*ecs.Query
 	players *ecs.Query
-	pets    map[ecs.Owner]ecs.Entity
+	pets    map[foretick.PlayerID]ecs.Entity
 
 	// what happened, for who judges
-	ran    func(f *foretick.Frame, who ecs.Owner, cmd madeCmd)
-	ruled  func(f *foretick.Frame, owner ecs.Owner, by string)
-	pushed func(f *foretick.Frame, by ecs.Owner)
+	ran    func(f *foretick.Frame, player foretick.PlayerID, cmd madeCmd)
+	ruled  func(f *foretick.Frame, owner foretick.PlayerID, by string)
+	pushed func(f *foretick.Frame, by foretick.PlayerID)
 	fault  func(f *foretick.Frame) bool
 }
 
@@ -151,8 +151,8 @@ func (g *made) due(f *foretick.Frame, s *madeSystem, n int, x uint64) (uint64, b
 
 func (g *made) protocol() *foretick.Protocol {
 	p := foretick.NewProtocol("made", 1)
-	p.TickRate(g.rate)
-	g.pets = map[ecs.Owner]ecs.Entity{}
+	p.SetTickRate(g.rate)
+	g.pets = map[foretick.PlayerID]ecs.Entity{}
 	g.shapes, g.queries = madeShapes(), map[int]*ecs.Query{}
 	var used [32]bool
 	for _, has := range g.has {
@@ -167,14 +167,14 @@ func (g *made) protocol() *foretick.Protocol {
 		switch {
 		case !used[i]:
 		case g.predicted[i]:
-			p.Component(s.handle(), foretick.Predicted, foretick.Exact)
+			p.Component(s.handle(), foretick.Predicted(), foretick.FullPrecision())
 		default:
 			p.Component(s.handle())
 		}
 	}
-	p.Component(&g.fuse, foretick.Predicted)
+	p.Component(&g.fuse, foretick.Predicted())
 	p.Command(&g.cmd)
-	for k := range g.kinds {
+	for k := range g.prefabs {
 		hs := []ecs.Handle{}
 		for _, i := range g.has[k] {
 			hs = append(hs, g.shapes[i].handle())
@@ -184,21 +184,21 @@ func (g *made) protocol() *foretick.Protocol {
 		} else if k == 3 || len(hs) == 0 {
 			hs = append(hs, &g.fuse)
 		}
-		p.Kind(&g.kinds[k], madePrefabs[k], hs...)
+		p.Prefab(&g.prefabs[k], madePrefabs[k], hs...)
 	}
-	p.Spawns(&g.kinds[3], foretick.SpawnConfig{})
-	p.Join(func(f *foretick.Frame, who ecs.Owner) {
-		f.Spawn(&g.kinds[0], who)
-		g.pets[who] = f.Spawn(&g.kinds[1], who)
-		g.rule(f, who, "(outside of systems)")
+	p.Spawns(&g.prefabs[3], foretick.SpawnConfig{})
+	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) {
+		f.Spawn(&g.prefabs[0], player)
+		g.pets[player] = f.Spawn(&g.prefabs[1], player)
+		g.rule(f, player, "(outside of systems)")
 	})
-	foretick.OnRequest(p, &g.gift, func(f *foretick.Frame, who ecs.Owner, v madeGift) {
-		for _, rows := range g.players.Owned(f.World, who) {
+	g.gift.Handle(p, func(f *foretick.Frame, player foretick.PlayerID, v madeGift) {
+		for _, rows := range g.players.Owned(f.World, player) {
 			for i := range rows.Len() {
 				g.shapes[g.has[0][0]].turn(rows, i, uint64(v.N))
 			}
 		}
-		g.rule(f, who, "request madeGift")
+		g.rule(f, player, "request madeGift")
 	})
 	p.InOrder()
 	g.players = ecs.NewQuery(p.Types(), ecs.With(&g.cmd))
@@ -228,12 +228,12 @@ func (g *made) protocol() *foretick.Protocol {
 		}
 	}, ecs.Write(first.handle()), ecs.With(&g.cmd))
 	if g.guess {
-		foretick.Foresee(p, &g.cmd, func(_ *foretick.Frame, _ ecs.Entity, _ int, cmd *madeCmd) { cmd.X = 1 })
+		foretick.PredictRemote(p, &g.cmd, func(_ *foretick.Frame, _ ecs.Entity, _ int, cmd *madeCmd) { cmd.X = 1 })
 	}
 	return p
 }
 
-func (g *made) rule(f *foretick.Frame, owner ecs.Owner, by string) {
+func (g *made) rule(f *foretick.Frame, owner foretick.PlayerID, by string) {
 	if g.ruled != nil {
 		g.ruled(f, owner, by)
 	}
@@ -304,7 +304,7 @@ func (g *made) system(p *foretick.Protocol, n int, s *madeSystem) {
 				}
 				g.push(f, rows.Owner())
 				for _, others := range all.All(f.World) {
-					if o := others.Owner(); s.everybody || o == ecs.Nobody || o == ecs.Island {
+					if o := others.Owner(); s.everybody || o == ecs.Nobody || o == ecs.Common {
 						for k := range others.Len() {
 							to.turn(others, k, x)
 						}
@@ -320,7 +320,7 @@ func (g *made) system(p *foretick.Protocol, n int, s *madeSystem) {
 		p.Shared(name, func(f *foretick.Frame, rows ecs.Rows) {
 			for i, cmd := range g.cmd.Slice(rows) {
 				if x, ok := g.due(f, s, n, uint64(cmd.X)); ok && cmd.Fire {
-					g.fuse.Get(f.World, f.SpawnBy(rows.Entity(i), &g.kinds[3])).Left = uint8(5 + x%60)
+					g.fuse.Get(f.World, f.SpawnBy(rows.Entity(i), &g.prefabs[3])).Left = uint8(5 + x%60)
 				}
 			}
 		}, append(access, ecs.Create(create...))...)
@@ -354,7 +354,7 @@ func (g *made) system(p *foretick.Protocol, n int, s *madeSystem) {
 	}
 }
 
-func (g *made) push(f *foretick.Frame, by ecs.Owner) {
+func (g *made) push(f *foretick.Frame, by foretick.PlayerID) {
 	if g.pushed != nil {
 		g.pushed(f, by)
 	}

@@ -42,7 +42,7 @@ type victims struct {
 // bulletins declares the match's messages; read is what a client does with one.
 func bulletins(m *foretick.Message[bulletin], read func(bulletin)) func(*foretick.Protocol) {
 	return func(p *foretick.Protocol) {
-		foretick.OnClient(p, m, func(_ *foretick.Frame, _ foretick.Tick, b bulletin) { read(b) })
+		m.OnClient(p, func(_ *foretick.Frame, _ foretick.Tick, b bulletin) { read(b) })
 	}
 }
 
@@ -63,8 +63,8 @@ func newVictims(t *testing.T) *victims {
 		begin := time.Now()
 		step()
 		v.took = append(v.took, time.Since(begin))
-		for _, who := range v.srv.Players(nil) {
-			v.queued = max(v.queued, v.srv.Queued(who))
+		for _, player := range v.srv.Players(nil) {
+			v.queued = max(v.queued, v.srv.Queued(player))
 		}
 	}
 	v.srv = &foretick.Server{}
@@ -128,7 +128,7 @@ func stream(first uint16, marks []byte, size int) []byte {
 	for _, mark := range marks {
 		b = append(b, mark) // gap 0
 		if mark&1 != 0 {
-			b = append(b, 7, 0) // kind, tick
+			b = append(b, 7, 0) // prefab, tick
 		}
 		b = binary.AppendUvarint(b, uint64(size))
 		b = append(b, make([]byte, size)...)
@@ -145,7 +145,7 @@ func addRaw(b []byte, kind byte, body []byte) []byte {
 
 const streamType, first, last = 1, 1, 2
 
-// TestMaliciousClients: each kind of malice is answered, and harms nobody else.
+// TestMaliciousClients: each prefab of malice is answered, and harms nobody else.
 func TestMaliciousClients(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	ids := uint16(0)

@@ -99,6 +99,6 @@ func TestMaliciousClientsOverUDP(t *testing.T) {
 	require.Greater(t, st.Refused, uint64(10))
 	require.Equal(t, foretick.Playing, honest.View().State)
 	require.EqualValues(t, 1, len(srv.Players(nil)))
-	inputs, _ := srv.Player(honest.View().Me)
+	inputs, _ := srv.Player(honest.View().Player)
 	require.Greater(t, inputs.InputsTaken, uint64(30))
 }

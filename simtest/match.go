@@ -47,8 +47,8 @@ type Match struct {
 	err      error // the first fault that a checker found
 	checked  foretick.Tick
 	seats    []*seat
-	owners   map[int]ecs.Owner // by endpoint, on this server
-	who      []ecs.Owner
+	owners   map[int]foretick.PlayerID // by endpoint, on this server
+	player   []foretick.PlayerID
 	trace    hash.Hash
 	buf      []byte
 	step     func()
@@ -94,7 +94,7 @@ func (m *Match) Serve(cfg foretick.ServerConfig) (*foretick.Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	m.server, m.listen, m.checked, m.owners = server, listen, 0, map[int]ecs.Owner{}
+	m.server, m.listen, m.checked, m.owners = server, listen, 0, map[int]foretick.PlayerID{}
 	m.kinds, m.requests = cfg.Protocol.Messages(), cfg.Protocol.Requests()
 	m.process++
 	m.stepServer(m.process, m.Net.Now())
@@ -295,28 +295,28 @@ func (m *Match) number(what byte, a, b uint64) {
 // Audit compares what a client shows with what the server may show it; see
 // [foretick.Audit]. The match should be at rest.
 func (m *Match) Audit(c *foretick.Client) foretick.AuditReport {
-	return foretick.Audit(m.server, c.View().Me, c)
+	return foretick.Audit(m.server, c.View().Player, c)
 }
 
 // Owner is the player whom the server sends to at the endpoint of a number, as
 // [PacketChecker] is told them; [ecs.Nobody] for the server's own endpoint and
 // for who is no player.
-func (m *Match) Owner(endpoint int) ecs.Owner {
+func (m *Match) Owner(endpoint int) foretick.PlayerID {
 	if m.server == nil || endpoint == m.listen.ID() {
 		return ecs.Nobody
 	}
-	if who, ok := m.owners[endpoint]; ok {
-		return who
+	if player, ok := m.owners[endpoint]; ok {
+		return player
 	}
-	m.who = m.server.Players(m.who[:0])
+	m.player = m.server.Players(m.player[:0])
 	var info transport.Info
-	for _, who := range m.who {
-		if m.listen.Info(m.server.Peer(who), &info) && info.Addr == sim.Addr(endpoint) {
-			if len(m.owners) > 2*len(m.who)+8 {
+	for _, player := range m.player {
+		if m.listen.Info(m.server.Peer(player), &info) && info.Addr == sim.Addr(endpoint) {
+			if len(m.owners) > 2*len(m.player)+8 {
 				clear(m.owners) // most of them are long gone
 			}
-			m.owners[endpoint] = who // a connection stays one player's
-			return who
+			m.owners[endpoint] = player // a connection stays one player's
+			return player
 		}
 	}
 	return ecs.Nobody

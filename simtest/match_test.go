@@ -23,15 +23,15 @@ type move struct {
 type game struct {
 	pos    ecs.Component[position]
 	cmd    ecs.Component[move]
-	player ecs.Kind
+	player ecs.Prefab
 }
 
 func (g *game) protocol() *foretick.Protocol {
 	p := foretick.NewProtocol("walk", 1)
-	p.Component(&g.pos, foretick.Predicted)
+	p.Component(&g.pos, foretick.Predicted())
 	p.Command(&g.cmd)
-	p.Kind(&g.player, "player", &g.pos, &g.cmd)
-	p.Join(func(f *foretick.Frame, who ecs.Owner) { f.Spawn(&g.player, who) })
+	p.Prefab(&g.player, "player", &g.pos, &g.cmd)
+	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) { f.Spawn(&g.player, player) })
 	p.Shared("move", func(f *foretick.Frame, rows ecs.Rows) {
 		pos, cmd := g.pos.Slice(rows), g.cmd.Slice(rows)
 		for i := range pos {
@@ -84,6 +84,6 @@ func TestCalmMatch(t *testing.T) {
 		require.NotZero(t, m.Audit(c).Fields)
 		require.Zero(t, st.Mispredictions)
 		require.Greater(t, st.PredictedTicks, uint64(250))
-		t.Logf("pred %d compared %d wrong %d resim %d p50 %v missing %d", st.PredictedTicks, st.Compared, st.ShownWrong, st.Resimulated, st.Confirm(.5), m.Server().Stats().InputsMissing)
+		t.Logf("pred %d compared %d wrong %d resim %d p50 %v missing %d", st.PredictedTicks, st.Compared, st.MispredictedFrames, st.Resimulated, st.Confirm(.5), m.Server().Stats().InputsMissing)
 	}
 }

@@ -24,7 +24,7 @@ func flawed() simtest.Player {
 				flashes.Raise(f, rows.Entity(0), flash{1})
 			}
 		}, ecs.Read(&g.cmd))
-		foretick.OnServer(p, flashes, func(_ *foretick.Frame, _ ecs.Owner, v flash) {
+		flashes.OnServer(p, func(_ *foretick.Frame, _ foretick.PlayerID, v flash) {
 			panic("a fault of the game's")
 		})
 	})
@@ -47,15 +47,15 @@ func TestPanicsAreTold(t *testing.T) {
 	require.Nil(t, fault.Checker)
 	require.EqualValues(t, 60, fault.Tick)
 
-	faults, err := simtest.Rehearse(flawed, simtest.SyncConfig{})
+	faults, err := simtest.FindDesyncs(flawed, simtest.SyncConfig{})
 	require.NoError(t, err)
 	require.Len(t, faults, 1)
 	told(faults[0])
 	require.Regexp(t, `game's\n.*flawed`, faults[0], "the stack begins where it happened")
 
-	storm := simtest.Storm{New: flawed}
+	fuzz := simtest.PacketFuzzer{New: flawed}
 	for life := uint64(0); err == nil && life < 20; life++ {
-		_, err = storm.Live(life)
+		_, err = fuzz.Live(life)
 	}
 	require.Error(t, err)
 	told(err.Error())
@@ -90,7 +90,7 @@ func TestBeginFurnishes(t *testing.T) {
 	require.NoError(t, err)
 	require.Greater(t, began, 1)
 	require.Equal(t, 7, most)
-	faults, err := simtest.Rehearse(furnished, simtest.SyncConfig{})
+	faults, err := simtest.FindDesyncs(furnished, simtest.SyncConfig{})
 	require.NoError(t, err)
 	require.Empty(t, faults)
 }

@@ -28,7 +28,7 @@ type club struct {
 	pos   ecs.Component[position]
 	badge ecs.Component[badge]
 	cmd   ecs.Component[move]
-	body  ecs.Kind
+	body  ecs.Prefab
 	shot  foretick.Event[lagcomp.Ray]
 	tick  foretick.Message[tick]
 	ask   foretick.Request[tick]
@@ -42,14 +42,14 @@ type club struct {
 
 func (g *club) player() simtest.Player {
 	p := foretick.NewProtocol("club", 1)
-	p.Component(&g.pos, foretick.Predicted)
+	p.Component(&g.pos, foretick.Predicted())
 	p.Component(&g.badge)
 	p.Command(&g.cmd)
-	p.Kind(&g.body, "body", &g.pos, &g.badge, &g.cmd)
-	foretick.Volume(p, &g.pos, func(at *position) lagcomp.Sphere { return lagcomp.Sphere{X: at.X, Y: at.Y, R: 1} })
-	p.Join(func(f *foretick.Frame, who ecs.Owner) {
-		b := g.badge.Get(f.World, f.Spawn(&g.body, who))
-		b.Mine = simtest.Secret(who)
+	p.Prefab(&g.body, "body", &g.pos, &g.badge, &g.cmd)
+	foretick.Hitbox(p, &g.pos, func(at *position) lagcomp.Sphere { return lagcomp.Sphere{X: at.X, Y: at.Y, R: 1} })
+	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) {
+		b := g.badge.Get(f.World, f.Spawn(&g.body, player))
+		b.Mine = simtest.Secret(player)
 		if g.leak {
 			b.Public = b.Mine
 		}
@@ -63,7 +63,7 @@ func (g *club) player() simtest.Player {
 			}
 		}
 	}, ecs.Read(&g.cmd), ecs.Write(&g.pos))
-	foretick.OnServer(p, &g.shot, func(f *foretick.Frame, by ecs.Owner, r lagcomp.Ray) { f.Seen(by).Raycast(r) })
+	g.shot.OnServer(p, func(f *foretick.Frame, by foretick.PlayerID, r lagcomp.Ray) { f.Rewind(by).Raycast(r) })
 	p.Server("tell", func(f *foretick.Frame, _ ecs.Rows) {
 		if f.Tick%10 == 0 && !g.rest {
 			_ = g.tick.Broadcast(f, tick{f.Tick})
@@ -75,8 +75,8 @@ func (g *club) player() simtest.Player {
 	if g.draw != nil {
 		p.Render("draw", g.draw, ecs.Read(&g.pos))
 	}
-	foretick.OnClient(p, &g.tick, func(*foretick.Frame, foretick.Tick, tick) {})
-	foretick.OnRequest(p, &g.ask, func(*foretick.Frame, ecs.Owner, tick) {})
+	g.tick.OnClient(p, func(*foretick.Frame, foretick.Tick, tick) {})
+	g.ask.Handle(p, func(*foretick.Frame, foretick.PlayerID, tick) {})
 	act := func(c *foretick.Client) {
 		if c.View().Tick%11 == 0 && g.ask.Send(c, tick{g.asked}) == nil {
 			g.asked++
@@ -249,7 +249,7 @@ func TestDeliveryFinds(t *testing.T) {
 			return d.Received(m, c, r)
 		},
 		"never": func(m *simtest.Match, d *simtest.Delivery, c *foretick.Client, _ foretick.MessageReceived) error {
-			me := c.View().Me
+			me := c.View().Player
 			st, _ := m.Server().Player(me)
 			d.Sent(m, foretick.MessageSent{To: me, Session: st.Session, Tick: 7, Payload: []byte{9}})
 			return d.Quiet(m)

@@ -39,7 +39,7 @@ func TestPresentHitsForThoseWhoAreNoPlayers(t *testing.T) {
 				require.NotPanics(t, func() { seen.Explain(lagcomp.RayTo(lagcomp.Vec{Y: -20}, at), 1) })
 				hits++
 			}
-			_, ok := f.Seen(ecs.Nobody).Nearest(last[e], 0)
+			_, ok := f.Rewind(ecs.Nobody).Nearest(last[e], 0)
 			require.False(t, ok)
 			last[e] = bone(m.game.pos.Get(f.World, e), m.game.pose.Get(f.World, e))
 		}

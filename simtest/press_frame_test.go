@@ -20,13 +20,13 @@ type clicks struct {
 	pos    ecs.Component[lane]
 	tagged ecs.Component[click]
 	plain  ecs.Component[plainClick]
-	runner ecs.Kind
-	player ecs.Kind
+	runner ecs.Prefab
+	player ecs.Prefab
 	shot   foretick.Event[aimed]
 	find   *ecs.Query
 
 	speed  float32
-	judged func(f *foretick.Frame, by ecs.Owner, a aimed)
+	judged func(f *foretick.Frame, by foretick.PlayerID, a aimed)
 }
 
 type (
@@ -51,7 +51,7 @@ type (
 
 func (g *clicks) protocol(rate int, tagged bool) *foretick.Protocol {
 	p := foretick.NewProtocol("clicks", 1)
-	p.TickRate(rate)
+	p.SetTickRate(rate)
 	p.Component(&g.pos)
 	command, fire := ecs.Handle(&g.plain), func(f *foretick.Frame, rows ecs.Rows) {
 		for i, c := range g.plain.Slice(rows) {
@@ -70,12 +70,12 @@ func (g *clicks) protocol(rate int, tagged bool) *foretick.Protocol {
 		}
 	}
 	p.Command(command)
-	p.Kind(&g.player, "player", command)
-	p.Kind(&g.runner, "runner", &g.pos)
-	foretick.Volumes(p, func(b *foretick.Body) {
-		b.Add(lagcomp.SphereVolume(lagcomp.Sphere{X: foretick.From(b, &g.pos).X, R: 0.5}))
+	p.Prefab(&g.player, "player", command)
+	p.Prefab(&g.runner, "runner", &g.pos)
+	foretick.Hitboxes(p, func(b *foretick.HitboxBuilder) {
+		b.Add(lagcomp.SphereHitbox(lagcomp.Sphere{X: foretick.HitboxField(b, &g.pos).X, R: 0.5}))
 	}, &g.pos)
-	p.Join(func(f *foretick.Frame, who ecs.Owner) { f.Spawn(&g.player, who) })
+	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) { f.Spawn(&g.player, player) })
 	p.Server("run", func(f *foretick.Frame, rows ecs.Rows) {
 		pos := g.pos.Slice(rows)
 		for i := range pos {
@@ -83,7 +83,7 @@ func (g *clicks) protocol(rate int, tagged bool) *foretick.Protocol {
 		}
 	}, ecs.Write(&g.pos))
 	p.Shared("fire", fire, ecs.Read(command))
-	foretick.OnServer(p, &g.shot, func(f *foretick.Frame, by ecs.Owner, a aimed) {
+	g.shot.OnServer(p, func(f *foretick.Frame, by foretick.PlayerID, a aimed) {
 		if g.judged != nil {
 			g.judged(f, by, a)
 		}
@@ -115,9 +115,9 @@ func (row clickRow) play(t *testing.T, link sim.Link) (off []float64) {
 	require.NoError(t, err)
 	s.Frame().Spawn(&server.runner, ecs.Nobody)
 	late := 0
-	server.judged = func(f *foretick.Frame, by ecs.Owner, a aimed) {
-		seen := f.Seen(by)
-		v, ok := seen.Volume(server.target(f.World), 0)
+	server.judged = func(f *foretick.Frame, by foretick.PlayerID, a aimed) {
+		seen := f.Rewind(by)
+		v, ok := seen.Hitbox(server.target(f.World), 0)
 		require.True(t, ok)
 		ball, _ := v.Sphere()
 		off = append(off, float64(max(a.X-ball.X, ball.X-a.X)))

@@ -16,21 +16,21 @@ import (
 type armada struct {
 	pos        ecs.Component[position]
 	cmd        ecs.Component[move]
-	self, ship ecs.Kind
+	self, ship ecs.Prefab
 }
 
 const armadaSize = 24
 
 func (g *armada) protocol() *foretick.Protocol {
 	p := foretick.NewProtocol("armada", 1)
-	p.Component(&g.pos, foretick.Predicted)
+	p.Component(&g.pos, foretick.Predicted())
 	p.Command(&g.cmd)
-	p.Kind(&g.self, "self", &g.pos, &g.cmd)
-	p.Kind(&g.ship, "ship", &g.pos)
-	p.Join(func(f *foretick.Frame, who ecs.Owner) {
-		f.Spawn(&g.self, who)
+	p.Prefab(&g.self, "self", &g.pos, &g.cmd)
+	p.Prefab(&g.ship, "ship", &g.pos)
+	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) {
+		f.Spawn(&g.self, player)
 		for range armadaSize {
-			f.Spawn(&g.ship, who)
+			f.Spawn(&g.ship, player)
 		}
 	})
 	p.Shared("sail", func(f *foretick.Frame, rows ecs.Rows) {

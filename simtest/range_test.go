@@ -81,32 +81,32 @@ type shootingRange struct {
 	tap    ecs.Component[tapped]
 	taps   bool // shooters press in one frame of a tick: tap is the command
 	course ecs.Component[course]
-	player ecs.Kind
-	runner ecs.Kind
+	player ecs.Prefab
+	runner ecs.Prefab
 	shot   foretick.Event[shot]
 	still  bool                    // runners do not run
 	script func(f *foretick.Frame) // what befalls the runners
 
 	runners *ecs.Query
-	judged  func(f *foretick.Frame, by ecs.Owner, s shot)
+	judged  func(f *foretick.Frame, by foretick.PlayerID, s shot)
 	fired   func(f *foretick.Frame, s shot)
 }
 
 func (g *shootingRange) protocol(rate int) *foretick.Protocol {
 	p := foretick.NewProtocol("range", 1)
-	p.TickRate(rate)
-	p.Component(&g.pos, foretick.Predicted)
+	p.SetTickRate(rate)
+	p.Component(&g.pos, foretick.Predicted())
 	p.Component(&g.pose)
-	p.Local(&g.course)
+	p.LocalComponent(&g.course)
 	command := g.command()
 	p.Command(command)
-	p.Kind(&g.player, "player", &g.pos, command)
-	p.Kind(&g.runner, "runner", &g.pos, &g.pose, &g.course)
-	foretick.Volumes(p, g.body, &g.pos, &g.pose)
-	foretick.Epoch(p, &g.pose, func(at *pose) uint32 { return uint32(at.Life) })
-	foretick.Remember(p, &g.pose)
-	p.Join(func(f *foretick.Frame, who ecs.Owner) {
-		*g.pos.Get(f.World, f.Spawn(&g.player, who)) = place{X: float32(who%16) - 8, Y: -20}
+	p.Prefab(&g.player, "player", &g.pos, command)
+	p.Prefab(&g.runner, "runner", &g.pos, &g.pose, &g.course)
+	foretick.Hitboxes(p, g.body, &g.pos, &g.pose)
+	foretick.LifeID(p, &g.pose, func(at *pose) uint32 { return uint32(at.Life) })
+	foretick.TrackHistory(p, &g.pose)
+	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) {
+		*g.pos.Get(f.World, f.Spawn(&g.player, player)) = place{X: float32(player%16) - 8, Y: -20}
 	})
 	p.Shared("strafe", func(f *foretick.Frame, rows ecs.Rows) {
 		pos := g.pos.Slice(rows)
@@ -122,12 +122,12 @@ func (g *shootingRange) protocol(rate int) *foretick.Protocol {
 			g.script(f)
 		}
 	}, ecs.Once(), ecs.WriteOther(&g.pos, &g.pose), ecs.After("run"))
-	foretick.OnServer(p, &g.shot, func(f *foretick.Frame, by ecs.Owner, s shot) {
+	g.shot.OnServer(p, func(f *foretick.Frame, by foretick.PlayerID, s shot) {
 		if g.judged != nil {
 			g.judged(f, by, s)
 		}
 	}, ecs.ReadOther(&g.pos, &g.pose))
-	foretick.OnPredicted(p, &g.shot, func(f *foretick.Frame, _ ecs.Entity, s shot) {
+	g.shot.OnPredicted(p, func(f *foretick.Frame, _ ecs.Entity, s shot) {
 		if g.fired != nil {
 			g.fired(f, s)
 		}
@@ -148,14 +148,14 @@ func bone(at *place, how *pose) lagcomp.Vec {
 	return v
 }
 
-func (g *shootingRange) body(b *foretick.Body) {
-	at, how := foretick.From(b, &g.pos), foretick.From(b, &g.pose)
+func (g *shootingRange) body(b *foretick.HitboxBuilder) {
+	at, how := foretick.HitboxField(b, &g.pos), foretick.HitboxField(b, &g.pose)
 	if how.Down {
 		return
 	}
 	head := bone(at, how)
-	b.Add(lagcomp.SphereVolume(lagcomp.Sphere{X: head.X, Y: head.Y, Z: head.Z, R: headRadius}).On(partHead, 0))
-	b.Add(lagcomp.CapsuleVolume(lagcomp.Capsule{
+	b.Add(lagcomp.SphereHitbox(lagcomp.Sphere{X: head.X, Y: head.Y, Z: head.Z, R: headRadius}).On(partHead, 0))
+	b.Add(lagcomp.CapsuleHitbox(lagcomp.Capsule{
 		A: lagcomp.Vec{X: at.X, Y: at.Y, Z: 0.3}, B: lagcomp.Vec{X: at.X, Y: at.Y, Z: 0.7}, R: 0.25,
 	}).On(partTrunk, 0))
 }
@@ -301,13 +301,13 @@ func (s *shooter) tap(v foretick.View) tapped {
 
 // fired notes what the shot seems to hit, and aims anew.
 func (s *shooter) fired(f *foretick.Frame, sh shot) {
-	seen := f.Seen(s.client.View().Me)
+	seen := f.Rewind(s.client.View().Player)
 	out := seenShot{kind: sh.Kind}
 	if hit, ok := seen.Raycast(sh.Ray); ok {
 		out.hit, out.held = hit.Part == partHead, hit.Held
 		out.number = s.game.pose.Get(f.World, hit.Entity).Number
 	}
-	if v, ok := seen.Volume(s.game.number(f.World, s.target), 0); ok {
+	if v, ok := seen.Hitbox(s.game.number(f.World, s.target), 0); ok {
 		ball, _ := v.Sphere()
 		out.shown, out.head = true, lagcomp.Vec{X: ball.X, Y: ball.Y, Z: ball.Z}
 	}
@@ -365,14 +365,14 @@ func newRangeOf(game *shootingRange, seed uint64, rate int, cfg foretick.ServerC
 	return m, nil
 }
 
-func (m *rangeMatch) judge(f *foretick.Frame, by ecs.Owner, s shot) {
-	seen := f.Seen(by)
+func (m *rangeMatch) judge(f *foretick.Frame, by foretick.PlayerID, s shot) {
+	seen := f.Rewind(by)
 	out := judgedShot{reason: seen.Reason, rewind: float64(seen.Behind()), used: seen.Used}
 	if hit, ok := seen.Raycast(s.Ray); ok {
 		out.hit = hit.Part == partHead
 		out.number = m.game.pose.Get(f.World, hit.Entity).Number
 	}
-	if v, ok := seen.Volume(m.game.number(f.World, s.Target), 0); ok {
+	if v, ok := seen.Hitbox(m.game.number(f.World, s.Target), 0); ok {
 		ball, _ := v.Sphere()
 		out.exists, out.head = true, lagcomp.Vec{X: ball.X, Y: ball.Y, Z: ball.Z}
 	}

@@ -32,11 +32,11 @@ func (*overheard) Worked(*simtest.Match) (string, error) { return "", nil }
 func TestUnknownReferencesAreNone(t *testing.T) {
 	play := func(hidden int) (packets [][]byte, seen int) {
 		var pos, cpos ecs.Component[leash]
-		var k, ck ecs.Kind
-		protocol := func(c *ecs.Component[leash], k *ecs.Kind) *foretick.Protocol {
+		var k, ck ecs.Prefab
+		protocol := func(c *ecs.Component[leash], k *ecs.Prefab) *foretick.Protocol {
 			p := foretick.NewProtocol("leashes", 1)
 			p.Component(c)
-			p.Kind(k, "dog", c)
+			p.Prefab(k, "dog", c)
 			return p
 		}
 		m := simtest.New(2)
@@ -64,7 +64,7 @@ func TestUnknownReferencesAreNone(t *testing.T) {
 		}})
 		require.NoError(t, err)
 		m.Run(2 * time.Second)
-		me := cli.View().Me
+		me := cli.View().Player
 		for _, i := range []int{2, 3} {
 			require.True(t, srv.Frame().SetVisible(me, dogs[i], false))
 		}

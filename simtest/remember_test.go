@@ -32,8 +32,8 @@ type harbour struct {
 	cargo  ecs.Component[cargo]
 	berth  ecs.Component[berth]
 	cmd    ecs.Component[hook]
-	crate  ecs.Kind
-	docker ecs.Kind // with a volume of its own
+	crate  ecs.Prefab
+	docker ecs.Prefab // with a volume of its own
 	mine   ecs.Entity
 	judge  func(f *foretick.Frame, rows ecs.Rows)
 }
@@ -43,12 +43,12 @@ func (g *harbour) protocol() *foretick.Protocol {
 	p.Component(&g.cargo)
 	p.Component(&g.berth)
 	p.Command(&g.cmd)
-	p.Kind(&g.crate, "crate", &g.cargo, &g.berth)
-	p.Kind(&g.docker, "docker", &g.cmd, &g.berth)
-	foretick.Volume(p, &g.berth, func(b *berth) lagcomp.Sphere { return lagcomp.Sphere{X: float32(b.N), R: 1} })
-	foretick.Remember(p, &g.cargo)
-	foretick.Remember(p, &g.berth)
-	p.Join(func(f *foretick.Frame, who ecs.Owner) { g.mine = f.Spawn(&g.docker, who) })
+	p.Prefab(&g.crate, "crate", &g.cargo, &g.berth)
+	p.Prefab(&g.docker, "docker", &g.cmd, &g.berth)
+	foretick.Hitbox(p, &g.berth, func(b *berth) lagcomp.Sphere { return lagcomp.Sphere{X: float32(b.N), R: 1} })
+	foretick.TrackHistory(p, &g.cargo)
+	foretick.TrackHistory(p, &g.berth)
+	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) { g.mine = f.Spawn(&g.docker, player) })
 	p.Server("load", func(f *foretick.Frame, rows ecs.Rows) {
 		at, n := g.cargo.Slice(rows), g.berth.Slice(rows)
 		for i := range at {
@@ -86,11 +86,11 @@ func TestRememberedStringsAndSlices(t *testing.T) {
 			return
 		}
 		kept := map[uint8]cargo{}
-		seen := f.Seen(1)
+		seen := f.Rewind(1)
 		for i := range rows.Len() {
-			at, ok := foretick.At(seen, &server.cargo, rows.Entity(i))
+			at, ok := foretick.ComponentAt(seen, &server.cargo, rows.Entity(i))
 			require.True(t, ok)
-			n, ok := foretick.At(seen, &server.berth, rows.Entity(i))
+			n, ok := foretick.ComponentAt(seen, &server.berth, rows.Entity(i))
 			require.True(t, ok)
 			kept[n.N] = at
 		}
@@ -133,14 +133,14 @@ func TestOwnBodyIsLeftOut(t *testing.T) {
 			return
 		}
 		asked++
-		for _, seen := range []foretick.Seen{f.Seen(1), f.SeenBehind(1, 2)} {
+		for _, seen := range []foretick.HitView{f.Rewind(1), f.RewindBehind(1, 2)} {
 			past, ok := seen.Past()
 			require.True(t, ok)
-			_, ok = past.Volume(uint64(server.mine), 0)
+			_, ok = past.Hitbox(uint64(server.mine), 0)
 			require.True(t, ok)
-			_, ok = seen.Volume(server.mine, 0)
+			_, ok = seen.Hitbox(server.mine, 0)
 			require.False(t, ok)
-			_, ok = foretick.At(seen, &server.berth, rows.Entity(0))
+			_, ok = foretick.ComponentAt(seen, &server.berth, rows.Entity(0))
 			require.True(t, ok)
 			hit, ok := seen.Raycast(lagcomp.Ray2D(-5, 0, 0, 60))
 			require.True(t, ok)

@@ -9,7 +9,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick"
-	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/netcode"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport"
@@ -42,15 +41,15 @@ type shop struct {
 
 func (g *shop) protocol() *foretick.Protocol {
 	p := g.game.protocol()
-	p.Join(func(_ *foretick.Frame, who ecs.Owner) { g.order += fmt.Sprintf("join %d;", who) })
-	foretick.OnRequest(p, &g.say, func(_ *foretick.Frame, who ecs.Owner, v say) {
-		g.said = append(g.said, fmt.Sprintf("%d: %s", who, v.Text))
-		g.order += fmt.Sprintf("say %d;", who)
+	p.OnJoin(func(_ *foretick.Frame, player foretick.PlayerID) { g.order += fmt.Sprintf("join %d;", player) })
+	g.say.Handle(p, func(_ *foretick.Frame, player foretick.PlayerID, v say) {
+		g.said = append(g.said, fmt.Sprintf("%d: %s", player, v.Text))
+		g.order += fmt.Sprintf("say %d;", player)
 		if g.fails != "" && v.Text == g.fails {
 			panic(v.Text)
 		}
 	})
-	foretick.OnRequest(p, &g.buy, func(f *foretick.Frame, _ ecs.Owner, v buy) {
+	g.buy.Handle(p, func(f *foretick.Frame, _ foretick.PlayerID, v buy) {
 		g.bought, g.ticks = append(g.bought, v.N), append(g.ticks, f.Tick)
 	})
 	return p
@@ -240,7 +239,7 @@ func TestRequestsOfARogue(t *testing.T) {
 				_ = c.conn.SendOn(0, c.newest, 1, good)
 			}
 		},
-		"an unknown kind":      func(c *rogue) { _ = c.conn.SendOn(0, c.newest, 2, good) },
+		"an unknown prefab":    func(c *rogue) { _ = c.conn.SendOn(0, c.newest, 2, good) },
 		"too short":            func(c *rogue) { _ = c.conn.SendOn(0, c.newest, 1, good[:1]) },
 		"too long":             func(c *rogue) { _ = c.conn.SendOn(0, c.newest, 1, append(good, 0)) },
 		"a value out of range": func(c *rogue) { _ = c.conn.SendOn(0, c.newest, 1, []byte{120, 0, 0}) },
@@ -304,8 +303,8 @@ func TestRequestsOfAnotherBuild(t *testing.T) {
 	}
 	elder := func(old *foretick.Request[Old], offer *foretick.Request[Offer], got *[]string) *foretick.Protocol {
 		p := foretick.NewProtocol("skewed requests", 1)
-		foretick.OnRequest(p, old, func(_ *foretick.Frame, _ ecs.Owner, v Old) { *got = append(*got, fmt.Sprint("old ", v.N)) })
-		foretick.OnRequest(p, offer, func(_ *foretick.Frame, _ ecs.Owner, v Offer) {
+		old.Handle(p, func(_ *foretick.Frame, _ foretick.PlayerID, v Old) { *got = append(*got, fmt.Sprint("old ", v.N)) })
+		offer.Handle(p, func(_ *foretick.Frame, _ foretick.PlayerID, v Offer) {
 			*got = append(*got, fmt.Sprint("offer ", v.Price, v.Item))
 		})
 		return p
@@ -318,28 +317,28 @@ func TestRequestsOfAnotherBuild(t *testing.T) {
 		}
 		p := foretick.NewProtocol("skewed requests", 1)
 		r := &foretick.Request[Offer]{}
-		foretick.OnRequest(p, r, func(*foretick.Frame, ecs.Owner, Offer) {})
-		foretick.OnRequest(p, fresh, func(*foretick.Frame, ecs.Owner, New) {})
+		r.Handle(p, func(*foretick.Frame, foretick.PlayerID, Offer) {})
+		fresh.Handle(p, func(*foretick.Frame, foretick.PlayerID, New) {})
 		*offer.(*func(*foretick.Client) error) = func(c *foretick.Client) error { return r.Send(c, Offer{Item: 70000, Note: 1, Price: 9}) }
 		return p
 	}
 	var got []string
 	m := simtest.New(1)
-	_, err := m.Serve(foretick.ServerConfig{Protocol: elder(&foretick.Request[Old]{}, &foretick.Request[Offer]{}, &got), AllowSkew: true})
+	_, err := m.Serve(foretick.ServerConfig{Protocol: elder(&foretick.Request[Old]{}, &foretick.Request[Offer]{}, &got), AllowOtherBuilds: true})
 	require.NoError(t, err)
 	var fresh foretick.Request[New]
 	var offer func(*foretick.Client) error
 	c, err := m.Join(foretick.ClientConfig{Protocol: younger(&fresh, &offer)}, simtest.Seat{Up: sim.Link{Latency: time.Millisecond}, Down: sim.Link{Latency: time.Millisecond}})
 	require.NoError(t, err)
 	m.Run(2 * time.Second)
-	require.NotNil(t, c.Skew())
+	require.NotNil(t, c.BuildDifference())
 	require.ErrorIs(t, fresh.Send(c, New{1}), foretick.ErrNotThere)
 	require.NoError(t, offer(c))
 	m.Run(3 * time.Second)
 	require.Equal(t, []string{"offer 9 70000"}, got)
-	require.Equal(t, []string{"request Old"}, c.Skew().Unknown)
-	require.Equal(t, []string{"Offer.Note", "request New"}, c.Skew().Missing)
-	require.Equal(t, []string{"Offer.Item"}, c.Skew().Changed)
+	require.Equal(t, []string{"request Old"}, c.BuildDifference().Unknown)
+	require.Equal(t, []string{"Offer.Note", "request New"}, c.BuildDifference().Missing)
+	require.Equal(t, []string{"Offer.Item"}, c.BuildDifference().Changed)
 }
 
 // TestRequestsChecker: a request that comes twice, late, changed, for nobody or never
@@ -362,7 +361,7 @@ func TestRequestsChecker(t *testing.T) {
 			last.Payload = []byte{8}
 			return q.Handling(m, last)
 		},
-		"another kind": func(m *simtest.Match, q *simtest.Requests, c *foretick.Client, last taken) error {
+		"another prefab": func(m *simtest.Match, q *simtest.Requests, c *foretick.Client, last taken) error {
 			q.Asked(m, c, foretick.RequestSent{Kind: 0, Payload: []byte{7}})
 			last.Kind, last.Payload = 1, []byte{7}
 			return q.Handling(m, last)

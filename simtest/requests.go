@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/foretick/foretick"
-	"github.com/foretick/foretick/ecs"
 )
 
 // Requests checks that what players ask ([foretick.Request]) reaches the server
@@ -27,10 +26,10 @@ type Requests struct {
 type errands struct {
 	client  *foretick.Client // nil: the session is over, as seen at gone
 	gone    time.Duration
-	number  uint64    // of the client's sessions
-	who     ecs.Owner // in it
-	session uint64    // as the server numbers them; 0: not known yet
-	queue   []uint64  // digests
+	number  uint64            // of the client's sessions
+	player  foretick.PlayerID // in it
+	session uint64            // as the server numbers them; 0: not known yet
+	queue   []uint64          // digests
 }
 
 // errandsKept is how long those of a session that is over are remembered: what was
@@ -50,7 +49,7 @@ func (q *Requests) Asked(_ *Match, c *foretick.Client, r foretick.RequestSent) {
 	i := slices.IndexFunc(q.asked, func(e *errands) bool { return e.client == c && e.number == n })
 	if i < 0 {
 		i = len(q.asked)
-		q.asked = append(q.asked, &errands{client: c, number: n, who: c.View().Me})
+		q.asked = append(q.asked, &errands{client: c, number: n, player: c.View().Player})
 	}
 	q.asked[i].queue = append(q.asked[i].queue, q.digest(r.Kind, r.Payload))
 }
@@ -61,7 +60,7 @@ func (q *Requests) Handling(_ *Match, r foretick.RequestTaken) error {
 	first := func(e *errands) bool { return len(e.queue) > 0 && e.queue[0] == got }
 	i := slices.IndexFunc(q.asked, func(e *errands) bool { return e.session == r.Session })
 	for k := len(q.asked) - 1; k >= 0 && i < 0; k-- { // the newest player in that place
-		if e := q.asked[k]; e.session == 0 && e.who == r.By && first(e) {
+		if e := q.asked[k]; e.session == 0 && e.player == r.By && first(e) {
 			i = k
 		}
 	}
@@ -94,7 +93,7 @@ func (q *Requests) Tick(m *Match) error {
 func (q *Requests) Quiet(m *Match) error {
 	for _, e := range q.asked {
 		if e.client != nil && m.seatOf(e.client) != nil && e.number == sessions(e.client) && len(e.queue) > 0 {
-			return fmt.Errorf("player %d: %d requests have not been handled", e.who, len(e.queue))
+			return fmt.Errorf("player %d: %d requests have not been handled", e.player, len(e.queue))
 		}
 	}
 	return nil

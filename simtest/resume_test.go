@@ -7,7 +7,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick"
-	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/netcode"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport"
@@ -29,7 +28,7 @@ func TestReliableMessagesSurviveALostConnection(t *testing.T) {
 		c, err := m.Join(foretick.ClientConfig{Protocol: client.protocol()}, simtest.Seat{Up: link, Down: link})
 		require.NoError(t, err)
 		m.Run(32 * time.Second) // a place is held for no longer than its player played
-		who := c.View().Me
+		player := c.View().Player
 		lines, chunks, queued := uint16(0), uint16(0), 0
 		play := func(length time.Duration) {
 			for end := m.Net.Now() + length; m.Net.Now() < end; m.Run(m.Net.Now() + 100*time.Millisecond) {
@@ -37,10 +36,10 @@ func TestReliableMessagesSurviveALostConnection(t *testing.T) {
 					require.NoError(t, server.chunk.Broadcast(srv.Frame(), chunk{N: chunks}))
 					chunks++
 				}
-				require.NoError(t, server.line.Send(srv.Frame(), who, line{N: lines}))
-				require.NoError(t, server.spark.Send(srv.Frame(), who, spark{N: lines}))
+				require.NoError(t, server.line.Send(srv.Frame(), player, line{N: lines}))
+				require.NoError(t, server.spark.Send(srv.Frame(), player, spark{N: lines}))
 				lines++
-				queued = max(queued, srv.Queued(who))
+				queued = max(queued, srv.Queued(player))
 			}
 		}
 		play(3 * time.Second)
@@ -64,7 +63,7 @@ func TestReliableMessagesSurviveALostConnection(t *testing.T) {
 		require.EqualValues(t, 3, srv.Stats().Resumed)
 		require.EqualValues(t, 3, c.Stats().Resumed)
 		require.EqualValues(t, 4, c.Stats().Connections)
-		require.Equal(t, who, c.View().Me)
+		require.Equal(t, player, c.View().Player)
 		require.Len(t, client.lines, int(lines))
 		for i, n := range client.lines {
 			require.EqualValues(t, i, n)
@@ -77,7 +76,7 @@ func TestReliableMessagesSurviveALostConnection(t *testing.T) {
 		require.Greater(t, queued, 256*10*5)
 		require.Zero(t, c.Stats().Malformed)
 		require.Zero(t, srv.Stats().Malformed)
-		require.Zero(t, srv.Queued(who))
+		require.Zero(t, srv.Queued(player))
 		require.NoError(t, m.Err())
 		require.NoError(t, m.Quiet())
 		require.EqualValues(t, lines+chunks, delivery.Messages)
@@ -96,8 +95,8 @@ func TestReliableOverflowWhileAway(t *testing.T) {
 	c, err := m.Join(foretick.ClientConfig{Protocol: client.protocol()}, simtest.Seat{Up: link, Down: link})
 	require.NoError(t, err)
 	m.Run(2 * time.Second)
-	who, n := c.View().Me, uint16(0)
-	require.NoError(t, server.line.Send(srv.Frame(), who, line{N: 1000}))
+	player, n := c.View().Player, uint16(0)
+	require.NoError(t, server.line.Send(srv.Frame(), player, line{N: 1000}))
 	m.Run(3 * time.Second)
 	m.Link(c, dead, dead)
 	m.Run(9 * time.Second)
@@ -108,14 +107,14 @@ func TestReliableOverflowWhileAway(t *testing.T) {
 		}
 		n++
 		require.LessOrEqual(t, n, uint16(1024+64))
-		most = max(most, srv.Queued(who))
+		most = max(most, srv.Queued(player))
 		if n%64 == 0 {
 			m.Run(m.Net.Now() + time.Second/30)
 		}
 	}
 	require.LessOrEqual(t, most, 256<<10)
 	require.Greater(t, most, 240<<10)
-	require.Error(t, server.line.Send(srv.Frame(), who, line{}), "nobody is there")
+	require.Error(t, server.line.Send(srv.Frame(), player, line{}), "nobody is there")
 	require.Empty(t, srv.Players(nil))
 	m.Run(m.Net.Now() + time.Second/30)
 	require.Zero(t, srv.Stats().Joined-srv.Stats().Left)
@@ -124,11 +123,11 @@ func TestReliableOverflowWhileAway(t *testing.T) {
 	require.Equal(t, foretick.Playing, c.View().State)
 	require.Zero(t, c.Stats().Resumed)
 	for i := range uint16(3) {
-		require.NoError(t, server.line.Send(srv.Frame(), c.View().Me, line{N: 2000 + i}))
+		require.NoError(t, server.line.Send(srv.Frame(), c.View().Player, line{N: 2000 + i}))
 	}
 	m.Run(m.Net.Now() + time.Second)
 	m.Link(c, dead, dead)
-	require.NoError(t, server.line.Send(srv.Frame(), c.View().Me, line{N: 2003}))
+	require.NoError(t, server.line.Send(srv.Frame(), c.View().Player, line{N: 2003}))
 	m.Run(m.Net.Now() + 7*time.Second)
 	m.Link(c, link, link)
 	m.Run(m.Net.Now() + 8*time.Second)
@@ -203,7 +202,7 @@ func TestReliableCountsOfAClientThatComesBack(t *testing.T) {
 			require.NotZero(t, first.Owner)
 			require.Empty(t, lines)
 			for i := range uint16(3) {
-				require.NoError(t, server.line.Send(srv.Frame(), ecs.Owner(first.Owner), line{N: i}))
+				require.NoError(t, server.line.Send(srv.Frame(), foretick.PlayerID(first.Owner), line{N: i}))
 			}
 			m.Run(m.Net.Now() + 7*time.Second)
 			before := srv.Stats()

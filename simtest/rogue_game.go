@@ -45,8 +45,8 @@ type rogueGame struct {
 	place  ecs.Component[roguePlace]
 	mark   ecs.Component[rogueMark]
 	input  ecs.Component[rogueInput]
-	body   ecs.Kind
-	crate  ecs.Kind
+	body   ecs.Prefab
+	crate  ecs.Prefab
 	shot   foretick.Event[lagcomp.Ray]
 	news   foretick.Message[rogueNews]
 	mail   foretick.Message[rogueMail]
@@ -73,7 +73,7 @@ func newRogueGame() Player {
 	return Player{
 		Protocol: g.protocol(), Begin: g.begin, Rest: func(on bool) {
 			if g.rest = on; on {
-				g.pardon()
+				g.unban()
 			}
 		},
 		Sample: foretick.Sample(&g.input, func(v foretick.View) rogueInput {
@@ -91,25 +91,25 @@ func (g *rogueGame) protocol() *foretick.Protocol {
 	p := foretick.NewProtocol("rogues", 1)
 	p.Channel("mail", netcode.Channel{Reliable: true})
 	p.Channel("sparks", netcode.Channel{Repeat: 2})
-	p.Component(&g.place, foretick.Predicted)
+	p.Component(&g.place, foretick.Predicted())
 	p.Component(&g.mark)
 	p.Command(&g.input)
-	p.Kind(&g.body, "body", &g.place, &g.mark, &g.input)
-	p.Kind(&g.crate, "crate", &g.place)
-	foretick.Volume(p, &g.place, func(at *roguePlace) lagcomp.Sphere { return lagcomp.Sphere{X: at.X, Y: at.Y, R: 1} })
-	foretick.Validate(p, &g.input, g.validate)
-	p.Join(g.join)
-	p.Leave(g.leave)
-	p.Absent(func(f *foretick.Frame, who ecs.Owner) { g.now(f, who, 3, 24) })
-	p.Return(func(f *foretick.Frame, who ecs.Owner) { g.now(f, who, 4, 24) })
-	p.Level(func(*foretick.Frame, []byte) {})
+	p.Prefab(&g.body, "body", &g.place, &g.mark, &g.input)
+	p.Prefab(&g.crate, "crate", &g.place)
+	foretick.Hitbox(p, &g.place, func(at *roguePlace) lagcomp.Sphere { return lagcomp.Sphere{X: at.X, Y: at.Y, R: 1} })
+	foretick.CheckCommand(p, &g.input, g.validate)
+	p.OnJoin(g.join)
+	p.OnLeave(g.leave)
+	p.OnDisconnect(func(f *foretick.Frame, player foretick.PlayerID) { g.now(f, player, 3, 24) })
+	p.OnReconnect(func(f *foretick.Frame, player foretick.PlayerID) { g.now(f, player, 4, 24) })
+	p.OnLevel(func(*foretick.Frame, []byte) {})
 	p.Shared("move", g.move, ecs.Read(&g.input), ecs.Write(&g.place))
 	p.Server("tell", g.tell, ecs.Once())
-	foretick.OnServer(p, &g.shot, g.judge, ecs.Create(&g.place, &g.mark, &g.input))
-	foretick.OnClient(p, &g.news, func(*foretick.Frame, foretick.Tick, rogueNews) {})
-	foretick.OnClient(p, &g.mail, func(*foretick.Frame, foretick.Tick, rogueMail) {}, foretick.Via("mail"))
-	foretick.OnClient(p, &g.spark, func(*foretick.Frame, foretick.Tick, rogueNews) {}, foretick.Via("sparks"))
-	foretick.OnRequest(p, &g.wish, g.grant)
+	g.shot.OnServer(p, g.judge, ecs.Create(&g.place, &g.mark, &g.input))
+	g.news.OnClient(p, func(*foretick.Frame, foretick.Tick, rogueNews) {})
+	g.mail.OnClient(p, func(*foretick.Frame, foretick.Tick, rogueMail) {}, foretick.Via("mail"))
+	g.spark.OnClient(p, func(*foretick.Frame, foretick.Tick, rogueNews) {}, foretick.Via("sparks"))
+	g.wish.Handle(p, g.grant)
 	g.bodies = ecs.NewQuery(p.Types(), ecs.With(&g.mark))
 	g.crates = ecs.NewQuery(p.Types(), ecs.With(&g.place), ecs.Without(&g.mark))
 	return p
@@ -126,27 +126,27 @@ func (g *rogueGame) furnish(f *foretick.Frame) {
 	}
 }
 
-func (g *rogueGame) spawn(f *foretick.Frame, who ecs.Owner) {
-	e := f.Spawn(&g.body, who)
-	g.mark.Get(f.World, e).Mine = uint64(who)
-	g.place.Get(f.World, e).Y = float32(who % 60)
+func (g *rogueGame) spawn(f *foretick.Frame, player foretick.PlayerID) {
+	e := f.Spawn(&g.body, player)
+	g.mark.Get(f.World, e).Mine = uint64(player)
+	g.place.Get(f.World, e).Y = float32(player % 60)
 }
 
-func (g *rogueGame) join(f *foretick.Frame, who ecs.Owner) {
-	if g.one(f, 1, who, 2) {
-		g.spawn(f, who)
-		g.now(f, who, 2, 12)
+func (g *rogueGame) join(f *foretick.Frame, player foretick.PlayerID) {
+	if g.one(f, 1, player, 2) {
+		g.spawn(f, player)
+		g.now(f, player, 2, 12)
 		return
 	}
-	g.now(f, who, 2, 12)
-	g.spawn(f, who)
+	g.now(f, player, 2, 12)
+	g.spawn(f, player)
 }
 
-func (g *rogueGame) leave(f *foretick.Frame, who ecs.Owner) { g.now(f, who, 5, 24) }
+func (g *rogueGame) leave(f *foretick.Frame, player foretick.PlayerID) { g.now(f, player, 5, 24) }
 
-func (g *rogueGame) validate(f *foretick.Frame, who ecs.Owner, in rogueInput) error {
-	if in.Fire && g.one(f, 6, who, 200) {
-		g.kick(who, transport.Kicked)
+func (g *rogueGame) validate(f *foretick.Frame, player foretick.PlayerID, in rogueInput) error {
+	if in.Fire && g.one(f, 6, player, 200) {
+		g.kick(player, transport.Kicked)
 		return nil
 	}
 	if in.X > 0.9 && in.Aim > 3 {
@@ -165,8 +165,8 @@ func (g *rogueGame) move(f *foretick.Frame, rows ecs.Rows) {
 	}
 }
 
-func (g *rogueGame) judge(f *foretick.Frame, by ecs.Owner, ray lagcomp.Ray) {
-	f.Seen(by).Raycast(ray)
+func (g *rogueGame) judge(f *foretick.Frame, by foretick.PlayerID, ray lagcomp.Ray) {
+	f.Rewind(by).Raycast(ray)
 	g.now(f, by, 7, 400)
 }
 
@@ -180,20 +180,20 @@ func (g *rogueGame) tell(f *foretick.Frame, _ ecs.Rows) {
 }
 
 // one draws from the tick, a place and a player: true once in n times.
-func (g *rogueGame) one(f *foretick.Frame, place uint64, who ecs.Owner, n uint64) bool {
-	return !g.rest && f.Rand(place<<32|uint64(who))%n == 0
+func (g *rogueGame) one(f *foretick.Frame, place uint64, player foretick.PlayerID, n uint64) bool {
+	return !g.rest && f.Rand(place<<32|uint64(player))%n == 0
 }
 
 // now does something once in n times.
-func (g *rogueGame) now(f *foretick.Frame, who ecs.Owner, place, n uint64) {
-	if g.one(f, place, who, n) {
-		x := f.Rand(place<<40 | uint64(who))
-		_ = g.do(f, who, uint8(x), uint8(x>>8))
+func (g *rogueGame) now(f *foretick.Frame, player foretick.PlayerID, place, n uint64) {
+	if g.one(f, place, player, n) {
+		x := f.Rand(place<<40 | uint64(player))
+		_ = g.do(f, player, uint8(x), uint8(x>>8))
 	}
 }
 
-func (g *rogueGame) grant(f *foretick.Frame, who ecs.Owner, w rogueWish) {
-	_ = g.do(f, who, w.What, w.Whom)
+func (g *rogueGame) grant(f *foretick.Frame, player foretick.PlayerID, w rogueWish) {
+	_ = g.do(f, player, w.What, w.Whom)
 }
 
 // What a wish does, modulo wishes.
@@ -215,34 +215,34 @@ const (
 	wishes
 )
 
-func (g *rogueGame) do(f *foretick.Frame, who ecs.Owner, what, whom uint8) error {
-	if g.honest(who) {
+func (g *rogueGame) do(f *foretick.Frame, player foretick.PlayerID, what, whom uint8) error {
+	if g.honest(player) {
 		return nil
 	}
-	other := ecs.Owner(whom % 64)
+	other := foretick.PlayerID(whom % 64)
 	switch what % wishes {
 	case wishKickSelf:
-		g.kick(who, transport.Kicked)
+		g.kick(player, transport.Kicked)
 	case wishKick:
 		g.kick(other, transport.FirstUserCode+transport.Code(whom))
 	case wishBan:
-		g.ban(f, who)
+		g.ban(f, player)
 	case wishLevel:
 		if whom%8 == 0 {
 			return g.server.NextLevel([]byte{whom}, g.build)
 		}
 	case wishSpawn:
-		g.spawns(f, who, int(whom%8))
+		g.spawns(f, player, int(whom%8))
 	case wishDestroy:
-		g.destroy(f, who)
+		g.destroy(f, player)
 	case wishMail:
 		if g.honest(other) {
-			other = who // an honest one is not to drown in mail
+			other = player // an honest one is not to drown in mail
 		}
 		return g.mail.Send(f, other, rogueMail{fmt.Sprintf("%0*d", whom, whom)})
 	case wishFlood:
 		for range int(whom) * 8 {
-			if err := g.mail.Send(f, who, rogueMail{"much"}); err != nil {
+			if err := g.mail.Send(f, player, rogueMail{"much"}); err != nil {
 				return err
 			}
 		}
@@ -253,79 +253,79 @@ func (g *rogueGame) do(f *foretick.Frame, who ecs.Owner, what, whom uint8) error
 			g.hide(f, other, whom&1 == 0)
 		}
 	case wishTeleport:
-		g.teleport(f, who)
+		g.teleport(f, player)
 	case wishKickAll, wishKickTwice:
-		g.kickMany(who, what%wishes == wishKickAll)
+		g.kickMany(player, what%wishes == wishKickAll)
 	}
 	return nil
 }
 
 // kick drops a player, unless it is an honest one.
-func (g *rogueGame) kick(who ecs.Owner, code transport.Code) {
-	if !g.honest(who) {
-		g.server.Kick(who, code, "the game says so")
+func (g *rogueGame) kick(player foretick.PlayerID, code transport.Code) {
+	if !g.honest(player) {
+		g.server.Kick(player, code, "the game says so")
 	}
 }
 
-func (g *rogueGame) kickMany(who ecs.Owner, all bool) {
-	g.kick(who, transport.Kicked)
-	g.kick(who, transport.FirstUserCode)
+func (g *rogueGame) kickMany(player foretick.PlayerID, all bool) {
+	g.kick(player, transport.Kicked)
+	g.kick(player, transport.FirstUserCode)
 	if all {
-		g.server.KickIdentity(g.server.Identity(who), "all of them")
-		g.kick(who+1, transport.Kicked)
+		g.server.KickIdentity(g.server.Identity(player), "all of them")
+		g.kick(player+1, transport.Kicked)
 	}
 }
 
 // ban keeps an identity out for a while.
-func (g *rogueGame) ban(f *foretick.Frame, who ecs.Owner) {
-	if id := g.server.Identity(who); g.server.Ban(id, Epoch.Add(f.Time()+2*time.Second), "for a while") {
+func (g *rogueGame) ban(f *foretick.Frame, player foretick.PlayerID) {
+	if id := g.server.Identity(player); g.server.Ban(id, Epoch.Add(f.Time()+2*time.Second), "for a while") {
 		g.banned = append(g.banned, id)
 	}
 }
 
 // pardon ends all bans, which else last until their identity comes back.
-func (g *rogueGame) pardon() {
+func (g *rogueGame) unban() {
 	for _, id := range g.banned {
-		g.server.Pardon(id)
+		g.server.Unban(id)
 	}
 	g.banned = g.banned[:0]
 }
 
 // honest reports whether a player is one that must not be harmed.
-func (g *rogueGame) honest(who ecs.Owner) bool {
-	return strings.HasPrefix(string(g.server.Identity(who)), honestIdentity)
+func (g *rogueGame) honest(player foretick.PlayerID) bool {
+	return strings.HasPrefix(string(g.server.Identity(player)), honestIdentity)
 }
 
 // build makes what a level begins with.
 func (g *rogueGame) build(f *foretick.Frame) {
 	g.furnish(f)
-	for _, who := range g.server.Players(nil) {
-		g.spawn(f, who)
+	for _, player := range g.server.Players(nil) {
+		g.spawn(f, player)
 	}
 }
 
 // spawns makes more bodies for a player.
-func (g *rogueGame) spawns(f *foretick.Frame, who ecs.Owner, n int) {
+func (g *rogueGame) spawns(f *foretick.Frame, player foretick.PlayerID, n int) {
 	has := 0
-	for _, rows := range g.bodies.Owned(f.World, who) {
+	for _, rows := range g.bodies.Owned(f.World, player) {
 		has += rows.Len()
 	}
 	for range min(n, rogueBodies-has) {
-		g.spawn(f, who)
+		g.spawn(f, player)
 	}
 }
 
-func (g *rogueGame) destroy(f *foretick.Frame, who ecs.Owner) {
+func (g *rogueGame) destroy(f *foretick.Frame, player foretick.PlayerID) {
 	f.World.Lock()
 	defer f.World.Unlock()
-	for _, rows := range g.bodies.Owned(f.World, who) {
+	for _, rows := range g.bodies.Owned(f.World, player) {
 		for i := range rows.Len() {
 			f.Destroy(rows.Entity(i))
 		}
 	}
 }
 
-func (g *rogueGame) hide(f *foretick.Frame, from ecs.Owner, visible bool) {
+func (g *rogueGame) hide(f *foretick.Frame, from foretick.PlayerID, visible bool) {
 	for _, rows := range g.crates.All(f.World) {
 		for i := range rows.Len() {
 			f.SetVisible(from, rows.Entity(i), visible)
@@ -333,11 +333,11 @@ func (g *rogueGame) hide(f *foretick.Frame, from ecs.Owner, visible bool) {
 	}
 }
 
-func (g *rogueGame) teleport(f *foretick.Frame, who ecs.Owner) {
-	for _, rows := range g.bodies.Owned(f.World, who) {
+func (g *rogueGame) teleport(f *foretick.Frame, player foretick.PlayerID) {
+	for _, rows := range g.bodies.Owned(f.World, player) {
 		for i, at := range g.place.Slice(rows) {
 			g.place.Slice(rows)[i].X = -at.X
-			f.Cut(rows.Entity(i))
+			f.Teleport(rows.Entity(i))
 		}
 	}
 }

@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/foretick/foretick"
-	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/transport"
 )
 
@@ -97,7 +96,7 @@ type den struct {
 	settling bool // no honest client comes: what is left must be the rogues'
 	held     int  // by the network, before any rogue came
 	panicked error
-	owners   []ecs.Owner
+	owners   []foretick.PlayerID
 }
 
 // asked is a request that an honest client sent.
@@ -158,7 +157,7 @@ func (r *Rogues) play(net RogueNet, dice *dice, do func(*den) error) (counts Rog
 		if d != nil {
 			counts = d.counts
 			st := d.server.Stats()
-			counts.SchemasAsked, counts.OtherBuilds = st.SchemasAsked, st.Skewed
+			counts.SchemasAsked, counts.OtherBuilds = st.SchemasAsked, st.OtherBuilds
 		}
 	}()
 	if d, err = newDen(r, net, dice); err != nil {
@@ -216,8 +215,8 @@ func newDen(cfg *Rogues, net RogueNet, d *dice) (*den, error) {
 	}
 	var err error
 	n.server, err = foretick.NewServer(foretick.ServerConfig{
-		Protocol: n.player.Protocol, Transport: n.door, MaxClients: n.most, Timeout: rogueTimeout, Hold: rogueHold,
-		SnapshotRate: snapshotRate(n.player.Protocol.Rate(), d), AllowSkew: d.one(2), Random: rand.NewChaCha8(seed), OnRequest: n.learn, OnPanic: n.panics,
+		Protocol: n.player.Protocol, Transport: n.door, MaxClients: n.most, Timeout: rogueTimeout, ReconnectWindow: rogueHold,
+		SnapshotRate: snapshotRate(n.player.Protocol.TickRate(), d), AllowOtherBuilds: d.one(2), Random: rand.NewChaCha8(seed), OnRequest: n.learn, OnPanic: n.panics,
 	})
 	if err != nil {
 		return nil, err

@@ -49,11 +49,11 @@ func TestRoguesReplay(t *testing.T) {
 // What a game keeps of rogues is found.
 func TestRoguesFind(t *testing.T) {
 	r := simtest.Rogues{Sequences: 24, New: func() simtest.Player {
-		var left ecs.Kind
+		var left ecs.Prefab
 		g := &club{}
 		p := g.player()
-		p.Protocol.Kind(&left, "left behind", &g.pos)
-		p.Protocol.Leave(func(f *foretick.Frame, _ ecs.Owner) { f.Spawn(&left, ecs.Nobody) })
+		p.Protocol.Prefab(&left, "left behind", &g.pos)
+		p.Protocol.OnLeave(func(f *foretick.Frame, _ foretick.PlayerID) { f.Spawn(&left, ecs.Nobody) })
 		return p
 	}}
 	_, err := r.Live(0)
@@ -61,7 +61,7 @@ func TestRoguesFind(t *testing.T) {
 	require.ErrorContains(t, err, "life 0")
 	r.New = func() simtest.Player {
 		p := newClub()
-		p.Protocol.Leave(func(*foretick.Frame, ecs.Owner) { panic("not meant") })
+		p.Protocol.OnLeave(func(*foretick.Frame, foretick.PlayerID) { panic("not meant") })
 		return p
 	}
 	_, err = r.Live(0)

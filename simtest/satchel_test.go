@@ -42,7 +42,7 @@ type (
 type satchels struct {
 	bag    ecs.Component[satchel]
 	cmd    ecs.Component[handle]
-	player ecs.Kind
+	player ecs.Prefab
 	said   foretick.Message[announced]
 	heard  []announced
 	all    *ecs.Query
@@ -56,7 +56,7 @@ func (g *satchels) rummage(f *foretick.Frame, rows ecs.Rows) {
 	for i := range bags {
 		b, c := &bags[i], &cmds[i]
 		if c.Take {
-			b.Items = append(b.Items, carried{Kind: c.Kind, Label: fmt.Sprint("kind ", c.Kind), Count: 1})
+			b.Items = append(b.Items, carried{Kind: c.Kind, Label: fmt.Sprint("prefab ", c.Kind), Count: 1})
 			b.Near = append(b.Near, rows.Entity(i))
 		}
 		if c.Drop && len(b.Items) > 0 {
@@ -87,15 +87,15 @@ func (g *satchels) rummage(f *foretick.Frame, rows ecs.Rows) {
 
 func (g *satchels) protocol() *foretick.Protocol {
 	p := foretick.NewProtocol("satchels", 1)
-	p.Component(&g.bag, foretick.Predicted)
+	p.Component(&g.bag, foretick.Predicted())
 	p.Command(&g.cmd)
-	p.Kind(&g.player, "player", &g.bag, &g.cmd)
+	p.Prefab(&g.player, "player", &g.bag, &g.cmd)
 	foretick.Default(p, &g.player, &g.bag, satchel{Name: "nobody", Items: []carried{{Kind: 1, Label: "lamp", Count: 3}}})
-	foretick.OnClient(p, &g.said, func(_ *foretick.Frame, _ foretick.Tick, v announced) { g.heard = append(g.heard, v) })
-	p.Join(func(f *foretick.Frame, who ecs.Owner) {
-		e := f.Spawn(&g.player, who)
+	g.said.OnClient(p, func(_ *foretick.Frame, _ foretick.Tick, v announced) { g.heard = append(g.heard, v) })
+	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) {
+		e := f.Spawn(&g.player, player)
 		g.bag.Get(f.World, e).Items[0].Count = 4 // nobody else's default
-		_ = g.said.Broadcast(f, announced{Text: fmt.Sprint("welcome, ", who), Who: []uint16{uint16(who), 7}})
+		_ = g.said.Broadcast(f, announced{Text: fmt.Sprint("welcome, ", player), Who: []uint16{uint16(player), 7}})
 	})
 	p.Shared("rummage", g.rummage, ecs.Read(&g.cmd), ecs.Write(&g.bag))
 	p.Server("rob", func(f *foretick.Frame, rows ecs.Rows) {
@@ -163,13 +163,13 @@ func TestStringsAndSlicesInAMatch(t *testing.T) {
 		others := 0
 		for _, rows := range ends[n].all.All(joined[n].View().World) {
 			for i, b := range ends[n].bag.Slice(rows) {
-				e, ok := foretick.Counterpart(srv, joined[n].View().Me, joined[n], rows.Entity(i))
+				e, ok := foretick.ServerEntity(srv, joined[n].View().Player, joined[n], rows.Entity(i))
 				require.True(t, ok)
 				want := server.bag.Get(srv.World(), e)
 				require.Equal(t, want.Name, b.Name)
 				require.Equal(t, want.Items, b.Items)
 				require.Len(t, b.Near, len(want.Near))
-				if rows.Owner() != joined[n].View().Me {
+				if rows.Owner() != joined[n].View().Player {
 					others++
 					names[b.Name] = true
 					require.Empty(t, b.Notes, "for the owner alone")
@@ -182,7 +182,7 @@ func TestStringsAndSlicesInAMatch(t *testing.T) {
 		require.Empty(t, report.First)
 		require.Equal(t, report.ServerDigest, report.Digest)
 		require.NotEmpty(t, ends[n].heard)
-		require.Contains(t, ends[n].heard, announced{Text: fmt.Sprint("welcome, ", joined[n].View().Me), Who: []uint16{uint16(joined[n].View().Me), 7}})
+		require.Contains(t, ends[n].heard, announced{Text: fmt.Sprint("welcome, ", joined[n].View().Player), Who: []uint16{uint16(joined[n].View().Player), 7}})
 	}
 	t.Log(causes, names, grown)
 	require.Equal(t, 8, grown)

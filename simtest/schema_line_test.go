@@ -22,12 +22,12 @@ func longSchema(bytes int, more ...string) *foretick.Protocol {
 	}
 	g := &struct {
 		place  ecs.Component[Place]
-		player ecs.Kind
+		player ecs.Prefab
 	}{}
 	p := foretick.NewProtocol("long", 1)
-	p.Component(&g.place, foretick.Predicted)
-	p.Kind(&g.player, "player", &g.place)
-	p.Join(func(f *foretick.Frame, who ecs.Owner) { f.Spawn(&g.player, who) })
+	p.Component(&g.place, foretick.Predicted())
+	p.Prefab(&g.player, "player", &g.place)
+	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) { f.Spawn(&g.player, player) })
 	for i := range bytes / 250 {
 		more = append(more, fmt.Sprint(strings.Repeat("a system with a very long name, ", 7), i))
 	}
@@ -78,7 +78,7 @@ func TestSchemaOverABadLine(t *testing.T) {
 		slowest := time.Duration(0)
 		for _, link := range badLines {
 			for seed := range uint64(4) {
-				m, c := fetches(t, seed, size, link, foretick.ServerConfig{AllowSkew: true})
+				m, c := fetches(t, seed, size, link, foretick.ServerConfig{AllowOtherBuilds: true})
 				require.Equal(t, foretick.Playing, c.View().State, "%d bytes over %+v, after %v: %v", size, link, m.Net.Now(), c.View().Err)
 				slowest = max(slowest, m.Net.Now())
 			}
@@ -102,7 +102,7 @@ func TestRefusalOverABadLine(t *testing.T) {
 // Who asks for the schema and then acknowledges nothing is dropped as before.
 func TestWhoDoesNotTakeTheSchema(t *testing.T) {
 	m := simtest.New(1)
-	srv, err := m.Serve(foretick.ServerConfig{Protocol: longSchema(slices.Max(longSchemas())), AllowSkew: true})
+	srv, err := m.Serve(foretick.ServerConfig{Protocol: longSchema(slices.Max(longSchemas())), AllowOtherBuilds: true})
 	require.NoError(t, err)
 	link := sim.Link{Latency: 100 * time.Millisecond}
 	c, err := m.Join(foretick.ClientConfig{Protocol: longSchema(slices.Max(longSchemas()), "another"), Timeout: time.Minute}, simtest.Seat{Up: link, Down: link, NoRedial: true})

@@ -123,7 +123,7 @@ func (m *Match) watchPrediction(cfg *foretick.ClientConfig, st *seat) {
 	if len(m.wrongs) == 0 {
 		return
 	}
-	onMisprediction, onDivergence := cfg.OnMisprediction, cfg.OnDivergence
+	onMisprediction, onDivergence := cfg.OnMisprediction, cfg.OnDesync
 	cfg.OnMisprediction = func(w prediction.Misprediction) {
 		if onMisprediction != nil {
 			onMisprediction(w)
@@ -132,7 +132,7 @@ func (m *Match) watchPrediction(cfg *foretick.ClientConfig, st *seat) {
 			m.fail(c, c.Mispredicted(m, st.client, w))
 		}
 	}
-	cfg.OnDivergence = func(d foretick.Divergence) {
+	cfg.OnDesync = func(d foretick.Desync) {
 		if onDivergence != nil {
 			onDivergence(d)
 		}

@@ -21,8 +21,8 @@ type Secrets struct {
 
 // half is a half of somebody's secret.
 type half struct {
-	who  ecs.Owner
-	high bool
+	player ecs.Owner
+	high   bool
 }
 
 // halfBits of each half are looked for: a codec may say the topmost by the
@@ -31,8 +31,8 @@ const halfBits = 28
 
 // Secret is the marked value of a player, other than that of anybody else. Both
 // its halves are numbers of 31 bits.
-func Secret(who ecs.Owner) uint64 {
-	x := uint64(who)*0x9E3779B97F4A7C15 + 0xD1B54A32D192ED03
+func Secret(player ecs.Owner) uint64 {
+	x := uint64(player)*0x9E3779B97F4A7C15 + 0xD1B54A32D192ED03
 	x ^= x >> 29
 	x *= 0xBF58476D1CE4E5B9
 	x ^= x >> 32
@@ -56,8 +56,8 @@ func (s *Secrets) start() {
 
 // Packet implements [PacketChecker].
 func (s *Secrets) Packet(m *Match, _, to int, b []byte) error {
-	who := m.Owner(to)
-	if who == ecs.Nobody {
+	player := m.Owner(to)
+	if player == ecs.Nobody {
 		return nil
 	}
 	if s.known == nil {
@@ -81,14 +81,14 @@ func (s *Secrets) Packet(m *Match, _, to int, b []byte) error {
 			case !ok:
 				continue
 			case h.high:
-				high = h.who
+				high = h.player
 			default:
-				low = h.who
+				low = h.player
 			}
-			if low == high && low == who {
+			if low == high && low == player {
 				s.Found++
 			} else if low == high && low != ecs.Nobody {
-				return fmt.Errorf("player %d was sent the secret of player %d, %#x, up to byte %d of %d", who, low, Secret(low), i, len(b))
+				return fmt.Errorf("player %d was sent the secret of player %d, %#x, up to byte %d of %d", player, low, Secret(low), i, len(b))
 			}
 		}
 	}

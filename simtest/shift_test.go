@@ -51,14 +51,14 @@ var ways = []struct {
 
 // shifted plays a shooter whose path shifts, and returns what became of its shots
 // with the new path, from so long after on, and once the server has resettled, if it is to.
-func shifted(t *testing.T, rate int, growth time.Duration, row, way int, from time.Duration, resettle bool) (then, resettled cell, claims lagcomp.JudgeStats) {
+func shifted(t *testing.T, rate int, growth time.Duration, row, way int, from time.Duration, remeasure bool) (then, remeasured cell, claims lagcomp.JudgeStats) {
 	t.Helper()
 	m, err := newRange(37, rate, foretick.ServerConfig{RewindGrowth: growth})
 	require.NoError(t, err)
 	base := sim.Link{Latency: 50 * time.Millisecond, Jitter: 10 * time.Millisecond}
 	again := shiftAt + from + shiftPart
 	end := again
-	if resettle {
+	if remeasure {
 		end += shiftWait + shiftPart
 	}
 	s, err := m.seat(base, base, 7*time.Second, end)
@@ -78,11 +78,11 @@ func shifted(t *testing.T, rate int, growth time.Duration, row, way int, from ti
 		}
 		m.Link(s.client, up, down)
 	})
-	if resettle {
-		m.Net.At(again, func() { require.True(t, m.server.Resettle(s.client.View().Me)) })
+	if remeasure {
+		m.Net.At(again, func() { require.True(t, m.server.RemeasureLatency(s.client.View().Player)) })
 	}
 	m.Net.At(again, func() {
-		st, _ := m.server.Player(s.client.View().Me)
+		st, _ := m.server.Player(s.client.View().Player)
 		claims = st.Claims
 	})
 	m.Run(end + time.Second)
@@ -93,7 +93,7 @@ func shifted(t *testing.T, rate int, growth time.Duration, row, way int, from ti
 				seen[tick] = saw
 			}
 		}
-		c.join(m, &shooter{seen: seen, target: s.target}, m.judged[s.client.View().Me])
+		c.join(m, &shooter{seen: seen, target: s.target}, m.judged[s.client.View().Player])
 		return c
 	}
 	return during(shiftAt+from, again), during(again+shiftWait, end), claims
@@ -131,11 +131,11 @@ func TestHonestPathWithoutGrowth(t *testing.T) {
 				continue
 			}
 			name := fmt.Sprintf("%d Hz, %s", rate, row.name)
-			then, resettled, claims := shifted(t, rate, -1, i, 0, shiftWait, true)
+			then, remeasured, claims := shifted(t, rate, -1, i, 0, shiftWait, true)
 			share := func(c cell) float64 { return percent(c.confirmed, c.onScreen) }
-			t.Logf("| %s | %d | %.1f %% | %.1f %% |", row.name, rate, share(then), share(resettled))
+			t.Logf("| %s | %d | %.1f %% | %.1f %% |", row.name, rate, share(then), share(remeasured))
 			require.Greater(t, then.onScreen, 50, name)
-			require.GreaterOrEqual(t, share(resettled), 98.0, name)
+			require.GreaterOrEqual(t, share(remeasured), 98.0, name)
 			switch {
 			case !row.harms:
 				require.GreaterOrEqual(t, share(then), 95.0, name)
@@ -185,7 +185,7 @@ func TestAbuseGrowth(t *testing.T) {
 				}}, fightFrom, duelEnd)
 				require.NoError(t, err)
 				m.Run(duelEnd)
-				for tick, j := range m.judged[s.client.View().Me] {
+				for tick, j := range m.judged[s.client.View().Player] {
 					at := time.Duration(tick) * time.Second / rate
 					all = max(all, j.rewind)
 					if at < early {

@@ -34,9 +34,9 @@ func TestServerThatStandsStill(t *testing.T) {
 			m := simtest.New(4)
 			g := &game{}
 			p := g.protocol()
-			p.TickRate(rate)
+			p.SetTickRate(rate)
 			lost := 0
-			p.Absent(func(*foretick.Frame, ecs.Owner) { lost++ })
+			p.OnDisconnect(func(*foretick.Frame, foretick.PlayerID) { lost++ })
 			srv, err := m.Serve(foretick.ServerConfig{Protocol: p})
 			require.NoError(t, err)
 			link := sim.Link{Latency: 30 * ms, Jitter: 5 * ms}
@@ -44,7 +44,7 @@ func TestServerThatStandsStill(t *testing.T) {
 			for range 3 {
 				cg := &game{}
 				cp := cg.protocol()
-				cp.TickRate(rate)
+				cp.SetTickRate(rate)
 				c, err := m.Join(foretick.ClientConfig{Protocol: cp, Sample: foretick.Sample(&cg.cmd, func(v foretick.View) move {
 					return move{X: float32(v.Tick/8%2) - 0.5}
 				})}, simtest.Seat{Up: link, Down: link})

@@ -23,7 +23,7 @@ type stance struct {
 type shove struct {
 	at    ecs.Component[stance]
 	cmd   ecs.Component[move]
-	body  ecs.Kind
+	body  ecs.Prefab
 	by    stance
 	in    foretick.Tick
 	ran   func(f *foretick.Frame, at stance) // ahead of each tick
@@ -32,10 +32,12 @@ type shove struct {
 
 func (g *shove) protocol() *foretick.Protocol {
 	p := foretick.NewProtocol("shove", 1)
-	p.Component(&g.at, foretick.Predicted)
+	p.Component(&g.at, foretick.Predicted())
 	p.Command(&g.cmd)
-	p.Kind(&g.body, "body", &g.at, &g.cmd)
-	p.Join(func(f *foretick.Frame, who ecs.Owner) { g.at.Get(f.World, f.Spawn(&g.body, who)).Angle = 3.1 })
+	p.Prefab(&g.body, "body", &g.at, &g.cmd)
+	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) {
+		g.at.Get(f.World, f.Spawn(&g.body, player)).Angle = 3.1
+	})
 	p.Shared("walk", func(f *foretick.Frame, rows ecs.Rows) {
 		at, cmd := g.at.Slice(rows), g.cmd.Slice(rows)
 		for i := range at {

@@ -44,16 +44,16 @@ type workshop struct {
 	local   ecs.Component[local]    // not replicated
 	cmd     ecs.Component[move]
 	memo    ecs.Singleton[memo]
-	player  ecs.Kind
-	bolt    ecs.Kind
+	player  ecs.Prefab
+	bolt    ecs.Prefab
 	all     *ecs.Query
 	players *ecs.Query
 	rang    foretick.Event[int]
 
-	count int                      // state outside of components
-	drawn float32                  // what was drawn last
-	kept  map[ecs.Owner]ecs.Entity // handles kept outside of components
-	begun map[ecs.Owner]float32    // what was seen first
+	count int                              // state outside of components
+	drawn float32                          // what was drawn last
+	kept  map[foretick.PlayerID]ecs.Entity // handles kept outside of components
+	begun map[foretick.PlayerID]float32    // what was seen first
 	heard int
 	noise atomic.Int64
 }
@@ -61,26 +61,26 @@ type workshop struct {
 var shots int // a global
 
 func (g *workshop) protocol(plant func(g *workshop, p *foretick.Protocol)) *foretick.Protocol {
-	g.kept, g.begun = map[ecs.Owner]ecs.Entity{}, map[ecs.Owner]float32{}
+	g.kept, g.begun = map[foretick.PlayerID]ecs.Entity{}, map[foretick.PlayerID]float32{}
 	p := foretick.NewProtocol("workshop", 1)
-	p.Component(&g.pos, foretick.Predicted)
-	p.Component(&g.tally, foretick.Predicted)
-	p.Component(&g.heat, foretick.Predicted)
+	p.Component(&g.pos, foretick.Predicted())
+	p.Component(&g.tally, foretick.Predicted())
+	p.Component(&g.heat, foretick.Predicted())
 	p.Component(&g.badge)
 	p.Component(&g.secret)
-	p.Local(&g.local)
+	p.LocalComponent(&g.local)
 	p.Command(&g.cmd)
-	p.Kind(&g.player, "player", &g.pos, &g.tally, &g.badge, &g.secret, &g.cmd, &g.local)
-	p.Kind(&g.bolt, "bolt", &g.pos, &g.tally)
+	p.Prefab(&g.player, "player", &g.pos, &g.tally, &g.badge, &g.secret, &g.cmd, &g.local)
+	p.Prefab(&g.bolt, "bolt", &g.pos, &g.tally)
 	p.Spawns(&g.bolt, foretick.SpawnConfig{})
-	foretick.OnPredicted(p, &g.rang, func(*foretick.Frame, ecs.Entity, int) { g.heard++ })
+	g.rang.OnPredicted(p, func(*foretick.Frame, ecs.Entity, int) { g.heard++ })
 	if err := p.Types().RegisterSingleton(&g.memo); err != nil {
 		panic(err)
 	}
-	p.Join(func(f *foretick.Frame, who ecs.Owner) {
-		e := f.Spawn(&g.player, who)
-		g.secret.Get(f.World, e).N = int32(who) * 100
-		g.local.Get(f.World, e).N = int32(who) * 100
+	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) {
+		e := f.Spawn(&g.player, player)
+		g.secret.Get(f.World, e).N = int32(player) * 100
+		g.local.Get(f.World, e).N = int32(player) * 100
 	})
 	p.Shared("move", func(f *foretick.Frame, rows ecs.Rows) {
 		pos, cmd := g.pos.Slice(rows), g.cmd.Slice(rows)
@@ -258,11 +258,11 @@ func faultSorts() []faultSort {
 			return dial(int(g.memo.Get(f.World).N))
 		}, func(g *workshop) []ecs.Access { return []ecs.Access{ecs.Write(&g.memo)} })},
 		{name: "a handle kept over a rollback", sync: true, debug: true, plant: nudges(func(g *workshop, f *foretick.Frame, rows ecs.Rows, i int) float32 {
-			who := rows.Owner()
+			player := rows.Owner()
 			if f.Tick%16 == 0 {
-				g.kept[who] = f.SpawnBy(rows.Entity(i), &g.bolt)
+				g.kept[player] = f.SpawnBy(rows.Entity(i), &g.bolt)
 			}
-			if at := g.pos.Find(f.World, g.kept[who]); at != nil {
+			if at := g.pos.Find(f.World, g.kept[player]); at != nil {
 				return 0.25
 			}
 			return 0
@@ -331,7 +331,7 @@ func accused(t *testing.T, plant func(*workshop, *foretick.Protocol)) (text stri
 			text = err.Error()
 		}
 	}()
-	faults, err := simtest.Rehearse(func() simtest.Player {
+	faults, err := simtest.FindDesyncs(func() simtest.Player {
 		g := &workshop{}
 		return simtest.Player{Protocol: g.protocol(plant), Sample: foretick.Sample(&g.cmd, g.sample)}
 	}, simtest.SyncConfig{})

@@ -30,7 +30,7 @@ func TestLocalSpawns(t *testing.T) {
 		b.m.Run(now)
 		n := 0
 		for _, rows := range q.All(b.clients[0].World()) {
-			require.Equal(t, ecs.Fleeting, rows.Owner(), "the server's are withheld")
+			require.Equal(t, ecs.ClientOnly, rows.Owner(), "the server's are withheld")
 			for i, f := range b.games[0].flight.Slice(rows) {
 				e := rows.Entity(i)
 				if before, ok := last[e]; ok && f.X != before {
@@ -44,7 +44,7 @@ func TestLocalSpawns(t *testing.T) {
 		}
 		most = max(most, n)
 		for _, rows := range look.All(b.clients[1].World()) {
-			require.Equal(t, ecs.Owner(1), rows.Owner())
+			require.Equal(t, foretick.PlayerID(1), rows.Owner())
 			onlooker += rows.Len()
 		}
 	}
@@ -66,8 +66,8 @@ func TestLocalSpawns(t *testing.T) {
 type minefield struct {
 	state ecs.Component[mineState]
 	cmd   ecs.Component[layer]
-	body  ecs.Kind
-	mine  ecs.Kind
+	body  ecs.Prefab
+	mine  ecs.Prefab
 
 	lock                                bool
 	cleared                             map[ecs.Entity]foretick.Tick
@@ -88,10 +88,10 @@ type layer struct {
 func (g *minefield) protocol() *foretick.Protocol {
 	g.cleared = map[ecs.Entity]foretick.Tick{}
 	p := foretick.NewProtocol("minefield", 1)
-	p.Component(&g.state, foretick.Predicted)
+	p.Component(&g.state, foretick.Predicted())
 	p.Command(&g.cmd)
-	p.Kind(&g.body, "body", &g.cmd)
-	p.Kind(&g.mine, "mine", &g.state, &g.cmd)
+	p.Prefab(&g.body, "body", &g.cmd)
+	p.Prefab(&g.mine, "mine", &g.state, &g.cmd)
 	p.Spawns(&g.mine, foretick.SpawnConfig{
 		OnPredicted: func(f *foretick.Frame, e ecs.Entity) { g.predicted++ },
 		OnConfirmed: func(*foretick.Frame, ecs.Entity) { g.confirmed++ },
@@ -101,7 +101,7 @@ func (g *minefield) protocol() *foretick.Protocol {
 			g.back = append(g.back, e)
 		},
 	})
-	p.Join(func(f *foretick.Frame, who ecs.Owner) { f.Spawn(&g.body, who) })
+	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) { f.Spawn(&g.body, player) })
 	p.Server("lock", func(f *foretick.Frame, rows ecs.Rows) {
 		for i, s := 0, g.state.Slice(rows); i < len(s); i++ {
 			if g.lock && f.Time() < 25*time.Second && f.Rand(uint64(i))%20 == 0 {
@@ -175,7 +175,7 @@ func TestPredictedDespawns(t *testing.T) {
 				t.Fatalf("%v is shown in the tick in which it was destroyed", e)
 			}
 		}
-		for _, rows := range ecs.NewQuery(w.Types(), ecs.With(&g.state)).Owned(w, c.View().Me) {
+		for _, rows := range ecs.NewQuery(w.Types(), ecs.With(&g.state)).Owned(w, c.View().Player) {
 			for i, s := range g.state.Slice(rows) {
 				serials[rows.Entity(i)] = s.Serial
 			}
@@ -200,9 +200,9 @@ func TestSpawnsThatAreMistakes(t *testing.T) {
 	type end struct {
 		state ecs.Component[mineState]
 		cmd   ecs.Component[layer]
-		body  ecs.Kind
-		mine  ecs.Kind
-		own   ecs.Kind
+		body  ecs.Prefab
+		mine  ecs.Prefab
+		own   ecs.Prefab
 	}
 	for want, c := range map[string]struct {
 		declare func(*end, *foretick.Protocol)
@@ -231,14 +231,14 @@ func TestSpawnsThatAreMistakes(t *testing.T) {
 			protocol := func() *foretick.Protocol {
 				g := &end{}
 				p := foretick.NewProtocol("mistakes", 1)
-				p.Component(&g.state, foretick.Predicted)
+				p.Component(&g.state, foretick.Predicted())
 				p.Command(&g.cmd)
-				p.Kind(&g.body, "body", &g.cmd)
-				p.Kind(&g.own, "furniture", &g.state)
-				p.Kind(&g.mine, "mine", &g.state)
+				p.Prefab(&g.body, "body", &g.cmd)
+				p.Prefab(&g.own, "furniture", &g.state)
+				p.Prefab(&g.mine, "mine", &g.state)
 				p.Spawns(&g.mine, foretick.SpawnConfig{})
-				p.Join(func(f *foretick.Frame, who ecs.Owner) {
-					f.Spawn(&g.body, who)
+				p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) {
+					f.Spawn(&g.body, player)
 					f.Spawn(&g.own, ecs.Nobody)
 				})
 				access := append([]ecs.Access{ecs.Read(&g.cmd)}, c.access...)
@@ -269,18 +269,18 @@ func TestSpawnsThatAreMistakes(t *testing.T) {
 func TestSpawnsDeclaredWrongly(t *testing.T) {
 	g := &minefield{}
 	p := g.protocol()
-	var other ecs.Kind
+	var other ecs.Prefab
 	p.Spawns(&other, foretick.SpawnConfig{})
 	p.Spawns(&g.mine, foretick.SpawnConfig{})
 	p.Spawns(&g.body, foretick.SpawnConfig{Policy: 7})
 	err := p.Err()
-	require.ErrorContains(t, err, "call Kind first")
+	require.ErrorContains(t, err, "call Prefab first")
 	require.ErrorContains(t, err, `Spawns("mine") was called twice`)
-	require.ErrorContains(t, err, "use Matched or Local")
+	require.ErrorContains(t, err, "use Matched or ClientOnly")
 	h := &minefield{}
 	q := h.protocol()
-	q.Spawns(&h.body, foretick.SpawnConfig{Policy: foretick.Local})
-	require.ErrorContains(t, q.Err(), "a Local entity gets no input")
+	q.Spawns(&h.body, foretick.SpawnConfig{Policy: foretick.ClientOnly})
+	require.ErrorContains(t, q.Err(), "a ClientOnly entity gets no input")
 }
 
 // listener keeps what a client was sent.
@@ -309,7 +309,7 @@ func TestOriginsStayPrivate(t *testing.T) {
 		server := newArtillery()
 		p := server.protocol()
 		var d ecs.Entity // shown to the one before his guns, so that these have other wire ids
-		p.Join(func(f *foretick.Frame, who ecs.Owner) { f.SetVisible(who, d, decoy && who == 1) })
+		p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) { f.SetVisible(player, d, decoy && player == 1) })
 		p.Server("gift", func(f *foretick.Frame, rows ecs.Rows) { // the one's rockets become the other's
 			if f.Tick%10 == 0 && rows.Owner() == 1 {
 				gifts++
@@ -329,7 +329,7 @@ func TestOriginsStayPrivate(t *testing.T) {
 			clients = append(clients, c)
 		}
 		m.Run(8 * time.Second)
-		if clients[0].View().Me != 1 { // by owner
+		if clients[0].View().Player != 1 { // by owner
 			in[0], in[1], clients[0] = in[1], in[0], clients[1]
 		}
 		return in, clients[0].Stats().SpawnsMatched
@@ -346,10 +346,10 @@ func TestOriginsStayPrivate(t *testing.T) {
 }
 
 // A rehearsal runs ticks that spawn and destroy again, and finds them sound; and it
-// names the kind when a system's own memory decides what is spawned.
-func TestRehearseSpawns(t *testing.T) {
+// names the prefab when a system's own memory decides what is spawned.
+func TestSyncTestSpawns(t *testing.T) {
 	for _, planted := range []bool{false, true} {
-		faults, err := simtest.Rehearse(func() simtest.Player {
+		faults, err := simtest.FindDesyncs(func() simtest.Player {
 			g := newArtillery()
 			g.pieces = 2
 			p := g.protocol()
@@ -402,7 +402,7 @@ func TestOwnSpawnsAreNeverPutOff(t *testing.T) {
 		link := sim.Link{Latency: 40 * time.Millisecond}
 		client, err = m.Join(foretick.ClientConfig{Protocol: g.protocol(), Sample: foretick.Sample(&g.cmd, func(v foretick.View) trigger { return s.sample(m, v) })},
 			simtest.Seat{Up: link, Down: link, After: func(v foretick.View) {
-				postponed = postponed || client.Shown() != foretick.Shown{} && client.Shown().Fields == 0
+				postponed = postponed || client.ScreenHash() != foretick.ScreenHash{} && client.ScreenHash().Fields == 0
 			}})
 		require.NoError(t, err)
 		m.Run(12 * time.Second)

@@ -41,13 +41,13 @@ type artillery struct {
 	flight   ecs.Component[flight]
 	shrapnel ecs.Component[shrapnel]
 	cmd      ecs.Component[trigger]
-	gun      ecs.Kind
-	rocket   ecs.Kind
-	fragment ecs.Kind
-	bullet   ecs.Kind
+	gun      ecs.Prefab
+	rocket   ecs.Prefab
+	fragment ecs.Prefab
+	bullet   ecs.Prefab
 
 	newer                bool // a later build, with more in it
-	decal                ecs.Kind
+	decal                ecs.Prefab
 	paint                ecs.Component[paint]
 	volley, fuse, pieces int
 	jams                 bool
@@ -76,17 +76,17 @@ func (g *artillery) protocol() *foretick.Protocol {
 	if g.newer {
 		p.Component(&g.paint)
 	}
-	p.Component(&g.turret, foretick.Predicted)
-	p.Component(&g.flight, foretick.Predicted)
-	p.Component(&g.shrapnel, foretick.Predicted)
+	p.Component(&g.turret, foretick.Predicted())
+	p.Component(&g.flight, foretick.Predicted())
+	p.Component(&g.shrapnel, foretick.Predicted())
 	p.Command(&g.cmd)
 	if g.newer {
-		p.Kind(&g.decal, "decal", &g.paint)
+		p.Prefab(&g.decal, "decal", &g.paint)
 	}
-	p.Kind(&g.gun, "gun", &g.turret, &g.cmd)
-	p.Kind(&g.rocket, "rocket", &g.flight, &g.shrapnel)
-	p.Kind(&g.fragment, "fragment", &g.flight)
-	p.Kind(&g.bullet, "bullet", &g.flight)
+	p.Prefab(&g.gun, "gun", &g.turret, &g.cmd)
+	p.Prefab(&g.rocket, "rocket", &g.flight, &g.shrapnel)
+	p.Prefab(&g.fragment, "fragment", &g.flight)
+	p.Prefab(&g.bullet, "bullet", &g.flight)
 	told := foretick.SpawnConfig{
 		OnPredicted: func(f *foretick.Frame, e ecs.Entity) {
 			g.predicted[e]++
@@ -104,8 +104,8 @@ func (g *artillery) protocol() *foretick.Protocol {
 	}
 	p.Spawns(&g.rocket, told)
 	p.Spawns(&g.fragment, told)
-	p.Spawns(&g.bullet, foretick.SpawnConfig{Policy: foretick.Local})
-	p.Join(g.arm)
+	p.Spawns(&g.bullet, foretick.SpawnConfig{Policy: foretick.ClientOnly})
+	p.OnJoin(g.arm)
 	p.Server("jam", func(f *foretick.Frame, rows ecs.Rows) {
 		for i, t := 0, g.turret.Slice(rows); g.jams && f.Time() < 14*time.Second && i < len(t); i++ {
 			if f.Rand(uint64(rows.Owner())*8+uint64(t[i].Seat))%60 == 0 {
@@ -119,10 +119,10 @@ func (g *artillery) protocol() *foretick.Protocol {
 }
 
 // arm gives a player two guns.
-func (g *artillery) arm(f *foretick.Frame, who ecs.Owner) {
-	spare := f.Spawn(&g.gun, who)
+func (g *artillery) arm(f *foretick.Frame, player foretick.PlayerID) {
+	spare := f.Spawn(&g.gun, player)
 	for seat := range 2 {
-		g.turret.Get(f.World, f.Spawn(&g.gun, who)).Seat = uint8(seat)
+		g.turret.Get(f.World, f.Spawn(&g.gun, player)).Seat = uint8(seat)
 	}
 	f.Destroy(spare) // the last row takes the place of the first
 }
@@ -145,7 +145,7 @@ func (g *artillery) fire(f *foretick.Frame, rows ecs.Rows) {
 	}
 }
 
-func (g *artillery) launch(f *foretick.Frame, by ecs.Entity, k *ecs.Kind, vx, vy float32, fuse int) {
+func (g *artillery) launch(f *foretick.Frame, by ecs.Entity, k *ecs.Prefab, vx, vy float32, fuse int) {
 	e := f.SpawnBy(by, k)
 	*g.flight.Get(f.World, e) = flight{VX: vx, VY: vy, Fuse: uint8(fuse)}
 	if k == &g.rocket {
@@ -208,7 +208,7 @@ func newBattery(t testing.TB, seed uint64, players int, link sim.Link, set func(
 	set(b.server)
 	var err error
 	b.srv, err = b.m.Serve(foretick.ServerConfig{
-		Protocol: b.server.protocol(), SendRate: 200_000, AllowSkew: true,
+		Protocol: b.server.protocol(), SendRate: 200_000, AllowOtherBuilds: true,
 	})
 	require.NoError(t, err)
 	for range players {
@@ -261,17 +261,17 @@ func TestSpawnsMatch(t *testing.T) {
 	b := newBattery(t, 3, 8, link, func(*artillery) {}, gunner{every: every, until: until})
 	b.m.Run(until + 5*time.Second)
 	b.rest(t)
-	var matched, cancelled, unforeseen, mispredicted uint64
+	var matched, cancelled, unpredicted, mispredicted uint64
 	for _, c := range b.clients {
 		st := c.Stats()
-		matched, cancelled, unforeseen = matched+st.SpawnsMatched, cancelled+st.SpawnsCancelled, unforeseen+st.SpawnsUnforeseen
+		matched, cancelled, unpredicted = matched+st.SpawnsMatched, cancelled+st.SpawnsCancelled, unpredicted+st.SpawnsUnpredicted
 		mispredicted += st.Mispredictions
 		require.Zero(t, st.ByCause[prediction.Code], "a rocket that took another's place would fly elsewhere")
 	}
-	t.Logf("%d made, %d matched, %d cancelled, %d unforeseen, %d mispredictions", b.server.made, matched, cancelled, unforeseen, mispredicted)
+	t.Logf("%d made, %d matched, %d cancelled, %d unforeseen, %d mispredictions", b.server.made, matched, cancelled, unpredicted, mispredicted)
 	require.GreaterOrEqual(t, b.server.made, 8*10*(volleys-2))
 	require.EqualValues(t, b.server.made, matched, "every one that the server made")
-	require.Zero(t, unforeseen)
+	require.Zero(t, unpredicted)
 	if *fullSpawns {
 		require.GreaterOrEqual(t, b.server.made, 9800)
 	}
@@ -284,7 +284,7 @@ func TestSpawnsMatch(t *testing.T) {
 func TestSpawnsThatTheServerRefuses(t *testing.T) {
 	link := sim.Link{Latency: 80 * time.Millisecond, Jitter: 30 * time.Millisecond, Loss: 0.1, Duplicate: 0.05}
 	causes := map[prediction.Cause]int{}
-	var cancelled, matched, unforeseen uint64
+	var cancelled, matched, unpredicted uint64
 	for seed := range uint64(2) {
 		until := 12 * time.Second
 		b := newBattery(t, seed, 2, link, func(g *artillery) { g.jams, g.pieces, g.fuse = true, 3, 40 }, gunner{every: 7, until: until})
@@ -298,7 +298,7 @@ func TestSpawnsThatTheServerRefuses(t *testing.T) {
 						continue
 					}
 					named++
-					_, ok := foretick.Counterpart(b.srv, c.View().Me, c, e)
+					_, ok := foretick.ServerEntity(b.srv, c.View().Player, c, e)
 					require.True(t, ok, "%v", e)
 				}
 			}
@@ -308,14 +308,14 @@ func TestSpawnsThatTheServerRefuses(t *testing.T) {
 		b.rest(t)
 		for i, c := range b.clients {
 			st := c.Stats()
-			cancelled, matched, unforeseen = cancelled+st.SpawnsCancelled, matched+st.SpawnsMatched, unforeseen+st.SpawnsUnforeseen
+			cancelled, matched, unpredicted = cancelled+st.SpawnsCancelled, matched+st.SpawnsMatched, unpredicted+st.SpawnsUnpredicted
 			for cause, n := range st.ByCause {
 				causes[prediction.Cause(cause)] += int(n)
 			}
 			require.NotZero(t, b.gunners[i].pressed)
 		}
 	}
-	t.Logf("%d matched, %d cancelled, %d unforeseen; causes %v", matched, cancelled, unforeseen, causes)
+	t.Logf("%d matched, %d cancelled, %d unforeseen; causes %v", matched, cancelled, unpredicted, causes)
 	require.Greater(t, matched, uint64(1000))
 	require.Greater(t, cancelled, uint64(50))
 	require.NotZero(t, causes[prediction.ServerEffect])
@@ -334,8 +334,8 @@ func TestSpawnsAcrossLevelsAndLosses(t *testing.T) {
 	for k := time.Duration(1); k <= 5; k++ {
 		b.m.Run(k * 5 * time.Second)
 		require.NoError(t, b.srv.NextLevel(nil, func(f *foretick.Frame) {
-			for _, who := range b.srv.Players(nil) {
-				b.server.arm(f, who)
+			for _, player := range b.srv.Players(nil) {
+				b.server.arm(f, player)
 			}
 		}))
 		b.m.Run(k*5*time.Second + 2*time.Second)
@@ -357,7 +357,7 @@ func TestSpawnsAcrossLevelsAndLosses(t *testing.T) {
 	require.Greater(t, b.clients[2].Stats().Connections, uint64(1))
 }
 
-// Builds of a game whose components and kinds have other numbers spawn alike.
+// Builds of a game whose components and prefabs have other numbers spawn alike.
 func TestSpawnsBetweenBuilds(t *testing.T) {
 	link := sim.Link{Latency: 40 * time.Millisecond}
 	for _, newer := range []bool{false, true} {
@@ -370,10 +370,10 @@ func TestSpawnsBetweenBuilds(t *testing.T) {
 			b.m.Run(9 * time.Second)
 			b.rest(t)
 			for i, c := range b.clients {
-				require.NotNil(t, c.Skew())
+				require.NotNil(t, c.BuildDifference())
 				st := c.Stats()
 				require.Zero(t, st.Mispredictions)
-				require.Zero(t, st.SpawnsCancelled+st.SpawnsUnforeseen)
+				require.Zero(t, st.SpawnsCancelled+st.SpawnsUnpredicted)
 				if bullets {
 					require.Greater(t, b.games[i].bullets, 80)
 				} else {

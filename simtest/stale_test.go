@@ -46,9 +46,9 @@ type keep struct {
 	mood   ecs.Component[mood]
 	flight ecs.Component[flight]
 	cmd    ecs.Component[firing]
-	body   ecs.Kind
-	crate  ecs.Kind
-	rocket ecs.Kind
+	body   ecs.Prefab
+	crate  ecs.Prefab
+	rocket ecs.Prefab
 	crates int
 	rate   int
 	often  int  // writes come once in so many ticks and entities
@@ -63,19 +63,19 @@ type keep struct {
 
 func (g *keep) protocol() *foretick.Protocol {
 	p := foretick.NewProtocol("keep", 1)
-	p.TickRate(g.rate)
-	p.Component(&g.pos, foretick.Predicted, foretick.Exact)
-	p.Component(&g.effort, foretick.Predicted, foretick.Exact)
+	p.SetTickRate(g.rate)
+	p.Component(&g.pos, foretick.Predicted(), foretick.FullPrecision())
+	p.Component(&g.effort, foretick.Predicted(), foretick.FullPrecision())
 	p.Component(&g.purse)
 	p.Component(&g.burden)
 	p.Component(&g.mood)
-	p.Component(&g.flight, foretick.Predicted)
+	p.Component(&g.flight, foretick.Predicted())
 	p.Command(&g.cmd)
-	p.Kind(&g.body, "body", &g.pos, &g.effort, &g.purse, &g.mood, &g.cmd)
-	p.Kind(&g.crate, "crate", &g.pos, &g.purse)
-	p.Kind(&g.rocket, "rocket", &g.flight, &g.purse)
+	p.Prefab(&g.body, "body", &g.pos, &g.effort, &g.purse, &g.mood, &g.cmd)
+	p.Prefab(&g.crate, "crate", &g.pos, &g.purse)
+	p.Prefab(&g.rocket, "rocket", &g.flight, &g.purse)
 	p.Spawns(&g.rocket, foretick.SpawnConfig{})
-	p.Join(func(f *foretick.Frame, who ecs.Owner) { f.Spawn(&g.body, who); f.Spawn(&g.body, who) })
+	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) { f.Spawn(&g.body, player); f.Spawn(&g.body, player) })
 	p.Shared("walk", func(f *foretick.Frame, rows ecs.Rows) {
 		pos, work, cmd := g.pos.Slice(rows), g.effort.Slice(rows), g.cmd.Slice(rows)
 		for i := range pos {
@@ -97,7 +97,7 @@ func (g *keep) protocol() *foretick.Protocol {
 	}, ecs.Write(&g.flight), ecs.Structural())
 	p.Server("rule", g.govern, ecs.Write(&g.purse), ecs.WriteOther(&g.pos, &g.effort, &g.mood), ecs.Create(&g.burden), ecs.Structural())
 	if g.grudge {
-		foretick.Foresee(p, &g.cmd, func(*foretick.Frame, ecs.Entity, int, *firing) {})
+		foretick.PredictRemote(p, &g.cmd, func(*foretick.Frame, ecs.Entity, int, *firing) {})
 	}
 	g.all = ecs.NewQuery(p.Types(), ecs.With(&g.purse))
 	return p
@@ -200,7 +200,7 @@ func stale(seed int64) (string, error) {
 		worst := ""
 		for _, c := range clients {
 			if a := m.Audit(c); a.Differences > 0 {
-				worst = fmt.Sprintf("%d s after the last change, player %d: %d differences: %s", 2+i, c.View().Me, a.Differences, a.First)
+				worst = fmt.Sprintf("%d s after the last change, player %d: %d differences: %s", 2+i, c.View().Player, a.Differences, a.First)
 			}
 		}
 		if worst == "" || i == 3 {

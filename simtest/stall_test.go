@@ -74,7 +74,7 @@ func TestStalledClientSaysSoAndPlaysOn(t *testing.T) {
 		require.False(t, m.client.View().Stalled)
 		require.Equal(t, foretick.Playing, m.client.View().State)
 		m.Run(back + 2*time.Second)
-		me := m.client.View().Me
+		me := m.client.View().Player
 		y := m.game.pos.Get(m.server.World(), bodyOf(m.server, m.game, me)).Y
 		taken, _ := m.server.Player(me)
 		m.Run(back + 4*time.Second)
@@ -92,7 +92,7 @@ func TestBlackhole(t *testing.T) {
 	for _, extra := range []time.Duration{0, 700 * time.Millisecond, 1900 * time.Millisecond, 3300 * time.Millisecond, 4700 * time.Millisecond} {
 		link := sim.Link{Latency: 50 * time.Millisecond, Jitter: 10 * time.Millisecond}
 		m := newStall(t, link)
-		me := m.client.View().Me
+		me := m.client.View().Player
 		body := bodyOf(m.server, m.game, me)
 		states := map[string]bool{}
 		m.seen = func(v foretick.View) {
@@ -116,7 +116,7 @@ func TestBlackhole(t *testing.T) {
 		}
 		t.Logf("silent for %v: back after %v", 20*time.Second+extra, m.Net.Now()-back)
 		require.LessOrEqual(t, m.Net.Now()-back, 2*time.Second)
-		require.Equal(t, me, m.client.View().Me)
+		require.Equal(t, me, m.client.View().Player)
 		require.Equal(t, body, bodyOf(m.server, m.game, me))
 		require.NotEqual(t, ecs.None, body)
 		y := m.game.pos.Get(m.server.World(), body).Y

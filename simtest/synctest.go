@@ -60,7 +60,7 @@ type SyncConfig struct {
 // systems that write singletons, and what a player owns and only the server moves.
 func SyncTest(tb testing.TB, newPlayer func() Player, cfg SyncConfig) {
 	tb.Helper()
-	faults, err := Rehearse(newPlayer, cfg)
+	faults, err := FindDesyncs(newPlayer, cfg)
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -69,10 +69,10 @@ func SyncTest(tb testing.TB, newPlayer func() Player, cfg SyncConfig) {
 	}
 }
 
-// Rehearse is SyncTest without a test: it returns the faults in words, each
+// FindDesyncs is SyncTest without a test: it returns the faults in words, each
 // component's first of a kind alone. The error is the game's own: a protocol
 // that does not start.
-func Rehearse(newPlayer func() Player, cfg SyncConfig) ([]string, error) {
+func FindDesyncs(newPlayer func() Player, cfg SyncConfig) ([]string, error) {
 	if newPlayer == nil {
 		return nil, errors.New("simtest: newPlayer is nil: it makes one end of your game")
 	}
@@ -88,7 +88,7 @@ func Rehearse(newPlayer func() Player, cfg SyncConfig) ([]string, error) {
 	if cfg.Players == 0 {
 		cfg.Players = 2
 	}
-	r := rehearsal{seen: map[string]bool{}}
+	r := syncTester{seen: map[string]bool{}}
 	m := New(cfg.Seed)
 	server := newPlayer()
 	if server.Protocol == nil {
@@ -102,15 +102,15 @@ func Rehearse(newPlayer func() Player, cfg SyncConfig) ([]string, error) {
 	for range cfg.Players {
 		p := newPlayer()
 		c, err := m.Join(foretick.ClientConfig{
-			Protocol: p.Protocol, Sample: p.Sample, Rehearse: cfg.Back,
-			OnDivergence: r.diverged, OnMisprediction: r.mispredicted,
+			Protocol: p.Protocol, Sample: p.Sample, SyncTest: cfg.Back,
+			OnDesync: r.diverged, OnMisprediction: r.mispredicted,
 		}, Seat{Up: link, Down: link})
 		if err != nil {
 			return nil, err
 		}
 		r.clients = append(r.clients, c)
 	}
-	m.Run(2*time.Second + time.Duration(cfg.Ticks)*time.Second/time.Duration(server.Protocol.Rate()))
+	m.Run(2*time.Second + time.Duration(cfg.Ticks)*time.Second/time.Duration(server.Protocol.TickRate()))
 	if err := m.Err(); err != nil {
 		r.add("match", err.Error()) // and the rest may follow from it
 		return r.faults, nil
@@ -133,33 +133,33 @@ func (c SyncConfig) check() error {
 	return errors.Join(errs...)
 }
 
-type rehearsal struct {
+type syncTester struct {
 	clients []*foretick.Client
 	seen    map[string]bool
 	faults  []string
 }
 
-func (r *rehearsal) add(key, fault string) {
+func (r *syncTester) add(key, fault string) {
 	if !r.seen[key] {
 		r.seen[key] = true
 		r.faults = append(r.faults, fault)
 	}
 }
 
-func (r *rehearsal) diverged(d foretick.Divergence) {
+func (r *syncTester) diverged(d foretick.Desync) {
 	r.add(fmt.Sprint(d.Kind, d.Component), d.String())
 }
 
 // mispredicted reports what only a fault can cause on a perfect network. What the
 // server or another player did, a value of another player's that is newer on the
 // server, and the commands before the first one arrived, are no faults.
-func (r *rehearsal) mispredicted(m prediction.Misprediction) {
+func (r *syncTester) mispredicted(m prediction.Misprediction) {
 	if m.Cause == prediction.Code || m.Cause == prediction.Untracked && m.Player == 0 {
 		r.add(m.Cause.String()+m.Component, m.String())
 	}
 }
 
-func (r *rehearsal) finish() {
+func (r *syncTester) finish() {
 	for _, c := range r.clients {
 		st := c.Stats()
 		if c.View().State != foretick.Playing {

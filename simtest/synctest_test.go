@@ -27,7 +27,7 @@ type planted struct {
 	secret ecs.Component[secret]
 	local  ecs.Component[local]
 	cmd    ecs.Component[move]
-	player ecs.Kind
+	player ecs.Prefab
 	all    *ecs.Query
 
 	count int
@@ -35,15 +35,15 @@ type planted struct {
 
 func (g *planted) end(fault func(g *planted, p *foretick.Protocol)) simtest.Player {
 	p := foretick.NewProtocol("planted", 1)
-	p.Component(&g.pos, foretick.Predicted)
+	p.Component(&g.pos, foretick.Predicted())
 	p.Component(&g.secret)
-	p.Local(&g.local)
+	p.LocalComponent(&g.local)
 	p.Command(&g.cmd)
-	p.Kind(&g.player, "player", &g.pos, &g.secret, &g.cmd, &g.local)
-	p.Join(func(f *foretick.Frame, who ecs.Owner) {
-		e := f.Spawn(&g.player, who)
-		g.secret.Get(f.World, e).N = int32(who) * 100
-		g.local.Get(f.World, e).N = int32(who) * 100
+	p.Prefab(&g.player, "player", &g.pos, &g.secret, &g.cmd, &g.local)
+	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) {
+		e := f.Spawn(&g.player, player)
+		g.secret.Get(f.World, e).N = int32(player) * 100
+		g.local.Get(f.World, e).N = int32(player) * 100
 	})
 	p.Shared("move", func(f *foretick.Frame, rows ecs.Rows) {
 		pos, cmd := g.pos.Slice(rows), g.cmd.Slice(rows)
@@ -145,8 +145,8 @@ func TestSyncTestFindsPlantedFaults(t *testing.T) {
 			}, ecs.Write(&g.pos))
 		}, []string{"position", "painter", "render"}},
 		"a structural change in the order of iteration": {func(g *planted, p *foretick.Protocol) {
-			var spare ecs.Kind
-			require.NoError(t, p.Types().RegisterKind(&spare, "spare", &g.pos))
+			var spare ecs.Prefab
+			require.NoError(t, p.Types().RegisterPrefab(&spare, "spare", &g.pos))
 			nudge(p, g, func(f *foretick.Frame, rows ecs.Rows, i int) float32 {
 				if f.Tick%16 == 0 && f.IsServer() {
 					f.World.Spawn(&spare, rows.Owner())
@@ -162,7 +162,7 @@ func TestSyncTestFindsPlantedFaults(t *testing.T) {
 				}
 				return 0
 			}, ecs.Create(&g.pos, &g.secret, &g.cmd, &g.local))
-		}, []string{`system "planted": World.Spawn of kind "player"`, "Frame.Spawn"}},
+		}, []string{`system "planted": World.Spawn of prefab "player"`, "Frame.Spawn"}},
 		"an entity destroyed past the frame": {func(g *planted, p *foretick.Protocol) {
 			nudge(p, g, func(f *foretick.Frame, rows ecs.Rows, i int) float32 {
 				if f.Tick == 60 {
@@ -186,7 +186,7 @@ func TestSyncTestFindsPlantedFaults(t *testing.T) {
 					}
 				}
 			}()
-			faults, err := simtest.Rehearse(func() simtest.Player { return (&planted{}).end(c.plant) }, simtest.SyncConfig{})
+			faults, err := simtest.FindDesyncs(func() simtest.Player { return (&planted{}).end(c.plant) }, simtest.SyncConfig{})
 			text := strings.Join(faults, "\n")
 			if err != nil {
 				text = err.Error()
@@ -213,7 +213,7 @@ func TestSyncTestIsSilentOnServerEffects(t *testing.T) {
 
 // A match that tests nothing does not pass.
 func TestSyncTestNeedsSomethingToTest(t *testing.T) {
-	faults, err := simtest.Rehearse(func() simtest.Player {
+	faults, err := simtest.FindDesyncs(func() simtest.Player {
 		return simtest.Player{Protocol: foretick.NewProtocol("empty", 1)}
 	}, simtest.SyncConfig{})
 	require.NoError(t, err)

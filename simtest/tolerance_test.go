@@ -22,7 +22,7 @@ type loose struct {
 type breeze struct {
 	at    ecs.Component[loose]
 	cmd   ecs.Component[move]
-	body  ecs.Kind
+	body  ecs.Prefab
 	every foretick.Tick
 	gust  float32
 	until foretick.Tick
@@ -31,10 +31,10 @@ type breeze struct {
 
 func (g *breeze) protocol() *foretick.Protocol {
 	p := foretick.NewProtocol("breeze", 1)
-	p.Component(&g.at, foretick.Predicted)
+	p.Component(&g.at, foretick.Predicted())
 	p.Command(&g.cmd)
-	p.Kind(&g.body, "body", &g.at, &g.cmd)
-	p.Join(func(f *foretick.Frame, who ecs.Owner) { f.Spawn(&g.body, who) })
+	p.Prefab(&g.body, "body", &g.at, &g.cmd)
+	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) { f.Spawn(&g.body, player) })
 	p.Shared("walk", func(f *foretick.Frame, rows ecs.Rows) {
 		at, cmd := g.at.Slice(rows), g.cmd.Slice(rows)
 		for i := range at {
@@ -79,7 +79,7 @@ func TestToleranceSparesTheReplay(t *testing.T) {
 	server, client, st, _ := g.play(t)
 	require.Greater(t, server.X, float32(3), "fifteen gusts, twelve times the tolerance")
 	require.Equal(t, server.X, client.X)
-	require.Greater(t, st.Amended, uint64(10))
+	require.Greater(t, st.SoftCorrections, uint64(10))
 	require.LessOrEqual(t, st.Mispredictions, uint64(1), "but for the commands before the first came")
 	replayed := st.Resimulated
 

@@ -25,9 +25,9 @@ type badges struct {
 	vel    ecs.Component[velocity]
 	badge  ecs.Component[ribbon]
 	cmd    ecs.Component[move]
-	body   ecs.Kind
-	crate  ecs.Kind
-	flag   ecs.Kind
+	body   ecs.Prefab
+	crate  ecs.Prefab
+	flag   ecs.Prefab
 	all    *ecs.Query
 	wears  *ecs.Query
 	remote bool // players predict each other
@@ -35,14 +35,14 @@ type badges struct {
 
 func (g *badges) protocol() *foretick.Protocol {
 	p := foretick.NewProtocol("badges", 1)
-	p.Component(&g.pos, foretick.Predicted, foretick.Exact)
-	p.Component(&g.vel, foretick.Predicted, foretick.Exact)
+	p.Component(&g.pos, foretick.Predicted(), foretick.FullPrecision())
+	p.Component(&g.vel, foretick.Predicted(), foretick.FullPrecision())
 	p.Component(&g.badge)
 	p.Command(&g.cmd)
-	p.Kind(&g.body, "body", &g.pos, &g.badge, &g.cmd)
-	p.Kind(&g.crate, "crate", &g.pos, &g.vel, &g.badge)
-	p.Kind(&g.flag, "flag", &g.pos)
-	p.Join(func(f *foretick.Frame, who ecs.Owner) { f.Spawn(&g.body, who) })
+	p.Prefab(&g.body, "body", &g.pos, &g.badge, &g.cmd)
+	p.Prefab(&g.crate, "crate", &g.pos, &g.vel, &g.badge)
+	p.Prefab(&g.flag, "flag", &g.pos)
+	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) { f.Spawn(&g.body, player) })
 	p.Shared("push", func(f *foretick.Frame, rows ecs.Rows) {
 		pos, cmd := g.pos.Slice(rows), g.cmd.Slice(rows)
 		for i := range pos {
@@ -55,7 +55,7 @@ func (g *badges) protocol() *foretick.Protocol {
 		}
 	}, ecs.Read(&g.cmd), ecs.Write(&g.pos), ecs.WriteOther(&g.vel))
 	if g.remote {
-		foretick.Foresee(p, &g.cmd, func(*foretick.Frame, ecs.Entity, int, *move) {})
+		foretick.PredictRemote(p, &g.cmd, func(*foretick.Frame, ecs.Entity, int, *move) {})
 	}
 	g.all = ecs.NewQuery(p.Types(), ecs.With(&g.vel))
 	g.wears = ecs.NewQuery(p.Types(), ecs.With(&g.badge))

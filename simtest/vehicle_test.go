@@ -22,20 +22,20 @@ type garage struct {
 	pos   ecs.Component[position]
 	wheel ecs.Component[wheels]
 	cmd   ecs.Component[move]
-	car   ecs.Kind
-	body  ecs.Kind
+	car   ecs.Prefab
+	body  ecs.Prefab
 	cars  *ecs.Query
 	drove func(f *foretick.Frame, at position) // behind each tick of the car
 }
 
 func (g *garage) protocol() *foretick.Protocol {
 	p := foretick.NewProtocol("garage", 1)
-	p.Component(&g.pos, foretick.Predicted)
-	p.Component(&g.wheel, foretick.Predicted)
+	p.Component(&g.pos, foretick.Predicted())
+	p.Component(&g.wheel, foretick.Predicted())
 	p.Command(&g.cmd)
-	p.Kind(&g.car, "car", &g.pos, &g.wheel, &g.cmd)
-	p.Kind(&g.body, "body", &g.pos, &g.cmd)
-	p.Join(func(f *foretick.Frame, who ecs.Owner) { f.Spawn(&g.body, who) })
+	p.Prefab(&g.car, "car", &g.pos, &g.wheel, &g.cmd)
+	p.Prefab(&g.body, "body", &g.pos, &g.cmd)
+	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) { f.Spawn(&g.body, player) })
 	p.Shared("drive", func(f *foretick.Frame, rows ecs.Rows) {
 		pos, wheel, cmd := g.pos.Slice(rows), g.wheel.Slice(rows), g.cmd.Slice(rows)
 		for i := range pos {
@@ -68,7 +68,7 @@ func TestVehicleChangesDriver(t *testing.T) {
 		var c *foretick.Client
 		cg.drove = func(f *foretick.Frame, at position) {
 			if !f.Replay {
-				predicted[c.View().Me][f.Tick] = at
+				predicted[c.View().Player][f.Tick] = at
 			}
 		}
 		c, err = m.Join(foretick.ClientConfig{Protocol: cg.protocol(), Sample: foretick.Sample(&cg.cmd, func(v foretick.View) move {
@@ -76,7 +76,7 @@ func TestVehicleChangesDriver(t *testing.T) {
 				return move{}
 			}
 			x := float32(int(v.Tick/15)%3 - 1)
-			if v.Me == 2 {
+			if v.Player == 2 {
 				x = -x
 			}
 			return move{X: x}
@@ -89,18 +89,18 @@ func TestVehicleChangesDriver(t *testing.T) {
 	var changes []foretick.Tick
 	for n, at := range []time.Duration{6, 9, 12} {
 		m.Run(at * time.Second)
-		require.NoError(t, srv.World().Transfer(car, ecs.Owner(2-n%2)))
+		require.NoError(t, srv.World().Transfer(car, foretick.PlayerID(2-n%2)))
 		changes = append(changes, srv.Tick()+1)
 	}
 	m.Run(20 * time.Second)
-	driver := func(k foretick.Tick) (who ecs.Owner) {
-		who = 1
+	driver := func(k foretick.Tick) (player foretick.PlayerID) {
+		player = 1
 		for _, c := range changes {
 			if k >= c {
-				who = 3 - who
+				player = 3 - player
 			}
 		}
-		return who
+		return player
 	}
 	settled := func(k foretick.Tick) bool { // far enough from the change of drivers
 		for _, c := range changes {
@@ -111,12 +111,12 @@ func TestVehicleChangesDriver(t *testing.T) {
 		return k > 100
 	}
 	exact, wrong, foreign := 0, 0, 0
-	for who := ecs.Owner(1); who <= 2; who++ {
-		for k, at := range predicted[who] {
+	for player := foretick.PlayerID(1); player <= 2; player++ {
+		for k, at := range predicted[player] {
 			truth, ok := server[k]
 			switch {
 			case !ok || !settled(k):
-			case driver(k) != who:
+			case driver(k) != player:
 				foreign++
 			default:
 				// What was predicted is not snapped yet, on either end.

@@ -36,7 +36,7 @@ func TestWhoAcknowledgesNoSnapshotIsDropped(t *testing.T) {
 	} {
 		m := simtest.New(7)
 		p := (&mill{}).protocol()
-		srv, err := m.Serve(foretick.ServerConfig{Protocol: p, SnapshotRate: row.rate, Timeout: row.timeout, Hold: -1})
+		srv, err := m.Serve(foretick.ServerConfig{Protocol: p, SnapshotRate: row.rate, Timeout: row.timeout, ReconnectWindow: -1})
 		require.NoError(t, err)
 		link := sim.Link{Latency: 20 * time.Millisecond}
 		n, began := 0, time.Duration(0)

@@ -88,7 +88,7 @@ func (r *Receiver) spawn(s *wireSlot, rec *record) *Ghost {
 		r.pool = append(r.pool, old)
 	}
 	g := r.newGhost()
-	g.Wire, g.Kind, g.Born = rec.wire, int(rec.kind), rec.born
+	g.Wire, g.Prefab, g.Born = rec.wire, int(rec.prefab), rec.born
 	s.ghost = g
 	r.spawned = append(r.spawned, g)
 	return g

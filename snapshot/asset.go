@@ -12,32 +12,32 @@ type asset struct {
 	server bool
 }
 
-// Asset gives a kind a reference to something that the game must have to show it,
+// Asset gives a prefab a reference to something that the game must have to show it,
 // or, with server, to simulate it: the name of a model, a sound, a map of collisions.
 // What it means is the game's business; it is no part of the description, so that
-// builds with other pictures play together. A kind may have several.
-func (r *Registry) Asset(kind int, server bool, ref string) error {
+// builds with other pictures play together. A prefab may have several.
+func (r *Registry) Asset(prefab int, server bool, ref string) error {
 	switch {
 	case r.frozen:
 		return ErrFrozen
-	case kind < 0 || kind >= len(r.kinds):
-		return fmt.Errorf("snapshot: Asset(%d, %q): no such kind: register kinds first", kind, ref)
+	case prefab < 0 || prefab >= len(r.prefabs):
+		return fmt.Errorf("snapshot: Asset(%d, %q): no such prefab: register prefabs first", prefab, ref)
 	case ref == "":
-		return fmt.Errorf("snapshot: kind %s: an empty asset reference", r.kinds[kind].name)
+		return fmt.Errorf("snapshot: prefab %s: an empty asset reference", r.prefabs[prefab].name)
 	}
-	k := &r.kinds[kind]
+	k := &r.prefabs[prefab]
 	if a := (asset{ref, server}); !slices.Contains(k.assets, a) {
 		k.assets = append(k.assets, a)
 	}
 	return nil
 }
 
-// Assets lists what a server's or a client's build needs for all kinds, in order,
+// Assets lists what a server's or a client's build needs for all prefabs, in order,
 // each once.
 func (r *Registry) Assets(server bool) []string {
 	var out []string
-	for i := range r.kinds {
-		for _, a := range r.kinds[i].assets {
+	for i := range r.prefabs {
+		for _, a := range r.prefabs[i].assets {
 			if a.server == server {
 				out = append(out, a.ref)
 			}
@@ -48,7 +48,7 @@ func (r *Registry) Assets(server bool) []string {
 }
 
 // Verify calls check for each of Assets, once, and returns all faults, each with the
-// names of the kinds that need what is missing.
+// names of the prefabs that need what is missing.
 func (r *Registry) Verify(server bool, check func(ref string) error) error {
 	var errs []error
 	for _, ref := range r.Assets(server) {
@@ -57,9 +57,9 @@ func (r *Registry) Verify(server bool, check func(ref string) error) error {
 			continue
 		}
 		var kinds []string
-		for i := range r.kinds {
-			if slices.Contains(r.kinds[i].assets, asset{ref, server}) {
-				kinds = append(kinds, r.kinds[i].name)
+		for i := range r.prefabs {
+			if slices.Contains(r.prefabs[i].assets, asset{ref, server}) {
+				kinds = append(kinds, r.prefabs[i].name)
 			}
 		}
 		errs = append(errs, fmt.Errorf("snapshot: asset %q of %q: %w", ref, kinds, err))

@@ -77,7 +77,7 @@ func fleetRegistry(b testing.TB) *snapshot.Registry {
 	r := snapshot.NewRegistry()
 	_, err = r.Component(s)
 	require.NoError(b, err)
-	_, err = r.Kind("ten", []int{0}, nil)
+	_, err = r.Prefab("ten", []int{0}, nil)
 	require.NoError(b, err)
 	return r
 }

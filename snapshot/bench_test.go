@@ -37,7 +37,7 @@ func newStage(t testing.TB, seed uint64, step func(*scene.Scene, float64), table
 	}
 	_, err = r.Component(s)
 	require.NoError(t, err)
-	_, err = r.Kind("body", []int{0}, nil)
+	_, err = r.Prefab("body", []int{0}, nil)
 	require.NoError(t, err)
 	x := &stage{t: t, scene: scene.New(seed, 100, 0), step: step, src: snapshot.NewSource(r, snapshot.SourceConfig{}), recv: snapshot.NewReceiver(r, snapshot.ReceiverConfig{}), lag: 4, dt: 1.0 / 20}
 	x.sender = x.src.NewSender(0, snapshot.SenderConfig{Statistics: st})
@@ -119,7 +119,7 @@ func TestFightBytes(t *testing.T) {
 		_, err = r.Component(s)
 		require.NoError(t, err)
 	}
-	_, err := r.Kind("player", []int{0, 1, 2}, nil)
+	_, err := r.Prefab("player", []int{0, 1, 2}, nil)
 	require.NoError(t, err)
 	src := snapshot.NewSource(r, snapshot.SourceConfig{})
 	sender, recv := src.NewSender(1, snapshot.SenderConfig{}), snapshot.NewReceiver(r, snapshot.ReceiverConfig{})

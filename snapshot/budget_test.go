@@ -37,7 +37,7 @@ func newCrowd(t testing.TB, n int, viewer uint16, cfg snapshot.SenderConfig) *cr
 	r := snapshot.NewRegistry()
 	_, err = r.Component(s)
 	require.NoError(t, err)
-	_, err = r.Kind("box", []int{0}, nil)
+	_, err = r.Prefab("box", []int{0}, nil)
 	require.NoError(t, err)
 	c := &crowd{t: t, src: snapshot.NewSource(r, snapshot.SourceConfig{}), recv: snapshot.NewReceiver(r, snapshot.ReceiverConfig{}), boxes: make([]box, n), ps: make([]unsafe.Pointer, 1)}
 	c.owner = func(int) uint16 { return 0 }

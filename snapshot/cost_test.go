@@ -23,7 +23,7 @@ func vastReceiver(t *testing.T, entities, ticks int, late bool) *snapshot.Receiv
 	r := snapshot.NewRegistry()
 	_, err := r.Component(schema[vast](t, snapshot.SchemaOptions{}))
 	require.NoError(t, err)
-	_, err = r.Kind("vast", []int{0}, nil)
+	_, err = r.Prefab("vast", []int{0}, nil)
 	require.NoError(t, err)
 	src := snapshot.NewSource(r, snapshot.SourceConfig{})
 	s := src.NewSender(1, snapshot.SenderConfig{})

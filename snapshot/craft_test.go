@@ -99,14 +99,14 @@ func (c *craft) wire(skip uint32) {
 	}
 }
 
-// full is a record that begins a life of one of the kinds of registry: with the
-// components of its kind, or those of mask. Those of changed have new values, which
+// full is a record that begins a life of one of the prefabs of registry: with the
+// components of its prefab, or those of mask. Those of changed have new values, which
 // what the caller writes next are taken for.
-func (c *craft) full(kind int, owner uint16, classes uint64, age uint32, mask, changed uint64) {
+func (c *craft) full(prefab int, owner uint16, classes uint64, age uint32, mask, changed uint64) {
 	c.group()
 	c.flag(flagPlain, false)
 	c.flag(flagFull, true)
-	c.Write(uint64(kind), 2)
+	c.Write(uint64(prefab), 2)
 	c.flag(flagMine, owner == 1)
 	if owner != 1 {
 		c.flag(flagOwned, owner != 0)
@@ -122,7 +122,7 @@ func (c *craft) full(kind int, owner uint16, classes uint64, age uint32, mask, c
 		c.Write(mask, components)
 		c.Bool(false)
 	} else {
-		mask = [3]uint64{1<<cIdent | 1<<cPosition | 1<<cGun | 1<<cFollow, 1<<cIdent | 1<<cPosition, 1<<cPrivate | 1<<cIdent | 1<<cPurse | 1<<cBag}[kind%3]
+		mask = [3]uint64{1<<cIdent | 1<<cPosition | 1<<cGun | 1<<cFollow, 1<<cIdent | 1<<cPosition, 1<<cPrivate | 1<<cIdent | 1<<cPurse | 1<<cBag}[prefab%3]
 	}
 	for i := range components {
 		if mask>>i&1 != 0 && i != cTag {
@@ -256,13 +256,13 @@ func hostile(t tester) map[string][]byte {
 		}
 		c.flag(flagMore, false)
 	})
-	spawns := func(n int, skip uint32, kind int, owner uint16, mask uint64) func(c *craft) {
+	spawns := func(n int, skip uint32, prefab int, owner uint16, mask uint64) func(c *craft) {
 		return func(c *craft) {
 			c.head(true, 0)
 			c.Golomb(0)
 			for range n {
 				c.wire(skip)
-				c.full(kind, owner, 15, 0, mask, 0)
+				c.full(prefab, owner, 15, 0, mask, 0)
 			}
 			c.flag(flagMore, false)
 		}
@@ -271,7 +271,7 @@ func hostile(t tester) map[string][]byte {
 	build("spawns of defaults in every page", spawns(96, 680, 1, 0, 0))
 	build("more spawns than are allowed", spawns(97, 0, 1, 0, 0))
 	build("spawns with all components", spawns(2048/all, 0, 0, 1, 1<<components-1))
-	build("a kind that is none", spawns(1, 0, 3, 0, 0))
+	build("a prefab that is none", spawns(1, 0, 3, 0, 0))
 	build("more words than are allowed", spawns(2048/all+1, 0, 0, 1, 1<<components-1))
 	build("an owner's secrets", func(c *craft) {
 		c.head(true, 0)

@@ -10,12 +10,12 @@ type FieldHash struct {
 }
 
 // entityHashes appends what two ends compare of an entity.
-func (r *Registry) entityHashes(dst []FieldHash, kind int, owner, jumps uint16, mask uint64, words []int32, a audience, refs []refNote) []FieldHash {
+func (r *Registry) entityHashes(dst []FieldHash, prefab int, owner, jumps uint16, mask uint64, words []int32, a audience, refs []refNote) []FieldHash {
 	visible := r.visibleMask(mask, a)
 	for _, x := range []struct {
 		name string
 		v    uint64
-	}{{"kind", uint64(kind)}, {"owner", uint64(owner)}, {"audience", uint64(a)}, {"teleports", uint64(jumps)}, {"components", visible}} {
+	}{{"prefab", uint64(prefab)}, {"owner", uint64(owner)}, {"audience", uint64(a)}, {"teleports", uint64(jumps)}, {"components", visible}} {
 		dst = append(dst, FieldHash{Field: x.name, Hash: x.v})
 	}
 	ref, off := 0, 0
@@ -59,7 +59,7 @@ func (s *Sender) HashFields(id NetID, dst []FieldHash) (WireID, []FieldHash) {
 	if g.refs != nil {
 		refs = g.refs.list
 	}
-	return w, s.src.reg.entityHashes(dst, e.kind, v.owner, v.jumps-g.jumps, v.mask, e.lane(e.head, a), a, refs)
+	return w, s.src.reg.entityHashes(dst, e.prefab, v.owner, v.jumps-g.jumps, v.mask, e.lane(e.head, a), a, refs)
 }
 
 // HashFields appends to dst a hash of each field in tick t; false where [Ghost.At]
@@ -69,7 +69,7 @@ func (g *Ghost) HashFields(t Tick, dst []FieldHash) ([]FieldHash, bool) {
 	if !ok {
 		return dst, false
 	}
-	return g.r.reg.entityHashes(dst, g.Kind, s.Owner, s.Jumps, s.Mask, s.Words, s.Audience, nil), true
+	return g.r.reg.entityHashes(dst, g.Prefab, s.Owner, s.Jumps, s.Mask, s.Words, s.Audience, nil), true
 }
 
 // FirstDifferent names the first field in which two lists of hashes of one entity

@@ -1,12 +1,12 @@
 // Package snapshot sends the state of a world to many viewers, each tick, in few bytes.
 //
 // It is of use alone: it knows neither entities' storage nor sockets. A program
-// describes its components with struct tags ([Compile]), lists them and its kinds
+// describes its components with struct tags ([Compile]), lists them and its prefabs
 // of entities in a [Registry] that both ends build alike, and then
 //
 //	server, each tick:
 //	    source.Begin(tick)
-//	    source.Put(id, kind, owner, mask, pointers, refs)   // every entity
+//	    source.Put(id, prefab, owner, mask, pointers, refs)   // every entity
 //	    source.End()
 //	    for each client:
 //	        packet = sender.Append(packet[:0], room, &sent)  // and send it

@@ -244,11 +244,11 @@ func (s *Sender) encodePlain(c *candidate, e *entity, a audience) bool {
 	return true
 }
 
-// encodeFull writes a record against the defaults of the kind.
+// encodeFull writes a record against the defaults of the prefab.
 func (s *Sender) encodeFull(g *shown, e *entity, a audience) {
 	reg, v, c := s.src.reg, &e.vers[e.head], &s.code
-	k := &reg.kinds[e.kind]
-	c.w.Write(uint64(e.kind), bits.Len(uint(len(reg.kinds)-1)))
+	k := &reg.prefabs[e.prefab]
+	c.w.Write(uint64(e.prefab), bits.Len(uint(len(reg.prefabs)-1)))
 	c.flag(ctxMine, a&ToOwner != 0)
 	if a&ToOwner == 0 {
 		c.flag(ctxOwned, v.owner != 0)

@@ -86,7 +86,7 @@ func TestExactAsBytes(t *testing.T) {
 	r := snapshot.NewRegistry()
 	c, err := r.Component(schema[glider](t, snapshot.SchemaOptions{Predicted: true, Exact: true}))
 	require.NoError(t, err)
-	_, err = r.Kind("glider", []int{c}, nil)
+	_, err = r.Prefab("glider", []int{c}, nil)
 	require.NoError(t, err)
 	again, err := snapshot.ReadRegistry(r.AppendSchema(nil))
 	require.NoError(t, err)

@@ -24,7 +24,7 @@ func Example() {
 		}
 		r := snapshot.NewRegistry()
 		comp, _ := r.Component(ship)
-		_, _ = r.Kind("ship", []int{comp}, []unsafe.Pointer{unsafe.Pointer(&Ship{Fuel: 100})})
+		_, _ = r.Prefab("ship", []int{comp}, []unsafe.Pointer{unsafe.Pointer(&Ship{Fuel: 100})})
 		return r
 	}
 	source := snapshot.NewSource(registry(), snapshot.SourceConfig{})

@@ -98,7 +98,7 @@ func spinning(t tester) (*snapshot.Registry, [][]byte) {
 	r := snapshot.NewRegistry()
 	_, err := r.Component(schema[spin](t, snapshot.SchemaOptions{Predicted: true}))
 	require.NoError(t, err)
-	_, err = r.Kind("spin", []int{0}, nil)
+	_, err = r.Prefab("spin", []int{0}, nil)
 	require.NoError(t, err)
 	src := snapshot.NewSource(r, snapshot.SourceConfig{})
 	s := src.NewSender(1, snapshot.SenderConfig{})
@@ -220,7 +220,7 @@ func TestHostileIsUnderstood(t *testing.T) {
 		"spawns of defaults in every page": "wire id",
 		"more spawns than are allowed":     "too many records or spawns",
 		"spawns with all components":       "",
-		"a kind that is none":              "kind",
+		"a prefab that is none":            "prefab",
 		"more words than are allowed":      "too many records or spawns",
 		"endless postponed runs":           "number of postponed runs",
 		"runs of one":                      "",

@@ -3,14 +3,14 @@ package snapshot
 // Ghost is an entity as a client knows it. It stays until the client releases it:
 // what is gone on the server is still shown for the length of the interpolation.
 type Ghost struct {
-	Wire  WireID
-	Kind  int
-	Owner uint16 // newest known; 0: nobody
-	Mine  bool   // the viewer owns it, as of the newest value
-	Born  Tick   // the tick in which the server first showed it to this viewer
-	Gone  Tick   // the first tick without it; 0 while it lives
-	Hid   bool   // with Gone: it may still exist, out of sight
-	Data  uint64 // the caller's own
+	Wire   WireID
+	Prefab int
+	Owner  uint16 // newest known; 0: nobody
+	Mine   bool   // the viewer owns it, as of the newest value
+	Born   Tick   // the tick in which the server first showed it to this viewer
+	Gone   Tick   // the first tick without it; 0 while it lives
+	Hid    bool   // with Gone: it may still exist, out of sight
+	Data   uint64 // the caller's own
 
 	r        *Receiver
 	released bool

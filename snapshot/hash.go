@@ -14,8 +14,8 @@ func (h *hasher) add(v uint64) {
 // entity folds one entity's value, as its viewer may know it, and returns how many
 // fields that was. ref gives the i-th reference's wire id, or is nil when the words
 // hold wire ids.
-func (h *hasher) entity(reg *Registry, wire WireID, kind int, owner uint16, jumps uint16, mask uint64, words []int32, a audience, refs []refNote) int {
-	h.add(uint64(wire) | uint64(kind)<<16 | uint64(owner)<<32 | uint64(jumps)<<48)
+func (h *hasher) entity(reg *Registry, wire WireID, prefab int, owner uint16, jumps uint16, mask uint64, words []int32, a audience, refs []refNote) int {
+	h.add(uint64(wire) | uint64(prefab)<<16 | uint64(owner)<<32 | uint64(jumps)<<48)
 	h.add(uint64(a))
 	visible := reg.visibleMask(mask, a)
 	h.add(visible)
@@ -55,7 +55,7 @@ func (r *Receiver) Hash(t Tick) (hash uint64, fields int) {
 	var h hasher
 	for _, g := range r.ghosts {
 		if s, ok := g.At(t); ok {
-			fields += h.entity(r.reg, g.Wire, g.Kind, s.Owner, s.Jumps, s.Mask, s.Words, s.Audience, nil)
+			fields += h.entity(r.reg, g.Wire, g.Prefab, s.Owner, s.Jumps, s.Mask, s.Words, s.Audience, nil)
 		}
 	}
 	return uint64(h), fields
@@ -78,7 +78,7 @@ func (s *Sender) Hash() (hash uint64, fields int) {
 		if g.refs != nil {
 			refs = g.refs.list
 		}
-		fields += h.entity(s.src.reg, WireID(w), e.kind, v.owner, v.jumps-g.jumps, v.mask, e.lane(e.head, a), a, refs)
+		fields += h.entity(s.src.reg, WireID(w), e.prefab, v.owner, v.jumps-g.jumps, v.mask, e.lane(e.head, a), a, refs)
 	}
 	return uint64(h), fields
 }

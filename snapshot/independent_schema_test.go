@@ -64,7 +64,7 @@ func independentSchema(b []byte) (text string, err error) {
 		names, zeros = append(names, name), append(zeros, zero)
 	}
 	for range d.varint() {
-		fmt.Fprintf(&d.out, "kind %s", d.text())
+		fmt.Fprintf(&d.out, "prefab %s", d.text())
 		mask := d.varint()
 		var words []int32
 		for c := range names {

@@ -474,7 +474,7 @@ func (d *independent) record(t uint32, wire int, usual [3]uint32) {
 	case plain:
 		three()
 	case d.flag(3):
-		kind := int(d.number(bits.Len(uint(len(d.kinds) - 1))))
+		prefab := int(d.number(bits.Len(uint(len(d.kinds) - 1))))
 		if d.flag(7) {
 			v.class = 1
 		}
@@ -486,11 +486,11 @@ func (d *independent) record(t uint32, wire int, usual [3]uint32) {
 		}
 		born := t - uint32(d.golomb())
 		if g == nil || g.born != born {
-			g = &indGhost{born: born, kind: kind}
+			g = &indGhost{born: born, kind: prefab}
 			d.ghosts[wire] = g
 		}
 		base[0] = map[int][]int32{}
-		for c, w := range d.kinds[kind] {
+		for c, w := range d.kinds[prefab] {
 			if d.comps[0][c].seenBy(v.class) {
 				base[0][c] = slices.Clone(w[v.class&1])
 				for i, k := range d.comps[0][c].sent {
@@ -538,7 +538,7 @@ func (d *independent) record(t uint32, wire int, usual [3]uint32) {
 		}
 	}
 	g.vals = append(g.vals, v)
-	line := fmt.Sprintf("wire %d kind %d born %d owner %d class %d mask %010b", wire, g.kind, g.born, v.owner, v.class, v.mask)
+	line := fmt.Sprintf("wire %d prefab %d born %d owner %d class %d mask %010b", wire, g.kind, g.born, v.owner, v.class, v.mask)
 	if v.jumps > 0 {
 		line += fmt.Sprintf(" jumps %d", v.jumps)
 	}

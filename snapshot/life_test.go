@@ -358,11 +358,11 @@ func TestUsage(t *testing.T) {
 	r, _ := registry(t)
 	_, err := r.Component(schema[ident](t, snapshot.SchemaOptions{}))
 	require.ErrorContains(t, err, "exists")
-	_, err = r.Kind("avatar", nil, nil)
+	_, err = r.Prefab("avatar", nil, nil)
 	require.ErrorContains(t, err, "exists")
-	_, err = r.Kind("x", []int{99}, nil)
+	_, err = r.Prefab("x", []int{99}, nil)
 	require.ErrorContains(t, err, "no component 99")
-	_, err = r.Kind("x", []int{0, 0}, nil)
+	_, err = r.Prefab("x", []int{0, 0}, nil)
 	require.ErrorContains(t, err, "twice")
 	_, err = r.Component(nil)
 	require.Error(t, err)
@@ -370,7 +370,7 @@ func TestUsage(t *testing.T) {
 	src := snapshot.NewSource(r, snapshot.SourceConfig{})
 	_, err = r.Component(schema[command](t, snapshot.SchemaOptions{}))
 	require.ErrorIs(t, err, snapshot.ErrFrozen)
-	_, err = r.Kind("x", nil, nil)
+	_, err = r.Prefab("x", nil, nil)
 	require.ErrorIs(t, err, snapshot.ErrFrozen)
 
 	i := ident{}
@@ -383,10 +383,10 @@ func TestUsage(t *testing.T) {
 		"was not ended":          func() { src.Begin(2) },
 		"does not fit 1 pointer": func() { src.Put(1, 1, 0, 3, ps, nil) },
 		"put twice":              func() { src.Put(1, 1, 0, 1, ps, nil); src.Put(1, 1, 0, 1, ps, nil) },
-		"from kind 1 to 2":       func() { src.Put(5, 1, 0, 1, ps, nil); src.Put(5, 2, 0, 1, ps, nil) },
+		"from prefab 1 to 2":     func() { src.Put(5, 1, 0, 1, ps, nil); src.Put(5, 2, 0, 1, ps, nil) },
 		"start at 1":             func() { src.Put(0, 1, 0, 1, ps, nil) },
 	} {
-		if want == "was not ended" || want == "does not fit 1 pointer" || want == "put twice" || want == "from kind 1 to 2" || want == "start at 1" {
+		if want == "was not ended" || want == "does not fit 1 pointer" || want == "put twice" || want == "from prefab 1 to 2" || want == "start at 1" {
 			src = snapshot.NewSource(r, snapshot.SourceConfig{})
 			src.Begin(1)
 		} else {

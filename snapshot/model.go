@@ -8,7 +8,7 @@ const (
 	ctxMore       = iota                     // another record follows
 	ctxNext                                  // its wire id is the next after the one before
 	ctxPlain                                 // it is against the three usual baselines, with their components
-	ctxFull                                  // it is against the defaults of its kind
+	ctxFull                                  // it is against the defaults of its prefab
 	ctxUsual                                 // its baseline is the usual one
 	ctxHistory                               // the two older usual baselines are used too
 	ctxShape                                 // the set of components differs from the baseline's, or it teleported
@@ -48,7 +48,7 @@ const (
 	historyClasses = 24                 // by the expected error, in half octaves
 	rowHold        = historyClasses     // the same, where to go on was the worse guess
 	motionRows     = 2 * historyClasses // with three baselines
-	rowDefault     = motionRows         // 8 by the size of the range, against the kind's defaults
+	rowDefault     = motionRows         // 8 by the size of the range, against the prefab's defaults
 	rowHeld        = motionRows + 8     // the same with one baseline
 	rowBit         = motionRows + 16    // 8 for values that are 0 or 1
 	rows           = motionRows + 24

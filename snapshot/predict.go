@@ -8,7 +8,7 @@ import (
 // baselines are the values that both ends hold of an entity, with the same
 // components: the newest, and, if n is 3, two older ones.
 type baselines struct {
-	n     int // 0: the kind's defaults
+	n     int // 0: the prefab's defaults
 	words [3][]int32
 }
 

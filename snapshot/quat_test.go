@@ -141,7 +141,7 @@ func TestTumbling(t *testing.T) {
 	r := snapshot.NewRegistry()
 	_, err := r.Component(s)
 	require.NoError(t, err)
-	_, err = r.Kind("spin", []int{0}, nil)
+	_, err = r.Prefab("spin", []int{0}, nil)
 	require.NoError(t, err)
 	src := snapshot.NewSource(r, snapshot.SourceConfig{})
 	var wire strings.Builder

@@ -15,16 +15,16 @@ type goneRecord struct {
 
 // record is an entity's value as read; its words are in Receiver.words.
 type record struct {
-	wire  WireID
-	full  bool
-	stale bool // of a former life of the wire id
-	aud   audience
-	owner uint16
-	jumps uint16
-	kind  int32
-	born  Tick
-	mask  uint64
-	words []int32
+	wire   WireID
+	full   bool
+	stale  bool // of a former life of the wire id
+	aud    audience
+	owner  uint16
+	jumps  uint16
+	prefab int32
+	born   Tick
+	mask   uint64
+	words  []int32
 }
 
 // Read applies one snapshot: exactly what one Append appended. It returns its tick.
@@ -256,18 +256,18 @@ func (r *Receiver) parsePlain(rec *record, slot *wireSlot, t Tick) error {
 	if !r.history(g, v, t, &b) {
 		return ErrBaseline
 	}
-	rec.kind, rec.born, rec.aud, rec.owner, rec.mask, rec.jumps = int32(g.Kind), g.Born, v.aud, v.owner, v.mask, v.jumps
+	rec.prefab, rec.born, rec.aud, rec.owner, rec.mask, rec.jumps = int32(g.Prefab), g.Born, v.aud, v.owner, v.mask, v.jumps
 	return r.parseBody(rec, v.mask, &b)
 }
 
 func (r *Receiver) parseFull(rec *record, slot *wireSlot, t Tick) error {
 	in := &r.in
-	if len(r.reg.kinds) == 0 {
-		return malformed("kind")
+	if len(r.reg.prefabs) == 0 {
+		return malformed("prefab")
 	}
-	rec.kind = int32(in.Read(bits.Len(uint(len(r.reg.kinds) - 1))))
-	if int(rec.kind) >= len(r.reg.kinds) {
-		return malformed("kind")
+	rec.prefab = int32(in.Read(bits.Len(uint(len(r.reg.prefabs) - 1))))
+	if int(rec.prefab) >= len(r.reg.prefabs) {
+		return malformed("prefab")
 	}
 	if in.flag(ctxMine) {
 		rec.aud = ToOwner
@@ -298,12 +298,12 @@ func (r *Receiver) parseFull(rec *record, slot *wireSlot, t Tick) error {
 			case g.Gone == 0 || after(g.Gone, rec.born):
 				return malformed("a wire id in use is born again")
 			}
-		} else if g != nil && g.Kind != int(rec.kind) {
-			return malformed("an entity changes its kind")
+		} else if g != nil && g.Prefab != int(rec.prefab) {
+			return malformed("an entity changes its prefab")
 		}
 		rec.stale = rec.stale || (slot.gone != 0 && !after(rec.born, slot.gone) && (slot.ghost == nil || slot.ghost.Born != rec.born))
 	}
-	k := &r.reg.kinds[rec.kind]
+	k := &r.reg.prefabs[rec.prefab]
 	if !r.parseShape(rec, r.reg.visibleMask(k.mask, rec.aud)) {
 		return malformed("components")
 	}
@@ -343,7 +343,7 @@ func (r *Receiver) parseDelta(rec *record, slot *wireSlot, t Tick) error {
 	if usual && r.usual[2] != 0 && r.in.flag(ctxHistory) && !r.history(g, v, t, &b) {
 		return ErrBaseline
 	}
-	rec.kind, rec.born, rec.aud, rec.owner, rec.jumps = int32(g.Kind), g.Born, v.aud, v.owner, v.jumps
+	rec.prefab, rec.born, rec.aud, rec.owner, rec.jumps = int32(g.Prefab), g.Born, v.aud, v.owner, v.jumps
 	if !r.parseShape(rec, v.mask) || (b.n == 3 && rec.jumps != v.jumps) {
 		return malformed("components")
 	}

@@ -10,16 +10,16 @@ import (
 )
 
 const (
-	maxComponents = 64
-	maxKinds      = 65535
-	maxKindWords  = 1 << 16
+	maxComponents  = 64
+	maxPrefabs     = 65535
+	maxPrefabWords = 1 << 16
 )
 
-// Registry lists the replicated components and the kinds of entities of a game.
+// Registry lists the replicated components and the prefabs of entities of a game.
 // Both ends register the same, in the same order: the order is the ids.
 type Registry struct {
 	comps   []*Schema
-	kinds   []kind
+	prefabs []prefab
 	names   map[string]bool
 	frozen  bool
 	hidden  [256]uint64 // by audience: components of which it receives nothing
@@ -29,8 +29,8 @@ type Registry struct {
 	words   int // of all components
 }
 
-// kind is a sort of entity; its defaults are the baselines of entities never acked.
-type kind struct {
+// prefab is a sort of entity; its defaults are the baselines of entities never acked.
+type prefab struct {
 	name   string
 	assets []asset
 	mask   uint64
@@ -51,7 +51,7 @@ type lateDefaults struct {
 type wordDefault struct{ at, word int32 }
 
 // defaults are the words of a kind's defaults.
-func (r *Registry) defaults(k *kind) *[lanes][]int32 {
+func (r *Registry) defaults(k *prefab) *[lanes][]int32 {
 	d := k.late
 	if d == nil {
 		return &k.words
@@ -107,29 +107,29 @@ func (r *Registry) Component(s *Schema) (int, error) {
 	return len(r.comps) - 1, nil
 }
 
-// Kind registers a sort of entity by name, the ids of the components it is made
+// Prefab registers a sort of entity by name, the ids of the components it is made
 // with and their default values, and returns its number. Values equal to the
 // default cost a bit at most when an entity is first shown. A nil or missing
 // default is the zero value; references in defaults are none.
-func (r *Registry) Kind(name string, comps []int, defaults []unsafe.Pointer) (int, error) {
+func (r *Registry) Prefab(name string, comps []int, defaults []unsafe.Pointer) (int, error) {
 	switch {
 	case r.frozen:
 		return 0, ErrFrozen
-	case len(r.kinds) == maxKinds:
-		return 0, fmt.Errorf("snapshot: kind %s is one too many: there can be %d", name, maxKinds)
+	case len(r.prefabs) == maxPrefabs:
+		return 0, fmt.Errorf("snapshot: prefab %s is one too many: there can be %d", name, maxPrefabs)
 	case r.names["k "+name]:
-		return 0, fmt.Errorf("snapshot: a kind named %s exists: names are unique", name)
+		return 0, fmt.Errorf("snapshot: a prefab named %s exists: names are unique", name)
 	case len(defaults) > len(comps):
-		return 0, fmt.Errorf("snapshot: kind %s has %d defaults for %d components", name, len(defaults), len(comps))
+		return 0, fmt.Errorf("snapshot: prefab %s has %d defaults for %d components", name, len(defaults), len(comps))
 	}
-	k := kind{name: name}
+	k := prefab{name: name}
 	at := map[int]unsafe.Pointer{}
 	for i, c := range comps {
 		if c < 0 || c >= len(r.comps) {
-			return 0, fmt.Errorf("snapshot: kind %s: no component %d: register components before kinds", name, c)
+			return 0, fmt.Errorf("snapshot: prefab %s: no component %d: register components before prefabs", name, c)
 		}
 		if k.mask>>c&1 != 0 {
-			return 0, fmt.Errorf("snapshot: kind %s lists component %s twice", name, r.comps[c].name)
+			return 0, fmt.Errorf("snapshot: prefab %s lists component %s twice", name, r.comps[c].name)
 		}
 		k.mask |= 1 << c
 		if i < len(defaults) {
@@ -137,8 +137,8 @@ func (r *Registry) Kind(name string, comps []int, defaults []unsafe.Pointer) (in
 		}
 	}
 	n := r.wordsOf(k.mask)
-	if n > maxKindWords {
-		return 0, fmt.Errorf("snapshot: kind %s has %d words: %d are allowed", name, n, maxKindWords)
+	if n > maxPrefabWords {
+		return 0, fmt.Errorf("snapshot: prefab %s has %d words: %d are allowed", name, n, maxPrefabWords)
 	}
 	k.words = [lanes][]int32{make([]int32, n), make([]int32, n)}
 	off := 0
@@ -155,8 +155,8 @@ func (r *Registry) Kind(name string, comps []int, defaults []unsafe.Pointer) (in
 		off += s.words
 	}
 	r.names["k "+name] = true
-	r.kinds = append(r.kinds, k)
-	return len(r.kinds) - 1, nil
+	r.prefabs = append(r.prefabs, k)
+	return len(r.prefabs) - 1, nil
 }
 
 // Components is the number of components registered.
@@ -166,7 +166,7 @@ func (r *Registry) Components() int { return len(r.comps) }
 func (r *Registry) Schema(comp int) *Schema { return r.comps[comp] }
 
 // Describe writes all that both ends must agree on: the tables of its
-// codes, every component and its fields, and every kind with its components and
+// codes, every component and its fields, and every prefab with its components and
 // the words of its defaults.
 func (r *Registry) Describe() string {
 	var b strings.Builder
@@ -174,9 +174,9 @@ func (r *Registry) Describe() string {
 	for _, s := range r.comps {
 		b.WriteString(s.Describe())
 	}
-	for i := range r.kinds {
-		k := &r.kinds[i]
-		fmt.Fprintf(&b, "kind %s", k.name)
+	for i := range r.prefabs {
+		k := &r.prefabs[i]
+		fmt.Fprintf(&b, "prefab %s", k.name)
 		for c, off := 0, 0; c < len(r.comps); c++ {
 			if k.mask>>c&1 != 0 {
 				n := r.comps[c].words
@@ -213,11 +213,11 @@ func (r *Registry) visibleMask(mask uint64, a audience) uint64 {
 	return mask &^ r.hidden[a]
 }
 
-// Kinds is the number of kinds registered.
-func (r *Registry) Kinds() int { return len(r.kinds) }
+// Prefabs is the number of prefabs registered.
+func (r *Registry) Prefabs() int { return len(r.prefabs) }
 
-// KindHas tells whether entities of a kind are born with a component.
-func (r *Registry) KindHas(kind, comp int) bool { return r.kinds[kind].mask>>comp&1 != 0 }
+// PrefabHas tells whether entities of a kind are born with a component.
+func (r *Registry) PrefabHas(prefab, comp int) bool { return r.prefabs[prefab].mask>>comp&1 != 0 }
 
-// KindName is the name of a kind's number.
-func (r *Registry) KindName(kind int) string { return r.kinds[kind].name }
+// PrefabName is the name of a kind's number.
+func (r *Registry) PrefabName(prefab int) string { return r.prefabs[prefab].name }

@@ -63,7 +63,7 @@ type moving struct {
 
 // foresee guesses the words of a run. It lists those that move, and returns how many
 // these are, and which are at rest and which are 0 or 1.
-func (s *scales) foresee(ks []runWord, w0, w1, w2 []int32, to *[runMost]moving) (n int, rest, flags uint64) {
+func (s *scales) predictRemote(ks []runWord, w0, w1, w2 []int32, to *[runMost]moving) (n int, rest, flags uint64) {
 	n, rest, flags = differences(ks, w0, w1, w2, to)
 	s.expect(to[:n])
 	for i := range to[:n] {
@@ -122,7 +122,7 @@ func stillContext(n int, alone bool) int {
 
 // run writes the words of a run.
 func (c *coder) run(ks []runWord, w0, w1, w2, words []int32, past surprise) {
-	n, rest, flags := c.scale.foresee(ks, w0, w1, w2, &c.moving)
+	n, rest, flags := c.scale.predictRemote(ks, w0, w1, w2, &c.moving)
 	t, column := c.tab, past.class()
 	values, codes := t.values[column:], t.codes
 	words = words[:len(ks)]
@@ -199,7 +199,7 @@ func (c *coder) rest(ks []runWord, rest uint64, alone bool, w0, words []int32, c
 // run reads the words of a run into to, which holds those of the newest baseline. It
 // returns false if a value may not occur.
 func (d *decoder) run(ks []runWord, w0, w1, w2, to []int32, past surprise) bool {
-	n, rest, flags := d.scale.foresee(ks, w0, w1, w2, &d.moving)
+	n, rest, flags := d.scale.predictRemote(ks, w0, w1, w2, &d.moving)
 	column := past.class()
 	values := d.tab.values[column:]
 	to = to[:len(ks)]

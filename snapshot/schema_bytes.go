@@ -158,7 +158,7 @@ func appendFloat(dst []byte, v float64) []byte {
 }
 
 // AppendSchema appends all that both ends must agree on of the registry, in the
-// form of docs/STANDARD-snapshot.md: its components, its kinds with their defaults,
+// form of docs/STANDARD-snapshot.md: its components, its prefabs with their defaults,
 // and its tables where they are not the built-in ones. [ReadRegistry] makes a
 // registry of it that reads what this one writes.
 func (r *Registry) AppendSchema(dst []byte) []byte {
@@ -173,9 +173,9 @@ func (r *Registry) AppendSchema(dst []byte) []byte {
 	for _, s := range r.comps {
 		dst = s.AppendSchema(dst)
 	}
-	dst = binary.AppendUvarint(dst, uint64(len(r.kinds)))
-	for i := range r.kinds {
-		k := &r.kinds[i]
+	dst = binary.AppendUvarint(dst, uint64(len(r.prefabs)))
+	for i := range r.prefabs {
+		k := &r.prefabs[i]
 		dst = binary.AppendUvarint(appendText(dst, k.name), k.mask)
 		dst = r.appendDefaults(dst, k)
 	}
@@ -184,7 +184,7 @@ func (r *Registry) AppendSchema(dst []byte) []byte {
 
 // appendDefaults appends the words of a kind that are not those of zero values,
 // each behind how many that are stand before it.
-func (r *Registry) appendDefaults(dst []byte, k *kind) []byte {
+func (r *Registry) appendDefaults(dst []byte, k *prefab) []byte {
 	zero, at := r.zeroWords(k.mask), 0
 	for i, w := range r.defaults(k)[audienceOwner] {
 		if w != zero[i] {

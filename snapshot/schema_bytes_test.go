@@ -101,7 +101,7 @@ func values(r *snapshot.Receiver) (out []string) {
 				continue
 			}
 			for i, f := range sch.Fields() {
-				out = append(out, fmt.Sprintf("%d %s %s.%s=%v", g.Wire, r.Registry().KindName(g.Kind), sch.Name(), f.Name, sch.Value(i, words, s.Grid(c))))
+				out = append(out, fmt.Sprintf("%d %s %s.%s=%v", g.Wire, r.Registry().PrefabName(g.Prefab), sch.Name(), f.Name, sch.Value(i, words, s.Grid(c))))
 			}
 		}
 	}
@@ -183,8 +183,8 @@ func TestReadRegistryRefuses(t *testing.T) {
 		"two of one name":      {2, 1, 'c', 0, 0, 1, 'c', 0, 0, 0},
 		"a field twice":        {1, 1, 'c', 0, 2, 0, 1, 'f', 0, 0, 1, 0, 0, 0, 0},
 		"a prefix cut short":   {1, 1, 'c', 0, 2, 0, 2, 'f', 'f', 0, 0, 1, 2, 'f', 'g', 0, 0, 0},
-		"a kind of no such":    {0, 1, 1, 'k', 1, 0},
-		"a kind twice":         {0, 2, 1, 'k', 0, 0, 1, 'k', 0, 0},
+		"a prefab of no such":  {0, 1, 1, 'k', 1, 0},
+		"a prefab twice":       {0, 2, 1, 'k', 0, 0, 1, 'k', 0, 0},
 		"a default beyond":     {1, 1, 'c', 0, 1, 0, 1, 'f', 0, 0, 1, 1, 'k', 1, 1, 4, 0},
 		"a default of zero":    {1, 1, 'c', 0, 1, 0, 1, 'f', 0, 0, 1, 1, 'k', 1, 1, 0, 0},
 		"a default of none":    {1, 1, 'c', 0, 1, 0, 1, 'f', 0, 0, 1, 1, 'k', 1, 2, 2, 0},
@@ -293,13 +293,13 @@ func TestSchemaAllocation(t *testing.T) {
 			b:   append(append(append([]byte(nil), head...), 1, 1, 'a', 0), 0xff, 0x1f, 0, 1, 'x', 0, 0),
 			err: "snapshot: malformed: schema: number of fields",
 		},
-		"kinds": {b: kinds(names(400, func(b []byte, i int) []byte { return append(name(b, i), 10, 0) }), 10, false)},
-		"kinds with defaults": {
+		"prefabs": {b: kinds(names(400, func(b []byte, i int) []byte { return append(name(b, i), 10, 0) }), 10, false)},
+		"prefabs with defaults": {
 			b: kinds(names(40, func(b []byte, i int) []byte { return append(name(b, i), 1, 0, 1, 2) }), 100, true),
 		},
-		"kinds with more words than are allowed": {
+		"prefabs with more words than are allowed": {
 			b:   kinds(names(600, func(b []byte, i int) []byte { return append(name(b, i), 0, 0) }), 60, false),
-			err: "snapshot: malformed: schema: kind",
+			err: "snapshot: malformed: schema: prefab",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -340,7 +340,7 @@ func manySlices(n, most int) reflect.Type {
 	return reflect.StructOf(fields)
 }
 
-// kinds appends kinds of all components.
+// prefabs appends prefabs of all components.
 func kinds(b []byte, n int, set bool) []byte {
 	b = binary.AppendUvarint(b, uint64(n))
 	for i := range n {

@@ -15,12 +15,12 @@ import (
 
 // Bounds of what is read: beyond them bytes are refused, whatever they claim.
 const (
-	maxSchemaText    = 255
-	maxSchemaWords   = 1 << 15 // of all components
-	maxReadKindWords = 1 << 17 // of all kinds
-	maxReadTables    = 1 << 14 // bytes
-	maxReadRatio     = 1 << 20
-	leastField       = 5 // bytes
+	maxSchemaText      = 255
+	maxSchemaWords     = 1 << 15 // of all components
+	maxReadPrefabWords = 1 << 17 // of all prefabs
+	maxReadTables      = 1 << 14 // bytes
+	maxReadRatio       = 1 << 20
+	leastField         = 5 // bytes
 )
 
 // ErrTables says that a schema was written by a version of this package with other
@@ -611,7 +611,7 @@ func ReadRegistry(b []byte) (*Registry, error) {
 		}
 	}
 	words := 0
-	for range r.uint(maxKinds, "number of kinds") {
+	for range r.uint(maxPrefabs, "number of prefabs") {
 		if r.fault != "" {
 			break
 		}
@@ -644,18 +644,18 @@ func (r *schemaReader) tables(reg *Registry) error {
 }
 
 func (r *schemaReader) kind(reg *Registry, words *int) {
-	k := kind{name: r.text("kind's name")}
-	k.mask = r.uint(1<<len(reg.comps)-1, "kind's components")
+	k := prefab{name: r.text("prefab's name")}
+	k.mask = r.uint(1<<len(reg.comps)-1, "prefab's components")
 	n := reg.wordsOf(k.mask)
-	if *words += n; *words > maxReadKindWords || n > maxKindWords || k.name == "" || reg.names["k "+k.name] {
-		r.fail("kind")
+	if *words += n; *words > maxReadPrefabWords || n > maxPrefabWords || k.name == "" || reg.names["k "+k.name] {
+		r.fail("prefab")
 	}
 	if r.fault != "" {
 		return
 	}
 	k.late = &lateDefaults{set: r.defaults(reg, k.mask, n)}
 	reg.names["k "+k.name] = true
-	reg.kinds = append(reg.kinds, k)
+	reg.prefabs = append(reg.prefabs, k)
 }
 
 // defaults reads the words of a kind's defaults, of n, that are not those of zero

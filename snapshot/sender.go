@@ -50,7 +50,7 @@ type SenderCounters struct {
 	Snapshots    uint64 // appended
 	Bytes        uint64 // of all snapshots
 	Records      uint64 // values of entities in them
-	Spawns       uint64 // of these against the kind's defaults
+	Spawns       uint64 // of these against the prefab's defaults
 	Removals     uint64 // removals and hides in them, repetitions counted
 	Postponed    uint64 // entities put off for lack of room
 	OwnPostponed uint64 // snapshots whose room did not hold the viewer's own entities

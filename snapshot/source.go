@@ -41,7 +41,7 @@ type Source struct {
 type entity struct {
 	id     NetID
 	slot   int32
-	kind   int
+	prefab int
 	seen   Tick
 	stride int // words of one lane of one version
 	vers   []version
@@ -140,11 +140,11 @@ func (s *Source) Begin(t Tick) {
 // Put gives an entity's value in this tick: bit c of mask says that it has
 // component c, and comps holds the addresses of the components in the order of
 // their ids. Both grids are quantised, and compared with the newest version; only
-// what changed makes a new one. A network id keeps its kind. Put panics with a
+// what changed makes a new one. A network id keeps its prefab. Put panics with a
 // [*UsageError] when called wrongly; it does not allocate once an entity's history
 // has grown to its length.
-func (s *Source) Put(id NetID, kind int, owner uint16, mask uint64, comps []unsafe.Pointer, refs Refs) {
-	e := s.entity(id, kind, mask, len(comps))
+func (s *Source) Put(id NetID, prefab int, owner uint16, mask uint64, comps []unsafe.Pointer, refs Refs) {
+	e := s.entity(id, prefab, mask, len(comps))
 	n := s.reg.wordsOf(mask)
 	for a := range s.tmp {
 		if len(s.tmp[a]) < n {
@@ -192,21 +192,21 @@ func (s *Source) publish(mask uint64, own, pub []int32) {
 }
 
 // entity finds or makes the entity of a Put, and checks the call.
-func (s *Source) entity(id NetID, kind int, mask uint64, comps int) *entity {
+func (s *Source) entity(id NetID, prefab int, mask uint64, comps int) *entity {
 	switch {
 	case !s.open:
 		panic(&UsageError{"Source.Put", "no tick is open: call Begin"})
 	case id == 0:
 		panic(&UsageError{"Source.Put", "network id 0 is none: start at 1"})
-	case kind < 0 || kind >= len(s.reg.kinds):
-		panic(&UsageError{"Source.Put", fmt.Sprintf("kind %d is not registered", kind)})
+	case prefab < 0 || prefab >= len(s.reg.prefabs):
+		panic(&UsageError{"Source.Put", fmt.Sprintf("prefab %d is not registered", prefab)})
 	case bits.OnesCount64(mask) != comps || mask>>len(s.reg.comps) != 0 && len(s.reg.comps) < 64:
 		panic(&UsageError{"Source.Put", fmt.Sprintf("mask %b does not fit %d pointers and %d registered components", mask, comps, len(s.reg.comps))})
 	}
 	if slot, ok := s.index[id]; ok {
 		e := s.slots[slot]
-		if e.kind != kind {
-			panic(&UsageError{"Source.Put", fmt.Sprintf("entity %d changes from kind %d to %d: give it a new network id", id, e.kind, kind)})
+		if e.prefab != prefab {
+			panic(&UsageError{"Source.Put", fmt.Sprintf("entity %d changes from prefab %d to %d: give it a new network id", id, e.prefab, prefab)})
 		}
 		if e.seen == s.tick {
 			panic(&UsageError{"Source.Put", fmt.Sprintf("entity %d is put twice in tick %d", id, s.tick)})
@@ -224,7 +224,7 @@ func (s *Source) entity(id NetID, kind int, mask uint64, comps int) *entity {
 		s.classes = append(s.classes, classTicks{})
 	}
 	e := s.slots[slot]
-	*e = entity{id: id, slot: slot, kind: kind, seen: s.tick, stride: e.stride, vers: e.vers, words: e.words, news: e.news, head: -1}
+	*e = entity{id: id, slot: slot, prefab: prefab, seen: s.tick, stride: e.stride, vers: e.vers, words: e.words, news: e.news, head: -1}
 	s.hot[slot], s.classes[slot] = slotHot{id: id}, classTicks{}
 	if int(slot) < len(s.groups) {
 		s.groups[slot] = 0

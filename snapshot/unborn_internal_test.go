@@ -17,7 +17,7 @@ func TestUnbornAreForgotten(t *testing.T) {
 	require.NoError(t, err)
 	_, err = r.Component(s)
 	require.NoError(t, err)
-	_, err = r.Kind("k", []int{0}, nil)
+	_, err = r.Prefab("k", []int{0}, nil)
 	require.NoError(t, err)
 	src := NewSource(r, SourceConfig{})
 	to := src.NewSender(1, SenderConfig{})

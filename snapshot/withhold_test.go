@@ -37,7 +37,7 @@ func newThrong(t *testing.T, spawns int, silent ...bool) *throng {
 	r := snapshot.NewRegistry()
 	_, err = r.Component(s)
 	require.NoError(t, err)
-	_, err = r.Kind("box", []int{0}, nil)
+	_, err = r.Prefab("box", []int{0}, nil)
 	require.NoError(t, err)
 	c := &throng{t: t, room: 1100, src: snapshot.NewSource(r, snapshot.SourceConfig{History: 4})}
 	for _, is := range silent {

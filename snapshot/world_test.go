@@ -159,7 +159,7 @@ func schema[T any](t tester, o snapshot.SchemaOptions) *snapshot.Schema {
 	return s
 }
 
-// registry registers the components above and two kinds.
+// registry registers the components above and two prefabs.
 func registry(t tester) (*snapshot.Registry, []*snapshot.Schema) {
 	t.Helper()
 	schemas := []*snapshot.Schema{
@@ -180,11 +180,11 @@ func registry(t tester) (*snapshot.Registry, []*snapshot.Schema) {
 		require.NoError(t, err)
 		require.Equal(t, i, c)
 	}
-	_, err := r.Kind("avatar", []int{cIdent, cPosition, cGun, cFollow}, []unsafe.Pointer{nil, unsafe.Pointer(&position{X: 1}), unsafe.Pointer(&gun{Ammo: 30})})
+	_, err := r.Prefab("avatar", []int{cIdent, cPosition, cGun, cFollow}, []unsafe.Pointer{nil, unsafe.Pointer(&position{X: 1}), unsafe.Pointer(&gun{Ammo: 30})})
 	require.NoError(t, err)
-	_, err = r.Kind("box", []int{cIdent, cPosition}, nil)
+	_, err = r.Prefab("box", []int{cIdent, cPosition}, nil)
 	require.NoError(t, err)
-	_, err = r.Kind("chest", []int{cPrivate, cIdent, cPurse, cBag}, []unsafe.Pointer{nil, nil, nil, unsafe.Pointer(&bag{Name: "box", Raw: []uint8{1, 2}, Items: []thing{{ID: 7, Heat: 9}}})})
+	_, err = r.Prefab("chest", []int{cPrivate, cIdent, cPurse, cBag}, []unsafe.Pointer{nil, nil, nil, unsafe.Pointer(&bag{Name: "box", Raw: []uint8{1, 2}, Items: []thing{{ID: 7, Heat: 9}}})})
 	require.NoError(t, err)
 	return r, schemas
 }
@@ -591,7 +591,7 @@ func (v *viewer) check(t snapshot.Tick) {
 			aud         snapshot.Audience
 		}
 		a := key{true, false, tr.kind, tr.owner, v.owner != 0 && tr.owner == v.owner, tr.mask, tr.aud}
-		if b := (key{there, seen[id], g.Kind, s.Owner, s.Mine, s.Mask, s.Audience}); a != b {
+		if b := (key{there, seen[id], g.Prefab, s.Owner, s.Mine, s.Mask, s.Audience}); a != b {
 			require.Equal(v.t, a, b, "tick %d: entity %d", t, id)
 		}
 		seen[id] = true

@@ -16,9 +16,9 @@ const (
 	AllowBoth
 )
 
-// Doorkeeper is a server's Endpoint that knows its peers by the identity that its accept hook gave them, and keeps out
+// BanList is a server's Endpoint that knows its peers by the identity that its accept hook gave them, and keeps out
 // whom it is told to. An empty identity is nobody's: nothing is done by it.
-type Doorkeeper interface {
+type BanList interface {
 	Endpoint
 
 	// DisconnectIdentity is Disconnect for every peer of an identity, and tells the caller of each by an event, as it may
@@ -26,9 +26,9 @@ type Doorkeeper interface {
 	DisconnectIdentity(identity []byte, c Code, detail string) bool
 
 	// Ban is DisconnectIdentity with Kicked, and refuses the identity with Refused and the detail until a time; the zero
-	// time: until Pardon or the end of the endpoint. A later Ban takes the place of an earlier one.
+	// time: until Unban or the end of the endpoint. A later Ban takes the place of an earlier one.
 	Ban(identity []byte, until time.Time, detail string)
 
-	// Pardon ends a ban.
-	Pardon(identity []byte)
+	// Unban ends a ban.
+	Unban(identity []byte)
 }

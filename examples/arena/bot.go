@@ -82,7 +82,7 @@ func (b *Bot) count(v foretick.View, me ecs.Entity, cmd Command) {
 
 // me is the bot's own body.
 func (b *Bot) me(v foretick.View) (ecs.Entity, bool) {
-	for _, rows := range b.game.avatars.Owned(v.World, v.Me) {
+	for _, rows := range b.game.avatars.Owned(v.World, v.Player) {
 		return rows.Entity(0), true
 	}
 	return ecs.None, false
@@ -95,7 +95,7 @@ func (b *Bot) target(v foretick.View, me ecs.Entity) (float32, bool) {
 	at, team := *g.Pos.Get(v.World, me), g.Team.Get(v.World, me).ID
 	best, angle := math.MaxFloat64, 0.0
 	for _, rows := range g.avatars.All(v.World) {
-		if rows.Owner() == v.Me {
+		if rows.Owner() == v.Player {
 			continue
 		}
 		pos, status, teams := g.Pos.Slice(rows), g.Status.Slice(rows), g.Team.Slice(rows)

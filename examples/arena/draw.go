@@ -12,7 +12,6 @@ import (
 	"strings"
 
 	"github.com/foretick/foretick"
-	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/lagcomp"
 )
 
@@ -33,7 +32,7 @@ func newDrawings(dir string) *drawings {
 }
 
 // explain notes a shot on the server.
-func (d *drawings) explain(f *foretick.Frame, by ecs.Owner, seen foretick.Seen, ray lagcomp.Ray) {
+func (d *drawings) explain(f *foretick.Frame, by foretick.PlayerID, seen foretick.HitView, ray lagcomp.Ray) {
 	k := shotKey{by, f.Tick}
 	if _, ok := d.judged[k]; ok || len(d.order) == maxDrawings {
 		return
@@ -45,12 +44,12 @@ func (d *drawings) explain(f *foretick.Frame, by ecs.Owner, seen foretick.Seen, 
 }
 
 // screen notes the bodies that a shooter saw when it fired.
-func (d *drawings) screen(g *Game, f *foretick.Frame, by ecs.Owner, seen foretick.Seen) {
+func (d *drawings) screen(g *Game, f *foretick.Frame, by foretick.PlayerID, seen foretick.HitView) {
 	k := shotKey{by, f.Tick}
 	var bodies []lagcomp.Sphere
 	for _, rows := range g.avatars.All(f.World) {
 		for i := range rows.Len() {
-			if v, ok := seen.Volume(rows.Entity(i), 0); ok {
+			if v, ok := seen.Hitbox(rows.Entity(i), 0); ok {
 				ball, _ := v.Sphere()
 				bodies = append(bodies, ball)
 			}
@@ -71,13 +70,13 @@ func (d *drawings) save() error {
 		if _, ok := d.seen[k]; !ok {
 			continue // the server ran another command than the client predicted
 		}
-		name := fmt.Sprintf("shot-%03d-%06d.png", k.who, k.tick)
+		name := fmt.Sprintf("shot-%03d-%06d.png", k.player, k.tick)
 		out := "missed"
 		if x.Hit.ID != 0 {
 			out = fmt.Sprintf("hit player %d at %.2f, %.2f", x.Hit.Owner, x.Hit.Point.X, x.Hit.Point.Y)
 		}
 		fmt.Fprintf(&list, "%s player %d, tick %d: claimed %d+%.3f, used %d+%.3f (%v), %.2f ticks back: %s\n",
-			name, k.who, k.tick, x.Claimed.Tick, x.Claimed.Fraction, x.Used.Tick, x.Used.Fraction, x.Reason, x.Used.Behind(k.tick), out)
+			name, k.player, k.tick, x.Claimed.Tick, x.Claimed.Fraction, x.Used.Tick, x.Used.Fraction, x.Reason, x.Used.Behind(k.tick), out)
 		if err := writePNG(filepath.Join(d.dir, name), picture2D(x, saw)); err != nil {
 			return err
 		}
@@ -151,7 +150,7 @@ func picture2D(x lagcomp.Explanation, saw []lagcomp.Sphere) image.Image {
 	return c.RGBA
 }
 
-func (c *canvas) spheres(vs []lagcomp.Volume, col color.RGBA, filled bool) {
+func (c *canvas) spheres(vs []lagcomp.Hitbox, col color.RGBA, filled bool) {
 	for _, v := range vs {
 		if ball, ok := v.Sphere(); ok {
 			c.ring(ball, col, 0.08, filled)

@@ -54,9 +54,9 @@ func TestDrawShots(t *testing.T) {
 // blue what the screen showed and in red what was there by then, the line of fire in
 // yellow and the hit in white.
 func TestPictureOfAShot(t *testing.T) {
-	ball := func(x, y float32) lagcomp.Volume { return lagcomp.SphereVolume(lagcomp.Sphere{X: x, Y: y, R: 0.5}) }
+	ball := func(x, y float32) lagcomp.Hitbox { return lagcomp.SphereHitbox(lagcomp.Sphere{X: x, Y: y, R: 0.5}) }
 	x := lagcomp.Explanation{Ray: lagcomp.Ray2D(0, 0, 0, 6), Hit: lagcomp.Hit{ID: 7, Point: lagcomp.Vec{X: 2.5}}}
-	x.Bodies = []lagcomp.ExplainedBody{{ID: 7, Used: []lagcomp.Volume{ball(3, 0.2)}, Present: []lagcomp.Volume{ball(5, -1)}}}
+	x.Bodies = []lagcomp.ExplainedBody{{ID: 7, Used: []lagcomp.Hitbox{ball(3, 0.2)}, Present: []lagcomp.Hitbox{ball(5, -1)}}}
 	m := picture2D(x, []lagcomp.Sphere{{X: 4, Y: 1.2, R: 0.5}})
 	at := func(x, y float64) color.Color { return m.At(int((x+2.5)*28), m.Bounds().Dy()-1-int((y+2.5)*28)) }
 	for _, p := range []struct {

@@ -40,53 +40,53 @@ import (
 //	shown   client: all that P's screen shows in the end
 //	report  the match's own report
 type Fact struct {
-	F  string        `json:"f"`
-	At time.Duration `json:"at,omitempty"`
-	T  uint32        `json:"t,omitempty"`
-	P  ecs.Owner     `json:"p,omitempty"`
+	F  string            `json:"f"`
+	At time.Duration     `json:"at,omitempty"`
+	T  uint32            `json:"t,omitempty"`
+	P  foretick.PlayerID `json:"p,omitempty"`
 
 	Rate    int     `json:"rate,omitempty"`
 	Clients int     `json:"clients,omitempty"`
 	Seconds float64 `json:"seconds,omitempty"`
 	NoLag   bool    `json:"nolag,omitempty"`
 
-	Cmd      *Command  `json:"cmd,omitempty"`
-	Body     *Body     `json:"body,omitempty"`
-	Bodies   []Body    `json:"bodies,omitempty"`
-	Bolts    []Flight  `json:"bolts,omitempty"`
-	Entities int       `json:"entities,omitempty"`
-	Out      uint64    `json:"out,omitempty"`
-	In       uint64    `json:"in,omitempty"`
-	Resent   uint64    `json:"resent,omitempty"`
-	Ok       bool      `json:"ok,omitempty"`
-	Missing  bool      `json:"missing,omitempty"`
-	By       string    `json:"by,omitempty"`
-	Ray      []float32 `json:"ray,omitempty"` // x, y, direction x, y, range
-	Hit      ecs.Owner `json:"hit,omitempty"`
-	Render   []float64 `json:"render,omitempty"` // tick, fraction
-	Replay   bool      `json:"replay,omitempty"`
-	Kind     string    `json:"kind,omitempty"`
-	ID       uint32    `json:"id,omitempty"`
-	Report   *Report   `json:"report,omitempty"`
-	Circles  []Circle  `json:"circles,omitempty"`
-	Hurt     *Hurt     `json:"hurt,omitempty"`
+	Cmd      *Command          `json:"cmd,omitempty"`
+	Body     *Body             `json:"body,omitempty"`
+	Bodies   []Body            `json:"bodies,omitempty"`
+	Bolts    []Flight          `json:"bolts,omitempty"`
+	Entities int               `json:"entities,omitempty"`
+	Out      uint64            `json:"out,omitempty"`
+	In       uint64            `json:"in,omitempty"`
+	Resent   uint64            `json:"resent,omitempty"`
+	Ok       bool              `json:"ok,omitempty"`
+	Missing  bool              `json:"missing,omitempty"`
+	By       string            `json:"by,omitempty"`
+	Ray      []float32         `json:"ray,omitempty"` // x, y, direction x, y, range
+	Hit      foretick.PlayerID `json:"hit,omitempty"`
+	Render   []float64         `json:"render,omitempty"` // tick, fraction
+	Replay   bool              `json:"replay,omitempty"`
+	Kind     string            `json:"kind,omitempty"`
+	ID       uint32            `json:"id,omitempty"`
+	Report   *Report           `json:"report,omitempty"`
+	Circles  []Circle          `json:"circles,omitempty"`
+	Hurt     *Hurt             `json:"hurt,omitempty"`
 }
 
 // Body is a player's body: what everybody may see of it, and, where Own is set,
 // what its player alone does.
 type Body struct {
-	P    ecs.Owner `json:"p"`
-	X    float32   `json:"x"`
-	Y    float32   `json:"y"`
-	A    float32   `json:"a"`
-	Stun uint8     `json:"stun,omitempty"`
-	Dead bool      `json:"dead,omitempty"`
-	HP   int16     `json:"hp"`
-	Team uint8     `json:"team"`
-	Own  bool      `json:"own,omitempty"`
-	VX   float32   `json:"vx,omitempty"`
-	VY   float32   `json:"vy,omitempty"`
-	Gun  Weapon    `json:"gun"`
+	P    foretick.PlayerID `json:"p"`
+	X    float32           `json:"x"`
+	Y    float32           `json:"y"`
+	A    float32           `json:"a"`
+	Stun uint8             `json:"stun,omitempty"`
+	Dead bool              `json:"dead,omitempty"`
+	HP   int16             `json:"hp"`
+	Team uint8             `json:"team"`
+	Own  bool              `json:"own,omitempty"`
+	VX   float32           `json:"vx,omitempty"`
+	VY   float32           `json:"vy,omitempty"`
+	Gun  Weapon            `json:"gun"`
 }
 
 // Flight is a bolt.
@@ -98,10 +98,10 @@ type Flight struct {
 
 // Circle is a volume that a screen showed.
 type Circle struct {
-	P ecs.Owner `json:"p"`
-	X float32   `json:"x"`
-	Y float32   `json:"y"`
-	R float32   `json:"r"`
+	P foretick.PlayerID `json:"p"`
+	X float32           `json:"x"`
+	Y float32           `json:"y"`
+	R float32           `json:"r"`
 }
 
 // facts writes the log. A nil one writes nothing.
@@ -153,7 +153,7 @@ func (g *Game) bodyAt(rows ecs.Rows, i int, own bool) Body {
 
 // bodiesIn lists all bodies of a world; me is whose own is known, or everybody's
 // for nobody.
-func (g *Game) bodiesIn(w *ecs.World, me ecs.Owner) (bodies []Body, bolts []Flight) {
+func (g *Game) bodiesIn(w *ecs.World, me foretick.PlayerID) (bodies []Body, bolts []Flight) {
 	for _, rows := range g.avatars.All(w) {
 		for i := range rows.Len() {
 			bodies = append(bodies, g.bodyAt(rows, i, me == ecs.Nobody || rows.Owner() == me))
@@ -182,7 +182,7 @@ func (l *facts) server(m *match) {
 			l.add(Fact{F: "exec", T: f.Tick, P: rows.Owner(), Cmd: &cmd[i], Body: &b})
 		}
 	}
-	g.watch.judged = func(f *foretick.Frame, by ecs.Owner, ray lagcomp.Ray, hit ecs.Entity, ok bool) {
+	g.watch.judged = func(f *foretick.Frame, by foretick.PlayerID, ray lagcomp.Ray, hit ecs.Entity, ok bool) {
 		judged(f, by, ray, hit, ok)
 		fact := Fact{F: "verdict", T: f.Tick, P: by, Ray: rayFact(ray)}
 		if ok {
@@ -190,26 +190,26 @@ func (l *facts) server(m *match) {
 		}
 		l.add(fact)
 	}
-	g.watch.stunned = func(f *foretick.Frame, who ecs.Owner) {
-		stunned(f, who)
-		l.add(Fact{F: "write", T: f.Tick, P: who, By: "stun"})
+	g.watch.stunned = func(f *foretick.Frame, player foretick.PlayerID) {
+		stunned(f, player)
+		l.add(Fact{F: "write", T: f.Tick, P: player, By: "stun"})
 	}
 	g.watch.died = func(f *foretick.Frame, who ecs.Entity) {
 		died(f, who)
 		l.add(Fact{F: "write", T: f.Tick, P: f.World.Owner(who), By: "die"})
 	}
-	g.watch.born = func(f *foretick.Frame, who ecs.Owner, by string) {
-		l.add(Fact{F: "write", T: f.Tick, P: who, By: by})
+	g.watch.born = func(f *foretick.Frame, player foretick.PlayerID, by string) {
+		l.add(Fact{F: "write", T: f.Tick, P: player, By: by})
 	}
 }
 
 // ticks logs each of the server's ticks as it left the world.
 func (l *facts) ticks(m *match) func(f *foretick.Frame) {
-	seen := map[ecs.Owner]foretick.PlayerStats{}
-	var who []ecs.Owner
+	seen := map[foretick.PlayerID]foretick.PlayerStats{}
+	var player []foretick.PlayerID
 	return func(f *foretick.Frame) {
-		who = m.server.Players(who[:0])
-		for _, p := range who {
+		player = m.server.Players(player[:0])
+		for _, p := range player {
 			st, _ := m.server.Player(p)
 			was := seen[p]
 			seen[p] = st
@@ -225,7 +225,7 @@ func (l *facts) ticks(m *match) func(f *foretick.Frame) {
 // client logs what happens on a client.
 func (l *facts) client(s *seat, cfg *foretick.ClientConfig) {
 	g := s.game
-	me := func() ecs.Owner { return s.client.View().Me }
+	me := func() foretick.PlayerID { return s.client.View().Player }
 	received, hurt := g.watch.received, g.watch.hurt
 	g.watch.received = func(f *foretick.Frame, t foretick.Tick, kind string, id uint32) {
 		received(f, t, kind, id)
@@ -241,11 +241,11 @@ func (l *facts) client(s *seat, cfg *foretick.ClientConfig) {
 			l.add(Fact{F: "step", T: f.Tick, P: rows.Owner(), Replay: f.Replay, Body: &b, Cmd: &cmd})
 		}
 	}
-	g.watch.aimed = func(f *foretick.Frame, by ecs.Owner, ray lagcomp.Ray, seen foretick.Seen) {
+	g.watch.aimed = func(f *foretick.Frame, by foretick.PlayerID, ray lagcomp.Ray, seen foretick.HitView) {
 		fact := Fact{F: "shot", T: f.Tick, P: by, Ray: rayFact(ray), Render: []float64{float64(seen.Used.Tick), float64(seen.Used.Fraction)}}
 		for _, rows := range g.avatars.All(f.World) {
 			for i := range rows.Len() {
-				if v, ok := seen.Volume(rows.Entity(i), 0); ok {
+				if v, ok := seen.Hitbox(rows.Entity(i), 0); ok {
 					ball, _ := v.Sphere()
 					fact.Circles = append(fact.Circles, Circle{rows.Owner(), ball.X, ball.Y, ball.R})
 				}
@@ -254,8 +254,8 @@ func (l *facts) client(s *seat, cfg *foretick.ClientConfig) {
 		l.add(fact)
 	}
 	s.sampled = func(v foretick.View, cmd Command) {
-		fact := Fact{F: "hand", T: v.Tick, P: v.Me, Cmd: &cmd}
-		for _, rows := range g.avatars.Owned(v.World, v.Me) {
+		fact := Fact{F: "hand", T: v.Tick, P: v.Player, Cmd: &cmd}
+		for _, rows := range g.avatars.Owned(v.World, v.Player) {
 			b := g.bodyAt(rows, 0, true)
 			fact.Body = &b
 		}
@@ -267,7 +267,7 @@ func (l *facts) client(s *seat, cfg *foretick.ClientConfig) {
 // picture logs what a client shows.
 func (l *facts) picture(v foretick.View) {
 	if l != nil && v.State == foretick.Playing {
-		l.add(Fact{F: "pic", T: v.Tick, P: v.Me, Render: render(v)})
+		l.add(Fact{F: "pic", T: v.Tick, P: v.Player, Render: render(v)})
 	}
 }
 

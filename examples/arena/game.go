@@ -55,7 +55,7 @@ type (
 	Bolt struct {
 		VX, VY float32
 		Ticks  uint16
-		By     ecs.Owner
+		By     foretick.PlayerID
 	}
 	// Life is the server's account of a body.
 	Life struct {
@@ -86,7 +86,7 @@ type (
 	Beat struct{ ID uint32 }
 )
 
-// Hurt tells a victim, and nobody else, what hit it: whose gun of which kind, how
+// Hurt tells a victim, and nobody else, what hit it: whose gun of which prefab, how
 // far the server looked back for it, in milliseconds, and where its shooter saw it.
 // Bolts hit in the present.
 type Hurt struct {
@@ -120,8 +120,8 @@ type Game struct {
 	Bolt   ecs.Component[Bolt]
 	Life   ecs.Component[Life]
 
-	Avatar ecs.Kind
-	Bolts  ecs.Kind
+	Avatar ecs.Prefab
+	Bolts  ecs.Prefab
 
 	Shot   foretick.Event[Shot]
 	Launch foretick.Event[Launch]
@@ -141,21 +141,21 @@ type Game struct {
 
 // Watch is told what happens, for the report. Every function may be nil.
 type Watch struct {
-	before     func(f *foretick.Frame, rows ecs.Rows)                                          // server: bodies ahead of the guns
-	judged     func(f *foretick.Frame, by ecs.Owner, ray lagcomp.Ray, hit ecs.Entity, ok bool) // server: a shot
-	explain    func(f *foretick.Frame, by ecs.Owner, seen foretick.Seen, ray lagcomp.Ray)      // server: the same, to lay it open
-	screenshot func(f *foretick.Frame, by ecs.Owner, seen foretick.Seen)                       // client: what the shooter saw
-	fired      func(f *foretick.Frame, by ecs.Entity, hit foretick.Hit, at lagcomp.Sphere)     // client: a predicted shot, and where what it hits was shown
-	hurt       func(f *foretick.Frame, sent foretick.Tick, h Hurt)                             // client: it was told what hit it
-	stunned    func(f *foretick.Frame, who ecs.Owner)                                          // server
-	died       func(f *foretick.Frame, who ecs.Entity)                                         // server
-	received   func(f *foretick.Frame, sent foretick.Tick, kind string, id uint32)             // client: a message
-	render     func(f *foretick.Frame, rows ecs.Rows)                                          // client: bodies shown
-	sent       func(kind string, id uint32)                                                    // server: a message, to everybody
-	born       func(f *foretick.Frame, who ecs.Owner, by string)                               // server: a body was made anew
-	stepped    func(f *foretick.Frame, rows ecs.Rows)                                          // client: a tick was predicted
-	aimed      func(f *foretick.Frame, by ecs.Owner, ray lagcomp.Ray, seen foretick.Seen)      // client: a predicted shot's line
-	turned     func(f *foretick.Frame, rows ecs.Rows)                                          // bodies that have just turned
+	before     func(f *foretick.Frame, rows ecs.Rows)                                                  // server: bodies ahead of the guns
+	judged     func(f *foretick.Frame, by foretick.PlayerID, ray lagcomp.Ray, hit ecs.Entity, ok bool) // server: a shot
+	explain    func(f *foretick.Frame, by foretick.PlayerID, seen foretick.HitView, ray lagcomp.Ray)   // server: the same, to lay it open
+	screenshot func(f *foretick.Frame, by foretick.PlayerID, seen foretick.HitView)                    // client: what the shooter saw
+	fired      func(f *foretick.Frame, by ecs.Entity, hit foretick.Hit, at lagcomp.Sphere)             // client: a predicted shot, and where what it hits was shown
+	hurt       func(f *foretick.Frame, sent foretick.Tick, h Hurt)                                     // client: it was told what hit it
+	stunned    func(f *foretick.Frame, player foretick.PlayerID)                                       // server
+	died       func(f *foretick.Frame, who ecs.Entity)                                                 // server
+	received   func(f *foretick.Frame, sent foretick.Tick, kind string, id uint32)                     // client: a message
+	render     func(f *foretick.Frame, rows ecs.Rows)                                                  // client: bodies shown
+	sent       func(kind string, id uint32)                                                            // server: a message, to everybody
+	born       func(f *foretick.Frame, player foretick.PlayerID, by string)                            // server: a body was made anew
+	stepped    func(f *foretick.Frame, rows ecs.Rows)                                                  // client: a tick was predicted
+	aimed      func(f *foretick.Frame, by foretick.PlayerID, ray lagcomp.Ray, seen foretick.HitView)   // client: a predicted shot's line
+	turned     func(f *foretick.Frame, rows ecs.Rows)                                                  // bodies that have just turned
 }
 
 // The rules, in metres, seconds and ticks of a 30 Hz match.
@@ -190,27 +190,27 @@ func (g *Game) ticks(at30 int) int {
 // Protocol declares the game.
 func (g *Game) Protocol() (*foretick.Protocol, error) {
 	p := foretick.NewProtocol("arena", 1)
-	p.TickRate(g.opt.TickRate)
+	p.SetTickRate(g.opt.TickRate)
 	p.Stages(stageRules, stageAct, stageWorld, stageWatch)
-	p.Component(&g.Pos, foretick.Predicted)
-	p.Component(&g.Vel, foretick.Predicted)
-	p.Component(&g.Face, foretick.Predicted)
-	p.Component(&g.Status, foretick.Predicted)
-	p.Component(&g.Gun, foretick.Predicted)
+	p.Component(&g.Pos, foretick.Predicted())
+	p.Component(&g.Vel, foretick.Predicted())
+	p.Component(&g.Face, foretick.Predicted())
+	p.Component(&g.Status, foretick.Predicted())
+	p.Component(&g.Gun, foretick.Predicted())
 	p.Component(&g.HP)
 	p.Component(&g.Team)
-	p.Local(&g.Bolt)
-	p.Local(&g.Life)
+	p.LocalComponent(&g.Bolt)
+	p.LocalComponent(&g.Life)
 	p.Command(&g.Cmd)
-	p.Kind(&g.Avatar, "avatar", &g.Pos, &g.Vel, &g.Face, &g.Status, &g.Gun, &g.HP, &g.Team, &g.Cmd, &g.Life)
-	p.Kind(&g.Bolts, "bolt", &g.Pos, &g.Face, &g.Bolt)
+	p.Prefab(&g.Avatar, "avatar", &g.Pos, &g.Vel, &g.Face, &g.Status, &g.Gun, &g.HP, &g.Team, &g.Cmd, &g.Life)
+	p.Prefab(&g.Bolts, "bolt", &g.Pos, &g.Face, &g.Bolt)
 	foretick.Default(p, &g.Avatar, &g.HP, Health{Points: 100})
 	foretick.Default(p, &g.Avatar, &g.Gun, Weapon{Ammo: magazine})
-	foretick.Volume2(p, &g.Pos, &g.Status, body)
-	foretick.OnClient(p, &g.Kill, func(f *foretick.Frame, t foretick.Tick, k Kill) { g.got(f, t, "kill", k.ID) })
-	foretick.OnClient(p, &g.Beat, func(f *foretick.Frame, t foretick.Tick, b Beat) { g.got(f, t, "beat", b.ID) })
-	foretick.OnClient(p, &g.Hurt, g.learn)
-	p.Tables(learned)
+	foretick.Hitbox2(p, &g.Pos, &g.Status, body)
+	g.Kill.OnClient(p, func(f *foretick.Frame, t foretick.Tick, k Kill) { g.got(f, t, "kill", k.ID) })
+	g.Beat.OnClient(p, func(f *foretick.Frame, t foretick.Tick, b Beat) { g.got(f, t, "beat", b.ID) })
+	g.Hurt.OnClient(p, g.learn)
+	p.CompressionTables(learned)
 	p.Use(movement{g}, guns{g}, lives{g})
 	g.flights = ecs.NewQuery(p.Types(), ecs.With(&g.Pos, &g.Face), ecs.Without(&g.Status))
 	g.avatars = ecs.NewQuery(p.Types(), ecs.With(&g.Pos, &g.Team, &g.Cmd))

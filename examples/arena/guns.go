@@ -31,9 +31,9 @@ func (m guns) Declare(p *foretick.Protocol) {
 	g := m.g
 	p.Server("witness", g.witness, ecs.Stage(stageAct), ecs.Read(&g.Status, &g.Gun, &g.Cmd), ecs.Before("fire"))
 	p.Shared("fire", g.fire, ecs.Stage(stageAct), ecs.Read(&g.Cmd, &g.Pos, &g.Face, &g.Status), ecs.Write(&g.Gun))
-	foretick.OnServer(p, &g.Shot, g.damage, ecs.ReadOther(&g.Pos), ecs.WriteOther(&g.HP, &g.Status, &g.Life))
-	foretick.OnServer(p, &g.Launch, g.launch, ecs.Create(&g.Pos, &g.Face, &g.Bolt))
-	foretick.OnPredicted(p, &g.Shot, g.tracer)
+	g.Shot.OnServer(p, g.damage, ecs.ReadOther(&g.Pos), ecs.WriteOther(&g.HP, &g.Status, &g.Life))
+	g.Launch.OnServer(p, g.launch, ecs.Create(&g.Pos, &g.Face, &g.Bolt))
+	g.Shot.OnPredicted(p, g.tracer)
 	p.Server("fly", g.fly, ecs.Stage(stageWorld), ecs.Write(&g.Pos, &g.Bolt), ecs.WriteOther(&g.HP, &g.Status, &g.Life), ecs.Structural())
 }
 
@@ -89,7 +89,7 @@ func (g *Game) discharge(f *foretick.Frame, by ecs.Entity, w *Weapon, at *Positi
 // tracer is the shooter's own screen: what the shot seems to hit there.
 func (g *Game) tracer(f *foretick.Frame, by ecs.Entity, s Shot) {
 	if g.watch.fired != nil {
-		seen := f.Seen(f.World.Owner(by))
+		seen := f.Rewind(f.World.Owner(by))
 		hit, _ := seen.Raycast(s.Ray)
 		g.watch.fired(f, by, hit, bodyOn(seen, hit))
 		if g.watch.aimed != nil {
@@ -103,8 +103,8 @@ func (g *Game) tracer(f *foretick.Frame, by ecs.Entity, s Shot) {
 
 // damage judges a shot in the past that the shooter saw; the harm lands in the
 // present.
-func (g *Game) damage(f *foretick.Frame, by ecs.Owner, s Shot) {
-	seen := f.Seen(by)
+func (g *Game) damage(f *foretick.Frame, by foretick.PlayerID, s Shot) {
+	seen := f.Rewind(by)
 	hit, ok := seen.Raycast(s.Ray)
 	if g.watch.judged != nil {
 		g.watch.judged(f, by, s.Ray, hit.Entity, ok)
@@ -120,13 +120,13 @@ func (g *Game) damage(f *foretick.Frame, by ecs.Owner, s Shot) {
 }
 
 // bodyOn is where a shooter saw what it hit.
-func bodyOn(seen foretick.Seen, hit foretick.Hit) lagcomp.Sphere {
-	v, _ := seen.Volume(hit.Entity, hit.Index)
+func bodyOn(seen foretick.HitView, hit foretick.Hit) lagcomp.Sphere {
+	v, _ := seen.Hitbox(hit.Entity, hit.Index)
 	return v.Bound()
 }
 
 // launch makes a bolt.
-func (g *Game) launch(f *foretick.Frame, by ecs.Owner, l Launch) {
+func (g *Game) launch(f *foretick.Frame, by foretick.PlayerID, l Launch) {
 	e := f.Spawn(&g.Bolts, ecs.Nobody)
 	sin, cos := sincos(l.Angle)
 	g.Pos.Get(f.World, e).X, g.Pos.Get(f.World, e).Y = l.X, l.Y

@@ -11,7 +11,7 @@ type lives struct{ g *Game }
 // Declare adds its systems.
 func (m lives) Declare(p *foretick.Protocol) {
 	g := m.g
-	p.Join(g.join)
+	p.OnJoin(g.join)
 	p.Shared("wake", g.wake, ecs.Stage(stageRules), ecs.Write(&g.Status))
 	p.Server("stun", g.stun, ecs.Stage(stageRules), ecs.Write(&g.Status), ecs.With(&g.Team), ecs.After("wake"))
 	p.Server("respawn", g.respawn, ecs.Stage(stageWorld), ecs.Write(&g.Status, &g.Life, &g.Pos, &g.Vel, &g.HP, &g.Gun))
@@ -20,17 +20,17 @@ func (m lives) Declare(p *foretick.Protocol) {
 	p.Render("screen", g.screen, ecs.Read(&g.Pos, &g.Status, &g.Team))
 }
 
-func (g *Game) join(f *foretick.Frame, who ecs.Owner) {
-	e := f.Spawn(&g.Avatar, who)
-	g.Team.Get(f.World, e).ID = uint8(who % 2)
-	*g.Pos.Get(f.World, e) = g.birthplace(f, uint64(who))
-	g.anew(f, who, "join")
+func (g *Game) join(f *foretick.Frame, player foretick.PlayerID) {
+	e := f.Spawn(&g.Avatar, player)
+	g.Team.Get(f.World, e).ID = uint8(player % 2)
+	*g.Pos.Get(f.World, e) = g.birthplace(f, uint64(player))
+	g.anew(f, player, "join")
 }
 
 // anew tells who watches that a body begins again.
-func (g *Game) anew(f *foretick.Frame, who ecs.Owner, by string) {
+func (g *Game) anew(f *foretick.Frame, player foretick.PlayerID, by string) {
 	if g.watch.born != nil {
-		g.watch.born(f, who, by)
+		g.watch.born(f, player, by)
 	}
 }
 

@@ -149,7 +149,7 @@ func TestPlantedFaultsAreSeen(t *testing.T) {
 	require.NotZero(t, code.MispredictionsByCause["code"])
 	desync := play(t, with("-plant", "desync")...)
 	require.Equal(t, 1, desync.Desyncs)
-	require.Contains(t, desync.FirstDesync, "Team.ID of kind")
+	require.Contains(t, desync.FirstDesync, "Team.ID of prefab")
 }
 
 func TestPeaceOnAGoodNetworkIsPredictedExactly(t *testing.T) {

@@ -77,7 +77,7 @@ func (m *match) serverConfig() (foretick.ServerConfig, error) {
 	g.watch = Watch{
 		before:  func(f *foretick.Frame, rows ecs.Rows) { m.shots.before(g, f, rows) },
 		judged:  m.shots.judged,
-		stunned: func(*foretick.Frame, ecs.Owner) { m.stuns++ },
+		stunned: func(*foretick.Frame, foretick.PlayerID) { m.stuns++ },
 		died: func(f *foretick.Frame, who ecs.Entity) {
 			p := f.World.Owner(who)
 			m.shots.died[p] = append(m.shots.died[p], f.Tick)
@@ -99,7 +99,7 @@ func (m *match) serverConfig() (foretick.ServerConfig, error) {
 	return foretick.ServerConfig{
 		OnTick: onTick, OnMessage: onMessage,
 		MaxWaitingPerAddress: -1, // the bots all come from this machine
-		Protocol:             p, SnapshotRate: m.opt.snapshotRate, NoLagCompensation: m.opt.noLagComp, MaxClients: m.opt.seats(), Learn: m.learn, Profile: m.opt.profile,
+		Protocol:             p, SnapshotRate: m.opt.snapshotRate, NoLagCompensation: m.opt.noLagComp, MaxClients: m.opt.seats(), TrainCompression: m.learn, Profile: m.opt.profile,
 	}, err
 }
 
@@ -116,10 +116,10 @@ func (m *match) clientConfig(n int) (*seat, foretick.ClientConfig, error) {
 		m.fired(s, f, by, hit, at)
 	}
 	g.watch.hurt = func(_ *foretick.Frame, t foretick.Tick, h Hurt) {
-		m.shots.told = append(m.shots.told, toldHurt{s.client.View().Me, t, h})
+		m.shots.told = append(m.shots.told, toldHurt{s.client.View().Player, t, h})
 	}
 	if m.draw != nil {
-		g.watch.screenshot = func(f *foretick.Frame, by ecs.Owner, seen foretick.Seen) { m.draw.screen(g, f, by, seen) }
+		g.watch.screenshot = func(f *foretick.Frame, by foretick.PlayerID, seen foretick.HitView) { m.draw.screen(g, f, by, seen) }
 	}
 	if m.opt.plant == "desync" && n == 0 {
 		g.watch.render = s.corrupt
@@ -175,14 +175,14 @@ func (m *match) fired(s *seat, f *foretick.Frame, by ecs.Entity, hit foretick.Hi
 	if m.ended {
 		return
 	}
-	who := f.World.Owner(by)
-	shown := f.Seen(who).Used
+	player := f.World.Owner(by)
+	shown := f.Rewind(player).Used
 	back := float64(shown.Behind(f.Tick))
 	shot := seenShot{hit: hit.ID != 0, at: at, render: shown.Tick, back: back * 1000 / float64(m.opt.tickRate)}
 	if shot.hit {
 		shot.target = f.World.Owner(hit.Entity) // who has one body for good
 	}
-	m.shots.fired(shotKey{who, f.Tick}, shot)
+	m.shots.fired(shotKey{player, f.Tick}, shot)
 }
 
 // around times one of the server's Steps, and counts what it allocates once the
@@ -247,7 +247,7 @@ func (m *match) countClients() {
 		all.Add(&cs)
 		living, moving, changed = living+s.bot.living, moving+s.bot.moving, changed+s.bot.changed
 	}
-	r.Mispredictions, r.TicksShownWrong = all.Mispredictions, all.ShownWrong
+	r.Mispredictions, r.TicksShownWrong = all.Mispredictions, all.MispredictedFrames
 	r.ResimulatedTicks, r.HardResets = all.Resimulated, all.HardResets
 	r.MispredictionsByCause = map[string]uint64{}
 	for c := range prediction.Cause(prediction.Causes) {
@@ -258,8 +258,8 @@ func (m *match) countClients() {
 	r.InputChangesPercent = 100 * float64(changed) / float64(max(living, 1))
 	r.InputToConfirmP50 = float64(all.Confirm(0.5)) / float64(time.Millisecond)
 	r.InputToConfirmP99 = float64(all.Confirm(0.99)) / float64(time.Millisecond)
-	if all.Pictures > 0 {
-		r.InterpolationMean = float64(all.Interpolation) / float64(all.Pictures) / float64(time.Millisecond)
+	if all.Frames > 0 {
+		r.InterpolationMean = float64(all.Interpolation) / float64(all.Frames) / float64(time.Millisecond)
 	}
 }
 
@@ -269,7 +269,7 @@ func (m *match) agreed() bool {
 	got := uint64(0)
 	for _, s := range m.seats {
 		got += s.got
-		if a := foretick.Audit(m.server, s.client.View().Me, s.client); a.Differences > 0 {
+		if a := foretick.Audit(m.server, s.client.View().Player, s.client); a.Differences > 0 {
 			return false
 		}
 	}
@@ -286,7 +286,7 @@ func (m *match) report(trace string) (*Report, error) {
 	r.EventsSent, r.EventsResent = st.MessagesSent, st.MessagesResent
 	for _, s := range m.seats {
 		r.EventsDelivered += s.got
-		me := s.client.View().Me
+		me := s.client.View().Player
 		a := foretick.Audit(m.server, me, s.client)
 		r.FieldsCompared += a.Fields
 		if a.Differences > 0 {
@@ -331,8 +331,8 @@ func (m *match) closeLog(r *Report) error {
 	}
 	for _, s := range m.seats {
 		v := s.client.View()
-		f := Fact{F: "shown", P: v.Me}
-		f.Bodies, f.Bolts = s.game.bodiesIn(v.World, v.Me)
+		f := Fact{F: "shown", P: v.Player}
+		f.Bodies, f.Bolts = s.game.bodiesIn(v.World, v.Player)
 		m.log.add(f)
 	}
 	m.log.add(Fact{F: "report", Report: r})

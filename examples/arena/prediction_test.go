@@ -150,9 +150,9 @@ func (c *predictionCell) play(t *testing.T, clients int, seconds float64) {
 	m.server, err = s.Serve(cfg)
 	require.NoError(t, err)
 	var probes []*probe
-	m.game.watch.stunned = func(f *foretick.Frame, who ecs.Owner) {
+	m.game.watch.stunned = func(f *foretick.Frame, player foretick.PlayerID) {
 		for _, p := range probes {
-			if p.seat.client.View().Me == who && s.Net.Now() > 2*time.Second {
+			if p.seat.client.View().Player == player && s.Net.Now() > 2*time.Second {
 				p.stuns = append(p.stuns, stunned{f.Tick, s.Net.Now()})
 			}
 		}
@@ -175,7 +175,7 @@ func (c *predictionCell) play(t *testing.T, clients int, seconds float64) {
 		require.Equal(t, foretick.Playing, p.seat.client.View().State)
 		c.predicted += st.PredictedTicks
 		c.wrong += st.Mispredictions
-		c.shownWrong += st.ShownWrong
+		c.shownWrong += st.MispredictedFrames
 		for i, n := range st.ByCause {
 			c.byCause[i] += n
 		}

@@ -301,13 +301,13 @@ func (r *referee) confirm(f *Fact, p *refPlayer) {
 }
 
 // cause is the first that applies of what happened since both ends agreed.
-func (r *referee) cause(who ecs.Owner, p *refPlayer, since, t uint32) string {
+func (r *referee) cause(player ecs.Owner, p *refPlayer, since, t uint32) string {
 	within := func(list []uint32) bool {
 		return slices.ContainsFunc(list, func(k uint32) bool { return k > since && k <= t })
 	}
 	// One that was replaced by its like has changed nothing.
 	another := func(k uint32) bool {
-		ran, played := r.execs[refKey{int(who), k}], p.played[k]
+		ran, played := r.execs[refKey{int(player), k}], p.played[k]
 		return k > since && k <= t && (ran == nil || *ran.Cmd != played)
 	}
 	switch {

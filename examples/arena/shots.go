@@ -14,19 +14,19 @@ type shots struct {
 	seen   map[shotKey]seenShot
 	server [][]serverTick // by owner and tick
 	order  []shotKey
-	died   map[ecs.Owner][]foretick.Tick // ticks in which a player died, in order
+	died   map[foretick.PlayerID][]foretick.Tick // ticks in which a player died, in order
 	told   []toldHurt
 }
 
 type shotKey struct {
-	who  ecs.Owner
-	tick foretick.Tick
+	player foretick.PlayerID
+	tick   foretick.Tick
 }
 
 // seenShot is a predicted shot on its shooter's screen.
 type seenShot struct {
 	hit    bool
-	target ecs.Owner // 0: nobody
+	target foretick.PlayerID // 0: nobody
 	at     lagcomp.Sphere
 	back   float64 // milliseconds from what was shown to the tick that fires
 	render foretick.Tick
@@ -34,8 +34,8 @@ type seenShot struct {
 
 // toldHurt is what a victim heard of a hit in a tick.
 type toldHurt struct {
-	who  ecs.Owner
-	tick foretick.Tick
+	player foretick.PlayerID
+	tick   foretick.Tick
 	Hurt
 }
 
@@ -44,13 +44,13 @@ type serverTick struct {
 	dead, stunned, ammo, cooldown bool // why the gun could not fire
 	judged                        bool
 	hit                           bool
-	target                        ecs.Owner
+	target                        foretick.PlayerID
 }
 
 // newShots has room for a match of so many clients and ticks: recording must not
 // show in the server's allocations.
 func newShots(clients, ticks int) *shots {
-	s := &shots{seen: map[shotKey]seenShot{}, died: map[ecs.Owner][]foretick.Tick{}}
+	s := &shots{seen: map[shotKey]seenShot{}, died: map[foretick.PlayerID][]foretick.Tick{}}
 	for range clients + 1 {
 		s.server = append(s.server, make([]serverTick, ticks))
 	}
@@ -60,10 +60,10 @@ func newShots(clients, ticks int) *shots {
 // at is the server's account of a player's tick; nil beyond what there is room
 // for.
 func (s *shots) at(k shotKey) *serverTick {
-	if int(k.who) >= len(s.server) || int(k.tick) >= len(s.server[k.who]) {
+	if int(k.player) >= len(s.server) || int(k.tick) >= len(s.server[k.player]) {
 		return nil
 	}
-	return &s.server[k.who][k.tick]
+	return &s.server[k.player][k.tick]
 }
 
 // fired notes a shot on a shooter's screen.
@@ -91,7 +91,7 @@ func (s *shots) before(g *Game, f *foretick.Frame, rows ecs.Rows) {
 }
 
 // judged notes the server's word on a shot.
-func (s *shots) judged(f *foretick.Frame, by ecs.Owner, _ lagcomp.Ray, hit ecs.Entity, ok bool) {
+func (s *shots) judged(f *foretick.Frame, by foretick.PlayerID, _ lagcomp.Ray, hit ecs.Entity, ok bool) {
 	if t := s.at(shotKey{by, f.Tick}); t != nil {
 		t.judged, t.hit, t.target = true, ok, f.World.Owner(hit)
 	}
@@ -158,8 +158,8 @@ func (s *shots) tellings(r *Report) {
 		}
 		r.HitsRewound++
 		sum += int(h.Rewound)
-		shot := s.seen[shotKey{ecs.Owner(h.By), h.tick}]
-		if shot.hit && shot.target == h.who && near(shot.at.X, h.X) && near(shot.at.Y, h.Y) && math.Abs(shot.back-float64(h.Rewound)) <= 2 {
+		shot := s.seen[shotKey{foretick.PlayerID(h.By), h.tick}]
+		if shot.hit && shot.target == h.player && near(shot.at.X, h.X) && near(shot.at.Y, h.Y) && math.Abs(shot.back-float64(h.Rewound)) <= 2 {
 			r.HitsWhereSeen++
 		}
 	}

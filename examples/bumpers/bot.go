@@ -27,7 +27,7 @@ func (b *bot) steer(v foretick.View) (c Command) {
 	if v.Tick > b.until {
 		b.until, b.swing = v.Tick+20+b.rand.Uint32N(30), b.rand.Float32()-0.5
 	}
-	for _, rows := range b.bodies.Owned(v.World, v.Me) {
+	for _, rows := range b.bodies.Owned(v.World, v.Player) {
 		at, heading := b.Body.Slice(rows)[0], b.Drive.Slice(rows)[0].Heading
 		if at.speed() > 2 {
 			b.moved = v.Tick
@@ -38,7 +38,7 @@ func (b *bot) steer(v foretick.View) (c Command) {
 			return Command{Wheel: b.swing, Throttle: -1}
 		}
 		ball.X, ball.Y = ball.X+ball.VX*0.4, limit(ball.Y+ball.VY*0.4, halfWidth) // where it will be
-		x, y := ball.X-side(v.Me)*halfLength, ball.Y                              // from the goal to the ball
+		x, y := ball.X-side(v.Player)*halfLength, ball.Y                          // from the goal to the ball
 		far := max(length(x, y), 0.1)
 		behind := min(length(ball.X-at.X, ball.Y-at.Y)/2, 4)
 		x, y = ball.X+(x*behind-y*b.swing)/far-at.X, ball.Y+(y*behind+x*b.swing)/far-at.Y

@@ -41,7 +41,7 @@ type (
 		X, Y   float32 `net:"min=-32,max=32,step=0.01,lerp"`
 		VX, VY float32 `net:"min=-40,max=40,step=0.02"`
 	}
-	// Shape is what a kind of body is like. It never changes, and so never travels.
+	// Shape is what a prefab of body is like. It never changes, and so never travels.
 	Shape struct {
 		Radius float32 `net:"min=0,max=4,step=0.125"`
 		Mass   float32 `net:"min=0,max=16,step=0.125"`
@@ -58,7 +58,7 @@ type (
 		Left, Right uint8 `net:"max=255"` // goals that fell there
 	}
 	// Crash is raised where a car hits another.
-	Crash struct{ With ecs.Owner }
+	Crash struct{ With foretick.PlayerID }
 	// Goal is raised where the ball crosses a line.
 	Goal struct{ Right bool }
 	// Command is a player's input.
@@ -83,7 +83,7 @@ type Game struct {
 	Score ecs.Component[Score]
 	Cmd   ecs.Component[Command]
 
-	Car, Ball ecs.Kind
+	Car, Ball ecs.Prefab
 
 	Crashed foretick.Event[Crash]
 	Scored  foretick.Event[Goal]
@@ -92,24 +92,24 @@ type Game struct {
 
 	blind bool    // foresees nobody
 	stood []stood // where everything was before the tick: see look
-	heard func(tick foretick.Tick, by, with ecs.Owner)
+	heard func(tick foretick.Tick, by, with foretick.PlayerID)
 }
 
 // Protocol declares the game.
 func (g *Game) Protocol() *foretick.Protocol {
 	p := foretick.NewProtocol("bumpers", 1)
-	p.Component(&g.Body, foretick.Predicted, foretick.Exact)
+	p.Component(&g.Body, foretick.Predicted(), foretick.FullPrecision())
 	p.Component(&g.Shape)
-	p.Component(&g.Drive, foretick.Predicted, foretick.Exact)
+	p.Component(&g.Drive, foretick.Predicted(), foretick.FullPrecision())
 	p.Component(&g.Score)
 	p.Command(&g.Cmd)
-	p.Kind(&g.Car, "car", &g.Body, &g.Shape, &g.Drive, &g.Cmd)
-	p.Kind(&g.Ball, "ball", &g.Body, &g.Shape, &g.Score)
+	p.Prefab(&g.Car, "car", &g.Body, &g.Shape, &g.Drive, &g.Cmd)
+	p.Prefab(&g.Ball, "ball", &g.Body, &g.Shape, &g.Score)
 	foretick.Default(p, &g.Car, &g.Shape, Shape{Radius: 1, Mass: 5})
 	foretick.Default(p, &g.Ball, &g.Shape, Shape{Radius: 0.75, Mass: 1})
 	g.bodies = ecs.NewQuery(p.Types(), ecs.With(&g.Body, &g.Shape))
 	g.balls = ecs.NewQuery(p.Types(), ecs.With(&g.Score))
-	p.Join(g.join)
+	p.OnJoin(g.join)
 	// Bodies touch where they were before the tick. So what was foreseen wrongly reaches
 	// others a tick later, when a snapshot may have told better; and of a car that is not
 	// run here, as with -blind, there is nothing in between to be known.
@@ -119,25 +119,25 @@ func (g *Game) Protocol() *foretick.Protocol {
 	p.Shared("roll", g.roll, ecs.Read(&g.Shape), ecs.Write(&g.Body))
 	p.Shared("goal", g.goal, ecs.With(&g.Score), ecs.Write(&g.Body))
 	if !g.blind { // one call is all that foresight takes, beside Exact
-		foretick.Foresee(p, &g.Cmd, g.guess)
+		foretick.PredictRemote(p, &g.Cmd, g.guess)
 	}
-	foretick.OnPredicted(p, &g.Crashed, func(f *foretick.Frame, by ecs.Entity, c Crash) { g.heard(f.Tick, f.World.Owner(by), c.With) }) // a bang
-	foretick.OnServer(p, &g.Crashed, func(f *foretick.Frame, by ecs.Owner, c Crash) { g.heard(f.Tick, by, c.With) })                    // a dent
-	foretick.OnServer(p, &g.Scored, g.count, ecs.WriteOther(&g.Score))
+	g.Crashed.OnPredicted(p, func(f *foretick.Frame, by ecs.Entity, c Crash) { g.heard(f.Tick, f.World.Owner(by), c.With) }) // a bang
+	g.Crashed.OnServer(p, func(f *foretick.Frame, by foretick.PlayerID, c Crash) { g.heard(f.Tick, by, c.With) })            // a dent
+	g.Scored.OnServer(p, g.count, ecs.WriteOther(&g.Score))
 	return p
 }
 
 // join puts a player's car onto its side's half.
-func (g *Game) join(f *foretick.Frame, who ecs.Owner) {
-	car, side := f.Spawn(&g.Car, who), side(who)
-	*g.Body.Get(f.World, car) = Body{X: -8 * side, Y: 4 * float32((who-1)/2)}
+func (g *Game) join(f *foretick.Frame, player foretick.PlayerID) {
+	car, side := f.Spawn(&g.Car, player), side(player)
+	*g.Body.Get(f.World, car) = Body{X: -8 * side, Y: 4 * float32((player-1)/2)}
 	if side < 0 {
 		g.Drive.Get(f.World, car).Heading = math.Pi
 	}
 }
 
 // side is the end of the pitch at which a player scores.
-func side(who ecs.Owner) float32 { return float32(who%2)*2 - 1 }
+func side(player foretick.PlayerID) float32 { return float32(player%2)*2 - 1 }
 
 // guess says what another player presses now: what he pressed when last heard of,
 // since one who drives changes his mind less often than thirty times a second.
@@ -224,13 +224,13 @@ func (g *Game) goal(f *foretick.Frame, rows ecs.Rows) {
 	for i, ball := range rows.Entities() {
 		if x := body[i].X; x < -halfLength || x > halfLength {
 			body[i] = Body{}
-			f.Cut(ball) // nobody is shown its way back
+			f.Teleport(ball) // nobody is shown its way back
 			g.Scored.Raise(f, ball, Goal{Right: x > 0})
 		}
 	}
 }
 
-func (g *Game) count(f *foretick.Frame, _ ecs.Owner, goal Goal) {
+func (g *Game) count(f *foretick.Frame, _ foretick.PlayerID, goal Goal) {
 	for _, rows := range g.balls.All(f.World) {
 		if s := &g.Score.Slice(rows)[0]; goal.Right {
 			s.Right++

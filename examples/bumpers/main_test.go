@@ -16,7 +16,7 @@ import (
 
 // TestForesight: at 100 ms, crashes are where they are felt, and what is shown is where
 // the server has it; without foresight neither is. At rest both ends agree.
-func TestForesight(t *testing.T) {
+func TestRemotePrediction(t *testing.T) {
 	var ahead, blind report
 	for seed := range uint64(3) {
 		o := options{rtt: 100 * time.Millisecond, jitter: 10 * time.Millisecond, loss: 0.01, seconds: 20, seed: seed + 1}
@@ -30,8 +30,8 @@ func TestForesight(t *testing.T) {
 	by := blind.stats.ByCause
 	require.Positive(t, by[prediction.RemoteInput], "others push the ball")
 	require.Greater(t, by[prediction.RemoteInput]+by[prediction.Untracked], uint64(500))
-	require.Greater(t, ahead.stats.ForeseenWrong, ahead.stats.Foreseen/10, "bots that turn their wheels")
-	require.Zero(t, blind.stats.Foreseen)
+	require.Greater(t, ahead.stats.RemoteMispredicted, ahead.stats.RemotePredicted/10, "bots that turn their wheels")
+	require.Zero(t, blind.stats.RemotePredicted)
 	for _, c := range [][2][]float64{{ahead.own, blind.own}, {ahead.cars, blind.cars}, {ahead.ball, blind.ball}} {
 		mean, worst := sum(c[0])
 		blindMean, blindWorst := sum(c[1])
@@ -90,7 +90,7 @@ func TestGoals(t *testing.T) {
 // TestSync: what bodies do to one another comes out the same on both ends, and again.
 func TestSync(t *testing.T) {
 	simtest.SyncTest(t, func() simtest.Player {
-		g := &Game{heard: func(foretick.Tick, ecs.Owner, ecs.Owner) {}}
+		g := &Game{heard: func(foretick.Tick, foretick.PlayerID, foretick.PlayerID) {}}
 		b := &bot{Game: g, rand: rand.New(rand.NewPCG(1, 2))}
 		return simtest.Player{
 			Protocol: g.Protocol(), Sample: foretick.Sample(&g.Cmd, b.steer),

@@ -17,8 +17,8 @@ import (
 type (
 	// moment is a body in a tick; the ball is nobody's.
 	moment struct {
-		tick foretick.Tick
-		who  ecs.Owner
+		tick   foretick.Tick
+		player foretick.PlayerID
 	}
 	place struct{ x, y float64 }
 	// picture is a body as a screen showed it, a fraction of the way to its tick.
@@ -29,11 +29,11 @@ type (
 	}
 	bang struct {
 		tick     foretick.Tick
-		by, with ecs.Owner
+		by, with foretick.PlayerID
 	}
 	// screen is what one client showed and its player felt.
 	screen struct {
-		me    ecs.Owner
+		me    foretick.PlayerID
 		tick  foretick.Tick
 		shown []picture
 		felt  []bang
@@ -58,40 +58,40 @@ type (
 const near = 3
 
 // places gives where everything stands in a world, or on a screen.
-func (g *Game) places(w *ecs.World, found func(ecs.Owner, place)) {
+func (g *Game) places(w *ecs.World, found func(foretick.PlayerID, place)) {
 	for _, rows := range g.bodies.All(w) {
-		who := rows.Owner()
+		player := rows.Owner()
 		if rows.Has(g.Score.ID()) {
-			who = ecs.Nobody // clients have the ball on the island
+			player = ecs.Nobody // clients have the ball on the island
 		}
 		for _, b := range g.Body.Slice(rows) {
-			found(who, place{float64(b.X), float64(b.Y)})
+			found(player, place{float64(b.X), float64(b.Y)})
 		}
 	}
 }
 
 // look remembers what a screen shows.
 func (s *screen) look(g *Game, v foretick.View) {
-	if s.me, s.tick = v.Me, v.Tick; v.State == foretick.Playing {
-		g.places(v.World, func(who ecs.Owner, at place) {
-			s.shown = append(s.shown, picture{moment{v.Tick, who}, float64(v.Fraction), at})
+	if s.me, s.tick = v.Player, v.Tick; v.State == foretick.Playing {
+		g.places(v.World, func(player foretick.PlayerID, at place) {
+			s.shown = append(s.shown, picture{moment{v.Tick, player}, float64(v.Fraction), at})
 		})
 	}
 }
 
 // feel remembers a crash, in the tick in which it was felt: a corrected prediction may
 // tell of one late.
-func (s *screen) feel(tick foretick.Tick, by, with ecs.Owner) {
+func (s *screen) feel(tick foretick.Tick, by, with foretick.PlayerID) {
 	s.felt = add(s.felt, bang{max(tick, s.tick), by, with})
 }
 
 // note remembers where the server has everything.
 func (r *referee) note(g *Game, f *foretick.Frame) {
-	g.places(f.World, func(who ecs.Owner, at place) { r.was[moment{f.Tick, who}] = at })
+	g.places(f.World, func(player foretick.PlayerID, at place) { r.was[moment{f.Tick, player}] = at })
 }
 
 // judge remembers a crash on the server.
-func (r *referee) judge(tick foretick.Tick, by, with ecs.Owner) {
+func (r *referee) judge(tick foretick.Tick, by, with foretick.PlayerID) {
 	r.bangs = add(r.bangs, bang{tick, by, with})
 }
 
@@ -113,9 +113,9 @@ func (r *referee) report() (out report) {
 		for _, p := range s.shown {
 			switch off, ok := r.off(p); {
 			case !ok:
-			case p.who == ecs.Nobody:
+			case p.player == ecs.Nobody:
 				out.ball = append(out.ball, off)
-			case p.who == s.me:
+			case p.player == s.me:
 				out.own = append(out.own, off)
 			default:
 				out.cars = append(out.cars, off)
@@ -138,7 +138,7 @@ func (r *referee) report() (out report) {
 // off is how far from where the server had it a body was shown; false for the tick of
 // a kick-off, in which it has no way.
 func (r *referee) off(p picture) (float64, bool) {
-	from, was := r.was[moment{p.tick - 1, p.who}]
+	from, was := r.was[moment{p.tick - 1, p.player}]
 	to, is := r.was[p.moment]
 	x, y := to.x-from.x, to.y-from.y
 	return math.Hypot(p.at.x-from.x-x*p.fraction, p.at.y-from.y-y*p.fraction), was && is && math.Hypot(x, y) < 5
@@ -160,8 +160,8 @@ func (r *report) print(w io.Writer) {
 		causes = append(causes, fmt.Sprintf("%v %d", prediction.Cause(c), n))
 	}
 	say("%d mispredictions in %d ticks compared: %s", r.stats.Mispredictions, r.stats.Compared, strings.Join(causes, ", "))
-	say("%d of %d ticks shown otherwise at first than they came out", r.stats.ShownWrong, r.stats.PredictedTicks)
-	say("%d of %d others' states foreseen wrongly, in any field by any step", r.stats.ForeseenWrong, r.stats.Foreseen)
+	say("%d of %d ticks shown otherwise at first than they came out", r.stats.MispredictedFrames, r.stats.PredictedTicks)
+	say("%d of %d others' states foreseen wrongly, in any field by any step", r.stats.RemoteMispredicted, r.stats.RemotePredicted)
 	say("score %d:%d", r.score.Right, r.score.Left)
 }
 

@@ -40,7 +40,7 @@ type (
 	}
 	// Command is a player's input.
 	Command struct {
-		Take uint8 `net:"max=15"` // a kind of item; 0: none
+		Take uint8 `net:"max=15"` // a prefab of item; 0: none
 	}
 	// Say is a line that a player types.
 	Say struct {
@@ -48,7 +48,7 @@ type (
 	}
 	// Said is a line of chat.
 	Said struct {
-		By   ecs.Owner
+		By   foretick.PlayerID
 		Text string `net:"max=60"`
 	}
 )
@@ -58,7 +58,7 @@ type Game struct {
 	Profile ecs.Component[Profile]
 	Bag     ecs.Component[Bag]
 	Cmd     ecs.Component[Command]
-	Player  ecs.Kind
+	Player  ecs.Prefab
 	Say     foretick.Request[Say]
 	Chat    foretick.Message[Said]
 
@@ -71,23 +71,23 @@ type Game struct {
 func (g *Game) Protocol() *foretick.Protocol {
 	p := foretick.NewProtocol("chat", 1)
 	p.Component(&g.Profile)
-	p.Component(&g.Bag, foretick.Predicted)
+	p.Component(&g.Bag, foretick.Predicted())
 	p.Command(&g.Cmd)
-	p.Kind(&g.Player, "player", &g.Profile, &g.Bag, &g.Cmd)
+	p.Prefab(&g.Player, "player", &g.Profile, &g.Bag, &g.Cmd)
 	g.mine = ecs.NewQuery(p.Types(), ecs.With(&g.Profile))
-	p.Join(func(f *foretick.Frame, who ecs.Owner) {
-		f.SetTeam(who, uint8(who)%2+1)
-		g.enter(f, who, Profile{Name: fmt.Sprintf("player %d", who)})
+	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) {
+		f.SetTeam(player, uint8(player)%2+1)
+		g.enter(f, player, Profile{Name: fmt.Sprintf("player %d", player)})
 	})
 	p.Shared("take", g.take, ecs.Read(&g.Cmd), ecs.Write(&g.Bag))
-	p.Level(func(_ *foretick.Frame, data []byte) { g.show("level " + string(data)) })
-	foretick.OnRequest(p, &g.Say, g.hear)
-	foretick.OnClient(p, &g.Chat, func(_ *foretick.Frame, _ foretick.Tick, s Said) { g.show(s.Text) })
+	p.OnLevel(func(_ *foretick.Frame, data []byte) { g.show("level " + string(data)) })
+	g.Say.Handle(p, g.hear)
+	g.Chat.OnClient(p, func(_ *foretick.Frame, _ foretick.Tick, s Said) { g.show(s.Text) })
 	return p
 }
 
-func (g *Game) enter(f *foretick.Frame, who ecs.Owner, pr Profile) {
-	*g.Profile.Get(f.World, f.Spawn(&g.Player, who)) = pr
+func (g *Game) enter(f *foretick.Frame, player foretick.PlayerID, pr Profile) {
+	*g.Profile.Get(f.World, f.Spawn(&g.Player, player)) = pr
 }
 
 // take puts an item into the bag, on both ends.
@@ -115,8 +115,8 @@ func (b *Bag) put(kind uint8) {
 }
 
 // hear takes in what a player says.
-func (g *Game) hear(f *foretick.Frame, who ecs.Owner, say Say) {
-	for _, rows := range g.mine.Owned(f.World, who) {
+func (g *Game) hear(f *foretick.Frame, player foretick.PlayerID, say Say) {
+	for _, rows := range g.mine.Owned(f.World, player) {
 		pr := &g.Profile.Slice(rows)[0]
 		var text string
 		switch verb, rest, _ := strings.Cut(say.Text, " "); verb {
@@ -132,20 +132,20 @@ func (g *Game) hear(f *foretick.Frame, who ecs.Owner, say Say) {
 		default:
 			text = pr.Name + ": " + say.Text
 		}
-		_ = g.Chat.Broadcast(f, Said{who, text}) // who takes no messages is dropped
+		_ = g.Chat.Broadcast(f, Said{player, text}) // who takes no messages is dropped
 	}
 }
 
 // next begins another level at the end of the tick. What players keep is copied
 // before: all that was is gone when the new level is built.
 func (g *Game) next(f *foretick.Frame, level string) {
-	kept := map[ecs.Owner]Profile{}
+	kept := map[foretick.PlayerID]Profile{}
 	for _, rows := range g.mine.All(f.World) {
 		kept[rows.Owner()] = g.Profile.Slice(rows)[0]
 	}
 	_ = g.server.NextLevel([]byte(level), func(f *foretick.Frame) { // a name is never too long
-		for _, who := range g.server.Players(nil) {
-			g.enter(f, who, kept[who])
+		for _, player := range g.server.Players(nil) {
+			g.enter(f, player, kept[player])
 		}
 	})
 }

@@ -48,7 +48,7 @@ func newRegistry(tables []byte) (*snapshot.Registry, error) {
 	if _, err = r.Component(s); err != nil {
 		return nil, err
 	}
-	_, err = r.Kind("cube", []int{0}, nil)
+	_, err = r.Prefab("cube", []int{0}, nil)
 	return r, err
 }
 

@@ -21,15 +21,15 @@ type Move struct {
 type Game struct {
 	Pos    ecs.Component[Position]
 	Move   ecs.Component[Move]
-	Player ecs.Kind
+	Player ecs.Prefab
 }
 
 func (g *Game) Protocol() *foretick.Protocol { // server and client build the same
 	p := foretick.NewProtocol("hello", 1)
-	p.Component(&g.Pos, foretick.Predicted)
+	p.Component(&g.Pos, foretick.Predicted())
 	p.Command(&g.Move)
-	p.Kind(&g.Player, "player", &g.Pos, &g.Move)
-	p.Join(func(f *foretick.Frame, who ecs.Owner) { f.Spawn(&g.Player, who) })
+	p.Prefab(&g.Player, "player", &g.Pos, &g.Move)
+	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) { f.Spawn(&g.Player, player) })
 	p.Shared("move", g.move, ecs.Read(&g.Move), ecs.Write(&g.Pos))
 	return p
 }

@@ -43,12 +43,12 @@ func (r *runner) step(now lagcomp.Tick, dice *rand.Rand) {
 }
 
 // body is where he can be hit: head and trunk.
-func (r *runner) body() [2]lagcomp.Volume {
-	trunk := lagcomp.CapsuleVolume(lagcomp.Capsule{
+func (r *runner) body() [2]lagcomp.Hitbox {
+	trunk := lagcomp.CapsuleHitbox(lagcomp.Capsule{
 		A: lagcomp.Vec{X: distance, Y: r.y, Z: 0.4}, B: lagcomp.Vec{X: distance, Y: r.y, Z: 1.2}, R: 0.3,
 	})
-	head := lagcomp.SphereVolume(lagcomp.Sphere{X: distance, Y: r.y, Z: 1.7, R: 0.15})
-	return [2]lagcomp.Volume{trunk, head.On(1, 0)}
+	head := lagcomp.SphereHitbox(lagcomp.Sphere{X: distance, Y: r.y, Z: 1.7, R: 0.15})
+	return [2]lagcomp.Hitbox{trunk, head.On(1, 0)}
 }
 
 // result counts the shots of one run.

@@ -76,7 +76,7 @@ type Game struct {
 	Drone   ecs.Component[Drone]
 	Aim     ecs.Component[Aim]
 
-	Turret, Rocket, Fragment, Bullet, Target ecs.Kind
+	Turret, Rocket, Fragment, Bullet, Target ecs.Prefab
 
 	Struck foretick.Event[Strike]
 
@@ -100,30 +100,30 @@ type tally struct {
 // Protocol declares the game.
 func (g *Game) Protocol() *foretick.Protocol {
 	p := foretick.NewProtocol("rockets", 1)
-	p.Component(&g.Gun, foretick.Predicted)
-	p.Component(&g.Flight, foretick.Predicted)
-	p.Component(&g.Payload, foretick.Predicted)
+	p.Component(&g.Gun, foretick.Predicted())
+	p.Component(&g.Flight, foretick.Predicted())
+	p.Component(&g.Payload, foretick.Predicted())
 	p.Component(&g.Drone)
-	p.Local(&g.Aim)
+	p.LocalComponent(&g.Aim)
 	p.Command(&g.Cmd)
-	p.Kind(&g.Turret, "turret", &g.Gun, &g.Cmd)
-	p.Kind(&g.Rocket, "rocket", &g.Flight, &g.Payload)
-	p.Kind(&g.Fragment, "fragment", &g.Flight)
-	p.Kind(&g.Bullet, "bullet", &g.Flight, &g.Aim)
-	p.Kind(&g.Target, "target", &g.Drone)
+	p.Prefab(&g.Turret, "turret", &g.Gun, &g.Cmd)
+	p.Prefab(&g.Rocket, "rocket", &g.Flight, &g.Payload)
+	p.Prefab(&g.Fragment, "fragment", &g.Flight)
+	p.Prefab(&g.Bullet, "bullet", &g.Flight, &g.Aim)
+	p.Prefab(&g.Target, "target", &g.Drone)
 	told := foretick.SpawnConfig{OnPredicted: g.launched, OnConfirmed: g.confirm, OnCancelled: g.cancel}
 	p.Spawns(&g.Rocket, told)
 	p.Spawns(&g.Fragment, told)
-	p.Spawns(&g.Bullet, foretick.SpawnConfig{Policy: foretick.Local})
-	p.Join(func(f *foretick.Frame, who ecs.Owner) { f.Spawn(&g.Turret, who) })
+	p.Spawns(&g.Bullet, foretick.SpawnConfig{Policy: foretick.ClientOnly})
+	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) { f.Spawn(&g.Turret, player) })
 	p.Server("jam", g.jam, ecs.Write(&g.Gun), ecs.Before("fire"))
 	p.Shared("fire", g.fire, ecs.Read(&g.Cmd), ecs.Write(&g.Gun), ecs.Create(&g.Flight, &g.Payload, &g.Aim), ecs.Before("fly", "shoot"))
 	p.Shared("fly", g.fly, ecs.Write(&g.Flight), ecs.Without(&g.Aim), ecs.Optional(&g.Payload), ecs.Create(&g.Flight))
 	p.Shared("shoot", g.shoot, ecs.Write(&g.Flight, &g.Aim), ecs.Structural())
 	p.Server("patrol", g.patrol, ecs.Write(&g.Drone))
-	foretick.Volume(p, &g.Drone, func(d *Drone) lagcomp.Sphere { return lagcomp.Sphere{X: 10 * float32(d.Lane), Y: d.Y, R: 0.5} })
-	foretick.OnPredicted(p, &g.Struck, func(f *foretick.Frame, _ ecs.Entity, s Strike) { g.strike(f, s) })                      // sparks
-	foretick.OnServer(p, &g.Struck, func(f *foretick.Frame, _ ecs.Owner, s Strike) { g.strike(f, s) }, ecs.ReadOther(&g.Drone)) // damage
+	foretick.Hitbox(p, &g.Drone, func(d *Drone) lagcomp.Sphere { return lagcomp.Sphere{X: 10 * float32(d.Lane), Y: d.Y, R: 0.5} })
+	g.Struck.OnPredicted(p, func(f *foretick.Frame, _ ecs.Entity, s Strike) { g.strike(f, s) })                              // sparks
+	g.Struck.OnServer(p, func(f *foretick.Frame, _ foretick.PlayerID, s Strike) { g.strike(f, s) }, ecs.ReadOther(&g.Drone)) // damage
 	return p
 }
 
@@ -178,14 +178,14 @@ func (g *Game) shoot(f *foretick.Frame, rows ecs.Rows) {
 	at, aim := g.Flight.Slice(rows), g.Aim.Slice(rows)
 	for i := range at {
 		b, a := &at[i], &aim[i]
-		seen, fresh := f.SeenBehind(rows.Owner(), a.Behind), a.Fired == f.Tick
+		seen, fresh := f.RewindBehind(rows.Owner(), a.Behind), a.Fired == f.Tick
 		if fresh {
-			seen = f.Seen(rows.Owner())
+			seen = f.Rewind(rows.Owner())
 			a.Behind = seen.Behind() // and so it stays, if it is not caught up
 			g.struck[f.Tick] = 0
 		}
 		shot := lagcomp.Projectile{Position: lagcomp.Vec{X: b.X, Y: b.Y}, Velocity: lagcomp.Vec{X: b.VX, Y: b.VY}, Radius: 0.1}
-		hit, ok := seen.Fly(&shot, f.DT)
+		hit, ok := seen.Advance(&shot, f.DT)
 		if fresh && !ok && !g.delayed {
 			a.Behind, hit, ok = seen.CatchUp(&shot)
 		}

@@ -21,7 +21,7 @@ import (
 func churn(o options, out io.Writer) error {
 	m, started := simtest.New(o.seed), time.Now()
 	player := NewPlayer()
-	srv, err := m.Serve(foretick.ServerConfig{Protocol: player.Protocol, MaxClients: 4096, Hold: 2 * time.Second})
+	srv, err := m.Serve(foretick.ServerConfig{Protocol: player.Protocol, MaxClients: 4096, ReconnectWindow: 2 * time.Second})
 	if err != nil {
 		return err
 	}

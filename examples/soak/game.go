@@ -64,7 +64,7 @@ type Game struct {
 	Cargo ecs.Component[Cargo]
 	Cmd   ecs.Component[Command]
 
-	Walker, Crate, Trap ecs.Kind
+	Walker, Crate, Trap ecs.Prefab
 
 	Shot    foretick.Event[lagcomp.Ray]
 	News    foretick.Message[News]
@@ -82,7 +82,7 @@ type Game struct {
 // trap is seen by the player who laid it alone.
 type trap struct {
 	at ecs.Entity
-	by ecs.Owner
+	by foretick.PlayerID
 }
 
 const (
@@ -100,27 +100,27 @@ func NewPlayer() simtest.Player {
 // Protocol declares the game.
 func (g *Game) Protocol() *foretick.Protocol {
 	p := foretick.NewProtocol("yard", 1)
-	p.Component(&g.Pos, foretick.Predicted)
+	p.Component(&g.Pos, foretick.Predicted())
 	p.Component(&g.Purse)
 	p.Component(&g.HP)
 	p.Component(&g.Cargo)
 	p.Command(&g.Cmd)
-	p.Kind(&g.Walker, "walker", &g.Pos, &g.Purse, &g.HP, &g.Cmd)
-	p.Kind(&g.Crate, "crate", &g.Pos, &g.Cargo)
-	p.Kind(&g.Trap, "trap", &g.Pos)
-	foretick.Volume(p, &g.Pos, func(at *Position) lagcomp.Sphere { return lagcomp.Sphere{X: at.X, Y: at.Y, R: 0.5} })
-	p.Join(g.join)
-	p.Leave(g.leave)
+	p.Prefab(&g.Walker, "walker", &g.Pos, &g.Purse, &g.HP, &g.Cmd)
+	p.Prefab(&g.Crate, "crate", &g.Pos, &g.Cargo)
+	p.Prefab(&g.Trap, "trap", &g.Pos)
+	foretick.Hitbox(p, &g.Pos, func(at *Position) lagcomp.Sphere { return lagcomp.Sphere{X: at.X, Y: at.Y, R: 0.5} })
+	p.OnJoin(g.join)
+	p.OnLeave(g.leave)
 	p.Shared("move", g.move, ecs.Read(&g.Cmd), ecs.Write(&g.Pos))
 	p.Shared("fire", g.fire, ecs.Read(&g.Cmd, &g.Pos))
-	foretick.OnServer(p, &g.Shot, g.judge, ecs.WriteOther(&g.HP, &g.Purse))
+	g.Shot.OnServer(p, g.judge, ecs.WriteOther(&g.HP, &g.Purse))
 	p.Server("heal", g.heal, ecs.Write(&g.HP))
 	p.Server("crates", g.moveCrates, ecs.Write(&g.Pos, &g.Cargo))
 	p.Server("come and go", g.comeAndGo, ecs.Once(), ecs.Create(&g.Pos, &g.Cargo))
 	p.Server("tell", g.tell, ecs.Once(), ecs.ReadOther(&g.Purse))
-	foretick.OnClient(p, &g.News, func(*foretick.Frame, foretick.Tick, News) {})
-	foretick.OnClient(p, &g.Whisper, func(*foretick.Frame, foretick.Tick, Whisper) {})
-	foretick.OnRequest(p, &g.Wish, g.grant)
+	g.News.OnClient(p, func(*foretick.Frame, foretick.Tick, News) {})
+	g.Whisper.OnClient(p, func(*foretick.Frame, foretick.Tick, Whisper) {})
+	g.Wish.Handle(p, g.grant)
 	g.walkers = ecs.NewQuery(p.Types(), ecs.With(&g.Pos, &g.HP, &g.Purse))
 	g.crates = ecs.NewQuery(p.Types(), ecs.With(&g.Pos, &g.Cargo))
 	return p
@@ -128,8 +128,8 @@ func (g *Game) Protocol() *foretick.Protocol {
 
 // play is a bot's hand: it walks about and shoots, never twice the same.
 func (g *Game) play(v foretick.View) Command {
-	x := mix(uint64(v.Tick)<<16 ^ uint64(v.Me))
-	dir := float64(mix(uint64(v.Tick/20)<<16^uint64(v.Me))%628) / 100
+	x := mix(uint64(v.Tick)<<16 ^ uint64(v.Player))
+	dir := float64(mix(uint64(v.Tick/20)<<16^uint64(v.Player))%628) / 100
 	return Command{
 		MoveX: float32(math.Cos(dir)), MoveY: float32(math.Sin(dir)),
 		Aim: float32(x%6283)/1000 - math.Pi, Fire: x>>32%5 == 0,
@@ -146,11 +146,11 @@ func (g *Game) wish(c *foretick.Client) {
 }
 
 // grant fulfils a wish.
-func (g *Game) grant(f *foretick.Frame, who ecs.Owner, w Wish) {
+func (g *Game) grant(f *foretick.Frame, player foretick.PlayerID, w Wish) {
 	if g.rest {
 		return
 	}
-	for _, rows := range g.walkers.Owned(f.World, who) {
+	for _, rows := range g.walkers.Owned(f.World, player) {
 		for i, purse := 0, g.Purse.Slice(rows); i < len(purse); i++ {
 			purse[i].Gold = min(purse[i].Gold+w.Gold, 9999)
 		}
@@ -163,21 +163,21 @@ func mix(x uint64) uint64 {
 	return x ^ x>>33
 }
 
-func (g *Game) join(f *foretick.Frame, who ecs.Owner) {
-	e := f.Spawn(&g.Walker, who)
-	*g.Pos.Get(f.World, e) = g.somewhere(f, uint64(who))
-	*g.Purse.Get(f.World, e) = Purse{Secret: simtest.Secret(who)}
+func (g *Game) join(f *foretick.Frame, player foretick.PlayerID) {
+	e := f.Spawn(&g.Walker, player)
+	*g.Pos.Get(f.World, e) = g.somewhere(f, uint64(player))
+	*g.Purse.Get(f.World, e) = Purse{Secret: simtest.Secret(player)}
 	g.HP.Get(f.World, e).Points = 100
 	for _, t := range g.traps {
-		f.SetVisible(who, t.at, false)
+		f.SetVisible(player, t.at, false)
 	}
 }
 
 // leave springs the traps of who goes: nobody else may see them.
-func (g *Game) leave(f *foretick.Frame, who ecs.Owner) {
+func (g *Game) leave(f *foretick.Frame, player foretick.PlayerID) {
 	kept := g.traps[:0]
 	for _, t := range g.traps {
-		if t.by == who {
+		if t.by == player {
 			f.Destroy(t.at)
 		} else {
 			kept = append(kept, t)
@@ -209,8 +209,8 @@ func (g *Game) fire(f *foretick.Frame, rows ecs.Rows) {
 }
 
 // judge judges a shot in the past that the shooter saw.
-func (g *Game) judge(f *foretick.Frame, by ecs.Owner, ray lagcomp.Ray) {
-	hit, ok := f.Seen(by).Raycast(ray)
+func (g *Game) judge(f *foretick.Frame, by foretick.PlayerID, ray lagcomp.Ray) {
+	hit, ok := f.Rewind(by).Raycast(ray)
 	if !ok || g.rest {
 		return
 	}
@@ -290,7 +290,7 @@ func (g *Game) layTrap(f *foretick.Frame, r uint64) {
 		f.Destroy(g.traps[0].at)
 		g.traps = append(g.traps[:0], g.traps[1:]...)
 	}
-	var all []ecs.Owner
+	var all []foretick.PlayerID
 	for _, rows := range g.walkers.All(f.World) {
 		all = append(all, rows.Owner())
 	}
@@ -300,9 +300,9 @@ func (g *Game) layTrap(f *foretick.Frame, r uint64) {
 	by := all[(r>>20)%uint64(len(all))]
 	e := f.Spawn(&g.Trap, ecs.Nobody)
 	*g.Pos.Get(f.World, e) = g.somewhere(f, 9)
-	for _, who := range all {
-		if who != by {
-			f.SetVisible(who, e, false)
+	for _, player := range all {
+		if player != by {
+			f.SetVisible(player, e, false)
 		}
 	}
 	g.traps = append(g.traps, trap{e, by})

@@ -14,7 +14,7 @@ import (
 
 // mutate feeds both ends with packets made of real ones, some lives at a time.
 func mutate(ctx context.Context, o options, out io.Writer) error {
-	s := simtest.Storm{New: NewPlayer, Seed: o.seed, Clock: time.Now}
+	s := simtest.PacketFuzzer{New: NewPlayer, Seed: o.seed, Clock: time.Now}
 	var (
 		all     simtest.Weather
 		first   error

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/foretick/foretick"
-	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/transport"
 	"github.com/foretick/foretick/transport/impair"
 	"github.com/foretick/foretick/transport/sim"
@@ -26,7 +25,7 @@ type wire struct {
 	server  *foretick.Server
 	game    *Game
 	clients []*wired
-	letters map[ecs.Owner]*letters
+	letters map[foretick.PlayerID]*letters
 	rest    bool
 	result  result
 	first   error
@@ -59,7 +58,7 @@ const (
 // playUDP plays for so many real seconds, and compares.
 func playUDP(ctx context.Context, o options, out io.Writer) error {
 	goroutines := runtime.NumGoroutine()
-	w := &wire{letters: map[ecs.Owner]*letters{}}
+	w := &wire{letters: map[foretick.PlayerID]*letters{}}
 	if err := w.open(o); err != nil {
 		return err
 	}
@@ -109,7 +108,7 @@ func (w *wire) open(o options) error {
 	}
 	w.game = &Game{}
 	w.server, err = foretick.NewServer(foretick.ServerConfig{
-		Protocol: w.game.Protocol(), Transport: w.listen, Hold: 3 * time.Second, MaxWaitingPerAddress: -1,
+		Protocol: w.game.Protocol(), Transport: w.listen, ReconnectWindow: 3 * time.Second, MaxWaitingPerAddress: -1,
 		OnMessage: func(m foretick.MessageSent) {
 			q := w.letters[m.To]
 			if q == nil || q.session != m.Session {
@@ -151,9 +150,9 @@ func (w *wire) join(now time.Time, n int) error {
 		Sample: foretick.SampleWhile(func() bool { return !w.rest }, foretick.Sample(&g.Cmd, g.play)),
 		OnMessage: func(m foretick.MessageReceived) {
 			w.messages++
-			q := w.letters[c.client.View().Me]
+			q := w.letters[c.client.View().Player]
 			if q == nil || len(q.queue) == 0 || q.queue[0] != string(m.Payload) {
-				w.fail(&w.result.EventsLost, fmt.Errorf("player %d: a message of tick %d is not the one that was to come", c.client.View().Me, m.Tick))
+				w.fail(&w.result.EventsLost, fmt.Errorf("player %d: a message of tick %d is not the one that was to come", c.client.View().Player, m.Tick))
 				return
 			}
 			q.queue = q.queue[1:]
@@ -239,7 +238,7 @@ func (w *wire) step(ctx context.Context, now time.Time) error {
 		}
 		if !now.Before(c.next) {
 			if v := c.client.Step(time.Now()); v.State == foretick.Closed {
-				return fmt.Errorf("player %d: %w", v.Me, v.Err)
+				return fmt.Errorf("player %d: %w", v.Player, v.Err)
 			}
 			c.next = now.Add(wirePicture)
 		}
@@ -262,7 +261,7 @@ func (w *wire) step(ctx context.Context, now time.Time) error {
 // unlike tells how many messages have not come to a client, and the first difference
 // between it and the server.
 func (w *wire) unlike(c *wired) (pending int, difference error) {
-	me := c.client.View().Me
+	me := c.client.View().Player
 	if q := w.letters[me]; q != nil {
 		pending = len(q.queue)
 	}
@@ -289,7 +288,7 @@ func (w *wire) compare() {
 			w.fail(&w.result.Desyncs, difference)
 		}
 		if pending > 0 {
-			w.fail(&w.result.EventsLost, fmt.Errorf("player %d: %d messages did not arrive", c.client.View().Me, pending))
+			w.fail(&w.result.EventsLost, fmt.Errorf("player %d: %d messages did not arrive", c.client.View().Player, pending))
 		}
 	}
 }

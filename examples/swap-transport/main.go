@@ -32,16 +32,16 @@ type Move struct {
 type Game struct {
 	Pos    ecs.Component[Position]
 	Move   ecs.Component[Move]
-	Player ecs.Kind
+	Player ecs.Prefab
 }
 
 // Protocol declares the game; server and client build the same.
 func (g *Game) Protocol() *foretick.Protocol {
 	p := foretick.NewProtocol("hello", 1)
-	p.Component(&g.Pos, foretick.Predicted)
+	p.Component(&g.Pos, foretick.Predicted())
 	p.Command(&g.Move)
-	p.Kind(&g.Player, "player", &g.Pos, &g.Move)
-	p.Join(func(f *foretick.Frame, who ecs.Owner) { f.Spawn(&g.Player, who) })
+	p.Prefab(&g.Player, "player", &g.Pos, &g.Move)
+	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) { f.Spawn(&g.Player, player) })
 	p.Shared("move", func(f *foretick.Frame, rows ecs.Rows) {
 		pos, move := g.Pos.Slice(rows), g.Move.Slice(rows)
 		for i := range pos {

@@ -74,12 +74,12 @@ func TestIdentity(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			transporttest.RunIdentity(t, func(t testing.TB) transporttest.Doors {
 				return transporttest.Doors{
-					Server: func(same transport.Same, maxPeers int) transport.Doorkeeper {
+					Server: func(same transport.Same, maxPeers int) transport.BanList {
 						cfg := mode.server
 						cfg.Same, cfg.MaxPeers = same, maxPeers
 						return listen(t, cfg)
 					},
-					Client: func(srv transport.Doorkeeper, identity string) transport.Endpoint {
+					Client: func(srv transport.BanList, identity string) transport.Endpoint {
 						return dial(t, addr(srv.(*dtls.Endpoint)), mode.client(identity))
 					},
 				}

@@ -12,10 +12,10 @@ func TestAcceptHookCallsBack(t *testing.T) {
 	cert := certificate(t)
 	for name, cfg := range map[string]dtls.Config{"certificate": {Certificate: cert}, "ticket": {}} {
 		t.Run(name, func(t *testing.T) {
-			nettest.Hook(t, func(accept nettest.Accept) transport.Doorkeeper {
+			nettest.Hook(t, func(accept nettest.Accept) transport.BanList {
 				cfg.Accept = accept
 				return listen(t, cfg)
-			}, func(srv transport.Doorkeeper, token string) transport.Endpoint {
+			}, func(srv transport.BanList, token string) transport.Endpoint {
 				to := addr(srv.(*dtls.Endpoint))
 				if cfg.Certificate != nil {
 					return dial(t, to, dtls.Config{Pins: []dtls.Pin{dtls.PinOf(*cert)}, Token: []byte(token)})

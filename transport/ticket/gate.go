@@ -147,8 +147,8 @@ func (g *Gate) Ban(identity []byte, until time.Time) {
 	g.bans[string(identity)] = until
 }
 
-// Pardon ends a ban.
-func (g *Gate) Pardon(identity []byte) {
+// Unban ends a ban.
+func (g *Gate) Unban(identity []byte) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	delete(g.bans, string(identity))

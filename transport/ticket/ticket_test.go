@@ -99,13 +99,13 @@ func TestWhatIsRefused(t *testing.T) {
 	require.NoError(t, check(bob), "the ban is over")
 	g.Ban([]byte("bob"), start.Add(time.Hour))
 	assert.ErrorIs(t, check(bob), ticket.ErrBanned)
-	g.Pardon([]byte("bob"))
+	g.Unban([]byte("bob"))
 	require.NoError(t, check(bob))
-	g.Ban([]byte("bob"), time.Time{}) // as transport.Doorkeeper has it: for good
+	g.Ban([]byte("bob"), time.Time{}) // as transport.BanList has it: for good
 	assert.ErrorIs(t, check(bob), ticket.ErrBanned)
 	g.Ban([]byte("ann"), start.Add(time.Second))
 	assert.ErrorIs(t, check(bob), ticket.ErrBanned, "it is not swept")
-	g.Pardon([]byte("bob"))
+	g.Unban([]byte("bob"))
 	require.NoError(t, check(bob))
 	g.Ban(nil, start.Add(time.Hour)) // nobody's identity
 	require.NoError(t, check(issue(t, key, ticket.Claims{Expires: start.Add(time.Hour)})))

@@ -7,16 +7,16 @@ import (
 	"github.com/foretick/foretick/transport"
 )
 
-// Doors makes the endpoints of one test of a transport.Doorkeeper. The network between them must lose nothing and be
+// Doors makes the endpoints of one test of a transport.BanList. The network between them must lose nothing and be
 // faster than a second.
 type Doors struct {
 	// Server returns an endpoint that accepts everyone, at most some number of peers, and follows a rule for a second
 	// connection of one identity. Required.
-	Server func(same transport.Same, maxPeers int) transport.Doorkeeper
+	Server func(same transport.Same, maxPeers int) transport.BanList
 
 	// Client returns an endpoint that dials the server with a token of which the server makes that identity; an empty one
 	// is nobody's. Required.
-	Client func(server transport.Doorkeeper, identity string) transport.Endpoint
+	Client func(server transport.BanList, identity string) transport.Endpoint
 
 	// Release frees what else there is. nil: there is nothing.
 	Release func()
@@ -59,7 +59,7 @@ func (c *doorCase) try(t testing.TB, doors func(t testing.TB) Doors) {
 type house struct {
 	*suite
 	doors Doors
-	door  transport.Doorkeeper
+	door  transport.BanList
 	srv   *end
 }
 
@@ -202,7 +202,7 @@ func bansByIdentity(h *house) {
 	h.talks(bob)
 	h.door.Ban([]byte("ann"), time.Now().Add(-time.Second), "over")
 	h.talks(h.enter("ann"))
-	h.door.Pardon([]byte("eve"))
+	h.door.Unban([]byte("eve"))
 	h.talks(h.enter("eve"))
 }
 

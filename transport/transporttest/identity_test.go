@@ -17,7 +17,7 @@ import (
 type lax struct {
 	*udp.Endpoint
 	ban        func(e *udp.Endpoint, identity []byte, until time.Time, detail string)
-	pardon     func(e *udp.Endpoint, identity []byte)
+	unban      func(e *udp.Endpoint, identity []byte)
 	disconnect func(e *udp.Endpoint, identity []byte, c transport.Code, detail string) bool
 	untold     bool // keeps ends by its own hand to itself
 }
@@ -31,8 +31,8 @@ func (l *lax) Ban(identity []byte, until time.Time, detail string) {
 }
 
 func (l *lax) Pardon(identity []byte) {
-	if l.pardon == nil {
-		l.Endpoint.Pardon(identity)
+	if l.unban == nil {
+		l.Unban(identity)
 	}
 }
 
@@ -56,13 +56,13 @@ func (l *lax) Recv(ev []transport.Event) int {
 func doors(fault lax, same func(transport.Same) transport.Same, room int) func(testing.TB) transporttest.Doors {
 	return func(t testing.TB) transporttest.Doors {
 		return transporttest.Doors{
-			Server: func(s transport.Same, maxPeers int) transport.Doorkeeper {
+			Server: func(s transport.Same, maxPeers int) transport.BanList {
 				l := fault
 				l.Endpoint, _ = udp.Listen("127.0.0.1:0", udp.Config{Same: same(s), MaxPeers: maxPeers + room,
 					Accept: func(_ netip.AddrPort, token []byte) ([]byte, error) { return token, nil }})
 				return &l
 			},
-			Client: func(srv transport.Doorkeeper, identity string) transport.Endpoint {
+			Client: func(srv transport.BanList, identity string) transport.Endpoint {
 				cli, _ := udp.Dial(srv.(*lax).LocalAddr().String(), udp.Config{Token: []byte(identity)})
 				return cli
 			},
@@ -106,7 +106,7 @@ func TestIdentitySuite(t *testing.T) {
 			ban: func(e *udp.Endpoint, identity []byte, _ time.Time, detail string) {
 				e.Ban(identity, time.Time{}, detail)
 			}}},
-		{name: "a pardon comes to nothing", caught: "Ban", same: as, fault: lax{pardon: func(*udp.Endpoint, []byte) {}}},
+		{name: "a pardon comes to nothing", caught: "Ban", same: as, fault: lax{unban: func(*udp.Endpoint, []byte) {}}},
 		{name: "nobody is somebody", caught: "Nobody", same: as, fault: lax{
 			disconnect: func(*udp.Endpoint, []byte, transport.Code, string) bool { return true }}},
 	} {

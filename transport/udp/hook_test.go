@@ -12,13 +12,13 @@ import (
 
 func TestAcceptHookCallsBack(t *testing.T) {
 	var srv *udp.Endpoint
-	nettest.Hook(t, func(accept nettest.Accept) transport.Doorkeeper {
+	nettest.Hook(t, func(accept nettest.Accept) transport.BanList {
 		var err error
 		srv, err = udp.Listen("127.0.0.1:0", udp.Config{Accept: accept})
 		require.NoError(t, err)
 		t.Cleanup(func() { srv.Close(0, "") })
 		return srv
-	}, func(_ transport.Doorkeeper, token string) transport.Endpoint {
+	}, func(_ transport.BanList, token string) transport.Endpoint {
 		cli, err := udp.Dial(srv.LocalAddr().String(), udp.Config{Token: []byte(token)})
 		require.NoError(t, err)
 		t.Cleanup(func() { cli.Close(0, "") })

@@ -49,7 +49,7 @@ func (e *Endpoint) tendDial(d *dial, now uint32) (greet bool) {
 		e.over(transport.Timeout, "no answer")
 	case d.more && d.hello.cookie == cookie{} && now-d.tried >= d.stay && e.conn != nil:
 		d.more = false
-		e.conn.SetReadDeadline(time.Unix(1, 0)) // connect turns to the next address
+		_ = e.conn.SetReadDeadline(time.Unix(1, 0)) // connect turns to the next address
 	case now-d.greeted >= helloEvery:
 		return true
 	}

@@ -127,11 +127,11 @@ func TestConformance(t *testing.T) {
 func TestIdentity(t *testing.T) {
 	transporttest.RunIdentity(t, func(t testing.TB) transporttest.Doors {
 		return transporttest.Doors{
-			Server: func(same transport.Same, maxPeers int) transport.Doorkeeper {
+			Server: func(same transport.Same, maxPeers int) transport.BanList {
 				return listen(t, ws.Config{Same: same, MaxPeers: maxPeers,
 					Accept: func(_ netip.AddrPort, token []byte) ([]byte, error) { return token, nil }})
 			},
-			Client: func(srv transport.Doorkeeper, identity string) transport.Endpoint {
+			Client: func(srv transport.BanList, identity string) transport.Endpoint {
 				return dial(t, srv.(*site).url(), ws.Config{Token: []byte(identity)})
 			},
 		}

@@ -11,11 +11,11 @@ import (
 )
 
 func TestAcceptHookCallsBack(t *testing.T) {
-	nettest.Hook(t, func(accept nettest.Accept) transport.Doorkeeper {
+	nettest.Hook(t, func(accept nettest.Accept) transport.BanList {
 		srv := listen(t, ws.Config{Accept: accept})
 		t.Cleanup(func() { srv.Close(0, "") })
 		return srv
-	}, func(srv transport.Doorkeeper, token string) transport.Endpoint {
+	}, func(srv transport.BanList, token string) transport.Endpoint {
 		return dial(t, srv.(*site).url(), ws.Config{Token: []byte(token)})
 	})
 }

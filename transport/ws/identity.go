@@ -6,7 +6,7 @@ import (
 	"github.com/foretick/foretick/transport"
 )
 
-var _ transport.Doorkeeper = (*Endpoint)(nil)
+var _ transport.BanList = (*Endpoint)(nil)
 
 // identify applies the rules for a peer's identity, and refuses it when they keep it out.
 func (e *Endpoint) identify(p *peer) bool {
@@ -31,7 +31,7 @@ func (e *Endpoint) expel(peers []*peer, c transport.Code, detail string) {
 	}
 }
 
-// DisconnectIdentity implements transport.Doorkeeper.
+// DisconnectIdentity implements transport.BanList.
 func (e *Endpoint) DisconnectIdentity(identity []byte, c transport.Code, detail string) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -40,7 +40,7 @@ func (e *Endpoint) DisconnectIdentity(identity []byte, c transport.Code, detail 
 	return len(there) > 0
 }
 
-// Ban implements transport.Doorkeeper. Who is banned and has no connection is refused after the accept hook.
+// Ban implements transport.BanList. Who is banned and has no connection is refused after the accept hook.
 func (e *Endpoint) Ban(identity []byte, until time.Time, detail string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -48,9 +48,9 @@ func (e *Endpoint) Ban(identity []byte, until time.Time, detail string) {
 	e.expel(e.named.Find(identity), transport.Kicked, detail)
 }
 
-// Pardon implements transport.Doorkeeper.
-func (e *Endpoint) Pardon(identity []byte) {
+// Unban implements transport.BanList.
+func (e *Endpoint) Unban(identity []byte) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.named.Pardon(identity)
+	e.named.Unban(identity)
 }

@@ -32,8 +32,8 @@ type Server struct {
 }
 
 var (
-	_ http.Handler         = (*Server)(nil)
-	_ transport.Doorkeeper = (*Server)(nil)
+	_ http.Handler      = (*Server)(nil)
+	_ transport.BanList = (*Server)(nil)
 )
 
 // Listen returns a server's endpoint with an http.Server of its own, at every path of a local address such as ":8080",

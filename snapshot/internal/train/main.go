@@ -50,7 +50,7 @@ func play(st *snapshot.Statistics, seed uint64, step func(*scene.Scene, float64)
 		}
 	}
 	for name, comps := range [][]int{{0}, {1, 2, 3}} {
-		if _, err := reg.Kind(fmt.Sprint(name), comps, nil); err != nil {
+		if _, err := reg.Prefab(fmt.Sprint(name), comps, nil); err != nil {
 			log.Fatal(err)
 		}
 	}
@@ -105,7 +105,7 @@ func tumble(st *snapshot.Statistics, seed uint64, lag int) {
 		_, err = reg.Component(s)
 	}
 	if err == nil {
-		_, err = reg.Kind("cube", []int{0}, nil)
+		_, err = reg.Prefab("cube", []int{0}, nil)
 	}
 	if err != nil {
 		log.Fatal("train: ", err)

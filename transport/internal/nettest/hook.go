@@ -13,9 +13,9 @@ type Accept func(addr netip.AddrPort, token []byte) (identity []byte, err error)
 
 // Hook lets an accept hook call the endpoint that asks it: it drops who is connected, and bans whom it is asked about, who
 // is not let in then, though the hook says yes.
-func Hook(t *testing.T, listen func(Accept) transport.Doorkeeper, dial func(srv transport.Doorkeeper, token string) transport.Endpoint) {
+func Hook(t *testing.T, listen func(Accept) transport.BanList, dial func(srv transport.BanList, token string) transport.Endpoint) {
 	t.Helper()
-	var srv transport.Doorkeeper
+	var srv transport.BanList
 	srv = listen(func(_ netip.AddrPort, token []byte) ([]byte, error) {
 		if string(token) == "bob" {
 			srv.DisconnectIdentity([]byte("ann"), transport.Kicked, "by the hook")

@@ -84,5 +84,5 @@ func (r *Roster[P]) Ban(identity []byte, until, now time.Time, detail string) {
 	r.bans[string(identity)] = ban{until, transport.CutDetail(detail)}
 }
 
-// Pardon ends a ban.
-func (r *Roster[P]) Pardon(identity []byte) { delete(r.bans, string(identity)) }
+// Unban ends a ban.
+func (r *Roster[P]) Unban(identity []byte) { delete(r.bans, string(identity)) }

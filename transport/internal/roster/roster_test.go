@@ -46,7 +46,7 @@ func TestBans(t *testing.T) {
 	assert.NoError(t, judge(now.Add(time.Minute)))
 	r.Ban(ann, time.Time{}, now, "")
 	assert.Error(t, judge(now.Add(1000*time.Hour)), "for good")
-	r.Pardon(ann)
+	r.Unban(ann)
 	assert.NoError(t, judge(now))
 	r.Ban(ann, now.Add(time.Second), now, "")
 	r.Ban(ann, now.Add(time.Minute), now, "")

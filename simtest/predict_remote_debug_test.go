@@ -18,9 +18,9 @@ import (
 func TestGuessThatWrites(t *testing.T) {
 	d := newDerby(t, 9, 2, both(sim.Link{Latency: 40 * time.Millisecond}), func(g *bumpers) {
 		g.guess = func(f *foretick.Frame, e ecs.Entity, _ int, _ *ride) { g.pedal.Get(f.World, e).X = 1 }
-	}, func(*simtest.Match, ecs.Owner, foretick.View, chassis) ride { return ride{} }, nil)
+	}, func(*simtest.Match, foretick.PlayerID, foretick.View, chassis) ride { return ride{} }, nil)
 	defer func() {
-		require.ErrorContains(t, recover().(error), "the function given to Foresee wrote pedals")
+		require.ErrorContains(t, recover().(error), "the function given to PredictRemote wrote pedals")
 	}()
 	d.m.Run(4 * time.Second)
 	t.Fatal("nobody minded")

@@ -12,8 +12,8 @@ import (
 // Packets that nobody would send are taken or refused, by both ends, within
 // bounds; and many of them are far enough from nonsense to be looked at. The
 // long form is go run ./examples/soak -mutate 1000000000.
-func TestStorm(t *testing.T) {
-	s := simtest.Storm{New: newClub, Seed: 1, Clock: time.Now}
+func TestPacketFuzzer(t *testing.T) {
+	s := simtest.PacketFuzzer{New: newClub, Seed: 1, Clock: time.Now}
 	var all simtest.Weather
 	for life := range uint64(100) {
 		w, err := s.Live(life)
@@ -32,9 +32,9 @@ func TestStorm(t *testing.T) {
 }
 
 // A storm that does harm says where.
-func TestStormFinds(t *testing.T) {
+func TestPacketFuzzerFinds(t *testing.T) {
 	calls := 0
-	s := simtest.Storm{Seed: 7, New: func() simtest.Player {
+	s := simtest.PacketFuzzer{Seed: 7, New: func() simtest.Player {
 		if calls++; calls == 3 {
 			panic("too much")
 		}
@@ -43,14 +43,14 @@ func TestStormFinds(t *testing.T) {
 	_, err := s.Live(5)
 	require.ErrorContains(t, err, "seed 7, life 5: panic: too much")
 	ticks := 0
-	s = simtest.Storm{New: newClub, Clock: func() time.Time { ticks++; return simtest.Epoch.Add(time.Duration(ticks) * time.Minute) }}
+	s = simtest.PacketFuzzer{New: newClub, Clock: func() time.Time { ticks++; return simtest.Epoch.Add(time.Duration(ticks) * time.Minute) }}
 	_, err = s.Live(0)
 	require.ErrorContains(t, err, "life 0: a batch takes")
 }
 
 // The same life is the same storm.
-func TestStormReplays(t *testing.T) {
-	s := simtest.Storm{New: newClub, Seed: 3}
+func TestPacketFuzzerReplays(t *testing.T) {
+	s := simtest.PacketFuzzer{New: newClub, Seed: 3}
 	for life := range uint64(5) {
 		a, err := s.Live(life)
 		require.NoError(t, err)

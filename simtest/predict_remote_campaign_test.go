@@ -72,7 +72,7 @@ type melee struct {
 	boost ecs.Component[boosted]
 	cmd   ecs.Component[kick]
 
-	car, puff, ball, shell, flare, spark ecs.Kind
+	car, puff, ball, shell, flare, spark ecs.Prefab
 
 	cars, balls *ecs.Query
 
@@ -84,7 +84,7 @@ type melee struct {
 	rest bool
 	srv  *foretick.Server
 	told map[string]int // by owner, tick and event: what players' entities raised
-	me   func() ecs.Owner
+	me   func() foretick.PlayerID
 
 	// a client's
 	events map[string]int // predicted and neither confirmed nor cancelled
@@ -103,19 +103,19 @@ func (g *melee) protocol() *foretick.Protocol {
 	g.ends = map[string]int{}
 	g.told, g.events, g.shells, g.n = map[string]int{}, map[string]int{}, map[ecs.Entity]bool{}, map[string]int{}
 	p := foretick.NewProtocol("melee", 1)
-	p.TickRate(g.rate)
-	p.Component(&g.body, foretick.Predicted, foretick.Exact)
-	p.Component(&g.gas, foretick.Predicted, foretick.Exact)
-	p.Component(&g.boost, foretick.Predicted)
-	p.Component(&g.trunk, foretick.Predicted)
+	p.SetTickRate(g.rate)
+	p.Component(&g.body, foretick.Predicted(), foretick.FullPrecision())
+	p.Component(&g.gas, foretick.Predicted(), foretick.FullPrecision())
+	p.Component(&g.boost, foretick.Predicted())
+	p.Component(&g.trunk, foretick.Predicted())
 	p.Component(&g.score)
 	p.Command(&g.cmd)
-	p.Kind(&g.car, "car", &g.body, &g.gas, &g.trunk, &g.score, &g.cmd)
-	p.Kind(&g.puff, "puff", &g.body)
-	p.Kind(&g.ball, "ball", &g.body)
-	p.Kind(&g.shell, "shell", &g.body)
-	p.Kind(&g.flare, "flare", &g.body)
-	p.Kind(&g.spark, "spark", &g.body)
+	p.Prefab(&g.car, "car", &g.body, &g.gas, &g.trunk, &g.score, &g.cmd)
+	p.Prefab(&g.puff, "puff", &g.body)
+	p.Prefab(&g.ball, "ball", &g.body)
+	p.Prefab(&g.shell, "shell", &g.body)
+	p.Prefab(&g.flare, "flare", &g.body)
+	p.Prefab(&g.spark, "spark", &g.body)
 	spawns := foretick.SpawnConfig{
 		OnPredicted: func(f *foretick.Frame, e ecs.Entity) {
 			if g.shells[e] {
@@ -142,14 +142,14 @@ func (g *melee) protocol() *foretick.Protocol {
 	p.Spawns(&g.shell, spawns)
 	p.Spawns(&g.flare, spawns)
 	if g.local {
-		p.Spawns(&g.spark, foretick.SpawnConfig{Policy: foretick.Local})
+		p.Spawns(&g.spark, foretick.SpawnConfig{Policy: foretick.ClientOnly})
 	}
 	if g.interest {
 		foretick.Interest(p, &g.body, foretick.InterestConfig{Enter: 12, Leave: 14}, func(b *chassis) (x, y, z float32) { return b.X, b.Y, 0 })
 	}
-	p.Join(func(f *foretick.Frame, who ecs.Owner) {
-		f.SetTeam(who, uint8(who%3))
-		g.enter(f, who)
+	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) {
+		f.SetTeam(player, uint8(player%3))
+		g.enter(f, player)
 	})
 	p.Stages("act", "move", "touch", "late")
 	p.Shared("press", g.press, ecs.Stage("act"), ecs.Read(&g.cmd), ecs.Write(&g.gas))
@@ -194,7 +194,7 @@ func (g *melee) protocol() *foretick.Protocol {
 			if b.VX < 0.05 && b.VX > -0.05 {
 				b.VX = 0
 			}
-			if rows.Owner() == ecs.Nobody || rows.Owner() == ecs.Island {
+			if rows.Owner() == ecs.Nobody || rows.Owner() == ecs.Common {
 				b.VY *= 0.98
 				if b.VY < 0.05 && b.VY > -0.05 {
 					b.VY = 0
@@ -213,9 +213,9 @@ func (g *melee) protocol() *foretick.Protocol {
 			}
 		}
 	}, ecs.Stage("act"), ecs.Write(&g.gas))
-	foretick.OnServer(p, &g.shot, func(f *foretick.Frame, who ecs.Owner, v foretick.Tick) {
-		g.told[fmt.Sprint("shot", who, " ", v)]++
-		for _, rows := range g.cars.Owned(f.World, who) {
+	g.shot.OnServer(p, func(f *foretick.Frame, player foretick.PlayerID, v foretick.Tick) {
+		g.told[fmt.Sprint("shot", player, " ", v)]++
+		for _, rows := range g.cars.Owned(f.World, player) {
 			t := g.score.Slice(rows)
 			for i := range t {
 				t[i].Hits++
@@ -223,12 +223,12 @@ func (g *melee) protocol() *foretick.Protocol {
 			}
 		}
 	}, ecs.WriteOther(&g.score))
-	foretick.OnServer(p, &g.crash, func(f *foretick.Frame, who ecs.Owner, v foretick.Tick) {
-		g.told[fmt.Sprint("crash", who, " ", v)]++
+	g.crash.OnServer(p, func(f *foretick.Frame, player foretick.PlayerID, v foretick.Tick) {
+		g.told[fmt.Sprint("crash", player, " ", v)]++
 	})
 	watch(p, g, &g.shot, "shot")
 	watch(p, g, &g.crash, "crash")
-	foretick.Foresee(p, &g.cmd, g.guessing, foretick.Except("stow"), foretick.Along(&g.shell))
+	foretick.PredictRemote(p, &g.cmd, g.guessing, foretick.SkipSystems("stow"), foretick.AlsoPredict(&g.shell))
 	g.cars = ecs.NewQuery(p.Types(), ecs.With(&g.body, &g.gas, &g.score, &g.cmd))
 	g.balls = ecs.NewQuery(p.Types(), ecs.With(&g.body), ecs.Without(&g.gas))
 	return p
@@ -237,8 +237,8 @@ func (g *melee) protocol() *foretick.Protocol {
 // watch holds each event to its course.
 func watch(p *foretick.Protocol, g *melee, e *foretick.Event[foretick.Tick], name string) {
 	key := func(by ecs.Entity, v foretick.Tick) string { return fmt.Sprint(name, by, v) }
-	foretick.OnPredicted(p, e, func(f *foretick.Frame, by ecs.Entity, v foretick.Tick) {
-		if owner := f.World.Owner(by); owner != g.me() && owner != ecs.Island {
+	e.OnPredicted(p, func(f *foretick.Frame, by ecs.Entity, v foretick.Tick) {
+		if owner := f.World.Owner(by); owner != g.me() && owner != ecs.Common {
 			g.fault("tick %d: a %s of player %d's was told here", f.Tick, name, owner)
 		}
 		g.n[name]++
@@ -247,7 +247,7 @@ func watch(p *foretick.Protocol, g *melee, e *foretick.Event[foretick.Tick], nam
 	end := func(what string) func(f *foretick.Frame, by ecs.Entity, v foretick.Tick) {
 		return func(f *foretick.Frame, by ecs.Entity, v foretick.Tick) {
 			g.n[name+what]++
-			if f.World.Owner(by) != ecs.Island {
+			if f.World.Owner(by) != ecs.Common {
 				g.ends[fmt.Sprint(name, g.me(), " ", v)+what]++
 			}
 			if g.events[key(by, v)]--; g.events[key(by, v)] < 0 {
@@ -258,8 +258,8 @@ func watch(p *foretick.Protocol, g *melee, e *foretick.Event[foretick.Tick], nam
 			}
 		}
 	}
-	foretick.OnConfirmed(p, e, end(" confirmed"))
-	foretick.OnCancelled(p, e, end(" cancelled"))
+	e.OnConfirmed(p, end(" confirmed"))
+	e.OnCancelled(p, end(" cancelled"))
 }
 
 func (g *melee) guessing(f *foretick.Frame, e ecs.Entity, ahead int, cmd *kick) {
@@ -280,10 +280,10 @@ func (g *melee) guessing(f *foretick.Frame, e ecs.Entity, ahead int, cmd *kick) 
 	}
 }
 
-func (g *melee) enter(f *foretick.Frame, who ecs.Owner) ecs.Entity {
-	e := f.Spawn(&g.car, who)
+func (g *melee) enter(f *foretick.Frame, player foretick.PlayerID) ecs.Entity {
+	e := f.Spawn(&g.car, player)
 	*g.body.Get(f.World, e) = chassis{X: float32(g.rand.IntN(1600))/100 - 8, Y: float32(g.rand.IntN(1600))/100 - 8}
-	*g.trunk.Get(f.World, e) = trunk{Worth: uint16(who), Plan: uint8(who)}
+	*g.trunk.Get(f.World, e) = trunk{Worth: uint16(player), Plan: uint8(player)}
 	return e
 }
 
@@ -329,7 +329,7 @@ func (g *melee) bump(f *foretick.Frame, rows ecs.Rows) {
 			}
 		}
 		for _, balls := range g.balls.All(f.World) {
-			if balls.Owner() != ecs.Nobody && balls.Owner() != ecs.Island {
+			if balls.Owner() != ecs.Nobody && balls.Owner() != ecs.Common {
 				continue
 			}
 			for k := range balls.Len() {
@@ -348,7 +348,7 @@ func (g *melee) bump(f *foretick.Frame, rows ecs.Rows) {
 
 func (g *melee) fire(f *foretick.Frame, rows ecs.Rows) {
 	body, cmd, gas := g.body.Slice(rows), g.cmd.Slice(rows), g.gas.Slice(rows)
-	if o := rows.Owner(); o == ecs.Nobody || o == ecs.Island {
+	if o := rows.Owner(); o == ecs.Nobody || o == ecs.Common {
 		return
 	}
 	for i := range body {
@@ -383,7 +383,7 @@ func (g *melee) chaos(f *foretick.Frame, _ ecs.Rows) {
 	if len(players) == 0 {
 		return
 	}
-	anyone := func() ecs.Owner { return players[r.IntN(len(players))] }
+	anyone := func() foretick.PlayerID { return players[r.IntN(len(players))] }
 	var cars, balls, puffs []ecs.Entity
 	for _, rows := range g.cars.All(f.World) {
 		cars = append(cars, rows.Entities()...)
@@ -422,7 +422,7 @@ func (g *melee) chaos(f *foretick.Frame, _ ecs.Rows) {
 		e := pick(cars)
 		b := g.body.Get(f.World, e)
 		b.X, b.Y = float32(r.IntN(20)-10), float32(r.IntN(20)-10)
-		f.Cut(e)
+		f.Teleport(e)
 	}
 	if n(30) && len(puffs) < 20 {
 		e := f.Spawn(&g.puff, anyone())
@@ -443,8 +443,8 @@ func (g *melee) chaos(f *foretick.Frame, _ ecs.Rows) {
 	}
 	if n(400) {
 		_ = g.srv.NextLevel(nil, func(f *foretick.Frame) {
-			for _, who := range g.srv.Players(nil) {
-				g.enter(f, who)
+			for _, player := range g.srv.Players(nil) {
+				g.enter(f, player)
 			}
 			f.Spawn(&g.ball, ecs.Nobody)
 		})
@@ -456,8 +456,8 @@ func (g *melee) hide(f *foretick.Frame, e ecs.Entity, hidden bool) {
 	owner := f.World.Owner(e)
 	hidden = hidden && owner != ecs.Nobody
 	g.gas.Get(f.World, e).Hidden = hidden
-	for _, who := range g.srv.Players(nil) {
-		f.SetVisible(who, e, !hidden || who == owner)
+	for _, player := range g.srv.Players(nil) {
+		f.SetVisible(player, e, !hidden || player == owner)
 	}
 }
 
@@ -511,11 +511,11 @@ func (b *fray) join(rules rules) {
 		}
 	})
 	if r.IntN(3) == 0 {
-		cfg.Rehearse = 1 + r.IntN(8)
-		cfg.OnDivergence = func(d foretick.Divergence) { g.fault("%v", d) }
+		cfg.SyncTest = 1 + r.IntN(8)
+		cfg.OnDesync = func(d foretick.Desync) { g.fault("%v", d) }
 	}
 	cfg.OnMisprediction = func(m prediction.Misprediction) {
-		if g.interest && c.World().Owner(ecs.Entity(m.Entity)) == ecs.Island {
+		if g.interest && c.World().Owner(ecs.Entity(m.Entity)) == ecs.Common {
 			return // who pushes what everybody knows may be too far away to be known
 		}
 		if m.Cause == prediction.Code || m.Cause == prediction.Untracked {
@@ -529,8 +529,8 @@ func (b *fray) join(rules rules) {
 		b.fault("join: %v", err)
 		return
 	}
-	g.what = fmt.Sprintf("rehearse %d, blind %v, %d pictures", cfg.Rehearse, cfg.NoPrediction, seat.Pictures)
-	g.me = func() ecs.Owner { return c.View().Me }
+	g.what = fmt.Sprintf("rehearse %d, blind %v, %d pictures", cfg.SyncTest, cfg.NoPrediction, seat.Pictures)
+	g.me = func() foretick.PlayerID { return c.View().Player }
 	b.ends[c] = g
 }
 
@@ -538,7 +538,7 @@ func (b *fray) join(rules rules) {
 func (b *fray) done(c *foretick.Client, stayed bool) {
 	g := b.ends[c]
 	for _, f := range g.faults {
-		b.fault("player %d: %s", c.View().Me, f)
+		b.fault("player %d: %s", c.View().Player, f)
 	}
 	for k, v := range g.n {
 		b.n[k] += v
@@ -555,15 +555,15 @@ func (b *fray) done(c *foretick.Client, stayed bool) {
 	}
 	st := c.Stats()
 	b.stats.Add(&st)
-	b.what += fmt.Sprintf("; player %d: %s", c.View().Me, g.what)
+	b.what += fmt.Sprintf("; player %d: %s", c.View().Player, g.what)
 	if !stayed {
 		return
 	}
 	if len(g.events) > 0 {
-		b.fault("player %d: %d events neither confirmed nor cancelled", c.View().Me, len(g.events))
+		b.fault("player %d: %d events neither confirmed nor cancelled", c.View().Player, len(g.events))
 	}
 	if len(g.shells) > 0 {
-		b.fault("player %d: %d spawns neither confirmed nor cancelled", c.View().Me, len(g.shells))
+		b.fault("player %d: %d spawns neither confirmed nor cancelled", c.View().Player, len(g.shells))
 	}
 }
 
@@ -602,7 +602,7 @@ func playMelee(seed uint64, play time.Duration, grown map[string]int) (b *fray) 
 	}()
 	rules := rules{rate: []int{20, 30, 60}[r.IntN(3)], interest: r.IntN(3) == 0, guess: r.IntN(4), local: r.IntN(2) == 0}
 	b.g = &melee{rules: rules, rand: rand.New(rand.NewPCG(seed, 78))}
-	cfg := foretick.ServerConfig{Protocol: b.g.protocol(), Timeout: 2 * time.Second, Hold: time.Second}
+	cfg := foretick.ServerConfig{Protocol: b.g.protocol(), Timeout: 2 * time.Second, ReconnectWindow: time.Second}
 	if r.IntN(2) == 0 {
 		cfg.SnapshotRate = rules.rate / 2
 	}
@@ -673,10 +673,10 @@ func playMelee(seed uint64, play time.Duration, grown map[string]int) (b *fray) 
 	for _, c := range b.m.Clients(nil) {
 		a := b.m.Audit(c)
 		if a.Differences > 0 {
-			b.fault("player %d: %d differences, the first: %s", c.View().Me, a.Differences, a.First)
+			b.fault("player %d: %d differences, the first: %s", c.View().Player, a.Differences, a.First)
 		}
 		if n := c.World().Len(); n != a.Entities {
-			b.fault("player %d: %d entities in the world, %d of the server's", c.View().Me, n, a.Entities)
+			b.fault("player %d: %d entities in the world, %d of the server's", c.View().Player, n, a.Entities)
 		}
 		b.done(c, true)
 		for k, v := range sizes(c) {
@@ -688,7 +688,7 @@ func playMelee(seed uint64, play time.Duration, grown map[string]int) (b *fray) 
 
 // Whatever goes on, what is foreseen comes to rest where the server has it, every event
 // and spawn has its end, and nothing goes wrong without a cause.
-func TestForeseenCampaign(t *testing.T) {
+func TestRemotePredictedCampaign(t *testing.T) {
 	grown, n := map[string]int{}, map[string]int{}
 	var all foretick.ClientStats
 	seeds := uint64(*meleeSeeds)
@@ -709,14 +709,14 @@ func TestForeseenCampaign(t *testing.T) {
 		}
 	}
 	t.Logf("%d of %d ticks mispredicted, by cause %v; %d of %d foreseen wrongly; spawns %d, %d matched, %d cancelled; %v",
-		all.Mispredictions, all.PredictedTicks, all.ByCause, all.ForeseenWrong, all.Foreseen, all.SpawnsPredicted, all.SpawnsMatched, all.SpawnsCancelled, n)
-	require.Positive(t, all.Foreseen)
+		all.Mispredictions, all.PredictedTicks, all.ByCause, all.RemoteMispredicted, all.RemotePredicted, all.SpawnsPredicted, all.SpawnsMatched, all.SpawnsCancelled, n)
+	require.Positive(t, all.RemotePredicted)
 	require.Positive(t, all.SpawnsMatched)
 	require.Less(t, n["falsely confirmed"]+n["falsely cancelled"], (n["shot"]+n["crash"])/20)
 }
 
 // What a client keeps does not grow with the length of the match.
-func TestForeseenMemory(t *testing.T) {
+func TestRemotePredictedMemory(t *testing.T) {
 	short, long, most := map[string]int{}, map[string]int{}, 25*time.Second
 	if raced {
 		most = 10 * time.Second

@@ -11,26 +11,26 @@ import (
 
 // other is another player whose entities are foreseen here.
 type other struct {
-	owner   ecs.Owner
+	owner   PlayerID
 	history *ecs.History
 	seen    Tick // when there last was any of his
 }
 
-// foreseen tells whether a ghost is another player's and predicted here all the same.
-func (c *Client) foreseen(g *snapshot.Ghost) bool {
-	return c.p.foresee != nil && !g.Mine && g.Owner != uint16(ecs.Nobody) && !c.cfg.NoPrediction && c.p.kinds[g.Kind].foreseen && !c.alien(g)
+// remotePredicted tells whether a ghost is another player's and predicted here all the same.
+func (c *Client) remotePredicted(g *snapshot.Ghost) bool {
+	return c.p.predictRemote != nil && !g.Mine && g.Owner != uint16(ecs.Nobody) && !c.cfg.NoPrediction && c.p.prefabs[g.Prefab].remotePredicted && !c.alien(g)
 }
 
 // ahead tells whether a ghost is predicted here, as against drawn in the past.
-func (c *Client) ahead(g *snapshot.Ghost) bool { return c.mine(g) || c.foreseen(g) }
+func (c *Client) ahead(g *snapshot.Ghost) bool { return c.mine(g) || c.remotePredicted(g) }
 
 // anothers tells whether an entity that is predicted here is another player's.
 func (c *Client) anothers(e ecs.Entity) bool {
-	if c.p.foresee == nil {
+	if c.p.predictRemote == nil {
 		return false
 	}
 	switch c.world.Owner(e) {
-	case c.view.Me, ecs.Nobody, ecs.Island, ecs.Fleeting:
+	case c.view.Player, ecs.Nobody, ecs.Common, ecs.ClientOnly:
 		return false
 	}
 	return true
@@ -38,36 +38,36 @@ func (c *Client) anothers(e ecs.Entity) bool {
 
 // partOf is where a ghost's entity lives. What another player owns and is drawn in the
 // past lies apart from what is foreseen of him, which goes back without it.
-func (c *Client) partOf(g *snapshot.Ghost) ecs.Owner {
-	o := ecs.Owner(g.Owner)
+func (c *Client) partOf(g *snapshot.Ghost) PlayerID {
+	o := PlayerID(g.Owner)
 	if c.crowded() {
 		return ecs.Nobody
 	}
-	if c.p.foresee == nil || g.Mine || o == ecs.Nobody || c.foreseen(g) {
+	if c.p.predictRemote == nil || g.Mine || o == ecs.Nobody || c.remotePredicted(g) {
 		return o
 	}
-	return c.world.Apart(o)
+	return c.world.Partition(o)
 }
 
 // gatherOthers keeps the list of those who are foreseen.
 func (c *Client) gatherOthers() {
-	if c.p.foresee == nil {
+	if c.p.predictRemote == nil {
 		return
 	}
 	now := c.predictor.Tick()
 	for _, g := range c.ours {
-		if !c.foreseen(g) {
+		if !c.remotePredicted(g) {
 			continue
 		}
-		i := slices.IndexFunc(c.foreseenOf, func(o other) bool { return o.owner == ecs.Owner(g.Owner) })
+		i := slices.IndexFunc(c.remotePredictedOf, func(o other) bool { return o.owner == PlayerID(g.Owner) })
 		if i < 0 {
-			i = len(c.foreseenOf)
-			owner := ecs.Owner(g.Owner)
-			c.foreseenOf = append(c.foreseenOf, other{owner: owner, history: c.world.NewOwnerHistory(owner, c.cfg.History)})
+			i = len(c.remotePredictedOf)
+			owner := PlayerID(g.Owner)
+			c.remotePredictedOf = append(c.remotePredictedOf, other{owner: owner, history: c.world.NewOwnerHistory(owner, c.cfg.History)})
 		}
-		c.foreseenOf[i].seen = now
+		c.remotePredictedOf[i].seen = now
 	}
-	c.foreseenOf = slices.DeleteFunc(c.foreseenOf, func(o other) bool {
+	c.remotePredictedOf = slices.DeleteFunc(c.remotePredictedOf, func(o other) bool {
 		return int32(now-o.seen) > int32(c.cfg.History) // no save knows anything of his
 	})
 }
@@ -75,7 +75,7 @@ func (c *Client) gatherOthers() {
 // guess makes up the commands of those who are foreseen for a tick, as the wire would
 // carry them.
 func (c *Client) guess(t Tick) {
-	if len(c.foreseenOf) == 0 {
+	if len(c.remotePredictedOf) == 0 {
 		return
 	}
 	basis, _ := c.receiver.Newest()
@@ -87,13 +87,13 @@ func (c *Client) guess(t Tick) {
 		before = c.predictedBytes(nil)
 	}
 	cmd := c.p.command
-	for i := range c.foreseenOf {
-		for _, rows := range c.ownRows.Owned(c.world, c.foreseenOf[i].owner) {
+	for i := range c.remotePredictedOf {
+		for _, rows := range c.ownRows.Owned(c.world, c.remotePredictedOf[i].owner) {
 			base := rows.Column(cmd.id)
 			for k := range rows.Len() {
 				at := unsafe.Add(base, uintptr(k)*cmd.size)
 				clear(unsafe.Slice((*byte)(at), cmd.size))
-				c.p.foresee.guess(&c.frame, rows.Entity(k), int(int32(t-basis)), at)
+				c.p.predictRemote.guess(&c.frame, rows.Entity(k), int(int32(t-basis)), at)
 				c.packed = cmd.schema.Pack(at, c.packed[:0])
 				if cmd.schema.Unpack(c.packed, at) != nil {
 					clear(unsafe.Slice((*byte)(at), cmd.size))
@@ -110,20 +110,20 @@ func (c *Client) guess(t Tick) {
 func (c *Client) checkGuess(before []byte) {
 	now := c.predictedBytes(nil)
 	if _, name := c.whose(now, before); name != "" {
-		misuse("the function given to Foresee wrote %s: it says what others press, and changes nothing; let a Shared system write", name)
+		misuse("the function given to PredictRemote wrote %s: it says what others press, and changes nothing; let a Shared system write", name)
 	}
 }
 
 // runsFor tells whether a system runs over the rows of an owner.
-func (c *Client) runsFor(system int, o ecs.Owner) bool {
-	return o == c.view.Me || o == ecs.Island || o == ecs.Fleeting || c.p.foresee.runs[system]
+func (c *Client) runsFor(system int, o PlayerID) bool {
+	return o == c.view.Player || o == ecs.Common || o == ecs.ClientOnly || c.p.predictRemote.runs[system]
 }
 
-// compareForeseen holds what was foreseen for t against the server's words.
-func (c timeline) compareForeseen(r *record, t Tick) prediction.Verdict {
+// compareRemotePredicted holds what was foreseen for t against the server's words.
+func (c timeline) compareRemotePredicted(r *record, t Tick) prediction.Verdict {
 	verdict := prediction.Same
 	for _, g := range c.ours {
-		if !c.foreseen(g) {
+		if !c.remotePredicted(g) {
 			continue
 		}
 		s, ok := g.At(t)
@@ -134,13 +134,13 @@ func (c timeline) compareForeseen(r *record, t Tick) prediction.Verdict {
 			}
 			continue
 		}
-		c.stats.Foreseen++
+		c.stats.RemotePredicted++
 		is := prediction.Different
 		if here {
 			is = c.compareOther(r, g, s, t)
 		}
 		if is == prediction.Different {
-			c.stats.ForeseenWrong++
+			c.stats.RemoteMispredicted++
 		}
 		verdict = max(verdict, is)
 	}
@@ -173,7 +173,7 @@ func (c timeline) compareOther(r *record, g *snapshot.Ghost, s snapshot.State, t
 // player does not receive as it is in ours, for t; until the next call.
 func (c *Client) stated(g *snapshot.Ghost, s snapshot.State, i int, ours []int32, t Tick) []int32 {
 	words, schema := s.Component(i), c.p.components[i].schema
-	if words != nil && ours != nil && c.foreseen(g) {
+	if words != nil && ours != nil && c.remotePredicted(g) {
 		c.covered = append(c.covered[:0], words...)
 		schema.Cover(s.Audience, c.covered, ours)
 		words = c.covered
@@ -184,11 +184,11 @@ func (c *Client) stated(g *snapshot.Ghost, s snapshot.State, i int, ours []int32
 // strayed tells whether what others did may have been the cause of a difference at t:
 // it was foreseen wrongly, or in the ticks since the ends agreed nobody told it.
 func (c *Client) strayed(t Tick) bool {
-	if c.p.foresee == nil || len(c.others) == 0 {
+	if c.p.predictRemote == nil || len(c.others) == 0 {
 		return false
 	}
 	_, all, _ := c.receiver.Complete(t)
-	return c.foresightFailed || t-c.sure > 1 && (len(c.foreseenOf) > 0 || c.unsure || !all)
+	return c.remotePredictionFailed || t-c.sure > 1 && (len(c.remotePredictedOf) > 0 || c.unsure || !all)
 }
 
 // swayed finds the first field of the player's own that came out otherwise in the
@@ -200,7 +200,7 @@ func (c *Client) swayed() {
 		return
 	}
 	for _, it := range after.items {
-		if it.foreseen || it.comp == itself {
+		if it.remotePredicted || it.comp == itself {
 			continue
 		}
 		comp, before := &c.p.components[it.comp], c.fades.before.find(it.e, int(it.comp))

@@ -18,9 +18,9 @@ import (
 type swarm struct {
 	Walk
 	Limbs ecs.Component[Limbs]
-	Body  ecs.Kind
+	Body  ecs.Prefab
 	shot  foretick.Event[lagcomp.Ray]
-	fire  func(f *foretick.Frame, by ecs.Owner)
+	fire  func(f *foretick.Frame, by foretick.PlayerID)
 }
 
 // Limbs is what a body's volumes are placed by.
@@ -31,12 +31,12 @@ type Limbs struct {
 func (g *swarm) protocol() *foretick.Protocol {
 	p := g.Protocol()
 	p.Component(&g.Limbs)
-	p.Kind(&g.Body, "body", &g.Pos, &g.Limbs)
-	foretick.Volumes(p, func(b *foretick.Body) {
-		at, limbs := foretick.From(b, &g.Pos), foretick.From(b, &g.Limbs)
+	p.Prefab(&g.Body, "body", &g.Pos, &g.Limbs)
+	foretick.Hitboxes(p, func(b *foretick.HitboxBuilder) {
+		at, limbs := foretick.HitboxField(b, &g.Pos), foretick.HitboxField(b, &g.Limbs)
 		for i := range 16 {
 			z := float32(i)*0.1 + limbs.Phase*0.01
-			b.Add(lagcomp.SphereVolume(lagcomp.Sphere{X: at.X, Y: at.Y, Z: z, R: 0.1}).On(uint8(i), 0))
+			b.Add(lagcomp.SphereHitbox(lagcomp.Sphere{X: at.X, Y: at.Y, Z: z, R: 0.1}).On(uint8(i), 0))
 		}
 	}, &g.Pos, &g.Limbs)
 	p.Shared("shoot", func(f *foretick.Frame, rows ecs.Rows) {
@@ -51,7 +51,7 @@ func (g *swarm) protocol() *foretick.Protocol {
 			limbs[i].Phase = float32(f.Tick%60) * 0.1
 		}
 	}, ecs.Write(&g.Pos, &g.Limbs))
-	foretick.OnServer(p, &g.shot, func(f *foretick.Frame, by ecs.Owner, _ lagcomp.Ray) {
+	g.shot.OnServer(p, func(f *foretick.Frame, by foretick.PlayerID, _ lagcomp.Ray) {
 		if g.fire != nil {
 			g.fire(f, by)
 		}
@@ -80,11 +80,11 @@ func BenchmarkSeen(b *testing.B) {
 	n := 0
 	ray := lagcomp.Ray2D(-10, 15, 0, 100)
 	ray.Z = 0.8
-	g.fire = func(f *foretick.Frame, by ecs.Owner) {
+	g.fire = func(f *foretick.Frame, by foretick.PlayerID) {
 		start := time.Now()
-		_, ok := f.Seen(by).Raycast(ray)
+		_, ok := f.Rewind(by).Raycast(ray)
 		middle := time.Now()
-		_, _ = f.Seen(by).Raycast(ray)
+		_, _ = f.Rewind(by).Raycast(ray)
 		first, again = first+middle.Sub(start), again+time.Since(middle)
 		if n++; !ok {
 			b.Fatal("a ray through the middle of the crowd missed")

@@ -13,11 +13,11 @@ import (
 	"github.com/foretick/foretick/transport"
 )
 
-// Storm feeds a game's server and client with packets that no honest peer would
+// PacketFuzzer feeds a game's server and client with packets that no honest peer would
 // send, made of packets that one did (see [Mutator]), and checks what must hold
 // for each: no panic, no hang, little memory. A storm is made of lives: in each
 // a server and two clients begin anew, play a little, and are then fed.
-type Storm struct {
+type PacketFuzzer struct {
 	// New makes one end of the game.
 	New func() Player
 	// Seed of all lives.
@@ -62,16 +62,16 @@ func (w *Weather) Add(o Weather) {
 }
 
 const (
-	stormBatch   = 64
-	stormBatches = 24 // of each direction in a life
-	stormCalm    = 45 // ticks of honest play before
+	fuzzBatch   = 64
+	fuzzBatches = 24 // of each direction in a life
+	fuzzCalm    = 45 // ticks of honest play before
 	// A batch may allocate what a single packet may, and twice its own bytes.
-	stormAllowance = 64 << 10
+	fuzzAllowance = 64 << 10
 )
 
 // Live plays one life. The error names what broke; the same storm and life break
 // again.
-func (s *Storm) Live(life uint64) (w Weather, err error) {
+func (s *PacketFuzzer) Live(life uint64) (w Weather, err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			stack := make([]byte, 4<<10)
@@ -83,9 +83,9 @@ func (s *Storm) Live(life uint64) (w Weather, err error) {
 		slow = 10 * time.Millisecond
 	}
 	// A busy machine is slow now and then, but not at one and the same place.
-	var least [2 * stormBatches]time.Duration
+	var least [2 * fuzzBatches]time.Duration
 	for try := range 6 {
-		var took [2 * stormBatches]time.Duration
+		var took [2 * fuzzBatches]time.Duration
 		if w, err = s.live(life, &took); err != nil {
 			return w, err
 		}
@@ -103,25 +103,25 @@ func (s *Storm) Live(life uint64) (w Weather, err error) {
 	return w, fmt.Errorf("simtest: seed %d, life %d: a batch takes %v every time", s.Seed, life, w.Slowest)
 }
 
-func (s *Storm) live(life uint64, took *[2 * stormBatches]time.Duration) (Weather, error) {
+func (s *PacketFuzzer) live(life uint64, took *[2 * fuzzBatches]time.Duration) (Weather, error) {
 	var w Weather
 	l, err := newLife(s, life)
 	if err != nil {
 		return w, err
 	}
-	for range stormCalm {
+	for range fuzzCalm {
 		l.tick()
 	}
 	if l.client.View().State != foretick.Playing {
-		return w, fmt.Errorf("simtest: the client is %v after %d ticks of honest play", l.client.View().State, stormCalm)
+		return w, fmt.Errorf("simtest: the client is %v after %d ticks of honest play", l.client.View().State, fuzzCalm)
 	}
 	l.serve()
 	before := l.client.Stats()
-	for n := range stormBatches {
+	for n := range fuzzBatches {
 		for i, up := range []bool{true, false} {
 			took[2*n+i] = l.measure(&w, n%8 == 0 && !s.Shared, func() { l.batch(up) })
 		}
-		if w.MostBytes > stormAllowance+2*longest*stormBatch {
+		if w.MostBytes > fuzzAllowance+2*longest*fuzzBatch {
 			return w, fmt.Errorf("simtest: seed %d, life %d, batch %d: %d bytes allocated", s.Seed, life, n, w.MostBytes)
 		}
 		l.speakFirst()
@@ -149,7 +149,7 @@ func (s *Storm) live(life uint64, took *[2 * stormBatches]time.Duration) (Weathe
 
 // life is a server, a client that is fed, and one that is left in peace.
 type life struct {
-	storm    *Storm
+	fuzz     *PacketFuzzer
 	at       time.Duration
 	server   *foretick.Server
 	client   *foretick.Client
@@ -158,7 +158,7 @@ type life struct {
 	ends     [2]*pipe // of the clients
 	acts     [2]func()
 	up, down *Mutator
-	feed     [stormBatch][]byte
+	feed     [fuzzBatch][]byte
 	fed      int
 	early    *Mutator // of what the client said first
 	peers    transport.PeerID
@@ -172,8 +172,8 @@ type life struct {
 	memory   runtime.MemStats
 }
 
-func newLife(s *Storm, number uint64) (*life, error) {
-	l := &life{storm: s, listen: &pipe{}, up: NewMutator(s.Seed, 2*number), down: NewMutator(s.Seed, 2*number+1), early: NewMutator(s.Seed, ^number), peers: 2}
+func newLife(s *PacketFuzzer, number uint64) (*life, error) {
+	l := &life{fuzz: s, listen: &pipe{}, up: NewMutator(s.Seed, 2*number), down: NewMutator(s.Seed, 2*number+1), early: NewMutator(s.Seed, ^number), peers: 2}
 	var seed [32]byte
 	binary.LittleEndian.PutUint64(seed[:], s.Seed+number)
 	p := s.New()
@@ -224,7 +224,7 @@ func (l *life) tick() {
 		for _, b := range e.sent {
 			if i == 0 {
 				l.up.Learn(b.data)
-				if len(l.early.corpus) < stormEarly {
+				if len(l.early.corpus) < fuzzEarly {
 					l.early.Learn(b.data)
 				}
 			}
@@ -281,7 +281,7 @@ func (l *life) batch(up bool) {
 		switch {
 		case !up:
 			l.ends[0].data(1, l.feed[i])
-		case i < stormPatience && !l.lost:
+		case i < fuzzPatience && !l.lost:
 			l.listen.data(1, l.feed[i])
 		default:
 			l.decode(l.feed[i], l.server.Tick())
@@ -291,19 +291,19 @@ func (l *life) batch(up bool) {
 }
 
 // stormPatience is how many of a batch the server itself gets.
-const stormPatience = 4
+const fuzzPatience = 4
 
 const (
-	stormEarly  = 8 // packets that a client says first
-	stormFirsts = 4 // connections after each batch, with as many packets each
+	fuzzEarly  = 8 // packets that a client says first
+	fuzzFirsts = 4 // connections after each batch, with as many packets each
 )
 
 // speakFirst has new connections begin with mutated packets, and go again.
 func (l *life) speakFirst() {
-	for range stormFirsts {
+	for range fuzzFirsts {
 		l.peers++
 		l.listen.event(transport.Event{Kind: transport.Connected, Peer: l.peers})
-		for n := range uint16(stormFirsts) {
+		for n := range uint16(fuzzFirsts) {
 			l.listen.data(l.peers, l.early.Packet(nil, n))
 			l.firsts++
 		}
@@ -345,7 +345,7 @@ func (l *life) decode(b []byte, now foretick.Tick) {
 // serve makes the decoders, as they are in the middle of a connection.
 func (l *life) serve() {
 	l.conn = netcode.NewConn(netcode.Config{})
-	for range stormCalm {
+	for range fuzzCalm {
 		l.conn.Begin(l.at).Finish()
 	}
 	size := 1
@@ -367,13 +367,13 @@ func (l *life) measure(w *Weather, memory bool, feed func()) (took time.Duration
 	}
 	allocated := l.memory.TotalAlloc
 	var begun time.Time
-	if l.storm.Clock != nil {
-		begun = l.storm.Clock()
+	if l.fuzz.Clock != nil {
+		begun = l.fuzz.Clock()
 	}
 	l.server.Step(now)
 	l.client.Step(now)
-	if l.storm.Clock != nil {
-		took = l.storm.Clock().Sub(begun)
+	if l.fuzz.Clock != nil {
+		took = l.fuzz.Clock().Sub(begun)
 	}
 	if memory {
 		runtime.ReadMemStats(&l.memory)

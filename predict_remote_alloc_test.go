@@ -17,19 +17,19 @@ type regatta struct {
 	at    ecs.Component[flying]
 	heard ecs.Component[float] // what the helm was last told
 	cmd   ecs.Component[pad]
-	boat  ecs.Kind
-	shell ecs.Kind
+	boat  ecs.Prefab
+	shell ecs.Prefab
 }
 
 func (g *regatta) protocol() *foretick.Protocol {
 	p := foretick.NewProtocol("regatta", 1)
-	p.Component(&g.at, foretick.Predicted, foretick.Exact)
-	p.Component(&g.heard, foretick.Predicted, foretick.Exact)
+	p.Component(&g.at, foretick.Predicted(), foretick.FullPrecision())
+	p.Component(&g.heard, foretick.Predicted(), foretick.FullPrecision())
 	p.Command(&g.cmd)
-	p.Kind(&g.boat, "boat", &g.at, &g.heard, &g.cmd)
-	p.Kind(&g.shell, "shell", &g.at)
+	p.Prefab(&g.boat, "boat", &g.at, &g.heard, &g.cmd)
+	p.Prefab(&g.shell, "shell", &g.at)
 	p.Spawns(&g.shell, foretick.SpawnConfig{})
-	p.Join(func(f *foretick.Frame, who ecs.Owner) { f.Spawn(&g.boat, who) })
+	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) { f.Spawn(&g.boat, player) })
 	p.Shared("row", func(f *foretick.Frame, rows ecs.Rows) {
 		at, heard, cmd := g.at.Slice(rows), g.heard.Slice(rows), g.cmd.Slice(rows)
 		for i := range at {
@@ -49,16 +49,16 @@ func (g *regatta) protocol() *foretick.Protocol {
 			}
 		}
 	}, ecs.Write(&g.at), ecs.Without(&g.cmd), ecs.Structural())
-	foretick.Foresee(p, &g.cmd, func(f *foretick.Frame, e ecs.Entity, ahead int, cmd *pad) {
+	foretick.PredictRemote(p, &g.cmd, func(f *foretick.Frame, e ecs.Entity, ahead int, cmd *pad) {
 		cmd.X = g.heard.Get(f.World, e).X
 		cmd.Jump = ahead == 3 // a shell that never was
-	}, foretick.Along(&g.shell))
+	}, foretick.AlsoPredict(&g.shell))
 	return p
 }
 
-// Foreseeing others, being wrong and replaying them allocates nothing once a match
+// Predicting others, being wrong and replaying them allocates nothing once a match
 // runs evenly, and neither does what they spawn meanwhile.
-func TestForeseeingAllocatesNothing(t *testing.T) {
+func TestRemotePredictionAllocatesNothing(t *testing.T) {
 	n := sim.NewNetwork(3)
 	listen := n.Listen()
 	var sg regatta
@@ -72,7 +72,7 @@ func TestForeseeingAllocatesNothing(t *testing.T) {
 		cli, err := foretick.NewClient(foretick.ClientConfig{Protocol: g.protocol(), Transport: n.Dial(listen, link, link), Sample: foretick.Sample(&g.cmd, func(v foretick.View) pad {
 			fire := v.Tick%9 == 0 && v.Tick != fired
 			fired = v.Tick
-			return pad{X: float32((v.Tick/6+uint32(v.Me))%3) - 1, Jump: fire}
+			return pad{X: float32((v.Tick/6+uint32(v.Player))%3) - 1, Jump: fire}
 		})})
 		require.NoError(t, err)
 		clients = append(clients, cli)
@@ -100,7 +100,7 @@ func TestForeseeingAllocatesNothing(t *testing.T) {
 		mallocs += memory.Mallocs - had
 	}
 	st := clients[0].Stats()
-	require.Greater(t, st.ForeseenWrong-before.ForeseenWrong, uint64(200))
+	require.Greater(t, st.RemoteMispredicted-before.RemoteMispredicted, uint64(200))
 	require.Greater(t, st.Resimulated-before.Resimulated, uint64(500))
 	require.Zero(t, st.Mispredictions, "nobody bears on anybody")
 	// The runtime itself allocates now and then while the counters are read.

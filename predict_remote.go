@@ -7,33 +7,33 @@ import (
 	"github.com/foretick/foretick/ecs"
 )
 
-// foresight is what a game declared with Foresee.
-type foresight struct {
+// remotePrediction is what a game declared with PredictRemote.
+type remotePrediction struct {
 	guess  func(f *Frame, avatar ecs.Entity, ahead int, at unsafe.Pointer)
 	except []string
-	along  []*ecs.Kind
+	along  []*ecs.Prefab
 	runs   []bool // by system: over what others own, too
 }
 
-// ForeseeOption goes with [Foresee].
-type ForeseeOption func(*foresight)
+// RemoteOption goes with [PredictRemote].
+type RemoteOption func(*remotePrediction)
 
-// Except names shared systems that do not run for other players on a client: those
+// SkipSystems names shared systems that do not run for other players on a client: those
 // that read what only an owner receives, such as his ammunition, or that are of no use
 // there.
-func Except(systems ...string) ForeseeOption {
-	return func(x *foresight) { x.except = append(x.except, systems...) }
+func SkipSystems(systems ...string) RemoteOption {
+	return func(x *remotePrediction) { x.except = append(x.except, systems...) }
 }
 
-// Along names kinds that clients run ahead too while another player owns them, though
+// AlsoPredict names prefabs that clients run ahead too while another player owns them, though
 // no command moves them: a rocket, which else would be seen to fly behind the one who
 // fired it.
-func Along(kinds ...*ecs.Kind) ForeseeOption {
-	return func(x *foresight) { x.along = append(x.along, kinds...) }
+func AlsoPredict(prefabs ...*ecs.Prefab) RemoteOption {
+	return func(x *remotePrediction) { x.along = append(x.along, prefabs...) }
 }
 
-// Foresee has clients predict the avatars of other players, too: every entity of a
-// kind with the command c that another player owns. They stand on the screen where
+// PredictRemote has clients predict the avatars of other players, too: every entity of a
+// prefab with the command c that another player owns. They stand on the screen where
 // they will be when the player's own command takes effect, instead of where they were,
 // so that to ram somebody, or to stand in his way, is felt at once and comes out on
 // the server as it did here. The price is that whoever does something else than was
@@ -59,65 +59,65 @@ func Along(kinds ...*ecs.Kind) ForeseeOption {
 //
 // Events that others' avatars raise on a client, and what they spawn or destroy there,
 // are passed over: those the server tells. A shot is judged where the player saw its
-// target, and so hardly before the server's present, see [Frame.Seen]; but where the
+// target, and so hardly before the server's present, see [Frame.Rewind]; but where the
 // target really was, which is beside the picture for as long as a correction fades.
 //
 // It costs a client the systems and the replays of all whom it is shown: where there are
 // many, [Interest] bounds them.
 //
-// Clients compute with what they are told. So Err refuses a component of such a kind
+// Clients compute with what they are told. So Err refuses a component of such a prefab
 // that is predicted and told to others in coarser steps than it is simulated in (see
-// [Exact]), and a shared system that would read of others what they do not receive (see
-// [Except]).
-func Foresee[T any](p *Protocol, c *ecs.Component[T], guess func(f *Frame, avatar ecs.Entity, ahead int, cmd *T), opts ...ForeseeOption) {
+// [FullPrecision]), and a shared system that would read of others what they do not receive (see
+// [SkipSystems]).
+func PredictRemote[T any](p *Protocol, c *ecs.Component[T], guess func(f *Frame, avatar ecs.Entity, ahead int, cmd *T), opts ...RemoteOption) {
 	switch {
-	case p.commandOf("Foresee", c) == nil:
+	case p.commandOf("PredictRemote", c) == nil:
 		return
 	case guess == nil:
-		p.faultf("Foresee has no function: say what others are taken to press")
+		p.faultf("PredictRemote has no function: say what others are taken to press")
 		return
-	case p.foresee != nil:
-		p.faultf("Foresee was declared twice: name all that it concerns in one call")
+	case p.predictRemote != nil:
+		p.faultf("PredictRemote was declared twice: name all that it concerns in one call")
 		return
 	}
-	p.foresee = &foresight{guess: func(f *Frame, avatar ecs.Entity, ahead int, at unsafe.Pointer) {
+	p.predictRemote = &remotePrediction{guess: func(f *Frame, avatar ecs.Entity, ahead int, at unsafe.Pointer) {
 		guess(f, avatar, ahead, (*T)(at))
 	}}
 	for _, o := range opts {
 		if o == nil {
-			p.faultf("Foresee has a nil option: leave it out")
+			p.faultf("PredictRemote has a nil option: leave it out")
 			continue
 		}
-		o(p.foresee)
+		o(p.predictRemote)
 	}
 }
 
-// Exact has everybody receive a predicted component in the steps that it is simulated
+// FullPrecision has everybody receive a predicted component in the steps that it is simulated
 // in, which its owner receives in any case: for what clients compute of others
-// themselves (see [Foresee]). It costs about four bits more for a number that moves.
-func Exact(c *component) { c.exact = true }
+// themselves (see [PredictRemote]). It costs about four bits more for a number that moves.
+func FullPrecision() ComponentOption { return func(c *component) { c.exact = true } }
 
-// checkForesight finds what is foreseen and refuses what no client could foresee.
-func (p *Protocol) checkForesight() {
-	x := p.foresee
+// checkRemotePrediction finds what is foreseen and refuses what no client could foresee.
+func (p *Protocol) checkRemotePrediction() {
+	x := p.predictRemote
 	if x == nil {
 		return
 	}
-	for i := range p.kinds {
-		k := &p.kinds[i]
-		k.foreseen = !k.local() && (k.ecs.Mask().Has(p.command.id) || slices.Contains(x.along, k.ecs))
+	for i := range p.prefabs {
+		k := &p.prefabs[i]
+		k.remotePredicted = !k.local() && (k.ecs.Mask().Has(p.command.id) || slices.Contains(x.along, k.ecs))
 	}
 	for _, k := range x.along {
-		if i := p.kindOf(k); i < 0 && !slices.Contains(p.unmade, k) {
-			p.faultf("Along names a kind that is not declared with Protocol.Kind")
-		} else if i >= 0 && p.kinds[i].local() {
-			p.faultf("Along names kind %q, whose policy is Local: of such each client keeps its own alone", k.Name())
+		if i := p.prefabOf(k); i < 0 && !slices.Contains(p.unmade, k) {
+			p.faultf("AlsoPredict names a prefab that is not declared with Protocol.Prefab")
+		} else if i >= 0 && p.prefabs[i].local() {
+			p.faultf("AlsoPredict names prefab %q, whose policy is ClientOnly: of such each client keeps its own alone", k.Name())
 		}
 	}
 	for i := range p.components {
-		if f := p.components[i].schema.Coarse(); f >= 0 && p.components[i].predicted && p.foreseen(p.components[i].id) {
+		if f := p.components[i].schema.Coarse(); f >= 0 && p.components[i].predicted && p.remotePredicted(p.components[i].id) {
 			field := p.components[i].schema.Fields()[f]
-			p.faultf("Foresee: others are told %s.%s in steps of %.7g and it is simulated in steps of %.7g, so that nothing could be foreseen exactly: declare %s with Component(…, Predicted, Exact)", p.components[i].name, field.Name, field.Step, field.Sim, p.components[i].name)
+			p.faultf("PredictRemote: others are told %s.%s in steps of %.7g and it is simulated in steps of %.7g, so that no prediction could be exact: declare %s with Component(…, Predicted(), FullPrecision())", p.components[i].name, field.Name, field.Step, field.Sim, p.components[i].name)
 		}
 	}
 	systems := p.schedule.Systems()
@@ -130,29 +130,29 @@ func (p *Protocol) checkForesight() {
 		runs := shared(s) && !slices.Contains(x.except, s.Name)
 		x.runs = append(x.runs, runs)
 		if field := p.keptBack(s); runs && field != "" {
-			p.faultf("shared system %q reads %s, which other players do not receive, and Foresee would run it for them: leave it out with Except(%q), or put that field into another component", s.Name, field, s.Name)
+			p.faultf("shared system %q reads %s, which other players do not receive, and PredictRemote would run it for them: leave it out with Except(%q), or put that field into another component", s.Name, field, s.Name)
 		}
 	}
 }
 
-// foreseen tells whether what is foreseen has a component, or may be given it.
-func (p *Protocol) foreseen(id ecs.ID) bool {
-	return !p.inborn(id) || slices.ContainsFunc(p.kinds, func(k kind) bool { return k.foreseen && k.ecs.Mask().Has(id) })
+// remotePredicted tells whether what is foreseen has a component, or may be given it.
+func (p *Protocol) remotePredicted(id ecs.ID) bool {
+	return !p.inborn(id) || slices.ContainsFunc(p.prefabs, func(k prefab) bool { return k.remotePredicted && k.ecs.Mask().Has(id) })
 }
 
 // inborn tells whether some kind is born with a component: entities of the others are
 // then not expected to be given it.
 func (p *Protocol) inborn(id ecs.ID) bool {
-	return slices.ContainsFunc(p.kinds, func(k kind) bool { return k.ecs.Mask().Has(id) })
+	return slices.ContainsFunc(p.prefabs, func(k prefab) bool { return k.ecs.Mask().Has(id) })
 }
 
 // keptBack names the first field that a system may read of the rows of what is
 // foreseen, and others are not told; "" without one.
 func (p *Protocol) keptBack(s ecs.SystemInfo) string {
-	fits := func(k kind) bool {
-		return k.foreseen && !slices.ContainsFunc(s.With.IDs(), func(id ecs.ID) bool { return p.inborn(id) && !k.ecs.Mask().Has(id) })
+	fits := func(k prefab) bool {
+		return k.remotePredicted && !slices.ContainsFunc(s.With.IDs(), func(id ecs.ID) bool { return p.inborn(id) && !k.ecs.Mask().Has(id) })
 	}
-	if s.Once || !slices.ContainsFunc(p.kinds, fits) {
+	if s.Once || !slices.ContainsFunc(p.prefabs, fits) {
 		return ""
 	}
 	for _, id := range slices.Concat(s.Reads, s.Writes) {

@@ -19,24 +19,24 @@ type scene struct {
 	body  ecs.Component[chassis]
 	news  ecs.Component[load] // one build has it, and the other does not
 	cmd   ecs.Component[ride]
-	man   ecs.Kind
-	other ecs.Kind
+	man   ecs.Prefab
+	other ecs.Prefab
 	shot  foretick.Event[lagcomp.Ray]
 	hits  map[foretick.Tick]float32
 }
 
-func (g *scene) protocol(foresees, along, younger bool) *foretick.Protocol {
+func (g *scene) protocol(predictsRemote, along, younger bool) *foretick.Protocol {
 	p := foretick.NewProtocol("range", 1)
-	p.Component(&g.body, foretick.Predicted, foretick.Exact)
+	p.Component(&g.body, foretick.Predicted(), foretick.FullPrecision())
 	if younger {
 		p.Component(&g.news)
 	}
 	p.Command(&g.cmd)
-	p.Kind(&g.man, "man", &g.body, &g.cmd)
-	p.Kind(&g.other, "other", &g.body)
-	foretick.Volume(p, &g.body, func(b *chassis) lagcomp.Sphere { return lagcomp.Sphere{X: b.X, Y: b.Y, R: 0.5} })
-	p.Join(func(f *foretick.Frame, who ecs.Owner) {
-		g.body.Get(f.World, f.Spawn(&g.man, who)).X = 20 * float32(who-1)
+	p.Prefab(&g.man, "man", &g.body, &g.cmd)
+	p.Prefab(&g.other, "other", &g.body)
+	foretick.Hitbox(p, &g.body, func(b *chassis) lagcomp.Sphere { return lagcomp.Sphere{X: b.X, Y: b.Y, R: 0.5} })
+	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) {
+		g.body.Get(f.World, f.Spawn(&g.man, player)).X = 20 * float32(player-1)
 	})
 	p.Shared("walk", func(f *foretick.Frame, rows ecs.Rows) {
 		body, cmd := g.body.Slice(rows), g.cmd.Slice(rows)
@@ -49,19 +49,19 @@ func (g *scene) protocol(foresees, along, younger bool) *foretick.Protocol {
 		}
 	}, ecs.Read(&g.cmd), ecs.Write(&g.body))
 	g.hits = map[foretick.Tick]float32{}
-	hit := func(f *foretick.Frame, who ecs.Owner, r lagcomp.Ray) {
-		if h, ok := f.Seen(who).Raycast(r); ok && who == 1 {
+	hit := func(f *foretick.Frame, player foretick.PlayerID, r lagcomp.Ray) {
+		if h, ok := f.Rewind(player).Raycast(r); ok && player == 1 {
 			g.hits[f.Tick] = h.Distance
 		}
 	}
-	foretick.OnServer(p, &g.shot, hit)
-	foretick.OnPredicted(p, &g.shot, func(f *foretick.Frame, by ecs.Entity, r lagcomp.Ray) { hit(f, f.World.Owner(by), r) })
-	if foresees {
-		var opts []foretick.ForeseeOption
+	g.shot.OnServer(p, hit)
+	g.shot.OnPredicted(p, func(f *foretick.Frame, by ecs.Entity, r lagcomp.Ray) { hit(f, f.World.Owner(by), r) })
+	if predictsRemote {
+		var opts []foretick.RemoteOption
 		if along {
-			opts = append(opts, foretick.Along(&g.other))
+			opts = append(opts, foretick.AlsoPredict(&g.other))
 		}
-		foretick.Foresee(p, &g.cmd, func(f *foretick.Frame, e ecs.Entity, _ int, cmd *ride) {
+		foretick.PredictRemote(p, &g.cmd, func(f *foretick.Frame, e ecs.Entity, _ int, cmd *ride) {
 			cmd.Y = g.body.Get(f.World, e).VY
 		}, opts...)
 	}
@@ -71,8 +71,8 @@ func (g *scene) protocol(foresees, along, younger bool) *foretick.Protocol {
 // A client of another build foresees others where both builds foresee the same, and
 // draws them in the past where they do not. Either way its shots are judged where it
 // saw its targets.
-func TestForesightOfTwoBuilds(t *testing.T) {
-	type way struct{ foresees, along bool }
+func TestRemotePredictionOfTwoBuilds(t *testing.T) {
+	type way struct{ predictsRemote, along bool }
 	for _, c := range []struct {
 		name           string
 		server, client way
@@ -81,23 +81,23 @@ func TestForesightOfTwoBuilds(t *testing.T) {
 		{"both", way{true, true}, way{true, true}, true},
 		{"the server alone", way{true, false}, way{}, false},
 		{"the client alone", way{}, way{true, false}, false},
-		{"other kinds", way{true, true}, way{true, false}, false},
+		{"other prefabs", way{true, true}, way{true, false}, false},
 		{"neither", way{}, way{}, false},
 	} {
 		m := simtest.New(8)
 		g := &scene{}
-		srv, err := m.Serve(foretick.ServerConfig{Protocol: g.protocol(c.server.foresees, c.server.along, true), AllowSkew: true})
+		srv, err := m.Serve(foretick.ServerConfig{Protocol: g.protocol(c.server.predictsRemote, c.server.along, true), AllowOtherBuilds: true})
 		require.NoError(t, err)
 		var ends []*scene
 		var clients []*foretick.Client
 		for range 2 {
 			cg := &scene{}
-			cl, err := m.Join(foretick.ClientConfig{Protocol: cg.protocol(c.client.foresees, c.client.along, false), Sample: foretick.Sample(&cg.cmd, func(v foretick.View) ride {
+			cl, err := m.Join(foretick.ClientConfig{Protocol: cg.protocol(c.client.predictsRemote, c.client.along, false), Sample: foretick.Sample(&cg.cmd, func(v foretick.View) ride {
 				now := m.Net.Now()
 				switch {
 				case now < 2*time.Second || now > 20*time.Second:
 					return ride{}
-				case v.Me == 1:
+				case v.Player == 1:
 					return ride{Fire: true}
 				}
 				return ride{Y: float32(now/(3*time.Second)%2) - 0.5}
@@ -106,8 +106,8 @@ func TestForesightOfTwoBuilds(t *testing.T) {
 			ends, clients = append(ends, cg), append(clients, cl)
 		}
 		m.Run(22 * time.Second)
-		require.EqualValues(t, 2, srv.Stats().Skewed, c.name)
-		require.Equal(t, c.ahead, clients[0].Stats().Foreseen > 0, c.name)
+		require.EqualValues(t, 2, srv.Stats().OtherBuilds, c.name)
+		require.Equal(t, c.ahead, clients[0].Stats().RemotePredicted > 0, c.name)
 		n, agreed := 0, 0
 		for k, at := range ends[0].hits {
 			if (k < 90 || k%90 < 15) && c.ahead {

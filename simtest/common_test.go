@@ -19,11 +19,11 @@ type crates struct {
 	pos   ecs.Component[position]
 	vel   ecs.Component[velocity]
 	cmd   ecs.Component[move]
-	body  ecs.Kind
-	crate ecs.Kind
+	body  ecs.Prefab
+	crate ecs.Prefab
 	all   *ecs.Query
 
-	pushed func(f *foretick.Frame, who ecs.Owner)
+	pushed func(f *foretick.Frame, player foretick.PlayerID)
 	bias   bool // a planted fault
 }
 
@@ -33,13 +33,13 @@ type velocity struct {
 
 func (g *crates) protocol() *foretick.Protocol {
 	p := foretick.NewProtocol("crates", 1)
-	p.Component(&g.pos, foretick.Predicted)
-	p.Component(&g.vel, foretick.Predicted)
+	p.Component(&g.pos, foretick.Predicted())
+	p.Component(&g.vel, foretick.Predicted())
 	p.Command(&g.cmd)
-	p.Kind(&g.body, "body", &g.pos, &g.cmd)
-	p.Kind(&g.crate, "crate", &g.pos, &g.vel)
-	p.Join(func(f *foretick.Frame, who ecs.Owner) {
-		g.pos.Get(f.World, f.Spawn(&g.body, who)).X = -3 + 6*float32(who-1)
+	p.Prefab(&g.body, "body", &g.pos, &g.cmd)
+	p.Prefab(&g.crate, "crate", &g.pos, &g.vel)
+	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) {
+		g.pos.Get(f.World, f.Spawn(&g.body, player)).X = -3 + 6*float32(player-1)
 	})
 	p.Shared("push", g.push, ecs.Read(&g.cmd), ecs.Write(&g.pos), ecs.ReadOther(&g.pos), ecs.WriteOther(&g.vel), ecs.Before("slide"))
 	p.Shared("slide", g.slide, ecs.Write(&g.pos, &g.vel))
@@ -98,7 +98,7 @@ func TestPushedCrate(t *testing.T) {
 				if now := m.Net.Now(); now < 2*time.Second || now > 4*time.Second {
 					return move{}
 				}
-				return move{X: float32(3 - 2*int(v.Me))} // towards each other
+				return move{X: float32(3 - 2*int(v.Player))} // towards each other
 			})}, simtest.Seat{Up: link, Down: link})
 			require.NoError(t, err)
 			clients = append(clients, c)
@@ -127,8 +127,8 @@ func TestPushedCrate(t *testing.T) {
 func TestCrateOfTwo(t *testing.T) {
 	m := simtest.New(4)
 	g := &crates{}
-	pushes := map[ecs.Owner]int{} // on the server
-	g.pushed = func(_ *foretick.Frame, who ecs.Owner) { pushes[who]++ }
+	pushes := map[foretick.PlayerID]int{} // on the server
+	g.pushed = func(_ *foretick.Frame, player foretick.PlayerID) { pushes[player]++ }
 	var crate ecs.Entity
 	type motion struct{ moved, stood, longest int }
 	type picture struct {
@@ -148,17 +148,17 @@ func TestCrateOfTwo(t *testing.T) {
 	var seen [2]motion
 	for n := range 2 {
 		cg := &crates{}
-		cg.pushed = func(f *foretick.Frame, who ecs.Owner) {
+		cg.pushed = func(f *foretick.Frame, player foretick.PlayerID) {
 			if !f.Replay {
 				felt[n]++
 			}
 		}
 		c, err := m.Join(foretick.ClientConfig{Protocol: cg.protocol(), Sample: foretick.Sample(&cg.cmd, func(v foretick.View) move {
-			now := m.Net.Now() - time.Duration(v.Me)*400*time.Millisecond // one after the other
+			now := m.Net.Now() - time.Duration(v.Player)*400*time.Millisecond // one after the other
 			if now < 2*time.Second || now > 5*time.Second {
 				return move{}
 			}
-			toward := float32(3 - 2*int(v.Me))
+			toward := float32(3 - 2*int(v.Player))
 			return move{X: toward, Y: 0.0625 * toward}
 		})}, simtest.Seat{Up: link, Down: link, Pictures: 30, After: func(v foretick.View) {
 			if v.State != foretick.Playing {

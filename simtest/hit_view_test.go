@@ -15,12 +15,12 @@ import (
 )
 
 // onShots plays a shooter and hands each of its shots to check, on the server.
-func onShots(t *testing.T, check func(m *rangeMatch, f *foretick.Frame, by ecs.Owner, s shot)) (*rangeMatch, *shooter) {
+func onShots(t *testing.T, check func(m *rangeMatch, f *foretick.Frame, by foretick.PlayerID, s shot)) (*rangeMatch, *shooter) {
 	t.Helper()
 	m, err := newRange(11, 30, foretick.ServerConfig{})
 	require.NoError(t, err)
 	n := 0
-	m.game.judged = func(f *foretick.Frame, by ecs.Owner, s shot) {
+	m.game.judged = func(f *foretick.Frame, by foretick.PlayerID, s shot) {
 		n++
 		check(m, f, by, s)
 	}
@@ -36,20 +36,20 @@ func onShots(t *testing.T, check func(m *rangeMatch, f *foretick.Frame, by ecs.O
 // nearest volume, the claimed target and the game's own check agree on.
 func TestSeenQueriesAgree(t *testing.T) {
 	hits := 0
-	onShots(t, func(m *rangeMatch, f *foretick.Frame, by ecs.Owner, s shot) {
-		seen := f.Seen(by)
+	onShots(t, func(m *rangeMatch, f *foretick.Frame, by foretick.PlayerID, s shot) {
+		seen := f.Rewind(by)
 		hit, ok := seen.Raycast(s.Ray)
 		if !ok {
 			return
 		}
 		hits++
-		valid, ok := seen.Validate(hit.Entity, s.Ray)
+		valid, ok := seen.CheckHit(hit.Entity, s.Ray)
 		require.True(t, ok)
 		require.Equal(t, hit, valid)
 		thick, ok := seen.SphereCast(s.Ray, 0.05)
 		require.True(t, ok)
 		require.LessOrEqual(t, thick.Distance, hit.Distance)
-		v, ok := seen.Volume(hit.Entity, hit.Index)
+		v, ok := seen.Hitbox(hit.Entity, hit.Index)
 		require.True(t, ok)
 		ball := v.Bound()
 		near, ok := seen.Nearest(lagcomp.Vec{X: ball.X, Y: ball.Y, Z: ball.Z}, 0.01)
@@ -60,13 +60,13 @@ func TestSeenQueriesAgree(t *testing.T) {
 			found = found || h.Entity == hit.Entity
 		}
 		require.True(t, found)
-		f.Invoke(by, []ecs.Entity{hit.Entity}, func(only foretick.Seen) {
+		f.Invoke(by, []ecs.Entity{hit.Entity}, func(only foretick.HitView) {
 			same, ok := only.Raycast(s.Ray)
 			require.True(t, ok)
 			require.Equal(t, hit, same)
 			require.Len(t, only.Overlap(lagcomp.Sphere{R: 100}, nil), 1)
 		})
-		f.Invoke(by, []ecs.Entity{}, func(nobody foretick.Seen) {
+		f.Invoke(by, []ecs.Entity{}, func(nobody foretick.HitView) {
 			_, ok := nobody.Raycast(s.Ray)
 			require.False(t, ok)
 		})
@@ -79,12 +79,12 @@ func TestSeenQueriesAgree(t *testing.T) {
 // lies where the head was hit.
 func TestSeenComponent(t *testing.T) {
 	moved := 0
-	onShots(t, func(m *rangeMatch, f *foretick.Frame, by ecs.Owner, s shot) {
-		seen := f.Seen(by)
+	onShots(t, func(m *rangeMatch, f *foretick.Frame, by foretick.PlayerID, s shot) {
+		seen := f.Rewind(by)
 		e := m.game.number(f.World, s.Target)
-		how, ok := foretick.At(seen, &m.game.pose, e)
+		how, ok := foretick.ComponentAt(seen, &m.game.pose, e)
 		require.True(t, ok)
-		v, ok := seen.Volume(e, 0)
+		v, ok := seen.Hitbox(e, 0)
 		require.True(t, ok)
 		head, _ := v.Sphere()
 		at := bone(&place{}, &how)
@@ -92,9 +92,9 @@ func TestSeenComponent(t *testing.T) {
 		if now := *m.game.pose.Get(f.World, e); now.Phase != how.Phase {
 			moved++
 		}
-		_, ok = foretick.At(seen, &m.game.pos, e)
+		_, ok = foretick.ComponentAt(seen, &m.game.pos, e)
 		require.False(t, ok, "nothing was said to remember positions")
-		_, ok = foretick.At(seen, &m.game.pose, ecs.None)
+		_, ok = foretick.ComponentAt(seen, &m.game.pose, ecs.None)
 		require.False(t, ok)
 	})
 	require.Greater(t, moved, 50)
@@ -103,8 +103,8 @@ func TestSeenComponent(t *testing.T) {
 // A shot laid open holds the body where it was judged, and where it is.
 func TestSeenExplain(t *testing.T) {
 	apart := 0
-	onShots(t, func(m *rangeMatch, f *foretick.Frame, by ecs.Owner, s shot) {
-		seen := f.Seen(by)
+	onShots(t, func(m *rangeMatch, f *foretick.Frame, by foretick.PlayerID, s shot) {
+		seen := f.Rewind(by)
 		hit, ok := seen.Raycast(s.Ray)
 		x := seen.Explain(s.Ray, 2)
 		require.Equal(t, ok, x.Hit.ID != 0)
@@ -113,7 +113,7 @@ func TestSeenExplain(t *testing.T) {
 		require.InDelta(t, x.Used.Behind(f.Tick), seen.Behind(), 1e-6)
 		for _, b := range x.Bodies {
 			if ok && b.ID == uint64(hit.Entity) {
-				v, _ := seen.Volume(hit.Entity, 0)
+				v, _ := seen.Hitbox(hit.Entity, 0)
 				require.Equal(t, v, b.Used[0])
 				if b.Present[0] != b.Used[0] {
 					apart++
@@ -128,8 +128,8 @@ func TestSeenExplain(t *testing.T) {
 // it was aimed at; one that is caught up has flown all the ticks since.
 func TestSeenProjectile(t *testing.T) {
 	late, caught, all := 0, 0, 0
-	onShots(t, func(m *rangeMatch, f *foretick.Frame, by ecs.Owner, s shot) {
-		seen := f.Seen(by)
+	onShots(t, func(m *rangeMatch, f *foretick.Frame, by foretick.PlayerID, s shot) {
+		seen := f.Rewind(by)
 		hit, ok := seen.Raycast(s.Ray)
 		if !ok {
 			return
@@ -140,7 +140,7 @@ func TestSeenProjectile(t *testing.T) {
 			return lagcomp.Projectile{Position: lagcomp.Vec{X: at.X, Y: at.Y - 1, Z: at.Z}, Velocity: lagcomp.Vec{Y: speed}, Radius: 0.02}
 		}
 		slow := fire(30)
-		if _, ok := f.SeenBehind(by, seen.Behind()).Fly(&slow, 1./20); ok {
+		if _, ok := f.RewindBehind(by, seen.Behind()).Advance(&slow, 1./20); ok {
 			late++
 		}
 		up := lagcomp.Projectile{Position: hit.Point, Velocity: lagcomp.Vec{Z: 30}}
@@ -152,7 +152,7 @@ func TestSeenProjectile(t *testing.T) {
 		require.GreaterOrEqual(t, behind, float32(1))
 		require.Less(t, behind, float32(2))
 		// One that waits where the head will be two ticks later meets it there.
-		later, ok := f.SeenBehind(by, seen.Behind()-2).Volume(hit.Entity, hit.Index)
+		later, ok := f.RewindBehind(by, seen.Behind()-2).Hitbox(hit.Entity, hit.Index)
 		require.True(t, ok)
 		ball := later.Bound()
 		mine := lagcomp.Projectile{Position: lagcomp.Vec{X: ball.X, Y: ball.Y, Z: ball.Z}, Velocity: lagcomp.Vec{Z: 1e-3}, Radius: 0.02}
@@ -160,7 +160,7 @@ func TestSeenProjectile(t *testing.T) {
 			caught++
 			require.GreaterOrEqual(t, behind, seen.Behind()-2.01)
 		}
-		far := f.SeenBehind(by, 1e9)
+		far := f.RewindBehind(by, 1e9)
 		require.LessOrEqual(t, far.Behind(), float32(0.6*30))
 	})
 	require.Greater(t, late, 20)
@@ -172,10 +172,10 @@ func TestSeenAllocatesNothing(t *testing.T) {
 	var memory runtime.MemStats
 	var mallocs uint64
 	n := 0
-	onShots(t, func(m *rangeMatch, f *foretick.Frame, by ecs.Owner, s shot) {
+	onShots(t, func(m *rangeMatch, f *foretick.Frame, by foretick.PlayerID, s shot) {
 		runtime.ReadMemStats(&memory)
 		before := memory.Mallocs
-		seen := f.Seen(by)
+		seen := f.Rewind(by)
 		_, _ = seen.Raycast(s.Ray)
 		_, _ = seen.Nearest(lagcomp.Vec{}, 100)
 		runtime.ReadMemStats(&memory)
@@ -188,24 +188,24 @@ func TestSeenAllocatesNothing(t *testing.T) {
 
 // A protocol says what is wrong with its volumes; From says what it was not
 // given.
-func TestVolumeFaults(t *testing.T) {
+func TestHitboxFaults(t *testing.T) {
 	var pos ecs.Component[place]
 	var other ecs.Component[pose]
 	p := foretick.NewProtocol("faults", 1)
 	p.Component(&pos)
-	foretick.Volumes(p, nil, &pos)
-	foretick.Volumes(p, func(*foretick.Body) {}, &other)
-	foretick.Epoch(p, &other, func(*pose) uint32 { return 0 })
-	foretick.Remember(p, &other)
+	foretick.Hitboxes(p, nil, &pos)
+	foretick.Hitboxes(p, func(*foretick.HitboxBuilder) {}, &other)
+	foretick.LifeID(p, &other, func(*pose) uint32 { return 0 })
+	foretick.TrackHistory(p, &other)
 	err := p.Err()
-	require.ErrorContains(t, err, "Volumes needs a function")
-	require.ErrorContains(t, err, "Volume needs a replicated component")
-	require.ErrorContains(t, err, "Epoch needs a replicated component")
-	require.ErrorContains(t, err, "Remember needs a replicated component")
-	var fault *foretick.BodyError
+	require.ErrorContains(t, err, "Hitboxes needs a function")
+	require.ErrorContains(t, err, "Hitbox needs a replicated component")
+	require.ErrorContains(t, err, "LifeID needs a replicated component")
+	require.ErrorContains(t, err, "TrackHistory needs a replicated component")
+	var fault *foretick.HitboxError
 	func() {
-		defer func() { fault, _ = recover().(*foretick.BodyError) }()
-		foretick.From(&foretick.Body{}, &pos)
+		defer func() { fault, _ = recover().(*foretick.HitboxError) }()
+		foretick.HitboxField(&foretick.HitboxBuilder{}, &pos)
 	}()
 	require.ErrorContains(t, fault, "place")
 }
@@ -221,7 +221,7 @@ func TestHiddenSurvivesReconnect(t *testing.T) {
 	f := m.server.Frame()
 	e := m.game.number(f.World, s.target)
 	require.NotZero(t, s.game.number(s.client.World(), s.target))
-	require.True(t, f.SetVisible(s.client.View().Me, e, false))
+	require.True(t, f.SetVisible(s.client.View().Player, e, false))
 	require.False(t, f.SetVisible(60, e, false), "nobody has that place")
 	m.Run(4 * time.Second)
 	require.Zero(t, s.game.number(s.client.World(), s.target))
@@ -232,7 +232,7 @@ func TestHiddenSurvivesReconnect(t *testing.T) {
 	require.Equal(t, foretick.Playing, s.client.View().State)
 	require.EqualValues(t, 1, m.server.Stats().Resumed)
 	require.Zero(t, s.game.number(s.client.World(), s.target))
-	require.True(t, f.SetVisible(s.client.View().Me, e, true))
+	require.True(t, f.SetVisible(s.client.View().Player, e, true))
 	m.Run(19 * time.Second)
 	require.NotZero(t, s.game.number(s.client.World(), s.target))
 }
@@ -245,9 +245,9 @@ func TestHiddenAtOnce(t *testing.T) {
 	link := sim.Link{Latency: 50 * time.Millisecond}
 	s, err := m.seat(link, link, time.Hour, time.Hour)
 	require.NoError(t, err)
-	there := func(f *foretick.Frame, e ecs.Entity, seen foretick.Seen) bool {
-		v, ok := seen.Volume(e, 0)
-		_, at := foretick.At(seen, &m.game.pose, e)
+	there := func(f *foretick.Frame, e ecs.Entity, seen foretick.HitView) bool {
+		v, ok := seen.Hitbox(e, 0)
+		_, at := foretick.ComponentAt(seen, &m.game.pose, e)
 		require.Equal(t, ok, at)
 		ball, _ := v.Sphere()
 		near, hit := seen.Nearest(lagcomp.Vec{X: ball.X, Y: ball.Y, Z: ball.Z}, 0.01)
@@ -260,14 +260,14 @@ func TestHiddenAtOnce(t *testing.T) {
 			return
 		}
 		asked++
-		me, e := s.client.View().Me, m.game.number(f.World, s.target)
-		require.True(t, there(f, e, f.Seen(me)))
+		me, e := s.client.View().Player, m.game.number(f.World, s.target)
+		require.True(t, there(f, e, f.Rewind(me)))
 		require.True(t, f.SetVisible(me, e, false))
-		require.False(t, there(f, e, f.Seen(me)))
-		require.False(t, there(f, e, f.SeenBehind(me, 2)))
+		require.False(t, there(f, e, f.Rewind(me)))
+		require.False(t, there(f, e, f.RewindBehind(me, 2)))
 		require.True(t, f.SetVisible(me, e, true))
-		require.True(t, there(f, e, f.Seen(me)))
-		require.True(t, there(f, e, f.SeenBehind(me, 2)))
+		require.True(t, there(f, e, f.Rewind(me)))
+		require.True(t, there(f, e, f.RewindBehind(me, 2)))
 	}
 	m.Run(6 * time.Second)
 	require.Equal(t, 31, asked)
@@ -312,11 +312,11 @@ func starved(t *testing.T, rate, crowd int) (c cell, elsewhere int) {
 		*m.game.pose.Get(m.server.World(), e) = pose{Number: 15}
 		*m.game.course.Get(m.server.World(), e) = course{Dir: 1, Left: 1}
 	}
-	m.game.judged = func(f *foretick.Frame, by ecs.Owner, s shot) {
+	m.game.judged = func(f *foretick.Frame, by foretick.PlayerID, s shot) {
 		m.judge(f, by, s)
 		e := m.game.number(f.World, s.Target)
-		how, ok := foretick.At(f.Seen(by), &m.game.pose, e)
-		v, there := f.Seen(by).Volume(e, 0)
+		how, ok := foretick.ComponentAt(f.Rewind(by), &m.game.pose, e)
+		v, there := f.Rewind(by).Hitbox(e, 0)
 		require.Equal(t, there, ok)
 		if !ok {
 			return
@@ -328,7 +328,7 @@ func starved(t *testing.T, rate, crowd int) (c cell, elsewhere int) {
 	s, err := m.seat(link, link, 8*time.Second, 24*time.Second)
 	require.NoError(t, err)
 	m.Run(25 * time.Second)
-	judged := m.judged[s.client.View().Me]
+	judged := m.judged[s.client.View().Player]
 	c.join(m, s, judged)
 	for tick, saw := range s.seen {
 		if srv, ok := judged[tick]; ok && saw.held && distance(saw.head, srv.head) > placeStep {
@@ -354,15 +354,15 @@ func TestUnknownIsNotSeen(t *testing.T) {
 				*m.game.pos.Get(f.World, f.Spawn(&m.game.runner, ecs.Nobody)) = place{Y: 60}
 			}
 		}
-		me := s.client.View().Me
+		me := s.client.View().Player
 		if f.Tick < 210 || f.Tick > 500 {
 			return
 		}
 		seen, drawn := 0, s.game.runners.Count(s.client.World())
-		past := f.Seen(me)
+		past := f.Rewind(me)
 		for _, rows := range m.game.runners.All(f.World) {
 			for i := range rows.Len() {
-				if _, ok := past.Volume(rows.Entity(i), 0); ok {
+				if _, ok := past.Hitbox(rows.Entity(i), 0); ok {
 					seen++
 				}
 			}
@@ -383,24 +383,24 @@ func TestUnknownIsNotSeen(t *testing.T) {
 // In a game without a hit volume every shot would miss, and nobody would be told
 // why: the first query says so instead, on either end, whoever asks. What needs no
 // volume is answered.
-func TestSeenWithoutVolumesIsToldAtOnce(t *testing.T) {
-	queries := map[string]func(s foretick.Seen){
-		"raycast":    func(s foretick.Seen) { s.Raycast(lagcomp.Ray2D(0, 0, 0, 9)) },
-		"spherecast": func(s foretick.Seen) { s.SphereCast(lagcomp.Ray2D(0, 0, 0, 9), 1) },
-		"nearest":    func(s foretick.Seen) { s.Nearest(lagcomp.Vec{}, 9) },
-		"overlap":    func(s foretick.Seen) { s.Overlap(lagcomp.Sphere{R: 9}, nil) },
-		"validate":   func(s foretick.Seen) { s.Validate(1, lagcomp.Ray2D(0, 0, 0, 9)) },
-		"fly":        func(s foretick.Seen) { s.Fly(&lagcomp.Projectile{}, 1) },
-		"catch up":   func(s foretick.Seen) { s.CatchUp(&lagcomp.Projectile{}) },
-		"explain":    func(s foretick.Seen) { s.Explain(lagcomp.Ray2D(0, 0, 0, 9), 1) },
+func TestSeenWithoutHitboxesIsToldAtOnce(t *testing.T) {
+	queries := map[string]func(s foretick.HitView){
+		"raycast":    func(s foretick.HitView) { s.Raycast(lagcomp.Ray2D(0, 0, 0, 9)) },
+		"spherecast": func(s foretick.HitView) { s.SphereCast(lagcomp.Ray2D(0, 0, 0, 9), 1) },
+		"nearest":    func(s foretick.HitView) { s.Nearest(lagcomp.Vec{}, 9) },
+		"overlap":    func(s foretick.HitView) { s.Overlap(lagcomp.Sphere{R: 9}, nil) },
+		"validate":   func(s foretick.HitView) { s.CheckHit(1, lagcomp.Ray2D(0, 0, 0, 9)) },
+		"fly":        func(s foretick.HitView) { s.Advance(&lagcomp.Projectile{}, 1) },
+		"catch up":   func(s foretick.HitView) { s.CatchUp(&lagcomp.Projectile{}) },
+		"explain":    func(s foretick.HitView) { s.Explain(lagcomp.Ray2D(0, 0, 0, 9), 1) },
 	}
-	ask := func(s foretick.Seen) (told int) {
+	ask := func(s foretick.HitView) (told int) {
 		for name, q := range queries {
 			func() {
 				defer func() {
 					fault, ok := recover().(foretick.UsageError)
 					require.True(t, ok, name)
-					require.ErrorContains(t, fault, "with Volume, Volume2 or Volumes")
+					require.ErrorContains(t, fault, "with Hitbox, Hitbox2 or Hitboxes")
 					told++
 				}()
 				q(s)
@@ -413,16 +413,16 @@ func TestSeenWithoutVolumesIsToldAtOnce(t *testing.T) {
 		var fire foretick.Event[uint32]
 		return g.protocol(append(more, func(p *foretick.Protocol) {
 			p.Shared("fire", func(f *foretick.Frame, rows ecs.Rows) { fire.Raise(f, rows.Entity(0), f.Tick) }, ecs.Read(&g.cmd))
-			judge := func(f *foretick.Frame, by ecs.Owner) {
-				asked[end] += ask(f.Seen(by)) + ask(f.SeenBehind(by, 2)) + ask(f.Seen(99)) // who is nobody's
-				f.Invoke(by, nil, func(s foretick.Seen) { asked[end] += ask(s) })
-				_, ok := f.Seen(by).Volume(1, 0)
+			judge := func(f *foretick.Frame, by foretick.PlayerID) {
+				asked[end] += ask(f.Rewind(by)) + ask(f.RewindBehind(by, 2)) + ask(f.Rewind(99)) // who is nobody's
+				f.Invoke(by, nil, func(s foretick.HitView) { asked[end] += ask(s) })
+				_, ok := f.Rewind(by).Hitbox(1, 0)
 				require.False(t, ok)
-				_, ok = foretick.At(f.Seen(by), &g.eng, 1)
+				_, ok = foretick.ComponentAt(f.Rewind(by), &g.eng, 1)
 				require.False(t, ok)
 			}
-			foretick.OnServer(p, &fire, func(f *foretick.Frame, by ecs.Owner, _ uint32) { judge(f, by) })
-			foretick.OnPredicted(p, &fire, func(f *foretick.Frame, by ecs.Entity, _ uint32) { judge(f, f.World.Owner(by)) })
+			fire.OnServer(p, func(f *foretick.Frame, by foretick.PlayerID, _ uint32) { judge(f, by) })
+			fire.OnPredicted(p, func(f *foretick.Frame, by ecs.Entity, _ uint32) { judge(f, f.World.Owner(by)) })
 		})...)
 	}
 	m := simtest.New(3)

@@ -11,12 +11,12 @@ import (
 	"github.com/foretick/foretick/prediction"
 )
 
-// Divergence is a fault that a rehearsal found: something in the game's own code
+// Desync is a fault that a rehearsal found: something in the game's own code
 // that makes a tick come out differently when it runs again. See
-// ClientConfig.Rehearse.
-type Divergence struct {
+// ClientConfig.SyncTest.
+type Desync struct {
 	// Kind of fault.
-	Kind DivergenceKind
+	Kind DesyncKind
 	// Tick that came out differently.
 	Tick Tick
 	// Entity, Component and Field that differ first. Field is empty where a
@@ -31,23 +31,23 @@ type Divergence struct {
 	System string
 }
 
-// DivergenceKind says what a rehearsal found.
-type DivergenceKind uint8
+// DesyncKind says what a rehearsal found.
+type DesyncKind uint8
 
-// The kinds.
+// The prefabs.
 const (
 	// Impure: the same tick with the same input from the same state computed
 	// something else: a clock, chance, a map's order, a counter or a cache kept
 	// outside of components.
-	Impure DivergenceKind = iota + 1
+	Impure DesyncKind = iota + 1
 	// RenderWrote: a render system wrote a predicted component.
 	RenderWrote
 	// NotANumber: a predicted field became NaN or infinite.
 	NotANumber
 )
 
-// String names the kind.
-func (k DivergenceKind) String() string {
+// String names the prefab.
+func (k DesyncKind) String() string {
 	switch k {
 	case Impure:
 		return "ran again with another outcome"
@@ -60,7 +60,7 @@ func (k DivergenceKind) String() string {
 }
 
 // String is one line for a log.
-func (d Divergence) String() string {
+func (d Desync) String() string {
 	what := d.Component
 	if d.Field != "" {
 		what += "." + d.Field
@@ -75,8 +75,8 @@ func (d Divergence) String() string {
 	return s
 }
 
-// rehearsal is what ClientConfig.Rehearse needs.
-type rehearsal struct {
+// syncTester is what ClientConfig.SyncTest needs.
+type syncTester struct {
 	since   Tick                          // the newest tick whose state came from the server: no run leads up to it
 	trail   *prediction.History[[]uint64] // hash of the predicted state after each system
 	again   []uint64                      // the same, of the run that is on
@@ -88,11 +88,11 @@ type rehearsal struct {
 	kept    []record
 }
 
-// rehearse goes back and runs the newest ticks again: their outcome must be the
+// syncTest goes back and runs the newest ticks again: their outcome must be the
 // same to the last word.
-func (c *Client) rehearse() {
+func (c *Client) syncTest() {
 	now := c.predictor.Tick()
-	n := min(c.cfg.Rehearse, c.cfg.History-1, int(int32(now-c.practice.since)))
+	n := min(c.cfg.SyncTest, c.cfg.History-1, int(int32(now-c.practice.since)))
 	from := now - Tick(n)
 	slot, ok := c.predictor.Slot(from)
 	if !ok || n <= 0 || c.cfg.NoPrediction {
@@ -113,7 +113,7 @@ func (c *Client) rehearse() {
 		line.Step(k, true)
 		c.practice.replay = false
 		if d, ok := c.diverged(k, &c.practice.kept[i], c.records.Find(k)); ok {
-			c.tellDivergence(d)
+			c.reportDesync(d)
 			break
 		}
 	}
@@ -140,8 +140,8 @@ func (r *record) copy(from *record) {
 }
 
 // diverged finds the first field in which two runs of a tick differ.
-func (c *Client) diverged(t Tick, first, again *record) (Divergence, bool) {
-	d := Divergence{Kind: Impure, Tick: t}
+func (c *Client) diverged(t Tick, first, again *record) (Desync, bool) {
+	d := Desync{Kind: Impure, Tick: t}
 	for _, it := range first.items {
 		d.Entity, d.Component = it.e, c.itemName(it)
 		if again.item(it.e, int(it.comp)) < 0 {
@@ -171,7 +171,7 @@ func (c *Client) diverged(t Tick, first, again *record) (Divergence, bool) {
 	return d, false
 }
 
-// itemName is the name of a component, or of the kind where the item is the
+// itemName is the name of a component, or of the prefab where the item is the
 // entity.
 func (c *Client) itemName(it recordItem) string {
 	if it.comp != itself {
@@ -180,7 +180,7 @@ func (c *Client) itemName(it recordItem) string {
 	kind := -1
 	for _, g := range c.ours {
 		if ecs.Entity(g.Data) == it.e {
-			kind = c.p.kinds[g.Kind].own
+			kind = c.p.prefabs[g.Prefab].own
 		}
 	}
 	c.spawns.Open(func(_ Tick, s spawned) bool {
@@ -190,9 +190,9 @@ func (c *Client) itemName(it recordItem) string {
 		return true
 	})
 	if kind >= 0 {
-		return c.cfg.Protocol.kinds[kind].ecs.Name()
+		return c.cfg.Protocol.prefabs[kind].ecs.Name()
 	}
-	if k := c.ownKind(c.p.identity.Find(c.world, it.e)); k != nil {
+	if k := c.ownPrefab(c.p.identity.Find(c.world, it.e)); k != nil {
 		return k.ecs.Name()
 	}
 	return "(entity)"
@@ -212,9 +212,9 @@ func (c *Client) firstSystem(t Tick) string {
 	return ""
 }
 
-func (c *Client) tellDivergence(d Divergence) {
-	if c.cfg.OnDivergence != nil {
-		c.cfg.OnDivergence(d)
+func (c *Client) reportDesync(d Desync) {
+	if c.cfg.OnDesync != nil {
+		c.cfg.OnDesync(d)
 	}
 }
 
@@ -230,9 +230,9 @@ func (c *Client) afterSystem(system int) {
 	case c.practice.render:
 		now := c.predictedBytes(nil)
 		if !bytes.Equal(now, c.practice.before) {
-			d := Divergence{Kind: RenderWrote, Tick: c.frame.Tick, System: c.p.systemName(uint32(system) + 1)}
+			d := Desync{Kind: RenderWrote, Tick: c.frame.Tick, System: c.p.systemName(uint32(system) + 1)}
 			d.Entity, d.Component = c.whose(now, c.practice.before)
-			c.tellDivergence(d)
+			c.reportDesync(d)
 		}
 	case c.practice.running:
 		c.practice.due = system + 1
@@ -292,7 +292,7 @@ func (c *Client) checkNumbers(t Tick) {
 	c.eachPredicted(func(e ecs.Entity, comp *component, at unsafe.Pointer) {
 		v := reflect.NewAt(comp.handle.Type(), at).Elem()
 		if path, bad := notANumber(v, ""); bad {
-			c.tellDivergence(Divergence{Kind: NotANumber, Tick: t, Entity: e, Component: comp.name, Field: path})
+			c.reportDesync(Desync{Kind: NotANumber, Tick: t, Entity: e, Component: comp.name, Field: path})
 		}
 	})
 }

@@ -9,17 +9,17 @@ import (
 	"github.com/foretick/foretick/snapshot"
 )
 
-// Skew is how a client's protocol differs from that of the server, a build of the
-// same game, that it plays with; see [Client.Skew].
+// BuildDifference is how a client's protocol differs from that of the server, a build of the
+// same game, that it plays with; see [Client.BuildDifference].
 //
 // What has one name is matched: components and messages have that of their Go
-// type, without its package, so that to rename one is to replace it; kinds have
+// type, without its package, so that to rename one is to replace it; prefabs have
 // the one that they were declared with, and commands need none.
-type Skew struct {
+type BuildDifference struct {
 	// Schema is the server's.
 	Schema *Schema
-	// Missing names what only this client has: components, fields, kinds, the
-	// command, messages and requests. Fields of entities keep what their kind is
+	// Missing names what only this client has: components, fields, prefabs, the
+	// command, messages and requests. Fields of entities keep what their prefab is
 	// born with here, and what is missing of a command or a request is not sent.
 	Missing []string
 	// Unknown names what only the server has. It is received, and passed over.
@@ -29,10 +29,10 @@ type Skew struct {
 	Changed []string
 }
 
-// Skew is what differs from the protocol of a server of another build; nil where
+// BuildDifference is what differs from the protocol of a server of another build; nil where
 // both are one build, or the client was not let in yet. See
-// [ServerConfig.AllowSkew].
-func (c *Client) Skew() *Skew { return c.skew }
+// [ServerConfig.AllowOtherBuilds].
+func (c *Client) BuildDifference() *BuildDifference { return c.buildDifference }
 
 // against is why a server's protocol, by its description, is not this one.
 func (p *Protocol) against(theirs string) *ProtocolError {
@@ -41,8 +41,8 @@ func (p *Protocol) against(theirs string) *ProtocolError {
 	return e
 }
 
-// skewed notes that the server would let another build in.
-func (c *Client) skewed(r netcode.Reject) {
+// otherBuilds notes that the server would let another build in.
+func (c *Client) otherBuilds(r netcode.Reject) {
 	if c.view.State != Connecting && c.view.State != Resuming || c.speaks == r.Protocol {
 		return
 	}
@@ -54,8 +54,8 @@ func (c *Client) skewed(r netcode.Reject) {
 }
 
 // adopt goes over to another way of speaking.
-func (c *Client) adopt(p *Protocol, skew *Skew, hash uint64) {
-	c.p, c.skew, c.speaks, c.asksSchema = p, skew, hash, false
+func (c *Client) adopt(p *Protocol, buildDifference *BuildDifference, hash uint64) {
+	c.p, c.buildDifference, c.speaks, c.asksSchema = p, buildDifference, hash, false
 	c.bodies, c.others = newBodies(p), p.othersRead()
 	if err := c.fresh(); err != nil {
 		c.end(err) // cannot be: the same configuration was accepted before
@@ -91,30 +91,30 @@ func (c *Client) schema(payload []byte) error {
 		c.end(own.against(s.Describe()))
 		return nil
 	}
-	skew := &Skew{Schema: s}
-	bound := own.bind(s, skew)
+	buildDifference := &BuildDifference{Schema: s}
+	bound := own.bind(s, buildDifference)
 	c.decoded()
-	c.adopt(bound, skew, c.offered)
+	c.adopt(bound, buildDifference, c.offered)
 	return nil
 }
 
 // unknownComponent is the id of a component that this build has not: no world does.
 const unknownComponent = 255
 
-// bind makes the protocol by which this build's components, kinds, command, messages
+// bind makes the protocol by which this build's components, prefabs, command, messages
 // and requests travel as a server of another build has them: matched by name, in the
 // server's order.
-func (p *Protocol) bind(s *Schema, d *Skew) *Protocol {
+func (p *Protocol) bind(s *Schema, d *BuildDifference) *Protocol {
 	q := *p
-	q.foreign, q.island, q.registry = true, true, s.Registry
+	q.foreign, q.common, q.registry = true, true, s.Registry
 	q.hash = 0
 	at := d.bindComponents(&q, p, s)
-	d.bindKinds(&q, p, s)
+	d.bindPrefabs(&q, p, s)
 	d.bindCommand(&q, p, s)
 	d.bindMessages(&q, p, s)
 	d.bindRequests(&q, p, s)
-	q.volumes, q.lives, q.tracks = nil, nil, nil
-	for _, v := range p.volumes {
+	q.hitboxes, q.lives, q.tracks = nil, nil, nil
+	for _, v := range p.hitboxes {
 		own := v.comps
 		v.comps, v.mask = nil, 0
 		for _, i := range own {
@@ -123,7 +123,7 @@ func (p *Protocol) bind(s *Schema, d *Skew) *Protocol {
 			}
 		}
 		if len(v.comps) == len(own) {
-			q.volumes = append(q.volumes, v)
+			q.hitboxes = append(q.hitboxes, v)
 		}
 	}
 	for _, l := range p.lives {
@@ -136,7 +136,7 @@ func (p *Protocol) bind(s *Schema, d *Skew) *Protocol {
 			q.tracks = append(q.tracks, t)
 		}
 	}
-	q.bindForesight(s)
+	q.bindRemotePrediction(s)
 	q.readUnpredicted = q.unpredictedReads()
 	q.findUnpredicted()
 	names := make([]string, len(p.events))
@@ -166,7 +166,7 @@ func match(theirs, ours []string) []int {
 
 // bindComponents answers the server's index of each of p's components, −1 for one
 // that it has not.
-func (d *Skew) bindComponents(q, p *Protocol, s *Schema) []int {
+func (d *BuildDifference) bindComponents(q, p *Protocol, s *Schema) []int {
 	at := make([]int, len(p.components))
 	for i := range at {
 		at[i] = -1
@@ -206,7 +206,7 @@ func (d *Skew) bindComponents(q, p *Protocol, s *Schema) []int {
 }
 
 // bind matches one schema and notes what differs.
-func (d *Skew) bind(own, theirs *snapshot.Schema) *snapshot.Schema {
+func (d *BuildDifference) bind(own, theirs *snapshot.Schema) *snapshot.Schema {
 	s, diff := theirs.Bind(own)
 	for _, x := range []struct {
 		to   *[]string
@@ -219,44 +219,44 @@ func (d *Skew) bind(own, theirs *snapshot.Schema) *snapshot.Schema {
 	return s
 }
 
-func (d *Skew) bindKinds(q, p *Protocol, s *Schema) {
-	found := make([]bool, len(p.kinds))
-	q.kinds = make([]kind, s.Registry.Kinds())
-	for i := range q.kinds {
-		name := s.Registry.KindName(i)
-		k := slices.IndexFunc(p.kinds, func(k kind) bool { return k.ecs.Name() == name })
+func (d *BuildDifference) bindPrefabs(q, p *Protocol, s *Schema) {
+	found := make([]bool, len(p.prefabs))
+	q.prefabs = make([]prefab, s.Registry.Prefabs())
+	for i := range q.prefabs {
+		name := s.Registry.PrefabName(i)
+		k := slices.IndexFunc(p.prefabs, func(k prefab) bool { return k.ecs.Name() == name })
 		if k < 0 {
-			d.Unknown = append(d.Unknown, "kind "+name)
+			d.Unknown = append(d.Unknown, "prefab "+name)
 			continue
 		}
-		q.kinds[i], found[k] = p.kinds[k], true
+		q.prefabs[i], found[k] = p.prefabs[k], true
 		q.bindSpawns(i)
 	}
 	for k := range found {
 		if !found[k] {
-			d.Missing = append(d.Missing, "kind "+p.kinds[k].ecs.Name())
+			d.Missing = append(d.Missing, "prefab "+p.prefabs[k].ecs.Name())
 		}
 	}
 }
 
-// bindForesight lets others be foreseen where both builds foresee the same: a server
+// bindRemotePrediction lets others be foreseen where both builds foresee the same: a server
 // judges shots at what is foreseen by another moment.
-func (p *Protocol) bindForesight(s *Schema) {
-	same := s.Foresees && p.foresee != nil && p.command != nil
-	for i := range p.kinds {
-		k := &p.kinds[i]
-		same = same && (k.ecs == nil || k.foreseen == slices.Contains(s.Foreseen, s.Registry.KindName(i)))
+func (p *Protocol) bindRemotePrediction(s *Schema) {
+	same := s.PredictsRemote && p.predictRemote != nil && p.command != nil
+	for i := range p.prefabs {
+		k := &p.prefabs[i]
+		same = same && (k.ecs == nil || k.remotePredicted == slices.Contains(s.RemotePredicted, s.Registry.PrefabName(i)))
 	}
 	if same {
 		return
 	}
-	p.foresee, p.apart = nil, s.Foresees
-	for i := range p.kinds {
-		p.kinds[i].foreseen = false
+	p.predictRemote, p.apart = nil, s.PredictsRemote
+	for i := range p.prefabs {
+		p.prefabs[i].remotePredicted = false
 	}
 }
 
-func (d *Skew) bindCommand(q, p *Protocol, s *Schema) {
+func (d *BuildDifference) bindCommand(q, p *Protocol, s *Schema) {
 	q.command = nil
 	switch {
 	case p.command == nil && s.Command != nil:
@@ -270,7 +270,7 @@ func (d *Skew) bindCommand(q, p *Protocol, s *Schema) {
 	}
 }
 
-func (d *Skew) bindMessages(q, p *Protocol, s *Schema) {
+func (d *BuildDifference) bindMessages(q, p *Protocol, s *Schema) {
 	var ours, theirs []string
 	for i := range p.messages {
 		ours = append(ours, p.messages[i].name)
@@ -298,7 +298,7 @@ func (d *Skew) bindMessages(q, p *Protocol, s *Schema) {
 }
 
 // bindRequests keeps this build's order: Send finds a request by it.
-func (d *Skew) bindRequests(q, p *Protocol, s *Schema) {
+func (d *BuildDifference) bindRequests(q, p *Protocol, s *Schema) {
 	var ours, theirs []string
 	q.requests = slices.Clone(p.requests)
 	for i := range q.requests {

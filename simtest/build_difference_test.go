@@ -20,8 +20,8 @@ import (
 type build struct {
 	protocol *foretick.Protocol
 	sampler  func(fn func(v foretick.View) (x, y float32, jump bool)) foretick.Sampler
-	own      func(w *ecs.World, me ecs.Owner) (x, y float32, jumps int64, ok bool)
-	team     func(w *ecs.World, me ecs.Owner) int64
+	own      func(w *ecs.World, me foretick.PlayerID) (x, y float32, jumps int64, ok bool)
+	team     func(w *ecs.World, me foretick.PlayerID) int64
 	news     *[]int64 // what the message said
 	confirm  *int     // predicted events confirmed
 	cancel   *int
@@ -48,7 +48,7 @@ func elderBuild() *build {
 		place  ecs.Component[Place]
 		team   ecs.Component[Team]
 		pad    ecs.Component[Pad]
-		player ecs.Kind
+		player ecs.Prefab
 		news   foretick.Message[News]
 		jumped foretick.Event[Jumped]
 	}{}
@@ -56,13 +56,13 @@ func elderBuild() *build {
 	p := foretick.NewProtocol("skew", 1)
 	b.protocol = p
 	p.Channel("news", netcode.Channel{Reliable: true, Priority: 2})
-	p.Component(&g.place, foretick.Predicted)
+	p.Component(&g.place, foretick.Predicted())
 	p.Component(&g.team)
 	p.Command(&g.pad)
-	p.Kind(&g.player, "player", &g.place, &g.team, &g.pad)
+	p.Prefab(&g.player, "player", &g.place, &g.team, &g.pad)
 	foretick.Default(p, &g.player, &g.team, Team{Colour: 3, Old: 8})
-	p.Join(func(f *foretick.Frame, who ecs.Owner) {
-		g.team.Get(f.World, f.Spawn(&g.player, who)).Old = int32(who)
+	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) {
+		g.team.Get(f.World, f.Spawn(&g.player, player)).Old = int32(player)
 	})
 	p.Shared("move", func(f *foretick.Frame, rows ecs.Rows) {
 		at, pad := g.place.Slice(rows), g.pad.Slice(rows)
@@ -85,22 +85,22 @@ func elderBuild() *build {
 			_ = g.news.Send(f, rows.Owner(), News{int16(f.Tick)})
 		}
 	}, ecs.Write(&g.team))
-	foretick.OnPredicted(p, &g.jumped, func(*foretick.Frame, ecs.Entity, Jumped) {})
-	foretick.OnConfirmed(p, &g.jumped, func(*foretick.Frame, ecs.Entity, Jumped) { *b.confirm++ })
-	foretick.OnCancelled(p, &g.jumped, func(*foretick.Frame, ecs.Entity, Jumped) { *b.cancel++ })
-	foretick.OnClient(p, &g.news, func(_ *foretick.Frame, _ foretick.Tick, n News) { *b.news = append(*b.news, int64(n.Score)) }, foretick.Via("news"))
+	g.jumped.OnPredicted(p, func(*foretick.Frame, ecs.Entity, Jumped) {})
+	g.jumped.OnConfirmed(p, func(*foretick.Frame, ecs.Entity, Jumped) { *b.confirm++ })
+	g.jumped.OnCancelled(p, func(*foretick.Frame, ecs.Entity, Jumped) { *b.cancel++ })
+	g.news.OnClient(p, func(_ *foretick.Frame, _ foretick.Tick, n News) { *b.news = append(*b.news, int64(n.Score)) }, foretick.Via("news"))
 	b.sampler = func(fn func(foretick.View) (float32, float32, bool)) foretick.Sampler {
 		return foretick.Sample(&g.pad, func(v foretick.View) (c Pad) { c.X, c.Y, c.Jump = fn(v); return c })
 	}
 	q := ecs.NewQuery(p.Types(), ecs.With(&g.place, &g.team))
-	b.own = func(w *ecs.World, me ecs.Owner) (x, y float32, jumps int64, ok bool) {
+	b.own = func(w *ecs.World, me foretick.PlayerID) (x, y float32, jumps int64, ok bool) {
 		for _, rows := range q.Owned(w, me) {
 			at := g.place.Slice(rows)[0]
 			x, y, jumps, ok = at.X, at.Y, int64(at.Jumps), true
 		}
 		return x, y, jumps, ok
 	}
-	b.team = func(w *ecs.World, me ecs.Owner) int64 {
+	b.team = func(w *ecs.World, me foretick.PlayerID) int64 {
 		colour := int64(-1)
 		for _, rows := range q.Owned(w, me) {
 			colour = int64(g.team.Slice(rows)[0].Colour)
@@ -112,7 +112,7 @@ func elderBuild() *build {
 }
 
 // youngerBuild is the game as it is: a field added, one removed, one reordered, two
-// widened; a component, a kind, a message and an event more, in front of the others.
+// widened; a component, a prefab, a message and an event more, in front of the others.
 func youngerBuild() *build {
 	type Armour struct{ Points int32 }
 	type Place struct {
@@ -142,7 +142,7 @@ func youngerBuild() *build {
 		place         ecs.Component[Place]
 		team          ecs.Component[Team]
 		pad           ecs.Component[Pad]
-		crate, player ecs.Kind
+		crate, player ecs.Prefab
 		weather       foretick.Message[Weather]
 		news          foretick.Message[News]
 		landed        foretick.Event[Landed]
@@ -154,15 +154,15 @@ func youngerBuild() *build {
 	p.Channel("news", netcode.Channel{Reliable: true, Priority: 2})
 	p.Component(&g.armour)
 	p.Component(&g.team)
-	p.Component(&g.place, foretick.Predicted)
+	p.Component(&g.place, foretick.Predicted())
 	p.Command(&g.pad)
-	p.Kind(&g.crate, "crate", &g.armour)
-	p.Kind(&g.player, "player", &g.armour, &g.place, &g.team, &g.pad)
+	p.Prefab(&g.crate, "crate", &g.armour)
+	p.Prefab(&g.player, "player", &g.armour, &g.place, &g.team, &g.pad)
 	foretick.Default(p, &g.player, &g.place, Place{Z: 1.5})
 	foretick.Default(p, &g.player, &g.team, Team{Colour: 5, Name: [3]uint8{1, 2, 3}})
-	p.Join(func(f *foretick.Frame, who ecs.Owner) {
-		f.Spawn(&g.player, who)
-		g.armour.Get(f.World, f.Spawn(&g.crate, ecs.Nobody)).Points = int32(who)
+	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) {
+		f.Spawn(&g.player, player)
+		g.armour.Get(f.World, f.Spawn(&g.crate, ecs.Nobody)).Points = int32(player)
 	})
 	p.Shared("move", func(f *foretick.Frame, rows ecs.Rows) {
 		at, pad := g.place.Slice(rows), g.pad.Slice(rows)
@@ -186,12 +186,12 @@ func youngerBuild() *build {
 			_ = g.news.Send(f, rows.Owner(), News{7, int32(f.Tick)})
 		}
 	}, ecs.Write(&g.team))
-	foretick.OnPredicted(p, &g.landed, func(*foretick.Frame, ecs.Entity, Landed) {})
-	foretick.OnPredicted(p, &g.jumped, func(*foretick.Frame, ecs.Entity, Jumped) {})
-	foretick.OnConfirmed(p, &g.jumped, func(*foretick.Frame, ecs.Entity, Jumped) { *b.confirm++ })
-	foretick.OnCancelled(p, &g.jumped, func(*foretick.Frame, ecs.Entity, Jumped) { *b.cancel++ })
-	foretick.OnClient(p, &g.weather, func(*foretick.Frame, foretick.Tick, Weather) {})
-	foretick.OnClient(p, &g.news, func(_ *foretick.Frame, _ foretick.Tick, n News) { *b.news = append(*b.news, int64(n.Score)) }, foretick.Via("news"))
+	g.landed.OnPredicted(p, func(*foretick.Frame, ecs.Entity, Landed) {})
+	g.jumped.OnPredicted(p, func(*foretick.Frame, ecs.Entity, Jumped) {})
+	g.jumped.OnConfirmed(p, func(*foretick.Frame, ecs.Entity, Jumped) { *b.confirm++ })
+	g.jumped.OnCancelled(p, func(*foretick.Frame, ecs.Entity, Jumped) { *b.cancel++ })
+	g.weather.OnClient(p, func(*foretick.Frame, foretick.Tick, Weather) {})
+	g.news.OnClient(p, func(_ *foretick.Frame, _ foretick.Tick, n News) { *b.news = append(*b.news, int64(n.Score)) }, foretick.Via("news"))
 	b.sampler = func(fn func(foretick.View) (float32, float32, bool)) foretick.Sampler {
 		return foretick.Sample(&g.pad, func(v foretick.View) (c Pad) {
 			c.X, c.Y, c.Jump = fn(v)
@@ -200,7 +200,7 @@ func youngerBuild() *build {
 		})
 	}
 	q := ecs.NewQuery(p.Types(), ecs.With(&g.place, &g.team))
-	b.own = func(w *ecs.World, me ecs.Owner) (x, y float32, jumps int64, ok bool) {
+	b.own = func(w *ecs.World, me foretick.PlayerID) (x, y float32, jumps int64, ok bool) {
 		for _, rows := range q.Owned(w, me) {
 			at := g.place.Slice(rows)[0]
 			// What the other build has not stays as it was born.
@@ -208,7 +208,7 @@ func youngerBuild() *build {
 		}
 		return x, y, jumps, ok
 	}
-	b.team = func(w *ecs.World, me ecs.Owner) int64 {
+	b.team = func(w *ecs.World, me foretick.PlayerID) int64 {
 		for _, rows := range q.Owned(w, me) {
 			if team := g.team.Slice(rows)[0]; team.Name == [3]uint8{1, 2, 3} {
 				return int64(team.Colour)
@@ -244,25 +244,25 @@ func (b *build) join(t *testing.T, m *simtest.Match, link sim.Link, until time.D
 // events keep their meaning, and what one has not is passed over.
 func TestTwoBuildsPlayInStep(t *testing.T) {
 	for _, c := range []struct {
-		name           string
-		server, client func() *build
-		skew           foretick.Skew
+		name            string
+		server, client  func() *build
+		buildDifference foretick.BuildDifference
 	}{
-		{"an elder client of a younger server", youngerBuild, elderBuild, foretick.Skew{
-			Unknown: []string{"component Armour", "Team.Name[0]", "Team.Name[1]", "Team.Name[2]", "Place.Z", "kind crate", "Pad.Crouch", "message Weather", "News.Kind"},
+		{"an elder client of a younger server", youngerBuild, elderBuild, foretick.BuildDifference{
+			Unknown: []string{"component Armour", "Team.Name[0]", "Team.Name[1]", "Team.Name[2]", "Place.Z", "prefab crate", "Pad.Crouch", "message Weather", "News.Kind"},
 			Missing: []string{"Team.Old"},
 			Changed: []string{"Team.Colour", "Place.Jumps", "News.Score"},
 		}},
-		{"a younger client of an elder server", elderBuild, youngerBuild, foretick.Skew{
+		{"a younger client of an elder server", elderBuild, youngerBuild, foretick.BuildDifference{
 			Unknown: []string{"Team.Old"},
-			Missing: []string{"Place.Z", "Team.Name[0]", "Team.Name[1]", "Team.Name[2]", "component Armour", "kind crate", "Pad.Crouch", "News.Kind", "message Weather"},
+			Missing: []string{"Place.Z", "Team.Name[0]", "Team.Name[1]", "Team.Name[2]", "component Armour", "prefab crate", "Pad.Crouch", "News.Kind", "message Weather"},
 			Changed: []string{"Place.Jumps", "Team.Colour", "News.Score"},
 		}},
 	} {
 		for _, link := range []sim.Link{{Latency: 50 * time.Millisecond}, terrible} {
 			m := simtest.New(4)
 			server := c.server()
-			srv, err := m.Serve(foretick.ServerConfig{Protocol: server.protocol, AllowSkew: true})
+			srv, err := m.Serve(foretick.ServerConfig{Protocol: server.protocol, AllowOtherBuilds: true})
 			require.NoError(t, err)
 			const until = 12 * time.Second
 			var clients []*foretick.Client
@@ -276,16 +276,16 @@ func TestTwoBuildsPlayInStep(t *testing.T) {
 				m.Link(cl, calm, calm)
 			}
 			m.Run(until + 4*time.Second)
-			require.EqualValues(t, 2, srv.Stats().Skewed, c.name)
-			require.Nil(t, clients[2].Skew())
+			require.EqualValues(t, 2, srv.Stats().OtherBuilds, c.name)
+			require.Nil(t, clients[2].BuildDifference())
 			for i, cl := range clients {
 				st, b := cl.Stats(), builds[i]
 				require.Equal(t, foretick.Playing, cl.View().State, "%s: %v", c.name, cl.View().Err)
 				if i < 2 {
-					require.Equal(t, server.protocol.Describe(), cl.Skew().Schema.Describe())
-					got := *cl.Skew()
+					require.Equal(t, server.protocol.Describe(), cl.BuildDifference().Schema.Describe())
+					got := *cl.BuildDifference()
 					got.Schema = nil
-					require.Equal(t, c.skew, got, c.name)
+					require.Equal(t, c.buildDifference, got, c.name)
 				}
 				a := m.Audit(cl)
 				require.Zero(t, a.Differences, "%s: %s", c.name, a.First)
@@ -294,22 +294,22 @@ func TestTwoBuildsPlayInStep(t *testing.T) {
 				require.Zero(t, st.Malformed, c.name)
 				if link.Loss == 0 {
 					require.Zero(t, st.Mispredictions, "%s: %v", c.name, st.ByCause)
-					require.Zero(t, st.ShownWrong)
-					require.Zero(t, st.Amended)
+					require.Zero(t, st.MispredictedFrames)
+					require.Zero(t, st.SoftCorrections)
 					require.Zero(t, *b.cancel)
 				} else {
 					require.Zero(t, st.ByCause[prediction.Code], "%s: the same code computed something else", c.name)
 				}
-				t.Logf("%s, client %d: %d ticks compared, %d wrong, %d shown wrong, %d run again, %d amended", c.name, i, st.Compared, st.Mispredictions, st.ShownWrong, st.Resimulated, st.Amended)
+				t.Logf("%s, client %d: %d ticks compared, %d wrong, %d shown wrong, %d run again, %d amended", c.name, i, st.Compared, st.Mispredictions, st.MispredictedFrames, st.Resimulated, st.SoftCorrections)
 				require.Greater(t, *b.confirm, 10)
-				x, y, jumps, ok := b.own(cl.World(), cl.View().Me)
+				x, y, jumps, ok := b.own(cl.World(), cl.View().Player)
 				require.True(t, ok)
-				x2, y2, jumps2, ok := server.own(srv.World(), cl.View().Me)
+				x2, y2, jumps2, ok := server.own(srv.World(), cl.View().Player)
 				require.True(t, ok)
 				require.Equal(t, []any{x2, y2, jumps2}, []any{x, y, jumps})
 				require.Greater(t, jumps, int64(8))
 				require.EqualValues(t, jumps, *b.confirm, "each event that happened was confirmed, and no other")
-				require.Equal(t, server.team(srv.World(), cl.View().Me), b.team(cl.World(), cl.View().Me))
+				require.Equal(t, server.team(srv.World(), cl.View().Player), b.team(cl.World(), cl.View().Player))
 				require.Greater(t, len(*b.news), 10)
 				for k := 1; k < len(*b.news); k++ {
 					require.Equal(t, (*b.news)[k-1]+30, (*b.news)[k])
@@ -320,15 +320,15 @@ func TestTwoBuildsPlayInStep(t *testing.T) {
 }
 
 // A client of another build comes back to its place by the schema that it has.
-func TestSkewedClientComesBack(t *testing.T) {
+func TestOtherBuildClientComesBack(t *testing.T) {
 	m := simtest.New(9)
 	server, client := youngerBuild(), elderBuild()
-	srv, err := m.Serve(foretick.ServerConfig{Protocol: server.protocol, AllowSkew: true})
+	srv, err := m.Serve(foretick.ServerConfig{Protocol: server.protocol, AllowOtherBuilds: true})
 	require.NoError(t, err)
 	link := sim.Link{Latency: 30 * time.Millisecond}
 	c := client.join(t, m, link, time.Hour)
 	m.Run(4 * time.Second)
-	me := c.View().Me
+	me := c.View().Player
 	require.NotZero(t, me)
 	m.Link(c, sim.Link{Loss: 1}, sim.Link{Loss: 1})
 	m.Run(12 * time.Second)
@@ -336,7 +336,7 @@ func TestSkewedClientComesBack(t *testing.T) {
 	m.Link(c, link, link)
 	m.Run(22 * time.Second)
 	require.Equal(t, foretick.Playing, c.View().State)
-	require.Equal(t, me, c.View().Me)
+	require.Equal(t, me, c.View().Player)
 	require.EqualValues(t, 1, srv.Stats().SchemasAsked)
 	require.EqualValues(t, 1, srv.Stats().Resumed)
 }
@@ -348,9 +348,9 @@ func withNews(name string, version int) *foretick.Protocol {
 	return p
 }
 
-// Without AllowSkew, or where builds do not play together at all, a client is
+// Without AllowOtherBuilds, or where builds do not play together at all, a client is
 // refused with the first difference, and an error that says so.
-func TestSkewRefused(t *testing.T) {
+func TestBuildDifferenceRefused(t *testing.T) {
 	for name, c := range map[string]struct {
 		allow  bool
 		client func() *foretick.Protocol
@@ -362,7 +362,7 @@ func TestSkewRefused(t *testing.T) {
 		"another game":    {true, func() *foretick.Protocol { return withNews("other", 1) }, "game other", "game skew"},
 		"another rate": {true, func() *foretick.Protocol {
 			p := elderBuild().protocol
-			p.TickRate(60)
+			p.SetTickRate(60)
 			return p
 		}, "tick rate 60 Hz", "tick rate 30 Hz"},
 		"other channels": {true, func() *foretick.Protocol {
@@ -372,7 +372,7 @@ func TestSkewRefused(t *testing.T) {
 		}, "channel 2 news reliable=true priority=9", "channel 2 news reliable=true priority=2"},
 	} {
 		m := simtest.New(2)
-		srv, err := m.Serve(foretick.ServerConfig{Protocol: youngerBuild().protocol, AllowSkew: c.allow})
+		srv, err := m.Serve(foretick.ServerConfig{Protocol: youngerBuild().protocol, AllowOtherBuilds: c.allow})
 		require.NoError(t, err)
 		cl, err := m.Join(foretick.ClientConfig{Protocol: c.client()}, simtest.Seat{Up: terrible, Down: terrible, NoRedial: true})
 		require.NoError(t, err, name)

@@ -23,7 +23,7 @@ type Box struct {
 	Rotation     Quat
 }
 
-// kind says what the parameters of a volume mean.
+// prefab says what the parameters of a volume mean.
 type kind uint8
 
 const (
@@ -33,12 +33,12 @@ const (
 	kindCustom
 )
 
-// Volume is one hit volume of one entity at one tick: a sphere, a capsule, an
+// Hitbox is one hit volume of one entity at one tick: a sphere, a capsule, an
 // oriented box or a shape of the game's own, flat, without pointers, 48 bytes,
 // so that a tick is recorded at the speed of copying. Make one with
-// SphereVolume, CapsuleVolume, BoxVolume or CustomVolume; the zero Volume is a
+// SphereHitbox, CapsuleHitbox, BoxHitbox or CustomHitbox; the zero Hitbox is a
 // point at the origin.
-type Volume struct {
+type Hitbox struct {
 	c Vec        // centre
 	r float32    // everything lies within r of c
 	p [7]float32 // capsule: half axis, radius; box: half, rotation; custom: the game's
@@ -53,52 +53,52 @@ type Volume struct {
 	Layer uint8
 }
 
-// SphereVolume makes a volume of a sphere.
-func SphereVolume(s Sphere) Volume {
-	return Volume{c: Vec{s.X, s.Y, s.Z}, r: nonNegative(s.R), kind: kindSphere}
+// SphereHitbox makes a volume of a sphere.
+func SphereHitbox(s Sphere) Hitbox {
+	return Hitbox{c: Vec{s.X, s.Y, s.Z}, r: nonNegative(s.R), kind: kindSphere}
 }
 
-// CapsuleVolume makes a volume of a capsule.
-func CapsuleVolume(c Capsule) Volume {
+// CapsuleHitbox makes a volume of a capsule.
+func CapsuleHitbox(c Capsule) Hitbox {
 	h := c.B.sub(c.A).scale(0.5)
 	r := nonNegative(c.R)
-	return Volume{
+	return Hitbox{
 		c: c.A.lerp(c.B, 0.5), r: h.length() + r, kind: kindCapsule,
 		p: [7]float32{h.X, h.Y, h.Z, r},
 	}
 }
 
-// BoxVolume makes a volume of an oriented box.
-func BoxVolume(b Box) Volume {
+// BoxHitbox makes a volume of an oriented box.
+func BoxHitbox(b Box) Hitbox {
 	q := b.Rotation.unit()
 	h := Vec{nonNegative(b.Half.X), nonNegative(b.Half.Y), nonNegative(b.Half.Z)}
-	return Volume{
+	return Hitbox{
 		c: b.Center, r: h.length(), kind: kindBox,
 		p: [7]float32{h.X, h.Y, h.Z, q.X, q.Y, q.Z, q.W},
 	}
 }
 
-// CustomVolume makes a volume of the game's own shape, Config.Shapes[shape]. It
+// CustomHitbox makes a volume of the game's own shape, Config.Shapes[shape]. It
 // must lie within bound, whose centre moves with it; param is the shape's to
 // interpret. Between two ticks bound and param are interpolated linearly.
-func CustomVolume(shape uint8, bound Sphere, param [7]float32) Volume {
-	return Volume{c: Vec{bound.X, bound.Y, bound.Z}, r: nonNegative(bound.R), kind: kindCustom, shape: shape, p: param}
+func CustomHitbox(shape uint8, bound Sphere, param [7]float32) Hitbox {
+	return Hitbox{c: Vec{bound.X, bound.Y, bound.Z}, r: nonNegative(bound.R), kind: kindCustom, shape: shape, p: param}
 }
 
 // On answers the volume with its Part and Layer set.
-func (v Volume) On(part, layer uint8) Volume {
+func (v Hitbox) On(part, layer uint8) Hitbox {
 	v.Part, v.Layer = part, layer
 	return v
 }
 
 // Bound is a sphere that contains the volume; of a sphere, itself.
-func (v Volume) Bound() Sphere { return Sphere{v.c.X, v.c.Y, v.c.Z, v.r} }
+func (v Hitbox) Bound() Sphere { return Sphere{v.c.X, v.c.Y, v.c.Z, v.r} }
 
 // Sphere answers the sphere that the volume is, if it is one.
-func (v Volume) Sphere() (Sphere, bool) { return v.Bound(), v.kind == kindSphere }
+func (v Hitbox) Sphere() (Sphere, bool) { return v.Bound(), v.kind == kindSphere }
 
 // Capsule answers the capsule that the volume is, if it is one.
-func (v Volume) Capsule() (Capsule, bool) {
+func (v Hitbox) Capsule() (Capsule, bool) {
 	if v.kind != kindCapsule {
 		return Capsule{}, false
 	}
@@ -107,7 +107,7 @@ func (v Volume) Capsule() (Capsule, bool) {
 }
 
 // Box answers the box that the volume is, if it is one.
-func (v Volume) Box() (Box, bool) {
+func (v Hitbox) Box() (Box, bool) {
 	if v.kind != kindBox {
 		return Box{}, false
 	}
@@ -115,15 +115,15 @@ func (v Volume) Box() (Box, bool) {
 }
 
 // Custom answers the shape and parameters of a volume of the game's own.
-func (v Volume) Custom() (shape uint8, param [7]float32, ok bool) {
+func (v Hitbox) Custom() (shape uint8, param [7]float32, ok bool) {
 	return v.shape, v.p, v.kind == kindCustom
 }
 
-func (v *Volume) half() Vec      { return Vec{v.p[0], v.p[1], v.p[2]} }
-func (v *Volume) rotation() Quat { return Quat{v.p[3], v.p[4], v.p[5], v.p[6]} }
+func (v *Hitbox) half() Vec      { return Vec{v.p[0], v.p[1], v.p[2]} }
+func (v *Hitbox) rotation() Quat { return Quat{v.p[3], v.p[4], v.p[5], v.p[6]} }
 
-// lerp blends two volumes into dst. Different kinds do not blend.
-func (v *Volume) lerp(b *Volume, f float32, dst *Volume) {
+// lerp blends two volumes into dst. Different prefabs do not blend.
+func (v *Hitbox) lerp(b *Hitbox, f float32, dst *Hitbox) {
 	*dst = *v
 	if v.kind != b.kind || v.shape != b.shape {
 		return

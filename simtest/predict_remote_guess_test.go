@@ -30,7 +30,7 @@ func orderly(t *testing.T, r rules, clients int, each func(i int, c *foretick.Cl
 		}
 		c, err := b.m.Join(cfg, both(sim.Link{Latency: 60 * time.Millisecond}))
 		require.NoError(t, err)
-		g.me = func() ecs.Owner { return c.View().Me }
+		g.me = func() foretick.PlayerID { return c.View().Player }
 		ends = append(ends, g)
 	}
 	return b, ends
@@ -38,7 +38,7 @@ func orderly(t *testing.T, r rules, clients int, each func(i int, c *foretick.Cl
 
 // A guess may press everything. What others then raise and spawn is passed over: it is
 // the server that tells of it.
-func TestForeseenShotsArePassedOver(t *testing.T) {
+func TestRemotePredictedShotsArePassedOver(t *testing.T) {
 	b, ends := orderly(t, rules{rate: 60, guess: 2, local: true}, 2, nil, func(_ int, v foretick.View) kick {
 		return kick{Held: true, Fire: v.Tick%9 == 0, Drop: v.Tick%20 == 0, X: float32(v.Tick/30%2)*2 - 1}
 	})
@@ -60,7 +60,7 @@ func TestNobodyPressesPedals(t *testing.T) {
 	b.m.Run(2 * time.Second)
 	clients := b.m.Clients(nil)
 	w := b.m.Server().World()
-	for _, rows := range b.g.cars.Owned(w, clients[0].View().Me) {
+	for _, rows := range b.g.cars.Owned(w, clients[0].View().Player) {
 		require.NoError(t, w.Transfer(rows.Entity(0), ecs.Nobody))
 	}
 	b.m.Run(2500 * time.Millisecond)
@@ -72,9 +72,9 @@ func TestNobodyPressesPedals(t *testing.T) {
 }
 
 // Who predicts nothing has nothing to rehearse.
-func TestRehearseWithoutPrediction(t *testing.T) {
+func TestSyncTestWithoutPrediction(t *testing.T) {
 	b, ends := orderly(t, rules{rate: 60, guess: 1}, 1, func(_ int, c *foretick.ClientConfig) {
-		c.NoPrediction, c.Rehearse = true, 4
+		c.NoPrediction, c.SyncTest = true, 4
 	}, func(int, foretick.View) kick { return kick{X: 0.5} })
 	b.m.Run(2 * time.Second)
 	require.Equal(t, foretick.Playing, b.m.Clients(nil)[0].View().State)
@@ -82,7 +82,7 @@ func TestRehearseWithoutPrediction(t *testing.T) {
 }
 
 // What everybody predicts is sent to everybody, however far away: an audit knows.
-func TestAuditOfAFarIsland(t *testing.T) {
+func TestAuditOfAFarCommon(t *testing.T) {
 	b, _ := orderly(t, rules{rate: 60, interest: true}, 1, nil, func(int, foretick.View) kick { return kick{} })
 	b.m.Run(time.Second)
 	f := b.m.Server().Frame()
@@ -103,15 +103,15 @@ func TestCauseOfCommandsMadeAnew(t *testing.T) {
 
 // Where snapshots put things off, a car may be another's by now, or one may be there of
 // which nothing is known: that is the cause of what then goes wrong, and not the code.
-func TestForeseenCauseOfWhatWasPutOff(t *testing.T) {
-	foresight := uint64(0)
+func TestRemotePredictedCauseOfWhatWasPutOff(t *testing.T) {
+	remotePrediction := uint64(0)
 	for _, seed := range []uint64{18, 37, 38} {
 		if raced && seed != 18 {
 			continue
 		}
 		b := playMelee(seed, 8*time.Second, map[string]int{})
 		require.Empty(t, b.wrong, "seed %d", seed)
-		foresight += b.stats.ByCause[prediction.RemoteInput]
+		remotePrediction += b.stats.ByCause[prediction.RemoteInput]
 	}
-	require.Positive(t, foresight)
+	require.Positive(t, remotePrediction)
 }

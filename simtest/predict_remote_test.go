@@ -44,52 +44,52 @@ type bumpers struct {
 	pedal  ecs.Component[pedals]
 	load   ecs.Component[load]
 	cmd    ecs.Component[ride]
-	car    ecs.Kind
-	puff   ecs.Kind // what a car leaves behind it: drawn in the past
-	ball   ecs.Kind // of the island
-	shell  ecs.Kind // that a car fires, and that is foreseen along with it
+	car    ecs.Prefab
+	puff   ecs.Prefab // what a car leaves behind it: drawn in the past
+	ball   ecs.Prefab // of the island
+	shell  ecs.Prefab // that a car fires, and that is foreseen along with it
 	all    *ecs.Query
 	balls  *ecs.Query
 	shot   foretick.Event[lagcomp.Ray]
 	bumped foretick.Event[foretick.Tick]
 
-	me     ecs.Owner
-	blind  bool // without Foresee
+	me     foretick.PlayerID
+	blind  bool // without PredictRemote
 	eager  bool // the guess is that others fire and jump all the time
-	hits   func(f *foretick.Frame, who ecs.Owner, hit foretick.Hit, ok bool)
-	bumps  func(f *foretick.Frame, who ecs.Owner)
-	traded func(f *foretick.Frame, who ecs.Owner)
+	hits   func(f *foretick.Frame, player foretick.PlayerID, hit foretick.Hit, ok bool)
+	bumps  func(f *foretick.Frame, player foretick.PlayerID)
+	traded func(f *foretick.Frame, player foretick.PlayerID)
 	guess  func(f *foretick.Frame, e ecs.Entity, ahead int, cmd *ride) // instead of the pedals
 	honks  bool                                                        // instead of shots
 	heard  func(what string, t foretick.Tick)
-	spawn  func(f *foretick.Frame, who ecs.Owner)
+	spawn  func(f *foretick.Frame, player foretick.PlayerID)
 }
 
 func (g *bumpers) protocol() *foretick.Protocol {
 	p := foretick.NewProtocol("bumpers", 1)
-	how := []foretick.ComponentOption{foretick.Predicted, foretick.Exact}
+	how := []foretick.ComponentOption{foretick.Predicted(), foretick.FullPrecision()}
 	if g.blind {
 		how = how[:1]
 	}
 	p.Component(&g.body, how...)
 	p.Component(&g.pedal, how...)
-	p.Component(&g.load, foretick.Predicted)
+	p.Component(&g.load, foretick.Predicted())
 	p.Command(&g.cmd)
-	p.Kind(&g.car, "car", &g.body, &g.pedal, &g.load, &g.cmd)
+	p.Prefab(&g.car, "car", &g.body, &g.pedal, &g.load, &g.cmd)
 	foretick.Default(p, &g.car, &g.load, load{Worth: 7}) // which others are not told
-	p.Kind(&g.puff, "puff", &g.body)
-	p.Kind(&g.ball, "ball", &g.body)
-	p.Kind(&g.shell, "shell", &g.body)
+	p.Prefab(&g.puff, "puff", &g.body)
+	p.Prefab(&g.ball, "ball", &g.body)
+	p.Prefab(&g.shell, "shell", &g.body)
 	p.Spawns(&g.shell, foretick.SpawnConfig{})
-	foretick.Volume(p, &g.body, func(b *chassis) lagcomp.Sphere { return lagcomp.Sphere{X: b.X, Y: b.Y, R: 0.5} })
-	p.Join(func(f *foretick.Frame, who ecs.Owner) {
+	foretick.Hitbox(p, &g.body, func(b *chassis) lagcomp.Sphere { return lagcomp.Sphere{X: b.X, Y: b.Y, R: 0.5} })
+	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) {
 		if g.spawn != nil {
-			g.spawn(f, who)
+			g.spawn(f, player)
 			return
 		}
-		e := f.Spawn(&g.car, who)
-		g.body.Get(f.World, e).X = -8 + 16*float32(who-1)
-		g.load.Get(f.World, e).Worth = uint8(who)
+		e := f.Spawn(&g.car, player)
+		g.body.Get(f.World, e).X = -8 + 16*float32(player-1)
+		g.load.Get(f.World, e).Worth = uint8(player)
 	})
 	p.Shared("press", func(_ *foretick.Frame, rows ecs.Rows) {
 		pedal, cmd := g.pedal.Slice(rows), g.cmd.Slice(rows)
@@ -143,14 +143,14 @@ func (g *bumpers) protocol() *foretick.Protocol {
 			}
 		}
 	}, ecs.Write(&g.body), ecs.Without(&g.pedal), ecs.Structural(), ecs.After("fire"))
-	foretick.OnServer(p, &g.shot, func(f *foretick.Frame, who ecs.Owner, r lagcomp.Ray) {
-		hit, ok := f.Seen(who).Raycast(r)
+	g.shot.OnServer(p, func(f *foretick.Frame, player foretick.PlayerID, r lagcomp.Ray) {
+		hit, ok := f.Rewind(player).Raycast(r)
 		if g.hits != nil {
-			g.hits(f, who, hit, ok)
+			g.hits(f, player, hit, ok)
 		}
 	}, ecs.ReadOther(&g.body, &g.pedal))
-	foretick.OnPredicted(p, &g.shot, func(f *foretick.Frame, by ecs.Entity, r lagcomp.Ray) {
-		hit, ok := f.Seen(f.World.Owner(by)).Raycast(r)
+	g.shot.OnPredicted(p, func(f *foretick.Frame, by ecs.Entity, r lagcomp.Ray) {
+		hit, ok := f.Rewind(f.World.Owner(by)).Raycast(r)
 		if g.hits != nil {
 			g.hits(f, f.World.Owner(by), hit, ok)
 		}
@@ -162,21 +162,21 @@ func (g *bumpers) protocol() *foretick.Protocol {
 			}
 		}
 	}
-	foretick.OnServer(p, &g.bumped, func(f *foretick.Frame, who ecs.Owner, t foretick.Tick) {
-		hear(fmt.Sprint("server ", who))(f, ecs.None, t)
+	g.bumped.OnServer(p, func(f *foretick.Frame, player foretick.PlayerID, t foretick.Tick) {
+		hear(fmt.Sprint("server ", player))(f, ecs.None, t)
 	})
-	foretick.OnPredicted(p, &g.bumped, hear("predicted"))
-	foretick.OnConfirmed(p, &g.bumped, hear("confirmed"))
-	foretick.OnCancelled(p, &g.bumped, hear("cancelled"))
+	g.bumped.OnPredicted(p, hear("predicted"))
+	g.bumped.OnConfirmed(p, hear("confirmed"))
+	g.bumped.OnCancelled(p, hear("cancelled"))
 	if !g.blind {
-		foretick.Foresee(p, &g.cmd, func(f *foretick.Frame, e ecs.Entity, ahead int, cmd *ride) {
+		foretick.PredictRemote(p, &g.cmd, func(f *foretick.Frame, e ecs.Entity, ahead int, cmd *ride) {
 			if g.guess != nil {
 				g.guess(f, e, ahead, cmd)
 				return
 			}
 			at := g.pedal.Get(f.World, e)
 			*cmd = ride{at.X, at.Y, g.eager, g.eager}
-		}, foretick.Except("trade"), foretick.Along(&g.shell))
+		}, foretick.SkipSystems("trade"), foretick.AlsoPredict(&g.shell))
 	}
 	g.all = ecs.NewQuery(p.Types(), ecs.With(&g.body, &g.pedal))
 	g.balls = ecs.NewQuery(p.Types(), ecs.With(&g.body), ecs.Without(&g.pedal))
@@ -200,7 +200,7 @@ func (g *bumpers) bump(f *foretick.Frame, rows ecs.Rows) {
 			}
 		}
 		for _, balls := range g.balls.All(f.World) {
-			if balls.Owner() != ecs.Nobody && balls.Owner() != ecs.Island {
+			if balls.Owner() != ecs.Nobody && balls.Owner() != ecs.Common {
 				continue
 			}
 			for k := range balls.Len() {
@@ -235,12 +235,12 @@ type derby struct {
 	g       *bumpers
 	cars    []*bumpers
 	clients []*foretick.Client
-	was     map[foretick.Tick]map[ecs.Owner]chassis // on the server, behind each tick
+	was     map[foretick.Tick]map[foretick.PlayerID]chassis // on the server, behind each tick
 }
 
-func newDerby(t *testing.T, seed uint64, n int, seat simtest.Seat, each func(g *bumpers), pads func(m *simtest.Match, who ecs.Owner, v foretick.View, at chassis) ride, after func(d *derby, n int, v foretick.View), more ...func(c *foretick.ClientConfig)) *derby {
+func newDerby(t *testing.T, seed uint64, n int, seat simtest.Seat, each func(g *bumpers), pads func(m *simtest.Match, player foretick.PlayerID, v foretick.View, at chassis) ride, after func(d *derby, n int, v foretick.View), more ...func(c *foretick.ClientConfig)) *derby {
 	t.Helper()
-	d := &derby{m: simtest.New(seed), was: map[foretick.Tick]map[ecs.Owner]chassis{}}
+	d := &derby{m: simtest.New(seed), was: map[foretick.Tick]map[foretick.PlayerID]chassis{}}
 	end := func() *bumpers {
 		g := &bumpers{}
 		if each != nil {
@@ -261,7 +261,7 @@ func newDerby(t *testing.T, seed uint64, n int, seat simtest.Seat, each func(g *
 			seat.After = func(v foretick.View) { after(d, i, v) }
 		}
 		cfg := foretick.ClientConfig{Protocol: g.protocol(), Sample: foretick.Sample(&g.cmd, func(v foretick.View) ride {
-			return pads(d.m, v.Me, v, g.places(v.World)[v.Me])
+			return pads(d.m, v.Player, v, g.places(v.World)[v.Player])
 		})}
 		for _, set := range more {
 			set(&cfg)
@@ -276,8 +276,8 @@ func newDerby(t *testing.T, seed uint64, n int, seat simtest.Seat, each func(g *
 func both(l sim.Link) simtest.Seat { return simtest.Seat{Up: l, Down: l} }
 
 // places is where each player's car is.
-func (g *bumpers) places(w *ecs.World) map[ecs.Owner]chassis {
-	at := map[ecs.Owner]chassis{}
+func (g *bumpers) places(w *ecs.World) map[foretick.PlayerID]chassis {
+	at := map[foretick.PlayerID]chassis{}
 	for _, rows := range g.all.All(w) {
 		for _, b := range g.body.Slice(rows) {
 			at[rows.Owner()] = b
@@ -289,7 +289,7 @@ func (g *bumpers) places(w *ecs.World) map[ecs.Owner]chassis {
 // Two who drive at each other crash on both screens when they crash on the server:
 // nothing of it is a misprediction, though the round trip is 150 ms. Without foresight
 // each crashes into where the other was.
-func TestForeseenCrash(t *testing.T) {
+func TestRemotePredictedCrash(t *testing.T) {
 	for _, blind := range []bool{false, true} {
 		bumps := []map[foretick.Tick]bool{{}, {}, {}}
 		ends := 0
@@ -297,16 +297,16 @@ func TestForeseenCrash(t *testing.T) {
 			g.blind = blind
 			n := ends
 			ends++
-			g.bumps = func(f *foretick.Frame, _ ecs.Owner) {
+			g.bumps = func(f *foretick.Frame, _ foretick.PlayerID) {
 				if !f.Replay {
 					bumps[n][f.Tick] = true
 				}
 			}
-		}, func(m *simtest.Match, who ecs.Owner, _ foretick.View, _ chassis) ride {
+		}, func(m *simtest.Match, player foretick.PlayerID, _ foretick.View, _ chassis) ride {
 			if m.Net.Now() < 2*time.Second {
 				return ride{}
 			}
-			return ride{X: float32(3 - 2*int(who))}
+			return ride{X: float32(3 - 2*int(player))}
 		}, nil)
 		d.m.Run(12 * time.Second)
 		wrong, missed := uint64(0), 0
@@ -320,9 +320,9 @@ func TestForeseenCrash(t *testing.T) {
 				}
 			}
 			if !blind {
-				require.Positive(t, st.Foreseen)
+				require.Positive(t, st.RemotePredicted)
 				require.Zero(t, st.ByCause[prediction.Untracked])
-				require.Less(t, st.ForeseenWrong, uint64(20), "each end of a pedal's way is a surprise, and nothing else")
+				require.Less(t, st.RemoteMispredicted, uint64(20), "each end of a pedal's way is a surprise, and nothing else")
 			}
 		}
 		t.Logf("blind %v: %d crashing ticks on the server, %d of them missed on screens, %d mispredictions", blind, len(bumps[0]), missed, wrong)
@@ -337,37 +337,37 @@ func TestForeseenCrash(t *testing.T) {
 }
 
 // wild presses something else now and then, and nothing any more after a while.
-func wild(until time.Duration) func(m *simtest.Match, who ecs.Owner, v foretick.View, at chassis) ride {
-	return func(m *simtest.Match, who ecs.Owner, v foretick.View, at chassis) ride {
+func wild(until time.Duration) func(m *simtest.Match, player foretick.PlayerID, v foretick.View, at chassis) ride {
+	return func(m *simtest.Match, player foretick.PlayerID, v foretick.View, at chassis) ride {
 		if now := m.Net.Now(); now > until || now < time.Second {
 			return ride{}
 		}
-		r := (uint64(v.Tick)/11 + uint64(who)*977) * 0x9E3779B97F4A7C15
+		r := (uint64(v.Tick)/11 + uint64(player)*977) * 0x9E3779B97F4A7C15
 		r ^= r >> 31
 		return ride{X: float32(r%5)/2 - 1, Y: float32(r/5%5)/2 - 1, Fire: v.Tick%7 == 0, Jump: v.Tick%23 == 0}
 	}
 }
 
 // brawl presses something else four times a second, towards the middle by and large.
-func brawl(until time.Duration) func(m *simtest.Match, who ecs.Owner, v foretick.View, at chassis) ride {
+func brawl(until time.Duration) func(m *simtest.Match, player foretick.PlayerID, v foretick.View, at chassis) ride {
 	pad := wild(until)
 	type plan struct {
 		since foretick.Tick
 		press ride
 	}
-	plans := map[ecs.Owner]plan{}
-	return func(m *simtest.Match, who ecs.Owner, v foretick.View, at chassis) ride {
-		r := pad(m, who, v, at)
+	plans := map[foretick.PlayerID]plan{}
+	return func(m *simtest.Match, player foretick.PlayerID, v foretick.View, at chassis) ride {
+		r := pad(m, player, v, at)
 		if now := m.Net.Now(); now > until || now < time.Second {
 			return r
 		}
-		turn := (v.Tick + foretick.Tick(who)*3) / 8
-		if p := plans[who]; p.since == turn {
+		turn := (v.Tick + foretick.Tick(player)*3) / 8
+		if p := plans[player]; p.since == turn {
 			return p.press
 		}
 		r.X, r.Y = max(-1, min(1, r.X/2-at.X/2)), max(-1, min(1, r.Y/2-at.Y/2))
 		r.Fire, r.Jump = false, false
-		plans[who] = plan{turn, r}
+		plans[player] = plan{turn, r}
 		return r
 	}
 }
@@ -375,7 +375,7 @@ func brawl(until time.Duration) func(m *simtest.Match, who ecs.Owner, v foretick
 // Whoever turns all the time is foreseen wrongly all the time. He stands on the screen
 // much nearer to where he is all the same, the difference has a cause of its own, and
 // when all is quiet both ends agree.
-func TestForeseenTurns(t *testing.T) {
+func TestRemotePredictedTurns(t *testing.T) {
 	for _, link := range []sim.Link{
 		{Latency: 30 * time.Millisecond},
 		{Latency: 75 * time.Millisecond, Jitter: 20 * time.Millisecond, Loss: 0.05},
@@ -388,30 +388,30 @@ func TestForeseenTurns(t *testing.T) {
 		for blind := range 2 {
 			n, entities := 0, 0
 			type sight struct {
-				tick foretick.Tick
-				who  ecs.Owner
-				at   chassis
+				tick   foretick.Tick
+				player foretick.PlayerID
+				at     chassis
 			}
 			var sights []sight
 			d := newDerby(t, 11, 4, both(link), func(g *bumpers) { g.blind = blind == 1 }, wild(20*time.Second), func(d *derby, i int, v foretick.View) {
 				if v.State != foretick.Playing || d.m.Net.Now() < 3*time.Second || d.m.Net.Now() > 20*time.Second {
 					return
 				}
-				for who, at := range d.cars[i].places(v.World) {
-					if who != v.Me {
-						sights = append(sights, sight{v.Tick, who, at})
+				for player, at := range d.cars[i].places(v.World) {
+					if player != v.Player {
+						sights = append(sights, sight{v.Tick, player, at})
 					}
 				}
 			})
 			d.m.Run(2 * time.Second)
 			f := d.srv.Frame()
 			f.Spawn(&d.g.ball, ecs.Nobody)
-			for who := range ecs.Owner(4) { // drawn in the past beside what is foreseen, and gone again
-				f.Spawn(&d.g.puff, who+1)
+			for player := range foretick.PlayerID(4) { // drawn in the past beside what is foreseen, and gone again
+				f.Spawn(&d.g.puff, player+1)
 			}
 			d.m.Run(36 * time.Second)
 			for _, s := range sights {
-				if is, ok := d.was[s.tick][s.who]; ok {
+				if is, ok := d.was[s.tick][s.player]; ok {
 					off[blind] += math.Hypot(float64(s.at.X-is.X), float64(s.at.Y-is.Y))
 					n++
 				}
@@ -429,11 +429,11 @@ func TestForeseenTurns(t *testing.T) {
 			require.Zero(t, all.ByCause[prediction.Code], "%v", all.ByCause)
 			if blind == 0 {
 				require.Zero(t, all.ByCause[prediction.Untracked], "%v", all.ByCause)
-				require.Positive(t, all.ForeseenWrong)
-				require.Less(t, all.ForeseenWrong, all.Foreseen*9/10)
+				require.Positive(t, all.RemoteMispredicted)
+				require.Less(t, all.RemoteMispredicted, all.RemotePredicted*9/10)
 			}
 			t.Logf("%v, blind %d: off by %.3f m; %d of %d predicted ticks mispredicted, by cause %v; %d of %d foreseen wrongly",
-				link, blind, off[blind], all.Mispredictions, all.PredictedTicks, all.ByCause, all.ForeseenWrong, all.Foreseen)
+				link, blind, off[blind], all.Mispredictions, all.PredictedTicks, all.ByCause, all.RemoteMispredicted, all.RemotePredicted)
 		}
 		require.Less(t, off[0], off[1]*0.6)
 	}
@@ -441,15 +441,15 @@ func TestForeseenTurns(t *testing.T) {
 
 // What another player's avatar raises and spawns where it is foreseen is nobody's: no
 // handler hears of it, and nothing of it is left over.
-func TestForeseenRaisesNothing(t *testing.T) {
+func TestRemotePredictedRaisesNothing(t *testing.T) {
 	ends := 0
 	var own, others int
 	d := newDerby(t, 9, 2, both(sim.Link{Latency: 40 * time.Millisecond, Loss: 0.02}), func(g *bumpers) {
 		g.eager = true
 		if ends++; ends > 1 {
-			me := ecs.Owner(ends - 1)
-			g.hits = func(_ *foretick.Frame, who ecs.Owner, _ foretick.Hit, _ bool) {
-				if who == me {
+			me := foretick.PlayerID(ends - 1)
+			g.hits = func(_ *foretick.Frame, player foretick.PlayerID, _ foretick.Hit, _ bool) {
+				if player == me {
 					own++
 				} else {
 					others++
@@ -471,18 +471,18 @@ func TestForeseenRaisesNothing(t *testing.T) {
 }
 
 // Systems that Except names see nothing of others, and the rest all of them.
-func TestForeseenWithoutSomeSystems(t *testing.T) {
+func TestRemotePredictedWithoutSomeSystems(t *testing.T) {
 	ends := 0
-	seen := map[ecs.Owner]int{}
+	seen := map[foretick.PlayerID]int{}
 	d := newDerby(t, 9, 2, both(sim.Link{Latency: 40 * time.Millisecond}), func(g *bumpers) {
 		if ends++; ends == 2 {
-			g.traded = func(_ *foretick.Frame, who ecs.Owner) { seen[who]++ }
+			g.traded = func(_ *foretick.Frame, player foretick.PlayerID) { seen[player]++ }
 		}
 	}, wild(3*time.Second), nil)
 	d.m.Run(4 * time.Second)
 	require.Greater(t, seen[1], 80)
 	require.Zero(t, seen[2])
-	require.Positive(t, d.clients[0].Stats().Foreseen)
+	require.Positive(t, d.clients[0].Stats().RemotePredicted)
 }
 
 // A guess is rounded as the wire rounds a command: what all press in fact is foreseen
@@ -491,18 +491,18 @@ func TestGuessIsRounded(t *testing.T) {
 	press := ride{X: 0.3, Y: -0.7}
 	d := newDerby(t, 9, 2, both(sim.Link{Latency: 40 * time.Millisecond}), func(g *bumpers) {
 		g.guess = func(_ *foretick.Frame, _ ecs.Entity, _ int, cmd *ride) { *cmd = press }
-	}, func(_ *simtest.Match, _ ecs.Owner, _ foretick.View, _ chassis) ride { return press }, nil)
+	}, func(_ *simtest.Match, _ foretick.PlayerID, _ foretick.View, _ chassis) ride { return press }, nil)
 	d.m.Run(2 * time.Second)
 	before := d.clients[0].Stats()
 	d.m.Run(6 * time.Second)
 	st := d.clients[0].Stats()
-	require.Greater(t, st.Foreseen-before.Foreseen, uint64(100))
-	require.Equal(t, before.ForeseenWrong, st.ForeseenWrong)
+	require.Greater(t, st.RemotePredicted-before.RemotePredicted, uint64(100))
+	require.Equal(t, before.RemoteMispredicted, st.RemoteMispredicted)
 }
 
 // A crash into somebody who was foreseen wrongly was none: its event is cancelled, and
 // those that are confirmed are the server's.
-func TestForeseenEvents(t *testing.T) {
+func TestRemotePredictedEvents(t *testing.T) {
 	for _, link := range []sim.Link{{Latency: 75 * time.Millisecond}, {Latency: 50 * time.Millisecond, Jitter: 10 * time.Millisecond, Loss: 0.1}} {
 		ends := 0
 		heard := map[string]map[foretick.Tick]int{"server 1": {}, "server 2": {}, "server 3": {}, "predicted": {}, "confirmed": {}, "cancelled": {}}
@@ -511,15 +511,15 @@ func TestForeseenEvents(t *testing.T) {
 				return
 			}
 			g.heard = func(what string, at foretick.Tick) { heard[what][at]++ }
-			g.spawn = func(f *foretick.Frame, who ecs.Owner) {
-				g.body.Get(f.World, f.Spawn(&g.car, who)).X = 2 * float32(who)
+			g.spawn = func(f *foretick.Frame, player foretick.PlayerID) {
+				g.body.Get(f.World, f.Spawn(&g.car, player)).X = 2 * float32(player)
 			}
 		}, brawl(30*time.Second), nil)
 		d.m.Run(44 * time.Second)
-		unforeseen, server := 0, heard[fmt.Sprint("server ", d.clients[0].View().Me)]
+		unpredicted, server := 0, heard[fmt.Sprint("server ", d.clients[0].View().Player)]
 		for at, n := range heard["predicted"] {
 			require.Equal(t, n, heard["confirmed"][at]+heard["cancelled"][at], "each has one outcome")
-			unforeseen += heard["cancelled"][at]
+			unpredicted += heard["cancelled"][at]
 		}
 		wrong, all := 0, 0
 		for at, n := range heard["confirmed"] {
@@ -528,16 +528,16 @@ func TestForeseenEvents(t *testing.T) {
 				wrong++
 			}
 		}
-		t.Logf("%d predicted ticks with a crash, %d crashes confirmed, %d ticks of them not the server's; %d cancelled; %d ticks on the server", len(heard["predicted"]), all, wrong, unforeseen, len(server))
+		t.Logf("%d predicted ticks with a crash, %d crashes confirmed, %d ticks of them not the server's; %d cancelled; %d ticks on the server", len(heard["predicted"]), all, wrong, unpredicted, len(server))
 		require.Greater(t, all, 20)
-		require.Positive(t, unforeseen)
+		require.Positive(t, unpredicted)
 		require.Zero(t, wrong)
 	}
 }
 
 // Whoever loses his car honked in vain since: the server has nothing of what he raised
 // until he knew.
-func TestForeseenEventsOfALostCar(t *testing.T) {
+func TestRemotePredictedEventsOfALostCar(t *testing.T) {
 	for _, rate := range []int{0, 2000} { // beyond which the news of his car is put off
 		lostCar(t, rate)
 	}
@@ -551,8 +551,8 @@ func lostCar(t *testing.T, rate int) {
 		if ends++; ends < 3 {
 			g.heard = func(what string, at foretick.Tick) { heard[what][at]++ }
 		}
-	}, func(m *simtest.Match, who ecs.Owner, _ foretick.View, _ chassis) ride {
-		return ride{Fire: who == 1 && m.Net.Now() > time.Second}
+	}, func(m *simtest.Match, player foretick.PlayerID, _ foretick.View, _ chassis) ride {
+		return ride{Fire: player == 1 && m.Net.Now() > time.Second}
 	}, nil, func(c *foretick.ClientConfig) {
 		if rate > 0 {
 			c.ReceiveRate = rate + trailRate
@@ -565,7 +565,7 @@ func lostCar(t *testing.T, rate int) {
 	}
 	d.m.Run(4 * time.Second)
 	lost := d.srv.Tick()
-	require.Equal(t, ecs.Owner(1), d.clients[0].View().Me)
+	require.Equal(t, foretick.PlayerID(1), d.clients[0].View().Player)
 	for _, rows := range d.g.all.Owned(d.srv.World(), 1) {
 		require.NoError(t, d.srv.World().Transfer(rows.Entity(0), 2))
 	}
@@ -585,24 +585,24 @@ func lostCar(t *testing.T, rate int) {
 }
 
 // Others who turn are no tick that was shown wrongly of the player's own.
-func TestForeseenIsNotShownWrong(t *testing.T) {
+func TestRemotePredictedIsNotShownWrong(t *testing.T) {
 	d := newDerby(t, 9, 2, both(sim.Link{Latency: 60 * time.Millisecond}), func(g *bumpers) {
-		g.spawn = func(f *foretick.Frame, who ecs.Owner) {
-			g.body.Get(f.World, f.Spawn(&g.car, who)).X = 60 * float32(who-1)
+		g.spawn = func(f *foretick.Frame, player foretick.PlayerID) {
+			g.body.Get(f.World, f.Spawn(&g.car, player)).X = 60 * float32(player-1)
 		}
 	}, wild(8*time.Second), nil)
 	d.m.Run(9 * time.Second)
 	st := d.clients[0].Stats()
-	require.Greater(t, st.ForeseenWrong, uint64(20))
+	require.Greater(t, st.RemoteMispredicted, uint64(20))
 	require.Greater(t, st.Resimulated, uint64(100))
-	require.Zero(t, st.ShownWrong)
+	require.Zero(t, st.MispredictedFrames)
 	require.Zero(t, st.Mispredictions)
 }
 
 // A shot at somebody who is foreseen is judged where its shooter saw him, ahead, and
 // so is one at what everybody predicts: while nobody does anything unforeseen, both
 // ends meet the same point. What is drawn in the past beside it is judged in the past.
-func TestForeseenIsShotAhead(t *testing.T) {
+func TestRemotePredictedIsShotAhead(t *testing.T) {
 	type shot struct {
 		tick foretick.Tick
 		hit  bool
@@ -620,12 +620,12 @@ func TestForeseenIsShotAhead(t *testing.T) {
 				to = &client
 			}
 			ends++
-			g.spawn = func(f *foretick.Frame, who ecs.Owner) {
-				e := f.Spawn(&g.car, who)
-				*g.body.Get(f.World, e) = chassis{X: -30 + 60*float32(who-1)}
+			g.spawn = func(f *foretick.Frame, player foretick.PlayerID) {
+				e := f.Spawn(&g.car, player)
+				*g.body.Get(f.World, e) = chassis{X: -30 + 60*float32(player-1)}
 			}
-			g.hits = func(f *foretick.Frame, who ecs.Owner, h foretick.Hit, ok bool) {
-				if who != 1 {
+			g.hits = func(f *foretick.Frame, player foretick.PlayerID, h foretick.Hit, ok bool) {
+				if player != 1 {
 					return
 				}
 				s := shot{tick: f.Tick, hit: ok, at: h.Distance}
@@ -633,18 +633,18 @@ func TestForeseenIsShotAhead(t *testing.T) {
 					switch s.kind = "puff"; {
 					case g.pedal.Find(f.World, h.Entity) != nil:
 						s.kind = "car"
-					case f.World.Owner(h.Entity) == ecs.Nobody || f.World.Owner(h.Entity) == ecs.Island:
+					case f.World.Owner(h.Entity) == ecs.Nobody || f.World.Owner(h.Entity) == ecs.Common:
 						s.kind = "ball"
 					}
 				}
 				*to = append(*to, s)
 			}
-		}, func(m *simtest.Match, who ecs.Owner, v foretick.View, at chassis) ride {
+		}, func(m *simtest.Match, player foretick.PlayerID, v foretick.View, at chassis) ride {
 			now := m.Net.Now()
 			switch {
 			case now < 2*time.Second || now > 22*time.Second:
 				return ride{}
-			case who == 2: // up and down past the muzzle of the other
+			case player == 2: // up and down past the muzzle of the other
 				return ride{Y: 0.5 - float32(now/(3*time.Second)%2)}
 			}
 			return ride{Fire: true}
@@ -686,10 +686,10 @@ func TestForeseenIsShotAhead(t *testing.T) {
 
 // SyncTest runs what is foreseen again, too, by guesses that hang on how far ahead of
 // the snapshots a tick was; what comes out otherwise for the game's own fault is found.
-func TestForeseenIsRehearsed(t *testing.T) {
+func TestRemotePredictedIsSyncTested(t *testing.T) {
 	for _, fault := range []string{"", "a guess by a counter"} {
 		n := 0
-		faults, err := simtest.Rehearse(func() simtest.Player {
+		faults, err := simtest.FindDesyncs(func() simtest.Player {
 			g := &bumpers{}
 			g.guess = func(f *foretick.Frame, e ecs.Entity, ahead int, cmd *ride) {
 				at := g.pedal.Get(f.World, e)

@@ -15,7 +15,7 @@ type Rails struct {
 	At    ecs.Component[Track]
 	Lever ecs.Component[Lever]
 	Hand  ecs.Component[Hand]
-	Wagon ecs.Kind
+	Wagon ecs.Prefab
 	all   *ecs.Query
 }
 
@@ -37,12 +37,12 @@ type Lever struct {
 
 func (g *Rails) Protocol() *foretick.Protocol {
 	p := foretick.NewProtocol("rails", 1)
-	p.Component(&g.At, foretick.Predicted, foretick.Exact)
-	p.Component(&g.Lever, foretick.Predicted, foretick.Exact)
+	p.Component(&g.At, foretick.Predicted(), foretick.FullPrecision())
+	p.Component(&g.Lever, foretick.Predicted(), foretick.FullPrecision())
 	p.Command(&g.Hand)
-	p.Kind(&g.Wagon, "wagon", &g.At, &g.Lever, &g.Hand)
-	p.Join(func(f *foretick.Frame, who ecs.Owner) {
-		g.At.Get(f.World, f.Spawn(&g.Wagon, who)).X = -12 + 8*float32(who)
+	p.Prefab(&g.Wagon, "wagon", &g.At, &g.Lever, &g.Hand)
+	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) {
+		g.At.Get(f.World, f.Spawn(&g.Wagon, player)).X = -12 + 8*float32(player)
 	})
 	p.Shared("bump", g.bump, ecs.Write(&g.At), ecs.ReadOther(&g.At), ecs.Before("roll"))
 	p.Shared("roll", func(f *foretick.Frame, rows ecs.Rows) {
@@ -53,7 +53,7 @@ func (g *Rails) Protocol() *foretick.Protocol {
 			at[i].X += at[i].V * f.DT
 		}
 	}, ecs.Read(&g.Hand), ecs.Write(&g.At, &g.Lever))
-	foretick.Foresee(p, &g.Hand, func(f *foretick.Frame, wagon ecs.Entity, _ int, hand *Hand) {
+	foretick.PredictRemote(p, &g.Hand, func(f *foretick.Frame, wagon ecs.Entity, _ int, hand *Hand) {
 		hand.Push = g.Lever.Get(f.World, wagon).Push // he goes on pressing what he pressed
 	})
 	g.all = ecs.NewQuery(p.Types(), ecs.With(&g.At))
@@ -79,7 +79,7 @@ func (g *Rails) bump(f *foretick.Frame, rows ecs.Rows) {
 
 // Two who drive at each other crash on both screens when they crash on the server, a
 // hundred and fifty milliseconds away: neither was mispredicted.
-func ExampleForesee() {
+func ExamplePredictRemote() {
 	match := simtest.New(1)
 	var server Rails
 	if _, err := match.Serve(foretick.ServerConfig{Protocol: server.Protocol()}); err != nil {
@@ -93,7 +93,7 @@ func ExampleForesee() {
 			if match.Net.Now() < 2*time.Second { // until both are there
 				return Hand{}
 			}
-			return Hand{Push: 3 - 2*float32(v.Me)} // the first to the right, the second to the left
+			return Hand{Push: 3 - 2*float32(v.Player)} // the first to the right, the second to the left
 		})
 		link := sim.Link{Latency: 75 * time.Millisecond}
 		c, err := match.Join(config, simtest.Seat{Up: link, Down: link})
@@ -105,7 +105,7 @@ func ExampleForesee() {
 	match.Run(10 * time.Second)
 	for _, c := range clients {
 		st := c.Stats()
-		fmt.Println(st.Foreseen > 200, st.Mispredictions)
+		fmt.Println(st.RemotePredicted > 200, st.Mispredictions)
 	}
 	// Output:
 	// true 0

@@ -11,12 +11,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick"
-	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/prediction"
 	"github.com/foretick/foretick/transport/sim"
 )
 
-var foresightTable = flag.Bool("foresight", false, "play the whole table of docs/BENCHMARKS.md, and print it")
+var remotePredictionTable = flag.Bool("foresight", false, "play the whole table of docs/BENCHMARKS.md, and print it")
 
 // brawled is what four cars that crash into one another for half a minute gave.
 type brawled struct {
@@ -40,7 +39,7 @@ func mean(of []float64) (sum float64) {
 func brawlOnce(t *testing.T, seed uint64, link sim.Link, blind bool) *brawled {
 	type sight struct {
 		tick     foretick.Tick
-		who      ecs.Owner
+		player   foretick.PlayerID
 		at       chassis
 		own      bool
 		fraction float32
@@ -49,34 +48,34 @@ func brawlOnce(t *testing.T, seed uint64, link sim.Link, blind bool) *brawled {
 	out := &brawled{}
 	var sights []sight
 	felt := make([]map[foretick.Tick]bool, players+1) // the server's first, then by client
-	crashed := map[ecs.Owner]map[foretick.Tick]bool{}
+	crashed := map[foretick.PlayerID]map[foretick.Tick]bool{}
 	ends := 0
 	d := newDerby(t, seed, players, both(link), func(g *bumpers) {
 		g.blind = blind
 		n := ends
 		ends++
 		felt[n] = map[foretick.Tick]bool{}
-		g.spawn = func(f *foretick.Frame, who ecs.Owner) {
-			g.body.Get(f.World, f.Spawn(&g.car, who)).X = 3 * float32(who)
+		g.spawn = func(f *foretick.Frame, player foretick.PlayerID) {
+			g.body.Get(f.World, f.Spawn(&g.car, player)).X = 3 * float32(player)
 		}
-		g.bumps = func(f *foretick.Frame, who ecs.Owner) {
+		g.bumps = func(f *foretick.Frame, player foretick.PlayerID) {
 			switch {
 			case n == 0:
-				if crashed[who] == nil {
-					crashed[who] = map[foretick.Tick]bool{}
+				if crashed[player] == nil {
+					crashed[player] = map[foretick.Tick]bool{}
 				}
-				crashed[who][f.Tick] = true
-			case !f.Replay && who == g.me:
+				crashed[player][f.Tick] = true
+			case !f.Replay && player == g.me:
 				felt[n][f.Tick] = true
 			}
 		}
 	}, brawl(until), func(d *derby, i int, v foretick.View) {
-		d.cars[i].me = v.Me
+		d.cars[i].me = v.Player
 		if now := d.m.Net.Now(); v.State != foretick.Playing || now < 3*time.Second || now > until {
 			return
 		}
-		for who, at := range d.cars[i].places(v.World) {
-			sights = append(sights, sight{v.Tick, who, at, who == v.Me, v.Fraction})
+		for player, at := range d.cars[i].places(v.World) {
+			sights = append(sights, sight{v.Tick, player, at, player == v.Player, v.Fraction})
 		}
 	})
 	d.m.Run(until)
@@ -85,19 +84,19 @@ func brawlOnce(t *testing.T, seed uint64, link sim.Link, blind bool) *brawled {
 		out.stats.Add(&st)
 		out.down += float64(st.BytesIn) / until.Seconds() / players
 		for k := range felt[i+1] {
-			if out.had++; !crashed[c.View().Me][k] {
+			if out.had++; !crashed[c.View().Player][k] {
 				out.felt++
 			}
 		}
 	}
 	for _, s := range sights {
-		if is, ok := d.was[s.tick][s.who]; ok {
+		if is, ok := d.was[s.tick][s.player]; ok {
 			to := &out.off
 			if s.own {
 				to = &out.own
 			}
 			// A picture between two ticks is of a moment between them.
-			was := d.was[s.tick-1][s.who]
+			was := d.was[s.tick-1][s.player]
 			x, y := is.X+(was.X-is.X)*(1-s.fraction), is.Y+(was.Y-is.Y)*(1-s.fraction)
 			*to = append(*to, math.Hypot(float64(s.at.X-x), float64(s.at.Y-y)))
 		}
@@ -107,12 +106,12 @@ func brawlOnce(t *testing.T, seed uint64, link sim.Link, blind bool) *brawled {
 	return out
 }
 
-// Foresight in a brawl: others stand where they are, crashes are real, and what is
+// RemoteInput in a brawl: others stand where they are, crashes are real, and what is
 // mispredicted all the same is known to be the others' doing.
-func TestForeseenBrawl(t *testing.T) {
+func TestRemotePredictedBrawl(t *testing.T) {
 	rtts := []time.Duration{150 * time.Millisecond}
 	losses := []float64{0.05}
-	if *foresightTable {
+	if *remotePredictionTable {
 		rtts = []time.Duration{0, 50 * time.Millisecond, 100 * time.Millisecond, 150 * time.Millisecond, 250 * time.Millisecond, 400 * time.Millisecond}
 		losses = []float64{0, 0.05}
 	}

@@ -3,42 +3,41 @@ package foretick
 import (
 	"time"
 
-	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/lagcomp"
 	"github.com/foretick/foretick/transport"
 )
 
-// Shown is a digest of what one player is shown, by the ids of its connection
-// and without what its audience may not have. Server.Shown and Client.Shown of
+// ScreenHash is a digest of what one player is shown, by the ids of its connection
+// and without what its audience may not have. Server.ScreenHash and Client.ScreenHash of
 // one tick are equal, or something went wrong on the way.
-type Shown struct {
+type ScreenHash struct {
 	Tick   Tick
 	Digest uint64
 	Fields int // how many fields the digest covers; 0: there is nothing to compare
 }
 
-// Shown is what the server last sent towards a player: the state of its newest
+// ScreenHash is what the server last sent towards a player: the state of its newest
 // tick, as far as it may know it. Call it between Steps. It is the zero value
 // for a player that is not there, and when no snapshot of that tick was sent.
-func (s *Server) Shown(who ecs.Owner) Shown {
-	p := s.player(who)
+func (s *Server) ScreenHash(player PlayerID) ScreenHash {
+	p := s.player(player)
 	if p == nil || p.state != playing || p.sender == nil || s.frame.Tick%p.every != 0 {
-		return Shown{}
+		return ScreenHash{}
 	}
-	out := Shown{Tick: s.frame.Tick}
+	out := ScreenHash{Tick: s.frame.Tick}
 	out.Digest, out.Fields = p.sender.Hash()
 	return out
 }
 
-// Shown is what the newest snapshot holds, before any prediction. Fields is 0
+// ScreenHash is what the newest snapshot holds, before any prediction. Fields is 0
 // when something in it was postponed for want of room: then nothing can be
 // compared.
-func (c *Client) Shown() Shown {
+func (c *Client) ScreenHash() ScreenHash {
 	t, ok := c.receiver.Newest()
 	if !ok || c.view.State < Syncing || c.view.State == Resuming || c.view.State == Closed {
-		return Shown{}
+		return ScreenHash{}
 	}
-	out := Shown{Tick: t}
+	out := ScreenHash{Tick: t}
 	out.Digest, out.Fields = c.receiver.Hash(t)
 	return out
 }
@@ -51,8 +50,8 @@ func (c *Client) Newest() Tick {
 
 // Peer is the connection of a player, by the transport's name for it; 0 for a
 // player who is away or not there.
-func (s *Server) Peer(who ecs.Owner) transport.PeerID {
-	if p := s.player(who); p != nil {
+func (s *Server) Peer(player PlayerID) transport.PeerID {
+	if p := s.player(player); p != nil {
 		return p.peer
 	}
 	return 0
@@ -60,7 +59,7 @@ func (s *Server) Peer(who ecs.Owner) transport.PeerID {
 
 // MessageSent is a reliable message that the server queued for a player.
 type MessageSent struct {
-	To ecs.Owner
+	To PlayerID
 	// Session numbers the stays of players on this server, from joining to leaving,
 	// whatever connections are lost and replaced meanwhile; a message is delivered
 	// exactly once, in the order of its channel, while its session lasts.
@@ -79,7 +78,7 @@ type RequestSent struct {
 
 // RequestTaken is a player's request that the server is about to handle.
 type RequestTaken struct {
-	By ecs.Owner
+	By PlayerID
 	// Session is the player's stay; see MessageSent. While it lasts, each request is
 	// handled exactly once, in order.
 	Session uint64

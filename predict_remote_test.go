@@ -1,0 +1,166 @@
+package foretick_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/transport/sim"
+)
+
+type float struct {
+	X, Y float32 `net:"min=-100,max=100,step=0.01"`
+}
+
+type hold struct {
+	Full  bool
+	Coins uint16 `net:"owner"`
+}
+
+type boats struct {
+	float   ecs.Component[float]
+	coarse  ecs.Component[place]
+	hold    ecs.Component[hold]
+	health  ecs.Component[health]
+	cmd     ecs.Component[pad]
+	other   ecs.Component[hit]
+	boat    ecs.Prefab
+	buoy    ecs.Prefab
+	shell   ecs.Prefab
+	bullet  ecs.Prefab
+	nowhere ecs.Prefab
+}
+
+// remotePredicted declares a sound game that foresees, spoilt by a test before or after it does.
+func remotePredicted(spoil func(g *boats, p *foretick.Protocol), opts ...func(g *boats) foretick.RemoteOption) *foretick.Protocol {
+	g := &boats{}
+	p := foretick.NewProtocol("boats", 1)
+	p.Component(&g.float, foretick.Predicted(), foretick.FullPrecision())
+	p.Component(&g.coarse, foretick.Predicted())
+	p.Component(&g.hold, foretick.Predicted())
+	p.Component(&g.health)
+	p.Command(&g.cmd)
+	p.Prefab(&g.boat, "boat", &g.float, &g.hold, &g.health, &g.cmd)
+	p.Prefab(&g.buoy, "buoy", &g.coarse)
+	p.Prefab(&g.shell, "shell", &g.float)
+	p.Prefab(&g.bullet, "bullet", &g.float)
+	p.Spawns(&g.bullet, foretick.SpawnConfig{Policy: foretick.ClientOnly})
+	p.Shared("move", nothing, ecs.Read(&g.cmd), ecs.Write(&g.float))
+	p.Shared("drift", nothing, ecs.Write(&g.coarse))
+	if spoil != nil {
+		spoil(g, p)
+	}
+	var all []foretick.RemoteOption
+	for _, o := range opts {
+		all = append(all, o(g))
+	}
+	foretick.PredictRemote(p, &g.cmd, func(*foretick.Frame, ecs.Entity, int, *pad) {}, all...)
+	return p
+}
+
+func TestPredictRemoteFaults(t *testing.T) {
+	require.NoError(t, remotePredicted(nil).Err())
+	along := func(k func(g *boats) *ecs.Prefab) func(g *boats) foretick.RemoteOption {
+		return func(g *boats) foretick.RemoteOption { return foretick.AlsoPredict(k(g)) }
+	}
+	except := func(names ...string) func(g *boats) foretick.RemoteOption {
+		return func(*boats) foretick.RemoteOption { return foretick.SkipSystems(names...) }
+	}
+	trade := func(g *boats, p *foretick.Protocol) { p.Shared("trade", nothing, ecs.Write(&g.hold)) }
+	for name, c := range map[string]struct {
+		spoil func(g *boats, p *foretick.Protocol)
+		opts  []func(g *boats) foretick.RemoteOption
+		want  []string // none: it is no fault
+	}{
+		"coarser for others": {
+			nil, []func(g *boats) foretick.RemoteOption{along(func(g *boats) *ecs.Prefab { return &g.buoy })},
+			[]string{"others are told place.X in steps of 0.01", "0.000625", "declare place with Component(…, Predicted(), FullPrecision())"},
+		},
+		"along":              {nil, []func(g *boats) foretick.RemoteOption{along(func(g *boats) *ecs.Prefab { return &g.shell })}, nil},
+		"along nothing":      {nil, []func(g *boats) foretick.RemoteOption{along(func(g *boats) *ecs.Prefab { return &g.nowhere })}, []string{"AlsoPredict", "not declared with Protocol.Prefab"}},
+		"along what is kept": {nil, []func(g *boats) foretick.RemoteOption{along(func(g *boats) *ecs.Prefab { return &g.bullet })}, []string{"AlsoPredict", "bullet", "ClientOnly"}},
+		"a system reads what others do not receive": {
+			trade, nil, []string{`shared system "trade" reads hold.Coins, which other players do not receive`, `Except("trade")`},
+		},
+		"and is left out": {trade, []func(g *boats) foretick.RemoteOption{except("trade")}, nil},
+		"no such system":  {trade, []func(g *boats) foretick.RemoteOption{except("trade", "drfit")}, []string{`Except names "drfit", which is no shared system`}},
+		"a system of the server's": {
+			func(g *boats, p *foretick.Protocol) { p.Server("tide", nothing, ecs.Write(&g.float)) },
+			[]func(g *boats) foretick.RemoteOption{except("tide")}, []string{`Except names "tide"`},
+		},
+		"a system that fits nothing foreseen": {
+			func(g *boats, p *foretick.Protocol) {
+				p.Shared("moor", nothing, ecs.Read(&g.hold), ecs.Write(&g.coarse))
+			}, nil, nil,
+		},
+		"twice": {
+			func(g *boats, p *foretick.Protocol) {
+				foretick.PredictRemote(p, &g.cmd, func(*foretick.Frame, ecs.Entity, int, *pad) {})
+			}, nil, []string{"PredictRemote was declared twice"},
+		},
+		"without a function": {
+			func(g *boats, p *foretick.Protocol) { foretick.PredictRemote(p, &g.cmd, nil) }, nil, []string{"PredictRemote has no function"},
+		},
+		"of no command": {
+			func(g *boats, p *foretick.Protocol) {
+				foretick.PredictRemote(p, &g.other, func(*foretick.Frame, ecs.Entity, int, *hit) {})
+			}, nil, []string{"PredictRemote of hit, which is not the protocol's command"},
+		},
+		"exact, and not predicted": {
+			func(g *boats, p *foretick.Protocol) { p.Component(&g.other, foretick.FullPrecision()) }, nil,
+			[]string{"component hit is Exact and not Predicted"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			err := remotePredicted(c.spoil, c.opts...).Err()
+			if len(c.want) == 0 {
+				require.NoError(t, err)
+				return
+			}
+			require.Error(t, err)
+			for _, w := range c.want {
+				require.Contains(t, err.Error(), w)
+			}
+		})
+	}
+}
+
+// Both ends must foresee the same: the hash covers it, and the schema says it.
+func TestRemotePredictionTravels(t *testing.T) {
+	along := func(g *boats) foretick.RemoteOption { return foretick.AlsoPredict(&g.shell) }
+	one, other := remotePredicted(nil), remotePredicted(nil, along)
+	require.NoError(t, one.Err())
+	require.NoError(t, other.Err())
+	require.NotEqual(t, one.Hash(), other.Hash())
+	for p, kinds := range map[*foretick.Protocol][]string{one: {"boat"}, other: {"boat", "shell"}} {
+		s, err := foretick.ReadSchema(p.Schema(nil))
+		require.NoError(t, err)
+		require.True(t, s.PredictsRemote)
+		require.Equal(t, kinds, s.RemotePredicted)
+		require.Equal(t, p.Hash(), s.Hash())
+		require.Equal(t, p.Describe(), s.Describe())
+	}
+	plain := declare(nil)
+	require.NoError(t, plain.Err())
+	s, err := foretick.ReadSchema(plain.Schema(nil))
+	require.NoError(t, err)
+	require.False(t, s.PredictsRemote)
+}
+
+// The names of parts of clients' worlds are nobody's.
+func TestSpawnForAPartIsRefused(t *testing.T) {
+	g := &boats{}
+	p := foretick.NewProtocol("boats", 1)
+	p.Component(&g.float, foretick.Predicted())
+	p.Prefab(&g.buoy, "buoy", &g.float)
+	srv, err := foretick.NewServer(foretick.ServerConfig{Protocol: p, Transport: sim.NewNetwork(1).Listen()})
+	require.NoError(t, err)
+	for _, o := range []foretick.PlayerID{ecs.Common, ecs.ClientOnly} {
+		require.PanicsWithError(t, `foretick: Spawn of prefab "buoy" for a part of clients' worlds: spawn it for ecs.Nobody; shared systems that write it through WriteOther make it a shared physics object`, func() {
+			srv.Frame().Spawn(&g.buoy, o)
+		})
+	}
+	require.NotEqual(t, ecs.None, srv.Frame().Spawn(&g.buoy, ecs.Nobody))
+}
