@@ -19,7 +19,7 @@ type CommandBuffer struct {
 	early                           int
 	hasEarly                        bool
 	late, duplicate, far, malformed uint64
-	replaced                          uint64
+	replaced                        uint64
 }
 
 // NewCommandBuffer makes a buffer of commands of size bytes (1 to 1024, else it
@@ -245,7 +245,7 @@ func (b *CommandBuffer) Ack() Tick {
 	return t
 }
 
-// Remade counts the commands that took the place of another of the same tick.
+// Replaced counts the commands that took the place of another of the same tick.
 func (b *CommandBuffer) Replaced() uint64 { return b.replaced }
 
 // Stats counts the commands refused: past when they came, received before, too

@@ -15,7 +15,7 @@ type fixedCommands struct {
 	started, any, hasEarly          bool
 	next, newest                    Tick
 	late, duplicate, far, malformed uint64
-	replaced                          uint64
+	replaced                        uint64
 }
 
 func (b *fixedCommands) read(body []byte, at float64, size int) {

@@ -12,7 +12,7 @@ type SpawnKey struct {
 	Tick    Tick   // of that input
 	By      uint32 // the spawning entity: its id on the wire, or the ID of the key that it was itself spawned by
 	Ordinal uint16 // how many of its kind that entity spawned before it in this tick
-	Prefab    uint16
+	Prefab  uint16
 }
 
 // spawnBit marks an ID, so that no id on the wire is mistaken for one.

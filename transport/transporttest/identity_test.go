@@ -30,9 +30,9 @@ func (l *lax) Ban(identity []byte, until time.Time, detail string) {
 	l.ban(l.Endpoint, identity, until, detail)
 }
 
-func (l *lax) Pardon(identity []byte) {
+func (l *lax) Unban(identity []byte) {
 	if l.unban == nil {
-		l.Unban(identity)
+		l.Endpoint.Unban(identity)
 	}
 }
 
@@ -106,7 +106,7 @@ func TestIdentitySuite(t *testing.T) {
 			ban: func(e *udp.Endpoint, identity []byte, _ time.Time, detail string) {
 				e.Ban(identity, time.Time{}, detail)
 			}}},
-		{name: "a pardon comes to nothing", caught: "Ban", same: as, fault: lax{unban: func(*udp.Endpoint, []byte) {}}},
+		{name: "a ban is not ended", caught: "Ban", same: as, fault: lax{unban: func(*udp.Endpoint, []byte) {}}},
 		{name: "nobody is somebody", caught: "Nobody", same: as, fault: lax{
 			disconnect: func(*udp.Endpoint, []byte, transport.Code, string) bool { return true }}},
 	} {
