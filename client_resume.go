@@ -24,7 +24,7 @@ const (
 	SessionPlaceGone
 )
 
-// String names the prefab.
+// String names the kind.
 func (k SessionKind) String() string {
 	return [...]string{"joined", "resumed", "new server", "place gone"}[k&3]
 }

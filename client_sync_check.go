@@ -46,7 +46,7 @@ const (
 	NotANumber
 )
 
-// String names the prefab.
+// String names the kind.
 func (k DesyncKind) String() string {
 	switch k {
 	case Impure:

@@ -51,7 +51,7 @@ type command struct {
 	decay    func(at unsafe.Pointer, missing int)                     // nil without Decay
 }
 
-// prefab is a prefab of replicated entities.
+// prefab is a kind of replicated entity.
 type prefab struct {
 	relevant        func(*Frame, PlayerID, ecs.Entity) Relevance // nil without a hook
 	ecs             *ecs.Prefab                                  // nil: another build's, passed over
@@ -250,7 +250,7 @@ func (p *Protocol) commandSize() int {
 	return p.command.schema.PackedSize()
 }
 
-// Prefab declares a prefab: the components that entities of this prefab are born
+// Prefab declares a kind of entity: the components that entities of this prefab are born
 // with. Their values are zero unless [Default] sets them, and are the baseline
 // that a first snapshot is coded against.
 func (p *Protocol) Prefab(k *ecs.Prefab, name string, hs ...ecs.Handle) {

@@ -34,9 +34,9 @@ type Schema struct {
 	Registry *snapshot.Registry
 	// Command is the schema of commands; nil when there are none.
 	Command *snapshot.Schema
-	// Messages are those of the game, by prefab.
+	// Messages are those of the game, by kind.
 	Messages []SchemaMessage
-	// Requests are what players send, by prefab.
+	// Requests are what players send, by kind.
 	Requests []*snapshot.Schema
 	// Events are the names of the events' types, in order.
 	Events []string

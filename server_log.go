@@ -7,15 +7,15 @@ import (
 	"github.com/foretick/foretick/transport"
 )
 
-// logEvery is the time between two lines of one prefab about abuse or refusals, so
+// logEvery is the time between two lines of one kind about abuse or refusals, so
 // that nobody outside can fill the log.
 const logEvery = time.Minute
 
-// logLimit counts what was not logged, by prefab. Prefabs are fixed texts.
+// logLimit counts what was not logged, by kind. Kinds are fixed texts.
 type logLimit map[string]*logKind
 
 type logKind struct {
-	next    time.Duration // no line of the prefab before
+	next    time.Duration // no line of the kind before
 	skipped uint64
 }
 
@@ -35,7 +35,7 @@ func (l logLimit) allow(kind string, t time.Duration) (skipped uint64, ok bool) 
 	return skipped, true
 }
 
-// logAbuse logs what a peer did or was refused, once a minute at most for each prefab.
+// logAbuse logs what a peer did or was refused, once a minute at most for each kind.
 func (s *Server) logAbuse(kind string, p *player, args ...any) {
 	s.logRefusal(kind, p.peer, p.address, p.named, append(args, "session", p.session, "player", p.owner)...)
 }

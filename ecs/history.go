@@ -107,7 +107,7 @@ func (w *World) newHistory(p *part, slots int) *History {
 	for _, t := range h.tables {
 		size += t.arch.bytes(t.cap)
 	}
-	slab := allocBytes(size * uintptr(slots)) // one piece: prefab to the TLB
+	slab := allocBytes(size * uintptr(slots)) // one piece: kind to the TLB
 	for i := range h.slots {
 		h.slots[i].arena = slab[uintptr(i)*size : uintptr(i+1)*size : uintptr(i+1)*size]
 	}

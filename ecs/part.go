@@ -99,7 +99,7 @@ func compareTables(a, b *table) int {
 	return int(a.part.owner) - int(b.part.owner)
 }
 
-// tableOfKind is the table that a prefab's entities of the part begin in.
+// tableOfPrefab is the table that a prefab's entities of the part begin in.
 func (w *World) tableOfPrefab(p *part, k *prefabData) *table {
 	if int(k.index) < len(p.byPrefab) {
 		if t := p.byPrefab[k.index]; t != nil {

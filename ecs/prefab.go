@@ -6,7 +6,7 @@ import (
 	"unsafe"
 )
 
-// Prefab is the handle of a prefab: a set of components with default values. Its
+// Prefab is the handle of a kind of entity: a set of components with default values. Its
 // zero value is unregistered; it lives in the game's own struct, and works by
 // pointer or as a copy made after registration. Until then its methods, all but
 // Registered and Name, panic. It does not change once a world was made.

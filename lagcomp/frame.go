@@ -36,7 +36,7 @@ type who struct {
 	run   uint32 // which of its lives, numbered over all entities
 	first uint32 // its volumes: the first,
 	count uint16 // how many,
-	kinds uint16 // and a digest of their prefabs, computed with the bounds
+	kinds uint16 // and a digest of their kinds, computed with the bounds
 }
 
 func (f *frame) clear() {
@@ -98,7 +98,7 @@ func (f *frame) find(slot int32) int {
 }
 
 // bound is a sphere around all volumes, a little too large rather than too
-// small, and a digest of their prefabs. A radius below zero: there are none, or
+// small, and a digest of their kinds. A radius below zero: there are none, or
 // one of them has a number that is not finite. The centre is the mean of four
 // samples, the radius the largest distance plus the largest radius: one square
 // root for an entity.

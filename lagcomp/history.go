@@ -107,7 +107,7 @@ func (h *History) expire(t Tick) {
 // Filter.ExcludeOwner can leave out. epoch is the caller's count of the
 // entity's lives: when it changes (respawn, teleport), or when the entity was
 // left out for a tick, its history is cut, and nothing interpolates across.
-// The volumes are copied. An entity should keep their number, prefabs and order
+// The volumes are copied. An entity should keep their number, kinds and order
 // from tick to tick; where it does not, the earlier tick is held until the
 // later one is reached. Panics with a *UsageError outside of Begin and End, or
 // when the entity was put already.

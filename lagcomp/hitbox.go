@@ -23,7 +23,7 @@ type Box struct {
 	Rotation     Quat
 }
 
-// prefab says what the parameters of a volume mean.
+// kind says what the parameters of a volume mean.
 type kind uint8
 
 const (
@@ -122,7 +122,7 @@ func (v Hitbox) Custom() (shape uint8, param [7]float32, ok bool) {
 func (v *Hitbox) half() Vec      { return Vec{v.p[0], v.p[1], v.p[2]} }
 func (v *Hitbox) rotation() Quat { return Quat{v.p[3], v.p[4], v.p[5], v.p[6]} }
 
-// lerp blends two volumes into dst. Different prefabs do not blend.
+// lerp blends two volumes into dst. Different kinds do not blend.
 func (v *Hitbox) lerp(b *Hitbox, f float32, dst *Hitbox) {
 	*dst = *v
 	if v.kind != b.kind || v.shape != b.shape {

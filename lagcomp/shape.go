@@ -21,7 +21,7 @@ type Shape interface {
 	Closest(v Hitbox, p Vec) Contact
 }
 
-// cast is Shape.Cast for the built-in prefabs too.
+// cast is Shape.Cast for the built-in kinds too.
 func (v *Hitbox) cast(shapes []Shape, l *line, max, radius float32) (Contact, bool) {
 	switch v.kind {
 	case kindSphere:
@@ -37,7 +37,7 @@ func (v *Hitbox) cast(shapes []Shape, l *line, max, radius float32) (Contact, bo
 	return Contact{}, false
 }
 
-// closest is Shape.Closest for the built-in prefabs too.
+// closest is Shape.Closest for the built-in kinds too.
 func (v *Hitbox) closest(shapes []Shape, p Vec) (Contact, bool) {
 	switch v.kind {
 	case kindSphere:

@@ -128,7 +128,7 @@ func stream(first uint16, marks []byte, size int) []byte {
 	for _, mark := range marks {
 		b = append(b, mark) // gap 0
 		if mark&1 != 0 {
-			b = append(b, 7, 0) // prefab, tick
+			b = append(b, 7, 0) // kind, tick
 		}
 		b = binary.AppendUvarint(b, uint64(size))
 		b = append(b, make([]byte, size)...)
@@ -145,7 +145,7 @@ func addRaw(b []byte, kind byte, body []byte) []byte {
 
 const streamType, first, last = 1, 1, 2
 
-// TestMaliciousClients: each prefab of malice is answered, and harms nobody else.
+// TestMaliciousClients: each kind of malice is answered, and harms nobody else.
 func TestMaliciousClients(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	ids := uint16(0)

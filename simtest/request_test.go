@@ -239,7 +239,7 @@ func TestRequestsOfARogue(t *testing.T) {
 				_ = c.conn.SendOn(0, c.newest, 1, good)
 			}
 		},
-		"an unknown prefab":    func(c *rogue) { _ = c.conn.SendOn(0, c.newest, 2, good) },
+		"an unknown kind":      func(c *rogue) { _ = c.conn.SendOn(0, c.newest, 2, good) },
 		"too short":            func(c *rogue) { _ = c.conn.SendOn(0, c.newest, 1, good[:1]) },
 		"too long":             func(c *rogue) { _ = c.conn.SendOn(0, c.newest, 1, append(good, 0)) },
 		"a value out of range": func(c *rogue) { _ = c.conn.SendOn(0, c.newest, 1, []byte{120, 0, 0}) },
@@ -361,7 +361,7 @@ func TestRequestsChecker(t *testing.T) {
 			last.Payload = []byte{8}
 			return q.Handling(m, last)
 		},
-		"another prefab": func(m *simtest.Match, q *simtest.Requests, c *foretick.Client, last taken) error {
+		"another kind": func(m *simtest.Match, q *simtest.Requests, c *foretick.Client, last taken) error {
 			q.Asked(m, c, foretick.RequestSent{Kind: 0, Payload: []byte{7}})
 			last.Kind, last.Payload = 1, []byte{7}
 			return q.Handling(m, last)

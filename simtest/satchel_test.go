@@ -56,7 +56,7 @@ func (g *satchels) rummage(f *foretick.Frame, rows ecs.Rows) {
 	for i := range bags {
 		b, c := &bags[i], &cmds[i]
 		if c.Take {
-			b.Items = append(b.Items, carried{Kind: c.Kind, Label: fmt.Sprint("prefab ", c.Kind), Count: 1})
+			b.Items = append(b.Items, carried{Kind: c.Kind, Label: fmt.Sprint("kind ", c.Kind), Count: 1})
 			b.Near = append(b.Near, rows.Entity(i))
 		}
 		if c.Drop && len(b.Items) > 0 {

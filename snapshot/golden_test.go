@@ -23,7 +23,7 @@ func builtinTables() []byte {
 	return b
 }
 
-// story is a short match that shows every prefab of item.
+// story is a short match that shows every kind of item.
 func story(t *testing.T) *play {
 	p := newPlay(t, 1)
 	a, b := p.add(1, 1), p.add(2, 2)

@@ -86,7 +86,7 @@ type (
 	Beat struct{ ID uint32 }
 )
 
-// Hurt tells a victim, and nobody else, what hit it: whose gun of which prefab, how
+// Hurt tells a victim, and nobody else, what hit it: whose gun of which kind, how
 // far the server looked back for it, in milliseconds, and where its shooter saw it.
 // Bolts hit in the present.
 type Hurt struct {

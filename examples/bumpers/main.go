@@ -41,7 +41,7 @@ type (
 		X, Y   float32 `net:"min=-32,max=32,step=0.01,lerp"`
 		VX, VY float32 `net:"min=-40,max=40,step=0.02"`
 	}
-	// Shape is what a prefab of body is like. It never changes, and so never travels.
+	// Shape is what a kind of body is like. It never changes, and so never travels.
 	Shape struct {
 		Radius float32 `net:"min=0,max=4,step=0.125"`
 		Mass   float32 `net:"min=0,max=16,step=0.125"`

@@ -40,7 +40,7 @@ type (
 	}
 	// Command is a player's input.
 	Command struct {
-		Take uint8 `net:"max=15"` // a prefab of item; 0: none
+		Take uint8 `net:"max=15"` // a kind of item; 0: none
 	}
 	// Say is a line that a player types.
 	Say struct {

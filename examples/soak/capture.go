@@ -95,7 +95,7 @@ func (k *snapshotKeeper) Packet(_ *simtest.Match, _, to int, b []byte) error {
 
 // keeper is a checker that keeps packets.
 type keeper struct {
-	seen    map[string]int // packets by the prefabs of their messages
+	seen    map[string]int // packets by the kinds of their messages
 	packets [][]byte
 	all     int
 }
