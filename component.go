@@ -56,7 +56,7 @@ type prefab struct {
 	relevant        func(*Frame, PlayerID, ecs.Entity) Relevance // nil without a hook
 	ecs             *ecs.Prefab                                  // nil: another build's, passed over
 	own             int                                          // its index in this build
-	common          bool                                         // without an owner it belongs to the island: every client predicts it
+	common          bool                                         // a shared physics object: every client predicts it while nobody owns it
 	remotePredicted bool                                         // clients predict those of other players
 	spawn           *SpawnConfig                                 // nil: shared systems do not spawn it
 }

@@ -94,7 +94,7 @@ type eventRow[T any] struct {
 // Raise tells the event's handlers that it happened to or through the entity
 // by. On the server they run at the end of the same tick, in the order of the
 // calls; on a client at once, and not again when the tick is replayed. What is raised
-// there by an entity of another player's, whom the client foresees (see [PredictRemote]), is
+// there by a remote player's entity that the client predicts (see [PredictRemote]) is
 // passed over.
 func (e *Event[T]) Raise(f *Frame, by ecs.Entity, v T) {
 	if e.id == 0 || e.id > len(f.queues) {

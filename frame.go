@@ -6,13 +6,13 @@ import (
 	"github.com/foretick/foretick/ecs"
 )
 
-// Frame is what a system runs in: one tick of one world, or, for a render
-// system, one picture. It is valid for the call alone.
+// Frame is one tick of one world, or one rendered frame for a render system.
+// Systems receive it. It is valid only during the call.
 type Frame struct {
-	// Tick being computed; for a render system the newest predicted tick.
+	// Tick is the tick being computed. A render system sees the newest predicted tick.
 	Tick Tick
-	// DT is the length of a tick in seconds; for a render system the time
-	// since the last picture.
+	// DT is the length of a tick in seconds. For a render system it is the time
+	// since the last rendered frame.
 	DT float32
 	// World that the systems run in.
 	World *ecs.World
@@ -28,7 +28,7 @@ type Frame struct {
 	acting acting
 }
 
-// IsServer tells whether the frame is the server's.
+// IsServer reports whether the frame belongs to a server.
 func (f *Frame) IsServer() bool { return f.server != nil }
 
 // Time is the simulated time at the end of this tick, from the server's start.
@@ -40,12 +40,12 @@ func (f *Frame) Time() time.Duration {
 // owner or for [ecs.Nobody]. While a system runs its components can be reached
 // at once; queries see it from the next system on.
 //
-// It panics with [UsageError] for an owner that stands for a part of a client's
-// world, [ecs.Common] or [ecs.ClientOnly]: what all push is nobody's.
+// It panics with [UsageError] for the owners [ecs.Common] and [ecs.ClientOnly],
+// which are parts of a client's world. Spawn shared physics objects for [ecs.Nobody].
 //
-// It is for what the server alone makes: on a client it returns [ecs.None], and
-// the entity appears when a snapshot brings it. In a shared system, which has to
-// say what spawns, it panics with [UsageError]: see [Frame.SpawnBy].
+// Only the server spawns with it. On a client it returns [ecs.None], and the entity
+// appears when a snapshot brings it. In a shared system it panics with [UsageError]:
+// call [Frame.SpawnBy], which names the spawner.
 func (f *Frame) Spawn(k *ecs.Prefab, owner PlayerID) ecs.Entity {
 	if f.server == nil {
 		if f.client.stepping {
@@ -59,13 +59,13 @@ func (f *Frame) Spawn(k *ecs.Prefab, owner PlayerID) ecs.Entity {
 	return f.server.spawn(k, owner)
 }
 
-// Destroy removes an entity, after the running system; false when it is gone
-// already.
+// Destroy removes an entity once the running system has ended. It returns false
+// when the entity is gone already.
 //
-// On a client a shared system removes what it predicts: the entity is gone from
-// the world, and comes back under the same handle if the server's still lives
-// when its word on this tick comes. Anything else, what is foreseen of others
-// included, only the server's word removes, and Destroy returns false.
+// On a client a shared system can remove an entity that it predicts. The entity
+// comes back under the same handle if the server's copy still lives when the
+// server's state of this tick arrives. Other entities, remote players' included,
+// are removed by the server alone: for them Destroy returns false on a client.
 func (f *Frame) Destroy(e ecs.Entity) bool {
 	if f.server == nil {
 		return f.client.destroy(e)

@@ -49,7 +49,7 @@ type Protocol struct {
 	identity      ecs.Component[NetworkID]
 	components    []component // replicated ones, in registry order
 	prefabs       []prefab
-	common        bool // some kind is of the island
+	common        bool // some prefab is a shared physics object
 	spawning      bool // shared systems spawn some kind
 	clientOnly    bool // some kind is spawned with the policy ClientOnly
 	originAt      int  // registry index of originComponent, behind the components; −1: no prefab needs it
@@ -86,7 +86,7 @@ type Protocol struct {
 	spoilt   []ecs.ID      // components with a fault, which nothing else is to complain of
 	unmade   []*ecs.Prefab // and prefabs
 	apart    bool          // another build's server takes others to be foreseen, and they are not
-	foreign  bool          // it is what this build makes of another's: see skew.go
+	foreign  bool          // it is what this build makes of another's: see build_difference.go
 	eventsOf []int         // own index of each of the other's events, −1 for an unknown one
 
 	locals          []localComponentType

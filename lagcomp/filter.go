@@ -11,38 +11,37 @@ type Filter struct {
 	Exclude ID
 	// Layers holds a bit for each layer that can be touched. Zero means all.
 	Layers uint32
-	// Visible says whether the shooter could see the entity then; what was
-	// hidden from him is not there for him, and he shoots through it. Nil
-	// means that everything was visible.
+	// Visible reports whether the shooter could see the entity at that time. A shot
+	// passes through entities that were hidden from the shooter. Nil means that
+	// everything was visible.
 	Visible func(ID) bool
-	// LifeID says whether the life that an entity had then is still the one
-	// that it has. Of an ended life a body remains: it stops a shot, as it did
-	// on the shooter's screen, but is no hit. Nil means: the newest recorded
-	// tick decides, which every death, respawn and teleport that changes the
-	// epoch given to Put reaches.
+	// Life reports whether an entity still has the life that it had at that time.
+	// An entity whose life has ended still stops a shot, as it did on the shooter's
+	// screen, but does not count as a hit. Nil means that the life in the newest
+	// recorded tick decides. Every death, respawn and teleport that changes the life
+	// given to Put changes it.
 	Life func(id ID, life uint32) bool
-	// Keys answers the moments between which this client interpolated this
-	// entity, when they are not those of the Past: ticks a and b that it had
-	// received for it, and how far it was between them, 0 to 1. ok false means
-	// that it was not shown. Nil means the moments of the Past.
+	// Keys returns the two ticks between which the client interpolated the entity,
+	// and the fraction f between them, 0 to 1. ok is false when the client did not
+	// show the entity. Nil means the ticks of the Past.
 	Keys func(id ID) (a, b Tick, f float32, ok bool)
 }
 
 // Hit is what a query touched. The zero Hit is a miss.
 type Hit struct {
-	// ID, Owner, Life and Part say what was hit: entity, its player, its life
-	// and the volume's Part.
+	// ID, Owner, Life and Part name the entity, its player, its life and the
+	// hitbox's Part.
 	ID    ID
 	Owner uint32
 	Life  uint32
 	Part  uint8
-	// Index is the volume's place among those given to Put.
+	// Index is the hitbox's index among those given to Put.
 	Index int
-	// Point is where, on the volume's surface, and Normal the unit normal
-	// there, outwards. A ray from within a volume hits where it begins, with
-	// the normal against its direction.
+	// Point lies on the hitbox's surface. Normal is the unit normal there, outwards.
+	// A ray that begins within a hitbox hits at its origin, with the normal against
+	// its direction.
 	Point, Normal Vec
-	// Distance is how far the ray or the ball had moved, or how far the volume
-	// is from the point asked about; zero within.
+	// Distance is the distance that the ray or the ball travelled, or the distance
+	// from the query's point to the hitbox. It is zero within the hitbox.
 	Distance float32
 }

@@ -199,12 +199,12 @@ func (j *Judge) Grown() time.Duration { return j.rtt.used - j.rtt.settled }
 // RTT is the round trip that claims are bounded by.
 func (j *Judge) RTT() time.Duration { return j.rtt.used }
 
-// Stats answers the counters.
+// Stats returns the counters.
 func (j *Judge) Stats() JudgeStats { return j.stats }
 
-// RemeasureLatency believes the measured round trip anew for Config.Settle, though it
-// still grows no faster than Config.GrowthRate. For a moment in which nothing can be
-// gained, such as between rounds.
+// RemeasureLatency accepts the measured round trip again for Config.Settle, as at the
+// start of play. It still grows no faster than Config.GrowthRate. Call it when nothing
+// can be gained by it, such as between rounds.
 func (j *Judge) RemeasureLatency() { j.rtt.remeasure() }
 
 // Reset forgets the moments used and acknowledged, for a new level in which

@@ -9,10 +9,9 @@ type Past struct {
 	f    float32
 }
 
-// At answers the world at tick t and a fraction of the way to the next, each
-// entity's volumes interpolated. It is bounded by what is held: before the
-// oldest tick that one is given, beyond the newest that one. A fraction that
-// is not a number counts as 0.
+// At returns the world at tick t plus the fraction f of the way to the next tick,
+// with each entity's hitboxes interpolated. Times outside the recorded range are
+// clamped to the oldest or newest tick. A NaN fraction counts as 0.
 func (h *History) At(t Tick, f float32) Past {
 	if h.newest == nil {
 		return Past{}
@@ -34,10 +33,9 @@ func (h *History) At(t Tick, f float32) Past {
 	return h.blend(a, b, (float32(t-a.tick)+f)/float32(b.tick-a.tick))
 }
 
-// Between answers the world part of the way f, 0 to 1, from tick a to a later
-// tick b: for a client that receives fewer snapshots than the server has ticks
-// and interpolates between those. Ticks that are not held are bounded and
-// replaced by the nearest one held before them.
+// Between returns the world at the fraction f, 0 to 1, of the way from tick a to a
+// later tick b. It is for clients that receive fewer snapshots than the server has
+// ticks. A tick that is not held is replaced by the nearest one held before it.
 func (h *History) Between(a, b Tick, f float32) Past {
 	if h.newest == nil {
 		return Past{}
@@ -86,8 +84,8 @@ func (h *History) around(t Tick) (a, b *frame) {
 	return a, b
 }
 
-// Time answers the moment that the view shows: where the ticks next to each
-// other are held, what At was asked for.
+// Time returns the tick and fraction that the view shows. Where the neighbouring
+// ticks are held, that is what At was asked for.
 func (p Past) Time() (t Tick, f float32) {
 	if p.h == nil {
 		return 0, 0
@@ -105,8 +103,8 @@ func (p Past) Len() int {
 	return len(p.a.who)
 }
 
-// Hitbox answers volume i of an entity as it was; false when the entity was
-// not there or has no such volume.
+// Hitbox returns hitbox i of an entity at that time. It returns false when the
+// entity was not there or has no such hitbox.
 func (p Past) Hitbox(id ID, i int) (Hitbox, bool) {
 	e, ok := p.lookup(id)
 	if !ok || i < 0 || i >= e.count() {

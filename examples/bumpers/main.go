@@ -118,7 +118,7 @@ func (g *Game) Protocol() *foretick.Protocol {
 	p.Shared("drive", g.drive, ecs.Read(&g.Cmd), ecs.Write(&g.Drive, &g.Body))
 	p.Shared("roll", g.roll, ecs.Read(&g.Shape), ecs.Write(&g.Body))
 	p.Shared("goal", g.goal, ecs.With(&g.Score), ecs.Write(&g.Body))
-	if !g.blind { // one call is all that foresight takes, beside Exact
+	if !g.blind { // one call is all that remote prediction takes, besides FullPrecision
 		foretick.PredictRemote(p, &g.Cmd, g.guess)
 	}
 	g.Crashed.OnPredicted(p, func(f *foretick.Frame, by ecs.Entity, c Crash) { g.heard(f.Tick, f.World.Owner(by), c.With) }) // a bang

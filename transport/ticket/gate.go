@@ -11,7 +11,7 @@ import (
 	"github.com/foretick/foretick/transport"
 )
 
-// Gate decides at a server which tickets are let in. It remembers what was used until that expires, and no longer.
+// Gate decides at a server which tickets are let in. It remembers a used ticket until the ticket expires.
 // Its methods may be called from any goroutine. NewGate makes one.
 //
 // A Gate forgets when its process ends. So a ticket that was used before a restart is let in once more, until it
@@ -130,8 +130,8 @@ func (g *Gate) Accept(_ netip.AddrPort, token []byte) (identity []byte, err erro
 	return c.Identity, nil
 }
 
-// Ban refuses an identity's tickets until a time; the zero time is for ever. An empty identity is nobody's: nothing is
-// done. Who is connected stays so: disconnect the peer as well.
+// Ban refuses an identity's tickets until a time; the zero time is for ever. Ban does nothing for an
+// empty identity. It does not end a connection: disconnect the peer as well.
 func (g *Gate) Ban(identity []byte, until time.Time) {
 	if len(identity) == 0 {
 		return
