@@ -22,7 +22,7 @@ func BenchmarkServerTick(b *testing.B) {
 	for range 64 {
 		var g Walk
 		sample := foretick.Sample(&g.Move, func(v foretick.View) Move { return Move{X: float32(v.Tick%2)*2 - 1} })
-		_, err := m.Join(foretick.ClientConfig{Protocol: g.Protocol(), Sample: sample}, simtest.Seat{Up: link, Down: link, Pictures: 30})
+		_, err := m.Join(foretick.ClientConfig{Protocol: g.Protocol(), Sample: sample}, simtest.Seat{Up: link, Down: link, FrameRate: 30})
 		require.NoError(b, err)
 	}
 	m.Run(10 * time.Second)

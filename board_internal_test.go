@@ -22,7 +22,7 @@ func TestPostingAllocatesNothing(t *testing.T) {
 	require.Len(t, m.server.Players(nil), 8)
 	player := make([]PlayerID, 0, 8)
 	require.Zero(t, testing.AllocsPerRun(100, func() {
-		m.server.post(true)
+		m.server.board.postAll(&m.server.stats, &m.server.sessions, &m.server.times)
 		m.clients[0].post()
 		player = m.server.Players(player[:0])
 		_, _ = m.server.Player(player[0])
@@ -36,22 +36,22 @@ func TestResentCountsOnce(t *testing.T) {
 	m := newBoardMatch(t, 4, sim.Link{Loss: 0.3, Latency: 40 * time.Millisecond})
 	m.each = func() {
 		want := m.gone
-		for _, p := range m.server.players {
-			if p.conn != nil {
-				want += p.conn.Stats().EntriesResent
+		for _, p := range m.server.sessions.players {
+			if p.session.conn != nil {
+				want += p.session.conn.Stats().EntriesResent
 			}
 		}
-		m.server.post(true)
+		m.server.board.postAll(&m.server.stats, &m.server.sessions, &m.server.times)
 		require.Equal(t, want, m.server.Stats().MessagesResent)
 	}
 	m.run(3 * time.Second)
 	require.Positive(t, m.server.Stats().MessagesResent)
 	for player := range PlayerID(3) {
-		p := m.server.player(player + 1)
-		m.gone += p.conn.Stats().EntriesResent
+		p := m.server.sessions.player(player + 1)
+		m.gone += p.session.conn.Stats().EntriesResent
 		before := m.server.Stats().MessagesResent
 		m.server.drop(p, 0, "planted")
-		m.server.post(false)
+		m.server.board.post(&m.server.stats)
 		require.Equal(t, before, m.server.Stats().MessagesResent, "without a tick between")
 		m.each()
 	}
@@ -155,7 +155,8 @@ var aboutNobody = []string{
 	"cautionText", "ended", // of the game's code, and of the match
 	`"Frame.Rewind or RewindBehind was asked for`, // who does not play has no address
 	`"a string or slice does not fit its tag`,     // in an entity, of anybody's
-	"kind", // in logRefusal: with an address, before there is a player; logAbuse adds one
+	`"the world has no table for an entity`,       // of an owner that is no player
+	"kind",                                        // in refusal: with an address, before there is a player; abuse adds one
 }
 
 // TestEveryLogLineSaysWho walks the server's log lines: each about a player carries the
@@ -187,8 +188,8 @@ func TestEveryLogLineSaysWho(t *testing.T) {
 						return true
 					}
 				}
-				require.True(t, strings.Contains(line, "s.who(") || strings.Contains(line, "line") && strings.Contains(text, "line = s.who(") || strings.Contains(text, "line := s.who("),
-					"%s says of whom by s.who(p), or is one of aboutNobody: %s", set.Position(call.Pos()), line)
+				require.True(t, strings.Contains(line, ".who(") || strings.Contains(line, "line") && strings.Contains(text, "line = p.who(") || strings.Contains(text, "line := p.who("),
+					"%s says of whom by p.who(), or is one of aboutNobody: %s", set.Position(call.Pos()), line)
 				return true
 			})
 		}

@@ -1,154 +1,115 @@
 package foretick
 
 import (
-	"errors"
-	"fmt"
 	"slices"
+	"strings"
 
-	"github.com/foretick/foretick/netcode"
-	"github.com/foretick/foretick/snapshot"
+	"github.com/foretick/foretick/internal/layout"
+	"github.com/foretick/foretick/schema"
 )
 
-// BuildDifference is how a client's protocol differs from that of the server, a build of the
-// same game, that it plays with; see [Client.BuildDifference].
+// BuildDifference lists how a client's protocol differs from that of a server of another
+// build of the same game. See [Client.BuildDifference].
 //
-// What has one name is matched: components and messages have that of their Go
-// type, without its package, so that to rename one is to replace it; prefabs have
-// the one that they were declared with, and commands need none.
+// Both sides are matched by name. Components and messages have the name of their Go type
+// without its package, so a renamed type counts as another one. Prefabs have the name that
+// they were declared with. Commands need no name.
 type BuildDifference struct {
-	// Schema is the server's.
-	Schema *Schema
-	// Missing names what only this client has: components, fields, prefabs, the
-	// command, messages and requests. Fields of entities keep what their prefab is
-	// born with here, and what is missing of a command or a request is not sent.
+	// Schema is the server's schema.
+	Schema *schema.Protocol
+	// Missing names everything that only this client has: components, fields, prefabs, the
+	// command, messages and requests. Such fields keep the default of their prefab on this
+	// client. Missing fields of a command or a request are not sent.
 	Missing []string
-	// Unknown names what only the server has. It is received, and passed over.
+	// Unknown names everything that only the server has. The client receives it and ignores
+	// it.
 	Unknown []string
-	// Changed names the fields of both that differ in type, range, step or
-	// audience. Values are converted, to the nearest that the other type holds.
+	// Changed names the fields on both sides that differ in type, range, step or audience.
+	// Values are converted to the nearest one that the other type can hold.
 	Changed []string
 }
 
-// BuildDifference is what differs from the protocol of a server of another build; nil where
-// both are one build, or the client was not let in yet. See
-// [ServerConfig.AllowOtherBuilds].
-func (c *Client) BuildDifference() *BuildDifference { return c.buildDifference }
-
-// against is why a server's protocol, by its description, is not this one.
+// against explains how a server's protocol, by its description, differs from this one.
 func (p *Protocol) against(theirs string) *ProtocolError {
-	e := &ProtocolError{Ours: p.Hash(), Theirs: hashText(theirs)}
-	e.OurLine, e.TheirLine = firstDifference(p.Describe(), theirs)
+	ours, e := p.Describe(), &ProtocolError{Ours: p.Hash()}
+	if text, cut := strings.CutSuffix(theirs, cutMark); cut { // no more of ours is compared than came of theirs
+		e.OurLine, e.TheirLine = firstDifference(firstLines(ours, strings.Count(text, "\n")), text)
+		return e
+	}
+	e.Theirs = hashText(theirs)
+	e.OurLine, e.TheirLine = firstDifference(ours, theirs)
 	return e
 }
 
-// otherBuilds notes that the server would let another build in.
-func (c *Client) otherBuilds(r netcode.Reject) {
-	if c.view.State != Connecting && c.view.State != Resuming || c.speaks == r.Protocol {
-		return
+// cutMark ends a description that was too long for a message.
+const cutMark = "...\n"
+
+// cutLines cuts a description to at most a number of bytes, at a whole line.
+func cutLines(text string, most int) string {
+	if len(text) <= most {
+		return text
 	}
-	if r.Protocol == c.cfg.Protocol.Hash() { // the server was brought up to this build
-		c.adopt(c.cfg.Protocol, nil, r.Protocol)
-		return
-	}
-	c.asksSchema, c.offered = true, r.Protocol
+	text = text[:most-len(cutMark)]
+	return text[:strings.LastIndexByte(text, '\n')+1] + cutMark
 }
 
-// adopt goes over to another way of speaking.
-func (c *Client) adopt(p *Protocol, buildDifference *BuildDifference, hash uint64) {
-	c.p, c.buildDifference, c.speaks, c.asksSchema = p, buildDifference, hash, false
-	c.bodies, c.others = newBodies(p), p.othersRead()
-	if err := c.fresh(); err != nil {
-		c.end(err) // cannot be: the same configuration was accepted before
+// firstLines returns the first n lines of a text.
+func firstLines(text string, n int) string {
+	at := 0
+	for range n {
+		next := strings.IndexByte(text[at:], '\n')
+		if next < 0 {
+			return text
+		}
+		at += next + 1
 	}
+	return text[:at]
 }
 
-var errUnasked = errors.New("foretick: a schema that was not asked for")
-
-// schema takes the server's schema in and begins to speak its protocol.
-func (c *Client) schema(payload []byte) error {
-	if !c.asksSchema {
-		return errUnasked
-	}
-	reply, err := netcode.ParseSchemaReply(payload)
-	if err != nil {
-		c.end(err)
-		return err
-	}
-	if !reply.Known {
-		c.end(&ProtocolError{Ours: c.cfg.Protocol.Hash(), Theirs: c.offered})
-		return nil
-	}
-	s, err := ReadSchema(reply.Data)
-	if err == nil && s.Hash() != c.offered {
-		err = fmt.Errorf("%w: it is not that of the server's protocol", ErrSchema)
-	}
-	if err != nil {
-		c.end(err)
-		return err
-	}
-	own := c.cfg.Protocol
-	if s.Game != own.name || s.Version != own.version || s.TickRate != own.tickRate || !slices.Equal(s.Channels, own.parts().Channels) {
-		c.end(own.against(s.Describe()))
-		return nil
-	}
-	buildDifference := &BuildDifference{Schema: s}
-	bound := own.bind(s, buildDifference)
-	c.decoded()
-	c.adopt(bound, buildDifference, c.offered)
-	return nil
-}
-
-// unknownComponent is the id of a component that this build has not: no world does.
-const unknownComponent = 255
-
-// bind makes the protocol by which this build's components, prefabs, command, messages
-// and requests travel as a server of another build has them: matched by name, in the
-// server's order.
-func (p *Protocol) bind(s *Schema, d *BuildDifference) *Protocol {
+// bind makes the protocol for a server of another build. It has this build's components,
+// prefabs, command, messages and requests, matched by name, in the server's order.
+func (p *compiled) bind(s *schema.Protocol, d *BuildDifference) *compiled {
 	q := *p
-	q.foreign, q.common, q.registry = true, true, s.Registry
-	q.hash = 0
-	at := d.bindComponents(&q, p, s)
-	d.bindPrefabs(&q, p, s)
-	d.bindCommand(&q, p, s)
-	d.bindMessages(&q, p, s)
-	d.bindRequests(&q, p, s)
-	q.hitboxes, q.lives, q.tracks = nil, nil, nil
-	for _, v := range p.hitboxes {
-		own := v.comps
-		v.comps, v.mask = nil, 0
+	q.OtherBuild, q.Common, q.Registry = true, true, s.Registry
+	q.Hash = 0
+	at := d.bindComponents(&q.Layout, &p.Layout, s)
+	d.bindPrefabs(&q.Layout, &p.Layout, s)
+	d.bindCommand(&q.Layout, &p.Layout, s)
+	d.bindMessages(&q.Layout, &p.Layout, s)
+	d.bindRequests(&q.Layout, &p.Layout, s)
+	q.Hitboxes, q.Lives, q.Tracks = nil, nil, nil
+	for _, v := range p.Hitboxes {
+		own := v.Components
+		v.Components, v.Mask = nil, 0
 		for _, i := range own {
 			if at[i] >= 0 {
-				v.comps, v.mask = append(v.comps, at[i]), v.mask|1<<at[i]
+				v.Components, v.Mask = append(v.Components, at[i]), v.Mask|1<<at[i]
 			}
 		}
-		if len(v.comps) == len(own) {
-			q.hitboxes = append(q.hitboxes, v)
+		if len(v.Components) == len(own) {
+			q.Hitboxes = append(q.Hitboxes, v)
 		}
 	}
-	for _, l := range p.lives {
-		if l.comp = at[l.comp]; l.comp >= 0 {
-			q.lives = append(q.lives, l)
+	for _, l := range p.Lives {
+		if l.Component = at[l.Component]; l.Component >= 0 {
+			q.Lives = append(q.Lives, l)
 		}
 	}
-	for _, t := range p.tracks {
-		if t.comp = at[t.comp]; t.comp >= 0 {
-			q.tracks = append(q.tracks, t)
+	for _, t := range p.Tracks {
+		if t.Component = at[t.Component]; t.Component >= 0 {
+			q.Tracks = append(q.Tracks, t)
 		}
 	}
-	q.bindRemotePrediction(s)
-	q.readUnpredicted = q.unpredictedReads()
-	q.findUnpredicted()
-	names := make([]string, len(p.events))
-	for i := range p.events {
-		names[i] = p.events[i].name
-	}
-	q.eventsOf = match(s.Events, names)
+	bindRemotePrediction(&q.Layout, s)
+	q.FindUnpredictedReads(p.schedule.Systems())
+	q.FindWrittenForOthers(p.schedule.Systems())
+	q.FindUnpredicted()
+	q.EventsOf = match(s.Events, p.Events)
 	return &q
 }
 
-// match finds for each of theirs its place among ours: the n-th of a name is the
-// n-th of that name. −1 where there is none.
+// match finds the index in ours of each of theirs. The n-th of a name matches the n-th of
+// that name. −1 means that there is none.
 func match(theirs, ours []string) []int {
 	taken := make([]bool, len(ours))
 	out := make([]int, len(theirs))
@@ -164,49 +125,49 @@ func match(theirs, ours []string) []int {
 	return out
 }
 
-// bindComponents answers the server's index of each of p's components, −1 for one
-// that it has not.
-func (d *BuildDifference) bindComponents(q, p *Protocol, s *Schema) []int {
-	at := make([]int, len(p.components))
+// bindComponents returns the server's index of each of p's components, −1 for one that the
+// server does not have.
+func (d *BuildDifference) bindComponents(q, p *layout.Layout, s *schema.Protocol) []int {
+	at := make([]int, len(p.Components))
 	for i := range at {
 		at[i] = -1
 	}
-	q.components = make([]component, s.Registry.Components())
-	q.originAt, q.localAt, q.curved = -1, -1, false
-	for i := range q.components {
+	q.Components = make([]layout.Component, s.Registry.Components())
+	q.Origins.Matched, q.Origins.ClientOnly, q.Curved = -1, -1, false
+	for i := range q.Components {
 		theirs := s.Registry.Schema(i)
-		k := slices.IndexFunc(p.components, func(c component) bool { return c.name == theirs.Name() })
+		k := slices.IndexFunc(p.Components, func(c layout.Component) bool { return c.Name == theirs.Name() })
 		if k < 0 {
-			q.components[i] = component{id: unknownComponent, name: theirs.Name(), schema: theirs, unknown: true}
+			q.Components[i] = layout.Component{ID: layout.UnknownComponent, Name: theirs.Name(), Schema: theirs, Unknown: true, Singleton: -1}
 			switch theirs.Name() {
 			case originName:
-				q.originAt = i
+				q.Origins.Matched = i
 			case localName:
-				q.localAt = i
+				q.Origins.ClientOnly = i
 			default:
 				d.Unknown = append(d.Unknown, "component "+theirs.Name())
 			}
 			continue
 		}
 		at[k] = i
-		c := p.components[k]
-		c.schema = d.bind(c.schema, theirs)
-		c.predicted = c.predicted && theirs.Predicted()
-		c.tolerant = c.schema.Tolerant()
-		c.moves(theirs)
-		q.curved = q.curved || c.curved
-		q.components[i] = c
+		c := p.Components[k]
+		c.Schema = d.bind(c.Schema, theirs)
+		c.Predicted = c.Predicted && theirs.Predicted()
+		c.Tolerant = c.Schema.Tolerant()
+		c.Interpolate(theirs)
+		q.Curved = q.Curved || c.Curved
+		q.Components[i] = c
 	}
 	for k := range at {
 		if at[k] < 0 {
-			d.Missing = append(d.Missing, "component "+p.components[k].name)
+			d.Missing = append(d.Missing, "component "+p.Components[k].Name)
 		}
 	}
 	return at
 }
 
 // bind matches one schema and notes what differs.
-func (d *BuildDifference) bind(own, theirs *snapshot.Schema) *snapshot.Schema {
+func (d *BuildDifference) bind(own, theirs *schema.Schema) *schema.Schema {
 	s, diff := theirs.Bind(own)
 	for _, x := range []struct {
 		to   *[]string
@@ -219,76 +180,89 @@ func (d *BuildDifference) bind(own, theirs *snapshot.Schema) *snapshot.Schema {
 	return s
 }
 
-func (d *BuildDifference) bindPrefabs(q, p *Protocol, s *Schema) {
-	found := make([]bool, len(p.prefabs))
-	q.prefabs = make([]prefab, s.Registry.Prefabs())
-	for i := range q.prefabs {
+func (d *BuildDifference) bindPrefabs(q, p *layout.Layout, s *schema.Protocol) {
+	found := make([]bool, len(p.Prefabs))
+	q.Prefabs = make([]layout.Prefab, s.Registry.Prefabs())
+	for i := range q.Prefabs {
 		name := s.Registry.PrefabName(i)
-		k := slices.IndexFunc(p.prefabs, func(k prefab) bool { return k.ecs.Name() == name })
+		k := slices.IndexFunc(p.Prefabs, func(k layout.Prefab) bool { return k.ECS.Name() == name })
 		if k < 0 {
 			d.Unknown = append(d.Unknown, "prefab "+name)
 			continue
 		}
-		q.prefabs[i], found[k] = p.prefabs[k], true
-		q.bindSpawns(i)
+		q.Prefabs[i], found[k] = p.Prefabs[k], true
+		bindSpawn(q, i)
 	}
 	for k := range found {
 		if !found[k] {
-			d.Missing = append(d.Missing, "prefab "+p.prefabs[k].ecs.Name())
+			d.Missing = append(d.Missing, "prefab "+p.Prefabs[k].ECS.Name())
 		}
 	}
 }
 
-// bindRemotePrediction lets others be foreseen where both builds foresee the same: a server
-// judges shots at what is foreseen by another moment.
-func (p *Protocol) bindRemotePrediction(s *Schema) {
-	same := s.PredictsRemote && p.predictRemote != nil && p.command != nil
-	for i := range p.prefabs {
-		k := &p.prefabs[i]
-		same = same && (k.ecs == nil || k.remotePredicted == slices.Contains(s.RemotePredicted, s.Registry.PrefabName(i)))
+// bindSpawn lets a prefab of this build be predicted as a server of another build has it.
+func bindSpawn(q *layout.Layout, i int) {
+	k := &q.Prefabs[i]
+	has := func(comp int) bool { return comp >= 0 && q.Registry.PrefabHas(i, comp) }
+	switch {
+	case k.Spawn == layout.NotSpawned:
+	case has(q.Origins.ClientOnly):
+		k.Spawn, q.ClientOnly = layout.SpawnedForClient, true
+	case has(q.Origins.Matched):
+		k.Spawn = layout.SpawnMatched
+	}
+}
+
+// bindRemotePrediction predicts other players only if both builds predict the same. The
+// server judges shots at predicted entities for another moment than at others.
+func bindRemotePrediction(p *layout.Layout, s *schema.Protocol) {
+	same := s.PredictsRemote && p.Remote.Predicts && p.Command != nil
+	for i := range p.Prefabs {
+		k := &p.Prefabs[i]
+		same = same && (k.ECS == nil || k.RemotePredicted == slices.Contains(s.RemotePredicted, s.Registry.PrefabName(i)))
 	}
 	if same {
 		return
 	}
-	p.predictRemote, p.apart = nil, s.PredictsRemote
-	for i := range p.prefabs {
-		p.prefabs[i].remotePredicted = false
+	p.Remote.Predicts, p.Remote.Missing = false, s.PredictsRemote
+	for i := range p.Prefabs {
+		p.Prefabs[i].RemotePredicted = false
 	}
 }
 
-func (d *BuildDifference) bindCommand(q, p *Protocol, s *Schema) {
-	q.command = nil
+func (d *BuildDifference) bindCommand(q, p *layout.Layout, s *schema.Protocol) {
+	q.Command = nil
 	switch {
-	case p.command == nil && s.Command != nil:
+	case p.Command == nil && s.Command != nil:
 		d.Unknown = append(d.Unknown, "command "+s.Command.Name())
-	case p.command != nil && s.Command == nil:
-		d.Missing = append(d.Missing, "command "+p.command.schema.Name())
-	case p.command != nil:
-		c := *p.command
-		c.schema = d.bind(c.schema, s.Command)
-		q.command = &c
+	case p.Command != nil && s.Command == nil:
+		d.Missing = append(d.Missing, "command "+p.Command.Schema.Name())
+	case p.Command != nil:
+		c := *p.Command
+		c.Schema = d.bind(c.Schema, s.Command)
+		q.Command = &c
 	}
 }
 
-func (d *BuildDifference) bindMessages(q, p *Protocol, s *Schema) {
+func (d *BuildDifference) bindMessages(q, p *layout.Layout, s *schema.Protocol) {
 	var ours, theirs []string
-	for i := range p.messages {
-		ours = append(ours, p.messages[i].name)
+	for i := range p.Messages {
+		ours = append(ours, p.Messages[i].Name)
 	}
 	for i := range s.Messages {
 		theirs = append(theirs, s.Messages[i].Schema.Name())
 	}
-	q.messages = make([]messageType, len(theirs))
+	q.Messages = make([]layout.Message, len(theirs))
 	found := make([]bool, len(ours))
 	for i, k := range match(theirs, ours) {
 		if k < 0 {
-			q.messages[i] = messageType{name: theirs[i], channel: s.Messages[i].Channel}
+			q.Messages[i] = layout.Message{Name: theirs[i], Channel: s.Messages[i].Channel, Own: -1}
 			d.Unknown = append(d.Unknown, "message "+theirs[i])
 			continue
 		}
-		m := p.messages[k]
-		m.schema, m.channel, found[k] = d.bind(m.schema, s.Messages[i].Schema), s.Messages[i].Channel, true
-		q.messages[i] = m
+		m := p.Messages[k]
+		m.Schema, m.Channel, found[k] = d.bind(m.Schema, s.Messages[i].Schema), s.Messages[i].Channel, true
+		q.Messages[i] = m
 	}
 	for k := range found {
 		if !found[k] {
@@ -297,13 +271,13 @@ func (d *BuildDifference) bindMessages(q, p *Protocol, s *Schema) {
 	}
 }
 
-// bindRequests keeps this build's order: Send finds a request by it.
-func (d *BuildDifference) bindRequests(q, p *Protocol, s *Schema) {
+// bindRequests keeps this build's order, since Send finds a request by it.
+func (d *BuildDifference) bindRequests(q, p *layout.Layout, s *schema.Protocol) {
 	var ours, theirs []string
-	q.requests = slices.Clone(p.requests)
-	for i := range q.requests {
-		ours = append(ours, q.requests[i].name)
-		q.requests[i].kind = -1
+	q.Requests = slices.Clone(p.Requests)
+	for i := range q.Requests {
+		ours = append(ours, q.Requests[i].Name)
+		q.Requests[i].Kind = -1
 	}
 	for i := range s.Requests {
 		theirs = append(theirs, s.Requests[i].Name())
@@ -313,37 +287,12 @@ func (d *BuildDifference) bindRequests(q, p *Protocol, s *Schema) {
 			d.Unknown = append(d.Unknown, "request "+theirs[i])
 			continue
 		}
-		r := &q.requests[k]
-		r.kind, r.schema = i, d.bind(r.schema, s.Requests[i])
+		r := &q.Requests[k]
+		r.Kind, r.Schema = i, d.bind(r.Schema, s.Requests[i])
 	}
 	for k := range ours {
-		if q.requests[k].kind < 0 {
+		if q.Requests[k].Kind < 0 {
 			d.Missing = append(d.Missing, "request "+ours[k])
 		}
 	}
-}
-
-// known is what this build knows of a predicted component's words, until the next
-// call.
-func (c *Client) known(comp *component, words []int32) []int32 {
-	if !c.p.foreign || words == nil {
-		return words
-	}
-	out := c.zeroes(comp.schema.Words())
-	comp.schema.Known(words, snapshot.GridSim, out)
-	return out
-}
-
-// ownEvents turns a note's events, which another build numbered, into this one's.
-func (p *Protocol) ownEvents(n *note) {
-	if !p.foreign {
-		return
-	}
-	own := n.raised[:0]
-	for _, e := range n.raised {
-		if int(e.event) < len(p.eventsOf) && p.eventsOf[e.event] >= 0 {
-			own = append(own, noteEvent{e.age, uint32(p.eventsOf[e.event])})
-		}
-	}
-	n.raised = own
 }

@@ -1,132 +1,314 @@
 package foretick
 
 import (
-	"math"
+	"reflect"
+	"slices"
 	"unsafe"
 
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/internal/rewind"
+	"github.com/foretick/foretick/internal/standard"
+	"github.com/foretick/foretick/schema"
 	"github.com/foretick/foretick/snapshot"
 )
 
-// gather lists the ghosts that are predicted here, in the receiver's order, so
-// that predicting does not walk over everybody else's.
-func (c *Client) gather() {
-	c.ours = c.ours[:0]
-	for _, g := range c.receiver.Ghosts() {
-		if c.ahead(g) {
-			c.ours = append(c.ours, g)
-		}
-	}
-	c.gatherOthers()
+// ghosts holds everything that the server sent about its entities.
+type ghosts struct {
+	*clientBase
+
+	receiver *snapshot.Receiver
+	ours     []*snapshot.Ghost // those that are predicted here
+	released []*snapshot.Ghost // to be given back when nobody walks the list
+	others   []int             // registry indices of components that shared systems read of others
+	overfull bool              // the world took all that a server may fill
+	mostUsed float64           // of its limits, that a server may
+	hitboxes *rewind.Hitboxes
 }
 
-// predictedHere lists the entities that are predicted here, those that the server's
-// word is awaited for behind those that it knows. Some may not be there in the
-// tick at hand. It holds until the next call.
-func (c *Client) predictedHere() []ecs.Entity {
-	c.mineAll = c.mineAll[:0]
-	for _, g := range c.ours {
-		if g.Data != 0 {
-			c.mineAll = append(c.mineAll, ecs.Entity(g.Data))
-		}
-	}
-	if c.cfg.SyncTest > 0 { // what has died is there again when its ticks are
-		for _, r := range c.spawning.retired {
-			c.mineAll = append(c.mineAll, r.e)
-		}
-	}
-	if c.spawns.Len() == 0 {
-		return c.mineAll
-	}
-	c.spawns.Open(func(_ Tick, s spawned) bool {
-		c.mineAll = append(c.mineAll, s.e)
-		return true
+func newGhosts(b *clientBase) ghosts {
+	return ghosts{clientBase: b, mostUsed: mostUsed, hitboxes: b.p.newHitboxes(), others: b.p.ReadOfOthers(b.p.schedule.Systems())}
+}
+
+// newReceiver makes the receiver of a level. Its snapshots are newer than those of all
+// earlier levels.
+func (gs *ghosts) newReceiver(after Tick) {
+	gs.receiver = snapshot.NewReceiver(gs.p.Registry, snapshot.ReceiverConfig{
+		Viewer: uint16(gs.view.Player), Owners: standard.MaxPlayers, After: after,
 	})
-	return c.mineAll
 }
 
-// mine tells whether a ghost is the player's own, or everybody's, and predicted here.
-func (c *Client) mine(g *snapshot.Ghost) bool {
-	return g.Mine && !c.cfg.NoPrediction && !c.alien(g)
+// reaches reports whether the prediction of t can start from the newest snapshot. With an
+// honest server it always can: the clock leads by no more than the history.
+func (gs *ghosts) reaches(t Tick) bool {
+	newest, ok := gs.receiver.Newest()
+	return ok && int32(t-newest) <= int32(gs.cfg.History)
 }
 
-// alien tells whether a ghost is of a kind that only the server's build of the game
-// has: it is not shown.
-func (c *Client) alien(g *snapshot.Ghost) bool { return c.p.prefabs[g.Prefab].ecs == nil }
+// mine reports whether a ghost is the player's own or a shared physics object, and
+// predicted here.
+func (gs *ghosts) mine(g *snapshot.Ghost) bool {
+	return g.Mine && !gs.cfg.NoPrediction && !gs.alien(g)
+}
 
-// birth makes the local entity of a ghost.
-func (c *Client) birth(g *snapshot.Ghost) {
-	k := &c.p.prefabs[g.Prefab]
-	e := c.world.Manager().Spawn(k.ecs, c.partOf(g))
-	*c.p.identity.Get(c.world, e) = NetworkID{Net: uint32(g.Wire), Prefab: uint16(k.own)}
-	g.Data = uint64(e)
-	if c.p.predictedRefs {
-		c.appeared = append(c.appeared, appeared{g.Wire, c.predictor.Tick()})
+// remotePredicted reports whether a ghost is another player's and predicted here.
+func (gs *ghosts) remotePredicted(g *snapshot.Ghost) bool {
+	return gs.p.Remote.Predicts && !g.Mine && g.Owner != uint16(ecs.Nobody) && !gs.cfg.NoPrediction && gs.p.Prefabs[g.Prefab].RemotePredicted && !gs.alien(g)
+}
+
+// ahead reports whether a ghost is predicted here, and so not drawn in the past.
+func (gs *ghosts) ahead(g *snapshot.Ghost) bool { return gs.mine(g) || gs.remotePredicted(g) }
+
+// alien reports whether only the server's build of the game has the ghost's prefab. Such a
+// ghost is not drawn.
+func (gs *ghosts) alien(g *snapshot.Ghost) bool { return gs.p.Prefabs[g.Prefab].ECS == nil }
+
+// anothers reports whether an entity that is predicted here is another player's.
+func (gs *ghosts) anothers(e ecs.Entity) bool {
+	if !gs.p.Remote.Predicts {
+		return false
 	}
-	c.bornHere()
-}
-
-// write puts a ghost's state of t into the world as it is.
-func (c *Client) write(g *snapshot.Ghost, s snapshot.State, t Tick) {
-	r := c.records.Find(t)
-	for i := range c.p.components {
-		comp := &c.p.components[i]
-		if comp.unknown {
-			continue
-		}
-		if words := s.Component(i); words != nil {
-			if comp.predicted && r != nil {
-				words = c.named(comp, words, r.find(ecs.Entity(g.Data), i), t)
-			}
-			comp.schema.DequantiseFor(s.Audience, words, s.Grid(i), clientRefs{c}, c.pointer(g, i))
-		} else if at := c.world.Pointer(ecs.Entity(g.Data), c.p.components[i].id); at != nil {
-			c.takeAway(ecs.Entity(g.Data), c.p.components[i].id)
-		}
+	switch gs.world.Owner(e) {
+	case gs.view.Player, ecs.Nobody, ecs.Common, ecs.ClientOnly:
+		return false
 	}
+	return true
 }
 
-// writeComponent writes what the state says of a component; fields that the player
-// does not receive stay.
-func (c *Client) writeComponent(g *snapshot.Ghost, s snapshot.State, i int) {
-	c.p.components[i].schema.DequantiseFor(s.Audience, s.Component(i), s.Grid(i), clientRefs{c}, c.pointer(g, i))
+// partOf returns the partition of a ghost's entity. Another player's entities that are
+// drawn in the past are kept apart from those that are predicted, because a rollback does
+// not include them.
+func (gs *ghosts) partOf(g *snapshot.Ghost) PlayerID {
+	o := PlayerID(g.Owner)
+	if gs.crowded() {
+		return ecs.Nobody
+	}
+	if !gs.p.Remote.Predicts || g.Mine || o == ecs.Nobody || gs.remotePredicted(g) {
+		return o
+	}
+	return gs.world.Partition(o)
 }
 
-// pointer is where a ghost's component lies in the world; it is added where it
-// was missing.
-func (c *Client) pointer(g *snapshot.Ghost, i int) unsafe.Pointer {
-	e, comp := ecs.Entity(g.Data), &c.p.components[i]
-	at := c.world.Pointer(e, comp.id)
-	if at == nil && c.crowded() {
-		return c.spare(i)
+// originOf returns the spawn key with which this client predicted one of the server's
+// entities, 0 if it did not.
+func (gs *ghosts) originOf(g *snapshot.Ghost) uint32 {
+	if gs.p.Origins.Matched < 0 {
+		return 0
+	}
+	if words := g.Newest().Component(gs.p.Origins.Matched); words != nil {
+		return uint32(words[0])
+	}
+	return 0
+}
+
+func (gs *ghosts) ghost(w schema.WireID) *snapshot.Ghost {
+	if g := gs.receiver.Find(w); g != nil && g.Gone == 0 {
+		return g
+	}
+	return nil
+}
+
+// writeComponent writes a component's received values. Fields that the player does not
+// receive stay.
+func (gs *ghosts) writeComponent(g *snapshot.Ghost, s snapshot.State, i int) {
+	gs.p.Components[i].Schema.DequantiseFor(s.Audience, s.Component(i), s.Grid(i), wireRefs{gs}, gs.pointer(g, i))
+}
+
+// pointer returns the address of a ghost's component in the world. It adds the component if
+// it is missing.
+func (gs *ghosts) pointer(g *snapshot.Ghost, i int) unsafe.Pointer {
+	e, comp := ecs.Entity(g.Data), &gs.p.Components[i]
+	at := gs.world.Pointer(e, comp.ID)
+	if at == nil && gs.crowded() {
+		return gs.spare(i)
 	}
 	if at == nil {
-		c.world.AddByID(e, comp.id, comp.zero)
-		at = c.world.Pointer(e, comp.id)
+		gs.world.AddByID(e, comp.ID, comp.Zero)
+		at = gs.world.Pointer(e, comp.ID)
 	}
 	return at
 }
 
-// clientRefs maps entity references to wire ids and back.
-type clientRefs struct{ c *Client }
-
-// Net is the wire id of a local entity.
-func (r clientRefs) Net(entity uint64) uint32 {
-	if id := r.c.p.identity.Find(r.c.world, ecs.Entity(entity)); id != nil {
-		return id.Net
+// takeAway removes a component that a ghost no longer has.
+func (gs *ghosts) takeAway(e ecs.Entity, id ecs.ID) {
+	if !gs.crowded() {
+		gs.world.RemoveByID(e, id)
 	}
-	return 0
 }
 
-// Entity is the local entity of a wire id, or of the key of what was spawned here.
-func (r clientRefs) Entity(ref uint32) uint64 {
+// spare is memory for a component that has none in the world.
+func (gs *ghosts) spare(i int) unsafe.Pointer {
+	return reflect.New(gs.world.Types().Info(gs.p.Components[i].ID).Type).UnsafePointer()
+}
+
+// crowded reports whether the world has no room for more component sets. A change that
+// needs one is then dropped, and the connection ends.
+func (gs *ghosts) crowded() bool {
+	gs.overfull = gs.overfull || gs.world.Used() > gs.mostUsed
+	return gs.overfull
+}
+
+// othersNewest writes the newest received values to remote entities' rows, for the
+// components that shared systems read.
+func (gs *ghosts) othersNewest() {
+	if len(gs.others) == 0 {
+		return
+	}
+	for _, g := range gs.receiver.Ghosts() {
+		if gs.ahead(g) || g.Data == 0 {
+			continue
+		}
+		s := g.Newest() // its last, if it is gone and still drawn
+		for _, i := range gs.others {
+			if words := s.Component(i); words != nil {
+				gs.writeComponent(g, s, i)
+			} else if id := gs.p.Components[i].ID; gs.world.Pointer(ecs.Entity(g.Data), id) != nil {
+				gs.takeAway(ecs.Entity(g.Data), id)
+			}
+		}
+	}
+}
+
+// othersMoved reports whether the snapshot just read changed what shared systems read of
+// remote entities.
+func (gs *ghosts) othersMoved() bool {
+	if len(gs.others) == 0 {
+		return false
+	}
+	return slices.ContainsFunc(gs.receiver.Changes(), func(ch snapshot.Change) bool {
+		if gs.ahead(ch.Ghost) || ch.What != snapshot.Updated {
+			return !gs.ahead(ch.Ghost)
+		}
+		now := ch.Ghost.Newest()
+		before, ok := ch.Ghost.Before(now)
+		return !ok || differ(now, before, gs.others)
+	})
+}
+
+// ghostFrame holds the states that a ghost is drawn from at a time.
+type ghostFrame struct {
+	from       snapshot.State
+	before, to snapshot.State // no state where nothing is interpolated from or to it
+	fraction   float32        // of the time from from to to; 0: all components hold
+	rate       float32        // ticks a second
+}
+
+// knots returns the knots of a component that the frame has.
+func (gf *ghostFrame) knots(comp int) schema.Knots {
+	return schema.Between(gf.before.Keyframe(comp), gf.from.Keyframe(comp), gf.to.Keyframe(comp), gf.fraction, gf.rate)
+}
+
+// around returns the states that a ghost is drawn from at a time. It returns false if there
+// are none.
+func (gs *ghosts) around(g *snapshot.Ghost, t Tick, fraction float32) (gf ghostFrame, ok bool) {
+	a, b, f, ok := g.Sample(t, fraction)
+	if !ok {
+		return gf, false
+	}
+	gf = ghostFrame{from: a, rate: float32(gs.p.TickRate)}
+	if !(f > 0) || gs.jumped(g, a, b) {
+		return gf, true
+	}
+	gf.to, gf.fraction = b, f
+	if gs.p.Curved {
+		if before, ok := g.Before(a); ok && !gs.jumped(g, before, a) {
+			gf.before = before
+		}
+	}
+	return gf, true
+}
+
+// jumped reports whether an entity's life changed between two keyframes. Then nothing may
+// be interpolated.
+func (gs *ghosts) jumped(g *snapshot.Ghost, a, b snapshot.State) bool {
+	for _, l := range gs.p.Lives {
+		wa, wb := a.Component(l.Component), b.Component(l.Component)
+		if wa == nil || wb == nil {
+			continue
+		}
+		schema, at := gs.p.Components[l.Component].Schema, gs.hitboxes.Value(l.Component)
+		grid := gs.receiver.Grid(g, l.Component)
+		schema.DequantiseMasked(wa, grid, wireRefs{gs}, at)
+		of := gs.p.handlers.lives[l.Own]
+		before := of(at)
+		schema.DequantiseMasked(wb, grid, wireRefs{gs}, at)
+		if of(at) != before {
+			return true
+		}
+	}
+	return false
+}
+
+// leapt reports whether the snapshot just read says that a ghost was teleported since its
+// last value.
+func (gs *ghosts) leapt(e ecs.Entity) bool {
+	for _, ch := range gs.receiver.Changes() {
+		if ch.Teleported && ecs.Entity(ch.Ghost.Data) == e {
+			return true
+		}
+	}
+	return false
+}
+
+// whollyTold reports whether a snapshot left out none of the player's own entities. An
+// entity that is the player's here may have another owner on the server, and be left out
+// for that reason.
+func (gs *ghosts) whollyTold(t Tick) bool {
+	_, all, own := gs.receiver.Complete(t)
+	if all || !own {
+		return all
+	}
+	return !slices.ContainsFunc(gs.ours, func(g *snapshot.Ghost) bool {
+		_, ok := g.At(t)
+		return !ok && !gs.remotePredicted(g) && int32(t-g.Born) >= 0 && (g.Gone == 0 || int32(t-g.Gone) < 0)
+	})
+}
+
+// whole reports whether the nearest snapshot received from tick t on, downwards or upwards,
+// has the entity's state.
+func (gs *ghosts) whole(g *snapshot.Ghost, t Tick, step int32) bool {
+	newest, _ := gs.receiver.Newest()
+	for range gs.cfg.History {
+		if int32(t-newest) > 0 {
+			return true // nothing newer: the entity did not move on the screen
+		}
+		if received, _, _ := gs.receiver.Complete(t); received {
+			_, ok := g.At(t)
+			return ok || g.Gone != 0 && int32(t-g.Gone) >= 0
+		}
+		t += Tick(step)
+	}
+	return false
+}
+
+// differed reports whether a component that shared systems read of others had another value
+// when t ran than in the snapshot that its prediction r had.
+func (gs *ghosts) differed(g *snapshot.Ghost, t Tick, r *record) bool {
+	known, ok := g.At(r.basis)
 	switch {
-	case isKey(ref):
-		return uint64(r.c.spawnOf(ref))
-	case ref == 0 || ref > math.MaxUint16:
-		return 0
+	case !ok || g.Data == 0:
+		return true // it came or went
+	case int32(g.Born-r.shown) > 0 && int32(g.Born-t) <= 0:
+		return true // it was not drawn yet
+	case g.Gone != 0 && int32(g.Gone-t) <= 0 && int32(g.Gone-r.shown) > 0:
+		return true // it was still drawn
 	}
-	if g := r.c.receiver.Find(snapshot.WireID(ref)); g != nil && g.Gone == 0 {
-		return g.Data
+	return changedIn(g, known, t, gs.others)
+}
+
+// changedIn reports whether some components of a ghost had other values than known when t
+// ran: at the end of the tick before, or at its own.
+func changedIn(g *snapshot.Ghost, known snapshot.State, t Tick, components []int) bool {
+	if before, ok := g.At(t - 1); ok && int32(t-1-known.Tick) > 0 && differ(before, known, components) {
+		return true
 	}
-	return 0
+	then, ok := g.At(t)
+	if !ok { // of this tick nothing was received: what came next says whether it changed
+		then = g.Newest()
+	}
+	return differ(then, known, components)
+}
+
+// differ reports whether two states of a ghost differ in some components.
+func differ(a, b snapshot.State, components []int) bool {
+	return slices.ContainsFunc(components, func(i int) bool { return !slices.Equal(a.Component(i), b.Component(i)) })
 }

@@ -6,40 +6,17 @@ import (
 	"github.com/foretick/foretick/ecs"
 )
 
-// locals keeps what only this client knows of the entities that are predicted here:
-// their components declared with Protocol.LocalComponent. Every frame and every correction goes
-// back to a save, and they go through it as they are: also on an entity that a replay, or
-// the server, brings back.
+// locals keeps the values that only this client has of predicted entities: their components
+// declared with Protocol.LocalComponent. Every frame and every correction loads a save.
+// These components keep their values through it, also on an entity that a replay, or the
+// server, brings back.
 type locals struct {
+	*clientBase
 	stashed bool // since the world was last put back
 	kept    []ecs.Entity
 	data    []byte // of each of kept: a byte a component that says whether it is there, and the values
-	next    int    // where find looks first
-}
-
-// localComponentType is a component that never travels.
-type localComponentType struct {
-	id   ecs.ID
-	size uintptr
-	at   int // in data, from the entity's first byte
-}
-
-// localStride is how many bytes of data an entity has.
-func (p *Protocol) localStride() int {
-	if len(p.locals) == 0 {
-		return 0
-	}
-	last := p.locals[len(p.locals)-1]
-	return last.at + int(last.size)
-}
-
-// placeLocals finds the components' places once all are declared.
-func (p *Protocol) placeLocals() {
-	at := len(p.locals)
-	for i := range p.locals {
-		p.locals[i].at = at
-		at += int(p.locals[i].size)
-	}
+	zeros   []byte
+	next    int // where find looks first
 }
 
 func (l *locals) find(e ecs.Entity) int {
@@ -59,9 +36,9 @@ func (l *locals) find(e ecs.Entity) int {
 	return -1
 }
 
-// forgetLocals drops an entity whose handle becomes another's.
-func (c *Client) forgetLocals(e ecs.Entity) {
-	l, stride := &c.locals, c.p.localStride()
+// forget drops an entity whose handle will be used for another.
+func (l *locals) forget(e ecs.Entity) {
+	stride := l.p.LocalStride()
 	if i := l.find(e); i >= 0 {
 		n := len(l.kept) - 1
 		copy(l.data[i*stride:(i+1)*stride], l.data[n*stride:])
@@ -72,73 +49,64 @@ func (c *Client) forgetLocals(e ecs.Entity) {
 
 func (l *locals) clear() { l.kept, l.data, l.stashed = l.kept[:0], l.data[:0], false }
 
-// stashLocals keeps the local components ahead of the first save that is loaded.
-func (c *Client) stashLocals() {
-	l := &c.locals
-	if len(c.p.locals) == 0 || l.stashed {
-		return
-	}
+// due reports whether stash is to be called ahead of a save that is loaded.
+func (l *locals) due() bool { return len(l.p.Locals) > 0 && !l.stashed }
+
+// stash keeps the components of entities, ahead of the first save that is loaded.
+func (l *locals) stash(entities []ecs.Entity) {
 	l.stashed = true
-	stride := c.p.localStride()
-	for _, e := range c.predictedHere() {
-		if !c.world.Alive(e) {
+	stride := l.p.LocalStride()
+	for _, e := range entities {
+		if !l.world.Alive(e) {
 			continue
 		}
 		i := l.find(e)
 		if i < 0 {
 			i = len(l.kept)
 			l.kept = append(l.kept, e)
-			l.data = append(l.data, c.zeroBytes(stride)...)
+			for len(l.zeros) < stride {
+				l.zeros = append(l.zeros, 0)
+			}
+			l.data = append(l.data, l.zeros[:stride]...)
 		}
 		row := l.data[i*stride:][:stride]
-		for k, t := range c.p.locals {
-			at := c.world.Pointer(e, t.id)
+		for k, t := range l.p.Locals {
+			at := l.world.Pointer(e, t.ID)
 			if row[k] = 0; at != nil {
 				row[k] = 1
-				copy(row[t.at:], unsafe.Slice((*byte)(at), t.size))
+				copy(row[t.At:], unsafe.Slice((*byte)(at), t.Size))
 			}
 		}
 	}
 }
 
-// putLocals gives them back to whoever lives once all saves are loaded and all ticks run
-// again. It reports whether components came or went.
-func (c *Client) putLocals() (moved bool) {
-	l := &c.locals
-	if !l.stashed {
-		return false
-	}
+// put gives the components back to the entities that are alive, once all saves are loaded
+// and all ticks have run again. It reports whether components came or went.
+func (l *locals) put(entities []ecs.Entity) (moved bool) {
 	l.stashed = false
-	stride := c.p.localStride()
-	for _, e := range c.predictedHere() {
+	stride := l.p.LocalStride()
+	for _, e := range entities {
 		i := -1
-		if c.world.Alive(e) {
+		if l.world.Alive(e) {
 			i = l.find(e)
 		}
 		if i < 0 {
 			continue
 		}
 		row := l.data[i*stride:][:stride]
-		for k, t := range c.p.locals {
-			at, there := c.world.Pointer(e, t.id), row[k] != 0
+		for k, t := range l.p.Locals {
+			at, there := l.world.Pointer(e, t.ID), row[k] != 0
 			switch {
 			case there && at != nil:
-				copy(unsafe.Slice((*byte)(at), t.size), row[t.at:])
+				copy(unsafe.Slice((*byte)(at), t.Size), row[t.At:])
 			case there:
-				c.world.AddByID(e, t.id, unsafe.Pointer(unsafe.SliceData(row[t.at:])))
+				l.world.AddByID(e, t.ID, unsafe.Pointer(unsafe.SliceData(row[t.At:])))
 				moved = true
 			case at != nil:
-				c.world.RemoveByID(e, t.id)
+				l.world.RemoveByID(e, t.ID)
 				moved = true
 			}
 		}
 	}
 	return moved
-}
-
-func (c *Client) zeroBytes(n int) []byte {
-	for len(c.noBytes) < n {
-		c.noBytes = append(c.noBytes, 0)
-	}
-	return c.noBytes[:n]
 }

@@ -1,179 +1,208 @@
 package foretick
 
 import (
+	"math"
 	"slices"
 
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/internal/layout"
+	"github.com/foretick/foretick/schema"
 	"github.com/foretick/foretick/snapshot"
 )
 
-// recordRefs names entities in records. What this client spawned ahead of the server is
-// named by its spawn's key, before and after the server gave it a wire id, so that a
-// reference to it compares equal throughout. Everything else is named by its wire id.
-type recordRefs struct{ clientRefs }
+// wireRefs maps entity references to wire ids and back.
+type wireRefs struct{ gs *ghosts }
 
-// Net is the name of a local entity; 0 for what the server does not send.
+// Net is the wire id of a local entity.
+func (r wireRefs) Net(entity uint64) uint32 {
+	if id := r.gs.p.identity.Find(r.gs.world, ecs.Entity(entity)); id != nil {
+		return id.Net
+	}
+	return 0
+}
+
+// Entity returns the local entity of a wire id.
+func (r wireRefs) Entity(ref uint32) uint64 {
+	if ref == 0 || ref > math.MaxUint16 {
+		return 0
+	}
+	if g := r.gs.receiver.Find(schema.WireID(ref)); g != nil && g.Gone == 0 {
+		return g.Data
+	}
+	return 0
+}
+
+// recordRefs names entities in records. An entity that this client spawned ahead of the
+// server is named by its spawn's key, before and after the server gave it a wire id. So a
+// reference to it compares equal throughout. All other entities are named by their wire
+// ids.
+type recordRefs struct{ tl *timeline }
+
+// Net returns the name of a local entity, 0 for one that the server does not send.
 func (r recordRefs) Net(entity uint64) uint32 {
-	c, e := r.c, ecs.Entity(entity)
-	id := c.p.identity.Find(c.world, e)
+	tl, e := r.tl, ecs.Entity(entity)
+	id := tl.p.identity.Find(tl.world, e)
 	switch {
 	case id == nil:
 		return 0
-	case id.Net == 0 && id.origin != 0 && c.world.Owner(e) == c.view.Player:
+	case id.Net == 0 && id.origin != 0 && tl.world.Owner(e) == tl.view.Player:
 		return id.origin
 	}
-	if g := c.receiver.Find(snapshot.WireID(id.Net)); g != nil {
-		return c.nameOfGhost(g)
+	if g := tl.ghosts.receiver.Find(schema.WireID(id.Net)); g != nil {
+		return tl.ghosts.nameOfGhost(g)
 	}
 	return id.Net
 }
 
-// isKey tells a spawn's key from a wire id.
+// Entity returns the local entity of a wire id, or of the key of a spawn.
+func (r recordRefs) Entity(ref uint32) uint64 {
+	if isKey(ref) {
+		return uint64(r.tl.spawnOf(ref))
+	}
+	return wireRefs{r.tl.ghosts}.Entity(ref)
+}
+
+// isKey reports whether a name is a spawn's key, and not a wire id.
 func isKey(ref uint32) bool { return ref>>31 != 0 }
 
-// nameOfGhost is what records call a ghost.
-func (c *Client) nameOfGhost(g *snapshot.Ghost) uint32 {
-	if id := c.originOf(g); id != 0 {
+// nameOfGhost returns the name of a ghost in records.
+func (gs *ghosts) nameOfGhost(g *snapshot.Ghost) uint32 {
+	if id := gs.originOf(g); id != 0 {
 		return id
 	}
 	return uint32(g.Wire)
 }
 
-// spawnOf is the entity that was spawned here by a key; None if it is not known any more.
-func (c *Client) spawnOf(key uint32) ecs.Entity {
-	if s, _, ok := c.spawns.Find(key); ok {
+// spawnOf returns the entity that was spawned here with a key, None if it is no longer
+// known.
+func (tl *timeline) spawnOf(key uint32) ecs.Entity {
+	if s, _, ok := tl.spawning.waiting.Find(key); ok {
 		return s.e
 	}
-	for i := range c.ours { // whoever asks goes through them in the same order in each frame
-		k := (c.spawning.next + i) % len(c.ours)
-		if c.originOf(c.ours[k]) == key {
-			c.spawning.next = k
-			return ecs.Entity(c.ours[k].Data)
+	for i := range tl.ghosts.ours { // callers visit them in the same order in each frame
+		k := (tl.spawning.next + i) % len(tl.ghosts.ours)
+		if tl.ghosts.originOf(tl.ghosts.ours[k]) == key {
+			tl.spawning.next = k
+			return ecs.Entity(tl.ghosts.ours[k].Data)
 		}
 	}
 	return ecs.None
 }
 
-// meant is what the server's words of a predicted component say in the names of records,
-// for t, where ours was predicted; until the next call.
-func (c *Client) meant(comp *component, words, ours []int32, t Tick) []int32 {
-	return c.named(comp, c.known(comp, words), ours, t)
+// meant returns the server's words of a predicted component with references named as in
+// records, for t, when ours was predicted. They are valid until the next call.
+func (tl *timeline) meant(comp *layout.Component, words, ours []int32, t Tick) []int32 {
+	return tl.named(comp, tl.known(comp, words), ours, t)
 }
 
-// named puts the names of records into the server's words. The server sends a reference
-// as none until it knows that this client has the entity: until then ours stands, where
-// it names what was spawned here.
-func (c *Client) named(comp *component, words, ours []int32, t Tick) []int32 {
-	if len(comp.refs) == 0 || words == nil {
+// named puts the names of records into the server's words. The server sends a reference as
+// none until it knows that this client has the entity. Until then our reference stays if it
+// names an entity that was spawned here.
+func (tl *timeline) named(comp *layout.Component, words, ours []int32, t Tick) []int32 {
+	if len(comp.Refs) == 0 || words == nil {
 		return words
 	}
-	c.naming = append(c.naming[:0], words...)
-	for _, i := range comp.refs {
+	tl.scratch.naming = append(tl.scratch.naming[:0], words...)
+	for _, i := range comp.Refs {
 		was := uint32(0)
 		if ours != nil {
 			was = uint32(ours[i])
 		}
-		c.naming[i] = int32(c.nameOfRef(uint32(words[i]), was, t))
+		tl.scratch.naming[i] = int32(tl.nameOfRef(uint32(words[i]), was, t))
 	}
-	return c.naming
+	return tl.scratch.naming
 }
 
-func (c *Client) nameOfRef(ref, ours uint32, t Tick) uint32 {
+func (tl *timeline) nameOfRef(ref, ours uint32, t Tick) uint32 {
 	if ref == 0 {
-		if isKey(ours) && c.untold(ours, t) {
+		if isKey(ours) && tl.untold(ours, t) {
 			return ours
 		}
 		return 0
 	}
-	g := c.receiver.Find(snapshot.WireID(ref))
+	g := tl.ghosts.receiver.Find(schema.WireID(ref))
 	switch {
 	case g == nil:
 		return ref
 	case g.Data == 0 && ours == 0:
 		return 0 // it is not drawn yet, and can be named once it is
 	}
-	return c.nameOfGhost(g)
+	return tl.ghosts.nameOfGhost(g)
 }
 
-// untold tells whether the server may have referred in t to what was spawned here by a
-// key without saying so.
-func (c *Client) untold(key uint32, t Tick) bool {
-	if _, k, ok := c.spawns.Find(key); ok && !c.matchedBy(key) {
-		_, _, own := c.receiver.Complete(t)
+// untold reports whether the server may have had a reference in t, without sending it, to
+// the entity spawned here with a key.
+func (tl *timeline) untold(key uint32, t Tick) bool {
+	if _, k, ok := tl.spawning.waiting.Find(key); ok && !tl.matchedBy(key) {
+		_, _, own := tl.ghosts.receiver.Complete(t)
 		return !own || int32(k-t) > 0
 	}
-	for i := range c.spawning.named {
-		if n := &c.spawning.named[i]; n.key == key {
-			return !c.serverKnows(n, t)
+	for i := range tl.spawning.named {
+		if n := &tl.spawning.named[i]; n.key == key {
+			return !tl.serverKnows(n, t)
 		}
 	}
 	return false
 }
 
-// matchedBy tells whether the server has told of the spawn with a key.
-func (c *Client) matchedBy(key uint32) bool {
-	for i := range c.spawning.named {
-		if c.spawning.named[i].key == key {
+// matchedBy reports whether the server has confirmed the spawn with a key.
+func (tl *timeline) matchedBy(key uint32) bool {
+	for i := range tl.spawning.named {
+		if tl.spawning.named[i].key == key {
 			return true
 		}
 	}
 	return false
 }
 
-// serverKnows tells whether the server knew in t that this client has an entity: it had
-// a command that was made afterwards, whose packet acknowledged the entity's.
-func (c *Client) serverKnows(n *naming, t Tick) bool {
-	return int32(c.commandAck-n.next) >= 0 || int32(t-n.until) > int32(c.cfg.History)
+// serverKnows reports whether the server knew in t that this client has an entity. It then
+// had a command that was made later, whose packet acknowledged the entity's.
+func (tl *timeline) serverKnows(n *naming, t Tick) bool {
+	return int32(tl.input.acked-n.next) >= 0 || int32(t-n.until) > int32(tl.cfg.History)
 }
 
-// appeared is a ghost that was drawn for the first time.
-type appeared struct {
-	wire snapshot.WireID
-	tick Tick // the newest that was predicted without it
-}
-
-// cameLater tells whether all that differs in two values of a component is references to
-// what was not drawn here yet when t was predicted. That is corrected, and no fault of
-// the prediction.
-func (c *Client) cameLater(comp *component, ours, words []int32, t Tick) bool {
-	if len(comp.refs) == 0 || len(c.appeared) == 0 {
+// cameLater reports whether two values of a component differ only in references to entities
+// that were not drawn here yet when t was predicted. That is corrected, but is no
+// misprediction.
+func (tl *timeline) cameLater(comp *layout.Component, ours, words []int32, t Tick) bool {
+	if len(comp.Refs) == 0 || len(tl.appeared) == 0 {
 		return false
 	}
-	c.covered = append(c.covered[:0], words...)
-	for _, i := range comp.refs {
-		for _, a := range c.appeared {
+	tl.scratch.covered = append(tl.scratch.covered[:0], words...)
+	for _, i := range comp.Refs {
+		for _, a := range tl.appeared {
 			if ours[i] == 0 && uint32(words[i]) == uint32(a.wire) && int32(t-a.tick) <= 0 {
-				c.covered[i] = 0
+				tl.scratch.covered[i] = 0
 			}
 		}
 	}
-	return comp.schema.FirstDifference(ours, c.covered) < 0
+	return comp.Schema.FirstDifference(ours, tl.scratch.covered) < 0
 }
 
-// wentEarlier tells whether all that differs in two values of a component is references
-// to what the server, in t, had no more, and which was still drawn here.
-func (c *Client) wentEarlier(comp *component, ours, words []int32, t Tick) bool {
-	if len(comp.refs) == 0 {
+// wentEarlier reports whether two values of a component differ only in references to
+// entities that the server, in t, no longer had, and that were still drawn here.
+func (tl *timeline) wentEarlier(comp *layout.Component, ours, words []int32, t Tick) bool {
+	if len(comp.Refs) == 0 {
 		return false
 	}
-	c.covered = append(c.covered[:0], words...)
-	for _, i := range comp.refs {
-		if words[i] == 0 && slices.ContainsFunc(c.receiver.Ghosts(), func(g *snapshot.Ghost) bool {
-			return int32(g.Wire) == ours[i] && !c.ahead(g) && g.Gone != 0 && int32(t-g.Gone) >= 0
+	tl.scratch.covered = append(tl.scratch.covered[:0], words...)
+	for _, i := range comp.Refs {
+		if words[i] == 0 && slices.ContainsFunc(tl.ghosts.receiver.Ghosts(), func(g *snapshot.Ghost) bool {
+			return int32(g.Wire) == ours[i] && !tl.ghosts.ahead(g) && g.Gone != 0 && int32(t-g.Gone) >= 0
 		}) {
-			c.covered[i] = ours[i]
+			tl.scratch.covered[i] = ours[i]
 		}
 	}
-	return comp.schema.FirstDifference(ours, c.covered) < 0
+	return comp.Schema.FirstDifference(ours, tl.scratch.covered) < 0
 }
 
-// forgetAppeared drops what every prediction that is still compared knows.
-func (c *Client) forgetAppeared(t Tick) {
-	live := c.appeared[:0]
-	for _, a := range c.appeared {
+// forgetAppeared drops the entries that every prediction still to be compared knows.
+func (tl *timeline) forgetAppeared(t Tick) {
+	live := tl.appeared[:0]
+	for _, a := range tl.appeared {
 		if int32(a.tick-t) >= 0 {
 			live = append(live, a)
 		}
 	}
-	c.appeared = live
+	tl.appeared = live
 }

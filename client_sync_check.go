@@ -8,162 +8,84 @@ import (
 	"unsafe"
 
 	"github.com/foretick/foretick/ecs"
-	"github.com/foretick/foretick/prediction"
+	"github.com/foretick/foretick/internal/layout"
+	"github.com/foretick/foretick/internal/probe"
 )
 
-// Desync is a fault that a rehearsal found: something in the game's own code
-// that makes a tick come out differently when it runs again. See
-// ClientConfig.SyncTest.
-type Desync struct {
-	// Kind of fault.
-	Kind DesyncKind
-	// Tick that came out differently.
-	Tick Tick
-	// Entity, Component and Field that differ first. Field is empty where a
-	// whole component does.
-	Entity    ecs.Entity
-	Component string
-	Field     string
-	// First and Again are the field's values in its own units: of the first run
-	// and of the other.
-	First, Again float64
-	// System is the first that left something else behind, where known.
-	System string
-}
-
-// DesyncKind says what a rehearsal found.
-type DesyncKind uint8
-
-// The prefabs.
-const (
-	// Impure: the same tick with the same input from the same state computed
-	// something else: a clock, chance, a map's order, a counter or a cache kept
-	// outside of components.
-	Impure DesyncKind = iota + 1
-	// RenderWrote: a render system wrote a predicted component.
-	RenderWrote
-	// NotANumber: a predicted field became NaN or infinite.
-	NotANumber
-)
-
-// String names the kind.
-func (k DesyncKind) String() string {
-	switch k {
-	case Impure:
-		return "ran again with another outcome"
-	case RenderWrote:
-		return "was written by a render system"
-	case NotANumber:
-		return "is not a number"
-	}
-	return "?"
-}
-
-// String is one line for a log.
-func (d Desync) String() string {
-	what := d.Component
-	if d.Field != "" {
-		what += "." + d.Field
-	}
-	s := fmt.Sprintf("tick %d: %s of entity %v %s", d.Tick, what, d.Entity, d.Kind)
-	if d.Kind == Impure {
-		s += fmt.Sprintf(": %.10g, then %.10g", d.First, d.Again)
-	}
-	if d.System != "" {
-		s += fmt.Sprintf("; first in system %q", d.System)
-	}
-	return s
-}
-
-// syncTester is what ClientConfig.SyncTest needs.
-type syncTester struct {
-	since   Tick                          // the newest tick whose state came from the server: no run leads up to it
-	trail   *prediction.History[[]uint64] // hash of the predicted state after each system
-	again   []uint64                      // the same, of the run that is on
-	running bool                          // a tick runs; its systems are hashed
-	due     int                           // the system that is still to be hashed, plus one; 0 for none
-	replay  bool
-	render  bool
-	before  []byte
-	kept    []record
-}
-
-// syncTest goes back and runs the newest ticks again: their outcome must be the
-// same to the last word.
-func (c *Client) syncTest() {
-	now := c.predictor.Tick()
-	n := min(c.cfg.SyncTest, c.cfg.History-1, int(int32(now-c.practice.since)))
+// syncTest goes back and runs the newest ticks again. Every word of their results must be
+// the same.
+func (tl *timeline) syncTest() {
+	now := tl.predictor.Tick()
+	n := min(tl.hooks.syncTest, tl.cfg.History-1, int(int32(now-tl.tester.since)))
 	from := now - Tick(n)
-	slot, ok := c.predictor.Slot(from)
-	if !ok || n <= 0 || c.cfg.NoPrediction {
+	slot, ok := tl.predictor.Slot(from)
+	if !ok || n <= 0 || tl.cfg.NoPrediction {
 		return
 	}
-	line := timeline{c}
-	for len(c.practice.kept) < n {
-		c.practice.kept = append(c.practice.kept, record{})
+	line := tl
+	for len(tl.tester.kept) < n {
+		tl.tester.kept = append(tl.tester.kept, record{})
 	}
 	for i := range n {
-		c.practice.kept[i].copy(c.records.Find(from + 1 + Tick(i)))
+		tl.tester.kept[i].copy(tl.records.Find(from + 1 + Tick(i)))
 	}
-	resimulated := c.stats.Resimulated
+	resimulated := tl.stats.Resimulated
 	line.Load(slot, from)
 	for i := range n {
 		k := from + 1 + Tick(i)
-		c.practice.replay = true
+		tl.tester.replay = true
 		line.Step(k, true)
-		c.practice.replay = false
-		if d, ok := c.diverged(k, &c.practice.kept[i], c.records.Find(k)); ok {
-			c.reportDesync(d)
+		tl.tester.replay = false
+		if d, ok := tl.diverged(k, &tl.tester.kept[i], tl.records.Find(k)); ok {
+			tl.reportDesync(d)
 			break
 		}
 	}
 	for i := range n {
-		c.records.Put(from + 1 + Tick(i)).copy(&c.practice.kept[i])
+		tl.records.Put(from + 1 + Tick(i)).copy(&tl.tester.kept[i])
 	}
-	c.predictor.Present()
-	c.putLocals()
-	for _, e := range c.spawning.practised {
-		c.world.Unreserve(e)
+	tl.predictor.Present()
+	tl.putLocals()
+	for _, e := range tl.spawning.practised {
+		tl.world.Unreserve(e)
 	}
-	c.spawning.practised = c.spawning.practised[:0]
-	c.stats.Resimulated = resimulated
+	tl.spawning.practised = tl.spawning.practised[:0]
+	tl.stats.Resimulated = resimulated
 }
 
-func (r *record) copy(from *record) {
-	if from == nil {
-		r.items, r.words = r.items[:0], r.words[:0]
-		return
+// othersCame notes that what shared systems read of remote entities changed: the ticks
+// before ran with something else, and a sync test does not run them again.
+func (tl *timeline) othersCame() {
+	if len(tl.ghosts.others) > 0 {
+		tl.tester.since = tl.predictor.Tick()
 	}
-	items, words, cuts := append(r.items[:0], from.items...), append(r.words[:0], from.words...), append(r.cuts[:0], from.cuts...)
-	*r = *from
-	r.items, r.words, r.cuts = items, words, cuts
 }
 
 // diverged finds the first field in which two runs of a tick differ.
-func (c *Client) diverged(t Tick, first, again *record) (Desync, bool) {
-	d := Desync{Kind: Impure, Tick: t}
+func (tl *timeline) diverged(t Tick, first, again *record) (probe.Desync, bool) {
+	d := probe.Desync{Kind: probe.Impure, Tick: t}
 	for _, it := range first.items {
-		d.Entity, d.Component = it.e, c.itemName(it)
+		d.Entity, d.Component = it.e, tl.itemName(it)
 		if again.item(it.e, int(it.comp)) < 0 {
-			d.System = c.firstSystem(t)
+			d.System = tl.firstSystem(t)
 			d.First, d.Again = 1, 0
 			return d, true
 		}
 		if it.comp == itself {
 			continue
 		}
-		comp, words := &c.p.components[it.comp], again.find(it.e, int(it.comp))
-		n := comp.schema.Words()
-		if f := comp.schema.FirstDifference(first.words[it.off:int(it.off)+n], words[:n]); f >= 0 {
-			d.Field = comp.schema.Field(f).Name
+		comp, words := &tl.p.Components[it.comp], again.find(it.e, int(it.comp))
+		n := comp.Schema.Words()
+		if f := comp.Schema.FirstDifference(first.words[it.off:int(it.off)+n], words[:n]); f >= 0 {
+			d.Field = comp.Schema.Field(f).Name
 			d.First, d.Again = fieldValue(comp, f, first.words[it.off:]), fieldValue(comp, f, words)
-			d.System = c.firstSystem(t)
+			d.System = tl.firstSystem(t)
 			return d, true
 		}
 	}
 	for _, it := range again.items {
 		if first.item(it.e, int(it.comp)) < 0 {
-			d.Entity, d.Component, d.System = it.e, c.itemName(it), c.firstSystem(t)
+			d.Entity, d.Component, d.System = it.e, tl.itemName(it), tl.firstSystem(t)
 			d.First, d.Again = 0, 1
 			return d, true
 		}
@@ -171,128 +93,122 @@ func (c *Client) diverged(t Tick, first, again *record) (Desync, bool) {
 	return d, false
 }
 
-// itemName is the name of a component, or of the prefab where the item is the
-// entity.
-func (c *Client) itemName(it recordItem) string {
+// itemName returns the name of a component, or of the prefab if the item is the entity
+// itself.
+func (tl *timeline) itemName(it recordItem) string {
 	if it.comp != itself {
-		return c.p.components[it.comp].name
+		return tl.p.Components[it.comp].Name
 	}
 	kind := -1
-	for _, g := range c.ours {
+	for _, g := range tl.ghosts.ours {
 		if ecs.Entity(g.Data) == it.e {
-			kind = c.p.prefabs[g.Prefab].own
+			kind = tl.p.Prefabs[g.Prefab].Own
 		}
 	}
-	c.spawns.Open(func(_ Tick, s spawned) bool {
+	tl.spawning.waiting.Open(func(_ Tick, s spawned) bool {
 		if s.e == it.e {
 			kind = s.kind
 		}
 		return true
 	})
 	if kind >= 0 {
-		return c.cfg.Protocol.prefabs[kind].ecs.Name()
+		return tl.cfg.Protocol.compiled.Prefabs[kind].ECS.Name()
 	}
-	if k := c.ownPrefab(c.p.identity.Find(c.world, it.e)); k != nil {
-		return k.ecs.Name()
+	if k := tl.ownPrefab(tl.p.identity.Find(tl.world, it.e)); k != nil {
+		return k.ECS.Name()
 	}
 	return "(entity)"
 }
 
 // firstSystem names the system after which the runs of t first differ.
-func (c *Client) firstSystem(t Tick) string {
-	first := c.practice.trail.Find(t)
+func (tl *timeline) firstSystem(t Tick) string {
+	first := tl.tester.hashes.Find(t)
 	if first == nil {
 		return ""
 	}
-	for i := 0; i+1 < len(*first) && i+1 < len(c.practice.again); i += 2 {
-		if (*first)[i+1] != c.practice.again[i+1] {
-			return c.p.systemName(uint32((*first)[i]) + 1)
+	for i := 0; i+1 < len(*first) && i+1 < len(tl.tester.again); i += 2 {
+		if (*first)[i+1] != tl.tester.again[i+1] {
+			return tl.p.systemName(uint32((*first)[i]) + 1)
 		}
 	}
 	return ""
 }
 
-func (c *Client) reportDesync(d Desync) {
-	if c.cfg.OnDesync != nil {
-		c.cfg.OnDesync(d)
+// beforeSystem and afterSystem watch each system during a sync test.
+func (tl *timeline) beforeSystem() {
+	if tl.tester.render {
+		tl.tester.before = tl.predictedBytes(tl.tester.before[:0])
 	}
 }
 
-// beforeSystem and afterSystem watch each system while a rehearsal is on.
-func (c *Client) beforeSystem() {
-	if c.practice.render {
-		c.practice.before = c.predictedBytes(c.practice.before[:0])
-	}
-}
-
-func (c *Client) afterSystem(system int) {
+func (tl *timeline) afterSystem(system int) {
 	switch {
-	case c.practice.render:
-		now := c.predictedBytes(nil)
-		if !bytes.Equal(now, c.practice.before) {
-			d := Desync{Kind: RenderWrote, Tick: c.frame.Tick, System: c.p.systemName(uint32(system) + 1)}
-			d.Entity, d.Component = c.whose(now, c.practice.before)
-			c.reportDesync(d)
+	case tl.tester.render:
+		now := tl.predictedBytes(nil)
+		if !bytes.Equal(now, tl.tester.before) {
+			d := probe.Desync{Kind: probe.RenderWrote, Tick: tl.frame.Tick, System: tl.p.systemName(uint32(system) + 1)}
+			d.Entity, d.Component = tl.whose(now, tl.tester.before)
+			tl.reportDesync(d)
 		}
-	case c.practice.running:
-		c.practice.due = system + 1
+	case tl.tester.running:
+		tl.tester.due = system + 1
 	}
 }
 
-// hashSystem notes the hash of the predicted state as a system left it.
-func (c *Client) hashSystem(system int) {
+// hashSystem notes the hash of the predicted state after a system.
+func (tl *timeline) hashSystem(system int) {
 	var words []int32
+	tl.row.take()
 	h := uint64(0) // a sum: what was spawned in the meantime is listed elsewhere
-	c.eachPredicted(func(e ecs.Entity, comp *component, at unsafe.Pointer) {
-		x := (fnvOffset^uint64(e))*fnvPrime ^ uint64(comp.id)
-		for _, b := range comp.image(nil, at, &words) {
+	tl.eachPredicted(func(e ecs.Entity, comp *layout.Component, at unsafe.Pointer) {
+		x := (fnvOffset^uint64(e))*fnvPrime ^ uint64(comp.ID)
+		for _, b := range comp.AppendBytes(nil, at, &words) {
 			x = (x ^ uint64(b)) * fnvPrime
 		}
 		h += x
 	})
-	c.practice.again = append(c.practice.again, uint64(system), h)
+	tl.tester.again = append(tl.tester.again, uint64(system), h)
 }
 
-// eachPredicted visits the predicted components of what is predicted here.
-func (c *Client) eachPredicted(visit func(e ecs.Entity, comp *component, at unsafe.Pointer)) {
-	for _, e := range c.predictedHere() {
-		for i := range c.p.components {
-			comp := &c.p.components[i]
-			if at := c.world.Pointer(e, comp.id); at != nil && comp.predicted {
+// eachPredicted visits the predicted components of all entities that are predicted here.
+func (tl *timeline) eachPredicted(visit func(e ecs.Entity, comp *layout.Component, at unsafe.Pointer)) {
+	for _, e := range tl.predictedHere() {
+		for i := range tl.p.Components {
+			comp := &tl.p.Components[i]
+			if at := tl.world.Pointer(e, comp.ID); at != nil && comp.Predicted {
 				visit(e, comp, at)
 			}
 		}
 	}
 }
 
-func (c *Client) predictedBytes(dst []byte) []byte {
+func (tl *timeline) predictedBytes(dst []byte) []byte {
 	var words []int32
-	c.eachPredicted(func(_ ecs.Entity, comp *component, at unsafe.Pointer) {
-		dst = comp.image(dst, at, &words)
+	tl.eachPredicted(func(_ ecs.Entity, comp *layout.Component, at unsafe.Pointer) {
+		dst = comp.AppendBytes(dst, at, &words)
 	})
 	return dst
 }
 
 // whose finds the component in which two images of the predicted state differ.
-func (c *Client) whose(a, b []byte) (entity ecs.Entity, name string) {
+func (tl *timeline) whose(a, b []byte) (entity ecs.Entity, name string) {
 	off := 0
-	c.eachPredicted(func(e ecs.Entity, comp *component, _ unsafe.Pointer) {
-		end := off + comp.imageSize()
+	tl.eachPredicted(func(e ecs.Entity, comp *layout.Component, _ unsafe.Pointer) {
+		end := off + comp.ByteSize()
 		if name == "" && end <= len(a) && end <= len(b) && !bytes.Equal(a[off:end], b[off:end]) {
-			entity, name = e, comp.name
+			entity, name = e, comp.Name
 		}
 		off = end
 	})
 	return entity, name
 }
 
-// checkNumbers looks for what arithmetic must not leave behind; the wire would
-// quietly make it 0.
-func (c *Client) checkNumbers(t Tick) {
-	c.eachPredicted(func(e ecs.Entity, comp *component, at unsafe.Pointer) {
-		v := reflect.NewAt(comp.handle.Type(), at).Elem()
+// checkNumbers looks for NaN and infinity, which the wire would silently turn into 0.
+func (tl *timeline) checkNumbers(t Tick) {
+	tl.eachPredicted(func(e ecs.Entity, comp *layout.Component, at unsafe.Pointer) {
+		v := reflect.NewAt(comp.Handle.Type(), at).Elem()
 		if path, bad := notANumber(v, ""); bad {
-			c.reportDesync(Desync{Kind: NotANumber, Tick: t, Entity: e, Component: comp.name, Field: path})
+			tl.reportDesync(probe.Desync{Kind: probe.NotANumber, Tick: t, Entity: e, Component: comp.Name, Field: path})
 		}
 	})
 }

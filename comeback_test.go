@@ -44,8 +44,11 @@ func TestWhoComesBack(t *testing.T) {
 		{"killed", func(h *venue) { h.net.Kill(h.listen.Endpoint) }, transport.None},
 		{"closed for a restart", func(h *venue) { _ = h.srv.CloseForRestart("a new build") }, transport.None},
 		{"match over", func(h *venue) { _ = h.srv.Close("blue wins") }, transport.Closed},
-		{"kicked", func(h *venue) { h.srv.Kick(player, 0, "idle"); h.run(100 * time.Millisecond) }, transport.Kicked},
-		{"a code of the game's", func(h *venue) { h.srv.Kick(player, transport.FirstUserCode, "lost"); h.run(100 * time.Millisecond) }, transport.FirstUserCode},
+		{"kicked", func(h *venue) { h.srv.Frame().Kick(player, 0, "idle"); h.run(100 * time.Millisecond) }, transport.Kicked},
+		{"a code of the game's", func(h *venue) {
+			h.srv.Frame().Kick(player, transport.FirstUserCode, "lost")
+			h.run(100 * time.Millisecond)
+		}, transport.FirstUserCode},
 	} {
 		for _, down := range []time.Duration{0, 100 * time.Millisecond, 300 * time.Millisecond, time.Second, 10 * time.Second} {
 			t.Run(fmt.Sprint(row.name, ", down for ", down), func(t *testing.T) {
@@ -65,7 +68,7 @@ func TestWhoComesBack(t *testing.T) {
 					require.EqualValues(t, 2, c.Stats().Connections)
 					return
 				}
-				var why *foretick.DisconnectError
+				var why *transport.DisconnectError
 				require.ErrorAs(t, c.View().Err, &why)
 				require.Equal(t, row.code, why.Code)
 			})

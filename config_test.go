@@ -19,17 +19,11 @@ func TestConfigNumbers(t *testing.T) {
 		return err
 	})
 	fieldtest.Config[foretick.ClientConfig](t, fieldtest.Rules{
-		Off: []string{"SmoothHalfLife", "SmoothLimit", "SyncTest"},
+		Off: []string{"SmoothHalfLife", "SmoothLimit"},
 	}, func(c foretick.ClientConfig) error {
 		n := sim.NewNetwork(1)
 		c.Protocol, c.Transport = declare(nil), n.Dial(n.Listen(), sim.LAN, sim.LAN)
 		_, err := foretick.NewClient(c)
-		return err
-	})
-	fieldtest.Config[foretick.InspectorConfig](t, fieldtest.Rules{}, func(c foretick.InspectorConfig) error {
-		n := sim.NewNetwork(1)
-		c.Transport = n.Dial(n.Listen(), sim.LAN, sim.LAN)
-		_, err := foretick.NewInspector(c)
 		return err
 	})
 	fieldtest.Config[foretick.SpawnConfig](t, fieldtest.Rules{}, func(c foretick.SpawnConfig) error {

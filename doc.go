@@ -2,27 +2,27 @@
 // server, clients that predict their own player, and the wire between them.
 //
 // A game declares its components, its command and its systems once, on a
-// [Protocol]. A [Server] runs the systems for everybody; a [Client] runs the
+// [Protocol]. A [Server] runs the systems for every player. A [Client] runs the
 // shared ones for its own player, ahead of the server, and corrects itself when
-// the server disagrees. State travels down as quantised deltas, input travels
-// up with redundancy, and the server judges a shot against the world that the
+// the server disagrees. The server sends state as quantised deltas. Clients send
+// each input several times. The server judges a shot against the world that the
 // shooter saw.
 //
-// The newcomer's loop is the whole of it:
+// A complete server and client:
 //
-//	p := game.Protocol() // NewServer and NewClient report what is wrong with it
+//	p := game.Protocol() // NewServer and NewClient report its faults
 //	// a server:
 //	srv, err := foretick.NewServer(foretick.ServerConfig{Protocol: p, Transport: endpoint})
 //	err = srv.Run(ctx)
-//	// a client, once per drawn picture:
+//	// a client:
 //	cli, err := foretick.NewClient(foretick.ClientConfig{Protocol: p, Transport: endpoint, Sample: foretick.Sample(&game.Cmd, readPad)})
-//	view := cli.Step(time.Now())
+//	view := cli.Step(time.Now()) // once per rendered frame
 //
-// Server and Client read no clock, open no socket and start no goroutine:
-// Step takes the time, and the transport is whatever the caller hands in. Run
-// is a short loop over Step for those who want one. Neither is safe for
-// concurrent use.
+// Server and Client read no clock, open no socket and start no goroutine: the
+// caller passes the time to Step, and a transport in the config. Run is a short
+// loop over Step. Neither is safe for concurrent use.
 //
-// The parts stand alone and do not know one another: see the packages ecs,
-// netcode, snapshot, prediction, lagcomp and transport.
+// The parts can be used alone and do not import one another: see the packages ecs,
+// netcode, schema, prediction, lagcomp and transport, and snapshot, which builds on
+// schema.
 package foretick

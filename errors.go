@@ -4,29 +4,7 @@ import (
 	"fmt"
 	"net"
 	"strings"
-
-	"github.com/foretick/foretick/transport"
 )
-
-// DisconnectError is why a client's connection ended. It unwraps to
-// [net.ErrClosed].
-type DisconnectError struct {
-	// Code is the reason, as the transport or the server gave it.
-	Code transport.Code
-	// Detail is the other end's text, possibly empty.
-	Detail string
-}
-
-// Error names the code and the detail.
-func (e *DisconnectError) Error() string {
-	if e.Detail == "" {
-		return fmt.Sprintf("foretick: disconnected: %v", e.Code)
-	}
-	return fmt.Sprintf("foretick: disconnected: %v: %s", e.Code, e.Detail)
-}
-
-// Unwrap is net.ErrClosed.
-func (e *DisconnectError) Unwrap() error { return net.ErrClosed }
 
 // ProtocolError is returned by a client whose protocol differs from the
 // server's. It unwraps to [net.ErrClosed].
@@ -34,8 +12,9 @@ type ProtocolError struct {
 	// Ours and Theirs are the hashes of the two protocols.
 	Ours, Theirs uint64
 	// OurLine and TheirLine are the first lines of the two descriptions that
-	// differ; empty when an end has no more lines, and both empty when the
-	// server's description did not arrive.
+	// differ; empty when an end has no more lines. Both are empty when the
+	// server's description did not arrive, or when its first 64 kB, which is
+	// what a client is sent of it, do not differ.
 	OurLine, TheirLine string
 }
 
@@ -47,7 +26,7 @@ func (e *ProtocolError) Error() string {
 	return fmt.Sprintf("foretick: the server speaks another protocol: first difference: ours %q, the server's %q; builds may differ with ServerConfig.AllowOtherBuilds, but not in name, version, tick rate or channels", e.OurLine, e.TheirLine)
 }
 
-// Unwrap is net.ErrClosed.
+// Unwrap returns net.ErrClosed.
 func (e *ProtocolError) Unwrap() error { return net.ErrClosed }
 
 // firstDifference finds the first line in which two descriptions differ.
@@ -67,3 +46,11 @@ func firstDifference(ours, theirs string) (a, b string) {
 	}
 	return "", ""
 }
+
+// UsageError is the value of a panic about a wrong call in the game's own code.
+type UsageError struct{ Text string }
+
+// Error returns the text, which names the fix.
+func (u UsageError) Error() string { return "foretick: " + u.Text }
+
+func misuse(format string, args ...any) { panic(UsageError{fmt.Sprintf(format, args...)}) }

@@ -39,7 +39,7 @@ func (g *Archery) Protocol() *foretick.Protocol {
 	p.Prefab(&g.Archer, "archer", &g.Button)
 	p.Prefab(&g.Shaft, "shaft", &g.Pos, &g.Arrow)
 	p.Prefab(&g.Target, "target", &g.Pos)
-	p.Spawns(&g.Shaft, foretick.SpawnConfig{Policy: foretick.ClientOnly})
+	p.Spawns(&g.Shaft, foretick.SpawnConfig{ClientOnly: true})
 	foretick.Hitbox(p, &g.Pos, func(at *Position) lagcomp.Sphere {
 		return lagcomp.Sphere{X: at.X, Y: at.Y, R: 0.5}
 	})
@@ -100,7 +100,7 @@ func ExampleHitView_CatchUp() {
 	config := foretick.ClientConfig{Protocol: game.Protocol()}
 	config.Sample = foretick.Sample(&game.Button, func(foretick.View) Button { return Button{Fire: true} })
 	link := sim.Link{Latency: 75 * time.Millisecond}
-	if _, err := match.Join(config, simtest.Seat{Up: link, Down: link, Pictures: 30}); err != nil {
+	if _, err := match.Join(config, simtest.Seat{Up: link, Down: link, FrameRate: 30}); err != nil {
 		panic(err)
 	}
 	match.Run(20 * time.Second)

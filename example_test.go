@@ -35,8 +35,8 @@ func (g *Walk) Protocol() *foretick.Protocol {
 	p.Shared("move", func(f *foretick.Frame, rows ecs.Rows) {
 		pos, move := g.Pos.Slice(rows), g.Move.Slice(rows)
 		for i := range pos {
-			pos[i].X += move[i].X * 5 * f.DT
-			pos[i].Y += move[i].Y * 5 * f.DT
+			pos[i].X += float32(move[i].X * 5 * f.DT) // rounded: every machine gets the same sum
+			pos[i].Y += float32(move[i].Y * 5 * f.DT)
 		}
 	}, ecs.Read(&g.Move), ecs.Write(&g.Pos))
 	return p
@@ -119,7 +119,7 @@ func ExampleFrame_SpawnBy() {
 	var game Rockets
 	sample := foretick.Sample(&game.Button, func(v foretick.View) Button { return Button{Fire: v.Tick%30 == 0} })
 	link := sim.Link{Latency: 50 * time.Millisecond}
-	client, err := match.Join(foretick.ClientConfig{Protocol: game.Protocol(), Sample: sample}, simtest.Seat{Up: link, Down: link, Pictures: 30})
+	client, err := match.Join(foretick.ClientConfig{Protocol: game.Protocol(), Sample: sample}, simtest.Seat{Up: link, Down: link, FrameRate: 30})
 	if err != nil {
 		panic(err)
 	}

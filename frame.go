@@ -21,17 +21,17 @@ type Frame struct {
 	// look here.
 	Replay bool
 
-	rate   int
-	server *Server
-	client *Client
-	queues []eventQueue
-	acting acting
+	rate    int
+	server  serverEnd // nil on a client
+	client  clientEnd // nil on a server
+	queues  []eventQueue
+	spawner spawnContext
 }
 
 // IsServer reports whether the frame belongs to a server.
 func (f *Frame) IsServer() bool { return f.server != nil }
 
-// Time is the simulated time at the end of this tick, from the server's start.
+// Time returns the simulated time at the end of this tick, from the server's start.
 func (f *Frame) Time() time.Duration {
 	return time.Duration(f.Tick) * time.Second / time.Duration(f.rate)
 }
@@ -48,13 +48,8 @@ func (f *Frame) Time() time.Duration {
 // call [Frame.SpawnBy], which names the spawner.
 func (f *Frame) Spawn(k *ecs.Prefab, owner PlayerID) ecs.Entity {
 	if f.server == nil {
-		if f.client.stepping {
-			f.client.refuseSpawn(k)
-		}
+		f.client.refuseSpawn(k)
 		return ecs.None
-	}
-	if f.server.sharedRuns() {
-		f.server.refuseSpawn(k)
 	}
 	return f.server.spawn(k, owner)
 }
@@ -73,9 +68,11 @@ func (f *Frame) Destroy(e ecs.Entity) bool {
 	return f.server.destroy(e)
 }
 
-// Rand is a random number for (tick, salt): the same on both ends and in every
+// Rand returns a random number for (tick, salt): the same on both ends and in every
 // replay of the tick. Give each draw in a tick its own salt, for example the
-// owner or a counter kept in a predicted component.
+// owner or a counter kept in a predicted component. A client can compute it in advance: draw
+// what players must not know, such as where one respawns, in a server system from a source
+// of your own.
 func (f *Frame) Rand(salt uint64) uint64 {
 	x := uint64(f.Tick)<<32 ^ salt*0x9E3779B97F4A7C15
 	x ^= x >> 30
@@ -83,4 +80,22 @@ func (f *Frame) Rand(salt uint64) uint64 {
 	x ^= x >> 27
 	x *= 0x94D049BB133111EB
 	return x ^ x>>31
+}
+
+// spawnContext is the shared system that runs, as far as spawning is concerned.
+type spawnContext struct {
+	on    bool // a shared system runs that declared to spawn
+	owner PlayerID
+	once  bool // it has no rows
+}
+
+// eventQueue holds what was raised in a world and not yet handled.
+type eventQueue interface {
+	drain(f *Frame)
+	forget()
+	begin(t Tick)
+	end(f *Frame)
+	confirm(f *Frame, t Tick)
+	refuse(f *Frame, t Tick, executed func(Tick) int)
+	cancel(f *Frame)
 }

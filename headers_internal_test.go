@@ -64,7 +64,7 @@ func TestEveryHeader(t *testing.T) {
 			p := newPlot(t, append([]byte(nil), scripts[state]...), false)
 			p.run()
 			if p.conn == nil {
-				p.conn = netcode.NewConn(netcode.Config{Channels: p.p.netChannels()})
+				p.conn = netcode.NewConn(netcode.Config{Channels: p.p.compiled.NetChannels()})
 			}
 			fed := 0
 			fields[field](func(b ...byte) {

@@ -1,115 +1,139 @@
 package foretick
 
 import (
+	"unsafe"
+
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/internal/rewind"
 	"github.com/foretick/foretick/lagcomp"
 )
 
-// Hit is what a query into the world as a player saw it found.
+// Hit is what a query of a [HitView] found.
 type Hit struct {
 	// Entity that was hit, as the world of the frame names it.
 	Entity ecs.Entity
-	// Held, on a client alone: for lack of bandwidth the target had been put off
-	// in a snapshot that the picture rests on, and was shown by older or later
-	// values, beyond its newest one perhaps. The server judges it between the
-	// values that this client had, but may be one of them off.
+	// Held is set on a client only. For lack of bandwidth, a snapshot that the rendered
+	// frame rests on had left the target out, so it was drawn with older or later values,
+	// perhaps beyond its newest one. The server judges it between the values that this
+	// client had, but may differ by one of them.
 	Held bool
 	lagcomp.Hit
 }
 
-// HitView answers queries against the world as a player saw it. It is valid
-// within its frame, and several may be asked in parallel. The player's own
-// entities are left out, and on the server whatever is hidden from the player.
-// The zero Seen is empty, and so is that of a player who is not there, or of a
-// first tick: every query misses. Only entities with a [Hitbox] can be hit, and in
-// a game that declares none the queries panic with [UsageError], at whichever end.
+// HitView takes queries against the world as a player saw it. It is valid within its
+// frame, and several may be asked in parallel. Queries leave out the player's own
+// entities and, on the server, whatever is hidden from the player. The zero HitView is
+// empty: every query misses. So is the view of a player that does not play, and any view
+// in the first tick. Only entities with a [Hitbox] can be hit. In a game that declares
+// none, the queries panic with a [UsageError], on the server and on clients.
 type HitView struct {
-	past   lagcomp.Past
-	filter lagcomp.Filter
-	valid  bool
+	seen   rewind.View
 	server *Server
-	client *Client
-	by     *player // whose view it is, on a server
-	player *player // whose client had entities put off: each is seen between ticks of its own
-	bare   bool    // the game declares no volume: whoever queries has forgotten them
-	ahead  keys    // the ticks that what is shown ahead is seen between; zero: nothing is, or, on a client, in a render system
-	whole  keys    // the ticks that the others are seen between; on a client the time
+	screen *screen     // on a client
+	bare   bool        // the game declares no hitbox: a query is a mistake
+	ahead  rewind.Keys // on a client: the ticks that what is predicted is drawn between; zero in a render system …
+	whole  rewind.Keys // … and the time that the rest is drawn at
 
 	// Reason says how the server treated the time that the player claimed.
 	Reason lagcomp.Reason
-	// Claimed is the time that the player's client said its screen showed, and
-	// Used the one that the queries are answered for. On a client both are the render
-	// time of the frame that the view is of.
+	// Claimed is the time that the player's client said its screen showed. Used is the
+	// time that the queries use. On a client both are the render time of
+	// the frame that the view is of.
 	Claimed, Used lagcomp.Claim
 }
 
-// reach refuses to look for what cannot be there, rather than miss for ever.
-func (s HitView) reach() lagcomp.Past {
+// past refuses to look for what cannot be there, rather than miss for ever.
+func (s *HitView) past() lagcomp.Past {
 	if s.bare {
 		misuse("Rewind is asked what was hit in a game without hitboxes: give what can be hit one in Protocol, with Hitbox, Hitbox2 or Hitboxes")
 	}
-	return s.past
+	return s.seen.Past
 }
 
-func (s HitView) hit(h lagcomp.Hit, ok bool) (Hit, bool) {
+func (s *HitView) hit(h lagcomp.Hit, ok bool) (Hit, bool) {
 	if !ok {
 		return Hit{}, false
 	}
 	out := Hit{Entity: ecs.Entity(h.ID), Hit: h}
 	if s.server != nil {
-		out.Life = s.server.epochOf(h.ID)
+		out.Life = s.server.past.Life(h.ID)
 	}
-	if s.client != nil {
-		out.Held = s.client.held(h.ID)
+	if s.screen != nil {
+		out.Held = s.screen.held(h.ID)
 	}
 	return out, true
 }
 
-// Raycast finds the nearest volume along a ray, as far as its Range. Walls that
-// never move are no volumes: cut the Range where it meets one.
+// Raycast finds the nearest hitbox along a ray, within its Range. Walls that never move
+// have no hitboxes: shorten the Range to where it meets one.
 func (s HitView) Raycast(r lagcomp.Ray) (Hit, bool) {
-	return s.hit(s.reach().Raycast(r, s.filter))
+	return s.hit(s.past().Raycast(r, s.seen.Filter))
 }
 
-// SphereCast finds the first volume that a ball touches on its way along a ray;
-// Distance is how far its centre had moved.
+// SphereCast finds the first hitbox that a ball touches as it moves along a ray. Distance
+// is the distance that the ball's centre moved.
 func (s HitView) SphereCast(r lagcomp.Ray, radius float32) (Hit, bool) {
-	return s.hit(s.reach().SphereCast(r, radius, s.filter))
+	return s.hit(s.past().SphereCast(r, radius, s.seen.Filter))
 }
 
-// Nearest finds the volume nearest to a point, no further away than max; 0 finds
-// what contains the point.
+// Nearest finds the hitbox nearest to a point, no further away than max. With 0 it finds
+// one that contains the point.
 func (s HitView) Nearest(at lagcomp.Vec, max float32) (Hit, bool) {
-	return s.hit(s.reach().Nearest(at, max, s.filter))
+	return s.hit(s.past().Nearest(at, max, s.seen.Filter))
 }
 
-// Overlap appends to out one hit for each entity that a ball touches: its
-// volume nearest to the centre. Bring an out with room to avoid allocating.
+// Overlap appends to out one hit for each entity that a ball touches: its hitbox nearest
+// to the centre. Pass an out with room to avoid allocating.
 func (s HitView) Overlap(ball lagcomp.Sphere, out []Hit) []Hit {
 	var room [16]lagcomp.Hit
-	for _, h := range s.reach().Overlap(ball, s.filter, room[:0]) {
+	for _, h := range s.past().Overlap(ball, s.seen.Filter, room[:0]) {
 		hit, _ := s.hit(h, true)
 		out = append(out, hit)
 	}
 	return out
 }
 
-// CheckHit checks a claimed target: whether the ray meets it before anything
-// else.
+// CheckHit checks a claimed target. It reports whether the ray meets the target before
+// anything else.
 func (s HitView) CheckHit(target ecs.Entity, r lagcomp.Ray) (Hit, bool) {
-	return s.hit(s.reach().Validate(uint64(target), r, s.filter))
+	return s.hit(s.past().Validate(uint64(target), r, s.seen.Filter))
 }
 
-// Hitbox is volume i of an entity as it was seen, in the order in which its
-// declarations gave them; false when it has none such or may not be touched.
+// Hitbox returns hitbox i of an entity as it was seen, in the order of the declarations. It
+// returns false when the entity has no such hitbox or may not be hit.
 func (s HitView) Hitbox(e ecs.Entity, i int) (lagcomp.Hitbox, bool) {
-	return s.past.View(s.filter).Hitbox(uint64(e), i)
+	return s.seen.Past.Hittable(uint64(e), i, s.seen.Filter)
 }
 
-// Only is the same view with no targets but those named.
+// ComponentAt returns a component's value as the view shows it. On a server that is the
+// value in the past, of a component given to [TrackHistory], without its entity
+// references. On a client it is the value on the screen. It returns false when the entity
+// was not there, may not be hit, or has no such component.
+func ComponentAt[T any](s HitView, c *ecs.Component[T], e ecs.Entity) (v T, ok bool) {
+	if s.screen != nil {
+		if at := c.Find(s.screen.world, e); at != nil && s.screen.world.Owner(e) != s.screen.view.Player {
+			if s.screen.shownThen(&s, e, c.ID(), unsafe.Pointer(&v)) {
+				return v, true
+			}
+			return *at, true
+		}
+		return v, false
+	}
+	if !s.seen.Valid() || s.seen.Filter.Visible != nil && !s.seen.Filter.Visible(uint64(e)) {
+		return v, false
+	}
+	for _, t := range s.server.p.Tracks {
+		if t.ID == c.ID() {
+			return v, s.seen.Component(uint64(e), t.Component, unsafe.Pointer(&v))
+		}
+	}
+	return v, false
+}
+
+// Only returns the same view with no targets but those named.
 func (s HitView) Only(targets ...ecs.Entity) HitView {
-	before := s.filter.Visible
-	s.filter.Visible = func(id lagcomp.ID) bool {
+	before := s.seen.Filter.Visible
+	s.seen.Filter.Visible = func(id lagcomp.ID) bool {
 		for _, t := range targets {
 			if uint64(t) == id {
 				return before == nil || before(id)
@@ -120,10 +144,10 @@ func (s HitView) Only(targets ...ecs.Entity) HitView {
 	return s
 }
 
-// Except is the same view without those named.
+// Except returns the same view without the targets named.
 func (s HitView) Except(targets ...ecs.Entity) HitView {
-	before := s.filter.Visible
-	s.filter.Visible = func(id lagcomp.ID) bool {
+	before := s.seen.Filter.Visible
+	s.seen.Filter.Visible = func(id lagcomp.ID) bool {
 		for _, t := range targets {
 			if uint64(t) == id {
 				return false
@@ -134,127 +158,108 @@ func (s HitView) Except(targets ...ecs.Entity) HitView {
 	return s
 }
 
-// Past is the history behind the queries, for those that Seen has no method
-// for; false when nothing was recorded yet. It knows nothing of what is hidden, and
-// that of RewindBehind nothing of what is shown ahead.
-func (s HitView) Past() (lagcomp.Past, bool) { return s.past, s.valid }
+// Past returns the hitboxes that the queries run against, for queries that HitView has no
+// method for. It includes entities that are hidden from the player, and the player's own.
+// It returns false when nothing was recorded yet.
+func (s HitView) Past() (lagcomp.Past, bool) {
+	return s.seen.Past, s.screen != nil || s.seen.Valid()
+}
 
-// Explain judges a shot once more and lays it open as data, with every entity
-// that came within margin of the line of fire: where its shooter said to see
-// it, where it was judged, and where it was. Only a server can; on a client the
+// Explain judges a shot again and returns the details as data. It lists every entity
+// that came within margin of the line of fire: where its shooter said to see it, where
+// it was judged, and where it is now. It works on the server only; on a client the
 // Explanation is zero. It allocates.
 func (s HitView) Explain(r lagcomp.Ray, margin float32) lagcomp.Explanation {
-	if s.reach(); s.server == nil || !s.valid {
+	if s.past(); !s.seen.Valid() {
 		return lagcomp.Explanation{}
 	}
-	x := s.server.history.Explain(r, s.Claimed, s.Used, s.Reason, s.filter, margin)
-	if s.by != nil && s.by.behind != 0 {
-		s.explainAhead(&x, r, margin)
-	}
-	x.Hit, _ = s.past.Raycast(r, s.filter)
-	for i := range x.Bodies {
-		x.Bodies[i].Used = s.past.Hitboxes(x.Bodies[i].ID, nil)
-	}
-	return x
+	return s.seen.Explain(r, margin)
 }
 
-// Behind is how many ticks before the present the view lies, in what is drawn in the
-// past (what is shown ahead is seen about a tick before it): what a target may be told,
-// when it asks how it was hit behind the wall, and what a projectile that keeps its
-// shooter's delay is flown with, see [Frame.RewindBehind]. Zero on a client, and of an
-// empty view.
+// Behind returns the ticks from the view's moment to the present, for entities that are
+// drawn in the past. (Those drawn ahead are seen about a tick before the present.) Show it
+// to a target that was hit after it had taken cover. Pass it to [Frame.RewindBehind] to
+// fly a projectile that keeps its shooter's delay. It is 0 on a client, and of an empty
+// view.
 func (s HitView) Behind() float32 {
-	if s.server == nil || !s.valid {
+	if !s.seen.Valid() {
 		return 0
 	}
-	return s.Used.Behind(s.server.frame.Tick)
+	return s.Used.Behind(s.server.sim.frame.Tick)
 }
 
-// CatchUp moves a projectile that was fired into this view up to the present, one
-// tick after the other, each through the world of that much later, and answers the
-// first hit. Only whole ticks are flown; behind, from 1 to 2, is how many ticks
-// before the present it has come to, for [Frame.RewindBehind] to fly it on with. On a
-// client it stays where it is, and behind is 0.
+// CatchUp moves a projectile that was fired into this view up to the present, one tick
+// after the other, and returns the first hit. Each tick of flight uses the world of one
+// tick later. Only whole ticks are flown. behind is the number of ticks that the projectile is
+// still short of the present: at least 1 and less than 2, more after a hit on the way, and
+// 0 for an empty view. Distance of the hit counts from the start of the flight. Pass it to [Frame.RewindBehind] to continue
+// the flight. On a client the projectile stays where it is, and behind is 0.
 //
-// What is shown ahead (see [PredictRemote]) needs no catching up: it is met where the view
-// has it, which is in the present already, and one that was caught up comes to it
-// sooner than on its shooter's screen, by the ticks that it has gained. In a game that
-// shows others so, let a projectile keep its shooter's delay.
+// Entities that are drawn ahead (see [PredictRemote]) need no catching up: the view has
+// them in the present already, and the projectile hits them there. A projectile that was
+// caught up reaches them sooner than on its shooter's screen, by the ticks that it gained.
+// In a game that draws others ahead, let projectiles keep their shooter's delay.
 func (s HitView) CatchUp(shot *lagcomp.Projectile) (behind float32, hit Hit, ok bool) {
-	if s.reach(); s.server == nil || !s.valid {
+	if s.past(); !s.seen.Valid() {
 		return 0, Hit{}, false
 	}
-	f := s.filter
-	f.Life = nil // which counts the lives of the player's own picture, not of the history
-	if s.ahead.a != 0 {
-		at, hit, ok := s.catchUp(shot, f)
-		return at.Behind(s.server.frame.Tick), hit, ok
-	}
-	at, h, ok := s.server.history.CatchUp(shot, s.Used, s.server.newest(), f)
+	behind, h, ok := s.seen.CatchUp(shot)
 	hit, ok = s.hit(h, ok)
-	return at.Behind(s.server.frame.Tick), hit, ok
+	return behind, hit, ok
 }
 
-// Advance moves a projectile for dt seconds, of a tick mostly ([Frame] has DT), through
-// this view, and answers what it met: there it stops. Both ends do so in each tick of
-// its flight. On the server the view is Seen in the tick that fires it, and RewindBehind
-// in those that follow, with the Behind that Seen had, or what CatchUp has left of it.
+// Advance moves a projectile for dt seconds through this view and returns the first hit.
+// The projectile stops there. dt is usually a tick ([Frame] has DT). Both ends call it in
+// each tick of the flight. On the server, use the view of [Frame.Rewind] in the tick that
+// fires the projectile, and that of [Frame.RewindBehind] in later ticks. Give RewindBehind
+// the Behind of the first view, or the one that CatchUp returned.
 func (s HitView) Advance(shot *lagcomp.Projectile, dt float32) (Hit, bool) {
-	return s.hit(s.reach().Fly(shot, dt, s.filter))
+	return s.hit(s.past().Fly(shot, dt, s.seen.Filter))
 }
 
-// Rewind is the world as a player saw it when it gave the command of this tick:
-// on the server the past, at the time that the player's screen showed, within
-// what the server allows; on a client what was on its own screen then. It is
-// interpolated between the snapshots that this client had. So the two ends see
-// different things, and it belongs in Server systems, [Event.OnServer] and [Event.OnPredicted],
-// not in what a Shared system computes. For who does not play it is empty: that is
-// counted in ServerStats.ViewsOfNobody, and logged; use [Frame.Present]. The exception is what flies by the policy
-// [ClientOnly], of which nothing is compared: one body asks it on both ends.
+// Rewind returns the world as a player saw it when it gave the command of this tick. On the
+// server that is the past at the time that the player's screen showed. It is limited to the
+// rewind that the server allows, and interpolated between the snapshots that this client
+// had. On a client it is the content of the local screen then.
+//
+// The two ends see different worlds. Use it in Server systems, [Event.OnServer] and
+// [Event.OnPredicted], and do not let a Shared system's results depend on it. Projectiles
+// with [SpawnConfig].ClientOnly are the exception: nothing of them is compared, so a Shared
+// system may call it for them on both ends.
+//
+// The view of a player that does not play is empty. That is counted in
+// ServerStats.ViewsOfNobody and logged; use [Frame.Present].
 func (f *Frame) Rewind(by PlayerID) HitView {
 	if f.server != nil {
-		return f.server.p.bared(f.server.seen(by))
+		return f.server.rewind(by)
 	}
-	return f.client.p.bared(f.client.seen(f.Tick))
+	return f.client.seen(f.Tick)
 }
 
-// Present is the world of the newest complete tick, the one before this, for what no
-// player aims: a mine, a turret, an NPC, the grenade of a player who left. Nobody is
-// left out, whoever owns what asks: name with [Seen.Except] what is not to be hit. On
-// a client it is what its screen shows, which its own entities are no part of.
+// Present returns the world of the newest complete tick, the one before this. Use it for
+// weapons that no player aims: a mine, a turret, an NPC, the grenade of a player who left.
+// No player's entities are left out. Name entities that must not be hit with [HitView.Except].
+// On a client it is what its screen shows, without its own entities.
 func (f *Frame) Present() HitView {
 	if f.server != nil {
-		return f.server.p.bared(f.server.present())
+		return f.server.present()
 	}
-	return f.client.p.bared(f.client.seen(f.Tick))
+	return f.client.seen(f.Tick)
 }
 
-// bared marks a view of a game in which nothing can be hit.
-func (p *Protocol) bared(s HitView) HitView {
-	s.bare = len(p.hitboxes) == 0
-	return s
-}
-
-// Invoke runs a check of the game's own in the world as a player saw it, with
-// no targets but those named, or with all if targets is nil. Nothing moves: the
-// check asks the view where its targets were. The view must not be kept.
-func (f *Frame) Invoke(by PlayerID, targets []ecs.Entity, check func(HitView)) {
-	s := f.Rewind(by)
-	if targets != nil {
-		s = s.Only(targets...)
-	}
-	check(s)
-}
-
-// RewindBehind is the world some ticks before the present, for a projectile that was
-// caught up, or that keeps its shooter's delay for its whole flight; see
-// [HitView.CatchUp] and [Seen.Behind]. What it reaches is bounded like any shot's, by
-// the server's MaxRewind; ticks below 1, and what is not a number, are the newest
-// tick that is complete. What is shown ahead is where the player sees it in this very
-// tick, whatever the delay of the rest. On a client it is Seen.
+// RewindBehind returns the world some ticks before the present. It is for a projectile that
+// was caught up, or that keeps its shooter's delay for its whole flight: see
+// [HitView.CatchUp] and [HitView.Behind]. Moments that the player's screen has shown are
+// interpolated as its screen was, so that RewindBehind and Rewind agree on the same moment.
+// Later ones are interpolated between the server's ticks. The server's MaxRewind limits it
+// like any shot. Ticks below 1, and NaN, mean the newest complete tick.
+//
+// Entities that are drawn ahead are where the player sees them in this very tick, whatever
+// the delay of the rest. On a client it is the same as Rewind. Each further moment between
+// two ticks takes the time of a first Rewind.
 func (f *Frame) RewindBehind(by PlayerID, ticks float32) HitView {
 	if f.server != nil {
-		return f.server.p.bared(f.server.seenBehind(by, ticks))
+		return f.server.rewindBehind(by, ticks)
 	}
 	return f.Rewind(by)
 }

@@ -61,7 +61,7 @@ func (g *swarm) protocol() *foretick.Protocol {
 
 // BenchmarkSeen judges the first shot of a player in a tick among 64 bodies of
 // 16 volumes: the view is built of interpolated components, then asked. again
-// is a further shot of the same tick.
+// is a further shot of the same tick, and behind is one at another moment.
 func BenchmarkSeen(b *testing.B) {
 	m := simtest.New(1)
 	g := &swarm{}
@@ -76,7 +76,7 @@ func BenchmarkSeen(b *testing.B) {
 	_, err = m.Join(foretick.ClientConfig{Protocol: cg.protocol(), Sample: foretick.Sample(&cg.Move, func(foretick.View) Move { return Move{} })}, simtest.Seat{Up: link, Down: link})
 	require.NoError(b, err)
 	m.Run(3 * time.Second)
-	var first, again time.Duration
+	var first, again, behind time.Duration
 	n := 0
 	ray := lagcomp.Ray2D(-10, 15, 0, 100)
 	ray.Z = 0.8
@@ -85,7 +85,9 @@ func BenchmarkSeen(b *testing.B) {
 		_, ok := f.Rewind(by).Raycast(ray)
 		middle := time.Now()
 		_, _ = f.Rewind(by).Raycast(ray)
-		first, again = first+middle.Sub(start), again+time.Since(middle)
+		last := time.Now()
+		_, _ = f.RewindBehind(by, 3.3).Raycast(ray)
+		first, again, behind = first+middle.Sub(start), again+last.Sub(middle), behind+time.Since(last)
 		if n++; !ok {
 			b.Fatal("a ray through the middle of the crowd missed")
 		}
@@ -95,4 +97,5 @@ func BenchmarkSeen(b *testing.B) {
 	}
 	b.ReportMetric(float64(first.Nanoseconds())/float64(n), "ns/first")
 	b.ReportMetric(float64(again.Nanoseconds())/float64(n), "ns/again")
+	b.ReportMetric(float64(behind.Nanoseconds())/float64(n), "ns/behind")
 }

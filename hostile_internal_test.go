@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/internal/standard"
 	"github.com/foretick/foretick/netcode"
 	"github.com/foretick/foretick/snapshot"
 	"github.com/foretick/foretick/transport"
@@ -162,7 +163,7 @@ func newSiege(t testing.TB, predictRemote bool) *siege {
 
 // world begins what the server has, as of s.tick.
 func (s *siege) world() {
-	s.src = snapshot.NewSource(s.p.registry, snapshot.SourceConfig{})
+	s.src = snapshot.NewSource(s.p.compiled.Registry, snapshot.SourceConfig{})
 	s.sender = s.src.NewSender(siegePlayer, snapshot.SenderConfig{})
 }
 
@@ -174,7 +175,7 @@ func (s *siege) up() {
 
 // dialled is a connection that the client hears of in its next step.
 func (s *siege) dialled() {
-	s.conn = netcode.NewConn(netcode.Config{Channels: s.p.netChannels(), Rate: 1 << 24})
+	s.conn = netcode.NewConn(netcode.Config{Channels: s.p.compiled.NetChannels(), Rate: 1 << 24})
 	s.peer++
 	s.wire.in = append(s.wire.in, transport.Event{Kind: transport.Connected, Peer: s.peer})
 }
@@ -234,7 +235,7 @@ func (s *siege) feed(b []byte) {
 }
 
 func (s *siege) welcome() netcode.Welcome {
-	return netcode.Welcome{Owner: siegePlayer, TickRate: uint8(s.p.tickRate), SnapshotInterval: 1, Tick: s.tick, Resume: [16]byte{1}, CommandSize: uint16(s.p.commandSize())}
+	return netcode.Welcome{Owner: siegePlayer, TickRate: uint8(s.p.compiled.TickRate), SnapshotInterval: 1, Tick: s.tick, Resume: [16]byte{1}, CommandSize: uint16(s.p.compiled.CommandSize())}
 }
 
 // put says what an entity of a kind is.
@@ -242,7 +243,7 @@ func (s *siege) put(id snapshot.NetID, kind int, owner uint16) {
 	var at []unsafe.Pointer
 	mask := uint64(0)
 	for c, v := range []unsafe.Pointer{unsafe.Pointer(&s.value), unsafe.Pointer(&s.bag), unsafe.Pointer(&s.origin)} {
-		if s.p.registry.PrefabHas(kind, c) {
+		if s.p.compiled.Registry.PrefabHas(kind, c) {
 			mask, at = mask|1<<c, append(at, v)
 		}
 	}
@@ -279,7 +280,7 @@ func (s *siege) header(epoch uint8) []byte {
 	return netcode.SnapshotHeader{Bare: true, Epoch: epoch, HasEarly: true, Early: 512}.Append(nil)
 }
 
-const siegeTick = time.Second / DefaultTickRate
+const siegeTick = time.Second / standard.DefaultTickRate
 
 // play lets the client in and plays some ticks: it has a body, and others are there.
 func (s *siege) play(ticks int) {
@@ -313,7 +314,7 @@ func TestForeignOwnMarks(t *testing.T) {
 	eachSiege(t, func(t *testing.T, s *siege) {
 		for _, viewer := range []uint16{siegePlayer + 1, 0} {
 			for _, honest := range []int{0, 1, 20} {
-				*s = *newSiege(t, s.p.predictRemote != nil)
+				*s = *newSiege(t, s.p.compiled.Remote.Predicts)
 				s.up()
 				s.say(netcode.MessageWelcome, s.welcome().Append(nil))
 				mine := func() { s.put(1, kindCrate, snapshot.Everyone) }
@@ -346,8 +347,8 @@ func TestForeignOwnMarks(t *testing.T) {
 // its own parts of the world, is refused.
 func TestOwnersOutOfRange(t *testing.T) {
 	eachSiege(t, func(t *testing.T, s *siege) {
-		for _, owner := range []uint16{limitMaxClients, limitMaxClients + 1, uint16(ecs.ClientOnly), uint16(ecs.ClientOnly) - 1, 0x8000} {
-			*s = *newSiege(t, s.p.predictRemote != nil)
+		for _, owner := range []uint16{standard.MaxPlayers, standard.MaxPlayers + 1, uint16(ecs.ClientOnly), uint16(ecs.ClientOnly) - 1, 0x8000} {
+			*s = *newSiege(t, s.p.compiled.Remote.Predicts)
 			s.play(20)
 			before := s.client.Stats()
 			s.snapshot(s.sender, 0, func() {
@@ -355,7 +356,7 @@ func TestOwnersOutOfRange(t *testing.T) {
 				s.put(100, kindBody, owner)
 			})
 			s.flush(siegeTick)
-			if owner <= limitMaxClients {
+			if owner <= standard.MaxPlayers {
 				require.Equal(t, before.Malformed, s.client.Stats().Malformed, owner)
 			} else {
 				require.Equal(t, before.Malformed+1, s.client.Stats().Malformed, owner)
@@ -401,7 +402,7 @@ func TestLevelOfThePast(t *testing.T) {
 				s.flush(siegeTick)
 			}
 			require.Equal(t, Playing, s.client.view.State)
-			require.True(t, s.client.predictor.Started())
+			require.True(t, s.client.timeline.predictor.Started())
 		})
 	}
 }
@@ -417,7 +418,7 @@ func TestManyLevelsInAPacket(t *testing.T) {
 		took := allocated(func() { s.flush(0) })
 		require.Less(t, took, uint64(64<<10+2*transport.MaxDatagram+8<<10), "and what the harness itself takes")
 		require.Equal(t, before.Malformed+159, s.client.Stats().Malformed)
-		require.EqualValues(t, 1, s.client.epoch)
+		require.EqualValues(t, 1, s.client.link.level.epoch)
 	})
 }
 
@@ -432,11 +433,11 @@ func TestLevelsHalfTheCircleAway(t *testing.T) {
 		s.play(5)
 		s.say(netcode.MessageLevel, netcode.LevelInfo{Epoch: row.epoch}.Append(nil))
 		s.flush(siegeTick)
-		require.Equal(t, row.in, s.client.entered, row)
+		require.Equal(t, row.in, s.client.link.level.entered, row)
 		if row.in {
-			require.Equal(t, row.epoch, s.client.epoch, row)
+			require.Equal(t, row.epoch, s.client.link.level.epoch, row)
 		} else {
-			require.Zero(t, s.client.epoch, row)
+			require.Zero(t, s.client.link.level.epoch, row)
 		}
 	}
 }
@@ -455,8 +456,8 @@ func TestWishHalfTheCircleAway(t *testing.T) {
 // TestCorePanic: a panic inside of reading a packet ends the connection, is counted and
 // logged with the packet; a panic of the game's own goes on.
 func TestCorePanic(t *testing.T) {
-	corePanic(t, "netcode.(*Conn)", func(s *siege) { s.client.conn = nil })
-	corePanic(t, "snapshot.(*Receiver)", func(s *siege) { s.client.receiver = &snapshot.Receiver{} }) // which can read nothing
+	corePanic(t, "netcode.(*Conn)", func(s *siege) { s.client.link.conn = nil })
+	corePanic(t, "snapshot.(*Receiver)", func(s *siege) { s.client.ghosts.receiver = &snapshot.Receiver{} }) // which can read nothing
 
 	s := newSiege(t, false)
 	s.client.cfg.OnSnapshot = func(Tick) { panic("the game's") }
@@ -482,7 +483,7 @@ func corePanic(t *testing.T, where string, plant func(s *siege)) {
 	}
 	v := s.flush(siegeTick)
 	require.Equal(t, Closed, v.State)
-	var why *DisconnectError
+	var why *transport.DisconnectError
 	require.ErrorAs(t, v.Err, &why)
 	require.Equal(t, transport.Malformed, why.Code)
 	require.Equal(t, transport.Malformed, s.wire.left)

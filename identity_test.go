@@ -128,7 +128,7 @@ func (c *club) plays(cli *foretick.Client, d time.Duration) {
 func (c *club) ended(cli *foretick.Client, code transport.Code, detail string) {
 	c.t.Helper()
 	c.until("the client is told", func() bool { return cli.View().Err != nil })
-	var why *foretick.DisconnectError
+	var why *transport.DisconnectError
 	require.True(c.t, errors.As(cli.View().Err, &why), "%v", cli.View().Err)
 	assert.Equal(c.t, code, why.Code)
 	assert.Equal(c.t, detail, why.Detail)
@@ -159,7 +159,7 @@ func TestKickAndBan(t *testing.T) {
 
 			assert.False(t, c.srv.Ban(nil, time.Time{}, ""), "an empty identity is nobody's")
 			assert.False(t, c.srv.KickIdentity(nil, ""))
-			require.True(t, c.srv.Kick(bob.View().Player, 0, "you too"))
+			require.True(t, c.srv.Frame().Kick(bob.View().Player, 0, "you too"))
 			c.ended(bob, transport.Kicked, "you too")
 		})
 	}

@@ -58,7 +58,7 @@ func TestLastTick(t *testing.T) {
 	m.Run(15 * time.Second)
 	for _, c := range []*foretick.Client{c, late} {
 		require.Equal(t, foretick.Closed, c.View().State)
-		var why *foretick.DisconnectError
+		var why *transport.DisconnectError
 		require.True(t, errors.As(c.View().Err, &why))
 		require.Equal(t, transport.Closed, why.Code)
 		require.Equal(t, "the match has reached its last tick", why.Detail)

@@ -43,7 +43,7 @@ func TestLevelsThatFindNoRoom(t *testing.T) {
 			for i := range 5 {
 				require.NoError(t, srv.NextLevel(make([]byte, size), build))
 				m.Run(m.Net.Now() + 12*time.Second) // debug builds send more
-				require.Equal(t, 100, c.World().Len(), "%d bytes a second, %d of a level: at level %d", rate, size, i)
+				require.Equal(t, 100, c.View().World.Len(), "%d bytes a second, %d of a level: at level %d", rate, size, i)
 				require.Equal(t, i+1, entered)
 			}
 			require.Zero(t, c.Stats().Malformed)

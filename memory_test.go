@@ -332,7 +332,7 @@ func hoard(t testing.TB, h *hall, e transport.Endpoint, asks bool) {
 		}
 	}
 	if asks {
-		require.NoError(t, c.SendOn(1, 0, netcode.KindSchemaRequest, netcode.SchemaRequest{Name: foretick.SchemaName}.Append(nil)))
+		require.NoError(t, c.SendOn(1, 0, netcode.KindSchemaRequest, netcode.SchemaRequest{Name: netcode.ProtocolSchema}.Append(nil)))
 		send(99, 0, false)
 	}
 	for range 100 {

@@ -59,6 +59,9 @@ type (
 		Here int `net:"-"`
 	}
 	score struct{ N int32 }
+	kept  struct {
+		Secret uint8 `net:"owner"`
+	}
 	steep struct {
 		X float32 `net:"min=-1,max=1,step=0.5"`
 		Y float32
@@ -96,7 +99,7 @@ func TestMisuseOfProtocol(t *testing.T) {
 		{"prefab without a name", func(h *handles, p *foretick.Protocol) { p.Prefab(&h.prefabs[0], "", &h.place) }, "Prefab needs a name"},
 		{"prefab with a long name", func(h *handles, p *foretick.Protocol) { p.Prefab(&h.prefabs[0], strings.Repeat("k", 300), &h.place) }, "300 bytes: use up to 255"},
 		{"prefab of a name that is taken", func(h *handles, p *foretick.Protocol) { p.Prefab(&h.prefabs[0], "player", &h.place) }, "taken"},
-		{"prefab twice", func(h *handles, p *foretick.Protocol) { p.Prefab(&h.player, "again", &h.place) }, "registered already as \"player\""},
+		{"prefab twice", func(h *handles, p *foretick.Protocol) { p.Prefab(&h.player, "again", &h.place) }, "already registered as \"player\""},
 		{"system without a name", func(_ *handles, p *foretick.Protocol) { p.Shared("", nothing) }, "a system needs a name"},
 		{"system with no text for a name", func(_ *handles, p *foretick.Protocol) { p.Server("\x80", nothing) }, "cannot be printed"},
 		{"two systems of one name", func(_ *handles, p *foretick.Protocol) { p.Shared("move", nothing) }, "the name is taken"},
@@ -152,18 +155,18 @@ func TestMisuseOfProtocol(t *testing.T) {
 		{"decay of a nil command", func(_ *handles, p *foretick.Protocol) { foretick.Decay(p, nilPad, func(*pad, int) {}) }, "Decay is given a nil component"},
 		{"nil event on the server", func(_ *handles, p *foretick.Protocol) {
 			(*foretick.Event[hit])(nil).OnServer(p, func(*foretick.Frame, foretick.PlayerID, hit) {})
-		}, "OnServer is given a nil Event"},
+		}, "OnServer is called on a nil Event"},
 		{"nil event, predicted", func(_ *handles, p *foretick.Protocol) {
 			(*foretick.Event[hit])(nil).OnPredicted(p, func(*foretick.Frame, ecs.Entity, hit) {})
-		}, "OnPredicted is given a nil Event"},
+		}, "OnPredicted is called on a nil Event"},
 		{"nil message", func(_ *handles, p *foretick.Protocol) {
 			(*foretick.Message[hit])(nil).OnClient(p, func(*foretick.Frame, foretick.Tick, hit) {})
-		}, "OnClient is given a nil Message"},
+		}, "OnClient is called on a nil Message"},
 		{"nil request", func(_ *handles, p *foretick.Protocol) {
 			(*foretick.Request[hit])(nil).Handle(p, func(*foretick.Frame, foretick.PlayerID, hit) {})
-		}, "OnRequest is given a nil Request"},
-		{"nil module", func(_ *handles, p *foretick.Protocol) { p.Use(nil) }, "nil Module"},
-		{"module by a nil pointer", func(_ *handles, p *foretick.Protocol) { p.Use((*absentModule)(nil)) }, "nil Module"},
+		}, "Handle is called on a nil Request"},
+		{"nil module", func(_ *handles, p *foretick.Protocol) { p.Use(nil) }, "nil module"},
+		{"module by a nil pointer", func(_ *handles, p *foretick.Protocol) { p.Use((*absentModule)(nil)) }, "nil module"},
 		{"system that reads nothing named", func(_ *handles, p *foretick.Protocol) { p.Shared("look", nothing, ecs.Read(nil)) }, "system \"look\"\na nil handle"},
 		{"system that writes a nil pointer", func(_ *handles, p *foretick.Protocol) { p.Server("look", nothing, ecs.Write(nilPlace)) }, "system \"look\"\na nil handle"},
 
@@ -172,11 +175,11 @@ func TestMisuseOfProtocol(t *testing.T) {
 		{"creating system without a function", func(h *handles, p *foretick.Protocol) { p.Shared("a", nil, ecs.Create(&h.place)) }, "\"a\" has no function"},
 		{"server system without a function", func(_ *handles, p *foretick.Protocol) { p.Server("a", nil) }, "\"a\" has no function"},
 		{"render system without a function", func(_ *handles, p *foretick.Protocol) { p.Render("a", nil) }, "\"a\" has no function"},
-		{"join without a function", func(_ *handles, p *foretick.Protocol) { p.OnJoin(nil) }, "Join has no function"},
-		{"leave without a function", func(_ *handles, p *foretick.Protocol) { p.OnLeave(nil) }, "Leave has no function"},
-		{"absent without a function", func(_ *handles, p *foretick.Protocol) { p.OnDisconnect(nil) }, "Absent has no function"},
-		{"return without a function", func(_ *handles, p *foretick.Protocol) { p.OnReconnect(nil) }, "Return has no function"},
-		{"level without a function", func(_ *handles, p *foretick.Protocol) { p.OnLevel(nil) }, "Level has no function"},
+		{"join without a function", func(_ *handles, p *foretick.Protocol) { p.OnJoin(nil) }, "OnJoin has no function"},
+		{"leave without a function", func(_ *handles, p *foretick.Protocol) { p.OnLeave(nil) }, "OnLeave has no function"},
+		{"absent without a function", func(_ *handles, p *foretick.Protocol) { p.OnDisconnect(nil) }, "OnDisconnect has no function"},
+		{"return without a function", func(_ *handles, p *foretick.Protocol) { p.OnReconnect(nil) }, "OnReconnect has no function"},
+		{"level without a function", func(_ *handles, p *foretick.Protocol) { p.OnLevel(nil) }, "OnLevel has no function"},
 		{"event without a function", func(h *handles, p *foretick.Protocol) { h.shot.OnServer(p, nil) }, "OnServer of event hit has no function"},
 		{"predicted event without a function", func(h *handles, p *foretick.Protocol) { h.shot.OnPredicted(p, nil) }, "OnPredicted of event hit has no function"},
 		{"confirmed event without a function", func(h *handles, p *foretick.Protocol) { h.shot.OnConfirmed(p, nil) }, "OnConfirmed of event hit has no function"},
@@ -212,7 +215,6 @@ func TestMisuseOfProtocol(t *testing.T) {
 			p.Spawns(&h.player, foretick.SpawnConfig{})
 			p.Spawns(&h.player, foretick.SpawnConfig{})
 		}, "twice"},
-		{"spawn policy", func(h *handles, p *foretick.Protocol) { p.Spawns(&h.player, foretick.SpawnConfig{Policy: 9}) }, "use Matched or ClientOnly"},
 		{"relevance of an undeclared prefab", func(h *handles, p *foretick.Protocol) {
 			foretick.Interest(p, &h.place, foretick.InterestConfig{Enter: 1}, never)
 			p.Relevant(func(*foretick.Frame, foretick.PlayerID, ecs.Entity) foretick.Relevance { return foretick.Always }, &h.prefabs[0])
@@ -226,6 +228,40 @@ func TestMisuseOfProtocol(t *testing.T) {
 			require.NoError(t, p.Types().RegisterSingleton(&s))
 			p.Prefab(&h.prefabs[0], "ghost", &s)
 		}, "is a singleton"},
+		{"an appearance without a function", func(_ *handles, p *foretick.Protocol) { p.OnAppear(nil) }, "OnAppear has no function"},
+		{"an appearance of a foreign component", func(_ *handles, p *foretick.Protocol) {
+			p.OnVanish(func(*foretick.Frame, ecs.Entity) {}, ecs.With(&other.place))
+		}, "OnVanish: "},
+		{"an appearance of no prefab", func(h *handles, p *foretick.Protocol) {
+			p.OnAppear(func(*foretick.Frame, ecs.Entity) {}, foretick.OfPrefab(&h.prefabs[0]))
+		}, "a prefab that is not declared"},
+		{"an appearance of two prefabs", func(h *handles, p *foretick.Protocol) {
+			p.OnAppear(func(*foretick.Frame, ecs.Entity) {}, foretick.OfPrefab(&h.player), foretick.OfPrefab(&h.player))
+		}, "two prefabs"},
+		{"a hierarchy behind prefabs", func(_ *handles, p *foretick.Protocol) { p.Hierarchy() }, "Hierarchy after Prefab"},
+		{"two hierarchies", func(_ *handles, p *foretick.Protocol) {
+			*p = *foretick.NewProtocol("other", 1)
+			p.Hierarchy()
+			p.Hierarchy()
+		}, "Hierarchy was declared twice"},
+		{"a component as a singleton", func(_ *handles, p *foretick.Protocol) { p.Singleton(&ecs.Component[score]{}) }, "declare it with Component, or make it an ecs.Singleton"},
+		{"no singleton", func(_ *handles, p *foretick.Protocol) { p.Singleton(nil) }, "Singleton is given a nil component"},
+		{"a singleton of both", func(_ *handles, p *foretick.Protocol) {
+			var s ecs.Singleton[score]
+			require.NoError(t, p.Types().RegisterSingleton(&s))
+			p.Singleton(&s)
+		}, "not with RegisterSingleton"},
+		{"a singleton's owner", func(_ *handles, p *foretick.Protocol) { p.Singleton(&ecs.Singleton[kept]{}) }, "singleton kept: field Secret is for an owner or a team"},
+		{"a shared system's own singleton", func(_ *handles, p *foretick.Protocol) {
+			var s ecs.Singleton[score]
+			require.NoError(t, p.Types().RegisterSingleton(&s))
+			p.Shared("add", func(*foretick.Frame, ecs.Rows) {}, ecs.Once(), ecs.Write(&s))
+		}, `shared system "add" writes singleton score, which is not predicted`},
+		{"a shared system's unpredicted singleton", func(_ *handles, p *foretick.Protocol) {
+			var s ecs.Singleton[score]
+			p.Singleton(&s)
+			p.Shared("add", func(*foretick.Frame, ecs.Rows) {}, ecs.Once(), ecs.Write(&s))
+		}, `shared system "add" writes singleton score, which is not predicted`},
 		{"singleton as a component", func(_ *handles, p *foretick.Protocol) { p.Component(&ecs.Singleton[score]{}) }, "RegisterSingleton"},
 		{"singleton as a command", func(_ *handles, p *foretick.Protocol) {
 			*p = *foretick.NewProtocol("other", 1)
@@ -248,7 +284,7 @@ func TestMisuseOfProtocol(t *testing.T) {
 			fn := func(*foretick.Frame, foretick.PlayerID, pad) error { return nil }
 			foretick.CheckCommand(p, &h.pad, fn)
 			foretick.CheckCommand(p, &h.pad, fn)
-		}, "Validate was declared twice"},
+		}, "CheckCommand was declared twice"},
 		{"decay twice", func(h *handles, p *foretick.Protocol) {
 			foretick.Decay(p, &h.pad, func(*pad, int) {})
 			foretick.Decay(p, &h.pad, func(*pad, int) {})
@@ -335,8 +371,8 @@ func TestMisuseOfProtocol(t *testing.T) {
 		{"late default", late(func(h *handles, p *foretick.Protocol) { foretick.Default(p, &h.player, &h.place, place{}) }), "Default after Err"},
 		{"late system", late(func(_ *handles, p *foretick.Protocol) { p.Shared("more", nothing) }), "system \"more\" after Err"},
 		{"late server system", late(func(_ *handles, p *foretick.Protocol) { p.Server("more", nothing) }), "system \"more\" after Err"},
-		{"late hook", late(func(_ *handles, p *foretick.Protocol) { p.OnJoin(func(*foretick.Frame, foretick.PlayerID) {}) }), "Join after Err"},
-		{"late level", late(func(_ *handles, p *foretick.Protocol) { p.OnLevel(func(*foretick.Frame, []byte) {}) }), "Level after Err"},
+		{"late hook", late(func(_ *handles, p *foretick.Protocol) { p.OnJoin(func(*foretick.Frame, foretick.PlayerID) {}) }), "OnJoin after Err"},
+		{"late level", late(func(_ *handles, p *foretick.Protocol) { p.OnLevel(func(*foretick.Frame, []byte) {}) }), "OnLevel after Err"},
 		{"late tick rate", late(func(_ *handles, p *foretick.Protocol) { p.SetTickRate(60) }), "TickRate after Err"},
 		{"late tables", late(func(_ *handles, p *foretick.Protocol) { p.CompressionTables(nil) }), "Tables after Err"},
 		{"late stages", late(func(_ *handles, p *foretick.Protocol) { p.Stages("a") }), "Stages after Err"},
@@ -463,12 +499,6 @@ func TestMisuseOfConfigs(t *testing.T) {
 		}), "not the protocol's Command"},
 		{"sampler of nil", client(func(c *foretick.ClientConfig) { c.Sample = foretick.Sample(nil, read) }), "Sample is given a nil component"},
 		{"sampler without a function", client(func(c *foretick.ClientConfig) { c.Sample = foretick.Sample[pad](&h.pad, nil) }), "Sample has no function"},
-		{"sampler while nothing says", client(func(c *foretick.ClientConfig) {
-			c.Sample = foretick.SampleWhile(nil, foretick.Sample(&h.pad, read))
-		}), "SampleWhile has no function"},
-		{"sampler while of nothing", client(func(c *foretick.ClientConfig) {
-			c.Sample = foretick.SampleWhile(func() bool { return true }, nil)
-		}), "SampleWhile has no Sampler"},
 		{"client's negative round trip", client(func(c *foretick.ClientConfig) { c.MaxRTT = -1 }), "MaxRTT"},
 		{"client's absurd history", client(func(c *foretick.ClientConfig) { c.History = 1 << 20 }), "History"},
 		{"client's absurd rate", client(func(c *foretick.ClientConfig) { c.SendRate = 1<<31 - 1 }), "SendRate\nuse up to 2³⁰"},
@@ -478,17 +508,18 @@ func TestMisuseOfConfigs(t *testing.T) {
 		{"client's endless timeout", client(func(c *foretick.ClientConfig) { c.Timeout = math.MaxInt64 }), "use 100ms to 24h"},
 		{"corrections up to no number", client(func(c *foretick.ClientConfig) { c.SmoothLimit = float32(math.NaN()) }), "SmoothLimit is NaN, not a number"},
 		{"corrections that never fade", client(func(c *foretick.ClientConfig) { c.SmoothHalfLife = time.Hour }), "use up to 10s"},
-		{"rehearsal beyond the history", client(func(c *foretick.ClientConfig) { c.SyncTest = 32 }), "less than History"},
+		{"rehearsal beyond the history", func() error {
+			c, err := foretick.NewClient(foretick.ClientConfig{Protocol: declare(nil), Transport: n.Dial(n.Listen(), sim.LAN, sim.LAN)})
+			require.NoError(t, err)
+			return simtest.SyncTestClient(c, 32, nil)
+		}, "less than ClientConfig.History"},
+		{"rehearsal of a client that runs", func() error {
+			c, err := foretick.NewClient(foretick.ClientConfig{Protocol: declare(nil), Transport: n.Dial(n.Listen(), sim.LAN, sim.LAN)})
+			require.NoError(t, err)
+			c.Step(time.Unix(0, 0))
+			return simtest.SyncTestClient(c, 4, nil)
+		}, "before the client's first Step"},
 
-		{"inspector without a transport", func() error { _, err := foretick.NewInspector(foretick.InspectorConfig{}); return err }, "Transport is nil"},
-		{"inspector on a transport that failed", func() error {
-			_, err := foretick.NewInspector(foretick.InspectorConfig{Transport: noUDP})
-			return err
-		}, "Transport is nil"},
-		{"inspector's endless timeout", func() error {
-			_, err := foretick.NewInspector(foretick.InspectorConfig{Transport: n.Listen(), Timeout: math.MaxInt64})
-			return err
-		}, "use 100ms to 24h"},
 		{"run without pictures", func() error {
 			c, err := foretick.NewClient(foretick.ClientConfig{Protocol: declare(nil), Transport: n.Dial(n.Listen(), sim.LAN, sim.LAN)})
 			require.NoError(t, err)
@@ -521,8 +552,8 @@ func TestMisuseOfConfigs(t *testing.T) {
 			f.Spawn(&h.player, 1)
 			f.World.ReleaseOwner(1)
 		}), "World.Destroy\nFrame.Destroy"},
-		{"undeclared message", func() error { return new(foretick.Message[hit]).Send(nil, 1, hit{}) }, "call OnClient"},
-		{"undeclared request", func() error { return new(foretick.Request[hit]).Send(nil, hit{}) }, "OnRequest"},
+		{"undeclared message", func() error { return new(foretick.Message[hit]).Send(nil, 1, hit{}) }, "Message.OnClient"},
+		{"undeclared request", func() error { return new(foretick.Request[hit]).Send(nil, hit{}) }, "Request.Handle"},
 	} {
 		m.refused(t)
 	}
@@ -595,12 +626,12 @@ func TestMisuseOfTransports(t *testing.T) {
 		{"plan with clocks that stand still", plan(func(p *simtest.Plan) { p.Drift = 1 }), "Drift"},
 		{"plan with a link of no number", plan(func(p *simtest.Plan) { p.Links = []sim.Link{{Loss: nan}} }), "Links[0]"},
 		{"plan whose calm is of no number", plan(func(p *simtest.Plan) { p.Calm = sim.Link{Loss: nan} }), "Calm"},
-		{"plan with too many pictures", plan(func(p *simtest.Plan) { p.Pictures = 1 << 30 }), "Pictures"},
+		{"plan with too many frames", plan(func(p *simtest.Plan) { p.FrameRate = 1 << 30 }), "FrameRate"},
 		{"rehearsal of nothing", func() error { _, err := simtest.FindDesyncs(nil, simtest.SyncConfig{}); return err }, "newPlayer is nil"},
 		{"rehearsal without a protocol", func() error {
 			_, err := simtest.FindDesyncs(func() simtest.Player { return simtest.Player{} }, simtest.SyncConfig{})
 			return err
-		}, "gave no Protocol"},
+		}, "returned no Protocol"},
 		{"rehearsal of negative ticks", syncTest(simtest.SyncConfig{Ticks: -1}), "Ticks"},
 		{"rehearsal of nobody", syncTest(simtest.SyncConfig{Players: -1}), "Players"},
 		{"rehearsal that goes back too far", syncTest(simtest.SyncConfig{Back: 1000}), "History"},

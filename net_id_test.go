@@ -72,7 +72,7 @@ func TestNetworkIDsComeAgain(t *testing.T) {
 	require.Equal(t, foretick.Playing, c.View().State)
 	require.Zero(t, c.Stats().Malformed)
 	// What stays is there; of the rest as much as the server has, somewhat later.
-	theirs, mine := values(srv.World(), lived, things), values(c.World(), seen, ours)
+	theirs, mine := values(srv.World(), lived, things), values(c.View().World, seen, ours)
 	require.Equal(t, theirs[len(theirs)-100:], mine[len(mine)-100:])
 	require.InDelta(t, len(theirs), len(mine), 12)
 	require.InDelta(t, theirs[0], mine[0], 30)

@@ -46,7 +46,7 @@ func TestNotesGoWithTheirSnapshots(t *testing.T) {
 	require.NoError(t, err)
 	noted, alone := 0, 0
 	c.cfg.OnSnapshot = func(t Tick) {
-		if c.noteTick == t {
+		if c.reasons.NoteOf(t) != nil {
 			noted++
 		} else {
 			alone++

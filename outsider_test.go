@@ -11,6 +11,7 @@ import (
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/netcode"
+	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport"
 	"github.com/foretick/foretick/transport/dtls"
 	"github.com/foretick/foretick/transport/udp"
@@ -310,8 +311,10 @@ func TestConnectionsThatDoNotPlayYet(t *testing.T) {
 // TestKickFromInside: whoever kicks whom, from whatever handler, in whatever state:
 // nothing falls, nobody's body stays, and each OnJoin has its OnLeave.
 func TestKickFromInside(t *testing.T) {
+	kicks := 0
 	kick := func(h *venue, from string, f *foretick.Frame) {
 		for _, player := range h.srv.Players(nil) {
+			kicks++
 			h.heard = append(h.heard, fmt.Sprintf("%s kicks %d %v", from, player, f.Kick(player, transport.FirstUserCode+7, "out, "+from)))
 			f.Kick(player, transport.Kicked, "too late")
 		}
@@ -319,6 +322,7 @@ func TestKickFromInside(t *testing.T) {
 	for _, from := range []string{"join", "leave", "absent", "return", "command", "system", "request", "tick", "message", "panic"} {
 		var h *venue
 		armed := false
+		kicks = 0
 		var talk foretick.Request[Move]
 		var told foretick.Message[Move]
 		cfg := foretick.ServerConfig{
@@ -326,12 +330,6 @@ func TestKickFromInside(t *testing.T) {
 				if from == "tick" && armed {
 					armed = false
 					kick(h, from, f)
-				}
-			},
-			OnMessage: func(foretick.MessageSent) {
-				if from == "message" && armed {
-					armed = false
-					kick(h, from, h.srv.Frame())
 				}
 			},
 			OnPanic: func(foretick.Panic) { kick(h, from, h.srv.Frame()) },
@@ -369,6 +367,12 @@ func TestKickFromInside(t *testing.T) {
 				}
 			})
 		})
+		simtest.OnSent(h.srv, func(simtest.MessageSent) {
+			if from == "message" && armed {
+				armed = false
+				kick(h, from, h.srv.Frame())
+			}
+		})
 		first, away := h.enters(""), h.enters("")
 		h.run(12 * time.Second)
 		away.vanish()
@@ -398,6 +402,7 @@ func TestKickFromInside(t *testing.T) {
 		}
 		h.run(2 * time.Second)
 		t.Log(from, h.heard)
+		require.NotZero(t, kicks, from)
 		require.Equal(t, len(h.srv.Players(nil)), h.srv.World().Len(), "%s: a body for each player and none besides", from)
 		require.EqualValues(t, len(h.srv.Players(nil)), h.srv.Stats().Joined-h.srv.Stats().Left, from)
 		armed = false
@@ -426,7 +431,7 @@ func TestKickFromInside(t *testing.T) {
 
 // say sends an empty request of the first prefab by hand.
 func say(c *caller) {
-	_ = c.conn.SendReliable(0, 0, make([]byte, 2))
+	_ = c.conn.SendReliable(0, 0, make([]byte, 3)) // a Move: twice nine bits
 	c.say(func(*netcode.Packet) {})
 }
 
@@ -454,8 +459,8 @@ func TestCloseFromInside(t *testing.T) {
 func TestKickText(t *testing.T) {
 	h := newVenue(t, foretick.ServerConfig{})
 	c := h.enters("")
-	require.True(t, h.srv.Kick(1, transport.Full, strings.Repeat("é", 70)))
-	require.False(t, h.srv.Kick(2, 0, ""))
+	require.True(t, h.srv.Frame().Kick(1, transport.Full, strings.Repeat("é", 70)))
+	require.False(t, h.srv.Frame().Kick(2, 0, ""))
 	h.run(time.Second)
 	require.Equal(t, transport.Kicked, c.gone.Code)
 	require.Equal(t, strings.Repeat("é", 60), c.gone.Detail)

@@ -125,7 +125,7 @@ func TestSlowConsumer(t *testing.T) {
 				_ = h.score.Broadcast(srv.Frame(), health{Points: 5})
 			}
 			for _, player := range srv.Players(nil) {
-				most = max(most, srv.Queued(player))
+				most = max(most, srv.Internals().Queued(player))
 			}
 		}
 	}
@@ -135,7 +135,7 @@ func TestSlowConsumer(t *testing.T) {
 	slices.Sort(late)
 	t.Logf("%d messages; the slow client was dropped after %v with at most %d KiB queued; %d ticks, late by p50 %v, p99 %v, at most %v; the other got %d",
 		sent, overflowed.Round(time.Millisecond), most>>10, len(late), late[len(late)/2], late[len(late)*99/100], late[len(late)-1], got.Load())
-	var e *foretick.DisconnectError
+	var e *transport.DisconnectError
 	require.ErrorAs(t, <-reason, &e)
 	require.Equal(t, transport.Overflow, e.Code)
 	require.LessOrEqual(t, most, 256<<10)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/schema"
 	"github.com/foretick/foretick/transport/sim"
 )
 
@@ -46,7 +47,7 @@ func remotePredicted(spoil func(g *boats, p *foretick.Protocol), opts ...func(g 
 	p.Prefab(&g.buoy, "buoy", &g.coarse)
 	p.Prefab(&g.shell, "shell", &g.float)
 	p.Prefab(&g.bullet, "bullet", &g.float)
-	p.Spawns(&g.bullet, foretick.SpawnConfig{Policy: foretick.ClientOnly})
+	p.Spawns(&g.bullet, foretick.SpawnConfig{ClientOnly: true})
 	p.Shared("move", nothing, ecs.Read(&g.cmd), ecs.Write(&g.float))
 	p.Shared("drift", nothing, ecs.Write(&g.coarse))
 	if spoil != nil {
@@ -82,13 +83,13 @@ func TestPredictRemoteFaults(t *testing.T) {
 		"along nothing":      {nil, []func(g *boats) foretick.RemoteOption{along(func(g *boats) *ecs.Prefab { return &g.nowhere })}, []string{"AlsoPredict", "not declared with Protocol.Prefab"}},
 		"along what is kept": {nil, []func(g *boats) foretick.RemoteOption{along(func(g *boats) *ecs.Prefab { return &g.bullet })}, []string{"AlsoPredict", "bullet", "ClientOnly"}},
 		"a system reads what others do not receive": {
-			trade, nil, []string{`shared system "trade" reads hold.Coins, which other players do not receive`, `Except("trade")`},
+			trade, nil, []string{`shared system "trade" reads hold.Coins, which other players do not receive`, `SkipSystems("trade")`},
 		},
 		"and is left out": {trade, []func(g *boats) foretick.RemoteOption{except("trade")}, nil},
-		"no such system":  {trade, []func(g *boats) foretick.RemoteOption{except("trade", "drfit")}, []string{`Except names "drfit", which is no shared system`}},
+		"no such system":  {trade, []func(g *boats) foretick.RemoteOption{except("trade", "drfit")}, []string{`SkipSystems names "drfit", which is no shared system`}},
 		"a system of the server's": {
 			func(g *boats, p *foretick.Protocol) { p.Server("tide", nothing, ecs.Write(&g.float)) },
-			[]func(g *boats) foretick.RemoteOption{except("tide")}, []string{`Except names "tide"`},
+			[]func(g *boats) foretick.RemoteOption{except("tide")}, []string{`SkipSystems names "tide"`},
 		},
 		"a system that fits nothing foreseen": {
 			func(g *boats, p *foretick.Protocol) {
@@ -110,7 +111,7 @@ func TestPredictRemoteFaults(t *testing.T) {
 		},
 		"exact, and not predicted": {
 			func(g *boats, p *foretick.Protocol) { p.Component(&g.other, foretick.FullPrecision()) }, nil,
-			[]string{"component hit is Exact and not Predicted"},
+			[]string{"component hit is FullPrecision and not Predicted"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -135,7 +136,7 @@ func TestRemotePredictionTravels(t *testing.T) {
 	require.NoError(t, other.Err())
 	require.NotEqual(t, one.Hash(), other.Hash())
 	for p, kinds := range map[*foretick.Protocol][]string{one: {"boat"}, other: {"boat", "shell"}} {
-		s, err := foretick.ReadSchema(p.Schema(nil))
+		s, err := schema.ReadProtocol(p.Schema(nil))
 		require.NoError(t, err)
 		require.True(t, s.PredictsRemote)
 		require.Equal(t, kinds, s.RemotePredicted)
@@ -144,7 +145,7 @@ func TestRemotePredictionTravels(t *testing.T) {
 	}
 	plain := declare(nil)
 	require.NoError(t, plain.Err())
-	s, err := foretick.ReadSchema(plain.Schema(nil))
+	s, err := schema.ReadProtocol(plain.Schema(nil))
 	require.NoError(t, err)
 	require.False(t, s.PredictsRemote)
 }

@@ -287,16 +287,16 @@ func TestProtocolFaultsNameTheFix(t *testing.T) {
 // has none.
 func TestLocalComponentsOfLocalKinds(t *testing.T) {
 	var bullets ecs.Prefab
-	bullet := func(h *handles, p *foretick.Protocol, policy foretick.SpawnPolicy) {
+	bullet := func(h *handles, p *foretick.Protocol, clientOnly bool) {
 		p.Prefab(&bullets, "bullet", &h.place, &h.secret)
-		p.Spawns(&bullets, foretick.SpawnConfig{Policy: policy})
+		p.Spawns(&bullets, foretick.SpawnConfig{ClientOnly: clientOnly})
 	}
 	for name, c := range map[string]struct {
 		spoil func(h *handles, p *foretick.Protocol)
 		want  string
 	}{
 		"none but ClientOnly prefabs carry it": {func(h *handles, p *foretick.Protocol) {
-			bullet(h, p, foretick.ClientOnly)
+			bullet(h, p, true)
 			p.Shared("fly", nothing, ecs.Write(&h.secret))
 			p.Shared("look", nothing, ecs.Read(&h.secret))
 		}, ""},
@@ -304,27 +304,27 @@ func TestLocalComponentsOfLocalKinds(t *testing.T) {
 			p.Shared("fly", nothing, ecs.Write(&h.secret))
 		}, `"fly" writes secret, which is not predicted`},
 		"a Matched prefab carries it": {func(h *handles, p *foretick.Protocol) {
-			bullet(h, p, foretick.Matched)
+			bullet(h, p, false)
 			p.Shared("fly", nothing, ecs.Write(&h.secret))
 		}, `"fly" writes secret, which is not predicted`},
 		"another prefab carries it too": {func(h *handles, p *foretick.Protocol) {
 			var more ecs.Prefab
-			bullet(h, p, foretick.ClientOnly)
+			bullet(h, p, true)
 			p.Prefab(&more, "vault", &h.secret)
 			p.Shared("look", nothing, ecs.Read(&h.secret))
 		}, `"look" reads secret.N, which a client does not have`},
 		"of others": {func(h *handles, p *foretick.Protocol) {
-			bullet(h, p, foretick.ClientOnly)
+			bullet(h, p, true)
 			p.Shared("look", nothing, ecs.ReadOther(&h.secret))
 		}, `"look" reads secret.N, which a client does not have`},
 		"of others, to write": {func(h *handles, p *foretick.Protocol) {
-			bullet(h, p, foretick.ClientOnly)
+			bullet(h, p, true)
 			p.Shared("rob", nothing, ecs.WriteOther(&h.secret))
 		}, `"rob" writes secret, which is not predicted`},
 		"it travels": {func(h *handles, p *foretick.Protocol) {
 			p.Component(&h.purse)
 			p.Prefab(&bullets, "bullet", &h.purse)
-			p.Spawns(&bullets, foretick.SpawnConfig{Policy: foretick.ClientOnly})
+			p.Spawns(&bullets, foretick.SpawnConfig{ClientOnly: true})
 			p.Shared("fly", nothing, ecs.Write(&h.purse))
 		}, `"fly" writes purse, which is not predicted`},
 	} {

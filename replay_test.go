@@ -97,8 +97,8 @@ func replayBench(t testing.TB) (*Server, *Client) {
 		cli.Step(epoch.Add(now))
 	}
 	require.Equal(t, Playing, cli.View().State)
-	require.Equal(t, replayPlayers*replayEntities, cli.World().Len())
-	cli.undraw()
+	require.Equal(t, replayPlayers*replayEntities, cli.View().World.Len())
+	cli.screen.undraw()
 	return srv, cli
 }
 
@@ -117,10 +117,10 @@ func undisturbed(x []float64) float64 {
 // all of them alike.
 func BenchmarkRatioReplay(b *testing.B) {
 	srv, cli := replayBench(b)
-	line := timeline{cli}
+	line := &cli.timeline
 	slice := make([]work, replayPlayers*replayEntities)
-	from := cli.predictor.Tick() - replayTicks
-	slot, ok := cli.predictor.Slot(from)
+	from := cli.timeline.predictor.Tick() - replayTicks
+	slot, ok := cli.timeline.predictor.Slot(from)
 	require.True(b, ok)
 	var replay, world, plain, same []float64
 	clock := func(into *[]float64, rounds int, fn func()) {
@@ -134,12 +134,12 @@ func BenchmarkRatioReplay(b *testing.B) {
 	b.ResetTimer()
 	for range b.N {
 		for range 1000 {
-			clock(&world, 1, func() { srv.p.schedule.Execute(srv.world, f) })
+			clock(&world, 1, func() { srv.p.schedule.Execute(srv.sim.world, f) })
 			clock(&replay, 2, func() {
 				line.Load(slot, from)
-				for k := from + 1; int32(k-cli.predictor.Tick()) <= 0; k++ {
+				for k := from + 1; int32(k-cli.timeline.predictor.Tick()) <= 0; k++ {
 					line.Step(k, true)
-					s, _ := cli.predictor.Slot(k)
+					s, _ := cli.timeline.predictor.Slot(k)
 					line.Save(s, k)
 				}
 			})
@@ -150,7 +150,7 @@ func BenchmarkRatioReplay(b *testing.B) {
 					}
 				}
 			})
-			clock(&same, 20, func() { cli.reconcile(cli.good) })
+			clock(&same, 20, func() { cli.reconcile(cli.timeline.agreed.newest) })
 		}
 	}
 	b.ReportMetric(undisturbed(replay)/undisturbed(world)/replayTicks, "x_world")
@@ -163,6 +163,6 @@ func BenchmarkRatioReplay(b *testing.B) {
 func TestReplayAllocatesNothing(t *testing.T) {
 	_, cli := replayBench(t)
 	require.NotZero(t, cli.stats.Compared)
-	require.Zero(t, testing.AllocsPerRun(50, func() { cli.predictor.Restart(cli.good) }))
-	require.Zero(t, testing.AllocsPerRun(50, func() { cli.reconcile(cli.good) }))
+	require.Zero(t, testing.AllocsPerRun(50, func() { cli.timeline.predictor.Restart(cli.timeline.agreed.newest) }))
+	require.Zero(t, testing.AllocsPerRun(50, func() { cli.reconcile(cli.timeline.agreed.newest) }))
 }

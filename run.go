@@ -9,19 +9,23 @@ import (
 	"github.com/foretick/foretick/transport"
 )
 
-// Run calls Step when a tick is due or the transport is ready, until the
-// context ends. It then closes the server by CloseForRestart and returns the context's
-// error: clients that have [ClientConfig.Redial] come back to the server that follows.
-// Call [Server.Close] where the match itself is over. Run returns
-// [transport.ErrClosed] once a tick has closed the server, and [ErrEnded] after the
-// last tick. What is to be done meanwhile belongs in a Server system.
+// Run calls Step when a tick is due or the transport is ready, until the context ends. It
+// then closes the server with CloseForRestart and returns the context's error. Clients that
+// have [ClientConfig.Redial] reconnect to the next server. Call [Server.Close] instead when
+// the match itself is over. Run returns [transport.ErrClosed] if a tick has closed the
+// server, and [ErrEnded] after the last tick. Put work that must happen during the match
+// into a Server system.
 //
-// A panic in a system is not contained, because the match's state can no longer be
-// relied on: it leaves Run. A process with several matches recovers around each Run,
-// logs the stack, and closes that server.
+// Run does not recover a panic in a system, because the match's state can no longer be
+// trusted. A process with several matches recovers around each Run, logs the stack, and
+// closes that server.
 func (s *Server) Run(ctx context.Context) error {
 	if ctx == nil {
 		return errors.New("foretick: Server.Run is given a nil context: pass context.Background()")
+	}
+	if s.times.clock == nil {
+		start := time.Now()
+		s.times.clock = func() time.Duration { return time.Since(start) }
 	}
 	timer := time.NewTimer(0)
 	defer timer.Stop()
@@ -34,7 +38,7 @@ func (s *Server) Run(ctx context.Context) error {
 		case <-timer.C:
 		}
 		s.Step(time.Now())
-		if s.closed {
+		if s.run.closed {
 			return transport.ErrClosed
 		}
 		if s.Ended() {
@@ -45,9 +49,9 @@ func (s *Server) Run(ctx context.Context) error {
 	}
 }
 
-// Run calls Step once in so much time, that of a picture (time.Second / 60, say),
-// for clients without a screen, and gives each view to draw, which may be nil. It
-// ends with the context's error or the reason of the disconnection.
+// Run calls Step at a fixed interval (for example time.Second/60) and passes each View to
+// draw, which may be nil. It is for clients without a screen. It returns the context's
+// error or the reason of the disconnection.
 func (c *Client) Run(ctx context.Context, pictures time.Duration, draw func(View)) error {
 	if ctx == nil {
 		return errors.New("foretick: Client.Run is given a nil context: pass context.Background()")

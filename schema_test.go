@@ -4,22 +4,19 @@ import (
 	"bytes"
 	"encoding/binary"
 	"encoding/hex"
-	"errors"
 	"flag"
 	"fmt"
 	"os"
 	"runtime"
-	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/netcode"
-	"github.com/foretick/foretick/snapshot"
+	"github.com/foretick/foretick/schema"
 	"github.com/foretick/foretick/transport/sim"
 )
 
@@ -50,26 +47,26 @@ func TestSchemaRoundTrip(t *testing.T) {
 	for _, p := range []*foretick.Protocol{declare(nil), declareAll(nil), foretick.NewProtocol("empty", -3)} {
 		require.NoError(t, p.Err())
 		b := p.Schema([]byte("x"))[1:]
-		s, err := foretick.ReadSchema(b)
+		s, err := schema.ReadProtocol(b)
 		require.NoError(t, err)
 		require.Equal(t, p.Describe(), s.Describe())
 		require.Equal(t, p.Hash(), s.Hash())
 		require.Contains(t, p.Describe(), fmt.Sprintf("schema %016x\n", netcode.SchemaHash(b)), "its hash is part of the protocol's")
 		for n := range len(b) {
-			_, err := foretick.ReadSchema(b[:n])
-			require.ErrorIs(t, err, foretick.ErrSchema, "cut at %d", n)
+			_, err := schema.ReadProtocol(b[:n])
+			require.ErrorIs(t, err, schema.ErrMalformed, "cut at %d", n)
 		}
 		for i := range b { // whatever byte differs, the hash does, or it is refused
 			other := append([]byte(nil), b...)
 			other[i] ^= 1
-			if s, err := foretick.ReadSchema(other); err == nil {
+			if s, err := schema.ReadProtocol(other); err == nil {
 				require.NotEqual(t, p.Hash(), s.Hash(), "byte %d", i)
 			}
 		}
 	}
-	s, err := foretick.ReadSchema(declareAll(nil).Schema(nil))
+	s, err := schema.ReadProtocol(declareAll(nil).Schema(nil))
 	require.NoError(t, err)
-	require.Equal(t, []foretick.SchemaChannel{{Name: "chat", Reliable: true, Priority: 2}, {Name: "effects", Priority: 1}}, s.Channels)
+	require.Equal(t, []schema.Channel{{Name: "chat", Reliable: true, Priority: 2}, {Name: "effects", Priority: 1}}, s.Channels)
 	require.Equal(t, []string{"hit"}, s.Events)
 	require.Equal(t, []string{"move"}, s.Shared)
 	require.Equal(t, 3, s.Messages[1].Channel)
@@ -101,11 +98,11 @@ func TestSchemaGolden(t *testing.T) {
 	require.Equal(t, []byte{1, 2}, next(2))
 	require.Equal(t, "effects", name())
 	require.Equal(t, []byte{0, 1}, next(2))
-	registry, err := snapshot.ReadRegistry(next(varint()))
+	registry, err := schema.ReadRegistry(next(varint()))
 	require.NoError(t, err)
 	require.Equal(t, 2, registry.Components())
 	schema := func() string {
-		s, rest, err := snapshot.ReadSchema(b)
+		s, rest, err := schema.Read(b)
 		require.NoError(t, err)
 		b = rest
 		return s.Name()
@@ -244,118 +241,18 @@ func FuzzReadSchema(f *testing.F) {
 	f.Fuzz(func(t *testing.T, b []byte) {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		s, err := foretick.ReadSchema(b)
+		s, err := schema.ReadProtocol(b)
 		runtime.ReadMemStats(&after)
 		require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(4<<20+100*len(b)), "elements of slices, and all else")
 		if err != nil {
-			require.ErrorIs(t, err, foretick.ErrSchema)
+			require.ErrorIs(t, err, schema.ErrMalformed)
 			return
 		}
 		require.NotEmpty(t, s.Describe())
-		again, err := foretick.ReadSchema(b)
+		again, err := schema.ReadProtocol(b)
 		require.NoError(t, err)
 		require.Equal(t, s.Hash(), again.Hash())
 	})
-}
-
-// inspect runs a server and an inspector side by side in virtual time until done
-// says so.
-func inspect(n *sim.Network, s *foretick.Server, i *foretick.Inspector, done func() bool) error {
-	start := time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
-	for t, end := n.Now(), n.Now()+20*time.Second; t < end; t += 5 * time.Millisecond {
-		n.Run(t)
-		s.Step(start.Add(t))
-		if err := i.Step(start.Add(t)); err != nil || done() {
-			return err
-		}
-	}
-	return errors.New("took too long")
-}
-
-// A tool asks a server what it speaks, watches it, and prints what it sees, without
-// the types of the game.
-func ExampleInspector() {
-	n := sim.NewNetwork(1)
-	listen := n.Listen()
-	protocol := declare(func(h *handles, p *foretick.Protocol) {
-		foretick.Default(p, &h.player, &h.health, health{Points: 75})
-		p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) {
-			h.place.Get(f.World, f.Spawn(&h.player, player)).X = 12.5
-		})
-	})
-	server, err := foretick.NewServer(foretick.ServerConfig{Protocol: protocol, Transport: listen})
-	if err != nil {
-		panic(err)
-	}
-	tool, err := foretick.NewInspector(foretick.InspectorConfig{Transport: n.Dial(listen, sim.LAN, sim.LAN), Watch: true})
-	if err != nil {
-		panic(err)
-	}
-	err = inspect(n, server, tool, func() bool { return tool.Receiver() != nil && len(tool.Receiver().Ghosts()) > 0 })
-	if err != nil {
-		panic(err)
-	}
-	fmt.Println(tool.Schema().Game, tool.Schema().TickRate, "Hz")
-	for _, ghost := range tool.Receiver().Ghosts() {
-		fmt.Println(tool.Schema().Registry.PrefabName(ghost.Prefab))
-		state := ghost.Newest()
-		for c := range tool.Schema().Registry.Components() {
-			words, schema := state.Component(c), tool.Schema().Registry.Schema(c)
-			for f, field := range schema.Fields() {
-				fmt.Printf("  %s.%s = %v\n", schema.Name(), field.Name, schema.Value(f, words, state.Grid(c)))
-			}
-		}
-	}
-	// Output:
-	// test 30 Hz
-	// player
-	//   place.X = 12.5
-	//   place.Y = 0
-	//   health.Points = 75
-}
-
-// TestInspectorAsksOfAnyServer: without Watch a tool takes nobody's place; with it
-// it reads messages of the game's channels, and levels.
-func TestInspectorAsksOfAnyServer(t *testing.T) {
-	n := sim.NewNetwork(1)
-	listen := n.Listen()
-	var h *handles
-	p := declareAll(func(own *handles, p *foretick.Protocol) {
-		h = own
-		p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) { f.Spawn(&h.player, player) })
-	})
-	server, err := foretick.NewServer(foretick.ServerConfig{Protocol: p, Transport: listen})
-	require.NoError(t, err)
-	bad := sim.Link{Latency: 30 * time.Millisecond, Loss: 0.2, Reorder: 0.1}
-	asks, err := foretick.NewInspector(foretick.InspectorConfig{Transport: n.Dial(listen, bad, bad)})
-	require.NoError(t, err)
-	require.NoError(t, inspect(n, server, asks, func() bool { return asks.Schema() != nil }))
-	require.Equal(t, p.Schema(nil), asks.SchemaBytes())
-	require.Zero(t, server.Stats().Joined)
-	require.NoError(t, asks.Close())
-	require.Error(t, asks.Step(time.Now()))
-
-	var told []string
-	watches, err := foretick.NewInspector(foretick.InspectorConfig{Transport: n.Dial(listen, bad, bad), Watch: true, OnMessage: func(m foretick.SchemaMessage, _ foretick.Tick, v []any) {
-		told = append(told, fmt.Sprint(m.Schema.Name(), v))
-	}})
-	require.NoError(t, err)
-	require.NoError(t, inspect(n, server, watches, func() bool { return watches.Receiver() != nil && len(watches.Receiver().Ghosts()) == 1 }))
-	first := watches.Receiver()
-	require.NoError(t, h.score.Broadcast(server.Frame(), health{Points: 9}))
-	for i := range 20 {
-		require.NoError(t, h.hit.Broadcast(server.Frame(), hit{Damage: uint8(i), Where: 0.5}))
-	}
-	require.NoError(t, inspect(n, server, watches, func() bool { return len(told) > 10 && slices.Contains(told, "health[9]") }))
-	require.NoError(t, server.NextLevel([]byte("two"), nil))
-	require.NoError(t, inspect(n, server, watches, func() bool {
-		newest, _ := watches.Receiver().Newest()
-		return watches.Receiver() != first && newest > 0
-	}))
-	require.Empty(t, watches.Receiver().Ghosts())
-	require.Zero(t, watches.Malformed())
-	require.Zero(t, server.Stats().Malformed)
-	require.Equal(t, 1, len(server.Players(nil)))
 }
 
 // longList is a message of many fields.
@@ -371,7 +268,7 @@ func TestReadSchemaAllocation(t *testing.T) {
 	first.OnClient(p, func(*foretick.Frame, foretick.Tick, longList) {})
 	require.NoError(t, p.Err())
 	b := p.Schema(nil)
-	one, _, err := snapshot.ReadSchema(p.Schema(nil)[bytes.Index(b, []byte("longList"))-1:])
+	one, _, err := schema.Read(p.Schema(nil)[bytes.Index(b, []byte("longList"))-1:])
 	require.NoError(t, err)
 	message := append([]byte{0}, one.AppendSchema(nil)...)
 	at := bytes.Index(b, message)
@@ -382,7 +279,7 @@ func TestReadSchemaAllocation(t *testing.T) {
 	}
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	_, err = foretick.ReadSchema(append(b, 0, 0))
+	_, err = schema.ReadProtocol(append(b, 0, 0))
 	runtime.ReadMemStats(&after)
 	require.ErrorContains(t, err, "messages' fields")
 	t.Logf("%d bytes in, %d KiB allocated", len(b), (after.TotalAlloc-before.TotalAlloc)>>10)

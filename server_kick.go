@@ -1,100 +1,102 @@
 package foretick
 
 import (
+	"bytes"
+	"slices"
 	"time"
-	"unicode/utf8"
 
 	"github.com/foretick/foretick/transport"
 )
 
-// maxKickText bounds what a kicked player is told, in bytes.
+// maxKickText limits the text sent to a kicked player, in bytes.
 const maxKickText = 120
 
-// Kick removes a player from the match. The player's client is told code and text:
-// code is [transport.Kicked] (0 means that) or a code of the game's own, from
-// [transport.FirstUserCode] on; text is cut to 120 bytes at a rune. It reports
-// whether there is such a player; on a client it does nothing and returns false.
-//
-// It may be called from anywhere in a tick, handlers of the very player included.
-// The player leaves at the tick's end, before a level that [Server.NextLevel] asked
-// for: until then it is there as before, and what was sent to it goes out in a last
-// packet. OnLeave hooks run in the next tick. Of several calls for one player the
-// first counts. No place is held for who was kicked.
-func (f *Frame) Kick(player PlayerID, code transport.Code, text string) bool {
-	return f.server != nil && f.server.Kick(player, code, text)
-}
-
-// Ban kicks a player with [transport.Kicked] and keeps its identity out until a time,
-// as [Server.Ban] does; the zero time means for ever. It reports whether the player
-// has an identity: one without is kicked, and may come back.
-func (f *Frame) Ban(player PlayerID, until time.Time, text string) bool {
-	if f.server == nil {
-		return false
-	}
-	p := f.server.player(player)
-	if p == nil {
-		return false
-	}
-	f.server.kick(p, transport.Kicked, text)
-	return f.server.Ban(p.named, until, text)
-}
-
-// Kick is [Frame.Kick] for code outside of systems and handlers. Called between
-// Steps, it takes effect at the end of the next tick.
-func (s *Server) Kick(player PlayerID, code transport.Code, text string) bool {
-	p := s.player(player)
+// kickPlayer is what Frame.Kick does.
+func (s *Server) kickPlayer(player PlayerID, code transport.Code, text string) bool {
+	p := s.sessions.player(player)
 	if p == nil {
 		return false
 	}
 	if code != transport.None && code != transport.Kicked && code < transport.FirstUserCode {
-		s.cfg.Logger.Error("Kick with a code that is not a game's: use transport.Kicked, or transport.FirstUserCode and up; kicked as Kicked", append(s.who(p), "code", code)...)
+		s.cfg.Logger.Error("Kick with a code that is not a game's: use transport.Kicked, or transport.FirstUserCode and up; kicked as Kicked", append(p.who(), "code", code)...)
 		code = transport.Kicked
 	}
 	if code == transport.None {
 		code = transport.Kicked
 	}
-	s.kick(p, code, text)
+	s.sessions.kick(p, code, text)
 	return true
 }
 
-// kick marks a player, who leaves at the end of the tick.
-func (s *Server) kick(p *player, code transport.Code, text string) {
-	if p.kicked {
+// banPlayer is what Frame.Ban does.
+func (s *Server) banPlayer(player PlayerID, until time.Time, text string) bool {
+	p := s.sessions.player(player)
+	if p == nil {
+		return false
+	}
+	s.sessions.kick(p, transport.Kicked, text)
+	return s.Ban(p.session.identity, until, text)
+}
+
+// kick marks a player, which leaves at the end of the tick.
+func (s *sessions) kick(p *player, code transport.Code, text string) {
+	if p.session.kicked {
 		return
 	}
-	p.kicked, p.kickCode, p.kickText = true, code, cutText(text, maxKickText)
+	p.session.kicked, p.session.kickCode, p.session.kickText = true, code, cutText(text, maxKickText)
 	s.kicks = append(s.kicks, p)
 }
 
-// dropKicked ends the places of those who were kicked since the last tick. Leaving
-// calls no handler, so nobody is added meanwhile.
-func (s *Server) dropKicked() {
-	for _, p := range s.kicks {
-		switch {
-		case p.over: // left by itself
-		case p.state == away:
-			s.giveUp(p, p.kickCode, p.kickText)
-		default:
-			s.remember(p.token, p.kickCode, p.kickText)
-			s.drop(p, p.kickCode, p.kickText)
-		}
+// Identity returns a player's identity, which the transport's accept hook made of the
+// token that the client sent: for example the identity in a connect ticket. It is empty
+// for players that the transport does not know, and where there is no such player. It
+// stays known while the player's place is held.
+func (s *Server) Identity(player PlayerID) []byte {
+	if p := s.sessions.player(player); p != nil {
+		return slices.Clone(p.session.identity)
 	}
-	clear(s.kicks)
-	s.kicks = s.kicks[:0]
-	for _, b := range s.barred {
-		s.bar(b)
-	}
-	clear(s.barred)
-	s.barred = s.barred[:0]
+	return nil
 }
 
-// cutText cuts a text to so many bytes, between two runes.
-func cutText(text string, most int) string {
-	if len(text) <= most {
-		return text
+// KickIdentity kicks every player of an identity with [transport.Kicked], as [Frame.Kick]
+// does: at the end of the tick. Absent players whose place is held are included. It
+// reports whether there was one. An empty identity matches no player.
+func (s *Server) KickIdentity(identity []byte, detail string) bool {
+	if len(identity) == 0 {
+		return false
 	}
-	for most > 0 && !utf8.RuneStart(text[most]) {
-		most--
+	found := false
+	for _, p := range s.sessions.players {
+		if bytes.Equal(p.session.identity, identity) {
+			found = true
+			s.sessions.kick(p, transport.Kicked, detail)
+		}
 	}
-	return text[:most]
+	return found
+}
+
+// Ban calls KickIdentity, and keeps the identity out until a time of the clock that Step
+// is given. The zero time means forever. Banned clients receive [transport.Refused] and
+// the detail. A transport that is a [transport.BanList] gets the ban, and refuses them
+// before they cost anything. With any other transport the server drops them when they
+// arrive.
+//
+// Ban returns false for an empty identity: a player without an identity can be kicked, but
+// not banned. An expired ban is removed within a minute of Steps. All bans end with the
+// Server: keep a list elsewhere and pass it to each new one.
+func (s *Server) Ban(identity []byte, until time.Time, detail string) bool {
+	if len(identity) == 0 {
+		return false
+	}
+	s.admission.ban(identity, until, detail)
+	s.KickIdentity(identity, detail)
+	return true
+}
+
+// Unban ends a ban.
+func (s *Server) Unban(identity []byte) {
+	delete(s.admission.bans, string(identity))
+	if d, ok := s.endpoint.(transport.BanList); ok {
+		d.Unban(identity)
+	}
 }

@@ -35,18 +35,24 @@ func (l logLimit) allow(kind string, t time.Duration) (skipped uint64, ok bool) 
 	return skipped, true
 }
 
-// logAbuse logs what a peer did or was refused, once a minute at most for each kind.
-func (s *Server) logAbuse(kind string, p *player, args ...any) {
-	s.logRefusal(kind, p.peer, p.address, p.named, append(args, "session", p.session, "player", p.owner)...)
+// serverLog logs what peers do, in bounds.
+type serverLog struct {
+	Logger *slog.Logger
+	limits logLimit
 }
 
-// logRefusal is logAbuse for a peer that did not get as far as a player.
-func (s *Server) logRefusal(kind string, peer transport.PeerID, address string, identity []byte, args ...any) {
-	skipped, ok := s.logs.allow(kind, s.now)
+// abuse logs what a peer did or was refused, once a minute at most for each kind.
+func (l *serverLog) abuse(now time.Duration, kind string, p *player, args ...any) {
+	l.refusal(now, kind, p.session.peer, p.session.address, p.session.identity, append(args, "session", p.session.number, "player", p.owner)...)
+}
+
+// refusal is abuse for a peer that did not get as far as a player.
+func (l *serverLog) refusal(now time.Duration, kind string, peer transport.PeerID, address string, identity []byte, args ...any) {
+	skipped, ok := l.limits.allow(kind, now)
 	if !ok {
 		return
 	}
 	line := make([]any, 0, 8+len(args))
 	line = append(line, "peer", peer, "address", address, slog.String("identity", string(identity)), "skipped", skipped)
-	s.cfg.Logger.Warn(kind, append(line, args...)...)
+	l.Logger.Warn(kind, append(line, args...)...)
 }

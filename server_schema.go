@@ -4,16 +4,18 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/foretick/foretick/internal/standard"
 	"github.com/foretick/foretick/netcode"
+	"github.com/foretick/foretick/schema"
 )
 
-// publish puts the protocol's schema into the library for peers that ask. One that
-// is too long to travel is a fault only where clients would need it.
+// publish puts the protocol's schema into the library for peers that ask for it. A schema
+// that is too long to send is a fault only if clients would need it.
 func (s *Server) publish() error {
-	b := s.p.Schema(nil)
-	_, err := s.library.Add(SchemaName, b)
+	b := s.p.parts().Append(nil)
+	_, err := s.library.Add(netcode.ProtocolSchema, b)
 	if err == nil && s.cfg.AllowOtherBuilds {
-		_, err = ReadSchema(b)
+		_, err = schema.ReadProtocol(b)
 	}
 	if err != nil && s.cfg.AllowOtherBuilds {
 		return fmt.Errorf("foretick: ServerConfig.AllowOtherBuilds needs a schema that can travel: %w", err)
@@ -21,34 +23,34 @@ func (s *Server) publish() error {
 	return nil
 }
 
-// otherBuilds tells a peer of another build that it may ask for the schema, and then say
-// Hello by that.
+// otherBuilds tells a peer of another build that it may ask for the schema and then send a
+// Hello for it.
 func (s *Server) otherBuilds(t time.Duration, p *player, h netcode.Hello) {
-	if !p.otherBuilds {
-		s.cfg.Logger.Info("another build", append(s.who(p), "theirs", h.Protocol, "ours", s.p.Hash())...)
+	if !p.schemas.otherBuilds {
+		s.cfg.Logger.Info("another build", append(p.who(), "theirs", h.Protocol, "ours", s.p.Hash)...)
 	}
-	p.otherBuilds = true
-	pk := p.conn.Begin(t)
-	p.fates(s)
-	pk.Message(netcode.MessageReject, netcode.Reject{Code: rejectBuildDifference, Protocol: s.p.Hash(), Text: "another build of the game: ask for the schema"}.Append(nil))
-	s.finish(p, pk, false)
+	p.schemas.otherBuilds = true
+	pk := p.session.conn.Begin(t)
+	p.fates(s.clock.now)
+	pk.Message(netcode.MessageReject, netcode.Reject{Code: rejectBuildDifference, Protocol: s.p.Hash, Text: "another build of the game: ask for the schema"}.Append(nil))
+	s.finish(p, pk)
 }
 
-// How long a peer that does not play yet may take, from its arrival on …
+// Time limits for a peer that does not play yet, from its arrival.
 const (
 	fetchTime = time.Minute      // for what it must read first: 64 kB where half of all packets are lost
 	askTime   = 15 * time.Second // until it asks for that
 )
 
-// fetching reports whether a peer is about to ask for the schema, or is being sent that
-// or why its own protocol is refused, and goes on to acknowledge packets: a bad line
-// needs its time.
+// fetching reports whether a peer is about to ask for the schema, or is receiving it, or
+// receives the reason why its protocol is refused. The peer must keep acknowledging
+// packets: a bad connection needs its time.
 func (s *Server) fetching(p *player, t time.Duration) bool {
 	switch {
-	case p.state == greeting && p.otherBuilds && !p.asked:
-		return t-p.came < askTime
-	case p.state == refusing, p.state == greeting && p.asked:
-		return p.conn.Pending() > 0 && t-p.came < fetchTime && p.conn.Unanswered(t) < s.cfg.Timeout
+	case p.session.state == greeting && p.schemas.otherBuilds && !p.schemas.asked:
+		return t-p.session.came < askTime
+	case p.session.state == refusing, p.session.state == greeting && p.schemas.asked:
+		return p.session.conn.Pending() > 0 && t-p.session.came < fetchTime && p.session.conn.Unanswered(t) < s.cfg.Timeout
 	}
 	return false
 }
@@ -59,6 +61,6 @@ func (s *Server) answer(t time.Duration, p *player, r netcode.Reliable) error {
 		return netcode.ErrMalformed
 	}
 	s.stats.SchemasAsked++
-	p.asked = p.asked || p.state == greeting
-	return p.answers.Answer(p.conn, channelSchemas, s.frame.Tick, r.Payload)
+	p.schemas.asked = p.schemas.asked || p.session.state == greeting
+	return p.schemas.answers.Answer(p.session.conn, standard.ChannelSchemas, s.sim.frame.Tick, r.Payload)
 }

@@ -13,16 +13,17 @@ import (
 // and acknowledgements and reliable messages in any case.
 func (s *Server) send(now time.Duration) {
 	s.dropOverflowed()
-	s.encoding = s.encoding[:0]
-	for _, p := range s.players {
-		p.packet = nil
-		if p.state != away && (p.state != greeting || p.asked || p.otherBuilds) {
+	for _, p := range s.sessions.players {
+		p.outbox.draft.packet = nil
+		if p.session.state != away && (p.session.state != greeting || p.schemas.asked || p.schemas.otherBuilds) {
 			s.beginPacket(p, now)
 		}
 	}
 	s.encode()
-	for _, p := range s.players {
-		if p.packet != nil {
+	clear(s.senders.encoding) // it must not keep players who leave
+	s.senders.encoding = s.senders.encoding[:0]
+	for _, p := range s.sessions.players {
+		if p.outbox.draft.packet != nil {
 			s.flush(p)
 		}
 	}
@@ -30,67 +31,32 @@ func (s *Server) send(now time.Duration) {
 
 // beginPacket starts a player's packet, with all that comes before a snapshot.
 func (s *Server) beginPacket(p *player, now time.Duration) {
-	pk := p.conn.Begin(now)
-	p.packet, p.snapshotDue = pk, false
-	p.fates(s)
-	welcome := false
-	if p.state == playing && !p.welcomed {
-		s.scratch = s.welcome(p).Append(s.scratch[:0])
-		welcome = s.insist(p, pk, netcode.MessageWelcome, s.scratch)
+	d := &p.outbox.draft
+	d.begin(p.session.conn.Begin(now), s.level.epoch)
+	p.fates(now)
+	if p.session.state != playing {
+		return
 	}
-	if p.state == playing {
-		s.levelInfo(p, pk)
+	if !p.outbox.welcomed {
+		s.senders.scratch = s.welcome(p).Append(s.senders.scratch[:0])
+		d.carries.welcome = p.outbox.insist(now, netcode.MessageWelcome, s.senders.scratch)
 	}
-	p.next.has, p.next.welcome, p.next.epoch = false, welcome, s.epoch
-	if p.state != playing || !p.due(s.frame.Tick) || !s.reads(p) {
+	if s.level.named && !p.outbox.entered {
+		s.senders.scratch = s.level.info().Append(s.senders.scratch[:0])
+		d.carries.level = p.outbox.insist(now, netcode.MessageLevel, s.senders.scratch)
+	}
+	if !p.due(s.sim.frame.Tick) || !p.outbox.reads(s.level.named) {
 		return
 	}
 	if debugBuild {
-		s.trail(p, pk)
+		s.sendTrail(p, d.packet)
 	}
-	if p.near != nil {
-		s.survey.look(s, p)
+	if p.interest.near != nil {
+		s.interest.survey.look(&s.sim, p)
 	}
-	s.note(p)
-	p.snapshotDue = true
-	s.encoding = append(s.encoding, p)
-}
-
-// insistEvery is how often a message that must not wait for the rate is sent beyond it.
-const insistEvery = 100 * time.Millisecond
-
-// insist writes a message without which the player can read no snapshots. If the rate
-// leaves no room for it, it goes beyond the rate, but not in every packet.
-func (s *Server) insist(p *player, pk *netcode.Packet, t netcode.MessageType, body []byte) bool {
-	if pk.Message(t, body) {
-		return true
-	}
-	if p.insisted != 0 && s.now-p.insisted < insistEvery {
-		return false
-	}
-	p.insisted = s.now
-	pk.Press()
-	return pk.Message(t, body)
-}
-
-// reads reports whether the player can read a snapshot in the packet that is being
-// built: it has the welcome and the level, or the packet carries them. It would
-// acknowledge what it cannot read, and the server take that for a baseline.
-func (s *Server) reads(p *player) bool {
-	return (p.welcomed || p.next.welcome) && (!s.named || p.entered || p.next.level)
-}
-
-// newSender makes what codes a player's snapshots.
-func (s *Server) newSender(p *player) *snapshot.Sender {
-	cfg := snapshot.SenderConfig{Statistics: s.cfg.TrainCompression}
-	if s.bandwidth != nil {
-		cfg.Profile = s.bandwidth.down
-	}
-	if p.near = nil; s.survey != nil {
-		p.near = s.survey.area.NewView()
-		cfg.Relevant, cfg.Priority = true, p.near.Priority
-	}
-	return s.source.NewSender(uint16(p.owner), cfg)
+	s.writeNote(p)
+	d.note, d.due = p.reasons.Packed(), true
+	s.senders.encoding = append(s.senders.encoding, p)
 }
 
 // snapshotReserve is what is kept free behind a snapshot for reliable messages.
@@ -106,75 +72,69 @@ const (
 func (s *Server) encode() {
 	shares := 1
 	if s.cfg.Executor != nil && s.cfg.TrainCompression == nil && s.bandwidth == nil {
-		shares = min(max(len(s.encoding)/sharePlayers, 1), maxShares)
+		shares = min(max(len(s.senders.encoding)/sharePlayers, 1), maxShares)
 	}
-	for len(s.caches) < shares {
-		s.caches = append(s.caches, &snapshot.Cache{})
+	for len(s.senders.caches) < shares {
+		s.senders.caches = append(s.senders.caches, &snapshot.Cache{})
 	}
 	if shares == 1 {
-		for _, p := range s.encoding {
-			s.snapshot(p, s.caches[0])
+		for _, p := range s.senders.encoding {
+			s.snapshot(p, s.senders.caches[0])
 		}
 		return
 	}
-	slices.SortStableFunc(s.encoding, func(a, b *player) int { return cmp.Compare(a.sender.Behind(), b.sender.Behind()) })
-	s.shares = shares
-	s.cfg.Executor.Run(shares, s.share)
+	slices.SortStableFunc(s.senders.encoding, func(a, b *player) int { return cmp.Compare(a.outbox.sender.Behind(), b.outbox.sender.Behind()) })
+	s.senders.shares = shares
+	s.cfg.Executor.Run(shares, s.senders.share)
 }
 
 // encodeShare makes the snapshots of the i-th share.
 func (s *Server) encodeShare(i int) {
-	n := len(s.encoding)
-	for _, p := range s.encoding[i*n/s.shares : (i+1)*n/s.shares] {
-		s.snapshot(p, s.caches[i])
+	n := len(s.senders.encoding)
+	for _, p := range s.senders.encoding[i*n/s.senders.shares : (i+1)*n/s.senders.shares] {
+		s.snapshot(p, s.senders.caches[i])
 	}
 }
 
-// snapshot makes a player's snapshot. It touches nothing but the player's own, and
-// the cache: those of others may be made at the same time.
+// snapshot makes a player's snapshot. It touches only the player's own state and the cache,
+// so those of other players may be made at the same time.
 func (s *Server) snapshot(p *player, cache *snapshot.Cache) {
-	h := netcode.SnapshotHeader{Bare: true, Epoch: s.epoch}
-	if p.buffer != nil {
-		h.Early, h.HasEarly = p.buffer.Early()
-		h.CommandAck = p.buffer.Ack() - s.frame.Tick
+	h := netcode.SnapshotHeader{Bare: true, Epoch: s.level.epoch}
+	if p.inputs.buffer != nil {
+		h.Early, h.HasEarly = p.inputs.buffer.Early()
+		h.CommandAck = p.inputs.buffer.Ack() - s.sim.frame.Tick
 		if h.HasEarly {
-			p.early = max(time.Duration(h.Early), 0) * s.interval / 256
+			p.inputs.early = max(time.Duration(h.Early), 0) * s.clock.interval / 256
 		}
 	}
-	b := h.Append(p.packed[:0])
+	d := &p.outbox.draft
+	b := h.Append(d.snapshot[:0])
 	before := len(b)
-	budget, room := p.packet.Room()-before-p.noteSize(), p.packet.MostRoom()-before-p.noteSize()
-	if p.conn.Pending() > 0 {
+	budget, room := d.packet.Room()-before-d.noteSize(), d.packet.MostRoom()-before-d.noteSize()
+	if p.session.conn.Pending() > 0 {
 		budget, room = budget-snapshotReserve, room-snapshotReserve
 	}
-	if p.snapshotDue = room > 0; p.snapshotDue {
-		p.sender.UseCache(cache)
-		b = p.sender.AppendBudget(b, budget, room, &p.next.snapshot)
+	if d.due = room > 0; d.due {
+		p.outbox.sender.UseCache(cache)
+		b = p.outbox.sender.AppendBudget(b, budget, room, &d.carries.snapshot)
 	}
-	p.packed, p.presses = b, len(b) > budget+before
+	d.snapshot, d.presses = b, len(b) > budget+before
 }
 
 // finish sends a packet that carries no snapshot.
-func (s *Server) finish(p *player, pk *netcode.Packet, welcome bool) {
-	p.packet, p.snapshotDue = pk, false
-	p.next.has, p.next.welcome, p.next.epoch = false, welcome, s.epoch
+func (s *Server) finish(p *player, pk *netcode.Packet) {
+	p.outbox.draft.begin(pk, s.level.epoch)
 	s.flush(p)
 }
 
+// flush sends the packet that was built for a player.
 func (s *Server) flush(p *player) {
-	if p.snapshotDue {
-		if p.presses {
-			p.packet.Press() // the player's own state does not wait for the rate
-		}
-		if len(p.noteBody) > 0 {
-			p.packet.Message(messageNote, p.noteBody)
-		}
-		p.next.has = p.packet.Message(netcode.MessageSnapshot, p.packed)
-	}
-	seq, b := p.packet.Finish()
-	slot := p.sent.Insert(seq)
-	*slot, p.next = p.next, *slot // swapped, so that both keep their memory
-	if err := s.endpoint.Send(p.peer, b); err != nil {
+	d := &p.outbox.draft
+	d.write()
+	seq, b := d.packet.Finish()
+	slot := p.outbox.sent.Insert(seq)
+	*slot, d.carries = d.carries, *slot // swapped, so that both keep their memory
+	if err := s.endpoint.Send(p.session.peer, b); err != nil {
 		s.stats.PacketsRefused++
 		return
 	}
@@ -182,4 +142,41 @@ func (s *Server) flush(p *player) {
 	s.stats.BytesOut += uint64(len(b))
 	p.stats.PacketsOut++
 	p.stats.BytesOut += uint64(len(b))
+}
+
+// everyFor returns the ticks between snapshots at a rate that a client asked for.
+func (s *senders) everyFor(tickRate, rate int) uint32 {
+	every := s.every
+	if rate > 0 {
+		for tickRate > rate*int(every) && every < maxSnapshotTicks {
+			every += s.every
+		}
+	}
+	return every
+}
+
+// grant applies a client's settings, within the server's own limits.
+func (s *Server) grant(p *player, w netcode.ClientConfig) {
+	p.outbox.every = s.senders.everyFor(s.p.TickRate, int(w.SnapshotRate))
+	rate := s.cfg.SendRate
+	if w.Bytes > 0 {
+		rate = min(rate, max(int(w.Bytes), minSendRate))
+	}
+	p.session.conn.SetRate(rate)
+}
+
+// minSendRate is the lowest rate that a client can ask for. Its own state would not fit
+// into less.
+const minSendRate = 2000
+
+// welcome returns everything that an admitted client needs to know.
+func (s *Server) welcome(p *player) netcode.Welcome {
+	w := netcode.Welcome{
+		Owner: uint16(p.owner), TickRate: uint8(s.p.TickRate), SnapshotInterval: uint8(p.outbox.every), Tick: s.sim.frame.Tick, Resume: p.session.token, Epoch: s.level.epoch, Taken: p.requests.taken,
+		Server: s.sessions.serverID, Resumed: p.session.resumed, Code: uint16(p.session.lostCode), Text: p.session.lostText,
+	}
+	if s.p.Command != nil {
+		w.CommandSize = uint16(s.p.Command.Schema.PackedSize())
+	}
+	return w
 }

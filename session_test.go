@@ -89,7 +89,7 @@ func TestOnSession(t *testing.T) {
 	require.NotEqual(t, second.ResumeToken(), third.ResumeToken())
 
 	// Kicked, with what the game said.
-	require.True(t, h.srv.Kick(third.View().Player, transport.FirstUserCode, "idle"))
+	require.True(t, h.srv.Frame().Kick(third.View().Player, transport.FirstUserCode, "idle"))
 	h.run(time.Second)
 	fourth := h.start(third.ResumeToken(), true)
 	h.run(2 * time.Second)

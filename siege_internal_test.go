@@ -8,12 +8,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/stretchr/testify/require"
-
 	"github.com/foretick/foretick/internal/costtest"
+	"github.com/foretick/foretick/internal/standard"
 	"github.com/foretick/foretick/netcode"
+	"github.com/foretick/foretick/schema"
 	"github.com/foretick/foretick/snapshot"
 	"github.com/foretick/foretick/transport"
+	"github.com/stretchr/testify/require"
 )
 
 // plot is what a hostile server does, action by action, as bytes say.
@@ -67,7 +68,7 @@ func (p *plot) owner() uint16 {
 	if b := p.byte(); b < 240 {
 		return []uint16{0, siegePlayer, siegePlayer, siegePlayer + 1, siegePlayer + 2, snapshot.Everyone}[b%6]
 	}
-	return uint16(p.number(limitMaxClients))
+	return uint16(p.number(standard.MaxPlayers))
 }
 
 // run plays the script to its end.
@@ -95,11 +96,11 @@ func (p *plot) act(a int) {
 	case 4:
 		p.welcomes()
 	case 5:
-		p.tell(netcode.MessageLevel, netcode.LevelInfo{Epoch: uint8(p.number(uint32(p.client.epoch) + 1)), Tick: p.number(p.tick), Data: p.take(int(p.byte()) % 16)}.Append(nil))
+		p.tell(netcode.MessageLevel, netcode.LevelInfo{Epoch: uint8(p.number(uint32(p.client.link.level.epoch) + 1)), Tick: p.number(p.tick), Data: p.take(int(p.byte()) % 16)}.Append(nil))
 	case 6, 7, 8:
 		p.shows()
 	case 9: // a snapshot that may be anything
-		p.tell(netcode.MessageSnapshot, append(p.header(p.client.epoch), p.take(int(p.byte()))...))
+		p.tell(netcode.MessageSnapshot, append(p.header(p.client.link.level.epoch), p.take(int(p.byte()))...))
 	case 10:
 		code, protocol := p.byte()%5, uint64(p.number(7))
 		if p.byte()%2 == 0 {
@@ -227,7 +228,7 @@ func (p *plot) shows() {
 	if how&8 != 0 && len(b) > 0 { // damaged
 		b[int(p.byte())%len(b)] ^= p.byte()
 	}
-	h := netcode.SnapshotHeader{Bare: true, Epoch: p.client.epoch, HasEarly: how&32 != 0, CommandAck: p.number(0)}
+	h := netcode.SnapshotHeader{Bare: true, Epoch: p.client.link.level.epoch, HasEarly: how&32 != 0, CommandAck: p.number(0)}
 	if h.HasEarly {
 		h.Early = int16(p.number(512))
 	}
@@ -263,15 +264,15 @@ func (p *plot) schemas() {
 	for range p.byte() % 4 {
 		data[int(binary.LittleEndian.Uint16([]byte{p.byte(), p.byte()}))%len(data)] = p.byte()
 	}
-	r := netcode.SchemaReply{Known: p.byte()%8 != 0, Hash: netcode.SchemaHash(data), Name: SchemaName, Data: data}
+	r := netcode.SchemaReply{Known: p.byte()%8 != 0, Hash: netcode.SchemaHash(data), Name: netcode.ProtocolSchema, Data: data}
 	if !r.Known {
 		r.Data = nil
 	}
-	if s, err := ReadSchema(data); err == nil && p.byte()%4 != 0 {
+	if s, err := schema.ReadProtocol(data); err == nil && p.byte()%4 != 0 {
 		p.tell(netcode.MessageReject, netcode.Reject{Code: rejectBuildDifference, Protocol: s.Hash()}.Append(nil))
 		p.pass(siegeTick)
 	}
-	_ = p.conn.SendOn(channelSchemas, 0, netcode.KindSchemaReply, r.Append(nil))
+	_ = p.conn.SendOn(standard.ChannelSchemas, 0, netcode.KindSchemaReply, r.Append(nil))
 }
 
 // raw is a packet of any bytes behind a right checksum.
@@ -342,7 +343,7 @@ func TestBegun(t *testing.T) {
 		p := newPlot(t, script, false)
 		p.run()
 		require.Equal(t, states[name], p.client.view.State, name)
-		require.Equal(t, name == "a level", p.client.entered, name)
+		require.Equal(t, name == "a level", p.client.link.level.entered, name)
 	}
 }
 

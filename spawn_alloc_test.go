@@ -38,7 +38,7 @@ func (g *gunnery) protocol() *foretick.Protocol {
 	p.Prefab(&g.rocket, "rocket", &g.at)
 	p.Prefab(&g.bullet, "bullet", &g.at)
 	p.Spawns(&g.rocket, foretick.SpawnConfig{})
-	p.Spawns(&g.bullet, foretick.SpawnConfig{Policy: foretick.ClientOnly})
+	p.Spawns(&g.bullet, foretick.SpawnConfig{ClientOnly: true})
 	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) { f.Spawn(&g.gun, player) })
 	p.Shared("fire", func(f *foretick.Frame, rows ecs.Rows) {
 		for i, cmd := 0, g.cmd.Slice(rows); i < len(cmd); i++ {

@@ -7,19 +7,21 @@ import (
 	"go/token"
 	"log/slog"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/stretchr/testify/require"
+	"unsafe"
 
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/internal/standard"
 	"github.com/foretick/foretick/netcode"
 	"github.com/foretick/foretick/snapshot"
 	"github.com/foretick/foretick/transport"
 	"github.com/foretick/foretick/transport/sim"
+	"github.com/stretchr/testify/require"
 )
 
 // hands is a server of three clients, of which one is going to be spoilt.
@@ -66,29 +68,74 @@ func (h *hands) run(d time.Duration) {
 	}
 }
 
-// TestServerContainsDecoding: a question for the schema whose reading panics costs its
-// sender the connection and nobody else anything.
+// TestServerContainsDecoding plants a panic in each thing that reads a player's bytes,
+// by taking away what it cannot do without. That player alone loses its connection, and
+// the packet is logged.
 func TestServerContainsDecoding(t *testing.T) {
-	h := newHands(t)
-	var log bytes.Buffer
-	h.server.cfg.Logger = slog.New(slog.NewTextHandler(&log, nil))
-	h.server.players[1].answers.Library = nil
-	ask := netcode.SchemaRequest{Name: SchemaName}.Append(nil)
-	require.NoError(t, h.clients[1].conn.SendOn(channelSchemas, 0, netcode.KindSchemaRequest, ask))
-	if debugBuild {
-		require.Panics(t, func() { h.run(time.Second) })
-		return
+	for name, plant := range map[string]func(h *hands, c *Client, p *player) (mend func()){
+		"packet": func(_ *hands, _ *Client, p *player) func() {
+			clearField(p.session.conn, "sent") // where an ack is looked up
+			return func() {}
+		},
+		"commands": func(_ *hands, _ *Client, p *player) func() {
+			clearField(p.inputs.buffer, "came") // where they are marked
+			return func() {}
+		},
+		"command": func(h *hands, _ *Client, _ *player) func() {
+			c := h.server.p.Command
+			schema := c.Schema
+			c.Schema = nil
+			return func() { c.Schema = schema }
+		},
+		"question for the schema": func(_ *hands, c *Client, p *player) func() {
+			p.schemas.answers.Library = nil
+			ask := netcode.SchemaRequest{Name: netcode.ProtocolSchema}.Append(nil)
+			require.NoError(t, c.link.conn.SendOn(standard.ChannelSchemas, 0, netcode.KindSchemaRequest, ask))
+			return func() {}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := newHands(t)
+			guilty, innocent := h.clients[0], h.clients[1:]
+			for sent := guilty.link.conn.Stats().Sent; guilty.link.conn.Stats().Sent == sent; { // a packet is on its way
+				h.run(time.Second / 60)
+			}
+			h.net.Run(h.net.Now() + time.Millisecond)
+			mend := plant(h, guilty, h.server.sessions.players[0])
+			var log bytes.Buffer
+			h.server.logs.Logger = slog.New(slog.NewTextHandler(writerFunc(func(b []byte) (int, error) {
+				mend() // one panic is enough
+				return log.Write(b)
+			}), nil))
+			if debugBuild {
+				require.Panics(t, func() { h.run(time.Second) })
+				return
+			}
+			taken := h.server.Stats().InputsTaken
+			h.run(time.Second)
+			require.Regexp(t, "packet=[0-9a-f]{4}", log.String())
+			require.EqualValues(t, 1, h.server.Stats().CorePanics)
+			var why *transport.DisconnectError
+			require.ErrorAs(t, guilty.View().Err, &why)
+			require.Equal(t, transport.Malformed, why.Code)
+			require.Len(t, h.server.sessions.players, 2)
+			require.Greater(t, h.server.Stats().InputsTaken-taken, uint64(50), "the others play on")
+			for _, c := range innocent {
+				require.Equal(t, Playing, c.View().State)
+			}
+		})
 	}
-	h.run(time.Second)
-	require.Regexp(t, "packet=[0-9a-f]{10}", log.String())
-	require.EqualValues(t, 1, h.server.Stats().CorePanics)
-	require.Len(t, h.server.players, 2)
-	var why *DisconnectError
-	require.ErrorAs(t, h.clients[1].View().Err, &why)
-	require.Equal(t, transport.Malformed, why.Code)
-	require.Equal(t, Playing, h.clients[0].View().State)
-	require.Equal(t, Playing, h.clients[2].View().State)
 }
+
+// clearField sets a field of what at points at to zero.
+func clearField(at any, name string) {
+	f := reflect.ValueOf(at).Elem().FieldByName(name)
+	reflect.NewAt(f.Type(), unsafe.Pointer(f.UnsafeAddr())).Elem().SetZero()
+}
+
+type writerFunc func(b []byte) (int, error)
+
+func (f writerFunc) Write(b []byte) (int, error) { return f(b) }
 
 // TestServerDecodesInside: whatever of a server reads a peer's bytes, it does so inside of
 // Server.decode.
@@ -140,19 +187,19 @@ var (
 	servers = []string{"commands.go", "request.go", "level.go", "player.go", "conduct.go", "channel.go"}
 )
 
-// TestInspectorContainsDecoding: a snapshot whose reading panics ends an inspector's
+// TestObserverContainsDecoding: a snapshot whose reading panics ends an observer's
 // connection and nothing else. Of a client TestCorePanic says so.
-func TestInspectorContainsDecoding(t *testing.T) {
+func TestObserverContainsDecoding(t *testing.T) {
 	if debugBuild {
 		return
 	}
 	w := newWatch(t)
 	w.snapshot(0)
-	require.Zero(t, w.inspector.Malformed())
-	*w.inspector.recv = snapshot.Receiver{} // which can read nothing
+	require.Zero(t, w.observer.Malformed())
+	*w.observer.Receiver() = snapshot.Receiver{} // which can read nothing
 	w.world()
 	w.snapshot(0)
-	var why *DisconnectError
-	require.ErrorAs(t, w.inspector.Step(time.Unix(1000, 0)), &why)
+	var why *transport.DisconnectError
+	require.ErrorAs(t, w.observer.Step(time.Unix(1000, 0)), &why)
 	require.Equal(t, transport.Malformed, why.Code)
 }

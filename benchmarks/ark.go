@@ -2,7 +2,7 @@ package benchmarks
 
 import "github.com/mlange-42/ark/ecs"
 
-// group is what ark's entities are transferred between.
+// group is the relation between whose targets ark's entities are transferred.
 type group struct{ ecs.RelationMarker }
 
 type (
@@ -13,7 +13,7 @@ type (
 	tag4 struct{}
 )
 
-// arkWorld is ark, by whole tables where that is possible.
+// arkWorld is ark, processing whole tables where possible.
 type arkWorld struct {
 	w      *ecs.World
 	both   *ecs.Map2[Position, Velocity]
@@ -25,8 +25,8 @@ type arkWorld struct {
 	at     int
 }
 
-// arkSlot is a save by hand: the columns, and, where entities come and go, what
-// ark dumps of them.
+// arkSlot is a hand-written save: the columns and, where entities change, ark's
+// dump of them.
 type arkSlot struct {
 	pos  []Position
 	vel  []Velocity
@@ -171,7 +171,7 @@ func (a *arkWorld) save(s *arkSlot) {
 	}
 }
 
-// Save copies columns alone.
+// Save copies only columns.
 func (a *arkWorld) Save(n, slots int) Work {
 	a.fill(n)
 	a.ring = make([]arkSlot, slots)
@@ -184,7 +184,7 @@ func (a *arkWorld) Save(n, slots int) Work {
 	}}
 }
 
-// Restore copies columns alone.
+// Restore copies only columns.
 func (a *arkWorld) Restore(n, slots int) Work {
 	a.Save(n, slots)
 	return Work{Times: slots, Run: func() {
@@ -199,7 +199,7 @@ func (a *arkWorld) Restore(n, slots int) Work {
 	}}
 }
 
-// saveAll saves what it takes to build the world anew.
+// saveAll saves everything needed to rebuild the world.
 func (a *arkWorld) saveAll(s *arkSlot) {
 	a.save(s)
 	s.ids = s.ids[:0]
@@ -224,7 +224,7 @@ func (a *arkWorld) SaveChanged(n, slots int) Work {
 	}}
 }
 
-// RestoreChanged builds the world anew, with the handles that it had.
+// RestoreChanged rebuilds the world with the same handles.
 func (a *arkWorld) RestoreChanged(n, slots int) Work {
 	a.Save(n, slots)
 	for i := range a.ring {

@@ -5,52 +5,53 @@ import "math/rand/v2"
 // Position and Velocity are the two components of 16 bytes.
 type Position struct{ X, Y, Z, W float32 }
 
-// Velocity is the other one.
+// Velocity is the other component.
 type Velocity struct{ X, Y, Z, W float32 }
 
-// Library is one way to do the work. A method answers the zero Work where the
-// library has nothing for it.
+// Library does the work of the benchmark with one library. A method returns the
+// zero Work if the library has no way to do it.
 type Library interface {
 	// Iterate adds velocity to position in every row, X and Y. The rows are
-	// spread over a number of component sets.
+	// spread over sets component sets.
 	Iterate(rows, sets int) Work
-	// Get adds 1 to the X of every entity, in the order given.
+	// Get adds 1 to the X of every entity, in the given order.
 	Get(order []int) Work
-	// Create makes entities of two components in an empty world, one by one.
+	// Create creates entities of two components in an empty world, one by one.
 	Create(n int) Work
-	// CreateBatch makes them with one call.
+	// CreateBatch creates them with one call.
 	CreateBatch(n int) Work
 	// Destroy destroys them one by one, in order of creation.
 	Destroy(n int) Work
-	// AddRemove adds a component to each entity, and takes it away again.
+	// AddRemove adds a component to each entity, and removes it again.
 	AddRemove(n int) Work
 	// Transfer moves each entity from one group to another: an owner, the
 	// target of a relation, or a tag. The next run moves them back.
 	Transfer(n int) Work
-	// Save copies the world to the next of slots places.
+	// Save copies the world to the next of slots saves.
 	Save(n, slots int) Work
-	// Restore copies it back. Nobody came or went since.
+	// Restore copies it back; no entity was created or destroyed in between.
 	Restore(n, slots int) Work
-	// SaveChanged is Save of a world whose every entity was replaced since the
-	// place was last written.
+	// SaveChanged is Save after every entity was replaced since the last save
+	// to that slot.
 	SaveChanged(n, slots int) Work
-	// RestoreChanged is Restore of another world than the present one: its
-	// entities and their handles, too.
+	// RestoreChanged is Restore of a different world than the current one,
+	// including its entities and their handles.
 	RestoreChanged(n, slots int) Work
-	// Sum is the sum of all positions' X, to tell that the work was done.
+	// Sum returns the sum of all positions' X, to verify that the work was
+	// done.
 	Sum() float64
 }
 
 // Case is one line of the table.
 type Case struct {
 	Name string
-	Of   string // what the plain baseline is
+	Of   string // describes the plain baseline
 	Work func(Library) Work
 }
 
 const churn = 1000
 
-// Cases is the table.
+// Cases returns the lines of the table.
 func Cases() []Case {
 	const slots = 32
 	at := func(n int) []int { return rand.New(rand.NewPCG(1, 2)).Perm(n) }
@@ -73,8 +74,8 @@ func Cases() []Case {
 	}
 }
 
-// Libraries names the subjects in the order of the table's columns, and makes
-// them anew: a case has them to itself.
+// Libraries lists the libraries in the order of the table's columns, and
+// creates a new instance for each case.
 func Libraries() []struct {
 	Name string
 	New  func() Library
@@ -89,8 +90,8 @@ func Libraries() []struct {
 	}
 }
 
-// Run runs one case, and answers the time of the plain slices in ns and each
-// library's ratio to it; 0 where it has nothing.
+// Run runs one case. It returns the time of the plain slices in ns, and each
+// library's ratio to it; 0 where the library has no result.
 func (c Case) Run(rounds int) (ns float64, ratios []float64) {
 	var subjects []Work
 	for _, l := range Libraries() {

@@ -7,17 +7,17 @@ import (
 	"time"
 )
 
-// Rounds is how many interleaved rounds a ratio is the median of, at least.
+// Rounds is the minimum number of interleaved rounds for the median of a ratio.
 const Rounds = 21
 
-// roundTime is how long one side of a round takes, about.
+// roundTime is the approximate time of one side of a round.
 const roundTime = 300 * time.Microsecond
 
-// Work is a piece of work to time. The zero Work is none.
+// Work is a piece of work to time. The zero Work means none.
 type Work struct {
-	Setup func() // before each round, not timed; where one side has it, all run once a round
+	Setup func() // before each round, not timed; if any side has it, all sides run once a round
 	Run   func()
-	Times int // runs a round; 0: as many as take about 300 µs
+	Times int // runs a round; 0: as fit into about 300 µs
 }
 
 func (w Work) time(n int) float64 {
@@ -31,7 +31,7 @@ func (w Work) time(n int) float64 {
 	return float64(time.Since(start)) / float64(n)
 }
 
-// repetitions is how often to run the work in a round.
+// repetitions returns how often to run the work in a round.
 func (w Work) repetitions(once bool) int {
 	switch {
 	case once || w.Run == nil:
@@ -46,10 +46,10 @@ func (w Work) repetitions(once bool) int {
 	return n
 }
 
-// Compare runs baseline and subjects in turn, and answers the median time of the
-// baseline in ns, and for each subject the median of its time over the
-// baseline's of the same round; 0 for the zero Work. Garbage is collected between
-// rounds only, so that nobody pays for another's.
+// Compare runs baseline and subjects alternately. It returns the median time of
+// the baseline in ns. For each subject it returns the median ratio to the
+// baseline of the same round; 0 for the zero Work. Garbage is collected only
+// between rounds, so that no side pays for another's.
 func Compare(rounds int, baseline Work, subjects ...Work) (ns float64, ratios []float64) {
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))
 	once := slices.ContainsFunc(subjects, func(w Work) bool { return w.Setup != nil })
@@ -61,7 +61,7 @@ func Compare(rounds int, baseline Work, subjects ...Work) (ns float64, ratios []
 	got := make([][]float64, len(subjects))
 	for range max(rounds, Rounds) {
 		runtime.GC()
-		baseline.time(1) // the collector leaves cold caches to whoever comes first
+		baseline.time(1) // the collector leaves cold caches for the first one
 		b := baseline.time(n)
 		base = append(base, b)
 		for i, s := range subjects {

@@ -5,7 +5,7 @@ import (
 	"github.com/yohamta/donburi/filter"
 )
 
-// donburi registers component types once a process.
+// donburi registers component types once per process.
 var (
 	donburiPos  = donburi.NewComponentType[Position]()
 	donburiVel  = donburi.NewComponentType[Velocity](Velocity{X: 1, Y: 1})
@@ -15,7 +15,7 @@ var (
 	}
 )
 
-// donburiWorld is donburi, with queries that are made once.
+// donburiWorld is donburi, with queries that are created once.
 type donburiWorld struct {
 	w    donburi.World
 	both *donburi.Query
@@ -131,7 +131,7 @@ func (d *donburiWorld) AddRemove(n int) Work {
 	}}
 }
 
-// Transfer exchanges one tag for another.
+// Transfer replaces one tag with another.
 func (d *donburiWorld) Transfer(n int) Work {
 	d.start()
 	from, to := donburiTags[0], donburiTags[1]
@@ -149,7 +149,7 @@ func (d *donburiWorld) Transfer(n int) Work {
 	}}
 }
 
-// Save copies values one by one: donburi keeps them behind pointers.
+// Save copies values one by one, since donburi keeps them behind pointers.
 func (d *donburiWorld) Save(n, slots int) Work {
 	d.fill(n)
 	d.ring = make([][]body, slots)
@@ -167,7 +167,7 @@ func (d *donburiWorld) Save(n, slots int) Work {
 	return Work{Times: slots, Run: save}
 }
 
-// Restore copies them back.
+// Restore copies the values back.
 func (d *donburiWorld) Restore(n, slots int) Work {
 	d.Save(n, slots)
 	return Work{Times: slots, Run: func() {
@@ -180,8 +180,8 @@ func (d *donburiWorld) Restore(n, slots int) Work {
 	}}
 }
 
-// SaveChanged is nothing: there is no way to bring entities back.
+// SaveChanged returns no work: donburi cannot bring entities back.
 func (d *donburiWorld) SaveChanged(int, int) Work { return Work{} }
 
-// RestoreChanged is nothing, too.
+// RestoreChanged returns no work either.
 func (d *donburiWorld) RestoreChanged(int, int) Work { return Work{} }

@@ -13,7 +13,7 @@ type foretick struct {
 	vel     ecs.Component[Velocity]
 	tags    [5]ecs.Component[struct{}]
 	prefabs [32]ecs.Prefab // the first has no tags
-	still   ecs.Prefab     // no velocity
+	still   ecs.Prefab     // without velocity
 	all     *ecs.Query
 	es      []ecs.Entity
 	h       *ecs.History

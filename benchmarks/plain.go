@@ -39,7 +39,7 @@ func moveBodies(bodies []body) {
 	}
 }
 
-// move is what the libraries with columns run.
+// move is the loop that the libraries with columns run.
 func move(pos []Position, vel []Velocity) {
 	vel = vel[:len(pos)]
 	for i := range pos {
@@ -79,7 +79,7 @@ func (p *plain) Save(n, slots int) Work {
 	p.fill(n)
 	p.ring = make([][]body, slots)
 	for i := range p.ring {
-		p.ring[i] = append([]body(nil), p.bodies...) // written: fresh pages are one zero page
+		p.ring[i] = append([]body(nil), p.bodies...) // written to, since fresh memory is all one zero page
 	}
 	return Work{Times: slots, Run: func() {
 		p.at++

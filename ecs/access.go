@@ -1,16 +1,16 @@
 package ecs
 
-// Access says what a query matches and what a system touches. It is made by
-// the functions below and taken by [NewQuery] and [Schedule.Add]. A declaration
-// is believed, but for builds with the tag foretick_debug, which panic with
-// [UsageError] where a system's body does something else; see the package's text.
+// Access declares what a query matches or a system touches. The functions below
+// create it; [NewQuery] and [Schedule.Add] take it. Declarations are trusted,
+// except in builds with the tag foretick_debug: those panic with [UsageError]
+// when a system's body does something else. See the package documentation.
 type Access struct {
 	kind  accessKind
 	hs    []Handle
 	names []string
 }
 
-// Term is what a [Query] is made of.
+// Term is a part of a [Query].
 type Term interface{ access() Access }
 
 func (a Access) access() Access { return a }
@@ -36,83 +36,97 @@ const (
 	accessStructural
 )
 
-// Read declares that the system reads these components of its rows, and that
-// its rows have them. A [Singleton] may stand here too. Slices and pointers can
-// be written to all the same; a debug build panics when the body has changed a
-// value.
+// Read declares that the system reads these components of its rows, and matches
+// only rows that have them. It also takes a [Singleton]. Slices and pointers
+// remain writable; a debug build panics when the body has changed a value.
 func Read(hs ...Handle) Access { return Access{kind: accessRead, hs: hs} }
 
-// Write declares that the system reads and writes these components of its
-// rows, and that its rows have them. A [Singleton] may stand here too. For other
-// entities than those of its rows name [WriteOther]; a [Once] system, which has
-// none, may name either.
+// Write declares that the system reads and writes these components of its rows,
+// and matches only rows that have them. It also takes a [Singleton]. To write
+// other entities than those of its rows, a system needs [WriteOther]. A [Once]
+// system has no rows and may use either.
 func Write(hs ...Handle) Access { return Access{kind: accessWrite, hs: hs} }
 
-// Create declares that the system makes entities with these components (all of
-// the prefab that it spawns), or adds them to entities that lack them. It may
-// read and set their values, too. It implies [Structural], and the system comes
-// before those of its stage that write or read the components, so that they see
-// what it made in the same tick.
+// Create declares that the system makes entities with these components (list
+// all components of the prefab), or adds them to entities that lack them. The
+// system may also read and set their values. Create implies [Structural]. The
+// system runs before those of its stage that write or read the components, so
+// they see the new values in the same tick.
 func Create(hs ...Handle) Access { return Access{kind: accessCreate, hs: hs} }
 
-// ReadOther declares that the system reads these components of entities that
-// it reaches through the world, not of its rows, which need not have them. Of a
-// [Singleton] it says what [Read] does.
+// ReadOther declares that the system reads these components of entities that it
+// reaches through the world. Its own rows need not have them. For a [Singleton]
+// it is the same as [Read].
 func ReadOther(hs ...Handle) Access { return Access{kind: accessReadOther, hs: hs} }
 
 // WriteOther declares that the system reads and writes these components of
-// entities that it reaches through the world: its own rows, too, should it meet
-// them there. Of a [Singleton] it says what [Write] does.
+// entities that it reaches through the world, which may include its own rows.
+// For a [Singleton] it is the same as [Write].
 func WriteOther(hs ...Handle) Access { return Access{kind: accessWriteOther, hs: hs} }
 
-// With matches only rows that have these components, without touching them. It
-// takes no [Singleton], as [Without] and [Create] do not.
+// With matches only rows that have these components, without touching them.
+// Like [Without] and [Create] it takes no [Singleton].
 func With(hs ...Handle) Access { return Access{kind: accessWith, hs: hs} }
 
 // Without matches only rows that have none of these components.
 func Without(hs ...Handle) Access { return Access{kind: accessWithout, hs: hs} }
 
-// Optional declares that the system reads these components where its rows have
-// them; see [Rows.Has].
+// Optional declares that the system reads these components of the rows that
+// have them; see [Rows.Has].
 func Optional(hs ...Handle) Access { return Access{kind: accessOptional, hs: hs} }
 
 // OptionalWrite is [Optional] for components that the system also writes.
 func OptionalWrite(hs ...Handle) Access { return Access{kind: accessOptionalWrite, hs: hs} }
 
-// Stage puts the system into a stage, which [Schedule.Stages] names; the first one
-// when left out.
+// Stage puts the system into a stage named by [Schedule.Stages]; the default is
+// the first one.
 func Stage(name string) Access { return Access{kind: accessStage, names: []string{name}} }
 
-// Before orders the system before others of its stage, by their names, against
-// what reads and writes imply. A name that is not in the stage is an error of
-// [Schedule.Build].
+// Before makes the system run before the named systems of its stage, even
+// against the order that reads and writes imply. A name that is not in the
+// stage is an error of [Schedule.Build].
 func Before(names ...string) Access { return Access{kind: accessBefore, names: names} }
 
-// After is [Before] the other way round: the system comes behind the others.
+// After is the opposite of [Before]: the system runs after the named systems.
 func After(names ...string) Access { return Access{kind: accessAfter, names: names} }
 
-// Tags limits the system to worlds that hold all of these tags; see
-// [WorldConfig]. Without it the system runs in all. A game has 64 tags at most.
+// Tags limits the system to worlds that have all of these tags; see
+// [WorldConfig]. Without tags the system runs in all worlds. A game has at most
+// 64 tags.
 func Tags(tags ...string) Access { return Access{kind: accessTags, names: tags} }
 
-// Render makes it a system of the drawn picture instead of the tick, run by
+// Render makes the system run per rendered frame instead of per tick, in
 // [Schedule.ExecuteRender].
 func Render() Access { return Access{kind: accessRender} }
 
-// Once has the body called once per execution, with zero Rows, whatever the
-// world holds. It looks for its entities with queries; what it names in [Read] and
-// [Write] is then not matched.
+// Once makes the body run once per execution, with zero Rows, whatever the
+// world holds. The body finds its entities with queries. [Read] and [Write]
+// then match nothing and only declare access.
 func Once() Access { return Access{kind: accessOnce} }
 
-// Structural declares that the system destroys, removes, transfers or sets
-// parents; what it spawns and adds is named in [Create]. It then runs beside no
-// other when systems run in parallel.
+// Structural declares that the system destroys entities, removes components,
+// transfers entities or sets parents; spawning and adding is declared with
+// [Create]. With parallel systems it runs alone.
 func Structural() Access { return Access{kind: accessStructural} }
 
 // IsWriteOther reports whether the access is a [WriteOther].
 func (a Access) IsWriteOther() bool { return a.kind == accessWriteOther }
 
-// IsStructural tells whether the access is a [Create] or [Structural].
+// IsWriteSingleton reports whether the access is a [Write] or [WriteOther] that names a
+// [Singleton].
+func (a Access) IsWriteSingleton() bool {
+	if a.kind != accessWrite && a.kind != accessWriteOther {
+		return false
+	}
+	for _, h := range a.hs {
+		if !absent(h) && h.single() {
+			return true
+		}
+	}
+	return false
+}
+
+// IsStructural reports whether the access is a [Create] or [Structural].
 func (a Access) IsStructural() bool {
 	return a.kind == accessCreate || a.kind == accessStructural
 }

@@ -47,8 +47,9 @@ func TestHandlesThatNeverWereAreNotFound(t *testing.T) {
 	require.Panics(t, func() { v.Get(ecs.None) })
 }
 
-// TestViewOutlivesNewTables keeps a View while a body makes entities of dozens
-// of new component sets, and looks up what it could when it was made.
+// TestViewOutlivesNewTables keeps a View while a body creates entities of
+// dozens of new component sets. The View still finds the entities from its
+// creation.
 func TestViewOutlivesNewTables(t *testing.T) {
 	g := &game{types: ecs.NewTypes()}
 	require.NoError(t, g.types.Register(&g.pos))

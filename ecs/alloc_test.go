@@ -9,8 +9,8 @@ import (
 	"github.com/foretick/foretick/ecs"
 )
 
-// TestNothingAllocatesInSteadyState runs each hot path some times to let memory
-// grow to what it needs, and then counts.
+// TestNothingAllocatesInSteadyState runs each hot path several times so that
+// memory grows to its final size, and then counts allocations.
 func TestNothingAllocatesInSteadyState(t *testing.T) {
 	g := newGame(t)
 	w := ecs.NewWorld(g.types, ecs.WorldConfig{})

@@ -9,8 +9,8 @@ import (
 	"github.com/foretick/foretick/ecs"
 )
 
-// What is apart says that it is its owner's, and neither runs nor goes back with the
-// rest of what he owns.
+// A partition reports its owner, and neither runs nor rolls back with the rest of the
+// owner's entities.
 func TestApart(t *testing.T) {
 	g := newGame(t)
 	w := ecs.NewWorld(g.types, ecs.WorldConfig{})

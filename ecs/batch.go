@@ -2,14 +2,14 @@ package ecs
 
 import "unsafe"
 
-// SpawnBatch makes len(out) entities of a kind at once, and answers their
-// rows, which follow one another, and their handles in out. While the world is
-// locked the rows are staged, as with [World.Spawn].
+// SpawnBatch creates len(out) entities of a prefab at once. It returns their
+// rows, which are contiguous, and stores their handles in out. While the world
+// is locked the rows are staged, as with [World.Spawn].
 func (w *World) SpawnBatch(k *Prefab, owner Owner, out []Entity) Rows {
 	return w.SpawnBatchIn(RangeServer, k, owner, out)
 }
 
-// SpawnBatchIn is SpawnBatch with the handles from the given range.
+// SpawnBatchIn is SpawnBatch with handles from the given range.
 func (w *World) SpawnBatchIn(r Range, k *Prefab, owner Owner, out []Entity) Rows {
 	w.checkPrefab(k)
 	if k.d.kept != nil {
@@ -20,6 +20,13 @@ func (w *World) SpawnBatchIn(r Range, k *Prefab, owner Owner, out []Entity) Rows
 	}
 	p := w.partOf(owner)
 	t := w.tableOfPrefab(p, k.d)
+	if w.locks == 0 && t.part != p { // no room for a table of the owner's
+		rows := w.SpawnBatchIn(r, k, t.part.owner, out)
+		for _, e := range out {
+			w.onFull(e, owner)
+		}
+		return rows
+	}
 	if len(out) == 0 {
 		return Rows{t, t.n, 0}
 	}
@@ -46,8 +53,8 @@ func (w *World) SpawnBatchIn(r Range, k *Prefab, owner Owner, out []Entity) Rows
 	return Rows{t, lo, int32(len(out))}
 }
 
-// allocateRun is allocate for many, whose rows follow one another from the
-// place that at says.
+// allocateRun is allocate for many entities, whose rows follow one another from
+// the place at on.
 func (w *World) allocateRun(p *part, r Range, out []Entity, at uint64) {
 	a := &p.alloc[r]
 	for len(out) > 0 {
@@ -81,7 +88,7 @@ func (w *World) allocateRun(p *part, r Range, out []Entity, at uint64) {
 	}
 }
 
-// fill sets n values from dst on to the one at src.
+// fill sets n values from dst on to the value at src.
 func (d *typeData) fill(dst, src unsafe.Pointer, n int) {
 	if d.size == 0 {
 		return
@@ -93,13 +100,13 @@ func (d *typeData) fill(dst, src unsafe.Pointer, n int) {
 		return
 	}
 	d.move(dst, src)
-	for have := 1; have < n; have *= 2 { // what is filled fills as much again
+	for have := 1; have < n; have *= 2 { // the filled part doubles each time
 		d.moveN(unsafe.Add(dst, uintptr(have)*d.size), dst, min(have, n-have))
 	}
 }
 
-// DestroyBatch destroys every entity of the list that lives, and answers how
-// many did. It is deferred while the world is locked.
+// DestroyBatch destroys every living entity in the list and returns their
+// number. It is deferred while the world is locked.
 func (w *World) DestroyBatch(es []Entity) int {
 	n := 0
 	for _, e := range es {
@@ -110,7 +117,7 @@ func (w *World) DestroyBatch(es []Entity) int {
 	return n
 }
 
-// DestroyAll destroys every entity that a query matches, children included. It
+// DestroyAll destroys every entity that a query matches, with its children. It
 // is deferred while the world is locked.
 func (w *World) DestroyAll(q *Query) {
 	w.Lock()
@@ -120,8 +127,9 @@ func (w *World) DestroyAll(q *Query) {
 	w.Unlock()
 }
 
-// ReleaseOwner destroys everything that an owner has, as when a player leaves.
-// Others' rows keep their order. It is deferred while the world is locked.
+// ReleaseOwner destroys all entities of an owner, for example when a player
+// leaves. Rows of other owners keep their order. It is deferred while the world
+// is locked.
 func (w *World) ReleaseOwner(o Owner) {
 	p := w.findPart(o)
 	if p == nil {

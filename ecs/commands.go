@@ -18,7 +18,7 @@ type command struct {
 	op   op
 	slot uint16
 	e    Entity
-	arg  uint64 // opAdd: which pending value; opTransfer: owner; opParent: parent
+	arg  uint64 // opAdd: index of the pending value; opTransfer: owner; opParent: parent
 }
 
 // pendingValues holds values of one component that wait for the flush.
@@ -27,7 +27,7 @@ type pendingValues struct {
 	n, cap int
 }
 
-// spare is room for one more value, which push then keeps.
+// spare returns room for one more value, which push then keeps.
 func (p *pendingValues) spare(d *typeData) unsafe.Pointer {
 	if p.n == p.cap {
 		c := max(16, 2*p.cap)
@@ -62,8 +62,8 @@ func (w *World) defer1(c command) {
 	w.commands = append(w.commands, c)
 }
 
-// pending tells whether a removal of something of the entity waits, so that a
-// later Add must wait behind it.
+// pending reports whether a component removal of the entity is queued, so that
+// a later Add must be queued too.
 func (w *World) pending(e Entity) bool {
 	if w.removals == 0 {
 		return false
@@ -77,11 +77,11 @@ func (w *World) pending(e Entity) bool {
 }
 
 // Lock defers structural commands until the matching [World.Unlock]. Locks
-// nest. Take one around a loop over a query's rows that spawns, destroys, adds
-// or removes.
+// nest. Lock the world around a loop over a query's rows that spawns, destroys,
+// adds or removes.
 func (w *World) Lock() { w.locks++ }
 
-// Unlock undoes one Lock; the last one flushes the deferred commands in order
+// Unlock undoes one Lock. The last Unlock runs the deferred commands in order
 // of issue.
 func (w *World) Unlock() {
 	if w.locks == 0 {
@@ -93,14 +93,14 @@ func (w *World) Unlock() {
 	}
 }
 
-// Recover makes the world usable after a panic came out of a system and was
-// recovered: it undoes every lock and flushes the commands given so far.
+// Recover makes the world usable after the caller has recovered a panic of a
+// system: it undoes every lock and runs the commands queued so far.
 func (w *World) Recover() {
 	w.locks, w.parallel, w.guard.on, w.guard.system, w.running = 1, false, false, "", 0
 	w.Unlock()
 }
 
-// Locked tells whether structural commands are being deferred.
+// Locked reports whether structural commands are being deferred.
 func (w *World) Locked() bool { return w.locks > 0 }
 
 func (w *World) flush() {
@@ -111,7 +111,7 @@ func (w *World) flush() {
 		for _, d := range t.arch.rigid {
 			d.ops.clear(t.cols[d.slot], int(t.n))
 		}
-		t.n = 0
+		t.n, w.emptied = 0, true
 	}
 	w.staged = w.staged[:0]
 	for i := range w.values {
@@ -148,8 +148,8 @@ func (w *World) apply(c command) {
 	}
 }
 
-// settle takes a row from staging to its table. Staging rows stay where they
-// are until the end of the flush.
+// settle moves a row from staging to its table. Staging rows keep their place
+// until the end of the flush.
 func (w *World) settle(e Entity, place uint64) {
 	from := w.tables[tableOf(place)]
 	to := w.tableFor(from.part, from.arch)
@@ -160,4 +160,7 @@ func (w *World) settle(e Entity, place uint64) {
 	}
 	w.place(e, to, row)
 	w.touch(to)
+	if to.part != from.part {
+		w.displace(e, from.part, to.part)
+	}
 }

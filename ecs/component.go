@@ -5,17 +5,17 @@ import (
 	"unsafe"
 )
 
-// Component is the handle of a component type. Its zero value is unregistered;
-// it lives in the game's own struct, is registered there once, and works by
-// pointer or as a copy made afterwards. Nothing is global: the same Go type
-// has another handle in every game struct. Once registered it does not change, and
-// serves any number of goroutines with a world each.
+// Component is the handle of a component type. Its zero value is unregistered.
+// Keep it in the game's own struct and register it there once; then use it by
+// pointer, or as a copy made after registration. There are no globals: the same
+// Go type has another handle in each game struct. After registration it is
+// immutable, so any number of goroutines may use it, each with its own world.
 type Component[T any] struct {
 	types *Types
 	slot  uint16
 }
 
-// ID is the type's number in order of registration; 0 while unregistered.
+// ID returns the type's number in order of registration; 0 while unregistered.
 func (c *Component[T]) ID() ID {
 	if c.slot == 0 {
 		return 0
@@ -23,10 +23,10 @@ func (c *Component[T]) ID() ID {
 	return ID(c.slot - 1)
 }
 
-// Type is T.
+// Type returns T.
 func (c *Component[T]) Type() reflect.Type { return reflect.TypeFor[T]() }
 
-// Registered tells whether the handle was given to [Types.Register].
+// Registered reports whether the handle was passed to [Types.Register].
 func (c *Component[T]) Registered() bool { return c.slot != 0 }
 
 func (c *Component[T]) bind(t *Types, d *typeData) { c.types, c.slot = t, d.slot }
@@ -34,10 +34,11 @@ func (c *Component[T]) ops() typeOps               { return opsOf[T]() }
 func (c *Component[T]) owner() *Types              { return c.types }
 func (c *Component[T]) single() bool               { return false }
 
-// Slice is the component's values of the rows, one an entity, to be read and
-// written in place while the system's body runs. It panics with [AccessError]
-// when the rows lack the component; see [Rows.Has] for optional ones. Zero Rows,
-// as a [Once] system gets, are of no world, and panic as a nil pointer does.
+// Slice returns the component's values for the rows, one per entity. They may
+// be read and written in place while the system's body runs. It panics with
+// [AccessError] when the rows lack the component; see [Rows.Has] for optional
+// ones. The zero Rows of a [Once] system belong to no world: with them it
+// panics with a nil pointer.
 func (c *Component[T]) Slice(r Rows) []T {
 	if debug {
 		r.t.world.checkTable(c.slot, r.t)
@@ -49,12 +50,12 @@ func (c *Component[T]) Slice(r Rows) []T {
 	return unsafe.Slice((*T)(unsafe.Add(p, uintptr(r.lo)*unsafe.Sizeof(*new(T)))), r.n)
 }
 
-// Has tells whether the entity lives and has the component.
+// Has reports whether the entity is alive and has the component.
 func (c *Component[T]) Has(w *World, e Entity) bool { return c.Find(w, e) != nil }
 
-// Get is the entity's value, to be read and written until the next structural
-// change. It panics with [AccessError] when the entity is gone or lacks the
-// component: where that may be, use [Component.Find].
+// Get returns the entity's value, which may be read and written until the next
+// structural change. It panics with [AccessError] when the entity is gone or
+// lacks the component: use [Component.Find] where that may happen.
 func (c *Component[T]) Get(w *World, e Entity) *T {
 	if debug {
 		w.checkEntity(c.slot, e)
@@ -69,7 +70,7 @@ func (c *Component[T]) Get(w *World, e Entity) *T {
 	panic(AccessError{cols, e})
 }
 
-// Find is Get that answers nil when the entity is gone or lacks the component.
+// Find is Get that returns nil when the entity is gone or lacks the component.
 func (c *Component[T]) Find(w *World, e Entity) *T {
 	if debug {
 		w.checkEntity(c.slot, e)
@@ -84,9 +85,9 @@ func (c *Component[T]) Find(w *World, e Entity) *T {
 	return nil
 }
 
-// Add gives the entity the component, or sets it where present. While the
-// world is locked the structural part is deferred: an entity that lacks the
-// component has it after the flush. A stale entity is left alone. It panics with
+// Add adds the component to the entity, or sets it if present. While the world
+// is locked the structural part is deferred: an entity that lacks the component
+// has it after the flush. A stale entity is ignored. Add panics with
 // [UsageError] when the component is not registered.
 func (c *Component[T]) Add(w *World, e Entity, v T) {
 	if c.slot == 0 {
@@ -104,8 +105,8 @@ func (c *Component[T]) Add(w *World, e Entity, v T) {
 	w.addSlot(e, int(c.slot), p)
 }
 
-// Remove takes the component from the entity; deferred while the world is
-// locked. A stale entity, or one without it, is left alone.
+// Remove removes the component from the entity; it is deferred while the world
+// is locked. A stale entity, or one without the component, is ignored.
 func (c *Component[T]) Remove(w *World, e Entity) {
 	if c.slot == 0 {
 		panic(UsageError{errUnregistered})
@@ -113,10 +114,11 @@ func (c *Component[T]) Remove(w *World, e Entity) {
 	w.removeSlot(e, int(c.slot))
 }
 
-// View prepares fast random access, for loops that look other entities up. Make
-// it where the loop begins: it is valid until the next structural change (in a
-// system, to the end of the body, but for entities spawned meanwhile). It panics
-// with [UsageError] when the component is not registered.
+// View returns fast random access to the component, for loops that look up
+// other entities. Call it right before the loop. The view is valid until the
+// next structural change; in a system, until the body returns, though it misses
+// entities spawned in between. View panics with [UsageError] when the component
+// is not registered.
 func (c *Component[T]) View(w *World) View[T] {
 	if c.slot == 0 {
 		panic(UsageError{errUnregistered})
@@ -136,10 +138,10 @@ func (c *Component[T]) View(w *World) View[T] {
 type View[T any] struct {
 	recs unsafe.Pointer // the n records
 	n    uint64
-	base unsafe.Pointer // columns by table: of all that the records name
+	base unsafe.Pointer // columns by table, for all tables that the records name
 }
 
-// Get is the entity's value; it panics as [Component.Get] does.
+// Get returns the entity's value; it panics as [Component.Get] does.
 func (v View[T]) Get(e Entity) *T {
 	if i := uint64(uint32(e)); i < v.n {
 		at := *(*uint64)(unsafe.Add(v.recs, i*8)) ^ uint64(e)
@@ -150,7 +152,8 @@ func (v View[T]) Get(e Entity) *T {
 	panic(AccessError{(*columns)(*(*unsafe.Pointer)(v.base)), e})
 }
 
-// Find is the entity's value, or nil when it is gone or lacks the component.
+// Find returns the entity's value, or nil when the entity is gone or lacks the
+// component.
 func (v View[T]) Find(e Entity) *T {
 	if i := uint64(uint32(e)); i < v.n {
 		at := *(*uint64)(unsafe.Add(v.recs, i*8)) ^ uint64(e)
@@ -161,28 +164,28 @@ func (v View[T]) Find(e Entity) *T {
 	return nil
 }
 
-// slotsMost is above the number of slots, and a power of two: an index masked by it
-// needs no check.
+// slotsMost is above the number of slots, and a power of two: an index masked
+// with it needs no bounds check.
 const slotsMost = 512
 
-// columns is one component's columns in all tables of a world.
+// columns holds one component's columns in all tables of a world.
 type columns struct {
-	base []column // by table; that of table 0 points here, and has no rows
+	base []column // by table; the entry of table 0 points here and has no rows
 	w    *World
 	slot uint16
 }
 
-// column is where a table keeps the values, and the first place behind them:
-// one comparison finds a stale handle (its generation is above every place), a
-// table without the component (0), and a row that cannot be.
+// column is the memory of a table's values, and the first place past them. So
+// one comparison finds a stale handle (its generation exceeds every place), a
+// table without the component (0), and an impossible row.
 type column struct {
 	p   unsafe.Pointer
-	end uint64 // rows there is room for << rowShift
+	end uint64 // row capacity << rowShift
 }
 
-// columnOf is the column of the table that a place names, or the XOR of a
-// record with whatever handle of its slot. Records name tables of this world,
-// and each has its entry from base on: there is nothing to bound.
+// columnOf returns the column of the table in a place, or in the XOR of a
+// record with any handle of its slot. Records name tables of this world, and
+// each table has an entry after base, so no bounds check is needed.
 func columnOf(base unsafe.Pointer, at uint64) *column {
 	return (*column)(unsafe.Add(base, uintptr(uint16(at))*unsafe.Sizeof(column{})))
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/foretick/foretick/internal/fieldtest"
 )
 
-// TestConfigNumbers: zero is the default, negative is off or an error, and what is
-// absurd is an error that names the field.
+// TestConfigNumbers: zero is the default, negative is off or an error, and an
+// absurd value is an error that names the field.
 func TestConfigNumbers(t *testing.T) {
 	fieldtest.Config[ecs.WorldConfig](t, fieldtest.Rules{}, func(c ecs.WorldConfig) error {
 		ecs.NewWorld(ecs.NewTypes(), c)

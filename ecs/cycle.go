@@ -8,25 +8,25 @@ import (
 )
 
 const (
-	maxCycles    = 32      // that an error lists
-	maxCycleWork = 100_000 // steps of the search from one system: cycles can be as many as 2ⁿ
+	maxCycles    = 32      // listed in an error
+	maxCycleWork = 100_000 // steps of the search from one system: there can be 2ⁿ cycles
 )
 
-// cycles searches for the cycles among the systems of one stage, each once: from its
-// first system on, in order of Add.
+// cycles searches for the cycles among the systems of one stage. It reports
+// each cycle once, starting at its first system in order of Add.
 type cycles struct {
-	out   [][]edge // by system: the edges that lead to others that wait
+	out   [][]edge // by system: the edges to other waiting systems
 	start int
 	path  []edge
-	on    []bool // the path
-	home  []bool // those from which a way leads back to the start
+	on    []bool // is on the path
+	home  []bool // can reach the start
 	found [][]edge
 	work  int
 	cut   bool // there may be more
 }
 
-// cycleErrors names each cycle among the systems that wait for one another, with why
-// each of its systems precedes the next.
+// cycleErrors names each cycle among the waiting systems, with the reason for
+// each step.
 func cycleErrors[C any](in []*system[C], edges []edge, done []bool) error {
 	c := cycles{out: make([][]edge, len(in)), on: make([]bool, len(in))}
 	for _, e := range edges {
@@ -49,13 +49,13 @@ func cycleErrors[C any](in []*system[C], edges []edge, done []bool) error {
 		errs = append(errs, fmt.Errorf("cycle: %s%s: say which comes first with Before or After", b.String(), in[path[0].from].name))
 	}
 	if c.cut {
-		errs = append(errs, errors.New("there are more cycles: these first"))
+		errs = append(errs, errors.New("there are more cycles; fix these first"))
 	}
 	return errors.Join(errs...)
 }
 
-// findHome finds the systems behind the start from which a way leads back to it. What
-// comes before the start has had its turn.
+// findHome finds the systems after the start that can reach it. Systems before
+// the start are done.
 func (c *cycles) findHome(n int) {
 	c.home = make([]bool, n)
 	for again := true; again; {
@@ -68,7 +68,7 @@ func (c *cycles) findHome(n int) {
 	}
 }
 
-// from goes on from a system of the path.
+// from continues the path from a system.
 func (c *cycles) from(at int) {
 	c.on[at] = true
 	defer func() { c.on[at] = false }()
@@ -88,7 +88,7 @@ func (c *cycles) from(at int) {
 	}
 }
 
-// split is the errors that are joined in one.
+// split returns the errors joined in err.
 func split(err error) []error {
 	if all, ok := err.(interface{ Unwrap() []error }); ok {
 		return all.Unwrap()

@@ -32,8 +32,8 @@ func TestUndeclaredAccessNamesSystemAndComponent(t *testing.T) {
 	}
 }
 
-// sneak runs a system for the first player's rows, in a world where there are
-// others'. It answers what the system is blamed for, or "".
+// sneak runs a system for the first player's rows, in a world with other
+// players' rows too. It returns the panic text, or "".
 func sneak(t *testing.T, g *game, body func(f *frame, r ecs.Rows), acc ...ecs.Access) (blamed string) {
 	t.Helper()
 	s := ecs.NewSchedule[*frame](g.types)
@@ -228,7 +228,7 @@ func TestHooksAreNotWatched(t *testing.T) {
 	require.EqualValues(t, 102, g.hp.Get(w, e).Points)
 }
 
-// Padding holds nothing, and what is Open is anybody's.
+// Padding is not compared, and any system may use Open components.
 func TestPaddingAndOpenComponentsAreNotWatched(t *testing.T) {
 	type padded struct {
 		A uint8

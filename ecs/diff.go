@@ -8,17 +8,16 @@ import (
 // diffBlock is how many bytes are compared at once before looking closer.
 const diffBlock = 512
 
-// Diff compares a component's values now with those of a slot, and calls found
-// for each entity whose value differs, or that lacks the component in the save
-// (was is nil then). was points at the value in the slot, to be read until the
-// next save there. Rows come in canonical order. Values are compared by their
-// bytes without padding: −0 differs from 0, and a NaN equals itself. A component
-// with pointers is never found. Entities that have lost the component are not
-// told; see [Watch].
+// Diff compares a component's current values with those of a slot. It calls
+// found for each entity whose value differs, or that lacks the component in the
+// save; then was is nil. Otherwise was points at the value in the slot,
+// readable until the next save there. Rows come in canonical order. Values are
+// compared by their bytes without padding: −0 differs from 0, and a NaN equals
+// itself. Diff skips components with pointers, and entities that have lost the
+// component; see [Watch].
 //
-// Where rows stand as they stood, the cost is that of comparing memory; rows
-// that moved are looked up. It panics with [UsageError] when the slot holds no
-// save.
+// Unmoved rows cost only a memory comparison; moved rows are looked up. Diff
+// panics with [UsageError] when the slot holds no save.
 func (h *History) Diff(slot int, id ID, found func(r Rows, i int, was unsafe.Pointer)) {
 	if !h.Holds(slot) {
 		misuse("diff with slot %d of %d, which holds no save: ask Holds", slot, len(h.slots))
@@ -43,7 +42,7 @@ func (h *History) canonical() []*table {
 	return h.w.ordered
 }
 
-// saved is what a slot keeps of a table, or nil.
+// saved returns the save of a table in a slot, or nil.
 func (h *History) saved(s *slot, t *table) *savedTable {
 	if i := int(t.nth(h)); i < len(s.tables) {
 		return &s.tables[i]
@@ -51,7 +50,7 @@ func (h *History) saved(s *slot, t *table) *savedTable {
 	return nil
 }
 
-// nth is the table's place in the history.
+// nth returns the table's index in the history.
 func (t *table) nth(h *History) int32 {
 	if h.part != nil {
 		return t.inPart
@@ -59,7 +58,7 @@ func (t *table) nth(h *History) int32 {
 	return t.inWorld
 }
 
-// column is where a slot keeps a table's values of a component.
+// column returns a table's saved values of a component.
 func (s *slot) column(st *savedTable, t *table, d *typeData) unsafe.Pointer {
 	if st == nil || st.n == 0 || d.size == 0 {
 		return unsafe.Pointer(&zeroSized)
@@ -96,8 +95,8 @@ func (h *History) diffTable(s *slot, t *table, d *typeData, found func(Rows, int
 	}
 }
 
-// diffRows compares columns whose rows stand as they stood: block by block,
-// then value by value where a block differs.
+// diffRows compares columns of unmoved rows: block by block, then value by
+// value where a block differs.
 func (d *typeData) diffRows(r Rows, now, was unsafe.Pointer, found func(Rows, int, unsafe.Pointer)) {
 	if d.size == 0 {
 		return
@@ -119,7 +118,7 @@ func (d *typeData) diffRows(r Rows, now, was unsafe.Pointer, found func(Rows, in
 	}
 }
 
-// equal compares two values, padding left out.
+// equal compares two values, without padding.
 func (d *typeData) equal(a, b unsafe.Pointer) bool {
 	if d.solid {
 		switch d.size {
@@ -140,9 +139,9 @@ func (d *typeData) equal(a, b unsafe.Pointer) bool {
 	return true
 }
 
-// savedValue finds an entity's value in a slot by its saved record, or nil. A
-// part's slot holds records of its own pages only; what came from elsewhere is
-// searched for.
+// savedValue finds an entity's value in a slot by its saved record, or returns
+// nil. The slot of a part holds records of its own pages only; entities from
+// other pages are searched for.
 func (h *History) savedValue(s *slot, e Entity, d *typeData) unsafe.Pointer {
 	if h.part == nil {
 		sp, nth := s.page(0, int(e.slot()>>pageBits)), e.slot()&(pageLen-1)

@@ -9,12 +9,12 @@ import (
 type Tick = uint32
 
 // Entity is a handle to an entity of one world. The low 32 bits are a slot of
-// the world, bits 38 and 39 the [Range], and the high 24 bits a generation,
-// which starts at 1 and steps each time the slot is reused, so that a handle
-// kept too long is recognised as stale. Zero is [None].
+// the world, bits 38 and 39 the [Range], and the high 24 bits a generation. The
+// generation starts at 1 and increases each time the slot is reused, so an old
+// handle is recognised as stale. Zero is [None].
 //
-// A handle means nothing outside its world: what crosses the network is a
-// network or wire id, never an Entity.
+// A handle means nothing outside its world: send a network or wire id, never an
+// Entity.
 type Entity uint64
 
 // None is the handle of no entity.
@@ -27,23 +27,24 @@ const (
 	indexShift = 30 // of the range in Index
 )
 
-// MakeEntity is the handle with that index and generation (24 bits; what is
-// above them is dropped). A world knows it only if it made it, or was given it
-// with [World.Place].
+// MakeEntity returns the handle with this index and generation (24 bits; higher
+// bits are dropped). A world knows the handle only if it created the entity
+// itself, or with [World.Place].
 func MakeEntity(index, generation uint32) Entity {
 	return makeEntity(Range(index>>indexShift), index&(1<<indexShift-1), generation&genMask)
 }
 
-// Index is the slot, with the range in the top two of its 32 bits.
+// Index returns the slot, with the range in the top two of its 32 bits.
 func (e Entity) Index() uint32 { return e.slot()&(1<<indexShift-1) | uint32(e.Range())<<indexShift }
 
-// Generation is how often the index has been taken, from 1; 0 only for None.
+// Generation returns how often the index has been taken, from 1; 0 only for
+// None.
 func (e Entity) Generation() uint32 { return uint32(e >> genShift) }
 
-// Range tells which id range the handle was taken from.
+// Range returns the id range of the handle.
 func (e Entity) Range() Range { return Range(e>>rangeShift) & 3 }
 
-// String prints index, range and generation, such as "12.3" for a server
+// String returns index, range and generation, such as "12.3" for a server
 // entity, "p12.3" for a predicted one and "l12.3" for a local one.
 func (e Entity) String() string {
 	if e == None {
@@ -58,20 +59,20 @@ func makeEntity(r Range, slot, gen uint32) Entity {
 	return Entity(gen)<<genShift | Entity(r)<<rangeShift | Entity(slot)
 }
 
-// Range separates handles by who makes them. Each range has its own counters
-// and free lists, so that a predicted or local spawn never shifts the handles
-// of what the server makes.
+// Range separates handles by who creates them. Each range has its own counters
+// and free lists, so a predicted or local spawn never shifts the server's
+// handles.
 type Range uint8
 
 // The ranges.
 const (
-	RangeServer    Range = iota // made by the authoritative simulation
-	RangePredicted              // made ahead of the server by prediction
+	RangeServer    Range = iota // created by the authoritative simulation
+	RangePredicted              // created ahead of the server by prediction
 	RangeLocal                  // presentation only, never replicated
-	ranges                      // how many there are
+	ranges                      // the number of ranges
 )
 
-// String names the range.
+// String returns the range's name.
 func (r Range) String() string {
 	switch r {
 	case RangeServer:
@@ -96,19 +97,19 @@ func (r Range) prefix() string {
 	return "?"
 }
 
-// Owner is the player that an entity belongs to: 1 to 0xFFFD are players, by
-// whatever numbers the game gives them. The rows of one owner are contiguous in
-// every table, so that they are run, saved and restored alone.
+// Owner is the player that an entity belongs to. 1 to 0xFFFD are players, with
+// numbers that the game chooses. The rows of one owner are contiguous in every
+// table, so they can be run, saved and restored alone.
 type Owner uint16
 
 const (
-	// Nobody owns what the server alone simulates.
+	// Nobody owns the entities that only the server simulates.
 	Nobody Owner = 0
-	// Common is the part of a client's world for entities of no owner that are
-	// predicted together; the server's have the owner Nobody.
+	// Common is the part of a client's world for predicted entities without an
+	// owner; they are predicted together. On the server their owner is Nobody.
 	Common Owner = 0xFFFF
-	// ClientOnly is the part for what a client simulates for itself, and what no
-	// rollback touches.
+	// ClientOnly is the part for entities that only the client simulates. No
+	// rollback touches it.
 	ClientOnly Owner = 0xFFFE
 )
 

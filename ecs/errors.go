@@ -5,10 +5,10 @@ import (
 	"fmt"
 )
 
-// Errors that calls of this package wrap.
+// Errors wrapped by the calls of this package.
 var (
-	// ErrFrozen: types, prefabs and singletons are registered before the first
-	// world is made.
+	// ErrFrozen: types, prefabs and singletons must be registered before the
+	// first world exists.
 	ErrFrozen = errors.New("ecs: types are frozen by the first NewWorld")
 	// ErrStale: the handle's entity is gone, or never was in this world.
 	ErrStale = errors.New("ecs: stale entity")
@@ -18,17 +18,16 @@ var (
 	ErrCycle = errors.New("ecs: parent is a descendant")
 )
 
-// AccessError is the value that the hot accessors panic with: the component is
-// missing from the rows or the entity, or the entity is gone. It is typed and
-// says no more than what is at hand, so that the accessors stay small enough to
-// inline.
+// AccessError is the panic value of the fast accessors: the rows or the entity
+// lack the component, or the entity is gone. It is typed and stores only
+// available values, so that the accessors stay small enough to inline.
 type AccessError struct {
 	cols   *columns
 	entity Entity
 }
 
-// Component is the name of the component that was asked for; "" when its
-// handle is not registered.
+// Component returns the name of the requested component; "" when its handle is
+// not registered.
 func (a AccessError) Component() string {
 	if a.cols.slot == 0 {
 		return ""
@@ -36,10 +35,10 @@ func (a AccessError) Component() string {
 	return a.cols.w.types.slots[a.cols.slot].name
 }
 
-// Entity is whose component was asked for; None when it was that of rows.
+// Entity returns the entity of the access; None when the access was to rows.
 func (a AccessError) Entity() Entity { return a.entity }
 
-// Unwrap answers [ErrStale] when the entity is gone.
+// Unwrap returns [ErrStale] when the entity is gone, else nil.
 func (a AccessError) Unwrap() error {
 	if a.entity != None && !a.cols.w.Alive(a.entity) {
 		return ErrStale
@@ -47,7 +46,7 @@ func (a AccessError) Unwrap() error {
 	return nil
 }
 
-// Error says what was asked of whom, and what to do about it.
+// Error describes the failed access and its fix.
 func (a AccessError) Error() string {
 	name := a.Component()
 	switch {
@@ -63,11 +62,11 @@ func (a AccessError) Error() string {
 
 const errUnregistered = "access through a component that is not registered: declare it first (Types.Register, or what calls that for you)"
 
-// UsageError is the value of a panic about a call that cannot be right: an
-// unregistered prefab, a save while locked, a slot out of range.
+// UsageError is the panic value for a call that cannot be right: an
+// unregistered prefab, a save of a locked world, a slot out of range.
 type UsageError struct{ Text string }
 
-// Error is the text, which names the fix.
+// Error returns the text, which names the fix.
 func (u UsageError) Error() string { return "ecs: " + u.Text }
 
 func misuse(format string, args ...any) { panic(UsageError{fmt.Sprintf(format, args...)}) }

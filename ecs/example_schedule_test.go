@@ -7,7 +7,7 @@ import (
 	"github.com/foretick/foretick/ecs"
 )
 
-// The same body runs for everybody, or for one player at the cost of that
+// The same body runs for all players, or for one player at the cost of that
 // player's rows.
 func ExampleSchedule_ExecutePlayer() {
 	g := newArena()
@@ -47,7 +47,7 @@ func ExampleTags() {
 	// move cheats [client debug]
 }
 
-// everyTask runs each task on a goroutine of its own. A game keeps some.
+// everyTask runs each task on a new goroutine. A real game reuses goroutines.
 type everyTask struct{}
 
 func (everyTask) Run(n int, task func(i int)) {
@@ -58,8 +58,8 @@ func (everyTask) Run(n int, task func(i int)) {
 	all.Wait()
 }
 
-// Systems that share nothing that one of them writes run at once, with the result
-// of running them one after another.
+// Systems that do not conflict run in parallel, with the same result as in
+// sequence.
 func ExampleSchedule_SetExecutor() {
 	g := newArena()
 	s := ecs.NewSchedule[*step](g.types)
@@ -84,7 +84,7 @@ func ExampleSchedule_SetExecutor() {
 	// Output: 0.25 0.75
 }
 
-// DOT is for Graphviz: what has to precede what, and in which stage.
+// DOT shows the stages and the order of their systems in Graphviz format.
 func ExampleSchedule_DOT() {
 	g := newArena()
 	s := ecs.NewSchedule[*step](g.types)

@@ -8,12 +8,12 @@ import (
 	"github.com/foretick/foretick/ecs"
 )
 
-// Place and Speed are an example's components.
+// Place and Speed are the components of the examples.
 type Place struct{ X, Y float32 }
 
 type Speed struct{ X, Y float32 }
 
-// arena is an example's game: its handles, registered in newArena.
+// arena is the game of the examples: its handles, registered in newArena.
 type arena struct {
 	types *ecs.Types
 	place ecs.Component[Place]
@@ -57,7 +57,7 @@ func Example() {
 	}
 	w := ecs.NewWorld(g.types, ecs.WorldConfig{})
 	ann, bob := w.Spawn(&g.ball, 1), w.Spawn(&g.ball, 2)
-	s.Execute(w, &step{dt: 0.5})          // the server: everybody
+	s.Execute(w, &step{dt: 0.5})          // the server: all players
 	s.ExecutePlayer(w, &step{dt: 0.5}, 1) // a client: its own player, ahead
 	fmt.Println(g.place.Get(w, ann).X, g.place.Get(w, bob).X)
 	// Output: 1 0.5
@@ -72,7 +72,7 @@ func ExampleSchedule_ExecuteParts() {
 	}
 	w := ecs.NewWorld(g.types, ecs.WorldConfig{})
 	ann, bob, crate := w.Spawn(&g.ball, 1), w.Spawn(&g.ball, 2), w.Spawn(&g.ball, ecs.Common)
-	s.ExecuteParts(w, &step{dt: 0.5}, 1, ecs.Common) // Ann's client: hers, and what all push
+	s.ExecuteParts(w, &step{dt: 0.5}, 1, ecs.Common) // Ann's client: her rows and the shared physics objects
 	fmt.Println(g.place.Get(w, ann).X, g.place.Get(w, bob).X, g.place.Get(w, crate).X)
 	// Output: 0.5 0 0.5
 }
@@ -108,7 +108,7 @@ func ExampleHistory() {
 	w.Destroy(mine)
 	w.Spawn(&g.ball, 1)
 
-	h.Restore(7 % 32) // the prediction was wrong: back to tick 7, this player alone
+	h.Restore(7 % 32) // the prediction was wrong: back to tick 7, for this player only
 	fmt.Println(w.Len(), g.place.Get(w, mine).X, g.place.Get(w, theirs).X)
 	// Output: 2 0 9
 }
@@ -195,6 +195,9 @@ func ExampleSchedule_Build() {
 	//   0 serve create(Place, Speed) tags(server) once structural
 	//   1 move read(Speed) write(Place)
 	//   2 collide read(Place)
+	//   serve before move (Place)
+	//   serve before collide (Place)
+	//   move before collide (Place)
 	// stage present
 	//   3 draw read(Place) render
 }
@@ -217,7 +220,7 @@ func ExampleWorld_Lock() {
 	w := ecs.NewWorld(g.types, ecs.WorldConfig{})
 	w.Spawn(&g.ball, 1)
 	q := ecs.NewQuery(g.types, ecs.With(&g.place))
-	w.Lock() // rows stay where they are while the loop splits every ball
+	w.Lock() // rows keep their place while the loop splits every ball
 	for _, r := range q.All(w) {
 		for i := range r.Len() {
 			w.Spawn(&g.ball, r.Owner())

@@ -7,14 +7,15 @@ import (
 	"github.com/foretick/foretick/ecs"
 )
 
-// A prefab is what entities are made of: a set of components with defaults.
+// A prefab is a set of components with defaults, from which entities are
+// spawned.
 func ExampleWorld_Spawn() {
 	g := newArena()
 	w := ecs.NewWorld(g.types, ecs.WorldConfig{})
 	e := w.Spawn(&g.ball, 1)
 	fmt.Println(e, w.Owner(e), *g.speed.Get(w, e))
 	w.Destroy(e)
-	again := w.Spawn(&g.ball, 1) // in the same slot, and another entity
+	again := w.Spawn(&g.ball, 1) // in the same slot, but another entity
 	fmt.Println(again, w.Alive(e), w.Alive(again), g.speed.Find(w, e))
 	// Output:
 	// 0.1 1 {1 0}
@@ -36,15 +37,15 @@ func ExampleWorld_SpawnBatch() {
 	// 90 10
 }
 
-// What an owner has is found, handed over and released without touching the
-// others' rows.
+// An owner's entities are found, transferred and released without touching the
+// rows of others.
 func ExampleWorld_Transfer() {
 	g := newArena()
 	w := ecs.NewWorld(g.types, ecs.WorldConfig{})
 	balls := ecs.NewQuery(g.types, ecs.With(&g.place))
 	ball := w.Spawn(&g.ball, 1)
 	w.Spawn(&g.ball, 1)
-	if err := w.Transfer(ball, 2); err != nil { // only if it is gone
+	if err := w.Transfer(ball, 2); err != nil { // only if the entity is gone
 		panic(err)
 	}
 	w.ReleaseOwner(1)
@@ -64,7 +65,8 @@ func ExampleSingleton() {
 	// Output: 3
 }
 
-// A View looks many entities up, as a system does that follows references.
+// A View is for systems that look up many entities, for example to follow
+// references.
 func ExampleComponent_View() {
 	type target struct{ At ecs.Entity }
 	types := ecs.NewTypes()
@@ -83,7 +85,7 @@ func ExampleComponent_View() {
 	s.Add("pull", func(w *ecs.World, rows ecs.Rows) {
 		places := place.View(w)
 		for _, a := range aim.Slice(rows) {
-			if p := places.Find(a.At); p != nil { // gone, perhaps
+			if p := places.Find(a.At); p != nil { // it may be gone
 				p.X--
 			}
 		}
@@ -101,8 +103,8 @@ func ExampleComponent_View() {
 	// Output: -3
 }
 
-// A component with pointers brings its own copy, or a save would share what it
-// points at.
+// A component with pointers needs its own copy function; otherwise a save would
+// share the memory behind them.
 func ExampleCopier() {
 	type bag struct{ Items []int }
 	types := ecs.NewTypes()
@@ -130,8 +132,8 @@ func ExampleCopier() {
 	// [1 2]
 }
 
-// Two worlds that hold the same hash the same, whatever their handles and the
-// order of their rows.
+// Two worlds with the same contents have the same hash, whatever their handles
+// and the order of their rows.
 func ExampleWorld_Hash() {
 	g := newArena()
 	byPlace := func(r ecs.Rows, i int) uint64 { return uint64(g.place.Slice(r)[i].X) } // a network id, in a game
@@ -151,7 +153,8 @@ func ExampleWorld_Hash() {
 	// false true
 }
 
-// What editors and inspectors need is known of each type at run time.
+// Info returns what editors and inspectors need to know about a type at run
+// time.
 func ExampleTypes_Info() {
 	g := newArena()
 	for id := range ecs.ID(g.types.Len()) {

@@ -8,26 +8,26 @@ type partsRun struct {
 	rows  []Rows
 }
 
-// ExecuteParts runs the tick systems over the rows of the given owners only,
-// each system over all of them before the next begins: what a client runs that
-// predicts the [Common] along with its own rows. The rows come in the order in
-// which [Schedule.Execute] visits them (component set, then owner), whatever
-// the order of the arguments; an owner named twice counts once, and without
-// owners only Once systems run. The cost is proportional to the rows of those
-// owners. Nothing is allocated once the scratch has grown to what it needs.
+// ExecuteParts runs the tick systems over the rows of the given owners only.
+// Each system finishes all of them before the next begins. A client runs it to
+// predict the [Common] part along with its own rows. The rows come in the order
+// of [Schedule.Execute] (component set, then owner), whatever the order of the
+// arguments. An owner named twice counts once; without owners only Once systems
+// run. The cost is proportional to the rows of those owners. It allocates
+// nothing once its scratch is large enough.
 func (s *Schedule[C]) ExecuteParts(w *World, c C, owners ...Owner) {
 	s.ExecutePartsWhere(w, c, nil, owners...)
 }
 
-// ExecutePartsWhere is ExecuteParts with systems that leave some of the owners out:
-// those run over an owner's rows for which runs, given the system's place in
-// [Schedule.Systems], says so. nil says so for all.
+// ExecutePartsWhere is ExecuteParts with a filter. A system runs over an
+// owner's rows only if runs returns true for the system's index in
+// [Schedule.Systems]. A nil runs accepts all.
 func (s *Schedule[C]) ExecutePartsWhere(w *World, c C, runs func(system int, o Owner) bool, owners ...Owner) {
 	s.mustBuilt(w)
 	x := &s.parts
 	x.parts = x.parts[:0]
 	for _, o := range owners {
-		x.parts = append(x.parts, w.partOf(o)) // made now: a system may give it rows for the next
+		x.parts = append(x.parts, w.partOf(o)) // created now: a system may give it rows for the next one
 	}
 	slices.SortFunc(x.parts, compareParts)
 	x.parts = slices.Compact(x.parts)
@@ -44,8 +44,8 @@ func (s *Schedule[C]) ExecutePartsWhere(w *World, c C, runs func(system int, o O
 	clear(x.rows)
 }
 
-// match is the rows of the parts that the query of system i matches, of those that
-// it runs over, in canonical order, valid until the next call.
+// match returns the rows that the query of system i matches in the accepted
+// parts, in canonical order, valid until the next call.
 func (x *partsRun) match(w *World, q *Query, i int, runs func(int, Owner) bool) []Rows {
 	var only []Rows
 	with := 0
@@ -61,7 +61,7 @@ func (x *partsRun) match(w *World, q *Query, i int, runs func(int, Owner) bool) 
 		}
 	}
 	if with <= 1 {
-		return only // in order already
+		return only // already in order
 	}
 	slices.SortFunc(x.rows, compareRows)
 	return x.rows

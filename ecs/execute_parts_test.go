@@ -11,8 +11,8 @@ import (
 	"github.com/foretick/foretick/ecs"
 )
 
-// visitors are systems that log what they are called with. One destroys a row
-// and makes an entity for heir, which the systems behind it must see.
+// visitors returns systems that log their calls. One destroys a row and creates
+// an entity for heir, which later systems must see.
 func visitors(t require.TestingT, g *game, heir ecs.Owner) *ecs.Schedule[*frame] {
 	note := func(name string) func(*frame, ecs.Rows) {
 		return func(f *frame, r ecs.Rows) {

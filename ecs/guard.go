@@ -5,8 +5,8 @@ import (
 	"unsafe"
 )
 
-// guard is what the running system declared, and what it must not have changed,
-// for builds with the foretick_debug tag.
+// guard records what the running system declared, and values it must not
+// change, for builds with the foretick_debug tag.
 type guard struct {
 	on         bool
 	once       bool
@@ -16,13 +16,13 @@ type guard struct {
 	singles    *accessSets
 	optional   Mask
 	rows       []Rows
-	kept       []kept // the first n are of this system
+	kept       []kept // the first n belong to this system
 	n          int
 	index      map[keptKey]struct{}
 }
 
-// kept is what a column, or a singleton, held before the system could write to
-// it, which declared only to read it.
+// kept is a copy of a column or singleton that the system declared only to
+// read, taken before the system could write it.
 type kept struct {
 	d       *typeData
 	t       *table // nil: a singleton
@@ -30,7 +30,7 @@ type kept struct {
 	n       int
 	version uint64 // of t
 	plain   []byte
-	rigid   unsafe.Pointer // of a type with pointers
+	rigid   unsafe.Pointer // copy of a type with pointers
 }
 
 type keptKey struct {
@@ -38,8 +38,8 @@ type keptKey struct {
 	table uint16 // 0: a singleton
 }
 
-// guardFor has what follows checked against the declaration of a system that is
-// given these rows.
+// guardFor starts checking against the declaration of a system that gets these
+// rows.
 func (w *World) guardFor(name string, sets, singles *accessSets, q *Query, structural bool, rows []Rows) {
 	g := &w.guard
 	g.forget()
@@ -50,8 +50,8 @@ func (w *World) guardFor(name string, sets, singles *accessSets, q *Query, struc
 	}
 }
 
-// unguard ends the check of a system, with the comparison of what it was to
-// leave as it was.
+// unguard ends the check of a system, and compares the values that it must not
+// change.
 func (w *World) unguard() {
 	g := &w.guard
 	on := g.on
@@ -72,14 +72,14 @@ func (g *guard) forget() {
 	clear(g.index)
 }
 
-// Guard switches, for what follows within the running system, the check that it
-// touches only what it declared, and tells whether it was on: for a callback that
-// a system's body calls on somebody else's behalf. Switch it back afterwards:
+// Guard switches the declaration check of the running system on or off, and
+// returns whether it was on. Use it around a callback that a system's body
+// calls for other code, and switch it back afterwards:
 //
 //	defer w.Guard(w.Guard(false))
 //
-// What changes while it is off is not held against the system. It does nothing
-// in builds without the foretick_debug tag, and between systems.
+// Changes made while it is off are not blamed on the system. It does nothing
+// without the foretick_debug tag, and between systems.
 func (w *World) Guard(on bool) (was bool) {
 	if !debug {
 		return false
@@ -88,17 +88,16 @@ func (w *World) Guard(on bool) (was bool) {
 	on = on && w.guard.system != ""
 	switch {
 	case was && !on:
-		w.compareKept() // what has changed so far is the system's doing
+		w.compareKept() // changes so far are the system's
 	case on && !was:
-		w.keepAgain() // what has changed meanwhile is not
+		w.keepAgain() // changes since then are not
 	}
 	w.guard.on = on
 	return was
 }
 
 // checkSlot panics when a running system touches a component that it did not
-// declare. Builds without the foretick_debug tag never call it, nor the others
-// here.
+// declare. Builds without the foretick_debug tag call none of these checks.
 func (w *World) checkSlot(slot uint16) {
 	g := &w.guard
 	if !g.on || slot == 0 || w.types.slots[slot].open || g.sets.touched().Or(g.sets.creates).Has(ID(slot-1)) {
@@ -124,7 +123,7 @@ func (w *World) checkEntity(slot uint16, e Entity) {
 	}
 }
 
-// checkAll is checkSlot for whatever entity's value.
+// checkAll is checkSlot for the values of all entities.
 func (w *World) checkAll(slot uint16) {
 	w.checkSlot(slot)
 	if w.guard.on && slot != 0 {
@@ -148,7 +147,7 @@ func (w *World) checkSingle(slot uint16) {
 	}
 }
 
-// checkSpawn panics when the running system may not make entities of the prefab.
+// checkSpawn panics when the running system may not spawn the prefab.
 func (w *World) checkSpawn(k *prefabData) {
 	if !w.guard.on {
 		return
@@ -178,7 +177,7 @@ func (w *World) checkAdd(slot uint16, e Entity) {
 	}
 }
 
-// checkStructural panics when the running system may not give such commands.
+// checkStructural panics when the running system may not issue such commands.
 func (w *World) checkStructural(o op) {
 	if !w.guard.on || w.guard.structural {
 		return
@@ -188,14 +187,14 @@ func (w *World) checkStructural(o op) {
 	misuse("system %q %s without declaring it: add Structural, or Create of what it makes", w.guard.system, does[o])
 }
 
-// mayWrite tells whether the running system declared to write the component of
-// the table's rows. Who makes a component may set it, too.
+// mayWrite reports whether the running system declared to write the component
+// of the table's rows. A system that creates a component may set it, too.
 func (g *guard) mayWrite(d *typeData, t *table) bool {
 	return d.open || g.sets.otherWrites.Or(g.sets.creates).Has(d.id) || g.sets.writes.Has(d.id) && g.owns(t)
 }
 
-// owns tells whether the system was given the table's rows. One without rows
-// looks for its own.
+// owns reports whether the system got the table's rows. A system without rows
+// finds its own.
 func (g *guard) owns(t *table) bool {
 	if g.once {
 		return true
@@ -209,7 +208,7 @@ func (g *guard) owns(t *table) bool {
 }
 
 // keep copies a column that the system is about to reach and must not write.
-// Rows in staging are its own making.
+// Staged rows are the system's own.
 func (w *World) keep(slot uint16, t *table) {
 	g, d := &w.guard, w.types.slots[slot]
 	if t.n == 0 || t.staging || t.cols[slot] == nil || !g.first(keptKey{slot, t.id}) || g.mayWrite(d, t) {
@@ -218,7 +217,7 @@ func (w *World) keep(slot uint16, t *table) {
 	g.add(d, t, t.cols[slot], int(t.n))
 }
 
-// first tells whether the key is met for the first time.
+// first reports whether the key is new.
 func (g *guard) first(k keptKey) bool {
 	if _, met := g.index[k]; met {
 		return false
@@ -273,8 +272,8 @@ func (w *World) keepAgain() {
 	}
 }
 
-// compareKept panics when the system has changed what it declared only to read.
-// Values are compared as [History.Diff] does.
+// compareKept panics when the system has changed a value that it declared only
+// to read. It compares as [History.Diff] does.
 func (w *World) compareKept() {
 	g := &w.guard
 	for i := range g.kept[:g.n] {
@@ -285,7 +284,7 @@ func (w *World) compareKept() {
 				g.on = false
 				misuse("system %q writes singleton %s, which it declared only to read: name it in Write", g.system, k.d.name)
 			}
-		case k.version == k.t.version: // otherwise the rows are not where they were
+		case k.version == k.t.version: // otherwise the rows have moved
 			k.d.diffRows(Rows{k.t, 0, int32(k.n)}, k.now, k.was(), w.wroteKept(k.d))
 		}
 	}
@@ -304,7 +303,7 @@ func (w *World) wroteKept(d *typeData) func(Rows, int, unsafe.Pointer) {
 			misuse("system %q writes %s of %v, which it declared only to read: name it in OptionalWrite", g.system, d.name, r.Entity(i))
 		case g.sets.reads.Has(d.id):
 			misuse("system %q writes %s of %v, which it declared only to read: name it in Write", g.system, d.name, r.Entity(i))
-		default: // its own row, met through the world
+		default: // its own row, reached through the world
 			misuse("system %q writes %s of %v, which it declared only to read: name it in WriteOther, or Write", g.system, d.name, r.Entity(i))
 		}
 	}

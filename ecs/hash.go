@@ -17,15 +17,15 @@ type hashScratch struct {
 	rows  []uint64
 }
 
-// Hash is a canonical hash of the world's values: rows in order of the key
-// that order gives them (a network id, in general; [SkipRow] leaves a row
-// out), whatever their place in tables. Padding does not count; floats count
-// by their bits. With ids only these components count, and only rows that have
-// any of them; without, all of them, the parents' keys, the singletons, and what watches have
-// delivered of living entities do. A nil order takes
-// the handles as keys. Handles inside components count as numbers: leave such
-// components out where handles may differ. A component with pointers counts by
-// presence alone.
+// Hash returns a canonical hash of the world's values. Rows count in order of
+// the key that order returns (usually a network id; [SkipRow] leaves a row
+// out), whatever their place in tables. Padding does not count; floats count by
+// their bits. With ids, only these components count, and only rows that have
+// any of them. Without ids everything counts: all components, the parents'
+// keys, the singletons, and the living entities that watches have delivered. A
+// nil order uses the handles as keys. Handles inside components count as
+// numbers: leave such components out where handles may differ. For a component
+// with pointers only its presence counts.
 func (w *World) Hash(order func(r Rows, i int) uint64, ids ...ID) uint64 {
 	var want Mask
 	for _, id := range ids {
@@ -108,7 +108,7 @@ func mix(a, b uint64) uint64 {
 	return hi ^ lo + a
 }
 
-// hash folds a value's bytes, padding left out, into h.
+// hash folds a value's bytes, without padding, into h.
 func (d *typeData) hash(h uint64, p unsafe.Pointer) uint64 {
 	h = mix(h, uint64(d.size))
 	if !d.plain {

@@ -5,23 +5,24 @@ import (
 	"slices"
 )
 
-// link is the hidden component of an entity that has a parent. Being a column
-// it is saved, restored and rolled back with the rest.
+// link is the hidden component of an entity that has a parent. Because it is a
+// column, it is saved, restored and rolled back like the rest.
 type link struct{ Parent Entity }
 
-// kidIndex finds the children of a parent. It is derived from the link
-// columns, kept up to date by commands and rebuilt after a restore.
+// kidIndex finds the children of a parent. It is derived from the link columns,
+// updated by commands and rebuilt after a restore.
 type kidIndex struct {
-	used  bool // the world has had a parent
+	used  bool // the world has had a parent at some time
 	stale bool
 	of    map[Entity][]Entity // looked up, never iterated; sorted when read
 	free  [][]Entity
 }
 
-// SetParent makes child a child of parent, or of nobody with None. Destroying
-// a parent destroys its children. It answers [ErrStale] when either is gone
-// and [ErrCycle] when parent is child or below it; it is deferred while the
-// world is locked (a cycle that only arises then is dropped).
+// SetParent makes child a child of parent; with None it removes the parent.
+// Destroying a parent destroys its children. It returns [ErrStale] when either
+// entity is gone, and [ErrCycle] when parent is child or a descendant of it. It
+// is deferred while the world is locked; a cycle that arises only then is
+// dropped.
 func (w *World) SetParent(child, parent Entity) error {
 	if !w.Alive(child) {
 		return fmt.Errorf("set parent of %v: %w", child, ErrStale)
@@ -40,7 +41,7 @@ func (w *World) SetParent(child, parent Entity) error {
 	return nil
 }
 
-// below tells whether e is top or a descendant of it.
+// below reports whether e is top or a descendant of it.
 func (w *World) below(e, top Entity) bool {
 	for ; e != None; e = w.Parent(e) {
 		if e == top {
@@ -50,7 +51,7 @@ func (w *World) below(e, top Entity) bool {
 	return false
 }
 
-// Parent is the entity's parent, or None.
+// Parent returns the entity's parent, or None.
 func (w *World) Parent(e Entity) Entity {
 	if place := w.find(e); place != 0 {
 		t := w.tables[tableOf(place)]
@@ -63,8 +64,8 @@ func (w *World) Parent(e Entity) Entity {
 	return None
 }
 
-// Children lists the entity's children, in the order in which queries would
-// visit them. It is valid until the next structural change.
+// Children returns the entity's children, in query order. The slice is valid
+// until the next structural change.
 func (w *World) Children(e Entity) []Entity {
 	if !w.kids.used {
 		return nil
@@ -164,8 +165,8 @@ func (w *World) refreshKids() {
 	}
 }
 
-// orphan cuts links to parents that the restore of one part removed, or that
-// were destroyed in another since it was saved.
+// orphan cuts links to parents that no longer exist: the restore of one part
+// removed them, or they were destroyed in another part since the save.
 func (w *World) orphan() {
 	for _, t := range w.ordered {
 		if !t.arch.linked {
@@ -179,7 +180,7 @@ func (w *World) orphan() {
 	}
 }
 
-// reset empties the index. The order in which its memory is pooled reaches no
+// reset empties the index. The order of its pooled memory does not affect any
 // result.
 func (k *kidIndex) reset() {
 	for p, kids := range k.of {
@@ -197,7 +198,7 @@ func (w *World) destroyKids(e Entity) {
 		return
 	}
 	kids := w.Children(e)
-	delete(w.kids.of, e) // a child that dies finds no list to leave
+	delete(w.kids.of, e) // so that a dying child finds no list to leave
 	for _, k := range kids {
 		w.destroy(k)
 	}

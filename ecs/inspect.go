@@ -8,9 +8,9 @@ import (
 	"unsafe"
 )
 
-// Enum names the values of an integer type from 0 on, wherever a field of the
-// component has that type. Inspectors show the names, and [World.SetValue]
-// takes them.
+// Enum names the values of an integer type from 0 on, for every field of the
+// component with that type. Inspectors show the names, and [World.SetValue]
+// accepts them.
 func Enum[T ~int | ~int8 | ~int16 | ~int32 | ~int64 | ~uint | ~uint8 | ~uint16 | ~uint32 | ~uint64](names ...string) TypeOption {
 	return func(d *typeData) error {
 		if d.enums == nil {
@@ -21,9 +21,9 @@ func Enum[T ~int | ~int8 | ~int16 | ~int32 | ~int64 | ~uint | ~uint8 | ~uint16 |
 	}
 }
 
-// Field finds a leaf by its path, such as "Position.X", and the type that it
-// is of. It and what follows are for configuration, editors and inspectors,
-// not for hot paths.
+// Field finds a leaf field by its path, such as "Position.X", and returns it
+// with its type. This and the functions below are for configuration, editors
+// and inspectors, not for hot paths.
 func (t *Types) Field(path string) (TypeInfo, Field, error) {
 	d, f, err := findField(t.userTypes(), path)
 	if err != nil {
@@ -57,9 +57,9 @@ func findField(among []*typeData, path string) (*typeData, *Field, error) {
 	return nil, nil, fmt.Errorf("ecs: no field %q: no type is named %q", path, name)
 }
 
-// Value reads a leaf of an entity's component by its path. The error says which
-// paths there are, or that the entity lacks the component; it wraps [ErrStale]
-// when the entity is gone.
+// Value returns a leaf of an entity's component by its path. The error lists
+// the valid paths, or says that the entity lacks the component; it wraps
+// [ErrStale] when the entity is gone.
 func (w *World) Value(e Entity, path string) (any, error) {
 	p, f, err := w.leaf(e, path)
 	if err != nil {
@@ -68,10 +68,10 @@ func (w *World) Value(e Entity, path string) (any, error) {
 	return f.read(p), nil
 }
 
-// SetValue sets a leaf of an entity's component by its path. Numbers of any
-// type are taken when they fit (JSON's float64 among them), and names where the
-// field has an [Enum]; nothing is changed otherwise. The error is that of
-// [World.Value], or says what would fit.
+// SetValue sets a leaf of an entity's component by its path. It accepts numbers
+// of any type if they fit (including JSON's float64), and names where the field
+// has an [Enum]. Otherwise it changes nothing. The error is that of
+// [World.Value], or says which values fit.
 func (w *World) SetValue(e Entity, path string, v any) error {
 	p, f, err := w.leaf(e, path)
 	if err != nil {
@@ -95,10 +95,10 @@ func (w *World) leaf(e Entity, path string) (unsafe.Pointer, *Field, error) {
 	return unsafe.Add(p, f.Offset), f, nil
 }
 
-// userTypes is the registered components without the hidden one.
+// userTypes returns the registered components without the hidden one.
 func (t *Types) userTypes() []*typeData { return t.slots[1 : t.Len()+1] }
 
-// SingletonValue reads a leaf of a singleton by its path.
+// SingletonValue returns a leaf of a singleton by its path.
 func (w *World) SingletonValue(path string) (any, error) {
 	d, f, err := findField(w.types.singles, path)
 	if err != nil {
@@ -110,7 +110,7 @@ func (w *World) SingletonValue(path string) (any, error) {
 	return f.read(unsafe.Add(w.singles[d.id], f.Offset)), nil
 }
 
-// SetSingletonValue sets a leaf of a singleton by its path, as SetValue does.
+// SetSingletonValue sets a leaf of a singleton by its path, like SetValue.
 func (w *World) SetSingletonValue(path string, v any) error {
 	d, f, err := findField(w.types.singles, path)
 	if err != nil {
@@ -122,9 +122,9 @@ func (w *World) SetSingletonValue(path string, v any) error {
 	return f.write(unsafe.Add(w.singles[d.id], f.Offset), v)
 }
 
-// SetDefaultValue sets a leaf of a kind's default by its path, as SetValue
-// does: what a configuration file does to prefabs before the first world is
-// made. The error wraps [ErrFrozen] once one was.
+// SetDefaultValue sets a leaf of a prefab's default by its path, like SetValue.
+// A configuration file can use it before the first world exists; after that the
+// error wraps [ErrFrozen].
 func (t *Types) SetDefaultValue(k *Prefab, path string, v any) error {
 	if t.frozen {
 		return fmt.Errorf("default %q: %w: set it before", path, ErrFrozen)

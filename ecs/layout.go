@@ -5,11 +5,11 @@ import (
 	"strconv"
 )
 
-// span is a run of bytes [from, to) of a type that hold a value, not padding.
+// span is a range of bytes [from, to) of a type that hold a value, not padding.
 type span struct{ from, to uintptr }
 
-// pointerPaths adds the fields of a type that the garbage collector must see; of
-// an array's elements the first stands for all.
+// pointerPaths appends the paths of fields that the garbage collector must see.
+// The first element represents all elements of an array.
 func pointerPaths(t reflect.Type, path string, out []string) []string {
 	switch t.Kind() {
 	case reflect.Pointer, reflect.Slice, reflect.Map, reflect.String, reflect.Chan,
@@ -28,7 +28,7 @@ func pointerPaths(t reflect.Type, path string, out []string) []string {
 	return out
 }
 
-// valueSpans lists the bytes that hold values, neighbours joined. Blank fields
+// valueSpans lists the bytes that hold values, joining neighbours. Blank fields
 // count as padding.
 func valueSpans(t reflect.Type, at uintptr, out []span) []span {
 	switch t.Kind() {
@@ -55,14 +55,14 @@ func valueSpans(t reflect.Type, at uintptr, out []span) []span {
 	return append(out, span{at, at + t.Size()})
 }
 
-// Field is a leaf of a registered type: a number, a bool, a string, or
-// whatever else is not a struct or an array.
+// Field is a leaf of a registered type: a number, a bool, a string, or anything
+// else that is not a struct or an array.
 type Field struct {
-	Path   string       // from the type's name on, such as "Position.X" or "Bag.Items[2].Count"
+	Path   string       // starts with the type's name, such as "Position.X" or "Bag.Items[2].Count"
 	Type   reflect.Type // of the leaf
 	Offset uintptr      // bytes from the start of the row
 	Tag    reflect.StructTag
-	Enum   []string // names of its values from 0, where the type was given any
+	Enum   []string // names of its values from 0, if given with Enum
 }
 
 func fieldsOf(d *typeData) []Field {

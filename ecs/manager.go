@@ -2,10 +2,11 @@ package ecs
 
 import "errors"
 
-// Managed leaves the entities that have the component to a library: the World's own
-// methods that spawn and destroy panic with [UsageError] for them, and name the
-// fix and the running system (not in a [Schedule.ExecutePlayer] without a [Hook], which
-// keeps no note of it). The library calls those of [World.Manager].
+// Managed reserves spawning and destroying of entities with the component for a
+// library. The World's own spawn and destroy methods panic with [UsageError]
+// for such entities. The panic text contains the text fix and names the running
+// system, except in a [Schedule.ExecutePlayer] without a [Hook], which does not
+// track the system. The library uses the methods of [World.Manager] instead.
 func Managed(fix string) TypeOption {
 	return func(d *typeData) error {
 		if fix == "" {
@@ -16,7 +17,7 @@ func Managed(fix string) TypeOption {
 	}
 }
 
-// keptBy is the first managed component of a set; nil without one.
+// keptBy returns the first managed component of a set; nil without one.
 func (t *Types) keptBy(m Mask) *typeData {
 	for _, d := range t.slots[1:] {
 		if d.keeper != "" && m.Has(d.id) {
@@ -26,11 +27,12 @@ func (t *Types) keptBy(m Mask) *typeData {
 	return nil
 }
 
-// Manager spawns and destroys entities with a [Managed] component, and any other.
-// Its methods do what the World's of the same names do.
+// Manager spawns and destroys any entity, even with a [Managed] component. Its
+// methods work like the World methods of the same names.
 type Manager struct{ w *World }
 
-// Manager is for the library that registered a [Managed] component.
+// Manager returns the world's Manager, for the library that registered a
+// [Managed] component.
 func (w *World) Manager() Manager { return Manager{w} }
 
 // Spawn is [World.Spawn].
@@ -66,12 +68,12 @@ func (m Manager) ReleaseOwner(o Owner) {
 	m.w.Unlock()
 }
 
-// namer names the systems of a schedule by 1 + their place.
+// namer returns the names of a schedule's systems by 1 + their index.
 type namer interface{ systemAt(place int32) string }
 
 func (s *Schedule[C]) systemAt(place int32) string { return s.systems[place-1].name }
 
-// runner names the system that runs, for the beginning of an error.
+// runner names the running system, as the start of an error text.
 func (w *World) runner() string {
 	if w.running == 0 || w.schedule == nil {
 		return ""

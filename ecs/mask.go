@@ -5,26 +5,26 @@ import "math/bits"
 // Mask is a set of component types, one bit each. Its zero value is empty.
 type Mask [4]uint64
 
-// Has tells whether the type is in the set.
+// Has reports whether the type is in the set.
 func (m Mask) Has(id ID) bool { return m[id>>6]>>(id&63)&1 != 0 }
 
 // Set adds the type.
 func (m *Mask) Set(id ID) { m[id>>6] |= 1 << (id & 63) }
 
-// Clear takes the type out.
+// Clear removes the type.
 func (m *Mask) Clear(id ID) { m[id>>6] &^= 1 << (id & 63) }
 
-// Contains tells whether every type of o is in m.
+// Contains reports whether every type of o is in m.
 func (m Mask) Contains(o Mask) bool {
 	return o[0]&^m[0]|o[1]&^m[1]|o[2]&^m[2]|o[3]&^m[3] == 0
 }
 
-// Overlaps tells whether m and o share a type.
+// Overlaps reports whether m and o share a type.
 func (m Mask) Overlaps(o Mask) bool {
 	return o[0]&m[0]|o[1]&m[1]|o[2]&m[2]|o[3]&m[3] != 0
 }
 
-// Or is the union of both sets.
+// Or returns the union of both sets.
 func (m Mask) Or(o Mask) Mask {
 	for i := range m {
 		m[i] |= o[i]
@@ -32,7 +32,7 @@ func (m Mask) Or(o Mask) Mask {
 	return m
 }
 
-// Len counts the types in the set.
+// Len returns the number of types in the set.
 func (m Mask) Len() int {
 	n := 0
 	for _, w := range m {
@@ -41,7 +41,7 @@ func (m Mask) Len() int {
 	return n
 }
 
-// IDs lists the types in the set, ascending.
+// IDs returns the types in the set, ascending.
 func (m Mask) IDs() []ID {
 	ids := make([]ID, 0, m.Len())
 	for i, w := range m {
@@ -52,8 +52,8 @@ func (m Mask) IDs() []ID {
 	return ids
 }
 
-// Compare orders masks as 256-bit numbers: −1, 0 or 1. Worlds visit their
-// tables in this order, then by owner.
+// Compare orders masks as 256-bit numbers; it returns −1, 0 or 1. Worlds visit
+// their tables in this order, then by owner.
 func (m Mask) Compare(o Mask) int {
 	for i := len(m) - 1; i >= 0; i-- {
 		if m[i] != o[i] {

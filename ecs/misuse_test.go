@@ -83,7 +83,7 @@ func TestMisuseIsNamed(t *testing.T) {
 	require.True(t, g.types.Has(&g.pos))
 }
 
-// TestEveryCycleIsNamed: of several cycles each is told once, the shortest first.
+// TestEveryCycleIsNamed: each of several cycles is reported once, the shortest first.
 func TestEveryCycleIsNamed(t *testing.T) {
 	g, nop := newGame(t), func(*frame, ecs.Rows) {}
 	s := ecs.NewSchedule[*frame](g.types)
@@ -108,8 +108,8 @@ func TestEveryCycleIsNamed(t *testing.T) {
 	}, lines)
 }
 
-// Many systems that all wait for one another have more cycles than anybody reads, and
-// some are told at once.
+// Many systems that all wait for one another have too many cycles to read; only some
+// are reported.
 func TestManyCyclesEnd(t *testing.T) {
 	g, nop := newGame(t), func(*frame, ecs.Rows) {}
 	s := ecs.NewSchedule[*frame](g.types)
@@ -126,8 +126,8 @@ func TestManyCyclesEnd(t *testing.T) {
 	require.Less(t, strings.Count(err.Error(), "\n"), 40)
 }
 
-// TestInOrder: systems run in the order in which they were added, whatever they
-// declare, unless Before and After say otherwise.
+// TestInOrder: systems run in the order of Add, whatever they declare, unless Before
+// and After say otherwise.
 func TestInOrder(t *testing.T) {
 	g, nop := newGame(t), func(*frame, ecs.Rows) {}
 	build := func(inOrder bool, acc ...ecs.Access) (*ecs.Schedule[*frame], error) {
@@ -159,8 +159,8 @@ type quiet struct{}
 func (quiet) Before(*frame, int) {}
 func (quiet) After(*frame, int)  {}
 
-// TestManagedEntities: what a library keeps is spawned and destroyed by it alone, and
-// the panic of who does it past the library names the system that runs.
+// TestManagedEntities: only a library can spawn and destroy its managed entities;
+// other code gets a panic that names the running system.
 func TestManagedEntities(t *testing.T) {
 	type keep struct{ N int32 }
 	types := ecs.NewTypes()

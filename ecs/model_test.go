@@ -11,7 +11,7 @@ import (
 	"github.com/foretick/foretick/ecs"
 )
 
-// thing is what the model knows of an entity.
+// thing is the model of an entity.
 type thing struct {
 	owner  ecs.Owner
 	comps  map[ecs.ID]float32
@@ -407,7 +407,7 @@ func (m *model) restoreOwner(t *rapid.T) {
 	}
 }
 
-// poll polls both watches and compares with what the model knows.
+// poll polls both watches and compares them with the model.
 func (m *model) poll(t *rapid.T) {
 	if m.locked {
 		return

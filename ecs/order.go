@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// edge says why one system of a stage runs before another.
+// edge is the reason why one system of a stage runs before another.
 type edge struct {
 	from, to int
 	why      string // a component's name, or "explicit"
@@ -45,16 +45,16 @@ func orderStage[C any](in []*system[C], t *Types, inOrder bool) ([]*system[C], e
 	return out, nil
 }
 
-// stageEdges lists what must precede what: first what Before and After say,
-// then, unless the systems run in the order declared, what accesses imply where the
-// former do not say the opposite.
+// stageEdges returns the order constraints of a stage. Before and After come
+// first. Unless the systems run in the declared order, the constraints implied
+// by accesses follow, where Before and After do not say the opposite.
 func stageEdges[C any](in []*system[C], t *Types, inOrder bool) ([]edge, error) {
 	index := map[string]int{}
 	for i, s := range in {
 		index[s.name] = i
 	}
 	n := len(in)
-	said := make([]bool, n*n) // said[a*n+b]: a before b, explicitly or by way of others
+	said := make([]bool, n*n) // said[a*n+b]: a before b, directly or through others
 	var edges []edge
 	var errs []error
 	for i, s := range in {
@@ -103,7 +103,7 @@ func stageEdges[C any](in []*system[C], t *Types, inOrder bool) ([]edge, error) 
 	return edges, nil
 }
 
-// implied names the component for which a runs before b, or "".
+// implied returns the name of the component that makes a run before b, or "".
 func implied[C any](a, b *system[C], t *Types) string {
 	if id, ok := precedes(&a.sets, &b.sets); ok {
 		return t.slots[int(id)+1].name
@@ -114,8 +114,8 @@ func implied[C any](a, b *system[C], t *Types) string {
 	return ""
 }
 
-// precedes finds a component that a creates and b touches, or that a writes
-// and b only reads.
+// precedes finds a component that a creates and b touches, or that a writes and
+// b only reads.
 func precedes(a, b *accessSets) (ID, bool) {
 	later := b.touched()
 	for i := range later {

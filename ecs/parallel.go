@@ -4,8 +4,8 @@ package ecs
 // returns when all are done. The caller supplies it: this package starts no
 // goroutine.
 type Executor interface {
-	// Run calls task with each of 0 to n − 1 once. Tasks do not panic: what a
-	// system panics with comes out of the execution.
+	// Run calls task once with each of 0 to n − 1. A task does not panic: the
+	// execution passes on the panic of a system.
 	Run(n int, task func(i int))
 }
 
@@ -22,16 +22,16 @@ type parallelRun[C any] struct {
 	task  func(int)
 }
 
-// SetExecutor has Execute and ExecuteRender run systems that do not conflict
-// at once; nil runs one after another. The result is the same: systems that
-// share a component that one of them writes, or that give structural commands,
-// never run together. C is then shared by them. A hook is called around whole
-// systems, from the goroutines that run them. Bodies that run at once may query
-// and look entities up; [Watch.Poll], [World.Children], [World.Hash] and saving
-// are for systems with [Structural], which run alone, or between executions.
+// SetExecutor makes Execute and ExecuteRender run systems in parallel when they
+// do not conflict; nil runs them in sequence. The result is the same. Systems
+// conflict when they share a component that one of them writes, or issue
+// structural commands. Parallel systems share C, and the hook is called on the
+// goroutine of each system. Parallel bodies may query and look up entities.
+// [Watch.Poll], [World.Children], [World.Hash] and saving belong in
+// [Structural] systems, which run alone, or between executions.
 func (s *Schedule[C]) SetExecutor(x Executor) { s.exec = x }
 
-// batch groups the systems, per update type, in the order of running.
+// batch groups the systems, per update type, in running order.
 func (s *Schedule[C]) batch() {
 	s.batches = s.batches[:0]
 	for i := 0; i < len(s.systems); {
@@ -72,7 +72,7 @@ func (s *Schedule[C]) executeParallel(w *World, c C, render bool) {
 }
 
 func (s *Schedule[C]) runBatch(list []int, w *World, c C) {
-	for _, i := range list { // nothing may refresh a cache while several read
+	for _, i := range list { // nothing may refresh a cache while several systems read
 		if q := s.systems[i].query; q != nil {
 			q.All(w)
 		}
@@ -93,7 +93,7 @@ func (s *Schedule[C]) runBatch(list []int, w *World, c C) {
 	}
 }
 
-// runTask runs one system of a batch. A panic is kept for the caller's
+// runTask runs one system of a batch. It keeps a panic for the caller's
 // goroutine.
 func (s *Schedule[C]) runTask(i int) {
 	defer func() {

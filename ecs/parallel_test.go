@@ -105,7 +105,7 @@ func TestParallelSystemsQuery(t *testing.T) {
 		for _, c := range counts {
 			require.Equal(t, [3]int{30 + n, n, 1}, c)
 		}
-		w.Spawn(&g.rock, 2) // what was remembered is old
+		w.Spawn(&g.rock, 2) // the cache is outdated
 	}
 }
 

@@ -5,10 +5,10 @@ import (
 	"unsafe"
 )
 
-// part is what belongs to one owner: its tables and its allocators.
+// part holds everything of one owner: its tables and its allocators.
 type part struct {
 	owner    Owner // its name
-	of       Owner // what its rows say: another, where an owner has a part beside his own
+	of       Owner // the owner that its rows report; differs for a second part, see Partition
 	index    int32
 	tables   []*table // in order of mask
 	made     []*table // in order of creation
@@ -17,12 +17,12 @@ type part struct {
 	alloc    [ranges]allocator
 	caches   []ownedCache // by query
 	changed  uint64       // the last change of rows here; caches compare it
-	cut      uint64       // saves of this part alone from before are void
+	cut      uint64       // older saves of this part alone are void
 
-	reserved [ranges][]Entity // handles given back that last lived here
+	reserved [ranges][]Entity // returned handles whose entity last lived here
 }
 
-// partOf finds or makes an owner's part.
+// partOf finds or creates an owner's part.
 func (w *World) partOf(o Owner) *part {
 	if p := w.findPart(o); p != nil {
 		return p
@@ -39,13 +39,14 @@ func (w *World) partOf(o Owner) *part {
 	return p
 }
 
-// Partition is a second part of what an owner owns, and answers the name that it goes by
-// as an [Owner] in [World.Spawn], [World.Transfer], [Query.Owned] and their kin: a
-// part that runs, is saved and comes back apart from the owner's own, while its rows
-// say that they are his. A client puts what it draws from snapshots there, where it
-// predicts the rest of what another player owns. The names come from the upper end of
-// the range, which is therefore not for players; it panics with [UsageError] when none
-// is left.
+// Partition returns a name, as an [Owner], for a second part of an owner's
+// entities. [World.Spawn], [World.Transfer], [Query.Owned] and similar methods
+// take the name. The second part is run, saved and restored apart from the
+// owner's main part, but its rows still report the owner. A client uses it for
+// entities of another player that it draws from snapshots, when it predicts the
+// rest of that player's entities. Names are taken from the upper end of the
+// range, so players must not use those numbers. Partition panics with
+// [UsageError] when no name is left.
 func (w *World) Partition(o Owner) Owner {
 	for _, p := range w.parts {
 		if p.of == o && p.owner != o {
@@ -58,7 +59,7 @@ func (w *World) Partition(o Owner) Owner {
 			return name
 		}
 	}
-	misuse("no name is left for a second part of owner %d", o)
+	misuse("no name is left for a second part of owner %d: use fewer partitions", o)
 	return o
 }
 
@@ -69,12 +70,16 @@ func (w *World) findPart(o Owner) *part {
 	return nil
 }
 
-// tableFor finds or makes the part's table of an archetype.
+// tableFor finds or creates the part's table of an archetype. If there is no room for one
+// more it returns Nobody's table.
 func (w *World) tableFor(p *part, a *archetype) *table {
 	if int(a.index) < len(p.byArch) {
 		if t := p.byArch[a.index]; t != nil {
 			return t
 		}
+	}
+	if !w.room(p) {
+		return w.tableFor(w.findPart(Nobody), a)
 	}
 	t := w.newTable(p, a)
 	for int(a.index) >= len(p.byArch) {
@@ -99,7 +104,7 @@ func compareTables(a, b *table) int {
 	return int(a.part.owner) - int(b.part.owner)
 }
 
-// tableOfPrefab is the table that a prefab's entities of the part begin in.
+// tableOfPrefab returns the table for new entities of a prefab in the part.
 func (w *World) tableOfPrefab(p *part, k *prefabData) *table {
 	if int(k.index) < len(p.byPrefab) {
 		if t := p.byPrefab[k.index]; t != nil {
@@ -107,25 +112,23 @@ func (w *World) tableOfPrefab(p *part, k *prefabData) *table {
 		}
 	}
 	t := w.tableFor(p, w.archetypeOf(k.mask))
-	p.byPrefab[k.index] = t
+	if t.part == p {
+		p.byPrefab[k.index] = t
+	}
 	return t
 }
 
 func (w *World) newTable(p *part, a *archetype) *table {
-	if len(w.tables) > tableMask {
-		misuse("more than %d tables: fewer owners or fewer component sets", tableMask)
-	}
-	t := &table{arch: a, part: p, world: w, id: uint16(len(w.tables)), rigid: len(a.rigid) > 0}
+	t := &table{arch: a, part: p, world: w, id: w.tableID(), rigid: len(a.rigid) > 0}
 	t.cols = make([]unsafe.Pointer, len(w.types.slots))
-	w.tables = append(w.tables, t)
-	w.growColumns()
+	w.tables[t.id] = t
 	t.grow(1)
 	return t
 }
 
-// growColumns makes the entries of the newest table. Where they move, the
-// records do, too: a View keeps both as they were, so that records never name a
-// table that their columns lack.
+// growColumns adds the entries of the newest table. When they move, the records
+// move too: a View keeps the old ones of both, so its records never name a
+// table that its columns lack.
 func (w *World) growColumns() {
 	if base := w.cols[0].base; len(base) == cap(base) {
 		for _, c := range w.cols {
@@ -138,9 +141,12 @@ func (w *World) growColumns() {
 	}
 }
 
-// stageOf is where rows of a table wait while the world is locked.
+// stageOf returns the table where rows wait while the world is locked.
 func (w *World) stageOf(t *table) *table {
 	if t.stage == nil {
+		if !w.room(t.part) {
+			return w.stageOf(w.tableFor(w.findPart(Nobody), t.arch))
+		}
 		t.stage = w.newTable(t.part, t.arch)
 		t.stage.staging = true
 	}

@@ -6,10 +6,11 @@ import (
 	"unsafe"
 )
 
-// Prefab is the handle of a kind of entity: a set of components with default values. Its
-// zero value is unregistered; it lives in the game's own struct, and works by
-// pointer or as a copy made after registration. Until then its methods, all but
-// Registered and Name, panic. It does not change once a world was made.
+// Prefab is the handle of a type of entity: a set of components with default
+// values. Its zero value is unregistered. Keep it in the game's own struct; use
+// it by pointer, or as a copy made after registration. Before registration its
+// methods panic, except Registered and Name. It is immutable once a world
+// exists.
 type Prefab struct{ d *prefabData }
 
 type prefabData struct {
@@ -17,14 +18,14 @@ type prefabData struct {
 	name     string
 	index    uint16
 	mask     Mask
-	kept     *typeData // the component by which it is managed; nil: it is not
+	kept     *typeData // the component that makes it managed; nil: none
 	comps    []ID
-	defaults []unsafe.Pointer // as comps; points at size bytes
+	defaults []unsafe.Pointer // as comps; each points at size bytes
 }
 
-// RegisterPrefab names a component set. Its components are registered before,
-// and its defaults are zero until [SetDefault]. The error names every component
-// that does not belong there.
+// RegisterPrefab names a set of components. Register the components first.
+// Defaults are zero until [SetDefault]. The error lists every component that
+// does not belong there.
 func (t *Types) RegisterPrefab(k *Prefab, name string, hs ...Handle) error {
 	if t.frozen {
 		return fmt.Errorf("register prefab %q: %w: register it before", name, ErrFrozen)
@@ -36,10 +37,10 @@ func (t *Types) RegisterPrefab(k *Prefab, name string, hs ...Handle) error {
 		return errors.New("ecs: register prefab: the name is empty: give it one")
 	}
 	if k.d != nil {
-		return fmt.Errorf("ecs: register prefab %q: this handle is registered already as %q", name, k.d.name)
+		return fmt.Errorf("ecs: register prefab %q: this handle is already registered as %q", name, k.d.name)
 	}
 	if len(t.prefabs) == 1<<16-1 {
-		return fmt.Errorf("ecs: register prefab %q: 65535 prefabs are the most", name)
+		return fmt.Errorf("ecs: register prefab %q: at most 65535 prefabs are allowed", name)
 	}
 	for _, o := range t.prefabs {
 		if o.d.name == name {
@@ -71,7 +72,7 @@ func (t *Types) RegisterPrefab(k *Prefab, name string, hs ...Handle) error {
 	return nil
 }
 
-// owns checks that a handle was registered here.
+// owns returns an error unless the handle was registered here.
 func (t *Types) owns(h Handle) error {
 	if absent(h) {
 		return errors.New("a nil handle: pass the address of a Component or a Singleton, as in &g.Position")
@@ -85,9 +86,10 @@ func (t *Types) owns(h Handle) error {
 	return nil
 }
 
-// SetDefault gives the value that the prefab's entities begin with, copied by the
-// component's [Copier] if it has one. The error wraps [ErrFrozen] once a world was
-// made, and names a prefab that is not registered or lacks the component.
+// SetDefault sets the value that the prefab's entities start with. The
+// component's [Copier] copies it, if there is one. The error wraps [ErrFrozen]
+// once a world exists, and otherwise says that the prefab is not registered or
+// lacks the component.
 func SetDefault[T any](t *Types, k *Prefab, c *Component[T], v T) error {
 	if t.frozen {
 		return fmt.Errorf("default of %v: %w: set it before", c.Type(), ErrFrozen)
@@ -110,10 +112,10 @@ func SetDefault[T any](t *Types, k *Prefab, c *Component[T], v T) error {
 	return nil
 }
 
-// Prefabs lists the prefabs in order of registration.
+// Prefabs returns the prefabs in order of registration.
 func (t *Types) Prefabs() []*Prefab { return t.prefabs }
 
-// Name is what the prefab was registered as; "" before.
+// Name returns the registered name of the prefab; "" before registration.
 func (k *Prefab) Name() string {
 	if !k.Registered() {
 		return ""
@@ -121,20 +123,21 @@ func (k *Prefab) Name() string {
 	return k.d.name
 }
 
-// Registered tells whether the handle was given to [Types.RegisterPrefab].
+// Registered reports whether the handle was passed to [Types.RegisterPrefab].
 func (k *Prefab) Registered() bool { return k != nil && k.d != nil }
 
-// Index is the prefab's number in order of registration.
+// Index returns the prefab's number in order of registration.
 func (k *Prefab) Index() uint16 { return k.d.index }
 
-// Mask is the prefab's component set.
+// Mask returns the prefab's component set.
 func (k *Prefab) Mask() Mask { return k.d.mask }
 
-// Components lists the prefab's components, ascending. Not to be written.
+// Components returns the prefab's components, ascending. Do not write to the
+// slice.
 func (k *Prefab) Components() []ID { return k.d.comps }
 
-// Default points at the default value, of Info(id).Size bytes; nil when the
-// prefab lacks the component. Not to be written: see [SetDefault].
+// Default returns a pointer to the default value, of Info(id).Size bytes; nil
+// when the prefab lacks the component. Do not write to it: use [SetDefault].
 func (k *Prefab) Default(id ID) unsafe.Pointer {
 	for i, c := range k.d.comps {
 		if c == id {

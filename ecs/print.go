@@ -5,20 +5,34 @@ import (
 	"strings"
 )
 
-// String prints the schedule, a system a line, in the order of running.
+// String returns the schedule as text. For each stage it lists the systems in
+// running order with their declarations, the constraints between them with the
+// reasons, and the pairs that touch the same component but are ordered only by
+// Add.
 func (s *Schedule[C]) String() string {
 	var b strings.Builder
-	stage := ""
-	for i, info := range s.Systems() {
-		if info.Stage != stage {
-			stage = info.Stage
-			fmt.Fprintf(&b, "stage %s\n", stage)
+	at := 0
+	for _, stage := range s.stages {
+		in, edges, ties := s.inStage(stage)
+		if len(in) == 0 {
+			continue
 		}
-		fmt.Fprintf(&b, "  %d %s", i, info.Name)
-		for _, p := range s.phrases(&info) {
-			b.WriteString(" " + p)
+		fmt.Fprintf(&b, "stage %s\n", stage)
+		for _, sys := range in {
+			info := sys.info()
+			fmt.Fprintf(&b, "  %d %s", at, sys.name)
+			for _, p := range s.phrases(&info) {
+				b.WriteString(" " + p)
+			}
+			b.WriteByte('\n')
+			at++
 		}
-		b.WriteByte('\n')
+		for _, e := range edges {
+			fmt.Fprintf(&b, "  %s before %s (%s)\n", in[e.from].name, in[e.to].name, e.why)
+		}
+		for _, t := range ties {
+			fmt.Fprintf(&b, "  %s\n", t.text(in[t.first].name, in[t.second].name))
+		}
 	}
 	return b.String()
 }
@@ -58,30 +72,31 @@ func (s *Schedule[C]) phrases(i *SystemInfo) []string {
 	return out
 }
 
-// DOT prints the schedule as a graph for Graphviz: a cluster a stage, and an
-// edge wherever one system must precede another.
+// DOT returns the schedule as a graph for Graphviz: one cluster per stage, and an
+// arrow from each system to those that must run after it. A dashed line connects
+// two systems that touch the same component but are ordered only by Add.
 func (s *Schedule[C]) DOT() string {
 	var b strings.Builder
 	b.WriteString("digraph schedule {\n\trankdir=LR;\n\tnode [shape=box];\n")
+	at := 0
 	for n, stage := range s.stages {
-		var in []*system[C]
+		in, edges, ties := s.inStage(stage)
+		if len(in) == 0 {
+			continue
+		}
 		fmt.Fprintf(&b, "\tsubgraph cluster_%d {\n\t\tlabel=%q;\n", n, stage)
-		for i, sys := range s.systems {
-			if sys.stage != stage {
-				continue
-			}
+		for _, sys := range in {
 			info := sys.info()
-			in = append(in, sys)
 			fmt.Fprintf(&b, "\t\t%q [label=%q];\n", sys.name,
-				fmt.Sprintf("%d %s\n%s", i, sys.name, strings.Join(s.phrases(&info), "\n")))
+				fmt.Sprintf("%d %s\n%s", at, sys.name, strings.Join(s.phrases(&info), "\n")))
+			at++
 		}
 		b.WriteString("\t}\n")
-		edges, err := stageEdges(in, s.types, s.inOrder)
-		if err != nil {
-			continue // Build has reported it
-		}
 		for _, e := range edges {
 			fmt.Fprintf(&b, "\t%q -> %q [label=%q];\n", in[e.from].name, in[e.to].name, e.why)
+		}
+		for _, t := range ties {
+			fmt.Fprintf(&b, "\t%q -> %q [label=%q, style=dashed, dir=none];\n", in[t.first].name, in[t.second].name, t.what)
 		}
 	}
 	b.WriteString("}\n")

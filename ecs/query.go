@@ -6,11 +6,11 @@ import (
 	"slices"
 )
 
-// Query selects entities by their component sets. It belongs to Types and
-// serves all their worlds; the tables it matches are remembered by each. Make
-// it once, beside the game's handles. It may be used by several goroutines with a
-// world each, and by systems that run at once (where it allocates when rows have
-// changed since it was last asked).
+// Query selects entities by their component sets. It belongs to Types and works
+// for all their worlds; each world caches the matching tables. Create it once,
+// next to the game's handles. Several goroutines may use it, each with its own
+// world, and so may parallel systems; those allocate when rows have changed
+// since the last use.
 type Query struct {
 	types    *Types
 	index    uint32
@@ -19,9 +19,9 @@ type Query struct {
 	optional Mask
 }
 
-// NewQuery makes a query that matches rows with all of the terms. Stages, tags
-// and the like are ignored. It panics with [UsageError] when a component is not
-// registered with t.
+// NewQuery returns a query that matches rows with all of the terms. It ignores
+// stages, tags and the like. It panics with [UsageError] when a component is
+// not registered with t.
 func NewQuery(t *Types, terms ...Term) *Query {
 	q, err := newQuery(t, terms)
 	if err != nil {
@@ -63,20 +63,20 @@ func newQuery(t *Types, terms []Term) (*Query, error) {
 	return q, nil
 }
 
-// With is the set of components that every row has.
+// With returns the set of components that every row has.
 func (q *Query) With() Mask { return q.with }
 
 func (q *Query) matches(m Mask) bool { return m.Contains(q.with) && !m.Overlaps(q.without) }
 
-// queryCache is what one world knows of one query.
+// queryCache is what one world has cached for one query.
 type queryCache struct {
 	layout uint64
-	at     uint64 // the change that rows are of
+	at     uint64 // the change that rows belong to
 	tables []*table
 	rows   []Rows
 }
 
-// ownedCache is what one part knows of one query.
+// ownedCache is what one part has cached for one query.
 type ownedCache struct {
 	layout uint64
 	at     uint64
@@ -84,9 +84,9 @@ type ownedCache struct {
 	rows   []Rows
 }
 
-// All is the rows that match, a run a table, in canonical order: by component
-// set, then by owner. Tables without rows are left out. It is valid until the
-// next structural change, and not to be written.
+// All returns the matching rows, one run per table, in canonical order: by
+// component set, then by owner. Tables without rows are left out. The slice is
+// valid until the next structural change; do not write to it.
 func (q *Query) All(w *World) []Rows {
 	if int(q.index) < len(w.caches) {
 		if c := w.caches[q.index]; c != nil && c.at == w.changed {
@@ -114,7 +114,7 @@ func (q *Query) cache(w *World) *queryCache {
 func (q *Query) refresh(w *World) *queryCache {
 	var c *queryCache
 	if q.types == w.types && w.parallel {
-		c = &queryCache{} // while several systems run at once, nothing is remembered
+		c = &queryCache{} // while systems run in parallel, nothing is cached
 	} else {
 		c = q.cache(w)
 	}
@@ -142,9 +142,9 @@ func appendRows(rows []Rows, tables []*table) []Rows {
 	return rows
 }
 
-// Owned is the rows that match and belong to the owner, in canonical order; none
-// for an owner who never had any. It costs nothing for other owners' rows. It is
-// valid until the next structural change, and not to be written.
+// Owned returns the matching rows of the owner, in canonical order; none for an
+// owner that never had entities. Rows of other owners cost nothing. The slice
+// is valid until the next structural change; do not write to it.
 func (q *Query) Owned(w *World, o Owner) []Rows {
 	p := w.findPart(o)
 	if p == nil {
@@ -160,8 +160,8 @@ func (q *Query) ownedBy(w *World, p *part) []Rows {
 	return q.refreshOwned(w, p)
 }
 
-// cached is the part's rows when they are known and not empty. Small enough
-// to inline.
+// cached returns the part's rows if they are current and not empty. It is small
+// enough to inline.
 func (q *Query) cached(p *part) []Rows {
 	if i := uint(q.index); i < uint(len(p.caches)) && p.caches[i].at == p.changed {
 		return p.caches[i].rows
@@ -195,7 +195,7 @@ func (q *Query) refreshOwned(w *World, p *part) []Rows {
 	return oc.rows
 }
 
-// Count is how many entities match.
+// Count returns the number of matching entities.
 func (q *Query) Count(w *World) int {
 	n := 0
 	for _, r := range q.All(w) {

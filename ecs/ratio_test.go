@@ -44,8 +44,8 @@ func (s subject) repetitions(most int) int {
 	return min(n, most)
 }
 
-// ratio runs baseline and subjects in turn, round by round, and answers the
-// median of each subject's time over the baseline's of the same round.
+// ratio runs baseline and subjects alternately, round by round, and returns the
+// median of each subject's time relative to the baseline's of the same round.
 func ratio(b *testing.B, most int, baseline subject, subjects ...subject) []float64 {
 	b.Helper()
 	nb := baseline.repetitions(most)
@@ -160,8 +160,8 @@ func iterate(b *testing.B, g *game, w *ecs.World, n int) {
 	b.ReportMetric(r[0], "x_slice")
 }
 
-// The three loops of BenchmarkRatioGet are functions of their own, as systems
-// are, so that none shares registers with the harness.
+// The three loops of BenchmarkRatioGet are separate functions, like systems, so
+// that none shares registers with the harness.
 
 //go:noinline
 func addSlice(a []body, idx []int) {
@@ -344,7 +344,7 @@ func copyRing(n int, into bool) subject {
 	}}
 }
 
-// changing makes the structure of every part differ from what the slots hold.
+// changing makes the structure of every part differ from that in the slots.
 func changing(w *ecs.World, es []ecs.Entity, k *ecs.Prefab) func() {
 	return func() {
 		for i, e := range es {
@@ -462,9 +462,9 @@ func burn1(p []Position, v []Velocity) {
 	}
 }
 
-// burn20 is a chain of 40 steps. They are written out by eights: whether the
-// exit of a loop of 40 is foreseen depends on where the linker puts it, and a
-// miss costs a quarter of the row.
+// burn20 is a chain of 40 steps, unrolled by eight. Otherwise the branch
+// prediction at the end of a loop of 40 would depend on where the linker puts
+// it, and a miss costs a quarter of the row.
 func burn20(p []Position, v []Velocity) {
 	v = v[:len(p)]
 	for i := range p {

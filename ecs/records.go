@@ -2,13 +2,14 @@ package ecs
 
 import "slices"
 
-// An entity record is eight bytes: the handle that its slot has now (generation
-// on top) XOR a place, which is row (24) and table (16). So a handle XOR the
-// record is the place at once when the handle is the present one, and has
-// generation bits above every place when it is not; the table is right even
-// then. Table 0 is nowhere; the row of a record that is nowhere links the free
-// list (slot + 1), or, in a page that no allocator owns, names its last part
-// + 1. A pristine record has generation 0 and is the slot's number: nowhere, too.
+// An entity record is eight bytes: the current handle of its slot (generation
+// on top) XOR a place, which is row (24 bits) and table (16 bits). So a current
+// handle XOR the record is the place. For a stale handle the result has
+// generation bits above every place, but the table is still right. Table 0
+// means that there is no row. Then the row field links the free list (slot +
+// 1), or, in a page without an allocator, names the entity's last part + 1. A
+// pristine record has generation 0 and equals the slot's number; it also has no
+// row.
 const (
 	rowShift  = 16
 	rowMask   = 1<<24 - 1
@@ -26,14 +27,14 @@ func makeRecord(e Entity, table uint16, row uint32) uint64 {
 func tableOf(place uint64) uint16 { return uint16(place) }
 func rowOf(place uint64) int32    { return int32(place >> rowShift) }
 
-// pristine makes records those of slots that were never taken.
+// pristine resets records to those of slots that were never used.
 func pristine(recs []uint64, slot uint32) {
 	for i := range recs {
 		recs[i] = uint64(slot) + uint64(i)
 	}
 }
 
-// held is the handle that a slot of a page of range r has, and its place.
+// held returns the handle in a record of a page of range r, and its place.
 func held(rec uint64, r Range, slot uint32) (Entity, uint64) {
 	e := makeEntity(r, slot, uint32(rec>>genShift))
 	if e.Generation() == 0 {
@@ -42,32 +43,32 @@ func held(rec uint64, r Range, slot uint32) (Entity, uint64) {
 	return e, rec ^ uint64(e)
 }
 
-// Pages of records belong to the part that allocates from them, so that an
-// owner's part is saved and restored with its own handles and nobody else's.
-// A claim is never undone by a restore: a part that runs again after a
-// rollback finds the same pages in the same order.
+// A page of records belongs to the part that allocates from it, so an owner's
+// part is saved and restored with its own handles only. A restore never undoes
+// a claim: a part that runs again after a rollback finds the same pages in the
+// same order.
 //
-// All ranges share one array, so that random access need not tell them apart.
-// Pages are dealt to them in groups of eight (4 KiB of records): of each four
-// groups two are the server's, one is for prediction and one is local.
+// All ranges share one array, so that random access need not distinguish them.
+// Pages are dealt to them in groups of eight (4 KiB of records). Of every four
+// groups, two go to the server, one to prediction and one to local entities.
 const (
-	homeless = -1 // nobody allocates from it
+	homeless = -1 // no part allocates from it
 	shared   = -2 // filled by Place
 
 	groupPages = 8
 )
 
 type page struct {
-	version uint64 // names the content of the records; 0: pristine
-	away    uint64 // records whose entity lives in another part than the page's
+	version uint64 // identifies the content of the records; 0: pristine
+	away    uint64 // bit set of records whose entity lives in another part than the page's
 	home    int32  // index of the part, or homeless, or shared
 	pos     int32  // of the page in the part's list
 	rng     Range  // meaningless while homeless
 	top     uint8  // records from here on are pristine
 }
 
-// dealt is the range that a page is meant for. (Place may have put another's
-// entity there first.)
+// dealt returns the range that a page is meant for. (Place may have put an
+// entity of another range there first.)
 func dealt(page uint32) Range {
 	if g := page / groupPages & 3; g >= 2 {
 		return Range(g - 1)
@@ -81,13 +82,13 @@ type allocator struct {
 	counters
 }
 
-// counters are what a save keeps of an allocator.
+// counters is the state of an allocator that a save keeps.
 type counters struct {
 	used uint32 // records taken from the pages in order
 	free uint32 // index + 1 of the newest free one
 }
 
-// reserve makes the record array that many pages long.
+// reserve grows the record array to at least that many pages.
 func (w *World) reserve(pages int) {
 	have := len(w.pages)
 	if pages <= have {
@@ -103,7 +104,7 @@ func (w *World) reserve(pages int) {
 	w.rec = rec
 }
 
-// nextFree finds the next page of a range that nobody has.
+// nextFree finds the next unclaimed page of a range.
 func (w *World) nextFree(r Range) uint32 {
 	at := w.firstFree[r]
 	for dealt(at) != r || int(at) < len(w.pages) && w.pages[at].home != homeless {
@@ -126,7 +127,7 @@ func (w *World) claim(p *part, r Range) {
 	p.alloc[r].pages = append(p.alloc[r].pages, at)
 }
 
-// allocate takes an index for a part, and answers its handle.
+// allocate takes an index for a part and returns its handle.
 func (w *World) allocate(p *part, r Range) Entity {
 	a := &p.alloc[r]
 	var slot uint32
@@ -150,7 +151,7 @@ func (w *World) allocate(p *part, r Range) Entity {
 	return makeEntity(r, slot, gen)
 }
 
-// place notes where a living entity's row is.
+// place records where a living entity's row is.
 func (w *World) place(e Entity, t *table, row int32) {
 	slot := e.slot()
 	w.rec[slot] = makeRecord(e, t.id, uint32(row))
@@ -179,12 +180,13 @@ func (w *World) release(e Entity, p *part) {
 	a.free = slot + 1
 }
 
-// maxStrays is how many indices of entities that died away from home wait to
-// be handed back. Handing them back cuts the histories of the parts concerned.
+// maxStrays is the most indices of entities that died in a foreign part and
+// wait to be returned. Returning them voids the histories of the parts
+// concerned.
 const maxStrays = 256
 
-// returnStrays hands the indices of entities that died in another part than
-// the one whose page they came from back to that part.
+// returnStrays returns the indices of entities that died in a foreign part to
+// the part that owns the page.
 func (w *World) returnStrays() {
 	w.version++
 	for _, slot := range w.strays {
@@ -207,7 +209,7 @@ func (w *World) returnStrays() {
 	w.strays = w.strays[:0]
 }
 
-// take makes a given index ready for Place: claimed, and in no free list.
+// take prepares a given index for Place: claimed, and in no free list.
 func (w *World) take(e Entity, p *part) error {
 	r, slot := e.Range(), e.slot()
 	if r >= ranges || slot > maxSlot || e.Generation() == 0 || e != makeEntity(r, slot, e.Generation()) {
@@ -247,12 +249,12 @@ func (w *World) take(e Entity, p *part) error {
 	return nil
 }
 
-// unlink takes a dead index out of an allocator.
+// unlink removes a dead index from an allocator.
 func (w *World) unlink(p *part, slot uint32, pg *page) {
 	a := &p.alloc[pg.rng]
 	nth := uint32(pg.pos)<<pageBits | slot&(pageLen-1)
 	if nth >= a.used {
-		for ; a.used < nth; a.used++ { // what is skipped becomes free
+		for ; a.used < nth; a.used++ { // skipped indices become free
 			s := a.pages[a.used>>pageBits]<<pageBits | a.used&(pageLen-1)
 			w.rec[s] = makeRecord(makeEntity(pg.rng, s, max(1, uint32(w.rec[s]>>genShift))), 0, a.free)
 			w.pages[s>>pageBits].version = w.version

@@ -1,17 +1,17 @@
 package ecs
 
 // reserved hands out the indices that Reserve takes out of circulation. They
-// are no part's, so that no restore brings a handle back that was given out.
+// belong to no part, so no restore brings back a handle that was given out.
 type reserved struct {
-	page uint32 // where fresh ones come from
-	left uint32 // how many it still has
+	page uint32 // page of fresh indices
+	left uint32 // fresh indices left in it
 }
 
-// Reserve takes a fresh handle out of circulation, for [World.Place] to make an
-// entity of that owner's with. No Spawn answers it, and no restore makes it fresh
-// again: what is placed with it, rolled back and placed anew keeps its handle.
-// [World.Unreserve] gives it back. It panics with [UsageError] when the range
-// does not exist or is used up.
+// Reserve takes a fresh handle out of circulation, for a later [World.Place]
+// with that owner. Spawn never returns such a handle, and no restore frees it.
+// So an entity keeps its handle when it is placed, rolled back and placed
+// again. [World.Unreserve] returns the handle. Reserve panics with [UsageError]
+// when the range does not exist or is used up.
 func (w *World) Reserve(r Range, owner Owner) Entity {
 	if r >= ranges {
 		misuse("reserve in %v: use RangeServer, RangePredicted or RangeLocal", r)
@@ -33,9 +33,10 @@ func (w *World) Reserve(r Range, owner Owner) Entity {
 	return makeEntity(r, slot, 1)
 }
 
-// Unreserve gives a handle back, to be reserved again with the next generation.
-// The caller must not place it again, nor restore a save in which it lives. False
-// when its entity lives, or it is no reserved one.
+// Unreserve returns a handle to the pool, to be reserved again with the next
+// generation. The caller must not place it again, or restore a save that
+// contains its entity. It returns false when the entity is alive or the handle
+// is not reserved.
 func (w *World) Unreserve(e Entity) bool {
 	slot := e.slot()
 	if uint64(slot) >= uint64(len(w.rec)) || w.pages[slot>>pageBits].home != shared || e.Range() >= ranges {
@@ -45,7 +46,7 @@ func (w *World) Unreserve(e Entity) bool {
 	if tableOf(place) != 0 {
 		return false
 	}
-	// Where it died it can be placed again without voiding anybody's saves.
+	// The part where it died can place it again without voiding any saves.
 	p := w.parts[0]
 	if last := rowOf(place); last > 0 {
 		p = w.parts[last-1]

@@ -10,8 +10,8 @@ import (
 	"github.com/foretick/foretick/ecs"
 )
 
-// What is placed with reserved handles, rolled back and placed again keeps its
-// handles, among spawns of the ordinary prefab and beside another owner's.
+// An entity placed with a reserved handle, rolled back and placed again keeps
+// its handle, next to ordinary spawns and another owner's.
 func TestReservedHandlesSurviveRollback(t *testing.T) {
 	const slots = 8
 	type held struct {

@@ -66,9 +66,9 @@ func (g *churnGame) list(w *ecs.World, owners ...ecs.Owner) string {
 	return g.listAs(func(e ecs.Entity) string { return e.String() }, w, owners...)
 }
 
-// listAnyPage is list for two worlds of which one mispredicted. That may have
-// claimed a page of slots earlier, which no restore gives back: handles agree
-// but for the page's number.
+// listAnyPage is list for two worlds of which one mispredicted. It may have
+// claimed a page of slots earlier, which no restore returns: handles are equal
+// except for the page's number.
 func (g *churnGame) listAnyPage(w *ecs.World, owners ...ecs.Owner) string {
 	return g.listAs(func(e ecs.Entity) string { return fmt.Sprint(e.Range(), e.Index()%64, e.Generation()) }, w, owners...)
 }

@@ -6,16 +6,15 @@ import (
 	"slices"
 )
 
-// Schedule holds the systems of a game and runs them in an order that it
-// derives from what they declare. C is the execution context that the bodies
-// get. It is built once; a built schedule serves any number of worlds, one
-// execution at a time.
+// Schedule holds the systems of a game and derives their running order from
+// their declarations. C is the execution context that the bodies receive. Build
+// it once; then it works for any number of worlds, one execution at a time.
 type Schedule[C any] struct {
 	types   *Types
 	stages  []string
 	inOrder bool         // see InOrder
-	systems []*system[C] // in order of Add until built, then in order of running
-	first   *system[C]   // of those, the first tick one; nil until built
+	systems []*system[C] // in order of Add until built, then in running order
+	first   *system[C]   // first tick system; nil until built
 	errs    []error
 	built   bool
 	hook    Hook[C]
@@ -25,16 +24,17 @@ type Schedule[C any] struct {
 	parts   partsRun
 }
 
-// Hook is told of each system that runs, on whatever rows. The index is that of
-// [Schedule.Systems], c what the bodies get.
+// Hook is called around each system that runs. index is the position in
+// [Schedule.Systems]; c is the context that the bodies receive.
 type Hook[C any] interface {
-	// Before is called ahead of the body's first call, in the locked world.
+	// Before is called before the body's first call, with the world locked.
 	Before(c C, index int)
-	// After is called behind its last, ahead of the flush of its commands.
+	// After is called after the body's last call, before its commands are
+	// flushed.
 	After(c C, index int)
 }
 
-// NewSchedule makes an empty schedule with one stage, "tick".
+// NewSchedule returns an empty schedule with one stage, "tick".
 func NewSchedule[C any](t *Types) *Schedule[C] {
 	if t == nil {
 		misuse("NewSchedule is given nil Types: make them with NewTypes")
@@ -42,9 +42,8 @@ func NewSchedule[C any](t *Types) *Schedule[C] {
 	return &Schedule[C]{types: t, stages: []string{"tick"}}
 }
 
-// Stages names the stages in the order in which they run. Systems without a
-// [Stage] go to the first. It replaces what was named before, and is called ahead
-// of [Schedule.Build].
+// Stages names the stages, in running order. Systems without a [Stage] go to
+// the first. A second call replaces the names. Call it before [Schedule.Build].
 func (s *Schedule[C]) Stages(names ...string) {
 	if s.built {
 		misuse("Stages after Build: name them first")
@@ -64,10 +63,10 @@ func (s *Schedule[C]) Stages(names ...string) {
 	s.stages = slices.Clone(names)
 }
 
-// InOrder has the systems of each stage run in the order in which they were added,
-// whatever they read and write: for a game whose author keeps the order by hand.
-// [Before] and [After] hold all the same. Without it the order follows from what the
-// systems declare: see [Schedule.Build]. Call it ahead of Build.
+// InOrder makes the systems of each stage run in the order of Add, whatever
+// they read and write. It is for games whose author orders the systems by hand.
+// [Before] and [After] still apply. Without InOrder the declarations determine
+// the order: see [Schedule.Build]. Call it before Build.
 func (s *Schedule[C]) InOrder() {
 	if s.built {
 		misuse("InOrder after Build: call it first")
@@ -75,9 +74,9 @@ func (s *Schedule[C]) InOrder() {
 	s.inOrder = true
 }
 
-// Add adds a system: a name, a body, and what the body matches and touches.
-// The body is called once for each table that matches, with that table's rows.
-// Errors are collected and given by [Schedule.Build]; after that Add panics with
+// Add adds a system: a name, a body, and the declarations of its rows and
+// accesses. The body is called once for each matching table, with the rows of
+// that table. [Schedule.Build] returns the errors. After Build, Add panics with
 // [UsageError].
 func (s *Schedule[C]) Add(name string, run func(C, Rows), acc ...Access) {
 	if s.built {
@@ -106,15 +105,15 @@ func (s *Schedule[C]) Add(name string, run func(C, Rows), acc ...Access) {
 	s.systems = append(s.systems, sys)
 }
 
-// Build orders the systems: stage by stage, and inside a stage creators of a
-// component before its writers and writers before its readers, unless Before
-// or After say otherwise; ties fall in order of Add. With [Schedule.InOrder] it is
-// the order of Add. The order is derived from
-// all systems, whatever their tags, so that server and client agree on it. It
-// reports every error at once, and of cycles each one, with its systems.
+// Build orders the systems, stage by stage. Inside a stage, creators of a
+// component run before its writers and writers before its readers, unless
+// Before or After say otherwise; ties keep the order of Add. With
+// [Schedule.InOrder] the order is that of Add. The order depends on all
+// systems, whatever their tags, so server and client agree on it. Build reports
+// every error at once, and every cycle with its systems.
 func (s *Schedule[C]) Build() error {
 	if s.built {
-		return errors.New("ecs: the schedule is built already")
+		return errors.New("ecs: the schedule is already built")
 	}
 	errs := s.errs
 	for _, sys := range s.systems {
@@ -159,11 +158,12 @@ func (s *Schedule[C]) Build() error {
 	return nil
 }
 
-// SetHook calls h around each system; nil calls nothing and costs nothing.
+// SetHook sets the hook that is called around each system; nil means no hook,
+// at no cost.
 func (s *Schedule[C]) SetHook(h Hook[C]) { s.hook = h }
 
-// Systems describes the systems in the order in which they run, tick and
-// render ones together; in order of Add until the schedule is built.
+// Systems describes the tick and render systems in running order; in order of
+// Add until the schedule is built.
 func (s *Schedule[C]) Systems() []SystemInfo {
 	out := make([]SystemInfo, len(s.systems))
 	for i, sys := range s.systems {
@@ -172,10 +172,10 @@ func (s *Schedule[C]) Systems() []SystemInfo {
 	return out
 }
 
-// Execute runs the tick systems whose tags the world holds. The world is
-// locked around each system and flushed after it. It panics with [UsageError]
-// when the schedule was not built, or for other [Types] than the world's. A panic
-// in a body comes out of it; see [World.Recover].
+// Execute runs the tick systems whose tags the world has. It locks the world
+// around each system and flushes it afterwards. It panics with [UsageError]
+// when the schedule was not built, or belongs to other [Types] than the world.
+// A panic in a body passes through; see [World.Recover].
 func (s *Schedule[C]) Execute(w *World, c C) { s.execute(w, c, false) }
 
 // ExecuteRender is Execute for the render systems.
@@ -202,12 +202,12 @@ func (s *Schedule[C]) runOne(i int, sys *system[C], w *World, c C) {
 	s.run(i, sys, w, c, sys.query.All(w))
 }
 
-// onceRows is what a Once system is called with: zero Rows, once.
+// onceRows is the argument for a Once system: zero Rows, once.
 var onceRows [1]Rows
 
-// ExecutePlayer runs the same tick systems over the rows of one owner only, at
-// a cost proportional to them. Once systems run too. It takes no executor, and is
-// otherwise as [Schedule.Execute].
+// ExecutePlayer runs the tick systems over the rows of one owner only, at a
+// cost proportional to those rows. Once systems run too. It uses no executor;
+// otherwise it works like [Schedule.Execute].
 func (s *Schedule[C]) ExecutePlayer(w *World, c C, o Owner) {
 	s.mustBuilt(w)
 	p := w.findPart(o)
@@ -218,8 +218,8 @@ func (s *Schedule[C]) ExecutePlayer(w *World, c C, o Owner) {
 		s.executePart(w, c, p)
 		return
 	}
-	// What follows is executePart spelt out, with few values alive over the call
-	// of the body: one player's rows are few, and every spill shows.
+	// This is executePart inlined, with few live values across the call of the
+	// body: one player has few rows, so every spill shows.
 	for sys := s.first; sys != nil; sys = sys.next {
 		if sys.bits&^w.tags != 0 {
 			continue
@@ -258,7 +258,8 @@ func (s *Schedule[C]) executePart(w *World, c C, p *part) {
 	}
 }
 
-// run runs one system over some rows, locked, and flushes after it.
+// run runs one system over some rows with the world locked, and flushes after
+// it.
 func (s *Schedule[C]) run(i int, sys *system[C], w *World, c C, rows []Rows) {
 	w.locks++
 	w.running, w.schedule = sys.place, s

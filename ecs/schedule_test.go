@@ -146,6 +146,9 @@ func TestSchedulePrintsItself(t *testing.T) {
   0 make create(Position) readother(Velocity) writesingle(score) once structural
   1 move read(Velocity) write(Position) readsingle(score)
   2 read read(Position) writeother(Health) without(Dead)
+  make before move (Position)
+  make before read (Position)
+  move before read (Position)
 stage end
   3 draw read(Position) tags(client) render
 `, s.String())
@@ -174,4 +177,36 @@ func TestRecoverMakesTheWorldUsableAgain(t *testing.T) {
 	w.Recover()
 	require.False(t, w.Locked())
 	require.Equal(t, 1, ecs.NewQuery(g.types, ecs.With(&g.pos)).Count(w))
+}
+
+func TestSchedulePrintsWhatOnlyAddOrders(t *testing.T) {
+	g := newGame(t)
+	nop := func(*frame, ecs.Rows) {}
+	build := func(inOrder bool, access ...ecs.Access) *ecs.Schedule[*frame] {
+		s := ecs.NewSchedule[*frame](g.types)
+		if inOrder {
+			s.InOrder()
+		}
+		s.Add("push", nop, ecs.Write(&g.pos), ecs.Write(&g.score))
+		s.Add("pull", nop, append(access, ecs.WriteOther(&g.pos))...)
+		s.Add("draw", nop, ecs.Read(&g.pos), ecs.Render())
+		require.NoError(t, s.Build())
+		return s
+	}
+	s := build(false)
+	require.Contains(t, s.String(), "\n  push and pull both write Position: they run in the order of Add\n")
+	require.Contains(t, s.DOT(), `"push" -> "pull" [label="Position", style=dashed, dir=none];`)
+	require.NotContains(t, s.String(), "and draw", "it runs at other times")
+	s = build(false, ecs.Before("push"))
+	require.NotContains(t, s.String(), "both write", "it is said which comes first")
+	require.Contains(t, s.String(), "\n  pull before push (explicit)\n")
+	s = build(true, ecs.Without(&g.pos), ecs.Read(&g.hp))
+	require.Contains(t, s.String(), "both write Position")
+
+	s = ecs.NewSchedule[*frame](g.types)
+	s.InOrder()
+	s.Add("look", nop, ecs.Once(), ecs.Read(&g.score))
+	s.Add("count", nop, ecs.Once(), ecs.Write(&g.score))
+	require.NoError(t, s.Build())
+	require.Contains(t, s.String(), "look and count touch score, and one writes it: they run in the order of Add")
 }

@@ -7,16 +7,17 @@ import (
 	"unsafe"
 )
 
-// Singleton is the handle of a value that a world has exactly one of: the
-// score, the wind, the state of a match. It is part of save, restore and hash
-// of the whole world. Like a [Component] it lives in the game's own struct.
+// Singleton is the handle of a value that each world has exactly once: the
+// score, the wind, the state of a match. It is part of saves, restores and
+// hashes of the whole world. Like a [Component] it lives in the game's own
+// struct.
 type Singleton[T any] struct {
 	types *Types
 	slot  uint16 // 1 + its number
 }
 
-// ID is the singleton's number in order of registration, apart from the
-// components'.
+// ID returns the singleton's number in order of registration; components are
+// numbered separately.
 func (s *Singleton[T]) ID() ID {
 	if s.slot == 0 {
 		return 0
@@ -24,10 +25,11 @@ func (s *Singleton[T]) ID() ID {
 	return ID(s.slot - 1)
 }
 
-// Type is T.
+// Type returns T.
 func (s *Singleton[T]) Type() reflect.Type { return reflect.TypeFor[T]() }
 
-// Registered tells whether the handle was given to [Types.RegisterSingleton].
+// Registered reports whether the handle was passed to
+// [Types.RegisterSingleton].
 func (s *Singleton[T]) Registered() bool { return s.slot != 0 }
 
 func (s *Singleton[T]) bind(t *Types, d *typeData) { s.types, s.slot = t, d.slot }
@@ -35,9 +37,9 @@ func (s *Singleton[T]) ops() typeOps               { return opsOf[T]() }
 func (s *Singleton[T]) owner() *Types              { return s.types }
 func (s *Singleton[T]) single() bool               { return true }
 
-// Get is the world's value, zero at first, to be read and written in place, as
-// long as the world is used. It panics with [UsageError] when the singleton is not
-// registered.
+// Get returns the world's value, zero at first. It may be read and written in
+// place for the lifetime of the world. Get panics with [UsageError] when the
+// singleton is not registered.
 func (s *Singleton[T]) Get(w *World) *T {
 	if debug {
 		w.checkSingle(s.slot)
@@ -48,7 +50,8 @@ func (s *Singleton[T]) Get(w *World) *T {
 	return (*T)(w.singles[s.slot-1])
 }
 
-// RegisterSingleton adds a singleton; the rules are those of [Types.Register].
+// RegisterSingleton registers a singleton; the rules are those of
+// [Types.Register].
 func (t *Types) RegisterSingleton(h Handle, opts ...TypeOption) error {
 	if absent(h) {
 		return errors.New("ecs: RegisterSingleton is given a nil handle: pass the address of a Singleton, as in &g.Score")
@@ -57,7 +60,7 @@ func (t *Types) RegisterSingleton(h Handle, opts ...TypeOption) error {
 		return fmt.Errorf("ecs: register singleton %v: a component is registered with Register", h.Type())
 	}
 	if len(t.singles) == 256 {
-		return fmt.Errorf("ecs: register singleton %v: 256 singletons are the most", h.Type())
+		return fmt.Errorf("ecs: register singleton %v: at most 256 singletons are allowed", h.Type())
 	}
 	d, err := t.describe(h, opts, t.singles)
 	if err != nil {
@@ -69,8 +72,8 @@ func (t *Types) RegisterSingleton(h Handle, opts ...TypeOption) error {
 	return nil
 }
 
-// newSingles lays plain singletons out in one block, saved by one copy, and
-// the others by themselves.
+// newSingles places plain singletons in one block, which one copy saves, and
+// the others separately.
 func (w *World) newSingles() {
 	var size uintptr
 	for _, d := range w.types.singles {
@@ -93,3 +96,38 @@ func (w *World) newSingles() {
 		at += align64(d.size)
 	}
 }
+
+// SingletonPointer returns the memory of a world's value, by the singleton's number in
+// [Types.Singletons]. It is valid for the lifetime of the world. It is for tools and
+// libraries that know types at run time only.
+func (w *World) SingletonPointer(id ID) unsafe.Pointer { return w.singles[id] }
+
+// RowOf returns an unregistered handle of a component with a singleton's type: a library
+// registers it to keep copies of the singleton in rows. It returns nil for a component.
+func RowOf(h Handle) Handle {
+	if absent(h) || !h.single() {
+		return nil
+	}
+	return &rowHandle{of: h}
+}
+
+// rowHandle is a component handle for the type of a singleton.
+type rowHandle struct {
+	of    Handle
+	types *Types
+	slot  uint16
+}
+
+func (r *rowHandle) ID() ID {
+	if r.slot == 0 {
+		return 0
+	}
+	return ID(r.slot - 1)
+}
+
+func (r *rowHandle) Type() reflect.Type         { return r.of.Type() }
+func (r *rowHandle) Registered() bool           { return r.slot != 0 }
+func (r *rowHandle) bind(t *Types, d *typeData) { r.types, r.slot = t, d.slot }
+func (r *rowHandle) ops() typeOps               { return r.of.ops() }
+func (r *rowHandle) owner() *Types              { return r.types }
+func (r *rowHandle) single() bool               { return false }

@@ -8,7 +8,7 @@ type system[C any] struct {
 	run        func(C, Rows)
 	query      *Query
 	next       *system[C] // the next tick system of a built schedule
-	place      int32      // 1 + its place in the order of running, once built
+	place      int32      // 1 + its index in running order, once built
 	stage      string
 	tags       []string
 	bits       uint64
@@ -21,7 +21,7 @@ type system[C any] struct {
 	singles    accessSets
 }
 
-// accessSets is what a system touches, by way of touching.
+// accessSets holds the components that a system touches, by kind of access.
 type accessSets struct {
 	reads, writes, creates, otherReads, otherWrites Mask
 }
@@ -95,7 +95,8 @@ func (s *system[C]) declare1(t *Types, a Access) (errs []error) {
 	return errs
 }
 
-// conflicts tells whether running both at once could be seen.
+// conflicts reports whether running both systems at once could change the
+// result.
 func (s *system[C]) conflicts(o *system[C]) bool {
 	return s.structural || o.structural || clash(&s.sets, &o.sets) || clash(&s.singles, &o.singles)
 }
@@ -104,7 +105,7 @@ func clash(a, b *accessSets) bool {
 	return a.wrote().Overlaps(b.touched()) || b.wrote().Overlaps(a.touched())
 }
 
-// SystemInfo describes a system as it was declared. IDs number component types,
+// SystemInfo describes a system's declaration. IDs number component types,
 // ascending.
 type SystemInfo struct {
 	Name        string
@@ -112,11 +113,11 @@ type SystemInfo struct {
 	Tags        []string
 	Reads       []ID // of its rows
 	Writes      []ID // of its rows
-	Creates     []ID // of what it spawns or adds
+	Creates     []ID // of entities that it spawns, or components that it adds
 	OtherReads  []ID // of entities reached through the world
 	OtherWrites []ID
-	With        Mask // what its rows have; empty for a Once system
-	Without     Mask // what they lack
+	With        Mask // components that its rows have; empty for a Once system
+	Without     Mask // components that its rows lack
 	// SingleReads and SingleWrites number singletons.
 	SingleReads, SingleWrites []ID
 	Render, Once, Structural  bool

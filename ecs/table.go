@@ -2,7 +2,8 @@ package ecs
 
 import "unsafe"
 
-// zeroSized is what columns of zero-sized types point at: not nil.
+// zeroSized is the target of columns of zero-sized types, which must not be
+// nil.
 var zeroSized [64]byte
 
 // archetype is a component set, shared by the tables of all parts.
@@ -10,35 +11,36 @@ type archetype struct {
 	mask   Mask
 	index  int32 // in order of creation; never an order of iteration
 	types  []*typeData
-	add    []*archetype // by slot: the neighbour with that component
+	add    []*archetype // by slot: the archetype with that component added
 	remove []*archetype
-	rigid  []*typeData // those with pointers, cleared when a row goes
-	linked bool        // holds the parent component
-	kept   *typeData   // the component by which its entities are managed; nil: they are not
+	rigid  []*typeData // those with pointers, cleared when a row is removed
+	linked bool        // has the parent component
+	kept   *typeData   // the component that makes its entities managed; nil: none
 }
 
-// plainColumn is what copying a plain column needs.
+// plainColumn is the data needed to copy a plain column.
 type plainColumn struct {
 	p    unsafe.Pointer
 	size uintptr // of a value
 }
 
-// table holds the rows of one archetype and one part, a column a component.
+// table holds the rows of one archetype and one part, one column per component.
 type table struct {
 	cols    []unsafe.Pointer // by slot; nil where absent
-	plain   []plainColumn    // those without pointers that have a size, as arch.types
+	plain   []plainColumn    // those with a size and without pointers, as arch.types
 	ids     []Entity         // cap long; the first n are rows
 	n, cap  int32
 	id      uint16
-	staging bool // holds rows spawned while locked; no query sees it
+	staging bool // holds rows spawned while locked; queries do not see it
+	gone    bool // it was recycled
 	rigid   bool // has columns with pointers, as arch.rigid
 	arch    *archetype
 	part    *part
 	world   *World
 	stage   *table
-	inWorld int32  // place in histories of the world
-	inPart  int32  // place in histories of the part
-	version uint64 // names the content of ids; never reused
+	inWorld int32  // index in histories of the world
+	inPart  int32  // index in histories of the part
+	version uint64 // identifies the content of ids; never reused
 }
 
 func align64(n uintptr) uintptr { return (n + 63) &^ 63 }
@@ -57,7 +59,7 @@ func copyBytes(dst, src unsafe.Pointer, n uintptr) {
 	copy(unsafe.Slice((*byte)(dst), n), unsafe.Slice((*byte)(src), n))
 }
 
-// move copies one value over another that is not in use.
+// move copies one value to unused memory.
 func (d *typeData) move(dst, src unsafe.Pointer) {
 	if !d.plain {
 		d.ops.copy(dst, src, 1)
@@ -87,8 +89,9 @@ func (d *typeData) moveN(dst, src unsafe.Pointer, n int) {
 	d.ops.copy(dst, src, n)
 }
 
-// stride is how far from a column of n bytes the next one begins: at a cache
-// line, and not a large power of two away, which would share its cache sets.
+// stride returns the distance from a column of n bytes to the next one: a whole
+// number of cache lines, and no large power of two, because that would share
+// cache sets.
 func stride(n uintptr) uintptr {
 	if n = align64(n); n >= 1024 {
 		n += 64
@@ -150,12 +153,12 @@ func (t *table) at(d *typeData, row int32) unsafe.Pointer {
 	return unsafe.Add(t.cols[d.slot], uintptr(row)*d.size)
 }
 
-// fill sets a row's values to a prefab's defaults. The prefab's components are the
-// table's.
+// fill sets a row's values to a prefab's defaults. The table has exactly the
+// prefab's components.
 func (t *table) fill(row int32, k *prefabData) {
 	for i, d := range t.arch.types {
 		switch dst, src := t.at(d, row), k.defaults[i]; {
-		case d.plain && d.size == 16: // the commonest, without a call
+		case d.plain && d.size == 16: // the most common, without a call
 			*(*[16]byte)(dst) = *(*[16]byte)(src)
 		default:
 			d.begin(dst, src)
@@ -163,16 +166,16 @@ func (t *table) fill(row int32, k *prefabData) {
 	}
 }
 
-// begin copies a default into a row that holds nothing.
+// begin copies a default into an empty row.
 func (d *typeData) begin(dst, src unsafe.Pointer) {
-	if d.ops.deep != nil { // rows share nothing with it
+	if d.ops.deep != nil { // so that rows share nothing with the default
 		d.ops.deep(dst, src, 1)
 		return
 	}
 	d.move(dst, src)
 }
 
-// drop removes a row; the last takes its place.
+// drop removes a row; the last row takes its place.
 func (t *table) drop(row int32) {
 	last := t.n - 1
 	if row != last {
@@ -186,5 +189,7 @@ func (t *table) drop(row int32) {
 	for _, d := range t.arch.rigid {
 		d.ops.clear(t.at(d, last), 1)
 	}
-	t.n = last
+	if t.n = last; last == 0 {
+		t.world.emptied = true
+	}
 }

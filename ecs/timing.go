@@ -2,14 +2,13 @@ package ecs
 
 import "time"
 
-// SystemTiming is how often a system ran and for how long: in all, and at most
-// at once.
+// SystemTiming holds how often a system ran, and its total and longest time.
 type SystemTiming struct {
 	Count      uint64
 	Total, Max time.Duration
 }
 
-// Mean is Total by Count; 0 when it never ran.
+// Mean returns Total divided by Count; 0 when the system never ran.
 func (t SystemTiming) Mean() time.Duration {
 	if t.Count == 0 {
 		return 0
@@ -17,14 +16,14 @@ func (t SystemTiming) Mean() time.Duration {
 	return t.Total / time.Duration(t.Count)
 }
 
-// Timing is a [Hook] that times systems; see [Schedule.SetHook]. While it is not
-// set it costs nothing. A schedule has one hook: Next is another one to tell,
-// outside of what is timed.
+// Timing is a [Hook] that times systems; see [Schedule.SetHook]. Unset, it
+// costs nothing. A schedule has one hook, so Timing passes its calls on to
+// Next, outside the timed span.
 //
-// A run of a system is all its tables, and none where nothing matches; the flush
-// of its structural commands is left out. With an [Executor] systems that run at
-// once are each timed by themselves: now must then be safe for that, and the
-// figures are to be read between executions.
+// One run of a system covers all its tables; a system with no matching table
+// does not count. The flush of its structural commands is not timed. With an
+// [Executor], each parallel system is timed separately: then now must be safe
+// for concurrent use, and the figures must be read between executions.
 type Timing[C any] struct {
 	Next    Hook[C]
 	now     func() time.Duration
@@ -32,9 +31,9 @@ type Timing[C any] struct {
 	systems []SystemTiming
 }
 
-// NewTiming makes a Timing for a built schedule. now is a clock that never goes
-// back, from any moment on (for example: start := time.Now(), and
-// func() time.Duration { return time.Since(start) }); this package reads none.
+// NewTiming returns a Timing for a built schedule. now is a monotonic clock
+// with any origin, for example func() time.Duration { return time.Since(start)
+// } after start := time.Now(). This package reads no clock itself.
 func NewTiming[C any](s *Schedule[C], now func() time.Duration) *Timing[C] {
 	if !s.built || now == nil {
 		misuse("NewTiming takes a schedule that Build was called on, and a clock")
@@ -43,7 +42,7 @@ func NewTiming[C any](s *Schedule[C], now func() time.Duration) *Timing[C] {
 	return &Timing[C]{now: now, began: make([]time.Duration, n), systems: make([]SystemTiming, n)}
 }
 
-// Before notes the time.
+// Before records the time.
 func (t *Timing[C]) Before(c C, index int) {
 	if t.Next != nil {
 		t.Next.Before(c, index)
@@ -63,9 +62,9 @@ func (t *Timing[C]) After(c C, index int) {
 	}
 }
 
-// Systems is the figures by the index of [Schedule.Systems]. It changes with
-// every execution; it is not to be written.
+// Systems returns the figures, indexed as in [Schedule.Systems]. The slice
+// changes with every execution; do not write to it.
 func (t *Timing[C]) Systems() []SystemTiming { return t.systems }
 
-// Reset sets every figure to zero, to time the next second, say.
+// Reset sets every figure to zero, for example to time the next second.
 func (t *Timing[C]) Reset() { clear(t.systems) }

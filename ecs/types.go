@@ -9,14 +9,14 @@ import (
 	"unsafe"
 )
 
-// Types holds the component types, singletons and prefabs of one game. It is
-// filled once, before the first world is made, and is the same on both ends:
-// the order of registration is the order of ids.
+// Types holds the component types, singletons and prefabs of one game. Fill it
+// once, before the first world exists, and alike on both ends: the order of
+// registration is the order of ids.
 //
-// Registration is not safe for concurrent use; worlds made from frozen Types
+// Registration is not safe for concurrent use. Worlds of the same frozen Types
 // are independent of one another.
 type Types struct {
-	slots   []*typeData // by slot; 0 is nobody's, so that a zero Component matches nothing
+	slots   []*typeData // by slot; slot 0 is unused, so that a zero Component matches nothing
 	singles []*typeData
 	prefabs []*Prefab
 	frozen  bool
@@ -27,8 +27,8 @@ type Types struct {
 	tags    []string
 }
 
-// MaxTypes is how many component types one game may have. (One bit of the 256
-// in a mask is kept for the hierarchy.)
+// MaxTypes is the most component types that one game can have. (One of the 256
+// bits in a mask is reserved for the hierarchy.)
 const MaxTypes = 255
 
 const linkID ID = 255
@@ -36,7 +36,7 @@ const linkID ID = 255
 // NewTypes returns an empty set.
 func NewTypes() *Types { return &Types{slots: make([]*typeData, 1)} }
 
-// typeData is what is known of one registered type.
+// typeData describes one registered type.
 type typeData struct {
 	id     ID
 	slot   uint16
@@ -44,7 +44,7 @@ type typeData struct {
 	rtype  reflect.Type
 	size   uintptr
 	open   bool   // any system may touch it undeclared
-	keeper string // who alone spawns and destroys what has it; "": everybody
+	keeper string // the fix text of Managed; "": not managed
 	plain  bool   // no pointers: copied as bytes
 	solid  bool   // no padding: compared and hashed as bytes
 	spans  []span // the bytes that hold values
@@ -55,12 +55,12 @@ type typeData struct {
 	fields []Field
 }
 
-// typeOps are typed operations, built where T is known.
+// typeOps are typed operations, created where T is known.
 type typeOps struct {
 	alloc func(n int) unsafe.Pointer
 	copy  func(dst, src unsafe.Pointer, n int) // shallow, with write barriers
 	clear func(dst unsafe.Pointer, n int)
-	deep  func(dst, src unsafe.Pointer, n int) // the caller's copier
+	deep  func(dst, src unsafe.Pointer, n int) // the caller's Copier
 }
 
 func opsOf[T any]() typeOps {
@@ -80,13 +80,13 @@ type TypeInfo struct {
 	Type   reflect.Type
 	Size   uintptr           // bytes a row; the stride of Rows.Column
 	Fields []Field           // the leaves, by path
-	Meta   map[string]string // what was given with Meta; not to be written
+	Meta   map[string]string // values set with Meta; do not write to it
 }
 
 // TypeOption refines a registration.
 type TypeOption func(*typeData) error
 
-// Named gives the type another name than its Go one.
+// Named gives the type another name than its Go name.
 func Named(name string) TypeOption {
 	return func(d *typeData) error {
 		if name == "" {
@@ -97,9 +97,9 @@ func Named(name string) TypeOption {
 	}
 }
 
-// Copier supplies the copy of a type that holds pointers, used by save and restore,
-// and for the defaults of prefabs. dst may hold an older value whose memory can be
-// reused.
+// Copier sets the copy function of a type that holds pointers. Save and restore
+// use it, and the defaults of prefabs. dst may hold an older value whose memory
+// can be reused.
 func Copier[T any](f func(dst, src *T)) TypeOption {
 	return func(d *typeData) error {
 		if f == nil {
@@ -134,7 +134,7 @@ func CopierAt(f func(dst, src unsafe.Pointer)) TypeOption {
 	}
 }
 
-// Meta attaches the user's own metadata to a type, for editors and inspectors.
+// Meta attaches custom metadata to a type, for editors and inspectors.
 func Meta(key, value string) TypeOption {
 	return func(d *typeData) error {
 		if d.meta == nil {
@@ -145,8 +145,8 @@ func Meta(key, value string) TypeOption {
 	}
 }
 
-// Open lets every system touch the component without declaring it, in builds that
-// check: for what a library keeps on entities beside the game.
+// Open lets every system touch the component without declaring it, in debug
+// builds. It is for components that a library adds to the game's entities.
 func Open() TypeOption {
 	return func(d *typeData) error {
 		d.open = true
@@ -154,11 +154,12 @@ func Open() TypeOption {
 	}
 }
 
-// Handle is what a registration and an access declaration take: a pointer to a
-// [Component] or, where it says so, to a [Singleton]. No other type is one.
+// Handle is the argument of registrations and access declarations: a pointer to
+// a [Component] or, where allowed, to a [Singleton]. No other type implements
+// it.
 type Handle interface {
-	ID() ID             // its number in order of registration
-	Type() reflect.Type // of its values
+	ID() ID             // number in order of registration
+	Type() reflect.Type // type of the values
 	Registered() bool
 
 	bind(t *Types, d *typeData)
@@ -167,10 +168,10 @@ type Handle interface {
 	single() bool
 }
 
-// Register adds a component type. It refuses a type that holds pointers and
-// has no [Copier] (the error names the path of each such field, joined by
-// [errors.Join]), a second registration, and any registration once a world was
-// made.
+// Register registers a component type. It refuses a type that holds pointers
+// and has no [Copier]; the error names the path of each such field, joined by
+// [errors.Join]. It also refuses a second registration, and any registration
+// once a world exists.
 func (t *Types) Register(h Handle, opts ...TypeOption) error {
 	if absent(h) {
 		return errors.New("ecs: Register is given a nil handle: pass the address of a Component, as in &g.Position")
@@ -179,7 +180,7 @@ func (t *Types) Register(h Handle, opts ...TypeOption) error {
 		return fmt.Errorf("ecs: register %v: a singleton is registered with RegisterSingleton", h.Type())
 	}
 	if len(t.slots) > MaxTypes {
-		return fmt.Errorf("ecs: register %v: %d component types are the most", h.Type(), MaxTypes)
+		return fmt.Errorf("ecs: register %v: at most %d component types are allowed", h.Type(), MaxTypes)
 	}
 	d, err := t.describe(h, opts, t.slots[1:])
 	if err != nil {
@@ -197,7 +198,7 @@ func (t *Types) describe(h Handle, opts []TypeOption, among []*typeData) (*typeD
 		return nil, fmt.Errorf("register %v: %w: register it before", rt, ErrFrozen)
 	}
 	if h.Registered() {
-		return nil, fmt.Errorf("ecs: register %v: this handle is registered already: use one handle a type", rt)
+		return nil, fmt.Errorf("ecs: register %v: this handle is already registered: use one handle per type", rt)
 	}
 	d := &typeData{name: rt.Name(), rtype: rt, size: rt.Size(), ops: h.ops()}
 	if d.name == "" {
@@ -235,8 +236,8 @@ func (t *Types) describe(h Handle, opts []TypeOption, among []*typeData) (*typeD
 	return d, nil
 }
 
-// Has reports whether a component was registered here: not nil, a handle of other
-// Types, or a singleton.
+// Has reports whether h is a component registered here. It is false for nil,
+// for handles of other Types and for singletons.
 func (t *Types) Has(h Handle) bool { return t.owns(h) == nil && !h.single() }
 
 // absent reports whether a handle is nil, or a nil pointer.
@@ -248,7 +249,7 @@ func absent(h Handle) bool {
 	return v.Kind() == reflect.Pointer && v.IsNil()
 }
 
-// Len is the number of component types.
+// Len returns the number of component types.
 func (t *Types) Len() int {
 	if t.link != nil {
 		return len(t.slots) - 2
@@ -256,14 +257,14 @@ func (t *Types) Len() int {
 	return len(t.slots) - 1
 }
 
-// Info describes the type of an id below Len, and panics for any other.
+// Info describes the type of an id below Len; it panics for any other id.
 func (t *Types) Info(id ID) TypeInfo { return t.slots[int(id)+1].info() }
 
 func (d *typeData) info() TypeInfo {
 	return TypeInfo{ID: d.id, Name: d.name, Type: d.rtype, Size: d.size, Fields: d.fields, Meta: d.meta}
 }
 
-// Lookup finds a component type by name; false when there is none.
+// Lookup finds a component type by name; it returns false when there is none.
 func (t *Types) Lookup(name string) (ID, bool) {
 	for _, d := range t.userTypes() {
 		if d.name == name {
@@ -302,7 +303,8 @@ func (t *Types) slotOf(id ID) int {
 	return int(id) + 1
 }
 
-// tagBits answers the bits of tags, numbering new ones. A set has 64 at most.
+// tagBits returns the bits of tags, and numbers new tags. A game has at most
+// 64.
 func (t *Types) tagBits(names []string) (uint64, error) {
 	t.tagsMu.Lock()
 	defer t.tagsMu.Unlock()
@@ -316,7 +318,7 @@ next:
 			}
 		}
 		if len(t.tags) == 64 {
-			return 0, fmt.Errorf("ecs: tag %q: 64 tags are the most", n)
+			return 0, fmt.Errorf("ecs: tag %q: at most 64 tags are allowed", n)
 		}
 		m |= 1 << len(t.tags)
 		t.tags = append(t.tags, n)

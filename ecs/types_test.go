@@ -14,7 +14,7 @@ type bag struct {
 	Items [2]struct{ Label *string }
 }
 
-// What is wrong with a declaration is told all at once.
+// All faults of a declaration are reported together.
 func TestEveryFaultIsTold(t *testing.T) {
 	type holder struct {
 		Name  string
@@ -58,7 +58,7 @@ func TestEveryFaultIsTold(t *testing.T) {
 	require.ErrorContains(t, err, `after "never"`)
 }
 
-// What comes after Build would run in no order, or never.
+// A system added after Build would run in no defined order, or never.
 func TestNothingIsAddedToABuiltSchedule(t *testing.T) {
 	s := ecs.NewSchedule[*frame](ecs.NewTypes())
 	require.NoError(t, s.Build())
@@ -76,7 +76,7 @@ func TestRegisterRefusesWithTheFix(t *testing.T) {
 	var name ecs.Component[Name]
 	var score ecs.Singleton[int64]
 	require.NoError(t, types.Register(&pos))
-	require.ErrorContains(t, types.Register(&pos), "registered already")
+	require.ErrorContains(t, types.Register(&pos), "already registered")
 	require.ErrorContains(t, types.Register(&again), `type and name "Position" are taken`)
 	require.NoError(t, types.Register(&again, ecs.Named("Goal")))
 	require.ErrorContains(t, types.Register(&b), "field bag.Items[0].Label holds a pointer")
@@ -102,7 +102,7 @@ func TestKindsRefuseWithTheFix(t *testing.T) {
 	var k ecs.Prefab
 	var loose ecs.Component[padded]
 	other := newGame(t)
-	require.ErrorContains(t, g.types.RegisterPrefab(&g.mover, "x"), "registered already")
+	require.ErrorContains(t, g.types.RegisterPrefab(&g.mover, "x"), "already registered")
 	require.ErrorContains(t, g.types.RegisterPrefab(&k, "mover"), "the name is taken")
 	require.ErrorContains(t, g.types.RegisterPrefab(&k, "k", &loose), "not registered")
 	require.ErrorContains(t, g.types.RegisterPrefab(&k, "k", &other.pos), "other Types")

@@ -2,19 +2,20 @@ package ecs
 
 import "slices"
 
-// Watch delivers the entities that begin or cease to match a query, each once.
-// What a world's watches have delivered is saved, restored and rolled back with
-// the world, and with an owner's part of it: a tick that runs again is told
-// again. What was polled outside of the ticks is not: see [World.WatchOutside]. A Watch belongs to Types and serves all their worlds; make it beside
-// the game's handles, before the first world.
+// Watch reports the entities that start or stop matching a query, each once.
+// The reported entities are saved, restored and rolled back with the world, and
+// with an owner's part of it, so a tick that runs again gets its reports again.
+// Polling outside the ticks is different: see [World.WatchOutside]. A Watch
+// belongs to Types and works for all their worlds. Create it next to the game's
+// handles, before the first world.
 type Watch struct {
 	query *Query
 	index int
 }
 
-// NewWatch makes a watch over what the terms match. It panics with
-// [UsageError] when a component is not registered with t, or once a world was
-// made.
+// NewWatch returns a watch for entities that the terms match. It panics with
+// [UsageError] when a component is not registered with t, or once a world
+// exists.
 func NewWatch(t *Types, terms ...Term) *Watch {
 	if t.frozen {
 		misuse("NewWatch: the types are frozen by the first NewWorld: make watches before")
@@ -24,10 +25,10 @@ func NewWatch(t *Types, terms ...Term) *Watch {
 	return v
 }
 
-// WatchOutside has watches be polled for somebody outside of the ticks, such as what
-// draws, until it is told otherwise; it returns what held before. What they have
-// delivered there is another matter than what ticks were told: no restore touches it,
-// so that nothing is delivered twice because ticks run again.
+// WatchOutside switches whether watches are polled from outside the ticks, for
+// example by rendering code, and returns the previous setting. Outside, watches
+// keep a separate record of reported entities. No restore touches it, so ticks
+// that run again cause no second report.
 func (w *World) WatchOutside(on bool) (was bool) {
 	was, w.lasting = w.lasting, on
 	if on && w.onlookers == nil {
@@ -36,7 +37,7 @@ func (w *World) WatchOutside(on bool) (was bool) {
 	return was
 }
 
-// watchState is what one watch knows in one world.
+// watchState is the state of one watch in one world.
 type watchState struct {
 	seen   []members // by part
 	enter  []Entity
@@ -44,22 +45,22 @@ type watchState struct {
 	marked []Entity
 }
 
-// members are the entities of one part that a watch has delivered.
+// members are the entities of one part that a watch has reported.
 type members struct {
-	version uint64 // names the content; 0: none
-	at      uint64 // the part's change that it is of
+	version uint64 // identifies the content; 0: none
+	at      uint64 // the part's change that the list belongs to
 	list    []Entity
 }
 
-// Poll delivers what changed since the last Poll: the entities that match now
-// and did not, in the order of queries by owner, and those that did and do not
-// (they may be gone), in the order in which they were delivered. Both are valid
-// until the next Poll. Parts without structural changes cost nothing.
+// Poll returns the changes since the last Poll. entered lists the entities that
+// newly match, in the order of queries by owner. left lists those that no
+// longer match, which may be destroyed, in the order of their report. Both are
+// valid until the next Poll. Parts without structural changes cost nothing.
 func (v *Watch) Poll(w *World) (entered, left []Entity) { return v.poll(w, w.sorted, true) }
 
-// PollOwner is Poll for the entities of one owner alone. An entity that is
-// transferred leaves one owner and enters another. A watch is polled either by
-// Poll or by PollOwner.
+// PollOwner is Poll for the entities of one owner. A transferred entity leaves
+// one owner and enters the other. Poll a watch either with Poll or with
+// PollOwner, not both.
 func (v *Watch) PollOwner(w *World, o Owner) (entered, left []Entity) {
 	p := w.findPart(o)
 	if p == nil {
@@ -94,20 +95,20 @@ func (v *Watch) poll(w *World, parts []*part, all bool) (entered, left []Entity)
 			v.scan(w, s, p, m)
 		}
 	}
-	for _, e := range s.marked { // what still bears its mark was not met again
+	for _, e := range s.marked { // entities still marked were not met again
 		if w.marks[e.slot()] != e {
 			continue
 		}
 		w.marks[e.slot()] = None
 		if all && v.query.matches(w.Mask(e)) && w.Alive(e) {
-			continue // it was delivered under its new owner, and one's restore forgot
+			continue // it was reported under its new owner, and the old owner's restore lost that
 		}
 		s.leave = append(s.leave, e)
 	}
 	return s.enter, s.leave
 }
 
-// mark notes what was delivered, by index. Of two handles of one index the
+// mark marks the reported entities by index. Of two handles with one index, the
 // older is gone.
 func (s *watchState) mark(w *World, list []Entity) {
 	for _, e := range list {
@@ -123,7 +124,7 @@ func (s *watchState) mark(w *World, list []Entity) {
 	s.marked = append(s.marked, list...)
 }
 
-// scan lists what matches in one part, and notes what is new.
+// scan lists the matching entities of one part, and records the new ones.
 func (v *Watch) scan(w *World, s *watchState, p *part, m *members) {
 	w.version++
 	m.at, m.version = p.changed, w.version
@@ -143,7 +144,7 @@ func (v *Watch) scan(w *World, s *watchState, p *part, m *members) {
 	}
 }
 
-// savedWatch is what a slot keeps of one watch: a part's members, or all.
+// savedWatch is the save of one watch: a part's members, or all.
 type savedWatch struct{ seen []members }
 
 func (h *History) saveWatches(s *slot) {
@@ -194,7 +195,7 @@ func (m *members) copy(from *members) {
 	}
 }
 
-// hashWatches folds what the watches have delivered, entities by their key.
+// hashWatches folds the reported entities into h, by their keys.
 func (w *World) hashWatches(h uint64, order func(r Rows, i int) uint64) uint64 {
 	for i := range w.watches {
 		keys := w.scratch.rows[:0]

@@ -7,28 +7,38 @@ import (
 
 // WorldConfig configures a world. The zero value is ready to use.
 type WorldConfig struct {
-	// Tags say what this world is, such as "server", "client" or "headless".
-	// A system runs only in worlds that hold all of its tags.
+	// Tags describe the world, such as "server", "client" or "headless". A
+	// system runs only in worlds that have all of its tags.
 	Tags []string
-	// Capacity is how many entities to make room for at first; 0 means 1024, negative
-	// is an error. At most 8 million. Worlds grow as needed.
+	// Capacity is the number of entities to allocate for at first. 0 means
+	// 1024, negative is an error. At most 8 million. Worlds grow as needed.
 	Capacity int
+	// OnFull is called when an entity of a player needs one more table than there may be
+	// (see [World.Used]). Nobody owns that entity from then on; owner is the player that
+	// should. OnFull runs inside the call or the flush that needed the table, and must not
+	// change the world. The last 2048 tables are kept for entities of [Nobody]. nil means
+	// that such a call panics with [UsageError].
+	OnFull func(e Entity, owner Owner)
 }
 
-// World holds entities and their components, and the singletons. It is used by
-// one goroutine at a time; worlds are independent of one another.
+// World holds entities with their components, and the singletons. One goroutine
+// may use it at a time; worlds are independent of one another.
 //
-// While a world is locked (a system runs, or the caller called [World.Lock])
-// structural commands are deferred: spawned entities live at once and are seen
-// by queries after the flush, everything else happens at the flush, in order
-// of issue.
+// While a world is locked (a system runs, or the caller called [World.Lock]),
+// structural commands are deferred. Spawned entities exist at once, and queries
+// see them after the flush. All other commands take effect at the flush, in
+// order of issue.
 type World struct {
 	rec     []uint64            // records by index
 	cols    []*columns          // by slot; 0 stays empty
-	at      [slotsMost]*columns // holds cols; the rest is as 0
-	tables  []*table            // by id; 0 is nowhere and has no rows
+	at      [slotsMost]*columns // contains cols; the rest is like index 0
+	tables  []*table            // by id; 0 has no rows
+	spare   []uint16            // ids of recycled tables
+	fresh   int                 // tables made since tables were recycled
+	emptied bool                // a table lost its last row since tables were recycled
+	saved   bool                // a history knows tables by their place
 	types   *Types
-	version uint64 // counts changes; never goes back
+	version uint64 // counts changes; never decreases
 	changed uint64 // the last change of any rows
 	layout  uint64 // the last change of the set of tables
 
@@ -40,7 +50,7 @@ type World struct {
 	parts     []*part // by index, in order of creation
 	sorted    []*part // by owner
 	owners    [256]*[256]*part
-	ordered   []*table // all but staging ones, in canonical order
+	ordered   []*table // all except staging tables, in canonical order
 	made      []*table // the same, in order of creation
 
 	archs      []*archetype
@@ -50,8 +60,8 @@ type World struct {
 	singleBlock []byte
 
 	locks    int
-	running  int32 // 1 + the place of the system that runs; 0: none, or several at once
-	schedule namer // which one
+	running  int32 // 1 + the index of the running system; 0: none, or several at once
+	schedule namer // its schedule
 	removals int
 	commands []command
 	values   []pendingValues
@@ -63,18 +73,19 @@ type World struct {
 	watches []watchState
 	marks   []Entity // scratch of watches
 
-	onlookers []watchState // of watches polled outside of the ticks
-	lasting   bool         // they are polled there
+	onlookers []watchState // of watches polled outside the ticks
+	lasting   bool         // they are polled there now
 
 	count   int
+	onFull  func(Entity, Owner)
 	kids    kidIndex
 	scratch hashScratch
 	guard   guard
 }
 
-// NewWorld makes an empty world and freezes the types. It panics with
-// [UsageError] for nil types, a Capacity out of range, and when the tags of the game are
-// more than 64.
+// NewWorld returns an empty world and freezes the types. It panics with
+// [UsageError] for nil types, a Capacity out of range, and when the game has
+// more than 64 tags.
 func NewWorld(t *Types, cfg WorldConfig) *World {
 	if t == nil {
 		misuse("NewWorld is given nil Types: make them with NewTypes")
@@ -84,7 +95,7 @@ func NewWorld(t *Types, cfg WorldConfig) *World {
 	if err != nil {
 		panic(UsageError{err.Error()})
 	}
-	w := &World{types: t, tags: tags, version: 1, changed: 1, layout: 1}
+	w := &World{types: t, tags: tags, version: 1, changed: 1, layout: 1, onFull: cfg.OnFull}
 	w.archByMask = map[Mask]*archetype{}
 	w.cols = w.at[:len(t.slots)]
 	for i := range w.cols {
@@ -110,21 +121,24 @@ func NewWorld(t *Types, cfg WorldConfig) *World {
 	return w
 }
 
-// Types is what the world was made of.
+// Types returns the types that the world was created with.
 func (w *World) Types() *Types { return w.types }
 
-// Len counts the living entities.
+// Len returns the number of living entities.
 func (w *World) Len() int { return w.count }
 
-// Used is how much of the world's hard limits is taken, from 0 to 1: of 65 535 tables
-// (one for each owner and set of components that ever was there) and of 16 million
-// slots for entities, whichever is nearer. Beyond them it panics with [UsageError].
-// Whoever makes entities by a peer's word asks first.
+// Used returns how full the world is, from 0 to 1, by the nearer of its two
+// hard limits. One is 65 535 tables, one for each combination of owner and
+// component set that existed, and a second one where such entities were spawned while
+// the world was locked. Tables without rows are recycled in bulk, unless the world has
+// histories. The other is 16 million entity slots. Beyond a limit the world panics with
+// [UsageError], except for tables where [WorldConfig] has an OnFull. Check Used before
+// spawning on behalf of a peer.
 func (w *World) Used() float64 {
-	return max(float64(len(w.tables)-1)/tableMask, float64(w.claimed<<pageBits)/maxSlot)
+	return max(float64(w.inUse())/tableMask, float64(w.claimed<<pageBits)/maxSlot)
 }
 
-// find is the place of a living entity, or 0.
+// find returns the place of a living entity, or 0.
 func (w *World) find(e Entity) uint64 {
 	if i := uint64(e.slot()); i < uint64(len(w.rec)) {
 		if at := w.rec[i] ^ uint64(e); at>>rowShift < uint64(w.tables[tableOf(at)].n) {
@@ -134,11 +148,11 @@ func (w *World) find(e Entity) uint64 {
 	return 0
 }
 
-// Alive tells whether the handle's entity exists. One spawned while locked
-// does at once; one destroyed while locked does until the flush.
+// Alive reports whether the handle's entity exists. An entity spawned while
+// locked exists at once; one destroyed while locked exists until the flush.
 func (w *World) Alive(e Entity) bool { return w.find(e) != 0 }
 
-// Owner is the entity's owner; Nobody when it is gone.
+// Owner returns the entity's owner; Nobody when the entity is gone.
 func (w *World) Owner(e Entity) Owner {
 	if place := w.find(e); place != 0 {
 		return w.tables[tableOf(place)].part.of
@@ -146,8 +160,8 @@ func (w *World) Owner(e Entity) Owner {
 	return Nobody
 }
 
-// Mask is the entity's component set; empty when it is gone. It has a bit
-// above every registered type when the entity has a parent.
+// Mask returns the entity's component set; empty when the entity is gone. It
+// has a bit above every registered type when the entity has a parent.
 func (w *World) Mask(e Entity) Mask {
 	if place := w.find(e); place != 0 {
 		return w.tables[tableOf(place)].arch.mask
@@ -155,7 +169,7 @@ func (w *World) Mask(e Entity) Mask {
 	return Mask{}
 }
 
-// Row is the entity's row alone; false when it is gone.
+// Row returns the entity's row alone; false when the entity is gone.
 func (w *World) Row(e Entity) (Rows, bool) {
 	place := w.find(e)
 	if place == 0 {
@@ -164,8 +178,8 @@ func (w *World) Row(e Entity) (Rows, bool) {
 	return Rows{w.tables[tableOf(place)], rowOf(place), 1}, true
 }
 
-// Pointer points at the entity's value of a component, until the next
-// structural change; nil when it is gone or lacks it.
+// Pointer returns a pointer to the entity's value of a component, valid until
+// the next structural change; nil when the entity is gone or lacks it.
 func (w *World) Pointer(e Entity, id ID) unsafe.Pointer {
 	if place := w.find(e); place != 0 && int(id) < w.types.Len() {
 		if debug {
@@ -178,21 +192,21 @@ func (w *World) Pointer(e Entity, id ID) unsafe.Pointer {
 	return nil
 }
 
-// touch notes a change of a table's rows. The versions of ids are what saves
-// compare; they never go back.
+// touch records a change of a table's rows. Saves compare the versions of ids,
+// which never decrease.
 func (w *World) touch(t *table) {
 	t.version = w.version
 	t.part.changed = w.version
 	w.changed = w.version
 }
 
-// Spawn makes an entity of a kind, in [RangeServer], with the kind's defaults.
-// While the world is locked the entity lives at once (Get and Find work), and
-// queries see it after the flush. It panics with [UsageError] when the prefab is
-// not registered, or is somebody else's to spawn (see [Managed]).
+// Spawn creates an entity of a prefab, in [RangeServer], with the prefab's
+// defaults. While the world is locked the entity exists at once (Get and Find
+// work), and queries see it after the flush. It panics with [UsageError] when
+// the prefab is not registered, or only a library may spawn it (see [Managed]).
 func (w *World) Spawn(k *Prefab, owner Owner) Entity { return w.SpawnIn(RangeServer, k, owner) }
 
-// SpawnIn is Spawn with the handle from the given range.
+// SpawnIn is Spawn with a handle from the given range.
 func (w *World) SpawnIn(r Range, k *Prefab, owner Owner) Entity {
 	w.checkPrefab(k)
 	if k.d.kept != nil {
@@ -241,12 +255,15 @@ func (w *World) begin(e Entity, k *prefabData, p *part) {
 	if !t.staging {
 		w.touch(t)
 	}
+	if t.part != p {
+		w.displace(e, p, t.part)
+	}
 }
 
-// Place makes an entity at a given handle, as mirrors of another world do. The
-// index must be free, and lie in a page that no other range uses ([ErrOccupied]
-// otherwise): the handles of a world of the same types always do. The generation
-// may be any but 0. Deferral is as with Spawn.
+// Place creates an entity with a given handle, for example to mirror another
+// world. The index must be free, in a page that no other range uses; otherwise
+// the error is [ErrOccupied]. Handles from a world of the same types always
+// qualify. The generation may be any but 0. It is deferred like Spawn.
 func (w *World) Place(e Entity, k *Prefab, owner Owner) error {
 	w.checkPrefab(k)
 	if k.d.kept != nil {
@@ -268,9 +285,9 @@ func (w *World) placeAt(e Entity, k *Prefab, owner Owner) error {
 	return nil
 }
 
-// Destroy removes an entity and its children; false when it is gone already.
-// It is deferred while the world is locked. It panics with [UsageError] when the
-// entity is somebody else's to destroy (see [Managed]).
+// Destroy removes an entity and its children; it returns false when the entity
+// is already gone. It is deferred while the world is locked. It panics with
+// [UsageError] when only a library may destroy the entity (see [Managed]).
 func (w *World) Destroy(e Entity) bool {
 	place := w.find(e)
 	if place == 0 {
@@ -314,8 +331,9 @@ func (w *World) destroy(e Entity) {
 	}
 }
 
-// moveRow takes an entity's row to another table and answers its new row. What
-// both tables have moves along; what only the new one has is the caller's to set.
+// moveRow moves an entity's row to another table and returns the new row. It
+// moves the components that both tables have. The caller sets those that only
+// the new table has.
 func (w *World) moveRow(e Entity, from *table, row int32, to *table) int32 {
 	w.version++
 	dst := to.push(e)
@@ -331,81 +349,9 @@ func (w *World) moveRow(e Entity, from *table, row int32, to *table) int32 {
 	return dst
 }
 
-// AddByID gives the entity a component, or sets it where present, from the
-// Info(id).Size bytes at src. It is [Component.Add] for callers without the
-// type; src is copied before AddByID returns. A nil src is the zero value.
-func (w *World) AddByID(e Entity, id ID, src unsafe.Pointer) {
-	d := w.typeOf(id)
-	if src == nil {
-		src = d.zero
-	}
-	if debug {
-		w.checkAdd(d.slot, e)
-	}
-	if p := w.Pointer(e, id); p != nil && !w.pending(e) {
-		d.move(p, src)
-		return
-	}
-	w.addSlot(e, int(d.slot), src)
-}
-
-// RemoveByID takes a component from the entity: [Component.Remove].
-func (w *World) RemoveByID(e Entity, id ID) { w.removeSlot(e, int(w.typeOf(id).slot)) }
-
-func (w *World) typeOf(id ID) *typeData {
-	if int(id) >= w.types.Len() {
-		misuse("component %d of %d", id, w.types.Len())
-	}
-	return w.types.slots[int(id)+1]
-}
-
-func (w *World) addSlot(e Entity, slot int, src unsafe.Pointer) {
-	place := w.find(e)
-	if place == 0 {
-		return
-	}
-	d := w.types.slots[slot]
-	if w.locks > 0 {
-		w.defer1(command{op: opAdd, e: e, slot: uint16(slot), arg: uint64(w.values[slot].push(d, src))})
-		return
-	}
-	w.add(e, place, d, src)
-}
-
-func (w *World) add(e Entity, place uint64, d *typeData, src unsafe.Pointer) {
-	t := w.tables[tableOf(place)]
-	if p := t.cols[d.slot]; p != nil {
-		d.move(t.at(d, rowOf(place)), src)
-		return
-	}
-	to := w.tableFor(t.part, w.with(t.arch, int(d.slot)))
-	row := w.moveRow(e, t, rowOf(place), to)
-	d.move(to.at(d, row), src)
-}
-
-func (w *World) removeSlot(e Entity, slot int) {
-	place := w.find(e)
-	if place == 0 {
-		return
-	}
-	if w.locks > 0 {
-		w.removals++
-		w.defer1(command{op: opRemove, e: e, slot: uint16(slot)})
-		return
-	}
-	w.remove(e, place, slot)
-}
-
-func (w *World) remove(e Entity, place uint64, slot int) {
-	t := w.tables[tableOf(place)]
-	if t.cols[slot] != nil {
-		w.moveRow(e, t, rowOf(place), w.tableFor(t.part, w.without(t.arch, slot)))
-	}
-}
-
-// Transfer gives the entity to another owner, deferred while the world is
-// locked. Saves of both owners' parts alone (see [World.NewOwnerHistory]) from
-// before are void. It answers [ErrStale] when the entity is gone.
+// Transfer gives the entity to another owner; it is deferred while the world is
+// locked. It voids earlier saves of each owner's part alone (see
+// [World.NewOwnerHistory]). It returns [ErrStale] when the entity is gone.
 func (w *World) Transfer(e Entity, o Owner) error {
 	place := w.find(e)
 	if place == 0 {
@@ -424,8 +370,18 @@ func (w *World) transfer(e Entity, place uint64, o Owner) {
 	if t.part.owner == o {
 		return
 	}
-	from, to := t.part, w.partOf(o)
-	w.moveRow(e, t, rowOf(place), w.tableFor(to, t.arch))
+	from, to := t.part, w.tableFor(w.partOf(o), t.arch)
+	if from != to.part {
+		w.moveRow(e, t, rowOf(place), to)
+		w.moved(e, from, to.part)
+	}
+	if to.part.owner != o {
+		w.onFull(e, o)
+	}
+}
+
+// moved records that an entity's row went from one part to another.
+func (w *World) moved(e Entity, from, to *part) {
 	from.cut, to.cut = w.version, w.version
 	pg := &w.pages[e.slot()>>pageBits]
 	if bit := uint64(1) << (e.slot() & (pageLen - 1)); pg.home == to.index {

@@ -60,7 +60,7 @@ func TestStructuralCommandsWaitForTheFlush(t *testing.T) {
 	g.vel.Add(w, a, Velocity{X: 1})
 	g.hp.Add(w, b, Health{5})
 	g.vel.Remove(w, b)
-	g.vel.Add(w, b, Velocity{X: 9}) // behind the removal
+	g.vel.Add(w, b, Velocity{X: 9}) // after the removal
 	require.NoError(t, w.Transfer(a, 4))
 	require.Equal(t, 1, q.Count(w))
 	require.Nil(t, g.vel.Find(w, a))
@@ -98,7 +98,7 @@ func TestPlaceTakesAGivenHandle(t *testing.T) {
 	require.NoError(t, w.Place(e, &g.rock, 2))
 	require.ErrorIs(t, w.Place(e, &g.rock, 2), ecs.ErrOccupied)
 	require.True(t, w.Alive(e))
-	a := w.Spawn(&g.rock, 2) // in a page of its own
+	a := w.Spawn(&g.rock, 2) // in a separate page
 	require.NotEqual(t, e.Index(), a.Index())
 	next := a + 3 // not taken yet
 	require.NoError(t, w.Place(next, &g.rock, 2))

@@ -6,12 +6,12 @@ import (
 	"time"
 )
 
-// Tick numbers the steps of the simulation; it does not wrap in practice
-// (a year at 128 Hz).
+// Tick numbers the steps of the simulation. It does not wrap in practice: 32 bits last a
+// year at 128 Hz.
 type Tick = uint32
 
-// ID is the caller's handle of an entity. Zero is never excluded by a Filter
-// and is what a miss carries, so a game does better not to use it.
+// ID is the caller's handle of an entity. Do not use zero: a Filter cannot exclude it, and
+// a miss carries it.
 type ID = uint64
 
 // The defaults of Config.
@@ -32,41 +32,39 @@ const (
 	maxSettle   = 24 * time.Hour
 )
 
-// Config holds the settings of a History and of a Judge; both take the same
-// value, so that a judge never grants what the history no longer holds. The
-// zero Config means the defaults.
+// Config holds the settings of a History and of a Judge. Give both the same value, so
+// that the judge never grants a moment that the history no longer holds. The zero Config
+// means the defaults.
 type Config struct {
-	// TickRate is the simulation's ticks a second, up to 1000. Zero means 30;
+	// TickRate is the simulation's rate in ticks a second, up to 1000. Zero means 30;
 	// negative is an error.
 	TickRate int
-	// Depth is how much past the history keeps. Zero means one second, which
-	// also leaves room for the tick that a query interpolates towards; negative is
-	// an error. At most 10 s.
+	// Depth is the time that the history keeps. Zero means one second; negative is an
+	// error. At most 10 s. The tick that a query interpolates towards is kept on top.
 	Depth time.Duration
-	// MaxRewind is the furthest back that a judge lets anyone look, whatever
-	// the latency. Zero means 600 ms, which serves a round trip of 400 ms;
-	// negative means not at all. At most one second, and no more than Depth.
-	// Smaller favours the target.
+	// MaxRewind is the furthest back that a judge allows anybody to look, whatever the
+	// latency. Zero means 600 ms, which serves a round trip of 400 ms; negative means
+	// none. At most one second, and no more than Depth. A smaller value favours the
+	// target.
 	MaxRewind time.Duration
-	// Settle is how long after its first measurement a judge believes whatever
-	// round trip is measured. After that, growth is counted. Zero means 5 s;
-	// negative means that the first measurement counts as settled. At most a day.
+	// Settle is how long after its first measurement a judge believes any round trip. After that, Growth limits it. Zero means 5 s; negative means that the first
+	// measurement is the settled one. At most a day.
 	Settle time.Duration
-	// Growth is how far above the settled round trip the one used for claims may
-	// grow, in all. It serves players whose path becomes slower in mid-play; a
-	// player who holds acknowledgements back gains as much. Zero means 150 ms;
-	// negative means none: such players are then clamped (and counted) until
-	// Judge.RemeasureLatency or a new session. At most one second.
+	// Growth limits, in total, the rise of the believed round trip above the settled one.
+	// It serves players whose path becomes slower in mid-match. A cheater who holds
+	// acknowledgements back gains the same. Zero means 150 ms. Negative means none: the
+	// claims of such players are then clamped (and counted) until Judge.RemeasureLatency
+	// or a new session. At most one second.
 	Growth time.Duration
-	// GrowthRate is how much of that it may grow in a second. Zero means 200 ms,
-	// and no more is allowed; negative means none.
+	// GrowthRate limits that rise in each second. Zero means 200 ms, which is also the
+	// most; negative means none.
 	GrowthRate time.Duration
-	// Shapes are the game's own shapes; Hitbox.Shape of CustomHitbox names one
-	// by its place here. At most 64.
+	// Shapes are the game's own shapes. CustomHitbox names one by its index here. At most
+	// 64.
 	Shapes []Shape
 }
 
-// ConfigError says which fields of a Config cannot be used, all at once.
+// ConfigError lists every field of a Config that cannot be used.
 type ConfigError struct{ Faults []error }
 
 // Error lists every fault.
@@ -74,7 +72,7 @@ func (e *ConfigError) Error() string {
 	return "lagcomp: invalid config: " + errors.Join(e.Faults...).Error()
 }
 
-// Unwrap gives the single faults.
+// Unwrap returns the faults one by one.
 func (e *ConfigError) Unwrap() []error { return e.Faults }
 
 // withDefaults fills in what is zero.
@@ -92,7 +90,7 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// orDefault is what a duration of a config means: zero the default, negative off.
+// orDefault reads a duration of a config: zero means the default, negative means off.
 func orDefault(d, byDefault time.Duration) time.Duration {
 	if d == 0 {
 		return byDefault

@@ -13,13 +13,11 @@ import (
 // has its size.
 func TestNoAllocation(t *testing.T) {
 	c := newCrowd(t, 80)
-	track := lagcomp.NewTrack(c.h, func(a, b float32, f float32) float32 { return a + (b-a)*f })
 	record := func() {
 		c.tick++
 		c.h.Begin(c.tick)
 		for i, vs := range c.hitboxes {
 			c.h.Put(lagcomp.ID(i+1), uint32(i+1), 0, vs...)
-			track.Put(lagcomp.ID(i+1), float32(i))
 		}
 		c.h.End()
 	}
@@ -32,7 +30,6 @@ func TestNoAllocation(t *testing.T) {
 	hitboxes := make([]lagcomp.Hitbox, 0, skeleton)
 	visible := func(id lagcomp.ID) bool { return id != 7 }
 	life := func(lagcomp.ID, uint32) bool { return true }
-	keys := func(lagcomp.ID) (a, b lagcomp.Tick, f float32, ok bool) { return c.tick - 3, c.tick, .3, true }
 	judge := lagcomp.NewJudge(lagcomp.Config{})
 	past := func() lagcomp.Past { return c.h.At(c.tick-5, .5) }
 	n := 0
@@ -40,14 +37,11 @@ func TestNoAllocation(t *testing.T) {
 		"record":          record,
 		"record, raycast": func() { record(); n++; past().Raycast(c.ray(n), lagcomp.Filter{}) },
 		"raycast":         func() { n++; past().Raycast(c.ray(n), lagcomp.Filter{ExcludeOwner: 1, Visible: visible, Life: life}) },
-		"keys":            func() { n++; past().Raycast(c.ray(n), lagcomp.Filter{Keys: keys}) },
 		"spherecast":      func() { n++; past().SphereCast(c.ray(n), .2, lagcomp.Filter{}) },
 		"overlap":         func() { out = past().Overlap(lagcomp.Sphere{X: 20, Y: 20, R: 9}, lagcomp.Filter{}, out[:0]) },
 		"nearest":         func() { past().Nearest(lagcomp.Vec{X: 20, Y: 20}, 9, lagcomp.Filter{}) },
 		"validate":        func() { n++; past().Validate(lagcomp.ID(n%80+1), c.ray(n), lagcomp.Filter{}) },
 		"volumes":         func() { hitboxes = past().Hitboxes(3, hitboxes[:0]) },
-		"seen":            func() { n++; c.h.Rewind(lagcomp.Claim{Tick: c.tick - 3}, lagcomp.Filter{}).Raycast(c.ray(n)) },
-		"track":           func() { track.At(past(), 3) },
 		"catch up": func() {
 			shot := lagcomp.Projectile{Position: lagcomp.Vec{X: 3}, Velocity: lagcomp.Vec{X: 50}}
 			c.h.CatchUp(&shot, lagcomp.Claim{Tick: c.tick - 12}, c.tick, lagcomp.Filter{})

@@ -126,19 +126,3 @@ func ExampleHistory_Delayed() {
 	// Output:
 	// 1 in tick 20; in the present: false
 }
-
-// A Track remembers anything else that a check in the past needs.
-func ExampleTrack() {
-	history, _ := lagcomp.NewHistory(lagcomp.Config{})
-	facing := lagcomp.NewTrack(history, func(a, b, f float32) float32 { return a + (b-a)*f })
-	for tick := lagcomp.Tick(1); tick <= 10; tick++ {
-		history.Begin(tick)
-		history.Put(1, 0, 0, lagcomp.SphereHitbox(lagcomp.Sphere{R: 0.5}))
-		facing.Put(1, float32(tick)*0.1)
-		history.End()
-	}
-	angle, ok := facing.At(history.At(4, 0.5), 1)
-	fmt.Printf("%.2f %v\n", angle, ok)
-	// Output:
-	// 0.45 true
-}

@@ -1,7 +1,7 @@
 package lagcomp
 
-// Explanation is a shot laid open: what its shooter saw, what the server had
-// and what was used. It is data for a log, a picture or a dispute.
+// Explanation holds the details of a judged shot: the world that its shooter saw, the
+// one that was used and the present one. It is data for a log, a drawing or a dispute.
 type Explanation struct {
 	Ray     Ray
 	Claimed Claim // what the client said
@@ -12,20 +12,20 @@ type Explanation struct {
 	Bodies  []ExplainedBody
 }
 
-// ExplainedBody is one entity near the line of fire, three times. A slice is
-// empty where the entity was not there.
+// ExplainedBody is one entity near the line of fire, at three moments. A slice is empty
+// when the entity was not there at that moment.
 type ExplainedBody struct {
 	ID, Owner              uint64
 	Claimed, Used, Present []Hitbox
 }
 
-// Explain judges a shot once more and lays it open, with every entity that
-// came within margin of the line of fire at any of the three moments. It
-// allocates; it is for looking into a shot, not for each of them.
+// Explain judges a shot again and returns the details. It lists every entity that came
+// within margin of the line of fire at any of the three moments. It allocates; use it to
+// look into one shot, not for every shot.
 func (h *History) Explain(r Ray, claimed, used Claim, reason Reason, f Filter, margin float32) Explanation {
 	x := Explanation{Ray: r, Claimed: claimed, Used: used, Reason: reason}
 	x.Now, _ = h.Newest()
-	views := [3]Past{h.Rewind(claimed, f).past, h.Rewind(used, f).past, h.At(x.Now, 0)}
+	views := [3]Past{h.atClaim(claimed), h.atClaim(used), h.At(x.Now, 0)}
 	if hit, ok := views[1].Raycast(r, f); ok {
 		x.Hit = hit
 	}

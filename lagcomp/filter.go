@@ -21,10 +21,6 @@ type Filter struct {
 	// recorded tick decides. Every death, respawn and teleport that changes the life
 	// given to Put changes it.
 	Life func(id ID, life uint32) bool
-	// Keys returns the two ticks between which the client interpolated the entity,
-	// and the fraction f between them, 0 to 1. ok is false when the client did not
-	// show the entity. Nil means the ticks of the Past.
-	Keys func(id ID) (a, b Tick, f float32, ok bool)
 }
 
 // Hit is what a query touched. The zero Hit is a miss.
@@ -37,7 +33,7 @@ type Hit struct {
 	Part  uint8
 	// Index is the hitbox's index among those given to Put.
 	Index int
-	// Point lies on the hitbox's surface. Normal is the unit normal there, outwards.
+	// Point is on the hitbox's surface. Normal is the unit normal there, outwards.
 	// A ray that begins within a hitbox hits at its origin, with the normal against
 	// its direction.
 	Point, Normal Vec

@@ -5,13 +5,13 @@ import (
 	"sync/atomic"
 )
 
-// frame is what one tick holds: the entities in the order of Put, and their
-// volumes in one piece.
+// frame is one recorded tick: the entities in the order of Put, and their hitboxes in one
+// slice.
 type frame struct {
 	tick     Tick
 	held     bool
 	serial   uint64   // counts the ticks ever recorded; ticks may start anew, this does not
-	bounds   []Sphere // contains all volumes; a radius below zero: cannot be hit
+	bounds   []Sphere // contains all hitboxes; a radius below zero: cannot be hit
 	who      []who
 	hitboxes []Hitbox
 	at       []int32 // by slot: the place of an entity; may be stale, see find
@@ -24,7 +24,7 @@ type frame struct {
 	own, next index // in this tick, and towards a later one
 }
 
-// maxVolumes bounds an entity's volumes.
+// maxHitboxes is how many hitboxes an entity may have.
 const maxHitboxes = 1<<16 - 1
 
 // who is an entity in one tick.
@@ -34,7 +34,7 @@ type who struct {
 	life  uint32
 	slot  int32  // where the entity's life is kept
 	run   uint32 // which of its lives, numbered over all entities
-	first uint32 // its volumes: the first,
+	first uint32 // its hitboxes: the first,
 	count uint16 // how many,
 	kinds uint16 // and a digest of their kinds, computed with the bounds
 }
@@ -55,8 +55,8 @@ func (f *frame) grow(slot int32) {
 	}
 }
 
-// prepare computes the bounding spheres once and answers how many entities it
-// found broken.
+// prepare computes the bounding spheres once. It returns how many entities have a number
+// that is not finite.
 func (f *frame) prepare() (broken uint64) {
 	if f.bounded.Load() {
 		return 0
@@ -79,13 +79,13 @@ func (f *frame) prepare() (broken uint64) {
 	return broken
 }
 
-// blends says whether two ticks of one entity may be interpolated.
+// blends reports whether two ticks of one entity may be interpolated.
 func (p *who) blends(q *who) bool {
 	return p.run == q.run && p.count == q.count && p.kinds == q.kinds
 }
 
-// find answers the place of the entity in a slot, or -1. Entries of f.at are
-// never cleared; they are believed only where the place points back.
+// find returns the place of the entity in a slot, or -1. Entries of f.at are never
+// cleared; one is valid only where the place points back.
 func (f *frame) find(slot int32) int {
 	if int(slot) >= len(f.at) {
 		return -1
@@ -97,7 +97,7 @@ func (f *frame) find(slot int32) int {
 	return i
 }
 
-// bound is a sphere around all volumes, a little too large rather than too
+// bound is a sphere around all hitboxes, a little too large rather than too
 // small, and a digest of their kinds. A radius below zero: there are none, or
 // one of them has a number that is not finite. The centre is the mean of four
 // samples, the radius the largest distance plus the largest radius: one square

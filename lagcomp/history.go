@@ -7,10 +7,9 @@ import (
 	"github.com/foretick/foretick/internal/counts"
 )
 
-// History keeps the hit volumes of every entity for the newest ticks. It
-// allocates while it grows to the game's size, and not after. Begin, Put, End
-// and Reset must not run at the same time as queries; queries may run in
-// parallel with one another.
+// History keeps the hitboxes of every entity for the newest ticks. It allocates while it
+// grows to the game's size, and not after. Begin, Put, End and Reset must not run at the
+// same time as queries. Queries may run in parallel with one another.
 type History struct {
 	cfg    Config
 	ring   []frame
@@ -27,17 +26,16 @@ type History struct {
 type HistoryStats struct {
 	// Ticks and Entities count what was recorded.
 	Ticks, Entities uint64
-	// Broken counts entities recorded with a number that is not finite (or too
-	// far out); for that tick they cannot be hit. It is found out by the first
-	// view of the tick.
+	// Broken counts entities recorded with a number that is not finite, or too large.
+	// They cannot be hit in that tick. They are counted when the tick is first viewed.
 	Broken uint64
 }
 
 // String returns the counters that are not zero as one line for a log.
 func (s HistoryStats) String() string { return counts.Line(s) }
 
-// UsageError is what History panics with when its calls are out of order:
-// faults of the program, not of its input.
+// UsageError is what History panics with when its calls are out of order. It is a fault
+// of the program, not of its input.
 type UsageError struct {
 	Call string // the method
 	Tick Tick
@@ -50,9 +48,9 @@ func (e *UsageError) Error() string {
 	return fmt.Sprintf("lagcomp: History.%s at tick %d, entity %d: %s", e.Call, e.Tick, e.ID, e.Fix)
 }
 
-// NewHistory makes an empty history. The error is a *ConfigError. Once full it
-// holds Config.Depth and two ticks, of 48 bytes for each volume and some 50 for
-// each entity.
+// NewHistory makes an empty history. The error is a *ConfigError. A full history holds
+// Config.Depth and two ticks. A tick takes 48 bytes for each hitbox and some 50 for each
+// entity.
 func NewHistory(cfg Config) (*History, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
@@ -63,10 +61,10 @@ func NewHistory(cfg Config) (*History, error) {
 	return h, nil
 }
 
-// Begin starts recording tick t, which must be newer than all before it; ticks
-// may be left out, and views then interpolate across the gap. The oldest tick
-// is forgotten. A Past obtained before must not be used any more. Panics with
-// a *UsageError when t is not newer or a tick is still being recorded.
+// Begin starts recording tick t, which must be newer than all before it. Ticks may be left
+// out; views then interpolate across the gap. Begin forgets the oldest tick. A Past
+// obtained before must not be used any more. It panics with a *UsageError when t is not
+// newer or a tick is still being recorded.
 func (h *History) Begin(t Tick) {
 	if h.rec != nil {
 		panic(&UsageError{Call: "Begin", Tick: t, Fix: "call End for the tick before"})
@@ -103,14 +101,14 @@ func (h *History) expire(t Tick) {
 	}
 }
 
-// Put records one entity's volumes for the tick. owner is the player that
-// Filter.ExcludeOwner can leave out. epoch is the caller's count of the
-// entity's lives: when it changes (respawn, teleport), or when the entity was
-// left out for a tick, its history is cut, and nothing interpolates across.
-// The volumes are copied. An entity should keep their number, kinds and order
-// from tick to tick; where it does not, the earlier tick is held until the
-// later one is reached. Panics with a *UsageError outside of Begin and End, or
-// when the entity was put already.
+// Put records one entity's hitboxes for the tick. owner is the player that
+// Filter.ExcludeOwner can leave out. life is the caller's count of the entity's lives.
+// When it changes (respawn, teleport), or when the entity was left out for a tick, its
+// history is cut, and nothing interpolates across. The hitboxes are copied. An entity
+// should keep their number, kinds and order from tick to tick. Where it does not, views
+// show the earlier tick until the later one is reached. It panics with a *UsageError
+// outside of Begin and End, when the entity was put already, or when it has more than
+// 65535 hitboxes.
 func (h *History) Put(id ID, owner uint32, life uint32, vs ...Hitbox) {
 	f := h.rec
 	if f == nil {
@@ -139,7 +137,7 @@ func (h *History) Put(id ID, owner uint32, life uint32, vs ...Hitbox) {
 	}
 	// Stored one by one: a struct built first and copied is read back in wider
 	// pieces than it was written, which waits until every store before it (the
-	// last entity's volumes) has left the store buffer, and doubles the time.
+	// last entity's hitboxes) has left the store buffer, and doubles the time.
 	f.at[slot] = int32(k)
 	f.who = f.who[:k+1]
 	w := &f.who[k]
@@ -156,8 +154,8 @@ func misput(t Tick, id ID, hitboxes int) *UsageError {
 	return e
 }
 
-// End completes the tick: from now on it can be queried. Panics with a *UsageError
-// when none was begun.
+// End completes the tick: from now on it can be queried. It panics with a *UsageError when
+// none was begun.
 func (h *History) End() {
 	if h.rec == nil {
 		panic(&UsageError{Call: "End", Fix: "call Begin first"})
@@ -169,7 +167,7 @@ func (h *History) End() {
 	h.stats.Entities += uint64(len(h.newest.who))
 }
 
-// Reset forgets everything, for a new level or match; ticks may start anew.
+// Reset forgets everything, for a new level or match. Ticks may start again at any number.
 // The memory is kept.
 func (h *History) Reset() {
 	for i := range h.ring {
@@ -179,7 +177,7 @@ func (h *History) Reset() {
 	h.newest, h.rec = nil, nil
 }
 
-// Newest answers the newest complete tick; false when there is none.
+// Newest returns the newest complete tick, and false when there is none.
 func (h *History) Newest() (Tick, bool) {
 	if h.newest == nil {
 		return 0, false
@@ -187,7 +185,7 @@ func (h *History) Newest() (Tick, bool) {
 	return h.newest.tick, true
 }
 
-// Oldest answers the oldest tick that is held; false when there is none.
+// Oldest returns the oldest tick that is held, and false when there is none.
 func (h *History) Oldest() (Tick, bool) {
 	if h.newest == nil {
 		return 0, false
@@ -201,7 +199,7 @@ func (h *History) Oldest() (Tick, bool) {
 	return t, true
 }
 
-// Stats answers the counters.
+// Stats returns the counters.
 func (h *History) Stats() HistoryStats {
 	s := h.stats
 	s.Broken = h.broken.Load()

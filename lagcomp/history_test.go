@@ -109,20 +109,6 @@ func TestBetween(t *testing.T) {
 	require.InDelta(t, 0, centre(t, h.Between(0, 3, 0), 1), 1e-6)
 	require.InDelta(t, 3, centre(t, h.Between(3, 2, .5), 1), 1e-6)
 	require.InDelta(t, 3, centre(t, h.Between(90, 95, .5), 1), 1e-6)
-
-	keys := lagcomp.Filter{Keys: func(lagcomp.ID) (a, b lagcomp.Tick, f float32, ok bool) { return 0, 3, .5, true }}
-	at := func(x float32) lagcomp.Ray { return lagcomp.RayTo(lagcomp.Vec{X: x, Y: -5}, lagcomp.Vec{X: x, Y: 5}) }
-	_, ok := h.At(1, .5).Raycast(at(1.5), keys)
-	require.True(t, ok, "the client saw it half way between 0 and 3")
-	_, ok = h.At(1, .5).Raycast(at(5), keys)
-	require.False(t, ok, "and not where the server had it")
-	_, ok = h.At(1, .5).Validate(1, at(1.5), keys)
-	require.True(t, ok)
-	_, ok = h.At(1, .5).Nearest(lagcomp.Vec{X: 1.5}, 1, keys)
-	require.True(t, ok)
-	keys.Keys = func(lagcomp.ID) (a, b lagcomp.Tick, f float32, ok bool) { return 0, 3, .5, false }
-	_, ok = h.At(1, .5).Raycast(at(1.5), keys)
-	require.False(t, ok, "not shown, not there")
 }
 
 // TestCuts: nothing interpolates across a teleport, an absence or a change of

@@ -23,7 +23,7 @@ type Box struct {
 	Rotation     Quat
 }
 
-// kind says what the parameters of a volume mean.
+// kind says how to read the parameters of a hitbox.
 type kind uint8
 
 const (
@@ -33,32 +33,31 @@ const (
 	kindCustom
 )
 
-// Hitbox is one hit volume of one entity at one tick: a sphere, a capsule, an
-// oriented box or a shape of the game's own, flat, without pointers, 48 bytes,
-// so that a tick is recorded at the speed of copying. Make one with
-// SphereHitbox, CapsuleHitbox, BoxHitbox or CustomHitbox; the zero Hitbox is a
-// point at the origin.
+// Hitbox is one shape of an entity that shots can hit, at one tick: a sphere, a capsule, an
+// oriented box or a custom shape. It takes 48 bytes without pointers, so that a tick is
+// recorded at the speed of copying. Make one with SphereHitbox, CapsuleHitbox, BoxHitbox
+// or CustomHitbox. The zero Hitbox is a point at the origin.
 type Hitbox struct {
 	c Vec        // centre
-	r float32    // everything lies within r of c
+	r float32    // the hitbox is within r of c
 	p [7]float32 // capsule: half axis, radius; box: half, rotation; custom: the game's
 
 	kind  kind
-	shape uint8 // place in Config.Shapes of a custom volume
+	shape uint8 // index in Config.Shapes of a custom hitbox
 
-	// Part is the game's name for what was hit: head, body, shield…
+	// Part is the game's number for the part that was hit: head, body, shield…
 	Part uint8
-	// Layer, 0 to 31, is what Filter.Layers selects by. Of a larger number the
-	// low five bits count.
+	// Layer, 0 to 31, is selected by Filter.Layers. Of a larger number the low five bits
+	// count.
 	Layer uint8
 }
 
-// SphereHitbox makes a volume of a sphere.
+// SphereHitbox makes a hitbox of a sphere. A negative radius counts as zero.
 func SphereHitbox(s Sphere) Hitbox {
 	return Hitbox{c: Vec{s.X, s.Y, s.Z}, r: nonNegative(s.R), kind: kindSphere}
 }
 
-// CapsuleHitbox makes a volume of a capsule.
+// CapsuleHitbox makes a hitbox of a capsule. A negative radius counts as zero.
 func CapsuleHitbox(c Capsule) Hitbox {
 	h := c.B.sub(c.A).scale(0.5)
 	r := nonNegative(c.R)
@@ -68,7 +67,7 @@ func CapsuleHitbox(c Capsule) Hitbox {
 	}
 }
 
-// BoxHitbox makes a volume of an oriented box.
+// BoxHitbox makes a hitbox of an oriented box. Negative half sizes count as zero.
 func BoxHitbox(b Box) Hitbox {
 	q := b.Rotation.unit()
 	h := Vec{nonNegative(b.Half.X), nonNegative(b.Half.Y), nonNegative(b.Half.Z)}
@@ -78,26 +77,26 @@ func BoxHitbox(b Box) Hitbox {
 	}
 }
 
-// CustomHitbox makes a volume of the game's own shape, Config.Shapes[shape]. It
-// must lie within bound, whose centre moves with it; param is the shape's to
-// interpret. Between two ticks bound and param are interpolated linearly.
+// CustomHitbox makes a hitbox of the shape Config.Shapes[shape]. It must be within bound,
+// whose centre moves with it. The shape alone interprets param. Between two ticks bound
+// and param are interpolated linearly.
 func CustomHitbox(shape uint8, bound Sphere, param [7]float32) Hitbox {
 	return Hitbox{c: Vec{bound.X, bound.Y, bound.Z}, r: nonNegative(bound.R), kind: kindCustom, shape: shape, p: param}
 }
 
-// On answers the volume with its Part and Layer set.
+// On returns the hitbox with its Part and Layer set.
 func (v Hitbox) On(part, layer uint8) Hitbox {
 	v.Part, v.Layer = part, layer
 	return v
 }
 
-// Bound is a sphere that contains the volume; of a sphere, itself.
+// Bound returns a sphere that contains the hitbox. Of a sphere it is the sphere itself.
 func (v Hitbox) Bound() Sphere { return Sphere{v.c.X, v.c.Y, v.c.Z, v.r} }
 
-// Sphere answers the sphere that the volume is, if it is one.
+// Sphere returns the hitbox's sphere, and false if it is another shape.
 func (v Hitbox) Sphere() (Sphere, bool) { return v.Bound(), v.kind == kindSphere }
 
-// Capsule answers the capsule that the volume is, if it is one.
+// Capsule returns the hitbox's capsule, and false if it is another shape.
 func (v Hitbox) Capsule() (Capsule, bool) {
 	if v.kind != kindCapsule {
 		return Capsule{}, false
@@ -106,7 +105,7 @@ func (v Hitbox) Capsule() (Capsule, bool) {
 	return Capsule{A: v.c.sub(h), B: v.c.add(h), R: v.p[3]}, true
 }
 
-// Box answers the box that the volume is, if it is one.
+// Box returns the hitbox's box, and false if it is another shape.
 func (v Hitbox) Box() (Box, bool) {
 	if v.kind != kindBox {
 		return Box{}, false
@@ -114,7 +113,7 @@ func (v Hitbox) Box() (Box, bool) {
 	return Box{Center: v.c, Half: v.half(), Rotation: v.rotation()}, true
 }
 
-// Custom answers the shape and parameters of a volume of the game's own.
+// Custom returns the shape and parameters of a custom hitbox, and false if it is none.
 func (v Hitbox) Custom() (shape uint8, param [7]float32, ok bool) {
 	return v.shape, v.p, v.kind == kindCustom
 }
@@ -122,7 +121,7 @@ func (v Hitbox) Custom() (shape uint8, param [7]float32, ok bool) {
 func (v *Hitbox) half() Vec      { return Vec{v.p[0], v.p[1], v.p[2]} }
 func (v *Hitbox) rotation() Quat { return Quat{v.p[3], v.p[4], v.p[5], v.p[6]} }
 
-// lerp blends two volumes into dst. Different kinds do not blend.
+// lerp interpolates two hitboxes into dst. Different kinds are not interpolated.
 func (v *Hitbox) lerp(b *Hitbox, f float32, dst *Hitbox) {
 	*dst = *v
 	if v.kind != b.kind || v.shape != b.shape {

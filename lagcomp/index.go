@@ -33,7 +33,7 @@ type group struct {
 	lo, hi int32
 }
 
-// index answers the broad phase between this tick and a later one (or itself).
+// index returns the broad phase between this tick and a later one (or itself).
 // It is nil when there is one to another tick already: clients interpolate
 // between all ticks or between every third, seldom both.
 func (f *frame) index(to *frame) *index {
@@ -144,7 +144,7 @@ func (x *index) extent() (lo, hi [3]float32) {
 	return lo, hi
 }
 
-// widest answers the two axes on which the extent is greatest.
+// widest returns the two axes on which the extent is greatest.
 func widest(lo, hi [3]float32) (u, v int) {
 	least := 2
 	for k := range 2 {

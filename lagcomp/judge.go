@@ -8,39 +8,38 @@ import (
 	"github.com/foretick/foretick/internal/counts"
 )
 
-// Claim is the moment of the world that a client says its player saw when he
-// acted: the tick, and how far towards the next, 0 to 1. It counts from the
-// moment of the input itself, not from the beginning of the input's tick.
+// Claim is the moment of the world that a client says its player saw when it acted: a tick,
+// and the fraction of the way to the next tick, 0 to 1. It is the moment of the input
+// itself, not of the start of the input's tick.
 //
-// The zero Claim is the beginning of the match, soon further back than anybody may
-// look.
+// The zero Claim is the start of the match. Soon nobody may look that far back.
 type Claim struct {
 	Tick     Tick
 	Fraction float32
 }
 
-// Measured is what the server itself knows of a client when it executes an
-// input. None of it may be taken from the client's word.
+// Measured holds the server's own knowledge of a client when it executes an input. Fill it
+// from measurements, never from values that the client sends.
 type Measured struct {
 	// Now is the server tick that is executing.
 	Now Tick
-	// Newest is the newest tick of which this client has acknowledged the
-	// snapshot; zero: none yet.
+	// Newest is the newest tick whose snapshot this client has acknowledged; zero: none
+	// yet.
 	Newest Tick
 	// RTT is the round trip to the client.
 	RTT time.Duration
-	// Interpolation is how far behind the newest snapshot this client is
-	// allowed to draw.
+	// Interpolation is the longest delay after the newest snapshot that this client may
+	// draw with.
 	Interpolation time.Duration
-	// Dwell is how long the input waited in the server's buffer.
+	// Dwell is the time that the input waited in the server's buffer.
 	Dwell time.Duration
 }
 
 // Reason says why a claim was not used as it came.
 type Reason uint8
 
-// The reasons, in the order in which they are looked for: the first that
-// applies is told.
+// The reasons, in the order in which they are checked. The first that applies is
+// returned.
 const (
 	OK        Reason = iota // used as it came
 	NaN                     // the fraction is not a number from 0 to 1
@@ -52,7 +51,7 @@ const (
 	reasons
 )
 
-// String answers the reason in a word or two.
+// String returns the reason in a word or two.
 func (r Reason) String() string {
 	names := [reasons]string{"ok", "not a number", "future", "beyond ack", "cap", "too far", "backwards"}
 	if r < reasons {
@@ -65,13 +64,12 @@ func (r Reason) String() string {
 type JudgeStats struct {
 	// By counts claims by reason; By[OK] were used as they came.
 	By [reasons]uint64
-	// Raised counts claims made while the measured round trip was longer, by a
-	// tick or more, than the one believed: latency that has grown, or
-	// acknowledgements that are held back.
+	// Raised counts claims made while the measured round trip was a tick or more longer
+	// than the believed one. Either latency has grown, or the client holds
+	// acknowledgements back.
 	Raised uint64
-	// Overdue counts claims for which the newest acknowledged snapshot was
-	// itself further back than may be looked: a client that stalls, or that
-	// withholds acknowledgements.
+	// Overdue counts claims for which the newest acknowledged snapshot was itself too far
+	// back. The client stalls, or it withholds acknowledgements.
 	Overdue uint64
 }
 
@@ -86,7 +84,7 @@ func (s JudgeStats) String() string {
 	return line
 }
 
-// Clamped is how many claims were not used as they came.
+// Clamped returns the number of claims that were not used as they came.
 func (s JudgeStats) Clamped() uint64 {
 	var n uint64
 	for _, c := range s.By[OK+1:] {
@@ -95,17 +93,19 @@ func (s JudgeStats) Clamped() uint64 {
 	return n
 }
 
-// Judge decides how far into the past one player may look. The rule: never
-// later than what the client has acknowledged, never further back than round
-// trip + interpolation + wait in the input buffer + one tick, never beyond
-// Config.MaxRewind, never earlier than a moment already used.
+// Judge limits the past that one player may look into. The rules:
 //
-// The round trip is the one number in this that a client can lengthen, by
-// holding back acknowledgements. It is believed while it settles (Config.Settle
-// from the first measurement on). After that it follows the measurement, but
-// grows no more than Config.Growth above the settled value, and no faster than
-// Config.GrowthRate. A delay faked from the very first packet on cannot be told
-// from a true one: the cap alone holds it.
+//   - never later than the newest snapshot that the client has acknowledged
+//   - never further back than round trip + interpolation + wait in the input buffer + one
+//     tick
+//   - never further back than Config.MaxRewind
+//   - never earlier than a moment already used
+//
+// A client can lengthen one of these numbers: the round trip, by holding acknowledgements
+// back. The judge believes any round trip while it settles (Config.Settle from the first
+// measurement). After that the believed value follows the measurement, but rises at most
+// Config.Growth above the settled value, and no faster than Config.GrowthRate. A delay
+// faked from the first packet looks like a true one: only MaxRewind limits it.
 //
 // One Judge serves one player and one goroutine.
 type Judge struct {
@@ -126,15 +126,15 @@ func NewJudge(cfg Config) *Judge {
 	return &Judge{cfg: cfg, last: -1, rtt: newTrip(cfg)}
 }
 
-// Observe takes a measurement without a claim. Call it every tick: a judge
-// that hears of the round trip only when a shot is fired settles late.
+// Observe takes a measurement without a claim. Call it every tick. A judge that gets the
+// round trip only when a shot is fired settles late.
 func (j *Judge) Observe(m Measured) {
 	j.rtt.observe(m.Now, m.RTT)
 	j.newest = max(j.newest, min(m.Newest, m.Now))
 }
 
-// Allow answers the moment to use for a claim: the claim itself with OK, or
-// the nearest allowed moment with the first reason that it was not, counted.
+// Allow returns the moment to use for a claim. It is the claim itself with OK, or the
+// nearest allowed moment with the first reason against the claim. It counts either.
 func (j *Judge) Allow(c Claim, m Measured) (Claim, Reason) {
 	j.Observe(m)
 	now := float64(m.Now)
@@ -180,8 +180,8 @@ func (j *Judge) Allow(c Claim, m Measured) (Claim, Reason) {
 	return claimAt(used), reason
 }
 
-// earliest is the oldest moment that may be used now, in ticks, and the reason
-// that one before it is given.
+// earliest returns the oldest moment that may be used now, in ticks, and the reason for
+// refusing an earlier one.
 func (j *Judge) earliest(m Measured) (float64, Reason) {
 	rate := float64(j.cfg.TickRate)
 	reach := (j.rtt.used+bounded(m.Interpolation)+bounded(m.Dwell)).Seconds()*rate + 1
@@ -192,28 +192,28 @@ func (j *Judge) earliest(m Measured) (float64, Reason) {
 	return max(0, float64(m.Now)-reach), why
 }
 
-// Grown is how far the round trip that claims are bounded by lies above the
-// settled one; below zero where the path has become quicker.
+// Grown returns the believed round trip less the settled one. It is below zero when the
+// path has become quicker.
 func (j *Judge) Grown() time.Duration { return j.rtt.used - j.rtt.settled }
 
-// RTT is the round trip that claims are bounded by.
+// RTT returns the believed round trip, which bounds claims.
 func (j *Judge) RTT() time.Duration { return j.rtt.used }
 
 // Stats returns the counters.
 func (j *Judge) Stats() JudgeStats { return j.stats }
 
-// RemeasureLatency accepts the measured round trip again for Config.Settle, as at the
-// start of play. It still grows no faster than Config.GrowthRate. Call it when nothing
-// can be gained by it, such as between rounds.
+// RemeasureLatency believes any measured round trip again for Config.Settle, as at the
+// start of play. The believed value still rises no faster than Config.GrowthRate. Call it
+// when a cheater gains nothing by it, such as between rounds.
 func (j *Judge) RemeasureLatency() { j.rtt.remeasure() }
 
-// Reset forgets the moments used and acknowledged, for a new level in which
-// ticks start anew. The round trip and the counters stay.
+// Reset forgets the moments used and acknowledged, for a new level whose ticks start again.
+// The round trip and the counters stay.
 func (j *Judge) Reset() {
 	j.newest, j.last, j.rtt.last = 0, -1, 0
 }
 
-// moment is a claim in ticks. A fraction that is none counts as 0.
+// moment is a claim in ticks. A fraction that is not from 0 to 1 counts as 0.
 func moment(c Claim) (float64, Reason) {
 	if !(c.Fraction >= 0 && c.Fraction <= 1) {
 		return float64(c.Tick), NaN

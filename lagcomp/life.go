@@ -23,7 +23,7 @@ func hash(id ID) uint64 {
 	return id ^ id>>29
 }
 
-// lookup answers an entity's slot, or -1.
+// lookup returns an entity's slot, or -1.
 func (l *lives) lookup(id ID) int32 {
 	if len(l.table) == 0 {
 		return -1
@@ -37,7 +37,7 @@ func (l *lives) lookup(id ID) int32 {
 	}
 }
 
-// slot answers an entity's slot, taking one if it has none; the life's run is
+// slot returns an entity's slot, taking one if it has none; the life's run is
 // then 0 and for the caller to set.
 func (l *lives) slot(id ID) int32 {
 	if s := l.lookup(id); s >= 0 {

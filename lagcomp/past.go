@@ -33,6 +33,13 @@ func (h *History) At(t Tick, f float32) Past {
 	return h.blend(a, b, (float32(t-a.tick)+f)/float32(b.tick-a.tick))
 }
 
+// atClaim is At for a claim. A fraction that is not from 0 to 1 counts as 0.
+func (h *History) atClaim(c Claim) Past {
+	at, _ := moment(c)
+	c = claimAt(at)
+	return h.At(c.Tick, c.Fraction)
+}
+
 // Between returns the world at the fraction f, 0 to 1, of the way from tick a to a
 // later tick b. It is for clients that receive fewer snapshots than the server has
 // ticks. A tick that is not held is replaced by the nearest one held before it.
@@ -64,8 +71,8 @@ func (h *History) view(a, b *frame, f float32) Past {
 	return Past{h: h, a: a, b: b, f: f}
 }
 
-// around answers the held ticks at or before t and after it; t is older than
-// the newest. The first is nil when t is older than all.
+// around returns the held ticks at or before t and after it; t is older than the newest.
+// The first is nil when t is older than all.
 func (h *History) around(t Tick) (a, b *frame) {
 	if a, b = h.frame(t), h.frame(t+1); a != nil && b != nil {
 		return a, b
@@ -115,7 +122,20 @@ func (p Past) Hitbox(id ID, i int) (Hitbox, bool) {
 	return v, true
 }
 
-// Hitboxes appends all volumes of an entity, as they were, to out.
+// Hittable returns hitbox i of an entity at that time. It returns false when the entity
+// was not there, has no such hitbox, may not be touched by the filter, or lives another
+// life by now.
+func (p Past) Hittable(id ID, i int, f Filter) (Hitbox, bool) {
+	e, ok := p.lookup(id)
+	if !ok || i < 0 || i >= e.count() || !p.eligible(e.who(), &f) || !p.alive(&e, &f) {
+		return Hitbox{}, false
+	}
+	var v Hitbox
+	e.hitbox(i, &v)
+	return v, true
+}
+
+// Hitboxes appends all hitboxes of an entity, as they were, to out.
 func (p Past) Hitboxes(id ID, out []Hitbox) []Hitbox {
 	e, ok := p.lookup(id)
 	if !ok {
@@ -128,7 +148,7 @@ func (p Past) Hitboxes(id ID, out []Hitbox) []Hitbox {
 	return out
 }
 
-// Bound answers the sphere that the broad phase used for an entity.
+// Bound returns the sphere that the broad phase uses for an entity.
 func (p Past) Bound(id ID) (Sphere, bool) {
 	e, ok := p.lookup(id)
 	if !ok {
@@ -145,7 +165,7 @@ type entity struct {
 	f      float32
 }
 
-// entity answers number i of the view.
+// entity returns number i of the view.
 func (p *Past) entity(i int) entity {
 	e := entity{af: p.a, bf: p.a, i: i, j: i}
 	if p.f == 0 {
@@ -187,12 +207,12 @@ func (e *entity) bound() Sphere {
 	return Sphere{a.X + (b.X-a.X)*f, a.Y + (b.Y-a.Y)*f, a.Z + (b.Z-a.Z)*f, a.R + (b.R-a.R)*f}
 }
 
-// stored is volume i as recorded in the earlier tick.
+// stored is hitbox i as recorded in the earlier tick.
 func (e *entity) stored(i int) *Hitbox {
 	return &e.af.hitboxes[int(e.af.who[e.i].first)+i]
 }
 
-// hitbox is volume i, blended.
+// hitbox is hitbox i, interpolated.
 func (e *entity) hitbox(i int, v *Hitbox) {
 	a := e.stored(i)
 	if e.f == 0 {
@@ -202,7 +222,7 @@ func (e *entity) hitbox(i int, v *Hitbox) {
 	a.lerp(&e.bf.hitboxes[int(e.bf.who[e.j].first)+i], e.f, v)
 }
 
-// alive says whether the life that the entity lives in this view goes on.
+// alive reports whether the entity still has the life that it has in this view.
 func (p *Past) alive(e *entity, f *Filter) bool {
 	if f.Life != nil {
 		w := e.who()

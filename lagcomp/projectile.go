@@ -1,17 +1,20 @@
 package lagcomp
 
-// Projectile is a shot slow enough to be seen flying: a ball of Radius (0: a
-// point) that moves with Velocity, in units a second, under Gravity, in units
-// a second squared. The zero Projectile is a point that rests at the origin.
+// Projectile is a shot slow enough to be seen flying. It is a ball of Radius (0: a point)
+// that moves with Velocity, in units a second, under Gravity, in units a second squared.
+// The zero Projectile is a point that rests at the origin.
 //
-// A shooter fires it into the world that he sees, which is past. The game
-// chooses how it reaches the present. With History.CatchUp it is fired in the
-// past and moved to the present at once, tested on the way: nobody is hit who has
-// got away since, but others see it for the first time when it has come as far
-// already. With History.Delayed and Past.Fly it is tested for its whole flight
-// against the world as far back as its shooter saw it: others see it leave the gun,
-// and are hit a little after they got away. Either way what is hit is what was hit
-// on the shooter's screen.
+// A shooter fires it into the world on its screen, which is past. The game chooses how the
+// projectile reaches the present:
+//
+//   - With History.CatchUp it is fired in the past and moved to the present at once, tested
+//     on the way. It hits nobody who has got away since, but others first see it after it
+//     has flown that far.
+//   - With History.Delayed and Past.Fly it is tested for its whole flight against the world
+//     as far back as its shooter saw it. Others see it leave the gun, and are hit a little
+//     after they got away.
+//
+// Either way it hits the targets that it hit on the shooter's screen.
 type Projectile struct {
 	Position, Velocity, Gravity Vec
 	Radius                      float32
@@ -23,10 +26,10 @@ func (p *Projectile) Step(dt float32) {
 	p.Velocity = p.Velocity.along(p.Gravity, dt)
 }
 
-// Fly moves a projectile for dt seconds, in a straight line, through the world
-// of this view. When it touches something it stops there, with its velocity as
-// it was, and the hit is answered; Hit.Distance is how far it got. One that rests
-// is touched by what comes to it, a mine by who steps on it.
+// Fly moves a projectile for dt seconds, in a straight line, through the world of this
+// view. When it touches a hitbox it stops there, with its velocity as it was, and Fly
+// returns the hit. Hit.Distance is the distance that it flew. A projectile that rests is
+// hit by whatever moves onto it, for example a mine.
 func (p Past) Fly(shot *Projectile, dt float32, f Filter) (Hit, bool) {
 	next := *shot
 	next.Step(dt)
@@ -48,14 +51,15 @@ func (p Past) Fly(shot *Projectile, dt float32, f Filter) (Hit, bool) {
 	return hit, true
 }
 
-// CatchUp moves a projectile that was fired at a past moment up to tick to, one
-// tick after the other, each through the world as it was that much later, and
-// answers the moment that it has come to. Only whole ticks are flown, so that this
-// is up to a tick before to: what flies on through History.Delayed by as much meets
-// the worlds that its shooter's screen showed around it, and no others. It stops at
-// the first hit, whose Distance is the length of the whole way. Both moments are
-// bounded by what is held, so this takes no more steps than there are ticks in the
-// history.
+// CatchUp moves a projectile that was fired at a past moment up to tick to, one tick after
+// the other. Each tick is flown through the world of that much later. CatchUp returns the
+// moment that the projectile has come to. Only whole ticks are flown, so that moment is up
+// to a tick before to. Fly on through History.Delayed with the same delay: the projectile
+// then meets the worlds that its shooter's screen showed around it, and no others.
+//
+// The projectile stops at the first hit, whose Distance is the length of the whole way.
+// Both moments are clamped to the recorded range, so CatchUp takes no more steps than there
+// are ticks in the history.
 func (h *History) CatchUp(shot *Projectile, from Claim, to Tick, f Filter) (at Claim, hit Hit, ok bool) {
 	oldest, held := h.Oldest()
 	if !held {
@@ -78,16 +82,16 @@ func (h *History) CatchUp(shot *Projectile, from Claim, to Tick, f Filter) (at C
 	return claimAt(x), Hit{}, false
 }
 
-// Behind answers how many ticks before now the moment lies: the delay that a
-// projectile of this shooter keeps. Zero for a moment that is not past.
+// Behind returns the ticks from the moment to now: the delay that a projectile of this
+// shooter keeps. It is zero for a moment that is not past.
 func (c Claim) Behind(now Tick) float32 {
 	at, _ := moment(c)
 	return float32(max(0, float64(now)-at))
 }
 
-// Delayed answers the world some ticks before tick now, bounded as by At, for a
-// projectile that keeps its shooter's delay; see Claim.Behind. A behind that is not
-// positive, or not a number, means now.
+// Delayed returns the world some ticks before tick now, clamped like At. Use it for a
+// projectile that keeps its shooter's delay; see Claim.Behind. A delay that is not positive,
+// or NaN, means now.
 func (h *History) Delayed(now Tick, behind float32) Past {
 	at := float64(now)
 	if behind > 0 {

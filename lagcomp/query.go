@@ -1,27 +1,19 @@
 package lagcomp
 
-// Raycast answers the first volume that a ray meets in the past; false is a
-// miss. Of volumes met at the same distance the one recorded first is taken.
+// Raycast returns the first hitbox that a ray meets in the past; false is a miss. Of
+// hitboxes met at the same distance it returns the one recorded first.
 func (p Past) Raycast(r Ray, f Filter) (Hit, bool) { return p.SphereCast(r, 0, f) }
 
-// SphereCast moves a ball of some radius along the ray and answers the first
-// volume that it touches: a thick ray, or a projectile. Hit.Distance is how far
-// its centre had moved. A negative radius counts as zero; one that is not finite
-// hits nothing.
+// SphereCast moves a ball of some radius along the ray and returns the first hitbox that
+// it touches. Use it for a thick ray or a projectile. Hit.Distance is the distance that
+// the ball's centre moved. A negative radius counts as zero; one that is not finite hits
+// nothing.
 func (p Past) SphereCast(r Ray, radius float32, f Filter) (Hit, bool) {
 	l, ok := r.line()
 	if !ok || p.h == nil || !finite(radius) {
 		return Hit{}, false
 	}
 	s := sweep{p: &p, line: l, radius: nonNegative(radius), filter: &f, best: l.max}
-	if f.Keys != nil {
-		for i := range p.h.lives.slots {
-			if e, ok := p.keyed(i, &f); ok && s.near(&e) {
-				s.entity(&e)
-			}
-		}
-		return s.result()
-	}
 	if x := p.a.index(p.b); x != nil {
 		s.through(x)
 		return s.result()
@@ -34,10 +26,10 @@ func (p Past) SphereCast(r Ray, radius float32, f Filter) (Hit, bool) {
 	return s.result()
 }
 
-// Overlap appends to out one hit for each entity that a ball touches, in the
-// order of recording: the volume nearest to its centre. For explosions, melee
-// and capture points. A nil out allocates; bring one to avoid that. A radius of 0
-// finds what contains the centre, a negative one nothing.
+// Overlap appends to out one hit for each entity that a ball touches, in the order of
+// recording: the hitbox nearest to the ball's centre. Use it for explosions, melee and
+// capture points. A nil out allocates; pass one with room to avoid that. A radius of 0
+// finds hitboxes that contain the centre, a negative one nothing.
 func (p Past) Overlap(s Sphere, f Filter, out []Hit) []Hit {
 	if !(s.R >= 0) || !(Vec{s.X, s.Y, s.Z}).finite() {
 		return out
@@ -46,9 +38,9 @@ func (p Past) Overlap(s Sphere, f Filter, out []Hit) []Hit {
 	return out
 }
 
-// Nearest answers the volume nearest to a point, no further away than max; of those
-// at the same distance the one recorded first. A max of 0 finds what contains the
-// point, a negative one nothing, an infinite one whatever is there.
+// Nearest returns the hitbox nearest to a point, no further away than max. Of those at the
+// same distance it returns the one recorded first. A max of 0 finds a hitbox that contains
+// the point, a negative one nothing, an infinite one the nearest of all.
 func (p Past) Nearest(at Vec, max float32, f Filter) (Hit, bool) {
 	if !(max >= 0) || !at.finite() {
 		return Hit{}, false
@@ -63,15 +55,15 @@ func (p Past) Nearest(at Vec, max float32, f Filter) (Hit, bool) {
 	return best, found
 }
 
-// Validate checks one claimed target: whether the ray meets it before anything
-// else that the filter lets it meet. It is cheaper than Raycast where most
-// claims are false.
+// Validate checks one claimed target. It reports whether the ray meets the target before
+// anything else that the filter allows. It is cheaper than Raycast where most claims are
+// false.
 func (p Past) Validate(target ID, r Ray, f Filter) (Hit, bool) {
 	l, ok := r.line()
 	if !ok || p.h == nil {
 		return Hit{}, false
 	}
-	e, ok := p.named(target, &f)
+	e, ok := p.lookup(target)
 	if !ok {
 		return Hit{}, false
 	}
@@ -91,36 +83,6 @@ func (p Past) Validate(target ID, r Ray, f Filter) (Hit, bool) {
 		return Hit{}, false
 	}
 	return hit, true
-}
-
-// named finds one entity in the view, by the filter's keys where it has them.
-func (p *Past) named(id ID, f *Filter) (entity, bool) {
-	if f.Keys == nil {
-		return p.lookup(id)
-	}
-	slot := p.h.lives.lookup(id)
-	if slot < 0 {
-		return entity{}, false
-	}
-	return p.keyed(int(slot), f)
-}
-
-// keyed is the entity of a slot between the ticks that the filter names.
-func (p *Past) keyed(slot int, f *Filter) (entity, bool) {
-	l := &p.h.lives.slots[slot]
-	if l.run == 0 {
-		return entity{}, false
-	}
-	a, b, frac, ok := f.Keys(l.id)
-	if !ok {
-		return entity{}, false
-	}
-	q := p.h.Between(a, b, frac)
-	i := q.a.find(int32(slot))
-	if i < 0 {
-		return entity{}, false
-	}
-	return q.entity(i), true
 }
 
 // sweep is one ray or ball on its way through a view.
@@ -165,7 +127,7 @@ func (s *sweep) items(items []swept) {
 	}
 }
 
-// near says whether an entity's bounding sphere is in reach: the broad phase.
+// near reports whether an entity's bounding sphere is in reach: the broad phase.
 func (s *sweep) near(e *entity) bool {
 	b := e.bound()
 	if b.R < 0 {
@@ -188,7 +150,7 @@ func (s *sweep) reaches(c Vec, r float32) bool {
 	return perp.dot(perp) <= slack*slack
 }
 
-// entity tests the volumes of a candidate.
+// entity tests the hitboxes of a candidate.
 func (s *sweep) entity(e *entity) {
 	w := e.who()
 	if !s.p.eligible(w, s.filter) {
@@ -229,7 +191,7 @@ func hitOf(w *who, v *Hitbox, i int, c Contact) Hit {
 	}
 }
 
-// eligible says whether the shooter may touch the entity at all.
+// eligible reports whether the shooter may touch the entity at all.
 func (p *Past) eligible(w *who, f *Filter) bool {
 	if f.ExcludeOwner != 0 && w.owner == f.ExcludeOwner {
 		return false
@@ -240,20 +202,10 @@ func (p *Past) eligible(w *who, f *Filter) bool {
 	return f.Visible == nil || f.Visible(w.id)
 }
 
-// around visits the nearest volume of each living entity within reach of a
+// around visits the nearest hitbox of each living entity within reach of a
 // point.
 func (p *Past) around(at Vec, reach float32, f *Filter, visit func(Hit)) {
 	if p.h == nil {
-		return
-	}
-	if f.Keys != nil {
-		for i := range p.h.lives.slots {
-			if e, ok := p.keyed(i, f); ok {
-				if h, ok := p.closest(&e, at, reach, f); ok {
-					visit(h)
-				}
-			}
-		}
 		return
 	}
 	for i := range p.a.who {
@@ -264,7 +216,7 @@ func (p *Past) around(at Vec, reach float32, f *Filter, visit func(Hit)) {
 	}
 }
 
-// closest answers the volume of one entity nearest to a point.
+// closest returns the hitbox of one entity nearest to a point.
 func (p *Past) closest(e *entity, at Vec, reach float32, f *Filter) (Hit, bool) {
 	b := e.bound()
 	if b.R < 0 || !within(at, b, reach) {
@@ -292,7 +244,7 @@ func (p *Past) closest(e *entity, at Vec, reach float32, f *Filter) (Hit, bool) 
 	return best, found
 }
 
-// within says whether two balls touch, rounding allowed for.
+// within reports whether two balls touch, rounding allowed for.
 func within(at Vec, b Sphere, reach float32) bool {
 	d := Vec{b.X, b.Y, b.Z}.sub(at)
 	r := b.R + reach

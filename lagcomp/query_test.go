@@ -195,47 +195,27 @@ func TestOverlapAndNearest(t *testing.T) {
 	require.False(t, ok)
 }
 
-// TestView: the scoped form and the functor form give the same answers.
-func TestView(t *testing.T) {
+// TestHittable: a hitbox is returned where the filter lets it be hit in the life that it
+// still lives.
+func TestHittable(t *testing.T) {
 	h := line(t, 3)
-	moment := lagcomp.Claim{Tick: 5}
-	v := h.Rewind(moment, lagcomp.Filter{ExcludeOwner: 1})
-	hit, ok := v.Raycast(along(.5))
+	p := h.At(5, 0)
+	_, ok := p.Hittable(2, 1, lagcomp.Filter{ExcludeOwner: 1})
 	require.True(t, ok)
-	require.Equal(t, lagcomp.ID(2), hit.ID)
-	hit, ok = v.SphereCast(along(3), 1)
-	require.True(t, ok)
-	require.Equal(t, lagcomp.ID(2), hit.ID)
-	_, ok = v.Validate(2, along(.5))
-	require.True(t, ok)
-	_, ok = v.Hitbox(1, 0)
+	_, ok = p.Hittable(1, 0, lagcomp.Filter{ExcludeOwner: 1})
 	require.False(t, ok, "filtered")
-	_, ok = v.Hitbox(2, 1)
-	require.True(t, ok)
-	require.Equal(t, 3, v.Past().Len())
-	require.Len(t, v.Overlap(lagcomp.Sphere{X: 20, R: 2}, nil), 1)
-
-	calls := 0
-	h.Invoke(moment, lagcomp.Filter{}, []lagcomp.ID{3}, func(v lagcomp.View) {
-		calls++
-		hit, ok := v.Raycast(along(.5))
-		require.True(t, ok)
-		require.Equal(t, lagcomp.ID(3), hit.ID)
-		hit, ok = v.Nearest(lagcomp.Vec{X: 10}, 100)
-		require.True(t, ok)
-		require.Equal(t, lagcomp.ID(3), hit.ID)
-	})
-	h.Invoke(moment, lagcomp.Filter{Visible: func(lagcomp.ID) bool { return false }}, []lagcomp.ID{3}, func(v lagcomp.View) {
-		calls++
-		_, ok := v.Raycast(along(.5))
-		require.False(t, ok, "naming a target does not make it visible")
-	})
-	h.Invoke(moment, lagcomp.Filter{}, nil, func(v lagcomp.View) {
-		calls++
-		hit, _ := v.Raycast(along(.5))
-		require.Equal(t, lagcomp.ID(1), hit.ID)
-	})
-	require.Equal(t, 3, calls)
+	_, ok = p.Hittable(2, 0, lagcomp.Filter{Visible: func(lagcomp.ID) bool { return false }})
+	require.False(t, ok, "hidden")
+	_, ok = p.Hittable(2, 0, lagcomp.Filter{Life: func(lagcomp.ID, uint32) bool { return false }})
+	require.False(t, ok, "another life")
+	for _, i := range []int{-1, 2, 99} {
+		_, ok = p.Hittable(2, i, lagcomp.Filter{})
+		require.False(t, ok, i)
+	}
+	_, ok = p.Hittable(9, 0, lagcomp.Filter{})
+	require.False(t, ok, "not there")
+	_, ok = lagcomp.Past{}.Hittable(2, 0, lagcomp.Filter{})
+	require.False(t, ok)
 }
 
 func TestExplain(t *testing.T) {

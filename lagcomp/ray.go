@@ -3,7 +3,7 @@ package lagcomp
 import "math"
 
 // Ray is a line of fire: from X, Y, Z along DX, DY, DZ, whose length does not
-// matter, as far as Range. It is flat so that it can travel as an event; the
+// matter, as far as Range. It is flat so that it can travel as a message or a request; the
 // tags name the grid on which it then does. A ray with a number that is not
 // finite, without a direction, or with a Range that is not positive hits
 // nothing; an infinite Range is allowed.

@@ -1,6 +1,6 @@
 package lagcomp
 
-// enterSphere answers how far along o, d the surface of a ball is entered.
+// enterSphere returns how far along o, d the surface of a ball is entered.
 // Working from the point of closest approach keeps float32 exact enough at any
 // distance. Negative: o is past the entry.
 func enterSphere(o, d, c Vec, r float32) (float32, bool) {
@@ -28,7 +28,7 @@ func castSphere(o, d, c Vec, r, max, radius float32) (Contact, bool) {
 	return Contact{Distance: t, Point: c.along(n, r), Normal: n}, true
 }
 
-// inside is the contact of a ray that begins within a volume.
+// inside is the contact of a ray that begins within a hitbox.
 func inside(o, d Vec) Contact {
 	return Contact{Point: o, Normal: d.scale(-1)}
 }

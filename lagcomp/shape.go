@@ -1,23 +1,22 @@
 package lagcomp
 
-// Contact is where a shape was touched: the distance along the ray (of Cast)
-// or from the point (of Closest), in the game's units, the point on the shape's
-// surface and the unit normal there, pointing outwards.
+// Contact is where a shape was touched. Distance is in the game's units, along the ray (of
+// Cast) or from the point (of Closest). Point is on the shape's surface, and Normal is the
+// unit normal there, pointing outwards.
 type Contact struct {
 	Distance      float32
 	Point, Normal Vec
 }
 
-// Shape is a hit volume of the game's own, registered in Config.Shapes and
-// used by CustomHitbox. Both methods may run in parallel and must not change
-// anything.
+// Shape is a custom shape, registered in Config.Shapes and used by CustomHitbox. Both
+// methods may run in parallel and must not change anything.
 type Shape interface {
-	// Cast answers where a ball of the given radius (0: a ray) that moves from
-	// o along d, of length one, as far as max, first touches the volume. A
-	// ball that touches it from the start has Distance 0.
+	// Cast moves a ball of the given radius (0: a ray) from o along d, of length one, as
+	// far as max. It returns where the ball first touches the hitbox. A ball that touches
+	// it from the start has Distance 0.
 	Cast(v Hitbox, o, d Vec, max, radius float32) (Contact, bool)
-	// Closest answers the point of the volume's surface nearest to p;
-	// Distance is 0 when p is inside.
+	// Closest returns the point of the hitbox's surface nearest to p. Distance is 0 when p
+	// is inside.
 	Closest(v Hitbox, p Vec) Contact
 }
 

@@ -62,14 +62,14 @@ func (r *trip) observe(now Tick, measured time.Duration) {
 	r.used = min(to, r.used+step)
 }
 
-// raised says whether a measurement is a tick or more above what is believed.
+// raised reports whether a measurement is a tick or more above the believed one.
 func (r *trip) raised(measured time.Duration) bool { return measured >= r.used+r.tick }
 
 func (r *trip) remeasure() { r.left, r.anew = r.settle, true }
 
-// Trend follows a measured delay: a rise over 0.2 s, a fall over 0.5 s. So it is
-// soon there when a path becomes slower, and has left most of it 2 s after the path
-// is quick again. The zero Trend is at 0.
+// Trend follows a measured delay: a rise over 0.2 s, a fall over 0.5 s. So it rises soon
+// after a path becomes slower, and has fallen most of the way 2 s after the path is quick
+// again. The zero Trend is at 0.
 type Trend struct{ at time.Duration }
 
 const (
@@ -80,8 +80,8 @@ const (
 // Set puts the trend at a value.
 func (t *Trend) Set(d time.Duration) { t.at = d }
 
-// Add takes a measurement, dt after the one before, and returns the trend. It does
-// not rise above most, so that a fall is not spent on what nobody believed.
+// Add takes a measurement, dt after the one before, and returns the trend. The trend does
+// not rise above most, so that a later fall begins there and not higher.
 func (t *Trend) Add(measured, dt, most time.Duration) time.Duration {
 	over := fallOver
 	if measured > t.at {

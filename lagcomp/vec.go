@@ -16,7 +16,7 @@ func (a Vec) lerp(b Vec, f float32) Vec {
 	return Vec{a.X + (b.X-a.X)*f, a.Y + (b.Y-a.Y)*f, a.Z + (b.Z-a.Z)*f}
 }
 
-// unit answers a with length one, or fallback when a has no direction.
+// unit returns a with length one, or fallback when a has no direction.
 func (a Vec) unit(fallback Vec) Vec {
 	l := a.length()
 	if !(l > 1e-12) || l > math.MaxFloat32 {

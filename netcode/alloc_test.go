@@ -54,7 +54,7 @@ func (e *exchange) tick() {
 	if e.i%10 != 5 && e.client.Receive(now, b) == nil {
 		for m, ok := e.client.NextMessage(); ok; m, ok = e.client.NextMessage() {
 			h, _, _ := netcode.ParseSnapshotHeader(m.Body)
-			e.sender.Acked(h.CommandAck)
+			e.sender.Acked(h.CommandAck, netcode.Newer(h.CommandAck, h.Tick))
 		}
 		for _, ok := e.client.NextReliable(); ok; _, ok = e.client.NextReliable() {
 		}

@@ -1,23 +1,23 @@
 package netcode
 
-// SequenceBuffer relates a sequence number to what the packet of that number
-// carried, for as many numbers as it has slots. A newer number evicts the older
-// one that shares its slot. It begins empty and grows by doubling as numbers are
-// held at once: Remove what is of no more use, and it stays small. It is not safe
-// for concurrent use.
+// SequenceBuffer maps a sequence number to the data of the packet with that
+// number. It has a fixed maximum of slots. A newer number evicts the older one
+// that shares its slot. It starts empty and doubles as more numbers are held at
+// once, so a caller that calls Remove early keeps it small. It is not safe for
+// concurrent use.
 type SequenceBuffer[T any] struct {
 	owner []uint32 // sequence + 1 of the slot's owner; 0: free
 	value []T
 	mask  uint32
-	size  int // slots at most
+	size  int // most slots
 }
 
-// leastRing is how many slots a ring begins with.
+// leastRing is the number of slots a ring starts with.
 const leastRing = 8
 
-// NewSequenceBuffer makes a buffer that grows to at least size slots: size is
-// rounded up to a power of two between 1 and 65536, so that slots stay evenly used
-// across the wrap.
+// NewSequenceBuffer returns a buffer that grows to at least size slots. It
+// rounds size up to a power of two between 1 and 65536, which keeps the slots
+// evenly used when numbers wrap.
 func NewSequenceBuffer[T any](size int) *SequenceBuffer[T] {
 	n := 1
 	for n < size && n < 1<<16 {
@@ -26,9 +26,9 @@ func NewSequenceBuffer[T any](size int) *SequenceBuffer[T] {
 	return &SequenceBuffer[T]{size: n}
 }
 
-// Insert takes s's slot, evicting whatever number held it, and returns the slot
-// as its last owner left it, not zeroed: buffers inside T can be reused, and the
-// caller overwrites the rest.
+// Insert takes the slot of s, evicts the number that held it, and returns the
+// slot. The value is not zeroed: it is as its last owner left it, so buffers
+// inside T can be reused. The caller overwrites the rest.
 func (b *SequenceBuffer[T]) Insert(s Seq) *T {
 	i := uint32(s) & b.mask
 	for int(i) >= len(b.owner) || b.owner[i] != 0 && b.owner[i] != uint32(s)+1 {
@@ -42,8 +42,7 @@ func (b *SequenceBuffer[T]) Insert(s Seq) *T {
 	return &b.value[i]
 }
 
-// grow doubles the slots. Numbers that were held, and the memory of free slots, are
-// kept.
+// grow doubles the slots. Held numbers and the memory of free slots are kept.
 func (b *SequenceBuffer[T]) grow() {
 	n := min(max(leastRing, 2*len(b.owner)), b.size)
 	owner, value := make([]uint32, n), make([]T, n)
@@ -58,7 +57,7 @@ func (b *SequenceBuffer[T]) grow() {
 	b.owner, b.value = owner, value
 }
 
-// Find returns what was inserted for s, or nil when s is not held.
+// Find returns the value inserted for s, or nil when s is not held.
 func (b *SequenceBuffer[T]) Find(s Seq) *T {
 	i := uint32(s) & b.mask
 	if int(i) >= len(b.owner) || b.owner[i] != uint32(s)+1 {
@@ -67,12 +66,12 @@ func (b *SequenceBuffer[T]) Find(s Seq) *T {
 	return &b.value[i]
 }
 
-// Remove forgets s. The slot's value stays for reuse by Insert.
+// Remove drops s. The slot's value stays, for reuse by Insert.
 func (b *SequenceBuffer[T]) Remove(s Seq) {
 	if i := uint32(s) & b.mask; int(i) < len(b.owner) && b.owner[i] == uint32(s)+1 {
 		b.owner[i] = 0
 	}
 }
 
-// Size is the number of slots that it grows to.
+// Size returns the number of slots that the buffer can grow to.
 func (b *SequenceBuffer[T]) Size() int { return b.size }

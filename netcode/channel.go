@@ -8,41 +8,43 @@ import (
 
 // Limits of channels.
 const (
-	// MaxChannels is how many channels a Conn has at most, channel 0 among them.
+	// MaxChannels is the most channels a Conn can have, including channel 0.
 	MaxChannels = 8
-	// MaxEvent is the longest payload of an unreliable event, in bytes: it fits
+	// MaxEvent is the longest payload of an unreliable event, in bytes. It fits
 	// in any packet.
 	MaxEvent = 256
 )
 
-// Channel is one of the ways that [Conn.SendOn] sends. Channels do not wait for
-// one another: a large message, or a lost one, holds up its own channel only.
-// What they owe shares the room that a packet has for it, by priority. Both ends
-// must agree on how many channels there are and which are reliable; a packet
-// with a message for any other is refused. The zero value is an unreliable
+// Channel configures one channel of a [Conn], for [Conn.SendOn]. Channels do
+// not wait for one another: a large or lost message delays only its own
+// channel. Channels share the room in a packet by priority. Both ends must
+// agree on the number of channels and on which are reliable; a packet with a
+// message for an unknown channel is refused. The zero value is an unreliable
 // channel of the lowest priority.
 type Channel struct {
-	// Reliable makes the channel an ordered stream in which every message
-	// arrives once, up to MaxReliable bytes each. Otherwise it carries events of
-	// up to MaxEvent bytes, each of which arrives at most once, in any order.
+	// Reliable makes the channel an ordered stream: every message of up to
+	// MaxReliable bytes arrives exactly once. An unreliable channel carries
+	// events of up to MaxEvent bytes; each arrives at most once, in any order.
 	Reliable bool
-	// Priority is the channel's share of the room while several channels want
-	// it: twice the number, twice the bytes. Of those waiting, the channel that
-	// is furthest behind its share goes first, so that a small message of high
-	// priority goes before a transfer of low priority, and nothing waits for
-	// ever. 0 means 1.
+	// Priority is the channel's share of the room when several channels want to
+	// send: twice the number gets twice the bytes. The channel that is furthest
+	// below its share goes first. So a small message of high priority overtakes
+	// a transfer of low priority, and no channel starves. 0 means 1.
 	Priority uint8
-	// Queue bounds what waits in a reliable channel for its delivery, in bytes,
-	// where every message, or 256 bytes of a longer one, counts as 256. A message
-	// waits until all of it is delivered, so that another connection can take it
-	// over. 0 means 256 KiB for channel 0 and 128 KiB for another. At least 64 KiB,
-	// so that the longest message fits; at most 1 MiB. Rounded up to a power of two. Negative is an error.
+	// Queue is the most bytes that may wait in a reliable channel for delivery.
+	// Each message, or each 256 bytes of a longer one, counts as 256. A message
+	// stays queued until all of it is delivered, so that another connection can
+	// take it over. 0 means 256 KiB for channel 0 and 128 KiB for the others.
+	// The minimum of 64 KiB fits the longest message; the maximum is 1 MiB. It
+	// is rounded up to a power of two. Negative is an error.
 	Queue int
-	// Repeat is how many packets carry an event of an unreliable channel, unless
-	// it is known to have arrived before. 0 means 1, at most 16. Negative is an error.
+	// Repeat is the number of packets that carry an event of an unreliable
+	// channel. Repeating stops early when the event is known to have arrived. 0
+	// means 1, at most 16. Negative is an error.
 	Repeat int
-	// MaxAge is how long after the next packet begun an event may still be
-	// sent; then it is dropped. 0 means 250 ms, at most 24 h. Negative is an error.
+	// MaxAge is how old an event may get, counted from the next packet begun;
+	// an older one is dropped. 0 means 250 ms, at most 24 h. Negative is an
+	// error.
 	MaxAge time.Duration
 }
 
@@ -82,7 +84,7 @@ func (c Channel) faults(number int) (errs []error) {
 	return errs
 }
 
-// channel is both directions of one channel: streams, or events.
+// channel holds both directions of one channel, as streams or as events.
 type channel struct {
 	number   uint8
 	reliable bool
@@ -95,7 +97,7 @@ type channel struct {
 	seen *SequenceBuffer[struct{}] // events received
 }
 
-// newChannels makes the channels of a validated Config.
+// newChannels builds the channels of a validated Config.
 func newChannels(cfg []Channel, first int) []channel {
 	channels := make([]channel, len(cfg))
 	for i, c := range cfg {
@@ -111,10 +113,10 @@ func newChannels(cfg []Channel, first int) []channel {
 	return channels
 }
 
-// AddChannels puts channels behind those of [Config.Channels], for an end that
-// learns of them from its peer, as a tool does. Neither end may have sent on them
-// yet: a packet with a message for a channel that is not there is refused. The error
-// is a *ConfigError with every fault, and then nothing was added.
+// AddChannels appends channels to those of [Config.Channels]. Tools use it when
+// they learn the channels from the peer. Neither end may have sent on the new
+// channels yet: a packet with a message for an unknown channel is refused. An
+// error is a *ConfigError that lists every fault, and then no channel is added.
 func (c *Conn) AddChannels(more ...Channel) error {
 	cfg := c.cfg
 	cfg.Channels = append(cfg.Channels[:len(cfg.Channels):len(cfg.Channels)], more...)
@@ -135,7 +137,7 @@ func (ch *channel) age(now, rto time.Duration, st *Stats) {
 	}
 }
 
-// owed is how many bytes wait to be sent, up to limit.
+// owed returns how many bytes wait to be sent, up to limit.
 func (ch *channel) owed(limit int) int {
 	if ch.reliable {
 		return ch.out.owed(limit)
@@ -143,8 +145,9 @@ func (ch *channel) owed(limit int) int {
 	return ch.sent.owed(limit)
 }
 
-// write appends a body of at most room bytes with what is due to dst, and what
-// it carries to carried. It returns dst unchanged when nothing fits.
+// write appends a body of at most room bytes with the due data to dst, and a
+// reference to each part to carried. It returns dst unchanged when nothing
+// fits.
 func (ch *channel) write(dst []byte, room int, now time.Duration, carried []entryRef, st *Stats) (MessageType, []byte, []entryRef) {
 	t, base := messageStream, len(dst)
 	if ch.number != 0 {
@@ -165,7 +168,7 @@ func (ch *channel) write(dst []byte, room int, now time.Duration, carried []entr
 	return t, dst, carried
 }
 
-// entryRef names what a packet carried: a stream's entry, or an event.
+// entryRef identifies a stream entry or an event that a packet carried.
 type entryRef struct {
 	channel uint8
 	id      uint16
@@ -179,8 +182,8 @@ func (ch *channel) delivered(id uint16, st *Stats) {
 	}
 }
 
-// lost makes what a packet carried due again. An event goes into a fixed number
-// of packets whatever becomes of them.
+// lost makes the data of a lost packet due again. Events are not affected: each
+// goes into a fixed number of packets.
 func (ch *channel) lost(id uint16, sentAt time.Duration) {
 	if ch.reliable {
 		ch.out.lost(id, sentAt)

@@ -268,7 +268,7 @@ func TestPrioritiesAreShares(t *testing.T) {
 		sum, total := 0, 0
 		for i := range got {
 			sum += max(1, int(c.priority[i]))
-			total += got[i] + got[i]/c.sizes[i]*5 // what a message costs beside its payload
+			total += got[i] + got[i]/c.sizes[i]*5 // cost of a message in addition to its payload
 		}
 		for i := range got {
 			want := float64(total) * float64(max(1, c.priority[i])) / float64(sum)
@@ -278,7 +278,8 @@ func TestPrioritiesAreShares(t *testing.T) {
 	}
 }
 
-// What is small and urgent is in the very next packet, whatever is under way.
+// A small, urgent message goes with the very next packet, even during a
+// transfer.
 func TestHighPriorityGoesBeforeATransfer(t *testing.T) {
 	for _, greedy := range []bool{false, true} {
 		d := newDuo(t, netcode.Config{FixedRate: true, Rate: 16000, Channels: []netcode.Channel{
@@ -308,8 +309,8 @@ func TestHighPriorityGoesBeforeATransfer(t *testing.T) {
 	}
 }
 
-// A transfer that long had what others left does not wait as long again when
-// they want their share, and the other way round.
+// A channel that long used what others left does not have to wait that long when
+// they want their share, and vice versa.
 func TestOldCreditIsForgotten(t *testing.T) {
 	for name, c := range map[string]struct {
 		first     [2]int // messages of 100 bytes, a packet
@@ -344,7 +345,7 @@ func TestOldCreditIsForgotten(t *testing.T) {
 	}
 }
 
-// Nothing starves: a long entry of the lowest priority comes through beside short
+// No channel starves: a long entry of the lowest priority is sent next to short
 // ones that leave it no room in any single packet.
 func TestLongEntryDoesNotStarveBehindShortOnes(t *testing.T) {
 	d := newDuo(t, netcode.Config{MTU: netcode.MinMTU, FixedRate: true, Rate: 5000, Channels: []netcode.Channel{
@@ -365,8 +366,8 @@ func TestLongEntryDoesNotStarveBehindShortOnes(t *testing.T) {
 	require.Greater(t, urgent, 200, "nor does it take over")
 }
 
-// Whatever the channels, sizes, priorities and losses: what is reliable arrives
-// once, in its channel's order, with its bytes; an event arrives at most once.
+// For any channels, sizes, priorities and losses: a reliable message arrives
+// once, in its channel's order, unchanged; an event arrives at most once.
 func TestChannelsRoundTrip(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		cfg := netcode.Config{Channels: []netcode.Channel{{Reliable: true}}}

@@ -1,20 +1,20 @@
 package netcode
 
-// ClientConfig is a MessageReady's body: what a client asks of the server, once
-// it plays and whenever its wish changes. The server grants what it can afford.
+// ClientConfig is the body of a MessageReady: what a client requests when it
+// starts to play and whenever its settings change. The server may grant less.
 type ClientConfig struct {
-	SnapshotRate uint8  // snapshots a second; 0: the server's choice
-	Bytes        uint32 // bytes a second of datagrams at most, for Conn.SetRate; 0: the server's choice
+	SnapshotRate uint8  // snapshots a second; 0: the server chooses
+	Bytes        uint32 // maximum bytes of datagrams a second, for Conn.SetRate; 0: the server chooses
 }
 
 const clientConfigSize = 1 + 4
 
-// Append writes c behind dst.
+// Append appends the encoded c to dst.
 func (c ClientConfig) Append(dst []byte) []byte {
 	return le.AppendUint32(append(dst, c.SnapshotRate), c.Bytes)
 }
 
-// ParseClientConfig reads what Append wrote. Error: ErrMalformed.
+// ParseClientConfig decodes what Append wrote. Error: ErrMalformed.
 func ParseClientConfig(b []byte) (ClientConfig, error) {
 	if len(b) != clientConfigSize {
 		return ClientConfig{}, errConfig

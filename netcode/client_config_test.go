@@ -54,7 +54,7 @@ func TestSetRate(t *testing.T) {
 		}
 		sent(0, 2)
 		conn.SetRate(c.to)
-		sent(2, 1) // what had been saved up
+		sent(2, 1) // the saved-up allowance
 		require.Equal(t, c.want, conn.Stats().Rate, c.name)
 		require.InEpsilon(t, c.want*10, sent(3, 10), 0.1, c.name)
 	}

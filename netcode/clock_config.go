@@ -6,33 +6,34 @@ import (
 	"time"
 )
 
-// ClockConfig is what a Clock may be told. The zero value is the default; negative
+// ClockConfig configures a [Clock]. The zero value is the default; negative
 // numbers are errors.
 type ClockConfig struct {
-	// TickRate is the simulation's rate, ticks a second. 0 means 30, at most 1000.
-	// Negative is an error.
+	// TickRate is the simulation rate in ticks a second. 0 means 30, at most
+	// 1000. Negative is an error.
 	TickRate int
-	// SnapshotInterval is how many ticks lie between snapshots. 0 means 1, at
-	// most 255. Negative is an error.
+	// SnapshotInterval is the number of ticks from one snapshot to the next. 0
+	// means 1, at most 255. Negative is an error.
 	SnapshotInterval int
-	// StartBuffer is how many snapshots must have come before the clock starts,
-	// and how many ticks of slack inputs begin with. 0 means 3, at most 64.
-	// Negative is an error.
+	// StartBuffer is the number of snapshots that must arrive before the clock
+	// starts. It is also the slack, in ticks, that inputs start with. 0 means
+	// 3, at most 64. Negative is an error.
 	StartBuffer int
-	// HardReset is by how much a time may be off and still be steered; beyond, it
-	// jumps. 0 means 500 ms, at most 30 s; negative is an error. Three of the caller's
-	// frames count where they are longer.
+	// HardReset is the largest time error that the clock corrects gradually; a
+	// larger error makes it jump. 0 means 500 ms, at most 30 s; negative is an
+	// error. The limit is never shorter than three of the caller's frames.
 	HardReset time.Duration
-	// History is how many ticks the prediction may lie ahead of the newest
-	// snapshot: what it can restore. Where inputs must lie farther ahead, the
-	// clock adds input delay. 0 means 32, at most 4096. Negative is an error.
+	// History is the number of ticks that prediction may run ahead of the
+	// newest snapshot, which is as far as the caller can restore. Where inputs
+	// must run farther ahead, the clock adds input delay. 0 means 32, at most
+	// 4096. Negative is an error.
 	History int
-	// Window is over how many seconds the buffers are measured. 0 means 10, at most
-	// 60. Negative is an error.
+	// Window is the number of seconds over which the buffers are measured. 0
+	// means 10, at most 60. Negative is an error.
 	Window int
 }
 
-// Validate reports every fault at once, as a *ConfigError, or nil.
+// Validate returns nil, or a *ConfigError that lists every fault.
 func (c ClockConfig) Validate() error {
 	var errs []error
 	check := func(name string, v, byDefault, most int) {

@@ -3,24 +3,24 @@ package netcode
 import "math"
 
 const (
-	driftBlocks = 32   // blocks of samples that are kept
-	driftShort  = 0.25 // seconds a block lasts at first, and twice that later
-	driftFew    = 6    // blocks that an estimate needs
+	driftBlocks = 32   // blocks of samples kept
+	driftShort  = 0.25 // seconds that a block lasts at first; later twice that
+	driftFew    = 6    // blocks needed for an estimate
 	driftSide   = 4    // blocks on either side of a step
-	driftMost   = 0.05 // share of time that is believed
-	driftLeast  = 2e-5 // share of time that is worth a change: no window sees less
+	driftMost   = 0.05 // largest share of time believed
+	driftLeast  = 2e-5 // smallest share of time worth a change: no window resolves less
 )
 
-// drift learns how much faster the client's clock runs than the server's.
+// drift estimates how much faster the client's clock runs than the server's.
 //
-// A sample is how late a snapshot came and how late the command came that it
-// reports of, both against the local clock. The clock's drift moves the one up
-// and the other down; a path that becomes longer both ways moves both up. So half
-// their difference is what the clocks do, and their sum what the path does. Lines
-// are laid through both, by least squares over some seconds, with a step where
-// one explains more (the server lost time, a route changed), and only as much is
-// believed of a line's slope as its error leaves, less half the slope of the sum:
-// one direction alone that becomes longer is no drift.
+// A sample is two values against the local clock: how late a snapshot arrived,
+// and how late the command arrived that it reports on. Clock drift raises one
+// and lowers the other; a longer path raises both. So half their difference is
+// the effect of the clocks, and their sum is the effect of the path. Lines are
+// fitted through both by least squares over some seconds, with one step where
+// that explains more (the server lost time, a route changed). The estimate
+// believes only the part of a slope that exceeds its error, less half the slope
+// of the sum: a path that gets longer in one direction only is no drift.
 type drift struct {
 	blocks [driftBlocks]driftBlock
 	n      int
@@ -36,10 +36,10 @@ func (b *driftBlock) add(o driftBlock) {
 	b.n, b.at, b.clock, b.path = b.n+o.n, b.at+o.at, b.clock+o.clock, b.path+o.path
 }
 
-// clear forgets the samples: of before and after a jump nothing is known together.
+// clear drops the samples: those before and after a jump cannot be combined.
 func (d *drift) clear() { d.n, d.now = 0, driftBlock{} }
 
-// add takes a sample, and tells whether there is a new estimate to ask for.
+// add takes a sample and reports whether a new estimate is available.
 func (d *drift) add(at, lag, late, rate float64) bool {
 	closed := false
 	if d.now.n > 0 && at-d.begun >= d.length {
@@ -76,7 +76,7 @@ func (d *drift) push(rate float64) {
 	d.now = driftBlock{}
 }
 
-// estimate is the drift, as a share of local time.
+// estimate returns the drift as a share of local time.
 func (d *drift) estimate() float64 {
 	clock := d.slope(func(b *driftBlock) float64 { return b.clock })
 	path := d.slope(func(b *driftBlock) float64 { return b.path })
@@ -84,7 +84,7 @@ func (d *drift) estimate() float64 {
 	return math.Copysign(size, clock)
 }
 
-// line is the sums of a weighted line.
+// line holds the sums of a weighted line.
 type line struct{ w, x, y, xx, xy, yy float64 }
 
 func (l *line) add(w, x, y float64) {
@@ -96,12 +96,13 @@ func (l line) minus(o line) line {
 	return line{l.w - o.w, l.x - o.x, l.y - o.y, l.xx - o.xx, l.xy - o.xy, l.yy - o.yy}
 }
 
-// moments are those about the mean.
+// moments returns the moments about the mean.
 func (l line) moments() (xx, xy, yy float64) {
 	return l.xx - l.x*l.x/l.w, l.xy - l.x*l.y/l.w, l.yy - l.y*l.y/l.w
 }
 
-// slope is what can be believed of the slope of the line through the blocks.
+// slope returns the believable part of the slope of the line through the
+// blocks.
 func (d *drift) slope(of func(*driftBlock) float64) float64 {
 	var all line
 	x0, y0 := d.blocks[0].at/d.blocks[0].n, of(&d.blocks[0])/d.blocks[0].n

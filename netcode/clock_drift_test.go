@@ -8,9 +8,9 @@ import (
 )
 
 // A client's clock may run at another speed than the server's. TestDriftIsLearned
-// prints the table; the bars are those of a clock that does not drift, and little
-// more: from second 5 on no more inputs are missed, they wait no more than 0.7
-// ticks longer, and what is shown lies neither farther behind nor starves.
+// prints the table. The limits are close to those of a clock without drift. From
+// second 5 on no additional inputs are missed, inputs wait at most 0.7 ticks
+// longer, and render time is neither later nor starves.
 func TestDriftIsLearned(t *testing.T) {
 	seeds := uint64(max(2, *clockSeeds/2))
 	t.Logf("%6s %6s %6s %5s %6s | %6s %6s %6s %6s | %6s %7s", "Hz", "RTT", "jitter", "loss%", "drift%", "miss%", "first%", "depth", "d*", "interp", "starve%")
@@ -43,8 +43,8 @@ func TestDriftIsLearned(t *testing.T) {
 	}
 }
 
-// What was measured before the drift was known is turned with it, so that soon
-// after the start what is shown lies where it lies without.
+// Measurements from before the drift was known are converted, so that render time
+// is soon the same as without drift.
 func TestDriftIsLearnedForWhatWasMeasuredBefore(t *testing.T) {
 	var still row
 	for _, drift := range []float64{0, -0.03, 0.03} {
@@ -61,8 +61,9 @@ func TestDriftIsLearnedForWhatWasMeasuredBefore(t *testing.T) {
 	}
 }
 
-// What is no drift is not taken for one: a path that becomes longer one way, or
-// both, fast or slowly; a server that loses time; pictures in step with nothing.
+// Other changes are not mistaken for drift: a path that gets longer one way or
+// both ways, fast or slowly; a server that loses time; rendered frames out of
+// step with everything.
 func TestChangesOfThePathAreNoDrift(t *testing.T) {
 	step := func(now, by time.Duration) time.Duration {
 		if now > 10*time.Second && now < 16*time.Second {
@@ -106,9 +107,9 @@ func TestChangesOfThePathAreNoDrift(t *testing.T) {
 	}
 }
 
-// Render time under drift, either way: it never passes the newest snapshot and
-// never runs back; it slows down, and does not stop, where snapshots come later
-// and later; and when it is far behind it jumps.
+// Render time under drift in either direction never passes the newest snapshot
+// and never runs back. It slows down without stopping when snapshots arrive later
+// and later, and jumps when it is far behind.
 func TestRenderTimeUnderDrift(t *testing.T) {
 	for _, drift := range []float64{-0.03, -0.01, 0.01, 0.03} {
 		const grows, grown, shrinks = 10 * time.Second, 14 * time.Second, 20 * time.Second

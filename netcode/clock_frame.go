@@ -5,32 +5,32 @@ import (
 	"time"
 )
 
-// frameTime learns how many ticks lie between a caller's Advances. A time that stands
-// alone, such as a stall, says nothing of the next: the median of five counts. Every
-// time is in ticks.
+// frameTime measures the number of ticks between a caller's Advances. A single
+// outlier, such as a stall, says nothing about the next frame, so it uses the
+// median of five. All times are in ticks.
 type frameTime struct {
-	last   time.Duration // when Advance was called
-	lagged time.Duration // when it last was after a slow frame
+	last   time.Duration // of the last Advance
+	lagged time.Duration // of the last Advance after a slow frame
 	begun  bool
 	recent [5]float64
 	n      int
 	usual  float64 // the median of recent
 	mean   float64 // smoothed
-	fast   float64 // above it frames are slow
+	fast   float64 // frames longer than this are slow
 }
 
 func newFrameTime(rate float64) frameTime { return frameTime{fast: max(fastTicks, rate/fastRate)} }
 
 const (
-	fastTicks = 2.0         // what a frame of a playable rate takes at most …
-	fastRate  = 24          // … or one of so many a second, where that is more
-	frameMost = maxCommands // ticks: no packet holds the commands of a longer one
+	fastTicks = 2.0         // longest frame at a playable rate …
+	fastRate  = 24          // … or one frame at this rate, where that is longer
+	frameMost = maxCommands // ticks: a packet cannot hold the commands of a longer frame
 )
 
-// slow tells whether frames are too few for every tick to have its own.
+// slow reports whether frames are too rare to give every tick its own.
 func (f *frameTime) slow() bool { return f.usual > f.fast }
 
-// tardy is what slow frames take; 0 where they are fast.
+// tardy returns the usual frame time while frames are slow, else 0.
 func (f *frameTime) tardy() float64 {
 	if f.slow() {
 		return f.usual
@@ -38,7 +38,8 @@ func (f *frameTime) tardy() float64 {
 	return 0
 }
 
-// note takes the time of an Advance, and tells whether there was one before.
+// note records the time of an Advance, and reports whether there was one
+// before.
 func (f *frameTime) note(now time.Duration, rate float64) bool {
 	dt := (now - f.last).Seconds() * rate
 	if f.begun && dt <= 0 {
@@ -61,8 +62,8 @@ func (f *frameTime) note(now time.Duration, rate float64) bool {
 	return true
 }
 
-// smooth follows fast frames slowly, as a single one that lasts says nothing, and
-// slow ones at once: their commands wait.
+// smooth follows fast frames slowly, since a single long one says nothing. It
+// follows slow frames at once, because their commands wait.
 func (f *frameTime) smooth(dt float64) {
 	switch most := max(f.fast, f.usual); {
 	case f.slow() || f.mean > f.fast:
@@ -72,7 +73,7 @@ func (f *frameTime) smooth(dt float64) {
 	}
 }
 
-// start begins to play: what was learned so far is what is known.
+// start begins play with the frame time learned so far.
 func (f *frameTime) start() {
 	if f.mean = 0; f.slow() {
 		f.mean = f.usual

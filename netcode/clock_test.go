@@ -2,6 +2,7 @@ package netcode_test
 
 import (
 	"flag"
+	"math"
 	"testing"
 	"time"
 
@@ -40,7 +41,7 @@ func measureSeeds(seeds uint64, rate int, from, to time.Duration, make func(seed
 		m := make(seed + 1)
 		m.run(to)
 		add(&r.window, m.inputs(from, to))
-		// From the first command's tick on: what is executed before it was made.
+		// from the first command's tick on; earlier ticks ran before any command
 		add(&r.start, m.inputs(m.serverTime(m.firstCommand), from))
 		r.resets += len(m.resets)
 		rtt := m.up.latency + m.down.latency
@@ -76,7 +77,7 @@ func TestInputDepthAgainstOracle(t *testing.T) {
 					})
 					t.Logf("%3d %6v %6v %5.0f | %6.2f %6.2f %6.2f %6.2f | %6.1f %6.1f %7.2f", rate, rtt, jitter, 100*loss,
 						100*r.window.missed(), 100*r.start.missed(), r.window.depth, r.window.oracle, r.confirm, r.interp, 100*r.starved)
-					require.LessOrEqual(t, r.window.missed(), max(0.003, r.window.floor)+0.002)
+					require.LessOrEqual(t, r.window.missed(), max(0.003, r.window.floor)+0.002+loss*loss*loss, "and a command whose three packets are lost")
 					require.LessOrEqual(t, r.window.depth, r.window.oracle+1)
 					require.LessOrEqual(t, r.start.missed(), 0.015+loss/10)
 					require.Zero(t, r.resets)
@@ -89,10 +90,10 @@ func TestInputDepthAgainstOracle(t *testing.T) {
 	}
 }
 
-// A burst of loss takes every copy of a command until it ends: all but the last of
-// the commands in one that is longer than the slack come too late, and a slack as
-// long as the longest burst is no game. So bursts are held against the slack that
-// was kept, had it been the same all the time: steering costs little beside that.
+// A burst of loss hits every copy of a command until it ends. In a burst longer
+// than the slack, all commands but the last are late, and a slack as long as the
+// longest burst would be unplayable. So the test compares bursts with a constant
+// slack of the same size: steering may cost little more.
 func TestInputDepthUnderBursts(t *testing.T) {
 	t.Logf("%5s %6s %5s | %6s %6s %6s %6s", "burst", "jitter", "loss%", "miss%", "held%", "depth", "d*")
 	for _, burst := range []int{2, 4} {
@@ -104,8 +105,10 @@ func TestInputDepthUnderBursts(t *testing.T) {
 					return m
 				})
 				t.Logf("%5d %6v %5.0f | %6.2f %6.2f %6.2f %6.2f", burst, jitter, 100*loss, 100*r.window.missed(), 100*r.window.held, r.window.depth, r.window.oracle)
-				require.LessOrEqual(t, r.window.missed(), 1.25*r.window.held+0.004)
-				require.LessOrEqual(t, r.window.missed(), map[int]float64{2: 0.015, 4: 0.05}[burst])
+				goOn := 1 - 1/float64(burst)
+				three := loss * goOn * goOn // packets in a row are lost from here on
+				require.LessOrEqual(t, r.window.missed(), 1.25*r.window.held+0.004+three)
+				require.LessOrEqual(t, r.window.missed(), map[int]float64{2: 0.015, 4: 0.05}[burst]+three)
 				require.LessOrEqual(t, r.window.depth, r.window.oracle+1)
 				require.LessOrEqual(t, r.resets, *clockSeeds/5, "a burst now and then is longer than a reset's bound")
 			}
@@ -367,6 +370,26 @@ func TestClockBeforeTheFirstSnapshot(t *testing.T) {
 	require.Zero(t, c.Advance(time.Second).Ticks, "time that runs back stands still")
 }
 
+// The first frame takes 83 ms and the second 16, with no snapshot in between: what was
+// measured during slow frames is dropped, and the clock still tells the time.
+func TestFramesBecomeFastBeforeASnapshot(t *testing.T) {
+	for _, slow := range []time.Duration{83 * ms, 200 * ms, 490 * ms} {
+		c := netcode.NewClock(netcode.ClockConfig{TickRate: 30})
+		for i := range 4 {
+			c.Snapshot(time.Duration(i)*33*ms, netcode.Tick(100+i), 0, false, 60*ms)
+		}
+		now, last := 100*ms, netcode.Time{}
+		c.Advance(now)
+		for _, frame := range []time.Duration{slow, 16 * ms, 16 * ms, 16 * ms, 16 * ms, 16 * ms, 16 * ms} {
+			now += frame
+			last = c.Advance(now)
+		}
+		require.True(t, last.Started, slow)
+		require.False(t, math.IsNaN(float64(last.Fraction)+float64(last.RenderFraction)), slow)
+		require.InDelta(t, 100+float64(now)/float64(33*ms), float64(last.Command), 8, slow)
+	}
+}
+
 // An earliness of a whole number of ticks may be rounded up from just below, and
 // then names the tick after the one it measured.
 func TestEarlinessRoundedOverATicksEdge(t *testing.T) {
@@ -443,9 +466,9 @@ func TestClockAllocatesNothing(t *testing.T) {
 	require.Zero(t, testing.AllocsPerRun(500, step))
 }
 
-// A queue on the way down that is long when a client joins, and drains, delays what
-// is shown no longer, however few snapshots came by it: a second and a half later the
-// render time is within a jump of what lies at hand.
+// A downstream queue that is long when a client joins, and then drains, stops
+// delaying the view, however few snapshots arrived through it. A second and a half
+// later, render time is within a jump of the newest snapshots.
 func TestRenderTimeFollowsAQueueThatDrains(t *testing.T) {
 	for _, slow := range []int{4, 8, 15, 25, 40, 60} { // snapshots that came by it
 		c := netcode.NewClock(netcode.ClockConfig{TickRate: 30})

@@ -2,20 +2,21 @@ package netcode
 
 import "slices"
 
-// sampleWindow keeps the last samples of a measurement, in order of arrival and
-// sorted, so that any quantile is at hand.
+// sampleWindow keeps the last samples of a measurement, both in order of
+// arrival and sorted, so that any quantile is quick to read.
 type sampleWindow struct {
 	ring   []float64
 	when   []float64 // local time of each
-	hitch  []float64 // what of each is the caller's, who came late
+	hitch  []float64 // the part of each sample that a late caller caused
 	sorted []float64
 	at     int
 	sum    float64
-	shift  int // samples in a row that belong to another level, far away
+	shift  int // samples in a row at another, far away level
 	below  int // samples in a row well below the median
 }
 
-// settled is how many samples in a row tell that the level fell, though not far.
+// settled is the number of samples in a row that show that the level fell
+// slightly.
 const settled = 30
 
 func newSampleWindow(size int) sampleWindow {
@@ -26,17 +27,18 @@ func (w *sampleWindow) len() int { return len(w.sorted) }
 
 func (w *sampleWindow) clear() { w.sorted, w.at, w.sum, w.shift, w.below = w.sorted[:0], 0, 0, 0, 0 }
 
-// add takes a sample. When three in a row lie more than far away from everything
-// known, the level has changed (the server slipped, the path moved): the window
-// is emptied and begins anew. The same when thirty in a row lie a fifth of far
-// below the median: without it, a path that became shorter would be believed
-// only when the window has passed. One that became longer needs no such rule,
-// since the quantiles asked for are high ones.
+// add takes a sample. Three samples in a row that are more than far away from
+// all others mean that the level has changed (the server slipped, the path
+// moved): the window is emptied and restarted. Thirty in a row that are a fifth
+// of far below the median mean the same. Without that rule, a path that got
+// shorter would count only after the whole window had passed. A path that got
+// longer needs no such rule, because callers ask for high quantiles.
 func (w *sampleWindow) add(at, v, far float64) (taken, emptied bool) {
 	return w.addLate(at, v, 0, far)
 }
 
-// addLate is add of a sample of which hitch is the caller's doing: see forgive.
+// addLate is add for a sample of which the caller caused the part hitch: see
+// forgive.
 func (w *sampleWindow) addLate(at, v, hitch, far float64) (taken, emptied bool) {
 	if n := len(w.sorted); n > 0 && (v < w.sorted[0]-far || v > w.sorted[n-1]+far) {
 		if w.shift++; w.shift < 3 {
@@ -55,7 +57,7 @@ func (w *sampleWindow) addLate(at, v, hitch, far float64) (taken, emptied bool) 
 	return true, emptied
 }
 
-// keep forgets all but the last n samples.
+// keep drops all but the last n samples.
 func (w *sampleWindow) keep(n int) {
 	var last, when, hitch [settled]float64
 	for i := range n {
@@ -68,20 +70,21 @@ func (w *sampleWindow) keep(n int) {
 	}
 }
 
-// keepAfter forgets what was taken up to a local time.
+// keepAfter drops the samples taken up to a local time, except for the newest: a window
+// that was filled stays filled.
 func (w *sampleWindow) keepAfter(local float64) {
-	n := 0
+	n := min(w.len(), 1)
 	for n < min(w.len(), settled) && w.when[(w.at-1-n+2*len(w.ring))%len(w.ring)] > local {
 		n++
 	}
 	w.keep(n)
 }
 
-// forgive takes from each sample what was the caller's.
+// forgive subtracts from each sample the part that the caller caused.
 func (w *sampleWindow) forgive() {
 	n := len(w.sorted)
 	w.sum = 0
-	for i := range n { // a ring that is not full begins at 0
+	for i := range n { // a ring that is not full starts at 0
 		w.ring[i] -= w.hitch[i]
 		w.hitch[i] = 0
 		w.sum += w.ring[i]
@@ -90,11 +93,12 @@ func (w *sampleWindow) forgive() {
 	slices.Sort(w.sorted)
 }
 
-// turn adds to each sample what a drift of so much more makes since it was taken.
+// turn adds to each sample the effect of a drift change of by since it was
+// taken.
 func (w *sampleWindow) turn(now, by float64) {
 	n := len(w.sorted)
 	w.sum = 0
-	for i := range n { // a ring that is not full begins at 0
+	for i := range n { // a ring that is not full starts at 0
 		w.ring[i] += (now - w.when[i]) * by
 		w.sum += w.ring[i]
 	}
@@ -116,7 +120,8 @@ func (w *sampleWindow) insert(at, v, hitch float64) {
 	w.sum += v
 }
 
-// recent is the greatest of the last samples. The window must not be empty.
+// recent returns the greatest of the last samples. The window must not be
+// empty.
 func (w *sampleWindow) recent() float64 {
 	n := len(w.sorted)
 	top := w.ring[(w.at-1+len(w.ring))%len(w.ring)]

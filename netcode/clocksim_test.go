@@ -207,7 +207,7 @@ func (m *match) serve(now time.Duration) {
 // note keeps, for the oracle, when a packet with everything up to its newest
 // command came.
 func (m *match) note(body []byte, at float64) {
-	newest := netcode.Tick(body[1]) | netcode.Tick(body[2])<<8 | netcode.Tick(body[3])<<16 | netcode.Tick(body[4])<<24
+	newest, _ := netcode.NewestCommand(body, netcode.Tick(at))
 	m.arrivals = append(m.arrivals, arrival{newest, at})
 }
 
@@ -240,12 +240,15 @@ func (m *match) frame(now time.Duration) {
 			if err != nil {
 				panic(err)
 			}
-			m.sender.Acked(h.CommandAck)
+			m.sender.Acked(h.CommandAck, netcode.Newer(h.CommandAck, h.Tick))
 			m.clock.Snapshot(local, h.Tick, h.Early, h.HasEarly, m.client.RTT())
 			if netcode.Newer(h.Tick, m.newest) || m.newest == 0 {
 				m.newest = h.Tick
 			}
 		}
+	}
+	for f, ok := m.client.NextFate(); ok; f, ok = m.client.NextFate() {
+		m.sender.Fate(f.Delivered)
 	}
 	t := m.clock.Advance(local)
 	m.greet(now, local, t)

@@ -1,9 +1,9 @@
 package netcode
 
-// maxCloseText bounds the text of a close, in bytes.
+// maxCloseText is the longest text of a close, in bytes.
 const maxCloseText = 200
 
-// closing is a close on its way out, and one that came in.
+// closing holds the outgoing close and the received one.
 type closing struct {
 	sending  bool
 	code     uint16
@@ -13,9 +13,9 @@ type closing struct {
 	gotText  string
 }
 
-// Close makes every packet from now on tell the peer that the session has ended,
-// with a code and a text (cut to 200 bytes) for its user. Send a few packets:
-// nothing acknowledges a close that the caller would wait for.
+// Close makes every later packet tell the peer that the session has ended, with
+// a code and a text (cut to 200 bytes) for its user. Send a few packets: a
+// close is not acknowledged.
 func (c *Conn) Close(code uint16, text string) {
 	if len(text) > maxCloseText {
 		text = text[:maxCloseText]
@@ -23,8 +23,8 @@ func (c *Conn) Close(code uint16, text string) {
 	c.closing.sending, c.closing.code, c.closing.text = true, code, text
 }
 
-// Closed tells whether the peer has closed, and its code and text. The text is
-// the peer's: bytes to be shown with care.
+// Closed reports whether the peer has closed, with its code and text. The text
+// is the peer's own: display these bytes with care.
 func (c *Conn) Closed() (code uint16, text string, ok bool) {
 	return c.closing.gotCode, c.closing.gotText, c.closing.received
 }
@@ -43,7 +43,7 @@ func validClose(body []byte) bool { return len(body) >= 2 && len(body) <= 2+maxC
 
 func (c *closing) take(body []byte) {
 	if c.received {
-		return // the first counts
+		return // the first one counts
 	}
 	c.received, c.gotCode, c.gotText = true, le.Uint16(body), string(body[2:])
 }

@@ -5,43 +5,51 @@ import (
 	"fmt"
 )
 
-// Command is one tick's input of one player.
+// Command is the input of one player for one tick.
 type Command struct {
-	Tick     Tick   // the tick it is meant for
-	Render   Tick   // what the player saw of others when it was made: a tick …
-	Fraction uint8  // … and 1/256 ticks beyond it
-	Offset   uint8  // how far behind Tick the picture lay of what the client computes itself, in steps that both ends agree on; 0: not said
-	Data     []byte // the packed input, of the size both ends agreed on
+	Tick     Tick   // the tick that the input is for
+	Render   Tick   // render time of remote entities when the command was made: a tick …
+	Fraction uint8  // … and a fraction in 1/256 tick
+	Offset   uint8  // how far the view of client-computed state trails Tick, in steps that both ends agree on; 0: not stated
+	Data     []byte // the packed input, of the size that both ends agreed on
 
-	// Early is set by [CommandBuffer.Take] alone: how long before its tick's
-	// execution the command, as it is, first arrived, in 1/256 tick, cut to
-	// ±32767. It is how long the command waited in the server's buffer, as the
-	// server itself measured it, so a bound on rewinding may rely on it. It does
-	// not travel.
+	// Early is set only by [CommandBuffer.Take]: the time from the first
+	// arrival of this command until its tick ran, in 1/256 tick, clamped to
+	// ±32767. The server measured it as the wait in its own buffer, so a limit
+	// on rewinding can rely on it. It is not sent.
 	Early int16
 }
 
-// CommandConfig is what a CommandSender may be told. The zero value is the default.
+// CommandConfig configures a [CommandSender]. The zero value is the default.
 type CommandConfig struct {
-	// Redundancy is how many of the newest unacknowledged commands go with every
-	// packet whatever the budget says: these, or all that no packet had yet, where
-	// those are more. 0 means 3; negative means only those that no packet had yet. At
-	// most 64.
+	// Redundancy is the number of packets that each command travels in, unless it is
+	// acknowledged earlier. More while packets are lost in longer runs: see
+	// [CommandSender.Fate]. 0 means 3; negative means one packet, always. At most 64.
 	Redundancy int
-	// Budget is how many bytes commands may take in a packet, in which all
-	// unacknowledged ones go as far as they fit. 0 means 256; negative means that
-	// none goes but those that Redundancy says. At most 2²⁰.
-	Budget int
+	// Late is the number of ticks for which commands can still be of use after their own.
+	// Unacknowledged ones are sent in every packet until they are as old as that, counted
+	// from the newest one. 0 means that only Redundancy counts. At most 64. Negative is an
+	// error.
+	Late int
+	// Fields are the widths in bits of the fields that Data is packed of, in their order,
+	// lowest bit of the first byte first. Differences between commands are coded by field.
+	// The receiver's must be the same. nil means that each byte is a field. Each has 1 to 64
+	// bits; bits of Data that they leave over count by the byte.
+	Fields []uint8
 }
 
-// Validate reports every fault at once, as a *ConfigError, or nil.
+// Validate returns nil, or a *ConfigError that lists every fault. [NewCommandSender] checks
+// Fields against the size of a command.
 func (c CommandConfig) Validate() error {
 	var errs []error
 	if c.Redundancy > maxCommands {
-		errs = append(errs, fmt.Errorf("CommandConfig.Redundancy is %d commands: use up to %d, 0 for 3, or less for none", c.Redundancy, maxCommands))
+		errs = append(errs, fmt.Errorf("CommandConfig.Redundancy is %d packets: use up to %d, 0 for 3, or a negative number for one", c.Redundancy, maxCommands))
 	}
-	if c.Budget > maxCommandBudget {
-		errs = append(errs, fmt.Errorf("CommandConfig.Budget is %d bytes: use up to %d, 0 for 256, or less for none", c.Budget, maxCommandBudget))
+	if c.Late < 0 || c.Late > maxCommands {
+		errs = append(errs, fmt.Errorf("CommandConfig.Late is %d ticks: use up to %d, or 0 for none", c.Late, maxCommands))
+	}
+	if err := checkFields(maxCommandSize, c.Fields); err != nil {
+		errs = append(errs, fmt.Errorf("CommandConfig.Fields: %w", err))
 	}
 	if len(errs) > 0 {
 		return &ConfigError{errors.Join(errs...)}
@@ -49,37 +57,39 @@ func (c CommandConfig) Validate() error {
 	return nil
 }
 
-// Commands on the wire, newest first, each coded against the one before it:
+// Commands on the wire are bits, newest command first. Each is coded relative to the one
+// before it, and the newest to the base, a command that the server has:
 //
-//	count 1, newest tick 4, then per command
-//	head 1: low four bits say what follows; when none does, the high four say
-//	        how many further commands are as predictable as this one
-//	  headTick:   varint of the ticks skipped       else the tick before
-//	  headView:   zigzag varint of the change in how far the view lies behind
-//	              its tick, in 1/256 tick            else as far behind
-//	  headOffset: 1                                  else the same
-//	  headData:   a mask of the bytes that differ, and their new values
+//	based 1, count 2 (1 to 3, or 6 bits more), with a base: the newest tick 12, how far the
+//	        base is before it 6; else: the newest tick 32. Then per command
+//	unusual 1; if set: a gap 1 and its varint, an offset 1 and its 8 bits
+//	lag     2: class of the change in how far the view trails the tick; then its bits
+//	data    whole for the newest without a base; else 1, and if set, per field:
+//	        changed 1, then a small change or the value
 //
-// The command before the newest is tick+1, view 0 behind, offset 0, data zero.
+// Zero bits fill the last byte.
 const (
-	headTick   = 1
-	headView   = 2
-	headOffset = 4
-	headData   = 8
-	headWhat   = 15
-	headRun    = 16 // of the high four bits: 0 to 15 more
-
 	maxCommands    = 64   // in one body
 	maxCommandSize = 1024 // bytes of Data
 	viewCircle     = 1<<40 - 1
 
-	maxCommandBudget = 1 << 20
+	fewCommands = 3  // so many are counted in two bits
+	tickBits    = 12 // of the newest tick, where there is a base
+	baseBits    = 6
+	baseReach   = 1 << baseBits // ticks from the newest to the base, at most
 )
 
-// view is the render time in 1/256 tick.
+// lagBits are the bits of a change of the lag by its class, and lagLimits the number of
+// changes up to there. Class 0 is no change; class 3 is a varint.
+var (
+	lagBits   = [3]int{0, 4, 8}
+	lagLimits = [3]uint64{0, 1 << 4, 1<<4 + 1<<8}
+)
+
+// view returns the render time in 1/256 tick.
 func (c *Command) view() uint64 { return uint64(c.Render)<<8 | uint64(c.Fraction) }
 
-// lag is how far the view lies behind the tick, in 1/256 tick, signed, on the
+// lag returns how far the view trails the tick, in 1/256 tick, signed, on a
 // circle of 2⁴⁰.
 func (c *Command) lag() int64 {
 	d := (uint64(c.Tick)<<8 - c.view()) & viewCircle

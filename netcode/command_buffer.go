@@ -2,12 +2,13 @@ package netcode
 
 import "math"
 
-// CommandBuffer is the server's store of one player's commands, until their
-// ticks are executed. It is not safe for concurrent use.
+// CommandBuffer stores the commands of one player on the server until their
+// ticks run. It is not safe for concurrent use.
 type CommandBuffer struct {
 	size, window int
-	ring         []Command // of ticks from next on: a power of two that grows to the window
-	came         tickSet   // ticks from next-window to next+window whose first arrival was taken
+	ring         []Command     // commands from next on: a power of two that grows to the window
+	came         tickSet       // ticks from next-window to next+window whose first command arrived
+	bases        []baseCommand // of the ticks that came last, by tick; nil before the first
 	scratch      []byte
 	reader       commandReader
 
@@ -22,16 +23,29 @@ type CommandBuffer struct {
 	replaced                        uint64
 }
 
-// NewCommandBuffer makes a buffer of commands of size bytes (1 to 1024, else it
-// panics). It takes commands up to window ticks ahead of the server's time;
-// window is 1 to 1024, and 0 means 32.
-func NewCommandBuffer(size, window int) *CommandBuffer {
-	checkCommandSize(size)
+// baseCommand is a command that arrived, as later ones are coded relative to it.
+type baseCommand struct {
+	lag    int64
+	tick   Tick
+	offset uint8
+	held   bool
+	data   []byte
+}
+
+// basesKept is for how many ticks commands stay known as bases: as far as a body reaches,
+// and as much again for packets that others overtake.
+const basesKept = 2 * baseReach
+
+// NewCommandBuffer returns a buffer for commands of size bytes; it panics
+// unless size is 1 to 1024. The buffer accepts commands up to window ticks
+// ahead of the server's time. window is 1 to 1024, and 0 means 32. fields are those of
+// [CommandConfig.Fields]; it panics if they do not fit into size.
+func NewCommandBuffer(size, window int, fields ...uint8) *CommandBuffer {
 	if window <= 0 {
 		window = 32
 	}
 	window = min(window, 1024)
-	return &CommandBuffer{size: size, window: window, scratch: make([]byte, size), came: newTickSet(2 * window)}
+	return &CommandBuffer{size: size, window: window, reader: commandReader{fields: newCommandFields(size, fields)}, scratch: make([]byte, size), came: newTickSet(2 * window)}
 }
 
 // grow makes room for commands up to n ticks ahead.
@@ -50,7 +64,7 @@ func (b *CommandBuffer) grow(n int) {
 
 func (b *CommandBuffer) slot(t Tick) *Command { return &b.ring[int(t)&(len(b.ring)-1)] }
 
-// put copies a command into the slot of a tick.
+// put copies a command into the slot of tick t.
 func (b *CommandBuffer) put(c *Command, t Tick) {
 	s := b.slot(t)
 	data := s.Data
@@ -59,8 +73,8 @@ func (b *CommandBuffer) put(c *Command, t Tick) {
 	s.Data = data
 }
 
-// pass makes the ticks before next past, and forgets those that the window leaves
-// behind.
+// pass marks the ticks before next as past, and drops those that leave the
+// window.
 func (b *CommandBuffer) pass(next Tick) {
 	if gone := next - b.next; b.started && gone < Tick(b.came.size()) {
 		for t := b.next - Tick(b.window); gone > 0; gone-- {
@@ -73,29 +87,47 @@ func (b *CommandBuffer) pass(next Tick) {
 	b.started, b.next = true, next
 }
 
-// Read takes a body of MessageCommands. at is the server's time in ticks, with
-// fraction: tick k is consumed at k.0. A command's first arrival is stored and
-// measured; in its place comes, until its tick is taken, one of the same tick whose
-// view is newer: a client whose clock was set back, as after a server that stood
-// still, makes its commands anew. Duplicates, ticks that are past (before at, or
-// taken), and ticks more than the window ahead are counted and not stored, which is
-// no error: an honest client's redundancy brings them. Error: ErrMalformed, for the
-// whole body; nothing of it is then taken.
+// Read decodes a body of MessageCommands. at is the server's time in ticks,
+// with fraction; tick k runs at k.0. Read stores and measures the first command
+// that arrives for a tick. Until the tick is taken, a command for the same tick
+// with a newer view replaces it: a client whose clock was set back, for example
+// after a server stall, makes its commands again. Three kinds are counted but
+// not stored: duplicates, commands for past ticks (before at, or already
+// taken), and commands beyond the window. They are no error, because the
+// redundancy of honest clients causes them. A body that is coded relative to a command that
+// is no longer known is dropped and counted as late. Error: ErrMalformed, and then Read takes
+// no command of the body.
 func (b *CommandBuffer) Read(body []byte, at float64) error {
-	if !(at >= 0 && at <= math.MaxUint32) { // the caller's time: a fault of no packet
+	if !(at >= 0 && at <= math.MaxUint32) { // the caller's time is wrong: not the packet's fault
 		at = 0
 	}
 	r := &b.reader
-	if !r.check(body, b.scratch) {
+	now := Tick(math.Ceil(at))
+	near := now
+	if b.started && Newer(b.next, now) {
+		near = b.next
+	}
+	if !r.start(body, b.scratch, near) {
 		b.malformed++
 		return errCommand
 	}
-	now := Tick(math.Ceil(at))
+	base := b.base(r.head)
+	if r.head.based && base == nil {
+		b.late += uint64(r.head.count)
+		return nil
+	}
+	if !r.check(base) {
+		b.malformed++
+		return errCommand
+	}
 	if !b.started || Newer(now, b.next) {
 		b.pass(now)
 	}
 	known, before := b.any, b.newest
-	r.start(body, b.scratch)
+	r.start(body, b.scratch, near)
+	if base != nil {
+		r.from(base)
+	}
 	for first := true; r.more(); first = false {
 		r.read()
 		b.arrive(&r.c, at, first)
@@ -106,19 +138,29 @@ func (b *CommandBuffer) Read(body []byte, at float64) error {
 	return nil
 }
 
-// NewestCommand is the tick of the newest command in a body of MessageCommands,
-// without reading the rest; false when it is too short to say.
-func NewestCommand(body []byte) (Tick, bool) {
-	if len(body) < 5 {
-		return 0, false
+// base returns the command that a body is coded relative to; nil if there is none.
+func (b *CommandBuffer) base(h commandHead) *baseCommand {
+	if !h.based || b.bases == nil {
+		return nil
 	}
-	return le.Uint32(body[1:]), true
+	if c := &b.bases[h.base%basesKept]; c.held && c.tick == h.base {
+		return c
+	}
+	return nil
 }
 
-// measureGap measures the ticks between what was known and the oldest command of
-// a body, as if they had come with it: the client left them out because it was
-// told that they are past, so they were too late by at least this much. Without
-// it a client close to the server would never learn of such misses.
+// NewestCommand returns the tick of the newest command in a body of MessageCommands,
+// without decoding the rest. near is the server's tick: a body that is coded relative to an
+// earlier command names the low 12 bits alone. It returns false when the body is too short.
+func NewestCommand(body []byte, near Tick) (Tick, bool) {
+	h, ok := readHead(&bitReader{b: body}, near)
+	return h.newest, ok
+}
+
+// measureGap measures the ticks between the newest known command and the oldest
+// command of a body as if they had arrived with it. The client left them out
+// because it was told that they are past, so they were at least this late.
+// Without this, a client close to the server would never learn of such misses.
 func (b *CommandBuffer) measureGap(known, oldest Tick, at float64) {
 	gap := Distance(oldest, known) - 1
 	if gap <= 0 || gap > b.window {
@@ -129,10 +171,10 @@ func (b *CommandBuffer) measureGap(known, oldest Tick, at float64) {
 	}
 }
 
-// check reads a whole body for its form.
-func (r *commandReader) check(body, data []byte) bool {
-	if !r.start(body, data) {
-		return false
+// check validates the form of a whole body that was started, on top of its base.
+func (r *commandReader) check(base *baseCommand) bool {
+	if base != nil {
+		r.from(base)
 	}
 	for r.more() {
 		if !r.read() {
@@ -153,11 +195,12 @@ func (b *CommandBuffer) arrive(c *Command, at float64, first bool) {
 		}
 		return
 	case ahead < -b.window && !fresh:
-		b.late++ // too old to tell whether it came before
+		b.late++ // too old to know whether it is a duplicate
 		return
 	case ahead >= -b.window && b.came.has(c.Tick):
 		if ahead >= 0 && int64((c.view()-b.slot(c.Tick).view())<<24) > 0 {
-			b.store(c, earliness(c.Tick, at)) // made anew, by who has seen more meanwhile
+			b.store(c, earliness(c.Tick, at))      // made again by a client that has newer snapshots by now
+			b.bases[c.Tick%basesKept].held = false // packets on their way may rest on the first
 			b.replaced++
 			return
 		}
@@ -184,9 +227,20 @@ func (b *CommandBuffer) arrive(c *Command, at float64, first bool) {
 func (b *CommandBuffer) store(c *Command, early int16) {
 	b.put(c, c.Tick)
 	b.slot(c.Tick).Early = early
+	if b.bases == nil {
+		b.bases = make([]baseCommand, basesKept)
+		data := make([]byte, basesKept*b.size)
+		for i := range b.bases {
+			b.bases[i].data = data[i*b.size : (i+1)*b.size : (i+1)*b.size]
+		}
+	}
+	to := &b.bases[c.Tick%basesKept]
+	to.tick, to.lag, to.offset, to.held = c.Tick, c.lag(), c.Offset, true
+	copy(to.data, c.Data)
 }
 
-// measure tells how early a command of tick t comes, and keeps the smallest.
+// measure returns how early a command of tick t arrived, and keeps the smallest
+// value.
 func (b *CommandBuffer) measure(t Tick, at float64) int16 {
 	e := earliness(t, at)
 	if !b.hasEarly || int(e) < b.early {
@@ -195,20 +249,21 @@ func (b *CommandBuffer) measure(t Tick, at float64) int16 {
 	return e
 }
 
-// earliness is by how much a time lies before tick t, in 1/256 tick.
+// earliness returns how long before tick t a time is, in 1/256 tick.
 func earliness(t Tick, at float64) int16 {
 	whole := Tick(math.Floor(at))
 	e := Distance(t, whole)*256 - int(math.Round((at-float64(whole))*256))
 	return int16(max(math.MinInt16, min(math.MaxInt16, e)))
 }
 
-// Take gives the command of tick t, once, and makes every tick up to t past.
-// false: it did not come, or t is past already; the caller repeats the last.
-// Its Early says how long before t it first arrived: never negative, since what
-// comes too late is not given. Data is valid until the next Read.
+// Take returns the command of tick t, once, and marks every tick up to t as
+// past. It returns false when the command did not arrive or t is already past;
+// the caller then repeats the last command. Early of the command is the time
+// from its first arrival until t; it is never negative, since late commands are
+// not returned. Data is valid until the next Read.
 func (b *CommandBuffer) Take(t Tick) (Command, bool) {
 	ahead := Distance(t, b.next)
-	if b.started && ahead < 0 { // so is half the circle ahead
+	if b.started && ahead < 0 { // also true for half the circle ahead
 		return Command{}, false
 	}
 	came := ahead >= 0 && ahead < b.window && b.came.has(t)
@@ -219,21 +274,23 @@ func (b *CommandBuffer) Take(t Tick) (Command, bool) {
 	return *b.slot(t), true
 }
 
-// Early is the smallest earliness among first arrivals since the last call, in
-// 1/256 tick: how long before its tick's execution the worst command came,
-// negative for one that came too late. A command that its client gave up because
-// it was past counts as having come with the next one. false: none came.
+// Early returns the smallest earliness of the first arrivals since the last
+// call, in 1/256 tick: the margin of the worst command before its tick. It is
+// negative for a late command. A command that the client dropped because it was
+// past counts as arriving with the next one. It returns false when none
+// arrived.
 func (b *CommandBuffer) Early() (int16, bool) {
 	e, ok := b.early, b.hasEarly
 	b.early, b.hasEarly = 0, false
 	return int16(e), ok
 }
 
-// Newest is the newest tick stored or refused as past so far; false before any.
+// Newest returns the newest tick stored, or refused as past, so far; false
+// before the first.
 func (b *CommandBuffer) Newest() (Tick, bool) { return b.newest, b.any }
 
-// Ack is the tick up to which every command has come or is past. 0 before the
-// first Read or Take.
+// Ack returns the tick up to which every command has arrived or is past. It
+// returns 0 before the first Read or Take.
 func (b *CommandBuffer) Ack() Tick {
 	if !b.started {
 		return 0
@@ -245,11 +302,11 @@ func (b *CommandBuffer) Ack() Tick {
 	return t
 }
 
-// Replaced counts the commands that took the place of another of the same tick.
+// Replaced returns how many commands replaced another one for the same tick.
 func (b *CommandBuffer) Replaced() uint64 { return b.replaced }
 
-// Stats counts the commands refused: past when they came, received before, too
-// far in the future; and bodies that were malformed.
+// Stats returns how many commands were refused as past, as duplicates, and as
+// too far in the future; and how many bodies were malformed.
 func (b *CommandBuffer) Stats() (late, duplicate, far, malformed uint64) {
 	return b.late, b.duplicate, b.far, b.malformed
 }

@@ -1,102 +1,139 @@
 package netcode
 
-// commandReader walks a body of MessageCommands, newest command first. It reads
-// into one Command, since each is coded against the one before it.
+// commandReader walks a body of MessageCommands, newest command first. It
+// decodes into one Command, since each is coded relative to the one before it.
 type commandReader struct {
-	rest []byte
-	left int // commands
-	run  int // further commands that the last head stands for
-	c    Command
+	fields commandFields
+	bits   bitReader
+	left   int // commands
+	head   commandHead
+	whole  bool // the next command's data is written whole
+	c      Command
 }
 
-// start begins a body whose commands are len(data) bytes; data is overwritten.
-func (r *commandReader) start(body, data []byte) bool {
-	if len(body) < 6 || body[0] == 0 || body[0] > maxCommands {
+// commandHead is the beginning of a body.
+type commandHead struct {
+	count  int
+	newest Tick
+	based  bool
+	base   Tick // where based
+}
+
+// readHead reads the beginning of a body. near is a tick close to those of the body: where
+// a body has a base, it holds the low bits of its newest tick alone.
+func readHead(r *bitReader, near Tick) (h commandHead, ok bool) {
+	h.based = r.read(1) == 1
+	if h.count = int(r.read(2)) + 1; h.count == fewCommands+1 {
+		h.count += int(r.read(6))
+	}
+	if !h.based {
+		h.newest = Tick(r.read(32))
+	} else {
+		low := Tick(r.read(tickBits))
+		h.newest = near + Tick(int32((low-near)<<(32-tickBits))>>(32-tickBits))
+		h.base = h.newest - 1 - Tick(r.read(baseBits))
+	}
+	return h, !r.bad && h.count <= maxCommands
+}
+
+// start begins a body whose commands are len(data) bytes long; it overwrites data. It
+// returns false if the form is wrong.
+func (r *commandReader) start(body, data []byte, near Tick) bool {
+	r.bits = bitReader{b: body}
+	var ok bool
+	if r.head, ok = readHead(&r.bits, near); !ok {
 		return false
 	}
 	clear(data)
-	*r = commandReader{rest: body[5:], left: int(body[0]), c: Command{Tick: le.Uint32(body[1:]) + 1, Data: data}}
+	r.left, r.whole = r.head.count, !r.head.based
+	r.c = Command{Tick: r.head.newest + 1, Data: data}
 	r.c.setLag(0)
 	return true
+}
+
+// from makes a command the base of the body.
+func (r *commandReader) from(base *baseCommand) {
+	copy(r.c.Data, base.data)
+	r.c.Offset = base.offset
+	r.c.setLag(base.lag)
 }
 
 func (r *commandReader) more() bool { return r.left > 0 }
 
 func (r *commandReader) read() bool {
+	first := r.left == r.head.count
 	r.left--
 	lag := r.c.lag()
 	r.c.Tick--
-	if r.run > 0 {
-		r.run--
-		r.c.setLag(lag)
-		return r.left > 0 || r.done()
-	}
-	if len(r.rest) == 0 {
+	if r.bits.read(1) == 1 && !r.unusual(first) {
 		return false
 	}
-	head := r.rest[0]
-	r.rest = r.rest[1:]
-	what := head & headWhat
-	r.run = int(head >> 4)
-	if what != 0 && r.run != 0 || r.run > r.left {
+	d, ok := r.lag()
+	if !ok {
 		return false
 	}
-	if !r.numbers(what, &lag) {
+	r.c.setLag(lag + d)
+	switch {
+	case r.whole:
+		r.whole = false
+		for i := range r.c.Data {
+			r.c.Data[i] = byte(r.bits.read(8))
+		}
+	case r.bits.read(1) == 1 && !r.fields.read(&r.bits, r.c.Data):
 		return false
 	}
-	r.c.setLag(lag)
-	if what&headData != 0 && !r.data() {
-		return false
-	}
-	return r.left > 0 || r.done()
+	return !r.bits.bad && (r.left > 0 || r.bits.end())
 }
 
-func (r *commandReader) done() bool { return len(r.rest) == 0 && r.run == 0 }
-
-func (r *commandReader) numbers(what byte, lag *int64) bool {
-	if what&headTick != 0 {
-		skip, rest, ok := readVarint(r.rest)
+// unusual reads a gap between ticks, or a new offset, or both.
+func (r *commandReader) unusual(first bool) bool {
+	gap, offset := r.bits.read(1) == 1, r.bits.read(1) == 1
+	if !gap && !offset || gap && first {
+		return false
+	}
+	if gap {
+		skip, ok := r.varint()
 		if !ok || skip == 0 || skip > 1<<31 {
 			return false
 		}
 		r.c.Tick -= Tick(skip)
-		r.rest = rest
 	}
-	if what&headView != 0 {
-		u, rest, ok := readVarint(r.rest)
-		if !ok || u == 0 || u > 1<<41 {
+	if offset {
+		was := r.c.Offset
+		if r.c.Offset = byte(r.bits.read(8)); r.c.Offset == was {
 			return false
 		}
-		*lag += unzigzag(u)
-		r.rest = rest
 	}
-	if what&headOffset != 0 {
-		if len(r.rest) == 0 {
-			return false
-		}
-		r.c.Offset, r.rest = r.rest[0], r.rest[1:]
-	}
-	return true
+	return !r.bits.bad
 }
 
-func (r *commandReader) data() bool {
-	n := len(r.c.Data)
-	if len(r.rest) < (n+7)/8 {
-		return false
-	}
-	mask, rest := r.rest[:(n+7)/8], r.rest[(n+7)/8:]
-	if n%8 != 0 && mask[len(mask)-1]>>(n%8) != 0 {
-		return false
-	}
-	for i := range r.c.Data {
-		if mask[i/8]&(1<<(i%8)) == 0 {
-			continue
+// lag reads the change of the lag.
+func (r *commandReader) lag() (int64, bool) {
+	var u uint64
+	switch class := r.bits.read(2); class {
+	case 0:
+		return 0, true
+	case 1, 2:
+		if u = r.bits.read(lagBits[class]); class == 2 {
+			u += lagLimits[1]
 		}
-		if len(rest) == 0 {
-			return false
+	default:
+		v, ok := r.varint()
+		if u = v + lagLimits[2]; !ok || u > 1<<41 {
+			return 0, false
 		}
-		r.c.Data[i], rest = rest[0], rest[1:]
 	}
-	r.rest = rest
-	return true
+	return unzigzag(u + 1), !r.bits.bad
+}
+
+// varint reads groups of seven bits, low group first, in the shortest form.
+func (r *commandReader) varint() (v uint64, ok bool) {
+	for shift := 0; shift < 64; shift += 7 {
+		group := r.bits.read(8)
+		v |= group & 0x7f << shift
+		if group < 0x80 {
+			return v, !r.bits.bad && (group != 0 || shift == 0)
+		}
+	}
+	return 0, false
 }

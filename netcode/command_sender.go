@@ -6,16 +6,23 @@ import "bytes"
 // them into packets. It is not safe for concurrent use.
 type CommandSender struct {
 	cfg     CommandConfig
-	size    int
+	fields  commandFields
 	ring    [maxCommands]Command
-	head, n int // ring index of the oldest, and how many
-	fresh   int // pushed since the last body was written
+	sent    [maxCommands]uint8 // the packets that each of ring was in
+	head, n int                // ring index of the oldest, and the number held
+	newest  Tick               // of all that were pushed, where any was
+	any     bool
+	base    Command // that the server has
+	based   bool
+	again   bool // some tick was pushed again …
+	single  Tick // … but none from this one on
+	runs    lossRuns
 	zero    []byte
 }
 
-// NewCommandSender makes a sender of commands of size bytes (1 to 1024, else it
-// panics: the size comes from a schema, not from the wire). It panics with a
-// *ConfigError as well when the config is not valid.
+// NewCommandSender returns a sender for commands of size bytes. It panics
+// unless size is 1 to 1024: the size comes from a schema, not from the wire. It
+// also panics with a *ConfigError when cfg is not valid.
 func NewCommandSender(size int, cfg CommandConfig) *CommandSender {
 	checkCommandSize(size)
 	if err := cfg.Validate(); err != nil {
@@ -24,10 +31,8 @@ func NewCommandSender(size int, cfg CommandConfig) *CommandSender {
 	if cfg.Redundancy == 0 {
 		cfg.Redundancy = 3
 	}
-	if cfg.Budget == 0 {
-		cfg.Budget = 256
-	}
-	s := &CommandSender{cfg: cfg, size: size, zero: make([]byte, size)}
+	s := &CommandSender{cfg: cfg, fields: newCommandFields(size, cfg.Fields), zero: make([]byte, size)}
+	s.base.Data = make([]byte, size)
 	data := make([]byte, size*maxCommands)
 	for i := range s.ring {
 		s.ring[i].Data = data[i*size : (i+1)*size : (i+1)*size]
@@ -41,122 +46,218 @@ func checkCommandSize(size int) {
 	}
 }
 
-// at is the i-th newest command.
-func (s *CommandSender) at(i int) *Command {
-	return &s.ring[(s.head+s.n-1-i+maxCommands)%maxCommands]
-}
+// slot returns the ring index of the i-th newest command.
+func (s *CommandSender) slot(i int) int { return (s.head + s.n - 1 - i + maxCommands) % maxCommands }
 
-// Push adds the command of a tick, copying Data (cut or filled with zeros to the
-// size). Commands come in rising order of tick; one whose tick is not newer than
-// the last, as after a hard reset of the clock, drops those from its tick on.
-// Beyond 64 unacknowledged commands the oldest are dropped.
+// Push adds the command of a tick and copies Data, cut or zero-filled to the
+// size. Commands come in rising order of tick. A command whose tick is not
+// newer than the last, as after a hard reset of the clock, drops all commands
+// from its tick on. Beyond 64 unacknowledged commands, the oldest are dropped.
 func (s *CommandSender) Push(c Command) {
-	for s.n > 0 && !Newer(c.Tick, s.at(0).Tick) {
+	switch {
+	case !s.any || Newer(c.Tick, s.newest):
+		s.any, s.newest = true, c.Tick
+	default: // the server may have either command of a tick
+		s.again, s.single, s.based = true, s.newest+1, false
+	}
+	for s.n > 0 && !Newer(c.Tick, s.ring[s.slot(0)].Tick) {
 		s.n--
 	}
 	if s.n == maxCommands {
 		s.head, s.n = (s.head+1)%maxCommands, s.n-1
 	}
 	s.n++
-	s.fresh = min(s.fresh+1, maxCommands)
-	slot := s.at(0)
-	data := slot.Data
-	clear(data[copy(data, c.Data):])
-	c.Data = data
-	*slot = c
+	at := s.slot(0)
+	s.sent[at] = 0
+	s.ring[at].set(c)
 }
 
-// Acked drops the commands up to tick t: the server has them, or is past them.
-func (s *CommandSender) Acked(t Tick) {
-	for s.n > 0 && Distance(t, s.ring[s.head].Tick) >= 0 { // half the circle ahead is not up to t
+// set copies a command, and its data into memory that c has.
+func (c *Command) set(from Command) {
+	data := c.Data
+	clear(data[copy(data, from.Data):])
+	from.Data = data
+	*c = from
+}
+
+// Acked drops the commands up to tick t: the server has them, or they are past. arrived
+// says that the server has the one of tick t itself, and not only its time has passed: then
+// later commands are coded as differences from it.
+func (s *CommandSender) Acked(t Tick, arrived bool) {
+	if !arrived {
+		s.based = false // so a base that the server lacks is not kept
+	}
+	for s.n > 0 && Distance(t, s.ring[s.head].Tick) >= 0 { // half the circle ahead does not count as up to t
+		if c := &s.ring[s.head]; arrived && c.Tick == t && s.unique(t) {
+			s.base.set(*c)
+			s.based = true
+		}
 		s.head, s.n = (s.head+1)%maxCommands, s.n-1
 	}
 }
 
-// Unacked is how many commands wait for the server.
+// unique reports whether one command was pushed for a tick, and never another.
+func (s *CommandSender) unique(t Tick) bool { return !s.again || Distance(t, s.single) >= 0 }
+
+// Fate tells whether a packet arrived, in the order in which they were sent. While more
+// packets in a row are lost than Redundancy makes up for, each command is sent in two more
+// than the longest run of the last seconds, up to 12. Without it, Redundancy holds.
+func (s *CommandSender) Fate(delivered bool) { s.runs.note(delivered) }
+
+// Unacked returns the number of commands that the server has not acknowledged.
 func (s *CommandSender) Unacked() int { return s.n }
 
-// Append writes a body of MessageCommands behind dst: the newest commands first,
-// as many as the budget allows, and at least the redundant ones, and those that no
-// body had yet, as far as room bytes allow. It returns dst unchanged when there is nothing to send or not
-// even the newest fits.
+// Append appends a body of MessageCommands to dst, newest command first: those that were
+// in too few bodies yet, and with Late the unacknowledged ones that are not too old. It
+// takes them while they fit into room, in bytes. It returns dst unchanged when there is
+// nothing to send or not even the newest command fits.
 func (s *CommandSender) Append(dst []byte, room int) []byte {
-	if s.n == 0 || room < 5 {
+	if s.n == 0 {
 		return dst
 	}
-	base := len(dst)
-	newest := s.at(0)
-	dst = append(dst, 0)
-	dst = le.AppendUint32(dst, newest.Tick)
-	before := Command{Tick: newest.Tick + 1, Data: s.zero}
+	newest := s.ring[s.slot(0)].Tick
+	before := Command{Tick: newest + 1, Data: s.zero}
 	before.setLag(0)
-	head, count, must := -1, 0, max(s.cfg.Redundancy, s.fresh)
-	for i := range s.n {
-		c := s.at(i)
-		limit := room
-		if i >= must {
-			limit = min(room, s.cfg.Budget)
-		}
-		mark := len(dst)
-		what := differences(c, &before)
-		if what == 0 && head >= 0 && dst[head]&headWhat == 0 && dst[head] < 0xf0 {
-			dst[head] += headRun
-		} else {
-			dst = appendCommand(append(dst, what), what, c, &before)
-			if len(dst)-base > limit {
-				dst = dst[:mark]
+	far := Tick(Distance(newest, s.base.Tick))
+	based := s.based && far-1 < baseReach
+	if based {
+		before.Offset, before.Data = s.base.Offset, s.base.Data
+		before.setLag(s.base.lag())
+	}
+	count := s.due(newest)
+	for count > 0 {
+		w := bitWriter{dst: dst}
+		writeHead(&w, based, count, newest, far)
+		wrote := 0
+		for last := before; wrote < count; wrote++ {
+			c := &s.ring[s.slot(wrote)]
+			s.write(&w, c, &last, wrote == 0 && !based)
+			if len(w.dst)-len(dst) > room {
 				break
 			}
-			head = mark
+			last = *c
 		}
-		count++
-		before = *c
-	}
-	if count == 0 {
-		return dst[:base]
-	}
-	s.fresh = 0
-	dst[base] = byte(count)
-	return dst
-}
-
-func differences(c, before *Command) (what byte) {
-	if c.Tick != before.Tick-1 {
-		what |= headTick
-	}
-	if c.lag() != before.lag() {
-		what |= headView
-	}
-	if c.Offset != before.Offset {
-		what |= headOffset
-	}
-	if !bytes.Equal(c.Data, before.Data) {
-		what |= headData
-	}
-	return what
-}
-
-func appendCommand(dst []byte, what byte, c, before *Command) []byte {
-	if what&headTick != 0 {
-		dst = appendVarint(dst, uint64(before.Tick-1-c.Tick))
-	}
-	if what&headView != 0 {
-		dst = appendVarint(dst, zigzag(c.lag()-before.lag()))
-	}
-	if what&headOffset != 0 {
-		dst = append(dst, c.Offset)
-	}
-	if what&headData != 0 {
-		mask := len(dst)
-		for range (len(c.Data) + 7) / 8 {
-			dst = append(dst, 0)
-		}
-		for i, v := range c.Data {
-			if v != before.Data[i] {
-				dst[mask+i/8] |= 1 << (i % 8)
-				dst = append(dst, v)
+		if wrote == count {
+			for i := range count {
+				s.sent[s.slot(i)]++
 			}
+			return w.dst
 		}
+		count = wrote
 	}
 	return dst
+}
+
+// due returns how many of the newest commands a body takes.
+func (s *CommandSender) due(newest Tick) (n int) {
+	packets := max(s.cfg.Redundancy, 1)
+	if s.cfg.Redundancy > 0 {
+		if s.runs.longest >= packets {
+			packets = min(s.runs.longest+2, mostPackets)
+		}
+	}
+	for i := range s.n {
+		at := s.slot(i)
+		if int(s.sent[at]) < packets || Distance(newest, s.ring[at].Tick) < s.cfg.Late {
+			n = i + 1
+		}
+	}
+	return n
+}
+
+func writeHead(w *bitWriter, based bool, count int, newest, far Tick) {
+	if based {
+		w.write(1, 1)
+	} else {
+		w.write(0, 1)
+	}
+	if w.write(uint64(min(count-1, fewCommands)), 2); count > fewCommands {
+		w.write(uint64(count-fewCommands-1), 6)
+	}
+	if !based {
+		w.write(uint64(newest), 32)
+		return
+	}
+	w.write(uint64(newest), tickBits)
+	w.write(uint64(far-1), baseBits)
+}
+
+// write appends a command, relative to the one written before it.
+func (s *CommandSender) write(w *bitWriter, c, before *Command, whole bool) {
+	gap, offset := before.Tick-1-c.Tick, c.Offset != before.Offset
+	if gap == 0 && !offset {
+		w.write(0, 1)
+	} else {
+		w.write(1|bit(gap != 0)<<1|bit(offset)<<2, 3)
+		if gap != 0 {
+			writeVarint(w, uint64(gap))
+		}
+		if offset {
+			w.write(uint64(c.Offset), 8)
+		}
+	}
+	writeLag(w, c.lag()-before.lag())
+	if whole {
+		for _, v := range c.Data {
+			w.write(uint64(v), 8)
+		}
+		return
+	}
+	if bytes.Equal(c.Data, before.Data) {
+		w.write(0, 1)
+		return
+	}
+	w.write(1, 1)
+	s.fields.append(w, c.Data, before.Data)
+}
+
+func bit(b bool) uint64 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// writeLag appends a change of the lag.
+func writeLag(w *bitWriter, d int64) {
+	if d == 0 {
+		w.write(0, 2)
+		return
+	}
+	switch u := zigzag(d) - 1; {
+	case u < lagLimits[1]:
+		w.write(1|u<<2, 2+lagBits[1])
+	case u < lagLimits[2]:
+		w.write(2|(u-lagLimits[1])<<2, 2+lagBits[2])
+	default:
+		w.write(3, 2)
+		writeVarint(w, u-lagLimits[2])
+	}
+}
+
+func writeVarint(w *bitWriter, v uint64) {
+	for ; v >= 0x80; v >>= 7 {
+		w.write(v&0x7f|0x80, 8)
+	}
+	w.write(v, 8)
+}
+
+const (
+	mostPackets = 12  // that a command is sent in
+	runFades    = 300 // packets after which the longest run counts as one shorter
+)
+
+// lossRuns measures how many packets are lost in a row.
+type lossRuns struct{ run, longest, since int }
+
+func (r *lossRuns) note(delivered bool) {
+	if r.run++; delivered {
+		r.run = 0
+	}
+	switch r.since++; {
+	case r.run > 0 && r.run >= r.longest:
+		r.longest, r.since = r.run, 0
+	case r.since >= runFades:
+		r.longest, r.since = max(r.longest-1, 0), 0
+	}
 }

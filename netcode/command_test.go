@@ -44,14 +44,15 @@ func TestUnchangedCommandCostsLessThanAByte(t *testing.T) {
 	for k := netcode.Tick(1000); k < 1020; k++ {
 		s.Push(command(k, 1, 2, 3, 4, 5, 6, 7, 8))
 	}
-	require.LessOrEqual(t, len(s.Append(nil, 500)), 4+1+1+2+1+8+2)
+	require.LessOrEqual(t, len(s.Append(nil, 500)), 5+1+2+8+19/2+1, "half a byte")
 }
 
 func TestCommandsRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		size := rapid.IntRange(1, 20).Draw(t, "size")
-		s := netcode.NewCommandSender(size, netcode.CommandConfig{Redundancy: 64, Budget: 1 << 20})
-		b := netcode.NewCommandBuffer(size, 1000)
+		fields := drawFields(t, size)
+		s := netcode.NewCommandSender(size, netcode.CommandConfig{Redundancy: 64, Fields: fields})
+		b := netcode.NewCommandBuffer(size, 1000, fields...)
 		k := rapid.Uint32Range(0, 1<<32-1).Draw(t, "tick")
 		at := float64(k)
 		want := map[netcode.Tick]netcode.Command{}
@@ -83,7 +84,7 @@ func TestCommandsRoundTrip(t *testing.T) {
 
 // body is what a sender of one byte a command says of these ticks.
 func body(ticks ...netcode.Tick) []byte {
-	s := netcode.NewCommandSender(1, netcode.CommandConfig{Redundancy: 64, Budget: 1 << 16})
+	s := netcode.NewCommandSender(1, netcode.CommandConfig{Redundancy: 64})
 	for _, k := range ticks {
 		s.Push(command(k, byte(k)))
 	}
@@ -139,7 +140,7 @@ func TestCommandsMadeAnew(t *testing.T) {
 		{made(110, 95, 7, 1), 100, 1},
 		{made(110, 95, 7, 2), 100.5, 1}, // as old: the first stays
 		{made(110, 95, 8, 3), 101, 3},   // newer
-		{made(110, 95, 7, 1), 101.5, 3}, // what was late is no news
+		{made(110, 95, 7, 1), 101.5, 3}, // a late command is not measured again
 		{made(110, 1<<31+100, 0, 4), 102, 3},
 		{made(110, 101, 0, 5), 104, 5},
 	} {
@@ -174,8 +175,8 @@ func TestCommandExactlyAtItsTickIsInTime(t *testing.T) {
 	require.True(t, ok)
 }
 
-// How early a command came is told with it, by its first arrival, whatever its
-// sender wrote into the field.
+// A command's earliness is that of its first arrival, whatever its sender wrote into
+// the field.
 func TestCommandTellsHowEarlyItFirstArrived(t *testing.T) {
 	s := netcode.NewCommandSender(1, netcode.CommandConfig{})
 	b := netcode.NewCommandBuffer(1, 1000)
@@ -259,7 +260,7 @@ func TestSpeedHackGainsNothing(t *testing.T) {
 }
 
 func TestSenderKeepsWhatIsNotAcked(t *testing.T) {
-	s := netcode.NewCommandSender(1, netcode.CommandConfig{Redundancy: 2, Budget: 30})
+	s := netcode.NewCommandSender(1, netcode.CommandConfig{Redundancy: 2})
 	require.Empty(t, s.Append(nil, 100))
 	for k := netcode.Tick(1); k <= 10; k++ {
 		s.Push(netcode.Command{Tick: k, Offset: byte(k * 17), Data: []byte{byte(k * 31)}})
@@ -274,18 +275,20 @@ func TestSenderKeepsWhatIsNotAcked(t *testing.T) {
 		}
 		return ticks
 	}
-	require.Len(t, has(s.Append(nil, 100)), 10, "what is new goes at once")
-	b := s.Append(nil, 100)
-	require.LessOrEqual(t, len(b), 30)
-	got := has(b)
-	require.Greater(t, len(got), 2)
-	require.EqualValues(t, 10, got[len(got)-1])
-	require.Equal(t, []netcode.Tick{9, 10}, has(s.Append(nil, 18)), "in a small room the newest")
+	require.Equal(t, []netcode.Tick{9, 10}, has(s.Append(nil, 15)), "in a small room the newest")
 	require.Empty(t, s.Append(nil, 6))
-	s.Acked(8)
-	require.Equal(t, []netcode.Tick{9, 10}, has(s.Append(nil, 100)))
-	s.Acked(3)
-	require.Equal(t, 2, s.Unacked(), "an old ack changes nothing")
+	require.Len(t, has(s.Append(nil, 100)), 10, "what was in too few packets")
+	require.Len(t, has(s.Append(nil, 100)), 10, "eight were in one packet, and two are newer")
+	require.Empty(t, s.Append(nil, 100), "all were")
+	s.Push(netcode.Command{Tick: 11})
+	require.Equal(t, []netcode.Tick{11}, has(s.Append(nil, 100)))
+	s.Acked(3, false)
+	require.Equal(t, 8, s.Unacked())
+	s.Acked(2, false)
+	require.Equal(t, 8, s.Unacked(), "an old ack changes nothing")
+	s.Acked(10, false)
+	s.Push(netcode.Command{Tick: 10})
+	require.Equal(t, []netcode.Tick{10}, has(s.Append(nil, 100)))
 	s.Push(netcode.Command{Tick: 9}) // the clock jumped back
 	require.Equal(t, []netcode.Tick{9}, has(s.Append(nil, 100)))
 	s.Push(netcode.Command{Tick: 50}) // and forward
@@ -296,31 +299,157 @@ func TestSenderKeepsWhatIsNotAcked(t *testing.T) {
 	require.Equal(t, 64, s.Unacked())
 }
 
-// Who made many commands since the last packet sends all of them, whatever the budget
-// says, and the oldest of what was sent before as far as that allows.
-func TestAllNewCommandsGoAtOnce(t *testing.T) {
-	const size = 24
-	s, b := netcode.NewCommandSender(size, netcode.CommandConfig{}), netcode.NewCommandBuffer(size, 128)
-	k := netcode.Tick(100)
-	push := func(n int) {
-		for range n {
-			data := make([]byte, size)
-			for i := range data {
-				data[i] = byte(int(k)*31 + i*7 + 1)
+// drawFields draws the widths of a command's fields: none, all or some of its bits.
+func drawFields(t *rapid.T, size int) (fields []uint8) {
+	for left := 8 * size; left > 0 && rapid.IntRange(0, 9).Draw(t, "more") > 0; {
+		bits := min(left, rapid.IntRange(1, 64).Draw(t, "bits"))
+		fields, left = append(fields, uint8(bits)), left-bits
+	}
+	return fields
+}
+
+// A client that made many commands since the last packet sends all of them, and each in
+// three packets.
+func TestEveryCommandInThreePackets(t *testing.T) {
+	const size = 6
+	for _, frame := range []int{1, 2, 6, 12, 26} {
+		s := netcode.NewCommandSender(size, netcode.CommandConfig{})
+		times := map[netcode.Tick]int{}
+		k := netcode.Tick(100)
+		for range 40 {
+			first := k
+			for range frame {
+				s.Push(netcode.Command{Tick: k, Data: []byte{byte(k * 31), 1, byte(k * 7), 2, byte(k), 3}})
+				k++
 			}
-			s.Push(netcode.Command{Tick: k, Data: data})
-			k++
+			b := netcode.NewCommandBuffer(size, 128)
+			require.NoError(t, b.Read(s.Append(nil, 1100), float64(first-2*26)))
+			for at := first - 2*26; at < k; at++ {
+				_, ok := b.Take(at)
+				require.True(t, ok || at < first, "all that is new")
+				if ok {
+					times[at]++
+				}
+			}
+		}
+		for at, n := range times {
+			switch {
+			case frame > 21: // no more are kept
+				require.LessOrEqual(t, n, 3)
+			case at < k-netcode.Tick(2*frame):
+				require.Equal(t, 3, n, "%d commands a packet, tick %d", frame, at)
+			}
 		}
 	}
-	push(26)
-	body := s.Append(nil, 1100)
-	require.Greater(t, len(body), 26*size)
-	require.NoError(t, b.Read(body, 90))
-	require.EqualValues(t, 26, body[0])
-	push(1)
-	require.Less(t, len(s.Append(nil, 1100)), 256+1, "the rest goes as far as the budget lets")
-	for at := netcode.Tick(100); at < 126; at++ {
-		_, ok := b.Take(at)
-		require.True(t, ok)
+}
+
+// With Late all go that can still be of use.
+func TestLateCommandsAreSent(t *testing.T) {
+	s := netcode.NewCommandSender(1, netcode.CommandConfig{Late: 5})
+	for k := netcode.Tick(100); k < 120; k++ {
+		s.Push(netcode.Command{Tick: k})
+		s.Append(nil, 100)
 	}
+	b := netcode.NewCommandBuffer(1, 64)
+	require.NoError(t, b.Read(s.Append(nil, 100), 100))
+	for k := netcode.Tick(100); k < 120; k++ {
+		_, ok := b.Take(k)
+		require.Equal(t, k >= 115, ok, "tick %d", k)
+	}
+}
+
+// A client and a server that exchange commands and acknowledgements over a bad path read
+// the same commands, whatever they are coded relative to: also where the client's clock is
+// set back and it makes commands again.
+func TestCommandsOnBases(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		size := rapid.IntRange(1, 12).Draw(t, "size")
+		fields := drawFields(t, size)
+		s := netcode.NewCommandSender(size, netcode.CommandConfig{Fields: fields})
+		b := netcode.NewCommandBuffer(size, 64, fields...)
+		start := rapid.SampledFrom([]uint32{1000, 1<<32 - 20, 1<<31 - 10, 4090}).Draw(t, "start")
+		lead := rapid.Uint32Range(1, 8).Draw(t, "lead")
+		made := map[netcode.Tick][][]byte{}
+		var flying [][]byte
+		var acks [][2]netcode.Tick
+		next, short, whole := start+lead, 0, 0
+		data := make([]byte, size)
+		for now := start; now != start+100; now++ {
+			if rapid.IntRange(0, 30).Draw(t, "back") == 0 {
+				next -= min(lead, 3)
+			}
+			for netcode.Newer(now+lead+1, next) {
+				if rapid.Bool().Draw(t, "change") {
+					data[rapid.IntRange(0, size-1).Draw(t, "at")] += byte(rapid.IntRange(1, 255).Draw(t, "by"))
+				}
+				c := netcode.Command{Tick: next, Render: now - 7, Fraction: byte(now), Offset: byte(now / 16), Data: append([]byte(nil), data...)}
+				made[next] = append(made[next], c.Data)
+				s.Push(c)
+				next++
+			}
+			body := s.Append(nil, 1000)
+			if rapid.IntRange(0, 3).Draw(t, "lost") > 0 {
+				flying = append(flying, body)
+			}
+			if body[0]&1 == 1 {
+				short++
+			} else {
+				whole++
+			}
+			for len(flying) > 0 && rapid.Bool().Draw(t, "arrives") {
+				i := rapid.IntRange(0, len(flying)-1).Draw(t, "which")
+				require.NoError(t, b.Read(flying[i], float64(now)))
+				flying = append(flying[:i], flying[i+1:]...)
+			}
+			if c, ok := b.Take(now); ok {
+				require.Contains(t, made[now], c.Data, "tick %d", now)
+				require.EqualValues(t, byte(c.Render+7), c.Fraction)
+				require.EqualValues(t, byte((c.Render+7)/16), c.Offset)
+			}
+			acks = append(acks, [2]netcode.Tick{now, b.Ack()})
+			for len(acks) > 0 && rapid.Bool().Draw(t, "acked") {
+				s.Acked(acks[0][1], netcode.Newer(acks[0][1], acks[0][0]))
+				acks = acks[1:]
+			}
+		}
+		_, _, _, malformed := b.Stats()
+		require.Zero(t, malformed)
+		require.NotZero(t, whole)
+	})
+}
+
+// A body whose base is not known any more counts as late, and its commands are not read.
+func TestUnknownBase(t *testing.T) {
+	s := netcode.NewCommandSender(1, netcode.CommandConfig{})
+	s.Push(command(100, 1))
+	s.Push(command(101, 2))
+	first := s.Append(nil, 100)
+	s.Acked(100, true)
+	based := s.Append(nil, 100)
+	require.Less(t, len(based), len(first)-2)
+	newest, ok := netcode.NewestCommand(based, 95)
+	require.True(t, ok)
+	require.EqualValues(t, 101, newest)
+	b := netcode.NewCommandBuffer(1, 32)
+	require.NoError(t, b.Read(based, 95))
+	late, _, _, malformed := b.Stats()
+	require.Equal(t, [2]uint64{1, 0}, [2]uint64{late, malformed})
+	_, ok = b.Newest()
+	require.False(t, ok)
+	require.NoError(t, b.Read(first, 95))
+	require.NoError(t, b.Read(based, 95))
+	_, duplicate, _, _ := b.Stats()
+	require.EqualValues(t, 1, duplicate)
+
+	s.Acked(100, false)
+	require.Greater(t, len(s.Append(nil, 100)), len(based), "what the server does not have is no base")
+	s.Push(command(99, 9))
+	s.Push(command(100, 9))
+	s.Push(command(101, 9))
+	s.Acked(101, true)
+	s.Push(command(102, 9))
+	require.Zero(t, s.Append(nil, 100)[0]&1, "the server may have either command of 101")
+	s.Acked(102, true)
+	s.Push(command(103, 9))
+	require.NotZero(t, s.Append(nil, 100)[0]&1)
 }

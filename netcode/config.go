@@ -10,67 +10,68 @@ import (
 const (
 	// MaxReliable is the longest payload of a reliable message, in bytes.
 	MaxReliable = 64 << 10
-	// MinMTU is the smallest datagram the protocol works with, in bytes: a
-	// fragment of the stream fits beside what a greedy caller leaves of it.
+	// MinMTU is the smallest datagram that the protocol works with, in bytes. A
+	// stream fragment still fits next to the messages of a greedy caller.
 	MinMTU = 400
 
 	maxRate = 1 << 30        // bytes a second
-	maxAge  = 24 * time.Hour // of anything that a config may say
+	maxAge  = 24 * time.Hour // the most that any duration in a config may say
 )
 
-// Config is what a [Conn] may be told. The zero value is the default.
+// Config configures a [Conn]. The zero value is the default.
 type Config struct {
 	// MTU is the longest datagram that Finish returns, in bytes. 0 means 1200;
-	// negative is an error. At least MinMTU, so that a fragment of the stream always
-	// fits.
+	// negative is an error. It must be at least MinMTU, so that a stream
+	// fragment always fits.
 	MTU int
-	// Timeout is how long a peer may be silent, up to 24 h. 0 means 5 s; negative is
-	// an error. The Conn does not act on it: compare with [Conn.Silent].
+	// Timeout is the longest silence allowed to a peer, up to 24 h. 0 means 5
+	// s; negative is an error. The Conn does not act on it: compare it with
+	// [Conn.Silent].
 	Timeout time.Duration
-	// Rate is the ceiling of what is sent, in bytes a second of datagrams.
-	// 0 means 32 000; negative is an error. At most 2³⁰. Congestion lowers the rate in force, never raises it above
-	// this. Acknowledgements and 64 bytes of messages a packet always go, and
-	// are paid for later.
+	// Rate is the ceiling on sent datagrams, in bytes a second. 0 means 32 000;
+	// negative is an error. At most 2³⁰. Congestion lowers the rate in force
+	// and never raises it above Rate. Acknowledgements and 64 bytes of messages
+	// a packet are always sent, and are paid for later.
 	Rate int
-	// MinRate is the floor that congestion may lower the rate to, in bytes a
-	// second. 0 means 4 000, or Rate where that is smaller; negative is an error. At
-	// most Rate.
+	// MinRate is the lowest rate that congestion may force, in bytes a second.
+	// 0 means 4 000, or Rate if that is smaller; negative is an error. At most
+	// Rate.
 	MinRate int
 	// FixedRate switches congestion control off: Rate is always in force.
 	FixedRate bool
-	// Secure says that the transport authenticates datagrams, so the checksum is
-	// left out of packets. Both ends must agree.
+	// Secure says that the transport authenticates datagrams, so packets carry
+	// no checksum. Both ends must agree.
 	Secure bool
 	// Magic is mixed into the checksum; both ends must agree. 0 is a value like
-	// any other. Give it the secret half of a connection id, where the transport
-	// has one, and somebody who cannot read the traffic cannot forge a packet
-	// either, but for a chance of 2⁻³² each. Somebody who can read it can: a
-	// checksum is no authentication. Against that, use a secure transport. What
-	// the Conn does meanwhile: one forged packet moves neither the window of
-	// acceptable sequence numbers nor the acknowledgements, which follow where
-	// two packets in a row have been.
+	// any other. Set it to the secret half of a connection id, if the transport
+	// has one. Then an attacker who cannot read the traffic forges a packet
+	// only with a chance of 2⁻³² per try. An attacker who can read the traffic
+	// can still forge packets, because a checksum is no authentication: use a
+	// secure transport against that. Even so, a single forged packet moves
+	// neither the window of accepted sequence numbers nor the acknowledgements.
+	// Those only move to where two packets in a row have been.
 	Magic uint64
-	// Channels are what SendOn sends on: the i-th is channel i, of at most
-	// MaxChannels. The first one, which SendReliable uses, must be Reliable.
-	// Both ends must agree. Empty means that one alone.
+	// Channels configures what SendOn sends on: element i is channel i, and
+	// there are at most MaxChannels. The first one, which SendReliable uses,
+	// must be Reliable. Both ends must agree. Empty means one reliable channel.
 	Channels []Channel
-	// Newcomer says that nothing is known of the peer yet. Until [Conn.Admit] it can
-	// make the Conn keep very little: of each reliable channel two whole messages of
-	// up to 256 bytes that wait for their turn, and no event. A packet with more is
+	// Newcomer says that the peer is not trusted yet. Until [Conn.Admit], the
+	// peer can make the Conn store only two whole out-of-order messages of up
+	// to 256 bytes per reliable channel, and no event. A packet with more is
 	// refused with ErrBacklog.
 	Newcomer bool
 }
 
-// ConfigError lists every fault of a Config. NewConn panics with it.
+// ConfigError lists every fault of a config. NewConn panics with it.
 type ConfigError struct{ Err error }
 
-// Error names the faults.
+// Error returns a text that names the faults.
 func (e *ConfigError) Error() string { return "netcode: config: " + e.Err.Error() }
 
-// Unwrap gives the joined faults.
+// Unwrap returns the joined faults.
 func (e *ConfigError) Unwrap() error { return e.Err }
 
-// Validate reports every fault at once, as a *ConfigError, or nil.
+// Validate returns nil, or a *ConfigError that lists every fault.
 func (c Config) Validate() error {
 	c = c.defaults()
 	var errs []error
@@ -87,7 +88,7 @@ func (c Config) Validate() error {
 		errs = append(errs, fmt.Errorf("MinRate is %d bytes/s, must be positive and at most Rate (%d)", c.MinRate, c.Rate))
 	}
 	if len(c.Channels) > MaxChannels {
-		errs = append(errs, fmt.Errorf("Channels are %d, must be at most %d", len(c.Channels), MaxChannels))
+		errs = append(errs, fmt.Errorf("Channels has %d entries, must be at most %d", len(c.Channels), MaxChannels))
 	}
 	for i, ch := range c.Channels {
 		errs = append(errs, ch.faults(i)...)

@@ -3,54 +3,56 @@ package netcode
 import "time"
 
 // Conn is one side of a connection to one peer. It is not safe for concurrent
-// use. Every now is a reading of the caller's monotonic clock, from any origin.
+// use. Every now argument is a reading of the caller's monotonic clock, from
+// any origin.
 type Conn struct {
 	cfg  Config
 	seed uint32
 
 	window    receiveWindow
-	lineAt    time.Duration // when the newest acknowledged packet came
+	lineAt    time.Duration // arrival of the newest acknowledged packet
 	lineKnown bool
-	messages  []byte // of the datagram just received, not yet handed out
+	messages  []byte // of the datagram just received, not yet returned
 	from      Seq
 	before    beforePacket // what Refuse restores
 
 	sent   *SequenceBuffer[sentPacket]
 	next   Seq // number of the next packet
-	oldest Seq // fates before it are told
+	oldest Seq // fates before it are decided
 	kept   Seq // packets before it are forgotten
 	fates  fateQueue
 
 	packet  Packet
-	scratch []byte // made with the first packet that carries a channel
+	scratch []byte // allocated with the first packet that carries a channel
 
 	rtt     rttEstimator
-	ackTime rttEstimator // from sending to knowing, by whatever ack: what a resend waits for
+	ackTime rttEstimator // from sending to knowing, by any ack: how long a resend waits
 	rate    rateControl
 	closing closing
 
 	channels []channel
 	events   eventCursor
 
-	heard   time.Duration // when an authentic packet came last
+	heard   time.Duration // arrival of the last authentic packet
 	news    time.Duration // when an ack last named a packet for the first time
 	started bool
 	stats   Stats
 }
 
-// sentPacket is what must be known of a packet until it is acknowledged. One that
-// was told lost is kept as long as an ack may still name it.
+// sentPacket holds what the Conn needs of a packet until it is acknowledged. A
+// packet whose fate is "lost" is kept as long as an ack may still name it.
 type sentPacket struct {
 	at      time.Duration
 	size    int
-	told    bool       // its fate is
+	told    bool       // its fate is decided
 	entries []entryRef // of the channels
 }
 
-// sentPackets bounds the packets kept: 8 s at 128 packets/s.
+// sentPackets is the most packets kept: 8 s at 128 packets/s.
 const sentPackets = 1024
 
-// NewConn makes a Conn. It panics with a *ConfigError when cfg does not validate.
+// NewConn returns a Conn. It panics with a *ConfigError when cfg does not
+// validate.
 func NewConn(cfg Config) *Conn {
 	if err := cfg.Validate(); err != nil {
 		panic(err)
@@ -69,8 +71,8 @@ func NewConn(cfg Config) *Conn {
 	return c
 }
 
-// Admit ends what [Config.Newcomer] began: from now on the peer may send all that
-// the channels take.
+// Admit ends the limits of [Config.Newcomer]: from now on the peer may send all
+// that the channels accept.
 func (c *Conn) Admit() { c.cfg.Newcomer = false }
 
 func (c *Conn) start(now time.Duration) {
@@ -79,13 +81,13 @@ func (c *Conn) start(now time.Duration) {
 	}
 }
 
-// NextFate gives the fates decided since, in the order of decision. Drain it
-// after Receive and after Begin; what is not fetched within 1024 packets is
-// dropped and counted.
+// NextFate returns the fates decided since the last call, in the order of
+// decision. Drain it after Receive and after Begin. Fates that wait for more
+// than 1024 packets are dropped and counted.
 func (c *Conn) NextFate() (Fate, bool) { return c.fates.pop() }
 
-// NextMessage gives the caller's messages of the datagram just received, in the
-// order written.
+// NextMessage returns the caller's messages of the datagram just received, in
+// the order written.
 func (c *Conn) NextMessage() (Message, bool) {
 	for len(c.messages) > 0 {
 		t, body, rest, ok := readMessage(c.messages)
@@ -101,19 +103,21 @@ func (c *Conn) NextMessage() (Message, bool) {
 	return Message{}, false
 }
 
-// SendReliable queues a message on channel 0, that reaches the peer's NextReliable exactly
-// once, in order, however long it takes. payload is copied; tick and kind
-// travel with it. Errors: ErrTooBig, ErrStreamFull.
+// SendReliable queues a message on channel 0. It reaches the peer's
+// NextReliable exactly once, in order, however long that takes. SendReliable
+// copies payload; tick and kind travel with it. Errors: ErrTooBig,
+// ErrStreamFull.
 func (c *Conn) SendReliable(tick Tick, kind uint8, payload []byte) error {
 	return c.SendOn(0, tick, kind, payload)
 }
 
-// SendOn queues a message on a channel of [Config.Channels]; 0 is SendReliable's.
-// payload is copied; tick and kind travel with it. On a reliable channel it
-// reaches the peer's NextReliable exactly once, in that channel's order. On
-// another it is an event: it goes with the next packets that have room, reaches
-// the peer's NextEvent at most once, and makes the oldest one waiting go when 64
-// wait. Errors: ErrNoChannel, ErrTooBig and ErrStreamFull, ErrEventTooBig.
+// SendOn queues a message on a channel of [Config.Channels]; SendReliable uses
+// channel 0. It copies payload; tick and kind travel with it. On a reliable
+// channel the message reaches the peer's NextReliable exactly once, in the
+// order of that channel. On an unreliable channel it is an event: it goes with
+// the next packets that have room and reaches the peer's NextEvent at most
+// once. When 64 events wait, a new one drops the oldest. Errors: ErrNoChannel;
+// ErrTooBig and ErrStreamFull; ErrEventTooBig.
 func (c *Conn) SendOn(channel uint8, tick Tick, kind uint8, payload []byte) error {
 	if int(channel) >= len(c.channels) {
 		return ErrNoChannel
@@ -133,8 +137,8 @@ func (c *Conn) SendOn(channel uint8, tick Tick, kind uint8, payload []byte) erro
 	return err
 }
 
-// NextReliable gives the next reliable message that is complete, in the order of
-// its channel, which it names; channels of lower number first. Drain it after
+// NextReliable returns the next complete reliable message, in the order of its
+// channel, which it names. Channels of lower number come first. Drain it after
 // every Receive.
 func (c *Conn) NextReliable() (Reliable, bool) {
 	for i := range c.channels {
@@ -145,10 +149,11 @@ func (c *Conn) NextReliable() (Reliable, bool) {
 	return Reliable{}, false
 }
 
-// NextReliableOn is NextReliable of one channel alone. What is left in a channel
-// waits there and holds the peer back: of at most 256 pieces, each 256 bytes of a
-// message, that are sent ahead. Packets with later ones are refused with ErrBacklog,
-// and not acknowledged. false for a channel that is not reliable or not there.
+// NextReliableOn is NextReliable for one channel. Undrained messages stay in
+// the channel and hold the peer back: it may send at most 256 pieces ahead,
+// each 256 bytes of a message. Packets with later pieces are refused with
+// ErrBacklog and not acknowledged. It returns false for an unreliable or
+// unknown channel.
 func (c *Conn) NextReliableOn(channel uint8) (Reliable, bool) {
 	if int(channel) >= len(c.channels) || !c.channels[channel].reliable {
 		return Reliable{}, false
@@ -161,8 +166,9 @@ func (c *Conn) NextReliableOn(channel uint8) (Reliable, bool) {
 	return r, ok
 }
 
-// Pending is the number of reliable messages sent, on whatever channel, and not
-// yet known to be delivered with all before them.
+// Pending returns the number of reliable messages, on all channels, that wait
+// for their delivery. A message counts until it and all before it on its
+// channel are acknowledged.
 func (c *Conn) Pending() (n int) {
 	for i := range c.channels {
 		n += c.channels[i].out.messages
@@ -170,8 +176,8 @@ func (c *Conn) Pending() (n int) {
 	return n
 }
 
-// PendingOn is Pending of one channel; 0 for one that is not reliable or not
-// there.
+// PendingOn is Pending for one channel. It returns 0 for an unreliable or
+// unknown channel.
 func (c *Conn) PendingOn(channel uint8) int {
 	if int(channel) >= len(c.channels) {
 		return 0
@@ -179,11 +185,11 @@ func (c *Conn) PendingOn(channel uint8) int {
 	return c.channels[channel].out.messages
 }
 
-// SetRate sets the ceiling of what is sent, in bytes a second of datagrams, as
-// [Config.Rate] did at first; 0 or less means Config.Rate again. A lower ceiling
-// holds at once. A higher one does where congestion has not lowered the rate;
-// otherwise the rate rises to it as the path allows. What a peer asks for is a
-// wish: bound it by what the server can afford.
+// SetRate sets the ceiling of [Config.Rate], in bytes a second of datagrams; 0
+// or less restores Config.Rate. A lower ceiling holds at once. A higher one
+// holds at once unless congestion has lowered the rate; then the rate rises as
+// the path allows. Treat a rate that a peer asks for as a wish: limit it to a
+// rate that the server can afford.
 func (c *Conn) SetRate(bytesPerSecond int) {
 	if bytesPerSecond <= 0 {
 		bytesPerSecond = c.cfg.Rate
@@ -191,29 +197,29 @@ func (c *Conn) SetRate(bytesPerSecond int) {
 	c.rate.setCeiling(float64(bytesPerSecond), float64(min(c.cfg.MinRate, bytesPerSecond)))
 }
 
-// RTT is the smoothed round-trip time, without the time the peer held acks back.
-// 0 before the first sample.
+// RTT returns the smoothed round-trip time, without the time that the peer held
+// acks back. It returns 0 before the first sample.
 func (c *Conn) RTT() time.Duration { return c.rtt.smoothed }
 
-// Jitter is the smoothed mean deviation of the round-trip time.
+// Jitter returns the smoothed mean deviation of the round-trip time.
 func (c *Conn) Jitter() time.Duration { return c.rtt.deviation }
 
-// Silent is how long ago the last authentic packet came, or the Conn was first
-// used when none has.
+// Silent returns the time since the last authentic packet arrived. If none has,
+// it counts from the first use of the Conn.
 func (c *Conn) Silent(now time.Duration) time.Duration {
 	c.start(now)
 	return now - c.heard
 }
 
-// Unanswered is how long ago the peer last acknowledged a packet that it had not
-// acknowledged before, or the Conn was first used when it never has. An ack
-// counts though it comes after the packet was told lost.
+// Unanswered returns the time since the peer last acknowledged a packet for the
+// first time. If it never has, it counts from the first use of the Conn. An ack
+// of a packet already reported lost counts too.
 func (c *Conn) Unanswered(now time.Duration) time.Duration {
 	c.start(now)
 	return now - c.news
 }
 
-// Timeout is the configured bound for Silent.
+// Timeout returns the configured limit for Silent.
 func (c *Conn) Timeout() time.Duration { return c.cfg.Timeout }
 
 // Stats returns the counters and current estimates.
@@ -225,9 +231,9 @@ func (c *Conn) Stats() Stats {
 	return s
 }
 
-// Queued is how much waits in the reliable channels for its delivery, in bytes,
-// where every message, or 256 bytes of a longer one, counts as 256: what
-// [Channel.Queue] bounds, for all channels together.
+// Queued returns the bytes waiting for delivery in all reliable channels
+// together. Each message, or each 256 bytes of a longer one, counts as 256, as
+// in [Channel.Queue].
 func (c *Conn) Queued() (n int) {
 	for i := range c.channels {
 		n += c.channels[i].out.kept() * maxFragment
@@ -235,9 +241,9 @@ func (c *Conn) Queued() (n int) {
 	return n
 }
 
-// Withheld is how long ago the oldest part of a reliable message that is not
-// acknowledged was first sent; 0 when none is out. It goes out again and again,
-// so a peer that acknowledges everything else withholds this one on purpose.
+// Withheld returns the time since the oldest unacknowledged part of a reliable
+// message was first sent; 0 when there is none. That part is sent again and
+// again, so a peer that acknowledges everything else withholds it on purpose.
 func (c *Conn) Withheld(now time.Duration) (longest time.Duration) {
 	for i := range c.channels {
 		out := &c.channels[i].out
@@ -248,7 +254,8 @@ func (c *Conn) Withheld(now time.Duration) (longest time.Duration) {
 	return longest
 }
 
-// QueuedSize is what a reliable message of so many bytes counts in [Conn.Queued].
+// QueuedSize returns what a reliable message of payload bytes counts in
+// [Conn.Queued].
 func QueuedSize(payload int) int {
 	return max(1, (payload+maxFragment-1)/maxFragment) * maxFragment
 }

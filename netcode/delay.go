@@ -5,16 +5,16 @@ import (
 	"time"
 )
 
-// pathDelay tells the delay that a queue causes from what the path itself takes:
-// the smallest of the last few round trips (so that jitter does not count) above
-// the smallest of the last half minute.
+// pathDelay separates the delay caused by a queue from the delay of the path
+// itself. The queue's delay is the smallest of the last few round trips (so
+// that jitter does not count) minus the smallest of the last half minute.
 type pathDelay struct {
 	recent  [6]time.Duration // last round trips
 	recentN int
-	wobble  time.Duration    // smoothed difference of one round trip to the next
-	least   [2]time.Duration // smallest of this and the previous epoch
+	wobble  time.Duration    // smoothed difference between consecutive round trips
+	least   [2]time.Duration // smallest of this half minute and of the one before
 	leastAt time.Duration
-	touched time.Duration // when a round trip was last about as short as that
+	touched time.Duration // last round trip about as short as that
 }
 
 const (
@@ -45,19 +45,20 @@ func (p *pathDelay) sample(now, rtt time.Duration) {
 	p.recentN++
 }
 
-// slack is what jitter alone may add to the quickest of the last round trips.
+// slack returns what jitter alone may add to the quickest of the last round
+// trips.
 func (p *pathDelay) slack() time.Duration { return p.wobble + 2*max(0, p.wobble-muchWobble) }
 
-// base is what the path itself takes.
+// base returns the delay of the path itself.
 func (p *pathDelay) base() time.Duration { return min(p.least[0], p.least[1]) }
 
-// raise says that the path takes so long now.
+// raise sets the delay of the path itself to base.
 func (p *pathDelay) raise(now, base time.Duration) {
 	p.least, p.leastAt, p.touched = [2]time.Duration{base, base}, now, now
 }
 
-// queue is the standing delay: what even the quickest of the last round trips
-// took longer than the path itself needs.
+// queue returns the standing delay: by how much even the quickest of the last
+// round trips exceeds the delay of the path itself.
 func (p *pathDelay) queue() time.Duration {
 	if p.recentN < len(p.recent) {
 		return 0

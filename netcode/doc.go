@@ -1,24 +1,25 @@
 // Package netcode is a connection protocol for real-time games with an
-// authoritative server: what travels in a packet, how it is acknowledged, and
-// how two machines agree on time. It opens no socket, reads no clock and starts
-// no goroutine: bytes and time are arguments, so any byte pipe will do, and a
-// whole match can be replayed from a seed.
+// authoritative server. It defines the contents of packets, how they are
+// acknowledged, and how two machines agree on time. It opens no socket, reads
+// no clock and starts no goroutine: bytes and time are arguments. So it works
+// over any transport of bytes, and a whole match can be replayed from a seed.
 //
-// The parts, each usable alone:
+// Each part works alone:
 //
-//   - [Conn] writes and reads packets: sequence numbers, acknowledgements, each
-//     sent packet's [Fate] told once, reliable ordered streams with fragments
-//     and unreliable events on channels with priorities ([Channel]), round-trip
-//     time, loss, and a send rate that backs off when the path fills up. One
-//     Conn serves one peer.
-//   - [CommandSender] and [CommandBuffer] carry a player's input: the newest
-//     few commands and every unacknowledged one within a budget, in each packet.
-//   - [Clock] holds a client's two times: predicted time, ahead of the server by
-//     as much as its inputs need, and render time, behind by as much as
-//     snapshots need.
+//   - [Conn] writes and reads packets. It handles sequence numbers,
+//     acknowledgements, round-trip time and loss, and reports the [Fate] of
+//     each sent packet once. It carries reliable ordered streams with
+//     fragments, and unreliable events, on channels with priorities
+//     ([Channel]). Its send rate backs off when the path fills up. One Conn
+//     serves one peer.
+//   - [CommandSender] and [CommandBuffer] carry a player's input. Each command
+//     travels in three packets, and in more while longer runs of packets are lost.
+//   - [Clock] holds a client's two times. Predicted time runs ahead of the
+//     server, so that inputs arrive in time. Render time runs behind, so that
+//     snapshots do.
 //   - [Hello], [Welcome], [Reject], [ClientConfig], [LevelInfo] and
-//     [SnapshotHeader] are the session's messages; [SchemaRequest] and
-//     [SchemaReply] are those of tools that come without the game's types.
+//     [SnapshotHeader] are the messages of a session. [SchemaRequest] and
+//     [SchemaReply] serve tools that lack the game's types.
 //
 // The caller's loop, once a tick:
 //
@@ -31,18 +32,18 @@
 //		for e, ok := conn.NextEvent(); ok; e, ok = conn.NextEvent() { … }
 //	for f, ok := conn.NextFate(); ok; f, ok = conn.NextFate() { … }
 //	p := conn.Begin(now)
-//	p.Message(kind, body) // as many as fit: see p.Room
-//	_, b := p.Finish()    // adds what the channels owe
+//	p.Message(kind, body) // while p.Room allows
+//	_, b := p.Finish()    // adds what waits on the channels
 //	send(b)
 //	if conn.Silent(now) > timeout { … }
 //
-// Send a packet every tick even when there is nothing to say: acknowledgements
-// ride on it. They are the pings too: each packet says which one it acknowledges
-// and for how long its sender held the ack back, so every packet that is
-// acknowledged first by its own number measures the round trip, at the tick rate,
-// and there is no ping message. [Conn.RTT] and [Conn.Jitter] are the smoothed
-// results. The wire format is written down in docs/STANDARD.md.
+// Send a packet every tick, even when there is nothing to say, because packets
+// carry the acknowledgements. There is no ping message: each packet also states
+// the time that its sender held the ack back. So the round trip is measured at
+// the tick rate, from every packet that is acknowledged first by its own
+// number. [Conn.RTT] and [Conn.Jitter] return the smoothed results.
+// docs/STANDARD.md describes the wire format.
 //
-// What an unauthenticated transport can and cannot give is said at
-// [Config.Magic].
+// [Config.Magic] describes the protection on a transport without
+// authentication.
 package netcode

@@ -5,40 +5,40 @@ import (
 	"time"
 )
 
-// drain is a moment in which little is sent, to see whether the delay falls.
+// drain is a short period of sending little, to see whether the delay falls.
 type drain struct {
 	on      bool
-	chain   int           // how many in a row this is
-	blamed  bool          // the delay was too long, not only long unproven
-	fell    bool          // one of them made the delay fall
-	from    time.Duration // when it began
-	length  time.Duration // of sending little
-	base    time.Duration // what the path takes, as far as was known when it began
-	before  time.Duration // quickest round trip of what was sent just before
-	edged   bool          // that is known, and not only guessed from older ones
-	rate    float64       // in force before the first in a row
-	low     time.Duration // quickest round trip of what was sent after the length
-	lowest  time.Duration // … and of all since it began
-	samples int           // of the former
-	sent    int           // bytes since it began
-	sending float64       // bytes/s before the first in a row
+	chain   int           // position in a series of drains
+	blamed  bool          // the delay was too long, not only unproven for long
+	fell    bool          // a drain of the series made the delay fall
+	from    time.Duration // start
+	length  time.Duration // how long little is sent
+	base    time.Duration // delay of the path itself, as known at the start
+	before  time.Duration // quickest round trip of packets sent just before
+	edged   bool          // before is measured, not only guessed from older packets
+	rate    float64       // in force before the series
+	low     time.Duration // quickest round trip of packets sent after length
+	lowest  time.Duration // quickest round trip since the start
+	samples int           // samples in low
+	sent    int           // bytes since the start
+	sending float64       // bytes/s before the series
 }
 
 const (
-	drainShare  = 0.3 // of what arrived is sent
+	drainShare  = 0.3 // share of what arrived that is still sent
 	drainLeast  = 250 * time.Millisecond
 	fallLeast   = 4 * time.Millisecond
-	fallPart    = 16 // of the delay that sending less would take off a queue of our own alone
+	fallPart    = 16 // share of the delay that sending less would remove if the queue were only ours
 	drainMost   = 600 * time.Millisecond
 	drainEnough = 3    // samples
-	drainChain  = 6    // in a row that prove nothing
-	drainSure   = 0.35 // of what was sent before: one drain proves that it is no queue
-	drainSlow   = 2    // drains in a row that prove it, else
+	drainChain  = 6    // drains in a row that prove nothing
+	drainSure   = 0.35 // share of the former sending: one drain proves that it is no queue
+	drainSlow   = 2    // drains in a row that prove it, otherwise
 	drainEdge   = 100 * time.Millisecond
 	drainWait   = time.Second // beyond a round trip, for samples
-	drainWeak   = 0.85        // of what was sent before
-	usesRate    = 0.75        // of the rate: who sends less is not held by it
-	belowFull   = 0.92        // of what arrived when the path was full is sent afterwards
+	drainWeak   = 0.85        // share of the former sending
+	usesRate    = 0.75        // share of the rate: a lower use is not limited by it
+	belowFull   = 0.92        // share of what arrived on a full path that is sent afterwards
 	recently    = time.Minute
 	untouched   = 10 * time.Second
 )
@@ -47,7 +47,7 @@ func (d *drain) sample(sent, rtt time.Duration) {
 	switch {
 	case !d.on || sent < d.from-drainEdge:
 	case sent < d.from:
-		// What was sent last before it waited behind all the rest.
+		// The last packets sent before the drain waited behind all the others.
 		if !d.edged {
 			d.edged, d.before = true, rtt
 		}
@@ -62,12 +62,12 @@ func (d *drain) sample(sent, rtt time.Duration) {
 	}
 }
 
-// drainFor is how long little is sent, for a queue.
+// drainFor returns how long to send little, for a queue of this delay.
 func drainFor(queue time.Duration) time.Duration {
 	return min(max(time.Duration(float64(queue)/(1-drainShare)), drainLeast), drainMost)
 }
 
-// begin starts a drain of a queue that there seems to be.
+// begin starts a drain of a suspected queue.
 func (r *rateControl) begin(now, queue time.Duration, blamed bool) {
 	d := &r.drain
 	if !d.on {
@@ -82,7 +82,7 @@ func (r *rateControl) begin(now, queue time.Duration, blamed bool) {
 	r.tokens = min(r.tokens, 0)
 }
 
-// judge ends a drain when it has shown what the delay is of.
+// judge ends a drain once it has shown what causes the delay.
 func (r *rateControl) judge(now time.Duration) {
 	d := &r.drain
 	slack := nearBase + r.delay.wobble
@@ -93,7 +93,7 @@ func (r *rateControl) judge(now time.Duration) {
 	}
 	if d.samples < drainEnough {
 		if now-d.from > d.length+d.before+drainWait {
-			r.end(now) // nothing comes back: there are losses to see to
+			r.end(now) // nothing comes back: the losses need attention
 		}
 		return
 	}
@@ -105,26 +105,28 @@ func (r *rateControl) judge(now time.Duration) {
 	weak, held := sent > drainWeak*d.sending, d.sending > usesRate*d.rate
 	switch {
 	case weak && held, d.chain >= drainChain:
-		// Hardly less was sent, as headers and commands must go: nothing is proven.
+		// The sending hardly fell, since headers and commands must go: nothing
+		// is proven.
 		d.fell = true
 		r.end(now)
 	case fall >= least && !weak:
 		d.chain, d.fell = 0, true
 		r.begin(now, max(d.low-r.delay.base(), 0), d.blamed)
 	case max(fall, -fall) < least && !weak && share > drainSure && d.chain < drainSlow:
-		// Little less was sent, so a queue would fall slowly: try for longer.
+		// The sending fell little, so a queue would shrink slowly: try for
+		// longer.
 		r.begin(now, max(d.low-r.delay.base(), 0), d.blamed)
 	case max(fall, -fall) < least:
 		r.delay.raise(now, d.low)
 		r.end(now)
 	case weak:
-		r.end(now) // a queue that others make: to send less is no use
+		r.end(now) // others cause the queue: sending less does not help
 	default:
 		r.begin(now, max(d.low-r.delay.base(), 0), d.blamed)
 	}
 }
 
-// end sends again: as before, unless there was a queue.
+// end restores the former rate, unless there was a queue.
 func (r *rateControl) end(now time.Duration) {
 	d := &r.drain
 	d.on = false

@@ -9,19 +9,20 @@ import (
 var (
 	// ErrMalformed: the bytes are not a packet, or not a message, of this protocol.
 	ErrMalformed = errors.New("netcode: malformed")
-	// ErrChecksum is the ErrMalformed of a packet whose checksum does not match:
-	// damaged on the way, or not from the peer. Never hold it against the peer.
+	// ErrChecksum is the ErrMalformed of a packet whose checksum does not
+	// match: it was damaged in transit, or is not from the peer. Never blame
+	// the peer for it.
 	ErrChecksum = fmt.Errorf("%w: checksum does not match", ErrMalformed)
-	// ErrDuplicate: this packet was received before.
+	// ErrDuplicate: the packet was received before.
 	ErrDuplicate = errors.New("netcode: duplicate packet")
-	// ErrStale: the packet's sequence number lies outside the window, behind or
-	// ahead, so that nobody can tell whether it was received before.
+	// ErrStale: the packet's sequence number is outside the window, ahead or
+	// behind, so it is unknown whether the packet was received before.
 	ErrStale = errors.New("netcode: packet outside the sequence window")
-	// ErrBacklog: the packet carries reliable messages for which there is no
-	// room until [Conn.NextReliable] has been drained, or more than a newcomer may
-	// send: see [Config.Newcomer]. It was not acknowledged, so the peer sends them
-	// again.
-	ErrBacklog = errors.New("netcode: reliable messages not drained, call NextReliable until it answers false")
+	// ErrBacklog: the packet carries reliable messages that have no room until
+	// [Conn.NextReliable] is drained, or more than a newcomer may send (see
+	// [Config.Newcomer]). It was not acknowledged, so the peer sends the
+	// messages again.
+	ErrBacklog = errors.New("netcode: reliable messages not drained, call NextReliable until it returns false")
 )
 
 // Errors of sending.
@@ -36,8 +37,8 @@ var (
 	ErrNoChannel = errors.New("netcode: no such channel, name it in Config.Channels on both ends")
 )
 
-// malformed names the place; the values are constant, so that an attacker's
-// packet costs no allocation.
+// malformed names what is wrong. The values are constants, so that an
+// attacker's packet costs no allocation.
 type malformed string
 
 func (m malformed) Error() string        { return "netcode: malformed: " + string(m) }
@@ -47,7 +48,7 @@ var (
 	errHeader  error = malformed("packet header")
 	errAck     error = malformed("acknowledges a packet that was never sent")
 	errMessage error = malformed("message does not fit its packet")
-	errType    error = malformed("unknown message type of the protocol's own")
+	errType    error = malformed("unknown internal message type")
 	errStream  error = malformed("reliable stream entry")
 	errBroken  error = malformed("reliable stream fragments out of sequence")
 	errChannel error = malformed("channel that is not configured")

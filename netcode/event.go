@@ -1,8 +1,8 @@
 package netcode
 
-// Event is a message of an unreliable channel, as the peer gave it to SendOn.
-// Payload aliases the datagram: it is valid until the next Receive, or until the
-// caller reuses the datagram's memory.
+// Event is a message of an unreliable channel, as the peer passed it to SendOn.
+// Payload aliases the datagram: it is valid until the next Receive, or until
+// the caller reuses the datagram's memory.
 type Event struct {
 	Channel uint8
 	Tick    Tick
@@ -15,7 +15,7 @@ type Event struct {
 //	varint of the numbers skipped, kind 1, tick as zigzag difference to the event
 //	before (the first to 0), varint length, payload
 const (
-	eventQueue   = 64   // events waiting at the sender
+	eventQueue   = 64   // events that may wait at the sender
 	eventsSeen   = 1024 // numbers that the receiver remembers
 	eventsSpan   = 256  // numbers that one body spans
 	maxRepeat    = 16
@@ -67,7 +67,7 @@ func (r *eventReader) read() (id uint16, e Event, ok bool) {
 	return id, e, true
 }
 
-// validEvents reads a body for its form.
+// validEvents validates the form of a body.
 func validEvents(body []byte) bool {
 	r, ok := newEventReader(body)
 	for ok && r.more() {
@@ -76,16 +76,16 @@ func validEvents(body []byte) bool {
 	return ok
 }
 
-// eventCursor is where NextEvent stands in the datagram just received.
+// eventCursor is the position of NextEvent in the datagram just received.
 type eventCursor struct {
 	messages []byte
 	reader   eventReader
 }
 
-// NextEvent gives the events of unreliable channels in the datagram just
-// received, each once however often it comes. Drain it after every Receive:
-// what is not fetched is lost, unless the peer repeats it. They come as the
-// network brings them; Tick says when they happened.
+// NextEvent returns the events of unreliable channels in the datagram just
+// received, each once however often it arrives. Drain it after every Receive:
+// events left over are lost, unless the peer repeats them. Events come in the
+// order of the network; Tick says when each happened.
 func (c *Conn) NextEvent() (Event, bool) {
 	for {
 		for c.events.reader.more() {
@@ -109,7 +109,7 @@ func (c *Conn) NextEvent() (Event, bool) {
 	}
 }
 
-// advance goes to the next message of events.
+// advance moves to the next message of events.
 func (e *eventCursor) advance(c *Conn) bool {
 	for len(e.messages) > 0 {
 		t, body, rest, ok := readMessage(e.messages)

@@ -2,20 +2,20 @@ package netcode
 
 import "time"
 
-// outEvent is an event that still goes into packets.
+// outEvent is an event that further packets carry.
 type outEvent struct {
 	payload []byte // reused by the slot's next owner
 	tick    Tick
 	kind    uint8
-	left    uint8 // packets to come
+	left    uint8 // packets that still carry it
 	fresh   bool  // not in any packet so far
-	aging   bool  // since, the beginning of a packet
+	aging   bool  // the age counts from since, the start of a packet
 	since   time.Duration
-	round   uint32 // of the packet that carried it last
+	round   uint32 // of the last packet that carried it
 }
 
-// eventSender queues the events of an unreliable channel. Memory is bounded:
-// when the queue is full, the oldest makes room.
+// eventSender queues the events of an unreliable channel. Its memory is
+// bounded: a full queue drops the oldest event.
 type eventSender struct {
 	ring       []outEvent // a power of two; grows to eventQueue
 	head, next uint16
@@ -57,10 +57,10 @@ func (s *eventSender) push(tick Tick, kind uint8, payload []byte, st *Stats) err
 	return nil
 }
 
-// due tells whether an event goes into the packet being written.
+// due reports whether an event goes into the packet being written.
 func (s *eventSender) due(e *outEvent) bool { return e.left > 0 && e.round != s.round }
 
-// age begins a packet: it drops what is stale or done.
+// age starts a packet: it drops events that are too old or done.
 func (s *eventSender) age(now time.Duration, st *Stats) {
 	s.round++
 	for id := s.head; id != s.next; id++ {
@@ -89,15 +89,15 @@ func (s *eventSender) owed(limit int) (n int) {
 	return min(n, limit)
 }
 
-// delivered ends the repetition of an event.
+// delivered stops repeating an event.
 func (s *eventSender) delivered(id uint16) {
 	if id-s.head < s.next-s.head {
 		s.at(id).left = 0
 	}
 }
 
-// write appends the number of the first event and events, oldest first, to dst
-// while they fit in room bytes.
+// write appends the number of the first event, then events, oldest first, to
+// dst while they fit in room bytes.
 func (s *eventSender) write(dst []byte, room int, channel uint8, carried []entryRef, st *Stats) ([]byte, []entryRef) {
 	base := len(dst)
 	var next uint16

@@ -41,8 +41,8 @@ func TestEventGoesOnce(t *testing.T) {
 	require.EqualValues(t, 2, d.b.Stats().EventsReceived)
 }
 
-// Repeated, an event survives as many lost packets as it goes into, less one,
-// comes out once, and is not repeated when it is known to have arrived.
+// A repeated event survives the loss of all but one of its packets. It is
+// returned once, and no longer repeated once it is known to have arrived.
 func TestEventRepeats(t *testing.T) {
 	for repeat := 1; repeat <= 5; repeat++ {
 		for lost := range 6 {

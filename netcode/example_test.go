@@ -7,8 +7,8 @@ import (
 	"github.com/foretick/foretick/netcode"
 )
 
-// Two ends over a pipe that loses every third datagram: a snapshot that is lost
-// stays lost, and its sender learns it; a reliable message comes through.
+// Two ends over a pipe that loses every third datagram. A lost snapshot stays
+// lost, and its sender is informed; a reliable message arrives.
 func Example() {
 	server, client := netcode.NewConn(netcode.Config{}), netcode.NewConn(netcode.Config{})
 	_ = server.SendReliable(0, 1, []byte("door 7 opened"))
@@ -41,8 +41,8 @@ func Example() {
 	// server: 8 of 12 snapshots delivered, 0 events pending
 }
 
-// A lost packet holds up only the channel whose message it carried, and events
-// that are not worth waiting for ride along.
+// A lost packet delays only the channel whose message it carried. Unreliable
+// events travel in the same packets.
 func ExampleConn_SendOn() {
 	const chat, level, sparks = 0, 1, 2
 	cfg := netcode.Config{Channels: []netcode.Channel{
@@ -78,8 +78,8 @@ func ExampleConn_SendOn() {
 	// channel 1: 40000 bytes, tick 0
 }
 
-// A player's commands reach the server although a packet was lost, since the
-// next packet holds them again.
+// A player's commands reach the server although a packet was lost: the next
+// packet repeats them.
 func ExampleCommandSender() {
 	sender := netcode.NewCommandSender(1, netcode.CommandConfig{})
 	buffer := netcode.NewCommandBuffer(1, 32)
@@ -106,7 +106,7 @@ func ExampleCommandSender() {
 	// early by 1.50 ticks at least
 }
 
-// A client's clock is told of each snapshot and asked at each frame.
+// A client passes each snapshot to its clock, and advances the clock every frame.
 func ExampleClock() {
 	clock := netcode.NewClock(netcode.ClockConfig{TickRate: 30})
 	const tick = time.Second / 30

@@ -1,16 +1,16 @@
 package netcode
 
-// Fate is what became of a packet that was sent. Each is told exactly once:
-// delivery as soon as it is acknowledged, loss as soon as it is decided, which
-// is when no ack can name the packet any more, or none came for a long time. A
-// packet told lost may still have arrived.
+// Fate reports what happened to a sent packet. Each packet gets exactly one
+// Fate. Delivery is reported on its acknowledgement. Loss is reported when no
+// later ack can name the packet, or none arrived for a long time. A packet
+// reported lost may still have arrived.
 type Fate struct {
 	Seq       Seq
 	Delivered bool
 }
 
-// fateQueue is a ring that a caller drains at least once every maxFates packets. It
-// grows to that.
+// fateQueue is a ring that grows to maxFates. The caller drains it at least
+// once every maxFates packets.
 type fateQueue struct {
 	ring       []Fate // a power of two
 	head, size int

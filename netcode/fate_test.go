@@ -19,11 +19,11 @@ type flying struct {
 	acks map[netcode.Seq]bool
 }
 
-// teller is one end, and what it was told of its packets.
+// teller is one end, with the fates reported for its packets.
 type teller struct {
 	c        *netcode.Conn
 	accepted map[netcode.Seq]bool // packets of the other end, of late
-	fates    map[netcode.Seq]bool // of its own: delivered or not
+	fates    map[netcode.Seq]bool // of sent packets: delivered or not
 	open     map[netcode.Seq]bool
 	newest   netcode.Seq
 	told     [2]int
@@ -58,7 +58,7 @@ func TestFateIsToldOnce(t *testing.T) {
 			for i := range ends {
 				ends[i] = &teller{c: netcode.NewConn(netcode.Config{}), accepted: map[netcode.Seq]bool{}, fates: map[netcode.Seq]bool{}, open: map[netcode.Seq]bool{}}
 			}
-			var air [2][]flying // by who is to receive
+			var air [2][]flying // by receiver
 			for i := range packets + 100 {
 				now := time.Duration(i) * tick
 				for k, x := range ends {
@@ -66,7 +66,7 @@ func TestFateIsToldOnce(t *testing.T) {
 					if i < packets {
 						x.send(t, rng, peer, now, loss, &air[1-k])
 					} else {
-						x.c.Begin(now) // what is still open is decided by age
+						x.c.Begin(now) // age decides the open ones
 						x.drain(t, peer)
 					}
 					air[k] = x.receive(t, peer, now, air[k])
@@ -103,7 +103,8 @@ func (x *teller) send(t *testing.T, rng *rand.Rand, peer *teller, now time.Durat
 	}
 }
 
-// receive takes what has arrived, in the order of arrival, and answers the rest.
+// receive processes the datagrams that have arrived, in order of arrival, and
+// returns the rest.
 func (x *teller) receive(t *testing.T, peer *teller, now time.Duration, air []flying) (rest []flying) {
 	for _, f := range air {
 		if f.at > now {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"math/bits"
 	"os"
 	"strings"
@@ -35,8 +36,8 @@ func bare(seq uint16, messages ...byte) []byte {
 	return seal(append([]byte{0, byte(seq), byte(seq >> 8)}, messages...))
 }
 
-// matchFile holds packets of a whole match on a terrible network, in which
-// processes fell and came back: go run ./examples/soak -capture.
+// matchFile holds packets of a whole match on a terrible network, with processes
+// that crashed and restarted: go run ./examples/soak -capture.
 const matchFile = "testdata/match.txt"
 
 // recorded are the packets of testdata/vectors.txt and of a match, without
@@ -87,7 +88,7 @@ func bodies(f *testing.F, t byte) {
 	require.NotZero(f, n, "no message of type %d was recorded", t)
 }
 
-// boundReceive asserts what each of some packets, and what comes out of it, may cost.
+// boundReceive checks the cost of receiving some packets and of their messages.
 func boundReceive(t *testing.T, packets ...[]byte) {
 	total, work := 0, time.Duration(0)
 	for range 5 {
@@ -126,8 +127,8 @@ func receiveAll(c *netcode.Conn, now time.Duration, p []byte) {
 	}
 }
 
-// FuzzReceive feeds whole packets, with a right checksum, to a Conn in the
-// middle of a conversation: nothing panics, and what is refused changes nothing.
+// FuzzReceive feeds whole packets, with a correct checksum, to a Conn in the
+// middle of a conversation: nothing panics, and a refused packet changes nothing.
 func FuzzReceive(f *testing.F) {
 	for _, p := range recorded(f) {
 		f.Add(p, p)
@@ -174,8 +175,8 @@ func FuzzReceive(f *testing.F) {
 	})
 }
 
-// FuzzAgainstStandard lets the package and the standard's decoder judge the same
-// messages: they agree on what is well formed.
+// FuzzAgainstStandard compares the package with the standard's decoder: they
+// agree on which messages are well formed.
 func FuzzAgainstStandard(f *testing.F) {
 	for _, p := range recorded(f) {
 		f.Add(p)
@@ -317,8 +318,8 @@ func FuzzSchemaReply(f *testing.F) {
 	})
 }
 
-// FuzzEvents feeds a body of events twice: each event comes out once, and a Conn
-// that takes the body whole or not at all agrees with the standard.
+// FuzzEvents feeds a body of events twice: each event is returned once, and a
+// Conn accepts or refuses the same bodies as the standard.
 func FuzzEvents(f *testing.F) {
 	f.Add([]byte{4, 0, 0, 0, 9, 2, 1, 7, 0, 9, 2, 0})
 	f.Add([]byte{4, 0xff, 0xff, 0, 9, 2, 0, 0, 9, 3, 1, 1, 0x81, 1, 2, 3, 0})
@@ -360,33 +361,52 @@ func FuzzSnapshotHeader(f *testing.F) {
 	})
 }
 
-// FuzzCommands: what is accepted is what a sender could have sent; what is
-// refused leaves the buffer as it was.
+// FuzzCommands: every accepted body is one that a sender could send, and the decoder of
+// the standard reads it too; a refused one leaves the buffer unchanged.
 func FuzzCommands(f *testing.F) {
 	bodies(f, 20)
-	f.Add([]byte{64, 0xff, 0xff, 0xff, 0xff, 0xf0, 0xf0, 0xf0, 0xf0})
-	f.Fuzz(func(t *testing.T, b []byte) {
-		buffer := netcode.NewCommandBuffer(9, 32)
-		at := 0.0
-		if len(b) >= 5 {
-			at = float64(binary.LittleEndian.Uint32(b[1:])) - 20
+	f.Add([]byte{7, 0xff, 0xff, 0xff, 0xff, 0xf0, 0xf0, 0xf0, 0xf0})
+	based := netcode.NewCommandSender(9, netcode.CommandConfig{Fields: []uint8{9, 1, 30, 12}})
+	for k := range netcode.Tick(9) {
+		based.Push(netcode.Command{Tick: 996 + k, Render: 990 + 2*k, Data: []byte{byte(k), 0, 9, byte(1 - k&1), 0, 7, 0, 1, byte(k * 99)}})
+		if k == 4 {
+			f.Add(based.Append(nil, 500))
+			based.Acked(1000, true)
 		}
-		costtest.Bound(t, len(b), func() { _ = netcode.NewCommandBuffer(9, 32).Read(b, at) })
+	}
+	f.Add(based.Append(nil, 500))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		const at = 995.
+		fill := func() *netcode.CommandBuffer {
+			buffer := netcode.NewCommandBuffer(9, 32, 9, 1, 30, 12)
+			s := netcode.NewCommandSender(9, netcode.CommandConfig{})
+			s.Push(netcode.Command{Tick: 1000, Render: 998, Data: []byte{4, 0, 9, 1, 0, 7, 0, 1, 140}})
+			require.NoError(t, buffer.Read(s.Append(nil, 100), at))
+			_, _ = buffer.Early()
+			return buffer
+		}
+		buffer, other := fill(), fill()
+		costtest.Bound(t, len(b), func() { _ = other.Read(b, at) })
+		said, standard := describePacket(bare(0, append(binary.AppendUvarint([]byte{20}, uint64(len(b))), b...)...), 0, 9, commandBase{
+			fields: []int{9, 1, 30, 12}, tick: 1000, lag: 512, data: []byte{4, 0, 9, 1, 0, 7, 0, 1, 140},
+		})
 		if err := buffer.Read(b, at); err != nil {
 			require.ErrorIs(t, err, netcode.ErrMalformed)
-			_, any := buffer.Newest()
+			require.Error(t, standard)
+			newest, _ := buffer.Newest()
 			_, early := buffer.Early()
-			require.False(t, any || early)
+			require.True(t, newest == 1000 && !early)
 			return
 		}
-		_, ok := buffer.Early()
-		require.True(t, ok)
+		require.NoError(t, standard)
+		_, measured := buffer.Early()
 		require.NoError(t, buffer.Read(b, at))
-		_, ok = buffer.Early()
+		_, ok := buffer.Early()
 		require.False(t, ok, "the same body again measures nothing")
 		for k := range netcode.Tick(64) {
-			if c, ok := buffer.Take(netcode.Tick(at) + k); ok {
-				require.Len(t, c.Data, 9)
+			if c, ok := buffer.Take(netcode.Tick(at) + k); ok && c.Tick != 1000 {
+				require.True(t, measured)
+				require.Contains(t, said, fmt.Sprintf("command %d render %d+%d/256 offset %d data %x\n", c.Tick, c.Render, c.Fraction, c.Offset, c.Data))
 			}
 		}
 	})

@@ -7,8 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// fixedCommands is a command buffer that keeps everything by its tick: what the
-// buffer that grows must answer.
+// fixedCommands is a command buffer that stores everything by its tick: the
+// reference for the growing buffer.
 type fixedCommands struct {
 	window, early                   int
 	kept                            map[Tick]Command
@@ -21,7 +21,8 @@ type fixedCommands struct {
 func (b *fixedCommands) read(body []byte, at float64, size int) {
 	var r commandReader
 	data := make([]byte, size)
-	if !r.check(body, data) {
+	r.fields = newCommandFields(size, nil)
+	if !r.start(body, data, 0) || !r.check(nil) {
 		b.malformed++
 		return
 	}
@@ -29,7 +30,7 @@ func (b *fixedCommands) read(body []byte, at float64, size int) {
 		b.started, b.next = true, now
 	}
 	known, before := b.any, b.newest
-	r.start(body, data)
+	r.start(body, data, 0)
 	for first := true; r.more(); first = false {
 		r.read()
 		b.arrive(&r.c, at, first)
@@ -123,7 +124,7 @@ func TestCommandRingGrowsLikeAFixedOne(t *testing.T) {
 		now := []Tick{5, math.MaxUint32 - 1000}[seed%2]
 		for i := range 400 {
 			at := float64(now) + r.Float64()
-			s := NewCommandSender(size, CommandConfig{Budget: 1000})
+			s := NewCommandSender(size, CommandConfig{})
 			first := now + Tick(burst(r, 2*window+4)) - Tick(burst(r, 2*window+4))
 			for k := range Tick(1 + r.IntN(8)) {
 				tick := first + k*Tick(1+burst(r, 4))

@@ -41,7 +41,7 @@ func TestHalfTheCircleInAStream(t *testing.T) {
 			body = append(body, 3, 7, 0, 1, 'x')
 			b := (&header{}).append(make([]byte, 4))
 			b = append(appendVarint(append(b, byte(messageStream)), uint64(len(body))), body...)
-			_ = c.Receive(0, sealed(c, b)) // refused, or taken for one of long ago
+			_ = c.Receive(0, sealed(c, b)) // refused, or treated as a very old one
 			_, ok := c.NextReliable()
 			require.False(t, ok, "entry %d, %d further", next, d)
 			require.Equal(t, next, c.channels[0].in.next)
@@ -61,7 +61,7 @@ func TestHalfTheCircleInTheCommandBuffer(t *testing.T) {
 			_, ok := b.Take(now)
 			require.False(t, ok)
 			require.Equal(t, now, b.Ack(), "now %d, a command %d further", now, d)
-			// The honest one's next command counts all the same.
+			// The honest client's next command still counts.
 			s = NewCommandSender(1, CommandConfig{})
 			s.Push(Command{Tick: now + 2})
 			require.NoError(t, b.Read(s.Append(nil, 100), float64(now)))
@@ -83,14 +83,14 @@ func TestHalfTheCircleInTheCommandSender(t *testing.T) {
 			for i := range Tick(3) {
 				s.Push(Command{Tick: at + i})
 			}
-			s.Acked(at + d)
+			s.Acked(at+d, false)
 			require.Equal(t, kept, s.Unacked(), "commands from %d on, acknowledged up to %d further", at, d)
 		}
 	}
 }
 
-// Fates are told in order, up to what an ack says, whatever half of the circle
-// packets are in.
+// Fates are reported in order, up to the number in an ack, in either half of the
+// circle.
 func TestHalfTheCircleInFates(t *testing.T) {
 	for _, sent := range []int{1, 300, 1<<15 - 1, 1 << 15, 1<<15 + 1, 1<<16 + 1} {
 		for _, d := range halves {

@@ -1,15 +1,12 @@
 package netcode
 
-import (
-	"hash/crc32"
-	"time"
-)
+import "hash/crc32"
 
 // A packet: [checksum 4] flags 1, sequence 2, [ack 2, ack bits 0–4, ack delay 1],
 // messages. All little-endian.
 const (
 	flagAckBytes = 0x0f // which of the four ack bytes are written; the rest are 0xff
-	flagAck      = 0x10 // anything was received: the ack fields are there
+	flagAck      = 0x10 // something was received: the ack fields are present
 	flagUnused   = 0xe0
 
 	maxHeader = 4 + 1 + 2 + 2 + 4 + 1
@@ -25,10 +22,10 @@ type header struct {
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// checksum covers the magic and everything after itself.
+// checksum covers the magic and all bytes after the checksum.
 func checksum(seed uint32, b []byte) uint32 { return crc32.Update(seed, castagnoli, b) }
 
-// checksumSeed is the running CRC after the magic's eight bytes.
+// checksumSeed returns the running CRC after the eight bytes of the magic.
 func checksumSeed(magic uint64) uint32 {
 	var m [8]byte
 	le.PutUint64(m[:], magic)
@@ -73,7 +70,7 @@ func parseHeader(b []byte) (h header, rest []byte, ok bool) {
 	for i := range 4 {
 		v := byte(0xff)
 		if flags&(1<<i) != 0 {
-			// A written 0xff would be a second encoding of the same header.
+			// Writing 0xff out would be a second encoding of the same header.
 			if len(b) == 0 || b[0] == 0xff {
 				return h, nil, false
 			}
@@ -86,28 +83,4 @@ func parseHeader(b []byte) (h header, rest []byte, ok bool) {
 	}
 	h.delay = b[0]
 	return h, b[1:], true
-}
-
-// The ack delay is one byte: half milliseconds below 64 ms, then steps of 8 ms;
-// 255 is "longer than can be said", and gives no round-trip sample.
-const unknownDelay = 255
-
-func encodeDelay(d time.Duration) uint8 {
-	switch {
-	case d < 0:
-		return 0
-	case d < 64*time.Millisecond:
-		return uint8(d / (500 * time.Microsecond))
-	}
-	return uint8(min(unknownDelay, 128+(d-64*time.Millisecond)/(8*time.Millisecond)))
-}
-
-func decodeDelay(v uint8) (time.Duration, bool) {
-	switch {
-	case v == unknownDelay:
-		return 0, false
-	case v < 128:
-		return time.Duration(v) * 500 * time.Microsecond, true
-	}
-	return 64*time.Millisecond + time.Duration(v-128)*8*time.Millisecond, true
 }

@@ -1,26 +1,27 @@
 package netcode
 
-// Version is the version of this wire format, in Hello.
+// Version is the version of this wire format, sent in Hello.
 const Version = 2
 
-// MaxHelloData bounds the game's own bytes in a Hello.
+// MaxHelloData is the most bytes of game data in a Hello.
 const MaxHelloData = 256
 
-// Hello is a client's first message, repeated until it is answered.
+// Hello is a client's first message. The client repeats it until the server
+// replies.
 type Hello struct {
 	Version      uint8    // of the wire format; see Version
 	Protocol     uint64   // hash of everything both ends must agree on
 	Resume       [16]byte // token of an earlier Welcome; zero: a new player
-	SnapshotRate uint8    // snapshots a second the client asks for; 0: the server's choice
-	Data         []byte   // the game's, at most MaxHelloData bytes; aliases the message when parsed
-	// Taken is, for each channel, how many reliable messages the client took of it
-	// in the session that Resume names, over all connections: see
-	// [Conn.TakeOver]. Empty: it does not say. At most MaxChannels.
+	SnapshotRate uint8    // snapshots a second that the client asks for; 0: the server chooses
+	Data         []byte   // the game's data, at most MaxHelloData bytes; aliases the message when parsed
+	// Taken says, for each channel, how many reliable messages the client has
+	// received in the session named by Resume, over all connections: see
+	// [Conn.TakeOver]. Empty: not stated. At most MaxChannels.
 	Taken []uint32
 }
 
-// Append writes h behind dst. Data beyond MaxHelloData is cut, and Taken beyond
-// MaxChannels.
+// Append appends the encoded h to dst. It cuts Data to MaxHelloData and Taken
+// to MaxChannels.
 func (h Hello) Append(dst []byte) []byte {
 	dst = append(dst, h.Version)
 	dst = le.AppendUint64(dst, h.Protocol)
@@ -37,7 +38,7 @@ func (h Hello) Append(dst []byte) []byte {
 	return dst
 }
 
-// ParseHello reads what Append wrote. Error: ErrMalformed.
+// ParseHello decodes what Append wrote. Error: ErrMalformed.
 func ParseHello(b []byte) (Hello, error) {
 	var h Hello
 	if len(b) < 26 {

@@ -11,10 +11,9 @@ import (
 	"github.com/foretick/foretick/netcode"
 )
 
-// TestLateAckIsASampleAndNews: a path that becomes longer than a packet is waited
-// for is measured all the same, and its peer is not taken for one that
-// acknowledges nothing. Soon no packet is told lost any more, and no reliable
-// message goes twice.
+// TestLateAckIsASampleAndNews: a path that gets longer than the wait for a packet
+// is still measured, and its peer does not count as unresponsive. Soon no packet
+// is reported lost, and no reliable message is sent twice.
 func TestLateAckIsASampleAndNews(t *testing.T) {
 	for _, rate := range []int{30, 128} {
 		for _, rtt := range []time.Duration{1100 * ms, 2 * time.Second, 4 * time.Second} {

@@ -26,8 +26,8 @@ func TestLevelInfo(t *testing.T) {
 	}
 }
 
-// A level changes while packets are lost: it is written until a packet that had
-// it is delivered, and what was sent in the old epoch is told from the new.
+// A level changes while packets are lost: it is written until a packet with it
+// is delivered, and snapshots of the old epoch are distinguished from new ones.
 func TestLevelIsResentUntilDelivered(t *testing.T) {
 	server, client := netcode.NewConn(netcode.Config{}), netcode.NewConn(netcode.Config{})
 	level := netcode.LevelInfo{Epoch: 255, Tick: 1, Data: make([]byte, netcode.MaxLevelData)}

@@ -1,10 +1,10 @@
 package netcode
 
-// MessageType tells the receiver what a message's body is. 0 to 15 are
-// netcode's own, 16 to 22 are named below, the rest are the caller's.
+// MessageType is the type of a message's body. Types 0 to 15 belong to netcode,
+// 16 to 22 are named below, and the rest are the caller's.
 type MessageType uint8
 
-// The protocol's own messages, which no caller sees.
+// The protocol's internal messages. Callers never see them.
 const (
 	messageStream  MessageType = 1
 	messageClose   MessageType = 2
@@ -14,8 +14,8 @@ const (
 )
 
 // Messages of a session. Their bodies are Hello, Welcome, Reject,
-// SnapshotHeader with what follows it, CommandSender.Append's, ClientConfig and
-// LevelInfo.
+// SnapshotHeader followed by the snapshot, the output of CommandSender.Append,
+// ClientConfig and LevelInfo.
 const (
 	MessageHello MessageType = 16 + iota
 	MessageWelcome
@@ -48,7 +48,8 @@ func readMessage(b []byte) (t MessageType, body, rest []byte, ok bool) {
 	return t, rest[:n], rest[n:], true
 }
 
-// messageRoom is the longest body that fits in n bytes with its type and length.
+// messageRoom returns the longest body that fits in n bytes with its type and
+// length.
 func messageRoom(n int) int {
 	switch {
 	case n < 2:

@@ -2,41 +2,41 @@ package netcode
 
 import "time"
 
-// Packet builds one datagram. There is one per Conn, handed out by Begin.
+// Packet builds one datagram. Each Conn has a single one, which Begin returns.
 type Packet struct {
 	c       *Conn
 	now     time.Duration
-	buf     []byte // checksum and header are in front from the start
-	limit   int    // what buf may grow to
-	reserve int    // of which kept for the channels
+	buf     []byte // starts with checksum and header
+	limit   int    // maximum size of buf
+	reserve int    // part of the limit kept for the channels
 	open    bool
 }
 
-// Room is how many bytes the body of a further message may have; 0 when not even
-// an empty one is sure to fit. It shrinks below what the MTU leaves when the
-// rate is used up, and by a share kept for what is due on channels, but
-// an empty packet always has room for 64 bytes.
+// Room returns how many bytes the body of a further message may have. It
+// returns 0 when not even an empty one is sure to fit. It is less than the MTU
+// leaves when the rate is used up, and when channels wait to send. An empty
+// packet always has room for 64 bytes.
 func (p *Packet) Room() int {
 	return messageRoom(p.limit - p.reserve - len(p.buf))
 }
 
-// MostRoom is Room as if the rate left all that the MTU does: for what must not
-// wait. See Press.
+// MostRoom is Room without the limit of the rate, for data that must not wait.
+// See Press.
 func (p *Packet) MostRoom() int {
 	return messageRoom(p.c.cfg.MTU - p.reserve - len(p.buf))
 }
 
-// Press lifts the rate's bound from this packet, up to the MTU, for what must not
-// wait, such as a player's own state. The rate makes up for it afterwards, as far
-// as one packet goes.
+// Press lifts the limit of the rate from this packet, up to the MTU, for data
+// that must not wait, such as a player's own state. Later packets pay for it,
+// up to one packet's worth.
 func (p *Packet) Press() {
 	if p.open {
 		p.limit = p.c.cfg.MTU
 	}
 }
 
-// Message adds a message, copying body. It reports false, and writes nothing,
-// when body does not fit, or t is one of the protocol's own types (0 to 15).
+// Message adds a message and copies body. It returns false and writes nothing
+// when body does not fit, or when t is an internal type (0 to 15).
 func (p *Packet) Message(t MessageType, body []byte) bool {
 	if t < firstCaller || !p.open || len(body) > 0x3fff || len(p.buf)+messageSize(len(body)) > p.limit-p.reserve {
 		return false
@@ -51,9 +51,9 @@ func (p *Packet) put(t MessageType, body []byte) {
 	p.buf = append(p.buf, body...)
 }
 
-// Finish adds what the channels owe in the room left and closes the
-// packet. The bytes are valid until the next Begin. A packet that was finished
-// counts as sent. Finishing twice returns nil.
+// Finish adds what waits on the channels, in the room left, and closes the
+// packet. The bytes are valid until the next Begin. A finished packet counts as
+// sent. Finishing twice returns nil.
 func (p *Packet) Finish() (Seq, []byte) {
 	if !p.open {
 		return 0, nil

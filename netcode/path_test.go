@@ -103,8 +103,8 @@ func (l *load) others(now time.Duration) {
 
 func (l *load) p95() time.Duration { return l.waits[len(l.waits)*95/100] }
 
-// TestLongerPathIsFound: a path that becomes longer, and keeps its bandwidth, is
-// not taken for a queue.
+// TestLongerPathIsFound: a path that gets longer and keeps its bandwidth is not
+// mistaken for a queue.
 func TestLongerPathIsFound(t *testing.T) {
 	for _, rate := range []int{30, 60, 128} {
 		for _, jitter := range []time.Duration{0, 10 * ms} {

@@ -2,28 +2,28 @@ package netcode
 
 import "time"
 
-// rateControl is a token bucket whose rate follows the path. It watches the
-// delay that packets gather in front of a bottleneck: see pathDelay. When there
-// is too much of it, it drains: it sends much less for a moment. Either the delay
-// falls, then it was a queue, and the rate stays below what arrived; or it does
-// not, then the path has become longer, and the rate is what it was. Losses lower
-// the rate only to half again what arrives, and never below a quarter of the
-// ceiling: on a path that merely loses, that changes nothing.
+// rateControl is a token bucket whose rate adapts to the path. It watches the
+// delay from queues in front of a bottleneck: see pathDelay. When the delay
+// gets too long, it drains: it sends much less for a moment. If the delay
+// falls, there was a queue, and the rate stays below what arrived. If not, the
+// path has become longer, and the old rate returns. Losses lower the rate to no
+// less than half again what arrives, and never below a quarter of the ceiling.
+// So a path that merely loses packets keeps its rate.
 type rateControl struct {
 	ceiling, floor float64
 	fixed          bool
 	mtu            float64
 
 	tokens  float64
-	quarter float64 // bytes that messages of channels may have even so
+	quarter float64 // bytes that channel messages may have even when the rate is used up
 	at      time.Duration
 	started bool
 	rate    float64 // bytes/s in force
 
 	loss float64 // smoothed share of packets lost
 
-	// delivered is what the peer acknowledged, bytes/s, over the last slices;
-	// the rate is looked at once a slice.
+	// delivered is what the peer acknowledged over the last slices, in bytes/s.
+	// The rate is adjusted once a slice.
 	delivered  float64
 	slices     [4]deliverySlice
 	sliceN     int
@@ -31,11 +31,11 @@ type rateControl struct {
 	sliceBytes int
 	sliceSent  int
 	sending    float64       // bytes/s sent over the last slices, smoothed
-	measures   time.Duration // acks before it are of packets sent while draining
+	measures   time.Duration // acks before it are for packets sent while draining
 
 	delay     pathDelay
 	drain     drain
-	capacity  float64       // bytes/s that arrived when the path was last seen full; 0: never
+	capacity  float64       // bytes/s that arrived when the path was last full; 0: never
 	full      time.Duration // when that was
 	congested uint64        // times the rate was lowered
 }
@@ -56,7 +56,7 @@ func newRateControl(cfg Config) rateControl {
 }
 
 func (r *rateControl) setCeiling(ceiling, floor float64) {
-	open := r.rate >= r.ceiling // the path has not said that it is full
+	open := r.rate >= r.ceiling // no sign yet that the path is full
 	r.ceiling, r.floor = ceiling, floor
 	if open || r.rate > ceiling {
 		r.rate = ceiling
@@ -64,7 +64,7 @@ func (r *rateControl) setCeiling(ceiling, floor float64) {
 	r.rate = max(r.rate, floor)
 }
 
-// depth is what the bucket holds: a full packet, and an eighth of a second.
+// depth is the bucket's size: a full packet, plus an eighth of a second.
 func (r *rateControl) depth() float64 { return r.mtu + r.rate/8 }
 
 func (r *rateControl) refill(now time.Duration) {
@@ -82,7 +82,8 @@ func (r *rateControl) refill(now time.Duration) {
 		r.watch(now)
 	}
 	if d := now - r.slice; d >= sliceLength {
-		// A slice without any ack says that acks take longer, not that nothing came.
+		// A slice without any ack means that acks take longer, not that nothing
+		// arrived.
 		if r.sliceBytes > 0 && now-d >= r.measures && !r.drain.on {
 			r.slices[r.sliceN%len(r.slices)] = deliverySlice{r.sliceBytes, d}
 			r.sliceN++
@@ -96,17 +97,17 @@ func (r *rateControl) refill(now time.Duration) {
 	}
 }
 
-// allowance is how many bytes may go now.
+// allowance returns how many bytes may be sent now.
 func (r *rateControl) allowance() int { return max(0, int(r.tokens)) }
 
-// lent is how many bytes messages of channels may have though the rate is used up
-// by what always goes: a quarter of any rate is theirs.
+// lent returns how many bytes channel messages may have when packets that must
+// go have used up the rate. A quarter of any rate is theirs.
 func (r *rateControl) lent() int { return int(r.quarter) }
 
-// carried takes what messages of channels had from their quarter.
+// carried subtracts n bytes of channel messages from their quarter.
 func (r *rateControl) carried(n int) { r.quarter = max(0, r.quarter-float64(n)) }
 
-// spend may leave the bucket in debt by what must always go: headers.
+// spend may put the bucket in debt, for bytes that must always go: headers.
 func (r *rateControl) spend(n int) {
 	r.tokens = max(-r.mtu, r.tokens-float64(n))
 	r.sliceSent += n
@@ -120,10 +121,10 @@ func (r *rateControl) acked(size int) {
 
 func (r *rateControl) lost() { r.loss += (1 - r.loss) / 64 }
 
-// found takes back that a packet was lost.
+// found undoes one lost.
 func (r *rateControl) found() { r.loss = max(0, r.loss-1./64) }
 
-// roundTrip takes a sample of a packet that was sent at a time.
+// roundTrip takes the round trip of a packet and the time it was sent.
 func (r *rateControl) roundTrip(now, sent, rtt time.Duration) {
 	r.delay.sample(now, rtt)
 	r.drain.sample(sent, rtt)
@@ -138,10 +139,11 @@ func (r *rateControl) measure() {
 	r.delivered = float64(bytes) / length.Seconds()
 }
 
-// near tells whether the rate is about what the path took when it was full.
+// near reports whether the rate is close to what the path carried when it was
+// full.
 func (r *rateControl) near() bool { return r.rate > 0.9*r.capacity && r.rate < 1.2*r.capacity }
 
-// watch begins and ends drains.
+// watch starts and ends drains.
 func (r *rateControl) watch(now time.Duration) {
 	queue := r.delay.queue()
 	switch {
@@ -153,8 +155,8 @@ func (r *rateControl) watch(now time.Duration) {
 		}
 		r.begin(now, queue, true)
 	case r.near() && now-r.full < recently && now-r.delay.touched > untouched:
-		// The queue is short, but it has not been empty for long: what the path
-		// itself needs is becoming a guess.
+		// The queue is short, but has not been empty for long: the known delay
+		// of the path itself is becoming a guess.
 		r.begin(now, queue, false)
 	}
 }
@@ -169,7 +171,7 @@ func (r *rateControl) adjust(now time.Duration) {
 	if r.delay.queue() < queueFull/2+r.delay.slack() {
 		grow := 1.10
 		if r.near() {
-			grow = 1.02 // near where the path was full: carefully
+			grow = 1.02 // close to where the path was full: grow carefully
 		}
 		r.rate = min(r.ceiling, max(r.floor, r.rate*grow))
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/foretick/foretick/netcode"
 )
 
-// bottleneck is a link of so many bytes a second with a queue in front.
+// bottleneck is a link of limited bytes a second with a queue in front.
 type bottleneck struct {
 	rate  float64
 	queue time.Duration // of capacity; what finds it full is dropped
@@ -30,8 +30,8 @@ func (l *bottleneck) send(now time.Duration, b []byte) (waited time.Duration, ok
 	return waited, true
 }
 
-// greedy sends as much as the Conn lets it through a bottleneck, and tells the
-// waits in the queue and the bytes carried, from second `from` on.
+// greedy sends everything that the Conn allows through a bottleneck. It returns
+// the waits in the queue and the bytes carried, from second `from` on.
 func greedy(link *bottleneck, from, length time.Duration, change func(now time.Duration)) (waits []time.Duration, carried float64, server *netcode.Conn) {
 	return greedyWith(netcode.NewConn(netcode.Config{}), link, from, length, change)
 }

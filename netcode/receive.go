@@ -5,12 +5,12 @@ import (
 	"time"
 )
 
-// Receive takes one datagram. It checks all of it before it changes anything, so
-// that a packet is either taken whole and acknowledged, or refused whole and
-// not. Errors: ErrMalformed (of which ErrChecksum), ErrDuplicate, ErrStale,
-// ErrBacklog; each is counted. The messages are then at NextMessage, which reads
-// b itself, NextEvent likewise, and NextReliable. A caller that cannot use one of
-// them takes the acknowledgement back with Refuse.
+// Receive processes one datagram. It checks the whole datagram before it
+// changes anything, so a packet is either accepted and acknowledged whole, or
+// refused whole. Errors: ErrMalformed (ErrChecksum is one), ErrDuplicate,
+// ErrStale, ErrBacklog; each is counted. Then call NextMessage and NextEvent,
+// which read b itself, and NextReliable. A caller that cannot use a message
+// calls Refuse to withdraw the acknowledgement.
 func (c *Conn) Receive(now time.Duration, b []byte) error {
 	c.start(now)
 	c.messages, c.events, c.before = nil, eventCursor{}, beforePacket{}
@@ -66,14 +66,6 @@ func (c *Conn) accept(b []byte) (h header, messages []byte, err error) {
 	return h, messages, c.checkMessages(messages)
 }
 
-// ackable reports whether a packet of that number may have been sent. An ack from
-// long ago is one: a packet that a slow path delayed carries it, and nobody is to
-// blame. It decides nothing any more.
-func (c *Conn) ackable(ack Seq) bool {
-	behind := c.next - 1 - ack
-	return behind <= ^Seq(0)>>1 && uint64(behind) < c.stats.Sent
-}
-
 func (c *Conn) checkMessages(b []byte) error {
 	for len(b) > 0 {
 		t, body, rest, ok := readMessage(b)
@@ -90,7 +82,7 @@ func (c *Conn) checkMessages(b []byte) error {
 	return nil
 }
 
-// checkOwn checks a message of the protocol's own.
+// checkOwn checks one of the protocol's internal messages.
 func (c *Conn) checkOwn(t MessageType, body []byte) error {
 	switch t {
 	case messageStream:
@@ -162,55 +154,4 @@ func (c *Conn) count(err error) {
 			c.stats.FalseAcks++
 		}
 	}
-}
-
-// acknowledge tells the fates that an ack decides. Numbers that are not held,
-// because they are too old or were never sent, mean nothing.
-func (c *Conn) acknowledge(now time.Duration, h *header) {
-	if s := c.sent.Find(h.ack); s != nil {
-		if delay, ok := decodeDelay(h.delay); ok {
-			c.rtt.sample(now-s.at, delay)
-			c.rate.roundTrip(now, s.at, c.rtt.latest)
-		}
-		c.deliver(now, h.ack, s)
-	}
-	// A packet is suspected when three newer ones came (RFC 9002's threshold), and
-	// it is overdue: on a path that reorders much, newer ones say little.
-	overdue := c.ackTime.smoothed + c.ackTime.deviation
-	for i := range Seq(ackReach) {
-		seq := h.ack - 1 - i
-		s := c.sent.Find(seq)
-		if s == nil {
-			continue
-		}
-		if h.ackBits&(1<<i) != 0 {
-			c.deliver(now, seq, s)
-		} else if !s.told && i >= 2 && now-s.at >= overdue {
-			c.suspect(s)
-		}
-	}
-	// Those before the 32 cannot be named by this ack or a later one.
-	for Distance(h.ack, c.kept) > ackReach {
-		c.forget()
-	}
-}
-
-// deliver notes that the peer has a packet. Where that was told lost, because the
-// round trip is longer than was known, its fate stands; the rest is as good.
-func (c *Conn) deliver(now time.Duration, seq Seq, s *sentPacket) {
-	c.ackTime.sample(now-s.at, 0)
-	c.rate.acked(s.size)
-	for _, e := range s.entries {
-		c.channels[e.channel].delivered(e.id, &c.stats)
-	}
-	c.news = now
-	c.sent.Remove(seq)
-	if s.told {
-		c.stats.AckedLate++
-		c.rate.found()
-		return
-	}
-	s.told = true
-	c.stats.Delivered++
-	c.tell(Fate{Seq: seq, Delivered: true})
 }

@@ -9,9 +9,9 @@ import (
 	"github.com/foretick/foretick/netcode"
 )
 
-// TestRefuse: a packet that was refused is told lost and every other one delivered,
-// whether it was the newest one when it was refused or an older one, and what it
-// carried of the channels arrives once.
+// TestRefuse: a refused packet is reported lost and every other one delivered,
+// whether it was the newest one or an older one, and its channel messages arrive
+// once.
 func TestRefuse(t *testing.T) {
 	ms := time.Millisecond
 	for _, refused := range [][]int{{0}, {5}, {5, 6, 7}, {29}, {3, 5, 8, 13, 21}} {

@@ -88,7 +88,7 @@ func TestFragmentsOfTwoMessagesDoNotMerge(t *testing.T) {
 		require.False(t, ok, name)
 		require.ErrorIs(t, c.Receive(0, bare(3, streamMessage(3, 3, 9, 0, 0)...)), netcode.ErrMalformed, name)
 	}
-	// Entries that overlap: what came first counts.
+	// Overlapping entries: the first arrival counts.
 	c := netcode.NewConn(netcode.Config{})
 	require.NoError(t, c.Receive(0, bare(0, streamMessage(1, 2, 1, 'b')...)))
 	require.NoError(t, c.Receive(0, bare(1, streamMessage(1, 3, 9, 0, 1, 'x')...)))
@@ -318,7 +318,7 @@ func TestWindowEdges(t *testing.T) {
 	require.ErrorIs(t, c.Receive(0, bare(4999+2049)), netcode.ErrStale)
 }
 
-// carries tells whether a packet has a message of the stream.
+// carries reports whether a packet has a message of the stream.
 func carries(t *testing.T, packet []byte) bool {
 	said, err := describePacket(packet, 0, 0)
 	require.NoError(t, err)
@@ -360,22 +360,40 @@ func TestLostEntryIsSentAgainAsSoonAsThreeNewerPacketsArrived(t *testing.T) {
 
 // What could be written in two ways is refused in all but one.
 func TestOneEncodingOnly(t *testing.T) {
-	commands := func(b ...byte) error { return netcode.NewCommandBuffer(9, 32).Read(b, 0) }
-	require.NoError(t, commands(1, 5, 0, 0, 0, 8, 1, 0, 7))
+	// Bits, first to last, and zeros to the end of their byte.
+	commands := func(bits string) error {
+		bits = strings.ReplaceAll(bits, " ", "")
+		b := make([]byte, (len(bits)+7)/8)
+		for i, c := range bits {
+			b[i/8] |= byte(c-'0') << (i % 8)
+		}
+		return netcode.NewCommandBuffer(1, 32, 5, 1, 2).Read(b, 0)
+	}
+	const one, two, tick, first = "0 00", "0 10", "1010 0000 0000 0000 0000 0000 0000 0000", "0 00 11000000" // the first field is 3
+	require.NoError(t, commands(one+tick+first))
+	require.NoError(t, commands(two+tick+first+"0 00 1 1 1 101 0 0"), "3 + 3")
+	require.NoError(t, commands(two+tick+first+"0 00 1 1 0 11011 1 1 10"))
+	require.NoError(t, commands(two+tick+first+"1 10 10000000 00 0"))
 	for name, err := range map[string]error{
 		"a written ack byte of ff": netcode.NewConn(netcode.Config{}).Receive(0, seal([]byte{0x11, 0, 0, 255, 255, 255, 0})),
 		"unused header flags":      netcode.NewConn(netcode.Config{}).Receive(0, seal([]byte{0x20, 0, 0})),
 		"ack bytes without an ack": netcode.NewConn(netcode.Config{}).Receive(0, seal([]byte{0x01, 0, 0, 1})),
 		"long varint":              netcode.NewConn(netcode.Config{}).Receive(0, bare(0, 99, 0x81, 0, 1)),
 		"stream without entries":   netcode.NewConn(netcode.Config{}).Receive(0, bare(0, 1, 2, 0, 0)),
-		"run beside fields":        commands(2, 5, 0, 0, 0, 0x14, 7),
-		"run beyond count":         commands(1, 5, 0, 0, 0, 0x10),
-		"mask beyond the data":     commands(1, 5, 0, 0, 0, 8, 0, 2),
-		"bytes behind commands":    commands(1, 5, 0, 0, 0, 0, 0),
-		"no commands":              commands(0, 5, 0, 0, 0),
-		"too many commands":        commands(65, 5, 0, 0, 0, 0xf0, 0xf0, 0xf0, 0xf0, 0),
-		"skip of no tick":          commands(1, 5, 0, 0, 0, 1, 0),
-		"view that does not move":  commands(1, 5, 0, 0, 0, 2, 0),
+		"bytes behind commands":    commands(one + tick + first + "00000000" + "00000"),
+		"a bit behind commands":    commands(one + tick + first + "1"),
+		"too many commands":        commands("0 11 101111" + tick + first + strings.Repeat("0 00 0", 64)),
+		"a gap before the newest":  commands(one + tick + "1 10 10000000 00 11000000"),
+		"neither gap nor offset":   commands(two + tick + first + "1 00 00 0"),
+		"gap of no tick":           commands(two + tick + first + "1 10 00000000 00 0"),
+		"a long gap":               commands(two + tick + first + "1 10 10000001 00000000 00 0"),
+		"offset that stays":        commands(two + tick + first + "1 01 00000000 00 0"),
+		"a long change of the lag": commands(two + tick + first + "0 11 00000001 00000000 0"),
+		"nothing differs":          commands(two + tick + first + "0 00 1 0 0 0"),
+		"value that stays":         commands(two + tick + first + "0 00 1 1 0 11000 0 0"),
+		"value that is near":       commands(two + tick + first + "0 00 1 1 0 11100 0 0"),
+		"few bits that stay":       commands(two + tick + first + "0 00 1 0 0 1 00"),
+		"a body too short":         commands(two + tick + first),
 	} {
 		require.ErrorIs(t, err, netcode.ErrMalformed, name)
 	}

@@ -1,23 +1,23 @@
 package netcode
 
-// MaxRejectText bounds the text of a Reject, in bytes.
+// MaxRejectText is the longest text of a Reject, in bytes.
 const MaxRejectText = 200
 
-// Reject is the server's answer to a Hello it does not accept.
+// Reject is the server's reply to a Hello that it does not accept.
 type Reject struct {
-	Code     uint8  // the caller's reason
-	Protocol uint64 // the server's protocol hash, so that the client can name both
+	Code     uint8  // the caller's reason code
+	Protocol uint64 // the server's protocol hash, so that the client can report both
 	Text     string // for the user; at most MaxRejectText bytes
 }
 
-// Append writes r behind dst. Text beyond MaxRejectText is cut.
+// Append appends the encoded r to dst. It cuts Text to MaxRejectText.
 func (r Reject) Append(dst []byte) []byte {
 	dst = append(dst, r.Code)
 	dst = le.AppendUint64(dst, r.Protocol)
 	return append(dst, r.Text[:min(len(r.Text), MaxRejectText)]...)
 }
 
-// ParseReject reads what Append wrote. Error: ErrMalformed.
+// ParseReject decodes what Append wrote. Error: ErrMalformed.
 func ParseReject(b []byte) (Reject, error) {
 	if len(b) < 9 || len(b) > 9+MaxRejectText {
 		return Reject{}, errReject

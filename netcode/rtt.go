@@ -3,9 +3,10 @@ package netcode
 import "time"
 
 // rttEstimator smooths round-trip samples with the weights of RFC 6298, after
-// taking off the time that the peer says it held the ack back. A peer can lie
-// its round trip down to nothing, or up; down gains it nothing (less rewind,
-// resends at its own cost), and up is the caller's to bound.
+// subtracting the time that the peer says it held the ack back. A lying peer
+// can make its round trip look like zero, or longer. Shorter gains it nothing
+// (less rewind, and resends at its own cost). Longer is for the caller to
+// limit.
 type rttEstimator struct {
 	smoothed, deviation, latest time.Duration
 	samples                     int

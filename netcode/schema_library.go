@@ -2,15 +2,15 @@ package netcode
 
 import "fmt"
 
-// SchemaLibrary holds the schemas that a server has for peers that ask. Fill it
-// first; then any number of goroutines may read it. The zero value is empty.
+// SchemaLibrary holds the schemas that a server offers to peers. Fill it first;
+// after that, any number of goroutines may read it. The zero value is empty.
 type SchemaLibrary struct {
 	schemas []SchemaReply // few: searched in order
 }
 
-// Add puts a schema in, copying data, and returns its hash. Errors, each naming
-// the limit: no name or one longer than MaxSchemaName, one that is taken, and data
-// longer than MaxSchema.
+// Add stores a copy of data under name and returns its hash. It fails for an
+// empty name, a name longer than MaxSchemaName, a name already in use, and data
+// longer than MaxSchema. Each error names the limit.
 func (l *SchemaLibrary) Add(name string, data []byte) (hash uint64, err error) {
 	switch {
 	case name == "" || len(name) > MaxSchemaName:
@@ -18,7 +18,7 @@ func (l *SchemaLibrary) Add(name string, data []byte) (hash uint64, err error) {
 	case len(data) > MaxSchema:
 		return 0, fmt.Errorf("netcode: schema %q is %d bytes, must be at most %d", name, len(data), MaxSchema)
 	case l.find(SchemaRequest{Name: name}) >= 0:
-		return 0, fmt.Errorf("netcode: schema %q is there already", name)
+		return 0, fmt.Errorf("netcode: schema %q already exists", name)
 	}
 	hash = SchemaHash(data)
 	l.schemas = append(l.schemas, SchemaReply{Known: true, Hash: hash, Name: name, Data: append([]byte(nil), data...)})
@@ -34,8 +34,8 @@ func (l *SchemaLibrary) find(r SchemaRequest) int {
 	return -1
 }
 
-// Find is the answer to a request: the first schema that fits it, or one that
-// is not Known.
+// Find returns the reply to a request: the first schema that matches, or a
+// reply with Known false.
 func (l *SchemaLibrary) Find(r SchemaRequest) SchemaReply {
 	if i := l.find(r); i >= 0 {
 		return l.schemas[i]
@@ -43,27 +43,27 @@ func (l *SchemaLibrary) Find(r SchemaRequest) SchemaReply {
 	return SchemaReply{Hash: r.Hash, Name: r.Name}
 }
 
-// SchemaAnswers answers the requests of one peer from a library: each schema
-// once, and at most 64 times that there is none, so that a peer that asks for
-// ever is not served for ever. It is not safe for concurrent use.
+// SchemaAnswers replies to the schema requests of one peer from a library. It
+// sends each schema once, and "unknown" at most 64 times, so that a peer that
+// keeps asking is not served endlessly. It is not safe for concurrent use.
 type SchemaAnswers struct {
 	Library *SchemaLibrary
 	sent    []bool
 	unknown int
 }
 
-// Answer takes the payload of a reliable message of KindSchemaRequest and queues
-// the reply on a reliable channel of c, with a tick. It does nothing for a schema
-// that went out before. Errors: ErrMalformed; those of [Conn.SendOn], among them
-// ErrNoChannel for a channel that is not reliable, after which the peer may ask
-// again.
+// Answer takes the payload of a reliable message of KindSchemaRequest and
+// queues the reply, with tick, on a reliable channel of c. It does nothing for
+// a schema that it already sent. Errors: ErrMalformed, and those of
+// [Conn.SendOn]; ErrNoChannel also for a channel that is not reliable. After an
+// error of SendOn the peer may ask again.
 func (a *SchemaAnswers) Answer(c *Conn, channel uint8, tick Tick, request []byte) error {
 	r, err := ParseSchemaRequest(request)
 	if err != nil {
 		return err
 	}
 	if int(channel) < len(c.channels) && !c.channels[channel].reliable {
-		return fmt.Errorf("%w: channel %d is not Reliable, and a schema must arrive", ErrNoChannel, channel)
+		return fmt.Errorf("%w: channel %d is not Reliable, use a reliable one for schemas", ErrNoChannel, channel)
 	}
 	i := a.Library.find(r)
 	for len(a.sent) < len(a.Library.schemas) {

@@ -2,29 +2,30 @@ package netcode
 
 import "hash/fnv"
 
-// MaxSchema bounds the bytes of a schema: with what is in front of them they fit
-// in one reliable message.
+// MaxSchema is the longest schema, in bytes. Together with the fields in front
+// it fits in one reliable message.
 const MaxSchema = MaxReliable - 1 - 8 - 1 - MaxSchemaName
 
-// SchemaReply answers a SchemaRequest. It travels as a reliable message of
-// KindSchemaReply, in as many fragments as it takes, once, until acknowledged.
+// SchemaReply is the reply to a SchemaRequest. It is sent once, as a reliable
+// message of KindSchemaReply, split into fragments.
 type SchemaReply struct {
-	Known bool   // false: there is no such schema; Hash and Name are the request's, Data is empty
+	Known bool   // false: no such schema; Hash and Name repeat the request and Data is empty
 	Hash  uint64 // SchemaHash of Data
 	Name  string // at most MaxSchemaName bytes
 	Data  []byte // at most MaxSchema bytes; aliases the message when parsed
 }
 
-// SchemaHash is the hash by which a schema is asked for: FNV-1a, 64 bits, as
-// that of a protocol.
+// SchemaHash returns the hash that identifies a schema: 64-bit FNV-1a, as for a
+// protocol.
 func SchemaHash(data []byte) uint64 {
 	h := fnv.New64a()
 	_, _ = h.Write(data) // never fails
 	return h.Sum64()
 }
 
-// Append writes r behind dst. A name or data beyond their bounds are cut, which
-// the receiver then refuses, since the hash does not fit: see [SchemaLibrary.Add].
+// Append appends the encoded r to dst. It cuts a Name or Data that is too long.
+// The receiver refuses cut data, since the hash does not match: see
+// [SchemaLibrary.Add].
 func (r SchemaReply) Append(dst []byte) []byte {
 	known := byte(0)
 	if r.Known {
@@ -36,8 +37,8 @@ func (r SchemaReply) Append(dst []byte) []byte {
 	return append(dst, r.Data[:min(len(r.Data), MaxSchema)]...)
 }
 
-// ParseSchemaReply reads what Append wrote. Error: ErrMalformed, also when the
-// data is not what the hash says.
+// ParseSchemaReply decodes what Append wrote. Error: ErrMalformed, also when
+// the hash does not match the data.
 func ParseSchemaReply(b []byte) (SchemaReply, error) {
 	if len(b) < 10 || b[0] > 1 || b[9] > MaxSchemaName || len(b) < 10+int(b[9]) {
 		return SchemaReply{}, errSchema

@@ -1,30 +1,34 @@
 package netcode
 
-// MaxSchemaName bounds the name of a schema, in bytes.
+// MaxSchemaName is the longest name of a schema, in bytes.
 const MaxSchemaName = 64
 
-// Kinds of reliable messages by which schemas travel. They are the caller's to
-// keep free of other uses on the channel that it answers on.
+// ProtocolSchema is the name of the schema that describes a whole game: see
+// docs/STANDARD.md.
+const ProtocolSchema = "protocol"
+
+// Kinds of the reliable messages that carry schemas. The caller must not use
+// them for anything else on that channel.
 const (
 	KindSchemaReply   uint8 = 253
 	KindSchemaRequest uint8 = 254
 )
 
-// SchemaRequest asks a peer for a schema, by hash, by name, or by both, of which
-// both must then fit. It travels as a reliable message of KindSchemaRequest.
+// SchemaRequest asks a peer for a schema by hash, by name, or by both; then
+// both must match. It is sent as a reliable message of KindSchemaRequest.
 type SchemaRequest struct {
-	Hash uint64 // SchemaHash of its bytes; 0: of whatever hash
-	Name string // at most MaxSchemaName bytes; empty: of whatever name
+	Hash uint64 // SchemaHash of the schema; 0: any
+	Name string // at most MaxSchemaName bytes; empty: any
 }
 
-// Append writes r behind dst. A name beyond MaxSchemaName is cut.
+// Append appends the encoded r to dst. It cuts Name to MaxSchemaName.
 func (r SchemaRequest) Append(dst []byte) []byte {
 	dst = le.AppendUint64(dst, r.Hash)
 	return append(dst, r.Name[:min(len(r.Name), MaxSchemaName)]...)
 }
 
-// ParseSchemaRequest reads what Append wrote. Error: ErrMalformed, also for a
-// request of nothing.
+// ParseSchemaRequest decodes what Append wrote. Error: ErrMalformed, also when
+// both Hash and Name are empty.
 func ParseSchemaRequest(b []byte) (SchemaRequest, error) {
 	if len(b) < 8 || len(b) > 8+MaxSchemaName {
 		return SchemaRequest{}, errAsk

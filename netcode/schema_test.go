@@ -95,8 +95,8 @@ func TestSchemaLibrary(t *testing.T) {
 	}
 }
 
-// A tool that knows nothing asks, again and again, over a bad path: it gets the
-// schema once, whole, while the stream beside it flows.
+// A tool without schemas asks repeatedly over a bad path: it gets the schema
+// once, whole, and the stream is not held up.
 func TestSchemaTravelsOnceToWhoeverAsks(t *testing.T) {
 	schema := make([]byte, netcode.MaxSchema)
 	rng := rand.New(rand.NewPCG(4, 4))

@@ -2,7 +2,7 @@ package netcode
 
 import "time"
 
-// Begin starts the next packet. There is one builder per Conn: a packet that was
+// Begin starts the next packet. A Conn has one packet at a time: one that was
 // begun and not finished is discarded.
 func (c *Conn) Begin(now time.Duration) *Packet {
 	c.start(now)
@@ -36,8 +36,8 @@ func (c *Conn) Begin(now time.Duration) *Packet {
 	return p
 }
 
-// alwaysRoom is what a packet has for messages however little the rate leaves: a
-// player's newest commands must go.
+// alwaysRoom is the room for messages in every packet, however little the rate
+// leaves: a player's newest commands must go.
 const alwaysRoom = 66
 
 func (c *Conn) header(now time.Duration) header {
@@ -51,8 +51,8 @@ func (c *Conn) header(now time.Duration) header {
 	return h
 }
 
-// resendAfter is how long a stream entry waits for its ack: as long as acks take,
-// and what that varies by.
+// resendAfter returns how long a stream entry waits for its ack: the usual time
+// of acks, plus their variation.
 func (c *Conn) resendAfter() time.Duration {
 	if c.ackTime.samples == 0 {
 		return 250 * time.Millisecond
@@ -60,9 +60,9 @@ func (c *Conn) resendAfter() time.Duration {
 	return c.ackTime.smoothed + max(3*c.ackTime.deviation, 10*time.Millisecond)
 }
 
-// owed is the body that the channels want room for: what is due, or one entry
-// where that is less. A channel's number has room in the head of an entry, which
-// never takes all of maxEntryHead.
+// owed returns the size of the body that the channels want: all due data, or
+// one entry if that is less. A channel number fits in the head of an entry,
+// which never uses all of maxEntryHead.
 func (c *Conn) owed() (n int) {
 	for i := range c.channels {
 		n += c.channels[i].owed(maxEntryHead + maxFragment)
@@ -73,9 +73,9 @@ func (c *Conn) owed() (n int) {
 	return 2 + min(n, maxEntryHead+maxFragment)
 }
 
-// streamRoom is how much of the packet the channels may have: what was reserved
-// for it, and beyond that what leaves the caller half a packet of the rate, so
-// that a large transfer never holds up commands and snapshots.
+// streamRoom returns how much of the packet the channels may use. They get what
+// was reserved, or more if that still leaves the caller half a packet of the
+// rate. So a large transfer never holds up commands and snapshots.
 func (c *Conn) streamRoom(p *Packet) int {
 	spare := c.rate.allowance() - len(p.buf) - c.cfg.MTU/2
 	return min(p.limit-len(p.buf), max(p.reserve, spare))
@@ -102,8 +102,8 @@ func (c *Conn) finish(p *Packet) (Seq, []byte) {
 	return seq, p.buf
 }
 
-// carry writes what the channels owe in the room left, turn by turn, and notes
-// what in entries.
+// carry writes due channel data into the room left, channel by channel, and
+// records it in entries.
 func (c *Conn) carry(p *Packet, entries []entryRef) []entryRef {
 	if !owing(c.channels) {
 		return entries
@@ -120,7 +120,7 @@ func (c *Conn) carry(p *Packet, entries []entryRef) []entryRef {
 		before := len(p.buf)
 		t, body, entries = c.channels[i].write(c.scratch[:0], min(turn, messageRoom(end-before)), p.now, entries, &c.stats)
 		if len(body) == 0 {
-			break // the others must not use up, packet after packet, what it waits for
+			break // the others must not keep using up the room that it waits for
 		}
 		p.put(t, body)
 		s.took(i, len(p.buf)-before)
@@ -129,13 +129,13 @@ func (c *Conn) carry(p *Packet, entries []entryRef) []entryRef {
 	return entries
 }
 
-// expire decides the packets that will not be acknowledged any more: too many
-// newer ones are open, or an age went by that no round trip explains. A path may
-// become longer than that: the ack then comes late, and patience grows with it.
+// expire declares packets lost when too many newer ones are open, or when they
+// are older than any round trip explains. The path may become longer than that:
+// then an ack comes late, and the limit grows with it.
 func (c *Conn) expire(now time.Duration) {
 	patience := max(time.Second, 3*c.ackTime.smoothed)
 	if c.ackTime.samples == 0 {
-		patience = max(patience, c.cfg.Timeout) // how long the round trip is nobody knows
+		patience = max(patience, c.cfg.Timeout) // no round trip is known yet
 	}
 	for c.oldest != c.next {
 		if s := c.sent.Find(c.oldest); s != nil && !s.told {
@@ -154,32 +154,4 @@ func (c *Conn) lose(seq Seq, s *sentPacket) {
 	c.stats.Lost++
 	c.rate.lost()
 	c.tell(Fate{Seq: seq})
-}
-
-// suspect makes the entries of a packet that is probably lost due again, but
-// for those that a later packet carries.
-func (c *Conn) suspect(s *sentPacket) {
-	for _, e := range s.entries {
-		c.channels[e.channel].lost(e.id, s.at)
-	}
-}
-
-// forget drops the oldest packet kept: no ack can name it any more.
-func (c *Conn) forget() {
-	if s := c.sent.Find(c.kept); s != nil {
-		if !s.told {
-			c.lose(c.kept, s)
-		}
-		c.sent.Remove(c.kept)
-	}
-	c.kept++
-	if Newer(c.kept, c.oldest) {
-		c.oldest = c.kept
-	}
-}
-
-func (c *Conn) tell(f Fate) {
-	if c.fates.push(f) {
-		c.stats.FatesDropped++
-	}
 }

@@ -9,16 +9,16 @@ type Tick = uint32
 // with [Newer].
 type Seq = uint16
 
-// Newer reports whether a comes after b on a circle of numbers: whether a lies
-// less than half the circle ahead (serial number arithmetic, RFC 1982). Equal
+// Newer reports whether a comes after b on a circle of numbers: a is ahead of b
+// by less than half the circle (serial number arithmetic, RFC 1982). Equal
 // numbers, and numbers exactly half the circle apart, are not newer either way.
 func Newer[S constraints.Unsigned](a, b S) bool {
 	d := a - b
 	return d != 0 && d <= ^S(0)>>1
 }
 
-// Distance is how far a lies ahead of b on a circle of numbers; negative when a
-// lies behind. Exactly half the circle counts as behind.
+// Distance returns how many steps a is ahead of b on a circle of numbers;
+// negative when a is behind b. Exactly half the circle counts as behind.
 func Distance[S constraints.Unsigned](a, b S) int {
 	if d := a - b; d <= ^S(0)>>1 {
 		return int(d)

@@ -1,30 +1,30 @@
 package netcode
 
-// share divides the room of one packet between the channels that have something
-// to send. Each channel has a credit: what it was entitled to, by its priority,
-// of the bytes sent while it waited, less what it sent itself (deficit round
-// robin, Shreedhar and Varghese 1995, with a credit that may be negative). What
-// one gains the others pay, so a channel that goes short rises until it is
-// served: nothing starves.
+// share divides the room of one packet between the channels with something to
+// send. Each channel has a credit: its share, by priority, of the bytes sent
+// while it waited, minus the bytes that it sent itself. This is deficit round
+// robin (Shreedhar and Varghese 1995) with a credit that may be negative. When
+// one channel gains, the others pay. So a channel that gets too little rises
+// until it is served, and none starves.
 type share struct {
 	channels []channel
 	waiting  [MaxChannels]bool
 	spent    [MaxChannels]int // bytes of this packet
-	sum      int              // of the priorities of those waiting at first
+	sum      int              // of the priorities of all channels waiting at first
 	count    int              // still waiting
 	room     int              // at first
 }
 
 const (
-	creditUnit = 1024 // of a byte: even the lowest of priorities gets a part
-	// maxDebt is what a channel that used what others left pays for at most.
+	creditUnit = 1024 // units a byte: even the lowest priority gets a part
+	// maxDebt is the most that a channel pays for using what others left.
 	maxDebt = 2 * maxFragment * creditUnit
-	// minTurn is what a channel may write in a row: any one entry.
+	// minTurn is what a channel may always write in one turn: any one entry.
 	minTurn = 1 + 2 + maxEntryHead + maxFragment
 )
 
-// owing tells whether any channel has something to send. If none has, none is
-// entitled to anything.
+// owing reports whether any channel has something to send. A channel that has
+// nothing loses its credit.
 func owing(channels []channel) (any bool) {
 	for i := range channels {
 		if channels[i].owed(1) > 0 {
@@ -48,14 +48,15 @@ func newShare(channels []channel, room int) share {
 	return s
 }
 
-// rank is a channel's credit as if this packet's room had been dealt out.
+// rank returns a channel's credit as if the room of this packet had been dealt
+// out.
 func (s *share) rank(i int) int64 {
 	ch := &s.channels[i]
 	return ch.credit + creditUnit*int64(s.room)*int64(ch.priority)/int64(s.sum) - creditUnit*int64(s.spent[i])
 }
 
-// next is the channel whose turn it is, and how many bytes it may write.
-// Of equals the one of higher priority goes first, then the one of lower number.
+// next returns the channel whose turn it is, and how many bytes it may write.
+// On a tie the higher priority goes first, then the lower number.
 func (s *share) next() (i, turn int) {
 	i = -1
 	for k := range s.channels {
@@ -72,7 +73,7 @@ func (s *share) next() (i, turn int) {
 	return i, max(minTurn, int(s.rank(i)/creditUnit))
 }
 
-// took notes that a channel wrote n bytes.
+// took records that a channel wrote n bytes.
 func (s *share) took(i, n int) {
 	s.spent[i] += n
 	if s.channels[i].owed(1) == 0 {
@@ -81,7 +82,7 @@ func (s *share) took(i, n int) {
 	}
 }
 
-// settle turns what was sent into credit, once no more is.
+// settle converts the bytes sent into credit, at the end of a packet.
 func (s *share) settle() {
 	total := int64(0)
 	for _, n := range s.spent {
@@ -93,7 +94,7 @@ func (s *share) settle() {
 			ch.credit = 0
 			continue
 		}
-		if s.sum == ch.priority { // alone: what it sends makes up for having waited
+		if s.sum == ch.priority { // alone: its sending makes up for having waited
 			ch.credit = min(ch.credit, max(0, ch.credit-creditUnit*total))
 			continue
 		}

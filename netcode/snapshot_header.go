@@ -1,16 +1,16 @@
 package netcode
 
-// SnapshotHeader stands at the front of a MessageSnapshot's body.
+// SnapshotHeader is the first part of a MessageSnapshot's body.
 type SnapshotHeader struct {
-	// Bare says that the snapshot behind names its tick itself, so that the header
-	// need not: Tick is then 0, and CommandAck the difference to the snapshot's
-	// tick, modulo 2³².
+	// Bare means that the snapshot after the header contains its own tick, so
+	// the header omits it. Tick is then 0, and CommandAck is relative to the
+	// snapshot's tick, modulo 2³².
 	Bare       bool
-	Epoch      uint8 // of the level: snapshots of another one are ignored
-	Tick       Tick  // the server's tick that the snapshot shows
-	Early      int16 // how early the client's commands came, 1/256 tick; see CommandBuffer.Early
-	HasEarly   bool  // false: no command came since the last snapshot, Early is 0
-	CommandAck Tick  // every command up to this tick has come or is past
+	Epoch      uint8 // of the level: snapshots of another level are ignored
+	Tick       Tick  // the server tick of the snapshot
+	Early      int16 // how early the client's commands arrived, 1/256 tick; see CommandBuffer.Early
+	HasEarly   bool  // false: no command arrived since the last snapshot, Early is 0
+	CommandAck Tick  // every command up to this tick has arrived or is past
 }
 
 const (
@@ -19,7 +19,7 @@ const (
 	headerEpoch // of a bare one, if it is not 0
 )
 
-// Append writes h behind dst; the snapshot follows.
+// Append appends the encoded h to dst; the snapshot follows.
 func (h SnapshotHeader) Append(dst []byte) []byte {
 	flags := byte(0)
 	if h.HasEarly {
@@ -47,7 +47,7 @@ func (h SnapshotHeader) Append(dst []byte) []byte {
 	return dst
 }
 
-// ParseSnapshotHeader reads what Append wrote and returns the bytes behind it.
+// ParseSnapshotHeader decodes what Append wrote and returns the bytes after it.
 // Error: ErrMalformed.
 func ParseSnapshotHeader(b []byte) (h SnapshotHeader, rest []byte, err error) {
 	if len(b) == 0 || b[0] > headerEarly|headerBare|headerEpoch || b[0]&(headerBare|headerEpoch) == headerEpoch {

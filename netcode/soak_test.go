@@ -122,7 +122,7 @@ func TestStreamSurvivesTheWorstLink(t *testing.T) {
 			duplicate: 0.1, reorder: 0.1, corrupt: 0.01}
 	}
 	var sent, received [2]netcode.Tick
-	var latest [2]time.Duration // how long an event took at most
+	var latest [2]time.Duration // longest delay of an event
 	var sentAt [2]map[netcode.Tick]time.Duration
 	sentAt[0], sentAt[1] = map[netcode.Tick]time.Duration{}, map[netcode.Tick]time.Duration{}
 	const length = 120 * time.Second

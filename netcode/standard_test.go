@@ -15,6 +15,7 @@ var errStandard = errors.New("not what the standard allows")
 // wire is a cursor; the first fault sticks.
 type wire struct {
 	b   []byte
+	bit int // bits of the first byte that were read
 	bad bool
 }
 
@@ -85,9 +86,9 @@ func crc32c(b []byte) uint32 {
 	return ^r
 }
 
-// describePacket decodes a packet and tells what it says, a line a fact. Of the
-// channels, 1 to 3 are agreed to be reliable, and 4 to 7 are not.
-func describePacket(b []byte, magic uint64, commandSize int) (string, error) {
+// describePacket decodes a packet and describes its contents, one fact a line.
+// By agreement channels 1 to 3 are reliable, and 4 to 7 are not.
+func describePacket(b []byte, magic uint64, commandSize int, bases ...commandBase) (string, error) {
 	var out strings.Builder
 	w := &wire{b: b}
 	sum := uint32(w.unsigned(4))
@@ -131,7 +132,7 @@ func describePacket(b []byte, magic uint64, commandSize int) (string, error) {
 			return "", errStandard
 		}
 		body := &wire{b: w.take(int(n))}
-		describeMessage(&out, t, body, commandSize)
+		describeMessage(&out, t, body, commandSize, append(bases, commandBase{})[0])
 		if body.bad {
 			return "", errStandard
 		}
@@ -142,7 +143,7 @@ func describePacket(b []byte, magic uint64, commandSize int) (string, error) {
 	return out.String(), nil
 }
 
-func describeMessage(out *strings.Builder, t uint64, w *wire, commandSize int) {
+func describeMessage(out *strings.Builder, t uint64, w *wire, commandSize int, base commandBase) {
 	switch t {
 	case 1:
 		describeStream(out, w)
@@ -198,7 +199,7 @@ func describeMessage(out *strings.Builder, t uint64, w *wire, commandSize int) {
 		}
 		fmt.Fprintf(out, " rest %x\n", w.b)
 	case 20:
-		describeCommands(out, w, commandSize)
+		describeCommands(out, w, commandSize, base)
 	case 21:
 		fmt.Fprintf(out, "ready rate %d bytes %d\n", w.unsigned(1), w.unsigned(4))
 		w.bad = w.bad || len(w.b) > 0
@@ -272,8 +273,8 @@ func describeEvents(out *strings.Builder, w *wire) {
 	w.bad = w.bad || last < 0
 }
 
-// describeSchema tells what a whole reliable message says, if it is of a kind by
-// which schemas travel.
+// describeSchema describes a whole reliable message if it is of a kind that
+// carries schemas.
 func describeSchema(kind uint64, payload []byte) (string, bool) {
 	w := &wire{b: payload}
 	switch kind {
@@ -300,56 +301,156 @@ func describeSchema(kind uint64, payload []byte) (string, bool) {
 	return "", false
 }
 
-func describeCommands(out *strings.Builder, w *wire, size int) {
-	count, tick := w.unsigned(1), uint32(w.unsigned(4))+1
-	if count < 1 || count > 64 {
-		w.bad = true
-	}
-	lag, offset, data := int64(0), uint64(0), make([]byte, size)
-	for told := uint64(0); told < count && !w.bad; {
-		head := w.unsigned(1)
-		times := head>>4 + 1
-		if times > 1 && head&15 != 0 || told+times > count {
+// commandBase is a command that the receiver has, and the fields of commands.
+type commandBase struct {
+	fields []int
+	tick   uint32
+	lag    int64
+	offset uint64
+	data   []byte
+}
+
+// bits returns the next n bits of a message.
+func (w *wire) bits(n int) (v uint64) {
+	for i := range n {
+		if len(w.b) == 0 {
 			w.bad = true
+			return 0
+		}
+		v |= uint64(w.b[0]>>w.bit&1) << i
+		if w.bit++; w.bit == 8 {
+			w.b, w.bit = w.b[1:], 0
+		}
+	}
+	return v
+}
+
+// bitVarint is a varint of groups of eight bits.
+func (w *wire) bitVarint() (v uint64) {
+	for i := range 10 {
+		x := w.bits(8)
+		v |= x & 127 << (7 * i)
+		if x < 128 {
+			w.bad = w.bad || x == 0 && i > 0
+			return v
+		}
+	}
+	w.bad = true
+	return 0
+}
+
+// describeCommands reads a body of commands. A body with a base other than the given one is
+// only told.
+func describeCommands(out *strings.Builder, w *wire, size int, base commandBase) {
+	based, count := w.bits(1) == 1, w.bits(2)+1
+	if count == 4 {
+		count += w.bits(6)
+	}
+	var tick uint32
+	lag, offset, data := int64(0), uint64(0), make([]byte, size)
+	if based {
+		low, back := w.bits(12), w.bits(6)+1
+		for tick = base.tick - 2048; uint64(tick&4095) != low; tick++ {
+		}
+		fmt.Fprintf(out, "on the base %d ticks before %d\n", back, tick)
+		if w.bad = w.bad || count > 64; w.bad || tick-uint32(back) != base.tick || base.data == nil {
+			w.b = nil
 			return
 		}
-		if head&1 != 0 {
-			s := w.varint()
-			w.bad = w.bad || s == 0 || s > 1<<31
-			tick -= uint32(s)
-		}
-		if head&2 != 0 {
-			d := w.zigzag()
-			w.bad = w.bad || d == 0 || d > 1<<40 || d < -1<<40
-			lag = (lag + d) & (1<<40 - 1)
-			if lag >= 1<<39 {
-				lag -= 1 << 40
+		lag, offset = base.lag, base.offset
+		copy(data, base.data)
+	} else {
+		tick = uint32(w.bits(32))
+	}
+	w.bad = w.bad || count > 64
+	for i := uint64(0); i < count && !w.bad; i++ {
+		if w.bits(1) == 1 {
+			gap, moved := w.bits(1) == 1, w.bits(1) == 1
+			w.bad = w.bad || !gap && !moved || gap && i == 0
+			if gap {
+				n := w.bitVarint()
+				w.bad = w.bad || n < 1 || n > 1<<31
+				tick -= uint32(n)
+			}
+			if moved {
+				now := w.bits(8)
+				w.bad = w.bad || now == offset
+				offset = now
 			}
 		}
-		if head&4 != 0 {
-			offset = w.unsigned(1)
+		u := uint64(0)
+		switch w.bits(2) {
+		case 1:
+			u = 1 + w.bits(4)
+		case 2:
+			u = 17 + w.bits(8)
+		case 3:
+			u = w.bitVarint()
+			w.bad = w.bad || u > 1<<41
+			u += 273
 		}
-		if head&8 != 0 {
-			mask := w.take((size + 7) / 8)
-			for i := range 8 * len(mask) {
-				if mask[i/8]>>(i%8)&1 == 0 {
-					continue
-				}
-				if i >= size {
-					w.bad = true
-					return
-				}
-				data[i] = byte(w.unsigned(1))
+		lag += int64(u>>1) ^ -int64(u&1)
+		if lag = lag & (1<<40 - 1); lag >= 1<<39 {
+			lag -= 1 << 40
+		}
+		if i == 0 && !based {
+			for k := range data {
+				data[k] = byte(w.bits(8))
 			}
+		} else if w.bits(1) == 1 {
+			describeChanges(w, base.fields, data)
 		}
-		for range times {
-			tick--
-			view := uint64(int64(tick)*256-lag) & (1<<40 - 1)
+		if !w.bad {
+			view := (uint64(tick)<<8 - uint64(lag)) & (1<<40 - 1)
 			fmt.Fprintf(out, "command %d render %d+%d/256 offset %d data %x\n", tick, view>>8, view&255, offset, data)
 		}
-		told += times
+		tick--
 	}
-	w.bad = w.bad || len(w.b) > 0
+	w.bad = w.bad || len(w.b) > 1 || len(w.b) == 1 && (w.bit == 0 || w.b[0]>>w.bit != 0)
+	w.b = nil
+}
+
+// describeChanges applies the fields that differ.
+func describeChanges(w *wire, fields []int, data []byte) {
+	at, left, any := 0, 8*len(data), false
+	for i := 0; left > 0 && !w.bad; i++ {
+		n := min(8, left)
+		if i < len(fields) {
+			n = fields[i]
+		}
+		was := uint64(0)
+		for k := range n {
+			was |= uint64(data[(at+k)/8]>>((at+k)%8)&1) << k
+		}
+		now := was
+		if w.bits(1) == 1 {
+			any = true
+			near, mask := n/2+1, ^uint64(0)>>(64-n)
+			small := func(u uint64) uint64 { // the value that a small change leads to
+				d := u/2 + 1
+				if u%2 == 1 {
+					d = -d
+				}
+				return (was + d) & mask
+			}
+			switch {
+			case n == 1:
+				now = 1 - was
+			case n >= 5 && w.bits(1) == 1:
+				now = small(w.bits(near))
+			default:
+				now = w.bits(n)
+				up, down := (now-was)&mask, (was-now)&mask
+				w.bad = w.bad || now == was || n >= 5 && min(up, down) <= 1<<(near-1)
+			}
+		}
+		for k := range n {
+			data[(at+k)/8] &^= 1 << ((at + k) % 8)
+			data[(at+k)/8] |= byte(now>>k&1) << ((at + k) % 8)
+		}
+		at, left = at+n, left-n
+	}
+	w.bad = w.bad || !any
 }
 
 func unhex(s string) []byte {

@@ -16,7 +16,8 @@ type connState struct {
 	now  time.Duration
 }
 
-// connStates are connections in every state that treats what comes differently.
+// connStates returns connections in every state that affects how packets are
+// received.
 func connStates() []connState {
 	make1 := func(name string, do func(s *connState)) connState {
 		s := connState{name: name, conn: NewConn(Config{Channels: []Channel{{Reliable: true}, {}, {Reliable: true}}})}
@@ -53,11 +54,13 @@ func sealed(c *Conn, b []byte) []byte {
 	return b
 }
 
-// clockwise is how far a lies ahead of b, −half to half−1, by plain arithmetic.
+// clockwise returns how many steps a is ahead of b, −half to half−1, by plain
+// arithmetic.
 func clockwise(a, b Seq) int { return (int(a)-int(b)+3<<15)%(1<<16) - 1<<15 }
 
-// TestEverySequenceInEveryState: a packet of any number is taken, or refused and
-// counted, by how far it lies from what came before, and never moves the window back.
+// TestEverySequenceInEveryState: a packet with any number is accepted, or refused and
+// counted, according to its distance from earlier ones, and never moves the window
+// back.
 func TestEverySequenceInEveryState(t *testing.T) {
 	for _, s := range connStates() {
 		c, before := s.conn, s.conn.window

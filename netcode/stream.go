@@ -1,18 +1,18 @@
 package netcode
 
-// The reliable stream: entries, numbered without gaps, each a whole message or a
-// fragment of one. Entries are taken in order, so fragments need no count, no
-// offset and no reassembly table: a message begins at an entry marked first,
-// ends at one marked last, and what lies between is appended. Nothing is
-// allocated by the wire's word, and fragments of two messages cannot mix.
+// The reliable stream consists of entries, numbered without gaps, each a whole
+// message or a fragment of one. Entries are processed in order, so fragments
+// need no count, offset or reassembly table. A message starts at an entry
+// marked first and ends at one marked last; the payloads are joined. No size
+// from the wire causes an allocation, and fragments of two messages cannot mix.
 const (
 	maxFragment  = 256 // payload bytes of an entry
 	streamWindow = 256 // entries in flight, and held out of order by the receiver
 
-	newcomerWindow = 2 // and of a newcomer, see Config.Newcomer
+	newcomerWindow = 2 // for a newcomer, see Config.Newcomer
 
 	streamQueue    = 256 << 10 // bytes queued at the sender of channel 0
-	otherQueue     = 128 << 10 // and of another
+	otherQueue     = 128 << 10 // for other channels
 	minStreamQueue = streamWindow * maxFragment
 	maxStreamQueue = 1 << 20
 
@@ -62,7 +62,7 @@ type streamReader struct {
 	rest []byte
 	next uint16
 	tick Tick
-	ids  int // distance covered, to bound what one body may span
+	ids  int // distance covered, to limit the span of one body
 }
 
 func newStreamReader(body []byte) (streamReader, bool) {
@@ -98,8 +98,8 @@ func (r *streamReader) read() (e streamEntry, ok bool) {
 		e.tick, b = r.tick, rest
 	}
 	n, b, ok := readVarint(b)
-	// A fragment that carries nothing never ends a message: only a whole
-	// message may be empty.
+	// An empty fragment never ends a message: only a whole message may be
+	// empty.
 	if !ok || n > maxFragment || n > uint64(len(b)) || n == 0 && !(e.first && e.last) {
 		return e, false
 	}

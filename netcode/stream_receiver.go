@@ -1,7 +1,8 @@
 package netcode
 
-// Reliable is a message of a reliable channel, as the peer gave it to
-// SendReliable or SendOn. Payload is valid until the next call of NextReliable or Receive.
+// Reliable is a message of a reliable channel, as the peer passed it to
+// SendReliable or SendOn. Payload is valid until the next call of NextReliable
+// or Receive.
 type Reliable struct {
 	Tick    Tick
 	Kind    uint8
@@ -9,7 +10,7 @@ type Reliable struct {
 	Channel uint8 // 0 for SendReliable
 }
 
-// inEntry is an entry received, waiting for those before it.
+// inEntry is a received entry that waits for the entries before it.
 type inEntry struct {
 	payload     []byte // reused by the slot's next owner
 	tick        Tick
@@ -20,8 +21,8 @@ type inEntry struct {
 
 type streamReceiver struct {
 	ring   []inEntry // a power of two; grows to streamWindow
-	next   uint16    // the entry to be taken next
-	open   bool      // a message was begun and not ended
+	next   uint16    // the next entry to process
+	open   bool      // a message has started and not ended
 	tick   Tick
 	kind   uint8
 	joined []byte // fragments of the open message
@@ -40,7 +41,8 @@ func (s *streamReceiver) grow(n int) {
 	s.ring = ring
 }
 
-// ringFor is the power of two that a ring of so many slots grows to for n.
+// ringFor returns the power of two that a ring of this many slots grows to for
+// n.
 func ringFor(n, slots int) int {
 	slots = max(slots, leastRing)
 	for slots < n {
@@ -49,7 +51,7 @@ func ringFor(n, slots int) int {
 	return slots
 }
 
-// check walks a body without taking anything from it.
+// check validates a body and stores nothing.
 func (s *streamReceiver) check(body []byte, newcomer bool) error {
 	span := streamWindow
 	if newcomer {
@@ -71,8 +73,8 @@ func (s *streamReceiver) check(body []byte, newcomer bool) error {
 	return nil
 }
 
-// take stores what a checked body carries. Entries held or passed already are
-// left as they are: the first arrival counts.
+// take stores the entries of a checked body. It skips entries that are held or
+// were processed: the first arrival counts.
 func (s *streamReceiver) take(body []byte) {
 	r, _ := newStreamReader(body)
 	for r.more() {
@@ -92,8 +94,8 @@ func (s *streamReceiver) take(body []byte) {
 	}
 }
 
-// pop gives the next whole message in order. A peer whose fragments do not
-// follow one another, or never end, breaks its stream for good.
+// pop returns the next whole message in order. A peer whose fragments do not
+// follow one another, or never end, breaks its stream permanently.
 func (s *streamReceiver) pop() (Reliable, bool) {
 	for !s.broken && len(s.ring) > 0 {
 		in := s.at(s.next)

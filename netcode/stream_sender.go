@@ -2,13 +2,13 @@ package netcode
 
 import "time"
 
-// outEntry is an entry on its way to the peer.
+// outEntry is an entry that is being sent to the peer.
 type outEntry struct {
 	payload     []byte // reused by the slot's next owner
 	tick        Tick
 	kind        uint8
 	first, last bool
-	due         bool // to be sent with the next packet that has room
+	due         bool // to be sent in the next packet that has room
 	acked       bool
 	sends       uint8
 	sentAt      time.Duration
@@ -18,11 +18,11 @@ type outEntry struct {
 type streamSender struct {
 	ring       []outEntry // a power of two; grows to most
 	most       int
-	head, next uint16 // the oldest entry not acknowledged, and the one to be queued next
-	base       uint16 // the first entry of the message that head is in
-	messages   int    // of which the last entry has not been passed
+	head, next uint16 // the oldest entry not acknowledged, and the next one to queue
+	base       uint16 // the first entry of the message that contains head
+	messages   int    // messages whose last entry has not been passed
 	passed     uint32 // messages before those, over all connections: see TakeOver
-	resent     bool   // an entry passed of the message at head was sent more than once
+	resent     bool   // an entry already passed, of the message at head, was sent more than once
 }
 
 func newStreamSender(queue int) streamSender {
@@ -46,11 +46,11 @@ func (s *streamSender) grow(n int) {
 func (s *streamSender) at(id uint16) *outEntry { return &s.ring[int(id)&(len(s.ring)-1)] }
 func (s *streamSender) queued() int            { return int(s.next - s.head) }
 
-// kept is how many entries are kept: a message is kept until all of it is
-// acknowledged, so that another connection can begin it anew.
+// kept returns the number of entries kept. A message is kept until all of it is
+// acknowledged, so that another connection can send it again from the start.
 func (s *streamSender) kept() int { return int(s.next - s.base) }
 
-// inFlight is the end of what may be sent: the receiver's window.
+// inFlight returns the end of what may be sent: the receiver's window.
 func (s *streamSender) inFlight() uint16 {
 	return s.head + uint16(min(s.queued(), streamWindow))
 }
@@ -80,10 +80,10 @@ func (s *streamSender) push(tick Tick, kind uint8, payload []byte) error {
 	return nil
 }
 
-// owns tells whether id is still among the entries queued and not passed.
+// owns reports whether id is among the entries that are queued and not passed.
 func (s *streamSender) owns(id uint16) bool { return id-s.head < s.next-s.head }
 
-// age marks what has waited longer than rto for its ack as due again.
+// age makes entries due again that have waited longer than rto for their ack.
 func (s *streamSender) age(now, rto time.Duration) {
 	for id := s.head; id != s.inFlight(); id++ {
 		e := s.at(id)
@@ -96,7 +96,7 @@ func (s *streamSender) age(now, rto time.Duration) {
 	}
 }
 
-// owed is how many bytes the due entries want, up to limit.
+// owed returns how many bytes the due entries need, up to limit.
 func (s *streamSender) owed(limit int) (n int) {
 	for id := s.head; id != s.inFlight() && n < limit; id++ {
 		if e := s.at(id); e.due {
@@ -106,7 +106,7 @@ func (s *streamSender) owed(limit int) (n int) {
 	return min(n, limit)
 }
 
-// lost makes an entry due again, unless a later packet carries it already.
+// lost makes an entry due again, unless a later packet already carries it.
 func (s *streamSender) lost(id uint16, sentAt time.Duration) {
 	if !s.owns(id) {
 		return
@@ -116,7 +116,8 @@ func (s *streamSender) lost(id uint16, sentAt time.Duration) {
 	}
 }
 
-// delivered notes that the peer holds an entry, and passes what is complete.
+// delivered records that the peer holds an entry, and passes entries that are
+// complete.
 func (s *streamSender) delivered(id uint16, st *Stats) {
 	if !s.owns(id) {
 		return
@@ -140,7 +141,7 @@ func (s *streamSender) delivered(id uint16, st *Stats) {
 }
 
 // write appends due entries, oldest first, to dst while they fit in room bytes,
-// and notes in carried which. It returns dst unchanged when none fits.
+// and a reference to each to carried. It returns dst unchanged when none fits.
 func (s *streamSender) write(dst []byte, room int, channel uint8, now time.Duration, carried []entryRef, st *Stats) ([]byte, []entryRef) {
 	base := len(dst)
 	var w streamWriter

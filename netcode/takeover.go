@@ -4,28 +4,32 @@ import "errors"
 
 // Errors of [Conn.TakeOver].
 var (
-	// ErrTaken: the peer cannot have taken so many messages, or so few.
+	// ErrTaken: the peer's count of messages is too high or too low to be true.
 	ErrTaken = errors.New("netcode: the peer's count of reliable messages is impossible")
-	// ErrNotNew: something was sent on the channel before.
+	// ErrNotNew: the channel has been sent on before.
 	ErrNotNew = errors.New("netcode: the channel has been sent on")
 )
 
-// Forgotten is the count for [Conn.TakeOver] of a peer that knows nothing of the
-// connections before.
+// Forgotten is the count to pass to [Conn.TakeOver] for a peer that has no
+// record of earlier connections.
 const Forgotten = -1
 
-// TakeOver queues on a reliable channel of c, in order, what old has queued on the
-// same channel and its peer has not taken, so that messages survive the loss of a
-// connection exactly once. old is not changed, and no longer of use; c must not
-// have sent on the channel, which must be alike on both. taken is how many messages
-// of the channel the peer's NextReliable has given, from the first one that was
-// sent on it, over all connections that took over from one another, modulo 2³². The
-// peer counts them and says so (see [Hello.Taken]), as acknowledgements may have
-// been lost. With [Forgotten] everything is queued that is not known to be
-// delivered, and both ends count from 0.
+// TakeOver moves the undelivered messages of a reliable channel from an old
+// connection to c, in order, so that each survives the loss of a connection
+// exactly once. It queues on c the messages that old has queued and its peer
+// has not received. It does not change old, which is of no further use. c must
+// not have sent on the channel, and the channel must be configured alike on
+// both.
 //
-// Errors, with which nothing was done: ErrTaken, for a count below what the peer
-// has acknowledged or above what was sent; ErrNotNew; ErrNoChannel.
+// taken is the number of messages of the channel that the peer's NextReliable
+// has returned, modulo 2³². It counts from the first message sent, over all
+// connections that took over from one another. The peer counts and sends it
+// (see [Hello.Taken]), because acknowledgements may be lost. With [Forgotten],
+// TakeOver queues every message not known to be delivered, and both ends count
+// from 0.
+//
+// On an error nothing changes. Errors: ErrTaken, for a count below the
+// acknowledged messages or above the sent ones; ErrNotNew; ErrNoChannel.
 func (c *Conn) TakeOver(old *Conn, channel uint8, taken int64) error {
 	i := int(channel)
 	if i >= len(c.channels) || i >= len(old.channels) || !c.channels[i].reliable || !old.channels[i].reliable {

@@ -141,7 +141,7 @@ func TestTakeOverByThePeersCount(t *testing.T) {
 			if c.err != nil || c.taken == netcode.Forgotten {
 				return
 			}
-			// And by another one: the count goes on.
+			// And by another one: the count continues.
 			again := netcode.NewConn(cfg)
 			require.NoError(t, again.TakeOver(n, 1, 6))
 			require.Zero(t, again.Pending())
@@ -187,7 +187,8 @@ func TestTakeOverByAPeerThatForgot(t *testing.T) {
 	require.Equal(t, []uint8{5}, exchange(third, netcode.NewConn(cfg)))
 }
 
-// A long message of which the beginning has arrived is kept whole, and begins anew.
+// A long message that has partly arrived is kept whole, and is sent again from the
+// start.
 func TestTakeOverOfALongMessage(t *testing.T) {
 	cfg := netcode.Config{Rate: 1 << 20, Channels: []netcode.Channel{{Reliable: true}, {Reliable: true, Queue: 64 << 10}}}
 	d := newDuo(t, cfg)

@@ -1,10 +1,10 @@
 package netcode
 
-// tickSet is a set of ticks that lie less than its size from one another: a bit
-// for each. Who leaves the span must be removed.
+// tickSet is a bit set of ticks that are less than its size apart. The caller
+// removes ticks that leave the span.
 type tickSet []uint64
 
-// newTickSet makes one for n ticks.
+// newTickSet returns a set for n ticks.
 func newTickSet(n int) tickSet {
 	words := 1
 	for words<<6 < n {

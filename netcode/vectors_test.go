@@ -19,11 +19,12 @@ var updateVectors = flag.Bool("vectors.update", false, "rewrite testdata/vectors
 
 const vectorsFile = "testdata/vectors.txt"
 
-// vector is a packet and what it says.
+// vector is a packet and its description.
 type vector struct {
 	name   string
 	magic  uint64
 	size   int // of commands
+	base   commandBase
 	packet []byte
 }
 
@@ -49,6 +50,19 @@ func makeVectors() []vector {
 	} {
 		s.Push(c)
 	}
+	onBase := commandBase{fields: []int{9, 1, 12, 3}, tick: 9998, lag: 1288, data: []byte{0x80, 0x06, 0x10, 0x00}}
+	sender := netcode.NewCommandSender(4, netcode.CommandConfig{Fields: []uint8{9, 1, 12, 3}})
+	for _, c := range []netcode.Command{
+		{Tick: 9998, Render: 9992, Fraction: 248, Data: onBase.data},
+		{Tick: 9999, Render: 9994, Fraction: 1, Data: []byte{0x81, 0x04, 0x10, 0x00}},
+		{Tick: 10000, Render: 9995, Fraction: 1, Data: []byte{0x81, 0xe4, 0xff, 0x42}},
+		{Tick: 10001, Render: 9996, Fraction: 1, Data: []byte{0x81, 0xe4, 0xff, 0x42}},
+		{Tick: 10004, Render: 9996, Fraction: 9, Offset: 40, Data: []byte{0x81, 0xe4, 0xff, 0x02}},
+	} {
+		sender.Push(c)
+	}
+	sender.Acked(9998, true)
+	based := sender.Append(nil, 100)
 	v := []vector{
 		{name: "empty first packet", packet: func() []byte {
 			_, b := finish(netcode.NewConn(netcode.Config{}).Begin(0))
@@ -64,6 +78,7 @@ func makeVectors() []vector {
 		{name: "bare snapshot", packet: packetWith(netcode.MessageSnapshot, append(netcode.SnapshotHeader{Bare: true, CommandAck: 4, HasEarly: true, Early: 300}.Append(nil), 0xab))},
 		{name: "bare snapshot of a later epoch", packet: packetWith(netcode.MessageSnapshot, netcode.SnapshotHeader{Bare: true, Epoch: 2, CommandAck: 0xffffffff}.Append(nil))},
 		{name: "commands", size: 9, packet: packetWith(netcode.MessageCommands, s.Append(nil, 500))},
+		{name: "commands on a base", size: 4, base: onBase, packet: packetWith(netcode.MessageCommands, based)},
 		{name: "ready", packet: packetWith(netcode.MessageReady, netcode.ClientConfig{SnapshotRate: 20, Bytes: 16000}.Append(nil))},
 		{name: "level", packet: packetWith(netcode.MessageLevel, netcode.LevelInfo{Epoch: 255, Tick: 70000, Data: []byte("de_dust")}.Append(nil))},
 		{name: "the game's own, with a magic", magic: 0xfeedface12345678, packet: func() []byte {
@@ -136,7 +151,7 @@ func channelVectors() (v []vector) {
 func formatVectors(t *testing.T, vs []vector) string {
 	var out strings.Builder
 	for _, v := range vs {
-		said, err := describePacket(v.packet, v.magic, v.size)
+		said, err := describePacket(v.packet, v.magic, v.size, v.base)
 		require.NoError(t, err, v.name)
 		fmt.Fprintf(&out, "# %s\n", v.name)
 		if v.magic != 0 {
@@ -144,6 +159,10 @@ func formatVectors(t *testing.T, vs []vector) string {
 		}
 		if v.size != 0 {
 			fmt.Fprintf(&out, "command size %d\n", v.size)
+		}
+		if b := v.base; b.fields != nil {
+			fmt.Fprintf(&out, "command fields %s\n", strings.Trim(fmt.Sprint(b.fields), "[]"))
+			fmt.Fprintf(&out, "base %d lag %d offset %d data %x\n", b.tick, b.lag, b.offset, b.data)
 		}
 		for i := 0; i < len(v.packet); i += 32 {
 			fmt.Fprintf(&out, "> %s\n", hex.EncodeToString(v.packet[i:min(i+32, len(v.packet))]))
@@ -165,7 +184,7 @@ func TestVectors(t *testing.T) {
 	require.Equal(t, string(want), got)
 }
 
-// TestStandardShowsTheVectors: what the document prints is what is tested.
+// TestStandardShowsTheVectors: the vectors in the document are the tested ones.
 func TestStandardShowsTheVectors(t *testing.T) {
 	document, err := os.ReadFile("../docs/STANDARD-netcode.md")
 	require.NoError(t, err)

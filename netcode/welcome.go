@@ -1,34 +1,35 @@
 package netcode
 
-// Welcome is the server's answer to a Hello it accepts, repeated until the
-// client's next message shows that it came.
+// Welcome is the server's reply to a Hello that it accepts. The server repeats
+// it until the client's next message shows that it arrived.
 type Welcome struct {
-	Owner            uint16   // who the client is; 0 is nobody
+	Owner            uint16   // the client's owner id; 0 is nobody
 	TickRate         uint8    // ticks a second, not 0
 	SnapshotInterval uint8    // ticks from one snapshot to the next, not 0
 	Tick             Tick     // the server's tick when this was written
 	Epoch            uint8    // of the level being played
-	Resume           [16]byte // token to come back with
+	Resume           [16]byte // token for a later reconnect
 	CommandSize      uint16   // bytes of a packed command, as the server counts them
-	// Taken is how many reliable messages of channel 0 the server took from the
-	// client since Resume was first given, over all connections: see
-	// [Conn.TakeOver].
+	// Taken is the number of reliable messages of channel 0 that the server has
+	// received from the client since Resume was first issued, over all
+	// connections: see [Conn.TakeOver].
 	Taken uint32
-	// Server tells the lives of servers apart: another number, another process.
+	// Server identifies the server process: another process has another number.
 	Server uint64
-	// Resumed says that the client has the place that it had before. If not, Code and
-	// Text say why the place of the Hello's token is gone, as far as the server knows.
+	// Resumed says that the client has its earlier place again. If false, Code
+	// and Text say why the place of the Hello's token is gone, as far as the
+	// server knows.
 	Resumed bool
 	Code    uint16
 	Text    string // at most MaxWelcomeText bytes
 }
 
-// MaxWelcomeText bounds the text in a Welcome, in bytes.
+// MaxWelcomeText is the longest text of a Welcome, in bytes.
 const MaxWelcomeText = 120
 
 const welcomeSize = 2 + 1 + 1 + 4 + 1 + 16 + 2 + 4 + 8 + 1 + 2
 
-// Append writes w behind dst. Text beyond MaxWelcomeText is cut.
+// Append appends the encoded w to dst. It cuts Text to MaxWelcomeText.
 func (w Welcome) Append(dst []byte) []byte {
 	dst = le.AppendUint16(dst, w.Owner)
 	dst = append(dst, w.TickRate, w.SnapshotInterval)
@@ -47,8 +48,8 @@ func (w Welcome) Append(dst []byte) []byte {
 	return append(dst, w.Text[:min(len(w.Text), MaxWelcomeText)]...)
 }
 
-// ParseWelcome reads what Append wrote. Error: ErrMalformed, also for a rate or
-// interval of 0.
+// ParseWelcome decodes what Append wrote. Error: ErrMalformed, also for a rate
+// or interval of 0.
 func ParseWelcome(b []byte) (Welcome, error) {
 	if len(b) < welcomeSize || len(b) > welcomeSize+MaxWelcomeText || b[2] == 0 || b[3] == 0 || b[39] > 1 {
 		return Welcome{}, errWelcome

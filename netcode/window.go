@@ -1,13 +1,13 @@
 package netcode
 
-// receiveWindow says which sequence numbers were received, and what to
-// acknowledge. The span is much longer than the 32 that one ack reports, so that
-// a peer back from a silence is understood, and one forged number far ahead
-// pushes no honest packet out.
+// receiveWindow records which sequence numbers were received, and what to
+// acknowledge. Its span is much longer than the 32 numbers of one ack. So a
+// peer is understood after a silence, and one forged number far ahead pushes
+// out no honest packet.
 type receiveWindow struct {
 	bits [windowSpan / 64]uint64
-	base Seq  // the oldest number the bits speak for
-	line Seq  // the newest number believed: what is acknowledged
+	base Seq  // the oldest number that the bits cover
+	line Seq  // the newest number believed, which is acknowledged
 	far  Seq  // a number away from the line that waits for a second one near it
 	hunt bool // far is set
 }
@@ -16,7 +16,7 @@ const (
 	windowSpan   = 8192
 	windowBehind = 4096 // kept behind the line
 	windowAhead  = 2048 // accepted ahead of the line: 16 s at 128 packets/s
-	ackReach     = 32   // packets before its own number that an ack tells of
+	ackReach     = 32   // packets before its own number that an ack reports
 	nearLine     = ackReach
 )
 
@@ -34,7 +34,7 @@ func (w *receiveWindow) has(s Seq) bool {
 	return w.bits[i/64]&(1<<(i%64)) != 0
 }
 
-// check tells whether s may be received; mark then receives it.
+// check returns an error when s may not be received; mark then records it.
 func (w *receiveWindow) check(s Seq) error {
 	if s-w.base >= windowSpan || Distance(s, w.line) > windowAhead {
 		return ErrStale
@@ -74,8 +74,8 @@ func (w *receiveWindow) unmark(s Seq) {
 	}
 }
 
-// advance moves the line, also back to where the peer really is. The base only
-// moves forward: a number once out of the window is never accepted again.
+// advance moves the line, even back to where the peer really is. The base only
+// moves forward: a number that has left the window is never accepted again.
 func (w *receiveWindow) advance(line Seq) {
 	w.line = line
 	for base := line - windowBehind; Newer(base, w.base); w.base++ {
@@ -84,7 +84,7 @@ func (w *receiveWindow) advance(line Seq) {
 	}
 }
 
-// ackBits are the 32 numbers before the line.
+// ackBits returns the bits of the 32 numbers before the line.
 func (w *receiveWindow) ackBits() (bits uint32) {
 	for i := range Seq(ackReach) {
 		if w.has(w.line - 1 - i) {

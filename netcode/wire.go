@@ -8,7 +8,8 @@ var le = binary.LittleEndian
 // encoding/binary does.
 func appendVarint(dst []byte, v uint64) []byte { return binary.AppendUvarint(dst, v) }
 
-// readVarint accepts only the shortest form, so that a message has one encoding.
+// readVarint accepts only the shortest form, so that a message has one
+// encoding.
 func readVarint(b []byte) (uint64, []byte, bool) {
 	if len(b) > 0 && b[0] < 0x80 {
 		return uint64(b[0]), b[1:], true

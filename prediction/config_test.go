@@ -16,8 +16,8 @@ func (still) Save(int, prediction.Tick)  {}
 func (still) Load(int, prediction.Tick)  {}
 func (still) Step(prediction.Tick, bool) {}
 
-// TestConfigNumbers: zero is the default, negative is off or an error, and what is
-// absurd is an error that names the field.
+// TestConfigNumbers: zero is the default, negative is off or an error, and an
+// absurd value is an error that names the field.
 func TestConfigNumbers(t *testing.T) {
 	fieldtest.Config[prediction.Config](t, fieldtest.Rules{}, func(c prediction.Config) error {
 		_, err := prediction.NewPredictor(c, still{})

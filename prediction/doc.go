@@ -1,19 +1,19 @@
 // Package prediction lets a local player act at once and be corrected later.
 //
-// A client runs ahead of the server: it applies its own input the moment it is
-// made, and keeps what it predicted for the last ticks. When the server's word
-// on tick N arrives, the [Predictor] compares it with what was predicted for N.
-// Where they agree nothing happens. Where they differ the world goes back to N,
-// takes the server's values, and the inputs since then are played again.
+// A client runs ahead of the server: it applies its own input immediately, and
+// keeps its predictions for the last ticks. When the server's state of tick N
+// arrives, the [Predictor] compares it with the prediction for N. If they
+// agree, nothing happens. If they differ, the world rolls back to N, adopts the
+// server's values, and replays the inputs since then.
 //
-// The package knows no entity system, no wire and no clock. A caller supplies
-// two small interfaces: a [World] that can save, load and step its predicted
-// state, and an [Authority] that compares and adopts what the server said.
+// The package knows no entity system, no wire format and no clock. A caller
+// supplies two small interfaces: a [World] that can save, load and step its
+// predicted state, and an [Authority] that compares and adopts the server's
+// state.
 //
-// Beside the predictor stand the parts that every client of this kind needs:
-// a [History] by tick, a [Fade] that hides corrections from the eye and never
-// touches the simulation, and [Misprediction], the record of why a prediction
-// was wrong.
+// The package also has the parts that every such client needs. A [History]
+// stores values by tick. A [Fade] hides corrections from the eye and never
+// touches the simulation. A [Misprediction] records why a prediction was wrong.
 //
 // Nothing here is safe for concurrent use; give each predicted world its own.
 package prediction

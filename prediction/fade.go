@@ -5,23 +5,24 @@ import (
 	"time"
 )
 
-// Fade hides a correction from the eye. The simulated value jumps to the truth
-// at once; what is drawn is the simulated value plus an offset that began as
-// the size of the jump and fades exponentially. The simulation never reads it.
+// Fade hides a correction from the eye. The simulated value jumps to the
+// correct one at once. The drawn value is the simulated one plus an offset,
+// which starts at the size of the jump and decays exponentially. The simulation
+// never reads it.
 type Fade struct {
-	// HalfLife is the time in which half of an offset vanishes. 0 means 50 ms;
-	// negative means that nothing fades: a correction is shown at once.
+	// HalfLife is the time after which half of an offset remains. 0 means 50
+	// ms; negative means no fading: a correction shows at once.
 	HalfLife time.Duration
-	// Limit is the largest offset, in the field's own units, worth fading; a
-	// larger jump is shown at once, as a teleport. 0 and negative mean no limit.
+	// Limit is the largest offset worth fading, in the field's units. A larger
+	// jump shows at once, like a teleport. 0 and negative mean no limit.
 	Limit float32
 }
 
-// DefaultHalfLife is used where Fade.HalfLife is 0.
+// DefaultHalfLife applies where Fade.HalfLife is 0.
 const DefaultHalfLife = 50 * time.Millisecond
 
-// Add returns the offset after a correction from shown to simulated, given the
-// offset until now: what was drawn stays where it was, and fades from there.
+// Add returns the new offset after a correction from shown to simulated, given
+// the current offset. The drawn value stays in place and fades from there.
 func (f Fade) Add(offset, shown, simulated float32) float32 {
 	if f.HalfLife < 0 {
 		return 0
@@ -30,14 +31,14 @@ func (f Fade) Add(offset, shown, simulated float32) float32 {
 	if f.Limit > 0 && (offset > f.Limit || offset < -f.Limit) {
 		return 0
 	}
-	if offset != offset { // a NaN from the game must not stay on screen for ever
+	if offset != offset { // a NaN from the game must not stay on screen forever
 		return 0
 	}
 	return offset
 }
 
-// Factor is what every offset is multiplied by after dt has passed: 0.5 after
-// one half-life.
+// Factor returns the number to multiply every offset by after dt: 0.5 after one
+// half-life.
 func (f Fade) Factor(dt time.Duration) float32 {
 	if dt <= 0 {
 		return 1

@@ -1,10 +1,10 @@
 package prediction
 
-// Ledger remembers what predicted ticks raised, such as shots and their sounds,
-// so that each thing is told once however often its tick is replayed, and is
-// told off when a replay no longer raises it. K names a thing within its tick,
-// for example entity and ordinal. The zero Ledger is ready to use; it allocates
-// while it grows and not after.
+// Ledger remembers the effects that predicted ticks raised, such as shots and
+// their sounds. Each effect is reported once, however often its tick is
+// replayed. It is cancelled when a replay no longer raises it. K identifies an
+// effect within its tick, for example by entity and ordinal. The zero Ledger is
+// ready to use; it allocates only while it grows.
 type Ledger[K comparable, T any] struct {
 	entries []entry[K, T]
 	taken   []entry[K, T] // scratch
@@ -15,10 +15,10 @@ type entry[K comparable, T any] struct {
 	tick   Tick
 	key    K
 	value  T
-	raised bool // by the run that is on, or by the last one
+	raised bool // by the current run, or by the last one
 }
 
-// Begin says that tick t runs, for the first time or again.
+// Begin starts a run of tick t, the first or a replay.
 func (l *Ledger[K, T]) Begin(t Tick) {
 	l.tick = t
 	for i := range l.entries {
@@ -28,9 +28,9 @@ func (l *Ledger[K, T]) Begin(t Tick) {
 	}
 }
 
-// Raise notes that the running tick raised k. It answers true when no run of
-// this tick did so before: then it is to be told. The value is the newest
-// run's.
+// Raise records that the running tick raised k. It returns true when no earlier
+// run of this tick did: then the caller reports it. The newest run's value
+// counts.
 func (l *Ledger[K, T]) Raise(k K, v T) bool {
 	for i := range l.entries {
 		if e := &l.entries[i]; e.tick == l.tick && e.key == k {
@@ -42,36 +42,37 @@ func (l *Ledger[K, T]) Raise(k K, v T) bool {
 	return true
 }
 
-// End closes the running tick: what an earlier run raised and this one did not
-// is taken off and told to cancelled.
+// End finishes the running tick. It removes the effects that an earlier run
+// raised and this one did not, and passes them to cancelled.
 func (l *Ledger[K, T]) End(cancelled func(Tick, K, T)) {
 	l.take(func(e *entry[K, T]) bool { return e.tick == l.tick && !e.raised }, cancelled)
 }
 
-// Confirm says that the server agreed up to tick t: what was raised until then
-// is taken off and told to confirmed, in the order in which it was first told.
+// Confirm means that the server agreed up to tick t. It removes the effects
+// raised until then and passes them to confirmed, in the order of their first
+// report.
 func (l *Ledger[K, T]) Confirm(t Tick, confirmed func(Tick, K, T)) {
 	l.take(func(e *entry[K, T]) bool { return int32(e.tick-t) <= 0 }, confirmed)
 }
 
-// Refuse takes off, up to tick t, what the server's word does not let stand, and
-// tells it to cancelled. stands is asked in the order in which things were first
-// told. Call it ahead of Confirm where a correction at t leaves open what the
-// ticks up to it really raised.
+// Refuse removes the effects up to tick t that do not stand according to the
+// server, and passes them to cancelled. It calls stands in the order of their
+// first report. Call it before Confirm when a correction at t leaves open which
+// effects the ticks up to t really raised.
 func (l *Ledger[K, T]) Refuse(t Tick, stands func(Tick, K) bool, cancelled func(Tick, K, T)) {
 	l.take(func(e *entry[K, T]) bool { return int32(e.tick-t) <= 0 && !stands(e.tick, e.key) }, cancelled)
 }
 
-// Clear takes everything off and tells it to cancelled: the prediction begins
-// anew.
+// Clear removes all effects and passes them to cancelled; use it when the
+// prediction starts over.
 func (l *Ledger[K, T]) Clear(cancelled func(Tick, K, T)) {
 	l.take(func(*entry[K, T]) bool { return true }, cancelled)
 }
 
-// Len is how much is neither confirmed nor cancelled.
+// Len returns the number of effects that are neither confirmed nor cancelled.
 func (l *Ledger[K, T]) Len() int { return len(l.entries) }
 
-// take moves entries out before it tells of any: what is told may raise more.
+// take moves all entries out before it calls tell, because tell may raise more.
 func (l *Ledger[K, T]) take(which func(*entry[K, T]) bool, tell func(Tick, K, T)) {
 	if len(l.entries) == 0 {
 		return

@@ -11,26 +11,27 @@ type StandIn uint8
 
 // The stand-ins.
 const (
-	// Other: not known, or the client's command of the tick is not known any more.
+	// Other: unknown, or the record of the client's command is gone.
 	Other StandIn = iota
-	// Repeated: the command did not arrive in time; the last one ran again, without
-	// its one-shot fields.
+	// Repeated: the command did not arrive in time; the server ran the last one
+	// again, without its one-shot fields.
 	Repeated
-	// Decayed: commands were missing for so long that the game's decay made one up.
+	// Decayed: commands were missing for so long that the game's decay made
+	// one.
 	Decayed
 	// Neutral: commands were missing for so long that a zero command ran.
 	Neutral
-	// Refused: the game's check of commands, or the tag of a field, refused it.
+	// Refused: the game's check of commands, or a field's tag, refused it.
 	Refused
-	// Replaced: the client made the tick's command twice, since its clock was set
-	// back, and the server ran the first one.
+	// Replaced: the client made the tick's command twice, because its clock was
+	// set back, and the server ran the first one.
 	Replaced
 )
 
 var standInNames = [...]string{"", "repeated", "decayed", "neutral", "refused", "replaced"}
 
-// String returns the stand-in's name: repeated, decayed, neutral, refused, replaced,
-// and nothing for Other.
+// String returns the stand-in's name: repeated, decayed, neutral, refused,
+// replaced, and the empty string for Other.
 func (s StandIn) String() string {
 	if int(s) < len(standInNames) {
 		return standInNames[s]
@@ -38,12 +39,12 @@ func (s StandIn) String() string {
 	return fmt.Sprintf("standin(%d)", uint8(s))
 }
 
-// MarshalText writes the name.
+// MarshalText returns the name.
 func (s StandIn) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
-// Difference is one predicted field that differed. Predicted and Actual are in the
-// field's own units: a bool, an integer, a float64, a string, or [4]float64 for a
-// rotation. nil: the value is not there.
+// Difference is one predicted field that differed. Predicted and Actual are in
+// the field's units: a bool, an integer, a float64, a string, or [4]float64 for
+// a rotation. nil means that there is no value.
 type Difference struct {
 	Entity    uint64 `json:"entity"` // the caller's local handle
 	Prefab    string `json:"prefab"`
@@ -58,37 +59,40 @@ func (d Difference) String() string {
 	return fmt.Sprintf("%s%s.%s predicted %s, server has %s", named(d.Prefab), d.Component, d.Field, shown(d.Predicted), shown(d.Actual))
 }
 
-// Misprediction explains one correction: what was predicted, what the server
-// says, and why they differ. Values are in the field's own units.
+// Misprediction explains one correction: the predicted value, the server's
+// value, and why they differ. Values are in the field's units.
 type Misprediction struct {
 	Tick      Tick    `json:"tick"`             // the server's tick that differed
 	Entity    uint64  `json:"entity"`           // the caller's local handle
 	Prefab    string  `json:"prefab"`           // the entity's prefab
 	Component string  `json:"component"`        // first differing component
 	Field     string  `json:"field"`            // first differing field
-	Predicted float64 `json:"predicted"`        // the client's value; 0 where it is no number
-	Actual    float64 `json:"actual"`           // the server's value; 0 where it is no number
-	Cause     Cause   `json:"cause"`            // why; Why says it in words
-	System    string  `json:"system,omitempty"` // ServerEffect: the server's system or handler; Code in a debug build: the first that computed something else
-	CauseTick Tick    `json:"cause_tick"`       // the tick of the input or effect, or of that system; 0 when not known
-	// CauseTicks is how many ticks in a row, up to CauseTick, ran without the client's
-	// command: a stall counts once. 0: not known.
+	Predicted float64 `json:"predicted"`        // the client's value; 0 if not a number
+	Actual    float64 `json:"actual"`           // the server's value; 0 if not a number
+	Cause     Cause   `json:"cause"`            // the reason; Why explains it in words
+	System    string  `json:"system,omitempty"` // ServerEffect: the server's system or handler; Code, in a debug build: the first system with another result
+	CauseTick Tick    `json:"cause_tick"`       // the tick of the input or effect, or of that system; 0 when unknown
+	// CauseTicks is the number of consecutive ticks, up to CauseTick, that ran
+	// without the client's command: a stall counts once. 0: unknown.
 	CauseTicks uint32 `json:"cause_ticks,omitempty"`
-	// StandIn says what the server ran instead, where Cause is Input.
+	// StandIn says what the server ran instead, when Cause is Input.
 	StandIn StandIn `json:"stand_in,omitempty"`
-	// Player is the other player whose doing or whose value it was, where Cause is
-	// RemoteInput or Untracked. 0: not known, or none.
+	// Player is the other player whose action or value it was, when Cause is
+	// RemoteInput or Untracked. 0: unknown, or none.
 	Player uint16 `json:"player,omitempty"`
-	// Input is the command that the client played in CauseTick, or in Tick where
-	// that is 0, and Executed the one that the server ran. nil: not known.
+	// OfOther is true if Cause is Untracked and the value belonged to an entity that this
+	// client does not predict: to one of Player, or to an unowned one if Player is 0.
+	OfOther bool `json:"of_other,omitempty"`
+	// Input is the command that the client ran in CauseTick (in Tick if that is
+	// 0), and Executed the one that the server ran. nil: unknown.
 	Input    any `json:"input,omitempty"`
 	Executed any `json:"executed,omitempty"`
-	// Differences lists every predicted field that differed in Tick, the first one
-	// included. It is empty where a whole entity is on one end only.
+	// Differences lists every predicted field that differed in Tick, including
+	// the first. It is empty when a whole entity exists on one end only.
 	Differences []Difference `json:"differences,omitempty"`
 }
 
-// Why returns one sentence that says what happened, in plain words.
+// Why returns one sentence that explains the cause in plain words.
 func (m Misprediction) Why() string {
 	switch m.Cause {
 	case Input:
@@ -110,6 +114,9 @@ func (m Misprediction) Why() string {
 	case Untracked:
 		if m.Player != 0 {
 			return fmt.Sprintf("a shared system read a value of player %d that was newer on the server", m.Player)
+		}
+		if m.OfOther {
+			return "a shared system read a value of an unowned entity that was newer on the server"
 		}
 		return "a shared system read a value that differed on this client"
 	case Code:
@@ -171,13 +178,13 @@ func (m Misprediction) JSON() string {
 		Why string `json:"why"`
 	}
 	b, err := json.Marshal(explained{m, m.Why()})
-	if err != nil { // only a NaN or Inf value can do this
+	if err != nil { // only a NaN or Inf value can cause this
 		return fmt.Sprintf(`{"tick":%d,"cause":%q,"why":%q}`, m.Tick, m.Cause, m.Why())
 	}
 	return string(b)
 }
 
-// named returns a prefab's name ahead of a component's.
+// named returns a prefab's name as a prefix of a component's.
 func named(prefab string) string {
 	if prefab == "" {
 		return ""
@@ -185,7 +192,7 @@ func named(prefab string) string {
 	return prefab + " "
 }
 
-// shown writes a value as a log does.
+// shown formats a value for a log.
 func shown(v any) string {
 	switch v := v.(type) {
 	case nil:

@@ -5,66 +5,66 @@ import "fmt"
 // Tick is a step of the simulation, counted from the server's start.
 type Tick = uint32
 
-// DefaultHistory is how many ticks a Predictor remembers when its Config says 0.
+// DefaultHistory is the number of ticks a Predictor remembers when its Config
+// says 0.
 const DefaultHistory = 32
 
 const maxHistory = 1 << 16
 
 // World is the predicted part of a simulation. Slots number the saves, from 0
-// to History−1; a slot is overwritten when its tick falls out of the history.
+// to History−1. A slot is overwritten when its tick leaves the history.
 type World interface {
-	// Save stores the predicted state as it stands after tick t.
+	// Save stores the predicted state after tick t.
 	Save(slot int, t Tick)
-	// Load puts back the state that Save stored in slot for tick t.
+	// Load restores the state that Save stored in slot for tick t.
 	Load(slot int, t Tick)
-	// Step runs tick t with that tick's input. replay is true when the tick
-	// ran before: sounds and other effects belong to the first run alone.
+	// Step runs tick t with that tick's input. replay is true when the tick ran
+	// before: play sounds and other effects only in the first run.
 	Step(t Tick, replay bool)
 }
 
-// Authority is the server's word on one tick.
+// Authority is the server's state of one tick.
 type Authority interface {
-	// Compare holds the prediction saved in slot against the server's state
-	// of the same tick t.
+	// Compare compares the prediction saved in slot with the server's state of
+	// the same tick t.
 	Compare(slot int, t Tick) Verdict
-	// Adopt writes the server's state of tick t into the world, which holds
-	// the prediction for t at that moment.
+	// Adopt writes the server's state of tick t into the world, which holds the
+	// prediction for t at that moment.
 	Adopt(t Tick)
 }
 
-// Amender is an [Authority] that can bring a prediction to the server's state
-// without running anything again: for differences too small to be worth a replay.
+// Amender is an [Authority] that can correct a prediction without a replay, for
+// differences too small to be worth one.
 type Amender interface {
-	// Amend changes the world, which holds the prediction for tick k, by what the
-	// server's state of tick t differed from the prediction for t. It is called
-	// for t itself and then for every later tick, in order.
+	// Amend adjusts the world, which holds the prediction for tick k, by the
+	// difference between the server's state and the prediction of tick t. It is
+	// called for t itself and then for every later tick, in order.
 	Amend(t, k Tick)
 }
 
-// Verdict is what a comparison found.
+// Verdict is the result of a comparison.
 type Verdict uint8
 
 // The verdicts, from best to worst.
 const (
 	// Same: the prediction stands.
 	Same Verdict = iota
-	// Near: not equal, and within the caller's tolerance: nothing is run again,
-	// and the server's values are adopted if the Authority is an Amender.
+	// Near: not equal, but within the caller's tolerance. No tick is replayed;
+	// the server's values are adopted if the Authority is an Amender.
 	Near
-	// Different: the world must go back, adopt and replay.
+	// Different: the world must roll back, adopt and replay.
 	Different
 )
 
-// Config sets a Predictor up. The zero value is ready to use.
+// Config configures a Predictor. The zero value is ready to use.
 type Config struct {
-	// History is how many ticks can be compared and replayed, 2 to 65 536. 0 means 32;
-	// negative is an error.
-	// It must cover the round trip and the input buffer: a prediction older
-	// than this cannot be corrected by replay.
+	// History is the number of ticks that can be compared and replayed, 2 to 65
+	// 536. 0 means 32; negative is an error. It must cover the round trip and
+	// the input buffer: replay cannot correct an older prediction.
 	History int
 }
 
-// Predictor drives a World ahead of its server.
+// Predictor runs a World ahead of its server.
 type Predictor struct {
 	world   World
 	history int
@@ -74,8 +74,8 @@ type Predictor struct {
 	started bool
 }
 
-// NewPredictor returns a predictor that has not started. It fails when the
-// history is negative, below 2 ticks or above 65 536.
+// NewPredictor returns a predictor that has not started. It fails when w is
+// nil, and when the history is negative, below 2 ticks or above 65 536.
 func NewPredictor(c Config, w World) (*Predictor, error) {
 	if c.History == 0 {
 		c.History = DefaultHistory
@@ -89,18 +89,18 @@ func NewPredictor(c Config, w World) (*Predictor, error) {
 	return &Predictor{world: w, history: c.History, ticks: make([]Tick, c.History), valid: make([]bool, c.History)}, nil
 }
 
-// Start declares that the world holds the state after tick t, whatever came
-// before, and saves it. Everything remembered so far is forgotten.
+// Start declares that the world holds the state after tick t, and saves it.
+// Everything remembered so far is dropped.
 func (p *Predictor) Start(t Tick) {
 	clear(p.valid)
 	p.now, p.started = t, true
 	p.save(t)
 }
 
-// Restart declares that the world holds the state after tick t, and runs the
-// ticks from there to the newest again, which it counts. Everything remembered
-// is forgotten: for changes that no saved state has, such as an entity's change
-// of owner.
+// Restart declares that the world holds the state after tick t. It replays the
+// ticks from there to the newest and returns their number. Everything
+// remembered is dropped. Use it for changes that no saved state has, such as a
+// change of an entity's owner.
 func (p *Predictor) Restart(t Tick) int {
 	now := p.now
 	p.Start(t)
@@ -111,13 +111,13 @@ func (p *Predictor) Restart(t Tick) int {
 	return p.replay(t)
 }
 
-// Started tells whether Start was called.
+// Started reports whether Start was called.
 func (p *Predictor) Started() bool { return p.started }
 
-// Tick is the newest predicted tick.
+// Tick returns the newest predicted tick.
 func (p *Predictor) Tick() Tick { return p.now }
 
-// Slot is where tick t is saved, and whether it still is.
+// Slot returns the slot of tick t, and whether t is still saved there.
 func (p *Predictor) Slot(t Tick) (int, bool) {
 	s := int(t % Tick(p.history))
 	return s, p.valid[s] && p.ticks[s] == t
@@ -132,19 +132,19 @@ func (p *Predictor) Advance() Tick {
 }
 
 // Rewrite saves the world again as the newest tick's state, after the caller
-// changed it outside a Step, for example by taking unpredicted values from the
+// changed it outside a Step, for example with unpredicted values from the
 // server.
 func (p *Predictor) Rewrite() { p.save(p.now) }
 
-// Present loads the newest tick's state, undoing whatever was drawn into the
-// world since.
+// Present loads the newest tick's state, and so undoes changes made for
+// drawing.
 func (p *Predictor) Present() {
 	if s, ok := p.Slot(p.now); ok {
 		p.world.Load(s, p.now)
 	}
 }
 
-// Result tells what Reconcile did.
+// Result reports what Reconcile did.
 type Result struct {
 	// Verdict of the comparison; Same when nothing could be compared.
 	Verdict Verdict
@@ -152,16 +152,16 @@ type Result struct {
 	Compared bool
 	// Replayed counts the ticks run again.
 	Replayed int
-	// SoftCorrections counts the ticks whose state was amended without a replay.
+	// SoftCorrections counts the ticks whose state was amended without a
+	// replay.
 	SoftCorrections int
-	// Jumped is true when the server was ahead of the prediction: its state
-	// was adopted and became the newest tick.
+	// Jumped is true when the server was ahead of the prediction: its state was
+	// adopted as the newest tick.
 	Jumped bool
 }
 
-// Reconcile takes the server's word on tick t. Ticks must come in rising order;
-// an older one may be compared as well, but is not adopted when a newer one
-// was.
+// Reconcile processes the server's state of tick t. Ticks must come in rising
+// order. A tick outside the history is not compared.
 func (p *Predictor) Reconcile(t Tick, a Authority) Result {
 	if !p.started {
 		return Result{}
@@ -189,7 +189,7 @@ func (p *Predictor) Reconcile(t Tick, a Authority) Result {
 	return r
 }
 
-// amend carries a small difference of tick t into every tick since then.
+// amend applies a small difference of tick t to every tick since then.
 func (p *Predictor) amend(t Tick, a Authority) (n int) {
 	amender, ok := a.(Amender)
 	if !ok {
@@ -206,7 +206,7 @@ func (p *Predictor) amend(t Tick, a Authority) (n int) {
 	return n
 }
 
-// replay runs every tick after t again and returns how many there were.
+// replay runs every tick after t again and returns their number.
 func (p *Predictor) replay(t Tick) int {
 	n := 0
 	for k := t + 1; int32(k-p.now) <= 0; k++ {

@@ -212,8 +212,8 @@ func TestReconcileAllocatesNothing(t *testing.T) {
 	})-allocsOfMaps(c))
 }
 
-// allocsOfMaps is what the test's own maps allocate in a run, now that they
-// have grown.
+// allocsOfMaps returns the allocations of the test's own maps in a run, after
+// they have grown.
 func allocsOfMaps(c *counter) float64 {
 	k := prediction.Tick(5000)
 	return testing.AllocsPerRun(100, func() { c.first[k]++; k++ })
@@ -282,7 +282,7 @@ func TestSmallDifferencesAreAdoptedWithoutReplay(t *testing.T) {
 	require.Equal(t, prediction.Same, p.Reconcile(13, l).Verdict)
 	c.truth[13] += 3
 	require.Equal(t, 2, p.Reconcile(13, l).Replayed, "a larger one is replayed")
-	// Whoever cannot amend keeps what it predicted.
+	// An Authority that cannot amend keeps the prediction.
 	c.truth[14] = 1
 	near := struct{ prediction.Authority }{nearly{}}
 	require.Equal(t, prediction.Result{Compared: true, Verdict: prediction.Near}, p.Reconcile(14, near))

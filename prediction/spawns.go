@@ -5,23 +5,24 @@ import (
 	"slices"
 )
 
-// SpawnKey names something that predicted code spawned, alike on both ends and
-// in every run of its tick, whatever the order of rows.
+// SpawnKey identifies an entity that predicted code spawned. It is the same on
+// both ends and in every run of its tick, whatever the order of rows.
 type SpawnKey struct {
-	Owner   uint16 // whose input made it
+	Owner   uint16 // whose input caused it
 	Tick    Tick   // of that input
-	By      uint32 // the spawning entity: its id on the wire, or the ID of the key that it was itself spawned by
-	Ordinal uint16 // how many of its kind that entity spawned before it in this tick
+	By      uint32 // the spawning entity: its id on the wire, or the ID of its own key if it was predicted too
+	Ordinal uint16 // how many of this prefab that entity spawned before in this tick
 	Prefab  uint16
 }
 
-// spawnBit marks an ID, so that no id on the wire is mistaken for one.
+// spawnBit marks an ID, so that no wire id is mistaken for one.
 const spawnBit = 1 << 31
 
-// ID is the key in 32 bits, of which the highest is always set: what the server
-// sends to the owner with the entity, and what a spawner that was spawned so is
-// called in further keys. It is FNV-1a, 64 bits, over owner, tick, spawner,
-// ordinal and kind in little-endian order, its halves folded by exclusive or.
+// ID returns the key in 32 bits; the highest is always set. The server sends it
+// to the owner with the entity. It is also used as By in further keys, when the
+// spawned entity spawns another. It is 64-bit FNV-1a over owner, tick, spawner,
+// ordinal and prefab in little-endian order, with its halves folded by
+// exclusive or.
 func (k SpawnKey) ID() uint32 {
 	const offset, prime = 14695981039346656037, 1099511628211
 	h := uint64(offset)
@@ -39,14 +40,14 @@ func (k SpawnKey) ID() uint32 {
 	return uint32(h>>32) ^ uint32(h) | spawnBit
 }
 
-// Spawns remembers what predicted ticks spawned until the server's word on it
-// came, so that a tick that runs again makes the same things with the same
-// handles, and what the server made takes over from what was predicted. H is the
-// caller's handle. A tick is run between Begin and End; those that ran before
-// run again in rising order. The zero Spawns is ready to use; it allocates while
-// it grows and not after. It is not safe for concurrent use.
+// Spawns remembers the entities that predicted ticks spawned, until the
+// server's state for them arrives. So a replayed tick makes the same entities
+// with the same handles, and the server's entity replaces the predicted one. H
+// is the caller's handle type. Run each tick between Begin and End; replay
+// ticks in rising order. The zero Spawns is ready to use; it allocates only
+// while it grows. It is not safe for concurrent use.
 type Spawns[H any] struct {
-	entries []spawn[H] // by tick; within one as first spawned
+	entries []spawn[H] // by tick; within a tick in order of first spawn
 	taken   []spawn[H] // scratch
 	tick    Tick
 }
@@ -55,11 +56,11 @@ type spawn[H any] struct {
 	tick    Tick
 	id      uint32
 	handle  H
-	made    bool // by the run that is on, or by the last one
-	settled bool // the server's word on it came
+	made    bool // by the current run, or by the last one
+	settled bool // the server's state for it has arrived
 }
 
-// Begin says that tick t runs, for the first time or again.
+// Begin starts a run of tick t, the first or a replay.
 func (s *Spawns[H]) Begin(t Tick) {
 	s.tick = t
 	for i := s.from(t); i < len(s.entries) && s.entries[i].tick == t; i++ {
@@ -67,7 +68,7 @@ func (s *Spawns[H]) Begin(t Tick) {
 	}
 }
 
-// from is the place of the first entry of tick t or later.
+// from returns the index of the first entry of tick t or later.
 func (s *Spawns[H]) from(t Tick) int {
 	i, _ := slices.BinarySearchFunc(s.entries, t, func(e spawn[H], t Tick) int {
 		if int32(e.tick-t) < 0 {
@@ -78,9 +79,9 @@ func (s *Spawns[H]) from(t Tick) int {
 	return i
 }
 
-// Again answers the handle that an earlier run of the running tick gave to the
-// spawn with this id, and false when none did: then make one, and Add it. Where
-// two have one id they are told apart by their order.
+// Again returns the handle that an earlier run of the running tick used for
+// this id. It returns false when there is none: then create the entity and call
+// Add. Entities with equal ids are distinguished by their order.
 func (s *Spawns[H]) Again(id uint32) (h H, ok bool) {
 	for i := s.from(s.tick); i < len(s.entries) && s.entries[i].tick == s.tick; i++ {
 		if e := &s.entries[i]; e.id == id && !e.made {
@@ -91,13 +92,14 @@ func (s *Spawns[H]) Again(id uint32) (h H, ok bool) {
 	return h, false
 }
 
-// Add notes what the running tick spawned for the first time.
+// Add records an entity that the running tick spawned for the first time.
 func (s *Spawns[H]) Add(id uint32, h H) {
 	s.entries = slices.Insert(s.entries, s.from(s.tick+1), spawn[H]{tick: s.tick, id: id, handle: h, made: true})
 }
 
-// End closes the running tick: what an earlier run spawned and this one did not,
-// and the server has not, is taken off and told to unmade.
+// End finishes the running tick. It removes the entities that an earlier run
+// spawned, this one did not, and the server does not have, and passes them to
+// unmade.
 func (s *Spawns[H]) End(unmade func(Tick, H)) {
 	s.sift(func(e *spawn[H]) (tell, drop bool) {
 		gone := e.tick == s.tick && !e.made && !e.settled
@@ -105,9 +107,9 @@ func (s *Spawns[H]) End(unmade func(Tick, H)) {
 	}, unmade)
 }
 
-// Match answers the handle of what was predicted under the id of an entity that
-// the server made, and false when nothing was: the client did not foresee it, or
-// it has been matched already. The handle is from now on the entity's.
+// Match returns the handle of the prediction with the id of an entity that the
+// server spawned; the handle now belongs to the server's entity. It returns
+// false when the client did not predict it, or it was matched before.
 func (s *Spawns[H]) Match(id uint32) (h H, ok bool) {
 	for i := range s.entries {
 		if e := &s.entries[i]; e.id == id && !e.settled {
@@ -118,8 +120,8 @@ func (s *Spawns[H]) Match(id uint32) (h H, ok bool) {
 	return h, false
 }
 
-// Find answers the handle and the tick of what is remembered under an id, whether or
-// not the server's word on it came.
+// Find returns the handle and tick of the entry with an id, whether or not the
+// server's state for it has arrived.
 func (s *Spawns[H]) Find(id uint32) (h H, t Tick, ok bool) {
 	for i := range s.entries {
 		if e := &s.entries[i]; e.id == id {
@@ -129,10 +131,10 @@ func (s *Spawns[H]) Find(id uint32) (h H, t Tick, ok bool) {
 	return h, 0, false
 }
 
-// Settle takes the server's word on the ticks up to t, after Match was asked for
-// all that it made: what remains open of them the server does not have. Each is
-// told to missing. What is settled is remembered for another keep ticks: 0, but
-// for those who run older ticks again than the server's newest.
+// Settle processes the server's state of the ticks up to t. Call Match for all
+// spawns of the server first: the entries still open do not exist on the
+// server, and are passed to missing. Settled entries are kept for another keep
+// ticks. Use 0, unless ticks older than the server's newest are replayed.
 func (s *Spawns[H]) Settle(t Tick, keep uint32, missing func(Tick, H)) {
 	s.sift(func(e *spawn[H]) (tell, drop bool) {
 		if int32(e.tick-t) > 0 {
@@ -144,16 +146,17 @@ func (s *Spawns[H]) Settle(t Tick, keep uint32, missing func(Tick, H)) {
 	}, missing)
 }
 
-// Forget drops what is settled of the ticks up to t, but for the newest keep, when
-// the server's word on them leaves open what else it made.
+// Forget drops settled entries of the ticks up to t, except those of the newest
+// keep ticks. Use it when the server's state leaves open what else the server
+// spawned in these ticks.
 func (s *Spawns[H]) Forget(t Tick, keep uint32) {
 	s.sift(func(e *spawn[H]) (tell, drop bool) {
 		return false, e.settled && int32(e.tick-t) <= 0 && t-e.tick >= keep
 	}, nil)
 }
 
-// Open visits what the server's word is still awaited for, oldest first, until
-// visit answers false. It must not call methods of s.
+// Open calls visit for the entries that still wait for the server's state,
+// oldest first, until visit returns false. visit must not call methods of s.
 func (s *Spawns[H]) Open(visit func(Tick, H) bool) {
 	for i := range s.entries {
 		if e := &s.entries[i]; !e.settled && !visit(e.tick, e.handle) {
@@ -162,8 +165,9 @@ func (s *Spawns[H]) Open(visit func(Tick, H) bool) {
 	}
 }
 
-// All lists the handles of all that is remembered, whether or not the server's word on
-// it came. Nothing may be added or taken off meanwhile.
+// All returns an iterator over the handles of all entries, whether or not the
+// server's state for them has arrived. Do not add or remove entries during the
+// iteration.
 func (s *Spawns[H]) All() iter.Seq[H] {
 	return func(yield func(H) bool) {
 		for i := range s.entries {
@@ -174,17 +178,17 @@ func (s *Spawns[H]) All() iter.Seq[H] {
 	}
 }
 
-// Len is how much is remembered.
+// Len returns the number of entries.
 func (s *Spawns[H]) Len() int { return len(s.entries) }
 
-// Clear takes everything off, and tells what the server's word is still awaited
-// for to missing: the prediction begins anew.
+// Clear removes all entries, and passes those that still wait for the server's
+// state to missing; use it when the prediction starts over.
 func (s *Spawns[H]) Clear(missing func(Tick, H)) {
 	s.sift(func(e *spawn[H]) (tell, drop bool) { return !e.settled, true }, missing)
 }
 
-// sift tells of entries only after it has taken off what is to be dropped: what
-// is told may ask for more.
+// sift removes entries first and calls tell afterwards, because tell may ask
+// for more.
 func (s *Spawns[H]) sift(which func(*spawn[H]) (tell, drop bool), tell func(Tick, H)) {
 	if len(s.entries) == 0 {
 		return
@@ -207,9 +211,9 @@ func (s *Spawns[H]) sift(which func(*spawn[H]) (tell, drop bool), tell func(Tick
 		}
 	}
 	clear(told)
-	if cap(told) <= mostScratch { // else many ended at once, as at a stall's end: rarely
+	if cap(told) <= mostScratch { // otherwise many ended at once, as after a stall: rare
 		s.taken = told
 	}
 }
 
-const mostScratch = 64 // entries kept room for
+const mostScratch = 64 // entries to keep room for

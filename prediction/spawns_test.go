@@ -38,8 +38,8 @@ func key(t prediction.Tick, by uint32, n uint16) uint32 {
 	return prediction.SpawnKey{Owner: 1, Tick: t, By: by, Ordinal: n, Prefab: 3}.ID()
 }
 
-// Ten spawns of one kind in one tick, by two spawners whose rows lie the other
-// way round in a replay and on the server, are told apart.
+// Ten spawns of one prefab in one tick are told apart, even though the rows of
+// their two spawners are swapped in a replay and on the server.
 func TestSpawnsMatchOneToOne(t *testing.T) {
 	b := &book{}
 	first := map[uint32]int{}
@@ -75,7 +75,8 @@ func TestSpawnsMatchOneToOne(t *testing.T) {
 	require.Zero(t, b.Len())
 }
 
-// What a replay leaves out, and what the server does not have, is told.
+// Spawns that a replay omits, and spawns that the server does not have, are
+// reported.
 func TestSpawnsThatAreNot(t *testing.T) {
 	b := &book{}
 	b.begin(3)
@@ -113,8 +114,8 @@ func TestSpawnsThatAreNot(t *testing.T) {
 	require.Equal(t, []int{2, a, d}, off)
 }
 
-// Who runs settled ticks again finds the old handles for as long as he keeps
-// them.
+// A caller that replays settled ticks finds the old handles for as long as it
+// keeps them.
 func TestSpawnsAreKept(t *testing.T) {
 	b := &book{}
 	b.begin(3)

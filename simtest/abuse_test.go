@@ -25,21 +25,21 @@ const (
 	duelEnd   = 40 * time.Second
 )
 
-// duel plays the same match twice: with an honest shooter, and with one that
-// lies in the same place. The server grants no growth.
+// duel plays the same match twice: with an honest shooter, and with a liar in the
+// same place. The server grants no growth.
 func duel(t *testing.T, rate int, link sim.Link, every foretick.Tick, l *liar, lie func(*rangeMatch)) (honest, cheat outcome) {
 	t.Helper()
 	set := setting{rate: rate, snapshot: rate, growth: -1}
 	return duelOn(t, 3, set, link, every, &liar{}, nil), duelOn(t, 3, set, link, every, l, lie)
 }
 
-// duelOn plays one match; of one seed, what befalls the packets is the same
-// whoever plays.
+// duelOn plays one match; with one seed, the same happens to the packets whoever
+// plays.
 func duelOn(t *testing.T, seed uint64, set setting, link sim.Link, every foretick.Tick, l *liar, lie func(*rangeMatch)) outcome {
 	t.Helper()
 	m, err := newRange(seed, set.rate, foretick.ServerConfig{SnapshotRate: set.snapshot, RewindGrowth: set.growth})
 	require.NoError(t, err)
-	l.now = m.Net.Now
+	l.now, l.fields = m.Net.Now, fieldsOf[pull]()
 	s, err := m.seatAs(simtest.Seat{Up: link, Down: link, Wrap: func(e transport.Endpoint) transport.Endpoint {
 		l.Endpoint = e
 		return l
@@ -55,7 +55,7 @@ func duelOn(t *testing.T, seed uint64, set setting, link sim.Link, every foretic
 	return m.outcome(s)
 }
 
-// outcome is what the server granted a shooter.
+// outcome is the rewind that the server granted a shooter.
 type outcome struct {
 	shots, hits  int
 	most, mean   float64 // rewind, ticks
@@ -98,7 +98,7 @@ func (m *rangeMatch) outcome(s *shooter) outcome {
 // duelLink is a round trip of 100 ms.
 var duelLink = sim.Link{Latency: 50 * time.Millisecond}
 
-// older makes every claim of a command so many ticks older.
+// older makes every claim of a command older by some ticks.
 func older(ticks uint32) func(time.Duration, *netcode.Command) {
 	return func(now time.Duration, c *netcode.Command) {
 		if now >= lieFrom {
@@ -153,7 +153,7 @@ func TestAbuseClaims(t *testing.T) {
 	}
 }
 
-// abusePaths are those on which lies are told, all with a snapshot a tick.
+// abusePaths are the paths of the lying clients, all with a snapshot a tick.
 var abusePaths = []struct {
 	rate  int
 	link  sim.Link
@@ -209,10 +209,10 @@ var delays = []struct {
 	}},
 }
 
-// Where a game grants no growth, a delay that begins once the connection has settled
-// gains nothing over an honest twin that meets the very same losses: no more than a tick of rewind for
-// any shot, and no hits. Who asks for exactly what an honest client's bad luck
-// may be lent has a little more where a tenth of the packets is lost.
+// If a game grants no growth, a delay that begins after the connection has settled
+// gains nothing over an honest twin with the same losses: at most a tick of rewind
+// for any shot, and no hits. A cheater who always claims the full tolerance gains a
+// little more where a tenth of the packets is lost.
 func TestAbuseDelay(t *testing.T) {
 	for _, path := range abusePaths {
 		t.Run(fmt.Sprintf("%d Hz %v+%v", path.rate, path.link.Latency, path.link.Jitter), func(t *testing.T) {
@@ -303,8 +303,8 @@ func TestAbuseRaisedPing(t *testing.T) {
 	}
 }
 
-// A delay faked from the first packet on cannot be told from a true one: the
-// cap holds it, and what lies beyond is counted.
+// A delay faked from the first packet on looks like a real one: the cap limits it,
+// and the rest is counted.
 func TestAbuseFakedFromTheStart(t *testing.T) {
 	l := &liar{claim: func(_ time.Duration, c *netcode.Command) {
 		if c.Render > 24 {
@@ -325,8 +325,8 @@ type turn struct {
 	end   func(g *shootingRange, f *foretick.Frame, player foretick.PlayerID, e ecs.Entity)
 }
 
-// A shot at somebody who was dead, hidden or elsewhere by the server's word is
-// no hit, however its shooter still saw him; afterwards shots count again.
+// A shot at a player that was dead, hidden or elsewhere on the server does not hit,
+// even if its shooter still saw the player; later shots count again.
 func TestAbuseLives(t *testing.T) {
 	down := func(is bool) func(*shootingRange, *foretick.Frame, foretick.PlayerID, ecs.Entity) {
 		return func(g *shootingRange, f *foretick.Frame, _ foretick.PlayerID, e ecs.Entity) {

@@ -74,7 +74,7 @@ func grid(full bool) []*cell {
 	return out
 }
 
-// play lets one shooter a link shoot, and joins what they saw with what the
+// play lets one shooter per link shoot, and matches what they saw with what the
 // server judged.
 func play(t *testing.T, s setting, cells []*cell, d time.Duration) {
 	t.Helper()
@@ -228,8 +228,8 @@ func (c *cell) check(t *testing.T, s setting) {
 	}
 }
 
-// With the default cap everything that it serves is as good, and what it does
-// not serve is clamped and counted.
+// With the default cap, everything within it is as accurate, and everything
+// beyond is clamped and counted.
 func TestAccuracyDefaultCap(t *testing.T) {
 	s := setting{"30 Hz, default cap (600 ms)", 30, 30, 0, false, 0, false}
 	cells := grid(*fullAccuracy)

@@ -4,37 +4,38 @@ import (
 	"fmt"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/internal/probe"
 )
 
-// Agreement checks that clients know what the server may show them. After each
-// tick it holds the digest of each client's newest complete snapshot against the
-// digest that the server had of that tick, in the client's audience. At quiet
-// points every field that every client shows, predictions included, must equal
-// the server's.
+// Agreement checks that clients show exactly the state that the server may show
+// them. After each tick it compares the digest of each client's newest complete
+// snapshot with the server's digest of that tick for the client's audience. At
+// quiet points, every field that any client shows, including predictions, must
+// equal the server's.
 type Agreement struct {
-	// Every is how many ticks lie between those whose snapshots are compared. 0
+	// Every is the number of ticks from one snapshot comparison to the next. 0
 	// means 1, every tick.
 	Every foretick.Tick
 
 	server   *foretick.Server
-	sent     map[foretick.PlayerID]*[digests]foretick.ScreenHash
+	sent     map[foretick.PlayerID]*[digests]probe.ScreenHash
 	compared map[*foretick.Client]foretick.Tick
 	player   []foretick.PlayerID
 	clients  []*foretick.Client
 
-	// Snapshots, Fields and Audits count what was compared: digests of
-	// snapshots, the fields that they covered and those compared at quiet
-	// points, and clients compared at quiet points.
+	// Snapshots, Fields and Audits count the comparisons: digests of snapshots,
+	// the fields covered by them and by quiet points, and clients compared at
+	// quiet points.
 	Snapshots, Fields, Audits uint64
 }
 
-// digests is how many ticks a snapshot may be under way.
+// digests is the most ticks that a snapshot may be in transit.
 const digests = 256
 
 // Tick implements [Checker].
 func (a *Agreement) Tick(m *Match) error {
 	if s := m.Server(); s != a.server {
-		a.server, a.sent = s, map[foretick.PlayerID]*[digests]foretick.ScreenHash{}
+		a.server, a.sent = s, map[foretick.PlayerID]*[digests]probe.ScreenHash{}
 	}
 	if a.compared == nil {
 		a.compared = map[*foretick.Client]foretick.Tick{}
@@ -44,12 +45,12 @@ func (a *Agreement) Tick(m *Match) error {
 	for _, player := range a.player {
 		ring := a.sent[player]
 		if ring == nil {
-			ring = new([digests]foretick.ScreenHash)
+			ring = new([digests]probe.ScreenHash)
 			a.sent[player] = ring
 		}
-		ring[t%digests] = foretick.ScreenHash{}
+		ring[t%digests] = probe.ScreenHash{}
 		if t%max(a.Every, 1) == 0 {
-			ring[t%digests] = a.server.ScreenHash(player)
+			ring[t%digests] = a.server.Internals().ScreenHash(player)
 		}
 	}
 	a.clients = m.Clients(a.clients[:0])
@@ -64,9 +65,9 @@ func (a *Agreement) Tick(m *Match) error {
 	return nil
 }
 
-// newest compares a client's newest snapshot, unless that was done.
+// newest compares a client's newest snapshot, unless that was done before.
 func (a *Agreement) newest(m *Match, c *foretick.Client) error {
-	t := c.Newest()
+	t := c.Internals().Newest()
 	if t == a.compared[c] {
 		return nil
 	}
@@ -79,20 +80,20 @@ func (a *Agreement) newest(m *Match, c *foretick.Client) error {
 	if want.Tick != t || want.Fields == 0 {
 		return nil
 	}
-	got := c.ScreenHash()
+	got := c.Internals().ScreenHash()
 	if got.Fields == 0 {
 		return nil
 	}
 	a.Snapshots++
 	a.Fields += uint64(want.Fields)
 	if got != want {
-		return fmt.Errorf("player %d: the snapshot of tick %d reads %x over %d fields, the server showed %x over %d",
+		return fmt.Errorf("player %d: the snapshot of tick %d has digest %x over %d fields, the server's has %x over %d",
 			c.View().Player, got.Tick, got.Digest, got.Fields, want.Digest, want.Fields)
 	}
 	return nil
 }
 
-// forget lets go of clients that are gone.
+// forget drops clients that are gone.
 func (a *Agreement) forget() {
 	kept := map[*foretick.Client]foretick.Tick{}
 	for _, c := range a.clients {
@@ -104,7 +105,7 @@ func (a *Agreement) forget() {
 // Quiet implements [Checker].
 func (a *Agreement) Quiet(m *Match) error {
 	if m.Server() == nil {
-		return fmt.Errorf("there is no server")
+		return fmt.Errorf("the match has no server")
 	}
 	for _, c := range m.Clients(nil) {
 		v := c.View()
@@ -124,8 +125,8 @@ func (a *Agreement) Quiet(m *Match) error {
 	return nil
 }
 
-// Worked implements [Checker]. Of a match that never rests ([Plan].Rest) it wants no
-// clients compared at rest.
+// Worked implements [Checker]. For a match that never rests ([Plan].Rest) it
+// does not require clients compared at rest.
 func (a *Agreement) Worked(m *Match) (string, error) {
 	line := fmt.Sprintf("agreement: %d snapshots and %d clients at rest, %d fields", a.Snapshots, a.Audits, a.Fields)
 	if a.Snapshots == 0 || a.Audits == 0 && !m.restless || a.Fields == 0 {

@@ -21,7 +21,7 @@ import (
 )
 
 type (
-	// orbit is a place on a circle, and how far round.
+	// orbit is a position on a circle, with its angle.
 	orbit struct {
 		X, Y float32 `net:"min=-64,max=64,step=0.01,lerp"`
 		A    float32 `net:"angle,bits=14"`
@@ -41,12 +41,12 @@ type (
 		Go   bool
 		Fire bool `net:"oneshot"`
 	}
-	// gear is what the driver pressed last.
+	// gear is the driver's last input.
 	gear struct{ Go bool }
 )
 
-// carousel is a game of targets that go in circles, which everybody foresees: players',
-// nobody's, and some that are drawn in the past beside them.
+// carousel is a game of targets that move in circles and that all clients predict:
+// players' targets, common ones, and some that are drawn in the past.
 type carousel struct {
 	at      ecs.Component[orbit]
 	girth   ecs.Component[girth]
@@ -60,12 +60,12 @@ type carousel struct {
 	targets *ecs.Query
 
 	rate     int
-	blind    bool // nothing is foreseen
-	mainland bool // nothing is everybody's
+	blind    bool // nothing is predicted
+	mainland bool // nothing is common
 	armoured bool // the plates count, and grow
 	fired    func(f *foretick.Frame, player foretick.PlayerID)
 	script   func(f *foretick.Frame)
-	leap     func(f *foretick.Frame, e ecs.Entity, at *orbit, how *girth) // what all foresee
+	leap     func(f *foretick.Frame, e ecs.Entity, at *orbit, how *girth) // what all clients predict
 }
 
 func (g *carousel) protocol() *foretick.Protocol {
@@ -159,7 +159,7 @@ func (g *carousel) put(f *foretick.Frame, k *ecs.Prefab, player foretick.PlayerI
 	return e
 }
 
-// turn goes on round the circle, at 6 m/s.
+// turn moves on round the circle, at 6 m/s.
 func (g *carousel) turn(f *foretick.Frame, at *orbit, how *girth) {
 	at.A = float32(math.Remainder(float64(at.A+1.5*f.DT), 2*math.Pi))
 	sin, cos := math.Sincos(float64(at.A))
@@ -186,7 +186,7 @@ func (g *carousel) places(w *ecs.World) map[uint8]standing {
 	return out
 }
 
-// sighted is where a target was in somebody's view.
+// sighted is a target's position in a player's view.
 type sighted struct {
 	ball lagcomp.Sphere
 	hit  bool // by a ray straight at it
@@ -241,8 +241,8 @@ type agreement struct {
 	first   string
 }
 
-// compare holds what a client saw against what was judged, by prefab, from a tick on.
-// Skipped is what would be no surprise to differ.
+// compare compares what a client saw with what was judged, by prefab, from a tick on.
+// It skips expected differences.
 func (l sightings) compare(server sightings, from foretick.Tick, within float64, skip func(t foretick.Tick, number uint8, a, b sighted) bool) map[string]*agreement {
 	out := map[string]*agreement{"car": {}, "ball": {}, "kite": {}}
 	for t, here := range l {
@@ -278,7 +278,7 @@ func (l sightings) compare(server sightings, from foretick.Tick, within float64,
 	return out
 }
 
-// fair is a match of one who shoots, and others who are shot at.
+// fair is a match of one shooter and several targets.
 type fair struct {
 	m       *simtest.Match
 	srv     *foretick.Server
@@ -358,9 +358,9 @@ func newFair(t *testing.T, cfg fairConfig) *fair {
 	return s
 }
 
-// What is hit on an honest screen is confirmed at the same point, whatever the path,
-// the rate of pictures and that of snapshots: others' avatars and what is everybody's,
-// which are shown ahead, and what is drawn in the past beside them.
+// A hit on an honest screen is confirmed at the same point, for any path, frame rate
+// and snapshot rate: others' avatars and common entities, which are shown ahead, and
+// entities drawn in the past.
 func TestSeenAheadIsJudgedThere(t *testing.T) {
 	links := []sim.Link{
 		{},
@@ -371,12 +371,12 @@ func TestSeenAheadIsJudgedThere(t *testing.T) {
 	}
 	for _, rate := range []int{30, 60} {
 		for i, link := range links {
-			for _, pictures := range []int{30, 60, 144} {
-				if raced && (i != 2 || pictures != 60) {
+			for _, frames := range []int{30, 60, 144} {
+				if raced && (i != 2 || frames != 60) {
 					continue
 				}
 				cfg := fairConfig{seed: uint64(i), seat: both(link), each: func(g *carousel) { g.rate = rate }}
-				cfg.seat.Pictures = pictures
+				cfg.seat.FrameRate = frames
 				if rate == 60 {
 					cfg.server.SnapshotRate = 20
 				}
@@ -385,10 +385,10 @@ func TestSeenAheadIsJudgedThere(t *testing.T) {
 				require.NoError(t, s.m.Err())
 				got := s.client.compare(s.server, foretick.Tick(6*rate), 0.003, nil)
 				for kind, a := range got {
-					name := fmt.Sprintf("%d Hz, %v, jitter %v, loss %v, %d pictures, %s", rate, 2*link.Latency, link.Jitter, link.Loss, pictures, kind)
+					name := fmt.Sprintf("%d Hz, %v, jitter %v, loss %v, %d frames, %s", rate, 2*link.Latency, link.Jitter, link.Loss, frames, kind)
 					t.Logf("%s: %d of %d, worst %.4f m", name, a.same, a.n, a.worst)
 					least := 1.0
-					if kind == "kite" { // what is lost, or late, makes the past another one
+					if kind == "kite" { // loss or delay changes the past
 						if least = 0.99; link.Loss > 0 {
 							least = 0.95
 						}
@@ -401,8 +401,8 @@ func TestSeenAheadIsJudgedThere(t *testing.T) {
 	}
 }
 
-// A round trip beyond what the prediction reaches is bridged by input delay: then a
-// command lies many ticks beyond the picture that it was given on.
+// Input delay covers a round trip beyond the reach of prediction: then a command is
+// many ticks ahead of the frame in which it was made.
 func TestSeenAheadOfDelayedInput(t *testing.T) {
 	for _, rate := range []int{30, 60} {
 		for _, latency := range []time.Duration{150, 250, 350} {
@@ -424,8 +424,8 @@ func TestSeenAheadOfDelayedInput(t *testing.T) {
 	}
 }
 
-// Where the budget is so small that snapshots put entities off, what is shown ahead is
-// judged where it is shown all the same.
+// With a budget so small that snapshots postpone entities, targets shown ahead are
+// still judged where they are shown.
 func TestSeenAheadOnASmallBudget(t *testing.T) {
 	s := crowded(t, 2500, 30, func(g *carousel) (*ecs.Prefab, foretick.PlayerID) { return &g.kite, 2 })
 	st := s.clients[0].Stats()
@@ -449,7 +449,7 @@ func TestSeenAheadAmongManyBalls(t *testing.T) {
 	}
 }
 
-// crowded is a match at a rate in which more moves than that has room for.
+// crowded is a match at a rate that has no room for everything that moves.
 func crowded(t *testing.T, rate int, more uint8, what func(g *carousel) (*ecs.Prefab, foretick.PlayerID)) *fair {
 	cfg := fairConfig{seed: 7, seat: both(sim.Link{Latency: 60 * time.Millisecond, Jitter: 10 * time.Millisecond})}
 	cfg.client.ReceiveRate = rate + trailRate
@@ -463,9 +463,9 @@ func crowded(t *testing.T, rate int, more uint8, what func(g *carousel) (*ecs.Pr
 	return s
 }
 
-// What all foresee of a target cuts nothing off: it leaps, is reborn, lies down and
-// stands up, and is judged as it was drawn in each of these ticks, unless by now it
-// lives another life.
+// Predicted changes of a target cause no cut: it teleports, respawns, lies down and
+// stands up, and is judged as drawn in each of these ticks, unless it has another life
+// by now.
 func TestSeenAheadAcrossLives(t *testing.T) {
 	for _, cut := range []bool{false, true} {
 		cfg := fairConfig{seed: 9, seat: both(sim.Link{Latency: 60 * time.Millisecond, Jitter: 5 * time.Millisecond}), each: func(g *carousel) {
@@ -492,7 +492,7 @@ func TestSeenAheadAcrossLives(t *testing.T) {
 		all, lost := 0, 0
 		got := s.client.compare(s.server, 180, 0.003, func(tick foretick.Tick, number uint8, a, b sighted) bool {
 			all++
-			leapt := false // since the picture
+			leapt := false // since the frame
 			for k := tick - 4; k < tick; k++ {
 				x, y := s.was[k-1][number], s.was[k][number]
 				leapt = leapt || x.how.Down != y.how.Down || math.Abs(float64(x.at.X-y.at.X)) > 1
@@ -516,8 +516,8 @@ func TestSeenAheadAcrossLives(t *testing.T) {
 	}
 }
 
-// when is how many ticks before another one a target stood at a point, by what the
-// server remembers; false when it never did of late.
+// when returns how many ticks before another one a target was at a point, as far as
+// the server remembers; false if it was not there recently.
 func (s *fair) when(number uint8, at lagcomp.Sphere, now foretick.Tick) (float64, bool) {
 	for k := now - 1; k > now-40; k-- {
 		a, b := s.was[k-1][number].at, s.was[k][number].at
@@ -531,9 +531,9 @@ func (s *fair) when(number uint8, at lagcomp.Sphere, now foretick.Tick) (float64
 	return 0, false
 }
 
-// Whatever offset a liar names, what is shown ahead is judged no earlier than the time
-// that it was granted for the others, and no later than the present; what is drawn in
-// the past gains nothing of it at all.
+// For any offset that a liar names, targets shown ahead are judged no earlier than the
+// time granted for the others, and no later than the present; targets drawn in the
+// past gain nothing from it.
 func TestSeenAheadOfALiar(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for i, lie := range []func(c *netcode.Command){
@@ -548,7 +548,7 @@ func TestSeenAheadOfALiar(t *testing.T) {
 		var s *fair
 		cfg := fairConfig{seed: 11, seat: both(sim.Link{Latency: 75 * time.Millisecond, Jitter: 5 * time.Millisecond})}
 		cfg.seat.Wrap = func(e transport.Endpoint) transport.Endpoint {
-			return &liar{Endpoint: e, now: func() time.Duration { return 0 }, claim: func(_ time.Duration, c *netcode.Command) { lie(c) }}
+			return &liar{Endpoint: e, fields: fieldsOf[tug](), now: func() time.Duration { return 0 }, claim: func(_ time.Duration, c *netcode.Command) { lie(c) }}
 		}
 		cfg.judged = func(s *fair, f *foretick.Frame, seen foretick.HitView) {
 			if f.Tick < 120 {
@@ -558,7 +558,7 @@ func TestSeenAheadOfALiar(t *testing.T) {
 				back, ok := s.when(number, x.ball, f.Tick)
 				require.True(t, ok, "%d %+v", number, x)
 				if x.kind == "kite" {
-					if i < 4 { // else the newest picture that the client had is another bound
+					if i < 4 { // otherwise the client's newest frame is another limit
 						require.InDelta(t, seen.Behind(), back, 0.05)
 					}
 					continue
@@ -578,7 +578,7 @@ func TestSeenAheadOfALiar(t *testing.T) {
 	}
 }
 
-// A game in which nothing is shown ahead judges as it did, whatever offset is named.
+// A game in which nothing is shown ahead judges as before, whatever offset is named.
 func TestOffsetOfNothingAhead(t *testing.T) {
 	var first sightings
 	for _, lies := range []bool{false, true} {
@@ -588,7 +588,7 @@ func TestOffsetOfNothingAhead(t *testing.T) {
 		}}
 		told := 0
 		cfg.seat.Wrap = func(e transport.Endpoint) transport.Endpoint {
-			return &liar{Endpoint: e, now: func() time.Duration { return 0 }, claim: func(_ time.Duration, c *netcode.Command) {
+			return &liar{Endpoint: e, fields: fieldsOf[tug](), now: func() time.Duration { return 0 }, claim: func(_ time.Duration, c *netcode.Command) {
 				require.Zero(t, c.Offset, "an honest client names none")
 				if told++; lies {
 					c.Offset = uint8(rng.UintN(256))
@@ -629,7 +629,8 @@ func TestSeenAheadWithoutCompensation(t *testing.T) {
 	require.Greater(t, n, 300)
 }
 
-// A shot laid open holds what is shown ahead where its shooter said to see it.
+// The explanation of a shot contains the targets shown ahead where its shooter claimed
+// to see them.
 func TestSeenAheadExplained(t *testing.T) {
 	for _, without := range []bool{false, true} {
 		type open struct {
@@ -689,9 +690,10 @@ func TestSeenAheadExplained(t *testing.T) {
 	}
 }
 
-// What becomes of a target meanwhile: it appears, goes, is hidden and shown again, or
-// changes hands between the island, the shooter and the other. Nothing hidden is hit,
-// and apart from the ticks in which the news is on its way both ends agree.
+// Changes of a target in the meantime: it appears, disappears, is hidden and shown
+// again, or changes its owner between Common, the shooter and the other player.
+// Nothing hidden is hit, and both ends agree except in the ticks in which the news is
+// in transit.
 func TestSeenAheadOfWhatComesAndGoes(t *testing.T) {
 	const trip = 12 // ticks for the news
 	changed := map[uint8]foretick.Tick{}
@@ -772,7 +774,7 @@ func TestSeenAheadOfWhatComesAndGoes(t *testing.T) {
 		x, shown := here[20]
 		if y, judged := s.server[tick][20]; shown && judged && news(tick, 20, x, y) {
 			if passed++; math.Hypot(float64(x.ball.X-y.ball.X), float64(x.ball.Y-y.ball.Y)) > 0.3 {
-				apart++ // the news came between the picture and the command
+				apart++ // the news came between the frame and the command
 			}
 		}
 	}
@@ -781,9 +783,9 @@ func TestSeenAheadOfWhatComesAndGoes(t *testing.T) {
 	require.Less(t, apart, passed/4)
 }
 
-// A projectile that keeps its shooter's delay meets what is shown ahead where that was
-// on the screen in each tick of its flight, which is in the present; one that is caught
-// up is tried against it as it was seen, and not where it was when the rest was drawn.
+// A projectile that keeps its shooter's delay meets targets shown ahead where they
+// were on the screen in each tick of its flight, which is the present. A projectile
+// that is caught up is tested against them as they were seen.
 func TestFlightThroughWhatIsAhead(t *testing.T) {
 	caught, flown := 0, 0
 	cfg := fairConfig{seed: 21, seat: both(sim.Link{Latency: 100 * time.Millisecond, Jitter: 5 * time.Millisecond})}
@@ -851,11 +853,11 @@ func TestFlightThroughWhatIsAhead(t *testing.T) {
 
 func must(back float64, _ bool) float64 { return back }
 
-// What is not predicted of a target is as it was last known, on both ends but for what
-// came between the picture and the command.
+// Unpredicted fields of a target are as last known, on both ends, except for news
+// between the frame and the command.
 func TestUnpredictedOfWhatIsAhead(t *testing.T) {
 	cfg := fairConfig{seed: 23, seat: both(sim.Link{Latency: 100 * time.Millisecond}), each: func(g *carousel) { g.armoured = true }}
-	cfg.seat.Pictures = 144
+	cfg.seat.FrameRate = 144
 	s := newFair(t, cfg)
 	s.m.Run(14 * time.Second)
 	require.NoError(t, s.m.Err())
@@ -866,7 +868,7 @@ func TestUnpredictedOfWhatIsAhead(t *testing.T) {
 	}
 }
 
-// Judging what is shown ahead allocates nothing once the match runs evenly.
+// Judging targets shown ahead allocates nothing once the match runs evenly.
 func TestSeenAheadAllocatesNothing(t *testing.T) {
 	var memory runtime.MemStats
 	var mallocs uint64

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// alarm is a logger's handler that tells of errors, as a client logs them that is at
-// fault itself; see foretick.ClientStats.CorePanics.
+// alarm is a logger's handler that reports errors. A client logs one when it is
+// itself at fault; see foretick.ClientStats.CorePanics.
 type alarm struct{ told func(error) }
 
 // Enabled implements slog.Handler.

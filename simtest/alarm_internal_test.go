@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestAlarm: what a client logs as an error is told with all of it, and nothing else is.
+// TestAlarm: an error that a client logs is reported in full, and nothing else is.
 func TestAlarm(t *testing.T) {
 	var told []string
 	l := slog.New(alarm{func(err error) { told = append(told, err.Error()) }})

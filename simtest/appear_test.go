@@ -58,8 +58,8 @@ func (m *rangeMatch) comers(player func() foretick.PlayerID) (came map[uint8][]f
 	return came
 }
 
-// What comes into sight, newly spawned or shown again, can be hit from the very
-// picture in which its shooter's screen has it, where it has it, and in none before.
+// An entity that comes into sight, newly spawned or shown again, can be hit from its first
+// frame on the shooter's screen, at its position there, and in no earlier frame.
 func TestWhatAppearsIsJudgedWhereDrawn(t *testing.T) {
 	for _, row := range []struct {
 		rate, snapshots int
@@ -97,7 +97,7 @@ func TestWhatAppearsIsJudgedWhereDrawn(t *testing.T) {
 			m.Run(37 * time.Second)
 			require.Greater(t, len(judged), 13*row.rate)
 
-			first := map[string]bool{} // each coming was in a picture that was judged
+			first := map[string]bool{} // each appearance was in a judged frame
 			for tick, there := range judged {
 				for n, head := range there {
 					at, ok := drawn[tick][n]
@@ -106,7 +106,7 @@ func TestWhatAppearsIsJudgedWhereDrawn(t *testing.T) {
 				}
 				for n := range drawn[tick] {
 					for _, at := range came[n] {
-						// In the first pictures that have it, while nothing has gone again.
+						// In its first frames, while nothing has disappeared again.
 						if age := int32(used[tick] - at); age >= 0 && age < 6 && tick-at < 4*17 {
 							require.Contains(t, there, n, "tick %d, judged at %d: %d came at %d and is drawn", tick, used[tick], n, at)
 							first[fmt.Sprint(n, " ", at)] = true
@@ -119,8 +119,8 @@ func TestWhatAppearsIsJudgedWhereDrawn(t *testing.T) {
 	}
 }
 
-// What flies in its shooter's past meets what came into sight there since the shot,
-// and not before it was there.
+// A projectile in its shooter's past meets entities that came into sight there since the
+// shot, and not before.
 func TestWhatAppearsIsMetInFlight(t *testing.T) {
 	const behind = 8
 	m, err := newRange(29, 30, foretick.ServerConfig{})

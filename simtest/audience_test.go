@@ -64,9 +64,9 @@ func (g *fleet) protocol() *foretick.Protocol {
 	return p
 }
 
-// Each player sees of a ship what he may as what he is to it at the moment: an ally,
-// an enemy, one who scanned it. Teams and scans change in the match, a player drops
-// out and comes back, and at its end both ends agree on everything.
+// Each player sees the fields of a ship according to its current relation: an ally,
+// an enemy, one that scanned it. Teams and scans change during the match, a player
+// drops out and reconnects, and at the end both ends agree.
 func TestAudiencesInAMatch(t *testing.T) {
 	m := simtest.New(9)
 	g := &fleet{}
@@ -174,5 +174,5 @@ func TestMaskedFromItsOwner(t *testing.T) {
 	var o ecs.Component[orders]
 	p = foretick.NewProtocol("m", 1)
 	p.Component(&o)
-	require.ErrorContains(t, p.Err(), `no audience "scanners"`)
+	require.ErrorContains(t, p.Err(), `no Audience "scanners"`)
 }

@@ -16,8 +16,8 @@ import (
 // purchase is a packed one: an item of 7 bits, and a number.
 func purchase(n int) []byte { return binary.LittleEndian.AppendUint32(nil, 7|uint32(n)<<7)[:3] }
 
-// asker is a rogue that has sent requests for purchases beyond what a client may, all
-// at once, of which the server takes 576.
+// asker is a rogue that has sent more purchase requests than allowed at once; the
+// server accepts 576.
 func asker(t *testing.T, m *simtest.Match, n int) (*rogue, *shop) {
 	t.Helper()
 	server := &shop{}
@@ -61,8 +61,8 @@ func TestRequestsBeyondTheAllowanceWait(t *testing.T) {
 	}
 }
 
-// Those that wait when the connection is lost are taken in with it: the new one begins
-// behind them, and they are of the allowance all the same.
+// Requests that wait when the connection is lost are kept: those of the new connection
+// follow them, and the waiting ones still count against the allowance.
 func TestRequestsThatWaitSurviveTheirConnection(t *testing.T) {
 	m := simtest.New(1)
 	c, server := asker(t, m, 800)

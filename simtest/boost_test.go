@@ -28,7 +28,7 @@ type racers struct {
 	boost ecs.Component[boosted]
 	cmd   ecs.Component[runCommand]
 	body  ecs.Prefab
-	until foretick.Tick // of what the server does by itself
+	until foretick.Tick // of the server's own actions
 
 	boosts int // ticks in which the client ran fast
 }
@@ -102,13 +102,13 @@ func TestBoostRollsBack(t *testing.T) {
 	presses := 0
 	for n := range 2 {
 		cg := &racers{}
-		pictures := 0
+		frames := 0
 		c, err := m.Join(foretick.ClientConfig{Protocol: cg.protocol(), Sample: foretick.Sample(&cg.cmd, func(v foretick.View) runCommand {
-			pictures++
+			frames++
 			if m.Net.Now() > 32*time.Second {
 				return runCommand{}
 			}
-			press := pictures%(90+n*7) == 0
+			press := frames%(90+n*7) == 0
 			if press {
 				presses++
 			}

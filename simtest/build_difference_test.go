@@ -22,7 +22,7 @@ type build struct {
 	sampler  func(fn func(v foretick.View) (x, y float32, jump bool)) foretick.Sampler
 	own      func(w *ecs.World, me foretick.PlayerID) (x, y float32, jumps int64, ok bool)
 	team     func(w *ecs.World, me foretick.PlayerID) int64
-	news     *[]int64 // what the message said
+	news     *[]int64 // contents of the message
 	confirm  *int     // predicted events confirmed
 	cancel   *int
 	extra    func(w *ecs.World) int // entities that only this build knows
@@ -203,7 +203,7 @@ func youngerBuild() *build {
 	b.own = func(w *ecs.World, me foretick.PlayerID) (x, y float32, jumps int64, ok bool) {
 		for _, rows := range q.Owned(w, me) {
 			at := g.place.Slice(rows)[0]
-			// What the other build has not stays as it was born.
+			// Fields that the other build lacks keep their defaults.
 			x, y, jumps, ok = at.X, at.Y, int64(at.Jumps), at.Z == 1.5
 		}
 		return x, y, jumps, ok
@@ -302,14 +302,14 @@ func TestTwoBuildsPlayInStep(t *testing.T) {
 				}
 				t.Logf("%s, client %d: %d ticks compared, %d wrong, %d shown wrong, %d run again, %d amended", c.name, i, st.Compared, st.Mispredictions, st.MispredictedFrames, st.Resimulated, st.SoftCorrections)
 				require.Greater(t, *b.confirm, 10)
-				x, y, jumps, ok := b.own(cl.World(), cl.View().Player)
+				x, y, jumps, ok := b.own(cl.View().World, cl.View().Player)
 				require.True(t, ok)
 				x2, y2, jumps2, ok := server.own(srv.World(), cl.View().Player)
 				require.True(t, ok)
 				require.Equal(t, []any{x2, y2, jumps2}, []any{x, y, jumps})
 				require.Greater(t, jumps, int64(8))
 				require.EqualValues(t, jumps, *b.confirm, "each event that happened was confirmed, and no other")
-				require.Equal(t, server.team(srv.World(), cl.View().Player), b.team(cl.World(), cl.View().Player))
+				require.Equal(t, server.team(srv.World(), cl.View().Player), b.team(cl.View().World, cl.View().Player))
 				require.Greater(t, len(*b.news), 10)
 				for k := 1; k < len(*b.news); k++ {
 					require.Equal(t, (*b.news)[k-1]+30, (*b.news)[k])
@@ -387,7 +387,7 @@ func TestBuildDifferenceRefused(t *testing.T) {
 }
 
 // TestHostileSchemas: whatever a server sends as its schema, the client ends with an
-// error, or goes on asking; it does not play by it.
+// error or keeps asking; it never uses it.
 func TestHostileSchemas(t *testing.T) {
 	good := youngerBuild().protocol
 	require.NoError(t, good.Err())
@@ -414,7 +414,8 @@ func TestHostileSchemas(t *testing.T) {
 	}
 }
 
-// lie answers a Hello with an offer of the schema, and a request with a false one.
+// lie replies to a Hello with an offer of the schema, and to a request with a false
+// one.
 func lie(t *testing.T, now time.Duration, e *sim.Endpoint, peer *transport.PeerID, conn *netcode.Conn, hash uint64, schema []byte) {
 	var ev [8]transport.Event
 	for _, x := range ev[:e.Recv(ev[:])] {

@@ -8,12 +8,12 @@ import (
 	"testing"
 )
 
-// Check plays the plan from each of n seeds, 1 to n, and reports the first that
-// fails, with the command that plays it again. Each outcome is logged. It
-// returns those that passed.
+// Check plays the plan with each of n seeds, 1 to n. It stops at the first seed that
+// fails and reports it with the command that replays it. It logs each outcome, and
+// returns the outcomes that passed.
 //
-// A match is one goroutine, the same every time: what fails once fails again
-// from its seed, with prints, or in a debugger.
+// A match runs in one goroutine and is deterministic: a failure repeats with its
+// seed, with added prints or in a debugger.
 func Check(tb testing.TB, p Plan, n int) []Outcome {
 	tb.Helper()
 	first, last := uint64(1), uint64(n)
@@ -32,7 +32,7 @@ func Check(tb testing.TB, p Plan, n int) []Outcome {
 	return all
 }
 
-// replay is the command that plays a test's seed again, from anywhere in the module.
+// replay returns the command that replays a test's seed, from anywhere in the module.
 func replay(test string, seed uint64, pkg string) string {
 	if pkg != "" {
 		pkg = " " + pkg
@@ -40,8 +40,8 @@ func replay(test string, seed uint64, pkg string) string {
 	return fmt.Sprintf("%s=%d go test -count=1 -v%s -run '^%s$'%s", SeedVariable, seed, buildTags, strings.ReplaceAll(test, "/", "$/^"), pkg)
 }
 
-// testPackage is the import path of the package whose test runs in this goroutine, ""
-// where that is not known.
+// testPackage returns the import path of the package whose test runs in this
+// goroutine, "" if unknown.
 func testPackage() string {
 	pcs := make([]uintptr, 64)
 	frames := runtime.CallersFrames(pcs[:runtime.Callers(1, pcs)])
@@ -56,8 +56,8 @@ func testPackage() string {
 	}
 }
 
-// packageOf is the import path in a function's name, of the package under test where the
-// test is in one of its own beside it.
+// packageOf returns the import path in a function's name. For an external test
+// package it is the package under test.
 func packageOf(function string) string {
 	function, _, _ = strings.Cut(function, "[") // type arguments
 	dir, name := path.Split(function)
@@ -65,7 +65,7 @@ func packageOf(function string) string {
 	return dir + strings.ReplaceAll(strings.TrimSuffix(name, "_test"), "%2e", ".")
 }
 
-// String sums the outcome up in a line.
+// String returns a one-line summary of the outcome.
 func (o Outcome) String() string {
 	return fmt.Sprintf("seed %d, trace %x…: %v, %d ticks, %d packets, %d snapshots, %d predictions corrected (%s), %d joins, %d leaves, %d kills, %d freezes, %d times at rest; %s",
 		o.Seed, o.Trace[:6], o.Played, o.Ticks, o.Packets, o.Snapshots, o.Mended, countCauses(o.Causes), o.Joins, o.Leaves, o.Kills, o.Freezes, o.Quiets, strings.Join(o.Worked, "; "))

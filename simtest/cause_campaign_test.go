@@ -18,13 +18,13 @@ var (
 	causeFirst = flag.Uint64("cause", 0, "the seed of the first")
 )
 
-// deeds are what the campaign itself did, which is what causes are held against.
+// deeds are the campaign's own actions, with which causes are compared.
 type deeds struct {
 	server map[foretick.Tick]bool                       // the server alone wrote something
 	paint  map[foretick.Tick]map[foretick.PlayerID]bool // whose run painted on the server
 }
 
-// causeMatch is a match in which everything happens behind clients' backs.
+// causeMatch is a match in which everything happens that clients cannot know.
 type causeMatch struct {
 	*afternoon
 	deeds
@@ -96,7 +96,7 @@ func (a *causeMatch) act() {
 	}
 }
 
-// judge holds a cause against what was done.
+// judge compares a cause with the actions.
 func (a *causeMatch) judge(n int, w prediction.Misprediction) string {
 	me := a.clients[n].View().Player
 	switch w.Cause {
@@ -176,8 +176,8 @@ func playCauses(t *testing.T, seed uint64, planted bool) (*causeMatch, map[predi
 	return a, by
 }
 
-// Whatever happens behind clients' backs, both ends agree at rest, and every correction
-// has the cause that the match, which knows what it did, says it has.
+// Whatever happens without the clients' knowledge, both ends agree at rest, and every
+// correction has the true cause.
 func TestCauseCampaign(t *testing.T) {
 	all := map[prediction.Cause]int{}
 	for seed := *causeFirst; seed < *causeFirst+uint64(*causeSeeds); seed++ {

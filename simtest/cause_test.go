@@ -26,7 +26,8 @@ type brush struct {
 
 type heal struct{ Much uint8 }
 
-// garden is a game of few parts, each of which can be changed behind a client's back.
+// garden is a small game whose parts can each be changed without the client's
+// knowledge.
 type garden struct {
 	pos   ecs.Component[position]
 	tile  ecs.Component[tile]
@@ -140,8 +141,8 @@ func (a *afternoon) every(d time.Duration, fn func(f *foretick.Frame)) {
 	}
 }
 
-// What is not the code's doing is not called so, and what is done by the server, by
-// another player or by the network has its own cause.
+// Only faults of the code get the cause Code. Actions of the server, of another
+// player or of the network have their own causes.
 func TestCausesAreNamed(t *testing.T) {
 	walk := func(_ int, v foretick.View) brush { return brush{X: float32(v.Tick/20%2)*2 - 1} }
 	frames := 0
@@ -171,6 +172,13 @@ func TestCausesAreNamed(t *testing.T) {
 		"an edit between ticks": {1, good, walk, func(a *afternoon) {
 			a.every(time.Second, func(f *foretick.Frame) { a.g.pos.Get(f.World, a.g.bodies[1]).Y++ })
 		}, prediction.ServerEffect, "(outside of systems)", 8},
+		"an edit through Do": {1, good, walk, func(a *afternoon) {
+			a.every(time.Second, func(*foretick.Frame) {
+				require.NoError(t, a.srv.Do("editor", func(f *foretick.Frame) {
+					require.NoError(t, f.World.SetValue(a.g.bodies[1], "position.Y", a.g.pos.Get(f.World, a.g.bodies[1]).Y+1))
+				}))
+			})
+		}, prediction.ServerEffect, "(an edit of the running server)", 8},
 		"a component taken between ticks": {1, good, walk, func(a *afternoon) {
 			a.every(time.Second, func(f *foretick.Frame) {
 				if e := a.g.packs[1]; a.g.pos.Has(f.World, e) {
@@ -263,7 +271,8 @@ func TestStallCountsOnce(t *testing.T) {
 	}
 }
 
-// A command that was replaced by its like is not the cause of what the code did.
+// A command that was replaced by an equal one is not the cause of an effect of the
+// code.
 func TestCommandReplacedByItsLike(t *testing.T) {
 	a := newAfternoon(t, 1, sim.Link{Latency: 40 * time.Millisecond, Loss: 0.3}, func(int, foretick.View) brush { return brush{X: 0.5} })
 	a.games[0].bias = true
@@ -274,7 +283,7 @@ func TestCommandReplacedByItsLike(t *testing.T) {
 	require.Greater(t, len(a.told[0]), 20)
 }
 
-// SyncTest blames no code for what another player does to what all predict.
+// SyncTest does not blame the code for effects of another player on common entities.
 func TestSyncTestIsSilentOnOtherPlayers(t *testing.T) {
 	for name, end := range map[string]func() simtest.Player{
 		"painters": func() simtest.Player {

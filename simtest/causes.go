@@ -9,30 +9,30 @@ import (
 	"github.com/foretick/foretick/prediction"
 )
 
-// PredictionChecker is a Checker that follows what clients predicted wrong. It must
-// watch before the clients join; see [Match.Watch].
+// PredictionChecker is a Checker that follows the mispredictions of clients. It
+// must watch before the clients join; see [Match.Watch].
 type PredictionChecker interface {
 	Checker
 	// Mispredicted is called for each correction of a client.
 	Mispredicted(m *Match, c *foretick.Client, w prediction.Misprediction) error
-	// Desynced is called for what a client found that runs its ticks again; see
-	// Plan.SyncTest and foretick.ClientConfig.SyncTest.
-	Desynced(m *Match, c *foretick.Client, d foretick.Desync) error
+	// Desynced is called for each desync that a client finds when it replays its
+	// ticks; see Plan.SyncTest and [SyncTestClient].
+	Desynced(m *Match, c *foretick.Client, d Desync) error
 }
 
-// Causes checks that no prediction is wrong by the game's own code: a shared system
-// that computes something else from the same inputs, on the server or when it runs
-// again. Corrections for other causes are counted and are no fault.
+// Causes checks that the game's own code causes no misprediction: a shared system
+// must compute the same from the same inputs, on the server and in a replay.
+// Corrections for other causes are counted and allowed.
 type Causes struct {
 	// Corrections counts mispredictions by cause.
 	Corrections [prediction.Causes]uint64
 
-	found error         // a misprediction by code, whose system is not known yet …
-	until time.Duration // … and how long to wait for a client that can name it
+	found error         // a misprediction by code whose system is not known yet …
+	until time.Duration // … and how long to wait for a client that can name the system
 }
 
-// namedWithin is how long a misprediction by code waits for a client that runs its ticks
-// again, and may find the system.
+// namedWithin is how long a misprediction by code waits for the client that replays
+// its ticks and may find the system.
 const namedWithin = 500 * time.Millisecond
 
 // Mispredicted implements [PredictionChecker].
@@ -50,7 +50,7 @@ func (k *Causes) Mispredicted(m *Match, c *foretick.Client, w prediction.Mispred
 }
 
 // Desynced implements [PredictionChecker].
-func (k *Causes) Desynced(_ *Match, c *foretick.Client, d foretick.Desync) error {
+func (k *Causes) Desynced(_ *Match, c *foretick.Client, d Desync) error {
 	if k.found != nil {
 		return fmt.Errorf("player %d: %s\n%w", c.View().Player, d, k.found)
 	}
@@ -68,8 +68,8 @@ func (k *Causes) Tick(m *Match) error {
 // Quiet implements [Checker].
 func (k *Causes) Quiet(*Match) error { return k.found }
 
-// Worked implements [Checker]. It fails where clients of a game with predicted
-// components never compared a tick with the server's.
+// Worked implements [Checker]. It fails when the game has predicted components but
+// no client compared a tick with the server's.
 func (k *Causes) Worked(m *Match) (string, error) {
 	if k.found != nil {
 		return "", k.found
@@ -80,14 +80,15 @@ func (k *Causes) Worked(m *Match) (string, error) {
 		compared += st.Compared
 		predicted += st.PredictedTicks
 	}
-	line := fmt.Sprintf("causes: corrections: %s; %d ticks compared by those still there", countCauses(k.Corrections), compared)
+	line := fmt.Sprintf("causes: corrections: %s; %d ticks compared by the remaining clients", countCauses(k.Corrections), compared)
 	if predicted > 0 && compared == 0 {
 		return line, fmt.Errorf("of %d predicted ticks none was compared with the server's", predicted)
 	}
 	return line, nil
 }
 
-// countCauses writes how many corrections had each cause: "3 of input, 1 of code".
+// countCauses returns the number of corrections by cause, such as "3 of input, 1 of
+// code".
 func countCauses(by [prediction.Causes]uint64) string {
 	var parts []string
 	for c, n := range by {

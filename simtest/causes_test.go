@@ -23,8 +23,8 @@ var (
 	checkRuns = flag.Int("check.seeds", 10, "seeds of TestCheckIsSilentOnASoundGame; 300 before a release")
 )
 
-// TestCheckFailsOnCode: the one test of a game that the README shows fails where a shared
-// system does not come out the same twice, and says which and why.
+// TestCheckFailsOnCode: the README's one test of a game fails when a shared system is not
+// reproducible, and says which one and why.
 func TestCheckFailsOnCode(t *testing.T) {
 	for name, row := range map[string]struct {
 		by   func(f *foretick.Frame, g *planted, rows ecs.Rows, i int) float32
@@ -78,8 +78,8 @@ func TestCheckFailsOnCode(t *testing.T) {
 	}
 }
 
-// A match in which code differs on the server alone is found by the clients' corrections
-// and one that does not come out the same twice by running it again: either alone does.
+// Code that differs only on the server is found by the clients' corrections, and code
+// that is not reproducible by replaying it: each check works alone.
 func TestCheckFindsCodeBothWays(t *testing.T) {
 	plan := simtest.Plan{Clients: 2, Play: 8 * time.Second, Links: []sim.Link{sim.WiFi}, SyncTest: -1, New: func() simtest.Player {
 		return (&planted{}).end(func(g *planted, p *foretick.Protocol) {
@@ -90,14 +90,14 @@ func TestCheckFindsCodeBothWays(t *testing.T) {
 	require.ErrorContains(t, err, "code:")
 	plan.SyncTest = 0
 	_, err = plan.Run(1)
-	if !debugging { // where both ends hash what each system leaves, the first correction names it
+	if !debugging { // if both ends hash the state after each system, the first correction names it
 		require.ErrorContains(t, err, "ran again with another outcome")
 	}
 	require.ErrorContains(t, err, `"planted"`)
 }
 
-// shed is a sound game in which much happens behind clients' backs: players push a crate
-// and one another, and the server moves them by a system and by their requests.
+// shed is a sound game in which much happens that clients cannot know: players push a
+// crate and each other, and the server moves them by a system and by their requests.
 type shed struct {
 	pos    ecs.Component[position]
 	crate  ecs.Component[tile]
@@ -169,7 +169,7 @@ func (g *shed) player() simtest.Player {
 	}
 }
 
-// shove pushes everybody else who is near.
+// shove pushes all other players nearby.
 func (g *shed) shove(f *foretick.Frame, player foretick.PlayerID, x float32) {
 	for _, rows := range g.bodies.All(f.World) {
 		for k, pos := 0, g.pos.Slice(rows); k < len(pos) && rows.Owner() != player; k++ {
@@ -194,7 +194,7 @@ func TestKicksAreNoCode(t *testing.T) {
 		var join func()
 		join = func() {
 			p := (&shed{}).player()
-			_, err := m.Join(foretick.ClientConfig{Protocol: p.Protocol, Sample: p.Sample, SyncTest: 4}, simtest.Seat{Up: sim.LTE, Down: sim.LTE,
+			_, err := m.Join(foretick.ClientConfig{Protocol: p.Protocol, Sample: p.Sample}, simtest.Seat{SyncTest: 4, Up: sim.LTE, Down: sim.LTE,
 				After: func(v foretick.View) {
 					if v.State == foretick.Closed {
 						kicks++

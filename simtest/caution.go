@@ -5,8 +5,8 @@ import (
 	"log/slog"
 )
 
-// cautious passes on what a debug build of the server says of a game that can hardly be
-// meant so, and drops all other lines.
+// cautious is a logger's handler that passes on warnings of the server's debug build
+// about likely mistakes in a game, and drops all other lines.
 type cautious struct{ told func(text string) }
 
 // Enabled implements slog.Handler.

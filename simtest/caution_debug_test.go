@@ -13,19 +13,13 @@ import (
 	"github.com/foretick/foretick/simtest"
 )
 
-type turnCount struct{ N int32 }
-
-// A debug build says what is allowed and nearly always a mistake.
+// A debug build warns about things that are allowed and nearly always a
+// mistake.
 func TestDebugBuildsCaution(t *testing.T) {
 	for name, c := range map[string]struct {
 		plant func(g *planted, p *foretick.Protocol)
 		want  []string
 	}{
-		"a shared system writes a singleton": {func(_ *planted, p *foretick.Protocol) {
-			single := &ecs.Singleton[turnCount]{}
-			require.NoError(t, p.Types().RegisterSingleton(single))
-			p.Shared("count", func(f *foretick.Frame, _ ecs.Rows) { single.Get(f.World).N++ }, ecs.Once(), ecs.Write(single))
-		}, []string{`shared system "count" writes singleton turnCount`, "write it in a Server system"}},
 		"what a player owns only the server moves": {func(g *planted, p *foretick.Protocol) {
 			pet := &ecs.Prefab{}
 			p.Prefab(pet, "pet", &g.pos)

@@ -6,11 +6,11 @@ import (
 	"github.com/foretick/foretick/ecs"
 )
 
-// census fails a match in which too little happened: that there were ticks,
-// clients that played, snapshots that they took, and packets both ways.
+// census fails a match in which too little happened: too few ticks of playing
+// clients.
 type census struct {
 	d      *director
-	played uint64 // ticks of clients in the match
+	played uint64 // ticks of all clients in the match
 	player []ecs.Owner
 }
 
@@ -22,8 +22,8 @@ func (c *census) Tick(m *Match) error {
 
 func (c *census) Quiet(*Match) error { return nil }
 
-// Worked wants half of what a perfect match would have, or a tenth where
-// processes come and go.
+// Worked requires half of the ticks of a perfect match, or a tenth if processes
+// come and go.
 func (c *census) Worked(m *Match) (string, error) {
 	d := c.d
 	ticks := m.Net.Now().Seconds() * float64(d.rate)
@@ -33,7 +33,7 @@ func (c *census) Worked(m *Match) (string, error) {
 	}
 	line := fmt.Sprintf("work: %d ticks of players", c.played)
 	if float64(c.played) < want {
-		return line, fmt.Errorf("%w: %s, where %.0f were to be expected", errIdle, line, want)
+		return line, fmt.Errorf("%w: %s, expected at least %.0f", errIdle, line, want)
 	}
 	return line, nil
 }

@@ -50,8 +50,8 @@ func (g *talk) protocol() *foretick.Protocol {
 	return p
 }
 
-// TestChannelsOfAGame: what is long and of low priority holds up nothing; what is
-// reliable comes once, in its channel's order, and what is not, at most once.
+// TestChannelsOfAGame: a long message of low priority holds up nothing; reliable
+// messages arrive once, in their channel's order, and others at most once.
 func TestChannelsOfAGame(t *testing.T) {
 	link := sim.Link{Latency: 40 * time.Millisecond, Jitter: 20 * time.Millisecond, Loss: 0.1, Duplicate: 0.05}
 	m := simtest.New(1)
@@ -99,7 +99,7 @@ func TestChannelsOfAGame(t *testing.T) {
 	require.EqualValues(t, 207+len(seen), c.Stats().Messages)
 }
 
-// deaf is an endpoint of which nothing that comes is read, from a time on.
+// deaf is an endpoint that reads nothing from a given time on.
 type deaf struct {
 	transport.Endpoint
 	now  func() time.Duration
@@ -121,9 +121,9 @@ func (d *deaf) Recv(ev []transport.Event) int {
 	return kept
 }
 
-// TestReliableOverflow: a client that takes nothing in, but goes on sending, is
-// disconnected with the reason once 256 KiB wait for it; ticks go on, and the other
-// player gets everything.
+// TestReliableOverflow: a client that receives nothing but keeps sending is
+// disconnected with the reason once 256 KiB wait for it. Ticks continue, and the
+// other player gets everything.
 func TestReliableOverflow(t *testing.T) {
 	link := sim.Link{Latency: 40 * time.Millisecond}
 	m := simtest.New(1)
@@ -142,8 +142,8 @@ func TestReliableOverflow(t *testing.T) {
 	queued, refused, ticks, sent := 0, 0, srv.Tick(), uint16(0)
 	begun := m.Net.Now()
 	for m.Net.Now()-begun < 90*time.Second && srv.Stats().Overflowed == 0 {
-		require.LessOrEqual(t, srv.Queued(b.View().Player), 256<<10)
-		queued = max(queued, srv.Queued(b.View().Player))
+		require.LessOrEqual(t, srv.Internals().Queued(b.View().Player), 256<<10)
+		queued = max(queued, srv.Internals().Queued(b.View().Player))
 		if err := server.line.Broadcast(srv.Frame(), line{N: sent}); err != nil {
 			require.ErrorIs(t, err, foretick.ErrOverflow)
 			refused++
@@ -158,7 +158,7 @@ func TestReliableOverflow(t *testing.T) {
 	require.LessOrEqual(t, refused, 1, "it is dropped at the end of the tick")
 	require.InDelta(t, (m.Net.Now()-begun).Seconds()*30, float64(srv.Tick()-ticks), 2, "no tick waited")
 	m.Run(m.Net.Now() + time.Second)
-	var e *foretick.DisconnectError
+	var e *transport.DisconnectError
 	require.ErrorAs(t, b.View().Err, &e)
 	require.Equal(t, transport.Overflow, e.Code)
 	require.Equal(t, []foretick.PlayerID{g.View().Player}, srv.Players(nil), "its place is not held")

@@ -7,43 +7,43 @@ import (
 	"github.com/foretick/foretick"
 )
 
-// Checker watches a match and finds what must not be. Give it to [Match.Watch];
-// the first error ends the match. A checker serves one match.
+// Checker watches a match and reports violations. Pass it to [Match.Watch]; the
+// first error ends the match. A checker serves one match.
 type Checker interface {
 	// Tick runs after each of the server's ticks.
 	Tick(m *Match) error
-	// Quiet runs at quiet points: nobody has acted and no fault has been for
-	// long enough that both ends agree.
+	// Quiet runs at quiet points: there has been no action and no fault for long
+	// enough that both ends agree.
 	Quiet(m *Match) error
-	// Worked tells in a line what was checked, and fails when that was nothing:
-	// a checker that never looked proves nothing.
+	// Worked returns one line that says what was checked, and fails when that was
+	// nothing: a checker that never looked proves nothing.
 	Worked(m *Match) (string, error)
 }
 
-// PacketChecker is a Checker that looks at the packets, too.
+// PacketChecker is a Checker that also inspects packets.
 type PacketChecker interface {
 	Checker
-	// Packet is told of each packet when it is sent, by endpoints' numbers; see
-	// [Match.Owner]. b is valid during the call.
+	// Packet is called for each packet when it is sent; from and to are endpoint
+	// numbers, see [Match.Owner]. b is valid during the call.
 	Packet(m *Match, from, to int, b []byte) error
 }
 
-// MessageChecker is a Checker that follows the reliable messages, too.
+// MessageChecker is a Checker that also follows the reliable messages.
 type MessageChecker interface {
 	Checker
-	Sent(m *Match, s foretick.MessageSent)
-	Received(m *Match, c *foretick.Client, r foretick.MessageReceived) error
+	Sent(m *Match, s MessageSent)
+	Received(m *Match, c *foretick.Client, r MessageReceived) error
 }
 
-// RequestChecker is a Checker that follows players' requests, too.
+// RequestChecker is a Checker that also follows players' requests.
 type RequestChecker interface {
 	Checker
-	Asked(m *Match, c *foretick.Client, r foretick.RequestSent)
-	Handling(m *Match, r foretick.RequestTaken) error
+	Asked(m *Match, c *foretick.Client, r RequestSent)
+	Handling(m *Match, r RequestTaken) error
 }
 
-// Watch lets checkers follow the match, from now on. A [PredictionChecker] follows the
-// clients that join afterwards.
+// Watch adds checkers that follow the match from now on. A [PredictionChecker]
+// follows only the clients that join later.
 func (m *Match) Watch(checkers ...Checker) {
 	for _, c := range checkers {
 		m.checkers = append(m.checkers, c)
@@ -62,13 +62,13 @@ func (m *Match) Watch(checkers ...Checker) {
 	}
 }
 
-// Quiet runs every checker's test of a match at rest.
+// Quiet runs the Quiet method of every checker; the match must be at rest.
 func (m *Match) Quiet() error {
 	m.each(Checker.Quiet)
 	return m.err
 }
 
-// Worked tells what each checker checked; the error is of those that had
+// Worked returns the line of each checker; the error comes from a checker that had
 // nothing to check.
 func (m *Match) Worked() ([]string, error) {
 	var lines []string
@@ -82,15 +82,15 @@ func (m *Match) Worked() ([]string, error) {
 	return lines, nil
 }
 
-// Err is the first fault that a checker found, or a panic of the game's, a *Fault,
-// or nil.
+// Err returns the first violation that a checker found, or the first panic of the
+// game, as a *Fault; nil if there is none.
 func (m *Match) Err() error { return m.err }
 
-// Fault is what a checker found.
+// Fault is a violation that a checker found, or a panic of the game.
 type Fault struct {
 	Checker Checker       // nil: the game's code panicked
 	At      time.Duration // virtual time
-	Tick    foretick.Tick // of the server; 0 while there is none
+	Tick    foretick.Tick // of the server; 0 while there is no server
 	Err     error
 }
 
@@ -102,7 +102,7 @@ func (f *Fault) Error() string {
 	return fmt.Sprintf("%T after %v, tick %d: %v", f.Checker, f.At, f.Tick, f.Err)
 }
 
-// Unwrap is what the checker said.
+// Unwrap returns the checker's error.
 func (f *Fault) Unwrap() error { return f.Err }
 
 func (m *Match) each(run func(Checker, *Match) error) {
@@ -111,7 +111,7 @@ func (m *Match) each(run func(Checker, *Match) error) {
 	}
 }
 
-// fail notes the first fault.
+// fail records the first fault.
 func (m *Match) fail(c Checker, err error) {
 	if err == nil || m.err != nil {
 		return

@@ -33,7 +33,7 @@ type mill struct {
 	cmd    ecs.Component[lever]
 	eng    ecs.Component[engine]
 	prefab ecs.Prefab
-	ran    func(f *foretick.Frame, cmd lever) // told of each command that a tick runs with
+	ran    func(f *foretick.Frame, cmd lever) // called for each command that a tick runs with
 }
 
 func (g *mill) protocol(more ...func(p *foretick.Protocol)) *foretick.Protocol {
@@ -60,7 +60,7 @@ func (g *mill) protocol(more ...func(p *foretick.Protocol)) *foretick.Protocol {
 	return p
 }
 
-// rawClient speaks the protocol by hand, and so can lie.
+// rawClient speaks the protocol by hand, so it can lie.
 type rawClient struct {
 	endpoint *sim.Endpoint
 	conn     *netcode.Conn
@@ -70,7 +70,7 @@ type rawClient struct {
 	events   [16]transport.Event
 }
 
-// step takes in what came and sends one packet, with a body of commands or none.
+// step handles incoming packets and sends one, with a body of commands or none.
 func (c *rawClient) step(now time.Duration, body []byte) error {
 	for n := c.endpoint.Recv(c.events[:]); n > 0; n = c.endpoint.Recv(c.events[:]) {
 		for _, ev := range c.events[:n] {
@@ -114,10 +114,9 @@ func (c *rawClient) take(now time.Duration, b []byte) error {
 	return nil
 }
 
-// Whatever a client sends, and however often, a tick runs with one command of
-// its own at most: in any window no more than rate × window + 3. What was not
-// sent in its time is not saved up for later, and each refusal is counted by its
-// reason.
+// Whatever a client sends, and however often, each tick runs at most one of its
+// commands: in any window at most rate × window + 3. Commands not sent in time
+// cannot be saved up, and each refusal is counted by its reason.
 func TestSpeedHack(t *testing.T) {
 	net := sim.NewNetwork(3)
 	listen := net.Listen()
@@ -140,7 +139,7 @@ func TestSpeedHack(t *testing.T) {
 	data := []byte{0, 3, 0, 0, 0, 0} // Pull 1 in nine bits, and Fire
 	const every = 8 * time.Millisecond
 	body := func(from, to netcode.Tick) []byte {
-		s := netcode.NewCommandSender(raw.size, netcode.CommandConfig{Redundancy: 64, Budget: 1000})
+		s := netcode.NewCommandSender(raw.size, netcode.CommandConfig{Redundancy: 64})
 		for k := from; k != to; k++ {
 			s.Push(netcode.Command{Tick: k, Render: srv.Tick(), Data: data})
 		}
@@ -188,9 +187,16 @@ func TestSpeedHack(t *testing.T) {
 	require.Greater(t, st.InputsMissing, uint64(80), "the silent seconds are not made up for")
 }
 
-// A missing command is the last one for a while, without its one-shots, then
-// what the game's decay makes of it, and then nothing.
+// A missing command is replaced by the last one for a while, without its
+// one-shots, then by the result of the game's decay, and then by nothing.
 func TestMissingCommandRepeatsDecaysAndEnds(t *testing.T) {
+	fallSilent(t, 0, []float32{1. / 256, 1. / 128, 1. / 64, 1. / 32, 1. / 16, 1. / 8, 1. / 4, 1. / 2}) // eight ticks at 30 Hz
+	fallSilent(t, -1, nil)
+}
+
+// fallSilent plays a client that falls silent, and holds what its commands pulled behind
+// the last repeated one against decayed, the newest first.
+func fallSilent(t *testing.T, decayFor time.Duration, decayed []float32) {
 	m := simtest.New(6)
 	g := &mill{}
 	decay := func(p *foretick.Protocol) {
@@ -209,7 +215,7 @@ func TestMissingCommandRepeatsDecaysAndEnds(t *testing.T) {
 			fires++
 		}
 	}
-	srv, err := m.Serve(foretick.ServerConfig{Protocol: g.protocol(decay)})
+	srv, err := m.Serve(foretick.ServerConfig{Protocol: g.protocol(decay), DecayInput: decayFor})
 	require.NoError(t, err)
 	cg := &mill{}
 	pressed := 0
@@ -222,7 +228,7 @@ func TestMissingCommandRepeatsDecaysAndEnds(t *testing.T) {
 		return lever{Pull: 1}
 	})
 	link := sim.Link{Latency: 40 * time.Millisecond}
-	c, err := m.Join(foretick.ClientConfig{Protocol: cg.protocol(), Sample: sample}, simtest.Seat{Up: link, Down: link, Pictures: 30})
+	c, err := m.Join(foretick.ClientConfig{Protocol: cg.protocol(), Sample: sample}, simtest.Seat{Up: link, Down: link, FrameRate: 30})
 	require.NoError(t, err)
 	m.Run(3 * time.Second)
 	m.Link(c, sim.Link{Loss: 1}, link)
@@ -238,7 +244,7 @@ func TestMissingCommandRepeatsDecaysAndEnds(t *testing.T) {
 	for i := first; pulls[i] != 1; i-- {
 		silent = append(silent, pulls[i])
 	}
-	require.Equal(t, []float32{1. / 256, 1. / 128, 1. / 64, 1. / 32, 1. / 16, 1. / 8, 1. / 4, 1. / 2}, silent, "eight ticks of decay at 30 Hz, then nothing")
+	require.Equal(t, decayed, silent)
 	missing := int(srv.Stats().InputsMissing)
 	require.Greater(t, missing, 40)
 	repeated := missing - (len(at) - 1 - first) - len(silent)
@@ -302,7 +308,7 @@ func TestOneShotsSurviveLoss(t *testing.T) {
 
 var errTooHard = errors.New("nobody pulls that hard")
 
-// A command that the game refuses does not run, and its player is told why.
+// A command that the game refuses does not run, and its player learns why.
 func TestValidatorRefuses(t *testing.T) {
 	m := simtest.New(9)
 	g, cg := &mill{}, &mill{}

@@ -14,7 +14,7 @@ import (
 )
 
 // crates is a game in which players push a crate: the shared system writes an
-// entity that nobody owns, and the crate slides on by itself.
+// entity without an owner, and the crate slides on by itself.
 type crates struct {
 	pos   ecs.Component[position]
 	vel   ecs.Component[velocity]
@@ -81,8 +81,8 @@ func (g *crates) slide(f *foretick.Frame, rows ecs.Rows) {
 	}
 }
 
-// A crate that one player pushes moves on his own screen at once; one that two
-// players push ends in the same place everywhere.
+// A crate pushed by one player moves on that player's screen at once; one pushed
+// by two ends in the same place everywhere.
 func TestPushedCrate(t *testing.T) {
 	for _, players := range []int{1, 2} {
 		m := simtest.New(4)
@@ -121,9 +121,9 @@ func TestPushedCrate(t *testing.T) {
 	}
 }
 
-// A crate that two players push at once, at a round trip of 150 ms: it moves on
-// both screens while it moves on the server, every push counts, each push is felt
-// by its player in the tick of his own input, and in the end it is where it is.
+// Two players push one crate at a round trip of 150 ms. It moves on both screens
+// while it moves on the server, every push counts, each player feels its own push
+// in the tick of its input, and the final position is the same.
 func TestCrateOfTwo(t *testing.T) {
 	m := simtest.New(4)
 	g := &crates{}
@@ -131,11 +131,11 @@ func TestCrateOfTwo(t *testing.T) {
 	g.pushed = func(_ *foretick.Frame, player foretick.PlayerID) { pushes[player]++ }
 	var crate ecs.Entity
 	type motion struct{ moved, stood, longest int }
-	type picture struct {
+	type frame struct {
 		tick foretick.Tick
 		at   position
 	}
-	var shown [2][]picture
+	var shown [2][]frame
 	server := map[foretick.Tick]position{}
 	srv, err := m.Serve(foretick.ServerConfig{Protocol: g.protocol(), OnTick: func(f *foretick.Frame) {
 		server[f.Tick] = *g.pos.Get(f.World, crate)
@@ -160,11 +160,11 @@ func TestCrateOfTwo(t *testing.T) {
 			}
 			toward := float32(3 - 2*int(v.Player))
 			return move{X: toward, Y: 0.0625 * toward}
-		})}, simtest.Seat{Up: link, Down: link, Pictures: 30, After: func(v foretick.View) {
+		})}, simtest.Seat{Up: link, Down: link, FrameRate: 30, After: func(v foretick.View) {
 			if v.State != foretick.Playing {
 				return
 			}
-			shown[n] = append(shown[n], picture{v.Tick, cg.pos.Slice(cg.all.All(v.World)[0])[0]})
+			shown[n] = append(shown[n], frame{v.Tick, cg.pos.Slice(cg.all.All(v.World)[0])[0]})
 		}})
 		require.NoError(t, err)
 		clients = append(clients, c)
@@ -188,7 +188,7 @@ func TestCrateOfTwo(t *testing.T) {
 		require.Greater(t, seen[n].moved, 50)
 		require.LessOrEqual(t, seen[n].longest, 8, "nobody's crate stands while it moves")
 	}
-	t.Logf("pushes on the server %v, predicted %v, pictures %v", pushes, felt, seen)
+	t.Logf("pushes on the server %v, predicted %v, frames %v", pushes, felt, seen)
 	for _, c := range clients {
 		a := m.Audit(c)
 		require.Zero(t, a.Differences, a.First)
@@ -196,8 +196,8 @@ func TestCrateOfTwo(t *testing.T) {
 	}
 }
 
-// A game whose systems look at others can be wrong by its code as well: where
-// nobody's values differed, the code is the cause, and not what others did.
+// A game whose systems read other entities can also be wrong through its code: if
+// no other player's values differed, the cause is the code.
 func TestCodeIsNamedAmongOthers(t *testing.T) {
 	for _, walks := range []bool{false, true} { // the other player
 		m := simtest.New(4)

@@ -14,11 +14,11 @@ import (
 	"github.com/foretick/foretick/transport/sim"
 )
 
-// A panic in what the game does for one player (handling its event, judging its
-// command, letting it in or out) drops that player and nobody else; what it owned
-// goes, and the match goes on.
+// A panic in the game's code for one player (its event, its command, its join or
+// leave) drops only that player. Its entities are removed, and the match
+// continues.
 func TestPanicIsContained(t *testing.T) {
-	for _, where := range []string{"event uint32", "validate", "decay", "join", "leave"} {
+	for _, where := range []string{"event uint32", "CheckCommand", "Decay", "OnJoin", "OnLeave"} {
 		m := simtest.New(41)
 		g := &mill{}
 		var boom foretick.Event[uint32]
@@ -40,13 +40,13 @@ func TestPanicIsContained(t *testing.T) {
 				boom.OnServer(p, func(_ *foretick.Frame, by foretick.PlayerID, _ uint32) { fault("event uint32", by) })
 				foretick.CheckCommand(p, &g.cmd, func(f *foretick.Frame, player foretick.PlayerID, _ lever) error {
 					if f.Tick > 60 {
-						fault("validate", player)
+						fault("CheckCommand", player)
 					}
 					return nil
 				})
-				foretick.Decay(p, &g.cmd, func(*lever, int) { fault("decay", 2) })
-				p.OnJoin(func(_ *foretick.Frame, player foretick.PlayerID) { fault("join", player) })
-				p.OnLeave(func(_ *foretick.Frame, player foretick.PlayerID) { fault("leave", player) })
+				foretick.Decay(p, &g.cmd, func(*lever, int) { fault("Decay", 2) })
+				p.OnJoin(func(_ *foretick.Frame, player foretick.PlayerID) { fault("OnJoin", player) })
+				p.OnLeave(func(_ *foretick.Frame, player foretick.PlayerID) { fault("OnLeave", player) })
 			}
 		}
 		srv, err := m.Serve(foretick.ServerConfig{
@@ -68,11 +68,11 @@ func TestPanicIsContained(t *testing.T) {
 		}
 		m.Run(4 * time.Second)
 		switch where {
-		case "decay":
+		case "Decay":
 			m.Freeze(clients[1], true)
 			m.Run(5 * time.Second)
 			m.Freeze(clients[1], false)
-		case "leave":
+		case "OnLeave":
 			require.NoError(t, clients[1].Close())
 		}
 		m.Run(7 * time.Second)
@@ -81,8 +81,8 @@ func TestPanicIsContained(t *testing.T) {
 		require.EqualValues(t, 2, told[0].Who, where)
 		require.Contains(t, string(told[0].Stack), "TestPanicIsContained")
 		require.EqualValues(t, len(told), srv.Stats().Panics)
-		var gone *foretick.DisconnectError
-		if where != "leave" {
+		var gone *transport.DisconnectError
+		if where != "OnLeave" {
 			require.True(t, errors.As(clients[1].View().Err, &gone), where)
 			require.Equal(t, transport.Kicked, gone.Code, where)
 		}

@@ -114,15 +114,15 @@ func (g *kites) protocol(rate int) *foretick.Protocol {
 	return p
 }
 
-// pictured is a kite as one end had it: its volumes, and what is remembered of it.
+// pictured is a kite at one end: its hitboxes, and its recorded history.
 type pictured struct {
 	hitboxes [3]lagcomp.Vec
 	kite     kite
 	held     bool
 }
 
-// picture asks a view for every kite of the world.
-func (g *kites) picture(w *ecs.World, s foretick.HitView) map[uint8]pictured {
+// frame queries a view for every kite of the world.
+func (g *kites) frame(w *ecs.World, s foretick.HitView) map[uint8]pictured {
 	out := map[uint8]pictured{}
 	for _, rows := range g.all.All(w) {
 		for i := range rows.Len() {
@@ -184,10 +184,10 @@ func TestCurvesAreJudgedWhereDrawn(t *testing.T) {
 			server.kite.Get(srv.World(), srv.Frame().Spawn(&server.prefab, ecs.Nobody)).N = uint8(n)
 		}
 		judged, drawn := map[foretick.Tick]map[uint8]pictured{}, map[foretick.Tick]map[uint8]pictured{}
-		server.seen = func(f *foretick.Frame, by foretick.PlayerID) { judged[f.Tick] = server.picture(f.World, f.Rewind(by)) }
+		server.seen = func(f *foretick.Frame, by foretick.PlayerID) { judged[f.Tick] = server.frame(f.World, f.Rewind(by)) }
 		var cli *foretick.Client
-		client.drawn = func(f *foretick.Frame) { drawn[f.Tick] = client.picture(f.World, f.Rewind(cli.View().Player)) }
-		var curve, line []float64 // how far from the truth
+		client.drawn = func(f *foretick.Frame) { drawn[f.Tick] = client.frame(f.World, f.Rewind(cli.View().Player)) }
+		var curve, line []float64 // distance from the truth
 		cli, err = m.Join(foretick.ClientConfig{Protocol: client.protocol(row.rate), Sample: foretick.Sample(&client.cmd, func(v foretick.View) whistle {
 			return whistle{Blow: v.Tick%2 == 0 && m.Net.Now() > 6*time.Second}
 		})}, simtest.Seat{Up: row.link, Down: row.link, After: func(v foretick.View) {
@@ -231,7 +231,7 @@ func TestCurvesAreJudgedWhereDrawn(t *testing.T) {
 					bent++
 				}
 				if saw.held && math.Abs(float64(a.Line-b.Line)) > placeStep {
-					continue // a value that came between picture and command: see Hit.Held
+					continue // a value that came between frame and command: see Hit.Held
 				} else if saw.held {
 					if held++; worst > placeStep {
 						elsewhere++
@@ -246,7 +246,7 @@ func TestCurvesAreJudgedWhereDrawn(t *testing.T) {
 		slices.Sort(curve)
 		slices.Sort(line)
 		p99 := errors[len(errors)*99/100]
-		t.Logf("%s: %d pictures compared and %d held (%d of them elsewhere), of which %d bend by more than the step; apart p99 %.2f mm, worst %.2f; from the truth p90 %.1f mm, straight %.1f",
+		t.Logf("%s: %d frames compared and %d held (%d of them elsewhere), of which %d bend by more than the step; apart p99 %.2f mm, worst %.2f; from the truth p90 %.1f mm, straight %.1f",
 			name, compared, held, elsewhere, bent, 1000*p99, 1000*errors[len(errors)-1], 1000*curve[len(curve)*9/10], 1000*line[len(line)*9/10])
 		require.Greater(t, compared, 500, name)
 		require.Greater(t, bent, (compared+held)/20, name)
@@ -260,7 +260,7 @@ func TestCurvesAreJudgedWhereDrawn(t *testing.T) {
 	}
 }
 
-// Judging what goes by curves allocates nothing, what is remembered of it included.
+// Judging targets on curves allocates nothing, including their history.
 func TestCurvesAreJudgedAllocatesNothing(t *testing.T) {
 	m := simtest.New(3)
 	var server, client kites

@@ -16,9 +16,9 @@ type blinkCommand struct {
 	Blink bool `net:"oneshot"`
 }
 
-// leaper is a body that stands in one of two places: it blinks to and fro on its
-// player's command, which is predicted, and is thrown by the server, which is not.
-// Both leaps are shorter than the greatest correction that fades.
+// leaper is a body at one of two places. It blinks between them on its player's
+// command, which is predicted, and the server throws it, which is not. Both leaps
+// are shorter than the largest correction that fades.
 type leaper struct {
 	pos  ecs.Component[position]
 	cmd  ecs.Component[blinkCommand]
@@ -59,8 +59,8 @@ func (g *leaper) protocol() *foretick.Protocol {
 	return p
 }
 
-// between counts the pictures that showed a body where it never was, and those
-// that showed it anywhere.
+// between counts the frames that showed a body where it never was, and all frames
+// with a body.
 func (g *leaper) between(w *ecs.World) (wrong, all int) {
 	q := ecs.NewQuery(w.Types(), ecs.With(&g.pos))
 	for _, rows := range q.All(w) {
@@ -74,9 +74,10 @@ func (g *leaper) between(w *ecs.World) (wrong, all int) {
 	return wrong, all
 }
 
-// Nothing is ever shown between the places of a marked leap: not by interpolation,
-// of others or of one's own last two ticks, and not by a correction that fades. The
-// same match without the mark shows it, or this test would see nothing.
+// No frame shows a body between the ends of a marked leap: not through
+// interpolation, of others or of the player's own last two ticks, and not through a
+// fading correction. The same match without the mark does show it, which proves the
+// test.
 func TestTeleportIsShownAtOnce(t *testing.T) {
 	play := func(mark bool) (wrong, all int, corrections uint64) {
 		m := simtest.New(5)

@@ -2,5 +2,5 @@
 
 package simtest
 
-// buildTags are the flags with which go test builds this test again.
+// buildTags are the go test flags that build this test again.
 const buildTags = " -tags foretick_debug"

@@ -9,26 +9,26 @@ import (
 )
 
 // Delivery checks that reliable messages arrive exactly once and in the order of
-// their channel, for as long as a player stays, whatever connections it loses and
-// comes back by, and that at quiet points none is missing.
+// their channel, for as long as a player stays, across lost connections and
+// reconnects. At quiet points no message may be missing.
 type Delivery struct {
 	seed   maphash.Seed
 	server *foretick.Server
 	sent   map[foretick.PlayerID]*outbox
 	got    map[*foretick.Client]*mailbox
 
-	// Messages counts those that arrived.
+	// Messages counts the messages that arrived.
 	Messages uint64
 }
 
-// outbox is what a player was sent in its stay, and its predecessor in that place
-// in his.
+// outbox holds the messages sent to a player, and those sent to the previous
+// player with its number.
 type outbox struct{ now, before *letters }
 
 // letters are the messages of one session that have not arrived yet.
 type letters struct {
 	session uint64
-	begun   bool // some have arrived
+	begun   bool // some messages have arrived
 	queue   []letter
 }
 
@@ -39,16 +39,17 @@ type letter struct {
 	sum     uint64
 }
 
-// next is the place of the oldest letter of a channel, −1 when there is none.
+// next returns the index of the oldest letter of a channel, −1 when there is
+// none.
 func (l *letters) next(channel int) int {
 	return slices.IndexFunc(l.queue, func(x letter) bool { return x.channel == channel })
 }
 
 // mailbox is a client's session.
 type mailbox struct {
-	number   uint64   // of its sessions, as the client counts them
-	from     *letters // nil before the first
-	orphaned bool     // the server is no more
+	number   uint64   // number of the session, as the client counts them
+	from     *letters // nil before the first message
+	orphaned bool     // the server is gone
 }
 
 func (d *Delivery) start() {
@@ -62,7 +63,7 @@ func (d *Delivery) letter(channel int, t foretick.Tick, kind uint8, payload []by
 }
 
 // Sent implements [MessageChecker].
-func (d *Delivery) Sent(m *Match, s foretick.MessageSent) {
+func (d *Delivery) Sent(m *Match, s MessageSent) {
 	d.start()
 	o := d.sent[s.To]
 	if o == nil {
@@ -76,7 +77,7 @@ func (d *Delivery) Sent(m *Match, s foretick.MessageSent) {
 }
 
 // Received implements [MessageChecker].
-func (d *Delivery) Received(_ *Match, c *foretick.Client, r foretick.MessageReceived) error {
+func (d *Delivery) Received(_ *Match, c *foretick.Client, r MessageReceived) error {
 	d.start()
 	got := d.letter(r.Channel, r.Tick, r.Kind, r.Payload)
 	b := d.got[c]
@@ -95,7 +96,7 @@ func (d *Delivery) Received(_ *Match, c *foretick.Client, r foretick.MessageRece
 	}
 	at := b.from.next(got.channel)
 	if at < 0 || b.from.queue[at] != got {
-		return fmt.Errorf("player %d: a message of kind %d of tick %d is not the one that was to come (%d were under way)", c.View().Player, r.Kind, r.Tick, len(b.from.queue))
+		return fmt.Errorf("player %d: a message of kind %d of tick %d is not the expected one (%d in transit)", c.View().Player, r.Kind, r.Tick, len(b.from.queue))
 	}
 	b.from.begun = true
 	b.from.queue = slices.Delete(b.from.queue, at, at+1)
@@ -103,13 +104,13 @@ func (d *Delivery) Received(_ *Match, c *foretick.Client, r foretick.MessageRece
 	return nil
 }
 
-// sessions is how many sessions a client has had.
+// sessions returns how many sessions a client has had.
 func sessions(c *foretick.Client) uint64 {
 	st := c.Stats()
 	return st.Connections - st.Resumed
 }
 
-// beginning finds the session that begins with a letter.
+// beginning finds the session that starts with a letter.
 func (o *outbox) beginning(l letter) *letters {
 	if o == nil {
 		return nil
@@ -129,7 +130,7 @@ func (o *outbox) beginning(l letter) *letters {
 func (d *Delivery) Tick(m *Match) error {
 	d.start()
 	if s := m.Server(); s != d.server {
-		// What is still under way from the server before is nobody's any more.
+		// Messages in transit from the former server no longer count.
 		if d.server != nil {
 			for _, c := range m.Clients(nil) {
 				d.got[c] = &mailbox{number: sessions(c), orphaned: true}

@@ -2,8 +2,8 @@ package simtest
 
 import "math/rand/v2"
 
-// dice decide what rogues do. They are drawn from a seed, or read from the bytes
-// of a fuzzer.
+// dice makes the random decisions of rogues. They are drawn from a seed, or read
+// from the bytes of a fuzzer.
 type dice struct {
 	rand  *rand.Rand // nil: read from bytes
 	bytes []byte
@@ -14,7 +14,7 @@ func newDice(seed, stream uint64) *dice { return &dice{rand: rand.New(rand.NewPC
 // spent reports whether a fuzzer's bytes are used up.
 func (d *dice) spent() bool { return d.rand == nil && len(d.bytes) == 0 }
 
-// bits draws a number of so many bits, 1 to 64.
+// bits draws a number of n bits, 1 to 64.
 func (d *dice) bits(n int) uint64 {
 	if d.rand != nil {
 		return d.rand.Uint64() >> (64 - n)
@@ -24,7 +24,7 @@ func (d *dice) bits(n int) uint64 {
 		v |= uint64(d.bytes[0]) << at
 		d.bytes = d.bytes[1:]
 	}
-	return v & (1<<n - 1) // 1<<64 is 0, and 0−1 all of them
+	return v & (1<<n - 1) // 1<<64 is 0, and 0−1 has all bits set
 }
 
 // n draws a number below n.
@@ -40,10 +40,10 @@ func (d *dice) n(n int) int {
 	return int(d.bits(16)) % n
 }
 
-// one reports true once in n times.
+// one returns true once in n times.
 func (d *dice) one(n int) bool { return d.n(n) == 0 }
 
-// low draws a number below n, small ones more often.
+// low draws a number below n, with a preference for small ones.
 func (d *dice) low(n int) int { return d.n(d.n(n) + 1) }
 
 // edges are distances at which arithmetic on a circle of 16 or 32 bits, a window
@@ -77,7 +77,7 @@ func (d *dice) long() uint64 {
 	return uint64(1)<<d.n(64) + [...]uint64{0, ^uint64(0), 1}[d.n(3)]
 }
 
-// fill appends so many bytes: any, all alike, or zeros.
+// fill appends n bytes: random ones, all equal, or zeros.
 func (d *dice) fill(b []byte, n int) []byte {
 	switch d.n(4) {
 	case 0:

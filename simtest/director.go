@@ -10,25 +10,26 @@ import (
 	"github.com/foretick/foretick/transport/sim"
 )
 
-// director plays a plan: who comes, who goes and what fails, and when.
+// director plays a plan: it decides who joins, who leaves and what fails, and
+// when.
 type director struct {
 	panics  uint64 // in decoding, at either end
 	plan    Plan
 	m       *Match
 	out     Outcome
 	resting bool
-	played  time.Duration // when the last round of faults ended
-	round   int           // of play: what was scheduled in another is not done any more
+	played  time.Duration // end of the last round of faults
+	round   int           // number of the round; actions scheduled in an earlier one are skipped
 	rate    int           // ticks a second
 	err     error
 	rests   map[*foretick.Client]func(bool)
 
-	practises *foretick.Client // runs its ticks again
+	practises *foretick.Client // the client that replays its ticks
 
 	serverRest func(bool)
 }
 
-var errIdle = errors.New("the match moved nothing")
+var errIdle = errors.New("too little happened in the match")
 
 // run plays the rounds.
 func (d *director) run() error {
@@ -58,7 +59,7 @@ func (d *director) run() error {
 	return err
 }
 
-// rest ends all faults, lets the match come to rest, and has it compared.
+// rest ends all faults, lets the match come to rest, and compares it.
 func (d *director) rest() {
 	if d.m.restless {
 		d.peace()
@@ -77,7 +78,7 @@ func (d *director) rest() {
 	d.setResting(false)
 }
 
-// peace ends all faults, and brings back who is away.
+// peace ends all faults, and brings back clients that are away.
 func (d *director) peace() {
 	d.played = d.m.Net.Now()
 	d.m.FreezeServer(false)
@@ -94,8 +95,8 @@ func (d *director) peace() {
 	}
 }
 
-// back lets a match that never rests play on for a second without faults, and fails it
-// where somebody is not in it.
+// back lets a match that never rests play on for a second without faults, and
+// fails if any client is not playing.
 func (d *director) back() {
 	had := map[*seat]uint64{}
 	for _, st := range d.m.seats {
@@ -110,7 +111,7 @@ func (d *director) back() {
 	}
 }
 
-// setResting tells every end of the game.
+// setResting notifies every end of the game.
 func (d *director) setResting(on bool) {
 	d.resting = on
 	d.serverRest(on)
@@ -121,11 +122,11 @@ func (d *director) setResting(on bool) {
 	}
 }
 
-// patience is how long who lost its connection has to come back.
+// patience is how long a client that lost its connection may take to come back.
 const patience = 20 * time.Second
 
-// settle waits for those who are on their way back after a loss, which takes as
-// long as timeouts do; the time to come to rest begins then.
+// settle waits for clients that reconnect after a loss, which takes as long as
+// timeouts do. The time to come to rest starts after that.
 func (d *director) settle() {
 	for until := d.m.Net.Now() + patience; d.m.Net.Now() < until && d.m.Err() == nil; {
 		back := d.m.Server() != nil
@@ -139,8 +140,8 @@ func (d *director) settle() {
 	}
 }
 
-// calm lets the match come to rest, and waits on for as long as places that were
-// held for players who are gone run out: what they owned leaves the world then.
+// calm lets the match come to rest. It then waits while reconnect windows of
+// departed players expire, since their entities leave the world at that time.
 func (d *director) calm() {
 	tail := min(d.plan.Rest, time.Second)
 	d.m.Run(d.m.Net.Now() + d.plan.Rest - tail)
@@ -151,14 +152,14 @@ func (d *director) calm() {
 	}
 }
 
-// present tells whether the server knows the player of a seat, by the seat's own
-// connection: after a restart the number may be another's.
+// present reports whether the server knows the player of a seat by the seat's
+// own connection: after a restart another player may have the number.
 func (m *Match) present(st *seat) bool {
 	me := st.client.View().Player
 	return me != ecs.Nobody && m.Owner(st.endpoint.ID()) == me
 }
 
-// act begins a round: every kind of fault gets its own clock.
+// act starts a round: every kind of fault gets its own timer.
 func (d *director) act() {
 	for _, c := range d.m.Clients(nil) {
 		l := d.link()
@@ -173,8 +174,8 @@ func (d *director) act() {
 	d.every(p.ServerFreezes, d.freezeServer)
 }
 
-// every does something again and again in this round, at random moments of that
-// mean distance.
+// every repeats something in this round, at random times with that mean
+// distance.
 func (d *director) every(mean time.Duration, what func()) {
 	if mean <= 0 {
 		return
@@ -191,7 +192,7 @@ func (d *director) every(mean time.Duration, what func()) {
 	wait()
 }
 
-// later does something in this round.
+// later does something once in this round.
 func (d *director) later(after time.Duration, what func()) {
 	round := d.round
 	d.m.Net.At(d.m.Net.Now()+after, func() {
@@ -212,7 +213,7 @@ func (d *director) link() sim.Link { return d.plan.Links[d.m.rand.IntN(len(d.pla
 func (d *director) serve() error {
 	p := d.plan.New()
 	if p.Protocol == nil {
-		return fmt.Errorf("simtest: Plan.New gave no Protocol")
+		return fmt.Errorf("simtest: Plan.New returned no Protocol")
 	}
 	if err := p.Protocol.Err(); err != nil {
 		return err
@@ -230,16 +231,14 @@ func (d *director) serve() error {
 	return d.m.serve(p, cfg)
 }
 
-// join brings a client in.
+// join adds a client.
 func (d *director) join() {
 	p := d.plan.New()
-	cfg := foretick.ClientConfig{Protocol: p.Protocol}
+	cfg := foretick.ClientConfig{Protocol: p.Protocol, Sample: p.Sample}
 	var c *foretick.Client
-	if p.Sample != nil {
-		cfg.Sample = foretick.SampleWhile(func() bool { return !d.resting }, p.Sample)
-	}
+	again := 0
 	if practises := d.plan.SyncTest > 0 && len(d.m.wrongs) > 0 && d.m.seatOf(d.practises) == nil; practises {
-		cfg.SyncTest = d.plan.SyncTest
+		again = d.plan.SyncTest
 		defer func() { d.practises = c }()
 	}
 	l := d.plan.Calm
@@ -253,14 +252,17 @@ func (d *director) join() {
 			p.Act(c)
 		case v.State != foretick.Closed:
 		case v.Player == ecs.Nobody && d.plan.ServerKills > 0:
-			d.later(d.plan.Absence, d.join) // the server fell as it came: it asks again
+			d.later(d.plan.Absence, d.join) // the server died during the join: try again
 		default:
 			d.fail(fmt.Errorf("simtest: player %d was dropped at %v: %w", v.Player, d.m.Net.Now(), v.Err))
 		}
 	}
 	var err error
-	c, err = d.m.Join(cfg, Seat{Up: l, Down: l, Pictures: d.plan.Pictures, Drift: drift, After: after})
+	c, err = d.m.Join(cfg, Seat{Up: l, Down: l, FrameRate: d.plan.FrameRate, Drift: drift, After: after, SyncTest: again})
 	d.fail(err)
+	if err == nil {
+		c.Internals().SampleWhile(func() bool { return !d.resting })
+	}
 	d.out.Joins++
 	if p.Rest != nil && err == nil {
 		d.rests[c] = p.Rest
@@ -268,7 +270,7 @@ func (d *director) join() {
 	}
 }
 
-// anyone draws a client.
+// anyone returns a random client.
 func (d *director) anyone() *seat {
 	if len(d.m.seats) == 0 {
 		return nil
@@ -331,7 +333,7 @@ func (d *director) freezeServer() {
 	d.later(time.Duration(d.m.rand.Int64N(int64(d.plan.Frozen)+1)), func() { d.m.FreezeServer(false) })
 }
 
-// close counts a client that goes.
+// close adds a departing client's counters.
 func (d *director) close(c *foretick.Client) {
 	st := c.Stats()
 	d.out.Snapshots += st.Snapshots
@@ -343,7 +345,7 @@ func (d *director) close(c *foretick.Client) {
 	delete(d.rests, c)
 }
 
-// closeServer counts a server that goes.
+// closeServer adds a departing server's counters.
 func (d *director) closeServer() {
 	st := d.m.Server().Stats()
 	d.out.Ticks += st.Ticks

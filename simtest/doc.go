@@ -1,15 +1,13 @@
-// Package simtest plays whole matches in virtual time: a server and its
-// clients, with every link between them, on one event heap, in one goroutine,
-// from one seed. The same seed gives the same match, packet by packet, and
-// many seconds pass in one.
+// Package simtest plays whole matches in virtual time: a server, its clients and every
+// link between them, on one event queue, in one goroutine, from one seed. The same
+// seed gives the same match, packet by packet, and runs much faster than real time.
 //
-// A game's own test takes a few lines. [Check] plays a [Plan] from seed after
-// seed on a network that loses, delays, doubles, reorders and damages packets
-// (with processes that fall, clocks that drift and players who come and go, if
-// the plan says so), and checks what must hold whatever happens: that both ends
-// agree, that every message arrives once and in order, that nobody gains time, that no
-// prediction is wrong by the game's own code. When something does not hold, it names the seed and the command that plays
-// that match again:
+// A game's own test takes a few lines. [Check] plays a [Plan] with one seed after
+// another. The network loses, delays, duplicates, reorders and damages packets. If the
+// plan says so, processes crash, clocks drift, and players join and leave. Check
+// verifies rules that must always hold. Both ends agree. Every message arrives once
+// and in order. No player gains time. The game's own code causes no misprediction. On
+// a violation it names the seed and the command that replays that match:
 //
 //	func TestMyGame(t *testing.T) {
 //		simtest.Check(t, simtest.Plan{
@@ -20,16 +18,15 @@
 //		}, 20)
 //	}
 //
-// Run it with the build tag foretick_debug as well: a system that touches what it
-// did not declare is then named, and so is the first system that computed something
-// else on one end.
+// Run it with the build tag foretick_debug as well. It then names systems that touch
+// undeclared components, and the first system whose results differ between the ends.
 //
-// [SyncTest] finds code in shared systems that does not come out the same
-// twice, and is the test to have beside Check:
+// [SyncTest] finds code in shared systems whose result is not reproducible. It is the
+// test to have next to Check:
 //
 //	func TestSync(t *testing.T) { simtest.SyncTest(t, newPlayer, simtest.SyncConfig{}) }
 //
-// For anything else make a [Match], give it a server and clients, let it
-// run, kill and freeze what should fail, and look at both ends with
-// [Match.Audit]; checkers of your own watch it by [Match.Watch].
+// For anything else create a [Match], add a server and clients, and run it. Kill and
+// freeze processes as needed, and compare both ends with [Match.Audit]. Add custom
+// checkers with [Match.Watch].
 package simtest

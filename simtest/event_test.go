@@ -63,8 +63,8 @@ func (g *cannon) protocol() *foretick.Protocol {
 	return p
 }
 
-// Every predicted shot is told once, and then either confirmed, which the server
-// fired too, or cancelled, which it did not.
+// Every predicted shot is reported once, and is then either confirmed, if the
+// server fired too, or cancelled.
 func TestPredictedEvents(t *testing.T) {
 	m := simtest.New(11)
 	server, client := newCannon(), newCannon()

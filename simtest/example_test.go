@@ -9,8 +9,8 @@ import (
 	"github.com/foretick/foretick/transport/sim"
 )
 
-// A game's matches on a terrible network, with players who come and go and a
-// server that falls: in a test, call Check with the same plan.
+// A game's matches on a terrible network, where players come and go and the
+// server crashes. In a test, call Check with the same plan.
 func ExamplePlan() {
 	plan := simtest.Plan{
 		New: func() simtest.Player {
@@ -31,7 +31,7 @@ func ExamplePlan() {
 	// Output: <nil> 1 true true
 }
 
-// A match by hand: a client's network is gone for a while.
+// A match controlled by hand: a client loses its network for a while.
 func ExampleMatch() {
 	m := simtest.New(1)
 	var g game

@@ -18,8 +18,8 @@ type train struct {
 	Stays float32 `net:"min=-10000,max=10000,step=0.01,lerp"`
 }
 
-// What is put off for lack of bandwidth goes on as it did, where its tag says so, and
-// is shown nearer to where it is than what holds.
+// An entity postponed for lack of bandwidth continues its motion if its tag says so, and is shown
+// closer to its true position than one that stops.
 func TestExtrapolationInAMatch(t *testing.T) {
 	protocol := func(pos *ecs.Component[train], k *ecs.Prefab) *foretick.Protocol {
 		p := foretick.NewProtocol("line", 1)

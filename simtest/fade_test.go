@@ -54,7 +54,7 @@ func TestCorrectionsOfEveryFieldFade(t *testing.T) {
 	require.NoError(t, err)
 	var drawn []gymnast
 	link := sim.Link{Latency: 50 * time.Millisecond}
-	_, err = m.Join(foretick.ClientConfig{Protocol: game(&cat, &ck), SmoothHalfLife: half}, simtest.Seat{Up: link, Down: link, Pictures: 100, After: func(v foretick.View) {
+	_, err = m.Join(foretick.ClientConfig{Protocol: game(&cat, &ck), SmoothHalfLife: half}, simtest.Seat{Up: link, Down: link, FrameRate: 100, After: func(v foretick.View) {
 		if v.State == foretick.Playing && m.Net.Now() > 2900*time.Millisecond {
 			drawn = append(drawn, cat.Slice(query.All(v.World)[0])[0])
 		}

@@ -2,7 +2,9 @@ package simtest_test
 
 import (
 	"errors"
+	"fmt"
 	"net"
+	"strings"
 	"testing"
 	"time"
 
@@ -56,7 +58,7 @@ func TestSameSeedSameMatch(t *testing.T) {
 func TestFrozenClientRecovers(t *testing.T) {
 	for _, frozen := range []time.Duration{200 * time.Millisecond, 800 * time.Millisecond, 3 * time.Second} {
 		m, clients := walk(t, 3, 2, sim.Link{Latency: 40 * time.Millisecond}, 60*time.Second)
-		m2 := m // the match went on to the end of the walk; freeze now
+		m2 := m // the match continued to the end of the walk; freeze now
 		c := clients[0]
 		m2.Freeze(c, true)
 		m2.Run(m2.Net.Now() + frozen)
@@ -71,7 +73,7 @@ func TestFrozenClientRecovers(t *testing.T) {
 	}
 }
 
-// A client of another protocol is told the first thing that differs.
+// A client of another protocol is told the first difference.
 func TestProtocolMismatchIsNamed(t *testing.T) {
 	m := simtest.New(1)
 	var g game
@@ -91,6 +93,47 @@ func TestProtocolMismatchIsNamed(t *testing.T) {
 	require.EqualValues(t, 0, m.Server().Stats().Joined)
 }
 
+type sized struct{ Size float32 }
+
+// TestLongDescription: of a protocol whose description does not fit in a message, a
+// refused client is told what fits.
+func TestLongDescription(t *testing.T) {
+	protocol := func(differs int) *foretick.Protocol {
+		p, size := foretick.NewProtocol("long", 1), new(ecs.Component[sized])
+		p.Component(size)
+		for i := range 600 {
+			name := fmt.Sprintf("%s %03d", strings.Repeat("x", 200), i)
+			if i == differs {
+				name = "another"
+			}
+			p.Prefab(new(ecs.Prefab), name, size)
+		}
+		require.NoError(t, p.Err())
+		require.Greater(t, len(p.Describe()), 80<<10)
+		return p
+	}
+	server := protocol(-1)
+	for _, differs := range []int{2, 599} {
+		m := simtest.New(1)
+		_, err := m.Serve(foretick.ServerConfig{Protocol: server})
+		require.NoError(t, err)
+		client := protocol(differs)
+		c, err := m.Join(foretick.ClientConfig{Protocol: client}, simtest.Seat{})
+		require.NoError(t, err)
+		m.Run(10 * time.Second)
+		var mismatch *foretick.ProtocolError
+		require.ErrorAs(t, c.View().Err, &mismatch)
+		require.Equal(t, client.Hash(), mismatch.Ours)
+		require.Equal(t, server.Hash(), mismatch.Theirs)
+		if differs == 599 { // behind what was sent
+			require.Empty(t, mismatch.OurLine+mismatch.TheirLine)
+			continue
+		}
+		require.Contains(t, mismatch.OurLine, "another")
+		require.Contains(t, mismatch.TheirLine, "xxx 002")
+	}
+}
+
 // A full server says so; a place that is left can be taken.
 func TestFullServer(t *testing.T) {
 	m := simtest.New(1)
@@ -108,7 +151,7 @@ func TestFullServer(t *testing.T) {
 	require.Equal(t, foretick.Playing, first.View().State)
 	second := join()
 	m.Run(4 * time.Second)
-	var closed *foretick.DisconnectError
+	var closed *transport.DisconnectError
 	require.ErrorAs(t, second.View().Err, &closed)
 	require.Equal(t, transport.Full, closed.Code)
 	require.NoError(t, first.Close())
@@ -117,7 +160,7 @@ func TestFullServer(t *testing.T) {
 	third := join()
 	m.Run(8 * time.Second)
 	require.Equal(t, foretick.Playing, third.View().State)
-	require.Equal(t, 1, third.World().Len())
+	require.Equal(t, 1, third.View().World.Len())
 }
 
 // A server that falls silent is given up on after the timeout.
@@ -128,15 +171,15 @@ func TestSilentServer(t *testing.T) {
 	m.Run(m.Net.Now() + 6*time.Second)
 	require.Equal(t, foretick.Resuming, clients[0].View().State)
 	m.Run(m.Net.Now() + 40*time.Second)
-	var closed *foretick.DisconnectError
+	var closed *transport.DisconnectError
 	require.ErrorAs(t, clients[0].View().Err, &closed)
 	require.Equal(t, transport.Timeout, closed.Code)
 	require.Empty(t, m.Server().Players(nil), "the server gave the client up as well")
 	require.True(t, errors.Is(closed, net.ErrClosed))
 }
 
-// A player whose network is gone for twenty seconds comes back to its body, and
-// the game is told of both.
+// A player whose network fails for twenty seconds gets its body back, and the
+// game is told of both.
 func TestLostPlayerComesBack(t *testing.T) {
 	m := simtest.New(9)
 	g := &game{}
@@ -158,7 +201,7 @@ func TestLostPlayerComesBack(t *testing.T) {
 	}
 	lost, _ := join()
 	other, _ := join()
-	m.Run(25 * time.Second) // a place is held for no longer than its player played
+	m.Run(25 * time.Second) // a place is held only as long as its player had played
 	me, before := lost.View().Player, other.Stats()
 	require.NotZero(t, me)
 	body := g.pos.Get(srv.World(), bodyOf(srv, g, me))
@@ -220,18 +263,18 @@ func TestTransfer(t *testing.T) {
 	moved := g.pos.Get(srv.World(), car).X
 	require.Greater(t, moved, float32(5))
 	for i, c := range clients {
-		require.Equal(t, 3, c.World().Len(), "client %d", i)
+		require.Equal(t, 3, c.View().World.Len(), "client %d", i)
 		local, ok := serverEntity(srv, c, car)
 		require.True(t, ok)
-		require.Equal(t, foretick.PlayerID(2), c.World().Owner(local))
+		require.Equal(t, foretick.PlayerID(2), c.View().World.Owner(local))
 	}
 }
 
 func serverEntity(s *foretick.Server, c *foretick.Client, e ecs.Entity) (ecs.Entity, bool) {
-	q := ecs.NewQuery(c.World().Types())
-	for _, rows := range q.All(c.World()) {
+	q := ecs.NewQuery(c.View().World.Types())
+	for _, rows := range q.All(c.View().World) {
 		for i := range rows.Len() {
-			if remote, ok := foretick.ServerEntity(s, c.View().Player, c, rows.Entity(i)); ok && remote == e {
+			if remote, ok := simtest.ServerEntity(s, c.View().Player, c, rows.Entity(i)); ok && remote == e {
 				return rows.Entity(i), true
 			}
 		}
@@ -239,8 +282,8 @@ func serverEntity(s *foretick.Server, c *foretick.Client, e ecs.Entity) (ecs.Ent
 	return ecs.None, false
 }
 
-// Ways that differ: what is slow or lossy on the way up costs lead, on the way down
-// interpolation; either way both ends agree, and inputs come in time.
+// Asymmetric paths: a slow or lossy uplink costs lead, a downlink
+// interpolation. Both ends still agree, and inputs arrive in time.
 func TestAsymmetricLinks(t *testing.T) {
 	fast := sim.Link{Latency: 10 * time.Millisecond, Jitter: 5 * time.Millisecond}
 	slow := sim.Link{Latency: 180 * time.Millisecond, Jitter: 30 * time.Millisecond, Bandwidth: 256_000, Queue: 100 * time.Millisecond}

@@ -8,17 +8,17 @@ import (
 	"time"
 )
 
-// Flat checks that a long match uses no more memory and no more goroutines in
-// the end than early on. It measures at quiet points (see Plan.Quiet), after a
-// garbage collection, and the whole process: keep that free of other work.
+// Flat checks that memory and the number of goroutines do not grow during a long
+// match. It measures at quiet points (see Plan.Quiet), after a garbage
+// collection. It measures the whole process, so that must do no other work.
 type Flat struct {
-	// Every is the least time between measurements. 0 means an hour.
+	// Every is the minimum time between measurements. 0 means an hour.
 	Every time.Duration
-	// Growth is by how much the heap may grow from the first measurements to the
-	// last, as a share; see HeapGrowth. 0 means 0.02.
+	// Growth is the allowed growth of the heap from the first measurements to
+	// the last, as a share; see HeapGrowth. 0 means 0.02.
 	Growth float64
-	// Allowance is added to that, in bytes, for matches so short that one
-	// table's growth shows. 0 means 64 KiB.
+	// Allowance is allowed in addition, in bytes, for matches so short that the
+	// growth of a single table shows. 0 means 64 KiB.
 	Allowance uint64
 
 	next       time.Duration
@@ -29,7 +29,7 @@ type Flat struct {
 // Tick implements [Checker].
 func (f *Flat) Tick(*Match) error { return nil }
 
-// Quiet implements [Checker]: it measures, once in Every.
+// Quiet implements [Checker]: it measures, at most once in Every.
 func (f *Flat) Quiet(m *Match) error {
 	if f.Every == 0 {
 		f.Every = time.Hour
@@ -47,21 +47,22 @@ func (f *Flat) Quiet(m *Match) error {
 func (f *Flat) measure() {
 	var s runtime.MemStats
 	runtime.GC()
-	runtime.GC() // what had finalizers or waited in pools
+	runtime.GC() // for finalizers and pools
 	runtime.ReadMemStats(&s)
 	n := runtime.NumGoroutine()
-	for range 16 { // what the collector started comes to its end
+	for range 16 { // let goroutines of the collector end
 		runtime.Gosched()
 		n = min(n, runtime.NumGoroutine())
 	}
 	f.heaps, f.goroutines = append(f.heaps, s.HeapAlloc), append(f.goroutines, n)
 }
 
-// Heaps are the measurements of the heap so far, in bytes.
+// Heaps returns the measurements of the heap so far, in bytes.
 func (f *Flat) Heaps() []uint64 { return f.heaps }
 
-// ends are the medians of the first and of the last quarter of the measurements:
-// how long those who play just then have been there moves each by some percent.
+// ends returns the medians of the first and of the last quarter of the
+// measurements. Single values vary by some percent with the age of the players'
+// sessions.
 func (f *Flat) ends() (first, last uint64) {
 	n := max(len(f.heaps)/4, 1)
 	return median(f.heaps[:n]), median(f.heaps[len(f.heaps)-n:])
@@ -72,7 +73,7 @@ func median(of []uint64) uint64 {
 	return (s[(len(s)-1)/2] + s[len(s)/2]) / 2
 }
 
-// HeapGrowth is by how many percent the heap has grown, from the median of the
+// HeapGrowth returns the growth of the heap in percent, from the median of the
 // first quarter of the measurements to that of the last.
 func (f *Flat) HeapGrowth() float64 {
 	if len(f.heaps) < 2 {
@@ -82,7 +83,7 @@ func (f *Flat) HeapGrowth() float64 {
 	return 100 * (float64(last)/float64(first) - 1)
 }
 
-// GoroutinesDelta is how many goroutines more there are.
+// GoroutinesDelta returns the change of the number of goroutines.
 func (f *Flat) GoroutinesDelta() int {
 	if len(f.goroutines) < 2 {
 		return 0
@@ -111,9 +112,8 @@ func (f *Flat) Worked(*Match) (string, error) {
 }
 
 // MapEntries counts the entries of every map that can be reached from a value,
-// by the path to it; those that are empty are left out. It reads unexported
-// fields, and follows pointers, interfaces, slices and the values of maps, but
-// no functions.
+// by the path to the map, without empty maps. It reads unexported fields, and
+// follows pointers, interfaces, slices and map values, but not functions.
 func MapEntries(root any) map[string]int {
 	w := walker{seen: map[visit]bool{}, found: map[string]int{}}
 	w.walk(reflect.ValueOf(root), reflect.TypeOf(root).String())
@@ -163,7 +163,7 @@ func (w *walker) walk(v reflect.Value, path string) {
 	}
 }
 
-// holdsPointers tells whether a type can lead anywhere.
+// holdsPointers reports whether values of a type can reach other values.
 func holdsPointers(t reflect.Type, within []reflect.Type) bool {
 	if slices.Contains(within, t) {
 		return false

@@ -9,14 +9,15 @@ import (
 
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/netcode"
+	"github.com/foretick/foretick/schema"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/snapshot"
 	"github.com/foretick/foretick/transport"
 	"github.com/foretick/foretick/transport/sim"
 )
 
-// forger stands between a client and its endpoint, and adds snapshots of its own
-// to what comes: what somebody can do who reads a plain connection and injects.
+// forger sits between a client and its endpoint, and adds forged snapshots: the
+// attack of someone who reads a plain connection and injects.
 type forger struct {
 	transport.Endpoint
 	// ticks are the snapshots to forge now; first, those that come before the
@@ -29,7 +30,7 @@ type forger struct {
 
 // empty is a snapshot of a tick with no entity in it.
 func (f *forger) empty(t netcode.Tick) []byte {
-	source := snapshot.NewSource(snapshot.NewRegistry(), snapshot.SourceConfig{})
+	source := snapshot.NewSource(schema.NewRegistry(), snapshot.SourceConfig{})
 	var sent snapshot.Sent
 	source.Begin(t)
 	source.End()
@@ -112,7 +113,7 @@ func TestForgedTick(t *testing.T) {
 			loss   float64
 		}{{"in mid-play", 1, false, 0}, {"at first", 0, true, 0}, {"again and again", 60, true, 0}, {"again and again, with loss", 60, true, 0.05}} {
 			if len(c.off)*how.times > 600 || how.times > 1 && !c.far {
-				continue // what is believed again and again hides genuine ones for as long
+				continue // a forgery that is believed hides genuine ones for that time
 			}
 			t.Run(c.name+", "+how.name, func(t *testing.T) {
 				m, g := simtest.New(9), &game{}

@@ -26,8 +26,8 @@ func walker(t *testing.T, m *simtest.Match, rate int, cfg foretick.ClientConfig,
 	return c
 }
 
-// A client that draws few frames makes the commands of many ticks at once. They
-// arrive in time all the same.
+// A client with a low frame rate makes the commands of many ticks at once. They still
+// arrive in time.
 func TestFewFrames(t *testing.T) {
 	for _, row := range []struct {
 		rate, frames int
@@ -54,7 +54,7 @@ func TestFewFrames(t *testing.T) {
 			if row.history != 0 {
 				cfg.MaxRTT = 100 * time.Millisecond
 			}
-			c := walker(t, m, row.rate, cfg, simtest.Seat{Up: row.link, Down: row.link, Pictures: row.frames})
+			c := walker(t, m, row.rate, cfg, simtest.Seat{Up: row.link, Down: row.link, FrameRate: row.frames})
 			m.Run(5 * time.Second)
 			before := srv.Stats()
 			m.Run(20 * time.Second)
@@ -79,7 +79,7 @@ func TestFewFramesAndAShortHistory(t *testing.T) {
 	_, err = foretick.NewClient(foretick.ClientConfig{Protocol: p, Transport: m.Dial(sim.LAN, sim.LAN), History: 32, MaxRTT: time.Millisecond})
 	require.ErrorContains(t, err, "History is 32 ticks")
 	link := sim.Link{Latency: 150 * time.Millisecond}
-	c := walker(t, m, 128, foretick.ClientConfig{History: 64, MaxRTT: 100 * time.Millisecond}, simtest.Seat{Up: link, Down: link, Pictures: 4})
+	c := walker(t, m, 128, foretick.ClientConfig{History: 64, MaxRTT: 100 * time.Millisecond}, simtest.Seat{Up: link, Down: link, FrameRate: 4})
 	m.Run(5 * time.Second)
 	before, delayed := srv.Stats(), c.Stats().InputDelayed
 	m.Run(20 * time.Second)
@@ -146,8 +146,8 @@ func TestFramesThatComeBack(t *testing.T) {
 	}
 }
 
-// offsets are how far a client predicts ahead of the server and shows others behind it,
-// on the mean of half a second.
+// offsets returns how far a client predicts ahead of the server and shows others behind
+// it, averaged over half a second.
 func offsets(m *simtest.Match, c *foretick.Client) (lead, shown time.Duration) {
 	const looks = 30
 	for range looks {

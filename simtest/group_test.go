@@ -17,7 +17,7 @@ type seat struct {
 	Pair uint8
 }
 
-// cavalry is a field of riders, each on the very place of his horse.
+// cavalry is a field of riders, each at the position of its horse.
 type cavalry struct {
 	pos         ecs.Component[position]
 	cmd         ecs.Component[move]
@@ -49,9 +49,9 @@ func (g *cavalry) protocol() *foretick.Protocol {
 	return p
 }
 
-// On a line that cannot carry everything, a rider is never apart from his horse on a
-// screen, while what the player himself predicts comes with every snapshot. The same
-// match without groups shows them apart, or this test would see nothing.
+// On a link without enough bandwidth, a rider is never separated from its horse on a
+// screen, and the player's own predicted entities are in every snapshot. The same
+// match without groups separates them, which proves the test.
 func TestGroupsInAMatch(t *testing.T) {
 	play := func(grouped bool) (apart, together int, st foretick.ClientStats) {
 		m := simtest.New(3)

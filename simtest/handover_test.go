@@ -22,7 +22,7 @@ type wheel struct {
 	Speed float32 `net:"min=-20,max=20,step=0.01,owner"`
 }
 
-// traffic is a game of one car, which whoever boards it drives.
+// traffic is a game of one car, driven by the player that boards it.
 type traffic struct {
 	pos    ecs.Component[position]
 	wheel  ecs.Component[wheel]
@@ -69,9 +69,9 @@ func (g *traffic) protocol() *foretick.Protocol {
 	return p
 }
 
-// A car changes its driver over and over: whoever has it drives it without delay,
-// the other sees it in the past, under one handle on each client, and nobody is
-// corrected for more than the moment of the change.
+// A car changes its driver repeatedly. Its driver drives without delay, the other
+// player sees it in the past, under one handle on each client, and corrections
+// last only for the moment of the change.
 func TestPredictionIsHandedOver(t *testing.T) {
 	m := simtest.New(41)
 	server := &traffic{}

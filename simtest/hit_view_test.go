@@ -32,8 +32,8 @@ func onShots(t *testing.T, check func(m *rangeMatch, f *foretick.Frame, by foret
 	return m, s
 }
 
-// Every query answers for the same past world: what the ray hits, the ball, the
-// nearest volume, the claimed target and the game's own check agree on.
+// All queries use the same past world: the ray hit, the ball, the nearest hitbox,
+// the claimed target and the game's own check agree.
 func TestSeenQueriesAgree(t *testing.T) {
 	hits := 0
 	onShots(t, func(m *rangeMatch, f *foretick.Frame, by foretick.PlayerID, s shot) {
@@ -60,23 +60,20 @@ func TestSeenQueriesAgree(t *testing.T) {
 			found = found || h.Entity == hit.Entity
 		}
 		require.True(t, found)
-		f.Invoke(by, []ecs.Entity{hit.Entity}, func(only foretick.HitView) {
-			same, ok := only.Raycast(s.Ray)
-			require.True(t, ok)
-			require.Equal(t, hit, same)
-			require.Len(t, only.Overlap(lagcomp.Sphere{R: 100}, nil), 1)
-		})
-		f.Invoke(by, []ecs.Entity{}, func(nobody foretick.HitView) {
-			_, ok := nobody.Raycast(s.Ray)
-			require.False(t, ok)
-		})
+		only := f.Rewind(by).Only(hit.Entity)
+		same, ok := only.Raycast(s.Ray)
+		require.True(t, ok)
+		require.Equal(t, hit, same)
+		require.Len(t, only.Overlap(lagcomp.Sphere{R: 100}, nil), 1)
+		_, ok = f.Rewind(by).Only().Raycast(s.Ray)
+		require.False(t, ok)
 		require.Len(t, seen.Overlap(lagcomp.Sphere{R: 100}, nil), runners)
 	})
 	require.Greater(t, hits, 20)
 }
 
-// A remembered component is answered as it was seen: the bone computed of it
-// lies where the head was hit.
+// A recorded component is returned as it was seen: the bone computed from it is
+// where the head was hit.
 func TestSeenComponent(t *testing.T) {
 	moved := 0
 	onShots(t, func(m *rangeMatch, f *foretick.Frame, by foretick.PlayerID, s shot) {
@@ -124,8 +121,8 @@ func TestSeenExplain(t *testing.T) {
 	require.Greater(t, apart, 20)
 }
 
-// A slow projectile fired at a head that flies on in its shooter's past hits what
-// it was aimed at; one that is caught up has flown all the ticks since.
+// A slow projectile fired at a moving head in its shooter's past hits its target;
+// one that is caught up has already moved through all later ticks.
 func TestSeenProjectile(t *testing.T) {
 	late, caught, all := 0, 0, 0
 	onShots(t, func(m *rangeMatch, f *foretick.Frame, by foretick.PlayerID, s shot) {
@@ -186,8 +183,7 @@ func TestSeenAllocatesNothing(t *testing.T) {
 	require.Less(t, mallocs, uint64(10))
 }
 
-// A protocol says what is wrong with its volumes; From says what it was not
-// given.
+// A protocol reports the faults of its hitboxes; From reports missing fields.
 func TestHitboxFaults(t *testing.T) {
 	var pos ecs.Component[place]
 	var other ecs.Component[pose]
@@ -202,15 +198,15 @@ func TestHitboxFaults(t *testing.T) {
 	require.ErrorContains(t, err, "Hitbox needs a replicated component")
 	require.ErrorContains(t, err, "LifeID needs a replicated component")
 	require.ErrorContains(t, err, "TrackHistory needs a replicated component")
-	var fault *foretick.HitboxError
+	var fault foretick.UsageError
 	func() {
-		defer func() { fault, _ = recover().(*foretick.HitboxError) }()
+		defer func() { fault, _ = recover().(foretick.UsageError) }()
 		foretick.HitboxField(&foretick.HitboxBuilder{}, &pos)
 	}()
 	require.ErrorContains(t, fault, "place")
 }
 
-// What is hidden stays hidden when its player comes back by a new connection.
+// A hidden entity stays hidden when its player reconnects.
 func TestHiddenSurvivesReconnect(t *testing.T) {
 	m, err := newRange(13, 30, foretick.ServerConfig{})
 	require.NoError(t, err)
@@ -220,25 +216,25 @@ func TestHiddenSurvivesReconnect(t *testing.T) {
 	m.Run(3 * time.Second)
 	f := m.server.Frame()
 	e := m.game.number(f.World, s.target)
-	require.NotZero(t, s.game.number(s.client.World(), s.target))
+	require.NotZero(t, s.game.number(s.client.View().World, s.target))
 	require.True(t, f.SetVisible(s.client.View().Player, e, false))
 	require.False(t, f.SetVisible(60, e, false), "nobody has that place")
 	m.Run(4 * time.Second)
-	require.Zero(t, s.game.number(s.client.World(), s.target))
+	require.Zero(t, s.game.number(s.client.View().World, s.target))
 	m.Link(s.client, sim.Link{Loss: 1}, sim.Link{Loss: 1})
 	m.Run(11 * time.Second)
 	m.Link(s.client, link, link)
 	m.Run(18 * time.Second)
 	require.Equal(t, foretick.Playing, s.client.View().State)
 	require.EqualValues(t, 1, m.server.Stats().Resumed)
-	require.Zero(t, s.game.number(s.client.World(), s.target))
+	require.Zero(t, s.game.number(s.client.View().World, s.target))
 	require.True(t, f.SetVisible(s.client.View().Player, e, true))
 	m.Run(19 * time.Second)
-	require.NotZero(t, s.game.number(s.client.World(), s.target))
+	require.NotZero(t, s.game.number(s.client.View().World, s.target))
 }
 
-// What is hidden cannot be hit from that moment on, in the very tick and by whatever
-// query, and what is hidden and shown within a tick was never out of sight.
+// A hidden entity cannot be hit from that moment on, in that same tick and by any
+// query. An entity hidden and shown within a tick was never out of sight.
 func TestHiddenAtOnce(t *testing.T) {
 	m, err := newRange(31, 30, foretick.ServerConfig{SnapshotRate: 10})
 	require.NoError(t, err)
@@ -271,15 +267,15 @@ func TestHiddenAtOnce(t *testing.T) {
 	}
 	m.Run(6 * time.Second)
 	require.Equal(t, 31, asked)
-	require.NotZero(t, s.game.number(s.client.World(), s.target))
+	require.NotZero(t, s.game.number(s.client.View().World, s.target))
 }
 
-// Where the bandwidth is not enough for everybody in every snapshot, a target is
-// drawn by other values than those of the snapshots around the picture's time.
-// The server knows which it had put off, and judges such shots between the ticks
-// that the client had of that target. They are marked on the client all the same:
-// a value that came between its picture and its command is one that the server
-// cannot tell from one that was drawn.
+// Without bandwidth for every entity in every snapshot, a target is drawn from
+// other values than those of the snapshots around the frame's time. The server
+// knows which entities it had postponed, and judges such shots between the
+// client's own ticks of that target. The client still marks them: the server
+// cannot distinguish a value that came between frame and command from one that was
+// drawn.
 func TestHeldTargetsAreJudgedWhereDrawn(t *testing.T) {
 	var all cell
 	elsewhere := 0
@@ -291,7 +287,7 @@ func TestHeldTargetsAreJudgedWhereDrawn(t *testing.T) {
 	for rate := 2500; rate <= 4500; rate += 250 { // bytes a second: from far too few to enough
 		play(rate, 60)
 	}
-	for crowd := 150; crowd <= 450; crowd += 100 { // of whom each is told of every three seconds at last
+	for crowd := 150; crowd <= 450; crowd += 100 { // each of whom is sent only every three seconds at last
 		play(2500, crowd)
 	}
 	t.Logf("%d held, %d of them elsewhere, %d of %d hits confirmed; %d of %d others", all.held, elsewhere, all.heldSame, all.heldHits, all.confirmed, all.onScreen)
@@ -358,7 +354,7 @@ func TestUnknownIsNotSeen(t *testing.T) {
 		if f.Tick < 210 || f.Tick > 500 {
 			return
 		}
-		seen, drawn := 0, s.game.runners.Count(s.client.World())
+		seen, drawn := 0, s.game.runners.Count(s.client.View().World)
 		past := f.Rewind(me)
 		for _, rows := range m.game.runners.All(f.World) {
 			for i := range rows.Len() {
@@ -380,9 +376,9 @@ func TestUnknownIsNotSeen(t *testing.T) {
 	require.Greater(t, all, 10)
 }
 
-// In a game without a hit volume every shot would miss, and nobody would be told
-// why: the first query says so instead, on either end, whoever asks. What needs no
-// volume is answered.
+// In a game without hitboxes every shot would miss silently. Instead the first
+// query reports that, on either end, for any caller. Queries that need no hitbox
+// work.
 func TestSeenWithoutHitboxesIsToldAtOnce(t *testing.T) {
 	queries := map[string]func(s foretick.HitView){
 		"raycast":    func(s foretick.HitView) { s.Raycast(lagcomp.Ray2D(0, 0, 0, 9)) },
@@ -414,8 +410,8 @@ func TestSeenWithoutHitboxesIsToldAtOnce(t *testing.T) {
 		return g.protocol(append(more, func(p *foretick.Protocol) {
 			p.Shared("fire", func(f *foretick.Frame, rows ecs.Rows) { fire.Raise(f, rows.Entity(0), f.Tick) }, ecs.Read(&g.cmd))
 			judge := func(f *foretick.Frame, by foretick.PlayerID) {
-				asked[end] += ask(f.Rewind(by)) + ask(f.RewindBehind(by, 2)) + ask(f.Rewind(99)) // who is nobody's
-				f.Invoke(by, nil, func(s foretick.HitView) { asked[end] += ask(s) })
+				asked[end] += ask(f.Rewind(by)) + ask(f.RewindBehind(by, 2)) + ask(f.Rewind(99)) // a player that does not exist
+				asked[end] += ask(f.Rewind(by))
 				_, ok := f.Rewind(by).Hitbox(1, 0)
 				require.False(t, ok)
 				_, ok = foretick.ComponentAt(f.Rewind(by), &g.eng, 1)

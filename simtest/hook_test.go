@@ -23,7 +23,7 @@ type rope struct {
 	Shot  uint16
 }
 
-// bollard belongs to everybody: who hooks it, is tied to it.
+// bollard is common: a player that hooks it is tied to it.
 type bollard struct {
 	Tied ecs.Entity
 	N    uint8
@@ -177,7 +177,7 @@ func TestReferencesToPredictedSpawns(t *testing.T) {
 					require.Zero(t, st.ByCause[prediction.Code])
 					require.Greater(t, st.SpawnsMatched, uint64(12))
 					if g.shared && c.View().Player != 1 {
-						continue // it does not foresee what the other does to the post
+						continue // it does not predict what the other does to the post
 					}
 					require.Zero(t, st.SpawnsUnpredicted+st.SpawnsCancelled)
 					require.Equal(t, st.ByCause[prediction.Input], st.Mispredictions, "but where a command was lost")
@@ -192,7 +192,7 @@ func TestReferencesToPredictedSpawns(t *testing.T) {
 	}
 }
 
-// What the server refuses to spawn still is a misprediction, and the reference to it ends.
+// A spawn that the server refuses is still a misprediction, and references to it end.
 func TestReferencesToSpawnsThatTheServerRefuses(t *testing.T) {
 	link := sim.Link{Latency: 60 * time.Millisecond, Jitter: 20 * time.Millisecond, Loss: 0.05}
 	var cancelled, wrong uint64
@@ -208,8 +208,9 @@ func TestReferencesToSpawnsThatTheServerRefuses(t *testing.T) {
 	require.GreaterOrEqual(t, wrong, cancelled)
 }
 
-// A server may tie players to what it has just spawned, and which they do not draw yet:
-// that is nobody's misprediction. Its end is one that the prediction could not know of.
+// A server may tie players to an entity that it has just spawned, and that they do not
+// draw yet: that is no misprediction. The end of the tie is one that the prediction could
+// not know.
 func TestReferencesToWhatIsNotDrawnYet(t *testing.T) {
 	link := sim.Link{Latency: 50 * time.Millisecond, Jitter: 10 * time.Millisecond, Loss: 0.02}
 	var at ecs.Entity
@@ -249,9 +250,9 @@ func TestReferencesToWhatIsNotDrawnYet(t *testing.T) {
 	require.Zero(t, causes[prediction.Code], causes)
 	require.LessOrEqual(t, causes[prediction.ServerEffect], 10, causes)
 	require.LessOrEqual(t, causes[prediction.Untracked], 10, causes)
-	for _, rows := range ecs.NewQuery(c.World().Types(), ecs.With(&ropes[1])).All(c.World()) {
+	for _, rows := range ecs.NewQuery(c.View().World.Types(), ecs.With(&ropes[1])).All(c.View().World) {
 		for _, r := range ropes[1].Slice(rows) {
-			require.True(t, c.World().Alive(r.Hook))
+			require.True(t, c.View().World.Alive(r.Hook))
 			require.Equal(t, r.Hook, r.Chain[0].End)
 		}
 	}

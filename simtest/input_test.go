@@ -47,23 +47,23 @@ func (g *gallery) protocol() *foretick.Protocol {
 	return p
 }
 
-// At 144 pictures a second on 30 ticks, a trigger that is pressed in a single
-// picture fires exactly once, on both ends, whatever was lost on the way.
+// At 144 frames a second and 30 ticks, a trigger pressed in a single frame
+// fires exactly once, on both ends, whatever is lost.
 func TestPressBetweenTicksFiresOnce(t *testing.T) {
 	m := simtest.New(2)
 	g := &gallery{}
 	srv, err := m.Serve(foretick.ServerConfig{Protocol: g.protocol()})
 	require.NoError(t, err)
 	cg := &gallery{}
-	pictures, presses := 0, 0
+	frames, presses := 0, 0
 	c, err := m.Join(foretick.ClientConfig{Protocol: cg.protocol(), Sample: foretick.Sample(&cg.cmd, func(v foretick.View) button {
-		pictures++
-		if now := m.Net.Now(); now < 2*time.Second || now > 22*time.Second || pictures%37 != 0 {
+		frames++
+		if now := m.Net.Now(); now < 2*time.Second || now > 22*time.Second || frames%37 != 0 {
 			return button{}
 		}
 		presses++
 		return button{Fire: true, Hold: true}
-	})}, simtest.Seat{Up: sim.Link{Latency: 40 * time.Millisecond, Loss: 0.02}, Down: sim.Link{Latency: 40 * time.Millisecond, Loss: 0.02}, Pictures: 144})
+	})}, simtest.Seat{Up: sim.Link{Latency: 40 * time.Millisecond, Loss: 0.02}, Down: sim.Link{Latency: 40 * time.Millisecond, Loss: 0.02}, FrameRate: 144})
 	require.NoError(t, err)
 	m.Run(25 * time.Second)
 	require.Greater(t, presses, 70)
@@ -72,6 +72,6 @@ func TestPressBetweenTicksFiresOnce(t *testing.T) {
 	missing := int(srv.Stats().InputsMissing)
 	require.InDelta(t, presses, int(got.Fired), float64(missing), "one-shots are neither lost nor doubled, but with their whole command")
 	require.LessOrEqual(t, missing, 3)
-	require.Less(t, int(got.Held), presses, "what is held counts as of the last picture alone")
+	require.Less(t, int(got.Held), presses, "what is held counts as of the last frame alone")
 	require.Zero(t, m.Audit(c).Differences, m.Audit(c).First)
 }

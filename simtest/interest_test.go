@@ -22,8 +22,8 @@ type label struct {
 	ID uint16
 }
 
-// plain is a wide field: players walk over it, things lie about, one flag matters to
-// all, and ghosts to nobody but the second player.
+// plain is a wide field: players walk over it, things are scattered about, one flag
+// matters to all players, and ghosts only to the second player.
 type plain struct {
 	pos                      ecs.Component[spot]
 	id                       ecs.Component[label]
@@ -66,9 +66,9 @@ func (g *plain) protocol() *foretick.Protocol {
 	return p
 }
 
-// A player receives what is near, with the edge drawn twice so that nothing flickers,
-// what matters everywhere, and what he owns; and he joins 3 000 things without a
-// packet over the MTU, the nearest of them first.
+// A player receives nearby entities (with hysteresis at the edge, so that nothing
+// flickers), entities that matter everywhere, and its own. It joins a world of 3 000
+// entities without a packet over the MTU, nearest entities first.
 func TestInterestInAMatch(t *testing.T) {
 	m := simtest.New(4)
 	g := &plain{}
@@ -171,7 +171,7 @@ func TestInterestInAMatch(t *testing.T) {
 	}
 }
 
-// What is declared wrongly is refused.
+// Wrong declarations are refused.
 func TestInterestFaults(t *testing.T) {
 	g := &plain{}
 	p := g.protocol()

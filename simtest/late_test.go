@@ -13,7 +13,7 @@ import (
 	"github.com/foretick/foretick/transport/sim"
 )
 
-// yard is a place so small that all of it matters to everybody.
+// yard is a place so small that everything in it matters to all players.
 type yard struct {
 	pos         ecs.Component[spot]
 	id          ecs.Component[label]

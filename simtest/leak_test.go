@@ -99,8 +99,8 @@ func TestTwoWorldsOnTheWire(t *testing.T) {
 	require.NotEqual(t, one[2], play(9000, true)[2], "what is not hidden is sent")
 }
 
-// TestJoinWithThousandsOfEntities: who joins a full world has all of it soon, in
-// packets that fit, and plays meanwhile.
+// TestJoinWithThousandsOfEntities: a client that joins a full world soon has all
+// of it, in packets that fit, and can play in the meantime.
 func TestJoinWithThousandsOfEntities(t *testing.T) {
 	const crowd = 4000
 	m, err := newRange(23, 30, foretick.ServerConfig{})
@@ -119,7 +119,7 @@ func TestJoinWithThousandsOfEntities(t *testing.T) {
 	var had time.Duration
 	for now := 2 * time.Second; now < 20*time.Second && had == 0; now += 100 * time.Millisecond {
 		m.Run(now)
-		if s.game.runners.Count(s.client.World()) == crowd+runners {
+		if s.game.runners.Count(s.client.View().World) == crowd+runners {
 			had = now
 		}
 	}

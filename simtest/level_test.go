@@ -12,7 +12,7 @@ import (
 	"github.com/foretick/foretick/transport/sim"
 )
 
-// Whoever was let in since the last tick has a body in the new level, and one.
+// A player that joined since the last tick has exactly one body in the new level.
 func TestLevelChangeAsAPlayerJoins(t *testing.T) {
 	m := simtest.New(5)
 	g := &game{}
@@ -109,8 +109,8 @@ func TestLevelChangeFromASystem(t *testing.T) {
 	require.Equal(t, 1, a.Entities)
 }
 
-// A level changes in the middle of a match on a bad network: everybody is told
-// its name once, nothing of the old one is left, and play goes on.
+// A level changes during a match on a bad network: all players are told its name
+// once, nothing of the old level is left, and play continues.
 func TestLevelChange(t *testing.T) {
 	bad := sim.Link{Latency: 60 * time.Millisecond, Jitter: 40 * time.Millisecond, Loss: 0.1, Burst: 2, Reorder: 0.05}
 	for seed := range uint64(5) {

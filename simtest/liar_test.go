@@ -4,25 +4,31 @@ import (
 	"encoding/binary"
 	"hash/crc32"
 	mathbits "math/bits"
+	"reflect"
 	"time"
 
 	"github.com/foretick/foretick/netcode"
+	"github.com/foretick/foretick/schema"
 	"github.com/foretick/foretick/transport"
 )
 
-// liar is a client's endpoint that changes what the client says: the render
-// times of its commands, and how far it acknowledges.
+// liar is a client's endpoint that falsifies the client's data: the render
+// times of its commands, and its acknowledgements.
 type liar struct {
 	transport.Endpoint
 	now func() time.Duration
 	// claim changes a command before it leaves.
 	claim func(now time.Duration, c *netcode.Command)
-	// hold is how long acknowledgements are held back.
+	// hold returns the delay of acknowledgements.
 	hold func(now time.Duration) time.Duration
 	// deny tells which packets are said to be lost that are not.
 	deny func(now time.Duration, seq uint16) bool
 
 	size   int // of a command, as the Welcome says
+	fields []uint8
+	in     *netcode.CommandBuffer
+	out    *netcode.CommandSender
+	newest netcode.Tick // after the newest command read
 	acks   []heldAck
 	lied   int
 	buffer []byte
@@ -147,22 +153,33 @@ func denied(fields []byte, is func(seq uint16) bool) []byte {
 
 // commands reads a body of commands, changes each, and writes them again.
 func (l *liar) commands(now time.Duration, body []byte) []byte {
-	newest := binary.LittleEndian.Uint32(body[1:])
-	in := netcode.NewCommandBuffer(l.size, 128)
-	first := uint32(0)
-	if newest > 100 {
-		first = newest - 100
+	newest, _ := netcode.NewestCommand(body, l.newest)
+	if l.in == nil {
+		l.in = netcode.NewCommandBuffer(l.size, 1024, l.fields...)
+		l.out = netcode.NewCommandSender(l.size, netcode.CommandConfig{Fields: l.fields})
+		l.newest = newest - 64
 	}
-	if in.Read(body, float64(first)) != nil {
+	if l.in.Read(body, float64(l.newest)) != nil {
 		return body
 	}
-	out := netcode.NewCommandSender(l.size, netcode.CommandConfig{Budget: 1000})
-	for t := first; t <= newest; t++ {
-		if c, ok := in.Take(t); ok {
+	for ; netcode.Newer(newest+1, l.newest); l.newest++ {
+		if c, ok := l.in.Take(l.newest); ok {
 			l.claim(now, &c)
 			l.lied++
-			out.Push(c)
+			l.out.Push(c)
 		}
 	}
-	return out.Append(nil, 1000)
+	if out := l.out.Append(nil, 1000); len(out) > 0 {
+		return out
+	}
+	return body
+}
+
+// fieldsOf returns the fields of a command's type.
+func fieldsOf[T any]() []uint8 {
+	s, err := schema.Compile(reflect.TypeFor[T](), schema.Options{})
+	if err != nil {
+		panic(err)
+	}
+	return s.PackedFields()
 }

@@ -5,14 +5,15 @@ import (
 	"time"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/internal/rewind"
 	"github.com/foretick/foretick/lagcomp"
 )
 
-// Limits checks what no player may gain: at most one command a tick is executed,
-// ticks pass no faster than time, and no shot looks further back than was
-// measured, than the cap, or than a moment used before.
+// Limits checks limits on cheating. The server runs at most one command a tick
+// for each player, and ticks pass no faster than time. No shot looks further
+// back than the measured latency, the cap, or a moment used before.
 type Limits struct {
-	// MaxRewind is the server's; 0 means its default.
+	// MaxRewind is the server's setting; 0 means its default.
 	MaxRewind time.Duration
 
 	server *foretick.Server
@@ -22,21 +23,21 @@ type Limits struct {
 	last   map[foretick.PlayerID]limited
 	player []foretick.PlayerID
 
-	// Commands and Claims count what was looked at, MostRewind is the furthest
-	// look back, in ticks.
+	// Commands and Claims count the checks; MostRewind is the largest rewind,
+	// in ticks.
 	Commands, Claims uint64
 	MostRewind       float32
 }
 
-// limited is a player as of its newest tick.
+// limited is the state of a player after its newest tick.
 type limited struct {
 	connection uint64
 	taken      uint64
-	judged     foretick.Judged
+	judged     rewind.Verdict
 	rtt        time.Duration // the longest measured
 }
 
-// slack is how many commands more than the ticks of a window may be executed.
+// slack is how many more commands may run than a window has ticks.
 const slack = 3
 
 // Tick implements [Checker].
@@ -46,11 +47,12 @@ func (l *Limits) Tick(m *Match) error {
 		l.server, l.since, l.first, l.last = s, m.Net.Now(), s.Tick(), map[foretick.PlayerID]limited{}
 		l.seen = s.Tick() - 1
 	}
-	ticks := uint64(s.Tick() - l.seen) // more than one where the server catches up
+	interval := s.Internals().Interval()
+	ticks := uint64(s.Tick() - l.seen) // more than one when the server catches up
 	l.seen = s.Tick()
-	rate := float64(time.Second) / float64(s.Interval())
+	rate := float64(time.Second) / float64(interval)
 	if ran, due := float64(s.Tick()-l.first), (m.Net.Now()-l.since).Seconds()*rate; ran > due+slack {
-		return fmt.Errorf("%v ticks ran in the time of %.1f", ran, due)
+		return fmt.Errorf("%v ticks ran in the time for %.1f", ran, due)
 	}
 	l.player = s.Players(l.player[:0])
 	for _, player := range l.player {
@@ -63,9 +65,10 @@ func (l *Limits) Tick(m *Match) error {
 			return fmt.Errorf("player %d executed %d commands in %d ticks", player, st.InputsTaken-was.taken, ticks)
 		}
 		l.Commands += st.InputsTaken - was.taken
-		now := limited{st.Connection, st.InputsTaken, st.Judged, max(was.rtt, st.RTT)}
-		if st.Judged.At == s.Tick() {
-			if err := l.claim(player, &st.Judged, &was, now.rtt, s.Interval()); err != nil {
+		verdict := s.Internals().Verdict(player)
+		now := limited{st.Connection, st.InputsTaken, verdict, max(was.rtt, st.RTT)}
+		if verdict.At == s.Tick() {
+			if err := l.claim(player, &verdict, &was, now.rtt, interval); err != nil {
 				return err
 			}
 		}
@@ -74,7 +77,7 @@ func (l *Limits) Tick(m *Match) error {
 	return nil
 }
 
-func (l *Limits) claim(player foretick.PlayerID, j *foretick.Judged, was *limited, rtt, tick time.Duration) error {
+func (l *Limits) claim(player foretick.PlayerID, j *rewind.Verdict, was *limited, rtt, tick time.Duration) error {
 	l.Claims++
 	back := j.Used.Behind(j.At)
 	l.MostRewind = max(l.MostRewind, back)
@@ -85,10 +88,10 @@ func (l *Limits) claim(player foretick.PlayerID, j *foretick.Judged, was *limite
 	const rounding = 0.01
 	bound := float32(min(limit, rtt+j.Measured.Interpolation+j.Measured.Dwell+tick)) / float32(tick)
 	if back > bound+rounding {
-		return fmt.Errorf("player %d looks %.2f ticks back, where %.2f are explained: %+v, longest round trip %v", player, back, bound, *j, rtt)
+		return fmt.Errorf("player %d rewinds %.2f ticks, and %.2f are allowed: %+v, longest round trip %v", player, back, bound, *j, rtt)
 	}
 	if u, v := j.Used, was.judged.Used; was.judged.At != 0 && (u.Tick < v.Tick || u.Tick == v.Tick && u.Fraction+rounding < v.Fraction) {
-		return fmt.Errorf("player %d looks back to %d+%.3f, after %d+%.3f", player, u.Tick, u.Fraction, v.Tick, v.Fraction)
+		return fmt.Errorf("player %d rewinds to %d+%.3f, after %d+%.3f", player, u.Tick, u.Fraction, v.Tick, v.Fraction)
 	}
 	return nil
 }

@@ -77,7 +77,7 @@ func (g *parlour) protocol() *foretick.Protocol {
 	}, ecs.Write(&g.rope), ecs.Before("throw"))
 	p.Shared("throw", g.throw, ecs.Read(&g.cmd), ecs.Write(&g.rope, &g.pos), ecs.Create(&g.flight, &g.pulse), ecs.Before("fly"))
 	p.Shared("fly", g.fly, ecs.Write(&g.flight), ecs.Structural())
-	p.Server("wind", func(f *foretick.Frame, rows ecs.Rows) { // ends of hooks and places, which nobody foresees
+	p.Server("wind", func(f *foretick.Frame, rows ecs.Rows) { // ends of hooks and places, which no client predicts
 		for i, at := 0, g.flight.Slice(rows); i < len(at); i++ {
 			if at[i].Fuse == 3 && f.Rand(uint64(rows.Entity(i)))%3 == 0 {
 				at[i].Fuse = 15
@@ -108,9 +108,9 @@ func (g *parlour) draw(f *foretick.Frame, rows ecs.Rows) {
 	}
 }
 
-// What a client's code keeps of its own entities is there in the next frame, through
-// every rollback and where the server brings back what prediction had ended; and a watch
-// tells it of each once.
+// State that a client's code keeps on its own entities is still there in the next frame,
+// through every rollback and when the server restores what prediction had ended; and a
+// watch reports each entity once.
 func TestLocalComponentsOutliveRollback(t *testing.T) {
 	link := sim.Link{Latency: 50 * time.Millisecond, Jitter: 10 * time.Millisecond, Loss: 0.02}
 	m, server := simtest.New(2), newParlour()
@@ -170,14 +170,14 @@ func TestLocalComponentsOutliveRollback(t *testing.T) {
 	}
 	for i, c := range m.Clients(nil) {
 		g, bodies := games[i], 0
-		for _, rows := range g.pulses.All(c.World()) {
+		for _, rows := range g.pulses.All(c.View().World) {
 			for k, p := range g.pulse.Slice(rows) {
-				if g.pos.Find(c.World(), rows.Entity(k)) == nil {
+				if g.pos.Find(c.View().World, rows.Entity(k)) == nil {
 					continue
 				}
 				bodies++
-				require.Nil(t, g.born.Find(c.World(), rows.Entity(k)), "and what was taken away stays away")
-				require.NotNil(t, g.scar.Find(c.World(), rows.Entity(k)))
+				require.Nil(t, g.born.Find(c.View().World, rows.Entity(k)), "and what was taken away stays away")
+				require.NotNil(t, g.scar.Find(c.View().World, rows.Entity(k)))
 				require.Greater(t, p.Frames, g.frames-40, "counted in every frame since its birth")
 			}
 		}

@@ -65,7 +65,7 @@ func TestRoundTripsOfSeconds(t *testing.T) {
 				t.Logf("taken %d of %d, resets %d, mispredicted %d", inputs, 30*rate, resets, s.Mispredictions)
 				require.EqualValues(t, 30*rate, inputs)
 				require.Zero(t, resets)
-				if trailRate == 0 { // a debug server sends hashes beside them
+				if trailRate == 0 { // a debug server also sends hashes
 					require.Less(t, float64(after.BytesOut-before.BytesOut)/float64(after.PacketsOut-before.PacketsOut), 50.0, "snapshots are still differences")
 				}
 				require.EqualValues(t, 1, m.server.Stats().Joined)

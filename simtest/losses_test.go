@@ -58,7 +58,7 @@ func (g *losing) protocol() *foretick.Protocol {
 	}
 	p.Shared("sound", each(func(f *foretick.Frame, w *wares) {
 		w.Near += 5 * f.DT * float32(math.Cos(float64(f.Tick)/30))                        // moves
-		w.Noise = float32(math.Sqrt(float64(w.Noise*0.1)*float64(w.Noise*0.1)) * 10.0000) // the same, but for the float's own rounding
+		w.Noise = float32(math.Sqrt(float64(w.Noise*0.1)*float64(w.Noise*0.1)) * 10.0000) // the same, except for the float's own rounding
 		w.Shiver += 0.3 * float32(1-2*int(f.Tick/16%2))                                   // to and fro
 		w.Edge = float32(math.Sin(float64(f.Tick) / 10))                                  // as far as the range goes
 		w.Shots[0]++
@@ -105,8 +105,8 @@ func lossesOf(t *testing.T, faults bool, d time.Duration) (server, client []fore
 	return srv.Losses(nil), c.Losses(nil), srv.Stats(), c.Stats()
 }
 
-// Values that leave their range and changes that the grid takes back are counted and
-// named; a debug build names the system, too.
+// Values that leave their range, and changes that the grid undoes, are counted and
+// named; a debug build also names the system.
 func TestLosses(t *testing.T) {
 	server, client, st, ct := lossesOf(t, true, 10*time.Second)
 	type field struct{ component, field, system string }

@@ -22,19 +22,23 @@ type madeFuse struct{ Left uint8 }
 const (
 	madeOwn  = iota // computes a component of its rows from another, and the command
 	madeLook        // … from what all others have
-	madePush        // turns a component of what nobody owns, or of everybody's
+	madePush        // turns a component of an unowned or common entity
 	madeFire        // spawns
 	madeGrow        // adds a component to its rows, or removes it
 	madeRule        // the server's: turns a component that is predicted
 	madeTell        // the server's: turns one that is not
 )
 
+// madeRefs is the shape that refers to entities. A reference to what a client is not sent
+// yet travels as none, and differs once.
+const madeRefs = 18
+
 type madeSystem struct {
 	what      int
 	from, to  int // shapes
 	cmd       bool
-	share     uint64 // it acts once in so many
-	sneaks    bool   // it does not declare what it writes
+	share     uint64 // it acts once in this many
+	sneaks    bool   // it does not declare its writes
 	everybody bool   // a push reaches players' entities, too
 }
 
@@ -48,24 +52,20 @@ type madePlan struct {
 	guess     bool // others' input is predicted
 	looks     bool // a shared system reads of others
 	pushes    bool // … or may: it writes others
-	reads     bool // … or of its rows what is not predicted
+	reads     bool // … or unpredicted fields of its rows
 	until     foretick.Tick
 }
 
 var madePrefabs = [...]string{"avatar", "pet", "thing", "shot"}
 
-// madeRefs is the shape that refers to entities. A reference to what a client is not sent
-// yet travels as none, and differs once.
-const madeRefs = 18
-
 func newMadePlan(seed uint64) *madePlan {
 	r := rand.New(rand.NewPCG(seed, 151))
 	n := len(madeShapes())
-	p := &madePlan{seed: seed, rate: []int{30, 60, 128}[r.IntN(3)], guess: r.IntN(4) == 0 && *madeAll}
+	p := &madePlan{seed: seed, rate: []int{30, 60, 128}[r.IntN(3)], guess: r.IntN(4) == 0}
 	var pool []int
 	for _, i := range r.Perm(n)[:4+r.IntN(4)] {
 		if p.guess && madeShapes()[i].coarse() {
-			continue // nobody could predict others by what it is not told
+			continue // no client could predict others without these fields
 		}
 		if i == madeRefs && !*madeAll {
 			continue
@@ -104,7 +104,7 @@ func newMadePlan(seed uint64) *madePlan {
 			}
 			p.reads = p.reads || !p.predicted[s.from]
 		case madeLook:
-			s.from, p.looks = one(mine), true // of what is not predicted others are told less
+			s.from, p.looks = one(mine), true // others are told less of unpredicted fields
 		case madeRule:
 			s.share, s.sneaks = 40+s.share*20, r.IntN(2) == 0
 		case madeTell:

@@ -130,7 +130,7 @@ func turned(v float32, x uint64) float32 {
 
 func notch(v float32) uint64 { return uint64(int64(math.Floor(float64(v)*32 + 0.5))) }
 
-// madeShapes are all of them, anew.
+// madeShapes returns new instances of all shapes.
 func madeShapes() []shape {
 	type E = ecs.Entity
 	return []shape{

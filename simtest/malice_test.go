@@ -55,7 +55,7 @@ func newVictims(t *testing.T) *victims {
 		p.Server("tell", func(f *foretick.Frame, _ ecs.Rows) {
 			if f.Tick%3 == 0 {
 				v.sent++
-				_ = m.Broadcast(f, bulletin{N: v.sent}) // who is gone is told nothing
+				_ = m.Broadcast(f, bulletin{N: v.sent}) // a player that is gone is told nothing
 			}
 		}, ecs.Once())
 	})
@@ -64,7 +64,8 @@ func newVictims(t *testing.T) *victims {
 		step()
 		v.took = append(v.took, time.Since(begin))
 		for _, player := range v.srv.Players(nil) {
-			v.queued = max(v.queued, v.srv.Queued(player))
+			st, _ := v.srv.Player(player)
+			v.queued = max(v.queued, st.Queued)
 		}
 	}
 	v.srv = &foretick.Server{}
@@ -113,7 +114,7 @@ func (v *victims) unharmed(t *testing.T, name string, quiet []time.Duration) {
 	require.Zero(t, v.srv.Stats().Resumed, name)
 	before, during := p99(quiet), p99(v.took)
 	t.Logf("%-34s server step p99 %v before, %v with the rogue; most queued %d B", name, before, during, v.queued)
-	require.Less(t, during, before+10*time.Millisecond, name) // ten times what is allowed
+	require.Less(t, during, before+10*time.Millisecond, name) // ten times the limit
 }
 
 func p99(d []time.Duration) time.Duration {
@@ -121,8 +122,8 @@ func p99(d []time.Duration) time.Duration {
 	return d[len(d)*99/100]
 }
 
-// stream is a body of the reliable stream: entries of id first and on, each
-// marked and of so many bytes.
+// stream returns a body of the reliable stream: entries from id first on, each
+// with a mark and of this size.
 func stream(first uint16, marks []byte, size int) []byte {
 	b := binary.LittleEndian.AppendUint16(nil, first)
 	for _, mark := range marks {
@@ -257,8 +258,8 @@ func TestMaliciousClients(t *testing.T) {
 	}
 }
 
-// TestDamagedPacketsAreNobodysFault: whoever's name is on them, and however many
-// there are.
+// TestDamagedPacketsAreNobodysFault: damaged packets are never blamed on a peer,
+// whatever their sender and number.
 func TestDamagedPacketsAreNobodysFault(t *testing.T) {
 	v := newVictims(t)
 	v.Run(4 * time.Second)
@@ -277,8 +278,8 @@ func TestDamagedPacketsAreNobodysFault(t *testing.T) {
 	v.unharmed(t, "damaged packets", v.took)
 }
 
-// TestRogueThatBehaves: an honest one by the same means stays, so what the others
-// are dropped for is what they do.
+// TestRogueThatBehaves: an honest client built in the same way stays, so the
+// others are dropped for what they do.
 func TestRogueThatBehaves(t *testing.T) {
 	v := newVictims(t)
 	v.Run(time.Second)

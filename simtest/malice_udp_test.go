@@ -12,8 +12,8 @@ import (
 )
 
 // TestMaliciousClientsOverUDP: over real sockets too a rogue is dropped with a
-// reason within a second, and one that connects 50 times a second is soon not let
-// in any more, while somebody of the same address plays on.
+// reason within a second, and one that connects 50 times a second is soon
+// refused, while another player from the same address plays on.
 func TestMaliciousClientsOverUDP(t *testing.T) {
 	listen, err := udp.Listen("127.0.0.1:0", udp.Config{})
 	require.NoError(t, err)
@@ -56,7 +56,7 @@ func TestMaliciousClientsOverUDP(t *testing.T) {
 	require.NotNil(t, c.gone)
 	require.Equal(t, transport.Protocol, c.gone.Code)
 	t.Logf("dropped %v after it joined: %s", c.goneAt-c.since, c.gone.Detail)
-	require.Less(t, c.goneAt-c.since, 10*time.Second) // ten times what is allowed
+	require.Less(t, c.goneAt-c.since, 10*time.Second) // ten times the limit
 	_ = c.endpoint.Close(transport.Closed, "")
 
 	var comers []*rogue

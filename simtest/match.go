@@ -11,50 +11,54 @@ import (
 
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/internal/probe"
+	"github.com/foretick/foretick/schema"
 	"github.com/foretick/foretick/transport"
 	"github.com/foretick/foretick/transport/sim"
 )
 
-// Epoch is the wall-clock time at which every match begins.
+// Epoch is the wall-clock time at which every match starts.
 var Epoch = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// DefaultPictures is the pictures a second that a client draws when Seat says 0.
-const DefaultPictures = 60
+// DefaultFrameRate is the number of rendered frames a second of a client whose
+// Seat says 0.
+const DefaultFrameRate = 60
 
-// Match is a server, its clients and the network between them. Make one with
+// Match is a server, its clients and the network between them. Create one with
 // [New]; it is not safe for concurrent use.
 type Match struct {
-	// Net is the simulated network, whose heap drives everything. Schedule what
-	// a test does with Net.At.
+	// Net is the simulated network, whose event queue drives everything.
+	// Schedule a test's own actions with Net.At.
 	Net *sim.Network
-	// AroundServer, when set, is called for each of the server's Steps and must
-	// call step: for timing it or counting its allocations.
+	// AroundServer, when set, is called for each Step of the server and must
+	// call step. Use it to time the step or count its allocations.
 	AroundServer func(step func())
 
 	rand     *rand.Rand
 	server   *foretick.Server
+	inside   probe.Server // of the server
 	listen   *sim.Endpoint
 	process  int  // of the server: counts its starts
-	frozen   bool // the server
+	frozen   bool // the server is
 	checkers []Checker
-	kinds    int // of messages, that the game declares
-	requests int // and of requests
+	kinds    int // number of message kinds that the game declares
+	requests int // number of request kinds
 	packets  []PacketChecker
 	messages []MessageChecker
 	asks     []RequestChecker
 	wrongs   []PredictionChecker
-	restless bool  // it never comes to rest: nothing is compared at quiet points
+	restless bool  // it never rests: nothing is compared at quiet points
 	err      error // the first fault that a checker found
 	checked  foretick.Tick
 	seats    []*seat
-	owners   map[int]foretick.PlayerID // by endpoint, on this server
+	owners   map[int]foretick.PlayerID // by endpoint, on the current server
 	player   []foretick.PlayerID
 	trace    hash.Hash
 	buf      []byte
 	step     func()
 }
 
-// New begins a match at virtual time 0.
+// New returns a match at virtual time 0.
 func New(seed uint64) *Match {
 	m := &Match{Net: sim.NewNetwork(seed), rand: rand.New(rand.NewPCG(seed, 0x9E3779B97F4A7C15)), trace: sha256.New()}
 	m.Net.Trace(m.packet)
@@ -62,17 +66,18 @@ func New(seed uint64) *Match {
 	return m
 }
 
-// Rand is the match's own source of chance, drawn from its seed.
+// Rand returns the match's own random source, seeded with its seed.
 func (m *Match) Rand() *rand.Rand { return m.rand }
 
-// Now is the virtual time as the wall clock that the server sees, and clients
-// whose clocks do not drift.
+// Now returns the virtual time as wall-clock time, as seen by the server and by
+// clients without clock drift.
 func (m *Match) Now() time.Time { return Epoch.Add(m.Net.Now()) }
 
-// Serve puts the server into the match: cfg.Transport is set by it. It steps
-// whenever a tick is due or a packet has arrived. After [Match.KillServer] it
-// starts the next process at the same address. Where cfg has no OnPanic, a panic
-// in what the game does for one player is a fault of the match: see [Match.Err].
+// Serve adds the server to the match; it sets cfg.Transport. The server steps
+// whenever a tick is due or a packet has arrived. After [Match.KillServer],
+// Serve starts the next process at the same address. If cfg has no OnPanic, a
+// panic in the game's code for one player is a fault of the match: see
+// [Match.Err].
 func (m *Match) Serve(cfg foretick.ServerConfig) (*foretick.Server, error) {
 	listen := m.listen
 	if listen == nil {
@@ -89,19 +94,31 @@ func (m *Match) Serve(cfg foretick.ServerConfig) (*foretick.Server, error) {
 	if cfg.OnPanic == nil {
 		cfg.OnPanic = m.panicked
 	}
-	m.watchServer(&cfg)
+	onTick := cfg.OnTick
+	cfg.OnTick = func(f *foretick.Frame) {
+		if onTick != nil {
+			onTick(f)
+		}
+		m.number('T', uint64(f.Tick), m.inside.Hash())
+	}
 	server, err := foretick.NewServer(cfg)
 	if err != nil {
 		return nil, err
 	}
+	game, err := schema.ReadProtocol(cfg.Protocol.Schema(nil))
+	if err != nil {
+		return nil, err
+	}
+	m.inside = server.Internals()
+	m.watchServer(m.inside)
 	m.server, m.listen, m.checked, m.owners = server, listen, 0, map[int]foretick.PlayerID{}
-	m.kinds, m.requests = cfg.Protocol.Messages(), cfg.Protocol.Requests()
+	m.kinds, m.requests = len(game.Messages), len(game.Requests)
 	m.process++
 	m.stepServer(m.process, m.Net.Now())
 	return m.server, nil
 }
 
-// serve is Serve for a game's own end, which may have a beginning to make.
+// serve is Serve for one end of a game, including its Begin.
 func (m *Match) serve(p Player, cfg foretick.ServerConfig) error {
 	s, err := m.Serve(cfg)
 	if err == nil && p.Begin != nil {
@@ -110,53 +127,40 @@ func (m *Match) serve(p Player, cfg foretick.ServerConfig) error {
 	return err
 }
 
-// panicked ends the match with what a server would only log.
+// panicked ends the match with a panic that a server would only log.
 func (m *Match) panicked(p foretick.Panic) {
 	m.fail(nil, fmt.Errorf("panic in %s of player %d: %v\n%s", p.Handler, p.Who, p.Value, cause(p.Stack)))
 }
 
-// cause is a stack from where the panic was raised.
+// cause returns a stack from the origin of the panic.
 func cause(stack []byte) []byte {
 	_, after, found := bytes.Cut(stack, []byte("\npanic("))
 	if _, after, _ = bytes.Cut(after, []byte("\n")); !found {
 		return stack
 	}
-	_, after, _ = bytes.Cut(after, []byte("\n")) // its place
+	_, after, _ = bytes.Cut(after, []byte("\n")) // the location of the panic call
 	return after
 }
 
-// watchServer puts the match's own ears beside those of the configuration.
-func (m *Match) watchServer(cfg *foretick.ServerConfig) {
-	onTick, onMessage, onRequest := cfg.OnTick, cfg.OnMessage, cfg.OnRequest
-	cfg.OnTick = func(f *foretick.Frame) {
-		if onTick != nil {
-			onTick(f)
-		}
-		m.number('T', uint64(f.Tick), m.server.Hash())
-	}
-	cfg.OnMessage = func(s foretick.MessageSent) {
-		if onMessage != nil {
-			onMessage(s)
-		}
+// watchServer follows the server's messages and requests.
+func (m *Match) watchServer(server probe.Server) {
+	server.OnMessage(func(s probe.MessageSent) {
 		for _, c := range m.messages {
-			c.Sent(m, s)
+			c.Sent(m, MessageSent(s))
 		}
-	}
-	cfg.OnRequest = func(r foretick.RequestTaken) {
-		if onRequest != nil {
-			onRequest(r)
-		}
+	})
+	server.OnRequest(func(r probe.RequestTaken) {
 		for _, c := range m.asks {
-			m.fail(c, c.Handling(m, r))
+			m.fail(c, c.Handling(m, RequestTaken(r)))
 		}
-	}
+	})
 }
 
-// Server is the match's server, nil before Serve and while it is killed.
+// Server returns the match's server, nil before Serve and while it is killed.
 func (m *Match) Server() *foretick.Server { return m.server }
 
-// KillServer ends the server's process as a power cut does: nobody is told, and
-// all that it knew is gone. Serve starts the next one.
+// KillServer ends the server's process like a power failure: no peer is
+// notified, and all state is lost. Serve starts the next one.
 func (m *Match) KillServer() {
 	if m.server != nil {
 		m.Net.Kill(m.listen)
@@ -165,15 +169,15 @@ func (m *Match) KillServer() {
 	}
 }
 
-// FreezeServer stops the server's process from running, or lets it go on: what
-// arrives waits in its socket's queue meanwhile.
+// FreezeServer suspends the server's process, or resumes it. Packets that arrive
+// in the meantime wait in its socket's queue.
 func (m *Match) FreezeServer(frozen bool) { m.frozen = frozen }
 
-// frozenLook is how often a frozen server looks whether it may go on.
+// frozenLook is how often a frozen server checks whether it may continue.
 const frozenLook = time.Millisecond
 
-// stepServer has the server compute what is due at a time, and then whenever
-// its next tick is, for as long as the process lives.
+// stepServer runs the server at a given time, and then whenever its next tick is
+// due, while the process lives.
 func (m *Match) stepServer(process int, at time.Duration) {
 	m.Net.At(at, func() {
 		switch {
@@ -199,8 +203,8 @@ func (m *Match) serverStep() {
 	}
 }
 
-// Clients appends the clients in the match to dst, in order of joining: all
-// that neither closed nor were killed.
+// Clients appends the clients in the match to dst, in order of joining. Clients
+// that were closed or killed are not included.
 func (m *Match) Clients(dst []*foretick.Client) []*foretick.Client {
 	for _, st := range m.seats {
 		dst = append(dst, st.client)
@@ -208,8 +212,8 @@ func (m *Match) Clients(dst []*foretick.Client) []*foretick.Client {
 	return dst
 }
 
-// Freeze stops a client's process, as a debugger or a sleeping laptop does, or
-// lets it go on.
+// Freeze suspends a client's process, like a debugger or a sleeping laptop, or
+// resumes it.
 func (m *Match) Freeze(c *foretick.Client, frozen bool) {
 	if st := m.seatOf(c); st != nil {
 		st.paused = frozen
@@ -224,7 +228,7 @@ func (m *Match) Link(c *foretick.Client, up, down sim.Link) {
 	}
 }
 
-// KillClient ends a client's process without a word to anybody.
+// KillClient ends a client's process without notice.
 func (m *Match) KillClient(c *foretick.Client) {
 	if st := m.seatOf(c); st != nil {
 		m.Net.Kill(st.endpoint)
@@ -232,7 +236,7 @@ func (m *Match) KillClient(c *foretick.Client) {
 	}
 }
 
-// Leave has a client close its connection, as a player does who has had enough.
+// Leave makes a client close its connection, like a player that quits.
 func (m *Match) Leave(c *foretick.Client) error {
 	err := c.Close()
 	if st := m.seatOf(c); st != nil {
@@ -241,8 +245,8 @@ func (m *Match) Leave(c *foretick.Client) error {
 	return err
 }
 
-// Run plays until the virtual time is reached. What a checker finds ends it
-// early; see [Match.Err].
+// Run plays until the virtual time until. A fault ends it early; see
+// [Match.Err].
 func (m *Match) Run(until time.Duration) {
 	for m.err == nil {
 		t, ok := m.Net.Next()
@@ -257,7 +261,7 @@ func (m *Match) Run(until time.Duration) {
 	}
 }
 
-// wake lets the server take in what has arrived, as its loop would.
+// wake lets the server process packets that have arrived, as its loop would.
 func (m *Match) wake() {
 	if m.server == nil || m.frozen {
 		return
@@ -269,8 +273,8 @@ func (m *Match) wake() {
 	}
 }
 
-// Trace is a digest of every packet sent, every tick's state and every
-// eighth picture so far. Equal digests mean equal matches.
+// Trace returns a digest of every packet sent, every tick's state and every
+// eighth rendered frame so far. Equal digests mean equal matches.
 func (m *Match) Trace() [32]byte {
 	var sum [32]byte
 	m.trace.Sum(sum[:0])
@@ -292,15 +296,15 @@ func (m *Match) number(what byte, a, b uint64) {
 	m.trace.Write(m.buf)
 }
 
-// Audit compares what a client shows with what the server may show it; see
-// [foretick.Audit]. The match should be at rest.
-func (m *Match) Audit(c *foretick.Client) foretick.AuditReport {
-	return foretick.Audit(m.server, c.View().Player, c)
+// Audit compares a client's view with the state that the server may show it; see
+// [Audit]. The match should be at rest.
+func (m *Match) Audit(c *foretick.Client) AuditReport {
+	return Audit(m.server, c.View().Player, c)
 }
 
-// Owner is the player whom the server sends to at the endpoint of a number, as
-// [PacketChecker] is told them; [ecs.Nobody] for the server's own endpoint and
-// for who is no player.
+// Owner returns the player at the endpoint with this number, as passed to
+// [PacketChecker]. It returns [ecs.Nobody] for the server's own endpoint and for
+// endpoints without a player.
 func (m *Match) Owner(endpoint int) foretick.PlayerID {
 	if m.server == nil || endpoint == m.listen.ID() {
 		return ecs.Nobody
@@ -311,16 +315,17 @@ func (m *Match) Owner(endpoint int) foretick.PlayerID {
 	m.player = m.server.Players(m.player[:0])
 	var info transport.Info
 	for _, player := range m.player {
-		if m.listen.Info(m.server.Peer(player), &info) && info.Addr == sim.Addr(endpoint) {
+		if m.listen.Info(m.inside.Peer(player), &info) && info.Addr == sim.Addr(endpoint) {
 			if len(m.owners) > 2*len(m.player)+8 {
-				clear(m.owners) // most of them are long gone
+				clear(m.owners) // most of them are outdated
 			}
-			m.owners[endpoint] = player // a connection stays one player's
+			m.owners[endpoint] = player // a connection keeps its player
 			return player
 		}
 	}
 	return ecs.Nobody
 }
 
-// Listener is the server's endpoint, for clients that a test makes by hand.
+// Listener returns the server's endpoint, for clients that a test creates
+// itself.
 func (m *Match) Listener() *sim.Endpoint { return m.listen }

@@ -42,7 +42,7 @@ func (g *game) protocol() *foretick.Protocol {
 	return p
 }
 
-// walk plays n clients for a while, then lets them stand still and compares.
+// walk plays n clients for a while, then lets them stop and compares.
 func walk(t *testing.T, seed uint64, n int, link sim.Link, d time.Duration) (*simtest.Match, []*foretick.Client) {
 	t.Helper()
 	return walkOn(t, foretick.ServerConfig{}, seed, n, link, d)

@@ -10,13 +10,14 @@ import (
 	"github.com/foretick/foretick/netcode"
 )
 
-// Mutator makes packets that nobody would send of packets that somebody did: it
-// knows where a packet's numbers and messages are, changes a few things in it,
-// and puts the right checksum in front, so that what it made is read. It is not
-// safe for concurrent use.
+// Mutator creates packets that no peer would send, from packets that one did
+// send. It knows the positions of a packet's numbers and messages, changes a
+// few of them, and adds a correct checksum so that the receiver reads the
+// packet. It is not safe for concurrent use.
 type Mutator struct {
-	// Tick is what most snapshots and commands are said to be of, or a tick or
-	// two later. What is of a past one is hardly looked at. 0 leaves them be.
+	// Tick is written into most snapshots and commands, plus 0 to 2 ticks or
+	// so, since receivers hardly read those for past ticks. 0 leaves their
+	// ticks unchanged.
 	Tick foretick.Tick
 
 	rand   *rand.Rand
@@ -32,12 +33,12 @@ type piece struct {
 	body []byte
 }
 
-// NewMutator makes a mutator with no packets yet.
+// NewMutator returns a mutator without packets.
 func NewMutator(seed, stream uint64) *Mutator {
 	return &Mutator{rand: rand.New(rand.NewPCG(seed, stream))}
 }
 
-// Learn adds a packet to what is mutated, the oldest giving way.
+// Learn adds a packet to those that are mutated. Beyond 64 it drops the oldest.
 func (u *Mutator) Learn(b []byte) {
 	const most = 64
 	if len(b) < headerLeast {
@@ -61,8 +62,8 @@ const (
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// Packet appends a mutated packet to dst. number is what the receiver expects
-// next: mostly the packet gets a number near it.
+// Packet appends a mutated packet to dst. number is the one that the receiver
+// expects next; most packets get a number near it.
 func (u *Mutator) Packet(dst []byte, number uint16) []byte {
 	src := u.corpus[len(u.corpus)-1-u.low(len(u.corpus))]
 	at := len(dst)
@@ -79,7 +80,7 @@ func (u *Mutator) Packet(dst []byte, number uint16) []byte {
 		dst = binary.AppendUvarint(dst, u.length(len(u.body)))
 		dst = append(dst, u.body...)
 	}
-	for u.rand.IntN(3) == 0 { // anything, anywhere, and the header not least
+	for u.rand.IntN(3) == 0 { // any byte, and often one of the header
 		u.byteAt(dst[at+sumBytes+u.low(len(dst)-at-sumBytes):])
 	}
 	if len(dst)-at > longest {
@@ -91,7 +92,7 @@ func (u *Mutator) Packet(dst []byte, number uint16) []byte {
 	return dst
 }
 
-// header is how long the header of a packet without checksum is.
+// header returns the length of the header of a packet without checksum.
 func header(b []byte) int {
 	if b[0]&flagAck == 0 {
 		return 3
@@ -99,10 +100,10 @@ func header(b []byte) int {
 	return min(6+bits.OnesCount8(b[0]&0xf), len(b))
 }
 
-// low draws a number below n, small ones more often.
+// low draws a number below n, with a preference for small ones.
 func (u *Mutator) low(n int) int { return u.rand.IntN(u.rand.IntN(n) + 1) }
 
-// split takes a packet's messages apart, as far as they are well formed.
+// split separates a packet's messages, as far as they are well formed.
 func split(out []piece, b []byte) []piece {
 	for len(b) > 1 {
 		n, k := binary.Uvarint(b[1:])
@@ -115,12 +116,12 @@ func split(out []piece, b []byte) []piece {
 	return out
 }
 
-// messages changes which messages there are.
+// messages adds, removes and reorders messages.
 func (u *Mutator) messages() {
 	for u.rand.IntN(4) == 0 {
 		n := len(u.spare)
 		switch op := u.rand.IntN(5); {
-		case op == 0: // one of another packet
+		case op == 0: // one from another packet
 			other := u.corpus[u.rand.IntN(len(u.corpus))]
 			if u.other = split(u.other[:0], other[header(other):]); len(u.other) > 0 {
 				u.spare = append(u.spare, u.other[u.rand.IntN(len(u.other))])
@@ -141,7 +142,7 @@ func (u *Mutator) messages() {
 	}
 }
 
-// length is what a message says of its length: mostly the truth.
+// length returns the length to write for a message: mostly the true one.
 func (u *Mutator) length(n int) uint64 {
 	switch u.rand.IntN(40) {
 	case 0:
@@ -152,20 +153,31 @@ func (u *Mutator) length(n int) uint64 {
 	return uint64(n)
 }
 
-// later moves the tick that a snapshot or commands are of on.
+// later increases the tick of a snapshot or of commands.
 func (u *Mutator) later(kind byte) {
 	if u.Tick == 0 || u.rand.IntN(64) == 0 {
 		return
 	}
 	t := u.Tick + uint32(u.low(4))
 	switch netcode.MessageType(kind) {
-	case netcode.MessageSnapshot: // 15 bits, if the last is not set
+	case netcode.MessageSnapshot: // 15 bits, if the highest is not set
 		if _, rest, err := netcode.ParseSnapshotHeader(u.body); err == nil && len(rest) > 1 && rest[1] < 1<<7 {
 			binary.LittleEndian.PutUint16(rest, uint16(t&(1<<15-1)))
 		}
 	case netcode.MessageCommands:
-		if len(u.body) >= 5 {
-			binary.LittleEndian.PutUint32(u.body[1:], t)
+		if len(u.body) < 6 {
+			return
+		}
+		at, bits := 3, 32
+		if u.body[0]>>1&3 == 3 {
+			at += 6 // the count takes more
+		}
+		if u.body[0]&1 == 1 {
+			bits = 12 // there is a base
+		}
+		for i := range bits {
+			b := &u.body[(at+i)/8]
+			*b = *b&^(1<<((at+i)%8)) | byte(t>>i&1)<<((at+i)%8)
 		}
 	}
 }
@@ -187,7 +199,7 @@ func (u *Mutator) content(b []byte) []byte {
 			for range u.rand.IntN(32) {
 				b = append(b, byte(u.rand.Uint32()))
 			}
-		case 4: // a run repeated
+		case 4: // repeat a run
 			n := u.rand.IntN(len(b)-i) + 1
 			copy(b[i:], b[u.rand.IntN(len(b)-n+1):][:n])
 		default:
@@ -204,7 +216,7 @@ func (u *Mutator) byteAt(b []byte) {
 	}
 }
 
-// boundary is a number that arithmetic fears.
+// boundary returns a number at which arithmetic may go wrong.
 func (u *Mutator) boundary() uint64 {
 	v := uint64(1) << u.rand.IntN(64)
 	return v + [...]uint64{0, ^uint64(0), 1}[u.rand.IntN(3)]

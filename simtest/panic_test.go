@@ -30,8 +30,8 @@ func flawed() simtest.Player {
 	})
 }
 
-// A server drops the player for whom a handler panics, and its log is nobody's in a
-// test: there the panic itself is told, with where it was.
+// A server drops the player whose handler panics, and nobody reads its log in a
+// test: the match reports the panic itself, with its location.
 func TestPanicsAreTold(t *testing.T) {
 	told := func(s string) {
 		for _, want := range []string{"in event flash of player ", "a fault of the game's", "panic_test.go"} {
@@ -67,8 +67,8 @@ func TestPanicsAreTold(t *testing.T) {
 	require.Positive(t, heard)
 }
 
-// What is in the world from the beginning is made by the end that is the server's,
-// in each process of it.
+// The initial contents of the world are created by the server's end, in each of its
+// processes.
 func TestBeginFurnishes(t *testing.T) {
 	began, most := 0, 0
 	furnished := func() simtest.Player {

@@ -12,7 +12,7 @@ import (
 	"github.com/foretick/foretick/transport/sim"
 )
 
-// crew runs each task on a goroutine of its own, the last first.
+// crew runs each task on a separate goroutine, the last first.
 type crew struct{ shares int }
 
 func (c *crew) Run(n int, task func(i int)) {

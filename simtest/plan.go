@@ -9,68 +9,71 @@ import (
 	"github.com/foretick/foretick/transport/sim"
 )
 
-// Plan is a match to be played with faults drawn from a seed. New alone is
-// required; zero elsewhere means what is named. See [Check].
+// Plan is a match with faults drawn from a seed. Only New is required; zero values
+// elsewhere have the defaults given below. See [Check].
 type Plan struct {
-	// New makes one end of the game: it is called for the server, for each
-	// client, and for each process that is started again.
+	// New returns one end of the game, which becomes the server or a client. It is
+	// called for the server, for each client, and for each restarted process.
 	New func() Player
-	// Server changes the server's configuration, whose Protocol is set. nil
-	// leaves it as it is.
+	// Server changes the server's configuration, whose Protocol is already set. nil
+	// leaves it unchanged.
 	Server func(cfg *foretick.ServerConfig)
 
-	// Clients that play. 0 means 16.
+	// Clients is the number of clients. 0 means 16.
 	Clients int
-	// Play is how long the match is played, with faults, and Rest how long it
-	// then has to come to rest, without: nobody gives input any more, and Rest
-	// must outlast whatever flies on by itself. 0 means 60 s and 2 s.
+	// Play is the duration of the match with faults. Rest is the time after that to
+	// come to rest, without faults or input. Rest must outlast everything that keeps
+	// moving by itself. 0 means 60 s and 2 s.
 	//
-	// A negative Rest is for a game that never rests: NPCs walk, waves come. Then
-	// nobody is told to rest and nothing is compared whole. Snapshots are compared in
-	// every tick all the same, and in the end everybody must be back in the match.
+	// A negative Rest is for a game that never rests, with walking NPCs or waves of
+	// enemies. Then Rest of [Player] is not called and no full comparison is made.
+	// Snapshots are still compared in every tick, and at the end all clients must be
+	// playing again.
 	Play, Rest time.Duration
-	// Quiet, when set, has the match rest for Rest each time so much has been
-	// played, for a comparison in the middle. 0: in the end alone.
+	// Quiet, when set, makes the match rest for Rest after each such period of play,
+	// for a full comparison. 0: only at the end.
 	Quiet time.Duration
-	// Pictures a second that clients step at. 0 means 30.
-	Pictures int
+	// FrameRate is the number of rendered frames a second, one for each Step of a
+	// client. 0 means 30.
+	FrameRate int
 
-	// Links are what clients' links change between, each at its own moments, on
-	// the mean each Change (0: 10 s). None means sim.Hell.
+	// Links are the links that clients change between, each at its own times, on
+	// average every Change (0: 10 s). Empty means sim.Hell.
 	Links  []sim.Link
 	Change time.Duration
-	// Calm is the link while the match rests. The zero Link is 30 ms each way.
+	// Calm is the link while the match rests. The zero Link means 30 ms each way.
 	Calm sim.Link
 
-	// Stay is the mean time that a client plays before it leaves, and Absence
-	// until another comes in its place. 0: all stay; 1 s.
+	// Stay is the mean time that a client plays before it leaves. Absence is the time
+	// until another one takes its place. 0: all stay; 1 s.
 	Stay, Absence time.Duration
 	// ClientKills and ServerKills are the mean times between processes that end
-	// without a word; a client's successor comes after Absence, the server's
-	// after Down (0: 3 s). 0: none.
+	// without notice. A client is replaced after Absence, the server after Down (0: 3
+	// s). 0: none.
 	ClientKills, ServerKills, Down time.Duration
-	// Freezes is the mean time between clients that stand still, for up to
-	// Frozen (0: 3 s). 0: none.
+	// Freezes is the mean time between freezes of a client, each for up to Frozen (0:
+	// 3 s). 0: none.
 	Freezes, Frozen time.Duration
-	// ServerFreezes is the mean time between stalls of the server's process, for up
-	// to Frozen. 0: none. Rest should then be 3 s at least: a player's commands of
-	// before the stall run first, as far ahead as his client had predicted.
+	// ServerFreezes is the mean time between stalls of the server's process, each for
+	// up to Frozen. 0: none. Rest should then be at least 3 s: after a stall the
+	// server first runs the players' older commands, one for each tick that a client
+	// had predicted ahead.
 	ServerFreezes time.Duration
-	// Drift is by how much clients' clocks go wrong at most, as a share: 0.0001
-	// is what crystals do. 0: not at all.
+	// Drift is the largest clock error of clients, as a share: 0.0001 is typical of
+	// crystals. 0: none.
 	Drift float64
 
-	// SyncTest is how many ticks one client of the match runs again after each of its
-	// ticks, so that a system that does not come out the same is found and named. 0
-	// means 2, negative none. It costs that many ticks of one client. [SyncTest] runs
-	// more of them, on every client.
+	// SyncTest is the number of ticks that one client of the match replays after each
+	// of its ticks, to find and name systems whose results are not reproducible. 0
+	// means 2, negative none. It costs that many extra ticks of one client.
+	// [SyncTest] replays more ticks, on every client.
 	SyncTest int
 
-	// Checkers makes those that watch a match. nil means [Standard].
+	// Checkers returns the checkers of a match. nil means [Standard].
 	Checkers func() []Checker
 }
 
-// Standard are the checkers of a plan that names none: [Agreement], [Delivery],
+// Standard returns the checkers of a plan that names none: [Agreement], [Delivery],
 // [Requests], [Limits] and [Causes].
 func Standard() []Checker {
 	return []Checker{&Agreement{}, &Delivery{}, &Requests{}, &Limits{}, &Causes{}}
@@ -85,8 +88,8 @@ func (p Plan) withDefaults() Plan {
 	if p.Clients == 0 {
 		p.Clients = 16
 	}
-	if p.Pictures == 0 {
-		p.Pictures = 30
+	if p.FrameRate == 0 {
+		p.FrameRate = 30
 	}
 	set(&p.Play, 60*time.Second)
 	set(&p.Rest, 2*time.Second)
@@ -109,10 +112,10 @@ func (p Plan) withDefaults() Plan {
 	return p
 }
 
-// validate names what is wrong with a plan.
+// validate reports every fault of a plan.
 func (p *Plan) validate() error {
 	if p.New == nil {
-		return fmt.Errorf("simtest: Plan.New is nil: it makes one end of your game")
+		return fmt.Errorf("simtest: Plan.New is nil: set it to a function that returns one end of your game")
 	}
 	for i, l := range p.Links {
 		if err := l.Validate(); err != nil {
@@ -125,40 +128,40 @@ func (p *Plan) validate() error {
 	if !(p.Drift > -0.5 && p.Drift < 0.5) {
 		return fmt.Errorf("simtest: Plan.Drift is %v: use a share of less than a half, for example 0.0001", p.Drift)
 	}
-	if p.Pictures > 1000 {
-		return fmt.Errorf("simtest: Plan.Pictures is %d: use up to 1000 a second, or 0 for 30", p.Pictures)
+	if p.FrameRate > 1000 {
+		return fmt.Errorf("simtest: Plan.FrameRate is %d: use up to 1000 a second, or 0 for 30", p.FrameRate)
 	}
 	if p.Rest < 0 && p.Quiet > 0 {
 		return fmt.Errorf("simtest: Plan.Rest is %v and Plan.Quiet %v: a match that never rests has no quiet points; leave Quiet out", p.Rest, p.Quiet)
 	}
-	if p.Clients < 1 || p.Play < 0 || p.Quiet < 0 || p.Pictures < 1 {
-		return fmt.Errorf("simtest: a Plan needs one client and one picture a second at least, and no negative times")
+	if p.Clients < 1 || p.Play < 0 || p.Quiet < 0 || p.FrameRate < 1 {
+		return fmt.Errorf("simtest: a Plan needs at least one client and one frame a second, and no negative times")
 	}
 	return nil
 }
 
-// Outcome is what became of a played plan.
+// Outcome is the result of playing a plan.
 type Outcome struct {
 	Seed      uint64
 	Trace     [32]byte      // see Match.Trace
-	Played    time.Duration // virtual
+	Played    time.Duration // in virtual time
 	Ticks     uint64        // over all server processes
 	Snapshots uint64        // applied by clients
-	Packets   uint64        // sent by the server and taken in by it
+	Packets   uint64        // sent and received by the server
 	Mended    uint64        // predictions that were corrected
-	// Causes counts these by cause.
+	// Causes counts corrected predictions by cause.
 	Causes  [prediction.Causes]uint64
-	Joins   int      // clients that came in
-	Leaves  int      // those that left
+	Joins   int      // clients that joined
+	Leaves  int      // clients that left
 	Kills   int      // processes killed, servers and clients
-	Freezes int      // clients, and servers, that stood still
+	Freezes int      // clients and servers that were frozen
 	Worked  []string // what each checker checked
-	// Quiets is how many times the match came to rest and was compared whole.
+	// Quiets is how often the match came to rest and was fully compared.
 	Quiets int
 }
 
-// Run plays the plan from a seed. The error says what went wrong first: what a
-// checker found, or that there was nothing to find.
+// Run plays the plan with a seed. The error is the first failure: a fault that a
+// checker found, or that there was nothing to check.
 func (p Plan) Run(seed uint64) (Outcome, error) {
 	p = p.withDefaults()
 	if err := p.validate(); err != nil {

@@ -3,6 +3,7 @@ package simtest_test
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -35,9 +36,9 @@ type club struct {
 
 	asked uint32
 	rest  bool
-	leak  bool                                   // writes secrets where everybody sees them
+	leak  bool                                   // writes secrets into a public field
 	hoard *[][]byte                              // keeps memory
-	draw  func(f *foretick.Frame, rows ecs.Rows) // a client's picture
+	draw  func(f *foretick.Frame, rows ecs.Rows) // for each rendered frame of a client
 }
 
 func (g *club) player() simtest.Player {
@@ -102,7 +103,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// everything is a plan in which all that can happen does.
+// everything returns a plan with every kind of fault.
 func everything() simtest.Plan {
 	return simtest.Plan{
 		New: newClub, Clients: 4, Play: 40 * time.Second, Quiet: 20 * time.Second, Links: []sim.Link{sim.Hell, sim.Train, sim.WiFi},
@@ -111,8 +112,8 @@ func everything() simtest.Plan {
 	}
 }
 
-// Processes fall and come back, clocks drift, players come and go: the same
-// seed plays the same match, and what is left agrees.
+// Processes crash and restart, clocks drift, players come and go: the same seed
+// plays the same match, and at the end both ends agree.
 func TestProcessesFall(t *testing.T) {
 	a, err := everything().Run(5)
 	require.NoError(t, err)
@@ -138,7 +139,7 @@ func TestCheckersFindFaults(t *testing.T) {
 		want simtest.Checker
 		says string
 	}{
-		"a picture that writes": {simtest.Plan{New: func() simtest.Player {
+		"a frame that writes": {simtest.Plan{New: func() simtest.Player {
 			g := &club{}
 			g.draw = func(f *foretick.Frame, rows ecs.Rows) {
 				defer f.World.Guard(f.World.Guard(false)) // debug builds find it sooner
@@ -165,7 +166,7 @@ func TestCheckersFindFaults(t *testing.T) {
 		"further back than allowed": {simtest.Plan{
 			New:      newClub,
 			Checkers: func() []simtest.Checker { return []simtest.Checker{&simtest.Limits{MaxRewind: time.Millisecond}} },
-		}, &simtest.Limits{}, "ticks back"},
+		}, &simtest.Limits{}, "ticks, and"},
 		"memory that is kept": {simtest.Plan{
 			New: func() simtest.Player { return (&club{hoard: &hoard}).player() }, Quiet: time.Second,
 			Checkers: func() []simtest.Checker { return []simtest.Checker{&simtest.Flat{Every: time.Second}} },
@@ -193,16 +194,16 @@ func TestCheckersFindFaults(t *testing.T) {
 	}
 }
 
-// A match in which clients never get to play has moved nothing, and fails.
+// A match in which clients never play fails, because too little happened.
 func TestIdleMatchFails(t *testing.T) {
 	p := simtest.Plan{New: newClub, Clients: 2, Play: 4 * time.Second, Links: []sim.Link{{Loss: 1}}, Rest: time.Second,
 		Checkers: func() []simtest.Checker { return []simtest.Checker{&simtest.Limits{}} }}
 	_, err := p.Run(1)
-	require.ErrorContains(t, err, "moved nothing")
+	require.ErrorContains(t, err, "too little happened")
 }
 
-// A game that never rests is checked all the same: every snapshot that anybody takes, and
-// that everybody is back in the end.
+// A game that never rests is still checked: every snapshot that a client receives,
+// and that all clients are back at the end.
 func TestMatchThatNeverRests(t *testing.T) {
 	restless := func() simtest.Player {
 		p := newClub()
@@ -222,7 +223,7 @@ func TestMatchThatNeverRests(t *testing.T) {
 	_, err = plan.Run(3)
 	require.ErrorContains(t, err, "leave Quiet out")
 
-	// Who is not back in the end is missed.
+	// A client that is not back at the end fails the match.
 	plan = simtest.Plan{New: restless, Clients: 1, Play: 20 * time.Second, Rest: -1,
 		Links: []sim.Link{sim.LAN, {Loss: 1}}, Change: 8 * time.Second, Calm: sim.Link{Latency: time.Millisecond, Loss: 1}}
 	away := 0
@@ -232,40 +233,49 @@ func TestMatchThatNeverRests(t *testing.T) {
 		}
 	}
 	require.Positive(t, away, err)
-	// And who is compared with nothing.
+	// So does one without any comparison.
 	plan.Calm, plan.Links, plan.Checkers = sim.LAN, plan.Links[:1], func() []simtest.Checker { return []simtest.Checker{&simtest.Agreement{Every: 1 << 30}} }
 	_, err = plan.Run(1)
 	require.ErrorContains(t, err, "nothing was compared")
 }
 
+// keeper keeps the last message that arrived.
+type keeper struct {
+	*simtest.Delivery
+	last simtest.MessageReceived
+}
+
+func (k *keeper) Received(m *simtest.Match, c *foretick.Client, r simtest.MessageReceived) error {
+	k.last = r
+	k.last.Payload = slices.Clone(r.Payload)
+	return k.Delivery.Received(m, c, r)
+}
+
 // A message that comes twice, out of its order or not at all is found.
 func TestDeliveryFinds(t *testing.T) {
-	for name, tamper := range map[string]func(m *simtest.Match, d *simtest.Delivery, c *foretick.Client, r foretick.MessageReceived) error{
-		"twice": func(m *simtest.Match, d *simtest.Delivery, c *foretick.Client, r foretick.MessageReceived) error {
+	for name, tamper := range map[string]func(m *simtest.Match, d *simtest.Delivery, c *foretick.Client, r simtest.MessageReceived) error{
+		"twice": func(m *simtest.Match, d *simtest.Delivery, c *foretick.Client, r simtest.MessageReceived) error {
 			return d.Received(m, c, r)
 		},
-		"changed": func(m *simtest.Match, d *simtest.Delivery, c *foretick.Client, r foretick.MessageReceived) error {
+		"changed": func(m *simtest.Match, d *simtest.Delivery, c *foretick.Client, r simtest.MessageReceived) error {
 			r.Payload = append([]byte{1}, r.Payload...)
 			return d.Received(m, c, r)
 		},
-		"never": func(m *simtest.Match, d *simtest.Delivery, c *foretick.Client, _ foretick.MessageReceived) error {
+		"never": func(m *simtest.Match, d *simtest.Delivery, c *foretick.Client, _ simtest.MessageReceived) error {
 			me := c.View().Player
 			st, _ := m.Server().Player(me)
-			d.Sent(m, foretick.MessageSent{To: me, Session: st.Session, Tick: 7, Payload: []byte{9}})
+			d.Sent(m, simtest.MessageSent{To: me, Session: st.Session, Tick: 7, Payload: []byte{9}})
 			return d.Quiet(m)
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			m, d := simtest.New(1), &simtest.Delivery{}
-			m.Watch(d)
+			k := &keeper{Delivery: d}
+			m.Watch(k)
 			g := &club{}
 			_, err := m.Serve(foretick.ServerConfig{Protocol: g.player().Protocol})
 			require.NoError(t, err)
-			var last foretick.MessageReceived
-			c, err := m.Join(foretick.ClientConfig{Protocol: newClub().Protocol, OnMessage: func(r foretick.MessageReceived) {
-				last = r
-				last.Payload = append([]byte{}, r.Payload...)
-			}}, simtest.Seat{Up: sim.LAN, Down: sim.LAN})
+			c, err := m.Join(foretick.ClientConfig{Protocol: newClub().Protocol}, simtest.Seat{Up: sim.LAN, Down: sim.LAN})
 			require.NoError(t, err)
 			m.Run(3 * time.Second)
 			g.rest = true
@@ -273,13 +283,13 @@ func TestDeliveryFinds(t *testing.T) {
 			require.NoError(t, m.Err())
 			require.NoError(t, d.Quiet(m))
 			require.NotZero(t, d.Messages)
-			require.Error(t, tamper(m, d, c, last))
+			require.Error(t, tamper(m, d, c, k.last))
 		})
 	}
 }
 
-// The server's process is killed and started again: everybody notices, and is
-// back within two seconds of its coming back.
+// The server's process is killed and restarted: all clients notice, and are back
+// within two seconds of its return.
 func TestServerRestart(t *testing.T) {
 	m := simtest.New(3)
 	serve := func() {
@@ -314,8 +324,8 @@ func TestServerRestart(t *testing.T) {
 	}
 }
 
-// A client's clock that goes wrong, even by three parts in a hundred, is followed:
-// nobody notices, but for the first seconds.
+// A client's clock that is wrong, even by three percent, is tracked: except in the
+// first seconds there is no effect.
 func TestClocksDrift(t *testing.T) {
 	m := simtest.New(3)
 	_, err := m.Serve(foretick.ServerConfig{Protocol: newClub().Protocol})
@@ -392,8 +402,8 @@ func TestMapEntries(t *testing.T) {
 	require.Empty(t, simtest.MapEntries(errors.New("nothing")))
 }
 
-// Who is away has no newer measurements; the past that its body's shots are
-// judged in is bounded from the tick that executes all the same.
+// An absent player has no newer measurements; its body's rewind is still limited
+// from the tick that runs.
 func TestAwayPlayerLooksNoFurtherBack(t *testing.T) {
 	m, l := simtest.New(4), &simtest.Limits{}
 	m.Watch(l)

@@ -68,9 +68,9 @@ func (g *scene) protocol(predictsRemote, along, younger bool) *foretick.Protocol
 	return p
 }
 
-// A client of another build foresees others where both builds foresee the same, and
-// draws them in the past where they do not. Either way its shots are judged where it
-// saw its targets.
+// A client of another build predicts remote players where both builds predict the
+// same, and draws them in the past otherwise. Either way its shots are judged where
+// it saw its targets.
 func TestRemotePredictionOfTwoBuilds(t *testing.T) {
 	type way struct{ predictsRemote, along bool }
 	for _, c := range []struct {
@@ -111,7 +111,7 @@ func TestRemotePredictionOfTwoBuilds(t *testing.T) {
 		n, agreed := 0, 0
 		for k, at := range ends[0].hits {
 			if (k < 90 || k%90 < 15) && c.ahead {
-				continue // nobody knows yet that he went, or turned
+				continue // no client knows yet that it left, or turned
 			}
 			n++
 			if is, ok := g.hits[k]; ok && math.Abs(float64(is-at)) < 0.002 {

@@ -24,12 +24,13 @@ var (
 	meleeFirst = flag.Uint64("melee", 1, "the seed of the first")
 )
 
-// throttle is what others go on with, and what the server does to a car.
+// throttle is the input from which others continue, and the server's effects on a
+// car.
 type throttle struct {
 	X, Y   float32 `net:"min=-1,max=1,step=0.0078125"`
 	Held   bool    // the trigger
 	Stun   uint8   `net:"max=60"` // ticks, which the server alone begins
-	Hidden bool    // nobody runs into what he cannot see
+	Hidden bool    // not solid, since others cannot see it
 }
 
 // trunk is what a car carries: some for all, some for allies, some for the owner.
@@ -58,11 +59,11 @@ type kick struct {
 type rules struct {
 	rate     int
 	interest bool
-	guess    int // 0: nothing is pressed; 1: it goes on; 2: and fires, too; 3: it fades
+	guess    int // 0: nothing is pressed; 1: the input continues; 2: it also fires; 3: it fades
 	local    bool
 }
 
-// melee is a game of cars in which everything goes on that can go on.
+// melee is a game of cars with every kind of event.
 type melee struct {
 	rules
 	body  ecs.Component[chassis]
@@ -142,7 +143,7 @@ func (g *melee) protocol() *foretick.Protocol {
 	p.Spawns(&g.shell, spawns)
 	p.Spawns(&g.flare, spawns)
 	if g.local {
-		p.Spawns(&g.spark, foretick.SpawnConfig{Policy: foretick.ClientOnly})
+		p.Spawns(&g.spark, foretick.SpawnConfig{ClientOnly: true})
 	}
 	if g.interest {
 		foretick.Interest(p, &g.body, foretick.InterestConfig{Enter: 12, Leave: 14}, func(b *chassis) (x, y, z float32) { return b.X, b.Y, 0 })
@@ -510,26 +511,26 @@ func (b *fray) join(rules rules) {
 			Fire: v.Tick%7 == 0, Burst: x>>30%8 == 0 && v.Tick%16 == 0, Swap: v.Tick%13 == 0, Drop: x>>40%3 == 0,
 		}
 	})
+	again := 0
 	if r.IntN(3) == 0 {
-		cfg.SyncTest = 1 + r.IntN(8)
-		cfg.OnDesync = func(d foretick.Desync) { g.fault("%v", d) }
+		again = 1 + r.IntN(8)
 	}
 	cfg.OnMisprediction = func(m prediction.Misprediction) {
-		if g.interest && c.World().Owner(ecs.Entity(m.Entity)) == ecs.Common {
-			return // who pushes what everybody knows may be too far away to be known
+		if g.interest && c.View().World.Owner(ecs.Entity(m.Entity)) == ecs.Common {
+			return // the player that pushes a common entity may be too far away to be known
 		}
 		if m.Cause == prediction.Code || m.Cause == prediction.Untracked {
-			g.fault("%v (entity %v of player %d, %d components)", m, ecs.Entity(m.Entity), c.World().Owner(ecs.Entity(m.Entity)), len(c.World().Mask(ecs.Entity(m.Entity)).IDs()))
+			g.fault("%v (entity %v of player %d, %d components)", m, ecs.Entity(m.Entity), c.View().World.Owner(ecs.Entity(m.Entity)), len(c.View().World.Mask(ecs.Entity(m.Entity)).IDs()))
 		}
 	}
-	seat := simtest.Seat{Up: b.link(), Down: b.link(), Pictures: []int{20, 30, 60, 90, 144}[r.IntN(5)], Drift: (r.Float64()*2 - 1) * 0.0005}
+	seat := simtest.Seat{SyncTest: again, OnDesync: func(d simtest.Desync) { g.fault("%v", d) }, Up: b.link(), Down: b.link(), FrameRate: []int{20, 30, 60, 90, 144}[r.IntN(5)], Drift: (r.Float64()*2 - 1) * 0.0005}
 	var err error
 	c, err = b.m.Join(cfg, seat)
 	if err != nil {
 		b.fault("join: %v", err)
 		return
 	}
-	g.what = fmt.Sprintf("rehearse %d, blind %v, %d pictures", cfg.SyncTest, cfg.NoPrediction, seat.Pictures)
+	g.what = fmt.Sprintf("rehearse %d, blind %v, %d frames", again, cfg.NoPrediction, seat.FrameRate)
 	g.me = func() foretick.PlayerID { return c.View().Player }
 	b.ends[c] = g
 }
@@ -554,7 +555,7 @@ func (b *fray) done(c *foretick.Client, stayed bool) {
 		}
 	}
 	st := c.Stats()
-	b.stats.Add(&st)
+	simtest.AddStats(&b.stats, &st)
 	b.what += fmt.Sprintf("; player %d: %s", c.View().Player, g.what)
 	if !stayed {
 		return
@@ -576,7 +577,7 @@ func sizes(c *foretick.Client) map[string]int {
 		case reflect.Map, reflect.Slice:
 			out[name] = v.Len()
 		case reflect.Pointer:
-			if name == ".world" {
+			if name == ".clientBase.world" {
 				walk(name, v.Elem(), deep)
 			}
 		case reflect.Struct:
@@ -587,11 +588,11 @@ func sizes(c *foretick.Client) map[string]int {
 			}
 		}
 	}
-	walk("", reflect.ValueOf(c).Elem(), 3)
+	walk("", reflect.ValueOf(c).Elem(), 4)
 	return out
 }
 
-// playMelee plays a match from its seed and answers what was wrong.
+// playMelee plays a match from its seed and returns what was wrong.
 func playMelee(seed uint64, play time.Duration, grown map[string]int) (b *fray) {
 	r := rand.New(rand.NewPCG(seed, 77))
 	b = &fray{m: simtest.New(seed), ends: map[*foretick.Client]*melee{}, seed: seed, r: r, n: map[string]int{}}
@@ -675,7 +676,7 @@ func playMelee(seed uint64, play time.Duration, grown map[string]int) (b *fray) 
 		if a.Differences > 0 {
 			b.fault("player %d: %d differences, the first: %s", c.View().Player, a.Differences, a.First)
 		}
-		if n := c.World().Len(); n != a.Entities {
+		if n := c.View().World.Len(); n != a.Entities {
 			b.fault("player %d: %d entities in the world, %d of the server's", c.View().Player, n, a.Entities)
 		}
 		b.done(c, true)
@@ -686,8 +687,8 @@ func playMelee(seed uint64, play time.Duration, grown map[string]int) (b *fray) 
 	return b
 }
 
-// Whatever goes on, what is foreseen comes to rest where the server has it, every event
-// and spawn has its end, and nothing goes wrong without a cause.
+// Whatever happens, predicted entities come to rest where the server has them,
+// every event and spawn has its end, and every misprediction has a cause.
 func TestRemotePredictedCampaign(t *testing.T) {
 	grown, n := map[string]int{}, map[string]int{}
 	var all foretick.ClientStats
@@ -697,7 +698,7 @@ func TestRemotePredictedCampaign(t *testing.T) {
 	}
 	for seed := *meleeFirst; seed < *meleeFirst+seeds; seed++ {
 		b := playMelee(seed, 8*time.Second, grown)
-		all.Add(&b.stats)
+		simtest.AddStats(&all, &b.stats)
 		for k, v := range b.n {
 			n[k] += v
 		}
@@ -723,7 +724,7 @@ func TestRemotePredictedMemory(t *testing.T) {
 	}
 	require.Empty(t, playMelee(2, 5*time.Second, short).wrong)
 	require.Empty(t, playMelee(2, most, long).wrong)
-	require.Contains(t, long, ".world.rec")
+	require.Contains(t, long, ".clientBase.world.rec")
 	for k, v := range long {
 		if v > 3*short[k]+64 {
 			t.Errorf("%s: %d after a short match, %d after a long one", k, short[k], v)

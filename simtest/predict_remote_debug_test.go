@@ -14,7 +14,7 @@ import (
 	"github.com/foretick/foretick/transport/sim"
 )
 
-// A debug build finds a guess that writes what is predicted.
+// A debug build reports a guess that writes predicted state.
 func TestGuessThatWrites(t *testing.T) {
 	d := newDerby(t, 9, 2, both(sim.Link{Latency: 40 * time.Millisecond}), func(g *bumpers) {
 		g.guess = func(f *foretick.Frame, e ecs.Entity, _ int, _ *ride) { g.pedal.Get(f.World, e).X = 1 }

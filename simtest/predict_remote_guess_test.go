@@ -14,7 +14,7 @@ import (
 	"github.com/foretick/foretick/transport/sim"
 )
 
-// orderly is a melee in which nothing happens but what the players do.
+// orderly is a melee in which only the players act.
 func orderly(t *testing.T, r rules, clients int, each func(i int, c *foretick.ClientConfig), pads func(i int, v foretick.View) kick) (*fray, []*melee) {
 	t.Helper()
 	b := &fray{m: simtest.New(5), g: &melee{rules: r, rand: rand.New(rand.NewPCG(5, 78)), rest: true}}
@@ -36,8 +36,8 @@ func orderly(t *testing.T, r rules, clients int, each func(i int, c *foretick.Cl
 	return b, ends
 }
 
-// A guess may press everything. What others then raise and spawn is passed over: it is
-// the server that tells of it.
+// A guess may press everything. Events and spawns that others then raise are dropped:
+// the server reports them.
 func TestRemotePredictedShotsArePassedOver(t *testing.T) {
 	b, ends := orderly(t, rules{rate: 60, guess: 2, local: true}, 2, nil, func(_ int, v foretick.View) kick {
 		return kick{Held: true, Fire: v.Tick%9 == 0, Drop: v.Tick%20 == 0, X: float32(v.Tick/30%2)*2 - 1}
@@ -53,8 +53,7 @@ func TestRemotePredictedShotsArePassedOver(t *testing.T) {
 	}
 }
 
-// A car that loses its driver rolls on without his foot on the pedal, on his own screen,
-// too.
+// A car that loses its driver rolls on without input, also on the driver's screen.
 func TestNobodyPressesPedals(t *testing.T) {
 	b, _ := orderly(t, rules{rate: 60, guess: 1}, 2, nil, func(int, foretick.View) kick { return kick{X: 0.5, Held: true} })
 	b.m.Run(2 * time.Second)
@@ -74,14 +73,15 @@ func TestNobodyPressesPedals(t *testing.T) {
 // Who predicts nothing has nothing to rehearse.
 func TestSyncTestWithoutPrediction(t *testing.T) {
 	b, ends := orderly(t, rules{rate: 60, guess: 1}, 1, func(_ int, c *foretick.ClientConfig) {
-		c.NoPrediction, c.SyncTest = true, 4
+		c.NoPrediction = true
 	}, func(int, foretick.View) kick { return kick{X: 0.5} })
+	require.NoError(t, simtest.SyncTestClient(b.m.Clients(nil)[0], 4, func(d simtest.Desync) { t.Error(d) }))
 	b.m.Run(2 * time.Second)
 	require.Equal(t, foretick.Playing, b.m.Clients(nil)[0].View().State)
 	require.Empty(t, ends[0].faults)
 }
 
-// What everybody predicts is sent to everybody, however far away: an audit knows.
+// Common entities are sent to all players, however far away: an audit knows this.
 func TestAuditOfAFarCommon(t *testing.T) {
 	b, _ := orderly(t, rules{rate: 60, interest: true}, 1, nil, func(int, foretick.View) kick { return kick{} })
 	b.m.Run(time.Second)
@@ -93,16 +93,16 @@ func TestAuditOfAFarCommon(t *testing.T) {
 	require.Equal(t, 2, a.Entities)
 }
 
-// A command that is made anew, since the client's clock was set back, may come too late:
-// the server then ran with the one of before, which is the cause of what goes wrong.
+// A command made again after the client's clock was set back may be too late: the server
+// then ran the earlier one, which is the cause of the misprediction.
 func TestCauseOfCommandsMadeAnew(t *testing.T) {
 	b := playMelee(1042, 8*time.Second, map[string]int{})
 	require.Empty(t, b.wrong)
 	require.Positive(t, b.stats.ByCause[prediction.Input])
 }
 
-// Where snapshots put things off, a car may be another's by now, or one may be there of
-// which nothing is known: that is the cause of what then goes wrong, and not the code.
+// When snapshots postpone entities, a car may have another owner by now, or an unknown
+// one may be present: that, not the code, is the cause of the misprediction.
 func TestRemotePredictedCauseOfWhatWasPutOff(t *testing.T) {
 	remotePrediction := uint64(0)
 	for _, seed := range []uint64{18, 37, 38} {

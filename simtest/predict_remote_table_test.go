@@ -12,6 +12,7 @@ import (
 
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/prediction"
+	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport/sim"
 )
 
@@ -20,8 +21,8 @@ var remotePredictionTable = flag.Bool("foresight", false, "play the whole table 
 // brawled is what four cars that crash into one another for half a minute gave.
 type brawled struct {
 	stats foretick.ClientStats
-	off   []float64 // how far the others were shown from where they were, sorted
-	own   []float64 // and how far the player's own car
+	off   []float64 // distance between others' shown and true positions, sorted
+	own   []float64 // the same for the player's own car
 	felt  int       // crashes on screens that were none
 	had   int       // crashes
 	down  float64   // bytes a second for each client
@@ -81,7 +82,7 @@ func brawlOnce(t *testing.T, seed uint64, link sim.Link, blind bool) *brawled {
 	d.m.Run(until)
 	for i, c := range d.clients {
 		st := c.Stats()
-		out.stats.Add(&st)
+		simtest.AddStats(&out.stats, &st)
 		out.down += float64(st.BytesIn) / until.Seconds() / players
 		for k := range felt[i+1] {
 			if out.had++; !crashed[c.View().Player][k] {
@@ -95,7 +96,7 @@ func brawlOnce(t *testing.T, seed uint64, link sim.Link, blind bool) *brawled {
 			if s.own {
 				to = &out.own
 			}
-			// A picture between two ticks is of a moment between them.
+			// A frame between two ticks shows a moment between them.
 			was := d.was[s.tick-1][s.player]
 			x, y := is.X+(was.X-is.X)*(1-s.fraction), is.Y+(was.Y-is.Y)*(1-s.fraction)
 			*to = append(*to, math.Hypot(float64(s.at.X-x), float64(s.at.Y-y)))
@@ -106,8 +107,8 @@ func brawlOnce(t *testing.T, seed uint64, link sim.Link, blind bool) *brawled {
 	return out
 }
 
-// RemoteInput in a brawl: others stand where they are, crashes are real, and what is
-// mispredicted all the same is known to be the others' doing.
+// RemoteInput in a brawl: others are shown where they are, crashes are real, and
+// remaining mispredictions are attributed to the others.
 func TestRemotePredictedBrawl(t *testing.T) {
 	rtts := []time.Duration{150 * time.Millisecond}
 	losses := []float64{0.05}

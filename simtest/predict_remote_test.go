@@ -21,12 +21,12 @@ type chassis struct {
 	VX, VY float32 `net:"min=-32,max=32,step=0.01"`
 }
 
-// pedals are what the driver pressed last, for others to go on with.
+// pedals are the driver's last input, from which others continue.
 type pedals struct {
 	X, Y float32 `net:"min=-1,max=1,step=0.0078125"`
 }
 
-// load is what a car carries; what it is worth is the driver's own business.
+// load is what a car carries; only its driver knows its value.
 type load struct {
 	Boxes uint8 `net:"max=9"`
 	Worth uint8 `net:"max=200,owner"`
@@ -45,9 +45,9 @@ type bumpers struct {
 	load   ecs.Component[load]
 	cmd    ecs.Component[ride]
 	car    ecs.Prefab
-	puff   ecs.Prefab // what a car leaves behind it: drawn in the past
+	puff   ecs.Prefab // left behind by a car: drawn in the past
 	ball   ecs.Prefab // of the island
-	shell  ecs.Prefab // that a car fires, and that is foreseen along with it
+	shell  ecs.Prefab // fired by a car, and predicted with it
 	all    *ecs.Query
 	balls  *ecs.Query
 	shot   foretick.Event[lagcomp.Ray]
@@ -372,9 +372,9 @@ func brawl(until time.Duration) func(m *simtest.Match, player foretick.PlayerID,
 	}
 }
 
-// Whoever turns all the time is foreseen wrongly all the time. He stands on the screen
-// much nearer to where he is all the same, the difference has a cause of its own, and
-// when all is quiet both ends agree.
+// The input of a player that turns all the time is mispredicted all the time. It is
+// still shown much closer to its true position, the difference has its own cause, and
+// at rest both ends agree.
 func TestRemotePredictedTurns(t *testing.T) {
 	for _, link := range []sim.Link{
 		{Latency: 30 * time.Millisecond},
@@ -384,7 +384,7 @@ func TestRemotePredictedTurns(t *testing.T) {
 		if raced && link.Loss != 0.05 {
 			continue
 		}
-		var off [2]float64 // sum of how far others were shown from where they were
+		var off [2]float64 // sum of the distances between others' shown and true positions
 		for blind := range 2 {
 			n, entities := 0, 0
 			type sight struct {
@@ -406,7 +406,7 @@ func TestRemotePredictedTurns(t *testing.T) {
 			d.m.Run(2 * time.Second)
 			f := d.srv.Frame()
 			f.Spawn(&d.g.ball, ecs.Nobody)
-			for player := range foretick.PlayerID(4) { // drawn in the past beside what is foreseen, and gone again
+			for player := range foretick.PlayerID(4) { // drawn in the past next to predicted entities, and destroyed again
 				f.Spawn(&d.g.puff, player+1)
 			}
 			d.m.Run(36 * time.Second)
@@ -423,7 +423,7 @@ func TestRemotePredictedTurns(t *testing.T) {
 				require.Zero(t, a.Differences, a.First)
 				entities += a.Entities
 				st := c.Stats()
-				all.Add(&st)
+				simtest.AddStats(&all, &st)
 			}
 			require.Equal(t, 4*(4+4+1), entities, "the shells are gone")
 			require.Zero(t, all.ByCause[prediction.Code], "%v", all.ByCause)
@@ -439,8 +439,8 @@ func TestRemotePredictedTurns(t *testing.T) {
 	}
 }
 
-// What another player's avatar raises and spawns where it is foreseen is nobody's: no
-// handler hears of it, and nothing of it is left over.
+// Events and spawns of another player's predicted avatar are dropped: no handler is
+// called, and nothing is left over.
 func TestRemotePredictedRaisesNothing(t *testing.T) {
 	ends := 0
 	var own, others int
@@ -464,13 +464,13 @@ func TestRemotePredictedRaisesNothing(t *testing.T) {
 		a := d.m.Audit(c)
 		require.Zero(t, a.Differences, a.First)
 		require.Equal(t, 2, a.Entities)
-		require.Equal(t, 2, c.World().Len())
+		require.Equal(t, 2, c.View().World.Len())
 		require.Zero(t, c.Stats().SpawnsCancelled)
 		require.Greater(t, c.Stats().SpawnsMatched, uint64(3))
 	}
 }
 
-// Systems that Except names see nothing of others, and the rest all of them.
+// Systems that SkipSystems names see nothing of others, and the rest all of them.
 func TestRemotePredictedWithoutSomeSystems(t *testing.T) {
 	ends := 0
 	seen := map[foretick.PlayerID]int{}
@@ -485,8 +485,8 @@ func TestRemotePredictedWithoutSomeSystems(t *testing.T) {
 	require.Positive(t, d.clients[0].Stats().RemotePredicted)
 }
 
-// A guess is rounded as the wire rounds a command: what all press in fact is foreseen
-// to the last word, though no step of the wire is what they press.
+// A guess is rounded like a command on the wire: inputs are predicted exactly even if
+// they are not on the wire's grid.
 func TestGuessIsRounded(t *testing.T) {
 	press := ride{X: 0.3, Y: -0.7}
 	d := newDerby(t, 9, 2, both(sim.Link{Latency: 40 * time.Millisecond}), func(g *bumpers) {
@@ -500,8 +500,8 @@ func TestGuessIsRounded(t *testing.T) {
 	require.Equal(t, before.RemoteMispredicted, st.RemoteMispredicted)
 }
 
-// A crash into somebody who was foreseen wrongly was none: its event is cancelled, and
-// those that are confirmed are the server's.
+// A crash into a mispredicted car did not happen: its event is cancelled, and the
+// confirmed events are the server's.
 func TestRemotePredictedEvents(t *testing.T) {
 	for _, link := range []sim.Link{{Latency: 75 * time.Millisecond}, {Latency: 50 * time.Millisecond, Jitter: 10 * time.Millisecond, Loss: 0.1}} {
 		ends := 0
@@ -535,10 +535,10 @@ func TestRemotePredictedEvents(t *testing.T) {
 	}
 }
 
-// Whoever loses his car honked in vain since: the server has nothing of what he raised
-// until he knew.
+// A player that lost its car honked for nothing since then: the server has none of the
+// events raised before the player knew.
 func TestRemotePredictedEventsOfALostCar(t *testing.T) {
-	for _, rate := range []int{0, 2000} { // beyond which the news of his car is put off
+	for _, rate := range []int{0, 2000} { // beyond it the news of its car is postponed
 		lostCar(t, rate)
 	}
 }
@@ -599,9 +599,9 @@ func TestRemotePredictedIsNotShownWrong(t *testing.T) {
 	require.Zero(t, st.Mispredictions)
 }
 
-// A shot at somebody who is foreseen is judged where its shooter saw him, ahead, and
-// so is one at what everybody predicts: while nobody does anything unforeseen, both
-// ends meet the same point. What is drawn in the past beside it is judged in the past.
+// A shot at a remotely predicted player is judged where its shooter saw it, ahead, and
+// so is one at a common entity: while no input is mispredicted, both ends meet the
+// same point. Entities drawn in the past are judged in the past.
 func TestRemotePredictedIsShotAhead(t *testing.T) {
 	type shot struct {
 		tick foretick.Tick
@@ -609,11 +609,11 @@ func TestRemotePredictedIsShotAhead(t *testing.T) {
 		kind string
 		at   float32
 	}
-	for _, pictures := range []int{20, 30, 60, 144} {
+	for _, frames := range []int{20, 30, 60, 144} {
 		var server, client []shot
 		ends := 0
 		seat := both(sim.Link{Latency: 75 * time.Millisecond, Jitter: 5 * time.Millisecond})
-		seat.Pictures = pictures
+		seat.FrameRate = frames
 		d := newDerby(t, 5, 2, seat, func(g *bumpers) {
 			to := &server
 			if ends > 0 {
@@ -664,7 +664,7 @@ func TestRemotePredictedIsShotAhead(t *testing.T) {
 		}
 		for _, s := range client {
 			is, ok := by[s.tick]
-			if !ok || !s.hit && !is.hit || s.tick < 100 || s.tick%90 < 15 { // when nobody knows yet that he presses something else
+			if !ok || !s.hit && !is.hit || s.tick < 100 || s.tick%90 < 15 { // when the change of input is not known yet
 				continue
 			}
 			hits[s.kind]++
@@ -680,12 +680,12 @@ func TestRemotePredictedIsShotAhead(t *testing.T) {
 		require.Equal(t, hits["car"], agreed["car"])
 		require.Equal(t, hits["ball"], agreed["ball"])
 		require.GreaterOrEqual(t, agreed["puff"], hits["puff"]-1)
-		t.Logf("%d pictures a second: hits %v, of which met at the same point %v", pictures, hits, agreed)
+		t.Logf("%d frames a second: hits %v, of which met at the same point %v", frames, hits, agreed)
 	}
 }
 
-// SyncTest runs what is foreseen again, too, by guesses that hang on how far ahead of
-// the snapshots a tick was; what comes out otherwise for the game's own fault is found.
+// SyncTest also replays remote prediction, with guesses that depend on the distance to
+// the snapshots; it still finds results that differ through the game's own fault.
 func TestRemotePredictedIsSyncTested(t *testing.T) {
 	for _, fault := range []string{"", "a guess by a counter"} {
 		n := 0

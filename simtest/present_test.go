@@ -12,8 +12,8 @@ import (
 	"github.com/foretick/foretick/transport/sim"
 )
 
-// What no player aims hits whoever is there, in the newest complete tick, and nobody
-// is left out but who is named: with players and without, after one left too.
+// A shot without a shooter hits bodies in the newest complete tick, and leaves
+// out only the named one: with players and without, also after one has left.
 func TestPresentHitsForThoseWhoAreNoPlayers(t *testing.T) {
 	m, err := newRange(61, 30, foretick.ServerConfig{})
 	require.NoError(t, err)

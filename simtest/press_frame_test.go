@@ -105,8 +105,8 @@ type clickRow struct {
 	tagged    bool
 }
 
-// play has a client press in each tick's frames in turn, and returns how far off
-// the server judged each press.
+// play lets a client press in each of a tick's frames in turn, and returns the error
+// with which the server judged each press.
 func (row clickRow) play(t *testing.T, link sim.Link) (off []float64) {
 	t.Helper()
 	server, client := &clicks{speed: row.speed}, &clicks{}
@@ -153,7 +153,7 @@ func (row clickRow) play(t *testing.T, link sim.Link) (off []float64) {
 			return plainClick{c.X, c.Fire}
 		})
 	}
-	_, err = m.Join(cfg, simtest.Seat{Up: link, Down: link, Pictures: row.fps})
+	_, err = m.Join(cfg, simtest.Seat{Up: link, Down: link, FrameRate: row.fps})
 	require.NoError(t, err)
 	m.Run(20 * time.Second)
 	require.GreaterOrEqual(t, len(off), presses-3)

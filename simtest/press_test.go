@@ -12,7 +12,7 @@ import (
 	"github.com/foretick/foretick/transport/sim"
 )
 
-// armada is a game in which a player predicts more than the rate carries.
+// armada is a game in which a player predicts more than the rate can carry.
 type armada struct {
 	pos        ecs.Component[position]
 	cmd        ecs.Component[move]

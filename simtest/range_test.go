@@ -12,9 +12,10 @@ import (
 	"github.com/foretick/foretick/transport/sim"
 )
 
-// The shooting range: runners who turn back every 0.3 to 0.8 s, and players who
-// shoot at their heads. A head is a bone, moved by a clip and a phase that are
-// replicated beside the position. Runners are immortal, ammunition is free.
+// The shooting range: runners that turn back every 0.3 to 0.8 s, and players
+// that shoot at their heads. A head is a bone, moved by a clip and a phase that
+// are replicated along with the position. Runners are immortal, ammunition is
+// free.
 type (
 	place struct {
 		X, Y float32 `net:"min=-128,max=128,step=0.01,lerp"`
@@ -33,7 +34,7 @@ type (
 		Target  uint8   `net:"max=15"`
 		Shoot   bool    `net:"oneshot"`
 	}
-	// tapped is a pull of which the aim belongs to the press.
+	// tapped is a trigger pull with its own aim.
 	tapped struct {
 		X, Y, Z float32 `net:"min=-128,max=128,step=0.005,press"`
 		Move    float32 `net:"min=-1,max=1,step=0.0078125"`
@@ -118,7 +119,7 @@ func (g *shootingRange) protocol(rate int) *foretick.Protocol {
 	p.Server("run", g.run, ecs.Write(&g.pos, &g.pose, &g.course))
 	p.Server("script", func(f *foretick.Frame, _ ecs.Rows) {
 		if g.script != nil {
-			defer f.World.Guard(f.World.Guard(false)) // a test does what it likes
+			defer f.World.Guard(f.World.Guard(false)) // a test may do anything
 			g.script(f)
 		}
 	}, ecs.Once(), ecs.WriteOther(&g.pos, &g.pose), ecs.After("run"))
@@ -248,7 +249,7 @@ type shooter struct {
 	off    float64 // in radii
 	held   pull    // as last aimed
 	wait   int     // where it taps: frames until it does …
-	frames int     // … of so many a tick
+	frames int     // … of this many a tick
 
 	seen map[foretick.Tick]seenShot
 }
@@ -276,7 +277,7 @@ func (s *shooter) sample(v foretick.View) pull {
 		cmd.Z = at.Z + float32(sin*s.off*headRadius)
 		s.held = cmd
 	}
-	// At a runner who is not there any more it shoots where he was last seen.
+	// It shoots at a vanished runner's last position on the screen.
 	now := s.net.Now()
 	cmd.Shoot = s.held != pull{} && now >= s.from && now < s.until && v.Tick-s.last >= s.every
 	return cmd
@@ -299,7 +300,7 @@ func (s *shooter) tap(v foretick.View) tapped {
 	return tapped(cmd)
 }
 
-// fired notes what the shot seems to hit, and aims anew.
+// fired records what the shot seems to hit, and aims again.
 func (s *shooter) fired(f *foretick.Frame, sh shot) {
 	seen := f.Rewind(s.client.View().Player)
 	out := seenShot{kind: sh.Kind}
@@ -396,7 +397,7 @@ func (m *rangeMatch) seatAs(seat simtest.Seat, from, until time.Duration) (*shoo
 	var err error
 	cfg := foretick.ClientConfig{Protocol: p, Sample: foretick.Sample(&g.cmd, s.sample)}
 	if g.taps {
-		seat.Pictures, cfg.Sample = tapFrames, foretick.Sample(&g.tap, s.tap)
+		seat.FrameRate, cfg.Sample = tapFrames, foretick.Sample(&g.tap, s.tap)
 		s.frames = tapFrames / m.rate
 	}
 	s.client, err = m.Join(cfg, seat)

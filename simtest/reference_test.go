@@ -17,7 +17,7 @@ type leash struct {
 	N  uint8
 }
 
-// overheard keeps what is sent to everybody.
+// overheard keeps all sent packets.
 type overheard struct{ packets [][]byte }
 
 func (o *overheard) Packet(_ *simtest.Match, _, _ int, b []byte) error {

@@ -14,7 +14,7 @@ import (
 	"github.com/foretick/foretick/transport/sim"
 )
 
-// A cargo is what lies in a crate that slides along: other things in each tick.
+// A cargo is the contents of a sliding crate, different in each tick.
 type (
 	cargo struct {
 		X     float32  `net:"min=-64,max=64,step=0.01,lerp"`
@@ -33,7 +33,7 @@ type harbour struct {
 	berth  ecs.Component[berth]
 	cmd    ecs.Component[hook]
 	crate  ecs.Prefab
-	docker ecs.Prefab // with a volume of its own
+	docker ecs.Prefab // with a separate hitbox
 	mine   ecs.Entity
 	judge  func(f *foretick.Frame, rows ecs.Rows)
 }
@@ -69,9 +69,9 @@ func (g *harbour) protocol() *foretick.Protocol {
 	return p
 }
 
-// A remembered component is answered whole: its strings and slices are those of the
-// tick looked at, whatever was recorded since and of whomever, and what others do
-// not receive is not there.
+// A recorded component is returned whole: its strings and slices are those of the
+// requested tick, whatever was recorded since, and fields that others do not
+// receive are absent.
 func TestRememberedStringsAndSlices(t *testing.T) {
 	m := simtest.New(4)
 	server := &harbour{}
@@ -121,7 +121,7 @@ func TestRememberedStringsAndSlices(t *testing.T) {
 	require.Greater(t, between, 20)
 }
 
-// A player's own body is in the past, and in the way of nothing that he does.
+// A player's own body is in the past, and does not block the player.
 func TestOwnBodyIsLeftOut(t *testing.T) {
 	m := simtest.New(5)
 	server, g, asked := &harbour{}, &harbour{}, 0

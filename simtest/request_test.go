@@ -2,6 +2,7 @@ package simtest_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -35,7 +36,7 @@ type shop struct {
 	said   []string // by whom, and what
 	bought []uint16
 	ticks  []foretick.Tick // of each purchase
-	order  string          // of what was called in a tick
+	order  string          // of the calls in a tick
 	fails  string          // the line that the handler fails at
 }
 
@@ -69,6 +70,9 @@ func (g *shop) open(t *testing.T, m *simtest.Match, link sim.Link, clients int) 
 	return srv, cs, gs
 }
 
+// The allowance of requests: a second, and at once.
+const requestRate, requestBurst = 32, 64
+
 // A player whose connection is lost again and again, at the worst moments, has each
 // of its requests handled once, in order, those made while it was away too.
 func TestRequestsSurviveALostConnection(t *testing.T) {
@@ -88,9 +92,9 @@ func TestRequestsSurviveALostConnection(t *testing.T) {
 		m.Run(2 * time.Second)
 		play(3 * time.Second)
 		for i := range 3 {
-			m.Link(c, dead, link) // what it is sent arrives, or …
+			m.Link(c, dead, link) // the server's packets arrive, or …
 			if i == 1 {
-				m.Link(c, link, dead) // … is lost, and what it asks arrives
+				m.Link(c, link, dead) // … are lost, and its requests arrive
 			}
 			play(200 * time.Millisecond)
 			m.Link(c, dead, dead)
@@ -116,7 +120,8 @@ func TestRequestsSurviveALostConnection(t *testing.T) {
 	}
 }
 
-// Whose place was given up asks nothing more of the old one, and begins anew.
+// A player whose place was released makes no more requests for the old one, and
+// starts over.
 func TestRequestsGoWithThePlace(t *testing.T) {
 	link, dead := sim.Link{Latency: 30 * time.Millisecond}, sim.Link{Loss: 1}
 	m := simtest.New(1)
@@ -133,7 +138,7 @@ func TestRequestsGoWithThePlace(t *testing.T) {
 		require.NoError(t, g.say.Send(c, say{"lost"}))
 	}
 	m.Run(10 * time.Second)
-	srv.Kick(1, 0, "gone for good")
+	srv.Frame().Kick(1, 0, "gone for good")
 	m.Link(c, link, link)
 	m.Run(20 * time.Second)
 	require.Equal(t, foretick.Playing, c.View().State)
@@ -150,8 +155,8 @@ func TestRequestsGoWithThePlace(t *testing.T) {
 	require.Zero(t, srv.Stats().Malformed+c.Stats().Malformed)
 }
 
-// TestRequestLimits: what a client may not ask for is told at once, and costs nobody
-// anything.
+// TestRequestLimits: a request beyond the limits is refused at once, at no cost to
+// others.
 func TestRequestLimits(t *testing.T) {
 	m := simtest.New(1)
 	var server shop
@@ -160,18 +165,18 @@ func TestRequestLimits(t *testing.T) {
 	require.ErrorIs(t, g.say.Send(c, say{"too early"}), foretick.ErrNotIn)
 	require.ErrorIs(t, new(foretick.Request[say]).Send(c, say{}), foretick.ErrUnregistered)
 	m.Run(2 * time.Second)
-	for i := range uint16(foretick.RequestBurst) {
+	for i := range uint16(requestBurst) {
 		require.NoError(t, g.buy.Send(c, buy{N: i}))
 	}
 	require.ErrorIs(t, g.buy.Send(c, buy{}), foretick.ErrTooMany)
 	m.Run(3*time.Second + 20*time.Millisecond)
-	for i := range uint16(foretick.RequestRate) {
-		require.NoError(t, g.buy.Send(c, buy{N: foretick.RequestBurst + i}))
+	for i := range uint16(requestRate) {
+		require.NoError(t, g.buy.Send(c, buy{N: requestBurst + i}))
 	}
 	require.ErrorIs(t, g.buy.Send(c, buy{}), foretick.ErrTooMany)
 	require.NoError(t, gs[1].buy.Send(cs[1], buy{N: 1000}), "each has its own allowance")
 	m.Run(5 * time.Second)
-	require.Len(t, server.bought, foretick.RequestBurst+foretick.RequestRate+1)
+	require.Len(t, server.bought, requestBurst+requestRate+1)
 	require.NoError(t, g.say.Send(c, say{strings.Repeat("ä", 30)}), "60 bytes: cut at a character")
 	require.NoError(t, gs[1].buy.Send(cs[1], buy{Item: 200}), "brought into range, as every value is")
 	m.Run(6 * time.Second)
@@ -182,8 +187,8 @@ func TestRequestLimits(t *testing.T) {
 	require.NoError(t, m.Err())
 }
 
-// A client may ask as soon as it is let in: the game knows it by then. What stalls
-// on the way comes in one piece, which is nobody's fault.
+// A client may send requests as soon as it has joined: the game knows it by then.
+// Requests delayed in transit arrive together, and that is allowed.
 func TestRequestsComeBehindJoin(t *testing.T) {
 	m := simtest.New(1)
 	link := sim.Link{Latency: 30 * time.Millisecond}
@@ -205,7 +210,7 @@ func TestRequestsComeBehindJoin(t *testing.T) {
 	}
 	m.Link(cs[0], link, link)
 	m.Run(m.Net.Now() + 3*time.Second)
-	require.Greater(t, sent, foretick.RequestBurst+4*foretick.RequestRate)
+	require.Greater(t, sent, requestBurst+4*requestRate)
 	require.Len(t, server.bought, sent)
 	require.EqualValues(t, 1, cs[0].Stats().Connections)
 	require.Zero(t, srv.Stats().Offenders)
@@ -341,50 +346,59 @@ func TestRequestsOfAnotherBuild(t *testing.T) {
 	require.Equal(t, []string{"Offer.Item"}, c.BuildDifference().Changed)
 }
 
+// taker keeps the last request that was handled.
+type taker struct {
+	*simtest.Requests
+	last simtest.RequestTaken
+}
+
+func (k *taker) Handling(m *simtest.Match, r simtest.RequestTaken) error {
+	k.last = r
+	k.last.Payload = slices.Clone(r.Payload)
+	return k.Requests.Handling(m, r)
+}
+
 // TestRequestsChecker: a request that comes twice, late, changed, for nobody or never
 // is found.
 func TestRequestsChecker(t *testing.T) {
-	type taken = foretick.RequestTaken
+	type taken = simtest.RequestTaken
 	for name, tamper := range map[string]func(m *simtest.Match, q *simtest.Requests, c *foretick.Client, last taken) error{
 		"twice": func(m *simtest.Match, q *simtest.Requests, _ *foretick.Client, last taken) error {
 			return q.Handling(m, last)
 		},
 		"out of order": func(m *simtest.Match, q *simtest.Requests, c *foretick.Client, last taken) error {
 			for n := range byte(2) {
-				q.Asked(m, c, foretick.RequestSent{Kind: 1, Payload: []byte{n}})
+				q.Asked(m, c, simtest.RequestSent{Kind: 1, Payload: []byte{n}})
 			}
 			last.Kind, last.Payload = 1, []byte{1}
 			return q.Handling(m, last)
 		},
 		"changed": func(m *simtest.Match, q *simtest.Requests, c *foretick.Client, last taken) error {
-			q.Asked(m, c, foretick.RequestSent{Kind: 0, Payload: []byte{7}})
+			q.Asked(m, c, simtest.RequestSent{Kind: 0, Payload: []byte{7}})
 			last.Payload = []byte{8}
 			return q.Handling(m, last)
 		},
 		"another kind": func(m *simtest.Match, q *simtest.Requests, c *foretick.Client, last taken) error {
-			q.Asked(m, c, foretick.RequestSent{Kind: 0, Payload: []byte{7}})
+			q.Asked(m, c, simtest.RequestSent{Kind: 0, Payload: []byte{7}})
 			last.Kind, last.Payload = 1, []byte{7}
 			return q.Handling(m, last)
 		},
 		"another player's": func(m *simtest.Match, q *simtest.Requests, c *foretick.Client, last taken) error {
-			q.Asked(m, c, foretick.RequestSent{Kind: 0, Payload: []byte{7}})
+			q.Asked(m, c, simtest.RequestSent{Kind: 0, Payload: []byte{7}})
 			last.By, last.Session, last.Payload = last.By+1, last.Session+1, []byte{7}
 			return q.Handling(m, last)
 		},
 		"never": func(m *simtest.Match, q *simtest.Requests, c *foretick.Client, _ taken) error {
-			q.Asked(m, c, foretick.RequestSent{Kind: 0, Payload: []byte{7}})
+			q.Asked(m, c, simtest.RequestSent{Kind: 0, Payload: []byte{7}})
 			return q.Quiet(m)
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			m, q := simtest.New(1), &simtest.Requests{}
-			m.Watch(q)
+			k := &taker{Requests: q}
+			m.Watch(k)
 			var server shop
-			var last taken
-			_, err := m.Serve(foretick.ServerConfig{Protocol: server.protocol(), OnRequest: func(r foretick.RequestTaken) {
-				last = r
-				last.Payload = append([]byte{}, r.Payload...)
-			}})
+			_, err := m.Serve(foretick.ServerConfig{Protocol: server.protocol()})
 			require.NoError(t, err)
 			g := &shop{}
 			c, err := m.Join(foretick.ClientConfig{Protocol: g.protocol()}, simtest.Seat{Up: sim.LAN, Down: sim.LAN})
@@ -399,7 +413,7 @@ func TestRequestsChecker(t *testing.T) {
 			line, err := q.Worked(m)
 			require.NoError(t, err)
 			require.Equal(t, "requests: 1 handled", line)
-			require.Error(t, tamper(m, q, c, last))
+			require.Error(t, tamper(m, q, c, k.last))
 		})
 	}
 }

@@ -9,31 +9,32 @@ import (
 	"github.com/foretick/foretick"
 )
 
-// Requests checks that what players ask ([foretick.Request]) reaches the server
-// exactly once and in order for as long as they stay, whatever connections they lose
-// and come back by, and that at quiet points nothing is missing. [Player.Act] is
-// where a game's test asks.
+// Requests checks that players' requests ([foretick.Request]) reach the server
+// exactly once and in order, for as long as a player stays, across lost connections
+// and reconnects. At quiet points no request may be missing. A game's test sends
+// requests in [Player.Act].
 type Requests struct {
 	seed   maphash.Seed
 	server *foretick.Server
-	asked  []*errands // in order of their beginning
+	asked  []*errands // in order of creation
 
-	// Handled counts those that reached the server.
+	// Handled counts the requests that reached the server.
 	Handled uint64
 }
 
-// errands are what a client asked in one session and the server has not handled yet.
+// errands are the requests that a client sent in one session and the server has not
+// handled yet.
 type errands struct {
-	client  *foretick.Client // nil: the session is over, as seen at gone
+	client  *foretick.Client // nil: the session ended, as seen at gone
 	gone    time.Duration
 	number  uint64            // of the client's sessions
-	player  foretick.PlayerID // in it
-	session uint64            // as the server numbers them; 0: not known yet
+	player  foretick.PlayerID // of the session
+	session uint64            // the server's number of it; 0: not known yet
 	queue   []uint64          // digests
 }
 
-// errandsKept is how long those of a session that is over are remembered: what was
-// under way may still arrive, at a server that stands still at last.
+// errandsKept is how long requests of an ended session are remembered: they may
+// still arrive, for example at a server that was frozen.
 const errandsKept = time.Minute
 
 func (q *Requests) digest(kind uint8, payload []byte) uint64 {
@@ -44,7 +45,7 @@ func (q *Requests) digest(kind uint8, payload []byte) uint64 {
 }
 
 // Asked implements [RequestChecker].
-func (q *Requests) Asked(_ *Match, c *foretick.Client, r foretick.RequestSent) {
+func (q *Requests) Asked(_ *Match, c *foretick.Client, r RequestSent) {
 	n := sessions(c)
 	i := slices.IndexFunc(q.asked, func(e *errands) bool { return e.client == c && e.number == n })
 	if i < 0 {
@@ -55,17 +56,17 @@ func (q *Requests) Asked(_ *Match, c *foretick.Client, r foretick.RequestSent) {
 }
 
 // Handling implements [RequestChecker].
-func (q *Requests) Handling(_ *Match, r foretick.RequestTaken) error {
+func (q *Requests) Handling(_ *Match, r RequestTaken) error {
 	got := q.digest(r.Kind, r.Payload)
 	first := func(e *errands) bool { return len(e.queue) > 0 && e.queue[0] == got }
 	i := slices.IndexFunc(q.asked, func(e *errands) bool { return e.session == r.Session })
-	for k := len(q.asked) - 1; k >= 0 && i < 0; k-- { // the newest player in that place
+	for k := len(q.asked) - 1; k >= 0 && i < 0; k-- { // the newest player with that number
 		if e := q.asked[k]; e.session == 0 && e.player == r.By && first(e) {
 			i = k
 		}
 	}
 	if i < 0 || !first(q.asked[i]) {
-		return fmt.Errorf("player %d: a request of kind %d is not the one that was to come", r.By, r.Kind)
+		return fmt.Errorf("player %d: a request of kind %d is not the expected one", r.By, r.Kind)
 	}
 	e := q.asked[i]
 	e.session, e.queue = r.Session, e.queue[1:]
@@ -75,7 +76,7 @@ func (q *Requests) Handling(_ *Match, r foretick.RequestTaken) error {
 
 // Tick implements [Checker].
 func (q *Requests) Tick(m *Match) error {
-	if s := m.Server(); s != q.server { // what the server before was asked is nobody's any more
+	if s := m.Server(); s != q.server { // requests to a former server no longer count
 		q.server, q.asked = s, nil
 	}
 	if m.Server().Tick()%32 == 0 {

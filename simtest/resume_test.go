@@ -27,7 +27,7 @@ func TestReliableMessagesSurviveALostConnection(t *testing.T) {
 		client := talk{now: srv.Tick}
 		c, err := m.Join(foretick.ClientConfig{Protocol: client.protocol()}, simtest.Seat{Up: link, Down: link})
 		require.NoError(t, err)
-		m.Run(32 * time.Second) // a place is held for no longer than its player played
+		m.Run(32 * time.Second) // a place is held only as long as its player had played
 		player := c.View().Player
 		lines, chunks, queued := uint16(0), uint16(0), 0
 		play := func(length time.Duration) {
@@ -39,15 +39,15 @@ func TestReliableMessagesSurviveALostConnection(t *testing.T) {
 				require.NoError(t, server.line.Send(srv.Frame(), player, line{N: lines}))
 				require.NoError(t, server.spark.Send(srv.Frame(), player, spark{N: lines}))
 				lines++
-				queued = max(queued, srv.Queued(player))
+				queued = max(queued, srv.Internals().Queued(player))
 			}
 		}
 		play(3 * time.Second)
 		for i := range 3 {
 			dead := sim.Link{Loss: 1}
-			m.Link(c, link, dead) // what it acknowledges arrives, or …
+			m.Link(c, link, dead) // its acknowledgements arrive, or …
 			if i == 1 {
-				m.Link(c, dead, link) // … is lost, and what it is sent arrives
+				m.Link(c, dead, link) // … are lost, and the server's packets arrive
 			}
 			play(200 * time.Millisecond)
 			m.Link(c, dead, dead)
@@ -76,15 +76,16 @@ func TestReliableMessagesSurviveALostConnection(t *testing.T) {
 		require.Greater(t, queued, 256*10*5)
 		require.Zero(t, c.Stats().Malformed)
 		require.Zero(t, srv.Stats().Malformed)
-		require.Zero(t, srv.Queued(player))
+		require.Zero(t, srv.Internals().Queued(player))
 		require.NoError(t, m.Err())
 		require.NoError(t, m.Quiet())
 		require.EqualValues(t, lines+chunks, delivery.Messages)
 	}
 }
 
-// A place whose player is away for too many messages is given up: 256 KiB are all
-// that wait. Who then comes back by its old token is a new player, and counts anew.
+// A place whose absent player has too many messages waiting is released: the limit
+// is 256 KiB. A player that then returns with its old token is a new player, and
+// counts from 0.
 func TestReliableOverflowWhileAway(t *testing.T) {
 	link, dead := sim.Link{Latency: 40 * time.Millisecond}, sim.Link{Loss: 1}
 	m := simtest.New(1)
@@ -107,7 +108,7 @@ func TestReliableOverflowWhileAway(t *testing.T) {
 		}
 		n++
 		require.LessOrEqual(t, n, uint16(1024+64))
-		most = max(most, srv.Queued(player))
+		most = max(most, srv.Internals().Queued(player))
 		if n%64 == 0 {
 			m.Run(m.Net.Now() + time.Second/30)
 		}

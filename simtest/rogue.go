@@ -3,7 +3,6 @@ package simtest
 import (
 	"encoding/binary"
 	"hash/crc32"
-	"math/bits"
 	"time"
 
 	"github.com/foretick/foretick"
@@ -11,17 +10,17 @@ import (
 	"github.com/foretick/foretick/transport"
 )
 
-// rogueState is how far a rogue has come, as it can tell itself.
+// rogueState is a rogue's progress, as far as it knows.
 type rogueState uint8
 
 const (
-	rogueOut    rogueState = iota // no connection: not yet, lost, or thrown away
-	rogueDials                    // nothing can be said yet
-	rogueSilent                   // said nothing yet
-	rogueGreets                   // said something, and has no answer
+	rogueOut    rogueState = iota // no connection: not yet, lost, or dropped
+	rogueDials                    // cannot send yet
+	rogueSilent                   // has sent nothing yet
+	rogueGreets                   // has sent something, and has no answer
 	rogueOther                    // was told that it is of another build, or another game
-	roguePlays                    // was let in
-	rogueEnded                    // was let in, and the server ended it
+	roguePlays                    // was accepted
+	rogueEnded                    // was accepted, and the server ended it
 	rogueStates int        = iota
 )
 
@@ -30,48 +29,50 @@ var rogueStateNames = [rogueStates]string{"out", "dials", "silent", "greets", "o
 // What a rogue acknowledges.
 const (
 	acksAll   = iota
-	acksBare  // packets without a snapshot alone
+	acksBare  // only packets without a snapshot
 	acksNever // nothing
 )
 
-// rogue is a peer that knows the format, and keeps to no rule but those that it
-// likes. It says what the grammar of rogue_acts.go and rogue_words.go draws.
+// rogue is a peer that knows the format and follows only the rules that it
+// likes. Its behaviour is drawn from the grammar in rogue_acts.go and
+// rogue_words.go.
 type rogue struct {
-	den   *den
+	match *rogueMatch
 	dice  *dice
 	state rogueState
-	left  int // actions of this sequence
+	left  int // actions left in this sequence
 	next  time.Duration
-	wild  int // it behaves wild times in 64
+	wild  int // it misbehaves wild times in 64
 
 	endpoint transport.Endpoint
 	peer     transport.PeerID
 	events   [16]transport.Event
 
 	number uint16 // of the next packet
-	acks   int    // its policy
+	acks   int    // its acknowledgement policy
 	heard  bool
-	line   uint16 // newest packet heard, and the 32 before it
+	line   uint16 // newest packet received, and the 32 before it
 	bits   uint32
 	lineAt time.Duration
 
 	welcome netcode.Welcome
-	since   time.Duration // when that came
+	mute    bool          // its commands say nothing
+	since   time.Duration // arrival of the welcome
 	token   [16]byte      // of the newest place
 	stream  [4]uint16     // next entry of each channel
 
-	build build // as which it dialled
-	asked bool  // for the schema, over this connection
+	build build // the build that it claims
+	asked bool  // asked for the schema on this connection
 
 	played bool // in this sequence
-	dials  int  // connections of this sequence
+	dials  int  // connections in this sequence
 	buf    []byte
-	last   []byte // the packet before
+	last   []byte // the previous packet
 	body   []byte
 	data   []byte
 }
 
-// build is of which build of the game a rogue says that it is.
+// build is the build of the game that a rogue claims.
 type build uint8
 
 const (
@@ -82,8 +83,8 @@ const (
 
 var builds = [...]build{buildSame, buildSame, buildSame, buildSame, buildSame, buildCompatible, buildCompatible, buildForeign}
 
-// tick is about the server's tick.
-func (r *rogue) tick() foretick.Tick { return r.den.server.Tick() }
+// tick returns about the server's tick.
+func (r *rogue) tick() foretick.Tick { return r.match.server.Tick() }
 
 // begin starts a sequence.
 func (r *rogue) begin() {
@@ -94,17 +95,17 @@ func (r *rogue) begin() {
 	r.state, r.build = rogueOut, buildSame
 }
 
-// connect dials anew; the connection before stays as it is, without a word.
+// connect dials again; it leaves the old connection without notice.
 func (r *rogue) connect() {
 	r.vanish()
-	r.endpoint = r.den.net.Dial(false)
+	r.endpoint = r.match.net.Dial(false)
 	r.dials++
-	r.den.counts.Connections++
+	r.match.counts.Connections++
 	r.state, r.peer = rogueDials, 0
 	r.number, r.heard, r.line, r.bits = 0, false, 0, 0
 	r.welcome, r.stream = netcode.Welcome{}, [4]uint16{}
 	r.last, r.asked = r.last[:0], false
-	if !r.den.door.plain {
+	if !r.match.door.plain {
 		r.build = builds[r.dice.n(len(builds))]
 	}
 	if r.dice.one(16) {
@@ -112,25 +113,25 @@ func (r *rogue) connect() {
 	}
 }
 
-// vanish ends the connection's process without a word.
+// vanish ends the connection's process without notice.
 func (r *rogue) vanish() {
 	if r.endpoint != nil {
-		r.den.net.Abandon(r.endpoint)
+		r.match.net.Abandon(r.endpoint)
 		r.endpoint = nil
 	}
 	r.state = rogueOut
 }
 
-// leave closes the connection in order.
+// leave closes the connection normally.
 func (r *rogue) leave(code transport.Code) {
 	if r.endpoint != nil {
-		r.den.net.HangUp(r.endpoint, code)
+		r.match.net.HangUp(r.endpoint, code)
 		r.endpoint = nil
 	}
 	r.state = rogueOut
 }
 
-// receive takes in what came.
+// receive handles incoming events.
 func (r *rogue) receive(now time.Duration) {
 	if r.endpoint == nil {
 		return
@@ -140,6 +141,7 @@ func (r *rogue) receive(now time.Duration) {
 		for i := range r.events[:n] {
 			r.handle(now, &r.events[i])
 		}
+		clear(r.events[:n]) // buffers of an endpoint that may be gone
 		if n < len(r.events) {
 			return
 		}
@@ -151,7 +153,7 @@ func (r *rogue) handle(now time.Duration, e *transport.Event) {
 	case transport.Connected:
 		r.peer, r.state = e.Peer, rogueSilent
 	case transport.Disconnected:
-		r.den.counts.ended(e.Code)
+		r.match.counts.ended(e.Code)
 		if r.state == roguePlays {
 			r.state = rogueEnded
 		} else {
@@ -163,7 +165,7 @@ func (r *rogue) handle(now time.Duration, e *transport.Event) {
 	}
 }
 
-// take reads a packet as far as it needs to.
+// take reads a packet as far as necessary.
 func (r *rogue) take(now time.Duration, b []byte) {
 	if len(b) < headerLeast {
 		return
@@ -197,14 +199,14 @@ func (r *rogue) welcomed(now time.Duration, body []byte) {
 		return
 	}
 	r.welcome, r.since, r.token, r.state = w, now, w.Resume, roguePlays
-	r.den.know(w.Resume)
+	r.match.know(w.Resume)
 	if !r.played {
 		r.played = true
-		r.den.counts.Played++
+		r.match.counts.Played++
 	}
 }
 
-// hear notes a packet for the acknowledgements.
+// hear records a packet for the acknowledgements.
 func (r *rogue) hear(now time.Duration, number uint16) {
 	d := int16(number - r.line)
 	switch {
@@ -220,7 +222,7 @@ func (r *rogue) hear(now time.Duration, number uint16) {
 
 // head is the header of a packet.
 type head struct {
-	flags  byte // beyond those that follow from the rest
+	flags  byte // in addition to those that follow from the other fields
 	number uint16
 	has    bool
 	ack    uint16
@@ -228,7 +230,7 @@ type head struct {
 	delay  byte
 }
 
-// open starts a packet with an honest header.
+// head returns an honest header for the next packet.
 func (r *rogue) head() head {
 	h := head{number: r.number, has: r.heard, ack: r.line, bits: r.bits, delay: 10}
 	r.number++
@@ -283,20 +285,17 @@ func (r *rogue) resend(b []byte) {
 	if r.peer == 0 || r.endpoint == nil {
 		return
 	}
-	r.den.counts.Packets++
-	_ = r.endpoint.Send(r.peer, b) // what is lost is lost
+	r.match.counts.Packets++
+	_ = r.endpoint.Send(r.peer, b) // a loss does not matter
 	if r.state == rogueSilent {
 		r.state = rogueGreets
 	}
 }
 
-// rogueMTU is the most that a packet holds over any transport.
+// rogueMTU is the longest packet that every transport carries.
 const rogueMTU = 1150
 
 var emptyMagic = crc32.Update(0, castagnoli, make([]byte, 8))
 
-// zigzag codes a signed difference.
+// zigzag encodes a signed difference.
 func zigzag(v int64) uint64 { return uint64(v<<1) ^ uint64(v>>63) }
-
-// set counts the bits of a mask's byte.
-func set(b byte) int { return bits.OnesCount8(b) }

@@ -7,14 +7,14 @@ import (
 	"github.com/foretick/foretick/transport"
 )
 
-// act is one kind of thing that a rogue does.
+// act is one kind of action of a rogue.
 type act struct {
 	name string
 	do   func(r *rogue)
 }
 
-// acts are what sequences are made of. Their order is a fuzzer's alphabet: add new
-// ones at the end.
+// acts are the actions of sequences. A fuzzer's input depends on their order: add
+// new ones at the end.
 var acts = [rogueActs]act{
 	{"behave", (*rogue).behave},
 	{"words", (*rogue).sayWords},
@@ -37,18 +37,18 @@ var acts = [rogueActs]act{
 
 const rogueActs = 17
 
-// The acts that are named elsewhere.
+// Indices of acts used elsewhere.
 const (
 	actBehave    = 0
 	actReconnect = 12
 )
 
-// step takes in what came and does what is due.
+// step handles incoming events and takes the actions that are due.
 func (r *rogue) step(now time.Duration) {
 	r.receive(now)
 	for r.left > 0 && r.next <= now && !r.dice.spent() {
 		if !r.action() {
-			r.next = now + r.den.interval
+			r.next = now + r.match.interval
 			return
 		}
 		r.left--
@@ -59,28 +59,28 @@ func (r *rogue) step(now time.Duration) {
 	}
 }
 
-// pause draws how long the next action waits: as often as not it does not.
+// pause draws the wait before the next action: half of the time there is none.
 func (r *rogue) pause(now time.Duration) {
 	if r.next > now {
-		return // it waits already
+		return // it is waiting already
 	}
 	switch r.dice.n(8) {
 	case 0, 1, 2, 3, 4:
 	case 5:
-		r.next = now + time.Duration(2+r.dice.n(3))*r.den.interval
+		r.next = now + time.Duration(2+r.dice.n(3))*r.match.interval
 	default:
-		r.next = now + r.den.interval
+		r.next = now + r.match.interval
 	}
 }
 
-// action does one thing; false when there is nothing that it could do yet.
+// action takes one action; it returns false when none is possible yet.
 func (r *rogue) action() bool {
 	what := actBehave
 	switch {
 	case r.state == rogueDials:
 		return false
 	case r.endpoint == nil || r.peer == 0:
-		if !r.den.room() {
+		if !r.match.room() {
 			return false
 		}
 		what = actReconnect
@@ -89,17 +89,17 @@ func (r *rogue) action() bool {
 	case r.state == rogueOther && r.dice.one(2):
 		what = 1 + r.dice.n(len(acts)-1)
 	case r.state != roguePlays && r.dials == 1 && r.wild < 64:
-		// Most get in before they go wrong.
+		// Most get in before they misbehave.
 	case r.dice.n(64) < r.wild:
 		what = 1 + r.dice.n(len(acts)-1)
 	}
-	r.den.counts.States[r.state][what]++
-	r.den.counts.Actions++
+	r.match.counts.States[r.state][what]++
+	r.match.counts.Actions++
 	acts[what].do(r)
 	return true
 }
 
-// end ends a sequence: without a word, mostly.
+// end ends a sequence, mostly without notice.
 func (r *rogue) end() {
 	if r.dice.one(4) {
 		r.leave(transport.Closed)
@@ -107,10 +107,10 @@ func (r *rogue) end() {
 		r.vanish()
 	}
 	r.left = -1
-	r.den.counts.Sequences++
+	r.match.counts.Sequences++
 }
 
-// behave is an honest packet.
+// behave sends an honest packet.
 func (r *rogue) behave() {
 	r.start(r.head())
 	switch {
@@ -124,33 +124,35 @@ func (r *rogue) behave() {
 	r.send()
 }
 
-// greetAsOther is what a client of another build says: hello by its own hash, then a
-// request for the schema, then, if it can match that, hello by the server's hash.
+// greetAsOther sends what a client of another build sends: a hello with its own
+// hash, then a request for the schema, then, if it can match that, a hello with the
+// server's hash.
 func (r *rogue) greetAsOther() {
 	switch {
 	case r.state != rogueOther:
-		r.helloBy(r.den.hash^1<<r.dice.n(64), r.token)
+		r.helloBy(r.match.hash^1<<r.dice.n(64), r.token)
 	case !r.asked:
 		r.asked = true
-		r.askSchema(netcode.SchemaRequest{Name: r.den.schema})
+		r.askSchema(netcode.SchemaRequest{Name: r.match.schema})
 	case r.build == buildCompatible:
 		r.sayHello()
-	} // else it looks at what it was sent, and acknowledges it
+	} // otherwise it only acknowledges what it receives
 }
 
-// breakRules breaks the transport's own rules, mostly over connections of their own.
+// breakRules breaks the transport's own rules, mostly on separate connections.
 func (r *rogue) breakRules() {
 	var e transport.Endpoint
 	if r.dice.one(4) {
 		e = r.endpoint
 	}
-	r.den.net.Break(e, r.dice.n)
+	r.match.net.Break(e, r.dice.n)
 }
 
-// otherBuild is the words of another build out of their order, or a connection of one.
+// otherBuild sends messages of another build out of order, or opens a connection as
+// one.
 func (r *rogue) otherBuild() {
 	if r.state == roguePlays || r.dice.one(4) {
-		if r.den.room() {
+		if r.match.room() {
 			r.connect()
 			r.build = builds[len(builds)-1-r.dice.n(3)]
 		}
@@ -164,7 +166,7 @@ func (r *rogue) otherBuild() {
 		case 1:
 			r.saySchema()
 		case 2:
-			r.askSchema(netcode.SchemaRequest{Name: r.den.schema})
+			r.askSchema(netcode.SchemaRequest{Name: r.match.schema})
 		default:
 			r.sayHello()
 		}
@@ -172,12 +174,12 @@ func (r *rogue) otherBuild() {
 	r.send()
 }
 
-// sayWords is a packet of any messages.
+// sayWords sends a packet of arbitrary messages.
 func (r *rogue) sayWords() {
 	r.start(r.head())
 	for range 1 + r.dice.low(6) {
 		w := r.dice.n(len(words))
-		r.den.counts.Words[w]++
+		r.match.counts.Words[w]++
 		words[w].say(r)
 	}
 	r.send()
@@ -189,7 +191,7 @@ func (r *rogue) ask() {
 	r.send()
 }
 
-// strangeAck is honest but for what it acknowledges.
+// strangeAck sends a packet that is honest except for its acknowledgements.
 func (r *rogue) strangeAck() {
 	h := r.head()
 	h.has = true
@@ -211,7 +213,8 @@ func (r *rogue) strangeAck() {
 	r.send()
 }
 
-// strangeNumber is honest but for its number, which it may go on from.
+// strangeNumber sends a packet that is honest except for its number, from which it
+// may continue.
 func (r *rogue) strangeNumber() {
 	n := r.dice.number16(r.number)
 	if r.dice.one(2) {
@@ -237,7 +240,7 @@ func (r *rogue) strangeHeader() {
 	r.send()
 }
 
-// manyHellos is several hellos in one packet, each with a token of its own.
+// manyHellos sends several hellos in one packet, each with a different token.
 func (r *rogue) manyHellos() {
 	r.start(r.head())
 	for range 2 + r.dice.n(3) {
@@ -255,14 +258,14 @@ func (r *rogue) manyHellos() {
 	r.send()
 }
 
-// replay sends the packet before once more, or many times.
+// replay sends the previous packet again, once or many times.
 func (r *rogue) replay() {
 	for range 1 + r.dice.low(20) {
 		r.resend(r.last)
 	}
 }
 
-// mutate changes bytes of the packet before; mostly the checksum fits.
+// mutate changes bytes of the previous packet; mostly the checksum is correct.
 func (r *rogue) mutate() {
 	r.buf = append(r.buf[:0], r.last...)
 	if len(r.buf) <= sumBytes+2 {
@@ -283,7 +286,7 @@ func (r *rogue) mutate() {
 	r.send()
 }
 
-// short is a packet with hardly anything in it, or with as much as fits.
+// short sends a packet that is nearly empty, or as full as possible.
 func (r *rogue) short() {
 	if r.dice.one(4) {
 		r.start(r.head())
@@ -298,19 +301,18 @@ func (r *rogue) short() {
 	r.send()
 }
 
-// burst is a crowd of packets at once.
+// burst sends many packets at once.
 func (r *rogue) burst() {
 	for range 1 + r.dice.low(60) {
 		r.behave()
 	}
 }
 
-func (r *rogue) wait() { r.next = r.den.now + time.Duration(1+r.dice.low(40))*r.den.interval }
+func (r *rogue) wait() { r.next = r.match.now + time.Duration(1+r.dice.low(40))*r.match.interval }
 
-// reconnect vanishes and comes back by another connection, with its token or
-// without.
+// reconnect vanishes and connects again, with or without its token.
 func (r *rogue) reconnect() {
-	if !r.den.room() {
+	if !r.match.room() {
 		return
 	}
 	r.connect()
@@ -324,10 +326,10 @@ func (r *rogue) reconnect() {
 
 func (r *rogue) goAway() {
 	r.leave(transport.Code(r.dice.n(14)))
-	r.next = r.den.now + time.Duration(r.dice.low(30))*r.den.interval
+	r.next = r.match.now + time.Duration(r.dice.low(30))*r.match.interval
 }
 
 func (r *rogue) vanishFor() {
 	r.vanish()
-	r.next = r.den.now + time.Duration(r.dice.low(60))*r.den.interval
+	r.next = r.match.now + time.Duration(r.dice.low(60))*r.match.interval
 }

@@ -9,36 +9,36 @@ import (
 	"github.com/foretick/foretick/transport"
 )
 
-// RogueCounts counts what rogues did and what became of them.
+// RogueCounts counts what rogues did and how it ended.
 type RogueCounts struct {
 	Lives, Sequences, Actions uint64
-	Played                    uint64 // sequences in which the server let the rogue in
+	Played                    uint64 // sequences in which the server accepted the rogue
 	Connections               uint64
 	Packets                   uint64
-	Ended                     [32]uint64 // connections that the server ended, by [transport.Code]; the last for all others
-	// States counts actions by the state in which they were drawn, and Words the
-	// messages in packets of any messages.
+	Ended                     [32]uint64 // connections ended by the server, by [transport.Code]; the last entry is for all other codes
+	// States counts actions by the rogue's state at that time, and Words the
+	// messages in packets of arbitrary messages.
 	States [rogueStates][rogueActs]uint64
 	Words  [rogueWords]uint64
 
-	SchemasAsked uint64 // as the servers count
-	OtherBuilds  uint64 // that the servers let in
+	SchemasAsked uint64 // as counted by the servers
+	OtherBuilds  uint64 // accepted by the servers
 
-	Guests       uint64        // fresh honest clients that came to play
-	SlowestGuest time.Duration // the longest that one took, in virtual time
-	Behind       time.Duration // the oldest newest snapshot of the honest client that stayed
-	Late         Spread        // how late half ticks began, over sockets while rogues played
-	Steps        Spread        // how long the server's ticks took
-	Heap         uint64        // the most after a batch, where measured
+	Guests       uint64        // new honest clients that joined
+	SlowestGuest time.Duration // the longest join of one, in virtual time
+	Behind       time.Duration // the largest age of the newest snapshot at the honest client that stays
+	Late         Spread        // delay of half ticks, over sockets while rogues played
+	Steps        Spread        // duration of the server's ticks
+	Heap         uint64        // largest after a batch, where measured
 }
 
-// Spread counts times by powers of two of a microsecond.
+// Spread is a histogram of times, by powers of two of a microsecond.
 type Spread [32]uint64
 
 func (s *Spread) note(d time.Duration) { s[min(bits.Len64(uint64(d.Microseconds())), len(s)-1)]++ }
 
-// Within returns a time that the share q (0 to 1) does not exceed: the next power
-// of two of a microsecond.
+// Within returns a time that the share q (0 to 1) does not exceed, rounded up to
+// a power of two of a microsecond.
 func (s *Spread) Within(q float64) time.Duration {
 	all, sum := uint64(0), uint64(0)
 	for _, n := range s {
@@ -54,7 +54,7 @@ func (s *Spread) Within(q float64) time.Duration {
 
 func (c *RogueCounts) ended(code transport.Code) { c.Ended[min(int(code), len(c.Ended)-1)]++ }
 
-// Add sums another life's counts up.
+// Add adds the counts of another life.
 func (c *RogueCounts) Add(o RogueCounts) {
 	c.Lives += o.Lives
 	c.Sequences += o.Sequences
@@ -87,11 +87,11 @@ func (c *RogueCounts) Add(o RogueCounts) {
 	c.Heap = max(c.Heap, o.Heap)
 }
 
-// Share is the share of sequences in which the server let the rogue in.
+// Share returns the share of sequences in which the server accepted the rogue.
 func (c *RogueCounts) Share() float64 { return float64(c.Played) / float64(max(c.Sequences, 1)) }
 
-// Undrawn names pairs of a state and an action that were never drawn although
-// they can be.
+// Undrawn lists the possible pairs of a state and an action that were never
+// drawn.
 func (c *RogueCounts) Undrawn() (pairs []string) {
 	for s := range c.States {
 		for a := range acts {
@@ -105,7 +105,7 @@ func (c *RogueCounts) Undrawn() (pairs []string) {
 	return pairs
 }
 
-// String is a table of states and actions, and a line of sums.
+// String returns a table of states and actions, and a line of sums.
 func (c RogueCounts) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%-15s", "")

@@ -10,20 +10,20 @@ import (
 	"github.com/foretick/foretick/transport/sim"
 )
 
-// honestIdentity is how the identities of honest clients begin.
+// honestIdentity is the prefix of the identities of honest clients.
 const honestIdentity = "honest"
 
-// door stands between a server and its endpoint. It counts who is there, and gives
-// rogues addresses and identities: most an address of their own, some one that many
-// share, some an identity that others have too.
+// door wraps the server's endpoint. It counts the peers, and gives rogues addresses and
+// identities. Most have their own address, some share a crowded one, and some share an
+// identity.
 type door struct {
 	transport.Endpoint
 	cards map[transport.PeerID]card
 	info  transport.Info
 
-	bytes, connections int // that came, for who measures
+	bytes, connections int // received, for measurements
 
-	plain bool // everybody has an address alone, and no identity
+	plain bool // every peer has its own address, and no identity
 }
 
 type card struct {
@@ -68,7 +68,7 @@ func (d *door) Info(p transport.PeerID, out *transport.Info) bool {
 	return true
 }
 
-// card makes a peer's address and identity up from its true address.
+// card derives a peer's made-up address and identity from its true address.
 func (d *door) card(p transport.PeerID) card {
 	if !d.Endpoint.Info(p, &d.info) {
 		return card{}
@@ -111,27 +111,28 @@ func (u unwalked) Info(p transport.PeerID, out *transport.Info) bool { return u.
 
 func (u unwalked) Close(c transport.Code, detail string) error { return u.at().Close(c, detail) }
 
-// RogueNet is what the peers of a life meet over. Its times are the server's.
+// RogueNet is the network between the peers of a life. Its times are the server's.
 type RogueNet interface {
 	// Listen returns the server's end.
 	Listen() transport.Endpoint
-	// Dial returns an end for a peer. An honest one's identity must begin with "honest".
+	// Dial returns an end for a peer. The identity of an honest one must start with
+	// "honest".
 	Dial(honest bool) transport.Endpoint
-	// Abandon ends a dialled endpoint without a word.
+	// Abandon ends a dialled endpoint without notice.
 	Abandon(e transport.Endpoint)
 	// HangUp closes a dialled endpoint.
 	HangUp(e transport.Endpoint, code transport.Code)
-	// Break breaks the transport's own rules: those of its handshake, over connections
-	// that nothing else is said over, or those of a dialled endpoint's, which may be nil.
-	// draw returns a number below n.
+	// Break breaks the transport's own rules: those of its handshake, on connections
+	// used for nothing else, or those of the dialled endpoint e, which may be nil. draw
+	// returns a number below n.
 	Break(e transport.Endpoint, draw func(n int) int)
-	// Pass lets time pass up to now, and returns how late that was in real time. busy
-	// says that rogues play.
+	// Pass waits until the server's time is now. It returns how late, in real time,
+	// that was. busy says that rogues play.
 	Pass(now time.Duration, busy bool) (late time.Duration)
-	// Held is how much there is of what must not grow: goroutines and sockets, say. No
-	// rogue is connected any more.
+	// Held returns the number of resources that must not grow, for example goroutines
+	// and sockets. No rogue is connected at this point.
 	Held() int
-	// Close ends all of it.
+	// Close releases everything.
 	Close()
 }
 
@@ -178,7 +179,7 @@ func (w *simNet) Dial(honest bool) transport.Endpoint {
 func (w *simNet) Abandon(e transport.Endpoint) { w.net.Kill(e.(*sim.Endpoint)) }
 
 func (w *simNet) HangUp(e transport.Endpoint, code transport.Code) {
-	_ = e.Close(code, "") // it may be closed
+	_ = e.Close(code, "") // it may be closed already
 }
 
 // Break does nothing: a simulated network has no handshake of its own.

@@ -33,10 +33,9 @@ func weighed(step func() (bytes, connections int)) error {
 // the machine.
 const costTries = 5
 
-// FuzzServerSequence: whatever several peers say and do, from nothing on, in
-// whatever order and at whatever times, the server goes on and keeps nothing of
-// them, and no step costs more than the bytes that came for it allow. The bytes are
-// read as a grammar's choices, and checksums are right.
+// FuzzServerSequence: whatever several peers send and do, in any order and at any
+// time, the server continues and keeps nothing of them. No step costs more than the
+// received bytes allow. The bytes are a grammar's choices, and checksums are correct.
 func FuzzServerSequence(f *testing.F) {
 	for i := range 16 {
 		r := rand.New(rand.NewPCG(uint64(i), 1))

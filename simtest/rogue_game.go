@@ -13,9 +13,9 @@ import (
 	"github.com/foretick/foretick/transport"
 )
 
-// The game that rogues play when [Rogues.New] is nil. Every handler may do what a
-// game is allowed to do at any time: kick, ban, change the level, spawn, hide,
-// send too much, panic.
+// The game that rogues play when [Rogues.New] is nil. Every handler may do
+// anything that a game may do: kick, ban, change the level, spawn, hide, send
+// too much, panic.
 type (
 	roguePlace struct {
 		X, Y float32 `net:"min=-64,max=64,step=0.01,lerp"`
@@ -33,7 +33,8 @@ type (
 	rogueMail struct {
 		Text string `net:"max=200"`
 	}
-	// rogueWish has the server do something: one byte for what, one for whom.
+	// rogueWish asks the server to do something: one byte for the action, one
+	// for its target.
 	rogueWish struct {
 		What uint8
 		Whom uint8
@@ -55,17 +56,17 @@ type rogueGame struct {
 	bodies *ecs.Query
 	crates *ecs.Query
 	banned [][]byte
-	rest   bool // nothing out of the ordinary any more
+	rest   bool // nothing unusual any more
 	told   uint32
 }
 
-// rogueCrates is how many entities belong to nobody.
+// rogueCrates is the number of entities without an owner.
 const rogueCrates = 4
 
-// rogueBodies is how many entities a player has at most.
+// rogueBodies is the most entities of one player.
 const rogueBodies = 3
 
-// errRogue is what the game panics with on purpose.
+// errRogue is the value of the game's intentional panics.
 var errRogue = errors.New("a panic of the game's own")
 
 func newRogueGame() Player {
@@ -175,7 +176,7 @@ func (g *rogueGame) tell(f *foretick.Frame, _ ecs.Rows) {
 		return
 	}
 	g.told++
-	_ = g.news.Broadcast(f, rogueNews{g.told}) // who does not take it is dropped
+	_ = g.news.Broadcast(f, rogueNews{g.told}) // a player that does not take it is dropped
 	_ = g.spark.Broadcast(f, rogueNews{g.told})
 }
 
@@ -196,7 +197,7 @@ func (g *rogueGame) grant(f *foretick.Frame, player foretick.PlayerID, w rogueWi
 	_ = g.do(f, player, w.What, w.Whom)
 }
 
-// What a wish does, modulo wishes.
+// The action of a wish, modulo wishes.
 const (
 	wishNothing = iota
 	wishKickSelf
@@ -237,7 +238,7 @@ func (g *rogueGame) do(f *foretick.Frame, player foretick.PlayerID, what, whom u
 		g.destroy(f, player)
 	case wishMail:
 		if g.honest(other) {
-			other = player // an honest one is not to drown in mail
+			other = player // an honest player must not get too much mail
 		}
 		return g.mail.Send(f, other, rogueMail{fmt.Sprintf("%0*d", whom, whom)})
 	case wishFlood:
@@ -263,7 +264,7 @@ func (g *rogueGame) do(f *foretick.Frame, player foretick.PlayerID, what, whom u
 // kick drops a player, unless it is an honest one.
 func (g *rogueGame) kick(player foretick.PlayerID, code transport.Code) {
 	if !g.honest(player) {
-		g.server.Kick(player, code, "the game says so")
+		g.server.Frame().Kick(player, code, "the game says so")
 	}
 }
 
@@ -276,14 +277,14 @@ func (g *rogueGame) kickMany(player foretick.PlayerID, all bool) {
 	}
 }
 
-// ban keeps an identity out for a while.
+// ban bans an identity for a while.
 func (g *rogueGame) ban(f *foretick.Frame, player foretick.PlayerID) {
 	if id := g.server.Identity(player); g.server.Ban(id, Epoch.Add(f.Time()+2*time.Second), "for a while") {
 		g.banned = append(g.banned, id)
 	}
 }
 
-// pardon ends all bans, which else last until their identity comes back.
+// unban ends all bans, which otherwise last until their identity comes back.
 func (g *rogueGame) unban() {
 	for _, id := range g.banned {
 		g.server.Unban(id)
@@ -296,7 +297,7 @@ func (g *rogueGame) honest(player foretick.PlayerID) bool {
 	return strings.HasPrefix(string(g.server.Identity(player)), honestIdentity)
 }
 
-// build makes what a level begins with.
+// build creates the contents of a new level.
 func (g *rogueGame) build(f *foretick.Frame) {
 	g.furnish(f)
 	for _, player := range g.server.Players(nil) {
@@ -304,7 +305,7 @@ func (g *rogueGame) build(f *foretick.Frame) {
 	}
 }
 
-// spawns makes more bodies for a player.
+// spawns creates more bodies for a player.
 func (g *rogueGame) spawns(f *foretick.Frame, player foretick.PlayerID, n int) {
 	has := 0
 	for _, rows := range g.bodies.Owned(f.World, player) {

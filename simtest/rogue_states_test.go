@@ -14,7 +14,7 @@ import (
 type prober struct {
 	*rogue
 	t *testing.T
-	d *den
+	d *rogueMatch
 }
 
 func (p *prober) steps(n int) {
@@ -45,7 +45,7 @@ func (p *prober) playing(ticks int) {
 	p.token = [16]byte{}
 	p.greet(netcode.Hello{Version: netcode.Version, Protocol: p.d.hash})
 	require.Equal(p.t, roguePlays, p.state)
-	p.welcome.CommandSize = 0 // its commands say nothing
+	p.mute = true
 	for range ticks {
 		p.behave()
 		p.steps(2)
@@ -114,7 +114,7 @@ func TestEveryHeaderAndMessageInEveryServerState(t *testing.T) {
 		t.Run(s.name, func(t *testing.T) {
 			cfg := &Rogues{Together: 400, Seed: uint64(seed), Shared: true}
 			w, dice := newSimNet(1), newDice(uint64(seed), 9)
-			d, err := newDen(cfg, w, dice)
+			d, err := newRogueMatch(cfg, w, dice)
 			require.NoError(t, err)
 			d.door.plain, w.plain = true, true
 			d.player.Rest(true)

@@ -9,8 +9,8 @@ import (
 	"github.com/foretick/foretick/transport"
 )
 
-// rogue speaks the protocol by hand, and so can break its rules. It joins as an
-// honest client does; then its hooks say what it sends.
+// rogue speaks the protocol by hand, so it can break its rules. It joins like
+// an honest client; then its hooks choose what it sends.
 type rogue struct {
 	endpoint transport.Endpoint
 	conn     *netcode.Conn
@@ -45,7 +45,7 @@ func seal(b []byte) []byte {
 	return b
 }
 
-// step takes in what came and sends.
+// step handles incoming packets and sends.
 func (c *rogue) step(now time.Duration) {
 	for n := c.endpoint.Recv(c.events[:]); n > 0; n = c.endpoint.Recv(c.events[:]) {
 		for _, ev := range c.events[:n] {
@@ -115,7 +115,7 @@ func (c *rogue) send(now time.Duration) {
 
 // body are commands for n ticks up to newest.
 func (c *rogue) body(newest netcode.Tick, n int, data []byte) []byte {
-	s := netcode.NewCommandSender(int(c.welcome.CommandSize), netcode.CommandConfig{Redundancy: 64, Budget: 1000})
+	s := netcode.NewCommandSender(int(c.welcome.CommandSize), netcode.CommandConfig{Redundancy: 64})
 	for i := range netcode.Tick(n) {
 		s.Push(netcode.Command{Tick: newest - netcode.Tick(n) + 1 + i, Render: c.newest, Data: data})
 	}

@@ -6,14 +6,14 @@ import (
 	"github.com/foretick/foretick/netcode"
 )
 
-// word is one kind of message that a rogue says: it appends it to the packet.
+// word is one kind of message of a rogue: it appends the message to the packet.
 type word struct {
 	name string
 	say  func(r *rogue)
 }
 
-// words are what packets are made of. Their order is a fuzzer's alphabet: add new
-// ones at the end.
+// words are the messages of packets. A fuzzer's input depends on their order:
+// add new ones at the end.
 var words = [rogueWords]word{
 	{"command", (*rogue).sayCommand},
 	{"hello", (*rogue).sayHello},
@@ -33,7 +33,7 @@ var words = [rogueWords]word{
 
 const rogueWords = 14
 
-// The protocol's own message types.
+// The protocol's internal message types.
 const (
 	typeStream  netcode.MessageType = 1
 	typeClose   netcode.MessageType = 2
@@ -43,18 +43,18 @@ const (
 
 func (r *rogue) sayHello() { r.hello(r.token) }
 
-// hello says who the rogue is: of the right build, with a token.
-func (r *rogue) hello(token [16]byte) { r.helloBy(r.den.hash, token) }
+// hello sends a hello of the right build, with a token.
+func (r *rogue) hello(token [16]byte) { r.helloBy(r.match.hash, token) }
 
-// helloBy is hello of a client that speaks the protocol of a hash.
+// helloBy sends the hello of a client whose protocol has this hash.
 func (r *rogue) helloBy(hash uint64, token [16]byte) {
 	h := netcode.Hello{Version: netcode.Version, Protocol: hash, Resume: token}
 	r.body = h.Append(r.body[:0])
 	r.say(netcode.MessageHello, r.body)
 }
 
-// anyToken draws a token: none, its own, its own with a bit flipped, somebody
-// else's, or any.
+// anyToken draws a token: none, its own, its own with a flipped bit, another
+// rogue's, or any.
 func (r *rogue) anyToken() (token [16]byte) {
 	switch r.dice.n(6) {
 	case 0, 1:
@@ -63,8 +63,8 @@ func (r *rogue) anyToken() (token [16]byte) {
 		token = r.token
 		token[r.dice.n(16)] ^= 1 << r.dice.n(8)
 	case 3:
-		if n := len(r.den.tokens); n > 0 {
-			return r.den.tokens[r.dice.n(n)]
+		if n := len(r.match.tokens); n > 0 {
+			return r.match.tokens[r.dice.n(n)]
 		}
 	case 4:
 		r.dice.fill(token[:0], 16)
@@ -75,7 +75,7 @@ func (r *rogue) anyToken() (token [16]byte) {
 }
 
 func (r *rogue) sayStrangeHello() {
-	h := netcode.Hello{Version: netcode.Version, Protocol: r.den.hash, Resume: r.anyToken()}
+	h := netcode.Hello{Version: netcode.Version, Protocol: r.match.hash, Resume: r.anyToken()}
 	switch r.dice.n(8) {
 	case 0:
 		h.Version = byte(r.dice.bits(8))
@@ -98,7 +98,7 @@ func (r *rogue) sayStrangeHello() {
 	r.say(netcode.MessageHello, r.body)
 }
 
-// spoil now and then changes the body, so that it may not be one any more.
+// spoil sometimes changes the body, so that it may become invalid.
 func (r *rogue) spoil() {
 	if !r.dice.one(6) {
 		return
@@ -117,35 +117,21 @@ func (r *rogue) spoil() {
 
 // command appends a body of one command.
 func (r *rogue) command(tick uint32, render uint32) {
-	lag := int64(int32(tick-render)) << 8
-	b := append(r.body[:0], 1)
-	b = binary.LittleEndian.AppendUint32(b, tick)
-	what, mask := byte(0), byte(0)
-	if lag != 0 {
-		what |= 2
+	r.commands(1, tick, render)
+}
+
+// commands makes a body of so many commands up to a tick.
+func (r *rogue) commands(n int, tick, render uint32) {
+	size := max(int(r.welcome.CommandSize), 1)
+	s := netcode.NewCommandSender(size, netcode.CommandConfig{})
+	data := make([]byte, size)
+	if !r.mute && r.dice.one(2) {
+		data = r.dice.fill(data[:0], size)
 	}
-	size := int(r.welcome.CommandSize)
-	if size > 0 && r.dice.one(2) {
-		what |= 8
-		mask = byte(r.dice.bits(8))
-		if size < 8 {
-			mask &= 1<<size - 1
-		}
+	for i := range uint32(n) {
+		s.Push(netcode.Command{Tick: tick - uint32(n) + 1 + i, Render: render, Data: data})
 	}
-	b = append(b, what)
-	if lag != 0 {
-		b = binary.AppendUvarint(b, zigzag(lag))
-	}
-	if what&8 != 0 {
-		b = append(b, mask)
-		for range (size+7)/8 - 1 {
-			b = append(b, 0)
-		}
-		for range set(mask) {
-			b = append(b, byte(r.dice.bits(8)))
-		}
-	}
-	r.body = b
+	r.body = s.Append(r.body[:0], 1000)
 }
 
 func (r *rogue) sayCommand() {
@@ -157,35 +143,18 @@ func (r *rogue) sayCommand() {
 func (r *rogue) sayStrangeCommand() {
 	t := r.tick()
 	switch r.dice.n(3) {
-	case 0: // well formed, of a strange time
+	case 0: // well formed, for a strange time
 		r.command(r.dice.number(t), r.dice.number(t))
-	case 1: // many
-		b := append(r.body[:0], byte(r.dice.n(66)))
-		b = binary.LittleEndian.AppendUint32(b, t+uint32(r.dice.n(64)))
-		for range r.dice.n(8) {
-			b = append(b, byte(r.dice.n(16)<<4)) // as before, so many times
+	case 1: // many, or fewer or more than it says
+		r.commands(1+r.dice.n(64), t+uint32(r.dice.n(64)), t)
+		if len(r.body) > 1 && r.dice.one(2) {
+			r.body[0] ^= byte(r.dice.bits(8))
+			r.body[1] ^= byte(r.dice.bits(1))
 		}
-		r.body = b
-	default: // strange heads
-		b := append(r.body[:0], byte(1+r.dice.n(8)))
-		b = binary.LittleEndian.AppendUint32(b, r.dice.number(t))
-		for range r.dice.n(8) {
-			what := byte(r.dice.n(16))
-			b = append(b, what)
-			if what&1 != 0 {
-				b = binary.AppendUvarint(b, r.dice.long())
-			}
-			if what&2 != 0 {
-				b = binary.AppendUvarint(b, r.dice.long())
-			}
-			if what&4 != 0 {
-				b = append(b, byte(r.dice.bits(8)))
-			}
-			if what&8 != 0 {
-				b = r.dice.fill(b, 1+r.dice.n(8))
-			}
-		}
-		r.body = b
+	default: // strange bits, for close ticks and far ones, with a base and without
+		r.command(r.dice.number(t), t)
+		r.body[0] ^= byte(r.dice.bits(3))
+		r.body = r.dice.fill(r.body[:min(len(r.body), 3+r.dice.n(8))], 1+r.dice.n(24))
 	}
 	r.spoil()
 	r.say(netcode.MessageCommands, r.body)
@@ -202,9 +171,9 @@ func entry(b []byte, gap uint64, marks byte, kind byte, tick int64, payload []by
 	return append(b, payload...)
 }
 
-// sayRequest asks something of the game, mostly as honest players do.
+// sayRequest sends a request of the game, mostly like honest players.
 func (r *rogue) sayRequest() {
-	kind, payload := r.den.request(r.dice)
+	kind, payload := r.match.request(r.dice)
 	r.data = append(r.data[:0], payload...)
 	for i := range r.data {
 		if r.dice.one(2) {
@@ -223,7 +192,8 @@ func (r *rogue) sayRequest() {
 	r.say(typeStream, r.body)
 }
 
-// sayFragments says entries that may begin, go on, end, overlap or leave gaps.
+// sayFragments sends entries that may begin, continue, end, overlap or leave
+// gaps.
 func (r *rogue) sayFragments() {
 	r.body = r.body[:0]
 	if channel := r.dice.low(4); channel > 0 {
@@ -273,7 +243,7 @@ func (r *rogue) sayConfig() {
 	r.say(netcode.MessageReady, r.body)
 }
 
-// askSchema asks for a schema, as honest clients do.
+// askSchema asks for a schema, like honest clients.
 func (r *rogue) askSchema(q netcode.SchemaRequest) {
 	r.data = q.Append(r.data[:0])
 	b := binary.LittleEndian.AppendUint16(append(r.body[:0], 1), r.stream[1])
@@ -283,7 +253,7 @@ func (r *rogue) askSchema(q netcode.SchemaRequest) {
 }
 
 func (r *rogue) saySchema() {
-	q := netcode.SchemaRequest{Name: r.den.schema}
+	q := netcode.SchemaRequest{Name: r.match.schema}
 	if r.dice.one(4) {
 		q.Hash = r.dice.long()
 	}
@@ -302,7 +272,7 @@ func (r *rogue) saySchema() {
 	r.say(typeChannel, r.body)
 }
 
-// sayChannel says anything on any channel.
+// sayChannel sends arbitrary data on any channel.
 func (r *rogue) sayChannel() {
 	b := append(r.body[:0], byte(r.dice.n(10)))
 	if r.dice.one(8) {
@@ -340,7 +310,7 @@ func (r *rogue) sayClose() {
 	r.say(typeClose, r.body)
 }
 
-// sayServers says what only a server says.
+// sayServers sends messages that only a server sends.
 func (r *rogue) sayServers() {
 	r.body = r.body[:0]
 	switch r.dice.n(4) {
@@ -367,7 +337,7 @@ func (r *rogue) sayUnknown() {
 	r.say(netcode.MessageType(r.dice.bits(8)), r.body)
 }
 
-// sayBroken says a message whose length is not that of its body.
+// sayBroken sends a message whose length does not match its body.
 func (r *rogue) sayBroken() {
 	r.buf = append(r.buf, byte(r.dice.n(24)))
 	r.buf = binary.AppendUvarint(r.buf, r.dice.long())

@@ -67,3 +67,17 @@ func TestRoguesFind(t *testing.T) {
 	_, err = r.Live(0)
 	require.ErrorContains(t, err, "not meant")
 }
+
+// Memory that is kept of sequences is found, here 64 kB of each of 48. The long form is
+// go run ./examples/soak -rogues 2048 -sequences 2048 -leak 1024.
+func TestRoguesFindMemory(t *testing.T) {
+	var heaps []uint64
+	r := simtest.Rogues{Sequences: 48, Leak: 64 << 10, OnHeap: func(_ int, bytes uint64) { heaps = append(heaps, bytes) }}
+	_, err := r.Live(0)
+	require.ErrorContains(t, err, "leak: batch 2: the heap grew")
+	require.Len(t, heaps, 3)
+	r.Leak, heaps = 0, nil
+	_, err = r.Live(0)
+	require.NoError(t, err)
+	require.Len(t, heaps, 4)
+}

@@ -46,7 +46,7 @@ type satchels struct {
 	said   foretick.Message[announced]
 	heard  []announced
 	all    *ecs.Query
-	rob    bool // the server takes something now and then, which nobody foresees
+	rob    bool // the server sometimes takes an item, which no client predicts
 }
 
 // rummage is what both ends do: it writes into elements, puts in, takes out of the
@@ -119,9 +119,9 @@ func handling(n int) func(v foretick.View) handle {
 	}
 }
 
-// What a player carries changes on both ends alike, is put right where the server
-// did what nobody could foresee, and ends the same everywhere: elements written in
-// place, arrays shared with nobody's past.
+// The contents of a player's bag change alike on both ends, are corrected after
+// unpredictable actions of the server, and end the same everywhere: elements are
+// written in place, and arrays are not shared with any past state.
 func TestStringsAndSlicesInAMatch(t *testing.T) {
 	m := simtest.New(5)
 	var server satchels
@@ -163,7 +163,7 @@ func TestStringsAndSlicesInAMatch(t *testing.T) {
 		others := 0
 		for _, rows := range ends[n].all.All(joined[n].View().World) {
 			for i, b := range ends[n].bag.Slice(rows) {
-				e, ok := foretick.ServerEntity(srv, joined[n].View().Player, joined[n], rows.Entity(i))
+				e, ok := simtest.ServerEntity(srv, joined[n].View().Player, joined[n], rows.Entity(i))
 				require.True(t, ok)
 				want := server.bag.Get(srv.World(), e)
 				require.Equal(t, want.Name, b.Name)

@@ -15,7 +15,7 @@ import (
 	"github.com/foretick/foretick/transport/sim"
 )
 
-// longSchema is a game whose schema has about so many bytes.
+// longSchema is a game whose schema has about this many bytes.
 func longSchema(bytes int, more ...string) *foretick.Protocol {
 	type Place struct {
 		X float32 `net:"min=-100,max=100,step=0.01"`
@@ -87,7 +87,7 @@ func TestSchemaOverABadLine(t *testing.T) {
 	}
 }
 
-// A client that is refused is told the first difference, however bad the line.
+// A refused client learns the first difference, however bad the link.
 func TestRefusalOverABadLine(t *testing.T) {
 	for _, link := range badLines {
 		for seed := range uint64(4) {
@@ -99,7 +99,7 @@ func TestRefusalOverABadLine(t *testing.T) {
 	}
 }
 
-// Who asks for the schema and then acknowledges nothing is dropped as before.
+// A client that asks for the schema and then acknowledges nothing is dropped as before.
 func TestWhoDoesNotTakeTheSchema(t *testing.T) {
 	m := simtest.New(1)
 	srv, err := m.Serve(foretick.ServerConfig{Protocol: longSchema(slices.Max(longSchemas())), AllowOtherBuilds: true})

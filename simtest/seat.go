@@ -8,62 +8,69 @@ import (
 	"time"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/internal/probe"
 	"github.com/foretick/foretick/prediction"
 	"github.com/foretick/foretick/transport"
 	"github.com/foretick/foretick/transport/sim"
 )
 
-// Seat is a client's place in a match.
+// Seat configures a client in a match.
 type Seat struct {
 	// Up and Down are the links to and from the server.
 	Up, Down sim.Link
-	// NoRedial leaves a lost connection lost. Without it the client's Redial, if
-	// it has none, is set to dial the match's server again.
+	// NoRedial leaves a lost connection lost. Otherwise the client's Redial, if
+	// unset, is set to dial the match's server again.
 	NoRedial bool
-	// Pictures a second that the client steps at. 0 means 60.
-	Pictures int
-	// Drift is by how much the client's clock is fast, as a share: 0.0001 gains
-	// 8.6 s a day. Crystals are within ±0.0001; −0.5 to 1 is allowed.
+	// FrameRate is the number of rendered frames a second, one for each Step of the
+	// client. 0 means 60.
+	FrameRate int
+	// Drift is by how much the client's clock is fast, as a share: 0.0001 gains 8.6
+	// s a day. Crystals are within ±0.0001; −0.5 to 1 is allowed.
 	Drift float64
-	// After, when set, is called after each of its Steps.
+	// SyncTest, when positive, makes the client run so many ticks again after each tick,
+	// and tells OnDesync and each [PredictionChecker] of faults: see [SyncTestClient].
+	SyncTest int
+	OnDesync func(Desync)
+	// After, when set, is called after each Step of the client.
 	After func(foretick.View)
-	// Wrap, when set, stands between the client and its endpoint, the first and
-	// each later one: to watch what passes, or to play a client that lies.
+	// Wrap, when set, wraps each endpoint of the client, the first and later ones.
+	// Use it to watch traffic, or to simulate a lying client.
 	Wrap func(transport.Endpoint) transport.Endpoint
 }
 
-// traced is how many pictures lie between those that go into the trace.
+// traced says that every eighth rendered frame goes into the trace.
 const traced = 8
 
 type seat struct {
 	client   *foretick.Client
+	inside   probe.Client // of the client
 	endpoint *sim.Endpoint
 	up, down sim.Link
-	interval time.Duration // between pictures, in true time
+	interval time.Duration // between rendered frames, in true time
 	drift    float64
 	after    func(foretick.View)
 	paused   bool
 	gone     bool
 	next     time.Duration
-	pictures int
+	frames   int
 }
 
-// Dial opens a connection to the match's server with nothing at this end of it:
-// for a client of the test's own, one that breaks the rules for instance. The
-// test receives and sends by itself, at moments that it sets with Net.At.
+// Dial opens a connection to the match's server without a client, for example to
+// send invalid packets. The test receives and sends itself, at times set with
+// Net.At.
 func (m *Match) Dial(up, down sim.Link) *sim.Endpoint { return m.Net.Dial(m.listen, up, down) }
 
-// Join adds a client to the match: cfg.Transport is set by it. Its first Step
-// comes within one picture of now, at a moment drawn from the seed. Where cfg has no
-// Logger, what the client logs as an error is a fault of the match: see [Match.Err].
+// Join adds a client to the match; it sets cfg.Transport. The client's first Step
+// comes within one rendered frame, at a time drawn from the seed. If cfg has no
+// Logger, errors that the client logs are faults of the match: see [Match.Err].
 func (m *Match) Join(cfg foretick.ClientConfig, s Seat) (*foretick.Client, error) {
-	if s.Pictures == 0 {
-		s.Pictures = DefaultPictures
+	if s.FrameRate == 0 {
+		s.FrameRate = DefaultFrameRate
 	}
 	s.Drift = min(max(s.Drift, -0.5), 1)
 	st := &seat{
 		endpoint: m.Net.Dial(m.listen, s.Up, s.Down), after: s.After, drift: s.Drift, up: s.Up, down: s.Down,
-		interval: time.Duration(float64(time.Second) / float64(s.Pictures) / (1 + s.Drift)),
+		interval: time.Duration(float64(time.Second) / float64(s.FrameRate) / (1 + s.Drift)),
 	}
 	wrap := s.Wrap
 	if wrap == nil {
@@ -84,9 +91,12 @@ func (m *Match) Join(cfg foretick.ClientConfig, s Seat) (*foretick.Client, error
 		binary.LittleEndian.PutUint64(seed[:], uint64(st.endpoint.ID()))
 		cfg.Random = rand.NewChaCha8(seed)
 	}
-	m.watchClient(&cfg, st)
+	m.watchMispredictions(&cfg, st)
 	var err error
 	if st.client, err = foretick.NewClient(cfg); err != nil {
+		return nil, err
+	}
+	if err := m.watchClient(st, s); err != nil {
 		return nil, err
 	}
 	m.seats = append(m.seats, st)
@@ -95,49 +105,42 @@ func (m *Match) Join(cfg foretick.ClientConfig, s Seat) (*foretick.Client, error
 	return st.client, nil
 }
 
-// watchClient puts the match's own ears beside those of the configuration.
-func (m *Match) watchClient(cfg *foretick.ClientConfig, st *seat) {
-	onMessage, onRequest := cfg.OnMessage, cfg.OnRequest
-	cfg.OnMessage = func(r foretick.MessageReceived) {
-		if onMessage != nil {
-			onMessage(r)
-		}
+// watchClient follows the client's messages, requests and sync test.
+func (m *Match) watchClient(st *seat, s Seat) error {
+	st.inside = st.client.Internals()
+	st.inside.OnMessage(func(r probe.MessageReceived) {
 		for _, c := range m.messages {
-			m.fail(c, c.Received(m, st.client, r))
+			m.fail(c, c.Received(m, st.client, MessageReceived(r)))
 		}
-	}
-	cfg.OnRequest = func(r foretick.RequestSent) {
-		if onRequest != nil {
-			onRequest(r)
-		}
+	})
+	st.inside.OnRequest(func(r probe.RequestSent) {
 		for _, c := range m.asks {
-			c.Asked(m, st.client, r)
+			c.Asked(m, st.client, RequestSent(r))
 		}
-	}
-	m.watchPrediction(cfg, st)
+	})
+	return SyncTestClient(st.client, s.SyncTest, func(d Desync) {
+		if s.OnDesync != nil {
+			s.OnDesync(d)
+		}
+		for _, c := range m.wrongs {
+			m.fail(c, c.Desynced(m, st.client, d))
+		}
+	})
 }
 
-// watchPrediction is watchClient of predictions: explanations cost allocations, so
-// they are made only where somebody reads them.
-func (m *Match) watchPrediction(cfg *foretick.ClientConfig, st *seat) {
+// watchMispredictions adds the match's callback to that of the configuration. Explanations
+// cost allocations, so they are made only if a checker reads them.
+func (m *Match) watchMispredictions(cfg *foretick.ClientConfig, st *seat) {
 	if len(m.wrongs) == 0 {
 		return
 	}
-	onMisprediction, onDivergence := cfg.OnMisprediction, cfg.OnDesync
+	onMisprediction := cfg.OnMisprediction
 	cfg.OnMisprediction = func(w prediction.Misprediction) {
 		if onMisprediction != nil {
 			onMisprediction(w)
 		}
 		for _, c := range m.wrongs {
 			m.fail(c, c.Mispredicted(m, st.client, w))
-		}
-	}
-	cfg.OnDesync = func(d foretick.Desync) {
-		if onDivergence != nil {
-			onDivergence(d)
-		}
-		for _, c := range m.wrongs {
-			m.fail(c, c.Desynced(m, st.client, d))
 		}
 	}
 }
@@ -149,9 +152,9 @@ func (m *Match) stepSeat(st *seat) {
 	if !st.paused {
 		t := m.Net.Now()
 		v := st.client.Step(Epoch.Add(t + time.Duration(float64(t)*st.drift)))
-		st.pictures++
-		if st.pictures%traced == 0 {
-			m.number('C', uint64(v.Tick), st.client.Hash())
+		st.frames++
+		if st.frames%traced == 0 {
+			m.number('C', uint64(v.Tick), st.inside.Hash())
 		}
 		if st.after != nil {
 			st.after(v)
@@ -165,7 +168,7 @@ func (m *Match) stepSeat(st *seat) {
 	m.Net.At(st.next, func() { m.stepSeat(st) })
 }
 
-// stand takes a client out of the match: its process has ended.
+// stand removes a client from the match: its process has ended.
 func (m *Match) stand(st *seat) {
 	st.gone = true
 	m.seats = slices.DeleteFunc(m.seats, func(x *seat) bool { return x == st })

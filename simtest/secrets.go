@@ -6,31 +6,31 @@ import (
 	"github.com/foretick/foretick/ecs"
 )
 
-// Secrets checks that marked values in private fields reach nobody but their
-// owner. The game writes [Secret] of a player into a uint64 field that only
-// that player may receive; every packet to anybody else is searched for it, at
-// every bit.
+// Secrets checks that marked values in private fields reach only their owner.
+// The game writes [Secret] of a player into a uint64 field that only that
+// player may receive. The checker searches every packet to anyone else for it,
+// at every bit position.
 type Secrets struct {
-	index [1 << 12]bool // by the low bits of known halves: what to look at twice
+	index [1 << 12]bool // by the low bits of known halves: a quick filter
 	known map[uint32]half
 
-	// Packets counts those searched, and Found the secrets that reached their
-	// owners: without any there was nothing to leak.
+	// Packets counts the packets searched, and Found the secrets that reached
+	// their owners: without any there was nothing to leak.
 	Packets, Found uint64
 }
 
-// half is a half of somebody's secret.
+// half is one half of a player's secret.
 type half struct {
 	player ecs.Owner
 	high   bool
 }
 
-// halfBits of each half are looked for: a codec may say the topmost by the
-// length of the rest.
+// halfBits is how many bits of each half are searched for: a codec may express
+// the highest bit by the length of the rest.
 const halfBits = 28
 
-// Secret is the marked value of a player, other than that of anybody else. Both
-// its halves are numbers of 31 bits.
+// Secret returns the marked value of a player, which differs from that of any
+// other. Both halves are numbers of 31 bits.
 func Secret(player ecs.Owner) uint64 {
 	x := uint64(player)*0x9E3779B97F4A7C15 + 0xD1B54A32D192ED03
 	x ^= x >> 29
@@ -40,7 +40,7 @@ func Secret(player ecs.Owner) uint64 {
 	return x&^top | top>>1
 }
 
-// mostOwners is how many players have secrets that are looked for.
+// mostOwners is the number of players whose secrets are searched for.
 const mostOwners = 256
 
 func (s *Secrets) start() {
@@ -64,8 +64,8 @@ func (s *Secrets) Packet(m *Match, _, to int, b []byte) error {
 		s.start()
 	}
 	s.Packets++
-	var low, high ecs.Owner // whose halves were met last
-	var window uint64       // the last five bytes; the wire's bits come lowest first
+	var low, high ecs.Owner // players whose halves were found last
+	var window uint64       // the last five bytes; the lowest bits were sent first
 	for i, c := range b {
 		window = window>>8 | uint64(c)<<32
 		if i < 3 {

@@ -6,11 +6,11 @@ import (
 	"testing"
 )
 
-// SeedVariable is the environment variable that has [Check] play one seed
-// alone: the way to play a failed match again.
+// SeedVariable is the environment variable that makes [Check] play a single
+// seed, to replay a failed match.
 const SeedVariable = "SIMTEST_SEED"
 
-// wantedSeed is the one that the environment names, if any.
+// wantedSeed returns the seed in the environment, if any.
 func wantedSeed(tb testing.TB) (uint64, bool) {
 	tb.Helper()
 	s := os.Getenv(SeedVariable)
@@ -19,7 +19,7 @@ func wantedSeed(tb testing.TB) (uint64, bool) {
 	}
 	seed, err := strconv.ParseUint(s, 10, 64)
 	if err != nil {
-		tb.Fatalf("simtest: %s=%q is no number", SeedVariable, s)
+		tb.Fatalf("simtest: %s=%q is not a number", SeedVariable, s)
 	}
 	return seed, true
 }

@@ -39,8 +39,8 @@ var shifts = []struct {
 const (
 	shiftAt   = 12 * time.Second
 	shiftSoon = time.Second      // from when on its hits are to be confirmed
-	shiftPart = 30 * time.Second // what is counted after it, and after the server resettled
-	shiftWait = 9 * time.Second  // for what is measured anew to settle
+	shiftPart = 30 * time.Second // counted after the shift, and after the server has remeasured
+	shiftWait = 9 * time.Second  // for new measurements to settle
 )
 
 // ways are those on which a path shifts, and how much of the round trip each takes.
@@ -99,8 +99,8 @@ func shifted(t *testing.T, rate int, growth time.Duration, row, way int, from ti
 	return during(shiftAt+from, again), during(again+shiftWait, end), claims
 }
 
-// An honest player whose network becomes slower in mid-play goes on hitting what it
-// hits on its screen, from a second later on, whichever way became slower.
+// An honest player whose network gets slower during the match continues to hit its
+// targets on screen, from a second later on, whichever direction became slower.
 func TestHonestPathShifts(t *testing.T) {
 	for _, rate := range []int{30, 60} {
 		for i, row := range shifts {
@@ -164,7 +164,7 @@ func TestAbuseGrowth(t *testing.T) {
 			most := func(lies bool) (first, all, stopped float64) {
 				m, err := newRange(41, rate, foretick.ServerConfig{RewindGrowth: row.growth})
 				require.NoError(t, err)
-				l := &liar{now: m.Net.Now}
+				l := &liar{now: m.Net.Now, fields: fieldsOf[pull]()}
 				if lies {
 					half := func(now time.Duration) bool { return now/(5*time.Second)%2 == 0 }
 					l.claim = func(now time.Duration, c *netcode.Command) {

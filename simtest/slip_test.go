@@ -12,10 +12,10 @@ import (
 	"github.com/foretick/foretick/transport/sim"
 )
 
-// A server whose process stands still, once for long or again and again, as on a
-// machine that others keep busy, holds it against nobody: all of its players are
-// there afterwards and in step within two seconds, or twenty where its clients took
-// its clock for a slow one, and who falls silent later is found out as soon as ever.
+// A server whose process stalls, once for long or repeatedly, as on a busy machine,
+// blames nobody. All its players are there afterwards, and in step within two
+// seconds, or within twenty if its clients took its clock for a slow one. A player
+// that falls silent later is still found out in time.
 func TestServerThatStandsStill(t *testing.T) {
 	ms := time.Millisecond
 	for _, stall := range []struct {
@@ -85,8 +85,8 @@ func TestServerThatStandsStill(t *testing.T) {
 	}
 }
 
-// Who turns round behind a server that stood still is heard when what was predicted
-// has run, and not when all that was pressed meanwhile has.
+// After a stall, a player's change of direction takes effect once its predicted
+// input has run, not after all the input pressed during the stall.
 func TestInputAfterAServerStoodStill(t *testing.T) {
 	for _, still := range []time.Duration{time.Second, 2500 * time.Millisecond, 4500 * time.Millisecond} {
 		for _, loss := range []float64{0, 0.05} {

@@ -19,7 +19,7 @@ type stance struct {
 	Z     float32 `net:"min=-64,max=64,step=0.01"` // shown as it is
 }
 
-// shove is a game in which the server alone shoves a body, once.
+// shove is a game in which only the server shoves a body, once.
 type shove struct {
 	at    ecs.Component[stance]
 	cmd   ecs.Component[move]
@@ -60,8 +60,8 @@ func (g *shove) protocol() *foretick.Protocol {
 	return p
 }
 
-// play shoves a standing or walking body and returns what was drawn in each
-// picture since, and what was simulated and replayed in each tick.
+// play shoves a standing or walking body. It returns what was drawn in each
+// later frame, and what was simulated and replayed in each tick.
 func (g *shove) play(t *testing.T, half time.Duration, walk float32) (drawn []stance, simulated []stance) {
 	m := simtest.New(3)
 	g.in = 90
@@ -71,7 +71,7 @@ func (g *shove) play(t *testing.T, half time.Duration, walk float32) (drawn []st
 	link := sim.Link{Latency: 50 * time.Millisecond}
 	_, err = m.Join(foretick.ClientConfig{Protocol: cg.protocol(), SmoothHalfLife: half, Sample: foretick.Sample(&cg.cmd, func(foretick.View) move {
 		return move{X: walk}
-	})}, simtest.Seat{Up: link, Down: link, Pictures: 100, After: func(v foretick.View) {
+	})}, simtest.Seat{Up: link, Down: link, FrameRate: 100, After: func(v foretick.View) {
 		if v.State == foretick.Playing && m.Net.Now() > 3*time.Second {
 			drawn = append(drawn, cg.at.Slice(cg.stood.All(v.World)[0])[0])
 		}
@@ -100,16 +100,16 @@ func TestCorrectionsFadeExponentially(t *testing.T) {
 		}
 	}
 	require.Positive(t, first)
-	k := math.Exp2(-float64(10*time.Millisecond) / float64(half)) // a picture's
+	k := math.Exp2(-float64(10*time.Millisecond) / float64(half)) // per frame
 	for i := first; i < first+40; i++ {
 		faded := math.Pow(k, float64(i-first+1))
-		require.InDelta(t, faded, 1-float64(drawn[i].X), 0.01, "picture %d", i-first)
-		require.InDelta(t, 0.5*faded, shortWay(3.6-drawn[i].Angle), 0.006, "picture %d", i-first)
+		require.InDelta(t, faded, 1-float64(drawn[i].X), 0.01, "frame %d", i-first)
+		require.InDelta(t, 0.5*faded, shortWay(3.6-drawn[i].Angle), 0.006, "frame %d", i-first)
 	}
 	require.InDelta(t, 0.5, 1-float64(drawn[first+9].X), 0.01, "half after the half-life")
 }
 
-// What is too far to fade is shown at once.
+// A correction too large to fade is shown at once.
 func TestLargeCorrectionsAreShownAtOnce(t *testing.T) {
 	g := &shove{by: stance{X: 2.5}}
 	drawn, _ := g.play(t, 100*time.Millisecond, 0)
@@ -119,7 +119,7 @@ func TestLargeCorrectionsAreShownAtOnce(t *testing.T) {
 	require.InDelta(t, 2.5, drawn[len(drawn)-1].X, 0.01)
 }
 
-// However slowly corrections fade, what is simulated is the same.
+// The simulation is the same, however slowly corrections fade.
 func TestSmoothingNeverTouchesTheSimulation(t *testing.T) {
 	play := func(half time.Duration) (drawn, simulated []stance) {
 		g := &shove{by: stance{X: 1, Angle: 0.5}}

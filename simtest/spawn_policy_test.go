@@ -15,21 +15,22 @@ import (
 	"github.com/foretick/foretick/transport/sim"
 )
 
-// A client's Local bullets fly on through rollbacks, each once, whatever the server
-// jams; it never sees the server's of its own, and the other player sees those.
+// A client's ClientOnly bullets continue through rollbacks, each once, whatever the
+// server jams. It never sees the server's copies of its own, and the other player
+// sees those.
 func TestLocalSpawns(t *testing.T) {
 	link := sim.Link{Latency: 70 * time.Millisecond, Jitter: 20 * time.Millisecond, Loss: 0.05}
 	const until = 12 * time.Second
 	b := newBattery(t, 9, 2, link, func(g *artillery) { g.jams = true }, gunner{every: 5, until: until, bullets: true})
 	*b.gunners[1] = gunner{every: 1 << 20} // looks on
-	q := ecs.NewQuery(b.clients[0].World().Types(), ecs.With(&b.games[0].flight))
-	look := ecs.NewQuery(b.clients[1].World().Types(), ecs.With(&b.games[1].flight))
+	q := ecs.NewQuery(b.clients[0].View().World.Types(), ecs.With(&b.games[0].flight))
+	look := ecs.NewQuery(b.clients[1].View().World.Types(), ecs.With(&b.games[1].flight))
 	seen, most, last, flown := map[ecs.Entity]int{}, 0, map[ecs.Entity]float32{}, 0
 	onlooker := 0
 	for now := 2 * time.Second; now < until+5*time.Second; now += time.Second / 60 {
 		b.m.Run(now)
 		n := 0
-		for _, rows := range q.All(b.clients[0].World()) {
+		for _, rows := range q.All(b.clients[0].View().World) {
 			require.Equal(t, ecs.ClientOnly, rows.Owner(), "the server's are withheld")
 			for i, f := range b.games[0].flight.Slice(rows) {
 				e := rows.Entity(i)
@@ -43,7 +44,7 @@ func TestLocalSpawns(t *testing.T) {
 			}
 		}
 		most = max(most, n)
-		for _, rows := range look.All(b.clients[1].World()) {
+		for _, rows := range look.All(b.clients[1].View().World) {
 			require.Equal(t, foretick.PlayerID(1), rows.Owner())
 			onlooker += rows.Len()
 		}
@@ -62,7 +63,7 @@ func TestLocalSpawns(t *testing.T) {
 }
 
 // minefield is a game in which a player lays mines and clears them, unless the
-// server has locked them, which it does without warning.
+// server has locked them without warning.
 type minefield struct {
 	state ecs.Component[mineState]
 	cmd   ecs.Component[layer]
@@ -149,7 +150,7 @@ func TestPredictedDespawns(t *testing.T) {
 	gone, returned, serials := 0, 0, map[ecs.Entity]uint16{}
 	for now := 2 * time.Second; now < 30*time.Second; now += time.Second / 60 {
 		g.back = g.back[:0]
-		w := c.World()
+		w := c.View().World
 		var absent []ecs.Entity // destroyed by prediction, as shown before
 		for e := range g.cleared {
 			if g.state.Find(w, e) == nil {
@@ -194,8 +195,8 @@ func TestPredictedDespawns(t *testing.T) {
 	require.NotZero(t, st.ByCause[prediction.ServerEffect])
 }
 
-// A shared system that spawns what no client could match is told so at its first
-// call, on whichever end that is.
+// A shared system that makes a spawn that no client can match gets an error at its
+// first call, on either end.
 func TestSpawnsThatAreMistakes(t *testing.T) {
 	type end struct {
 		state ecs.Component[mineState]
@@ -272,14 +273,12 @@ func TestSpawnsDeclaredWrongly(t *testing.T) {
 	var other ecs.Prefab
 	p.Spawns(&other, foretick.SpawnConfig{})
 	p.Spawns(&g.mine, foretick.SpawnConfig{})
-	p.Spawns(&g.body, foretick.SpawnConfig{Policy: 7})
 	err := p.Err()
 	require.ErrorContains(t, err, "call Prefab first")
 	require.ErrorContains(t, err, `Spawns("mine") was called twice`)
-	require.ErrorContains(t, err, "use Matched or ClientOnly")
 	h := &minefield{}
 	q := h.protocol()
-	q.Spawns(&h.body, foretick.SpawnConfig{Policy: foretick.ClientOnly})
+	q.Spawns(&h.body, foretick.SpawnConfig{ClientOnly: true})
 	require.ErrorContains(t, q.Err(), "a ClientOnly entity gets no input")
 }
 
@@ -299,16 +298,16 @@ func (r listener) Recv(ev []transport.Event) int {
 	return n
 }
 
-// Who spawned what, and by which entity, is its owner's alone: two matches that
-// differ in what the one player is shown and the other is not send the other the
-// same bytes, though the ids that spawns are known by differ.
+// Only the owner learns which entity spawned what. Two matches that differ only in
+// what is shown to one player send the other player the same bytes, although the
+// spawn ids differ.
 func TestOriginsStayPrivate(t *testing.T) {
 	gifts := 0
 	play := func(decoy bool) (in [2][][]byte, spawns uint64) {
 		m := simtest.New(8)
 		server := newArtillery()
 		p := server.protocol()
-		var d ecs.Entity // shown to the one before his guns, so that these have other wire ids
+		var d ecs.Entity // shown to the one before its guns, so that these have other wire ids
 		p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) { f.SetVisible(player, d, decoy && player == 1) })
 		p.Server("gift", func(f *foretick.Frame, rows ecs.Rows) { // the one's rockets become the other's
 			if f.Tick%10 == 0 && rows.Owner() == 1 {
@@ -345,8 +344,8 @@ func TestOriginsStayPrivate(t *testing.T) {
 	}
 }
 
-// A rehearsal runs ticks that spawn and destroy again, and finds them sound; and it
-// names the prefab when a system's own memory decides what is spawned.
+// A SyncTest replays ticks that spawn and destroy, and finds them sound; it names
+// the prefab when a system's own memory decides what is spawned.
 func TestSyncTestSpawns(t *testing.T) {
 	for _, planted := range []bool{false, true} {
 		faults, err := simtest.FindDesyncs(func() simtest.Player {
@@ -373,8 +372,8 @@ func TestSyncTestSpawns(t *testing.T) {
 	}
 }
 
-// In a world far too busy for the budget, what a player spawned is the server's as
-// soon as it is in an empty one: his own are never put off for others.
+// In a world far too busy for the budget, a player's spawns are confirmed as soon
+// as in an empty world: its own entities are never postponed for others.
 func TestOwnSpawnsAreNeverPutOff(t *testing.T) {
 	play := func(crowd int) (waited foretick.Tick, st foretick.ClientStats, postponed bool) {
 		m := simtest.New(13)
@@ -383,7 +382,7 @@ func TestOwnSpawnsAreNeverPutOff(t *testing.T) {
 		p.Server("swarm", func(f *foretick.Frame, rows ecs.Rows) {
 			at := server.flight.Slice(rows)
 			for i := range at {
-				if rows.Owner() == ecs.Nobody { // they fly to and fro for good
+				if rows.Owner() == ecs.Nobody { // they move to and fro forever
 					at[i].Fuse, at[i].VX = 100, float32(f.Rand(uint64(i))%60)-30
 				}
 			}
@@ -402,7 +401,8 @@ func TestOwnSpawnsAreNeverPutOff(t *testing.T) {
 		link := sim.Link{Latency: 40 * time.Millisecond}
 		client, err = m.Join(foretick.ClientConfig{Protocol: g.protocol(), Sample: foretick.Sample(&g.cmd, func(v foretick.View) trigger { return s.sample(m, v) })},
 			simtest.Seat{Up: link, Down: link, After: func(v foretick.View) {
-				postponed = postponed || client.ScreenHash() != foretick.ScreenHash{} && client.ScreenHash().Fields == 0
+				shown := client.Internals().ScreenHash()
+				postponed = postponed || shown.Tick > 0 && shown.Fields == 0
 			}})
 		require.NoError(t, err)
 		m.Run(12 * time.Second)

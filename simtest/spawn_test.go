@@ -21,8 +21,8 @@ type trigger struct {
 	Bullets bool `net:"oneshot"`
 }
 
-// turret is what fires: a player has two, whose rows do not lie in the same order
-// on both ends.
+// turret is a gun: a player has two, whose rows are in different orders on the two
+// ends.
 type turret struct {
 	Seat uint8 `net:"max=3"`
 	Jam  uint8 `net:"max=60"` // ticks, which the server alone begins
@@ -104,7 +104,7 @@ func (g *artillery) protocol() *foretick.Protocol {
 	}
 	p.Spawns(&g.rocket, told)
 	p.Spawns(&g.fragment, told)
-	p.Spawns(&g.bullet, foretick.SpawnConfig{Policy: foretick.ClientOnly})
+	p.Spawns(&g.bullet, foretick.SpawnConfig{ClientOnly: true})
 	p.OnJoin(g.arm)
 	p.Server("jam", func(f *foretick.Frame, rows ecs.Rows) {
 		for i, t := 0, g.turret.Slice(rows); g.jams && f.Time() < 14*time.Second && i < len(t); i++ {
@@ -248,8 +248,8 @@ func sum(m map[ecs.Entity]int) int {
 }
 
 // Eight players fire volleys of ten in the same ticks, from two turrets whose rows
-// lie the other way round on the server: every rocket that the server made is the
-// one that was predicted, none twice, and none is left over.
+// are swapped on the server: every rocket of the server matches its prediction,
+// none twice, and none is left over.
 func TestSpawnsMatch(t *testing.T) {
 	volleys := 12
 	if *fullSpawns {
@@ -277,10 +277,10 @@ func TestSpawnsMatch(t *testing.T) {
 	}
 }
 
-// Rockets that burst into fragments in the tick in which they end, guns that the
-// server jams without warning, and a worse network: what the server did not make
-// disappears, what it made unforeseen appears, each with its cause, and in the
-// end both ends agree.
+// Rockets that burst into fragments in their last tick, guns that the server jams
+// without warning, and a worse network. Spawns that the server did not make
+// disappear, unpredicted ones appear, each with its cause, and at the end both ends
+// agree.
 func TestSpawnsThatTheServerRefuses(t *testing.T) {
 	link := sim.Link{Latency: 80 * time.Millisecond, Jitter: 30 * time.Millisecond, Loss: 0.1, Duplicate: 0.05}
 	causes := map[prediction.Cause]int{}
@@ -293,12 +293,12 @@ func TestSpawnsThatTheServerRefuses(t *testing.T) {
 			b.m.Run(now)
 			for i, c := range b.clients {
 				for e := range b.games[i].confirmed { // whatever was rolled back since, it is the server's
-					at := b.games[i].flight.Find(c.World(), e)
-					if at == nil || at.Fuse > 15 || b.games[i].shrapnel.Find(c.World(), e) == nil { // the server may not know yet that it came
+					at := b.games[i].flight.Find(c.View().World, e)
+					if at == nil || at.Fuse > 15 || b.games[i].shrapnel.Find(c.View().World, e) == nil { // the server may not know yet that it came
 						continue
 					}
 					named++
-					_, ok := foretick.ServerEntity(b.srv, c.View().Player, c, e)
+					_, ok := simtest.ServerEntity(b.srv, c.View().Player, c, e)
 					require.True(t, ok, "%v", e)
 				}
 			}

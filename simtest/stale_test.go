@@ -51,8 +51,8 @@ type keep struct {
 	rocket ecs.Prefab
 	crates int
 	rate   int
-	often  int  // writes come once in so many ticks and entities
-	shoves bool // the server also writes what is predicted
+	often  int  // writes happen once in this many ticks and entities
+	shoves bool // the server also writes predicted state
 	nudges bool // … within its tolerance
 	comes  bool // components come and go
 	spawns bool
@@ -166,7 +166,7 @@ func stale(seed int64) (string, error) {
 	}
 	ends := 6*time.Second + ms(2000)
 	server.until = foretick.Tick(ends.Seconds() * float64(g.rate))
-	pictures := []int{60, 144, 30, 240}
+	frames := []int{60, 144, 30, 240}
 	var clients []*foretick.Client
 	for range 1 + d.Intn(3) {
 		game := g
@@ -176,7 +176,7 @@ func stale(seed int64) (string, error) {
 			}
 			return firing{X: float32(v.Tick/7%3) - 1, Fire: v.Tick%9 == 0}
 		})}
-		c, err := m.Join(cc, simtest.Seat{Up: link, Down: link, Pictures: pictures[d.Intn(4)]})
+		c, err := m.Join(cc, simtest.Seat{Up: link, Down: link, FrameRate: frames[d.Intn(4)]})
 		if err != nil {
 			return "", err
 		}
@@ -209,8 +209,8 @@ func stale(seed int64) (string, error) {
 	}
 }
 
-// Whatever pauses a client makes, two to five seconds after the last change it shows of
-// its own entities what only the server computes.
+// Whatever pauses a client makes, two to five seconds after the last change it shows
+// the server-computed state of its own entities correctly.
 func TestNothingIsStaleAtRest(t *testing.T) {
 	for seed := *staleFirst; seed < *staleFirst+*staleSeeds; seed++ {
 		worst, err := stale(int64(seed))

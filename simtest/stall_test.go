@@ -12,7 +12,7 @@ import (
 	"github.com/foretick/foretick/transport/sim"
 )
 
-// stallMatch is a match with one walker, whose pictures are watched.
+// stallMatch is a match with one walker, whose frames are recorded.
 type stallMatch struct {
 	*simtest.Match
 	server *foretick.Server
@@ -85,9 +85,9 @@ func TestStalledClientSaysSoAndPlaysOn(t *testing.T) {
 	}
 }
 
-// After twenty seconds without a network the client is back in its player within
-// two seconds of the network's return, whenever that is; until then it says what
-// it does.
+// After twenty seconds without a network, the client is back within two seconds
+// of the network's return, whenever that is; until then its state says what it
+// does.
 func TestBlackhole(t *testing.T) {
 	for _, extra := range []time.Duration{0, 700 * time.Millisecond, 1900 * time.Millisecond, 3300 * time.Millisecond, 4700 * time.Millisecond} {
 		link := sim.Link{Latency: 50 * time.Millisecond, Jitter: 10 * time.Millisecond}
@@ -102,7 +102,7 @@ func TestBlackhole(t *testing.T) {
 			}
 			states[name] = true
 		}
-		m.Run(30 * time.Second) // a place is held for no longer than its player played
+		m.Run(30 * time.Second) // a place is held only as long as its player had played
 		clear(states)
 		dead := sim.Link{Loss: 1}
 		m.Link(m.client, dead, dead)

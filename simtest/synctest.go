@@ -13,51 +13,55 @@ import (
 	"github.com/foretick/foretick/transport/sim"
 )
 
-// Player is one end of a game under test: its protocol, built anew for each
-// call, and the scripted input of the player who has it.
+// Player is one end of a game under test, the server or a client: its protocol,
+// newly built for each call, and the scripted input of its player.
 type Player struct {
 	Protocol *foretick.Protocol
 	Sample   foretick.Sampler
-	// Begin, when set, is given the server that this end became, before its first
-	// Step: to furnish the world (foretick.Server.Frame), and to keep for what the
-	// game does with it, such as the next level. Clients' ends are not asked.
+	// Begin, when set, receives the server that this end became, before its first
+	// Step. It can fill the world (foretick.Server.Frame), and store the server
+	// for later use, for example to change the level. It is not called for
+	// clients.
 	Begin func(s *foretick.Server)
-	// Act, when set, is called after each of a client's pictures in a [Plan] or a
-	// [Storm], unless the match rests: it sends what a player would ask
+	// Act, when set, is called after each rendered frame of a client in a [Plan]
+	// or a [PacketFuzzer], unless the match rests. It sends a player's requests
 	// ([foretick.Request.Send], which may refuse).
 	Act func(c *foretick.Client)
-	// Rest, when set, is told when a [Plan]'s match is to come to rest, and when
-	// it goes on: commands are zero while it rests, and whatever else this end
-	// of the game does by itself (spawn, heal, send) is to stop.
+	// Rest, when set, is called when a [Plan]'s match should come to rest, and
+	// when it continues. While it rests, commands are zero, and this end of the
+	// game must stop everything that it does by itself (spawn, heal, send).
 	Rest func(resting bool)
 }
 
-// SyncConfig sets SyncTest up. The zero value is ready to use.
+// SyncConfig configures SyncTest. The zero value is ready to use.
 type SyncConfig struct {
-	// Ticks to play, up to 60 000. 0 means 120; negative is an error.
+	// Ticks is the number of ticks to play, up to 60 000. 0 means 120; negative
+	// is an error.
 	Ticks int
-	// Back is how many ticks are run again after each. 0 means 8; negative runs
-	// nothing again. Less than the clients' History.
+	// Back is the number of ticks that are replayed after each one. 0 means 8;
+	// negative replays nothing. It must be less than the clients' History.
 	Back int
-	// Players that take part, up to 64. 0 means 2; negative is an error.
+	// Players is the number of players, up to 64. 0 means 2; negative is an
+	// error.
 	Players int
 	// Seed of the match. 0 is a seed like any other.
 	Seed uint64
 }
 
-// SyncTest finds code in a game's shared systems that does not come out the same
-// on both ends or when it runs again, as prediction needs it to: chance, clocks,
-// the order of maps, state outside of components, values that a client does not
-// have. It plays a short match of the game over a perfect network; every client
-// runs the newest ticks again after each tick, and what it shows is held against
-// the server's state in the end. newPlayer makes one end; it is called once for
-// the server and once for each player.
+// SyncTest finds code in a game's shared systems whose result differs between the
+// ends or between replays, although prediction needs it to be the same. Typical
+// causes are random numbers, clocks, the order of maps, state outside of
+// components, and values that a client does not have. It plays a short match of
+// the game over a perfect network. Every client replays the newest ticks after
+// each tick. At the end, each client's view is compared with the server's state.
+// newPlayer returns one end; it is called once for the server and once for each
+// player.
 //
-// Every fault is reported with tb.Errorf, which names tick, component, field
-// and, where it is known, the system; the test of a sound game passes silently.
-// A match in which nothing was predicted or compared fails, and so does one in
-// which a handler panics. A build with the tag foretick_debug also reports shared
-// systems that write singletons, and what a player owns and only the server moves.
+// Every fault is reported with tb.Errorf, which names the tick, the component,
+// the field and, if known, the system. A game without faults passes silently. The
+// test fails if nothing was predicted or compared, or if a handler panics. A
+// build with the tag foretick_debug also reports shared systems that write
+// singletons, and player-owned entities that only the server moves.
 func SyncTest(tb testing.TB, newPlayer func() Player, cfg SyncConfig) {
 	tb.Helper()
 	faults, err := FindDesyncs(newPlayer, cfg)
@@ -69,12 +73,12 @@ func SyncTest(tb testing.TB, newPlayer func() Player, cfg SyncConfig) {
 	}
 }
 
-// FindDesyncs is SyncTest without a test: it returns the faults in words, each
-// component's first of a kind alone. The error is the game's own: a protocol
-// that does not start.
+// FindDesyncs is SyncTest without a test: it returns the faults as text, only the
+// first of each kind per component. The error is the game's own: a protocol that
+// does not start.
 func FindDesyncs(newPlayer func() Player, cfg SyncConfig) ([]string, error) {
 	if newPlayer == nil {
-		return nil, errors.New("simtest: newPlayer is nil: it makes one end of your game")
+		return nil, errors.New("simtest: newPlayer is nil: pass a function that returns one end of your game")
 	}
 	if err := cfg.check(); err != nil {
 		return nil, err
@@ -92,7 +96,7 @@ func FindDesyncs(newPlayer func() Player, cfg SyncConfig) ([]string, error) {
 	m := New(cfg.Seed)
 	server := newPlayer()
 	if server.Protocol == nil {
-		return nil, fmt.Errorf("simtest: newPlayer gave no Protocol")
+		return nil, fmt.Errorf("simtest: newPlayer returned no Protocol")
 	}
 	logger := slog.New(cautious{func(text string) { r.add(text, text) }})
 	if err := m.serve(server, foretick.ServerConfig{Protocol: server.Protocol, Logger: logger}); err != nil {
@@ -102,9 +106,8 @@ func FindDesyncs(newPlayer func() Player, cfg SyncConfig) ([]string, error) {
 	for range cfg.Players {
 		p := newPlayer()
 		c, err := m.Join(foretick.ClientConfig{
-			Protocol: p.Protocol, Sample: p.Sample, SyncTest: cfg.Back,
-			OnDesync: r.diverged, OnMisprediction: r.mispredicted,
-		}, Seat{Up: link, Down: link})
+			Protocol: p.Protocol, Sample: p.Sample, OnMisprediction: r.mispredicted,
+		}, Seat{Up: link, Down: link, SyncTest: cfg.Back, OnDesync: r.diverged})
 		if err != nil {
 			return nil, err
 		}
@@ -112,7 +115,7 @@ func FindDesyncs(newPlayer func() Player, cfg SyncConfig) ([]string, error) {
 	}
 	m.Run(2*time.Second + time.Duration(cfg.Ticks)*time.Second/time.Duration(server.Protocol.TickRate()))
 	if err := m.Err(); err != nil {
-		r.add("match", err.Error()) // and the rest may follow from it
+		r.add("match", err.Error()) // other faults may follow from it
 		return r.faults, nil
 	}
 	r.finish()
@@ -146,15 +149,15 @@ func (r *syncTester) add(key, fault string) {
 	}
 }
 
-func (r *syncTester) diverged(d foretick.Desync) {
+func (r *syncTester) diverged(d Desync) {
 	r.add(fmt.Sprint(d.Kind, d.Component), d.String())
 }
 
-// mispredicted reports what only a fault can cause on a perfect network. What the
-// server or another player did, a value of another player's that is newer on the
-// server, and the commands before the first one arrived, are no faults.
+// mispredicted reports a misprediction that only a fault can cause on a perfect
+// network. Allowed are effects of the server or another player, another player's
+// values that are newer on the server, and commands before the first one arrived.
 func (r *syncTester) mispredicted(m prediction.Misprediction) {
-	if m.Cause == prediction.Code || m.Cause == prediction.Untracked && m.Player == 0 {
+	if m.Cause == prediction.Code || m.Cause == prediction.Untracked && !m.OfOther {
 		r.add(m.Cause.String()+m.Component, m.String())
 	}
 }

@@ -206,7 +206,7 @@ func TestSyncTestIsSilentOnASoundGame(t *testing.T) {
 	t.Logf("%d ticks, each of them rehearsed, and no alarm", *syncTicks)
 }
 
-// What the server does to a player is no fault of the game's code.
+// The server's effects on a player are no fault of the game's code.
 func TestSyncTestIsSilentOnServerEffects(t *testing.T) {
 	simtest.SyncTest(t, func() simtest.Player { return simtest.Player{Protocol: newCannon().protocol()} }, simtest.SyncConfig{Ticks: 3000})
 }

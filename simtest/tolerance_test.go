@@ -68,7 +68,7 @@ func (g *breeze) play(t *testing.T) (server, client loose, st foretick.ClientSta
 	require.NoError(t, err)
 	m.Run(12 * time.Second)
 	require.Equal(t, foretick.Playing, c.View().State)
-	w, v := srv.World(), c.World()
+	w, v := srv.World(), c.View().World
 	return g.at.Slice(g.stood.All(w)[0])[0], cg.at.Slice(cg.stood.All(v)[0])[0], c.Stats(), m
 }
 

@@ -90,8 +90,9 @@ func (g *badges) play(t *testing.T) (*simtest.Match, *foretick.Server, []*foreti
 	return m, srv, clients, games
 }
 
-// A component that only the server computes comes and goes on whatever clients predict:
-// their own entities, shared ones and those of players whose input they predict.
+// A component that only the server computes is added and removed on all entities that
+// clients predict: their own, common ones and those of players whose input they
+// predict.
 func TestUnpredictedComponentsAreRemoved(t *testing.T) {
 	for name, remote := range map[string]bool{"own and shared": false, "remote players": true} {
 		t.Run(name, func(t *testing.T) {
@@ -110,7 +111,7 @@ func TestUnpredictedComponentsAreRemoved(t *testing.T) {
 				}
 				m.Run(m.Net.Now() + time.Second)
 				for i, c := range clients {
-					require.Empty(t, games[i].worn(c.World()), "client %d", i)
+					require.Empty(t, games[i].worn(c.View().World), "client %d", i)
 					a := m.Audit(c)
 					require.Zero(t, a.Differences, a.First)
 				}
@@ -119,7 +120,7 @@ func TestUnpredictedComponentsAreRemoved(t *testing.T) {
 				}
 				m.Run(m.Net.Now() + time.Second)
 				for i, c := range clients {
-					require.Len(t, games[i].worn(c.World()), 3)
+					require.Len(t, games[i].worn(c.View().World), 3)
 					a := m.Audit(c)
 					require.Zero(t, a.Differences, a.First)
 				}
@@ -143,10 +144,10 @@ func TestReferencesAreLookedUpAgain(t *testing.T) {
 			}
 			m.Run(m.Net.Now() + time.Second)
 			for i, c := range clients {
-				worn := games[i].worn(c.World())
+				worn := games[i].worn(c.View().World)
 				require.Len(t, worn, 3)
 				for _, b := range worn {
-					require.True(t, c.World().Alive(b.To), "client %d: %v", i, b.To)
+					require.True(t, c.View().World.Alive(b.To), "client %d: %v", i, b.To)
 				}
 				a := m.Audit(c)
 				require.Zero(t, a.Differences, a.First)

@@ -17,7 +17,7 @@ type wheels struct {
 	Speed float32 `net:"min=-40,max=40,step=0.01"`
 }
 
-// garage is a game with a car that whoever owns it drives.
+// garage is a game with a car, driven by its owner.
 type garage struct {
 	pos   ecs.Component[position]
 	wheel ecs.Component[wheels]
@@ -119,7 +119,7 @@ func TestVehicleChangesDriver(t *testing.T) {
 			case driver(k) != player:
 				foreign++
 			default:
-				// What was predicted is not snapped yet, on either end.
+				// Predicted values are not snapped yet, on either end.
 				if at == truth {
 					exact++
 				} else {

@@ -13,7 +13,7 @@ import (
 	"github.com/foretick/foretick/transport/sim"
 )
 
-// carriesSnapshot tells whether a packet holds a snapshot.
+// carriesSnapshot reports whether a packet holds a snapshot.
 func carriesSnapshot(b []byte) (is bool) {
 	_, _, messages := packetFields(b)
 	eachMessage(messages, func(kind netcode.MessageType, _ []byte) { is = is || kind == netcode.MessageSnapshot })
@@ -65,9 +65,9 @@ func TestWhoAcknowledgesNoSnapshotIsDropped(t *testing.T) {
 	}
 }
 
-// Honest clients are never taken for such: not at one snapshot a second with a short
-// time-out, not where a quarter of the packets is lost in bursts, not on 2 kB a second,
-// not over levels, and not behind two seconds of darkness.
+// Honest clients never match this pattern: not at one snapshot a second with a short
+// timeout, not with a quarter of the packets lost in bursts, not at 2 kB a second, not
+// across level changes, and not after two seconds without a network.
 func TestHonestClientsAcknowledgeSnapshots(t *testing.T) {
 	bad := sim.Link{Latency: 50 * time.Millisecond, Jitter: 100 * time.Millisecond, Loss: 0.25, Burst: 8}
 	for name, row := range map[string]struct {

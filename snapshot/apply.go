@@ -1,9 +1,14 @@
 package snapshot
 
-import "slices"
+import (
+	"slices"
 
-// apply puts a snapshot that was read without a fault into effect.
-func (r *Receiver) apply(t Tick) {
+	"github.com/foretick/foretick/internal/plan"
+	"github.com/foretick/foretick/schema"
+)
+
+// apply applies a snapshot that was read without an error.
+func (r *Receiver) apply(t schema.Tick) {
 	r.count.Snapshots++
 	if r.newest == 0 || after(t, r.newest) {
 		r.newest = t
@@ -54,7 +59,7 @@ func (r *Receiver) remove(x goneRecord) {
 	r.changes = append(r.changes, Change{Ghost: g, What: what})
 }
 
-func (r *Receiver) applyRecord(rec *record, t Tick) {
+func (r *Receiver) applyRecord(rec *record, t schema.Tick) {
 	if rec.stale {
 		return
 	}
@@ -69,7 +74,7 @@ func (r *Receiver) applyRecord(rec *record, t Tick) {
 	if !newest || g.Gone != 0 {
 		return
 	}
-	g.Owner, g.Mine = rec.owner, rec.aud&ToOwner != 0
+	g.Owner, g.Mine = rec.owner, rec.aud&plan.ToOwner != 0
 	switch {
 	case fresh:
 		r.changes = append(r.changes, Change{Ghost: g, What: Spawned})
@@ -82,7 +87,7 @@ func (r *Receiver) applyRecord(rec *record, t Tick) {
 	}
 }
 
-// spawn makes the ghost of a wire id's new life.
+// spawn makes the ghost for a new life of a wire id.
 func (r *Receiver) spawn(s *wireSlot, rec *record) *Ghost {
 	if old := s.ghost; old != nil && old.released {
 		r.pool = append(r.pool, old)
@@ -94,7 +99,7 @@ func (r *Receiver) spawn(s *wireSlot, rec *record) *Ghost {
 	return g
 }
 
-// merge puts the ghosts of new lives, which come in order, among the others.
+// merge inserts the new ghosts, which are in order, among the others.
 func (r *Receiver) merge() {
 	n := len(r.spawned)
 	if n == 0 {

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"github.com/foretick/foretick/schema"
 )
 
 // AreaConfig configures an [Area]. Distances are in the unit of the positions.
@@ -12,30 +14,30 @@ type AreaConfig struct {
 	// Enter is the distance within which an entity becomes relevant to a viewer.
 	// It must be positive: 0, negative, NaN and infinity are errors.
 	Enter float32
-	// Leave is the distance beyond which it ceases to be; between the two it stays
-	// what it is, so that nothing flickers at the edge. 0 means a tenth more than
-	// Enter; negative means Enter, with no such edge. Otherwise at least Enter.
+	// Leave is the distance beyond which an entity ceases to be relevant. Between Enter
+	// and Leave it keeps its state, so that nothing flickers at the edge. 0 means a tenth
+	// more than Enter; negative means Enter. Otherwise it is at least Enter.
 	Leave float32
 	// Cell is the width of the grid's cells, at least a 64th of Leave. 0 means half of
 	// Leave; negative is an error.
 	Cell float32
 }
 
-// Relevance is what a game says of an entity, for one viewer.
+// Relevance is a game's decision about one entity, for one viewer.
 type Relevance uint8
 
 const (
-	// ByDistance leaves it to the distance.
+	// ByDistance: the distance decides.
 	ByDistance Relevance = iota
-	// Always: it is relevant wherever it is.
+	// Always: the entity is relevant at any distance.
 	Always
-	// Never: it is not, however near.
+	// Never: the entity is not relevant at any distance.
 	Never
 )
 
-// Area tells which entities are near enough to a viewer to matter to it: a grid of
-// cells, filled anew in each tick, and for each viewer an [AreaView]. It belongs to
-// one goroutine; views may look at the same time once it is filled.
+// Area finds the entities that are near enough to a viewer. It is a grid of cells that
+// the caller fills in each tick; each viewer has an [AreaView]. An Area belongs to one
+// goroutine. Once it is filled, views may look at the same time.
 type Area struct {
 	cfg    AreaConfig
 	cells  map[[2]int32]int32 // 1 + index of the first item in it
@@ -87,7 +89,7 @@ func (a *Area) cell(v float32) int32 {
 	return int32(min(max(c, -1<<30), 1<<30))
 }
 
-// Put gives an entity's place. hooked says that [AreaView.Look] asks for its
+// Put adds an entity at its position. If hooked is true, [AreaView.Look] asks for its
 // relevance.
 func (a *Area) Put(id NetID, x, y, z float32, hooked bool) {
 	key := [2]int32{a.cell(x), a.cell(y)}
@@ -98,8 +100,8 @@ func (a *Area) Put(id NetID, x, y, z float32, hooked bool) {
 	}
 }
 
-// PutAlways gives an entity without a place: it is relevant to all, or as its
-// relevance says, if that is asked for; ByDistance then means that it is.
+// PutAlways adds an entity without a position. It is relevant to every viewer. If hooked
+// is true, [AreaView.Look] asks for its relevance, and only Never hides it.
 func (a *Area) PutAlways(id NetID, hooked bool) {
 	a.always = append(a.always, id)
 	if hooked {
@@ -107,7 +109,7 @@ func (a *Area) PutAlways(id NetID, hooked bool) {
 	}
 }
 
-// AreaView is what is relevant to one viewer.
+// AreaView holds the entities that are relevant to one viewer.
 type AreaView struct {
 	area   *Area
 	number uint32
@@ -119,7 +121,7 @@ type AreaView struct {
 
 type areaMark struct {
 	number  uint32
-	since   Tick
+	since   schema.Tick
 	nearest float32 // squared distance
 }
 
@@ -128,11 +130,13 @@ func (a *Area) NewView() *AreaView {
 	return &AreaView{area: a, marks: map[NetID]areaMark{}, asked: map[NetID]Relevance{}}
 }
 
-// Look brings the view up to date with the area as of tick t, seen from the points
-// eyes, of which the nearest counts; ask gives the relevance of hooked entities. It
-// calls set for each entity that became relevant or ceased to be, in the order of
-// network ids: pass [Sender.SetRelevant].
-func (v *AreaView) Look(t Tick, eyes [][3]float32, ask func(NetID) Relevance, set func(NetID, bool)) {
+// Look updates the view from the area, as of tick t. eyes are the viewer's positions.
+// An entity's distance is that to the nearest eye. Look calls ask for the relevance of
+// each hooked entity.
+//
+// It calls set first for each entity that ceased to be relevant and then for each that
+// became so, both in the order of network ids: pass [Sender.SetRelevant].
+func (v *AreaView) Look(t schema.Tick, eyes [][3]float32, ask func(NetID) Relevance, set func(NetID, bool)) {
 	v.number++
 	v.in, v.out = v.in[:0], v.out[:0]
 	clear(v.asked)
@@ -169,8 +173,8 @@ func (v *AreaView) Look(t Tick, eyes [][3]float32, ask func(NetID) Relevance, se
 	}
 }
 
-// around marks what is near an eye.
-func (v *AreaView) around(eye [3]float32, t Tick) {
+// around marks the entities near an eye.
+func (v *AreaView) around(eye [3]float32, t schema.Tick) {
 	a := v.area
 	r := a.cfg.Leave
 	for cx, toX := a.cell(eye[0]-r), a.cell(eye[0]+r); cx <= toX; cx++ {
@@ -190,7 +194,7 @@ func (v *AreaView) around(eye [3]float32, t Tick) {
 	}
 }
 
-func (v *AreaView) mark(id NetID, t Tick, d float32) {
+func (v *AreaView) mark(id NetID, t schema.Tick, d float32) {
 	m, was := v.marks[id]
 	if !was {
 		m = areaMark{since: t, nearest: d}
@@ -203,13 +207,15 @@ func (v *AreaView) mark(id NetID, t Tick, d float32) {
 	v.marks[id] = m
 }
 
-// Since tells since which tick an entity is relevant; false if it is not.
-func (v *AreaView) Since(id NetID) (Tick, bool) {
+// Since returns the tick when an entity became relevant, or false if it is not
+// relevant.
+func (v *AreaView) Since(id NetID) (schema.Tick, bool) {
 	m, ok := v.marks[id]
 	return m.since, ok
 }
 
-// Priority is for [SenderConfig].Priority: 16 for what is nearest, 1 at the edge.
+// Priority returns a value for [SenderConfig].Priority: 16 for the nearest entity, 1 at the
+// edge.
 func (v *AreaView) Priority(id NetID) int {
 	m, ok := v.marks[id]
 	if !ok {
@@ -219,10 +225,10 @@ func (v *AreaView) Priority(id NetID) int {
 	return 1 + int(15*(1-min(d, 1)))
 }
 
-// SetRelevant says whether an entity matters to the viewer, where
-// [SenderConfig].Relevant is set; like SetVisible it may be called before the entity
-// is first put. An entity is sent if it is relevant or the viewer owns it, unless it
-// is hidden.
+// SetRelevant sets whether an entity is relevant to the viewer. It has an effect where
+// [SenderConfig].Relevant is set. Like SetVisible it may be called before the entity is
+// first put. An entity is sent if it is relevant or the viewer owns it, unless it is
+// hidden.
 func (s *Sender) SetRelevant(id NetID, relevant bool) {
 	s.change(id, func(n slotNote) slotNote { n.relevant = relevant; return n })
 	s.moved = append(s.moved, id)

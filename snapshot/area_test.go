@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/foretick/foretick/schema"
 	"github.com/foretick/foretick/snapshot"
 	"github.com/stretchr/testify/require"
 )
@@ -24,7 +25,7 @@ func TestArea(t *testing.T) {
 		eyes := [][3]float32{{0, 0, 0}, {90, 90, 5}}
 		in := map[snapshot.NetID]bool{}
 		entered, left := 0, 0
-		for tick := snapshot.Tick(1); tick < 60; tick++ {
+		for tick := schema.Tick(1); tick < 60; tick++ {
 			a.Begin()
 			for i := range at {
 				at[i][0] += r.Float32()*8 - 4
@@ -98,11 +99,11 @@ func TestRelevant(t *testing.T) {
 	p.pass(2)
 	_, known := p.sender.Known(1)
 	require.False(t, known)
-	require.Equal(t, []snapshot.WireID{1, 2}, []snapshot.WireID{p.wire(2), p.wire(4)})
+	require.Equal(t, []schema.WireID{1, 2}, []schema.WireID{p.wire(2), p.wire(4)})
 	p.sender.SetRelevant(3, true)
 	p.sender.SetRelevant(1, true)
 	p.pass(1)
-	require.Equal(t, []snapshot.WireID{3, 4}, []snapshot.WireID{p.wire(1), p.wire(3)}, "in the order of network ids")
+	require.Equal(t, []schema.WireID{3, 4}, []schema.WireID{p.wire(1), p.wire(3)}, "in the order of network ids")
 	p.sender.SetVisible(3, false)
 	p.sender.SetRelevant(4, false)
 	c := p.pass(1)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/foretick/foretick/schema"
 	"github.com/foretick/foretick/snapshot"
 	"github.com/stretchr/testify/require"
 )
@@ -37,5 +38,5 @@ func TestAssets(t *testing.T) {
 	require.ErrorContains(t, err, `"box.glb" of ["avatar" "box"]`)
 	require.NoError(t, r.Verify(true, func(string) error { return nil }))
 	snapshot.NewReceiver(r, snapshot.ReceiverConfig{})
-	require.ErrorIs(t, r.Asset(0, false, "late"), snapshot.ErrFrozen)
+	require.ErrorIs(t, r.Asset(0, false, "late"), schema.ErrFrozen)
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 	"unsafe"
 
+	"github.com/foretick/foretick/schema"
 	"github.com/foretick/foretick/snapshot"
 	"github.com/stretchr/testify/require"
 )
@@ -62,7 +63,7 @@ func (f *fleet) move(chosen func(i int) bool) {
 	}
 }
 
-func (f *fleet) put(src *snapshot.Source, t snapshot.Tick, p []unsafe.Pointer) {
+func (f *fleet) put(src *snapshot.Source, t schema.Tick, p []unsafe.Pointer) {
 	src.Begin(t)
 	for i := range f.units {
 		p[0] = ptr(&f.units[i])
@@ -71,10 +72,10 @@ func (f *fleet) put(src *snapshot.Source, t snapshot.Tick, p []unsafe.Pointer) {
 	src.End()
 }
 
-func fleetRegistry(b testing.TB) *snapshot.Registry {
-	s, err := snapshot.Compile(reflect.TypeFor[ten](), snapshot.SchemaOptions{})
+func fleetRegistry(b testing.TB) *schema.Registry {
+	s, err := schema.Compile(reflect.TypeFor[ten](), schema.Options{})
 	require.NoError(b, err)
-	r := snapshot.NewRegistry()
+	r := schema.NewRegistry()
 	_, err = r.Component(s)
 	require.NoError(b, err)
 	_, err = r.Prefab("ten", []int{0}, nil)
@@ -95,7 +96,7 @@ func BenchmarkField(b *testing.B) {
 	var buf []byte
 	var encode, decode time.Duration
 	bytes, ticks := 0, 0
-	t := snapshot.Tick(0)
+	t := schema.Tick(0)
 	step := func() {
 		t++
 		f.move(func(int) bool { return true })
@@ -153,13 +154,13 @@ func benchmarkScale(b *testing.B, room int) {
 	f, p := newFleet(entities), make([]unsafe.Pointer, 1)
 	var buf []byte
 	records, bytes := 0, 0
-	t := snapshot.Tick(0)
+	t := schema.Tick(0)
 	tick := func() {
 		t++
 		f.move(func(i int) bool { return (i+int(t)/64)%9 < 2 })
 		f.put(src, t, p)
 		for i, s := range senders {
-			lag := snapshot.Tick(2 + i%8)
+			lag := schema.Tick(2 + i%8)
 			if t > lag && (int(t-lag)*7+i*3)%20 != 0 {
 				s.Delivered(&sent[i][(t-lag)%16])
 			} else if t > lag {

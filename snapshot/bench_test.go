@@ -6,6 +6,7 @@ import (
 	"testing"
 	"unsafe"
 
+	"github.com/foretick/foretick/schema"
 	"github.com/foretick/foretick/snapshot"
 	"github.com/foretick/foretick/snapshot/internal/scene"
 	"github.com/stretchr/testify/require"
@@ -22,16 +23,16 @@ type stage struct {
 	sent   [64]snapshot.Sent
 	ps     [1]unsafe.Pointer
 	buf    []byte
-	tick   snapshot.Tick
+	tick   schema.Tick
 	bytes  int
-	lag    snapshot.Tick
+	lag    schema.Tick
 	dt     float64
 }
 
 func newStage(t testing.TB, seed uint64, step func(*scene.Scene, float64), tables []byte, st *snapshot.Statistics) *stage {
-	s, err := snapshot.Compile(reflect.TypeFor[scene.Body](), snapshot.SchemaOptions{})
+	s, err := schema.Compile(reflect.TypeFor[scene.Body](), schema.Options{})
 	require.NoError(t, err)
-	r := snapshot.NewRegistry()
+	r := schema.NewRegistry()
 	if tables != nil {
 		require.NoError(t, r.UseTables(tables))
 	}
@@ -112,9 +113,9 @@ func TestBytesPerObject(t *testing.T) {
 // TestFightBytes: what a player of a shooter of 16 receives, at 30 Hz and 4 ticks of
 // lag, with built-in tables.
 func TestFightBytes(t *testing.T) {
-	r := snapshot.NewRegistry()
+	r := schema.NewRegistry()
 	for _, c := range []reflect.Type{reflect.TypeFor[scene.Player](), reflect.TypeFor[scene.Health](), reflect.TypeFor[scene.Ammo]()} {
-		s, err := snapshot.Compile(c, snapshot.SchemaOptions{Predicted: true})
+		s, err := schema.Compile(c, schema.Options{Predicted: true})
 		require.NoError(t, err)
 		_, err = r.Component(s)
 		require.NoError(t, err)
@@ -127,7 +128,7 @@ func TestFightBytes(t *testing.T) {
 	var sent [8]snapshot.Sent
 	var buf []byte
 	const seconds = 20
-	for tick := snapshot.Tick(1); tick <= 30*seconds; tick++ {
+	for tick := schema.Tick(1); tick <= 30*seconds; tick++ {
 		sc.Fight(1.0 / 30)
 		src.Begin(tick)
 		for i := range sc.Players {
@@ -218,6 +219,6 @@ func ExampleStatistics() {
 	x := newStage(new(testing.T), 7, (*scene.Scene).OneAxis, nil, &st)
 	x.run(100)
 	tables := st.Tables()
-	fmt.Println(snapshot.NewRegistry().UseTables(tables))
+	fmt.Println(schema.NewRegistry().UseTables(tables))
 	// Output: <nil>
 }

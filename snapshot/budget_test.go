@@ -6,6 +6,7 @@ import (
 	"testing"
 	"unsafe"
 
+	"github.com/foretick/foretick/schema"
 	"github.com/foretick/foretick/snapshot"
 	"github.com/stretchr/testify/require"
 )
@@ -23,7 +24,7 @@ type crowd struct {
 	budget int // 0: the room
 	ps     []unsafe.Pointer
 	sent   [16]snapshot.Sent
-	tick   snapshot.Tick
+	tick   schema.Tick
 	buf    []byte
 }
 
@@ -32,9 +33,9 @@ type box struct {
 }
 
 func newCrowd(t testing.TB, n int, viewer uint16, cfg snapshot.SenderConfig) *crowd {
-	s, err := snapshot.Compile(reflect.TypeFor[box](), snapshot.SchemaOptions{Predicted: true})
+	s, err := schema.Compile(reflect.TypeFor[box](), schema.Options{Predicted: true})
 	require.NoError(t, err)
-	r := snapshot.NewRegistry()
+	r := schema.NewRegistry()
 	_, err = r.Component(s)
 	require.NoError(t, err)
 	_, err = r.Prefab("box", []int{0}, nil)
@@ -76,8 +77,8 @@ func (c *crowd) step(room, delay int) {
 	if _, err := c.recv.Read(c.buf); err != nil {
 		c.t.Fatal(err)
 	}
-	if c.tick > snapshot.Tick(delay) {
-		c.sender.Delivered(&c.sent[(c.tick-snapshot.Tick(delay))%16])
+	if c.tick > schema.Tick(delay) {
+		c.sender.Delivered(&c.sent[(c.tick-schema.Tick(delay))%16])
 	}
 }
 
@@ -100,8 +101,8 @@ func TestNothingStarves(t *testing.T) {
 	for range 200 { // all is shown
 		c.step(1100, 3)
 	}
-	last := map[snapshot.WireID]snapshot.Tick{}
-	updates, longest, waits := [2]int{}, [2]snapshot.Tick{}, 0
+	last := map[schema.WireID]schema.Tick{}
+	updates, longest, waits := [2]int{}, [2]schema.Tick{}, 0
 	r := rand.New(rand.NewPCG(8, 8))
 	sent := 0
 	for range 600 {
@@ -111,7 +112,7 @@ func TestNothingStarves(t *testing.T) {
 		}
 		c.step(8000/30, 3)
 		sent += len(c.buf)
-		rank := func(w snapshot.WireID) int { // wire ids are those of the source here
+		rank := func(w schema.WireID) int { // wire ids are those of the source here
 			if important(snapshot.NetID(w)) {
 				return 1
 			}
@@ -209,7 +210,7 @@ func TestEverybodysCompete(t *testing.T) {
 		c.step(1100, 3)
 	}
 	r := rand.New(rand.NewPCG(8, 8))
-	updates, own, last := [2]int{}, 0, map[snapshot.WireID]snapshot.Tick{}
+	updates, own, last := [2]int{}, 0, map[schema.WireID]schema.Tick{}
 	for range 600 {
 		for i := range c.boxes {
 			b := &c.boxes[i]
@@ -265,12 +266,12 @@ func TestOwnFirst(t *testing.T) {
 				s, ok := g.At(c.tick)
 				require.True(t, ok)
 				require.Equal(t, c.src.OwnerWords(snapshot.NetID(g.Wire), 0), s.Component(0))
-				require.Equal(t, snapshot.GridSim, c.recv.Grid(g, 0))
+				require.Equal(t, schema.GridSim, c.recv.Grid(g, 0))
 			}
 		}
 	}
 	require.Zero(t, c.sender.Counters().OwnPostponed)
-	last := map[snapshot.WireID]snapshot.Tick{}
+	last := map[schema.WireID]schema.Tick{}
 	for range 60 {
 		for i := range c.boxes {
 			c.move(i)
@@ -294,8 +295,8 @@ func TestOwnFirst(t *testing.T) {
 // packet is over its room.
 func TestLateJoiner(t *testing.T) {
 	c := newCrowd(t, 3000, 0, snapshot.SenderConfig{Priority: func(id snapshot.NetID) int { return 4000 - int(id) }})
-	at := map[snapshot.WireID]snapshot.Tick{}
-	first := map[snapshot.NetID]snapshot.Tick{}
+	at := map[schema.WireID]schema.Tick{}
+	first := map[snapshot.NetID]schema.Tick{}
 	for c.tick < 200 && len(first) < 3000 {
 		for i := range c.boxes { // and all of it goes about meanwhile
 			c.move(i)
@@ -323,5 +324,5 @@ func TestLateJoiner(t *testing.T) {
 	}
 	t.Logf("3000 entities known after %d ticks; %d came before one that is 32 places nearer", c.tick, early)
 	require.LessOrEqual(t, early, 30)
-	require.Less(t, c.tick, snapshot.Tick(90), "in three seconds of 32 kB")
+	require.Less(t, c.tick, schema.Tick(90), "in three seconds of 32 kB")
 }

@@ -1,34 +1,41 @@
 package snapshot
 
-// Cache keeps the records of one tick, for all senders that are given it in
-// [SenderConfig].Cache: a record is a function of the entity, its baselines and its
-// audience, and viewers with like delays ask for the same. What is sent is the same
-// with it and without. Senders that share a cache belong to one [Source] and must
-// not append at the same time: with several goroutines give each its own. The zero
-// value is empty.
+import (
+	"github.com/foretick/foretick/internal/coder"
+	"github.com/foretick/foretick/internal/plan"
+	"github.com/foretick/foretick/schema"
+)
+
+// Cache keeps the records of one tick for all senders with it in [SenderConfig].Cache.
+// A record depends only on the entity, its baselines and its audience, so viewers with
+// similar delays need the same records. The bytes sent are the same with and without
+// it.
+//
+// Senders that share a cache must belong to one [Source] and must not append at the
+// same time: with several goroutines, give each its own. The zero value is empty.
 type Cache struct {
 	src     *Source
-	tick    Tick
-	plans   []*plan
+	tick    schema.Tick
+	plans   []*basis
 	entries []cached
-	code    coder // the records
-	desk    desk
+	code    coder.Encoder // the records
+	scratch senderScratch
 	hits    uint64
 	misses  uint64
 }
 
-// plan is what viewers of one audience with the same usual baselines share.
-type plan struct {
-	tick  Tick
-	ago   [3]uint32 // how far back these lie
-	aud   audience
-	scale scales
+// basis is shared by viewers of one audience with the same usual baselines.
+type basis struct {
+	tick  schema.Tick
+	ago   [3]uint32 // ticks back to these
+	aud   plan.Audience
+	scale coder.Scales
 	slots []slotPlan
 }
 
-// slotPlan is what they share of one entity.
+// slotPlan is the shared part of one entity.
 type slotPlan struct {
-	tick Tick // of all this
+	tick schema.Tick // of all this
 	is   planState
 	vers [3]int32 // the versions in the ticks of the baselines
 	at   int32    // index of the record against the values in the very ticks of the baselines
@@ -47,21 +54,14 @@ const (
 	planSame2                          // the second and the third are
 )
 
-// code is where a record's groups of flags and its bits lie.
-type code struct {
-	from, m int32 // groups
-	pos, n  int32 // bits
-	cost    int32 // of the groups, in 1/256 bit
-}
-
-// cached is a record against other values.
+// cached is a record against other versions.
 type cached struct {
-	vers [3]Tick // which versions
+	vers [3]schema.Tick // which versions
 	next int32
-	at   code
+	at   coder.Chunk
 }
 
-// Hits returns how many records were found, and how many had to be made.
+// Hits returns the number of records found in the cache and the number that were made.
 func (c *Cache) Hits() (found, made uint64) { return c.hits, c.misses }
 
 // begin forgets the records of an earlier tick.
@@ -73,14 +73,14 @@ func (c *Cache) begin(s *Source) {
 		c.plans = nil
 	}
 	c.src, c.tick, c.entries = s, s.tick, c.entries[:0]
-	c.code.tab = s.reg.tab
-	c.code.f.reset()
-	c.code.w.Reset(c.code.w.buf[:0])
+	c.code.Tables = s.reg.Tables
+	c.code.Flags.Reset()
+	c.code.Bits.Reset(c.code.Bits.Buf[:0])
 }
 
 // plan finds or makes the plan for an audience.
-func (c *Cache) plan(ago [3]uint32, a audience) *plan {
-	var idle *plan
+func (c *Cache) plan(ago [3]uint32, a plan.Audience) *basis {
+	var idle *basis
 	for _, p := range c.plans {
 		if p.ago == ago && p.aud == a {
 			idle = p
@@ -91,12 +91,12 @@ func (c *Cache) plan(ago [3]uint32, a audience) *plan {
 		}
 	}
 	if idle == nil {
-		idle = &plan{}
+		idle = &basis{}
 		c.plans = append(c.plans, idle)
 	}
 	if idle.tick != c.tick || idle.ago != ago || idle.aud != a {
 		idle.tick, idle.ago, idle.aud = c.tick, ago, a
-		idle.scale.set(c.src.reg.tab, ago)
+		idle.scale.Set(c.src.reg.Tables, ago)
 	}
 	if n := len(c.src.slots); len(idle.slots) < n {
 		idle.slots = append(idle.slots, make([]slotPlan, n-len(idle.slots))...)
@@ -104,8 +104,8 @@ func (c *Cache) plan(ago [3]uint32, a audience) *plan {
 	return idle
 }
 
-// slot is the part of an entity, empty at first in each tick.
-func (p *plan) slot(i int32) *slotPlan {
+// slot returns an entity's part, empty at first in each tick.
+func (p *basis) slot(i int32) *slotPlan {
 	x := &p.slots[i]
 	if x.tick != p.tick {
 		*x = slotPlan{tick: p.tick}
@@ -114,26 +114,11 @@ func (p *plan) slot(i int32) *slotPlan {
 }
 
 // find returns a record, or nil.
-func (c *Cache) find(p *slotPlan, vers *[3]Tick) *code {
+func (c *Cache) find(p *slotPlan, vers *[3]schema.Tick) *coder.Chunk {
 	for i := p.more; i != 0; i = c.entries[i-1].next {
 		if e := &c.entries[i-1]; e.vers == *vers {
 			return &e.at
 		}
 	}
 	return nil
-}
-
-// open starts a record, and close ends it.
-func (c *coder) open() code {
-	c.f.next()
-	c.w.align()
-	return code{from: int32(len(c.f.groups)), pos: int32(8 * len(c.w.buf))}
-}
-
-func (c *coder) close(at *code) {
-	c.f.next()
-	at.n = int32(c.w.Len()) - at.pos
-	c.w.align()
-	groups := c.f.groups[at.from:]
-	at.m, at.cost = int32(len(groups)), int32(groupsCost(groups))
 }

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/foretick/foretick/internal/fieldtest"
+	"github.com/foretick/foretick/schema"
 	"github.com/foretick/foretick/snapshot"
 )
 
@@ -11,10 +12,10 @@ import (
 // absurd is an error that names the field.
 func TestConfigNumbers(t *testing.T) {
 	source := func() *snapshot.Source {
-		return snapshot.NewSource(snapshot.NewRegistry(), snapshot.SourceConfig{})
+		return snapshot.NewSource(schema.NewRegistry(), snapshot.SourceConfig{})
 	}
 	fieldtest.Config[snapshot.SourceConfig](t, fieldtest.Rules{}, func(c snapshot.SourceConfig) error {
-		snapshot.NewSource(snapshot.NewRegistry(), c)
+		snapshot.NewSource(schema.NewRegistry(), c)
 		return nil
 	})
 	fieldtest.Config[snapshot.SenderConfig](t, fieldtest.Rules{}, func(c snapshot.SenderConfig) error {
@@ -22,7 +23,7 @@ func TestConfigNumbers(t *testing.T) {
 		return nil
 	})
 	fieldtest.Config[snapshot.ReceiverConfig](t, fieldtest.Rules{Any: []string{"Viewer", "Owners", "After"}}, func(c snapshot.ReceiverConfig) error {
-		snapshot.NewReceiver(snapshot.NewRegistry(), c)
+		snapshot.NewReceiver(schema.NewRegistry(), c)
 		return nil
 	})
 	fieldtest.Config[snapshot.AreaConfig](t, fieldtest.Rules{Off: []string{"Leave"}, Needed: []string{"Enter"}}, func(c snapshot.AreaConfig) error {

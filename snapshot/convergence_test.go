@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/foretick/foretick/snapshot"
+	"github.com/foretick/foretick/schema"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 )
@@ -156,7 +156,7 @@ func TestConvergenceAt5PercentLossAnd20msJitter(t *testing.T) {
 			hashes[got] = true
 			overtaken += v.recv.Counters().OutOfOrder
 			compared += uint64(v.compared)
-			v.received = []snapshot.Tick{newest}
+			v.received = []schema.Tick{newest}
 			v.settled()
 		}
 		require.Greater(t, len(hashes), 2, "viewers see different things")

@@ -6,6 +6,7 @@ import (
 	"time"
 	"unsafe"
 
+	"github.com/foretick/foretick/schema"
 	"github.com/foretick/foretick/snapshot"
 	"github.com/stretchr/testify/require"
 )
@@ -20,8 +21,8 @@ type vast struct {
 // little in each tick, and asserts what each snapshot costs. held are read 100 ticks
 // late.
 func vastReceiver(t *testing.T, entities, ticks int, late bool) *snapshot.Receiver {
-	r := snapshot.NewRegistry()
-	_, err := r.Component(schema[vast](t, snapshot.SchemaOptions{}))
+	r := schema.NewRegistry()
+	_, err := r.Component(compile[vast](t, schema.Options{}))
 	require.NoError(t, err)
 	_, err = r.Prefab("vast", []int{0}, nil)
 	require.NoError(t, err)
@@ -42,7 +43,7 @@ func vastReceiver(t *testing.T, entities, ticks int, late bool) *snapshot.Receiv
 		bytes += len(p)
 		return err
 	}
-	for tick := snapshot.Tick(1); tick <= snapshot.Tick(ticks); tick++ {
+	for tick := schema.Tick(1); tick <= schema.Tick(ticks); tick++ {
 		src.Begin(tick)
 		v.N = tick
 		for id := range entities {

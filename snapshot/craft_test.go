@@ -4,16 +4,17 @@ import (
 	"encoding/binary"
 	"math/big"
 
-	"github.com/foretick/foretick/snapshot"
+	"github.com/foretick/foretick/internal/coder"
+	"github.com/foretick/foretick/schema"
 )
 
 // craft writes snapshots that no sender would: flag by flag and number by number, as
 // docs/STANDARD-snapshot.md says they lie on the wire, and with whatever in them.
 type craft struct {
-	snapshot.BitWriter // the bits
-	probs              []uint16
-	groups             [][2]uint64 // low and width, of 2³¹
-	low, width         uint64      // of the group at hand
+	coder.BitWriter // the bits
+	probs           []uint16
+	groups          [][2]uint64 // low and width, of 2³¹
+	low, width      uint64      // of the group at hand
 }
 
 // Flags by their context.
@@ -64,7 +65,7 @@ func (c *craft) flags() []byte {
 }
 
 // packet is the snapshot of a tick.
-func (c *craft) packet(tick snapshot.Tick) []byte {
+func (c *craft) packet(tick schema.Tick) []byte {
 	f := c.flags()
 	p := binary.LittleEndian.AppendUint16(nil, uint16(tick)|1<<15)
 	p = append(p, byte(tick>>15), byte(tick>>23), byte(tick>>31))
@@ -142,7 +143,7 @@ func (c *craft) noise(b []byte) {
 
 // crafted makes a snapshot of the story that a script tells, byte by byte; it holds
 // what comes up, at places where it is looked for. It follows a snapshot of tick at.
-func crafted(script []byte, at snapshot.Tick) []byte {
+func crafted(script []byte, at schema.Tick) []byte {
 	c := newCraft()
 	next := func() byte {
 		if len(script) == 0 {

@@ -3,15 +3,17 @@ package snapshot
 import (
 	"slices"
 	"unsafe"
+
+	"github.com/foretick/foretick/schema"
 )
 
-// What a snapshot makes its receiver allocate is bounded by its own bytes: few of
-// them can name very many values. An honest one that needs more at once, since very
-// much began to move, is refused until enough was saved up, as if it were lost; what
-// was made until then stays.
+// The memory that a receiver allocates for a snapshot is bounded by the snapshot's length,
+// because a few bytes can name very many values. An honest snapshot may need more at once
+// when very much begins to move. It is refused, as if it were lost, until enough credit is
+// saved up. Memory allocated until then is kept.
 
 const (
-	readCredit = 52 << 10 // bytes, and twice as many as the snapshot has
+	readCredit = 52 << 10 // bytes, plus twice the snapshot's length
 	chunkWords = 2048
 	chunkOf    = 128 // records
 
@@ -19,7 +21,7 @@ const (
 	mustVersions  = 32 // that a ghost has room for before its oldest gives way
 )
 
-// What things take in memory.
+// Sizes in memory.
 const (
 	spanBytes    = int(unsafe.Sizeof(span{}))
 	ghostBytes   = int(unsafe.Sizeof(Ghost{}))
@@ -30,13 +32,13 @@ const (
 	pageBytes    = int(unsafe.Sizeof([pageSlots]wireSlot{}))
 )
 
-// begin gives a snapshot of n bytes its credit.
+// begin gives a snapshot of n bytes its memory credit.
 func (r *Receiver) begin(n int) {
 	r.credit = readCredit*max(r.cfg.Spawns, maxSpawns)/maxSpawns + 2*n
 }
 
-// spend takes some bytes of the credit, if it has them. What is more than any snapshot
-// may take is saved up for.
+// spend takes n bytes of the credit, if it has them. If n is more than any snapshot's
+// credit, it saves up for them.
 func (r *Receiver) spend(n int) bool {
 	switch {
 	case n <= r.credit:
@@ -52,7 +54,7 @@ func (r *Receiver) spend(n int) bool {
 	return false
 }
 
-// recordList holds records in pieces, so that more of them move none.
+// recordList stores records in chunks, so that adding one moves none.
 type recordList struct {
 	chunks []*[chunkOf]record
 	n      int
@@ -74,7 +76,7 @@ func (l *recordList) add(r *Receiver, rec *record) bool {
 	return true
 }
 
-// wordArena holds words in pieces.
+// wordArena stores words in chunks.
 type wordArena struct {
 	chunks   [][]int32
 	at, used int
@@ -82,7 +84,7 @@ type wordArena struct {
 
 func (a *wordArena) reset() { a.at, a.used = 0, 0 }
 
-// take is room for n words, and false if there is no credit for it.
+// take returns room for n words, or false if there is no credit for it.
 func (a *wordArena) take(r *Receiver, n int) ([]int32, bool) {
 	for ; a.at < len(a.chunks); a.at, a.used = a.at+1, 0 {
 		if c := a.chunks[a.at]; a.used+n <= len(c) {
@@ -98,9 +100,9 @@ func (a *wordArena) take(r *Receiver, n int) ([]int32, bool) {
 	return a.chunks[a.at][:n:n], true
 }
 
-// charge counts a record, and gives it room for its words.
+// charge counts a record and gives it room for its words.
 func (r *Receiver) charge(rec *record) (err error) {
-	n := r.reg.wordsOf(rec.mask)
+	n := r.reg.WordsOf(rec.mask)
 	slot := r.slot(rec.wire)
 	fresh := slot == nil || slot.ghost == nil || slot.ghost.Born != rec.born
 	if !r.load.add(&candidate{spawn: fresh, words: int32(n)}) {
@@ -114,7 +116,7 @@ func (r *Receiver) charge(rec *record) (err error) {
 	return nil
 }
 
-// reserve makes the room that applying a record of n words takes, which stays where the
+// reserve allocates the memory to apply a record of n words. The memory is kept if the
 // snapshot is refused.
 func (r *Receiver) reserve(slot *wireSlot, fresh bool, n int) bool {
 	var g *Ghost
@@ -152,7 +154,7 @@ func (r *Receiver) reserve(slot *wireSlot, fresh bool, n int) bool {
 	return true
 }
 
-// newVersion and newWords cut what is paid for from bigger pieces.
+// newVersion and newWords take paid memory from bigger chunks.
 func (r *Receiver) newVersion() *ghostVersion {
 	if len(r.newVers) == 0 {
 		r.newVers = make([]ghostVersion, 64)
@@ -174,9 +176,8 @@ func (r *Receiver) newWords(n int) []int32 {
 	return w
 }
 
-// prepare pays for the rest, and makes the lists that it takes: after it nothing is
-// refused any more.
-func (r *Receiver) prepare(t Tick) error {
+// prepare pays for the rest and makes the lists. After it nothing is refused.
+func (r *Receiver) prepare(t schema.Tick) error {
 	if !r.spend(r.opened * pageBytes) {
 		return ErrHeavy
 	}

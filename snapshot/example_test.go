@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"unsafe"
 
+	"github.com/foretick/foretick/schema"
 	"github.com/foretick/foretick/snapshot"
 )
 
@@ -17,12 +18,12 @@ type Ship struct {
 
 // A server shows one ship to the player who owns it, and to one who does not.
 func Example() {
-	registry := func() *snapshot.Registry { // both ends build it alike
-		ship, err := snapshot.Compile(reflect.TypeFor[Ship](), snapshot.SchemaOptions{Predicted: true})
+	registry := func() *schema.Registry { // both ends build it alike
+		ship, err := schema.Compile(reflect.TypeFor[Ship](), schema.Options{Predicted: true})
 		if err != nil {
 			panic(err)
 		}
-		r := snapshot.NewRegistry()
+		r := schema.NewRegistry()
 		comp, _ := r.Component(ship)
 		_, _ = r.Prefab("ship", []int{comp}, []unsafe.Pointer{unsafe.Pointer(&Ship{Fuel: 100})})
 		return r
@@ -60,17 +61,17 @@ func Example() {
 	// spawned false {1.23 -5 0 false}
 }
 
-// Between two ticks a remote entity is shown where Lerp puts it.
-func ExampleSchema_Lerp() {
-	s, err := snapshot.Compile(reflect.TypeFor[Ship](), snapshot.SchemaOptions{})
+// Between two ticks a remote entity is shown where its fields' tags say.
+func ExampleSchema_Interpolate_lerp() {
+	s, err := schema.Compile(reflect.TypeFor[Ship](), schema.Options{})
 	if err != nil {
 		panic(err)
 	}
 	a, b := make([]int32, s.Words()), make([]int32, s.Words())
-	s.Quantise(unsafe.Pointer(&Ship{X: 1}), snapshot.GridPublic, nil, a)
-	s.Quantise(unsafe.Pointer(&Ship{X: 3, Lamps: true}), snapshot.GridPublic, nil, b)
+	s.Quantise(unsafe.Pointer(&Ship{X: 1}), schema.GridPublic, nil, a)
+	s.Quantise(unsafe.Pointer(&Ship{X: 3, Lamps: true}), schema.GridPublic, nil, b)
 	var shown Ship
-	s.Lerp(a, b, 0.25, snapshot.GridPublic, nil, unsafe.Pointer(&shown))
+	s.Interpolate(^schema.Audience(0), schema.Knots{From: a, To: b, Fraction: 0.25}, schema.GridPublic, nil, unsafe.Pointer(&shown))
 	fmt.Println(shown.X, shown.Lamps)
 	// Output: 1.5 false
 }
@@ -82,20 +83,20 @@ func ExampleSchema_Interpolate() {
 		Z  float32 `net:"min=0,max=100,step=0.01,hermite=VZ"`
 		VZ float32 `net:"min=-100,max=100,step=0.01"` // metres a second
 	}
-	s, err := snapshot.Compile(reflect.TypeFor[Ball](), snapshot.SchemaOptions{})
+	s, err := schema.Compile(reflect.TypeFor[Ball](), schema.Options{})
 	if err != nil {
 		panic(err)
 	}
 	at := func(t float32) []int32 { // thrown up with 10 m/s
 		w := make([]int32, s.Words())
-		s.Quantise(unsafe.Pointer(&Ball{Z: 10*t - 5*t*t, VZ: 10 - 10*t}), snapshot.GridPublic, nil, w)
+		s.Quantise(unsafe.Pointer(&Ball{Z: 10*t - 5*t*t, VZ: 10 - 10*t}), schema.GridPublic, nil, w)
 		return w
 	}
-	knots := snapshot.Knots{From: at(0.8), To: at(1.2), Span: 12, Rate: 30}
+	knots := schema.Knots{From: at(0.8), To: at(1.2), Span: 12, Rate: 30}
 	for _, f := range []float32{0, 0.25, 0.5, 1} {
 		var shown Ball
 		knots.Fraction = f
-		s.Interpolate(0, knots, snapshot.GridPublic, nil, unsafe.Pointer(&shown))
+		s.Interpolate(0, knots, schema.GridPublic, nil, unsafe.Pointer(&shown))
 		fmt.Printf("%.2f ", shown.Z)
 	}
 	// Output: 4.80 4.95 5.00 4.80
@@ -106,7 +107,7 @@ func ExampleCompile() {
 	type Lamp struct {
 		Hue float32 `net:"min=0,max=1,step=0.3"`
 	}
-	_, err := snapshot.Compile(reflect.TypeFor[Lamp](), snapshot.SchemaOptions{})
+	_, err := schema.Compile(reflect.TypeFor[Lamp](), schema.Options{})
 	fmt.Println(err)
-	// Output: snapshot: Lamp.Hue: max=1 is not a multiple of step=0.3: 0 must lie on the grid, and so must the ends; use max=0.9
+	// Output: schema: Lamp.Hue: max=1 is not a multiple of step=0.3: 0 must lie on the grid, and so must the ends; use max=0.9
 }

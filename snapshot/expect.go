@@ -1,30 +1,36 @@
 package snapshot
 
-// What the snapshot of the usual baseline held is expected in this one too: whether
-// it is there takes a flag, and what comes besides takes its wire id.
+import (
+	"github.com/foretick/foretick/internal/coder"
+	"github.com/foretick/foretick/internal/plan"
+	"github.com/foretick/foretick/schema"
+)
 
-// sentList names the entities of which a snapshot held records, in ascending order.
+// The records of the usual baseline's snapshot are expected in this one too. Each takes a
+// flag that says whether it is there. Other records take their wire id.
+
+// sentList lists the entities with records in a snapshot, in ascending order.
 type sentList struct {
-	tick  Tick
+	tick  schema.Tick
 	whole bool // nothing was postponed
-	wires []WireID
+	wires []schema.WireID
 }
 
-// expected is an entity of which a record is expected, and the context of the flag
+// expected is an entity with an expected record, and the context of the flag for
 // whether it is there.
 type expected struct {
-	wire WireID
+	wire schema.WireID
 	ctx  uint16
 }
 
-// mayExpect tells whether the viewer knows what the usual baselines held.
+// mayExpect reports whether the viewer knows the contents of the usual baselines.
 func (s *Sender) mayExpect() bool {
 	return s.usual[2] != 0 && !s.stuck && (s.view == 0 || after(s.trail.aged(s.ages[2]).tick, s.viewed)) &&
 		(s.related == 0 || !after(s.related, s.trail.aged(s.ages[2]).tick))
 }
 
-// has tells whether a list holds a wire id; ids are asked for in ascending order.
-func (l *sentList) has(at *int, w WireID) bool {
+// has reports whether a list holds a wire id. Ask for ids in ascending order.
+func (l *sentList) has(at *int, w schema.WireID) bool {
 	for *at < len(l.wires) && l.wires[*at] < w {
 		*at++
 	}
@@ -38,12 +44,12 @@ func expectation(whole bool, state int) int {
 	if whole {
 		state += 4
 	}
-	return ctxExpected + state
+	return coder.CtxExpected + state
 }
 
 // sameness is the state of an expectation, of an entity that was in the first and the
 // second snapshot, and perhaps in the third: see expectation.
-func (s *Sender) sameness(w WireID, third bool) int {
+func (s *Sender) sameness(w schema.WireID, third bool) int {
 	same := s.compared(w)
 	switch {
 	case same&planSame != 0:
@@ -54,8 +60,8 @@ func (s *Sender) sameness(w WireID, third bool) int {
 	return 3
 }
 
-// compared tells which of the values of the usual baselines' ticks are equal.
-func (s *Sender) compared(w WireID) planState {
+// compared returns which of the values in the usual baselines' ticks are equal.
+func (s *Sender) compared(w schema.WireID) planState {
 	a, slot := s.auds[w], s.slots[w]
 	x := s.plan(a).slot(slot)
 	if x.is&planCompared != 0 {
@@ -78,9 +84,9 @@ func (s *Sender) compared(w WireID) planState {
 	return same
 }
 
-// sameVersion tells whether a viewer that is of an audience now, and was of its
-// classes then, sees no difference between two versions, the newer first.
-func (s *Sender) sameVersion(e *entity, i, j int, a audience) bool {
+// sameVersion reports whether a viewer sees no difference between two versions, the
+// newer first. a is the viewer's audience now; its classes were the same then.
+func (s *Sender) sameVersion(e *entity, i, j int, a plan.Audience) bool {
 	if i == j {
 		return true
 	}
@@ -89,34 +95,34 @@ func (s *Sender) sameVersion(e *entity, i, j int, a audience) bool {
 	}
 	reg, v, w := s.src.reg, &e.vers[i], &e.vers[j]
 	own := s.owns(v.owner)
-	if (j+1)&(len(e.vers)-1) == i && v.owner == w.owner && v.mask == w.mask && v.jumps == w.jumps && !reg.shared() {
+	if (j+1)&(len(e.vers)-1) == i && v.owner == w.owner && v.mask == w.mask && v.jumps == w.jumps && !reg.Shared() {
 		return v.changed[own] != v.tick // they were compared when the newer was put
 	}
 	if own != s.owns(w.owner) {
 		return false
 	}
-	a = a&^ToOwner | own
-	mask := reg.visibleMask(v.mask, a)
-	if mask != reg.visibleMask(w.mask, a) {
+	a = a&^plan.ToOwner | own
+	mask := reg.VisibleMask(v.mask, a)
+	if mask != reg.VisibleMask(w.mask, a) {
 		return false
 	}
-	if v.mask == w.mask && !reg.shared() {
+	if v.mask == w.mask && !reg.Shared() {
 		return !s.src.differ(v.mask, e.lane(i, a), e.lane(j, a))
 	}
-	return !reg.differWithin(mask, a, v.mask, e.lane(i, a), w.mask, e.lane(j, a))
+	return !reg.DifferWithin(mask, a, v.mask, e.lane(i, a), w.mask, e.lane(j, a))
 }
 
-// list finds what the snapshot of a tick held, or nil.
-func (r *Receiver) list(t Tick) *sentList {
+// list returns the contents of a tick's snapshot, or nil.
+func (r *Receiver) list(t schema.Tick) *sentList {
 	if l := &r.lists[int(t)&(len(r.lists)-1)]; l.tick == t {
 		return l
 	}
 	return nil
 }
 
-// parseExpected reads the records of what is expected.
-func (r *Receiver) parseExpected(t Tick) error {
-	var at [3]Tick
+// parseExpected reads the expected records.
+func (r *Receiver) parseExpected(t schema.Tick) error {
+	var at [3]schema.Tick
 	var lists [3]*sentList
 	for i, d := 0, uint32(0); i < 3; i++ {
 		d += r.usual[i]
@@ -145,7 +151,7 @@ func (r *Receiver) parseExpected(t Tick) error {
 		if lists[1].has(&in[1], w) {
 			state = slot.ghost.expectation(i, at, lists[2].has(&in[2], w))
 		}
-		if r.in.flag(expectation(lists[0].whole, state)) {
+		if r.in.Flag(expectation(lists[0].whole, state)) {
 			r.listed = append(r.listed, w)
 		}
 	}
@@ -157,7 +163,7 @@ func (r *Receiver) parseExpected(t Tick) error {
 	return nil
 }
 
-func (g *Ghost) expectation(i int, at [3]Tick, third bool) int {
+func (g *Ghost) expectation(i int, at [3]schema.Tick, third bool) int {
 	j := g.exact(at[1])
 	if g.sameVersion(i, j) {
 		return 1
@@ -173,5 +179,5 @@ func (g *Ghost) sameVersion(i, j int) bool {
 		return false
 	}
 	v, w := g.vers[i], g.vers[j]
-	return v.mask == w.mask && v.aud == w.aud && !g.r.reg.differ(v.mask, g.lane(i), g.lane(j))
+	return v.mask == w.mask && v.aud == w.aud && !g.r.reg.Differ(v.mask, g.lane(i), g.lane(j))
 }

@@ -5,7 +5,7 @@ import (
 	"reflect"
 	"testing"
 
-	"github.com/foretick/foretick/snapshot"
+	"github.com/foretick/foretick/schema"
 	"github.com/stretchr/testify/require"
 )
 
@@ -19,14 +19,14 @@ type rolling struct {
 // TestExtrapolate: only what is tagged goes on, for as long as it says, inside its
 // range, and around the circle.
 func TestExtrapolate(t *testing.T) {
-	s := schema[rolling](t, snapshot.SchemaOptions{})
+	s := compile[rolling](t, schema.Options{})
 	require.True(t, s.Extrapolates())
-	require.False(t, schema[position](t, snapshot.SchemaOptions{}).Extrapolates())
+	require.False(t, compile[position](t, schema.Options{}).Extrapolates())
 	at := func(a, b rolling, span, beyond float32) (out rolling) {
 		wa, wb := make([]int32, s.Words()), make([]int32, s.Words())
-		s.Quantise(ptr(&a), snapshot.GridPublic, nil, wa)
-		s.Quantise(ptr(&b), snapshot.GridPublic, nil, wb)
-		s.Extrapolate(0, wa, wb, span, beyond, snapshot.GridPublic, nil, ptr(&out))
+		s.Quantise(ptr(&a), schema.GridPublic, nil, wa)
+		s.Quantise(ptr(&b), schema.GridPublic, nil, wb)
+		s.Extrapolate(0, wa, wb, span, beyond, schema.GridPublic, nil, ptr(&out))
 		return out
 	}
 	a, b := rolling{X: 1, Y: 1, Aim: 3, Life: 5}, rolling{X: 3, Y: 2, Aim: 3.1, Life: 4}
@@ -41,9 +41,9 @@ func TestExtrapolate(t *testing.T) {
 	got = at(rolling{X: 80, Life: 4}, rolling{X: 99, Life: 0}, 1, 3)
 	require.Equal(t, float32(100), got.X)
 	require.Equal(t, uint8(0), got.Life)
-	_, err := snapshot.Compile(reflect.TypeFor[struct {
+	_, err := schema.Compile(reflect.TypeFor[struct {
 		X float32 `net:"min=-1,max=1,step=0.5,extrapolate=2"`
-	}](), snapshot.SchemaOptions{Name: "x"})
+	}](), schema.Options{Name: "x"})
 	require.ErrorContains(t, err, "needs lerp")
 }
 

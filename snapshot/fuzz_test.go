@@ -9,7 +9,7 @@ import (
 	"time"
 	"unsafe"
 
-	"github.com/foretick/foretick/internal/costtest"
+	"github.com/foretick/foretick/schema"
 	"github.com/foretick/foretick/snapshot"
 	"github.com/stretchr/testify/require"
 )
@@ -21,7 +21,7 @@ func ptr[T any](v *T) unsafe.Pointer { return unsafe.Pointer(v) }
 // wire changes.
 const matchFile = "testdata/match.txt"
 
-func matchPackets(t tester) (*snapshot.Registry, [][]byte) {
+func matchPackets(t tester) (*schema.Registry, [][]byte) {
 	b, err := os.ReadFile(matchFile)
 	require.NoError(t, err)
 	var lines [][]byte
@@ -32,7 +32,7 @@ func matchPackets(t tester) (*snapshot.Registry, [][]byte) {
 			lines = append(lines, p)
 		}
 	}
-	r, err := snapshot.ReadRegistry(lines[0])
+	r, err := schema.ReadRegistry(lines[0])
 	require.NoError(t, err, "run examples/soak -snapshots if the format changed on purpose")
 	return r, lines[1:]
 }
@@ -56,11 +56,11 @@ func TestMatchIsRead(t *testing.T) {
 
 // held is a receiver in one of the states that fuzzed snapshots meet.
 type held struct {
-	registry *snapshot.Registry
+	registry *schema.Registry
 	packets  [][]byte // that it has read
 	recv     *snapshot.Receiver
 	clean    bool
-	newest   snapshot.Tick
+	newest   schema.Tick
 	hash     uint64
 	fields   int
 }
@@ -94,9 +94,9 @@ func states(t tester) []*held {
 }
 
 // spinning is a short match of rotations and vectors.
-func spinning(t tester) (*snapshot.Registry, [][]byte) {
-	r := snapshot.NewRegistry()
-	_, err := r.Component(schema[spin](t, snapshot.SchemaOptions{Predicted: true}))
+func spinning(t tester) (*schema.Registry, [][]byte) {
+	r := schema.NewRegistry()
+	_, err := r.Component(compile[spin](t, schema.Options{Predicted: true}))
 	require.NoError(t, err)
 	_, err = r.Prefab("spin", []int{0}, nil)
 	require.NoError(t, err)
@@ -105,7 +105,7 @@ func spinning(t tester) (*snapshot.Registry, [][]byte) {
 	var v [4]spin
 	var packets [][]byte
 	var rec snapshot.Sent
-	for tick := snapshot.Tick(1); tick <= 12; tick++ {
+	for tick := schema.Tick(1); tick <= 12; tick++ {
 		src.Begin(tick)
 		for i := range v {
 			x := float32(tick) * float32(i+1) / 10
@@ -252,23 +252,4 @@ func recorded(t tester) ([][]byte, *snapshot.Receiver) {
 		s.Delivered(&rec)
 	}
 	return packets, snapshot.NewReceiver(r, snapshot.ReceiverConfig{})
-}
-
-// FuzzUnpack feeds any bytes to a packed command: what is accepted packs to the
-// same bytes again.
-func FuzzUnpack(f *testing.F) {
-	s := schema[command](f, snapshot.SchemaOptions{})
-	f.Add(s.Pack(ptr(&command{MoveX: 1, Aim: 1, Fire: true, Slot: -3}), nil))
-	f.Add(make([]byte, s.PackedSize()))
-	f.Add([]byte{})
-	f.Fuzz(func(t *testing.T, p []byte) {
-		var c command
-		costtest.Bound(t, len(p), func() { _ = s.UnpackRefs(p, sameRefs{}, ptr(&c)) })
-		c = command{}
-		if err := s.UnpackRefs(p, sameRefs{}, ptr(&c)); err != nil {
-			require.ErrorIs(t, err, snapshot.ErrMalformed)
-			return
-		}
-		require.Equal(t, p, s.PackRefs(ptr(&c), sameRefs{}, nil))
-	})
 }

@@ -1,16 +1,21 @@
 package snapshot
 
-// Ghost is an entity as a client knows it. It stays until the client releases it:
-// what is gone on the server is still shown for the length of the interpolation.
+import (
+	"github.com/foretick/foretick/internal/plan"
+	"github.com/foretick/foretick/schema"
+)
+
+// Ghost is an entity as a client knows it. It stays until the client releases it: an
+// entity removed on the server is still shown for the length of the interpolation.
 type Ghost struct {
-	Wire   WireID
+	Wire   schema.WireID
 	Prefab int
-	Owner  uint16 // newest known; 0: nobody
-	Mine   bool   // the viewer owns it, as of the newest value
-	Born   Tick   // the tick in which the server first showed it to this viewer
-	Gone   Tick   // the first tick without it; 0 while it lives
-	Hid    bool   // with Gone: it may still exist, out of sight
-	Data   uint64 // the caller's own
+	Owner  uint16      // newest known; 0: nobody
+	Mine   bool        // the viewer owns it, as of the newest value
+	Born   schema.Tick // the first tick that the server showed it to this viewer
+	Gone   schema.Tick // the first tick without it; 0 while it lives
+	Hid    bool        // with Gone: it may still exist, out of sight
+	Data   uint64      // the caller's own
 
 	r        *Receiver
 	released bool
@@ -19,11 +24,11 @@ type Ghost struct {
 }
 
 type ghostVersion struct {
-	tick  Tick
+	tick  schema.Tick
 	mask  uint64
 	owner uint16
 	jumps uint16
-	aud   audience
+	aud   plan.Audience
 	words []int32 // of its components; room is kept for other values
 }
 
@@ -33,7 +38,7 @@ func (g *Ghost) at(k int) int { return (g.head - k + len(g.vers)) & (len(g.vers)
 func (g *Ghost) lane(i int) []int32 { return g.vers[i].words }
 
 // exact is the version of precisely tick t, or −1.
-func (g *Ghost) exact(t Tick) int {
+func (g *Ghost) exact(t schema.Tick) int {
 	if i := g.upTo(t); i >= 0 && g.vers[i].tick == t {
 		return i
 	}
@@ -41,7 +46,7 @@ func (g *Ghost) exact(t Tick) int {
 }
 
 // upTo is the newest version of tick t or before, or −1.
-func (g *Ghost) upTo(t Tick) int {
+func (g *Ghost) upTo(t schema.Tick) int {
 	if g.n == 0 {
 		return -1
 	}
@@ -64,13 +69,13 @@ func (g *Ghost) upTo(t Tick) int {
 	return g.at(k)
 }
 
-func (g *Ghost) state(i int, t Tick) State {
+func (g *Ghost) state(i int, t schema.Tick) State {
 	v := g.vers[i]
-	n := g.r.reg.wordsOf(v.mask)
-	return State{Tick: t, Mask: v.mask, Owner: v.owner, Mine: v.aud&ToOwner != 0, Audience: v.aud, Jumps: v.jumps, Words: g.lane(i)[:n:n], reg: g.r.reg}
+	n := g.r.reg.WordsOf(v.mask)
+	return State{Tick: t, Mask: v.mask, Owner: v.owner, Mine: v.aud&plan.ToOwner != 0, Audience: schema.Audience(v.aud), Jumps: v.jumps, Words: g.lane(i)[:n:n], reg: g.r.reg}
 }
 
-// Newest is the newest value received.
+// Newest returns the newest value received.
 func (g *Ghost) Newest() State {
 	if g.n == 0 {
 		return State{}
@@ -78,10 +83,11 @@ func (g *Ghost) Newest() State {
 	return g.state(g.head, g.vers[g.head].tick)
 }
 
-// At is the exact value in tick t, whose snapshot was received: it was in it, or
-// left out because it had not changed. False when the snapshot of t was not
-// received, or is too old, the entity was postponed in it, or did not exist.
-func (g *Ghost) At(t Tick) (State, bool) {
+// At returns the exact value in tick t. The snapshot of t must have been received, with
+// the entity in it or left out because it had not changed. At returns false if that
+// snapshot was not received or is too old, or the entity was postponed in it or did not
+// exist.
+func (g *Ghost) At(t schema.Tick) (State, bool) {
 	if g.n == 0 || !g.r.received(t) || after(g.Born, t) || (g.Gone != 0 && !after(g.Gone, t)) || g.postponed(t) {
 		return State{}, false
 	}
@@ -91,15 +97,14 @@ func (g *Ghost) At(t Tick) (State, bool) {
 	return State{}, false
 }
 
-// postponed tells whether the snapshot of a received tick did not hold what the
-// entity then was.
-func (g *Ghost) postponed(t Tick) bool {
+// postponed reports whether a received tick's snapshot lacks the entity's value.
+func (g *Ghost) postponed(t schema.Tick) bool {
 	e := &g.r.ring[int(t)&(len(g.r.ring)-1)]
 	return inSpans(e.late, g.Wire) && g.exact(t) < 0
 }
 
-// put stores the words of tick t in their place by tick; the oldest gives way when
-// the ring is full. It tells whether they are the newest.
+// put stores the words of tick t in order. When the ring is full, the oldest is
+// replaced. It reports whether the words are the newest.
 func (g *Ghost) put(v ghostVersion, words []int32) bool {
 	k, to := 0, g.n // the versions that are newer
 	for k < to {
@@ -137,15 +142,16 @@ func (g *Ghost) put(v ghostVersion, words []int32) bool {
 	return k == 0
 }
 
-// slots is how long a ring becomes next.
+// slots returns the next length of a ring.
 func (g *Ghost) slots() int { return min(max(2*len(g.vers), leastVersions), g.r.versions) }
 
-// mustGrow tells whether a ring is too short to lose its oldest version.
+// mustGrow reports whether a ring is too short to lose its oldest version.
 func (g *Ghost) mustGrow() bool {
 	return g.n == len(g.vers) && g.n < min(mustVersions, g.r.versions)
 }
 
-// grow makes the ring longer, if there is credit; else the oldest version gives way.
+// grow makes the ring longer if there is credit. Otherwise the oldest version is
+// replaced.
 func (g *Ghost) grow(n int) {
 	if slots := g.slots(); slots > len(g.vers) && g.r.spend(slots*pointerBytes+versionBytes+4*n) {
 		g.lengthen(slots)
@@ -158,7 +164,7 @@ func (g *Ghost) lengthen(slots int) {
 	for k := range g.n {
 		vers[k] = g.vers[g.at(g.n-1-k)]
 	}
-	for k := range spare { // those that were used before lie behind the oldest
+	for k := range spare { // those used before come after the oldest
 		vers[g.n+k] = g.vers[(g.head+1+k)&(len(g.vers)-1)]
 	}
 	g.vers, g.head = vers, g.n-1

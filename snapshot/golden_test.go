@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/foretick/foretick/schema"
 	"github.com/foretick/foretick/snapshot"
 	"github.com/stretchr/testify/require"
 )
@@ -16,7 +17,7 @@ var update = flag.Bool("update", false, "rewrite golden files")
 
 // builtinTables are the tables that hold where none were learned.
 func builtinTables() []byte {
-	b, err := os.ReadFile("learned.bin")
+	b, err := os.ReadFile("../internal/coder/learned.bin")
 	if err != nil {
 		panic(err)
 	}
@@ -88,7 +89,7 @@ func TestGolden(t *testing.T) {
 	p := story(t)
 	ind := newIndependent(builtinTables())
 	var out strings.Builder
-	for tick := snapshot.Tick(1); tick <= p.tick; tick++ {
+	for tick := schema.Tick(1); tick <= p.tick; tick++ {
 		fmt.Fprintf(&out, "%s\n", hex.EncodeToString(p.data[tick]))
 		if tick%5 == 0 {
 			out.WriteString("  lost\n")

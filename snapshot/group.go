@@ -5,12 +5,14 @@ import (
 	"slices"
 )
 
-// SetGroup puts an entity into a group, by any number of the caller's; 0, as it is
-// first, is none. What changed of a group is in one snapshot, all of it or nothing:
-// a vehicle and who rides it, a spell and its target. Entities that the viewer may
-// not see, and those that did not change, do not count. A group that no snapshot
-// could hold is sent in parts, and counted. Call it between the Put of an entity and
-// End. It is false for an entity that was not put.
+// SetGroup puts an entity into a group, by a number that the caller chooses. Group 0,
+// the default, is none. The changes of a group are sent in one snapshot, all or none: a
+// vehicle and its riders, a spell and its target. Entities that did not change or that
+// the viewer may not see do not count. A group that fits into no snapshot is sent in
+// parts, and counted.
+//
+// Call it between the Put of an entity and End. It returns false for an entity that was
+// not put.
 func (s *Source) SetGroup(id NetID, group uint32) bool {
 	e := s.lookup(id)
 	if e == nil {
@@ -32,7 +34,7 @@ type herdItem struct {
 	cand  uint16
 }
 
-// choice is what was chosen so far.
+// choice is the records chosen so far.
 type choice struct {
 	used, n, names int
 	load           spawnLoad
@@ -84,15 +86,15 @@ func (s *Sender) takeAll(ch *choice, items []herdItem, left int) bool {
 	return true
 }
 
-// gatherHerds lists the candidates of groups, group by group, and those that go
-// first: the viewer's own, and the groups of these.
+// gatherHerds lists the candidates of groups, group by group. It also lists those that
+// go first: the viewer's own and their groups.
 func (s *Sender) gatherHerds() {
 	s.herds, s.first = s.herds[:0], s.first[:0]
 	groups := s.src.groups
 	for _, turn := range s.turns {
 		c := &s.cands[turn]
 		if len(groups) == 0 && !c.first {
-			break // his own come first
+			break // the viewer's own come first
 		}
 		if slot := int(s.slots[c.wire]); slot < len(groups) && groups[slot] != 0 {
 			s.herds = append(s.herds, herdItem{groups[slot], turn})
@@ -116,7 +118,7 @@ func (s *Sender) gatherHerds() {
 	}
 }
 
-// herdOf lists the candidates of a candidate's group, nil if it is of none.
+// herdOf returns the candidates of a candidate's group, or nil if it has none.
 func (s *Sender) herdOf(c *candidate) []herdItem {
 	slot := int(s.slots[c.wire])
 	if slot >= len(s.src.groups) || s.src.groups[slot] == 0 {
@@ -131,9 +133,9 @@ func (s *Sender) herdOf(c *candidate) []herdItem {
 	return s.herds[from:upto]
 }
 
-// chooseSome fills the room in the order of turns, and tells whether all of the
-// viewer's own, and all at all, found place. What he owns has the room, and the
-// others the budget.
+// chooseSome fills the room in the order of turns. It reports whether all of the
+// viewer's own fit, and whether all did. The viewer's own may use the room, others only
+// the budget.
 func (s *Sender) chooseSome(room, budget int) (own, all bool) {
 	s.order()
 	s.gatherHerds()
@@ -145,7 +147,7 @@ func (s *Sender) chooseSome(room, budget int) (own, all bool) {
 			s.take(&ch, &s.cands[it.cand], room)
 		}
 	}
-	misfits, alone := 0, true // alone: nothing but what goes first was chosen
+	misfits, alone := 0, true // alone: only entities that go first were chosen
 	taken, before := 0, ch.used
 	for _, turn := range s.turns {
 		c := &s.cands[turn]

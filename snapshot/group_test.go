@@ -3,6 +3,7 @@ package snapshot_test
 import (
 	"testing"
 
+	"github.com/foretick/foretick/schema"
 	"github.com/foretick/foretick/snapshot"
 	"github.com/stretchr/testify/require"
 )
@@ -28,7 +29,7 @@ func TestGroupsArriveWhole(t *testing.T) {
 		}
 		return 0
 	}
-	last := [boxes]snapshot.Tick{}
+	last := [boxes]schema.Tick{}
 	whole, none, single := 0, 0, 0
 	for range 400 { // from the first snapshot on: spawns are in groups too
 		for i := range c.boxes {

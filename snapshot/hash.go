@@ -1,6 +1,12 @@
 package snapshot
 
-import "math/bits"
+import (
+	"math/bits"
+
+	"github.com/foretick/foretick/internal/coder"
+	"github.com/foretick/foretick/internal/plan"
+	"github.com/foretick/foretick/schema"
+)
 
 // hasher folds words into 64 bits; the order counts.
 type hasher uint64
@@ -11,64 +17,64 @@ func (h *hasher) add(v uint64) {
 	*h = hasher(hi ^ lo + bits.RotateLeft64(uint64(*h), 23))
 }
 
-// entity folds one entity's value, as its viewer may know it, and returns how many
-// fields that was. ref gives the i-th reference's wire id, or is nil when the words
-// hold wire ids.
-func (h *hasher) entity(reg *Registry, wire WireID, prefab int, owner uint16, jumps uint16, mask uint64, words []int32, a audience, refs []refNote) int {
+// entity adds one entity's value, as its viewer may know it, and returns the number of
+// fields. ref gives the i-th reference's wire id; it is nil if the words hold wire ids.
+func (h *hasher) entity(reg *plan.Registry, wire schema.WireID, prefab int, owner uint16, jumps uint16, mask uint64, words []int32, a plan.Audience, refs []refNote) int {
 	h.add(uint64(wire) | uint64(prefab)<<16 | uint64(owner)<<32 | uint64(jumps)<<48)
 	h.add(uint64(a))
-	visible := reg.visibleMask(mask, a)
+	visible := reg.VisibleMask(mask, a)
 	h.add(visible)
 	fields, ref, off := 0, 0, 0
 	for m := mask; m != 0; m &= m - 1 {
 		n := bits.TrailingZeros64(m)
-		c := reg.comps[n]
+		c := reg.Comps[n]
 		if visible>>n&1 == 0 {
-			off += c.words
+			off += c.Words
 			continue
 		}
-		for _, k := range c.coding(a).codes {
-			w := words[off+k.word]
-			if k.kind == wordRef && refs != nil {
+		for _, k := range c.Coding(a).Codes {
+			w := words[off+k.Word]
+			if k.Kind == coder.Ref && refs != nil {
 				w = int32(refs[ref].value)
 				ref++
 			}
 			h.add(uint64(uint32(w)))
 		}
-		for i := range c.leaves {
-			if c.leaves[i].seenBy(a) {
+		for i := range c.Leaves {
+			if c.Leaves[i].SeenBy(a) {
 				fields++
 			}
 		}
-		off += c.words
+		off += c.Words
 	}
 	return fields
 }
 
-// Hash folds the state of all ghosts in tick t, by wire id, into 64 bits: it equals
-// [Sender.Hash] after the Append of t. It also returns over how many fields; 0 if
-// the snapshot of t was not received or not complete.
-func (r *Receiver) Hash(t Tick) (hash uint64, fields int) {
+// Hash returns a 64-bit hash of all ghosts in tick t, in the order of wire ids, and the
+// number of fields in it. It equals [Sender.Hash] after the Append of t. The number is
+// 0 if the snapshot of t was not received or not complete.
+func (r *Receiver) Hash(t schema.Tick) (hash uint64, fields int) {
 	if _, all, _ := r.Complete(t); !all {
 		return 0, 0
 	}
 	var h hasher
 	for _, g := range r.ghosts {
 		if s, ok := g.At(t); ok {
-			fields += h.entity(r.reg, g.Wire, g.Prefab, s.Owner, s.Jumps, s.Mask, s.Words, s.Audience, nil)
+			fields += h.entity(r.reg, g.Wire, g.Prefab, s.Owner, s.Jumps, s.Mask, s.Words, plan.Audience(s.Audience), nil)
 		}
 	}
 	return uint64(h), fields
 }
 
-// Hash folds what the viewer may know of all entities shown to it, as of the last
-// Append, into 64 bits: it equals [Receiver.Hash] of that tick, if nothing was
-// postponed. It also returns over how many fields. Call it before the next Begin.
+// Hash returns a 64-bit hash of all entities shown to the viewer, as of the last
+// Append, and the number of fields in it. It covers only fields that the viewer may
+// know. It equals [Receiver.Hash] of that tick if nothing was postponed. Call it before
+// the next Begin.
 func (s *Sender) Hash() (hash uint64, fields int) {
 	var h hasher
 	for w := 1; w < len(s.shown); w++ {
 		g := &s.shown[w]
-		if !s.live.has(WireID(w)) || !s.told.has(WireID(w)) {
+		if !s.live.has(schema.WireID(w)) || !s.told.has(schema.WireID(w)) {
 			continue
 		}
 		e := s.src.slots[s.slots[w]]
@@ -78,7 +84,7 @@ func (s *Sender) Hash() (hash uint64, fields int) {
 		if g.refs != nil {
 			refs = g.refs.list
 		}
-		fields += h.entity(s.src.reg, WireID(w), e.prefab, v.owner, v.jumps-g.jumps, v.mask, e.lane(e.head, a), a, refs)
+		fields += h.entity(s.src.reg, schema.WireID(w), e.prefab, v.owner, v.jumps-g.jumps, v.mask, e.lane(e.head, a), a, refs)
 	}
 	return uint64(h), fields
 }

@@ -130,11 +130,11 @@ func (d *indSchema) component() (name string, zero []int32) {
 			line += fmt.Sprintf(" tol=%g", d.f64())
 		}
 		line += ending
-		if way != 0 && flags&4 == 0 {
+		if way == 4 == (flags&4 != 0) && way != 0 {
 			panic("a way of what holds")
 		}
-		for i, flag := range []string{"owner", "oneshot", []string{"lerp", "slerp", "hermite", "hermite"}[way]} {
-			if flags>>i&1 != 0 {
+		for i, flag := range []string{"owner", "oneshot", []string{"lerp", "slerp", "hermite", "hermite", "sum"}[way]} {
+			if flags>>i&1 != 0 || flag == "sum" {
 				line += " " + flag
 			}
 		}

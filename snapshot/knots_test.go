@@ -6,9 +6,11 @@ import (
 	"reflect"
 	"testing"
 
-	"github.com/foretick/foretick/snapshot"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
+
+	"github.com/foretick/foretick/schema"
+	"github.com/foretick/foretick/snapshot"
 )
 
 type glide struct {
@@ -27,17 +29,17 @@ type glide struct {
 }
 
 // drawn is what is drawn between values. No before: nothing was.
-func drawn(t tester, before *glide, a, b glide, k snapshot.Knots) (out glide) {
-	s := schema[glide](t, snapshot.SchemaOptions{})
+func drawn(t tester, before *glide, a, b glide, k schema.Knots) (out glide) {
+	s := compile[glide](t, schema.Options{})
 	words := func(v *glide) []int32 {
 		w := make([]int32, s.Words())
-		s.Quantise(ptr(v), snapshot.GridPublic, nil, w)
+		s.Quantise(ptr(v), schema.GridPublic, nil, w)
 		return w
 	}
 	if k.From, k.To = words(&a), words(&b); before != nil {
 		k.Before = words(before)
 	}
-	s.Interpolate(0, k, snapshot.GridPublic, nil, ptr(&out))
+	s.Interpolate(0, k, schema.GridPublic, nil, ptr(&out))
 	return out
 }
 
@@ -56,7 +58,7 @@ func at(x, v float64) (g glide) {
 // what a curve needs it goes straight.
 func TestHermiteEnds(t *testing.T) {
 	o, a, b := at(1, 9), at(2, 12), at(4, 3)
-	full := snapshot.Knots{Lead: 1, Span: 1, Rate: 30}
+	full := schema.Knots{Lead: 1, Span: 1, Rate: 30}
 	for _, f := range []float32{0, 1} {
 		k := full
 		k.Fraction = f
@@ -66,9 +68,9 @@ func TestHermiteEnds(t *testing.T) {
 		require.Equal(t, want.Far, got.Far)
 		require.InDelta(t, want.Pos[1], got.Pos[1], 1e-5)
 	}
-	for name, k := range map[string]snapshot.Knots{
+	for name, k := range map[string]schema.Knots{
 		"no span":       {Lead: 1, Rate: 30},
-		"a long gap":    {Lead: 1, Span: snapshot.HermiteSpan + 1, Rate: 30},
+		"a long gap":    {Lead: 1, Span: schema.HermiteSpan + 1, Rate: 30},
 		"not a number":  {Lead: float32(math.NaN()), Span: float32(math.NaN()), Rate: float32(math.NaN())},
 		"nothing known": {},
 	} {
@@ -84,7 +86,7 @@ func TestHermiteEnds(t *testing.T) {
 	got := drawn(t, nil, a, b, k)
 	require.InDelta(t, 2.5, got.X, 1e-6, "no value before")
 	require.NotEqual(t, float32(2.5), got.Y, "a velocity needs none")
-	k.Lead = snapshot.HermiteSpan + 1
+	k.Lead = schema.HermiteSpan + 1
 	require.InDelta(t, 2.5, drawn(t, &o, a, b, k).X, 1e-6, "long before")
 	k = full
 	k.Rate, k.Fraction = 0, 0.25
@@ -97,7 +99,7 @@ func TestHermiteEnds(t *testing.T) {
 // with the one with which it goes on; with velocities it has theirs.
 func TestHermiteSpeeds(t *testing.T) {
 	const h = 0.001
-	slope := func(o *glide, a, b glide, k snapshot.Knots, at float32) (x, y, pos float64) {
+	slope := func(o *glide, a, b glide, k schema.Knots, at float32) (x, y, pos float64) {
 		k.Fraction = at
 		p := drawn(t, o, a, b, k)
 		k.Fraction = at + h
@@ -105,7 +107,7 @@ func TestHermiteSpeeds(t *testing.T) {
 		return float64(q.X-p.X) / h, float64(q.Y-p.Y) / h, float64(q.Pos[2]-p.Pos[2]) / h
 	}
 	o, a, b := at(1, 0), at(2, 12), at(4, 45)
-	k := snapshot.Knots{Lead: 2, Span: 3, Rate: 30}
+	k := schema.Knots{Lead: 2, Span: 3, Rate: 30}
 	x, y, pos := slope(&o, a, b, k, h)
 	require.InDelta(t, 1./2*3, x, 0.05, "from one tick to the next")
 	require.InDelta(t, 12./30*3, y, 0.05)
@@ -116,7 +118,7 @@ func TestHermiteSpeeds(t *testing.T) {
 	// A ball that is thrown up is exact, also between ticks.
 	ball := func(s float64) glide { return at(10*s-5*s*s, 10-10*s) }
 	for _, f := range []float64{0.2, 0.5, 0.9} {
-		got := drawn(t, nil, ball(0.9), ball(1.1), snapshot.Knots{Span: 6, Rate: 30, Fraction: float32(f)})
+		got := drawn(t, nil, ball(0.9), ball(1.1), schema.Knots{Span: 6, Rate: 30, Fraction: float32(f)})
 		require.InDelta(t, ball(0.9+0.2*f).Y, got.Y, 0.002, f)
 	}
 }
@@ -124,7 +126,7 @@ func TestHermiteSpeeds(t *testing.T) {
 // TestHermiteShorterWay: angles go the shorter way round, by their curve.
 func TestHermiteShorterWay(t *testing.T) {
 	o, a, b := at(2.6, 6), at(3.0, 9), at(3.6, 18) // over π
-	k := snapshot.Knots{Lead: 1, Span: 1, Rate: 30, Fraction: 0.5}
+	k := schema.Knots{Lead: 1, Span: 1, Rate: 30, Fraction: 0.5}
 	got := drawn(t, &o, a, b, k)
 	require.InDelta(t, 3.3+0.125*(0.4-0.6)-2*math.Pi, got.Aim, 1e-3)
 	require.InDelta(t, 3.3+0.125*(0.3-0.6)-2*math.Pi, got.Turn, 1e-3)
@@ -139,7 +141,7 @@ func TestHermiteStaysBetween(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		x := func(name string) float64 { return float64(rapid.IntRange(0, 1800).Draw(rt, name)) / 100 }
 		o, a, b := at(x("o"), x("v")), at(x("a"), -x("w")), at(x("b"), 40*x("u"))
-		k := snapshot.Knots{
+		k := schema.Knots{
 			Lead: float32(rapid.IntRange(1, 16).Draw(rt, "lead")), Span: float32(rapid.IntRange(1, 16).Draw(rt, "span")),
 			Rate: 30, Fraction: rapid.Float32Range(0, 1).Draw(rt, "f"),
 		}
@@ -155,7 +157,7 @@ func TestHermiteStaysBetween(t *testing.T) {
 		inside(float64(got.Pos[2]), -100, 100, "Pos")
 	})
 	o, a, b := at(1, 0), at(2, 0), at(2, 0)
-	k := snapshot.Knots{Lead: 1, Span: 1, Rate: 30, Fraction: 0.5}
+	k := schema.Knots{Lead: 1, Span: 1, Rate: 30, Fraction: 0.5}
 	got := drawn(t, &o, a, b, k)
 	require.Equal(t, []float32{2, 2}, []float32{got.X, got.Y}, "it came to rest")
 	a, b = at(2, 9), at(2, 9)
@@ -173,7 +175,7 @@ func TestHermiteIsCloser(t *testing.T) {
 	path := func(s float64) glide { return at(9+4*math.Sin(3*s), 12*math.Cos(3*s)) }
 	var sum, worst [3]float64 // hermite, with velocity, lerp
 	for range 3000 {
-		from, k := 10*r.Float64(), snapshot.Knots{Lead: float32(1 + r.IntN(4)), Span: float32(1 + r.IntN(4)), Rate: 30, Fraction: r.Float32()}
+		from, k := 10*r.Float64(), schema.Knots{Lead: float32(1 + r.IntN(4)), Span: float32(1 + r.IntN(4)), Rate: 30, Fraction: r.Float32()}
 		o, a, b := path(from-float64(k.Lead)/30), path(from), path(from+float64(k.Span)/30)
 		got, want := drawn(t, &o, a, b, k), path(from+float64(k.Span*k.Fraction)/30)
 		for i, e := range []float32{got.X - want.X, got.Y - want.Y, got.Old - want.Old} {
@@ -196,13 +198,13 @@ type turning struct {
 // TestSlerp: slerp turns at an even speed by the shorter arc, lerp by the same arc, but
 // faster in its middle.
 func TestSlerp(t *testing.T) {
-	s := schema[turning](t, snapshot.SchemaOptions{})
+	s := compile[turning](t, schema.Options{})
 	about := func(angle float64) [4]float32 {
 		return [4]float32{0, float32(math.Sin(angle / 2)), 0, float32(math.Cos(angle / 2))}
 	}
 	words := func(angle float64) []int32 {
 		w := make([]int32, s.Words())
-		s.Quantise(ptr(&turning{Even: about(angle), Plain: about(angle)}), snapshot.GridPublic, nil, w)
+		s.Quantise(ptr(&turning{Even: about(angle), Plain: about(angle)}), schema.GridPublic, nil, w)
 		return w
 	}
 	angle := func(q [4]float32) float64 {
@@ -211,7 +213,7 @@ func TestSlerp(t *testing.T) {
 	for _, to := range []float64{2.8, -2.8, 0.3, 0, 2 * math.Pi} {
 		for _, f := range []float64{0.1, 0.25, 0.5, 0.8} {
 			var v turning
-			s.Lerp(words(0), words(to), float32(f), snapshot.GridPublic, nil, ptr(&v))
+			s.Interpolate(^schema.Audience(0), schema.Knots{From: words(0), To: words(to), Fraction: float32(f)}, schema.GridPublic, nil, ptr(&v))
 			want := math.Remainder(to, 2*math.Pi) * f
 			require.InDelta(t, want, angle(v.Even), 3e-4, "%g of %g", f, to)
 			if math.Abs(to) == 2.8 && f == 0.25 {
@@ -222,7 +224,7 @@ func TestSlerp(t *testing.T) {
 		}
 	}
 	var v turning
-	s.Lerp(words(3), words(3-2*math.Pi+0.5), 0.5, snapshot.GridPublic, nil, ptr(&v))
+	s.Interpolate(^schema.Audience(0), schema.Knots{From: words(3), To: words(3 - 2*math.Pi + 0.5), Fraction: 0.5}, schema.GridPublic, nil, ptr(&v))
 	require.InDelta(t, 3.25-2*math.Pi, angle(v.Even), 1e-3, "the shorter way")
 }
 
@@ -270,12 +272,12 @@ func TestInterpolationErrors(t *testing.T) {
 			X float32 `net:"hermite=A"`
 			A float32 `net:"angle"`
 		}](), "x.X: hermite names A, which is no velocity"},
-		{reflect.TypeFor[hidden](), "x.X: hermite names V, which some who receive this do not; give both the same audience"},
+		{reflect.TypeFor[hidden](), "x.X: hermite names V, which some who receive this do not; give both the same Audience"},
 	} {
-		_, err := snapshot.Compile(c.t, snapshot.SchemaOptions{Name: "x"})
+		_, err := schema.Compile(c.t, schema.Options{Name: "x"})
 		require.ErrorContains(t, err, c.want)
 	}
-	_, err := snapshot.Compile(reflect.TypeFor[hidden](), snapshot.SchemaOptions{Audience: snapshot.ToOwner})
+	_, err := schema.Compile(reflect.TypeFor[hidden](), schema.Options{Audience: schema.ToOwner})
 	require.NoError(t, err, "who receives X receives V")
 }
 
@@ -293,17 +295,17 @@ func TestInterpolationFields(t *testing.T) {
 		Parts [2]inner
 		Held  [4]float32 `net:"quat,slerp"`
 	}
-	s := schema[outer](t, snapshot.SchemaOptions{})
+	s := compile[outer](t, schema.Options{})
 	f := s.Fields()
 	require.Equal(t, "Parts[1].At.Y", f[5].Name)
-	require.Equal(t, []any{snapshot.Hermite, "Parts[1].Motion.Y", true}, []any{f[5].Interpolation, f[5].Velocity, f[5].Lerp})
-	require.Equal(t, snapshot.Slerp, f[8].Interpolation)
-	require.Equal(t, []any{snapshot.Snap, false}, []any{f[7].Interpolation, f[7].Lerp})
+	require.Equal(t, []any{schema.Hermite, "Parts[1].Motion.Y", true}, []any{f[5].Interpolation, f[5].Velocity, f[5].Lerp})
+	require.Equal(t, schema.Slerp, f[8].Interpolation)
+	require.Equal(t, []any{schema.Snap, false}, []any{f[7].Interpolation, f[7].Lerp})
 	require.Contains(t, s.Describe(), "outer.Parts[1].At.Y float32 words=1 hermite=Parts[1].Motion.Y\n")
 	require.Contains(t, s.Describe(), " slerp\n")
-	for _, s := range []*snapshot.Schema{s, schema[glide](t, snapshot.SchemaOptions{Predicted: true})} {
+	for _, s := range []*schema.Schema{s, compile[glide](t, schema.Options{Predicted: true})} {
 		b := s.AppendSchema(nil)
-		read, _, err := snapshot.ReadSchema(b)
+		read, _, err := schema.Read(b)
 		require.NoError(t, err)
 		require.Equal(t, s.Fields(), read.Fields())
 		require.Equal(t, s.Describe(), read.Describe())
@@ -312,7 +314,7 @@ func TestInterpolationFields(t *testing.T) {
 			for _, x := range []byte{1, 0x20, 0x40, 0x60, 0x80, 0xff} {
 				c := append([]byte(nil), b...)
 				c[n] ^= x
-				if bad, rest, err := snapshot.ReadSchema(c); err == nil {
+				if bad, rest, err := schema.Read(c); err == nil {
 					require.Equal(t, c[:len(c)-len(rest)], bad.AppendSchema(nil), "what is read is written alike")
 				}
 			}
@@ -327,20 +329,20 @@ func TestHermiteOfAnotherBuild(t *testing.T) {
 		Y float64 `net:"snap"`
 		X float32 `net:"lerp"`
 	}
-	s := schema[glide](t, snapshot.SchemaOptions{})
-	read, _, err := snapshot.ReadSchema(s.AppendSchema(nil))
+	s := compile[glide](t, schema.Options{})
+	read, _, err := schema.Read(s.AppendSchema(nil))
 	require.NoError(t, err)
-	bound, d := read.Bind(schema[theirs](t, snapshot.SchemaOptions{}))
+	bound, d := read.Bind(compile[theirs](t, schema.Options{}))
 	require.Contains(t, d.Changed, "X")
 	o, a, b := at(1, 9), at(2, 12), at(4, 3)
 	words := make([]int32, 3*s.Words())
-	k := snapshot.Knots{Before: words[:s.Words()], From: words[s.Words() : 2*s.Words()], To: words[2*s.Words():], Lead: 1, Span: 1, Rate: 2, Fraction: 0.3}
+	k := schema.Knots{Before: words[:s.Words()], From: words[s.Words() : 2*s.Words()], To: words[2*s.Words():], Lead: 1, Span: 1, Rate: 2, Fraction: 0.3}
 	for v, w := range map[*glide][]int32{&o: k.Before, &a: k.From, &b: k.To} {
-		s.Quantise(ptr(v), snapshot.GridPublic, nil, w)
+		s.Quantise(ptr(v), schema.GridPublic, nil, w)
 	}
 	want := drawn(t, &o, a, b, k)
 	var got theirs
-	bound.Interpolate(0, k, snapshot.GridPublic, nil, ptr(&got))
+	bound.Interpolate(0, k, schema.GridPublic, nil, ptr(&got))
 	require.Equal(t, want.X, got.X)
 	require.InDelta(t, want.Y, got.Y, 1e-5)
 	require.Greater(t, math.Abs(got.Y-2.6), 0.05)
@@ -393,17 +395,17 @@ func TestBefore(t *testing.T) {
 
 // TestInterpolateAllocatesNothing: a picture of curves, turns and lines.
 func TestInterpolateAllocatesNothing(t *testing.T) {
-	s, q := schema[glide](t, snapshot.SchemaOptions{}), schema[turning](t, snapshot.SchemaOptions{})
+	s, q := compile[glide](t, schema.Options{}), compile[turning](t, schema.Options{})
 	words := make([]int32, 4*s.Words())
-	k := snapshot.Knots{Before: words, From: words[s.Words():], To: words[2*s.Words():], Lead: 1, Span: 1, Rate: 30, Fraction: 0.3}
+	k := schema.Knots{Before: words, From: words[s.Words():], To: words[2*s.Words():], Lead: 1, Span: 1, Rate: 30, Fraction: 0.3}
 	for i, v := range []glide{at(1, 9), at(2, 12), at(4, 3)} {
-		s.Quantise(ptr(&v), snapshot.GridPublic, nil, words[i*s.Words():])
+		s.Quantise(ptr(&v), schema.GridPublic, nil, words[i*s.Words():])
 	}
 	var v glide
 	var w turning
 	require.Zero(t, testing.AllocsPerRun(100, func() {
-		s.Interpolate(0, k, snapshot.GridPublic, nil, ptr(&v))
-		q.Interpolate(0, snapshot.Knots{From: words[3*s.Words():], To: words[3*s.Words():], Fraction: 0.5}, snapshot.GridPublic, nil, ptr(&w))
+		s.Interpolate(0, k, schema.GridPublic, nil, ptr(&v))
+		q.Interpolate(0, schema.Knots{From: words[3*s.Words():], To: words[3*s.Words():], Fraction: 0.5}, schema.GridPublic, nil, ptr(&w))
 	}))
 	c := newCrowd(t, 50, 0, snapshot.SenderConfig{})
 	for range 20 {

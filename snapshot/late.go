@@ -3,18 +3,20 @@ package snapshot
 import (
 	"math/bits"
 	"slices"
+
+	"github.com/foretick/foretick/schema"
 )
 
-// Late is what a snapshot told its viewer of what it left out: the entities that
-// changed and found no room. It is a copy that outlives the [Sent] it was taken
-// from; the zero Late is of a snapshot that held everything.
+// Late lists the entities that a snapshot postponed: they changed and found no room. It
+// is a copy that outlives its [Sent]. The zero Late belongs to a snapshot that held
+// everything.
 type Late struct {
 	runs []span
-	told []WireID // of these in the runs the ones that it carried all the same
+	told []schema.WireID // entities in the runs that it carried nevertheless
 }
 
-// Late copies into to, whose memory is used again, which entities the snapshot
-// put off, as its viewer was told.
+// Late copies the entities that the snapshot postponed to to, as the viewer knows them.
+// It reuses the memory of to.
 func (r *Sent) Late(to *Late) {
 	to.runs, to.told = append(to.runs[:0], r.late...), to.told[:0]
 	if len(to.runs) == 0 {
@@ -22,20 +24,20 @@ func (r *Sent) Late(to *Late) {
 	}
 	for i, m := range r.records {
 		for ; m != 0; m &= m - 1 {
-			if w := WireID(i<<6 + bits.TrailingZeros64(m)); inSpans(to.runs, w) {
+			if w := schema.WireID(i<<6 + bits.TrailingZeros64(m)); inSpans(to.runs, w) {
 				to.told = append(to.told, w) // in order
 			}
 		}
 	}
 }
 
-// Any tells whether anything was put off.
+// Any reports whether anything was postponed.
 func (l *Late) Any() bool { return len(l.runs) > 0 }
 
-// Has tells whether a viewer that received the snapshot does not know from it
-// what an entity then was: [Ghost.At] answers false there for this reason, and
-// [Ghost.Sample] interpolates between other ticks.
-func (l *Late) Has(w WireID) bool {
+// Has reports whether the snapshot left its viewer without the entity's value for that
+// tick. If so, [Ghost.At] returns false there, and [Ghost.Sample] interpolates between
+// other ticks.
+func (l *Late) Has(w schema.WireID) bool {
 	if !inSpans(l.runs, w) {
 		return false
 	}
@@ -43,9 +45,9 @@ func (l *Late) Has(w WireID) bool {
 	return !told
 }
 
-// Shown is Known with the tick since which the viewer has been shown the entity,
-// [Ghost.Born]: of the ticks before it knows nothing, whatever it received.
-func (s *Sender) Shown(id NetID) (w WireID, since Tick, ok bool) {
+// Shown is Known and also returns the first tick that the viewer was shown the entity
+// ([Ghost.Born]). The viewer knows nothing of earlier ticks, whatever it received.
+func (s *Sender) Shown(id NetID) (w schema.WireID, since schema.Tick, ok bool) {
 	if w = s.known(id); w == 0 {
 		return 0, 0, false
 	}

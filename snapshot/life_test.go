@@ -4,6 +4,7 @@ import (
 	"testing"
 	"unsafe"
 
+	"github.com/foretick/foretick/schema"
 	"github.com/foretick/foretick/snapshot"
 	"github.com/stretchr/testify/require"
 )
@@ -15,14 +16,14 @@ type play struct {
 	sender *snapshot.Sender
 	recv   *snapshot.Receiver
 	bodies map[snapshot.NetID]*body
-	tick   snapshot.Tick
-	sent   map[snapshot.Tick]*snapshot.Sent
-	data   map[snapshot.Tick][]byte
+	tick   schema.Tick
+	sent   map[schema.Tick]*snapshot.Sent
+	data   map[schema.Tick][]byte
 }
 
 func newPlay(t *testing.T, viewer uint16) *play {
 	r, _ := registry(t)
-	p := &play{t: t, src: snapshot.NewSource(r, snapshot.SourceConfig{}), recv: snapshot.NewReceiver(r, snapshot.ReceiverConfig{}), bodies: map[snapshot.NetID]*body{}, sent: map[snapshot.Tick]*snapshot.Sent{}, data: map[snapshot.Tick][]byte{}}
+	p := &play{t: t, src: snapshot.NewSource(r, snapshot.SourceConfig{}), recv: snapshot.NewReceiver(r, snapshot.ReceiverConfig{}), bodies: map[snapshot.NetID]*body{}, sent: map[schema.Tick]*snapshot.Sent{}, data: map[schema.Tick][]byte{}}
 	p.sender = p.src.NewSender(viewer, snapshot.SenderConfig{})
 	return p
 }
@@ -35,7 +36,7 @@ func (p *play) add(id snapshot.NetID, owner uint16) *body {
 }
 
 // make appends the next tick's snapshot.
-func (p *play) make() snapshot.Tick {
+func (p *play) make() schema.Tick {
 	p.tick++
 	p.src.Begin(p.tick)
 	for id := snapshot.NetID(1); id < 100; id++ {
@@ -50,14 +51,14 @@ func (p *play) make() snapshot.Tick {
 	return p.tick
 }
 
-func (p *play) read(t snapshot.Tick) []snapshot.Change {
+func (p *play) read(t schema.Tick) []snapshot.Change {
 	got, err := p.recv.Read(p.data[t])
 	require.NoError(p.t, err)
 	require.Equal(p.t, t, got)
 	return p.recv.Changes()
 }
 
-func (p *play) ack(t snapshot.Tick) { p.sender.Delivered(p.sent[t]) }
+func (p *play) ack(t schema.Tick) { p.sender.Delivered(p.sent[t]) }
 
 // pass makes, reads and acks n ticks.
 func (p *play) pass(n int) (last []snapshot.Change) {
@@ -69,7 +70,7 @@ func (p *play) pass(n int) (last []snapshot.Change) {
 	return last
 }
 
-func (p *play) wire(id snapshot.NetID) snapshot.WireID {
+func (p *play) wire(id snapshot.NetID) schema.WireID {
 	w, ok := p.sender.Known(id)
 	require.True(p.t, ok)
 	return w
@@ -80,8 +81,8 @@ func TestWireIDsRest(t *testing.T) {
 	p.add(1, 0)
 	p.add(2, 0)
 	p.pass(1)
-	require.Equal(t, snapshot.WireID(1), p.wire(1))
-	require.Equal(t, snapshot.WireID(2), p.wire(2))
+	require.Equal(t, schema.WireID(1), p.wire(1))
+	require.Equal(t, schema.WireID(2), p.wire(2))
 	delete(p.bodies, 1)
 	p.make() // the removal is lost
 	p.sender.Lost(p.sent[p.tick])
@@ -91,7 +92,7 @@ func TestWireIDsRest(t *testing.T) {
 	changes := p.pass(1) // and repeated until it is delivered
 	require.Equal(t, snapshot.Removed, changes[0].What)
 	require.Equal(t, gone, changes[0].Ghost.Gone)
-	require.Equal(t, snapshot.WireID(3), p.wire(3))
+	require.Equal(t, schema.WireID(3), p.wire(3))
 	p.recv.Release(changes[0].Ghost)
 	for range 62 {
 		require.Empty(t, p.pass(1))
@@ -99,12 +100,12 @@ func TestWireIDsRest(t *testing.T) {
 	next++
 	p.add(next, 0)
 	p.pass(1)
-	require.Equal(t, snapshot.WireID(4), p.wire(next), "64 ticks have not passed")
+	require.Equal(t, schema.WireID(4), p.wire(next), "64 ticks have not passed")
 	p.pass(3)
 	next++
 	p.add(next, 0)
 	changes = p.pass(1)
-	require.Equal(t, snapshot.WireID(1), p.wire(next), "lowest and rested")
+	require.Equal(t, schema.WireID(1), p.wire(next), "lowest and rested")
 	require.Equal(t, snapshot.Spawned, changes[0].What)
 	require.Equal(t, p.tick, changes[0].Ghost.Born)
 }
@@ -149,14 +150,14 @@ func TestTransfer(t *testing.T) {
 	require.False(t, g.Mine)
 	require.Equal(t, uint16(2), g.Owner)
 	require.Equal(t, []int32{0, 0, 0, 0}, g.Newest().Component(cGun))
-	require.Equal(t, snapshot.GridPublic, p.recv.Grid(g, cPosition))
+	require.Equal(t, schema.GridPublic, p.recv.Grid(g, cPosition))
 	b.owner = 1
 	c := p.pass(1)
 	require.True(t, c[0].Transferred)
 	require.True(t, g.Mine)
 	require.Equal(t, int32(7), g.Newest().Component(cGun)[0])
-	require.Equal(t, snapshot.GridSim, p.recv.Grid(g, cPosition))
-	require.Equal(t, snapshot.GridPublic, p.recv.Grid(g, cFollow))
+	require.Equal(t, schema.GridSim, p.recv.Grid(g, cPosition))
+	require.Equal(t, schema.GridPublic, p.recv.Grid(g, cFollow))
 	require.Equal(t, p.src.OwnerWords(1, cPosition), g.Newest().Component(cPosition))
 	before, ok := g.At(p.tick - 1)
 	require.True(t, ok)
@@ -356,7 +357,7 @@ func TestBlackhole(t *testing.T) {
 
 func TestUsage(t *testing.T) {
 	r, _ := registry(t)
-	_, err := r.Component(schema[ident](t, snapshot.SchemaOptions{}))
+	_, err := r.Component(compile[ident](t, schema.Options{}))
 	require.ErrorContains(t, err, "exists")
 	_, err = r.Prefab("avatar", nil, nil)
 	require.ErrorContains(t, err, "exists")
@@ -368,10 +369,10 @@ func TestUsage(t *testing.T) {
 	require.Error(t, err)
 	require.Error(t, r.UseTables([]byte{1, 2}))
 	src := snapshot.NewSource(r, snapshot.SourceConfig{})
-	_, err = r.Component(schema[command](t, snapshot.SchemaOptions{}))
-	require.ErrorIs(t, err, snapshot.ErrFrozen)
+	_, err = r.Component(compile[command](t, schema.Options{}))
+	require.ErrorIs(t, err, schema.ErrFrozen)
 	_, err = r.Prefab("x", nil, nil)
-	require.ErrorIs(t, err, snapshot.ErrFrozen)
+	require.ErrorIs(t, err, schema.ErrFrozen)
 
 	i := ident{}
 	ps := []unsafe.Pointer{ptr(&i)}
@@ -451,5 +452,5 @@ func TestLateFate(t *testing.T) {
 	_, known := p.sender.Known(2)
 	require.False(t, known)
 	p.ack(second)
-	require.Equal(t, snapshot.WireID(1), p.wire(2))
+	require.Equal(t, schema.WireID(1), p.wire(2))
 }

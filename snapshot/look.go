@@ -3,9 +3,12 @@ package snapshot
 import (
 	"math/bits"
 	"slices"
+
+	"github.com/foretick/foretick/internal/plan"
+	"github.com/foretick/foretick/schema"
 )
 
-// follow reads the source's log: what is gone, and what changed.
+// follow reads the source's log for removed and changed entities.
 func (s *Sender) follow() {
 	for len(s.bySlot) < len(s.src.slots) {
 		s.bySlot = append(s.bySlot, slotNote{})
@@ -30,7 +33,7 @@ func (s *Sender) follow() {
 	s.restless = s.restless || (missed > 1 && len(s.births) > 0) // in the order of network ids
 }
 
-// read takes the news of a tick.
+// read applies the news of a tick.
 func (s *Sender) read(log []news, changed wireSet) {
 	for _, n := range log {
 		if n.what == newsBorn {
@@ -40,7 +43,7 @@ func (s *Sender) read(log []news, changed wireSet) {
 		note := &s.bySlot[n.slot]
 		w := note.wire
 		if w == 0 {
-			// What the viewer came to own is shown from now on.
+			// Entities that the viewer now owns are shown from now on.
 			s.restless = s.restless || s.cfg.Relevant && n.what < newsBorn && s.owns(n.owner) != 0
 			continue
 		}
@@ -49,12 +52,12 @@ func (s *Sender) read(log []news, changed wireSet) {
 		case n.what == newsGone:
 			s.leave(w, false)
 			note.wire = 0
-		case n.what&a.sight() != 0:
+		case n.what&sight(a) != 0:
 			changed.add(w)
 			s.dirty.add(w)
 			fallthrough
 		default:
-			s.restless = s.restless || s.cfg.Relevant && (s.auds[w]^a)&ToOwner != 0
+			s.restless = s.restless || s.cfg.Relevant && (s.auds[w]^a)&plan.ToOwner != 0
 			s.relate(w, a, changed)
 			if n.refs {
 				s.refers.add(w)
@@ -63,12 +66,12 @@ func (s *Sender) read(log []news, changed wireSet) {
 	}
 }
 
-// scan looks at every entity, where the log does not reach back far enough.
+// scan looks at every entity. It is used if the log does not reach back far enough.
 func (s *Sender) scan(changed wireSet) {
 	before := s.trail.steps[s.trail.here].tick
 	for i, m := range s.live {
 		for ; m != 0; m &= m - 1 {
-			w := WireID(i<<6 + bits.TrailingZeros64(m))
+			w := schema.WireID(i<<6 + bits.TrailingZeros64(m))
 			slot := s.slots[w]
 			h := &s.src.hot[slot]
 			if h.id != s.shown[w].id {
@@ -88,7 +91,7 @@ func (s *Sender) scan(changed wireSet) {
 	}
 }
 
-// look follows visibility: it allots wire ids and lets them go.
+// look applies changes of visibility: it assigns wire ids and releases them.
 func (s *Sender) look() {
 	s.wake()
 	if s.cfg.Visible == nil && !s.restless {
@@ -106,7 +109,7 @@ func (s *Sender) look() {
 	}
 }
 
-// consider allots an entity a wire id or lets it go.
+// consider assigns an entity a wire id or releases it.
 func (s *Sender) consider(slot int32) {
 	id, n := s.src.hot[slot].id, &s.bySlot[slot]
 	if n.id != id {
@@ -128,8 +131,8 @@ func (s *Sender) consider(slot int32) {
 	}
 }
 
-// allot gives an entity the lowest wire id that is free, or 0.
-func (s *Sender) allot(id NetID, slot int32) WireID {
+// allot assigns an entity the lowest free wire id, or 0 if there is none.
+func (s *Sender) allot(id NetID, slot int32) schema.WireID {
 	i := max(1, int(s.hint))
 	for i < len(s.shown) && s.shown[i].state != wireFree {
 		i++
@@ -142,7 +145,7 @@ func (s *Sender) allot(id NetID, slot int32) WireID {
 	if i == len(s.shown) {
 		s.grow()
 	}
-	w := WireID(i)
+	w := schema.WireID(i)
 	s.hint = w
 	s.lives++
 	e, h := s.src.slots[slot], &s.src.hot[slot]
@@ -154,13 +157,13 @@ func (s *Sender) allot(id NetID, slot int32) WireID {
 	s.held.drop(w)
 	s.waiting.drop(w)
 	s.auds[w], s.from[w] = s.relation(slot, h.owner), 0
-	s.own.put(w, s.auds[w]&ToOwner != 0)
+	s.own.put(w, s.auds[w]&plan.ToOwner != 0)
 	s.refers.put(w, h.refs)
 	return w
 }
 
 // leave begins a removal, or forgets an entity that was never sent.
-func (s *Sender) leave(w WireID, hidden bool) {
+func (s *Sender) leave(w schema.WireID, hidden bool) {
 	g := &s.shown[w]
 	if s.held.has(w) {
 		s.mapEpoch++
@@ -174,21 +177,21 @@ func (s *Sender) leave(w WireID, hidden bool) {
 	g.state, g.hidden, g.gone = wireLeaving, hidden, s.src.tick
 }
 
-func (s *Sender) free(w WireID) {
+func (s *Sender) free(w schema.WireID) {
 	s.shown[w].state = wireFree
 	s.hint = min(s.hint, w)
 }
 
-// wake frees wire ids that rested long enough, unless a record that still has to
-// reach the viewer might name the old entity.
+// wake frees wire ids that rested long enough, unless a record that the viewer has yet
+// to receive might name the old entity.
 func (s *Sender) wake() {
 	if len(s.rest) == 0 {
 		return
 	}
-	oldest, pending := Tick(0), false
+	oldest, pending := schema.Tick(0), false
 	for i, m := range s.refers {
 		for m &= s.live[i] & s.told[i]; m != 0; m &= m - 1 {
-			w := WireID(i<<6 + bits.TrailingZeros64(m))
+			w := schema.WireID(i<<6 + bits.TrailingZeros64(m))
 			n := s.shown[w].refs
 			if n != nil && (!s.held.has(w) || after(n.since, s.trail.acked(w))) && (!pending || after(oldest, n.since)) {
 				oldest, pending = n.since, true

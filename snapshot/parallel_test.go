@@ -4,6 +4,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/foretick/foretick/schema"
 	"github.com/foretick/foretick/snapshot"
 	"github.com/stretchr/testify/require"
 )
@@ -77,7 +78,7 @@ func TestSharedIsSlow(t *testing.T) {
 				w.step(false)
 				for i, s := range senders {
 					out = append(out, s.Append(nil, []int{70, 250, 1200}[(int(w.tick)/40+i)%3], &sent[i][w.tick%16]))
-					if back := snapshot.Tick(2 + i/3); w.tick > back && (int(w.tick)*7+i/3)%9 != 0 {
+					if back := schema.Tick(2 + i/3); w.tick > back && (int(w.tick)*7+i/3)%9 != 0 {
 						s.Delivered(&sent[i][(w.tick-back)%16])
 					}
 				}

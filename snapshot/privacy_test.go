@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/foretick/foretick/schema"
 	"github.com/foretick/foretick/snapshot"
 	"github.com/stretchr/testify/require"
 )
@@ -133,7 +134,7 @@ func (w *twin) public(label uint32, dice *rand.Rand) {
 	}
 }
 
-func (w *twin) snapshot(t snapshot.Tick, room int) []byte {
+func (w *twin) snapshot(t schema.Tick, room int) []byte {
 	w.src.Begin(t)
 	for _, b := range w.bodies {
 		w.src.Put(b.id, b.kind, b.owner, b.mask, b.pointers(), sameRefs{})
@@ -161,7 +162,7 @@ func TestTwoWorlds(t *testing.T) {
 		dice := func() *rand.Rand { return rand.New(rand.NewPCG(seed, 5)) }
 		da, db := dice(), dice()
 		sizes := 0
-		for tick := snapshot.Tick(1); tick < 200; tick++ {
+		for tick := schema.Tick(1); tick < 200; tick++ {
 			if tick == 20 || tick == 150 { // and at rest for longer than any history
 				a.public(77, da)
 				b.public(77, db)
@@ -195,7 +196,7 @@ func TestCanary(t *testing.T) {
 		b := w.spawn()
 		b.owner, b.gun.Secret, b.mask = 2, canary, b.mask|1<<cGun
 	}
-	find := func(viewer uint16, team uint8, a snapshot.Audience) (found bool) {
+	find := func(viewer uint16, team uint8, a schema.Audience) (found bool) {
 		s := w.source.NewSender(viewer, snapshot.SenderConfig{})
 		s.SetTeam(team)
 		s.SetAudience(0, a, true)

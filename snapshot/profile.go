@@ -1,17 +1,22 @@
 package snapshot
 
-// Profile counts where the bits of snapshots go, by component and field. Give one
-// to [SenderConfig].Profile, of one sender or of several that do not append at the
-// same time; it belongs to one goroutine. Counting makes each record be coded a
-// second time; without a Profile nothing is counted, and nothing paid.
+import (
+	"github.com/foretick/foretick/internal/coder"
+	"github.com/foretick/foretick/schema"
+)
+
+// Profile counts the bits of snapshots by component and field. Set it in
+// [SenderConfig].Profile of one sender, or of several that do not append at the same
+// time. It belongs to one goroutine. With a Profile each record is coded a second time;
+// without one nothing is counted and there is no cost.
 type Profile struct {
-	reg    *Registry
-	fields [][]uint64 // 1/256 bit, by component and field
-	shares []uint64   // of the components' own flags
-	counts []uint64   // changed components
-	shape  uint64     // of what precedes the components of records
-	total  uint64     // bytes of whole snapshots
-	mark   uint64
+	schemas *schema.Registry
+	fields  [][]uint64 // 1/256 bit, by component and field
+	shares  []uint64   // of the components' own flags
+	counts  []uint64   // changed components
+	shape   uint64     // of what precedes the components of records
+	total   uint64     // bytes of whole snapshots
+	mark    uint64
 }
 
 // ProfileLine is one line of a [Profile].
@@ -22,19 +27,19 @@ type ProfileLine struct {
 	Changes   uint64  // how often the component was sent with a change
 }
 
-// NewProfile returns an empty profile for the snapshots of a registry that is
-// complete.
-func NewProfile(r *Registry) *Profile {
-	p := &Profile{reg: r, shares: make([]uint64, len(r.comps)), counts: make([]uint64, len(r.comps))}
-	for _, c := range r.comps {
-		p.fields = append(p.fields, make([]uint64, len(c.leaves)))
+// NewProfile returns an empty profile for the snapshots of a registry. The registry
+// must be complete.
+func NewProfile(r *schema.Registry) *Profile {
+	p := &Profile{schemas: r, shares: make([]uint64, len(r.Plan().Comps)), counts: make([]uint64, len(r.Plan().Comps))}
+	for _, c := range r.Plan().Comps {
+		p.fields = append(p.fields, make([]uint64, len(c.Leaves)))
 	}
 	return p
 }
 
-// Lines lists what was counted: for each component its own flags and its fields,
-// then, without a name, what snapshots hold besides: ticks, wire ids, component
-// sets, removals, what is postponed. Together they are all bytes of all snapshots.
+// Lines returns the counts: for each component its own flags and its fields. Then,
+// without a name, it lists the rest: ticks, wire ids, component sets, removals and
+// postponed entities. Together they are all bytes of all snapshots.
 func (p *Profile) Lines() []ProfileLine {
 	var out []ProfileLine
 	rest := float64(p.total)
@@ -43,21 +48,21 @@ func (p *Profile) Lines() []ProfileLine {
 		rest -= l.Bytes
 		out = append(out, l)
 	}
-	for i, c := range p.reg.comps {
-		add(c.name, "", p.shares[i], p.counts[i])
-		for f := range c.leaves {
-			add(c.name, c.nameOf(f).name, p.fields[i][f], p.counts[i])
+	for i, c := range p.schemas.Schemas {
+		add(c.Name(), "", p.shares[i], p.counts[i])
+		for f := range c.Plan().Leaves {
+			add(c.Name(), c.Field(f).Name, p.fields[i][f], p.counts[i])
 		}
 	}
 	return append(out, ProfileLine{Bytes: rest})
 }
 
-// Bytes is the size of all snapshots counted.
+// Bytes returns the size of all snapshots counted.
 func (p *Profile) Bytes() uint64 { return p.total }
 
-// since returns what was coded since the last call, in 1/256 bit.
-func (p *Profile) since(c *coder) uint64 {
-	now := uint64(c.w.Len())*256 + uint64(groupsCost(c.f.groups)) + uint64(intervalCost(c.f.width, 31))
+// since returns the size coded since the last call, in 1/256 bit.
+func (p *Profile) since(c *coder.Encoder) uint64 {
+	now := c.Cost()
 	d := now - min(now, p.mark) // of a group that ends little may be gained
 	p.mark = now
 	return d
@@ -66,12 +71,13 @@ func (p *Profile) since(c *coder) uint64 {
 // profile codes a chosen record once more, counting.
 func (s *Sender) profile(c *candidate) {
 	p, keep, again := s.cfg.Profile, s.code, *c
-	s.code = coder{tab: keep.tab, scale: keep.scale, prof: p, f: grouper{groups: s.again.f.groups}}
-	s.code.f.reset()
-	s.code.w.Reset(s.again.w.Bytes()[:0])
+	s.prof = p
+	s.code = coder.Encoder{Tables: keep.Tables, Scales: keep.Scales, Flags: coder.Grouper{Groups: s.again.Flags.Groups}}
+	s.code.Flags.Reset()
+	s.code.Bits.Reset(s.again.Bits.Bytes()[:0])
 	p.mark = 0
 	p.since(&s.code) // an empty group counts 1
 	s.encode(&again)
 	p.since(&s.code)
-	s.again, s.code = s.code, keep
+	s.again, s.code, s.prof = s.code, keep, nil
 }

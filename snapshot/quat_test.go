@@ -10,9 +10,12 @@ import (
 	"testing"
 	"unsafe"
 
-	"github.com/foretick/foretick/snapshot"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
+
+	"github.com/foretick/foretick/internal/schematest"
+	"github.com/foretick/foretick/schema"
+	"github.com/foretick/foretick/snapshot"
 )
 
 type spin struct {
@@ -31,21 +34,10 @@ func turnOf(rt *rapid.T, name string) (q [4]float32) {
 	return q
 }
 
-// angleBetween is the angle between two rotations, in radians.
-func angleBetween(a, b [4]float32) float64 {
-	d, m, n := 0.0, 0.0, 0.0
-	for i := range a {
-		d += float64(a[i]) * float64(b[i])
-		m += float64(a[i]) * float64(a[i])
-		n += float64(b[i]) * float64(b[i])
-	}
-	return 2 * math.Acos(min(math.Abs(d)/math.Sqrt(m*n), 1))
-}
-
 // TestRotationGrids: a rotation survives both grids within their steps, snapping is
 // idempotent to the word, and what is no rotation becomes the identity.
 func TestRotationGrids(t *testing.T) {
-	s := schema[spin](t, snapshot.SchemaOptions{Predicted: true})
+	s := compile[spin](t, schema.Options{Predicted: true})
 	require.Equal(t, 4+3+4+4, s.Words())
 	rapid.Check(t, func(rt *rapid.T) {
 		v := spin{Turn: turnOf(rt, "turn")}
@@ -57,17 +49,17 @@ func TestRotationGrids(t *testing.T) {
 		two := one
 		s.Snap(ptr(&two))
 		require.Equal(rt, one, two)
-		require.Less(rt, angleBetween(v.Turn, one.Turn), 0.002)
+		require.Less(rt, schematest.AngleBetween(v.Turn, one.Turn), 0.002)
 		var a, b, pub [15]int32
-		s.Quantise(ptr(&v), snapshot.GridSim, nil, a[:])
-		s.Quantise(ptr(&one), snapshot.GridSim, nil, b[:])
+		s.Quantise(ptr(&v), schema.GridSim, nil, a[:])
+		s.Quantise(ptr(&one), schema.GridSim, nil, b[:])
 		require.Equal(rt, a, b)
-		s.Quantise(ptr(&v), snapshot.GridPublic, nil, pub[:])
+		s.Quantise(ptr(&v), schema.GridPublic, nil, pub[:])
 		var w spin
-		s.Dequantise(pub[:], snapshot.GridPublic, nil, ptr(&w))
-		require.Less(rt, angleBetween(v.Turn, w.Turn), 0.02)
+		s.Dequantise(pub[:], schema.GridPublic, nil, ptr(&w))
+		require.Less(rt, schematest.AngleBetween(v.Turn, w.Turn), 0.02)
 		require.NoError(rt, s.Unpack(s.Pack(ptr(&v), nil), ptr(&w)))
-		require.Less(rt, angleBetween(v.Turn, w.Turn), 0.02)
+		require.Less(rt, schematest.AngleBetween(v.Turn, w.Turn), 0.02)
 	})
 	bad := spin{Turn: [4]float32{float32(math.NaN()), 0, 0, 1}}
 	s.Snap(ptr(&bad))
@@ -76,16 +68,16 @@ func TestRotationGrids(t *testing.T) {
 }
 
 func TestRotationLerp(t *testing.T) {
-	s := schema[spin](t, snapshot.SchemaOptions{})
+	s := compile[spin](t, schema.Options{})
 	about := func(angle float64) [4]float32 {
 		return [4]float32{0, 0, float32(math.Sin(angle / 2)), float32(math.Cos(angle / 2))}
 	}
 	a, b := make([]int32, s.Words()), make([]int32, s.Words())
-	s.Quantise(ptr(&spin{Turn: about(1)}), snapshot.GridPublic, nil, a)
-	s.Quantise(ptr(&spin{Turn: about(1.5)}), snapshot.GridPublic, nil, b)
+	s.Quantise(ptr(&spin{Turn: about(1)}), schema.GridPublic, nil, a)
+	s.Quantise(ptr(&spin{Turn: about(1.5)}), schema.GridPublic, nil, b)
 	var v spin
-	s.Lerp(a, b, 0.5, snapshot.GridPublic, nil, ptr(&v))
-	require.Less(t, angleBetween(about(1.25), v.Turn), 0.01)
+	s.Interpolate(^schema.Audience(0), schema.Knots{From: a, To: b, Fraction: 0.5}, schema.GridPublic, nil, ptr(&v))
+	require.Less(t, schematest.AngleBetween(about(1.25), v.Turn), 0.01)
 	for i := range 4 { // the same rotation with the other sign
 		require.InDelta(t, about(1.25)[i], v.Turn[i], 0.01)
 	}
@@ -128,17 +120,17 @@ func TestVectorAndRotationTags(t *testing.T) {
 		"vecOne.V: is no vector":                 vecOne{},
 		"vecTwice.V.X: is part of a vector":      vecTwice{},
 	} {
-		_, err := snapshot.Compile(reflect.TypeOf(v), snapshot.SchemaOptions{})
+		_, err := schema.Compile(reflect.TypeOf(v), schema.Options{})
 		require.ErrorContains(t, err, want)
 	}
-	require.Contains(t, schema[spin](t, snapshot.SchemaOptions{Predicted: true}).Describe(), "spin.Turn [4]float32 words=4 bits=9 ratio=16 quat lerp")
+	require.Contains(t, compile[spin](t, schema.Options{Predicted: true}).Describe(), "spin.Turn [4]float32 words=4 bits=9 ratio=16 quat lerp")
 }
 
 // TestTumbling: rotations and vectors arrive exactly, for the owner and for others,
 // over a link that loses one snapshot in five, and in the bytes that they always took.
 func TestTumbling(t *testing.T) {
-	s := schema[spin](t, snapshot.SchemaOptions{Predicted: true})
-	r := snapshot.NewRegistry()
+	s := compile[spin](t, schema.Options{Predicted: true})
+	r := schema.NewRegistry()
 	_, err := r.Component(s)
 	require.NoError(t, err)
 	_, err = r.Prefab("spin", []int{0}, nil)
@@ -174,9 +166,9 @@ func TestTumbling(t *testing.T) {
 			if tick > 4 {
 				sender.Delivered(&sent[(tick-3)%16])
 			}
-			want, grid := src.PublicWords(1, 0), snapshot.GridPublic
+			want, grid := src.PublicWords(1, 0), schema.GridPublic
 			if viewer == 0 {
-				want, grid = src.OwnerWords(1, 0), snapshot.GridSim
+				want, grid = src.OwnerWords(1, 0), schema.GridSim
 			}
 			g := recv.Find(1)
 			require.Equal(t, grid, recv.Grid(g, 0))
@@ -205,14 +197,14 @@ func TestTumbling(t *testing.T) {
 // A rotation near a quarter turn, whose two greatest components all but tie, has the
 // same words on the public grid however often it is sent on.
 func TestPublicRotationsStay(t *testing.T) {
-	s := schema[spin](t, snapshot.SchemaOptions{Predicted: true})
+	s := compile[spin](t, schema.Options{Predicted: true})
 	again := func(t require.TestingT, v spin) {
 		var one, two [15]int32
-		s.Quantise(ptr(&v), snapshot.GridPublic, nil, one[:])
+		s.Quantise(ptr(&v), schema.GridPublic, nil, one[:])
 		var w spin
-		s.Dequantise(one[:], snapshot.GridPublic, nil, ptr(&w))
-		require.Less(t, angleBetween(v.Turn, w.Turn), 0.02)
-		s.Quantise(ptr(&w), snapshot.GridPublic, nil, two[:])
+		s.Dequantise(one[:], schema.GridPublic, nil, ptr(&w))
+		require.Less(t, schematest.AngleBetween(v.Turn, w.Turn), 0.02)
+		s.Quantise(ptr(&w), schema.GridPublic, nil, two[:])
 		require.Equal(t, one, two, "%v", v.Turn)
 	}
 	for i := range 4 {

@@ -3,6 +3,10 @@ package snapshot
 import (
 	"math/bits"
 	"slices"
+
+	"github.com/foretick/foretick/internal/coder"
+	"github.com/foretick/foretick/internal/plan"
+	"github.com/foretick/foretick/schema"
 )
 
 const (
@@ -12,25 +16,25 @@ const (
 
 // ReceiverConfig configures a [Receiver].
 type ReceiverConfig struct {
-	// History is the number of ticks that Ghost.At and Ghost.Sample look back, and
-	// the greatest [SenderConfig].Window that is understood. It is rounded up to a
-	// power of two; 0 means 64, at most 65 536. Negative is an error.
+	// History is the number of ticks that Ghost.At and Ghost.Sample look back. It is also
+	// the greatest [SenderConfig].Window that the receiver can read. It is rounded up to
+	// a power of two; 0 means 64, at most 65 536. Negative is an error.
 	History int
 	// Spawns is the greatest number of entities that one snapshot may show for the
 	// first time, 0 meaning 96, at most 65 535. Negative is an error. More makes a
 	// forged snapshot allocate more.
 	Spawns int
-	// Viewer is the player that the snapshots are for. Records that it owns, or
-	// [Everyone] does, must say so, and no other may: a snapshot for somebody else
-	// is refused. 0 does not look.
+	// Viewer is the player that the snapshots are for. A record must be marked as the
+	// viewer's own exactly if the viewer or [Everyone] owns it: a snapshot for another
+	// player is refused. 0 turns the check off.
 	Viewer uint16
 	// Owners is the greatest player number that may own an entity, besides
 	// [Everyone]. 0 means any.
 	Owners uint16
-	// After is the newest tick that came before all that is to be read, such as
-	// the last one of the level before: snapshots of that tick and of earlier ones
-	// are refused. 0 means that the first may be of any tick.
-	After Tick
+	// After is the last tick before those to read, such as the last tick of the
+	// previous level. Snapshots of that tick and of earlier ones are refused. 0 means
+	// that the first snapshot may be of any tick.
+	After schema.Tick
 }
 
 // ReceiverCounters counts what a [Receiver] read.
@@ -46,55 +50,56 @@ type ReceiverCounters struct {
 	Records      uint64 // values of entities in those applied
 }
 
-// Receiver is the client's end: it reads snapshots and keeps what they say of each
-// entity, tick by tick.
+// Receiver is the client's end. It reads snapshots and keeps each entity's values by
+// tick, as a [Ghost].
 type Receiver struct {
-	reg      *Registry
+	reg      *plan.Registry
+	schemas  *schema.Registry
 	cfg      ReceiverConfig
 	versions int
 	ring     []receivedTick
-	lists    []sentList // of twice as many ticks
+	lists    []sentList // of twice that number of ticks
 	pages    [1024]*[pageSlots]wireSlot
-	newest   Tick
+	newest   schema.Tick
 	ghosts   []*Ghost
 	pool     []*Ghost
 	changes  []Change
 	count    ReceiverCounters
 
-	in       decoder
+	in       coder.Decoder
 	gone     []goneRecord
 	records  recordList
-	order    []uint16 // of the records, by wire id
-	listed   []WireID // what is there of what was expected
+	order    []uint16        // of the records, by wire id
+	listed   []schema.WireID // the expected records that are there
 	words    wordArena
 	spawned  []*Ghost // by the snapshot at hand
 	spans    []span
 	newVers  []ghostVersion // to be cut up, as are these
 	newInts  []int32
 	credit   int // bytes that the snapshot at hand may still make the receiver allocate
-	saved    int // of what was too little for a single need
+	saved    int // of credit that was too little for a single need
 	opened   int
 	load     spawnLoad
 	complete bool
 	ownWhole bool
 	usual    [3]uint32
-	scale    scales
+	scale    coder.Scales
 }
 
 type receivedTick struct {
-	tick     Tick
+	tick     schema.Tick
 	complete bool
 	own      bool
-	late     []span // wire ids of what was postponed
+	late     []span // wire ids that were postponed
 }
 
-// wireSlot is what is known of a wire id.
+// wireSlot is the state of a wire id.
 type wireSlot struct {
 	ghost *Ghost
-	gone  Tick // newest removal read
+	gone  schema.Tick // newest removal read
 }
 
-// What is what happened to a ghost.
+// What says how a ghost changed.
 type What uint8
 
 const (
@@ -104,13 +109,13 @@ const (
 	Updated
 	// Components: it has a newer value with other components.
 	Components
-	// Removed: it is no more.
+	// Removed: the server destroyed it.
 	Removed
-	// Hidden: the viewer may see it no more.
+	// Hidden: the viewer may no longer see it.
 	Hidden
 )
 
-// String is the name in lower case.
+// String returns the name in lower case.
 func (w What) String() string {
 	switch w {
 	case Spawned:
@@ -127,57 +132,58 @@ func (w What) String() string {
 	return "none"
 }
 
-// Change is one line of what a snapshot did.
+// Change is one change that a snapshot made.
 type Change struct {
 	Ghost *Ghost
 	What  What
 	// Transferred: with Updated or Components, the owner changed.
 	Transferred bool
-	// Teleported: with Updated or Components, it is somewhere else at once since
-	// the value before; see [Source.Teleport].
+	// Teleported: with Updated or Components, it teleported since the previous value;
+	// see [Source.Teleport].
 	Teleported bool
 }
 
 // NewReceiver returns an empty receiver and freezes the registry. It panics with a
 // [*UsageError] when the config is not valid.
-func NewReceiver(r *Registry, cfg ReceiverConfig) *Receiver {
-	r.frozen = true
+func NewReceiver(r *schema.Registry, cfg ReceiverConfig) *Receiver {
+	r.Plan().Frozen = true
 	h := orDefault("NewReceiver", "ReceiverConfig.History", cfg.History, 64, mostHistory)
 	cfg.Spawns = orDefault("NewReceiver", "ReceiverConfig.Spawns", cfg.Spawns, maxSpawns, maxWire)
 	h = 1 << bits.Len(uint(h-1))
-	// Twice as many versions, so that a snapshot overtaken by as many as the window
+	// Twice as many versions, so that a snapshot overtaken by a whole window of others
 	// still finds its baselines.
-	return &Receiver{reg: r, cfg: cfg, versions: 2 * h, ring: make([]receivedTick, h), lists: make([]sentList, 2*h)}
+	return &Receiver{reg: r.Plan(), schemas: r, cfg: cfg, versions: 2 * h, ring: make([]receivedTick, h), lists: make([]sentList, 2*h)}
 }
 
-// Registry is the registry that the receiver reads by.
-func (r *Receiver) Registry() *Registry { return r.reg }
+// Registry returns the registry that the receiver uses.
+func (r *Receiver) Registry() *schema.Registry { return r.schemas }
 
-// Newest is the newest tick read, and false before the first.
-func (r *Receiver) Newest() (Tick, bool) { return r.newest, r.newest != 0 }
+// Newest returns the newest tick read, or false before the first.
+func (r *Receiver) Newest() (schema.Tick, bool) { return r.newest, r.newest != 0 }
 
-// Changes lists what the last Read changed, in the order of wire ids; of a snapshot
-// older than the newest only what was news. It holds until the next Read.
+// Changes returns the changes of the last Read, in the order of wire ids. For a
+// snapshot older than the newest, it returns only changes that were still unknown. The
+// slice is valid until the next Read.
 func (r *Receiver) Changes() []Change { return r.changes }
 
-// Ghosts lists all ghosts that live or were not yet released, in the order of wire
-// ids and then of birth. It holds until the next Read or Release.
+// Ghosts returns all ghosts that are alive or not released yet, in the order of wire
+// ids and then of birth. The slice is valid until the next Read or Release.
 func (r *Receiver) Ghosts() []*Ghost { return r.ghosts }
 
 // Find returns the living ghost of a wire id, or nil.
-func (r *Receiver) Find(w WireID) *Ghost {
+func (r *Receiver) Find(w schema.WireID) *Ghost {
 	if s := r.slot(w); s != nil && s.ghost != nil && s.ghost.Gone == 0 {
 		return s.ghost
 	}
 	return nil
 }
 
-// Counters returns what was counted so far.
+// Counters returns the counts so far.
 func (r *Receiver) Counters() ReceiverCounters { return r.count }
 
-// Complete tells of a tick whether its snapshot was received, whether it held all
-// that had changed, and whether it held all of the viewer's own entities.
-func (r *Receiver) Complete(t Tick) (received, all, own bool) {
+// Complete reports whether the snapshot of a tick was received, whether it held every
+// change, and whether it held every change of the viewer's own entities.
+func (r *Receiver) Complete(t schema.Tick) (received, all, own bool) {
 	if !r.received(t) {
 		return false, false, false
 	}
@@ -185,17 +191,17 @@ func (r *Receiver) Complete(t Tick) (received, all, own bool) {
 	return true, e.complete, e.own
 }
 
-// Grid is the grid of a component's newest words: [GridSim] for predicted
+// Grid returns the grid of a component's newest words: [schema.GridSim] for predicted
 // components of the viewer's own ghosts.
-func (r *Receiver) Grid(g *Ghost, comp int) Grid {
-	if g.Mine && r.reg.comps[comp].predicted {
-		return GridSim
+func (r *Receiver) Grid(g *Ghost, comp int) schema.Grid {
+	if g.Mine && r.reg.Comps[comp].Predicted {
+		return schema.GridSim
 	}
-	return GridPublic
+	return schema.GridPublic
 }
 
-// Release takes a ghost that is gone off the list, once nothing shows it any more.
-// Its memory is used again: keep no pointer. A ghost that lives stays.
+// Release removes a ghost that is gone from the list. Call it once nothing shows the
+// ghost. Its memory is reused: keep no pointer to it. A living ghost stays.
 func (r *Receiver) Release(g *Ghost) {
 	if g == nil || g.r != r || g.Gone == 0 || g.released {
 		return
@@ -222,11 +228,11 @@ func compareGhosts(a, b *Ghost) int {
 	return -1
 }
 
-func (r *Receiver) received(t Tick) bool {
+func (r *Receiver) received(t schema.Tick) bool {
 	return t != 0 && r.ring[int(t)&(len(r.ring)-1)].tick == t
 }
 
-func (r *Receiver) slot(w WireID) *wireSlot {
+func (r *Receiver) slot(w schema.WireID) *wireSlot {
 	if p := r.pages[w/pageSlots]; p != nil {
 		return &p[w%pageSlots]
 	}
@@ -234,7 +240,7 @@ func (r *Receiver) slot(w WireID) *wireSlot {
 }
 
 // open makes the page of a wire id.
-func (r *Receiver) open(w WireID) *wireSlot {
+func (r *Receiver) open(w schema.WireID) *wireSlot {
 	p := &r.pages[w/pageSlots]
 	if *p == nil {
 		*p = new([pageSlots]wireSlot)
@@ -242,7 +248,7 @@ func (r *Receiver) open(w WireID) *wireSlot {
 	return &(*p)[w%pageSlots]
 }
 
-// newGhost takes a ghost from the pool, its history's memory with it.
+// newGhost takes a ghost from the pool, with its history's memory.
 func (r *Receiver) newGhost() *Ghost {
 	if n := len(r.pool); n > 0 {
 		g := r.pool[n-1]

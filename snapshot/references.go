@@ -1,30 +1,35 @@
 package snapshot
 
-import "math/bits"
+import (
+	"math/bits"
 
-// refNotes are what an entity's references mean to the viewer.
+	"github.com/foretick/foretick/internal/plan"
+	"github.com/foretick/foretick/schema"
+)
+
+// refNotes are the meanings of an entity's references to the viewer.
 type refNotes struct {
 	mask  uint64 // the components and the audience that the list is of
-	aud   audience
+	aud   plan.Audience
 	epoch uint32 // as of
-	ver   Tick
-	since Tick // newest change of any
+	ver   schema.Tick
+	since schema.Tick // newest change of any
 	list  []refNote
 }
 
-// refNote is what a reference means to the viewer, and since when.
+// refNote is a reference's meaning to the viewer, and since when it has it.
 type refNote struct {
-	value WireID
-	since Tick
+	value schema.WireID
+	since schema.Tick
 }
 
-// refer brings what references mean up to date, and notes of which entities one
-// changed after what the viewer is known to have.
+// refer updates the meanings of references. It notes entities with a meaning that
+// changed after the value that the viewer is known to have.
 func (s *Sender) refer() {
 	for i, m := range s.refers {
 		s.pending[i] = 0
 		for m &= s.live[i]; m != 0; m &= m - 1 {
-			w := WireID(i<<6 + bits.TrailingZeros64(m))
+			w := schema.WireID(i<<6 + bits.TrailingZeros64(m))
 			g, e := &s.shown[w], s.src.slots[s.slots[w]]
 			s.noteRefs(g, e, s.auds[w])
 			if after(g.refs.since, s.trail.acked(w)) {
@@ -34,10 +39,10 @@ func (s *Sender) refer() {
 	}
 }
 
-// noteRefs brings what an entity's references mean to the viewer up to date.
-func (s *Sender) noteRefs(g *shown, e *entity, a audience) {
+// noteRefs updates the meanings of an entity's references to the viewer.
+func (s *Sender) noteRefs(g *shown, e *entity, a plan.Audience) {
 	v := &e.vers[e.head]
-	mask := s.src.reg.visibleMask(v.mask, a)
+	mask := s.src.reg.VisibleMask(v.mask, a)
 	n := g.refs
 	if n == nil {
 		n = &refNotes{}
@@ -53,10 +58,10 @@ func (s *Sender) noteRefs(g *shown, e *entity, a audience) {
 	lane := e.lane(e.head, a)
 	i, off := 0, 0
 	for m := v.mask; m != 0; m &= m - 1 {
-		c := s.src.reg.comps[bits.TrailingZeros64(m)]
-		for _, word := range c.refWords {
-			if c.codedFor(word, a) {
-				w := WireID(0)
+		c := s.src.reg.Comps[bits.TrailingZeros64(m)]
+		for _, word := range c.RefWords {
+			if c.CodedFor(word, a) {
+				w := schema.WireID(0)
 				if id := NetID(uint32(lane[off+word])); id != 0 {
 					w = s.known(id)
 				}
@@ -70,16 +75,6 @@ func (s *Sender) noteRefs(g *shown, e *entity, a audience) {
 				i++
 			}
 		}
-		off += c.words
+		off += c.Words
 	}
-}
-
-// codedFor tells whether an audience receives a word.
-func (s *Schema) codedFor(word int, a audience) bool {
-	for _, k := range s.coding(a).codes {
-		if k.word == word {
-			return true
-		}
-	}
-	return false
 }

@@ -3,6 +3,7 @@ package snapshot_test
 import (
 	"testing"
 
+	"github.com/foretick/foretick/schema"
 	"github.com/foretick/foretick/snapshot"
 	"github.com/stretchr/testify/require"
 )
@@ -28,13 +29,13 @@ func TestUnknownReference(t *testing.T) {
 		never           = snapshot.NetID(7777)
 		goes            = snapshot.NetID(50)
 	)
-	worlds := map[string]func(tick snapshot.Tick) snapshot.NetID{
-		"none":         func(snapshot.Tick) snapshot.NetID { return 0 },
-		"a hidden one": func(snapshot.Tick) snapshot.NetID { return hiddenOne },
-		"another":      func(snapshot.Tick) snapshot.NetID { return hiddenTwo },
-		"never put":    func(snapshot.Tick) snapshot.NetID { return never },
-		"gone":         func(snapshot.Tick) snapshot.NetID { return goes },
-		"one after the other": func(tick snapshot.Tick) snapshot.NetID {
+	worlds := map[string]func(tick schema.Tick) snapshot.NetID{
+		"none":         func(schema.Tick) snapshot.NetID { return 0 },
+		"a hidden one": func(schema.Tick) snapshot.NetID { return hiddenOne },
+		"another":      func(schema.Tick) snapshot.NetID { return hiddenTwo },
+		"never put":    func(schema.Tick) snapshot.NetID { return never },
+		"gone":         func(schema.Tick) snapshot.NetID { return goes },
+		"one after the other": func(tick schema.Tick) snapshot.NetID {
 			return []snapshot.NetID{hiddenOne, 0, hiddenTwo, never, goes}[tick%5]
 		},
 	}
@@ -68,14 +69,14 @@ func TestUnknownReference(t *testing.T) {
 				for _, g := range p.recv.Ghosts() {
 					var seen asked
 					var got follow
-					p.recv.Registry().Schema(cFollow).DequantiseFor(g.Newest().Audience, g.Newest().Component(cFollow), snapshot.GridPublic, &seen, ptr(&got))
+					p.recv.Registry().Schema(cFollow).DequantiseFor(g.Newest().Audience, g.Newest().Component(cFollow), schema.GridPublic, &seen, ptr(&got))
 					require.Zero(t, got.Target, name)
 					require.Empty(t, seen.refs, name)
 				}
 			}
 			require.Len(t, p.recv.Ghosts(), 2, name)
 			var all [][]byte
-			for tick := snapshot.Tick(1); tick <= p.tick; tick++ {
+			for tick := schema.Tick(1); tick <= p.tick; tick++ {
 				all = append(all, p.data[tick])
 			}
 			if want == nil {

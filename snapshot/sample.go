@@ -1,10 +1,15 @@
 package snapshot
 
-// Before returns the keyframe before one that [Ghost.Sample] returned as its first: the
-// value of the newest older snapshot that tells it. False where there is none within
-// [HermiteSpan] ticks, or a teleport or a change of components or owner lies between.
+import (
+	"github.com/foretick/foretick/schema"
+)
+
+// Before returns the keyframe before a, which is the first one that [Ghost.Sample]
+// returned. It is the value in the newest older snapshot that holds one. Before returns
+// false if there is none within [schema.HermiteSpan] ticks, or if a teleport or a
+// change of components or owner separates the two.
 func (g *Ghost) Before(a State) (State, bool) {
-	for u := a.Tick - 1; a.Tick-u <= HermiteSpan && u != 0 && !after(g.Born, u); u-- {
+	for u := a.Tick - 1; a.Tick-u <= schema.HermiteSpan && u != 0 && !after(g.Born, u); u-- {
 		if !g.r.received(u) || g.postponed(u) {
 			continue
 		}
@@ -18,12 +23,13 @@ func (g *Ghost) Before(a State) (State, bool) {
 	return State{}, false
 }
 
-// Sample returns the keyframes around the time t + f (f from 0 to below 1) and how
-// far between them it lies: pass them to [Schema.Interpolate]. Where the value is known
-// to have been at rest, beyond the newest, and over a teleport or a change of
-// components or owner, both are the same: it holds. False before the first value and once the
-// entity is gone.
-func (g *Ghost) Sample(t Tick, f float32) (a, b State, frac float32, ok bool) {
+// Sample returns the keyframes around the time t + f (f from 0 to below 1), and the
+// fraction of the time between them. Pass them to [schema.Schema.Interpolate].
+//
+// Both keyframes are the same when the value holds: at rest, after the newest value,
+// and across a teleport or a change of components or owner. Sample returns false before
+// the first value and once the entity is gone.
+func (g *Ghost) Sample(t schema.Tick, f float32) (a, b State, frac float32, ok bool) {
 	if g.n == 0 || (g.Gone != 0 && !after(g.Gone, t)) {
 		return State{}, State{}, 0, false
 	}
@@ -56,4 +62,31 @@ func (g *Ghost) Sample(t Tick, f float32) (a, b State, frac float32, ok bool) {
 		return a, a, 0, true
 	}
 	return a, b, x / float32(b.Tick-a.Tick), true
+}
+
+// Beyond is for a time t + f after the newest value of a ghost. It returns its two
+// newest keyframes, the ticks between them, and the ticks from the newer one to the
+// time. Pass them to [schema.Schema.Extrapolate].
+//
+// When Beyond returns false, use [Ghost.Sample]: the time is not later than the newest
+// value, or the value was last at rest. It also returns false if the entity teleported,
+// changed its owner or components, or is gone.
+func (g *Ghost) Beyond(t schema.Tick, f float32) (a, b State, span, beyond float32, ok bool) {
+	if g.n < 2 || (g.Gone != 0 && !after(g.Gone, t)) {
+		return State{}, State{}, 0, 0, false
+	}
+	b = g.state(g.head, g.vers[g.head].tick)
+	if after(b.Tick, t) {
+		return State{}, State{}, 0, 0, false
+	}
+	for u := g.r.newest; after(u, b.Tick) && g.r.newest-u < uint32(len(g.r.ring)); u-- {
+		if g.r.received(u) && !g.postponed(u) {
+			return State{}, State{}, 0, 0, false // it had come to rest by then
+		}
+	}
+	a, _, _, ok = g.Sample(b.Tick-1, 0)
+	if !ok || a.Tick == b.Tick || a.Mask != b.Mask || a.Audience != b.Audience || a.Owner != b.Owner || a.Jumps != b.Jumps {
+		return State{}, State{}, 0, 0, false
+	}
+	return a, b, float32(b.Tick - a.Tick), float32(int32(t-b.Tick)) + f, true
 }

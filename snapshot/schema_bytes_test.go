@@ -14,18 +14,29 @@ import (
 	"time"
 
 	"github.com/foretick/foretick/internal/costtest"
+	"github.com/foretick/foretick/schema"
 	"github.com/foretick/foretick/snapshot"
 	"github.com/stretchr/testify/require"
 )
 
 // allSorts are schemas that hold every sort of field, predicted and not.
-func allSorts(t tester) []*snapshot.Schema {
+func allSorts(t tester) []*schema.Schema {
 	_, schemas := registry(t)
 	return append(schemas,
-		schema[command](t, snapshot.SchemaOptions{}), schema[everything](t, snapshot.SchemaOptions{}),
-		schema[everything](t, snapshot.SchemaOptions{Name: "predicted", Predicted: true}),
-		schema[spin](t, snapshot.SchemaOptions{}), schema[spin](t, snapshot.SchemaOptions{Name: "spun", Predicted: true}),
-		schema[glide](t, snapshot.SchemaOptions{}), schema[turning](t, snapshot.SchemaOptions{Predicted: true}))
+		compile[command](t, schema.Options{}), compile[everything](t, schema.Options{}),
+		compile[everything](t, schema.Options{Name: "predicted", Predicted: true}),
+		compile[spin](t, schema.Options{}), compile[spin](t, schema.Options{Name: "spun", Predicted: true}),
+		compile[glide](t, schema.Options{}), compile[turning](t, schema.Options{Predicted: true}),
+		compile[nudge](t, schema.Options{}))
+}
+
+// nudge has sums.
+type nudge struct {
+	DX, DY float32              `net:"min=-8,max=8,step=0.001,sum"`
+	Wheel  int16                `net:"sum"`
+	Raw    [2]float64           `net:"sum"`
+	Count  uint64               `net:"max=9,sum"`
+	Mouse  struct{ X, Y int32 } `net:"vec,max=100,sum"`
 }
 
 // TestSchemaBytes: a schema that was written and read describes itself alike, word
@@ -33,7 +44,7 @@ func allSorts(t tester) []*snapshot.Schema {
 func TestSchemaBytes(t *testing.T) {
 	for _, s := range allSorts(t) {
 		b := s.AppendSchema([]byte("x"))[1:]
-		got, rest, err := snapshot.ReadSchema(append(b, 1, 2))
+		got, rest, err := schema.Read(append(b, 1, 2))
 		require.NoError(t, err, s.Name())
 		require.Equal(t, []byte{1, 2}, rest)
 		require.Equal(t, s.Describe(), got.Describe())
@@ -43,8 +54,8 @@ func TestSchemaBytes(t *testing.T) {
 		require.Equal(t, b, got.AppendSchema(nil))
 		require.Nil(t, got.Type())
 		for n := range len(b) {
-			_, _, err := snapshot.ReadSchema(b[:n])
-			require.ErrorIs(t, err, snapshot.ErrMalformed, "%s cut at %d", s.Name(), n)
+			_, _, err := schema.Read(b[:n])
+			require.ErrorIs(t, err, schema.ErrMalformed, "%s cut at %d", s.Name(), n)
 		}
 	}
 }
@@ -57,7 +68,7 @@ func TestReadRegistryReadsSnapshots(t *testing.T) {
 		if tables != nil {
 			require.NoError(t, built.UseTables(tables))
 		}
-		read, err := snapshot.ReadRegistry(built.AppendSchema(nil))
+		read, err := schema.ReadRegistry(built.AppendSchema(nil))
 		require.NoError(t, err)
 		require.Equal(t, built.Describe(), read.Describe())
 		require.Equal(t, built.AppendSchema(nil), read.AppendSchema(nil))
@@ -111,20 +122,20 @@ func values(r *snapshot.Receiver) (out []string) {
 // TestSchemaValues: a tool reads of words and of packed commands what was put in.
 func TestSchemaValues(t *testing.T) {
 	c := command{MoveX: -0.5, Aim: math.Pi / 2, Fire: true, Slot: -3, Seed: math.MaxUint64, At: [2]float64{1.5, -2}, Who: 7}
-	s := schema[command](t, snapshot.SchemaOptions{})
-	read, _, err := snapshot.ReadSchema(s.AppendSchema(nil))
+	s := compile[command](t, schema.Options{})
+	read, _, err := schema.Read(s.AppendSchema(nil))
 	require.NoError(t, err)
 	vs, err := read.UnpackValues(s.PackRefs(ptr(&c), sameRefs{}, nil), nil)
 	require.NoError(t, err)
-	require.Equal(t, []any{-0.5, 0.0, float64(float32(math.Pi / 2)), true, false, false, int64(-3), uint64(math.MaxUint64), 1.5, -2.0, snapshot.WireID(7)}, vs)
+	require.Equal(t, []any{-0.5, 0.0, float64(float32(math.Pi / 2)), true, false, false, int64(-3), uint64(math.MaxUint64), 1.5, -2.0, schema.WireID(7)}, vs)
 	_, err = read.UnpackValues([]byte{1}, nil)
-	require.ErrorIs(t, err, snapshot.ErrMalformed)
-	turn := schema[spin](t, snapshot.SchemaOptions{Predicted: true})
+	require.ErrorIs(t, err, schema.ErrMalformed)
+	turn := compile[spin](t, schema.Options{Predicted: true})
 	v := spin{Turn: [4]float32{0, 1, 0, 0}, Packed: [4]int32{2, 256, 300, 1}}
 	words := make([]int32, turn.Words())
-	turn.Quantise(ptr(&v), snapshot.GridSim, nil, words)
-	require.Equal(t, [4]float64{0, 1, 0, 0}, turn.Value(0, words, snapshot.GridSim))
-	require.Equal(t, [4]int64{2, 256, 300, 1}, turn.Value(4, words, snapshot.GridSim))
+	turn.Quantise(ptr(&v), schema.GridSim, nil, words)
+	require.Equal(t, [4]float64{0, 1, 0, 0}, turn.Value(0, words, schema.GridSim))
+	require.Equal(t, [4]int64{2, 256, 300, 1}, turn.Value(4, words, schema.GridSim))
 }
 
 // TestReadRegistryRefuses: claims that no registry makes.
@@ -132,19 +143,19 @@ func TestReadRegistryRefuses(t *testing.T) {
 	built, _ := registry(t)
 	good := built.AppendSchema(nil)
 	for n := range len(good) {
-		_, err := snapshot.ReadRegistry(good[:n])
-		require.ErrorIs(t, err, snapshot.ErrMalformed, "cut at %d", n)
+		_, err := schema.ReadRegistry(good[:n])
+		require.ErrorIs(t, err, schema.ErrMalformed, "cut at %d", n)
 	}
-	_, err := snapshot.ReadRegistry(append(good[:len(good):len(good)], 0))
-	require.ErrorIs(t, err, snapshot.ErrMalformed, "something behind it")
+	_, err := schema.ReadRegistry(append(good[:len(good):len(good)], 0))
+	require.ErrorIs(t, err, schema.ErrMalformed, "something behind it")
 	other := append([]byte(nil), good...)
 	other[0]++
-	_, err = snapshot.ReadRegistry(other)
+	_, err = schema.ReadRegistry(other)
 	require.ErrorContains(t, err, "version 2")
 	other = append([]byte(nil), good...)
 	other[2]++
-	_, err = snapshot.ReadRegistry(other)
-	require.ErrorIs(t, err, snapshot.ErrTables)
+	_, err = schema.ReadRegistry(other)
+	require.ErrorIs(t, err, schema.ErrTables)
 	head := good[:10:10] // version, built-in tables
 	field := func(sort, flags byte, rest ...byte) []byte {
 		return append([]byte{1, 1, 'c', 0, 1, 0, 1, 'f', sort, flags}, append(rest, 0)...)
@@ -190,14 +201,14 @@ func TestReadRegistryRefuses(t *testing.T) {
 		"a default of none":    {1, 1, 'c', 0, 1, 0, 1, 'f', 0, 0, 1, 1, 'k', 1, 2, 2, 0},
 		"a long number":        {0x80, 0, 0},
 	} {
-		_, err := snapshot.ReadRegistry(append(head, b...))
-		require.ErrorIs(t, err, snapshot.ErrMalformed, name)
+		_, err := schema.ReadRegistry(append(head, b...))
+		require.ErrorIs(t, err, schema.ErrMalformed, name)
 	}
-	_, err = snapshot.ReadRegistry(append(head, field(0, 0)...))
+	_, err = schema.ReadRegistry(append(head, field(0, 0)...))
 	require.NoError(t, err, "the frame of these is sound")
-	_, err = snapshot.ReadRegistry(append(head, step(-1, 1, 0.5, 1)...))
+	_, err = schema.ReadRegistry(append(head, step(-1, 1, 0.5, 1)...))
 	require.NoError(t, err)
-	_, err = snapshot.ReadRegistry(append(head, 1, 1, 'c', 0, 1, 0, 1, 'f', 0, 0, 1, 1, 'k', 1, 1, 2, 0))
+	_, err = schema.ReadRegistry(append(head, 1, 1, 'c', 0, 1, 0, 1, 'f', 0, 0, 1, 1, 'k', 1, 1, 2, 0))
 	require.NoError(t, err)
 }
 
@@ -211,7 +222,7 @@ func schemaAllocation(input int) uint64 { return 96*uint64(input) + 1<<20 }
 func FuzzReadRegistry(f *testing.F) {
 	built, _ := registry(f)
 	f.Add(built.AppendSchema(nil))
-	r := snapshot.NewRegistry()
+	r := schema.NewRegistry()
 	for _, s := range allSorts(f) {
 		_, err := r.Component(s)
 		require.NoError(f, err)
@@ -222,11 +233,11 @@ func FuzzReadRegistry(f *testing.F) {
 	f.Fuzz(func(t *testing.T, b []byte) {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		r, err := snapshot.ReadRegistry(b)
+		r, err := schema.ReadRegistry(b)
 		runtime.ReadMemStats(&after)
 		require.Less(t, after.TotalAlloc-before.TotalAlloc, schemaAllocation(len(b)))
 		if err != nil {
-			require.ErrorIs(t, err, snapshot.ErrMalformed)
+			require.ErrorIs(t, err, schema.ErrMalformed)
 			return
 		}
 		require.Equal(t, b, r.AppendSchema(nil))
@@ -242,7 +253,7 @@ func FuzzReadRegistry(f *testing.F) {
 // TestSchemaAllocation: what bytes as long as a schema may be can claim at most, and
 // nothing more is allocated for it than a multiple of what came.
 func TestSchemaAllocation(t *testing.T) {
-	head := snapshot.NewRegistry().AppendSchema(nil)[:10]
+	head := schema.NewRegistry().AppendSchema(nil)[:10]
 	names := func(n int, field func(b []byte, i int) []byte) []byte { // 16 components
 		b := binary.AppendUvarint(append([]byte(nil), head...), 16)
 		for c := range 16 {
@@ -262,9 +273,9 @@ func TestSchemaAllocation(t *testing.T) {
 		return append(b, 0xf9, 1, 1, byte('!'+i))
 	}
 	sliced := func(n int, list reflect.Type) []byte {
-		r := snapshot.NewRegistry()
+		r := schema.NewRegistry()
 		for i := range n {
-			s, err := snapshot.Compile(list, snapshot.SchemaOptions{Name: string(rune('a' + i))})
+			s, err := schema.Compile(list, schema.Options{Name: string(rune('a' + i))})
 			require.NoError(t, err)
 			_, err = r.Component(s)
 			require.NoError(t, err)
@@ -291,7 +302,7 @@ func TestSchemaAllocation(t *testing.T) {
 		"audiences":       {b: append(names(500, func(b []byte, i int) []byte { return append(name(b, i), 0, 128, 3<<(i%7)|1<<(i/7%8)) }), 0)},
 		"more fields than bytes": {
 			b:   append(append(append([]byte(nil), head...), 1, 1, 'a', 0), 0xff, 0x1f, 0, 1, 'x', 0, 0),
-			err: "snapshot: malformed: schema: number of fields",
+			err: "schema: malformed: number of fields",
 		},
 		"prefabs": {b: kinds(names(400, func(b []byte, i int) []byte { return append(name(b, i), 10, 0) }), 10, false)},
 		"prefabs with defaults": {
@@ -299,21 +310,21 @@ func TestSchemaAllocation(t *testing.T) {
 		},
 		"prefabs with more words than are allowed": {
 			b:   kinds(names(600, func(b []byte, i int) []byte { return append(name(b, i), 0, 0) }), 60, false),
-			err: "snapshot: malformed: schema: prefab",
+			err: "schema: malformed: prefab",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			require.Less(t, len(c.b), 1<<17)
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
-			r, err := snapshot.ReadRegistry(c.b)
+			r, err := schema.ReadRegistry(c.b)
 			runtime.ReadMemStats(&after)
 			took := after.TotalAlloc - before.TotalAlloc
 			t.Logf("%d bytes in, %d KiB allocated: %.0f for each", len(c.b), took>>10, float64(took)/float64(len(c.b)))
 			require.Less(t, took, schemaAllocation(len(c.b)))
 			spent, most := time.Duration(0), costtest.Time*time.Duration(1+len(c.b)/1200)
 			for range 5 { // others may be at work on the machine
-				_, spent = costtest.Cost(func() { _, _ = snapshot.ReadRegistry(c.b) })
+				_, spent = costtest.Cost(func() { _, _ = schema.ReadRegistry(c.b) })
 				if spent <= most {
 					break
 				}

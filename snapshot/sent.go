@@ -1,38 +1,43 @@
 package snapshot
 
-import "math/bits"
+import (
+	"math/bits"
 
-// Sent remembers what one snapshot carried, until the fate of its packet is known.
-// It belongs to the caller, which keeps one for each packet in flight and reuses it.
+	"github.com/foretick/foretick/schema"
+)
+
+// Sent holds the contents of one snapshot until its packet is known to have arrived or
+// to be lost. It belongs to the caller, which keeps one for each packet in flight and
+// reuses it.
 type Sent struct {
-	tick    Tick
+	tick    schema.Tick
 	view    uint32
 	seq     uint32
 	records wireSet
 	count   int
 	away    []removal
-	late    []span // wire ids of what it said to have put off
+	late    []span // wire ids that it listed as postponed
 }
 
 type removal struct {
-	wire WireID
+	wire schema.WireID
 	life uint32
 }
 
-// Tick is the tick of the snapshot, 0 if none was appended.
-func (r *Sent) Tick() Tick { return r.tick }
+// Tick returns the tick of the snapshot, or 0 if none was appended.
+func (r *Sent) Tick() schema.Tick { return r.tick }
 
-// Len is the number of records and removals carried.
+// Len returns the number of records and removals in the snapshot.
 func (r *Sent) Len() int { return r.count + len(r.away) }
 
-// Reset forgets the contents and keeps the memory.
+// Reset drops the contents and keeps the memory.
 func (r *Sent) Reset() {
 	r.tick, r.count, r.records, r.away, r.late = 0, 0, r.records[:0], r.away[:0], r.late[:0]
 }
 
-// Delivered says that the packet with this snapshot arrived: its records become
-// baselines, and its removals need not be repeated. Call Delivered or Lost once for
-// each packet, in any order.
+// Delivered reports to the sender that the packet with this snapshot arrived. Its
+// records become baselines, and its removals need not be repeated. Call Delivered or
+// Lost once for each packet, in any order.
 func (s *Sender) Delivered(rec *Sent) {
 	if rec.tick == 0 || s.closed {
 		return
@@ -54,8 +59,8 @@ func (s *Sender) Delivered(rec *Sent) {
 	}
 }
 
-// arrived makes the records of a snapshot baselines. What did not change since is
-// known to the viewer.
+// arrived makes the records of a snapshot baselines. The viewer also knows the values
+// that did not change since.
 func (s *Sender) arrived(age int) {
 	l := &s.trail
 	l.delivered |= 1 << ((l.here - age) & (trailLength - 1))
@@ -71,11 +76,11 @@ func (s *Sender) arrived(age int) {
 	}
 }
 
-// arrivedLate does so for a snapshot that the trail has lost.
+// arrivedLate does the same for a snapshot that is no longer in the trail.
 func (s *Sender) arrivedLate(rec *Sent) {
 	for i, m := range rec.records {
 		for ; m != 0; m &= m - 1 {
-			w := WireID(i<<6 + bits.TrailingZeros64(m))
+			w := schema.WireID(i<<6 + bits.TrailingZeros64(m))
 			if !s.live.has(w) || after(s.shown[w].born, rec.tick) {
 				continue
 			}
@@ -99,16 +104,16 @@ func (s *Sender) arrivedLate(rec *Sent) {
 	}
 }
 
-// Lost says that the packet with this snapshot did not arrive. Nothing is sent
-// again for it: what changed is in every snapshot until one is delivered. Entities
-// that it carried go a little earlier in the next.
+// Lost reports to the sender that the packet with this snapshot did not arrive. Nothing
+// is sent again because of it: each change is in every snapshot until one is delivered.
+// Its entities go a little earlier in the next snapshot.
 func (s *Sender) Lost(rec *Sent) {
 	if rec.tick == 0 || s.closed {
 		return
 	}
 	for i, m := range rec.records {
 		for ; m != 0; m &= m - 1 {
-			w := WireID(i<<6 + bits.TrailingZeros64(m))
+			w := schema.WireID(i<<6 + bits.TrailingZeros64(m))
 			if s.live.has(w) && !after(s.shown[w].born, rec.tick) {
 				s.gained[w]++
 				s.waiting.add(w)

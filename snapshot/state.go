@@ -1,38 +1,47 @@
 package snapshot
 
-// State is the quantised value of a ghost as of a tick. Its words hold until the
-// next Read.
+import (
+	"github.com/foretick/foretick/internal/plan"
+	"github.com/foretick/foretick/schema"
+)
+
+// State is the quantised value of a ghost in a tick. Its words are valid until the next
+// Read.
 type State struct {
-	Tick  Tick   // the tick in which the value was known to hold
-	Mask  uint64 // the components present, by id
-	Owner uint16 // 0: nobody
-	Mine  bool   // the viewer is the owner, and received what only owners do
-	// Audience is the classes that the viewer was of, of those that make a
-	// difference in this game; it has ToOwner when Mine is set. See
-	// [Schema.DequantiseFor].
-	Audience Audience
-	// Jumps counts the entity's teleports since the viewer was first shown it,
-	// modulo 2¹⁶: between two states that differ in it nothing is to be
-	// interpolated.
+	Tick  schema.Tick // the tick that the value is known for
+	Mask  uint64      // the components present, by id
+	Owner uint16      // 0: none
+	Mine  bool        // the viewer is the owner, and received what only owners do
+	// Audience is the viewer's classes, limited to those that make a difference in this
+	// game. It has ToOwner when Mine is set. See [schema.Schema.DequantiseFor].
+	Audience schema.Audience
+	// Jumps counts the entity's teleports since the viewer was first shown it, modulo
+	// 2¹⁶. Do not interpolate between two states with different Jumps.
 	Jumps uint16
 	Words []int32
-	reg   *Registry
+	reg   *plan.Registry
 }
 
-// Component is the words of one component, nil if it is absent. References are wire
-// ids. Its grid is [State.Grid].
+// Component returns the words of one component, or nil if it is absent. References are
+// wire ids. The grid is [State.Grid].
 func (s State) Component(comp int) []int32 {
 	if s.reg == nil {
 		return nil
 	}
-	return s.reg.component(s.Mask, s.Words, comp)
+	return s.reg.Component(s.Mask, s.Words, comp)
 }
 
-// Grid is the grid of a component's words: [GridSim] for predicted components of
-// the viewer's own ghosts.
-func (s State) Grid(comp int) Grid {
-	if s.Mine && s.reg != nil && s.reg.comps[comp].predicted {
-		return GridSim
+// Keyframe returns a component's words and their tick, for [schema.Between]. The words
+// are nil if the entity does not have the component, or the State is the zero State.
+func (s State) Keyframe(comp int) schema.Keyframe {
+	return schema.Keyframe{Tick: s.Tick, Words: s.Component(comp)}
+}
+
+// Grid returns the grid of a component's words: [schema.GridSim] for predicted
+// components of the viewer's own ghosts.
+func (s State) Grid(comp int) schema.Grid {
+	if s.Mine && s.reg != nil && s.reg.Comps[comp].Predicted {
+		return schema.GridSim
 	}
-	return GridPublic
+	return schema.GridPublic
 }

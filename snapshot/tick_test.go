@@ -3,6 +3,7 @@ package snapshot_test
 import (
 	"testing"
 
+	"github.com/foretick/foretick/schema"
 	"github.com/foretick/foretick/snapshot"
 	"github.com/stretchr/testify/require"
 )
@@ -10,7 +11,7 @@ import (
 // TestTicks: long and short forms of ticks, over jumps, and up to 2³²−1.
 func TestTicks(t *testing.T) {
 	c := newCrowd(t, 3, 0, snapshot.SenderConfig{})
-	at := func(tick snapshot.Tick) {
+	at := func(tick schema.Tick) {
 		c.tick = tick - 1
 		c.move(1)
 		c.put()
@@ -21,11 +22,11 @@ func TestTicks(t *testing.T) {
 		require.Equal(t, tick, got)
 		c.sender.Delivered(&rec)
 	}
-	for _, tick := range []snapshot.Tick{1, 2, 9, 8000, 16000, 24100, 32766, 32767, 32768, 32769, 40000, 100_000, 100_001, 1 << 24, 1<<24 + 1, 1 << 30, 1 << 31, 3 << 30, 1<<32 - 2, 1<<32 - 1} {
+	for _, tick := range []schema.Tick{1, 2, 9, 8000, 16000, 24100, 32766, 32767, 32768, 32769, 40000, 100_000, 100_001, 1 << 24, 1<<24 + 1, 1 << 30, 1 << 31, 3 << 30, 1<<32 - 2, 1<<32 - 1} {
 		at(tick)
 	}
 	newest, ok := c.recv.Newest()
 	require.True(t, ok)
-	require.Equal(t, snapshot.Tick(1<<32-1), newest)
+	require.Equal(t, schema.Tick(1<<32-1), newest)
 	require.Len(t, c.recv.Ghosts(), 3, "the same ones all the time")
 }

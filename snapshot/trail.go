@@ -1,9 +1,13 @@
 package snapshot
 
-import "math/bits"
+import (
+	"math/bits"
 
-// trailLength is how many snapshots a sender remembers entity by entity. Of older
-// ones it knows for each entity only the newest record, and the newest delivered.
+	"github.com/foretick/foretick/schema"
+)
+
+// trailLength is the number of snapshots that a sender remembers entity by entity. From
+// older ones it knows only each entity's newest record and the newest delivered one.
 const trailLength = 64
 
 // trail remembers which records the newest snapshots carried, and which of them were
@@ -21,18 +25,18 @@ type trail struct {
 
 // step is one snapshot.
 type step struct {
-	tick    Tick
+	tick    schema.Tick
 	whole   bool    // nothing was postponed
 	carried wireSet // records in it
 	changed wireSet // what changed since the snapshot before
 }
 
-// before is what is known of a wire id's records before the trail.
+// before is what a sender knows of a wire id's records from before the trail.
 type before struct {
-	sent  Tick // newest, 0: none
-	safe  bool // it was delivered
-	acked Tick // newest delivered, 0: none
-	since Tick // oldest after that, 0: none
+	sent  schema.Tick // newest, 0: none
+	safe  bool        // it was delivered
+	acked schema.Tick // newest delivered, 0: none
+	since schema.Tick // oldest after that, 0: none
 }
 
 // grow makes room for n wire ids.
@@ -48,12 +52,12 @@ func (l *trail) grow(n int) {
 }
 
 // begin takes the place of the oldest snapshot for that of tick t.
-func (l *trail) begin(t Tick) {
+func (l *trail) begin(t schema.Tick) {
 	l.seq++
 	l.here = int(l.seq % trailLength)
 	e := &l.steps[l.here]
 	mark := uint64(1) << l.here
-	// What the next oldest brought, too, needs no note: it replaces this one.
+	// Entities that the next oldest carried too need no note: it replaces this one.
 	var next wireSet
 	if p := (l.here + 1) % trailLength; l.delivered>>p&1 != 0 {
 		next = l.steps[p].carried
@@ -90,30 +94,30 @@ func (l *trail) note(carried wireSet, whole bool) {
 	}
 }
 
-// byAge returns marks of places with that of the newest snapshot at the highest bit,
-// and the others behind it.
+// byAge returns a set of places with the newest snapshot at the highest bit and older
+// ones at the bits below.
 func (l *trail) byAge(m uint64) uint64 { return bits.RotateLeft64(m, 63-l.here) & l.valid }
 
 func (l *trail) aged(age int) *step { return &l.steps[(l.here-age)&(trailLength-1)] }
 
-// last is the tick of an entity's newest record, 0 if there is none.
-func (l *trail) last(w WireID) Tick {
+// last returns the tick of an entity's newest record, or 0 if there is none.
+func (l *trail) last(w schema.WireID) schema.Tick {
 	if m := l.byAge(l.sends[w]); m != 0 {
 		return l.aged(bits.LeadingZeros64(m)).tick
 	}
 	return l.old[w].sent
 }
 
-// acked is the tick of its newest record that was delivered, 0 if none was.
-func (l *trail) acked(w WireID) Tick {
+// acked returns the tick of its newest record that was delivered, or 0 if none was.
+func (l *trail) acked(w schema.WireID) schema.Tick {
 	if m := l.byAge(l.sends[w] & l.delivered); m != 0 {
 		return l.aged(bits.LeadingZeros64(m)).tick
 	}
 	return l.old[w].acked
 }
 
-// since is the tick of the oldest record after that, 0 if there is none.
-func (l *trail) since(w WireID) Tick {
+// since returns the tick of the oldest record after that, or 0 if there is none.
+func (l *trail) since(w schema.WireID) schema.Tick {
 	m := l.byAge(l.sends[w])
 	if k := l.byAge(l.sends[w] & l.delivered); k != 0 {
 		m &^= 1<<(64-bits.LeadingZeros64(k)) - 1
@@ -126,9 +130,9 @@ func (l *trail) since(w WireID) Tick {
 	return l.aged(63 - bits.TrailingZeros64(m)).tick
 }
 
-// holds returns the tick of an entity's newest record that is as old as a snapshot
-// or older, and whether the viewer is known to hold it.
-func (l *trail) holds(w WireID, age int) (Tick, bool) {
+// holds returns the tick of an entity's newest record that is not newer than a
+// snapshot. It also returns whether the viewer is known to hold that record.
+func (l *trail) holds(w schema.WireID, age int) (schema.Tick, bool) {
 	m := l.byAge(l.sends[w]) << age
 	if m == 0 {
 		return l.old[w].sent, l.old[w].safe
@@ -138,9 +142,9 @@ func (l *trail) holds(w WireID, age int) (Tick, bool) {
 }
 
 // holdsAll returns the ticks of an entity's newest records that are as old as three
-// snapshots or older, and whether the viewer holds them, the first being the newest
-// that it is known to hold. It is for while a snapshot is made.
-func (l *trail) holdsAll(w WireID, ages *[3]int) (at [3]Tick, ok bool) {
+// snapshots or older, and whether the viewer holds them. The first is the newest that
+// it is known to hold. Call it only while a snapshot is made.
+func (l *trail) holdsAll(w schema.WireID, ages *[3]int) (at [3]schema.Tick, ok bool) {
 	m := l.byAge(l.sends[w])
 	for i, age := range ages {
 		x := m << (uint(age) & 63)
@@ -156,7 +160,7 @@ func (l *trail) holdsAll(w WireID, ages *[3]int) (at [3]Tick, ok bool) {
 		}
 		at[i] = l.aged(age).tick
 	}
-	var acked Tick
+	var acked schema.Tick
 	if k := m & l.got; k != 0 {
 		acked = l.aged(bits.LeadingZeros64(k)).tick
 	} else {
@@ -165,7 +169,7 @@ func (l *trail) holdsAll(w WireID, ages *[3]int) (at [3]Tick, ok bool) {
 	return at, acked != 0 && at[0] == acked
 }
 
-// ageOf finds the snapshot that a record of what was sent stands for, or −1.
+// ageOf returns the age of the snapshot with a sequence number, or −1.
 func (l *trail) ageOf(seq uint32) int {
 	if d := l.seq - seq; d < trailLength {
 		return int(d)
@@ -173,8 +177,8 @@ func (l *trail) ageOf(seq uint32) int {
 	return -1
 }
 
-// forget leaves nothing of a wire id, for its next life.
-func (l *trail) forget(w WireID) {
+// forget drops everything about a wire id, before its next life.
+func (l *trail) forget(w schema.WireID) {
 	l.sends[w], l.old[w] = 0, before{}
 	for i := range l.steps {
 		l.steps[i].carried.drop(w)
@@ -182,7 +186,7 @@ func (l *trail) forget(w WireID) {
 	}
 }
 
-// forgetAll leaves nothing of what was sent.
+// forgetAll drops everything about sent snapshots.
 func (l *trail) forgetAll() {
 	clear(l.sends)
 	clear(l.old)

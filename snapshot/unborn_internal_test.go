@@ -5,15 +5,16 @@ import (
 	"testing"
 	"unsafe"
 
+	"github.com/foretick/foretick/schema"
 	"github.com/stretchr/testify/require"
 )
 
 // TestUnbornAreForgotten: what is said of an entity that is never put, since it lived
 // for less than a tick, is forgotten with that tick.
 func TestUnbornAreForgotten(t *testing.T) {
-	r := NewRegistry()
+	r := schema.NewRegistry()
 	type pos struct{ X int32 }
-	s, err := Compile(reflect.TypeFor[pos](), SchemaOptions{})
+	s, err := schema.Compile(reflect.TypeFor[pos](), schema.Options{})
 	require.NoError(t, err)
 	_, err = r.Component(s)
 	require.NoError(t, err)
@@ -23,10 +24,10 @@ func TestUnbornAreForgotten(t *testing.T) {
 	to := src.NewSender(1, SenderConfig{})
 	var v pos
 	var sent Sent
-	for tick := Tick(1); tick < 3000; tick++ {
+	for tick := schema.Tick(1); tick < 3000; tick++ {
 		passing := NetID(tick * 10)
 		to.SetVisible(passing, false)
-		to.SetAudience(passing+1, firstGroup, true)
+		to.SetAudience(passing+1, schema.GameAudience(0), true)
 		to.SetVisible(passing+2, false) // this one is put
 		src.Begin(tick)
 		src.Put(passing+2, 0, 0, 1, []unsafe.Pointer{unsafe.Pointer(&v)}, nil)
@@ -38,7 +39,7 @@ func TestUnbornAreForgotten(t *testing.T) {
 		}
 		require.LessOrEqual(t, len(to.unborn), 3*2*unbornTicks)
 	}
-	for tick := Tick(3000); tick < 3000+2*unbornTicks; tick++ {
+	for tick := schema.Tick(3000); tick < 3000+2*unbornTicks; tick++ {
 		src.Begin(tick)
 		src.End()
 		to.Append(nil, 1000, &sent)

@@ -7,6 +7,7 @@ import (
 	"time"
 	"unsafe"
 
+	"github.com/foretick/foretick/schema"
 	"github.com/foretick/foretick/snapshot"
 	"github.com/stretchr/testify/require"
 )
@@ -25,16 +26,16 @@ type peer struct {
 type throng struct {
 	t     *testing.T
 	src   *snapshot.Source
-	tick  snapshot.Tick
+	tick  schema.Tick
 	room  int
 	peers []*peer
 	it    box
 }
 
 func newThrong(t *testing.T, spawns int, silent ...bool) *throng {
-	s, err := snapshot.Compile(reflect.TypeFor[box](), snapshot.SchemaOptions{})
+	s, err := schema.Compile(reflect.TypeFor[box](), schema.Options{})
 	require.NoError(t, err)
-	r := snapshot.NewRegistry()
+	r := schema.NewRegistry()
 	_, err = r.Component(s)
 	require.NoError(t, err)
 	_, err = r.Prefab("box", []int{0}, nil)

@@ -8,8 +8,10 @@ import (
 	"unicode/utf8"
 	"unsafe"
 
-	"github.com/foretick/foretick/snapshot"
 	"github.com/stretchr/testify/require"
+
+	"github.com/foretick/foretick/schema"
+	"github.com/foretick/foretick/snapshot"
 )
 
 // tester is what a *testing.T and a *rapid.T have in common.
@@ -18,22 +20,8 @@ type tester interface {
 	Helper()
 }
 
-// entityRef is a reference to an entity in the worlds of these tests.
-type entityRef uint64
-
 type ident struct {
 	ID uint32
-}
-
-type position struct {
-	X, Y float32 `net:"min=-512,max=512,step=0.01,lerp"`
-	Aim  float32 `net:"angle,bits=12,lerp"`
-}
-
-type gun struct {
-	Ammo   uint8  `net:"max=60,owner"`
-	Secret uint64 `net:"owner"`
-	Kind   int16  `net:"max=300"`
 }
 
 type private struct {
@@ -93,8 +81,8 @@ type thing struct {
 }
 
 const (
-	scouts = snapshot.Audience(8)
-	guests = snapshot.Audience(16)
+	scouts = schema.Audience(8)
+	guests = schema.Audience(16)
 )
 
 const (
@@ -151,30 +139,30 @@ type sameRefs struct{}
 func (sameRefs) Net(e uint64) uint32    { return uint32(e) }
 func (sameRefs) Entity(r uint32) uint64 { return uint64(r) }
 
-func schema[T any](t tester, o snapshot.SchemaOptions) *snapshot.Schema {
+func compile[T any](t tester, o schema.Options) *schema.Schema {
 	t.Helper()
 	o.Ref, o.Audiences = reflect.TypeFor[entityRef](), []string{"scouts", "guests"}
-	s, err := snapshot.Compile(reflect.TypeFor[T](), o)
+	s, err := schema.Compile(reflect.TypeFor[T](), o)
 	require.NoError(t, err)
 	return s
 }
 
 // registry registers the components above and two prefabs.
-func registry(t tester) (*snapshot.Registry, []*snapshot.Schema) {
+func registry(t tester) (*schema.Registry, []*schema.Schema) {
 	t.Helper()
-	schemas := []*snapshot.Schema{
-		schema[ident](t, snapshot.SchemaOptions{}),
-		schema[position](t, snapshot.SchemaOptions{Predicted: true}),
-		schema[gun](t, snapshot.SchemaOptions{Predicted: true}),
-		schema[private](t, snapshot.SchemaOptions{}),
-		schema[purse](t, snapshot.SchemaOptions{}),
-		schema[follow](t, snapshot.SchemaOptions{}),
-		schema[marker](t, snapshot.SchemaOptions{}),
-		schema[squad](t, snapshot.SchemaOptions{Predicted: true}),
-		schema[dossier](t, snapshot.SchemaOptions{Audience: snapshot.ToEnemies}),
-		schema[bag](t, snapshot.SchemaOptions{Predicted: true}),
+	schemas := []*schema.Schema{
+		compile[ident](t, schema.Options{}),
+		compile[position](t, schema.Options{Predicted: true}),
+		compile[gun](t, schema.Options{Predicted: true}),
+		compile[private](t, schema.Options{}),
+		compile[purse](t, schema.Options{}),
+		compile[follow](t, schema.Options{}),
+		compile[marker](t, schema.Options{}),
+		compile[squad](t, schema.Options{Predicted: true}),
+		compile[dossier](t, schema.Options{Audience: schema.ToEnemies}),
+		compile[bag](t, schema.Options{Predicted: true}),
 	}
-	r := snapshot.NewRegistry()
+	r := schema.NewRegistry()
 	for i, s := range schemas {
 		c, err := r.Component(s)
 		require.NoError(t, err)
@@ -192,16 +180,16 @@ func registry(t tester) (*snapshot.Registry, []*snapshot.Schema) {
 // world is the truth of a test, and the server's side.
 type world struct {
 	rng     *rand.Rand
-	schemas []*snapshot.Schema
+	schemas []*schema.Schema
 	bodies  []*body
 	nextID  snapshot.NetID
-	tick    snapshot.Tick
+	tick    schema.Tick
 	source  *snapshot.Source
 	owners  int
 	busy    float64 // chance that an entity changes in a tick
 }
 
-func newWorld(t tester, seed uint64, r *snapshot.Registry, schemas []*snapshot.Schema) *world {
+func newWorld(t tester, seed uint64, r *schema.Registry, schemas []*schema.Schema) *world {
 	return &world{rng: rand.New(rand.NewPCG(seed, 1)), schemas: schemas, nextID: 1, source: snapshot.NewSource(r, snapshot.SourceConfig{}), owners: 3, busy: 0.5}
 }
 
@@ -360,11 +348,11 @@ type truth struct {
 	owner uint16
 	mask  uint64
 	jumps int
-	aud   snapshot.Audience
+	aud   schema.Audience
 	words map[int][]int32
 }
 
-func (w *world) truths(viewer uint16, visible func(snapshot.NetID) bool, relation func(*body) snapshot.Audience) map[snapshot.NetID]truth {
+func (w *world) truths(viewer uint16, visible func(snapshot.NetID) bool, relation func(*body) schema.Audience) map[snapshot.NetID]truth {
 	out := map[snapshot.NetID]truth{}
 	for _, b := range w.bodies {
 		if !visible(b.id) {
@@ -379,9 +367,9 @@ func (w *world) truths(viewer uint16, visible func(snapshot.NetID) bool, relatio
 			}
 			p := ps[0]
 			ps = ps[1:]
-			grid := snapshot.GridPublic
+			grid := schema.GridPublic
 			if mine {
-				grid = snapshot.GridSim
+				grid = schema.GridSim
 			}
 			words := make([]int32, s.Words())
 			s.Quantise(p, grid, sameRefs{}, words)
@@ -412,8 +400,8 @@ type viewer struct {
 	sender   *snapshot.Sender
 	recv     *snapshot.Receiver
 	hidden   map[snapshot.NetID]bool
-	known    map[snapshot.Tick]map[snapshot.NetID]truth
-	received []snapshot.Tick
+	known    map[schema.Tick]map[snapshot.NetID]truth
+	received []schema.Tick
 	flight   []*flight
 	room     func() int
 	compared int
@@ -428,8 +416,8 @@ type viewer struct {
 
 // life is one showing of an entity.
 type life struct {
-	wire snapshot.WireID
-	born snapshot.Tick
+	wire schema.WireID
+	born schema.Tick
 }
 
 type flight struct {
@@ -437,12 +425,12 @@ type flight struct {
 	rec  snapshot.Sent
 	due  []int // arrivals, in ticks from now; empty: lost
 	ack  int   // ticks after the first arrival; −1: lost
-	tick snapshot.Tick
+	tick schema.Tick
 	told bool
 }
 
-func newViewer(t tester, w *world, r *snapshot.Registry, owner uint16) *viewer {
-	v := &viewer{t: t, w: w, owner: owner, recv: snapshot.NewReceiver(r, snapshot.ReceiverConfig{}), hidden: map[snapshot.NetID]bool{}, known: map[snapshot.Tick]map[snapshot.NetID]truth{}, jumps: map[life]uint16{}, scout: map[snapshot.NetID]bool{}}
+func newViewer(t tester, w *world, r *schema.Registry, owner uint16) *viewer {
+	v := &viewer{t: t, w: w, owner: owner, recv: snapshot.NewReceiver(r, snapshot.ReceiverConfig{}), hidden: map[snapshot.NetID]bool{}, known: map[schema.Tick]map[snapshot.NetID]truth{}, jumps: map[life]uint16{}, scout: map[snapshot.NetID]bool{}}
 	v.sender = w.source.NewSender(owner, snapshot.SenderConfig{})
 	v.room = func() int { return 1100 }
 	return v
@@ -451,14 +439,14 @@ func newViewer(t tester, w *world, r *snapshot.Registry, owner uint16) *viewer {
 func (v *viewer) visible(id snapshot.NetID) bool { return !v.hidden[id] }
 
 // relation is what the viewer is to a body.
-func (v *viewer) relation(b *body) (a snapshot.Audience) {
+func (v *viewer) relation(b *body) (a schema.Audience) {
 	switch {
 	case v.owner != 0 && b.owner == v.owner:
-		a = snapshot.ToOwner | snapshot.ToAllies
+		a = schema.ToOwner | schema.ToAllies
 	case b.team != 0 && b.team == v.team:
-		a = snapshot.ToAllies
+		a = schema.ToAllies
 	case b.team != 0 && v.team != 0:
-		a = snapshot.ToEnemies
+		a = schema.ToEnemies
 	}
 	if v.scout[b.id] {
 		a |= scouts
@@ -572,7 +560,7 @@ func (v *viewer) read(f *flight) {
 }
 
 // check compares all that the receiver knows of a tick with the truth.
-func (v *viewer) check(t snapshot.Tick) {
+func (v *viewer) check(t schema.Tick) {
 	seen := map[snapshot.NetID]bool{}
 	want := v.known[t]
 	for _, g := range v.recv.Ghosts() {
@@ -588,7 +576,7 @@ func (v *viewer) check(t snapshot.Tick) {
 			owner       uint16
 			mine        bool
 			mask        uint64
-			aud         snapshot.Audience
+			aud         schema.Audience
 		}
 		a := key{true, false, tr.kind, tr.owner, v.owner != 0 && tr.owner == v.owner, tr.mask, tr.aud}
 		if b := (key{there, seen[id], g.Prefab, s.Owner, s.Mine, s.Mask, s.Audience}); a != b {
@@ -620,7 +608,7 @@ func (v *viewer) check(t snapshot.Tick) {
 
 // bornBy tells whether an entity's living ghost was born by a tick: its ghost of a
 // former showing may have been told gone before it was ever received.
-func (v *viewer) bornBy(id snapshot.NetID, t snapshot.Tick) bool {
+func (v *viewer) bornBy(id snapshot.NetID, t schema.Tick) bool {
 	for _, g := range v.recv.Ghosts() {
 		if g.Gone == 0 && g.Newest().Component(cIdent)[0] == int32(id) {
 			return g.Born <= t
@@ -629,7 +617,7 @@ func (v *viewer) bornBy(id snapshot.NetID, t snapshot.Tick) bool {
 	return false
 }
 
-func (v *viewer) compare(t snapshot.Tick, id snapshot.NetID, c int, want, got []int32) {
+func (v *viewer) compare(t schema.Tick, id snapshot.NetID, c int, want, got []int32) {
 	if len(got) != len(want) {
 		require.Len(v.t, got, len(want))
 	}
@@ -651,7 +639,7 @@ func (v *viewer) compare(t snapshot.Tick, id snapshot.NetID, c int, want, got []
 		}
 		require.NotZero(v.t, a)
 		for _, g := range v.recv.Ghosts() {
-			if g.Wire == snapshot.WireID(b) && t >= g.Born && (g.Gone == 0 || t < g.Gone) {
+			if g.Wire == schema.WireID(b) && t >= g.Born && (g.Gone == 0 || t < g.Gone) {
 				require.Equal(v.t, a, g.Newest().Component(cIdent)[0], "tick %d entity %d refers to the wrong ghost", t, id)
 			}
 		}

@@ -2,29 +2,29 @@ package transport
 
 import "strconv"
 
-// Code is the reason for which a connection ended. Codes travel as they are: their numbers do not change.
-// Codes from 256 are the game's own.
+// Code is the reason why a connection ended. Codes are sent as numbers, which never change. Codes from
+// 256 belong to the game.
 type Code uint16
 
 const (
 	None        Code = iota // no reason given
-	Closed                  // the other end left, or shut down, in good order
-	Timeout                 // nothing was heard for the timeout, or a dial was never answered
-	Refused                 // the server's accept hook said no
+	Closed                  // the other end left or shut down normally
+	Timeout                 // nothing was received for the timeout, or a dial got no answer
+	Refused                 // the server's accept hook refused
 	Kicked                  // an operator, or the game, removed the player
 	Full                    // the server has no room
 	Mismatch                // the two ends speak different protocols
-	Protocol                // the peer broke the protocol's rules
-	Unreachable             // the network says that nobody is there
-	Replaced                // the same identity connected anew
-	Malformed               // the peer sent what cannot be decoded
-	Gone                    // the other end knows no such connection: it restarted, or had timed us out
-	Overflow                // the peer did not take what it was sent, and a bound was reached
-	Restart                 // the server shuts down and is expected back: dial again
+	Protocol                // the peer broke a rule of the protocol
+	Unreachable             // the network reports that nobody listens there
+	Replaced                // the same identity connected again
+	Malformed               // the peer sent bytes that cannot be decoded
+	Gone                    // the other end does not know the connection: it restarted or had a timeout
+	Overflow                // the peer did not take the data sent to it, and a limit was reached
+	Restart                 // the server shuts down and will be back: dial again
 	numCodes
 )
 
-// FirstUserCode is the first code that is a game's to define.
+// FirstUserCode is the first code that games may define.
 const FirstUserCode Code = 256
 
 var codeNames = [numCodes]string{

@@ -9,9 +9,9 @@ import (
 var (
 	// ErrTooBig: the datagram exceeds Info.MTU. Send returns a *TooBigError, which unwraps to this.
 	ErrTooBig = errors.New("transport: datagram too big")
-	// ErrBacklog: the datagram was not sent, as the send queue is full; a later one may be.
+	// ErrBacklog: the datagram was not sent because the send queue is full. A later one may be.
 	ErrBacklog = errors.New("transport: send queue full")
-	// ErrNoPeer: there is no such peer (any more, or yet).
+	// ErrNoPeer: the peer does not exist, or no longer, or not yet.
 	ErrNoPeer = errors.New("transport: no such peer")
 	// ErrClosed: the endpoint is closed. It unwraps to net.ErrClosed.
 	ErrClosed error = closedError{}
@@ -22,12 +22,12 @@ type closedError struct{}
 func (closedError) Error() string { return "transport: endpoint closed" }
 func (closedError) Unwrap() error { return net.ErrClosed }
 
-// TooBigError is what Send answers to a datagram that exceeds Info.MTU. It unwraps to ErrTooBig.
+// TooBigError is the error of Send for a datagram longer than Info.MTU. It unwraps to ErrTooBig.
 type TooBigError struct {
 	Size, Limit int // bytes
 }
 
-// Error names both sizes.
+// Error returns a text with both sizes.
 func (e *TooBigError) Error() string {
 	return "transport: datagram of " + strconv.Itoa(e.Size) + " bytes exceeds the limit of " + strconv.Itoa(e.Limit)
 }
@@ -35,14 +35,14 @@ func (e *TooBigError) Error() string {
 // Unwrap returns ErrTooBig.
 func (e *TooBigError) Unwrap() error { return ErrTooBig }
 
-// CloseError is the end of a connection as an error, for those who pass one on. It unwraps to net.ErrClosed.
-// An accept hook that returns one chooses the code with which a client is refused.
+// CloseError is the end of a connection as an error value. It unwraps to net.ErrClosed. An accept hook can
+// return one to choose the code of a refusal.
 type CloseError struct {
 	Code   Code
 	Detail string
 }
 
-// Error returns the code, and the detail quoted, as a remote peer may have chosen it.
+// Error returns the code, and the detail in quotes because a remote peer may have chosen it.
 func (e *CloseError) Error() string {
 	s := "connection ended: " + e.Code.String()
 	if e.Detail != "" {
@@ -63,8 +63,8 @@ func CloseCode(err error) Code {
 	return None
 }
 
-// CutDetail returns detail cut to MaxDetail bytes, not within a UTF-8 sequence: what a transport does to the
-// detail it is given before it sends it.
+// CutDetail returns detail cut to MaxDetail bytes, never inside a UTF-8 sequence. Transports apply it to a
+// detail before sending.
 func CutDetail(detail string) string {
 	if len(detail) <= MaxDetail {
 		return detail

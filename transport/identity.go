@@ -2,31 +2,31 @@ package transport
 
 import "time"
 
-// Same is what a server's endpoint does with a second connection of one identity. An empty identity is nobody's, and so
-// never the same as another.
+// Same decides what a server's endpoint does with a second connection of one identity. An empty identity never equals
+// another.
 type Same uint8
 
 const (
-	// ReplaceOld drops the first connection, with Replaced: who lost its connection need not wait until the server
-	// notices.
+	// ReplaceOld drops the first connection, with Replaced. A player that lost its connection can then reconnect
+	// before the server notices the loss.
 	ReplaceOld Same = iota
-	// RefuseNew refuses the second with Refused: nobody is thrown out by who stole a token.
+	// RefuseNew refuses the second connection with Refused. A thief of a token then cannot kick out the owner.
 	RefuseNew
-	// AllowBoth lets both be.
+	// AllowBoth keeps both connections.
 	AllowBoth
 )
 
-// BanList is a server's Endpoint that knows its peers by the identity that its accept hook gave them, and keeps out
-// whom it is told to. An empty identity is nobody's: nothing is done by it.
+// BanList is a server's Endpoint that knows the identity of each peer, as set by its accept hook, and can ban
+// identities. Calls with an empty identity do nothing.
 type BanList interface {
 	Endpoint
 
-	// DisconnectIdentity is Disconnect for every peer of an identity, and tells the caller of each by an event, as it may
-	// not be the one who calls Recv. It reports whether there was one.
+	// DisconnectIdentity is Disconnect for every peer of an identity. The endpoint also reports each by an event,
+	// since the caller may not be the one that calls Recv. It returns whether there was such a peer.
 	DisconnectIdentity(identity []byte, c Code, detail string) bool
 
-	// Ban is DisconnectIdentity with Kicked, and refuses the identity with Refused and the detail until a time; the zero
-	// time: until Unban or the end of the endpoint. A later Ban takes the place of an earlier one.
+	// Ban is DisconnectIdentity with Kicked. It also refuses the identity, with Refused and the detail, until the
+	// given time; the zero time means until Unban or the end of the endpoint. A later Ban replaces an earlier one.
 	Ban(identity []byte, until time.Time, detail string)
 
 	// Unban ends a ban.

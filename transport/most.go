@@ -1,9 +1,10 @@
 package transport
 
-// Limited is a server's Endpoint that takes no more than a number of peers at once. Who wraps an endpoint passes it on.
+// Limited is a server's Endpoint with a limit on the number of peers. A wrapper of an endpoint
+// should pass it on.
 type Limited interface {
 	Endpoint
 
-	// MaxPeers returns how many peers the endpoint takes; 0 when it does not say.
+	// MaxPeers returns the most peers that the endpoint accepts; 0 when it does not say.
 	MaxPeers() int
 }

@@ -1,10 +1,10 @@
-// Command table runs every comparison of package benchmarks and writes the
-// ratios into docs/BENCHMARKS.md, between two markers; what is around them stays.
+// Command table runs every comparison of package benchmarks and writes the ratios
+// into docs/BENCHMARKS.md, between two markers; the rest of the file is kept.
 //
 //	cd benchmarks && go run ./table
 //
-// -rounds is how many interleaved rounds each ratio is the median of (41), -out
-// another file.
+// -rounds sets the number of interleaved rounds for each median (default 41),
+// -out another file.
 package main
 
 import (
@@ -37,7 +37,7 @@ func main() {
 	}
 }
 
-// render measures, and is the section with its markers.
+// render runs the benchmarks and returns the section with its markers.
 func render(rounds int) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n\n", begin)
@@ -87,7 +87,7 @@ func figure(ratio float64) string {
 	return fmt.Sprintf("%.0f", ratio)
 }
 
-// write puts the section where the markers are, or at the end.
+// write puts the section between the markers, or at the end of the file.
 func write(path, section string) error {
 	old, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -8,35 +8,35 @@ import (
 	"github.com/foretick/foretick/ecs"
 )
 
-// Bot plays one client with scripted input: it wanders, and shoots at whom it
-// sees on its own screen. It knows nothing that a player would not.
+// Bot plays one client with scripted input: it wanders, and shoots at enemies
+// on its own screen. It knows nothing that a player would not know.
 type Bot struct {
 	game  *Game
 	rand  *rand.Rand
-	quiet bool // stands still and holds its fire
+	quiet bool // stands still and does not fire
 
-	dir    float64 // where it walks
-	turn   int     // ticks until it turns
-	burst  int     // ticks of the gun it holds
+	dir    float64 // walking direction
+	turn   int     // ticks until the next turn
+	burst  int     // remaining ticks of holding the trigger
 	weapon uint8
 	last   Command
 	tick   foretick.Tick
 
-	living, moving, changed int // ticks, for the report
+	living, moving, changed int // counts of ticks, for the report
 }
 
-// NewBot makes a bot of its own temper.
+// NewBot returns a bot; number makes it behave differently from others.
 func NewBot(g *Game, seed, number uint64) *Bot {
 	return &Bot{game: g, rand: rand.New(rand.NewPCG(seed, number))}
 }
 
-// Sample is the bot's hand on the pad, asked once a picture.
+// Sample returns the bot's input, once per rendered frame.
 func (b *Bot) Sample(v foretick.View) Command {
 	if b.quiet {
 		return Command{Aim: b.last.Aim}
 	}
 	if v.Tick == b.tick {
-		held := b.last // another picture of the same tick: the hand has not moved
+		held := b.last // another frame of the same tick: the input has not changed
 		held.Shoot = false
 		return held
 	}
@@ -80,7 +80,7 @@ func (b *Bot) count(v foretick.View, me ecs.Entity, cmd Command) {
 	}
 }
 
-// me is the bot's own body.
+// me returns the bot's own body.
 func (b *Bot) me(v foretick.View) (ecs.Entity, bool) {
 	for _, rows := range b.game.avatars.Owned(v.World, v.Player) {
 		return rows.Entity(0), true
@@ -88,8 +88,8 @@ func (b *Bot) me(v foretick.View) (ecs.Entity, bool) {
 	return ecs.None, false
 }
 
-// target finds the nearest living enemy in sight, and aims with an unsteady
-// hand.
+// target finds the nearest living enemy in sight, and aims at it with some
+// error.
 func (b *Bot) target(v foretick.View, me ecs.Entity) (float32, bool) {
 	g := b.game
 	at, team := *g.Pos.Get(v.World, me), g.Team.Get(v.World, me).ID
@@ -113,6 +113,6 @@ func (b *Bot) target(v foretick.View, me ecs.Entity) (float32, bool) {
 	if best > gunRange {
 		return 0, false
 	}
-	// The hand shakes by about a body's radius at any distance.
+	// The aim error is about a body's radius at any distance.
 	return float32(math.Remainder(angle+b.rand.NormFloat64()*bodyRadius*0.7/max(best, 1), 2*math.Pi)), true
 }

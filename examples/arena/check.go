@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// recount is the report as the facts tell it.
+// recount computes the report from the log's facts.
 func (r *referee) recount() Report {
 	out := Report{Clients: r.match.Clients, MispredictionsByCause: map[string]uint64{"input": 0, "server_effect": 0, "remote_input": 0, "unknown": 0, "untracked": 0, "code": 0}}
 	var living, moving, changed int
@@ -39,19 +39,19 @@ func (r *referee) recount() Report {
 	if n := len(r.confirms); n > 0 {
 		out.InputToConfirmP50, out.InputToConfirmP99 = float64(r.confirms[n/2]), float64(r.confirms[min(n-1, n*99/100)])
 	}
-	out.InterpolationMean = r.behind / float64(max(r.pictures, 1))
+	out.InterpolationMean = r.behind / float64(max(r.frames, 1))
 	r.settle(&out)
 	r.tellings(&out)
 	r.agree(&out)
 	return out
 }
 
-// agree compares every screen with the server's world, in the end.
+// agree compares every screen with the server's world at the end.
 func (r *referee) agree(out *Report) {
 	for _, f := range r.shown {
 		first := ""
 		for _, b := range f.Bodies {
-			const everybody, own = 7, 6 // fields that everybody may see, and that one's player alone does
+			const everybody, own = 7, 6 // number of fields that everyone may see, and of those that only the player may see
 			out.FieldsCompared += everybody
 			if b.Own {
 				out.FieldsCompared += own
@@ -74,8 +74,8 @@ func (r *referee) agree(out *Report) {
 	}
 }
 
-// differing names the first field of a body that its screen shows otherwise than
-// the server has it; none is "".
+// differing returns the first field of a body that its screen shows differently
+// from the server, or "".
 func differing(b, was Body) string {
 	coarse := func(x, y float32) bool { return math.Abs(float64(x)-float64(y)) <= 0.01*0.51 }
 	switch {
@@ -99,8 +99,8 @@ func differing(b, was Body) string {
 	return ""
 }
 
-// measured are the report's fields that are no counts of what happened in the
-// match: times of this machine, a digest, and words.
+// measured are the report's fields that are not counts of events in the match:
+// times of this machine, a digest, and texts.
 var measured = []string{"server_tick_us_p50", "server_tick_us_p99", "allocs_per_tick", "trace_sha256", "bandwidth", "first_desync"}
 
 // check reads a log, recounts, and prints both counts of everything, one line
@@ -136,7 +136,7 @@ func check(name string, out io.Writer) error {
 		fmt.Fprintf(out, "%-36s report %q, referee %q\n", "first_desync", r.report.FirstDesync, ours.FirstDesync)
 	}
 	if r.match.NoLag {
-		fmt.Fprintf(out, "%-36s %d of %d verdicts are not what the present says\n", "without lag compensation", r.noLagBad, r.noLagSeen)
+		fmt.Fprintf(out, "%-36s %d of %d verdicts differ from the present\n", "without lag compensation", r.noLagBad, r.noLagSeen)
 		if r.noLagBad > 0 || r.noLagSeen == 0 {
 			differ = append(differ, "verdicts")
 		}
@@ -155,8 +155,9 @@ func text(v any) string {
 	return string(b)
 }
 
-// equalCounts compares a count of both. How far behind others are shown rests
-// on an estimate of when snapshots come, of which each has its own.
+// equalCounts compares a count of the report with the referee's. The delay of
+// other players' views is based on estimated snapshot times, which differ
+// between the two.
 func equalCounts(key string, a, b any) bool {
 	x, ok := a.(float64)
 	if !ok {
@@ -167,7 +168,7 @@ func equalCounts(key string, a, b any) bool {
 		return math.Abs(x-y) <= 0.05*x+2
 	}
 	if strings.HasPrefix(key, "input_to_confirm") {
-		return math.Abs(x-y) <= 1 // in real time the log is a moment late
+		return math.Abs(x-y) <= 1 // in real time the log is slightly late
 	}
 	return math.Abs(x-y) <= 1e-9*math.Abs(x)
 }

@@ -16,7 +16,7 @@ import (
 )
 
 // drawings collects shots for -draw-shots: what the shooter's screen showed,
-// from its client's own log, and what the server had and used.
+// from the client's log, and what the server had and used.
 type drawings struct {
 	dir    string
 	order  []shotKey
@@ -24,14 +24,14 @@ type drawings struct {
 	seen   map[shotKey][]lagcomp.Sphere
 }
 
-// maxDrawings bounds the pictures of one match.
+// maxDrawings is the most images drawn for one match.
 const maxDrawings = 200
 
 func newDrawings(dir string) *drawings {
 	return &drawings{dir: dir, judged: map[shotKey]lagcomp.Explanation{}, seen: map[shotKey][]lagcomp.Sphere{}}
 }
 
-// explain notes a shot on the server.
+// explain records a shot on the server.
 func (d *drawings) explain(f *foretick.Frame, by foretick.PlayerID, seen foretick.HitView, ray lagcomp.Ray) {
 	k := shotKey{by, f.Tick}
 	if _, ok := d.judged[k]; ok || len(d.order) == maxDrawings {
@@ -43,7 +43,7 @@ func (d *drawings) explain(f *foretick.Frame, by foretick.PlayerID, seen foretic
 	d.judged[k] = x
 }
 
-// screen notes the bodies that a shooter saw when it fired.
+// screen records the bodies that a shooter saw when it fired.
 func (d *drawings) screen(g *Game, f *foretick.Frame, by foretick.PlayerID, seen foretick.HitView) {
 	k := shotKey{by, f.Tick}
 	var bodies []lagcomp.Sphere
@@ -58,7 +58,7 @@ func (d *drawings) screen(g *Game, f *foretick.Frame, by foretick.PlayerID, seen
 	d.seen[k] = bodies
 }
 
-// save writes one picture a shot that both ends know of, and a list of them.
+// save writes one image for each shot that both ends know, and a list of them.
 func (d *drawings) save() error {
 	if err := os.MkdirAll(d.dir, 0o755); err != nil {
 		return err
@@ -96,7 +96,7 @@ func writePNG(name string, m image.Image) error {
 	return err
 }
 
-// The colours of a picture.
+// The colours of an image.
 var (
 	ground   = color.RGBA{24, 26, 32, 255}
 	stone    = color.RGBA{84, 88, 96, 255}
@@ -110,7 +110,7 @@ var (
 // canvas is a part of the field seen from above.
 type canvas struct {
 	*image.RGBA
-	x0, y0 float64 // the field's coordinates at the lower left
+	x0, y0 float64 // the field's coordinates of the lower left corner
 	scale  float64 // pixels a metre
 }
 
@@ -158,8 +158,8 @@ func (c *canvas) spheres(vs []lagcomp.Hitbox, col color.RGBA, filled bool) {
 	}
 }
 
-// each colours every pixel of an area that fn has a colour for, by the field's
-// coordinates.
+// each sets every pixel of an area for which fn returns a colour; fn receives
+// field coordinates.
 func (c *canvas) each(area image.Rectangle, fn func(x, y float64) (color.RGBA, bool)) {
 	area, high := area.Intersect(c.Bounds()), c.Bounds().Dy()
 	for py := area.Min.Y; py < area.Max.Y; py++ {

@@ -13,8 +13,8 @@ import (
 	"github.com/foretick/foretick/lagcomp"
 )
 
-// The pictures of a match's shots: what the shooter saw lies on what the server
-// used, and behind what it had.
+// The images of a match's shots: the body on the shooter's screen covers the one
+// that the server used, and trails the server's own.
 func TestDrawShots(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "shots")
 	r := play(t, "-seconds", "6", "-clients", "4", "-rtt", "200ms", "-draw-shots", dir)
@@ -46,13 +46,13 @@ func TestDrawShots(t *testing.T) {
 			apart++
 		}
 	}
-	require.Greater(t, apart, 5, "a picture shows both where a body was seen and where it was")
+	require.Greater(t, apart, 5, "a frame shows both where a body was seen and where it was")
 	require.Error(t, run(t.Context(), []string{"-serve", "127.0.0.1:0", "-draw-shots", dir}, new(strings.Builder)))
 }
 
-// A picture shows what is where: filled green what the server judged by, ringed in
-// blue what the screen showed and in red what was there by then, the line of fire in
-// yellow and the hit in white.
+// An image shows the positions: filled green the body that the server judged by, a
+// blue ring for the screen, a red ring for the server at that time, the line of fire
+// in yellow and the hit in white.
 func TestPictureOfAShot(t *testing.T) {
 	ball := func(x, y float32) lagcomp.Hitbox { return lagcomp.SphereHitbox(lagcomp.Sphere{X: x, Y: y, R: 0.5}) }
 	x := lagcomp.Explanation{Ray: lagcomp.Ray2D(0, 0, 0, 6), Hit: lagcomp.Hit{ID: 7, Point: lagcomp.Vec{X: 2.5}}}

@@ -14,7 +14,7 @@ type explained struct {
 	Tick            uint32
 	Cause, System   string
 	CauseTick       uint32   `json:"cause_tick"`
-	Input, Executed *Command // what the client played, and what the server ran
+	Input, Executed *Command // the client's command, and the one that the server ran
 }
 
 // explain plays a match and reads its explanations.
@@ -32,8 +32,8 @@ func explain(t *testing.T, args ...string) (lines []explained) {
 	return lines
 }
 
-// Where nothing but lost commands can go wrong, each correction names one: its
-// tick, what the player did in it, and what the server ran instead.
+// Where only lost commands can go wrong, each correction names one: its tick,
+// the player's command, and what the server ran instead.
 func TestExplainNamesLostInputs(t *testing.T) {
 	lines := explain(t, with("-peaceful", "-loss", "0.25", "-jitter", "0")...)
 	differ := 0
@@ -51,7 +51,7 @@ func TestExplainNamesLostInputs(t *testing.T) {
 	require.Equal(t, len(lines), differ, "a command that was replaced by its like corrects nothing")
 }
 
-// A stun names the server's system and the tick in which it struck.
+// A stun names the server's system and the tick of the stun.
 func TestExplainNamesStuns(t *testing.T) {
 	stuns := 0
 	for _, m := range explain(t, with("-loss", "0", "-jitter", "0")...) {

@@ -11,33 +11,32 @@ import (
 	"github.com/foretick/foretick/lagcomp"
 )
 
-// Fact is a line of the log that -log writes: something that happened at one
-// end, raw, in the order in which it happened. Players go by their owner
-// number, times by nanoseconds from the start. The lines by their F:
+// Fact is a line of the log that -log writes: an event at one end, raw, in
+// order. Players are identified by owner number, times are nanoseconds from the
+// start. The values of F:
 //
 //	match   the options that matter: Rate, Clients, Seconds, NoLag
-//	tick    server: a tick T was computed; Bodies and Bolts as it left them,
-//	        Out, In and Resent counted so far, Entities that there are
-//	exec    server: what player P's guns found at tick T: the command Cmd that
-//	        is executed, and Body before the guns work
+//	tick    server: tick T was computed; Bodies and Bolts after it, the counts
+//	        Out, In and Resent so far, and the number of Entities
+//	exec    server: state for player P's guns at tick T: the command Cmd that
+//	        runs, and Body before the guns work
 //	input   server: at tick T player P's command was there (Ok), or was Missing
 //	write   server: only the server knew of this change to P's predicted state
 //	        at T; By is the system that made it
-//	verdict server: P's shot of tick T, Ray; Hit whom, 0 nobody
+//	verdict server: P's shot of tick T, Ray; Hit is the target, 0 for none
 //	tell    server: a message of a Kind was queued for P
 //	recv    client: a snapshot of tick T, newer than all before
-//	hand    client: P's input was read; T is the newest predicted tick, Cmd what
-//	        the hand did, Body what the screen showed of his own (none before
-//	        there is one)
-//	step    client: tick T was predicted with Cmd, the first time or again (Replay);
-//	        Body as it left it
-//	pic     client: a picture; Render is the time at which others are shown
-//	shot    client: P's gun fired at T along Ray; Bodies are the volumes that the
-//	        screen showed, Render as for pic
+//	hand    client: P's input was sampled; T is the newest predicted tick, Cmd
+//	        the input, Body the player's own body on screen (if there is one)
+//	step    client: tick T was predicted with Cmd, first or again (Replay);
+//	        Body is the result
+//	pic     client: a rendered frame; Render is the render time of other players
+//	shot    client: P's gun fired at T along Ray; Bodies are the hitboxes on the
+//	        screen, Render as for pic
 //	hear    client: message Kind number ID arrived
-//	hurt    client: it was told what hit P at the server's tick T: Hurt
+//	hurt    client: the message about what hit P at the server's tick T: Hurt
 //	end     play is over, the match comes to rest; Out and In are the server's
-//	shown   client: all that P's screen shows in the end
+//	shown   client: everything on P's screen at the end
 //	report  the match's own report
 type Fact struct {
 	F  string            `json:"f"`
@@ -72,8 +71,8 @@ type Fact struct {
 	Hurt     *Hurt             `json:"hurt,omitempty"`
 }
 
-// Body is a player's body: what everybody may see of it, and, where Own is set,
-// what its player alone does.
+// Body is a player's body: fields that everyone may see and, if Own is set,
+// those of the player alone.
 type Body struct {
 	P    foretick.PlayerID `json:"p"`
 	X    float32           `json:"x"`
@@ -89,14 +88,14 @@ type Body struct {
 	Gun  Weapon            `json:"gun"`
 }
 
-// Flight is a bolt.
+// Flight is a bolt in flight.
 type Flight struct {
 	X float32 `json:"x"`
 	Y float32 `json:"y"`
 	A float32 `json:"a"`
 }
 
-// Circle is a volume that a screen showed.
+// Circle is a hitbox on a screen.
 type Circle struct {
 	P foretick.PlayerID `json:"p"`
 	X float32           `json:"x"`
@@ -127,7 +126,7 @@ func (l *facts) add(f Fact) {
 	l.err = l.enc.Encode(f)
 }
 
-// close ends the log, and returns the first thing that went wrong with it.
+// close ends the log, and returns its first error.
 func (l *facts) close() error {
 	for _, next := range []func() error{l.w.Flush, l.to.Close} {
 		if err := next(); l.err == nil {
@@ -137,7 +136,8 @@ func (l *facts) close() error {
 	return l.err
 }
 
-// bodyAt is a row's body; own says whether its player's own is known.
+// bodyAt returns a row's body; own says whether the player's private fields are
+// known.
 func (g *Game) bodyAt(rows ecs.Rows, i int, own bool) Body {
 	at, s := g.Pos.Slice(rows)[i], g.Status.Slice(rows)[i]
 	b := Body{
@@ -151,8 +151,8 @@ func (g *Game) bodyAt(rows ecs.Rows, i int, own bool) Body {
 	return b
 }
 
-// bodiesIn lists all bodies of a world; me is whose own is known, or everybody's
-// for nobody.
+// bodiesIn lists all bodies of a world. me is the player whose private fields
+// are known; Nobody means all players.
 func (g *Game) bodiesIn(w *ecs.World, me foretick.PlayerID) (bodies []Body, bolts []Flight) {
 	for _, rows := range g.avatars.All(w) {
 		for i := range rows.Len() {
@@ -170,7 +170,7 @@ func (g *Game) bodiesIn(w *ecs.World, me foretick.PlayerID) (bodies []Body, bolt
 
 func rayFact(r lagcomp.Ray) []float32 { return []float32{r.X, r.Y, r.DX, r.DY, r.Range} }
 
-// server logs what happens on the server.
+// server logs the events on the server.
 func (l *facts) server(m *match) {
 	g := m.game
 	before, judged, stunned, died := g.watch.before, g.watch.judged, g.watch.stunned, g.watch.died
@@ -203,7 +203,7 @@ func (l *facts) server(m *match) {
 	}
 }
 
-// ticks logs each of the server's ticks as it left the world.
+// ticks returns a function that logs each server tick after it ran.
 func (l *facts) ticks(m *match) func(f *foretick.Frame) {
 	seen := map[foretick.PlayerID]foretick.PlayerStats{}
 	var player []foretick.PlayerID
@@ -222,7 +222,7 @@ func (l *facts) ticks(m *match) func(f *foretick.Frame) {
 	}
 }
 
-// client logs what happens on a client.
+// client logs the events on a client.
 func (l *facts) client(s *seat, cfg *foretick.ClientConfig) {
 	g := s.game
 	me := func() foretick.PlayerID { return s.client.View().Player }
@@ -264,8 +264,8 @@ func (l *facts) client(s *seat, cfg *foretick.ClientConfig) {
 	cfg.OnSnapshot = func(t foretick.Tick) { l.add(Fact{F: "recv", T: t, P: me()}) }
 }
 
-// picture logs what a client shows.
-func (l *facts) picture(v foretick.View) {
+// frame logs a rendered frame of a client.
+func (l *facts) frame(v foretick.View) {
 	if l != nil && v.State == foretick.Playing {
 		l.add(Fact{F: "pic", T: v.Tick, P: v.Player, Render: render(v)})
 	}

@@ -1,34 +1,32 @@
 package main
 
 import (
-	"math"
-
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/lagcomp"
 )
 
-// The components. What a shared system writes is predicted; what only its owner
-// must know is marked so.
+// The components. Components that a shared system writes are predicted; fields
+// that only the owner may know are marked "owner".
 type (
-	// Position is where a body or a bolt is, in metres.
+	// Position of a body or a bolt, in metres.
 	Position struct {
 		X, Y float32 `net:"min=-64,max=64,step=0.01,lerp"`
 	}
-	// Velocity is a body's own, in metres a second.
+	// Velocity of a body, in metres a second.
 	Velocity struct {
 		X, Y float32 `net:"min=-32,max=32,step=0.01,owner"`
 	}
-	// Facing is where a body looks, in radians.
+	// Facing is the direction that a body looks in, in radians.
 	Facing struct {
 		Angle float32 `net:"angle,bits=12,lerp"`
 	}
-	// Status is what stops a body from acting.
+	// Status holds what stops a body from acting.
 	Status struct {
 		Stun uint8 `net:"max=60"` // ticks left
 		Dead bool
 	}
-	// Weapon is a body's guns, in ticks and rounds.
+	// Weapon is the state of a body's guns, in ticks and rounds.
 	Weapon struct {
 		Kind     uint8 `net:"max=2,owner"`
 		Ammo     uint8 `net:"max=60,owner"`
@@ -39,29 +37,29 @@ type (
 	Health struct {
 		Points int16 `net:"min=0,max=100"`
 	}
-	// Team that a body plays for, 0 or 1.
+	// Team of a body, 0 or 1.
 	Team struct {
 		ID uint8 `net:"max=1"`
 	}
 	// Command is a player's input.
 	Command struct {
 		MoveX, MoveY float32 `net:"min=-1,max=1,step=0.0078125"`
-		Aim          float32 `net:"angle,bits=12,press"` // of the frame in which Shoot was pressed
+		Aim          float32 `net:"angle,bits=12,press"` // at the frame in which Shoot was pressed
 		Weapon       uint8   `net:"max=2"`
 		Fire         bool    // held: the automatic gun and the launcher
 		Shoot        bool    `net:"oneshot"` // pressed: the semi-automatic gun
 	}
-	// Bolt is a slow projectile's flight; the server alone flies it.
+	// Bolt is a slow projectile; only the server moves it.
 	Bolt struct {
 		VX, VY float32
 		Ticks  uint16
 		By     foretick.PlayerID
 	}
-	// Life is the server's account of a body.
+	// Life is the server's bookkeeping for a body.
 	Life struct {
-		Respawn uint16 // ticks until it stands up again
+		Respawn uint16 // ticks until the respawn
 		Deaths  uint16
-		Told    uint16 // how many hits
+		Told    uint16 // number of hits reported to the player
 	}
 )
 
@@ -75,26 +73,26 @@ type Shot struct {
 // Launch is raised when the launcher fires.
 type Launch struct{ X, Y, Angle float32 }
 
-// The messages that every player gets for certain.
+// The reliable messages to every player.
 type (
-	// Kill says who brought whom down.
+	// Kill says who killed whom.
 	Kill struct {
 		By, Target uint16
 		ID         uint32
 	}
-	// Beat comes once a second; its ids have no gap.
+	// Beat is sent once a second; its ids have no gaps.
 	Beat struct{ ID uint32 }
 )
 
-// Hurt tells a victim, and nobody else, what hit it: whose gun of which kind, how
-// far the server looked back for it, in milliseconds, and where its shooter saw it.
-// Bolts hit in the present.
+// Hurt tells a victim, and only the victim, what hit it: the shooter and its kind
+// of gun, the rewind in milliseconds, and the victim's position on the shooter's
+// screen. Bolts hit in the present.
 type Hurt struct {
 	By      uint16  `net:"max=255"`
 	Gun     uint8   `net:"max=2"`
 	Rewound uint16  `net:"max=1023"`
 	X, Y    float32 `net:"min=-64,max=64,step=0.01"`
-	ID      uint16  // has no gap for one victim
+	ID      uint16  // has no gaps per victim
 }
 
 // Options change the rules, for comparisons and planted faults.
@@ -105,7 +103,7 @@ type Options struct {
 }
 
 // Game holds the handles of one end. There are no globals: server and clients
-// each build their own.
+// each create their own.
 type Game struct {
 	opt Options
 
@@ -133,26 +131,26 @@ type Game struct {
 	flights *ecs.Query // of bolts
 	beats   uint32
 	kills   uint32
-	told    int  // victims of what hit them
-	quiet   bool // the server stops hurting anybody: the match comes to rest
+	told    int  // number of reports of hits to victims
+	quiet   bool // the server stops all damage: the match comes to rest
 
 	watch Watch
 }
 
-// Watch is told what happens, for the report. Every function may be nil.
+// Watch receives events for the report. Every function may be nil.
 type Watch struct {
-	before     func(f *foretick.Frame, rows ecs.Rows)                                                  // server: bodies ahead of the guns
+	before     func(f *foretick.Frame, rows ecs.Rows)                                                  // server: bodies before the guns work
 	judged     func(f *foretick.Frame, by foretick.PlayerID, ray lagcomp.Ray, hit ecs.Entity, ok bool) // server: a shot
-	explain    func(f *foretick.Frame, by foretick.PlayerID, seen foretick.HitView, ray lagcomp.Ray)   // server: the same, to lay it open
+	explain    func(f *foretick.Frame, by foretick.PlayerID, seen foretick.HitView, ray lagcomp.Ray)   // server: the same, for an explanation
 	screenshot func(f *foretick.Frame, by foretick.PlayerID, seen foretick.HitView)                    // client: what the shooter saw
-	fired      func(f *foretick.Frame, by ecs.Entity, hit foretick.Hit, at lagcomp.Sphere)             // client: a predicted shot, and where what it hits was shown
-	hurt       func(f *foretick.Frame, sent foretick.Tick, h Hurt)                                     // client: it was told what hit it
+	fired      func(f *foretick.Frame, by ecs.Entity, hit foretick.Hit, at lagcomp.Sphere)             // client: a predicted shot, and the position on screen of what it hits
+	hurt       func(f *foretick.Frame, sent foretick.Tick, h Hurt)                                     // client: the report of a hit
 	stunned    func(f *foretick.Frame, player foretick.PlayerID)                                       // server
 	died       func(f *foretick.Frame, who ecs.Entity)                                                 // server
 	received   func(f *foretick.Frame, sent foretick.Tick, kind string, id uint32)                     // client: a message
-	render     func(f *foretick.Frame, rows ecs.Rows)                                                  // client: bodies shown
-	sent       func(kind string, id uint32)                                                            // server: a message, to everybody
-	born       func(f *foretick.Frame, player foretick.PlayerID, by string)                            // server: a body was made anew
+	render     func(f *foretick.Frame, rows ecs.Rows)                                                  // client: bodies on screen
+	sent       func(kind string, id uint32)                                                            // server: a message to everyone
+	born       func(f *foretick.Frame, player foretick.PlayerID, by string)                            // server: a body was created or reset
 	stepped    func(f *foretick.Frame, rows ecs.Rows)                                                  // client: a tick was predicted
 	aimed      func(f *foretick.Frame, by foretick.PlayerID, ray lagcomp.Ray, seen foretick.HitView)   // client: a predicted shot's line
 	turned     func(f *foretick.Frame, rows ecs.Rows)                                                  // bodies that have just turned
@@ -171,7 +169,8 @@ const (
 	magazine     = 30
 )
 
-// The stages of a tick: what befalls bodies, what they do, what flies and heals.
+// The stages of a tick: effects on bodies, their actions, and then what flies and
+// heals.
 const (
 	stageRules = "rules"
 	stageAct   = "act"
@@ -179,10 +178,10 @@ const (
 	stageWatch = "watch"
 )
 
-// NewGame makes one end's game.
+// NewGame returns the game of one end.
 func NewGame(opt Options) *Game { return &Game{opt: opt} }
 
-// ticks turns ticks at 30 Hz into ticks at the game's rate.
+// ticks converts ticks at 30 Hz to ticks at the game's rate.
 func (g *Game) ticks(at30 int) int {
 	return max(1, (at30*g.opt.TickRate+15)/30)
 }
@@ -217,7 +216,7 @@ func (g *Game) Protocol() (*foretick.Protocol, error) {
 	return p, p.Err()
 }
 
-// body is what can be hit: a disc, while its owner lives.
+// body returns the hitbox of a body: a disc while it is alive.
 func body(at *Position, s *Status) lagcomp.Sphere {
 	if s.Dead {
 		return lagcomp.Sphere{}
@@ -231,15 +230,10 @@ func (g *Game) got(f *foretick.Frame, t foretick.Tick, kind string, id uint32) {
 	}
 }
 
-// learn takes the word on what hit this player.
+// learn handles the report of a hit on this player.
 func (g *Game) learn(f *foretick.Frame, t foretick.Tick, h Hurt) {
 	g.got(f, t, "hurt", uint32(h.ID))
 	if g.watch.hurt != nil {
 		g.watch.hurt(f, t, h)
 	}
-}
-
-func sincos(a float32) (sin, cos float32) {
-	s, c := math.Sincos(float64(a))
-	return float32(s), float32(c)
 }

@@ -4,9 +4,10 @@ import (
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/lagcomp"
+	"github.com/foretick/foretick/mathf"
 )
 
-// guns is the feature of shooting.
+// guns is the shooting feature.
 type guns struct{ g *Game }
 
 // The guns.
@@ -37,15 +38,15 @@ func (m guns) Declare(p *foretick.Protocol) {
 	p.Server("fly", g.fly, ecs.Stage(stageWorld), ecs.Write(&g.Pos, &g.Bolt), ecs.WriteOther(&g.HP, &g.Status, &g.Life), ecs.Structural())
 }
 
-// witness lets the report see what the guns will see.
+// witness passes the state before the guns work to the report.
 func (g *Game) witness(f *foretick.Frame, rows ecs.Rows) {
 	if g.watch.before != nil {
-		defer f.World.Guard(f.World.Guard(false)) // the report looks at what it likes
+		defer f.World.Guard(f.World.Guard(false)) // the report may read anything
 		g.watch.before(f, rows)
 	}
 }
 
-// fire works the triggers, the magazines and the cooldowns.
+// fire handles triggers, magazines and cooldowns.
 func (g *Game) fire(f *foretick.Frame, rows ecs.Rows) {
 	pos, face, gun := g.Pos.Slice(rows), g.Face.Slice(rows), g.Gun.Slice(rows)
 	cmd, status := g.Cmd.Slice(rows), g.Status.Slice(rows)
@@ -86,7 +87,8 @@ func (g *Game) discharge(f *foretick.Frame, by ecs.Entity, w *Weapon, at *Positi
 	g.Shot.Raise(f, by, Shot{ray, arsenal[w.Kind].damage, w.Kind})
 }
 
-// tracer is the shooter's own screen: what the shot seems to hit there.
+// tracer runs on the shooter's client: it finds what the shot seems to hit on
+// the screen.
 func (g *Game) tracer(f *foretick.Frame, by ecs.Entity, s Shot) {
 	if g.watch.fired != nil {
 		seen := f.Rewind(f.World.Owner(by))
@@ -101,8 +103,8 @@ func (g *Game) tracer(f *foretick.Frame, by ecs.Entity, s Shot) {
 	}
 }
 
-// damage judges a shot in the past that the shooter saw; the harm lands in the
-// present.
+// damage judges a shot in the past that the shooter saw, and applies the damage
+// in the present.
 func (g *Game) damage(f *foretick.Frame, by foretick.PlayerID, s Shot) {
 	seen := f.Rewind(by)
 	hit, ok := seen.Raycast(s.Ray)
@@ -119,22 +121,22 @@ func (g *Game) damage(f *foretick.Frame, by foretick.PlayerID, s Shot) {
 	}
 }
 
-// bodyOn is where a shooter saw what it hit.
+// bodyOn returns where a shooter saw the body that it hit.
 func bodyOn(seen foretick.HitView, hit foretick.Hit) lagcomp.Sphere {
 	v, _ := seen.Hitbox(hit.Entity, hit.Index)
 	return v.Bound()
 }
 
-// launch makes a bolt.
+// launch creates a bolt.
 func (g *Game) launch(f *foretick.Frame, by foretick.PlayerID, l Launch) {
 	e := f.Spawn(&g.Bolts, ecs.Nobody)
-	sin, cos := sincos(l.Angle)
+	sin, cos := mathf.Sincos(l.Angle)
 	g.Pos.Get(f.World, e).X, g.Pos.Get(f.World, e).Y = l.X, l.Y
 	g.Face.Get(f.World, e).Angle = l.Angle
 	*g.Bolt.Get(f.World, e) = Bolt{VX: cos * boltSpeed, VY: sin * boltSpeed, Ticks: uint16(g.ticks(60)), By: by}
 }
 
-// fly moves the bolts and lets them hit whom they meet in the present.
+// fly moves the bolts; they hit bodies in the present.
 func (g *Game) fly(f *foretick.Frame, rows ecs.Rows) {
 	pos, bolt := g.Pos.Slice(rows), g.Bolt.Slice(rows)
 	for i := range bolt {

@@ -5,7 +5,7 @@ import (
 	"github.com/foretick/foretick/ecs"
 )
 
-// lives is the feature of being born, stunned, hurt, killed and born again.
+// lives is the feature for spawning, stuns, damage, deaths and respawns.
 type lives struct{ g *Game }
 
 // Declare adds its systems.
@@ -27,7 +27,7 @@ func (g *Game) join(f *foretick.Frame, player foretick.PlayerID) {
 	g.anew(f, player, "join")
 }
 
-// anew tells who watches that a body begins again.
+// anew reports that a body was created or reset.
 func (g *Game) anew(f *foretick.Frame, player foretick.PlayerID, by string) {
 	if g.watch.born != nil {
 		g.watch.born(f, player, by)
@@ -42,7 +42,7 @@ func (g *Game) birthplace(f *foretick.Frame, salt uint64) Position {
 	return at
 }
 
-// wake lets stuns pass.
+// wake lets stuns expire.
 func (g *Game) wake(_ *foretick.Frame, rows ecs.Rows) {
 	status := g.Status.Slice(rows)
 	for i := range status {
@@ -52,7 +52,8 @@ func (g *Game) wake(_ *foretick.Frame, rows ecs.Rows) {
 	}
 }
 
-// stun strikes about every other second, from nowhere: no client can know.
+// stun hits about every other second at random on the server: no client can
+// predict it.
 func (g *Game) stun(f *foretick.Frame, rows ecs.Rows) {
 	if g.opt.Peaceful || g.quiet {
 		return
@@ -70,7 +71,7 @@ func (g *Game) stun(f *foretick.Frame, rows ecs.Rows) {
 	}
 }
 
-// hurt takes health away, and life when none is left, and tells the victim.
+// hurt removes health, kills at zero, and tells the victim.
 func (g *Game) hurt(f *foretick.Frame, target ecs.Entity, points int16, told Hurt) {
 	hp, status := g.HP.Find(f.World, target), g.Status.Find(f.World, target)
 	if hp == nil || status == nil || status.Dead || g.opt.Peaceful || g.quiet {
@@ -95,7 +96,7 @@ func (g *Game) hurt(f *foretick.Frame, target ecs.Entity, points int16, told Hur
 	g.tell("kill", g.kills, g.Kill.Broadcast(f, Kill{By: told.By, Target: uint16(f.World.Owner(target)), ID: g.kills}))
 }
 
-// respawn stands the dead up again somewhere else.
+// respawn brings dead players back at another place.
 func (g *Game) respawn(f *foretick.Frame, rows ecs.Rows) {
 	status, life := g.Status.Slice(rows), g.Life.Slice(rows)
 	for i := range life {
@@ -115,7 +116,7 @@ func (g *Game) respawn(f *foretick.Frame, rows ecs.Rows) {
 	}
 }
 
-// beat tells everybody the time, once a second.
+// beat broadcasts a message once a second.
 func (g *Game) beat(f *foretick.Frame, _ ecs.Rows) {
 	if int(f.Tick)%g.opt.TickRate == 0 && !g.quiet {
 		g.beats++
@@ -129,10 +130,10 @@ func (g *Game) tell(kind string, id uint32, err error) {
 	}
 }
 
-// stepped lets the log see what a client predicted.
+// stepped passes what a client predicted to the log.
 func (g *Game) stepped(f *foretick.Frame, rows ecs.Rows) {
 	if g.watch.stepped != nil && !f.IsServer() {
-		defer f.World.Guard(f.World.Guard(false)) // the log looks at what it likes
+		defer f.World.Guard(f.World.Guard(false)) // the log may read anything
 		g.watch.stepped(f, rows)
 	}
 }

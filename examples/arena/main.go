@@ -1,5 +1,6 @@
-// Arena is a top-down shooter between bots: a whole game with everything a
-// networked shooter needs, and a report on how well the network was hidden.
+// Arena is a top-down shooter between bots: a complete game with everything
+// that a networked shooter needs, and a report on how well it hides the
+// network.
 //
 // Without flags it plays ten seconds over a simulated bad network, in one
 // process. See -help for real sockets, separate processes and bad links.
@@ -24,8 +25,8 @@ func main() {
 	os.Exit(exitCode(err, os.Stderr))
 }
 
-// exitCode tells what went wrong in one line: 2 for the command line, 1 for the
-// rest.
+// exitCode prints an error in one line and returns the exit code: 2 for a wrong
+// command line, 1 for other errors.
 func exitCode(err error, w io.Writer) int {
 	switch {
 	case err == nil, errors.Is(err, flag.ErrHelp), errors.Is(err, context.Canceled):
@@ -40,7 +41,7 @@ func exitCode(err error, w io.Writer) int {
 
 func oneLine(s string) string { return strings.ReplaceAll(strings.TrimSpace(s), "\n", "; ") }
 
-// run is the program but for its process.
+// run is the program without its process.
 func run(ctx context.Context, args []string, out io.Writer) error {
 	o, err := parse(args, out)
 	if err != nil {
@@ -63,7 +64,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	return show(o, out)(playSim(o, live))
 }
 
-// show prints a report as the options want it.
+// show returns a function that prints a report in the chosen format.
 func show(o options, out io.Writer) func(*Report, error) error {
 	return func(r *Report, err error) error {
 		if err != nil {

@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/foretick/foretick/snapshot"
+	"github.com/foretick/foretick/schema"
 	"github.com/stretchr/testify/require"
 )
 
@@ -28,8 +28,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// patience is how long a test waits for what a process is to do: far longer than
-// it takes on a machine that does nothing else.
+// patience is how long a test waits for a process: much longer than needed on an
+// idle machine.
 const patience = time.Minute
 
 // program prepares this binary as the arena.
@@ -121,7 +121,7 @@ func TestLearn(t *testing.T) {
 	play(t, "-seconds", "5", "-clients", "4", "-learn", file)
 	b, err := os.ReadFile(file)
 	require.NoError(t, err)
-	require.NoError(t, snapshot.NewRegistry().UseTables(b))
+	require.NoError(t, schema.NewRegistry().UseTables(b))
 	require.NotEqual(t, learned, b)
 }
 
@@ -284,8 +284,7 @@ func (w *watched) leaves(t *testing.T) {
 	require.NoError(t, w.Wait())
 }
 
-// Bots that are killed without a word are dropped with a reason, and the server
-// goes on with the rest.
+// Killed bots are dropped with a reason, and the server continues with the rest.
 func TestKilledBots(t *testing.T) {
 	server := start(t, "-serve", "127.0.0.1:0")
 	server.says(t, "serving on ")
@@ -308,8 +307,8 @@ func TestKilledBots(t *testing.T) {
 	late.leaves(t)
 }
 
-// Server and bots in processes of their own, over each transport; over dtls the
-// bots know the server by the pin that it prints, and no other server by it.
+// Server and bots in separate processes, over each transport; over dtls the bots
+// recognise the server by the pin that it prints, and accept no other.
 func TestProcesses(t *testing.T) {
 	for _, name := range []string{"udp", "dtls", "ws"} {
 		t.Run(name, func(t *testing.T) {
@@ -335,7 +334,7 @@ func TestProcesses(t *testing.T) {
 	}
 }
 
-// Bots of another tick rate are told so.
+// Bots with another tick rate are told so.
 func TestMismatchedProcess(t *testing.T) {
 	server := start(t, "-serve", "127.0.0.1:0", "-seconds", "20")
 	server.says(t, "serving on ")
@@ -347,55 +346,6 @@ func TestMismatchedProcess(t *testing.T) {
 	require.Equal(t, 1, exit.ExitCode())
 	require.Equal(t, 1, strings.Count(other.text(), "\n"), other.text())
 	require.Contains(t, other.text(), fmt.Sprintf("%q", "tick rate 60 Hz"))
-}
-
-// A process that was stopped for a while, as by a sleeping laptop, plays on in
-// its own body; nobody else is lost or has a clock as badly off, though a busy
-// machine may set back another's too.
-func TestStoppedProcess(t *testing.T) {
-	const silent = 5 * time.Second // the server gives up who says nothing for so long
-	server := start(t, "-serve", "127.0.0.1:0")
-	server.says(t, "serving on ")
-	addr := strings.Fields(server.text())[2]
-	bot := start(t, "-join", addr, "-clients", "1")
-	server.says(t, "player=1")
-	other := start(t, "-join", addr, "-clients", "1")
-	server.says(t, "player=2")
-	bot.says(t, "playing")
-	other.says(t, "playing")
-	for _, asleep := range []time.Duration{800 * time.Millisecond, 3 * time.Second, 7 * time.Second} {
-		if asleep > silent {
-			time.Sleep(asleep) // its place is held for no longer than it played
-		}
-		require.NoError(t, bot.Process.Signal(syscall.SIGSTOP))
-		stopped, heard := time.Now(), len(bot.text())
-		time.Sleep(asleep)
-		require.NoError(t, bot.Process.Signal(syscall.SIGCONT))
-		if asleep > silent {
-			server.says(t, "msg=lost player=1")
-			server.says(t, "came back")
-		}
-		// The first line may be what it thinks before it has looked.
-		require.Eventually(t, func() bool { return strings.Count(bot.text()[heard:], "playing") > 1 }, patience, 20*time.Millisecond, asleep)
-		if time.Since(stopped) < silent {
-			require.NotContains(t, server.text(), "msg=lost", "%v", asleep)
-			require.NotContains(t, server.text(), "came back", "%v", asleep)
-		}
-	}
-	require.NotContains(t, server.text(), "msg=left")
-	require.NotContains(t, server.text(), "msg=lost player=2")
-	require.Less(t, other.resets(t), bot.resets(t))
-}
-
-// resets is the count of hard resets that bots told last.
-func (w *watched) resets(t *testing.T) (n int) {
-	t.Helper()
-	text := w.text()
-	at := strings.LastIndex(text, " hard resets\n")
-	require.Positive(t, at, text)
-	_, err := fmt.Sscan(text[strings.LastIndexByte(text[:at], ' ')+1:at], &n)
-	require.NoError(t, err, text)
-	return n
 }
 
 // Each correction is explained: stuns and deaths name the server's system, lost

@@ -14,18 +14,19 @@ import (
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/lagcomp"
 	"github.com/foretick/foretick/prediction"
+	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/snapshot"
 )
 
 // quietTime is how long bots stand still before both ends are compared.
 const quietTime = 2500 * time.Millisecond
 
-// restLimit is how much longer both ends may take to agree over real sockets,
-// where a busy machine keeps everything waiting.
+// restLimit is the additional time for both ends to agree over real sockets,
+// where a busy machine delays everything.
 const restLimit = 10 * quietTime
 
-// match is a server and its bots in one process, and everything the report
-// needs of either.
+// match is a server and its bots in one process, and everything that the report
+// needs from either.
 type match struct {
 	opt    options
 	game   *Game
@@ -36,9 +37,9 @@ type match struct {
 	log    *facts               // nil without -log
 	draw   *drawings            // nil without -draw-shots
 	learn  *snapshot.Statistics // nil without -learn
-	ended  bool                 // the played time is over: the match comes to rest
+	ended  bool                 // the playing time is over: the match comes to rest
 
-	took    []time.Duration // server's Steps in which a tick ran
+	took    []time.Duration // durations of server Steps that ran a tick
 	mallocs uint64
 	counted int
 	state   hash.Hash
@@ -51,10 +52,10 @@ type seat struct {
 	bot    *Bot
 	game   *Game
 	client *foretick.Client
-	next   map[string]uint32 // the id that the next message of a kind must have
-	got    uint64            // messages that came once and in their order
+	next   map[string]uint32 // the expected id of the next message of each kind
+	got    uint64            // messages that arrived once and in order
 
-	sampled func(v foretick.View, cmd Command) // for the log; nil without
+	sampled func(v foretick.View, cmd Command) // for the log; nil without a log
 }
 
 func newMatch(o options) *match {
@@ -69,8 +70,8 @@ func newMatch(o options) *match {
 	return m
 }
 
-// serverConfig makes the server's game and configuration, but for its
-// transport.
+// serverConfig returns the server's configuration without its transport, and
+// creates its game.
 func (m *match) serverConfig() (foretick.ServerConfig, error) {
 	m.game = NewGame(m.opt.rules())
 	g := m.game
@@ -87,24 +88,20 @@ func (m *match) serverConfig() (foretick.ServerConfig, error) {
 		g.watch.explain = m.draw.explain
 	}
 	var onTick func(*foretick.Frame)
-	var onMessage func(foretick.MessageSent)
 	if m.log != nil {
 		m.log.server(m)
 		onTick = m.log.ticks(m)
-		onMessage = func(s foretick.MessageSent) {
-			m.log.add(Fact{F: "tell", P: s.To, Kind: [...]string{"kill", "beat", "hurt"}[s.Kind]})
-		}
 	}
 	p, err := g.Protocol()
 	return foretick.ServerConfig{
-		OnTick: onTick, OnMessage: onMessage,
-		MaxWaitingPerAddress: -1, // the bots all come from this machine
+		OnTick:               onTick,
+		MaxWaitingPerAddress: -1, // all bots connect from this machine
 		Protocol:             p, SnapshotRate: m.opt.snapshotRate, NoLagCompensation: m.opt.noLagComp, MaxClients: m.opt.seats(), TrainCompression: m.learn, Profile: m.opt.profile,
 	}, err
 }
 
-// clientConfig makes the n-th bot's game and configuration, but for its
-// transport.
+// clientConfig returns the n-th bot's configuration without its transport, and
+// creates its game.
 func (m *match) clientConfig(n int) (*seat, foretick.ClientConfig, error) {
 	rules := m.opt.rules()
 	rules.Bias = m.opt.plant == "code" && n == 0
@@ -143,7 +140,7 @@ func (m *match) clientConfig(n int) (*seat, foretick.ClientConfig, error) {
 	return s, cfg, err
 }
 
-// sample is the bot's hand, seen by the log.
+// sample returns the bot's input and passes it to the log.
 func (s *seat) sample(v foretick.View) Command {
 	cmd := s.bot.Sample(v)
 	if s.sampled != nil {
@@ -152,7 +149,7 @@ func (s *seat) sample(v foretick.View) Command {
 	return cmd
 }
 
-// received checks that messages come once and without a gap.
+// received checks that messages arrive once and without gaps.
 func (s *seat) received(_ *foretick.Frame, _ foretick.Tick, kind string, id uint32) {
 	if want, ok := s.next[kind]; !ok || id == want {
 		s.got++
@@ -160,17 +157,17 @@ func (s *seat) received(_ *foretick.Frame, _ foretick.Tick, kind string, id uint
 	s.next[kind] = id + 1
 }
 
-// corrupt is the planted desync: a render system that writes what it should
-// only draw.
+// corrupt is the planted desync: a render system that writes state that it
+// should only draw.
 func (s *seat) corrupt(f *foretick.Frame, rows ecs.Rows) {
-	defer f.World.Guard(f.World.Guard(false)) // debug builds would refuse it
+	defer f.World.Guard(f.World.Guard(false)) // debug builds would reject it
 	teams := s.game.Team.Slice(rows)
 	for i := range teams {
 		teams[i].ID ^= 1
 	}
 }
 
-// fired notes a predicted shot, and whom it hit.
+// fired records a predicted shot, and its target.
 func (m *match) fired(s *seat, f *foretick.Frame, by ecs.Entity, hit foretick.Hit, at lagcomp.Sphere) {
 	if m.ended {
 		return
@@ -180,13 +177,13 @@ func (m *match) fired(s *seat, f *foretick.Frame, by ecs.Entity, hit foretick.Hi
 	back := float64(shown.Behind(f.Tick))
 	shot := seenShot{hit: hit.ID != 0, at: at, render: shown.Tick, back: back * 1000 / float64(m.opt.tickRate)}
 	if shot.hit {
-		shot.target = f.World.Owner(hit.Entity) // who has one body for good
+		shot.target = f.World.Owner(hit.Entity) // a player keeps its body
 	}
 	m.shots.fired(shotKey{player, f.Tick}, shot)
 }
 
-// around times one of the server's Steps, and counts what it allocates once the
-// match runs evenly.
+// around times a Step of the server, and counts its allocations once the match
+// runs evenly.
 func (m *match) around(step func()) {
 	before := m.server.Tick()
 	steady := !m.ended && before > uint32(m.opt.seconds*float64(m.opt.tickRate)/2) && m.counted < 100
@@ -206,16 +203,16 @@ func (m *match) around(step func()) {
 	}
 }
 
-// hashTick is part of the trace of a match over real sockets.
+// hashTick adds a tick to the trace of a match over real sockets.
 func (m *match) hashTick(f *foretick.Frame) {
 	var b [12]byte
 	binary.LittleEndian.PutUint32(b[:], f.Tick)
-	binary.LittleEndian.PutUint64(b[4:], m.server.Hash())
+	binary.LittleEndian.PutUint64(b[4:], simtest.Hash(m.server))
 	m.state.Write(b[:])
 }
 
-// end stops the play: what is counted by the second is settled now, and the
-// match comes to rest.
+// end stops the play: it computes the figures per second, and the match comes
+// to rest.
 func (m *match) end() {
 	r := &m.atEnd
 	st := m.server.Stats()
@@ -236,7 +233,7 @@ func (m *match) end() {
 	m.log.add(Fact{F: "end", Out: st.BytesOut, In: st.BytesIn})
 }
 
-// countClients fills in what the clients alone know.
+// countClients fills in figures that only the clients know.
 func (m *match) countClients() {
 	r := &m.atEnd
 	r.Clients = len(m.seats)
@@ -244,7 +241,7 @@ func (m *match) countClients() {
 	var living, moving, changed int
 	for _, s := range m.seats {
 		cs := s.client.Stats()
-		all.Add(&cs)
+		simtest.AddStats(&all, &cs)
 		living, moving, changed = living+s.bot.living, moving+s.bot.moving, changed+s.bot.changed
 	}
 	r.Mispredictions, r.TicksShownWrong = all.Mispredictions, all.MispredictedFrames
@@ -263,13 +260,22 @@ func (m *match) countClients() {
 	}
 }
 
-// agreed says whether every screen shows what the server has and every message
-// came.
+// logSent logs the messages that the server queues.
+func (m *match) logSent() {
+	if m.log != nil {
+		simtest.OnSent(m.server, func(s simtest.MessageSent) {
+			m.log.add(Fact{F: "tell", P: s.To, Kind: [...]string{"kill", "beat", "hurt"}[s.Kind]})
+		})
+	}
+}
+
+// agreed reports whether every screen matches the server and every message has
+// arrived.
 func (m *match) agreed() bool {
 	got := uint64(0)
 	for _, s := range m.seats {
 		got += s.got
-		if a := foretick.Audit(m.server, s.client.View().Player, s.client); a.Differences > 0 {
+		if a := simtest.Audit(m.server, s.client.View().Player, s.client); a.Differences > 0 {
 			return false
 		}
 	}
@@ -287,7 +293,7 @@ func (m *match) report(trace string) (*Report, error) {
 	for _, s := range m.seats {
 		r.EventsDelivered += s.got
 		me := s.client.View().Player
-		a := foretick.Audit(m.server, me, s.client)
+		a := simtest.Audit(m.server, me, s.client)
 		r.FieldsCompared += a.Fields
 		if a.Differences > 0 {
 			r.Desyncs++
@@ -309,7 +315,7 @@ func (m *match) report(trace string) (*Report, error) {
 	return &r, nil
 }
 
-// openLog begins the log that the options ask for.
+// openLog starts the log if the options ask for one.
 func (m *match) openLog(now func() time.Duration) error {
 	if m.opt.log == "" {
 		return nil
@@ -324,7 +330,7 @@ func (m *match) openLog(now func() time.Duration) error {
 	return nil
 }
 
-// closeLog ends it with what the screens show in the end, and the report.
+// closeLog writes the final screens and the report, and ends the log.
 func (m *match) closeLog(r *Report) error {
 	if m.log == nil {
 		return nil

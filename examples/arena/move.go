@@ -7,7 +7,7 @@ import (
 	"github.com/foretick/foretick/ecs"
 )
 
-// movement is the feature of walking about.
+// movement is the walking feature.
 type movement struct{ g *Game }
 
 // Declare adds its systems.
@@ -41,8 +41,8 @@ func (g *Game) move(f *foretick.Frame, rows ecs.Rows) {
 			wx++
 		}
 		vel[i].X, vel[i].Y = approach(vel[i].X, wx, f.DT), approach(vel[i].Y, wy, f.DT)
-		pos[i].X += vel[i].X * f.DT
-		pos[i].Y += vel[i].Y * f.DT
+		pos[i].X += float32(vel[i].X * f.DT)
+		pos[i].Y += float32(vel[i].Y * f.DT)
 		sx, sy := collide(&pos[i].X, &pos[i].Y, bodyRadius)
 		if sx {
 			vel[i].X = 0
@@ -53,7 +53,7 @@ func (g *Game) move(f *foretick.Frame, rows ecs.Rows) {
 	}
 }
 
-// approach brings a speed nearer to the wanted one.
+// approach moves a speed closer to the wanted one.
 func approach(v, want, dt float32) float32 {
 	rate := float32(acceleration)
 	if want == 0 {
@@ -64,7 +64,7 @@ func approach(v, want, dt float32) float32 {
 		return want
 	}
 	if want > v {
-		return v + step
+		return v + float32(step)
 	}
-	return v - step
+	return v - float32(step)
 }

@@ -13,18 +13,18 @@ import (
 	"github.com/foretick/foretick/transport/ws"
 )
 
-// network is a server's endpoint, and how a bot dials it.
+// network is a server's endpoint, and a function for bots to dial it.
 type network struct {
 	transport.Endpoint
 	addr string
 	dial func() (transport.Endpoint, error)
-	pin  string // what bots of other processes know the server by; empty without dtls
+	pin  string // the server's pin for bots in other processes; empty without dtls
 }
 
-// seats is how many may play at once: all bots, or whoever comes.
+// seats returns the most clients at the same time.
 func (o *options) seats() int { return max(64, o.clients) }
 
-// listen opens a server by the transport that the options ask for.
+// listen opens a server with the transport chosen in the options.
 func listen(o options, at string) (*network, error) {
 	switch o.transport {
 	case "dtls":
@@ -58,8 +58,8 @@ func reach(o options, addr string) (transport.Endpoint, error) {
 	return udp.Dial(addr, udp.Config{})
 }
 
-// listenPinned is a server for other processes, which know it by its
-// certificate: there is no matchmaker here that they could ask for a ticket.
+// listenPinned opens a server for other processes, which recognise it by its
+// certificate, because this example has no separate matchmaker for tickets.
 func listenPinned(o options, at string) (*network, error) {
 	cert, err := dtls.NewCertificate()
 	if err != nil {
@@ -73,7 +73,7 @@ func listenPinned(o options, at string) (*network, error) {
 	return &network{Endpoint: e, addr: e.Below().(*udp.Endpoint).LocalAddr().String(), pin: hex.EncodeToString(pin[:])}, nil
 }
 
-// pinned is the server's pin, as it was typed.
+// pinned returns the server's pin from the command line.
 func (o *options) pinned() (pin dtls.Pin, err error) {
 	b, err := hex.DecodeString(o.pin)
 	if err != nil || len(b) != len(pin) {
@@ -82,7 +82,8 @@ func (o *options) pinned() (pin dtls.Pin, err error) {
 	return dtls.Pin(b), nil
 }
 
-// listenDTLS is a server, and the matchmaker who issues a ticket for each dial.
+// listenDTLS opens a server, and acts as the matchmaker that issues a ticket
+// for each dial.
 func listenDTLS(o options, at string) (*network, error) {
 	key, public := ticket.NewKey(), netip.MustParseAddrPort("127.0.0.1:27015")
 	gate, err := ticket.NewGate(key, []netip.AddrPort{public}, nil)

@@ -45,31 +45,31 @@ func parse(args []string, help io.Writer) (options, error) {
 	var o options
 	fs := flag.NewFlagSet("arena", flag.ContinueOnError)
 	fs.SetOutput(io.Discard)
-	fs.Float64Var(&o.seconds, "seconds", 10, "how long to play; with -serve and -join 0 plays until interrupted")
-	fs.IntVar(&o.clients, "clients", 8, "how many bots play")
-	fs.StringVar(&o.transport, "transport", "sim", "sim (virtual time), or over real sockets udp, dtls (encrypted) or ws (WebSocket)")
-	fs.DurationVar(&o.rtt, "rtt", 100*time.Millisecond, "round trip of every client's link")
-	fs.DurationVar(&o.jitter, "jitter", 20*time.Millisecond, "delay added at random, up to this, each way")
+	fs.Float64Var(&o.seconds, "seconds", 10, "seconds to play; with -serve and -join, 0 plays until interrupted")
+	fs.IntVar(&o.clients, "clients", 8, "number of bots")
+	fs.StringVar(&o.transport, "transport", "sim", "sim (virtual time), or with real sockets: udp, dtls (encrypted) or ws (WebSocket)")
+	fs.DurationVar(&o.rtt, "rtt", 100*time.Millisecond, "round-trip time of every client's link")
+	fs.DurationVar(&o.jitter, "jitter", 20*time.Millisecond, "maximum random delay added, each way")
 	fs.Float64Var(&o.loss, "loss", 0.02, "share of packets lost, each way")
 	fs.Float64Var(&o.duplicate, "duplicate", 0, "share of packets that arrive twice")
-	fs.Float64Var(&o.reorder, "reorder", 0, "share of packets held back behind later ones")
-	fs.Uint64Var(&o.seed, "seed", 1, "seed of all chance")
+	fs.Float64Var(&o.reorder, "reorder", 0, "share of packets that later ones overtake")
+	fs.Uint64Var(&o.seed, "seed", 1, "random seed")
 	fs.IntVar(&o.tickRate, "tickrate", 30, "ticks a second")
 	fs.IntVar(&o.snapshotRate, "snapshotrate", 0, "snapshots a second; 0 is one a tick")
-	fs.BoolVar(&o.noPrediction, "no-prediction", false, "show the local player as the server last told it")
+	fs.BoolVar(&o.noPrediction, "no-prediction", false, "show the local player in the server's last known state")
 	fs.BoolVar(&o.noLagComp, "no-lagcomp", false, "judge shots in the present")
 	fs.BoolVar(&o.peaceful, "peaceful", false, "no stun, no damage")
 	fs.StringVar(&o.plant, "plant", "", "plant a fault: code or desync")
 	fs.BoolVar(&o.explain, "explain", false, "write each correction and its cause to standard error, one JSON object a line")
 	fs.BoolVar(&o.json, "json", false, "print one JSON object and nothing else; sim then runs as fast as it can")
-	fs.StringVar(&o.drawShots, "draw-shots", "", "draw the match's shots into this directory, as PNG: what the shooter saw, what the server used and what it had")
+	fs.StringVar(&o.drawShots, "draw-shots", "", "draw the match's shots into this directory as PNG: what the shooter saw, what the server used, and the server's state at that time")
 	fs.BoolVar(&o.profile, "profile-bandwidth", false, "count the bytes of each component and field")
-	fs.StringVar(&o.learn, "learn", "", "write tables learned from this match to a file, for the snapshots' codes (tables.bin of this example was made so)")
-	fs.StringVar(&o.serve, "serve", "", "be a dedicated server at this address, over -transport udp, dtls or ws")
-	fs.StringVar(&o.join, "join", "", "be bots on the server at this address, over -transport udp, dtls or ws")
-	fs.StringVar(&o.pin, "pin", "", "with -join and dtls: what the server is known by, as it printed it")
-	fs.StringVar(&o.log, "log", "", "write what happened at both ends into this file, raw, as JSON lines (see facts.go)")
-	fs.StringVar(&o.check, "check", "", "recount the report of such a file from its facts, and say whether both agree")
+	fs.StringVar(&o.learn, "learn", "", "write compression tables trained on this match to a file (as for this example's tables.bin)")
+	fs.StringVar(&o.serve, "serve", "", "run a dedicated server at this address, with -transport udp, dtls or ws")
+	fs.StringVar(&o.join, "join", "", "run bots on the server at this address, with -transport udp, dtls or ws")
+	fs.StringVar(&o.pin, "pin", "", "with -join and dtls: the server's pin, as the server printed it")
+	fs.StringVar(&o.log, "log", "", "write the events of both ends into this file, raw, as JSON lines (see facts.go)")
+	fs.StringVar(&o.check, "check", "", "recount the report in such a file from its facts, and print whether they agree")
 	err := fs.Parse(args)
 	if errors.Is(err, flag.ErrHelp) {
 		fmt.Fprintln(help, "arena plays a top-down shooter between bots. Flags:")
@@ -99,9 +99,9 @@ func (o *options) validate(set map[string]bool) error {
 	case alone && set["transport"] && o.transport == "sim":
 		return errors.New("-serve and -join need -transport udp, dtls or ws")
 	case (o.pin != "") != (o.join != "" && o.transport == "dtls"):
-		return errors.New("-pin goes with -join and -transport dtls, and they with it: the server prints it")
+		return errors.New("-pin is needed with -join and -transport dtls, and only then: the server prints it")
 	case o.check != "" && len(set) > 1:
-		return errors.New("-check takes nothing beside it")
+		return errors.New("-check excludes all other flags")
 	case alone && o.log != "":
 		return errors.New("-log needs both ends in one process: not with -serve or -join")
 	case alone && o.drawShots != "":
@@ -150,12 +150,12 @@ func (o *options) validate(set map[string]bool) error {
 	return nil
 }
 
-// link is one direction of every client's connection.
+// link returns one direction of every client's connection.
 func (o *options) link() sim.Link {
 	return sim.Link{Latency: o.rtt / 2, Jitter: o.jitter, Loss: o.loss, Duplicate: o.duplicate, Reorder: o.reorder}
 }
 
-// impaired tells whether the link does anything at all.
+// impaired reports whether the link has any effect.
 func (o *options) impaired() bool { return o.link() != sim.Link{} }
 
 func (o *options) rules() Options {

@@ -36,15 +36,15 @@ type predictionCell struct {
 	wrong       uint64
 	shownWrong  uint64
 	stuns       int
-	missed      int // not corrected in the Step in which their snapshot came
+	missed      int // not corrected in the Step that received their snapshot
 	within      int // corrected within RTT + 3 ticks of the server's execution
 	delays      []time.Duration
 }
 
 func (c *predictionCell) link() sim.Link { return sim.Link{Latency: c.rtt / 2, Loss: c.loss} }
 
-// probe watches one client from outside: what it was given, what came in, what
-// it corrected.
+// probe watches one client from outside: its input, the packets it received, and
+// its corrections.
 type probe struct {
 	transport.Endpoint
 	cell   *predictionCell
@@ -87,7 +87,7 @@ func (p *probe) Recv(ev []transport.Event) int {
 	return n
 }
 
-// Send keeps the shadow in step: it does not believe acknowledgements of what it
+// Send keeps the shadow in step: it rejects acknowledgements of packets that it
 // never sent.
 func (p *probe) Send(to transport.PeerID, b []byte) error {
 	pk := p.shadow.Begin(p.net.Now())
@@ -119,7 +119,7 @@ func (p *probe) turned(f *foretick.Frame, rows ecs.Rows) {
 	}
 }
 
-// after looks, behind a Step, for the stuns whose snapshot came in it.
+// after looks, after a Step, for the stuns whose snapshot arrived in it.
 func (p *probe) after(foretick.View) {
 	p.stuns = slices.DeleteFunc(p.stuns, func(s stunned) bool {
 		if s.tick > p.arrived {
@@ -233,9 +233,9 @@ func predictionTable(cells []*predictionCell) string {
 	return b.String()
 }
 
-// The local player never waits, is wrong only when the server did what it could
-// not know, and is then put right at once: over rates, round trips and losses,
-// with the history that start-up chooses.
+// The local player never waits. It is wrong only when the server did something
+// unpredictable, and is then corrected at once: for several rates, round trips
+// and losses, with the history that start-up chooses.
 func TestPredictionTable(t *testing.T) {
 	trips, losses := []int{0, 100, 400}, []float64{0, 0.05, 0.2}
 	clients, seconds := 4, 12.0

@@ -11,20 +11,20 @@ import (
 	"github.com/foretick/foretick/ecs"
 )
 
-// referee recomputes a match's counts from the log of its facts alone. It shares
-// no code with what computed the report: not the library's comparison, nor its
-// queries into the past, nor its statistics.
+// referee recomputes a match's counts from its log alone. It shares no code
+// with the computation of the report: not the library's comparison, its queries
+// into the past, or its statistics.
 type referee struct {
 	match   Fact
 	ended   bool
 	report  *Report
 	players map[int]*refPlayer
 
-	ticks    map[uint32]*Fact // as the server left the world
+	ticks    map[uint32]*Fact // after each server tick
 	execs    map[refKey]*Fact
 	verdicts map[refKey]*Fact
 	deaths   map[int][]uint32
-	shots    []refKey // in the order of their first firing
+	shots    []refKey // in order of first firing
 	fired    map[refKey]*Fact
 
 	last      *Fact // tick
@@ -37,7 +37,7 @@ type referee struct {
 	hurts     []*Fact
 	confirms  []int
 	behind    float64
-	pictures  int
+	frames    int
 	shown     []*Fact
 	noLagBad  int
 	noLagSeen int
@@ -48,22 +48,22 @@ type refKey struct {
 	t uint32
 }
 
-// refPlayer is a player's own account, from both ends.
+// refPlayer is the state of one player, from both ends.
 type refPlayer struct {
-	first, newest map[uint32]Body    // predicted, the first time and the last
-	played        map[uint32]Command // the commands it was predicted with
+	first, newest map[uint32]Body    // predicted bodies: the first and the newest prediction
+	played        map[uint32]Command // the commands used for the predictions
 	when          map[uint32]time.Duration
-	handed        bool // input was read in the picture that is being made
+	handed        bool // input was sampled in the current frame
 	hand          Command
 	handTick      uint32
 	living        int
 	moving        int
 	changed       int
 
-	agreed      uint32 // the newest snapshot taken in
+	agreed      uint32 // the newest processed snapshot
 	confirmed   uint32
-	substituted []uint32 // ticks that ran without his command
-	written     []uint32 // ticks in which the server alone changed him
+	substituted []uint32 // ticks that ran without the player's command
+	written     []uint32 // ticks in which only the server changed the player
 	arrivals    []float64
 	pic         *Fact
 
@@ -89,7 +89,7 @@ func (r *referee) player(f *Fact) *refPlayer {
 	return p
 }
 
-// read takes the whole log in.
+// read reads the whole log.
 func (r *referee) read(in io.Reader) error {
 	d := json.NewDecoder(in)
 	for n := 1; ; n++ {
@@ -107,7 +107,7 @@ func (r *referee) read(in io.Reader) error {
 	}
 }
 
-// take books one fact.
+// take processes one fact.
 func (r *referee) take(f *Fact) {
 	k := refKey{int(f.P), f.T}
 	switch f.F {
@@ -165,7 +165,7 @@ func (r *referee) write(f *Fact) {
 	}
 }
 
-// client books what one client tells.
+// client processes a fact from a client.
 func (r *referee) client(f *Fact, p *refPlayer) {
 	switch f.F {
 	case "hear":
@@ -179,13 +179,13 @@ func (r *referee) client(f *Fact, p *refPlayer) {
 		r.step(f, p)
 	case "pic":
 		r.sampledTicks(f, p)
-		r.picture(f, p)
+		r.frame(f, p)
 	case "recv":
 		r.received(f, p)
 	}
 }
 
-// sampled counts what a hand did, once a tick.
+// sampled counts a bot's input, once per tick.
 func (r *referee) sampled(f *Fact, p *refPlayer) {
 	p.handed = true
 	if r.ended || f.T == p.handTick {
@@ -218,8 +218,8 @@ func (r *referee) step(f *Fact, p *refPlayer) {
 	p.first[f.T] = *f.Body
 }
 
-// sampledTicks notes for which ticks a picture brought a command: those that
-// time has come to since the one before, if the hand was asked.
+// sampledTicks records the ticks for which a frame brought a command: those
+// that became due since the previous frame, if input was sampled.
 func (r *referee) sampledTicks(f *Fact, p *refPlayer) {
 	if p.pic == nil || f.T-p.pic.T > uint32(r.match.Rate) {
 		return
@@ -231,13 +231,13 @@ func (r *referee) sampledTicks(f *Fact, p *refPlayer) {
 	}
 }
 
-// picture follows a client's clocks.
-func (r *referee) picture(f *Fact, p *refPlayer) {
+// frame follows a client's clocks.
+func (r *referee) frame(f *Fact, p *refPlayer) {
 	p.handed = false
 	if p.pic != nil && !r.ended {
 		r.behindNow(f, p)
-		// A clock that is steered moves by the ticks of the time that went by,
-		// and few more or less.
+		// A steered clock advances by the ticks of the elapsed time, plus or
+		// minus a few.
 		went := (f.At - p.pic.At).Seconds() * float64(r.match.Rate)
 		if math.Abs(float64(int32(f.T-p.pic.T))-went) > 6 {
 			p.resets++
@@ -246,8 +246,8 @@ func (r *referee) picture(f *Fact, p *refPlayer) {
 	p.pic = f
 }
 
-// behindNow measures how far in the past of what the mean snapshot says the
-// others are shown.
+// behindNow measures the delay of other players' render time behind the average
+// snapshot.
 func (r *referee) behindNow(f *Fact, p *refPlayer) {
 	if len(p.arrivals) == 0 {
 		return
@@ -259,10 +259,10 @@ func (r *referee) behindNow(f *Fact, p *refPlayer) {
 	}
 	server := f.At.Seconds()*float64(r.match.Rate) - mean
 	r.behind += max(0, server-f.Render[0]-f.Render[1]) / float64(r.match.Rate) * 1000
-	r.pictures++
+	r.frames++
 }
 
-// received holds a snapshot against what was predicted for its tick.
+// received compares a snapshot with the prediction for its tick.
 func (r *referee) received(f *Fact, p *refPlayer) {
 	p.arrivals = append(p.arrivals, f.At.Seconds()*float64(r.match.Rate)-float64(f.T))
 	r.confirm(f, p)
@@ -287,7 +287,7 @@ func (r *referee) received(f *Fact, p *refPlayer) {
 	p.newest[f.T] = was
 }
 
-// confirm notes how long the inputs up to a snapshot's tick took.
+// confirm records how long the inputs up to a snapshot's tick took.
 func (r *referee) confirm(f *Fact, p *refPlayer) {
 	if p.confirmed == 0 {
 		p.confirmed = f.T - 1
@@ -300,12 +300,12 @@ func (r *referee) confirm(f *Fact, p *refPlayer) {
 	p.confirmed = f.T
 }
 
-// cause is the first that applies of what happened since both ends agreed.
+// cause returns the first cause that applies since both ends last agreed.
 func (r *referee) cause(player ecs.Owner, p *refPlayer, since, t uint32) string {
 	within := func(list []uint32) bool {
 		return slices.ContainsFunc(list, func(k uint32) bool { return k > since && k <= t })
 	}
-	// One that was replaced by its like has changed nothing.
+	// A replaced command that equals the original changed nothing.
 	another := func(k uint32) bool {
 		ran, played := r.execs[refKey{int(player), k}], p.played[k]
 		return k > since && k <= t && (ran == nil || *ran.Cmd != played)
@@ -327,19 +327,19 @@ func bodyOf(bodies []Body, p int) (Body, bool) {
 	return bodies[i], true
 }
 
-// simStep is the width of the simulation's grid for positions and velocities: a
-// sixteenth of the hundredth that others are sent.
+// simStep is the grid of the simulation for positions and velocities: a
+// sixteenth of the hundredth sent to others.
 const simStep = 0.01 / 16
 
-// alike tells whether two bodies are one on the grid that their player is sent.
-// One of them may not have been rounded to it yet.
+// alike reports whether two bodies are equal on the grid sent to their player.
+// One of them may not be rounded yet.
 func alike(a, b Body) bool {
 	near := func(x, y float32) bool { return math.Abs(float64(x)-float64(y)) <= simStep/2*1.01 }
 	return near(a.X, b.X) && near(a.Y, b.Y) && near(a.VX, b.VX) && near(a.VY, b.VY) && sameAngle(a.A, b.A, 1<<16) &&
 		a.Stun == b.Stun && a.Dead == b.Dead && a.Gun == b.Gun
 }
 
-// sameAngle compares angles on a circle of so many steps.
+// sameAngle compares angles on a circle with that many steps.
 func sameAngle(a, b float32, steps float64) bool {
 	d := math.Remainder(float64(a)-float64(b), 2*math.Pi)
 	return math.Abs(d) <= 2*math.Pi/steps*0.51

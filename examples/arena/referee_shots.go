@@ -2,11 +2,11 @@ package main
 
 import "math"
 
-// radius of a body that stands.
+// refRadius is the radius of a living body.
 const refRadius = 0.5
 
-// target finds whom a ray hits first among circles, 0 for nobody. The shooter
-// does not hit himself.
+// target returns the player that a ray hits first among circles, 0 for none. The
+// shooter cannot hit itself.
 func target(ray []float32, by int, circles []Circle) int {
 	who, best := 0, math.Inf(1)
 	x, y, dx, dy, reach := float64(ray[0]), float64(ray[1]), float64(ray[2]), float64(ray[3]), float64(ray[4])
@@ -19,7 +19,7 @@ func target(ray []float32, by int, circles []Circle) int {
 		cx, cy, rr := float64(c.X)-x, float64(c.Y)-y, float64(c.R)
 		along := cx*dx + cy*dy
 		beside := cx*dy - cy*dx
-		at := 0.0 // within it from the start
+		at := 0.0 // inside it from the start
 		if math.Hypot(cx, cy) > rr {
 			h := rr*rr - beside*beside
 			if h < 0 {
@@ -36,11 +36,12 @@ func target(ray []float32, by int, circles []Circle) int {
 	return who
 }
 
-// hundredth is where others are shown, and hit: on the grid that they are sent.
+// hundredth rounds to the grid that is sent to others, on which they are shown
+// and hit.
 func hundredth(v float32) float32 { return float32(math.Round(float64(v)*100) / 100) }
 
-// present holds a verdict against the present, where nothing else was looked at:
-// the newest tick that was complete when it fell.
+// present compares a verdict with the present, if there is no lag compensation:
+// with the newest complete tick at that time.
 func (r *referee) present(f *Fact) {
 	before := r.ticks[f.T-1]
 	if !r.match.NoLag || before == nil {
@@ -84,8 +85,8 @@ func (r *referee) settle(out *Report) {
 	}
 }
 
-// void says why a shot could not count, from how the server found the shooter
-// and what became of the target since it was seen.
+// void returns why a shot could not count, from the shooter's state on the
+// server and what happened to the target since it was seen.
 func (r *referee) void(k refKey, seen int, shownAt uint32, judged bool) string {
 	if f := r.execs[k]; f != nil {
 		gun := f.Body.Gun
@@ -109,8 +110,8 @@ func (r *referee) void(k refKey, seen int, shownAt uint32, judged bool) string {
 	return ""
 }
 
-// tellings counts what victims heard of hits. A hit that no verdict
-// speaks of is none.
+// tellings counts the reports of hits that victims received. A report of a hit
+// without a verdict does not count.
 func (r *referee) tellings(out *Report) {
 	out.HitsTold, out.HitsHeard = r.toldHurt, len(r.hurts)
 	sum := 0.0
@@ -130,8 +131,8 @@ func (r *referee) tellings(out *Report) {
 	out.RewoundMean = sum / math.Max(float64(out.HitsRewound), 1)
 }
 
-// toldTrue tells whether a victim heard of the place that its shooter's screen showed,
-// and of the time at which it did.
+// toldTrue reports whether a victim was told the position and time that the
+// shooter's screen showed.
 func (r *referee) toldTrue(f, shot *Fact) bool {
 	const step = 0.011
 	back := (float64(f.T) - shot.Render[0] - shot.Render[1]) * 1000 / float64(r.match.Rate)

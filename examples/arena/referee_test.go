@@ -28,7 +28,7 @@ func recounted(t *testing.T, name string) (string, error) {
 	return out.String(), err
 }
 
-// The referee, who knows the facts alone, counts what the report says.
+// The referee, which only knows the facts, gets the same counts as the report.
 func TestRefereeAgrees(t *testing.T) {
 	for _, args := range [][]string{
 		{}, {"-no-prediction"}, {"-tickrate", "60", "-snapshotrate", "20"}, {"-loss", "0.2", "-jitter", "100ms", "-duplicate", "0.1", "-reorder", "0.1"},
@@ -46,8 +46,8 @@ func TestRefereeAgrees(t *testing.T) {
 	}
 }
 
-// Without lag compensation every verdict is what the present says, and the
-// present is not what shooters see.
+// Without lag compensation every verdict matches the present, which differs
+// from what shooters see.
 func TestVerdictsWithoutLagCompensation(t *testing.T) {
 	out, err := recounted(t, logged(t, with("-no-lagcomp")...))
 	require.NoError(t, err, out)
@@ -129,6 +129,6 @@ func TestRefereeFinds(t *testing.T) {
 	}
 	_, err = recounted(t, filepath.Join(t.TempDir(), "missing"))
 	require.Error(t, err)
-	require.ErrorContains(t, run(context.Background(), []string{"-check", play, "-json"}, &bytes.Buffer{}), "nothing beside it")
+	require.ErrorContains(t, run(context.Background(), []string{"-check", play, "-json"}, &bytes.Buffer{}), "excludes all other flags")
 	require.ErrorContains(t, run(context.Background(), []string{"-log", "x", "-serve", "127.0.0.1:0"}, &bytes.Buffer{}), "both ends")
 }

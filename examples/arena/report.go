@@ -14,8 +14,8 @@ import (
 	"github.com/foretick/foretick/prediction"
 )
 
-// Report is what a match was like. Counts are over all clients unless the name
-// says otherwise; docs and tests rest on these names.
+// Report is the result of a match. Counts are over all clients unless the name
+// says otherwise. Docs and tests depend on these names.
 type Report struct {
 	Ticks                 uint32             `json:"ticks"`
 	Clients               int                `json:"clients"`
@@ -41,10 +41,10 @@ type Report struct {
 	ShotsVoidByReason     map[string]int     `json:"shots_void_by_reason"`
 	ShotsConfirmed        int                `json:"shots_confirmed"`
 	ShotsConfirmedUnseen  int                `json:"shots_confirmed_unseen"`
-	HitsTold              int                `json:"hits_told"`       // victims that were sent what hit them
-	HitsHeard             int                `json:"hits_heard"`      // and got it
+	HitsTold              int                `json:"hits_told"`       // hits reported to their victims
+	HitsHeard             int                `json:"hits_heard"`      // reports that arrived
 	HitsRewound           int                `json:"hits_rewound"`    // of these, by guns that are judged in the past
-	HitsWhereSeen         int                `json:"hits_where_seen"` // of these, told the place and the time that the shooter's screen showed
+	HitsWhereSeen         int                `json:"hits_where_seen"` // of these, with the place and time that the shooter's screen showed
 	RewoundMean           float64            `json:"rewound_ms_mean"`
 	EventsSent            uint64             `json:"events_sent"`
 	EventsDelivered       uint64             `json:"events_delivered"`
@@ -72,14 +72,14 @@ func (r *Report) Text(w io.Writer) {
 	}
 	fmt.Fprintf(w, "%d clients, %d entities, %d ticks\n", r.Clients, r.Entities, r.Ticks)
 	fmt.Fprintf(w, "  traffic      %.0f B/s down, %.0f B/s up, each client\n", r.BytesDown, r.BytesUp)
-	fmt.Fprintf(w, "  input        confirmed in %.0f ms (p99 %.0f ms); %d of the server's ticks went without\n", r.InputToConfirmP50, r.InputToConfirmP99, r.InputsMissing)
-	fmt.Fprintf(w, "  prediction   %d of %d ticks wrong (%.2f %%): %v; %d ticks run again, %d hard resets\n",
+	fmt.Fprintf(w, "  input        confirmed in %.0f ms (p99 %.0f ms); %d of the server's ticks had no input\n", r.InputToConfirmP50, r.InputToConfirmP99, r.InputsMissing)
+	fmt.Fprintf(w, "  prediction   %d of %d ticks wrong (%.2f %%): %v; %d ticks replayed, %d hard resets\n",
 		r.Mispredictions, r.PredictedTicks, per(float64(r.Mispredictions), float64(r.PredictedTicks)), causes(r.MispredictionsByCause), r.ResimulatedTicks, r.HardResets)
 	fmt.Fprintf(w, "  others       shown %.0f ms in the past\n", r.InterpolationMean)
 	fmt.Fprintf(w, "  shots        %d fired, %d hit on screen, %d of them void; the server confirmed %d of the %d left (%.1f %%), and %d that missed on screen\n",
 		r.Shots, r.ShotsHitOnScreen, r.ShotsVoid, r.ShotsConfirmed, r.ShotsHitOnScreen-r.ShotsVoid,
 		per(float64(r.ShotsConfirmed), float64(r.ShotsHitOnScreen-r.ShotsVoid)), r.ShotsConfirmedUnseen)
-	fmt.Fprintf(w, "  victims      %d told what hit them, %d heard; %d of %d shots met them where their shooter's screen showed them, %.0f ms back on average\n",
+	fmt.Fprintf(w, "  victims      %d hits reported, %d reports arrived; %d of %d shots hit at the position on the shooter's screen, %.0f ms back on average\n",
 		r.HitsTold, r.HitsHeard, r.HitsWhereSeen, r.HitsRewound, r.RewoundMean)
 	fmt.Fprintf(w, "  events       %d sent, %d delivered, %d resent\n", r.EventsSent, r.EventsDelivered, r.EventsResent)
 	fmt.Fprintf(w, "  agreement    %d of %d clients differ from the server, over %d fields\n", r.Desyncs, r.Clients, r.FieldsCompared)
@@ -90,7 +90,7 @@ func (r *Report) Text(w io.Writer) {
 	r.bandwidthText(w)
 }
 
-// bandwidth is where the bytes of a client's second go.
+// bandwidth returns where the bytes of a client's second go.
 func bandwidth(lines []foretick.BandwidthLine, seconds float64) map[string]float64 {
 	if lines == nil {
 		return nil
@@ -114,7 +114,7 @@ func bandwidth(lines []foretick.BandwidthLine, seconds float64) map[string]float
 	return out
 }
 
-// bandwidthText writes the greatest first.
+// bandwidthText writes the bandwidth lines, largest first.
 func (r *Report) bandwidthText(w io.Writer) {
 	names := slices.Collect(maps.Keys(r.Bandwidth))
 	slices.SortFunc(names, func(a, b string) int {
@@ -133,7 +133,7 @@ func causes(m map[string]uint64) string {
 	return s[2:]
 }
 
-// quantile is the q-quantile of the samples, in microseconds.
+// quantile returns the q-quantile of the samples, in microseconds.
 func quantile(samples []time.Duration, q float64) float64 {
 	if len(samples) == 0 {
 		return 0

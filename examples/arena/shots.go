@@ -8,8 +8,8 @@ import (
 	"github.com/foretick/foretick/lagcomp"
 )
 
-// shots joins what shooters saw with what the server judged. Both ends run in
-// one process; neither is told of the other.
+// shots matches what shooters saw with what the server judged. Both ends run in
+// one process, but neither uses data of the other.
 type shots struct {
 	seen   map[shotKey]seenShot
 	server [][]serverTick // by owner and tick
@@ -26,29 +26,29 @@ type shotKey struct {
 // seenShot is a predicted shot on its shooter's screen.
 type seenShot struct {
 	hit    bool
-	target foretick.PlayerID // 0: nobody
+	target foretick.PlayerID // 0: none
 	at     lagcomp.Sphere
-	back   float64 // milliseconds from what was shown to the tick that fires
+	back   float64 // milliseconds from the shown time to the firing tick
 	render foretick.Tick
 }
 
-// toldHurt is what a victim heard of a hit in a tick.
+// toldHurt is the report of a hit to its victim.
 type toldHurt struct {
 	player foretick.PlayerID
 	tick   foretick.Tick
 	Hurt
 }
 
-// serverTick is how the server found the shooter at the tick of execution.
+// serverTick is the shooter's state on the server when the command ran.
 type serverTick struct {
-	dead, stunned, ammo, cooldown bool // why the gun could not fire
+	dead, stunned, ammo, cooldown bool // reasons why the gun could not fire
 	judged                        bool
 	hit                           bool
 	target                        foretick.PlayerID
 }
 
-// newShots has room for a match of so many clients and ticks: recording must not
-// show in the server's allocations.
+// newShots allocates for a match of that many clients and ticks, so that
+// recording does not show in the server's allocations.
 func newShots(clients, ticks int) *shots {
 	s := &shots{seen: map[shotKey]seenShot{}, died: map[foretick.PlayerID][]foretick.Tick{}}
 	for range clients + 1 {
@@ -57,8 +57,7 @@ func newShots(clients, ticks int) *shots {
 	return s
 }
 
-// at is the server's account of a player's tick; nil beyond what there is room
-// for.
+// at returns the record of a player's tick; nil beyond the allocated range.
 func (s *shots) at(k shotKey) *serverTick {
 	if int(k.player) >= len(s.server) || int(k.tick) >= len(s.server[k.player]) {
 		return nil
@@ -66,7 +65,7 @@ func (s *shots) at(k shotKey) *serverTick {
 	return &s.server[k.player][k.tick]
 }
 
-// fired notes a shot on a shooter's screen.
+// fired records a shot on a shooter's screen.
 func (s *shots) fired(k shotKey, shot seenShot) {
 	if _, ok := s.seen[k]; !ok {
 		s.order = append(s.order, k)
@@ -74,7 +73,7 @@ func (s *shots) fired(k shotKey, shot seenShot) {
 	s.seen[k] = shot
 }
 
-// before notes how the server finds each body ahead of its gun.
+// before records the state of each body before its gun works.
 func (s *shots) before(g *Game, f *foretick.Frame, rows ecs.Rows) {
 	status, gun, cmd := g.Status.Slice(rows), g.Gun.Slice(rows), g.Cmd.Slice(rows)
 	for i := range status {
@@ -90,14 +89,14 @@ func (s *shots) before(g *Game, f *foretick.Frame, rows ecs.Rows) {
 	}
 }
 
-// judged notes the server's word on a shot.
+// judged records the server's verdict on a shot.
 func (s *shots) judged(f *foretick.Frame, by foretick.PlayerID, _ lagcomp.Ray, hit ecs.Entity, ok bool) {
 	if t := s.at(shotKey{by, f.Tick}); t != nil {
 		t.judged, t.hit, t.target = true, ok, f.World.Owner(hit)
 	}
 }
 
-// settle fills the report's counts in.
+// settle fills in the report's counts.
 func (s *shots) settle(r *Report) {
 	r.ShotsVoidByReason = map[string]int{"dead": 0, "stunned": 0, "ammo": 0, "cooldown": 0, "target": 0}
 	for _, k := range s.order {
@@ -124,7 +123,7 @@ func (s *shots) settle(r *Report) {
 	}
 }
 
-// void says why the server could not have honoured a shot, "" when it could.
+// void returns why the server could not have honoured a shot, "" when it could.
 func (s *shots) void(k shotKey, seen seenShot, srv serverTick) string {
 	switch {
 	case srv.dead:
@@ -138,8 +137,8 @@ func (s *shots) void(k shotKey, seen seenShot, srv serverTick) string {
 		return "cooldown"
 	}
 	for _, t := range s.died[seen.target] {
-		// A body that died after the moment it was seen at and before the shot
-		// was judged is a corpse, or somebody new elsewhere.
+		// A body that died between the moment that was seen and the verdict is
+		// dead, or has respawned elsewhere.
 		if int32(t-seen.render) >= 0 && int32(t-k.tick) <= 0 {
 			return "target"
 		}
@@ -147,8 +146,8 @@ func (s *shots) void(k shotKey, seen seenShot, srv serverTick) string {
 	return ""
 }
 
-// tellings fills in what victims heard of the hits that they took, and how often
-// it is what the shooter's screen had shown, and when.
+// tellings fills in the reports of hits that victims received, and how often
+// they match the time and place on the shooter's screen.
 func (s *shots) tellings(r *Report) {
 	sum := 0
 	for _, h := range s.told {
@@ -166,5 +165,6 @@ func (s *shots) tellings(r *Report) {
 	r.RewoundMean = float64(sum) / float64(max(r.HitsRewound, 1))
 }
 
-// near tells whether two coordinates are one, but for the step in which they travel.
+// near reports whether two coordinates are equal within the step used for
+// sending.
 func near(a, b float32) bool { return math.Abs(float64(a-b)) <= 0.011 }

@@ -8,8 +8,8 @@ import (
 	"github.com/foretick/foretick/simtest"
 )
 
-// playSim plays the match in virtual time: paced to the wall clock with a live
-// line, or as fast as it can.
+// playSim plays the match in virtual time: at real-time speed with a live line,
+// or as fast as it can.
 func playSim(o options, live io.Writer) (*Report, error) {
 	m := newMatch(o)
 	s := simtest.New(o.seed)
@@ -23,13 +23,14 @@ func playSim(o options, live io.Writer) (*Report, error) {
 	if m.server, err = s.Serve(cfg); err != nil {
 		return nil, err
 	}
+	m.logSent()
 	s.AroundServer = m.around
 	for n := range o.clients {
 		seat, cfg, err := m.clientConfig(n)
 		if err != nil {
 			return nil, err
 		}
-		if seat.client, err = s.Join(cfg, simtest.Seat{Up: o.link(), Down: o.link(), After: m.log.picture}); err != nil {
+		if seat.client, err = s.Join(cfg, simtest.Seat{Up: o.link(), Down: o.link(), After: m.log.frame}); err != nil {
 			return nil, err
 		}
 	}
@@ -39,7 +40,7 @@ func playSim(o options, live io.Writer) (*Report, error) {
 	return m.report(hexDigest(s.Trace()))
 }
 
-// pace runs the match to its end; live is nil when nobody watches.
+// pace runs the match to its end; live is nil if nothing is displayed.
 func pace(s *simtest.Match, m *match, end time.Duration, live io.Writer) {
 	if live == nil {
 		s.Run(end)
@@ -55,7 +56,7 @@ func pace(s *simtest.Match, m *match, end time.Duration, live io.Writer) {
 	fmt.Fprintln(live)
 }
 
-// liveLine overwrites the line of figures while a match is on.
+// liveLine overwrites the line of figures during a match.
 func (m *match) liveLine(w io.Writer, t time.Duration) {
 	st := m.server.Stats()
 	var wrong, predicted uint64

@@ -2,7 +2,7 @@ package main
 
 import _ "embed" // the tables
 
-// learned are tables that a match of this game taught: see -learn.
+// learned are compression tables trained on a match of this game: see -learn.
 //
 //go:embed tables.bin
 var learned []byte

@@ -13,10 +13,10 @@ import (
 	"github.com/foretick/foretick/transport/impair"
 )
 
-// picture is how often a bot looks at its screen.
-const picture = time.Second / 60
+// frame is the interval of a bot's rendered frames.
+const frame = time.Second / 60
 
-// dial connects a bot, over the bad link that the options ask for.
+// dial connects a bot, over the bad link chosen in the options.
 func dial(o options, open func() (transport.Endpoint, error), n uint64) (transport.Endpoint, error) {
 	e, err := open()
 	if err != nil {
@@ -28,8 +28,8 @@ func dial(o options, open func() (transport.Endpoint, error), n uint64) (transpo
 	return impair.Wrap(e, o.link(), o.link(), o.seed+n), nil
 }
 
-// playUDP plays the match over real sockets in real time: one process, so that
-// both ends can be compared.
+// playUDP plays the match over real sockets in real time. It uses one process,
+// so that both ends can be compared.
 func playUDP(ctx context.Context, o options, live io.Writer) (*Report, error) {
 	m := newMatch(o)
 	endpoint, err := listen(o, "127.0.0.1:0")
@@ -55,6 +55,7 @@ func playUDP(ctx context.Context, o options, live io.Writer) (*Report, error) {
 	if m.server, err = foretick.NewServer(cfg); err != nil {
 		return nil, err
 	}
+	m.logSent()
 	for n := range o.clients {
 		if err := m.seatUDP(o, endpoint.dial, n); err != nil {
 			return nil, err
@@ -95,13 +96,13 @@ func (m *match) close(endpoint transport.Endpoint) error {
 	return endpoint.Close(transport.Closed, "")
 }
 
-// loop steps the server when it is due or has mail, and every bot once a
-// picture.
+// loop steps the server when it is due or has mail, and every bot once per
+// rendered frame.
 func (m *match) loop(ctx context.Context, mail <-chan struct{}, d time.Duration, live io.Writer) error {
 	start := time.Now()
-	pictures := make([]time.Time, len(m.seats))
-	for i := range pictures {
-		pictures[i] = start.Add(picture * time.Duration(i) / time.Duration(len(m.seats)))
+	frames := make([]time.Time, len(m.seats))
+	for i := range frames {
+		frames[i] = start.Add(frame * time.Duration(i) / time.Duration(len(m.seats)))
 	}
 	timer := time.NewTimer(0)
 	defer timer.Stop()
@@ -110,16 +111,16 @@ func (m *match) loop(ctx context.Context, mail <-chan struct{}, d time.Duration,
 		m.around(func() { m.server.Step(now) })
 		next := m.server.Next()
 		for i, s := range m.seats {
-			if !now.Before(pictures[i]) {
+			if !now.Before(frames[i]) {
 				v := s.client.Step(time.Now())
 				if v.State == foretick.Closed {
 					return v.Err
 				}
-				m.log.picture(v)
-				pictures[i] = pictures[i].Add(picture)
+				m.log.frame(v)
+				frames[i] = frames[i].Add(frame)
 			}
-			if pictures[i].Before(next) {
-				next = pictures[i]
+			if frames[i].Before(next) {
+				next = frames[i]
 			}
 		}
 		if live != nil && now.Sub(shown) > 200*time.Millisecond {
@@ -140,7 +141,7 @@ func (m *match) loop(ctx context.Context, mail <-chan struct{}, d time.Duration,
 	return nil
 }
 
-// serve is a dedicated server in a process of its own.
+// serve is a dedicated server in its own process.
 func serve(ctx context.Context, o options, out io.Writer) error {
 	m := newMatch(o)
 	endpoint, err := listen(o, o.serve)
@@ -195,7 +196,7 @@ func join(ctx context.Context, o options, out io.Writer) error {
 		}
 	}
 	start, told := time.Now(), time.Now()
-	ticker := time.NewTicker(picture)
+	ticker := time.NewTicker(frame)
 	defer ticker.Stop()
 	for o.seconds == 0 || time.Since(start) < o.duration() {
 		for _, s := range m.seats {
@@ -226,14 +227,15 @@ func (m *match) joinLine(out io.Writer) {
 		cs := s.client.Stats()
 		wrong, predicted = wrong+cs.Mispredictions, predicted+cs.PredictedTicks
 		resets += cs.HardResets
-		rtt = max(rtt, s.client.RTT())
+		rtt = max(rtt, cs.Connection.RTT)
 	}
 	v := m.seats[0].client.View()
 	fmt.Fprintf(out, "%v  tick %d  %d entities  rtt %v  %d of %d predictions corrected  %d hard resets\n",
 		v.State, v.Tick, v.World.Len(), rtt.Round(time.Millisecond), wrong, predicted, resets)
 }
 
-// joinReport is what one end can tell of a match; the server's counts are zero.
+// joinReport returns what one end knows of a match; the server's counts are
+// zero.
 func (m *match) joinReport() *Report {
 	m.countClients()
 	r := m.atEnd
@@ -241,7 +243,7 @@ func (m *match) joinReport() *Report {
 	for _, s := range m.seats {
 		r.EventsDelivered += s.got
 		r.Ticks = max(r.Ticks, s.client.View().Tick)
-		r.Entities = max(r.Entities, s.client.World().Len())
+		r.Entities = max(r.Entities, s.client.View().World.Len())
 	}
 	return &r
 }

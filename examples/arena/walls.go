@@ -1,6 +1,10 @@
 package main
 
-import "math"
+import (
+	"math"
+
+	"github.com/foretick/foretick/mathf"
+)
 
 // wall is a solid rectangle.
 type wall struct{ x0, y0, x1, y1 float32 }
@@ -8,7 +12,7 @@ type wall struct{ x0, y0, x1, y1 float32 }
 // field is half the arena's side.
 const field = 20
 
-// walls stand in the way of bodies, bolts and rays.
+// walls block bodies, bolts and rays.
 var walls = [...]wall{
 	{-14, -2, -8, -1}, {8, 1, 14, 2},
 	{-2, 6, -1, 13}, {1, -13, 2, -6},
@@ -29,7 +33,7 @@ func collide(x, y *float32, r float32) (stopX, stopY bool) {
 		}
 		if d2 > 0 {
 			d := float32(math.Sqrt(float64(d2)))
-			*x, *y = nx+dx/d*r, ny+dy/d*r
+			*x, *y = nx+float32(dx/d*r), ny+float32(dy/d*r)
 			stopX, stopY = stopX || dx != 0, stopY || dy != 0
 			continue
 		}
@@ -64,9 +68,9 @@ func (w *wall) leave(x, y *float32, r float32) (stopX, stopY bool) {
 	return false, true
 }
 
-// sight is how far a ray goes before it meets a wall, at most limit.
+// sight returns how long a ray is before it hits a wall, at most limit.
 func sight(x, y, angle, limit float32) float32 {
-	sin, cos := sincos(angle)
+	sin, cos := mathf.Sincos(angle)
 	for i := range walls {
 		if d, ok := walls[i].hit(x, y, cos, sin); ok && d < limit {
 			limit = d
@@ -75,7 +79,7 @@ func sight(x, y, angle, limit float32) float32 {
 	return limit
 }
 
-// hit is the distance at which a ray enters the wall.
+// hit returns the distance at which a ray enters the wall.
 func (w *wall) hit(x, y, dx, dy float32) (float32, bool) {
 	near, far := float32(0), float32(math.MaxFloat32)
 	for _, a := range [2][4]float32{{x, dx, w.x0, w.x1}, {y, dy, w.y0, w.y1}} {

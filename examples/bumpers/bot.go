@@ -5,20 +5,21 @@ import (
 	"math/rand/v2"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/mathf"
 )
 
-// bot drives a car as a player might: smoothly, with a will of its own. It knows what
-// is on its screen, and nothing else.
+// bot drives a car as a player might, smoothly and with its own plans. It only knows what is on its
+// screen.
 type bot struct {
 	*Game
 	rand  *rand.Rand
-	swing float32       // metres beside the line from the goal to the ball
-	until foretick.Tick // for which it goes on with that
-	back  foretick.Tick // until which it backs out of a scrum
-	moved foretick.Tick // when it last did
+	swing float32       // metres off the line from the goal to the ball
+	until foretick.Tick // when to choose another swing
+	back  foretick.Tick // when to stop backing out of a scrum
+	moved foretick.Tick // when the car last moved
 }
 
-// steer goes for the ball from behind, and backs out where it is stuck.
+// steer goes for the ball from behind, and backs out when it is stuck.
 func (b *bot) steer(v foretick.View) (c Command) {
 	var ball Body
 	for _, rows := range b.balls.All(v.World) {
@@ -39,8 +40,8 @@ func (b *bot) steer(v foretick.View) (c Command) {
 		}
 		ball.X, ball.Y = ball.X+ball.VX*0.4, limit(ball.Y+ball.VY*0.4, halfWidth) // where it will be
 		x, y := ball.X-side(v.Player)*halfLength, ball.Y                          // from the goal to the ball
-		far := max(length(x, y), 0.1)
-		behind := min(length(ball.X-at.X, ball.Y-at.Y)/2, 4)
+		far := max(mathf.Hypot(x, y), 0.1)
+		behind := min(mathf.Hypot(ball.X-at.X, ball.Y-at.Y)/2, 4)
 		x, y = ball.X+(x*behind-y*b.swing)/far-at.X, ball.Y+(y*behind+x*b.swing)/far-at.Y
 		turn := math.Remainder(math.Atan2(float64(y), float64(x))-float64(heading), 2*math.Pi)
 		c = Command{Wheel: limit(float32(turn)*1.5, 1), Throttle: 1 - limit(float32(math.Abs(turn)), 2)*0.35}

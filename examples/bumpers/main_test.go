@@ -14,8 +14,9 @@ import (
 	"github.com/foretick/foretick/simtest"
 )
 
-// TestForesight: at 100 ms, crashes are where they are felt, and what is shown is where
-// the server has it; without foresight neither is. At rest both ends agree.
+// TestRemotePrediction: at 100 ms, crashes happen where they are felt, and bodies are
+// shown where the server has them; without remote prediction neither holds. At rest
+// both ends agree.
 func TestRemotePrediction(t *testing.T) {
 	var ahead, blind report
 	for seed := range uint64(3) {
@@ -51,22 +52,22 @@ func match(t *testing.T, o options) report {
 		require.Zero(t, a.Differences, a.First)
 	}
 	require.Greater(t, r.both, 20)
-	t.Logf("seed %d, blind %t: %d crashes felt that were the server's, %d felt alone, %d on the server alone; score %d:%d",
+	t.Logf("seed %d, blind %t: %d crashes on both ends, %d felt only on a client, %d only on the server; score %d:%d",
 		o.seed, o.blind, r.both, r.felt, r.real, r.score.Right, r.score.Left)
 	return r
 }
 
-// add takes in another match.
+// add adds another match.
 func (r *report) add(o report) {
 	r.own, r.cars, r.ball = append(r.own, o.own...), append(r.cars, o.cars...), append(r.ball, o.ball...)
 	r.both, r.felt, r.real = r.both+o.both, r.felt+o.felt, r.real+o.real
-	r.stats.Add(&o.stats)
+	simtest.AddStats(&r.stats, &o.stats)
 }
 
 // share is how many in a hundred crashes are of one sort.
 func (r *report) share(n int) float64 { return 100 * float64(n) / float64(r.both+r.felt+r.real) }
 
-// TestGoals: the ball goes in, counts once, and lies in the middle on every screen.
+// TestGoals: the ball goes in, counts once, and returns to the middle on every screen.
 func TestGoals(t *testing.T) {
 	m, server := simtest.New(1), &Game{}
 	srv, err := m.Serve(foretick.ServerConfig{Protocol: server.Protocol()})
@@ -81,13 +82,13 @@ func TestGoals(t *testing.T) {
 		m.Run(time.Duration(n+2) * 2 * time.Second)
 	}
 	require.Equal(t, Score{Left: 1, Right: 2}, *server.Score.Get(srv.World(), ball))
-	for _, rows := range g.balls.All(c.World()) {
+	for _, rows := range g.balls.All(c.View().World) {
 		require.Equal(t, Score{Left: 1, Right: 2}, g.Score.Slice(rows)[0])
 		require.Zero(t, g.Body.Slice(rows)[0])
 	}
 }
 
-// TestSync: what bodies do to one another comes out the same on both ends, and again.
+// TestSync: collisions have the same result on both ends, and in a replay.
 func TestSync(t *testing.T) {
 	simtest.SyncTest(t, func() simtest.Player {
 		g := &Game{heard: func(foretick.Tick, foretick.PlayerID, foretick.PlayerID) {}}
@@ -102,7 +103,7 @@ func TestSync(t *testing.T) {
 func TestRun(t *testing.T) {
 	var out, errs bytes.Buffer
 	require.Zero(t, run([]string{"-rtt", "50ms", "-seconds", "5"}, &out, &errs))
-	for _, said := range []string{"other cars", "felt alone", "mispredictions", "foreseen wrongly", "score"} {
+	for _, said := range []string{"other cars", "felt only", "mispredictions", "states of other players were wrong", "score"} {
 		require.Contains(t, out.String(), said)
 	}
 	require.Empty(t, errs.String())

@@ -16,7 +16,7 @@ import (
 
 const (
 	players = 4
-	rest    = 8 * time.Second // until the ball lies still
+	rest    = 8 * time.Second // until the ball is at rest
 )
 
 // options are the command line.
@@ -28,7 +28,7 @@ type options struct {
 	blind       bool
 }
 
-// play has bots play for some seconds of virtual time, and come to rest.
+// play lets bots play for some seconds of virtual time, and come to rest.
 func play(o options) (r report, err error) {
 	m := simtest.New(o.seed)
 	end := time.Duration(o.seconds) * time.Second
@@ -46,7 +46,12 @@ func play(o options) (r report, err error) {
 		g, s := &Game{blind: o.blind}, &screen{}
 		g.heard = s.feel
 		b := &bot{Game: g, rand: rand.New(rand.NewPCG(o.seed, i))}
-		sample := foretick.SampleWhile(on, foretick.Sample(&g.Cmd, b.steer))
+		sample := foretick.Sample(&g.Cmd, func(v foretick.View) (c Command) {
+			if on() {
+				c = b.steer(v)
+			}
+			return c
+		})
 		look := func(v foretick.View) {
 			if on() {
 				s.look(g, v)
@@ -63,7 +68,7 @@ func play(o options) (r report, err error) {
 	r.score = *server.Score.Get(srv.World(), ball)
 	for _, c := range clients {
 		st := c.Stats()
-		r.stats.Add(&st)
+		simtest.AddStats(&r.stats, &st)
 		r.audits = append(r.audits, m.Audit(c))
 	}
 	return r, m.Err()
@@ -78,7 +83,7 @@ func run(args []string, out, errs io.Writer) int {
 	flags.Float64Var(&o.loss, "loss", 0.01, "share of packets lost, 0 to 0.3")
 	flags.IntVar(&o.seconds, "seconds", 120, "virtual seconds to play, 1 to 600")
 	flags.Uint64Var(&o.seed, "seed", 1, "of the network's luck and the bots' whims")
-	flags.BoolVar(&o.blind, "blind", false, "do without foresight: others are shown in the past")
+	flags.BoolVar(&o.blind, "blind", false, "do not predict other players: show them in the past")
 	switch err := flags.Parse(args); {
 	case errors.Is(err, flag.ErrHelp):
 		return 0

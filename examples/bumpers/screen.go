@@ -10,19 +10,20 @@ import (
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/prediction"
+	"github.com/foretick/foretick/simtest"
 )
 
-// What follows is no part of the game: it holds what screens showed and players felt
-// against what the server had in the same ticks.
+// The rest is not part of the game: it compares what screens showed and players felt
+// with the server's state of the same ticks.
 type (
-	// moment is a body in a tick; the ball is nobody's.
+	// moment is a body in a tick; the ball has no player.
 	moment struct {
 		tick   foretick.Tick
 		player foretick.PlayerID
 	}
 	place struct{ x, y float64 }
-	// picture is a body as a screen showed it, a fraction of the way to its tick.
-	picture struct {
+	// frame is a body on a screen, with the fraction of the way to its tick.
+	frame struct {
 		moment
 		fraction float64
 		at       place
@@ -31,38 +32,38 @@ type (
 		tick     foretick.Tick
 		by, with foretick.PlayerID
 	}
-	// screen is what one client showed and its player felt.
+	// screen records what one client showed and its player felt.
 	screen struct {
 		me    foretick.PlayerID
 		tick  foretick.Tick
-		shown []picture
+		shown []frame
 		felt  []bang
 	}
-	// referee is what the server had.
+	// referee records what the server had.
 	referee struct {
 		was     map[moment]place
 		bangs   []bang
 		screens []*screen
 	}
-	// report is what comes of it.
+	// report is the result.
 	report struct {
-		own, cars, ball  []float64 // metres off, in order
-		both, felt, real int       // crashes: on both ends, felt alone, on the server alone
+		own, cars, ball  []float64 // metres off, sorted by size
+		both, felt, real int       // crashes: on both ends, only felt, only on the server
 		score            Score
 		stats            foretick.ClientStats
-		audits           []foretick.AuditReport // at rest
+		audits           []simtest.AuditReport // at rest
 	}
 )
 
-// near is within how many ticks two crashes of the same cars are one.
+// near is the largest number of ticks between two reports of one crash.
 const near = 3
 
-// places gives where everything stands in a world, or on a screen.
+// places reports the position of every body in a world, or on a screen.
 func (g *Game) places(w *ecs.World, found func(foretick.PlayerID, place)) {
 	for _, rows := range g.bodies.All(w) {
 		player := rows.Owner()
 		if rows.Has(g.Score.ID()) {
-			player = ecs.Nobody // clients have the ball on the island
+			player = ecs.Nobody // on clients the ball belongs to ecs.Common
 		}
 		for _, b := range g.Body.Slice(rows) {
 			found(player, place{float64(b.X), float64(b.Y)})
@@ -70,27 +71,27 @@ func (g *Game) places(w *ecs.World, found func(foretick.PlayerID, place)) {
 	}
 }
 
-// look remembers what a screen shows.
+// look records what a screen shows.
 func (s *screen) look(g *Game, v foretick.View) {
 	if s.me, s.tick = v.Player, v.Tick; v.State == foretick.Playing {
 		g.places(v.World, func(player foretick.PlayerID, at place) {
-			s.shown = append(s.shown, picture{moment{v.Tick, player}, float64(v.Fraction), at})
+			s.shown = append(s.shown, frame{moment{v.Tick, player}, float64(v.Fraction), at})
 		})
 	}
 }
 
-// feel remembers a crash, in the tick in which it was felt: a corrected prediction may
-// tell of one late.
+// feel records a crash in the tick in which it was felt, since a corrected prediction
+// may report it late.
 func (s *screen) feel(tick foretick.Tick, by, with foretick.PlayerID) {
 	s.felt = add(s.felt, bang{max(tick, s.tick), by, with})
 }
 
-// note remembers where the server has everything.
+// note records all positions on the server.
 func (r *referee) note(g *Game, f *foretick.Frame) {
 	g.places(f.World, func(player foretick.PlayerID, at place) { r.was[moment{f.Tick, player}] = at })
 }
 
-// judge remembers a crash on the server.
+// judge records a crash on the server.
 func (r *referee) judge(tick foretick.Tick, by, with foretick.PlayerID) {
 	r.bangs = add(r.bangs, bang{tick, by, with})
 }
@@ -99,7 +100,7 @@ func (b bang) is(o bang) bool {
 	return b.by == o.by && b.with == o.with && b.tick+near >= o.tick && o.tick+near >= b.tick
 }
 
-// add adds a crash, unless it was there just now: cars that bump twice crash once.
+// add adds a crash, unless it was just reported: cars that bump twice crash once.
 func add(to []bang, b bang) []bang {
 	if slices.ContainsFunc(to, b.is) {
 		return to
@@ -107,7 +108,7 @@ func add(to []bang, b bang) []bang {
 	return append(to, b)
 }
 
-// report compares.
+// report compares screens and server.
 func (r *referee) report() (out report) {
 	for _, s := range r.screens {
 		for _, p := range s.shown {
@@ -135,9 +136,9 @@ func (r *referee) report() (out report) {
 	return out
 }
 
-// off is how far from where the server had it a body was shown; false for the tick of
-// a kick-off, in which it has no way.
-func (r *referee) off(p picture) (float64, bool) {
+// off returns the distance between a body on a screen and on the server. It returns
+// false for the tick of a kick-off, in which the body teleports.
+func (r *referee) off(p frame) (float64, bool) {
 	from, was := r.was[moment{p.tick - 1, p.player}]
 	to, is := r.was[p.moment]
 	x, y := to.x-from.x, to.y-from.y
@@ -146,7 +147,7 @@ func (r *referee) off(p picture) (float64, bool) {
 
 func (r *report) print(w io.Writer) {
 	say := func(format string, args ...any) { _, _ = fmt.Fprintf(w, format+"\n", args...) }
-	say("shown off from where the server had it, on the mean and in the worst of 100 pictures:")
+	say("distance from the server's position, mean and worst of 100 frames:")
 	for _, b := range []struct {
 		what string
 		off  []float64
@@ -154,18 +155,18 @@ func (r *report) print(w io.Writer) {
 		mean, worst := sum(b.off)
 		say("  %-10s %5.2f m %5.2f m", b.what, mean, worst)
 	}
-	say("%d crashes felt that were the server's, %d felt alone, %d on the server alone", r.both, r.felt, r.real)
+	say("%d crashes on both ends, %d felt only on a client, %d only on the server", r.both, r.felt, r.real)
 	var causes []string
 	for c, n := range r.stats.ByCause {
 		causes = append(causes, fmt.Sprintf("%v %d", prediction.Cause(c), n))
 	}
 	say("%d mispredictions in %d ticks compared: %s", r.stats.Mispredictions, r.stats.Compared, strings.Join(causes, ", "))
-	say("%d of %d ticks shown otherwise at first than they came out", r.stats.MispredictedFrames, r.stats.PredictedTicks)
-	say("%d of %d others' states foreseen wrongly, in any field by any step", r.stats.RemoteMispredicted, r.stats.RemotePredicted)
+	say("%d of %d ticks were shown wrongly at first", r.stats.MispredictedFrames, r.stats.PredictedTicks)
+	say("%d of %d predicted states of other players were wrong, in any field by any step", r.stats.RemoteMispredicted, r.stats.RemotePredicted)
 	say("score %d:%d", r.score.Right, r.score.Left)
 }
 
-// sum is the mean, and what 1 in 100 is worse than.
+// sum returns the mean, and the value that 1 in 100 exceeds.
 func sum(off []float64) (mean, worst float64) {
 	slices.Sort(off)
 	for _, v := range off {

@@ -1,9 +1,9 @@
 // Command chat shows what players say and carry: names that they choose, lines of
-// chat in both directions, plans that only allies read, a bag of items that is
-// predicted, and levels that change in the middle of the match.
+// chat in both directions, plans that only allies can read, a predicted bag of
+// items, and level changes during the match.
 //
-// What a player says is a request, and what the server says is a message: either
-// arrives exactly once and in order. What a player does is a command, of every tick.
+// A player's text is a request, the server's text is a message; both arrive
+// exactly once and in order. A player's actions are commands, one for each tick.
 //
 //	go run ./examples/chat -loss 0.3
 package main
@@ -34,7 +34,7 @@ type (
 		Kind  uint8 `net:"max=15"`
 		Count uint8 `net:"max=99"`
 	}
-	// Bag is predicted: what is taken is there at once.
+	// Bag is predicted: a taken item appears at once.
 	Bag struct {
 		Items []Item `net:"max=4"`
 	}
@@ -64,7 +64,7 @@ type Game struct {
 
 	server *foretick.Server
 	mine   *ecs.Query
-	show   func(string) // of a client: what it reads
+	show   func(string) // on a client: shows a line of chat
 }
 
 // Protocol declares the game.
@@ -100,7 +100,7 @@ func (g *Game) take(_ *foretick.Frame, rows ecs.Rows) {
 	}
 }
 
-// put adds to a stack, or begins one, for which the oldest makes room.
+// put adds to a stack, or starts a new one; a full bag drops the oldest.
 func (b *Bag) put(kind uint8) {
 	for i := range b.Items {
 		if it := &b.Items[i]; it.Kind == kind {
@@ -114,7 +114,7 @@ func (b *Bag) put(kind uint8) {
 	b.Items = append(b.Items, Item{kind, 1})
 }
 
-// hear takes in what a player says.
+// hear handles a player's line.
 func (g *Game) hear(f *foretick.Frame, player foretick.PlayerID, say Say) {
 	for _, rows := range g.mine.Owned(f.World, player) {
 		pr := &g.Profile.Slice(rows)[0]
@@ -132,12 +132,12 @@ func (g *Game) hear(f *foretick.Frame, player foretick.PlayerID, say Say) {
 		default:
 			text = pr.Name + ": " + say.Text
 		}
-		_ = g.Chat.Broadcast(f, Said{player, text}) // who takes no messages is dropped
+		_ = g.Chat.Broadcast(f, Said{player, text}) // a player that takes no messages is dropped
 	}
 }
 
-// next begins another level at the end of the tick. What players keep is copied
-// before: all that was is gone when the new level is built.
+// next starts another level at the end of the tick. It copies what players keep
+// first: the old world is gone when the new level is built.
 func (g *Game) next(f *foretick.Frame, level string) {
 	kept := map[foretick.PlayerID]Profile{}
 	for _, rows := range g.mine.All(f.World) {
@@ -150,7 +150,7 @@ func (g *Game) next(f *foretick.Frame, level string) {
 	})
 }
 
-// command is a client's input.
+// command returns a client's input.
 func (g *Game) command(v foretick.View) Command {
 	if v.Tick%8 != 0 {
 		return Command{}
@@ -158,7 +158,7 @@ func (g *Game) command(v foretick.View) Command {
 	return Command{Take: uint8(v.Tick/8%7) + 1}
 }
 
-// talk says one line after the other.
+// talk sends one line after another.
 func (g *Game) talk(c *foretick.Client, lines []string) []string {
 	if len(lines) > 0 && g.Say.Send(c, Say{lines[0]}) == nil {
 		lines = lines[1:]
@@ -166,7 +166,7 @@ func (g *Game) talk(c *foretick.Client, lines []string) []string {
 	return lines
 }
 
-// speeches are what each of the players says.
+// speeches are the lines of each player.
 var speeches = [][]string{
 	{"/name Ann", "hello", "/plan left", "/next harbour", "bye"},
 	{"/name Bert", "who is there?", "/plan right"},
@@ -195,7 +195,7 @@ func play(out io.Writer, loss float64, seconds int) error {
 			}
 		}
 		cfg := foretick.ClientConfig{Protocol: c.Protocol(), Sample: foretick.Sample(&c.Cmd, c.command)}
-		if cli, err = m.Join(cfg, simtest.Seat{Up: link, Down: link, Pictures: 30, After: speak}); err != nil {
+		if cli, err = m.Join(cfg, simtest.Seat{Up: link, Down: link, FrameRate: 30, After: speak}); err != nil {
 			return err
 		}
 		clients, ends = append(clients, cli), append(ends, c)
@@ -222,7 +222,7 @@ func run(args []string, out, errs io.Writer) int {
 	case err != nil:
 		return 2
 	case *loss < 0 || *loss > 0.5 || *seconds < 5 || *seconds > 600:
-		_, _ = fmt.Fprintln(errs, "chat: a value is out of its range: see -help")
+		_, _ = fmt.Fprintln(errs, "chat: a value is out of range: see -help")
 		return 2
 	}
 	if err := play(out, *loss, *seconds); err != nil {

@@ -1,8 +1,9 @@
-// Cubes sends a recorded match of 901 tumbling cubes with package snapshot alone,
-// and reports what it costs: every frame is encoded against what the receiver is
-// known to hold, decoded with state of its own, and compared value by value.
+// Cubes sends a recorded match of 901 tumbling cubes with package snapshot
+// alone, and reports the cost. Every frame is encoded relative to frames that
+// the receiver is known to have, decoded with separate state, and compared
+// value by value.
 //
-//	go run ./examples/cubes                                  # a scene of our own
+//	go run ./examples/cubes                                  # a generated scene
 //	go run ./examples/cubes -data a.bin -train c.bin -json   # recorded ones
 //	xz -dc a.bin.xz | go run ./examples/cubes -data - -loss 0.05
 package main
@@ -18,13 +19,13 @@ import (
 
 func main() {
 	log.SetFlags(0)
-	data := flag.String("data", "", "trace to send: a file, or - for standard input; without it a scene of our own")
-	train := flag.String("train", "", "trace to learn tables from; without it the built-in ones")
+	data := flag.String("data", "", "trace to send: a file, or - for standard input; empty: a generated scene")
+	train := flag.String("train", "", "trace to train tables on; empty: the built-in tables")
 	lag := flag.Int("lag", 6, "frames until a frame's fate is known")
 	loss := flag.Float64("loss", 0, "share of frames lost whole, and of acks")
-	seed := flag.Uint64("seed", 1, "of the losses and of our own scene")
-	count := flag.Int("frames", 600, "of our own scene")
-	write := flag.Bool("write", false, "write our own scene to standard output as a trace, and do nothing else")
+	seed := flag.Uint64("seed", 1, "seed of the losses and of the generated scene")
+	count := flag.Int("frames", 600, "frames of the generated scene")
+	write := flag.Bool("write", false, "only write the generated scene to standard output as a trace")
 	asJSON := flag.Bool("json", false, "print JSON")
 	flag.Parse()
 	if *write {
@@ -40,7 +41,7 @@ func main() {
 
 func run(in io.Reader, out io.Writer, data, train string, o Options, asJSON bool) error {
 	if o.Lag < 1 || o.Lag > 60 || o.Loss < 0 || o.Loss >= 1 {
-		return fmt.Errorf("cubes: -lag must lie between 1 and 60, and -loss between 0 and 1")
+		return fmt.Errorf("cubes: -lag must be 1 to 60, and -loss at least 0 and below 1")
 	}
 	frames, err := open(in, data, o.Seed)
 	if err != nil {

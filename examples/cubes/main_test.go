@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// play runs the program and returns what it prints.
+// play runs the program and returns its result.
 func play(t *testing.T, in string, data, train string, o Options) Result {
 	t.Helper()
 	var out bytes.Buffer

@@ -8,40 +8,41 @@ import (
 	"time"
 	"unsafe"
 
+	"github.com/foretick/foretick/schema"
 	"github.com/foretick/foretick/snapshot"
 )
 
 // Options say how a trace is sent.
 type Options struct {
 	Lag    int     // frames until a packet's fate is known
-	Loss   float64 // of frames, lost whole, and of acks
+	Loss   float64 // share of frames lost whole, and of acks
 	Seed   uint64  // of the losses
-	Tables []byte  // learned from another trace; nil: those built in
+	Tables []byte  // trained on another trace; nil: the built-in ones
 }
 
-// Result is what is printed.
+// Result is the printed result.
 type Result struct {
 	Frames         int     `json:"frames"`
 	Kbps           float64 `json:"kbps"`
 	BytesPerFrame  float64 `json:"bytes_per_frame"`
 	EncodePerFrame float64 `json:"encode_us_per_frame"`
 	DecodePerFrame float64 `json:"decode_us_per_frame"`
-	Verified       int     `json:"verified"` // frames of which every value was compared, and equal
+	Verified       int     `json:"verified"` // frames in which every value was compared and equal
 	Tables         string  `json:"tables"`
 	Seed           uint64  `json:"seed"`
 }
 
-const ackHistory = 32 // frames that one ack tells of
+const ackHistory = 32 // frames reported by one ack
 
-// newRegistry describes the trace. Both ends build one.
-func newRegistry(tables []byte) (*snapshot.Registry, error) {
-	r := snapshot.NewRegistry()
+// newRegistry describes the trace. Each end creates its own.
+func newRegistry(tables []byte) (*schema.Registry, error) {
+	r := schema.NewRegistry()
 	if tables != nil {
 		if err := r.UseTables(tables); err != nil {
 			return nil, err
 		}
 	}
-	s, err := snapshot.Compile(reflect.TypeFor[Cube](), snapshot.SchemaOptions{})
+	s, err := schema.Compile(reflect.TypeFor[Cube](), schema.Options{})
 	if err != nil {
 		return nil, err
 	}
@@ -52,7 +53,7 @@ func newRegistry(tables []byte) (*snapshot.Registry, error) {
 	return r, err
 }
 
-// link is the network: which frames arrived, and what the acks told of them.
+// link is the network: which frames arrived, and what the acks reported.
 type link struct {
 	rng     *rand.Rand
 	loss    float64
@@ -61,8 +62,8 @@ type link struct {
 	sent    []snapshot.Sent // of the newest frames
 }
 
-// feedback tells the sender, at frame now, which frames arrived: by the ack that the
-// receiver sent lag frames ago, unless that was lost.
+// feedback tells the sender, at frame now, which frames arrived: from the ack sent
+// lag frames ago, unless it was lost.
 func (l *link) feedback(now int, to *snapshot.Sender) {
 	at := now - l.lag
 	if at < 0 || (l.loss > 0 && l.rng.Float64() < l.loss) {
@@ -70,15 +71,15 @@ func (l *link) feedback(now int, to *snapshot.Sender) {
 	}
 	for i := max(at-ackHistory+1, 0); i <= at; i++ {
 		rec := &l.sent[i%len(l.sent)]
-		if rec.Tick() == snapshot.Tick(i+1) && l.arrived[i] {
+		if rec.Tick() == schema.Tick(i+1) && l.arrived[i] {
 			to.Delivered(rec)
 			rec.Reset()
 		}
 	}
 }
 
-// replay sends a trace to one viewer. Two registries, a sender and a receiver share
-// nothing but the bytes. With statistics given it learns from what it sends.
+// replay sends a trace to one viewer. The two ends have separate registries and
+// share only the bytes. With learn set, it trains statistics from what it sends.
 func replay(frames []Frame, o Options, learn *snapshot.Statistics) (Result, error) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	server, err := newRegistry(o.Tables)
@@ -104,7 +105,7 @@ func replay(frames []Frame, o Options, learn *snapshot.Statistics) (Result, erro
 	for i, f := range frames {
 		l.feedback(i, sender)
 		begin := time.Now()
-		src.Begin(snapshot.Tick(i + 1))
+		src.Begin(schema.Tick(i + 1))
 		for j := range f {
 			ptr[0] = unsafe.Pointer(&f[j])
 			src.Put(snapshot.NetID(j+1), 0, 0, 1, ptr, nil)
@@ -123,7 +124,7 @@ func replay(frames []Frame, o Options, learn *snapshot.Statistics) (Result, erro
 		if err != nil {
 			return res, fmt.Errorf("cubes: frame %d: %w", i, err)
 		}
-		if err := compare(recv, client.Schema(0), f, snapshot.Tick(i+1)); err != nil {
+		if err := compare(recv, client.Schema(0), f, schema.Tick(i+1)); err != nil {
 			return res, fmt.Errorf("cubes: frame %d: %w", i, err)
 		}
 		res.Verified++
@@ -136,8 +137,8 @@ func replay(frames []Frame, o Options, learn *snapshot.Statistics) (Result, erro
 	return res, nil
 }
 
-// compare restores every cube from what the receiver holds and compares it.
-func compare(recv *snapshot.Receiver, s *snapshot.Schema, want Frame, tick snapshot.Tick) error {
+// compare reconstructs every cube from the receiver's state and compares it.
+func compare(recv *snapshot.Receiver, s *schema.Schema, want Frame, tick schema.Tick) error {
 	ghosts := recv.Ghosts()
 	if len(ghosts) != len(want) {
 		return fmt.Errorf("%d cubes instead of %d", len(ghosts), len(want))
@@ -148,7 +149,7 @@ func compare(recv *snapshot.Receiver, s *snapshot.Schema, want Frame, tick snaps
 			return fmt.Errorf("cube %d is not known", i)
 		}
 		var c Cube
-		s.Dequantise(state.Component(0), snapshot.GridPublic, nil, unsafe.Pointer(&c))
+		s.Dequantise(state.Component(0), schema.GridPublic, nil, unsafe.Pointer(&c))
 		if c != want[i] {
 			return fmt.Errorf("cube %d is %v instead of %v", i, c, want[i])
 		}
@@ -156,7 +157,7 @@ func compare(recv *snapshot.Receiver, s *snapshot.Schema, want Frame, tick snaps
 	return nil
 }
 
-// learn plays a trace a few times, each with the tables of the time before.
+// learn plays a trace several times, each time with the tables of the previous run.
 func learn(frames []Frame, lag int) ([]byte, error) {
 	var tables []byte
 	for range 3 {

@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// A scene of our own: a field of cubes, and one that is driven among them, pushes
-// them about, and now and then draws those around it to itself.
+// A generated scene: a field of cubes, and one driven cube that pushes them
+// around and sometimes pulls nearby ones towards itself.
 
 const (
 	substeps  = 8
@@ -41,7 +41,7 @@ type box struct {
 	mass          float64
 	still         int // frames at rest
 	asleep        bool
-	drawn         int // frames until it no longer belongs to the clump
+	drawn         int // frames until it leaves the clump
 }
 
 // field is the simulation.
@@ -64,7 +64,7 @@ func newField(seed uint64) *field {
 	return f
 }
 
-// scene is a match of so many frames.
+// scene generates a match of that many frames.
 func scene(seed uint64, frames int) []Frame {
 	f := newField(seed)
 	out := make([]Frame, frames)
@@ -79,7 +79,7 @@ func scene(seed uint64, frames int) []Frame {
 	return out
 }
 
-// steer is the player: a new direction now and then, a jump, a pull.
+// steer drives the player: at times a new direction, a jump, or a pull.
 func (f *field) steer() {
 	p := &f.boxes[0]
 	if f.hold--; f.hold < 0 {
@@ -135,7 +135,7 @@ func (f *field) step() {
 	}
 }
 
-// pull draws a cube to the player.
+// pull draws a cube towards the player.
 func (f *field) pull(b, p *box) {
 	d := p.at.plus(b.at, -1)
 	r := math.Sqrt(d.dot(d))
@@ -169,7 +169,7 @@ func (b *box) move() {
 	b.force, b.torque = vec3{}, vec3{}
 }
 
-// ground keeps the eight corners above it.
+// ground keeps the eight corners above the ground.
 func (f *field) ground(b *box) {
 	size := half
 	if b.radius > half*2 {
@@ -196,8 +196,8 @@ func (b *box) axes() (x, y, z vec3) {
 	return x, y, x.cross(y)
 }
 
-// touch applies the force of a contact at r from the centre: a damped spring along
-// the normal n, and friction across.
+// touch applies the force of a contact at r from the centre: a damped spring
+// along the normal n, and friction across it.
 func (b *box) touch(r, n, v vec3, depth float64) vec3 {
 	vn := v.dot(n)
 	push := max(stiffness*depth-damping*vn, 0)
@@ -224,7 +224,7 @@ func (b *box) cell() [2]int32 {
 	return [2]int32{int32(math.Floor(b.at[0])), int32(math.Floor(b.at[1]))}
 }
 
-// neighbours lets a cube collide with those that come after it, and wakes them.
+// neighbours lets a cube collide with those of higher index, and wakes them.
 func (f *field) neighbours(i int32) {
 	b := &f.boxes[i]
 	at := b.cell()
@@ -262,7 +262,7 @@ func (f *field) collide(b, o *box) {
 	}
 }
 
-// rest puts to sleep what hardly moves.
+// rest puts cubes to sleep that hardly move.
 func (f *field) rest() {
 	for i := 1; i < len(f.boxes); i++ {
 		b := &f.boxes[i]
@@ -280,7 +280,7 @@ func (f *field) rest() {
 	}
 }
 
-// frame quantises what there is.
+// frame quantises the current state.
 func (f *field) frame() Frame {
 	out := make(Frame, len(f.boxes))
 	for i := range f.boxes {
@@ -294,7 +294,7 @@ func (f *field) frame() Frame {
 	return out
 }
 
-// smallestThree packs a rotation: the index of its greatest component, and the
+// smallestThree packs a rotation: the index of its largest component, and the
 // others from 0 to 511.
 func smallestThree(q [4]float64) (t [4]int32) {
 	top := 0

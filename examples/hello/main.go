@@ -37,7 +37,7 @@ func (g *Game) Protocol() *foretick.Protocol { // server and client build the sa
 func (g *Game) move(f *foretick.Frame, rows ecs.Rows) {
 	pos := g.Pos.Slice(rows)
 	for i, move := range g.Move.Slice(rows) {
-		pos[i] = Position{pos[i].X + move.X*5*f.DT, pos[i].Y + move.Y*5*f.DT}
+		pos[i] = Position{pos[i].X + float32(move.X*5*f.DT), pos[i].Y + float32(move.Y*5*f.DT)}
 	}
 }
 
@@ -51,7 +51,7 @@ func main() {
 	log.Fatal(err)
 }
 
-func open(serve bool, addr string) (transport.Endpoint, error) { // for another, change a line (see the README)
+func open(serve bool, addr string) (transport.Endpoint, error) { // for another transport, change a line (see the README)
 	if serve {
 		return udp.Listen(addr, udp.Config{})
 	}
@@ -71,8 +71,8 @@ func (g *Game) run(ctx context.Context, net transport.Endpoint, serve bool, say 
 	if err != nil {
 		return err
 	}
-	everyone := ecs.NewQuery(cli.World().Types(), ecs.With(&g.Pos))
-	return cli.Run(ctx, time.Second/60, func(v foretick.View) { // once a picture
+	everyone := ecs.NewQuery(cli.View().World.Types(), ecs.With(&g.Pos))
+	return cli.Run(ctx, time.Second/60, func(v foretick.View) { // once per rendered frame
 		for _, rows := range everyone.All(v.World) {
 			say("tick %d: player %d at %v", v.Tick, rows.Owner(), g.Pos.Slice(rows))
 		}

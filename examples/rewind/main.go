@@ -1,8 +1,7 @@
-// Command rewind shows lag compensation with nothing but plain structs: a
-// runner who changes direction, a shooter who aims perfectly at what his screen
-// shows, and a server that judges each shot in the past and, to compare, in
-// the present. A second player claims to have seen more of the past than he
-// did, and is clamped.
+// Command rewind shows lag compensation with nothing but plain structs. A
+// runner changes direction, a shooter aims perfectly at its screen, and a
+// server judges each shot in the past and, for comparison, in the present. A
+// second player claims an older view than it had, and is clamped.
 //
 //	go run ./examples/rewind -rtt 150ms
 package main
@@ -22,10 +21,10 @@ import (
 const (
 	tickRate      = 30
 	tick          = time.Second / tickRate
-	interpolation = 100 * time.Millisecond // what the client's screen lags behind its newest snapshot
-	dwell         = tick                   // how long an input waits in the server's buffer
+	interpolation = 100 * time.Millisecond // delay of the client's screen behind its newest snapshot
+	dwell         = tick                   // wait of an input in the server's buffer
 	distance      = 30                     // from the shooter to the runner's track, in metres
-	me, him       = 1, 2                   // players
+	me, him       = 1, 2                   // player numbers
 )
 
 // runner is the game's own struct: lagcomp knows nothing of it.
@@ -35,14 +34,14 @@ type runner struct {
 }
 
 func (r *runner) step(now lagcomp.Tick, dice *rand.Rand) {
-	if now >= r.turnsAt { // he reverses every 0.3 to 0.8 s
+	if now >= r.turnsAt { // reverses every 0.3 to 0.8 s
 		r.speed = -r.speed
 		r.turnsAt = now + 9 + lagcomp.Tick(dice.IntN(16))
 	}
 	r.y += r.speed / tickRate
 }
 
-// body is where he can be hit: head and trunk.
+// body returns the runner's hitboxes: trunk and head.
 func (r *runner) body() [2]lagcomp.Hitbox {
 	trunk := lagcomp.CapsuleHitbox(lagcomp.Capsule{
 		A: lagcomp.Vec{X: distance, Y: r.y, Z: 0.4}, B: lagcomp.Vec{X: distance, Y: r.y, Z: 1.2}, R: 0.3,
@@ -69,7 +68,7 @@ func play(rtt time.Duration, seconds int, seed uint64) (result, error) {
 	honest, liar := lagcomp.NewJudge(config), lagcomp.NewJudge(config)
 	dice := rand.New(rand.NewPCG(seed, 0))
 	target := runner{speed: 6}
-	screen := map[lagcomp.Tick]float32{} // what snapshots told the client: the runner's place in each tick
+	screen := map[lagcomp.Tick]float32{} // the runner's position in each tick, as snapshots reported it
 
 	var r result
 	for now := lagcomp.Tick(1); now <= lagcomp.Tick(seconds*tickRate); now++ {
@@ -81,7 +80,7 @@ func play(rtt time.Duration, seconds int, seed uint64) (result, error) {
 		history.Put(7, him, 0, body[:]...)
 		history.End()
 
-		// What the server measured of both players, who are equally far away.
+		// Server measurements for both players, who have the same latency.
 		measured := lagcomp.Measured{
 			Now: now, RTT: rtt, Interpolation: interpolation, Dwell: dwell,
 			Newest: before(now, rtt+dwell).Tick, // acknowledged with this input
@@ -92,7 +91,7 @@ func play(rtt time.Duration, seconds int, seed uint64) (result, error) {
 			continue
 		}
 
-		// The shooter fired at what his screen showed, which was this moment.
+		// The shooter fired at this moment on its screen.
 		seen := before(now, rtt+interpolation+dwell)
 		y := screen[seen.Tick] + (screen[seen.Tick+1]-screen[seen.Tick])*seen.Fraction
 		shot := lagcomp.RayTo(lagcomp.Vec{Z: 1.7}, lagcomp.Vec{X: distance, Y: y, Z: 1.7})
@@ -112,7 +111,7 @@ func play(rtt time.Duration, seconds int, seed uint64) (result, error) {
 	return r, nil
 }
 
-// before is the moment some time before tick now.
+// before returns the moment d before tick now.
 func before(now lagcomp.Tick, d time.Duration) lagcomp.Claim {
 	back := d.Seconds() * tickRate
 	if back > float64(now) {
@@ -135,7 +134,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 	flags.SetOutput(stderr)
 	rtt := flags.Duration("rtt", 100*time.Millisecond, "round trip to the server")
 	seconds := flags.Int("seconds", 60, "length of the match, in virtual time")
-	seed := flags.Uint64("seed", 1, "of the runner's turns")
+	seed := flags.Uint64("seed", 1, "seed of the runner's turns")
 	if err := flags.Parse(args); errors.Is(err, flag.ErrHelp) {
 		return 0
 	} else if err != nil {

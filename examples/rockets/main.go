@@ -1,15 +1,16 @@
-// Command rockets shows predicted spawns: a player fires rockets, each of which
-// bursts into fragments, and bullets, over a network with delay and loss. Rockets
-// and fragments are matched: they fly at once and become the server's when its own
-// arrive, under the same handles. Bullets are the client's own for their flight.
-// Now and then the server jams the gun, which the client cannot know, and what it
-// fired meanwhile is taken back.
+// Command rockets shows predicted spawns over a network with delay and loss. A
+// player fires rockets, which burst into fragments, and bullets. Rockets and
+// fragments are matched: they fly at once, and are replaced by the server's under
+// the same handles when those arrive. Bullets exist only on the client that fired
+// them. At times the server jams the gun, which the client cannot know; the shots
+// that it fired in that time are removed.
 //
-// Bullets are slow, and compensated for lag all the same: what they meet on their
-// shooter's screen is what the server lets them meet. Either it catches each up at
-// once with the present, through all that its shooter had not seen yet, or keeps it
-// in its shooter's past for the whole flight. The former kills behind no corner but
-// appears in flight; the latter is seen to leave the gun but kills who is gone.
+// Bullets are slow but still lag compensated: a hit on the shooter's screen is a
+// hit on the server. The server either moves each bullet forward to the present
+// at once, through everything that its shooter had not seen yet, or keeps it in
+// its shooter's past for the whole flight. The first never hits a player that has
+// reached cover, but the bullet appears in mid-flight. The second shows the
+// bullet leaving the gun, but it can hit players that have already moved away.
 //
 //	go run ./examples/rockets -rtt 150ms -loss 0.05 -flight delayed
 package main
@@ -31,34 +32,34 @@ import (
 )
 
 type (
-	// Gun is what fires.
+	// Gun is the state of the gun.
 	Gun struct {
 		Jam uint8 `net:"max=60"` // ticks
 	}
-	// Flight is of everything that flies.
+	// Flight is the motion of everything that flies.
 	Flight struct {
 		X, Y   float32 `net:"min=-200,max=200,step=0.01,lerp"`
 		VX, VY float32 `net:"min=-100,max=100,step=0.01"`
-		Fuse   uint8   `net:"max=120"` // ticks until it is gone
+		Fuse   uint8   `net:"max=120"` // ticks until it disappears
 	}
-	// Payload is how many fragments something bursts into.
+	// Payload is the number of fragments of a burst.
 	Payload struct {
 		Fragments uint8 `net:"max=9"`
 	}
-	// Drone is what can be hit; the server alone moves it.
+	// Drone is a target; only the server moves it.
 	Drone struct {
 		Lane uint8   `net:"max=9"`
 		Y    float32 `net:"min=-200,max=200,step=0.01,lerp"`
 	}
-	// Aim is of a bullet, and stays at the end that fired it.
+	// Aim belongs to a bullet and is not sent.
 	Aim struct {
 		Fired  foretick.Tick
-		Behind float32 // ticks before the present of the world that it flies through
+		Behind float32 // ticks between the present and the world that it flies through
 	}
-	// Strike is raised where a bullet meets a drone.
+	// Strike is raised when a bullet meets a drone.
 	Strike struct {
 		Fired  foretick.Tick
-		Target ecs.Entity // of this end
+		Target ecs.Entity // handle of this end
 	}
 	// Command is a player's input.
 	Command struct {
@@ -81,20 +82,20 @@ type Game struct {
 	Struck foretick.Event[Strike]
 
 	delayed bool                    // keeps bullets in their shooter's past
-	struck  map[foretick.Tick]uint8 // which lane's drone the bullet of a tick hit; 0: none so far
+	struck  map[foretick.Tick]uint8 // lane of the drone that the bullet of a tick hit; 0: none so far
 
-	fired map[ecs.Entity]time.Duration // on the client: when it was first there
+	fired map[ecs.Entity]time.Duration // on the client: when it first existed
 	now   func() time.Duration
 	tally
 }
 
-// tally is what the report is made of.
+// tally collects the figures of the report.
 type tally struct {
 	predicted, confirmed, cancelled int
-	waited                          time.Duration // from firing to the server's word, in sum
+	waited                          time.Duration // total time from firing to the server's answer
 	bullets                         int
-	onScreen, honoured, unseen      int           // bullets that hit: on the screen, of these on the server, on the server alone
-	flew                            foretick.Tick // until they hit on the server, in sum
+	onScreen, honoured, unseen      int           // bullets that hit: on screen, of these on the server, only on the server
+	flew                            foretick.Tick // total flight until they hit on the server
 }
 
 // Protocol declares the game.
@@ -114,7 +115,7 @@ func (g *Game) Protocol() *foretick.Protocol {
 	told := foretick.SpawnConfig{OnPredicted: g.launched, OnConfirmed: g.confirm, OnCancelled: g.cancel}
 	p.Spawns(&g.Rocket, told)
 	p.Spawns(&g.Fragment, told)
-	p.Spawns(&g.Bullet, foretick.SpawnConfig{Policy: foretick.ClientOnly})
+	p.Spawns(&g.Bullet, foretick.SpawnConfig{ClientOnly: true})
 	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) { f.Spawn(&g.Turret, player) })
 	p.Server("jam", g.jam, ecs.Write(&g.Gun), ecs.Before("fire"))
 	p.Shared("fire", g.fire, ecs.Read(&g.Cmd), ecs.Write(&g.Gun), ecs.Create(&g.Flight, &g.Payload, &g.Aim), ecs.Before("fly", "shoot"))
@@ -127,7 +128,7 @@ func (g *Game) Protocol() *foretick.Protocol {
 	return p
 }
 
-// fire is one body for both ends and both policies.
+// fire runs on both ends, for both spawn policies.
 func (g *Game) fire(f *foretick.Frame, rows ecs.Rows) {
 	gun, cmd := g.Gun.Slice(rows), g.Cmd.Slice(rows)
 	for i := range gun {
@@ -145,19 +146,19 @@ func (g *Game) fire(f *foretick.Frame, rows ecs.Rows) {
 			*g.Flight.Get(f.World, e) = Flight{VX: 60}
 			g.Aim.Get(f.World, e).Fired = f.Tick
 			if !f.Replay {
-				g.bullets++
+				g.bullets++ //foretick:allow a figure of the report
 			}
 		}
 	}
 }
 
-// fly moves everything; a rocket bursts, and spawns its fragments in the tick in
-// which it is gone itself.
+// fly moves everything. A rocket bursts and spawns its fragments in the tick in
+// which it disappears.
 func (g *Game) fly(f *foretick.Frame, rows ecs.Rows) {
 	at := g.Flight.Slice(rows)
 	for i := range at {
-		at[i].X += at[i].VX * f.DT
-		at[i].Y += at[i].VY * f.DT
+		at[i].X += float32(at[i].VX * f.DT)
+		at[i].Y += float32(at[i].VY * f.DT)
 		if at[i].Fuse--; at[i].Fuse > 0 {
 			continue
 		}
@@ -172,8 +173,8 @@ func (g *Game) fly(f *foretick.Frame, rows ecs.Rows) {
 	}
 }
 
-// shoot flies the bullets, by one body for both ends: on the client through what is
-// on its screen, and on the server through what was on its shooter's.
+// shoot moves the bullets on both ends: on the client through its own screen, on
+// the server through the shooter's.
 func (g *Game) shoot(f *foretick.Frame, rows ecs.Rows) {
 	at, aim := g.Flight.Slice(rows), g.Aim.Slice(rows)
 	for i := range at {
@@ -181,8 +182,8 @@ func (g *Game) shoot(f *foretick.Frame, rows ecs.Rows) {
 		seen, fresh := f.RewindBehind(rows.Owner(), a.Behind), a.Fired == f.Tick
 		if fresh {
 			seen = f.Rewind(rows.Owner())
-			a.Behind = seen.Behind() // and so it stays, if it is not caught up
-			g.struck[f.Tick] = 0
+			a.Behind = seen.Behind() // and stays so, unless the bullet is caught up
+			g.struck[f.Tick] = 0     //foretick:allow a figure of the report
 		}
 		shot := lagcomp.Projectile{Position: lagcomp.Vec{X: b.X, Y: b.Y}, Velocity: lagcomp.Vec{X: b.VX, Y: b.VY}, Radius: 0.1}
 		hit, ok := seen.Advance(&shot, f.DT)
@@ -213,7 +214,7 @@ func (g *Game) patrol(f *foretick.Frame, rows ecs.Rows) {
 	}
 }
 
-// jam is the server's alone.
+// jam runs only on the server.
 func (g *Game) jam(f *foretick.Frame, rows ecs.Rows) {
 	for i, gun := 0, g.Gun.Slice(rows); i < len(gun); i++ {
 		if f.Rand(uint64(rows.Owner()))%90 == 0 {
@@ -275,16 +276,16 @@ func play(o options) (tally, foretick.ClientStats, error) {
 	return g.tally, c.Stats(), nil
 }
 
-// ticks is how long a bullet flew until it hit, on average.
+// ticks returns the average flight of a bullet until it hit.
 func (t tally) ticks() float64 { return float64(t.flew) / float64(max(t.honoured+t.unseen, 1)) }
 
-// settle holds what the client's screen showed against what the server did.
+// settle compares the client's screen with what the server did.
 func (g *Game) settle(server *Game) {
 	g.flew = server.flew
 	for tick, lane := range g.struck {
 		judged, fired := server.struck[tick]
 		switch {
-		case !fired: // jammed, or the command came too late
+		case !fired: // jammed, or the command was too late
 		case lane != 0:
 			g.onScreen++
 			if judged == lane {
@@ -303,7 +304,7 @@ func run(args []string, out, errs io.Writer) int {
 	flags.DurationVar(&o.rtt, "rtt", 150*time.Millisecond, "round trip, 0 to 400 ms")
 	flags.Float64Var(&o.loss, "loss", 0.05, "share of packets lost, 0 to 0.3")
 	flags.IntVar(&o.seconds, "seconds", 20, "virtual seconds to play, 1 to 600")
-	flags.StringVar(&o.flight, "flight", "catchup", "how bullets are compensated for lag: catchup, delayed, or present for not at all")
+	flags.StringVar(&o.flight, "flight", "catchup", "lag compensation of bullets: catchup, delayed, or present (none)")
 	switch err := flags.Parse(args); {
 	case errors.Is(err, flag.ErrHelp):
 		return 0
@@ -311,7 +312,7 @@ func run(args []string, out, errs io.Writer) int {
 		return 2
 	case o.rtt < 0 || o.rtt > 400*time.Millisecond || o.loss < 0 || o.loss > 0.3 || o.seconds < 1 || o.seconds > 600 ||
 		o.flight != "catchup" && o.flight != "delayed" && o.flight != "present":
-		_, _ = fmt.Fprintln(errs, "rockets: a value is out of its range: see -help")
+		_, _ = fmt.Fprintln(errs, "rockets: a value is out of range: see -help")
 		return 2
 	}
 	t, st, err := play(o)
@@ -320,8 +321,8 @@ func run(args []string, out, errs io.Writer) int {
 		return 1
 	}
 	_, _ = fmt.Fprintf(out, "%d rockets and fragments flew in the tick that fired them\n", t.predicted)
-	_, _ = fmt.Fprintf(out, "%d became the server's, %v later on average; %d were taken back\n", t.confirmed, (t.waited / time.Duration(max(t.confirmed, 1))).Round(time.Millisecond), t.cancelled)
-	_, _ = fmt.Fprintf(out, "%d bullets, which the server's never met; %d hit on the screen, %d of them on the server (%.1f ticks after they were fired), and %d others\n", t.bullets, t.onScreen, t.honoured, t.ticks(), t.unseen)
+	_, _ = fmt.Fprintf(out, "%d were confirmed by the server, %v later on average; %d were removed\n", t.confirmed, (t.waited / time.Duration(max(t.confirmed, 1))).Round(time.Millisecond), t.cancelled)
+	_, _ = fmt.Fprintf(out, "%d bullets, not matched with the server's; %d hit on the screen, %d of them on the server (%.1f ticks after they were fired), and %d hit only on the server\n", t.bullets, t.onScreen, t.honoured, t.ticks(), t.unseen)
 	_, _ = fmt.Fprintf(out, "%d corrections, by cause %v\n", st.Mispredictions, st.ByCause)
 	return 0
 }

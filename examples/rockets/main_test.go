@@ -31,16 +31,16 @@ func TestRockets(t *testing.T) {
 	}
 }
 
-// TestBulletsHitWhatTheirShooterSaw: at 150 ms drones have long flown on where the
-// server is when a bullet is fired. Both ways to compensate for it honour what was
-// hit on the screen, and no other; without, hardly anything is.
+// TestBulletsHitWhatTheirShooterSaw: at 150 ms drones have long moved on when the
+// server fires a bullet. Both ways of compensation honour hits on the screen, and
+// only those; without compensation hardly any is honoured.
 func TestBulletsHitWhatTheirShooterSaw(t *testing.T) {
 	o := options{rtt: 150 * time.Millisecond, seconds: 24}
 	took := map[string]float64{}
 	for _, c := range []struct {
 		flight      string
 		loss        float64
-		least, most float64 // of what was hit on the screen, per cent
+		least, most float64 // percentage of the hits on the screen
 	}{
 		{"catchup", 0, 94, 100}, {"delayed", 0, 94, 100}, {"present", 0, 0, 25}, {"catchup", 0.05, 88, 100},
 	} {
@@ -66,7 +66,7 @@ func TestBulletsHitWhatTheirShooterSaw(t *testing.T) {
 func TestRun(t *testing.T) {
 	var out, errs bytes.Buffer
 	require.Zero(t, run([]string{"-rtt", "100ms", "-seconds", "10"}, &out, &errs))
-	require.Contains(t, out.String(), "became the server's")
+	require.Contains(t, out.String(), "confirmed by the server")
 	require.Contains(t, out.String(), "hit on the screen")
 	require.Empty(t, errs.String())
 	require.Zero(t, run([]string{"-help"}, &out, &errs))

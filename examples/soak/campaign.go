@@ -11,8 +11,9 @@ import (
 	"github.com/foretick/foretick/simtest"
 )
 
-// campaign plays many matches, some at a time. Each is one goroutine's work and
-// knows nothing of the others, so that its trace is its seed's alone.
+// campaign plays many matches, several at a time. Each match runs in one
+// goroutine and is independent of the others, so its trace depends only on its
+// seed.
 func campaign(ctx context.Context, o options, out io.Writer) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -44,7 +45,7 @@ func campaign(ctx context.Context, o options, out io.Writer) error {
 	return c.end(o)
 }
 
-// tally sums matches up as they end.
+// tally adds up matches as they end.
 type tally struct {
 	mu      sync.Mutex
 	out     io.Writer
@@ -55,7 +56,7 @@ type tally struct {
 	matches int
 	sum     simtest.Outcome
 	err     error
-	failed  uint64 // its seed
+	failed  uint64 // the seed that failed
 }
 
 func (t *tally) note(o simtest.Outcome, err error, took time.Duration) error {
@@ -82,7 +83,7 @@ func (t *tally) note(o simtest.Outcome, err error, took time.Duration) error {
 	return err
 }
 
-// end prints the sum, and the command that plays a failed seed again.
+// end prints the totals, and the command that replays a failed seed.
 func (t *tally) end(o options) error {
 	if t.err != nil {
 		return fmt.Errorf("%w\nto play it again: go run ./examples/soak%s -seed %d", t.err, o.again(), t.failed)

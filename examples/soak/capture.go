@@ -8,14 +8,13 @@ import (
 	"io"
 	"os"
 
-	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/netcode"
+	"github.com/foretick/foretick/schema"
 	"github.com/foretick/foretick/simtest"
 )
 
-// capture plays one match, with all that can happen, and writes some of its
-// packets: those with kinds of messages that are rare first of all, and few that
-// are alike.
+// capture plays one match with every kind of event, and writes some of its
+// packets: mainly those with rare kinds of messages, and few similar ones.
 func capture(o options, out io.Writer) error {
 	k := &keeper{seen: map[string]int{}}
 	o.kills = true
@@ -46,11 +45,11 @@ func write(name, head string, lines [][]byte) error {
 	return f.Close()
 }
 
-// snapshotsKept is how many snapshots captureSnapshots writes.
+// snapshotsKept is the number of snapshots that captureSnapshots writes.
 const snapshotsKept = 150
 
-// captureSnapshots plays one match and writes what a decoder of snapshots needs to
-// follow one player's: the schema, and the first that were sent, in their order.
+// captureSnapshots plays one match and writes what a snapshot decoder needs to
+// follow one player: the schema, and the first snapshots, in order.
 func captureSnapshots(o options, out io.Writer) error {
 	k := &snapshotKeeper{}
 	p := o.match()
@@ -62,17 +61,17 @@ func captureSnapshots(o options, out io.Writer) error {
 	if err := game.Err(); err != nil {
 		return err
 	}
-	schema, err := foretick.ReadSchema(game.Schema(nil))
+	protocol, err := schema.ReadProtocol(game.Schema(nil))
 	if err != nil {
 		return err
 	}
 	head := fmt.Sprintf("schema and snapshots of a match: examples/soak -snapshots, seed %d, %v s, %d clients", o.seed, o.seconds, o.clients)
 	fmt.Fprintf(out, "%d snapshots written to %s\n", len(k.snapshots), o.snapshots)
-	return write(o.snapshots, head, append([][]byte{schema.Registry.AppendSchema(nil)}, k.snapshots...))
+	return write(o.snapshots, head, append([][]byte{protocol.Registry.AppendSchema(nil)}, k.snapshots...))
 }
 
-// snapshotKeeper is a checker that keeps the snapshots that the server sent to the
-// first to get one.
+// snapshotKeeper is a checker that keeps the snapshots sent to the first player
+// that gets one.
 type snapshotKeeper struct {
 	keeper
 	to        int
@@ -95,7 +94,7 @@ func (k *snapshotKeeper) Packet(_ *simtest.Match, _, to int, b []byte) error {
 
 // keeper is a checker that keeps packets.
 type keeper struct {
-	seen    map[string]int // packets by the kinds of their messages
+	seen    map[string]int // number of packets by their message kinds
 	packets [][]byte
 	all     int
 }
@@ -105,14 +104,14 @@ func (k *keeper) Packet(_ *simtest.Match, _, _ int, b []byte) error {
 	k.all++
 	kinds := shape(b)
 	k.seen[kinds]++
-	// The 1st, 2nd, 4th … of a shape: early ones are unlike later ones.
+	// Keep the 1st, 2nd, 4th … of a shape: early ones differ from later ones.
 	if n := k.seen[kinds]; n&(n-1) == 0 && n <= 1<<10 {
 		k.packets = append(k.packets, append([]byte{}, b...))
 	}
 	return nil
 }
 
-// shape lists the kinds of a packet's messages.
+// shape returns the kinds of a packet's messages.
 func shape(b []byte) string {
 	if len(b) < header {
 		return "short"
@@ -122,10 +121,11 @@ func shape(b []byte) string {
 	return string(kinds)
 }
 
-// Bytes of a packet: where its flags are, behind the checksum, and its least length.
+// Bytes of a packet: the position of its flags, after the checksum, and its
+// minimum length.
 const sum, header = 4, 7
 
-// each goes through a packet's messages.
+// each calls message for each message of a packet.
 func each(b []byte, message func(kind byte, body []byte)) {
 	if len(b) < header {
 		return

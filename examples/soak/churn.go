@@ -15,9 +15,9 @@ import (
 	"github.com/foretick/foretick/transport/sim"
 )
 
-// churn has a great many clients join one server and leave it again, by the
-// door, without a word, or before they said who they are; then it looks for what
-// the server still holds of them.
+// churn lets a great many clients join one server and leave again: normally,
+// without notice, or before their hello. Then it checks what the server still
+// holds of them.
 func churn(o options, out io.Writer) error {
 	m, started := simtest.New(o.seed), time.Now()
 	player := NewPlayer()
@@ -26,8 +26,9 @@ func churn(o options, out io.Writer) error {
 		return err
 	}
 	listen := m.Listener()
-	player.Rest(true) // nothing but players makes entities
-	// A tenth first: what the game's own types take is there then, and stays.
+	player.Rest(true) // only players create entities
+	// Play a tenth first: it allocates everything that the game's own types need
+	// permanently.
 	tenth := o.connections / 10
 	visits(m, listen, player.Protocol.Hash(), o.clients, 0, tenth)
 	before, heap := simtest.MapEntries(srv), heapNow()
@@ -41,7 +42,7 @@ func churn(o options, out io.Writer) error {
 	runtime.KeepAlive(m)
 	for path, n := range before {
 		if r.MapEntriesLeft[path] == n {
-			delete(r.MapEntriesLeft, path) // what the game's own types take
+			delete(r.MapEntriesLeft, path) // used by the game's own types
 		}
 	}
 	if err := json.NewEncoder(out).Encode(r); err != nil {
@@ -50,7 +51,7 @@ func churn(o options, out io.Writer) error {
 	return r.check()
 }
 
-// churned is what is left after many connections.
+// churned is the state after many connections.
 type churned struct {
 	Connections    int            `json:"connections"`
 	Joined         uint64         `json:"joined"`
@@ -90,7 +91,7 @@ func heapNow() uint64 {
 	return s.HeapAlloc
 }
 
-// visitor is a client reduced to its greeting.
+// visitor is a client that only sends a hello.
 type visitor struct {
 	endpoint *sim.Endpoint
 	conn     *netcode.Conn
@@ -98,8 +99,8 @@ type visitor struct {
 	way      int // how it leaves
 }
 
-// visits has clients come in and leave, some at a time, and waits until those who
-// went without a word are given up.
+// visits lets clients join and leave, together at a time. Then it waits until
+// those that left without notice time out.
 func visits(m *simtest.Match, listen *sim.Endpoint, protocol uint64, together, from, to int) {
 	for n := from; n < to; n += together {
 		visit(m, listen, protocol, n, min(together, to-n))
@@ -107,7 +108,7 @@ func visits(m *simtest.Match, listen *sim.Endpoint, protocol uint64, together, f
 	m.Run(m.Net.Now() + 15*time.Second)
 }
 
-// visit has a group of clients come in and leave.
+// visit lets a group of clients join and leave.
 func visit(m *simtest.Match, listen *sim.Endpoint, protocol uint64, first, n int) {
 	group := make([]*visitor, n)
 	for i := range group {
@@ -121,7 +122,7 @@ func visit(m *simtest.Match, listen *sim.Endpoint, protocol uint64, first, n int
 	}
 	for _, v := range group {
 		if v.way < 2 {
-			m.Net.Kill(v.endpoint) // without a word
+			m.Net.Kill(v.endpoint) // without notice
 		} else {
 			_ = v.endpoint.Close(transport.Closed, "")
 		}
@@ -136,15 +137,15 @@ func (v *visitor) step(now time.Duration, protocol uint64) {
 			case transport.Connected:
 				v.peer, v.conn = e.Peer, netcode.NewConn(netcode.Config{})
 			case transport.Data:
-				_ = v.conn.Receive(now, e.Data) // it listens for the acknowledgements alone
+				_ = v.conn.Receive(now, e.Data) // it only reads the acknowledgements
 			}
 		}
 	}
 	if v.conn == nil || v.way%10 == 9 {
-		return // never says who it is
+		return // never sends a hello
 	}
 	p := v.conn.Begin(now)
 	p.Message(netcode.MessageHello, netcode.Hello{Version: netcode.Version, Protocol: protocol}.Append(nil))
 	_, b := p.Finish()
-	_ = v.endpoint.Send(v.peer, b) // lost ones are repeated
+	_ = v.endpoint.Send(v.peer, b) // a lost one is repeated
 }

@@ -9,15 +9,15 @@ import (
 	"github.com/foretick/foretick/simtest"
 )
 
-// The components of a game that has a little of everything: predicted motion,
-// private fields, references, things that come and go, things that some may not
-// see, shots into the past, and messages.
+// The components of a game with a little of everything: predicted motion,
+// private fields, references, entities that come and go, entities hidden from
+// some players, shots into the past, and messages.
 type (
 	// Position of anything, in metres.
 	Position struct {
 		X, Y float32 `net:"min=-64,max=64,step=0.01,lerp"`
 	}
-	// Purse is for its owner's eyes alone.
+	// Purse is visible only to its owner.
 	Purse struct {
 		Gold   uint16 `net:"owner"`
 		Secret uint64 `net:"owner"` // see simtest.Secrets
@@ -26,7 +26,7 @@ type (
 	Health struct {
 		Points uint8 `net:"max=100"`
 	}
-	// Cargo of a crate: its worth, and who walks nearest.
+	// Cargo of a crate: its worth, and the nearest walker.
 	Cargo struct {
 		Worth   uint16
 		Nearest ecs.Entity
@@ -39,18 +39,18 @@ type (
 	}
 )
 
-// The messages, numbered without a gap.
+// The messages, numbered without gaps.
 type (
-	// News goes to everybody.
+	// News is sent to everyone.
 	News struct{ ID uint32 }
-	// Whisper goes to one.
+	// Whisper is sent to one player.
 	Whisper struct {
 		ID   uint32
 		Gold uint16
 	}
 )
 
-// Wish is what a player asks for: some gold.
+// Wish is a player's request for some gold.
 type Wish struct {
 	ID   uint32
 	Gold uint16 `net:"max=3"`
@@ -79,7 +79,7 @@ type Game struct {
 	hits            int
 }
 
-// trap is seen by the player who laid it alone.
+// trap is visible only to the player that laid it.
 type trap struct {
 	at ecs.Entity
 	by foretick.PlayerID
@@ -91,7 +91,7 @@ const (
 	mostLoose = 5 // crates
 )
 
-// NewPlayer makes one end: what simtest asks for.
+// NewPlayer returns one end, as simtest needs it.
 func NewPlayer() simtest.Player {
 	g := &Game{}
 	return simtest.Player{Protocol: g.Protocol(), Sample: foretick.Sample(&g.Cmd, g.play), Act: g.wish, Rest: func(on bool) { g.rest = on }}
@@ -126,7 +126,7 @@ func (g *Game) Protocol() *foretick.Protocol {
 	return p
 }
 
-// play is a bot's hand: it walks about and shoots, never twice the same.
+// play is the bot's input: it walks about and shoots, never the same twice.
 func (g *Game) play(v foretick.View) Command {
 	x := mix(uint64(v.Tick)<<16 ^ uint64(v.Player))
 	dir := float64(mix(uint64(v.Tick/20)<<16^uint64(v.Player))%628) / 100
@@ -136,7 +136,7 @@ func (g *Game) play(v foretick.View) Command {
 	}
 }
 
-// wish asks for gold now and then, three times at once sometimes.
+// wish asks for gold from time to time, sometimes three times at once.
 func (g *Game) wish(c *foretick.Client) {
 	for range mix(uint64(c.View().Tick)) % 32 / 29 * 3 {
 		if g.Wish.Send(c, Wish{g.wished, uint16(g.wished % 4)}) == nil {
@@ -173,7 +173,7 @@ func (g *Game) join(f *foretick.Frame, player foretick.PlayerID) {
 	}
 }
 
-// leave springs the traps of who goes: nobody else may see them.
+// leave removes the traps of a player that leaves: nobody else may see them.
 func (g *Game) leave(f *foretick.Frame, player foretick.PlayerID) {
 	kept := g.traps[:0]
 	for _, t := range g.traps {
@@ -194,8 +194,8 @@ func (g *Game) somewhere(f *foretick.Frame, salt uint64) Position {
 func (g *Game) move(f *foretick.Frame, rows ecs.Rows) {
 	pos, cmd := g.Pos.Slice(rows), g.Cmd.Slice(rows)
 	for i := range pos {
-		pos[i].X = min(max(pos[i].X+cmd[i].MoveX*walkSpeed*f.DT, -field), field)
-		pos[i].Y = min(max(pos[i].Y+cmd[i].MoveY*walkSpeed*f.DT, -field), field)
+		pos[i].X = min(max(pos[i].X+float32(cmd[i].MoveX*walkSpeed*f.DT), -field), field)
+		pos[i].Y = min(max(pos[i].Y+float32(cmd[i].MoveY*walkSpeed*f.DT), -field), field)
 	}
 }
 
@@ -232,7 +232,7 @@ func (g *Game) heal(f *foretick.Frame, rows ecs.Rows) {
 	}
 }
 
-// moveCrates lets crates drift, and finds out who is near.
+// moveCrates lets crates drift, and finds the nearest walker.
 func (g *Game) moveCrates(f *foretick.Frame, rows ecs.Rows) {
 	if g.rest {
 		return
@@ -262,7 +262,7 @@ func (g *Game) nearest(f *foretick.Frame, at Position) ecs.Entity {
 	return who
 }
 
-// comeAndGo makes and removes crates and traps.
+// comeAndGo creates and removes crates and traps.
 func (g *Game) comeAndGo(f *foretick.Frame, _ ecs.Rows) {
 	if g.rest || f.Tick%10 != 0 {
 		return
@@ -284,7 +284,7 @@ func (g *Game) comeAndGo(f *foretick.Frame, _ ecs.Rows) {
 	g.layTrap(f, r)
 }
 
-// layTrap has somebody lay a trap that only he sees, or takes the oldest away.
+// layTrap lets a player lay a trap that only it sees, or removes the oldest.
 func (g *Game) layTrap(f *foretick.Frame, r uint64) {
 	if len(g.traps) > 3 {
 		f.Destroy(g.traps[0].at)
@@ -308,13 +308,13 @@ func (g *Game) layTrap(f *foretick.Frame, r uint64) {
 	g.traps = append(g.traps, trap{e, by})
 }
 
-// tell sends the news, and a word to one player.
+// tell broadcasts the news, and sends a whisper to one player.
 func (g *Game) tell(f *foretick.Frame, _ ecs.Rows) {
 	if g.rest || f.Tick%15 != 0 {
 		return
 	}
 	g.told++
-	_ = g.News.Broadcast(f, News{ID: g.told}) // who does not take his messages is dropped
+	_ = g.News.Broadcast(f, News{ID: g.told}) // a player that takes no messages is dropped
 	for _, rows := range g.walkers.All(f.World) {
 		if uint32(rows.Owner())%4 == g.told%4 {
 			_ = g.Whisper.Send(f, rows.Owner(), Whisper{ID: g.told, Gold: g.Purse.Slice(rows)[0].Gold})

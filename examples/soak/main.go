@@ -1,7 +1,7 @@
 // Soak plays a small game for a long time or many times, in virtual time or over
-// real sockets, and looks for what breaks: states that differ, messages that get
-// lost, secrets that leak, memory that grows. It is also what a game's own
-// endurance test can be copied from: game.go is the game, the rest takes any.
+// real sockets, and looks for failures: states that differ, lost messages,
+// leaked secrets, growing memory. It is also a template for a game's own
+// endurance test: game.go is the game, and the rest works with any game.
 package main
 
 import (
@@ -35,7 +35,7 @@ func exitCode(err error, w io.Writer) int {
 	return 1
 }
 
-// run is the program but for its process.
+// run is the program without its process.
 func run(ctx context.Context, args []string, out io.Writer) error {
 	o, err := parse(args, out)
 	if err != nil {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/foretick/foretick/schema"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/snapshot"
 )
@@ -28,7 +29,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// lines runs the program and returns what it printed.
+// lines runs the program and returns its output.
 func lines(t *testing.T, args ...string) []string {
 	t.Helper()
 	var out bytes.Buffer
@@ -69,7 +70,7 @@ func TestProcessesComeAndGo(t *testing.T) {
 	require.NotZero(t, m.Leaves)
 }
 
-// The last line of a long match is what it was for.
+// The last line of a long match is its result.
 func TestLongMatch(t *testing.T) {
 	out := lines(t, "-json", "-hours", "0.1", "-clients", "3")
 	var r map[string]float64
@@ -115,7 +116,12 @@ func TestMutations(t *testing.T) {
 
 // Peers that break every rule do no harm: the short form.
 func TestRogues(t *testing.T) {
-	out := lines(t, "-rogues", "100", "-workers", "2", "-sequences", "32")
+	heaps := t.TempDir()
+	out := lines(t, "-rogues", "100", "-workers", "2", "-sequences", "32", "-heaps", heaps)
+	profiles, err := filepath.Glob(filepath.Join(heaps, "*.heap"))
+	require.NoError(t, err)
+	require.Len(t, profiles, 4, "one a batch")
+	require.ErrorContains(t, run(context.Background(), []string{"-rogues", "32", "-sequences", "32", "-leak", "65536"}, &bytes.Buffer{}), "the heap grew")
 	require.Contains(t, out[len(out)-1], "a second")
 	require.Contains(t, out[len(out)-2], "came to play")
 }
@@ -159,7 +165,7 @@ func TestCaptureSnapshots(t *testing.T) {
 		p, err := hex.DecodeString(l)
 		require.NoError(t, err)
 		if recv == nil {
-			r, err := snapshot.ReadRegistry(p)
+			r, err := schema.ReadRegistry(p)
 			require.NoError(t, err)
 			recv = snapshot.NewReceiver(r, snapshot.ReceiverConfig{})
 			continue
@@ -204,6 +210,7 @@ func TestFaultsOfTheCommandLine(t *testing.T) {
 	for _, args := range [][]string{
 		{"-nonsense"}, {"left over"}, {"-hours", "-1"}, {"-hours", "NaN"}, {"-hours", "1", "-udp"}, {"-clients", "0"},
 		{"-seeds", "0"}, {"-seconds", "0"}, {"-link", "pigeon"}, {"-workers", "0"}, {"-connections", "-1"},
+		{"-together", "513"}, {"-leak", "1"}, {"-rogues", "1", "-leak", "-1"}, {"-heaps", "somewhere"},
 	} {
 		err := run(context.Background(), args, &bytes.Buffer{})
 		require.ErrorIs(t, err, errUsage, args)

@@ -12,7 +12,8 @@ import (
 	"github.com/foretick/foretick/simtest"
 )
 
-// mutate feeds both ends with packets made of real ones, some lives at a time.
+// mutate feeds both ends with packets derived from real ones, several lives at
+// a time.
 func mutate(ctx context.Context, o options, out io.Writer) error {
 	s := simtest.PacketFuzzer{New: NewPlayer, Seed: o.seed, Clock: time.Now}
 	var (
@@ -37,7 +38,7 @@ func mutate(ctx context.Context, o options, out io.Writer) error {
 		}
 		return first != nil || all.Packets >= o.mutate || ctx.Err() != nil
 	}
-	for all.Packets < o.mutate/20 && !done(s.Live(life.Add(1))) { // alone: allocations are told apart
+	for all.Packets < o.mutate/20 && !done(s.Live(life.Add(1))) { // alone, so that allocations can be attributed
 		continue
 	}
 	s.Shared = o.workers > 1
@@ -55,7 +56,7 @@ func mutate(ctx context.Context, o options, out io.Writer) error {
 			return err
 		}
 	}
-	fmt.Fprintf(out, "%d mutations over %d lives in %v (%.0f a second): %d taken and %d refused by the client, %d snapshots and %d commands of them used; a batch of 64 took %v at most, and %d bytes\n",
+	fmt.Fprintf(out, "%d mutations over %d lives in %v (%.0f a second): %d accepted and %d refused by the client, %d snapshots and %d commands of them used; a batch of 64 took %v at most, and %d bytes\n",
 		all.Packets, all.Lives, took.Round(time.Millisecond), float64(all.Packets)/took.Seconds(), all.Taken, all.Malformed, all.Snapshots, all.Commands, all.Slowest, all.MostBytes)
 	switch {
 	case first != nil:

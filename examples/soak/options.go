@@ -27,8 +27,11 @@ type options struct {
 	rogues      uint64
 	life        uint64
 	sequences   int
+	together    int
 	limit       time.Duration
 	transport   string
+	heaps       string
+	leak        int
 	capture     string
 	snapshots   string
 	udp         bool
@@ -43,10 +46,10 @@ const about = `soak plays a small game for a long time, or many times, and looks
   soak -hours 24 -clients 4          a day in virtual time; players come and go
   soak -seeds 200 -seconds 60        200 matches on a terrible network, each from its seed
   soak -connections 1000000          a server that many join and leave
-  soak -mutate 1000000000            packets that nobody would send
+  soak -mutate 1000000000            packets that no peer would send
   soak -rogues 1000000               peers that know the format and break every rule
   soak -rogues 30000 -transport ws   the same over real sockets
-  soak -udp -seconds 60              real sockets, through a proxy that spoils the network
+  soak -udp -seconds 60              real sockets, through a proxy that makes the network bad
 
 Flags:
 `
@@ -55,23 +58,26 @@ func parse(args []string, help io.Writer) (options, error) {
 	var o options
 	fs := flag.NewFlagSet("soak", flag.ContinueOnError)
 	fs.SetOutput(io.Discard)
-	fs.Float64Var(&o.hours, "hours", 0, "play one match for so many virtual hours, with joins, leaves, kills and freezes")
-	fs.Float64Var(&o.seconds, "seconds", 60, "how long each match is played, without -hours")
-	fs.IntVar(&o.seeds, "seeds", 1, "how many matches to play, without -hours: from -seed on, one each")
+	fs.Float64Var(&o.hours, "hours", 0, "play one match of this many virtual hours, with joins, leaves, kills and freezes")
+	fs.Float64Var(&o.seconds, "seconds", 60, "seconds per match, without -hours")
+	fs.IntVar(&o.seeds, "seeds", 1, "number of matches, without -hours: one per seed, from -seed on")
 	fs.Uint64Var(&o.seed, "seed", 1, "the first seed")
-	fs.IntVar(&o.clients, "clients", 16, "how many play")
-	fs.StringVar(&o.link, "link", "", "each way: perfect, lan, wifi, lte, train, satellite, hell; with -hours a mixture of the first five, else hell")
+	fs.IntVar(&o.clients, "clients", 16, "number of clients")
+	fs.StringVar(&o.link, "link", "", "each way: perfect, lan, wifi, lte, train, satellite, hell; default: with -hours a mixture of the first five, else hell")
 	fs.IntVar(&o.workers, "workers", runtime.GOMAXPROCS(0), "matches at a time")
-	fs.BoolVar(&o.kills, "kills", false, "without -hours: processes are killed and started again, clocks drift, clients freeze, come and go")
-	fs.IntVar(&o.connections, "connections", 0, "have so many clients join and leave one server, and look for what is left of them")
-	fs.Uint64Var(&o.mutate, "mutate", 0, "feed server and client with so many packets that nobody would send, made of real ones")
-	fs.Uint64Var(&o.rogues, "rogues", 0, "have whole servers played by so many sequences of 50 to 200 actions of peers that know the format and break every rule")
-	fs.IntVar(&o.sequences, "sequences", 0, "with -rogues, how many sequences one server has; 0 means 4096")
-	fs.DurationVar(&o.limit, "limit", 0, "with -rogues, begin nothing more after so long; 0 means no limit")
-	fs.StringVar(&o.transport, "transport", "", "with -rogues, real sockets on loopback, one server at a time: udp, dtls or ws; nothing means a simulated network")
-	fs.Uint64Var(&o.life, "life", 0, "with -rogues, the first life to play: what a failure names")
-	fs.StringVar(&o.capture, "capture", "", "play one match and write some of its packets into this file, in hexadecimal, for fuzzers to begin from")
-	fs.StringVar(&o.snapshots, "snapshots", "", "play one match and write the first snapshots that one player is sent, behind their schema, into this file, likewise")
+	fs.BoolVar(&o.kills, "kills", false, "without -hours: processes are killed and restarted, clocks drift, and clients freeze, join and leave")
+	fs.IntVar(&o.connections, "connections", 0, "let this many clients join and leave one server, and check for leaks")
+	fs.Uint64Var(&o.mutate, "mutate", 0, "feed server and client with this many packets that no peer would send, derived from real ones")
+	fs.Uint64Var(&o.rogues, "rogues", 0, "play whole servers with this many sequences of 50 to 200 actions of peers that know the format and break every rule")
+	fs.IntVar(&o.sequences, "sequences", 0, "with -rogues, sequences per server; 0 means 4096")
+	fs.IntVar(&o.together, "together", 0, "with -rogues, how many play at the same time; 0 means 24, and up to 192 over sockets")
+	fs.DurationVar(&o.limit, "limit", 0, "with -rogues, start nothing more after this time; 0 means no limit")
+	fs.StringVar(&o.transport, "transport", "", "with -rogues, real sockets on loopback, one server at a time: udp, dtls or ws; empty means a simulated network")
+	fs.Uint64Var(&o.life, "life", 0, "with -rogues, the first life to play, as a failure names it")
+	fs.StringVar(&o.heaps, "heaps", "", "with -rogues, write a heap profile into this directory after each batch of the first life")
+	fs.IntVar(&o.leak, "leak", 0, "with -rogues, keep this many bytes of each sequence: the check of the heap must fail")
+	fs.StringVar(&o.capture, "capture", "", "play one match and write some of its packets into this file, in hexadecimal, as input for fuzzers")
+	fs.StringVar(&o.snapshots, "snapshots", "", "play one match and write the schema and the first snapshots sent to one player into this file, in hexadecimal")
 	fs.BoolVar(&o.udp, "udp", false, "play -seconds of real time over real sockets")
 	fs.BoolVar(&o.json, "json", false, "print JSON: a line for each match or hour, the result last")
 	err := fs.Parse(args)
@@ -109,8 +115,12 @@ func (o *options) check() error {
 		return fmt.Errorf("-seconds %v: use more than 0, at most 1e6", o.seconds)
 	case o.seeds < 1 || o.workers < 1 || o.connections < 0:
 		return errors.New("-seeds and -workers: use 1 and more; -connections is not negative")
-	case o.sequences < 0 || o.limit < 0:
-		return errors.New("-sequences and -limit are not negative")
+	case o.together < 0 || o.together > 512:
+		return fmt.Errorf("-together %d: use 1 to 512, or 0", o.together)
+	case o.sequences < 0 || o.limit < 0 || o.leak < 0:
+		return errors.New("-sequences, -limit and -leak are not negative")
+	case (o.heaps != "" || o.leak > 0) && o.rogues == 0:
+		return errors.New("-heaps and -leak: use them with -rogues")
 	case o.transport != "" && o.rogues == 0:
 		return errors.New("-transport: use it with -rogues")
 	case o.clients < 1 || o.clients > 200:
@@ -137,7 +147,7 @@ func (o *options) links(otherwise ...sim.Link) []sim.Link {
 	return []sim.Link{l}
 }
 
-// match is the plan of one of many matches.
+// match returns the plan of one of many matches.
 func (o *options) match() simtest.Plan {
 	p := simtest.Plan{
 		New: NewPlayer, Clients: o.clients, Play: time.Duration(o.seconds * float64(time.Second)),
@@ -151,16 +161,17 @@ func (o *options) match() simtest.Plan {
 	return p
 }
 
-// day is the plan of one long match.
+// day returns the plan of one long match.
 func (o *options) day(flat *simtest.Flat) simtest.Plan {
 	length := time.Duration(o.hours * float64(time.Hour))
 	flat.Every = min(time.Hour, length/4)
 	if length < 4*time.Hour {
-		flat.Growth = 0.15 // tables still grow to what is needed at most
+		flat.Growth = 0.15 // tables still grow to the size needed
 	}
 	return simtest.Plan{
 		New: NewPlayer, Clients: o.clients, Play: length,
-		// Long enough for what was held for players who never came back.
+		// Long enough for the reconnect windows of players that never came
+		// back.
 		Rest: 45 * time.Second, Quiet: min(30*time.Minute, length/8),
 		Links: o.links(sim.Link{}, sim.LAN, sim.WiFi, sim.LTE, sim.Train), Change: time.Minute,
 		Stay: min(10*time.Minute, length/40), ClientKills: min(20*time.Minute, length/20),

@@ -14,14 +14,15 @@ import (
 	"github.com/foretick/foretick/transport/udp"
 )
 
-// dtlsWays are those of package dtls, by a server's certificate or by tickets.
+// dtlsWays implements ways for package dtls, with a server's certificate or with
+// tickets.
 type dtlsWays struct {
 	udpWays
 	pins []dtls.Pin
-	key  []byte // nil: by certificate
+	key  []byte // nil: with a certificate
 }
 
-// dtlsServers counts them: every other one takes tickets.
+// dtlsServers counts the servers: every other one uses tickets.
 var dtlsServers atomic.Uint32
 
 func overDTLS() (*socketNet, error) {
@@ -50,10 +51,11 @@ func overDTLS() (*socketNet, error) {
 	return newSocketNet(w, e), nil
 }
 
-// ticketServer is what tickets call the server.
+// ticketServer is the server's address in tickets.
 var ticketServer = netip.MustParseAddrPort("192.0.2.7:27015")
 
-// config is a client's of some identity, and what it shows before the handshake.
+// config returns a client's configuration for an identity, and the token that it
+// sends before the handshake.
 func (w dtlsWays) config(identity []byte) (cfg dtls.Config, token []byte, err error) {
 	if w.key == nil {
 		return dtls.Config{Pins: w.pins, Token: identity}, nil, nil
@@ -74,7 +76,8 @@ func (w dtlsWays) honest() (transport.Endpoint, error) {
 	return dtls.Dial(w.addr.String(), cfg)
 }
 
-// dtlsRogue is the project's own client above a udp that keeps no rules.
+// dtlsRogue is the project's own client on top of a udp endpoint that follows no
+// rules.
 type dtlsRogue struct {
 	*dtls.Endpoint
 	below *udpRogue
@@ -82,8 +85,8 @@ type dtlsRogue struct {
 
 func (w dtlsWays) rogue() (rogueEnd, error) { return w.dial(-1, -1) }
 
-// dial has the client send so many datagrams, of which one is damaged; negative: all,
-// and none.
+// dial connects a client that sends only that many datagrams, of which one is
+// damaged; negative means all, and none.
 func (w dtlsWays) dial(sends, spoil int) (*dtlsRogue, error) {
 	cfg, token, err := w.config(fmt.Appendf(nil, "rogue %x", rand.Uint64()))
 	if err != nil {
@@ -106,7 +109,8 @@ func (w dtlsWays) dial(sends, spoil int) (*dtlsRogue, error) {
 
 func (d *dtlsRogue) mute() { d.below.mute() }
 
-// misuse implements rogueEnd: records of anything, beside what udp's rogues do.
+// misuse implements rogueEnd: it sends arbitrary records, or does what udp's rogues
+// do.
 func (d *dtlsRogue) misuse(draw func(int) int) {
 	if draw(2) == 0 {
 		d.below.misuse(draw)
@@ -117,7 +121,7 @@ func (d *dtlsRogue) misuse(draw func(int) int) {
 	}
 }
 
-// anyRecord is a record of any kind, epoch and length, or a handshake's message.
+// anyRecord returns a record of any kind, epoch and length, or a handshake message.
 func anyRecord(draw func(int) int) []byte {
 	if draw(6) == 0 {
 		return junk(nil, draw(1100), draw)
@@ -134,8 +138,8 @@ func anyRecord(draw func(int) int) []byte {
 	return append(b, body...)
 }
 
-// breaks implements ways: half a handshake, one with a damaged datagram, one that is
-// all records of anything, or what udp's rogues do.
+// breaks implements ways: half a handshake, one with a damaged datagram, one with
+// arbitrary records, or what udp's rogues do.
 func (w dtlsWays) breaks(draw func(int) int) func() {
 	var d *dtlsRogue
 	var err error
@@ -158,7 +162,7 @@ func (w dtlsWays) breaks(draw func(int) int) func() {
 	}
 }
 
-// records says records of anything instead of a handshake's.
+// records sends arbitrary records instead of a handshake.
 func (w dtlsWays) records(draw func(int) int) func() {
 	_, token, err := w.config([]byte("rogue"))
 	if err != nil {

@@ -13,35 +13,36 @@ import (
 	"github.com/foretick/foretick/transport"
 )
 
-// socketNet is what rogues and a server meet over: sockets on loopback. Time is real,
-// and the server's runs faster by a factor.
+// socketNet is the network between rogues and a server: sockets on loopback. Time
+// is real, and the server's time runs faster by a factor.
 type socketNet struct {
 	ways
 	server  transport.Endpoint
 	now     time.Duration
 	next    time.Time
-	slow    float64                         // how many times slower than that time passes, as the machine is busy
+	slow    float64                         // slowdown of the server's time while the machine is busy
 	open    map[transport.Endpoint]struct{} // of rogues
 	dials   int
-	ending  sync.WaitGroup // of endpoints that are being closed
+	ending  sync.WaitGroup // endpoints that are being closed
 	honests []*patient
-	loose   []func() // ends what was left open; the oldest first
+	loose   []func() // functions that close abandoned connections; the oldest first
 }
 
-// ways are a transport's own.
+// ways are the operations of one transport.
 type ways interface {
-	// honest dials as a game does.
+	// honest dials like a game.
 	honest() (transport.Endpoint, error)
 	// rogue dials in a way that Abandon can end.
 	rogue() (rogueEnd, error)
-	// breaks breaks rules over a connection of its own, and returns what ends it.
+	// breaks breaks rules over a separate connection, and returns a function that
+	// ends it.
 	breaks(draw func(n int) int) (end func())
 }
 
 // rogueEnd is a rogue's endpoint.
 type rogueEnd interface {
 	transport.Endpoint
-	// mute has it say nothing more, not even goodbye.
+	// mute stops all sending, even of a farewell.
 	mute()
 	// misuse breaks the transport's rules over an open connection.
 	misuse(draw func(n int) int)
@@ -49,20 +50,22 @@ type rogueEnd interface {
 
 const (
 	busySpeed  = 6  // of the server's time while rogues play
-	idleSpeed  = 12 // while they do not
-	looseEnds  = 64 // connections that are left open without a word
+	idleSpeed  = 12 // otherwise
+	looseEnds  = 64 // connections left open without notice
 	honestSign = "honest"
-	socketRoom = 1024 // peers that a server's transport has room for
+	socketRoom = 1024 // most peers of a server's transport
 	rogueDial  = 2 * time.Second
-	silence    = 3 * time.Second // the transports' time-out
+	silence    = 3 * time.Second // the transports' timeout
 	tooLate    = 5 * time.Millisecond
+	breath     = time.Millisecond / 2 // for the goroutines of sockets, in any step
+	slowest    = 3
 )
 
 func newSocketNet(w ways, server transport.Endpoint) *socketNet {
 	return &socketNet{ways: w, server: server, next: time.Now(), open: map[transport.Endpoint]struct{}{}}
 }
 
-// overSockets returns how to make a network of a transport's.
+// overSockets returns a function that creates a network over a transport.
 func overSockets(transport string) (func() (simtest.RogueNet, error), error) {
 	open := map[string]func() (*socketNet, error){"udp": overUDP, "dtls": overDTLS, "ws": overWS}[transport]
 	if open == nil {
@@ -79,7 +82,8 @@ func overSockets(transport string) (func() (simtest.RogueNet, error), error) {
 
 func (n *socketNet) Listen() transport.Endpoint { return n.server }
 
-// Dial implements simtest.RogueNet. What cannot be dialled fails as over a network.
+// Dial implements simtest.RogueNet. A failed dial looks like a failure of the
+// network.
 func (n *socketNet) Dial(honest bool) transport.Endpoint {
 	if honest {
 		e, err := n.honest()
@@ -99,8 +103,8 @@ func (n *socketNet) Dial(honest bool) transport.Endpoint {
 	return e
 }
 
-// Abandon implements simtest.RogueNet: every other peer's process ends, the others'
-// machines do.
+// Abandon implements simtest.RogueNet: it simulates the end of the process for
+// every other peer, and the loss of the machine for the rest.
 func (n *socketNet) Abandon(e transport.Endpoint) {
 	r, ok := e.(rogueEnd)
 	if !ok {
@@ -115,7 +119,7 @@ func (n *socketNet) Abandon(e transport.Endpoint) {
 	n.leave(end)
 }
 
-// leave leaves something open until there is more of it than there may be.
+// leave keeps a connection open until there are too many of them.
 func (n *socketNet) leave(end func()) {
 	if n.loose = append(n.loose, end); len(n.loose) > looseEnds {
 		n.loose[0]()
@@ -136,29 +140,30 @@ func (n *socketNet) Break(e transport.Endpoint, draw func(int) int) {
 	n.leave(n.breaks(draw))
 }
 
-// Pass implements simtest.RogueNet. Time that the machine had no time for does not
-// count.
-func (n *socketNet) Pass(now time.Duration, busy bool) time.Duration {
+// Pass implements simtest.RogueNet. Delays of the machine do not count.
+func (n *socketNet) Pass(now time.Duration, busy bool) (late time.Duration) {
 	if now == n.now {
 		return 0
 	}
-	speed, slow := float64(idleSpeed), min(n.slow, idleSpeed/busySpeed)
+	speed, slow := float64(idleSpeed), n.slow
 	if busy {
-		speed, slow = busySpeed, n.slow
+		speed = busySpeed
 	}
 	n.next = n.next.Add(time.Duration(float64(now-n.now) * max(slow, 1) / speed))
 	n.now = now
-	time.Sleep(time.Until(n.next))
-	late := time.Since(n.next)
-	if late > tooLate { // others keep the machine busy: no faster than it can
-		n.next, n.slow = n.next.Add(late), min(2*max(n.slow, 1), busySpeed)
-	} else {
-		n.slow *= 0.99
+	if begun := time.Now(); begun.After(n.next) { // the work took longer than allowed: slow down
+		late = begun.Sub(n.next)
+		n.next = begun.Add(breath)
 	}
-	return late
+	time.Sleep(time.Until(n.next))
+	over := time.Since(n.next)
+	if n.slow *= 0.99; over > tooLate { // the machine is busy with other work: slow down
+		n.next, n.slow = n.next.Add(over), min(1.5*max(n.slow, 1), slowest)
+	}
+	return late + over
 }
 
-// Held counts goroutines and sockets, once what is being closed is.
+// Held counts goroutines and sockets, after all pending closes.
 func (n *socketNet) Held() int {
 	for _, end := range n.loose {
 		end()
@@ -178,14 +183,14 @@ func (n *socketNet) Close() {
 	}
 	n.Held()
 	for _, p := range n.honests {
-		_ = p.Close(transport.Closed, "") // it may be closed
+		_ = p.Close(transport.Closed, "") // it may be closed already
 	}
 	n.ending.Wait()
 	_ = n.server.Close(transport.Closed, "")
 	n.ending.Wait()
 }
 
-// patient is an endpoint whose closing others wait for.
+// patient is an endpoint whose Close others can wait for.
 type patient struct {
 	transport.Endpoint
 	ending *sync.WaitGroup
@@ -198,7 +203,7 @@ func (p *patient) Close(c transport.Code, detail string) error {
 	return nil
 }
 
-// broken is an endpoint that could not be had.
+// broken is an endpoint that could not be dialled.
 type broken struct{ err error }
 
 func (b broken) Recv(ev []transport.Event) int {
@@ -218,7 +223,7 @@ func (b broken) Info(transport.PeerID, *transport.Info) bool { return false }
 
 func (b broken) Close(transport.Code, string) error { return nil }
 
-// junk appends n bytes of anything.
+// junk appends n random bytes.
 func junk(b []byte, n int, draw func(int) int) []byte {
 	for range n {
 		b = append(b, byte(draw(256)))

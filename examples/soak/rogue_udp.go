@@ -15,7 +15,7 @@ import (
 	"github.com/foretick/foretick/transport/udp"
 )
 
-// The format of package udp's datagrams: see docs/STANDARD-TRANSPORTS.md.
+// The format of package udp's datagrams: see docs/STANDARD-udp.md.
 const (
 	udpHello     = 0xA0
 	udpCookie    = 0xA1
@@ -30,12 +30,12 @@ const (
 	udpGone      = 0xAA
 
 	udpMagic   = 0x46544b31
-	udpCookie0 = 9 // where a cookie begins in a cookie's datagram
+	udpCookie0 = 9 // offset of the cookie in a cookie datagram
 )
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// udpWays are those of package udp.
+// udpWays implements ways for package udp.
 type udpWays struct{ addr netip.AddrPort }
 
 func overUDP() (*socketNet, error) {
@@ -52,17 +52,17 @@ func (w udpWays) honest() (transport.Endpoint, error) {
 	return udp.Dial(w.addr.String(), udp.Config{Token: honestName()})
 }
 
-// honestName is an identity of an honest client's.
+// honestName returns an identity of an honest client.
 func honestName() []byte { return binary.BigEndian.AppendUint64([]byte(honestSign), rand.Uint64()) }
 
 func (w udpWays) rogue() (rogueEnd, error) { return dialUDP(w.addr, nil) }
 
-// udpRogue is a client's end of the udp transport by hand, for peers that keep none of
-// its rules.
+// udpRogue is a hand-written client end of the udp transport, for peers that
+// follow none of its rules.
 type udpRogue struct {
 	to    netip.AddrPort
 	nonce uint64
-	token []byte // what it shows
+	token []byte // sent with its hello
 	ready chan struct{}
 	done  sync.WaitGroup
 
@@ -72,12 +72,12 @@ type udpRogue struct {
 	id     uint64 // of the connection; 0: none yet
 	events []transport.Event
 	last   []byte
-	first  [][]byte // what is said once it is connected
+	first  [][]byte // messages to send once connected
 	muted  bool
 	ended  bool // its end is among the events
 	closed bool
-	sends  int // datagrams of the caller that are sent before it is muted; negative: all
-	spoil  int // the datagram of the caller that is damaged; negative: none
+	sends  int // datagrams of the caller to send before it is muted; negative: all
+	spoil  int // the datagram of the caller to damage; negative: none
 	stats  transport.Stats
 }
 
@@ -93,7 +93,7 @@ func dialUDP(to netip.AddrPort, token []byte) (*udpRogue, error) {
 	return u, nil
 }
 
-// read shakes hands and takes what comes, until the socket is closed.
+// read does the handshake and handles datagrams until the socket is closed.
 func (u *udpRogue) read(c *net.UDPConn) {
 	buf := make([]byte, 2048)
 	until := time.Now().Add(rogueDial)
@@ -130,7 +130,7 @@ func (u *udpRogue) hello(c *net.UDPConn, nonce uint64, cookie [20]byte, token []
 	b = binary.BigEndian.AppendUint16(b, uint16(len(token)))
 	b = append(b, token...)
 	b = b[:transport.MaxDatagram-4]
-	_, _ = c.Write(udpSum(b)) // what is lost is lost, here as below
+	_, _ = c.Write(udpSum(b)) // losses do not matter, here and below
 }
 
 // udpSum appends a datagram's checksum.
@@ -138,13 +138,13 @@ func udpSum(b []byte) []byte {
 	return binary.BigEndian.AppendUint32(b, crc32.Checksum(b, castagnoli))
 }
 
-// udpPair is a datagram of two numbers.
+// udpPair returns a datagram of two numbers.
 func udpPair(kind byte, a, b uint64) []byte {
 	d := binary.BigEndian.AppendUint64([]byte{kind}, a)
 	return udpSum(binary.BigEndian.AppendUint64(d, b))
 }
 
-// udpEnd is a close.
+// udpEnd returns a close.
 func udpEnd(id uint64, code transport.Code, detail []byte) []byte {
 	d := binary.BigEndian.AppendUint64([]byte{udpClose}, id)
 	d = binary.BigEndian.AppendUint16(d, uint16(code))
@@ -304,7 +304,7 @@ func (u *udpRogue) misuse(draw func(int) int) {
 		}
 	case 1:
 		_, _ = u.conn.Write(udpPair(udpResponse, u.id, rand.Uint64()))
-	case 2: // it forges its own end, and goes on
+	case 2: // it forges its own end, and continues
 		_, _ = u.conn.Write(udpEnd(u.id, transport.Code(draw(1<<16)), junk(nil, draw(201), draw)))
 	case 3:
 		u.move()
@@ -321,7 +321,7 @@ func (u *udpRogue) misuse(draw func(int) int) {
 	}
 }
 
-// move goes on from another port.
+// move continues on another port.
 func (u *udpRogue) move() {
 	c, err := net.DialUDP("udp", loopback, net.UDPAddrFromAddrPort(u.to))
 	if err != nil {
@@ -332,7 +332,7 @@ func (u *udpRogue) move() {
 	u.done.Go(func() { u.read(c) })
 }
 
-// anyDatagram is a datagram of any type, mostly with a right checksum.
+// anyDatagram returns a datagram of any type, mostly with a correct checksum.
 func anyDatagram(id uint64, draw func(int) int) []byte {
 	if draw(4) == 0 {
 		id = rand.Uint64()
@@ -348,7 +348,7 @@ func anyDatagram(id uint64, draw func(int) int) []byte {
 
 // breaks implements ways.
 func (w udpWays) breaks(draw func(int) int) func() {
-	if draw(3) == 0 { // a handshake, and nothing else
+	if draw(3) == 0 { // only a handshake
 		u, err := dialUDP(w.addr, nil)
 		if err != nil {
 			return func() {}
@@ -369,9 +369,9 @@ func (w udpWays) breaks(draw func(int) int) func() {
 			_, _ = c.Write(junk(nil, draw(1400), draw))
 		case 1: // half a handshake
 			u.hello(c, rand.Uint64(), [20]byte{}, nil)
-		case 2: // a cookie that nobody gave
+		case 2: // an invented cookie
 			u.hello(c, rand.Uint64(), [20]byte(junk(nil, 20, draw)), junk(nil, draw(1100), draw))
-		case 3: // a hello that is not padded
+		case 3: // a hello without padding
 			b := binary.BigEndian.AppendUint32([]byte{udpHello}, udpMagic)
 			_, _ = c.Write(udpSum(junk(b, draw(100), draw)))
 		default:

@@ -1,3 +1,5 @@
+//go:build !js
+
 package main
 
 import (
@@ -15,7 +17,7 @@ import (
 	"github.com/foretick/foretick/transport/ws"
 )
 
-// wsWays are those of package ws.
+// wsWays implements ways for package ws.
 type wsWays struct{ addr netip.AddrPort }
 
 func overWS() (*socketNet, error) {
@@ -65,7 +67,7 @@ func (w wsWays) rogue() (rogueEnd, error) {
 	return r, err
 }
 
-// Write says nothing any more of one that is muted.
+// Write discards data once the connection is muted.
 func (t *tcpRogue) Write(b []byte) (int, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -81,7 +83,7 @@ func (t *tcpRogue) Close() error {
 	return nil
 }
 
-// cut ends a connection without a goodbye.
+// cut ends a connection without a farewell.
 func cut(c net.Conn) {
 	if tcp, ok := c.(*net.TCPConn); ok {
 		_ = tcp.SetLinger(0)
@@ -95,7 +97,7 @@ func (r *wsRogue) mute() {
 	r.tcp.muted = true
 }
 
-// misuse implements rogueEnd: frames of anything, or a part of one.
+// misuse implements rogueEnd: it sends arbitrary frames, or a part of one.
 func (r *wsRogue) misuse(draw func(int) int) {
 	r.tcp.mu.Lock()
 	defer r.tcp.mu.Unlock()
@@ -107,7 +109,7 @@ func (r *wsRogue) misuse(draw func(int) int) {
 	_ = r.tcp.SetWriteDeadline(time.Time{})
 }
 
-// frame is a WebSocket frame as clients send them.
+// frame returns a WebSocket frame as clients send it.
 func frame(first byte, length int, masked bool, body []byte) []byte {
 	b := []byte{first, 0}
 	switch {
@@ -127,21 +129,21 @@ func frame(first byte, length int, masked bool, body []byte) []byte {
 	return append(b, body...)
 }
 
-// anyFrames are frames of any kind and length, most of them well formed.
+// anyFrames returns frames of any kind and length, mostly well formed.
 func anyFrames(draw func(int) int) (b []byte) {
 	for range 1 + draw(12) {
 		body := junk(nil, draw(130), draw)
 		if draw(2) == 0 && len(body) > 0 {
-			body[0] = byte(draw(6)) // a message of the transport's
+			body[0] = byte(draw(6)) // a message of the transport
 		}
 		switch draw(10) {
 		case 0:
 			b = append(b, frame(byte(draw(256)), len(body), draw(2) == 0, body)...)
-		case 1: // longer than it is, or than there may be
+		case 1: // claims to be longer than it is, or than allowed
 			b = append(b, frame(0x82, 1<<draw(62), true, body)...)
 		case 2: // text
 			b = append(b, frame(0x81, len(body), true, body)...)
-		case 3: // begun, and not ended
+		case 3: // started and not finished
 			b = append(b, frame(0x02, len(body), true, body)...)
 		case 4:
 			b = append(b, frame(0x80, len(body), true, body)...)
@@ -162,8 +164,8 @@ func anyFrames(draw func(int) int) (b []byte) {
 	return b
 }
 
-// breaks implements ways: nothing at all, a part of a request, one that is none, or an
-// upgrade and then frames of anything, or nothing.
+// breaks implements ways: nothing at all, a part of a request, an invalid one,
+// or an upgrade followed by arbitrary frames or nothing.
 func (w wsWays) breaks(draw func(int) int) func() {
 	c, err := net.Dial("tcp", w.addr.String())
 	if err != nil {
@@ -194,7 +196,7 @@ func anyRequest(addr netip.AddrPort, draw func(int) int) []byte {
 	switch draw(4) {
 	case 0: // half an upgrade
 		return b[:draw(len(b))]
-	case 1: // nothing behind it
+	case 1: // nothing after it
 		return b
 	}
 	return append(b, anyFrames(draw)...)

@@ -3,35 +3,48 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"math"
+	"os"
+	"path/filepath"
 	"runtime"
+	"runtime/pprof"
 	"sync"
 	"time"
 
 	"github.com/foretick/foretick/simtest"
 )
 
-// Over sockets, how many play at the same time, and how many sequences a server has.
+// Over sockets: the number of rogues at the same time, and of sequences per server.
 const (
-	socketRogues    = 96
+	socketRogues    = 192
 	socketSequences = 8192
 )
 
-// playRogues plays whole servers against peers that break every rule, some lives at
-// a time.
+// playRogues plays whole servers against peers that break every rule, several lives
+// at a time.
 func playRogues(ctx context.Context, o options, out io.Writer) error {
 	t := &rogueTally{o: o, out: out, ctx: ctx, started: time.Now(), next: o.life, goroutines: runtime.NumGoroutine()}
 	t.told = t.started
-	r := simtest.Rogues{Seed: o.seed, Sequences: o.sequences, Clock: time.Now}
+	r := simtest.Rogues{Seed: o.seed, Sequences: o.sequences, Together: o.together, Clock: time.Now, Leak: o.leak, OnHeap: t.weigh}
+	if o.heaps != "" {
+		runtime.MemProfileRate = 4096
+	}
 	alone := 4
 	if o.transport != "" {
 		o.workers, alone = 0, math.MaxInt // goroutines and sockets are counted
 		if r.Sequences == 0 {
 			r.Sequences = socketSequences
 		}
-		r.Together = min(socketRogues, r.Sequences)
+		if r.Together == 0 {
+			r.Together = socketRogues
+			if r.Sequences >= 1024 { // the heap is compared with that after a quarter of them, when pools have grown
+				r.Together = min(socketRogues, r.Sequences/20)
+			}
+		}
+		r.Together = min(r.Together, r.Sequences)
 		var err error
 		if r.Over, err = overSockets(o.transport); err != nil {
 			return err
@@ -56,7 +69,7 @@ func playRogues(ctx context.Context, o options, out io.Writer) error {
 	return t.end()
 }
 
-// rogueTally sums lives up.
+// rogueTally adds up lives.
 type rogueTally struct {
 	o          options
 	out        io.Writer
@@ -69,6 +82,22 @@ type rogueTally struct {
 	told       time.Time
 	heap       uint64 // after the first life
 	goroutines int
+}
+
+// weigh prints the heap after a batch of the first life, and writes its profile.
+func (t *rogueTally) weigh(batch int, bytes uint64) {
+	if t.all.Lives > 0 {
+		return
+	}
+	fmt.Fprintf(t.out, "batch %d: heap %.2f MB\n", batch, float64(bytes)/(1<<20))
+	if t.o.heaps == "" {
+		return
+	}
+	f, err := os.Create(filepath.Join(t.o.heaps, fmt.Sprintf("%d.heap", batch)))
+	if err == nil {
+		err = errors.Join(pprof.Lookup("heap").WriteTo(f, 0), f.Close())
+	}
+	t.first = errors.Join(t.first, err)
 }
 
 func (t *rogueTally) more() bool {
@@ -101,7 +130,7 @@ func (t *rogueTally) done(c simtest.RogueCounts, err error) {
 	}
 }
 
-// end prints the sum and says what went wrong.
+// end prints the totals and any failure.
 func (t *rogueTally) end() error {
 	took := time.Since(t.started)
 	if t.o.json {

@@ -10,12 +10,12 @@ import (
 	"github.com/foretick/foretick/simtest"
 )
 
-// result is how a soak ended; all of it should be about nothing.
+// result is how a soak ended; all of its numbers should be about zero.
 type result struct {
 	HeapGrowth      float64 `json:"heap_growth_percent"` // after garbage collection, from the first six hours to the last
 	GoroutinesDelta int     `json:"goroutines_delta"`
 	Desyncs         int     `json:"desyncs"`
-	EventsLost      int     `json:"events_lost"` // or doubled, or out of order
+	EventsLost      int     `json:"events_lost"` // or duplicated, or out of order
 	Panics          int     `json:"panics"`
 }
 
@@ -45,7 +45,7 @@ func soak(o options, out io.Writer) error {
 	return err
 }
 
-// guarded plays a plan and counts a panic instead of dying of it.
+// guarded plays a plan, and counts a panic instead of crashing.
 func guarded(p simtest.Plan, seed uint64, r *result) (o simtest.Outcome, err error) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -56,7 +56,7 @@ func guarded(p simtest.Plan, seed uint64, r *result) (o simtest.Outcome, err err
 	return p.Run(seed)
 }
 
-// blame counts a match's end by what ended it.
+// blame counts a failed match by its cause.
 func (r *result) blame(err error) {
 	var f *simtest.Fault
 	if !errors.As(err, &f) {
@@ -70,7 +70,7 @@ func (r *result) blame(err error) {
 	}
 }
 
-// hourly writes a line for each quiet point.
+// hourly is a checker that writes a line for each quiet point.
 type hourly struct {
 	out     io.Writer
 	json    bool
@@ -101,7 +101,7 @@ func (h *hourly) Worked(*simtest.Match) (string, error) {
 	return fmt.Sprintf("quiet points: %d", h.quiets), nil
 }
 
-// line is an outcome for machines.
+// line is an outcome in machine-readable form.
 type line struct {
 	Seed      uint64   `json:"seed"`
 	Trace     string   `json:"trace_sha256"`

@@ -10,15 +10,17 @@ import (
 	"time"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport"
 	"github.com/foretick/foretick/transport/impair"
 	"github.com/foretick/foretick/transport/sim"
 	"github.com/foretick/foretick/transport/udp"
 )
 
-// wire is a match over real sockets, in real time, in one process so that both
-// ends can be compared. A proxy between them delays, loses, doubles, reorders
-// and damages what passes, goes dark, and changes its port as a NAT does.
+// wire is a match over real sockets in real time. It uses one process, so that
+// both ends can be compared. A proxy between them delays, loses, duplicates,
+// reorders and damages datagrams, drops everything at times, and changes its
+// port like a NAT.
 type wire struct {
 	listen  *udp.Endpoint
 	proxy   *impair.Proxy
@@ -37,11 +39,12 @@ type wire struct {
 // wired is one client.
 type wired struct {
 	client *foretick.Client
-	next   time.Time // its next picture
+	next   time.Time // its next rendered frame
 	until  time.Time // when it leaves
 }
 
-// letters are what a player was sent over its newest connection and has not got.
+// letters are messages that a player was sent over its newest connection and has
+// not received yet.
 type letters struct {
 	session uint64
 	queue   []string
@@ -50,12 +53,12 @@ type letters struct {
 const (
 	wirePicture = time.Second / 30
 	wireStay    = 20 * time.Second
-	wireTrouble = 7 * time.Second // between blackholes and changes of port
+	wireTrouble = 7 * time.Second // between blackholes and port changes
 	wireRest    = 4 * time.Second
-	wireLimit   = 10 * wireRest // of what a busy machine may take to come to rest
+	wireLimit   = 10 * wireRest // limit for a busy machine to come to rest
 )
 
-// playUDP plays for so many real seconds, and compares.
+// playUDP plays for a number of real seconds, and compares both ends.
 func playUDP(ctx context.Context, o options, out io.Writer) error {
 	goroutines := runtime.NumGoroutine()
 	w := &wire{letters: map[foretick.PlayerID]*letters{}}
@@ -76,7 +79,7 @@ func playUDP(ctx context.Context, o options, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	for range 500 { // sockets' goroutines end in their own time
+	for range 500 { // sockets' goroutines take some time to end
 		if w.result.GoroutinesDelta = runtime.NumGoroutine() - goroutines; w.result.GoroutinesDelta <= 0 {
 			break
 		}
@@ -86,7 +89,7 @@ func playUDP(ctx context.Context, o options, out io.Writer) error {
 	if st.CorePanics > 0 && w.first == nil {
 		w.first = fmt.Errorf("the server counted %d panics in decoding", st.CorePanics)
 	}
-	fmt.Fprintf(out, "%d ticks, %d packets out, %d in; %d joins, %d came back, %d messages, %d resent; the proxy changed its port %d times and went dark %d times\n",
+	fmt.Fprintf(out, "%d ticks, %d packets out, %d in; %d joins, %d came back, %d messages, %d resent; the proxy changed its port %d times and dropped everything %d times\n",
 		st.Ticks, st.PacketsOut, st.PacketsIn, w.joins, st.Resumed, w.messages, st.MessagesResent, w.rebinds, w.blackholes)
 	if err := json.NewEncoder(out).Encode(w.result); err != nil {
 		return err
@@ -109,16 +112,19 @@ func (w *wire) open(o options) error {
 	w.game = &Game{}
 	w.server, err = foretick.NewServer(foretick.ServerConfig{
 		Protocol: w.game.Protocol(), Transport: w.listen, ReconnectWindow: 3 * time.Second, MaxWaitingPerAddress: -1,
-		OnMessage: func(m foretick.MessageSent) {
-			q := w.letters[m.To]
-			if q == nil || q.session != m.Session {
-				q = &letters{session: m.Session}
-				w.letters[m.To] = q
-			}
-			q.queue = append(q.queue, string(m.Payload))
-		},
 	})
-	return err
+	if err != nil {
+		return err
+	}
+	simtest.OnSent(w.server, func(m simtest.MessageSent) {
+		q := w.letters[m.To]
+		if q == nil || q.session != m.Session {
+			q = &letters{session: m.Session}
+			w.letters[m.To] = q
+		}
+		q.queue = append(q.queue, string(m.Payload))
+	})
+	return nil
 }
 
 func (w *wire) close() {
@@ -147,26 +153,32 @@ func (w *wire) join(now time.Time, n int) error {
 	p := g.Protocol()
 	cfg := foretick.ClientConfig{
 		Protocol: p, Transport: e, Redial: dial,
-		Sample: foretick.SampleWhile(func() bool { return !w.rest }, foretick.Sample(&g.Cmd, g.play)),
-		OnMessage: func(m foretick.MessageReceived) {
-			w.messages++
-			q := w.letters[c.client.View().Player]
-			if q == nil || len(q.queue) == 0 || q.queue[0] != string(m.Payload) {
-				w.fail(&w.result.EventsLost, fmt.Errorf("player %d: a message of tick %d is not the one that was to come", c.client.View().Player, m.Tick))
-				return
+		Sample: foretick.Sample(&g.Cmd, func(v foretick.View) Command {
+			if w.rest {
+				return Command{}
 			}
-			q.queue = q.queue[1:]
-		},
+			return g.play(v)
+		}),
 	}
 	if c.client, err = foretick.NewClient(cfg); err != nil {
 		return err
 	}
+	simtest.OnReceived(c.client, func(m simtest.MessageReceived) {
+		w.messages++
+		q := w.letters[c.client.View().Player]
+		if q == nil || len(q.queue) == 0 || q.queue[0] != string(m.Payload) {
+			w.fail(&w.result.EventsLost, fmt.Errorf("player %d: a message of tick %d is not the one that was to come", c.client.View().Player, m.Tick))
+			return
+		}
+		q.queue = q.queue[1:]
+	})
 	w.clients = append(w.clients, c)
 	w.joins++
 	return nil
 }
 
-// play runs the match to its rest, and returns the heap's size of early on.
+// play runs the match until it is at rest, and returns an early size of the
+// heap.
 func (w *wire) play(ctx context.Context, o options) (heap uint64, err error) {
 	start := time.Now()
 	end := start.Add(time.Duration(o.seconds * float64(time.Second)))
@@ -206,7 +218,7 @@ func (w *wire) play(ctx context.Context, o options) (heap uint64, err error) {
 	return heap, nil
 }
 
-// disturb changes the proxy's port, or lets nothing pass for a while.
+// disturb changes the proxy's port, or blocks all traffic for a while.
 func (w *wire) disturb() error {
 	if w.rebinds <= w.blackholes {
 		w.rebinds++
@@ -226,7 +238,7 @@ func (w *wire) quiet() {
 	}
 }
 
-// step does what is due, and waits for what comes next.
+// step does the work that is due, and waits for the next.
 func (w *wire) step(ctx context.Context, now time.Time) error {
 	w.server.Step(now)
 	next := w.server.Next()
@@ -258,21 +270,21 @@ func (w *wire) step(ctx context.Context, now time.Time) error {
 	return nil
 }
 
-// unlike tells how many messages have not come to a client, and the first difference
-// between it and the server.
+// unlike returns the number of messages that a client has not received, and its
+// first difference from the server.
 func (w *wire) unlike(c *wired) (pending int, difference error) {
 	me := c.client.View().Player
 	if q := w.letters[me]; q != nil {
 		pending = len(q.queue)
 	}
-	a := foretick.Audit(w.server, me, c.client)
+	a := simtest.Audit(w.server, me, c.client)
 	if a.Differences > 0 || a.Fields == 0 {
 		difference = fmt.Errorf("player %d: %d fields compared, %d differ: %s", me, a.Fields, a.Differences, a.First)
 	}
 	return pending, difference
 }
 
-// agreed says whether nothing is under way any more.
+// agreed reports whether nothing is in transit any more.
 func (w *wire) agreed() bool {
 	return !slices.ContainsFunc(w.clients, func(c *wired) bool {
 		pending, difference := w.unlike(c)
@@ -280,7 +292,7 @@ func (w *wire) agreed() bool {
 	})
 }
 
-// compare holds every client against the server.
+// compare compares every client with the server.
 func (w *wire) compare() {
 	for _, c := range w.clients {
 		pending, difference := w.unlike(c)

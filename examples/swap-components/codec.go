@@ -7,18 +7,20 @@ import (
 	"unicode/utf8"
 )
 
-// A snapshot is: its tick; how many ticks before it its baseline is, 0 for none; then, for each entity that differs,
-// ascending: how much its id is above the last one's, and a byte with a bit for each component that follows and one, four
-// higher, for each that is gone. A last 0 in place of an id ends it. Numbers are varints.
+// A snapshot starts with its tick, and the distance to its baseline in ticks, 0 for no baseline. Then follows each
+// entity that differs, ascending: the difference of its id from the previous one, and a byte. In the byte, a low bit
+// means that the component follows, and the bit four higher that the component was removed. A 0 in place of an id
+// ends the snapshot. Numbers are varints.
 
 const (
 	maxName = 32
-	maxIDs  = 4096 // entities that a client is ready to hold
+	maxIDs  = 4096 // most entities that a client accepts
 )
 
 var errMalformed = errors.New("malformed snapshot")
 
-// part is a component, to the codec: it compares and writes one entity's, or reads it, against the baseline's.
+// part handles one component in the codec: it compares and writes an entity's value relative to the baseline's, or
+// reads it.
 type part interface {
 	ids(w *World) []uint32
 	append(b []byte, now, base *World, id uint32) (out []byte, set, gone bool)
@@ -65,7 +67,8 @@ var parts = []part{
 		}},
 }
 
-// partOf is a component of type T, given how it is written and read against the baseline's, zero if that has none.
+// partOf is a component of type T, with functions to write and read a value relative to the baseline's, which is zero
+// if there is none.
 type partOf[T comparable] struct {
 	column func(w *World) *Column[T]
 	put    func(b []byte, v, was T) []byte
@@ -104,7 +107,7 @@ func (p partOf[T]) read(b []byte, w *World, id uint32) ([]byte, error) {
 
 func (p partOf[T]) remove(w *World, id uint32) { p.column(w).Remove(id) }
 
-// encode appends a tick's state against an older one's, or nil.
+// encode appends a tick's state relative to an older one's, or to nothing if base is nil.
 func encode(b []byte, tick uint32, now *World, baseTick uint32, base *World) []byte {
 	b = binary.AppendUvarint(b, uint64(tick))
 	if base == nil {
@@ -131,7 +134,7 @@ func encode(b []byte, tick uint32, now *World, baseTick uint32, base *World) []b
 	return append(b, 0)
 }
 
-// entities returns who is in either world, ascending.
+// entities returns the ids in either world, ascending.
 func entities(a, b *World) (ids []uint32) {
 	for _, p := range parts {
 		ids = append(append(ids, p.ids(a)...), p.ids(b)...)
@@ -140,8 +143,8 @@ func entities(a, b *World) (ids []uint32) {
 	return slices.Compact(ids)
 }
 
-// decode reads a snapshot into what an end knows, and returns its tick. What is malformed, or rests on what the end does
-// not have, changes nothing that was known.
+// decode reads a snapshot into an end's state and returns its tick. A snapshot that is malformed, or whose baseline
+// is missing, changes nothing.
 func decode(b []byte, e *end) (tick uint32, err error) {
 	t, b, err := uvarint(b, 1<<32-1)
 	if err != nil {
@@ -167,7 +170,7 @@ func decode(b []byte, e *end) (tick uint32, err error) {
 	return tick, nil
 }
 
-// apply changes a baseline into the state that a snapshot tells.
+// apply changes a baseline into the state of a snapshot.
 func apply(w *World, b []byte) error {
 	for id := uint64(0); ; {
 		gap, rest, err := uvarint(b, 1<<32-1-id)
@@ -194,7 +197,7 @@ func apply(w *World, b []byte) error {
 	}
 }
 
-// uvarint reads a number that is at most limit.
+// uvarint reads a number of at most limit.
 func uvarint(b []byte, limit uint64) (uint64, []byte, error) {
 	v, n := binary.Uvarint(b)
 	if n <= 0 || v > limit {

@@ -1,13 +1,13 @@
-// Swap-components keeps its own component types in its own storage and sends them by its own codec: of the library it
-// takes package netcode, which tells what became of each packet, and a transport. Neither package ecs nor package
-// snapshot is used.
+// Swap-components keeps its own component types in its own storage and sends them with its own codec. From the
+// library it uses package netcode, which reports the fate of each packet, and a transport. It uses neither package
+// ecs nor package snapshot.
 //
 //	components.go  the types, and Column, which stores one of them
-//	codec.go       how they travel: as differences from what the client is known to have
+//	codec.go       how they are sent: as differences from what the client is known to have
 //	main.go        a server and a client, and the bad network between them
 //
-// To keep your engine's components, put them in place of these; what is worth keeping is how end.settle finds the newest
-// state that the other end has, and that nothing off the wire is believed.
+// To use your engine's components, replace these types. Keep two things: how end.settle finds the newest state that
+// the other end has, and that no data from the wire is trusted.
 package main
 
 import (
@@ -23,25 +23,25 @@ import (
 const (
 	tickTime = time.Second / 20
 	history  = 64 // ticks that both ends remember
-	// messageFleet is this example's message: from 23 on they are the caller's.
+	// messageFleet is this example's message; types from 23 on are the caller's.
 	messageFleet netcode.MessageType = 23
 )
 
-// end is one end of the connection: what it knows of each tick, and what became of what it sent.
+// end is one end of the connection: its state of each tick, and the fates of the packets that it sent.
 type end struct {
 	net    transport.Endpoint
 	peer   transport.PeerID
 	conn   *netcode.Conn
 	worlds [history]World // by tick
 	ticks  [history]uint32
-	sent   [1 << 10]uint32 // the tick that a packet carried, by its number
+	sent   [1 << 10]uint32 // the tick in each packet, by packet number
 	acked  uint32          // the newest tick that the other end has; 0: none
 	bytes  int
-	taken  func(tick uint32) // a snapshot was taken in
-	bad    int               // messages that were not understood
+	taken  func(tick uint32) // called for each accepted snapshot
+	bad    int               // messages that could not be decoded
 }
 
-// at is what an end knows of a tick, or nil.
+// at returns the state of a tick, or nil.
 func (e *end) at(tick uint32) *World {
 	if i := tick % history; tick > 0 && e.ticks[i] == tick {
 		return &e.worlds[i]
@@ -55,7 +55,7 @@ func (e *end) begin(tick uint32) *World {
 	return &e.worlds[tick%history]
 }
 
-// receive takes in what the network brought.
+// receive handles the events of the network.
 func (e *end) receive(now time.Duration) {
 	var events [16]transport.Event
 	for {
@@ -90,7 +90,7 @@ func (e *end) messages() {
 	}
 }
 
-// settle learns which ticks the other end has.
+// settle finds out which ticks the other end has.
 func (e *end) settle() {
 	for f, ok := e.conn.NextFate(); ok; f, ok = e.conn.NextFate() {
 		if f.Delivered {
@@ -99,7 +99,7 @@ func (e *end) settle() {
 	}
 }
 
-// send sends a tick's state, or, with tick 0, acknowledgements alone.
+// send sends a tick's state; with tick 0 it sends only acknowledgements.
 func (e *end) send(now time.Duration, tick uint32) {
 	if e.peer == 0 {
 		return
@@ -113,10 +113,10 @@ func (e *end) send(now time.Duration, tick uint32) {
 	seq, b := p.Finish()
 	e.sent[int(seq)%len(e.sent)] = carried
 	e.bytes += len(b)
-	_ = e.net.Send(e.peer, b) // what is not sent is lost, which the protocol is made for
+	_ = e.net.Send(e.peer, b) // a failed send counts as lost, which the protocol handles
 }
 
-// fleet is the server's game: ships that sail, turn, are launched and sink, and now and then get another name.
+// fleet is the server's game: ships that sail, turn, are launched, sink, and sometimes change their name.
 type fleet struct {
 	now  World
 	next uint32
@@ -150,14 +150,14 @@ func (f *fleet) step() {
 	}
 }
 
-// Outcome is how a match went.
+// Outcome is the result of a match.
 type Outcome struct {
 	Sent, Taken  int     // snapshots
-	Wrong        int     // of those taken, how many are not what the server had at that tick
-	Bad          int     // messages that were not understood
-	Bytes        float64 // a snapshot, on average, with headers
-	Full         float64 // what a snapshot would have had without knowing what the client has
-	Ships, Names int     // at the end, at the client
+	Wrong        int     // accepted snapshots that differ from the server's state of that tick
+	Bad          int     // messages that could not be decoded
+	Bytes        float64 // average size of a snapshot, with headers
+	Full         float64 // average size of a snapshot without a baseline
+	Ships, Names int     // at the end, on the client
 }
 
 // play plays a match of some ticks over a link.
@@ -201,7 +201,7 @@ func main() {
 		sim.Link
 	}{{"no delay, no loss", sim.Link{}}, {"100 ms, a fifth lost", sim.Link{Latency: 50 * time.Millisecond, Jitter: 20 * time.Millisecond, Loss: 0.2}}} {
 		o := play(2000, link.Link, 1)
-		fmt.Printf("%s: %d of %d snapshots came, %d of them wrong; %.0f B each, %.0f B without baselines\n",
+		fmt.Printf("%s: %d of %d snapshots arrived, %d of them wrong; %.0f B each, %.0f B without baselines\n",
 			link.name, o.Taken, o.Sent, o.Wrong, o.Bytes, o.Full)
 	}
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/foretick/foretick/transport/sim"
 )
 
-// Whatever the network does, each snapshot that comes is what the server had at that tick, and costs little more than
-// what changed.
+// Whatever the network does, each snapshot that arrives equals the server's state of that tick, and is little larger
+// than the changes.
 func TestClientHasWhatTheServerHad(t *testing.T) {
 	for _, link := range []sim.Link{{}, {Latency: 50 * time.Millisecond, Jitter: 40 * time.Millisecond, Loss: 0.2, Duplicate: 0.1, Reorder: 0.1}, sim.Hell} {
 		o := play(1500, link, 7)
@@ -59,7 +59,8 @@ func TestMalformed(t *testing.T) {
 	}
 }
 
-// FuzzDecode: no input panics, or makes the client hold more than it is ready to; what is read is written the same way.
+// FuzzDecode: no input panics, or makes the client hold more than its limit; an accepted input is written back
+// identically.
 func FuzzDecode(f *testing.F) {
 	game := &World{}
 	game.Places.Set(3, Place{-5, 1 << 40})

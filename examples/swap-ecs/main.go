@@ -1,10 +1,10 @@
 // Swap-ecs predicts without Foretick's ECS: the game keeps its state in plain
 // structs, and package prediction drives them through two small interfaces.
 //
-// To plug in another ECS, write the five methods of [ship] for it: Save and Load
-// copy the local player's components to and from a slot, Step runs the shared
-// systems for the local player, Compare and Adopt hold them against what the
-// server sent. Nothing else of the library is needed.
+// To plug in another ECS, write the five methods of [ship] for it. Save and
+// Load copy the local player's components to and from a slot. Step runs the
+// shared systems for the local player. Compare and Adopt compare them with the
+// server's state and replace them by it. Nothing else of the library is needed.
 package main
 
 import (
@@ -13,17 +13,17 @@ import (
 	"github.com/foretick/foretick/prediction"
 )
 
-// State is everything that is predicted: a value type, so that saving it is an
+// State is the whole predicted state. It is a value type, so saving it is an
 // assignment.
 type State struct {
 	X, Speed float64
 	Fuel     int
 }
 
-// Input is one tick's command.
+// Input is the command of one tick.
 type Input struct{ Thrust bool }
 
-// step is the shared rule: server and client both run it.
+// step is the shared rule, which server and client both run.
 func step(s State, in Input) State {
 	if in.Thrust && s.Fuel > 0 {
 		s.Fuel--
@@ -34,7 +34,7 @@ func step(s State, in Input) State {
 	return s
 }
 
-// ship is the predicted world, and the server's word on it.
+// ship is the predicted world, and the server's authority over it.
 type ship struct {
 	now    State
 	saves  [prediction.DefaultHistory]State
@@ -43,13 +43,13 @@ type ship struct {
 	sounds int
 }
 
-// Save keeps the state after a tick.
+// Save stores the state after a tick.
 func (s *ship) Save(slot int, _ prediction.Tick) { s.saves[slot] = s.now }
 
-// Load puts it back.
+// Load restores it.
 func (s *ship) Load(slot int, _ prediction.Tick) { s.now = s.saves[slot] }
 
-// Step runs a tick with its input; sounds belong to the first run alone.
+// Step runs a tick with its input; sounds play only in the first run.
 func (s *ship) Step(t prediction.Tick, replay bool) {
 	in := s.inputs.Find(t)
 	if in == nil {
@@ -61,7 +61,7 @@ func (s *ship) Step(t prediction.Tick, replay bool) {
 	s.now = step(s.now, *in)
 }
 
-// Compare holds the prediction for a tick against what the server sent.
+// Compare compares the prediction for a tick with the server's state.
 func (s *ship) Compare(slot int, t prediction.Tick) prediction.Verdict {
 	if said := s.server.Find(t); said != nil && s.saves[slot] != *said {
 		return prediction.Different
@@ -69,18 +69,18 @@ func (s *ship) Compare(slot int, t prediction.Tick) prediction.Verdict {
 	return prediction.Same
 }
 
-// Adopt takes the server's state.
+// Adopt replaces the state by the server's.
 func (s *ship) Adopt(t prediction.Tick) { s.now = *s.server.Find(t) }
 
-// Outcome is what a flight was like.
+// Outcome is the result of a flight.
 type Outcome struct {
 	Shown, Server State // at the end
-	Wrong, Replay int   // corrections, and ticks run again
+	Wrong, Replay int   // corrections, and replayed ticks
 	Sounds        int
 }
 
-// fly plays a ship against a server that answers delay ticks late, and in which
-// a gust, which no client can know, strikes every gust ticks; 0 is never.
+// fly plays a ship with a server whose state arrives delay ticks late. Every
+// gust ticks a gust strikes, which no client can predict; 0 means never.
 func fly(ticks, delay, gust prediction.Tick) (Outcome, error) {
 	client := &ship{
 		now:    State{Fuel: 60},
@@ -125,7 +125,7 @@ func main() {
 			fmt.Println(err)
 			return
 		}
-		fmt.Printf("gust every %d ticks: %d corrections, %d ticks run again; shown %.3f, the server has %.3f\n",
+		fmt.Printf("gust every %d ticks: %d corrections, %d ticks replayed; shown %.3f, the server has %.3f\n",
 			gust, o.Wrong, o.Replay, o.Shown.X, o.Server.X)
 	}
 }

@@ -14,16 +14,16 @@ import (
 	"github.com/foretick/foretick/transport"
 )
 
-// A frame is a datagram after its length, in two bytes, big-endian. A length beyond MTU is something else.
+// A frame is a datagram after its length in two big-endian bytes. Lengths beyond MTU have special meanings.
 const (
-	welcome = 0xFFFF // server, first: the client is let in
-	alive   = 0xFFFE // both: nothing but a sign of life
+	welcome = 0xFFFF // server, first: the client is accepted
+	alive   = 0xFFFE // both: only a sign of life
 	goodbye = 0xFFFD // both, last: code (2), detail's length (1), detail
 )
 
 const (
 	timeout  = 5 * time.Second
-	parting  = 200 * time.Millisecond // to say goodbye in
+	parting  = 200 * time.Millisecond // time for the farewell
 	mostHead = 2 + 3 + transport.MaxDetail
 )
 
@@ -40,10 +40,10 @@ func farewell(c transport.Code, detail string) []byte {
 	return append(append(b, byte(len(detail))), detail...)
 }
 
-// hurry has reads and writes of a connection that is to end return soon.
+// hurry makes reads and writes of a closing connection return soon.
 func hurry(c net.Conn) { _ = c.SetDeadline(time.Now().Add(parting)) }
 
-// Listen returns a server's endpoint at an address; at most limit clients are let in.
+// Listen returns a server's endpoint at an address; it accepts at most limit clients.
 func Listen(addr string, limit int) (*Endpoint, error) {
 	l, err := net.Listen("tcp", addr)
 	if err != nil {
@@ -67,10 +67,10 @@ func Listen(addr string, limit int) (*Endpoint, error) {
 	return e, nil
 }
 
-// Addr is where a server listens.
+// Addr returns the address of a server.
 func (e *Endpoint) Addr() string { return e.listen.Addr().String() }
 
-// enter lets a client in, or tells it that there is no room.
+// enter accepts a client, or tells it that there is no room.
 func (e *Endpoint) enter(c net.Conn) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -87,7 +87,7 @@ func (e *Endpoint) enter(c net.Conn) {
 	e.start(p)
 }
 
-// Dial returns a client's endpoint, which connects meanwhile.
+// Dial returns a client's endpoint, which connects in the background.
 func Dial(addr string) *Endpoint {
 	e := newEndpoint(1)
 	p := e.add(addr)
@@ -108,7 +108,7 @@ func Dial(addr string) *Endpoint {
 		p.conn, p.name = c, c.RemoteAddr().String()
 		e.start(p)
 	})
-	e.running.Go(func() { // a Close while it is dialled
+	e.running.Go(func() { // for a Close while dialling
 		select {
 		case <-p.leave:
 			cancel()
@@ -123,12 +123,12 @@ func (e *Endpoint) start(p *peer) {
 	e.running.Go(func() { e.write(p) })
 }
 
-// read takes frames until the connection is over.
+// read handles frames until the connection is over.
 func (e *Endpoint) read(p *peer) {
 	in := bufio.NewReader(p.conn)
 	for {
 		e.mu.Lock()
-		if !p.left { // else hurry has set it
+		if !p.left { // otherwise hurry has set it
 			_ = p.conn.SetReadDeadline(time.Now().Add(timeout))
 		}
 		e.mu.Unlock()
@@ -176,7 +176,7 @@ func (e *Endpoint) take(p *peer, in io.Reader) error {
 	return nil
 }
 
-// lost says what the end of a connection means.
+// lost translates the end of a connection.
 func (e *Endpoint) lost(p *peer, err error) {
 	var said *transport.CloseError
 	var late net.Error
@@ -192,7 +192,7 @@ func (e *Endpoint) lost(p *peer, err error) {
 	}
 }
 
-// write sends frames, and signs of life when there are none, until the connection is over, and then closes it.
+// write sends frames, or signs of life when there are none, until the connection is over, and then closes it.
 func (e *Endpoint) write(p *peer) {
 	idle := time.NewTicker(timeout / 5)
 	defer idle.Stop()
@@ -216,15 +216,15 @@ func (e *Endpoint) write(p *peer) {
 		e.mu.Unlock()
 		if _, err := p.conn.Write(b); err != nil {
 			e.over(p, transport.Overflow, "takes nothing of what it is sent")
-			_ = p.conn.Close() // and the reader notes it
+			_ = p.conn.Close() // and the reader notices
 			<-p.gone
 			return
 		}
 	}
 }
 
-// farewell sends what waits and the goodbye, and waits until the other end has hung up: who closes a TCP connection with
-// something unread takes back what it has sent.
+// farewell sends the waiting frames and the goodbye, and waits until the other end has closed: closing a TCP
+// connection with unread data discards what was sent.
 func (e *Endpoint) farewell(p *peer) {
 	for len(p.out) > 0 {
 		if _, err := p.conn.Write(<-p.out); err != nil {

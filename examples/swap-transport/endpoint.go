@@ -9,23 +9,23 @@ import (
 )
 
 const (
-	// MTU is the largest datagram. TCP would carry larger ones; the game's packets need no more.
+	// MTU is the largest datagram. TCP could carry larger ones, but the game's packets need no more.
 	MTU = transport.MaxDatagram
-	// waiting is how many datagrams wait for Recv, or to be sent, per peer: 190 kB.
+	// waiting is the most datagrams per peer that wait for Recv, or to be sent: 190 kB.
 	waiting = 160
 )
 
-// Endpoint is a server's or a client's end. It implements transport.Endpoint: events wait in bounded queues until Recv
-// takes them, and what is to be sent waits in others until TCP does, so that no call blocks.
+// Endpoint is a server's or a client's end. It implements transport.Endpoint. Events wait in bounded queues for Recv,
+// and outgoing datagrams wait in others for TCP, so no call blocks.
 type Endpoint struct {
 	ready   chan struct{}
 	running sync.WaitGroup
 
 	mu     sync.Mutex
 	listen net.Listener // a server's
-	limit  int          // of a server's peers
-	peers  []*peer      // those of whom there is, or may be, something to tell
-	turn   int          // whose turn it is in Recv
+	limit  int          // most peers of a server
+	peers  []*peer      // peers that have, or may have, events to report
+	turn   int          // next peer in Recv
 	used   []uint32     // generations of the slots
 	free   []int        // slots
 	closed bool
@@ -33,29 +33,29 @@ type Endpoint struct {
 
 var _ transport.Endpoint = (*Endpoint)(nil)
 
-// peer is one connection, guarded by the endpoint's lock but for its channels.
+// peer is one connection, guarded by the endpoint's lock except for its channels.
 type peer struct {
 	id     transport.PeerID
 	name   string
-	conn   net.Conn // nil while it is dialled
-	up     bool     // may be sent to
-	opened bool     // Connected waits to be told
-	data   [][]byte // wait to be told
-	ended  bool     // Disconnected waits to be told, after the rest
+	conn   net.Conn // nil while dialling
+	up     bool     // Send works
+	opened bool     // Connected is to be reported
+	data   [][]byte // datagrams to be reported
+	ended  bool     // Disconnected is to be reported, after the rest
 	code   transport.Code
 	detail string
 	stats  transport.Stats
 
-	out   chan []byte   // frames to be sent
-	leave chan struct{} // closed when this end wants no more; bye is the last frame then
+	out   chan []byte   // frames to send
+	leave chan struct{} // closed when this end leaves; bye is then the last frame
 	left  bool
 	bye   []byte
-	gone  chan struct{} // closed when nothing comes any more
+	gone  chan struct{} // closed when nothing more can arrive
 }
 
 func newEndpoint(limit int) *Endpoint { return &Endpoint{ready: make(chan struct{}, 1), limit: limit} }
 
-// add makes a peer with an id that was never used before.
+// add creates a peer with an id that was never used before.
 func (e *Endpoint) add(name string) *peer {
 	slot := len(e.used)
 	if n := len(e.free); n > 0 {
@@ -79,7 +79,7 @@ func (e *Endpoint) remove(p *peer) {
 	e.free = append(e.free, p.id.Slot())
 }
 
-// find returns the peer that may be sent to by an id, or nil.
+// find returns the peer with an id, if Send works for it, or nil.
 func (e *Endpoint) find(id transport.PeerID) *peer {
 	for _, p := range e.peers {
 		if p.id == id && p.up {
@@ -99,7 +99,8 @@ func (e *Endpoint) signal() {
 // Ready implements transport.Endpoint.
 func (e *Endpoint) Ready() <-chan struct{} { return e.ready }
 
-// Recv implements transport.Endpoint: it takes one event of each peer in turn, so that a flood from one delays no other.
+// Recv implements transport.Endpoint: it takes one event of each peer in turn, so that a flood from one delays no
+// other.
 func (e *Endpoint) Recv(ev []transport.Event) int {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -162,7 +163,7 @@ func (e *Endpoint) Send(id transport.PeerID, b []byte) error {
 	return nil
 }
 
-// Flush implements transport.Endpoint: frames leave at once.
+// Flush implements transport.Endpoint; frames leave at once.
 func (e *Endpoint) Flush() {}
 
 // Disconnect implements transport.Endpoint.
@@ -175,7 +176,7 @@ func (e *Endpoint) Disconnect(id transport.PeerID, c transport.Code, detail stri
 	}
 }
 
-// dismiss has the peer's writer say farewell.
+// dismiss makes the peer's writer send a farewell.
 func (e *Endpoint) dismiss(p *peer, c transport.Code, detail string) {
 	p.up = false
 	if p.left {
@@ -219,13 +220,13 @@ func (e *Endpoint) Close(c transport.Code, detail string) error {
 	return nil
 }
 
-// connected notes that a peer may be sent to.
+// connected records that Send to a peer works.
 func (e *Endpoint) connected(p *peer) {
 	p.up, p.opened = true, true
 	e.signal()
 }
 
-// received queues a datagram; the oldest goes when there are too many.
+// received queues a datagram; a full queue drops the oldest.
 func (e *Endpoint) received(p *peer, b []byte) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -241,7 +242,7 @@ func (e *Endpoint) received(p *peer, b []byte) {
 	e.signal()
 }
 
-// over notes that a peer is gone, unless this end dropped it.
+// over records that a peer is gone, unless this end dropped it.
 func (e *Endpoint) over(p *peer, c transport.Code, detail string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()

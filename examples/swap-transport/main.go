@@ -1,9 +1,9 @@
-// Swap-transport plays over a transport of its own: length-prefixed frames over TCP, in the files endpoint.go and
-// connection.go. The game is that of examples/hello, and knows nothing of it.
+// Swap-transport plays over its own transport: length-prefixed frames over TCP, in the files endpoint.go and
+// connection.go. The game is that of examples/hello, and knows nothing of the transport.
 //
-// Run it with -serve in one terminal, and without in others. To write a transport for what your platform offers (a
-// relay, a store's sockets, a serial line), keep endpoint.go, which is the contract of transport.Endpoint, replace
-// connection.go, which is TCP's, and let transporttest judge the result: see main_test.go.
+// Run it with -serve in one terminal, and without in others. To write a transport for your platform (a relay, a
+// store's sockets, a serial line), keep endpoint.go, which implements the contract of transport.Endpoint. Replace
+// connection.go, which is specific to TCP, and test the result with transporttest: see main_test.go.
 package main
 
 import (
@@ -18,12 +18,12 @@ import (
 	"github.com/foretick/foretick/transport"
 )
 
-// Position is where a player is.
+// Position is a player's position.
 type Position struct {
 	X, Y float32 `net:"min=-100,max=100,step=0.01,lerp"`
 }
 
-// Move is what a player wants.
+// Move is a player's input.
 type Move struct {
 	X, Y float32 `net:"min=-1,max=1,step=0.0078125"`
 }
@@ -45,8 +45,8 @@ func (g *Game) Protocol() *foretick.Protocol {
 	p.Shared("move", func(f *foretick.Frame, rows ecs.Rows) {
 		pos, move := g.Pos.Slice(rows), g.Move.Slice(rows)
 		for i := range pos {
-			pos[i].X += move[i].X * 5 * f.DT
-			pos[i].Y += move[i].Y * 5 * f.DT
+			pos[i].X += float32(move[i].X * 5 * f.DT)
+			pos[i].Y += float32(move[i].Y * 5 * f.DT)
 		}
 	}, ecs.Read(&g.Move), ecs.Write(&g.Pos))
 	return p
@@ -63,7 +63,7 @@ func main() {
 	log.Fatal(run(context.Background(), net, *serve, func(line string) { fmt.Println(line) }))
 }
 
-// open is the only place that knows which transport it is.
+// open is the only function that depends on the transport.
 func open(serve bool, addr string) (transport.Endpoint, error) {
 	if serve {
 		return Listen(addr, 64)
@@ -85,7 +85,7 @@ func run(ctx context.Context, net transport.Endpoint, serve bool, say func(strin
 	if err != nil {
 		return err
 	}
-	everyone := ecs.NewQuery(cli.World().Types(), ecs.With(&game.Pos))
+	everyone := ecs.NewQuery(cli.View().World.Types(), ecs.With(&game.Pos))
 	return cli.Run(ctx, time.Second/60, func(v foretick.View) {
 		for _, rows := range everyone.All(v.World) {
 			say(fmt.Sprintf("tick %d: player %d at %v", v.Tick, rows.Owner(), game.Pos.Slice(rows)))

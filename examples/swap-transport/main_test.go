@@ -85,8 +85,8 @@ func next(t *testing.T, e *Endpoint) transport.Event {
 	return ev[0]
 }
 
-// Who sends what is no frame is dropped, and costs the others nothing; who finds no room is told so, and so is who finds
-// nobody.
+// A peer that sends an invalid frame is dropped without effect on others. A client is told when there is no room, and
+// when nobody listens.
 func TestStrangers(t *testing.T) {
 	srv, err := Listen("127.0.0.1:0", 1)
 	require.NoError(t, err)

@@ -1,9 +1,11 @@
 package archtest_test
 
 import (
+	"bytes"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -44,6 +46,9 @@ func walk(t *testing.T, visit func(name string)) {
 	}))
 }
 
+// longestFile is the number of lines that a file may have, unless it holds tests.
+const longestFile = 400
+
 // TestArchitecture holds every Go file to the rules.
 func TestArchitecture(t *testing.T) {
 	root := repository(t)
@@ -57,11 +62,14 @@ func TestArchitecture(t *testing.T) {
 		f, err := parse(name, src)
 		require.NoError(t, err)
 		seen[f.area()]++
+		if lines := bytes.Count(src, []byte("\n")); lines > longestFile && !f.test() {
+			t.Errorf("%s has %d lines, more than %d: cut it, one noun a file", name, lines, longestFile)
+		}
 		for _, fault := range f.check() {
 			t.Error(fault)
 		}
 	})
-	for _, area := range append([]string{"", "transport", "examples"}, core...) {
+	for _, area := range slices.Concat([]string{"", "transport", "examples"}, core, apart) {
 		require.NotZero(t, seen[area], "found no Go file in %q: the test looks in the wrong place", area)
 	}
 }
@@ -99,11 +107,48 @@ func TestRules(t *testing.T) {
 		{"transport/udp/a.go", imports("net", lib+"transport", lib+"internal/ring"), ""},
 		{"transport/udp/a.go", imports(lib + "netcode"), "not what is sent over it"},
 		{"transport/sim/a.go", imports(module), "not what is sent over it"},
+		{"input/a.go", imports("encoding/json", "unsafe"), ""},
+		{"input/a.go", imports(lib + "ecs"), "standard library only"},
+		{"input/a.go", imports("golang.org/x/exp/constraints"), "standard library only"},
+		{"input/a_test.go", imports(module, lib+"ecs", lib+"input", "pgregory.net/rapid"), ""},
+		{"client.go", imports(lib + "input"), "for games to choose"},
+		{"simtest/a_test.go", imports(lib + "input"), "for games to choose"},
+		{"ecs/a.go", imports(lib + "input"), "for games to choose"},
+		{"examples/hello/main.go", imports(lib + "input"), ""},
 		{"examples/hello/main.go", imports(module, lib+"ecs", "os", "net"), ""},
 		{"examples/hello/main.go", imports(lib + "internal/ring"), "public packages only"},
 		{"internal/ring/a.go", imports(lib + "ecs"), "knows none of them"},
+		{"internal/reason/a.go", imports(lib + "prediction"), ""},
+		{"internal/reason/a.go", imports(lib + "ecs"), "knows none of them"},
+		{"internal/layout/a.go", imports(lib+"ecs", lib+"schema", lib+"netcode"), ""},
+		{"internal/layout/a.go", imports(lib + "snapshot"), "it is data"},
+		{"internal/layout/a.go", imports(module), "it is data"},
+		{"internal/rewind/a.go", imports(lib+"lagcomp", lib+"snapshot"), ""},
+		{"internal/rewind/a.go", imports(lib + "ecs"), "knows no protocol"},
+		{"internal/rewind/a.go", imports(module), "knows no protocol"},
+		{"internal/probe/a.go", imports(lib+"ecs", lib+"transport"), ""},
+		{"internal/probe/a.go", imports(module), "knows none of them"},
+		{"examples/hello/main.go", imports(lib + "internal/probe"), "public packages only"},
+		{"internal/coder/a.go", imports(lib + "internal/ring"), "bits and numbers only"},
+		{"internal/plan/a.go", imports(lib + "internal/coder"), ""},
+		{"internal/plan/a.go", imports(lib + "internal/ring"), "the coder only"},
+		{"internal/coder/a.go", imports(lib + "internal/plan"), "internal/coder lies below internal/plan"},
+		{"internal/plan/a.go", imports(lib + "schema"), "internal/plan lies below schema"},
+		{"schema/a.go", imports(lib+"internal/plan", lib+"internal/coder"), ""},
+		{"schema/a.go", imports(lib + "snapshot"), "schema lies below snapshot"},
+		{"schema/a.go", imports(lib + "ecs"), "useful alone"},
+		{"snapshot/a.go", imports(lib+"schema", lib+"internal/plan"), ""},
+		{"prediction/a.go", imports(lib + "schema"), "useful alone"},
+		{"prediction/a.go", imports(lib + "internal/coder"), "alone: use schema"},
+		{"server.go", imports(lib + "internal/plan"), "alone: use schema"},
 		{"server.go", imports(lib+"ecs", lib+"snapshot", lib+"transport"), ""},
 		{"server.go", imports("net"), "reach outside"},
+		{"server.go", imports(lib + "observe"), "the root does not know observe"},
+		{"server.go", imports(lib + "simtest"), "the root does not know simtest"},
+		{"server_test.go", imports(lib+"observe", lib+"simtest"), ""},
+		{"observe/a.go", imports(lib+"snapshot", lib+"netcode", lib+"internal/guard"), ""},
+		{"observe/a.go", imports(module), "an observer knows neither"},
+		{"observe/a_test.go", imports(module), ""},
 		{"ecs/a.go", imports("os"), "reach outside"},
 		{"ecs/internal/train/main.go", "package main\nimport _ \"os\"\n", ""},
 		{"errors.go", "package p\nimport \"net\"\nvar err = net.ErrClosed\n", ""},

@@ -13,8 +13,13 @@ import (
 
 const module = "github.com/foretick/foretick"
 
-// core are the packages that do not know one another. Each is useful alone.
-var core = []string{"ecs", "lagcomp", "netcode", "prediction", "snapshot"}
+// core are the packages that do not know one another. Each is useful alone, but for
+// snapshot, which sends what schema describes.
+var core = []string{"ecs", "lagcomp", "netcode", "prediction", "schema", "snapshot"}
+
+// chain are the packages of schemas and snapshots, lowest first. Each may import those
+// before it, and nobody else may import the internal ones.
+var chain = []string{"internal/coder", "internal/plan", "schema", "snapshot"}
 
 // allowedOutside are the packages that the core may use beyond the standard
 // library, and those that its tests may use as well.
@@ -23,11 +28,25 @@ var (
 	allowedInTests = []string{"github.com/stretchr/testify", "pgregory.net/rapid"}
 )
 
+// underRewind are the packages that internal/rewind is built of.
+var underRewind = []string{"lagcomp", "snapshot", "schema"}
+
+// underLayout are the packages that internal/layout describes a protocol with.
+var underLayout = []string{"ecs", "schema", "netcode", "internal/standard"}
+
+// apart are the packages that nothing else of this module needs, and that need nothing
+// of it: the standard library is enough for them. Examples and their own tests use them.
+var apart = []string{"input", "mathf"}
+
 // mayRun are the places that may read a clock, sleep, start goroutines and
 // open sockets: the transports, the thin Run loops over the core, programs, and
 // simtest's reading of which seed a test is to play. Everything else is given
 // time and bytes.
 var mayRun = []string{"transport/", "examples/", "run.go", "simtest/seed.go", "benchmarks/", "tools/", "cmd/", "internal/costtest/"}
+
+// onTop are the packages that build on the root, or do its work in another way. The root's
+// own code does not know them.
+var onTop = []string{"observe", "simtest", "examples", "benchmarks"}
 
 // clock are the functions of package time that read or wait for a clock.
 var clock = []string{"Now", "Since", "Until", "Sleep", "After", "AfterFunc", "Tick", "NewTimer", "NewTicker"}
@@ -111,7 +130,24 @@ func (f *file) at(p token.Pos, what string) string {
 // imports answers the rule that an import breaks, or "".
 func (f *file) imports(imported string) string {
 	dir, ours := local(imported)
-	switch area := f.area(); {
+	if ours && !f.test() {
+		if why := f.chained(dir); why != "" {
+			return why
+		}
+	}
+	area := f.area()
+	of, _, _ := strings.Cut(dir, "/")
+	switch {
+	case slices.Contains(apart, area) && !f.test() && (ours || !standard(imported)):
+		return area + " is useful without the rest: it uses the standard library only"
+	case ours && slices.Contains(apart, of) && area != of && area != "examples" && area != "cmd":
+		return dir + " is for games to choose: nothing else of this module needs it"
+	}
+	switch {
+	case f.dir() == "" && !f.test() && slices.Contains(onTop, of):
+		return "the root does not know " + of + ": it stands on top of it"
+	case area == "observe" && !f.test() && (ours && dir == "" || imported == "net/http"):
+		return "an observer knows neither the game's types nor pages: it builds on schema and snapshot"
 	case slices.Contains(core, area):
 		return coreImports(area, imported, dir, ours, f.test())
 	case f.dir() == "transport":
@@ -127,9 +163,46 @@ func (f *file) imports(imported string) string {
 			return "an example is there to be copied: it imports public packages only"
 		}
 	case area == "internal":
+		if within(f.dir(), "internal/reason") && dir == "prediction" {
+			return "" // whose causes it finds
+		}
+		if within(f.dir(), "internal/probe") && ours && dir != "" {
+			return "" // it names what both ends hold
+		}
+		if within(f.dir(), "internal/rewind") {
+			if ours && !within(dir, "internal") && !slices.Contains(underRewind, dir) {
+				return "rewinding knows no protocol and no world: the root hands it what it needs"
+			}
+			return ""
+		}
+		if within(f.dir(), "internal/layout") {
+			if ours && !slices.Contains(underLayout, dir) {
+				return "a compiled protocol: it is data, and knows neither the ends that run it nor what they are made of"
+			}
+			return ""
+		}
 		if ours && !within(dir, "internal") {
 			return "internal holds what others share, and knows none of them"
 		}
+	}
+	return ""
+}
+
+// chained answers the rule about the chain that an import of ours breaks, or "".
+func (f *file) chained(dir string) string {
+	link := func(dir string) int {
+		return slices.IndexFunc(chain, func(top string) bool { return within(dir, top) })
+	}
+	from, to := link(f.dir()), link(dir)
+	switch {
+	case to >= 0 && strings.HasPrefix(chain[to], "internal/") && from < 0:
+		return chain[to] + " is for " + strings.Join(chain[to+1:], ", ") + " alone: use schema"
+	case to > from && from >= 0:
+		return chain[from] + " lies below " + chain[to]
+	case from == 0 && to < 0:
+		return "the coder knows bits and numbers only"
+	case from == 1 && to < 0:
+		return "a plan knows the coder only"
 	}
 	return ""
 }
@@ -139,6 +212,8 @@ func coreImports(area, imported, dir string, ours, test bool) string {
 	case ours && dir == "":
 		return "the root composes " + area + ", so " + area + " must not know the root"
 	case ours && within(dir, area), ours && within(dir, "internal"):
+		return ""
+	case area == "snapshot" && ours && within(dir, "schema"):
 		return ""
 	case ours && within(dir, "transport"):
 		return area + " is sans-I/O: it takes and gives bytes, and knows no transport"

@@ -1,6 +1,7 @@
 package costtest_test
 
 import (
+	"crypto/sha256"
 	"testing"
 	"time"
 
@@ -18,6 +19,15 @@ func (f *failing) Fatalf(string, ...any) { f.failed = true }
 
 var kept []byte
 
+var block [512 << 10]byte
+
+// busy works for longer than 100 bytes may take: a block takes 0.3 ms and more.
+func busy() {
+	for range costtest.Time / (100 * time.Microsecond) {
+		block[0] += sha256.Sum256(block[:])[0]
+	}
+}
+
 // TestBound: what allocates or works out of proportion is found, and nothing else is.
 func TestBound(t *testing.T) {
 	for name, c := range map[string]struct {
@@ -29,7 +39,7 @@ func TestBound(t *testing.T) {
 		"what may be":        {100, func() { kept = make([]byte, 60<<10) }, false},
 		"too much memory":    {100, func() { kept = make([]byte, 80<<10) }, true},
 		"as much as it read": {1 << 20, func() { kept = make([]byte, 2<<20) }, false},
-		"too long":           {100, func() { time.Sleep(15 * time.Millisecond) }, true},
+		"too long":           {100, busy, true},
 	} {
 		f := failing{TB: t}
 		if costtest.Bound(&f, c.size, c.decode); f.failed != c.fails {

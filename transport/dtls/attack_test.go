@@ -54,7 +54,7 @@ var spoofs = []struct {
 	{"a huge fragmented message", record(22, 0, 1<<30, handshake(11, 3, 1<<24-1, make([]byte, 900)...)...)},
 }
 
-// plausible are handshake records that are well-formed, and so pass while a handshake goes on.
+// plausible are well-formed handshake records, which the guard passes during a handshake.
 var plausible = []struct {
 	name string
 	b    []byte
@@ -68,7 +68,7 @@ var plausible = []struct {
 	{"a right CCS", record(20, 0, 1<<30, 1)},
 }
 
-// What is forged on the path of a live session, or replayed, changes nothing.
+// Records forged on the path of a live session, or replayed, change nothing.
 func TestSpoofedRecordsEndNothing(t *testing.T) {
 	cert := certificate(t)
 	for _, mode := range []string{"ticket", "certificate"} {
@@ -110,7 +110,7 @@ func TestSpoofedRecordsEndNothing(t *testing.T) {
 	}
 }
 
-// The same during the handshake, after each datagram: what is no handshake does not disturb one.
+// The same during the handshake, after each datagram: records of other kinds do not disturb it.
 func TestSpoofsDisturbNoHandshake(t *testing.T) {
 	srv := listen(t, dtls.Config{})
 	for _, s := range spoofs {
@@ -126,9 +126,9 @@ func TestSpoofsDisturbNoHandshake(t *testing.T) {
 	}
 }
 
-// Well-formed handshake messages of somebody who reads the traffic may spoil a handshake under way, as its messages are
-// not authentic before its end. They make nobody be who he is not, cost the server one handshake and no more, and keep the
-// client out for as long as they go on.
+// An attacker who reads the traffic can spoil a handshake in progress with well-formed handshake messages, since
+// these are not authenticated before its end. Such messages forge no identity, and cost the server only one
+// handshake. They keep the client out for as long as they continue.
 func TestForgedHandshakeMessages(t *testing.T) {
 	srv := listen(t, dtls.Config{})
 	dtls.SetHandshakeTime(srv, time.Second)
@@ -229,8 +229,8 @@ func (c *carried) SetReadDeadline(t time.Time) error {
 func (c *carried) SetWriteDeadline(time.Time) error { return nil }
 func (c *carried) SetDeadline(t time.Time) error    { return c.SetReadDeadline(t) }
 
-// What the server does not offer cannot be had: not the key exchange that lets a client make v2.2.12 panic before it is
-// authenticated, not the suites with random nonces, not a handshake without the extended master secret.
+// Suites that the server does not offer are refused: the key exchange with which a client makes v2.2.12 panic before
+// authentication, the suites with random nonces, and a handshake without the extended master secret.
 func TestOtherSuitesAreRefused(t *testing.T) {
 	cert := certificate(t)
 	for _, c := range []struct {
@@ -376,7 +376,7 @@ func TestHandshakeEviction(t *testing.T) {
 	pair(t, srv, dial(t, addr(srv), dtls.Config{}))
 }
 
-// 5 000 hellos a second of nobody's: nothing is kept, and a client connects.
+// 5 000 hellos a second from strangers: the server stores nothing, and a client connects.
 func TestSoakHelloFlood(t *testing.T) {
 	srv := listen(t, dtls.Config{})
 	sent := nettest.GreetAgain(t, addr(srv), srv, func() transport.Endpoint { return dial(t, addr(srv), dtls.Config{}) }, 32<<20,
@@ -387,7 +387,7 @@ func TestSoakHelloFlood(t *testing.T) {
 	assert.Greater(t, low.Hellos, uint64(sent/2))
 }
 
-// 100 000 spoofed datagrams a second: ticks go on, nobody is disconnected, nothing grows.
+// 100 000 spoofed datagrams a second: ticks continue, no peer is disconnected, nothing grows.
 func TestSoakSpoofedFlood(t *testing.T) {
 	d := nettest.Length(t, "a flood of", time.Second, 30*time.Second)
 	srv := listen(t, dtls.Config{})
@@ -416,8 +416,8 @@ func newStranger(t testing.TB, srv *dtls.Endpoint) *stranger {
 	return &stranger{Conn: c, mark: 1 << 40}
 }
 
-// ask sends b and returns how many bytes come back for it: what comes until the answer to a datagram of a connection that
-// there is not, which follows b.
+// ask sends b and returns how many bytes come back for it. A datagram of an unknown connection follows b; the reply
+// to that ends the count.
 func (s *stranger) ask(b []byte) (got int) {
 	s.mark++
 	s.Write(b)
@@ -441,7 +441,7 @@ func inputs(b []byte) [][]byte {
 	return in
 }
 
-// corpus is what has shown something before, or might.
+// corpus returns inputs that have found a bug before, or might.
 func corpus() (all [][]byte) {
 	all = [][]byte{nettest.Hello(nil, 7, 0), nettest.Hello(nil, 7, 9), {}, nettest.Hello(nil, 7, 0)[:1199]}
 	for kind := byte(0xA0); kind <= 0xAC; kind++ {
@@ -490,7 +490,7 @@ func FuzzAmplification(f *testing.F) {
 	})
 }
 
-// Who is not let in is told why, in words that only the server can have said.
+// A refused client is told why, with an authentic message from the server.
 func TestTickets(t *testing.T) {
 	g := gate(t)
 	srv := listen(t, dtls.Config{Gate: g, Accept: func(_ netip.AddrPort, identity []byte) ([]byte, error) {
@@ -523,7 +523,7 @@ func TestTickets(t *testing.T) {
 	g.Ban([]byte("mallory"), time.Now().Add(time.Hour))
 	refused(dtls.Config{Ticket: issue(t, "mallory")}, transport.Refused, ticket.ErrBanned.Error())
 
-	// Whose sealed part is right, and who has not the secret: seen on the path, for example.
+	// A correct sealed part without the secret: intercepted, for example.
 	var stolen ticket.Ticket
 	require.NoError(t, stolen.UnmarshalBinary(issue(t, "bob")))
 	whole := stolen

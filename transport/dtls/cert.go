@@ -12,14 +12,14 @@ import (
 	"time"
 )
 
-// Pin is the SHA-256 of a certificate in DER form: what a client knows a server by.
+// Pin is the SHA-256 of a certificate in DER form. A client recognises its server by it.
 type Pin [sha256.Size]byte
 
 // PinOf returns the pin of a certificate. It panics if the certificate is empty.
 func PinOf(c tls.Certificate) Pin { return sha256.Sum256(c.Certificate[0]) }
 
-// NewCertificate makes a certificate that is its own authority, for Config.Certificate: an ECDSA key on P-256, and no
-// names, as it is known by its pin. Its dates say nothing, as a pin does not expire.
+// NewCertificate creates a self-signed certificate for Config.Certificate, with an ECDSA key on P-256. It has no
+// names, because clients recognise it by its pin. Its dates do not matter, because pins do not expire.
 func NewCertificate() (tls.Certificate, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {

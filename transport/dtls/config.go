@@ -12,75 +12,78 @@ import (
 	"github.com/foretick/foretick/transport/ticket"
 )
 
-// Config configures an endpoint. A server sets Gate or Certificate, a client Ticket or Pins, and the two ends the
-// matching one; the rest may be zero.
+// Config configures an endpoint. A server sets Gate or Certificate. A client sets Ticket for a server with a Gate, or
+// Pins for one with a Certificate. The rest may be zero.
 type Config struct {
-	// Gate decides which tickets a server lets in: the connection is keyed by the ticket's secret. A client ignores it.
+	// Gate decides which tickets a server accepts; the ticket's secret keys the connection. A client ignores it.
 	Gate *ticket.Gate
 
-	// Certificate is what a server is known by, with an ECDSA key; see NewCertificate. Clients prove nothing but what
-	// Accept makes of their token. A client ignores it.
+	// Certificate identifies a server; it needs an ECDSA key, see NewCertificate. Clients prove nothing except
+	// through their token, which Accept judges. A client ignores it.
 	Certificate *tls.Certificate
 
-	// Ticket is a client's: what the matchmaker's Ticket.MarshalBinary returned. It is good for one connection. A server
-	// ignores it.
+	// Ticket is the client's ticket, as returned by the matchmaker's Ticket.MarshalBinary. It is valid for one
+	// connection. A server ignores it.
 	Ticket []byte
 
-	// Pins are the certificates that a client takes for the server's, whatever else they say. A server ignores it.
+	// Pins are the server certificates that a client accepts, regardless of their other contents. A server ignores
+	// it.
 	Pins []Pin
 
-	// Token is what a client of a server with a certificate shows to its accept hook, once nobody can listen. At most
-	// MaxToken bytes. A server ignores it.
+	// Token is sent by a client to the accept hook of a server with a certificate, after encryption has started. At
+	// most MaxToken bytes. A server ignores it.
 	Token []byte
 
-	// Accept is asked about each client that proved who it is, or with a Certificate, showed its token: it returns the
-	// identity that Info shall show, or an error to refuse. A *transport.CloseError chooses the code, any other error
-	// refuses with transport.Refused; the client is told the error's text. token is the ticket's identity with a Gate,
-	// and the client's Token with a Certificate; it is valid during the call. With a Gate a nil identity stands for the
-	// ticket's. Calls are made one at a time, and so must not block. nil: everyone is accepted. A client ignores it.
+	// Accept decides on each client that has proved its identity or, with a Certificate, sent its token. It returns
+	// the identity to show in Info, or an error to refuse the client. A *transport.CloseError sets the code, any
+	// other error refuses with transport.Refused; the client receives the error's text. token is the ticket's
+	// identity with a Gate, and the client's Token with a Certificate; it is valid only during the call. With a Gate,
+	// a nil identity means the ticket's. Calls are made one at a time, and so must not block. nil: everyone is
+	// accepted. A client ignores it.
 	Accept func(addr netip.AddrPort, token []byte) (identity []byte, err error)
 
-	// Same is what becomes of a second connection of one identity: the ticket's, or what Accept made of it. 0:
+	// Same decides on a second connection of one identity, the ticket's or the one that Accept returned. 0:
 	// transport.ReplaceOld. A client ignores it.
 	Same transport.Same
 
-	// MaxPeers is how many clients a server takes; further ones are refused with transport.Full. 0: 64.
-	// Negative: an error. At most 32768. A client ignores it.
+	// MaxPeers is the most clients that a server accepts; more are refused with transport.Full. 0: 64. Negative: an
+	// error. At most 32768. A client ignores it.
 	MaxPeers int
 
-	// MaxHandshakes is how many handshakes a server has under way; each costs three goroutines and 64 kB at most, for
-	// ten seconds at most. When there would be more, the oldest is broken off. As many connections may have begun none
-	// yet; of those the oldest of the address that has the most is broken off. 0: 256. Negative: an error. At most
-	// 1024. A client ignores it.
+	// MaxHandshakes is the most handshakes in progress at a server. Each costs three goroutines and up to 64 kB, for
+	// at most ten seconds. Beyond it the oldest handshake is aborted. The same number of connections may wait without
+	// having started a handshake; beyond that, the server drops the oldest from the address with the most. 0: 256.
+	// Negative: an error. At most 1024. A client ignores it.
 	MaxHandshakes int
 
-	// MaxHandshakesPerAddr is how many of those may be of one address (IPv6: one /64). 0: 32, as many connections as a
-	// server of the root package lets wait for an address. Negative: no limit for an address. At most MaxHandshakes. A
-	// client ignores it.
+	// MaxHandshakesPerAddr is the most of these handshakes from one address (IPv6: one /64). 0: 32, which is also how
+	// many connections per address a server of the root package lets wait. Negative: no limit per address. At most
+	// MaxHandshakes. A client ignores it.
 	MaxHandshakesPerAddr int
 
-	// HelloRate is how many hellos a second of one address are answered, as udp.Config has it. 0: 1000. Negative: no
-	// limit for an address. At most 2^20. Wrap ignores it.
+	// HelloRate is the most hellos a second that are answered per address, as in udp.Config. 0: 1000. Negative: no
+	// limit per address. At most 2^20. Wrap ignores it.
 	HelloRate int
 
-	// Timeout is how long a connection may be silent, or a dial unanswered, before it is given up; the handshake has ten
-	// seconds more, enough for round trips of two. 0: 5 s. Negative: an error. 500 ms to 24 h.
+	// Timeout is the longest silence of a connection, or wait for a reply to a dial, before the endpoint gives up.
+	// The handshake has ten more seconds, enough for round trips of two seconds. 0: 5 s. Negative: an error. 500 ms
+	// to 24 h.
 	Timeout time.Duration
 
-	// KeepAlive is how long an endpoint sends nothing to a peer, or hears nothing from it, before it sends a
-	// keep-alive. 0: 1 s, or a fifth of Timeout if that is less. Negative: an error, as silent connections would time
-	// out. At most half of Timeout.
+	// KeepAlive is the time without sending to a peer, or hearing from it, after which a keep-alive is sent. 0: 1 s,
+	// or a fifth of Timeout if that is less. Negative: an error, since silent connections would time out. At most
+	// half of Timeout.
 	KeepAlive time.Duration
 
-	// ReceiveQueue is how many datagrams of one peer wait for Recv before the oldest is dropped; each takes 1.3 kB.
-	// 0: 160, which is 200 kB. Negative: an error. At most 65536.
+	// ReceiveQueue is the most datagrams of one peer that wait for Recv; beyond it the oldest is dropped. Each takes
+	// 1.3 kB. 0: 160, which is 200 kB. Negative: an error. At most 65536.
 	ReceiveQueue int
 
-	// SendQueue is the size of the socket's send buffer in bytes, as udp.Config has it. 0 and negative: the system's
+	// SendQueue is the size of the socket's send buffer in bytes, as in udp.Config. 0 and negative: the system's
 	// default. At most 2^30. Wrap ignores it.
 	SendQueue int
 
-	// SocketBuffer is the size of the socket's receive buffer in bytes, as udp.Config has it. 0: 1 MiB. Negative: the
+	// SocketBuffer is the size of the socket's receive buffer in bytes, as in udp.Config. 0: 1 MiB. Negative: the
 	// system's default. At most 2^30. Wrap ignores it.
 	SocketBuffer int
 }
@@ -106,7 +109,7 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// validate reports every fault of a config whose defaults are in.
+// validate reports every fault of a config with defaults applied.
 func (c Config) validate(server bool) error {
 	var errs []error
 	fault := func(bad bool, format string, args ...any) {
@@ -114,8 +117,8 @@ func (c Config) validate(server bool) error {
 			errs = append(errs, fmt.Errorf("dtls: "+format, args...))
 		}
 	}
-	fault(server && (c.Gate == nil) == (c.Certificate == nil), "a server needs Config.Gate or Config.Certificate, one of them")
-	fault(!server && (c.Ticket == nil) == (c.Pins == nil), "a client needs Config.Ticket or Config.Pins, one of them")
+	fault(server && (c.Gate == nil) == (c.Certificate == nil), "a server needs exactly one of Config.Gate and Config.Certificate")
+	fault(!server && (c.Ticket == nil) == (c.Pins == nil), "a client needs exactly one of Config.Ticket and Config.Pins")
 	if server && c.Certificate != nil {
 		_, ok := c.Certificate.PrivateKey.(*ecdsa.PrivateKey)
 		fault(!ok || len(c.Certificate.Certificate) == 0, "Config.Certificate needs a certificate with an ECDSA key")

@@ -10,8 +10,8 @@ import (
 	"github.com/foretick/foretick/transport/dtls"
 )
 
-// TestConfigNumbers: zero is the default, negative is off or an error, and what is
-// absurd is an error that names the field.
+// TestConfigNumbers: zero is the default, negative is off or an error, and an
+// absurd value is an error that names the field.
 func TestConfigNumbers(t *testing.T) {
 	cert, err := dtls.NewCertificate()
 	require.NoError(t, err)

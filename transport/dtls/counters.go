@@ -1,22 +1,22 @@
 package dtls
 
-// Counters counts, by cause, what an endpoint did not take, or not take up. Nothing of it is held against a peer, as
-// anybody can have sent it.
+// Counters counts, by cause, what an endpoint dropped or refused. None of it is blamed on a peer,
+// since anybody can have sent it.
 type Counters struct {
-	Connections uint64 // that were ever established
-	Handshakes  uint64 // begun
-	Failed      uint64 // handshakes that came to nothing, by timeout or otherwise
-	Evicted     uint64 // handshakes, and connections that began none, broken off for newer ones
-	Limited     uint64 // handshakes refused as their address had too many under way
+	Connections uint64 // ever established
+	Handshakes  uint64 // started
+	Failed      uint64 // handshakes that failed, by timeout or otherwise
+	Evicted     uint64 // handshakes, and connections that started none, dropped for newer ones
+	Limited     uint64 // handshakes refused because their address had too many in progress
 	Refused     uint64 // by ticket, accept hook or identity
-	Full        uint64 // refused as MaxPeers was reached
-	Guarded     uint64 // records that the guard dropped
-	Damaged     uint64 // datagrams of handshakes that are not as they were sent
-	Forged      uint64 // records that are not authentic
-	Replayed    uint64 // records that came before, or are too old to tell
-	Early       uint64 // protected records that came before there were keys, and were lost
-	Malformed   uint64 // authentic messages that were not understood; their peers were dropped
-	Exhausted   uint64 // connections ended as their sequence numbers were used up
+	Full        uint64 // refused because MaxPeers was reached
+	Guarded     uint64 // records dropped by the guard
+	Damaged     uint64 // handshake datagrams damaged in transit
+	Forged      uint64 // records that failed authentication
+	Replayed    uint64 // records received before, or too old to know
+	Early       uint64 // protected records that arrived before the keys and were lost
+	Malformed   uint64 // authentic messages that could not be decoded; their peers were dropped
+	Exhausted   uint64 // connections ended because their sequence numbers ran out
 	Overrun     uint64 // datagrams lost to full receive queues
 }
 

@@ -1,24 +1,27 @@
-// Package dtls carries datagrams over DTLS 1.2 and UDP: encrypted, authenticated, each at most once, and from a client
-// that has proved who it is. It lies over package udp, whose stateless cookie, limits and connection ids it keeps: a
-// client whose NAT gives it another port plays on, with the keys it has. docs/STANDARD-dtls.md holds the format.
+// Package dtls carries datagrams over DTLS 1.2 and UDP. They are encrypted and authenticated, arrive at most once,
+// and come from a client that has proved its identity. It runs on top of package udp and keeps its stateless cookie,
+// limits and connection ids. A client whose NAT changes its port stays connected with the same keys.
+// docs/STANDARD-dtls.md describes the format.
 //
-// By ticket: a matchmaker, which shares a key with the server, gives the player a ticket (package ticket), and the
-// connection is keyed by its secret. Nobody else can use it, and the server knows the player:
+// With tickets: a matchmaker that shares a key with the server gives the player a ticket (package ticket). The
+// ticket's secret keys the connection. Nobody else can use the ticket, and the server knows the player:
 //
 //	gate, err := ticket.NewGate(key, []netip.AddrPort{public}, nil)
 //	srv, err := dtls.Listen(":27015", dtls.Config{Gate: gate})
 //
 //	cli, err := dtls.Dial("", dtls.Config{Ticket: ticket}) // to the server that the ticket names
 //
-// By pinned certificate: the client knows the server's certificate, and shows a token once nobody can listen:
+// With a pinned certificate: the client knows the server's certificate, and sends a token over the encrypted
+// connection:
 //
-//	cert, err := dtls.NewCertificate() // once, and kept
+//	cert, err := dtls.NewCertificate() // once; store it
 //	srv, err := dtls.Listen(":27015", dtls.Config{Certificate: &cert, Accept: ...})
 //
 //	cli, err := dtls.Dial("play.example.com:27015", dtls.Config{Pins: []dtls.Pin{pin}, Token: session})
 //
-// The handshake is that of github.com/pion/dtls/v2, of which little is used and less is trusted: see SECURITY.md. The
-// records of a connection are this package's own, under the keys of that handshake, and cost no allocation.
+// The handshake is that of github.com/pion/dtls/v2. The package uses little of that library and trusts less: see
+// SECURITY.md. This package encrypts the records of a connection itself, with the keys of that handshake and without
+// allocating.
 //
-// An endpoint has two goroutines of its own and two below it, and three for each handshake; all end with Close.
+// An endpoint has two goroutines and its udp endpoint two more, plus three for each handshake; all end with Close.
 package dtls

@@ -13,31 +13,31 @@ import (
 	"github.com/foretick/foretick/transport/ticket"
 )
 
-// Endpoint protects the datagrams of another endpoint. It implements transport.Endpoint; its methods may be called from
-// any goroutine, Recv from one at a time. Listen, Dial, WrapServer and WrapClient make one.
+// Endpoint protects the datagrams of another endpoint. It implements transport.Endpoint. Any goroutine may call its
+// methods, but only one at a time may call Recv. Listen, Dial, WrapServer and WrapClient create it.
 type Endpoint struct {
 	cfg     Config
 	below   transport.Endpoint
-	in      *inbox.Inbox  // guarded by mu, but for Ready
+	in      *inbox.Inbox  // guarded by mu, except Ready
 	clock   atomic.Uint32 // ticks of tickTime, counted while the process runs
 	done    chan struct{}
-	kick    chan struct{} // capacity 1: there are keys for records that came early
+	kick    chan struct{} // capacity 1: keys have arrived for early records
 	running sync.WaitGroup
 	asking  sync.Mutex // held during a call of the accept hook
 
 	mu        sync.Mutex
 	peers     slot.Table[*peer]
-	links     map[transport.PeerID]*peer // by the id below
-	named     roster.Roster[*peer]       // a server's open ones
-	silent    crowd.Crowd[*peer]         // a server's that have begun no handshake
+	links     map[transport.PeerID]*peer // by the id of the endpoint below
+	named     roster.Roster[*peer]       // a server's open peers
+	silent    crowd.Crowd[*peer]         // a server's peers that have not started a handshake
 	shakes    []*peer                    // a server's handshakes, oldest first
-	unsettled []*peer                    // those for whom the library is still needed
+	unsettled []*peer                    // peers that still need the library
 	counters  Counters
 	closed    bool
-	dial      *peer          // a client's; nil: a server
-	ticket    *ticket.Ticket // a client's
-	buf       []byte         // the pumping goroutine's: the next datagram goes there
-	sending   sync.Mutex     // guards the peers' writers and what follows; taken after mu
+	dial      *peer          // a client's peer; nil: a server
+	ticket    *ticket.Ticket // a client's ticket
+	buf       []byte         // owned by the pumping goroutine: buffer for the next datagram
+	sending   sync.Mutex     // guards the peers' writers and the fields below; locked after mu
 	out       []byte
 	plain     []byte
 	handshake time.Duration
@@ -47,7 +47,7 @@ const (
 	tickTime      = 50 * time.Millisecond
 	bufferSize    = 1280
 	askEvery      = 4                // ticks: 200 ms
-	handshakeTime = 10 * time.Second // five round trips of two seconds, had a client such a path
+	handshakeTime = 10 * time.Second // five round trips of two seconds each
 )
 
 var _ transport.Endpoint = (*Endpoint)(nil)
@@ -72,11 +72,11 @@ func (e *Endpoint) start() {
 	}()
 }
 
-// ticks returns how many ticks make up d, at least one.
+// ticks returns d in ticks, rounded up, at least one.
 func ticks(d time.Duration) uint32 { return uint32(max(1, (d+tickTime-1)/tickTime)) }
 
-// Below returns the endpoint that is wrapped: for Listen and Dial a *udp.Endpoint, whose LocalAddr and Counters may be
-// of interest. It is this endpoint's to use.
+// Below returns the wrapped endpoint. For Listen and Dial it is a *udp.Endpoint, with LocalAddr and Counters. Do not
+// send or receive on it.
 func (e *Endpoint) Below() transport.Endpoint { return e.below }
 
 // Recv implements transport.Endpoint.
@@ -124,10 +124,10 @@ func (e *Endpoint) Send(id transport.PeerID, b []byte) error {
 	if err == transport.ErrNoPeer {
 		return err
 	}
-	return nil // what else can be wrong is told as an event
+	return nil // other failures are reported as an event
 }
 
-// protect sends a message in a record of its own. It must be called without the lock.
+// protect sends a message in a record. Call it without the lock.
 func (e *Endpoint) protect(p *peer, kind byte, body []byte) error {
 	e.sending.Lock()
 	if kind != msgEnd && p.write.next > lastSequence-farewells {
@@ -145,8 +145,8 @@ func (e *Endpoint) protect(p *peer, kind byte, body []byte) error {
 	return e.below.Send(p.below, out)
 }
 
-// exhausted ends a connection whose sequence numbers are used up: another record under its keys would give a nonce for the
-// second time. A new connection has new keys.
+// exhausted ends a connection that has used up its sequence numbers: another record would reuse a nonce under the
+// same keys. A new connection gets new keys.
 func (e *Endpoint) exhausted(p *peer) {
 	const detail = "the connection's sequence numbers are used up: connect again"
 	e.mu.Lock()
@@ -164,7 +164,7 @@ func (e *Endpoint) exhausted(p *peer) {
 // Flush implements transport.Endpoint.
 func (e *Endpoint) Flush() { e.below.Flush() }
 
-// Disconnect implements transport.Endpoint. The peer is told three times within 300 ms.
+// Disconnect implements transport.Endpoint. It notifies the peer three times within 300 ms.
 func (e *Endpoint) Disconnect(id transport.PeerID, c transport.Code, detail string) {
 	e.mu.Lock()
 	p, ok := e.peers.Get(id)
@@ -178,7 +178,7 @@ func (e *Endpoint) Disconnect(id transport.PeerID, c transport.Code, detail stri
 	e.farewell(p)
 }
 
-// leave makes a peer one that is told that it is dropped. farewell must follow, without the lock.
+// leave marks a peer as dropped and still to be notified. Call farewell next, without the lock.
 func (e *Endpoint) leave(p *peer, c transport.Code, detail string) {
 	e.forget(p)
 	now := e.clock.Load()
@@ -192,7 +192,7 @@ func (e *Endpoint) farewell(p *peer) {
 	_ = e.protect(p, b[0], b[1:])
 }
 
-// forget removes a peer from all but the links.
+// forget removes a peer from every table except links.
 func (e *Endpoint) forget(p *peer) {
 	if p.id != 0 {
 		e.peers.Remove(p.id)
@@ -202,14 +202,14 @@ func (e *Endpoint) forget(p *peer) {
 	e.unshake(p)
 }
 
-// end tells the caller that a peer is gone, if it ever heard of it.
+// end reports to the caller that a peer is gone, if the caller knew it.
 func (e *Endpoint) end(p *peer, c transport.Code, detail string) {
 	if p.id != 0 && !e.closed && (p.state == open || e.dial != nil && p.state < leaving) {
 		e.in.End(p.q, c, transport.CutDetail(detail))
 	}
 }
 
-// cut lets go of a peer at once; below, it is told so.
+// cut drops a peer at once and disconnects it below.
 func (e *Endpoint) cut(p *peer, c transport.Code, detail string) {
 	if p.state == over {
 		return
@@ -242,8 +242,8 @@ func (e *Endpoint) Info(id transport.PeerID, out *transport.Info) bool {
 	return true
 }
 
-// Close implements transport.Endpoint. It takes a tenth of a second when there are peers to be told. It must not be
-// called by the accept hook.
+// Close implements transport.Endpoint. It takes a tenth of a second when there are peers to notify. The accept hook
+// must not call it.
 func (e *Endpoint) Close(c transport.Code, detail string) error {
 	e.mu.Lock()
 	if e.closed {
@@ -259,7 +259,7 @@ func (e *Endpoint) Close(c transport.Code, detail string) error {
 			told = append(told, p)
 		case leaving:
 			told = append(told, p)
-		case greeting: // so that the server need not find out
+		case greeting: // saves the server a timeout
 			e.leave(p, c, detail)
 			told = append(told, p)
 		default:

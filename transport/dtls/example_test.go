@@ -12,10 +12,10 @@ import (
 	"github.com/foretick/foretick/transport/udp"
 )
 
-// A matchmaker issues a ticket, with which a client connects to the server that it names.
+// A matchmaker issues a ticket; a client uses it to connect to the server that it names.
 func Example() {
-	key := ticket.NewKey()                              // the matchmaker's and the server's
-	public := netip.MustParseAddrPort("127.0.0.1:7777") // what players dial; behind it is the server
+	key := ticket.NewKey()                              // shared by the matchmaker and the server
+	public := netip.MustParseAddrPort("127.0.0.1:7777") // the address that players dial
 	gate, err := ticket.NewGate(key, []netip.AddrPort{public}, nil)
 	if err != nil {
 		fmt.Println(err)
@@ -36,7 +36,7 @@ func Example() {
 	}
 	b, _ := t.MarshalBinary() // to the player, over HTTPS
 
-	addr := srv.Below().(*udp.Endpoint).LocalAddr().String() // in earnest: "", the ticket's
+	addr := srv.Below().(*udp.Endpoint).LocalAddr().String() // in production: "", for the ticket's address
 	cli, err := dtls.Dial(addr, dtls.Config{Ticket: b})
 	if err != nil {
 		fmt.Println(err)
@@ -44,7 +44,7 @@ func Example() {
 	}
 	defer cli.Close(transport.Closed, "")
 
-	var events [1]transport.Event // a game's loop is package udp's example
+	var events [1]transport.Event // package udp's example shows a game's loop
 	for srv.Recv(events[:]) == 0 {
 		<-srv.Ready()
 	}
@@ -55,9 +55,10 @@ func Example() {
 	// player 4711 is connected, encrypted: true
 }
 
-// Two ends without a matchmaker: the client knows the server's certificate, and shows a token once nobody can listen.
+// Two ends without a matchmaker: the client knows the server's certificate, and sends a token over the encrypted
+// connection.
 func Example_certificate() {
-	cert, err := dtls.NewCertificate() // once, and kept
+	cert, err := dtls.NewCertificate() // once; store it
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -21,7 +21,7 @@ func Vanish(e *Endpoint) {
 	e.Close(0, "")
 }
 
-// SetHandshakeTime sets how long a handshake may take.
+// SetHandshakeTime sets the time limit of a handshake.
 func SetHandshakeTime(e *Endpoint, d time.Duration) {
 	e.mu.Lock()
 	e.handshake = d
@@ -66,7 +66,7 @@ func ForgetAddrs(e *Endpoint) {
 	e.cfg.MaxHandshakesPerAddr = 1 << 20
 }
 
-// Fingerprint tells the key apart by which an endpoint writes to a peer.
+// Fingerprint identifies the key with which an endpoint writes to a peer.
 func Fingerprint(e *Endpoint, id transport.PeerID) string {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -86,5 +86,5 @@ func Shakes(e *Endpoint) int {
 // Sum ends a datagram of a handshake as this package does, and as an attacker may.
 func Sum(b []byte) []byte { return appendSum(b) }
 
-// HandshakeTime is how long a handshake may take.
+// HandshakeTime is the time limit of a handshake.
 const HandshakeTime = handshakeTime

@@ -15,8 +15,8 @@ import (
 	"github.com/foretick/foretick/transport/ticket"
 )
 
-// Who is two seconds away and back gets in, by ticket and by certificate, also where a datagram in ten is lost. In the
-// short form all times are a tenth.
+// A client with a round trip of two seconds connects, by ticket and by certificate, even where
+// every tenth datagram is lost. In the short form all times are a tenth.
 func TestFarClientsGetIn(t *testing.T) {
 	trip := nettest.Length(t, "a round trip of", 200*time.Millisecond, 2*time.Second)
 	cert := certificate(t)
@@ -48,7 +48,8 @@ func TestFarClientsGetIn(t *testing.T) {
 	}
 }
 
-// As many as a server lets wait may shake hands at once from one address: a LAN party begins together.
+// As many clients as a server lets wait may do a handshake at the same time from one address: a LAN
+// party starts together.
 func TestHandshakesOfOneAddress(t *testing.T) {
 	srv := listen(t, dtls.Config{})
 	hello := record(22, 0, 0, handshake(1, 0, 200, make([]byte, 100)...)...)

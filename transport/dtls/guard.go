@@ -2,33 +2,33 @@ package dtls
 
 import "encoding/binary"
 
-// verdict is what becomes of a record that the network brought.
+// verdict decides what happens to a received record.
 type verdict uint8
 
 const (
 	drop    verdict = iota
-	library         // it is of a handshake
-	ours            // it is protected, and of this package's
+	library         // it belongs to a handshake
+	ours            // it is protected, and for this package
 )
 
 const (
-	maxHandshake    = 16 << 10 // bytes of a handshake message
+	maxHandshake    = 16 << 10 // most bytes of a handshake message
 	handshakeHeader = 12
-	libraryBudget   = 64 << 10 // bytes that one connection's handshake may bring
+	libraryBudget   = 64 << 10 // most bytes that the handshake of one connection may bring
 )
 
-// guard stands between the network and the library, which believes more than it should: to end a session, one plain
-// alert is enough, or plain data, a record of an unknown type, or a broken change-cipher-spec.
+// guard filters what the network passes to the library, which trusts too much: one plain alert ends a session, and so
+// does plain data, a record of unknown type, or a broken change-cipher-spec.
 //
-// During the handshake it lets through what a handshake is made of, well-formed and within bounds. After it, what is not
-// of epoch 1, or not an alert, a handshake message or data, is dropped; alerts and data are opened by this package, and
-// the library sees handshake messages only, which it may have to answer with its last flight.
+// During the handshake, guard passes well-formed handshake records within limits. After it, guard drops everything
+// except alerts, handshake messages and data of epoch 1. This package opens alerts and data itself. The library only
+// sees handshake messages, because it may have to answer them with its last flight.
 type guard struct {
 	done  bool // the handshake is over
 	spent int  // of libraryBudget
 }
 
-// judge decides on a record as next returns it.
+// judge decides on a record returned by next.
 func (g *guard) judge(record []byte) verdict {
 	kind, major, minor := record[0], record[1], record[2]
 	if major != 0xFE || minor != 0xFD && minor != 0xFF {
@@ -57,8 +57,8 @@ func (g *guard) judge(record []byte) verdict {
 	return library
 }
 
-// plainHandshake reports whether a record's payload is something that a handshake has before it has keys. Alerts are
-// none: anybody can send them.
+// plainHandshake reports whether a record's payload may occur in a handshake before there are keys. Alerts may not:
+// anybody can send them.
 func plainHandshake(kind byte, b []byte) bool {
 	if kind == typeCCS {
 		return len(b) == 1 && b[0] == 1
@@ -75,7 +75,7 @@ func plainHandshake(kind byte, b []byte) bool {
 			return false
 		}
 		if b = b[handshakeHeader+size:]; size < length && len(b) > 0 {
-			return false // a fragment fills its record: the library takes it so
+			return false // the library accepts a fragment only if it fills its record
 		}
 	}
 	return true
@@ -83,8 +83,8 @@ func plainHandshake(kind byte, b []byte) bool {
 
 func uint24(b []byte) int { return int(b[0])<<16 | int(b[1])<<8 | int(b[2]) }
 
-// outward reports whether a datagram of the library's may leave: handshake messages may, alerts may not, as the other
-// end's guard drops them anyway and farewells are said elsewhere.
+// outward reports whether a datagram from the library may be sent. Handshake messages may. Alerts may not: the other
+// end's guard drops them, and closing is signalled elsewhere.
 func outward(b []byte) bool {
 	for len(b) > 0 {
 		record, rest, ok := next(b)

@@ -8,7 +8,7 @@ import (
 
 var _ transport.BanList = (*Endpoint)(nil)
 
-// identify applies the rules for a peer's identity, and refuses it when they keep it out. The lock is given up meanwhile.
+// identify applies the identity rules to a peer and refuses it if they say so. It releases the lock temporarily.
 func (e *Endpoint) identify(p *peer) bool {
 	for {
 		replaced, err := e.named.Judge(p.identity, e.cfg.Same, time.Now())
@@ -17,17 +17,17 @@ func (e *Endpoint) identify(p *peer) bool {
 			e.refuse(p, err)
 			return false
 		}
-		if e.crowded(p, len(replaced) > 0) { // the accept hook took its time
+		if e.crowded(p, len(replaced) > 0) { // the accept hook took some time
 			return false
 		}
 		if len(replaced) == 0 {
 			return true
 		}
-		e.expel(replaced, transport.Replaced, "connected anew") // and somebody may have come meanwhile
+		e.expel(replaced, transport.Replaced, "connected anew") // meanwhile another peer may have connected
 	}
 }
 
-// expel drops peers and tells both them and the caller. The lock is given up meanwhile.
+// expel drops peers and notifies both them and the caller. It releases the lock temporarily.
 func (e *Endpoint) expel(peers []*peer, c transport.Code, detail string) {
 	for _, p := range peers {
 		e.end(p, c, detail)
@@ -49,8 +49,8 @@ func (e *Endpoint) DisconnectIdentity(identity []byte, c transport.Code, detail 
 	return len(there) > 0
 }
 
-// Ban implements transport.BanList. Who is banned and has no connection is refused after its handshake; Gate.Ban, which
-// goes by the identity of the ticket, refuses before it.
+// Ban implements transport.BanList. A banned client without a connection is refused after its handshake; Gate.Ban,
+// which uses the ticket's identity, refuses it before.
 func (e *Endpoint) Ban(identity []byte, until time.Time, detail string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -12,41 +12,41 @@ import (
 type state uint8
 
 const (
-	waiting  state = iota // for the connection below, or for the first record of a handshake
-	shaking               // hands
-	greeting              // protected, but no hello, or no accept, yet
+	waiting  state = iota // for the connection below, or for the first handshake record
+	shaking               // in the handshake
+	greeting              // protected, but no hello or accept yet
 	open
-	leaving // dropped here: the end message is being repeated
+	leaving // dropped locally: the end message is being repeated
 	over
 )
 
-// peer is one connection of an endpoint, guarded by the endpoint's lock but where it says otherwise.
+// peer is one connection of an endpoint, guarded by the endpoint's lock except where noted.
 type peer struct {
-	id       transport.PeerID // 0: a client that was not accepted yet
+	id       transport.PeerID // 0: a client that is not accepted yet
 	below    transport.PeerID
 	state    state
-	addr     netip.AddrPort // when it connected
+	addr     netip.AddrPort // at the time of connecting
 	name     string
-	mtu      int // of a caller's datagram
+	mtu      int // longest datagram of the caller
 	identity []byte
 	q        *inbox.Queue
 	guard    guard
 	shim     *shim
-	cancel   func()        // breaks the handshake off
-	settled  chan struct{} // closed when the library is needed no more
+	cancel   func()        // aborts the handshake
+	settled  chan struct{} // closed when the library is no longer needed
 	freed    bool          // settled is closed
 	claims   ticket.Claims // of the ticket that keyed the connection
 	verdict  error         // why the ticket was refused
-	summed   bool          // the handshake's datagrams bear sums
-	sums     [16]uint32    // of the newest that came, to know copies by
+	summed   bool          // the handshake's datagrams carry checksums
+	sums     [16]uint32    // of the newest received datagrams, to detect copies
 	sumAt    int
-	early    [][]byte // protected records that came before the keys
-	read     reader   // the pumping goroutine's, once there are keys
+	early    [][]byte // protected records received before the keys
+	read     reader   // used by the pumping goroutine, once there are keys
 	write    writer   // guarded by the endpoint's sending lock
 	heard    uint32   // ticks
 	sent     uint32
 	asked    uint32
-	until    uint32 // when to give up, until it is open
+	until    uint32 // deadline for reaching open
 	code     transport.Code
 	detail   string
 	again    [2]uint32 // when to repeat the end message; 0: done
@@ -55,7 +55,7 @@ type peer struct {
 
 const maxEarly = 8
 
-// copied reports whether a datagram of that sum came lately.
+// copied reports whether a datagram with that checksum arrived recently.
 func (p *peer) copied(sum uint32) bool {
 	if slices.Contains(p.sums[:], sum) {
 		return true
@@ -65,7 +65,7 @@ func (p *peer) copied(sum uint32) bool {
 	return false
 }
 
-// settle lets the library go.
+// settle releases the library.
 func (p *peer) settle() {
 	if p.settled != nil && !p.freed {
 		p.freed = true

@@ -8,7 +8,7 @@ import (
 	"github.com/foretick/foretick/transport"
 )
 
-// pump takes what the endpoint below has.
+// pump processes the events of the endpoint below.
 func (e *Endpoint) pump() {
 	var ev [64]transport.Event
 	for {
@@ -64,8 +64,8 @@ func (e *Endpoint) connected(below transport.PeerID) {
 	}
 }
 
-// roomToWait breaks off a connection that has begun no handshake when there are too many: the oldest of the address that
-// has the most.
+// roomToWait drops a connection without a handshake when there are too many: the oldest from
+// the address with the most.
 func (e *Endpoint) roomToWait() {
 	if e.silent.Len() < e.cfg.MaxHandshakes {
 		return
@@ -76,12 +76,12 @@ func (e *Endpoint) roomToWait() {
 	}
 }
 
-// gone: the connection below is.
+// gone handles the end of the connection below.
 func (e *Endpoint) gone(below transport.PeerID, c transport.Code, detail string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	p := e.links[below]
-	if p == nil && e.dial != nil && e.dial.below == 0 { // it never came to be
+	if p == nil && e.dial != nil && e.dial.below == 0 { // it never connected
 		p = e.dial
 	}
 	if p == nil || p.state == over {
@@ -92,7 +92,7 @@ func (e *Endpoint) gone(below transport.PeerID, c transport.Code, detail string)
 	e.cut(p, c, detail)
 }
 
-// arrive handles a datagram: a few records.
+// arrive handles a datagram, which holds a few records.
 func (e *Endpoint) arrive(below transport.PeerID, b []byte) {
 	e.mu.Lock()
 	p := e.links[below]
@@ -112,7 +112,7 @@ func (e *Endpoint) arrive(below transport.PeerID, b []byte) {
 	e.mu.Unlock()
 }
 
-// sift handles the protected records of a datagram, and returns what of it is for the library.
+// sift handles the protected records of a datagram, and returns the rest for the library.
 func (e *Endpoint) sift(p *peer, b []byte) (handshake []byte, summed bool) {
 	whole := true
 	b, sum, summed, ok := unsum(b)
@@ -146,7 +146,8 @@ func (e *Endpoint) sift(p *peer, b []byte) (handshake []byte, summed bool) {
 	return handshake, summed
 }
 
-// protected handles a protected record. Opening it takes no lock: it belongs to this goroutine.
+// protected handles a protected record. Opening it takes no lock, because only this goroutine
+// does it.
 func (e *Endpoint) protected(p *peer, record []byte) {
 	switch p.state {
 	case waiting, shaking:
@@ -167,7 +168,7 @@ func (e *Endpoint) protected(p *peer, record []byte) {
 		e.counters.Replayed++
 	case err != nil:
 		e.counters.Forged++
-	case p.state == greeting || p.state == open: // still
+	case p.state == greeting || p.state == open: // no state change since
 		p.heard = e.clock.Load()
 		p.settle()
 		if record[0] == typeAlert {
@@ -178,7 +179,7 @@ func (e *Endpoint) protected(p *peer, record []byte) {
 	}
 }
 
-// catchUp handles what came before its keys.
+// catchUp handles records that arrived before their keys.
 func (e *Endpoint) catchUp() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -197,7 +198,7 @@ func (e *Endpoint) catchUp() {
 	}
 }
 
-// alert handles an authentic alert, which another implementation sends for a farewell.
+// alert handles an authentic alert, with which other implementations close.
 func (e *Endpoint) alert(p *peer, b []byte) {
 	if len(b) == 2 && b[1] == alertClose {
 		e.end(p, transport.Closed, "")
@@ -205,7 +206,7 @@ func (e *Endpoint) alert(p *peer, b []byte) {
 	}
 }
 
-// message handles an authentic message; plain is at the head of e.buf.
+// message handles an authentic message; plain is at the start of e.buf.
 func (e *Endpoint) message(p *peer, plain []byte) {
 	if len(plain) == 0 {
 		e.malformed(p)
@@ -215,7 +216,7 @@ func (e *Endpoint) message(p *peer, plain []byte) {
 	case msgData:
 		e.accepted(p)
 		if p.state != open {
-			return // a client that is not let in yet, or a server that never was asked
+			return // a client that is not accepted yet, or a server that was never asked
 		}
 		p.stats.Received++
 		p.stats.ReceivedBytes += uint64(len(plain) - msgHeader)
@@ -252,14 +253,15 @@ func (e *Endpoint) message(p *peer, plain []byte) {
 	e.malformed(p)
 }
 
-// later sends a small message. The lock is given up meanwhile.
+// later sends a small message. It releases the lock temporarily.
 func (e *Endpoint) later(p *peer, kind byte, body ...byte) {
 	e.mu.Unlock()
 	_ = e.protect(p, kind, body)
 	e.mu.Lock()
 }
 
-// malformed drops a peer for what it sent: it is authentic, so it was meant.
+// malformed drops a peer that sent an authentic but invalid message: no network damage can
+// explain it.
 func (e *Endpoint) malformed(p *peer) {
 	const detail = "a message that is not understood"
 	e.counters.Malformed++
@@ -270,7 +272,7 @@ func (e *Endpoint) malformed(p *peer) {
 	e.mu.Lock()
 }
 
-// accepted notes that the server took a client. Datagrams say so too.
+// accepted records that the server accepted the client. Datagrams from the server prove it too.
 func (e *Endpoint) accepted(p *peer) {
 	if e.dial != nil && p.state == greeting {
 		p.state, p.heard, p.sent = open, e.clock.Load(), e.clock.Load()

@@ -7,7 +7,8 @@ import (
 	"golang.org/x/crypto/chacha20poly1305"
 )
 
-// A record (RFC 6347, section 4.1) begins with its type (1), version (2), epoch (2), sequence number (6) and length (2).
+// A record (RFC 6347, section 4.1) begins with its type (1), version (2), epoch (2), sequence number (6) and length
+// (2).
 const (
 	typeCCS       = 20
 	typeAlert     = 21
@@ -15,10 +16,10 @@ const (
 	typeData      = 23
 	headerSize    = 13
 	tagSize       = chacha20poly1305.Overhead
-	epoch         = 1       // of all that is protected: there is no renegotiation
-	firstSequence = 1 << 40 // of this package's records; the library's begin at 0 and are few
+	epoch         = 1       // of all protected records: there is no renegotiation
+	firstSequence = 1 << 40 // of this package's records; the library's start at 0 and are few
 	lastSequence  = 1<<48 - 1
-	farewells     = 64 // of the last numbers are kept for the end message, so that there is one to say why
+	farewells     = 64 // of the last numbers are reserved for the end message
 	windowSize    = 256
 )
 
@@ -28,8 +29,8 @@ var (
 	errReplayed  = errors.New("dtls: record came before, or is too old to tell")
 )
 
-// setNonce sets the nonce: the record's epoch and sequence number, padded on the left to the length of the IV and combined with it (RFC
-// 7905, section 2). Both are unique under a key, and so it is.
+// setNonce sets the nonce: the record's epoch and sequence number, left-padded to the length of the IV and XORed with
+// it (RFC 7905, section 2). Each pair occurs once under a key, so the nonce is unique.
 func (s *scratch) setNonce(iv *[chacha20poly1305.NonceSize]byte, header []byte) {
 	s.nonce = *iv
 	for i := range 8 {
@@ -37,21 +38,21 @@ func (s *scratch) setNonce(iv *[chacha20poly1305.NonceSize]byte, header []byte) 
 	}
 }
 
-// setAdditional sets what is authenticated besides the payload: epoch, sequence number, type, version, and the length of
-// the payload.
+// setAdditional sets the additional authenticated data: epoch, sequence number, type, version, and the length of the
+// payload.
 func (s *scratch) setAdditional(header []byte, n int) {
 	copy(s.additional[:8], header[3:11])
 	s.additional[8], s.additional[9], s.additional[10] = header[0], header[1], header[2]
 	binary.BigEndian.PutUint16(s.additional[11:], uint16(n))
 }
 
-// scratch is what would have to be allocated for each record.
+// scratch avoids allocations per record.
 type scratch struct {
 	nonce      [chacha20poly1305.NonceSize]byte
 	additional [headerSize]byte
 }
 
-// seal appends a protected payload to its header, whose length it sets.
+// seal appends a protected payload to its header, and sets the length in it.
 func (h *half) seal(header, payload []byte, s *scratch) []byte {
 	head := header[len(header)-headerSize:]
 	binary.BigEndian.PutUint16(head[11:], uint16(len(payload)+tagSize))
@@ -60,7 +61,7 @@ func (h *half) seal(header, payload []byte, s *scratch) []byte {
 	return h.aead.Seal(header, s.nonce[:], payload, s.additional[:])
 }
 
-// open appends to dst the payload of a whole record.
+// open appends the payload of a whole record to dst.
 func (h *half) open(dst, record []byte, s *scratch) ([]byte, error) {
 	size := len(record) - headerSize - tagSize
 	if size < 0 || int(binary.BigEndian.Uint16(record[11:])) != size+tagSize {
@@ -75,14 +76,14 @@ func (h *half) open(dst, record []byte, s *scratch) ([]byte, error) {
 	return out, nil
 }
 
-// writer makes this package's records of a connection.
+// writer creates this package's records of a connection.
 type writer struct {
 	half
 	scratch scratch
 	next    uint64 // sequence number, from firstSequence
 }
 
-// record appends a protected record to b. The payload must not overlap it.
+// record appends a protected record to b. The payload must not overlap b.
 func (w *writer) record(b []byte, kind byte, payload []byte) ([]byte, error) {
 	if w.next > lastSequence {
 		return nil, errSequence
@@ -101,7 +102,7 @@ type reader struct {
 	window  window
 }
 
-// record appends to dst the payload of a record that is authentic and new.
+// record appends the payload of a record that is authentic and new to dst.
 func (r *reader) record(dst, record []byte) ([]byte, error) {
 	n := sequence(record)
 	if !r.window.fresh(n) {
@@ -117,7 +118,7 @@ func (r *reader) record(dst, record []byte) ([]byte, error) {
 
 func sequence(record []byte) uint64 { return binary.BigEndian.Uint64(record[3:]) & lastSequence }
 
-// window remembers which of the newest sequence numbers were seen.
+// window records which of the newest sequence numbers were seen.
 type window struct {
 	seen [windowSize / 64]uint64
 	next uint64 // one more than the newest
@@ -144,7 +145,7 @@ func (w *window) mark(n uint64) {
 	w.seen[n/64%uint64(len(w.seen))] |= 1 << (n % 64)
 }
 
-// next returns the first record of a datagram and what follows it.
+// next returns the first record of a datagram and the bytes after it.
 func next(b []byte) (record, rest []byte, ok bool) {
 	if len(b) < headerSize {
 		return nil, nil, false

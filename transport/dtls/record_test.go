@@ -247,7 +247,8 @@ func FuzzGuard(f *testing.F) {
 	})
 }
 
-// FuzzMessages hands authentic messages to a server and a client, as who has a ticket can send them.
+// FuzzMessages passes authentic messages to a server and a client, as a client with a ticket can
+// send them.
 func FuzzMessages(f *testing.F) {
 	f.Add([]byte{msgData, 1, 2})
 	f.Add([]byte{msgHello})

@@ -17,7 +17,7 @@ import (
 
 const flightInterval = 250 * time.Millisecond
 
-// shake begins a handshake, within the limits.
+// shake starts a handshake, within the limits.
 func (e *Endpoint) shake(p *peer) {
 	if e.dial == nil && !e.roomToShake(p) {
 		return
@@ -43,7 +43,7 @@ func (e *Endpoint) shake(p *peer) {
 	}()
 }
 
-// roomToShake breaks the oldest handshake off when there are too many.
+// roomToShake aborts the oldest handshake when there are too many.
 func (e *Endpoint) roomToShake(p *peer) bool {
 	same, key := 0, crowd.Network(p.addr.Addr())
 	for _, q := range e.shakes {
@@ -69,8 +69,7 @@ func (e *Endpoint) unshake(p *peer) {
 	}
 }
 
-// shakeHands lives through a handshake, and answers the client's repeated last flight until it is settled that it needs
-// no more answers.
+// shakeHands runs a handshake. It then answers repeats of the client's last flight until none can come any more.
 func (e *Endpoint) shakeHands(ctx context.Context, p *peer) {
 	s := &suite{psk: e.cfg.Gate != nil || e.ticket != nil}
 	cfg := e.library(p, s)
@@ -105,13 +104,13 @@ func (e *Endpoint) shakeHands(ctx context.Context, p *peer) {
 // library returns the library's configuration for one connection.
 func (e *Endpoint) library(p *peer, s *suite) *pion.Config {
 	cfg := &pion.Config{
-		CipherSuites:            []pion.CipherSuiteID{}, // none of the library's own
+		CipherSuites:            []pion.CipherSuiteID{}, // none of the library's suites
 		CustomCipherSuites:      func() []pion.CipherSuite { return []pion.CipherSuite{s} },
 		ExtendedMasterSecret:    pion.RequireExtendedMasterSecret,
 		FlightInterval:          flightInterval,
 		ReplayProtectionWindow:  windowSize,
-		MTU:                     p.mtu - handshakeHeader - sumSize, // of a fragment: 1200 would not fit what is below
-		InsecureSkipVerifyHello: true,                              // the address is proved below
+		MTU:                     p.mtu - handshakeHeader - sumSize, // of a fragment: 1200 would not fit into the datagram below
+		InsecureSkipVerifyHello: true,                              // the layer below has proved the address
 	}
 	switch {
 	case e.ticket != nil:
@@ -128,7 +127,7 @@ func (e *Endpoint) library(p *peer, s *suite) *pion.Config {
 	case e.cfg.Certificate != nil && e.dial == nil:
 		cfg.Certificates = []tls.Certificate{*e.cfg.Certificate}
 	default:
-		cfg.InsecureSkipVerify = true // instead, the pin decides
+		cfg.InsecureSkipVerify = true // the pin decides instead
 		cfg.VerifyPeerCertificate = e.pinned
 	}
 	return cfg
@@ -143,7 +142,7 @@ func (e *Endpoint) pinned(raw [][]byte, _ [][]*x509.Certificate) error {
 	return nil
 }
 
-// failed notes that a handshake came to nothing.
+// failed records that a handshake failed.
 func (e *Endpoint) failed(p *peer, err error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -165,7 +164,7 @@ func (e *Endpoint) failed(p *peer, err error) {
 	e.cut(p, code, detail)
 }
 
-// keyed takes the keys of a handshake that succeeded.
+// keyed stores the keys of a successful handshake.
 func (e *Endpoint) keyed(p *peer, k *keys) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -199,13 +198,13 @@ func (e *Endpoint) keyed(p *peer, k *keys) {
 	}
 }
 
-// greet sends a client's hello. The lock is given up meanwhile.
+// greet sends the client's hello. It releases the lock temporarily.
 func (e *Endpoint) greet(p *peer) {
 	p.sent = e.clock.Load()
 	e.later(p, msgHello, e.cfg.Token...)
 }
 
-// hello handles a client's.
+// hello handles a client's hello.
 func (e *Endpoint) hello(p *peer, token []byte) {
 	if p.state == greeting && e.cfg.Certificate != nil {
 		e.admit(p, token)
@@ -216,7 +215,7 @@ func (e *Endpoint) hello(p *peer, token []byte) {
 	}
 }
 
-// admit decides on a client that has proved what it can.
+// admit decides on a client that has proved all it can.
 func (e *Endpoint) admit(p *peer, token []byte) {
 	if e.crowded(p, e.cfg.Same == transport.ReplaceOld && e.named.Len() > 0) {
 		return
@@ -232,7 +231,7 @@ func (e *Endpoint) admit(p *peer, token []byte) {
 		e.asking.Unlock()
 		e.mu.Lock()
 		switch {
-		case p.state != greeting: // cut off meanwhile
+		case p.state != greeting: // dropped in the meantime
 			return
 		case err != nil:
 			e.counters.Refused++
@@ -256,8 +255,8 @@ func (e *Endpoint) admit(p *peer, token []byte) {
 	e.later(p, msgAccept)
 }
 
-// crowded refuses when there is no room, unless there may be room by replacing somebody. Ends that the caller has not
-// taken note of yet take room too, as they take memory.
+// crowded refuses a peer when there is no room, unless it may replace another. Ended peers whose event the caller has
+// not read also count, since they use memory.
 func (e *Endpoint) crowded(p *peer, replaces bool) bool {
 	if e.closed || p.state != greeting {
 		return true
@@ -270,7 +269,7 @@ func (e *Endpoint) crowded(p *peer, replaces bool) bool {
 	return true
 }
 
-// refuse tells a client, whose connection is protected by now, that it is not let in.
+// refuse tells a client that it is not accepted; its connection is protected at this point.
 func (e *Endpoint) refuse(p *peer, err error) {
 	var ce *transport.CloseError
 	if !errors.As(err, &ce) {

@@ -9,23 +9,23 @@ import (
 	"time"
 )
 
-// shim is the net.Conn that the library shakes hands over.
+// shim is the net.Conn under the library's handshake.
 type shim struct {
-	send func(b []byte) // of the connection below
+	send func(b []byte) // sends on the connection below
 	wake chan struct{}  // capacity 1
 
 	mu       sync.Mutex
 	waiting  [][]byte
 	deadline time.Time
 	closed   bool
-	flight   [][]byte // what was sent since something came
-	answered bool     // something came
+	flight   [][]byte // datagrams sent since the last one received
+	answered bool     // a datagram was received
 	written  time.Time
 	repeats  int
 }
 
 const (
-	shimQueue  = 64  // datagrams; what more comes is lost, and sent again
+	shimQueue  = 64  // datagrams; more are lost and sent again
 	maxFlight  = 8   // datagrams that are repeated
 	maxRepeats = 200 // of one flight
 	sameFlight = 100 * time.Millisecond
@@ -40,7 +40,7 @@ func (s *shim) signal() {
 	}
 }
 
-// push adds a datagram, which is the shim's from now on.
+// push adds a datagram, which the shim now owns.
 func (s *shim) push(b []byte) {
 	s.mu.Lock()
 	if !s.closed && len(s.waiting) < shimQueue {
@@ -51,7 +51,8 @@ func (s *shim) push(b []byte) {
 	s.signal()
 }
 
-// Read implements net.Conn. It has one caller at a time, as the library has.
+// Read implements net.Conn. Only one goroutine may call it, which holds for the
+// library.
 func (s *shim) Read(b []byte) (int, error) {
 	for {
 		s.mu.Lock()
@@ -108,8 +109,9 @@ func (s *shim) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// repeat sends the last flight again as it was: more often than the library would, and without being asked by it, as
-// the other end's library answers no copies. It is called twice a tick.
+// repeat sends the last flight again unchanged. It does so more often than the
+// library, and unprompted, because the library at the other end does not answer
+// copies. It is called twice a tick.
 func (s *shim) repeat() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -140,7 +142,7 @@ func (s *shim) SetReadDeadline(t time.Time) error {
 	return nil
 }
 
-// SetWriteDeadline implements net.Conn: no write waits.
+// SetWriteDeadline implements net.Conn; writes never wait.
 func (s *shim) SetWriteDeadline(time.Time) error { return nil }
 
 // SetDeadline implements net.Conn.

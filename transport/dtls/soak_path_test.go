@@ -81,7 +81,7 @@ func TestNothingIsLeftBehind(t *testing.T) {
 	nettest.Until(t, "nothing is left", func() bool { return dtls.Held(srv) == 0 })
 }
 
-// The layer wraps any endpoint: here one whose datagrams are delayed, doubled, and come out of order.
+// The layer wraps any endpoint: here one whose datagrams are delayed, duplicated and reordered.
 func TestWrap(t *testing.T) {
 	low, err := udp.Listen("127.0.0.1:0", udp.Config{Sealed: true})
 	require.NoError(t, err)
@@ -115,7 +115,7 @@ func TestWrap(t *testing.T) {
 		for _, times := range got {
 			assert.Equal(t, 1, times, "a datagram came twice")
 		}
-		// Jitter holds some back behind more than a window of later ones only if there are as many; damage loses a few.
+		// Jitter delays a datagram beyond a window of later ones only if there are that many; damage loses a few.
 		assert.Greater(t, len(got), n*8/10)
 	}
 	assert.NotZero(t, srv.Counters().Replayed+cli.Counters().Replayed)

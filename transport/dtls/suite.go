@@ -14,8 +14,8 @@ import (
 	"golang.org/x/crypto/chacha20poly1305"
 )
 
-// The suites of RFC 7905 that are offered, one of them for each way of proving who one is. The library does not have
-// them, which lets us supply them.
+// The suites of RFC 7905 that are offered, one for each way to prove identity. The library lacks them, so this
+// package supplies them.
 const (
 	suiteECDSA pion.CipherSuiteID = 0xCCA9 // TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256
 	suitePSK   pion.CipherSuiteID = 0xCCAB // TLS_PSK_WITH_CHACHA20_POLY1305_SHA256
@@ -26,8 +26,8 @@ var (
 	errSequence = errors.New("dtls: the sequence numbers are used up")
 )
 
-// suite is the cipher suite of one connection. The library runs the handshake with it; the keys that come out of that
-// protect the records of this package too, whose sequence numbers begin at firstSequence, where the library's end.
+// suite is the cipher suite of one connection. The library uses it for the handshake. The resulting keys also protect
+// this package's records, whose sequence numbers start at firstSequence, above all of the library's.
 type suite struct {
 	psk  bool
 	keys atomic.Pointer[keys]
@@ -113,7 +113,7 @@ func newHalf(key, iv []byte) (h half, err error) {
 
 func (s *suite) IsInitialized() bool { return s.keys.Load() != nil }
 
-// Encrypt protects a record of the library's.
+// Encrypt protects a record of the library.
 func (s *suite) Encrypt(r *recordlayer.RecordLayer, raw []byte) ([]byte, error) {
 	k := s.keys.Load()
 	if k == nil {
@@ -127,7 +127,7 @@ func (s *suite) Encrypt(r *recordlayer.RecordLayer, raw []byte) ([]byte, error) 
 	return k.write.seal(out, raw[headerSize:], &scratch{}), nil
 }
 
-// Decrypt opens a record for the library, which passes none of epoch 0.
+// Decrypt opens a record for the library, which passes no records of epoch 0.
 func (s *suite) Decrypt(in []byte) ([]byte, error) {
 	k := s.keys.Load()
 	if k == nil {

@@ -5,15 +5,15 @@ import (
 	"hash/crc32"
 )
 
-// A handshake's datagrams are not authentic until its end, and the library keeps the first form of each message that it
-// sees. One damaged bit in it costs the handshake. So the client ends them with a record of a type that nobody else
-// uses, which holds a CRC-32C of what is before; a server that saw one from a client answers likewise. It helps against
-// damage, and is not meant to against anybody.
+// Handshake datagrams are not authenticated until the end of the handshake, and the library keeps the first version
+// of each message that it sees. One damaged bit in it would fail the handshake. So the client appends a record of an
+// unused type with a CRC-32C of the bytes before it. A server that receives one from a client does the same. It
+// protects against damage, not against attackers.
 const sumSize = headerSize + 4
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// sumHeader is long enough that what is protected does not look so by chance.
+// sumHeader is long enough not to occur in protected bytes by chance.
 const sumHeader = "\x46\xfe\xfd\x00\x00\x00\x00\x00\x00\x00\x00\x00\x04"
 
 func appendSum(b []byte) []byte {
@@ -21,7 +21,7 @@ func appendSum(b []byte) []byte {
 	return binary.BigEndian.AppendUint32(append(b, sumHeader...), sum)
 }
 
-// unsum returns a datagram without its sum, which it reports, and whether there was one. It is not ok if it is wrong.
+// unsum splits the checksum off a datagram and reports whether there was one. ok is false for a wrong checksum.
 func unsum(b []byte) (body []byte, sum uint32, summed, ok bool) {
 	n := len(b) - sumSize
 	if n < 0 || string(b[n:n+headerSize]) != sumHeader {

@@ -24,7 +24,8 @@ func TestSums(t *testing.T) {
 	assert.True(t, !summed && ok)
 }
 
-// What is protected ends in bytes of every value, and is never taken for a sum.
+// Protected records end in bytes of every value, and are never mistaken for a
+// checksum.
 func TestProtectedIsNoSum(t *testing.T) {
 	k := testKeys(t)
 	w := writer{half: k.write, next: firstSequence}

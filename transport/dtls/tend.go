@@ -5,7 +5,7 @@ import (
 	"github.com/foretick/foretick/transport/internal/pulse"
 )
 
-// tend is the endpoint's timer: hellos, keep-alives, timeouts, and farewells said again.
+// tend is the endpoint's timer: it sends hellos and keep-alives, checks timeouts, and repeats farewells.
 func (e *Endpoint) tend() {
 	var due []letter
 	pulse.Run(e.done, tickTime/2, tickTime, func(passed uint32) {
@@ -25,7 +25,8 @@ func (e *Endpoint) tend() {
 	})
 }
 
-// repeatFlights has handshakes repeat what they wait to be answered; a server's last flight is, once its client is heard.
+// repeatFlights makes handshakes repeat the flight that waits for an answer; a server repeats its last flight until
+// it hears from the client.
 func (e *Endpoint) repeatFlights() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -34,7 +35,7 @@ func (e *Endpoint) repeatFlights() {
 	}
 }
 
-// letter is a message to be sent when the lock is released.
+// letter is a message to send after the lock is released.
 type letter struct {
 	to   *peer
 	kind byte
@@ -71,7 +72,7 @@ func (e *Endpoint) tendOnce(now uint32, due []letter) []letter {
 	return due
 }
 
-// late gives up a peer that is not open in time.
+// late drops a peer that did not open in time.
 func (e *Endpoint) late(p *peer) {
 	const detail = "the handshake was not finished"
 	e.counters.Failed++
@@ -86,7 +87,7 @@ func (e *Endpoint) tendPeer(p *peer, now uint32, due []letter) []letter {
 		e.end(p, transport.Timeout, "nothing heard")
 		e.leave(p, transport.Timeout, "")
 		return append(due, letter{p, msgEnd, nil})
-	case silent >= 2*every && now-p.asked >= askEvery: // keep-alives were lost: ask, rather than wait for the next
+	case silent >= 2*every && now-p.asked >= askEvery: // keep-alives were lost: ask instead of waiting for the next
 		p.sent, p.asked = now, now
 		return append(due, letter{p, msgAlive, asks})
 	case now-p.sent >= every:

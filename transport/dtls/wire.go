@@ -7,12 +7,12 @@ import (
 	"github.com/foretick/foretick/transport"
 )
 
-// The first byte of what a data record protects. Integers are big-endian.
+// The first byte of the plaintext of a data record. Integers are big-endian.
 const (
 	msgData   byte = iota // both: datagram
-	msgHello              // client, until it is answered: token
+	msgHello              // client, until answered: token
 	msgAccept             // server, for each hello
-	msgAlive              // both: 1 if an answer is wanted, else 0
+	msgAlive              // both: 1 to request a reply, else 0
 	msgEnd                // both: code, detail
 )
 
@@ -25,7 +25,7 @@ const (
 	alertClose = 0 // close_notify, RFC 5246, section 7.2
 )
 
-// MaxToken is the largest token, in bytes.
+// MaxToken is the longest token, in bytes.
 const MaxToken = 1024
 
 func appendEnd(b []byte, c transport.Code, detail string) []byte {

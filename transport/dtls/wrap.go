@@ -9,16 +9,16 @@ import (
 	"github.com/foretick/foretick/transport/udp"
 )
 
-// Listen returns a server's endpoint on a local address, such as ":27015", over package udp. With a Gate, who has no
-// valid ticket is refused before a handshake begins. Errors: what is wrong with the config, all of it, or why the address
-// cannot be had.
+// Listen returns a server's endpoint on a local address, such as ":27015", over package udp. With a Gate, clients
+// without a valid ticket are refused before a handshake starts. It fails with all faults of the config, or with the
+// reason why the address is not available.
 func Listen(addr string, cfg Config) (*Endpoint, error) {
 	full := cfg.withDefaults()
 	if err := full.validate(true); err != nil {
 		return nil, err
 	}
 	low := full.udp()
-	low.MaxPeers = full.MaxPeers + 3*full.MaxHandshakes // as many may be silent, and leave
+	low.MaxPeers = full.MaxPeers + 3*full.MaxHandshakes // as many may be silent, or leaving
 	if g := full.Gate; g != nil {
 		low.Accept = func(_ netip.AddrPort, token []byte) ([]byte, error) {
 			_, _, err := g.Check(token)
@@ -32,10 +32,11 @@ func Listen(addr string, cfg Config) (*Endpoint, error) {
 	return WrapServer(below, cfg)
 }
 
-// Dial returns a client's endpoint that connects to a server over package udp; with a Ticket and an empty address, to
-// the first server that it names. It does not wait: Connected follows, or Disconnected with Refused (or the code that the
-// server's hook chose), Full, Timeout when nobody answers or the handshake is not finished, or Unreachable when the
-// network says that nobody is there. Errors: what is wrong with the config, the ticket or the form of the address.
+// Dial returns a client's endpoint that connects to a server over package udp. With a Ticket and an empty address, it
+// dials the first server that the ticket names. It does not wait: a Connected event follows, or a Disconnected event.
+// Its code is Refused (or the code that the server's hook chose), Full, Timeout (no reply, or an unfinished
+// handshake), or Unreachable (the network reports that nobody listens there). Dial fails with the faults of the
+// config, the ticket or the address format.
 func Dial(addr string, cfg Config) (*Endpoint, error) {
 	full := cfg.withDefaults()
 	if err := full.validate(false); err != nil {
@@ -64,9 +65,10 @@ func (c Config) udp() udp.Config {
 		HelloRate: c.HelloRate, SendQueue: c.SendQueue, SocketBuffer: c.SocketBuffer, Linger: -1}
 }
 
-// WrapServer protects a server's endpoint, which is the returned one's from now on: also its peers that are connected
-// already are expected to shake hands. It must prove its peers' addresses, as package udp does, and be sealed
-// (udp.Config.Sealed), or who can read its traffic can end connections. Errors: what is wrong with the config, all of it.
+// WrapServer protects a server's endpoint and takes it over: the caller must not use below any more. Peers that are
+// already connected must do a handshake too. below must prove its peers' addresses, as package udp does. It must also
+// be sealed (udp.Config.Sealed); otherwise an attacker who reads its traffic can end connections. WrapServer fails
+// with all faults of the config.
 func WrapServer(below transport.Endpoint, cfg Config) (*Endpoint, error) {
 	cfg = cfg.withDefaults()
 	if err := cfg.validate(true); err != nil {
@@ -77,8 +79,8 @@ func WrapServer(below transport.Endpoint, cfg Config) (*Endpoint, error) {
 	return e, nil
 }
 
-// WrapClient protects a client's endpoint that is dialling, and of which nothing was received yet. It is the returned
-// one's from now on. Errors: what is wrong with the config, all of it, or with the ticket.
+// WrapClient protects a client's endpoint that is dialling and has received nothing yet, and takes it over. It fails
+// with all faults of the config, or with the fault of the ticket.
 func WrapClient(below transport.Endpoint, cfg Config) (*Endpoint, error) {
 	cfg = cfg.withDefaults()
 	if err := cfg.validate(false); err != nil {

@@ -11,8 +11,8 @@ import (
 	"github.com/foretick/foretick/transport/sim"
 )
 
-// Endpoint is another endpoint seen through a bad network. Its PeerIDs are the other's. Wrap makes one; its methods may
-// be called from any goroutine, Recv from one at a time.
+// Endpoint wraps another endpoint in a bad network, and keeps its PeerIDs. Wrap creates it. Any goroutine may call
+// its methods, but only one at a time may call Recv.
 type Endpoint struct {
 	inner   transport.Endpoint
 	running sync.WaitGroup
@@ -24,25 +24,25 @@ type Endpoint struct {
 	in       *inbox.Inbox
 	flows    map[transport.PeerID]*flow
 	line     line[parcel]
-	dark     time.Duration // until when everything is lost
+	dark     time.Duration // everything is lost until then
 	events   [32]transport.Event
 	closed   bool
 }
 
 var _ transport.Endpoint = (*Endpoint)(nil)
 
-// flow is what passes between the endpoint and one peer.
+// flow is the traffic between the endpoint and one peer.
 type flow struct {
 	id       transport.PeerID
 	q        *inbox.Queue
 	up, down *sim.Path
 	mtu      int
-	newest   time.Duration // when the last of what came is due
+	newest   time.Duration // due time of the last received datagram
 	overrun  uint64
 	over     bool
 }
 
-// parcel is what is under way.
+// parcel is a datagram or event in transit.
 type parcel struct {
 	f      *flow
 	way    way
@@ -62,16 +62,16 @@ const (
 
 const (
 	bufferSize = 1280
-	queued     = 160 // datagrams of a peer that wait for Recv
+	queued     = 160 // datagrams per peer that wait for Recv
 )
 
-// Wrap returns ep seen through a bad network: up is done to what it sends, down to what it receives, for each peer with
-// a generator of its own that follows from the seed. The wrapper takes ep over: nobody else may call its Recv or
-// Close, and Close closes it. ep must allow calls from any goroutine, as every endpoint does but package sim's.
-// It panics when ep is nil.
+// Wrap puts a bad network around ep. The link up applies to datagrams that ep sends, down to those that it receives;
+// each peer has its own generator derived from the seed. Wrap takes ep over: nobody else may call its Recv or Close,
+// and Close closes it. ep must allow calls from any goroutine, as all endpoints except package sim's do. It panics
+// when ep is nil.
 func Wrap(ep transport.Endpoint, up, down sim.Link, seed uint64) *Endpoint {
 	if v := reflect.ValueOf(ep); !v.IsValid() || v.Kind() == reflect.Pointer && v.IsNil() {
-		panic(errors.New("impair: Wrap is given a nil endpoint: look at the error of Listen or Dial first"))
+		panic(errors.New("impair: Wrap got a nil endpoint: check the error of Listen or Dial first"))
 	}
 	e := &Endpoint{inner: ep, seed: seed, up: up, down: down, in: inbox.New(bufferSize, queued),
 		flows: make(map[transport.PeerID]*flow), line: newLine[parcel]()}
@@ -88,7 +88,7 @@ func Wrap(ep transport.Endpoint, up, down sim.Link, seed uint64) *Endpoint {
 	return e
 }
 
-// SetLinks changes the links for the datagrams to come, of present peers and later ones.
+// SetLinks changes the links for future datagrams of current and later peers.
 func (e *Endpoint) SetLinks(up, down sim.Link) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -99,7 +99,7 @@ func (e *Endpoint) SetLinks(up, down sim.Link) {
 	}
 }
 
-// Blackhole loses everything, either way, for a while from now: of present peers and of those to come.
+// Blackhole drops everything in both directions for the time d from now, for current and later peers.
 func (e *Endpoint) Blackhole(d time.Duration) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -111,7 +111,7 @@ func (e *Endpoint) Blackhole(d time.Duration) {
 	}
 }
 
-// Stats returns what befell the peer's datagrams; ok is false when there is no such peer.
+// Stats returns the path statistics of the peer's datagrams; ok is false when there is no such peer.
 func (e *Endpoint) Stats(p transport.PeerID) (up, down sim.PathStats, ok bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -122,7 +122,7 @@ func (e *Endpoint) Stats(p transport.PeerID) (up, down sim.PathStats, ok bool) {
 	return f.up.Stats(), f.down.Stats(), true
 }
 
-// pump takes what came to the inner endpoint, and moves on what is due.
+// pump takes the events of the inner endpoint, and delivers what is due.
 func (e *Endpoint) pump() {
 	if e.closed {
 		return
@@ -143,7 +143,7 @@ func (e *Endpoint) pump() {
 	}
 }
 
-// came takes note of an event of the inner endpoint.
+// came handles an event of the inner endpoint.
 func (e *Endpoint) came(now time.Duration, ev *transport.Event) {
 	f := e.flows[ev.Peer]
 	if f == nil {
@@ -163,7 +163,7 @@ func (e *Endpoint) came(now time.Duration, ev *transport.Event) {
 	case transport.Data:
 		e.pass(now, f, f.down, inward, ev.Data)
 	case transport.Disconnected:
-		// The end comes last, and is not lost: the inner endpoint saw to that.
+		// The end comes last and is not lost: the inner endpoint made sure of that.
 		f.mtu = -1
 		p := parcel{f: f, way: leaving, code: ev.Code, detail: ev.Detail}
 		if at := max(f.newest, now+e.down.Latency); at <= now || !e.line.add(at, p) {
@@ -172,7 +172,7 @@ func (e *Endpoint) came(now time.Duration, ev *transport.Event) {
 	}
 }
 
-// pass puts b under way; what is due at once arrives at once.
+// pass puts b in transit; a datagram that is due at once arrives at once.
 func (e *Endpoint) pass(now time.Duration, f *flow, path *sim.Path, w way, b []byte) (err error) {
 	fate := path.Send(now, len(b))
 	for i := range fate.Copies {
@@ -198,7 +198,7 @@ func (e *Endpoint) buffer(n int) []byte {
 	return e.in.Buffer()
 }
 
-// arrive ends a parcel's way.
+// arrive delivers a parcel.
 func (e *Endpoint) arrive(p *parcel) (err error) {
 	switch {
 	case p.f.over:
@@ -231,10 +231,10 @@ func (e *Endpoint) Recv(ev []transport.Event) int {
 	return e.in.Recv(ev)
 }
 
-// Ready implements transport.Endpoint: the signal comes when a delayed datagram is due.
+// Ready implements transport.Endpoint; the signal comes when a delayed datagram is due.
 func (e *Endpoint) Ready() <-chan struct{} { return e.in.Ready() }
 
-// Send implements transport.Endpoint. ErrBacklog is the inner endpoint's, and told only when the link has no delay.
+// Send implements transport.Endpoint. It returns the inner endpoint's ErrBacklog only when the link has no delay.
 func (e *Endpoint) Send(p transport.PeerID, b []byte) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -254,7 +254,7 @@ func (e *Endpoint) Send(p transport.PeerID, b []byte) error {
 // Flush implements transport.Endpoint.
 func (e *Endpoint) Flush() { e.inner.Flush() }
 
-// Disconnect implements transport.Endpoint. What is under way to and from the peer is lost.
+// Disconnect implements transport.Endpoint. Datagrams in transit to and from the peer are lost.
 func (e *Endpoint) Disconnect(p transport.PeerID, c transport.Code, detail string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -268,7 +268,7 @@ func (e *Endpoint) Disconnect(p transport.PeerID, c transport.Code, detail strin
 	e.inner.Disconnect(p, c, detail)
 }
 
-// Info implements transport.Endpoint: what the inner endpoint says, and what was overrun here.
+// Info implements transport.Endpoint: the inner endpoint's data, plus the datagrams dropped here.
 func (e *Endpoint) Info(p transport.PeerID, out *transport.Info) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -280,7 +280,7 @@ func (e *Endpoint) Info(p transport.PeerID, out *transport.Info) bool {
 	return true
 }
 
-// Close implements transport.Endpoint: what is under way is lost, and the inner endpoint closed.
+// Close implements transport.Endpoint: datagrams in transit are lost, and the inner endpoint is closed.
 func (e *Endpoint) Close(c transport.Code, detail string) error {
 	e.mu.Lock()
 	if e.closed {

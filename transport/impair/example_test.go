@@ -10,7 +10,7 @@ import (
 	"github.com/foretick/foretick/transport/udp"
 )
 
-// A game tried over a bad network: the endpoint that it is given is wrapped, and nothing else changes.
+// A game on a bad network: its endpoint is wrapped, and nothing else changes.
 func ExampleWrap() {
 	srv, err := udp.Listen("127.0.0.1:0", udp.Config{})
 	if err != nil {
@@ -47,8 +47,8 @@ func ExampleWrap() {
 	// 100 sent, 21 will not arrive
 }
 
-// A bad network as a thing of its own, between programs that know nothing of it: here a telephone in a train that is
-// given another port by its NAT.
+// A bad network as a separate program between a client and a server that know nothing of it. Here it is a phone on a
+// train whose NAT changes its port.
 func ExampleNewProxy() {
 	srv, err := udp.Listen("127.0.0.1:0", udp.Config{})
 	if err != nil {

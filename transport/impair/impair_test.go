@@ -20,7 +20,7 @@ import (
 
 const ms = time.Millisecond
 
-// next returns the next event of a kind, and passes over data meanwhile.
+// next returns the next event of a kind, and skips data events.
 var next = nettest.Wait
 
 // Of the same link and seed, the wrapper loses the very datagrams that a simulation loses.

@@ -6,17 +6,17 @@ import (
 	"github.com/foretick/foretick/transport/internal/heap"
 )
 
-// line holds what is under way until it is due. Its owner's lock guards all but wait.
+// line holds items in transit until they are due. The owner's lock guards everything except wait.
 type line[T any] struct {
 	start time.Time
 	heap.Heap[T]
-	armed time.Duration // when wait will wake; 0: it does not wait
+	armed time.Duration // when wait will wake; 0: it is not waiting
 	kick  chan struct{}
 	done  chan struct{}
 	timer *time.Timer
 }
 
-// limit is how many datagrams may be under way; further ones are lost.
+// limit is the most datagrams in transit; more are lost.
 const limit = 1 << 15
 
 func newLine[T any]() line[T] {
@@ -25,7 +25,7 @@ func newLine[T any]() line[T] {
 
 func (l *line[T]) now() time.Duration { return time.Since(l.start) }
 
-// add puts v under way and reports false if there is too much already.
+// add puts v in transit, and returns false if there are too many items.
 func (l *line[T]) add(at time.Duration, v T) bool {
 	if l.Len() >= limit {
 		return false
@@ -41,7 +41,7 @@ func (l *line[T]) add(at time.Duration, v T) bool {
 	return true
 }
 
-// due returns what has arrived by now, first things first.
+// due returns the next item that has arrived by now, in order of time.
 func (l *line[T]) due(now time.Duration) (v T, ok bool) {
 	at, ok := l.Next()
 	if !ok || at > now {
@@ -51,7 +51,7 @@ func (l *line[T]) due(now time.Duration) (v T, ok bool) {
 	return v, true
 }
 
-// arm sets the time at which wait shall wake; the owner's lock is held.
+// arm sets the time for wait to wake; the owner holds the lock.
 func (l *line[T]) arm() {
 	at, ok := l.Next()
 	if !ok {
@@ -61,7 +61,7 @@ func (l *line[T]) arm() {
 	l.timer.Reset(max(0, at-l.now()))
 }
 
-// wait sleeps until something is due, or added that is due earlier, or also has a signal; false: until the end.
+// wait sleeps until an item is due, an earlier one is added, or also has a signal. It returns false at the end.
 func (l *line[T]) wait(also <-chan struct{}) bool {
 	select {
 	case <-l.done:

@@ -11,8 +11,8 @@ import (
 	"github.com/foretick/foretick/transport/sim"
 )
 
-// Proxy forwards UDP datagrams between clients and one server over two bad links. It reads nothing into them: it serves
-// any protocol, and any language. NewProxy makes one; its methods may be called from any goroutine.
+// Proxy forwards UDP datagrams between clients and one server over two bad links. It does not interpret them, so it
+// works with any protocol and language. NewProxy creates it. Any goroutine may call its methods.
 type Proxy struct {
 	front   *net.UDPConn
 	server  netip.AddrPort
@@ -24,12 +24,12 @@ type Proxy struct {
 	up, down sim.Link
 	routes   map[netip.AddrPort]*route
 	line     line[crossing]
-	dark     time.Duration // until when everything is lost
+	dark     time.Duration // everything is lost until then
 	free     [][]byte
 	closed   bool
 }
 
-// route is what the proxy keeps for a client.
+// route is the state of one client.
 type route struct {
 	client   netip.AddrPort
 	back     *net.UDPConn
@@ -37,12 +37,12 @@ type route struct {
 	used     time.Duration
 }
 
-// crossing is a datagram under way.
+// crossing is a datagram in transit.
 type crossing struct {
 	r    *route
 	up   bool
 	b    []byte
-	back *net.UDPConn // by which it leaves upwards
+	back *net.UDPConn // the socket that sends it to the server
 }
 
 const (
@@ -52,7 +52,8 @@ const (
 	keepBuffers = 1024
 )
 
-// NewProxy returns a proxy that listens on addr and forwards to server, up to it and down from it.
+// NewProxy returns a proxy that listens on addr and forwards to server. The link up applies towards the server, down
+// towards the clients.
 func NewProxy(addr, server string, up, down sim.Link, seed uint64) (*Proxy, error) {
 	to, err := net.ResolveUDPAddr("udp", server)
 	if err != nil {
@@ -81,7 +82,7 @@ func (p *Proxy) Addr() netip.AddrPort {
 	return netip.AddrPortFrom(a.Addr().Unmap(), a.Port())
 }
 
-// SetLinks changes the links for the datagrams to come.
+// SetLinks changes the links for future datagrams.
 func (p *Proxy) SetLinks(up, down sim.Link) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -92,7 +93,7 @@ func (p *Proxy) SetLinks(up, down sim.Link) {
 	}
 }
 
-// Blackhole loses everything, either way, for a while from now: of present clients and of those to come.
+// Blackhole drops everything in both directions for the time d from now, for current and later clients.
 func (p *Proxy) Blackhole(d time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -104,8 +105,8 @@ func (p *Proxy) Blackhole(d time.Duration) {
 	}
 }
 
-// Rebind gives every client another port towards the server, as a NAT does that forgot its mappings. What is under way
-// to the old ports is lost. It returns net.ErrClosed after Close.
+// Rebind gives every client a new port towards the server, like a NAT that lost its mappings. Datagrams in transit to
+// the old ports are lost. It returns net.ErrClosed after Close.
 func (p *Proxy) Rebind() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -124,7 +125,7 @@ func (p *Proxy) Rebind() error {
 	return errors.Join(errs...)
 }
 
-// Stats returns what the proxy did in all, up and down, for the clients it still knows.
+// Stats returns the proxy's total path statistics, up and down, for the clients it still remembers.
 func (p *Proxy) Stats() (up, down sim.PathStats) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -145,7 +146,7 @@ func add(to *sim.PathStats, s sim.PathStats) {
 	to.Corrupted += s.Corrupted
 }
 
-// Close ends the proxy and its goroutines. A second Close returns net.ErrClosed.
+// Close stops the proxy and its goroutines. A second Close returns net.ErrClosed.
 func (p *Proxy) Close() error {
 	p.mu.Lock()
 	if p.closed {
@@ -176,7 +177,7 @@ func (p *Proxy) bind(r *route) error {
 	return nil
 }
 
-// clients reads what clients send.
+// clients reads the datagrams that clients send.
 func (p *Proxy) clients() {
 	defer p.running.Done()
 	buf := make([]byte, maxCrossing)
@@ -196,7 +197,7 @@ func (p *Proxy) clients() {
 	}
 }
 
-// answers reads what the server sends to a client by one socket.
+// answers reads the datagrams that the server sends to a client through one socket.
 func (p *Proxy) answers(r *route, back *net.UDPConn) {
 	defer p.running.Done()
 	buf := make([]byte, maxCrossing)
@@ -205,7 +206,7 @@ func (p *Proxy) answers(r *route, back *net.UDPConn) {
 		if errors.Is(err, net.ErrClosed) {
 			return
 		}
-		if err != nil { // nobody there, says ICMP: datagrams are lost
+		if err != nil { // ICMP reports that nobody listens: the datagrams are lost
 			continue
 		}
 		p.mu.Lock()
@@ -216,7 +217,7 @@ func (p *Proxy) answers(r *route, back *net.UDPConn) {
 	}
 }
 
-// route returns the client's route, and makes it if there is room.
+// route returns the client's route, and creates it if there is room.
 func (p *Proxy) route(from netip.AddrPort) *route {
 	if p.closed {
 		return nil
@@ -243,7 +244,7 @@ func (p *Proxy) route(from netip.AddrPort) *route {
 	return r
 }
 
-// forget drops routes that were not used for a while.
+// forget drops routes that have been idle for a while.
 func (p *Proxy) forget() {
 	for from, r := range p.routes {
 		if p.line.now()-r.used > routeIdle {
@@ -280,7 +281,7 @@ func (p *Proxy) release(b []byte) {
 	}
 }
 
-// deliver sends what is due.
+// deliver sends the datagrams that are due.
 func (p *Proxy) deliver() {
 	defer p.running.Done()
 	var batch []crossing
@@ -299,7 +300,7 @@ func (p *Proxy) deliver() {
 	}
 }
 
-// collect takes back the buffers of a batch and returns the next; when it is empty, the line is armed.
+// collect reclaims the buffers of a batch and returns the next one. If that is empty, it arms the line.
 func (p *Proxy) collect(batch []crossing) []crossing {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -1,8 +1,9 @@
-// Package sim is a network in virtual time: seeded, single-threaded, and the same on every machine and run.
+// Package sim is a network in virtual time: seeded, single-threaded, and identical on every machine and in
+// every run.
 //
 // A [Network] is a queue of events and a clock that only [Network.Run] moves. Endpoints made by Listen and Dial
-// implement transport.Endpoint; what drives a match (ticks, frames, faults) is put in the same queue with At,
-// so that a whole match with every fault in it follows from one seed:
+// implement transport.Endpoint. Everything else in a match (ticks, frames, faults) enters the same queue with
+// At, so one seed determines the whole match:
 //
 //	net := sim.NewNetwork(7)
 //	srv := net.Listen()
@@ -15,9 +16,9 @@
 //	net.At(0, tick)
 //	net.Run(10 * time.Second)
 //
-// A [Link] says how bad one direction of a connection is. Each direction draws from a generator of its own,
-// a fixed number of draws a datagram, so that what one client does never changes another's luck. The
-// decisions themselves are a [Path]'s, which package impair uses as well, in real time.
+// A [Link] describes the quality of one direction of a connection. Each direction has its own random generator
+// and a fixed number of draws per datagram, so one client's traffic never changes the luck of another. A [Path]
+// makes the decisions; package impair uses it too, in real time.
 //
-// Nothing here may be used from two goroutines at once.
+// Nothing here is safe for concurrent use.
 package sim

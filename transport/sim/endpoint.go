@@ -9,14 +9,15 @@ import (
 	"github.com/foretick/foretick/transport/internal/slot"
 )
 
-// MTU is what Send takes at most, in bytes: the same as over package udp.
+// MTU is the most bytes that Send accepts: the same as over package udp.
 const MTU = transport.MaxDatagram - headerBytes
 
-// queued is how many datagrams wait for Recv per peer before the oldest goes: 195 kB with buffers.
+// queued is the most datagrams per peer that wait for Recv; beyond it the oldest is dropped. With buffers that is 195
+// kB.
 const queued = 160
 
-// Endpoint is one end of a simulated network. It implements transport.Endpoint, to be polled from callbacks of
-// its network or between calls of Run. Listen and Dial make one.
+// Endpoint is one end of a simulated network. It implements transport.Endpoint. Use it from callbacks of its network
+// or between calls of Run. Listen and Dial create it.
 type Endpoint struct {
 	net    *Network
 	id     int
@@ -26,13 +27,13 @@ type Endpoint struct {
 	dial   *side // a client's only connection
 	accept func(addr string) (identity []byte, err error)
 	closed bool
-	next   *Endpoint // that took the address over
-	killed bool      // the process is gone: nobody answers, not even that nobody listens
+	next   *Endpoint // the endpoint that took the address over
+	killed bool      // the process is gone: it does not even report that nobody listens
 }
 
 var _ transport.Endpoint = (*Endpoint)(nil)
 
-// Addr is the address of the endpoint of a number, as Info tells it.
+// Addr returns the address of the endpoint with this number, as Info reports it.
 func Addr(id int) string { return "sim:" + strconv.Itoa(id) }
 
 func (n *Network) endpoint() *Endpoint {
@@ -41,13 +42,13 @@ func (n *Network) endpoint() *Endpoint {
 	return e
 }
 
-// Listen returns a server's endpoint, which accepts everyone; see SetAccept.
+// Listen returns a server's endpoint that accepts everyone; see SetAccept.
 func (n *Network) Listen() *Endpoint { return n.endpoint() }
 
-// Dial returns a client's endpoint that connects to the server over two links: up from the client to the server,
-// down back. Connected follows after an exchange over the links, which is repeated every 50 ms while unanswered,
-// or Disconnected with Timeout after 5 s, with Unreachable when the server is closed. What is silent for 5 s later
-// on times out too; keep-alives see to it that only a dead link is silent.
+// Dial returns a client's endpoint that connects to the server over two links: up is client to server, down is server
+// to client. Dial repeats the exchange every 50 ms until it gets a reply; then Connected follows. After 5 s without a
+// reply Disconnected follows with Timeout, or with Unreachable when the server is closed. A connection that is silent
+// for 5 s also times out; keep-alives ensure that only a dead link is silent.
 func (n *Network) Dial(server *Endpoint, up, down Link) *Endpoint {
 	e := n.endpoint()
 	server = server.current()
@@ -62,29 +63,29 @@ func (n *Network) Dial(server *Endpoint, up, down Link) *Endpoint {
 	return e
 }
 
-// SetLink changes a dialled endpoint's links for the datagrams to come.
+// SetLink changes a dialled endpoint's links for future datagrams.
 func (n *Network) SetLink(client *Endpoint, up, down Link) {
 	s := client.dialled("SetLink")
 	s.path.SetLink(up)
 	s.far.path.SetLink(down)
 }
 
-// Blackhole loses everything that is sent to or from a dialled endpoint from one time until another. A later call
-// replaces an earlier one.
+// Blackhole drops everything sent to or from a dialled endpoint between two times. A later call replaces an earlier
+// one.
 func (n *Network) Blackhole(client *Endpoint, from, until time.Duration) {
 	s := client.dialled("Blackhole")
 	s.path.Blackhole(from, until)
 	s.far.path.Blackhole(from, until)
 }
 
-// Paths returns the two directions of a dialled endpoint's connection, for statistics and for faults in one of them.
+// Paths returns both directions of a dialled endpoint's connection, for statistics and for faults in one direction.
 func (n *Network) Paths(client *Endpoint) (up, down *Path) {
 	s := client.dialled("Paths")
 	return s.path, s.far.path
 }
 
-// Kill ends the process behind an endpoint: every connection is forgotten without a word, and nothing that arrives is
-// answered. Who holds the endpoint finds it closed. See Restart.
+// Kill simulates the sudden end of the process of an endpoint: it drops every connection without notice, and answers
+// nothing. The endpoint itself is closed. See Restart.
 func (n *Network) Kill(e *Endpoint) {
 	for i := range e.peers.Slots() {
 		if s, ok := e.peers.At(i); ok {
@@ -96,8 +97,8 @@ func (n *Network) Kill(e *Endpoint) {
 	e.closed, e.killed = true, true
 }
 
-// Restart gives a server's address to a new process, after Kill or Close: what dials to the old endpoint, or has begun
-// to, reaches the new one. Connections of before stay lost.
+// Restart gives a server's address to a new process, after Kill or Close. Dials to the old endpoint, even those
+// already in progress, reach the new one. Old connections stay lost.
 func (n *Network) Restart(server *Endpoint) *Endpoint {
 	if server.dial != nil {
 		panic("sim: Network.Restart takes an endpoint that Listen made; dial again instead")
@@ -107,7 +108,7 @@ func (n *Network) Restart(server *Endpoint) *Endpoint {
 	return e
 }
 
-// current is the endpoint that has the address now.
+// current returns the endpoint that has the address now.
 func (e *Endpoint) current() *Endpoint {
 	for e.next != nil {
 		e = e.next
@@ -122,12 +123,12 @@ func (e *Endpoint) dialled(what string) *side {
 	return e.dial
 }
 
-// SetAccept makes fn decide on the clients to come: it gets a client's address and returns the identity that Info shall
-// show, or an error to refuse it, whose code a *transport.CloseError chooses. A client that did not hear of its refusal
-// does not ask again. nil: everyone is accepted.
+// SetAccept sets the hook that decides on future clients. It receives a client's address and returns the identity to
+// show in Info, or an error to refuse the client; a *transport.CloseError sets the code. A client whose refusal was
+// lost does not ask again. nil: everyone is accepted.
 func (e *Endpoint) SetAccept(fn func(addr string) (identity []byte, err error)) { e.accept = fn }
 
-// ID returns the endpoint's number, in the order of making, from 0: what Trace tells.
+// ID returns the endpoint's number, in order of creation from 0, as reported by Trace.
 func (e *Endpoint) ID() int { return e.id }
 
 // Recv implements transport.Endpoint.
@@ -164,7 +165,7 @@ func (e *Endpoint) Send(p transport.PeerID, b []byte) error {
 	s.path.decide(&f, n.now, len(b)+headerBytes)
 	for i := range f.Copies {
 		if f.Flip[i] >= 0 {
-			if f.Flip[i] < headerBytes*8 { // a damaged header is a datagram of nobody's
+			if f.Flip[i] < headerBytes*8 { // a damaged header makes the datagram undeliverable
 				continue
 			}
 			f.Flip[i] -= headerBytes * 8
@@ -178,7 +179,7 @@ func (e *Endpoint) Send(p transport.PeerID, b []byte) error {
 	return nil
 }
 
-// Flush implements transport.Endpoint: datagrams leave at once, so it does nothing.
+// Flush implements transport.Endpoint. It does nothing, since datagrams leave at once.
 func (e *Endpoint) Flush() {}
 
 // Disconnect implements transport.Endpoint.

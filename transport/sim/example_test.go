@@ -8,7 +8,7 @@ import (
 	"github.com/foretick/foretick/transport/sim"
 )
 
-// A server that answers what it gets, a client over a slow link, and ten seconds that pass at once.
+// A server that echoes, and a client over a slow link; ten virtual seconds pass at once.
 func Example() {
 	net := sim.NewNetwork(7)
 	srv := net.Listen()
@@ -39,7 +39,7 @@ func Example() {
 	// 220ms: you said hello
 }
 
-// A link that fades for two seconds: faults are put on the same clock as the match, and follow from the seed.
+// A link that fails for two seconds: faults use the same clock as the match, and depend on the seed.
 func ExampleNetwork_Blackhole() {
 	net := sim.NewNetwork(7)
 	srv := net.Listen()
@@ -54,7 +54,7 @@ func ExampleNetwork_Blackhole() {
 		for _, ev := range events[:cli.Recv(events[:])] {
 			to = ev.Peer
 		}
-		cli.Send(to, []byte("input")) // to nobody until Connected; the error says so
+		cli.Send(to, []byte("input")) // fails until Connected
 		for _, ev := range events[:srv.Recv(events[:])] {
 			if ev.Kind == transport.Data {
 				silence, heard = max(silence, net.Now()-heard), net.Now()

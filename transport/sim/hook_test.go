@@ -11,8 +11,8 @@ import (
 	"github.com/foretick/foretick/transport/sim"
 )
 
-// An accept hook may close its own endpoint, kill it, or drop who is connected: the client it was asked about is not let
-// into what is no more.
+// An accept hook may close or kill its own endpoint, or drop connected clients: the client that it
+// decides on is then not connected to a closed endpoint.
 func TestAcceptHookCallsBack(t *testing.T) {
 	for _, c := range []struct {
 		name string

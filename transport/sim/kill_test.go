@@ -10,7 +10,7 @@ import (
 	"github.com/foretick/foretick/transport/sim"
 )
 
-// kinds drains an endpoint and tells what it was told.
+// kinds drains an endpoint and returns the kinds of its events.
 func kinds(e *sim.Endpoint) (got []transport.EventKind, code transport.Code) {
 	var ev [16]transport.Event
 	for n := e.Recv(ev[:]); n > 0; n = e.Recv(ev[:]) {
@@ -24,8 +24,8 @@ func kinds(e *sim.Endpoint) (got []transport.EventKind, code transport.Code) {
 	return got, code
 }
 
-// A killed server says nothing: its clients find out by the silence. Who dials
-// meanwhile reaches the process that takes its address over.
+// A killed server says nothing: its clients notice by the silence. A client
+// that dials in the meantime reaches the process that takes the address over.
 func TestKillAndRestart(t *testing.T) {
 	net := sim.NewNetwork(1)
 	srv := net.Listen()

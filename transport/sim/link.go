@@ -8,40 +8,40 @@ import (
 	"time"
 )
 
-// Link is how bad one direction of a connection is. The zero Link is perfect: at once, in order, lossless.
-// Probabilities are 0 to 1, per datagram, and independent of one another; values out of range are taken as
-// the nearest in range, and Validate finds them.
+// Link describes the quality of one direction of a connection. The zero Link is perfect: no delay, in
+// order, no loss. Probabilities are 0 to 1, per datagram, and independent. Values out of range are
+// clamped; Validate reports them.
 type Link struct {
-	Latency time.Duration // one way, at least
-	Jitter  time.Duration // added to Latency: uniform in 0 … Jitter, drawn anew for each datagram
-	// InOrder keeps jitter from letting one datagram overtake another, as queues and radio links do: a
-	// datagram then arrives no earlier than the one before. Reorder still overtakes.
+	Latency time.Duration // minimum one-way delay
+	Jitter  time.Duration // added to Latency: uniform in 0 … Jitter, drawn for each datagram
+	// InOrder stops jitter from reordering datagrams, as queues and radio links do: a datagram arrives no
+	// earlier than the one before. Reorder still reorders.
 	InOrder bool
 
-	Loss float64 // mean share of datagrams lost
+	Loss float64 // mean share of lost datagrams
 	// Burst is the mean length of a run of losses, in datagrams (Gilbert 1960: a good and a bad state). Up
-	// to 1: each loss is independent. The mean loss stays Loss.
+	// to 1, each loss is independent. The mean loss stays Loss.
 	Burst    int
-	MaxBurst int // no run of burst losses is longer; 0: unbounded. Loss and Burst stay means as far as possible
+	MaxBurst int // longest run of burst losses; 0: unbounded. Loss and Burst remain the means as far as possible
 
-	Duplicate float64       // arrives twice, each copy with its own jitter
-	Reorder   float64       // is held back, so that later ones overtake it
-	Hold      time.Duration // how long Reorder holds back: uniform in Hold/2 … Hold. 0: 100 ms
-	Corrupt   float64       // arrives with one bit flipped
+	Duplicate float64       // probability to arrive twice, each copy with its own jitter
+	Reorder   float64       // probability to be held back, so that later datagrams overtake
+	Hold      time.Duration // time that Reorder holds back: uniform in Hold/2 … Hold. 0: 100 ms
+	Corrupt   float64       // probability to arrive with one bit flipped
 
-	// Bandwidth of the bottleneck, bit/s, each datagram counted with HeaderBytes more; 0: unlimited.
+	// Bandwidth of the bottleneck in bit/s, counting each datagram with HeaderBytes more. 0: unlimited.
 	Bandwidth int
-	// Queue is how long a datagram may wait for the bottleneck; those that would wait longer are dropped.
-	// 0: 200 ms.
+	// Queue is the longest wait for the bottleneck; datagrams that would wait longer are dropped. 0: 200
+	// ms.
 	Queue time.Duration
 
-	// Outage is how long everything is lost now and then (a tunnel, a hand-over), and OutageEvery the mean
-	// time from the end of one to the start of the next: uniform in half to one and a half of it, at least
-	// 100 ms. Either 0: none.
+	// Outage is the length of an occasional total loss (a tunnel, a hand-over). OutageEvery is the mean
+	// time from the end of one outage to the start of the next: uniform in 0.5 to 1.5 times that, at least
+	// 100 ms. If either is 0 there are no outages.
 	Outage, OutageEvery time.Duration
 }
 
-// HeaderBytes is what a datagram costs at a bottleneck beyond its payload: IPv4 and UDP headers.
+// HeaderBytes is the cost of a datagram at a bottleneck on top of its payload: IPv4 and UDP headers.
 const HeaderBytes = 28
 
 const (
@@ -51,28 +51,29 @@ const (
 	longest      = 1000 * time.Hour
 )
 
-// Links to try a game on, each for one direction; the round trip takes twice the latency.
+// Example links, each for one direction; the round trip takes twice the latency.
 var (
-	// LAN: a switch between the two.
+	// LAN: one switch.
 	LAN = Link{Latency: 300 * time.Microsecond, Jitter: 200 * time.Microsecond}
-	// WiFi: a home's wireless network and a server in the same country.
+	// WiFi: a home network, and a server in the same country.
 	WiFi = Link{Latency: 15 * time.Millisecond, Jitter: 12 * time.Millisecond, InOrder: true, Loss: 0.01, Burst: 3,
 		Bandwidth: 30e6}
-	// LTE: a telephone in town.
+	// LTE: a phone in town.
 	LTE = Link{Latency: 35 * time.Millisecond, Jitter: 25 * time.Millisecond, InOrder: true, Loss: 0.01, Burst: 4,
 		Bandwidth: 10e6, Queue: 500 * time.Millisecond}
-	// Train: a telephone that changes cells and passes tunnels.
+	// Train: a phone that changes cells and passes tunnels.
 	Train = Link{Latency: 60 * time.Millisecond, Jitter: 80 * time.Millisecond, InOrder: true, Loss: 0.05, Burst: 6,
 		Bandwidth: 2e6, Queue: time.Second, Outage: 2 * time.Second, OutageEvery: 20 * time.Second}
-	// Satellite: a geostationary one.
+	// Satellite: a geostationary satellite.
 	Satellite = Link{Latency: 290 * time.Millisecond, Jitter: 20 * time.Millisecond, InOrder: true, Loss: 0.01, Burst: 4,
 		Bandwidth: 5e6, Queue: 500 * time.Millisecond}
-	// Hell: worse than anything that a player would bear, to see what breaks.
+	// Hell: worse than any player would tolerate, to see what breaks.
 	Hell = Link{Latency: 25 * time.Millisecond, Jitter: 250 * time.Millisecond, Loss: 0.25, Burst: 4, MaxBurst: 10,
 		Duplicate: 0.10, Reorder: 0.10, Corrupt: 0.01, Outage: 2 * time.Second, OutageEvery: 20 * time.Second}
 )
 
-// Preset returns the link of a name: perfect, lan, wifi, lte, train, satellite, hell. The error names them.
+// Preset returns the link with this name: perfect, lan, wifi, lte, train, satellite or hell. For another
+// name, the error lists them.
 func Preset(name string) (Link, error) {
 	presets := map[string]Link{"perfect": {}, "lan": LAN, "wifi": WiFi, "lte": LTE, "train": Train,
 		"satellite": Satellite, "hell": Hell}
@@ -84,10 +85,10 @@ func Preset(name string) (Link, error) {
 		names = append(names, n)
 	}
 	sort.Strings(names)
-	return Link{}, fmt.Errorf("sim: no link is called %q; there are %s", name, strings.Join(names, ", "))
+	return Link{}, fmt.Errorf("sim: unknown link %q: use one of %s", name, strings.Join(names, ", "))
 }
 
-// Validate returns an error that names every field whose value is out of range, or nil.
+// Validate returns an error that names every field out of range, or nil.
 func (l Link) Validate() error {
 	var errs []error
 	for _, p := range []struct {

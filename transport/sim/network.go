@@ -7,7 +7,7 @@ import (
 	"github.com/foretick/foretick/transport/internal/calendar"
 )
 
-// Network is a queue of events, a clock, and the endpoints between which datagrams travel. NewNetwork makes one.
+// Network is a queue of events, a clock, and the endpoints that exchange datagrams. NewNetwork creates it.
 type Network struct {
 	seed    uint64
 	now     time.Duration
@@ -22,11 +22,11 @@ type eventKind uint8
 
 const (
 	callback eventKind = iota + 1
-	arrival            // a datagram of the game's
-	hello              // from here on the transport's own
+	arrival            // a datagram of the game
+	hello              // this and the following: the transport's own
 	accept
 	alive
-	ask // for a sign of life
+	ask // asks for a sign of life
 	farewell
 	upkeep // a side's timer
 	repeat // of a farewell
@@ -35,21 +35,21 @@ const (
 type event struct {
 	to     *side
 	fn     func()  // of a callback
-	buf    *buffer // of an arrival; of the receiver's inbox
+	buf    *buffer // of an arrival; from the receiver's inbox
 	length uint16
 	kind   eventKind
 }
 
 type buffer [transport.MaxDatagram]byte
 
-// NewNetwork returns an empty network whose clock stands at 0. All chance in it follows from the seed.
+// NewNetwork returns an empty network whose clock is at 0. The seed determines all randomness in it.
 func NewNetwork(seed uint64) *Network { return &Network{seed: seed, due: calendar.New[event]()} }
 
-// Now returns the network's clock: the time of the event that runs, or what Run reached.
+// Now returns the network's clock: the time of the running event, or the time that Run has reached.
 func (n *Network) Now() time.Duration { return n.now }
 
-// At calls fn when the clock reaches t; when t is past, as soon as Run goes on. Of events at one time, the one
-// that was put in first runs first.
+// At calls fn when the clock reaches t, or as soon as Run continues if t is past. Events at the same time run
+// in the order of their At calls.
 func (n *Network) At(t time.Duration, fn func()) {
 	n.push(t, callback, nil).fn = fn
 }
@@ -80,11 +80,11 @@ func (n *Network) Run(until time.Duration) {
 	n.now = max(n.now, until)
 }
 
-// Trace calls fn with every datagram that is handed to Send and taken, before anything befalls it: who sends to
-// whom, as Endpoint.ID numbers them. b is valid during the call. nil ends it.
+// Trace calls fn with every datagram that Send accepts, before any loss or delay, with the Endpoint.ID of
+// sender and receiver. b is valid during the call. nil ends the trace.
 func (n *Network) Trace(fn func(now time.Duration, from, to int, b []byte)) { n.trace = fn }
 
-// push adds an event, of which the caller fills in the rest.
+// push adds an event; the caller fills in the rest.
 func (n *Network) push(at time.Duration, kind eventKind, to *side) *event {
 	ev := n.due.Push(max(at, n.now))
 	ev.kind, ev.to = kind, to

@@ -25,7 +25,7 @@ func TestEventsRunInOrder(t *testing.T) {
 	n.At(20*ms, note(4)) // a tie: in order of insertion
 	n.At(10*ms, func() {
 		got = append(got, 2)
-		n.At(0, note(20)) // past: now, but after what is due now
+		n.At(0, note(20)) // past: now, but after events that are due now
 		n.At(20*ms, note(5))
 	})
 	n.At(30*ms, note(6)) // at the end of Run: included
@@ -133,7 +133,7 @@ func TestConnectingOverHell(t *testing.T) {
 	for seed := range uint64(1000) {
 		n := sim.NewNetwork(seed)
 		cli := n.Dial(n.Listen(), sim.Hell, sim.Hell)
-		if seed%10 == 0 { // as many as find themselves in a two-second blackhole that comes every 20 s
+		if seed%10 == 0 { // the share of clients in a two-second blackhole that comes every 20 s
 			n.Blackhole(cli, 0, time.Duration(seed)*2*time.Second/1000)
 		}
 		for len(cli.Ready()) == 0 {

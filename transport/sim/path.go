@@ -7,18 +7,18 @@ import (
 	"github.com/foretick/foretick/internal/counts"
 )
 
-// Path is one direction of a link at work: it decides, datagram by datagram, what arrives when. It holds no
-// datagram and no clock, so that virtual and real time share it. NewPath makes one; it is not safe for
+// Path is one direction of a link: it decides for each datagram whether and when it arrives. It holds no
+// datagrams and no clock, so it works in virtual and in real time. NewPath creates it; it is not safe for
 // concurrent use.
 type Path struct {
 	link   Link
 	random rand.PCG // four draws a datagram
-	fades  rand.PCG // when outages come: apart, so that they do not depend on the traffic
+	fades  rand.PCG // draws for outages: separate, so that they do not depend on the traffic
 
 	// probabilities in 1/2³²
 	enter, leave, duplicate, reorder, corrupt uint64
 
-	bad, free           bool // in a burst; the datagram after a full burst passes
+	bad, free           bool // in a burst; free: the datagram after a full burst passes
 	run                 int  // losses in this burst
 	idle                time.Duration
 	newest              time.Duration
@@ -27,12 +27,12 @@ type Path struct {
 	stats               PathStats
 }
 
-// PathStats counts what a Path did.
+// PathStats counts the decisions of a Path.
 type PathStats struct {
-	Sent       uint64 // datagrams it was asked about
-	Lost       uint64 // by Loss
-	Overrun    uint64 // by a full bottleneck queue
-	Dark       uint64 // by an outage or a blackhole
+	Sent       uint64 // datagrams in total
+	Lost       uint64 // lost by Loss
+	Overrun    uint64 // lost to a full bottleneck queue
+	Dark       uint64 // lost to an outage or a blackhole
 	Duplicated uint64
 	Reordered  uint64 // held back by Reorder
 	Corrupted  uint64 // copies with a flipped bit
@@ -41,11 +41,11 @@ type PathStats struct {
 // String returns the counters that are not zero as one line for a log.
 func (s PathStats) String() string { return counts.Line(s) }
 
-// Fate is what becomes of one datagram.
+// Fate is the decision for one datagram.
 type Fate struct {
-	Copies int              // 0: it is lost; else how many entries of the arrays count
-	At     [2]time.Duration // when each copy arrives
-	Flip   [2]int64         // the bit to flip, counted from the datagram's first, or −1
+	Copies int              // number of copies, the valid entries of the arrays; 0: it is lost
+	At     [2]time.Duration // arrival time of each copy
+	Flip   [2]int64         // the bit to flip in each copy, counted from the first bit of the datagram, or −1
 }
 
 // Damage flips the bit of the i-th copy in b, if one is to be flipped.
@@ -55,8 +55,8 @@ func (f *Fate) Damage(i int, b []byte) {
 	}
 }
 
-// NewPath returns a path over link. Two paths of equal seed and stream decide alike; of one seed, each stream
-// is another generator.
+// NewPath returns a path over link. Two paths with equal seed and stream decide alike; each stream of a seed
+// is a separate generator.
 func NewPath(link Link, seed, stream uint64) *Path {
 	p := &Path{}
 	a, b := mix(seed), mix(stream+0x5851f42d4c957f2d)
@@ -66,7 +66,7 @@ func NewPath(link Link, seed, stream uint64) *Path {
 	return p
 }
 
-// mix is SplitMix64's finaliser (Steele, Lea, Flood 2014): near seeds become far ones.
+// mix is SplitMix64's finaliser (Steele, Lea, Flood 2014): it maps similar seeds to very different ones.
 func mix(x uint64) uint64 {
 	x += 0x9e3779b97f4a7c15
 	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
@@ -74,13 +74,13 @@ func mix(x uint64) uint64 {
 	return x ^ x>>31
 }
 
-// Link returns the link as set.
+// Link returns the current link.
 func (p *Path) Link() Link { return p.link }
 
-// Stats returns what the path has done so far.
+// Stats returns the counters so far.
 func (p *Path) Stats() PathStats { return p.stats }
 
-// SetLink changes the link for the datagrams to come.
+// SetLink changes the link for future datagrams.
 func (p *Path) SetLink(l Link) {
 	p.link = l
 	p.duplicate, p.reorder, p.corrupt = chance(l.Duplicate), chance(l.Reorder), chance(l.Corrupt)
@@ -89,7 +89,7 @@ func (p *Path) SetLink(l Link) {
 	p.outFrom, p.outUntil = 0, 0
 }
 
-// chance turns a probability into 1/2³².
+// chance converts a probability to units of 1/2³².
 func chance(v float64) uint64 {
 	if !(v > 0) {
 		return 0
@@ -97,8 +97,8 @@ func chance(v float64) uint64 {
 	return uint64(min(v, 1) * (1 << 32))
 }
 
-// bursts returns the chances of going from the good state to the bad, and back; a datagram is lost when it
-// finds the path bad after its own transition. For independent losses the two add up to 1.
+// bursts returns the chances of going from the good state to the bad one, and back. A datagram is lost when
+// the path is bad after the datagram's own transition. For independent losses the two add up to 1.
 func (l Link) bursts() (enter, leave uint64) {
 	loss := l.Loss
 	if !(loss > 0) {
@@ -110,7 +110,7 @@ func (l Link) bursts() (enter, leave uint64) {
 	if l.Burst <= 1 {
 		return chance(loss), chance(1 - loss)
 	}
-	// Runs of losses last E on the mean, runs without 1/enter: the loss is E / (E + 1/enter).
+	// Runs of losses have mean length E, runs without loss 1/enter. So the loss is E / (E + 1/enter).
 	stay := 1 - 1/float64(l.Burst)
 	mean := float64(l.Burst)
 	if l.MaxBurst > 0 {
@@ -120,17 +120,16 @@ func (l Link) bursts() (enter, leave uint64) {
 		}
 	}
 	in := loss / (mean * (1 - loss))
-	if in > 1 { // bursts must be longer to lose that much
+	if in > 1 { // only longer bursts reach that loss
 		return 1 << 32, chance((1 - loss) / loss)
 	}
 	return chance(in), chance(1 / float64(l.Burst))
 }
 
-// Blackhole loses all that is sent from one time until another. A later call replaces an earlier one.
+// Blackhole drops everything sent between two times. A later call replaces an earlier one.
 func (p *Path) Blackhole(from, until time.Duration) { p.darkFrom, p.darkUntil = from, until }
 
-// Send decides what becomes of a datagram of size bytes that is sent now. Times must not decrease from call to
-// call.
+// Send decides the fate of a datagram of size bytes sent now. Times must not decrease from call to call.
 func (p *Path) Send(now time.Duration, size int) (f Fate) {
 	p.decide(&f, now, size)
 	return f
@@ -140,7 +139,7 @@ func (p *Path) Send(now time.Duration, size int) (f Fate) {
 func (p *Path) decide(f *Fate, now time.Duration, size int) {
 	l := &p.link
 	p.stats.Sent++
-	// Always the same number of draws, whatever becomes of the datagram.
+	// Always make the same number of draws, whatever happens to the datagram.
 	u0, u1, u2, u3 := p.random.Uint64(), p.random.Uint64(), p.random.Uint64(), p.random.Uint64()
 	lost := p.burst(u0 & (1<<32 - 1))
 	if now >= p.darkFrom && now < p.darkUntil || p.out(now) {
@@ -194,7 +193,7 @@ func (p *Path) decide(f *Fate, now time.Duration, size int) {
 	}
 }
 
-// arrive returns when a datagram that leaves the bottleneck is there.
+// arrive returns the arrival time of a datagram that leaves the bottleneck at a given time.
 func (p *Path) arrive(leaves time.Duration, u uint64) time.Duration {
 	at := leaves + max(0, p.link.Latency) + scale(max(0, p.link.Jitter), u)
 	if p.link.InOrder {
@@ -203,7 +202,7 @@ func (p *Path) arrive(leaves time.Duration, u uint64) time.Duration {
 	return at
 }
 
-// scale returns u/2³² of d, rounded down, in integers.
+// scale returns d·u/2³², rounded down, in integer arithmetic.
 func scale(d time.Duration, u uint64) time.Duration {
 	whole, part := uint64(d)>>32, uint64(d)&(1<<32-1)
 	return time.Duration(whole*u + part*u>>32)
@@ -228,13 +227,13 @@ func (p *Path) burst(u uint64) bool {
 	return true
 }
 
-// out reports whether an outage is on.
+// out reports whether there is an outage now.
 func (p *Path) out(now time.Duration) bool {
 	if p.link.Outage <= 0 || p.link.OutageEvery <= 0 {
 		return false
 	}
 	if p.outUntil == 0 {
-		p.outUntil = now // the first gap begins with the first datagram
+		p.outUntil = now // the first gap starts with the first datagram
 	}
 	for now >= p.outUntil {
 		every := max(p.link.OutageEvery, leastOutage)

@@ -11,7 +11,7 @@ import (
 type state uint8
 
 const (
-	dialling state = iota // a client's side before the answer, a server's before the hello
+	dialling state = iota // a client's side before the answer, or a server's before the hello
 	open
 	ended
 )
@@ -19,11 +19,11 @@ const (
 const (
 	timeout      = 5 * time.Second
 	retry        = 50 * time.Millisecond
-	again        = 100 * time.Millisecond // between copies of a farewell, at least
+	again        = 100 * time.Millisecond // minimum time between copies of a farewell
 	upkeepEvery  = 250 * time.Millisecond
 	aliveAfter   = time.Second
-	controlBytes = 17 // what hello, accept and the like weigh
-	headerBytes  = 9  // what a datagram weighs beyond the game's bytes: the same as package udp's
+	controlBytes = 17 // size of hello, accept and the like
+	headerBytes  = 9  // size of a datagram in addition to the game's bytes: the same as package udp's
 )
 
 // side is one end of a connection.
@@ -46,7 +46,8 @@ type side struct {
 	stats    transport.Stats
 }
 
-// control sends one of the transport's own datagrams. A damaged one is a lost one.
+// control sends one of the transport's own datagrams. A damaged one counts as
+// lost.
 func (s *side) control(kind eventKind) {
 	if s.silent {
 		return
@@ -65,14 +66,14 @@ func (s *side) control(kind eventKind) {
 	}
 }
 
-// start begins a client's dialling.
+// start starts the dial of a client.
 func (s *side) start() {
 	s.begun = s.ep.net.now
 	s.control(hello)
 	s.ep.net.push(s.begun+retry, upkeep, s)
 }
 
-// greeted: a hello came to the server's side.
+// greeted handles a hello at the server's side.
 func (s *side) greeted() {
 	if s.state == dialling {
 		s.ep = s.ep.current()
@@ -100,7 +101,7 @@ func (s *side) greeted() {
 	}
 }
 
-// admitted asks the server's hook.
+// admitted calls the server's hook.
 func (s *side) admitted() bool {
 	if s.ep.accept == nil {
 		return true
@@ -118,7 +119,7 @@ func (s *side) admitted() bool {
 	return false
 }
 
-// accepted: the server's answer came to the client's side.
+// accepted handles the server's answer at the client's side.
 func (s *side) accepted() {
 	if s.state == ended {
 		s.remind()
@@ -131,7 +132,7 @@ func (s *side) accepted() {
 	}
 }
 
-// lives: a keep-alive came, or a question whether this side lives.
+// lives handles a keep-alive, or a request for one.
 func (s *side) lives(asked bool) {
 	switch s.state {
 	case open:
@@ -144,7 +145,7 @@ func (s *side) lives(asked bool) {
 	}
 }
 
-// arrived: a datagram of the game's came.
+// arrived handles a datagram of the game.
 func (s *side) arrived(buf []byte, length int) {
 	if s.state != open {
 		s.ep.in.Release(buf)
@@ -161,7 +162,7 @@ func (s *side) arrived(buf []byte, length int) {
 	}
 }
 
-// remind tells a far end that has not understood that the connection is over.
+// remind repeats to the far end that the connection is over.
 func (s *side) remind() {
 	if now := s.ep.net.now; now-s.told >= again {
 		s.told = now
@@ -169,12 +170,12 @@ func (s *side) remind() {
 	}
 }
 
-// left: the connection is over without the caller's doing.
+// left handles an end of the connection that the caller did not cause.
 func (s *side) left(c transport.Code, detail string) {
 	if s.state == ended {
 		return
 	}
-	if s.id == 0 { // the server's side of a dial that was given up: the hello may still come
+	if s.id == 0 { // the server's side of an abandoned dial: the hello may still arrive
 		s.state, s.code, s.detail = ended, c, detail
 		return
 	}
@@ -183,7 +184,8 @@ func (s *side) left(c transport.Code, detail string) {
 	s.ep.in.End(s.q, c, detail)
 }
 
-// drop ends the connection by the caller's wish and tells the far end, thrice, as the network loses.
+// drop ends the connection for the caller and notifies the far end, three times
+// because datagrams may be lost.
 func (s *side) drop(c transport.Code, detail string) {
 	s.state, s.code, s.detail = ended, c, transport.CutDetail(detail)
 	s.ep.peers.Remove(s.id)
@@ -211,7 +213,7 @@ func (s *side) upkeep() {
 			s.control(farewell)
 			return
 		}
-		if n.now-s.heard >= 2*aliveAfter { // keep-alives were lost: ask, rather than wait for the next
+		if n.now-s.heard >= 2*aliveAfter { // keep-alives were lost: ask instead of waiting for the next
 			s.control(ask)
 		} else if n.now-s.sent >= aliveAfter {
 			s.control(alive)

@@ -1,5 +1,5 @@
-// Package ticket makes and checks connect tickets: what a matchmaker hands to a player so that a game server, which
-// shares a key with the matchmaker and nothing else, knows who is connecting.
+// Package ticket creates and checks connect tickets. A matchmaker gives a ticket to a player, and a game server that
+// shares only a key with the matchmaker then knows who connects.
 //
 // The matchmaker, once it knows the player and the server:
 //
@@ -7,12 +7,12 @@
 //		Expires: time.Now().Add(30 * time.Second), Servers: []netip.AddrPort{addr}})
 //	b, err := t.MarshalBinary() // to the player, over HTTPS: whoever has these bytes is the player
 //
-// The player's client parses the bytes and dials t.Servers, with package dtls by the whole ticket
-// (dtls.Config.Ticket), with other transports by showing t.Sealed as its token. The server's [Gate] opens it, and lets
-// each ticket in once, while it is valid, at the servers that it names, unless its identity is banned.
+// The player's client parses the bytes and dials t.Servers. With package dtls it uses the whole ticket
+// (dtls.Config.Ticket); with other transports it sends t.Sealed as its token. The server's [Gate] opens the ticket.
+// It accepts each ticket once, while it is valid, at the servers that it names, unless its identity is banned.
 //
-// A ticket's sealed part is encrypted and authenticated (XChaCha20-Poly1305) under the matchmaker's key: neither the
-// player nor who listens can read or change it. Its secret is derived from the sealed part (HKDF-SHA256), so a server
-// that can open the one knows the other; package dtls uses it as the pre-shared key, so that a ticket that was seen on
-// its way to the server is of no use. Other transports show the sealed part itself: use them inside TLS.
+// The sealed part is encrypted and authenticated (XChaCha20-Poly1305) with the matchmaker's key: neither the player
+// nor an eavesdropper can read or change it. The secret is derived from the sealed part (HKDF-SHA256), so a server
+// that can open the sealed part also knows the secret. Package dtls uses the secret as pre-shared key, so a ticket
+// intercepted on its way to the server is useless. Other transports send the sealed part itself: use them inside TLS.
 package ticket

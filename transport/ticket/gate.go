@@ -11,11 +11,12 @@ import (
 	"github.com/foretick/foretick/transport"
 )
 
-// Gate decides at a server which tickets are let in. It remembers a used ticket until the ticket expires.
-// Its methods may be called from any goroutine. NewGate makes one.
+// Gate decides which tickets a server accepts. It remembers a used ticket until the ticket expires. Any goroutine may
+// call its methods. NewGate creates it.
 //
-// A Gate forgets when its process ends. So a ticket that was used before a restart is let in once more, until it
-// expires, and only to who knows its secret (package dtls) or has it (elsewhere): keep tickets short-lived.
+// A Gate forgets used tickets when its process ends. After a restart, a used ticket is accepted again until it
+// expires. That takes its secret (with package dtls) or the ticket itself (with other transports). So keep tickets
+// short-lived.
 type Gate struct {
 	key     []byte
 	aead    cipher.AEAD
@@ -23,26 +24,26 @@ type Gate struct {
 	now     func() time.Time
 
 	mu    sync.Mutex
-	used  map[ID]int64 // until when to remember, Unix seconds
+	used  map[ID]int64 // Unix time in seconds until which to remember
 	swept int64
 	bans  map[string]time.Time
 }
 
 const (
 	maxUsed   = 1 << 17
-	longest   = 24 * time.Hour // a ticket that is valid for longer is refused, as it would be remembered for longer
+	longest   = 24 * time.Hour // a ticket valid for longer is refused, since it would have to be remembered for longer
 	sweepTime = 5              // seconds
 )
 
-// NewGate returns the gate of a server that shares key with the matchmaker. servers are the addresses by which tickets
-// may name this server: those that players dial, not those that it listens on. now is the clock; nil: time.Now.
-// Errors: what is wrong with the key or the servers.
+// NewGate returns the gate of a server that shares key with the matchmaker. servers are the addresses under which
+// tickets may name this server: the ones that players dial, not the local ones. now is the clock; nil: time.Now. It
+// fails with the fault of the key or the servers.
 func NewGate(key []byte, servers []netip.AddrPort, now func() time.Time) (*Gate, error) {
 	if len(key) != KeySize {
 		return nil, fmt.Errorf("ticket: the key has %d bytes; it needs %d", len(key), KeySize)
 	}
 	if len(servers) == 0 {
-		return nil, fmt.Errorf("ticket: the gate needs the addresses by which tickets name its server")
+		return nil, fmt.Errorf("ticket: servers is empty: list the addresses under which tickets name this server")
 	}
 	aead, err := sealer(key)
 	if err != nil {
@@ -54,15 +55,15 @@ func NewGate(key []byte, servers []netip.AddrPort, now func() time.Time) (*Gate,
 	g := &Gate{key: slices.Clone(key), aead: aead, now: now, used: make(map[ID]int64), bans: make(map[string]time.Time)}
 	for _, a := range servers {
 		if !a.IsValid() || a.Addr().IsUnspecified() || a.Port() == 0 {
-			return nil, fmt.Errorf("ticket: %v is no address that a ticket can name", a)
+			return nil, fmt.Errorf("ticket: %v is not an address that a ticket can name", a)
 		}
 		g.servers = append(g.servers, netip.AddrPortFrom(a.Addr().Unmap(), a.Port()))
 	}
 	return g, nil
 }
 
-// Check opens a sealed part and reports what it claims and the secret that its bearer must know, without using it up.
-// Errors: ErrMalformed, ErrForged, ErrExpired, ErrServer, ErrUsed, ErrBanned.
+// Check opens a sealed part. It returns the claims, and the secret that the bearer must know, without marking the
+// ticket as used. Errors: ErrMalformed, ErrForged, ErrExpired, ErrServer, ErrUsed, ErrBanned.
 func (g *Gate) Check(sealed []byte) (c Claims, secretOf [SecretSize]byte, err error) {
 	if c, err = open(g.aead, sealed); err != nil {
 		return Claims{}, secretOf, err
@@ -94,7 +95,8 @@ func (g *Gate) judge(c *Claims) error {
 	return nil
 }
 
-// Use uses up a ticket that Check passed; of several callers with the same one, all but the first get ErrUsed.
+// Use marks a ticket that passed Check as used. For concurrent callers with the same ticket, all except the first get
+// ErrUsed.
 func (g *Gate) Use(c Claims) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -117,8 +119,8 @@ func (g *Gate) Use(c Claims) error {
 	return nil
 }
 
-// Accept checks a sealed part, uses it up, and returns its identity: an accept hook for transports whose client shows
-// Ticket.Sealed as its token. What that transport does not encrypt, others can use first.
+// Accept checks a sealed part, marks it as used, and returns its identity. It is an accept hook for transports whose
+// client sends Ticket.Sealed as its token. On an unencrypted transport, an eavesdropper can use the token first.
 func (g *Gate) Accept(_ netip.AddrPort, token []byte) (identity []byte, err error) {
 	c, _, err := g.Check(token)
 	if err == nil {
@@ -130,8 +132,8 @@ func (g *Gate) Accept(_ netip.AddrPort, token []byte) (identity []byte, err erro
 	return c.Identity, nil
 }
 
-// Ban refuses an identity's tickets until a time; the zero time is for ever. Ban does nothing for an
-// empty identity. It does not end a connection: disconnect the peer as well.
+// Ban refuses an identity's tickets until a time; the zero time means permanently. Ban does nothing for an empty
+// identity. It does not end a connection: also disconnect the peer.
 func (g *Gate) Ban(identity []byte, until time.Time) {
 	if len(identity) == 0 {
 		return

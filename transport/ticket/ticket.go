@@ -21,9 +21,9 @@ const (
 	SecretSize = 32
 	// MaxIdentity is the longest identity, in bytes.
 	MaxIdentity = 256
-	// MaxServers is how many servers a ticket may name.
+	// MaxServers is the most servers that a ticket may name.
 	MaxServers = 16
-	// MaxSealed is the length of the longest sealed part, in bytes.
+	// MaxSealed is the longest sealed part, in bytes.
 	MaxSealed = sealedHeader + idSize + 8 + 1 + MaxServers*addrSize + MaxIdentity + chacha20poly1305.Overhead
 )
 
@@ -37,11 +37,11 @@ const (
 )
 
 var (
-	// ErrMalformed: the bytes are no ticket.
+	// ErrMalformed: the bytes are not a ticket.
 	ErrMalformed = errors.New("ticket: malformed")
-	// ErrForged: the sealed part was not made under this key, or was changed.
+	// ErrForged: the sealed part was not made with this key, or was changed.
 	ErrForged = errors.New("ticket: not issued under this key")
-	// ErrExpired: the ticket was valid once.
+	// ErrExpired: the ticket is no longer valid.
 	ErrExpired = errors.New("ticket: expired")
 	// ErrServer: the ticket names other servers.
 	ErrServer = errors.New("ticket: issued for another server")
@@ -51,38 +51,38 @@ var (
 	ErrBanned = errors.New("ticket: banned")
 )
 
-// ID tells a ticket from all others.
+// ID identifies a ticket.
 type ID [idSize]byte
 
-// Claims is what a ticket says of its bearer.
+// Claims are a ticket's statements about its bearer.
 type Claims struct {
-	// Identity is who the bearer is: what Info.Identity shows on the server. At most MaxIdentity bytes.
+	// Identity identifies the bearer, as shown in Info.Identity on the server. At most MaxIdentity bytes.
 	Identity []byte
-	// Expires is when the ticket ends to be valid, to the second. Half a minute from now is enough to connect.
+	// Expires is the end of the ticket's validity, to the second. Half a minute from now is enough to connect.
 	Expires time.Time
-	// Servers are where the ticket is valid. At least one, at most MaxServers.
+	// Servers are the servers that accept the ticket. At least one, at most MaxServers.
 	Servers []netip.AddrPort
-	// ID is drawn by Issue.
+	// ID is random, set by Issue.
 	ID ID
 }
 
-// Ticket is what the player gets.
+// Ticket is the data for the player.
 type Ticket struct {
 	Expires time.Time
 	Servers []netip.AddrPort
 	Sealed  []byte           // for the server
-	Secret  [SecretSize]byte // for the player: never shown
+	Secret  [SecretSize]byte // for the player: never sent
 }
 
-// NewKey draws a key.
+// NewKey returns a random key.
 func NewKey() []byte {
 	key := make([]byte, KeySize)
 	rand.Read(key) // never fails
 	return key
 }
 
-// Issue makes a ticket under the key that the matchmaker and the servers share. Errors: what is wrong with the key or
-// the claims.
+// Issue creates a ticket with the key that the matchmaker and the servers share. It fails with the fault of
+// the key or the claims.
 func Issue(key []byte, c Claims) (*Ticket, error) {
 	switch {
 	case len(key) != KeySize:
@@ -136,7 +136,7 @@ func appendServers(b []byte, servers []netip.AddrPort) []byte {
 	return b
 }
 
-// parseServers returns the servers at the head of b, and what follows them.
+// parseServers returns the servers at the start of b, and the bytes after them.
 func parseServers(b []byte) ([]netip.AddrPort, []byte, error) {
 	if len(b) == 0 {
 		return nil, nil, ErrMalformed
@@ -153,7 +153,7 @@ func parseServers(b []byte) ([]netip.AddrPort, []byte, error) {
 	return servers, b[1+n*addrSize:], nil
 }
 
-// open opens a sealed part, whether it is still valid or not.
+// open opens a sealed part, even if it has expired.
 func open(aead cipher.AEAD, sealed []byte) (c Claims, err error) {
 	if len(sealed) < sealedHeader+chacha20poly1305.Overhead || len(sealed) > MaxSealed || sealed[0] != version {
 		return c, ErrMalformed
@@ -180,7 +180,7 @@ func (t *Ticket) MarshalBinary() ([]byte, error) {
 	return append(b, t.Sealed...), nil
 }
 
-// UnmarshalBinary parses what MarshalBinary made. The error is ErrMalformed.
+// UnmarshalBinary decodes what MarshalBinary returned. Error: ErrMalformed.
 func (t *Ticket) UnmarshalBinary(b []byte) error {
 	const head = 1 + 8 + SecretSize
 	if len(b) < head || b[0] != version {

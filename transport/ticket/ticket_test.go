@@ -101,13 +101,13 @@ func TestWhatIsRefused(t *testing.T) {
 	assert.ErrorIs(t, check(bob), ticket.ErrBanned)
 	g.Unban([]byte("bob"))
 	require.NoError(t, check(bob))
-	g.Ban([]byte("bob"), time.Time{}) // as transport.BanList has it: for good
+	g.Ban([]byte("bob"), time.Time{}) // permanent, as in transport.BanList
 	assert.ErrorIs(t, check(bob), ticket.ErrBanned)
 	g.Ban([]byte("ann"), start.Add(time.Second))
 	assert.ErrorIs(t, check(bob), ticket.ErrBanned, "it is not swept")
 	g.Unban([]byte("bob"))
 	require.NoError(t, check(bob))
-	g.Ban(nil, start.Add(time.Hour)) // nobody's identity
+	g.Ban(nil, start.Add(time.Hour)) // no identity
 	require.NoError(t, check(issue(t, key, ticket.Claims{Expires: start.Add(time.Hour)})))
 
 	sealed := bob.Sealed
@@ -164,7 +164,7 @@ func TestFaultsOfTheCaller(t *testing.T) {
 		"Expires":   func() error { _, err := ticket.Issue(key, ticket.Claims{Servers: good.Servers}); return err },
 		"needs 32":  func() error { _, err := ticket.NewGate(nil, good.Servers, nil); return err },
 		"addresses": func() error { _, err := ticket.NewGate(key, nil, nil); return err },
-		"no address": func() error {
+		"not an address": func() error {
 			_, err := ticket.NewGate(key, []netip.AddrPort{netip.MustParseAddrPort("0.0.0.0:1")}, nil)
 			return err
 		},

@@ -31,7 +31,7 @@ func neverUsesAnIDAgain(s *suite) {
 	for range 12 {
 		l := s.connect(srv)
 		if known[l.toClient] {
-			s.Fatalf("peer %v was there before", l.toClient)
+			s.Fatalf("peer id %v was used before", l.toClient)
 		}
 		for old := range known {
 			if err := srv.ep.Send(old, []byte("late")); err != transport.ErrNoPeer {
@@ -40,7 +40,7 @@ func neverUsesAnIDAgain(s *suite) {
 		}
 		known[l.toClient] = true
 		if slot := l.toClient.Slot(); slot > 64 {
-			s.Errorf("one client at a time, and slot %d", slot)
+			s.Errorf("with one client at a time, the slot is %d, not 0", slot)
 		}
 		l.cli.close(transport.Closed, "")
 		s.until("the client is gone", func() bool { return srv.over(l.toClient) != nil })
@@ -101,14 +101,14 @@ func disconnectIsSilentHere(s *suite) {
 	l.srv.ep.Disconnect(l.toClient, transport.Kicked, "")
 	s.settle()
 	if n := len(l.srv.seen) - before; n != 0 {
-		s.Errorf("%d events of a peer that was dropped here", n)
+		s.Errorf("%d events for a peer that was dropped locally", n)
 	}
 	if err := l.srv.ep.Send(l.toClient, nil); err != transport.ErrNoPeer {
-		s.Errorf("Send to a peer that was dropped here: %v", err)
+		s.Errorf("Send to a peer that was dropped locally: %v", err)
 	}
 	var info transport.Info
 	if l.srv.ep.Info(l.toClient, &info) {
-		s.Error("there is Info of a peer that was dropped here")
+		s.Error("Info exists for a peer that was dropped locally")
 	}
 	l.srv.ep.Disconnect(l.toClient, transport.Kicked, "twice")
 }
@@ -136,16 +136,16 @@ func endsAfterTheLastData(s *suite) {
 		l.cli.send(l.toServer, datagram(uint64(i), 30))
 	}
 	for range 50 {
-		s.net.Wait(step) // all of it waits when the end comes
+		s.net.Wait(step) // all of it is waiting when the end comes
 	}
 	l.cli.close(transport.Closed, "")
 	for range 50 {
-		s.net.Wait(step) // and so does the end
+		s.net.Wait(step) // and so is the end
 	}
 	s.until("the server is told", func() bool { return l.srv.over(l.toClient) != nil })
 	s.settle()
 	if n := len(l.srv.data(l.toClient)); n != 5 {
-		s.Errorf("%d of 5 datagrams that had come before the end were told", n)
+		s.Errorf("%d of 5 datagrams received before the end were returned", n)
 	}
 }
 
@@ -171,10 +171,10 @@ func noticesTheVanished(s *suite) {
 		s.pump()
 		if ev := l.srv.over(l.toClient); ev != nil {
 			if ev.Code != transport.Timeout {
-				s.Errorf("the vanished client was said to be %v", ev.Code)
+				s.Errorf("the vanished client was reported as %v", ev.Code)
 			}
 			if t < s.net.Timeout/2 {
-				s.Errorf("given up after %v, with a timeout of %v", t, s.net.Timeout)
+				s.Errorf("dropped after %v, with a timeout of %v", t, s.net.Timeout)
 			}
 			return
 		}

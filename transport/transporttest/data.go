@@ -30,13 +30,13 @@ func delivers(s *suite) {
 		for _, b := range got {
 			k, ok := number(b)
 			if !ok {
-				s.Fatalf("a datagram of %d bytes came changed", len(b))
+				s.Fatalf("a datagram of %d bytes arrived changed", len(b))
 			}
 			seen[k]++
 		}
 		for i := range uint64(n) {
 			if seen[i] != 1 {
-				s.Errorf("datagram %d came %d times over a network that loses nothing", i, seen[i])
+				s.Errorf("datagram %d arrived %d times over a network that loses nothing", i, seen[i])
 			}
 		}
 	}
@@ -51,14 +51,14 @@ func keepsBoundaries(s *suite) {
 		l.cli.send(l.toServer, b)
 		s.until("the datagram is there", func() bool { return len(l.srv.data(l.toClient)) == i+1 })
 		if got := l.srv.data(l.toClient)[i]; !bytes.Equal(got, b) {
-			s.Errorf("%d bytes came as %d", n, len(got))
+			s.Errorf("%d bytes arrived as %d", n, len(got))
 		}
 	}
 	mtu = l.srv.info(l.toClient).MTU
 	l.srv.send(l.toClient, datagram(1, mtu))
 	s.until("the largest datagram is there", func() bool { return len(l.cli.data(l.toServer)) == 1 })
 	if got := l.cli.data(l.toServer)[0]; !bytes.Equal(got, datagram(1, mtu)) {
-		s.Errorf("%d bytes came as %d", mtu, len(got))
+		s.Errorf("%d bytes arrived as %d", mtu, len(got))
 	}
 }
 
@@ -87,11 +87,11 @@ func knowsNoStrangers(s *suite) {
 	for _, id := range []transport.PeerID{0, transport.MakePeerID(p.Slot(), p.Generation()+1),
 		transport.MakePeerID(p.Slot(), 0), transport.MakePeerID(p.Slot()+1, p.Generation()), ^transport.PeerID(0)} {
 		if err := l.srv.ep.Send(id, []byte("x")); err != transport.ErrNoPeer {
-			s.Errorf("Send to the stranger %v: %v", id, err)
+			s.Errorf("Send to unknown peer %v: %v", id, err)
 		}
 		var info transport.Info
 		if l.srv.ep.Info(id, &info) {
-			s.Errorf("there is Info of the stranger %v", id)
+			s.Errorf("Info exists for unknown peer %v", id)
 		}
 		l.srv.ep.Disconnect(id, transport.Kicked, "")
 	}
@@ -104,13 +104,13 @@ func leavesBuffersAlone(s *suite) {
 	b := datagram(1, 100)
 	l.cli.send(l.toServer, b)
 	for i := range b {
-		b[i] = 0xFF // Send does not keep it
+		b[i] = 0xFF // Send must not keep it
 	}
 	s.until("the datagram is there", func() bool { return len(l.srv.data(l.toClient)) == 1 })
 	if _, ok := number(l.srv.data(l.toClient)[0]); !ok {
 		s.Error("Send reads its argument after it returned")
 	}
-	// Data holds while the endpoint works on, and may be written to.
+	// Data stays valid while the endpoint works on, and may be overwritten.
 	var ev [1]transport.Event
 	l.cli.send(l.toServer, datagram(2, 200))
 	for range 2000 {
@@ -182,6 +182,6 @@ func allocatesLittle(s *suite) {
 		round()
 	}
 	if n := testing.AllocsPerRun(25, round) / 8; n > s.net.Allocs {
-		s.Errorf("%v allocations a datagram; at most %v are allowed", n, s.net.Allocs)
+		s.Errorf("%v allocations per datagram; at most %v are allowed", n, s.net.Allocs)
 	}
 }

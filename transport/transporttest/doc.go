@@ -1,4 +1,5 @@
-// Package transporttest is the suite that every transport.Endpoint passes: Foretick's own, and a game's.
+// Package transporttest is the test suite for every transport.Endpoint: Foretick's own, and a
+// game's.
 //
 //	func TestConformance(t *testing.T) {
 //		transporttest.Run(t, func(t testing.TB) transporttest.Net {
@@ -10,6 +11,6 @@
 //		})
 //	}
 //
-// Time is the transport's: one that runs in virtual time supplies Wait. All through, the suite checks that each peer's
-// events come in the order that package transport promises.
+// The transport determines the time: one in virtual time supplies Wait. Throughout, the suite
+// checks that each peer's events come in the order that package transport promises.
 package transporttest

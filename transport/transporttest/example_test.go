@@ -10,7 +10,7 @@ import (
 	"github.com/foretick/foretick/transport/udp"
 )
 
-// conforms is what a transport's own test looks like; it would be called TestConformance.
+// conforms shows a transport's own test; it would be called TestConformance.
 func conforms(t *testing.T) {
 	transporttest.Run(t, func(t testing.TB) transporttest.Net {
 		cfg := udp.Config{Timeout: 500 * time.Millisecond}
@@ -35,7 +35,7 @@ func conforms(t *testing.T) {
 	})
 }
 
-// The suite runs as the subtests of one test: see conforms, which go test finds once it is called as it says.
+// The suite runs as subtests of one test. See conforms: go test finds it under the name TestConformance.
 func ExampleRun() {
 	test := testing.InternalTest{Name: "TestConformance", F: conforms}
 	fmt.Println(test.Name)

@@ -24,7 +24,7 @@ func Try(t testing.TB, name string, network func(t testing.TB) Net) {
 	t.Fatalf("there is no case %q", name)
 }
 
-// SetStuck makes a case hang no longer than d.
+// SetStuck makes a case hang for at most d.
 func SetStuck(d time.Duration) { stuck.set(d) }
 
 // DoorCases returns the names of the cases of identities.
@@ -46,7 +46,7 @@ func TryDoor(t testing.TB, name string, doors func(t testing.TB) Doors) {
 	t.Fatalf("there is no case %q", name)
 }
 
-// SetPatience makes the suite wait no longer than d, and returns how long it waited before.
+// SetPatience makes the suite wait for at most d, and returns the previous limit.
 func SetPatience(d time.Duration) (before time.Duration) {
 	before = patience.get()
 	patience.set(d)

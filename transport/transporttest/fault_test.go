@@ -226,7 +226,7 @@ var dataFaults = []fault{
 	})},
 }
 
-// stored is a server that takes what came off the network into a queue of its own as time passes; add puts an event in.
+// stored is a server that moves events from the network into a separate queue as time passes; add inserts an event.
 func stored(add func(queue []transport.Event, ev transport.Event) []transport.Event) func(w *world, ep *locked) transport.Endpoint {
 	return func(w *world, ep *locked) transport.Endpoint {
 		var mu sync.Mutex

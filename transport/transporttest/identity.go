@@ -7,23 +7,23 @@ import (
 	"github.com/foretick/foretick/transport"
 )
 
-// Doors makes the endpoints of one test of a transport.BanList. The network between them must lose nothing and be
-// faster than a second.
+// Doors creates the endpoints for one test of a transport.BanList. The network between them must lose nothing and
+// deliver within a second.
 type Doors struct {
-	// Server returns an endpoint that accepts everyone, at most some number of peers, and follows a rule for a second
-	// connection of one identity. Required.
+	// Server returns an endpoint that accepts everyone, up to maxPeers peers, and uses same for a second connection
+	// of one identity. Required.
 	Server func(same transport.Same, maxPeers int) transport.BanList
 
-	// Client returns an endpoint that dials the server with a token of which the server makes that identity; an empty one
-	// is nobody's. Required.
+	// Client returns an endpoint that dials the server with a token that the server maps to this identity; an empty
+	// one means no identity. Required.
 	Client func(server transport.BanList, identity string) transport.Endpoint
 
-	// Release frees what else there is. nil: there is nothing.
+	// Release frees any other resources. nil: there are none.
 	Release func()
 }
 
-// RunIdentity tests, as subtests of t, what a server does by its peers' identities. doors is called for each subtest,
-// whose endpoints the suite closes.
+// RunIdentity tests, as subtests of t, how a server handles its peers' identities. It calls doors for each subtest
+// and closes the endpoints.
 func RunIdentity(t *testing.T, doors func(t testing.TB) Doors) {
 	for _, c := range doorCases {
 		t.Run(c.name, func(t *testing.T) { c.try(t, doors) })
@@ -85,7 +85,7 @@ func (h *house) enter(identity string) *link {
 	return l
 }
 
-// talks checks that a connection lives.
+// talks checks that a connection works in both directions.
 func (h *house) talks(l *link) {
 	h.Helper()
 	up, down := len(l.srv.data(l.toClient)), len(l.cli.data(l.toServer))
@@ -96,21 +96,21 @@ func (h *house) talks(l *link) {
 	})
 }
 
-// leaves checks that both ends of a connection are told of its end.
+// leaves checks that both ends report the end of a connection.
 func (h *house) leaves(l *link, want ending) {
 	h.Helper()
 	h.until("both ends are told", func() bool {
 		return l.srv.over(l.toClient) != nil && l.cli.over(l.toServer) != nil
 	})
 	if ev := l.srv.over(l.toClient); ev.Code != want.code {
-		h.Errorf("the server was told %v, not %v", ev.Code, want.code)
+		h.Errorf("the server got %v, not %v", ev.Code, want.code)
 	}
 	if ev := l.cli.over(l.toServer); ev.Code != want.code || want.detail != "" && ev.Detail != want.detail {
-		h.Errorf("the client was told %v %q, not %v %q", ev.Code, ev.Detail, want.code, want.detail)
+		h.Errorf("the client got %v %q, not %v %q", ev.Code, ev.Detail, want.code, want.detail)
 	}
 }
 
-// refused checks that a client is not let in.
+// refused checks that a client is refused.
 func (h *house) refused(identity string, want ending) {
 	h.Helper()
 	from, cli := len(h.srv.seen), h.knock(identity)
@@ -120,7 +120,7 @@ func (h *house) refused(identity string, want ending) {
 		h.Errorf("%q was refused with %v %q, not %v %q", identity, ev.Code, ev.Detail, want.code, want.detail)
 	}
 	if cli.find(0, transport.Connected) != 0 || h.srv.find(from, transport.Connected) != 0 {
-		h.Errorf("%q, who was refused, was connected", identity)
+		h.Errorf("%q was refused and still connected", identity)
 	}
 }
 
@@ -136,7 +136,7 @@ func replacesTheOld(h *house) {
 	h.talks(bob)
 }
 
-// Who comes back before the server has noticed that it was gone is not kept out by itself.
+// A client that reconnects before the server has noticed its loss must not be kept out by its own old connection.
 func replacesTheOldWhenFull(h *house) {
 	h.open(transport.ReplaceOld, 2)
 	bob, old := h.enter("bob"), h.enter("ann")
@@ -166,7 +166,7 @@ func allowsBoth(h *house) {
 		h.talks(l)
 	}
 	if !h.door.DisconnectIdentity([]byte("ann"), transport.Kicked, "out, both of you") {
-		h.Error("nobody was found by an identity of two")
+		h.Error("no peer was found for an identity with two peers")
 	}
 	for _, l := range both {
 		h.leaves(l, ending{transport.Kicked, "out, both of you"})
@@ -178,14 +178,14 @@ func kicksByIdentity(h *house) {
 	h.open(transport.ReplaceOld, 8)
 	bob, ann := h.enter("bob"), h.enter("ann")
 	if h.door.DisconnectIdentity([]byte("eve"), transport.Kicked, "") {
-		h.Error("somebody was found who is not there")
+		h.Error("a peer was found for an identity without peers")
 	}
 	if !h.door.DisconnectIdentity([]byte("ann"), transport.FirstUserCode+7, "enough") {
-		h.Error("nobody was found who is there")
+		h.Error("no peer was found for a connected identity")
 	}
 	h.leaves(ann, ending{transport.FirstUserCode + 7, "enough"})
 	if h.door.DisconnectIdentity([]byte("ann"), transport.Kicked, "") {
-		h.Error("who was dropped was found again")
+		h.Error("a dropped peer was found again")
 	}
 	h.talks(bob)
 	h.talks(h.enter("ann"))
@@ -206,7 +206,7 @@ func bansByIdentity(h *house) {
 	h.talks(h.enter("eve"))
 }
 
-// An empty identity is no one's: two such peers have nothing in common.
+// An empty identity matches nothing: two such peers are unrelated.
 func leavesNobodyAlone(h *house) {
 	for _, same := range []transport.Same{transport.ReplaceOld, transport.RefuseNew} {
 		h.open(same, 8)

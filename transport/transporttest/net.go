@@ -8,43 +8,44 @@ import (
 	"github.com/foretick/foretick/transport"
 )
 
-// Net makes the endpoints of one test and lets their time pass. The network between them must lose nothing and be
-// faster than a second for the suite to be meaningful.
+// Net creates the endpoints of one test and controls their time. The network between them must lose nothing and
+// deliver within a second.
 type Net struct {
-	// Server returns an endpoint that accepts at least 16 clients. Required; called once a test.
+	// Server returns an endpoint that accepts at least 16 clients. Required; called once per test.
 	Server func() transport.Endpoint
 
-	// Client returns an endpoint that dials the server, without waiting for it. Required.
+	// Client returns an endpoint that dials the server, without waiting for the connection. Required.
 	Client func(server transport.Endpoint) transport.Endpoint
 
 	// Wait lets d pass. nil: time.Sleep.
 	Wait func(d time.Duration)
 
-	// Concurrent says that methods may be called from any goroutine, and that goroutines end with Close: both are tested
-	// then. False for a transport in virtual time, whose user has but one goroutine.
+	// Concurrent says that any goroutine may call the methods, and that the endpoint's goroutines end with Close. The
+	// suite then tests both. Use false for a transport in virtual time, which has a single goroutine.
 	Concurrent bool
 
-	// Allocs is how many allocations a datagram, sent and received, may take. 0 for a transport that takes none.
+	// Allocs is the most allocations for sending and receiving a datagram. Use 0 for a transport that does not
+	// allocate.
 	Allocs float64
 
-	// Timeout is after what silence the transport gives a connection up; 0: it is not tested that a connection whose
-	// users are silent for longer lives on.
+	// Timeout is the silence after which the transport drops a connection. The suite tests that a connection survives
+	// longer silence of its users. 0: not tested.
 	Timeout time.Duration
 
-	// Vanish makes a client's endpoint disappear without a word, as a killed process does. nil: it is not tested that
-	// the server notices. Timeout is required with it.
+	// Vanish makes a client's endpoint disappear without notice, like a killed process. nil: it is not tested that
+	// the server notices. Requires Timeout.
 	Vanish func(client transport.Endpoint)
 
-	// Release frees what else there is between the endpoints, a proxy for example, goroutines included. It is called when
-	// they are closed. nil: there is nothing.
+	// Release frees other resources between the endpoints, for example a proxy and its goroutines. It is called after
+	// the endpoints are closed. nil: there are none.
 	Release func()
 
-	// Refuse returns a server that refuses everyone with a code and detail. nil: that is not tested.
+	// Refuse returns a server that refuses everyone with a code and detail. nil: not tested.
 	Refuse func(c transport.Code, detail string) transport.Endpoint
 }
 
-// Run runs the suite as subtests of t. network is called for each subtest; the suite closes the
-// endpoints and then calls Release. A call that does not return fails the subtest after a minute, and is left behind.
+// Run runs the suite as subtests of t. It calls network for each subtest, closes the endpoints and then calls
+// Release. A call that does not return fails the subtest after a minute, and is abandoned.
 func Run(t *testing.T, network func(t testing.TB) Net) {
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) { c.try(t, network) })
@@ -64,7 +65,7 @@ func (c *testCase) try(t testing.TB, network func(t testing.TB) Net) {
 		s.net.Release = func() {}
 	}
 	if c.needs != nil && !c.needs(&s.net) {
-		t.Logf("not tested, as Net does not tell how: %s", c.without)
+		t.Logf("not tested, because Net lacks a field: %s", c.without)
 		return
 	}
 	done := make(chan struct{})
@@ -78,7 +79,7 @@ func (c *testCase) try(t testing.TB, network func(t testing.TB) Net) {
 	select {
 	case <-done:
 	case <-end.C:
-		t.Errorf("not at its end after %v: a call that must not block does not return:\n%s", stuck.get(), strings.Join(stacks(), "\n\n"))
+		t.Errorf("still running after %v: a call that must not block does not return:\n%s", stuck.get(), strings.Join(stacks(), "\n\n"))
 	}
 }
 
@@ -86,7 +87,7 @@ type testCase struct {
 	name    string
 	run     func(s *suite)
 	needs   func(n *Net) bool
-	without string // what is not tested otherwise
+	without string // the name of the test that is skipped
 }
 
 var cases = []testCase{

@@ -30,7 +30,7 @@ func signals(s *suite) {
 		return false
 	}
 	var ev [1]transport.Event
-	for range 3 { // once all is taken, the signal that is left is spurious
+	for range 3 { // when everything is taken, a remaining signal is spurious
 		select {
 		case <-l.srv.ep.Ready():
 		default:
@@ -40,18 +40,18 @@ func signals(s *suite) {
 	for i := range 5 {
 		l.cli.send(l.toServer, datagram(uint64(i), 20))
 		if !signalled() {
-			s.Fatal("no signal for a datagram that came to an idle endpoint")
+			s.Fatal("no signal for a datagram received by an idle endpoint")
 		}
 		if l.srv.ep.Recv(ev[:]) != 1 {
-			s.Fatal("a signal, and nothing there")
+			s.Fatal("a signal, but no event")
 		}
 		if l.srv.ep.Recv(ev[:]) != 0 {
-			s.Fatal("more than was sent")
+			s.Fatal("more events than datagrams sent")
 		}
 	}
 	l.cli.send(l.toServer, datagram(7, 20))
 	l.cli.send(l.toServer, datagram(8, 20))
-	for i := range 2 { // Recv takes one, so the signal must come again
+	for i := range 2 { // Recv takes one, so there must be another signal
 		if !signalled() {
 			s.Fatalf("no signal for datagram %d of 2", i+1)
 		}
@@ -79,7 +79,7 @@ func closedStaysClosed(s *suite) {
 	}
 	var ev [4]transport.Event
 	if n := l.srv.ep.Recv(ev[:]); n != 0 {
-		s.Errorf("a closed endpoint told %d events", n)
+		s.Errorf("a closed endpoint returned %d events", n)
 	}
 	var info transport.Info
 	if l.srv.ep.Info(l.toClient, &info) {
@@ -87,7 +87,7 @@ func closedStaysClosed(s *suite) {
 	}
 	l.srv.ep.Disconnect(l.toClient, transport.Kicked, "")
 	l.srv.ep.Flush()
-	unborn := s.dial(l.srv) // and nobody gets in
+	unborn := s.dial(l.srv) // and no client is accepted
 	for range 50 {
 		s.net.Wait(step)
 		s.pump()
@@ -118,10 +118,10 @@ func tellsClientsApart(s *suite) {
 			return len(srv.data(l.toClient)) == 1 && len(l.cli.data(l.toServer)) == 1
 		})
 		if n, _ := number(srv.data(l.toClient)[0]); n != uint64(i) {
-			s.Errorf("peer %v is taken for client %d, and is %d", l.toClient, n, i)
+			s.Errorf("peer %v is listed as client %d, but is %d", l.toClient, n, i)
 		}
 		if n, _ := number(l.cli.data(l.toServer)[0]); n != uint64(100+i) {
-			s.Errorf("client %d got what is client %d's", i, n-100)
+			s.Errorf("client %d got a datagram for client %d", i, n-100)
 		}
 	}
 	links[3].cli.close(transport.Closed, "")
@@ -130,12 +130,12 @@ func tellsClientsApart(s *suite) {
 	for i, l := range links {
 		var info transport.Info
 		if i != 3 && (srv.over(l.toClient) != nil || l.cli.over(l.toServer) != nil || !srv.ep.Info(l.toClient, &info)) {
-			s.Errorf("client %d went with another", i)
+			s.Errorf("client %d was disconnected with another", i)
 		}
 	}
 }
 
-// flood sends n datagrams of a kilobyte to a server that does not take them.
+// flood sends n datagrams of a kilobyte to a server that does not read them.
 func flood(s *suite, l *link, n int) {
 	for i := range n {
 		if err := l.cli.ep.Send(l.toServer, datagram(uint64(i), 1000)); err != nil && err != transport.ErrBacklog {
@@ -169,10 +169,10 @@ func boundsTheQueue(s *suite) {
 		}
 	}
 	if waited > 256 {
-		s.Errorf("%d kB waited for a server that took nothing; at most 256 kB may", waited)
+		s.Errorf("%d kB waited for a server that read nothing; at most 256 kB may", waited)
 	}
 	if last != n-1 {
-		s.Errorf("the newest that waited is %d of %d: not the oldest were dropped", last, n-1)
+		s.Errorf("the newest waiting datagram is %d of %d: the dropped ones were not the oldest", last, n-1)
 	}
 	if dropped := l.srv.info(l.toClient).Stats.ReceiveDropped; dropped+waited != n {
 		s.Errorf("%d waited and %d were counted as dropped, of %d sent", waited, dropped, n)
@@ -201,7 +201,7 @@ func servesPeersInTurn(s *suite) {
 			return
 		}
 	}
-	s.Error("a datagram had to wait for those of another peer")
+	s.Error("a datagram had to wait for another peer's")
 }
 
 func bearsConcurrentUse(s *suite) {
@@ -239,7 +239,7 @@ func bearsConcurrentUse(s *suite) {
 	for _, e := range s.ends {
 		for _, ev := range e.seen {
 			if _, ok := number(ev.Data); ev.Kind == transport.Data && !ok {
-				s.Fatal("a datagram came changed")
+				s.Fatal("a datagram arrived changed")
 			}
 		}
 	}
@@ -290,7 +290,7 @@ func bearsConcurrentClose(s *suite) {
 		select {
 		case <-ended:
 		case <-time.After(patience.get()):
-			s.Fatal("Close and the rest wait for one another")
+			s.Fatal("Close and other calls wait for each other")
 		}
 		first := 0
 		for range 3 {
@@ -301,7 +301,7 @@ func bearsConcurrentClose(s *suite) {
 			}
 		}
 		if first != 1 {
-			s.Errorf("%d of 3 concurrent Closes were the first", first)
+			s.Errorf("%d of 3 concurrent Close calls succeeded, want 1", first)
 		}
 	}
 }

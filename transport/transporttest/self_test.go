@@ -58,7 +58,7 @@ func TestSuitePassesTheGood(t *testing.T) {
 	}
 }
 
-// The example does what it says.
+// The example works.
 func TestExample(t *testing.T) { conforms(t) }
 
 // The suite finds each fault, by the case that is meant for it.

@@ -12,8 +12,8 @@ import (
 
 const step = 2 * time.Millisecond
 
-// limit is a time that tests of the suite itself shorten, while what hung in one of
-// them may still run.
+// limit is a time that the suite's own tests shorten while calls that hung in
+// one of them may still run.
 type limit struct{ d atomic.Int64 }
 
 func (l *limit) get() time.Duration  { return time.Duration(l.d.Load()) }
@@ -26,23 +26,23 @@ func newLimit(d time.Duration) *limit {
 }
 
 var (
-	// patience is how long something that must happen is waited for.
+	// patience is how long to wait for something that must happen.
 	patience = newLimit(10 * time.Second)
-	// stuck is how long a case takes at most.
+	// stuck is the longest time for a case.
 	stuck = newLimit(time.Minute)
 )
 
-// suite is one subtest: its endpoints, and all they told.
+// suite is one subtest, with its endpoints and all their events.
 type suite struct {
 	testing.TB
 	net  Net
 	ends []*end
 }
 
-// end is an endpoint and a copy of all that it told.
+// end is an endpoint and a copy of all its events.
 type end struct {
 	s      *suite
-	raw    transport.Endpoint // as Net made it
+	raw    transport.Endpoint // as Net created it
 	ep     transport.Endpoint // the same, with its calls timed
 	seen   []transport.Event
 	phase  map[transport.PeerID]transport.EventKind
@@ -73,7 +73,7 @@ type link struct {
 	toClient, toServer transport.PeerID
 }
 
-// connect dials and waits until both ends know of it.
+// connect dials and waits until both ends report the connection.
 func (s *suite) connect(srv *end) *link {
 	s.Helper()
 	from := len(srv.seen)
@@ -92,7 +92,7 @@ func (s *suite) connect(srv *end) *link {
 
 func (s *suite) pair() *link { s.Helper(); return s.connect(s.server()) }
 
-// find returns the peer of the first event of a kind, from the i-th on.
+// find returns the peer of the first event of a kind, from index i on.
 func (e *end) find(i int, k transport.EventKind) transport.PeerID {
 	for ; i < len(e.seen); i++ {
 		if e.seen[i].Kind == k {
@@ -102,7 +102,7 @@ func (e *end) find(i int, k transport.EventKind) transport.PeerID {
 	return 0
 }
 
-// pump takes what there is at every endpoint.
+// pump receives all events of every endpoint.
 func (s *suite) pump() {
 	for _, e := range s.ends {
 		e.pump()
@@ -123,10 +123,10 @@ func (e *end) pump() {
 			return
 		}
 	}
-	e.s.Fatal("Recv never comes to an end")
+	e.s.Fatal("Recv never returns fewer events than requested")
 }
 
-// note copies an event, and checks its place among its peer's.
+// note copies an event, and checks the order of its peer's events.
 func (e *end) note(ev transport.Event) {
 	before := e.phase[ev.Peer]
 	ok := false
@@ -152,7 +152,7 @@ func (e *end) note(ev transport.Event) {
 	e.seen = append(e.seen, ev)
 }
 
-// until waits for cond, taking events meanwhile.
+// until waits for cond and receives events in the meantime.
 func (s *suite) until(what string, cond func() bool) {
 	s.Helper()
 	for t := time.Duration(0); t < patience.get(); t += step {
@@ -162,10 +162,10 @@ func (s *suite) until(what string, cond func() bool) {
 		}
 		s.net.Wait(step)
 	}
-	s.Fatalf("in vain waited until %s", what)
+	s.Fatalf("timed out waiting until %s", what)
 }
 
-// settle lets what is under way arrive.
+// settle waits until datagrams in transit have arrived.
 func (s *suite) settle() {
 	for range 25 {
 		s.net.Wait(step)
@@ -173,7 +173,7 @@ func (s *suite) settle() {
 	}
 }
 
-// send sends and wants no error.
+// send calls Send and expects no error.
 func (e *end) send(p transport.PeerID, b []byte) {
 	e.s.Helper()
 	if err := e.ep.Send(p, b); err != nil {
@@ -181,7 +181,7 @@ func (e *end) send(p transport.PeerID, b []byte) {
 	}
 }
 
-// data returns the datagrams of a peer that came, in order.
+// data returns the datagrams received from a peer, in order.
 func (e *end) data(p transport.PeerID) (d [][]byte) {
 	for _, ev := range e.seen {
 		if ev.Kind == transport.Data && ev.Peer == p {
@@ -191,7 +191,7 @@ func (e *end) data(p transport.PeerID) (d [][]byte) {
 	return d
 }
 
-// over returns the event that ended a peer, or nil.
+// over returns the Disconnected event of a peer, or nil.
 func (e *end) over(p transport.PeerID) *transport.Event {
 	for i := range e.seen {
 		if e.seen[i].Kind == transport.Disconnected && e.seen[i].Peer == p {
@@ -204,7 +204,7 @@ func (e *end) over(p transport.PeerID) *transport.Event {
 func (e *end) info(p transport.PeerID) (info transport.Info) {
 	e.s.Helper()
 	if !e.ep.Info(p, &info) {
-		e.s.Fatalf("there is no Info of peer %v", p)
+		e.s.Fatalf("no Info for peer %v", p)
 	}
 	return info
 }
@@ -217,7 +217,8 @@ func (e *end) close(c transport.Code, detail string) {
 	}
 }
 
-// datagram makes a datagram of n bytes, at least 8, that is known by its number.
+// datagram creates a datagram of n bytes, at least 8, that its number
+// identifies.
 func datagram(number uint64, n int) []byte {
 	b := make([]byte, max(n, 8))
 	binary.BigEndian.PutUint64(b, number)
@@ -227,7 +228,7 @@ func datagram(number uint64, n int) []byte {
 	return b
 }
 
-// number returns the datagram's number, if it is as datagram made it.
+// number returns the datagram's number, if it equals what datagram creates.
 func number(b []byte) (uint64, bool) {
 	if len(b) < 8 {
 		return 0, false

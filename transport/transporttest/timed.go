@@ -6,13 +6,14 @@ import (
 	"github.com/foretick/foretick/transport"
 )
 
-// timed is an endpoint whose calls are timed, as none may block.
+// timed is an endpoint whose calls are timed, since none may block.
 type timed struct {
 	transport.Endpoint
 	s *suite
 }
 
-// prompt is what a call may take at most, on the busiest machine. Close may have to say goodbye.
+// prompt is the longest time for a call, even on the busiest machine. Close may take longer to
+// notify the peers.
 const prompt = time.Second
 
 func (e *timed) check(call string, begin time.Time, limit time.Duration) {

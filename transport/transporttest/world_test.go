@@ -15,7 +15,7 @@ import (
 
 // recorder is a testing.TB that notes failures and has none.
 type recorder struct {
-	testing.TB // nil: for what the suite does not use
+	testing.TB // nil: for methods that the suite does not use
 	mu         sync.Mutex
 	log        []string
 }
@@ -37,7 +37,7 @@ func (r *recorder) note(s string) {
 	r.log = append(r.log, first)
 }
 
-// failed runs one case in a goroutine of its own and returns what it had to say.
+// failed runs one case in a separate goroutine and returns its messages.
 func failed(name string, network func(t testing.TB) transporttest.Net) []string {
 	return recorded(func(r *recorder) { transporttest.Try(r, name, network) })
 }

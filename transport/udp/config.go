@@ -12,60 +12,61 @@ import (
 // MaxToken is the largest token, in bytes.
 const MaxToken = 1024
 
-// Config configures Listen and Dial. The zero value is good.
+// Config configures Listen and Dial. The zero value is ready to use.
 type Config struct {
-	// MaxPeers is how many clients a server takes; further ones are refused with transport.Full. 0: 64.
-	// Negative: an error. At most 65536. A client ignores it.
+	// MaxPeers is the most clients that a server accepts; more are refused with transport.Full. 0: 64. Negative: an
+	// error. At most 65536. A client ignores it.
 	MaxPeers int
 
-	// Accept is asked about each client that has proved its address: it returns the identity that Info shall show,
-	// or an error to refuse. A *transport.CloseError chooses the code, any other error refuses with
-	// transport.Refused; the client is told the error's text. It is called by the goroutine that reads the socket
-	// and so must not block; it may call the endpoint. token is valid during the call. A client that was refused and
-	// did not hear of it asks again. nil: everyone is accepted. A client ignores it.
+	// Accept decides on each client that has proved its address. It returns the identity to show in Info, or an error
+	// to refuse the client. A *transport.CloseError sets the code, any other error refuses with transport.Refused;
+	// the client receives the error's text. The goroutine that reads the socket calls it, so it must not block; it
+	// may call the endpoint. token is valid during the call. A refused client that missed the refusal asks again.
+	// nil: everyone is accepted. A client ignores it.
 	Accept func(addr netip.AddrPort, token []byte) (identity []byte, err error)
 
-	// Same is what becomes of a second connection of one identity, as Accept gave it. 0: transport.ReplaceOld. A client
+	// Same decides on a second connection of one identity, as returned by Accept. 0: transport.ReplaceOld. A client
 	// ignores it.
 	Same transport.Same
 
-	// HelloRate is how many hellos a second of one address (IPv6: one /64) a server answers, and how many of its accept
-	// hook's answers one address gets. 0: 1000. Negative: no limit for an address. At most 2^20. Raise it where all clients share an address, as behind a proxy. Whatever
-	// the address, 10 000 a second are answered that prove nothing. A client ignores it.
+	// HelloRate is the most hellos a second that get a reply, per address (IPv6: one /64); it also limits the calls
+	// of the accept hook per address. 0: 1000. Negative: no limit per address. At most 2^20. Raise it if all clients
+	// share an address, for example that of a proxy. Independent of the address, at most 10 000 a second that prove
+	// nothing get a reply. A client ignores it.
 	HelloRate int
 
-	// Token is what the client shows to the server's accept hook, at most MaxToken bytes. It travels in the clear.
-	// A server ignores it.
+	// Token is sent by the client to the server's accept hook, at most MaxToken bytes. It is not encrypted. A server
+	// ignores it.
 	Token []byte
 
-	// Sealed says that a layer above authenticates what is sent, and says farewell itself. A close or gone from the
-	// network, which who reads the traffic can forge, is then believed of a connection only after a second of silence.
+	// Sealed says that a layer above authenticates datagrams and signals the end of connections itself. An attacker
+	// who reads the traffic can forge a close or gone message. With Sealed, such a message ends a connection only
+	// after a second of silence.
 	Sealed bool
 
-	// Timeout is how long a connection may be silent, or a dial unanswered, before it is given up. 0: 5 s. Negative: an
-	// error. 500 ms to 24 h.
+	// Timeout is the longest silence of a connection, or wait for a reply to a dial, before the endpoint gives up.
+	// 0: 5 s. Negative: an error. 500 ms to 24 h.
 	Timeout time.Duration
 
-	// KeepAlive is how long an endpoint sends nothing to a peer, or hears nothing from it, before it sends a
-	// keep-alive. 0: 1 s, or a fifth of Timeout if that is less. Negative: an error, as silent connections would time
-	// out. At most half of Timeout.
+	// KeepAlive is the time without sending to a peer, or hearing from it, after which a keep-alive is sent. 0: 1 s,
+	// or a fifth of Timeout if that is less. Negative: an error, since silent connections would time out. At most
+	// half of Timeout.
 	KeepAlive time.Duration
 
-	// Linger is how long Close may take to tell the peers, who confirm it: it returns when all have, and tells those
-	// that have not three times within Linger. What loses all three leaves the peer to its timeout. 0: 100 ms. Negative:
-	// Close does not wait, and the three leave together. At most Timeout.
+	// Linger is the longest time that Close takes to notify the peers, who confirm it. Close returns when all have
+	// confirmed; it notifies the others three times within Linger. A peer that misses all three runs into its
+	// timeout. 0: 100 ms. Negative: Close does not wait, and sends all three at once. At most Timeout.
 	Linger time.Duration
 
-	// ReceiveQueue is how many datagrams of one peer wait for Recv before the oldest is dropped; each takes 1.3 kB.
-	// 0: 160, which is 200 kB. Negative: an error. At most 65536.
+	// ReceiveQueue is the most datagrams of one peer that wait for Recv; beyond it the oldest is dropped. Each takes
+	// 1.3 kB. 0: 160, which is 200 kB. Negative: an error. At most 65536.
 	ReceiveQueue int
 
-	// SendQueue is the size of the socket's send buffer in bytes, the only queue there is between Send and the
-	// network: when it is full, Send answers transport.ErrBacklog. 0 and negative: the system's default. At most
-	// 2^30.
+	// SendQueue is the size of the socket's send buffer in bytes. It is the only queue between Send and the network:
+	// when it is full, Send returns transport.ErrBacklog. 0 and negative: the system's default. At most 2^30.
 	SendQueue int
 
-	// SocketBuffer is the size of the socket's receive buffer in bytes, which bridges the time until the reading
+	// SocketBuffer is the size of the socket's receive buffer in bytes. It holds datagrams until the reading
 	// goroutine runs. The system may grant less. 0: 1 MiB. Negative: the system's default. At most 2^30.
 	SocketBuffer int
 }
@@ -93,7 +94,7 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// validate reports every fault of a config whose defaults are in.
+// validate reports every fault of a config with defaults applied.
 func (c Config) validate() error {
 	var errs []error
 	fault := func(bad bool, format string, args ...any) {

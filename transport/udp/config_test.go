@@ -8,8 +8,8 @@ import (
 	"github.com/foretick/foretick/transport/udp"
 )
 
-// TestConfigNumbers: zero is the default, negative is off or an error, and what is
-// absurd is an error that names the field.
+// TestConfigNumbers: zero is the default, negative is off or an error, and an
+// absurd value is an error that names the field.
 func TestConfigNumbers(t *testing.T) {
 	fieldtest.Config[udp.Config](t, fieldtest.Rules{
 		Off: []string{"HelloRate", "Linger", "SendQueue", "SocketBuffer"},

@@ -9,8 +9,8 @@ import (
 	"net/netip"
 )
 
-// mint makes and checks what proves that someone receives at an address: HMAC-SHA256 (RFC 2104) under keys of this
-// process that nobody else holds and that are replaced as time goes by. It belongs to the goroutine that reads.
+// mint creates and checks proofs that a client receives at its address: HMAC-SHA256 (RFC 2104) with keys that only
+// this process has and that change over time. Only the reading goroutine uses it.
 type mint struct {
 	keys    [2]hash.Hash // current, previous
 	rotated uint32       // seconds
@@ -20,7 +20,7 @@ type mint struct {
 
 const (
 	cookieLife = 10 // seconds
-	keyLife    = 60 // seconds, as the current key; as long again as the previous one
+	keyLife    = 60 // seconds as the current key, and as many again as the previous one
 )
 
 func newMint() *mint {
@@ -57,7 +57,7 @@ func (m *mint) mac(key int, purpose byte, a, b uint64, addr netip.AddrPort) []by
 	return h.Sum(m.sum[:0])
 }
 
-// cookie makes the cookie for a nonce and an address.
+// cookie creates the cookie for a nonce and an address.
 func (m *mint) cookie(now uint32, nonce uint64, addr netip.AddrPort) (c cookie) {
 	m.rotate(now)
 	binary.BigEndian.PutUint32(c[:], now)
@@ -65,7 +65,7 @@ func (m *mint) cookie(now uint32, nonce uint64, addr netip.AddrPort) (c cookie) 
 	return c
 }
 
-// valid reports whether this mint made the cookie, for this nonce and address, and not too long ago.
+// valid reports whether this mint created the cookie, for this nonce and address, recently enough.
 func (m *mint) valid(now uint32, c *cookie, nonce uint64, addr netip.AddrPort) bool {
 	m.rotate(now)
 	made := binary.BigEndian.Uint32(c[:])
@@ -80,8 +80,8 @@ func (m *mint) valid(now uint32, c *cookie, nonce uint64, addr netip.AddrPort) b
 	return false
 }
 
-// proof makes what a connection has to return to show that it receives at addr; moves is how often it moved before,
-// so that an old proof moves nothing back.
+// proof creates the value that a connection must return to show that it receives at addr. moves is how often it has
+// moved, so that an old proof cannot move it back.
 func (m *mint) proof(now uint32, id, moves uint64, addr netip.AddrPort) uint64 {
 	m.rotate(now)
 	return binary.BigEndian.Uint64(m.mac(0, typeChallenge, id, moves, addr))

@@ -1,25 +1,25 @@
 package udp
 
-// Counters counts what an endpoint did not take, or not take up, by cause. Nothing of it is held against a peer.
+// Counters counts, by cause, what an endpoint dropped or refused. None of it is blamed on a peer.
 type Counters struct {
-	Foreign     uint64 // not this format, or nothing that this end should get
-	Malformed   uint64 // this format, and wrong
-	Checksum    uint64 // this format, and damaged
+	Foreign     uint64 // not of this format, or not for this end
+	Malformed   uint64 // of this format, but invalid
+	Checksum    uint64 // of this format, but damaged
 	Hellos      uint64 // well-formed hellos, with and without a cookie
-	BadCookie   uint64 // hellos whose cookie was old, another address's, or invented
-	Limited     uint64 // left unanswered: beyond 10 000/s of those who proved nothing, or beyond Config.HelloRate of an address
-	Refused     uint64 // by the accept hook, once per asking
-	Full        uint64 // refused as MaxPeers was reached, once per asking
-	UnknownID   uint64 // datagrams of connections that there are not
+	BadCookie   uint64 // hellos whose cookie was old, for another address, or invented
+	Limited     uint64 // left unanswered: beyond 10 000/s without proof, or beyond Config.HelloRate per address
+	Refused     uint64 // by the accept hook, once per request
+	Full        uint64 // refused because MaxPeers was reached, once per request
+	UnknownID   uint64 // datagrams of unknown connections
 	Challenges  uint64 // sent to new addresses of known connections
-	Tried       uint64 // datagrams sent to new addresses as well, before these were proved
-	BadProof    uint64 // responses that prove nothing
-	Unbelieved  uint64 // closes and gones that Config.Sealed kept from ending a connection
+	Tried       uint64 // datagrams also sent to new addresses, before these were proved
+	BadProof    uint64 // responses with a wrong proof
+	Unbelieved  uint64 // close and gone messages that Config.Sealed ignored
 	Overrun     uint64 // datagrams lost to full receive queues
-	Backlog     uint64 // sends answered with ErrBacklog
-	SendErrors  uint64 // sends that the system refused for another reason; they count as lost on the way
-	ReadErrors  uint64 // errors in reading, ICMP included
-	Connections uint64 // that were ever established
+	Backlog     uint64 // sends that failed with ErrBacklog
+	SendErrors  uint64 // sends that the system refused for another reason; they count as lost in transit
+	ReadErrors  uint64 // read errors, including ICMP
+	Connections uint64 // ever established
 }
 
 // Counters returns the counts so far.

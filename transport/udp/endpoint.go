@@ -15,40 +15,40 @@ import (
 	"github.com/foretick/foretick/transport/internal/slot"
 )
 
-// Endpoint is a server's or a client's socket. It implements transport.Endpoint; its methods may be called from any
-// goroutine, Recv from one at a time. Listen and Dial make one.
+// Endpoint is a server's or a client's socket. It implements transport.Endpoint. Any goroutine may call its
+// methods, but only one at a time may call Recv. Listen and Dial create it.
 type Endpoint struct {
 	cfg     Config
-	in      *inbox.Inbox // guarded by mu, but for Ready
+	in      *inbox.Inbox // guarded by mu, except Ready
 	out     sender
 	clock   atomic.Uint32 // ticks of tickTime, counted while the process runs
 	done    chan struct{}
-	quiet   chan struct{} // signalled when a closing endpoint has nobody left to tell
+	quiet   chan struct{} // signalled when a closing endpoint has notified all peers
 	running sync.WaitGroup
 
 	mu       sync.Mutex
 	conn     *net.UDPConn
 	peers    slot.Table[*peer]
-	byConn   map[uint64]*peer // a server's
+	byConn   map[uint64]*peer // of a server
 	byNonce  map[uint64]*peer
-	named    roster.Roster[*peer] // a server's
-	graves   *graves              // a server's
+	named    roster.Roster[*peer] // of a server
+	graves   *graves              // of a server
 	leaving  []leaver
-	post     []letter // to be sent when mu is released
+	post     []letter // to send when mu is released
 	counters Counters
 	closed   bool
 
-	dial   *dial // a client's; nil: a server
-	mint   *mint // the reading goroutine's, as is the rest
+	dial   *dial // of a client; nil: a server
+	mint   *mint // this and the rest: owned by the reading goroutine
 	limits *limits
-	note   [endSize + transport.MaxDetail]byte // a reply in the making
+	note   [endSize + transport.MaxDetail]byte // buffer for a reply
 }
 
 const (
 	tickTime     = 50 * time.Millisecond
 	ticksASecond = int(time.Second / tickTime)
-	bufferSize   = 1280 // more than MaxDatagram, so that a larger datagram shows
-	replyLimit   = 500  // a tick: 10 000/s
+	bufferSize   = 1280 // more than MaxDatagram, to detect larger datagrams
+	replyLimit   = 500  // per tick: 10 000/s
 	askEvery     = 4    // ticks: 200 ms
 )
 
@@ -65,10 +65,10 @@ func newEndpoint(cfg Config) *Endpoint {
 	return e
 }
 
-// attach makes c the endpoint's socket; it closes c and reports false when the endpoint is closed.
+// attach makes c the endpoint's socket. When the endpoint is closed, it closes c and returns false.
 func (e *Endpoint) attach(c *net.UDPConn, connected bool) (bool, error) {
 	if e.cfg.SocketBuffer > 0 {
-		c.SetReadBuffer(e.cfg.SocketBuffer) // as far as the system lets
+		c.SetReadBuffer(e.cfg.SocketBuffer) // as far as the system permits
 	}
 	if e.cfg.SendQueue > 0 {
 		c.SetWriteBuffer(e.cfg.SendQueue)
@@ -94,13 +94,13 @@ func (e *Endpoint) LocalAddr() netip.AddrPort {
 	return plain(e.conn.LocalAddr().(*net.UDPAddr).AddrPort())
 }
 
-// plain makes an IPv4 address of one that is mapped to IPv6.
+// plain converts an IPv4-mapped IPv6 address to IPv4.
 func plain(a netip.AddrPort) netip.AddrPort { return netip.AddrPortFrom(a.Addr().Unmap(), a.Port()) }
 
-// ticks returns how many ticks make up d, at least one.
+// ticks returns d in ticks, rounded up, at least one.
 func ticks(d time.Duration) uint32 { return uint32(max(1, (d+tickTime-1)/tickTime)) }
 
-// seconds is the clock for cookies.
+// seconds returns the clock for cookies.
 func (e *Endpoint) seconds() uint32 { return e.clock.Load() / uint32(time.Second/tickTime) }
 
 // Recv implements transport.Endpoint.
@@ -116,8 +116,8 @@ func (e *Endpoint) Recv(ev []transport.Event) int {
 // Ready implements transport.Endpoint.
 func (e *Endpoint) Ready() <-chan struct{} { return e.in.Ready() }
 
-// Send implements transport.Endpoint. What the system refuses to send for another reason than a full buffer counts
-// as lost on the way (Counters.SendErrors).
+// Send implements transport.Endpoint. If the system refuses to send for a reason other than a full buffer, the
+// datagram counts as lost in transit (Counters.SendErrors).
 func (e *Endpoint) Send(id transport.PeerID, b []byte) error {
 	e.mu.Lock()
 	p, ok := e.peers.Get(id)
@@ -152,7 +152,7 @@ func (e *Endpoint) Send(id transport.PeerID, b []byte) error {
 		err = e.out.down(nonce, b, to)
 	}
 	if try.IsValid() {
-		_ = e.out.down(nonce, b, try) // a second try: it may be lost
+		_ = e.out.down(nonce, b, try) // this second copy may be lost
 	}
 	if err != nil {
 		return e.notSent(id, len(b), err)
@@ -175,7 +175,7 @@ func (e *Endpoint) notSent(id transport.PeerID, size int, err error) error {
 		return err
 	case errors.Is(err, net.ErrClosed):
 		return transport.ErrClosed
-	case err == errRefused: // told of an earlier datagram; this one was sent
+	case err == errRefused: // an error of an earlier datagram; this one was sent
 		if ok {
 			p.refused = e.clock.Load()
 		}
@@ -185,7 +185,7 @@ func (e *Endpoint) notSent(id transport.PeerID, size int, err error) error {
 	return nil
 }
 
-// Flush implements transport.Endpoint: datagrams leave at once, so it does nothing.
+// Flush implements transport.Endpoint. It does nothing, since datagrams leave at once.
 func (e *Endpoint) Flush() {}
 
 // forget removes a peer that is gone.
@@ -199,7 +199,8 @@ func (e *Endpoint) forget(p *peer, c transport.Code, detail string) {
 	}
 }
 
-// believed reports whether to take the network's word for the end of a connection, and remembers it if not yet.
+// believed reports whether to accept the network's report that a connection has ended. If not yet, it stores the
+// report.
 func (e *Endpoint) believed(p *peer, c transport.Code, detail string) bool {
 	now := e.clock.Load()
 	if !e.cfg.Sealed || now-p.heard >= deadAfter {
@@ -213,7 +214,8 @@ func (e *Endpoint) believed(p *peer, c transport.Code, detail string) bool {
 	return false
 }
 
-// reason is why a peer that is gone went: what it said itself and nothing was heard after, or what is given.
+// reason returns why a peer is gone: its own last message, if nothing was received after it, else the given
+// reason.
 func (p *peer) reason(c transport.Code, detail string) (transport.Code, string) {
 	if r := p.rumour; r.at != 0 && r.at >= p.heard {
 		return r.code, r.detail
@@ -221,12 +223,12 @@ func (p *peer) reason(c transport.Code, detail string) (transport.Code, string) 
 	return c, detail
 }
 
-// confirmed reports whether a peer fell silent with the rumour of its end, but for what was still under way.
+// confirmed reports whether a peer fell silent after the report of its end, apart from datagrams in transit.
 func (p *peer) confirmed(now uint32) bool {
 	return p.rumour.at != 0 && p.heard <= p.rumour.at+askEvery && now-p.heard >= deadAfter
 }
 
-// end tells the caller that a peer is gone.
+// end reports to the caller that a peer is gone.
 func (e *Endpoint) end(p *peer, c transport.Code, detail string) {
 	e.forget(p, c, detail)
 	e.in.End(p.q, c, detail)
@@ -244,7 +246,7 @@ func (e *Endpoint) Info(id transport.PeerID, out *transport.Info) bool {
 	return true
 }
 
-// read reads the socket until it is closed. take handles a datagram and returns a buffer for the next.
+// read reads the socket until it is closed. take handles a datagram and returns a buffer for the next one.
 func (e *Endpoint) read(c *net.UDPConn, take func(buf []byte, n int, from netip.AddrPort) []byte) {
 	e.mu.Lock()
 	buf := e.in.Buffer()
@@ -265,7 +267,7 @@ func (e *Endpoint) read(c *net.UDPConn, take func(buf []byte, n int, from netip.
 		if isRefused(err) {
 			e.refused(c)
 		}
-		if failed++; failed > 16 { // whatever it is, it shall not take the processor
+		if failed++; failed > 16 { // a persistent error must not use up the processor
 			select {
 			case <-e.done:
 				return
@@ -275,7 +277,7 @@ func (e *Endpoint) read(c *net.UDPConn, take func(buf []byte, n int, from netip.
 	}
 }
 
-// fault counts a datagram that was not understood.
+// fault counts an invalid datagram.
 func (e *Endpoint) fault(err error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()

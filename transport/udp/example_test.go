@@ -10,7 +10,7 @@ import (
 	"github.com/foretick/foretick/transport/udp"
 )
 
-// A server that answers once, and a client that asks.
+// A server that replies once, and a client that sends a message.
 func Example() {
 	srv, err := udp.Listen("127.0.0.1:0", udp.Config{})
 	if err != nil {
@@ -27,7 +27,7 @@ func Example() {
 
 	var events [16]transport.Event
 	for {
-		select { // a game would wait for its next tick as well
+		select { // a game would also wait for its next tick
 		case <-srv.Ready():
 		case <-cli.Ready():
 		}
@@ -53,7 +53,7 @@ func Example() {
 	// you said hello
 }
 
-// A server that lets in who shows a ticket, and knows players by it afterwards.
+// A server that accepts clients with a ticket, and identifies players by it.
 func ExampleConfig() {
 	srv, err := udp.Listen("127.0.0.1:0", udp.Config{
 		MaxPeers: 16,

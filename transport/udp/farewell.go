@@ -7,19 +7,19 @@ import (
 	"github.com/foretick/foretick/transport"
 )
 
-// leaver is a peer that was dropped and is told so until it confirms it, a few times at most.
+// leaver is a dropped peer that is notified until it confirms, a few times at most.
 type leaver struct {
 	conn   uint64
 	addr   netip.AddrPort
 	code   transport.Code
 	detail string
-	at     [2]uint32 // ticks; 0: done
+	at     [2]uint32 // ticks of the repeats; 0: done
 }
 
 const maxLeavers = 1024
 
-// Disconnect implements transport.Endpoint. The peer is told until it confirms it, three times within 300 ms, and again
-// for whatever it sends.
+// Disconnect implements transport.Endpoint. It notifies the peer up to three times within 300 ms, until the peer
+// confirms, and again for each datagram from the peer.
 func (e *Endpoint) Disconnect(id transport.PeerID, c transport.Code, detail string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -30,7 +30,7 @@ func (e *Endpoint) Disconnect(id transport.PeerID, c transport.Code, detail stri
 	e.sendOff(e.dismiss(p, c, transport.CutDetail(detail)))
 }
 
-// sendOff tells a leaver for the first time, and has it told again.
+// sendOff notifies a leaver for the first time, and schedules the repeats.
 func (e *Endpoint) sendOff(l leaver) {
 	now := e.clock.Load()
 	if l.at = [2]uint32{now + 2, now + 6}; len(e.leaving) < maxLeavers {
@@ -39,7 +39,7 @@ func (e *Endpoint) sendOff(l leaver) {
 	e.out.send(appendEnd(nil, typeClose, l.conn, l.code, l.detail), l.addr)
 }
 
-// dismiss forgets a peer by the caller's wish.
+// dismiss drops a peer for the caller.
 func (e *Endpoint) dismiss(p *peer, c transport.Code, detail string) leaver {
 	e.forget(p, c, detail)
 	e.in.Drop(p.q)
@@ -49,7 +49,7 @@ func (e *Endpoint) dismiss(p *peer, c transport.Code, detail string) leaver {
 	return leaver{conn: p.conn, addr: p.addr, code: c, detail: detail}
 }
 
-// tendLeaving tells again those who have not confirmed.
+// tendLeaving notifies again the peers that have not confirmed.
 func (e *Endpoint) tendLeaving(now uint32) {
 	keep := e.leaving[:0]
 	for _, l := range e.leaving {
@@ -67,13 +67,13 @@ func (e *Endpoint) tendLeaving(now uint32) {
 	e.leaving = keep
 }
 
-// tell writes a close for a leaver.
+// tell writes a close message for a leaver.
 func (e *Endpoint) tell(l *leaver) {
 	m := e.letter(l.addr)
 	m.n = len(appendEnd(m.b[:0], typeClose, l.conn, l.code, l.detail))
 }
 
-// told notes that a peer confirmed the end of its connection.
+// told records that a peer confirmed the end of its connection.
 func (e *Endpoint) told(conn uint64) {
 	for i := range e.leaving {
 		if e.leaving[i].conn == conn {
@@ -88,7 +88,7 @@ func (e *Endpoint) told(conn uint64) {
 	}
 }
 
-// hush ends the farewell of a closing endpoint.
+// hush ends the farewells of a closing endpoint.
 func (e *Endpoint) hush() {
 	select {
 	case e.quiet <- struct{}{}:
@@ -96,7 +96,7 @@ func (e *Endpoint) hush() {
 	}
 }
 
-// remind tells a server that has not understood, once a tick, that the connection is over.
+// remind repeats to the server, at most once a tick, that the connection has ended.
 func (e *Endpoint) remind() {
 	d, now := e.dial, e.clock.Load()
 	if d.state != ended || d.p.conn == 0 || d.told == now {
@@ -106,8 +106,8 @@ func (e *Endpoint) remind() {
 	e.out.send(appendEnd(e.note[:0], typeClose, d.p.conn, d.code, d.detail), d.p.addr)
 }
 
-// Close implements transport.Endpoint. It takes a round trip to the slowest peer, and Config.Linger at most. It must not
-// be called by the accept hook.
+// Close implements transport.Endpoint. It takes a round trip to the slowest peer, and at most Config.Linger. The
+// accept hook must not call it.
 func (e *Endpoint) Close(c transport.Code, detail string) error {
 	e.mu.Lock()
 	if e.closed {
@@ -121,7 +121,7 @@ func (e *Endpoint) Close(c transport.Code, detail string) error {
 			e.leaving = append(e.leaving, e.dismiss(p, c, detail))
 		}
 	}
-	select { // what was confirmed before is another matter
+	select { // discard a signal from before
 	case <-e.quiet:
 	default:
 	}
@@ -136,7 +136,7 @@ func (e *Endpoint) Close(c transport.Code, detail string) error {
 	return nil
 }
 
-// farewell tells those who leave, and has them told again with time between, as losses come in bursts.
+// farewell notifies the leaving peers, and repeats it with pauses, because losses come in bursts.
 func (e *Endpoint) farewell() {
 	linger := max(e.cfg.Linger, 0)
 	third := linger / 3

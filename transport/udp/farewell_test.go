@@ -17,7 +17,7 @@ import (
 
 const ms = time.Millisecond
 
-// proxied returns a connected server and client with a proxy between them, and what each calls the other.
+// proxied returns a connected server and client with a proxy between them, and their ids of each other.
 func proxied(t testing.TB, link sim.Link, cfg udp.Config) (p *impair.Proxy, srv, cli *udp.Endpoint, toClient, toServer transport.PeerID) {
 	t.Helper()
 	srv = listen(t, "127.0.0.1:0", cfg)
@@ -35,7 +35,7 @@ func TestFarewellsOutliveABurst(t *testing.T) {
 	for name, c := range map[string]struct {
 		burst  time.Duration
 		by     func(srv, cli *udp.Endpoint, toClient, toServer transport.PeerID)
-		server bool // who is told
+		server bool // the end that is notified
 	}{
 		"client's Close": {70 * ms, func(_, cli *udp.Endpoint, _, _ transport.PeerID) { cli.Close(transport.Kicked, "bye") }, true},
 		"server's Close": {70 * ms, func(srv, _ *udp.Endpoint, _, _ transport.PeerID) { srv.Close(transport.Kicked, "bye") }, false},
@@ -62,9 +62,9 @@ func TestFarewellsOutliveABurst(t *testing.T) {
 	}
 }
 
-// Close waits no longer than the peers need to confirm, nor for a peer that is not there.
+// Close waits only until the peers have confirmed, and not for a peer that is gone.
 func TestCloseIsQuick(t *testing.T) {
-	patient := udp.Config{Linger: 30 * time.Second, Timeout: 30 * time.Second} // the bounds lie far below
+	patient := udp.Config{Linger: 30 * time.Second, Timeout: 30 * time.Second} // the limits are far below
 	_, srv, cli, _, _ := proxied(t, sim.Link{Latency: 10 * ms}, patient)
 	begin := time.Now()
 	cli.Close(transport.Closed, "")
@@ -108,7 +108,7 @@ func TestFarewellsWithoutLinger(t *testing.T) {
 	}
 }
 
-// A server that heard none of a client's farewells is told by the client, as long as that has its socket.
+// A server that missed all of a client's farewells is notified by the client, as long as the client has its socket.
 func TestClientRemindsTheServer(t *testing.T) {
 	p, srv, cli, toClient, toServer := proxied(t, sim.Link{}, udp.Config{})
 	p.Blackhole(400 * ms)

@@ -12,7 +12,8 @@ import (
 	"github.com/foretick/foretick/transport/udp"
 )
 
-// An IPv4 address is the same in either form, for who dials it and for what the server tells of its clients.
+// An IPv4 address is the same in either form, for clients that dial it and for the server's reports
+// of its clients.
 func TestAddressForms(t *testing.T) {
 	for _, c := range []struct{ listen, dial string }{
 		{"127.0.0.1:0", "127.0.0.1"},

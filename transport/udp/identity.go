@@ -8,21 +8,21 @@ import (
 
 var _ transport.BanList = (*Endpoint)(nil)
 
-// identify applies the rules for an identity that wants to connect, and answers when they keep it out.
+// identify applies the identity rules to a client, and returns the answer if they refuse it.
 func (e *Endpoint) identify(h *hello, identity []byte) []byte {
 	replaced, err := e.named.Judge(identity, e.cfg.Same, time.Now())
 	if err != nil {
 		e.counters.Refused++
 		return e.refusal(h.nonce, err)
 	}
-	if answer := e.crowded(h, len(replaced) > 0); answer != nil { // the accept hook took its time
+	if answer := e.crowded(h, len(replaced) > 0); answer != nil { // the accept hook took some time
 		return answer
 	}
 	e.expel(replaced, transport.Replaced, "connected anew")
 	return nil
 }
 
-// expel drops peers and tells both them and the caller.
+// expel drops peers and notifies both them and the caller.
 func (e *Endpoint) expel(peers []*peer, c transport.Code, detail string) {
 	detail = transport.CutDetail(detail)
 	for _, p := range peers {
@@ -41,7 +41,8 @@ func (e *Endpoint) DisconnectIdentity(identity []byte, c transport.Code, detail 
 	return len(there) > 0
 }
 
-// Ban implements transport.BanList. Who is banned and has no connection is refused after the accept hook.
+// Ban implements transport.BanList. A banned client without a connection is refused after the accept
+// hook.
 func (e *Endpoint) Ban(identity []byte, until time.Time, detail string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()

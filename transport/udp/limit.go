@@ -7,19 +7,19 @@ import (
 	"net/netip"
 )
 
-// limits bounds what a server does for addresses that have no connection: for all of them together, and for each. It
-// belongs to the goroutine that reads.
+// limits bounds the work for addresses without a connection: in total, and per address. Only the reading goroutine
+// uses it.
 type limits struct {
 	seed    maphash.Seed
-	perAddr uint32 // a tick
+	perAddr uint32 // per tick
 	all     meter
-	replies [meters]meter // by address, to those who proved nothing
-	asks    [meters]meter // of the accept hook, by those who proved their address: nobody else's flood uses them up
+	replies [meters]meter // by address, to clients without proof
+	asks    [meters]meter // calls of the accept hook for clients with a proved address: no other client's flood uses them up
 }
 
-const meters = 1 << 12 // addresses that share one by chance share its limit
+const meters = 1 << 12 // addresses that share a meter by chance share its limit
 
-// newLimits takes what an address may in a second. Negative is no limit.
+// newLimits takes the limit per address and second. Negative means no limit.
 func newLimits(perSecond int) *limits {
 	l := &limits{seed: maphash.MakeSeed(), perAddr: math.MaxUint32}
 	if perSecond >= 0 {
@@ -33,23 +33,23 @@ func (l *limits) reply(now uint32, to netip.AddrPort) bool {
 	return l.replies[l.slot(to)].allow(now, l.perAddr) && l.all.allow(now, replyLimit)
 }
 
-// ask reports whether to look at who has proved its address.
+// ask reports whether to process a client that has proved its address.
 func (l *limits) ask(now uint32, from netip.AddrPort) bool {
 	return l.asks[l.slot(from)].allow(now, l.perAddr)
 }
 
-// slot is the meter of what one client can easily have many addresses of.
+// slot returns the meter of the address range that one client easily controls.
 func (l *limits) slot(a netip.AddrPort) uint64 {
 	ip := a.Addr().As16()
-	b := ip[:8] // IPv6: a /64
+	b := ip[:8] // IPv6: the /64
 	if a.Addr().Is4() || a.Addr().Is4In6() {
 		b = ip[12:]
 	}
 	return maphash.Bytes(l.seed, b) % meters
 }
 
-// meter lets a number pass each tick. When more came in the tick before, it chooses by chance: the first of each tick
-// would always be the same, as clients repeat themselves once a tick too.
+// meter lets a number of calls pass each tick. If more came in the tick before, it chooses at random: the first of
+// each tick would always be the same clients, since they also repeat once a tick.
 type meter struct{ tick, came, before, passed uint32 }
 
 func (m *meter) allow(now, limit uint32) bool {

@@ -17,8 +17,8 @@ import (
 	"github.com/foretick/foretick/transport/internal/nettest"
 )
 
-// A meter lets all pass that there is room for, never more, and when there is not, who comes at the same time of each
-// tick has the same chance as anybody.
+// A meter passes everything that fits, and never more. When not everything fits, a client that always comes at the
+// same time of a tick has the same chance as others.
 func TestMeter(t *testing.T) {
 	var m meter
 	for tick := uint32(10); tick < 20; tick++ {
@@ -61,7 +61,7 @@ func TestMetersByAddress(t *testing.T) {
 	assert.Zero(t, testing.AllocsPerRun(100, func() { l.reply(1, a); l.ask(1, a) }))
 }
 
-// One address that greets as fast as it can gets its share of answers, and of the accept hook; others get theirs.
+// An address that sends hellos as fast as it can gets its share of replies and of the accept hook; others get theirs.
 func TestOneAddressHasItsShare(t *testing.T) {
 	const rate = 400 // a second: 20 a tick
 	var asked atomic.Int64

@@ -14,8 +14,8 @@ import (
 	"github.com/foretick/foretick/transport/internal/nettest"
 )
 
-// TestFarNames: a server that answers after the next address of its name was turned to is connected with all the
-// same, whichever of the addresses is its own.
+// TestFarNames: a server that replies only after the next address of its name was tried is still
+// connected, whichever of the addresses is its own.
 func TestFarNames(t *testing.T) {
 	const oneWay = 650 * time.Millisecond
 	for name, addrs := range map[string][]string{"the first": {"127.0.0.1", "127.0.0.2"}, "the last": {"127.0.0.2", "127.0.0.1"}} {
@@ -46,7 +46,7 @@ func TestFarNames(t *testing.T) {
 	}
 }
 
-// delayed relays to a server what comes to a port, and back, each after some time.
+// delayed relays datagrams between a port and a server, in both directions, with a delay.
 func delayed(t *testing.T, server netip.AddrPort, by time.Duration) (port uint16) {
 	front, err := net.ListenUDP("udp", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)})
 	require.NoError(t, err)

@@ -11,39 +11,39 @@ import (
 type peer struct {
 	id         transport.PeerID
 	conn       uint64 // the connection id, 0 while dialling
-	nonce      uint64 // of the hello that began it
+	nonce      uint64 // of its first hello
 	addr       netip.AddrPort
 	name       string // of addr
 	identity   []byte
 	q          *inbox.Queue
 	heard      uint32 // ticks
 	sent       uint32
-	asked      uint32 // when a sign of life was last asked for
-	refused    uint32 // when ICMP last said that nobody is there
+	asked      uint32 // when a sign of life was last requested
+	refused    uint32 // when ICMP last reported that nobody listens
 	challenged uint32
 	trial      trial
 	rumour     rumour
 	stats      transport.Stats
 }
 
-// rumour is an end that was told and not believed.
+// rumour is a reported end that was not believed.
 type rumour struct {
 	at     uint32 // ticks; 0: none
 	code   transport.Code
 	detail string
 }
 
-// trial is an address that a client seems to have and that is not proved yet. What is sent to the client goes there as
-// well, as far as what came from there allows, so that a client that did move does not wait for the proof.
+// trial is an unproved address that a client seems to have now. Datagrams to the client are also sent there, within
+// the bytes that arrived from there. So a client that did move does not wait for the proof.
 type trial struct {
 	addr netip.AddrPort
-	left int // bytes that it may still be sent
+	left int // bytes that may still be sent to it
 }
 
-// generous is how many bytes an address that is not proved may be sent for each that came from it.
+// generous is how many bytes may be sent to an unproved address for each byte received from it.
 const generous = 3
 
-// tries notes that n bytes for p came from an address that is not its own.
+// tries records that n bytes for p arrived from another address than its own.
 func (p *peer) tries(from netip.AddrPort, n int) {
 	if p.trial.addr != from {
 		p.trial = trial{addr: from}
@@ -56,7 +56,8 @@ func (p *peer) moveTo(addr netip.AddrPort) {
 	p.addr, p.name = addr, addr.String()
 }
 
-// graves remembers connections that ended, so that late datagrams are told why and late hellos found none anew.
+// graves remembers ended connections, so that late datagrams are told why, and late hellos do not start a new
+// connection.
 type graves struct {
 	ring    [256]grave
 	next    int

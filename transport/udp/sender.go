@@ -8,7 +8,8 @@ import (
 	"github.com/foretick/foretick/transport"
 )
 
-// sender writes to the socket without ever waiting. Its lock is its own, so that sending and receiving do not meet.
+// sender writes to the socket and never waits. It has its own lock, so that sending and receiving do not block each
+// other.
 type sender struct {
 	mu sync.Mutex
 	socket
@@ -32,14 +33,14 @@ func (s *sender) down(nonce uint64, b []byte, to netip.AddrPort) error {
 	return s.write(s.buf[:downHeader+copy(s.buf[downHeader:], b)], to)
 }
 
-// send sends a datagram as it is.
+// send sends a complete datagram.
 func (s *sender) send(b []byte, to netip.AddrPort) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.write(b, to)
 }
 
-// letter is a small datagram to be sent when the endpoint's lock is released.
+// letter is a small datagram to send after the endpoint's lock is released.
 type letter struct {
 	to netip.AddrPort
 	n  int

@@ -11,8 +11,8 @@ import (
 	"github.com/foretick/foretick/transport"
 )
 
-// Listen returns a server's endpoint on a local address, such as ":27015" or "127.0.0.1:0". Errors: what is wrong
-// with the config, all of it, or why the address cannot be had.
+// Listen returns a server's endpoint on a local address, such as ":27015" or "127.0.0.1:0". It fails with
+// all faults of the config, or with the reason why the address is not available.
 func Listen(addr string, cfg Config) (*Endpoint, error) {
 	cfg = cfg.withDefaults()
 	if err := cfg.validate(); err != nil {
@@ -50,7 +50,7 @@ func Listen(addr string, cfg Config) (*Endpoint, error) {
 	return e, nil
 }
 
-// serve handles a datagram that came to a server.
+// serve handles a datagram received by a server.
 func (e *Endpoint) serve(buf []byte, n int, from netip.AddrPort) []byte {
 	b := buf[:n]
 	if n == 0 || n > transport.MaxDatagram {
@@ -107,16 +107,16 @@ func (e *Endpoint) serveData(buf []byte, n int, from netip.AddrPort) []byte {
 	return buf
 }
 
-// known notes that p was heard, if from is its address.
+// known records that p was heard, if from is its address.
 func (e *Endpoint) known(p *peer, from netip.AddrPort) bool {
 	if p.addr == from {
-		p.heard, p.trial = e.clock.Load(), trial{} // it lives where it was
+		p.heard, p.trial = e.clock.Load(), trial{} // it is still at its old address
 		return true
 	}
 	return false
 }
 
-// unknown tells who sent n bytes, 9 at least, for a connection that there is not, in no more bytes.
+// unknown answers the sender of n bytes (at least 9) for an unknown connection, in no more bytes.
 func (e *Endpoint) unknown(conn uint64, n int, from netip.AddrPort) {
 	now := e.clock.Load()
 	e.mu.Lock()
@@ -241,7 +241,7 @@ func (e *Endpoint) serveClose(b []byte, from netip.AddrPort) {
 		e.end(p, c, text(detail))
 	}
 	e.mu.Unlock()
-	e.reply(appendGone(e.note[:0], conn), from) // it need not be said again
+	e.reply(appendGone(e.note[:0], conn), from) // no need to repeat it
 }
 
 func (e *Endpoint) serveGone(b []byte) {
@@ -324,7 +324,7 @@ func (e *Endpoint) admit(h *hello, from netip.AddrPort) []byte {
 	return appendPair(e.note[:0], typeAccept, p.nonce, p.conn)
 }
 
-// again answers a hello that was answered before.
+// again repeats the answer to a hello that was answered before.
 func (e *Endpoint) again(h *hello, from netip.AddrPort) []byte {
 	if p := e.byNonce[h.nonce]; p != nil {
 		if !e.known(p, from) {
@@ -338,12 +338,12 @@ func (e *Endpoint) again(h *hello, from netip.AddrPort) []byte {
 	return nil
 }
 
-// crowded answers when there is no room, unless there may be room by replacing somebody.
+// crowded returns a refusal when there is no room, unless the client may replace another.
 func (e *Endpoint) crowded(h *hello, replaces bool) []byte {
 	if e.closed {
 		return appendEnd(e.note[:0], typeRefuse, h.nonce, transport.Closed, "")
 	}
-	// Ends that the caller has not taken note of yet take room too, as they take memory.
+	// Ended peers whose event the caller has not read also count, since they use memory.
 	if (replaces || e.peers.Len() < e.cfg.MaxPeers) && e.in.Open() < 2*e.cfg.MaxPeers {
 		return nil
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/foretick/foretick/transport/udp"
 )
 
-// Connecting over a link that is worse than anybody's, with outages of its own besides.
+// Connecting over an extremely bad link, with additional outages.
 func TestSoakConnecting(t *testing.T) {
 	srv := listen(t, "127.0.0.1:0", udp.Config{MaxPeers: 1000, HelloRate: 1 << 20})
 	nettest.Connecting{Server: srv.LocalAddr().String(), Link: sim.Hell, P99: 3 * time.Second, Lanes: 120, Short: 240,

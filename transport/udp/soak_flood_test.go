@@ -27,11 +27,12 @@ func opened(t *testing.T) (srv *Endpoint, dial func() transport.Endpoint) {
 	}
 }
 
-// Half-open flood: hellos of ever new nonces, none of which comes back. The server keeps nothing and lets a client in.
+// Half-open flood: hellos with ever new nonces, none of which returns a cookie. The server stores
+// nothing and accepts a client.
 func TestSoakHelloFlood(t *testing.T) {
 	srv, dial := opened(t)
 	sent := nettest.GreetAgain(t, srv.LocalAddr().String(), srv, dial, 1<<20, func(b []byte, r *rand.Rand) []byte {
-		return nettest.Hello(b, r.Uint64(), uint64(r.IntN(2))*r.Uint64()) // as often with a cookie of its own making
+		return nettest.Hello(b, r.Uint64(), uint64(r.IntN(2))*r.Uint64()) // half of them with an invented cookie
 	})
 	srv.mu.Lock()
 	defer srv.mu.Unlock()
@@ -40,7 +41,8 @@ func TestSoakHelloFlood(t *testing.T) {
 	assert.Greater(t, srv.counters.Hellos, uint64(sent/2))
 }
 
-// Spoofed flood: datagrams of every type with invented ids. Ticks go on, nobody is disconnected, nothing grows.
+// Spoofed flood: datagrams of every type with invented ids. Ticks continue, no peer is
+// disconnected, nothing grows.
 func TestSoakSpoofedFlood(t *testing.T) {
 	d := nettest.Length(t, "a flood of", time.Second, 30*time.Second)
 	srv, dial := opened(t)

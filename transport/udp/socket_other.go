@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// socket writes through the net package, as these systems do not make a datagram wait.
+// socket writes through the net package, since these systems do not make a datagram wait.
 type socket struct {
 	conn      *net.UDPConn
 	connected bool
@@ -34,7 +34,8 @@ func (s *socket) write(b []byte, to netip.AddrPort) (err error) {
 	return err
 }
 
-// isRefused knows the system's word for an ICMP port unreachable by its text, as its number differs.
+// isRefused recognises the system's error for an ICMP port unreachable by its text, since its
+// number differs.
 func isRefused(err error) bool {
 	return err != nil && (strings.Contains(err.Error(), "forcibly closed") || strings.Contains(err.Error(), "refused"))
 }

@@ -12,7 +12,8 @@ import (
 	"github.com/foretick/foretick/transport"
 )
 
-// socket writes by system calls that do not wait: the net package's own would, when the send buffer is full.
+// socket writes with system calls that do not wait; the net package's would wait when the send buffer is
+// full.
 type socket struct {
 	raw       syscall.RawConn
 	connected bool
@@ -51,7 +52,7 @@ func (s *socket) once(fd uintptr) bool {
 	}
 }
 
-// write sends b. Errors: transport.ErrBacklog, errRefused, net.ErrClosed, or what the system says.
+// write sends b. Errors: transport.ErrBacklog, errRefused, net.ErrClosed, or the system's error.
 func (s *socket) write(b []byte, to netip.AddrPort) error {
 	if s.raw == nil {
 		return net.ErrClosed

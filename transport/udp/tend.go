@@ -8,7 +8,8 @@ import (
 	"github.com/foretick/foretick/transport/internal/pulse"
 )
 
-// tend is the endpoint's timer: hellos, keep-alives, timeouts, and farewells said again.
+// tend is the endpoint's timer: it sends hellos and keep-alives, checks timeouts, and
+// repeats farewells.
 func (e *Endpoint) tend() {
 	pulse.Run(e.done, tickTime, tickTime, func(passed uint32) {
 		if passed > 0 && e.tendOnce(e.clock.Add(passed)) {
@@ -17,7 +18,7 @@ func (e *Endpoint) tend() {
 	})
 }
 
-// tendOnce does what is due and reports whether a hello is.
+// tendOnce does the work that is due and reports whether to send a hello.
 func (e *Endpoint) tendOnce(now uint32) (greet bool) {
 	e.mu.Lock()
 	if e.closed {
@@ -49,7 +50,7 @@ func (e *Endpoint) tendDial(d *dial, now uint32) (greet bool) {
 		e.over(transport.Timeout, "no answer")
 	case d.more && d.hello.cookie == cookie{} && now-d.tried >= d.stay && e.conn != nil:
 		d.more = false
-		_ = e.conn.SetReadDeadline(time.Unix(1, 0)) // connect turns to the next address
+		_ = e.conn.SetReadDeadline(time.Unix(1, 0)) // connect tries the next address
 	case now-d.greeted >= helloEvery:
 		return true
 	}
@@ -67,7 +68,7 @@ func (e *Endpoint) tendPeer(p *peer, now uint32) {
 		e.lost(p, p.rumour.code, p.rumour.detail)
 	case e.dial != nil && silent >= deadAfter && p.refused > p.heard:
 		e.lost(p, transport.Unreachable, "connection refused")
-	case silent >= 2*alive && now-p.asked >= askEvery: // keep-alives were lost: ask, rather than wait for the next
+	case silent >= 2*alive && now-p.asked >= askEvery: // keep-alives were lost: ask instead of waiting for the next
 		p.sent, p.asked = now, now
 		l := e.letter(p.addr)
 		l.n = len(appendPair(l.b[:0], typeAlive, p.conn, ask))
@@ -78,7 +79,7 @@ func (e *Endpoint) tendPeer(p *peer, now uint32) {
 	}
 }
 
-// lost ends a connection for which nobody said why.
+// lost ends a connection without a reason from the peer.
 func (e *Endpoint) lost(p *peer, c transport.Code, detail string) {
 	if e.dial != nil {
 		e.over(c, detail)
@@ -87,7 +88,7 @@ func (e *Endpoint) lost(p *peer, c transport.Code, detail string) {
 	e.end(p, c, detail)
 }
 
-// letter returns a letter to be filled in and sent once the lock is released.
+// letter returns a letter to fill in; it is sent after the lock is released.
 func (e *Endpoint) letter(to netip.AddrPort) *letter {
 	e.post = append(e.post, letter{to: to})
 	return &e.post[len(e.post)-1]

@@ -15,8 +15,9 @@ import (
 	"github.com/foretick/foretick/transport/internal/nettest"
 )
 
-// TestTrial: an address from which a client seems to send is sent what the client is sent, three bytes at most for each
-// that came; the client's own address goes on getting everything, and nothing moves without a proof.
+// TestTrial: an address that a client seems to send from gets the client's datagrams, at most three
+// bytes for each byte received. The client's own address continues to get everything, and nothing
+// moves without a proof.
 func TestTrial(t *testing.T) {
 	e, stranger, received := newMeasured(t)
 	own := listenRaw(t)

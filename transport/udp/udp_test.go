@@ -89,7 +89,7 @@ func TestNobodyThere(t *testing.T) {
 	assert.Equal(t, transport.Unreachable, ev.Code)
 }
 
-// A name whose first address nobody answers at is tried at the next: localhost is ::1 first where there is IPv6.
+// A name whose first address gives no reply is tried at the next: localhost is ::1 first where there is IPv6.
 func TestNames(t *testing.T) {
 	srv := listen(t, "127.0.0.1:0", udp.Config{})
 	_, port, err := net.SplitHostPort(srv.LocalAddr().String())
@@ -153,7 +153,7 @@ func TestServerRestarts(t *testing.T) {
 	wait(t, dial(t, addr, udp.Config{}), transport.Connected)
 }
 
-// A server that is gone for good is noticed by its silence, and sooner when the system says that nobody is there.
+// A server that disappears is noticed by its silence, and sooner when the system reports that nobody listens.
 func TestServerDies(t *testing.T) {
 	srv := listen(t, "127.0.0.1:0", udp.Config{})
 	cli := dial(t, srv.LocalAddr().String(), udp.Config{})

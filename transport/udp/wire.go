@@ -9,7 +9,8 @@ import (
 	"github.com/foretick/foretick/transport"
 )
 
-// The first byte of every datagram. Integers are big-endian. All but data and gone end in a CRC-32C of what is before.
+// The first byte of every datagram. Integers are big-endian. All except data and gone end with a CRC-32C of the bytes
+// before.
 const (
 	typeHello     byte = 0xA0 + iota // client: magic, nonce, cookie, token; padded to helloSize
 	typeCookie                       // server: nonce, cookie
@@ -17,15 +18,15 @@ const (
 	typeRefuse                       // server: nonce, code, detail
 	typeUp                           // client: connection id, datagram
 	typeDown                         // server: the nonce's low 32 bits, datagram
-	typeAlive                        // both: connection id, whether an answer is wanted
+	typeAlive                        // both: connection id, whether a reply is requested
 	typeChallenge                    // server, to a new address: connection id, proof
 	typeResponse                     // client: connection id, proof
 	typeClose                        // both: connection id, code, detail
-	typeGone                         // server: connection id that it does not know
+	typeGone                         // server: unknown connection id
 )
 
 const (
-	magic      = 0x46544b31 // "FTK1": the format's version is in it
+	magic      = 0x46544b31 // "FTK1", which includes the format's version
 	sumSize    = 4
 	cookieSize = 20 // seconds (4), MAC (16)
 	helloSize  = transport.MaxDatagram
@@ -35,12 +36,12 @@ const (
 	replySize  = 1 + 8 + cookieSize + sumSize
 	endSize    = 1 + 8 + 2 + 1 + sumSize // refuse and close, without detail
 	goneSize   = 1 + 8
-	ask        = 1 // in an alive: answer with one
+	ask        = 1 // in an alive: reply with one
 	upHeader   = 1 + 8
 	downHeader = 1 + 4
 )
 
-// MTU is what Send takes at most, in bytes, in either direction.
+// MTU is the most bytes that Send accepts, in either direction.
 const MTU = transport.MaxDatagram - upHeader
 
 var (
@@ -56,7 +57,7 @@ func appendSum(b []byte, from int) []byte {
 	return binary.BigEndian.AppendUint32(b, crc32.Checksum(b[from:], castagnoli))
 }
 
-// checked returns b without its checksum.
+// checked verifies and removes b's checksum.
 func checked(b []byte) ([]byte, error) {
 	n := len(b) - sumSize
 	if n < 0 {
@@ -124,7 +125,7 @@ func parseCookie(b []byte) (nonce uint64, c cookie, err error) {
 	return binary.BigEndian.Uint64(b[1:]), c, nil
 }
 
-// appendPair writes the shape that accept, alive, challenge and response share.
+// appendPair writes the layout shared by accept, alive, challenge and response.
 func appendPair(b []byte, kind byte, first, second uint64) []byte {
 	from := len(b)
 	b = append(b, kind)
@@ -143,7 +144,7 @@ func parsePair(b []byte, kind byte) (first, second uint64, err error) {
 	return binary.BigEndian.Uint64(b[1:]), binary.BigEndian.Uint64(b[9:]), nil
 }
 
-// appendEnd writes the shape that refuse and close share.
+// appendEnd writes the layout shared by refuse and close.
 func appendEnd(b []byte, kind byte, key uint64, c transport.Code, detail string) []byte {
 	from := len(b)
 	detail = transport.CutDetail(detail)
@@ -165,7 +166,7 @@ func parseEnd(b []byte, kind byte) (key uint64, c transport.Code, detail []byte,
 	return binary.BigEndian.Uint64(b[1:]), transport.Code(binary.BigEndian.Uint16(b[9:])), b[12:], nil
 }
 
-// text makes a string of what a remote peer wrote.
+// text converts a remote peer's bytes to a string.
 func text(detail []byte) string { return strings.ToValidUTF8(string(detail), "\uFFFD") }
 
 func appendGone(b []byte, id uint64) []byte {

@@ -20,7 +20,7 @@ import (
 
 var goldenCookie = cookie{0, 0, 0, 7, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16}
 
-// golden is every datagram but hello, whose length makes it a test of its own.
+// golden is every datagram except hello, whose length makes it a separate test.
 var golden = []struct {
 	name, hex string
 	b         []byte
@@ -168,8 +168,8 @@ func newMeasured(t testing.TB) (e *Endpoint, from netip.AddrPort, received func(
 	}
 }
 
-// FuzzAmplification hands a server a datagram from an address that proved nothing: it must answer with no more bytes
-// than it got, keep nothing, and tell nobody.
+// FuzzAmplification sends a server a datagram from an address without proof: the server must reply with no more
+// bytes than it got, store nothing, and report nothing.
 func FuzzAmplification(f *testing.F) {
 	e, from, received := newMeasured(f)
 	e.limits = newLimits(1 << 20)

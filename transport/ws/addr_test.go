@@ -36,7 +36,7 @@ func via(t testing.TB, srv *site, addr string) (*websocket.Conn, int) {
 	return c, resp.StatusCode
 }
 
-// The client's address is what ClientAddr says, for the hook and in Info; what is not valid is RemoteAddr.
+// The client's address is the result of ClientAddr, for the hook and in Info; RemoteAddr replaces an invalid one.
 func TestClientAddr(t *testing.T) {
 	for _, c := range []struct{ header, want string }{
 		{"203.0.113.7:4711", "203.0.113.7:4711"},

@@ -9,14 +9,15 @@ import (
 	"github.com/foretick/foretick/transport"
 )
 
-// dialTimeouts is how many of Config.Timeout a dial has until HTTP is done with.
+// dialTimeouts is the time limit of a dial until the end of HTTP, in multiples of
+// Config.Timeout.
 const dialTimeouts = 2
 
-// dialer opens a connection and says where it goes.
-// Of each ping and pong that comes it asks tolerated, and answers none that is not.
+// dialer opens a connection and returns its remote address. It calls tolerated for
+// each incoming ping and pong, and answers only if the result is true.
 type dialer func(ctx context.Context, url string, tolerated func() bool) (s socket, remote string, err error)
 
-// dialBy returns a client's endpoint that connects by means of open.
+// dialBy returns a client's endpoint that connects with open.
 func dialBy(addr string, cfg Config, open dialer) (*Endpoint, error) {
 	cfg = cfg.withDefaults()
 	if err := cfg.validate(); err != nil {
@@ -53,12 +54,12 @@ func dialBy(addr string, cfg Config, open dialer) (*Endpoint, error) {
 	return e, nil
 }
 
-// connect opens the connection and lives through it.
+// connect opens the connection and serves it until its end.
 func (e *Endpoint) connect(ctx context.Context, addr string, open dialer) {
 	p := e.dial
 	sock, remote, err := open(ctx, addr, func() bool { return e.pinged(p) })
 	e.mu.Lock()
-	if err == nil && p.state != greeting { // given up, or closed, meanwhile
+	if err == nil && p.state != greeting { // given up, or closed, in the meantime
 		sock.abort()
 		sock.free()
 	}

@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// When the clock begins anew, after 6.8 years, who is pending or leaves keeps its time, and no more than that.
+// When the clock wraps, after 6.8 years, pending and leaving connections keep their time limits.
 func TestClockBeginsAnew(t *testing.T) {
 	for _, s := range []state{greeting, leaving, ended} {
 		e := &Endpoint{}

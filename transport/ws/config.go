@@ -12,81 +12,80 @@ import (
 // MaxToken is the largest token, in bytes.
 const MaxToken = 1024
 
-// Config configures NewServer and Dial. The zero value is good.
+// Config configures NewServer and Dial. The zero value is ready to use.
 type Config struct {
-	// MaxPeers is how many clients a server takes; further ones are refused with transport.Full. 0: 64.
-	// Negative: an error. At most 65536. A client ignores it.
+	// MaxPeers is the most clients that a server accepts; more are refused with transport.Full. 0: 64. Negative: an
+	// error. At most 65536. A client ignores it.
 	MaxPeers int
 
-	// MaxPending is how many connections of a server may be open without having said who they are. When there are more,
-	// the oldest of the address that has the most of them is cut off. Listen holds those apart, and as many, that have
-	// sent no whole HTTP request. 0: 256. Negative: an error. At most 65536. A client ignores it.
+	// MaxPending is the most open connections of a server that have not sent their hello. Beyond it, the oldest from
+	// the address with the most is dropped. Listen separately limits connections without a whole HTTP request to the
+	// same number. 0: 256. Negative: an error. At most 65536. A client ignores it.
 	MaxPending int
 
-	// MaxPendingPerAddr is how many of those may come from one address (IPv6: one /64); further ones are answered with
-	// HTTP status 429. Behind a reverse proxy set ClientAddr, or all clients share one address. 0: 32, as many connections
-	// as a server of the root package lets wait for an address. Negative: no limit for an address. At most MaxPending. A
-	// client ignores it.
+	// MaxPendingPerAddr is the most of those from one address (IPv6: one /64); more are answered with HTTP status
+	// 429. Behind a reverse proxy set ClientAddr, or all clients share one address. 0: 32, which is also how many
+	// connections per address a server of the root package lets wait. Negative: no limit per address. At most
+	// MaxPending. A client ignores it.
 	MaxPendingPerAddr int
 
-	// MaxConns is how many connections may be open at once, whatever they do: play, say nothing, or say goodbye; with
-	// Listen also those that have sent no whole HTTP request. At the limit a new connection displaces one that is not
-	// playing, or is turned away. 0: twice MaxPeers + MaxPending. Negative: no limit.
-	// At least MaxPeers + 1, at most 2^20. A client ignores it.
+	// MaxConns is the most open connections in any state: playing, silent or closing; with Listen also those without
+	// a whole HTTP request. At the limit, a new connection displaces one that is not playing, or is refused. 0: twice
+	// MaxPeers + MaxPending. Negative: no limit. At least MaxPeers + 1, at most 2^20. A client ignores it.
 	MaxConns int
 
-	// ControlRate is how many pings, pongs and keep-alives a second a peer may send. A peer that sends more for longer
-	// than two seconds' worth is dropped with transport.Protocol. An honest peer sends 30 at most, and most send one.
-	// 0: 100. Negative: no limit. At most 2^20. A client applies it to its server; in a browser to keep-alives only.
+	// ControlRate is the most pings, pongs and keep-alives a second from a peer. A peer that exceeds it by more than
+	// two seconds' worth is dropped with transport.Protocol. An honest peer sends at most 30, and most send one. 0:
+	// 100. Negative: no limit. At most 2^20. A client applies it to its server; in a browser only to keep-alives.
 	ControlRate int
 
-	// ClientAddr returns the address of the client that sent a request, for servers behind a reverse proxy, where every
-	// request comes from the proxy's. The limits by address, Accept and Info.Addr use it, and so do the server's logs.
-	// It must believe a header only in requests that come from the proxy: anybody else can write what it likes into
-	// one. An AddrPort that is not valid stands for http.Request.RemoteAddr; the port may be 0. It is called by many
-	// goroutines at once. nil: RemoteAddr. A client ignores it.
+	// ClientAddr returns the address of the client that sent a request. Use it for servers behind a reverse proxy,
+	// where every request comes from the proxy's address. The limits per address, Accept, Info.Addr and the server's
+	// logs use the result. Trust a header only in requests from the proxy, since anybody else can write anything into
+	// one. For an invalid AddrPort, http.Request.RemoteAddr is used instead; the port may be 0. Many goroutines call
+	// it concurrently. nil: RemoteAddr. A client ignores it.
 	ClientAddr func(r *Request) netip.AddrPort
 
-	// Accept is asked about each client once its token is there: it returns the identity that Info shall show, or an
-	// error to refuse. A *transport.CloseError chooses the code, any other error refuses with transport.Refused; the
-	// client is told the error's text. addr is what ClientAddr says, or http.Request.RemoteAddr; the zero AddrPort if that
-	// is none. Calls are made one at a time, and so must not block; who waits for its call is pending. token is valid
-	// during the call. nil: everyone is accepted. A client ignores it.
+	// Accept decides on each client that has sent its token. It returns the identity to show in Info, or an error to
+	// refuse the client. A *transport.CloseError sets the code, any other error refuses with transport.Refused; the
+	// client receives the error's text. addr is the result of ClientAddr, or http.Request.RemoteAddr; the zero
+	// AddrPort if neither is an address. Calls are made one at a time, and so must not block; a client that waits for
+	// its call is pending. token is valid during the call. nil: everyone is accepted. A client ignores it.
 	Accept func(addr netip.AddrPort, token []byte) (identity []byte, err error)
 
-	// Same is what becomes of a second connection of one identity, as Accept gave it. 0: transport.ReplaceOld. A client
+	// Same decides on a second connection of one identity, as returned by Accept. 0: transport.ReplaceOld. A client
 	// ignores it.
 	Same transport.Same
 
-	// Origins are the host patterns (path.Match, in any case, "scheme://host" if the pattern has a scheme) of the pages
-	// whose scripts may connect, besides pages of the server's own host. nil: those only. What is no browser sends no
-	// origin and may connect always. A client ignores it.
+	// Origins lists the host patterns of pages whose scripts may connect, besides pages of the server's own host.
+	// Patterns are as in path.Match, case-insensitive, and "scheme://host" if they include a scheme. nil: only the
+	// server's own host. Clients that are not browsers send no origin and may always connect. A client ignores it.
 	Origins []string
 
-	// AnyOrigin lets the scripts of any page connect. As the token, not a cookie, says who a client is, that is safe
-	// unless the accept hook trusts something else. A client ignores it.
+	// AnyOrigin lets the scripts of any page connect. That is safe because the token, not a cookie, identifies a
+	// client, unless the accept hook trusts something else. A client ignores it.
 	AnyOrigin bool
 
-	// Token is what the client shows to the server's accept hook, at most MaxToken bytes. It travels inside the
+	// Token is sent by the client to the server's accept hook, at most MaxToken bytes. It is sent inside the
 	// connection, not in the URL. A server ignores it.
 	Token []byte
 
-	// Timeout is how long a connection may be silent, or may not take what it is sent, before it is given up. A dial has
-	// twice that for TCP, TLS and HTTP, each of which takes a round trip, and Timeout for the server's answer to its
-	// token. 0: 5 s. Negative: an error. 500 ms to 24 h.
+	// Timeout is the longest silence of a connection, or the longest time that it takes no data, before it is
+	// dropped. A dial has twice that for TCP, TLS and HTTP, which take a round trip each, and then Timeout for the
+	// server's reply to its token. 0: 5 s. Negative: an error. 500 ms to 24 h.
 	Timeout time.Duration
 
-	// KeepAlive is how long an endpoint sends nothing to a peer, or hears nothing from it, before it sends a
-	// keep-alive. 0: 1 s, or a fifth of Timeout if that is less. Negative: an error, as silent connections would time
-	// out. At most half of Timeout.
+	// KeepAlive is the time without sending to a peer, or hearing from it, after which a keep-alive is sent. 0: 1 s,
+	// or a fifth of Timeout if that is less. Negative: an error, since silent connections would time out. At most
+	// half of Timeout.
 	KeepAlive time.Duration
 
-	// ReceiveQueue is how many datagrams of one peer wait for Recv before the oldest is dropped; each takes 1.3 kB.
-	// 0: 160, which is 200 kB. Negative: an error. At most 65536.
+	// ReceiveQueue is the most datagrams of one peer that wait for Recv; beyond it the oldest is dropped. Each takes
+	// 1.3 kB. 0: 160, which is 200 kB. Negative: an error. At most 65536.
 	ReceiveQueue int
 
-	// SendQueue is how many bytes of datagrams to one peer wait for the connection to take them before the oldest is
-	// dropped. 0: 128 KiB. Negative: an error. 4 KiB to 1 GiB.
+	// SendQueue is the most bytes of datagrams to one peer that wait for the connection; beyond it the oldest
+	// datagram is dropped. 0: 128 KiB. Negative: an error. 4 KiB to 1 GiB.
 	SendQueue int
 }
 
@@ -114,7 +113,7 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// validate reports every fault of a config whose defaults are in.
+// validate reports every fault of a config with defaults applied.
 func (c Config) validate() error {
 	var errs []error
 	fault := func(bad bool, format string, args ...any) {

@@ -2,8 +2,8 @@ package ws
 
 import "github.com/foretick/foretick/transport"
 
-// allowance is how many more control messages a peer may send now, in parts of which one message takes a second's worth
-// of ticks: each tick adds as many parts as there may be messages a second.
+// allowance is how many more control messages a peer may send now. One message costs ticksASecond parts; each tick
+// adds rate parts.
 type allowance struct {
 	parts int
 	at    uint32 // ticks
@@ -12,10 +12,10 @@ type allowance struct {
 
 const (
 	ticksASecond = 20 // of tickTime
-	saved        = 2  // seconds' worth that a silent peer may send at once
+	saved        = 2  // seconds' worth that a silent peer may accumulate
 )
 
-// take takes one message's worth and reports whether there was as much.
+// take takes one message's worth and reports whether that much was left.
 func (a *allowance) take(now uint32, rate int) bool {
 	full := saved * ticksASecond * rate
 	if passed := now - a.at; !a.begun || passed >= saved*ticksASecond {
@@ -31,7 +31,7 @@ func (a *allowance) take(now uint32, rate int) bool {
 	return true
 }
 
-// tolerated drops a peer that sends too many pings, pongs and keep-alives, and reports whether it did not.
+// tolerated drops a peer that sends too many pings, pongs and keep-alives, and reports whether the peer may stay.
 func (e *Endpoint) tolerated(p *peer) bool {
 	if e.cfg.ControlRate < 0 || p.control.take(e.clock.Load(), e.cfg.ControlRate) {
 		return true
@@ -43,7 +43,7 @@ func (e *Endpoint) tolerated(p *peer) bool {
 	return false
 }
 
-// pinged notes a ping or a pong of a peer and reports whether it may be answered. The reader calls it, without the lock.
+// pinged records a ping or pong of a peer and reports whether to answer it. The reader calls it, without the lock.
 func (e *Endpoint) pinged(p *peer) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -10,7 +10,8 @@ import (
 	"github.com/foretick/foretick/transport"
 )
 
-// Whatever the pace, no more passes than the rate and what was saved, and nothing honest is held back.
+// At any pace, no more messages pass than the rate and the saved-up allowance permit, and nothing
+// honest is held back.
 func TestAllowance(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		rate := rapid.IntRange(1, 1000).Draw(t, "rate")
@@ -29,7 +30,7 @@ func TestAllowance(t *testing.T) {
 			require.LessOrEqual(t, passed, rate*saved+(rate*ticks)/ticksASecond)
 		}
 	})
-	for _, rate := range []int{1, 20, 100} { // as many as allowed, in bunches of a second's worth
+	for _, rate := range []int{1, 20, 100} { // the permitted number, in bursts of a second's worth
 		var a allowance
 		for second := range uint32(100) {
 			for range rate {

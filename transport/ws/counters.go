@@ -1,21 +1,21 @@
 package ws
 
-// Counters counts, by cause, what an endpoint did not take, or not take up.
+// Counters counts, by cause, what an endpoint dropped or refused.
 type Counters struct {
-	Connections uint64 // that were ever established
+	Connections uint64 // ever established
 	Refused     uint64 // by the accept hook
-	Full        uint64 // refused as MaxPeers was reached
-	Limited     uint64 // turned away with HTTP status 429: too many pending from one address
-	Crowded     uint64 // turned away as MaxConns were open
-	Unfinished  uint64 // connections of Listen that ended without a WebSocket handshake, whoever ended them
-	Evicted     uint64 // connections without a handshake, or a hello, cut off for newer ones
-	Unsaid      uint64 // pending connections that said no hello in time, or hung up before
-	NotUpgraded uint64 // HTTP requests that were no WebSocket handshake of this subprotocol, or of a foreign origin
-	Malformed   uint64 // messages that were not understood; their peers were dropped
+	Full        uint64 // refused because MaxPeers was reached
+	Limited     uint64 // refused with HTTP status 429: too many pending from one address
+	Crowded     uint64 // refused because MaxConns were open
+	Unfinished  uint64 // connections of Listen that ended without a WebSocket handshake, closed by either end
+	Evicted     uint64 // connections without a handshake or hello, dropped for newer ones
+	Unsaid      uint64 // pending connections that sent no hello in time, or closed before
+	NotUpgraded uint64 // HTTP requests that were no WebSocket handshake of this subprotocol, or came from a foreign origin
+	Malformed   uint64 // messages that could not be decoded; their peers were dropped
 	Overrun     uint64 // datagrams lost to full receive queues
 	Backlog     uint64 // datagrams lost to full send queues
-	Stalled     uint64 // peers dropped as they took nothing for the timeout
-	Flooded     uint64 // peers dropped for more pings, pongs or keep-alives than ControlRate
+	Stalled     uint64 // peers dropped because they took no data for the timeout
+	Flooded     uint64 // peers dropped for exceeding ControlRate with pings, pongs or keep-alives
 }
 
 // Counters returns the counts so far.

@@ -16,17 +16,17 @@ import (
 )
 
 // Dial returns a client's endpoint that connects to a server, such as "wss://play.example.com/game" or
-// "ws://192.0.2.7:8080". It does not wait: Connected follows, or Disconnected with Refused (or the code that the
-// server's hook chose), Full, Timeout when nobody answers, or Unreachable when the network, or HTTP, says that nobody is
-// there. Errors: what is wrong with the config or the URL.
+// "ws://192.0.2.7:8080". It does not wait: a Connected event follows, or a Disconnected event. Its code is Refused
+// (or the code that the server's hook chose), Full, Timeout (no reply), or Unreachable (the network, or HTTP,
+// reports that there is no server). Dial fails with the faults of the config or the URL.
 func Dial(url string, cfg Config) (*Endpoint, error) {
 	t := &http.Transport{Proxy: http.ProxyFromEnvironment, DisableKeepAlives: true,
 		DialContext: (&net.Dialer{}).DialContext, TLSHandshakeTimeout: 10 * time.Second}
 	return DialWith(&http.Client{Transport: t}, url, cfg)
 }
 
-// DialWith is Dial with an HTTP client of the caller's, for certificates, proxies and headers of its own. It does not
-// exist in a browser.
+// DialWith is Dial with the caller's HTTP client, for custom certificates, proxies and headers. It does not exist in
+// a browser.
 func DialWith(client *http.Client, url string, cfg Config) (*Endpoint, error) {
 	return dialBy(url, cfg, func(ctx context.Context, url string, tolerated func() bool) (socket, string, error) {
 		var conn net.Conn
@@ -48,7 +48,7 @@ func DialWith(client *http.Client, url string, cfg Config) (*Endpoint, error) {
 	})
 }
 
-// notDialled says what a failed handshake means.
+// notDialled translates the failure of a handshake.
 func notDialled(resp *http.Response, err error) error {
 	code, detail := transport.Unreachable, err.Error()
 	if resp != nil {

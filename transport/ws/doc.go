@@ -1,8 +1,8 @@
 // Package ws carries datagrams over WebSocket (RFC 6455), for browsers and for networks that let nothing else
-// through. docs/STANDARD-ws.md holds the format of every message.
+// through. docs/STANDARD-ws.md describes every message.
 //
-// A server is an http.Handler as well as an endpoint; TLS, paths and reverse proxies are its http.Server's affair. A
-// client runs natively, over github.com/coder/websocket, and compiled to js/wasm, over the browser's own WebSocket.
+// A server is both an http.Handler and an endpoint; its http.Server handles TLS, paths and reverse proxies. A native
+// client uses github.com/coder/websocket; a client compiled to js/wasm uses the browser's own WebSocket.
 //
 //	srv, err := ws.NewServer(ws.Config{})
 //	web := &http.Server{Addr: ":443", Handler: srv, ReadHeaderTimeout: 5 * time.Second, IdleTimeout: 5 * time.Second,
@@ -15,22 +15,25 @@
 //
 // # Limits
 //
-// A server cuts off who is slow, or says nothing, before it plays: the handshake and the hello have Config.Timeout each.
-// Who has not said hello yet is bounded by Config.MaxPending and MaxPendingPerAddr, all connections by MaxConns, and
-// pings and keep-alives by ControlRate. Config.ClientAddr finds the address of clients behind a reverse proxy.
+// A server drops clients that are slow or silent before they play: the handshake and the hello each have
+// Config.Timeout. Config.MaxPending and MaxPendingPerAddr limit connections without a hello, MaxConns limits all
+// connections, and ControlRate limits pings and keep-alives. Config.ClientAddr finds the address of clients behind a
+// reverse proxy.
 //
-// Listen enforces all of it. An http.Server of your own must bound what it does before it calls the handler, as the
-// example above does: without ReadHeaderTimeout a client may send its header for ever, without IdleTimeout it may keep
-// the connections of other handlers, and without MaxHeaderBytes a header may have a megabyte. It has no limit on
-// connections: give it a listener that has one (golang.org/x/net/netutil.LimitListener), or a reverse proxy in front.
-// From the handler on, the Server's own limits hold whatever the http.Server is set to: what it refuses, it closes.
+// Listen enforces all of these. With a custom http.Server, set its limits for the time before it calls the handler,
+// as in the example above. Without ReadHeaderTimeout a client may take forever to send its header. Without
+// IdleTimeout it may hold connections of other handlers. Without MaxHeaderBytes a header may be a megabyte long. An
+// http.Server does not limit connections: give it a listener that does (golang.org/x/net/netutil.LimitListener), or
+// put a reverse proxy in front. From the handler on, the Server's own limits apply whatever the http.Server's
+// settings: it closes the connections that it refuses.
 //
-// WebSocket runs over TCP: nothing is lost or overtaken (Info.Ordered is true), and what is lost on the way holds up
-// all that comes after it until it was sent again. What an endpoint cannot pass on waits in a bounded queue, where the
-// newest datagram takes the place of the oldest: Send never waits, and nothing that is older than the queue is sent.
+// WebSocket runs over TCP: nothing is lost or reordered (Info.Ordered is true), but a lost TCP segment delays all
+// later data until it is sent again. Data that the endpoint cannot send yet waits in a bounded queue, where the
+// newest datagram displaces the oldest. So Send never waits, and nothing older than the queue is sent.
 //
-// A connection is refused to the scripts of pages of other hosts, unless Config.Origins or Config.AnyOrigin allows
-// them. Datagrams are as safe as TLS makes them: Info.Secure tells whether this end of the connection uses it.
+// The server refuses scripts on pages of other hosts, unless Config.Origins or Config.AnyOrigin allows them.
+// Datagrams are as secure as TLS makes them: Info.Secure reports whether this end of the connection uses it.
 //
-// A server has a goroutine for its timers and two for each connection, a client three in all; all end with Close.
+// A server has one goroutine for its timers and two for each connection; a client has three in total. All end with
+// Close.
 package ws

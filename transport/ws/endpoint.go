@@ -14,11 +14,11 @@ import (
 	"github.com/foretick/foretick/transport/internal/slot"
 )
 
-// Endpoint is a server's or a client's end of WebSocket connections. It implements transport.Endpoint; its methods may
-// be called from any goroutine, Recv from one at a time. NewServer and Dial make one.
+// Endpoint is a server's or a client's end of WebSocket connections. It implements transport.Endpoint. Any goroutine
+// may call its methods, but only one at a time may call Recv. NewServer and Dial create it.
 type Endpoint struct {
 	cfg     Config
-	in      *inbox.Inbox  // guarded by mu, but for Ready
+	in      *inbox.Inbox  // guarded by mu, except Ready
 	clock   atomic.Uint32 // ticks of tickTime, counted while the process runs
 	done    chan struct{}
 	running sync.WaitGroup
@@ -26,13 +26,13 @@ type Endpoint struct {
 
 	mu       sync.Mutex
 	peers    slot.Table[*peer]
-	conns    map[*peer]struct{} // all that there are, pending and leaving ones too
-	pending  crowd.Crowd[*peer] // a server's that are not decided on
+	conns    map[*peer]struct{} // all connections, including pending and leaving ones
+	pending  crowd.Crowd[*peer] // a server's connections without a decision
 	named    roster.Roster[*peer]
 	counters Counters
 	closed   bool
 
-	dial   *peer // a client's; nil: a server
+	dial   *peer // of a client; nil: a server
 	cancel context.CancelFunc
 }
 
@@ -50,7 +50,7 @@ func (e *Endpoint) init(cfg Config) {
 	e.clock.Store(1)
 }
 
-// ticks returns how many ticks make up d, at least one.
+// ticks returns d in ticks, rounded up, at least one.
 func ticks(d time.Duration) uint32 { return uint32(max(1, (d+tickTime-1)/tickTime)) }
 
 // Recv implements transport.Endpoint.
@@ -66,8 +66,8 @@ func (e *Endpoint) Recv(ev []transport.Event) int {
 // Ready implements transport.Endpoint.
 func (e *Endpoint) Ready() <-chan struct{} { return e.in.Ready() }
 
-// Send implements transport.Endpoint. A datagram that finds no room in the queue takes the place of the oldest that
-// waits (Stats.SendDropped), so ErrBacklog is never the answer.
+// Send implements transport.Endpoint. When the queue is full, the datagram displaces the oldest waiting one
+// (Stats.SendDropped), so Send never returns ErrBacklog.
 func (e *Endpoint) Send(id transport.PeerID, b []byte) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -88,10 +88,10 @@ func (e *Endpoint) Send(id transport.PeerID, b []byte) error {
 	return nil
 }
 
-// Flush implements transport.Endpoint: datagrams leave as soon as the connection takes them, so it does nothing.
+// Flush implements transport.Endpoint. It does nothing, since datagrams leave as soon as the connection takes them.
 func (e *Endpoint) Flush() {}
 
-// Disconnect implements transport.Endpoint. What waits to be sent to the peer is discarded.
+// Disconnect implements transport.Endpoint. Data waiting to be sent to the peer is discarded.
 func (e *Endpoint) Disconnect(id transport.PeerID, c transport.Code, detail string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -102,7 +102,7 @@ func (e *Endpoint) Disconnect(id transport.PeerID, c transport.Code, detail stri
 	}
 }
 
-// leave has the writer say farewell to a peer.
+// leave makes the writer send a farewell to a peer.
 func (e *Endpoint) leave(p *peer, c transport.Code, detail string) {
 	e.settled(p)
 	p.state, p.code, p.detail = leaving, c, transport.CutDetail(detail)
@@ -111,7 +111,7 @@ func (e *Endpoint) leave(p *peer, c transport.Code, detail string) {
 	p.signal()
 }
 
-// end tells the caller that a peer is gone, if it ever heard of it.
+// end reports to the caller that a peer is gone, if the caller knew it.
 func (e *Endpoint) end(p *peer, c transport.Code, detail string) {
 	if p.id == 0 || e.closed {
 		return
@@ -120,7 +120,7 @@ func (e *Endpoint) end(p *peer, c transport.Code, detail string) {
 	e.in.End(p.q, c, transport.CutDetail(detail))
 }
 
-// forget removes a peer from all but the connections.
+// forget removes a peer from every table except the connections.
 func (e *Endpoint) forget(p *peer) {
 	e.peers.Remove(p.id)
 	e.named.Remove(p.identity, p)
@@ -138,8 +138,8 @@ func (e *Endpoint) Info(id transport.PeerID, out *transport.Info) bool {
 	return true
 }
 
-// Close implements transport.Endpoint. It waits half a second at most for peers to take note. It must not be called by
-// the accept hook.
+// Close implements transport.Endpoint. It waits at most half a second for the peers to reply. The accept hook must
+// not call it.
 func (e *Endpoint) Close(c transport.Code, detail string) error {
 	e.mu.Lock()
 	if e.closed {
@@ -173,7 +173,7 @@ func (e *Endpoint) Close(c transport.Code, detail string) error {
 	return nil
 }
 
-// cut ends a connection; its reader will note it.
+// cut ends a connection; its reader will notice.
 func (e *Endpoint) cut(p *peer) {
 	if p.state == greeting {
 		e.settled(p)
@@ -187,7 +187,7 @@ func (e *Endpoint) cut(p *peer) {
 	p.signal()
 }
 
-// run lives through a connection: it reads, while another goroutine writes.
+// run serves a connection until its end: it reads, while another goroutine writes.
 func (e *Endpoint) run(p *peer) {
 	written := make(chan struct{})
 	go func() {
@@ -214,7 +214,7 @@ func (e *Endpoint) run(p *peer) {
 	e.mu.Unlock()
 }
 
-// hangUp notes that a connection is gone.
+// hangUp records that a connection is gone.
 func (e *Endpoint) hangUp(p *peer, err error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -236,7 +236,7 @@ func (e *Endpoint) hangUp(p *peer, err error) {
 	p.signal()
 }
 
-// write sends what there is to send until the connection is over.
+// write sends waiting messages until the connection is over.
 func (e *Endpoint) write(p *peer) {
 	var buf [bufferSize]byte
 	for {
@@ -257,7 +257,7 @@ func (e *Endpoint) write(p *peer) {
 			continue
 		}
 		if p.sock.write(b) != nil {
-			p.sock.abort() // and the reader says why
+			p.sock.abort() // and the reader reports why
 			return
 		}
 		if state == leaving {
@@ -268,7 +268,7 @@ func (e *Endpoint) write(p *peer) {
 	}
 }
 
-// next appends the message to be sent next to b.
+// next appends the next message to send to b.
 func (e *Endpoint) next(p *peer, b []byte) []byte {
 	switch {
 	case p.state == leaving:

@@ -13,7 +13,7 @@ import (
 	"github.com/foretick/foretick/transport/ws"
 )
 
-// A server that is a handler of somebody's http.Server, and a client.
+// A server as a handler of an http.Server, and a client.
 func Example() {
 	srv, err := ws.NewServer(ws.Config{})
 	if err != nil {
@@ -21,7 +21,7 @@ func Example() {
 		return
 	}
 	defer srv.Close(transport.Closed, "")
-	web := httptest.NewServer(srv) // an http.Server in earnest
+	web := httptest.NewServer(srv) // in production, an http.Server
 	defer web.Close()
 	cli, err := ws.Dial("ws"+strings.TrimPrefix(web.URL, "http"), ws.Config{})
 	if err != nil {
@@ -30,7 +30,7 @@ func Example() {
 	}
 	defer cli.Close(transport.Closed, "")
 
-	var events [1]transport.Event // a game's loop is package udp's example
+	var events [1]transport.Event // package udp's example shows a game's loop
 	for cli.Recv(events[:]) == 0 {
 		<-cli.Ready()
 	}
@@ -41,15 +41,14 @@ func Example() {
 	// connected, in order: true
 }
 
-// Behind a reverse proxy, which appends to X-Forwarded-For where a request came from: only the last entry is the
-// proxy's, what is before it the client may have written. The header of a request that did not come from the proxy is
-// not believed.
+// A server behind a reverse proxy, which appends the address of a request to X-Forwarded-For. Only the last entry is
+// the proxy's; the client may have written the ones before. A header in a request from elsewhere is not trusted.
 func ExampleConfig_clientAddr() {
-	proxy := netip.MustParsePrefix("10.0.0.0/24") // from where the proxy connects, and nobody else can
+	proxy := netip.MustParsePrefix("10.0.0.0/24") // only the proxy connects from here
 	clientAddr := func(r *http.Request) netip.AddrPort {
 		from, err := netip.ParseAddrPort(r.RemoteAddr)
 		if err != nil || !proxy.Contains(from.Addr().Unmap()) {
-			return netip.AddrPort{} // RemoteAddr then
+			return netip.AddrPort{} // RemoteAddr is used
 		}
 		lines := r.Header.Values("X-Forwarded-For")
 		if len(lines) == 0 {
@@ -60,7 +59,7 @@ func ExampleConfig_clientAddr() {
 		if err != nil {
 			return netip.AddrPort{}
 		}
-		return netip.AddrPortFrom(client, 0) // the proxy does not tell the port
+		return netip.AddrPortFrom(client, 0) // the proxy does not report the port
 	}
 	srv, err := ws.NewServer(ws.Config{ClientAddr: clientAddr})
 	if err != nil {

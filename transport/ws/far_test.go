@@ -17,7 +17,7 @@ import (
 	"github.com/foretick/foretick/transport/ws"
 )
 
-// late copies what it reads some time later.
+// late copies with a delay.
 func late(to io.WriteCloser, from io.Reader, by time.Duration) {
 	type chunk struct {
 		at time.Time
@@ -68,8 +68,8 @@ func farAway(t testing.TB, to string, by time.Duration) (addr string) {
 	return l.Addr().String()
 }
 
-// Who is two seconds away and back gets in: TLS, HTTP and the token take a round trip each, more than Timeout in all.
-// In the short form all times are a tenth.
+// A client with a round trip of two seconds connects: TLS, HTTP and the token take a round trip each, more than
+// Timeout in total. In the short form all times are a tenth.
 func TestFarClientsGetIn(t *testing.T) {
 	trip := nettest.Length(t, "a round trip of", 200*time.Millisecond, 2*time.Second)
 	srv, err := ws.NewServer(ws.Config{})

@@ -45,7 +45,8 @@ func shaken(t testing.TB, srv *site) (net.Conn, *bufio.Reader) {
 	return conn, r
 }
 
-// Who floods with control messages is dropped, before its hello and after it, and costs few answers.
+// A peer that floods with control messages is dropped, before and after its hello, and costs few
+// replies.
 func TestControlFlood(t *testing.T) {
 	const rate = 50
 	for _, c := range []struct{ name, first, frame string }{
@@ -100,7 +101,7 @@ func TestControlWithinTheRate(t *testing.T) {
 		nettest.Pair(t, srv, cli)
 		conn := joined(t, srv)
 		wait(t, srv, transport.Connected)
-		go func() { // which reads the answers
+		go func() { // which reads the replies
 			for {
 				if _, _, err := conn.Read(context.Background()); err != nil {
 					return

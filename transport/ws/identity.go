@@ -8,7 +8,7 @@ import (
 
 var _ transport.BanList = (*Endpoint)(nil)
 
-// identify applies the rules for a peer's identity, and refuses it when they keep it out.
+// identify applies the identity rules to a peer and refuses it if they say so.
 func (e *Endpoint) identify(p *peer) bool {
 	replaced, err := e.named.Judge(p.identity, e.cfg.Same, time.Now())
 	if err != nil {
@@ -16,14 +16,14 @@ func (e *Endpoint) identify(p *peer) bool {
 		e.refuse(p, err)
 		return false
 	}
-	if e.crowded(p, len(replaced) > 0) { // the accept hook took its time
+	if e.crowded(p, len(replaced) > 0) { // the accept hook took some time
 		return false
 	}
 	e.expel(replaced, transport.Replaced, "connected anew")
 	return true
 }
 
-// expel drops peers and tells both them and the caller.
+// expel drops peers and notifies both them and the caller.
 func (e *Endpoint) expel(peers []*peer, c transport.Code, detail string) {
 	for _, p := range peers {
 		e.end(p, c, detail)
@@ -40,7 +40,8 @@ func (e *Endpoint) DisconnectIdentity(identity []byte, c transport.Code, detail 
 	return len(there) > 0
 }
 
-// Ban implements transport.BanList. Who is banned and has no connection is refused after the accept hook.
+// Ban implements transport.BanList. A banned client without a connection is refused after the accept
+// hook.
 func (e *Endpoint) Ban(identity []byte, until time.Time, detail string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()

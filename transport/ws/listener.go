@@ -9,7 +9,7 @@ import (
 	"github.com/foretick/foretick/transport/internal/crowd"
 )
 
-// listener is what Listen gives to its http.Server: it bounds the connections that have sent no handshake yet, which the
+// listener is the listener of Listen's http.Server. It limits the connections without a handshake, which the
 // http.Server does not.
 type listener struct {
 	net.Listener
@@ -17,13 +17,13 @@ type listener struct {
 	half crowd.Crowd[*halfOpen] // guarded by the endpoint's lock
 }
 
-// halfOpen is a connection of a listener's. Once its handshake is through, its peer stands for it.
+// halfOpen is a connection of a listener before its handshake. After that, its peer takes its place.
 type halfOpen struct {
 	net.Conn
 	from *listener
 }
 
-// NetConn returns the connection below, as a TLS connection does.
+// NetConn returns the underlying connection, as a TLS connection does.
 func (h *halfOpen) NetConn() net.Conn { return h.Conn }
 
 // Close implements net.Conn.
@@ -37,7 +37,7 @@ func (h *halfOpen) Close() error {
 	return h.Conn.Close()
 }
 
-// Accept implements net.Listener: it returns the next connection for which there is room.
+// Accept implements net.Listener: it returns the next connection that has room.
 func (l *listener) Accept() (net.Conn, error) {
 	for {
 		c, err := l.Listener.Accept()
@@ -52,7 +52,7 @@ func (l *listener) Accept() (net.Conn, error) {
 	}
 }
 
-// admit makes room for a connection, if there is a way to.
+// admit makes room for a connection, if possible.
 func (l *listener) admit(h *halfOpen) bool {
 	s := l.srv
 	s.mu.Lock()
@@ -71,7 +71,7 @@ func (l *listener) admit(h *halfOpen) bool {
 	return true
 }
 
-// evict cuts off the connection that has had the most time among those of the address that has the most.
+// evict drops the oldest connection of the address with the most.
 func (l *listener) evict() {
 	h, _ := l.half.Oldest()
 	l.half.Remove(h)
@@ -82,7 +82,7 @@ func (l *listener) evict() {
 	h.Conn.Close()
 }
 
-// upgraded notes that a connection's handshake is through.
+// upgraded records that a connection's handshake is complete.
 func (l *listener) upgraded(c net.Conn) {
 	if h, ok := c.(*halfOpen); ok && l != nil {
 		l.half.Remove(h)
@@ -98,7 +98,8 @@ func (s *Server) full() bool {
 	return s.cfg.MaxConns > 0 && n >= s.cfg.MaxConns
 }
 
-// hurry cuts off the connection that has said goodbye for the longest, if there is one, or else a pending one.
+// hurry drops the connection that has been closing for the longest time, or else a pending one. It returns
+// false when there is neither.
 func (s *Server) hurry() bool {
 	var oldest *peer
 	for p := range s.conns {

@@ -2,8 +2,8 @@ package ws
 
 import "encoding/binary"
 
-// queue holds the datagrams that wait to be sent to one peer, within a limit of bytes: a ring that grows as needed,
-// each datagram after its length.
+// queue holds the datagrams waiting to be sent to one peer, up to a limit of bytes. It is a ring that grows as
+// needed; each datagram follows its length.
 type queue struct {
 	ring    []byte // its length is a power of two
 	head, n int    // bytes
@@ -12,7 +12,8 @@ type queue struct {
 
 const lengthSize = 2
 
-// push adds b, for which it drops as many of the oldest as it takes to stay within limit, and returns how many.
+// push adds b. It drops as many of the oldest datagrams as necessary to stay within limit, and returns their
+// number.
 func (q *queue) push(b []byte, limit int) (dropped int) {
 	need := lengthSize + len(b)
 	for q.n > 0 && q.n+need > limit {

@@ -1,4 +1,4 @@
 package ws
 
-// Request is an HTTP request that came to a server: there are no servers in a browser.
+// Request is an HTTP request to a server. In a browser it is empty, since there are no servers.
 type Request struct{}

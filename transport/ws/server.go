@@ -19,14 +19,14 @@ import (
 	"github.com/foretick/foretick/transport"
 )
 
-// maxHeader bounds the header of a request to Listen, in bytes. A proxy's and a browser's cookies fit.
+// maxHeader is the longest header of a request to Listen, in bytes. The cookies of a proxy and a browser fit.
 const maxHeader = 16 << 10
 
-// Server is a server's endpoint and the http.Handler whose requests become its connections. Paths, TLS and limits of
-// the HTTP handshake are the http.Server's that it is given to.
+// Server is a server's endpoint, and the http.Handler whose requests become its connections. The http.Server that
+// uses it handles paths, TLS and limits of the HTTP handshake.
 type Server struct {
 	Endpoint
-	web      *http.Server // of Listen, as is the rest; nil otherwise
+	web      *http.Server // this and the rest: of Listen, otherwise nil
 	listener *listener
 	addr     netip.AddrPort
 }
@@ -36,9 +36,9 @@ var (
 	_ transport.BanList = (*Server)(nil)
 )
 
-// Listen returns a server's endpoint with an http.Server of its own, at every path of a local address such as ":8080",
-// without TLS: for a network that is trusted, or behind a proxy that ends TLS. Errors: what is wrong with the config, all
-// of it, or why the address cannot be had.
+// Listen returns a server's endpoint with its own http.Server, for every path of a local address such as ":8080",
+// without TLS. Use it in trusted networks, or behind a proxy that ends TLS. It fails with all faults of the config,
+// or with the reason why the address is not available.
 func Listen(addr string, cfg Config) (*Server, error) {
 	s, err := NewServer(cfg)
 	if err != nil {
@@ -62,13 +62,13 @@ func Listen(addr string, cfg Config) (*Server, error) {
 	return s, nil
 }
 
-// LocalAddr returns the address of Listen; the zero AddrPort of NewServer.
+// LocalAddr returns the address of Listen; the zero AddrPort for NewServer.
 func (s *Server) LocalAddr() netip.AddrPort {
 	return netip.AddrPortFrom(s.addr.Addr().Unmap(), s.addr.Port())
 }
 
-// Close implements transport.Endpoint, and closes the http.Server of Listen. It waits half a second at most for peers to
-// take note. It must not be called by the accept hook.
+// Close implements transport.Endpoint, and closes the http.Server of Listen. It waits at most half a second for the
+// peers to reply. The accept hook must not call it.
 func (s *Server) Close(c transport.Code, detail string) error {
 	if s.web != nil {
 		_ = s.web.Close()
@@ -76,8 +76,9 @@ func (s *Server) Close(c transport.Code, detail string) error {
 	return s.Endpoint.Close(c, detail)
 }
 
-// NewServer returns a server's endpoint. Give it to an http.Server; see the package's documentation for the limits that
-// one must bring. Close the http.Server first, then the endpoint. Errors: what is wrong with the config, all of it.
+// NewServer returns a server's endpoint, to be given to an http.Server. The package documentation lists the limits
+// that the http.Server needs. Close the http.Server first, then the endpoint. NewServer fails with all faults of the
+// config.
 func NewServer(cfg Config) (*Server, error) {
 	cfg = cfg.withDefaults()
 	if err := cfg.validate(); err != nil {
@@ -93,10 +94,11 @@ func NewServer(cfg Config) (*Server, error) {
 	return s, nil
 }
 
-// ServeHTTP implements http.Handler: it makes a connection of a WebSocket handshake, and returns. It answers 403 to
-// scripts of foreign origins, 426 or 400 to what is no handshake for Subprotocol, 429 to an address with too many
-// connections that said no hello yet, and 503 when the endpoint is closed or MaxConns are open. What it refuses, it has
-// the http.Server close; the rest of the request, and the answer, may take as long as Config.Timeout.
+// ServeHTTP implements http.Handler: it turns a WebSocket handshake into a connection, and returns. It responds with
+// 403 to scripts of foreign origins, and with 426 or 400 to requests that are no handshake for Subprotocol. It
+// responds with 429 to an address with too many connections without a hello, and with 503 when the endpoint is closed
+// or MaxConns are open. The http.Server closes the connections that it refuses. The rest of the request, and the
+// response, may take up to Config.Timeout.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h := &hijacked{ResponseWriter: w}
 	w = h
@@ -165,7 +167,7 @@ func (s *Server) reserve(p *peer) int {
 		s.counters.Limited++
 		return http.StatusTooManyRequests
 	}
-	if s.listener == nil && s.full() && !s.hurry() { // a listener made room
+	if s.listener == nil && s.full() && !s.hurry() { // a listener has made room already
 		s.counters.Crowded++
 		return http.StatusServiceUnavailable
 	}
@@ -194,7 +196,7 @@ func (s *Server) start(p *peer, sock socket) {
 	if s.closed || p.state == over {
 		s.settled(p)
 		delete(s.conns, p)
-		s.mu.Unlock() // a listener's connection takes the lock to close
+		s.mu.Unlock() // closing a listener's connection takes the lock
 		sock.abort()
 		sock.free()
 		return
@@ -208,15 +210,15 @@ func (s *Server) start(p *peer, sock socket) {
 	}()
 }
 
-// hijacked notes the connection below the WebSocket, and has a connection closed that does not become one: a client that
-// keeps it could send requests, or the rest of one, for as long as it likes.
+// hijacked records the connection below the WebSocket, and closes a connection that does not become one. Otherwise a
+// client could keep sending requests, or the rest of one, for as long as it likes.
 type hijacked struct {
 	http.ResponseWriter
 	conn net.Conn
 }
 
-// hasten bounds how long the rest of the request and the answer may take, if the http.Server knows how. The WebSocket has
-// no deadline.
+// hasten limits the time for the rest of the request and the response, if the http.Server supports that. The
+// WebSocket itself has no deadline.
 func (h *hijacked) hasten(at time.Time) {
 	c := http.NewResponseController(h.ResponseWriter)
 	_ = c.SetReadDeadline(at)
@@ -241,7 +243,7 @@ func (h *hijacked) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	return c, rw, err
 }
 
-// lean replaces the buffers that an http.Server makes for pages, 4 kB each way, by ones for messages.
+// lean replaces an http.Server's buffers for pages, 4 kB each way, with buffers for messages.
 func lean(c net.Conn, rw *bufio.ReadWriter) *bufio.ReadWriter {
 	n := rw.Reader.Buffered()
 	if n > bufferSize {
@@ -249,6 +251,6 @@ func lean(c net.Conn, rw *bufio.ReadWriter) *bufio.ReadWriter {
 	}
 	early, _ := rw.Peek(n)
 	r := bufio.NewReaderSize(io.MultiReader(bytes.NewReader(bytes.Clone(early)), c), bufferSize)
-	_, _ = r.Peek(n) // it is kept there, whatever the reader is given to read from next
+	_, _ = r.Peek(n) // it stays there, whatever the reader reads from next
 	return bufio.NewReadWriter(r, bufio.NewWriterSize(c, bufferSize))
 }

@@ -24,7 +24,7 @@ import (
 	"github.com/foretick/foretick/transport/ws"
 )
 
-// upgrade is a handshake that is accepted, but for the empty line that ends it.
+// upgrade is an acceptable handshake without the empty line at its end.
 const upgrade = "GET /play HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n" +
 	"Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\nSec-WebSocket-Protocol: foretick.1\r\n"
 
@@ -67,7 +67,7 @@ func closes(t testing.TB, c net.Conn, drip string) time.Duration {
 	return time.Since(begin)
 }
 
-// Whoever is slow before the hello is cut off after the timeout, at whatever point it is slow.
+// A client that is slow before the hello is dropped after the timeout, wherever it is slow.
 func TestSlowClientsAreCutOff(t *testing.T) {
 	const timeout = 600 * time.Millisecond
 	for _, c := range []struct {
@@ -107,8 +107,8 @@ func TestSlowClientsAreCutOff(t *testing.T) {
 	}
 }
 
-// In somebody's http.Server with the settings that the documentation asks for, the same holds. What comes after the
-// header is bounded even without them.
+// The same holds in a custom http.Server with the documented settings. The time after the header is limited even
+// without them.
 func TestSlowClientsOfAnHTTPServer(t *testing.T) {
 	const timeout = 600 * time.Millisecond
 	for _, c := range []struct {

@@ -13,9 +13,9 @@ import (
 	"github.com/foretick/foretick/transport"
 )
 
-// browser is a connection of the browser's WebSocket. It is used directly and not through coder/websocket, which does
-// not tell how much the browser has queued (bufferedAmount), loses messages that came just before the end, and the
-// end's status with them.
+// browser is a connection of the browser's WebSocket. It does not use coder/websocket, which does not report how much
+// the browser has queued (bufferedAmount), and loses messages that arrive just before the end, along with the close
+// status.
 type browser struct {
 	ws      js.Value
 	funcs   []js.Func
@@ -24,19 +24,19 @@ type browser struct {
 	closed  chan struct{}
 	mu      sync.Mutex
 	waiting [][]byte
-	end     *transport.CloseError // why it closed
+	end     *transport.CloseError // reason of the close
 }
 
 const (
-	browserBuffer = 64 << 10 // bytes that the browser may queue below SendQueue
+	browserBuffer = 64 << 10 // bytes that the browser may queue after SendQueue
 	browserQueue  = 4096     // messages that wait to be read
 	drainTime     = 5 * time.Millisecond
 	stateOpen     = 1
 )
 
-// openBrowser opens a connection. Errors are *transport.CloseErrors.
+// openBrowser opens a connection. Its errors are of type *transport.CloseError.
 func openBrowser(ctx context.Context, url string) (s *browser, err error) {
-	defer func() { // what JavaScript throws
+	defer func() { // for exceptions of JavaScript
 		if r := recover(); r != nil {
 			s, err = nil, &transport.CloseError{Code: transport.Unreachable, Detail: fmt.Sprint(r)}
 		}
@@ -97,7 +97,7 @@ func (s *browser) wake() {
 	}
 }
 
-// finish notes the end, once, and lets go of the browser's object.
+// finish records the end, once, and releases the browser's object.
 func (s *browser) finish(status int, reason string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

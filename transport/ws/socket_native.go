@@ -13,7 +13,8 @@ import (
 	"github.com/foretick/foretick/transport"
 )
 
-// kernelBuffer bounds what the system queues below SendQueue: what is in there is sent however old it is.
+// kernelBuffer is the most bytes that the system queues after SendQueue: they are sent however old they
+// are.
 const kernelBuffer = 64 << 10
 
 // native is a connection of coder/websocket.
@@ -24,7 +25,7 @@ type native struct {
 
 func newSocket(c *websocket.Conn, conn net.Conn) *native {
 	c.SetReadLimit(maxMessage)
-	for { // what a TLS connection does at its end may wait
+	for { // closing a TLS connection may wait
 		inner, ok := conn.(interface{ NetConn() net.Conn })
 		if !ok {
 			break
@@ -33,12 +34,12 @@ func newSocket(c *websocket.Conn, conn net.Conn) *native {
 	}
 	if tcp, ok := conn.(*net.TCPConn); ok {
 		tcp.SetWriteBuffer(kernelBuffer)
-		_ = tcp.SetNoDelay(true) // a wish, as is the buffer's size
+		_ = tcp.SetNoDelay(true) // optional, as is the buffer's size
 	}
 	return &native{c: c, conn: conn}
 }
 
-// onPing and onPong have the library ask about each ping and pong.
+// onPing and onPong make the library ask tolerated for each ping and pong.
 func onPing(tolerated func() bool) func(context.Context, []byte) bool {
 	return func(context.Context, []byte) bool { return tolerated() }
 }
@@ -65,7 +66,7 @@ func (s *native) read(buf []byte) (int, error) {
 	return 0, lost(err)
 }
 
-// lost says what an error of a connection means.
+// lost translates an error of a connection.
 func lost(err error) error {
 	var ce websocket.CloseError
 	if errors.As(err, &ce) {
@@ -83,7 +84,7 @@ func (s *native) write(b []byte) error {
 
 func (s *native) close(status int, reason string) { s.c.Close(websocket.StatusCode(status), reason) }
 
-// abort closes what is below: the library's own ways of closing may wait.
+// abort closes the underlying connection, since the library's own ways of closing may wait.
 func (s *native) abort() {
 	if s.conn != nil {
 		s.conn.Close()

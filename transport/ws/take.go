@@ -6,7 +6,7 @@ import (
 	"github.com/foretick/foretick/transport"
 )
 
-// take handles a message of a peer and returns a buffer for the next.
+// take handles a message of a peer and returns a buffer for the next one.
 func (e *Endpoint) take(p *peer, buf []byte, n int) []byte {
 	b := buf[:n]
 	e.mu.Lock()
@@ -22,7 +22,7 @@ func (e *Endpoint) take(p *peer, buf []byte, n int) []byte {
 		return buf
 	case open:
 	default:
-		return buf // the farewell is said: what comes now is late
+		return buf // the farewell was sent: this message is late
 	}
 	p.heard = now
 	if n > 0 && b[0] == typeData && n <= header+MTU {
@@ -56,14 +56,14 @@ func (e *Endpoint) takeControl(p *peer, b []byte) {
 	e.malformed(p)
 }
 
-// bury ends a peer whose end message came: a close frame is to follow.
+// bury ends a peer whose end message arrived; a close frame will follow.
 func (e *Endpoint) bury(p *peer, c transport.Code, detail string) {
 	e.end(p, c, detail)
 	p.state, p.until = ended, e.clock.Load()+ticks(closeTime)
 	p.out = queue{}
 }
 
-// malformed drops a peer for what it sent. No network damages what comes by TCP, so it was meant.
+// malformed drops a peer for an invalid message. TCP delivers without damage, so the peer really sent it.
 func (e *Endpoint) malformed(p *peer) {
 	const detail = "a message that is not understood"
 	e.counters.Malformed++
@@ -71,7 +71,7 @@ func (e *Endpoint) malformed(p *peer) {
 	e.leave(p, transport.Malformed, detail)
 }
 
-// takeAnswer handles what comes to a client before it is accepted.
+// takeAnswer handles messages to a client before it is accepted.
 func (e *Endpoint) takeAnswer(p *peer, b []byte) {
 	if len(b) == 1 && b[0] == typeAccept {
 		p.state, p.heard, p.sent = open, e.clock.Load(), e.clock.Load()
@@ -87,7 +87,7 @@ func (e *Endpoint) takeAnswer(p *peer, b []byte) {
 	e.malformed(p)
 }
 
-// serveHello decides on a client. It is called with the lock held, and gives it up while it asks the accept hook.
+// serveHello decides on a client. It is called with the lock held, and releases it during the accept hook.
 func (e *Endpoint) serveHello(p *peer, b []byte) {
 	token, err := parseHello(b)
 	if err != nil {
@@ -100,7 +100,7 @@ func (e *Endpoint) serveHello(p *peer, b []byte) {
 	if e.cfg.Accept != nil {
 		identity, err := e.ask(p, token)
 		switch {
-		case p.state != greeting: // cut off meanwhile
+		case p.state != greeting: // dropped in the meantime
 			return
 		case err != nil:
 			e.counters.Refused++
@@ -122,8 +122,8 @@ func (e *Endpoint) serveHello(p *peer, b []byte) {
 	p.signal()
 }
 
-// ask asks the accept hook, once it is p's turn. The lock is given up meanwhile. A peer that is cut off while it waits is
-// not asked about, and waits no longer.
+// ask calls the accept hook when it is p's turn. It releases the lock temporarily. If the peer is dropped while it
+// waits, ask returns without calling the hook.
 func (e *Endpoint) ask(p *peer, token []byte) (identity []byte, err error) {
 	e.mu.Unlock()
 	defer e.mu.Lock()
@@ -141,7 +141,7 @@ func (e *Endpoint) ask(p *peer, token []byte) (identity []byte, err error) {
 	}
 }
 
-// settled takes a peer from the pending ones.
+// settled removes a peer from the pending ones.
 func (e *Endpoint) settled(p *peer) {
 	if p.pending {
 		p.pending = false
@@ -149,8 +149,8 @@ func (e *Endpoint) settled(p *peer) {
 	}
 }
 
-// crowded refuses when there is no room, unless there may be room by replacing somebody. Ends that the caller has not
-// taken note of yet take room too, as they take memory.
+// crowded refuses a peer when there is no room, unless it may replace another. Ended peers whose event the caller has
+// not read also count, since they use memory.
 func (e *Endpoint) crowded(p *peer, replaces bool) bool {
 	if e.closed {
 		e.cut(p)

@@ -5,7 +5,7 @@ import (
 	"github.com/foretick/foretick/transport/internal/pulse"
 )
 
-// tend is the endpoint's timer: keep-alives, timeouts, and connections to be cut off.
+// tend is the endpoint's timer: it sends keep-alives, checks timeouts, and drops connections.
 func (e *Endpoint) tend() {
 	pulse.Run(e.done, tickTime, tickTime, func(passed uint32) {
 		if passed > 0 {
@@ -45,7 +45,7 @@ func (e *Endpoint) tendPeer(p *peer, now uint32) {
 		e.counters.Stalled++
 		e.end(p, transport.Overflow, "takes nothing of what it is sent")
 		e.leave(p, transport.Overflow, "")
-	case silent >= 2*alive && now-p.asked >= askEvery: // ask, as a browser's timers rest in hidden pages
+	case silent >= 2*alive && now-p.asked >= askEvery: // ask, since a browser's timers pause in hidden pages
 		p.asked, p.alive, p.ask = now, true, true
 		p.signal()
 	case now-p.sent >= alive:

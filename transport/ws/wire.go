@@ -8,7 +8,8 @@ import (
 	"github.com/foretick/foretick/transport"
 )
 
-// Subprotocol is the WebSocket subprotocol that both ends name (RFC 6455, section 1.9): the format's version is in it.
+// Subprotocol is the WebSocket subprotocol that both ends name (RFC 6455, section 1.9). It includes the format's
+// version.
 const Subprotocol = "foretick.1"
 
 // The first byte of every message. Integers are big-endian.
@@ -16,16 +17,16 @@ const (
 	typeData   byte = iota // both: datagram
 	typeHello              // client, first: token
 	typeAccept             // server, first
-	typeAlive              // both: 1 if an answer is wanted, else 0
+	typeAlive              // both: 1 to request a reply, else 0
 	typeEnd                // both, last: code, detail
 )
 
-// MTU is what Send takes at most, in bytes, in either direction.
+// MTU is the most bytes that Send accepts, in either direction.
 const MTU = transport.MaxDatagram - header
 
 const (
 	header     = 1
-	maxMessage = header + transport.MaxDatagram // and more than the largest hello and end
+	maxMessage = header + transport.MaxDatagram // larger than the largest hello and end message
 	bufferSize = 1280                           // more than maxMessage
 	ask        = 1
 	maxReason  = 123 // bytes of a close frame's reason (RFC 6455, section 5.5)
@@ -60,7 +61,7 @@ func parseAlive(b []byte) (answer bool, err error) {
 	return b[1] == ask, nil
 }
 
-// The statuses of RFC 6455, section 7.4, that another implementation may close with.
+// Statuses of RFC 6455, section 7.4, that another implementation may close with.
 const (
 	statusNormal  = 1000
 	statusAway    = 1001
@@ -73,10 +74,10 @@ const (
 	statusRestart = 1012
 	statusBusy    = 1013
 	statusPrivate = 4000 // the first of the private range
-	statusOther   = 4999 // the last: a code that does not fit
+	statusOther   = 4999 // the last: for codes that do not fit
 )
 
-// status returns the status of the close frame for a code: one that a browser's script may choose.
+// status returns the close frame's status for a code: one that a browser's script may choose.
 func status(c transport.Code) int {
 	switch {
 	case c == transport.Closed:
@@ -87,8 +88,8 @@ func status(c transport.Code) int {
 	return statusOther
 }
 
-// codeOf returns what a status says when no end message came before it. A server that restarts, or is gone without a
-// word, may come back: Unreachable.
+// codeOf returns the code for a status when no end message came before it. A server that restarts, or disappears
+// without notice, may come back: Unreachable.
 func codeOf(status int) transport.Code {
 	switch status {
 	case statusNormal, statusAway, statusNone:
@@ -111,7 +112,7 @@ func codeOf(status int) transport.Code {
 	return transport.Unreachable
 }
 
-// reason cuts detail to what a close frame holds.
+// reason cuts detail to the length that a close frame holds.
 func reason(detail string) string {
 	detail = strings.ToValidUTF8(detail, "?")
 	n := min(len(detail), maxReason)

@@ -41,7 +41,7 @@ func TestGoldenVectors(t *testing.T) {
 	assert.Contains(t, string(doc), Subprotocol)
 }
 
-// A code that has a status of its own comes back from it, for those who read close frames only.
+// A code with a matching status survives the round trip, for clients that only read close frames.
 func TestStatusAndBack(t *testing.T) {
 	for c := transport.Code(0); c < 2000; c++ {
 		s := status(c)

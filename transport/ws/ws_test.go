@@ -152,7 +152,7 @@ func TestTLS(t *testing.T) {
 		require.True(t, ep.Info(wait(t, ep, transport.Connected).Peer, &info))
 		assert.True(t, info.Secure)
 	}
-	// A certificate of nobody's.
+	// A certificate that nobody knows.
 	client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{MinVersion: tls.VersionTLS13}}}
 	bad, err := ws.DialWith(client, url, ws.Config{})
 	require.NoError(t, err)
@@ -162,7 +162,7 @@ func TestTLS(t *testing.T) {
 	assert.Contains(t, ev.Detail, "certificate")
 }
 
-// Browsers say which page a script is of; what is no browser does not.
+// Browsers report which page a script belongs to; other clients do not.
 func TestOrigins(t *testing.T) {
 	for _, c := range []struct {
 		origin string
@@ -357,7 +357,7 @@ func TestSlowConsumer(t *testing.T) {
 	p := wait(t, srv, transport.Connected).Peer
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	go func() { // it goes on sending, so it is not silent
+	go func() { // it keeps sending, so it is not silent
 		for conn.Write(ctx, websocket.MessageBinary, []byte{0, 1}) == nil {
 			time.Sleep(50 * time.Millisecond)
 		}
@@ -468,8 +468,8 @@ func TestPendingPerAddr(t *testing.T) {
 	wait(t, dial(t, srv.url(), ws.Config{}), transport.Connected)
 }
 
-// By default as many may wait of one address as a server of the root package lets wait: a LAN party, or an office behind
-// one NAT, comes at once.
+// By default as many connections of one address may wait as at a server of the root package: a LAN party, or an
+// office behind one NAT, connects together.
 func TestPendingOfOneAddress(t *testing.T) {
 	srv := listen(t, ws.Config{Timeout: 20 * time.Second})
 	defer srv.Close(0, "")

@@ -1,4 +1,4 @@
-// Program inline holds calls whose inlining a test asserts.
+// Program inline contains calls that a test expects to be inlined.
 package main
 
 import "github.com/foretick/foretick/ecs"

@@ -1,5 +1,5 @@
-// Package scene moves things about, so that tables can be learned and figures
-// measured on motion that is like a game's and the same for the same seed.
+// Package scene moves bodies and players as a game does, the same for the same seed.
+// Tables are learned and figures are measured on this motion.
 package scene
 
 import (
@@ -48,7 +48,7 @@ type action struct {
 	hold                 int
 }
 
-// New returns n bodies, and as many players as asked for.
+// New returns n bodies and the given number of players.
 func New(seed uint64, bodies, players int) *Scene {
 	s := &Scene{rng: rand.New(rand.NewPCG(seed, 77)), Bodies: make([]Body, bodies), Players: make([]Player, players), Health: make([]Health, players), Ammo: make([]Ammo, players), state: make([]motion, bodies), acts: make([]action, players)}
 	for i := range s.Bodies {

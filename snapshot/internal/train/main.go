@@ -13,6 +13,7 @@ import (
 	"reflect"
 	"unsafe"
 
+	"github.com/foretick/foretick/schema"
 	"github.com/foretick/foretick/snapshot"
 	"github.com/foretick/foretick/snapshot/internal/scene"
 )
@@ -39,9 +40,9 @@ func main() {
 
 // play sends a scene to a few viewers, with some loss and, now and then, no room.
 func play(st *snapshot.Statistics, seed uint64, step func(*scene.Scene, float64), lag int, dt float64, room int) {
-	reg := snapshot.NewRegistry()
+	reg := schema.NewRegistry()
 	for _, t := range []reflect.Type{reflect.TypeFor[scene.Body](), reflect.TypeFor[scene.Player](), reflect.TypeFor[scene.Health](), reflect.TypeFor[scene.Ammo]()} {
-		s, err := snapshot.Compile(t, snapshot.SchemaOptions{Predicted: true})
+		s, err := schema.Compile(t, schema.Options{Predicted: true})
 		if err != nil {
 			log.Fatal(err)
 		}
@@ -62,7 +63,7 @@ func play(st *snapshot.Statistics, seed uint64, step func(*scene.Scene, float64)
 	}
 	sent := make([][64]snapshot.Sent, len(senders))
 	var buf []byte
-	for t := snapshot.Tick(1); t < 250; t++ {
+	for t := schema.Tick(1); t < 250; t++ {
 		step(sc, dt)
 		src.Begin(t)
 		for i := range sc.Bodies {
@@ -99,8 +100,8 @@ func tumble(st *snapshot.Statistics, seed uint64, lag int) {
 	if err != nil {
 		log.Fatal("train: ", err)
 	}
-	reg := snapshot.NewRegistry()
-	s, err := snapshot.Compile(reflect.TypeFor[cube](), snapshot.SchemaOptions{})
+	reg := schema.NewRegistry()
+	s, err := schema.Compile(reflect.TypeFor[cube](), schema.Options{})
 	if err == nil {
 		_, err = reg.Component(s)
 	}
@@ -114,7 +115,7 @@ func tumble(st *snapshot.Statistics, seed uint64, lag int) {
 	to := src.NewSender(0, snapshot.SenderConfig{Statistics: st, Spawns: cubes})
 	var sent [64]snapshot.Sent
 	var buf []byte
-	for t := snapshot.Tick(1); len(trace) > 0; t++ {
+	for t := schema.Tick(1); len(trace) > 0; t++ {
 		src.Begin(t)
 		for i := range cubes {
 			b := trace[i*cubeBytes:]

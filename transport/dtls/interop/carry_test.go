@@ -16,8 +16,8 @@ import (
 	"github.com/foretick/foretick/transport/udp"
 )
 
-// carried is a net.PacketConn over one peer of an udp endpoint, for an implementation that is not ours. It is what
-// docs/STANDARD-dtls.md says lies below DTLS, with the sums that our client's handshake has.
+// carried is a net.PacketConn over one peer of a udp endpoint, for another implementation. It provides the layer
+// below DTLS as in docs/STANDARD-dtls.md, with the checksums of our client's handshake.
 type carried struct {
 	ep   *udp.Endpoint
 	peer transport.PeerID
@@ -29,7 +29,7 @@ type carried struct {
 	meddle   func(b []byte) [][]byte
 	extra    [][]byte
 	sums     int  // of a client's datagrams, which were taken off
-	hold     bool // keeps what is written in up only
+	hold     bool // only collects written datagrams in up
 }
 
 // accept waits for an endpoint's peer.

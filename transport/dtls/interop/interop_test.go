@@ -53,7 +53,7 @@ func next(t testing.TB, ep transport.Endpoint, k transport.EventKind) transport.
 		select {
 		case <-ep.Ready():
 		case <-over:
-			require.Fail(t, "in vain waited for an event", "%v", k)
+			require.Fail(t, "timed out waiting for an event", "%v", k)
 		}
 	}
 	require.Equal(t, k, ev[0].Kind, "%v %q", ev[0].Code, ev[0].Detail)
@@ -176,8 +176,8 @@ func shake(t *testing.T, c *v3.Conn, wire *carried) *theirs {
 	return &theirs{c, wire}
 }
 
-// Each pair of ends, with each suite that both have, agrees on keys, and each end opens what the other protected, of every
-// length; neither takes what was changed on the way, or comes twice.
+// Each pair of ends agrees on keys with each suite that both have. Each end opens records of the other, of every
+// length, and neither accepts changed or repeated ones.
 func TestInteroperation(t *testing.T) {
 	for _, c := range []struct {
 		name    string

@@ -1,5 +1,5 @@
-// Package calendar is a queue ordered by time, then by insertion, for a simulation's events: what is near waits in
-// buckets of a quarter of a millisecond (a calendar queue, Brown 1988, of one year's length), what is far in a heap.
+// Package calendar is a queue ordered by time, then by insertion, for a simulation's events. Near events wait in
+// buckets of a quarter of a millisecond (a calendar queue, Brown 1988, one year long), far events in a heap.
 package calendar
 
 import (
@@ -16,35 +16,35 @@ const (
 	never   = math.MaxInt64
 )
 
-// node is a value that waits. A bucket's nodes are a ring: its last knows its first.
+// node is a value that waits. The nodes of a bucket form a ring: its last node points at its first.
 type node[T any] struct {
 	v    T
 	at   time.Duration
-	next int32 // in the bucket, or of the unused
+	next int32 // in the bucket, or in the free list
 }
 
-// Queue is a queue whose clock is moved by Pop. New makes one.
+// Queue is a queue whose clock moves with Pop. New creates it.
 type Queue[T any] struct {
-	near heap.Heap[int32] // what is due in the bucket of today, or was when it came to it
-	far  heap.Heap[int32] // what lies beyond the year
+	near heap.Heap[int32] // values due in today's bucket, or pushed after it was opened
+	far  heap.Heap[int32] // values beyond the year
 	n    int
-	day  int64 // the bucket of today; never above that of the last Pop's limit
-	next int64 // the first bucket after today that holds something, here or in far; or never
+	day  int64 // today's bucket; never above that of the last Pop's limit
+	next int64 // the first bucket after today that holds a value, here or in far; or never
 
 	nodes []node[T]
 	free  int32          // the first unused node, or -1
-	last  [buckets]int32 // of each bucket, where used says that there is one
+	last  [buckets]int32 // of each bucket that is marked in used
 	used  [buckets / 64]uint64
 }
 
 // New returns an empty queue.
 func New[T any]() *Queue[T] { return &Queue[T]{next: never, free: -1} }
 
-// Len returns how many values wait.
+// Len returns the number of values.
 func (q *Queue[T]) Len() int { return q.n }
 
-// Push adds a value, due at a time, and returns it to be filled in: it is zero, and in its place until the next call.
-// Values that are due before the limit of the last Pop are slower to go through.
+// Push adds a value, due at a time, and returns it for the caller to fill in: it is zero, and stays in place until
+// the next call. Values due before the limit of the last Pop are slower.
 func (q *Queue[T]) Push(at time.Duration) *T {
 	i := q.free
 	if i >= 0 {
@@ -78,7 +78,7 @@ func (q *Queue[T]) Push(at time.Duration) *T {
 	return &e.v
 }
 
-// Pop moves the first value to v, if it is due by limit, and returns its time.
+// Pop moves the first value to v if it is due by limit, and returns its time.
 func (q *Queue[T]) Pop(limit time.Duration, v *T) (at time.Duration, ok bool) {
 	if q.near.Len() == 0 {
 		if q.next > int64(limit)>>shift {
@@ -107,7 +107,7 @@ func (q *Queue[T]) take(i int32, v *T) {
 	e := &q.nodes[i]
 	*v = e.v
 	var none T
-	e.v = none // nothing is held on to
+	e.v = none // release references
 	e.next, q.free = q.free, i
 	q.n--
 }
@@ -132,8 +132,9 @@ func (q *Queue[T]) Next() (at time.Duration, ok bool) {
 	return at, ok
 }
 
-// open makes the next bucket that holds something today's: its nodes go to near, or, when there is but one, to the
-// caller, who else gets -1. What is in far came before what is in the bucket: it was too far away then.
+// open makes the next used bucket today's. It moves its nodes to near, or returns a single node to the caller;
+// otherwise it returns -1. Values in far go first: they were pushed earlier, when they were too far away for a
+// bucket.
 func (q *Queue[T]) open() (only int32) {
 	b := q.next
 	q.day, only = b, -1
@@ -166,7 +167,7 @@ func (q *Queue[T]) open() (only int32) {
 	return only
 }
 
-// after returns the first bucket after b, within a year, that holds something; or never.
+// after returns the first bucket after b, within a year, that holds a value; or never.
 func (q *Queue[T]) after(b int64) int64 {
 	from := (b + 1) & (buckets - 1)
 	word := q.used[from/64] >> (from % 64) << (from % 64)

@@ -58,8 +58,8 @@ func (b *both) pop(limit time.Duration) bool {
 	return true
 }
 
-// The calendar does what the heap does, whatever is pushed and popped in between: ties, bunches within a bucket, what is
-// due in the past, now, within the calendar's year and beyond it, and limits that pass over years.
+// The calendar behaves like the heap for every sequence of calls: ties, many values in a bucket, values due in the
+// past, now, within the calendar's year and beyond it, and limits that skip years.
 func TestQueueAgreesWithAHeap(t *testing.T) {
 	deltas := rapid.OneOf(
 		rapid.Int64Range(0, 20),
@@ -118,7 +118,7 @@ func TestQueueAgreesWithAHeapForLong(t *testing.T) {
 	require.Equal(t, 200, b.queue.Len())
 }
 
-// What was popped is not held on to, and its place is used again.
+// A popped value is released, and its node is reused.
 func TestQueueDoesNotAllocate(t *testing.T) {
 	q := calendar.New[*int]()
 	for i := range 100 {

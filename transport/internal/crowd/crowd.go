@@ -1,5 +1,5 @@
-// Package crowd keeps the connections of a server that have not said yet who they are, and chooses which of them goes
-// when there are too many. It holds no lock; an endpoint with goroutines brings its own.
+// Package crowd stores a server's connections that have not identified themselves yet, and chooses which one to drop
+// when there are too many. It has no lock; an endpoint with goroutines must use its own.
 package crowd
 
 import "net/netip"
@@ -15,8 +15,8 @@ type row[P comparable] struct {
 	net netip.Addr
 }
 
-// Network returns what one client can easily have many addresses of: an IPv6 address's /64. An IPv4 address stands for
-// itself, in either form.
+// Network returns the address range that one client easily controls: the /64 of an IPv6 address. An IPv4 address, in
+// either form, is returned as it is.
 func Network(a netip.Addr) netip.Addr {
 	if a = a.Unmap(); a.Is6() {
 		p, _ := a.Prefix(64)
@@ -25,10 +25,10 @@ func Network(a netip.Addr) netip.Addr {
 	return a
 }
 
-// Len returns how many there are.
+// Len returns the number of connections.
 func (c *Crowd[P]) Len() int { return len(c.rows) }
 
-// From returns how many there are of an address's network.
+// From returns the number of connections from an address's network.
 func (c *Crowd[P]) From(a netip.Addr) int { return c.from[Network(a)] }
 
 // Add adds p as the newest.
@@ -41,7 +41,7 @@ func (c *Crowd[P]) Add(p P, a netip.Addr) {
 	c.from[net]++
 }
 
-// Remove removes p and reports whether it was there.
+// Remove removes p and reports whether it was present.
 func (c *Crowd[P]) Remove(p P) bool {
 	for i := range c.rows {
 		if c.rows[i].p != p {
@@ -60,7 +60,8 @@ func (c *Crowd[P]) Remove(p P) bool {
 	return false
 }
 
-// Oldest returns the oldest of the network that has the most, so that a flood from one network displaces itself.
+// Oldest returns the oldest connection of the network that has the most, so that a flood from one network displaces
+// itself.
 func (c *Crowd[P]) Oldest() (p P, ok bool) {
 	most := 0
 	for i := range c.rows {

@@ -50,7 +50,7 @@ func TestOldestOfTheMost(t *testing.T) {
 func TestCrowd(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var c crowd.Crowd[int]
-		var want [][2]int // who, of which network
+		var want [][2]int // connection and its network
 		addr := func(net int) netip.Addr { return netip.AddrFrom4([4]byte{10, 0, 0, byte(net)}) }
 		next := 0
 		t.Repeat(map[string]func(*rapid.T){

@@ -1,5 +1,5 @@
-// Package heap holds what is due at a time: a four-ary heap without interfaces, first in first out among
-// equals.
+// Package heap is a queue of values by due time: a four-ary heap without interfaces, first in first out
+// among equal times.
 package heap
 
 import "time"
@@ -16,7 +16,7 @@ type Heap[T any] struct {
 	seq   uint64
 }
 
-// Len returns how many values wait.
+// Len returns the number of values.
 func (h *Heap[T]) Len() int { return len(h.items) }
 
 // Next returns the time of the first value; ok is false when there is none.
@@ -58,7 +58,7 @@ func (h *Heap[T]) Pop() (at time.Duration, v T) {
 	s[n] = item[T]{}
 	s = s[:n]
 	h.items = s
-	i := 0 // the hole, which goes down to a leaf: last came from one and mostly belongs near one
+	i := 0 // the hole moves down to a leaf: last came from a leaf and mostly belongs near one
 	for {
 		child := 4*i + 1
 		if child >= n {

@@ -1,20 +1,20 @@
-// Package inbox queues what an endpoint received until Recv comes for it: one bounded queue per peer, which
-// loses its oldest datagram when it overruns, and peers served in turn, so that a flood from one delays no
-// other. It holds no lock; an endpoint with goroutines brings its own.
+// Package inbox queues received datagrams until Recv takes them. Each peer has one bounded queue, which
+// drops its oldest datagram when full. Peers are served in turn, so a flood from one delays no other. It
+// has no lock; an endpoint with goroutines must use its own.
 package inbox
 
 import "github.com/foretick/foretick/transport"
 
-// Queue is what waits of one peer. It belongs to its Inbox, which uses it again after the peer's end.
+// Queue holds the datagrams of one peer. It belongs to its Inbox, which reuses it after the peer's end.
 type Queue struct {
 	peer    transport.PeerID
 	oldest  *datagram
 	newest  *datagram
 	n       int
 	state   state
-	opened  bool // Connected waits to be told
-	ended   bool // Disconnected waits to be told, after the rest
-	waiting bool // in the inbox's turn
+	opened  bool // Connected is to be reported
+	ended   bool // Disconnected is to be reported, after the rest
+	waiting bool // queued in the inbox's turn
 	code    transport.Code
 	detail  string
 }
@@ -26,8 +26,8 @@ const (
 	dropped
 )
 
-// datagram is one that waits. It is the inbox's, not the queue's: a peer of which nothing waits takes no memory,
-// however much once did.
+// datagram is one waiting datagram. The inbox owns it, not the queue, so a peer with an empty queue takes
+// no memory.
 type datagram struct {
 	buf, data []byte
 	next      *datagram
@@ -35,21 +35,21 @@ type datagram struct {
 
 // Inbox holds the queues of one endpoint. New makes one.
 type Inbox struct {
-	size  int // of a buffer, bytes
-	limit int // datagrams waiting per peer
+	size  int // of a buffer, in bytes
+	limit int // most datagrams waiting per peer
 	ready chan struct{}
-	turn  []*Queue // a ring of queues that hold something
+	turn  []*Queue // a ring of the queues that are not empty
 	head  int
 	n     int
 	free  [][]byte
-	rest  *datagram // that hold nothing, and how many these are
+	rest  *datagram // unused datagrams, counted by rests
 	rests int
-	out   [][]byte // buffers the caller of Recv may be reading
+	out   [][]byte // buffers that the caller of Recv may be reading
 	spare []*Queue
 	open  int
 }
 
-// New returns an inbox whose buffers have size bytes and whose queues hold at most limit datagrams.
+// New returns an inbox with buffers of size bytes and queues of at most limit datagrams.
 func New(size, limit int) *Inbox {
 	return &Inbox{size: size, limit: limit, ready: make(chan struct{}, 1), turn: make([]*Queue, 8)}
 }
@@ -57,7 +57,7 @@ func New(size, limit int) *Inbox {
 // Ready returns the endpoint's Ready channel.
 func (in *Inbox) Ready() <-chan struct{} { return in.ready }
 
-// Open returns how many queues are in use: of peers that live, and of those whose end was not yet told.
+// Open returns the number of queues in use: of live peers, and of peers whose end was not reported yet.
 func (in *Inbox) Open() int { return in.open }
 
 // Buffer returns a buffer of full length, for Push or Release.
@@ -70,17 +70,17 @@ func (in *Inbox) Buffer() []byte {
 	return make([]byte, in.size)
 }
 
-// keep is how many unused buffers an inbox keeps; what a flood needed beyond goes back to the heap.
+// keep is the most unused buffers that an inbox keeps; the others go back to the heap.
 const keep = 1024
 
-// Release takes a buffer back. One that came from elsewhere is let go.
+// Release returns a buffer. A buffer from elsewhere is dropped.
 func (in *Inbox) Release(buf []byte) {
 	if len(in.free) < keep && cap(buf) == in.size {
 		in.free = append(in.free, buf[:in.size])
 	}
 }
 
-// Add makes a queue for a peer. connected says whether to tell Connected now; see Connect.
+// Add creates a queue for a peer. connected says whether to report Connected now; see Connect.
 func (in *Inbox) Add(p transport.PeerID, connected bool) *Queue {
 	var q *Queue
 	if n := len(in.spare); n > 0 {
@@ -98,14 +98,14 @@ func (in *Inbox) Add(p transport.PeerID, connected bool) *Queue {
 	return q
 }
 
-// Connect tells that the peer of q is connected.
+// Connect reports that the peer of q is connected.
 func (in *Inbox) Connect(q *Queue) {
 	q.opened = true
 	in.wait(q)
 }
 
-// Push adds a datagram: data is a part of buf, which is the inbox's from now on. It
-// reports whether the oldest datagram had to go for it.
+// Push adds a datagram: data is a part of buf, which the inbox now owns. It reports whether the oldest
+// datagram was dropped for it.
 func (in *Inbox) Push(q *Queue, buf, data []byte) (overrun bool) {
 	if q.n == in.limit {
 		old, _ := in.pop(q)
@@ -119,7 +119,7 @@ func (in *Inbox) Push(q *Queue, buf, data []byte) (overrun bool) {
 	} else {
 		d = &datagram{}
 	}
-	d.buf, d.data, d.next = buf, data, nil // by field, as a whole would be made elsewhere and copied
+	d.buf, d.data, d.next = buf, data, nil // by field: assigning a whole struct would build and copy it
 	if q.n == 0 {
 		q.oldest = d
 	} else {
@@ -131,13 +131,14 @@ func (in *Inbox) Push(q *Queue, buf, data []byte) (overrun bool) {
 	return overrun
 }
 
-// End tells that the peer is gone, after what waits. The queue is no longer the caller's.
+// End reports that the peer is gone, after its waiting datagrams. The caller must not use the queue any
+// more.
 func (in *Inbox) End(q *Queue, c transport.Code, detail string) {
 	q.ended, q.code, q.detail = true, c, detail
 	in.wait(q)
 }
 
-// Drop forgets the peer and all that waits. The queue is no longer the caller's.
+// Drop discards the peer and all its waiting datagrams. The caller must not use the queue any more.
 func (in *Inbox) Drop(q *Queue) {
 	for q.n > 0 {
 		old, _ := in.pop(q)
@@ -149,8 +150,8 @@ func (in *Inbox) Drop(q *Queue) {
 	}
 }
 
-// Recv fills ev, a datagram of each peer in turn, and returns how many events it wrote. The buffers of the
-// call before are used again.
+// Recv fills ev, one datagram of each peer in turn, and returns the number of events. It reuses the buffers
+// of the previous call.
 func (in *Inbox) Recv(ev []transport.Event) int {
 	for i, b := range in.out {
 		in.Release(b)
@@ -203,7 +204,7 @@ func (in *Inbox) recycle(q *Queue) {
 	in.spare = append(in.spare, q)
 }
 
-// wait puts q in the turn, unless it is there.
+// wait puts q in the turn, unless it is already there.
 func (in *Inbox) wait(q *Queue) {
 	if q.waiting {
 		return

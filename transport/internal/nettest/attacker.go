@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// Attacker sits on the path between one client and a server: it reads all that passes, and forges what it likes. It
-// knows from docs/STANDARD-udp.md how datagrams are carried.
+// Attacker sits on the path between one client and a server. It reads everything and forges what a test asks for.
+// It knows the datagram format of docs/STANDARD-udp.md.
 type Attacker struct {
 	front, back *net.UDPConn
 	running     sync.WaitGroup
@@ -18,12 +18,13 @@ type Attacker struct {
 	client   *net.UDPAddr
 	id       []byte   // of the connection, from the client's datagrams
 	tag      []byte   // of the server's
-	up, down [][]byte // datagrams within those that passed
-	raw      [][]byte // all that the client sent
-	meddle   [][]byte // what it adds in both directions after each datagram
+	up, down [][]byte // payloads of the datagrams that passed
+	raw      [][]byte // everything the client sent
+	meddle   [][]byte // datagrams it adds in both directions after each one
 }
 
-// NewAttacker returns one between a server and the client that dials its Addr. It goes with the test, or with Stop.
+// NewAttacker returns an Attacker between a server and the client that dials its Addr. It ends with the test, or
+// with Stop.
 func NewAttacker(t testing.TB, server string) *Attacker {
 	t.Helper()
 	fatal := func(err error) {
@@ -53,7 +54,7 @@ func (a *Attacker) Stop() {
 	a.running.Wait()
 }
 
-// Addr is what the client dials.
+// Addr returns the address for the client to dial.
 func (a *Attacker) Addr() string { return a.front.LocalAddr().String() }
 
 func (a *Attacker) forward() {
@@ -85,7 +86,7 @@ func (a *Attacker) answer() {
 		if errors.Is(err, net.ErrClosed) {
 			return
 		}
-		if err != nil { // the server's port is closed for a while
+		if err != nil { // the server's port is closed temporarily
 			continue
 		}
 		a.mu.Lock()
@@ -109,7 +110,7 @@ func (a *Attacker) add() {
 	}
 }
 
-// Forge sends a datagram of the Attacker's to both ends.
+// Forge sends a forged datagram to both ends.
 func (a *Attacker) Forge(b []byte) {
 	a.ForgeUp(b)
 	a.mu.Lock()
@@ -120,7 +121,7 @@ func (a *Attacker) Forge(b []byte) {
 	}
 }
 
-// ForgeUp sends a datagram of the attacker's, in the client's name, to the server.
+// ForgeUp sends a forged datagram to the server in the client's name.
 func (a *Attacker) ForgeUp(b []byte) {
 	a.mu.Lock()
 	id := a.id
@@ -130,7 +131,7 @@ func (a *Attacker) ForgeUp(b []byte) {
 	}
 }
 
-// Meddle adds datagrams in both directions after each that passes.
+// Meddle adds datagrams in both directions after each one that passes.
 func (a *Attacker) Meddle(with ...[]byte) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -144,10 +145,10 @@ func (a *Attacker) ID() []byte {
 	return slices.Clone(a.id)
 }
 
-// Inject sends bytes of the attacker's as they are to the server.
+// Inject sends raw bytes to the server.
 func (a *Attacker) Inject(b []byte) { a.back.Write(b) }
 
-// Return sends bytes of the attacker's as they are to the client.
+// Return sends raw bytes to the client.
 func (a *Attacker) Return(b []byte) {
 	a.mu.Lock()
 	client := a.client
@@ -155,14 +156,14 @@ func (a *Attacker) Return(b []byte) {
 	_, _ = a.front.WriteToUDP(b, client)
 }
 
-// Raw returns all that the client sent.
+// Raw returns everything that the client sent.
 func (a *Attacker) Raw() [][]byte {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return slices.Clone(a.raw)
 }
 
-// Seen returns what was carried in the datagrams that passed.
+// Seen returns the payloads of the datagrams that passed.
 func (a *Attacker) Seen() (up, down [][]byte) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -12,17 +12,17 @@ import (
 	"github.com/foretick/foretick/transport/sim"
 )
 
-// Connecting is a test of connecting over a bad link that besides is dead for 2 s in every 22: the dials begin at times
-// spread evenly over that cycle. sim.Hell loses a quarter of the datagrams in bursts, delays the rest by up to 275 ms,
-// doubles and reorders every tenth, and damages every hundredth.
+// Connecting tests connecting over a bad link that is also dead for 2 s in every 22 s. The dials start at times
+// spread evenly over that cycle. sim.Hell loses a quarter of the datagrams in bursts, delays the rest by up to 275
+// ms, duplicates and reorders every tenth, and damages every hundredth.
 type Connecting struct {
-	Link   sim.Link                                      // that the dials are made over, besides the cycle
+	Link   sim.Link                                      // link for the dials, in addition to the cycle
 	Server string                                        // where the server listens
 	Dial   func(addr string) (transport.Endpoint, error) // called from any goroutine
 	Leave  func(ep transport.Endpoint)                   // ends a client's endpoint
-	P99    time.Duration                                 // may not be exceeded
-	Lanes  int                                           // dials at a time
-	Short  int                                           // dials without -soak, where 1000 decide if they do not
+	P99    time.Duration                                 // upper limit
+	Lanes  int                                           // parallel dials
+	Short  int                                           // dials without -soak; if these fail, 1000 decide
 }
 
 const (
@@ -31,17 +31,17 @@ const (
 	whole = 1000 // dials
 )
 
-// dialled is how one dial went.
+// dialled is the result of one dial.
 type dialled struct {
 	took     time.Duration
-	dark     bool // it began in a blackhole
+	dark     bool // it started in a blackhole
 	up, down sim.PathStats
 }
 
-// Run makes the dials. One that fails, or too many that take too long, fail the test.
+// Run makes the dials. A failed dial, or too many slow ones, fail the test.
 func (c Connecting) Run(t *testing.T) {
 	t.Helper()
-	c.Lanes /= slower * slower // the processors are the link's only rivals
+	c.Lanes /= slower * slower // parallel dials would compete with the link for the processors
 	n := Length(t, "connects", c.Short/slower, whole)
 	begin, late := time.Now(), lateness()
 	all := c.dials(t, 0, n, n)
@@ -58,10 +58,10 @@ func (c Connecting) Run(t *testing.T) {
 	}
 }
 
-// turns is how often a dial waits for its turn on the machine's processors: four round trips through a proxy.
+// turns is how often a dial waits for the machine's processors: four round trips through a proxy.
 const turns = 16
 
-// lateness measures, until the returned function is called, how late this machine does what is due: p99.
+// lateness measures this machine's scheduling delay (p99), until the returned function is called.
 func lateness() func() time.Duration {
 	stop, stopped := make(chan struct{}), make(chan struct{})
 	var all []time.Duration
@@ -84,7 +84,7 @@ func lateness() func() time.Duration {
 	}
 }
 
-// dials makes n dials, whose links are seeded from a number on, in an order that mixes their times.
+// dials makes n dials with link seeds starting at from, in an order that mixes their phases.
 func (c Connecting) dials(t *testing.T, from, n, spread int) []dialled {
 	results := make([]dialled, n)
 	var busy sync.WaitGroup
@@ -138,7 +138,7 @@ func sum(a, b sim.PathStats) sim.PathStats {
 		Duplicated: a.Duplicated + b.Duplicated, Reordered: a.Reordered + b.Reordered, Corrupted: a.Corrupted + b.Corrupted}
 }
 
-// dial dials once over a link of its own that is at a phase of its cycle, which begins with the blackhole.
+// dial dials once over its own link, starting at a phase of its cycle. A cycle starts with the blackhole.
 func (c Connecting) dial(t *testing.T, seed uint64, phase time.Duration) (r dialled) {
 	p, err := impair.NewProxy("127.0.0.1:0", c.Server, c.Link, c.Link, seed)
 	if err != nil {

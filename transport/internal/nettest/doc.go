@@ -1,3 +1,3 @@
-// Package nettest holds what the tests of the transports over real sockets share: waiting for events, floods, and the
-// measurements that reliability asks of each of them alike. Nothing but tests imports it.
+// Package nettest holds shared test helpers of the socket transports: waiting for events, floods,
+// and the reliability measurements that apply to each of them. Only tests import it.
 package nettest

@@ -10,8 +10,8 @@ import (
 	"github.com/foretick/foretick/transport"
 )
 
-// Flood sends fill's datagrams to an address for a while, some rate a second where the machine can, and returns how many.
-// It may be called from any goroutine.
+// Flood sends datagrams made by fill to an address for the time d, at the given rate a second if the machine can, and
+// returns their number. Any goroutine may call it.
 func Flood(t testing.TB, to string, rate int, d time.Duration, fill func(b []byte, r *rand.Rand) []byte) (sent int) {
 	c, err := net.Dial("udp4", to)
 	if err != nil {
@@ -22,24 +22,24 @@ func Flood(t testing.TB, to string, rate int, d time.Duration, fill func(b []byt
 	r, buf := rand.New(rand.NewPCG(1, 2)), make([]byte, 0, 1500)
 	for begin := time.Now(); time.Since(begin) < d; time.Sleep(time.Millisecond) {
 		for so := time.Since(begin); so < d && sent < int(so.Seconds()*float64(rate)); so = time.Since(begin) {
-			c.Write(fill(buf, r)) // a slow machine never catches up, and is done all the same
+			c.Write(fill(buf, r)) // a slow machine never catches up, but the loop still ends
 			sent++
 		}
 	}
 	return sent
 }
 
-// Besieged is what a flood of a server did to one of its clients, and to the server's own tick.
+// Besieged is the effect of a flood on a server's client and on the server's own tick.
 type Besieged struct {
 	Sent       int           // datagrams of the flood
-	Late       time.Duration // the tick, p99
-	Ticks, Got int           // ticks, in each of which the client sent a datagram; how many of those came
-	Grown      int64         // the heap, bytes
-	More       int           // goroutines
+	Late       time.Duration // delay of the tick, p99
+	Ticks, Got int           // ticks, with one client datagram each, and how many of those arrived
+	Grown      int64         // growth of the heap, in bytes
+	More       int           // additional goroutines
 }
 
-// Besiege floods a server, in which a client plays at 60 Hz, with 100 000 datagrams a second. Whoever is disconnected
-// fails the test.
+// Besiege floods a server with 100 000 datagrams a second while a client plays at 60 Hz. Any disconnect fails the
+// test.
 func Besiege(t *testing.T, to string, srv, cli transport.Endpoint, toServer transport.PeerID, d time.Duration,
 	fill func(b []byte, r *rand.Rand) []byte) (s Besieged) {
 	t.Helper()
@@ -74,12 +74,12 @@ func Besiege(t *testing.T, to string, srv, cli transport.Endpoint, toServer tran
 	t.Logf("%d datagrams in %v: ticks late p99 %v (at most 8 ms), %d of the client's %d got through, heap %+d kB, %d goroutines more",
 		s.Sent, d, s.Late, s.Got, s.Ticks, s.Grown/1024, s.More)
 	if *Soak && s.Late > 8*time.Millisecond || s.Got == 0 || s.Grown > 16<<20 || s.More > 0 {
-		t.Errorf("a flood is felt: %+v", s)
+		t.Errorf("a flood has an effect: %+v", s)
 	}
 	return s
 }
 
-// subside waits until there are no more than so many goroutines, for a while: what ends does so in its own time.
+// subside waits a while until there are at most this many goroutines, since some take time to end.
 func subside(most int) {
 	for range 1000 {
 		if runtime.NumGoroutine() <= most {
@@ -89,8 +89,8 @@ func subside(most int) {
 	}
 }
 
-// GreetAgain floods a server with 5 000 hellos a second, and has a client dial meanwhile, which must be in within 3 s. The
-// heap may grow by that many bytes, and ten goroutines, the client's included.
+// GreetAgain floods a server with 5 000 hellos a second. A client that dials at the same time must connect within 3
+// s. The heap may grow by that many bytes, and the process by ten goroutines, including the client's.
 func GreetAgain(t *testing.T, to string, srv transport.Endpoint, dial func() transport.Endpoint, grow int64,
 	fill func(b []byte, r *rand.Rand) []byte) (sent int) {
 	t.Helper()
@@ -110,7 +110,7 @@ func GreetAgain(t *testing.T, to string, srv transport.Endpoint, dial func() tra
 	t.Logf("%d hellos in %v: a client connected in %v (at most 3 s), %d goroutines more, the client's included, heap %+d kB", sent, d,
 		took.Round(time.Millisecond), more, grown/1024)
 	if took > Limit(3*time.Second) || more > 10 || grown > grow {
-		t.Error("a flood of hellos is felt")
+		t.Error("a flood of hellos has an effect")
 	}
 	return sent
 }

@@ -7,8 +7,8 @@ import (
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// Hello makes package udp's hello in the memory of b, as docs/STANDARD-udp.md has it, with a cookie of which no server has heard, or
-// none if that is 0.
+// Hello builds a hello of package udp in the memory of b, as in docs/STANDARD-udp.md, with a
+// made-up cookie, or none if cookie is 0.
 func Hello(b []byte, nonce, cookie uint64) []byte {
 	b = append(b[:0], 0xA0, 'F', 'T', 'K', '1')
 	b = binary.BigEndian.AppendUint64(b, nonce)
@@ -18,5 +18,5 @@ func Hello(b []byte, nonce, cookie uint64) []byte {
 	return Sum(b)
 }
 
-// Sum adds the checksum that ends package udp's datagrams.
+// Sum appends the checksum at the end of package udp's datagrams.
 func Sum(b []byte) []byte { return binary.BigEndian.AppendUint32(b, crc32.Checksum(b, castagnoli)) }

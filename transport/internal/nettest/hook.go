@@ -11,8 +11,8 @@ import (
 // Accept is an accept hook.
 type Accept func(addr netip.AddrPort, token []byte) (identity []byte, err error)
 
-// Hook lets an accept hook call the endpoint that asks it: it drops who is connected, and bans whom it is asked about, who
-// is not let in then, though the hook says yes.
+// Hook tests an accept hook that calls its own endpoint: it drops a connected client, and bans the
+// client it decides on. That client is then refused although the hook accepts it.
 func Hook(t *testing.T, listen func(Accept) transport.BanList, dial func(srv transport.BanList, token string) transport.Endpoint) {
 	t.Helper()
 	var srv transport.BanList

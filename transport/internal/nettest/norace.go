@@ -2,5 +2,5 @@
 
 package nettest
 
-// slower is by how much bounds on time are wider.
+// slower is the factor by which time limits are wider.
 const slower = 1

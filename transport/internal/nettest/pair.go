@@ -7,7 +7,7 @@ import (
 	"github.com/foretick/foretick/transport"
 )
 
-// Wait waits for an event of a kind, and lets none of another pass but data.
+// Wait waits for an event of a kind; before it, only data events may come.
 func Wait(t testing.TB, ep transport.Endpoint, k transport.EventKind) transport.Event {
 	t.Helper()
 	for {
@@ -38,19 +38,19 @@ func event(t testing.TB, ep transport.Endpoint, k transport.EventKind) transport
 		select {
 		case <-ep.Ready():
 		case <-deadline:
-			t.Fatalf("in vain waited for a %v event", k)
+			t.Fatalf("timed out waiting for a %v event", k)
 		}
 	}
 	return ev[0]
 }
 
-// Pair waits until a client is connected and its server knows it, and returns what each calls the other.
+// Pair waits until a client and its server are connected, and returns their ids of each other.
 func Pair(t testing.TB, srv, cli transport.Endpoint) (toServer, toClient transport.PeerID) {
 	t.Helper()
 	return Wait(t, cli, transport.Connected).Peer, Wait(t, srv, transport.Connected).Peer
 }
 
-// Talk sends a datagram each way and wants it to arrive as the next.
+// Talk sends a datagram each way and expects it as the next one.
 func Talk(t testing.TB, srv, cli transport.Endpoint, toServer, toClient transport.PeerID) {
 	t.Helper()
 	say := func(from, to transport.Endpoint, p transport.PeerID, what string) {
@@ -59,7 +59,7 @@ func Talk(t testing.TB, srv, cli transport.Endpoint, toServer, toClient transpor
 			t.Fatal(err)
 		}
 		if got := string(Wait(t, to, transport.Data).Data); got != what {
-			t.Fatalf("%q came as %q", what, got)
+			t.Fatalf("%q arrived as %q", what, got)
 		}
 	}
 	say(cli, srv, toServer, "ping")

@@ -2,5 +2,6 @@
 
 package nettest
 
-// slower is by how much bounds on time are wider: the race detector makes a handshake many times slower.
+// slower is the factor by which time limits are wider: the race detector makes a handshake many
+// times slower.
 const slower = 3

@@ -9,11 +9,11 @@ import (
 	"github.com/foretick/foretick/transport"
 )
 
-const burst = 32 // datagrams at a time, as a tick sends
+const burst = 32 // datagrams at a time, as in a tick
 
-// Ratio sends 200 B datagrams over the loopback in bursts, as a tick does, and receives them, by an endpoint and by the
-// net package's own UDP calls in turn. The metric x_raw is the endpoint's datagrams a second as a share of the raw
-// sockets'; name_ns/datagram is the endpoint's time.
+// Ratio sends 200-byte datagrams over the loopback in bursts, as a tick does, alternately through an endpoint and
+// through the net package's own UDP calls. The metric x_raw is the endpoint's rate of datagrams relative to the raw
+// sockets; name_ns/datagram is the endpoint's time.
 func Ratio(b *testing.B, name string, srv, cli transport.Endpoint, toServer transport.PeerID) {
 	b.Helper()
 	r := newRaw(b)
@@ -38,7 +38,7 @@ func Ratio(b *testing.B, name string, srv, cli transport.Endpoint, toServer tran
 	b.ReportMetric(float64(end)/float64(b.N*burst), name+"_ns/datagram")
 }
 
-// through sends a burst from the client and takes it at the server, into ev.
+// through sends a burst from the client and receives it at the server, into ev.
 func through(t testing.TB, srv, cli transport.Endpoint, toServer transport.PeerID, payload []byte, ev []transport.Event) {
 	for range burst {
 		if err := cli.Send(toServer, payload); err != nil {

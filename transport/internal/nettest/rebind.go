@@ -12,16 +12,16 @@ import (
 	"github.com/foretick/foretick/transport/sim"
 )
 
-// Rebinding is a test of a client whose NAT, which is close to it, gives it another port every 5 s, and who plays on. Both
-// ends play at 60 Hz. A gap in what the client hears is a round trip and 250 ms at most; the new path is proved by a
-// response, and until then gets three bytes for one.
+// Rebinding tests a client that stays in play while its NAT, which is close to it, changes its port every 5 s. Both
+// ends play at 60 Hz. A gap in the client's incoming data may last a round trip plus 250 ms. A response proves the
+// new path; before that, the path gets at most three bytes for each byte received.
 type Rebinding struct {
 	Listen func(t testing.TB) (srv transport.Endpoint, addr netip.AddrPort)
 	Dial   func(t testing.TB, addr string) transport.Endpoint
-	OneWay []time.Duration // delays of the links to be tried
+	OneWay []time.Duration // delays of the links to test
 }
 
-// Run tries all links at once.
+// Run tests all links in parallel.
 func (c Rebinding) Run(t *testing.T) {
 	t.Helper()
 	every := Length(t, "rebinding every", 900*time.Millisecond, 5*time.Second)
@@ -61,16 +61,16 @@ func (r *rebinding) judge(t *testing.T, times int) {
 	}
 }
 
-// rebinding is what a client with a changing port saw.
+// rebinding is the measurement of a client with a changing port.
 type rebinding struct {
 	name     string
 	link     sim.Link
 	limit    time.Duration // of a gap
 	gaps     []time.Duration
-	away     time.Duration // the longest that the test itself did not run when it should
+	away     time.Duration // the longest pause of the test itself
 	moves    uint64
 	early    int
-	down, up int // bytes at unproved paths
+	down, up int // bytes on unproved paths
 	worst    float64
 }
 
@@ -96,7 +96,7 @@ func (r *rebinding) run(t *testing.T, c Rebinding, every time.Duration, times in
 	cli := c.Dial(t, nat.Addr().String())
 	toServer, toClient := Pair(t, srv, cli)
 
-	// Time is counted in the client's ticks. A gap is the longest silence from a rebinding until the next.
+	// Time counts in the client's ticks. A gap is the longest silence from one rebinding to the next.
 	var ev [64]transport.Event
 	last := time.Now()
 	next := last.Add(every)

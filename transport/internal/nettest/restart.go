@@ -8,14 +8,14 @@ import (
 	"github.com/foretick/foretick/transport"
 )
 
-// Restarting is a test of servers that are killed and come back at their port: the client notices, is back soon, and
-// nothing of before the restart is heard, though all of it is sent again.
+// Restarting tests servers that are killed and restart on the same port. The client must notice and reconnect
+// quickly. Replayed datagrams from before the restart must be ignored.
 type Restarting struct {
 	Listen func(at string) (srv transport.Endpoint, err error)
 	Addr   func(srv transport.Endpoint) string
 	Dial   func(t testing.TB, addr string) transport.Endpoint
-	Vanish func(ep transport.Endpoint) // as the end of its process
-	// Keys returns what must never be the same for two connections.
+	Vanish func(ep transport.Endpoint) // like the end of its process
+	// Keys returns values that must differ between any two connections.
 	Keys func(srv, cli transport.Endpoint, toClient, toServer transport.PeerID) []string
 
 	mu           sync.Mutex
@@ -33,7 +33,7 @@ func (r *Restarting) Run(t *testing.T) {
 	r.keys = make(map[string]bool)
 	var busy sync.WaitGroup
 	for range lanes {
-		busy.Go(func() { r.lane(t, times) }) // a requirement that fails ends this goroutine, and the test with it
+		busy.Go(func() { r.lane(t, times) }) // a failed requirement ends this goroutine, and with it the test
 	}
 	busy.Wait()
 	if t.Failed() {
@@ -50,7 +50,7 @@ func (r *Restarting) Run(t *testing.T) {
 	}
 }
 
-// server listens at an address, as soon as that is free.
+// server listens at an address, as soon as it is free.
 func (r *Restarting) server(t *testing.T, at string) transport.Endpoint {
 	t.Helper()
 	for begin := time.Now(); ; time.Sleep(time.Millisecond) {
@@ -71,7 +71,7 @@ func (r *Restarting) lane(t *testing.T, times int) {
 	var old, raw [][]byte
 	var ev [1]transport.Event
 	for i := range times {
-		a := NewAttacker(t, at) // records it all
+		a := NewAttacker(t, at) // it records everything
 		begin := time.Now()
 		cli := r.Dial(t, a.Addr())
 		toServer, toClient := Pair(t, srv, cli)
@@ -117,7 +117,7 @@ func (r *Restarting) lane(t *testing.T, times int) {
 		cli.Close(0, "")
 		time.Sleep(20 * time.Millisecond)
 		if srv.Recv(ev[:]) != 0 {
-			t.Fatalf("something of before the restart was heard: %v", ev[0])
+			t.Fatalf("something from before the restart was received: %v", ev[0])
 		}
 		r.note(func() { r.notice, r.replayed = append(r.notice, notice), r.replayed+len(old)+len(raw) })
 		a.Stop()

@@ -8,8 +8,9 @@ import (
 	"testing"
 )
 
-// tap forwards datagrams to a server from a port of its own for each sender, and looks at what passes: it knows from the
-// document which datagram greets (a0), which proves a path (a8) and which carries the game's bytes to a client (a5).
+// tap forwards datagrams to a server, from a separate port for each sender, and inspects them. It
+// knows the datagram types: a0 is a hello, a8 proves a path, and a5 carries the game's bytes to a
+// client.
 type tap struct {
 	front   *net.UDPConn
 	server  netip.AddrPort
@@ -22,10 +23,10 @@ type tap struct {
 // tapped is one sender's path to the server.
 type tapped struct {
 	back     *net.UDPConn
-	greeted  bool // the path of the handshake, which proves it otherwise
+	greeted  bool // the handshake used this path, which proves it in another way
 	proved   bool
-	up, down int // bytes, until it was proved
-	early    int // datagrams of the game's to the client until then
+	up, down int // bytes before it was proved
+	early    int // game datagrams to the client before it was proved
 }
 
 func newTap(t *testing.T, server netip.AddrPort) (*tap, error) {

@@ -3,11 +3,12 @@ package pulse
 
 import "time"
 
-// most is how many ticks count at once: a process that was stopped has not listened, and the time counts for little.
+// most is the largest number of ticks counted at once: after a pause of the process, the pause must not cause
+// timeouts.
 const most = 4
 
-// Run calls beat at each interval until done is closed, with the ticks of a length that have passed since there last were
-// some.
+// Run calls beat at each interval until done is closed. It passes the number of ticks since the last call that had
+// any.
 func Run(done <-chan struct{}, interval, tick time.Duration, beat func(passed uint32)) {
 	t := time.NewTicker(interval)
 	defer t.Stop()
@@ -18,7 +19,7 @@ func Run(done <-chan struct{}, interval, tick time.Duration, beat func(passed ui
 		case <-t.C:
 		}
 		passed := uint32(time.Since(last) / tick)
-		last = last.Add(time.Duration(passed) * tick) // what is left of a tick counts later
+		last = last.Add(time.Duration(passed) * tick) // the rest of a tick counts later
 		beat(min(passed, most))
 	}
 }

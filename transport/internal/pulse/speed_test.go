@@ -23,7 +23,7 @@ func TestKeepsUp(t *testing.T) {
 	}
 }
 
-// count runs for some time, and returns what was counted and how long it was.
+// count runs for some time, and returns the counted time and the real time.
 func count(every time.Duration) (counted, took time.Duration) {
 	const tick = 10 * time.Millisecond
 	done, begin := make(chan struct{}), time.Now()

@@ -1,5 +1,5 @@
-// Package roster keeps for a server's endpoint who is connected by which identity, and who may not be. It holds no lock;
-// an endpoint with goroutines brings its own.
+// Package roster stores the connected peers of a server's endpoint by identity, and the banned identities. It has no
+// lock; an endpoint with goroutines must use its own.
 package roster
 
 import (
@@ -9,21 +9,22 @@ import (
 	"github.com/foretick/foretick/transport"
 )
 
-// Roster keeps the peers P of an endpoint by identity. Nothing is kept under an empty one. The zero value is empty.
+// Roster holds the peers P of an endpoint by identity. It stores nothing for an empty identity. The zero value is
+// empty.
 type Roster[P comparable] struct {
 	by   map[string][]P
 	bans map[string]ban
 }
 
 type ban struct {
-	until  time.Time // zero: for good
+	until  time.Time // zero: permanent
 	detail string
 }
 
 func (b ban) over(now time.Time) bool { return !b.until.IsZero() && !now.Before(b.until) }
 
-// Judge decides on a new peer: it returns those whom it replaces, or a *transport.CloseError that says why it is refused.
-// Those replaced are the caller's to drop, before it adds the new one.
+// Judge decides on a new peer. It returns the peers to replace, or a *transport.CloseError with the reason for a
+// refusal. The caller drops the replaced peers before it adds the new one.
 func (r *Roster[P]) Judge(identity []byte, same transport.Same, now time.Time) (replaced []P, err error) {
 	if b, ok := r.bans[string(identity)]; ok && !b.over(now) {
 		return nil, &transport.CloseError{Code: transport.Refused, Detail: b.detail}
@@ -38,7 +39,7 @@ func (r *Roster[P]) Judge(identity []byte, same transport.Same, now time.Time) (
 	return slices.Clone(there), nil
 }
 
-// Add notes that p is connected.
+// Add records that p is connected.
 func (r *Roster[P]) Add(identity []byte, p P) {
 	if len(identity) == 0 {
 		return
@@ -49,7 +50,7 @@ func (r *Roster[P]) Add(identity []byte, p P) {
 	r.by[string(identity)] = append(r.by[string(identity)], p)
 }
 
-// Remove notes that p is not; a peer that was never added is ignored.
+// Remove records that p is no longer connected; a peer that was never added is ignored.
 func (r *Roster[P]) Remove(identity []byte, p P) {
 	there := r.by[string(identity)]
 	i := slices.Index(there, p)
@@ -62,13 +63,14 @@ func (r *Roster[P]) Remove(identity []byte, p P) {
 	}
 }
 
-// Find returns who is connected by an identity, in order of arrival.
+// Find returns the peers connected with an identity, in order of arrival.
 func (r *Roster[P]) Find(identity []byte) []P { return slices.Clone(r.by[string(identity)]) }
 
-// Len returns by how many identities somebody is connected.
+// Len returns the number of connected identities.
 func (r *Roster[P]) Len() int { return len(r.by) }
 
-// Ban has Judge refuse an identity until a time, or for good if that is zero; bans that are over by now are forgotten.
+// Ban makes Judge refuse an identity until a time; the zero time means permanently. It also removes bans that have
+// ended.
 func (r *Roster[P]) Ban(identity []byte, until, now time.Time, detail string) {
 	if len(identity) == 0 {
 		return

@@ -1,4 +1,4 @@
-// Package slot keeps an endpoint's peers by PeerID: small slots, used again with a new generation.
+// Package slot stores an endpoint's peers by PeerID: small slots, reused with a new generation.
 package slot
 
 import "github.com/foretick/foretick/transport"
@@ -16,13 +16,13 @@ type Table[T any] struct {
 	n    int
 }
 
-// Len returns how many peers there are.
+// Len returns the number of peers.
 func (t *Table[T]) Len() int { return t.n }
 
-// Slots returns a bound of the slots in use, for At.
+// Slots returns an upper bound of the slots in use, for At.
 func (t *Table[T]) Slots() int { return len(t.rows) }
 
-// Add keeps v under a new id. A slot whose generations are used up is never used again.
+// Add stores v under a new id. A slot that has used up its generations is never reused.
 func (t *Table[T]) Add(v T) transport.PeerID {
 	var s int
 	if k := len(t.free); k > 0 {
@@ -42,7 +42,7 @@ func (t *Table[T]) Add(v T) transport.PeerID {
 // Get returns the value of p.
 func (t *Table[T]) Get(p transport.PeerID) (v T, ok bool) {
 	s := p.Slot()
-	if s < 0 || s >= len(t.rows) { // below: an id that nobody gave out, where an int has 32 bits
+	if s < 0 || s >= len(t.rows) { // negative: an invalid id, where int has 32 bits
 		return v, false
 	}
 	if r := &t.rows[s]; r.used && r.generation == p.Generation() {
@@ -54,7 +54,7 @@ func (t *Table[T]) Get(p transport.PeerID) (v T, ok bool) {
 // At returns the value in a slot below Slots.
 func (t *Table[T]) At(slot int) (v T, ok bool) { return t.rows[slot].v, t.rows[slot].used }
 
-// Remove forgets p and reports whether it was there.
+// Remove removes p and reports whether it was present.
 func (t *Table[T]) Remove(p transport.PeerID) bool {
 	if _, ok := t.Get(p); !ok {
 		return false

@@ -1,7 +1,7 @@
 //go:build js
 
-// Browser is a client in js/wasm. Its arguments are URLs: of a server that echoes, of one that refuses, of one that
-// reads nothing, and of nobody. It prints what happened, a line each.
+// Browser is a client in js/wasm. Its arguments are the URLs of a server that echoes, one that
+// refuses, one that reads nothing, and of no server. It prints one line per event.
 package main
 
 import (
@@ -90,7 +90,7 @@ func echoes(url string) error {
 	return nil
 }
 
-// stalls sends more than anybody takes.
+// stalls sends more than the server takes.
 func stalls(url string) error {
 	cli, err := ws.Dial(url, ws.Config{SendQueue: 64 << 10, Timeout: time.Minute})
 	if err != nil {

@@ -1,0 +1,130 @@
+package foretick
+
+import (
+	"time"
+
+	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/internal/layout"
+	"github.com/foretick/foretick/internal/probe"
+)
+
+// ClientState is how far a client has come.
+type ClientState uint8
+
+// The states, in their order.
+const (
+	// Connecting: the transport is not up yet, or the server has not answered.
+	Connecting ClientState = iota
+	// Syncing: admitted; the first snapshots are being buffered.
+	Syncing
+	// Resuming: the connection was lost, and the client reconnects. The world does not
+	// change.
+	Resuming
+	// Playing: commands are sampled, predicted and sent.
+	Playing
+	// Closed: the connection ended; View.Err says why.
+	Closed
+)
+
+// String names the state.
+func (s ClientState) String() string {
+	return [...]string{"connecting", "syncing", "resuming", "playing", "closed", "?", "?", "?"}[s&7]
+}
+
+// View is what to draw, as Client.Step returns it. Until the next Step the world holds the
+// values to show. Remote entities are interpolated at the render time. The local player is
+// predicted and interpolated between two ticks, with its corrections fading.
+type View struct {
+	State ClientState
+	// Err is why the connection ended, in state Closed.
+	Err error
+	// World that holds what is shown.
+	World *ecs.World
+	// Player is the local player; [ecs.Nobody] before state Syncing.
+	Player PlayerID
+	// Tick is the newest predicted tick. Fraction is the position of the rendered frame
+	// between the tick before it and Tick, 0 to 1.
+	Tick     Tick
+	Fraction float32
+	// Stalled is true while nothing comes from the server and the prediction has used up
+	// its history. The local player does not move until the server sends again. After
+	// ClientConfig.Timeout of silence the state changes.
+	Stalled bool
+	// InputDelay is the time from a command to its effect on the local player. It is 0
+	// unless the round trip is too long for the history. See [ClientConfig.MaxRTT].
+	InputDelay time.Duration
+	// Render and RenderFraction are the server's time for which remote entities are
+	// shown.
+	Render         Tick
+	RenderFraction float32
+}
+
+// clientBase is what every part of a client reads.
+type clientBase struct {
+	hooks  clientHooks
+	cfg    ClientConfig
+	p      *compiled // ours, or as a server of another build speaks it
+	world  *ecs.World
+	frame  Frame
+	view   View
+	now    time.Duration // of the Step that runs
+	stats  ClientStats
+	losses losses
+}
+
+// newClientBase makes the world, and what all parts share.
+func newClientBase(cfg ClientConfig) clientBase {
+	p := &cfg.Protocol.compiled
+	w := ecs.NewWorld(p.Types, ecs.WorldConfig{Tags: []string{TagClient}})
+	w.WatchOutside(true)
+	return clientBase{
+		cfg: cfg, p: p, world: w, view: View{World: w},
+		frame: Frame{World: w, DT: 1 / float32(p.TickRate), rate: p.TickRate, queues: p.newQueues()},
+	}
+}
+
+// showsAhead reports whether other players' entities are drawn ahead.
+func (b *clientBase) showsAhead() bool {
+	return (b.p.Common || b.p.Remote.Predicts) && !b.p.Remote.Missing && !b.cfg.NoPrediction
+}
+
+// spawnPrefab is a prefab as the server has it, with the number that it has there.
+func (b *clientBase) spawnPrefab(k *ecs.Prefab) (*layout.Prefab, uint16) {
+	if i := b.p.PrefabOf(k); i >= 0 {
+		return &b.p.Prefabs[i], uint16(i)
+	}
+	own := &b.cfg.Protocol.compiled
+	i := own.PrefabOf(k)
+	if i < 0 {
+		misuse("SpawnBy of prefab %q, which is not declared with Protocol.Prefab", k.Name())
+	}
+	return &own.Prefabs[i], unknownPrefab
+}
+
+// unknownPrefab is the number of a prefab that a server of another build does not have.
+const unknownPrefab = 1<<16 - 1
+
+// ownPrefab returns the prefab of an identity, as this build declared it.
+func (b *clientBase) ownPrefab(id *networkID) *layout.Prefab {
+	return b.cfg.Protocol.compiled.prefabNamed(id)
+}
+
+// spawnConfig returns the game's spawn callbacks for a prefab, by this build's number.
+func (b *clientBase) spawnConfig(kind int) *SpawnConfig {
+	if s := b.cfg.Protocol.compiled.handlers.spawns[kind]; s != nil {
+		return s
+	}
+	return &SpawnConfig{}
+}
+
+func (b *clientBase) tellSpawn(fn func(*Frame, ecs.Entity), e ecs.Entity) {
+	if fn != nil {
+		fn(&b.frame, e)
+	}
+}
+
+func (b *clientBase) reportDesync(d probe.Desync) {
+	if b.hooks.desync != nil {
+		b.hooks.desync(d)
+	}
+}

@@ -1,0 +1,191 @@
+package foretick
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"math"
+	"time"
+
+	"github.com/foretick/foretick/internal/guard"
+	"github.com/foretick/foretick/prediction"
+	"github.com/foretick/foretick/transport"
+)
+
+// ClientConfig configures a Client. Protocol and Transport are required. Zero in any other
+// field means the default named there.
+type ClientConfig struct {
+	// Protocol that server and clients share.
+	Protocol *Protocol
+	// Transport is a dialled endpoint. The client drains it, and closes it in Close.
+	Transport transport.Endpoint
+	// Redial, when set, makes a new endpoint after the connection was lost. The client then
+	// reconnects to its place with the token that the server gave it, while the server
+	// holds that place. Until it succeeds, the state is Resuming. A server that was killed,
+	// or that was closed with [Server.CloseForRestart], counts as a lost connection. The
+	// client does not reconnect after a kick, a ban, a broken rule or [Server.Close]. The
+	// first attempt is made at once. Failed attempts are 250 ms apart, then up to 1 s, each
+	// varied by up to a quarter, for 30 s.
+	Redial func() (transport.Endpoint, error)
+	// ResumeToken, when set, is what [Client.ResumeToken] returned in an earlier process of
+	// the same player. The client takes that player's place if the server still holds it,
+	// and joins as a new player otherwise. nil joins as a new player.
+	ResumeToken []byte
+	// OnSession, when set, is called in Step each time the server lets the client in. Its
+	// argument says whether the client got its old place or a new one, and why. Unless the
+	// kind is SessionResumed, send here everything that the server must know of a new
+	// player, such as a name or a team. Requests may be sent in it.
+	OnSession func(Session)
+	// Random spreads reconnection attempts over time, so that not all clients of a server
+	// reconnect at once. nil means crypto/rand; tests pass a seeded one.
+	Random io.Reader
+	// ReceiveRate is the most bytes a second that the server may send to this client.
+	// 0 leaves it to the server; negative is an error. At most 2³⁰.
+	ReceiveRate int
+	// Verify, when set, is called at the start for each asset that a client needs (see
+	// [Protocol.Asset]). If it returns errors, NewClient returns them with the assets and
+	// their prefabs.
+	Verify func(ref string) error
+	// SnapshotRate is the most snapshots a second that this client wants, up to 255.
+	// 0 leaves it to the server; negative is an error.
+	SnapshotRate int
+	// Sample reads the player's input, once a rendered frame. nil sends zero commands.
+	Sample Sampler
+	// NoPrediction shows the local player as the server last sent it, a round trip late.
+	// For comparison only.
+	NoPrediction bool
+	// MaxRTT is the longest round trip that is played without added input delay. Longer
+	// ones, up to 4 s, work too. Every input still counts, but the local player responds
+	// late, by the time that History is too short. View.InputDelay has that time. 0 means
+	// 400 ms; negative is an error. At most 5 s.
+	MaxRTT time.Duration
+	// History is how many ticks can be predicted ahead and corrected. It must cover MaxRTT
+	// and the buffers on both ends. 0 means 32, or the ticks that MaxRTT needs if that is
+	// more; negative is an error. At most 1024.
+	History int
+	// SmoothHalfLife is the half-life of a correction on the screen: half of it fades in
+	// this time. 0 means 50 ms; negative shows every correction at once. At most 10 s.
+	SmoothHalfLife time.Duration
+	// SmoothLimit is the largest correction that fades, in a field's own units (radians for
+	// rotations). A larger one is shown at once. 0 means 2; negative means no limit. NaN and
+	// infinity are errors.
+	SmoothLimit float32
+	// Timeout is the silence of the server after which the client disconnects, 100 ms to 24
+	// h. 0 means 5 s; negative is an error.
+	Timeout time.Duration
+	// SendRate is the most bytes a second that the client sends. 0 means 32 000; negative
+	// is an error. At most 2³⁰.
+	SendRate int
+	// OnRefused, when set, is called for commands that the game's validator on the server
+	// refused (see [CheckCommand]), with their tick and the error's text. It is not called
+	// for every one when many are refused.
+	OnRefused func(t Tick, why string)
+	// OnSnapshot, when set, is called for each snapshot that is newer than all before,
+	// ahead of the correction that it may bring. For tests and recorders.
+	OnSnapshot func(t Tick)
+	// OnMisprediction, when set, is called with the explanation of each correction.
+	OnMisprediction func(prediction.Misprediction)
+	// Logger logs faults that the program cannot see otherwise, such as those counted in
+	// ClientStats.CorePanics. nil logs nothing.
+	Logger *slog.Logger
+}
+
+const (
+	defaultSmoothLimit = 2
+	defaultMaxRTT      = 400 * time.Millisecond
+	longestTrip        = 4 // seconds a round trip may take
+	helloInterval      = 100 * time.Millisecond
+)
+
+func (c *ClientConfig) check() error {
+	var errs []error
+	if c.Protocol == nil {
+		errs = append(errs, errors.New("foretick: ClientConfig.Protocol is nil"))
+	} else if err := c.Protocol.Err(); err != nil {
+		errs = append(errs, err)
+	} else if err := c.checkSample(); err != nil {
+		errs = append(errs, err)
+	}
+	if c.Protocol != nil {
+		errs = append(errs, c.Protocol.checkMessages())
+	}
+	if guard.Missing(c.Transport) {
+		errs = append(errs, errors.New("foretick: ClientConfig.Transport is nil: pass a dialled endpoint, for example udp.Dial, and look at its error first"))
+	}
+	if c.MaxRTT == 0 {
+		c.MaxRTT = defaultMaxRTT
+	}
+	if c.MaxRTT < 0 || c.MaxRTT > 5*time.Second {
+		errs = append(errs, fmt.Errorf("foretick: ClientConfig.MaxRTT is %v: use up to 5s, or 0 for %v", c.MaxRTT, defaultMaxRTT))
+	} else if c.Protocol != nil {
+		need := historyFor(c.MaxRTT, c.Protocol.TickRate())
+		if c.History == 0 {
+			c.History = max(prediction.DefaultHistory, need)
+		}
+		if c.History < need || c.History > 1024 {
+			errs = append(errs, fmt.Errorf("foretick: ClientConfig.History is %d ticks: a round trip of %v at %d Hz needs %d to 1024 (or set MaxRTT lower: more is then bridged by input delay)", c.History, c.MaxRTT, c.Protocol.TickRate(), need))
+		}
+	}
+	errs = append(errs, c.checkResumeToken())
+	if c.SmoothLimit == 0 {
+		c.SmoothLimit = defaultSmoothLimit
+	}
+	if c.Timeout == 0 {
+		c.Timeout = guard.DefaultTimeout
+	}
+	if c.SendRate == 0 {
+		c.SendRate = defaultSendRate
+	}
+	if c.Random == nil {
+		c.Random = rand.Reader
+	}
+	if c.Logger == nil {
+		c.Logger = slog.New(slog.DiscardHandler)
+	}
+	if c.SnapshotRate < 0 || c.SnapshotRate > 255 {
+		errs = append(errs, fmt.Errorf("foretick: ClientConfig.SnapshotRate is %d: use 1 to 255, or 0", c.SnapshotRate))
+	}
+	if c.ReceiveRate < 0 || c.ReceiveRate > 1<<30 {
+		errs = append(errs, fmt.Errorf("foretick: ClientConfig.ReceiveRate is %d: use up to 2³⁰ bytes a second, or 0", c.ReceiveRate))
+	}
+	if l := float64(c.SmoothLimit); math.IsNaN(l) || math.IsInf(l, 0) {
+		errs = append(errs, fmt.Errorf("foretick: ClientConfig.SmoothLimit is %g, not a number: use a length, 0 for %d, or less for no limit", l, defaultSmoothLimit))
+	}
+	errs = append(errs, checkDuration("ClientConfig.SmoothHalfLife", &c.SmoothHalfLife, longestFade, prediction.DefaultHalfLife))
+	errs = append(errs, checkRate("ClientConfig.SendRate", c.SendRate), guard.Timeout("foretick: ClientConfig.Timeout", c.Timeout))
+	return errors.Join(errs...)
+}
+
+// checkSample checks the sampler against the protocol, which has no faults.
+func (c *ClientConfig) checkSample() error {
+	if c.Sample == nil {
+		return nil
+	}
+	if fault := c.Sample.fault(); fault != "" {
+		return errors.New("foretick: ClientConfig.Sample: " + fault)
+	}
+	h, cmd := c.Sample.handle(), c.Protocol.compiled.Command
+	if cmd == nil || !c.Protocol.Types().Has(h) || h.ID() != cmd.ID {
+		return errors.New("foretick: ClientConfig.Sample is for a component that is not the protocol's Command: pass the component of the game value that made the Protocol")
+	}
+	return nil
+}
+
+// checkResumeToken returns the fault of a configured token, if any.
+func (c *ClientConfig) checkResumeToken() error {
+	if n := len(c.ResumeToken); n != 0 && n != resumeTokenSize {
+		return fmt.Errorf("foretick: ClientConfig.ResumeToken has %d bytes: pass what Client.ResumeToken returned, %d bytes, or nil", n, resumeTokenSize)
+	}
+	return nil
+}
+
+// historyFor returns how many ticks of prediction a round trip needs: the trip, the
+// input's wait on the server, the snapshot's wait on the client, and 350 ms without a
+// snapshot, as with 20 a second of which every fifth is lost. The client cannot know the
+// server's rate yet.
+func historyFor(rtt time.Duration, rate int) int {
+	trip := int((rtt*time.Duration(rate) + time.Second - 1) / time.Second)
+	return trip + rate*7/20 + 4
+}

@@ -1,0 +1,152 @@
+package foretick_test
+
+import (
+	"math"
+	"runtime"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/transport/sim"
+)
+
+// pose has a field of each sort that fades.
+type pose struct {
+	Turn  [4]float32 `net:"quat,slerp"`
+	X     float32    `net:"min=-512,max=512,step=0.01,lerp"`
+	Free  float32    `net:"lerp"`
+	Fine  float64    `net:"lerp"`
+	Count uint8      `net:"lerp"`
+	Deep  int64      `net:"lerp"`
+}
+
+// What only a client knows of.
+type (
+	glow  struct{ Frames uint64 }
+	flame struct{ Since uint64 }
+)
+
+// dancers is a game whose server pushes each of a player's bodies around, so that some
+// correction always fades.
+type dancers struct {
+	at   ecs.Component[pose]
+	cmd  ecs.Component[pad]
+	body ecs.Prefab
+	lamp ecs.Prefab
+
+	local bool // with components that only the client knows of
+	seen  ecs.Component[glow]
+	lit   ecs.Component[flame]
+}
+
+func (g *dancers) protocol() *foretick.Protocol {
+	p := foretick.NewProtocol("dance", 1)
+	p.Component(&g.at, foretick.Predicted())
+	p.Command(&g.cmd)
+	p.Prefab(&g.body, "body", &g.at, &g.cmd)
+	if g.local {
+		p.LocalComponent(&g.seen)
+		p.LocalComponent(&g.lit)
+		p.Prefab(&g.lamp, "lamp", &g.at, &g.seen)
+		p.Render("light", func(f *foretick.Frame, rows ecs.Rows) {
+			for i, seen := 0, g.seen.Slice(rows); i < len(seen); i++ {
+				if seen[i].Frames++; g.lit.Find(f.World, rows.Entity(i)) == nil {
+					g.lit.Add(f.World, rows.Entity(i), flame{1000})
+				}
+			}
+		}, ecs.Write(&g.seen), ecs.ReadOther(&g.lit), ecs.Create(&g.lit), ecs.Structural())
+	} else {
+		p.Prefab(&g.lamp, "lamp", &g.at)
+	}
+	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) {
+		g.at.Get(f.World, f.Spawn(&g.body, player)).Turn[3] = 1
+		for range 7 {
+			g.at.Get(f.World, f.Spawn(&g.lamp, player)).Turn[3] = 1
+		}
+	})
+	p.Shared("turn", func(f *foretick.Frame, rows ecs.Rows) {
+		for i, at := 0, g.at.Slice(rows); i < len(at); i++ {
+			at[i].X = min(at[i].X+f.DT, 500)
+		}
+	}, ecs.Write(&g.at))
+	p.Server("push", func(f *foretick.Frame, rows ecs.Rows) {
+		for i, at := 0, g.at.Slice(rows); i < len(at) && f.Tick%4 == 0; i++ {
+			k := float64(f.Tick/4%10) / 10
+			at[i] = pose{
+				Turn: [4]float32{2: float32(math.Sin(k)), 3: float32(math.Cos(k))}, X: float32(k), Free: float32(1 - k), Fine: -k,
+				Count: uint8(10 * k), Deep: int64(20 * k),
+			}
+		}
+	}, ecs.Write(&g.at))
+	return p
+}
+
+// Corrections of every sort of field fade without an allocation, while others begin.
+func TestFadingAllocatesNothing(t *testing.T) { fading(t, false) }
+
+// ClientOnly components go through as many rollbacks without an allocation.
+func TestRollbackOfLocalsAllocatesNothing(t *testing.T) { fading(t, true) }
+
+// shining are the entities with what only the client knows of.
+func (g *dancers) shining(w *ecs.World) []ecs.Rows {
+	if !g.local {
+		return nil
+	}
+	return ecs.NewQuery(w.Types(), ecs.With(&g.seen)).All(w)
+}
+
+func fading(t *testing.T, local bool) {
+	n := sim.NewNetwork(3)
+	listen := n.Listen()
+	sg, cg := dancers{local: local}, dancers{local: local}
+	srv, err := foretick.NewServer(foretick.ServerConfig{Protocol: sg.protocol(), Transport: listen})
+	require.NoError(t, err)
+	link := sim.Link{Latency: 60 * time.Millisecond}
+	cli, err := foretick.NewClient(foretick.ClientConfig{
+		Protocol: cg.protocol(), Transport: n.Dial(listen, link, link), SmoothLimit: -1,
+		Sample: foretick.Sample(&cg.cmd, func(foretick.View) pad { return pad{} }),
+	})
+	require.NoError(t, err)
+	lamps := func() (all []ecs.Rows) {
+		return ecs.NewQuery(cli.View().World.Types(), ecs.With(&cg.at)).All(cli.View().World)
+	}
+	epoch := time.Unix(0, 0)
+	var memory runtime.MemStats
+	var mallocs, steps, between uint64
+	var before foretick.ClientStats
+	for now := time.Duration(0); now < 30*time.Second; now += time.Second / 60 {
+		n.Run(now)
+		srv.Step(epoch.Add(now))
+		if now < 15*time.Second {
+			cli.Step(epoch.Add(now))
+			before = cli.Stats()
+			continue
+		}
+		steps++
+		runtime.ReadMemStats(&memory)
+		had := memory.Mallocs
+		cli.Step(epoch.Add(now))
+		runtime.ReadMemStats(&memory)
+		mallocs += memory.Mallocs - had
+		for _, rows := range lamps() { // a fading value is none of the ten that the server sets
+			if free := float64(cg.at.Slice(rows)[0].Free) * 10; math.Abs(free-math.Round(free)) > 0.01 {
+				between++
+				break
+			}
+		}
+	}
+	st := cli.Stats()
+	require.Greater(t, st.Mispredictions-before.Mispredictions, uint64(50))
+	for _, rows := range cg.shining(cli.View().World) {
+		for i, seen := range cg.seen.Slice(rows) {
+			require.Greater(t, seen.Frames, steps)
+			require.EqualValues(t, 1000, cg.lit.Get(cli.View().World, rows.Entity(i)).Since)
+		}
+	}
+	require.Greater(t, between, steps/2, "corrections are fading most of the time")
+	// The runtime itself allocates now and then while the counters are read.
+	require.Less(t, float64(mallocs)/float64(steps), 0.1)
+}

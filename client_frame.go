@@ -1,0 +1,67 @@
+package foretick
+
+import "github.com/foretick/foretick/ecs"
+
+// What frames ask of the client: see clientEnd. Systems, handlers and hooks reach the client
+// through it alone.
+
+func (c *Client) spawnBy(by ecs.Entity, k *ecs.Prefab) ecs.Entity {
+	return c.timeline.spawnBy(by, k)
+}
+
+func (c *Client) destroy(e ecs.Entity) bool { return c.timeline.destroy(e) }
+
+// refuseSpawn panics if a shared system runs: only the server spawns without a spawner.
+func (c *Client) refuseSpawn(k *ecs.Prefab) {
+	if c.timeline.spawning.stepping {
+		misuse("a shared system spawns prefab %q without a spawner: "+fixSpawn, k.Name())
+	}
+}
+
+func (c *Client) again(t Tick) bool { return c.timeline.again(t) }
+
+func (c *Client) anothers(e ecs.Entity) bool { return c.ghosts.anothers(e) }
+
+func (c *Client) decoded() { c.link.decoded() }
+
+func (c *Client) seen(t Tick) HitView { return c.screen.seen(t) }
+
+// teleport notes a teleport in the tick that is being predicted.
+func (c *Client) teleport(e ecs.Entity) bool {
+	if c.screen.rendering || c.p.identity.Find(c.world, e) == nil {
+		return false
+	}
+	c.timeline.cut = append(c.timeline.cut, e)
+	if !c.frame.Replay {
+		c.screen.fades.drop(e)
+	}
+	return true
+}
+
+// beforeSystem is called before each system.
+func (c *Client) beforeSystem(system int) {
+	c.timeline.settleTrail()
+	if c.hooks.syncTest > 0 {
+		c.timeline.beforeSystem()
+	}
+	if debugBuild && c.firstRun() {
+		c.losses.beforeSystem(c.world, system, c.frame.Tick)
+	}
+}
+
+// afterSystem is called after each system.
+func (c *Client) afterSystem(system int) {
+	if c.hooks.syncTest > 0 {
+		c.timeline.afterSystem(system)
+	}
+	if debugBuild && !c.screen.rendering {
+		c.reasons.due = true
+	}
+	if debugBuild && c.firstRun() {
+		c.losses.afterSystem(c.world, system, c.frame.Tick)
+	}
+}
+
+// firstRun reports whether a system runs in a tick for the first time, over components
+// of this build's own.
+func (c *Client) firstRun() bool { return !c.screen.rendering && !c.frame.Replay && !c.p.OtherBuild }

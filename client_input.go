@@ -1,0 +1,331 @@
+package foretick
+
+import (
+	"bytes"
+	"reflect"
+	"time"
+	"unsafe"
+
+	"github.com/foretick/foretick/internal/layout"
+	"github.com/foretick/foretick/internal/reason"
+	"github.com/foretick/foretick/internal/rewind"
+	"github.com/foretick/foretick/netcode"
+	"github.com/foretick/foretick/prediction"
+)
+
+// input reads the player's input and makes a command of it for each tick.
+type input struct {
+	*clientBase
+	commands  *netcode.CommandSender
+	history   *prediction.History[tickInput]
+	sample    unsafe.Pointer // the input as of the last frame
+	press     press          // the newest that no tick has taken yet
+	sampled   Tick           // newest tick that has a command: the predicted one, or later where there is input delay
+	first     Tick           // the first tick of the session that a command was made for; 0: none yet
+	remade    []Tick         // ticks whose command was made twice, until the server is known to have run one
+	confirmed Tick           // newest tick whose command the server has answered
+	acked     Tick           // newest command that the server had at the newest snapshot
+
+	made    unsafe.Pointer // scratch: a command being made
+	packed  []byte         // scratch
+	compare []byte         // scratch
+}
+
+// tickInput is one tick's command.
+type tickInput struct {
+	at      unsafe.Pointer // the command, as a component
+	value   []byte         // its bytes
+	packed  []byte         // the same, in wire form
+	sampled time.Duration
+	// replaced says that the tick's command was another before, the packed first one,
+	// which the server may have run.
+	replaced bool
+	first    []byte
+	view     uint64      // the render time that it carries
+	stays    bool        // the server keeps the first one: the second has no newer view
+	sent     bool        // the command, as it was made last, went into a packet …
+	seq      netcode.Seq // … of this number
+	arrived  Tick        // the snapshot that acknowledged the packet; 0: none yet
+	late     bool        // a snapshot of the tick, or of a later one, had not: the first ran
+	frame    Tick        // the rendered frame that the player looked at …
+	ahead    rewind.Keys // … the ticks that what is predicted was shown between in it …
+	whole    rewind.Keys // … and the time of the rest
+}
+
+// screenFrame is the rendered frame that the player looks at.
+type screenFrame struct {
+	number   Tick      // 0: none
+	shown    shownTime // the render time of others
+	tick     Tick      // what is predicted was shown between the tick before this one …
+	fraction float32   // … and this one
+}
+
+// press is the newest press of a one-shot since the last tick: the command as it was read
+// in that frame.
+type press struct {
+	at    unsafe.Pointer // the command
+	frame screenFrame    // zero: nothing was pressed
+	read  time.Duration
+}
+
+// pressTicks is the number of ticks for which a press waits for a tick that takes it. A
+// press that waited longer, while the prediction was stalled, is judged by the newest
+// frame.
+const pressTicks = 2
+
+// newInput makes room for the commands of c.
+func newInput(b *clientBase) input {
+	// Commands lie ahead of the newest snapshot by a round trip, however far the
+	// prediction reaches: what is more is input delay.
+	ticks := max(b.cfg.History*2, longestTrip*b.p.TickRate+b.cfg.History)
+	ip := input{clientBase: b, history: prediction.NewHistory[tickInput](ticks)}
+	if cmd := b.p.Command; cmd != nil {
+		t := cmd.Handle.Type()
+		ip.sample, ip.made, ip.press.at = reflect.New(t).UnsafePointer(), reflect.New(t).UnsafePointer(), reflect.New(t).UnsafePointer()
+	}
+	return ip
+}
+
+// clear forgets everything that belonged to a connection.
+func (ip *input) clear() {
+	ip.history.Clear()
+	ip.confirmed, ip.acked, ip.commands, ip.remade = 0, 0, nil, ip.remade[:0]
+	if ip.p.Command != nil {
+		ip.commands = netcode.NewCommandSender(ip.p.Command.Schema.PackedSize(), netcode.CommandConfig{Fields: ip.p.Command.Schema.PackedFields()})
+	}
+}
+
+// read reads the player's input, once a frame. Fields that are held are as of the last
+// frame. One-shots stay set until a tick takes them, so that a press and release between
+// two ticks is not lost, and sums add up. The newest press is kept with what its frame
+// showed, and with the sums up to that frame.
+func (ip *input) read(looking screenFrame) {
+	if ip.p.Command == nil || ip.cfg.Sample == nil {
+		return
+	}
+	schema, size := ip.p.Command.Schema, ip.p.Command.Size
+	layout.CopyBytes(ip.made, ip.sample, size)
+	clear(unsafe.Slice((*byte)(ip.sample), size))
+	ip.cfg.Sample.sample(ip.view, ip.sample)
+	pressed := schema.Pressed(ip.sample)
+	if full := schema.Gather(ip.sample, ip.made); full >= 0 {
+		ip.losses.full(ip.p.Command.Name, schema, full)
+	}
+	if pressed {
+		ip.press.frame, ip.press.read = looking, ip.now
+		layout.CopyBytes(ip.press.at, ip.sample, size)
+	}
+}
+
+// commandUpTo makes the commands of all ticks up to t and returns how many it made. What
+// a sum's range does not hold goes on to the next of them.
+func (ip *input) commandUpTo(t Tick, looking screenFrame) (n int) {
+	for ; int32(t-ip.sampled) > 0; n++ {
+		ip.sampled++
+		ip.command(ip.sampled, looking, ip.sampled != t)
+	}
+	return n
+}
+
+// command makes tick t's command: the player's input as the wire will carry it, so that
+// both ends play the same value. more says that the same frame makes further commands.
+func (ip *input) command(t Tick, looking screenFrame, more bool) {
+	cmd := ip.p.Command
+	if cmd == nil {
+		return
+	}
+	from, looked := ip.commanded(cmd, looking)
+	if more {
+		layout.CopyBytes(ip.made, from, cmd.Size)
+		from = ip.made
+		cmd.Schema.ClampSums(from)
+	}
+	ip.losses.sent(cmd.Name, cmd.Schema, from)
+	packed := cmd.Schema.Pack(from, ip.packed[:0])
+	if ip.first == 0 {
+		ip.first = t
+	}
+	again := ip.history.Find(t) != nil
+	in := ip.history.Put(t)
+	if len(in.value) == 0 {
+		in.at = reflect.New(cmd.Handle.Type()).UnsafePointer()
+		in.value = unsafe.Slice((*byte)(in.at), cmd.Size)
+	}
+	if err := cmd.Schema.Unpack(packed, in.at); err != nil {
+		clear(in.value)
+		packed = cmd.Schema.Pack(in.at, packed[:0])
+	}
+	view := uint64(looked.shown.tick)<<8 | uint64(looked.shown.fraction)
+	if in.replaced = again && (in.replaced || !bytes.Equal(in.packed, packed)); in.replaced {
+		in.first = append(in.first[:0], in.packed...)
+		in.sent, in.arrived, in.late, in.stays = false, 0, false, int64((view-in.view)<<24) <= 0
+		ip.remade = append(ip.remade, t)
+	}
+	in.packed, in.view = append(in.packed[:0], packed...), view
+	in.sampled, in.frame = ip.now, looked.number
+	in.ahead = rewind.Keys{A: looked.tick - 1, B: looked.tick, F: looked.fraction}
+	in.whole = rewind.Keys{A: looked.shown.tick, F: float32(looked.shown.fraction) / 256}
+	cmd.Schema.Deduct(ip.sample, in.at, more)
+	ip.commands.Push(netcode.Command{
+		Tick: t, Render: looked.shown.tick, Fraction: looked.shown.fraction, Offset: ip.behind(t, looked), Data: packed,
+	})
+	ip.packed = packed
+}
+
+// behind returns the number of steps by which a frame showed predicted entities before tick
+// t, 0 if nothing of other players is predicted.
+func (ip *input) behind(t Tick, f screenFrame) uint8 {
+	if !ip.showsAhead() || f.tick == 0 {
+		return 0
+	}
+	shown := float32(int32(t-f.tick)+1) - f.fraction
+	return rewind.PackOffset(shown * rewind.OffsetSteps)
+}
+
+// commanded returns the input that the next tick's command is made of, and the frame that
+// the player looked at when giving it.
+func (ip *input) commanded(cmd *layout.Command, looking screenFrame) (unsafe.Pointer, screenFrame) {
+	looked := ip.press.frame
+	ip.press.frame = screenFrame{}
+	if looked.number == 0 || (ip.now-ip.press.read)*time.Duration(ip.p.TickRate) > pressTicks*time.Second {
+		return ip.sample, looking
+	}
+	layout.CopyBytes(ip.made, ip.sample, cmd.Size)
+	if !cmd.Schema.CopyPress(ip.made, ip.press.at) && !ip.unchanged(cmd) {
+		return ip.sample, looking // its aim is the last frame's
+	}
+	return ip.made, looked
+}
+
+// unchanged reports whether the input is still what it was at the press.
+func (ip *input) unchanged(cmd *layout.Command) bool {
+	b := cmd.Schema.Pack(ip.press.at, ip.compare[:0])
+	n := len(b)
+	ip.compare = cmd.Schema.Pack(ip.sample, b)
+	return bytes.Equal(ip.compare[:n], ip.compare[n:])
+}
+
+// confirm measures the time until the server answered the commands up to t.
+func (ip *input) confirm(t Tick) {
+	if ip.confirmed == 0 || t-ip.confirmed > uint32(ip.cfg.History) {
+		ip.confirmed = t - 1
+	}
+	for k := ip.confirmed + 1; int32(k-t) <= 0; k++ {
+		in := ip.history.Find(k)
+		if in == nil {
+			continue
+		}
+		ms := min(max(int((ip.now-in.sampled)/time.Millisecond), 0), confirmBuckets-1)
+		ip.stats.ConfirmedWithin[ms]++
+		ip.stats.Confirmed++
+	}
+	ip.confirmed = t
+}
+
+// played returns the packed command that the client ran a tick with, a zero one if it made
+// none. It is valid until the next call.
+func (ip *input) played(t Tick) []byte {
+	if in := ip.history.Find(t); in != nil {
+		return in.packed
+	}
+	cmd := ip.p.Command
+	ip.packed = cmd.Schema.Pack(reflect.New(cmd.Handle.Type()).UnsafePointer(), ip.packed[:0])
+	return ip.packed
+}
+
+// unpressed returns the packed command of a tick without its one-shots: what the server
+// repeats. It returns nil if no command was made. It is valid until the next call.
+func (ip *input) unpressed(t Tick) []byte {
+	in := ip.history.Find(t)
+	if in == nil {
+		return nil
+	}
+	cmd := ip.p.Command
+	if cmd.Schema.Unpack(in.packed, ip.made) != nil {
+		return nil // cannot be: it was packed here
+	}
+	cmd.Schema.ClearMomentary(ip.made)
+	ip.compare = cmd.Schema.Pack(ip.made, ip.compare[:0])
+	return ip.compare
+}
+
+// sending notes the number of the packet that carries the commands made since the last one.
+func (ip *input) sending(seq netcode.Seq) {
+	for _, t := range ip.remade {
+		if in := ip.history.Find(t); in != nil && !in.sent {
+			in.sent, in.seq = true, seq
+		}
+	}
+}
+
+// delivered notes that the server had a packet when it wrote the snapshot of t. Later
+// packets may lack the commands of this one: the server acknowledges the first ones.
+func (ip *input) delivered(seq netcode.Seq, t Tick) {
+	for _, k := range ip.remade {
+		if in := ip.history.Find(k); in != nil && in.sent && in.arrived == 0 && seq == in.seq {
+			in.arrived = t
+		}
+	}
+}
+
+// ran notes, for the ticks up to that of a snapshot, that the server ran them without the
+// packets that it does not acknowledge yet.
+func (ip *input) ran(t Tick) {
+	live := ip.remade[:0]
+	for _, k := range ip.remade {
+		in := ip.history.Find(k)
+		switch {
+		case in == nil || !in.replaced || in.arrived != 0:
+		case int32(k-t) > 0:
+			live = append(live, k)
+		default:
+			in.late = true
+		}
+	}
+	ip.remade = live
+}
+
+// ranFirst reports whether the server ran the first of two commands made for tick t: for
+// certain, or perhaps. It ran the second for certain if it had it at an earlier tick's
+// snapshot.
+func (in *tickInput) ranFirst(t Tick) (certain, perhaps bool) {
+	certain = in.replaced && (in.stays || in.late)
+	return certain, certain || in.replaced && (in.arrived == 0 || int32(in.arrived-t) >= 0)
+}
+
+// remadeBy returns the newest tick in from … to of whose two commands the server ran the
+// first, and the number of such ticks in a row. It returns 0 if there is none. If none is
+// certain, it returns the newest for which that may be so.
+func (ip *input) remadeBy(from, to Tick) (last Tick, ticks uint32, certain bool) {
+	for k := to; int32(k-from) >= 0; k-- {
+		in := ip.history.Find(k)
+		if in == nil {
+			continue
+		}
+		sure, perhaps := in.ranFirst(k)
+		if sure || perhaps && last == 0 {
+			last = k
+		}
+		if certain = sure; certain {
+			break
+		}
+	}
+	for k := last; last != 0 && ticks <= reason.MaxRun; k-- {
+		in := ip.history.Find(k)
+		if in == nil {
+			break
+		}
+		if _, perhaps := in.ranFirst(k); !perhaps {
+			break
+		}
+		ticks++
+	}
+	return last, ticks, certain
+}
+
+// shownTime is the render time of the last rendered frame.
+type shownTime struct {
+	tick     Tick
+	fraction uint8 // 1/256 tick
+	at       time.Duration
+}

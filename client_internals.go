@@ -1,0 +1,121 @@
+package foretick
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/internal/probe"
+	"github.com/foretick/foretick/schema"
+)
+
+// Internals returns the client's inside for package simtest, which compares both ends and
+// follows messages. Games have no use for it: its type is internal.
+func (c *Client) Internals() probe.Client { return clientInternals{c} }
+
+type clientInternals struct{ c *Client }
+
+func (in clientInternals) Hash() uint64 { return in.c.world.Hash(in.c.p.order) }
+
+func (in clientInternals) OnMessage(fn func(probe.MessageReceived)) {
+	in.c.hooks.message = append(in.c.hooks.message, fn)
+}
+
+func (in clientInternals) OnRequest(fn func(probe.RequestSent)) {
+	in.c.hooks.request = append(in.c.hooks.request, fn)
+}
+
+func (in clientInternals) ScreenHash() probe.ScreenHash {
+	c := in.c
+	t, ok := c.ghosts.receiver.Newest()
+	if !ok || c.view.State < Syncing || c.view.State == Resuming || c.view.State == Closed {
+		return probe.ScreenHash{}
+	}
+	out := probe.ScreenHash{Tick: t}
+	out.Digest, out.Fields = c.ghosts.receiver.Hash(t)
+	return out
+}
+
+func (in clientInternals) Newest() Tick {
+	t, _ := in.c.ghosts.receiver.Newest()
+	return t
+}
+
+func (in clientInternals) Count() int {
+	n := 0
+	for _, g := range in.c.ghosts.receiver.Ghosts() {
+		if g.Data != 0 {
+			n++
+		}
+	}
+	in.c.timeline.spawning.waiting.Open(func(_ Tick, s spawned) bool {
+		if in.c.world.Alive(s.e) {
+			n++
+		}
+		return true
+	})
+	return n + in.c.timeline.clientOnlyCount()
+}
+
+func (in clientInternals) Entity(w schema.WireID) probe.ClientEntity {
+	g := in.c.ghosts.ghost(w)
+	if w == 0 || g == nil {
+		return probe.ClientEntity{}
+	}
+	return probe.ClientEntity{
+		Known: true, Alien: in.c.ghosts.alien(g), Own: g.Mine,
+		Alive: g.Data != 0 && in.c.world.Alive(ecs.Entity(g.Data)),
+	}
+}
+
+func (in clientInternals) Wire(local ecs.Entity) schema.WireID {
+	if id := in.c.p.identity.Find(in.c.world, local); id != nil {
+		return schema.WireID(id.Net)
+	}
+	return 0
+}
+
+func (in clientInternals) Components() int { return len(in.c.p.Components) }
+
+func (in clientInternals) Compare(w schema.WireID, comp int, theirs []int32, a schema.Audience, visit func(probe.Field)) (name string, known, both bool) {
+	c, own := in.c, &in.c.p.Components[comp]
+	g := c.ghosts.ghost(w)
+	if own.Unknown || g == nil {
+		return own.Name, false, false
+	}
+	at := c.world.Pointer(ecs.Entity(g.Data), own.ID)
+	if at == nil || theirs == nil {
+		return own.Name, true, (at == nil) == (theirs == nil)
+	}
+	ours, sent := make([]int32, own.Schema.Words()), make([]int32, own.Schema.Words())
+	own.Schema.Quantise(at, c.ghosts.receiver.Grid(g, comp), wireRefs{&c.ghosts}, ours)
+	own.Schema.Known(theirs, c.ghosts.receiver.Grid(g, comp), sent)
+	for k, f := range own.Schema.Fields() {
+		if f.Audience != 0 && f.Audience&a == 0 || !own.Schema.Knows(k) {
+			continue
+		}
+		visit(probe.Field{Name: f.Name, Ref: f.Ref, Ours: ours[f.Word : f.Word+f.Words], Theirs: sent[f.Word : f.Word+f.Words]})
+	}
+	return own.Name, true, true
+}
+
+func (in clientInternals) SampleWhile(wanted func() bool) {
+	if s := in.c.cfg.Sample; s != nil {
+		in.c.cfg.Sample = interrupted{s, wanted}
+	}
+}
+
+func (in clientInternals) SyncTest(ticks int, found func(probe.Desync)) error {
+	c := in.c
+	switch {
+	case c.begun:
+		return errors.New("foretick: a sync test begins before the client's first Step")
+	case ticks >= c.cfg.History:
+		return fmt.Errorf("foretick: a sync test goes %d ticks back: use less than ClientConfig.History, which is %d", ticks, c.cfg.History)
+	}
+	c.hooks.desync, c.hooks.syncTest = found, max(ticks, 0)
+	if ticks > 0 {
+		c.p.schedule.SetHook(frameHook{}) // without one a player's systems run on the short way
+	}
+	return nil
+}

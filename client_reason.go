@@ -1,0 +1,321 @@
+package foretick
+
+import (
+	"bytes"
+	"reflect"
+
+	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/internal/reason"
+	"github.com/foretick/foretick/prediction"
+	"github.com/foretick/foretick/schema"
+)
+
+// corrected counts a misprediction and reports it, and starts the fading of its correction.
+func (tl *timeline) corrected(t Tick) {
+	if tl.found.wrong.Component == "" && tl.found.remoteFailed {
+		tl.swayed()
+	}
+	if tl.found.wrong.Component != "" && !tl.reasons.Counted(&tl.found.wrong) {
+		tl.stats.Mispredictions++
+		tl.stats.ByCause[tl.found.wrong.Cause]++
+		if tl.cfg.OnMisprediction != nil {
+			if debugBuild && tl.found.wrong.Cause == prediction.Code {
+				tl.found.wrong.System, tl.found.wrong.CauseTick = tl.blame(t)
+			}
+			tl.explainInputs()
+			tl.cfg.OnMisprediction(tl.found.wrong)
+		}
+	}
+}
+
+// explain finds the cause of a misprediction.
+func (tl *timeline) explain() { tl.reasons.Explain(&tl.found.wrong, evidence{tl}) }
+
+// evidence is everything that the client knows about the mispredicted tick.
+type evidence struct{ tl *timeline }
+
+func (e evidence) Agreed() Tick                    { return e.tl.agreed.newest }
+func (e evidence) SystemName(number uint32) string { return e.tl.p.systemName(number) }
+
+// Remade returns the newest tick up to t of whose two commands the server ran the first.
+func (e evidence) Remade(t Tick) (last Tick, ticks uint32, certain bool) {
+	return e.tl.input.remadeBy(e.tl.doubtful(t), t)
+}
+
+// Pushed reports whether the ends differ in t in something that a run of a shared system
+// for another player may write: a component that systems declare with ecs.WriteOther, or
+// the existence of an entity or a component.
+func (e evidence) Pushed(t Tick) bool {
+	tl := e.tl
+	r := tl.records.Find(t)
+	if r == nil {
+		return true
+	}
+	for _, g := range tl.ghosts.ours {
+		s, ok := g.At(t)
+		here := g.Data != 0 && r.has(ecs.Entity(g.Data))
+		if tl.ghosts.remotePredicted(g) || !ok && !here {
+			continue
+		}
+		if ok != here {
+			return true
+		}
+		for i := range tl.p.Components {
+			comp := &tl.p.Components[i]
+			if !comp.Predicted {
+				continue
+			}
+			ours, theirs := r.find(ecs.Entity(g.Data), i), s.Component(i)
+			if (ours == nil) != (theirs == nil) {
+				return true
+			}
+			if ours != nil && comp.ForOthers && comp.Schema.FirstDifference(ours[:comp.Schema.Words()], tl.meant(comp, theirs, ours, t)) >= 0 {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// RemoteWrong reports whether a remote player was predicted wrongly, or no snapshot had its
+// state since the ends agreed.
+func (e evidence) RemoteWrong(t Tick) bool {
+	tl := e.tl
+	if !tl.p.Remote.Predicts || len(tl.ghosts.others) == 0 {
+		return false
+	}
+	_, all, _ := tl.ghosts.receiver.Complete(t)
+	return tl.found.remoteFailed || t-tl.agreed.all > 1 && (len(tl.saves.remotes) > 0 || tl.agreed.unsure || !all)
+}
+
+// OthersDiffered finds an entity that is not predicted here and whose value was out of
+// date. Since the ends last agreed, the server's value differed from the newest one known
+// here when the tick was predicted, in a component that shared systems read of others.
+func (e evidence) OthersDiffered(t Tick) (owner uint16, ok bool) {
+	tl := e.tl
+	if len(tl.ghosts.others) == 0 {
+		return 0, false
+	}
+	for k := tl.doubtful(t); int32(k-t) <= 0; k++ {
+		r := tl.records.Find(k)
+		if r == nil {
+			continue
+		}
+		for _, g := range tl.ghosts.receiver.Ghosts() {
+			if !tl.ghosts.ahead(g) && tl.ghosts.differed(g, k, r) {
+				return g.Owner, true
+			}
+		}
+	}
+	return 0, false
+}
+
+// OwnDiffered reports whether an unpredicted component of the player's own changed on the
+// server after the newest value known here when the tick was predicted.
+func (e evidence) OwnDiffered(t Tick) bool {
+	tl := e.tl
+	if len(tl.p.Unpredicted.Read) == 0 {
+		return false
+	}
+	for k := tl.doubtful(t); int32(k-t) <= 0; k++ {
+		r := tl.records.Find(k)
+		if r == nil {
+			continue
+		}
+		for _, g := range tl.ghosts.ours {
+			if known, ok := g.At(r.basis); ok && g.Data != 0 && changedIn(g, known, k, tl.p.Unpredicted.Read) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// takeNote reads the note of the snapshot of t.
+func (tl *timeline) takeNote(t Tick) {
+	n := tl.reasons.Take(t)
+	if n.Substituted == 0 {
+		return
+	}
+	if !tl.likeItsOwn(n, t-(n.Substituted-1)) {
+		tl.reasons.Substituted()
+	} else if last, ok := n.EarlierTick(t); ok && !tl.repeatedItself(&n.Earlier, last) {
+		tl.reasons.SubstitutedEarlier()
+	}
+}
+
+// repeatedItself reports whether the client's own commands repeated the one before a run of
+// ticks. The run ends at last, and the server ran it with repetitions. Ticks on which both
+// ends agreed, or before the client's first command, do not count.
+func (tl *timeline) repeatedItself(run *reason.EarlierRun, last Tick) bool {
+	first := last - run.Run
+	before := tl.input.unpressed(first - 1)
+	for k := last; int32(k-first) >= 0 && int32(k-tl.agreed.newest) > 0 && int32(k-tl.input.first) >= 0; k-- {
+		if run.How != prediction.Repeated || before == nil || !bytes.Equal(tl.input.played(k), before) {
+			return false
+		}
+	}
+	return true
+}
+
+// likeItsOwn reports whether the server ran the client's own command anyway, in tick last
+// and in the run of ticks before it.
+func (tl *timeline) likeItsOwn(n *reason.Note, last Tick) bool {
+	if tl.p.Command == nil {
+		return false
+	}
+	if !n.HasStandIn() { // too old for the note to hold the command
+		return tl.repeatedItself(&reason.EarlierRun{Run: n.Run, How: n.How}, last)
+	}
+	for i := uint32(0); i <= n.Run; i++ {
+		if k := last - i; i > 0 && (int32(k-tl.agreed.newest) <= 0 || int32(k-tl.input.first) < 0) {
+			break // both ends agreed on it, or neither had a command
+		}
+		// Earlier ticks of the run ran with the same only where it was repeated.
+		if !bytes.Equal(tl.input.played(last-i), n.StandIn) || i > 0 && n.How != prediction.Repeated {
+			return false
+		}
+	}
+	return true
+}
+
+// doubtful returns the first remembered tick up to t on which the ends may have differed.
+func (tl *timeline) doubtful(t Tick) Tick {
+	if oldest := t - Tick(tl.cfg.History); int32(oldest-tl.agreed.newest) > 0 {
+		return oldest
+	}
+	return tl.agreed.newest + 1
+}
+
+// swayed finds the first of the player's own fields that a wrong prediction of others
+// changed in the newest tick. When the server's state of that tick arrives, it will show no
+// difference.
+func (tl *timeline) swayed() {
+	after := tl.records.Find(tl.predictor.Tick())
+	if !tl.correction.replacing || after == nil {
+		return
+	}
+	for _, it := range after.items {
+		if it.remotePredicted || it.comp == itself {
+			continue
+		}
+		comp, before := &tl.p.Components[it.comp], tl.correction.before.find(it.e, int(it.comp))
+		if before == nil {
+			continue
+		}
+		n := comp.Schema.Words()
+		words := after.words[it.off:][:n]
+		if f := comp.Schema.FirstDifference(before[:n], words); f >= 0 {
+			tl.found.wrong = prediction.Misprediction{Tick: tl.predictor.Tick(), Entity: uint64(it.e), Component: comp.Name, Cause: prediction.RemoteInput}
+			tl.found.wrong.Prefab = tl.itemName(recordItem{e: it.e, comp: itself})
+			tl.explainField(comp, f, before, words)
+			if tl.cfg.OnMisprediction != nil {
+				tl.listFields(comp, it.e, tl.found.wrong.Prefab, before, words)
+			}
+			return
+		}
+	}
+}
+
+// checkUntracked checks values that shared systems may have read and that are not
+// predicted. If the client's value differed at t, it is the cause.
+func (tl *timeline) checkUntracked(t Tick) {
+	if tl.found.wrong.Component == "" || tl.found.wrong.Cause != prediction.Code || tl.found.wrong.Tick != t {
+		return
+	}
+	for _, g := range tl.ghosts.ours {
+		s, ok := g.At(t)
+		if !ok || g.Data == 0 || tl.ghosts.remotePredicted(g) {
+			continue
+		}
+		for _, i := range tl.p.Unpredicted.Read {
+			at := tl.world.Pointer(ecs.Entity(g.Data), tl.p.Components[i].ID)
+			theirs := s.Component(i)
+			if at == nil || theirs == nil {
+				continue
+			}
+			described := tl.p.Components[i].Schema
+			ours := tl.zeroes(described.Words())
+			described.Quantise(at, schema.GridPublic, recordRefs{tl}, ours)
+			if described.FirstDifference(ours, theirs) >= 0 {
+				tl.found.wrong.Cause = prediction.Untracked
+				return
+			}
+		}
+	}
+}
+
+// explainInputs adds the commands that both ends used to the record.
+func (tl *timeline) explainInputs() {
+	w, cmd := &tl.found.wrong, tl.p.Command
+	if cmd == nil {
+		return
+	}
+	t := w.CauseTick
+	if t == 0 {
+		t = w.Tick
+	}
+	if in := tl.input.history.Find(t); in != nil {
+		w.Input = cmd.Value(in.at)
+	}
+	if w.Cause != prediction.Input {
+		w.Executed = w.Input // where it ran with another one, that is the cause
+		return
+	}
+	executed := tl.reasons.StandIn(t)
+	if in := tl.input.history.Find(t); w.StandIn == prediction.Replaced && in != nil {
+		executed = in.first
+	}
+	if len(executed) > 0 {
+		at := reflect.New(cmd.Handle.Type())
+		if cmd.Schema.Unpack(executed, at.UnsafePointer()) == nil {
+			w.Executed = at.Elem().Interface()
+		}
+	}
+}
+
+// settleTrail is settleTrails for a client, and for a sync test.
+func (tl *timeline) settleTrail() {
+	if debugBuild && tl.reasons.due {
+		tl.reasons.due = false
+		tl.noteTrail()
+	}
+	if tl.tester.due > 0 {
+		tl.hashSystem(tl.tester.due - 1)
+		tl.tester.due = 0
+	}
+}
+
+// noteTrail hashes the current predicted state.
+func (tl *timeline) noteTrail() {
+	tl.row.take()
+	var sum uint32
+	for _, e := range tl.predictedHere() {
+		id := tl.p.identity.Find(tl.world, e)
+		if id == nil || tl.ghosts.anothers(e) {
+			continue // not in this tick, or nothing that the server hashes for us
+		}
+		name := id.origin
+		if name == 0 {
+			name = id.Net
+		}
+		sum += tl.p.entityHash(tl.world, e, name, tl.scratch.words)
+	}
+	tl.reasons.ours.Note(sum)
+}
+
+// blame returns the system, and its tick, after which the ends first differed, since they
+// last agreed and up to tick t. It is for corrections that are caused by code.
+func (tl *timeline) blame(t Tick) (system string, at Tick) {
+	if tl.p.OtherBuild {
+		return "", 0 // another build has other systems
+	}
+	k, i, found := reason.FirstDifference(&tl.reasons.ours, &tl.reasons.theirs, tl.doubtful(t), t)
+	switch {
+	case !found:
+		return "", 0
+	case i == 0:
+		return "(ahead of the tick's systems)", k
+	}
+	return tl.p.sharedSystem(i - 1), k
+}

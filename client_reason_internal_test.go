@@ -1,0 +1,116 @@
+package foretick
+
+import (
+	"testing"
+	"unsafe"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/internal/reason"
+	"github.com/foretick/foretick/prediction"
+	"github.com/foretick/foretick/transport/sim"
+)
+
+// Of an earlier run of missing commands the client knows itself whether it changed anything:
+// not where it repeated itself, where both ends agreed, or where it had no command yet.
+func TestEarlierRun(t *testing.T) {
+	type keys struct{ Left bool }
+	p, cmd := NewProtocol("runs", 1), new(ecs.Component[keys])
+	p.Command(cmd)
+	net := sim.NewNetwork(1)
+	c, err := NewClient(ClientConfig{Protocol: p, Transport: net.Dial(net.Listen(), sim.LAN, sim.LAN), Sample: Sample(cmd, func(View) keys { return keys{} })})
+	require.NoError(t, err)
+	tl := &c.timeline
+	for k, packed := range map[Tick][]byte{10: {1}, 11: {1}, 12: {1}, 13: {0}, 14: {0}} {
+		tl.input.history.Put(k).packed = packed
+	}
+	tl.input.first = 10
+	for name, row := range map[string]struct {
+		run    reason.EarlierRun
+		last   Tick
+		agreed Tick
+		own    bool
+	}{
+		"it repeated itself":       {reason.EarlierRun{Run: 1, How: prediction.Repeated}, 12, 0, true},
+		"it let go":                {reason.EarlierRun{Run: 2, How: prediction.Repeated}, 13, 0, false},
+		"the server ran none":      {reason.EarlierRun{Run: 1, How: prediction.Neutral}, 12, 0, false},
+		"both agreed since":        {reason.EarlierRun{Run: 2, How: prediction.Neutral}, 13, 13, true},
+		"both agreed within":       {reason.EarlierRun{Run: 2, How: prediction.Neutral}, 13, 12, false},
+		"ahead of its commands":    {reason.EarlierRun{Run: 5, How: prediction.Neutral}, 9, 0, true},
+		"into its first commands":  {reason.EarlierRun{Run: 5, How: prediction.Neutral}, 10, 0, false},
+		"longer than is known":     {reason.EarlierRun{Run: reason.MaxRun, How: prediction.Repeated}, 14, 0, false},
+		"from before a tick below": {reason.EarlierRun{Run: reason.MaxRun, How: prediction.Other}, 3, 0, true},
+	} {
+		tl.agreed.newest = row.agreed
+		require.Equal(t, row.own, tl.repeatedItself(&row.run, row.last), name)
+	}
+}
+
+// The server repeats a command without its one-shots. Where the note no longer holds what
+// the server ran, the client still finds that its own commands were the same.
+func TestRepetitionIsItsOwn(t *testing.T) {
+	type keys struct {
+		Left bool
+		Fire bool `net:"oneshot"`
+	}
+	p, cmd := NewProtocol("runs", 1), new(ecs.Component[keys])
+	p.Command(cmd)
+	net := sim.NewNetwork(1)
+	c, err := NewClient(ClientConfig{Protocol: p, Transport: net.Dial(net.Listen(), sim.LAN, sim.LAN), Sample: Sample(cmd, func(View) keys { return keys{} })})
+	require.NoError(t, err)
+	tl := &c.timeline
+	for k, v := range map[Tick]keys{10: {Left: true, Fire: true}, 11: {Left: true}, 12: {Left: true}, 13: {Left: true, Fire: true}} {
+		tl.input.history.Put(k).packed = p.compiled.Command.Schema.Pack(unsafe.Pointer(&v), nil)
+	}
+	tl.input.first = 10
+	old := func(last Tick) *reason.Note {
+		return &reason.Note{Substituted: 40, Run: last - 11, How: prediction.Repeated}
+	}
+	require.False(t, old(12).HasStandIn())
+	require.True(t, tl.likeItsOwn(old(12), 12))
+	require.False(t, tl.likeItsOwn(old(13), 13), "it fired again")
+	require.False(t, tl.likeItsOwn(&reason.Note{Substituted: 40, How: prediction.Neutral}, 12))
+}
+
+// Of a tick whose command was made twice, the server ran the first where a snapshot shows
+// that it had not received the second, and the second where it had it a tick before.
+func TestWhichOfTwoCommandsRan(t *testing.T) {
+	for name, row := range map[string]struct {
+		in   tickInput
+		want Tick
+	}{
+		"made once":           {tickInput{}, 0},
+		"not known":           {tickInput{replaced: true}, 20},
+		"the first":           {tickInput{replaced: true, late: true}, 20},
+		"the second":          {tickInput{replaced: true, arrived: 19}, 0},
+		"either":              {tickInput{replaced: true, arrived: 20}, 20},
+		"no newer view":       {tickInput{replaced: true, arrived: 10, stays: true}, 20},
+		"late, and then came": {tickInput{replaced: true, arrived: 25, late: true}, 20},
+	} {
+		ip := input{history: prediction.NewHistory[tickInput](64)}
+		*ip.history.Put(20) = row.in
+		last, _, _ := ip.remadeBy(15, 22)
+		require.Equal(t, row.want, last, name)
+	}
+	ip := input{history: prediction.NewHistory[tickInput](64)}
+	for k := range Tick(4) {
+		*ip.history.Put(20 + k) = tickInput{replaced: true, late: k == 1, arrived: 20 + k}
+	}
+	last, ticks, certain := ip.remadeBy(15, 25)
+	require.EqualValues(t, 21, last, "the newest that is certain")
+	require.EqualValues(t, 2, ticks)
+	require.True(t, certain)
+
+	ip = input{history: prediction.NewHistory[tickInput](64), remade: []Tick{20, 21, 22}}
+	for k := range Tick(3) {
+		*ip.history.Put(20 + k) = tickInput{replaced: true}
+	}
+	ip.sending(7)
+	ip.delivered(8, 19)
+	ip.ran(20)
+	require.True(t, ip.history.Find(20).late)
+	ip.delivered(7, 21)
+	require.EqualValues(t, 21, ip.history.Find(22).arrived)
+	require.Zero(t, ip.history.Find(20).arrived, "it is settled")
+}

@@ -1,0 +1,282 @@
+package foretick
+
+import (
+	"encoding/binary"
+	"errors"
+
+	"github.com/foretick/foretick/internal/probe"
+	"github.com/foretick/foretick/internal/standard"
+	"github.com/foretick/foretick/netcode"
+	"github.com/foretick/foretick/snapshot"
+	"github.com/foretick/foretick/transport"
+)
+
+var (
+	errHeader = errors.New("foretick: malformed snapshot header")
+	errLevels = errors.New("foretick: two levels in a packet") // a server writes one, and a new level is work
+)
+
+// receive drains the transport.
+func (c *Client) receive() {
+	if c.ghosts.overfull {
+		c.link.leaveCrowded()
+		return
+	}
+	for {
+		n := c.link.endpoint.Recv(c.link.events[:])
+		for i := range c.link.events[:n] {
+			c.handle(&c.link.events[i])
+		}
+		if n < len(c.link.events) {
+			break
+		}
+	}
+	if c.link.up && c.link.conn.Silent(c.now) > c.cfg.Timeout {
+		c.link.endpoint.Disconnect(c.link.peer, transport.Timeout, "silent for too long")
+		c.link.lose(&transport.DisconnectError{Code: transport.Timeout, Detail: "the server is silent"})
+	}
+}
+
+func (c *Client) handle(ev *transport.Event) {
+	switch ev.Kind {
+	case transport.Connected:
+		var info transport.Info
+		mtu := 0
+		if c.link.endpoint.Info(ev.Peer, &info) {
+			mtu = info.MTU
+		}
+		c.link.peer, c.link.up = ev.Peer, true
+		c.link.conn = netcode.NewConn(netcode.Config{MTU: mtu, Timeout: c.cfg.Timeout, Rate: c.cfg.SendRate, MinRate: c.link.leastRate(), Channels: c.p.NetChannels()})
+		c.link.builds.asks, c.link.builds.asked = false, false
+		c.link.lastSend = c.now - helloInterval
+	case transport.Disconnected:
+		c.link.disconnected(ev)
+	case transport.Data:
+		if c.link.up {
+			c.packet(ev.Data)
+		}
+	}
+}
+
+// packet reads one datagram.
+func (c *Client) packet(b []byte) {
+	c.stats.BytesIn += uint64(len(b))
+	c.link.levelled, c.link.decoding = false, true
+	defer c.link.guard(b)
+	err := c.link.conn.Receive(c.now, b)
+	c.link.fates(c.input.commands)
+	if err != nil {
+		c.link.decoded()
+		return // counted by the connection
+	}
+	for m, ok := c.link.conn.NextMessage(); ok; m, ok = c.link.conn.NextMessage() {
+		if err := c.message(m); err != nil {
+			if errors.Is(err, snapshot.ErrHeavy) {
+				c.stats.SnapshotsHeavy++
+			} else {
+				c.stats.Malformed++
+			}
+			if m.Type == netcode.MessageSnapshot {
+				c.link.conn.Refuse() // what was not read is no baseline
+			}
+		}
+		c.link.decoding = true
+	}
+	for r, ok := c.link.conn.NextReliable(); ok; r, ok = c.link.conn.NextReliable() {
+		c.link.place.taken[r.Channel]++
+		c.reliable(r)
+		c.link.decoding = true
+	}
+	for e, ok := c.link.conn.NextEvent(); ok; e, ok = c.link.conn.NextEvent() {
+		c.told(e.Channel, e.Kind, e.Tick, e.Payload)
+		c.link.decoding = true
+	}
+	c.link.decoded()
+}
+
+func (c *Client) message(m netcode.Message) error {
+	switch m.Type {
+	case netcode.MessageWelcome:
+		w, err := netcode.ParseWelcome(m.Body)
+		if err != nil {
+			return err
+		}
+		c.link.decoded()
+		c.welcome(w)
+	case netcode.MessageReject:
+		r, err := netcode.ParseReject(m.Body)
+		if err != nil {
+			return err
+		}
+		c.link.decoded()
+		if r.Code == rejectBuildDifference {
+			c.otherBuilds(r)
+			return nil
+		}
+		c.link.rejected = &r
+		if r.Code != rejectMismatch {
+			c.link.end(&transport.DisconnectError{Code: transport.Refused, Detail: r.Text})
+		}
+	case netcode.MessageLevel:
+		info, err := netcode.ParseLevelInfo(m.Body)
+		if err != nil {
+			return err
+		}
+		c.link.decoded()
+		if c.link.levelled {
+			return errLevels
+		}
+		c.link.levelled = true
+		if c.link.clock != nil && c.view.State != Resuming {
+			c.enter(info)
+		}
+	case messageTrail:
+		if debugBuild {
+			return c.reasons.theirs.Parse(m.Body)
+		}
+	case messageNote:
+		n, err := c.reasons.Arrive(m.Body, c.p.CommandSize())
+		if err != nil {
+			return err
+		}
+		c.p.ownEvents(n)
+	case netcode.MessageSnapshot:
+		return c.snapshot(m.Body)
+	}
+	return nil
+}
+
+// reliable handles a message of the game, or the server's description of a protocol that
+// differs from ours.
+func (c *Client) reliable(r netcode.Reliable) {
+	if r.Channel == standard.ChannelSchemas {
+		if r.Kind != netcode.KindSchemaReply || c.schema(r.Payload) != nil {
+			c.stats.Malformed++
+		}
+		return
+	}
+	if r.Channel == standard.ChannelMain && r.Kind == kindDescribe {
+		// The Reject that came before may have been lost; this never is.
+		theirs := string(r.Payload)
+		why := c.cfg.Protocol.against(theirs)
+		if why.Theirs == 0 && c.link.rejected != nil { // the description was cut
+			why.Theirs = c.link.rejected.Protocol
+		}
+		c.link.end(why)
+		return
+	}
+	if r.Channel == standard.ChannelMain && r.Kind == kindRefused {
+		if c.refused(r.Payload) != nil {
+			c.stats.Malformed++
+		}
+		return
+	}
+	c.told(r.Channel, r.Kind, r.Tick, r.Payload)
+}
+
+// told passes a message to the game.
+func (c *Client) told(channel, kind uint8, tick Tick, payload []byte) {
+	if int(kind) >= len(c.p.Messages) || c.p.Messages[kind].Channel != int(channel) {
+		c.stats.Malformed++
+		return
+	}
+	m := &c.p.Messages[kind]
+	if m.Own < 0 {
+		c.stats.MessagesUnknown++
+		return
+	}
+	if c.p.handlers.messages[m.Own](m.Schema, &c.frame, tick, payload) != nil { // it is decoded before the game's handler
+		c.stats.Malformed++
+		return
+	}
+	c.stats.Messages++
+	if !c.p.Reliable(channel) {
+		return
+	}
+	for _, fn := range c.hooks.message {
+		fn(probe.MessageReceived{Channel: int(channel), Tick: tick, Kind: kind, Payload: payload})
+	}
+}
+
+// refused tells the game's client which command was refused.
+func (c *Client) refused(payload []byte) error {
+	if len(payload) < 4 || len(payload) > 4+maxRefusal {
+		return errRefusal
+	}
+	c.stats.CommandsRefused++
+	if c.cfg.OnRefused != nil {
+		c.cfg.OnRefused(binary.LittleEndian.Uint32(payload), string(payload[4:]))
+	}
+	return nil
+}
+
+var errRefusal = errors.New("foretick: malformed refusal")
+
+// snapshot applies one snapshot.
+func (c *Client) snapshot(body []byte) error {
+	noted := c.reasons.Snapshot()
+	if c.link.clock == nil || c.view.State == Resuming {
+		c.link.conn.Refuse() // the Welcome is not here yet: what is not read is no baseline
+		return nil
+	}
+	h, rest, err := netcode.ParseSnapshotHeader(body)
+	if err != nil {
+		return err
+	}
+	if h.Epoch != c.link.level.epoch { // of the level before, or of one that was not announced yet
+		if !netcode.Newer(c.link.level.epoch, h.Epoch) {
+			c.link.conn.Refuse()
+		}
+		return nil
+	}
+	if !h.Bare {
+		return errHeader
+	}
+	if t, ok := c.ghosts.receiver.TickOf(rest); ok && !c.link.believes(t) {
+		c.link.decoded()
+		return nil
+	}
+	newest, any := c.ghosts.receiver.Newest()
+	t, err := c.ghosts.receiver.Read(rest)
+	c.link.decoded()
+	if err != nil {
+		return err
+	}
+	c.link.ticks.note(c.now, t)
+	for _, ch := range c.ghosts.receiver.Changes() {
+		if ch.What != snapshot.Updated || ch.Transferred {
+			c.timeline.gather()
+			break
+		}
+	}
+	if c.input.commands != nil {
+		// What is ahead of the snapshot is not past: it arrived.
+		c.input.commands.Acked(t+h.CommandAck, int32(h.CommandAck) > 0)
+	}
+	if any && int32(t-newest) <= 0 {
+		c.stats.SnapshotsStale++
+		c.timeline.overdue = c.timeline.overdue || len(c.ghosts.receiver.Changes()) > 0 // news of what the newer one put off
+		return nil
+	}
+	if c.hooks.syncTest > 0 && c.ghosts.othersMoved() {
+		c.timeline.othersCame()
+	}
+	c.link.newest, c.input.acked = t, t+h.CommandAck
+	c.stats.Snapshots++
+	c.link.heard = c.now
+	c.link.clock.Snapshot(c.now, t, h.Early, h.HasEarly, c.link.conn.RTT())
+	if noted {
+		c.timeline.takeNote(t)
+	}
+	if c.cfg.OnSnapshot != nil {
+		c.cfg.OnSnapshot(t)
+	}
+	c.input.confirm(t)
+	for _, seq := range c.link.delivered {
+		c.input.delivered(seq, t)
+	}
+	c.link.delivered = c.link.delivered[:0]
+	c.input.ran(t)
+	c.reconcile(t)
+	return nil
+}

@@ -1,0 +1,99 @@
+package foretick
+
+import (
+	"encoding/binary"
+	"io"
+	"time"
+
+	"github.com/foretick/foretick/transport"
+)
+
+const (
+	redialFirst = 250 * time.Millisecond // from an attempt that failed to the next …
+	redialMost  = time.Second            // … twice as long each time, up to this …
+	redialPlay  = 4                      // … give or take a part in so many
+	dialSilent  = time.Second            // that a dial may be unanswered at first, and six round trips
+	resumeTime  = 30 * time.Second
+)
+
+// redialling is the state of reconnecting after a lost connection.
+type redialling struct {
+	at       time.Duration // when the connection was lost
+	by       error
+	begun    time.Duration // when the last attempt was
+	next     time.Duration // when the next one is due
+	wait     time.Duration // for it, where an attempt fails
+	patience time.Duration // with one that is not answered
+}
+
+// comesBack reports whether the client may try another connection after this reason.
+func (l *link) comesBack(code transport.Code) bool {
+	switch code {
+	case transport.Timeout, transport.Unreachable, transport.Gone, transport.Restart:
+		return true
+	case transport.Closed: // of a dial: the endpoint of a server that shuts down, with its port still open
+		return l.view.State == Resuming && !l.up
+	case transport.Full: // by what is left of the lost connection, perhaps
+		return l.view.State == Resuming
+	}
+	return false
+}
+
+// lose ends the connection. Unless one end wanted that, the client tries another.
+func (l *link) lose(why *transport.DisconnectError) {
+	if !l.comesBack(why.Code) || l.cfg.Redial == nil || l.place.token == [16]byte{} || l.stats.Connections == 0 {
+		l.end(why)
+		return
+	}
+	if l.view.State == Resuming {
+		if why.Code == transport.Full {
+			l.lost.by = why
+		}
+		l.up = false
+		l.lost.next = max(l.now, l.lost.begun+l.redialWait())
+		return
+	}
+	l.kept = l.conn
+	l.view.State, l.up = Resuming, false
+	l.lost = redialling{at: l.now, by: why, next: l.now, wait: redialFirst, patience: dialSilent + 6*l.conn.RTT()}
+}
+
+// redialWait returns the time from one attempt to the next. It varies, so that not all
+// clients of a lost server come back at once.
+func (l *link) redialWait() time.Duration {
+	wait := l.lost.wait
+	l.lost.wait = min(2*wait, redialMost)
+	var b [8]byte
+	if _, err := io.ReadFull(l.cfg.Random, b[:]); err != nil {
+		return wait
+	}
+	share := float64(binary.LittleEndian.Uint64(b[:])>>11) / (1 << 53) // 0 to 1
+	return wait + time.Duration((2*share-1)*float64(wait/redialPlay))
+}
+
+// redial makes new connections until one is up or the time is over. A dial without an
+// answer is given up sooner than a connection: the transport may ask less and less often,
+// while the server is already back. Each dial gets more time than the last, in case the
+// path became longer.
+func (l *link) redial() {
+	if l.up {
+		return
+	}
+	if l.now-l.lost.at > resumeTime {
+		l.end(l.lost.by)
+		return
+	}
+	if l.now < l.lost.next {
+		return
+	}
+	_ = l.endpoint.Close(transport.Timeout, "")
+	e, err := l.cfg.Redial()
+	l.lost.begun = l.now
+	if err != nil {
+		l.lost.next = l.now + l.redialWait()
+		return
+	}
+	l.endpoint = e
+	l.lost.next = l.now + l.lost.patience
+	l.lost.patience = max(l.lost.patience, min(2*l.lost.patience, l.cfg.Timeout))
+}

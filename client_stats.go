@@ -1,0 +1,23 @@
+package foretick
+
+// post brings the board up to date.
+func (c *Client) post() {
+	c.board.mu.Lock()
+	defer c.board.mu.Unlock()
+	c.board.stats = c.stats
+	if c.link.conn != nil {
+		c.board.stats.Connection = c.link.conn.Stats()
+	}
+}
+
+// Stats returns the client's counters as of the end of the newest Step, or of the newest
+// session if that is later. Any goroutine may call it, also while Run runs.
+func (c *Client) Stats() ClientStats {
+	c.board.mu.Lock()
+	defer c.board.mu.Unlock()
+	return c.board.stats
+}
+
+// Losses appends the losses of the state that this client predicts, and of the commands and
+// requests that it sends, as [Server.Losses] does.
+func (c *Client) Losses(dst []Loss) []Loss { return append(dst, c.losses.list...) }

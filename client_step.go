@@ -1,0 +1,178 @@
+package foretick
+
+import (
+	"time"
+
+	"github.com/foretick/foretick/netcode"
+	"github.com/foretick/foretick/prediction"
+)
+
+// Step receives packets, predicts the ticks that are due at now, sends the player's
+// commands, and returns what to draw. Call it once per rendered frame. now must not go
+// back.
+func (c *Client) Step(now time.Time) View {
+	defer c.post()
+	if !c.begun {
+		c.begun, c.start = true, now
+	}
+	c.now = now.Sub(c.start)
+	if c.view.State == Closed {
+		return c.view
+	}
+	c.screen.undraw()
+	c.receive()
+	if c.view.State == Resuming {
+		c.link.redial()
+	}
+	if c.view.State == Closed {
+		return c.view
+	}
+	ticks := c.advance()
+	c.link.send(ticks, &c.input)
+	c.screen.draw(c.time)
+	c.link.endpoint.Flush()
+	return c.view
+}
+
+// advance moves time on and predicts the ticks that are due.
+func (c *Client) advance() int {
+	if c.link.clock == nil || c.view.State == Resuming {
+		c.view.Stalled = false
+		return 0
+	}
+	t := c.link.clock.Advance(c.now)
+	if !t.Started {
+		return 0
+	}
+	c.time = t
+	c.view.InputDelay = time.Duration(int32(t.Command-t.Predicted)) * time.Second / time.Duration(c.p.TickRate)
+	c.stats.Interpolation += t.Interpolation
+	c.stats.Frames++
+	if t.Command != t.Predicted {
+		c.stats.InputDelayed++
+	}
+	ahead := int32(t.Predicted - c.timeline.predictor.Tick())
+	switch {
+	case !c.timeline.predictor.Started():
+		if !c.ghosts.reaches(t.Predicted) {
+			return 0 // a level was entered and nothing of it came yet
+		}
+		c.view.State = Playing
+		c.startOver(t)
+		return 0
+	case t.Reset || ahead > int32(c.cfg.History):
+		c.stats.HardResets++
+		if ahead > 0 {
+			if c.ghosts.reaches(t.Predicted) {
+				c.startOver(t)
+			}
+			return 0
+		}
+		c.unsample(t)
+	}
+	c.stall(t)
+	if c.timeline.overdue {
+		c.timeline.takeUnpredicted()
+	}
+	c.ghosts.othersNewest()
+	looking := c.screen.looking()
+	c.input.read(looking)
+	n := c.input.commandUpTo(t.Command, looking)
+	for int32(t.Predicted-c.timeline.predictor.Tick()) > 0 {
+		c.timeline.predictor.Advance()
+		n++
+		if c.hooks.syncTest > 0 {
+			c.timeline.syncTest()
+		}
+	}
+	return n
+}
+
+// startOver restarts the prediction from the newest snapshot, without commands for the
+// ticks between.
+func (c *Client) startOver(t netcode.Time) {
+	c.timeline.jump(t.Predicted)
+	c.input.sampled = t.Command
+	c.screen.fades.clear()
+}
+
+// unsample discards the commands of ticks that lie ahead of a clock that was set back,
+// except those that were predicted with. A server that was stopped refused commands so far
+// ahead, or has commands that the player gave seconds ago. New ones replace them.
+func (c *Client) unsample(t netcode.Time) {
+	last := t.Command
+	if k := c.timeline.predictor.Tick(); int32(k-last) > 0 {
+		last = k
+	}
+	if int32(c.input.sampled-last) > 0 {
+		c.input.sampled = last
+	}
+}
+
+// stallTicks is for how many ticks the server must be silent before the limit of the
+// history counts as a stall. Where only the round trip is longer than the history, there
+// is input delay, and snapshots still come.
+const stallTicks = 10
+
+// stall notes whether the prediction waits for the server. The clock keeps it within the
+// history, counted from the newest snapshot.
+func (c *Client) stall(t netcode.Time) {
+	newest, _ := c.ghosts.receiver.Newest()
+	silent := (c.now - c.link.heard) * time.Duration(c.p.TickRate) / time.Second
+	stalled := int32(t.Command-newest) > int32(c.cfg.History) && silent > stallTicks
+	if stalled && !c.view.Stalled {
+		c.stats.Stalls++
+	}
+	c.view.Stalled = stalled
+}
+
+// reconcile compares the prediction for tick t with the snapshot, and corrects it.
+func (c *Client) reconcile(t Tick) {
+	tl := &c.timeline
+	if !tl.predictor.Started() {
+		return
+	}
+	defer tl.row.give()
+	tl.match()
+	tl.noteGone(t)
+	if tl.transferred(t) || !tl.restorable(t) {
+		// What was saved before has the entity in another owner's rows.
+		tl.stashLocals()
+		tl.Adopt(t)
+		tl.predictor.Restart(t)
+		tl.putLocals()
+		tl.noteBack()
+		tl.tester.since = t
+		c.screen.fades.clear()
+		tl.settleEvents(t, prediction.Different)
+		tl.agree(t)
+		tl.settle(t)
+		return
+	}
+	tl.found.own = prediction.Same
+	r := tl.predictor.Reconcile(t, tl)
+	if tl.putLocals() {
+		tl.predictor.Rewrite()
+	}
+	tl.noteBack()
+	tl.countShown(t, tl.found.own)
+	if r.Compared {
+		c.stats.Compared++
+	}
+	switch r.Verdict {
+	case prediction.Different:
+		tl.tester.since = t
+		tl.corrected(t)
+		c.screen.correct()
+	case prediction.Near:
+		tl.tester.since = tl.predictor.Tick()
+		c.stats.SoftCorrections++
+		c.screen.correct()
+		tl.takeUnpredicted()
+	default:
+		tl.takeUnpredicted()
+	}
+	tl.settleEvents(t, r.Verdict)
+	tl.settle(t)
+	tl.agree(t)
+}

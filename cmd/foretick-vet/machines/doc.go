@@ -1,0 +1,47 @@
+// Package machines is the analyzer of foretick-vet. It follows the functions that server
+// and clients both run, and reports what would give one of them another result.
+//
+// # Where it looks
+//
+// It starts at the functions given to [Protocol.Shared], [PredictRemote], [Hitbox],
+// [Hitbox2], [Hitboxes], [LifeID], [Decay] and [Protocol.OnLevel] of package foretick:
+// literals, functions, method values, variables and struct fields that hold one, and what a
+// function returns. A function that passes its parameter on to one of these counts as one
+// of them. From there it follows every call whose target is known when the program is
+// compiled, across packages too. Calls through an interface, and packages of the standard
+// library other than those below, are not followed. Foretick's own packages are not
+// looked at.
+//
+// # Reports
+//
+//   - product: a floating-point product that is added or subtracted without a conversion.
+//     arm64, ppc64, s390x and riscv64 may compute both in one step and round once. The fix
+//     converts the product. A product by a power of two, and one of two float32 computed in
+//     float64, are exact and left alone.
+//   - math: functions of packages math and math/cmplx whose last bits depend on the
+//     architecture, with the one to use instead.
+//   - order: ranges over maps, and their iterators. Loops that only delete, only count or
+//     add integers, or only collect what is sorted later in the function, are left alone.
+//   - clock, random, outside: functions that read the time, a random source, the
+//     environment or the machine.
+//   - concurrent: goroutines, channels and select.
+//   - state: writes to package variables, to variables that a function literal captured,
+//     and to fields of the game struct. No history holds them, so a replay finds them
+//     changed. Memory that one function alone uses, and resets before it reads it, is left
+//     alone.
+//   - pointer: comparisons and numbers of addresses.
+//   - size: int, uint and uintptr in components, commands, messages, events and requests.
+//
+// A comment on the line, or on the line above it, keeps it quiet and says why:
+//
+//	//foretick:allow only the server's log reads it
+//
+// [Protocol.Shared]: https://pkg.go.dev/github.com/foretick/foretick#Protocol.Shared
+// [PredictRemote]: https://pkg.go.dev/github.com/foretick/foretick#PredictRemote
+// [Hitbox]: https://pkg.go.dev/github.com/foretick/foretick#Hitbox
+// [Hitbox2]: https://pkg.go.dev/github.com/foretick/foretick#Hitbox2
+// [Hitboxes]: https://pkg.go.dev/github.com/foretick/foretick#Hitboxes
+// [LifeID]: https://pkg.go.dev/github.com/foretick/foretick#LifeID
+// [Decay]: https://pkg.go.dev/github.com/foretick/foretick#Decay
+// [Protocol.OnLevel]: https://pkg.go.dev/github.com/foretick/foretick#Protocol.OnLevel
+package machines

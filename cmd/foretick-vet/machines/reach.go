@@ -1,0 +1,166 @@
+package machines
+
+import (
+	"fmt"
+	"go/ast"
+	"go/token"
+	"go/types"
+	"slices"
+	"strings"
+
+	"golang.org/x/tools/go/analysis"
+)
+
+// reached is a finding on the way from one function.
+type reached struct {
+	finding
+	path []string // the functions between
+	at   token.Pos
+	end  token.Pos
+	far  bool // in another package: at is the call that leads there
+}
+
+// state is one function with what leads to its parameters, as its caller sees it.
+type state struct {
+	fn   ast.Node
+	args []int
+	path []string
+}
+
+// reach gathers what a function does, with its callees. from says what leads to its own
+// parameters.
+func (c *code) reach(fn ast.Node, from []int) []reached {
+	var out []reached
+	seen := map[string]bool{}
+	queue := []state{{fn: fn, args: from}}
+	for len(queue) > 0 {
+		s := queue[0]
+		queue = queue[1:]
+		key := fmt.Sprint(s.fn.Pos(), s.args)
+		if seen[key] {
+			continue
+		}
+		seen[key] = true
+		b := c.bodyOf(s.fn)
+		lead := func(through int) int {
+			if through <= 0 {
+				return through
+			}
+			if through <= len(s.args) {
+				return s.args[through-1]
+			}
+			return fromLocal
+		}
+		for _, f := range b.findings {
+			if f.Through = lead(f.Through); f.Through != fromLocal {
+				out = append(out, reached{finding: f, path: s.path, at: f.at, end: f.end})
+			}
+		}
+		for _, k := range b.calls {
+			args := make([]int, len(k.args))
+			for i, a := range k.args {
+				args[i] = lead(a)
+			}
+			path := append(slices.Clone(s.path), k.fn.Name())
+			if decl := c.declared[k.fn]; decl != nil {
+				queue = append(queue, state{decl, args, path})
+				continue
+			}
+			var there findings
+			if k.fn.Pkg() == c.pass.Pkg || !c.pass.ImportObjectFact(k.fn, &there) {
+				continue
+			}
+			for _, f := range there.List {
+				if f.Through > 0 {
+					if f.Through > len(args) || args[f.Through-1] == fromLocal {
+						continue
+					}
+					f.Through = args[f.Through-1]
+				}
+				out = append(out, reached{finding: f, path: path, at: k.at, end: k.end, far: true})
+			}
+		}
+	}
+	return out
+}
+
+// export tells other packages what calls of this one's functions reach.
+func (c *code) export() {
+	for fn, decl := range c.declared {
+		params := fn.Signature().Params().Len()
+		if fn.Signature().Recv() != nil {
+			params++
+		}
+		from := make([]int, params)
+		for i := range from {
+			from[i] = i + 1
+		}
+		var f findings
+		seen := map[string]bool{}
+		for _, r := range c.reach(decl, from) {
+			if key := r.Kind + r.Where; !seen[key] && len(f.List) < mostFindings && !c.quiet(r.at) {
+				seen[key] = true
+				r.finding.fixes, r.finding.at, r.finding.end = nil, 0, 0
+				f.List = append(f.List, r.finding)
+			}
+		}
+		if len(f.List) > 0 {
+			c.pass.ExportObjectFact(fn, &f)
+		}
+	}
+}
+
+// report reports what a root reaches, each place once.
+func (c *code) report(r root) {
+	var all []reached
+	switch {
+	case r.fn != nil:
+		var from []int
+		if decl, ok := r.fn.(*ast.FuncDecl); ok && decl.Recv != nil {
+			from = []int{fromOutside} // the game struct
+		}
+		for len(from) < 16 {
+			from = append(from, fromLocal)
+		}
+		all = c.reach(r.fn, from)
+	case r.far != nil:
+		var there findings
+		if c.pass.ImportObjectFact(r.far, &there) {
+			for _, f := range there.List {
+				if f.Through <= 1 && (f.Through == 0 || r.far.Signature().Recv() != nil) {
+					all = append(all, reached{finding: f, path: []string{r.far.Name()}, at: r.at, end: r.end, far: true})
+				}
+			}
+		}
+	}
+	for _, f := range all {
+		key := fmt.Sprint(f.at, f.Kind, f.What)
+		if f.far {
+			key += f.Where
+		}
+		if c.reported[key] || c.quiet(f.at) {
+			continue
+		}
+		c.reported[key] = true
+		text := r.what
+		switch {
+		case f.far:
+			text += " calls " + strings.Join(f.path, ", which calls ") + " (" + f.Where + ")"
+		case len(f.path) > 0:
+			text += " by " + strings.Join(f.path, ", ")
+		}
+		d := analysis.Diagnostic{Pos: f.at, End: f.end, Category: f.Kind, Message: text + ": " + f.What}
+		if !f.far {
+			d.SuggestedFixes = f.fixes
+		}
+		c.pass.Report(d)
+	}
+}
+
+// declaredAs is the declaration of a function of this package.
+func (c *code) declaredAs(fn *types.Func) ast.Node {
+	if d := c.declared[fn]; d != nil {
+		return d
+	}
+	return nil
+}

@@ -1,0 +1,8 @@
+// The game that the analyzer's test looks at. It is never tagged.
+module example.com/planted
+
+go 1.25.0
+
+require github.com/foretick/foretick v0.0.0
+
+replace github.com/foretick/foretick => ../../../..

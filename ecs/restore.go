@@ -1,0 +1,181 @@
+package ecs
+
+import (
+	"unsafe"
+)
+
+// Restore brings back the state of a slot. It panics with [UsageError] when the
+// world is locked or the slot holds no save; see [History.Holds].
+func (h *History) Restore(slot int) {
+	if !h.Holds(slot) {
+		misuse("restore of slot %d of %d, which holds no save, or one that a transfer made void: ask Holds", slot, len(h.slots))
+	}
+	w := h.w
+	if w.locks > 0 {
+		misuse("restore of a locked world: restore between systems")
+	}
+	h.refresh()
+	s := &h.slots[slot]
+	switch {
+	case h.part == nil:
+		if s.changed != w.changed {
+			h.restoreRecords(s)
+			h.restoreIDs(s)
+			w.changed, w.count = s.changed, s.count
+		}
+		h.restoreSingles(s)
+	case s.changed != h.part.changed:
+		h.restorePart(s)
+	}
+	h.restoreColumns(s)
+	h.restoreWatches(s)
+	w.kids.stale = w.kids.used
+	if w.kids.used && h.part != nil {
+		w.orphan()
+	}
+}
+
+func (h *History) restoreColumns(s *slot) {
+	for i := range s.tables {
+		st, t := &s.tables[i], h.tables[i]
+		if st.n == 0 {
+			continue
+		}
+		at := st.at
+		for _, c := range t.plain {
+			size := uintptr(st.n) * c.size
+			copy(unsafe.Slice((*byte)(c.p), size), s.arena[at:at+size])
+			at += align64(size)
+		}
+		for k, d := range t.arch.rigid {
+			d.ops.deep(t.cols[d.slot], s.rigids[i][k].base, int(st.n))
+		}
+	}
+}
+
+// restoreIDs restores the list of rows. Tables created since the save are
+// emptied.
+func (h *History) restoreIDs(s *slot) {
+	for i, t := range h.tables {
+		restoreList(s, i, t)
+	}
+}
+
+// restoreList restores the rows of table i, and returns false where nothing changed since.
+func restoreList(s *slot, i int, t *table) bool {
+	var none savedTable
+	st := &none
+	if i < len(s.tables) {
+		st = &s.tables[i]
+	}
+	if st.version == t.version {
+		return false
+	}
+	for _, d := range t.arch.rigid {
+		if t.n > st.n {
+			d.ops.clear(t.at(d, st.n), int(t.n-st.n))
+		}
+	}
+	copy(t.ids, s.ids(st))
+	t.n, t.version = st.n, st.version
+	return true
+}
+
+func (h *History) restoreRecords(s *slot) {
+	w := h.w
+	w.version++
+	for i := range w.pages[:w.claimed] {
+		pg, from := &w.pages[i], s.page(0, i)
+		if from.version != pg.version {
+			pg.set(w, uint32(i), s.held(&from.records, int(from.top)), from.version)
+			pg.away = from.away
+		}
+	}
+	for i, p := range w.parts {
+		var sp savedPart
+		if i < len(s.parts) {
+			sp = s.parts[i]
+		} else {
+			sp.changed, sp.cut = w.version, p.cut
+		}
+		p.restore(&sp)
+		if sp.cut != p.cut {
+			p.cut = w.version // the restore crosses a transfer
+		}
+	}
+	w.strays = append(w.strays[:0], s.strays...)
+}
+
+func (p *part) restore(sp *savedPart) {
+	for r := range ranges {
+		p.alloc[r].counters = sp.counters[r]
+	}
+	p.changed = sp.changed
+}
+
+func (h *History) restoreSingles(s *slot) {
+	w := h.w
+	copy(w.singleBlock, s.singles)
+	for i, d := range w.types.singles {
+		if !d.plain {
+			d.ops.deep(w.singles[i], s.rigid[i], 1)
+		}
+	}
+}
+
+// restorePart restores one part's structure. Records in its own pages are
+// copied as bytes; records of entities from other pages follow their rows.
+func (h *History) restorePart(s *slot) {
+	w, p := h.w, h.part
+	w.version++
+	for i, t := range h.tables {
+		if i < len(s.tables) && s.tables[i].version == t.version {
+			continue
+		}
+		w.count -= int(t.n)
+		for _, e := range t.ids[:t.n] {
+			pg := &w.pages[e.slot()>>pageBits]
+			if pg.home != p.index {
+				w.rec[e.slot()] = makeRecord(e, 0, uint32(p.index)+1)
+				pg.version = w.version
+			}
+		}
+	}
+	for r := range ranges {
+		for i, n := range p.alloc[r].pages {
+			s.restorePage(w, s.page(r, i), n)
+		}
+	}
+	p.restore(&s.parts[0])
+	for i, t := range h.tables {
+		h.restoreRows(s, i, t)
+	}
+	w.changed = w.version
+}
+
+func (h *History) restoreRows(s *slot, i int, t *table) {
+	w := h.w
+	if !restoreList(s, i, t) {
+		return
+	}
+	w.count += int(t.n)
+	for row, e := range t.ids[:t.n] {
+		want := makeRecord(e, t.id, uint32(row))
+		if rec := &w.rec[e.slot()]; *rec != want {
+			*rec = want
+			w.pages[e.slot()>>pageBits].version = w.version
+		}
+	}
+}
+
+// set makes the records of page n those of a save, and the rest pristine.
+func (pg *page) set(w *World, n uint32, from []uint64, version uint64) {
+	top := copy(w.rec[n*pageLen:(n+1)*pageLen], from)
+	if int(pg.top) > top {
+		pristine(w.rec[int(n)*pageLen+top:int(n)*pageLen+int(pg.top)], n*pageLen+uint32(top))
+	}
+	pg.top, pg.version = uint8(top), version
+	if pg.home == shared {
+		pg.top = pageLen
+	}
+}

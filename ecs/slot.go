@@ -1,0 +1,152 @@
+package ecs
+
+import (
+	"slices"
+	"unsafe"
+)
+
+// slot is one save.
+type slot struct {
+	saved   bool
+	cut     uint64
+	changed uint64 // identifies the structure held
+	count   int
+	tables  []savedTable        // as History.tables
+	rigids  [][]savedColumn     // by table: columns with pointers, as arch.rigid; or none at all
+	arena   []byte              // the columns, one after another
+	pages   [ranges][]savedPage // of a whole world: only the first
+	words   []uint64            // memory of the runs
+	parts   []savedPart
+	strays  []uint32
+	singles []byte
+	rigid   []unsafe.Pointer // singletons with pointers
+	watches []savedWatch
+}
+
+type savedTable struct {
+	version uint64
+	at      uintptr
+	ids     run
+	n       int32
+}
+
+// run is a range of handles or records in a slot. Runs lie close together:
+// memory that is powers of two apart would share cache sets.
+type run struct{ at, cap uint32 }
+
+// room makes a run long enough for n and returns the first n. When the run
+// moves, its old content is lost.
+func (s *slot) room(r *run, n int) []uint64 {
+	if n > int(r.cap) {
+		c := max((n+7)&^7, int(r.cap)*3/2)
+		r.at, r.cap = uint32(len(s.words)), uint32(c)
+		s.words = slices.Grow(s.words, c)[:len(s.words)+c]
+	}
+	return s.held(r, n)
+}
+
+// held returns the first n elements of a run.
+func (s *slot) held(r *run, n int) []uint64 { return s.words[r.at:][:n] }
+
+// ids returns the handles that a slot holds for a table.
+func (s *slot) ids(st *savedTable) []Entity {
+	return unsafe.Slice((*Entity)(unsafe.Pointer(unsafe.SliceData(s.held(&st.ids, int(st.n))))), st.n)
+}
+
+type savedColumn struct {
+	base unsafe.Pointer
+	cap  int32
+}
+
+type savedPage struct {
+	version uint64
+	away    uint64
+	records run
+	top     uint8 // number of records kept
+}
+
+type savedPart struct {
+	counters [ranges]counters
+	changed  uint64
+	cut      uint64
+}
+
+func (s *slot) growArena(used, need uintptr) {
+	arena := allocBytes(max(need, 2*uintptr(len(s.arena))))
+	copy(arena, s.arena[:used])
+	s.arena = arena
+}
+
+// saveRigid saves the columns with pointers of table i.
+func (s *slot) saveRigid(i int, t *table) {
+	for len(s.rigids) < len(s.tables) {
+		s.rigids = append(s.rigids, nil)
+	}
+	for len(s.rigids[i]) < len(t.arch.rigid) {
+		s.rigids[i] = append(s.rigids[i], savedColumn{})
+	}
+	for k, d := range t.arch.rigid {
+		c := &s.rigids[i][k]
+		if c.cap < t.n {
+			base := d.ops.alloc(int(t.cap))
+			if c.cap > 0 {
+				d.ops.copy(base, c.base, int(c.cap))
+			}
+			c.base, c.cap = base, t.cap
+		}
+		d.ops.deep(c.base, t.cols[d.slot], int(t.n))
+	}
+}
+
+// savedParts makes room for n parts.
+func (s *slot) savedParts(n int) []savedPart {
+	s.parts = slices.Grow(s.parts[:0], n)[:n]
+	return s.parts
+}
+
+// savePage copies page n of the world to index i of a list, when it differs.
+func (s *slot) savePage(w *World, r Range, i int, n uint32) {
+	if i == len(s.pages[r]) {
+		s.pages[r] = append(s.pages[r], savedPage{})
+	}
+	pg, to := &w.pages[n], &s.pages[r][i]
+	if to.version != pg.version {
+		copy(s.room(&to.records, int(pg.top)), w.rec[n*pageLen:])
+		to.version, to.away, to.top = pg.version, pg.away, pg.top
+	}
+}
+
+// page returns the save of page i of a list; an empty one when the page is
+// newer.
+func (s *slot) page(r Range, i int) *savedPage {
+	if i < len(s.pages[r]) {
+		return &s.pages[r][i]
+	}
+	return &pristinePage
+}
+
+var pristinePage savedPage // must not be written
+
+// restorePage copies a page of a part back, except the records of entities that
+// live elsewhere now.
+func (s *slot) restorePage(w *World, sp *savedPage, n uint32) {
+	pg := &w.pages[n]
+	if sp.version == pg.version {
+		return
+	}
+	from := s.held(&sp.records, int(sp.top))
+	if pg.away != 0 {
+		pg.top = max(pg.top, uint8(len(from)))
+		for k := range uint32(pg.top) {
+			if rec := &w.rec[n*pageLen+k]; pg.away>>k&1 == 0 {
+				*rec = uint64(n*pageLen + k)
+				if int(k) < len(from) {
+					*rec = from[k]
+				}
+			}
+		}
+		pg.version = w.version
+		return
+	}
+	pg.set(w, n, from, sp.version)
+}

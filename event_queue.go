@@ -1,0 +1,114 @@
+package foretick
+
+import (
+	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/prediction"
+)
+
+// raisedKey names an event within its tick: the n-th that an entity raised.
+type raisedKey struct {
+	by ecs.Entity
+	n  int
+}
+
+type raised[T any] struct {
+	by    ecs.Entity
+	owner PlayerID
+	value T
+}
+
+type queue[T any] struct {
+	items    []raised[T]
+	handled  int
+	row      *eventRow[T]
+	ledger   prediction.Ledger[raisedKey, T]
+	ordinals []raisedKey // how often each entity raised it in the running tick
+}
+
+type eventRow[T any] struct {
+	handler   string // what a panic in a handler is said to be in
+	server    []func(*Frame, PlayerID, T)
+	predicted []func(*Frame, ecs.Entity, T)
+	confirmed []func(*Frame, ecs.Entity, T)
+	cancelled []func(*Frame, ecs.Entity, T)
+}
+
+// tell calls handlers in the middle of the system that raised the event. Writes of the
+// handlers are not counted as that system's.
+func tell[T any](f *Frame, fns []func(*Frame, ecs.Entity, T), by ecs.Entity, v T) {
+	was := f.World.Guard(false)
+	for _, fn := range fns {
+		fn(f, by, v)
+	}
+	f.World.Guard(was)
+}
+
+// ordinal counts what an entity raises within a tick.
+func (q *queue[T]) ordinal(by ecs.Entity) int {
+	for i := range q.ordinals {
+		if q.ordinals[i].by == by {
+			q.ordinals[i].n++
+			return q.ordinals[i].n
+		}
+	}
+	q.ordinals = append(q.ordinals, raisedKey{by: by})
+	return 0
+}
+
+// begin, end, confirm and cancel are the client's side; see prediction.Ledger.
+func (q *queue[T]) begin(t Tick) {
+	q.ordinals = q.ordinals[:0]
+	q.ledger.Begin(t)
+}
+
+func (q *queue[T]) end(f *Frame) {
+	q.ledger.End(func(_ Tick, k raisedKey, v T) { tell(f, q.row.cancelled, k.by, v) })
+}
+
+func (q *queue[T]) confirm(f *Frame, t Tick) {
+	q.ledger.Confirm(t, func(_ Tick, k raisedKey, v T) { tell(f, q.row.confirmed, k.by, v) })
+}
+
+// refuse cancels the events up to tick t that the server did not raise. executed gives the
+// server's number for each tick; later events of that tick are cancelled.
+func (q *queue[T]) refuse(f *Frame, t Tick, executed func(Tick) int) {
+	at, left := Tick(0), 0
+	q.ledger.Refuse(t, func(k Tick, r raisedKey) bool {
+		if f.World.Owner(r.by) == ecs.Common {
+			return true // the server sends each player those of its own entities
+		}
+		if k != at {
+			at, left = k, executed(k)
+		}
+		left--
+		return left >= 0
+	}, func(_ Tick, k raisedKey, v T) { tell(f, q.row.cancelled, k.by, v) })
+}
+
+func (q *queue[T]) cancel(f *Frame) {
+	q.ledger.Clear(func(_ Tick, k raisedKey, v T) { tell(f, q.row.cancelled, k.by, v) })
+}
+
+// drain runs the server's handlers on everything raised since the last drain.
+func (q *queue[T]) drain(f *Frame) {
+	for depth := 0; q.handled < len(q.items); depth++ {
+		if depth == maxNesting {
+			f.server.nestedTooDeep(len(q.items) - q.handled)
+			break
+		}
+		for end := len(q.items); q.handled < end; q.handled++ {
+			for _, fn := range q.row.server {
+				q.handle(f, fn, q.items[q.handled])
+			}
+		}
+	}
+	q.forget()
+}
+
+// handle calls one handler. A panic in it is attributed to its player.
+func (q *queue[T]) handle(f *Frame, fn func(*Frame, PlayerID, T), it raised[T]) {
+	defer f.server.contain(it.owner, q.row.handler)
+	fn(f, it.owner, it.value)
+}
+
+func (q *queue[T]) forget() { q.items, q.handled = q.items[:0], 0 }

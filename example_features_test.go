@@ -1,0 +1,383 @@
+package foretick_test
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/lagcomp"
+	"github.com/foretick/foretick/netcode"
+	"github.com/foretick/foretick/simtest"
+	"github.com/foretick/foretick/transport/sim"
+)
+
+// far is a line of 100 ms round trip.
+var far = simtest.Seat{Up: sim.Link{Latency: 50 * time.Millisecond}, Down: sim.Link{Latency: 50 * time.Millisecond}}
+
+// play begins a match of one server and one client.
+func play(server, client *foretick.Protocol, sample foretick.Sampler) (*simtest.Match, *foretick.Server, *foretick.Client) {
+	match := simtest.New(1)
+	srv, err := match.Serve(foretick.ServerConfig{Protocol: server})
+	if err != nil {
+		panic(err)
+	}
+	cli, err := match.Join(foretick.ClientConfig{Protocol: client, Sample: sample}, far)
+	if err != nil {
+		panic(err)
+	}
+	return match, srv, cli
+}
+
+// A shot sounds at once on the client that predicts it; what it costs is the server's
+// to say. Each end raises the event itself, and nothing of it travels.
+func ExampleEvent() {
+	shooter := func() (*foretick.Protocol, *Rockets) {
+		g := &Rockets{}
+		p := g.Protocol()
+		shot := &foretick.Event[Button]{}
+		sounds := 0
+		shot.OnPredicted(p, func(f *foretick.Frame, by ecs.Entity, _ Button) {
+			if sounds++; sounds == 1 {
+				fmt.Println("client: bang")
+			}
+		})
+		ammo := 2
+		shot.OnServer(p, func(f *foretick.Frame, by foretick.PlayerID, _ Button) {
+			if ammo--; ammo >= 0 {
+				fmt.Println("server: player", by, "has", ammo, "left")
+			}
+		})
+		p.Shared("shoot", func(f *foretick.Frame, rows ecs.Rows) {
+			for i, button := range g.Button.Slice(rows) {
+				if button.Fire {
+					shot.Raise(f, rows.Entity(i), button)
+				}
+			}
+		}, ecs.Read(&g.Button))
+		return p, g
+	}
+	server, _ := shooter()
+	client, game := shooter()
+	match, _, _ := play(server, client, foretick.Sample(&game.Button, func(v foretick.View) Button {
+		return Button{Fire: v.Tick%30 == 0}
+	}))
+	match.Run(4 * time.Second)
+	// Output:
+	// client: bang
+	// server: player 1 has 1 left
+	// server: player 1 has 0 left
+}
+
+// Score arrives for certain and in order; a Spark that is lost is not sent again.
+type Score struct {
+	Points uint16
+}
+type Spark struct {
+	X float32 `net:"min=-100,max=100,step=0.1"`
+}
+
+// Messages that must arrive take the channel that every protocol has. Effects that are
+// worth nothing later take one that is not reliable.
+func ExampleMessage() {
+	match := simtest.New(1)
+	protocol := func(read func(Score)) *foretick.Protocol {
+		var score foretick.Message[Score] // server and clients each have their own
+		var spark foretick.Message[Spark]
+		p := new(Walk).Protocol()
+		p.Channel("effects", netcode.Channel{})
+		score.OnClient(p, func(_ *foretick.Frame, _ foretick.Tick, v Score) { read(v) })
+		spark.OnClient(p, func(*foretick.Frame, foretick.Tick, Spark) {}, foretick.Via("effects"))
+		p.Server("count", func(f *foretick.Frame, _ ecs.Rows) {
+			if f.Tick%30 == 0 {
+				_ = score.Broadcast(f, Score{uint16(f.Tick / 30)}) // an error names a player whose queue is full
+				_ = spark.Broadcast(f, Spark{12.5})
+			}
+		}, ecs.Once())
+		return p
+	}
+	if _, err := match.Serve(foretick.ServerConfig{Protocol: protocol(func(Score) {})}); err != nil {
+		panic(err)
+	}
+	seat := far
+	seat.Down.Loss = 0.3
+	client := protocol(func(v Score) { fmt.Println("score", v.Points) })
+	if _, err := match.Join(foretick.ClientConfig{Protocol: client}, seat); err != nil {
+		panic(err)
+	}
+	match.Run(3900 * time.Millisecond)
+	// Output:
+	// score 1
+	// score 2
+	// score 3
+}
+
+// A shot is judged where its shooter saw the target, half a metre away from where the
+// server has it by then.
+func ExampleFrame_Rewind() {
+	type game struct {
+		Rockets
+		target ecs.Entity
+	}
+	protocol := func(g *game) *foretick.Protocol {
+		p := g.Protocol()
+		foretick.Hitbox(p, &g.Pos, func(at *Position) lagcomp.Sphere { return lagcomp.Sphere{X: at.X, Y: at.Y, R: 0.2} })
+		p.Server("run", func(f *foretick.Frame, _ ecs.Rows) {
+			if at := g.Pos.Get(f.World, g.target); at != nil {
+				at.X = float32(f.Tick) * 4 * f.DT
+			}
+		}, ecs.Once(), ecs.WriteOther(&g.Pos))
+		p.Server("judge", func(f *foretick.Frame, rows ecs.Rows) {
+			for _, button := range g.Button.Slice(rows) {
+				if !button.Fire {
+					continue
+				}
+				view := f.Rewind(rows.Owner())
+				at, _ := foretick.ComponentAt(view, &g.Pos, g.target)
+				_, hit := view.Raycast(lagcomp.Ray{X: at.X, Y: -5, DY: 1, Range: 10})
+				now := g.Pos.Get(f.World, g.target).X
+				fmt.Println("tick", f.Tick, "hit:", hit, "the target ran on by more than half a metre:", now-at.X > 0.5)
+			}
+		}, ecs.Read(&g.Button), ecs.ReadOther(&g.Pos))
+		foretick.TrackHistory(p, &g.Pos)
+		return p
+	}
+	server, client := &game{}, &game{}
+	match, srv, _ := play(protocol(server), protocol(client), foretick.Sample(&client.Button, func(v foretick.View) Button {
+		return Button{Fire: v.Tick == 60}
+	}))
+	server.target = srv.Frame().Spawn(&server.Rocket, ecs.Nobody)
+	match.Run(3 * time.Second)
+	// Output: tick 61 hit: true the target ran on by more than half a metre: true
+}
+
+// A teleport: no client draws the way between, and nothing is interpolated across it.
+func ExampleFrame_Teleport() {
+	protocol := func(g *Walk) *foretick.Protocol {
+		p := g.Protocol()
+		p.Server("gate", func(f *foretick.Frame, rows ecs.Rows) {
+			for i, pos := 0, g.Pos.Slice(rows); i < len(pos); i++ {
+				if pos[i].X > 5 {
+					pos[i].X = -50
+					f.Teleport(rows.Entity(i))
+				}
+			}
+		}, ecs.Write(&g.Pos))
+		return p
+	}
+	var server, game Walk
+	match, _, client := play(protocol(&server), protocol(&game), foretick.Sample(&game.Move, func(foretick.View) Move { return Move{X: 1} }))
+	between, everyone := 0, ecs.NewQuery(client.View().World.Types(), ecs.With(&game.Pos))
+	for at := time.Duration(0); at < 3*time.Second; at += time.Second / 60 {
+		match.Run(at)
+		for _, rows := range everyone.All(client.View().World) {
+			if x := game.Pos.Slice(rows)[0].X; x > -40 && x < -1 {
+				between++
+			}
+		}
+	}
+	fmt.Println("drawn between the places:", between)
+	// Output: drawn between the places: 0
+}
+
+// Health goes to a player's team, and Ammo to the player alone.
+type Health struct {
+	Points uint8  `net:"allies"`
+	Ammo   uint16 `net:"owner"`
+}
+
+// A player receives nothing of what its team may not see: of its enemy not even that the
+// component is there.
+func ExampleFrame_SetTeam() {
+	type game struct {
+		Walk
+		Health ecs.Component[Health]
+	}
+	protocol := func(g *game) *foretick.Protocol {
+		p := foretick.NewProtocol("teams", 1)
+		p.Component(&g.Health)
+		p.Prefab(&g.Player, "player", &g.Health)
+		p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) {
+			f.SetTeam(player, uint8(1+player%2)) // players 1 and 3 are allies
+			*g.Health.Get(f.World, f.Spawn(&g.Player, player)) = Health{Points: 75, Ammo: 12}
+		})
+		return p
+	}
+	match := simtest.New(1)
+	if _, err := match.Serve(foretick.ServerConfig{Protocol: protocol(&game{})}); err != nil {
+		panic(err)
+	}
+	var games [3]game
+	var clients [3]*foretick.Client
+	for i := range games {
+		var err error
+		if clients[i], err = match.Join(foretick.ClientConfig{Protocol: protocol(&games[i])}, far); err != nil {
+			panic(err)
+		}
+	}
+	match.Run(2 * time.Second)
+	g, c := &games[0], clients[0]
+	for _, rows := range ecs.NewQuery(c.View().World.Types(), ecs.With(&g.Health)).All(c.View().World) {
+		fmt.Printf("player 1 knows of player %d: %+v\n", rows.Owner(), g.Health.Slice(rows)[0])
+	}
+	// Output:
+	// player 1 knows of player 1: {Points:75 Ammo:12}
+	// player 1 knows of player 3: {Points:75 Ammo:0}
+}
+
+// A player receives entities that are near to its own.
+func ExampleInterest() {
+	protocol := func(g *Walk) *foretick.Protocol {
+		p := g.Protocol()
+		foretick.Interest(p, &g.Pos, foretick.InterestConfig{Enter: 30, Leave: 35}, func(v *Position) (x, y, z float32) { return v.X, v.Y, 0 })
+		return p
+	}
+	var server, game Walk
+	match, srv, client := play(protocol(&server), protocol(&game), nil)
+	for _, x := range []float32{10, 20, 90} {
+		server.Pos.Get(srv.World(), srv.Frame().Spawn(&server.Player, ecs.Nobody)).X = x
+	}
+	match.Run(2 * time.Second)
+	for _, rows := range ecs.NewQuery(client.View().World.Types(), ecs.With(&game.Pos)).All(client.View().World) {
+		for _, pos := range game.Pos.Slice(rows) {
+			fmt.Println("player", rows.Owner(), "at", pos.X)
+		}
+	}
+	// Unordered output:
+	// player 0 at 10
+	// player 0 at 20
+	// player 1 at 0
+}
+
+// Weight is what tells a crate from a player.
+type Weight struct{ Kilos uint8 }
+
+// A crate that players push: a shared system writes it through the world, so every
+// client predicts it together with its own player.
+func ExampleProtocol_Shared() {
+	type game struct {
+		Walk
+		Crate  ecs.Prefab
+		Weight ecs.Component[Weight]
+		crates *ecs.Query
+	}
+	protocol := func(g *game) *foretick.Protocol {
+		p := g.Protocol()
+		p.Component(&g.Weight, foretick.Predicted())
+		p.Prefab(&g.Crate, "crate", &g.Pos, &g.Weight)
+		g.crates = ecs.NewQuery(p.Types(), ecs.With(&g.Weight))
+		p.Shared("push", func(f *foretick.Frame, rows ecs.Rows) {
+			for _, pos := range g.Pos.Slice(rows) {
+				for _, crates := range g.crates.All(f.World) {
+					for k, crate := 0, g.Pos.Slice(crates); k < len(crate); k++ {
+						if pos.X < crate[k].X && crate[k].X-pos.X < 1 {
+							crate[k].X = pos.X + 1
+						}
+					}
+				}
+			}
+		}, ecs.Read(&g.Pos, &g.Move), ecs.WriteOther(&g.Pos), ecs.After("move"))
+		return p
+	}
+	var server, client game
+	match, srv, cli := play(protocol(&server), protocol(&client), foretick.Sample(&client.Move, func(foretick.View) Move { return Move{X: 1} }))
+	server.Pos.Get(srv.World(), srv.Frame().Spawn(&server.Crate, ecs.Nobody)).X = 3
+	match.Run(3 * time.Second)
+	for _, rows := range client.crates.All(cli.View().World) {
+		fmt.Println("pushed past 10 m:", client.Pos.Slice(rows)[0].X > 10, "mispredictions:", cli.Stats().Mispredictions)
+	}
+	// Output: pushed past 10 m: true mispredictions: 0
+}
+
+// The next level: the old entities go, the server builds the new ones, and each client
+// hears of it before anything new arrives.
+func ExampleServer_NextLevel() {
+	protocol := func(g *Walk, enter func(string)) *foretick.Protocol {
+		p := g.Protocol()
+		p.OnLevel(func(_ *foretick.Frame, data []byte) { enter(string(data)) })
+		return p
+	}
+	var server, game Walk
+	match, srv, client := play(protocol(&server, func(string) {}), protocol(&game, func(level string) { fmt.Println("entering", level) }), nil)
+	match.Run(time.Second)
+	err := srv.NextLevel([]byte("caves"), func(f *foretick.Frame) {
+		for _, player := range srv.Players(nil) {
+			server.Pos.Get(f.World, f.Spawn(&server.Player, player)).X = 40
+		}
+	})
+	if err != nil {
+		panic(err)
+	}
+	match.Run(2 * time.Second)
+	for _, rows := range ecs.NewQuery(client.View().World.Types(), ecs.With(&game.Pos)).All(client.View().World) {
+		fmt.Println("at", game.Pos.Slice(rows)[0].X)
+	}
+	// Output:
+	// entering caves
+	// at 40
+}
+
+// A client with Redial comes back to its place when the connection is lost, and joins
+// the server that replaces one closed for a restart.
+func ExampleServer_CloseForRestart() {
+	match := simtest.New(1)
+	serve := func() *foretick.Server {
+		srv, err := match.Serve(foretick.ServerConfig{Protocol: new(Walk).Protocol()})
+		if err != nil {
+			panic(err)
+		}
+		return srv
+	}
+	srv := serve()
+	config := foretick.ClientConfig{Protocol: new(Walk).Protocol(), OnSession: func(s foretick.Session) { fmt.Println(s.Kind) }}
+	if _, err := match.Join(config, far); err != nil { // a Seat brings a Redial
+		panic(err)
+	}
+	match.Run(time.Second)
+	if err := srv.CloseForRestart("a new version"); err != nil {
+		panic(err)
+	}
+	match.KillServer() // its process ends
+	match.Run(1500 * time.Millisecond)
+	serve()
+	match.Run(5 * time.Second)
+	// Output:
+	// joined
+	// new server
+}
+
+// A server that allows it lets in clients of other builds, and each says what differs.
+func ExampleClient_BuildDifference() {
+	type Position struct { // of a later build: types are matched by name
+		X, Y  float32 `net:"min=-100,max=100,step=0.01,lerp"`
+		Sight uint8
+	}
+	type Move struct {
+		X float32 `net:"min=-1,max=1,step=0.0078125"`
+	}
+	var g struct {
+		Pos    ecs.Component[Position]
+		Move   ecs.Component[Move]
+		Player ecs.Prefab
+	}
+	later := foretick.NewProtocol("walk", 1)
+	later.Component(&g.Pos, foretick.Predicted())
+	later.Command(&g.Move)
+	later.Prefab(&g.Player, "player", &g.Pos, &g.Move)
+	later.Shared("move", func(*foretick.Frame, ecs.Rows) {}, ecs.Read(&g.Move), ecs.Write(&g.Pos))
+	match := simtest.New(1)
+	if _, err := match.Serve(foretick.ServerConfig{Protocol: later, AllowOtherBuilds: true}); err != nil {
+		panic(err)
+	}
+	client, err := match.Join(foretick.ClientConfig{Protocol: new(Walk).Protocol()}, far)
+	if err != nil {
+		panic(err)
+	}
+	match.Run(3 * time.Second)
+	d := client.BuildDifference()
+	fmt.Println("only here:", d.Missing)
+	fmt.Println("only there:", d.Unknown)
+	// Output:
+	// only here: [Move.Y]
+	// only there: [Position.Sight]
+}

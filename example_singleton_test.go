@@ -1,0 +1,52 @@
+package foretick_test
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/ecs"
+)
+
+// Points are written by the server; Remaining runs on both ends.
+type (
+	Points    struct{ Red, Blue uint8 }
+	Remaining struct{ Left uint16 }
+)
+
+// Round is the state of a match, beside the players who walk in it.
+type Round struct {
+	Walk
+	Score ecs.Singleton[Points]
+	Clock ecs.Singleton[Remaining]
+}
+
+func (g *Round) Protocol() *foretick.Protocol {
+	p := g.Walk.Protocol()
+	p.Singleton(&g.Score)
+	p.Singleton(&g.Clock, foretick.Predicted())
+	p.Shared("clock", func(f *foretick.Frame, _ ecs.Rows) {
+		if c := g.Clock.Get(f.World); c.Left > 0 {
+			c.Left--
+		}
+	}, ecs.Once(), ecs.Write(&g.Clock))
+	return p
+}
+
+// The score arrives from the server, and the clock is predicted: a client shows it as the
+// server will have it when the player's input gets there.
+func ExampleProtocol_Singleton() {
+	var server, client Round
+	match, srv, cli := play(server.Protocol(), client.Protocol(), foretick.Sample(&client.Move, func(foretick.View) Move { return Move{} }))
+	server.Clock.Get(srv.World()).Left = 300
+	server.Score.Get(srv.World()).Red = 2
+	match.Run(5 * time.Second)
+	clock := int(client.Clock.Get(cli.View().World).Left)
+	fmt.Println(*client.Score.Get(cli.View().World))
+	fmt.Println("the clock at the client's tick:", clock+int(cli.View().Tick) == 300)
+	fmt.Println("corrections:", cli.Stats().Mispredictions)
+	// Output:
+	// {2 0}
+	// the clock at the client's tick: true
+	// corrections: 0
+}

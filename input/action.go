@@ -1,0 +1,89 @@
+package input
+
+import "fmt"
+
+// Kind says what an action's value is.
+type Kind uint8
+
+// The kinds of actions.
+const (
+	Digital  Kind = iota // pressed or not
+	Analogue             // a state from -1 to 1, such as a stick
+	Relative             // movement, added up over a frame, such as the mouse's
+)
+
+// String returns the kind's name.
+func (k Kind) String() string {
+	switch k {
+	case Digital:
+		return "digital"
+	case Analogue:
+		return "analogue"
+	case Relative:
+		return "relative"
+	}
+	return fmt.Sprintf("Kind(%d)", uint8(k))
+}
+
+// Action is something that a player does: "fire", "move_x". Keymaps, JSON files
+// and the tags that [Fill] reads use its name. It holds no comma.
+type Action struct {
+	Name string
+	// Kind is Digital if not set.
+	Kind Kind
+}
+
+// A key or an action becomes pressed at pressAt and stays so down to releaseAt, so
+// that a trembling stick does not press it twice.
+const (
+	pressAt   = 0.5
+	releaseAt = 0.4
+)
+
+// crossed reports whether a value counts as pressed, given whether it did before.
+func crossed(v float32, before bool) bool {
+	return v >= pressAt || before && v >= releaseAt
+}
+
+// action is the state of one Action.
+type action struct {
+	Action
+	live    bool      // an active set lists it
+	emitted []float32 // by source
+	waits   []bool    // by source: emitted when its set came on
+
+	on                        bool
+	justPressed, justReleased bool
+	level                     span    // of all bindings and sources
+	moved                     float32 // Relative: in this frame
+}
+
+// span is the strongest value in each direction. Two keys that mean right do not go
+// right twice as fast, and left and right together stand still.
+type span struct{ low, high float32 }
+
+func (s *span) add(v float32) { s.low, s.high = min(s.low, v), max(s.high, v) }
+func (s span) value() float32 { return s.low + s.high }
+
+// settle takes over the level that refresh found, and notes what changed.
+func (a *action) settle() {
+	v := a.level.value()
+	on := crossed(v, a.on) || a.Kind == Analogue && crossed(-v, a.on)
+	a.justPressed = a.justPressed || on && !a.on
+	a.justReleased = a.justReleased || a.on && !on
+	a.on = on
+}
+
+// move adds to a relative action's movement.
+func (a *action) move(by float32) { a.moved = clamp(a.moved+by, farthest) }
+
+// farthest bounds a frame's movement, so that sums stay finite.
+const farthest = 1e9
+
+// clamp bounds v by limit in both directions. NaN becomes 0.
+func clamp(v, limit float32) float32 {
+	if v != v {
+		return 0
+	}
+	return max(-limit, min(v, limit))
+}

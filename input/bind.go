@@ -1,0 +1,120 @@
+package input
+
+import (
+	"fmt"
+	"slices"
+)
+
+// Bind replaces the bindings of an action in a set; no bindings leave it to [Map.Emit].
+// If it returns an error, nothing has changed. Keys that are held do nothing until let
+// go.
+func (m *Map) Bind(set, action string, bindings ...Binding) error {
+	e, err := m.entry(set, action)
+	if err != nil {
+		return err
+	}
+	if len(bindings) > maxBindings {
+		return fmt.Errorf("input: set %q, action %q: %d bindings are too many: use %d at most", set, action, len(bindings), maxBindings)
+	}
+	for _, b := range bindings {
+		if why := b.check(e.action.Action); why != "" {
+			return fmt.Errorf("input: set %q, action %q: %s", set, action, why)
+		}
+	}
+	e.extra = nil
+	m.put(e, bindings)
+	m.refresh()
+	return nil
+}
+
+// put takes sound bindings, unless they are what there is.
+func (m *Map) put(e *entry, bindings []Binding) {
+	if slices.Equal(e.bindings(), bindings) {
+		return
+	}
+	e.bounds = nil
+	for _, b := range bindings {
+		in := m.bind(b)
+		in.waits = e.set.active
+		e.bounds = append(e.bounds, in)
+	}
+}
+
+// Bindings returns the bindings of an action in a set, as they are now.
+func (m *Map) Bindings(set, action string) ([]Binding, error) {
+	e, err := m.entry(set, action)
+	if err != nil {
+		return nil, err
+	}
+	return e.bindings(), nil
+}
+
+func (e *entry) bindings() []Binding {
+	list := make([]Binding, len(e.bounds))
+	for i, b := range e.bounds {
+		list[i] = b.Binding
+	}
+	return list
+}
+
+// Reset gives all actions the bindings that [New] was given, and forgets what a file
+// said.
+func (m *Map) Reset() {
+	m.loaded = leftover{}
+	for _, s := range m.sets {
+		for _, e := range s.entries {
+			e.extra = nil
+			m.put(e, e.defaults)
+		}
+	}
+	m.refresh()
+}
+
+func (m *Map) entry(set, action string) (*entry, error) {
+	s, err := m.set(set)
+	if err != nil {
+		return nil, err
+	}
+	if m.byName[action] == nil {
+		return nil, fmt.Errorf("input: no action is named %q%s", action, nearest(action, m.names()))
+	}
+	e := s.entry(action)
+	if e == nil {
+		return nil, fmt.Errorf("input: set %q does not list action %q: give it to New in the set's Keymap", set, action)
+	}
+	return e, nil
+}
+
+// KeyNames returns the keys of an action, for prompts: "e", "ctrl+r". It looks in the
+// active sets that list the action, or in all where none is active. Of each key all
+// devices must be among those asked for; [Map.LastDevice] is a good choice. It panics
+// if there is no action of that name.
+func (m *Map) KeyNames(action string, devices DeviceKind) []string {
+	a := m.action(action)
+	var names []string
+	for _, s := range m.sets {
+		e := s.entry(action)
+		if e == nil || a.live && !s.active {
+			continue
+		}
+		for _, b := range e.bounds {
+			if b.of(devices) && !slices.Contains(names, b.Key) {
+				names = append(names, b.Key)
+			}
+		}
+	}
+	return names
+}
+
+func (b *bound) of(devices DeviceKind) bool {
+	return !slices.ContainsFunc(b.keys, func(k *key) bool { return k.device&devices == 0 })
+}
+
+// LastDevice returns the devices to name in prompts: keyboard and mouse, or the sort
+// that was used last if it is another. Before any was used it is keyboard and mouse.
+func (m *Map) LastDevice() DeviceKind {
+	if desk := KeyboardDevice | MouseDevice; m.last&^desk == 0 {
+		return desk
+	}
+	return m.last
+}

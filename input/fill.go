@@ -1,0 +1,168 @@
+package input
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"unsafe"
+)
+
+// Fill returns a function that makes a command of the actions as they are, for
+// foretick.Sample. The fields of T name their actions:
+//
+//	type Command struct {
+//		X    float32 `net:"min=-1,max=1,step=0.0078125" input:"move_x"`
+//		Turn float32 `net:"sum" input:"turn"`
+//		Fire bool    `net:"oneshot" input:"fire"`
+//		Jump bool    `net:"oneshot" input:"jump,just_pressed"`
+//	}
+//
+//	read, err := input.Fill[Command, foretick.View](m)
+//	... foretick.ClientConfig{Sample: foretick.Sample(&game.Command, read)}
+//
+// A digital action fills a bool: whether it is pressed, or with just_pressed or
+// just_released after the name, whether it just was. An analogue action fills a float,
+// or a signed integer with -1, 0 or 1. A relative action fills a float with this
+// frame's movement. Fields without the tag stay zero. Fields of structs in T count too.
+// The function ignores its argument.
+//
+// The function is called once a frame, and a tick may take several frames. So a field
+// of a relative action must have the tag sum, or movement is lost, and one with
+// just_pressed or just_released the tag oneshot. The error names every fault.
+func Fill[T, V any](m *Map) (func(V) T, error) {
+	f := filling{m: m}
+	of := reflect.TypeFor[T]()
+	if of.Kind() != reflect.Struct {
+		return nil, fmt.Errorf("input: Fill makes a struct, not %v", of)
+	}
+	f.walk(of, of.Name(), 0, nil)
+	if len(f.fields) == 0 && len(f.faults) == 0 {
+		f.fault(of.Name(), "no field has the tag input: write `input:\"move_x\"`")
+	}
+	if len(f.faults) > 0 {
+		return nil, errors.Join(f.faults...)
+	}
+	fields := f.fields
+	return func(V) T {
+		var command T
+		for i := range fields {
+			fields[i].put(unsafe.Pointer(&command))
+		}
+		return command
+	}, nil
+}
+
+// filled is a field and its action.
+type filled struct {
+	offset uintptr
+	action *action
+	when   When
+	kind   reflect.Kind
+}
+
+// filling finds the fields of a command.
+type filling struct {
+	m      *Map
+	fields []filled
+	faults []error
+}
+
+func (f *filling) fault(field, format string, args ...any) {
+	f.faults = append(f.faults, fmt.Errorf("input: "+field+": "+format, args...))
+}
+
+// walk takes the fields of a struct. What the tag of an outer field says holds for them.
+func (f *filling) walk(of reflect.Type, path string, at uintptr, outer []string) {
+	for i := range of.NumField() {
+		field := of.Field(i)
+		name, at := path+"."+field.Name, at+field.Offset
+		// What follows a semicolon is of a slice's elements.
+		own, _, _ := strings.Cut(field.Tag.Get("net"), ";")
+		net := slices.Concat(outer, strings.Split(strings.ReplaceAll(own, " ", ""), ","))
+		tag, ok := field.Tag.Lookup("input")
+		switch {
+		case ok:
+			f.field(field.Type, name, at, tag, net)
+		case field.Type.Kind() == reflect.Struct:
+			f.walk(field.Type, name, at, net)
+		}
+	}
+}
+
+func (f *filling) field(of reflect.Type, path string, at uintptr, tag string, net []string) {
+	name, option, hasOption := strings.Cut(tag, ",")
+	when := max(slices.Index(whens, option), 0)
+	a := f.m.byName[name]
+	kind := of.Kind()
+	sum, oneshot := slices.Contains(net, "sum"), slices.Contains(net, "oneshot")
+	switch {
+	case a == nil:
+		f.fault(path, "no action is named %q%s", name, nearest(name, f.m.names()))
+	case hasOption && option != whens[when]:
+		f.fault(path, "unknown option %q: use just_pressed or just_released", option)
+	case hasOption && a.Kind != Digital:
+		f.fault(path, "%s is for digital actions, and %q is %v", option, name, a.Kind)
+	case a.Kind == Digital && kind != reflect.Bool:
+		f.fault(path, "%q is digital: make the field a bool, not %v", name, of)
+	case a.Kind == Relative && kind != reflect.Float32 && kind != reflect.Float64:
+		f.fault(path, "%q is relative: make the field a float32, not %v", name, of)
+	case a.Kind == Analogue && !slices.Contains(numbers, kind):
+		f.fault(path, "%q is analogue: make the field a float32 or an int8, not %v", name, of)
+	case a.Kind == Relative && !sum:
+		f.fault(path, "%q is relative, and a tick would take the last frame's movement only: add sum, as in `net:\"sum\"`", name)
+	case a.Kind != Relative && sum:
+		f.fault(path, "%q is %v, and sum would add its state up once a frame: leave sum out", name, a.Kind)
+	case When(when) != Pressed && !oneshot:
+		f.fault(path, "%s lasts one frame, and a tick may miss it: add oneshot, as in `net:\"oneshot\"`", option)
+	default:
+		f.fields = append(f.fields, filled{at, a, When(when), kind})
+	}
+}
+
+// put sets a field of a command.
+func (f *filled) put(command unsafe.Pointer) {
+	p := unsafe.Add(command, f.offset)
+	switch f.kind {
+	case reflect.Bool:
+		*(*bool)(p) = f.action.is(f.when)
+	case reflect.Float32:
+		*(*float32)(p) = f.action.value()
+	case reflect.Float64:
+		*(*float64)(p) = float64(f.action.value())
+	case reflect.Int8:
+		*(*int8)(p) = f.action.sign()
+	case reflect.Int16:
+		*(*int16)(p) = int16(f.action.sign())
+	case reflect.Int32:
+		*(*int32)(p) = int32(f.action.sign())
+	case reflect.Int64:
+		*(*int64)(p) = int64(f.action.sign())
+	}
+}
+
+// numbers are what an analogue action fills.
+var numbers = []reflect.Kind{reflect.Float32, reflect.Float64, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64}
+
+func (a *action) is(when When) bool {
+	switch when {
+	case JustPressed:
+		return a.justPressed
+	case JustReleased:
+		return a.justReleased
+	}
+	return a.on || a.justPressed
+}
+
+// sign is the direction of an action that is pressed.
+func (a *action) sign() int8 {
+	switch v := a.value(); {
+	case !a.on:
+		return 0
+	case v < 0:
+		return -1
+	default:
+		return 1
+	}
+}

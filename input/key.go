@@ -1,0 +1,189 @@
+package input
+
+import (
+	"slices"
+	"strings"
+)
+
+// DeviceKind is a set of sorts of devices.
+type DeviceKind uint8
+
+// The sorts of devices, and all of them. A key with a name of your own, with a colon,
+// belongs to OtherDevice.
+const (
+	KeyboardDevice DeviceKind = 1 << iota
+	MouseDevice
+	GamepadDevice
+	TouchDevice
+	OtherDevice
+	AnyDevice = KeyboardDevice | MouseDevice | GamepadDevice | TouchDevice | OtherDevice
+)
+
+// StandardKeys returns the names of all keys that bindings may name without a colon,
+// sorted.
+func StandardKeys() []string { return slices.Clone(standardNames) }
+
+// Label returns a key's name, or a combination's, as a prompt shows it:
+// "ctrl+mouse_left_button" becomes "Ctrl+Mouse Left Button".
+func Label(name string) string {
+	var b strings.Builder
+	up := true
+	for _, r := range name {
+		if r == '_' || r == ':' {
+			r = ' '
+		}
+		if up && r >= 'a' && r <= 'z' {
+			r += 'A' - 'a'
+		}
+		up = r == ' ' || r == '+'
+		b.WriteRune(r)
+	}
+	return b.String()
+}
+
+// class is what a key's value is.
+type class uint8
+
+const (
+	unknownKey class = iota
+	button
+	axis
+	relativeKey
+	ownKey // of a device that only the adapter knows
+)
+
+func classOf(name string) class {
+	if strings.Contains(name, ":") {
+		return ownKey
+	}
+	return standardClass[name]
+}
+
+// deviceOf returns the sort of device that a key belongs to.
+func deviceOf(name string) DeviceKind {
+	switch {
+	case strings.Contains(name, ":"):
+		return OtherDevice
+	case strings.HasPrefix(name, "mouse_"), strings.HasPrefix(name, "wheel_"):
+		return MouseDevice
+	case strings.HasPrefix(name, "gamepad_"):
+		return GamepadDevice
+	case strings.HasPrefix(name, "touch_"):
+		return TouchDevice
+	}
+	return KeyboardDevice
+}
+
+// canonical returns the key that a part of a binding means.
+func canonical(name string) string {
+	if name == "ctrl" {
+		return "control"
+	}
+	return name
+}
+
+// part says how a derived key follows another one.
+type part uint8
+
+const (
+	upper part = iota // the positive half
+	lower             // the negative half
+	both              // the size
+)
+
+// derived are the keys that follow others: the adapter feeds either.
+var derived = []struct {
+	name, from string
+	part       part
+}{
+	{"control", "control_left", upper}, {"control", "control_right", upper},
+	{"shift", "shift_left", upper}, {"shift", "shift_right", upper},
+	{"alt", "alt_left", upper}, {"alt", "alt_right", upper},
+	{"gamepad_lstick_left", "gamepad_lstick_x", lower}, {"gamepad_lstick_right", "gamepad_lstick_x", upper},
+	{"gamepad_lstick_up", "gamepad_lstick_y", lower}, {"gamepad_lstick_down", "gamepad_lstick_y", upper},
+	{"gamepad_rstick_left", "gamepad_rstick_x", lower}, {"gamepad_rstick_right", "gamepad_rstick_x", upper},
+	{"gamepad_rstick_up", "gamepad_rstick_y", lower}, {"gamepad_rstick_down", "gamepad_rstick_y", upper},
+	{"gamepad_lstick_motion", "gamepad_lstick_x", both}, {"gamepad_lstick_motion", "gamepad_lstick_y", both},
+	{"gamepad_rstick_motion", "gamepad_rstick_x", both}, {"gamepad_rstick_motion", "gamepad_rstick_y", both},
+	{"wheel_up", "wheel_vertical", upper}, {"wheel_down", "wheel_vertical", lower},
+}
+
+func (p part) of(v float32) float32 {
+	switch p {
+	case upper:
+		return max(v, 0)
+	case lower:
+		return max(-v, 0)
+	}
+	return max(v, -v)
+}
+
+// key is the state of one key, over all sources.
+type key struct {
+	name   string
+	class  class
+	device DeviceKind
+	fed    []float32 // by source
+	value  float32   // with what it follows
+	on     bool
+	pulse  float32 // 1 or -1: moved in this frame, as a wheel does
+	from   []link
+	to     []*key // keys that follow it
+}
+
+type link struct {
+	key  *key
+	part part
+}
+
+// update finds the key's value anew.
+func (k *key) update() (changed bool) {
+	var s span
+	for _, v := range k.fed {
+		s.add(v)
+	}
+	for _, l := range k.from {
+		s.add(l.part.of(l.key.value))
+	}
+	v := s.value()
+	if k.pulse != 0 {
+		v = k.pulse
+	}
+	changed = v != k.value
+	k.value = v
+	k.on = crossed(max(v, -v), k.on)
+	return changed
+}
+
+var standardClass, standardNames = func() (map[string]class, []string) {
+	classes := map[string]class{}
+	add := func(c class, prefix, names string) {
+		for name := range strings.FieldsSeq(names) {
+			classes[prefix+name] = c
+		}
+	}
+	digits := "0 1 2 3 4 5 6 7 8 9 "
+	add(button, "", digits+`a b c d e f g h i j k l m n o p q r s t u v w x y z
+		f1 f2 f3 f4 f5 f6 f7 f8 f9 f10 f11 f12 up down left right
+		space enter escape tab backspace delete insert home end page_up page_down
+		minus equal quote backquote backslash bracket_left bracket_right comma period
+		slash semicolon control control_left control_right shift shift_left shift_right
+		alt alt_left alt_right caps_lock num_lock scroll_lock pause print_screen context_menu`)
+	add(button, "numpad_", digits+"add subtract multiply divide period enter")
+	add(button, "mouse_", "left_button right_button middle_button back_button forward_button left_drag")
+	add(relativeKey, "mouse_", "dx dy")
+	add(button, "wheel_", "up down")
+	add(relativeKey, "wheel_", "vertical horizontal")
+	add(button, "gamepad_", "a b x y l1 l2 r1 r2 start back home up down left right lstick rstick")
+	for _, stick := range []string{"gamepad_lstick_", "gamepad_rstick_"} {
+		add(button, stick, "up down left right motion")
+		add(axis, stick, "x y")
+	}
+	add(button, "touch_", "tap long_tap drag")
+	names := make([]string, 0, len(classes))
+	for name := range classes {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return classes, names
+}()

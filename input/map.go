@@ -1,0 +1,213 @@
+package input
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Map turns what devices say into actions. Make one with [New].
+type Map struct {
+	actions []*action
+	byName  map[string]*action
+	sets    []*set
+	order   []*set // those that are on, the one enabled last at the end
+	keys    map[string]*key
+	moving  []*key // keys with a pulse
+	sources int
+	own     *Source // what the Map's own Key, Axis, Move and Emit feed
+	last    DeviceKind
+	scan    *scan
+	loaded  leftover
+}
+
+// New returns a Map of the actions and sets of a game. The first set is on, the others
+// are off. The error names every fault and its fix, not only the first.
+func New(actions []Action, sets ...Set) (*Map, error) {
+	m := &Map{byName: map[string]*action{}, keys: map[string]*key{}}
+	var faults []error
+	fault := func(format string, args ...any) { faults = append(faults, fmt.Errorf("input: "+format, args...)) }
+	for _, a := range actions {
+		switch {
+		case a.Name == "" || strings.Contains(a.Name, ","):
+			fault("an action is named %q: use a name without a comma", a.Name)
+		case m.byName[a.Name] != nil:
+			fault("two actions are named %q", a.Name)
+		case a.Kind > Relative:
+			fault("action %q is of %v: use Digital, Analogue or Relative", a.Name, a.Kind)
+		default:
+			m.byName[a.Name] = &action{Action: a}
+			m.actions = append(m.actions, m.byName[a.Name])
+		}
+	}
+	for name, c := range standardClass {
+		m.keys[name] = &key{name: name, class: c, device: deviceOf(name)}
+	}
+	for _, d := range derived {
+		k, from := m.keys[d.name], m.keys[d.from]
+		k.from, from.to = append(k.from, link{from, d.part}), append(from.to, k)
+	}
+	for _, s := range sets {
+		m.add(s, fault)
+	}
+	m.checkNames(fault)
+	if len(faults) > 0 {
+		return nil, errors.Join(faults...)
+	}
+	m.own = m.NewSource()
+	if len(m.sets) > 0 {
+		m.order = append(m.order, m.sets[0])
+	}
+	m.activate()
+	return m, nil
+}
+
+// add takes a set in.
+func (m *Map) add(s Set, fault func(string, ...any)) {
+	if slices.ContainsFunc(m.sets, func(o *set) bool { return o.name == s.Name }) {
+		fault("two sets are named %q", s.Name)
+		return
+	}
+	in := &set{name: s.Name, group: s.Group}
+	m.sets = append(m.sets, in)
+	for _, name := range sorted(s.Keymap) {
+		if m.byName[name] == nil {
+			fault("set %q binds %q, which is no action%s", s.Name, name, nearest(name, m.names()))
+		}
+	}
+	for _, a := range m.actions {
+		list, ok := s.Keymap[a.Name]
+		if !ok {
+			continue
+		}
+		e := &entry{set: in, action: a, defaults: slices.Clone(list)}
+		in.entries = append(in.entries, e)
+		if len(list) > maxBindings {
+			fault("set %q, action %q: %d bindings are too many: use %d at most", s.Name, a.Name, len(list), maxBindings)
+		}
+		for _, b := range list {
+			if why := b.check(a.Action); why != "" {
+				fault("set %q, action %q: %s", s.Name, a.Name, why)
+			} else {
+				e.bounds = append(e.bounds, m.bind(b))
+			}
+		}
+	}
+}
+
+// checkNames finds actions in no set, and names that JSON files could not tell apart.
+func (m *Map) checkNames(fault func(string, ...any)) {
+	for _, a := range m.actions {
+		in := 0
+		for _, s := range m.sets {
+			if s.entry(a.Name) == nil {
+				continue
+			}
+			if in++; s.name == "" && slices.ContainsFunc(m.sets, func(o *set) bool { return o.name == a.Name }) {
+				fault("%q is an action of the set without a name, and a set: rename one", a.Name)
+			}
+		}
+		if in == 0 {
+			fault("action %q is in no set: list it in a Keymap, with no bindings if only Emit drives it", a.Name)
+		}
+	}
+}
+
+func (m *Map) names() []string {
+	names := make([]string, len(m.actions))
+	for i, a := range m.actions {
+		names[i] = a.Name
+	}
+	return names
+}
+
+// bind makes a sound binding ready for use.
+func (m *Map) bind(b Binding) *bound {
+	names, _ := b.split()
+	in := &bound{Binding: b}
+	for _, name := range names {
+		in.keys = append(in.keys, m.key(name))
+	}
+	return in
+}
+
+// key returns a key's state, new if it is not a standard key.
+func (m *Map) key(name string) *key {
+	k := m.keys[name]
+	if k == nil {
+		k = &key{name: name, class: ownKey, device: deviceOf(name), fed: make([]float32, m.sources)}
+		m.keys[name] = k
+	}
+	return k
+}
+
+// Pressed reports whether an action is pressed, or was for a part of this frame. An
+// analogue action is pressed beyond half of its range. It panics if there is no action
+// of that name, as JustPressed, JustReleased and Value do.
+func (m *Map) Pressed(action string) bool {
+	a := m.action(action)
+	return a.on || a.justPressed
+}
+
+// JustPressed reports whether an action became pressed in this frame. While one key
+// holds an action, a second one does not press it again.
+func (m *Map) JustPressed(action string) bool { return m.action(action).justPressed }
+
+// JustReleased reports whether an action stopped being pressed in this frame: because
+// the player let go, its set was switched off, or all was released.
+func (m *Map) JustReleased(action string) bool { return m.action(action).justReleased }
+
+// Value returns an analogue action's state from -1 to 1, a relative action's movement
+// in this frame, or 1 for a digital action that is pressed.
+func (m *Map) Value(action string) float32 { return m.action(action).value() }
+
+func (a *action) value() float32 {
+	switch {
+	case a.Kind == Relative:
+		return a.moved
+	case a.Kind == Analogue:
+		return a.level.value()
+	case a.on || a.justPressed:
+		return 1
+	}
+	return 0
+}
+
+// EndFrame ends a frame. Call it once a frame, after the game has read its actions.
+func (m *Map) EndFrame() {
+	for _, a := range m.actions {
+		a.justPressed, a.justReleased, a.moved = false, false, 0
+	}
+	for _, k := range m.moving {
+		k.pulse = 0
+		m.changed(k)
+	}
+	m.moving = m.moving[:0]
+	for _, s := range m.sets {
+		for _, e := range s.entries {
+			for _, b := range e.bounds {
+				b.pulse = false
+			}
+		}
+	}
+	m.refresh()
+	m.endScan()
+}
+
+func (m *Map) action(name string) *action {
+	a := m.byName[name]
+	if a == nil {
+		panic(fmt.Sprintf("input: no action is named %q%s", name, nearest(name, m.names())))
+	}
+	return a
+}
+
+func sorted[V any](of map[string]V) []string {
+	names := make([]string, 0, len(of))
+	for name := range of {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}

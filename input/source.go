@@ -1,0 +1,168 @@
+package input
+
+// Source is one device, or one part of the program, that feeds a [Map]. The Map's own
+// methods of the same names are a source too. Use further ones where two devices have
+// the same keys, such as two gamepads: letting go on one does not release what the
+// other holds. The strongest source counts; movements add up.
+type Source struct {
+	m  *Map
+	id int
+}
+
+// NewSource returns a further source. Keep it for as long as the Map: sources are not
+// given back.
+func (m *Map) NewSource() *Source {
+	s := &Source{m, m.sources}
+	m.sources++
+	for _, k := range m.keys {
+		k.fed = append(k.fed, 0)
+	}
+	for _, a := range m.actions {
+		a.emitted, a.waits = append(a.emitted, 0), append(a.waits, false)
+	}
+	return s
+}
+
+// Key says whether a key or button is down. Saying the same again changes nothing, so
+// an adapter may pass on events, or every key's state each frame.
+func (s *Source) Key(name string, down bool) {
+	v := float32(0)
+	if down {
+		v = 1
+	}
+	s.Axis(name, v)
+}
+
+// Axis says where a stick or trigger stands, from -1 to 1. A key may be fed as an axis
+// too. What is out of range is clamped, and NaN is 0.
+func (s *Source) Axis(name string, value float32) {
+	k := s.m.key(name)
+	if value = clamp(value, 1); k.fed[s.id] == value {
+		return
+	}
+	k.fed[s.id] = value
+	if value != 0 {
+		s.m.last = k.device
+	}
+	s.m.changed(k)
+	s.m.refresh()
+	s.m.endScan()
+}
+
+// Move says by how much a mouse or wheel moved. Movements of a frame add up.
+func (s *Source) Move(name string, by float32) {
+	m := s.m
+	if by = clamp(by, farthest); by == 0 {
+		return
+	}
+	k := m.key(name)
+	m.last = k.device
+	for _, in := range m.sets {
+		for _, e := range in.entries {
+			if !in.active || e.action.Kind != Relative {
+				continue
+			}
+			for _, b := range e.bounds {
+				if b.keys[len(b.keys)-1] == k && b.held() && !b.waits {
+					e.action.move(by * b.scale())
+				}
+			}
+		}
+	}
+	pulse := float32(1)
+	if by < 0 {
+		pulse = -1
+	}
+	if k.pulse == pulse {
+		return
+	}
+	if k.pulse == 0 {
+		m.moving = append(m.moving, k)
+	}
+	k.pulse = pulse
+	m.changed(k)
+	m.refresh()
+}
+
+// Emit drives an action itself: an on-screen button, auto-fire, a bot. A digital action
+// is pressed from 0.5 on and released at 0; an analogue one has the value until the
+// next Emit; a relative one moves by it. Emit does nothing while no active set lists the
+// action, and what was emitted before one comes on waits for a 0. It panics if there is
+// no action of that name.
+func (s *Source) Emit(action string, value float32) {
+	a := s.m.action(action)
+	if a.Kind == Relative {
+		if a.live {
+			a.move(clamp(value, farthest))
+		}
+		return
+	}
+	if value = clamp(value, 1); a.Kind == Digital {
+		value = max(value, 0)
+	}
+	if a.emitted[s.id] == value {
+		return
+	}
+	a.emitted[s.id] = value
+	a.waits[s.id] = value != 0 && (a.waits[s.id] || !a.live)
+	s.m.refresh()
+}
+
+// ReleaseAll lets go of all that this source holds and emits: a gamepad was unplugged.
+func (s *Source) ReleaseAll() { s.m.release(s.id, s.id+1) }
+
+// Key says whether a key or button is down: see [Source.Key].
+func (m *Map) Key(name string, down bool) { m.own.Key(name, down) }
+
+// Axis says where a stick or trigger stands, from -1 to 1: see [Source.Axis].
+func (m *Map) Axis(name string, value float32) { m.own.Axis(name, value) }
+
+// Move says by how much a mouse or wheel moved: see [Source.Move].
+func (m *Map) Move(name string, by float32) { m.own.Move(name, by) }
+
+// Emit drives an action itself: see [Source.Emit].
+func (m *Map) Emit(action string, value float32) { m.own.Emit(action, value) }
+
+// ReleaseAll lets go of all that all sources hold and emit. Call it when the window
+// loses the focus: no device says any more what is let go. Bindings for JustReleased do
+// not act.
+func (m *Map) ReleaseAll() { m.release(0, m.sources) }
+
+// release clears sources, from the first to before the end.
+func (m *Map) release(first, end int) {
+	for _, k := range m.keys {
+		clear(k.fed[first:end])
+	}
+	for _, k := range m.keys {
+		m.changed(k)
+	}
+	for _, a := range m.actions {
+		clear(a.emitted[first:end])
+		clear(a.waits[first:end])
+	}
+	for _, s := range m.sets {
+		for _, e := range s.entries {
+			for _, b := range e.bounds {
+				b.acts = b.acts && b.When != JustReleased
+			}
+		}
+	}
+	m.refresh()
+	m.endScan()
+}
+
+// changed updates a key and those that follow it.
+func (m *Map) changed(k *key) {
+	m.update(k)
+	for _, follower := range k.to {
+		m.update(follower)
+	}
+}
+
+func (m *Map) update(k *key) {
+	was := k.on
+	k.update()
+	if m.scan != nil && was != k.on {
+		m.scan.note(k)
+	}
+}

@@ -1,0 +1,111 @@
+package archtest_test
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// readmeImports is what the README's code needs and does not show.
+var readmeImports = []string{
+	"context", "testing", "time", module, module + "/ecs", module + "/simtest", module + "/transport/udp",
+}
+
+// TestReadmeBuilds compiles the README's Go code, all blocks together, and runs its
+// tests of the game's code.
+func TestReadmeBuilds(t *testing.T) {
+	root := repository(t)
+	text := document(t, "README.md")
+	blocks := regexp.MustCompile("(?s)```go\n(.*?)```").FindAllStringSubmatch(text, -1)
+	require.Len(t, blocks, 3, "the README's code has moved: look whether all of it is tested still")
+	src := "package readme\n\nimport (\n\t\"" + strings.Join(readmeImports, "\"\n\t\"") + "\"\n)\n"
+	for _, b := range blocks {
+		src += "\n" + b[1]
+	}
+	src += "\nvar _, _ = serve, play\n"
+	name := filepath.Join(t.TempDir(), "readme_test.go")
+	require.NoError(t, os.WriteFile(name, []byte(src), 0o600))
+	cmd := exec.Command("go", "test", "-run", "^Test(Sync|Game)$", name) //nolint:noctx // the test's own time is the limit
+	cmd.Dir = root
+	out, err := cmd.CombinedOutput()
+	require.NoError(t, err, "the README's code:\n%s\n%s", src, out)
+}
+
+// TestDocumentsLinks: what a document links to in this repository is there.
+func TestDocumentsLinks(t *testing.T) {
+	root := repository(t)
+	link := regexp.MustCompile(`\]\(([^)#\s]+)(#[^)]*)?\)`)
+	n := 0
+	walk(t, func(name string) {
+		if !strings.HasSuffix(name, ".md") {
+			return
+		}
+		for _, m := range link.FindAllStringSubmatch(document(t, name), -1) {
+			if strings.Contains(m[1], "://") {
+				continue
+			}
+			n++
+			to := filepath.Join(root, filepath.FromSlash(path.Join(path.Dir(name), m[1])))
+			if _, err := os.Stat(to); err != nil {
+				t.Errorf("%s links to %s, which is not there", name, m[1])
+			}
+		}
+	})
+	require.Greater(t, n, 20, "found too few links: the test looks in the wrong place")
+}
+
+// TestReadmeExamples: every feature in the README's table has an example, and the
+// examples that it names are there.
+func TestReadmeExamples(t *testing.T) {
+	root := repository(t)
+	have := map[string]bool{}
+	files, err := filepath.Glob(filepath.Join(root, "*_test.go"))
+	require.NoError(t, err)
+	others, err := filepath.Glob(filepath.Join(root, "*", "*_test.go"))
+	require.NoError(t, err)
+	for _, name := range append(files, others...) {
+		of := ""
+		if dir := filepath.Dir(name); dir != root {
+			of = filepath.Base(dir) + "."
+		}
+		f, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.SkipObjectResolution)
+		require.NoError(t, err)
+		for _, d := range f.Decls {
+			if fn, ok := d.(*ast.FuncDecl); ok && fn.Recv == nil {
+				have[of+fn.Name.Name] = true
+			}
+		}
+	}
+	_, table, found := strings.Cut(document(t, "README.md"), "| for | there is | example |\n|---|---|---|\n")
+	require.True(t, found)
+	table, _, _ = strings.Cut(table, "\n\n")
+	for _, row := range strings.Split(table, "\n") {
+		cells := strings.Split(strings.Trim(row, "|"), " | ")
+		require.Len(t, cells, 3, row)
+		examples := regexp.MustCompile("`((?:\\w+\\.)?Example\\w*)`").FindAllStringSubmatch(cells[2], -1)
+		if len(examples) == 0 && !strings.Contains(cells[2], "](examples/") {
+			t.Errorf("%s: no example", cells[0])
+		}
+		for _, e := range examples {
+			if !have[e[1]] {
+				t.Errorf("%s: %s is not there", cells[0], e[1])
+			}
+		}
+	}
+}
+
+// document returns a file of the repository.
+func document(t *testing.T, name string) string {
+	b, err := os.ReadFile(filepath.Join(repository(t), filepath.FromSlash(name)))
+	require.NoError(t, err)
+	return string(b)
+}

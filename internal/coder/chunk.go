@@ -1,0 +1,29 @@
+package coder
+
+// Chunk is the position of a record's groups of flags and its bits.
+type Chunk struct {
+	From, M int32 // groups
+	Pos, N  int32 // bits
+	Cost    int32 // of the groups, in 1/256 bit
+}
+
+// Open starts a record, and Close ends it.
+func (c *Encoder) Open() Chunk {
+	c.Flags.Next()
+	c.Bits.align()
+	return Chunk{From: int32(len(c.Flags.Groups)), Pos: int32(8 * len(c.Bits.Buf))}
+}
+
+// Close ends the record that Open started.
+func (c *Encoder) Close(at *Chunk) {
+	c.Flags.Next()
+	at.N = int32(c.Bits.Len()) - at.Pos
+	c.Bits.align()
+	groups := c.Flags.Groups[at.From:]
+	at.M, at.Cost = int32(len(groups)), int32(groupsCost(groups))
+}
+
+// Cost returns the greatest size of everything coded so far, in 1/256 bit.
+func (c *Encoder) Cost() uint64 {
+	return uint64(c.Bits.Len())*256 + uint64(groupsCost(c.Flags.Groups)) + uint64(intervalCost(c.Flags.width, 31))
+}

@@ -1,0 +1,41 @@
+package coder
+
+// Scales turn differences between baselines into predicted differences, in 1/65536.
+// They depend on the tick distances between the baselines and on the tables.
+type Scales struct {
+	ago    [3]uint32           // ticks from the snapshot back to the first, and between them
+	speed  int64               // of the newer difference: velocity continues
+	newer  int64               // and acceleration
+	older  int64               // less this times the older
+	motion [sorts][64][2]int64 // by row
+}
+
+// Set computes the scales for distances in ticks, unless it has them already.
+func (s *Scales) Set(t *Tables, ago [3]uint32) {
+	if ago == s.ago {
+		return
+	}
+	s.ago = ago
+	d, e, f := int64(ago[0]), int64(ago[1]), int64(ago[2])
+	s.speed = d << 16 / e
+	s.newer = d * d << 16 / ((e + f) * e)
+	s.older = d * d << 16 / ((e + f) * f)
+	for k := range s.motion {
+		for r := range motionRows {
+			w := &t.weights[k][r]
+			s.motion[k][r] = [2]int64{(int64(w[0])*s.speed + int64(w[1])*s.newer) >> 12, int64(w[1]) * s.older >> 12}
+		}
+	}
+}
+
+// errors returns the errors that the last motion suggests for two guesses, in 1/65536:
+// that the value holds, and that it continues at the same speed.
+func (s *Scales) errors(newer, older int64) (hold, going int64) {
+	return abs(newer * s.speed), abs(newer*s.newer - older*s.older)
+}
+
+// abs has no branch, because the signs of motion cannot be predicted.
+func abs(v int64) int64 {
+	s := v >> 63
+	return (v ^ s) - s
+}

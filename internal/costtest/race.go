@@ -1,0 +1,5 @@
+//go:build race
+
+package costtest
+
+const slower = 10 // code runs under the race detector

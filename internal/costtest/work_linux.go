@@ -1,0 +1,25 @@
+package costtest
+
+import (
+	"runtime"
+	"syscall"
+	"time"
+)
+
+// work is how long the processor worked on fn, whatever else it had to do meanwhile.
+func work(fn func()) time.Duration {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	before := threadTime()
+	fn()
+	return threadTime() - before
+}
+
+// threadTime is the processor time of the calling thread.
+func threadTime() time.Duration {
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_THREAD, &u); err != nil {
+		panic(err)
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}

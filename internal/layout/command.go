@@ -1,0 +1,30 @@
+package layout
+
+import (
+	"reflect"
+	"unsafe"
+
+	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/schema"
+)
+
+// Command is the component that a tick's input fills.
+type Command struct {
+	Name   string // its Go type's
+	ID     ecs.ID
+	Size   uintptr
+	Schema *schema.Schema
+	Handle ecs.Handle
+}
+
+// Value returns a command as the game's own type, for a report.
+func (c *Command) Value(at unsafe.Pointer) any {
+	v := reflect.New(c.Handle.Type())
+	CopyBytes(v.UnsafePointer(), at, c.Size)
+	return v.Elem().Interface()
+}
+
+// CopyBytes copies n bytes of a component.
+func CopyBytes(dst, src unsafe.Pointer, n uintptr) {
+	copy(unsafe.Slice((*byte)(dst), n), unsafe.Slice((*byte)(src), n))
+}

@@ -1,0 +1,199 @@
+package layout
+
+import (
+	"slices"
+
+	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/schema"
+)
+
+// Layout is a compiled protocol.
+type Layout struct {
+	Name     string // the game's
+	Version  int
+	TickRate int // ticks a second
+
+	Types    *ecs.Types
+	Registry *schema.Registry
+
+	Components []Component // replicated ones, in registry order
+	Prefabs    []Prefab
+	Command    *Command // nil without one
+	Events     []string // names of their Go types, by number
+	Messages   []Message
+	Requests   []Request
+	Channels   []Channel // the game's own
+	Hitboxes   []Hitbox
+	Lives      []Life
+	Tracks     []Track
+	Locals     []Local
+	Systems    []string // names, in the order in which they run
+
+	Remote      Remote
+	Unpredicted Unpredicted
+	Origins     Origins
+
+	Common        bool // some prefab is a shared physics object
+	Spawning      bool // shared systems spawn entities of some prefab
+	ClientOnly    bool // some of them belong to one client alone
+	Extrapolates  bool // some field goes on beyond what is known
+	Curved        bool // some field is interpolated by the value before the two, too
+	Teams         bool // some field is for allies or enemies
+	PredictedRefs bool // some predicted component holds references
+
+	OtherBuild bool  // made for a server of another build of the game
+	EventsOf   []int // then: the own number of each of the server's events, −1 for an unknown one
+
+	Hash uint64 // of the protocol's description; 0 with OtherBuild
+}
+
+// Remote is what clients predict of other players.
+type Remote struct {
+	Predicts bool   // other players' commands are guessed, and their entities predicted
+	Missing  bool   // another build's server expects remote prediction, and this client has none
+	Runs     []bool // by system: it also runs for remote players' rows
+}
+
+// Unpredicted are the replicated components that clients do not predict.
+type Unpredicted struct {
+	Components []int // registry indices
+	Refs       bool  // some of them hold references
+	Read       []int // registry indices of those that shared systems read of their own rows
+}
+
+// Origins are the registry indices of the components that travel with entities which
+// clients spawn ahead of the server; −1 where no prefab needs one.
+type Origins struct {
+	Matched    int // by which spawn of the client's
+	ClientOnly int // the client has its own
+}
+
+// UnknownComponent is the id of a component that this build does not have. No world has it.
+const UnknownComponent = 255
+
+// Index returns the registry index of an ecs component, −1 if it is not replicated.
+func (l *Layout) Index(id ecs.ID) int {
+	for i := range l.Components {
+		if l.Components[i].ID == id {
+			return i
+		}
+	}
+	return -1
+}
+
+// PrefabOf returns a declared prefab's index, −1 for any other.
+func (l *Layout) PrefabOf(k *ecs.Prefab) int {
+	if !k.Registered() {
+		return -1
+	}
+	for i := range l.Prefabs {
+		if own := l.Prefabs[i].ECS; own == k || own != nil && *own == *k {
+			return i
+		}
+	}
+	return -1
+}
+
+// Mask returns a bit for each replicated component of some rows.
+func (l *Layout) Mask(rows ecs.Rows) (mask uint64) {
+	for i := range l.Components {
+		if rows.Has(l.Components[i].ID) {
+			mask |= 1 << i
+		}
+	}
+	return mask
+}
+
+// CommandSize returns the bytes of a packed command, 0 without one.
+func (l *Layout) CommandSize() int {
+	if l.Command == nil {
+		return 0
+	}
+	return l.Command.Schema.PackedSize()
+}
+
+// LocalStride returns the bytes that one entity's local components take: a byte each that
+// says whether the entity has it, and the values.
+func (l *Layout) LocalStride() int {
+	if len(l.Locals) == 0 {
+		return 0
+	}
+	last := l.Locals[len(l.Locals)-1]
+	return last.At + int(last.Size)
+}
+
+// PlaceLocals finds the places of the local components once all are declared.
+func (l *Layout) PlaceLocals() {
+	at := len(l.Locals)
+	for i := range l.Locals {
+		l.Locals[i].At = at
+		at += int(l.Locals[i].Size)
+	}
+}
+
+// FindUnpredicted lists the replicated components that are not predicted.
+func (l *Layout) FindUnpredicted() {
+	l.Unpredicted.Components, l.Unpredicted.Refs, l.PredictedRefs = nil, false, false
+	for i := range l.Components {
+		c := &l.Components[i]
+		switch {
+		case c.Unknown:
+		case c.Predicted:
+			l.PredictedRefs = l.PredictedRefs || len(c.Refs) > 0
+		default:
+			l.Unpredicted.Components = append(l.Unpredicted.Components, i)
+			l.Unpredicted.Refs = l.Unpredicted.Refs || len(c.Refs) > 0
+		}
+	}
+}
+
+// FindUnpredictedReads lists the replicated, unpredicted components that shared systems
+// read of their own rows.
+func (l *Layout) FindUnpredictedReads(systems []ecs.SystemInfo) {
+	l.Unpredicted.Read = nil
+	for i := range l.Components {
+		read := slices.ContainsFunc(systems, func(s ecs.SystemInfo) bool {
+			return Shared(s) && slices.Contains(s.Reads, l.Components[i].ID)
+		})
+		if read && !l.Components[i].Predicted {
+			l.Unpredicted.Read = append(l.Unpredicted.Read, i)
+		}
+	}
+}
+
+// FindWrittenForOthers marks the components that shared systems write through the world:
+// predicted singletons are no row's.
+func (l *Layout) FindWrittenForOthers(systems []ecs.SystemInfo) {
+	for i := range l.Components {
+		c := &l.Components[i]
+		c.ForOthers = c.Singleton >= 0 && c.Predicted || slices.ContainsFunc(systems, func(s ecs.SystemInfo) bool {
+			return Shared(s) && slices.Contains(s.OtherWrites, c.ID)
+		})
+	}
+}
+
+// ReadOfOthers lists the replicated components that shared systems read or write of other
+// entities than their own rows.
+func (l *Layout) ReadOfOthers(systems []ecs.SystemInfo) []int {
+	var mask uint64
+	for _, s := range systems {
+		if !Shared(s) {
+			continue
+		}
+		for _, id := range append(append([]ecs.ID{}, s.OtherReads...), s.OtherWrites...) {
+			if i := l.Index(id); i >= 0 {
+				mask |= 1 << i
+			}
+		}
+	}
+	var out []int
+	for i := range l.Components {
+		if mask>>i&1 != 0 {
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
+// Shared reports whether both ends run a system.
+func Shared(s ecs.SystemInfo) bool { return len(s.Tags) == 0 && !s.Render }

@@ -1,0 +1,170 @@
+// Package probe is the way in which package simtest reads a server and a client: digests,
+// what each end holds of an entity, and every message and request that passes.
+package probe
+
+import (
+	"time"
+
+	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/internal/rewind"
+	"github.com/foretick/foretick/schema"
+	"github.com/foretick/foretick/transport"
+)
+
+// Tick is the number of a simulation step.
+type Tick = uint32
+
+// Server is the inside of a server. Call its methods between Steps.
+type Server interface {
+	// Hash returns the digest of the world. Equal worlds have equal digests, whatever the
+	// order of their rows.
+	Hash() uint64
+	// ScreenHash returns the digest of the state last sent to a player: the part of the
+	// newest tick that the player may receive. It is zero for a player that does not
+	// exist, and when no snapshot of that tick was sent.
+	ScreenHash(player ecs.Owner) ScreenHash
+	// Queued returns the bytes of reliable messages that wait for a player now; 0 for a
+	// player that does not exist.
+	Queued(player ecs.Owner) int
+	// Interval returns the length of a tick.
+	Interval() time.Duration
+	// Peer returns the transport's name for a player's connection, 0 for a player that is
+	// absent or does not exist.
+	Peer(player ecs.Owner) transport.PeerID
+	// Verdict returns how a player's newest claim was judged; zero for a player that does
+	// not exist.
+	Verdict(player ecs.Owner) rewind.Verdict
+	// Entities lists the replicated entities as they concern a player, in the order of
+	// their network ids. It returns false for a player that does not play.
+	Entities(player ecs.Owner) ([]ServerEntity, bool)
+	// Words returns what a player may see of an entity's component, nil if it has none.
+	Words(e *ServerEntity, comp int) []int32
+	// Wire returns a player's number for a network id, 0 for an entity that it does not
+	// receive.
+	Wire(player ecs.Owner, net uint32) schema.WireID
+	// OnMessage calls fn for each reliable message that is queued for a player.
+	OnMessage(fn func(MessageSent))
+	// OnRequest calls fn for each request of a player before its handler.
+	OnRequest(fn func(RequestTaken))
+	// OnCall calls fn before each function that was passed to Server.Do, with its name.
+	OnCall(fn func(name string))
+}
+
+// Client is the inside of a client. Call its methods between Steps.
+type Client interface {
+	// Hash returns the digest of the world, drawn values included.
+	Hash() uint64
+	// ScreenHash returns the digest of the newest snapshot, before any prediction. Fields
+	// is 0 if the snapshot left something out for lack of room: then nothing can be
+	// compared.
+	ScreenHash() ScreenHash
+	// Newest returns the tick of the newest snapshot; 0 before the first.
+	Newest() Tick
+	// Count returns how many replicated entities the client has.
+	Count() int
+	// Entity returns what the client has for a number of the connection.
+	Entity(wire schema.WireID) ClientEntity
+	// Wire returns the connection's number of a local entity, 0 if it has none.
+	Wire(local ecs.Entity) schema.WireID
+	// Components returns the number of components in the server's order.
+	Components() int
+	// Compare calls visit for each field of a component that a viewer of the audience
+	// receives and the client knows, with the words of both ends on one grid. It reports
+	// whether both ends or neither have the component. known is false for a component
+	// that only the server's build has.
+	Compare(wire schema.WireID, comp int, theirs []int32, a schema.Audience, visit func(Field)) (name string, known, both bool)
+	// OnMessage calls fn for each reliable message of the game that arrives.
+	OnMessage(fn func(MessageReceived))
+	// OnRequest calls fn for each request that is queued for the server.
+	OnRequest(fn func(RequestSent))
+	// SampleWhile makes the client read its player's input only while wanted returns true,
+	// and send zero commands otherwise. It does nothing for a client without a Sampler.
+	SampleWhile(wanted func() bool)
+	// SyncTest makes the client run the newest ticks again after each tick, and calls
+	// found with each tick that comes out differently. Call it before the first Step. It
+	// returns an error if the history is too short.
+	SyncTest(ticks int, found func(Desync)) error
+}
+
+// ScreenHash is a digest of the state sent to one player, by the ids of its connection.
+type ScreenHash struct {
+	Tick   Tick
+	Digest uint64
+	Fields int // how many fields the digest covers; 0: there is nothing to compare
+}
+
+// ServerEntity is an entity as the server has it for one player.
+type ServerEntity struct {
+	Entity   ecs.Entity
+	Net      uint32
+	Wire     schema.WireID // 0: the player was not sent it
+	Prefab   string
+	Own      bool // the player predicts it
+	Hidden   bool // from the player
+	Audience schema.Audience
+}
+
+// ClientEntity is what a client has of an entity of the server.
+type ClientEntity struct {
+	Known bool // a snapshot told of it
+	Alien bool // of a prefab that this build does not have
+	Alive bool // in the world
+	Own   bool
+}
+
+// Field is a field on both ends.
+type Field struct {
+	Name         string
+	Ref          bool // a reference: Ours is the connection's number, Theirs the network id
+	Ours, Theirs []int32
+}
+
+// MessageSent is a reliable message that the server queued for a player.
+type MessageSent struct {
+	To      ecs.Owner
+	Session uint64
+	Channel int
+	Tick    Tick
+	Kind    uint8
+	Payload []byte
+}
+
+// MessageReceived is a reliable message that reached a client.
+type MessageReceived struct {
+	Channel int
+	Tick    Tick
+	Kind    uint8
+	Payload []byte
+}
+
+// RequestSent is a request that a client queued.
+type RequestSent struct {
+	Kind    uint8
+	Payload []byte
+}
+
+// RequestTaken is a request that the server is about to handle.
+type RequestTaken struct {
+	By      ecs.Owner
+	Session uint64
+	Kind    uint8
+	Payload []byte
+}
+
+// Kinds of a Desync.
+const (
+	Impure      = 1 + iota // the same tick gave another result
+	RenderWrote            // a render system wrote a predicted component
+	NotANumber             // a predicted field became NaN or infinite
+)
+
+// Desync is a fault that a sync test found.
+type Desync struct {
+	Kind         int
+	Tick         Tick
+	Entity       ecs.Entity
+	Component    string
+	Field        string
+	First, Again float64
+	System       string
+}

@@ -1,0 +1,175 @@
+package reason
+
+import "github.com/foretick/foretick/prediction"
+
+// Log is what the notes of a connection said to a client. The zero value is ready to use.
+type Log struct {
+	note    Note // of the snapshot of tick
+	tick    Tick // 0: it had none
+	arrived Note // for the snapshot that follows
+	has     bool // there is one
+	causes  causes
+	counted Tick // the newest tick of a stall that was counted
+}
+
+// causes are the newest causes of all notes. A cause is told until a snapshot of its tick
+// has arrived; entities that the snapshot left out are compared later.
+type causes struct {
+	substituted Tick // in which another command ran than the client's; 0: none
+	run         uint32
+	how         prediction.StandIn
+	effect      Tick
+	system      uint32
+	pushed      Tick
+	by          uint16
+}
+
+// Evidence is what [Log.Explain] asks of the client about the tick that was mispredicted.
+type Evidence interface {
+	// Agreed returns the newest tick on which both ends agreed.
+	Agreed() Tick
+	// Remade returns the newest tick since the ends agreed of whose two commands the server
+	// ran the first, and how many in a row were; 0 if none. certain is false where it may as
+	// well have run the second.
+	Remade(t Tick) (last Tick, ticks uint32, certain bool)
+	// Pushed reports whether something differs that other players' runs of shared systems may
+	// write.
+	Pushed(t Tick) bool
+	// RemoteWrong reports whether a wrong prediction of remote players may be the cause.
+	RemoteWrong(t Tick) bool
+	// OthersDiffered returns the owner of an entity that is not predicted here, that shared
+	// systems read, and that had another value on the server.
+	OthersDiffered(t Tick) (owner uint16, ok bool)
+	// OwnDiffered reports whether an unpredicted component of the player's own, which shared
+	// systems read, had another value on the server.
+	OwnDiffered(t Tick) bool
+	// SystemName names the server's system by its number in a note.
+	SystemName(number uint32) string
+}
+
+// Clear forgets everything: a level begins.
+func (l *Log) Clear() { l.has, l.tick, l.causes, l.counted = false, 0, causes{}, 0 }
+
+// Arrive reads a note, for the snapshot that follows. It returns the note, whose events
+// the caller may renumber.
+func (l *Log) Arrive(b []byte, size int) (*Note, error) {
+	err := l.arrived.Parse(b, size)
+	l.has = err == nil
+	return &l.arrived, err
+}
+
+// Snapshot begins the reading of a snapshot and reports whether a note came with it.
+func (l *Log) Snapshot() (noted bool) {
+	noted = l.has
+	l.has, l.tick = false, 0
+	return noted
+}
+
+// Take assigns the note that arrived to the snapshot of t, and records its causes. A
+// substitution is recorded by [Log.Substituted].
+func (l *Log) Take(t Tick) *Note {
+	l.note, l.arrived, l.tick = l.arrived, l.note, t
+	if n := &l.note; n.Effect != 0 {
+		l.causes.effect, l.causes.system = t-(n.Effect-1), n.System
+	}
+	if n := &l.note; n.Pushed != 0 {
+		l.causes.pushed, l.causes.by = t-(n.Pushed-1), uint16(n.By)
+	}
+	return &l.note
+}
+
+// Substituted records the newest note's substitution as a cause. Call it when the server's
+// command differed from the client's own: an equal one changed nothing.
+func (l *Log) Substituted() {
+	n := &l.note
+	l.causes.substituted, l.causes.run, l.causes.how = l.tick-(n.Substituted-1), n.Run, n.How
+}
+
+// SubstitutedEarlier records the newest note's earlier run as a cause.
+func (l *Log) SubstitutedEarlier() {
+	e := &l.note.Earlier
+	l.causes.substituted, l.causes.run, l.causes.how = l.note.earlier(l.tick), e.Run, e.How
+}
+
+// NoteOf returns the note of the snapshot of t; nil if it had none.
+func (l *Log) NoteOf(t Tick) *Note {
+	if l.tick != t {
+		return nil
+	}
+	return &l.note
+}
+
+// StandIn returns the command that the server ran in tick t in place of the client's,
+// packed; empty if the newest note does not tell it.
+func (l *Log) StandIn(t Tick) []byte {
+	if n := &l.note; n.HasStandIn() && l.tick-(n.Substituted-1) == t {
+		return n.StandIn
+	}
+	return nil
+}
+
+// RaisedIn returns how many events of an index the server raised in tick k, by its note on
+// tick t. It is [MaxRaised] where both ends are known to agree, up to agreed, or the note
+// did not hold all events.
+func (l *Log) RaisedIn(event int, k, t, agreed Tick) (n int) {
+	var told []Raised
+	if note := l.NoteOf(t); note != nil {
+		told = note.Raised
+	}
+	full := len(told) == MaxRaised && int32(k-(t-told[MaxRaised-1].Age)) >= 0
+	if full || int32(k-agreed) <= 0 || t-k >= Window {
+		return MaxRaised
+	}
+	for _, e := range told {
+		if t-e.Age == k && int(e.Event) == event {
+			n++
+		}
+	}
+	return n
+}
+
+// Explain writes the cause of w: the first that applies since the last agreement.
+func (l *Log) Explain(w *prediction.Misprediction, e Evidence) {
+	w.System, w.CauseTick, w.OfOther = "", 0, false
+	agreed := e.Agreed()
+	since := func(t Tick) bool { return t != 0 && int32(t-agreed) > 0 && int32(t-w.Tick) <= 0 }
+	remade, ticks, sure := e.Remade(w.Tick)
+	switch told := &l.causes; {
+	case since(told.substituted):
+		w.Cause, w.CauseTick, w.CauseTicks, w.StandIn = prediction.Input, told.substituted, told.run+1, told.how
+		return
+	case since(told.effect):
+		w.Cause, w.CauseTick, w.System = prediction.ServerEffect, told.effect, e.SystemName(told.system)
+		return
+	case since(told.pushed) && e.Pushed(w.Tick):
+		w.Cause, w.CauseTick, w.Player = prediction.RemoteInput, told.pushed, told.by
+		return
+	case sure:
+		w.Cause, w.CauseTick, w.CauseTicks, w.StandIn = prediction.Input, remade, ticks, prediction.Replaced
+		return
+	case e.RemoteWrong(w.Tick):
+		w.Cause = prediction.RemoteInput
+		return
+	}
+	w.Cause = prediction.Code
+	if owner, ok := e.OthersDiffered(w.Tick); ok {
+		w.Cause, w.Player, w.OfOther = prediction.Untracked, owner, true
+	} else if e.OwnDiffered(w.Tick) {
+		w.Cause = prediction.Untracked
+	} else if remade != 0 {
+		w.Cause, w.CauseTick, w.CauseTicks, w.StandIn = prediction.Input, remade, ticks, prediction.Replaced
+	} else if w.Tick-agreed >= Window {
+		w.Cause = prediction.Unknown
+	}
+}
+
+// Counted reports whether w belongs to a stall that was counted before: the server ran
+// several ticks without the client's commands, or with the first of two made for a tick.
+func (l *Log) Counted(w *prediction.Misprediction) bool {
+	if w.Cause != prediction.Input || w.CauseTicks == 0 {
+		return false
+	}
+	before := l.counted
+	l.counted = w.CauseTick
+	return before != 0 && int32(w.CauseTick-w.CauseTicks-before) <= 0 && int32(w.CauseTick-before) >= 0
+}

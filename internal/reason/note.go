@@ -1,0 +1,147 @@
+package reason
+
+import (
+	"encoding/binary"
+	"errors"
+
+	"github.com/foretick/foretick/prediction"
+)
+
+const (
+	// Window is for how many ticks a cause is repeated, and how old the events of a note
+	// may be. It is longer than any client can go without a snapshot and still compare.
+	Window = 250
+	// MaxRaised is the most events of a note.
+	MaxRaised = 64
+	// MaxRun is the longest run of ticks without the client's own command that a note
+	// tells.
+	MaxRun = 1<<12 - 1
+
+	howBits       = 3       // of the reason of a stand-in
+	earlierBit    = 1 << 15 // beside run and reason: an earlier run follows
+	standInWindow = 16      // for how many ticks a stand-in is sent
+)
+
+// ErrNote is returned for a note that is malformed.
+var ErrNote = errors.New("foretick: malformed note")
+
+// Note travels with a snapshot and says what may have spoilt the prediction that the
+// snapshot will be compared with. It is left out when there is nothing to say.
+type Note struct {
+	Substituted uint32 // ticks since a tick ran without the client's own command, plus 1; 0 none
+	Run         uint32 // how many ticks before that one in a row did so, too
+	How         prediction.StandIn
+	Earlier     EarlierRun
+	Effect      uint32 // ticks since a server system wrote predicted state, plus 1; 0 none
+	System      uint32 // the number of the cause: a system's index plus 1, 0 for what no system did
+	Pushed      uint32 // ticks since another player's run of a shared system wrote predicted state, plus 1; 0 none
+	By          uint32 // that player; 0: not known
+	StandIn     []byte // the command that the tick ran with, packed; for 16 ticks
+	Raised      []Raised
+}
+
+// EarlierRun is a run of ticks without the client's own command, which ended before the
+// newest run began. Without it a newest run that equals the client's own commands would
+// hide the run that changed something. Several such runs are sent as one.
+type EarlierRun struct {
+	Gap uint32 // from its last tick to the first of the newest run; 0: there is none to tell
+	Run uint32 // how many ticks before its last it holds
+	How prediction.StandIn
+}
+
+// Raised is an event that an entity of the player's raised on the server.
+type Raised struct {
+	Age   uint32 // ticks before the snapshot's
+	Event uint32 // its index
+}
+
+// Append appends the note as it travels to dst.
+func (n *Note) Append(dst []byte) []byte {
+	run := n.Run<<howBits | uint32(n.How)
+	if n.Earlier.Gap != 0 {
+		run |= earlierBit
+	}
+	for i, c := range [...]struct{ age, more uint32 }{{n.Substituted, run}, {n.Effect, n.System}, {n.Pushed, n.By}} {
+		dst = binary.AppendUvarint(dst, uint64(c.age))
+		if c.age != 0 {
+			dst = binary.AppendUvarint(dst, uint64(c.more))
+			if i == 0 && n.Earlier.Gap != 0 {
+				dst = binary.AppendUvarint(dst, uint64(n.Earlier.Gap))
+				dst = binary.AppendUvarint(dst, uint64(n.Earlier.Run<<howBits|uint32(n.Earlier.How)))
+			}
+		}
+	}
+	if n.HasStandIn() {
+		dst = append(dst, n.StandIn...)
+	}
+	for _, e := range n.Raised {
+		dst = binary.AppendUvarint(dst, uint64(e.Age))
+		dst = binary.AppendUvarint(dst, uint64(e.Event))
+	}
+	return dst
+}
+
+// earlier is the last tick of the earlier run, by the note of the snapshot of t.
+func (n *Note) earlier(t Tick) Tick { return t - (n.Substituted - 1) - n.Run - n.Earlier.Gap }
+
+// EarlierTick returns the last tick of the earlier run, by the note of the snapshot of t.
+// ok is false if the note tells of none.
+func (n *Note) EarlierTick(t Tick) (last Tick, ok bool) { return n.earlier(t), n.Earlier.Gap != 0 }
+
+func splitRun(x uint32) (prediction.StandIn, uint32) {
+	return prediction.StandIn(x & (1<<howBits - 1)), x >> howBits
+}
+
+// HasStandIn reports whether the note holds the command that a tick ran with.
+func (n *Note) HasStandIn() bool { return n.Substituted != 0 && n.Substituted-1 < standInWindow }
+
+// Parse reads what Append wrote, into n's memory. size is that of a packed command.
+// The error is [ErrNote].
+func (n *Note) Parse(b []byte, size int) error {
+	*n = Note{StandIn: n.StandIn[:0], Raised: n.Raised[:0]}
+	next := func() (uint32, bool) {
+		x, k := binary.Uvarint(b)
+		if k <= 0 || x > 1<<16 {
+			return 0, false
+		}
+		b = b[k:]
+		return uint32(x), true
+	}
+	for i, c := range [...]struct{ age, more *uint32 }{{&n.Substituted, &n.Run}, {&n.Effect, &n.System}, {&n.Pushed, &n.By}} {
+		var ok bool
+		if *c.age, ok = next(); !ok {
+			return ErrNote
+		}
+		if *c.age == 0 {
+			continue
+		}
+		if *c.more, ok = next(); !ok {
+			return ErrNote
+		}
+		if i == 0 && n.Run&earlierBit != 0 {
+			gap, ok := next()
+			run, ok2 := next()
+			if !ok || !ok2 || gap == 0 || run&^(earlierBit-1) != 0 {
+				return ErrNote
+			}
+			n.Earlier.Gap = gap
+			n.Earlier.How, n.Earlier.Run = splitRun(run)
+		}
+	}
+	n.How, n.Run = splitRun(n.Run &^ earlierBit)
+	if n.HasStandIn() {
+		if len(b) < size {
+			return ErrNote
+		}
+		n.StandIn, b = append(n.StandIn, b[:size]...), b[size:]
+	}
+	for len(b) > 0 {
+		age, ok := next()
+		event, ok2 := next()
+		if !ok || !ok2 || age >= Window || len(n.Raised) == MaxRaised {
+			return ErrNote
+		}
+		n.Raised = append(n.Raised, Raised{age, event})
+	}
+	return nil
+}

@@ -1,0 +1,133 @@
+package reason
+
+import "github.com/foretick/foretick/prediction"
+
+// suddenTicks is how many ticks in a row bring a snapshot after a sudden effect, so that
+// one lost packet does not put its correction off.
+const suddenTicks = 2
+
+// Player is what the server knows about the mispredictions of one player. The zero value
+// is ready to use.
+type Player struct {
+	effect   Tick // newest tick in which a server system wrote its predicted state; 0: none
+	system   int  // that system's number
+	sudden   Tick // newest such tick after some without; 0: none
+	pushed   Tick // newest tick in which another player's run of a shared system wrote what it predicts
+	pushedBy uint16
+	raised   []raisedAt
+	told     []Raised // scratch
+	packed   []byte   // the note of the snapshot that is being built; empty: none
+}
+
+// raisedAt is an event that an entity of the player's raised.
+type raisedAt struct {
+	tick  Tick
+	event uint32
+}
+
+// Substitution is a run of ticks for which the server made up the player's command.
+type Substitution struct {
+	From, To Tick // To is 0: there was none
+	How      prediction.StandIn
+	Command  []byte // the newest, packed
+	Earlier  Stretch
+}
+
+// Stretch is from the first tick of a run to its last, with what the last ran with. To is 0
+// where there was none.
+type Stretch struct {
+	From, To Tick
+	How      prediction.StandIn
+}
+
+// Follow begins a run in tick now. acked is the newest snapshot that the client is known
+// to have. The runs before it that the client may not have heard of become one.
+func (s *Substitution) Follow(now, acked Tick) {
+	if s.To != 0 {
+		before := Stretch{s.From, s.To, s.How}
+		if age(s.Earlier.To, now, acked) != 0 {
+			before.From, before.How = s.Earlier.From, prediction.Other
+		}
+		s.Earlier = before
+	}
+	s.From = now
+}
+
+// Affected notes that a server system wrote the player's predicted state in tick now.
+// The effect is sudden if there was none for calm ticks before.
+func (p *Player) Affected(now Tick, system int, calm Tick) {
+	if p.effect == 0 || now-p.effect > calm {
+		p.sudden = now
+	}
+	p.effect, p.system = now, system
+}
+
+// Sudden reports whether the player is to get a snapshot in this tick, because the server
+// did something sudden that the player could not predict.
+func (p *Player) Sudden(now Tick) bool { return p.sudden != 0 && now-p.sudden < suddenTicks }
+
+// Pushed notes that a shared system, run for another player, wrote what this player
+// predicts. by is the other player, 0 if it is not known.
+func (p *Player) Pushed(now Tick, by uint16) { p.pushed, p.pushedBy = now, by }
+
+// Raise notes an event of the player's entities.
+func (p *Player) Raise(now Tick, event int) {
+	p.raised = append(p.raised, raisedAt{now, uint32(event)})
+}
+
+// Write makes the note for the snapshot of tick now. acked is the newest snapshot that the
+// client is known to have. With always, the note is made for events alone, too: where
+// remote players are predicted, a tick comes out otherwise without a cause on the server.
+func (p *Player) Write(now, acked Tick, s *Substitution, always bool) {
+	p.packed = p.packed[:0]
+	p.forget(now, acked)
+	n := Note{Substituted: age(s.To, now, acked), Effect: age(p.effect, now, acked), Pushed: age(p.pushed, now, acked)}
+	calm := n.Substituted == 0 && n.Effect == 0 && n.Pushed == 0
+	if calm && !(always && len(p.raised) > 0) {
+		return
+	}
+	if n.Substituted != 0 {
+		n.Run, n.How = min(s.To-s.From, MaxRun), s.How
+		if e := s.Earlier; age(e.To, now, acked) != 0 {
+			n.Earlier = EarlierRun{Gap: s.From - e.To, Run: min(e.To-e.From, MaxRun), How: e.How}
+		}
+	}
+	n.System, n.By = uint32(p.system), uint32(p.pushedBy)
+	n.StandIn, n.Raised = s.Command, p.oldest(now)
+	p.packed = n.Append(p.packed)
+}
+
+// Packed returns the note that Write made; empty if there is none. It is valid until the
+// next Write.
+func (p *Player) Packed() []byte { return p.packed }
+
+// oldest lists the oldest of the events that the client may still wait for.
+func (p *Player) oldest(now Tick) []Raised {
+	p.told = p.told[:0]
+	for _, e := range p.raised[:min(len(p.raised), MaxRaised)] {
+		p.told = append(p.told, Raised{now - e.tick, e.event})
+	}
+	return p.told
+}
+
+// forget drops the events that no note will tell any more: old ones, and those that the
+// client settled with a snapshot that it has.
+func (p *Player) forget(now, acked Tick) {
+	live := p.raised[:0]
+	for _, e := range p.raised {
+		if now-e.tick < Window && (acked == 0 || int32(e.tick-acked) > 0) {
+			live = append(live, e)
+		}
+	}
+	p.raised = live
+}
+
+// age returns how long ago t was at now, plus 1. It is 0 when that was never or too long
+// ago, or when the client is known to have a snapshot of that tick or a later one: it has
+// then been told, and agrees with the server up to there.
+func age(t, now, acked Tick) uint32 {
+	if t == 0 || now-t >= Window || acked != 0 && int32(t-acked) <= 0 {
+		return 0
+	}
+	return now - t + 1
+}

@@ -1,0 +1,121 @@
+package rewind
+
+import (
+	"math"
+
+	"github.com/foretick/foretick/schema"
+	"github.com/foretick/foretick/snapshot"
+)
+
+// deliveries records the snapshots that a client received, and when the server learned it.
+type deliveries struct {
+	ring []delivery
+	told snapshot.Late // scratch
+	late Tick          // the newest that had left something out
+}
+
+type delivery struct {
+	tick Tick
+	at   int64          // when the acknowledgement came, 1/256 tick
+	late *snapshot.Late // entities that it left out; nil: none, as nearly always
+}
+
+// begin forgets everything. The ring covers the longest rewind and the longest wait of a
+// command.
+func (d *deliveries) begin(rate int) {
+	if len(d.ring) == 0 {
+		d.ring = make([]delivery, reach(rate))
+	}
+	clear(d.ring)
+	d.late = 0
+}
+
+// note records a delivered snapshot.
+func (d *deliveries) note(sent *snapshot.Sent, every uint32, at int64) {
+	e := d.slot(sent.Tick(), every)
+	e.tick, e.at = sent.Tick(), at
+	if sent.Late(&d.told); d.told.Any() {
+		d.late = max(d.late, e.tick)
+		if e.late == nil {
+			e.late = &snapshot.Late{}
+		}
+	}
+	if e.late != nil {
+		*e.late, d.told = d.told, *e.late // swapped, so that both keep their memory
+	}
+}
+
+// mixed reports whether a view at a tick may use snapshots that had left entities out. Then
+// each entity is drawn between its own pair of ticks.
+func (d *deliveries) mixed(t Tick, rate int) bool {
+	return d.late != 0 && int32(t-d.late) < int32(reach(rate))
+}
+
+func (d *deliveries) slot(t Tick, every uint32) *delivery {
+	return &d.ring[t/every%Tick(len(d.ring))]
+}
+
+// has reports whether the client had the snapshot of a tick by a moment. If w is not 0,
+// that snapshot must also have the state of the entity with this wire id.
+func (d *deliveries) has(t Tick, every uint32, by int64, w schema.WireID) bool {
+	e := d.slot(t, every)
+	return t != 0 && e.tick == t && e.at <= by && (w == 0 || e.late == nil || !e.late.Has(w))
+}
+
+// around returns the delivered ticks around t, as known by a moment: the one at or before
+// t, but not before since, and the one after. If w is not 0, both held that entity. They
+// are equal if there was none after t. ok is false if there was none before.
+func (d *deliveries) around(t Tick, every uint32, by int64, w schema.WireID, since Tick) (a, b Tick, ok bool) {
+	if len(d.ring) == 0 {
+		return 0, 0, false
+	}
+	first := t - t%every
+	a = first
+	for n := 0; !d.has(a, every, by, w); n++ {
+		if n == len(d.ring) || a < every || a < since {
+			return 0, 0, false
+		}
+		a -= every
+	}
+	if a < since {
+		return 0, 0, false
+	}
+	b = first + every
+	for range d.ring {
+		if d.has(b, every, by, w) {
+			return a, b, true
+		}
+		b += every
+	}
+	return a, a, true
+}
+
+// before returns the newest delivered tick before one, as known by a moment. If w is not 0,
+// it held that entity. It returns 0 if there is none near. See [snapshot.Ghost.Before].
+func (d *deliveries) before(t Tick, every uint32, by int64, w schema.WireID, since Tick) Tick {
+	for u := t; u > every && u-every >= since && t-(u-every) <= schema.HermiteSpan; {
+		if u -= every; d.has(u, every, by, w) {
+			return u
+		}
+	}
+	return 0
+}
+
+// newest returns the newest delivered tick, up to one, as known by a moment, 0 if there is
+// none.
+func (d *deliveries) newest(t Tick, every uint32, by int64) Tick {
+	t -= t % every
+	for range d.ring {
+		if t == 0 || d.has(t, every, by, 0) {
+			return t
+		}
+		t -= every
+	}
+	return 0
+}
+
+// moment returns a server time in 1/256 tick, rounded like a command's earliness.
+func moment(ticks float64) int64 {
+	whole := math.Floor(ticks)
+	return int64(whole)*256 + int64(math.Round((ticks-whole)*256))
+}

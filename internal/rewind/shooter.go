@@ -1,0 +1,189 @@
+package rewind
+
+import (
+	"time"
+
+	"github.com/foretick/foretick/lagcomp"
+	"github.com/foretick/foretick/snapshot"
+)
+
+// Shooter judges one player's shots. It knows the snapshots that the player's client has,
+// the delay with which it draws, and the moment that its newest command claims. The zero
+// Shooter counts packets and judges nothing. Join starts a player.
+type Shooter struct {
+	past   *Past
+	screen Screen
+	owner  uint32
+	judge  *lagcomp.Judge
+
+	measured lagcomp.Measured
+	delay    delay
+	decided  int // packets to the client whose fate is known
+	lost     int // those of them that were lost
+
+	deliveries deliveries
+	acked      Tick  // newest snapshot tick that the client has
+	known      int64 // when the acknowledgements being taken in came, 1/256 tick
+
+	claim   lagcomp.Claim // of the newest command
+	arrived int64         // when that came, 1/256 tick
+	offset  int64         // from the command back to the moment of the entities drawn ahead, 1/OffsetSteps tick; 0: there are none
+	gave    Tick          // the tick of that command
+	basis   Tick          // the newest snapshot that its client then had
+
+	verdict Verdict // on the newest tick's claim
+
+	frames frames
+	sights []sight
+}
+
+// Verdict is the server's judgement of a claim, with its reasons.
+type Verdict struct {
+	At       Tick             // the tick that executed; 0: none was judged yet
+	Asked    lagcomp.Claim    // as the client claimed
+	Used     lagcomp.Claim    // as it was granted
+	Reason   lagcomp.Reason   // why the two differ
+	Measured lagcomp.Measured // what the server knew
+	RTT      time.Duration    // the round trip that the server assumed
+}
+
+// Command holds a player's claim of the moment at which it gave a command.
+type Command struct {
+	Tick   Tick
+	Early  int64 // how long before its tick it came, 1/256 tick
+	Claim  lagcomp.Claim
+	Offset uint8 // see PackOffset; 0: nothing is shown ahead
+}
+
+// Join starts a player, with the owner of its entities.
+func (s *Shooter) Join(p *Past, owner uint32, screen Screen) {
+	s.past, s.owner, s.screen, s.judge = p, owner, screen, lagcomp.NewJudge(p.cfg.Lagcomp)
+}
+
+// Connect starts a connection of the player's, the first or a later one.
+func (s *Shooter) Connect() {
+	s.acked = 0
+	s.deliveries.begin(s.past.game.TickRate)
+}
+
+// Enter starts a level. Earlier acknowledgements are not of its snapshots.
+func (s *Shooter) Enter() { s.acked = 0 }
+
+// Hear takes the server's time, in ticks, at which a packet arrived.
+func (s *Shooter) Hear(ticks float64) { s.known = moment(ticks) }
+
+// Fate counts whether a packet to the client arrived.
+func (s *Shooter) Fate(delivered bool) {
+	if s.decided++; !delivered {
+		s.lost++
+	}
+}
+
+// Delivered takes a snapshot of this level that the client received.
+func (s *Shooter) Delivered(sent *snapshot.Sent) {
+	s.acked = max(s.acked, sent.Tick())
+	s.deliveries.note(sent, s.screen.Every(), s.known)
+}
+
+// Acked returns the newest tick whose snapshot the client has acknowledged, 0 if none.
+func (s *Shooter) Acked() Tick { return s.acked }
+
+// Verdict returns the judgement of the newest claim.
+func (s *Shooter) Verdict() Verdict { return s.verdict }
+
+// Claims returns counts of the claims' judgements.
+func (s *Shooter) Claims() lagcomp.JudgeStats {
+	if s.judge == nil {
+		return lagcomp.JudgeStats{}
+	}
+	return s.judge.Stats()
+}
+
+// Remeasure measures round trip and drawing delay again, as at the start. It returns false
+// before Join.
+func (s *Shooter) Remeasure() bool {
+	if s.judge == nil {
+		return false
+	}
+	s.judge.RemeasureLatency()
+	s.delay = delay{}
+	return true
+}
+
+// Take takes the command of tick now.
+func (s *Shooter) Take(c Command, now Tick, jitter time.Duration) {
+	g := &s.past.game
+	t, p := clock{g.TickRate, s.past.interval}, s.path(jitter)
+	s.claim, s.arrived = c.Claim, int64(c.Tick)*256-c.Early
+	if s.offset = 0; c.Offset != 0 && g.Ahead {
+		s.offset, s.gave = unpackOffset(c.Offset), c.Tick
+		s.basis = s.deliveries.newest(s.acked, p.every, s.arrived)
+	}
+	s.measured.Dwell = s.delay.waited(time.Duration(max(c.Early, 0))*t.interval/256, jitter, t)
+	behind := max(0, time.Duration(float64(c.Claim.Behind(now))*float64(t.interval))-s.judge.RTT()-s.measured.Dwell)
+	s.delay.observe(behind, s.past.growth, p, t)
+	s.measured.Interpolation = s.delay.bound(behind, p, t)
+}
+
+// path returns the measurements of the path to the client.
+func (s *Shooter) path(jitter time.Duration) path {
+	return path{every: s.screen.Every(), jitter: jitter, slower: max(0, s.judge.Grown()), decided: s.decided, lost: s.lost}
+}
+
+// Observe takes the measurements that limit the claims of a tick. Call it every tick.
+func (s *Shooter) Observe(now Tick, rtt, dwell time.Duration) {
+	s.measured = lagcomp.Measured{Now: now, Newest: s.acked, RTT: rtt, Interpolation: s.measured.Interpolation, Dwell: dwell}
+	s.judge.Observe(s.measured)
+}
+
+// allow judges the newest claim, once a tick.
+func (s *Shooter) allow(now Tick) *Verdict {
+	if s.verdict.At != now {
+		s.measured.Now = now // while a player is absent nothing newer was measured
+		used, reason := s.judge.Allow(s.claim, s.measured)
+		s.verdict = Verdict{At: now, Asked: s.claim, Used: used, Reason: reason, Measured: s.measured, RTT: s.judge.RTT()}
+	}
+	return &s.verdict
+}
+
+// sight holds the entities that a player knew in a tick.
+type sight struct {
+	tick    Tick
+	visible func(lagcomp.ID) bool
+}
+
+// filter excludes the player's own entities, those hidden from it, and those that it did
+// not have yet in the tick that a view is based on.
+func (s *Shooter) filter(t Tick) lagcomp.Filter {
+	if len(s.sights) == 0 {
+		s.sights = make([]sight, s.past.game.TickRate+2) // those of views within the longest rewind differ
+		for i := range s.sights {
+			at := &s.sights[i]
+			at.visible = func(id lagcomp.ID) bool { return s.sees(id, at.tick) }
+		}
+	}
+	at := &s.sights[t%Tick(len(s.sights))]
+	at.tick = t
+	return lagcomp.Filter{ExcludeOwner: s.owner, Visible: at.visible}
+}
+
+// sees reports whether the player may hit an entity in a view based on the snapshot of a
+// tick: it had the entity then, and still has it. An entity that no longer exists stays in
+// the past: it stops a shot, and is no hit.
+func (s *Shooter) sees(id lagcomp.ID, t Tick) bool {
+	if s.screen.Hidden(id) {
+		return false
+	}
+	e, known := s.past.world.Entity(id)
+	if !known {
+		return true
+	}
+	_, since, ok := s.screen.Shown(e.Net)
+	if !ok {
+		return false
+	}
+	if s.aheadNow(id, e) {
+		t = s.basis // it is shown as soon as it is known
+	}
+	return int32(t-since) >= 0
+}

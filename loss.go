@@ -1,0 +1,172 @@
+package foretick
+
+import (
+	"log/slog"
+	"unsafe"
+
+	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/schema"
+)
+
+// Loss is a field that loses values because of its tag. See [Server.Losses] and
+// [Client.Losses].
+type Loss struct {
+	// Component is the type of the component, command, request or message. Commands and
+	// requests are checked when the client sends them, messages when the server does. Events
+	// are not sent and lose nothing.
+	Component, Field string
+	// System is the last system that wrote the field, or the system or request handler that
+	// sent the message. It is set in debug builds only (tag foretick_debug), and "" if no
+	// system did.
+	System string
+	// Outside counts values outside of the tag's range, once per tick and entity. They
+	// become, or are sent as, the nearest end of the range. NaN becomes 0.
+	Outside uint64
+	// Swallowed counts changes of a predicted value that rounding undid: each was less than
+	// half a step of the simulation grid, always in one direction. With a step of 1,
+	// 48 × 0.99 is 48 again. Every 16th tick is checked, and two checks in a row must find
+	// it. Use a smaller step, or a field without one. A body that rests against something
+	// between two steps is counted as well; there it does no harm.
+	Swallowed uint64
+}
+
+// lossTicks is the number of ticks between two checks for swallowed changes.
+const lossTicks = 16
+
+// mostLosses limits the list, and the fields of entities that are checked again.
+const mostLosses = 256
+
+// lossAt is a field of an entity.
+type lossAt struct {
+	e           ecs.Entity
+	comp, field int
+}
+
+// lossSeen is a change that was swallowed.
+type lossSeen struct {
+	word   int32
+	up     bool
+	system string
+	value  float64 // debug builds: ahead of the system that runs
+}
+
+// losses looks for values that tags lose, at one end.
+type losses struct {
+	p          *compiled
+	log        *slog.Logger
+	tick       *Tick
+	outside    *uint64
+	swallowed  *uint64
+	last, seen map[lossAt]lossSeen // at the last look, and at this one
+	list       []Loss
+	lossWatch
+}
+
+func newLosses(p *compiled, log *slog.Logger, tick *Tick, outside, swallowed *uint64) losses {
+	l := losses{p: p, log: log, tick: tick, outside: outside, swallowed: swallowed, last: map[lossAt]lossSeen{}, seen: map[lossAt]lossSeen{}}
+	if debugBuild {
+		l.wrote, l.before = map[[2]int]string{}, map[[2]int]bool{}
+		for i := range p.Components {
+			l.queries = append(l.queries, ecs.NewQuery(p.Types, ecs.With(p.Components[i].Handle)))
+		}
+	}
+	return l
+}
+
+// bounds checks a component for values outside of their range.
+func (l *losses) bounds(comp int, at unsafe.Pointer) {
+	c := &l.p.Components[comp]
+	f := c.Schema.Outside(at, 0)
+	if f < 0 {
+		return
+	}
+	*l.outside++
+	for ; f >= 0; f = c.Schema.Outside(at, f+1) {
+		if i := l.find(c.Name, c.Schema, f, l.wrote[[2]int{comp, f}], false); i >= 0 {
+			l.list[i].Outside++
+		}
+	}
+}
+
+// sent checks a value that is about to be sent for numbers outside of their range.
+func (l *losses) sent(name string, s *schema.Schema, at unsafe.Pointer) {
+	if l.p.OtherBuild {
+		return
+	}
+	f := s.Outside(at, 0)
+	if f < 0 {
+		return
+	}
+	*l.outside++
+	for ; f >= 0; f = s.Outside(at, f+1) {
+		if i := l.find(name, s, f, l.running, false); i >= 0 {
+			l.list[i].Outside++
+		}
+	}
+}
+
+// full counts a sum that its Go type cannot hold.
+func (l *losses) full(name string, s *schema.Schema, field int) {
+	*l.outside++
+	if i := l.find(name, s, field, l.running, false); i >= 0 {
+		l.list[i].Outside++
+	}
+}
+
+// due reports whether a tick checks for swallowed changes.
+func (l *losses) due(t Tick) bool { return t%lossTicks == 0 }
+
+// grid checks for changes of a value that rounding undoes. before holds the value's words
+// before the change. Only a change that the last check found too is counted.
+func (l *losses) grid(e ecs.Entity, comp int, at unsafe.Pointer, before []int32) {
+	s := l.p.Components[comp].Schema
+	for f, up := s.Swallowed(at, before, 0); f >= 0; f, up = s.Swallowed(at, before, f+1) {
+		k := lossAt{e, comp, f}
+		was, again := l.last[k]
+		if len(l.seen) < mostLosses {
+			l.seen[k] = lossSeen{word: before[s.Fields()[f].Word], up: up}
+		}
+		if !again || was.word != before[s.Fields()[f].Word] || was.up != up {
+			continue
+		}
+		*l.swallowed++
+		if i := l.find(l.p.Components[comp].Name, s, f, was.system, true); i >= 0 {
+			l.list[i].Swallowed++
+		}
+	}
+}
+
+// looked ends a look.
+func (l *losses) looked() {
+	l.last, l.seen = l.seen, l.last
+	clear(l.seen)
+}
+
+// find returns the index of a field in the list, and adds it if it is new. It logs new
+// fields, but swallowed changes in debug builds only, since they may be a body at rest.
+func (l *losses) find(name string, s *schema.Schema, field int, system string, swallowed bool) int {
+	f := s.Field(field)
+	for i := range l.list {
+		if x := &l.list[i]; x.Field == f.Name && x.Component == name && x.System == system {
+			return i
+		}
+	}
+	if len(l.list) == mostLosses {
+		return -1
+	}
+	if swallowed && !debugBuild {
+		l.list = append(l.list, Loss{Component: name, Field: f.Name})
+		return len(l.list) - 1
+	}
+	line := []any{"tick", *l.tick, "component", name, "field", f.Name, "min", f.Min, "max", f.Max, "step", f.Sim}
+	if debugBuild {
+		line = append(line, "system", system)
+	}
+	what := "a value is outside of its field's range"
+	if swallowed {
+		what = "a change is less than half a step, and rounding takes it back"
+	}
+	l.log.Warn(what, line...)
+	l.list = append(l.list, Loss{Component: name, Field: f.Name, System: system})
+	return len(l.list) - 1
+}

@@ -1,0 +1,84 @@
+package foretick
+
+import (
+	"unsafe"
+
+	"github.com/foretick/foretick/ecs"
+)
+
+// lossWatch is what a debug build keeps to name systems.
+type lossWatch struct {
+	queries []*ecs.Query      // by component
+	wrote   map[[2]int]string // by component and field: who left it outside of its range
+	before  map[[2]int]bool   // what was outside ahead of the system that runs
+	running string            // the system or request handler that runs
+}
+
+// begin forgets the systems that left values outside in the tick before: predicted values
+// were rounded back into their range since.
+func (l *losses) begin() {
+	for k := range l.wrote {
+		if l.p.Components[k[0]].Predicted {
+			delete(l.wrote, k)
+		}
+	}
+}
+
+// beforeSystem saves the values to compare after a system.
+func (l *losses) beforeSystem(w *ecs.World, system int, t Tick) {
+	l.running = l.p.schedule.Systems()[system].Name
+	clear(l.before)
+	l.visit(w, system, func(k [2]int) { l.before[k] = true })
+	if !l.due(t) {
+		return
+	}
+	for k, was := range l.last {
+		if at := w.Pointer(k.e, l.p.Components[k.comp].ID); at != nil {
+			was.value = l.p.Components[k.comp].Schema.Raw(k.field, at)
+			l.last[k] = was
+		}
+	}
+}
+
+// afterSystem notes what a system changed, and what it left outside of its range.
+func (l *losses) afterSystem(w *ecs.World, system int, t Tick) {
+	name := l.running
+	l.running = ""
+	l.visit(w, system, func(k [2]int) {
+		if !l.before[k] {
+			l.wrote[k] = name
+		}
+	})
+	if !l.due(t) {
+		return
+	}
+	for k, was := range l.last {
+		if at := w.Pointer(k.e, l.p.Components[k.comp].ID); at != nil && l.p.Components[k.comp].Schema.Raw(k.field, at) != was.value {
+			was.system = name
+			l.last[k] = was
+		}
+	}
+}
+
+// visit calls found for each field that a system may write and that some entity has
+// outside of its range.
+func (l *losses) visit(w *ecs.World, system int, found func([2]int)) {
+	sys := l.p.schedule.Systems()[system]
+	for _, ids := range [][]ecs.ID{sys.Writes, sys.OtherWrites} {
+		for _, id := range ids {
+			i := l.p.Index(id)
+			if i < 0 {
+				continue
+			}
+			c := &l.p.Components[i]
+			for _, rows := range l.queries[i].All(w) {
+				for k := range rows.Len() {
+					at := unsafe.Add(rows.Column(c.ID), uintptr(k)*c.Size)
+					for f := c.Schema.Outside(at, 0); f >= 0; f = c.Schema.Outside(at, f+1) {
+						found([2]int{i, f})
+					}
+				}
+			}
+		}
+	}
+}

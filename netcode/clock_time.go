@@ -1,0 +1,44 @@
+package netcode
+
+import (
+	"math"
+	"time"
+)
+
+// Time is the result of [Clock.Advance]: the times a client's systems run at.
+type Time struct {
+	Started bool // false: too few snapshots yet, and no other field is set
+	// Ticks is the number of predicted ticks to simulate now; the last of them
+	// is Predicted. After a Reset it is 1, however many ticks were skipped.
+	Ticks int
+	// Reset means that Predicted jumped forward or back; the ticks in between
+	// have no input. The first start is not a reset.
+	Reset     bool
+	Predicted Tick
+	// Commands is the number of commands to create now; the last one is for
+	// tick Command. Normally they equal Ticks and Predicted. When prediction
+	// cannot reach as far ahead as inputs must (see ClockConfig.History),
+	// Command runs ahead of Predicted. That is input delay: the caller keeps
+	// the commands until their tick is predicted. After a Reset, nobody makes
+	// commands for the skipped ticks.
+	Commands       int
+	Command        Tick
+	Fraction       float32 // position within the tick after Predicted, 0 to 1
+	Render         Tick    // remote entities are rendered between this tick …
+	RenderFraction float32 // … and the next
+	// Interpolation is the delay of render time behind the server's tick, as
+	// the average snapshot delivers it.
+	Interpolation time.Duration
+}
+
+func (c *Clock) describe(out *Time) {
+	out.Started = true
+	out.Command = c.base + Tick(c.executed)
+	out.Predicted = out.Command - Tick(c.delay)
+	out.Fraction = float32(min(max(c.predicted-float64(c.executed), 0), 1))
+	whole := math.Floor(c.render)
+	out.Render = c.base + Tick(int64(whole))
+	out.RenderFraction = float32(c.render - whole)
+	behind := (c.last - c.arrival.mean() - c.render) / c.rate
+	out.Interpolation = time.Duration(max(0, behind) * float64(time.Second))
+}

@@ -1,0 +1,42 @@
+package foretick
+
+import "unsafe"
+
+// networkID is a component of this package that every replicated entity has. It orders
+// hashes and holds the entity's prefab.
+type networkID struct {
+	// Net is the network id. On a server it is the entity's own id, which is never sent. On
+	// a client it is the id that the connection gave the entity.
+	Net uint32
+	// Prefab is the index of the entity's prefab in its Protocol.
+	Prefab uint16
+
+	maker  uint16 // whose input spawned it, 0 for the server's own
+	origin uint32 // its maker's client's name for it; 0: not predicted
+}
+
+// originComponent is sent with every entity of a prefab that is matched, to its owner
+// alone: prediction.SpawnKey.ID of the key by which the owner predicted it.
+// localComponent says no more than that its prefab is ClientOnly.
+type (
+	originComponent struct {
+		ID uint32 `net:"owner"`
+	}
+	localComponent struct{}
+)
+
+const (
+	originName = "foretick.Origin"
+	localName  = "foretick.ClientOnly"
+)
+
+// sent points at what is sent of an entity's origin: to its maker alone, should
+// it have changed hands.
+func (id *networkID) sent(owner PlayerID) unsafe.Pointer {
+	if id.maker != uint16(owner) {
+		return unsafe.Pointer(&noOrigin)
+	}
+	return unsafe.Pointer(&id.origin)
+}
+
+var noOrigin originComponent // never written

@@ -1,0 +1,44 @@
+package observe
+
+import (
+	"errors"
+	"log/slog"
+	"time"
+
+	"github.com/foretick/foretick/internal/guard"
+	"github.com/foretick/foretick/schema"
+	"github.com/foretick/foretick/transport"
+)
+
+// Config configures an Observer. Transport is required.
+type Config struct {
+	// Transport is a dialled endpoint. The observer drains it, and closes it in Close.
+	Transport transport.Endpoint
+	// SchemaOnly requests the schema and nothing else. The observer then takes no player's
+	// place and has no entities.
+	SchemaOnly bool
+	// Timeout is the silence of the server after which the connection ends, 100 ms to 24 h.
+	// 0 means 5 s. Negative is an error.
+	Timeout time.Duration
+	// OnMessage, when set, is called within Step for each message of the game. values holds
+	// the value of each field, as [schema.Schema.Value] returns it.
+	OnMessage func(m schema.Message, tick Tick, values []any)
+	// Logger logs packets whose reading panicked, which ends the connection. nil logs
+	// nothing.
+	Logger *slog.Logger
+}
+
+// check fills defaults in and reports every fault at once.
+func (c *Config) check() error {
+	var errs []error
+	if guard.Missing(c.Transport) {
+		errs = append(errs, errors.New("observe: Config.Transport is nil: pass a dialled endpoint, for example udp.Dial, and look at its error first"))
+	}
+	if c.Timeout == 0 {
+		c.Timeout = guard.DefaultTimeout
+	}
+	if c.Logger == nil {
+		c.Logger = slog.New(slog.DiscardHandler)
+	}
+	return errors.Join(append(errs, guard.Timeout("observe: Config.Timeout", c.Timeout))...)
+}

@@ -1,0 +1,20 @@
+// Package observe is a client without the game's Go types. It asks a server for the
+// protocol's schema, reads snapshots and messages with it, and gives each entity's fields
+// by name. Use it for inspectors, recorders and dashboards.
+//
+//	o, err := observe.New(observe.Config{Transport: endpoint})
+//	for err == nil {
+//		err = o.Step(time.Now())
+//		for _, e := range o.Entities() {
+//			for f := range e.Fields() {
+//				fmt.Println(e.Prefab(), f.Component, f.Name, f.Value)
+//			}
+//		}
+//	}
+//
+// An observer that reads snapshots takes a player's place and receives everything that
+// this player may see. It sends no commands. With [Config.SchemaOnly] it takes no place.
+//
+// An Observer reads no clock, opens no socket and starts no goroutine. It is not safe for
+// concurrent use.
+package observe

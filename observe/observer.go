@@ -1,0 +1,184 @@
+package observe
+
+import (
+	"time"
+
+	"github.com/foretick/foretick/internal/standard"
+	"github.com/foretick/foretick/netcode"
+	"github.com/foretick/foretick/schema"
+	"github.com/foretick/foretick/snapshot"
+	"github.com/foretick/foretick/transport"
+)
+
+// Tick is the number of a simulation step, counted from the server's start.
+type Tick = uint32
+
+// helloInterval is the time between packets until the server lets the observer in.
+const helloInterval = 100 * time.Millisecond
+
+// Observer is a client without the game's Go types. See the package's documentation.
+type Observer struct {
+	cfg    Config
+	begun  bool
+	start  time.Time
+	now    time.Duration
+	peer   transport.PeerID
+	up     bool
+	asked  bool
+	sent   time.Duration
+	conn   *netcode.Conn
+	schema *schema.Protocol
+	raw    []byte
+	me     uint16
+	epoch  uint8
+	recv   *snapshot.Receiver
+	err    error
+
+	malformed uint64
+	decoding  bool // nothing of the caller's runs
+	levelled  bool // by the packet at hand
+	events    [16]transport.Event
+}
+
+// New makes an observer. Its first Steps request the schema. The error lists every fault of
+// the configuration.
+func New(cfg Config) (*Observer, error) {
+	if err := cfg.check(); err != nil {
+		return nil, err
+	}
+	return &Observer{cfg: cfg}, nil
+}
+
+// Schema returns the server's schema, nil until it arrives.
+func (o *Observer) Schema() *schema.Protocol { return o.schema }
+
+// SchemaBytes returns the bytes that Schema was read from. Put them at the head of a
+// recording, so that [schema.ReadProtocol] can read it later. Do not write to them.
+func (o *Observer) SchemaBytes() []byte { return o.raw }
+
+// Receiver returns the received state of the world, for tools that need more than
+// [Observer.Entities]: values by tick, interpolation, hashes. It is nil until the server
+// lets the observer in, and a new one for each level.
+func (o *Observer) Receiver() *snapshot.Receiver { return o.recv }
+
+// Tick returns the tick of the newest snapshot, 0 before the first.
+func (o *Observer) Tick() Tick {
+	if o.recv == nil {
+		return 0
+	}
+	t, _ := o.recv.Newest()
+	return t
+}
+
+// Player returns the player whose place the observer has, 0 before it has one.
+func (o *Observer) Player() uint16 { return o.me }
+
+// Connection returns the figures of the connection, such as round trip and packet loss. It
+// is zero before the transport is up.
+func (o *Observer) Connection() netcode.Stats {
+	if o.conn == nil {
+		return netcode.Stats{}
+	}
+	return o.conn.Stats()
+}
+
+// Malformed returns the number of packets and messages that could not be parsed.
+func (o *Observer) Malformed() uint64 { return o.malformed }
+
+// Step reads all received packets and sends those that are due at now. now must not go
+// back. Call Step at least once a tick. The error is the reason why the connection ended: a
+// [*transport.DisconnectError] or [schema.ErrMalformed]. Further calls return it again.
+func (o *Observer) Step(now time.Time) error {
+	if !o.begun {
+		o.begun, o.start = true, now
+	}
+	o.now = now.Sub(o.start)
+	if o.err != nil {
+		return o.err
+	}
+	for n := len(o.events); n == len(o.events); {
+		n = o.cfg.Transport.Recv(o.events[:])
+		for k := range o.events[:n] {
+			o.handle(&o.events[k])
+		}
+	}
+	if o.up && o.err == nil && o.conn.Silent(o.now) > o.cfg.Timeout {
+		o.fail(&transport.DisconnectError{Code: transport.Timeout, Detail: "the server is silent"})
+	}
+	if o.up && o.err == nil && (o.sent == 0 || o.now-o.sent >= o.interval()) {
+		o.send()
+	}
+	o.cfg.Transport.Flush()
+	return o.err
+}
+
+// interval is the time between packets.
+func (o *Observer) interval() time.Duration {
+	if o.me == 0 {
+		return helloInterval
+	}
+	return time.Second / time.Duration(o.schema.TickRate)
+}
+
+// Close leaves the match and closes the transport.
+func (o *Observer) Close() error {
+	o.fail(&transport.DisconnectError{Code: transport.Closed})
+	return o.cfg.Transport.Close(transport.Closed, "")
+}
+
+// fail ends the connection; the first reason counts.
+func (o *Observer) fail(err error) {
+	if o.up {
+		o.cfg.Transport.Disconnect(o.peer, transport.Closed, "")
+	}
+	o.up = false
+	if o.err == nil {
+		o.err = err
+	}
+}
+
+func (o *Observer) handle(ev *transport.Event) {
+	switch ev.Kind {
+	case transport.Connected:
+		var info transport.Info
+		mtu := 0
+		if o.cfg.Transport.Info(ev.Peer, &info) {
+			mtu = info.MTU
+		}
+		o.peer, o.up = ev.Peer, true
+		o.conn = netcode.NewConn(netcode.Config{MTU: mtu, Timeout: o.cfg.Timeout, Channels: standardChannels()})
+	case transport.Disconnected:
+		o.up = false
+		o.fail(&transport.DisconnectError{Code: ev.Code, Detail: ev.Detail})
+	case transport.Data:
+		if o.up {
+			o.packet(ev.Data)
+		}
+	}
+}
+
+// send asks, greets, or acknowledges.
+func (o *Observer) send() {
+	o.sent = o.now
+	if !o.asked {
+		o.asked = o.conn.SendOn(standard.ChannelSchemas, 0, netcode.KindSchemaRequest, netcode.SchemaRequest{Name: netcode.ProtocolSchema}.Append(nil)) == nil
+	}
+	pk := o.conn.Begin(o.now)
+	for _, ok := o.conn.NextFate(); ok; _, ok = o.conn.NextFate() {
+		continue
+	}
+	if !o.cfg.SchemaOnly && o.schema != nil && o.me == 0 {
+		pk.Message(netcode.MessageHello, netcode.Hello{Version: netcode.Version, Protocol: o.schema.Hash()}.Append(nil))
+	}
+	_, b := pk.Finish()
+	// A refused packet is a lost one: what it carried goes again.
+	_ = o.cfg.Transport.Send(o.peer, b)
+}
+
+// standardChannels returns the channels that every connection has.
+func standardChannels() []netcode.Channel {
+	all := make([]netcode.Channel, standard.GameChannels)
+	all[standard.ChannelMain] = netcode.Channel{Reliable: true, Priority: standard.MainPriority}
+	all[standard.ChannelSchemas] = netcode.Channel{Reliable: true}
+	return all
+}

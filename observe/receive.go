@@ -1,0 +1,167 @@
+package observe
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+
+	"github.com/foretick/foretick/internal/guard"
+	"github.com/foretick/foretick/internal/standard"
+	"github.com/foretick/foretick/netcode"
+	"github.com/foretick/foretick/schema"
+	"github.com/foretick/foretick/snapshot"
+	"github.com/foretick/foretick/transport"
+)
+
+var (
+	errLevels  = errors.New("observe: two levels in a packet") // a server writes one, and a new level is work
+	errUnknown = fmt.Errorf("%w: the server does not have one", schema.ErrMalformed)
+)
+
+// guard ends the connection if reading a packet panicked, which should never happen. A debug
+// build panics again. It must be deferred directly.
+func (o *Observer) guard(packet []byte) {
+	if !o.decoding || debugBuild {
+		return
+	}
+	if v := recover(); v != nil {
+		o.malformed++
+		guard.LogPanic(o.cfg.Logger, v, packet)
+		o.fail(&transport.DisconnectError{Code: transport.Malformed, Detail: guard.Unreadable})
+	}
+}
+
+func (o *Observer) packet(b []byte) {
+	o.decoding, o.levelled = true, false
+	defer o.guard(b)
+	if o.conn.Receive(o.now, b) != nil {
+		o.malformed++
+		return
+	}
+	for _, ok := o.conn.NextFate(); ok; _, ok = o.conn.NextFate() {
+		continue
+	}
+	for m, ok := o.conn.NextMessage(); ok; m, ok = o.conn.NextMessage() {
+		if o.message(m) != nil {
+			o.malformed++
+			if m.Type == netcode.MessageSnapshot {
+				o.conn.Refuse() // what was not read is no baseline
+			}
+		}
+	}
+	for r, ok := o.conn.NextReliable(); ok; r, ok = o.conn.NextReliable() {
+		if r.Channel == standard.ChannelSchemas {
+			o.reply(r)
+			continue
+		}
+		o.told(r.Channel, r.Kind, r.Tick, r.Payload)
+	}
+	for e, ok := o.conn.NextEvent(); ok; e, ok = o.conn.NextEvent() {
+		o.told(e.Channel, e.Kind, e.Tick, e.Payload)
+	}
+}
+
+// reply takes the schema in.
+func (o *Observer) reply(r netcode.Reliable) {
+	reply, err := netcode.ParseSchemaReply(r.Payload)
+	if r.Kind != netcode.KindSchemaReply || err != nil || o.schema != nil {
+		o.malformed++
+		return
+	}
+	if !reply.Known {
+		o.fail(errUnknown)
+		return
+	}
+	s, err := schema.ReadProtocol(reply.Data)
+	if err == nil && !o.cfg.SchemaOnly {
+		var more []netcode.Channel
+		for _, c := range s.Channels {
+			more = append(more, netcode.Channel{Reliable: c.Reliable, Priority: c.Priority})
+		}
+		err = o.conn.AddChannels(more...)
+	}
+	if err != nil {
+		o.fail(err)
+		return
+	}
+	o.schema, o.raw = s, bytes.Clone(reply.Data)
+}
+
+func (o *Observer) message(m netcode.Message) error {
+	if o.schema == nil || o.cfg.SchemaOnly {
+		return nil
+	}
+	if m.Type == netcode.MessageSnapshot && o.recv == nil {
+		o.conn.Refuse()
+		return nil
+	}
+	switch m.Type {
+	case netcode.MessageWelcome:
+		w, err := netcode.ParseWelcome(m.Body)
+		if err != nil || w.Owner == 0 {
+			return netcode.ErrMalformed
+		}
+		if o.me == 0 {
+			o.me = w.Owner
+			o.enter(w.Epoch)
+		}
+	case netcode.MessageReject:
+		r, err := netcode.ParseReject(m.Body)
+		if err != nil {
+			return err
+		}
+		o.fail(&transport.DisconnectError{Code: transport.Refused, Detail: r.Text})
+	case netcode.MessageLevel:
+		l, err := netcode.ParseLevelInfo(m.Body)
+		if err != nil {
+			return err
+		}
+		if o.levelled {
+			return errLevels
+		}
+		o.levelled = true
+		if o.recv != nil && netcode.Newer(l.Epoch, o.epoch) {
+			o.enter(l.Epoch)
+		}
+	case netcode.MessageSnapshot:
+		h, rest, err := netcode.ParseSnapshotHeader(m.Body)
+		if err != nil {
+			return err
+		}
+		switch {
+		case h.Epoch == o.epoch:
+			_, err = o.recv.Read(rest)
+		case !netcode.Newer(o.epoch, h.Epoch):
+			o.conn.Refuse()
+		}
+		return err
+	}
+	return nil
+}
+
+func (o *Observer) enter(epoch uint8) {
+	o.epoch = epoch
+	cfg := snapshot.ReceiverConfig{Viewer: o.me, Owners: standard.MaxPlayers}
+	if o.recv != nil {
+		cfg.After, _ = o.recv.Newest()
+	}
+	o.recv = snapshot.NewReceiver(o.schema.Registry, cfg)
+}
+
+func (o *Observer) told(channel, kind uint8, tick Tick, payload []byte) {
+	if o.schema == nil || int(kind) >= len(o.schema.Messages) || o.schema.Messages[kind].Channel != int(channel) {
+		o.malformed++
+		return
+	}
+	m := o.schema.Messages[kind]
+	values, err := m.Schema.UnpackValues(payload, nil)
+	if err != nil {
+		o.malformed++
+		return
+	}
+	if o.cfg.OnMessage != nil {
+		o.decoding = false
+		o.cfg.OnMessage(m, tick, values)
+		o.decoding = true
+	}
+}

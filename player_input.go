@@ -1,0 +1,48 @@
+package foretick
+
+import (
+	"time"
+	"unsafe"
+
+	"github.com/foretick/foretick/internal/layout"
+	"github.com/foretick/foretick/internal/reason"
+	"github.com/foretick/foretick/netcode"
+	"github.com/foretick/foretick/prediction"
+)
+
+// inputs holds a player's commands: those received, and the replacement of a missing one.
+type inputs struct {
+	buffer   *netcode.CommandBuffer
+	command  unsafe.Pointer // the command of the tick being computed, as a component
+	last     unsafe.Pointer // the newest command received, one-shots and sums cleared
+	heard    bool           // a command was taken before
+	tookTick Tick           // the newest tick that ran a command of its own
+	early    time.Duration  // how long commands wait in the buffer, as last measured
+
+	repeated time.Duration
+	replaced reason.Substitution // the ticks whose command was not the client's
+}
+
+// took takes the command that was received for a tick.
+func (in *inputs) took(c *layout.Command, t Tick) {
+	in.heard, in.repeated, in.tookTick = true, 0, t
+	layout.CopyBytes(in.last, in.command, c.Size)
+	c.Schema.ClearMomentary(in.last)
+}
+
+// miss counts a tick without the client's own command. acked is the newest snapshot that
+// the client is known to have.
+func (in *inputs) miss(t, acked Tick, interval time.Duration) {
+	if r := &in.replaced; r.To == 0 || r.To != t-1 {
+		r.Follow(t, acked)
+	}
+	in.replaced.To = t
+	in.repeated += interval
+}
+
+// replace runs the tick with the current value of last.
+func (in *inputs) replace(c *layout.Command, how prediction.StandIn) {
+	in.replaced.How = how
+	layout.CopyBytes(in.command, in.last, c.Size)
+	in.replaced.Command = c.Schema.Pack(in.command, in.replaced.Command[:0])
+}

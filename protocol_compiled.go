@@ -1,0 +1,101 @@
+package foretick
+
+import (
+	"slices"
+	"unsafe"
+
+	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/internal/layout"
+	"github.com/foretick/foretick/lagcomp"
+	"github.com/foretick/foretick/schema"
+)
+
+// compiled is a protocol as both ends run it: its layout, and the game's functions. It does
+// not change once declared. A client of another build runs a copy with another layout,
+// whose rows name the functions by this build's numbers.
+type compiled struct {
+	layout.Layout
+	identity ecs.Component[networkID]
+	schedule *ecs.Schedule[*Frame]
+	handlers handlers
+
+	parent       ecs.Component[parentLink]
+	hierarchy    bool // parents travel
+	singletons   []singletonType
+	singletonRow ecs.Prefab // of the entity that carries them
+}
+
+// handlers are the game's functions, by this build's numbers.
+type handlers struct {
+	joins       []func(*Frame, PlayerID)
+	leaves      []func(*Frame, PlayerID)
+	disconnects []func(*Frame, PlayerID)
+	reconnects  []func(*Frame, PlayerID)
+	levels      []func(*Frame, []byte)
+
+	check func(f *Frame, player PlayerID, at unsafe.Pointer) error        // nil without CheckCommand
+	decay func(at unsafe.Pointer, missing int)                            // nil without Decay
+	guess func(f *Frame, avatar ecs.Entity, ahead int, at unsafe.Pointer) // nil without PredictRemote
+
+	appearances []appearance
+
+	events   []func() eventQueue
+	messages []messageHandler
+	requests []requestHandler
+	spawns   []*SpawnConfig // by prefab; nil: shared systems do not spawn it
+	relevant []relevance    // by prefab; nil without a hook
+	interest *interest      // nil: everybody receives everything
+	hitboxes []func(*HitboxBuilder)
+	lives    []func(at unsafe.Pointer) uint32
+	shapes   []lagcomp.Shape
+}
+
+type (
+	messageHandler func(s *schema.Schema, f *Frame, tick Tick, payload []byte) error
+	requestHandler func(f *Frame, player PlayerID, payload []byte) error
+	relevance      func(f *Frame, player PlayerID, e ecs.Entity) Relevance
+)
+
+// interest is a protocol's rule for which entities a player receives.
+type interest struct {
+	comp int
+	cfg  InterestConfig
+	at   func(p unsafe.Pointer) (x, y, z float32)
+}
+
+// newQueues makes a world's queues of events.
+func (p *compiled) newQueues() []eventQueue {
+	var qs []eventQueue
+	for _, fresh := range p.handlers.events {
+		qs = append(qs, fresh())
+	}
+	return qs
+}
+
+// prefabNamed is the prefab that an identity names, nil for none.
+func (p *compiled) prefabNamed(id *networkID) *layout.Prefab {
+	if id == nil || int(id.Prefab) >= len(p.Prefabs) {
+		return nil
+	}
+	return &p.Prefabs[id.Prefab]
+}
+
+// order ranks rows by network id, which does not depend on the order in which rows were
+// made.
+func (p *compiled) order(rows ecs.Rows, i int) uint64 {
+	if !rows.Has(p.identity.ID()) || p.identity.Slice(rows)[i].Net == 0 { // not replicated, or not yet
+		return 1<<63 | uint64(rows.Entity(i))
+	}
+	return uint64(p.identity.Slice(rows)[i].Net)
+}
+
+// predicts reports whether a client predicts a table's rows: a player's rows, and shared
+// physics objects.
+func (p *compiled) predicts(rows ecs.Rows) bool {
+	return rows.Owner() != ecs.Nobody || p.Common && p.holdsCommon(rows)
+}
+
+// holdsCommon reports whether a table holds shared physics objects, which every client predicts.
+func (p *compiled) holdsCommon(rows ecs.Rows) bool {
+	return slices.ContainsFunc(p.identity.Slice(rows), func(id networkID) bool { return p.Prefabs[id.Prefab].Common })
+}

@@ -1,0 +1,319 @@
+package foretick
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"unsafe"
+
+	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/internal/guard"
+	"github.com/foretick/foretick/internal/layout"
+	"github.com/foretick/foretick/schema"
+)
+
+// ComponentOption is an option of [Protocol.Component].
+type ComponentOption func(*layout.Component)
+
+// Predicted marks a component that shared systems may write. Mark also what only the server
+// writes but shared systems read, such as health or a stun: the client then rolls back to
+// the tick of the change. Its owner's client computes it
+// ahead of the server, compares it and corrects it. On both ends its values are rounded to
+// the simulation step after each tick.
+func Predicted() ComponentOption { return func(c *layout.Component) { c.Predicted = true } }
+
+var entityType = reflect.TypeFor[ecs.Entity]()
+
+// Component declares a replicated component. The net tags of its fields set how they are
+// sent: see package schema.
+func (p *Protocol) Component(h ecs.Handle, opts ...ComponentOption) {
+	if !p.given("Component", h) {
+		return
+	}
+	c := layout.Component{Name: typeName(h.Type()), Size: h.Type().Size(), Singleton: -1}
+	for _, o := range opts {
+		if o == nil {
+			p.faultf("component %s has a nil option: leave it out", c.Name)
+			continue
+		}
+		o(&c)
+	}
+	if c.FullPrecision && !c.Predicted {
+		p.faultf("component %s is FullPrecision and not Predicted: nothing simulates it on clients; drop FullPrecision, or add Predicted", c.Name)
+	}
+	s, err := schema.Compile(h.Type(), schema.Options{Name: c.Name, Predicted: c.Predicted, FullPrecision: c.FullPrecision, Ref: entityType, Audience: c.Audience, Audiences: p.audiences})
+	if err != nil {
+		p.faulty(h, err)
+		return
+	}
+	if err := commandless("component", s); err != nil {
+		p.fault(err)
+	}
+	options := []ecs.TypeOption{ecs.Named(c.Name)}
+	switch deep, err := s.Copier(); {
+	case err != nil:
+		p.faulty(h, err)
+		return
+	case deep != nil:
+		c.Varies = true
+		options = append(options, ecs.CopierAt(deep))
+	}
+	if err := p.compiled.Types.Register(h, options...); err != nil {
+		p.fault(err)
+		return
+	}
+	c.ID, c.Handle, c.Zero = h.ID(), h, reflect.New(h.Type()).UnsafePointer()
+	c.Schema, c.Tolerant = s, s.Tolerant()
+	p.compiled.Extrapolates = p.compiled.Extrapolates || s.Extrapolates()
+	c.Interpolate(s)
+	p.compiled.Curved = p.compiled.Curved || c.Curved
+	if _, err := p.compiled.Registry.Component(s); err != nil {
+		p.fault(err)
+		return
+	}
+	p.compiled.Components = append(p.compiled.Components, c)
+}
+
+// LocalComponent declares a component that is never sent: each end keeps its own values. On
+// a client no rollback touches it, even on an entity that prediction destroyed and the
+// server brings back. A shared system may not read or write it. The exception is a
+// component that only prefabs with [SpawnConfig].ClientOnly have, such as a bullet's data
+// about its shot.
+func (p *Protocol) LocalComponent(h ecs.Handle) {
+	if !p.given("LocalComponent", h) {
+		return
+	}
+	if err := p.compiled.Types.Register(h, ecs.Named(typeName(h.Type()))); err != nil {
+		p.faulty(h, err)
+		return
+	}
+	p.compiled.Locals = append(p.compiled.Locals, layout.Local{ID: h.ID(), Size: h.Type().Size()})
+}
+
+// Command declares the component that holds a player's input. It is like any other
+// component, but both ends fill it before each tick with that tick's command. Both ends get
+// exactly the value that was sent. A protocol has at most one.
+//
+// Use it for input of every tick. A single tick's command may be lost. Input that must
+// arrive, such as a line of chat or a purchase, is a [Request].
+func (p *Protocol) Command(h ecs.Handle) {
+	if !p.given("Command", h) {
+		return
+	}
+	if p.compiled.Command != nil {
+		p.faultf("Command was declared twice: put both inputs into one struct")
+		return
+	}
+	name := typeName(h.Type())
+	s, err := schema.Compile(h.Type(), schema.Options{Name: name, Ref: entityType})
+	if err == nil {
+		err = errors.Join(referless("command", s), sized(s), pressing(s))
+	}
+	if err != nil {
+		p.faulty(h, err)
+		return
+	}
+	if err := p.compiled.Types.Register(h, ecs.Named(name)); err != nil {
+		p.fault(err)
+		return
+	}
+	p.compiled.Command = &layout.Command{Name: name, ID: h.ID(), Size: h.Type().Size(), Schema: s, Handle: h}
+}
+
+// commandless refuses tags of the command in other types.
+func commandless(what string, s *schema.Schema) error {
+	for _, f := range s.Fields() {
+		tag := "press"
+		if f.Sum {
+			tag = "sum"
+		}
+		if f.Press || f.Sum {
+			return fmt.Errorf("foretick: %s %s: field %s is tagged %s, which is for the command: drop it", what, s.Name(), f.Name, tag)
+		}
+	}
+	return nil
+}
+
+// pressing refuses a command with fields tagged press and no one-shot.
+func pressing(s *schema.Schema) error {
+	of := ""
+	for _, f := range s.Fields() {
+		if f.OneShot {
+			return nil
+		}
+		if f.Press && of == "" {
+			of = f.Name
+		}
+	}
+	if of == "" {
+		return nil
+	}
+	return fmt.Errorf("foretick: command %s: field %s is tagged press, and nothing can be pressed: tag the bool that is pressed with oneshot, or drop press", s.Name(), of)
+}
+
+// referless refuses a schema with entity handles. Commands and messages are sent as raw
+// bits, and a handle's bits name another entity, or none, at the other end.
+func referless(what string, s *schema.Schema) error {
+	var errs []error
+	for _, f := range s.Fields() {
+		if f.Ref && standsForAll(f.Name) {
+			errs = append(errs, fmt.Errorf("foretick: %s %s: field %s is an ecs.Entity, which means nothing at the other end: send a foretick.PlayerID, or a number of the game's own that a component carries too", what, s.Name(), f.Name))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// sized refuses strings and slices in a command.
+func sized(s *schema.Schema) error {
+	var errs []error
+	for _, f := range s.Fields() {
+		if (f.Text || f.Slice) && standsForAll(f.Name) {
+			errs = append(errs, fmt.Errorf("foretick: command %s: field %s is a %s: a command has one size: use an array, as in [24]byte, or the number of a choice", s.Name(), f.Name, f.Type))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// standsForAll reports whether a field is no array element, or the first one.
+func standsForAll(path string) bool {
+	return strings.Count(path, "[") == strings.Count(path, "[0]")
+}
+
+// faulty notes a component's faults, and registers it anyway, so that prefabs and systems
+// do not report them again.
+func (p *Protocol) faulty(h ecs.Handle, err error) {
+	p.fault(err)
+	_ = p.compiled.Types.Register(h, ecs.Named(typeName(h.Type())), ecs.CopierAt(func(_, _ unsafe.Pointer) {}))
+	if h.Registered() {
+		p.spoilt = append(p.spoilt, h.ID())
+	}
+}
+
+// spoils reports whether a component has a fault that was noted already.
+func (p *Protocol) spoils(h ecs.Handle) bool {
+	return h.Registered() && slices.Contains(p.spoilt, h.ID())
+}
+
+// Prefab declares a prefab: the components that its entities are spawned with. Their values
+// are zero unless [Default] sets them. They are the baseline of an entity's first snapshot.
+func (p *Protocol) Prefab(k *ecs.Prefab, name string, hs ...ecs.Handle) {
+	if !p.givenPrefab("Prefab", k) {
+		return
+	}
+	if !p.named("Prefab", name) {
+		p.unmade = append(p.unmade, k)
+		return
+	}
+	all := append([]ecs.Handle{&p.compiled.identity}, hs...)
+	if p.compiled.hierarchy {
+		all = append(all, &p.compiled.parent)
+	}
+	for _, h := range hs {
+		switch {
+		case guard.Missing(h):
+			p.faultf("prefab %q is given a nil component: pass its address, as in &g.Position", name)
+		case !h.Registered():
+			p.faultf("prefab %q: component %s is not declared: call Component, Command or LocalComponent first", name, typeName(h.Type()))
+		default:
+			continue
+		}
+		p.unmade = append(p.unmade, k)
+		return
+	}
+	if err := p.compiled.Types.RegisterPrefab(k, name, all...); err != nil {
+		p.unmade = append(p.unmade, k)
+		p.fault(err)
+		return
+	}
+	p.compiled.Prefabs = append(p.compiled.Prefabs, layout.Prefab{ECS: k, Own: len(p.compiled.Prefabs)})
+	p.compiled.handlers.spawns = append(p.compiled.handlers.spawns, nil)
+	p.compiled.handlers.relevant = append(p.compiled.handlers.relevant, nil)
+}
+
+// Default sets the value that entities of a prefab are spawned with, for one component.
+// Call it before Err.
+func Default[T any](p *Protocol, k *ecs.Prefab, c *ecs.Component[T], v T) {
+	if !p.given("Default", c) || !p.givenPrefab("Default", k) {
+		return
+	}
+	if slices.Contains(p.unmade, k) || p.spoils(c) {
+		return
+	}
+	if !k.Registered() {
+		p.faultf("Default of %s for a prefab that is not declared: call Prefab first", typeName(c.Type()))
+		return
+	}
+	if err := ecs.SetDefault(p.compiled.Types, k, c, v); err != nil {
+		p.fault(err)
+		return
+	}
+	if i := p.compiled.Index(c.ID()); i >= 0 {
+		if at := p.compiled.Components[i].Schema.Unfit(unsafe.Pointer(&v)); at >= 0 {
+			f := p.compiled.Components[i].Schema.Fields()[at]
+			p.faultf("Default of prefab %q: %s.%s does not fit its tag, and would be sent cut: it has room for %d", k.Name(), p.compiled.Components[i].Name, f.Name, f.Most)
+		}
+		if at := p.compiled.Components[i].Schema.Unsound(unsafe.Pointer(&v)); at >= 0 {
+			p.outside(k.Name(), p.compiled.Components[i].Name, &p.compiled.Components[i].Schema.Fields()[at])
+		}
+	}
+}
+
+// outside notes a default that is not in its field's range.
+func (p *Protocol) outside(kind, component string, f *schema.Field) {
+	if f.Min == f.Max {
+		p.faultf("Default of prefab %q: %s.%s is not a number, or no finite one: use one that is", kind, component, f.Name)
+		return
+	}
+	p.faultf("Default of prefab %q: %s.%s lies outside of its tag, and would be sent as another value: use %.7g to %.7g", kind, component, f.Name, f.Min, f.Max)
+}
+
+// registerPrefabs hands the prefabs with their defaults to the wire's registry.
+func (p *Protocol) registerPrefabs() {
+	p.registerSpawns()
+	for _, k := range p.compiled.Prefabs {
+		var comps []int
+		var defaults []unsafe.Pointer
+		for i := range p.compiled.Components {
+			for _, id := range k.ECS.Components() {
+				if id == p.compiled.Components[i].ID {
+					comps = append(comps, i)
+					defaults = append(defaults, k.ECS.Default(id))
+				}
+			}
+		}
+		if k.Matched() {
+			comps = append(comps, p.compiled.Origins.Matched)
+		}
+		if k.ClientOnly() {
+			comps = append(comps, p.compiled.Origins.ClientOnly)
+		}
+		_, err := p.compiled.Registry.Prefab(k.ECS.Name(), comps, defaults)
+		p.fault(err)
+	}
+}
+
+// findCommon marks the prefabs of shared physics objects: those with a component that
+// shared systems write with WriteOther, such as the position of a crate that players push.
+// Every client predicts their entities while they have no owner.
+func (p *Protocol) findCommon() {
+	if i := p.compiled.PrefabOf(&p.compiled.singletonRow); i >= 0 {
+		p.compiled.Prefabs[i].Common, p.compiled.Common = true, true
+	}
+	for _, s := range p.compiled.schedule.Systems() {
+		if !layout.Shared(s) {
+			continue
+		}
+		for _, id := range s.OtherWrites {
+			if i := p.compiled.Index(id); i < 0 || !p.compiled.Components[i].Predicted {
+				continue
+			}
+			for k := range p.compiled.Prefabs {
+				if slices.Contains(p.compiled.Prefabs[k].ECS.Components(), id) {
+					p.compiled.Prefabs[k].Common, p.compiled.Common = true, true
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,88 @@
+package foretick
+
+import "github.com/foretick/foretick/ecs"
+
+// eventOf returns the event's row, and makes it if there is none.
+func eventOf[T any](p *Protocol, e *Event[T], call string, has bool) *eventRow[T] {
+	if e == nil {
+		p.faultf("%s is called on a nil Event: use a field of the game, as in g.Shot.%s", call, call)
+		return nil
+	}
+	if !p.able(call+" of event "+typeNameOf[T](), has) {
+		return nil
+	}
+	if e.id == 0 {
+		row := &eventRow[T]{handler: "event " + typeNameOf[T]()}
+		p.compiled.Events = append(p.compiled.Events, typeNameOf[T]())
+		p.compiled.handlers.events = append(p.compiled.handlers.events, func() eventQueue { return &queue[T]{row: row} })
+		p.eventRows = append(p.eventRows, row)
+		e.id = len(p.compiled.Events)
+	}
+	var row *eventRow[T]
+	if e.id <= len(p.eventRows) {
+		row, _ = p.eventRows[e.id-1].(*eventRow[T])
+	}
+	if row == nil {
+		p.faultf("an Event of %s was registered with another Protocol before: build a new game value for each Protocol", typeNameOf[T]())
+	}
+	return row
+}
+
+// stageEvents is the stage in which the server handles events. It follows all stages of the
+// game.
+const stageEvents = "foretick.events"
+
+// OnServer adds a handler that the server calls at the end of a tick for every e raised in
+// it. by is the owner of the entity that raised it. access declares the reads and writes of
+// fn, with [ecs.ReadOther] and [ecs.WriteOther].
+func (e *Event[T]) OnServer(p *Protocol, fn func(f *Frame, by PlayerID, v T), access ...ecs.Access) {
+	first := e != nil && e.id == 0
+	row := eventOf(p, e, "OnServer", fn != nil)
+	if row == nil {
+		return
+	}
+	row.server = append(row.server, fn)
+	index := e.id - 1
+	name := "event " + typeNameOf[T]() + " " + itoa(e.id)
+	if !first {
+		name += "+" + itoa(len(row.server))
+	}
+	p.eventSystem(name, index, access)
+}
+
+// eventSystem declares the server system that drains an event's queue.
+func (p *Protocol) eventSystem(name string, index int, access []ecs.Access) {
+	all := append(access[:len(access):len(access)], ecs.Tags(TagServer), ecs.Once(), ecs.Stage(stageEvents))
+	p.system(name, func(f *Frame, _ ecs.Rows) { f.queues[index].drain(f) }, all)
+}
+
+// OnPredicted adds a handler that a client calls when its own prediction raises e. fn is
+// called at once, and only once, however often the tick is replayed. by is the local
+// entity; its player is f.World.Owner(by). Each such event is later either confirmed or cancelled.
+func (e *Event[T]) OnPredicted(p *Protocol, fn func(f *Frame, by ecs.Entity, v T)) {
+	if row := eventOf(p, e, "OnPredicted", fn != nil); row != nil {
+		row.predicted = append(row.predicted, fn)
+	}
+}
+
+// OnConfirmed adds a handler that a client calls once for each predicted event that is
+// confirmed: the first snapshot of its tick, or of a later one, has arrived, and neither a
+// replay nor the server's note took it back. An event is identified by its tick, its entity, and its
+// number among those that the entity raised in the tick. v is the value of the newest run,
+// and may differ from the value that OnPredicted received. f is the tick being computed: a
+// handler that needs the event's own tick puts it into T.
+func (e *Event[T]) OnConfirmed(p *Protocol, fn func(f *Frame, by ecs.Entity, v T)) {
+	if row := eventOf(p, e, "OnConfirmed", fn != nil); row != nil {
+		row.confirmed = append(row.confirmed, fn)
+	}
+}
+
+// OnCancelled adds a handler that a client calls for each predicted event that a correction
+// undid: the tick ran again and did not raise it, the server told that it did not raise it,
+// or the prediction was reset. f is the
+// tick being computed, as in [Event.OnConfirmed].
+func (e *Event[T]) OnCancelled(p *Protocol, fn func(f *Frame, by ecs.Entity, v T)) {
+	if row := eventOf(p, e, "OnCancelled", fn != nil); row != nil {
+		row.cancelled = append(row.cancelled, fn)
+	}
+}

@@ -1,0 +1,119 @@
+package foretick
+
+import (
+	"unsafe"
+
+	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/internal/guard"
+	"github.com/foretick/foretick/internal/layout"
+	"github.com/foretick/foretick/lagcomp"
+)
+
+// Hitbox gives every entity that has the component a spherical hitbox. The server records
+// it for each tick, as it was shown to other players. A sphere of radius 0 or less cannot
+// be hit.
+func Hitbox[A any](p *Protocol, a *ecs.Component[A], fn func(*A) lagcomp.Sphere) {
+	if !p.able("Hitbox", fn != nil) {
+		return
+	}
+	p.hitbox([]ecs.Handle{a}, func(b *HitboxBuilder) { b.sphere(fn((*A)(b.at[0]))) })
+}
+
+// Hitbox2 is Hitbox for entities that have two components, for example a position and a
+// state that makes the entity invulnerable.
+func Hitbox2[A, B any](p *Protocol, a *ecs.Component[A], b *ecs.Component[B], fn func(*A, *B) lagcomp.Sphere) {
+	if !p.able("Hitbox2", fn != nil) {
+		return
+	}
+	p.hitbox([]ecs.Handle{a, b}, func(body *HitboxBuilder) { body.sphere(fn((*A)(body.at[0]), (*B)(body.at[1]))) })
+}
+
+// Hitboxes gives every entity that has all of the components any number of hitboxes. fn
+// reads the components with [HitboxField] and adds hitboxes with [HitboxBuilder.Add]. An
+// entity without any cannot be hit. One without any for a tick loses its past, as if it
+// had died. Where several declarations fit an entity, it has the hitboxes of all, in the
+// order of the declarations.
+//
+// fn must give the same hitboxes for the same values. Between two ticks it gets
+// interpolated components.
+func Hitboxes(p *Protocol, fn func(b *HitboxBuilder), hs ...ecs.Handle) {
+	if p.late("Hitboxes") {
+		return
+	}
+	if fn == nil || len(hs) == 0 {
+		p.faultf("Hitboxes needs a function and the components that it reads")
+		return
+	}
+	p.hitbox(hs, fn)
+}
+
+func (p *Protocol) hitbox(hs []ecs.Handle, build func(*HitboxBuilder)) {
+	v := layout.Hitbox{Own: len(p.compiled.handlers.hitboxes)}
+	for _, h := range hs {
+		i := p.replicated("Hitbox", h)
+		if i < 0 {
+			return
+		}
+		v.Components = append(v.Components, i)
+		v.IDs = append(v.IDs, h.ID())
+		v.Mask |= 1 << i
+	}
+	p.compiled.Hitboxes = append(p.compiled.Hitboxes, v)
+	p.compiled.handlers.hitboxes = append(p.compiled.handlers.hitboxes, build)
+}
+
+// replicated is the registry index of a declared component, or −1 with a fault.
+func (p *Protocol) replicated(call string, h ecs.Handle) int {
+	if !p.given(call, h) {
+		return -1
+	}
+	i := -1
+	if p.compiled.Types.Has(h) {
+		i = p.compiled.Index(h.ID())
+	}
+	if i < 0 && !p.spoils(h) {
+		p.faultf("%s needs a replicated component: declare %s with Component first", call, typeName(h.Type()))
+	}
+	return i
+}
+
+// Shapes registers custom shapes for [lagcomp.CustomHitbox], which names one by its index
+// among all registered: at most 64. An index that names no shape is never hit. Shapes are
+// not part of [Protocol.Hash].
+func (p *Protocol) Shapes(shapes ...lagcomp.Shape) {
+	if p.late("Shapes") {
+		return
+	}
+	for _, s := range shapes {
+		if guard.Missing(s) {
+			p.faultf("Shapes is given a nil shape: leave it out")
+			return
+		}
+	}
+	p.compiled.handlers.shapes = append(p.compiled.handlers.shapes, shapes...)
+}
+
+// LifeID tells an entity's lives apart by a replicated counter. When fn returns another
+// number than in the tick before, the entity was teleported, or died and respawned.
+// Nothing is interpolated across that tick, on the screens of others or in the past that
+// shots are judged in. No shot reaches back before it. See [Frame.Teleport] for games
+// without such a counter.
+func LifeID[T any](p *Protocol, c *ecs.Component[T], fn func(*T) uint32) {
+	if !p.able("LifeID", fn != nil) {
+		return
+	}
+	if i := p.replicated("LifeID", c); i >= 0 {
+		of := &p.compiled.handlers.lives
+		p.compiled.Lives = append(p.compiled.Lives, layout.Life{Component: i, Own: len(*of)})
+		*of = append(*of, func(at unsafe.Pointer) uint32 { return fn((*T)(at)) })
+	}
+}
+
+// TrackHistory makes the server keep a component's value of each tick, as others were
+// shown it. [ComponentAt] then returns the value that a player saw: a facing for a stab in
+// the back, a stance, the progress of a capture. The entity needs no hitbox.
+func TrackHistory[T any](p *Protocol, c *ecs.Component[T]) {
+	if i := p.replicated("TrackHistory", c); i >= 0 {
+		p.compiled.Tracks = append(p.compiled.Tracks, layout.Track{Component: i, ID: c.ID()})
+	}
+}

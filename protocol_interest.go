@@ -1,0 +1,88 @@
+package foretick
+
+import (
+	"unsafe"
+
+	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/snapshot"
+)
+
+// InterestConfig sets the distances of [Interest].
+type InterestConfig = snapshot.AreaConfig
+
+// Relevance is the result of a [Protocol.Relevant] function for one entity and one player.
+type Relevance = snapshot.Relevance
+
+// The results of a Relevant function.
+const (
+	// ByDistance leaves it to the distances of Interest, as without a Relevant function.
+	ByDistance = snapshot.ByDistance
+	// Always sends the entity at any distance.
+	Always = snapshot.Always
+	// Never does not send it.
+	Never = snapshot.Never
+)
+
+// Interest sends each player only the entities near to those that it owns. It applies to
+// entities that have the component c, with the distances of cfg. Where not all fits into a
+// snapshot, the nearest come first. Entities without the component are sent to every
+// player, and a player's own entities always are. A player without an entity
+// that has a position receives no entity with a position.
+//
+// at returns the position. A game on a plane leaves z at 0. One component of a protocol
+// holds the positions: add it to every prefab that should be sent by distance. See
+// [Protocol.Relevant] for exceptions.
+func Interest[T any](p *Protocol, c *ecs.Component[T], cfg InterestConfig, at func(*T) (x, y, z float32)) {
+	if !p.able("Interest", at != nil) {
+		return
+	}
+	i := p.replicated("Interest", c)
+	if i < 0 {
+		return
+	}
+	if p.compiled.handlers.interest != nil {
+		p.faultf("Interest was declared twice, by %s and %s: one component has the place of everything; let all prefabs carry it that are to matter by distance", p.compiled.Components[p.compiled.handlers.interest.comp].Name, p.compiled.Components[i].Name)
+		return
+	}
+	if _, err := snapshot.NewArea(cfg); err != nil {
+		p.fault(err)
+		return
+	}
+	p.compiled.handlers.interest = &interest{i, cfg, func(at2 unsafe.Pointer) (x, y, z float32) { return at((*T)(at2)) }}
+}
+
+// Relevant calls fn for each entity of the prefabs, each player and each tick, to decide
+// without regard to distance whether the entity is sent: a flag that every player follows,
+// or a ghost that only some may see. Name at least one prefab. It needs [Interest].
+func (p *Protocol) Relevant(fn func(f *Frame, player PlayerID, e ecs.Entity) Relevance, prefabs ...*ecs.Prefab) {
+	if p.late("Relevant") {
+		return
+	}
+	if fn == nil || len(prefabs) == 0 {
+		p.faultf("Relevant needs a function and the prefabs that it is asked of")
+		return
+	}
+	for _, k := range prefabs {
+		p.relevant = append(p.relevant, relevantHook{k, fn})
+	}
+}
+
+type relevantHook struct {
+	prefab *ecs.Prefab
+	fn     func(*Frame, PlayerID, ecs.Entity) Relevance
+}
+
+// checkInterest finds the prefabs of the hooks, once all are declared.
+func (p *Protocol) checkInterest() {
+	if len(p.relevant) > 0 && p.compiled.handlers.interest == nil {
+		p.faultf("Relevant needs Interest: declare what is near first")
+	}
+	for _, h := range p.relevant {
+		i := p.compiled.PrefabOf(h.prefab)
+		if i < 0 {
+			p.faultf("Relevant is given a prefab that is not declared with Protocol.Prefab")
+			continue
+		}
+		p.compiled.handlers.relevant[i] = h.fn
+	}
+}

@@ -1,0 +1,44 @@
+package foretick
+
+import (
+	"github.com/foretick/foretick/internal/layout"
+	"github.com/foretick/foretick/internal/standard"
+	"github.com/foretick/foretick/schema"
+)
+
+// Schema appends the protocol as bytes, in the form of docs/STANDARD.md. It ends the
+// declaration, as Err does. [schema.ReadProtocol] reads it.
+func (p *Protocol) Schema(dst []byte) []byte {
+	_ = p.Err()
+	return p.compiled.parts().Append(dst)
+}
+
+// parts are what the schema says.
+func (p *compiled) parts() *schema.Protocol {
+	s := &schema.Protocol{Game: p.Name, Version: p.Version, TickRate: p.TickRate, Registry: p.Registry}
+	for i, c := range p.NetChannels()[standard.GameChannels:] {
+		s.Channels = append(s.Channels, schema.Channel{Name: p.Channels[i].Name, Reliable: c.Reliable, Priority: max(c.Priority, 1)})
+	}
+	if p.Command != nil {
+		s.Command = p.Command.Schema
+	}
+	for i := range p.Messages {
+		s.Messages = append(s.Messages, schema.Message{Channel: p.Messages[i].Channel, Schema: p.Messages[i].Schema})
+	}
+	for i := range p.Requests {
+		s.Requests = append(s.Requests, p.Requests[i].Schema)
+	}
+	s.Events = append(s.Events, p.Events...)
+	for _, sys := range p.schedule.Systems() {
+		if layout.Shared(sys) {
+			s.Shared = append(s.Shared, sys.Name)
+		}
+	}
+	s.PredictsRemote = p.Remote.Predicts
+	for i := range p.Prefabs {
+		if p.Prefabs[i].RemotePredicted {
+			s.RemotePredicted = append(s.RemotePredicted, p.Prefabs[i].ECS.Name())
+		}
+	}
+	return s
+}

@@ -1,0 +1,90 @@
+package foretick
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/foretick/foretick/ecs"
+)
+
+// Stages declares the stages of a tick, in order. [ecs.Stage] puts a system into one.
+// Without Stages there is a single stage. Call it at most once.
+func (p *Protocol) Stages(names ...string) {
+	switch {
+	case p.late("Stages"):
+	case p.stages != nil:
+		p.faultf("Stages was declared twice: name all stages in one call")
+	case len(names) == 0:
+		p.faultf("Stages names none: name at least one, or leave the call out")
+	default:
+		p.stages = names
+	}
+}
+
+// InOrder makes the systems run in their order of declaration, stage by stage, whatever
+// they read and write. [ecs.Before] and [ecs.After] still apply. Without InOrder the
+// declared accesses set the order: creators of a component run before its writers, and
+// writers before readers. Server and clients must agree on it: the order of the shared
+// systems is part of the hash.
+func (p *Protocol) InOrder() {
+	if !p.late("InOrder") {
+		p.compiled.schedule.InOrder()
+	}
+}
+
+// stageMain is the stage of a game that declares none.
+const stageMain = "tick"
+
+// Shared declares a system that both ends run. The server runs it for every row. A client
+// runs it for its own player's rows, and for those of other players that it predicts (see
+// [PredictRemote]). run is called several times a tick, each time with rows of one owner and
+// one set of components, and must loop over them. access declares the components of its rows, and everything that the
+// system reads and writes: see [ecs.Read] and the other options there.
+//
+// Shared physics objects are unowned entities that shared systems write with
+// [ecs.WriteOther]: a crate that players push, a ball. Spawn them for [ecs.Nobody]. Every
+// client predicts them together with its own player. It runs the shared systems for them,
+// compares them with each snapshot, and rolls them back and replays them with the player.
+// On a client their rows have the owner [ecs.Common]. An unowned entity without such a
+// write is drawn in the past, like remote players.
+//
+// A shared system reads other entities with [ecs.ReadOther]. On a client they have the
+// values of the newest snapshot, from the end of a tick. On the server they have their
+// values at that point of the running tick. Entities that the client predicts are the
+// exception: both ends run the systems for them. So let systems that read other bodies run
+// before those that move them, and let each body write only itself. Bodies that touch then
+// get the same result on both ends, in any order of rows.
+//
+// An [ecs.Once] system gets no rows. On a client its queries find every entity. Its writes
+// to values that are not predicted last for one rendered frame.
+func (p *Protocol) Shared(name string, run func(*Frame, ecs.Rows), access ...ecs.Access) {
+	if run != nil && slices.ContainsFunc(access, ecs.Access.IsStructural) {
+		run = act(run)
+	}
+	if run != nil && slices.ContainsFunc(access, func(a ecs.Access) bool { return a.IsWriteOther() || a.IsWriteSingleton() }) {
+		run = pushing(run)
+	}
+	p.system(name, run, access)
+}
+
+// Server declares a system that only the server runs, in each tick. run gets the rows of all
+// players and of nobody in the same way as in [Protocol.Shared]. With [ecs.Once] it is called
+// once a tick and gets no rows. Its place in the order follows from the declared accesses:
+// see [Protocol.InOrder].
+func (p *Protocol) Server(name string, run func(*Frame, ecs.Rows), access ...ecs.Access) {
+	p.system(name, run, append(access[:len(access):len(access)], ecs.Tags(TagServer)))
+}
+
+// Render declares a system that a client runs once per rendered frame, after everything
+// else, on the values that are drawn.
+func (p *Protocol) Render(name string, run func(*Frame, ecs.Rows), access ...ecs.Access) {
+	p.system(name, run, append(access[:len(access):len(access)], ecs.Tags(TagClient), ecs.Render()))
+}
+
+func (p *Protocol) system(name string, run func(*Frame, ecs.Rows), access []ecs.Access) {
+	if !p.able(fmt.Sprintf("system %q", name), run != nil) || !p.named("a system", name) {
+		return
+	}
+	p.systems = append(p.systems, name)
+	p.compiled.schedule.Add(name, run, access...)
+}

@@ -1,0 +1,26 @@
+package schema
+
+import "github.com/foretick/foretick/internal/plan"
+
+// Audience is a set of classes of viewers, as seen from an entity. A field or component
+// with an audience is sent to viewers in any of its classes, and does not exist for
+// others. The empty set means every viewer.
+type Audience uint8
+
+const (
+	// ToOwner is the entity's owner. It receives predicted components on the
+	// simulation grid.
+	ToOwner Audience = 1 << iota
+	// ToAllies are the viewers of the entity's team, and its owner.
+	ToAllies
+	// ToEnemies are the viewers of another team. Team 0 means no team: it has neither
+	// allies nor enemies.
+	ToEnemies
+)
+
+// MaxAudiences is the greatest number of game-defined audiences.
+const MaxAudiences = plan.MaxAudiences
+
+// GameAudience returns the i-th game-defined audience, in the order of
+// [Options].Audiences.
+func GameAudience(i int) Audience { return Audience(plan.FirstOwn) << i }

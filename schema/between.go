@@ -1,0 +1,25 @@
+package schema
+
+import (
+	"unsafe"
+
+	"github.com/foretick/foretick/internal/plan"
+)
+
+// Extrapolates reports whether any field is tagged extrapolate.
+func (s *Schema) Extrapolates() bool { return s.plan.Extrapolates() }
+
+// Extrapolate writes to dst the value beyond ticks after b, for a viewer of the given
+// classes. a is the value span ticks before b. Fields tagged extrapolate continue as
+// they moved from a to b, for at most the number of ticks in their tag and within their
+// range. Other fields are those of b.
+func (s *Schema) Extrapolate(aud Audience, a, b []int32, span, beyond float32, g Grid, refs Refs, dst unsafe.Pointer) {
+	s.plan.Extrapolate(plan.Audience(aud), a, b, span, beyond, plan.Grid(g), refs, dst)
+}
+
+// Interpolate writes to dst the value between the knots, which are on grid g, for a
+// viewer of the given classes. Each field moves as its tag says, and is exactly From at
+// 0 and To at 1; without To it is From. Fields that the viewer does not receive stay unchanged in dst.
+func (s *Schema) Interpolate(aud Audience, k Knots, g Grid, refs Refs, dst unsafe.Pointer) {
+	s.plan.Interpolate(plan.Audience(aud), (*plan.Knots)(&k), plan.Grid(g), refs, dst)
+}

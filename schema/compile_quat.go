@@ -1,0 +1,75 @@
+package schema
+
+import (
+	"fmt"
+	"math"
+	"reflect"
+
+	"github.com/foretick/foretick/internal/plan"
+)
+
+// quat compiles a field tagged quat: four floats x, y, z, w, or four integers that
+// are a rotation in the smallest-three form already.
+func (c *compiler) quat(t reflect.Type, offset uintptr, path string, g tag) {
+	elem, ok := fourOf(t)
+	if !ok {
+		c.fail(path, "is no quaternion", "use [4]float32 or a struct of four, in the order x, y, z, w; or four integers: the index of the greatest component, and the others")
+		return
+	}
+	if problem, fix, ok := layoutOf(elem); !ok {
+		c.fail(path, problem, fix)
+		return
+	}
+	if g.hasMin || g.hasMax || g.hasStep || g.hasSim || g.angle || g.vec || g.tol != 0 {
+		c.fail(path, "a rotation has no min, max, step, sim, angle, vec or tol", "choose its bits, as in `net:\"quat,bits=9\"`")
+		return
+	}
+	if !g.hasBits {
+		g.bits = plan.QuatDefault
+	}
+	if g.bits > plan.MaxQuatBits {
+		c.fail(path, fmt.Sprintf("bits=%d is out of range", g.bits), fmt.Sprintf("use 2 to %d", plan.MaxQuatBits))
+		return
+	}
+	l := plan.Leaf{Class: plan.Quat, Offset: offset, Shape: &plan.Shape{Kind: elem.Kind(), Size: elem.Size(), Bits: g.bits, Ratio: 1, Lo: -1 << (g.bits - 1), Hi: 1<<(g.bits-1) - 1}}
+	if l.Size < 2 && g.bits > 8 {
+		c.fail(path, "the integers are too small", "use wider ones, or bits=8")
+		return
+	}
+	if c.opt.Predicted && l.Floats() {
+		for k := ratioBits; k > 0 && l.Ratio == 1; k-- {
+			if g.bits+k <= plan.MaxQuatGrids {
+				l.Ratio = 1 << k
+			}
+		}
+	}
+	if c.opt.FullPrecision {
+		l.Refine(plan.MaxQuatBits)
+	}
+	if g.how() != plan.Snap && !l.Floats() {
+		c.fail(path, "integers are not interpolated", "drop "+g.how().String()+", or use floats")
+		return
+	}
+	l.SetGrids(math.Sqrt2 / float64(int64(1)<<l.Bits))
+	c.add(t, path, g, l)
+}
+
+// fourOf returns the type of the elements of an array or struct of four.
+func fourOf(t reflect.Type) (reflect.Type, bool) {
+	var elem reflect.Type
+	switch {
+	case t.Kind() == reflect.Array && t.Len() == 4:
+		elem = t.Elem()
+	case t.Kind() == reflect.Struct && t.NumField() == 4:
+		elem = t.Field(0).Type
+		for i := range 4 {
+			if f := t.Field(i); f.Type != elem || !f.IsExported() || f.Tag.Get("net") != "" {
+				return nil, false
+			}
+		}
+	default:
+		return nil, false
+	}
+	k := elem.Kind()
+	return elem, k == reflect.Float32 || k == reflect.Float64 || k >= reflect.Int && k <= reflect.Uint64
+}

@@ -1,0 +1,183 @@
+package schema
+
+import (
+	"math"
+	"reflect"
+	"unicode/utf8"
+
+	"github.com/foretick/foretick/internal/coder"
+	"github.com/foretick/foretick/internal/plan"
+)
+
+// field reads one field, which follows the one named before.
+func (r *schemaReader) field(s *Schema, before string) string {
+	same := int(r.uint(uint64(len(before)), "field's name"))
+	name := before[:same] + r.text("field's name")
+	sort, flags := r.byte(), r.byte()
+	l, way := plan.Leaf{Class: plan.Class(sort & (1<<sortBits - 1)), Shape: &r.shapes[len(s.plan.Leaves)]}, sort>>sortBits
+	if same < min(len(before), len(name)) && before[same] == name[same] {
+		r.fail("field's name")
+	}
+	if name == "" || len(name) > maxSchemaText || !utf8.ValidString(name) || !l.Class.Known() || flags&fieldOwner != 0 && flags&fieldAudience != 0 {
+		r.fail("field")
+		return name
+	}
+	if flags&fieldOwner != 0 {
+		l.Audience = plan.ToOwner
+	}
+	if flags&fieldAudience != 0 {
+		if l.Audience = plan.Audience(r.byte()); l.Audience == 0 || l.Audience == plan.ToOwner {
+			r.fail("Audience")
+		}
+	}
+	typ := l.Class.UsualType()
+	if flags&fieldTyped != 0 {
+		if t := r.text("type"); t != typ {
+			typ = t
+		} else {
+			r.fail("type")
+		}
+	}
+	l.OneShot, l.Sum, l.Interpolation = flags&fieldOneShot != 0, way == waySum, r.way(&l, way, flags&fieldLerp != 0)
+	switch inside := flags&fieldVector != 0; {
+	case !inside && flags&fieldFirst != 0, inside && r.vec == 0 && flags&fieldFirst == 0:
+		r.fail("vector")
+	case inside:
+		if flags&fieldFirst != 0 {
+			r.vec++
+		}
+		l.Vec = uint16(r.vec)
+	}
+	r.sort(&l, s.plan.Predicted)
+	if l.Sum && l.Ranged() && l.Class != plan.Uint64 && (l.Lo > 0 || l.Hi < 0) {
+		r.fail("range")
+	}
+	if flags&fieldTolerance != 0 {
+		l.Tolerance = r.float("tolerance")
+	}
+	if way == wayVelocity {
+		l.Speed = uint16(r.uint(maxWords-1, "velocity")) + 1
+	}
+	if r.fault != "" || typ == "" || l.OneShot && l.Class != plan.Bool || l.Interpolation != plan.Snap && (l.Class == plan.Bool || l.Class == plan.Ref || l.Class.Varies() || l.Class == plan.Quat && !l.Floats()) || l.Tolerance != 0 && (!l.Class.Moves()) {
+		r.fail("field")
+		return name
+	}
+	if l.List = int32(len(s.plan.Lists)); l.Class != plan.Length {
+		l.List = 0
+	}
+	s.addLeaf(name, typ, l)
+	return name
+}
+
+// way reads how a leaf is interpolated.
+func (r *schemaReader) way(l *plan.Leaf, way byte, moves bool) plan.Interpolation {
+	switch {
+	case (way == wayStraight || way == waySum && l.CanSum()) && !moves:
+		return plan.Snap
+	case way == wayStraight && moves:
+		return plan.Lerp
+	case way == waySlerp && moves && l.Class == plan.Quat:
+		return plan.Slerp
+	case (way == wayHermite || way == wayVelocity) && moves && l.Class.Number():
+		return plan.Hermite
+	}
+	r.fail("interpolation")
+	return plan.Snap
+}
+
+// sort reads what fields of one sort have, as narrowly as Compile makes it.
+func (r *schemaReader) sort(l *plan.Leaf, predicted bool) {
+	switch {
+	case l.Class == plan.Bool:
+		l.Hi, l.Bits = 1, 1
+	case l.Class == plan.Ref:
+		l.Bits = 16
+	case l.Class.Varies():
+		most := uint64(coder.MaxText)
+		if l.Class == plan.Length {
+			most = plan.MaxElements
+		}
+		if l.Hi = int64(r.uint(most, "max")); l.Hi == 0 {
+			r.fail("max")
+		}
+		l.Bits = coder.Width(0, l.Hi)
+	case l.Class.Raw():
+		l.Wide, l.Bits = l.Class == plan.Float64, int(8*l.Class.Size())
+	case l.Class.Integer():
+		least, most := l.Class.Limits()
+		lo := r.int(least, most, "range")
+		hi := r.int(lo, most, "range")
+		l.Wide, l.Bits = l.Class.Size() == 8, int(8*l.Class.Size())
+		if lo == hi || l.Class == plan.Uint64 && lo < 0 && (lo != math.MinInt64 || hi != math.MaxInt64) {
+			r.fail("range")
+			return
+		}
+		l.SetRange(lo, hi)
+	case l.Angle():
+		r.angle(l, predicted)
+	case l.Stepped():
+		r.stepped(l, predicted)
+	default:
+		r.rotation(l, predicted)
+	}
+}
+
+func (r *schemaReader) ratio(predicted bool) int32 {
+	v := r.uint(maxReadRatio, "ratio")
+	if v == 0 || v != 1 && !predicted {
+		r.fail("ratio")
+		return 1
+	}
+	return int32(v)
+}
+
+func (r *schemaReader) angle(l *plan.Leaf, predicted bool) {
+	l.Bits, l.Ratio = int(r.byte()), r.ratio(predicted)
+	if l.Bits < 2 || l.Bits > maxAngleBits || l.Ratio != 1 && l.Ratio != 1<<ratioBits {
+		r.fail("angle")
+		return
+	}
+	l.Lo, l.Hi = -1<<(l.Bits-1), 1<<(l.Bits-1)-1
+	l.SetGrids(2 * math.Pi / float64(int64(1)<<l.Bits))
+}
+
+func (r *schemaReader) stepped(l *plan.Leaf, predicted bool) {
+	limit := int64(maxIndex32)
+	if l.Class == plan.Step64 {
+		limit = maxIndex64
+	}
+	l.Lo = r.int(-limit, limit, "range")
+	l.Hi = r.int(l.Lo, limit, "range")
+	step := r.float("step")
+	l.Ratio, l.Bits = r.ratio(predicted), coder.Width(l.Lo, l.Hi)
+	most := max(-l.Lo, l.Hi)
+	if l.Lo == l.Hi || most*int64(l.Ratio) > limit || math.IsInf(float64(most)*step, 0) || math.IsInf(float64(l.Ratio)/step, 0) || step/float64(l.Ratio) == 0 {
+		r.fail("range")
+		return
+	}
+	l.SetGrids(step)
+}
+
+func (r *schemaReader) rotation(l *plan.Leaf, predicted bool) {
+	l.Bits = int(r.byte())
+	switch op := plan.Class(r.byte()); {
+	case op == plan.Float32:
+		l.Kind, l.Size = reflect.Float32, 4
+	case op == plan.Float64:
+		l.Kind, l.Size = reflect.Float64, 8
+	case op.Signed():
+		l.Kind, l.Size = reflect.Int, op.Size()
+	case op.Unsigned():
+		l.Kind, l.Size = reflect.Uint, op.Size()
+	default:
+		r.fail("rotation")
+		return
+	}
+	l.Ratio = r.ratio(predicted && l.Floats())
+	if l.Bits < 2 || l.Bits > plan.MaxQuatBits || l.Size < 2 && l.Bits > 8 || l.Ratio&(l.Ratio-1) != 0 || int64(l.Ratio)<<l.Bits > 1<<plan.MaxQuatGrids && l.Ratio != 1 {
+		r.fail("rotation")
+		return
+	}
+	l.Lo, l.Hi = -1<<(l.Bits-1), 1<<(l.Bits-1)-1
+	l.SetGrids(math.Sqrt2 / float64(int64(1)<<l.Bits))
+}

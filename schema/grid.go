@@ -1,0 +1,12 @@
+package schema
+
+// Grid chooses one of the two quantisations of a component.
+type Grid uint8
+
+const (
+	// GridPublic is the grid of the tag's step: what every viewer receives.
+	GridPublic Grid = iota
+	// GridSim is the finer simulation grid, sent to the owner of a predicted component.
+	// For components that are not predicted it is GridPublic.
+	GridSim
+)

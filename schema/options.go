@@ -1,0 +1,68 @@
+package schema
+
+import (
+	"reflect"
+
+	"github.com/foretick/foretick/internal/plan"
+)
+
+// Options describes a component, in addition to its type.
+type Options struct {
+	// Name is the component's name in descriptions and errors; "" takes the type's.
+	Name string
+	// Predicted adds a simulation grid, on which the owner receives the component.
+	Predicted bool
+	// FullPrecision sends a predicted component to every viewer on the simulation grid, for
+	// viewers that simulate with it. Rotations and angles are limited to their greatest
+	// number of bits. It costs other viewers about four bits more for a number that
+	// moves.
+	FullPrecision bool
+	// Ref is the type of fields that are references to entities; its kind is uint64.
+	// Nil means that there are none.
+	Ref reflect.Type
+	// Audiences are the names of game-defined audiences, for the tag to=NAME. At most
+	// MaxAudiences, and in the same order for all components of a [Registry].
+	Audiences []string
+	// Audience receives the fields that name no audience themselves. The zero value
+	// means every viewer.
+	Audience Audience
+}
+
+// Field describes one number or string of a component. Arrays and structs are
+// flattened. So are slices, after a field for their length.
+type Field struct {
+	Name  string // path within the component, such as "Pos.X" or "Slots[2]"
+	Type  string // Go type
+	Word  int    // index of its first word
+	Words int    // 1, or 2 for 64-bit values, or 4 for rotations, or more for strings
+
+	Audience Audience // who receives it; 0: every viewer
+	Owner    bool     // its owner receives it, but not every viewer
+	OneShot  bool     // an action that is never repeated
+	Sum      bool     // movement, added up over the frames of a tick and never repeated
+	Press    bool     // taken from the frame with the press of a oneshot; neither described nor sent
+	Lerp     bool     // interpolated, in whatever way
+	Angle    bool     // radians, wrapping
+	Ref      bool     // reference to an entity
+	Quat     bool     // rotation: the greatest component's index, and the other three
+	Text     bool     // string
+	Slice    bool     // the length of a slice
+	Most     int      // bytes of the string, or elements of the slice
+
+	Interpolation Interpolation // how it moves from value to value
+	Velocity      string        // with Hermite: the field that is its velocity, or ""
+
+	Min, Max  float64 // range in the field's unit; both 0 where there is none
+	Step, Sim float64 // width of the public and simulation grid; 0 where there is none
+	Tolerance float64 // of FirstDifference, in the field's unit
+	Bits      int     // in a packed command or event, at most
+}
+
+// Schema is the compiled description of a component, command or event type. It never
+// changes and is safe for use by many goroutines, unless it comes from [Schema.Bind].
+// Methods with an unsafe.Pointer expect the address of a value of the compiled type.
+type Schema struct {
+	plan  *plan.Plan
+	names []fieldName // of the fields but those of further elements: see nameOf
+	all   *allFields
+}

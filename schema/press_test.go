@@ -1,0 +1,51 @@
+package schema_test
+
+import (
+	"reflect"
+	"testing"
+	"unsafe"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/foretick/foretick/schema"
+)
+
+// What is tagged press is copied, whatever its type, and nothing else is; a one-shot
+// that is tagged is the only one that counts.
+func TestPress(t *testing.T) {
+	type look struct {
+		Yaw, Pitch float32 `net:"angle"`
+	}
+	type command struct {
+		Move int8
+		Aim  look       `net:"press"`
+		Turn [4]float32 `net:"quat,press"`
+		At   [2]float64 `net:"vec,min=-8,max=8,step=0.5,press"`
+		Held bool
+		Slot [3]uint16 `net:"press"`
+		Last int64
+		Jump bool `net:"oneshot"`
+		Fire bool `net:"oneshot,press"`
+	}
+	s, err := schema.Compile(reflect.TypeFor[command](), schema.Options{})
+	require.NoError(t, err)
+	src := command{1, look{2, 3}, [4]float32{4, 5, 6, 7}, [2]float64{1, 2}, true, [3]uint16{8, 9, 10}, 11, true, true}
+	dst := command{Move: -1, Last: -11}
+	require.True(t, s.CopyPress(unsafe.Pointer(&dst), unsafe.Pointer(&src)))
+	require.Equal(t, command{-1, src.Aim, src.Turn, src.At, false, src.Slot, -11, false, false}, dst)
+	require.True(t, s.Pressed(unsafe.Pointer(&src)))
+	require.False(t, s.Pressed(unsafe.Pointer(&command{Jump: true})), "Fire alone counts")
+	require.Zero(t, testing.AllocsPerRun(10, func() { s.CopyPress(unsafe.Pointer(&dst), unsafe.Pointer(&src)) }))
+
+	type untagged struct {
+		X          int8
+		Jump, Fire bool `net:"oneshot"`
+	}
+	s, err = schema.Compile(reflect.TypeFor[untagged](), schema.Options{})
+	require.NoError(t, err)
+	require.True(t, s.Pressed(unsafe.Pointer(&untagged{Jump: true})))
+	require.False(t, s.Pressed(unsafe.Pointer(&untagged{X: 1})))
+	kept := untagged{X: 5}
+	require.False(t, s.CopyPress(unsafe.Pointer(&kept), unsafe.Pointer(&untagged{X: 1})))
+	require.Equal(t, untagged{X: 5}, kept)
+}

@@ -1,0 +1,111 @@
+package schema
+
+import (
+	"encoding/binary"
+	"math"
+	"slices"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/foretick/foretick/internal/coder"
+	"github.com/foretick/foretick/internal/plan"
+)
+
+// Bounds for reading. Bytes that exceed them are refused, whatever they claim.
+const (
+	maxSchemaText      = 255
+	maxSchemaWords     = 1 << 15 // of all components
+	maxReadPrefabWords = 1 << 17 // of all prefabs
+	maxReadTables      = 1 << 14 // bytes
+	maxReadRatio       = 1 << 20
+	leastField         = 5 // bytes
+)
+
+// schemaReader reads the bytes of schemas. After a fault it reads zeros.
+type schemaReader struct {
+	b     []byte
+	fault string
+	words int // of the components read so far
+	// spread counts the words of their slices, see plan.MaxSpread.
+	spread int
+	// Of the current component: its shapes and its vectors so far. ahead and bits are the
+	// vectors and the bits of a packed value before the current slice.
+	shapes           []plan.Shape
+	vec, ahead, bits int
+	whole            []int32      // scratch: a component's words
+	codes            []coder.Code // likewise: a field's
+}
+
+func (r *schemaReader) fail(what string) {
+	if r.fault == "" {
+		r.fault, r.b = what, nil
+	}
+}
+
+func (r *schemaReader) err() error {
+	if r.fault == "" {
+		return nil
+	}
+	return malformed(r.fault)
+}
+
+func (r *schemaReader) take(n int) []byte {
+	if n > len(r.b) {
+		r.fail("length")
+		return nil
+	}
+	b := r.b[:n]
+	r.b = r.b[n:]
+	return b
+}
+
+func (r *schemaReader) byte() byte {
+	if b := r.take(1); b != nil {
+		return b[0]
+	}
+	return 0
+}
+
+// uint reads a number up to a bound.
+func (r *schemaReader) uint(most uint64, what string) uint64 {
+	v, n := binary.Uvarint(r.b)
+	if n <= 0 || v > most || n > 1 && r.b[n-1] == 0 {
+		r.fail(what)
+		return 0
+	}
+	r.b = r.b[n:]
+	return v
+}
+
+// int reads a number between bounds.
+func (r *schemaReader) int(lo, hi int64, what string) int64 {
+	v, n := binary.Varint(r.b)
+	if n <= 0 || v < lo || v > hi || n > 1 && r.b[n-1] == 0 {
+		r.fail(what)
+		return min(max(0, lo), hi)
+	}
+	r.b = r.b[n:]
+	return v
+}
+
+// float reads a positive number.
+func (r *schemaReader) float(what string) float64 {
+	b := r.take(8)
+	if b == nil {
+		return 1
+	}
+	v := math.Float64frombits(binary.LittleEndian.Uint64(b))
+	if !(v > 0) || math.IsInf(v, 0) {
+		r.fail(what)
+		return 1
+	}
+	return v
+}
+
+func (r *schemaReader) text(what string) string {
+	s := string(r.take(int(r.uint(maxSchemaText, what))))
+	if !utf8.ValidString(s) || slices.ContainsFunc([]rune(s), func(c rune) bool { return !unicode.IsPrint(c) }) {
+		r.fail(what)
+	}
+	return s
+}

@@ -1,0 +1,20 @@
+package schema
+
+import "github.com/foretick/foretick/internal/plan"
+
+// sums returns the fault of a sum in a field.
+func (t *tag) sums(l *plan.Leaf) (problem, fix string) {
+	switch {
+	case !t.sum:
+		return "", ""
+	case !l.CanSum():
+		return "only a number can be a sum", "use an integer, or a float without angle, or drop sum"
+	case t.press:
+		return "sum and press exclude each other", "drop press: a sum is of all frames, also of the one with the press"
+	case t.how() != plan.Snap:
+		return "a sum has nothing to interpolate", "drop " + t.how().String()
+	case l.Ranged() && l.Class != plan.Uint64 && (l.Lo > 0 || l.Hi < 0):
+		return "a sum begins at 0, which is out of its range", "give a range that holds 0"
+	}
+	return "", ""
+}

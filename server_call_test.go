@@ -1,0 +1,193 @@
+package foretick_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/simtest"
+	"github.com/foretick/foretick/transport"
+	"github.com/foretick/foretick/transport/sim"
+)
+
+// lonely is a server without players, and the time of its newest step.
+type lonely struct {
+	*foretick.Server
+	at    time.Time
+	thing *ecs.Component[thing]
+	e     ecs.Entity
+}
+
+func newLonely(tb testing.TB, cfg foretick.ServerConfig) *lonely {
+	tb.Helper()
+	p, c, prefab := ofThings("lonely")
+	cfg.Protocol, cfg.Transport = p, sim.NewNetwork(1).Listen()
+	srv, err := foretick.NewServer(cfg)
+	require.NoError(tb, err)
+	l := &lonely{srv, simtest.Epoch, c, srv.Frame().Spawn(prefab, ecs.Nobody)}
+	l.Step(l.at)
+	return l
+}
+
+// tick computes one tick.
+func (l *lonely) tick() {
+	l.at = l.at.Add(34 * time.Millisecond)
+	l.Step(l.at)
+}
+
+// A console of the game's raises a value of the running match, while Run runs.
+func ExampleServer_Do() {
+	p, things, prefab := ofThings("console")
+	srv, err := foretick.NewServer(foretick.ServerConfig{Protocol: p, Transport: sim.NewNetwork(1).Listen()})
+	if err != nil {
+		panic(err)
+	}
+	e := srv.Frame().Spawn(prefab, ecs.Nobody)
+	ctx, stop := context.WithCancel(context.Background())
+	done := make(chan error)
+	err = srv.Do("console: set thing.N", func(f *foretick.Frame) {
+		done <- f.World.SetValue(e, "thing.N", 7)
+	})
+	if err != nil {
+		panic(err)
+	}
+	ended := make(chan error)
+	go func() { ended <- srv.Run(ctx) }()
+	fmt.Println(<-done)
+	stop()
+	fmt.Println(<-ended)
+	fmt.Println(things.Get(srv.World(), e).N)
+	// Output:
+	// <nil>
+	// context canceled
+	// 7
+}
+
+// TestDo: calls run once, in order, in the tick that ends next, and those of a call in the
+// tick after it.
+func TestDo(t *testing.T) {
+	var names []string
+	s := newLonely(t, foretick.ServerConfig{})
+	s.Internals().OnCall(func(name string) { names = append(names, name) })
+	var ran []string
+	note := func(what string) func(*foretick.Frame) {
+		return func(f *foretick.Frame) { ran = append(ran, fmt.Sprintf("%s in %d", what, f.Tick)) }
+	}
+	require.NoError(t, s.Do("a", note("a")))
+	require.NoError(t, s.Do("b", func(f *foretick.Frame) {
+		note("b")(f)
+		require.NoError(t, s.Do("c", note("c")))
+	}))
+	require.Empty(t, ran)
+	s.tick()
+	require.Equal(t, []string{"a in 1", "b in 1"}, ran)
+	s.tick()
+	s.tick()
+	require.Equal(t, []string{"a in 1", "b in 1", "c in 2"}, ran)
+	require.Equal(t, []string{"a", "b", "c"}, names)
+}
+
+// TestDoIsBounded: a queue that nobody empties does not grow, and what it held runs.
+func TestDoIsBounded(t *testing.T) {
+	s := newLonely(t, foretick.ServerConfig{})
+	n := 0
+	count := func(*foretick.Frame) { n++ }
+	for range 256 {
+		require.NoError(t, s.Do("count", count))
+	}
+	require.ErrorContains(t, s.Do("count", count), "256 functions wait")
+	s.tick()
+	require.Equal(t, 256, n)
+	require.NoError(t, s.Do("count", count))
+	require.ErrorContains(t, s.Do("", count), "use 1 to 128")
+	require.ErrorContains(t, s.Do(strings.Repeat("x", 129), count), "use 1 to 128")
+	require.ErrorContains(t, s.Do("none", nil), `Server.Do("none") has no function`)
+	s.tick()
+	require.Equal(t, 257, n)
+}
+
+// TestDoFromManyGoroutines: while the server runs, others queue calls that change fields by
+// path; the race detector sees no conflict, and each call ran.
+func TestDoFromManyGoroutines(t *testing.T) {
+	s := newLonely(t, foretick.ServerConfig{})
+	var group sync.WaitGroup
+	refused := make([]int, 4)
+	for g := range refused {
+		group.Go(func() {
+			for range 100 {
+				for s.Do("add", func(f *foretick.Frame) {
+					v, err := f.World.Value(s.e, "thing.N")
+					require.NoError(t, err)
+					require.NoError(t, f.World.SetValue(s.e, "thing.N", v.(uint32)+1))
+				}) != nil {
+					refused[g]++
+					time.Sleep(time.Millisecond)
+				}
+			}
+		})
+	}
+	ended := make(chan struct{})
+	go func() { group.Wait(); close(ended) }()
+	for done := false; !done; {
+		select {
+		case <-ended:
+			done = true
+		default:
+		}
+		s.tick()
+	}
+	require.EqualValues(t, 400, s.thing.Get(s.World(), s.e).N)
+}
+
+// TestDoContainsPanics: a tool's fault is told and counted, and ends neither the match nor
+// the calls behind it.
+func TestDoContainsPanics(t *testing.T) {
+	var told []foretick.Panic
+	s := newLonely(t, foretick.ServerConfig{OnPanic: func(p foretick.Panic) { told = append(told, p) }})
+	ran := false
+	require.NoError(t, s.Do("tool", func(*foretick.Frame) { panic(errors.New("a tool's fault")) }))
+	require.NoError(t, s.Do("next", func(*foretick.Frame) { ran = true }))
+	s.tick()
+	s.tick()
+	require.True(t, ran)
+	require.Len(t, told, 1)
+	require.Equal(t, "call tool", told[0].Handler)
+	require.Equal(t, ecs.Nobody, told[0].Who)
+	require.EqualValues(t, 1, s.Stats().Panics)
+}
+
+// TestDoAfterTheEnd: who asks a server that computes no more ticks is told so.
+func TestDoAfterTheEnd(t *testing.T) {
+	nothing := func(*foretick.Frame) { t.Error("it ran") }
+	s := newLonely(t, foretick.ServerConfig{})
+	require.NoError(t, s.Do("waits", nothing))
+	require.NoError(t, s.Close(""))
+	s.tick()
+	require.ErrorIs(t, s.Do("late", nothing), transport.ErrClosed)
+
+	s = newLonely(t, foretick.ServerConfig{})
+	require.NoError(t, s.Do("closes", func(*foretick.Frame) { require.NoError(t, s.Close("")) }))
+	s.tick()
+	require.ErrorIs(t, s.Do("late", nothing), transport.ErrClosed)
+}
+
+// TestDoAllocatesNothing: a tick with calls costs no memory but that of the calls.
+func TestDoAllocatesNothing(t *testing.T) {
+	s := newLonely(t, foretick.ServerConfig{})
+	set := func(f *foretick.Frame) { s.thing.Get(f.World, s.e).N++ }
+	per := testing.AllocsPerRun(100, func() {
+		for range 10 {
+			_ = s.Do("add", set)
+		}
+		s.tick()
+	})
+	require.LessOrEqual(t, per, 10.0, "each call's name, and nothing of the tick")
+}

@@ -1,0 +1,69 @@
+package foretick
+
+import (
+	"bytes"
+	"fmt"
+	"log/slog"
+
+	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/internal/layout"
+)
+
+// cautionText is the message with which a debug build logs a likely mistake of the game.
+// The key "caution" says which.
+const cautionText = "foretick_debug: the game can hardly be meant so"
+
+// still finds player-owned components that only the server moves, in debug builds.
+type still struct {
+	log   *slog.Logger
+	moved map[stillKey]bool // some shared system writes it
+	seen  map[stillKey]int  // ticks in which the server alone wrote it
+}
+
+type stillKey struct {
+	kind uint16
+	comp ecs.ID
+}
+
+// stillTicks is the number of ticks in which the server moves a component before that is
+// logged. The server may occasionally place something that otherwise does not move.
+const stillTicks = 10
+
+func newStill(p *compiled, log *slog.Logger) still {
+	s := still{log: log, moved: map[stillKey]bool{}, seen: map[stillKey]int{}}
+	for _, sys := range p.schedule.Systems() {
+		if !layout.Shared(sys) {
+			continue
+		}
+		for i := range p.Prefabs {
+			mask := p.Prefabs[i].ECS.Mask()
+			for _, id := range sys.Writes {
+				if sys.Once || mask.Contains(sys.With) && !mask.Overlaps(sys.Without) {
+					s.moved[stillKey{uint16(i), id}] = true
+				}
+			}
+			for _, id := range sys.OtherWrites {
+				s.moved[stillKey{uint16(i), id}] = true
+			}
+		}
+	}
+	return s
+}
+
+// look notes the rows of a player's that a server system has changed.
+func (e *writeWatch) look(t *watchedTable, now, was []byte, system int) {
+	if e.sessions.player(t.rows.Owner()) == nil || t.comp.Varies && t.rows.Len() > 1 {
+		return
+	}
+	each := len(now) / t.rows.Len()
+	for i, id := range e.p.identity.Slice(t.rows) {
+		k := stillKey{id.Prefab, t.comp.ID}
+		if e.still.moved[k] || !t.comp.Varies && bytes.Equal(now[i*each:(i+1)*each], was[i*each:(i+1)*each]) {
+			continue
+		}
+		if e.still.seen[k]++; e.still.seen[k] == stillTicks {
+			e.still.log.Warn(cautionText, "caution", fmt.Sprintf("system %q moves %s of prefab %q, which player %d owns and no shared system writes: its client predicts that it stands still, and is corrected each time: write it in a Shared system, spawn it for ecs.Nobody, or leave Predicted out",
+				e.p.systemName(uint32(system)+1), t.comp.Name, e.p.Prefabs[id.Prefab].ECS.Name(), t.rows.Owner()))
+		}
+	}
+}

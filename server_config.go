@@ -1,0 +1,247 @@
+package foretick
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"time"
+
+	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/internal/guard"
+	"github.com/foretick/foretick/internal/standard"
+	"github.com/foretick/foretick/lagcomp"
+	"github.com/foretick/foretick/snapshot"
+	"github.com/foretick/foretick/transport"
+)
+
+// ServerConfig sets a Server up. Protocol and Transport are required. Zero in any other
+// field means the default named.
+type ServerConfig struct {
+	// Protocol that server and clients share.
+	Protocol *Protocol
+	// Transport that clients connect through. The server reads it, and closes it only in
+	// Close.
+	Transport transport.Endpoint
+	// MaxClients is how many clients may play at once. More are refused. 0 means the limit
+	// of the transport (its Config.MaxPeers), or 64 if the transport has none. At most
+	// 4096, and at most that limit. Negative is an error. The world has room for 65 535
+	// combinations of owner and component set ([ecs.World.Used]). Newcomers are refused
+	// when nine tenths of that are taken. A player whose entity needs one more when all
+	// are taken is dropped with [transport.Full]. Nobody owns that entity until the player
+	// has left.
+	MaxClients int
+	// SnapshotRate is the number of snapshots a second for each client. It must divide the
+	// tick rate. 0 means one a tick. Negative is an error.
+	SnapshotRate int
+	// SendRate limits the data sent to one client, in bytes a second of the transport's
+	// payload. 0 means 32 000. Negative is an error. At most 2³⁰.
+	SendRate int
+	// Timeout is the silence after which a client is disconnected. 0 means 5 s. Negative
+	// is an error. 100 ms to 24 h.
+	Timeout time.Duration
+	// RepeatInput is the time for which the last command received, without its one-shots,
+	// replaces a missing one. After it the command decays, if the game has a [Decay], and
+	// is then zero. 0 means 250 ms. Negative never repeats. At most a minute.
+	RepeatInput time.Duration
+	// DecayInput is the time after RepeatInput for which the game's [Decay] runs. 0 means
+	// 250 ms. Negative means none, as without a Decay. At most a minute.
+	DecayInput time.Duration
+	// MaxRewind limits the age of the past that a shot may hit. 0 means 600 ms. Negative
+	// turns rewinding off, like NoLagCompensation. At most 1 s.
+	MaxRewind time.Duration
+	// RewindGrowth limits how much a player's rewind limit may grow when its latency rises
+	// in mid-match. Latency here is round trip and drawing delay together, compared with
+	// the player's first five seconds of play. The limit grows by 200 ms a second, and
+	// falls back within 2 s when the latency does. 0 means 150 ms. A cheater who fakes a
+	// slower path gains that much. Negative allows no growth: an honest player whose path
+	// slows by a tick or more then misses most shots that hit on its screen, until
+	// [Server.RemeasureLatency] or a new connection. At most 1 s. MaxRewind still applies.
+	RewindGrowth time.Duration
+	// NoLagCompensation judges every shot in the present. For comparison only.
+	NoLagCompensation bool
+	// ReconnectWindow is the time for which a player may come back after a lost
+	// connection. Its place is held: its entities stay in the world, its last command
+	// is repeated and decays as when input is missing, and its reliable messages wait (see [Message.Send]). 0 means 30 s. Negative holds no
+	// place. At most a year. A place is held at most for the time that the player has
+	// played, and only after a lost connection: not after the player left, was kicked, or
+	// broke the rules.
+	ReconnectWindow time.Duration
+	// KeepPlaces makes a full server refuse newcomers while it holds places for absent
+	// players, for ranked matches whose players have tickets. With false a newcomer gets
+	// the place of the absent player who played least, or of two equals the one absent for
+	// longer. That player leaves the match. When it comes back, its token gets it a new
+	// place if one is free. In either case the absent players of one address hold at most
+	// a quarter of MaxClients, and at least one place.
+	KeepPlaces bool
+	// MaxWaitingPerAddress limits the connections of one address that do not play yet.
+	// More are refused. A connection stops counting after two seconds of play. An IPv6 /64
+	// counts as one address. 0 means 32. Negative means no limit. At most 2²⁰. The limits
+	// that transports have by address are as high.
+	MaxWaitingPerAddress int
+	// AllowOtherBuilds lets in clients of other builds of the game. They must have the
+	// same name, version, tick rate and channels. They receive the schema, and match their
+	// own components, fields, command and messages with it by name. false refuses them
+	// with a [ProtocolError]. Raise the protocol's version for a change after which old
+	// clients must not play.
+	AllowOtherBuilds bool
+	// Random is the source of the tokens that players come back with. nil means
+	// crypto/rand. Tests pass a seeded source.
+	Random io.Reader
+	// TrainCompression, when set, counts the content of snapshots, for training
+	// compression tables: see [snapshot.Statistics] and [Protocol.CompressionTables]. It
+	// costs time. nil counts nothing.
+	TrainCompression *snapshot.Statistics
+	// Verify, when set, is called by NewServer for each asset that the server needs (see
+	// [Protocol.ServerAsset]). If any is missing, NewServer's error names the assets and
+	// the prefabs that need them.
+	Verify func(ref string) error
+	// Profile makes the server count the bytes of each component and field: see
+	// [Server.Bandwidth]. It costs time.
+	Profile bool
+	// Executor, when set, makes the snapshots of different players at the same time. The
+	// snapshots are the same as without it. With TrainCompression or Profile it is not
+	// used. nil makes them one after another.
+	Executor ecs.Executor
+	// Logger logs players that come and go. nil is silent.
+	Logger *slog.Logger
+	// OnPanic, when set, is called for each panic in a handler that runs for one player.
+	// The player is dropped and the match continues. A panic in a system concerns every
+	// player: it is not caught.
+	OnPanic func(Panic)
+	// Clock, when set, measures [Server.SystemTimes]: it returns the time since any fixed
+	// moment, and never goes back. nil means the process's clock in [Server.Run], and no
+	// times if the program calls Step itself.
+	Clock func() time.Duration
+	// OnTick, when set, is called after each tick with the frame, for tests and recorders.
+	// It must not change the world.
+	OnTick func(f *Frame)
+}
+
+const (
+	defaultMaxClients  = 64
+	defaultSendRate    = 32_000
+	defaultRepeatInput = 250 * time.Millisecond
+	defaultDecayInput  = 250 * time.Millisecond
+	defaultHold        = 30 * time.Second
+	defaultMaxWaiting  = 32
+)
+
+// check fills defaults in and reports every fault at once.
+func (c *ServerConfig) check() error {
+	var errs []error
+	if c.Protocol == nil {
+		errs = append(errs, errors.New("foretick: ServerConfig.Protocol is nil"))
+	} else if err := c.Protocol.Err(); err != nil {
+		errs = append(errs, err)
+	}
+	if c.Protocol != nil {
+		errs = append(errs, c.Protocol.checkRequests())
+	}
+	if guard.Missing(c.Transport) {
+		errs = append(errs, errors.New("foretick: ServerConfig.Transport is nil: pass a listening endpoint, for example udp.Listen, and look at its error first"))
+		c.Transport = nil
+	}
+	if c.Executor != nil && guard.Missing(c.Executor) {
+		errs = append(errs, errors.New("foretick: ServerConfig.Executor is a nil pointer: leave it out, or give one"))
+	}
+	errs = append(errs, c.checkClients())
+	if c.Protocol != nil {
+		rate := c.Protocol.TickRate()
+		if c.SnapshotRate == 0 {
+			c.SnapshotRate = rate
+		}
+		if c.SnapshotRate < 1 || rate%c.SnapshotRate != 0 {
+			errs = append(errs, fmt.Errorf("foretick: ServerConfig.SnapshotRate is %d: it must divide the tick rate %d", c.SnapshotRate, rate))
+		}
+	}
+	if c.SendRate == 0 {
+		c.SendRate = defaultSendRate
+	}
+	if c.Timeout == 0 {
+		c.Timeout = guard.DefaultTimeout
+	}
+	errs = append(errs, checkRate("ServerConfig.SendRate", c.SendRate), guard.Timeout("foretick: ServerConfig.Timeout", c.Timeout))
+	errs = append(errs,
+		checkDuration("ServerConfig.RepeatInput", &c.RepeatInput, longestInput, defaultRepeatInput),
+		checkDuration("ServerConfig.DecayInput", &c.DecayInput, longestInput, defaultDecayInput),
+		checkDuration("ServerConfig.ReconnectWindow", &c.ReconnectWindow, longestHold, defaultHold))
+	if c.MaxRewind > time.Second {
+		errs = append(errs, fmt.Errorf("foretick: ServerConfig.MaxRewind is %v: use up to 1s, 0 for %v, or less for none", c.MaxRewind, lagcomp.DefaultMaxRewind))
+	}
+	switch {
+	case c.MaxRewind < 0:
+		c.MaxRewind, c.NoLagCompensation = lagcomp.DefaultMaxRewind, true
+	case c.MaxRewind == 0:
+		c.MaxRewind = lagcomp.DefaultMaxRewind
+	}
+	if c.RewindGrowth == 0 {
+		c.RewindGrowth = lagcomp.DefaultGrowth
+	}
+	if c.RewindGrowth > time.Second {
+		errs = append(errs, fmt.Errorf("foretick: ServerConfig.RewindGrowth is %v: use up to 1s, 0 for %v, or less for none", c.RewindGrowth, lagcomp.DefaultGrowth))
+	}
+	if c.MaxWaitingPerAddress == 0 {
+		c.MaxWaitingPerAddress = defaultMaxWaiting
+	}
+	if c.MaxWaitingPerAddress > mostWaiting {
+		errs = append(errs, fmt.Errorf("foretick: ServerConfig.MaxWaitingPerAddress is %d: use up to %d, 0 for %d, or less for no limit", c.MaxWaitingPerAddress, mostWaiting, defaultMaxWaiting))
+	}
+	if c.Random == nil {
+		c.Random = rand.Reader
+	}
+	if c.Logger == nil {
+		c.Logger = slog.New(slog.DiscardHandler)
+	}
+	return errors.Join(errs...)
+}
+
+// Limits of what a config may say, so that no sum of it overflows and nobody waits for
+// what does not come.
+const (
+	longestInput = time.Minute
+	longestHold  = 365 * 24 * time.Hour
+	longestFade  = 10 * time.Second
+	mostRate     = 1 << 30
+	mostWaiting  = 1 << 20
+)
+
+func checkRate(name string, rate int) error {
+	if rate < 0 || rate > mostRate {
+		return fmt.Errorf("foretick: %s is %d: use up to 2³⁰ bytes a second, or 0 for %d", name, rate, defaultSendRate)
+	}
+	return nil
+}
+
+// checkDuration fills the default in for zero. Negative is off.
+func checkDuration(name string, d *time.Duration, most, byDefault time.Duration) error {
+	if *d == 0 {
+		*d = byDefault
+	}
+	if *d > most {
+		return fmt.Errorf("foretick: %s is %v: use up to %v, 0 for %v, or less for none", name, *d, most, byDefault)
+	}
+	return nil
+}
+
+// checkClients holds MaxClients to what the transport takes.
+func (c *ServerConfig) checkClients() error {
+	peers := 0
+	if l, ok := c.Transport.(transport.Limited); ok {
+		peers = l.MaxPeers()
+	}
+	if c.MaxClients == 0 {
+		c.MaxClients = defaultMaxClients
+		if peers > 0 {
+			c.MaxClients = min(peers, standard.MaxPlayers)
+		}
+	}
+	switch {
+	case c.MaxClients < 1 || c.MaxClients > standard.MaxPlayers:
+		return fmt.Errorf("foretick: ServerConfig.MaxClients is %d: use 1 to %d, or 0 for the default", c.MaxClients, standard.MaxPlayers)
+	case peers > 0 && c.MaxClients > peers:
+		return fmt.Errorf("foretick: ServerConfig.MaxClients is %d, but the transport takes %d peers: set its Config.MaxPeers to %d", c.MaxClients, peers, c.MaxClients)
+	}
+	return nil
+}

@@ -1,0 +1,92 @@
+package foretick
+
+import (
+	"unsafe"
+
+	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/schema"
+	"github.com/foretick/foretick/snapshot"
+)
+
+// What frames ask of the server: see serverEnd. Systems, handlers and hooks reach the
+// server through it alone.
+
+func (s *Server) spawn(k *ecs.Prefab, owner PlayerID) ecs.Entity {
+	if s.sim.writes.sharedRuns() {
+		s.sim.refuseSpawn(k)
+	}
+	return s.sim.spawn(k, owner)
+}
+
+func (s *Server) destroy(e ecs.Entity) bool { return s.sim.destroy(e) }
+
+// raised notes that an event was raised, for the notes to the player that predicts it.
+func (s *Server) raised(by ecs.Entity, owner PlayerID, event int) {
+	if p := s.sessions.player(owner); p != nil && !s.sim.clientOnly(by) {
+		p.raise(s.sim.frame.Tick, event)
+	}
+}
+
+// nestedTooDeep counts events whose handlers are not called.
+func (s *Server) nestedTooDeep(events int) { s.stats.EventsNested += uint64(events) }
+
+// readRequest reads a request with fn. It reports whether the request can be handled.
+func (s *Server) readRequest(player PlayerID, payload []byte, fn func() error) (ok bool, err error) {
+	p := s.sessions.player(player)
+	err = s.decode(p, payload, fn)
+	return err == nil && !p.session.poisoned, err
+}
+
+// pack writes a message, valid until the next call.
+func (s *Server) pack(message int, described *schema.Schema, at unsafe.Pointer) []byte {
+	s.sim.losses.sent(s.p.Messages[message].Name, described, at)
+	s.senders.scratch = described.Pack(at, s.senders.scratch[:0])
+	return s.senders.scratch
+}
+
+// beforeSystem is called before each system.
+func (s *Server) beforeSystem(system int) {
+	s.sim.writes.before(system)
+	if debugBuild {
+		s.settleTrails()
+		s.sim.losses.beforeSystem(s.sim.world, system, s.sim.frame.Tick)
+	}
+	s.times.before()
+}
+
+// afterSystem is called after each system.
+func (s *Server) afterSystem(system int) {
+	s.times.after(system)
+	s.sim.writes.after(system)
+	if debugBuild {
+		s.sim.losses.afterSystem(s.sim.world, system, s.sim.frame.Tick)
+	}
+	if debugBuild && s.sim.writes.both[system] {
+		s.trails.due = true
+	}
+}
+
+// beforeRows is called before a shared system that may write other rows runs for some. It
+// reads the rows that carry singletons, which the system did not declare.
+func (s *Server) beforeRows(rows ecs.Rows) {
+	was := s.sim.world.Guard(false)
+	s.sim.writes.others.ahead(rows)
+	s.sim.world.Guard(was)
+}
+
+// afterRows is called after it.
+func (s *Server) afterRows(rows ecs.Rows) {
+	was := s.sim.world.Guard(false)
+	s.sim.row.take()
+	s.sim.writes.others.behind(rows)
+	s.sim.world.Guard(was)
+}
+
+// teleport tells the past and the snapshots.
+func (s *Server) teleport(e ecs.Entity) bool {
+	s.past.Cut(uint64(e))
+	if id := s.p.identity.Find(s.sim.world, e); id != nil {
+		s.senders.source.Teleport(snapshot.NetID(id.Net))
+	}
+	return true
+}

@@ -1,0 +1,52 @@
+package foretick
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/foretick/foretick/netcode"
+)
+
+// NextLevel ends the current level and starts another one within the match. It destroys
+// every replicated entity. Then build, which may be nil, spawns the new ones, including
+// those of the players (see [Server.Players]): copy what players keep before the call.
+// Players keep their connections and places, and the tick number continues. data is the
+// game's, at most 1024 bytes. Every client receives it reliably before anything of the new
+// level, and drops everything of the old level after it.
+//
+// Call it between Steps, or in a tick from a Server system or a handler. In a tick it
+// takes effect at the tick's end, and of several calls the last one counts. The hooks
+// OnJoin, OnLeave, OnDisconnect and OnReconnect run first, in the old level, for players
+// who came or went since the last tick.
+func (s *Server) NextLevel(data []byte, build func(f *Frame)) error {
+	if len(data) > netcode.MaxLevelData {
+		return fmt.Errorf("foretick: NextLevel has %d bytes of data: the most is %d; name the level, and send the rest as messages", len(data), netcode.MaxLevelData)
+	}
+	data = slices.Clone(data)
+	if s.run.ticking {
+		s.run.after = func() { s.nextLevel(data, build) }
+		return nil
+	}
+	s.nextLevel(data, build)
+	return nil
+}
+
+func (s *Server) nextLevel(data []byte, build func(f *Frame)) {
+	s.changePlayers()
+	s.level.epoch++
+	s.level.data, s.level.tick, s.level.named = data, s.sim.frame.Tick+1, true
+	s.sim.clear()
+	s.past.Reset()
+	for _, p := range s.sessions.players {
+		if p.session.state == playing {
+			p.outbox.sender.Close()
+			p.outbox.sender = s.newSender(p)
+			s.reintroduce(p)
+			p.outbox.entered, p.outbox.epoch = false, s.level.epoch
+			p.shooter.Enter()
+		}
+	}
+	if build != nil {
+		build(&s.sim.frame)
+	}
+}

@@ -1,0 +1,35 @@
+package foretick
+
+import (
+	"unsafe"
+
+	"github.com/foretick/foretick/snapshot"
+)
+
+// Losses appends the fields that lost values because of their tags, messages included. They
+// are in the order of discovery, 256 at most. ServerStats.ValuesOutside and
+// ChangesSwallowed are the totals. A debug build also names the system of each.
+func (s *Server) Losses(dst []Loss) []Loss { return append(dst, s.sim.losses.list...) }
+
+// lookForLosses looks for what rounding will lose in this tick.
+func (s *Server) lookForLosses() {
+	if !s.sim.losses.due(s.sim.frame.Tick) {
+		return
+	}
+	for _, rows := range s.sim.entities.All(s.sim.world) {
+		ids := s.p.identity.Slice(rows)
+		for i := range s.p.Components {
+			c := &s.p.Components[i]
+			base := rows.Column(c.ID)
+			if !c.Predicted || base == nil {
+				continue
+			}
+			for k := range ids {
+				if words := s.senders.source.OwnerWords(snapshot.NetID(ids[k].Net), i); words != nil {
+					s.sim.losses.grid(rows.Entity(k), i, unsafe.Add(base, uintptr(k)*c.Size), words)
+				}
+			}
+		}
+	}
+	s.sim.losses.looked()
+}

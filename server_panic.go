@@ -1,0 +1,67 @@
+package foretick
+
+import (
+	"encoding/hex"
+	"runtime/debug"
+
+	"github.com/foretick/foretick/transport"
+)
+
+// maxNesting is the depth to which handlers may raise the event that they handle, within
+// one tick. Events raised deeper are dropped and counted.
+const maxNesting = 8
+
+// Panic is a panic in a function of the game that ran for one player: a handler of an
+// event or a request, a hook for joining or leaving, or a check of a command.
+type Panic struct {
+	Who     PlayerID // for whom; Nobody for what nobody's entity raised
+	Handler string   // which: "OnJoin", "CheckCommand", or "event Shot" and "request Buy", by the type
+	Value   any      // what it panicked with
+	Stack   []byte
+}
+
+// contain recovers a panic in code that ran for one player. That player is dropped at the
+// end of the tick, and the match continues. It must be deferred directly.
+func (s *Server) contain(player PlayerID, handler string) {
+	v := recover()
+	if v == nil {
+		return
+	}
+	s.stats.Panics++
+	stack := debug.Stack()
+	line := []any{"player", player}
+	if p := s.sessions.player(player); p != nil {
+		line = p.who()
+	}
+	s.cfg.Logger.Error("panic", append(line, "handler", handler, "value", v, "stack", string(stack))...)
+	if s.cfg.OnPanic != nil {
+		s.cfg.OnPanic(Panic{Who: player, Handler: handler, Value: v, Stack: stack})
+	}
+	if p := s.sessions.player(player); p != nil {
+		s.sessions.kick(p, transport.Kicked, "the server failed at what it did for this player")
+	}
+}
+
+// contained calls a handler for a player.
+func (s *Server) contained(player PlayerID, handler string, fn func(*Frame, PlayerID)) {
+	defer s.contain(player, handler)
+	fn(&s.sim.frame, player)
+}
+
+// containCore must be deferred directly.
+func (s *Server) containCore(p *player, b []byte) {
+	v := recover()
+	if v == nil {
+		return
+	}
+	s.stats.CorePanics++
+	p.session.poisoned = true
+	s.logs.abuse(s.clock.now, "panic in decoding what a peer sent; please report it", p, "value", v, "packet", hex.EncodeToString(b), "stack", string(debug.Stack()))
+}
+
+const poisonedText = "the server failed at decoding what this client sent"
+
+// dropPoisoned ends the connection of a peer whose state can no longer be trusted.
+func (s *Server) dropPoisoned(p *player) {
+	s.drop(p, transport.Malformed, poisonedText)
+}

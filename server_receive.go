@@ -1,0 +1,234 @@
+package foretick
+
+import (
+	"slices"
+	"time"
+
+	"github.com/foretick/foretick/internal/standard"
+	"github.com/foretick/foretick/netcode"
+	"github.com/foretick/foretick/transport"
+)
+
+// receive drains the transport and drops silent peers.
+func (s *Server) receive(t time.Duration) {
+	s.clock.step(t)
+	for {
+		n := s.endpoint.Recv(s.events[:])
+		for i := range s.events[:n] {
+			s.handle(t, &s.events[i])
+		}
+		if n < len(s.events) {
+			break
+		}
+	}
+	s.admission.sweep(s.clock.start, t)
+	for _, p := range slices.Backward(s.sessions.players) {
+		if s.fetching(p, t) {
+			p.session.since = t
+		}
+		switch {
+		case p.session.state == away:
+			if t-p.session.since > p.session.hold {
+				s.giveUp(p, transport.Timeout, "did not come back in time")
+			}
+		case p.session.conn.Silent(t) > s.cfg.Timeout:
+			s.drop(p, transport.Timeout, "silent for too long")
+		case p.session.state == playing && s.dropMute(p, t):
+		case p.session.state == greeting && t-p.session.since > greetingTime:
+			s.logs.abuse(s.clock.now, "dropped: said no hello", p)
+			s.drop(p, transport.Timeout, "said no hello")
+		case p.session.state == refusing && (p.session.conn.Pending() == 0 || t-p.session.since > greetingTime):
+			s.drop(p, transport.Mismatch, "another protocol")
+		}
+	}
+}
+
+func (s *Server) handle(t time.Duration, ev *transport.Event) {
+	switch ev.Kind {
+	case transport.Connected:
+		s.arrive(t, ev.Peer)
+	case transport.Disconnected:
+		if p := s.sessions.byPeer[ev.Peer]; p != nil {
+			s.forget(p, ev.Code, ev.Detail)
+		}
+	case transport.Data:
+		if p := s.sessions.byPeer[ev.Peer]; p != nil {
+			s.packet(t, p, ev.Data)
+		}
+	}
+}
+
+func (s *Server) arrive(t time.Duration, peer transport.PeerID) {
+	info := s.peerInfo(peer)
+	origin := originOf(info.Addr)
+	text, banned := s.admission.banned(info.Identity, s.clock.start.Add(t))
+	switch {
+	case s.run.over:
+		s.stats.Refused++
+		s.endpoint.Disconnect(peer, transport.Closed, ended)
+		return
+	case banned:
+		s.turnAway(peer, transport.Refused, &info, "refused: banned", text)
+		return
+	case s.admission.visits.now(origin, t) < 1:
+		s.turnAway(peer, transport.Full, &info, "refused: comes and goes too often", "comes and goes too often; try again in a few seconds")
+		return
+	case !s.admission.mayWait(origin, s.cfg.MaxWaitingPerAddress):
+		s.turnAway(peer, transport.Full, &info, "refused: too many from one address do not play", "too many connections from this address do not play yet; try again in a few seconds")
+		return
+	}
+	p := &player{session: session{peer: peer, address: info.Addr, origin: origin, came: t, since: t, conn: s.newConn(&info), identity: slices.Clone(info.Identity)}}
+	p.schemas.answers.Library = &s.library
+	s.admission.await(&p.session)
+	p.outbox.sent = netcode.NewSequenceBuffer[sentPacket](sentWindow)
+	s.sessions.add(p)
+}
+
+// peerInfo returns the transport's information about a peer, empty if it has none.
+func (s *Server) peerInfo(peer transport.PeerID) (info transport.Info) {
+	if !s.endpoint.Info(peer, &info) {
+		return transport.Info{}
+	}
+	return info
+}
+
+func (s *Server) newConn(info *transport.Info) *netcode.Conn {
+	return netcode.NewConn(netcode.Config{MTU: max(info.MTU, 0), Timeout: s.cfg.Timeout, Rate: s.cfg.SendRate, Channels: s.p.NetChannels(), Newcomer: true})
+}
+
+// turnAway refuses a peer before it is a player. Refused is permanent. Full is temporary,
+// so a client that lost its connection tries again.
+func (s *Server) turnAway(peer transport.PeerID, code transport.Code, info *transport.Info, kind, text string) {
+	s.stats.Refused++
+	s.logs.refusal(s.clock.now, kind, peer, info.Addr, info.Identity)
+	s.endpoint.Disconnect(peer, code, text)
+}
+
+// packet reads one datagram.
+func (s *Server) packet(t time.Duration, p *player, b []byte) {
+	s.stats.PacketsIn++
+	s.stats.BytesIn += uint64(len(b))
+	p.stats.PacketsIn++
+	p.stats.BytesIn += uint64(len(b))
+	p.faults.roll(t, s.clock.before, p.far())
+	err := s.decode(p, b, func() error { return p.session.conn.Receive(t, b) })
+	if p.session.poisoned {
+		s.dropPoisoned(p)
+		return
+	}
+	p.faults.received(err)
+	p.shooter.Hear(s.clock.ticks(t, s.sim.frame.Tick))
+	p.fates(s.clock.now)
+	if err == nil { // else counted by the connection
+		p = s.messages(t, p, b)
+	}
+	switch {
+	case p == nil:
+	case p.session.poisoned:
+		s.dropPoisoned(p)
+	default:
+		s.answerFaults(p)
+	}
+}
+
+// messages handles the messages of a datagram. A message may end the connection, or hand it
+// to a returning player, to whom the rest then belongs. It returns the connection's player,
+// nil if there is none.
+func (s *Server) messages(t time.Duration, p *player, b []byte) *player {
+	n, bodies := 0, 0
+	conn, peer := p.session.conn, p.session.peer
+	for m, ok := conn.NextMessage(); ok; m, ok = conn.NextMessage() {
+		if n++; m.Type == netcode.MessageCommands {
+			bodies++
+		}
+		if n > mostMessages || bodies > commandBodies {
+			s.stats.Malformed++
+			p.faults.fault("more messages than a packet needs")
+			break
+		}
+		err := s.message(t, p, m, b)
+		if p = s.sessions.byPeer[peer]; p == nil || p.session.poisoned {
+			return p
+		}
+		if err != nil {
+			s.malformed(p, err)
+		}
+	}
+	s.takeRequests(t, p)
+	for channel := range uint8(netcode.MaxChannels) {
+		if channel == standard.ChannelMain {
+			continue
+		}
+		for r, ok := conn.NextReliableOn(channel); ok; r, ok = conn.NextReliableOn(channel) {
+			if err := s.reliable(t, p, r, b); err != nil {
+				s.malformed(p, err)
+			}
+			if p.session.poisoned {
+				return p
+			}
+		}
+	}
+	for _, ok := conn.NextEvent(); ok; _, ok = conn.NextEvent() {
+		s.malformed(p, netcode.ErrMalformed) // what clients send of the game's is reliable
+	}
+	return p
+}
+
+func (s *Server) message(t time.Duration, p *player, m netcode.Message, b []byte) error {
+	switch m.Type {
+	case netcode.MessageHello:
+		if p.session.state != greeting || p.session.kicked {
+			return nil // our answer is on its way
+		}
+		var h netcode.Hello
+		err := s.decode(p, b, func() (err error) { h, err = netcode.ParseHello(m.Body); return err })
+		if err != nil || p.session.poisoned {
+			return err
+		}
+		s.hello(t, p, h)
+	case netcode.MessageCommands:
+		if p.session.state == playing && p.inputs.buffer != nil {
+			if s.bandwidth != nil {
+				s.bandwidth.up += uint64(len(m.Body))
+			}
+			return s.decode(p, b, func() error {
+				if newest, ok := netcode.NewestCommand(m.Body, s.sim.frame.Tick); ok && int64(newest)-int64(s.sim.frame.Tick) > int64(distant/s.clock.interval) {
+					p.faults.fault("a command for a distant future")
+				}
+				return p.inputs.buffer.Read(m.Body, s.clock.ticks(t, s.sim.frame.Tick))
+			})
+		}
+	case netcode.MessageReady:
+		if p.session.state != playing {
+			return nil
+		}
+		var w netcode.ClientConfig
+		err := s.decode(p, b, func() (err error) { w, err = netcode.ParseClientConfig(m.Body); return err })
+		if err != nil || p.session.poisoned {
+			return err
+		}
+		s.grant(p, w)
+	default:
+		return netcode.ErrMalformed // not for a server
+	}
+	return nil
+}
+
+// reliable handles a request for the schema. Clients send the game's requests on channel 0
+// only.
+func (s *Server) reliable(t time.Duration, p *player, r netcode.Reliable, b []byte) error {
+	if r.Channel == standard.ChannelSchemas {
+		return s.decode(p, b, func() error { return s.answer(t, p, r) })
+	}
+	return netcode.ErrMalformed
+}
+
+// decode calls the decoder of a peer's bytes. A panic in it is a fault of this library. It
+// ends that peer's connection only, because fn touches nothing but the peer's own state.
+// Debug builds panic again.
+func (s *Server) decode(p *player, b []byte, fn func() error) error {
+	if !debugBuild {
+		defer s.containCore(p, b)
+	}
+	return fn()
+}

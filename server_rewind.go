@@ -1,0 +1,139 @@
+package foretick
+
+import (
+	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/internal/rewind"
+	"github.com/foretick/foretick/lagcomp"
+	"github.com/foretick/foretick/netcode"
+	"github.com/foretick/foretick/schema"
+	"github.com/foretick/foretick/snapshot"
+)
+
+// rewindGame is what rewinding knows of the game.
+func (p *compiled) rewindGame() rewind.Game {
+	g := rewind.Game{
+		TickRate: p.TickRate, Shapes: p.handlers.shapes, Curved: p.Curved, Ahead: p.Common || p.Remote.Predicts,
+		NewBuilder: func() rewind.Builder { return &hitboxRunner{of: p.Hitboxes, build: p.handlers.hitboxes} },
+	}
+	for i := range p.Components {
+		c := &p.Components[i]
+		of := rewind.Component{Schema: c.Schema, Predicted: c.Predicted, Lerped: c.Lerped}
+		if !c.Unknown {
+			of.Type = c.Handle.Type()
+		}
+		g.Components = append(g.Components, of)
+	}
+	for _, h := range p.Hitboxes {
+		g.Hitboxes = append(g.Hitboxes, rewind.Declaration{Components: h.Components, Mask: h.Mask})
+	}
+	for _, l := range p.Lives {
+		g.Lives = append(g.Lives, rewind.Life{Component: l.Component, Of: p.handlers.lives[l.Own]})
+	}
+	for _, t := range p.Tracks {
+		g.Tracked |= 1 << t.Component
+	}
+	for i := range p.Prefabs {
+		k := &p.Prefabs[i]
+		g.Prefabs = append(g.Prefabs, rewind.Prefab{Common: k.Common, RemotePredicted: k.RemotePredicted})
+	}
+	return g
+}
+
+// newHitboxes makes the builder of hitboxes for a world's entities.
+func (p *compiled) newHitboxes() *rewind.Hitboxes {
+	g := p.rewindGame()
+	return rewind.NewHitboxes(&g)
+}
+
+// rewindWorld gives rewinding access to the present.
+type rewindWorld struct{ s *Server }
+
+func (w rewindWorld) Entity(id lagcomp.ID) (rewind.Entity, bool) {
+	e := ecs.Entity(id)
+	n := w.s.p.identity.Find(w.s.sim.world, e)
+	if n == nil {
+		return rewind.Entity{}, false
+	}
+	return rewind.Entity{Net: snapshot.NetID(n.Net), Owner: uint32(w.s.sim.world.Owner(e)), Prefab: n.Prefab}, true
+}
+
+// Shown returns the client's id of a network id, and the tick since which it has it.
+func (p *player) Shown(net snapshot.NetID) (schema.WireID, Tick, bool) {
+	if p.outbox.sender == nil {
+		return 0, 0, false
+	}
+	return p.outbox.sender.Shown(net)
+}
+
+// Hidden reports whether the game hides an entity from the player.
+func (p *player) Hidden(id lagcomp.ID) bool { return p.interest.hides[ecs.Entity(id)] }
+
+// Every returns the number of ticks between two snapshots of the player's client.
+func (p *player) Every() uint32 { return p.outbox.every }
+
+// shot returns a command's statements about the moment that it was given in.
+func shot(c *netcode.Command) rewind.Command {
+	return rewind.Command{Tick: c.Tick, Early: int64(c.Early), Claim: lagcomp.Claim{Tick: c.Render, Fraction: float32(c.Fraction) / 256}, Offset: c.Offset}
+}
+
+// recordPast records what others can hit in the tick that was computed.
+func (s *Server) recordPast() {
+	s.past.Begin(s.sim.frame.Tick)
+	for _, rows := range s.sim.entities.All(s.sim.world) {
+		if s.past.Fit(s.p.Mask(rows)) {
+			ids := s.p.identity.Slice(rows)
+			for k := range ids {
+				e := rewind.Entity{Net: snapshot.NetID(ids[k].Net), Owner: uint32(rows.Owner()), Prefab: ids[k].Prefab}
+				s.past.Put(uint64(rows.Entity(k)), e, s.senders.source)
+			}
+		}
+	}
+	s.past.End()
+}
+
+// viewer returns the player whose view is asked for. It counts and logs a player that does
+// not play, whose every query would silently miss.
+func (s *Server) viewer(by PlayerID) *player {
+	p := s.sessions.player(by)
+	if p == nil {
+		s.stats.ViewsOfNobody++
+		if _, ok := s.logs.limits.allow("view of nobody", s.clock.now); ok {
+			s.cfg.Logger.Warn("Frame.Rewind or RewindBehind was asked for who does not play: every query misses; use Frame.Present", "player", by, "tick", s.sim.frame.Tick)
+		}
+	}
+	return p
+}
+
+// hitView is a view as a game asks it.
+func (s *Server) hitView(v rewind.View) HitView {
+	return HitView{seen: v, server: s, bare: len(s.p.Hitboxes) == 0, Reason: v.Reason, Claimed: v.Claimed, Used: v.Used}
+}
+
+// rewind is what Frame.Rewind returns for a player.
+func (s *Server) rewind(by PlayerID) HitView {
+	if p := s.viewer(by); p != nil {
+		return s.hitView(p.shooter.View(s.sim.frame.Tick))
+	}
+	return s.hitView(rewind.View{})
+}
+
+// present is what Frame.Present returns.
+func (s *Server) present() HitView { return s.hitView(s.past.Present(s.sim.frame.Tick)) }
+
+// rewindBehind is what Frame.RewindBehind returns for a player.
+func (s *Server) rewindBehind(by PlayerID, ticks float32) HitView {
+	if p := s.viewer(by); p != nil {
+		return s.hitView(p.shooter.ViewBehind(s.sim.frame.Tick, ticks))
+	}
+	return s.hitView(rewind.View{})
+}
+
+// RemeasureLatency measures a player's round trip and drawing delay again for five
+// seconds, and counts growth from there. Call it where nothing can be gained, such as
+// between rounds, for players whose network has become slower by more than
+// [ServerConfig].RewindGrowth allows: until then their claims are clamped and counted.
+// It returns false for a player that does not play.
+func (s *Server) RemeasureLatency(player PlayerID) bool {
+	p := s.sessions.player(player)
+	return p != nil && p.shooter.Remeasure()
+}

@@ -1,0 +1,181 @@
+package foretick
+
+import (
+	"encoding/binary"
+	"io"
+	"slices"
+	"time"
+
+	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/internal/rewind"
+	"github.com/foretick/foretick/lagcomp"
+	"github.com/foretick/foretick/snapshot"
+	"github.com/foretick/foretick/transport"
+)
+
+// NewServer makes a server. Its first Step starts at tick 0. The error lists every fault of
+// the configuration and the protocol. On an error the Transport stays the caller's: close it.
+func NewServer(cfg ServerConfig) (*Server, error) {
+	if err := cfg.check(); err != nil {
+		return nil, err
+	}
+	p := &cfg.Protocol.compiled
+	if cfg.Verify != nil {
+		if err := p.Registry.Verify(true, cfg.Verify); err != nil {
+			return nil, err
+		}
+	}
+	s := &Server{cfg: cfg, p: p, endpoint: cfg.Transport, logs: serverLog{Logger: cfg.Logger, limits: logLimit{}}}
+	s.sessions.byPeer, s.admission.waiting, s.sim.ordinals = map[transport.PeerID]*player{}, map[string]int{}, ordinals{}
+	s.sim.p = p
+	s.sim.world = ecs.NewWorld(p.Types, ecs.WorldConfig{Tags: []string{TagServer}, OnFull: s.noRoom})
+	s.sim.there = func(e uint64) bool { return s.sim.world.Alive(ecs.Entity(e)) }
+	s.senders.source = snapshot.NewSource(p.Registry, snapshot.SourceConfig{})
+	s.sim.nets.in = s.senders.source
+	if cfg.Profile {
+		s.bandwidth = &bandwidth{down: snapshot.NewProfile(p.Registry)}
+	}
+	var number [8]byte
+	if _, err := io.ReadFull(cfg.Random, number[:]); err == nil { // else tokens are none either
+		s.sessions.serverID = binary.LittleEndian.Uint64(number[:])
+	}
+	var err error
+	past := rewind.Config{Lagcomp: lagcomp.Config{MaxRewind: cfg.MaxRewind, Growth: cfg.RewindGrowth}, NoRewind: cfg.NoLagCompensation}
+	if s.past, err = rewind.NewPast(p.rewindGame(), past, rewindWorld{s}); err != nil {
+		return nil, err
+	}
+	s.sim.entities = ecs.NewQuery(p.Types, ecs.With(&p.identity))
+	if p.Command != nil {
+		s.sim.commands = ecs.NewQuery(p.Types, ecs.With(p.Command.Handle))
+	}
+	s.sessions.owners = make([]*player, cfg.MaxClients+1)
+	s.senders.every = uint32(p.TickRate / cfg.SnapshotRate)
+	s.clock.rate, s.clock.interval = p.TickRate, time.Second/time.Duration(p.TickRate)
+	s.sim.frame = Frame{World: s.sim.world, DT: 1 / float32(p.TickRate), rate: p.TickRate, server: s, queues: p.newQueues()}
+	s.sim.row, s.sim.parents = newSingletonRow(p, s.sim.world), newHierarchy(p, s.sim.world)
+	s.sim.writes = newWriteWatch(&s.sim, &s.sessions, cfg.Logger)
+	s.sim.spawnSingletonRow()
+	s.sim.losses = newLosses(p, cfg.Logger, &s.sim.frame.Tick, &s.stats.ValuesOutside, &s.stats.ChangesSwallowed)
+	s.times = newSystemTimes(p, cfg.Clock)
+	p.schedule.SetHook(frameHook{})
+	s.interest.survey = newSurvey(&s.sim)
+	if err := s.publish(); err != nil {
+		return nil, err
+	}
+	s.senders.share = s.encodeShare
+	return s, nil
+}
+
+// Step receives packets and computes the ticks that are due at now. Call it when
+// [Server.Next] comes and whenever the transport is ready. now must not go back.
+func (s *Server) Step(now time.Time) {
+	switch {
+	case s.run.closed:
+		return
+	case s.run.failed:
+		misuse("Server.Step after a panic in a system: the match cannot go on, so close the server")
+	case s.run.ticking:
+		misuse("Server.Step inside of a tick: a system or a handler must not call it")
+	}
+	done := false
+	defer func() {
+		if s.run.failed = !done; s.run.failed {
+			s.stopCalls()
+		}
+	}()
+	if !s.clock.begun {
+		s.clock.begun, s.clock.start = true, now
+	}
+	t := now.Sub(s.clock.start)
+	s.receive(t)
+	for n := 0; !s.Ended() && s.clock.due(s.sim.frame.Tick+1) <= t; n++ {
+		if n == maxCatchUp {
+			// A stalled process does not replay the time it slept, or it would never catch
+			// up. Clients adapt their clocks. Time itself is not stopped: connections are
+			// timed by it.
+			s.clock.slip(t, s.sim.frame.Tick)
+			s.stats.Slips++
+			break
+		}
+		s.tick(t)
+		if s.run.closed {
+			s.board.postAll(&s.stats, &s.sessions, &s.times)
+			done = true
+			return
+		}
+	}
+	if s.Ended() && !s.run.over {
+		s.end()
+	}
+	s.endpoint.Flush()
+	s.board.post(&s.stats)
+	done = true
+}
+
+// maxCatchUp is the most ticks that one Step runs. Time beyond that is skipped.
+const maxCatchUp = 4
+
+// Close drops every player with the reason, runs the hooks for players that left, and
+// closes the transport. The match is over: no client reconnects. Within a tick, Close
+// returns nil and takes effect at the tick's end. After Close, Step does nothing. A second
+// Close returns [transport.ErrClosed].
+func (s *Server) Close(detail string) error { return s.closeWith(transport.Closed, detail) }
+
+// CloseForRestart is Close for a server that another one replaces, as in a rolling
+// restart. Clients that have [ClientConfig.Redial] try to come back for 30 s and join
+// the new server; the others end with [transport.Restart]. Run calls it when its
+// context ends.
+func (s *Server) CloseForRestart(detail string) error {
+	return s.closeWith(transport.Restart, detail)
+}
+
+func (s *Server) closeWith(code transport.Code, detail string) error {
+	if s.run.closed || s.run.closing != nil {
+		return transport.ErrClosed
+	}
+	if s.run.ticking && !s.run.failed {
+		s.run.closing = func() { _ = s.close(code, detail) }
+		return nil
+	}
+	return s.close(code, detail)
+}
+
+func (s *Server) close(code transport.Code, detail string) error {
+	if s.run.closed {
+		return transport.ErrClosed
+	}
+	s.run.closed = true
+	s.stopCalls()
+	defer s.board.postAll(&s.stats, &s.sessions, &s.times)
+	if s.run.failed { // nothing of the match can be relied on
+		for peer := range s.sessions.byPeer {
+			s.endpoint.Disconnect(peer, code, detail)
+		}
+		return s.endpoint.Close(code, detail)
+	}
+	for _, p := range slices.Clone(s.sessions.players) {
+		if p.session.state == away {
+			s.leave(p, code, detail)
+		} else {
+			s.drop(p, code, detail)
+		}
+	}
+	s.run.ticking = true // what hooks ask for is too late
+	s.changePlayers()
+	s.run.ticking = false
+	return s.endpoint.Close(code, detail)
+}
+
+// end drops every player with the reason.
+func (s *Server) end() {
+	s.run.over = true
+	s.stopCalls()
+	s.cfg.Logger.Error(ended, "tick", s.sim.frame.Tick)
+	for _, p := range slices.Clone(s.sessions.players) {
+		if p.session.state == away {
+			s.leave(p, transport.Closed, ended)
+		} else {
+			s.drop(p, transport.Closed, ended)
+		}
+	}
+}

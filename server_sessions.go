@@ -1,0 +1,116 @@
+package foretick
+
+import (
+	"slices"
+
+	"github.com/foretick/foretick/netcode"
+	"github.com/foretick/foretick/transport"
+)
+
+// sessions holds the players of a match, and those that come and go.
+type sessions struct {
+	players []*player // in order of arrival, those who are held a place included
+	byPeer  map[transport.PeerID]*player
+	owners  []*player // by owner; 0 unused
+
+	joining   []*player
+	leaving   []PlayerID
+	absent    []*player // lost their connection since the last tick
+	back      []*player // came back since the last tick
+	kicks     []*player // leave at the end of the tick
+	newcomers []newcomer
+	departed  []departed // oldest first
+
+	serverID    uint64 // tells this server from others
+	begun       uint64 // sessions so far
+	connections uint64 // likewise
+}
+
+// newcomer waits for the tick in which the player whose place it takes leaves.
+type newcomer struct {
+	p     *player
+	hello netcode.Hello
+	place PlayerID
+}
+
+// departed is a record of a place that was given up, for a player that returns with its
+// token.
+type departed struct {
+	token [16]byte
+	code  transport.Code
+	text  string
+}
+
+// maxDeparted bounds the places remembered.
+const maxDeparted = 1024
+
+// player returns the player with a number, or nil.
+func (s *sessions) player(player PlayerID) *player {
+	if int(player) >= len(s.owners) {
+		return nil
+	}
+	return s.owners[player]
+}
+
+// free returns a number that no player has, or 0.
+func (s *sessions) free() PlayerID {
+	for i := 1; i < len(s.owners); i++ {
+		if s.owners[i] == nil && !slices.Contains(s.leaving, PlayerID(i)) {
+			return PlayerID(i)
+		}
+	}
+	return 0
+}
+
+// add adds a peer that connected.
+func (s *sessions) add(p *player) {
+	s.players = append(s.players, p)
+	s.byPeer[p.session.peer] = p
+}
+
+// remove removes a peer from the list. It must not be used after that.
+func (s *sessions) remove(p *player) {
+	p.session.over = true
+	s.players = slices.DeleteFunc(s.players, func(x *player) bool { return x == p })
+}
+
+// remember stores the reason why the place of a token was given up.
+func (s *sessions) remember(token [16]byte, code transport.Code, text string) {
+	if token == [16]byte{} {
+		return
+	}
+	if len(s.departed) == maxDeparted {
+		s.departed = slices.Delete(s.departed, 0, maxDeparted/4)
+	}
+	s.departed = append(s.departed, departed{token, code, text})
+}
+
+// whyGone returns the reason why the place of a token was given up. It returns false if
+// this server does not know the token, or has forgotten it.
+func (s *sessions) whyGone(token [16]byte) (transport.Code, string, bool) {
+	for _, d := range slices.Backward(s.departed) {
+		if d.token == token && token != [16]byte{} {
+			return d.code, d.text, true
+		}
+	}
+	return transport.None, "", false
+}
+
+// waits reports whether a peer takes a place in the next tick.
+func (s *sessions) waits(p *player) bool {
+	return slices.ContainsFunc(s.newcomers, func(n newcomer) bool { return n.p == p })
+}
+
+// yielding returns the absent player that match accepts and that loses its place first, or
+// nil. It also returns the number of such players.
+func (s *sessions) yielding(match func(*player) bool) (first *player, n int) {
+	for _, p := range s.players {
+		if p.session.state != away || !match(p) {
+			continue
+		}
+		if n++; first == nil || p.session.yields(&first.session) {
+			first = p
+		}
+	}
+	return first, n
+}

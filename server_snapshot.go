@@ -1,0 +1,127 @@
+package foretick
+
+import (
+	"unsafe"
+
+	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/internal/layout"
+	"github.com/foretick/foretick/snapshot"
+)
+
+// snap rounds predicted values to the simulation step, and clears references to entities
+// that are gone, as clients do after their own ticks.
+func (s *Server) snap() {
+	s.sim.row.take()
+	defer s.sim.row.give()
+	for _, rows := range s.sim.entities.All(s.sim.world) {
+		for i := range s.p.Components {
+			c := &s.p.Components[i]
+			if !c.Predicted {
+				continue
+			}
+			if base := rows.Column(c.ID); base != nil {
+				for k := range rows.Len() {
+					at := unsafe.Add(base, uintptr(k)*c.Size)
+					if c.Varies {
+						s.measure(c, at)
+					}
+					s.sim.losses.bounds(i, at)
+					c.Schema.Snap(at)
+					if len(c.Refs) > 0 {
+						c.Schema.DropRefs(at, s.sim.there)
+					}
+				}
+			}
+		}
+	}
+}
+
+// measure counts a value that cannot be sent whole, and logs the first of each component.
+func (s *Server) measure(c *layout.Component, at unsafe.Pointer) {
+	i := c.Schema.Unfit(at)
+	if i < 0 {
+		return
+	}
+	s.stats.ValuesCut++
+	if !s.sim.toldCut[c.ID] {
+		s.sim.toldCut[c.ID] = true
+		f := c.Schema.Field(i)
+		s.cfg.Logger.Warn("a string or slice does not fit its tag, and is sent cut", "tick", s.sim.frame.Tick, "component", c.Name, "field", f.Name, "max", f.Most)
+	}
+}
+
+// capture passes the tick's state to the snapshots and to the history of hitboxes.
+func (s *Server) capture() {
+	t := s.sim.frame.Tick
+	s.sim.parents.note()
+	s.senders.source.Begin(t)
+	for _, rows := range s.sim.entities.All(s.sim.world) {
+		s.putRows(rows)
+	}
+	s.group()
+	if s.interest.survey != nil {
+		s.interest.survey.fill(&s.sim)
+	}
+	s.senders.source.End()
+	s.recordPast()
+}
+
+func (s *Server) putRows(rows ecs.Rows) {
+	var mask uint64
+	cols := s.senders.put.columns[:0]
+	for i := range s.p.Components {
+		c := &s.p.Components[i]
+		if base := rows.Column(c.ID); base != nil {
+			mask |= 1 << i
+			cols = append(cols, column{base, c.Size, i})
+		}
+	}
+	s.senders.put.columns = cols
+	ids := s.p.identity.Slice(rows)
+	for k := range ids {
+		at := s.senders.put.pointers[:0]
+		for _, c := range cols {
+			at = append(at, unsafe.Add(c.base, uintptr(k)*c.size))
+			if p := &s.p.Components[c.index]; !p.Predicted {
+				if p.Varies {
+					s.measure(p, at[len(at)-1])
+				}
+				s.sim.losses.bounds(c.index, at[len(at)-1])
+			}
+		}
+		owner, prefab, all := uint16(rows.Owner()), &s.p.Prefabs[ids[k].Prefab], mask
+		switch {
+		case prefab.Matched():
+			all |= 1 << s.p.Origins.Matched
+			at = append(at, ids[k].sent(rows.Owner()))
+		case prefab.ClientOnly():
+			all |= 1 << s.p.Origins.ClientOnly
+			at = append(at, unsafe.Pointer(&noOrigin))
+		}
+		s.senders.put.pointers = at
+		if owner == 0 && prefab.Common {
+			owner = snapshot.Everyone
+		}
+		s.senders.source.Put(snapshot.NetID(ids[k].Net), int(ids[k].Prefab), owner, all, at, serverRefs{s})
+		if rows.Entity(k) == s.sim.row.e {
+			s.senders.source.SetFirst(snapshot.NetID(ids[k].Net))
+		}
+		if s.p.Teams {
+			s.senders.source.SetTeam(snapshot.NetID(ids[k].Net), s.teamOf(rows.Entity(k), rows.Owner()))
+		}
+	}
+}
+
+// serverRefs maps entity references to network ids and back.
+type serverRefs struct{ s *Server }
+
+func (r serverRefs) Net(entity uint64) uint32 {
+	if id := r.s.p.identity.Find(r.s.sim.world, ecs.Entity(entity)); id != nil {
+		return id.Net
+	}
+	return 0
+}
+
+// Entity is never needed on the server: words are only read back for hitboxes, which do not
+// use references.
+func (r serverRefs) Entity(uint32) uint64 { return 0 }

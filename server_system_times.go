@@ -1,0 +1,64 @@
+package foretick
+
+import "time"
+
+// SystemTime counts the runs of one system on the server and measures their time.
+// Structural changes that wait for the system's end are not counted.
+type SystemTime struct {
+	Name             string
+	Runs             uint64        // ticks that it ran in
+	Total, Last, Max time.Duration // of all runs, of the newest one, and of the longest one
+}
+
+// systemTimes times the systems of one server. It costs two readings of the clock a
+// system and tick, and is always on.
+type systemTimes struct {
+	clock func() time.Duration // nil: durations stay 0
+	began time.Duration
+	at    []int32      // by system: its place below, or −1 for one that only clients run
+	each  []SystemTime // in the order of running
+	shown []SystemTime // a copy of each at the end of the newest tick; the board's mutex guards it
+}
+
+func newSystemTimes(p *compiled, clock func() time.Duration) systemTimes {
+	t := systemTimes{clock: clock}
+	for _, sys := range p.schedule.Systems() {
+		if sys.Render || !runsOn(sys.Tags, TagServer) {
+			t.at = append(t.at, -1)
+			continue
+		}
+		t.at = append(t.at, int32(len(t.each)))
+		t.each = append(t.each, SystemTime{Name: sys.Name})
+	}
+	t.shown = append(t.shown, t.each...)
+	return t
+}
+
+// runsOn reports whether a world with one tag runs a system with some.
+func runsOn(tags []string, world string) bool {
+	for _, tag := range tags {
+		if tag != world {
+			return false
+		}
+	}
+	return true
+}
+
+func (t *systemTimes) before() {
+	if t.clock != nil {
+		t.began = t.clock()
+	}
+}
+
+func (t *systemTimes) after(system int) {
+	e := &t.each[t.at[system]]
+	e.Runs++
+	if t.clock != nil {
+		e.Last = t.clock() - t.began
+		e.Total += e.Last
+		e.Max = max(e.Max, e.Last)
+	}
+}
+
+// post shows the figures to other goroutines; the board is locked.
+func (t *systemTimes) post() { copy(t.shown, t.each) }

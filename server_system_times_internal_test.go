@@ -1,0 +1,34 @@
+package foretick
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestSystemTimesAllocatesNothing: they are always on.
+func TestSystemTimesAllocatesNothing(t *testing.T) {
+	s := timedSystem()
+	require.Zero(t, testing.AllocsPerRun(100, func() {
+		s.before()
+		s.after(0)
+		s.post()
+	}))
+}
+
+// BenchmarkSystemTimes is what timing adds to a system's run, with the clock that Run
+// brings.
+func BenchmarkSystemTimes(b *testing.B) {
+	s := timedSystem()
+	b.ReportAllocs()
+	for b.Loop() {
+		s.before()
+		s.after(0)
+	}
+}
+
+func timedSystem() systemTimes {
+	start := time.Now()
+	return systemTimes{clock: func() time.Duration { return time.Since(start) }, at: []int32{0}, each: make([]SystemTime, 1), shown: make([]SystemTime, 1)}
+}

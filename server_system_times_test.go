@@ -1,0 +1,87 @@
+package foretick_test
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/simtest"
+	"github.com/foretick/foretick/transport/sim"
+)
+
+// A server whose loop is the game's own gives a clock, to see which systems are slow.
+// Under Server.Run it need not.
+func ExampleServer_SystemTimes() {
+	var game Walk
+	var clock time.Duration // a test's; time.Since of some start otherwise
+	p := game.Protocol()
+	p.Server("think", func(*foretick.Frame, ecs.Rows) { clock += 2 * time.Millisecond }, ecs.Once())
+	match := simtest.New(1)
+	srv, err := match.Serve(foretick.ServerConfig{Protocol: p, Clock: func() time.Duration { return clock }})
+	if err != nil {
+		panic(err)
+	}
+	match.Run(time.Second)
+	for _, t := range srv.SystemTimes(nil) {
+		fmt.Println(t.Name, t.Runs, t.Total, t.Max)
+	}
+	// Output:
+	// move 30 0s 0s
+	// think 30 60ms 2ms
+}
+
+func TestSystemTimes(t *testing.T) {
+	var g Walk
+	var at time.Duration
+	p := g.Protocol()
+	n := time.Duration(0)
+	p.Server("grow", func(f *foretick.Frame, _ ecs.Rows) {
+		if n++; n == 3 {
+			at += 10
+		}
+		at += n
+	}, ecs.Once())
+	p.Render("draw", func(*foretick.Frame, ecs.Rows) { at += 100 }, ecs.Once())
+	srv, err := foretick.NewServer(foretick.ServerConfig{Protocol: p, Transport: sim.NewNetwork(1).Listen(), Clock: func() time.Duration { return at }})
+	require.NoError(t, err)
+	require.Equal(t, []foretick.SystemTime{{Name: "move"}, {Name: "grow"}}, srv.SystemTimes(nil), "what only clients run is left out")
+	start := time.Unix(0, 0)
+	srv.Step(start)
+	for i := range 4 {
+		srv.Step(start.Add(time.Duration(i+1) * 34 * time.Millisecond))
+	}
+	require.Equal(t, foretick.Tick(4), srv.Tick())
+	require.Equal(t, []foretick.SystemTime{{Name: "move", Runs: 4}, {Name: "grow", Runs: 4, Total: 20, Last: 4, Max: 13}}, srv.SystemTimes(nil))
+	into := make([]foretick.SystemTime, 0, 2)
+	require.Zero(t, testing.AllocsPerRun(10, func() { into = srv.SystemTimes(into[:0]) }))
+
+	srv, err = foretick.NewServer(foretick.ServerConfig{Protocol: p, Transport: sim.NewNetwork(1).Listen()})
+	require.NoError(t, err)
+	srv.Step(start)
+	srv.Step(start.Add(time.Second / 10))
+	require.Equal(t, []foretick.SystemTime{{Name: "move", Runs: 3}, {Name: "grow", Runs: 3}}, srv.SystemTimes(nil), "no clock: nothing but counts")
+}
+
+// TestSystemTimesWhileRunning: Run brings a clock, and others may ask meanwhile.
+func TestSystemTimesWhileRunning(t *testing.T) {
+	var g Walk
+	p := g.Protocol()
+	p.Server("sleep", func(*foretick.Frame, ecs.Rows) { time.Sleep(time.Millisecond) }, ecs.Once())
+	srv, err := foretick.NewServer(foretick.ServerConfig{Protocol: p, Transport: sim.NewNetwork(1).Listen()})
+	require.NoError(t, err)
+	ctx, stop := context.WithCancel(context.Background())
+	var wg sync.WaitGroup
+	wg.Go(func() { require.ErrorIs(t, srv.Run(ctx), context.Canceled) })
+	require.Eventually(t, func() bool {
+		got := srv.SystemTimes(nil)[1]
+		return got.Runs > 1 && got.Last >= time.Millisecond && got.Max >= got.Last && got.Total > got.Last
+	}, 10*time.Second, time.Millisecond)
+	stop()
+	wg.Wait()
+}

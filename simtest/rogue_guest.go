@@ -1,0 +1,103 @@
+package simtest
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/transport"
+)
+
+// guest is an honest client.
+type guest struct {
+	client *foretick.Client
+	player Player
+	end    transport.Endpoint
+	since  time.Duration
+}
+
+// invite dials with an honest client.
+func (d *rogueMatch) invite() (*guest, error) {
+	make1 := d.cfg.New
+	if make1 == nil {
+		make1 = newRogueGame
+	}
+	g := &guest{player: make1(), end: d.net.Dial(true), since: d.now}
+	var err error
+	g.client, err = foretick.NewClient(foretick.ClientConfig{Protocol: g.player.Protocol, Transport: g.end, Sample: g.player.Sample})
+	return g, err
+}
+
+// honest lets the honest clients play, and checks that they can.
+func (d *rogueMatch) honest() error {
+	if d.panicked != nil {
+		return d.panicked
+	}
+	d.peak = max(d.peak, d.server.World().Len())
+	if d.half = !d.half; d.half || d.resident == nil {
+		return nil // they draw once a tick
+	}
+	v := d.draw(d.resident)
+	if d.maps == nil {
+		return nil
+	}
+	if v.State != foretick.Playing {
+		return fmt.Errorf("after %v the honest client is %v (%w)", d.now, v.State, errOr(v.Err))
+	}
+	if !d.busy && d.cfg.Over != nil {
+		return d.visit() // time runs faster than sockets are made for
+	}
+	newest := d.resident.client.Internals().Newest()
+	if newest != 0 {
+		d.heard = newest
+	} // otherwise it has just entered a level, and the first snapshot is in transit
+	behind := time.Duration(d.server.Tick()-d.heard) * d.interval
+	if d.counts.Behind = max(d.counts.Behind, behind); behind > behindLimit {
+		return fmt.Errorf("after %v the honest client's newest snapshot is %v old", d.now, behind)
+	}
+	return d.visit()
+}
+
+func (d *rogueMatch) draw(g *guest) foretick.View {
+	v := g.client.Step(Epoch.Add(d.now))
+	if g.player.Act != nil {
+		g.player.Act(g.client)
+	}
+	return v
+}
+
+// visit makes a new honest client join from time to time; it must be playing within
+// three seconds.
+func (d *rogueMatch) visit() (err error) {
+	if d.guest == nil {
+		if !d.relief && (d.settling || d.filling || d.now < d.nextGuest) {
+			return nil
+		}
+		if d.guest, err = d.invite(); err != nil {
+			return err
+		}
+	}
+	g := d.guest
+	v, took := d.draw(g), d.now-g.since
+	switch {
+	case v.State == foretick.Playing:
+		if d.relief {
+			d.relief, d.resident, g = false, g, d.resident
+		}
+		_ = g.client.Close()
+		d.counts.Guests++
+		d.counts.SlowestGuest = max(d.counts.SlowestGuest, took)
+		d.guest, d.nextGuest = nil, d.now+time.Duration(d.dice.n(60))*d.interval
+	case v.State == foretick.Closed || took > guestLimit:
+		return fmt.Errorf("after %v a fresh honest client is %v for %v (%w); %d are connected, %d play or are away", d.now, v.State, took, errOr(v.Err), len(d.door.cards), len(d.server.Players(nil)))
+	}
+	return nil
+}
+
+func errOr(err error) error {
+	if err == nil {
+		return errors.New("no reason")
+	}
+	return err
+}

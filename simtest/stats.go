@@ -1,0 +1,49 @@
+package simtest
+
+import "github.com/foretick/foretick"
+
+// AddStats adds the counters of a client, o, to s. The connection's counters are not added,
+// since they include estimates.
+func AddStats(s, o *foretick.ClientStats) {
+	s.Connections += o.Connections
+	s.Resumed += o.Resumed
+	s.BytesOut += o.BytesOut
+	s.BytesIn += o.BytesIn
+	s.PredictedTicks += o.PredictedTicks
+	s.Compared += o.Compared
+	s.Mispredictions += o.Mispredictions
+	s.SpawnsPredicted += o.SpawnsPredicted
+	s.SpawnsMatched += o.SpawnsMatched
+	s.SpawnsCancelled += o.SpawnsCancelled
+	s.SpawnsUnpredicted += o.SpawnsUnpredicted
+	for i := range s.ByCause {
+		s.ByCause[i] += o.ByCause[i]
+	}
+	s.MispredictedFrames += o.MispredictedFrames
+	s.SoftCorrections += o.SoftCorrections
+	s.RemotePredicted += o.RemotePredicted
+	s.RemoteMispredicted += o.RemoteMispredicted
+	s.Resimulated += o.Resimulated
+	s.HardResets += o.HardResets
+	s.InputDelayed += o.InputDelayed
+	s.ValuesOutside += o.ValuesOutside
+	s.ChangesSwallowed += o.ChangesSwallowed
+	s.Stalls += o.Stalls
+	s.Snapshots += o.Snapshots
+	s.SnapshotsStale += o.SnapshotsStale
+	s.SnapshotsHeavy += o.SnapshotsHeavy
+	s.SnapshotsFar += o.SnapshotsFar
+	s.Messages += o.Messages
+	s.MessagesUnknown += o.MessagesUnknown
+	s.Requests += o.Requests
+	s.RequestsDropped += o.RequestsDropped
+	s.CommandsRefused += o.CommandsRefused
+	s.Malformed += o.Malformed
+	s.CorePanics += o.CorePanics
+	s.Interpolation += o.Interpolation
+	s.Frames += o.Frames
+	s.Confirmed += o.Confirmed
+	for i := range s.ConfirmedWithin {
+		s.ConfirmedWithin[i] += o.ConfirmedWithin[i]
+	}
+}

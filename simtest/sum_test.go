@@ -1,0 +1,185 @@
+package simtest_test
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/simtest"
+	"github.com/foretick/foretick/transport/sim"
+)
+
+// steering is a command of movements, which add up, with something held beside them.
+type steering struct {
+	Yaw   float32 `net:"min=-2,max=2,step=0.01,sum"`
+	Wheel int8    `net:"max=20,sum"`
+	Raw   float64 `net:"sum"`
+	Held  int16
+	Fire  bool `net:"oneshot"`
+}
+
+// helm runs with what was steered.
+type helm struct {
+	cmd    ecs.Component[steering]
+	prefab ecs.Prefab
+	ran    map[foretick.Tick]steering // the command that a tick ran with
+}
+
+func (g *helm) protocol(rate int) *foretick.Protocol {
+	g.ran = map[foretick.Tick]steering{}
+	p := foretick.NewProtocol("helm", 1)
+	p.SetTickRate(rate)
+	p.Command(&g.cmd)
+	p.Prefab(&g.prefab, "helm", &g.cmd)
+	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) { f.Spawn(&g.prefab, player) })
+	p.Shared("steer", func(f *foretick.Frame, rows ecs.Rows) {
+		for _, c := range g.cmd.Slice(rows) {
+			g.ran[f.Tick] = c
+		}
+	}, ecs.Read(&g.cmd))
+	return p
+}
+
+// moved is a total of movements.
+type moved struct {
+	yaw, raw float64
+	wheel    int
+}
+
+func (m *moved) add(c steering) {
+	m.yaw, m.raw, m.wheel = m.yaw+float64(c.Yaw), m.raw+c.Raw, m.wheel+int(c.Wheel)
+}
+
+// steerFor plays a match in which a player moves for some seconds, and rests before and
+// after. It returns what its frames moved, and both ends.
+func steerFor(t *testing.T, rate, fps int, link sim.Link, seed uint64) (frames moved, server, client *helm, srv *foretick.Server, cli *foretick.Client) {
+	t.Helper()
+	m := simtest.New(seed)
+	server, client = &helm{}, &helm{}
+	srv, err := m.Serve(foretick.ServerConfig{Protocol: server.protocol(rate)})
+	require.NoError(t, err)
+	random, n := rand.New(rand.NewPCG(seed, 5)), 0
+	per := 30 / float64(fps) // a second's movement is the same whatever the frame rate
+	cli, err = m.Join(foretick.ClientConfig{Protocol: client.protocol(rate), Sample: foretick.Sample(&client.cmd, func(foretick.View) (c steering) {
+		n++
+		c.Held = int16(n)
+		if now := m.Net.Now(); now < 4*time.Second || now > 20*time.Second {
+			return c // before the clock has settled, commands come too late
+		}
+		c.Yaw = float32((random.Float64() - 0.4) * per)
+		c.Raw = math.Round(random.Float64()*1000) / 64 // added without rounding
+		c.Wheel = int8(random.IntN(5) - 2)
+		c.Fire = random.IntN(20) == 0
+		frames.add(c)
+		return c
+	})}, simtest.Seat{Up: link, Down: link, FrameRate: fps})
+	require.NoError(t, err)
+	m.Run(22 * time.Second)
+	return frames, server, client, srv, cli
+}
+
+// What the frames of a client moved is what its ticks move, whatever the rate of either:
+// nothing is lost between two ticks, nothing counts twice where a frame makes several
+// commands, and what rounding leaves is made up for.
+func TestSumsAreWhole(t *testing.T) {
+	for _, rate := range []int{30, 60} {
+		for _, fps := range []int{5, 13, 30, 60, 144, 240} {
+			t.Run(fmt.Sprintf("%d ticks, %d frames", rate, fps), func(t *testing.T) {
+				link := sim.Link{Latency: 40 * time.Millisecond}
+				frames, server, _, _, cli := steerFor(t, rate, fps, link, uint64(fps))
+				var ticks moved
+				for _, c := range server.ran {
+					ticks.add(c)
+				}
+				require.InDelta(t, frames.yaw, ticks.yaw, 0.006, "within half a step")
+				require.InDelta(t, frames.raw, ticks.raw, 1e-9)
+				require.Equal(t, frames.wheel, ticks.wheel)
+				require.Greater(t, frames.raw, 100.)
+				require.Zero(t, cli.Stats().ValuesOutside)
+			})
+		}
+	}
+}
+
+// Redundancy carries movement through lost packets. Only a command of which every packet
+// is lost is missing, and its movement is not made up: a stand-in moves nothing.
+func TestSumsSurviveLoss(t *testing.T) {
+	for _, loss := range []float64{0.02, 0.05, 0.2} {
+		frames, server, client, srv, _ := steerFor(t, 30, 60, sim.Link{Latency: 50 * time.Millisecond, Jitter: 10 * time.Millisecond, Loss: loss}, 9)
+		var ticks, missed moved
+		differ := 0
+		for k, c := range client.ran {
+			other, both := server.ran[k]
+			if !both {
+				continue // newer than the server
+			}
+			ticks.add(other)
+			if c == other {
+				continue
+			}
+			if differ++; c.Yaw != other.Yaw || c.Wheel != other.Wheel || c.Raw != other.Raw {
+				require.Zero(t, moved{float64(other.Yaw), other.Raw, int(other.Wheel)}, "tick %d: a stand-in moves nothing", k)
+			}
+			missed.add(c)
+		}
+		missing := int(srv.Stats().InputsMissing)
+		t.Logf("loss %.0f %%: %d of %d ticks without their command", loss*100, missing, len(server.ran))
+		require.LessOrEqual(t, differ, missing)
+		require.LessOrEqual(t, float64(missing), (0.01+loss*loss*loss)*float64(len(server.ran)))
+		require.InDelta(t, frames.yaw, ticks.yaw+missed.yaw, 0.01)
+		require.InDelta(t, frames.raw, ticks.raw+missed.raw, 1e-9)
+		require.Equal(t, frames.wheel, ticks.wheel+missed.wheel)
+	}
+}
+
+// What a tick's range cannot hold is cut and counted, and so is what the type cannot.
+func TestSumsOutOfRange(t *testing.T) {
+	type turn struct {
+		Ranged int8  `net:"max=100,sum"`
+		Whole  int8  `net:"sum"`
+		Fits   int16 `net:"max=1000,sum"`
+	}
+	var server, client ecs.Component[turn]
+	declare := func(c *ecs.Component[turn], ran func(turn)) *foretick.Protocol {
+		p, prefab := foretick.NewProtocol("turns", 1), new(ecs.Prefab)
+		p.Command(c)
+		p.Prefab(prefab, "player", c)
+		p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) { f.Spawn(prefab, player) })
+		p.Shared("turn", func(_ *foretick.Frame, rows ecs.Rows) {
+			for _, c := range c.Slice(rows) {
+				ran(c)
+			}
+		}, ecs.Read(c))
+		return p
+	}
+	var most turn
+	m := simtest.New(3)
+	_, err := m.Serve(foretick.ServerConfig{Protocol: declare(&server, func(c turn) {
+		most = turn{max(most.Ranged, c.Ranged), max(most.Whole, c.Whole), max(most.Fits, c.Fits)}
+	})})
+	require.NoError(t, err)
+	n := 0
+	cli, err := m.Join(foretick.ClientConfig{Protocol: declare(&client, func(turn) {}), Sample: foretick.Sample(&client, func(foretick.View) turn {
+		n++
+		if n%40 > 3 {
+			return turn{}
+		}
+		return turn{90, 120, 400}
+	})}, simtest.Seat{FrameRate: 120})
+	require.NoError(t, err)
+	m.Run(10 * time.Second)
+	require.Equal(t, int8(100), most.Ranged)
+	require.Equal(t, int8(127), most.Whole)
+	require.Equal(t, int16(1000), most.Fits)
+	counted := map[string]uint64{}
+	for _, l := range cli.Losses(nil) {
+		counted[l.Field] = l.Outside
+	}
+	require.Equal(t, []bool{true, true, true}, []bool{counted["Ranged"] >= 20, counted["Whole"] >= 20, counted["Fits"] >= 1}, "%v", counted)
+}

@@ -1,0 +1,55 @@
+package simtest
+
+import (
+	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/internal/probe"
+)
+
+// MessageSent is a reliable message that the server queued for a player.
+type MessageSent struct {
+	To foretick.PlayerID
+	// Session is a number for the player's stay on this server, from joining to leaving,
+	// across lost and replaced connections. During a session each message is delivered
+	// exactly once, in the order of its channel.
+	Session uint64
+	Channel int
+	Tick    foretick.Tick
+	Kind    uint8
+	Payload []byte // valid during the call
+}
+
+// MessageReceived is a reliable message that reached a client.
+type MessageReceived struct {
+	Channel int
+	Tick    foretick.Tick // of the server, when it sent
+	Kind    uint8
+	Payload []byte // valid during the call
+}
+
+// RequestSent is a request that a client queued.
+type RequestSent struct {
+	Kind    uint8  // by the server's numbers
+	Payload []byte // valid during the call
+}
+
+// RequestTaken is a player's request that the server is about to handle.
+type RequestTaken struct {
+	By foretick.PlayerID
+	// Session is the player's stay; see MessageSent. While it lasts, each request is
+	// handled exactly once, in order.
+	Session uint64
+	Kind    uint8
+	Payload []byte // valid during the call
+}
+
+// OnSent calls fn for each reliable message that a server queues for a player, after
+// functions given before.
+func OnSent(s *foretick.Server, fn func(MessageSent)) {
+	s.Internals().OnMessage(func(m probe.MessageSent) { fn(MessageSent(m)) })
+}
+
+// OnReceived calls fn for each reliable message of the game that reaches a client, after
+// functions given before.
+func OnReceived(c *foretick.Client, fn func(MessageReceived)) {
+	c.Internals().OnMessage(func(m probe.MessageReceived) { fn(MessageReceived(m)) })
+}

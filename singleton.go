@@ -1,0 +1,171 @@
+package foretick
+
+import (
+	"slices"
+	"unsafe"
+
+	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/internal/layout"
+	"github.com/foretick/foretick/schema"
+)
+
+// singletonPrefab is the prefab of the one entity that carries all singletons.
+const singletonPrefab = "foretick.Singletons"
+
+// singletonType is a singleton that is sent.
+type singletonType struct {
+	id        ecs.ID // its own
+	row       ecs.Handle
+	size      uintptr
+	predicted bool
+	deep      func(dst, src unsafe.Pointer) // nil: plain memory
+}
+
+// Singleton declares the state of a match: a value that the server's world has once and
+// every client receives, such as the score, the round, or the weather. Read and write it
+// with [ecs.Singleton.Get]. Clients have the newest value that they received: it is not
+// interpolated.
+//
+// The value is sent before all entities and no limit of the send rate delays it. A client
+// has it in its first frame in state Playing, also when it joins late. The net tags of its
+// fields set how they are sent. Fields may be for the game's own audiences (to=NAME), not
+// for owners and teams. [Server.NextLevel] keeps the value: the level's build function
+// resets what belongs to a level.
+//
+// Server systems, hooks and handlers write it. With [Predicted] shared systems may write it
+// too. Every client then computes it ahead of the server, compares it, and rolls it back
+// together with its own player, like a shared physics object. A shared system that writes
+// it for its rows runs on a client for that client's player alone. What other players'
+// rows do to the value arrives from the server, as a correction.
+func (p *Protocol) Singleton(h ecs.Handle, opts ...ComponentOption) {
+	if !p.given("Singleton", h) {
+		return
+	}
+	row, name := ecs.RowOf(h), typeName(h.Type())
+	if row == nil {
+		p.faultf("Singleton is given the component %s: declare it with Component, or make it an ecs.Singleton", name)
+		return
+	}
+	if h.Registered() {
+		p.faultf("singleton %s is registered already: declare it with Protocol.Singleton alone, not with RegisterSingleton", name)
+		return
+	}
+	n := len(p.compiled.Components)
+	if p.Component(row, opts...); len(p.compiled.Components) == n {
+		_ = p.compiled.Types.RegisterSingleton(h, ecs.Named(name), ecs.CopierAt(func(_, _ unsafe.Pointer) {})) // so that systems do not report it again
+		return
+	}
+	c := &p.compiled.Components[n]
+	deep, _ := c.Schema.Copier() // was compiled with it
+	options := []ecs.TypeOption{ecs.Named(name)}
+	if deep != nil {
+		options = append(options, ecs.CopierAt(deep))
+	}
+	if err := p.compiled.Types.RegisterSingleton(h, options...); err != nil {
+		p.fault(err)
+		return
+	}
+	p.checkSingletonFields(c)
+	c.Singleton = int(h.ID())
+	p.compiled.singletons = append(p.compiled.singletons, singletonType{id: h.ID(), row: row, size: c.Size, predicted: c.Predicted, deep: deep})
+}
+
+// checkSingletonFields refuses fields for players that a singleton cannot name.
+func (p *Protocol) checkSingletonFields(c *layout.Component) {
+	for _, f := range c.Schema.Fields() {
+		if f.Audience&(schema.ToOwner|schema.ToAllies|schema.ToEnemies) != 0 {
+			p.faultf("singleton %s: field %s is for an owner or a team, and a singleton has neither: declare an audience with Protocol.Audience and tag the field to=NAME", c.Name, f.Name)
+		}
+	}
+}
+
+// checkSingletonWrites refuses shared systems that write a singleton which is not rolled
+// back: each end would have its own, and a replay would write it once more.
+func (p *Protocol) checkSingletonWrites(s ecs.SystemInfo) {
+	for _, id := range s.SingleWrites {
+		if i := slices.IndexFunc(p.compiled.singletons, func(v singletonType) bool { return v.id == id }); i < 0 || !p.compiled.singletons[i].predicted {
+			p.faultf("shared system %q writes singleton %s, which is not predicted: declare it with Protocol.Singleton(…, Predicted()), or make the system Server", s.Name, p.compiled.Types.Singletons()[id].Name)
+		}
+	}
+}
+
+// declareSingletonRow declares the prefab that carries the singletons, behind the game's.
+func (p *Protocol) declareSingletonRow() {
+	if len(p.compiled.singletons) == 0 {
+		return
+	}
+	var rows []ecs.Handle
+	for _, v := range p.compiled.singletons {
+		rows = append(rows, v.row)
+	}
+	p.Prefab(&p.compiled.singletonRow, singletonPrefab, rows...)
+}
+
+// singletonRow copies singletons between the world, where systems use them, and the row of
+// the entity that carries them: snapshots, comparison and rollback know rows only.
+//
+// On a server the world's values count, and on a client those of the row. The row there is
+// saved, rolled back, compared and drawn as any other.
+type singletonRow struct {
+	world *ecs.World
+	e     ecs.Entity // on a server
+	each  []singletonCopy
+}
+
+type singletonCopy struct {
+	singletonType
+	query *ecs.Query
+	at    unsafe.Pointer // in the world
+}
+
+func newSingletonRow(p *compiled, w *ecs.World) singletonRow {
+	r := singletonRow{world: w}
+	for _, v := range p.singletons {
+		r.each = append(r.each, singletonCopy{v, ecs.NewQuery(p.Types, ecs.With(v.row)), w.SingletonPointer(v.id)})
+	}
+	return r
+}
+
+// spawnSingletonRow makes the entity that carries the singletons.
+func (m *simulation) spawnSingletonRow() {
+	if len(m.p.singletons) > 0 {
+		m.row.e = m.spawn(&m.p.singletonRow, ecs.Nobody)
+	}
+}
+
+// take copies the world's values into the row.
+func (r *singletonRow) take() {
+	for i := range r.each {
+		if v := &r.each[i]; r.find(v) != nil {
+			v.copy(r.find(v), v.at)
+		}
+	}
+}
+
+// give copies the row's values into the world.
+func (r *singletonRow) give() {
+	for i := range r.each {
+		if v := &r.each[i]; r.find(v) != nil {
+			v.copy(v.at, r.find(v))
+		}
+	}
+}
+
+// find returns a singleton's place in the row, nil where there is no row: nothing of the
+// match has arrived yet.
+func (r *singletonRow) find(v *singletonCopy) unsafe.Pointer {
+	for _, rows := range v.query.All(r.world) {
+		if rows.Len() > 0 {
+			return rows.Column(v.row.ID())
+		}
+	}
+	return nil
+}
+
+func (v *singletonCopy) copy(dst, src unsafe.Pointer) {
+	if v.deep != nil {
+		v.deep(dst, src)
+		return
+	}
+	layout.CopyBytes(dst, src, v.size)
+}

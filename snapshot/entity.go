@@ -1,0 +1,124 @@
+package snapshot
+
+import (
+	"github.com/foretick/foretick/internal/plan"
+	"github.com/foretick/foretick/schema"
+)
+
+// entity is the history of one network id.
+type entity struct {
+	id     NetID
+	slot   int32
+	prefab int
+	seen   schema.Tick
+	stride int // words of one lane of one version
+	vers   []version
+	words  []int32 // two lanes a version, each without the components it lacks
+	head   int     // index of the newest version
+	n      int
+	news   []classTicks // of each version, where there are such audiences
+	jumps  uint16       // times it was somewhere else at once, modulo 2¹⁶
+}
+
+// version is an entity's value from tick on, until the next version.
+type version struct {
+	tick  schema.Tick
+	owner uint16
+	jumps uint16
+	mask  uint64
+	// changed is slotHot's as of this version.
+	changed [plan.Lanes]schema.Tick
+}
+
+// room makes room for one more version of n words. Histories start small, double when
+// full, and stop at the configured length.
+func (s *Source) room(e *entity, n int) {
+	slots, stride := len(e.vers), max(e.stride, n)
+	if e.n == slots && slots < s.history {
+		slots = min(max(2*slots, 4), s.history)
+	}
+	if slots == len(e.vers) && stride == e.stride {
+		return
+	}
+	vers, words := make([]version, slots), make([]int32, slots*stride*plan.Lanes)
+	old := *e
+	e.vers, e.words, e.stride = vers, words, stride
+	if s.reg.Shared() {
+		e.news = make([]classTicks, slots)
+	}
+	for i := range old.n { // oldest first, from index 0
+		from := (old.head - old.n + 1 + i + len(old.vers)) & (len(old.vers) - 1)
+		vers[i] = old.vers[from]
+		if e.news != nil {
+			e.news[i] = old.news[from]
+		}
+		for a := range plan.Audience(plan.Lanes) {
+			copy(e.lane(i, a), old.lane(from, a))
+		}
+	}
+	e.head = old.n - 1
+}
+
+// lane is the storage of the words for an audience in version i.
+func (e *entity) lane(i int, a plan.Audience) []int32 {
+	from := (i*plan.Lanes + a.Lane()) * e.stride
+	return e.words[from : from+e.stride]
+}
+
+// find returns the version that held in tick t, or −1.
+func (e *entity) find(t schema.Tick) int {
+	if e.n == 0 {
+		return -1
+	}
+	// There is at most one version a tick: look no farther back than ticks went by.
+	k := 0
+	if d := e.vers[e.head].tick - t; int32(d) > 0 {
+		k = min(int(d), e.n-1)
+	}
+	i := (e.head - k) & (len(e.vers) - 1)
+	if after(e.vers[i].tick, t) {
+		return -1
+	}
+	for ; k > 0; k-- {
+		j := (i + 1) & (len(e.vers) - 1)
+		if after(e.vers[j].tick, t) {
+			break
+		}
+		i = j
+	}
+	return i
+}
+
+// held returns a version with the value that an audience held in tick t, or −1. It also
+// finds values older than the oldest version: changes that only others see must not
+// affect the bytes sent to this audience.
+func (s *Source) held(e *entity, t schema.Tick, a plan.Audience) int {
+	i := e.find(t)
+	if i >= 0 || e.n == 0 {
+		return i
+	}
+	oldest := (e.head - e.n + 1 + len(e.vers)) & (len(e.vers) - 1)
+	if after(newest(e.vers[oldest].changed, a, e.news, oldest), t) {
+		return -1
+	}
+	return oldest
+}
+
+// newest returns the tick of the newest change that an audience saw, over each lane and
+// each class.
+func newest(changed [plan.Lanes]schema.Tick, a plan.Audience, classes []classTicks, i int) schema.Tick {
+	t := changed[a&plan.ToOwner]
+	for k, c := 0, a>>1; c != 0; k, c = k+1, c>>1 {
+		if c&1 != 0 && after(classes[i][k], t) {
+			t = classes[i][k]
+		}
+	}
+	return t
+}
+
+func (s *Source) lookup(id NetID) *entity {
+	if slot, ok := s.index[id]; ok {
+		return s.slots[slot]
+	}
+	return nil
+}

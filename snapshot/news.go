@@ -1,0 +1,136 @@
+package snapshot
+
+import (
+	"math/bits"
+
+	"github.com/foretick/foretick/internal/plan"
+	"github.com/foretick/foretick/schema"
+)
+
+// classTicks are, for each class from ToAllies on, the newest tick with a difference
+// that the class would see.
+type classTicks [7]schema.Tick
+
+// slotHot is the part of an entity that decides whether there is something new to send.
+type slotHot struct {
+	id    NetID // 0: the slot is free
+	owner uint16
+	refs  bool // some component may hold references
+	team  uint8
+	first bool // of Everyone, and sent before all others
+	// changed is the newest tick with a difference that an audience would see.
+	changed [plan.Lanes]schema.Tick
+}
+
+// logLength is the number of ticks that a sender may skip and still follow the log.
+const logLength = 16
+
+// news is what happened to an entity in a tick.
+type news struct {
+	slot  int32
+	owner uint16
+	what  uint16
+	refs  bool // some component may hold references
+}
+
+const (
+	newsPublic uint16 = 1 << iota // every viewer sees a difference
+	newsOwner                     // the owner does
+	newsClass                     // the classes from ToAllies on, a bit for each
+	newsAll    uint16 = 1<<9 - 1
+	newsBorn   uint16 = 1 << 9
+	newsGone   uint16 = 1 << 10
+	newsTeam   uint16 = 1 << 11 // it is of another team
+)
+
+// sight returns the news that an audience sees.
+func sight(a plan.Audience) uint16 { return newsPublic<<(a&plan.ToOwner) | uint16(a>>1)*newsClass }
+
+func (s *Source) tell(n news) {
+	l := &s.log[s.seq%logLength]
+	*l = append(*l, n)
+}
+
+// saw returns who sees a difference between an entity's newest version and the new
+// words: newsPublic, newsOwner, and newsClass << i for class i from ToAllies on.
+func (s *Source) saw(e *entity, mask uint64, own, pub []int32) (saw uint16) {
+	v := &e.vers[e.head]
+	if !s.reg.Shared() {
+		if v.mask != mask || s.differ(mask, own, e.lane(e.head, plan.ToOwner)) {
+			saw |= newsOwner
+		}
+		pm := s.reg.VisibleMask(mask, plan.Public)
+		if pm != s.reg.VisibleMask(v.mask, plan.Public) || v.mask == mask && s.differ(mask, pub, e.lane(e.head, plan.Public)) || v.mask != mask && s.reg.DifferWithin(pm, plan.Public, mask, pub, v.mask, e.lane(e.head, plan.Public)) {
+			saw |= newsPublic
+		}
+		return saw
+	}
+	look := func(a plan.Audience, now []int32) bool {
+		vm := s.reg.VisibleMask(mask, a)
+		return vm != s.reg.VisibleMask(v.mask, a) || s.reg.DifferWithin(vm, a, mask, now, v.mask, e.lane(e.head, a))
+	}
+	if look(plan.Public, pub) {
+		saw |= newsPublic
+	}
+	if look(plan.ToOwner|plan.ToAllies, own) {
+		saw |= newsOwner
+	}
+	// The owner may be in these classes too, so a change on its grid counts.
+	for i := range s.classes[e.slot] {
+		c := plan.ToAllies << i
+		if s.reg.Classes&c == 0 {
+			continue
+		}
+		vm := s.reg.VisibleMask(mask, c)
+		if vm != s.reg.VisibleMask(v.mask, c) || s.reg.DifferWithin(vm, c, mask, own, v.mask, e.lane(e.head, plan.ToOwner)) {
+			saw |= newsClass << i
+		}
+	}
+	return saw
+}
+
+// differ compares the words of equal masks, without references: the sender tracks their
+// meaning for each viewer.
+func (s *Source) differ(mask uint64, a, b []int32) bool { return s.reg.Differ(mask, a, b) }
+
+func (s *Source) hasRefs(mask uint64) bool {
+	for m := mask; m != 0; m &= m - 1 {
+		if len(s.reg.Comps[bits.TrailingZeros64(m)].RefWords) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// SetTeam sets an entity's team, for the audiences [plan.ToAllies] and
+// [plan.ToEnemies]. Team 0, the default, is none. Viewers whose audience changes are
+// sent the entity again in full, without earlier baselines. Call it between the Put of
+// an entity and End. It returns false for an entity that was not put.
+func (s *Source) SetTeam(id NetID, team uint8) bool {
+	e := s.lookup(id)
+	if e == nil {
+		return false
+	}
+	if h := &s.hot[e.slot]; h.team != team {
+		h.team = team
+		s.tell(news{slot: e.slot, owner: h.owner, what: newsTeam, refs: h.refs})
+	}
+	return true
+}
+
+// SetFirst makes an entity of [Everyone] go before all others in each viewer's snapshots,
+// and exceed the budget, like a viewer's own. Call it between the Put of an entity and End.
+// It returns false for an entity that was not put.
+func (s *Source) SetFirst(id NetID) bool {
+	e := s.lookup(id)
+	if e == nil {
+		return false
+	}
+	s.hot[e.slot].first = true
+	return true
+}
+
+// changed is the newest tick with a difference that an audience would see.
+func (s *Source) changed(slot int32, h *slotHot, a plan.Audience) schema.Tick {
+	return newest(h.changed, a, s.classes, int(slot))
+}

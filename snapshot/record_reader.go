@@ -1,0 +1,300 @@
+package snapshot
+
+import (
+	"math/bits"
+
+	"github.com/foretick/foretick/internal/coder"
+	"github.com/foretick/foretick/internal/plan"
+	"github.com/foretick/foretick/schema"
+)
+
+// record is an entity's value as read; its words are in Receiver.words.
+type record struct {
+	wire   schema.WireID
+	full   bool
+	stale  bool // of a former life of the wire id
+	aud    plan.Audience
+	owner  uint16
+	jumps  uint16
+	prefab int32
+	born   schema.Tick
+	mask   uint64
+	words  []int32
+}
+
+func (r *Receiver) parseRecords(t schema.Tick) error {
+	if r.usual[2] != 0 {
+		r.scale.Set(r.reg.Tables, r.usual)
+		if r.in.Flag(coder.CtxExpecting) {
+			if err := r.parseExpected(t); err != nil {
+				return err
+			}
+		}
+	}
+	at, listed := schema.WireID(0), r.records.n
+	for r.in.Flag(coder.CtxMore) {
+		w, ok := r.next(at)
+		if !ok || !r.page(w, at) {
+			return malformed("wire id")
+		}
+		if err := r.parseRecord(w, r.slot(w), t); err != nil {
+			return err
+		}
+		at = w
+	}
+	return r.sort(listed)
+}
+
+// sort sorts the records by wire id. The expected ones and the named ones are each in
+// order already.
+func (r *Receiver) sort(listed int) error {
+	for i, k := 0, listed; i < listed || k < r.records.n; {
+		switch {
+		case k == r.records.n || i < listed && r.records.at(i).wire < r.records.at(k).wire:
+			r.order = append(r.order, uint16(i))
+			i++
+		case i < listed && r.records.at(i).wire == r.records.at(k).wire:
+			return malformed("two records of one entity")
+		default:
+			r.order = append(r.order, uint16(k))
+			k++
+		}
+	}
+	return nil
+}
+
+func (r *Receiver) parseRecord(w schema.WireID, slot *wireSlot, t schema.Tick) (err error) {
+	rec := record{wire: w}
+	r.in.Flags.Next()
+	switch {
+	case r.in.Flag(coder.CtxPlain):
+		err = r.parsePlain(&rec, slot, t)
+	case r.in.Flag(coder.CtxFull):
+		rec.full = true
+		err = r.parseFull(&rec, slot, t)
+	default:
+		err = r.parseDelta(&rec, slot, t)
+	}
+	r.in.Flags.Next()
+	if err == nil && r.in.Bad {
+		err = malformed("record")
+	}
+	if err == nil && !r.records.add(r, &rec) {
+		err = ErrHeavy
+	}
+	return err
+}
+
+// parsePlain reads a record against the three usual baselines.
+func (r *Receiver) parsePlain(rec *record, slot *wireSlot, t schema.Tick) error {
+	if r.usual[2] == 0 || r.usual[0] >= t || slot == nil || slot.ghost == nil {
+		return ErrBaseline
+	}
+	g := slot.ghost
+	i := g.upTo(t - r.usual[0])
+	if i < 0 {
+		return ErrBaseline
+	}
+	v := g.vers[i]
+	b := coder.Baselines{N: 1, Words: [3][]int32{g.lane(i)}}
+	if !r.history(g, v, t, &b) {
+		return ErrBaseline
+	}
+	rec.prefab, rec.born, rec.aud, rec.owner, rec.mask, rec.jumps = int32(g.Prefab), g.Born, v.aud, v.owner, v.mask, v.jumps
+	return r.parseBody(rec, v.mask, &b)
+}
+
+func (r *Receiver) parseFull(rec *record, slot *wireSlot, t schema.Tick) error {
+	in := &r.in
+	if len(r.reg.Prefabs) == 0 {
+		return malformed("prefab")
+	}
+	rec.prefab = int32(in.Read(bits.Len(uint(len(r.reg.Prefabs) - 1))))
+	if int(rec.prefab) >= len(r.reg.Prefabs) {
+		return malformed("prefab")
+	}
+	if in.Flag(coder.CtxMine) {
+		rec.aud = plan.ToOwner
+	}
+	if rec.aud != 0 || in.Flag(coder.CtxOwned) {
+		if rec.owner = uint16(in.Read(16)); rec.owner == 0 {
+			return malformed("owner")
+		}
+	}
+	if !r.mayOwn(rec.owner, rec.aud&plan.ToOwner != 0) {
+		return malformed("owner")
+	}
+	for m := r.reg.Classes &^ plan.ToOwner; m != 0; m &= m - 1 {
+		if in.Bool() {
+			rec.aud |= m & -m
+		}
+	}
+	d := in.Golomb()
+	if d >= t || in.Bad {
+		return malformed("birth")
+	}
+	rec.born = t - d
+	if slot != nil {
+		if g := slot.ghost; g != nil && rec.born != g.Born {
+			switch {
+			case after(g.Born, rec.born):
+				rec.stale = true
+			case g.Gone == 0 || after(g.Gone, rec.born):
+				return malformed("a wire id in use is born again")
+			}
+		} else if g != nil && g.Prefab != int(rec.prefab) {
+			return malformed("an entity changes its prefab")
+		}
+		rec.stale = rec.stale || (slot.gone != 0 && !after(rec.born, slot.gone) && (slot.ghost == nil || slot.ghost.Born != rec.born))
+	}
+	k := &r.reg.Prefabs[rec.prefab]
+	if !r.parseShape(rec, r.reg.VisibleMask(k.Mask, rec.aud)) {
+		return malformed("components")
+	}
+	b := coder.Baselines{Words: [3][]int32{r.reg.Defaults(k)[rec.aud.Lane()]}}
+	return r.parseBody(rec, k.Mask, &b)
+}
+
+// mayOwn reports whether a player may own an entity, as the viewer's own or another's.
+func (r *Receiver) mayOwn(owner uint16, mine bool) bool {
+	if owner != Everyone && r.cfg.Owners != 0 && owner > r.cfg.Owners {
+		return false
+	}
+	return r.cfg.Viewer == 0 || mine == (owner == r.cfg.Viewer || owner == Everyone)
+}
+
+func (r *Receiver) parseDelta(rec *record, slot *wireSlot, t schema.Tick) error {
+	usual, d := r.in.Flag(coder.CtxUsual), r.usual[0]
+	if !usual {
+		d = r.in.Golomb() + 1
+	}
+	if d == 0 || d > maxBack || d >= t || r.in.Bad {
+		return malformed("distance of a baseline")
+	}
+	if slot == nil || slot.ghost == nil {
+		return ErrBaseline
+	}
+	g := slot.ghost
+	i := g.exact(t - d)
+	if usual {
+		i = g.upTo(t - d)
+	}
+	if i < 0 {
+		return ErrBaseline
+	}
+	v := g.vers[i]
+	b := coder.Baselines{N: 1, Words: [3][]int32{g.lane(i)}}
+	if usual && r.usual[2] != 0 && r.in.Flag(coder.CtxHistory) && !r.history(g, v, t, &b) {
+		return ErrBaseline
+	}
+	rec.prefab, rec.born, rec.aud, rec.owner, rec.jumps = int32(g.Prefab), g.Born, v.aud, v.owner, v.jumps
+	if !r.parseShape(rec, v.mask) || (b.N == 3 && rec.jumps != v.jumps) {
+		return malformed("components")
+	}
+	return r.parseBody(rec, v.mask, &b)
+}
+
+// history finds the two older usual baselines.
+func (r *Receiver) history(g *Ghost, v *ghostVersion, t schema.Tick, b *coder.Baselines) bool {
+	t -= r.usual[0]
+	for i := 1; i < 3; i++ {
+		t -= r.usual[i]
+		k := g.upTo(t)
+		if k < 0 || g.vers[k].mask != v.mask || g.vers[k].aud != v.aud || g.vers[k].jumps != v.jumps {
+			return false
+		}
+		b.Words[i] = g.lane(k)
+	}
+	b.N = 3
+	return true
+}
+
+// parseShape reads the components of a record and the number of teleports since its
+// baseline.
+func (r *Receiver) parseShape(rec *record, usual uint64) bool {
+	rec.mask = usual
+	if !r.in.Flag(coder.CtxShape) {
+		return !r.in.Bad
+	}
+	jumped := true
+	if r.in.Bool() {
+		rec.mask = r.in.Read(len(r.reg.Comps))
+		jumped = r.in.Bool()
+	}
+	if jumped {
+		n := r.in.Golomb()
+		if n >= maxBack {
+			return false
+		}
+		rec.jumps += uint16(n + 1)
+	}
+	// The mask must not name components that the viewer receives nothing of.
+	return !r.in.Bad && rec.mask == r.reg.VisibleMask(rec.mask, rec.aud)
+}
+
+// parseBody reads the components of a record into the scratch words.
+func (r *Receiver) parseBody(rec *record, baseMask uint64, base *coder.Baselines) error {
+	if err := r.charge(rec); err != nil {
+		return err
+	}
+	off, a, packs := 0, rec.aud, [3]uint64{baseMask, baseMask, baseMask}
+	for m := rec.mask; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros64(m)
+		c := r.reg.Comps[i]
+		b := r.reg.BaseOf(base, &packs, i, a)
+		to := rec.words[off : off+c.Words]
+		copy(to, b.Words[0])
+		if b.N == 0 {
+			c.Hide(to, a)
+		}
+		off += c.Words
+		if coded := c.Coding(a); len(coded.Codes) > 0 && r.in.Flag(plan.Context(c, &b, a)) {
+			if _, ok := r.units(c, a, 0, len(coded.Units), &b, to, coder.Unsurprised); !ok {
+				return malformed("value of " + c.Name)
+			}
+		}
+		if r.in.Bad {
+			return malformed("length")
+		}
+	}
+	return nil
+}
+
+// units is the inverse of recordWriter.units.
+func (r *Receiver) units(c *plan.Plan, a plan.Audience, i, end int, b *coder.Baselines, to []int32, past coder.Surprise) (_ coder.Surprise, ok bool) {
+	coded := c.Coding(a)
+	all, units := coded.Codes, coded.Units
+	for ; i < end; i++ {
+		u := &units[i]
+		if u.Run > 0 && b.N == 3 {
+			n := min(u.Run, int32(end-i))
+			at := all[u.From].Word
+			if !r.in.Run(coded.Runs[u.From:u.From+n], b.Words[0][at:], b.Words[1][at:], b.Words[2][at:], to[at:], past) {
+				return past, false
+			}
+			i += int(n) - 1
+			continue
+		}
+		codes := all[u.From : u.From+u.N]
+		switch ok = true; u.Sort {
+		case coder.SortScalar:
+			past, ok = r.in.Scalar(&codes[0], b, to, past)
+		case coder.SortVector:
+			past, ok = r.in.Vector(codes, b, to, past)
+		case coder.SortRotation:
+			past, ok = r.in.Rotation(codes, b, to, past)
+		case coder.SortText:
+			past, ok = r.in.Text(codes, b, to, past)
+		case coder.SortLength:
+			past, i, ok = r.slice(c, a, i, b, to, past)
+		default:
+			if r.in.Flag(coder.CtxRef) {
+				to[codes[0].Word] = int32(r.in.Read(16))
+			}
+		}
+		if !ok {
+			return past, false
+		}
+	}
+	return past, true
+}

@@ -1,0 +1,45 @@
+package snapshot
+
+// SenderConfig configures a [Sender].
+type SenderConfig struct {
+	// Window is the greatest age of an entity's baseline, in snapshots. 0 means 64; at
+	// most 65 535; negative is an error. It must not be more than the viewer's
+	// [ReceiverConfig].History, or its receiver refuses snapshots.
+	Window int
+	// Spawns is the greatest number of entities that one snapshot shows for the first
+	// time. Together they have at most 21 times that number of words. 0 means 96; at
+	// most 65 535; negative is an error. It must not be more than the viewer's
+	// [ReceiverConfig].Spawns.
+	Spawns int
+	// Visible reports whether the viewer may see an entity, in addition to
+	// [Sender.SetVisible]. Every Append calls it for every entity. Nil means all.
+	Visible func(NetID) bool
+	// Relevant sends an entity only once [Sender.SetRelevant] makes it relevant, or if
+	// the viewer owns it. See [Area].
+	Relevant bool
+	// Priority is the gain of an entity each time that it has something to send and
+	// does not fit. The entity with the highest sum goes first, so none starves. Values
+	// below 1 count as 1. Nil means 1 for all.
+	Priority func(NetID) int
+	// Cache is shared with other senders, so that equal records are made once; see
+	// [Cache]. Nil means none.
+	Cache *Cache
+	// Statistics counts what is sent, to learn tables from. Nil means none.
+	Statistics *Statistics
+	// Profile counts the bytes of components and fields. Nil means none.
+	Profile *Profile
+}
+
+// SenderCounters counts what a [Sender] did.
+type SenderCounters struct {
+	Snapshots    uint64 // appended
+	Bytes        uint64 // of all snapshots
+	Records      uint64 // values of entities in them
+	Spawns       uint64 // of these against the prefab's defaults
+	Removals     uint64 // removals and hides in them, repetitions counted
+	Postponed    uint64 // entities put off for lack of room
+	OwnPostponed uint64 // snapshots whose room did not hold the viewer's own entities
+	GroupsSplit  uint64 // groups sent in parts, because no snapshot would hold them
+	TooSmall     uint64 // Appends with too little room for any snapshot
+	NoWireID     uint64 // entities not shown because all wire ids were in use
+}
