@@ -186,7 +186,7 @@ func (r *commandReader) check(base *baseCommand) bool {
 
 func (b *CommandBuffer) arrive(c *Command, at float64, first bool) {
 	ahead := Distance(c.Tick, b.next)
-	fresh := !b.any || Newer(c.Tick, b.newest)
+	fresh := !b.any || ahead > Distance(b.newest, b.next) // measured from next: half the circle away is no newer one
 	switch {
 	case ahead >= b.window:
 		b.far++

@@ -96,7 +96,9 @@ func (r *commandReader) unusual(first bool) bool {
 		if !ok || skip == 0 || skip > 1<<31 {
 			return false
 		}
-		r.c.Tick -= Tick(skip)
+		if r.c.Tick -= Tick(skip); !Newer(r.head.newest, r.c.Tick) { // round the circle
+			return false
+		}
 	}
 	if offset {
 		was := r.c.Offset

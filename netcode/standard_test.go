@@ -362,6 +362,7 @@ func describeCommands(out *strings.Builder, w *wire, size int, base commandBase)
 	} else {
 		tick = uint32(w.bits(32))
 	}
+	newest := tick
 	w.bad = w.bad || count > 64
 	for i := uint64(0); i < count && !w.bad; i++ {
 		if w.bits(1) == 1 {
@@ -371,6 +372,7 @@ func describeCommands(out *strings.Builder, w *wire, size int, base commandBase)
 				n := w.bitVarint()
 				w.bad = w.bad || n < 1 || n > 1<<31
 				tick -= uint32(n)
+				w.bad = w.bad || newest-tick-1 >= 1<<31-1
 			}
 			if moved {
 				now := w.bits(8)
