@@ -8,6 +8,9 @@ func (c *Client) post() {
 	if c.link.conn != nil {
 		c.board.stats.Connection = c.link.conn.Stats()
 	}
+	if c.link.clock != nil {
+		c.board.stats.Clock = c.link.clock.Stats()
+	}
 }
 
 // Stats returns the client's counters as of the end of the newest Step, or of the newest

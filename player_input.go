@@ -17,7 +17,9 @@ type inputs struct {
 	last     unsafe.Pointer // the newest command received, one-shots and sums cleared
 	heard    bool           // a command was taken before
 	tookTick Tick           // the newest tick that ran a command of its own
-	early    time.Duration  // how long commands wait in the buffer, as last measured
+	early    time.Duration  // how long commands wait in the buffer, as last measured; 0: too late
+	buffered time.Duration  // the same, negative where they come too late
+	render   time.Duration  // how far the frame that the newest command saw is behind its tick
 
 	repeated time.Duration
 	replaced reason.Substitution // the ticks whose command was not the client's

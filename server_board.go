@@ -98,7 +98,10 @@ func (p *player) count() PlayerStats {
 	st.Clamped = st.Claims.Clamped()
 	if p.session.conn != nil {
 		st.RTT = p.session.conn.RTT()
+		c := p.session.conn.Stats()
+		st.PacketsLost, st.PacketsLostIn, st.FragmentsLost = c.Lost, c.LostIn, c.FragmentsLost
 	}
+	st.InputBuffer, st.RenderDelay = p.inputs.buffered, p.inputs.render
 	st.Queued = p.queued()
 	st.Connection, st.Session = p.session.connection, p.session.number
 	return st

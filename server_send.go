@@ -104,7 +104,8 @@ func (s *Server) snapshot(p *player, cache *snapshot.Cache) {
 		h.Early, h.HasEarly = p.inputs.buffer.Early()
 		h.CommandAck = p.inputs.buffer.Ack() - s.sim.frame.Tick
 		if h.HasEarly {
-			p.inputs.early = max(time.Duration(h.Early), 0) * s.clock.interval / 256
+			p.inputs.buffered = time.Duration(h.Early) * s.clock.interval / 256
+			p.inputs.early = max(p.inputs.buffered, 0)
 		}
 	}
 	d := &p.outbox.draft

@@ -93,7 +93,7 @@ func (s *Server) begin(t time.Duration, p *player, h netcode.Hello) {
 	p.session.connection = s.sessions.connections
 	p.outbox.sender = s.newSender(p)
 	s.reintroduce(p)
-	p.inputs.heard, p.inputs.early = false, 0
+	p.inputs.heard, p.inputs.early, p.inputs.buffered, p.inputs.render = false, 0, 0, 0
 	p.shooter.Connect()
 	s.rehide(p)
 	p.outbox.every, p.outbox.entered = s.senders.everyFor(s.p.TickRate, int(h.SnapshotRate)), false

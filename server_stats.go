@@ -62,6 +62,11 @@ type PlayerStats struct {
 	Claims                lagcomp.JudgeStats // why, and how they were judged
 	Queued                int                // bytes of reliable messages that wait for it, each started 256 bytes of a message counted as 256; at 256 KiB it is disconnected, or loses its held place
 	RTT                   time.Duration      // round trip as the server measures it; 0 while away
+	InputBuffer           time.Duration      // how long its commands waited for their tick: the least since the snapshot before; negative: too late
+	RenderDelay           time.Duration      // from the frame that it saw, by its own account, to the tick of the command given there
+	PacketsLost           uint64             // packets to it that were lost, on this connection
+	PacketsLostIn         uint64             // packets of it that did not come, on this connection: see netcode.Stats.LostIn
+	FragmentsLost         uint64             // pieces of reliable messages in the packets lost to it, on this connection
 	Connection            uint64             // number of its connection, of all that the server had
 	Session               uint64             // number of its session, of all that the server had; it lasts from joining to leaving, across lost connections
 }

@@ -12,8 +12,9 @@ import (
 // ClientStats counts what a client did since it began.
 type ClientStats struct {
 	Connection         netcode.Stats
-	Connections        uint64 // times that a server let it in, the first and each after a loss
-	Resumed            uint64 // of these, the times that it came back to its own place
+	Clock              netcode.ClockStats // buffers, lead and time scale in the newest Step
+	Connections        uint64             // times that a server let it in, the first and each after a loss
+	Resumed            uint64             // of these, the times that it came back to its own place
 	BytesOut           uint64
 	BytesIn            uint64
 	PredictedTicks     uint64 // ticks predicted for the first time, with an entity to predict

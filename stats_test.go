@@ -9,5 +9,5 @@ import (
 
 // TestClientStatsAddLeavesNothingOut: a counter that is added to the struct is summed.
 func TestClientStatsAddLeavesNothingOut(t *testing.T) {
-	fieldtest.Adds(t, simtest.AddStats, "Connection")
+	fieldtest.Adds(t, simtest.AddStats, "Connection", "Clock")
 }

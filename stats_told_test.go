@@ -27,6 +27,7 @@ var told = map[string]fmt.Stringer{
 	".ServerStats":            foretick.ServerStats{},
 	".PlayerStats":            foretick.PlayerStats{},
 	".ClientStats":            foretick.ClientStats{},
+	"netcode.ClockStats":      netcode.ClockStats{},
 	"netcode.Stats":           netcode.Stats{},
 	"lagcomp.JudgeStats":      lagcomp.JudgeStats{},
 	"lagcomp.HistoryStats":    lagcomp.HistoryStats{},

@@ -51,6 +51,9 @@ type Clock struct {
 
 	started   bool
 	predicted float64
+	early     float64 // ticks that the newest report says
+	scale     float64 // speed of predicted time in the last Advance …
+	showScale float64 // … and of render time
 	executed  int64   // floor of predicted: the tick of the last command
 	delay     int64   // input delay: how many ticks prediction is held behind executed
 	relaxed   float64 // paced time since which the delay could be smaller
@@ -105,6 +108,7 @@ func (c *Clock) Snapshot(now time.Duration, tick Tick, early int16, hasEarly boo
 	far := c.apart()
 	late, reported := 0.0, false
 	if hasEarly && c.started {
+		c.early = float64(early) / 256
 		late, reported = c.report(t, float64(early)/256, far)
 	}
 	if c.received > 0 && t <= c.newest {
@@ -230,6 +234,7 @@ func (c *Clock) ready(local float64) bool {
 
 func (c *Clock) begin(local float64) {
 	c.started, c.last = true, local
+	c.scale, c.showScale = 1, 1
 	c.frames.start()
 	c.predicted = local + c.target()
 	c.executed = int64(math.Floor(c.predicted))
@@ -269,6 +274,7 @@ func (c *Clock) predict(dt float64) (ticks int, reset bool) {
 			shift = off
 		}
 		c.predicted += dt + shift
+		c.scale = speed(dt, shift)
 	}
 	whole := int64(math.Floor(c.predicted))
 	ticks = int(whole - c.executed)
@@ -334,6 +340,7 @@ func (c *Clock) show(dt float64) {
 			shift = off
 		}
 		c.render += dt + shift
+		c.showScale = speed(dt, shift)
 	}
 	c.render = min(c.render, float64(c.newest))
 }

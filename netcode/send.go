@@ -151,6 +151,13 @@ func (c *Conn) expire(now time.Duration) {
 func (c *Conn) lose(seq Seq, s *sentPacket) {
 	s.told = true
 	c.suspect(s)
+	for _, e := range s.entries {
+		if c.channels[e.channel].reliable {
+			c.stats.FragmentsLost++
+		} else {
+			c.stats.EventsLost++
+		}
+	}
 	c.stats.Lost++
 	c.rate.lost()
 	c.tell(Fate{Seq: seq})

@@ -14,6 +14,7 @@ type Stats struct {
 	Delivered, Lost         uint64 // fates reported
 	AckedLate               uint64 // of Lost, acknowledged later: the round trip got longer
 	FatesDropped            uint64 // fates that the caller did not fetch in time
+	LostIn                  uint64 // datagrams of the peer that did not come, or were refused, while 32 later ones came; one that still comes is subtracted
 
 	Duplicate  uint64 // refused: received before
 	Stale      uint64 // refused: sequence number outside the window
@@ -29,6 +30,7 @@ type Stats struct {
 	ReliableReceived  uint64 // messages that NextReliable returned
 	EntriesSent       uint64 // stream entries (fragments), first time
 	EntriesResent     uint64 // stream entries sent again
+	FragmentsLost     uint64 // stream entries in packets that were lost, each time: messages of up to 256 bytes, or pieces of longer ones
 	ReliableResent    uint64 // of those delivered, messages with a part that was sent again
 
 	EventsSent      uint64 // events passed to SendOn, on unreliable channels
@@ -36,6 +38,7 @@ type Stats struct {
 	EventsRepeated  uint64 // put into another packet again
 	EventsStale     uint64 // never put into a packet: no room within their MaxAge
 	EventsOverflow  uint64 // never put into a packet: too many waited
+	EventsLost      uint64 // in packets that were lost, each time
 	EventsReceived  uint64 // events that NextEvent returned
 	EventsDuplicate uint64 // refused by NextEvent: received before
 

@@ -10,6 +10,9 @@ type receiveWindow struct {
 	line Seq  // the newest number believed, which is acknowledged
 	far  Seq  // a number away from the line that waits for a second one near it
 	hunt bool // far is set
+
+	decided Seq    // numbers before it came, or are counted as lost
+	lost    uint64 // numbers that did not come
 }
 
 const (
@@ -48,6 +51,9 @@ func (w *receiveWindow) check(s Seq) error {
 func (w *receiveWindow) mark(s Seq) {
 	i := s % windowSpan
 	w.bits[i/64] |= 1 << (i % 64)
+	if Newer(w.decided, s) {
+		w.lost-- // it came after all
+	}
 	d := Distance(s, w.line)
 	switch {
 	case d >= -nearLine && d <= nearLine:
@@ -71,6 +77,9 @@ func (w *receiveWindow) unmark(s Seq) {
 	if s-w.base < windowSpan {
 		i := s % windowSpan
 		w.bits[i/64] &^= 1 << (i % 64)
+		if Newer(w.decided, s) {
+			w.lost++
+		}
 	}
 }
 
@@ -78,6 +87,11 @@ func (w *receiveWindow) unmark(s Seq) {
 // moves forward: a number that has left the window is never accepted again.
 func (w *receiveWindow) advance(line Seq) {
 	w.line = line
+	for ; Newer(line-ackReach, w.decided); w.decided++ {
+		if !w.has(w.decided) {
+			w.lost++
+		}
+	}
 	for base := line - windowBehind; Newer(base, w.base); w.base++ {
 		i := w.base % windowSpan
 		w.bits[i/64] &^= 1 << (i % 64)

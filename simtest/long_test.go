@@ -9,6 +9,7 @@ import (
 
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/simtest"
+	"github.com/foretick/foretick/transport"
 	"github.com/foretick/foretick/transport/sim"
 )
 
@@ -18,6 +19,7 @@ type longMatch struct {
 	server *foretick.Server
 	game   *game
 	client *foretick.Client
+	end    *sim.Endpoint // the client's newest
 }
 
 func newLong(t *testing.T, rate int, link sim.Link) *longMatch {
@@ -33,7 +35,10 @@ func newLong(t *testing.T, rate int, link sim.Link) *longMatch {
 	cg := &game{}
 	m.client, err = m.Join(foretick.ClientConfig{Protocol: make(cg), Sample: foretick.Sample(&cg.cmd, func(foretick.View) move {
 		return move{Y: 0.25}
-	})}, simtest.Seat{Up: link, Down: link})
+	})}, simtest.Seat{Up: link, Down: link, Wrap: func(e transport.Endpoint) transport.Endpoint {
+		m.end = e.(*sim.Endpoint)
+		return e
+	}})
 	require.NoError(t, err)
 	return m
 }

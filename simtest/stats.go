@@ -2,8 +2,8 @@ package simtest
 
 import "github.com/foretick/foretick"
 
-// AddStats adds the counters of a client, o, to s. The connection's counters are not added,
-// since they include estimates.
+// AddStats adds the counters of a client, o, to s. The connection's counters and the clock's
+// figures are not added, since they are estimates or include some.
 func AddStats(s, o *foretick.ClientStats) {
 	s.Connections += o.Connections
 	s.Resumed += o.Resumed
