@@ -1,6 +1,7 @@
 package foretick
 
 import (
+	"runtime"
 	"time"
 
 	"github.com/foretick/foretick/ecs"
@@ -70,6 +71,9 @@ type clientBase struct {
 	now    time.Duration // of the Step that runs
 	stats  ClientStats
 	losses losses
+
+	architecture       string // that this program runs on
+	serverArchitecture string // and the server; empty: it did not say
 }
 
 // newClientBase makes the world, and what all parts share.
@@ -79,7 +83,8 @@ func newClientBase(cfg ClientConfig) clientBase {
 	w.WatchOutside(true)
 	return clientBase{
 		cfg: cfg, p: p, world: w, view: View{World: w},
-		frame: Frame{World: w, DT: 1 / float32(p.TickRate), rate: p.TickRate, queues: p.newQueues()},
+		architecture: runtime.GOARCH,
+		frame:        Frame{World: w, DT: 1 / float32(p.TickRate), rate: p.TickRate, queues: p.newQueues()},
 	}
 }
 

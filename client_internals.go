@@ -17,6 +17,8 @@ type clientInternals struct{ c *Client }
 
 func (in clientInternals) Hash() uint64 { return in.c.world.Hash(in.c.p.order) }
 
+func (in clientInternals) SetArchitecture(name string) { in.c.architecture = name }
+
 func (in clientInternals) OnMessage(fn func(probe.MessageReceived)) {
 	in.c.hooks.message = append(in.c.hooks.message, fn)
 }

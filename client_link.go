@@ -152,7 +152,7 @@ func (l *link) send(ticks int, ip *input) {
 	l.fates(ip.commands)
 	asks := l.view.State >= Syncing && !greet && l.ask(pk)
 	if greet && l.rejected == nil && !l.builds.asks {
-		hello := netcode.Hello{Version: helloVersion, Protocol: l.builds.speaks, Resume: l.place.token, SnapshotRate: uint8(l.cfg.SnapshotRate)}
+		hello := netcode.Hello{Version: helloVersion, Protocol: l.builds.speaks, Resume: l.place.token, SnapshotRate: uint8(l.cfg.SnapshotRate), Architecture: l.architecture}
 		if l.stats.Connections > 0 { // else another process of the player's took them
 			hello.Taken = l.place.taken[:standard.GameChannels+len(l.p.Channels)]
 		}

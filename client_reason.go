@@ -19,8 +19,8 @@ func (tl *timeline) corrected(t Tick) {
 		tl.stats.Mispredictions++
 		tl.stats.ByCause[tl.found.wrong.Cause]++
 		if tl.cfg.OnMisprediction != nil {
-			if debugBuild && tl.found.wrong.Cause == prediction.Code {
-				tl.found.wrong.System, tl.found.wrong.CauseTick = tl.blame(t)
+			if tl.found.wrong.Cause == prediction.Code {
+				tl.explainCode(t)
 			}
 			tl.explainInputs()
 			tl.cfg.OnMisprediction(tl.found.wrong)
@@ -242,6 +242,17 @@ func (tl *timeline) checkUntracked(t Tick) {
 				return
 			}
 		}
+	}
+}
+
+// explainCode adds what is known of a misprediction that has no other cause.
+func (tl *timeline) explainCode(t Tick) {
+	w := &tl.found.wrong
+	if debugBuild {
+		w.System, w.CauseTick = tl.blame(t)
+	}
+	if tl.serverArchitecture != "" && tl.serverArchitecture != tl.architecture {
+		w.Architecture, w.ServerArchitecture = tl.architecture, tl.serverArchitecture
 	}
 }
 

@@ -100,7 +100,7 @@ func (c *Client) welcome(w netcode.Welcome) {
 	} else {
 		c.link.place.taken, c.input.first = [netcode.MaxChannels]uint32{}, 0
 	}
-	c.link.place.server = w.Server
+	c.link.place.server, c.serverArchitecture = w.Server, w.Architecture
 	c.view.State, c.view.Player, c.link.place.token, c.link.level.epoch = Syncing, PlayerID(w.Owner), w.Resume, w.Epoch
 	c.stats.Connections++
 	c.post() // hooks ask

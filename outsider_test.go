@@ -467,6 +467,22 @@ func TestKickText(t *testing.T) {
 	require.Contains(t, h.log.String(), "FirstUserCode")
 }
 
+// TestUnknownRoles: who wants to be what this server does not know is told so by name.
+func TestUnknownRoles(t *testing.T) {
+	h := newVenue(t, foretick.ServerConfig{})
+	for _, role := range []netcode.Role{2, 255} {
+		c := h.call("")
+		c.say(func(pk *netcode.Packet) {
+			pk.Message(netcode.MessageHello, netcode.Hello{Version: netcode.Version, Protocol: h.hash, Role: role}.Append(nil))
+		})
+		h.run(time.Second)
+		require.Equal(t, transport.Mismatch, c.gone.Code)
+		require.Equal(t, uint8(5), c.reject.Code)
+		require.Contains(t, c.reject.Text, fmt.Sprintf("does not know role %d", role))
+	}
+	require.Empty(t, h.srv.Players(nil))
+}
+
 // TestLogsAreBounded: whatever strangers do, and however often, each kind of refusal
 // and abuse is a line a minute, with who it was.
 func TestLogsAreBounded(t *testing.T) {

@@ -11,6 +11,7 @@ const (
 	rejectFull            = 2
 	rejectVersion         = 3
 	rejectBuildDifference = 4 // another build: ask for the schema
+	rejectRole            = 5 // neither a player nor an observer, or no observers here
 
 	maxSnapshotTicks = 120  // between two snapshots to one client, at most
 	sentWindow       = 1024 // most packets whose content is kept until their fate is known

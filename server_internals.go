@@ -30,6 +30,8 @@ func (in serverInternals) Interval() time.Duration { return in.s.clock.interval 
 
 func (in serverInternals) Hash() uint64 { return in.s.sim.world.Hash(in.s.p.order) }
 
+func (in serverInternals) SetArchitecture(name string) { in.s.sessions.architecture = name }
+
 func (in serverInternals) OnMessage(fn func(probe.MessageSent)) {
 	in.s.hooks.message = append(in.s.hooks.message, fn)
 }

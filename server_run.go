@@ -3,6 +3,7 @@ package foretick
 import (
 	"encoding/binary"
 	"io"
+	"runtime"
 	"slices"
 	"time"
 
@@ -26,6 +27,7 @@ func NewServer(cfg ServerConfig) (*Server, error) {
 		}
 	}
 	s := &Server{cfg: cfg, p: p, endpoint: cfg.Transport, logs: serverLog{Logger: cfg.Logger, limits: logLimit{}}}
+	s.sessions.architecture = runtime.GOARCH
 	s.sessions.byPeer, s.admission.waiting, s.sim.ordinals = map[transport.PeerID]*player{}, map[string]int{}, ordinals{}
 	s.sim.p = p
 	s.sim.world = ecs.NewWorld(p.Types, ecs.WorldConfig{Tags: []string{TagServer}, OnFull: s.noRoom})

@@ -2,6 +2,7 @@ package foretick
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"reflect"
 	"time"
@@ -20,6 +21,8 @@ func (s *Server) hello(t time.Duration, p *player, h netcode.Hello) {
 	switch {
 	case h.Version != helloVersion:
 		s.refuse(t, p, netcode.Reject{Code: rejectVersion, Protocol: s.p.Hash, Text: "this server speaks another version of the library's own protocol"})
+	case h.Role != netcode.RolePlay:
+		s.refuse(t, p, netcode.Reject{Code: rejectRole, Protocol: s.p.Hash, Text: fmt.Sprintf("this server does not know role %d: it takes players (0)", h.Role)})
 	case h.Protocol != s.p.Hash && s.cfg.AllowOtherBuilds:
 		s.otherBuilds(t, p, h)
 	case h.Protocol != s.p.Hash:
@@ -76,7 +79,7 @@ func (s *Server) admit(t time.Duration, p *player, owner PlayerID, h netcode.Hel
 		s.stats.OtherBuilds++
 	}
 	s.board.change(p, &s.sessions, &s.stats)
-	line := p.who()
+	line := append(p.who(), "architecture", h.Architecture)
 	if code, text, known := s.sessions.whyGone(h.Resume); known {
 		p.session.lostCode, p.session.lostText = code, cutText(text, netcode.MaxWelcomeText)
 		line = append(line, "lost_place", code, "why", text)

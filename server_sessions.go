@@ -21,9 +21,10 @@ type sessions struct {
 	newcomers []newcomer
 	departed  []departed // oldest first
 
-	serverID    uint64 // tells this server from others
-	begun       uint64 // sessions so far
-	connections uint64 // likewise
+	serverID     uint64 // tells this server from others
+	architecture string // that it runs on
+	begun        uint64 // sessions so far
+	connections  uint64 // likewise
 }
 
 // newcomer waits for the tick in which the player whose place it takes leaves.

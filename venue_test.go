@@ -127,6 +127,7 @@ type caller struct {
 	conn    *netcode.Conn
 	peer    transport.PeerID
 	welcome netcode.Welcome
+	reject  netcode.Reject
 	gone    *transport.Event
 	plays   bool                     // sends a command in every tick
 	asleep  bool                     // says nothing
@@ -158,6 +159,9 @@ func (c *caller) step() {
 				for m, ok := c.conn.NextMessage(); ok; m, ok = c.conn.NextMessage() {
 					if w, err := netcode.ParseWelcome(m.Body); m.Type == netcode.MessageWelcome && err == nil {
 						c.welcome = w
+					}
+					if r, err := netcode.ParseReject(m.Body); m.Type == netcode.MessageReject && err == nil {
+						c.reject = r
 					}
 				}
 			}

@@ -17,8 +17,8 @@
 //   - [Clock] holds a client's two times. Predicted time runs ahead of the
 //     server, so that inputs arrive in time. Render time runs behind, so that
 //     snapshots do.
-//   - [Hello], [Welcome], [Reject], [ClientConfig], [LevelInfo] and
-//     [SnapshotHeader] are the messages of a session. [SchemaRequest] and
+//   - [Hello], [Welcome], [Reject], [ClientConfig], [LevelInfo],
+//     [Eye] and [SnapshotHeader] are the messages of a session. [SchemaRequest] and
 //     [SchemaReply] serve tools that lack the game's types.
 //
 // The caller's loop, once a tick:

@@ -55,6 +55,7 @@ var (
 	errEvents  error = malformed("events")
 	errClose   error = malformed("close")
 	errHello   error = malformed("hello")
+	errEye     error = malformed("eye")
 	errWelcome error = malformed("welcome")
 	errReject  error = malformed("reject")
 	errSnap    error = malformed("snapshot header")

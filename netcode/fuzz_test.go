@@ -213,6 +213,8 @@ func FuzzAgainstStandard(f *testing.F) {
 				_, err = netcode.ParseClientConfig(m.Body)
 			case netcode.MessageLevel:
 				_, err = netcode.ParseLevelInfo(m.Body)
+			case netcode.MessageEye:
+				_, err = netcode.ParseEye(m.Body)
 			case netcode.MessageCommands:
 				err = netcode.NewCommandBuffer(9, 32).Read(m.Body, 0)
 			}
@@ -225,7 +227,9 @@ func FuzzHello(f *testing.F) {
 	bodies(f, 16)
 	f.Fuzz(func(t *testing.T, b []byte) {
 		costtest.Bound(t, len(b), func() { _, _ = netcode.ParseHello(b) })
-		if h, err := netcode.ParseHello(b); err == nil {
+		if h, err := netcode.ParseHello(b); err == nil && h.Version != netcode.Version {
+			require.Equal(t, netcode.Hello{Version: b[0]}, h)
+		} else if err == nil {
 			require.Equal(t, b, h.Append(nil))
 		} else {
 			require.ErrorIs(t, err, netcode.ErrMalformed)
@@ -239,6 +243,18 @@ func FuzzWelcome(f *testing.F) {
 		costtest.Bound(t, len(b), func() { _, _ = netcode.ParseWelcome(b) })
 		if w, err := netcode.ParseWelcome(b); err == nil {
 			require.Equal(t, b, w.Append(nil))
+		} else {
+			require.ErrorIs(t, err, netcode.ErrMalformed)
+		}
+	})
+}
+
+func FuzzEye(f *testing.F) {
+	bodies(f, 23)
+	f.Fuzz(func(t *testing.T, b []byte) {
+		costtest.Bound(t, len(b), func() { _, _ = netcode.ParseEye(b) })
+		if e, err := netcode.ParseEye(b); err == nil {
+			require.Equal(t, b, e.Append([]byte{}))
 		} else {
 			require.ErrorIs(t, err, netcode.ErrMalformed)
 		}

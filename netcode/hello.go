@@ -1,10 +1,20 @@
 package netcode
 
 // Version is the version of this wire format, sent in Hello.
-const Version = 2
+const Version = 3
 
 // MaxHelloData is the most bytes of game data in a Hello.
 const MaxHelloData = 256
+
+// Role is what a peer wants to be. A server refuses roles that it does not know.
+type Role uint8
+
+const (
+	// RolePlay: a player.
+	RolePlay Role = iota
+	// RoleObserve: an observer, which receives snapshots and sends no commands.
+	RoleObserve
+)
 
 // Hello is a client's first message. The client repeats it until the server
 // replies.
@@ -13,6 +23,8 @@ type Hello struct {
 	Protocol     uint64   // hash of everything both ends must agree on
 	Resume       [16]byte // token of an earlier Welcome; zero: a new player
 	SnapshotRate uint8    // snapshots a second that the client asks for; 0: the server chooses
+	Role         Role     // what the client wants to be
+	Architecture string   // that the client runs on, as in GOARCH; see MaxArchitecture. Empty: not stated
 	Data         []byte   // the game's data, at most MaxHelloData bytes; aliases the message when parsed
 	// Taken says, for each channel, how many reliable messages the client has
 	// received in the session named by Resume, over all connections: see
@@ -20,13 +32,16 @@ type Hello struct {
 	Taken []uint32
 }
 
-// Append appends the encoded h to dst. It cuts Data to MaxHelloData and Taken
-// to MaxChannels.
+const helloSize = 1 + 8 + 16 + 1 + 1
+
+// Append appends the encoded h to dst. It cuts Data to MaxHelloData, Taken to
+// MaxChannels, and Architecture as MaxArchitecture says.
 func (h Hello) Append(dst []byte) []byte {
 	dst = append(dst, h.Version)
 	dst = le.AppendUint64(dst, h.Protocol)
 	dst = append(dst, h.Resume[:]...)
-	dst = append(dst, h.SnapshotRate)
+	dst = append(dst, h.SnapshotRate, byte(h.Role))
+	dst = appendArchitecture(dst, h.Architecture)
 	data := h.Data[:min(len(h.Data), MaxHelloData)]
 	dst = appendVarint(dst, uint64(len(data)))
 	dst = append(dst, data...)
@@ -38,13 +53,21 @@ func (h Hello) Append(dst []byte) []byte {
 	return dst
 }
 
-// ParseHello decodes what Append wrote. Error: ErrMalformed.
+// ParseHello decodes what Append wrote. Error: ErrMalformed. The layout of
+// another Version is not known: such a Hello has its Version and nothing else.
 func ParseHello(b []byte) (Hello, error) {
 	var h Hello
-	if len(b) < 26 {
+	if len(b) > 0 && b[0] != Version {
+		return Hello{Version: b[0]}, nil
+	}
+	if len(b) < helloSize {
 		return h, errHello
 	}
-	n, rest, ok := readVarint(b[26:])
+	architecture, rest, ok := readArchitecture(b[helloSize:])
+	if !ok {
+		return h, errHello
+	}
+	n, rest, ok := readVarint(rest)
 	if !ok || n > MaxHelloData || n >= uint64(len(rest)) {
 		return h, errHello
 	}
@@ -52,7 +75,7 @@ func ParseHello(b []byte) (Hello, error) {
 	if taken[0] > MaxChannels || len(taken) != 1+4*int(taken[0]) {
 		return h, errHello
 	}
-	h.Version, h.Protocol, h.SnapshotRate = b[0], le.Uint64(b[1:]), b[25]
+	h.Version, h.Protocol, h.SnapshotRate, h.Role, h.Architecture = b[0], le.Uint64(b[1:]), b[25], Role(b[26]), architecture
 	copy(h.Resume[:], b[9:25])
 	if n > 0 {
 		h.Data = rest[:n]

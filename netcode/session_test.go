@@ -12,12 +12,13 @@ import (
 )
 
 func TestSessionMessagesRoundTrip(t *testing.T) {
+	architecture := rapid.StringMatching("[a-z0-9]{0,16}")
 	rapid.Check(t, func(t *rapid.T) {
 		token := rapid.Custom(func(t *rapid.T) (a [16]byte) {
 			copy(a[:], rapid.SliceOfN(rapid.Byte(), 16, 16).Draw(t, "token"))
 			return a
 		})
-		h := netcode.Hello{Version: rapid.Byte().Draw(t, "v"), Protocol: rapid.Uint64().Draw(t, "p"), Resume: token.Draw(t, "r"),
+		h := netcode.Hello{Version: netcode.Version, Role: netcode.Role(rapid.Byte().Draw(t, "role")), Architecture: architecture.Draw(t, "a"), Protocol: rapid.Uint64().Draw(t, "p"), Resume: token.Draw(t, "r"),
 			SnapshotRate: rapid.Byte().Draw(t, "s"), Data: rapid.SliceOfN(rapid.Byte(), 1, 256).Draw(t, "d"), Taken: rapid.SliceOfN(rapid.Uint32(), 1, 8).Draw(t, "n")}
 		h2, err := netcode.ParseHello(h.Append(nil))
 		require.NoError(t, err)
@@ -25,7 +26,7 @@ func TestSessionMessagesRoundTrip(t *testing.T) {
 		w := netcode.Welcome{Owner: rapid.Uint16().Draw(t, "o"), TickRate: rapid.Uint8Range(1, 255).Draw(t, "tr"),
 			SnapshotInterval: rapid.Uint8Range(1, 255).Draw(t, "i"), Tick: rapid.Uint32().Draw(t, "t"),
 			Epoch: rapid.Byte().Draw(t, "e"), Resume: token.Draw(t, "r2"), CommandSize: rapid.Uint16().Draw(t, "c"), Taken: rapid.Uint32().Draw(t, "t2"),
-			Server: rapid.Uint64().Draw(t, "s"), Resumed: rapid.Bool().Draw(t, "r3"), Code: rapid.Uint16().Draw(t, "c2"), Text: rapid.StringN(0, -1, 120).Draw(t, "t3")}
+			Architecture: architecture.Draw(t, "a2"), Server: rapid.Uint64().Draw(t, "s"), Resumed: rapid.Bool().Draw(t, "r3"), Code: rapid.Uint16().Draw(t, "c2"), Text: rapid.StringN(0, -1, 120).Draw(t, "t3")}
 		w2, err := netcode.ParseWelcome(w.Append(nil))
 		require.NoError(t, err)
 		require.Equal(t, w, w2)
@@ -44,8 +45,8 @@ func TestSessionMessagesRoundTrip(t *testing.T) {
 }
 
 func TestSessionMessagesRefuseEveryCut(t *testing.T) {
-	hello := netcode.Hello{Data: []byte("abc")}.Append(nil)
-	welcome := netcode.Welcome{TickRate: 30, SnapshotInterval: 1}.Append(nil)
+	hello := netcode.Hello{Version: netcode.Version, Architecture: "arm64", Data: []byte("abc")}.Append(nil)
+	welcome := netcode.Welcome{TickRate: 30, SnapshotInterval: 1, Architecture: "arm64"}.Append(nil)
 	for i := range hello {
 		_, err := netcode.ParseHello(hello[:i])
 		require.ErrorIs(t, err, netcode.ErrMalformed)
@@ -54,6 +55,11 @@ func TestSessionMessagesRefuseEveryCut(t *testing.T) {
 	require.ErrorIs(t, err, netcode.ErrMalformed)
 	_, err = netcode.ParseHello(append(append(hello[:len(hello)-1:len(hello)-1], 9), make([]byte, 36)...))
 	require.ErrorIs(t, err, netcode.ErrMalformed, "more channels than there can be")
+	_, err = netcode.ParseHello(append(hello[:28:28], append([]byte("ARM64"), hello[33:]...)...))
+	require.ErrorIs(t, err, netcode.ErrMalformed, "no name of an architecture")
+	h, err := netcode.ParseHello([]byte{2, 9})
+	require.NoError(t, err)
+	require.Equal(t, netcode.Hello{Version: 2}, h, "of another version nothing is read")
 	for i := range welcome {
 		_, err := netcode.ParseWelcome(welcome[:i])
 		require.ErrorIs(t, err, netcode.ErrMalformed)
@@ -79,9 +85,10 @@ func TestLongTextsAreCut(t *testing.T) {
 	r, err := netcode.ParseReject(netcode.Reject{Code: 3, Protocol: 4, Text: strings.Repeat("x", 300)}.Append(nil))
 	require.NoError(t, err)
 	require.Equal(t, netcode.Reject{Code: 3, Protocol: 4, Text: strings.Repeat("x", 200)}, r)
-	h, err := netcode.ParseHello(netcode.Hello{Data: make([]byte, 300)}.Append(nil))
+	h, err := netcode.ParseHello(netcode.Hello{Version: netcode.Version, Architecture: "x86-64", Data: make([]byte, 300)}.Append(nil))
 	require.NoError(t, err)
 	require.Len(t, h.Data, 256)
+	require.Equal(t, "x86", h.Architecture)
 }
 
 func TestCloseTellsCodeAndText(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"math"
 	"strings"
 )
 
@@ -158,8 +159,14 @@ func describeMessage(out *strings.Builder, t uint64, w *wire, commandSize int, b
 		fmt.Fprintf(out, "close %d %q\n", w.unsigned(2), w.b)
 		w.bad = w.bad || len(w.b) > 200
 	case 16:
-		fmt.Fprintf(out, "hello version %d protocol %016x", w.unsigned(1), w.unsigned(8))
+		version := w.unsigned(1)
+		if version != 3 {
+			fmt.Fprintf(out, "hello version %d\n", version)
+			return
+		}
+		fmt.Fprintf(out, "hello version %d protocol %016x", version, w.unsigned(8))
 		fmt.Fprintf(out, " resume %x rate %d", w.take(16), w.unsigned(1))
+		fmt.Fprintf(out, " role %d on %q", w.unsigned(1), w.architecture())
 		n := w.varint()
 		w.bad = w.bad || n > 256 || n > uint64(len(w.b))
 		fmt.Fprintf(out, " data %x taken", w.take(int(min(n, 256))))
@@ -176,7 +183,7 @@ func describeMessage(out *strings.Builder, t uint64, w *wire, commandSize int, b
 		fmt.Fprintf(out, "welcome owner %d rate %d interval %d tick %d epoch %d resume %x command %d taken %d",
 			owner, rate, interval, w.unsigned(4), w.unsigned(1), w.take(16), w.unsigned(2), w.unsigned(4))
 		server, back, code := w.unsigned(8), w.unsigned(1), w.unsigned(2)
-		fmt.Fprintf(out, " server %016x back %d code %d %q\n", server, back, code, w.b)
+		fmt.Fprintf(out, " server %016x back %d on %q code %d %q\n", server, back, w.architecture(), code, w.b)
 		w.bad = w.bad || back > 1 || len(w.b) > 120
 	case 18:
 		fmt.Fprintf(out, "reject %d protocol %016x %q\n", w.unsigned(1), w.unsigned(8), w.b)
@@ -206,9 +213,41 @@ func describeMessage(out *strings.Builder, t uint64, w *wire, commandSize int, b
 	case 22:
 		fmt.Fprintf(out, "level epoch %d tick %d data %x\n", w.unsigned(1), w.unsigned(4), w.b)
 		w.bad = w.bad || len(w.b) > 1024
+	case 23:
+		describeEye(out, w)
 	default:
 		w.bad = w.bad || t < 16
 		fmt.Fprintf(out, "message %d %x\n", t, w.b)
+	}
+}
+
+// architecture reads the name of one.
+func (w *wire) architecture() string {
+	n := w.unsigned(1)
+	w.bad = w.bad || n > 16
+	name := string(w.take(int(min(n, 16))))
+	w.bad = w.bad || strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789") != ""
+	return name
+}
+
+func describeEye(out *strings.Builder, w *wire) {
+	switch len(w.b) {
+	case 0:
+		fmt.Fprintln(out, "no eye")
+	case 2:
+		player := w.unsigned(2)
+		w.bad = w.bad || player == 0
+		fmt.Fprintf(out, "eye of player %d\n", player)
+	case 12:
+		fmt.Fprint(out, "eye at")
+		for range 3 {
+			bits := uint32(w.unsigned(4))
+			w.bad = w.bad || bits>>23&255 == 255
+			fmt.Fprintf(out, " %v", math.Float32frombits(bits))
+		}
+		fmt.Fprintln(out)
+	default:
+		w.bad = true
 	}
 }
 

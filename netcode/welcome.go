@@ -3,7 +3,7 @@ package netcode
 // Welcome is the server's reply to a Hello that it accepts. The server repeats
 // it until the client's next message shows that it arrived.
 type Welcome struct {
-	Owner            uint16   // the client's owner id; 0 is nobody
+	Owner            uint16   // the client's owner id; of an observer, the player whose view it has; 0 is nobody
 	TickRate         uint8    // ticks a second, not 0
 	SnapshotInterval uint8    // ticks from one snapshot to the next, not 0
 	Tick             Tick     // the server's tick when this was written
@@ -21,7 +21,10 @@ type Welcome struct {
 	// server knows.
 	Resumed bool
 	Code    uint16
-	Text    string // at most MaxWelcomeText bytes
+	// Architecture is the one that the server runs on, as in GOARCH; see
+	// MaxArchitecture. Empty: not stated.
+	Architecture string
+	Text         string // at most MaxWelcomeText bytes
 }
 
 // MaxWelcomeText is the longest text of a Welcome, in bytes.
@@ -29,7 +32,8 @@ const MaxWelcomeText = 120
 
 const welcomeSize = 2 + 1 + 1 + 4 + 1 + 16 + 2 + 4 + 8 + 1 + 2
 
-// Append appends the encoded w to dst. It cuts Text to MaxWelcomeText.
+// Append appends the encoded w to dst. It cuts Text to MaxWelcomeText, and
+// Architecture as MaxArchitecture says.
 func (w Welcome) Append(dst []byte) []byte {
 	dst = le.AppendUint16(dst, w.Owner)
 	dst = append(dst, w.TickRate, w.SnapshotInterval)
@@ -45,19 +49,24 @@ func (w Welcome) Append(dst []byte) []byte {
 	}
 	dst = append(dst, resumed)
 	dst = le.AppendUint16(dst, w.Code)
+	dst = appendArchitecture(dst, w.Architecture)
 	return append(dst, w.Text[:min(len(w.Text), MaxWelcomeText)]...)
 }
 
 // ParseWelcome decodes what Append wrote. Error: ErrMalformed, also for a rate
 // or interval of 0.
 func ParseWelcome(b []byte) (Welcome, error) {
-	if len(b) < welcomeSize || len(b) > welcomeSize+MaxWelcomeText || b[2] == 0 || b[3] == 0 || b[39] > 1 {
+	if len(b) < welcomeSize || b[2] == 0 || b[3] == 0 || b[39] > 1 {
+		return Welcome{}, errWelcome
+	}
+	architecture, text, ok := readArchitecture(b[welcomeSize:])
+	if !ok || len(text) > MaxWelcomeText {
 		return Welcome{}, errWelcome
 	}
 	w := Welcome{
 		Owner: le.Uint16(b), TickRate: b[2], SnapshotInterval: b[3],
 		Tick: le.Uint32(b[4:]), Epoch: b[8], CommandSize: le.Uint16(b[25:]), Taken: le.Uint32(b[27:]),
-		Server: le.Uint64(b[31:]), Resumed: b[39] == 1, Code: le.Uint16(b[40:]), Text: string(b[welcomeSize:]),
+		Server: le.Uint64(b[31:]), Resumed: b[39] == 1, Code: le.Uint16(b[40:]), Architecture: architecture, Text: string(text),
 	}
 	copy(w.Resume[:], b[9:25])
 	return w, nil

@@ -1,6 +1,7 @@
 package observe
 
 import (
+	"runtime"
 	"time"
 
 	"github.com/foretick/foretick/internal/standard"
@@ -168,7 +169,7 @@ func (o *Observer) send() {
 		continue
 	}
 	if !o.cfg.SchemaOnly && o.schema != nil && o.me == 0 {
-		pk.Message(netcode.MessageHello, netcode.Hello{Version: netcode.Version, Protocol: o.schema.Hash()}.Append(nil))
+		pk.Message(netcode.MessageHello, netcode.Hello{Version: netcode.Version, Protocol: o.schema.Hash(), Architecture: runtime.GOARCH}.Append(nil))
 	}
 	_, b := pk.Finish()
 	// A refused packet is a lost one: what it carried goes again.

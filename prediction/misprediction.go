@@ -87,6 +87,10 @@ type Misprediction struct {
 	// 0), and Executed the one that the server ran. nil: unknown.
 	Input    any `json:"input,omitempty"`
 	Executed any `json:"executed,omitempty"`
+	// Architecture and ServerArchitecture are those of the client and the server, as in
+	// GOARCH, when Cause is Code and they are not the same. Otherwise both are empty.
+	Architecture       string `json:"architecture,omitempty"`
+	ServerArchitecture string `json:"server_architecture,omitempty"`
 	// Differences lists every predicted field that differed in Tick, including
 	// the first. It is empty when a whole entity exists on one end only.
 	Differences []Difference `json:"differences,omitempty"`
@@ -120,14 +124,26 @@ func (m Misprediction) Why() string {
 		}
 		return "a shared system read a value that differed on this client"
 	case Code:
-		if m.System != "" {
-			return fmt.Sprintf("system %q computed something else in tick %d, from the same inputs", m.System, m.CauseTick)
-		}
-		return "the same code computed something else from the same inputs: chance, a clock, the order of a map, or state outside of components"
+		return m.whyCode()
 	case Unknown:
 		return "the ends have not agreed for so long that the cause is not known any more"
 	}
 	return m.Cause.String()
+}
+
+func (m Misprediction) whyCode() string {
+	what := "the same code computed something else from the same inputs"
+	if m.System != "" {
+		what = fmt.Sprintf("system %q computed something else in tick %d, from the same inputs", m.System, m.CauseTick)
+	}
+	switch {
+	case m.Architecture != m.ServerArchitecture:
+		return fmt.Sprintf("%s. The client runs on %s and the server on %s, which may round x*y + z and functions of math differently: "+
+			"check the game's code with foretick-vet, then run simtest.SyncTest for other reasons", what, m.Architecture, m.ServerArchitecture)
+	case m.System != "":
+		return what
+	}
+	return what + ": chance, a clock, the order of a map, or state outside of components"
 }
 
 func (m Misprediction) whyInput() string {

@@ -110,6 +110,7 @@ func (m *Match) Serve(cfg foretick.ServerConfig) (*foretick.Server, error) {
 		return nil, err
 	}
 	m.inside = server.Internals()
+	m.inside.SetArchitecture(architecture)
 	m.watchServer(m.inside)
 	m.server, m.listen, m.checked, m.owners = server, listen, 0, map[int]foretick.PlayerID{}
 	m.kinds, m.requests = len(game.Messages), len(game.Requests)
@@ -272,6 +273,10 @@ func (m *Match) wake() {
 	default:
 	}
 }
+
+// architecture is what both ends of a simulated match say that they run on, so that packets
+// are the same on every machine.
+const architecture = "sim"
 
 // Trace returns a digest of every packet sent, every tick's state and every
 // eighth rendered frame so far. Equal digests mean equal matches.

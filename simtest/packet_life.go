@@ -51,6 +51,7 @@ func newLife(s *PacketFuzzer, number uint64) (*life, error) {
 	if err != nil {
 		return nil, err
 	}
+	l.server.Internals().SetArchitecture(architecture)
 	if p.Begin != nil {
 		p.Begin(l.server)
 	}
@@ -63,6 +64,7 @@ func newLife(s *PacketFuzzer, number uint64) (*life, error) {
 		if err != nil {
 			return nil, err
 		}
+		c.Internals().SetArchitecture(architecture)
 		if l.client == nil {
 			l.client = c
 		} else {

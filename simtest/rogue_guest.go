@@ -26,6 +26,9 @@ func (d *rogueMatch) invite() (*guest, error) {
 	g := &guest{player: make1(), end: d.net.Dial(true), since: d.now}
 	var err error
 	g.client, err = foretick.NewClient(foretick.ClientConfig{Protocol: g.player.Protocol, Transport: g.end, Sample: g.player.Sample})
+	if err == nil {
+		g.client.Internals().SetArchitecture(architecture)
+	}
 	return g, err
 }
 

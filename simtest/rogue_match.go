@@ -110,6 +110,7 @@ func newRogueMatch(cfg *Rogues, net RogueNet, d *dice) (*rogueMatch, error) {
 	if err != nil {
 		return nil, err
 	}
+	n.server.Internals().SetArchitecture(architecture)
 	n.server.Internals().OnRequest(func(r probe.RequestTaken) { n.learn(RequestTaken(r)) })
 	if n.player.Begin != nil {
 		n.player.Begin(n.server)

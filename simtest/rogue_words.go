@@ -29,9 +29,10 @@ var words = [rogueWords]word{
 	{"server's word", (*rogue).sayServers},
 	{"unknown", (*rogue).sayUnknown},
 	{"broken", (*rogue).sayBroken},
+	{"eye", (*rogue).sayEye},
 }
 
-const rogueWords = 14
+const rogueWords = 15
 
 // The protocol's internal message types.
 const (
@@ -76,13 +77,20 @@ func (r *rogue) anyToken() (token [16]byte) {
 
 func (r *rogue) sayStrangeHello() {
 	h := netcode.Hello{Version: netcode.Version, Protocol: r.match.hash, Resume: r.anyToken()}
-	switch r.dice.n(8) {
+	switch r.dice.n(10) {
+	case 3:
+		h.Role = netcode.Role(r.dice.bits(8))
+	case 4:
+		h.Role = netcode.RoleObserve
 	case 0:
 		h.Version = byte(r.dice.bits(8))
 	case 1:
 		h.Protocol ^= r.dice.long()
 	case 2:
 		h.SnapshotRate = byte(r.dice.bits(8))
+	}
+	if r.dice.one(2) {
+		h.Architecture = [...]string{"arm64", "wasm", "loong64loong64x", "a", "?"}[r.dice.n(5)]
 	}
 	if r.dice.one(4) {
 		r.data = r.dice.fill(r.data[:0], r.dice.n(netcode.MaxHelloData+1))
@@ -342,4 +350,18 @@ func (r *rogue) sayBroken() {
 	r.buf = append(r.buf, byte(r.dice.n(24)))
 	r.buf = binary.AppendUvarint(r.buf, r.dice.long())
 	r.buf = r.dice.fill(r.buf, r.dice.low(32))
+}
+
+// sayEye looks from somewhere, as observers do.
+func (r *rogue) sayEye() {
+	switch r.dice.n(3) {
+	case 0:
+		r.body = netcode.Eye{Player: uint16(r.dice.bits(16))}.Append(r.body[:0])
+	case 1:
+		r.body = netcode.Eye{Has: true, X: float32(r.dice.n(2000)) - 1000, Z: 1e30}.Append(r.body[:0])
+	default:
+		r.body = r.dice.fill(r.body[:0], 12)
+	}
+	r.spoil()
+	r.say(netcode.MessageEye, r.body)
 }

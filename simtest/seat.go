@@ -108,6 +108,7 @@ func (m *Match) Join(cfg foretick.ClientConfig, s Seat) (*foretick.Client, error
 // watchClient follows the client's messages, requests and sync test.
 func (m *Match) watchClient(st *seat, s Seat) error {
 	st.inside = st.client.Internals()
+	st.inside.SetArchitecture(architecture)
 	st.inside.OnMessage(func(r probe.MessageReceived) {
 		for _, c := range m.messages {
 			m.fail(c, c.Received(m, st.client, MessageReceived(r)))

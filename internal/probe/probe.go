@@ -48,6 +48,9 @@ type Server interface {
 	OnRequest(fn func(RequestTaken))
 	// OnCall calls fn before each function that was passed to Server.Do, with its name.
 	OnCall(fn func(name string))
+	// SetArchitecture sets the name that clients are told the server runs on. Package
+	// simtest sets it, so that packets are the same on every machine.
+	SetArchitecture(name string)
 }
 
 // Client is the inside of a client. Call its methods between Steps.
@@ -80,6 +83,9 @@ type Client interface {
 	// SampleWhile makes the client read its player's input only while wanted returns true,
 	// and send zero commands otherwise. It does nothing for a client without a Sampler.
 	SampleWhile(wanted func() bool)
+	// SetArchitecture sets the name that the server is told the client runs on. Call it
+	// before the first Step.
+	SetArchitecture(name string)
 	// SyncTest makes the client run the newest ticks again after each tick, and calls
 	// found with each tick that comes out differently. Call it before the first Step. It
 	// returns an error if the history is too short.
