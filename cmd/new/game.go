@@ -1,0 +1,119 @@
+package main
+
+import (
+	"embed"
+	"errors"
+	"fmt"
+	"go/format"
+	"go/token"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"text/template"
+)
+
+//go:embed templates
+var templates embed.FS
+
+// game is what the templates are filled with.
+type game struct {
+	Package string
+	Module  string
+	Version string // of the library
+	Replace string // the checkout that it comes from; empty if it comes from a tag
+
+	dir string
+}
+
+var (
+	names = regexp.MustCompile(`^[a-z][a-z0-9_]*$`)
+	// Module paths may hold more, but these need no rules of their own.
+	paths = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9._~-]*(/[A-Za-z0-9_][A-Za-z0-9._~-]*)*$`)
+	other = regexp.MustCompile(`^[^a-z]+|[^a-z0-9_]`)
+)
+
+// newGame checks the names. An empty module is the game's name.
+func newGame(dir, module string) (*game, error) {
+	g := &game{Package: filepath.Base(filepath.Clean(dir)), Module: module, dir: dir}
+	if module == "" {
+		g.Module = g.Package
+	}
+	if !names.MatchString(g.Package) {
+		hint := other.ReplaceAllString(strings.ToLower(g.Package), "")
+		if hint == "" {
+			hint = "mygame"
+		}
+		return nil, fmt.Errorf("%q names no Go package: use lower-case letters, digits and _, as in %s", g.Package, filepath.Join(filepath.Dir(dir), hint))
+	}
+	switch {
+	case token.IsKeyword(g.Package), g.Package == "main", strings.HasSuffix(g.Package, "_test"):
+		return nil, fmt.Errorf("%q has a meaning in Go: name the game otherwise, for example my%s", g.Package, strings.TrimPrefix(strings.TrimSuffix(g.Package, "_test"), "my"))
+	case !paths.MatchString(g.Module):
+		return nil, fmt.Errorf("-module %q: use letters, digits, dots and slashes, such as example.com/me/%s", module, g.Package)
+	case !strings.Contains(g.Module, ".") && reserved(g.Module):
+		return nil, fmt.Errorf("%s is a package of Go's own: name the game otherwise, or give its module a path with -module example.com/%[1]s", g.Module)
+	}
+	return g, nil
+}
+
+// reserved reports whether an import path means something else to the go command.
+func reserved(path string) bool {
+	switch path {
+	case "all", "std", "cmd", "tool", "work", "internal", "vendor":
+		return true
+	}
+	out, err := exec.Command("go", "list", "-f", "{{.Standard}}", path).Output()
+	return err == nil && strings.TrimSpace(string(out)) == "true"
+}
+
+// write fills the templates. It changes nothing that exists.
+func (g *game) write() error {
+	if err := os.MkdirAll(filepath.Dir(filepath.Clean(g.dir)), 0o777); err != nil {
+		return err
+	}
+	switch err := os.Mkdir(g.dir, 0o777); {
+	case errors.Is(err, fs.ErrExist):
+		return fmt.Errorf("%s exists: remove it, or name another directory", g.dir)
+	case err != nil:
+		return err
+	}
+	return fs.WalkDir(templates, "templates", func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		t, err := template.ParseFS(templates, path)
+		if err != nil {
+			return err
+		}
+		name := strings.TrimSuffix(strings.TrimPrefix(path, "templates/"), ".tmpl")
+		file := filepath.Join(g.dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(file), 0o777); err != nil {
+			return err
+		}
+		var text strings.Builder
+		if err := t.Execute(&text, g); err != nil {
+			return err
+		}
+		content := []byte(text.String())
+		if strings.HasSuffix(name, ".go") { // imports are sorted, whatever the module's name
+			if content, err = format.Source(content); err != nil {
+				return err
+			}
+		}
+		return os.WriteFile(file, content, 0o666)
+	})
+}
+
+// tidy adds the library's own needs to go.mod, and writes go.sum.
+func (g *game) tidy() error {
+	cmd := exec.Command("go", "mod", "tidy")
+	cmd.Dir = g.dir
+	if out, err := cmd.CombinedOutput(); err != nil {
+		lines := strings.Split(strings.TrimSpace(string(out)), "\n")
+		return fmt.Errorf("%w: %s", err, lines[len(lines)-1])
+	}
+	return nil
+}

@@ -1,0 +1,62 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime/debug"
+	"strings"
+)
+
+const library = "github.com/foretick/foretick"
+
+// findLibrary decides how the game's go.mod names the library: by its version if this
+// program comes from the module cache, or else by the checkout.
+func (g *game) findLibrary() error {
+	info, ok := debug.ReadBuildInfo()
+	if ok && info.Main.Path == library {
+		if v, ok := released(&info.Main); ok {
+			g.Version = v
+			return nil
+		}
+	}
+	out, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", library).Output()
+	root := strings.TrimSpace(string(out))
+	if err != nil || root == "" {
+		return errors.New("the checkout of Foretick was not found: run it there, go run ./cmd/new ../mygame, or by a version, go run " + library + "/cmd/new@latest mygame")
+	}
+	return g.useCheckout(root)
+}
+
+// released returns the version of a module that comes from the module cache. Those of a
+// checkout have no sum, whatever the version control says.
+func released(m *debug.Module) (version string, ok bool) {
+	return m.Version, m.Sum != "" && m.Replace == nil
+}
+
+// useCheckout makes the game build with a checkout. Within it, its go.work would apply
+// to the game.
+func (g *game) useCheckout(root string) error {
+	dir, err := filepath.Abs(g.dir)
+	if err != nil {
+		return err
+	}
+	if root, err = filepath.EvalSymlinks(root); err != nil {
+		return err
+	}
+	for up := dir; ; up = filepath.Dir(up) {
+		if real, err := filepath.EvalSymlinks(up); err == nil && real == root {
+			return fmt.Errorf("%s would be inside of the checkout of Foretick, whose go.work the go command would use: name a directory outside, such as %s", g.dir, filepath.Join("..", g.Package))
+		}
+		if up == filepath.Dir(up) {
+			break
+		}
+	}
+	if _, err := os.Stat(filepath.Join(root, "go.mod")); err != nil {
+		return err
+	}
+	g.Version, g.Replace = "v0.0.0", filepath.ToSlash(root)
+	return nil
+}

@@ -1,0 +1,64 @@
+// New writes the beginning of a game: its rules, a server, a client for the
+// terminal, and tests.
+//
+//	go run github.com/foretick/foretick/cmd/new mygame
+//
+// makes the directory mygame, with a module of its own. The last element of the
+// directory's name is the package's and the module's name; -module gives the
+// module another path. From a checkout of Foretick the game builds with that
+// checkout, and its directory must be outside: ../mygame.
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+)
+
+func main() {
+	err := run(os.Args[1:], os.Stdout)
+	switch {
+	case errors.Is(err, flag.ErrHelp):
+	case err != nil:
+		fmt.Fprintln(os.Stderr, "new:", err)
+		os.Exit(1)
+	}
+}
+
+// run is the program without its process.
+func run(args []string, out io.Writer) error {
+	flags := flag.NewFlagSet("new", flag.ContinueOnError)
+	flags.SetOutput(out)
+	flags.Usage = func() {
+		fmt.Fprintln(out, "usage: go run github.com/foretick/foretick/cmd/new [flags] mygame")
+		flags.PrintDefaults()
+	}
+	module := flags.String("module", "", "path of the game's module, such as example.com/me/mygame; the game's name if not set")
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	if flags.NArg() != 1 {
+		flags.Usage()
+		return fmt.Errorf("got %d names: give the directory of the game, such as mygame", flags.NArg())
+	}
+	g, err := newGame(flags.Arg(0), *module)
+	if err != nil {
+		return err
+	}
+	if err := g.findLibrary(); err != nil {
+		return err
+	}
+	if err := g.write(); err != nil {
+		return err
+	}
+	tidied := g.tidy()
+	fmt.Fprintf(out, "%s is ready:\n\n", g.Package)
+	fmt.Fprintf(out, "\tcd %s\n", g.dir)
+	if tidied != nil {
+		fmt.Fprintf(out, "\tgo mod tidy         # failed just now: %v\n", tidied)
+	}
+	fmt.Fprint(out, "\tgo test ./...\n\tgo run ./cmd/server\n\tgo run ./cmd/client # in other terminals: w, a, s and d walk\n")
+	return nil
+}

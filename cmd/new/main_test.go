@@ -1,0 +1,161 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime/debug"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// command returns a command in a directory, without a network: everything that a
+// game needs is in the module cache of who builds Foretick.
+func command(dir, name string, args ...string) *exec.Cmd {
+	cmd := exec.Command(name, args...)
+	cmd.Dir, cmd.Env = dir, append(os.Environ(), "GOPROXY=off")
+	return cmd
+}
+
+func runIn(t *testing.T, dir, name string, args ...string) {
+	t.Helper()
+	out, err := command(dir, name, args...).CombinedOutput()
+	require.NoError(t, err, "%s %v: %s", name, args, out)
+}
+
+// start runs a program until the test ends, and returns its lines.
+func start(t *testing.T, cmd *exec.Cmd) <-chan string {
+	t.Helper()
+	r, w := io.Pipe()
+	cmd.Stdout, cmd.Stderr = w, w
+	require.NoError(t, cmd.Start())
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+		_ = w.Close()
+	})
+	lines := make(chan string, 1024)
+	go func() {
+		for in := bufio.NewScanner(r); in.Scan(); {
+			select {
+			case lines <- in.Text():
+			default: // nobody looks any more
+			}
+		}
+	}()
+	return lines
+}
+
+// await returns the groups of the first line that matches.
+func await(t *testing.T, lines <-chan string, want string) []string {
+	t.Helper()
+	re, over, last := regexp.MustCompile(want), time.After(time.Minute), ""
+	for {
+		select {
+		case line := <-lines:
+			if m := re.FindStringSubmatch(line); m != nil {
+				return m
+			}
+			last = line
+		case <-over:
+			require.Fail(t, "no line matches "+want, "the last one is %q", last)
+		}
+	}
+}
+
+// A new game passes its own tests, and two players of it see each other walk.
+func TestNewGame(t *testing.T) {
+	t.Setenv("GOPROXY", "off")
+	dir := filepath.Join(t.TempDir(), "games", "mygame")
+	var out bytes.Buffer
+	require.NoError(t, run([]string{dir}, &out))
+	require.NotContains(t, out.String(), "failed")
+	mod, err := os.ReadFile(filepath.Join(dir, "go.mod"))
+	require.NoError(t, err)
+	require.Contains(t, string(mod), "replace github.com/foretick/foretick => ")
+	lines := 0
+	require.NoError(t, filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err == nil && !d.IsDir() && d.Name() != "go.sum" {
+			b, err := os.ReadFile(path)
+			require.NoError(t, err)
+			lines += bytes.Count(b, []byte("\n"))
+		}
+		return err
+	}))
+	require.LessOrEqual(t, lines, 150, "a game to begin with is read in one go")
+
+	unformatted, err := command(dir, "gofmt", "-l", ".").CombinedOutput()
+	require.NoError(t, err)
+	require.Empty(t, string(unformatted))
+	runIn(t, dir, "go", "vet", "./...")
+	runIn(t, dir, "go", "test", "./...")
+	runIn(t, dir, "go", "build", "-o", dir, "./...")
+	server := start(t, command(dir, filepath.Join(dir, "server"), "-addr", "127.0.0.1:0"))
+	addr := await(t, server, `listening on (\S+)`)[1]
+	var screens [2]<-chan string
+	for i, keys := range []string{"d\n", "a\n"} {
+		client := command(dir, filepath.Join(dir, "client"), "-addr", addr)
+		client.Stdin = strings.NewReader(keys)
+		screens[i] = start(t, client)
+		await(t, screens[i], "playing: you are player") // so the first is player 1
+	}
+	await(t, screens[0], `you are player 1;.* 2 at 2\d\.`)
+	await(t, screens[1], `you are player 2;.* 1 at (3[1-9]|[45]\d|60)\.`)
+}
+
+// Names that make no game, and places for none, say what to write instead.
+func TestBadNames(t *testing.T) {
+	dir := t.TempDir()
+	require.NoError(t, os.Mkdir(filepath.Join(dir, "taken"), 0o777))
+	for _, c := range []struct {
+		want string
+		args []string
+	}{
+		{"got 0 names", nil},
+		{"got 2 names", []string{"my", "game"}},
+		{"as in " + filepath.Join(dir, "mygame"), []string{filepath.Join(dir, "My-Game")}},
+		{"as in mygame", []string{"2048"}},
+		{"for example myfunc", []string{"func"}},
+		{"for example mymain", []string{"main"}},
+		{"for example mygame", []string{"game_test"}},
+		{"package of Go's own", []string{filepath.Join(dir, "net")}},
+		{"package of Go's own", []string{filepath.Join(dir, "std")}},
+		{"use letters, digits, dots", []string{"-module", "../game", "game"}},
+		{"exists: remove it", []string{filepath.Join(dir, "taken")}},
+		{"inside of the checkout", []string{"game"}},
+		{"inside of the checkout", []string{"deep/down/game"}},
+	} {
+		err := run(c.args, io.Discard)
+		require.ErrorContains(t, err, c.want, "%v", c.args)
+	}
+	for _, name := range []string{"game", "deep", "net"} {
+		require.NoDirExists(t, name)
+		require.NoDirExists(t, filepath.Join(dir, name))
+	}
+}
+
+// A module of its own path, for a library of a tag.
+func TestRelease(t *testing.T) {
+	v, ok := released(&debug.Module{Version: "v0.1.0", Sum: "h1:x="})
+	require.True(t, ok)
+	_, ok = released(&debug.Module{Version: "v0.1.0"}) // a clean checkout of the tag
+	require.False(t, ok)
+	g, err := newGame(filepath.Join(t.TempDir(), "net"), "example.com/me/net")
+	require.NoError(t, err)
+	g.Version = v
+	require.NoError(t, g.write())
+	mod, err := os.ReadFile(filepath.Join(g.dir, "go.mod"))
+	require.NoError(t, err)
+	require.Equal(t, "module example.com/me/net\n\ngo 1.25.0\n\nrequire github.com/foretick/foretick v0.1.0\n", string(mod))
+	client, err := os.ReadFile(filepath.Join(g.dir, "cmd", "client", "main.go"))
+	require.NoError(t, err)
+	require.Contains(t, string(client), `game "example.com/me/net"`)
+}
