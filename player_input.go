@@ -25,6 +25,19 @@ type inputs struct {
 	replaced reason.Substitution // the ticks whose command was not the client's
 }
 
+// addTo adds what the current connection's buffer counted.
+func (in *inputs) addTo(st *PlayerStats) {
+	if in.buffer == nil {
+		return
+	}
+	late, duplicate, far, malformed := in.buffer.Stats()
+	st.InputsLate += late
+	st.InputsDuplicate += duplicate
+	st.InputsFar += far
+	st.InputsMalformed += malformed
+	st.InputsReplaced += in.buffer.Replaced()
+}
+
 // took takes the command that was received for a tick.
 func (in *inputs) took(c *layout.Command, t Tick) {
 	in.heard, in.repeated, in.tookTick = true, 0, t

@@ -90,10 +90,7 @@ func (p *player) countResent(stats *ServerStats) {
 // count returns what was counted of a player.
 func (p *player) count() PlayerStats {
 	st := p.stats
-	if p.inputs.buffer != nil {
-		st.InputsLate, st.InputsDuplicate, st.InputsFar, st.InputsMalformed = p.inputs.buffer.Stats()
-		st.InputsReplaced = p.inputs.buffer.Replaced()
-	}
+	p.inputs.addTo(&st)
 	st.Claims = p.shooter.Claims()
 	st.Clamped = st.Claims.Clamped()
 	if p.session.conn != nil {

@@ -56,7 +56,7 @@ func (s *Server) lose(t time.Duration, p *player) {
 	s.disconnect(p)
 	p.session.state, p.session.since = away, t
 	s.board.change(p, &s.sessions, &s.stats)
-	s.sessions.absent = append(s.sessions.absent, p)
+	s.sessions.moves = append(s.sessions.moves, move{p, false})
 }
 
 // disconnect frees everything that belonged to a connection.
@@ -96,7 +96,7 @@ func (s *Server) dropOverflowed() {
 			s.drop(p, transport.Overflow, "did not take its messages")
 		case p.session.state == away:
 			s.stats.Overflowed++
-			s.leave(p, transport.Overflow, "was away for too many messages")
+			s.giveUp(p, transport.Overflow, "was away for too many messages")
 		}
 	}
 }

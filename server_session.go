@@ -101,6 +101,7 @@ func (s *Server) begin(t time.Duration, p *player, h netcode.Hello) {
 	s.rehide(p)
 	p.outbox.every, p.outbox.entered = s.senders.everyFor(s.p.TickRate, int(h.SnapshotRate)), false
 	if s.p.Command != nil {
+		p.inputs.addTo(&p.stats)
 		p.inputs.buffer = netcode.NewCommandBuffer(s.p.Command.Schema.PackedSize(), s.p.TickRate*2, s.p.Command.Schema.PackedFields()...)
 	}
 }
@@ -128,7 +129,7 @@ func (s *Server) resumed(t time.Duration, p *player, h netcode.Hello) bool {
 		old.session.resumed, old.session.lostCode, old.session.lostText = true, transport.None, ""
 		s.takeOver(old, old.session.kept, h)
 		old.session.kept = nil
-		s.sessions.back = append(s.sessions.back, old)
+		s.sessions.moves = append(s.sessions.moves, move{old, true})
 		s.stats.Resumed++
 		s.board.change(old, &s.sessions, &s.stats)
 		s.cfg.Logger.Info("came back", old.who()...)
@@ -160,22 +161,26 @@ func (s *Server) changePlayers() {
 	}
 	clear(s.sessions.joining)
 	s.sessions.joining = s.sessions.joining[:0]
-	s.tellStaying(&s.sessions.absent, "OnDisconnect", s.p.handlers.disconnects)
-	s.tellStaying(&s.sessions.back, "OnReconnect", s.p.handlers.reconnects)
+	s.tellMoves()
 }
 
-// tellStaying calls hooks for those of some players who are still there.
-func (s *Server) tellStaying(players *[]*player, name string, hooks []func(*Frame, PlayerID)) {
-	for _, p := range *players {
-		if s.sessions.owners[p.owner] != p || !p.session.begun {
+// tellMoves calls the hooks of players that lost their connection or came back, in order,
+// for those that still have their place.
+func (s *Server) tellMoves() {
+	for _, m := range s.sessions.moves {
+		if s.sessions.owners[m.p.owner] != m.p || !m.p.session.begun {
 			continue
 		}
+		name, hooks := "OnDisconnect", s.p.handlers.disconnects
+		if m.back {
+			name, hooks = "OnReconnect", s.p.handlers.reconnects
+		}
 		for _, fn := range hooks {
-			s.contained(p.owner, name, fn)
+			s.contained(m.p.owner, name, fn)
 		}
 	}
-	clear(*players)
-	*players = (*players)[:0]
+	clear(s.sessions.moves)
+	s.sessions.moves = s.sessions.moves[:0]
 }
 
 // countPlayed counts a tick for every player that played in it.

@@ -15,8 +15,7 @@ type sessions struct {
 
 	joining   []*player
 	leaving   []PlayerID
-	absent    []*player // lost their connection since the last tick
-	back      []*player // came back since the last tick
+	moves     []move    // players that lost their connection or came back since the last tick, in order
 	kicks     []*player // leave at the end of the tick
 	newcomers []newcomer
 	departed  []departed // oldest first
@@ -25,6 +24,12 @@ type sessions struct {
 	architecture string // that it runs on
 	begun        uint64 // sessions so far
 	connections  uint64 // likewise
+}
+
+// move is a player that lost its connection, or came back.
+type move struct {
+	p    *player
+	back bool
 }
 
 // newcomer waits for the tick in which the player whose place it takes leaves.
