@@ -54,6 +54,22 @@ func (tl *timeline) birth(g *snapshot.Ghost) {
 	tl.bornHere()
 }
 
+// missed lets the next frame make those entities of remote players again that the game
+// destroyed between two frames, for example with a parent of its own. Entities that are
+// predicted here come back with the save that ends a frame's drawing.
+func (tl *timeline) missed() {
+	if tl.ghosts.receiver == nil {
+		return
+	}
+	for _, g := range tl.ghosts.receiver.Ghosts() {
+		if e := ecs.Entity(g.Data); e != 0 && !tl.world.Alive(e) && !tl.ghosts.ahead(g) {
+			tl.bury(e)
+			g.Data = 0
+			tl.othersCame()
+		}
+	}
+}
+
 // release returns ghosts that are no longer drawn.
 func (tl *timeline) release() {
 	for _, g := range tl.ghosts.released {

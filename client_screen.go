@@ -58,6 +58,7 @@ func (sc *screen) undraw() {
 		sc.timeline.row.give()
 		sc.drawn = false
 	}
+	sc.timeline.missed()
 }
 
 // draw writes the values to show into the world.

@@ -22,6 +22,9 @@ var hierarchySeeds = flag.Int("hierarchies", 50, "how many matches TestMountedTu
 // tag tells the entities of all ends apart.
 type tag struct{ N uint16 }
 
+// crate is what a client's game keeps for itself.
+type crate struct{ N uint8 }
+
 // depot is a game of vehicles with mounted turrets.
 type depot struct {
 	pos     ecs.Component[position]
@@ -33,6 +36,8 @@ type depot struct {
 	all     *ecs.Query
 	labels  uint16
 	flat    bool // without a hierarchy
+	own     ecs.Component[crate]
+	crate   ecs.Prefab // a client's own
 	scuttle foretick.Tick
 }
 
@@ -43,6 +48,7 @@ func (g *depot) protocol() *foretick.Protocol {
 	}
 	p.Component(&g.pos, foretick.Predicted())
 	p.Component(&g.label)
+	p.LocalComponent(&g.own)
 	p.Command(&g.cmd)
 	p.Prefab(&g.body, "body", &g.pos, &g.label, &g.cmd)
 	p.Prefab(&g.car, "car", &g.pos, &g.label, &g.cmd)
@@ -61,6 +67,9 @@ func (g *depot) protocol() *foretick.Protocol {
 			}
 		}
 	}, ecs.Read(&g.label), ecs.With(&g.cmd), ecs.Structural())
+	if p.Types().RegisterPrefab(&g.crate, "crate", &g.own) != nil {
+		panic("crate")
+	}
 	g.all = ecs.NewQuery(p.Types(), ecs.With(&g.label))
 	return p
 }
@@ -97,13 +106,13 @@ type parade struct {
 	hidden  [4]map[uint16]bool // by player: labels
 }
 
-func newParade(t *testing.T, seed uint64, link sim.Link, scuttle foretick.Tick) *parade {
-	d := &parade{m: simtest.New(seed), g: &depot{scuttle: scuttle}}
+func newParade(t *testing.T, seed uint64, link sim.Link, scuttle foretick.Tick, flat ...bool) *parade {
+	d := &parade{m: simtest.New(seed), g: &depot{scuttle: scuttle, flat: len(flat) > 0 && flat[0]}}
 	var err error
 	d.srv, err = d.m.Serve(foretick.ServerConfig{Protocol: d.g.protocol()})
 	require.NoError(t, err)
 	for range 3 {
-		g := &depot{scuttle: scuttle}
+		g := &depot{scuttle: scuttle, flat: d.g.flat}
 		c, err := d.m.Join(foretick.ClientConfig{Protocol: g.protocol(),
 			OnMisprediction: func(w prediction.Misprediction) { d.wrong = append(d.wrong, w) },
 			Sample:          foretick.Sample(&g.cmd, func(v foretick.View) move { return move{X: float32(int(v.Tick/15)%3 - 1)} })},
