@@ -71,15 +71,13 @@ func (tl *timeline) oneSided(g *snapshot.Ghost, t Tick, here bool) bool {
 		return false // not in this snapshot, for want of room
 	}
 	origin := tl.ghosts.originOf(g)
-	switch {
-	case !here && g.Data != 0:
-		tl.explainEntity(ecs.Entity(g.Data), &tl.p.Prefabs[g.Prefab], here) // destroyed too early
-	case origin != 0:
-		if !here {
-			tl.stats.SpawnsUnpredicted++
+	if !here && g.Data == 0 {
+		if origin == 0 {
+			return true // the server's systems alone spawned it
 		}
-		tl.explainEntity(ecs.Entity(g.Data), &tl.p.Prefabs[g.Prefab], here)
+		tl.stats.SpawnsUnpredicted++
 	}
+	tl.explainEntity(ecs.Entity(g.Data), &tl.p.Prefabs[g.Prefab], here)
 	return true
 }
 

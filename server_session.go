@@ -79,7 +79,8 @@ func (s *Server) admit(t time.Duration, p *player, owner PlayerID, h netcode.Hel
 		s.stats.OtherBuilds++
 	}
 	s.board.change(p, &s.sessions, &s.stats)
-	line := append(p.who(), "architecture", h.Architecture)
+	line := p.who()
+	line = append(line, "architecture", h.Architecture)
 	if code, text, known := s.sessions.whyGone(h.Resume); known {
 		p.session.lostCode, p.session.lostText = code, cutText(text, netcode.MaxWelcomeText)
 		line = append(line, "lost_place", code, "why", text)

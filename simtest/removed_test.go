@@ -1,0 +1,36 @@
+package simtest_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/prediction"
+	"github.com/foretick/foretick/transport/sim"
+)
+
+// An entity of the player's own that the server removes, in a system or outside of them, is
+// a misprediction, whose cause is the server's.
+func TestRemovedByTheServerIsCounted(t *testing.T) {
+	d := newParade(t, 1, sim.Link{Latency: 50 * time.Millisecond}, 0)
+	d.m.Run(2 * time.Second)
+	car, turrets := d.vehicle(1)
+	d.rest()
+	c := d.clients[0]
+	require.EqualValues(t, 1, c.View().Player)
+	before := c.Stats()
+	for i, e := range []ecs.Entity{turrets[0], car} {
+		d.wrong = nil
+		d.srv.Frame().Destroy(e)
+		d.rest()
+		after := c.Stats()
+		require.EqualValues(t, i+1, after.Mispredictions-before.Mispredictions)
+		require.EqualValues(t, i+1, after.ByCause[prediction.ServerEffect]-before.ByCause[prediction.ServerEffect])
+		require.Len(t, d.wrong, i+1, "the car takes another player's turret with it")
+		require.Equal(t, "(entity)", d.wrong[0].Field)
+		require.Equal(t, "(outside of systems)", d.wrong[0].System)
+		require.Contains(t, d.wrong[0].Why(), "the server")
+	}
+}
