@@ -180,7 +180,7 @@ func (gs *ghosts) othersMoved() bool {
 		}
 		now := ch.Ghost.Newest()
 		before, ok := ch.Ghost.Before(now)
-		return !ok || differ(now, before, gs.others)
+		return !ok || differ(now, before, gs.others) >= 0
 	})
 }
 
@@ -282,24 +282,27 @@ func (gs *ghosts) whole(g *snapshot.Ghost, t Tick, step int32) bool {
 
 // differed reports whether a component that shared systems read of others had another value
 // when t ran than in the snapshot that its prediction r had.
-func (gs *ghosts) differed(g *snapshot.Ghost, t Tick, r *record) bool {
+func (gs *ghosts) differed(g *snapshot.Ghost, t Tick, r *record) (component int, ok bool) {
 	known, ok := g.At(r.basis)
 	switch {
 	case !ok || g.Data == 0:
-		return true // it came or went
+		return itself, true // it came or went
 	case int32(g.Born-r.shown) > 0 && int32(g.Born-t) <= 0:
-		return true // it was not drawn yet
+		return itself, true // it was not drawn yet
 	case g.Gone != 0 && int32(g.Gone-t) <= 0 && int32(g.Gone-r.shown) > 0:
-		return true // it was still drawn
+		return itself, true // it was still drawn
 	}
-	return changedIn(g, known, t, gs.others)
+	component = changedIn(g, known, t, gs.others)
+	return component, component >= 0
 }
 
-// changedIn reports whether some components of a ghost had other values than known when t
-// ran: at the end of the tick before, or at its own.
-func changedIn(g *snapshot.Ghost, known snapshot.State, t Tick, components []int) bool {
-	if before, ok := g.At(t - 1); ok && int32(t-1-known.Tick) > 0 && differ(before, known, components) {
-		return true
+// changedIn returns the first of some components of a ghost that had another value than
+// known when t ran: at the end of the tick before, or at its own. It is −1 for none.
+func changedIn(g *snapshot.Ghost, known snapshot.State, t Tick, components []int) int {
+	if before, ok := g.At(t - 1); ok && int32(t-1-known.Tick) > 0 {
+		if i := differ(before, known, components); i >= 0 {
+			return i
+		}
 	}
 	then, ok := g.At(t)
 	if !ok { // of this tick nothing was received: what came next says whether it changed
@@ -308,7 +311,13 @@ func changedIn(g *snapshot.Ghost, known snapshot.State, t Tick, components []int
 	return differ(then, known, components)
 }
 
-// differ reports whether two states of a ghost differ in some components.
-func differ(a, b snapshot.State, components []int) bool {
-	return slices.ContainsFunc(components, func(i int) bool { return !slices.Equal(a.Component(i), b.Component(i)) })
+// differ returns the first of some components in which two states of a ghost differ, −1 for
+// none.
+func differ(a, b snapshot.State, components []int) int {
+	for _, i := range components {
+		if !slices.Equal(a.Component(i), b.Component(i)) {
+			return i
+		}
+	}
+	return -1
 }

@@ -90,11 +90,12 @@ func (e evidence) RemoteWrong(t Tick) bool {
 
 // OthersDiffered finds an entity that is not predicted here and whose value was out of
 // date. Since the ends last agreed, the server's value differed from the newest one known
-// here when the tick was predicted, in a component that shared systems read of others.
-func (e evidence) OthersDiffered(t Tick) (owner uint16, ok bool) {
+// here, in a component that shared systems read of others. The component is "" for an entity
+// that came or went.
+func (e evidence) OthersDiffered(t Tick) (owner uint16, component string, ok bool) {
 	tl := e.tl
 	if len(tl.ghosts.others) == 0 {
-		return 0, false
+		return 0, "", false
 	}
 	for k := tl.doubtful(t); int32(k-t) <= 0; k++ {
 		r := tl.records.Find(k)
@@ -102,20 +103,23 @@ func (e evidence) OthersDiffered(t Tick) (owner uint16, ok bool) {
 			continue
 		}
 		for _, g := range tl.ghosts.receiver.Ghosts() {
-			if !tl.ghosts.ahead(g) && tl.ghosts.differed(g, k, r) {
-				return g.Owner, true
+			if tl.ghosts.ahead(g) {
+				continue
+			}
+			if i, ok := tl.ghosts.differed(g, k, r); ok {
+				return g.Owner, tl.p.componentName(i), true
 			}
 		}
 	}
-	return 0, false
+	return 0, "", false
 }
 
-// OwnDiffered reports whether an unpredicted component of the player's own changed on the
-// server after the newest value known here when the tick was predicted.
-func (e evidence) OwnDiffered(t Tick) bool {
+// OwnDiffered finds an unpredicted component of the player's own that changed on the server
+// after the newest value known here when the tick was predicted.
+func (e evidence) OwnDiffered(t Tick) (component string, ok bool) {
 	tl := e.tl
 	if len(tl.p.Unpredicted.Read) == 0 {
-		return false
+		return "", false
 	}
 	for k := tl.doubtful(t); int32(k-t) <= 0; k++ {
 		r := tl.records.Find(k)
@@ -123,12 +127,14 @@ func (e evidence) OwnDiffered(t Tick) bool {
 			continue
 		}
 		for _, g := range tl.ghosts.ours {
-			if known, ok := g.At(r.basis); ok && g.Data != 0 && changedIn(g, known, k, tl.p.Unpredicted.Read) {
-				return true
+			if known, ok := g.At(r.basis); ok && g.Data != 0 {
+				if i := changedIn(g, known, k, tl.p.Unpredicted.Read); i >= 0 {
+					return tl.p.componentName(i), true
+				}
 			}
 		}
 	}
-	return false
+	return "", false
 }
 
 // takeNote reads the note of the snapshot of t.
@@ -238,7 +244,7 @@ func (tl *timeline) checkUntracked(t Tick) {
 			ours := tl.zeroes(described.Words())
 			described.Quantise(at, schema.GridPublic, recordRefs{tl}, ours)
 			if described.FirstDifference(ours, theirs) >= 0 {
-				tl.found.wrong.Cause = prediction.Untracked
+				tl.found.wrong.Cause, tl.found.wrong.Read = prediction.Untracked, tl.p.Components[i].Name
 				return
 			}
 		}

@@ -262,6 +262,22 @@ func TestMisuseOfProtocol(t *testing.T) {
 			p.Singleton(&s)
 			p.Shared("add", func(*foretick.Frame, ecs.Rows) {}, ecs.Once(), ecs.Write(&s))
 		}, `shared system "add" writes singleton score, which is not predicted`},
+		{"a shared system that reads an unpredicted singleton", func(_ *handles, p *foretick.Protocol) {
+			var s ecs.Singleton[score]
+			p.Singleton(&s)
+			p.Shared("look", func(*foretick.Frame, ecs.Rows) {}, ecs.Once(), ecs.Read(&s))
+		}, `shared system "look" reads singleton score, which is not predicted`},
+		{"a shared system that matches no prefab", func(h *handles, p *foretick.Protocol) {
+			p.Prefab(&h.prefabs[0], "crate", &h.place)
+			p.Component(&h.purse)
+			p.Shared("pay", nothing, ecs.Read(&h.place, &h.purse))
+		}, "shared system \"pay\" runs for no entity\nlacks purse"},
+		{"a shared system without prefabs", func(_ *handles, p *foretick.Protocol) {
+			var h handles
+			*p = *foretick.NewProtocol("empty", 1)
+			p.Component(&h.place)
+			p.Shared("look", nothing, ecs.Read(&h.place))
+		}, "the protocol has no prefab"},
 		{"singleton as a component", func(_ *handles, p *foretick.Protocol) { p.Component(&ecs.Singleton[score]{}) }, "RegisterSingleton"},
 		{"singleton as a command", func(_ *handles, p *foretick.Protocol) {
 			*p = *foretick.NewProtocol("other", 1)

@@ -93,6 +93,7 @@ func TestPredictRemoteFaults(t *testing.T) {
 		},
 		"a system that fits nothing foreseen": {
 			func(g *boats, p *foretick.Protocol) {
+				p.Prefab(&g.nowhere, "dock", &g.hold, &g.coarse)
 				p.Shared("moor", nothing, ecs.Read(&g.hold), ecs.Write(&g.coarse))
 			}, nil, nil,
 		},

@@ -3,6 +3,7 @@ package foretick
 import (
 	"errors"
 	"slices"
+	"strings"
 
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/internal/layout"
@@ -28,6 +29,7 @@ func (p *Protocol) Err() error {
 		p.compiled.Systems = append(p.compiled.Systems, s.Name)
 	}
 	p.checkSystems()
+	p.checkMatches()
 	p.checkAudiences()
 	p.checkInterest()
 	p.compiled.FindUnpredictedReads(p.compiled.schedule.Systems())
@@ -73,7 +75,7 @@ func (p *Protocol) checkSystems() {
 		if !layout.Shared(s) {
 			continue
 		}
-		p.checkSingletonWrites(s)
+		p.checkSingletonUse(s)
 		for i, id := range append(append([]ecs.ID{}, s.Reads...), s.OtherReads...) {
 			if !p.known(id) && (i >= len(s.Reads) || !p.ofLocalKinds(id)) {
 				p.faultf("shared system %q reads %s, which a client does not have: declare it with Component, or make the system Server", s.Name, p.fieldsOf(id))
@@ -88,6 +90,48 @@ func (p *Protocol) checkSystems() {
 			}
 		}
 	}
+}
+
+// checkMatches refuses shared systems that would run for no entity: no prefab has all of the
+// components that their rows need, and no system declares to add the missing ones.
+func (p *Protocol) checkMatches() {
+	if len(p.unmade) > 0 || len(p.spoilt) > 0 {
+		return // the missing one is reported already
+	}
+	var added ecs.Mask
+	for _, s := range p.compiled.schedule.Systems() {
+		for _, id := range s.Creates {
+			added.Set(id)
+		}
+	}
+	for _, s := range p.compiled.schedule.Systems() {
+		if layout.Shared(s) && !s.Once && s.With != (ecs.Mask{}) {
+			p.checkMatch(s, added)
+		}
+	}
+}
+
+func (p *Protocol) checkMatch(s ecs.SystemInfo, added ecs.Mask) {
+	nearest, lacks := "", []string(nil)
+	for _, k := range p.compiled.Prefabs {
+		has, missing := k.ECS.Mask().Or(added), []string(nil)
+		for _, id := range s.With.IDs() {
+			if !has.Has(id) {
+				missing = append(missing, p.compiled.Types.Info(id).Name)
+			}
+		}
+		if len(missing) == 0 {
+			return
+		}
+		if nearest == "" || len(missing) < len(lacks) {
+			nearest, lacks = k.ECS.Name(), missing
+		}
+	}
+	if nearest == "" {
+		p.faultf("shared system %q runs for no entity: the protocol has no prefab: declare one with Prefab", s.Name)
+		return
+	}
+	p.faultf("shared system %q runs for no entity: no prefab has all components that it reads and writes, and %q lacks %s: list it in Prefab, read it with ecs.Optional, or let a system that adds it declare ecs.Create", s.Name, nearest, strings.Join(lacks, ", "))
 }
 
 // checkTags refuses systems that would run on neither end.

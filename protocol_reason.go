@@ -58,6 +58,14 @@ func (p *compiled) systemName(index uint32) string {
 	return "(hidden from its own player)"
 }
 
+// componentName returns the name of a replicated component, "" for itself.
+func (p *compiled) componentName(i int) string {
+	if i < 0 || i >= len(p.Components) {
+		return ""
+	}
+	return p.Components[i].Name
+}
+
 // sharedSystem returns the name of the i-th system that both ends run.
 func (p *compiled) sharedSystem(i int) string {
 	for _, s := range p.schedule.Systems() {

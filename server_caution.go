@@ -13,11 +13,13 @@ import (
 // The key "caution" says which.
 const cautionText = "foretick_debug: the game can hardly be meant so"
 
-// still finds player-owned components that only the server moves, in debug builds.
+// still finds player-owned components that only the server uses, in debug builds. One that
+// shared systems read, such as health or a stun, is Predicted for good reason: a client
+// rolls back to the tick of its change.
 type still struct {
-	log   *slog.Logger
-	moved map[stillKey]bool // some shared system writes it
-	seen  map[stillKey]int  // ticks in which the server alone wrote it
+	log  *slog.Logger
+	used map[stillKey]bool // some shared system reads or writes it
+	seen map[stillKey]int  // ticks in which the server alone wrote it
 }
 
 type stillKey struct {
@@ -30,20 +32,20 @@ type stillKey struct {
 const stillTicks = 10
 
 func newStill(p *compiled, log *slog.Logger) still {
-	s := still{log: log, moved: map[stillKey]bool{}, seen: map[stillKey]int{}}
+	s := still{log: log, used: map[stillKey]bool{}, seen: map[stillKey]int{}}
 	for _, sys := range p.schedule.Systems() {
 		if !layout.Shared(sys) {
 			continue
 		}
 		for i := range p.Prefabs {
 			mask := p.Prefabs[i].ECS.Mask()
-			for _, id := range sys.Writes {
+			for _, id := range append(sys.Reads[:len(sys.Reads):len(sys.Reads)], sys.Writes...) {
 				if sys.Once || mask.Contains(sys.With) && !mask.Overlaps(sys.Without) {
-					s.moved[stillKey{uint16(i), id}] = true
+					s.used[stillKey{uint16(i), id}] = true
 				}
 			}
-			for _, id := range sys.OtherWrites {
-				s.moved[stillKey{uint16(i), id}] = true
+			for _, id := range append(sys.OtherReads[:len(sys.OtherReads):len(sys.OtherReads)], sys.OtherWrites...) {
+				s.used[stillKey{uint16(i), id}] = true
 			}
 		}
 	}
@@ -58,11 +60,11 @@ func (e *writeWatch) look(t *watchedTable, now, was []byte, system int) {
 	each := len(now) / t.rows.Len()
 	for i, id := range e.p.identity.Slice(t.rows) {
 		k := stillKey{id.Prefab, t.comp.ID}
-		if e.still.moved[k] || !t.comp.Varies && bytes.Equal(now[i*each:(i+1)*each], was[i*each:(i+1)*each]) {
+		if e.still.used[k] || !t.comp.Varies && bytes.Equal(now[i*each:(i+1)*each], was[i*each:(i+1)*each]) {
 			continue
 		}
 		if e.still.seen[k]++; e.still.seen[k] == stillTicks {
-			e.still.log.Warn(cautionText, "caution", fmt.Sprintf("system %q moves %s of prefab %q, which player %d owns and no shared system writes: its client predicts that it stands still, and is corrected each time: write it in a Shared system, spawn it for ecs.Nobody, or leave Predicted out",
+			e.still.log.Warn(cautionText, "caution", fmt.Sprintf("system %q moves %s of prefab %q, which player %d owns and no shared system reads or writes: its client predicts that it stands still, and is corrected each time: write it in a Shared system, spawn it for ecs.Nobody, or leave Predicted out",
 				e.p.systemName(uint32(system)+1), t.comp.Name, e.p.Prefabs[id.Prefab].ECS.Name(), t.rows.Owner()))
 		}
 	}

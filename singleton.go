@@ -32,8 +32,8 @@ type singletonType struct {
 // for owners and teams. [Server.NextLevel] keeps the value: the level's build function
 // resets what belongs to a level.
 //
-// Server systems, hooks and handlers write it. With [Predicted] shared systems may write it
-// too. Every client then computes it ahead of the server, compares it, and rolls it back
+// Server systems, hooks and handlers write it, and render systems read it. With [Predicted]
+// shared systems may read and write it too: without, Err refuses them. Every client then computes it ahead of the server, compares it, and rolls it back
 // together with its own player, like a shared physics object. A shared system that writes
 // it for its rows runs on a client for that client's player alone. What other players'
 // rows do to the value arrives from the server, as a correction.
@@ -79,12 +79,22 @@ func (p *Protocol) checkSingletonFields(c *layout.Component) {
 	}
 }
 
-// checkSingletonWrites refuses shared systems that write a singleton which is not rolled
-// back: each end would have its own, and a replay would write it once more.
-func (p *Protocol) checkSingletonWrites(s ecs.SystemInfo) {
+// checkSingletonUse refuses shared systems that use a singleton which is not rolled back. A
+// write would leave each end with its own value, and a replay would write it once more. A
+// read would find the newest value that arrived, and the server's own is ticks newer: each
+// change would be a misprediction.
+func (p *Protocol) checkSingletonUse(s ecs.SystemInfo) {
+	of := func(id ecs.ID) int {
+		return slices.IndexFunc(p.compiled.singletons, func(v singletonType) bool { return v.id == id })
+	}
 	for _, id := range s.SingleWrites {
-		if i := slices.IndexFunc(p.compiled.singletons, func(v singletonType) bool { return v.id == id }); i < 0 || !p.compiled.singletons[i].predicted {
+		if i := of(id); i < 0 || !p.compiled.singletons[i].predicted {
 			p.faultf("shared system %q writes singleton %s, which is not predicted: declare it with Protocol.Singleton(…, Predicted()), or make the system Server", s.Name, p.compiled.Types.Singletons()[id].Name)
+		}
+	}
+	for _, id := range s.SingleReads {
+		if i := of(id); i >= 0 && !p.compiled.singletons[i].predicted && !slices.Contains(s.SingleWrites, id) {
+			p.faultf("shared system %q reads singleton %s, which is not predicted, and would be corrected at each change: declare it with Protocol.Singleton(…, Predicted()), or make the system Server", s.Name, p.compiled.Types.Singletons()[id].Name)
 		}
 	}
 }

@@ -80,6 +80,9 @@ type Misprediction struct {
 	// Player is the other player whose action or value it was, when Cause is
 	// RemoteInput or Untracked. 0: unknown, or none.
 	Player uint16 `json:"player,omitempty"`
+	// Read is the component whose value differed, when Cause is Untracked. It is "" for an
+	// entity that only one end had.
+	Read string `json:"read,omitempty"`
 	// OfOther is true if Cause is Untracked and the value belonged to an entity that this
 	// client does not predict: to one of Player, or to an unowned one if Player is 0.
 	OfOther bool `json:"of_other,omitempty"`
@@ -116,13 +119,7 @@ func (m Misprediction) Why() string {
 		}
 		return who + " did something else than was predicted"
 	case Untracked:
-		if m.Player != 0 {
-			return fmt.Sprintf("a shared system read a value of player %d that was newer on the server", m.Player)
-		}
-		if m.OfOther {
-			return "a shared system read a value of an unowned entity that was newer on the server"
-		}
-		return "a shared system read a value that differed on this client"
+		return m.whyUntracked()
 	case Code:
 		return m.whyCode()
 	case Unknown:
@@ -144,6 +141,22 @@ func (m Misprediction) whyCode() string {
 		return what
 	}
 	return what + ": chance, a clock, the order of a map, or state outside of components"
+}
+
+func (m Misprediction) whyUntracked() string {
+	read := m.Read
+	if read == "" {
+		read = "a value"
+	}
+	switch {
+	case m.Player != 0:
+		return fmt.Sprintf("a shared system read %s of player %d, which was newer on the server", read, m.Player)
+	case m.OfOther:
+		return "a shared system read " + read + " of an unowned entity, which was newer on the server"
+	case m.Read != "":
+		return "a shared system read " + read + ", which is not Predicted and was newer on the server: declare it with Predicted()"
+	}
+	return "a shared system read a value that differed on this client"
 }
 
 func (m Misprediction) whyInput() string {

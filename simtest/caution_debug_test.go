@@ -37,7 +37,23 @@ func TestDebugBuildsCaution(t *testing.T) {
 			require.Contains(t, strings.Join(faults, "\n"), w, name)
 		}
 	}
-	faults, err := simtest.FindDesyncs(func() simtest.Player { return (&planted{}).end(nil) }, simtest.SyncConfig{})
+	// Predicted is right for what the server alone writes and shared systems read.
+	faults, err := simtest.FindDesyncs(func() simtest.Player {
+		return (&planted{}).end(func(g *planted, p *foretick.Protocol) {
+			pet := &ecs.Prefab{}
+			p.Prefab(pet, "pet", &g.pos)
+			p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) { f.Spawn(pet, player) })
+			p.Server("stroll", func(_ *foretick.Frame, rows ecs.Rows) {
+				for i, pos := 0, g.pos.Slice(rows); i < len(pos); i++ {
+					pos[i].X += 0.125
+				}
+			}, ecs.Write(&g.pos), ecs.Without(&g.cmd))
+			p.Shared("watch", func(*foretick.Frame, ecs.Rows) {}, ecs.Read(&g.pos))
+		})
+	}, simtest.SyncConfig{})
+	require.NoError(t, err)
+	require.Empty(t, faults)
+	faults, err = simtest.FindDesyncs(func() simtest.Player { return (&planted{}).end(nil) }, simtest.SyncConfig{})
 	require.NoError(t, err)
 	require.Empty(t, faults)
 }

@@ -207,6 +207,7 @@ func TestCodeIsNamedAmongOthers(t *testing.T) {
 		srv.Frame().Spawn(&g.crate, ecs.Nobody)
 		link := sim.Link{Latency: 50 * time.Millisecond}
 		var clients []*foretick.Client
+		read := map[string]bool{} // the components that causes name
 		for n := range 2 {
 			cg := &crates{bias: n == 0}
 			c, err := m.Join(foretick.ClientConfig{Protocol: cg.protocol(), Sample: foretick.Sample(&cg.cmd, func(v foretick.View) move {
@@ -214,7 +215,7 @@ func TestCodeIsNamedAmongOthers(t *testing.T) {
 					return move{Y: float32(v.Tick/20%2)*2 - 1}
 				}
 				return move{}
-			})}, simtest.Seat{Up: link, Down: link})
+			}), OnMisprediction: func(w prediction.Misprediction) { read[w.Read] = w.Cause == prediction.Untracked }}, simtest.Seat{Up: link, Down: link})
 			require.NoError(t, err)
 			clients = append(clients, c)
 		}
@@ -222,6 +223,7 @@ func TestCodeIsNamedAmongOthers(t *testing.T) {
 		by := clients[0].Stats().ByCause
 		if walks {
 			require.Greater(t, by[prediction.Untracked], uint64(10), "%v", by)
+			require.True(t, read["position"], read)
 		} else {
 			require.Greater(t, by[prediction.Code], uint64(10), "%v", by)
 			require.Zero(t, by[prediction.Untracked], "%v", by)

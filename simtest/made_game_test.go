@@ -3,6 +3,7 @@ package simtest_test
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/ecs"
@@ -208,7 +209,9 @@ func (g *made) protocol() *foretick.Protocol {
 		}
 	}, ecs.Read(&g.cmd))
 	for n := range g.systems {
-		g.system(p, n, &g.systems[n])
+		if g.matches(&g.systems[n]) {
+			g.system(p, n, &g.systems[n])
+		}
 	}
 	p.Shared("age", func(f *foretick.Frame, rows ecs.Rows) {
 		for i, fuse := 0, g.fuse.Slice(rows); i < len(fuse); i++ {
@@ -245,6 +248,26 @@ func (g *made) query(p *foretick.Protocol, i int) *ecs.Query {
 		g.queries[i] = ecs.NewQuery(p.Types(), ecs.With(g.shapes[i].handle()))
 	}
 	return g.queries[i]
+}
+
+// matches reports whether some entity has what a system needs of its rows: a protocol
+// refuses one that would never run.
+func (g *made) matches(s *madeSystem) bool {
+	if s.what != madeOwn && s.what != madeLook {
+		return true
+	}
+	grows := func(i int) bool {
+		return slices.ContainsFunc(g.systems, func(o madeSystem) bool {
+			return o.what == madeGrow && o.to == i || o.what == madeFire && slices.Contains(g.has[3], i)
+		})
+	}
+	for k, has := range g.has {
+		fits := func(i int) bool { return slices.Contains(has, i) || grows(i) }
+		if fits(s.to) && (s.what == madeLook || fits(s.from)) && (!s.cmd || k == 0) {
+			return true
+		}
+	}
+	return false
 }
 
 func (g *made) system(p *foretick.Protocol, n int, s *madeSystem) {

@@ -37,12 +37,13 @@ type Evidence interface {
 	Pushed(t Tick) bool
 	// RemoteWrong reports whether a wrong prediction of remote players may be the cause.
 	RemoteWrong(t Tick) bool
-	// OthersDiffered returns the owner of an entity that is not predicted here, that shared
-	// systems read, and that had another value on the server.
-	OthersDiffered(t Tick) (owner uint16, ok bool)
-	// OwnDiffered reports whether an unpredicted component of the player's own, which shared
-	// systems read, had another value on the server.
-	OwnDiffered(t Tick) bool
+	// OthersDiffered finds an entity that is not predicted here, that shared systems read,
+	// and that had another value on the server. It returns its owner and the component, ""
+	// for an entity that one end did not have.
+	OthersDiffered(t Tick) (owner uint16, component string, ok bool)
+	// OwnDiffered finds an unpredicted component of the player's own that shared systems
+	// read, and that had another value on the server.
+	OwnDiffered(t Tick) (component string, ok bool)
 	// SystemName names the server's system by its number in a note.
 	SystemName(number uint32) string
 }
@@ -130,7 +131,7 @@ func (l *Log) RaisedIn(event int, k, t, agreed Tick) (n int) {
 
 // Explain writes the cause of w: the first that applies since the last agreement.
 func (l *Log) Explain(w *prediction.Misprediction, e Evidence) {
-	w.System, w.CauseTick, w.OfOther = "", 0, false
+	w.System, w.CauseTick, w.OfOther, w.Read = "", 0, false, ""
 	agreed := e.Agreed()
 	since := func(t Tick) bool { return t != 0 && int32(t-agreed) > 0 && int32(t-w.Tick) <= 0 }
 	remade, ticks, sure := e.Remade(w.Tick)
@@ -152,10 +153,10 @@ func (l *Log) Explain(w *prediction.Misprediction, e Evidence) {
 		return
 	}
 	w.Cause = prediction.Code
-	if owner, ok := e.OthersDiffered(w.Tick); ok {
-		w.Cause, w.Player, w.OfOther = prediction.Untracked, owner, true
-	} else if e.OwnDiffered(w.Tick) {
-		w.Cause = prediction.Untracked
+	if owner, component, ok := e.OthersDiffered(w.Tick); ok {
+		w.Cause, w.Player, w.OfOther, w.Read = prediction.Untracked, owner, true, component
+	} else if component, ok := e.OwnDiffered(w.Tick); ok {
+		w.Cause, w.Read = prediction.Untracked, component
 	} else if remade != 0 {
 		w.Cause, w.CauseTick, w.CauseTicks, w.StandIn = prediction.Input, remade, ticks, prediction.Replaced
 	} else if w.Tick-agreed >= Window {

@@ -17,13 +17,13 @@ type client struct {
 	sure           bool
 }
 
-func (c client) Agreed() Tick                       { return c.agreed }
-func (c client) Remade(Tick) (Tick, uint32, bool)   { return c.remade, c.ticks, c.sure }
-func (c client) Pushed(Tick) bool                   { return c.pushed }
-func (c client) RemoteWrong(Tick) bool              { return c.remote }
-func (c client) OthersDiffered(Tick) (uint16, bool) { return 9, c.differed }
-func (c client) OwnDiffered(Tick) bool              { return c.own }
-func (c client) SystemName(n uint32) string         { return "system " + string(rune('0'+n)) }
+func (c client) Agreed() Tick                               { return c.agreed }
+func (c client) Remade(Tick) (Tick, uint32, bool)           { return c.remade, c.ticks, c.sure }
+func (c client) Pushed(Tick) bool                           { return c.pushed }
+func (c client) RemoteWrong(Tick) bool                      { return c.remote }
+func (c client) OthersDiffered(Tick) (uint16, string, bool) { return 9, "Score", c.differed }
+func (c client) OwnDiffered(Tick) (string, bool)            { return "Stun", c.own }
+func (c client) SystemName(n uint32) string                 { return "system " + string(rune('0'+n)) }
 
 // took makes a log that took a note of the snapshot of t.
 func took(t *testing.T, at Tick, n Note, replaced bool) *Log {
@@ -67,14 +67,14 @@ func TestExplain(t *testing.T) {
 		"what came later": {Note{Effect: 1, System: 4}, false, 15, client{agreed: 10, remote: true}, prediction.Misprediction{
 			Cause: prediction.RemoteInput}},
 		"another read entity": {Note{}, false, 20, client{agreed: 10, differed: true}, prediction.Misprediction{
-			Cause: prediction.Untracked, Player: 9, OfOther: true}},
+			Cause: prediction.Untracked, Player: 9, OfOther: true, Read: "Score"}},
 		"a value of its own": {Note{}, false, 20, client{agreed: 10, own: true}, prediction.Misprediction{
-			Cause: prediction.Untracked}},
+			Cause: prediction.Untracked, Read: "Stun"}},
 		"nothing known": {Note{}, false, 20, client{agreed: 10}, prediction.Misprediction{Cause: prediction.Code}},
 		"too long ago":  {Note{}, false, 300, client{agreed: 10}, prediction.Misprediction{Cause: prediction.Unknown}},
 	} {
 		l := took(t, 20, c.note, c.replaced)
-		w := prediction.Misprediction{Tick: c.at, System: "of before", CauseTick: 1}
+		w := prediction.Misprediction{Tick: c.at, System: "of before", CauseTick: 1, Read: "of before"}
 		l.Explain(&w, c.client)
 		c.want.Tick = c.at
 		require.Equal(t, c.want, w, name)
