@@ -51,9 +51,13 @@ type View struct {
 	// its history. The local player does not move until the server sends again. After
 	// ClientConfig.Timeout of silence the state changes.
 	Stalled bool
-	// InputDelay is the time from a command to its effect on the local player. It is 0
-	// unless the round trip is too long for the history. See [ClientConfig.MaxRTT].
+	// InputDelay is the time from a command to its effect on the local player: what
+	// [ClientConfig.InputDelay] and DelayAbove ask for, and more where the round trip is too
+	// long for the history (see [ClientConfig.MaxRTT]).
 	InputDelay time.Duration
+	// Lead is how far the player's commands run ahead of the server's snapshots, as the
+	// mean one arrives. All of it but InputDelay is predicted.
+	Lead time.Duration
 	// Render and RenderFraction are the server's time for which remote entities are
 	// shown.
 	Render         Tick

@@ -65,6 +65,22 @@ type ClientConfig struct {
 	// and the buffers on both ends. 0 means 32, or the ticks that MaxRTT needs if that is
 	// more; negative is an error. At most 1024.
 	History int
+	// InputDelay is the time from a command to its effect on the local player, in any case.
+	// It is rounded to ticks. All of it is time that need not be predicted: where it is
+	// shorter than the round trip and the buffers, the rest is predicted, and where it is
+	// longer, commands are sent earlier and nearly nothing is predicted. 0 means none;
+	// negative is an error. At most 500 ms. Shots are judged by what the screen showed when
+	// they were given, so a delay beyond the round trip needs a ServerConfig.MaxRewind that
+	// covers it.
+	InputDelay time.Duration
+	// DelayAbove is how far the prediction may run ahead of the server's snapshots, as the
+	// mean one arrives. Inputs that must run farther ahead are delayed by the rest, so that
+	// at long round trips fewer ticks are shown wrong, and the player responds later
+	// instead. The delay follows the path, by whole ticks. Two ticks and the jitter are
+	// always predicted. With InputDelay too, the longer delay counts. View.InputDelay has
+	// the delay and View.Lead how far inputs run ahead. 0 means no limit but History;
+	// negative is an error. At most 5 s.
+	DelayAbove time.Duration
 	// SmoothHalfLife is the half-life of a correction on the screen: half of it fades in
 	// this time. 0 means 50 ms; negative shows every correction at once. At most 10 s.
 	SmoothHalfLife time.Duration
@@ -96,6 +112,7 @@ const (
 	defaultSmoothLimit = 2
 	defaultMaxRTT      = 400 * time.Millisecond
 	longestTrip        = 4 // seconds a round trip may take
+	longestDelay       = 500 * time.Millisecond
 	helloInterval      = 100 * time.Millisecond
 )
 
@@ -128,6 +145,12 @@ func (c *ClientConfig) check() error {
 			errs = append(errs, fmt.Errorf("foretick: ClientConfig.History is %d ticks: a round trip of %v at %d Hz needs %d to 1024 (or set MaxRTT lower: more is then bridged by input delay)", c.History, c.MaxRTT, c.Protocol.TickRate(), need))
 		}
 	}
+	if c.InputDelay < 0 || c.InputDelay > longestDelay {
+		errs = append(errs, fmt.Errorf("foretick: ClientConfig.InputDelay is %v: use up to %v, or 0 for none", c.InputDelay, longestDelay))
+	}
+	if c.DelayAbove < 0 || c.DelayAbove > 5*time.Second {
+		errs = append(errs, fmt.Errorf("foretick: ClientConfig.DelayAbove is %v: use up to 5s, or 0 for no limit but History", c.DelayAbove))
+	}
 	errs = append(errs, c.checkResumeToken())
 	if c.SmoothLimit == 0 {
 		c.SmoothLimit = defaultSmoothLimit
@@ -156,6 +179,11 @@ func (c *ClientConfig) check() error {
 	errs = append(errs, checkDuration("ClientConfig.SmoothHalfLife", &c.SmoothHalfLife, longestFade, prediction.DefaultHalfLife))
 	errs = append(errs, checkRate("ClientConfig.SendRate", c.SendRate), guard.Timeout("foretick: ClientConfig.Timeout", c.Timeout))
 	return errors.Join(errs...)
+}
+
+// delayTicks returns InputDelay in ticks.
+func (c *ClientConfig) delayTicks() int {
+	return int((c.InputDelay*time.Duration(c.Protocol.TickRate()) + time.Second/2) / time.Second)
 }
 
 // checkSample checks the sampler against the protocol, which has no faults.

@@ -32,10 +32,18 @@ type screen struct {
 }
 
 func newScreen(b *clientBase, ip *input, gs *ghosts, tl *timeline) (screen, error) {
-	seen, err := lagcomp.NewHistory(lagcomp.Config{TickRate: b.p.TickRate, Shapes: b.p.handlers.shapes})
+	kept := lagcomp.Config{TickRate: b.p.TickRate, Shapes: b.p.handlers.shapes}
+	if b.cfg.InputDelay > 0 || b.cfg.DelayAbove > 0 { // a shot is predicted so much later than its frame
+		kept.Depth = min(max(delayedFrames*time.Second/time.Duration(b.p.TickRate), lagcomp.DefaultDepth), 10*time.Second)
+	}
+	seen, err := lagcomp.NewHistory(kept)
 	fades := fades{fade: prediction.Fade{HalfLife: b.cfg.SmoothHalfLife, Limit: b.cfg.SmoothLimit}}
 	return screen{clientBase: b, input: ip, ghosts: gs, timeline: tl, stage: newStage(b), visible: seen, fades: fades}, err
 }
+
+// delayedFrames is the number of rendered frames that are kept where inputs are delayed: more
+// than half a second of them, at 360 a second.
+const delayedFrames = 256
 
 func (sc *screen) clear() {
 	sc.fades.clear()

@@ -107,6 +107,7 @@ func (c *Client) welcome(w netcode.Welcome) {
 	c.ghosts.newReceiver(c.link.newest)
 	c.link.clock = netcode.NewClock(netcode.ClockConfig{
 		TickRate: c.p.TickRate, SnapshotInterval: int(w.SnapshotInterval), History: c.cfg.History,
+		Delay: c.cfg.delayTicks(), Reach: c.cfg.DelayAbove.Seconds() * float64(c.p.TickRate),
 	})
 	c.link.ticks = newTickGuard(c.p.TickRate, time.Duration(w.SnapshotInterval)*time.Second/time.Duration(c.p.TickRate), c.now, w.Tick)
 	c.timeline.saves.own = c.world.NewOwnerHistory(c.view.Player, c.cfg.History)

@@ -46,6 +46,9 @@ func (c *Client) advance() int {
 	}
 	c.time = t
 	c.view.InputDelay = time.Duration(int32(t.Command-t.Predicted)) * time.Second / time.Duration(c.p.TickRate)
+	c.view.Lead = t.Lead
+	c.stats.InputDelay += c.view.InputDelay
+	c.stats.Lead += t.Lead
 	c.stats.Interpolation += t.Interpolation
 	c.stats.Frames++
 	if t.Command != t.Predicted {
@@ -119,11 +122,25 @@ const stallTicks = 10
 func (c *Client) stall(t netcode.Time) {
 	newest, _ := c.ghosts.receiver.Newest()
 	silent := (c.now - c.link.heard) * time.Duration(c.p.TickRate) / time.Second
-	stalled := int32(t.Command-newest) > int32(c.cfg.History) && silent > stallTicks
+	full := int32(t.Predicted-newest) >= int32(c.cfg.History) && int32(t.Command-newest) > int32(c.cfg.History)
+	stalled := full && silent > stallTicks
 	if stalled && !c.view.Stalled {
 		c.stats.Stalls++
 	}
 	c.view.Stalled = stalled
+}
+
+// catchUp predicts the ticks up to that of a snapshot where the input delay is as long as
+// inputs run ahead. Their commands were made, and their events must not be lost.
+func (c *Client) catchUp(t Tick) {
+	p := c.timeline.predictor
+	if int32(t-p.Tick()) <= 0 || int32(c.input.sampled-t) < 0 || int32(t-p.Tick()) > int32(c.cfg.History) {
+		return
+	}
+	c.ghosts.othersNewest()
+	for int32(t-p.Tick()) > 0 {
+		p.Advance()
+	}
 }
 
 // reconcile compares the prediction for tick t with the snapshot, and corrects it.
@@ -133,6 +150,7 @@ func (c *Client) reconcile(t Tick) {
 		return
 	}
 	defer tl.row.give()
+	c.catchUp(t)
 	tl.match()
 	tl.noteGone(t)
 	if tl.transferred(t) || !tl.restorable(t) {

@@ -31,7 +31,7 @@ type ClientStats struct {
 	SpawnsMatched      uint64 // of these that became the server's entity
 	SpawnsCancelled    uint64 // of these that the server, or a replay, did not make
 	SpawnsUnpredicted  uint64 // entities that the server's shared systems spawned and the client's did not
-	InputDelayed       uint64 // of Frames, those with a View.InputDelay above 0: the history was too short, and inputs acted late
+	InputDelayed       uint64 // of Frames, those with a View.InputDelay above 0: inputs acted late
 	ValuesOutside      uint64 // ticks of predicted components and commands, and requests, with a number that its tag's range does not hold, or NaN: see Client.Losses
 	ChangesSwallowed   uint64 // changes that rounding to the grid undoes in every tick, checked every 16th tick: see Client.Losses
 	Stalls             uint64 // times the prediction reached the end of its history and waited for the server
@@ -47,7 +47,9 @@ type ClientStats struct {
 	Malformed          uint64
 	CorePanics         uint64        // packets whose reading panicked, a fault of this package's own: the connection ended with transport.Malformed, and ClientConfig.Logger has the packet
 	Interpolation      time.Duration // sum over frames of newest snapshot time − render time
-	Frames             uint64        // frames that Interpolation sums over
+	InputDelay         time.Duration // sum over frames of View.InputDelay
+	Lead               time.Duration // sum over frames of View.Lead
+	Frames             uint64        // frames that Interpolation, InputDelay and Lead sum over
 	Confirmed          uint64        // inputs whose effect came back in a snapshot
 	ConfirmedWithin    [confirmBuckets]uint32
 }

@@ -239,12 +239,15 @@ func (c *Clock) begin(local float64) {
 	c.predicted = local + c.target()
 	c.executed = int64(math.Floor(c.predicted))
 	c.issue(c.executed)
-	c.delay, c.relaxed = max(0, c.executed-c.newest-int64(c.cfg.History)), local
+	c.delay, c.relaxed = c.delayed(0), local
 	c.render = min(local-c.behind(), float64(c.newest))
 }
 
 // target returns the offset of predicted time from local time to steer for.
-func (c *Clock) target() float64 {
+func (c *Clock) target() float64 { return max(c.lead(), c.delayLead()) }
+
+// lead returns the offset at which commands arrive in time.
+func (c *Clock) lead() float64 {
 	n := c.late.len()
 	if n < 4 {
 		return c.guess()
@@ -256,7 +259,7 @@ func (c *Clock) target() float64 {
 	return c.late.quantile(1-spare) + c.frames.mean + 0.1 + few
 }
 
-// guess returns the target while nothing is known about the path to the server.
+// guess returns the lead while nothing is known about the path to the server.
 func (c *Clock) guess() float64 {
 	return c.rtt - c.arrival.mean() + float64(c.cfg.StartBuffer) + max(0, c.frames.mean-c.frames.fast)
 }
@@ -293,25 +296,6 @@ func (c *Clock) predict(dt float64) (ticks int, reset bool) {
 		c.issue(c.executed)
 	}
 	return max(ticks, 0), false
-}
-
-// hold keeps the prediction within the history by adding input delay. It raises
-// the delay at once when needed. It lowers it one tick at a time, after the
-// delay could have been smaller for half a second.
-func (c *Clock) hold(commands int, reset bool) (ticks int) {
-	before := c.delay
-	need := max(0, c.executed-c.newest-int64(c.cfg.History))
-	switch {
-	case reset:
-		c.delay, c.relaxed = need, c.last
-		return 1
-	case need >= c.delay:
-		c.relaxed = c.last
-		c.delay = min(need, before+int64(commands)) // never backwards
-	case c.last-c.relaxed > c.rate/2:
-		c.delay--
-	}
-	return commands + int(before-c.delay)
 }
 
 func (c *Clock) issue(tick int64) {

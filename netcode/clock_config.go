@@ -3,6 +3,7 @@ package netcode
 import (
 	"errors"
 	"fmt"
+	"math"
 	"time"
 )
 
@@ -28,6 +29,17 @@ type ClockConfig struct {
 	// must run farther ahead, the clock adds input delay. 0 means 32, at most
 	// 4096. Negative is an error.
 	History int
+	// Delay is the input delay in ticks that is added in any case: each command is made at
+	// least this many ticks before its tick is predicted. Where that is more than the path
+	// needs, commands are made earlier, and wait on the server. 0 means none; at most 1000.
+	// Negative is an error.
+	Delay int
+	// Reach is how far, in ticks, prediction may run ahead of the snapshot that arrives
+	// with the mean delay. Where inputs must run farther ahead, the clock adds input delay
+	// for the rest. A longer silence of the server adds none. Two ticks and the jitter are
+	// the least, whatever it says: every tick is predicted before its snapshot arrives. 0
+	// means that History alone bounds it; negative, NaN and infinity are errors.
+	Reach float64
 	// Window is the number of seconds over which the buffers are measured. 0
 	// means 10, at most 60. Negative is an error.
 	Window int
@@ -46,6 +58,10 @@ func (c ClockConfig) Validate() error {
 	check("StartBuffer", c.StartBuffer, 3, 64)
 	check("History", c.History, 32, 4096)
 	check("Window", c.Window, 10, 60)
+	check("Delay", c.Delay, 0, 1000)
+	if !(c.Reach >= 0 && c.Reach <= math.MaxInt32) {
+		errs = append(errs, fmt.Errorf("ClockConfig.Reach is %v ticks: use a positive number, or 0 for no limit but History", c.Reach))
+	}
 	if c.HardReset < 0 || c.HardReset > maxHardReset {
 		errs = append(errs, fmt.Errorf("ClockConfig.HardReset is %v: use up to %v, or 0 for %v", c.HardReset, maxHardReset, defaultHardReset))
 	}

@@ -26,6 +26,9 @@ type Time struct {
 	Fraction       float32 // position within the tick after Predicted, 0 to 1
 	Render         Tick    // remote entities are rendered between this tick …
 	RenderFraction float32 // … and the next
+	// Lead is how far the newest command is ahead of the server's tick, as the average
+	// snapshot delivers it. What of it exceeds the input delay is predicted.
+	Lead time.Duration
 	// Interpolation is the delay of render time behind the server's tick, as
 	// the average snapshot delivers it.
 	Interpolation time.Duration
@@ -39,6 +42,7 @@ func (c *Clock) describe(out *Time) {
 	whole := math.Floor(c.render)
 	out.Render = c.base + Tick(int64(whole))
 	out.RenderFraction = float32(c.render - whole)
+	out.Lead = time.Duration(max(0, c.reach()) / c.rate * float64(time.Second))
 	behind := (c.last - c.arrival.mean() - c.render) / c.rate
 	out.Interpolation = time.Duration(max(0, behind) * float64(time.Second))
 }

@@ -79,7 +79,9 @@ func (p *path) receive(now time.Duration) (datagram, bool) {
 type match struct {
 	rate, interval, frames int
 	history                int
-	polled                 bool // the server reads its socket at ticks only
+	delay                  int     // ClockConfig.Delay
+	reach                  float64 // ClockConfig.Reach
+	polled                 bool    // the server reads its socket at ticks only
 	up, down               path
 	seed                   uint64
 	change                 func(m *match, now time.Duration) // called every frame
@@ -138,7 +140,7 @@ func (m *match) run(length time.Duration) {
 	m.server, m.client = netcode.NewConn(netcode.Config{}), netcode.NewConn(netcode.Config{})
 	m.sender = netcode.NewCommandSender(4, netcode.CommandConfig{})
 	m.buffer = netcode.NewCommandBuffer(4, 128)
-	m.clock = netcode.NewClock(netcode.ClockConfig{TickRate: m.rate, SnapshotInterval: m.interval, History: m.history})
+	m.clock = netcode.NewClock(netcode.ClockConfig{TickRate: m.rate, SnapshotInterval: m.interval, History: m.history, Delay: m.delay, Reach: m.reach})
 	m.issuedAt = map[netcode.Tick]float64{}
 	m.sampled = map[netcode.Tick]time.Duration{}
 	m.next = startTick

@@ -26,7 +26,9 @@ type clicks struct {
 	find   *ecs.Query
 
 	speed  float32
+	me     foretick.PlayerID
 	judged func(f *foretick.Frame, by foretick.PlayerID, a aimed)
+	drawn  func(f *foretick.Frame, a aimed) // on a client, as the tick is predicted
 }
 
 type (
@@ -88,6 +90,11 @@ func (g *clicks) protocol(rate int, tagged bool) *foretick.Protocol {
 			g.judged(f, by, a)
 		}
 	}, ecs.ReadOther(&g.pos))
+	g.shot.OnPredicted(p, func(f *foretick.Frame, _ ecs.Entity, a aimed) {
+		if g.drawn != nil {
+			g.drawn(f, a)
+		}
+	})
 	g.find = ecs.NewQuery(p.Types(), ecs.With(&g.pos))
 	return p
 }
@@ -103,6 +110,8 @@ type clickRow struct {
 	rate, fps int
 	speed     float32
 	tagged    bool
+
+	delay, above time.Duration // of the client's configuration
 }
 
 // play lets a client press in each of a tick's frames in turn, and returns the error
@@ -146,16 +155,24 @@ func (row clickRow) play(t *testing.T, link sim.Link) (off []float64) {
 		}
 		return c
 	}
-	cfg := foretick.ClientConfig{Protocol: client.protocol(row.rate, row.tagged), Sample: foretick.Sample(&client.tagged, sample)}
+	client.drawn = func(f *foretick.Frame, a aimed) {
+		v, ok := f.Rewind(client.me).Hitbox(client.target(f.World), 0)
+		require.True(t, ok)
+		ball, _ := v.Sphere()
+		require.InDelta(t, a.X, ball.X, 0.01, "what its frame showed, however much later the tick is predicted")
+	}
+	cfg := foretick.ClientConfig{InputDelay: row.delay, DelayAbove: row.above, Protocol: client.protocol(row.rate, row.tagged), Sample: foretick.Sample(&client.tagged, sample)}
 	if !row.tagged {
 		cfg.Sample = foretick.Sample(&client.plain, func(v foretick.View) plainClick {
 			c := sample(v)
 			return plainClick{c.X, c.Fire}
 		})
 	}
-	_, err = m.Join(cfg, simtest.Seat{Up: link, Down: link, FrameRate: row.fps})
+	c, err := m.Join(cfg, simtest.Seat{Up: link, Down: link, FrameRate: row.fps, After: func(v foretick.View) { client.me = v.Player }})
 	require.NoError(t, err)
 	m.Run(20 * time.Second)
+	require.Equal(t, row.delay > 0 || row.above > 0, c.View().InputDelay > 0)
+	require.GreaterOrEqual(t, c.View().InputDelay, row.delay*9/10)
 	require.GreaterOrEqual(t, len(off), presses-3)
 	require.LessOrEqual(t, late, len(off)/50)
 	return off
@@ -165,7 +182,12 @@ func (row clickRow) play(t *testing.T, link sim.Link) (off []float64) {
 // that is, with the aim of that frame.
 func TestPressIsJudgedAtItsFrame(t *testing.T) {
 	for _, row := range []clickRow{
-		{30, 240, 10, true}, {30, 240, 10, false}, {60, 240, 20, true}, {31, 240, 10, true}, {30, 60, 10, true}, {30, 20, 10, true},
+		{rate: 30, fps: 240, speed: 10, tagged: true}, {rate: 30, fps: 240, speed: 10},
+		{rate: 60, fps: 240, speed: 20, tagged: true}, {rate: 31, fps: 240, speed: 10, tagged: true},
+		{rate: 30, fps: 60, speed: 10, tagged: true}, {rate: 30, fps: 20, speed: 10, tagged: true},
+		{rate: 30, fps: 240, speed: 10, tagged: true, delay: 100 * time.Millisecond},
+		{rate: 30, fps: 240, speed: 10, tagged: true, delay: 350 * time.Millisecond},
+		{rate: 60, fps: 60, speed: 20, tagged: true, above: 80 * time.Millisecond},
 	} {
 		for _, link := range []sim.Link{{Latency: 50 * time.Millisecond}, {Latency: 50 * time.Millisecond, Jitter: 10 * time.Millisecond}} {
 			off := row.play(t, link)

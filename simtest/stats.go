@@ -41,6 +41,8 @@ func AddStats(s, o *foretick.ClientStats) {
 	s.Malformed += o.Malformed
 	s.CorePanics += o.CorePanics
 	s.Interpolation += o.Interpolation
+	s.InputDelay += o.InputDelay
+	s.Lead += o.Lead
 	s.Frames += o.Frames
 	s.Confirmed += o.Confirmed
 	for i := range s.ConfirmedWithin {

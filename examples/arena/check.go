@@ -39,6 +39,7 @@ func (r *referee) recount() Report {
 	if n := len(r.confirms); n > 0 {
 		out.InputToConfirmP50, out.InputToConfirmP99 = float64(r.confirms[n/2]), float64(r.confirms[min(n-1, n*99/100)])
 	}
+	out.LeadMean, out.InputDelayMean = r.ahead/float64(max(r.frames, 1)), r.delay/float64(max(r.frames, 1))
 	out.InterpolationMean = r.behind / float64(max(r.frames, 1))
 	r.settle(&out)
 	r.tellings(&out)
@@ -164,7 +165,7 @@ func equalCounts(key string, a, b any) bool {
 		return reflect.DeepEqual(a, b)
 	}
 	y, _ := b.(float64)
-	if key == "interpolation_ms_mean" {
+	if key == "interpolation_ms_mean" || key == "lead_ms_mean" {
 		return math.Abs(x-y) <= 0.05*x+2
 	}
 	if strings.HasPrefix(key, "input_to_confirm") {

@@ -62,7 +62,9 @@ type Fact struct {
 	By       string            `json:"by,omitempty"`
 	Ray      []float32         `json:"ray,omitempty"` // x, y, direction x, y, range
 	Hit      foretick.PlayerID `json:"hit,omitempty"`
-	Render   []float64         `json:"render,omitempty"` // tick, fraction
+	Render   []float64         `json:"render,omitempty"`   // tick, fraction
+	Fraction float32           `json:"fraction,omitempty"` // of the player's own tick
+	Delay    time.Duration     `json:"delay,omitempty"`
 	Replay   bool              `json:"replay,omitempty"`
 	Kind     string            `json:"kind,omitempty"`
 	ID       uint32            `json:"id,omitempty"`
@@ -267,7 +269,7 @@ func (l *facts) client(s *seat, cfg *foretick.ClientConfig) {
 // frame logs a rendered frame of a client.
 func (l *facts) frame(v foretick.View) {
 	if l != nil && v.State == foretick.Playing {
-		l.add(Fact{F: "pic", T: v.Tick, P: v.Player, Render: render(v)})
+		l.add(Fact{F: "pic", T: v.Tick, P: v.Player, Render: render(v), Fraction: v.Fraction, Delay: v.InputDelay})
 	}
 }
 

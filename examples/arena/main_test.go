@@ -163,13 +163,41 @@ func TestPeaceOnAGoodNetworkIsPredictedExactly(t *testing.T) {
 }
 
 func TestOtherRates(t *testing.T) {
-	for _, args := range [][]string{{"-tickrate", "60"}, {"-tickrate", "60", "-snapshotrate", "20"}, {"-tickrate", "31"}, {"-no-prediction"}, {"-duplicate", "0.1", "-reorder", "0.1"}} {
+	for _, args := range [][]string{{"-tickrate", "60"}, {"-tickrate", "60", "-snapshotrate", "20"}, {"-tickrate", "31"}, {"-mode", "interpolate"}, {"-duplicate", "0.1", "-reorder", "0.1"}} {
 		r := play(t, with(args...)...)
 		require.Zero(t, r.Desyncs, args)
 		require.NotZero(t, r.FieldsCompared)
 		require.Zero(t, r.MispredictionsByCause["code"], args)
 		require.Equal(t, r.EventsSent, r.EventsDelivered, args)
 	}
+}
+
+// At a long round trip a limit of the prediction turns the rest of the lead into input
+// delay, and fewer ticks are shown wrong. Nothing else changes.
+func TestDelayAbove(t *testing.T) {
+	far := []string{"-rtt", "350ms", "-seconds", "12"}
+	predicted, delayed := play(t, far...), play(t, append(far, "-mode", "delay", "-delay-above", "150ms")...)
+	wrong := func(r Report) float64 { return 100 * float64(r.TicksShownWrong) / float64(r.PredictedTicks) }
+	t.Logf("shown wrong: %.1f %%, with %.0f ms of input delay %.1f %%", wrong(predicted), delayed.InputDelayMean, wrong(delayed))
+	require.Zero(t, predicted.InputDelayMean)
+	require.InEpsilon(t, delayed.LeadMean-150, delayed.InputDelayMean, 0.1)
+	require.Greater(t, wrong(predicted), 25.)
+	require.LessOrEqual(t, wrong(delayed), 10.)
+	require.Equal(t, predicted.InputsMissing, delayed.InputsMissing)
+	require.Equal(t, predicted.InputToConfirmP50, delayed.InputToConfirmP50)
+	require.Greater(t, delayed.ShotsConfirmed, delayed.ShotsHitOnScreen*4/5)
+	require.Zero(t, delayed.Desyncs)
+}
+
+// A delay that is longer than the lead is exact, and shots are judged at their frame.
+func TestFixedInputDelay(t *testing.T) {
+	r := play(t, "-seconds", "10", "-mode", "delay", "-input-delay", "300ms")
+	require.InDelta(t, 300, r.InputDelayMean, 1)
+	require.Greater(t, r.LeadMean, 300.)
+	require.Greater(t, r.Shots, 100)
+	require.Greater(t, r.ShotsConfirmed, (r.ShotsHitOnScreen-r.ShotsVoid)*9/10)
+	require.Zero(t, r.MispredictionsByCause["code"])
+	require.Zero(t, r.Desyncs)
 }
 
 func TestRealSockets(t *testing.T) {

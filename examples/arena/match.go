@@ -132,7 +132,8 @@ func (m *match) clientConfig(n int) (*seat, foretick.ClientConfig, error) {
 	}
 	cfg := foretick.ClientConfig{
 		OnMisprediction: explain,
-		Protocol:        p, Sample: foretick.Sample(&g.Cmd, s.sample), NoPrediction: m.opt.noPrediction,
+		Protocol:        p, Sample: foretick.Sample(&g.Cmd, s.sample), NoPrediction: m.opt.mode == "interpolate",
+		InputDelay: m.opt.inputDelay, DelayAbove: m.opt.delayAbove,
 	}
 	if m.log != nil {
 		m.log.client(s, &cfg)
@@ -256,6 +257,8 @@ func (m *match) countClients() {
 	r.InputToConfirmP50 = float64(all.Confirm(0.5)) / float64(time.Millisecond)
 	r.InputToConfirmP99 = float64(all.Confirm(0.99)) / float64(time.Millisecond)
 	if all.Frames > 0 {
+		r.InputDelayMean = float64(all.InputDelay) / float64(all.Frames) / float64(time.Millisecond)
+		r.LeadMean = float64(all.Lead) / float64(all.Frames) / float64(time.Millisecond)
 		r.InterpolationMean = float64(all.Interpolation) / float64(all.Frames) / float64(time.Millisecond)
 	}
 }

@@ -23,7 +23,9 @@ type options struct {
 	seed         uint64
 	tickRate     int
 	snapshotRate int
-	noPrediction bool
+	mode         string
+	inputDelay   time.Duration
+	delayAbove   time.Duration
 	noLagComp    bool
 	peaceful     bool
 	plant        string
@@ -56,7 +58,9 @@ func parse(args []string, help io.Writer) (options, error) {
 	fs.Uint64Var(&o.seed, "seed", 1, "random seed")
 	fs.IntVar(&o.tickRate, "tickrate", 30, "ticks a second")
 	fs.IntVar(&o.snapshotRate, "snapshotrate", 0, "snapshots a second; 0 is one a tick")
-	fs.BoolVar(&o.noPrediction, "no-prediction", false, "show the local player in the server's last known state")
+	fs.StringVar(&o.mode, "mode", "predict", "predict the local player, delay its inputs (with -delay-above or -input-delay), or interpolate it like all others")
+	fs.DurationVar(&o.delayAbove, "delay-above", 0, "with -mode delay: predict no further than this beyond the mean snapshot; 150ms unless -input-delay is given")
+	fs.DurationVar(&o.inputDelay, "input-delay", 0, "with -mode delay: the least input delay")
 	fs.BoolVar(&o.noLagComp, "no-lagcomp", false, "judge shots in the present")
 	fs.BoolVar(&o.peaceful, "peaceful", false, "no stun, no damage")
 	fs.StringVar(&o.plant, "plant", "", "plant a fault: code or desync")
@@ -108,6 +112,12 @@ func (o *options) validate(set map[string]bool) error {
 		return errors.New("-draw-shots needs both ends in one process: not with -serve or -join")
 	case !slices.Contains([]string{"sim", "udp", "dtls", "ws"}, o.transport):
 		return fmt.Errorf("-transport %q: use sim, udp, dtls or ws", o.transport)
+	case !slices.Contains([]string{"predict", "delay", "interpolate"}, o.mode):
+		return fmt.Errorf("-mode %q: use predict, delay or interpolate", o.mode)
+	case o.mode != "delay" && (set["delay-above"] || set["input-delay"]):
+		return errors.New("-delay-above and -input-delay need -mode delay")
+	case o.mode == "delay" && o.log != "":
+		return errors.New("-log and -mode delay exclude each other: the recount takes each input for the tick that it is predicted in")
 	case o.plant != "" && o.plant != "code" && o.plant != "desync":
 		return fmt.Errorf("-plant %q: use code or desync", o.plant)
 	case o.clients < 1 || o.clients > 200:
@@ -130,6 +140,9 @@ func (o *options) validate(set map[string]bool) error {
 		if _, err := o.pinned(); err != nil {
 			return err
 		}
+	}
+	if o.mode == "delay" && !set["delay-above"] && !set["input-delay"] {
+		o.delayAbove = 150 * time.Millisecond
 	}
 	if alone {
 		if !set["transport"] {

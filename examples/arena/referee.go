@@ -37,6 +37,8 @@ type referee struct {
 	hurts     []*Fact
 	confirms  []int
 	behind    float64
+	ahead     float64
+	delay     float64
 	frames    int
 	shown     []*Fact
 	noLagBad  int
@@ -247,7 +249,7 @@ func (r *referee) frame(f *Fact, p *refPlayer) {
 }
 
 // behindNow measures the delay of other players' render time behind the average
-// snapshot.
+// snapshot, and how far inputs run ahead of it.
 func (r *referee) behindNow(f *Fact, p *refPlayer) {
 	if len(p.arrivals) == 0 {
 		return
@@ -259,6 +261,9 @@ func (r *referee) behindNow(f *Fact, p *refPlayer) {
 	}
 	server := f.At.Seconds()*float64(r.match.Rate) - mean
 	r.behind += max(0, server-f.Render[0]-f.Render[1]) / float64(r.match.Rate) * 1000
+	ahead := float64(f.T) + float64(f.Fraction) - server
+	r.ahead += ahead/float64(r.match.Rate)*1000 + float64(f.Delay)/float64(time.Millisecond)
+	r.delay += float64(f.Delay) / float64(time.Millisecond)
 	r.frames++
 }
 

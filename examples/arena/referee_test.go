@@ -31,12 +31,12 @@ func recounted(t *testing.T, name string) (string, error) {
 // The referee, which only knows the facts, gets the same counts as the report.
 func TestRefereeAgrees(t *testing.T) {
 	for _, args := range [][]string{
-		{}, {"-no-prediction"}, {"-tickrate", "60", "-snapshotrate", "20"}, {"-loss", "0.2", "-jitter", "100ms", "-duplicate", "0.1", "-reorder", "0.1"},
+		{}, {"-mode", "interpolate"}, {"-tickrate", "60", "-snapshotrate", "20"}, {"-loss", "0.2", "-jitter", "100ms", "-duplicate", "0.1", "-reorder", "0.1"},
 		{"-rtt", "300ms"}, {"-plant", "code"}, {"-plant", "desync"}, {"-peaceful"},
 	} {
 		out, err := recounted(t, logged(t, append([]string{"-seconds", "8", "-clients", "6", "-seed", "3"}, args...)...))
 		require.NoError(t, err, "%v\n%s", args, out)
-		lines := 34
+		lines := 36
 		if slices.Contains(args, "desync") {
 			lines++
 			require.Regexp(t, `first_desync +report "player \d: Team.ID .*", referee "player \d: team of`, out)

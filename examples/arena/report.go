@@ -34,6 +34,8 @@ type Report struct {
 	InputsMissing         uint64             `json:"inputs_missing"`
 	InputToConfirmP50     float64            `json:"input_to_confirm_ms_p50"`
 	InputToConfirmP99     float64            `json:"input_to_confirm_ms_p99"`
+	InputDelayMean        float64            `json:"input_delay_ms_mean"`
+	LeadMean              float64            `json:"lead_ms_mean"` // of commands over the mean snapshot
 	InterpolationMean     float64            `json:"interpolation_ms_mean"`
 	Shots                 int                `json:"shots"`
 	ShotsHitOnScreen      int                `json:"shots_hit_on_screen"`
@@ -73,6 +75,7 @@ func (r *Report) Text(w io.Writer) {
 	fmt.Fprintf(w, "%d clients, %d entities, %d ticks\n", r.Clients, r.Entities, r.Ticks)
 	fmt.Fprintf(w, "  traffic      %.0f B/s down, %.0f B/s up, each client\n", r.BytesDown, r.BytesUp)
 	fmt.Fprintf(w, "  input        confirmed in %.0f ms (p99 %.0f ms); %d of the server's ticks had no input\n", r.InputToConfirmP50, r.InputToConfirmP99, r.InputsMissing)
+	fmt.Fprintf(w, "               given %.0f ms ahead of the mean snapshot, shown %.0f ms late\n", r.LeadMean, r.InputDelayMean)
 	fmt.Fprintf(w, "  prediction   %d of %d ticks wrong (%.2f %%): %v; %d ticks replayed, %d hard resets\n",
 		r.Mispredictions, r.PredictedTicks, per(float64(r.Mispredictions), float64(r.PredictedTicks)), causes(r.MispredictionsByCause), r.ResimulatedTicks, r.HardResets)
 	fmt.Fprintf(w, "  others       shown %.0f ms in the past\n", r.InterpolationMean)
