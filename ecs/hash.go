@@ -1,10 +1,8 @@
 package ecs
 
 import (
-	"encoding/binary"
 	"math/bits"
 	"slices"
-	"unsafe"
 )
 
 // SkipRow is the order key of rows that a hash leaves out.
@@ -19,8 +17,8 @@ type hashScratch struct {
 
 // Hash returns a canonical hash of the world's values. Rows count in order of
 // the key that order returns (usually a network id; [SkipRow] leaves a row
-// out), whatever their place in tables. Padding does not count; floats count by
-// their bits. With ids, only these components count, and only rows that have
+// out), whatever their place in tables, and the same on every machine. Padding
+// does not count; floats count by their bits. With ids, only these components count, and only rows that have
 // any of them. Without ids everything counts: all components, the parents'
 // keys, the singletons, and the living entities that watches have delivered. A
 // nil order uses the handles as keys. Handles inside components count as
@@ -106,24 +104,4 @@ const hashSeed = 0x9E3779B97F4A7C15
 func mix(a, b uint64) uint64 {
 	hi, lo := bits.Mul64(a^0xD6E8FEB86659FD93, b^0xA0761D6478BD642F)
 	return hi ^ lo + a
-}
-
-// hash folds a value's bytes, without padding, into h.
-func (d *typeData) hash(h uint64, p unsafe.Pointer) uint64 {
-	h = mix(h, uint64(d.size))
-	if !d.plain {
-		return h
-	}
-	for _, s := range d.spans {
-		b := unsafe.Slice((*byte)(unsafe.Add(p, s.from)), s.to-s.from)
-		for ; len(b) >= 8; b = b[8:] {
-			h = mix(h, binary.LittleEndian.Uint64(b))
-		}
-		if len(b) > 0 {
-			var tail [8]byte
-			copy(tail[:], b)
-			h = mix(h, binary.LittleEndian.Uint64(tail[:]))
-		}
-	}
-	return h
 }

@@ -43,11 +43,14 @@ type typeData struct {
 	name   string
 	rtype  reflect.Type
 	size   uintptr
-	open   bool   // any system may touch it undeclared
-	keeper string // the fix text of Managed; "": not managed
-	plain  bool   // no pointers: copied as bytes
-	solid  bool   // no padding: compared and hashed as bytes
-	spans  []span // the bytes that hold values
+	open   bool        // any system may touch it undeclared
+	keeper string      // the fix text of Managed; "": not managed
+	plain  bool        // no pointers: copied as bytes
+	solid  bool        // no padding: compared as bytes
+	spans  []span      // the bytes that hold values
+	runs   []numberRun // the numbers in them, as they are hashed
+	length int         // bytes that are hashed
+	direct bool        // solid, and hashed as it lies in memory
 	ops    typeOps
 	zero   unsafe.Pointer // one zero value, never written
 	enums  map[reflect.Type][]string
@@ -231,6 +234,9 @@ func (t *Types) describe(h Handle, opts []TypeOption, among []*typeData) (*typeD
 	d.plain = len(pointers) == 0 && d.ops.deep == nil
 	d.spans = valueSpans(rt, 0, nil)
 	d.solid = d.size == 0 || len(d.spans) == 1 && d.spans[0] == span{0, d.size}
+	if d.plain {
+		d.canonical()
+	}
 	d.fields = fieldsOf(d)
 	d.zero = d.ops.alloc(1)
 	return d, nil

@@ -71,6 +71,7 @@ func play(o options) (r report, err error) {
 		simtest.AddStats(&r.stats, &st)
 		r.audits = append(r.audits, m.Audit(c))
 	}
+	r.trace = m.Trace()
 	return r, m.Err()
 }
 

@@ -50,6 +50,7 @@ type (
 		own, cars, ball  []float64 // metres off, sorted by size
 		both, felt, real int       // crashes: on both ends, only felt, only on the server
 		score            Score
+		trace            [32]byte // of all packets, states and frames; see simtest.Match.Trace
 		stats            foretick.ClientStats
 		audits           []simtest.AuditReport // at rest
 	}
@@ -164,6 +165,7 @@ func (r *report) print(w io.Writer) {
 	say("%d of %d ticks were shown wrongly at first", r.stats.MispredictedFrames, r.stats.PredictedTicks)
 	say("%d of %d predicted states of other players were wrong, in any field by any step", r.stats.RemoteMispredicted, r.stats.RemotePredicted)
 	say("score %d:%d", r.score.Right, r.score.Left)
+	say("trace %x", r.trace)
 }
 
 // sum returns the mean, and the value that 1 in 100 exceeds.
