@@ -133,7 +133,7 @@ func (d *BuildDifference) bindComponents(q, p *layout.Layout, s *schema.Protocol
 		at[i] = -1
 	}
 	q.Components = make([]layout.Component, s.Registry.Components())
-	q.Origins.Matched, q.Origins.ClientOnly, q.Curved = -1, -1, false
+	q.Origins, q.Curved = layout.Origins{Matched: -1, ClientOnly: -1, Interpolated: -1}, false
 	for i := range q.Components {
 		theirs := s.Registry.Schema(i)
 		k := slices.IndexFunc(p.Components, func(c layout.Component) bool { return c.Name == theirs.Name() })
@@ -144,6 +144,8 @@ func (d *BuildDifference) bindComponents(q, p *layout.Layout, s *schema.Protocol
 				q.Origins.Matched = i
 			case localName:
 				q.Origins.ClientOnly = i
+			case interpolatedName:
+				q.Origins.Interpolated = i
 			default:
 				d.Unknown = append(d.Unknown, "component "+theirs.Name())
 			}
@@ -204,6 +206,7 @@ func (d *BuildDifference) bindPrefabs(q, p *layout.Layout, s *schema.Protocol) {
 func bindSpawn(q *layout.Layout, i int) {
 	k := &q.Prefabs[i]
 	has := func(comp int) bool { return comp >= 0 && q.Registry.PrefabHas(i, comp) }
+	k.Interpolated = has(q.Origins.Interpolated)
 	switch {
 	case k.Spawn == layout.NotSpawned:
 	case has(q.Origins.ClientOnly):

@@ -47,7 +47,7 @@ func (gs *ghosts) reaches(t Tick) bool {
 // mine reports whether a ghost is the player's own or a shared physics object, and
 // predicted here.
 func (gs *ghosts) mine(g *snapshot.Ghost) bool {
-	return g.Mine && !gs.cfg.NoPrediction && !gs.alien(g)
+	return g.Mine && !gs.cfg.NoPrediction && !gs.alien(g) && !gs.held(g, g.Newest())
 }
 
 // remotePredicted reports whether a ghost is another player's and predicted here.
@@ -82,7 +82,10 @@ func (gs *ghosts) partOf(g *snapshot.Ghost) PlayerID {
 	if gs.crowded() {
 		return ecs.Nobody
 	}
-	if !gs.p.Remote.Predicts || g.Mine || o == ecs.Nobody || gs.remotePredicted(g) {
+	switch {
+	case gs.held(g, g.Newest()) && g.Mine && o != ecs.Nobody && !gs.cfg.NoPrediction:
+		return gs.world.Partition(o)
+	case !gs.p.Remote.Predicts || g.Mine || o == ecs.Nobody || gs.remotePredicted(g):
 		return o
 	}
 	return gs.world.Partition(o)

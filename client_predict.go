@@ -37,8 +37,12 @@ func (tl *timeline) jump(to Tick) {
 func (tl *timeline) transferred(t Tick) bool {
 	any := false
 	for _, ch := range tl.ghosts.receiver.Changes() {
-		if !ch.Transferred || ch.Ghost.Data == 0 {
+		switched := tl.ghosts.switched(ch.Ghost)
+		if !ch.Transferred && !switched || ch.Ghost.Data == 0 {
 			continue
+		}
+		if switched {
+			tl.slides.begin(ecs.Entity(ch.Ghost.Data))
 		}
 		if slot, ok := tl.predictor.Slot(t); ok && !any && tl.restorable(t) {
 			tl.Load(slot, t)

@@ -244,7 +244,7 @@ func (c *Client) snapshot(body []byte) error {
 	}
 	c.link.ticks.note(c.now, t)
 	for _, ch := range c.ghosts.receiver.Changes() {
-		if ch.What != snapshot.Updated || ch.Transferred {
+		if ch.What != snapshot.Updated || ch.Transferred || c.ghosts.switched(ch.Ghost) {
 			c.timeline.gather()
 			break
 		}

@@ -47,6 +47,7 @@ const delayedFrames = 256
 
 func (sc *screen) clear() {
 	sc.fades.clear()
+	sc.timeline.slides.clear()
 	sc.drawn = false
 }
 
@@ -89,6 +90,7 @@ func (sc *screen) draw(now netcode.Time) {
 	sc.shown = shownTime{tick: sc.view.Render, fraction: fraction, at: sc.now}
 	sc.drawOthers(sc.view.Render, float32(fraction)/256)
 	sc.drawOwn(since)
+	sc.slide(now, since)
 	sc.timeline.row.give()
 	sc.timeline.parents.apply()
 	sc.recordVisible()

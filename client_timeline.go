@@ -36,6 +36,7 @@ type timeline struct {
 	scratch    timelineScratch
 	row        singletonRow
 	parents    hierarchy
+	slides     slides
 }
 
 // saves holds the predicted rows of past ticks.

@@ -39,6 +39,7 @@ type serverEnd interface {
 	setTeam(player PlayerID, team uint8) bool
 	setEntityTeam(e ecs.Entity, team uint8) bool
 	setAudience(player PlayerID, e ecs.Entity, a Audience, member bool) bool
+	setPredicted(e ecs.Entity, on bool) bool
 	setGroup(e, with ecs.Entity) bool
 
 	rewind(by PlayerID) HitView

@@ -12,6 +12,7 @@ type networkID struct {
 	Prefab uint16
 
 	maker  uint16 // whose input spawned it, 0 for the server's own
+	ahead  bool   // of an Interpolated prefab: the owner predicts it
 	origin uint32 // its maker's client's name for it; 0: not predicted
 }
 
@@ -23,11 +24,17 @@ type (
 		ID uint32 `net:"owner"`
 	}
 	localComponent struct{}
+	// interpolatedComponent is sent with every entity of an Interpolated prefab.
+	interpolatedComponent struct {
+		Ahead bool `net:"owner"` // its owner predicts it
+	}
 )
 
 const (
 	originName = "foretick.Origin"
 	localName  = "foretick.ClientOnly"
+
+	interpolatedName = "foretick.Interpolated"
 )
 
 // sent points at what is sent of an entity's origin: to its maker alone, should

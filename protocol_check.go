@@ -30,6 +30,7 @@ func (p *Protocol) Err() error {
 	}
 	p.checkSystems()
 	p.checkMatches()
+	p.checkInterpolated()
 	p.checkAudiences()
 	p.checkInterest()
 	p.compiled.FindUnpredictedReads(p.compiled.schedule.Systems())

@@ -289,6 +289,9 @@ func (p *Protocol) registerPrefabs() {
 		if k.ClientOnly() {
 			comps = append(comps, p.compiled.Origins.ClientOnly)
 		}
+		if k.Interpolated {
+			comps = append(comps, p.compiled.Origins.Interpolated)
+		}
 		_, err := p.compiled.Registry.Prefab(k.ECS.Name(), comps, defaults)
 		p.fault(err)
 	}
@@ -310,7 +313,7 @@ func (p *Protocol) findCommon() {
 				continue
 			}
 			for k := range p.compiled.Prefabs {
-				if slices.Contains(p.compiled.Prefabs[k].ECS.Components(), id) {
+				if !p.compiled.Prefabs[k].Interpolated && slices.Contains(p.compiled.Prefabs[k].ECS.Components(), id) {
 					p.compiled.Prefabs[k].Common, p.compiled.Common = true, true
 				}
 			}

@@ -100,11 +100,13 @@ func (p *Protocol) checkRemotePrediction() {
 	}
 	for i := range p.compiled.Prefabs {
 		k := &p.compiled.Prefabs[i]
-		k.RemotePredicted = !k.ClientOnly() && (k.ECS.Mask().Has(p.compiled.Command.ID) || slices.Contains(p.along, k.ECS))
+		k.RemotePredicted = !k.ClientOnly() && !k.Interpolated && (k.ECS.Mask().Has(p.compiled.Command.ID) || slices.Contains(p.along, k.ECS))
 	}
 	for _, k := range p.along {
 		if i := p.compiled.PrefabOf(k); i < 0 && !slices.Contains(p.unmade, k) {
 			p.faultf("AlsoPredict names a prefab that is not declared with Protocol.Prefab")
+		} else if i >= 0 && p.compiled.Prefabs[i].Interpolated {
+			p.faultf("AlsoPredict names prefab %q, which is Interpolated: leave it out there, or drop Interpolated", k.Name())
 		} else if i >= 0 && p.compiled.Prefabs[i].ClientOnly() {
 			p.faultf("AlsoPredict names prefab %q, whose policy is ClientOnly: of such each client keeps its own alone", k.Name())
 		}

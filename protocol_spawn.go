@@ -32,7 +32,7 @@ func (p *Protocol) Spawns(k *ecs.Prefab, c SpawnConfig) {
 	}
 }
 
-// registerSpawns registers the two behind all of the game's components, if there
+// registerSpawns registers the three behind all of the game's components, if there
 // is a prefab that they travel with.
 func (p *Protocol) registerSpawns() {
 	register := func(has func(*layout.Prefab) bool, t reflect.Type, name string) int {
@@ -50,4 +50,5 @@ func (p *Protocol) registerSpawns() {
 	}
 	p.compiled.Origins.Matched = register((*layout.Prefab).Matched, reflect.TypeFor[originComponent](), originName)
 	p.compiled.Origins.ClientOnly = register((*layout.Prefab).ClientOnly, reflect.TypeFor[localComponent](), localName)
+	p.compiled.Origins.Interpolated = register(func(k *layout.Prefab) bool { return k.Interpolated }, reflect.TypeFor[interpolatedComponent](), interpolatedName)
 }

@@ -60,11 +60,11 @@ func (e *writeWatch) look(t *watchedTable, now, was []byte, system int) {
 	each := len(now) / t.rows.Len()
 	for i, id := range e.p.identity.Slice(t.rows) {
 		k := stillKey{id.Prefab, t.comp.ID}
-		if e.still.used[k] || !t.comp.Varies && bytes.Equal(now[i*each:(i+1)*each], was[i*each:(i+1)*each]) {
+		if e.still.used[k] || e.p.Prefabs[id.Prefab].Interpolated && !id.ahead || !t.comp.Varies && bytes.Equal(now[i*each:(i+1)*each], was[i*each:(i+1)*each]) {
 			continue
 		}
 		if e.still.seen[k]++; e.still.seen[k] == stillTicks {
-			e.still.log.Warn(cautionText, "caution", fmt.Sprintf("system %q moves %s of prefab %q, which player %d owns and no shared system reads or writes: its client predicts that it stands still, and is corrected each time: write it in a Shared system, spawn it for ecs.Nobody, or leave Predicted out",
+			e.still.log.Error(cautionText, "caution", fmt.Sprintf("system %q moves %s of prefab %q, which player %d owns and no shared system reads or writes: its client predicts that it stands still, and is corrected each time: write it in a Shared system, declare the prefab with Protocol.Interpolated, spawn it for ecs.Nobody, or leave Predicted out",
 				e.p.systemName(uint32(system)+1), t.comp.Name, e.p.Prefabs[id.Prefab].ECS.Name(), t.rows.Owner()))
 		}
 	}

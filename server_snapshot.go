@@ -98,6 +98,10 @@ func (s *Server) putRows(rows ecs.Rows) {
 			all |= 1 << s.p.Origins.ClientOnly
 			at = append(at, unsafe.Pointer(&noOrigin))
 		}
+		if prefab.Interpolated {
+			all |= 1 << s.p.Origins.Interpolated
+			at = append(at, unsafe.Pointer(&ids[k].ahead))
+		}
 		s.senders.put.pointers = at
 		if owner == 0 && prefab.Common {
 			owner = snapshot.Everyone

@@ -29,7 +29,7 @@ func TestDebugBuildsCaution(t *testing.T) {
 					pos[i].X += 0.125
 				}
 			}, ecs.Write(&g.pos), ecs.Without(&g.cmd))
-		}, []string{`system "stroll" moves position of prefab "pet"`, "in a Shared system"}},
+		}, []string{`system "stroll" moves position of prefab "pet"`, "in a Shared system", "Protocol.Interpolated"}},
 	} {
 		faults, err := simtest.FindDesyncs(func() simtest.Player { return (&planted{}).end(c.plant) }, simtest.SyncConfig{})
 		require.NoError(t, err, name)

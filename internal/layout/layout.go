@@ -62,10 +62,11 @@ type Unpredicted struct {
 }
 
 // Origins are the registry indices of the components that travel with entities which
-// clients spawn ahead of the server; −1 where no prefab needs one.
+// clients spawn ahead of the server, or do not predict; −1 where no prefab needs one.
 type Origins struct {
-	Matched    int // by which spawn of the client's
-	ClientOnly int // the client has its own
+	Matched      int // by which spawn of the client's
+	ClientOnly   int // the client has its own
+	Interpolated int // whether its owner's client draws it in the past
 }
 
 // UnknownComponent is the id of a component that this build does not have. No world has it.

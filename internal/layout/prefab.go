@@ -8,6 +8,7 @@ type Prefab struct {
 	Own             int         // its number in this build
 	Common          bool        // a shared physics object: every client predicts it while nobody owns it
 	RemotePredicted bool        // clients predict those of other players
+	Interpolated    bool        // its owner's client does not predict it unless the server says so
 	Spawn           Spawn
 }
 

@@ -1,0 +1,165 @@
+package foretick
+
+import (
+	"slices"
+	"time"
+
+	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/internal/layout"
+	"github.com/foretick/foretick/netcode"
+	"github.com/foretick/foretick/schema"
+	"github.com/foretick/foretick/snapshot"
+)
+
+// held reports whether a state of a ghost says that its owner does not predict it.
+func (gs *ghosts) held(g *snapshot.Ghost, s snapshot.State) bool {
+	if gs.p.Origins.Interpolated < 0 || !gs.p.Prefabs[g.Prefab].Interpolated {
+		return false
+	}
+	words := s.Component(gs.p.Origins.Interpolated)
+	return words == nil || words[0] == 0
+}
+
+// switched reports whether a ghost's newest state switches its prediction on or off.
+func (gs *ghosts) switched(g *snapshot.Ghost) bool {
+	if gs.p.Origins.Interpolated < 0 || !g.Mine {
+		return false
+	}
+	now := g.Newest()
+	before, ok := g.Before(now)
+	return ok && gs.held(g, before) != gs.held(g, now)
+}
+
+// slides draw the player's own entities on their way between the past and the present,
+// when their prediction is switched. The offset shrinks evenly, in a multiple of the time
+// between both. So a body that moves evenly is drawn at most so much faster than it moves.
+type slides struct {
+	items []slideItem
+	shown record // drawn values of the last frame
+	words []int32
+}
+
+// slideTimes is how often the time between past and present goes into a slide: a third of
+// a body's speed is added, or taken away.
+const slideTimes = 3
+
+type slideItem struct {
+	e      ecs.Entity
+	fresh  bool // its offsets are still to be measured
+	left   time.Duration
+	offset []slideOffset
+}
+
+type slideOffset struct {
+	comp, field int
+	by          schema.Offset
+}
+
+func (s *slides) clear() { s.items = s.items[:0]; s.shown.clear() }
+
+// begin notes that an entity's prediction was switched.
+func (s *slides) begin(e ecs.Entity) {
+	for i := range s.items {
+		if s.items[i].e == e {
+			s.items[i].fresh = true
+			return
+		}
+	}
+	s.items = append(s.items, slideItem{e: e, fresh: true})
+}
+
+// slide draws the entities that slide, and notes where all are that may.
+func (sc *screen) slide(now netcode.Time, since time.Duration) {
+	if sc.p.Origins.Interpolated < 0 || sc.cfg.NoPrediction {
+		return
+	}
+	s := &sc.timeline.slides
+	apart := float64(int32(now.Predicted-now.Render)) + float64(now.Fraction-now.RenderFraction)
+	for i := range s.items {
+		it := &s.items[i]
+		if it.fresh {
+			it.fresh = false
+			it.left = slideTimes * time.Duration(max(apart, 0)*float64(time.Second)) / time.Duration(sc.p.TickRate)
+			sc.measureSlide(it)
+			sc.drawSlide(it, 0) // this frame shows what the last one did
+			continue
+		}
+		sc.drawSlide(it, since)
+	}
+	s.items = slices.DeleteFunc(s.items, func(it slideItem) bool { return it.left <= 0 || !sc.world.Alive(it.e) })
+	s.shown.clear()
+	for _, g := range sc.ghosts.receiver.Ghosts() {
+		if e := ecs.Entity(g.Data); g.Mine && sc.p.Prefabs[g.Prefab].Interpolated && sc.world.Alive(e) {
+			sc.noteShown(e)
+		}
+	}
+}
+
+// slidable calls do for each component of an entity that is drawn between two values.
+func (sc *screen) slidable(e ecs.Entity, do func(i int, comp *layout.Component, words []int32)) {
+	s := &sc.timeline.slides
+	for i := range sc.p.Components {
+		comp := &sc.p.Components[i]
+		if comp.Unknown || !comp.Predicted || !comp.Lerped {
+			continue
+		}
+		if at := sc.world.Pointer(e, comp.ID); at != nil {
+			s.words = slices.Grow(s.words[:0], comp.Schema.Words())[:comp.Schema.Words()]
+			comp.Schema.Quantise(at, schema.GridSim, recordRefs{sc.timeline}, s.words)
+			do(i, comp, s.words)
+		}
+	}
+}
+
+// noteShown notes what is drawn of an entity.
+func (sc *screen) noteShown(e ecs.Entity) {
+	r := &sc.timeline.slides.shown
+	sc.slidable(e, func(i int, _ *layout.Component, words []int32) {
+		r.items = append(r.items, recordItem{e, uint8(i), false, int32(len(r.words))})
+		r.words = append(r.words, words...)
+	})
+}
+
+// measureSlide finds the offsets from what is drawn without a slide to what was shown.
+func (sc *screen) measureSlide(it *slideItem) {
+	it.offset = it.offset[:0]
+	sc.slidable(it.e, func(i int, comp *layout.Component, words []int32) {
+		was := sc.timeline.slides.shown.find(it.e, i)
+		if was == nil {
+			return
+		}
+		for f, field := range comp.Schema.Fields() {
+			if !field.Lerp || !comp.Schema.Has(f, was) || !comp.Schema.Has(f, words) {
+				continue
+			}
+			if by := comp.Schema.Offset(f, was[:len(words)], words); by != (schema.Offset{}) {
+				it.offset = append(it.offset, slideOffset{i, f, by})
+			}
+		}
+	})
+}
+
+// drawSlide lets an entity's offsets shrink by a frame, and draws with them.
+func (sc *screen) drawSlide(it *slideItem, since time.Duration) {
+	keep := float32(max(it.left-since, 0)) / float32(max(it.left, 1))
+	it.left -= since
+	if sc.ghosts.leapt(it.e) {
+		it.left = 0
+	}
+	if it.left <= 0 || !sc.world.Alive(it.e) {
+		return
+	}
+	for i := range it.offset {
+		for k := range it.offset[i].by {
+			it.offset[i].by[k] *= keep
+		}
+	}
+	sc.slidable(it.e, func(i int, comp *layout.Component, words []int32) {
+		for _, o := range it.offset {
+			if o.comp == i && comp.Schema.Has(o.field, words) {
+				comp.Schema.Displace(o.field, words, o.by)
+			}
+		}
+		comp.Schema.Dequantise(words, schema.GridSim, recordRefs{sc.timeline}, sc.world.Pointer(it.e, comp.ID))
+	})
+}

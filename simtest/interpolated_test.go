@@ -1,0 +1,114 @@
+package simtest_test
+
+import (
+	"math"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/simtest"
+	"github.com/foretick/foretick/transport/sim"
+)
+
+// tram is a game of what a player owns, moved by both ends or by the server alone.
+type tram struct {
+	game
+	tram, pet ecs.Prefab
+	rails     ecs.Component[rails]
+	mine      ecs.Entity
+}
+
+type rails struct{ Line uint8 }
+
+// tramAt is where the tram is at a time: at about 4 m/s, never faster than 5.
+func tramAt(tick float64) float64 { return 4*tick/30 + 10*math.Sin(tick/300) }
+
+func (g *tram) protocol() *foretick.Protocol {
+	p := g.game.protocol()
+	p.Component(&g.rails)
+	p.Prefab(&g.tram, "tram", &g.pos, &g.rails)
+	p.Prefab(&g.pet, "pet", &g.pos)
+	p.Interpolated(&g.tram)
+	p.Interpolated(&g.pet)
+	p.Shared("roll", func(f *foretick.Frame, rows ecs.Rows) {
+		for i, pos := 0, g.pos.Slice(rows); i < len(pos); i++ {
+			pos[i].X = float32(math.Mod(tramAt(float64(f.Tick)), 200)) - 100
+		}
+	}, ecs.Write(&g.pos), ecs.With(&g.rails))
+	p.Server("stroll", func(f *foretick.Frame, rows ecs.Rows) {
+		for i, pos := 0, g.pos.Slice(rows); i < len(pos); i++ {
+			pos[i].Y = float32(f.Tick % 100)
+		}
+	}, ecs.Write(&g.pos), ecs.Without(&g.cmd, &g.rails))
+	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) {
+		g.mine = f.Spawn(&g.tram, player)
+		f.Spawn(&g.pet, player)
+	})
+	return p
+}
+
+// TestPredictionSwitchesWithoutAJump: an entity whose prediction is switched off and on is
+// drawn in the past, or in the present, and on the way at most one and a half times as fast
+// as it moves. What only the server moves mispredicts in no tick.
+func TestPredictionSwitchesWithoutAJump(t *testing.T) {
+	m := simtest.New(8)
+	server, client := &tram{}, &tram{}
+	srv, err := m.Serve(foretick.ServerConfig{Protocol: server.protocol()})
+	require.NoError(t, err)
+	link := sim.Link{Latency: 50 * time.Millisecond}
+	cp := client.protocol()
+	all := ecs.NewQuery(cp.Types(), ecs.With(&client.pos, &client.rails))
+	var at []float64 // along the course, in ticks ahead of the server
+	var most, least, was float64
+	var c *foretick.Client
+	c, err = m.Join(foretick.ClientConfig{Protocol: cp, Sample: foretick.Sample(&client.cmd, func(foretick.View) move { return move{} })},
+		simtest.Seat{Up: link, Down: link, After: func(v foretick.View) {
+			for _, rows := range all.All(v.World) {
+				require.Equal(t, v.Player, rows.Owner(), "whoever predicts it")
+				x := float64(client.pos.Slice(rows)[0].X)
+				d := math.Mod(x-was+300, 200) - 100
+				if was != 0 {
+					most, least = max(most, d), min(least, d)
+				}
+				was = x
+				there := float64(server.pos.Get(srv.World(), server.mine).X)
+				at = append(at, math.Mod(x-there+300, 200)-100)
+			}
+		}})
+	require.NoError(t, err)
+	m.Run(5 * time.Second)
+	const frame = 5. / 60
+	for i := range 12 {
+		require.True(t, srv.Frame().SetPredicted(server.mine, i%2 == 0))
+		most, least = 0, 0
+		// sometimes again before the slide is over
+		m.Run(m.Net.Now() + []time.Duration{5 * time.Second, 250 * time.Millisecond, 5 * time.Second}[i%3])
+		require.LessOrEqual(t, most, 1.5*frame+0.011, "switch %d", i)
+		require.GreaterOrEqual(t, least, -0.011, "switch %d: it does not go back", i)
+		if i%3 != 1 {
+			now := at[len(at)-1]
+			require.Equal(t, i%2 == 0, now > 0.1, "switch %d: %v m from the server", i, now)
+			require.Equal(t, i%2 == 1, now < -0.1, "switch %d: %v m from the server", i, now)
+		}
+	}
+	require.Zero(t, c.Stats().Mispredictions)
+	require.NoError(t, m.Err())
+	require.PanicsWithError(t, `foretick: SetPredicted of an entity of prefab "player": declare the prefab with Protocol.Interpolated`, func() {
+		srv.Frame().SetPredicted(srv.Frame().Spawn(&server.player, ecs.Nobody), true)
+	})
+}
+
+func TestInterpolatedFaults(t *testing.T) {
+	g := &tram{}
+	p := g.protocol()
+	p.Interpolated(&g.tram)
+	p.Interpolated(&ecs.Prefab{})
+	p.Spawns(&g.pet, foretick.SpawnConfig{})
+	err := p.Err()
+	require.ErrorContains(t, err, `Interpolated("tram") was called twice`)
+	require.ErrorContains(t, err, "not declared")
+	require.ErrorContains(t, err, `prefab "pet" has Spawns and is Interpolated`)
+}
