@@ -224,9 +224,17 @@ func (tl *timeline) lookForLosses(before *record, e ecs.Entity) {
 			continue
 		}
 		if words := before.find(e, i); words != nil {
-			tl.losses.grid(e, i, at, words[:comp.Schema.Words()])
+			tl.losses.grid(e, i, at, words[:comp.Schema.Words()], tl)
 		}
 	}
+}
+
+// wordsBack is losses' view of the past.
+func (tl *timeline) wordsBack(e ecs.Entity, comp int, ticks Tick) []int32 {
+	if r := tl.records.Find(tl.frame.Tick - ticks); r != nil {
+		return r.find(e, comp)
+	}
+	return nil
 }
 
 func (tl *timeline) zeroes(n int) []int32 {

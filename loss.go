@@ -25,8 +25,8 @@ type Loss struct {
 	// Swallowed counts changes of a predicted value that rounding undid: each was less than
 	// half a step of the simulation grid, always in one direction. With a step of 1,
 	// 48 × 0.99 is 48 again. Every 16th tick is checked, and two checks in a row must find
-	// it. Use a smaller step, or a field without one. A body that rests against something
-	// between two steps is counted as well; there it does no harm.
+	// it. Use a smaller step, or a field without one. A body that ran evenly until it stood
+	// still leans against something between two steps and loses nothing: it is not counted.
 	Swallowed uint64
 }
 
@@ -48,6 +48,7 @@ type lossSeen struct {
 	up     bool
 	system string
 	value  float64 // debug builds: ahead of the system that runs
+	leans  bool
 }
 
 // losses looks for values that tags lose, at one end.
@@ -58,12 +59,13 @@ type losses struct {
 	outside    *uint64
 	swallowed  *uint64
 	last, seen map[lossAt]lossSeen // at the last look, and at this one
+	leans      map[lossAt]int32    // where bodies were stopped, for when they are pushed again
 	list       []Loss
 	lossWatch
 }
 
 func newLosses(p *compiled, log *slog.Logger, tick *Tick, outside, swallowed *uint64) losses {
-	l := losses{p: p, log: log, tick: tick, outside: outside, swallowed: swallowed, last: map[lossAt]lossSeen{}, seen: map[lossAt]lossSeen{}}
+	l := losses{p: p, log: log, tick: tick, outside: outside, swallowed: swallowed, last: map[lossAt]lossSeen{}, seen: map[lossAt]lossSeen{}, leans: map[lossAt]int32{}}
 	if debugBuild {
 		l.wrote, l.before = map[[2]int]string{}, map[[2]int]bool{}
 		for i := range p.Components {
@@ -118,15 +120,18 @@ func (l *losses) due(t Tick) bool { return t%lossTicks == 0 }
 
 // grid checks for changes of a value that rounding undoes. before holds the value's words
 // before the change. Only a change that the last check found too is counted.
-func (l *losses) grid(e ecs.Entity, comp int, at unsafe.Pointer, before []int32) {
+func (l *losses) grid(e ecs.Entity, comp int, at unsafe.Pointer, before []int32, past pastWords) {
 	s := l.p.Components[comp].Schema
 	for f, up := s.Swallowed(at, before, 0); f >= 0; f, up = s.Swallowed(at, before, f+1) {
-		k := lossAt{e, comp, f}
+		k, word := lossAt{e, comp, f}, before[s.Fields()[f].Word]
 		was, again := l.last[k]
-		if len(l.seen) < mostLosses {
-			l.seen[k] = lossSeen{word: before[s.Fields()[f].Word], up: up}
+		if again = again && was.word == word; !again {
+			was.leans = l.leaning(k, word, past)
 		}
-		if !again || was.word != before[s.Fields()[f].Word] || was.up != up {
+		if len(l.seen) < mostLosses {
+			l.seen[k] = lossSeen{word: word, up: up, leans: was.leans}
+		}
+		if !again || was.leans || was.up != up {
 			continue
 		}
 		*l.swallowed++

@@ -25,6 +25,11 @@ type wares struct {
 	Edge   float32 `net:"min=-1,max=1,step=0.01"`
 	Ammo   uint8   `net:"max=30"`
 	Shots  [2]int16
+	Wall   float32 `net:"min=-100,max=100,step=0.01"` // runs against it, pushes, and runs back
+	Crawl  float32 `net:"min=-100,max=100,step=0.01"` // … slowly
+	Height float32 `net:"min=-100,max=100,step=0.01"` // falls to the ground, and jumps
+	Slide  float32 `net:"min=-100,max=100,step=0.01"` // friction
+	Skid   float32 `net:"min=-100,max=100,step=0.01"` // … of much
 }
 
 type wallet struct {
@@ -47,7 +52,7 @@ func (g *losing) protocol() *foretick.Protocol {
 	p.Prefab(&g.player, "player", &g.wares, &g.wallet)
 	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) {
 		w := g.wares.Get(f.World, f.Spawn(&g.player, player))
-		w.Speed, w.Near, w.Noise, w.Rest, w.Ammo = 60, 50, 777.77, 3, 30
+		w.Speed, w.Near, w.Noise, w.Rest, w.Ammo, w.Height = 60, 50, 777.77, 3, 30, 4
 	})
 	each := func(fn func(f *foretick.Frame, w *wares)) func(*foretick.Frame, ecs.Rows) {
 		return func(f *foretick.Frame, rows ecs.Rows) {
@@ -62,10 +67,30 @@ func (g *losing) protocol() *foretick.Protocol {
 		w.Shiver += 0.3 * float32(1-2*int(f.Tick/16%2))                                   // to and fro
 		w.Edge = float32(math.Sin(float64(f.Tick) / 10))                                  // as far as the range goes
 		w.Shots[0]++
+		run := float32(1)
+		switch f.Tick / 100 % 4 {
+		case 1:
+			run = 0
+		case 3:
+			run = -1
+		}
+		w.Wall = max(min(w.Wall+run*5*f.DT, 7.33345), -3.11167)
+		w.Crawl = max(min(w.Crawl+run*0.45*f.DT, 0.73345), -0.51167)
+		if w.Height -= 3 * f.DT; w.Height < 1.2345 {
+			w.Height = 1.2345
+		}
+		if f.Tick%150 == 0 {
+			w.Height += 2
+		}
 	}), ecs.Write(&g.wares))
 	p.Shared("brake", each(func(f *foretick.Frame, w *wares) {
 		if g.faults {
 			w.Speed *= 0.99
+			w.Slide *= 0.92
+			w.Skid *= 0.8
+			if f.Tick%120 == 0 {
+				w.Slide, w.Skid = 2, 40
+			}
 		}
 	}), ecs.Write(&g.wares))
 	p.Shared("heal", each(func(f *foretick.Frame, w *wares) {
@@ -137,6 +162,7 @@ func TestLosses(t *testing.T) {
 	}
 	ammo, gold, luck := field{"wares", "Ammo", system("reload")}, field{"wallet", "Gold", system("pay")}, field{"wallet", "Luck", system("pay")}
 	speed, regen, spread := field{"wares", "Speed", system("brake")}, field{"wares", "Regen", system("heal")}, field{"wares", "Spread", system("heal")}
+	slide, skid := field{"wares", "Slide", system("brake")}, field{"wares", "Skid", system("brake")}
 
 	outside, swallowed := found(server)
 	t.Logf("server: outside %v, swallowed %v", outside, swallowed)
@@ -145,9 +171,12 @@ func TestLosses(t *testing.T) {
 	require.Greater(t, outside[gold], uint64(250), "once a tick")
 	require.Equal(t, outside[gold], outside[luck])
 	require.Equal(t, total(outside), st.ValuesOutside+outside[luck], "two fields of one component")
-	require.Len(t, swallowed, 3)
+	require.Len(t, swallowed, 5)
 	for _, k := range []field{speed, regen, spread} {
 		require.InDelta(t, 300/16, float64(swallowed[k]), 6, "%v", k)
+	}
+	for _, k := range []field{slide, skid} {
+		require.NotZero(t, swallowed[k], "%v", k)
 	}
 	require.Equal(t, total(swallowed), st.ChangesSwallowed)
 
@@ -156,7 +185,7 @@ func TestLosses(t *testing.T) {
 	require.Len(t, outside, 1, "what is predicted")
 	require.Greater(t, outside[ammo], uint64(200))
 	require.Equal(t, total(outside), ct.ValuesOutside)
-	require.Len(t, swallowed, 3)
+	require.Len(t, swallowed, 5)
 	for _, k := range []field{speed, regen, spread} {
 		require.InDelta(t, 300/16, float64(swallowed[k]), 8, "%v", k)
 	}

@@ -255,6 +255,21 @@ func (s *Source) OwnerWords(id NetID, comp int) []int32 {
 	return s.Words(id, comp, schema.Audience(plan.Everything))
 }
 
+// OwnerWordsAt returns the words of a component at the end of an earlier tick, on the
+// simulation grid. It returns nil if there were none, or they are no longer kept: see
+// [SourceConfig.History]. The slice is valid until the next Begin.
+func (s *Source) OwnerWordsAt(id NetID, comp int, t schema.Tick) []int32 {
+	e := s.lookup(id)
+	if e == nil {
+		return nil
+	}
+	i := e.find(t)
+	if i < 0 {
+		return nil
+	}
+	return s.reg.Component(e.vers[i].mask, e.lane(i, plan.ToOwner), comp)
+}
+
 // Words returns the words of a component that an audience receives in the current tick.
 // They are on the simulation grid if the audience includes the owner. Other fields are
 // 0. It returns nil if there are none. The slice is valid until the next Begin.

@@ -1,0 +1,60 @@
+package foretick
+
+import "github.com/foretick/foretick/ecs"
+
+// pastWords knows the words of earlier ticks.
+type pastWords interface {
+	// wordsBack returns an entity's words of a component at the end of the tick that was so
+	// many ticks before the current one; nil if they are not known.
+	wordsBack(e ecs.Entity, comp int, ticks Tick) []int32
+}
+
+const (
+	// leanSearch is for how many ticks a body may have stood still to be judged by the way it
+	// came.
+	leanSearch = 4 * lossTicks
+	// leanHalf is half of the number of moves that are judged. Of leanHalf moves, a value
+	// that rounding stops makes hardly more than one step each.
+	leanHalf = 4
+)
+
+// leaning reports whether a value that stands still was stopped by something. Its moves ahead
+// of the last one were even, and longer than those of a value that rounding stops: that one
+// slows down to a step for each tick.
+func (l *losses) leaning(k lossAt, word int32, past pastWords) bool {
+	if at, known := l.leans[k]; known && at == word {
+		return true
+	}
+	i := l.p.Components[k.comp].Schema.Fields()[k.field].Word
+	at := func(ticks Tick) (int32, bool) {
+		words := past.wordsBack(k.e, k.comp, ticks)
+		if words == nil {
+			return 0, false
+		}
+		return words[i], true
+	}
+	stood := Tick(2)
+	for v, ok := at(stood); v == word; v, ok = at(stood) {
+		if stood++; !ok || stood > leanSearch {
+			return false
+		}
+	}
+	var moved [2]int64
+	to, ok := at(stood)
+	for n := range Tick(2 * leanHalf) {
+		from, known := at(stood + 1 + n)
+		if ok = ok && known; !ok {
+			break
+		}
+		moved[n/leanHalf] += max(int64(to)-int64(from), int64(from)-int64(to))
+		to = from
+	}
+	if moved[0] <= leanHalf || 4*moved[0] < 3*moved[1] {
+		return false
+	}
+	if len(l.leans) == mostLosses {
+		clear(l.leans)
+	}
+	l.leans[k] = word
+	return true
+}
