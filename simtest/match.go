@@ -41,7 +41,7 @@ type Match struct {
 	process  int  // of the server: counts its starts
 	frozen   bool // the server is
 	checkers []Checker
-	kinds    int // number of message kinds that the game declares
+	kinds    int // number of message kinds that the game declares on reliable channels
 	requests int // number of request kinds
 	packets  []PacketChecker
 	messages []MessageChecker
@@ -113,7 +113,12 @@ func (m *Match) Serve(cfg foretick.ServerConfig) (*foretick.Server, error) {
 	m.inside.SetArchitecture(architecture)
 	m.watchServer(m.inside)
 	m.server, m.listen, m.checked, m.owners = server, listen, 0, map[int]foretick.PlayerID{}
-	m.kinds, m.requests = len(game.Messages), len(game.Requests)
+	m.kinds, m.requests = 0, len(game.Requests)
+	for _, k := range game.Messages {
+		if own := k.Channel - 2; own < 0 || game.Channels[own].Reliable { // schema numbers a game's channels from 2
+			m.kinds++
+		}
+	}
 	m.process++
 	m.stepServer(m.process, m.Net.Now())
 	return m.server, nil

@@ -13,6 +13,7 @@ import (
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/lagcomp"
+	"github.com/foretick/foretick/netcode"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport/sim"
 )
@@ -421,4 +422,30 @@ func TestAwayPlayerLooksNoFurtherBack(t *testing.T) {
 	require.NoError(t, m.Err())
 	require.Greater(t, l.Claims, away+50, "its body went on shooting")
 	require.LessOrEqual(t, l.MostRewind, float32(18.01))
+}
+
+// Messages that may be lost are none that a match must show to have arrived.
+func TestOnlyEffects(t *testing.T) {
+	type spark struct{ X uint8 }
+	type at struct {
+		X float32 `net:"min=-1,max=1,step=0.5"`
+	}
+	only := func() []simtest.Checker { return []simtest.Checker{&simtest.Delivery{}} }
+	simtest.Check(t, simtest.Plan{Play: 2 * time.Second, Checkers: only, New: func() simtest.Player {
+		var (
+			sparks foretick.Message[spark]
+			pos    ecs.Component[at]
+			body   ecs.Prefab
+		)
+		p := foretick.NewProtocol("effects", 1)
+		p.Component(&pos)
+		p.Prefab(&body, "body", &pos)
+		p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) {
+			f.Spawn(&body, player)
+			_ = sparks.Broadcast(f, spark{1})
+		})
+		p.Channel("effects", netcode.Channel{})
+		sparks.OnClient(p, func(*foretick.Frame, foretick.Tick, spark) {}, foretick.Via("effects"))
+		return simtest.Player{Protocol: p}
+	}}, 1)
 }

@@ -1,0 +1,80 @@
+package duel_test
+
+import (
+	"math"
+	"testing"
+	"time"
+
+	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/examples/ebiten/duel"
+	"github.com/foretick/foretick/simtest"
+	"github.com/foretick/foretick/transport/sim"
+)
+
+// script walks in circles and fires now and then.
+func script(v foretick.View) duel.Command {
+	at := float64(v.Tick) / 20
+	return duel.Command{X: float32(math.Cos(at)), Y: float32(math.Sin(at)), Aim: float32(at), Fire: v.Tick%15 == 0}
+}
+
+func newPlayer() simtest.Player {
+	g := &duel.Game{}
+	return simtest.Player{Protocol: g.Protocol(), Sample: foretick.Sample(&g.Cmd, script)}
+}
+
+func TestMatches(t *testing.T) {
+	simtest.Check(t, simtest.Plan{Play: 10 * time.Second, New: newPlayer}, 3)
+}
+
+func TestSync(t *testing.T) { simtest.SyncTest(t, newPlayer, simtest.SyncConfig{}) }
+
+// A player who aims at what its screen shows hits, at 100 ms round trip, though the
+// target runs. Judged in the present, most of its shots miss.
+func TestShotsHitWhatIsSeen(t *testing.T) {
+	if shown, kills := hunt(t, false); shown < 15 || kills != shown/4 {
+		t.Errorf("%d hits on screen made %d kills", shown, kills)
+	}
+	if shown, kills := hunt(t, true); shown < 15 || kills > shown/8 {
+		t.Errorf("without lag compensation %d hits on screen made %d kills", shown, kills)
+	}
+}
+
+// hunt lets one player shoot at another who runs, and returns its hits on its own
+// screen, and the kills that the server counts.
+func hunt(t *testing.T, present bool) (shown, kills int) {
+	m := simtest.New(1)
+	server := &duel.Game{}
+	srv, err := m.Serve(foretick.ServerConfig{Protocol: server.Protocol(), NoLagCompensation: present})
+	if err != nil {
+		t.Fatal(err)
+	}
+	seat := simtest.Seat{Up: sim.Link{Latency: 50 * time.Millisecond}, Down: sim.Link{Latency: 50 * time.Millisecond}}
+	join := func(g *duel.Game, read func(foretick.View) duel.Command) {
+		if _, err := m.Join(foretick.ClientConfig{Protocol: g.Protocol(), Sample: foretick.Sample(&g.Cmd, read)}, seat); err != nil {
+			t.Fatal(err)
+		}
+	}
+	hunter, prey := &duel.Game{}, &duel.Game{}
+	hunter.OnShot = func(s duel.Traced, own bool) {
+		if own && s.Hit {
+			shown++
+		}
+	}
+	join(hunter, func(v foretick.View) duel.Command {
+		var me, it duel.Position
+		for _, rows := range hunter.Players().All(v.World) {
+			if rows.Owner() == v.Player {
+				me = hunter.Pos.Slice(rows)[0]
+			} else {
+				it = hunter.Pos.Slice(rows)[0]
+			}
+		}
+		return duel.Command{Aim: float32(math.Atan2(float64(it.Y-me.Y), float64(it.X-me.X))), Fire: v.Tick%20 == 0 && v.Tick < 560}
+	})
+	join(prey, func(v foretick.View) duel.Command { return duel.Command{Y: float32(v.Tick/60%2)*2 - 1} })
+	m.Run(20 * time.Second)
+	for _, rows := range server.Players().Owned(srv.World(), 1) {
+		kills = int(server.Health.Slice(rows)[0].Kills)
+	}
+	return shown, kills
+}

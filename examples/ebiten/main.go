@@ -1,0 +1,102 @@
+// Ebiten is a small complete game in Ebitengine: players walk, aim with the mouse and
+// shoot. The same code runs natively and in the browser.
+//
+//	go run .                                 hosts a match and plays in it
+//	go run . -join ws://127.0.0.1:7780/play  plays in a match that runs already
+//	go run . -serve -listen ws://:7780       runs a match without a window
+//
+// The folder duel has the rules, which both ends share. README.md says which file
+// shows what, and how to build for the browser.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"log"
+	"os"
+	"os/signal"
+
+	"github.com/hajimehoshi/ebiten/v2"
+
+	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/examples/ebiten/duel"
+)
+
+type options struct {
+	join       string
+	listen     string
+	web        string
+	serve      bool
+	bot        bool
+	mute       bool
+	overlays   bool
+	frames     int
+	screenshot string
+}
+
+func main() {
+	var o options
+	flag.StringVar(&o.join, "join", defaultJoin(), "address of a match, such as ws://127.0.0.1:7780/play or udp://127.0.0.1:7780; empty hosts one")
+	flag.StringVar(&o.listen, "listen", "ws://127.0.0.1:7780", "address to host at; ws:// is for browsers too, udp:// is not")
+	flag.StringVar(&o.web, "web", "web", "directory of the page that a ws:// host serves")
+	flag.BoolVar(&o.serve, "serve", false, "host without a window")
+	flag.BoolVar(&o.bot, "bot", false, "let the player play by itself")
+	flag.BoolVar(&o.mute, "mute", false, "no sound")
+	flag.BoolVar(&o.overlays, "overlays", false, "begin with F3 and F5 pressed")
+	flag.IntVar(&o.frames, "frames", 0, "end after so many frames")
+	flag.StringVar(&o.screenshot, "screenshot", "", "PNG file to write the last of -frames to")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	err := run(ctx, o)
+	stop()
+	if err != nil && !errors.Is(err, context.Canceled) {
+		log.Fatal(err)
+	}
+}
+
+func run(ctx context.Context, o options) error {
+	var here *host
+	if o.join == "" || o.serve {
+		h, err := newHost(o)
+		if err != nil {
+			return err
+		}
+		log.Printf("hosting at %s", h.addr)
+		if o.serve {
+			return h.server.Run(ctx)
+		}
+		go func() { _ = h.server.Run(ctx) }()
+		here, o.join = h, h.addr
+	}
+	w, err := newWindow(o, here)
+	if err != nil {
+		return err
+	}
+	ebiten.SetWindowTitle("duel, over " + o.join)
+	ebiten.SetWindowSize(duel.Width*scale, duel.Height*scale)
+	ebiten.SetTPS(ebiten.SyncWithFPS) // one Update, and so one Step, for each frame that is drawn
+	err = ebiten.RunGame(w)
+	return errors.Join(err, w.client.Close())
+}
+
+// host is a match in this process.
+type host struct {
+	server *foretick.Server
+	addr   string
+	seen   serverView
+}
+
+func newHost(o options) (*host, error) {
+	endpoint, addr, err := listen(o.listen, o.web)
+	if err != nil {
+		return nil, fmt.Errorf("-listen %s: %w", o.listen, err)
+	}
+	h, g := &host{addr: addr}, &duel.Game{}
+	h.server, err = foretick.NewServer(foretick.ServerConfig{
+		Protocol: g.Protocol(), Transport: endpoint,
+		OnTick: func(f *foretick.Frame) { h.seen.keep(g, f) },
+	})
+	return h, err
+}

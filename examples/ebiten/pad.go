@@ -1,0 +1,159 @@
+package main
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/hajimehoshi/ebiten/v2"
+
+	"github.com/foretick/foretick/input"
+)
+
+// newKeys declares the game's actions and their keys.
+func newKeys() (*input.Map, error) {
+	return input.New(
+		[]input.Action{
+			{Name: "move_x", Kind: input.Analogue},
+			{Name: "move_y", Kind: input.Analogue},
+			{Name: "aim_x", Kind: input.Analogue},
+			{Name: "aim_y", Kind: input.Analogue},
+			{Name: "fire"},
+			{Name: "figures"},
+			{Name: "network"},
+			{Name: "server"},
+		},
+		input.Set{Keymap: input.Keymap{
+			"move_x":  {{Key: "a", Scale: -1}, {Key: "d"}, {Key: "left", Scale: -1}, {Key: "right"}, {Key: "gamepad_lstick_x"}},
+			"move_y":  {{Key: "w", Scale: -1}, {Key: "s"}, {Key: "up", Scale: -1}, {Key: "down"}, {Key: "gamepad_lstick_y"}},
+			"aim_x":   input.Keys("gamepad_rstick_x"),
+			"aim_y":   input.Keys("gamepad_rstick_y"),
+			"fire":    input.Keys("mouse_left_button", "space", "gamepad_r2"),
+			"figures": input.Keys("f3", "gamepad_back"),
+			"network": input.Keys("f4"),
+			"server":  input.Keys("f5"),
+		}},
+	)
+}
+
+// pad feeds a Map with what Ebitengine knows of the devices: copy it into your game.
+type pad struct {
+	keys     *input.Map
+	board    []boardKey
+	pads     map[ebiten.GamepadID]*input.Source
+	ids      []ebiten.GamepadID
+	x, y     int // of the cursor
+	wasThere bool
+}
+
+type boardKey struct {
+	code ebiten.Key
+	name string
+}
+
+func newPad(keys *input.Map) *pad {
+	p := &pad{keys: keys, pads: map[ebiten.GamepadID]*input.Source{}}
+	known := input.StandardKeys()
+	for code := range ebiten.KeyMax + 1 {
+		if name := keyName(code); slices.Contains(known, name) {
+			p.board = append(p.board, boardKey{code, name})
+		}
+	}
+	return p
+}
+
+// keyName turns Ebitengine's name of a key into that of package input: "ShiftLeft" into
+// "shift_left", "Digit1" into "1".
+func keyName(k ebiten.Key) string {
+	if k == ebiten.KeyNumpadDecimal {
+		return "numpad_period"
+	}
+	name := strings.TrimPrefix(strings.TrimPrefix(k.String(), "Digit"), "Arrow")
+	if rest, ok := strings.CutPrefix(name, "Numpad"); ok && rest != "" {
+		name = "Numpad_" + rest
+	}
+	var b strings.Builder
+	for i, r := range name {
+		if unicode.IsUpper(r) && i > 0 && !strings.HasSuffix(b.String(), "_") {
+			b.WriteByte('_')
+		}
+		b.WriteRune(unicode.ToLower(r))
+	}
+	return b.String()
+}
+
+var mouseButtons = [...]string{
+	ebiten.MouseButtonLeft: "mouse_left_button", ebiten.MouseButtonRight: "mouse_right_button", ebiten.MouseButtonMiddle: "mouse_middle_button",
+	ebiten.MouseButton3: "mouse_back_button", ebiten.MouseButton4: "mouse_forward_button",
+}
+
+var padButtons = [...]string{
+	ebiten.StandardGamepadButtonRightBottom: "gamepad_a", ebiten.StandardGamepadButtonRightRight: "gamepad_b",
+	ebiten.StandardGamepadButtonRightLeft: "gamepad_x", ebiten.StandardGamepadButtonRightTop: "gamepad_y",
+	ebiten.StandardGamepadButtonFrontTopLeft: "gamepad_l1", ebiten.StandardGamepadButtonFrontTopRight: "gamepad_r1",
+	ebiten.StandardGamepadButtonFrontBottomLeft: "gamepad_l2", ebiten.StandardGamepadButtonFrontBottomRight: "gamepad_r2",
+	ebiten.StandardGamepadButtonCenterLeft: "gamepad_back", ebiten.StandardGamepadButtonCenterRight: "gamepad_start",
+	ebiten.StandardGamepadButtonLeftStick: "gamepad_lstick", ebiten.StandardGamepadButtonRightStick: "gamepad_rstick",
+	ebiten.StandardGamepadButtonLeftTop: "gamepad_up", ebiten.StandardGamepadButtonLeftBottom: "gamepad_down",
+	ebiten.StandardGamepadButtonLeftLeft: "gamepad_left", ebiten.StandardGamepadButtonLeftRight: "gamepad_right",
+	ebiten.StandardGamepadButtonCenterCenter: "gamepad_home",
+}
+
+var padAxes = [...]string{
+	ebiten.StandardGamepadAxisLeftStickHorizontal: "gamepad_lstick_x", ebiten.StandardGamepadAxisLeftStickVertical: "gamepad_lstick_y",
+	ebiten.StandardGamepadAxisRightStickHorizontal: "gamepad_rstick_x", ebiten.StandardGamepadAxisRightStickVertical: "gamepad_rstick_y",
+}
+
+// poll feeds the state of every device. Call it once a frame, before the game reads.
+func (p *pad) poll() {
+	if !ebiten.IsFocused() {
+		if p.wasThere {
+			p.keys.ReleaseAll()
+			p.wasThere = false
+		}
+		return
+	}
+	for _, k := range p.board {
+		p.keys.Key(k.name, ebiten.IsKeyPressed(k.code))
+	}
+	for i, name := range mouseButtons {
+		p.keys.Key(name, ebiten.IsMouseButtonPressed(ebiten.MouseButton(i)))
+	}
+	x, y := ebiten.CursorPosition()
+	if p.wasThere {
+		p.keys.Move("mouse_dx", float32(x-p.x))
+		p.keys.Move("mouse_dy", float32(y-p.y))
+	}
+	p.x, p.y, p.wasThere = x, y, true
+	dx, dy := ebiten.Wheel()
+	p.keys.Move("wheel_horizontal", float32(dx))
+	p.keys.Move("wheel_vertical", float32(dy))
+	p.gamepads()
+}
+
+// gamepads gives each gamepad a Source of its own: letting go on one does not release
+// what another holds.
+func (p *pad) gamepads() {
+	p.ids = ebiten.AppendGamepadIDs(p.ids[:0])
+	for id, source := range p.pads {
+		if !slices.Contains(p.ids, id) {
+			source.ReleaseAll()
+		}
+	}
+	for _, id := range p.ids {
+		if !ebiten.IsStandardGamepadLayoutAvailable(id) {
+			continue
+		}
+		source := p.pads[id]
+		if source == nil {
+			source = p.keys.NewSource()
+			p.pads[id] = source
+		}
+		for i, name := range padButtons {
+			source.Key(name, ebiten.IsStandardGamepadButtonPressed(id, ebiten.StandardGamepadButton(i)))
+		}
+		for i, name := range padAxes {
+			source.Axis(name, float32(ebiten.StandardGamepadAxisValue(id, ebiten.StandardGamepadAxis(i))))
+		}
+	}
+}

@@ -1,0 +1,66 @@
+//go:build display
+
+// Ebitengine's packages need a display already to be loaded: package screen starts one for
+// these tests.
+package main
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/hajimehoshi/ebiten/v2"
+
+	"github.com/foretick/foretick/input"
+)
+
+// Every key of the keyboard that a keymap may name is one of Ebitengine's, but for the
+// derived ones.
+func TestEveryKeyHasItsCode(t *testing.T) {
+	keys, err := newKeys()
+	if err != nil {
+		t.Fatal(err)
+	}
+	board := map[string]bool{}
+	for _, k := range newPad(keys).board {
+		board[k.name] = true
+	}
+	others := []string{"control", "shift", "alt"} // of either side
+	for _, name := range append(append(mouseButtons[:], padButtons[:]...), padAxes[:]...) {
+		if !slices.Contains(input.StandardKeys(), name) {
+			t.Errorf("package input has no key %q", name)
+		}
+	}
+	for _, name := range input.StandardKeys() {
+		if !board[name] && !slices.Contains(others, name) && keyboard(name) {
+			t.Errorf("no code of Ebitengine is %q", name)
+		}
+	}
+	if keyName(ebiten.KeyShiftLeft) != "shift_left" || keyName(ebiten.KeyNumpad7) != "numpad_7" || keyName(ebiten.KeyDigit1) != "1" {
+		t.Error("names of keys")
+	}
+}
+
+func keyboard(name string) bool {
+	for _, prefix := range []string{"mouse_", "wheel_", "gamepad_", "touch_"} {
+		if len(name) > len(prefix) && name[:len(prefix)] == prefix {
+			return false
+		}
+	}
+	return true
+}
+
+// A tone has its length, is not silent, and ends softly.
+func TestTone(t *testing.T) {
+	b := tone(440, 220)
+	loud := 0
+	for i := 0; i < len(b); i += 4 {
+		if b[i] != b[i+2] || b[i+1] != b[i+3] {
+			t.Fatal("the channels differ")
+		}
+		loud = max(loud, int(int16(uint16(b[i])|uint16(b[i+1])<<8)))
+	}
+	last := int(int16(uint16(b[len(b)-4]) | uint16(b[len(b)-3])<<8))
+	if len(b) != sampleRate/8*4 || loud < 5000 || last > 50 || last < -50 {
+		t.Errorf("%d bytes, loudest %d, last %d", len(b), loud, last)
+	}
+}

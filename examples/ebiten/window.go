@@ -1,0 +1,177 @@
+package main
+
+import (
+	"fmt"
+	"image"
+	"image/png"
+	"math"
+	"os"
+	"time"
+
+	"github.com/hajimehoshi/ebiten/v2"
+
+	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/examples/ebiten/duel"
+	"github.com/foretick/foretick/input"
+	"github.com/foretick/foretick/transport"
+)
+
+// window is the game as Ebitengine sees it.
+type window struct {
+	o      options
+	game   *duel.Game
+	client *foretick.Client
+	view   foretick.View
+	here   *host // nil where the host is another process
+
+	keys *input.Map
+	pad  *pad
+	bot  *input.Source
+	read func(foretick.View) duel.Command
+
+	network network
+	figures figures
+	showServer,
+	showFigures bool
+	sound  *speaker
+	shots  []shot
+	frames int
+}
+
+// shot is a line that fades.
+type shot struct {
+	duel.Traced
+	left int // frames
+}
+
+func newWindow(o options, here *host) (*window, error) {
+	keys, err := newKeys()
+	if err != nil {
+		return nil, err
+	}
+	w := &window{
+		o: o, here: here, keys: keys, pad: newPad(keys), bot: keys.NewSource(), game: &duel.Game{}, sound: newSpeaker(o.mute),
+		showServer: o.overlays, showFigures: o.overlays,
+	}
+	if w.read, err = input.Fill[duel.Command, foretick.View](keys); err != nil {
+		return nil, err
+	}
+	w.game.OnShot = w.onShot
+	endpoint, err := w.dial()
+	if err != nil {
+		return nil, err
+	}
+	w.client, err = foretick.NewClient(foretick.ClientConfig{
+		Protocol: w.game.Protocol(), Transport: endpoint, Redial: w.dial,
+		Sample: foretick.Sample(&w.game.Cmd, w.sample),
+	})
+	return w, err
+}
+
+// dial reaches the host, through the bad network of F4.
+func (w *window) dial() (transport.Endpoint, error) {
+	e, err := dial(w.o.join)
+	if err != nil {
+		return nil, err
+	}
+	return w.network.wrap(e), nil
+}
+
+// Update runs once for each frame that is drawn: see SetTPS in main.go.
+func (w *window) Update() error {
+	w.pad.poll()
+	if w.o.bot {
+		w.autopilot()
+	}
+	if w.keys.JustPressed("figures") {
+		w.showFigures = !w.showFigures
+	}
+	if w.keys.JustPressed("network") {
+		w.network.next()
+	}
+	if w.keys.JustPressed("server") {
+		w.showServer = !w.showServer
+	}
+	now := time.Now()
+	w.view = w.client.Step(now) // calls sample
+	w.keys.EndFrame()
+	w.figures.frame(now, w.client, w.view)
+	if w.view.State == foretick.Closed {
+		return fmt.Errorf("the match is over: %w", w.view.Err)
+	}
+	w.frames++
+	if w.o.frames > 0 && w.frames > w.o.frames {
+		return ebiten.Termination
+	}
+	return nil
+}
+
+// sample reads the player's command. The aim goes from the body to the cursor, both as
+// this frame shows them.
+func (w *window) sample(v foretick.View) duel.Command {
+	cmd := w.read(v)
+	me, ok := w.body(v.Player, true)
+	if !ok {
+		return duel.Command{}
+	}
+	x, y := w.keys.Value("aim_x"), w.keys.Value("aim_y")
+	if x == 0 && y == 0 {
+		cx, cy := ebiten.CursorPosition()
+		x, y = float32(cx)/scale-me.X, float32(cy)/scale-me.Y
+	}
+	if it, found := w.body(v.Player, false); w.o.bot && found {
+		x, y = it.X-me.X, it.Y-me.Y
+	}
+	cmd.Aim = float32(math.Atan2(float64(y), float64(x)))
+	return cmd
+}
+
+// body returns where a player is shown, or where another one is.
+func (w *window) body(player foretick.PlayerID, own bool) (duel.Position, bool) {
+	for _, rows := range w.game.Players().All(w.client.View().World) {
+		if (rows.Owner() == player) == own {
+			return w.game.Pos.Slice(rows)[0], true
+		}
+	}
+	return duel.Position{}, false
+}
+
+// autopilot presses the keys of a player who runs in a circle around the middle and
+// shoots.
+func (w *window) autopilot() {
+	me, _ := w.body(w.view.Player, true)
+	at := float64(w.view.Tick)/40 + 2.5*float64(w.view.Player)
+	w.bot.Emit("move_x", duel.Width/2+6*float32(math.Cos(at))-me.X)
+	w.bot.Emit("move_y", duel.Height/2+6*float32(math.Sin(at))-me.Y)
+	w.bot.Emit("fire", float32(w.frames/10%2))
+}
+
+// onShot draws and plays a shot: the player's own at once, those of others when the
+// server tells of them.
+func (w *window) onShot(s duel.Traced, own bool) {
+	if !own && foretick.PlayerID(s.By) == w.view.Player {
+		return // shown already
+	}
+	w.shots = append(w.shots, shot{s, 12})
+	w.sound.shot(own, s.Hit)
+}
+
+// Layout implements ebiten.Game.
+func (w *window) Layout(int, int) (int, int) { return duel.Width * scale, duel.Height * scale }
+
+// capture writes the last frame.
+func (w *window) capture(screen *ebiten.Image) {
+	if w.o.screenshot == "" || w.frames != w.o.frames {
+		return
+	}
+	img := image.NewRGBA(screen.Bounds())
+	screen.ReadPixels(img.Pix)
+	f, err := os.Create(w.o.screenshot)
+	if err == nil {
+		err = png.Encode(f, img)
+	}
+	if err != nil {
+		panic(err)
+	}
+	_ = f.Close()
+}
