@@ -2,6 +2,7 @@ package foretick
 
 import (
 	"log/slog"
+	"math"
 	"unsafe"
 
 	"github.com/foretick/foretick/ecs"
@@ -20,7 +21,8 @@ type Loss struct {
 	// system did.
 	System string
 	// Outside counts values outside of the tag's range, once per tick and entity. They
-	// become, or are sent as, the nearest end of the range. NaN becomes 0.
+	// become, or are sent as, the nearest end of the range. NaN becomes 0, and so do the
+	// infinities of fields without a step in commands, requests and messages.
 	Outside uint64
 	// Swallowed counts changes of a predicted value that rounding undid: each was less than
 	// half a step of the simulation grid, always in one direction. With a step of 1,
@@ -95,16 +97,27 @@ func (l *losses) sent(name string, s *schema.Schema, at unsafe.Pointer) {
 	if l.p.OtherBuild {
 		return
 	}
-	f := s.Outside(at, 0)
+	f := unsent(s, at, 0)
 	if f < 0 {
 		return
 	}
 	*l.outside++
-	for ; f >= 0; f = s.Outside(at, f+1) {
+	for ; f >= 0; f = unsent(s, at, f+1) {
 		if i := l.find(name, s, f, l.running, false); i >= 0 {
 			l.list[i].Outside++
 		}
 	}
+}
+
+// unsent is Schema.Outside for a packed value, which holds no infinity: a component does.
+func unsent(s *schema.Schema, at unsafe.Pointer, from int) int {
+	f := s.Outside(at, from)
+	for i := from; i < len(s.Fields()) && (f < 0 || i < f); i++ {
+		if math.IsInf(s.Raw(i, at), 0) {
+			return i
+		}
+	}
+	return f
 }
 
 // full counts a sum that its Go type cannot hold.

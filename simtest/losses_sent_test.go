@@ -16,6 +16,7 @@ import (
 type crank struct {
 	Pull float32 `net:"min=-1,max=1,step=0.01"`
 	Aim  float32 `net:"angle,bits=10"`
+	Zoom float64
 }
 
 type order struct {
@@ -24,6 +25,7 @@ type order struct {
 
 type receipt struct {
 	Price int32 `net:"min=0,max=99"`
+	Tax   [2]float32
 }
 
 type gauge struct {
@@ -60,13 +62,19 @@ func (g *kiosk) protocol() *foretick.Protocol {
 		}
 		return 99
 	}
+	tax := func() (t [2]float32) {
+		if g.too {
+			t[1] = float32(math.Inf(1))
+		}
+		return t
+	}
 	p.Server("till", func(f *foretick.Frame, _ ecs.Rows) {
 		if f.Tick%10 == 0 {
-			_ = g.receipt.Broadcast(f, receipt{price()})
+			_ = g.receipt.Broadcast(f, receipt{price(), tax()})
 		}
 	}, ecs.Once())
 	g.order.Handle(p, func(f *foretick.Frame, player foretick.PlayerID, o order) {
-		_ = g.receipt.Send(f, player, receipt{-price() / 100})
+		_ = g.receipt.Send(f, player, receipt{Price: -price() / 100})
 	})
 	g.receipt.OnClient(p, func(*foretick.Frame, foretick.Tick, receipt) {})
 	return p
@@ -84,9 +92,9 @@ func TestLossesOfWhatIsSent(t *testing.T) {
 		var c *foretick.Client
 		c, err = m.Join(foretick.ClientConfig{Protocol: g.protocol(), Sample: foretick.Sample(&g.cmd, func(foretick.View) crank {
 			if too {
-				return crank{Pull: 1.5, Aim: float32(math.NaN())}
+				return crank{1.5, float32(math.NaN()), math.Inf(-1)}
 			}
-			return crank{Pull: -1, Aim: 400}
+			return crank{-1, 400, math.MaxFloat64}
 		})}, simtest.Seat{Up: link, Down: link, After: func(v foretick.View) {
 			if v.State == foretick.Playing && v.Tick%20 == 0 {
 				cups := order{10}
@@ -119,7 +127,8 @@ func TestLossesOfWhatIsSent(t *testing.T) {
 		require.Equal(t, found[field{"gauge", "Turn", spin}], found[field{"gauge", "Hand", spin}])
 		require.Greater(t, found[field{"receipt", "Price", till}], uint64(10))
 		require.Positive(t, found[field{"receipt", "Price", asked}])
-		require.Len(t, found, map[bool]int{false: 3, true: 4}[debugging])
+		require.Greater(t, found[field{"receipt", "Tax[1]", till}], uint64(10))
+		require.Len(t, found, map[bool]int{false: 4, true: 5}[debugging])
 		clear(found)
 		for _, l := range c.Losses(nil) {
 			found[field{l.Component, l.Field, l.System}] += l.Outside
@@ -127,9 +136,10 @@ func TestLossesOfWhatIsSent(t *testing.T) {
 		t.Log(found)
 		require.Greater(t, found[field{"crank", "Pull", ""}], uint64(100), "once a tick")
 		require.Equal(t, found[field{"crank", "Pull", ""}], found[field{"crank", "Aim", ""}])
+		require.Equal(t, found[field{"crank", "Pull", ""}], found[field{"crank", "Zoom", ""}])
 		require.Positive(t, found[field{"order", "Cups", ""}])
 		require.Positive(t, found[field{"gauge", "Turn", spin}])
-		require.Len(t, found, 5)
+		require.Len(t, found, 6)
 		require.Less(t, c.Stats().ValuesOutside, uint64(300))
 	}
 }
