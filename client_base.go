@@ -85,10 +85,16 @@ func newClientBase(cfg ClientConfig) clientBase {
 	p := &cfg.Protocol.compiled
 	w := ecs.NewWorld(p.Types, ecs.WorldConfig{Tags: []string{TagClient}})
 	w.WatchOutside(true)
+	queues := p.newQueues()
+	if cfg.NoPrediction {
+		for _, q := range queues {
+			q.wait()
+		}
+	}
 	return clientBase{
 		cfg: cfg, p: p, world: w, view: View{World: w},
 		architecture: runtime.GOARCH,
-		frame:        Frame{World: w, DT: 1 / float32(p.TickRate), rate: p.TickRate, queues: p.newQueues()},
+		frame:        Frame{World: w, DT: 1 / float32(p.TickRate), rate: p.TickRate, queues: queues},
 	}
 }
 

@@ -53,8 +53,13 @@ type ClientConfig struct {
 	SnapshotRate int
 	// Sample reads the player's input, once a rendered frame. nil sends zero commands.
 	Sample Sampler
-	// NoPrediction shows the local player as the server last sent it, a round trip late.
-	// For comparison only.
+	// NoPrediction draws the local player in the past, interpolated like all others. It
+	// responds later, by the lead of its inputs and the interpolation (View.InputDelay), and
+	// nothing of it is ever shown wrong. View.Tick and Fraction are then those of the render
+	// time. Events of shared systems happen when the screen shows their tick, with
+	// OnPredicted and OnConfirmed one after the other: each tick that a snapshot proves is
+	// run once on the state before it, and all but its events is dropped. Spawns come from
+	// the server, and ClientOnly ones not at all.
 	NoPrediction bool
 	// MaxRTT is the longest round trip that is played without added input delay. Longer
 	// ones, up to 4 s, work too. Every input still counts, but the local player responds

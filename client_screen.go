@@ -33,7 +33,7 @@ type screen struct {
 
 func newScreen(b *clientBase, ip *input, gs *ghosts, tl *timeline) (screen, error) {
 	kept := lagcomp.Config{TickRate: b.p.TickRate, Shapes: b.p.handlers.shapes}
-	if b.cfg.InputDelay > 0 || b.cfg.DelayAbove > 0 { // a shot is predicted so much later than its frame
+	if b.cfg.InputDelay > 0 || b.cfg.DelayAbove > 0 || b.cfg.NoPrediction { // a shot is predicted so much later than its frame
 		kept.Depth = min(max(delayedFrames*time.Second/time.Duration(b.p.TickRate), lagcomp.DefaultDepth), 10*time.Second)
 	}
 	seen, err := lagcomp.NewHistory(kept)
@@ -81,6 +81,9 @@ func (sc *screen) draw(now netcode.Time) {
 	// looking at the last rendered frame.
 	sc.view.Render, sc.view.RenderFraction = now.Render, now.RenderFraction
 	sc.view.Fraction, sc.view.Tick = now.Fraction, sc.timeline.predictor.Tick()
+	if sc.cfg.NoPrediction {
+		sc.view.Fraction, sc.view.Tick = now.RenderFraction, now.Render+1
+	}
 	if sc.showsAhead() {
 		sc.view.Fraction = float32(int(sc.view.Fraction*rewind.OffsetSteps)) / rewind.OffsetSteps
 	}
@@ -94,6 +97,9 @@ func (sc *screen) draw(now netcode.Time) {
 	sc.timeline.row.give()
 	sc.timeline.parents.apply()
 	sc.recordVisible()
+	if sc.cfg.NoPrediction {
+		sc.timeline.showEvents(sc.view.Tick)
+	}
 	f := &sc.frame
 	f.Tick, f.DT = sc.view.Tick, float32(since.Seconds())
 	sc.rendering = true

@@ -45,13 +45,13 @@ func (c *Client) advance() int {
 		return 0
 	}
 	c.time = t
-	c.view.InputDelay = time.Duration(int32(t.Command-t.Predicted)) * time.Second / time.Duration(c.p.TickRate)
+	c.view.InputDelay = c.inputDelay(t)
 	c.view.Lead = t.Lead
 	c.stats.InputDelay += c.view.InputDelay
 	c.stats.Lead += t.Lead
 	c.stats.Interpolation += t.Interpolation
 	c.stats.Frames++
-	if t.Command != t.Predicted {
+	if c.view.InputDelay > 0 {
 		c.stats.InputDelayed++
 	}
 	ahead := int32(t.Predicted - c.timeline.predictor.Tick())
@@ -89,6 +89,17 @@ func (c *Client) advance() int {
 		}
 	}
 	return n
+}
+
+// inputDelay returns the time from the newest command to its effect on the screen, compared
+// with a command whose tick is predicted at once.
+func (c *Client) inputDelay(t netcode.Time) time.Duration {
+	tick := time.Second / time.Duration(c.p.TickRate)
+	if !c.cfg.NoPrediction {
+		return time.Duration(int32(t.Command-t.Predicted)) * tick
+	}
+	part := time.Duration((t.Fraction - t.RenderFraction) * float32(tick))
+	return max(0, time.Duration(int32(t.Command-t.Render-1))*tick+part)
 }
 
 // startOver restarts the prediction from the newest snapshot, without commands for the
@@ -150,6 +161,10 @@ func (c *Client) reconcile(t Tick) {
 		return
 	}
 	defer tl.row.give()
+	if c.cfg.NoPrediction {
+		tl.interpolate(t)
+		return
+	}
 	c.catchUp(t)
 	tl.match()
 	tl.noteGone(t)

@@ -25,6 +25,7 @@ type timeline struct {
 	agreed     agreement
 	found      comparison
 	correction correction
+	acted      Tick         // with NoPrediction: the newest tick whose events are known; 0: none
 	overdue    bool         // components of some entities here that are not predicted may be old
 	cut        []ecs.Entity // teleported in the tick that is being predicted
 	appeared   []appeared   // ghosts drawn for the first time not long ago
@@ -178,7 +179,7 @@ func (tl *timeline) init(b *clientBase, ip *input, gs *ghosts, r *reasons) {
 func (tl *timeline) clear() (err error) {
 	tl.records.Clear()
 	tl.saves.remotes, tl.appeared = nil, tl.appeared[:0]
-	tl.overdue, tl.agreed = false, agreement{}
+	tl.overdue, tl.agreed, tl.acted = false, agreement{}, 0
 	tl.predictor, err = prediction.NewPredictor(prediction.Config{History: tl.cfg.History}, tl)
 	return err
 }

@@ -44,6 +44,8 @@ func (e *Event[T]) Raise(f *Frame, by ecs.Entity, v T) {
 		return // the server sends its result
 	}
 	if q.ledger.Raise(raisedKey{by, q.ordinal(by)}, v) {
-		tell(f, q.row.predicted, by, v)
+		if !q.waits {
+			tell(f, q.row.predicted, by, v)
+		}
 	}
 }

@@ -22,7 +22,16 @@ type queue[T any] struct {
 	handled  int
 	row      *eventRow[T]
 	ledger   prediction.Ledger[raisedKey, T]
+	waits    bool // on a client that does not predict: for the screen to show its tick
+	waiting  []shownLater[T]
 	ordinals []raisedKey // how often each entity raised it in the running tick
+}
+
+// shownLater is an event that happened, and that no frame has shown yet.
+type shownLater[T any] struct {
+	tick  Tick
+	by    ecs.Entity
+	value T
 }
 
 type eventRow[T any] struct {
@@ -62,11 +71,43 @@ func (q *queue[T]) begin(t Tick) {
 }
 
 func (q *queue[T]) end(f *Frame) {
-	q.ledger.End(func(_ Tick, k raisedKey, v T) { tell(f, q.row.cancelled, k.by, v) })
+	q.ledger.End(func(_ Tick, k raisedKey, v T) { q.undo(f, k.by, v) })
 }
 
 func (q *queue[T]) confirm(f *Frame, t Tick) {
-	q.ledger.Confirm(t, func(_ Tick, k raisedKey, v T) { tell(f, q.row.confirmed, k.by, v) })
+	q.ledger.Confirm(t, func(tick Tick, k raisedKey, v T) {
+		if q.waits {
+			q.waiting = append(q.waiting, shownLater[T]{tick, k.by, v})
+			return
+		}
+		tell(f, q.row.confirmed, k.by, v)
+	})
+}
+
+// wait has the handlers of a client's events wait for show.
+func (q *queue[T]) wait() { q.waits = true }
+
+// show calls the handlers of the events up to tick t that waited for the screen.
+func (q *queue[T]) show(f *Frame, t Tick) {
+	left := q.waiting[:0]
+	for _, w := range q.waiting {
+		if int32(w.tick-t) > 0 {
+			left = append(left, w)
+			continue
+		}
+		f.Tick = w.tick
+		tell(f, q.row.predicted, w.by, w.value)
+		tell(f, q.row.confirmed, w.by, w.value)
+	}
+	clear(q.waiting[len(left):])
+	q.waiting = left
+}
+
+// undo calls the handlers of a cancelled event, unless nobody heard of it yet.
+func (q *queue[T]) undo(f *Frame, by ecs.Entity, v T) {
+	if !q.waits {
+		tell(f, q.row.cancelled, by, v)
+	}
 }
 
 // refuse cancels the events up to tick t that the server did not raise. executed gives the
@@ -82,11 +123,11 @@ func (q *queue[T]) refuse(f *Frame, t Tick, executed func(Tick) int) {
 		}
 		left--
 		return left >= 0
-	}, func(_ Tick, k raisedKey, v T) { tell(f, q.row.cancelled, k.by, v) })
+	}, func(_ Tick, k raisedKey, v T) { q.undo(f, k.by, v) })
 }
 
 func (q *queue[T]) cancel(f *Frame) {
-	q.ledger.Clear(func(_ Tick, k raisedKey, v T) { tell(f, q.row.cancelled, k.by, v) })
+	q.ledger.Clear(func(_ Tick, k raisedKey, v T) { q.undo(f, k.by, v) })
 }
 
 // drain runs the server's handlers on everything raised since the last drain.

@@ -98,4 +98,6 @@ type eventQueue interface {
 	confirm(f *Frame, t Tick)
 	refuse(f *Frame, t Tick, executed func(Tick) int)
 	cancel(f *Frame)
+	wait()
+	show(f *Frame, t Tick)
 }

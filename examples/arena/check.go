@@ -165,7 +165,7 @@ func equalCounts(key string, a, b any) bool {
 		return reflect.DeepEqual(a, b)
 	}
 	y, _ := b.(float64)
-	if key == "interpolation_ms_mean" || key == "lead_ms_mean" {
+	if key == "interpolation_ms_mean" || key == "lead_ms_mean" || key == "input_delay_ms_mean" {
 		return math.Abs(x-y) <= 0.05*x+2
 	}
 	if strings.HasPrefix(key, "input_to_confirm") {

@@ -189,6 +189,18 @@ func TestDelayAbove(t *testing.T) {
 	require.Zero(t, delayed.Desyncs)
 }
 
+// Without prediction nothing is shown wrong, the player's own shots are drawn when the
+// screen shows them, and the response is a round trip and the buffers late.
+func TestInterpolateMode(t *testing.T) {
+	r := play(t, with("-mode", "interpolate")...)
+	require.Zero(t, r.Mispredictions+r.TicksShownWrong+r.ResimulatedTicks)
+	require.Greater(t, r.InputDelayMean, r.LeadMean)
+	require.Less(t, r.InputDelayMean, r.LeadMean+r.InterpolationMean)
+	require.Greater(t, r.Shots, 100)
+	require.Greater(t, r.ShotsConfirmed, (r.ShotsHitOnScreen-r.ShotsVoid)*95/100)
+	require.Zero(t, r.Desyncs)
+}
+
 // A delay that is longer than the lead is exact, and shots are judged at their frame.
 func TestFixedInputDelay(t *testing.T) {
 	r := play(t, "-seconds", "10", "-mode", "delay", "-input-delay", "300ms")

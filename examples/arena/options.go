@@ -116,8 +116,6 @@ func (o *options) validate(set map[string]bool) error {
 		return fmt.Errorf("-mode %q: use predict, delay or interpolate", o.mode)
 	case o.mode != "delay" && (set["delay-above"] || set["input-delay"]):
 		return errors.New("-delay-above and -input-delay need -mode delay")
-	case o.mode == "delay" && o.log != "":
-		return errors.New("-log and -mode delay exclude each other: the recount takes each input for the tick that it is predicted in")
 	case o.plant != "" && o.plant != "code" && o.plant != "desync":
 		return fmt.Errorf("-plant %q: use code or desync", o.plant)
 	case o.clients < 1 || o.clients > 200:

@@ -226,11 +226,17 @@ func (r *referee) sampledTicks(f *Fact, p *refPlayer) {
 	if p.pic == nil || f.T-p.pic.T > uint32(r.match.Rate) {
 		return
 	}
-	for k := p.pic.T + 1; k <= f.T; k++ {
+	for k := r.newest(p.pic) + 1; k <= r.newest(f); k++ {
 		if delete(p.when, k); p.handed {
 			p.when[k] = f.At
 		}
 	}
+}
+
+// newest returns the tick of the newest command of a frame: the one that is shown, and the
+// input delay.
+func (r *referee) newest(f *Fact) uint32 {
+	return f.T + uint32(float64(f.Fraction)+f.Delay.Seconds()*float64(r.match.Rate)+1e-3)
 }
 
 // frame follows a client's clocks.

@@ -31,7 +31,8 @@ func recounted(t *testing.T, name string) (string, error) {
 // The referee, which only knows the facts, gets the same counts as the report.
 func TestRefereeAgrees(t *testing.T) {
 	for _, args := range [][]string{
-		{}, {"-mode", "interpolate"}, {"-tickrate", "60", "-snapshotrate", "20"}, {"-loss", "0.2", "-jitter", "100ms", "-duplicate", "0.1", "-reorder", "0.1"},
+		{}, {"-mode", "interpolate"}, {"-mode", "delay", "-rtt", "300ms"},
+		{"-tickrate", "60", "-snapshotrate", "20"}, {"-loss", "0.2", "-jitter", "100ms", "-duplicate", "0.1", "-reorder", "0.1"},
 		{"-rtt", "300ms"}, {"-plant", "code"}, {"-plant", "desync"}, {"-peaceful"},
 	} {
 		out, err := recounted(t, logged(t, append([]string{"-seconds", "8", "-clients", "6", "-seed", "3"}, args...)...))
