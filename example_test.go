@@ -190,6 +190,6 @@ func ExampleProtocol_Err() {
 	p.Shared("teleport", func(*foretick.Frame, ecs.Rows) {}, ecs.WriteOther(&g.Move))
 	fmt.Println(p.Err())
 	// Output:
-	// foretick: TickRate(1000): use 10 to 128
+	// foretick: SetTickRate(1000): use 10 to 128
 	// foretick: shared system "teleport" writes Move, which is not predicted: declare it with Component(…, Predicted()), or make the system Server
 }

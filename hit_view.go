@@ -222,10 +222,23 @@ func (s HitView) Advance(shot *lagcomp.Projectile, dt float32) (Hit, bool) {
 // rewind that the server allows, and interpolated between the snapshots that this client
 // had. On a client it is the content of the local screen then.
 //
+// A hitscan weapon raises an event in a Shared system and asks in its handler:
+//
+//	g.Shot.Raise(f, rows.Entity(i), Shot{From: eye, Dir: aim}) // in "shoot", on both ends
+//	g.Shot.OnServer(p, func(f *foretick.Frame, by foretick.PlayerID, s Shot) {
+//		ray := lagcomp.Ray{Origin: s.From, Dir: s.Dir, Range: 100}
+//		if hit, ok := f.Rewind(by).Raycast(ray); ok {
+//			g.Health.Get(f.World, hit.Entity).Points -= 10
+//		}
+//	}, ecs.WriteOther(&g.Health))
+//
 // The two ends see different worlds. Use it in Server systems, [Event.OnServer] and
-// [Event.OnPredicted], and do not let a Shared system's results depend on it. Projectiles
-// with [SpawnConfig].ClientOnly are the exception: nothing of them is compared, so a Shared
-// system may call it for them on both ends.
+// [Event.OnPredicted]. In a Shared system it panics on the server with [UsageError], and so
+// do Present and RewindBehind. Shared systems for prefabs with [SpawnConfig].ClientOnly are
+// the exception: nothing of their projectiles is compared, so both ends may ask.
+//
+// What has no hitbox now cannot be hit in the past either: an entity that was destroyed, or
+// whose [Hitbox] has the radius 0 because it just died.
 //
 // The view of a player that does not play is empty. That is counted in
 // ServerStats.ViewsOfNobody and logged; use [Frame.Present].

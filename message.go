@@ -1,7 +1,6 @@
 package foretick
 
 import (
-	"errors"
 	"unsafe"
 
 	"github.com/foretick/foretick/schema"
@@ -21,9 +20,12 @@ type Message[T any] struct {
 	schema  *schema.Schema
 }
 
-// ErrUnregistered is the error of Send for a message or a request that the protocol does
-// not declare: call [Message.OnClient] or [Request.Handle].
-var ErrUnregistered = errors.New("foretick: the message or request is not declared: call Message.OnClient or Request.Handle in Protocol")
+// undeclared refuses a message that no client could read, rather than drop it each time.
+func (m *Message[T]) undeclared() {
+	if m.id == 0 {
+		misuse("message %s is sent and not declared: call its OnClient in Protocol, on both ends", typeNameOf[T]())
+	}
+}
 
 // Send queues the message for one player. It fails when the player is gone. While a
 // player's connection is lost and its place is held (see [ServerConfig.ReconnectWindow]),
@@ -32,11 +34,10 @@ var ErrUnregistered = errors.New("foretick: the message or request is not declar
 //
 // A player with more than 256 KiB of waiting reliable messages is disconnected with
 // [transport.Overflow], and its place is given up. A full unreliable channel drops its
-// oldest message instead. On a client Send does nothing.
+// oldest message instead. On a client Send does nothing. It panics with [UsageError] for a
+// message that is not declared with [Message.OnClient].
 func (m *Message[T]) Send(f *Frame, to PlayerID, v T) error {
-	if m.id == 0 {
-		return ErrUnregistered
-	}
+	m.undeclared()
 	if f.server == nil {
 		return nil
 	}
@@ -45,9 +46,7 @@ func (m *Message[T]) Send(f *Frame, to PlayerID, v T) error {
 
 // Broadcast queues the message for every player, like Send.
 func (m *Message[T]) Broadcast(f *Frame, v T) error {
-	if m.id == 0 {
-		return ErrUnregistered
-	}
+	m.undeclared()
 	if f.server == nil {
 		return nil
 	}

@@ -568,8 +568,9 @@ func TestMisuseOfConfigs(t *testing.T) {
 			f.Spawn(&h.player, 1)
 			f.World.ReleaseOwner(1)
 		}), "World.Destroy\nFrame.Destroy"},
-		{"undeclared message", func() error { return new(foretick.Message[hit]).Send(nil, 1, hit{}) }, "Message.OnClient"},
-		{"undeclared request", func() error { return new(foretick.Request[hit]).Send(nil, hit{}) }, "Request.Handle"},
+		{"undeclared message", func() error { return new(foretick.Message[hit]).Send(nil, 1, hit{}) }, "message hit\ncall its OnClient"},
+		{"broadcast of an undeclared message", func() error { return new(foretick.Message[hit]).Broadcast(nil, hit{}) }, "message hit\ncall its OnClient"},
+		{"undeclared request", func() error { return new(foretick.Request[hit]).Send(nil, hit{}) }, "call its Handle"},
 	} {
 		m.refused(t)
 	}

@@ -92,11 +92,11 @@ func (p *Protocol) faultf(format string, args ...any) {
 
 // SetTickRate sets the number of ticks a second, 10 to 128. The default is 30.
 func (p *Protocol) SetTickRate(hz int) {
-	if p.late("TickRate") {
+	if p.late("SetTickRate") {
 		return
 	}
 	if hz < standard.MinTickRate || hz > standard.MaxTickRate {
-		p.faultf("TickRate(%d): use %d to %d", hz, standard.MinTickRate, standard.MaxTickRate)
+		p.faultf("SetTickRate(%d): use %d to %d", hz, standard.MinTickRate, standard.MaxTickRate)
 		return
 	}
 	p.compiled.TickRate = hz
@@ -106,7 +106,7 @@ func (p *Protocol) SetTickRate(hz int) {
 // built-in ones. The tables are trained on a recorded match: see
 // [ServerConfig].TrainCompression. They are part of the hash.
 func (p *Protocol) CompressionTables(b []byte) {
-	if !p.late("Tables") {
+	if !p.late("CompressionTables") {
 		p.fault(p.compiled.Registry.UseTables(b))
 	}
 }

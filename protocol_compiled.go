@@ -99,3 +99,12 @@ func (p *compiled) predicts(rows ecs.Rows) bool {
 func (p *compiled) holdsCommon(rows ecs.Rows) bool {
 	return slices.ContainsFunc(p.identity.Slice(rows), func(id networkID) bool { return p.Prefabs[id.Prefab].Common })
 }
+
+// forClientOnly reports whether a system may run for entities that clients do not share with
+// the server.
+func (p *compiled) forClientOnly(s ecs.SystemInfo) bool {
+	return slices.ContainsFunc(p.Prefabs, func(k layout.Prefab) bool {
+		mask := k.ECS.Mask()
+		return k.ClientOnly() && mask.Contains(s.With) && !mask.Overlaps(s.Without)
+	})
+}

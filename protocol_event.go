@@ -12,7 +12,7 @@ func eventOf[T any](p *Protocol, e *Event[T], call string, has bool) *eventRow[T
 		return nil
 	}
 	if e.id == 0 {
-		row := &eventRow[T]{handler: "event " + typeNameOf[T]()}
+		row := &eventRow[T]{handler: p.eventName(typeNameOf[T]())}
 		p.compiled.Events = append(p.compiled.Events, typeNameOf[T]())
 		p.compiled.handlers.events = append(p.compiled.handlers.events, func() eventQueue { return &queue[T]{row: row} })
 		p.eventRows = append(p.eventRows, row)
@@ -26,6 +26,21 @@ func eventOf[T any](p *Protocol, e *Event[T], call string, has bool) *eventRow[T
 		p.faultf("an Event of %s was registered with another Protocol before: build a new game value for each Protocol", typeNameOf[T]())
 	}
 	return row
+}
+
+// eventName is how reports name the handlers of an event: by its type, and by number where
+// several events share one.
+func (p *Protocol) eventName(of string) string {
+	n := 1
+	for _, other := range p.compiled.Events {
+		if other == of {
+			n++
+		}
+	}
+	if n > 1 {
+		return "event " + of + " " + itoa(n)
+	}
+	return "event " + of
 }
 
 // stageEvents is the stage in which the server handles events. It follows all stages of the
@@ -43,9 +58,9 @@ func (e *Event[T]) OnServer(p *Protocol, fn func(f *Frame, by PlayerID, v T), ac
 	}
 	row.server = append(row.server, fn)
 	index := e.id - 1
-	name := "event " + typeNameOf[T]() + " " + itoa(e.id)
+	name := row.handler
 	if !first {
-		name += "+" + itoa(len(row.server))
+		name += ", handler " + itoa(len(row.server))
 	}
 	p.eventSystem(name, index, access)
 }

@@ -56,3 +56,18 @@ func TestGraph(t *testing.T) {
 	require.Contains(t, text, "a before b (explicit)\n  b before a (explicit)\n", "a cycle can be seen")
 	require.Contains(t, dot, `"b" -> "a"`)
 }
+
+// Reports name the handlers of events by type, and tell two of one type apart.
+func TestNamesOfEventHandlers(t *testing.T) {
+	p := foretick.NewProtocol("events", 1)
+	var shot, burst foretick.Event[hit]
+	for range 2 {
+		shot.OnServer(p, func(*foretick.Frame, foretick.PlayerID, hit) {})
+	}
+	burst.OnServer(p, func(*foretick.Frame, foretick.PlayerID, hit) {})
+	require.NoError(t, p.Err())
+	text, _ := p.Graph()
+	for _, name := range []string{"event hit", "event hit, handler 2", "event hit 2"} {
+		require.Contains(t, text, name+" ", text)
+	}
+}

@@ -11,7 +11,9 @@ import (
 
 // Hitbox gives every entity that has the component a spherical hitbox. The server records
 // it for each tick, as it was shown to other players. A sphere of radius 0 or less cannot
-// be hit.
+// be hit, and takes the entity's past with it: a late shot at somebody who just died
+// misses, though it hit on its shooter's screen. To judge such shots, keep the radius until
+// the entity respawns, and look at its health in the handler that hurts it.
 func Hitbox[A any](p *Protocol, a *ecs.Component[A], fn func(*A) lagcomp.Sphere) {
 	if !p.able("Hitbox", fn != nil) {
 		return
@@ -20,7 +22,8 @@ func Hitbox[A any](p *Protocol, a *ecs.Component[A], fn func(*A) lagcomp.Sphere)
 }
 
 // Hitbox2 is Hitbox for entities that have two components, for example a position and a
-// state that makes the entity invulnerable.
+// state that makes the entity invulnerable. The radius 0 takes the entity's past with it, as
+// in Hitbox.
 func Hitbox2[A, B any](p *Protocol, a *ecs.Component[A], b *ecs.Component[B], fn func(*A, *B) lagcomp.Sphere) {
 	if !p.able("Hitbox2", fn != nil) {
 		return
@@ -31,7 +34,7 @@ func Hitbox2[A, B any](p *Protocol, a *ecs.Component[A], b *ecs.Component[B], fn
 // Hitboxes gives every entity that has all of the components any number of hitboxes. fn
 // reads the components with [HitboxField] and adds hitboxes with [HitboxBuilder.Add]. An
 // entity without any cannot be hit. One without any for a tick loses its past, as if it
-// had died. Where several declarations fit an entity, it has the hitboxes of all, in the
+// had died: see [Hitbox]. Where several declarations fit an entity, it has the hitboxes of all, in the
 // order of the declarations.
 //
 // fn must give the same hitboxes for the same values. Between two ticks it gets

@@ -28,8 +28,10 @@ const (
 	requestsSpare = requestRate / 16 // a second, for a clock that runs fast
 )
 
-// Errors of Request.Send. It also returns [ErrUnregistered].
+// Errors of Request.Send.
 var (
+	// ErrUnregistered: the protocol does not declare the request with [Request.Handle].
+	ErrUnregistered = errors.New("foretick: the request is not declared: call its Handle in Protocol, on both ends")
 	// ErrNotIn: the client has no place in a match, not yet or no longer.
 	ErrNotIn = errors.New("foretick: the client is in no match: send requests while its state is Syncing, Playing or Resuming")
 	// ErrTooMany: the client has used up its allowance, 32 a second and 64 at once, or its queue

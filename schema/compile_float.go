@@ -23,7 +23,7 @@ func (c *compiler) float(t reflect.Type, offset uintptr, path string, g tag) {
 	case g.hasStep:
 		c.stepped(t, offset, path, g, pick(plan.Step32, plan.Step64))
 	case g.hasMin || g.hasMax || g.hasSim || g.hasBits:
-		c.fail(path, "a range needs a step", "add step=0.01, or drop min, max, sim and bits")
+		c.fail(path, "a range needs a step", "add step=0.01, or drop min, max and sim; bits is for angle and quat alone")
 	default:
 		l := plan.Leaf{Class: pick(plan.Float32, plan.Float64), Offset: offset, Wide: double, Shape: &plan.Shape{Bits: 8 * int(t.Size()), Tolerance: g.tol}}
 		c.add(t, path, g, l)

@@ -9,8 +9,8 @@ import (
 )
 
 // Check plays the plan with each of n seeds, 1 to n. It stops at the first seed that
-// fails and reports it with the command that replays it. It logs each outcome, and
-// returns the outcomes that passed.
+// fails and reports it with the command that replays it. It logs each outcome,
+// with the fields whose values do not fit their tags, and returns the outcomes that passed.
 //
 // A match runs in one goroutine and is deterministic: a failure repeats with its
 // seed, with added prints or in a debugger.
@@ -27,6 +27,9 @@ func Check(tb testing.TB, p Plan, n int) []Outcome {
 			tb.Fatalf("simtest: seed %d: %v\nuntil then: %v\nto play it again: %s", seed, err, out, replay(tb.Name(), seed, testPackage()))
 		}
 		tb.Logf("%v", out)
+		for _, line := range out.Lost {
+			tb.Logf("seed %d: %s", seed, line)
+		}
 		all = append(all, out)
 	}
 	return all
@@ -67,6 +70,6 @@ func packageOf(function string) string {
 
 // String returns a one-line summary of the outcome.
 func (o Outcome) String() string {
-	return fmt.Sprintf("seed %d, trace %x…: %v, %d ticks, %d packets, %d snapshots, %d predictions corrected (%s), %d joins, %d leaves, %d kills, %d freezes, %d times at rest; %s",
+	return fmt.Sprintf("seed %d, trace %x…: %v, %d ticks, %d packets, %d snapshots, %d predictions corrected (%s), %d joins, %d leaves, %d processes killed, %d freezes, %d times at rest; %s",
 		o.Seed, o.Trace[:6], o.Played, o.Ticks, o.Packets, o.Snapshots, o.Mended, countCauses(o.Causes), o.Joins, o.Leaves, o.Kills, o.Freezes, o.Quiets, strings.Join(o.Worked, "; "))
 }

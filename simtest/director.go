@@ -22,6 +22,7 @@ type director struct {
 	round   int           // number of the round; actions scheduled in an earlier one are skipped
 	rate    int           // ticks a second
 	err     error
+	lost    lost
 	rests   map[*foretick.Client]func(bool)
 
 	practises *foretick.Client // the client that replays its ticks
@@ -342,12 +343,14 @@ func (d *director) close(c *foretick.Client) {
 		d.out.Causes[cause] += n
 	}
 	d.panics += st.CorePanics
+	d.lost.client(c)
 	delete(d.rests, c)
 }
 
 // closeServer adds a departing server's counters.
 func (d *director) closeServer() {
 	st := d.m.Server().Stats()
+	d.lost.server(d.m.Server())
 	d.out.Ticks += st.Ticks
 	d.out.Packets += st.PacketsOut + st.PacketsIn
 	d.panics += st.CorePanics
@@ -361,4 +364,5 @@ func (d *director) count() {
 	if d.m.Server() != nil {
 		d.closeServer()
 	}
+	d.out.Lost = d.lost.lines()
 }

@@ -2,6 +2,7 @@ package simtest_test
 
 import (
 	"math"
+	"strings"
 	"testing"
 	"time"
 
@@ -141,5 +142,33 @@ func TestLossesOfWhatIsSent(t *testing.T) {
 		require.Positive(t, found[field{"gauge", "Turn", spin}])
 		require.Len(t, found, 6)
 		require.Less(t, c.Stats().ValuesOutside, uint64(300))
+	}
+}
+
+// Both tests of a game name the fields whose values do not fit: SyncTest fails, Check logs.
+func TestChecksNameLosses(t *testing.T) {
+	player := func(too bool) func() simtest.Player {
+		return func() simtest.Player {
+			g := &kiosk{too: too}
+			pull := float32(1)
+			if too {
+				pull = 1.5
+			}
+			return simtest.Player{Protocol: g.protocol(), Sample: foretick.Sample(&g.cmd, func(foretick.View) crank { return crank{Pull: pull} })}
+		}
+	}
+	for too, want := range map[bool][]string{false: nil, true: {"gauge.Hand was outside of its tag's range", "crank.Pull", "receipt.Price"}} {
+		faults, err := simtest.FindDesyncs(player(too), simtest.SyncConfig{})
+		require.NoError(t, err)
+		out, err := simtest.Plan{New: player(too), Clients: 2, Play: 2 * time.Second, Rest: -1, Checkers: func() []simtest.Checker { return []simtest.Checker{&simtest.Limits{}} }}.Run(1)
+		require.NoError(t, err)
+		if !too {
+			require.Empty(t, faults)
+			require.Empty(t, out.Lost)
+		}
+		for _, w := range want {
+			require.Contains(t, strings.Join(faults, "\n"), w)
+			require.Contains(t, strings.Join(out.Lost, "\n"), w)
+		}
 	}
 }

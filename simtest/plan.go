@@ -23,7 +23,7 @@ type Plan struct {
 	Clients int
 	// Play is the duration of the match with faults. Rest is the time after that to
 	// come to rest, without faults or input. Rest must outlast everything that keeps
-	// moving by itself. 0 means 60 s and 2 s.
+	// moving by itself, such as the time until a dead player respawns. 0 means 60 s and 2 s.
 	//
 	// A negative Rest is for a game that never rests, with walking NPCs or waves of
 	// enemies. Then Rest of [Player] is not called and no full comparison is made.
@@ -156,6 +156,9 @@ type Outcome struct {
 	Kills   int      // processes killed, servers and clients
 	Freezes int      // clients and servers that were frozen
 	Worked  []string // what each checker checked
+	// Lost has a line for each field whose values its tag lost: outside of the range, or cut
+	// (see [foretick.Server.Losses]). They fail no match.
+	Lost []string
 	// Quiets is how often the match came to rest and was fully compared.
 	Quiets int
 }

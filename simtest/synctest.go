@@ -59,9 +59,9 @@ type SyncConfig struct {
 //
 // Every fault is reported with tb.Errorf, which names the tick, the component,
 // the field and, if known, the system. A game without faults passes silently. The
-// test fails if nothing was predicted or compared, or if a handler panics. A
-// build with the tag foretick_debug also reports shared systems that write
-// singletons, and player-owned entities that only the server moves.
+// test also fails if nothing was predicted or compared, if a handler panics, and if
+// a value is outside of its tag's range or cut. A build with the tag foretick_debug
+// reports player-owned entities that only the server moves, too.
 func SyncTest(tb testing.TB, newPlayer func() Player, cfg SyncConfig) {
 	tb.Helper()
 	faults, err := FindDesyncs(newPlayer, cfg)
@@ -118,7 +118,7 @@ func FindDesyncs(newPlayer func() Player, cfg SyncConfig) ([]string, error) {
 		r.add("match", err.Error()) // other faults may follow from it
 		return r.faults, nil
 	}
-	r.finish()
+	r.finish(m.Server())
 	return r.faults, nil
 }
 
@@ -162,14 +162,20 @@ func (r *syncTester) mispredicted(m prediction.Misprediction) {
 	}
 }
 
-func (r *syncTester) finish() {
+func (r *syncTester) finish(s *foretick.Server) {
+	var l lost
+	l.server(s)
 	for _, c := range r.clients {
 		st := c.Stats()
+		l.client(c)
 		if c.View().State != foretick.Playing {
 			r.add("state", fmt.Sprintf("a client ended %v: %v", c.View().State, c.View().Err))
 		}
 		if st.PredictedTicks == 0 || st.Compared == 0 {
 			r.add("idle", fmt.Sprintf("nothing was tested: %d ticks predicted, %d compared; does a player own an entity with a predicted component?", st.PredictedTicks, st.Compared))
 		}
+	}
+	for _, line := range l.lines() {
+		r.add(line, line)
 	}
 }

@@ -171,6 +171,11 @@ func TestSyncTestFindsPlantedFaults(t *testing.T) {
 				return 0
 			}, ecs.Structural())
 		}, []string{`system "planted": World.Destroy of`, "Frame.Destroy"}},
+		"what a player saw": {func(g *planted, p *foretick.Protocol) {
+			nudge(p, g, func(f *foretick.Frame, rows ecs.Rows, _ int) float32 {
+				return f.Rewind(rows.Owner()).Behind()
+			})
+		}, []string{`shared system "planted" asks what a player saw`, "OnServer"}},
 		"a division by nothing": {func(g *planted, p *foretick.Protocol) {
 			nudge(p, g, func(f *foretick.Frame, _ ecs.Rows, _ int) float32 {
 				zero := float32(f.Tick / 1_000_000)

@@ -1,0 +1,52 @@
+package simtest
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/foretick/foretick"
+)
+
+// lost adds up the values that tags lost at all ends of a match.
+type lost struct {
+	fields []foretick.Loss // Outside counts, by component and field
+	cut    uint64          // strings and slices that were too long
+}
+
+// ends adds what some ends lost. Changes that rounding undid are left out: a body at rest
+// against a wall does that, too.
+func (l *lost) ends(of []foretick.Loss) {
+	for _, x := range of {
+		if x.Outside == 0 {
+			continue
+		}
+		i := slices.IndexFunc(l.fields, func(y foretick.Loss) bool { return y.Component == x.Component && y.Field == x.Field })
+		if i < 0 {
+			l.fields = append(l.fields, foretick.Loss{Component: x.Component, Field: x.Field, System: x.System})
+			i = len(l.fields) - 1
+		}
+		l.fields[i].Outside += x.Outside
+	}
+}
+
+func (l *lost) client(c *foretick.Client) { l.ends(c.Losses(nil)) }
+
+func (l *lost) server(s *foretick.Server) {
+	l.ends(s.Losses(nil))
+	l.cut += s.Stats().ValuesCut
+}
+
+// lines returns a line for each field, and one for what was cut.
+func (l *lost) lines() (out []string) {
+	for _, x := range l.fields {
+		by := ""
+		if x.System != "" {
+			by = fmt.Sprintf(", by system %q", x.System)
+		}
+		out = append(out, fmt.Sprintf("%s.%s was outside of its tag's range %d times%s, and was sent as another value: clamp it, or widen the tag", x.Component, x.Field, x.Outside, by))
+	}
+	if l.cut > 0 {
+		out = append(out, fmt.Sprintf("strings or slices were sent cut %d times, since they are longer than their tags allow, or no UTF-8: shorten them, or raise max", l.cut))
+	}
+	return out
+}
