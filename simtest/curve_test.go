@@ -44,6 +44,7 @@ type kites struct {
 	seen   func(f *foretick.Frame, by foretick.PlayerID)
 	drawn  func(f *foretick.Frame)
 	leaps  bool
+	own    bool // the game interpolates
 }
 
 const kiteCount = 8
@@ -71,6 +72,9 @@ func (g *kites) protocol(rate int) *foretick.Protocol {
 	p := foretick.NewProtocol("kites", 1)
 	p.SetTickRate(rate)
 	p.Component(&g.kite)
+	if g.own {
+		foretick.Interpolate(p, &g.kite, hop)
+	}
 	p.Command(&g.cmd)
 	p.Prefab(&g.prefab, "kite", &g.kite)
 	p.Prefab(&g.player, "player", &g.cmd)
@@ -261,9 +265,15 @@ func TestCurvesAreJudgedWhereDrawn(t *testing.T) {
 }
 
 // Judging targets on curves allocates nothing, including their history.
-func TestCurvesAreJudgedAllocatesNothing(t *testing.T) {
+func TestCurvesAreJudgedAllocatesNothing(t *testing.T) { judgedWithoutAllocating(t, false) }
+
+// Nor does judging what the game interpolates.
+func TestOwnInterpolationAllocatesNothing(t *testing.T) { judgedWithoutAllocating(t, true) }
+
+func judgedWithoutAllocating(t *testing.T, own bool) {
 	m := simtest.New(3)
 	var server, client kites
+	server.own, client.own = own, own
 	srv, err := m.Serve(foretick.ServerConfig{Protocol: server.protocol(30)})
 	require.NoError(t, err)
 	var e ecs.Entity

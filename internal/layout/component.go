@@ -32,7 +32,7 @@ type Component struct {
 
 // Interpolate notes how values of a schema are interpolated, and which are references.
 func (c *Component) Interpolate(s *schema.Schema) {
-	c.Lerped, c.Curved, c.Refs = false, false, nil
+	c.Lerped, c.Curved, c.Refs = c.Schema != nil && c.Schema.OwnInterpolation(), false, nil
 	for _, f := range s.Fields() {
 		if f.Ref {
 			c.Refs = append(c.Refs, f.Word)

@@ -68,7 +68,7 @@ func (v *Binding) Pair(i, k int) bool {
 // Bound returns the plan that codes the bits of wire and uses values of own.
 func (v *Binding) Bound() *Plan {
 	p := *v.Wire
-	p.Type, p.via = v.own.Type, v
+	p.Type, p.via, p.own = v.own.Type, v, v.own.own
 	return &p
 }
 

@@ -53,6 +53,10 @@ func (s *Plan) Interpolate(aud Audience, k *Knots, g Grid, refs Refs, dst unsafe
 		s.Dequantise(k.From, g, refs, dst, aud)
 		return
 	}
+	if s.own != nil && k.Fraction > 0 && k.Fraction < 1 && s.moves(aud, k) {
+		s.own.between(s, aud, k, g, refs, dst)
+		return
+	}
 	if v := s.via; v != nil {
 		v.Wire.Interpolate(aud, k, g, refs, v.in)
 		v.store(v.in, dst, aud)

@@ -24,4 +24,5 @@ type Plan struct {
 	via       *Binding       // its values have another plan's memory layout
 	Press     Press
 	bounds    []bound // of a compiled one
+	own       *OwnInterpolation
 }

@@ -4,7 +4,7 @@
 // # Where it looks
 //
 // It starts at the functions given to [Protocol.Shared], [PredictRemote], [Hitbox],
-// [Hitbox2], [Hitboxes], [LifeID], [Decay] and [Protocol.OnLevel] of package foretick:
+// [Hitbox2], [Hitboxes], [LifeID], [Interpolate], [Decay] and [Protocol.OnLevel] of package foretick:
 // literals, functions, method values, variables and struct fields that hold one, and what a
 // function returns. A function that passes its parameter on to one of these counts as one
 // of them. From there it follows every call whose target is known when the program is
@@ -42,6 +42,7 @@
 // [Hitbox2]: https://pkg.go.dev/github.com/foretick/foretick#Hitbox2
 // [Hitboxes]: https://pkg.go.dev/github.com/foretick/foretick#Hitboxes
 // [LifeID]: https://pkg.go.dev/github.com/foretick/foretick#LifeID
+// [Interpolate]: https://pkg.go.dev/github.com/foretick/foretick#Interpolate
 // [Decay]: https://pkg.go.dev/github.com/foretick/foretick#Decay
 // [Protocol.OnLevel]: https://pkg.go.dev/github.com/foretick/foretick#Protocol.OnLevel
 package machines

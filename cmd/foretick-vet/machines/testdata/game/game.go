@@ -98,6 +98,9 @@ func (g *Game) Protocol() *foretick.Protocol {
 		return lagcomp.Sphere{X: v.X + v.Y*v.X} // want `hitbox: v.Y \* v.X is added without being rounded`
 	})
 	foretick.LifeID(p, &g.Score, func(s *Score) uint32 { return rand.Uint32() }) // want `life: math/rand.Uint32 gives other numbers`
+	foretick.Interpolate(p, &g.Pos, func(from, to Position, t float32) Position {
+		return Position{X: from.X + (to.X-from.X)*t} // want `interpolation: \(to.X - from.X\) \* t is added without being rounded`
+	})
 	foretick.Decay(p, &g.Move, decay)
 	return p
 }
