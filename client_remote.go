@@ -50,7 +50,7 @@ func (tl *timeline) guess(t Tick) {
 			for k := range rows.Len() {
 				at := unsafe.Add(base, uintptr(k)*cmd.Size)
 				clear(unsafe.Slice((*byte)(at), cmd.Size))
-				tl.p.handlers.guess(&tl.frame, rows.Entity(k), int(int32(t-basis)), at)
+				tl.p.handlers.guess(&tl.frame, rows.Entity(k), max(int(int32(t-basis)), 1), at)
 				tl.scratch.packed = cmd.Schema.Pack(at, tl.scratch.packed[:0])
 				if cmd.Schema.Unpack(tl.scratch.packed, at) != nil {
 					clear(unsafe.Slice((*byte)(at), cmd.Size))

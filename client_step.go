@@ -145,7 +145,7 @@ func (c *Client) stall(t netcode.Time) {
 // inputs run ahead. Their commands were made, and their events must not be lost.
 func (c *Client) catchUp(t Tick) {
 	p := c.timeline.predictor
-	if int32(t-p.Tick()) <= 0 || int32(c.input.sampled-t) < 0 || int32(t-p.Tick()) > int32(c.cfg.History) {
+	if c.cfg.InputDelay == 0 && c.cfg.DelayAbove == 0 || int32(t-p.Tick()) <= 0 || int32(c.input.sampled-t) < 0 || int32(t-p.Tick()) > int32(c.cfg.History) {
 		return
 	}
 	c.ghosts.othersNewest()
