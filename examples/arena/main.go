@@ -54,6 +54,8 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	switch {
 	case o.check != "":
 		return check(o.check, out)
+	case o.bindings != "":
+		return printBindings(o.bindings, out)
 	case o.serve != "":
 		return serve(ctx, o, out)
 	case o.join != "":

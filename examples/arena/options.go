@@ -35,6 +35,7 @@ type options struct {
 	pin          string
 	drawShots    string
 	log, check   string
+	bindings     string
 	learn        string
 	profile      bool
 }
@@ -74,6 +75,7 @@ func parse(args []string, help io.Writer) (options, error) {
 	fs.StringVar(&o.pin, "pin", "", "with -join and dtls: the server's pin, as the server printed it")
 	fs.StringVar(&o.log, "log", "", "write the events of both ends into this file, raw, as JSON lines (see facts.go)")
 	fs.StringVar(&o.check, "check", "", "recount the report in such a file from its facts, and print whether they agree")
+	fs.StringVar(&o.bindings, "bindings", "", "print the key bindings of controls.go with such a JSON file over them, and what of the file is not used")
 	err := fs.Parse(args)
 	if errors.Is(err, flag.ErrHelp) {
 		fmt.Fprintln(help, "arena plays a top-down shooter between bots. Flags:")
@@ -106,6 +108,8 @@ func (o *options) validate(set map[string]bool) error {
 		return errors.New("-pin is needed with -join and -transport dtls, and only then: the server prints it")
 	case o.check != "" && len(set) > 1:
 		return errors.New("-check excludes all other flags")
+	case o.bindings != "" && len(set) > 1:
+		return errors.New("-bindings excludes all other flags")
 	case alone && o.log != "":
 		return errors.New("-log needs both ends in one process: not with -serve or -join")
 	case alone && o.drawShots != "":

@@ -1,0 +1,139 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"os"
+
+	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/input"
+)
+
+// Controls are a person's keys, mouse and gamepad. An adapter feeds Map each frame, and
+// Sample reads the command.
+type Controls struct {
+	Map *input.Map
+
+	read    func(foretick.View) sticks
+	aim     float64
+	weapon  uint8
+	autoing bool
+	frames  int
+}
+
+// sticks is what Map fills, once a frame.
+type sticks struct {
+	MoveX float32 `input:"move_x"`
+	MoveY float32 `input:"move_y"`
+	AimX  float32 `input:"aim_x"`
+	AimY  float32 `input:"aim_y"`
+	Fire  bool    `input:"fire"`
+	Shoot bool    `net:"oneshot" input:"shoot,just_pressed"`
+}
+
+// The sets of bindings exclude each other.
+const (
+	setPlay = "play"
+	setMenu = "menu"
+)
+
+// autoEvery is how many rendered frames there are from one shot of auto-fire to the next.
+const autoEvery = 6
+
+// NewControls returns the controls with their default keys, or with those that a file of a
+// player's puts in their place. ignored names what of the file is not used. bindings may be
+// nil.
+func NewControls(bindings io.Reader) (c *Controls, ignored []string, err error) {
+	m, err := input.New(
+		[]input.Action{
+			{Name: "move_x", Kind: input.Analogue}, {Name: "move_y", Kind: input.Analogue},
+			{Name: "aim_x", Kind: input.Analogue}, {Name: "aim_y", Kind: input.Analogue},
+			{Name: "turn", Kind: input.Relative},
+			{Name: "fire"}, {Name: "shoot"}, {Name: "auto"}, {Name: "weapon"}, {Name: "menu"},
+		},
+		input.Set{Name: setPlay, Group: "mode", Keymap: input.Keymap{
+			"move_x": {{Key: "a", Scale: -1}, {Key: "d"}, {Key: "gamepad_lstick_x"}},
+			"move_y": {{Key: "s", Scale: -1}, {Key: "w"}, {Key: "gamepad_lstick_y", Scale: -1}},
+			"aim_x":  {{Key: "gamepad_rstick_x"}},
+			"aim_y":  {{Key: "gamepad_rstick_y", Scale: -1}},
+			"turn":   {{Key: "mouse_dx", Scale: -0.003}},
+			"fire":   input.Keys("mouse_left_button", "gamepad_r2"),
+			"shoot":  input.Keys("mouse_left_button", "gamepad_r2"),
+			"auto":   input.Keys("mouse_middle_button", "gamepad_l1"),
+			"weapon": input.Keys("q", "gamepad_y"),
+			"menu":   input.Keys("escape", "gamepad_start"),
+		}},
+		input.Set{Name: setMenu, Group: "mode", Keymap: input.Keymap{
+			"menu": input.Keys("escape", "gamepad_start", "gamepad_b"),
+		}},
+	)
+	if err != nil {
+		return nil, nil, err
+	}
+	if bindings != nil {
+		if ignored, err = m.Load(bindings); err != nil {
+			return nil, nil, err
+		}
+	}
+	c = &Controls{Map: m}
+	c.read, err = input.Fill[sticks, foretick.View](m)
+	return c, ignored, err
+}
+
+// Sample reads the frame's command, and ends the frame. The menu key switches between the
+// sets, the auto key has the gun fire by itself, and the weapon key takes the next one.
+func (c *Controls) Sample(v foretick.View) Command {
+	defer c.Map.EndFrame()
+	if c.Map.JustPressed("menu") {
+		c.toggleMenu()
+	}
+	if c.Map.Active(setMenu) {
+		c.autoing = false
+		return Command{Aim: float32(c.aim), Weapon: c.weapon}
+	}
+	if c.Map.JustPressed("weapon") {
+		c.weapon = (c.weapon + 1) % uint8(len(arsenal))
+	}
+	if c.Map.JustPressed("auto") {
+		c.autoing = !c.autoing
+	}
+	if c.frames++; c.autoing { // a press of the action itself, whatever its keys are
+		c.Map.Emit("shoot", float32((c.frames/autoEvery)%2))
+	} else {
+		c.Map.Emit("shoot", 0)
+	}
+	s := c.read(v)
+	if c.aim = math.Remainder(c.aim+float64(c.Map.Value("turn")), 2*math.Pi); s.AimX != 0 || s.AimY != 0 {
+		c.aim = math.Atan2(float64(s.AimY), float64(s.AimX))
+	}
+	return Command{
+		MoveX: s.MoveX, MoveY: s.MoveY, Aim: float32(c.aim), Weapon: c.weapon,
+		Fire: s.Fire && c.weapon != semi, Shoot: s.Shoot && c.weapon == semi,
+	}
+}
+
+func (c *Controls) toggleMenu() {
+	if c.Map.Active(setMenu) {
+		_ = c.Map.Disable(setMenu)
+		return
+	}
+	_ = c.Map.Enable(setMenu)
+}
+
+// printBindings prints all bindings with a file of a player's over them.
+func printBindings(name string, out io.Writer) error {
+	in, err := os.Open(name)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = in.Close() }()
+	c, ignored, err := NewControls(in)
+	if err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	for _, why := range ignored {
+		fmt.Fprintln(out, "not used:", why)
+	}
+	return c.Map.SaveAll(out)
+}

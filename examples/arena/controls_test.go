@@ -1,0 +1,178 @@
+package main
+
+import (
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/simtest"
+	"github.com/foretick/foretick/transport/sim"
+)
+
+// person is a client played by hand: what its screen showed, and what the server ran.
+type person struct {
+	controls *Controls
+	hands    func(now time.Duration) // feeds the devices, once a frame
+	shots    int                     // of the server
+	walked   float64                 // on the server, in metres
+	aims     map[float32]bool        // that the server's shots had
+	sent     []Command
+}
+
+// plays lets a person play a match alone, against nobody.
+func (p *person) plays(t *testing.T, length time.Duration) {
+	t.Helper()
+	m := simtest.New(3)
+	rules := Options{TickRate: 30, Peaceful: true}
+	server, client := NewGame(rules), NewGame(rules)
+	p.aims = map[float32]bool{}
+	sp, err := server.Protocol()
+	require.NoError(t, err)
+	ammo, x, y := int(magazine), float32(0), float32(0)
+	_, err = m.Serve(foretick.ServerConfig{Protocol: sp, OnTick: func(f *foretick.Frame) {
+		for _, rows := range server.avatars.All(f.World) {
+			at, gun := server.Pos.Slice(rows)[0], server.Gun.Slice(rows)[0]
+			if step := math.Hypot(float64(at.X-x), float64(at.Y-y)); step < 1 {
+				p.walked += step
+			}
+			if x, y = at.X, at.Y; int(gun.Ammo) < ammo {
+				p.shots++
+				p.aims[server.Cmd.Slice(rows)[0].Aim] = true
+			}
+			ammo = int(gun.Ammo)
+		}
+	}})
+	require.NoError(t, err)
+	cp, err := client.Protocol()
+	require.NoError(t, err)
+	link := sim.Link{Latency: 40 * time.Millisecond, Jitter: 10 * time.Millisecond, Loss: 0.02}
+	_, err = m.Join(foretick.ClientConfig{Protocol: cp, Sample: foretick.Sample(&client.Cmd, func(v foretick.View) Command {
+		p.hands(m.Net.Now())
+		cmd := p.controls.Sample(v)
+		p.sent = append(p.sent, cmd)
+		return cmd
+	})}, simtest.Seat{Up: link, Down: link})
+	require.NoError(t, err)
+	m.Run(length)
+}
+
+// A match is played by keys and by a pad. In mid-match a menu comes on: nothing that is
+// held then walks or fires, also when the menu goes off again, until it is let go and
+// pressed anew. Auto-fire shoots without a key held, until the menu ends it.
+func TestControlsSwitchSetsInMidMatch(t *testing.T) {
+	c, ignored, err := NewControls(nil)
+	require.NoError(t, err)
+	require.Empty(t, ignored)
+	pad := c.Map.NewSource()
+	p := &person{controls: c}
+	type mark struct {
+		shots  int
+		walked float64
+	}
+	var marks []mark
+	next := time.Duration(0)
+	p.hands = func(now time.Duration) {
+		for ; now >= next; next += time.Second {
+			marks = append(marks, mark{p.shots, p.walked})
+		}
+		in := func(from, to float64) bool { return now.Seconds() >= from && now.Seconds() < to }
+		c.Map.Key("q", in(1, 1.1))                                               // the semi-automatic gun
+		c.Map.Key("d", in(2, 8.5))                                               // walks, and holds on
+		c.Map.Key("escape", in(4, 4.2) || in(6, 6.2))                            // a menu, for two seconds
+		pad.Axis("gamepad_lstick_y", map[bool]float32{true: -0.8}[in(10, 12)])   // north, with the pad
+		pad.Axis("gamepad_rstick_x", map[bool]float32{true: -0.9}[in(12, 13)])   // aims west
+		c.Map.Key("mouse_left_button", in(3, 3.1) || in(5, 5.1) || in(13, 13.1)) // one shot each
+		pad.Key("gamepad_l1", in(14, 14.1))                                      // auto-fire
+		pad.Key("gamepad_start", in(17, 17.1) || in(17.5, 17.6))                 // ended by the menu
+	}
+	p.plays(t, 20*time.Second)
+	did := func(from, to int) (int, float64) {
+		return marks[to].shots - marks[from].shots, marks[to].walked - marks[from].walked
+	}
+	shots, walked := did(2, 4)
+	require.Equal(t, 1, shots)
+	require.Greater(t, walked, 0.5)
+	for _, s := range []struct{ from, to int }{{5, 6}, {7, 9}} { // in the menu, and with what was held through it
+		shots, walked = did(s.from, s.to)
+		require.Zero(t, shots, s)
+		require.Less(t, walked, 0.01, s)
+	}
+	_, walked = did(10, 12)
+	require.Greater(t, walked, 2., "the pad's stick")
+	shots, _ = did(13, 14)
+	require.Equal(t, 1, shots)
+	shots, walked = did(14, 17)
+	require.Greater(t, shots, 5, "auto-fire")
+	require.Less(t, walked, 0.01)
+	shots, _ = did(18, 19)
+	require.Zero(t, shots, "the menu ended it")
+	west := 0
+	for aim := range p.aims {
+		if math.Abs(float64(aim)) > 3.1 {
+			west++
+		}
+	}
+	require.Equal(t, 1, west, "%v", p.aims)
+}
+
+// A player edited the file of bindings: arrows walk, a combination fires, one name is
+// misspelt. The match is the same as with the default keys, and the fault is named.
+func TestControlsReplayAPlayersBindings(t *testing.T) {
+	const file = `{
+		"play": {
+			"move_x": [{"key": "left", "scale": -1}, "right"],
+			"fire": ["f"],
+			"shoot": ["ctrl+space"],
+			"weapon": ["tab"],
+			"auto": ["mouse_midle_button"],
+			"dance": ["p"]
+		}
+	}`
+	play := func(bindings string, walk, fire, weapon string) ([]Command, int, []string) {
+		var c *Controls
+		var ignored []string
+		var err error
+		if bindings == "" {
+			c, ignored, err = NewControls(nil)
+		} else {
+			c, ignored, err = NewControls(strings.NewReader(bindings))
+		}
+		require.NoError(t, err)
+		p := &person{controls: c}
+		p.hands = func(now time.Duration) {
+			s := now.Seconds()
+			c.Map.Key(weapon, s > 1 && s < 1.2)
+			c.Map.Key(walk, s > 2 && s < 4)
+			for _, key := range strings.Split(fire, "+") {
+				c.Map.Key(key, s > 3 && math.Mod(s, 1) < 0.2)
+			}
+		}
+		p.plays(t, 8*time.Second)
+		return p.sent, p.shots, ignored
+	}
+	usual, shots, ignored := play("", "d", "mouse_left_button", "q")
+	require.Empty(t, ignored)
+	require.Greater(t, shots, 3)
+	edited, again, ignored := play(file, "right", "control_left+space", "tab")
+	require.Len(t, ignored, 2, "%q", ignored)
+	require.Contains(t, strings.Join(ignored, "\n"), `do you mean "mouse_middle_button"?`)
+	require.Contains(t, strings.Join(ignored, "\n"), `"dance"`)
+	require.Equal(t, usual, edited)
+	require.Equal(t, shots, again)
+	_, none, _ := play(file, "d", "mouse_left_button", "q")
+	require.Zero(t, none, "the keys of before do nothing")
+
+	name := filepath.Join(t.TempDir(), "keys.json")
+	require.NoError(t, os.WriteFile(name, []byte(file), 0o600))
+	var out strings.Builder
+	require.NoError(t, run(t.Context(), []string{"-bindings", name}, &out))
+	require.Contains(t, out.String(), "not used: ")
+	require.Contains(t, out.String(), `"shoot": ["ctrl+space"]`)
+	require.Contains(t, out.String(), `"aim_x"`)
+}
