@@ -52,14 +52,14 @@ func (s *Server) Run(ctx context.Context) error {
 // Run calls Step at a fixed interval (for example time.Second/60) and passes each View to
 // draw, which may be nil. It is for clients without a screen. It returns the context's
 // error or the reason of the disconnection.
-func (c *Client) Run(ctx context.Context, pictures time.Duration, draw func(View)) error {
+func (c *Client) Run(ctx context.Context, interval time.Duration, draw func(View)) error {
 	if ctx == nil {
 		return errors.New("foretick: Client.Run is given a nil context: pass context.Background()")
 	}
-	if pictures <= 0 {
-		return fmt.Errorf("foretick: Client.Run every %v: use the time of a picture, for example time.Second / 60", pictures)
+	if interval <= 0 {
+		return fmt.Errorf("foretick: Client.Run every %v: use the time of a rendered frame, for example time.Second / 60", interval)
 	}
-	ticker := time.NewTicker(pictures)
+	ticker := time.NewTicker(interval)
 	defer ticker.Stop()
 	for {
 		v := c.Step(time.Now())
