@@ -4,6 +4,7 @@ import (
 	"unsafe"
 
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/internal/layout"
 	"github.com/foretick/foretick/internal/rewind"
 	"github.com/foretick/foretick/lagcomp"
 )
@@ -28,11 +29,13 @@ type Hit struct {
 // none, the queries panic with a [UsageError], on the server and on clients.
 type HitView struct {
 	seen   rewind.View
-	server *Server
-	screen *screen     // on a client
-	bare   bool        // the game declares no hitbox: a query is a mistake
-	ahead  rewind.Keys // on a client: the ticks that what is predicted is drawn between; zero in a render system …
-	whole  rewind.Keys // … and the time that the rest is drawn at
+	record *rewind.Past   // on a server: of all ticks …
+	tracks []layout.Track // … with the components that it keeps …
+	tick   Tick           // … and the present
+	screen *screen        // on a client
+	bare   bool           // the game declares no hitbox: a query is a mistake
+	ahead  rewind.Keys    // on a client: the ticks that what is predicted is drawn between; zero in a render system …
+	whole  rewind.Keys    // … and the time that the rest is drawn at
 
 	// Reason says how the server treated the time that the player claimed.
 	Reason lagcomp.Reason
@@ -55,8 +58,8 @@ func (s *HitView) hit(h lagcomp.Hit, ok bool) (Hit, bool) {
 		return Hit{}, false
 	}
 	out := Hit{Entity: ecs.Entity(h.ID), Hit: h}
-	if s.server != nil {
-		out.Life = s.server.past.Life(h.ID)
+	if s.record != nil {
+		out.Life = s.record.Life(h.ID)
 	}
 	if s.screen != nil {
 		out.Held = s.screen.held(h.ID)
@@ -122,7 +125,7 @@ func ComponentAt[T any](s HitView, c *ecs.Component[T], e ecs.Entity) (v T, ok b
 	if !s.seen.Valid() || s.seen.Filter.Visible != nil && !s.seen.Filter.Visible(uint64(e)) {
 		return v, false
 	}
-	for _, t := range s.server.p.Tracks {
+	for _, t := range s.tracks {
 		if t.ID == c.ID() {
 			return v, s.seen.Component(uint64(e), t.Component, unsafe.Pointer(&v))
 		}
@@ -185,7 +188,7 @@ func (s HitView) Behind() float32 {
 	if !s.seen.Valid() {
 		return 0
 	}
-	return s.Used.Behind(s.server.sim.frame.Tick)
+	return s.Used.Behind(s.tick)
 }
 
 // CatchUp moves a projectile that was fired into this view up to the present, one tick

@@ -59,10 +59,10 @@ func (g *swarm) protocol() *foretick.Protocol {
 	return p
 }
 
-// BenchmarkSeen judges the first shot of a player in a tick among 64 bodies of
+// BenchmarkRewind judges the first shot of a player in a tick among 64 bodies of
 // 16 volumes: the view is built of interpolated components, then asked. again
 // is a further shot of the same tick, and behind is one at another moment.
-func BenchmarkSeen(b *testing.B) {
+func BenchmarkRewind(b *testing.B) {
 	m := simtest.New(1)
 	g := &swarm{}
 	server, err := m.Serve(foretick.ServerConfig{Protocol: g.protocol()})

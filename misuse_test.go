@@ -148,7 +148,7 @@ func TestMisuseOfProtocol(t *testing.T) {
 			foretick.LifeID(p, nilPlace, func(*place) uint32 { return 0 })
 		}, "LifeID is given a nil component"},
 		{"memory of a nil component", func(_ *handles, p *foretick.Protocol) { foretick.TrackHistory(p, nilPlace) }, "TrackHistory is given a nil component"},
-		{"foresight of a nil command", func(_ *handles, p *foretick.Protocol) { foretick.PredictRemote(p, nilPad, guess) }, "PredictRemote is given a nil component"},
+		{"remote prediction of a nil command", func(_ *handles, p *foretick.Protocol) { foretick.PredictRemote(p, nilPad, guess) }, "PredictRemote is given a nil component"},
 		{"validator of a nil command", func(_ *handles, p *foretick.Protocol) {
 			foretick.CheckCommand(p, nilPad, func(*foretick.Frame, foretick.PlayerID, pad) error { return nil })
 		}, "CheckCommand is given a nil component"},
@@ -193,14 +193,14 @@ func TestMisuseOfProtocol(t *testing.T) {
 			foretick.Interest(p, &h.place, foretick.InterestConfig{Enter: 1}, nil)
 		}, "Interest has no function"},
 		{"relevance without a function", func(h *handles, p *foretick.Protocol) { p.Relevant(nil, &h.player) }, "Relevant needs a function"},
-		{"foresight without a function", func(h *handles, p *foretick.Protocol) { foretick.PredictRemote(p, &h.pad, nil) }, "PredictRemote has no function"},
+		{"remote prediction without a function", func(h *handles, p *foretick.Protocol) { foretick.PredictRemote(p, &h.pad, nil) }, "PredictRemote has no function"},
 		{"validator without a function", func(h *handles, p *foretick.Protocol) { foretick.CheckCommand(p, &h.pad, nil) }, "CheckCommand has no function"},
 		{"decay without a function", func(h *handles, p *foretick.Protocol) { foretick.Decay(p, &h.pad, nil) }, "Decay has no function"},
 		{"nil option of a component", func(h *handles, p *foretick.Protocol) { p.Component(&h.purse, nil) }, "component purse has a nil option"},
 		{"nil option of a message", func(h *handles, p *foretick.Protocol) {
 			h.score.OnClient(p, func(*foretick.Frame, foretick.Tick, health) {}, nil)
 		}, "message health has a nil option"},
-		{"nil option of foresight", func(h *handles, p *foretick.Protocol) { foretick.PredictRemote(p, &h.pad, guess, nil) }, "PredictRemote has a nil option"},
+		{"nil option of remote prediction", func(h *handles, p *foretick.Protocol) { foretick.PredictRemote(p, &h.pad, guess, nil) }, "PredictRemote has a nil option"},
 
 		// Undeclared, foreign and of the wrong sort.
 		{"default of an undeclared prefab", func(h *handles, p *foretick.Protocol) { foretick.Default(p, &h.prefabs[0], &h.place, place{}) }, "call Prefab first"},
@@ -418,7 +418,7 @@ func TestMisuseOfProtocol(t *testing.T) {
 		{"late relevance", late(func(h *handles, p *foretick.Protocol) {
 			p.Relevant(func(*foretick.Frame, foretick.PlayerID, ecs.Entity) foretick.Relevance { return 0 }, &h.player)
 		}), "Relevant after Err"},
-		{"late foresight", late(func(h *handles, p *foretick.Protocol) { foretick.PredictRemote(p, &h.pad, guess) }), "PredictRemote after Err"},
+		{"late remote prediction", late(func(h *handles, p *foretick.Protocol) { foretick.PredictRemote(p, &h.pad, guess) }), "PredictRemote after Err"},
 		{"late validator", late(func(h *handles, p *foretick.Protocol) {
 			foretick.CheckCommand(p, &h.pad, func(*foretick.Frame, foretick.PlayerID, pad) error { return nil })
 		}), "CheckCommand after Err"},

@@ -12,7 +12,7 @@ import (
 	"github.com/foretick/foretick/transport/sim"
 )
 
-// regatta is a game of boats that fire, foreseen with what they fire.
+// regatta is a game of boats that fire, predicted with what they fire.
 type regatta struct {
 	at    ecs.Component[flying]
 	heard ecs.Component[float] // what the helm was last told

@@ -34,7 +34,7 @@ type boats struct {
 	nowhere ecs.Prefab
 }
 
-// remotePredicted declares a sound game that foresees, spoilt by a test before or after it does.
+// remotePredicted declares a sound game that predicts remote players, spoilt by a test before or after it does.
 func remotePredicted(spoil func(g *boats, p *foretick.Protocol), opts ...func(g *boats) foretick.RemoteOption) *foretick.Protocol {
 	g := &boats{}
 	p := foretick.NewProtocol("boats", 1)
@@ -91,7 +91,7 @@ func TestPredictRemoteFaults(t *testing.T) {
 			func(g *boats, p *foretick.Protocol) { p.Server("tide", nothing, ecs.Write(&g.float)) },
 			[]func(g *boats) foretick.RemoteOption{except("tide")}, []string{`SkipSystems names "tide"`},
 		},
-		"a system that fits nothing foreseen": {
+		"a system that fits nothing predicted": {
 			func(g *boats, p *foretick.Protocol) {
 				p.Prefab(&g.nowhere, "dock", &g.hold, &g.coarse)
 				p.Shared("moor", nothing, ecs.Read(&g.hold), ecs.Write(&g.coarse))

@@ -106,7 +106,7 @@ func (s *Server) viewer(by PlayerID) *player {
 
 // hitView is a view as a game asks it.
 func (s *Server) hitView(v rewind.View) HitView {
-	return HitView{seen: v, server: s, bare: len(s.p.Hitboxes) == 0, Reason: v.Reason, Claimed: v.Claimed, Used: v.Used}
+	return HitView{seen: v, record: s.past, tracks: s.p.Tracks, tick: s.sim.frame.Tick, bare: len(s.p.Hitboxes) == 0, Reason: v.Reason, Claimed: v.Claimed, Used: v.Used}
 }
 
 // rewind is what Frame.Rewind returns for a player.

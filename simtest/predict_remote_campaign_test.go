@@ -20,7 +20,7 @@ import (
 )
 
 var (
-	meleeSeeds = flag.Int("melees", 4, "how many matches TestForeseenCampaign plays")
+	meleeSeeds = flag.Int("melees", 4, "how many matches TestRemotePredictedCampaign plays")
 	meleeFirst = flag.Uint64("melee", 1, "the seed of the first")
 )
 

@@ -16,7 +16,7 @@ import (
 	"github.com/foretick/foretick/transport/sim"
 )
 
-var remotePredictionTable = flag.Bool("foresight", false, "play the whole table of docs/BENCHMARKS.md, and print it")
+var remotePredictionTable = flag.Bool("predict-remote", false, "play the whole table of docs/BENCHMARKS.md, and print it")
 
 // brawled is what four cars that crash into one another for half a minute gave.
 type brawled struct {
@@ -122,7 +122,7 @@ func TestRemotePredictedBrawl(t *testing.T) {
 			for i, blind := range []bool{true, false} {
 				b := brawlOnce(t, 21, sim.Link{Latency: rtt / 2, Jitter: min(rtt/10, 10*time.Millisecond), Loss: loss}, blind)
 				by[i] = b
-				name := "foreseen"
+				name := "predicted"
 				if blind {
 					name = "in the past"
 				}

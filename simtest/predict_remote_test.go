@@ -287,7 +287,7 @@ func (g *bumpers) places(w *ecs.World) map[foretick.PlayerID]chassis {
 }
 
 // Two who drive at each other crash on both screens when they crash on the server:
-// nothing of it is a misprediction, though the round trip is 150 ms. Without foresight
+// nothing of it is a misprediction, though the round trip is 150 ms. Without remote prediction
 // each crashes into where the other was.
 func TestRemotePredictedCrash(t *testing.T) {
 	for _, blind := range []bool{false, true} {
