@@ -96,8 +96,8 @@ func (s HitView) Overlap(ball lagcomp.Sphere, out []Hit) []Hit {
 	return out
 }
 
-// CheckHit checks a claimed target. It reports whether the ray meets the target before
-// anything else.
+// CheckHit checks a target that a client claims to have hit. It reports whether the ray
+// meets the target's hitboxes before any other hitbox. Walls are the caller's: see Raycast.
 func (s HitView) CheckHit(target ecs.Entity, r lagcomp.Ray) (Hit, bool) {
 	return s.hit(s.past().Validate(uint64(target), r, s.seen.Filter))
 }

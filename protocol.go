@@ -16,7 +16,8 @@ import (
 // Tick is the number of a simulation step, counted from the server's start.
 type Tick = uint32
 
-// Tags that the worlds of this package hold; see [ecs.Tags].
+// Tags of systems: a system with [ecs.Tags] of TagServer runs on servers only, one with
+// TagClient on clients only. [Protocol.Server] and [Protocol.Render] set them.
 const (
 	TagServer = "server"
 	TagClient = "client"

@@ -81,8 +81,8 @@ func (e *Event[T]) OnPredicted(p *Protocol, fn func(f *Frame, by ecs.Entity, v T
 }
 
 // OnConfirmed adds a handler that a client calls once for each predicted event that is
-// confirmed: the first snapshot of its tick, or of a later one, has arrived, and neither a
-// replay nor the server's note took it back. An event is identified by its tick, its entity, and its
+// confirmed: the first snapshot of its tick, or of a later one, has arrived, no replay took
+// the event back, and the server did not report that its own tick went without it. An event is identified by its tick, its entity, and its
 // number among those that the entity raised in the tick. v is the value of the newest run,
 // and may differ from the value that OnPredicted received. f is the tick being computed: a
 // handler that needs the event's own tick puts it into T.
@@ -93,9 +93,8 @@ func (e *Event[T]) OnConfirmed(p *Protocol, fn func(f *Frame, by ecs.Entity, v T
 }
 
 // OnCancelled adds a handler that a client calls for each predicted event that a correction
-// undid: the tick ran again and did not raise it, the server told that it did not raise it,
-// or the prediction was reset. f is the
-// tick being computed, as in [Event.OnConfirmed].
+// undid: the tick ran again and did not raise it, the server reported that it did not raise
+// it, or the prediction was reset. f is the tick being computed, as in [Event.OnConfirmed].
 func (e *Event[T]) OnCancelled(p *Protocol, fn func(f *Frame, by ecs.Entity, v T)) {
 	if row := eventOf(p, e, "OnCancelled", fn != nil); row != nil {
 		row.cancelled = append(row.cancelled, fn)

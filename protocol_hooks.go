@@ -9,7 +9,8 @@ func (p *Protocol) OnJoin(fn func(f *Frame, player PlayerID)) {
 
 // OnLeave calls fn on the server in the tick after a player left, while its entities still
 // exist. The player is gone: Server.Identity is empty, messages to it fail, Frame.Rewind is
-// empty. The entities that it owns after that are destroyed.
+// empty. After the hooks, the entities that it still owns are destroyed: give those that
+// must stay to another owner in fn.
 func (p *Protocol) OnLeave(fn func(f *Frame, player PlayerID)) {
 	p.hook("OnLeave", &p.compiled.handlers.leaves, fn)
 }

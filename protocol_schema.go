@@ -6,8 +6,9 @@ import (
 	"github.com/foretick/foretick/schema"
 )
 
-// Schema appends the protocol as bytes, in the form of docs/STANDARD.md. It ends the
-// declaration, as Err does. [schema.ReadProtocol] reads it.
+// Schema appends a description of the protocol to dst and returns it, for tools that read
+// packets or recordings without the game's types. docs/STANDARD.md has its form, and
+// [schema.ReadProtocol] reads it. Schema ends the declaration, as Err does.
 func (p *Protocol) Schema(dst []byte) []byte {
 	_ = p.Err()
 	return p.compiled.parts().Append(dst)

@@ -160,7 +160,7 @@ func TestDoContainsPanics(t *testing.T) {
 	require.True(t, ran)
 	require.Len(t, told, 1)
 	require.Equal(t, "call tool", told[0].Handler)
-	require.Equal(t, ecs.Nobody, told[0].Who)
+	require.Equal(t, ecs.Nobody, told[0].Player)
 	require.EqualValues(t, 1, s.Stats().Panics)
 }
 

@@ -93,7 +93,8 @@ func (s *Server) Ban(identity []byte, until time.Time, detail string) bool {
 	return true
 }
 
-// Unban ends a ban.
+// Unban lets an identity in again that [Server.Ban] or [Frame.Ban] keeps out. Without such a
+// ban it does nothing.
 func (s *Server) Unban(identity []byte) {
 	delete(s.admission.bans, string(identity))
 	if d, ok := s.endpoint.(transport.BanList); ok {

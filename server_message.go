@@ -9,7 +9,7 @@ import (
 	"github.com/foretick/foretick/netcode"
 )
 
-// ErrOverflow is the error of Send when more messages wait for a player than the server
+// ErrOverflow is the error of [Message.Send] when more messages wait for a player than the server
 // keeps. The player is disconnected with [transport.Overflow] at the end of the tick.
 var ErrOverflow = errors.New("foretick: the player does not take its messages and is disconnected")
 

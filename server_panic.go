@@ -14,7 +14,7 @@ const maxNesting = 8
 // Panic is a panic in a function of the game that ran for one player: a handler of an
 // event or a request, a hook for joining or leaving, or a check of a command.
 type Panic struct {
-	Who     PlayerID // for whom; Nobody for what nobody's entity raised
+	Player  PlayerID // for whom; Nobody for what nobody's entity raised
 	Handler string   // which: "OnJoin", "CheckCommand", or "event Shot" and "request Buy", by the type
 	Value   any      // what it panicked with
 	Stack   []byte
@@ -35,7 +35,7 @@ func (s *Server) contain(player PlayerID, handler string) {
 	}
 	s.cfg.Logger.Error("panic", append(line, "handler", handler, "value", v, "stack", string(stack))...)
 	if s.cfg.OnPanic != nil {
-		s.cfg.OnPanic(Panic{Who: player, Handler: handler, Value: v, Stack: stack})
+		s.cfg.OnPanic(Panic{Player: player, Handler: handler, Value: v, Stack: stack})
 	}
 	if p := s.sessions.player(player); p != nil {
 		s.sessions.kick(p, transport.Kicked, "the server failed at what it did for this player")

@@ -15,10 +15,10 @@ type hashScratch struct {
 	rows  []uint64
 }
 
-// Hash returns a canonical hash of the world's values. Rows count in order of
-// the key that order returns (usually a network id; [SkipRow] leaves a row
-// out), whatever their place in tables, and the same on every machine. Padding
-// does not count; floats count by their bits. With ids, only these components count, and only rows that have
+// Hash returns a hash of the world's values. It is the same on every machine, and
+// does not depend on the place of rows in tables: rows are taken in the order of the
+// key that order returns, usually a network id. [SkipRow] leaves a row out.
+// Padding does not count; floats count by their bits. With ids, only these components count, and only rows that have
 // any of them. Without ids everything counts: all components, the parents'
 // keys, the singletons, and the living entities that watches have delivered. A
 // nil order uses the handles as keys. Handles inside components count as

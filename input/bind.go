@@ -5,7 +5,8 @@ import (
 	"slices"
 )
 
-// Bind replaces the bindings of an action in a set; no bindings leave it to [Map.Emit].
+// Bind replaces the bindings of an action in a set. Without bindings only [Map.Emit]
+// triggers the action.
 // If it returns an error, nothing has changed. Keys that are held do nothing until let
 // go.
 func (m *Map) Bind(set, action string, bindings ...Binding) error {
@@ -110,8 +111,8 @@ func (b *bound) of(devices DeviceKind) bool {
 	return !slices.ContainsFunc(b.keys, func(k *key) bool { return k.device&devices == 0 })
 }
 
-// LastDevice returns the devices to name in prompts: keyboard and mouse, or the sort
-// that was used last if it is another. Before any was used it is keyboard and mouse.
+// LastDevice returns the kind of device that was used last, so that prompts show its keys
+// or buttons. Keyboard and mouse are one kind, and the result before any use.
 func (m *Map) LastDevice() DeviceKind {
 	if desk := KeyboardDevice | MouseDevice; m.last&^desk == 0 {
 		return desk

@@ -50,7 +50,7 @@ func (r *Registry) Assets(server bool) []string {
 	return slices.Compact(out)
 }
 
-// Verify calls check once for each of Assets. It returns all faults, each with the
+// Verify calls check once for each of [Registry.Assets]. It returns the errors of check, joined, each with the
 // names of the prefabs that need the asset.
 func (r *Registry) Verify(server bool, check func(ref string) error) error {
 	var errs []error

@@ -5,7 +5,7 @@ import (
 )
 
 // PackedSize returns the number of bytes of a packed value. With strings or slices (see
-// [Schema.Varies]) it is the greatest number.
+// [Schema.Varies]) it is the largest that a value can need.
 func (s *Schema) PackedSize() int { return s.plan.PackedSize() }
 
 // PackedFields returns the widths in bits of the numbers that a packed value consists of,

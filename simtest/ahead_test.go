@@ -361,7 +361,7 @@ func newFair(t *testing.T, cfg fairConfig) *fair {
 // A hit on an honest screen is confirmed at the same point, for any path, frame rate
 // and snapshot rate: others' avatars and common entities, which are shown ahead, and
 // entities drawn in the past.
-func TestSeenAheadIsJudgedThere(t *testing.T) {
+func TestHitViewAheadIsJudgedThere(t *testing.T) {
 	links := []sim.Link{
 		{},
 		{Latency: 25 * time.Millisecond, Jitter: 8 * time.Millisecond},
@@ -403,7 +403,7 @@ func TestSeenAheadIsJudgedThere(t *testing.T) {
 
 // Input delay covers a round trip beyond the reach of prediction: then a command is
 // many ticks ahead of the frame in which it was made.
-func TestSeenAheadOfDelayedInput(t *testing.T) {
+func TestHitViewAheadOfDelayedInput(t *testing.T) {
 	for _, rate := range []int{30, 60} {
 		for _, latency := range []time.Duration{150, 250, 350} {
 			link := sim.Link{Latency: latency * time.Millisecond, Jitter: 5 * time.Millisecond}
@@ -426,7 +426,7 @@ func TestSeenAheadOfDelayedInput(t *testing.T) {
 
 // With a budget so small that snapshots postpone entities, targets shown ahead are
 // still judged where they are shown.
-func TestSeenAheadOnASmallBudget(t *testing.T) {
+func TestHitViewAheadOnASmallBudget(t *testing.T) {
 	s := crowded(t, 2500, 30, func(g *carousel) (*ecs.Prefab, foretick.PlayerID) { return &g.kite, 2 })
 	st := s.clients[0].Stats()
 	require.Less(t, st.RemotePredicted, st.Compared/2, "most snapshots say nothing of the other's car")
@@ -441,7 +441,7 @@ func TestSeenAheadOnASmallBudget(t *testing.T) {
 }
 
 // Balls that all push do not keep the other's car off the screen, or from being hit.
-func TestSeenAheadAmongManyBalls(t *testing.T) {
+func TestHitViewAheadAmongManyBalls(t *testing.T) {
 	s := crowded(t, 3000, 20, func(g *carousel) (*ecs.Prefab, foretick.PlayerID) { return &g.ball, ecs.Nobody })
 	for kind, a := range s.client.compare(s.server, 300, 0.003, nil) {
 		require.Greater(t, a.n, 100, kind)
@@ -466,7 +466,7 @@ func crowded(t *testing.T, rate int, more uint8, what func(g *carousel) (*ecs.Pr
 // Predicted changes of a target cause no cut: it teleports, respawns, lies down and
 // stands up, and is judged as drawn in each of these ticks, unless it has another life
 // by now.
-func TestSeenAheadAcrossLives(t *testing.T) {
+func TestHitViewAheadAcrossLives(t *testing.T) {
 	for _, cut := range []bool{false, true} {
 		cfg := fairConfig{seed: 9, seat: both(sim.Link{Latency: 60 * time.Millisecond, Jitter: 5 * time.Millisecond}), each: func(g *carousel) {
 			g.leap = func(f *foretick.Frame, e ecs.Entity, at *orbit, how *girth) {
@@ -534,7 +534,7 @@ func (s *fair) when(number uint8, at lagcomp.Sphere, now foretick.Tick) (float64
 // For any offset that a liar names, targets shown ahead are judged no earlier than the
 // time granted for the others, and no later than the present; targets drawn in the
 // past gain nothing from it.
-func TestSeenAheadOfALiar(t *testing.T) {
+func TestHitViewAheadOfALiar(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for i, lie := range []func(c *netcode.Command){
 		func(c *netcode.Command) { c.Offset = uint8(rng.UintN(256)) },
@@ -608,7 +608,7 @@ func TestOffsetOfNothingAhead(t *testing.T) {
 }
 
 // Without lag compensation all are judged where they are.
-func TestSeenAheadWithoutCompensation(t *testing.T) {
+func TestHitViewAheadWithoutCompensation(t *testing.T) {
 	n := 0
 	cfg := fairConfig{seed: 15, seat: both(sim.Link{Latency: 75 * time.Millisecond})}
 	cfg.server.NoLagCompensation = true
@@ -631,7 +631,7 @@ func TestSeenAheadWithoutCompensation(t *testing.T) {
 
 // The explanation of a shot contains the targets shown ahead where its shooter claimed
 // to see them.
-func TestSeenAheadExplained(t *testing.T) {
+func TestHitViewAheadExplained(t *testing.T) {
 	for _, without := range []bool{false, true} {
 		type open struct {
 			tick   foretick.Tick
@@ -694,7 +694,7 @@ func TestSeenAheadExplained(t *testing.T) {
 // again, or changes its owner between Common, the shooter and the other player.
 // Nothing hidden is hit, and both ends agree except in the ticks in which the news is
 // in transit.
-func TestSeenAheadOfWhatComesAndGoes(t *testing.T) {
+func TestHitViewAheadOfWhatComesAndGoes(t *testing.T) {
 	const trip = 12 // ticks for the news
 	changed := map[uint8]foretick.Tick{}
 	hidden := map[foretick.Tick]bool{}
@@ -869,7 +869,7 @@ func TestUnpredictedOfWhatIsAhead(t *testing.T) {
 }
 
 // Judging targets shown ahead allocates nothing once the match runs evenly.
-func TestSeenAheadAllocatesNothing(t *testing.T) {
+func TestHitViewAheadAllocatesNothing(t *testing.T) {
 	var memory runtime.MemStats
 	var mallocs uint64
 	cfg := fairConfig{seed: 25, seat: both(sim.Link{Latency: 60 * time.Millisecond, Jitter: 5 * time.Millisecond})}

@@ -78,7 +78,7 @@ func TestPanicIsContained(t *testing.T) {
 		m.Run(7 * time.Second)
 		require.NotEmpty(t, told, where)
 		require.Equal(t, where, told[0].Handler)
-		require.EqualValues(t, 2, told[0].Who, where)
+		require.EqualValues(t, 2, told[0].Player, where)
 		require.Contains(t, string(told[0].Stack), "TestPanicIsContained")
 		require.EqualValues(t, len(told), srv.Stats().Panics)
 		var gone *transport.DisconnectError

@@ -34,7 +34,7 @@ func onShots(t *testing.T, check func(m *rangeMatch, f *foretick.Frame, by foret
 
 // All queries use the same past world: the ray hit, the ball, the nearest hitbox,
 // the claimed target and the game's own check agree.
-func TestSeenQueriesAgree(t *testing.T) {
+func TestHitViewQueriesAgree(t *testing.T) {
 	hits := 0
 	onShots(t, func(m *rangeMatch, f *foretick.Frame, by foretick.PlayerID, s shot) {
 		seen := f.Rewind(by)
@@ -74,7 +74,7 @@ func TestSeenQueriesAgree(t *testing.T) {
 
 // A recorded component is returned as it was seen: the bone computed from it is
 // where the head was hit.
-func TestSeenComponent(t *testing.T) {
+func TestHitViewComponent(t *testing.T) {
 	moved := 0
 	onShots(t, func(m *rangeMatch, f *foretick.Frame, by foretick.PlayerID, s shot) {
 		seen := f.Rewind(by)
@@ -98,7 +98,7 @@ func TestSeenComponent(t *testing.T) {
 }
 
 // A shot laid open holds the body where it was judged, and where it is.
-func TestSeenExplain(t *testing.T) {
+func TestHitViewExplain(t *testing.T) {
 	apart := 0
 	onShots(t, func(m *rangeMatch, f *foretick.Frame, by foretick.PlayerID, s shot) {
 		seen := f.Rewind(by)
@@ -123,7 +123,7 @@ func TestSeenExplain(t *testing.T) {
 
 // A slow projectile fired at a moving head in its shooter's past hits its target;
 // one that is caught up has already moved through all later ticks.
-func TestSeenProjectile(t *testing.T) {
+func TestHitViewProjectile(t *testing.T) {
 	late, caught, all := 0, 0, 0
 	onShots(t, func(m *rangeMatch, f *foretick.Frame, by foretick.PlayerID, s shot) {
 		seen := f.Rewind(by)
@@ -165,7 +165,7 @@ func TestSeenProjectile(t *testing.T) {
 }
 
 // Judging shots allocates nothing once the match runs evenly.
-func TestSeenAllocatesNothing(t *testing.T) {
+func TestHitViewAllocatesNothing(t *testing.T) {
 	var memory runtime.MemStats
 	var mallocs uint64
 	n := 0
@@ -379,7 +379,7 @@ func TestUnknownIsNotSeen(t *testing.T) {
 // In a game without hitboxes every shot would miss silently. Instead the first
 // query reports that, on either end, for any caller. Queries that need no hitbox
 // work.
-func TestSeenWithoutHitboxesIsToldAtOnce(t *testing.T) {
+func TestHitViewWithoutHitboxesIsToldAtOnce(t *testing.T) {
 	queries := map[string]func(s foretick.HitView){
 		"raycast":    func(s foretick.HitView) { s.Raycast(lagcomp.Ray2D(0, 0, 0, 9)) },
 		"spherecast": func(s foretick.HitView) { s.SphereCast(lagcomp.Ray2D(0, 0, 0, 9), 1) },

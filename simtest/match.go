@@ -135,7 +135,7 @@ func (m *Match) serve(p Player, cfg foretick.ServerConfig) error {
 
 // panicked ends the match with a panic that a server would only log.
 func (m *Match) panicked(p foretick.Panic) {
-	m.fail(nil, fmt.Errorf("panic in %s of player %d: %v\n%s", p.Handler, p.Who, p.Value, cause(p.Stack)))
+	m.fail(nil, fmt.Errorf("panic in %s of player %d: %v\n%s", p.Handler, p.Player, p.Value, cause(p.Stack)))
 }
 
 // cause returns a stack from the origin of the panic.

@@ -46,7 +46,7 @@ func newLife(s *PacketFuzzer, number uint64) (*life, error) {
 	p := s.New()
 	var err error
 	l.server, err = foretick.NewServer(foretick.ServerConfig{Protocol: p.Protocol, Transport: l.listen, Random: rand.NewChaCha8(seed), OnPanic: func(p foretick.Panic) {
-		panic(fmt.Sprintf("in %s of player %d: %v", p.Handler, p.Who, p.Value))
+		panic(fmt.Sprintf("in %s of player %d: %v", p.Handler, p.Player, p.Value))
 	}})
 	if err != nil {
 		return nil, err

@@ -151,7 +151,7 @@ func (d *rogueMatch) panics(p foretick.Panic) {
 	if e, ok := p.Value.(error); ok && errors.Is(e, errRogue) {
 		return
 	}
-	d.panicked = fmt.Errorf("in %s of player %d: %v\n%s", p.Handler, p.Who, p.Value, cause(p.Stack))
+	d.panicked = fmt.Errorf("in %s of player %d: %v\n%s", p.Handler, p.Player, p.Value, cause(p.Stack))
 }
 
 // know stores a token, for other rogues to use.

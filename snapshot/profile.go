@@ -37,8 +37,8 @@ func NewProfile(r *schema.Registry) *Profile {
 	return p
 }
 
-// Lines returns the counts: for each component its own flags and its fields. Then,
-// without a name, it lists the rest: ticks, wire ids, component sets, removals and
+// Lines returns the counts. Each component has a line for its flags and one for each
+// field. A last line without names holds the rest: ticks, wire ids, component sets, removals and
 // postponed entities. Together they are all bytes of all snapshots.
 func (p *Profile) Lines() []ProfileLine {
 	var out []ProfileLine
