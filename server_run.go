@@ -14,8 +14,9 @@ import (
 	"github.com/foretick/foretick/transport"
 )
 
-// NewServer makes a server. Its first Step starts at tick 0. The error lists every fault of
-// the configuration and the protocol. On an error the Transport stays the caller's: close it.
+// NewServer makes a server. Its first Step starts the clock: tick 1 is due an interval
+// later. The error lists every fault of the configuration and the protocol. On an error the
+// Transport stays the caller's: close it.
 func NewServer(cfg ServerConfig) (*Server, error) {
 	if err := cfg.check(); err != nil {
 		return nil, err

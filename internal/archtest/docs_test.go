@@ -34,7 +34,11 @@ func TestReadmeBuilds(t *testing.T) {
 	src += "\nvar _, _ = serve, play\n"
 	name := filepath.Join(t.TempDir(), "readme_test.go")
 	require.NoError(t, os.WriteFile(name, []byte(src), 0o600))
-	cmd := exec.Command("go", "test", "-run", "^Test(Sync|Game)$", name) //nolint:noctx // the test's own time is the limit
+	args := []string{"test", "-run", "^Test(Sync|Game)$", name}
+	if testing.Short() { // what needs no linking
+		args = []string{"vet", name}
+	}
+	cmd := exec.Command("go", args...) //nolint:noctx,gosec // the test's own time is the limit
 	cmd.Dir = root
 	out, err := cmd.CombinedOutput()
 	require.NoError(t, err, "the README's code:\n%s\n%s", src, out)
