@@ -76,7 +76,8 @@ type ClientConfig struct {
 	// longer, commands are sent earlier and nearly nothing is predicted. 0 means none;
 	// negative is an error. At most 500 ms. Shots are judged by what the screen showed when
 	// they were given, so a delay beyond the round trip needs a ServerConfig.MaxRewind that
-	// covers it.
+	// covers it. Shots at shared physics objects and remotely predicted players are judged
+	// there for up to 16 ticks of delay.
 	InputDelay time.Duration
 	// DelayAbove is how far the prediction may run ahead of the server's snapshots, as the
 	// mean one arrives. Inputs that must run farther ahead are delayed by the rest, so that

@@ -83,7 +83,7 @@ func TestControlsSwitchSetsInMidMatch(t *testing.T) {
 		}
 		in := func(from, to float64) bool { return now.Seconds() >= from && now.Seconds() < to }
 		c.Map.Key("q", in(1, 1.1))                                               // the semi-automatic gun
-		c.Map.Key("d", in(2, 8.5))                                               // walks, and holds on
+		c.Map.Key("a", in(3.7, 8.5))                                             // walks, and holds on
 		c.Map.Key("escape", in(4, 4.2) || in(6, 6.2))                            // a menu, for two seconds
 		pad.Axis("gamepad_lstick_y", map[bool]float32{true: -0.8}[in(10, 12)])   // north, with the pad
 		pad.Axis("gamepad_rstick_x", map[bool]float32{true: -0.9}[in(12, 13)])   // aims west
