@@ -48,10 +48,15 @@ func (tl *timeline) birth(g *snapshot.Ghost) {
 	e := tl.world.Manager().Spawn(k.ECS, tl.ghosts.partOf(g))
 	*tl.p.identity.Get(tl.world, e) = networkID{Net: uint32(g.Wire), Prefab: uint16(k.Own)}
 	g.Data = uint64(e)
-	if tl.p.PredictedRefs {
-		tl.appeared = append(tl.appeared, appeared{g.Wire, tl.predictor.Tick()})
-	}
+	tl.noteAppeared(g)
 	tl.bornHere()
+}
+
+// noteAppeared remembers for a while that a ghost has an entity only since now.
+func (tl *timeline) noteAppeared(g *snapshot.Ghost) {
+	if tl.p.PredictedRefs {
+		tl.appeared = append(tl.appeared, appeared{g.Wire, tl.input.sampled, tl.input.sampled + 1})
+	}
 }
 
 // missed lets the next frame make those entities of remote players again that the game
@@ -97,6 +102,7 @@ func (tl *timeline) embody(g *snapshot.Ghost) {
 			e = tl.world.Manager().Spawn(k, owner)
 		}
 		g.Data = uint64(e)
+		tl.noteAppeared(g)
 	}
 	id := networkID{Net: uint32(g.Wire), Prefab: uint16(tl.p.Prefabs[g.Prefab].Own), origin: tl.ghosts.originOf(g)}
 	if id.origin != 0 {

@@ -115,7 +115,7 @@ func (tl *timeline) named(comp *layout.Component, words, ours []int32, t Tick) [
 
 func (tl *timeline) nameOfRef(ref, ours uint32, t Tick) uint32 {
 	if ref == 0 {
-		if isKey(ours) && tl.untold(ours, t) {
+		if isKey(ours) && tl.untold(ours, t) || ours != 0 && tl.unnamed(ours, t) {
 			return ours
 		}
 		return 0
@@ -145,6 +145,23 @@ func (tl *timeline) untold(key uint32, t Tick) bool {
 	return false
 }
 
+// unnamed reports whether the server may have had a reference in t, without sending it, to
+// the entity of a wire id, because it did not know yet that this client has the entity.
+func (tl *timeline) unnamed(wire uint32, t Tick) bool {
+	for _, a := range tl.appeared {
+		if uint32(a.wire) == wire && !tl.knownSince(a.next, a.tick, t) {
+			return true
+		}
+	}
+	return false
+}
+
+// knownSince reports whether the server knew in t what this client had when it made the
+// command next, in the tick made. It then had that command, or a later one.
+func (tl *timeline) knownSince(next, made, t Tick) bool {
+	return int32(tl.input.acked-next) >= 0 || int32(t-made) > int32(tl.cfg.History)
+}
+
 // matchedBy reports whether the server has confirmed the spawn with a key.
 func (tl *timeline) matchedBy(key uint32) bool {
 	for i := range tl.spawning.named {
@@ -158,12 +175,12 @@ func (tl *timeline) matchedBy(key uint32) bool {
 // serverKnows reports whether the server knew in t that this client has an entity. It then
 // had a command that was made later, whose packet acknowledged the entity's.
 func (tl *timeline) serverKnows(n *naming, t Tick) bool {
-	return int32(tl.input.acked-n.next) >= 0 || int32(t-n.until) > int32(tl.cfg.History)
+	return tl.knownSince(n.next, n.until, t)
 }
 
 // cameLater reports whether two values of a component differ only in references to entities
-// that were not drawn here yet when t was predicted. That is corrected, but is no
-// misprediction.
+// that were not drawn here yet when t was predicted, or that the server sent as none until
+// it knew that they are. That is corrected, but is no misprediction.
 func (tl *timeline) cameLater(comp *layout.Component, ours, words []int32, t Tick) bool {
 	if len(comp.Refs) == 0 || len(tl.appeared) == 0 {
 		return false
@@ -171,7 +188,7 @@ func (tl *timeline) cameLater(comp *layout.Component, ours, words []int32, t Tic
 	tl.scratch.covered = append(tl.scratch.covered[:0], words...)
 	for _, i := range comp.Refs {
 		for _, a := range tl.appeared {
-			if ours[i] == 0 && uint32(words[i]) == uint32(a.wire) && int32(t-a.tick) <= 0 {
+			if ours[i] == 0 && uint32(words[i]) == uint32(a.wire) {
 				tl.scratch.covered[i] = 0
 			}
 		}
@@ -200,7 +217,7 @@ func (tl *timeline) wentEarlier(comp *layout.Component, ours, words []int32, t T
 func (tl *timeline) forgetAppeared(t Tick) {
 	live := tl.appeared[:0]
 	for _, a := range tl.appeared {
-		if int32(a.tick-t) >= 0 {
+		if int32(a.tick-t) >= 0 || !tl.knownSince(a.next, a.tick, t) {
 			live = append(live, a)
 		}
 	}

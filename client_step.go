@@ -105,8 +105,8 @@ func (c *Client) inputDelay(t netcode.Time) time.Duration {
 // startOver restarts the prediction from the newest snapshot, without commands for the
 // ticks between.
 func (c *Client) startOver(t netcode.Time) {
+	c.input.sampled = t.Command // what appears now is known to the server with a later command
 	c.timeline.jump(t.Predicted)
-	c.input.sampled = t.Command
 	c.screen.fades.clear()
 }
 

@@ -121,6 +121,7 @@ type retired struct {
 type appeared struct {
 	wire schema.WireID
 	tick Tick // the newest that was predicted without it
+	next Tick // the first command that was made afterwards
 }
 
 // clientOnly holds entities that a client simulates for itself and no rollback touches.

@@ -30,9 +30,11 @@ const (
 	madeTell        // the server's: turns one that is not
 )
 
-// madeRefs is the shape that refers to entities. A reference to what a client is not sent
-// yet travels as none, and differs once.
+// madeRefs is the shape that refers to entities.
 const madeRefs = 18
+
+// madeOld makes the games as they were before components referred to entities.
+var madeOld bool
 
 type madeSystem struct {
 	what      int
@@ -68,7 +70,7 @@ func newMadePlan(seed uint64) *madePlan {
 		if p.guess && madeShapes()[i].coarse() {
 			continue // no client could predict others without these fields
 		}
-		if i == madeRefs && !*madeAll {
+		if i == madeRefs && madeOld {
 			continue
 		}
 		pool = append(pool, i)
