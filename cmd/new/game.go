@@ -24,6 +24,7 @@ type game struct {
 	Module  string
 	Version string // of the library
 	Replace string // the checkout that it comes from; empty if it comes from a tag
+	Ebiten  bool   // with a window
 
 	dir string
 }
@@ -81,6 +82,9 @@ func (g *game) write() error {
 		return err
 	}
 	return fs.WalkDir(templates, "templates", func(path string, entry fs.DirEntry, err error) error {
+		if entry != nil && entry.Name() == "window" && !g.Ebiten {
+			return fs.SkipDir
+		}
 		if err != nil || entry.IsDir() {
 			return err
 		}

@@ -5,7 +5,7 @@
 //
 // makes the directory mygame, with a module of its own. The last element of the
 // directory's name is the package's and the module's name; -module gives the
-// module another path. From a checkout of Foretick the game builds with that
+// module another path. -ebiten adds a client in a window. From a checkout of Foretick the game builds with that
 // checkout, and its directory must be outside: ../mygame.
 package main
 
@@ -36,6 +36,7 @@ func run(args []string, out io.Writer) error {
 		flags.PrintDefaults()
 	}
 	module := flags.String("module", "", "path of the game's module, such as example.com/me/mygame; the game's name if not set")
+	ebiten := flags.Bool("ebiten", false, "also write cmd/window, a client in a window of Ebitengine")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
@@ -47,6 +48,7 @@ func run(args []string, out io.Writer) error {
 	if err != nil {
 		return err
 	}
+	g.Ebiten = *ebiten
 	if err := g.findLibrary(); err != nil {
 		return err
 	}
@@ -60,5 +62,8 @@ func run(args []string, out io.Writer) error {
 		fmt.Fprintf(out, "\tgo mod tidy         # failed just now: %v\n", tidied)
 	}
 	fmt.Fprint(out, "\tgo test ./...\n\tgo run ./cmd/server\n\tgo run ./cmd/client # in other terminals: w, a, s and d walk\n")
+	if g.Ebiten {
+		fmt.Fprint(out, "\tgo run ./cmd/window # a window; on Linux it builds with libgl1-mesa-dev, xorg-dev and libasound2-dev\n")
+	}
 	return nil
 }

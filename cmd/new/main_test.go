@@ -159,3 +159,19 @@ func TestRelease(t *testing.T) {
 	require.NoError(t, err)
 	require.Contains(t, string(client), `game "example.com/me/net"`)
 }
+
+// A window is written only where it is asked for. Package screen of examples/ebiten
+// builds and runs it.
+func TestWindow(t *testing.T) {
+	for _, ebiten := range []bool{false, true} {
+		g, err := newGame(filepath.Join(t.TempDir(), "mygame"), "")
+		require.NoError(t, err)
+		g.Version, g.Ebiten = "v0.1.0", ebiten
+		require.NoError(t, g.write())
+		mod, err := os.ReadFile(filepath.Join(g.dir, "go.mod"))
+		require.NoError(t, err)
+		require.Equal(t, ebiten, strings.Contains(string(mod), "hajimehoshi/ebiten"))
+		_, err = os.Stat(filepath.Join(g.dir, "cmd", "window", "main.go"))
+		require.Equal(t, ebiten, err == nil, "%v", err)
+	}
+}
