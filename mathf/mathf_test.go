@@ -1,6 +1,7 @@
 package mathf_test
 
 import (
+	"flag"
 	"fmt"
 	"hash/fnv"
 	"math"
@@ -107,11 +108,16 @@ func TestSincos(t *testing.T) {
 	})
 }
 
+// usual is how many inputs the hashes above are of.
+const usual = 100_000
+
+var everywhere = flag.Int("inputs", usual, "inputs of each function in TestEverywhere, which prints the results' hashes if there are other than 100 000")
+
 // TestEverywhere compares results to the bit with those of other architectures.
 func TestEverywhere(t *testing.T) {
 	for _, c := range functions {
 		h := fnv.New64a()
-		inputs(100_000, func(x, y float32) {
+		inputs(*everywhere, func(x, y float32) {
 			v := c.f(x, y)
 			if v != v {
 				v = 0 // which NaN is the architecture's
@@ -119,7 +125,9 @@ func TestEverywhere(t *testing.T) {
 			b := math.Float32bits(v)
 			h.Write([]byte{byte(b), byte(b >> 8), byte(b >> 16), byte(b >> 24)})
 		})
-		if c.hash != h.Sum64() {
+		if *everywhere != usual {
+			t.Logf("%s of %d inputs: %#x", c.name, *everywhere, h.Sum64())
+		} else if c.hash != h.Sum64() {
 			t.Errorf("%s: %#x, not %#x", c.name, h.Sum64(), c.hash)
 		}
 	}
