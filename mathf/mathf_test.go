@@ -41,7 +41,7 @@ func inputs(n int, f func(x, y float32)) {
 	for i := range n {
 		a, b := r.Uint64(), r.Uint64()
 		if i%2 == 0 {
-			f(float32(int64(a))/(1<<59), float32(int64(b))/(1<<59))
+			f(float32(float64(int64(a)))/(1<<59), float32(float64(int64(b)))/(1<<59)) // 386 rounds an int64 twice on its way to float32
 		} else {
 			f(math.Float32frombits(uint32(a)), math.Float32frombits(uint32(b)))
 		}
