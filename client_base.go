@@ -41,7 +41,8 @@ type View struct {
 	Err error
 	// World that holds what is shown.
 	World *ecs.World
-	// Player is the local player; [ecs.Nobody] before state Syncing.
+	// Player is the local player; [ecs.Nobody] before state Syncing. For an observer it is
+	// the player whose view it was granted, or Nobody.
 	Player PlayerID
 	// Tick is the newest predicted tick. Fraction is the position of the rendered frame
 	// between the tick before it and Tick, 0 to 1.

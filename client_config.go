@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/foretick/foretick/internal/guard"
+	"github.com/foretick/foretick/netcode"
 	"github.com/foretick/foretick/prediction"
 	"github.com/foretick/foretick/transport"
 )
@@ -51,6 +52,13 @@ type ClientConfig struct {
 	// SnapshotRate is the most snapshots a second that this client wants, up to 255.
 	// 0 leaves it to the server; negative is an error.
 	SnapshotRate int
+	// Observe makes the client an observer: it receives what [ServerConfig].Observe grants,
+	// draws everything at the render time, and plays nothing. It samples no input, sends no
+	// commands and no requests, and predicts nothing. [Client.SetEye] and [Client.Follow]
+	// say where it looks from. With Redial it observes again after a lost connection.
+	Observe bool
+	// ObserveData is told to ServerConfig.Observe, as [Observer].Data. At most 256 bytes.
+	ObserveData []byte
 	// Sample reads the player's input, once a rendered frame. nil sends zero commands.
 	Sample Sampler
 	// NoPrediction draws the local player in the past, interpolated like all others. It
@@ -157,7 +165,7 @@ func (c *ClientConfig) check() error {
 	if c.DelayAbove < 0 || c.DelayAbove > 5*time.Second {
 		errs = append(errs, fmt.Errorf("foretick: ClientConfig.DelayAbove is %v: use up to 5s, or 0 for no limit but History", c.DelayAbove))
 	}
-	errs = append(errs, c.checkResumeToken())
+	errs = append(errs, c.checkResumeToken(), c.checkObserve())
 	if c.SmoothLimit == 0 {
 		c.SmoothLimit = defaultSmoothLimit
 	}
@@ -203,6 +211,20 @@ func (c *ClientConfig) checkSample() error {
 	h, cmd := c.Sample.handle(), c.Protocol.compiled.Command
 	if cmd == nil || !c.Protocol.Types().Has(h) || h.ID() != cmd.ID {
 		return errors.New("foretick: ClientConfig.Sample is for a component that is not the protocol's Command: pass the component of the game value that made the Protocol")
+	}
+	return nil
+}
+
+// checkObserve returns the fault of what an observer is configured with, if any.
+func (c *ClientConfig) checkObserve() error {
+	c.NoPrediction = c.NoPrediction || c.Observe
+	switch {
+	case len(c.ObserveData) > netcode.MaxHelloData:
+		return fmt.Errorf("foretick: ClientConfig.ObserveData has %d bytes: use up to %d", len(c.ObserveData), netcode.MaxHelloData)
+	case c.Observe && c.Sample != nil:
+		return errors.New("foretick: ClientConfig.Sample is set, but an observer gives no input: leave it out, or do not set Observe")
+	case c.Observe && c.ResumeToken != nil:
+		return errors.New("foretick: ClientConfig.ResumeToken is set, but an observer takes no player's place: leave it out, or do not set Observe")
 	}
 	return nil
 }

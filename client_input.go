@@ -90,7 +90,7 @@ func newInput(b *clientBase) input {
 func (ip *input) clear() {
 	ip.history.Clear()
 	ip.confirmed, ip.acked, ip.commands, ip.remade = 0, 0, nil, ip.remade[:0]
-	if ip.p.Command != nil {
+	if ip.p.Command != nil && !ip.cfg.Observe {
 		ip.commands = netcode.NewCommandSender(ip.p.Command.Schema.PackedSize(), netcode.CommandConfig{Fields: ip.p.Command.Schema.PackedFields()})
 	}
 }
@@ -100,7 +100,7 @@ func (ip *input) clear() {
 // two ticks is not lost, and sums add up. The newest press is kept with what its frame
 // showed, and with the sums up to that frame.
 func (ip *input) read(looking screenFrame) {
-	if ip.p.Command == nil || ip.cfg.Sample == nil {
+	if ip.p.Command == nil || ip.cfg.Sample == nil || ip.cfg.Observe {
 		return
 	}
 	schema, size := ip.p.Command.Schema, ip.p.Command.Size
@@ -131,7 +131,7 @@ func (ip *input) commandUpTo(t Tick, looking screenFrame) (n int) {
 // both ends play the same value. more says that the same frame makes further commands.
 func (ip *input) command(t Tick, looking screenFrame, more bool) {
 	cmd := ip.p.Command
-	if cmd == nil {
+	if cmd == nil || ip.cfg.Observe {
 		return
 	}
 	from, looked := ip.commanded(cmd, looking)

@@ -37,8 +37,13 @@ type link struct {
 	wish      wish
 	delivered []netcode.Seq // packets that the server received, since the newest snapshot
 	lost      redialling
-	events    [64]transport.Event
-	scratch   []byte
+	eye       netcode.Eye // of an observer …
+	looks     bool        // … which said where it looks from
+
+	snapshotInterval time.Duration // as the server said
+
+	events  [64]transport.Event
+	scratch []byte
 }
 
 // builds is the state of playing with a server of another build of the game.
@@ -141,6 +146,9 @@ func (l *link) send(ticks int, ip *input) {
 	if greet {
 		interval = helloInterval
 	}
+	if l.cfg.Observe { // it has nothing to say but acknowledgements
+		interval, ticks = max(interval, l.snapshotInterval), 0
+	}
 	if ticks == 0 && l.now-l.lastSend < interval {
 		return
 	}
@@ -153,11 +161,17 @@ func (l *link) send(ticks int, ip *input) {
 	asks := l.view.State >= Syncing && !greet && l.ask(pk)
 	if greet && l.rejected == nil && !l.builds.asks {
 		hello := netcode.Hello{Version: helloVersion, Protocol: l.builds.speaks, Resume: l.place.token, SnapshotRate: uint8(l.cfg.SnapshotRate), Architecture: l.architecture}
-		if l.stats.Connections > 0 { // else another process of the player's took them
+		if l.cfg.Observe {
+			hello.Role, hello.Data = netcode.RoleObserve, l.cfg.ObserveData
+		} else if l.stats.Connections > 0 { // else another process of the player's took them
 			hello.Taken = l.place.taken[:standard.GameChannels+len(l.p.Channels)]
 		}
 		l.scratch = hello.Append(l.scratch[:0])
 		pk.Message(netcode.MessageHello, l.scratch)
+	}
+	if l.looks && l.view.State >= Syncing && !greet {
+		l.scratch = l.eye.Append(l.scratch[:0])
+		pk.Message(netcode.MessageEye, l.scratch)
 	}
 	carries := false
 	if ip.commands != nil && l.view.State == Playing {
@@ -207,6 +221,8 @@ func (l *link) request(r *layout.Request, v unsafe.Pointer) error {
 	switch {
 	case q == nil || l.view.State < Syncing || l.view.State == Closed:
 		return ErrNotIn
+	case l.cfg.Observe:
+		return errObserves
 	case r.Kind < 0:
 		return ErrNotThere
 	case !l.allowance.take(l.now, requestRate, requestBurst):

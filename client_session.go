@@ -86,7 +86,7 @@ func (l *link) session(w *netcode.Welcome) Session {
 
 func (c *Client) welcome(w netcode.Welcome) {
 	again := c.view.State == Resuming
-	if c.view.State != Connecting && !again || w.Owner == 0 || w.Owner > standard.MaxPlayers || w.SnapshotInterval == 0 || int(w.TickRate) != c.p.TickRate {
+	if c.view.State != Connecting && !again || w.Owner == 0 && !c.cfg.Observe || w.Owner > standard.MaxPlayers || w.SnapshotInterval == 0 || int(w.TickRate) != c.p.TickRate {
 		return
 	}
 	if again && c.fresh() != nil {
@@ -109,7 +109,8 @@ func (c *Client) welcome(w netcode.Welcome) {
 		TickRate: c.p.TickRate, SnapshotInterval: int(w.SnapshotInterval), History: c.cfg.History,
 		Delay: c.cfg.delayTicks(), Reach: c.cfg.DelayAbove.Seconds() * float64(c.p.TickRate),
 	})
-	c.link.ticks = newTickGuard(c.p.TickRate, time.Duration(w.SnapshotInterval)*time.Second/time.Duration(c.p.TickRate), c.now, w.Tick)
+	c.link.snapshotInterval = time.Duration(w.SnapshotInterval) * time.Second / time.Duration(c.p.TickRate)
+	c.link.ticks = newTickGuard(c.p.TickRate, c.link.snapshotInterval, c.now, w.Tick)
 	c.timeline.saves.own = c.world.NewOwnerHistory(c.view.Player, c.cfg.History)
 	c.timeline.saves.common = c.world.NewOwnerHistory(ecs.Common, c.cfg.History)
 	if c.cfg.OnSession != nil {

@@ -41,6 +41,8 @@ type serverEnd interface {
 	setAudience(player PlayerID, e ecs.Entity, a Audience, member bool) bool
 	setPredicted(e ecs.Entity, on bool) bool
 	setGroup(e, with ecs.Entity) bool
+	setEye(player PlayerID, x, y, z float32) bool
+	clearEye(player PlayerID) bool
 
 	rewind(by PlayerID) HitView
 	rewindBehind(by PlayerID, ticks float32) HitView

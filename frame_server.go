@@ -59,6 +59,21 @@ func (f *Frame) SetAudience(player PlayerID, e ecs.Entity, a Audience, member bo
 	return f.server != nil && f.server.setAudience(player, e, a, member)
 }
 
+// SetEye makes [Interest] look from a position for a player, in place of the player's own
+// entities: the one that a dead player watches, or a camera's. Its own entities are still
+// sent. It lasts until the next SetEye or ClearEye, through lost connections and levels.
+// SetEye returns false on a client, for a player that does not exist, and for a position
+// that is not finite.
+func (f *Frame) SetEye(player PlayerID, x, y, z float32) bool {
+	return f.server != nil && f.server.setEye(player, x, y, z)
+}
+
+// ClearEye makes Interest look from a player's own entities again. It returns false on a
+// client and for a player that does not exist.
+func (f *Frame) ClearEye(player PlayerID) bool {
+	return f.server != nil && f.server.clearEye(player)
+}
+
 // Ban kicks a player with [transport.Kicked] and keeps its identity out until a time, as
 // [Server.Ban] does. The zero time means forever. It reports whether the player has an
 // identity: one without is kicked, and may come back.

@@ -10,7 +10,7 @@ import (
 	"github.com/foretick/foretick/snapshot"
 )
 
-// player is one client, on the server.
+// player is one peer on the server: a client that plays or is about to, or an observer.
 type player struct {
 	owner    PlayerID
 	session  session
@@ -26,12 +26,23 @@ type player struct {
 
 	trail reason.Trail // debug builds alone
 
+	observing *observing // nil: it is no observer
+
 	stats PlayerStats
 }
 
 // who returns the attributes that identify a player in a log line.
 func (p *player) who() []any {
 	return []any{"player", p.owner, "session", p.session.number, "peer", p.session.peer, "address", p.session.address, "identity", string(p.session.identity)}
+}
+
+// views returns the player whose own state the peer receives: itself, or the one that an
+// observer is granted.
+func (p *player) views() PlayerID {
+	if p.observing != nil {
+		return p.observing.grant.Player
+	}
+	return p.owner
 }
 
 // fates handles the fates of the packets to the player.
@@ -48,7 +59,9 @@ func (p *player) fate(f netcode.Fate, now time.Duration) {
 		return
 	}
 	p.faults.blank.note(now, sent.has, f.Delivered)
-	p.shooter.Fate(f.Delivered)
+	if p.observing == nil {
+		p.shooter.Fate(f.Delivered)
+	}
 	if f.Delivered {
 		p.faults.news = now
 		p.outbox.welcomed = p.outbox.welcomed || sent.welcome
@@ -58,7 +71,9 @@ func (p *player) fate(f netcode.Fate, now time.Duration) {
 	if sent.has && p.outbox.sender != nil && sent.epoch == p.outbox.epoch {
 		if f.Delivered {
 			p.outbox.sender.Delivered(&sent.snapshot)
-			p.shooter.Delivered(&sent.snapshot)
+			if p.observing == nil {
+				p.shooter.Delivered(&sent.snapshot)
+			}
 		} else {
 			p.outbox.sender.Lost(&sent.snapshot)
 		}
@@ -73,4 +88,6 @@ type playerInterest struct {
 	near    *snapshot.AreaView      // entities near to it; nil: all are sent
 	members map[ecs.Entity]Audience // of the game's own
 	blind   bool                    // one of its own entities is hidden from it
+	eye     [3]float32              // that the game set …
+	hasEye  bool                    // … in place of its own entities
 }

@@ -58,6 +58,7 @@ type playerState uint8
 const (
 	greeting playerState = iota // the transport is up, no Hello yet
 	refusing                    // the protocols differ: telling the peer how
+	watching                    // it observes, and is no player
 	playing
 	away // lost its connection; the place is held
 )

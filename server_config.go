@@ -32,6 +32,17 @@ type ServerConfig struct {
 	// are taken is dropped with [transport.Full]. Nobody owns that entity until the player
 	// has left.
 	MaxClients int
+	// Observe, when set, decides what a client may see that wants to observe the match and
+	// not play (see [ClientConfig].Observe). An error refuses it with the error's text. nil
+	// refuses every observer. The server calls it in Step, before a tick. It may read the
+	// world, and must not change it. An observer has no player number, runs no OnJoin, takes
+	// no place of MaxClients, and sends no commands and no requests. It holds no place after
+	// a lost connection.
+	Observe func(Observer) (Grant, error)
+	// MaxObservers is how many clients may observe at once. More are refused. 0 means 16.
+	// Negative is an error. At most 4096. With Observe set, the transport must take
+	// MaxObservers peers besides MaxClients.
+	MaxObservers int
 	// SnapshotRate is the number of snapshots a second for each client. It must divide the
 	// tick rate. 0 means one a tick. Negative is an error.
 	SnapshotRate int
@@ -126,6 +137,7 @@ const (
 	defaultDecayInput  = 250 * time.Millisecond
 	defaultHold        = 30 * time.Second
 	defaultMaxWaiting  = 32
+	defaultObservers   = 16
 )
 
 // check fills defaults in and reports every fault at once.
@@ -227,9 +239,21 @@ func checkDuration(name string, d *time.Duration, most, byDefault time.Duration)
 
 // checkClients holds MaxClients to what the transport takes.
 func (c *ServerConfig) checkClients() error {
-	peers := 0
+	peers, kept, besides := 0, 0, "" // of the peers, for observers
 	if l, ok := c.Transport.(transport.Limited); ok {
 		peers = l.MaxPeers()
+	}
+	if c.MaxObservers == 0 {
+		c.MaxObservers = defaultObservers
+	}
+	if c.MaxObservers < 1 || c.MaxObservers > standard.MaxPlayers {
+		return fmt.Errorf("foretick: ServerConfig.MaxObservers is %d: use 1 to %d, or 0 for %d", c.MaxObservers, standard.MaxPlayers, defaultObservers)
+	}
+	if c.Observe != nil && peers > 0 {
+		if peers <= c.MaxObservers {
+			return fmt.Errorf("foretick: ServerConfig.MaxObservers is %d, but the transport takes %d peers in all: set its Config.MaxPeers higher", c.MaxObservers, peers)
+		}
+		peers, kept, besides = peers-c.MaxObservers, c.MaxObservers, " besides MaxObservers"
 	}
 	if c.MaxClients == 0 {
 		c.MaxClients = defaultMaxClients
@@ -241,7 +265,7 @@ func (c *ServerConfig) checkClients() error {
 	case c.MaxClients < 1 || c.MaxClients > standard.MaxPlayers:
 		return fmt.Errorf("foretick: ServerConfig.MaxClients is %d: use 1 to %d, or 0 for the default", c.MaxClients, standard.MaxPlayers)
 	case peers > 0 && c.MaxClients > peers:
-		return fmt.Errorf("foretick: ServerConfig.MaxClients is %d, but the transport takes %d peers: set its Config.MaxPeers to %d", c.MaxClients, peers, c.MaxClients)
+		return fmt.Errorf("foretick: ServerConfig.MaxClients is %d, but the transport takes %d peers%s: set its Config.MaxPeers to %d", c.MaxClients, peers, besides, c.MaxClients+kept)
 	}
 	return nil
 }

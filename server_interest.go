@@ -4,6 +4,7 @@ import (
 	"unsafe"
 
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/netcode"
 	"github.com/foretick/foretick/snapshot"
 )
 
@@ -15,11 +16,12 @@ type serverInterest struct {
 
 // survey is the server's side of the interest, refilled each tick.
 type survey struct {
-	area   *snapshot.Area
-	asked  map[snapshot.NetID]ecs.Entity // of the prefabs that have a hook
-	eyes   [][3]float32
-	looker PlayerID
-	ask    func(snapshot.NetID) Relevance
+	area       *snapshot.Area
+	asked      map[snapshot.NetID]ecs.Entity // of the prefabs that have a hook
+	eyes       [][3]float32
+	looker     PlayerID
+	everything bool // that is granted: Never does not count
+	ask        func(snapshot.NetID) Relevance
 }
 
 func newSurvey(m *simulation) *survey {
@@ -30,7 +32,11 @@ func newSurvey(m *simulation) *survey {
 	v.area, _ = snapshot.NewArea(m.p.handlers.interest.cfg) // was checked when it was declared
 	v.ask = func(id snapshot.NetID) Relevance {
 		e := v.asked[id]
-		return m.p.handlers.relevant[m.p.identity.Get(m.world, e).Prefab](&m.frame, v.looker, e)
+		r := m.p.handlers.relevant[m.p.identity.Get(m.world, e).Prefab](&m.frame, v.looker, e)
+		if v.everything && r == snapshot.Never {
+			return snapshot.ByDistance
+		}
+		return r
 	}
 	return v
 }
@@ -60,11 +66,47 @@ func (v *survey) fill(m *simulation) {
 	}
 }
 
-// look updates the set of entities that a player receives.
-func (v *survey) look(m *simulation, p *player) {
+// look updates the set of entities that a player or an observer receives.
+func (v *survey) look(m *simulation, in *sessions, p *player) {
+	v.eyes, v.looker, v.everything = v.eyes[:0], p.views(), false
+	switch o := p.observing; {
+	case o == nil:
+		v.addEyes(m, p)
+	case o.grant.Everything && o.eye == (netcode.Eye{}):
+		p.interest.near.LookEverywhere(m.frame.Tick, p.outbox.sender.SetRelevant)
+		return
+	default:
+		v.everything = o.grant.Everything
+		v.addObserverEyes(m, in, o)
+	}
+	p.interest.near.Look(m.frame.Tick, v.eyes, v.ask, p.outbox.sender.SetRelevant)
+}
+
+// addObserverEyes adds where an observer looks from.
+func (v *survey) addObserverEyes(m *simulation, in *sessions, o *observing) {
+	of := in.player(o.grant.Player)
+	if o.grant.Player == ecs.Nobody {
+		if o.eye.Has && !o.grant.FollowOnly {
+			v.eyes = append(v.eyes, [3]float32{o.eye.X, o.eye.Y, o.eye.Z})
+		}
+		of = in.player(PlayerID(o.eye.Player))
+		if of != nil && o.grant.FollowOnly && o.grant.Team != 0 && o.grant.Team != of.interest.team {
+			of = nil
+		}
+	}
+	if of != nil {
+		v.addEyes(m, of)
+	}
+}
+
+// addEyes adds where a player looks from: the eye that the game set, or its own entities.
+func (v *survey) addEyes(m *simulation, p *player) {
+	if p.interest.hasEye {
+		v.eyes = append(v.eyes, p.interest.eye)
+		return
+	}
 	it := m.p.handlers.interest
 	id, size := m.p.Components[it.comp].ID, m.p.Components[it.comp].Size
-	v.eyes, v.looker = v.eyes[:0], p.owner
 	for _, rows := range m.entities.Owned(m.world, p.owner) {
 		if base := rows.Column(id); base != nil {
 			for i := range rows.Len() {
@@ -73,5 +115,4 @@ func (v *survey) look(m *simulation, p *player) {
 			}
 		}
 	}
-	p.interest.near.Look(m.frame.Tick, v.eyes, v.ask, p.outbox.sender.SetRelevant)
 }

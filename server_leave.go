@@ -37,6 +37,9 @@ func (s *Server) forget(p *player, code transport.Code, detail string) {
 	s.admission.charge(s.clock.now, &p.session)
 	s.admission.settle(&p.session)
 	if p.session.state != playing {
+		if p.observing != nil {
+			s.forgetObserver(p)
+		}
 		delete(s.sessions.byPeer, p.session.peer)
 		s.sessions.remove(p)
 		return
@@ -79,6 +82,8 @@ func (s *Server) leave(p *player, code transport.Code, detail string) {
 		s.sessions.leaving = append(s.sessions.leaving, p.owner)
 	}
 	s.sessions.owners[p.owner] = nil
+	s.dropObserversOf(p.owner)
+	s.showObserversAll(p)
 	s.stats.Left++
 	s.board.change(p, &s.sessions, &s.stats)
 	s.cfg.Logger.Info("left", append(p.who(), "code", code, "detail", detail)...)
@@ -91,7 +96,7 @@ func (s *Server) dropOverflowed() {
 		p := s.sessions.players[i]
 		switch {
 		case !p.outbox.overflowed:
-		case p.session.state == playing:
+		case p.session.state == playing, p.session.state == watching:
 			s.stats.Overflowed++
 			s.drop(p, transport.Overflow, "did not take its messages")
 		case p.session.state == away:

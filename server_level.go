@@ -45,6 +45,11 @@ func (s *Server) nextLevel(data []byte, build func(f *Frame)) {
 			p.outbox.entered, p.outbox.epoch = false, s.level.epoch
 			p.shooter.Enter()
 		}
+		if p.session.state == watching {
+			p.outbox.sender.Close()
+			s.introduceObserver(p)
+			p.outbox.entered, p.outbox.epoch = false, s.level.epoch
+		}
 	}
 	if build != nil {
 		build(&s.sim.frame)

@@ -18,6 +18,11 @@ func (s *Server) sendMessage(to PlayerID, channel, id uint8, payload []byte) err
 	if p == nil {
 		return fmt.Errorf("foretick: no player %d", to)
 	}
+	for _, o := range s.sessions.observers {
+		if o.observing.grant.Player == to || o.observing.grant.Everything {
+			_ = s.sendOn(o, channel, id, payload) // one that does not take it is disconnected
+		}
+	}
 	return s.sendOn(p, channel, id, payload)
 }
 
@@ -39,7 +44,7 @@ func (s *Server) sendOn(p *player, channel, id uint8, payload []byte) error {
 		return err
 	}
 	s.stats.MessagesSent++
-	if id >= standard.MaxMessages || !s.p.Reliable(channel) {
+	if id >= standard.MaxMessages || !s.p.Reliable(channel) || p.observing != nil {
 		return nil
 	}
 	for _, fn := range s.hooks.message {
@@ -54,6 +59,9 @@ func (s *Server) broadcast(channel, id uint8, payload []byte) error {
 		if p.session.state == playing || p.session.state == away {
 			errs = append(errs, s.sendOn(p, channel, id, payload))
 		}
+	}
+	for _, o := range s.sessions.observers {
+		_ = s.sendOn(o, channel, id, payload)
 	}
 	return errors.Join(errs...)
 }

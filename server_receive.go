@@ -1,6 +1,7 @@
 package foretick
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -33,7 +34,7 @@ func (s *Server) receive(t time.Duration) {
 			}
 		case p.session.conn.Silent(t) > s.cfg.Timeout:
 			s.drop(p, transport.Timeout, "silent for too long")
-		case p.session.state == playing && s.dropMute(p, t):
+		case (p.session.state == playing || p.session.state == watching) && s.dropMute(p, t):
 		case p.session.state == greeting && t-p.session.since > greetingTime:
 			s.logs.abuse(s.clock.now, "dropped: said no hello", p)
 			s.drop(p, transport.Timeout, "said no hello")
@@ -187,6 +188,9 @@ func (s *Server) message(t time.Duration, p *player, m netcode.Message, b []byte
 		}
 		s.hello(t, p, h)
 	case netcode.MessageCommands:
+		if p.observing != nil {
+			return netcode.ErrMalformed
+		}
 		if p.session.state == playing && p.inputs.buffer != nil {
 			if s.bandwidth != nil {
 				s.bandwidth.up += uint64(len(m.Body))
@@ -198,8 +202,15 @@ func (s *Server) message(t time.Duration, p *player, m netcode.Message, b []byte
 				return p.inputs.buffer.Read(m.Body, s.clock.ticks(t, s.sim.frame.Tick))
 			})
 		}
+	case netcode.MessageEye:
+		var eye netcode.Eye
+		err := s.decode(p, b, func() (err error) { eye, err = netcode.ParseEye(m.Body); return err })
+		if err != nil || p.session.poisoned || p.observing == nil {
+			return cmp.Or(err, netcode.ErrMalformed)
+		}
+		p.observing.eye = eye
 	case netcode.MessageReady:
-		if p.session.state != playing {
+		if p.session.state != playing && p.session.state != watching {
 			return nil
 		}
 		var w netcode.ClientConfig

@@ -34,7 +34,7 @@ func (s *Server) beginPacket(p *player, now time.Duration) {
 	d := &p.outbox.draft
 	d.begin(p.session.conn.Begin(now), s.level.epoch)
 	p.fates(now)
-	if p.session.state != playing {
+	if p.session.state != playing && p.session.state != watching {
 		return
 	}
 	if !p.outbox.welcomed {
@@ -48,13 +48,15 @@ func (s *Server) beginPacket(p *player, now time.Duration) {
 	if !p.due(s.sim.frame.Tick) || !p.outbox.reads(s.level.named) {
 		return
 	}
-	if debugBuild {
-		s.sendTrail(p, d.packet)
-	}
 	if p.interest.near != nil {
-		s.interest.survey.look(&s.sim, p)
+		s.interest.survey.look(&s.sim, &s.sessions, p)
 	}
-	s.writeNote(p)
+	if p.observing == nil {
+		if debugBuild {
+			s.sendTrail(p, d.packet)
+		}
+		s.writeNote(p)
+	}
 	d.note, d.due = p.reasons.Packed(), true
 	s.senders.encoding = append(s.senders.encoding, p)
 }
@@ -173,7 +175,7 @@ const minSendRate = 2000
 // welcome returns everything that an admitted client needs to know.
 func (s *Server) welcome(p *player) netcode.Welcome {
 	w := netcode.Welcome{
-		Owner: uint16(p.owner), TickRate: uint8(s.p.TickRate), SnapshotInterval: uint8(p.outbox.every), Tick: s.sim.frame.Tick, Resume: p.session.token, Epoch: s.level.epoch, Taken: p.requests.taken,
+		Owner: uint16(p.views()), TickRate: uint8(s.p.TickRate), SnapshotInterval: uint8(p.outbox.every), Tick: s.sim.frame.Tick, Resume: p.session.token, Epoch: s.level.epoch, Taken: p.requests.taken,
 		Server: s.sessions.serverID, Resumed: p.session.resumed, Code: uint16(p.session.lostCode), Text: p.session.lostText, Architecture: s.sessions.architecture,
 	}
 	if s.p.Command != nil {

@@ -21,14 +21,16 @@ func (s *Server) hello(t time.Duration, p *player, h netcode.Hello) {
 	switch {
 	case h.Version != helloVersion:
 		s.refuse(t, p, netcode.Reject{Code: rejectVersion, Protocol: s.p.Hash, Text: "this server speaks another version of the library's own protocol"})
-	case h.Role != netcode.RolePlay:
-		s.refuse(t, p, netcode.Reject{Code: rejectRole, Protocol: s.p.Hash, Text: fmt.Sprintf("this server does not know role %d: it takes players (0)", h.Role)})
+	case h.Role > netcode.RoleObserve:
+		s.refuse(t, p, netcode.Reject{Code: rejectRole, Protocol: s.p.Hash, Text: fmt.Sprintf("this server does not know role %d: it takes players (0) and observers (1)", h.Role)})
 	case h.Protocol != s.p.Hash && s.cfg.AllowOtherBuilds:
 		s.otherBuilds(t, p, h)
 	case h.Protocol != s.p.Hash:
 		s.logs.abuse(s.clock.now, "refused: another protocol", p, "theirs", h.Protocol, "ours", s.p.Hash)
 		s.refuse(t, p, netcode.Reject{Code: rejectMismatch, Protocol: s.p.Hash, Text: "the game's protocol differs"})
 		_ = p.session.conn.SendReliable(s.sim.frame.Tick, kindDescribe, []byte(cutLines(s.p.parts().Describe(), netcode.MaxReliable)))
+	case h.Role == netcode.RoleObserve:
+		s.observer(t, p, h)
 	case s.sessions.waits(p), s.resumed(t, p, h):
 	case s.sim.world.Used() > roomUsed:
 		s.stats.Refused++
@@ -187,6 +189,9 @@ func (s *Server) tellMoves() {
 // countPlayed counts a tick for every player that played in it.
 func (s *Server) countPlayed() {
 	for _, p := range s.sessions.players {
+		if p.session.state == watching && p.session.pending && s.clock.now-p.session.since >= settledAfter {
+			s.admission.settle(&p.session)
+		}
 		if p.session.state != playing {
 			continue
 		}

@@ -13,6 +13,8 @@ type sessions struct {
 	byPeer  map[transport.PeerID]*player
 	owners  []*player // by owner; 0 unused
 
+	observers []*player // of them, those that observe
+
 	joining   []*player
 	leaving   []PlayerID
 	moves     []move    // players that lost their connection or came back since the last tick, in order

@@ -26,6 +26,7 @@ type ServerStats struct {
 	ViewsOfNobody    uint64 // calls of Frame.Rewind or RewindBehind for a player that does not play: every query misses, see Frame.Present
 	Malformed        uint64 // packets or messages that could not be parsed
 	Joined, Left     uint64 // players
+	Observers        uint64 // observers let in
 	Resumed          uint64 // times a player came back to its place
 	Panics           uint64 // panics in handlers for one player, which was dropped
 	CorePanics       uint64 // panics in decoding a peer's bytes, which was dropped: a fault of this library; please report it

@@ -29,6 +29,7 @@ func (s *Server) setVisible(player PlayerID, e ecs.Entity, visible bool) bool {
 	if p.outbox.sender != nil {
 		p.outbox.sender.SetVisible(snapshot.NetID(id.Net), visible)
 	}
+	s.showObservers(e)
 	return true
 }
 
@@ -50,6 +51,12 @@ func (s *Server) setTeam(player PlayerID, team uint8) bool {
 	if p.outbox.sender != nil {
 		p.outbox.sender.SetTeam(team)
 	}
+	for _, o := range s.sessions.observers {
+		if o.observing.grant.Player == player {
+			o.outbox.sender.SetTeam(team)
+		}
+	}
+	s.showObserversAll(p)
 	return true
 }
 
@@ -94,7 +101,29 @@ func (s *Server) setAudience(player PlayerID, e ecs.Entity, a Audience, member b
 	if p.outbox.sender != nil {
 		p.outbox.sender.SetAudience(s.sim.net(e), a, member)
 	}
+	for _, o := range s.sessions.observers {
+		if o.observing.grant.Player == player {
+			o.outbox.sender.SetAudience(s.sim.net(e), a, member)
+		}
+	}
 	return true
+}
+
+func (s *Server) setEye(player PlayerID, x, y, z float32) bool {
+	p := s.sessions.player(player)
+	if p == nil || x-x != 0 || y-y != 0 || z-z != 0 { // of what is not finite the difference is NaN
+		return false
+	}
+	p.interest.eye, p.interest.hasEye = [3]float32{x, y, z}, true
+	return true
+}
+
+func (s *Server) clearEye(player PlayerID) bool {
+	p := s.sessions.player(player)
+	if p != nil {
+		p.interest.hasEye = false
+	}
+	return p != nil
 }
 
 // reintroduce tells a new sender what the player is.
@@ -157,5 +186,6 @@ func (s *Server) newSender(p *player) *snapshot.Sender {
 		p.interest.near = s.interest.survey.area.NewView()
 		cfg.Relevant, cfg.Priority = true, p.interest.near.Priority
 	}
-	return s.senders.source.NewSender(uint16(p.owner), cfg)
+	cfg.Everything = p.observing != nil && p.observing.grant.Everything
+	return s.senders.source.NewSender(uint16(p.views()), cfg)
 }

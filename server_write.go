@@ -237,7 +237,7 @@ const calmShare = 6
 // due reports whether the player gets a snapshot in this tick: at its rate, and at once
 // after a sudden effect that the player could not predict.
 func (p *player) due(now Tick) bool {
-	return now%p.outbox.every == 0 || p.reasons.Sudden(now)
+	return now%p.outbox.every == 0 || p.observing == nil && p.reasons.Sudden(now)
 }
 
 // refuseView refuses views of what players saw in a system whose results both ends must

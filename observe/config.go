@@ -2,10 +2,12 @@ package observe
 
 import (
 	"errors"
+	"fmt"
 	"log/slog"
 	"time"
 
 	"github.com/foretick/foretick/internal/guard"
+	"github.com/foretick/foretick/netcode"
 	"github.com/foretick/foretick/schema"
 	"github.com/foretick/foretick/transport"
 )
@@ -14,9 +16,14 @@ import (
 type Config struct {
 	// Transport is a dialled endpoint. The observer drains it, and closes it in Close.
 	Transport transport.Endpoint
-	// SchemaOnly requests the schema and nothing else. The observer then takes no player's
-	// place and has no entities.
+	// SchemaOnly requests the schema and nothing else. The observer then has no entities.
 	SchemaOnly bool
+	// Data is told to the server's ServerConfig.Observe, which decides what the observer may
+	// see. At most 256 bytes.
+	Data []byte
+	// SnapshotRate is the most snapshots a second that the observer wants, up to 255. 0
+	// leaves it to the server. Negative is an error.
+	SnapshotRate int
 	// Timeout is the silence of the server after which the connection ends, 100 ms to 24 h.
 	// 0 means 5 s. Negative is an error.
 	Timeout time.Duration
@@ -39,6 +46,12 @@ func (c *Config) check() error {
 	}
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
+	}
+	if len(c.Data) > netcode.MaxHelloData {
+		errs = append(errs, fmt.Errorf("observe: Config.Data has %d bytes: use up to %d", len(c.Data), netcode.MaxHelloData))
+	}
+	if c.SnapshotRate < 0 || c.SnapshotRate > 255 {
+		errs = append(errs, fmt.Errorf("observe: Config.SnapshotRate is %d: use 1 to 255, or 0", c.SnapshotRate))
 	}
 	return errors.Join(append(errs, guard.Timeout("observe: Config.Timeout", c.Timeout))...)
 }

@@ -30,7 +30,11 @@ type Observer struct {
 	conn   *netcode.Conn
 	schema *schema.Protocol
 	raw    []byte
-	me     uint16
+	in     bool   // the server let it in
+	of     uint16 // the player whose view it has
+	eye    netcode.Eye
+	looks  bool // it said where from
+	every  time.Duration
 	epoch  uint8
 	recv   *snapshot.Receiver
 	err    error
@@ -38,6 +42,7 @@ type Observer struct {
 	malformed uint64
 	decoding  bool // nothing of the caller's runs
 	levelled  bool // by the packet at hand
+	scratch   [12]byte
 	events    [16]transport.Event
 }
 
@@ -71,8 +76,22 @@ func (o *Observer) Tick() Tick {
 	return t
 }
 
-// Player returns the player whose place the observer has, 0 before it has one.
-func (o *Observer) Player() uint16 { return o.me }
+// Player returns the player whose view the server granted, 0 if it granted another, or did
+// not let the observer in yet.
+func (o *Observer) Player() uint16 { return o.of }
+
+// SetEye makes the observer look from a position: where the game has an Interest, it then
+// receives what is near. The server may ignore it. Without an eye, an observer that was not
+// granted everything receives no entity with a position. It does nothing for a position that
+// is not finite.
+func (o *Observer) SetEye(x, y, z float32) {
+	if x-x == 0 && y-y == 0 && z-z == 0 { // of what is not finite the difference is NaN
+		o.looks, o.eye = true, netcode.Eye{Has: true, X: x, Y: y, Z: z}
+	}
+}
+
+// Follow makes the observer look from where a player looks, as it moves. 0 means nobody.
+func (o *Observer) Follow(player uint16) { o.looks, o.eye = true, netcode.Eye{Player: player} }
 
 // Connection returns the figures of the connection, such as round trip and packet loss. It
 // is zero before the transport is up.
@@ -115,10 +134,10 @@ func (o *Observer) Step(now time.Time) error {
 
 // interval is the time between packets.
 func (o *Observer) interval() time.Duration {
-	if o.me == 0 {
+	if !o.in {
 		return helloInterval
 	}
-	return time.Second / time.Duration(o.schema.TickRate)
+	return o.every
 }
 
 // Close leaves the match and closes the transport.
@@ -168,8 +187,15 @@ func (o *Observer) send() {
 	for _, ok := o.conn.NextFate(); ok; _, ok = o.conn.NextFate() {
 		continue
 	}
-	if !o.cfg.SchemaOnly && o.schema != nil && o.me == 0 {
-		pk.Message(netcode.MessageHello, netcode.Hello{Version: netcode.Version, Protocol: o.schema.Hash(), Architecture: runtime.GOARCH}.Append(nil))
+	if !o.cfg.SchemaOnly && o.schema != nil && !o.in {
+		hello := netcode.Hello{
+			Version: netcode.Version, Protocol: o.schema.Hash(), SnapshotRate: uint8(o.cfg.SnapshotRate),
+			Role: netcode.RoleObserve, Architecture: runtime.GOARCH, Data: o.cfg.Data,
+		}
+		pk.Message(netcode.MessageHello, hello.Append(nil))
+	}
+	if o.in && o.looks {
+		pk.Message(netcode.MessageEye, o.eye.Append(o.scratch[:0]))
 	}
 	_, b := pk.Finish()
 	// A refused packet is a lost one: what it carried goes again.

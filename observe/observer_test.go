@@ -55,15 +55,20 @@ func (g *game) protocol() *foretick.Protocol {
 	foretick.Default(p, &g.player, &g.health, health{Points: 75, Spare: 3})
 	g.score.OnClient(p, nil, foretick.Via("chat"))
 	g.spark.OnClient(p, nil, foretick.Via("effects"))
-	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) {
-		for _, owner := range []foretick.PlayerID{player, ecs.Nobody} {
-			e := f.Spawn(&g.player, owner)
-			g.place.Get(f.World, e).X = 12.5
-			g.bodies = append(g.bodies, e)
-		}
-	})
 	return p
 }
+
+// begin spawns what there is to see: an entity of a player, and one of nobody.
+func (g *game) begin(f *foretick.Frame) {
+	for _, owner := range []foretick.PlayerID{1, ecs.Nobody} {
+		e := f.Spawn(&g.player, owner)
+		g.place.Get(f.World, e).X = 12.5
+		g.bodies = append(g.bodies, e)
+	}
+}
+
+// all grants everything.
+func all(foretick.Observer) (foretick.Grant, error) { return foretick.Grant{Everything: true}, nil }
 
 // run runs a server and an observer in virtual time until done returns true.
 func run(n *sim.Network, s *foretick.Server, o *observe.Observer, done func() bool) error {
@@ -78,15 +83,17 @@ func run(n *sim.Network, s *foretick.Server, o *observe.Observer, done func() bo
 	return errors.New("took too long")
 }
 
-// A tool asks a server for its protocol, joins, and prints what it sees, without the types
+// A tool asks a server for its protocol, observes, and prints what it sees, without the types
 // of the game.
 func Example() {
 	n := sim.NewNetwork(1)
 	listen := n.Listen()
-	server, err := foretick.NewServer(foretick.ServerConfig{Protocol: new(game).protocol(), Transport: listen})
+	g := &game{}
+	server, err := foretick.NewServer(foretick.ServerConfig{Protocol: g.protocol(), Transport: listen, Observe: all})
 	if err != nil {
 		panic(err)
 	}
+	g.begin(server.Frame())
 	o, err := observe.New(observe.Config{Transport: n.Dial(listen, sim.LAN, sim.LAN)})
 	if err != nil {
 		panic(err)
@@ -112,6 +119,7 @@ func Example() {
 	//   place.X = 12.5
 	//   place.Y = 0
 	//   health.Points = 75
+	//   health.Spare = 3
 }
 
 // TestObserverOfAnyServer: with SchemaOnly a tool takes no place. Without it, it reads
@@ -121,8 +129,13 @@ func TestObserverOfAnyServer(t *testing.T) {
 	listen := n.Listen()
 	g := &game{}
 	p := g.protocol()
-	server, err := foretick.NewServer(foretick.ServerConfig{Protocol: p, Transport: listen})
+	asked := foretick.Observer{}
+	server, err := foretick.NewServer(foretick.ServerConfig{Protocol: p, Transport: listen, Observe: func(o foretick.Observer) (foretick.Grant, error) {
+		asked = o
+		return foretick.Grant{}, nil
+	}})
 	require.NoError(t, err)
+	g.begin(server.Frame())
 	bad := sim.Link{Latency: 30 * time.Millisecond, Loss: 0.2, Reorder: 0.1}
 	asks, err := observe.New(observe.Config{Transport: n.Dial(listen, bad, bad), SchemaOnly: true})
 	require.NoError(t, err)
@@ -138,7 +151,7 @@ func TestObserverOfAnyServer(t *testing.T) {
 	require.Equal(t, transport.Closed, why.Code)
 
 	var told []string
-	watches, err := observe.New(observe.Config{Transport: n.Dial(listen, bad, bad), OnMessage: func(m schema.Message, _ observe.Tick, v []any) {
+	watches, err := observe.New(observe.Config{Transport: n.Dial(listen, bad, bad), Data: []byte("cast"), OnMessage: func(m schema.Message, _ observe.Tick, v []any) {
 		told = append(told, fmt.Sprint(m.Schema.Name(), v))
 	}})
 	require.NoError(t, err)
@@ -146,7 +159,9 @@ func TestObserverOfAnyServer(t *testing.T) {
 	require.Zero(t, watches.Tick())
 	require.NoError(t, run(n, server, watches, func() bool { return len(watches.Entities()) == 2 }))
 	require.NotZero(t, watches.Connection().RTT)
-	require.EqualValues(t, 1, watches.Player())
+	require.Zero(t, watches.Player())
+	require.Equal(t, "cast", string(asked.Data))
+	require.NotEmpty(t, asked.Address)
 	first := watches.Receiver()
 	require.NoError(t, g.score.Broadcast(server.Frame(), health{Points: 9}))
 	for i := range 20 {
@@ -158,17 +173,19 @@ func TestObserverOfAnyServer(t *testing.T) {
 	require.Empty(t, watches.Entities())
 	require.Zero(t, watches.Malformed())
 	require.Zero(t, server.Stats().Malformed)
-	require.Equal(t, 1, len(server.Players(nil)))
+	require.Empty(t, server.Players(nil))
+	require.EqualValues(t, 1, server.Stats().Observers)
 }
 
-// TestEntities: values follow the server, fields of the owner's alone are not there for
-// others, and a destroyed entity goes.
+// TestEntities: values follow the server, and a destroyed entity goes. Who is granted
+// everything reads fields of the owner's alone.
 func TestEntities(t *testing.T) {
 	n := sim.NewNetwork(1)
 	listen := n.Listen()
 	g := &game{}
-	server, err := foretick.NewServer(foretick.ServerConfig{Protocol: g.protocol(), Transport: listen})
+	server, err := foretick.NewServer(foretick.ServerConfig{Protocol: g.protocol(), Transport: listen, Observe: all})
 	require.NoError(t, err)
+	g.begin(server.Frame())
 	o, err := observe.New(observe.Config{Transport: n.Dial(listen, sim.LAN, sim.LAN)})
 	require.NoError(t, err)
 	require.NoError(t, run(n, server, o, func() bool { return len(o.Entities()) == 2 }))
@@ -177,10 +194,8 @@ func TestEntities(t *testing.T) {
 		require.True(t, ok)
 		require.Equal(t, e.ID(), again.ID())
 		spare, ok := e.Value("health", "Spare")
-		require.Equal(t, e.Owner() == 1, ok)
-		if ok {
-			require.EqualValues(t, 3, spare)
-		}
+		require.True(t, ok)
+		require.EqualValues(t, 3, spare)
 		_, ok = e.Value("health", "Nothing")
 		require.False(t, ok)
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/foretick/foretick/internal/guard"
 	"github.com/foretick/foretick/internal/standard"
@@ -98,11 +99,12 @@ func (o *Observer) message(m netcode.Message) error {
 	switch m.Type {
 	case netcode.MessageWelcome:
 		w, err := netcode.ParseWelcome(m.Body)
-		if err != nil || w.Owner == 0 {
-			return netcode.ErrMalformed
+		if err != nil {
+			return err
 		}
-		if o.me == 0 {
-			o.me = w.Owner
+		if !o.in {
+			o.in, o.of = true, w.Owner
+			o.every = time.Duration(w.SnapshotInterval) * time.Second / time.Duration(w.TickRate)
 			o.enter(w.Epoch)
 		}
 	case netcode.MessageReject:
@@ -141,7 +143,7 @@ func (o *Observer) message(m netcode.Message) error {
 
 func (o *Observer) enter(epoch uint8) {
 	o.epoch = epoch
-	cfg := snapshot.ReceiverConfig{Viewer: o.me, Owners: standard.MaxPlayers}
+	cfg := snapshot.ReceiverConfig{Viewer: o.of, Owners: standard.MaxPlayers}
 	if o.recv != nil {
 		cfg.After, _ = o.recv.Newest()
 	}

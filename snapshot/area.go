@@ -157,6 +157,25 @@ func (v *AreaView) Look(t schema.Tick, eyes [][3]float32, ask func(NetID) Releva
 	for _, eye := range eyes {
 		v.around(eye, t)
 	}
+	v.tell(set)
+}
+
+// LookEverywhere makes every entity of the area relevant, as of tick t. It calls set as Look
+// does.
+func (v *AreaView) LookEverywhere(t schema.Tick, set func(NetID, bool)) {
+	v.number++
+	v.in, v.out = v.in[:0], v.out[:0]
+	for _, id := range v.area.always {
+		v.mark(id, t, 0)
+	}
+	for i := range v.area.items {
+		v.mark(v.area.items[i].id, t, 0)
+	}
+	v.tell(set)
+}
+
+// tell calls set for what changed.
+func (v *AreaView) tell(set func(NetID, bool)) {
 	for id, m := range v.marks {
 		if m.number != v.number {
 			v.out = append(v.out, id)

@@ -247,7 +247,7 @@ func (s *Sender) encodeFull(g *shown, e *entity, a plan.Audience) {
 	if a&plan.ToOwner == 0 {
 		c.Flag(coder.CtxOwned, v.owner != 0)
 	}
-	if v.owner != 0 {
+	if v.owner != 0 || a&plan.ToOwner != 0 {
 		c.Bits.Write(uint64(v.owner), 16)
 	}
 	for m := reg.Classes &^ plan.ToOwner; m != 0; m &= m - 1 {

@@ -44,7 +44,7 @@ func (s *Sender) read(log []news, changed wireSet) {
 		w := note.wire
 		if w == 0 {
 			// Entities that the viewer now owns are shown from now on.
-			s.restless = s.restless || s.cfg.Relevant && n.what < newsBorn && s.owns(n.owner) != 0
+			s.restless = s.restless || s.cfg.Relevant && n.what < newsBorn && s.has(n.owner)
 			continue
 		}
 		a := s.relation(n.slot, n.owner)
@@ -120,7 +120,7 @@ func (s *Sender) consider(slot int32) {
 		}
 		n.id = id
 	}
-	visible := !n.hidden && (!s.cfg.Relevant || n.relevant || s.owns(s.src.hot[slot].owner) != 0) && (s.cfg.Visible == nil || s.cfg.Visible(id))
+	visible := !n.hidden && (!s.cfg.Relevant || n.relevant || s.has(s.src.hot[slot].owner)) && (s.cfg.Visible == nil || s.cfg.Visible(id))
 	switch {
 	case visible && n.wire == 0:
 		n.wire = s.allot(id, slot)
@@ -157,7 +157,7 @@ func (s *Sender) allot(id NetID, slot int32) schema.WireID {
 	s.held.drop(w)
 	s.waiting.drop(w)
 	s.auds[w], s.from[w] = s.relation(slot, h.owner), 0
-	s.own.put(w, s.auds[w]&plan.ToOwner != 0)
+	s.own.put(w, s.has(s.src.hot[slot].owner))
 	s.refers.put(w, h.refs)
 	return w
 }

@@ -117,7 +117,7 @@ func (r *Receiver) parseFull(rec *record, slot *wireSlot, t schema.Tick) error {
 		rec.aud = plan.ToOwner
 	}
 	if rec.aud != 0 || in.Flag(coder.CtxOwned) {
-		if rec.owner = uint16(in.Read(16)); rec.owner == 0 {
+		if rec.owner = uint16(in.Read(16)); rec.owner == 0 && (rec.aud == 0 || r.cfg.Viewer != 0) {
 			return malformed("owner")
 		}
 	}

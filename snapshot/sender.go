@@ -151,7 +151,7 @@ func (s *Sender) SetViewer(viewer uint16) {
 		if s.live.has(schema.WireID(w)) {
 			slot := s.slots[w]
 			s.auds[w] = s.relation(slot, s.src.hot[slot].owner)
-			s.own.put(schema.WireID(w), s.auds[w]&plan.ToOwner != 0)
+			s.own.put(schema.WireID(w), s.has(s.src.hot[slot].owner))
 		}
 	}
 }

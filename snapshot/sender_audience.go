@@ -46,17 +46,25 @@ func (s *Sender) Audience(id NetID) schema.Audience {
 	return 0
 }
 
-// owns returns ToOwner if the viewer is an owner, and else 0.
+// owns returns ToOwner if the viewer receives what an owner does, and else 0.
 func (s *Sender) owns(owner uint16) plan.Audience {
-	if owner != 0 && (owner == s.viewer || owner == Everyone) {
+	if s.cfg.Everything || s.has(owner) {
 		return plan.ToOwner
 	}
 	return 0
 }
 
+// has reports whether what an owner has is the viewer's own.
+func (s *Sender) has(owner uint16) bool {
+	return owner != 0 && (owner == s.viewer || owner == Everyone)
+}
+
 // relation returns the viewer's classes as seen from an entity with an owner, limited
 // to classes that make a difference. Owning it always does.
 func (s *Sender) relation(slot int32, owner uint16) plan.Audience {
+	if s.cfg.Everything {
+		return s.src.reg.Classes | plan.ToOwner
+	}
 	a := s.owns(owner)
 	if reg := s.src.reg; reg.Shared() {
 		switch team := s.src.hot[slot].team; {
@@ -73,6 +81,10 @@ func (s *Sender) relation(slot int32, owner uint16) plan.Audience {
 // relate applies a change of an entity's audience. Values sent for other classes are no
 // baselines. A change of the owner alone is visible in its versions.
 func (s *Sender) relate(w schema.WireID, a plan.Audience, changed wireSet) {
+	if s.cfg.Everything { // nothing else changes
+		s.own.put(w, s.has(s.src.hot[s.slots[w]].owner))
+		return
+	}
 	was := s.auds[w]
 	if was == a {
 		return

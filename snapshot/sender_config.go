@@ -17,6 +17,9 @@ type SenderConfig struct {
 	// Relevant sends an entity only once [Sender.SetRelevant] makes it relevant, or if
 	// the viewer owns it. See [Area].
 	Relevant bool
+	// Everything sends every field of every entity, as if the viewer owned it and were of
+	// each audience. The viewer's [ReceiverConfig].Viewer must be 0.
+	Everything bool
 	// Priority is the gain of an entity each time that it has something to send and
 	// does not fit. The entity with the highest sum goes first, so none starves. Values
 	// below 1 count as 1. Nil means 1 for all.

@@ -15,7 +15,7 @@ import (
 // maxExported bounds what a reader of the root's documentation has to take in. Lower it
 // when names go; to raise it is a decision for RATIONALE.md. Calls from outside, the state of
 // the match, hierarchies and what appears on a screen brought six.
-const maxExported = 196
+const maxExported = 206
 
 // uncounted are the methods that only satisfy interfaces of the standard library: nobody
 // looks them up in the documentation. They are listed, and not counted.

@@ -1,0 +1,203 @@
+package foretick
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/netcode"
+	"github.com/foretick/foretick/snapshot"
+	"github.com/foretick/foretick/transport"
+)
+
+// Observer is a client that asks to observe the match: see [ServerConfig.Observe].
+type Observer struct {
+	Address  string // where it comes from, as the transport says
+	Identity []byte // from the transport's accept hook; empty: unknown
+	// Data is what the client's [ClientConfig].ObserveData says, at most 256 bytes. Anybody
+	// may send anything: trust only what Identity stands for.
+	Data []byte
+}
+
+// Grant is what an observer may see. The zero Grant is public: the fields that every player
+// receives, of the entities that are hidden from no player. At most one of Team, Player and
+// Everything may be set.
+type Grant struct {
+	// Team adds the fields that this team receives of its own and of other teams. The
+	// observer then sees the entities that are hidden from no player of the team.
+	Team uint8
+	// Player is the player whose view the observer has: its entities, its private fields,
+	// its messages and its eye. The observer is disconnected when the player leaves.
+	Player PlayerID
+	// Everything grants every field of every entity, and every message. Without an eye the
+	// observer receives the whole world. For tools of the operator.
+	Everything bool
+	// FollowOnly ignores positions that the observer looks from. It can then only follow
+	// players, with Team those of the team.
+	FollowOnly bool
+}
+
+// observing is the state of a peer that observes.
+type observing struct {
+	who   Observer
+	grant Grant
+	eye   netcode.Eye
+}
+
+func (g *Grant) check(s *sessions) error {
+	set := 0
+	for _, is := range [...]bool{g.Team != 0, g.Player != ecs.Nobody, g.Everything} {
+		if is {
+			set++
+		}
+	}
+	switch {
+	case set > 1:
+		return fmt.Errorf("foretick: ServerConfig.Observe granted %+v: set one of Team, Player and Everything", *g)
+	case g.Player != ecs.Nobody && s.player(g.Player) == nil:
+		return fmt.Errorf("foretick: ServerConfig.Observe granted the view of player %d, which does not play", g.Player)
+	}
+	return nil
+}
+
+// observer lets a peer observe, if the game grants it something to see.
+func (s *Server) observer(t time.Duration, p *player, h netcode.Hello) {
+	switch {
+	case s.cfg.Observe == nil:
+		s.refuseObserver(t, p, "this server takes no observers")
+		return
+	case len(s.sessions.observers) >= s.cfg.MaxObservers:
+		s.stats.Refused++
+		s.logs.abuse(s.clock.now, "refused: enough observers", p)
+		s.drop(p, transport.Full, "the server takes no more observers")
+		return
+	}
+	o := &observing{who: Observer{Address: p.session.address, Identity: p.session.identity, Data: slices.Clone(h.Data)}}
+	err := s.askGrant(o)
+	if err == nil {
+		err = o.grant.check(&s.sessions)
+	}
+	if err != nil {
+		s.refuseObserver(t, p, err.Error())
+		return
+	}
+	p.observing = o
+	p.session.state, p.session.since = watching, t
+	p.outbox.welcomed, p.outbox.entered, p.outbox.epoch = false, false, s.level.epoch
+	p.session.conn.Admit()
+	p.faults = peerFaults{window: t, news: t, blank: blank{since: t}}
+	p.outbox.every = s.senders.everyFor(s.p.TickRate, int(h.SnapshotRate))
+	s.sessions.observers = append(s.sessions.observers, p)
+	s.introduceObserver(p)
+	s.stats.Observers++
+	s.cfg.Logger.Info("observes", append(p.who(), "grant", o.grant)...)
+}
+
+// askGrant asks the game what an observer may see. A panic refuses it.
+func (s *Server) askGrant(o *observing) (err error) {
+	err = fmt.Errorf("the server failed at what it did for this observer")
+	defer s.contain(ecs.Nobody, "Observe")
+	o.grant, err = s.cfg.Observe(o.who)
+	return err
+}
+
+func (s *Server) refuseObserver(t time.Duration, p *player, text string) {
+	s.logs.abuse(s.clock.now, "refused: observer", p, "why", text)
+	s.refuse(t, p, netcode.Reject{Code: rejectRole, Protocol: s.p.Hash, Text: cutText(text, netcode.MaxRejectText)})
+}
+
+// introduceObserver makes a new sender for an observer, and tells it what it may see.
+func (s *Server) introduceObserver(p *player) {
+	p.outbox.sender = s.newSender(p)
+	g := &p.observing.grant
+	p.interest.team = g.Team
+	if of := s.sessions.player(g.Player); of != nil {
+		p.interest.team = of.interest.team
+		s.enlist(p, of)
+	}
+	p.outbox.sender.SetTeam(p.interest.team)
+	for _, of := range s.sessions.owners {
+		if of == nil {
+			continue
+		}
+		for e := range of.interest.hides {
+			s.showObserver(p, e)
+		}
+	}
+}
+
+// enlist tells an observer's sender the audiences of a player.
+func (s *Server) enlist(p, of *player) {
+	for e, a := range of.interest.members {
+		if e == ecs.None || s.sim.world.Alive(e) {
+			p.outbox.sender.SetAudience(s.sim.net(e), a, true)
+		}
+	}
+}
+
+// showObserver tells an observer's sender whether an entity is hidden from it: it is if it
+// is hidden from a player whose view, or whose team's, is granted, or with a public grant
+// from any.
+func (s *Server) showObserver(p *player, e ecs.Entity) {
+	g, visible := &p.observing.grant, true
+	for _, of := range s.sessions.owners {
+		if of == nil || !of.interest.hides[e] || g.Everything || g.Player != ecs.Nobody && g.Player != of.owner || g.Team != 0 && g.Team != of.interest.team {
+			continue
+		}
+		visible = false
+		break
+	}
+	if id := s.p.identity.Find(s.sim.world, e); id != nil {
+		p.outbox.sender.SetVisible(snapshot.NetID(id.Net), visible)
+	}
+}
+
+// showObservers does so for all observers.
+func (s *Server) showObservers(e ecs.Entity) {
+	for _, p := range s.sessions.observers {
+		s.showObserver(p, e)
+	}
+}
+
+// showObserversAll does so for all that is hidden from a player, which came, left or
+// changed its team.
+func (s *Server) showObserversAll(of *player) {
+	if len(s.sessions.observers) == 0 {
+		return
+	}
+	for e := range of.interest.hides {
+		s.showObservers(e)
+	}
+}
+
+// forgetObserver frees what belongs to an observer.
+func (s *Server) forgetObserver(p *player) {
+	p.countResent(&s.stats)
+	p.outbox.sender.Close()
+	s.sessions.observers = slices.DeleteFunc(s.sessions.observers, func(x *player) bool { return x == p })
+}
+
+// dropObserversOf disconnects those that had a player's view. Somebody else may get the
+// player's number.
+func (s *Server) dropObserversOf(of PlayerID) {
+	for _, p := range slices.Backward(s.sessions.observers) {
+		if p.observing.grant.Player == of {
+			s.drop(p, transport.Kicked, "the player that it watched left")
+		}
+	}
+}
+
+// KickObservers disconnects the observers that match accepts, with [transport.Kicked] and a
+// text of at most 120 bytes, and returns how many there are. In a tick they leave at its
+// end, and otherwise at the end of the next one. match must not call the server.
+func (s *Server) KickObservers(text string, match func(Observer, Grant) bool) int {
+	n := 0
+	for _, p := range s.sessions.observers {
+		if match(p.observing.who, p.observing.grant) {
+			s.sessions.kick(p, transport.Kicked, text)
+			n++
+		}
+	}
+	return n
+}

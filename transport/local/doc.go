@@ -1,0 +1,13 @@
+// Package local connects a server and clients of one process in memory, in real time. A player
+// hosts a match and plays in it over one endpoint:
+//
+//	listen, err := udp.Listen(...)       // others come by the network
+//	host := local.Host(listen)           // and the host's own client through memory
+//	server, err := foretick.NewServer(foretick.ServerConfig{Protocol: p, Transport: host})
+//	client, err := foretick.NewClient(foretick.ClientConfig{Protocol: q, Transport: host.Dial(nil)})
+//
+// Both ends run as they do over a network, each with a game value of its own, and the host's
+// player has a round trip of nearly zero. Nothing is lost, damaged or overtaken, except that a full
+// receive queue drops its oldest datagram. A program that only one player plays may run both
+// ends in one world instead: see foretick.Preview.
+package local
