@@ -84,7 +84,7 @@ type clientBase struct {
 // newClientBase makes the world, and what all parts share.
 func newClientBase(cfg ClientConfig) clientBase {
 	p := &cfg.Protocol.compiled
-	w := ecs.NewWorld(p.Types, ecs.WorldConfig{Tags: []string{TagClient}})
+	w := ecs.NewWorld(p.Types, ecs.WorldConfig{Tags: append([]string{TagClient, TagRender}, cfg.Tags...)})
 	w.WatchOutside(true)
 	queues := p.newQueues()
 	if cfg.NoPrediction {

@@ -108,6 +108,9 @@ type ClientConfig struct {
 	// SendRate is the most bytes a second that the client sends. 0 means 32 000; negative
 	// is an error. At most 2³⁰.
 	SendRate int
+	// Tags are tags of the game's own: the client runs the systems that have them, besides
+	// those without. A tag that no system has is an error. Default: none.
+	Tags []string
 	// OnRefused, when set, is called for commands that the game's validator on the server
 	// refused (see [CheckCommand]), with their tick and the error's text. It is not called
 	// for every one when many are refused.
@@ -140,7 +143,7 @@ func (c *ClientConfig) check() error {
 		errs = append(errs, err)
 	}
 	if c.Protocol != nil {
-		errs = append(errs, c.Protocol.checkMessages())
+		errs = append(errs, c.Protocol.checkMessages(), c.Protocol.checkConfigTags("ClientConfig", c.Tags))
 	}
 	if guard.Missing(c.Transport) {
 		errs = append(errs, errors.New("foretick: ClientConfig.Transport is nil: pass a dialled endpoint, for example udp.Dial, and look at its error first"))

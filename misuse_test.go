@@ -318,7 +318,7 @@ func TestMisuseOfProtocol(t *testing.T) {
 		{"stage without a name", func(_ *handles, p *foretick.Protocol) { p.Stages("") }, "needs a name"},
 		{"stages of none", func(_ *handles, p *foretick.Protocol) { p.Stages() }, "name at least one"},
 		{"stages declared twice", func(_ *handles, p *foretick.Protocol) { p.Stages("a"); p.Stages("b") }, "Stages was declared twice"},
-		{"tag that no world has", func(_ *handles, p *foretick.Protocol) { p.Shared("ai", nothing, ecs.Tags("sever")) }, "\"ai\"\n\"sever\", which no world has"},
+		{"tag that no world has", func(_ *handles, p *foretick.Protocol) { p.Shared("ai", nothing, ecs.Tags("sever")) }, "shared system \"ai\" has the tag \"sever\"\ndrop the tag"},
 		{"empty tag", func(_ *handles, p *foretick.Protocol) { p.Server("ai", nothing, ecs.Tags("")) }, "which no world has"},
 		{"tags of both ends", func(_ *handles, p *foretick.Protocol) { p.Server("ai", nothing, ecs.Tags(foretick.TagClient)) }, "would run on neither"},
 		{"render system of the server", func(_ *handles, p *foretick.Protocol) { p.Server("ai", nothing, ecs.Render()) }, "would never run"},

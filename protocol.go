@@ -17,10 +17,12 @@ import (
 type Tick = uint32
 
 // Tags of systems: a system with [ecs.Tags] of TagServer runs on servers only, one with
-// TagClient on clients only. [Protocol.Server] and [Protocol.Render] set them.
+// TagClient on clients only. [Protocol.Server] and [Protocol.Render] set theirs. Tags of the
+// game's own go into [ServerConfig].Tags and [ClientConfig].Tags.
 const (
-	TagServer = "server"
-	TagClient = "client"
+	TagServer = "server" // on servers
+	TagClient = "client" // on clients; a system of Shared with it runs in each tick on clients alone
+	TagRender = "render" // on clients, and on servers that ask for it: see Server.Draw
 )
 
 // Protocol is the part of a game that both ends must agree on: its components, prefabs,

@@ -140,16 +140,18 @@ func (p *Protocol) checkTags() {
 	for _, s := range p.compiled.schedule.Systems() {
 		on := map[string]bool{}
 		for _, tag := range s.Tags {
-			if on[tag] = true; tag != TagServer && tag != TagClient {
-				p.faultf("system %q has the tag %q, which no world has: use foretick.TagServer or TagClient, or drop it", s.Name, tag)
+			if on[tag] = true; tag == "" {
+				p.faultf("system %q has an empty tag, which no world has: name it, or drop it", s.Name)
+			} else if !s.Render && slices.Contains(s.Tags, TagServer) == slices.Contains(s.Tags, TagClient) {
+				if tag != TagServer && tag != TagClient {
+					p.faultf("shared system %q has the tag %q, so that one end might run it and the other not: drop the tag, or declare it with Server", s.Name, tag)
+				}
 			}
 		}
 		switch {
 		case on[TagServer] && on[TagClient]:
 			p.faultf("system %q has the tags of both ends, and would run on neither: declare it with Server, Render or Shared alone", s.Name)
-		case on[TagServer] && s.Render:
-			p.faultf("system %q is the server's and a render system, and would never run: declare it with Render", s.Name)
-		case s.Render && !on[TagClient]:
+		case s.Render && !on[TagRender]:
 			p.faultf("system %q is shared and a render system: declare it with Render", s.Name)
 		}
 	}

@@ -29,7 +29,7 @@ func ExampleProtocol_Graph() {
 	// stage tick
 	//   0 move read(Move) write(Position)
 	//   1 wind write(Position) tags(server)
-	//   2 camera read(Position) tags(client) render
+	//   2 camera read(Position) tags(render) render
 	//   move before camera (Position)
 	//   wind before camera (Position)
 	//   move and wind both write Position: they run in the order of Add

@@ -76,9 +76,10 @@ func (p *Protocol) Server(name string, run func(*Frame, ecs.Rows), access ...ecs
 }
 
 // Render declares a system that a client runs once per rendered frame, after everything
-// else, on the values that are drawn.
+// else, on the values that are drawn. A server runs it in [Server.Draw], if it asks for that.
+// With the tag [TagClient] or [TagServer] it runs on one end alone.
 func (p *Protocol) Render(name string, run func(*Frame, ecs.Rows), access ...ecs.Access) {
-	p.system(name, run, append(access[:len(access):len(access)], ecs.Tags(TagClient), ecs.Render()))
+	p.system(name, run, append(access[:len(access):len(access)], ecs.Tags(TagRender), ecs.Render()))
 }
 
 func (p *Protocol) system(name string, run func(*Frame, ecs.Rows), access []ecs.Access) {

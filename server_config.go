@@ -111,6 +111,10 @@ type ServerConfig struct {
 	// Profile makes the server count the bytes of each component and field: see
 	// [Server.Bandwidth]. It costs time.
 	Profile bool
+	// Tags are tags of the game's own: the world runs the systems that have them, besides
+	// those without. A tag that no system has is an error. TagRender asks for render
+	// systems, which Draw runs. Default: none.
+	Tags []string
 	// Executor, when set, makes the snapshots of different players at the same time. The
 	// snapshots are the same as without it. With TrainCompression or Profile it is not
 	// used. nil makes them one after another.
@@ -149,7 +153,7 @@ func (c *ServerConfig) check() error {
 		errs = append(errs, err)
 	}
 	if c.Protocol != nil {
-		errs = append(errs, c.Protocol.checkRequests())
+		errs = append(errs, c.Protocol.checkRequests(), c.Protocol.checkConfigTags("ServerConfig", c.Tags))
 	}
 	if guard.Missing(c.Transport) {
 		errs = append(errs, errors.New("foretick: ServerConfig.Transport is nil: pass a listening endpoint, for example udp.Listen, and look at its error first"))

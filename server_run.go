@@ -31,7 +31,7 @@ func NewServer(cfg ServerConfig) (*Server, error) {
 	s.sessions.architecture = runtime.GOARCH
 	s.sessions.byPeer, s.admission.waiting, s.sim.ordinals = map[transport.PeerID]*player{}, map[string]int{}, ordinals{}
 	s.sim.p = p
-	s.sim.world = ecs.NewWorld(p.Types, ecs.WorldConfig{Tags: []string{TagServer}, OnFull: s.noRoom})
+	s.sim.world = ecs.NewWorld(p.Types, ecs.WorldConfig{Tags: append([]string{TagServer}, cfg.Tags...), OnFull: s.noRoom})
 	s.sim.there = func(e uint64) bool { return s.sim.world.Alive(ecs.Entity(e)) }
 	s.senders.source = snapshot.NewSource(p.Registry, snapshot.SourceConfig{})
 	s.sim.nets.in = s.senders.source
@@ -59,7 +59,7 @@ func NewServer(cfg ServerConfig) (*Server, error) {
 	s.sim.writes = newWriteWatch(&s.sim, &s.sessions, cfg.Logger)
 	s.sim.spawnSingletonRow()
 	s.sim.losses = newLosses(p, cfg.Logger, &s.sim.frame.Tick, &s.stats.ValuesOutside, &s.stats.ChangesSwallowed)
-	s.times = newSystemTimes(p, cfg.Clock)
+	s.times = newSystemTimes(p, cfg.Clock, cfg.Tags)
 	p.schedule.SetHook(frameHook{})
 	s.interest.survey = newSurvey(&s.sim)
 	if err := s.publish(); err != nil {

@@ -1,6 +1,9 @@
 package foretick
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // SystemTime counts the runs of one system on the server and measures their time.
 // Structural changes that wait for the system's end are not counted.
@@ -20,10 +23,10 @@ type systemTimes struct {
 	shown []SystemTime // a copy of each at the end of the newest tick; the board's mutex guards it
 }
 
-func newSystemTimes(p *compiled, clock func() time.Duration) systemTimes {
+func newSystemTimes(p *compiled, clock func() time.Duration, tags []string) systemTimes {
 	t := systemTimes{clock: clock}
 	for _, sys := range p.schedule.Systems() {
-		if sys.Render || !runsOn(sys.Tags, TagServer) {
+		if sys.Render || !runsOn(sys.Tags, tags) {
 			t.at = append(t.at, -1)
 			continue
 		}
@@ -34,10 +37,10 @@ func newSystemTimes(p *compiled, clock func() time.Duration) systemTimes {
 	return t
 }
 
-// runsOn reports whether a world with one tag runs a system with some.
-func runsOn(tags []string, world string) bool {
+// runsOn reports whether a server with tags of the game's own runs a system with some.
+func runsOn(tags, own []string) bool {
 	for _, tag := range tags {
-		if tag != world {
+		if tag != TagServer && !slices.Contains(own, tag) {
 			return false
 		}
 	}
@@ -51,6 +54,9 @@ func (t *systemTimes) before() {
 }
 
 func (t *systemTimes) after(system int) {
+	if t.at[system] < 0 { // in Server.Draw
+		return
+	}
 	e := &t.each[t.at[system]]
 	e.Runs++
 	if t.clock != nil {

@@ -1,0 +1,94 @@
+package simtest_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/simtest"
+)
+
+// tagged counts the runs of systems by their name.
+type tagged struct {
+	game
+	ran map[string]int
+	dt  float32
+}
+
+func (g *tagged) protocol() *foretick.Protocol {
+	p := g.game.protocol()
+	g.ran = map[string]int{}
+	count := func(name string) func(*foretick.Frame, ecs.Rows) {
+		return func(f *foretick.Frame, _ ecs.Rows) { g.ran[name]++; g.dt = f.DT }
+	}
+	p.Server("battle", count("battle"), ecs.Once(), ecs.Tags("battle"))
+	p.Server("always", count("always"), ecs.Once())
+	p.Shared("sound", count("sound"), ecs.Once(), ecs.Tags(foretick.TagClient))
+	p.Render("plain", count("plain"), ecs.Once())
+	p.Render("overlay", count("overlay"), ecs.Once(), ecs.Tags("overlay"))
+	p.Render("top view", count("top view"), ecs.Once(), ecs.Tags(foretick.TagServer))
+	return p
+}
+
+// TestTagsOfTheGamesOwn: systems with tags of the game's own run where a config names them;
+// a server that asks for it runs the render systems.
+func TestTagsOfTheGamesOwn(t *testing.T) {
+	for _, on := range []bool{false, true} {
+		m := simtest.New(1)
+		server, client := &tagged{}, &tagged{}
+		sc, cc := foretick.ServerConfig{Protocol: server.protocol()}, foretick.ClientConfig{Protocol: client.protocol()}
+		cc.Sample = foretick.Sample(&client.cmd, func(foretick.View) move { return move{} })
+		if on {
+			sc.Tags, cc.Tags = []string{"battle", "overlay", foretick.TagRender}, []string{"overlay"}
+		}
+		srv, err := m.Serve(sc)
+		require.NoError(t, err)
+		_, err = m.Join(cc, simtest.Seat{})
+		require.NoError(t, err)
+		m.Run(2 * time.Second)
+		require.Equal(t, on, server.ran["battle"] > 0)
+		require.Positive(t, server.ran["always"])
+		require.Zero(t, server.ran["sound"])
+		require.Positive(t, client.ran["sound"])
+		require.Zero(t, server.ran["plain"], "not before Draw")
+		require.Positive(t, client.ran["plain"])
+		require.Equal(t, on, client.ran["overlay"] > 0)
+		require.Zero(t, client.ran["battle"]+client.ran["always"]+client.ran["top view"])
+		times := map[string]uint64{}
+		for _, s := range srv.SystemTimes(nil) {
+			times[s.Name] = s.Runs
+		}
+		require.Equal(t, on, times["battle"] > 0)
+		if !on {
+			require.Panics(t, func() { srv.Draw(time.Second) })
+			continue
+		}
+		ticks := server.ran["always"]
+		srv.Draw(20 * time.Millisecond)
+		require.Equal(t, []int{1, 1, 1}, []int{server.ran["plain"], server.ran["overlay"], server.ran["top view"]})
+		require.InDelta(t, 0.02, server.dt, 1e-6)
+		m.Run(m.Net.Now() + time.Second)
+		require.Equal(t, 1, server.ran["plain"])
+		require.Greater(t, server.ran["always"], ticks)
+		require.InDelta(t, 1./30, server.dt, 1e-6)
+	}
+}
+
+func TestTagFaults(t *testing.T) {
+	for _, c := range []struct{ tag, want string }{
+		{"battel", `ServerConfig.Tags has "battel", and no system has that tag`},
+		{foretick.TagClient, `ServerConfig.Tags has "client", which this package gives each end`},
+	} {
+		_, err := simtest.New(1).Serve(foretick.ServerConfig{Protocol: (&tagged{}).protocol(), Tags: []string{c.tag}})
+		require.ErrorContains(t, err, c.want)
+	}
+	_, err := foretick.NewClient(foretick.ClientConfig{Protocol: (&tagged{}).protocol(), Tags: []string{"hud"}})
+	require.ErrorContains(t, err, `ClientConfig.Tags has "hud", and no system has that tag`)
+	g := &tagged{}
+	p := g.protocol()
+	p.Shared("war", func(*foretick.Frame, ecs.Rows) {}, ecs.Once(), ecs.Tags("battle"))
+	require.ErrorContains(t, p.Err(), `shared system "war" has the tag "battle"`)
+}
