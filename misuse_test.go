@@ -321,7 +321,6 @@ func TestMisuseOfProtocol(t *testing.T) {
 		{"tag that no world has", func(_ *handles, p *foretick.Protocol) { p.Shared("ai", nothing, ecs.Tags("sever")) }, "shared system \"ai\" has the tag \"sever\"\ndrop the tag"},
 		{"empty tag", func(_ *handles, p *foretick.Protocol) { p.Server("ai", nothing, ecs.Tags("")) }, "which no world has"},
 		{"tags of both ends", func(_ *handles, p *foretick.Protocol) { p.Server("ai", nothing, ecs.Tags(foretick.TagClient)) }, "would run on neither"},
-		{"render system of the server", func(_ *handles, p *foretick.Protocol) { p.Server("ai", nothing, ecs.Render()) }, "would never run"},
 		{"shared render system", func(_ *handles, p *foretick.Protocol) { p.Shared("ai", nothing, ecs.Render()) }, "declare it with Render"},
 
 		{"component registered past the protocol", func(h *handles, p *foretick.Protocol) {
