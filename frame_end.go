@@ -47,6 +47,7 @@ type serverEnd interface {
 	rewind(by PlayerID) HitView
 	rewindBehind(by PlayerID, ticks float32) HitView
 	present() HitView
+	moment(t Tick) HitView
 }
 
 // clientEnd is what a frame asks of a client.

@@ -28,6 +28,7 @@ type mills struct {
 	cmd   ecs.Component[millCrank]
 	mill  ecs.Prefab
 	judge func(f *foretick.Frame, rows ecs.Rows)
+	was   map[ecs.Entity]map[foretick.Tick]lagcomp.Hitbox
 }
 
 type millSail struct {
@@ -62,6 +63,25 @@ func (g *mills) protocol() *foretick.Protocol {
 	return p
 }
 
+// rewindsTo checks views of a moment that the game names. was has the truth by tick.
+func rewindsTo(t *testing.T, f *foretick.Frame, seen foretick.HitView, e ecs.Entity, was map[foretick.Tick]lagcomp.Hitbox) {
+	same(t, f.Tick, tip(t, seen, e), tip(t, f.RewindTo(1, seen.Used.Tick, seen.Used.Fraction), e))
+	for back := range foretick.Tick(4) {
+		view := f.RewindTo(ecs.Nobody, f.Tick-1-back, 0)
+		require.Equal(t, f.Tick-1-back, view.Used.Tick)
+		same(t, f.Tick, was[f.Tick-1-back], tip(t, view, e))
+		_, hit := view.Only(e).Nearest(lagcomp.Vec{}, 1e4)
+		require.True(t, hit)
+	}
+	// A moment of the future, and one before all that is kept.
+	for _, by := range []foretick.PlayerID{1, ecs.Nobody} {
+		require.Equal(t, f.Tick-1, f.RewindTo(by, f.Tick+50, 0).Used.Tick)
+		far := f.RewindTo(by, f.Tick-100, 0)
+		require.InDelta(t, 30*lagcomp.DefaultMaxRewind.Seconds(), far.Behind(), 1)
+		require.Less(t, far.Behind(), float32(40), "bounded")
+	}
+}
+
 // Rewind, RewindBehind, CatchUp and Present show one geometry: at the same moment every
 // hitbox is in the same place, and it is the one that its components make.
 func TestOneGeometry(t *testing.T) {
@@ -80,7 +100,17 @@ func oneGeometry(t *testing.T, rate int, loss float64) {
 	for i := range 4 {
 		server.sail.Get(srv.World(), srv.Frame().Spawn(&server.mill, ecs.Nobody)).X = float32(i) * 10
 	}
+	server.was = map[ecs.Entity]map[foretick.Tick]lagcomp.Hitbox{}
 	server.judge = func(f *foretick.Frame, rows ecs.Rows) {
+		for i := range rows.Len() {
+			e := rows.Entity(i)
+			if server.was[e] == nil {
+				server.was[e] = map[foretick.Tick]lagcomp.Hitbox{}
+			}
+			if f.Tick > 1 {
+				server.was[e][f.Tick-1] = tip(t, f.Present(), e)
+			}
+		}
 		if f.Tick < 120 {
 			return
 		}
@@ -100,6 +130,7 @@ func oneGeometry(t *testing.T, rate int, loss float64) {
 				same(t, f.Tick, lagcomp.SphereHitbox(at.tip()), tip(t, view, e))
 			}
 			same(t, f.Tick, tip(t, f.Present(), e), tip(t, f.RewindBehind(1, 0), e))
+			rewindsTo(t, f, seen, e, server.was[e])
 			if seen.Behind() < 2 {
 				continue
 			}

@@ -39,6 +39,21 @@ func (p *Past) Present(now Tick) View {
 	return View{Past: p.history.At(at.Tick, 0), Claimed: at, Used: at, past: p, now: now, whole: recorded(at)}
 }
 
+// Moment returns a tick of the past as the server computed it, at most MaxRewind back. No
+// player's entities are excluded.
+func (p *Past) Moment(now, t Tick) View {
+	v := p.Present(now)
+	if v.past == nil || p.cfg.NoRewind {
+		return v
+	}
+	most := int64(p.most.Seconds() * float64(p.game.TickRate))
+	back := min(max(int64(int32(now-t)), 1), most)
+	v.Used = lagcomp.Claim{Tick: p.held(float64(now) - float64(back)).Tick}
+	v.Claimed = lagcomp.Claim{Tick: t}
+	v.Past, v.whole = p.history.At(v.Used.Tick, 0), recorded(v.Used)
+	return v
+}
+
 // View returns the world as the player saw it when it gave the command of tick now, within
 // the limits of the judge.
 func (s *Shooter) View(now Tick) View {
