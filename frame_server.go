@@ -74,6 +74,16 @@ func (f *Frame) ClearEye(player PlayerID) bool {
 	return f.server != nil && f.server.clearEye(player)
 }
 
+// SetPredicted switches the prediction of an entity by its owner's client on or off. The
+// entity's prefab must be declared with [Protocol.Interpolated]; its entities begin without
+// prediction. The switch travels with the next snapshot. On the owner's screen the entity
+// then slides between the past and the present, at most one and a half times as fast as it
+// moves. SetPredicted returns false on a client, and for an entity that does not exist. It
+// panics with [UsageError] for one of another prefab.
+func (f *Frame) SetPredicted(e ecs.Entity, on bool) bool {
+	return f.server != nil && f.server.setPredicted(e, on)
+}
+
 // Ban kicks a player with [transport.Kicked] and keeps its identity out until a time, as
 // [Server.Ban] does. The zero time means forever. It reports whether the player has an
 // identity: one without is kicked, and may come back.

@@ -36,25 +36,3 @@ func (p *Protocol) checkInterpolated() {
 		}
 	}
 }
-
-// SetPredicted switches the prediction of an entity by its owner's client on or off. The
-// entity's prefab must be declared with [Protocol.Interpolated]; its entities begin without
-// prediction. The switch travels with the next snapshot. On the owner's screen the entity
-// then slides between the past and the present, at most one and a half times as fast as it
-// moves. SetPredicted returns false on a client, and for an entity that does not exist. It
-// panics with [UsageError] for one of another prefab.
-func (f *Frame) SetPredicted(e ecs.Entity, on bool) bool {
-	return f.server != nil && f.server.setPredicted(e, on)
-}
-
-func (s *Server) setPredicted(e ecs.Entity, on bool) bool {
-	id := s.p.identity.Find(s.sim.world, e)
-	if id == nil {
-		return false
-	}
-	if k := &s.p.Prefabs[id.Prefab]; !k.Interpolated {
-		misuse("SetPredicted of an entity of prefab %q: declare the prefab with Protocol.Interpolated", k.ECS.Name())
-	}
-	id.ahead = on
-	return true
-}
