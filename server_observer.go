@@ -1,6 +1,7 @@
 package foretick
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -95,10 +96,12 @@ func (s *Server) observer(t time.Duration, p *player, h netcode.Hello) {
 }
 
 // askGrant asks the game what an observer may see. A panic refuses it.
-func (s *Server) askGrant(o *observing) (err error) {
-	err = fmt.Errorf("the server failed at what it did for this observer")
-	defer s.contain(ecs.Nobody, "Observe")
-	o.grant, err = s.cfg.Observe(o.who)
+func (s *Server) askGrant(o *observing) error {
+	err := errors.New("the server failed at what it did for this observer")
+	func() {
+		defer s.contain(ecs.Nobody, "Observe")
+		o.grant, err = s.cfg.Observe(o.who)
+	}()
 	return err
 }
 
