@@ -14,17 +14,18 @@ import (
 type rogueState uint8
 
 const (
-	rogueOut    rogueState = iota // no connection: not yet, lost, or dropped
-	rogueDials                    // cannot send yet
-	rogueSilent                   // has sent nothing yet
-	rogueGreets                   // has sent something, and has no answer
-	rogueOther                    // was told that it is of another build, or another game
-	roguePlays                    // was accepted
-	rogueEnded                    // was accepted, and the server ended it
-	rogueStates int        = iota
+	rogueOut     rogueState = iota // no connection: not yet, lost, or dropped
+	rogueDials                     // cannot send yet
+	rogueSilent                    // has sent nothing yet
+	rogueGreets                    // has sent something, and has no answer
+	rogueOther                     // was told that it is of another build, or another game
+	roguePlays                     // was accepted
+	rogueEnded                     // was accepted, and the server ended it
+	rogueWatches                   // was accepted as an observer
+	rogueStates  int        = iota
 )
 
-var rogueStateNames = [rogueStates]string{"out", "dials", "silent", "greets", "other build", "plays", "thrown out"}
+var rogueStateNames = [rogueStates]string{"out", "dials", "silent", "greets", "other build", "plays", "thrown out", "observes"}
 
 // What a rogue acknowledges.
 const (
@@ -79,9 +80,10 @@ const (
 	buildSame       build = iota
 	buildCompatible       // another, which can match the server's schema
 	buildForeign          // another, which cannot, or will not
+	buildObserver         // the same, and asks to observe
 )
 
-var builds = [...]build{buildSame, buildSame, buildSame, buildSame, buildSame, buildCompatible, buildCompatible, buildForeign}
+var builds = [...]build{buildSame, buildSame, buildSame, buildSame, buildObserver, buildCompatible, buildCompatible, buildForeign}
 
 // tick returns about the server's tick.
 func (r *rogue) tick() foretick.Tick { return r.match.server.Tick() }
@@ -154,7 +156,7 @@ func (r *rogue) handle(now time.Duration, e *transport.Event) {
 		r.peer, r.state = e.Peer, rogueSilent
 	case transport.Disconnected:
 		r.match.counts.ended(e.Code)
-		if r.state == roguePlays {
+		if r.state == roguePlays || r.state == rogueWatches {
 			r.state = rogueEnded
 		} else {
 			r.state = rogueOut
@@ -195,7 +197,12 @@ func (r *rogue) take(now time.Duration, b []byte) {
 
 func (r *rogue) welcomed(now time.Duration, body []byte) {
 	w, err := netcode.ParseWelcome(body)
-	if err != nil || r.state == roguePlays {
+	if err != nil || r.state == roguePlays || r.state == rogueWatches {
+		return
+	}
+	if w.Resume == [16]byte{} { // observers hold no place
+		r.welcome, r.since, r.state = w, now, rogueWatches
+		r.match.counts.Observers++
 		return
 	}
 	r.welcome, r.since, r.token, r.state = w, now, w.Resume, roguePlays

@@ -116,6 +116,12 @@ func (r *rogue) behave() {
 	switch {
 	case r.state == roguePlays:
 		r.sayCommand()
+	case r.state == rogueWatches:
+		if r.dice.one(4) {
+			r.sayEye()
+		}
+	case r.build == buildObserver:
+		r.sayHelloOfObserver()
 	case r.build != buildSame:
 		r.greetAsOther()
 	default:

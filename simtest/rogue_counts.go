@@ -23,6 +23,7 @@ type RogueCounts struct {
 
 	SchemasAsked uint64 // as counted by the servers
 	OtherBuilds  uint64 // accepted by the servers
+	Observers    uint64 // accepted by the servers
 
 	Guests       uint64        // new honest clients that joined
 	SlowestGuest time.Duration // the longest join of one, in virtual time
@@ -81,6 +82,7 @@ func (c *RogueCounts) Add(o RogueCounts) {
 	}
 	c.SchemasAsked += o.SchemasAsked
 	c.OtherBuilds += o.OtherBuilds
+	c.Observers += o.Observers
 	c.Guests += o.Guests
 	c.SlowestGuest = max(c.SlowestGuest, o.SlowestGuest)
 	c.Behind = max(c.Behind, o.Behind)
@@ -128,7 +130,7 @@ func (c RogueCounts) String() string {
 			fmt.Fprintf(&b, " %v %d,", transport.Code(code), n)
 		}
 	}
-	fmt.Fprintf(&b, "\nother builds: %d let in, %d schemas asked for", c.OtherBuilds, c.SchemasAsked)
+	fmt.Fprintf(&b, "\nother builds: %d let in, %d schemas asked for; %d observers let in", c.OtherBuilds, c.SchemasAsked, c.Observers)
 	fmt.Fprintf(&b, "\n%d sequences of %d actions in %d lives: %.1f %% came to play, %d connections, %d packets; %d fresh honest clients, the slowest played after %v; the honest one's newest snapshot was at most %v old",
 		c.Sequences, c.Actions, c.Lives, 100*c.Share(), c.Connections, c.Packets, c.Guests, c.SlowestGuest, c.Behind)
 	if p99 := c.Late.Within(0.99); p99 > 0 {

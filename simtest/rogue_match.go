@@ -106,6 +106,7 @@ func newRogueMatch(cfg *Rogues, net RogueNet, d *dice) (*rogueMatch, error) {
 	n.server, err = foretick.NewServer(foretick.ServerConfig{
 		Protocol: n.player.Protocol, Transport: n.door, MaxClients: n.most, Timeout: rogueTimeout, ReconnectWindow: rogueHold,
 		SnapshotRate: snapshotRate(n.player.Protocol.TickRate(), d), AllowOtherBuilds: d.one(2), Random: rand.NewChaCha8(seed), OnPanic: n.panics,
+		Observe: n.observe,
 	})
 	if err != nil {
 		return nil, err
@@ -120,6 +121,29 @@ func newRogueMatch(cfg *Rogues, net RogueNet, d *dice) (*rogueMatch, error) {
 		n.rogues = append(n.rogues, &rogue{match: n, left: -1})
 	}
 	return n, nil
+}
+
+// observe draws what an observer may see. It refuses one in eight, panics at one in eight,
+// and grants one in eight what no server can grant.
+func (d *rogueMatch) observe(foretick.Observer) (foretick.Grant, error) {
+	g := foretick.Grant{FollowOnly: d.dice.one(2)}
+	switch d.dice.n(8) {
+	case 0:
+		return g, errors.New("no")
+	case 1:
+		panic(errRogue)
+	case 2:
+		g.Team, g.Everything = 1, true
+	case 3:
+		g.Everything = true
+	case 4:
+		g.Team = uint8(d.dice.n(4))
+	case 5, 6:
+		if d.owners = d.server.Players(d.owners[:0]); len(d.owners) > 0 {
+			g.Player = d.owners[d.dice.n(len(d.owners))]
+		}
+	}
+	return g, nil
 }
 
 // snapshotRate draws the server's snapshots a second: one a tick, or fewer.

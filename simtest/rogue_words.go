@@ -54,6 +54,13 @@ func (r *rogue) helloBy(hash uint64, token [16]byte) {
 	r.say(netcode.MessageHello, r.body)
 }
 
+// sayHelloOfObserver asks to observe. The server's game refuses some, and panics at others.
+func (r *rogue) sayHelloOfObserver() {
+	h := netcode.Hello{Version: netcode.Version, Protocol: r.match.hash, Role: netcode.RoleObserve, SnapshotRate: byte(r.dice.n(3) * 5)}
+	r.body = h.Append(r.body[:0])
+	r.say(netcode.MessageHello, r.body)
+}
+
 // anyToken draws a token: none, its own, its own with a flipped bit, another
 // rogue's, or any.
 func (r *rogue) anyToken() (token [16]byte) {

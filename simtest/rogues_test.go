@@ -30,6 +30,7 @@ func TestRogues(t *testing.T) {
 		require.Less(t, len(c.Undrawn()), 30, c.Undrawn())
 		require.Greater(t, c.OtherBuilds, uint64(10))
 		require.Greater(t, c.SchemasAsked, c.OtherBuilds)
+		require.Greater(t, c.Observers, uint64(5))
 	}
 }
 
