@@ -302,5 +302,7 @@ func judgedWithoutAllocating(t *testing.T, own bool) {
 	require.NoError(t, err)
 	m.Run(10 * time.Second)
 	require.Greater(t, n, 100)
-	require.Less(t, mallocs, uint64(10))
+	if !raced || !own { // the race detector's pools forget some of what they hold
+		require.Less(t, mallocs, uint64(10))
+	}
 }
