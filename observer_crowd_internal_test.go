@@ -69,7 +69,9 @@ func TestObserversChangeNothingForPlayers(t *testing.T) {
 			}
 		}
 		t.Logf("%d allocations in %d ticks", mallocs, ticks)
-		require.Less(t, float64(mallocs)/float64(ticks), 0.2)
+		if !debugBuild { // which allocates for its checks
+			require.Less(t, float64(mallocs)/float64(ticks), 0.2)
+		}
 	}
 	require.Greater(t, len(sent[0]), 500)
 	require.Equal(t, sent[0], sent[1])
