@@ -7,11 +7,10 @@ import (
 )
 
 // Interpolate gives a component an interpolation of the game's own. fn returns the value
-// at t, above 0 and below 1, on the way from one value to the next; where both are equal, it is
-// not asked. It decides every field,
-// whatever the tags say. Clients draw with it: remote entities between two snapshots, and
-// their own between two ticks. The server judges shots with it, so they hit what the
-// shooter saw. So fn must depend on its arguments alone, use only fields that everybody
+// at t, above 0 and below 1, on the way from one value to the next. Where both are equal, it
+// is not asked. It decides every field, whatever the tags say. Clients draw with it: remote
+// entities between two snapshots, and their own between two ticks. The server judges shots
+// with it, so they hit what the shooter saw. So fn must depend on its arguments alone, use only fields that everybody
 // receives, and give the same result on every machine: foretick-vet looks at it. It may run
 // on several goroutines at once.
 //

@@ -19,30 +19,18 @@ type numberRun struct {
 var little = binary.NativeEndian.Uint16([]byte{1, 0}) == 1
 
 // valueRuns lists the numbers in a type without pointers, in the order of its fields.
-func valueRuns(t reflect.Type, at uintptr, out []numberRun) []numberRun {
-	switch t.Kind() {
-	case reflect.Struct:
-		for i := range t.NumField() {
-			if f := t.Field(i); f.Name != "_" {
-				out = valueRuns(f.Type, at+f.Offset, out)
-			}
+func valueRuns(t reflect.Type) (out []numberRun) {
+	eachValue(t, 0, func(t reflect.Type, at uintptr) {
+		switch t.Kind() {
+		case reflect.Complex64, reflect.Complex128:
+			half := t.Size() / 2
+			out = addRun(addRun(out, numberRun{at, 1, uint8(half), false, false}), numberRun{at + half, 1, uint8(half), false, false})
+		default:
+			sign := t.Kind() == reflect.Int
+			out = addRun(out, numberRun{at, 1, uint8(t.Size()), sign || t.Kind() == reflect.Uint || t.Kind() == reflect.Uintptr, sign})
 		}
-		return out
-	case reflect.Array:
-		for i := range t.Len() {
-			out = valueRuns(t.Elem(), at+uintptr(i)*t.Elem().Size(), out)
-		}
-		return out
-	case reflect.Complex64, reflect.Complex128:
-		half := t.Size() / 2
-		return addRun(addRun(out, numberRun{at, 1, uint8(half), false, false}), numberRun{at + half, 1, uint8(half), false, false})
-	}
-	if t.Size() == 0 {
-		return out
-	}
-	sign := t.Kind() == reflect.Int
-	wide := sign || t.Kind() == reflect.Uint || t.Kind() == reflect.Uintptr
-	return addRun(out, numberRun{at, 1, uint8(t.Size()), wide, sign})
+	})
+	return out
 }
 
 func addRun(out []numberRun, r numberRun) []numberRun {
@@ -133,7 +121,7 @@ func (r *numberRun) load(p unsafe.Pointer) uint64 {
 
 // canonical prepares a type without pointers for hashing.
 func (d *typeData) canonical() {
-	d.runs = valueRuns(d.rtype, 0, nil)
+	d.runs = valueRuns(d.rtype)
 	for _, r := range d.runs {
 		if r.wide {
 			d.length += 8 * r.n

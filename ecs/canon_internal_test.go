@@ -98,7 +98,7 @@ func hashBytes(h uint64, b []byte) uint64 {
 func TestHashOfAValue(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	describe := func(rt reflect.Type) *typeData {
-		d := &typeData{rtype: rt, size: rt.Size(), plain: true, spans: valueSpans(rt, 0, nil)}
+		d := &typeData{rtype: rt, size: rt.Size(), plain: true, spans: valueSpans(rt)}
 		d.solid = len(d.spans) == 1 && d.spans[0] == span{0, d.size}
 		d.canonical()
 		return d

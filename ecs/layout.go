@@ -30,29 +30,34 @@ func pointerPaths(t reflect.Type, path string, out []string) []string {
 
 // valueSpans lists the bytes that hold values, joining neighbours. Blank fields
 // count as padding.
-func valueSpans(t reflect.Type, at uintptr, out []span) []span {
-	switch t.Kind() {
-	case reflect.Struct:
+func valueSpans(t reflect.Type) (out []span) {
+	eachValue(t, 0, func(t reflect.Type, at uintptr) {
+		if n := len(out); n > 0 && out[n-1].to == at {
+			out[n-1].to = at + t.Size()
+		} else {
+			out = append(out, span{at, at + t.Size()})
+		}
+	})
+	return out
+}
+
+// eachValue visits what holds values in a type, in the order of its fields: anything that is
+// no struct, no array and not empty. Fields named _ hold none.
+func eachValue(t reflect.Type, at uintptr, visit func(t reflect.Type, at uintptr)) {
+	switch {
+	case t.Kind() == reflect.Struct:
 		for i := range t.NumField() {
 			if f := t.Field(i); f.Name != "_" {
-				out = valueSpans(f.Type, at+f.Offset, out)
+				eachValue(f.Type, at+f.Offset, visit)
 			}
 		}
-		return out
-	case reflect.Array:
+	case t.Kind() == reflect.Array:
 		for i := range t.Len() {
-			out = valueSpans(t.Elem(), at+uintptr(i)*t.Elem().Size(), out)
+			eachValue(t.Elem(), at+uintptr(i)*t.Elem().Size(), visit)
 		}
-		return out
+	case t.Size() > 0:
+		visit(t, at)
 	}
-	if t.Size() == 0 {
-		return out
-	}
-	if n := len(out); n > 0 && out[n-1].to == at {
-		out[n-1].to = at + t.Size()
-		return out
-	}
-	return append(out, span{at, at + t.Size()})
 }
 
 // Field is a leaf of a registered type: a number, a bool, a string, or anything

@@ -232,7 +232,7 @@ func (t *Types) describe(h Handle, opts []TypeOption, among []*typeData) (*typeD
 		return nil, errors.Join(errs...)
 	}
 	d.plain = len(pointers) == 0 && d.ops.deep == nil
-	d.spans = valueSpans(rt, 0, nil)
+	d.spans = valueSpans(rt)
 	d.solid = d.size == 0 || len(d.spans) == 1 && d.spans[0] == span{0, d.size}
 	if d.plain {
 		d.canonical()
