@@ -43,9 +43,9 @@ type tickInput struct {
 	first    []byte
 	view     uint64      // the render time that it carries
 	stays    bool        // the server keeps the first one: the second has no newer view
-	sent     bool        // the command, as it was made last, went into a packet …
-	seq      netcode.Seq // … of this number
-	arrived  Tick        // the snapshot that acknowledged the packet; 0: none yet
+	sent     bool        // the command, as it was made last, went into packets …
+	seq, end netcode.Seq // … from this number to that one
+	arrived  Tick        // the snapshot that acknowledged one of them first; 0: none yet
 	late     bool        // a snapshot of the tick, or of a later one, had not: the first ran
 	frame    Tick        // the rendered frame that the player looked at …
 	ahead    rewind.Keys // … the ticks that what is predicted was shown between in it …
@@ -249,20 +249,25 @@ func (ip *input) unpressed(t Tick) []byte {
 	return ip.compare
 }
 
-// sending notes the number of the packet that carries the commands made since the last one.
-func (ip *input) sending(seq netcode.Seq) {
+// sending notes the number of a packet that carries the commands from tick oldest on.
+func (ip *input) sending(seq netcode.Seq, oldest Tick) {
 	for _, t := range ip.remade {
-		if in := ip.history.Find(t); in != nil && !in.sent {
+		in := ip.history.Find(t)
+		if in == nil || int32(t-oldest) < 0 {
+			continue
+		}
+		if in.end = seq; !in.sent {
 			in.sent, in.seq = true, seq
 		}
 	}
 }
 
-// delivered notes that the server had a packet when it wrote the snapshot of t. Later
-// packets may lack the commands of this one: the server acknowledges the first ones.
+// delivered notes that the server had a packet when it wrote the snapshot of t. A command
+// that was made again travels in several, one after the other.
 func (ip *input) delivered(seq netcode.Seq, t Tick) {
 	for _, k := range ip.remade {
-		if in := ip.history.Find(k); in != nil && in.sent && in.arrived == 0 && seq == in.seq {
+		in := ip.history.Find(k)
+		if in != nil && in.sent && in.arrived == 0 && !precedes(seq, in.seq) && !precedes(in.end, seq) {
 			in.arrived = t
 		}
 	}

@@ -182,7 +182,8 @@ func (l *link) send(ticks int, ip *input) {
 	}
 	seq, b := pk.Finish()
 	if carries {
-		ip.sending(seq)
+		oldest, _ := ip.commands.Oldest()
+		ip.sending(seq, oldest)
 	}
 	if asks && !l.wish.asked {
 		l.wish.asked, l.wish.from = true, seq

@@ -106,11 +106,16 @@ func TestWhichOfTwoCommandsRan(t *testing.T) {
 	for k := range Tick(3) {
 		*ip.history.Put(20 + k) = tickInput{replaced: true}
 	}
-	ip.sending(7)
-	ip.delivered(8, 19)
+	ip.sending(65535, 20) // three packets, numbered across the end of the circle …
+	ip.sending(0, 20)
+	ip.sending(1, 21) // … of which the last has no room for the oldest
+	ip.delivered(65534, 19)
+	ip.delivered(1, 19)
+	require.Zero(t, ip.history.Find(20).arrived, "neither carried it")
+	require.EqualValues(t, 19, ip.history.Find(21).arrived)
 	ip.ran(20)
 	require.True(t, ip.history.Find(20).late)
-	ip.delivered(7, 21)
-	require.EqualValues(t, 21, ip.history.Find(22).arrived)
+	ip.delivered(0, 21)
+	require.EqualValues(t, 19, ip.history.Find(22).arrived, "the first acknowledgement counts")
 	require.Zero(t, ip.history.Find(20).arrived, "it is settled")
 }

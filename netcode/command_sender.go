@@ -14,6 +14,8 @@ type CommandSender struct {
 	any     bool
 	base    Command // that the server has
 	based   bool
+	oldest  Tick // in the newest body, where there was any
+	wrote   bool
 	again   bool // some tick was pushed again …
 	single  Tick // … but none from this one on
 	runs    lossRuns
@@ -82,17 +84,28 @@ func (c *Command) set(from Command) {
 
 // Acked drops the commands up to tick t: the server has them, or they are past. arrived
 // says that the server has the one of tick t itself, and not only its time has passed: then
-// later commands are coded as differences from it.
+// later commands are coded as differences from it. Of a tick that was pushed again the
+// server may have the first command only. The newer one stays until it was in its
+// three bodies, or what Redundancy says.
 func (s *CommandSender) Acked(t Tick, arrived bool) {
 	if !arrived {
 		s.based = false // so a base that the server lacks is not kept
 	}
-	for s.n > 0 && Distance(t, s.ring[s.head].Tick) >= 0 { // half the circle ahead does not count as up to t
-		if c := &s.ring[s.head]; arrived && c.Tick == t && s.unique(t) {
+	packets, kept := s.packets(), false
+	for i := s.n - 1; i >= 0; i-- { // from the oldest one
+		at := s.slot(i)
+		c := &s.ring[at]
+		if Distance(t, c.Tick) < 0 { // half the circle ahead does not count as up to t
+			return
+		}
+		unique := s.unique(c.Tick)
+		if arrived && c.Tick == t && unique {
 			s.base.set(*c)
 			s.based = true
 		}
-		s.head, s.n = (s.head+1)%maxCommands, s.n-1
+		if kept = kept || arrived && !unique && int(s.sent[at]) < packets; !kept {
+			s.head, s.n = (s.head+1)%maxCommands, s.n-1
+		}
 	}
 }
 
@@ -139,8 +152,10 @@ func (s *CommandSender) Append(dst []byte, room int) []byte {
 		}
 		if wrote == count {
 			for i := range count {
-				s.sent[s.slot(i)]++
+				at := s.slot(i)
+				s.sent[at], s.oldest = s.sent[at]+1, s.ring[at].Tick
 			}
+			s.wrote = true
 			return w.dst
 		}
 		count = wrote
@@ -148,14 +163,22 @@ func (s *CommandSender) Append(dst []byte, room int) []byte {
 	return dst
 }
 
+// Oldest returns the tick of the oldest command in the newest body. It returns false before
+// the first one.
+func (s *CommandSender) Oldest() (Tick, bool) { return s.oldest, s.wrote }
+
+// packets returns the number of bodies that each command goes into.
+func (s *CommandSender) packets() int {
+	packets := max(s.cfg.Redundancy, 1)
+	if s.cfg.Redundancy > 0 && s.runs.longest >= packets {
+		return min(s.runs.longest+2, mostPackets)
+	}
+	return packets
+}
+
 // due returns how many of the newest commands a body takes.
 func (s *CommandSender) due(newest Tick) (n int) {
-	packets := max(s.cfg.Redundancy, 1)
-	if s.cfg.Redundancy > 0 {
-		if s.runs.longest >= packets {
-			packets = min(s.runs.longest+2, mostPackets)
-		}
-	}
+	packets := s.packets()
 	for i := range s.n {
 		at := s.slot(i)
 		if int(s.sent[at]) < packets || Distance(newest, s.ring[at].Tick) < s.cfg.Late {

@@ -165,6 +165,43 @@ func TestCommandsMadeAnew(t *testing.T) {
 	require.EqualValues(t, 2, b.Replaced())
 }
 
+// Of a tick whose command is made again, the server may acknowledge the first command. The
+// second one still travels in three packets, and then costs no more bytes.
+func TestCommandsMadeAgainTravelInThreePackets(t *testing.T) {
+	s, b := netcode.NewCommandSender(1, netcode.CommandConfig{}), netcode.NewCommandBuffer(1, 64)
+	for k := netcode.Tick(101); k <= 120; k++ {
+		s.Push(netcode.Command{Tick: k, Render: 90, Data: []byte{1}})
+	}
+	for range 3 {
+		require.NoError(t, b.Read(s.Append(nil, 1000), 100))
+	}
+	require.Empty(t, s.Append(nil, 1000))
+	for k := netcode.Tick(105); k <= 121; k++ { // the clock was set back
+		s.Push(netcode.Command{Tick: k, Render: 95, Data: []byte{2}})
+	}
+	for lost := range 2 {
+		require.NotEmpty(t, s.Append(nil, 1000))
+		s.Acked(b.Ack(), true)
+		oldest, ok := s.Oldest()
+		require.True(t, ok)
+		require.EqualValues(t, 105, oldest, "body %d", lost)
+	}
+	require.NoError(t, b.Read(s.Append(nil, 1000), 101))
+	require.EqualValues(t, 16, b.Replaced())
+	for k := netcode.Tick(101); k <= 121; k++ {
+		c, ok := b.Take(k)
+		require.True(t, ok)
+		require.Equal(t, k >= 105, c.Data[0] == 2, "tick %d", k)
+	}
+	s.Acked(b.Ack(), true)
+	require.Zero(t, s.Unacked())
+	require.Empty(t, s.Append(nil, 1000))
+
+	s.Push(netcode.Command{Tick: 119, Render: 96, Data: []byte{3}})
+	s.Acked(121, false)
+	require.Zero(t, s.Unacked(), "its tick is past")
+}
+
 func TestCommandExactlyAtItsTickIsInTime(t *testing.T) {
 	b := netcode.NewCommandBuffer(1, 32)
 	require.NoError(t, b.Read(body(100), 100))

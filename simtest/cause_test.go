@@ -211,7 +211,7 @@ func TestCausesAreNamed(t *testing.T) {
 				})
 			})
 		}, prediction.ServerEffect, "(outside of systems)", 3},
-		"a stalled server": {1, sim.Link{Latency: 150 * time.Millisecond, Jitter: 30 * time.Millisecond, Loss: 0.05}, wander, func(a *afternoon) {
+		"a stalled server": {1, sim.Link{Latency: 150 * time.Millisecond, Jitter: 30 * time.Millisecond, Loss: 0.4}, wander, func(a *afternoon) {
 			for at := 2 * time.Second; at < 12*time.Second; at += 5 * time.Second {
 				a.m.Net.At(at, func() { a.m.FreezeServer(true) })
 				a.m.Net.At(at+3*time.Second, func() { a.m.FreezeServer(false) })

@@ -8,6 +8,7 @@ import (
 
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/prediction"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport/sim"
 )
@@ -124,4 +125,30 @@ func TestBlackhole(t *testing.T) {
 		require.Greater(t, m.game.pos.Get(m.server.World(), body).Y, y, "it plays on")
 		require.EqualValues(t, 1, m.server.Stats().Resumed)
 	}
+}
+
+// After a stall of the server, a client makes commands again that it sent already. They
+// travel in several packets like all others, so a lost packet does not let the first ones run.
+func TestCommandsMadeAgainArriveDespiteLoss(t *testing.T) {
+	frames, stalls, n := 0, 0, 0
+	link := sim.Link{Latency: 150 * time.Millisecond, Jitter: 30 * time.Millisecond, Loss: 0.05}
+	a := newAfternoon(t, 1, link, func(int, foretick.View) brush { // another command whenever the same tick's is made
+		frames++
+		return brush{X: float32(frames*7919%257)/128 - 1}
+	})
+	for at := 2 * time.Second; at < 60*time.Second; at += 4 * time.Second {
+		stalls++
+		a.m.Net.At(at, func() { a.m.FreezeServer(true) })
+		a.m.Net.At(at+1500*time.Millisecond, func() { a.m.FreezeServer(false) })
+	}
+	a.m.Run(65 * time.Second)
+	require.NoError(t, a.m.Err())
+	for _, w := range a.told[0] {
+		if w.StandIn == prediction.Replaced {
+			n++
+		}
+	}
+	t.Logf("%d stalls, %d corrections because the first command ran", stalls, n)
+	require.EqualValues(t, stalls, a.clients[0].Stats().HardResets)
+	require.LessOrEqual(t, n, 2)
 }
