@@ -55,7 +55,7 @@ func (tl *timeline) birth(g *snapshot.Ghost) {
 // noteAppeared remembers for a while that a ghost has an entity only since now.
 func (tl *timeline) noteAppeared(g *snapshot.Ghost) {
 	if tl.p.PredictedRefs {
-		tl.appeared = append(tl.appeared, appeared{g.Wire, tl.input.sampled, tl.input.sampled + 1})
+		tl.appeared = append(tl.appeared, appeared{g.Wire, tl.input.sampled, tl.input.sent + 1})
 	}
 }
 

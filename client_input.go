@@ -24,7 +24,8 @@ type input struct {
 	first     Tick           // the first tick of the session that a command was made for; 0: none yet
 	remade    []Tick         // ticks whose command was made twice, until the server is known to have run one
 	confirmed Tick           // newest tick whose command the server has answered
-	acked     Tick           // newest command that the server had at the newest snapshot
+	sent, had netcode.Seq    // the newest packet sent, and the newest that the server had at the newest snapshot …
+	hasHad    bool           // … where it had any
 
 	made    unsafe.Pointer // scratch: a command being made
 	packed  []byte         // scratch
@@ -89,7 +90,8 @@ func newInput(b *clientBase) input {
 // clear forgets everything that belonged to a connection.
 func (ip *input) clear() {
 	ip.history.Clear()
-	ip.confirmed, ip.acked, ip.commands, ip.remade = 0, 0, nil, ip.remade[:0]
+	ip.confirmed, ip.commands, ip.remade = 0, nil, ip.remade[:0]
+	ip.sent, ip.had, ip.hasHad = 0, 0, false
 	if ip.p.Command != nil && !ip.cfg.Observe {
 		ip.commands = netcode.NewCommandSender(ip.p.Command.Schema.PackedSize(), netcode.CommandConfig{Fields: ip.p.Command.Schema.PackedFields()})
 	}
@@ -265,6 +267,9 @@ func (ip *input) sending(seq netcode.Seq, oldest Tick) {
 // delivered notes that the server had a packet when it wrote the snapshot of t. A command
 // that was made again travels in several, one after the other.
 func (ip *input) delivered(seq netcode.Seq, t Tick) {
+	if !ip.hasHad || precedes(ip.had, seq) {
+		ip.had, ip.hasHad = seq, true
+	}
 	for _, k := range ip.remade {
 		in := ip.history.Find(k)
 		if in != nil && in.sent && in.arrived == 0 && !precedes(seq, in.seq) && !precedes(in.end, seq) {

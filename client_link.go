@@ -181,6 +181,7 @@ func (l *link) send(ticks int, ip *input) {
 		}
 	}
 	seq, b := pk.Finish()
+	ip.sent = seq
 	if carries {
 		oldest, _ := ip.commands.Oldest()
 		ip.sending(seq, oldest)

@@ -261,7 +261,7 @@ func (c *Client) snapshot(body []byte) error {
 	if c.hooks.syncTest > 0 && c.ghosts.othersMoved() {
 		c.timeline.othersCame()
 	}
-	c.link.newest, c.input.acked = t, t+h.CommandAck
+	c.link.newest = t
 	c.stats.Snapshots++
 	c.link.heard = c.now
 	c.link.clock.Snapshot(c.now, t, h.Early, h.HasEarly, c.link.conn.RTT())

@@ -6,6 +6,7 @@ import (
 
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/internal/layout"
+	"github.com/foretick/foretick/netcode"
 	"github.com/foretick/foretick/schema"
 	"github.com/foretick/foretick/snapshot"
 )
@@ -115,7 +116,7 @@ func (tl *timeline) named(comp *layout.Component, words, ours []int32, t Tick) [
 
 func (tl *timeline) nameOfRef(ref, ours uint32, t Tick) uint32 {
 	if ref == 0 {
-		if isKey(ours) && tl.untold(ours, t) || ours != 0 && tl.unnamed(ours, t) {
+		if isKey(ours) && tl.untold(ours, t) || ours != 0 && tl.unnamed(ours) {
 			return ours
 		}
 		return 0
@@ -139,27 +140,28 @@ func (tl *timeline) untold(key uint32, t Tick) bool {
 	}
 	for i := range tl.spawning.named {
 		if n := &tl.spawning.named[i]; n.key == key {
-			return !tl.serverKnows(n, t)
+			return !tl.knownSince(n.next)
 		}
 	}
 	return false
 }
 
-// unnamed reports whether the server may have had a reference in t, without sending it, to
-// the entity of a wire id, because it did not know yet that this client has the entity.
-func (tl *timeline) unnamed(wire uint32, t Tick) bool {
+// unnamed reports whether the server may have had a reference, without sending it, to the
+// entity of a wire id, because it did not know yet that this client has the entity.
+func (tl *timeline) unnamed(wire uint32) bool {
 	for _, a := range tl.appeared {
-		if uint32(a.wire) == wire && !tl.knownSince(a.next, a.tick, t) {
+		if uint32(a.wire) == wire && !tl.knownSince(a.next) {
 			return true
 		}
 	}
 	return false
 }
 
-// knownSince reports whether the server knew in t what this client had when it made the
-// command next, in the tick made. It then had that command, or a later one.
-func (tl *timeline) knownSince(next, made, t Tick) bool {
-	return int32(tl.input.acked-next) >= 0 || int32(t-made) > int32(tl.cfg.History)
+// knownSince reports whether the server knew, at the newest snapshot, what this client had
+// when it sent the packet next. The server then had that packet, or a later one. That it
+// acknowledges a later command says less: the command's time may have passed without it.
+func (tl *timeline) knownSince(next netcode.Seq) bool {
+	return tl.input.hasHad && !precedes(tl.input.had, next)
 }
 
 // matchedBy reports whether the server has confirmed the spawn with a key.
@@ -172,23 +174,22 @@ func (tl *timeline) matchedBy(key uint32) bool {
 	return false
 }
 
-// serverKnows reports whether the server knew in t that this client has an entity. It then
-// had a command that was made later, whose packet acknowledged the entity's.
-func (tl *timeline) serverKnows(n *naming, t Tick) bool {
-	return tl.knownSince(n.next, n.until, t)
-}
-
 // cameLater reports whether two values of a component differ only in references to entities
 // that were not drawn here yet when t was predicted, or that the server sent as none until
 // it knew that they are. That is corrected, but is no misprediction.
 func (tl *timeline) cameLater(comp *layout.Component, ours, words []int32, t Tick) bool {
-	if len(comp.Refs) == 0 || len(tl.appeared) == 0 {
+	if len(comp.Refs) == 0 || len(tl.appeared) == 0 && len(tl.spawning.named) == 0 {
 		return false
 	}
 	tl.scratch.covered = append(tl.scratch.covered[:0], words...)
 	for _, i := range comp.Refs {
 		for _, a := range tl.appeared {
 			if ours[i] == 0 && uint32(words[i]) == uint32(a.wire) {
+				tl.scratch.covered[i] = 0
+			}
+		}
+		for _, n := range tl.spawning.named { // the server's, of what was spawned here
+			if ours[i] == 0 && uint32(words[i]) == n.key {
 				tl.scratch.covered[i] = 0
 			}
 		}
@@ -217,7 +218,7 @@ func (tl *timeline) wentEarlier(comp *layout.Component, ours, words []int32, t T
 func (tl *timeline) forgetAppeared(t Tick) {
 	live := tl.appeared[:0]
 	for _, a := range tl.appeared {
-		if int32(a.tick-t) >= 0 || !tl.knownSince(a.next, a.tick, t) {
+		if int32(a.tick-t) >= 0 || !tl.knownSince(a.next) {
 			live = append(live, a)
 		}
 	}

@@ -27,7 +27,7 @@ func (tl *timeline) match() {
 		g.Data = uint64(s.e)
 		tl.bornHere()
 		tl.spawning.matched = append(tl.spawning.matched, s)
-		tl.spawning.named = append(tl.spawning.named, naming{s.e, g.Wire, tl.predictor.Tick() + Tick(tl.hooks.syncTest), id, tl.input.sampled + 1})
+		tl.spawning.named = append(tl.spawning.named, naming{s.e, g.Wire, tl.predictor.Tick() + Tick(tl.hooks.syncTest), id, tl.input.sent + 1})
 		tl.rename()
 	}
 }
@@ -118,7 +118,7 @@ func (tl *timeline) settle(t Tick) {
 	}
 	live := s.named[:0]
 	for i := range s.named {
-		if n := &s.named[i]; int32(n.until-t) >= 0 || !tl.serverKnows(n, t) {
+		if n := &s.named[i]; int32(n.until-t) >= 0 || !tl.knownSince(n.next) {
 			live = append(live, *n)
 		}
 	}

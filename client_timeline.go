@@ -3,6 +3,7 @@ package foretick
 import (
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/internal/reason"
+	"github.com/foretick/foretick/netcode"
 	"github.com/foretick/foretick/prediction"
 	"github.com/foretick/foretick/schema"
 )
@@ -107,8 +108,8 @@ type naming struct {
 	e     ecs.Entity
 	wire  schema.WireID
 	until Tick
-	key   uint32 // by which it was predicted
-	next  Tick   // the first command that was made afterwards
+	key   uint32      // by which it was predicted
+	next  netcode.Seq // the first packet sent afterwards
 }
 
 // retired is the handle of an entity that was destroyed in a tick and cannot come back.
@@ -120,8 +121,8 @@ type retired struct {
 // appeared is a ghost that was drawn for the first time.
 type appeared struct {
 	wire schema.WireID
-	tick Tick // the newest that was predicted without it
-	next Tick // the first command that was made afterwards
+	tick Tick        // the newest that was predicted without it
+	next netcode.Seq // the first packet sent afterwards
 }
 
 // clientOnly holds entities that a client simulates for itself and no rollback touches.

@@ -327,10 +327,16 @@ func TestMadeGamesThatWentWrong(t *testing.T) {
 // Games with references that once went wrong: the server sends a reference as none until it
 // knows that the client has the entity.
 func TestMadeReferencesThatWentWrong(t *testing.T) {
-	for _, seed := range []uint64{1, 29, 43} {
+	for what, seed := range map[string]uint64{
+		"an entity had just appeared": 1,
+		"another had just appeared":   29,
+		"it was gone on the server":   43,
+		"the time of a command passed without it, and a shot was to name itself": 116,
+		"the client was frozen after the entity had appeared":                    894,
+	} {
 		a := playMade(t, seed, false)
-		require.Empty(t, a.faults, "seed %d", seed)
-		require.Empty(t, a.wrong, "seed %d", seed)
+		require.Empty(t, a.faults, "seed %d: %s", seed, what)
+		require.Empty(t, a.wrong, "seed %d: %s", seed, what)
 	}
 }
 
