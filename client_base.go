@@ -45,7 +45,8 @@ type View struct {
 	// the player whose view it was granted, or Nobody.
 	Player PlayerID
 	// Tick is the newest predicted tick. Fraction is the position of the rendered frame
-	// between the tick before it and Tick, 0 to 1.
+	// between the tick before it and Tick, 0 to 1. With ClientConfig.PartialTicks it is 1
+	// to 2: the frame shows Tick and that part of the tick after it.
 	Tick     Tick
 	Fraction float32
 	// Stalled is true while nothing comes from the server and the prediction has used up

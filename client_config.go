@@ -69,6 +69,18 @@ type ClientConfig struct {
 	// run once on the state before it, and all but its events is dropped. Spawns come from
 	// the server, and ClientOnly ones not at all.
 	NoPrediction bool
+	// PartialTicks draws the own player in the newest state: the newest predicted tick and,
+	// on top, the part of the next one that has passed, with the input of this very frame.
+	// So a press shows in the frame that reads it, about one tick sooner than otherwise. In
+	// each frame the shared systems declared with [ecs.Partial] run over the player's own
+	// rows, with Frame.DT as long as that part and Frame.Replay true. Their results are
+	// drawn, and taken back before the next tick: nothing predicted or sent changes. There,
+	// spawned entities last for the run alone, and Destroy, Teleport, events and messages do
+	// nothing. All else is drawn as without it. A system must scale what it adds by DT:
+	// one that counts ticks shows its count a tick early. NewClient refuses it where nothing
+	// is declared with ecs.Partial, with NoPrediction, and in games with shared physics
+	// objects or [PredictRemote], whose bodies would be drawn at two different times.
+	PartialTicks bool
 	// MaxRTT is the longest round trip that is played without added input delay. Longer
 	// ones, up to 4 s, work too. Every input still counts, but the local player responds
 	// late, by the time that History is too short. View.InputDelay has that time. 0 means
@@ -168,7 +180,7 @@ func (c *ClientConfig) check() error {
 	if c.DelayAbove < 0 || c.DelayAbove > 5*time.Second {
 		errs = append(errs, fmt.Errorf("foretick: ClientConfig.DelayAbove is %v: use up to 5s, or 0 for no limit but History", c.DelayAbove))
 	}
-	errs = append(errs, c.checkResumeToken(), c.checkObserve())
+	errs = append(errs, c.checkResumeToken(), c.checkObserve(), c.checkPartialTicks())
 	if c.SmoothLimit == 0 {
 		c.SmoothLimit = defaultSmoothLimit
 	}

@@ -20,6 +20,21 @@ func (c *Client) refuseSpawn(k *ecs.Prefab) {
 
 func (c *Client) again(t Tick) bool { return c.timeline.again(t) }
 
+// shownBefore returns the offset of the command that the frame's tick runs with, 0: none.
+func (c *Client) shownBefore(player PlayerID) uint8 {
+	if c.frame.partial {
+		return c.screen.partial.offset
+	}
+	if in := c.input.history.Find(c.frame.Tick); in != nil && player == c.view.Player {
+		return in.offset
+	}
+	return 0
+}
+
+func (c *Client) drawsPartly(rows ecs.Rows, components uint64) {
+	c.screen.partial.note(rows, components)
+}
+
 func (c *Client) anothers(e ecs.Entity) bool { return c.ghosts.anothers(e) }
 
 func (c *Client) decoded() { c.link.decoded() }
@@ -28,6 +43,9 @@ func (c *Client) seen(t Tick) HitView { return c.screen.seen(t) }
 
 // teleport notes a teleport in the tick that is being predicted.
 func (c *Client) teleport(e ecs.Entity) bool {
+	if c.frame.partial {
+		return c.p.identity.Find(c.world, e) != nil
+	}
 	if c.screen.rendering || c.p.identity.Find(c.world, e) == nil {
 		return false
 	}
@@ -40,6 +58,9 @@ func (c *Client) teleport(e ecs.Entity) bool {
 
 // beforeSystem is called before each system.
 func (c *Client) beforeSystem(system int) {
+	if c.frame.partial {
+		return
+	}
 	c.timeline.settleTrail()
 	if c.hooks.syncTest > 0 {
 		c.timeline.beforeSystem()
@@ -51,6 +72,9 @@ func (c *Client) beforeSystem(system int) {
 
 // afterSystem is called after each system.
 func (c *Client) afterSystem(system int) {
+	if c.frame.partial {
+		return
+	}
 	if c.hooks.syncTest > 0 {
 		c.timeline.afterSystem(system)
 	}

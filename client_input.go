@@ -43,6 +43,7 @@ type tickInput struct {
 	replaced bool
 	first    []byte
 	view     uint64      // the render time that it carries
+	offset   uint8       // … and how far before the tick its frame showed what is predicted
 	stays    bool        // the server keeps the first one: the second has no newer view
 	sent     bool        // the command, as it was made last, went into packets …
 	seq, end netcode.Seq // … from this number to that one
@@ -163,21 +164,21 @@ func (ip *input) command(t Tick, looking screenFrame, more bool) {
 		in.sent, in.arrived, in.late, in.stays = false, 0, false, int64((view-in.view)<<24) <= 0
 		ip.remade = append(ip.remade, t)
 	}
-	in.packed, in.view = append(in.packed[:0], packed...), view
+	in.packed, in.view, in.offset = append(in.packed[:0], packed...), view, ip.behind(t, looked)
 	in.sampled, in.frame = ip.now, looked.number
 	in.ahead = rewind.Keys{A: looked.tick - 1, B: looked.tick, F: looked.fraction}
 	in.whole = rewind.Keys{A: looked.shown.tick, F: float32(looked.shown.fraction) / 256}
 	cmd.Schema.Deduct(ip.sample, in.at, more)
 	ip.commands.Push(netcode.Command{
-		Tick: t, Render: looked.shown.tick, Fraction: looked.shown.fraction, Offset: ip.behind(t, looked), Data: packed,
+		Tick: t, Render: looked.shown.tick, Fraction: looked.shown.fraction, Offset: in.offset, Data: packed,
 	})
 	ip.packed = packed
 }
 
 // behind returns the number of steps by which a frame showed predicted entities before tick
-// t, 0 if nothing of other players is predicted.
+// t, 0 if nothing of other players is predicted and the own player is drawn by whole ticks.
 func (ip *input) behind(t Tick, f screenFrame) uint8 {
-	if !ip.showsAhead() || f.tick == 0 {
+	if !ip.showsAhead() && !ip.cfg.PartialTicks || f.tick == 0 {
 		return 0
 	}
 	shown := float32(int32(t-f.tick)+1) - f.fraction
@@ -187,8 +188,14 @@ func (ip *input) behind(t Tick, f screenFrame) uint8 {
 // commanded returns the input that the next tick's command is made of, and the frame that
 // the player looked at when giving it.
 func (ip *input) commanded(cmd *layout.Command, looking screenFrame) (unsafe.Pointer, screenFrame) {
-	looked := ip.press.frame
+	from, looked := ip.pending(cmd, looking)
 	ip.press.frame = screenFrame{}
+	return from, looked
+}
+
+// pending is commanded for a tick that is not due yet.
+func (ip *input) pending(cmd *layout.Command, looking screenFrame) (unsafe.Pointer, screenFrame) {
+	looked := ip.press.frame
 	if looked.number == 0 || (ip.now-ip.press.read)*time.Duration(ip.p.TickRate) > pressTicks*time.Second {
 		return ip.sample, looking
 	}

@@ -29,6 +29,7 @@ type screen struct {
 	drawn     bool
 	visible   *lagcomp.History
 	rendering bool // render systems run
+	partial   partialTick
 }
 
 func newScreen(b *clientBase, ip *input, gs *ghosts, tl *timeline) (screen, error) {
@@ -87,10 +88,15 @@ func (sc *screen) draw(now netcode.Time) {
 	if sc.showsAhead() {
 		sc.view.Fraction = float32(int(sc.view.Fraction*rewind.OffsetSteps)) / rewind.OffsetSteps
 	}
+	sc.partial.whole = sc.view.Fraction
 	// The time is rounded to the precision of a command, so that the server rewinds to
 	// exactly this frame.
 	fraction := uint8(sc.view.RenderFraction * 256)
 	sc.shown = shownTime{tick: sc.view.Render, fraction: fraction, at: sc.now}
+	sc.partial.clear()
+	if sc.cfg.PartialTicks {
+		sc.runPartial()
+	}
 	sc.drawOthers(sc.view.Render, float32(fraction)/256)
 	sc.drawOwn(since)
 	sc.slide(now, since)
@@ -210,10 +216,10 @@ func (sc *screen) drawOwn(since time.Duration) {
 				continue
 			}
 			at, b := sc.world.Pointer(e, comp.ID), now.find(e, i)
-			if at == nil || b == nil {
+			if at == nil || b == nil || sc.drewPartly(e, i, at) {
 				continue
 			}
-			k := sc.p.between(sc.timeline.earlier(before, now, e, i), b, sc.view.Fraction)
+			k := sc.p.between(sc.timeline.earlier(before, now, e, i), b, sc.partial.whole)
 			sc.drawBetween(comp, sc.fades.offset(comp, e, i, k), at)
 		}
 	}
@@ -304,7 +310,7 @@ func (sc *screen) drawClientOnly() {
 				if a == nil || b == nil || at == nil {
 					continue
 				}
-				sc.drawBetween(comp, sc.p.between(a, b, sc.view.Fraction), at)
+				sc.drawBetween(comp, sc.p.between(a, b, sc.partial.whole), at)
 			}
 		}
 	}

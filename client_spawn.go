@@ -8,6 +8,9 @@ import (
 
 // spawnBy is Frame.SpawnBy on a client.
 func (tl *timeline) spawnBy(by ecs.Entity, k *ecs.Prefab) ecs.Entity {
+	if tl.frame.partial {
+		return tl.spawnPartly(by, k)
+	}
 	if !tl.spawning.stepping {
 		misuse("prefab %q is spawned outside of a tick's systems: on a client only shared systems spawn", k.Name())
 	}
@@ -79,6 +82,9 @@ func (tl *timeline) spawnPassing(k *layout.Prefab, owner PlayerID) ecs.Entity {
 
 // destroy is Frame.Destroy on a client.
 func (tl *timeline) destroy(e ecs.Entity) bool {
+	if tl.frame.partial { // the whole tick destroys it
+		return tl.world.Alive(e) && (tl.removes(tl.world.Owner(e)) || tl.world.Owner(e) == ecs.ClientOnly)
+	}
 	if !tl.spawning.stepping || !tl.world.Alive(e) {
 		return false
 	}

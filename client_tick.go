@@ -121,22 +121,32 @@ func (tl *timeline) fillCommand(t Tick) {
 		return
 	}
 	in := tl.input.history.Find(t)
-	for _, rows := range tl.commandRows.Owned(tl.world, tl.view.Player) {
-		base := rows.Column(cmd.ID)
-		for i := range rows.Len() {
-			dst := unsafe.Slice((*byte)(unsafe.Add(base, uintptr(i)*cmd.Size)), cmd.Size)
-			if in == nil {
-				clear(dst)
-			} else {
-				copy(dst, in.value)
-			}
-		}
+	var value []byte
+	if in != nil {
+		value = in.value
 	}
+	tl.fillOwn(value)
 	if !tl.p.Common {
 		return
 	}
 	for _, rows := range tl.commandRows.Owned(tl.world, ecs.Common) { // whose it was once pressed something
 		clear(unsafe.Slice((*byte)(rows.Column(cmd.ID)), uintptr(rows.Len())*cmd.Size))
+	}
+}
+
+// fillOwn writes a command into the player's rows, a zero one if value is nil.
+func (tl *timeline) fillOwn(value []byte) {
+	cmd := tl.p.Command
+	for _, rows := range tl.commandRows.Owned(tl.world, tl.view.Player) {
+		base := rows.Column(cmd.ID)
+		for i := range rows.Len() {
+			dst := unsafe.Slice((*byte)(unsafe.Add(base, uintptr(i)*cmd.Size)), cmd.Size)
+			if value == nil {
+				clear(dst)
+			} else {
+				copy(dst, value)
+			}
+		}
 	}
 }
 

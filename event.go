@@ -33,6 +33,9 @@ func (e *Event[T]) Raise(f *Frame, by ecs.Entity, v T) {
 		f.server.raised(by, owner, e.id-1)
 		return
 	}
+	if f.partial {
+		return // the whole tick raises it
+	}
 	if f.World.Owner(by) == ecs.ClientOnly {
 		if !f.client.again(f.Tick) { // it is never rolled back, and neither is what it raises
 			tell(f, q.row.predicted, by, v)

@@ -18,10 +18,12 @@ type Frame struct {
 	World *ecs.World
 	// Replay is true while a client runs a tick again after a correction.
 	// Sounds and other effects belong to the first run: raise an [Event], or
-	// look here.
+	// look here. It is also true while a part of a tick is drawn: see
+	// [ClientConfig].PartialTicks.
 	Replay bool
 
 	rate    int
+	partial bool      // only a part of a tick is run, for the screen
 	server  serverEnd // nil on a client
 	client  clientEnd // nil on a server
 	queues  []eventQueue

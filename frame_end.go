@@ -16,6 +16,7 @@ type bothEnds interface {
 	teleport(e ecs.Entity) bool
 	beforeSystem(system int)
 	afterSystem(system int)
+	shownBefore(player PlayerID) uint8
 }
 
 // serverEnd is what a frame asks of a server.
@@ -56,6 +57,7 @@ type clientEnd interface {
 	refuseSpawn(k *ecs.Prefab)
 	again(t Tick) bool
 	anothers(e ecs.Entity) bool
+	drawsPartly(rows ecs.Rows, components uint64)
 	decoded()
 	seen(t Tick) HitView
 }

@@ -19,6 +19,7 @@ type inputs struct {
 	tookTick Tick           // the newest tick that ran a command of its own
 	early    time.Duration  // how long commands wait in the buffer, as last measured; 0: too late
 	buffered time.Duration  // the same, negative where they come too late
+	offset   uint8          // that of the tick's command, 0 if it stated none
 	render   time.Duration  // how far the frame that the newest command saw is behind its tick
 
 	repeated time.Duration
@@ -52,6 +53,7 @@ func (in *inputs) miss(t, acked Tick, interval time.Duration) {
 		r.Follow(t, acked)
 	}
 	in.replaced.To = t
+	in.offset = 0
 	in.repeated += interval
 }
 

@@ -42,6 +42,7 @@ type Protocol struct {
 	along         []*ecs.Prefab // that PredictRemote names besides avatars
 	skipped       []string      // systems that PredictRemote leaves out
 	stages        []string
+	partials      []partialSystem
 	systems       []string // names in order of declaration
 	eventRows     []any    // *eventRow[T] of each event
 	messageFields int      // of all, and of requests: see standard.MaxMessageFields

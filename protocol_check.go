@@ -41,6 +41,7 @@ func (p *Protocol) Err() error {
 	p.findCommon()
 	p.checkRemotePrediction()
 	p.checkTags()
+	p.checkPartial()
 	p.err = errors.Join(p.errs...)
 	p.compiled.Hash = hashText(p.Describe())
 	return p.err

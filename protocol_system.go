@@ -55,6 +55,9 @@ const stageMain = "tick"
 // before those that move them, and let each body write only itself. Bodies that touch then
 // get the same result on both ends, in any order of rows.
 //
+// With [ecs.Partial] the system also draws the own player between two ticks: see
+// [ClientConfig].PartialTicks.
+//
 // An [ecs.Once] system gets no rows. On a client its queries find every entity. Its writes
 // to values that are not predicted last for one rendered frame.
 func (p *Protocol) Shared(name string, run func(*Frame, ecs.Rows), access ...ecs.Access) {
@@ -63,6 +66,9 @@ func (p *Protocol) Shared(name string, run func(*Frame, ecs.Rows), access ...ecs
 	}
 	if run != nil && slices.ContainsFunc(access, func(a ecs.Access) bool { return a.IsWriteOther() || a.IsWriteSingleton() }) {
 		run = pushing(run)
+	}
+	if run != nil && slices.ContainsFunc(access, ecs.Access.IsPartial) {
+		run = p.partial(name, run)
 	}
 	p.system(name, run, access)
 }

@@ -20,6 +20,14 @@ func (s *Server) spawn(k *ecs.Prefab, owner PlayerID) ecs.Entity {
 
 func (s *Server) destroy(e ecs.Entity) bool { return s.sim.destroy(e) }
 
+// shownBefore returns the offset that a player's command of this tick states, 0: none.
+func (s *Server) shownBefore(player PlayerID) uint8 {
+	if p := s.sessions.player(player); p != nil {
+		return p.inputs.offset
+	}
+	return 0
+}
+
 // raised notes that an event was raised, for the notes to the player that predicts it.
 func (s *Server) raised(by ecs.Entity, owner PlayerID, event int) {
 	if p := s.sessions.player(owner); p != nil && !s.sim.clientOnly(by) {

@@ -43,6 +43,7 @@ func (s *Server) takeCommand(p *player, c *layout.Command) {
 		s.standIn(p, c, prediction.Refused)
 	default:
 		p.inputs.took(c, s.sim.frame.Tick)
+		p.inputs.offset = cmd.Offset
 		p.inputs.render = time.Duration(int32(cmd.Tick-cmd.Render))*s.clock.interval - time.Duration(cmd.Fraction)*s.clock.interval/256
 		p.shooter.Take(shot(&cmd), s.sim.frame.Tick, p.session.conn.Jitter())
 		p.stats.InputsTaken++

@@ -34,6 +34,7 @@ const (
 	accessRender
 	accessOnce
 	accessStructural
+	accessPartial
 )
 
 // Read declares that the system reads these components of its rows, and matches
@@ -108,6 +109,14 @@ func Once() Access { return Access{kind: accessOnce} }
 // transfers entities or sets parents; spawning and adding is declared with
 // [Create]. With parallel systems it runs alone.
 func Structural() Access { return Access{kind: accessStructural} }
+
+// Partial declares that the system can also run for a part of a tick: see
+// [Schedule.ExecutePartial]. It must scale what it adds to values by the length of the
+// tick that its context has.
+func Partial() Access { return Access{kind: accessPartial} }
+
+// IsPartial reports whether the access is [Partial].
+func (a Access) IsPartial() bool { return a.kind == accessPartial }
 
 // IsWriteOther reports whether the access is a [WriteOther].
 func (a Access) IsWriteOther() bool { return a.kind == accessWriteOther }

@@ -44,6 +44,19 @@ func (s *Schedule[C]) ExecutePartsWhere(w *World, c C, runs func(system int, o O
 	clear(x.rows)
 }
 
+// ExecutePartial runs the systems declared with [Partial] over the rows of one owner. No
+// other system runs. A client calls it on a saved world to draw a part of the next tick,
+// and restores the world afterwards. It allocates nothing.
+func (s *Schedule[C]) ExecutePartial(w *World, c C, o Owner) {
+	s.mustBuilt(w)
+	p := w.partOf(o)
+	for i, sys := range s.systems {
+		if sys.partial && !sys.render && !sys.once && sys.bits&^w.tags == 0 {
+			s.run(i, sys, w, c, sys.query.ownedBy(w, p))
+		}
+	}
+}
+
 // match returns the rows that the query of system i matches in the accepted
 // parts, in canonical order, valid until the next call.
 func (x *partsRun) match(w *World, q *Query, i int, runs func(int, Owner) bool) []Rows {

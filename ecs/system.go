@@ -17,6 +17,7 @@ type system[C any] struct {
 	render     bool
 	once       bool
 	structural bool
+	partial    bool
 	sets       accessSets
 	singles    accessSets
 }
@@ -64,6 +65,8 @@ func (s *system[C]) declare1(t *Types, a Access) (errs []error) {
 		s.once = true
 	case accessStructural:
 		s.structural = true
+	case accessPartial:
+		s.partial = true
 	}
 	for _, h := range a.hs {
 		if err := t.owns(h); err != nil {
@@ -121,6 +124,7 @@ type SystemInfo struct {
 	// SingleReads and SingleWrites number singletons.
 	SingleReads, SingleWrites []ID
 	Render, Once, Structural  bool
+	Partial                   bool
 }
 
 func (s *system[C]) info() SystemInfo {
@@ -129,7 +133,7 @@ func (s *system[C]) info() SystemInfo {
 		OtherReads: s.sets.otherReads.IDs(), OtherWrites: s.sets.otherWrites.IDs(),
 		SingleReads:  s.singles.reads.Or(s.singles.otherReads).IDs(),
 		SingleWrites: s.singles.wrote().IDs(),
-		Render:       s.render, Once: s.once, Structural: s.structural}
+		Render:       s.render, Once: s.once, Structural: s.structural, Partial: s.partial}
 	if s.query != nil {
 		i.With, i.Without = s.query.with, s.query.without
 	}
