@@ -74,7 +74,7 @@ type ClientConfig struct {
 	// So a press shows in the frame that reads it, about one tick sooner than otherwise. In
 	// each frame the shared systems declared with [ecs.Partial] run over the player's own
 	// rows, with Frame.DT as long as that part and Frame.Replay true. Their results are
-	// drawn, and taken back before the next tick: nothing predicted or sent changes. There,
+	// drawn, and undone before the next tick, so nothing predicted or sent changes. There,
 	// spawned entities last for the run alone, and Destroy, Teleport, events and messages do
 	// nothing. All else is drawn as without it. A system must scale what it adds by DT:
 	// one that counts ticks shows its count a tick early. NewClient refuses it where nothing

@@ -12,7 +12,7 @@ import "github.com/foretick/foretick/internal/rewind"
 //
 // It is above 0 only for clients with [ClientConfig].PartialTicks: without them no frame
 // shows any of a tick whose command is still to come. It is 0 where the command is missing.
-// The client states it. By a lie it gains no more than the way of its own body in one tick.
+// The client states it, so a cheater can choose it, within the way of its own body in one tick.
 func (f *Frame) DrawnPart(player PlayerID) float32 {
 	offset := f.end().shownBefore(player)
 	if offset == 0 {

@@ -212,6 +212,16 @@ func TestFixedInputDelay(t *testing.T) {
 	require.Zero(t, r.Desyncs)
 }
 
+// Partial ticks change what the own player looks like in a frame, and nothing else.
+func TestPartialTicks(t *testing.T) {
+	whole, parts := play(t, "-seconds", "6", "-mode", "predict"), play(t, "-seconds", "6", "-mode", "partial")
+	require.Equal(t, whole.MispredictionsByCause, parts.MispredictionsByCause)
+	require.Equal(t, whole.PredictedTicks, parts.PredictedTicks)
+	require.Equal(t, whole.ShotsConfirmed, parts.ShotsConfirmed)
+	require.Greater(t, parts.ShotsConfirmed, 50)
+	require.Zero(t, parts.Desyncs)
+}
+
 func TestRealSockets(t *testing.T) {
 	for name, seconds := range map[string]string{"udp": "5", "dtls": "3", "ws": "3"} {
 		t.Run(name, func(t *testing.T) {

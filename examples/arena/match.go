@@ -133,7 +133,7 @@ func (m *match) clientConfig(n int) (*seat, foretick.ClientConfig, error) {
 	cfg := foretick.ClientConfig{
 		OnMisprediction: explain,
 		Protocol:        p, Sample: foretick.Sample(&g.Cmd, s.sample), NoPrediction: m.opt.mode == "interpolate",
-		InputDelay: m.opt.inputDelay, DelayAbove: m.opt.delayAbove,
+		PartialTicks: m.opt.mode == "partial", InputDelay: m.opt.inputDelay, DelayAbove: m.opt.delayAbove,
 	}
 	if m.log != nil {
 		m.log.client(s, &cfg)

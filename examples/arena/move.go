@@ -13,8 +13,8 @@ type movement struct{ g *Game }
 // Declare adds its systems.
 func (m movement) Declare(p *foretick.Protocol) {
 	g := m.g
-	p.Shared("aim", g.aim, ecs.Stage(stageAct), ecs.Read(&g.Cmd, &g.Status), ecs.Write(&g.Face))
-	p.Shared("move", g.move, ecs.Stage(stageAct), ecs.Read(&g.Cmd, &g.Status), ecs.Write(&g.Pos, &g.Vel))
+	p.Shared("aim", g.aim, ecs.Stage(stageAct), ecs.Partial(), ecs.Read(&g.Cmd, &g.Status), ecs.Write(&g.Face))
+	p.Shared("move", g.move, ecs.Stage(stageAct), ecs.Partial(), ecs.Read(&g.Cmd, &g.Status), ecs.Write(&g.Pos, &g.Vel))
 }
 
 func (g *Game) aim(f *foretick.Frame, rows ecs.Rows) {

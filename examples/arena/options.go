@@ -59,7 +59,7 @@ func parse(args []string, help io.Writer) (options, error) {
 	fs.Uint64Var(&o.seed, "seed", 1, "random seed")
 	fs.IntVar(&o.tickRate, "tickrate", 30, "ticks a second")
 	fs.IntVar(&o.snapshotRate, "snapshotrate", 0, "snapshots a second; 0 is one a tick")
-	fs.StringVar(&o.mode, "mode", "predict", "predict the local player, delay its inputs (with -delay-above or -input-delay), or interpolate it like all others")
+	fs.StringVar(&o.mode, "mode", "predict", "predict the local player, predict it and draw partial ticks, delay its inputs (with -delay-above or -input-delay), or interpolate it like all others")
 	fs.DurationVar(&o.delayAbove, "delay-above", 0, "with -mode delay: predict no further than this beyond the mean snapshot; 150ms unless -input-delay is given")
 	fs.DurationVar(&o.inputDelay, "input-delay", 0, "with -mode delay: the least input delay")
 	fs.BoolVar(&o.noLagComp, "no-lagcomp", false, "judge shots in the present")
@@ -116,8 +116,8 @@ func (o *options) validate(set map[string]bool) error {
 		return errors.New("-draw-shots needs both ends in one process: not with -serve or -join")
 	case !slices.Contains([]string{"sim", "udp", "dtls", "ws"}, o.transport):
 		return fmt.Errorf("-transport %q: use sim, udp, dtls or ws", o.transport)
-	case !slices.Contains([]string{"predict", "delay", "interpolate"}, o.mode):
-		return fmt.Errorf("-mode %q: use predict, delay or interpolate", o.mode)
+	case !slices.Contains([]string{"predict", "partial", "delay", "interpolate"}, o.mode):
+		return fmt.Errorf("-mode %q: use predict, partial, delay or interpolate", o.mode)
 	case o.mode != "delay" && (set["delay-above"] || set["input-delay"]):
 		return errors.New("-delay-above and -input-delay need -mode delay")
 	case o.plant != "" && o.plant != "code" && o.plant != "desync":

@@ -1,0 +1,65 @@
+package foretick_test
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/simtest"
+)
+
+type gas struct {
+	X float32 `net:"min=-1,max=1,step=0.0078125"`
+}
+
+// At 144 frames and 30 ticks a second a press shows in the first frame that reads it,
+// instead of waiting for the next tick.
+func ExampleClientConfig_partialTicks() {
+	declare := func() (*foretick.Protocol, *ecs.Component[hop], *ecs.Component[gas]) {
+		p, place, pedal, car := foretick.NewProtocol("drive", 1), &ecs.Component[hop]{}, &ecs.Component[gas]{}, &ecs.Prefab{}
+		p.Component(place, foretick.Predicted())
+		p.Command(pedal)
+		p.Prefab(car, "car", place, pedal)
+		p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) { f.Spawn(car, player) })
+		p.Shared("drive", func(f *foretick.Frame, rows ecs.Rows) {
+			for i := range place.Slice(rows) {
+				place.Slice(rows)[i].X += float32(pedal.Slice(rows)[i].X * 20 * f.DT) // f.DT is shorter in a part
+			}
+		}, ecs.Read(pedal), ecs.Write(place), ecs.Partial())
+		return p, place, pedal
+	}
+	for _, partial := range []bool{false, true} {
+		match := simtest.New(1)
+		server, _, _ := declare()
+		if _, err := match.Serve(foretick.ServerConfig{Protocol: server}); err != nil {
+			panic(err)
+		}
+		client, place, pedal := declare()
+		pressed, frames := false, 0
+		cars := ecs.NewQuery(client.Types(), ecs.With(place))
+		_, err := match.Join(foretick.ClientConfig{
+			Protocol: client, PartialTicks: partial,
+			Sample: foretick.Sample(pedal, func(v foretick.View) gas {
+				if pressed = pressed || v.State == foretick.Playing && v.Tick > 90 && v.Fraction-float32(int(v.Fraction)) < 0.2; pressed {
+					return gas{X: 1}
+				}
+				return gas{}
+			}),
+		}, simtest.Seat{Up: far.Up, Down: far.Down, FrameRate: 144, After: func(v foretick.View) {
+			for _, rows := range cars.All(v.World) {
+				if pressed && place.Slice(rows)[0].X == 0 {
+					frames++
+				}
+			}
+		}})
+		if err != nil {
+			panic(err)
+		}
+		match.Run(5 * time.Second)
+		fmt.Printf("partial ticks %v: %d frames without the press\n", partial, frames)
+	}
+	// Output:
+	// partial ticks false: 4 frames without the press
+	// partial ticks true: 0 frames without the press
+}
