@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"os/exec"
@@ -15,8 +16,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/foretick/foretick/schema"
 	"github.com/stretchr/testify/require"
+
+	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/schema"
+	"github.com/foretick/foretick/simtest"
+	"github.com/foretick/foretick/simtest/pair"
 )
 
 // TestMain lets the test binary be the program, for tests of whole processes.
@@ -435,3 +440,19 @@ func TestExplain(t *testing.T) {
 	require.NotZero(t, systems["stun"])
 	require.NotZero(t, systems["respawn"])
 }
+
+func newPlayer() simtest.Player {
+	o, err := parse(nil, io.Discard)
+	if err != nil {
+		panic(err)
+	}
+	g := NewGame(o.rules())
+	p, err := g.Protocol()
+	if err != nil {
+		panic(err)
+	}
+	return simtest.Player{Protocol: p, Sample: foretick.Sample(&g.Cmd, NewBot(g, 1, 1).Sample)}
+}
+
+// TestPair plays over UDP; with flags it is one end, on a machine of its own: see package pair.
+func TestPair(t *testing.T) { pair.Test(t, newPlayer) }

@@ -12,6 +12,7 @@ import (
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/prediction"
 	"github.com/foretick/foretick/simtest"
+	"github.com/foretick/foretick/simtest/pair"
 )
 
 // TestRemotePrediction: at 100 ms, crashes happen where they are felt, and bodies are
@@ -88,16 +89,18 @@ func TestGoals(t *testing.T) {
 	}
 }
 
+func newPlayer() simtest.Player {
+	g := &Game{heard: func(foretick.Tick, foretick.PlayerID, foretick.PlayerID) {}}
+	b := &bot{Game: g, rand: rand.New(rand.NewPCG(1, 2))}
+	return simtest.Player{
+		Protocol: g.Protocol(), Sample: foretick.Sample(&g.Cmd, b.steer),
+		Begin: func(s *foretick.Server) { s.Frame().Spawn(&g.Ball, ecs.Nobody) },
+	}
+}
+
 // TestSync: collisions have the same result on both ends, and in a replay.
 func TestSync(t *testing.T) {
-	simtest.SyncTest(t, func() simtest.Player {
-		g := &Game{heard: func(foretick.Tick, foretick.PlayerID, foretick.PlayerID) {}}
-		b := &bot{Game: g, rand: rand.New(rand.NewPCG(1, 2))}
-		return simtest.Player{
-			Protocol: g.Protocol(), Sample: foretick.Sample(&g.Cmd, b.steer),
-			Begin: func(s *foretick.Server) { s.Frame().Spawn(&g.Ball, ecs.Nobody) },
-		}
-	}, simtest.SyncConfig{Players: 4, Ticks: 240})
+	simtest.SyncTest(t, newPlayer, simtest.SyncConfig{Players: 4, Ticks: 240})
 }
 
 func TestRun(t *testing.T) {
@@ -114,3 +117,6 @@ func TestRun(t *testing.T) {
 		require.NotEmpty(t, errs.String())
 	}
 }
+
+// TestPair plays over UDP; with flags it is one end, on a machine of its own: see package pair.
+func TestPair(t *testing.T) { pair.Test(t, newPlayer) }

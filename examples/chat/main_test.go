@@ -9,6 +9,7 @@ import (
 
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/simtest"
+	"github.com/foretick/foretick/simtest/pair"
 )
 
 // Each line is heard once and by all, in whatever network; a plan reaches allies
@@ -51,3 +52,6 @@ func TestMatches(t *testing.T) {
 }
 
 func TestSync(t *testing.T) { simtest.SyncTest(t, player, simtest.SyncConfig{}) }
+
+// TestPair plays over UDP; with flags it is one end, on a machine of its own: see package pair.
+func TestPair(t *testing.T) { pair.Test(t, player) }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/simtest"
+	"github.com/foretick/foretick/simtest/pair"
 	"github.com/foretick/foretick/transport"
 	"github.com/foretick/foretick/transport/dtls"
 	"github.com/foretick/foretick/transport/ticket"
@@ -111,11 +112,16 @@ func meet(t *testing.T, open ends) {
 	}
 }
 
+func newPlayer() simtest.Player {
+	g := &Game{}
+	read := func(v foretick.View) Move { return Move{X: float32(v.Tick/30%2)*2 - 1} }
+	return simtest.Player{Protocol: g.Protocol(), Sample: foretick.Sample(&g.Move, read)}
+}
+
 // Whole matches on a terrible network, from seeds: what a game's own test is.
 func TestMatches(t *testing.T) {
-	simtest.Check(t, simtest.Plan{Clients: 4, Play: 10 * time.Second, New: func() simtest.Player {
-		g := &Game{}
-		read := func(v foretick.View) Move { return Move{X: float32(v.Tick/30%2)*2 - 1} }
-		return simtest.Player{Protocol: g.Protocol(), Sample: foretick.Sample(&g.Move, read)}
-	}}, 2)
+	simtest.Check(t, simtest.Plan{Clients: 4, Play: 10 * time.Second, New: newPlayer}, 2)
 }
+
+// TestPair plays over UDP; with flags it is one end, on a machine of its own: see package pair.
+func TestPair(t *testing.T) { pair.Test(t, newPlayer) }

@@ -7,7 +7,11 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/prediction"
+	"github.com/foretick/foretick/simtest"
+	"github.com/foretick/foretick/simtest/pair"
 )
 
 // TestRockets: whatever the network, everything that was fired meets its fate, and
@@ -76,3 +80,21 @@ func TestRun(t *testing.T) {
 		require.NotEmpty(t, errs.String())
 	}
 }
+
+func newPlayer() simtest.Player {
+	begin := time.Now()
+	g := &Game{struck: map[foretick.Tick]uint8{}, fired: map[ecs.Entity]time.Duration{}, now: func() time.Duration { return time.Since(begin) }}
+	fire := func(v foretick.View) Command { return Command{Rocket: v.Tick%10 == 0, Bullet: v.Tick%60 < 20} }
+	return simtest.Player{
+		Protocol: g.Protocol(), Sample: foretick.Sample(&g.Cmd, fire),
+		Begin: func(s *foretick.Server) {
+			for lane := range uint8(3) {
+				e := s.Frame().Spawn(&g.Target, ecs.Nobody)
+				g.Drone.Get(s.World(), e).Lane = lane + 1
+			}
+		},
+	}
+}
+
+// TestPair plays over UDP; with flags it is one end, on a machine of its own: see package pair.
+func TestPair(t *testing.T) { pair.Test(t, newPlayer) }

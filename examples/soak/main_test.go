@@ -17,6 +17,7 @@ import (
 
 	"github.com/foretick/foretick/schema"
 	"github.com/foretick/foretick/simtest"
+	"github.com/foretick/foretick/simtest/pair"
 	"github.com/foretick/foretick/snapshot"
 )
 
@@ -241,3 +242,6 @@ func TestFailureNamesItsCommand(t *testing.T) {
 	require.ErrorContains(t, err, "boom")
 	require.Equal(t, 1, r.Panics)
 }
+
+// TestPair plays over UDP; with flags it is one end, on a machine of its own: see package pair.
+func TestPair(t *testing.T) { pair.Test(t, NewPlayer) }

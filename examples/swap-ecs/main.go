@@ -29,7 +29,7 @@ func step(s State, in Input) State {
 		s.Fuel--
 		s.Speed += 0.5
 	}
-	s.Speed *= 0.95
+	s.Speed = float64(s.Speed * 0.95) // rounded: the same on every machine
 	s.X += s.Speed
 	return s
 }

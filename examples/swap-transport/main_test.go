@@ -12,6 +12,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/simtest"
+	"github.com/foretick/foretick/simtest/pair"
 	"github.com/foretick/foretick/transport"
 	"github.com/foretick/foretick/transport/transporttest"
 )
@@ -116,3 +119,13 @@ func TestStrangers(t *testing.T) {
 	defer nobody.Close(transport.Closed, "")
 	assert.Equal(t, transport.Unreachable, next(t, nobody).Code)
 }
+
+func newPlayer() simtest.Player {
+	g := &Game{}
+	read := func(v foretick.View) Move { return Move{X: float32(v.Tick/30%2)*2 - 1} }
+	return simtest.Player{Protocol: g.Protocol(), Sample: foretick.Sample(&g.Move, read)}
+}
+
+// TestPair plays the game over UDP; with flags it is one end, on a machine of its own: see
+// package pair.
+func TestPair(t *testing.T) { pair.Test(t, newPlayer) }

@@ -39,10 +39,10 @@ var underLayout = []string{"ecs", "schema", "netcode", "internal/standard"}
 var apart = []string{"input", "mathf"}
 
 // mayRun are the places that may read a clock, sleep, start goroutines and
-// open sockets: the transports, the thin Run loops over the core, programs, and
-// simtest's reading of which seed a test is to play. Everything else is given
-// time and bytes.
-var mayRun = []string{"transport/", "examples/", "run.go", "simtest/seed.go", "benchmarks/", "tools/", "cmd/", "internal/costtest/"}
+// open sockets: the transports, the thin Run loops over the core, programs,
+// simtest's reading of which seed a test is to play, and its play over sockets.
+// Everything else is given time and bytes.
+var mayRun = []string{"transport/", "examples/", "run.go", "simtest/seed.go", "simtest/pair/", "benchmarks/", "tools/", "cmd/", "internal/costtest/"}
 
 // onTop are the packages that build on the root, or do its work in another way. The root's
 // own code does not know them.

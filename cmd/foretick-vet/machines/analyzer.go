@@ -1,6 +1,8 @@
 package machines
 
 import (
+	"fmt"
+	"regexp"
 	"strings"
 
 	"golang.org/x/tools/go/analysis"
@@ -15,6 +17,13 @@ var Analyzer = &analysis.Analyzer{
 	Requires:  []*analysis.Analyzer{inspect.Analyzer},
 	FactTypes: []analysis.Fact{(*findings)(nil), (*registrar)(nil)},
 	Run:       run,
+}
+
+// more is the flag -machines.roots.
+var more string
+
+func init() {
+	Analyzer.Flags.StringVar(&more, "roots", "", "functions that match this regular expression run on both ends too: . for those of a library, ^Update$ for a game of another kind")
 }
 
 // library is the path of the packages that give the roots. Their own code is not looked at.
@@ -36,11 +45,19 @@ func trusted(pass *analysis.Pass) bool {
 
 // standard says that a package is of Go itself: it has no module.
 func standard(pass *analysis.Pass) bool {
-	if pass.Module != nil && pass.Module.Path != "" && pass.Module.Path != "std" {
+	if path := modulePath(pass); path != "" && path != "std" {
 		return false
 	}
 	first, _, _ := strings.Cut(pass.Pkg.Path(), "/")
 	return !strings.Contains(first, ".") && first != "command-line-arguments"
+}
+
+// modulePath is the path of the module that a package belongs to, "" if it is not known.
+func modulePath(pass *analysis.Pass) string {
+	if pass.Module == nil {
+		return ""
+	}
+	return pass.Module.Path
 }
 
 func run(pass *analysis.Pass) (any, error) {
@@ -51,6 +68,13 @@ func run(pass *analysis.Pass) (any, error) {
 	c.export()
 	for _, r := range c.roots() {
 		c.report(r)
+	}
+	if more != "" {
+		named, err := regexp.Compile(more)
+		if err != nil {
+			return nil, fmt.Errorf("-machines.roots: %w", err)
+		}
+		c.reportNamed(named)
 	}
 	c.reportSizes()
 	c.reportEmptyAllows()

@@ -58,6 +58,61 @@ func TestPlanted(t *testing.T) {
 	analysistest.Run(noFacts{t}, planted(t), machines.Analyzer, "./game")
 }
 
+// variants are five small games that differ on arm64; docs/guide/machines.md has how often.
+var variants = []string{"readme", "stepped", "raw", "turned", "wide"}
+
+// TestVariants: in each all that differs is named with its line, and the fixes leave nothing.
+func TestVariants(t *testing.T) {
+	dir := planted(t)
+	for _, v := range variants {
+		analysistest.Run(noFacts{t}, dir, machines.Analyzer, "./variants/"+v)
+	}
+	tool := build(t)
+	before := runTool(dir, tool, "./variants/...")
+	for _, v := range variants {
+		if !strings.Contains(before, filepath.Join("variants", v, "game.go")) {
+			t.Errorf("nothing is said of %s:\n%s", v, before)
+		}
+	}
+	runTool(dir, tool, "-fix", "./variants/...")
+	if out := runTool(dir, tool, "./variants/..."); out != "" {
+		t.Errorf("left after the fixes:\n%s", out)
+	}
+	run(t, dir, "go", "vet", "./variants/...")
+}
+
+// TestRoots: functions that are named on the command line are taken for shared systems too.
+func TestRoots(t *testing.T) {
+	dir, tool := planted(t), build(t)
+	out := runTool(dir, tool, "-machines.roots", "^(server|Jitter)$", "./...")
+	for _, want := range []string{"function server: time.Now", "function server: math.Sin", "function Jitter by inner: math/rand/v2.Float64"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("no %q in:\n%s", want, out)
+		}
+	}
+	if strings.Contains(out, "function server: writes") {
+		t.Errorf("a receiver's field may be a component:\n%s", out)
+	}
+	if out := runTool(dir, tool, "-machines.roots", "(", "./lib"); !strings.Contains(out, "-machines.roots: ") {
+		t.Errorf("a bad expression passes:\n%s", out)
+	}
+}
+
+func build(t *testing.T) (tool string) {
+	t.Helper()
+	tool = filepath.Join(t.TempDir(), "foretick-vet")
+	run(t, ".", "go", "build", "-o", tool, "..")
+	return tool
+}
+
+// runTool returns all that the tool says: it fails where it finds something.
+func runTool(dir, tool string, args ...string) string {
+	cmd := exec.Command(tool, args...)
+	cmd.Dir, cmd.Env = dir, append(os.Environ(), "GOWORK=off", "GOFLAGS=-mod=mod")
+	out, _ := cmd.CombinedOutput()
+	return string(out)
+}
+
 // noFacts leaves out what the analyzer tells itself of other packages: the reports show it.
 type noFacts struct{ testing.TB }
 
@@ -69,33 +124,28 @@ func (t noFacts) Errorf(format string, args ...any) {
 
 // TestFixes: the game compiles after the fixes, and no product is left that has one.
 func TestFixes(t *testing.T) {
-	dir := planted(t)
-	tool := filepath.Join(t.TempDir(), "foretick-vet")
-	run(t, ".", "go", "build", "-o", tool, "..")
-	fix := exec.Command(tool, "-fix", "./...")
-	fix.Dir, fix.Env = dir, append(os.Environ(), "GOWORK=off")
-	_, _ = fix.CombinedOutput() // it fails on what has no fix
+	dir, tool := planted(t), build(t)
+	runTool(dir, tool, "-fix", "./...")
 	run(t, dir, "go", "vet", "-unreachable=false", "-unsafeptr=false", "./...")
-	again := exec.Command(tool, "./...")
-	again.Dir, again.Env = dir, fix.Env
-	out, _ := again.CombinedOutput()
-	if n := strings.Count(string(out), "; write float32("); n > 0 {
+	out := runTool(dir, tool, "./...")
+	if n := strings.Count(out, "; write float32("); n > 0 {
 		t.Errorf("%d products are left:\n%s", n, out)
 	}
-	if !strings.Contains(string(out), "time.Now") {
-		t.Errorf("what has no fix is gone too:\n%s", out)
+	if strings.Contains(out, "math.Sincos") {
+		t.Errorf("a call is left that package mathf has too:\n%s", out)
+	}
+	for _, want := range []string{"time.Now", "math.Hypot"} { // Hypot is taken as a value
+		if !strings.Contains(out, want) {
+			t.Errorf("%s has no fix, and is gone:\n%s", want, out)
+		}
 	}
 }
 
 // TestVettool: go vet runs it, and facts travel between packages there too.
 func TestVettool(t *testing.T) {
-	dir := planted(t)
-	tool := filepath.Join(t.TempDir(), "foretick-vet")
-	run(t, ".", "go", "build", "-o", tool, "..")
-	vet := exec.Command("go", "vet", "-vettool="+tool, "./game")
-	vet.Dir, vet.Env = dir, append(os.Environ(), "GOWORK=off")
-	out, err := vet.CombinedOutput()
-	if err == nil || !strings.Contains(string(out), `shared system "calls" calls Jitter`) {
-		t.Errorf("%v:\n%s", err, out)
+	dir, tool := planted(t), build(t)
+	out := runTool(dir, "go", "vet", "-vettool="+tool, "./game")
+	if !strings.Contains(out, `shared system "calls" calls Jitter`) {
+		t.Error(out)
 	}
 }

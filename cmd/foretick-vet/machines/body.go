@@ -35,6 +35,8 @@ type reader struct {
 	settings map[string][]setting  // what variables and fields are set to, by path
 	sorted   map[types.Object]bool // variables that the function sorts
 	done     map[ast.Node]bool     // iterators that are sorted at once
+
+	twoResults map[*ast.CallExpr]bool // see findPairs
 }
 
 // bodyOf walks a function once.
@@ -47,6 +49,7 @@ func (c *code) bodyOf(fn ast.Node) *body {
 	r := &reader{
 		code: c, fn: fn, params: map[types.Object]int{}, out: b,
 		settings: map[string][]setting{}, sorted: map[types.Object]bool{}, done: map[ast.Node]bool{},
+		twoResults: map[*ast.CallExpr]bool{},
 	}
 	var block *ast.BlockStmt
 	switch fn := fn.(type) {
@@ -59,6 +62,7 @@ func (c *code) bodyOf(fn ast.Node) *body {
 	}
 	r.findSettings(block)
 	r.findSorted(block)
+	r.findPairs(block)
 	ast.Inspect(block, r.visit)
 	return b
 }
@@ -87,7 +91,7 @@ func (r *reader) find(kind, what string, n ast.Node) *finding {
 		return &finding{}
 	}
 	r.out.findings = append(r.out.findings, finding{
-		Kind: kind, What: what, Where: r.where(n.Pos()), at: n.Pos(), end: n.End(),
+		Kind: kind, What: what, Where: r.where(n.Pos()), Module: modulePath(r.pass), at: n.Pos(), end: n.End(),
 	})
 	return &r.out.findings[len(r.out.findings)-1]
 }

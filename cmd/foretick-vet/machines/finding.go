@@ -12,6 +12,8 @@ type finding struct {
 	Kind  string // see the package comment
 	What  string // the rest of a sentence that begins with where it is
 	Where string // file and line
+	// Module is the path of the module that holds it.
+	Module string
 	// Through is the parameter that leads to the written state, from 1, a receiver being
 	// the first; 0 for state that is reached without one. Only kind state has it.
 	Through int

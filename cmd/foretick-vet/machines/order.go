@@ -55,11 +55,40 @@ func (r *reader) anyOrder(n *ast.RangeStmt) bool {
 		return true
 	}
 	for _, s := range n.Body.List {
-		if !r.orderless(s) {
+		if !r.orderless(s) && !r.setsOwn(s, n) {
 			return false
 		}
 	}
 	return true
+}
+
+// setsOwn says that a statement sets what belongs to the loop's key in another map, from
+// what no other turn of the loop changes: m[k] = v.
+func (r *reader) setsOwn(s ast.Stmt, n *ast.RangeStmt) bool {
+	a, ok := s.(*ast.AssignStmt)
+	if !ok || a.Tok != token.ASSIGN || len(a.Lhs) != 1 || n.Key == nil || n.Tok != token.DEFINE {
+		return false
+	}
+	to, ok := a.Lhs[0].(*ast.IndexExpr)
+	if !ok {
+		return false
+	}
+	if _, ok := r.info.TypeOf(to.X).Underlying().(*types.Map); !ok || r.object(to.Index) == nil || r.object(to.Index) != r.object(n.Key) {
+		return false
+	}
+	own := true
+	ast.Inspect(a.Rhs[0], func(e ast.Node) bool {
+		switch e := e.(type) {
+		case *ast.CallExpr, *ast.FuncLit, *ast.IndexExpr, *ast.StarExpr, *ast.SelectorExpr:
+			own = false
+		case *ast.Ident:
+			if v, ok := r.info.Uses[e].(*types.Var); ok && r.object(n.Value) != v && r.object(n.Key) != v {
+				own = false
+			}
+		}
+		return own
+	})
+	return own
 }
 
 func (r *reader) orderless(s ast.Stmt) bool {

@@ -34,7 +34,8 @@ func (r *reader) outside(fn *types.Func, n ast.Node) {
 		switch {
 		case !ok:
 		case use != "":
-			r.find("math", "math."+name+" has other last bits on other architectures; use "+use, n)
+			f := r.find("math", "math."+name+" has other last bits on other architectures; use "+use, n)
+			f.fixes = r.useMathf(fn, n)
 		default:
 			r.find("math", "math."+name+" has other last bits on other architectures; use a table, or a formula of +, *, / and mathf with rounded products", n)
 		}
@@ -47,6 +48,11 @@ func (r *reader) outside(fn *types.Func, n ast.Node) {
 	case "math/rand", "math/rand/v2", "crypto/rand", "hash/maphash":
 		r.find("random", path+"."+name+" gives other numbers on each end; use Frame.Rand", n)
 	case "os", "os/exec", "net", "runtime", "runtime/debug":
+		if recv := fn.Signature().Recv(); recv != nil {
+			if n := namedOf(recv.Type()); n != nil {
+				name = n.Obj().Name() + "." + name
+			}
+		}
 		if path != "runtime" || name != "KeepAlive" {
 			r.find("outside", path+"."+name+" depends on the machine; read it when the game starts, and send what matters", n)
 		}

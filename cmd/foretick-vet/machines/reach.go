@@ -133,6 +133,11 @@ func (c *code) report(r root) {
 			}
 		}
 	}
+	c.reportReached(r.what, all)
+}
+
+// reportReached reports what a function reaches that is named as what says.
+func (c *code) reportReached(what string, all []reached) {
 	for _, f := range all {
 		key := fmt.Sprint(f.at, f.Kind, f.What)
 		if f.far {
@@ -142,7 +147,7 @@ func (c *code) report(r root) {
 			continue
 		}
 		c.reported[key] = true
-		text := r.what
+		text := what
 		switch {
 		case f.far:
 			text += " calls " + strings.Join(f.path, ", which calls ") + " (" + f.Where + ")"

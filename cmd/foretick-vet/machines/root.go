@@ -5,6 +5,8 @@ import (
 	"go/constant"
 	"go/token"
 	"go/types"
+	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -130,6 +132,22 @@ func (c *code) roots() (all []root) {
 		})
 	}
 	return all
+}
+
+// reportNamed reports what the functions with such names reach in their own module: an engine
+// that they call has clocks and goroutines of its own. What their receivers and parameters
+// lead to may be components, so writes through them are left alone.
+func (c *code) reportNamed(named *regexp.Regexp) {
+	for _, file := range c.pass.Files {
+		for _, d := range file.Decls {
+			fn, ok := d.(*ast.FuncDecl)
+			if !ok || fn.Body == nil || !named.MatchString(fn.Name.Name) {
+				continue
+			}
+			all := slices.DeleteFunc(c.reach(fn, nil), func(r reached) bool { return r.far && r.Module != modulePath(c.pass) })
+			c.reportReached("function "+fn.Name.Name, all)
+		}
+	}
 }
 
 // givenName is the constant string among a call's arguments, quoted.

@@ -8,6 +8,7 @@ import (
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/examples/ebiten/duel"
 	"github.com/foretick/foretick/simtest"
+	"github.com/foretick/foretick/simtest/pair"
 	"github.com/foretick/foretick/transport/sim"
 )
 
@@ -78,3 +79,6 @@ func hunt(t *testing.T, present bool) (shown, kills int) {
 	}
 	return shown, kills
 }
+
+// TestPair plays over UDP; with flags it is one end, on a machine of its own: see package pair.
+func TestPair(t *testing.T) { pair.Test(t, newPlayer) }

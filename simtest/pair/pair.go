@@ -1,0 +1,178 @@
+package pair
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/netip"
+	"runtime"
+	"strings"
+	"time"
+
+	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/prediction"
+	"github.com/foretick/foretick/simtest"
+	"github.com/foretick/foretick/transport"
+	"github.com/foretick/foretick/transport/udp"
+)
+
+// frame is the interval of a client's rendered frames.
+const frame = time.Second / 60
+
+// joinTime is how long a client may take to join.
+const joinTime = 30 * time.Second
+
+// Result is what the clients of one process counted.
+type Result struct {
+	Architecture string // of this process, as in GOARCH
+	Clients      int
+	Stats        foretick.ClientStats // of all clients together
+}
+
+// Share returns the mispredictions with a cause for each 1000 compared ticks.
+func (r *Result) Share(c prediction.Cause) float64 {
+	return 1000 * float64(r.Stats.ByCause[c]) / float64(max(r.Stats.Compared, 1))
+}
+
+// String returns the result as one line: what was predicted and compared, and the
+// mispredictions by cause.
+func (r *Result) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%d clients on %s: predicted=%d compared=%d code=%d (%.2f of 1000)",
+		r.Clients, r.Architecture, r.Stats.PredictedTicks, r.Stats.Compared,
+		r.Stats.ByCause[prediction.Code], r.Share(prediction.Code))
+	for c := range prediction.Cause(prediction.Causes) {
+		if c != prediction.Code {
+			fmt.Fprintf(&b, " %v=%d", c, r.Stats.ByCause[c])
+		}
+	}
+	return b.String()
+}
+
+// Err returns an error if nothing was predicted or compared, or if the game's code was the
+// cause of a misprediction.
+func (r *Result) Err() error {
+	switch n := r.Stats.ByCause[prediction.Code]; {
+	case r.Stats.PredictedTicks == 0 || r.Stats.Compared == 0:
+		return errors.New("pair: no tick was predicted and compared: let Sample send commands, and declare a component with foretick.Predicted()")
+	case n > 0:
+		return fmt.Errorf("pair: %d of %d compared ticks were mispredicted by the game's code: run foretick-vet over it, and simtest.SyncTest", n, r.Stats.Compared)
+	}
+	return nil
+}
+
+// Serve is the server's end. It listens at an address, such as ":7777", calls ready with
+// the address that it got, and plays until the context ends. Then it returns nil. ready may
+// be nil.
+func Serve(ctx context.Context, addr string, newPlayer func() simtest.Player, ready func(netip.AddrPort)) error {
+	end, err := udp.Listen(addr, udp.Config{})
+	if err != nil {
+		return err
+	}
+	p := newPlayer()
+	srv, err := foretick.NewServer(foretick.ServerConfig{
+		Protocol: p.Protocol, Transport: end,
+		MaxWaitingPerAddress: -1, // all clients are one process
+	})
+	if err != nil {
+		_ = end.Close(transport.Closed, "")
+		return err
+	}
+	if p.Begin != nil {
+		p.Begin(srv)
+	}
+	if ready != nil {
+		ready(end.LocalAddr())
+	}
+	if err := srv.Run(ctx); ctx.Err() == nil {
+		return err
+	}
+	return nil
+}
+
+// Join is the clients' end. It plays with so many clients (at least 1) against the server
+// at an address, and returns what they counted. The time d begins when all of them play,
+// which must be within 30 s.
+func Join(ctx context.Context, addr string, clients int, d time.Duration, newPlayer func() simtest.Player) (Result, error) {
+	r := Result{Architecture: runtime.GOARCH, Clients: clients}
+	if clients < 1 {
+		return r, fmt.Errorf("pair: %d clients: use 1 and more", clients)
+	}
+	all := make([]seat, clients)
+	defer func() {
+		for _, s := range all {
+			if s.client != nil {
+				_ = s.client.Close()
+			}
+		}
+	}()
+	for i := range all {
+		if err := all[i].open(addr, newPlayer()); err != nil {
+			return r, err
+		}
+	}
+	ticker := time.NewTicker(frame)
+	defer ticker.Stop()
+	var from time.Time // when all played
+	for begin := time.Now(); from.IsZero() || time.Since(from) < d; {
+		playing := 0
+		for i := range all {
+			n, err := all[i].step()
+			if err != nil {
+				return r, err
+			}
+			playing += n
+		}
+		switch {
+		case !from.IsZero():
+		case playing == clients:
+			from = time.Now()
+		case time.Since(begin) > joinTime:
+			return r, fmt.Errorf("pair: %d of %d clients play after %v: is the server at %s?", playing, clients, joinTime, addr)
+		}
+		select {
+		case <-ctx.Done():
+			return r, ctx.Err()
+		case <-ticker.C:
+		}
+	}
+	for i := range all {
+		st := all[i].client.Stats()
+		simtest.AddStats(&r.Stats, &st)
+	}
+	return r, nil
+}
+
+// seat is one client.
+type seat struct {
+	client *foretick.Client
+	act    func(*foretick.Client)
+}
+
+func (s *seat) open(addr string, p simtest.Player) error {
+	end, err := udp.Dial(addr, udp.Config{})
+	if err != nil {
+		return err
+	}
+	s.act = p.Act
+	s.client, err = foretick.NewClient(foretick.ClientConfig{Protocol: p.Protocol, Sample: p.Sample, Transport: end})
+	if err != nil {
+		_ = end.Close(transport.Closed, "")
+	}
+	return err
+}
+
+// step is a rendered frame. It returns 1 while the client plays.
+func (s *seat) step() (playing int, err error) {
+	v := s.client.Step(time.Now())
+	switch v.State {
+	case foretick.Closed:
+		return 0, v.Err
+	case foretick.Playing:
+		playing = 1
+	}
+	if s.act != nil && playing > 0 {
+		s.act(s.client)
+	}
+	return playing, nil
+}
