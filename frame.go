@@ -28,6 +28,7 @@ type Frame struct {
 	client  clientEnd // nil on a server
 	queues  []eventQueue
 	spawner spawnContext
+	shared  *sharedSystem // that runs; nil outside of them
 }
 
 // IsServer reports whether the frame belongs to a server.

@@ -12,6 +12,7 @@ import "github.com/foretick/foretick/ecs"
 // With [ecs.Nobody] nobody looks: it is the whole tick t as the server computed it, with
 // everybody's entities. On a client it is the same as Rewind.
 func (f *Frame) RewindTo(by PlayerID, t Tick, fraction float32) HitView {
+	f.shared.refuseView()
 	switch {
 	case f.server == nil:
 		return f.client.seen(f.Tick)

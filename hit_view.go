@@ -236,8 +236,8 @@ func (s HitView) Advance(shot *lagcomp.Projectile, dt float32) (Hit, bool) {
 //	}, ecs.WriteOther(&g.Health))
 //
 // The two ends see different worlds. Use it in Server systems, [Event.OnServer] and
-// [Event.OnPredicted]. In a Shared system it panics on the server with [UsageError], and so
-// do Present and RewindBehind. Shared systems for prefabs with [SpawnConfig].ClientOnly are
+// [Event.OnPredicted]. In a Shared system it panics with [UsageError] on both ends, and so
+// do Present, RewindBehind and RewindTo. Shared systems for prefabs with [SpawnConfig].ClientOnly are
 // the exception: nothing of their projectiles is compared, so both ends may ask.
 //
 // What has no hitbox now cannot be hit in the past either: an entity that was destroyed, or
@@ -246,6 +246,7 @@ func (s HitView) Advance(shot *lagcomp.Projectile, dt float32) (Hit, bool) {
 // The view of a player that does not play is empty. That is counted in
 // ServerStats.ViewsOfNobody and logged; use [Frame.Present].
 func (f *Frame) Rewind(by PlayerID) HitView {
+	f.shared.refuseView()
 	if f.server != nil {
 		return f.server.rewind(by)
 	}
@@ -257,6 +258,7 @@ func (f *Frame) Rewind(by PlayerID) HitView {
 // No player's entities are left out. Name entities that must not be hit with [HitView.Except].
 // On a client it is what its screen shows, without its own entities.
 func (f *Frame) Present() HitView {
+	f.shared.refuseView()
 	if f.server != nil {
 		return f.server.present()
 	}
@@ -274,6 +276,7 @@ func (f *Frame) Present() HitView {
 // the delay of the rest. On a client it is the same as Rewind. Each further moment between
 // two ticks takes the time of a first Rewind.
 func (f *Frame) RewindBehind(by PlayerID, ticks float32) HitView {
+	f.shared.refuseView()
 	if f.server != nil {
 		return f.server.rewindBehind(by, ticks)
 	}

@@ -44,6 +44,7 @@ type Protocol struct {
 	stages        []string
 	partials      []partialSystem
 	systems       []string // names in order of declaration
+	shared        []*sharedSystem
 	eventRows     []any    // *eventRow[T] of each event
 	messageFields int      // of all, and of requests: see standard.MaxMessageFields
 	deaf          []string // messages without a handler

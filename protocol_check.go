@@ -36,6 +36,7 @@ func (p *Protocol) Err() error {
 	p.compiled.FindUnpredictedReads(p.compiled.schedule.Systems())
 	p.compiled.FindWrittenForOthers(p.compiled.schedule.Systems())
 	p.compiled.FindUnpredicted()
+	p.findCompared()
 	p.checkRegistered()
 	p.compiled.PlaceLocals()
 	p.findCommon()

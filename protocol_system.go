@@ -70,6 +70,11 @@ func (p *Protocol) Shared(name string, run func(*Frame, ecs.Rows), access ...ecs
 	if run != nil && slices.ContainsFunc(access, ecs.Access.IsPartial) {
 		run = p.partial(name, run)
 	}
+	if run != nil {
+		s := &sharedSystem{name: name}
+		p.shared = append(p.shared, s)
+		run = s.running(run)
+	}
 	p.system(name, run, access)
 }
 

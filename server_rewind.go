@@ -111,7 +111,6 @@ func (s *Server) hitView(v rewind.View) HitView {
 
 // rewind is what Frame.Rewind returns for a player.
 func (s *Server) rewind(by PlayerID) HitView {
-	s.sim.writes.refuseView()
 	if p := s.viewer(by); p != nil {
 		return s.hitView(p.shooter.View(s.sim.frame.Tick))
 	}
@@ -120,13 +119,11 @@ func (s *Server) rewind(by PlayerID) HitView {
 
 // present is what Frame.Present returns.
 func (s *Server) present() HitView {
-	s.sim.writes.refuseView()
 	return s.hitView(s.past.Present(s.sim.frame.Tick))
 }
 
 // rewindBehind is what Frame.RewindBehind returns for a player.
 func (s *Server) rewindBehind(by PlayerID, ticks float32) HitView {
-	s.sim.writes.refuseView()
 	if p := s.viewer(by); p != nil {
 		return s.hitView(p.shooter.ViewBehind(s.sim.frame.Tick, ticks))
 	}

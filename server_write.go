@@ -22,7 +22,6 @@ type writeWatch struct {
 	sessions *sessions
 
 	both       []bool               // by system: both ends run it
-	compared   []bool               // by system: both run it, and what it does is compared
 	watched    [][]watchedComponent // by system
 	undeclared [][]watchedComponent // by system: what it might write without saying so
 	running    int                  // the server-only system that runs, −1 for none
@@ -60,7 +59,6 @@ func newWriteWatch(m *simulation, players *sessions, log *slog.Logger) *writeWat
 	}
 	for _, sys := range m.p.schedule.Systems() {
 		e.both = append(e.both, layout.Shared(sys))
-		e.compared = append(e.compared, layout.Shared(sys) && !m.p.forClientOnly(sys))
 		e.shapers = append(e.shapers, !layout.Shared(sys) && !sys.Render && sys.Structural)
 		var said, unsaid []watchedComponent
 		for i := range m.p.Components {
@@ -238,14 +236,6 @@ const calmShare = 6
 // after a sudden effect that the player could not predict.
 func (p *player) due(now Tick) bool {
 	return now%p.outbox.every == 0 || p.observing == nil && p.reasons.Sudden(now)
-}
-
-// refuseView refuses views of what players saw in a system whose results both ends must
-// agree on.
-func (e *writeWatch) refuseView() {
-	if e.running >= 0 && e.compared[e.running] {
-		misuse("shared system %q asks what a player saw, which differs between the ends: raise an Event and ask in its OnServer handler, or declare the system with Server", e.p.Systems[e.running])
-	}
 }
 
 // sharedRuns reports whether what runs at the moment runs on both ends.

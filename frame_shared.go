@@ -1,0 +1,42 @@
+package foretick
+
+import (
+	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/internal/layout"
+)
+
+// sharedSystem is a system that both ends run, as a frame knows it.
+type sharedSystem struct {
+	name     string
+	compared bool // what it does is compared: it is not for a ClientOnly prefab
+}
+
+// running lets frames know that the system runs.
+func (s *sharedSystem) running(run func(*Frame, ecs.Rows)) func(*Frame, ecs.Rows) {
+	return func(f *Frame, rows ecs.Rows) {
+		f.shared = s
+		run(f, rows)
+		f.shared = nil
+	}
+}
+
+// refuseView refuses views of what players saw in a system whose results both ends must
+// agree on. s is nil where none runs.
+func (s *sharedSystem) refuseView() {
+	if s != nil && s.compared {
+		misuse("shared system %q asks what a player saw, which differs between the ends: raise an Event and ask in its OnServer handler, or declare the system with Server", s.name)
+	}
+}
+
+// findCompared marks the systems whose results both ends must agree on.
+func (p *Protocol) findCompared() {
+	at := map[string]*sharedSystem{}
+	for _, s := range p.shared {
+		at[s.name] = s
+	}
+	for _, info := range p.compiled.schedule.Systems() {
+		if s := at[info.Name]; s != nil {
+			s.compared = layout.Shared(info) && !p.compiled.forClientOnly(info)
+		}
+	}
+}
