@@ -69,7 +69,7 @@ func TestStatsInHooks(t *testing.T) {
 		require.Contains(t, m.server.Players(nil), player)
 		st, ok := m.server.Player(player)
 		require.True(t, ok)
-		require.NotZero(t, st.Session)
+		require.NotZero(t, st.SessionNumber)
 	})
 	p.OnLeave(func(_ *Frame, player PlayerID) {
 		left++

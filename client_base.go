@@ -9,7 +9,8 @@ import (
 	"github.com/foretick/foretick/internal/probe"
 )
 
-// ClientState is how far a client has come.
+// ClientState is the state of a client's connection: Connecting, Syncing, Resuming, Playing
+// or Closed.
 type ClientState uint8
 
 // The states, in their order.
@@ -27,7 +28,7 @@ const (
 	Closed
 )
 
-// String names the state.
+// String returns the state in lower case, such as "playing".
 func (s ClientState) String() string {
 	return [...]string{"connecting", "syncing", "resuming", "playing", "closed", "?", "?", "?"}[s&7]
 }
@@ -36,13 +37,17 @@ func (s ClientState) String() string {
 // values to show. Remote entities are interpolated at the render time. The local player is
 // predicted and interpolated between two ticks, with its corrections fading.
 type View struct {
+	// State of the client's connection.
 	State ClientState
-	// Err is why the connection ended, in state Closed.
+	// Err is why the connection ended, in state Closed: a [*ProtocolError], or a
+	// [*transport.DisconnectError] with the code and text. nil in any other state.
 	Err error
 	// World that holds what is shown.
 	World *ecs.World
-	// Player is the local player; [ecs.Nobody] before state Syncing. For an observer it is
-	// the player whose view it was granted, or Nobody.
+	// Player is the local player; [ecs.Nobody] before state Syncing. Its entities in World
+	// are those with this owner: find them with [ecs.Query.Owned], or compare
+	// [ecs.Rows.Owner]. For an observer it is the player whose view it was granted, or
+	// Nobody.
 	Player PlayerID
 	// Tick is the newest predicted tick. Fraction is the position of the rendered frame
 	// between the tick before it and Tick, 0 to 1. With ClientConfig.PartialTicks it is 1
@@ -60,9 +65,9 @@ type View struct {
 	// Lead is how far the player's commands run ahead of the server's snapshots, as the
 	// mean one arrives. All of it but InputDelay is predicted.
 	Lead time.Duration
-	// Render and RenderFraction are the server's time for which remote entities are
-	// shown.
-	Render         Tick
+	// RenderTick and RenderFraction are the moment that remote entities are drawn at, in the
+	// past: RenderFraction (0 to 1) of the way from RenderTick to the next tick.
+	RenderTick     Tick
 	RenderFraction float32
 }
 

@@ -263,13 +263,13 @@ func (tl *timeline) countShown(t Tick, v prediction.Verdict) {
 	}
 	if !r.replayed { // what was compared is the first prediction itself
 		if v == prediction.Different {
-			tl.stats.MispredictedFrames++
+			tl.stats.MispredictedTicks++
 		}
 		return
 	}
 	if v == prediction.Same { // then the last prediction is the server's state
 		if r.hash() != r.first {
-			tl.stats.MispredictedFrames++
+			tl.stats.MispredictedTicks++
 		}
 		return
 	}
@@ -287,6 +287,6 @@ func (tl *timeline) countShown(t Tick, v prediction.Verdict) {
 		}
 	}
 	if h != r.first {
-		tl.stats.MispredictedFrames++
+		tl.stats.MispredictedTicks++
 	}
 }

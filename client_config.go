@@ -16,11 +16,11 @@ import (
 )
 
 // ClientConfig configures a Client. Protocol and Transport are required. Zero in any other
-// field means the default named there.
+// field means the default that its comment names.
 type ClientConfig struct {
-	// Protocol that server and clients share.
+	// Protocol is the declaration that server and clients share. Required.
 	Protocol *Protocol
-	// Transport is a dialled endpoint. The client drains it, and closes it in Close.
+	// Transport is a dialled endpoint. Required. The client reads it, and closes it in Close.
 	Transport transport.Endpoint
 	// Redial, when set, makes a new endpoint after the connection was lost. The client then
 	// reconnects to its place with the token that the server gave it, while the server
@@ -28,7 +28,8 @@ type ClientConfig struct {
 	// or that was closed with [Server.CloseForRestart], counts as a lost connection. The
 	// client does not reconnect after a kick, a ban, a broken rule or [Server.Close]. The
 	// first attempt is made at once. Failed attempts are 250 ms apart, then up to 1 s, each
-	// varied by up to a quarter, for 30 s.
+	// varied by up to a quarter, for 30 s. Step calls it, so a Redial that blocks stops the
+	// client: return an endpoint that still connects, as udp.Dial and ws.Dial do.
 	Redial func() (transport.Endpoint, error)
 	// ResumeToken, when set, is what [Client.ResumeToken] returned in an earlier process of
 	// the same player. The client takes that player's place if the server still holds it,
@@ -57,7 +58,8 @@ type ClientConfig struct {
 	// commands and no requests, and predicts nothing. [Client.SetEye] and [Client.Follow]
 	// say where it looks from. With Redial it observes again after a lost connection.
 	Observe bool
-	// ObserveData is told to ServerConfig.Observe, as [Observer].Data. At most 256 bytes.
+	// ObserveData is passed to [ServerConfig].Observe as [Observer].Data, if Observe is set.
+	// More than 256 bytes are an error.
 	ObserveData []byte
 	// Sample reads the player's input, once a rendered frame. nil sends zero commands.
 	Sample Sampler
@@ -81,14 +83,16 @@ type ClientConfig struct {
 	// is declared with ecs.Partial, with NoPrediction, and in games with shared physics
 	// objects or [PredictRemote], whose bodies would be drawn at two different times.
 	PartialTicks bool
-	// MaxRTT is the longest round trip that is played without added input delay. Longer
-	// ones, up to 4 s, work too. Every input still counts, but the local player responds
-	// late, by the time that History is too short. View.InputDelay has that time. 0 means
-	// 400 ms; negative is an error. At most 5 s.
+	// MaxRTT is the longest round trip that is played without added input delay. A longer
+	// round trip, up to 4 s, works too, and every input still counts. But inputs then have to
+	// run further ahead than History can predict. The rest is input delay: the local player
+	// responds late by that much, and View.InputDelay has the time. 0 means 400 ms; negative
+	// is an error. The setting itself is at most 5 s.
 	MaxRTT time.Duration
 	// History is how many ticks can be predicted ahead and corrected. It must cover MaxRTT
-	// and the buffers on both ends. 0 means 32, or the ticks that MaxRTT needs if that is
-	// more; negative is an error. At most 1024.
+	// and the buffers on both ends. When the server is silent for longer than History, the
+	// prediction waits (View.Stalled, ClientStats.Stalls). 0 means 32, or the ticks that
+	// MaxRTT needs if that is more; negative is an error. At most 1024.
 	History int
 	// InputDelay is the time from a command to its effect on the local player, in any case.
 	// It is rounded to ticks. All of it is time that need not be predicted: where it is

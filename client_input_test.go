@@ -29,7 +29,13 @@ func TestTagsOfCommands(t *testing.T) {
 	p.Component(&summed)
 	p.Command(&command)
 	err := p.Err()
-	require.ErrorContains(t, err, "component turret: field Yaw is tagged press, which is for the command: drop it")
-	require.ErrorContains(t, err, "component wheel: field Turns is tagged sum, which is for the command: drop it")
+	require.ErrorContains(t, err, "component turret: field Yaw is tagged press, which is for the command: drop the tag, or declare the type by Command alone if it is the command")
+	require.ErrorContains(t, err, "component wheel: field Turns is tagged sum, which is for the command: drop the tag")
 	require.ErrorContains(t, err, "command aim: field Yaw is tagged press, and nothing can be pressed: tag the bool that is pressed with oneshot, or drop press")
+
+	p = foretick.NewProtocol("declared by both", 1)
+	var both ecs.Component[wheel]
+	p.Component(&both)
+	p.Command(&both)
+	require.ErrorContains(t, p.Err(), "Command of wheel, which is declared already: declare the command by Command alone")
 }

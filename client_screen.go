@@ -80,7 +80,7 @@ func (sc *screen) draw(now netcode.Time) {
 	since := sc.now - sc.shown.at
 	// The view changes only here: a command sampled in this Step was given by a player
 	// looking at the last rendered frame.
-	sc.view.Render, sc.view.RenderFraction = now.Render, now.RenderFraction
+	sc.view.RenderTick, sc.view.RenderFraction = now.Render, now.RenderFraction
 	sc.view.Fraction, sc.view.Tick = now.Fraction, sc.timeline.predictor.Tick()
 	if sc.cfg.NoPrediction {
 		sc.view.Fraction, sc.view.Tick = now.RenderFraction, now.Render+1
@@ -92,12 +92,12 @@ func (sc *screen) draw(now netcode.Time) {
 	// The time is rounded to the precision of a command, so that the server rewinds to
 	// exactly this frame.
 	fraction := uint8(sc.view.RenderFraction * 256)
-	sc.shown = shownTime{tick: sc.view.Render, fraction: fraction, at: sc.now}
+	sc.shown = shownTime{tick: sc.view.RenderTick, fraction: fraction, at: sc.now}
 	sc.partial.clear()
 	if sc.cfg.PartialTicks {
 		sc.runPartial()
 	}
-	sc.drawOthers(sc.view.Render, float32(fraction)/256)
+	sc.drawOthers(sc.view.RenderTick, float32(fraction)/256)
 	sc.drawOwn(since)
 	sc.slide(now, since)
 	sc.timeline.row.give()

@@ -26,13 +26,14 @@ const (
 	SessionPlaceGone
 )
 
-// String names the kind.
+// String returns "joined", "resumed", "new server" or "place gone".
 func (k SessionKind) String() string {
 	return [...]string{"joined", "resumed", "new server", "place gone"}[k&3]
 }
 
 // Session is the argument of [ClientConfig.OnSession].
 type Session struct {
+	// Kind says whether the client got its old place or a new one.
 	Kind SessionKind
 	// Code and Text say why the place is gone. They are set with SessionPlaceGone only:
 	// [transport.Timeout] after too long an absence, [transport.Full] when another player
@@ -54,8 +55,9 @@ const resumeTokenSize = 8 + 16
 
 // ResumeToken returns the token with which another process of the same player takes its
 // place: pass it to [ClientConfig.ResumeToken]. It is nil before the server first lets the
-// client in, unless ClientConfig.ResumeToken gave one, and changes when the client gets a new place. The token is a secret: anyone
-// with the token can take the place.
+// client in, unless ClientConfig.ResumeToken gave one. It changes when the client gets a new
+// place. The slice is a copy. The token is a secret: anyone with the token can take the
+// place.
 func (c *Client) ResumeToken() []byte {
 	if c.link.place.token == [16]byte{} {
 		return nil

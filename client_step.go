@@ -9,7 +9,7 @@ import (
 
 // Step receives packets, predicts the ticks that are due at now, sends the player's
 // commands, and returns what to draw. Call it once per rendered frame. now must not go
-// back.
+// back: if it does, no tick is predicted until now is later than ever before.
 func (c *Client) Step(now time.Time) View {
 	defer c.post()
 	if !c.begun {
@@ -47,9 +47,9 @@ func (c *Client) advance() int {
 	c.time = t
 	c.view.InputDelay = c.inputDelay(t)
 	c.view.Lead = t.Lead
-	c.stats.InputDelay += c.view.InputDelay
-	c.stats.Lead += t.Lead
-	c.stats.Interpolation += t.Interpolation
+	c.stats.InputDelaySum += c.view.InputDelay
+	c.stats.LeadSum += t.Lead
+	c.stats.InterpolationSum += t.Interpolation
 	c.stats.Frames++
 	if c.view.InputDelay > 0 {
 		c.stats.InputDelayed++

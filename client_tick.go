@@ -165,7 +165,7 @@ func (tl *timeline) keep(t Tick, replay bool) {
 	r.clear()
 	r.cuts = append(r.cuts[:0], tl.cut...)
 	r.basis, _ = tl.ghosts.receiver.Newest()
-	r.shown = tl.view.Render
+	r.shown = tl.view.RenderTick
 	before := tl.records.Find(t - 1)
 	if !tl.losses.due(t) {
 		before = nil

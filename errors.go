@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// ProtocolError is returned by a client whose protocol differs from the
-// server's. It unwraps to [net.ErrClosed].
+// ProtocolError says that a client's protocol differs from the server's. The client finds it
+// in [View].Err, and [Client.Run] returns it. It unwraps to [net.ErrClosed].
 type ProtocolError struct {
 	// Ours and Theirs are the hashes of the two protocols.
 	Ours, Theirs uint64

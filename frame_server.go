@@ -38,8 +38,10 @@ func (f *Frame) SetVisible(player PlayerID, e ecs.Entity, visible bool) bool {
 	return f.server != nil && f.server.setVisible(player, e, visible)
 }
 
-// SetTeam sets the team of a player and of every entity that the player owns. 0, the
-// default, is no team. Audiences use it to tell allies from enemies. The next snapshot
+// SetTeam sets the team of a player and of every entity that the player owns. Entities with
+// a team of their own ([Frame.SetEntityTeam]) keep that one. 0, the default, is no team: it
+// has neither allies nor enemies. Audiences use teams to tell allies from enemies ([ToAllies],
+// [ToEnemies]). The next snapshot
 // shows the player what its new team may see. SetTeam returns false on a client and for a
 // player that does not exist.
 func (f *Frame) SetTeam(player PlayerID, team uint8) bool {

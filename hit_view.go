@@ -85,8 +85,8 @@ func (s HitView) Nearest(at lagcomp.Vec, max float32) (Hit, bool) {
 	return s.hit(s.past().Nearest(at, max, s.seen.Filter))
 }
 
-// Overlap appends to out one hit for each entity that a ball touches: its hitbox nearest
-// to the centre. Pass an out with room to avoid allocating.
+// Overlap appends to out one hit for each entity that a ball touches: the entity's hitbox
+// nearest to the centre of the ball. Pass an out with room to avoid allocating.
 func (s HitView) Overlap(ball lagcomp.Sphere, out []Hit) []Hit {
 	var room [16]lagcomp.Hit
 	for _, h := range s.past().Overlap(ball, s.seen.Filter, room[:0]) {
@@ -103,7 +103,9 @@ func (s HitView) CheckHit(target ecs.Entity, r lagcomp.Ray) (Hit, bool) {
 }
 
 // Hitbox returns hitbox i of an entity as it was seen, in the order of the declarations. It
-// returns false when the entity has no such hitbox or may not be hit.
+// returns false when the entity has no such hitbox, or when no query of this view can hit
+// the entity: it is the player's own, hidden from the player, left out by Only or Except, or
+// has died or teleported since.
 func (s HitView) Hitbox(e ecs.Entity, i int) (lagcomp.Hitbox, bool) {
 	return s.seen.Past.Hittable(uint64(e), i, s.seen.Filter)
 }
@@ -133,7 +135,8 @@ func ComponentAt[T any](s HitView, c *ecs.Component[T], e ecs.Entity) (v T, ok b
 	return v, false
 }
 
-// Only returns the same view with no targets but those named.
+// Only returns the same view with no targets but those named. Only of an Only leaves the
+// targets that both name.
 func (s HitView) Only(targets ...ecs.Entity) HitView {
 	before := s.seen.Filter.Visible
 	s.seen.Filter.Visible = func(id lagcomp.ID) bool {
@@ -227,13 +230,17 @@ func (s HitView) Advance(shot *lagcomp.Projectile, dt float32) (Hit, bool) {
 //
 // A hitscan weapon raises an event in a Shared system and asks in its handler:
 //
-//	g.Shot.Raise(f, rows.Entity(i), Shot{From: eye, Dir: aim}) // in "shoot", on both ends
+//	g.Shot.Raise(f, rows.Entity(i), Shot{Ray: lagcomp.Ray2D(pos.X, pos.Y, cmd.Aim, 100)}) // in "shoot", on both ends
+//
 //	g.Shot.OnServer(p, func(f *foretick.Frame, by foretick.PlayerID, s Shot) {
-//		ray := lagcomp.Ray{Origin: s.From, Dir: s.Dir, Range: 100}
-//		if hit, ok := f.Rewind(by).Raycast(ray); ok {
+//		if hit, ok := f.Rewind(by).Raycast(s.Ray); ok {
 //			g.Health.Get(f.World, hit.Entity).Points -= 10
 //		}
 //	}, ecs.WriteOther(&g.Health))
+//
+// On the server the fields of the event come from the server's own run of the system, never
+// from the client. The entity of a hit is alive in the present world, with the components
+// that it has now.
 //
 // The two ends see different worlds. Use it in Server systems, [Event.OnServer] and
 // [Event.OnPredicted]. In a Shared system it panics with [UsageError] on both ends, and so

@@ -9,8 +9,9 @@ import (
 	"github.com/foretick/foretick/lagcomp"
 )
 
-// HitboxBuilder holds one entity's components for a function given to [Hitboxes], and takes
-// its hitboxes. It is valid during the call only.
+// HitboxBuilder is the argument of a function given to [Hitboxes], for one entity. The
+// function reads the entity's components with [HitboxField] and adds hitboxes with Add. It
+// is valid during the call only.
 type HitboxBuilder struct {
 	ids []ecs.ID
 	at  []unsafe.Pointer // in the order of ids

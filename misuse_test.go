@@ -305,6 +305,7 @@ func TestMisuseOfProtocol(t *testing.T) {
 			foretick.Decay(p, &h.pad, func(*pad, int) {})
 			foretick.Decay(p, &h.pad, func(*pad, int) {})
 		}, "Decay was declared twice"},
+		{"component that is the command", func(h *handles, p *foretick.Protocol) { p.Component(&h.pad) }, "Component of pad, which Command declares already"},
 		{"event of another protocol", func(h *handles, p *foretick.Protocol) {
 			q := foretick.NewProtocol("other", 1)
 			h.shot.OnPredicted(q, func(*foretick.Frame, ecs.Entity, hit) {})

@@ -119,8 +119,9 @@ func (p *Protocol) CompressionTables(b []byte) {
 // TickRate returns the number of ticks a second.
 func (p *Protocol) TickRate() int { return p.compiled.TickRate }
 
-// Use composes a game from modules: it calls Declare of each, once and in order. A module
-// declares a part of the game, such as its guns: components, prefabs and systems.
+// Use composes a game from modules: it calls Declare of each argument in order. A module
+// declares a part of the game, such as its guns: components, prefabs and systems. A module
+// that is given twice is declared twice, which Err refuses.
 func (p *Protocol) Use(modules ...interface{ Declare(p *Protocol) }) {
 	for _, m := range modules {
 		if guard.Missing(m) {

@@ -17,9 +17,11 @@ type Audience = schema.Audience
 const (
 	// ToOwner is the entity's owner.
 	ToOwner = schema.ToOwner
-	// ToAllies are the players of the entity's team, and its owner.
+	// ToAllies are the players of the entity's team, and its owner. Team 0 is no team: an
+	// entity without a team has no ally but its owner.
 	ToAllies = schema.ToAllies
-	// ToEnemies are the players of another team.
+	// ToEnemies are the players of another team. Team 0 is no team: a player or an entity
+	// without a team is nobody's enemy.
 	ToEnemies = schema.ToEnemies
 )
 
@@ -28,7 +30,8 @@ func For(a Audience) ComponentOption { return func(c *layout.Component) { c.Audi
 
 // Audience declares an audience of the game, such as the players who scanned a ship, for
 // the tag to=NAME and for [For]. It has no members until [Frame.SetAudience] adds them.
-// Declare audiences before the components that name them. There can be five.
+// Declare audiences before the components that name them. There can be five: a sixth is an
+// error of [Protocol.Err].
 func (p *Protocol) Audience(name string) Audience {
 	switch {
 	case p.late("Audience") || !p.named("Audience", name):

@@ -6,12 +6,14 @@ import (
 	"github.com/foretick/foretick/ecs"
 )
 
-// CheckCommand calls fn on the server for every command before a tick runs with it, to
+// CheckCommand calls fn on the server for every received command before its tick runs, to
 // refuse commands against the rules of the game: a move, or an item that the player does not
 // have. fn sees the world as of the end of the tick before, and must not change it. A
-// player who joins in this tick owns nothing in it yet.
+// player who joins in this tick owns nothing in it yet. fn is not called in a tick without a
+// command of the player.
 //
-// With an error the tick runs with what replaces a missing command, the refusal is counted
+// If fn returns an error, the tick runs as if the command were missing: with the last
+// command repeated (see ServerConfig.RepeatInput and [Decay]). The refusal is counted
 // (PlayerStats.InputsRejected), and the client receives the error's text, cut to 200 bytes
 // (ClientConfig.OnRefused). Ranges need no check: a command with a value outside of a
 // field's tag is refused before fn is called.

@@ -14,22 +14,28 @@ import (
 	"github.com/foretick/foretick/schema"
 )
 
-// ComponentOption is an option of [Protocol.Component].
+// ComponentOption is an option of [Protocol.Component] and [Protocol.Singleton].
 type ComponentOption func(*layout.Component)
 
-// Predicted marks a component that shared systems may write. Mark also what only the server
+// Predicted marks a component that shared systems may write. The owner's client computes it
+// ahead of the server, compares it with the server's state and corrects it. On both ends its
+// values are rounded to the simulation step after each tick. Mark also what only the server
 // writes but shared systems read, such as health or a stun: the client then rolls back to
-// the tick of the change. Its owner's client computes it
-// ahead of the server, compares it and corrects it. On both ends its values are rounded to
-// the simulation step after each tick.
+// the tick of the change.
 func Predicted() ComponentOption { return func(c *layout.Component) { c.Predicted = true } }
 
 var entityType = reflect.TypeFor[ecs.Entity]()
 
 // Component declares a replicated component. The net tags of its fields set how they are
-// sent: see package schema.
+// sent: see package schema. Without options every client receives all fields that have no
+// audience tag ([For] changes that), and no client predicts the component ([Predicted] does).
+// It also registers the handle: do not call [ecs.Types.Register] for it.
 func (p *Protocol) Component(h ecs.Handle, opts ...ComponentOption) {
 	if !p.given("Component", h) {
+		return
+	}
+	if c := p.compiled.Command; c != nil && p.compiled.Types.Has(h) && h.ID() == c.ID {
+		p.faultf("Component of %s, which Command declares already: drop the call of Component", c.Name)
 		return
 	}
 	c := layout.Component{Name: typeName(h.Type()), Size: h.Type().Size(), Singleton: -1}
@@ -92,9 +98,13 @@ func (p *Protocol) LocalComponent(h ecs.Handle) {
 	p.compiled.Locals = append(p.compiled.Locals, layout.Local{ID: h.ID(), Size: h.Type().Size()})
 }
 
-// Command declares the component that holds a player's input. It is like any other
-// component, but both ends fill it before each tick with that tick's command. Both ends get
-// exactly the value that was sent. A protocol has at most one.
+// Command declares the component that holds a player's input. List it in the [Protocol.Prefab]
+// of the entities that the player controls, and do not declare it with Component as well.
+// Both ends fill it before each tick with the command of that tick, exactly as it was sent.
+// A protocol has at most one.
+//
+// A command is not sent to other clients. They see its zero value, unless [PredictRemote]
+// guesses it. Put what they must see, such as a facing, into a component of its own.
 //
 // Use it for input of every tick. A single tick's command may be lost. Input that must
 // arrive, such as a line of chat or a purchase, is a [Request].
@@ -107,6 +117,10 @@ func (p *Protocol) Command(h ecs.Handle) {
 		return
 	}
 	name := typeName(h.Type())
+	if p.compiled.Types.Has(h) {
+		p.faultf("Command of %s, which is declared already: declare the command by Command alone, and drop the call of Component or LocalComponent", name)
+		return
+	}
 	s, err := schema.Compile(h.Type(), schema.Options{Name: name, Ref: entityType})
 	if err == nil {
 		err = errors.Join(referless("command", s), sized(s), pressing(s))
@@ -130,7 +144,7 @@ func commandless(what string, s *schema.Schema) error {
 			tag = "sum"
 		}
 		if f.Press || f.Sum {
-			return fmt.Errorf("foretick: %s %s: field %s is tagged %s, which is for the command: drop it", what, s.Name(), f.Name, tag)
+			return fmt.Errorf("foretick: %s %s: field %s is tagged %s, which is for the command: drop the tag, or declare the type by Command alone if it is the command", what, s.Name(), f.Name, tag)
 		}
 	}
 	return nil

@@ -6,12 +6,13 @@ import (
 	"github.com/foretick/foretick/ecs"
 )
 
-// Interpolated declares that clients do not predict the entities of a prefab: their owner
-// sees them in the past too, as everybody else does. Use it for what a player owns and only
-// the server moves, such as a pet or a vehicle on autopilot. [Frame.SetPredicted] switches
-// the prediction of one entity on and off. Shared systems run for the entities on the server
-// and, while one is predicted, on its owner's client. No client predicts an Interpolated
-// prefab as a shared physics object, or for another player. Call it after Prefab.
+// Interpolated marks a prefab whose entities no client predicts: their owner sees them
+// interpolated and in the past too, like every other player. Use it for what a player owns
+// and only the server moves, such as a pet or a vehicle on autopilot. Shared systems run for
+// these entities on the server alone. [Frame.SetPredicted] switches the prediction of one
+// entity on: while it is on, shared systems run for that entity on its owner's client too.
+// Clients never predict an Interpolated prefab as a shared physics object (see
+// [Protocol.Shared]) or for another player (see [PredictRemote]). Call it after Prefab.
 func (p *Protocol) Interpolated(k *ecs.Prefab) {
 	if !p.givenPrefab("Interpolated", k) {
 		return

@@ -14,7 +14,8 @@ import (
 // the tick's systems, and after [Protocol.OnJoin] of a player who just joined. Requests of
 // one player keep their order.
 //
-// A value outside of its tag's range never reaches fn. fn must check the rules of the game,
+// A request with a value outside of its tag's range never reaches fn: it is dropped, and
+// counted in ServerStats.Malformed. fn must check the rules of the game,
 // since nothing that a client sends can be trusted. A program that is only a client may
 // pass a nil fn. NewServer returns an error for a nil fn.
 func (r *Request[T]) Handle(p *Protocol, fn func(f *Frame, player PlayerID, v T)) {

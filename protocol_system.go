@@ -24,8 +24,10 @@ func (p *Protocol) Stages(names ...string) {
 // InOrder makes the systems run in their order of declaration, stage by stage, whatever
 // they read and write. [ecs.Before] and [ecs.After] still apply. Without InOrder the
 // declared accesses set the order: creators of a component run before its writers, and
-// writers before readers. Server and clients must agree on it: the order of the shared
-// systems is part of the hash.
+// writers before systems that only read it. Two systems that both write a component, or that
+// share none, run in order of declaration, whether they are Shared or Server. [ecs.Before]
+// and [ecs.After] change that, and [Protocol.Graph] shows the result. Server and clients must
+// agree on it: the order of the shared systems is part of the hash.
 func (p *Protocol) InOrder() {
 	if !p.late("InOrder") {
 		p.compiled.schedule.InOrder()
@@ -79,9 +81,12 @@ func (p *Protocol) Shared(name string, run func(*Frame, ecs.Rows), access ...ecs
 }
 
 // Server declares a system that only the server runs, in each tick. run gets the rows of all
-// players and of nobody in the same way as in [Protocol.Shared]. With [ecs.Once] it is called
-// once a tick and gets no rows. Its place in the order follows from the declared accesses:
-// see [Protocol.InOrder].
+// players, and of entities that no player owns, in the same way as in [Protocol.Shared]. With
+// [ecs.Once] it is called once a tick and gets no rows. Its place among all systems, Shared
+// ones too, follows from the declared accesses: see [Protocol.InOrder].
+//
+// It may write predicted components. No client can know that in advance, so the owner's
+// client is corrected when the snapshot arrives, with the cause [prediction.ServerEffect].
 func (p *Protocol) Server(name string, run func(*Frame, ecs.Rows), access ...ecs.Access) {
 	p.system(name, run, append(access[:len(access):len(access)], ecs.Tags(TagServer)))
 }

@@ -85,8 +85,9 @@ func (s *Server) Player(player PlayerID) (PlayerStats, bool) {
 	return b.each[b.at[player]-1], true
 }
 
-// Ended reports whether the match has reached its last tick: see [ErrEnded]. After that
-// Step computes no ticks, and the server refuses new connections with the reason.
+// Ended reports whether the tick counter has run out, after 2³² − 4096 ticks: see
+// [ErrEnded]. It says nothing about the game's own end of a match. From then on Step computes
+// no ticks, and the server refuses new connections with the reason.
 func (s *Server) Ended() bool { return s.sim.frame.Tick >= lastTick }
 
 // Next returns when the next tick is due, the zero time before the first Step. After the

@@ -100,6 +100,6 @@ func (p *player) count() PlayerStats {
 	}
 	st.InputBuffer, st.RenderDelay = p.inputs.buffered, p.inputs.render
 	st.Queued = p.queued()
-	st.Connection, st.Session = p.session.connection, p.session.number
+	st.ConnectionNumber, st.SessionNumber = p.session.connection, p.session.number
 	return st
 }

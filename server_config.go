@@ -19,10 +19,10 @@ import (
 // ServerConfig sets a Server up. Protocol and Transport are required. Zero in any other
 // field means the default named.
 type ServerConfig struct {
-	// Protocol that server and clients share.
+	// Protocol is the declaration that server and clients share. Required.
 	Protocol *Protocol
-	// Transport that clients connect through. The server reads it, and closes it only in
-	// Close.
+	// Transport is the listening endpoint that clients connect through. Required. The server
+	// reads it, and closes it only in Close.
 	Transport transport.Endpoint
 	// MaxClients is how many clients may play at once. More are refused. 0 means the limit
 	// of the transport (its Config.MaxPeers), or 64 if the transport has none. At most
@@ -59,8 +59,10 @@ type ServerConfig struct {
 	// DecayInput is the time after RepeatInput for which the game's [Decay] runs. 0 means
 	// 250 ms. Negative means none, as without a Decay. At most a minute.
 	DecayInput time.Duration
-	// MaxRewind limits the age of the past that a shot may hit. 0 means 600 ms. Negative
-	// turns rewinding off, like NoLagCompensation. At most 1 s.
+	// MaxRewind limits the age of the past that a shot may hit, counted back from the tick
+	// that runs the shot's command. A shot at an older moment is not refused: it is judged
+	// at the oldest moment allowed. 0 means 600 ms. Negative turns rewinding off, like
+	// NoLagCompensation. At most 1 s.
 	MaxRewind time.Duration
 	// RewindGrowth limits how much a player's rewind limit may grow when its latency rises
 	// in mid-match. Latency here is round trip and drawing delay together, compared with
@@ -73,11 +75,11 @@ type ServerConfig struct {
 	// NoLagCompensation judges every shot in the present. For comparison only.
 	NoLagCompensation bool
 	// ReconnectWindow is the time for which a player may come back after a lost
-	// connection. Its place is held: its entities stay in the world, its last command
-	// is repeated and decays as when input is missing, and its reliable messages wait (see [Message.Send]). 0 means 30 s. Negative holds no
-	// place. At most a year. A place is held at most for the time that the player has
-	// played, and only after a lost connection: not after the player left, was kicked, or
-	// broke the rules.
+	// connection. Its place is held: its entities stay in the world, its commands are
+	// replaced like any that are missing (see RepeatInput and DecayInput), and its reliable
+	// messages wait (see [Message.Send]). 0 means 30 s. Negative holds no place. At most a
+	// year. A place is held at most for the time that the player has played, and only after
+	// a lost connection: not after the player left, was kicked, or broke the rules.
 	ReconnectWindow time.Duration
 	// KeepPlaces makes a full server refuse newcomers while it holds places for absent
 	// players, for ranked matches whose players have tickets. With false a newcomer gets
@@ -97,8 +99,9 @@ type ServerConfig struct {
 	// with a [ProtocolError]. Raise the protocol's version for a change after which old
 	// clients must not play.
 	AllowOtherBuilds bool
-	// Random is the source of the tokens that players come back with. nil means
-	// crypto/rand. Tests pass a seeded source.
+	// Random is the source of the tokens that players come back with, and of the number by
+	// which a client tells this server from a restarted one. It has no part in the
+	// simulation: see [Frame.Rand]. nil means crypto/rand. Tests pass a seeded source.
 	Random io.Reader
 	// TrainCompression, when set, counts the content of snapshots, for training
 	// compression tables: see [snapshot.Statistics] and [Protocol.CompressionTables]. It

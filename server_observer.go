@@ -14,8 +14,11 @@ import (
 
 // Observer is a client that asks to observe the match: see [ServerConfig.Observe].
 type Observer struct {
-	Address  string // where it comes from, as the transport says
-	Identity []byte // from the transport's accept hook; empty: unknown
+	// Address is where the client comes from, as the transport says.
+	Address string
+	// Identity is what the transport's Config.Accept made of the client's token. It is empty
+	// for a client that the transport does not know.
+	Identity []byte
 	// Data is what the client's [ClientConfig].ObserveData says, at most 256 bytes. Anybody
 	// may send anything: trust only what Identity stands for.
 	Data []byte
@@ -192,8 +195,8 @@ func (s *Server) dropObserversOf(of PlayerID) {
 }
 
 // KickObservers disconnects the observers that match accepts, with [transport.Kicked] and a
-// text of at most 120 bytes, and returns how many there are. In a tick they leave at its
-// end, and otherwise at the end of the next one. match must not call the server.
+// text of at most 120 bytes, and returns how many it disconnects. Called in a tick, they leave at
+// the end of that tick, and otherwise at the end of the next one. match must not call the server.
 func (s *Server) KickObservers(text string, match func(Observer, Grant) bool) int {
 	n := 0
 	for _, p := range s.sessions.observers {

@@ -14,10 +14,10 @@ const maxNesting = 8
 // Panic is a panic in a function of the game that ran for one player: a handler of an
 // event or a request, a hook for joining or leaving, or a check of a command.
 type Panic struct {
-	Player  PlayerID // for whom; Nobody for what nobody's entity raised
-	Handler string   // which: "OnJoin", "CheckCommand", or "event Shot" and "request Buy", by the type
-	Value   any      // what it panicked with
-	Stack   []byte
+	Player  PlayerID // the player that the function ran for; Nobody for the event of an entity that no player owns
+	Handler string   // the function: "OnJoin" or "CheckCommand"; for events and requests the word and the name of the Go type, as in "event Shot" or "request Buy"
+	Value   any      // the value that recover returned
+	Stack   []byte   // the stack of the panic, as [runtime/debug.Stack] formats it
 }
 
 // contain recovers a panic in code that ran for one player. That player is dropped at the

@@ -70,7 +70,8 @@ func NewServer(cfg ServerConfig) (*Server, error) {
 }
 
 // Step receives packets and computes the ticks that are due at now. Call it when
-// [Server.Next] comes and whenever the transport is ready. now must not go back.
+// [Server.Next] comes and whenever the transport is ready. now must not go back: if it does,
+// no tick is computed until now is later than ever before.
 func (s *Server) Step(now time.Time) {
 	switch {
 	case s.run.closed:
@@ -118,10 +119,11 @@ func (s *Server) Step(now time.Time) {
 // maxCatchUp is the most ticks that one Step runs. Time beyond that is skipped.
 const maxCatchUp = 4
 
-// Close drops every player with the reason, runs the hooks for players that left, and
-// closes the transport. The match is over: no client reconnects. Within a tick, Close
-// returns nil and takes effect at the tick's end. After Close, Step does nothing. A second
-// Close returns [transport.ErrClosed].
+// Close drops every player with the code [transport.Closed] and the text detail, runs the
+// OnLeave hooks, and closes the transport. The match is over: no client reconnects. Called
+// from a system, handler or hook, Close returns nil and takes effect at the end of the tick.
+// After Close, Step does nothing. A second Close returns [transport.ErrClosed]. Like Step, it
+// is not safe for concurrent use.
 func (s *Server) Close(detail string) error { return s.closeWith(transport.Closed, detail) }
 
 // CloseForRestart is Close for a server that another one replaces, as in a rolling

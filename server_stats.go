@@ -10,14 +10,14 @@ import (
 // ServerStats counts what a server did since it began.
 type ServerStats struct {
 	Ticks            uint64 // ticks computed
-	Slips            uint64 // times it skipped time after a stall
-	BytesOut         uint64 // handed to the transport, this library's headers included
-	BytesIn          uint64 // received from it
-	PacketsOut       uint64
-	PacketsIn        uint64
-	PacketsRefused   uint64 // packets that the transport refused
+	Slips            uint64 // times the server skipped time after a stall: one Step computes at most 4 ticks
+	BytesOut         uint64 // bytes handed to the transport, this library's headers included
+	BytesIn          uint64 // bytes received from the transport
+	PacketsOut       uint64 // packets handed to the transport
+	PacketsIn        uint64 // packets received from the transport
+	PacketsRefused   uint64 // packets that the transport refused to send
 	InputsMissing    uint64 // ticks without the command of a connected player
-	InputsTaken      uint64 // ticks with it
+	InputsTaken      uint64 // ticks with the command of a connected player, counted per player
 	InputsRejected   uint64 // ticks with a command that the game's validator refused
 	MessagesSent     uint64 // messages queued, counted per recipient
 	MessagesRefused  uint64 // reliable messages that a full queue refused
@@ -25,15 +25,15 @@ type ServerStats struct {
 	Requests         uint64 // requests of players, handled
 	ViewsOfNobody    uint64 // calls of Frame.Rewind or RewindBehind for a player that does not play: every query misses, see Frame.Present
 	Malformed        uint64 // packets or messages that could not be parsed
-	Joined, Left     uint64 // players
+	Joined, Left     uint64 // players that joined the match, and players that left it
 	Observers        uint64 // observers let in
 	Resumed          uint64 // times a player came back to its place
-	Panics           uint64 // panics in handlers for one player, which was dropped
-	CorePanics       uint64 // panics in decoding a peer's bytes, which was dropped: a fault of this library; please report it
+	Panics           uint64 // panics in handlers that run for one player; the player was dropped
+	CorePanics       uint64 // panics in decoding a peer's bytes; the peer was dropped: a fault of this library; please report it
 	PlacesTaken      uint64 // places of absent players that newcomers took on a full server
 	EventsNested     uint64 // events that handlers of the same event raised too deep
 	Offenders        uint64 // peers dropped for breaking rules that no honest client breaks
-	Refused          uint64 // peers turned away: full, banned, too many of one address, another protocol, or the match has ended
+	Refused          uint64 // peers turned away: full, banned, too many of one address, another protocol, no observers, or the match has ended
 	Overflowed       uint64 // players dropped because too many messages waited for them
 	Displaced        uint64 // players dropped because the world had no room for an entity of theirs: see ServerConfig.MaxClients
 	OtherBuilds      uint64 // players of other builds let in
@@ -46,30 +46,31 @@ type ServerStats struct {
 // String returns the counters that are not zero as one line for a log.
 func (s ServerStats) String() string { return counts.Line(s) }
 
-// PlayerStats counts one player's share, on the server.
+// PlayerStats counts one player's share, on the server, since the player joined. Where a
+// comment says so, a field counts from the newest connection.
 type PlayerStats struct {
-	BytesOut, BytesIn     uint64
-	PacketsOut, PacketsIn uint64
-	InputsMissing         uint64
-	InputsTaken           uint64
+	BytesOut, BytesIn     uint64             // bytes sent to the player, and received from it
+	PacketsOut, PacketsIn uint64             // packets sent to the player, and received from it
+	InputsMissing         uint64             // ticks without a command of the player while it was connected
+	InputsTaken           uint64             // ticks with a command of the player
 	InputsRejected        uint64             // commands that the game's validator refused
 	InputsLate            uint64             // commands that came after their tick
-	InputsDuplicate       uint64             // commands received again: redundancy brings them
+	InputsDuplicate       uint64             // commands received again; normal, because a client sends each command in several packets
 	InputsReplaced        uint64             // commands received again, changed, for a future tick: the client's clock was set back
 	InputsFar             uint64             // commands for too far in the future, refused
 	InputsMalformed       uint64             // command messages that did not parse
 	Requests              uint64             // requests of the player, handled
-	Clamped               uint64             // claims of a render time that were not granted as made
-	Claims                lagcomp.JudgeStats // why, and how they were judged
-	Queued                int                // bytes of reliable messages that wait for it, each started 256 bytes of a message counted as 256; at 256 KiB it is disconnected, or loses its held place
-	RTT                   time.Duration      // round trip as the server measures it; 0 while away
-	InputBuffer           time.Duration      // how long its commands waited for their tick: the least since the snapshot before; negative: too late
-	RenderDelay           time.Duration      // from the frame that it saw, by its own account, to the tick of the command given there
-	PacketsLost           uint64             // packets to it that were lost, on this connection
-	PacketsLostIn         uint64             // packets of it that did not come, on this connection: see netcode.Stats.LostIn
-	FragmentsLost         uint64             // pieces of reliable messages in the packets lost to it, on this connection
-	Connection            uint64             // number of its connection, of all that the server had
-	Session               uint64             // number of its session, of all that the server had; it lasts from joining to leaving, across lost connections
+	Clamped               uint64             // commands whose claimed render time was replaced by the nearest allowed one; Claims says why
+	Claims                lagcomp.JudgeStats // how the player's claims of a render time were judged, by reason
+	Queued                int                // bytes of reliable messages that wait for the player, each started 256 bytes of a message counted as 256; at 256 KiB it is disconnected, or loses its held place
+	RTT                   time.Duration      // round trip to the player as the server measures it; 0 while the player is away
+	InputBuffer           time.Duration      // how long before its tick the player's tightest command arrived, of those since the snapshot before; negative: it came too late
+	RenderDelay           time.Duration      // age of the frame that the player acted on: from its render time, as the client says, to the tick of the newest command
+	PacketsLost           uint64             // packets to the player that were lost, on this connection
+	PacketsLostIn         uint64             // packets of the player that did not come, on this connection: see netcode.Stats.LostIn
+	FragmentsLost         uint64             // pieces of reliable messages in lost packets to the player, on this connection
+	ConnectionNumber      uint64             // ordinal of the player's connection among all that the server had; a reconnect gets a new one
+	SessionNumber         uint64             // ordinal of the player's session among all that the server had; it lasts from joining to leaving, across lost connections
 }
 
 // String returns the counters that are not zero as one line for a log, with the round

@@ -9,49 +9,50 @@ import (
 	"github.com/foretick/foretick/prediction"
 )
 
-// ClientStats counts what a client did since it began.
+// ClientStats counts what a client did since it began, across all its connections. Only
+// Connection and Clock are figures of the present connection.
 type ClientStats struct {
-	Connection         netcode.Stats
-	Clock              netcode.ClockStats // buffers, lead and time scale in the newest Step
-	Connections        uint64             // times that a server let it in, the first and each after a loss
-	Resumed            uint64             // of these, the times that it came back to its own place
-	BytesOut           uint64
-	BytesIn            uint64
-	PredictedTicks     uint64 // ticks predicted for the first time, with an entity to predict
-	Compared           uint64 // received server ticks compared with a prediction
-	Mispredictions     uint64 // those that differed in a predicted field, or where another player's action corrected the player's own state
-	ByCause            [prediction.Causes]uint64
-	MispredictedFrames uint64 // ticks whose first prediction differs from the server's state: Mispredictions compares the newest run of a tick
-	RemotePredicted    uint64 // other players' entities compared with their prediction, once a snapshot each; see PredictRemote
-	RemoteMispredicted uint64 // of these, those that differed
-	SoftCorrections    uint64 // those that differed within the tolerance: adopted without running a tick again
-	Resimulated        uint64 // ticks run again
-	HardResets         uint64 // times predicted time jumped
-	SpawnsPredicted    uint64 // entities of matched prefabs spawned ahead of the server
-	SpawnsMatched      uint64 // of these that became the server's entity
-	SpawnsCancelled    uint64 // of these that the server, or a replay, did not make
-	SpawnsUnpredicted  uint64 // entities that the server's shared systems spawned and the client's did not
-	InputDelayed       uint64 // of Frames, those with a View.InputDelay above 0: inputs acted late
-	ValuesOutside      uint64 // ticks of predicted components and commands, and requests, with a number that its tag's range does not hold, or NaN: see Client.Losses
-	ChangesSwallowed   uint64 // changes that rounding to the grid undoes in every tick, checked every 16th tick: see Client.Losses
-	Stalls             uint64 // times the prediction reached the end of its history and waited for the server
-	Snapshots          uint64 // snapshots applied
-	SnapshotsStale     uint64 // received after a newer one
-	SnapshotsHeavy     uint64 // not read, and sent again: they held more than their length allows
-	SnapshotsFar       uint64 // not read: the server cannot have reached their tick, unless its clock or the client's jumped
-	Messages           uint64 // messages of the game received
-	MessagesUnknown    uint64 // messages that only the server's build of the game has
-	Requests           uint64 // sent, or queued
-	RequestsDropped    uint64 // of these, those that were lost because the player's place was gone
-	CommandsRefused    uint64 // commands that the game's validator refused, as far as the server told
-	Malformed          uint64
-	CorePanics         uint64        // packets whose reading panicked, a fault of this package's own: the connection ended with transport.Malformed, and ClientConfig.Logger has the packet
-	Interpolation      time.Duration // sum over frames of newest snapshot time − render time
-	InputDelay         time.Duration // sum over frames of View.InputDelay
-	Lead               time.Duration // sum over frames of View.Lead
-	Frames             uint64        // frames that Interpolation, InputDelay and Lead sum over
-	Confirmed          uint64        // inputs whose effect came back in a snapshot
-	ConfirmedWithin    [confirmBuckets]uint32
+	Connection         netcode.Stats             // counters of the present connection; a reconnect begins again with 0
+	Clock              netcode.ClockStats        // buffers, lead and time scale in the newest Step
+	Connections        uint64                    // times that a server let the client in: the first time and after each lost connection
+	Resumed            uint64                    // times that the client got its own place back after a lost connection
+	BytesOut           uint64                    // bytes handed to the transport, this library's headers included
+	BytesIn            uint64                    // bytes received from the transport
+	PredictedTicks     uint64                    // ticks predicted for the first time, with an entity to predict
+	Compared           uint64                    // received server ticks that were compared with a prediction
+	Mispredictions     uint64                    // compared ticks whose newest prediction was wrong in a predicted field, or where another player's action corrected the player's own state
+	ByCause            [prediction.Causes]uint64 // Mispredictions by their prediction.Cause
+	MispredictedTicks  uint64                    // ticks whose first prediction, the one on the screen, was wrong, even if a later run of the tick had corrected it before the comparison
+	RemotePredicted    uint64                    // comparisons of another player's predicted entity with a snapshot, one for each entity and snapshot: see PredictRemote
+	RemoteMispredicted uint64                    // comparisons counted in RemotePredicted that found a difference
+	SoftCorrections    uint64                    // compared ticks that differed within the tolerance (tag tol): adopted without running a tick again
+	Resimulated        uint64                    // ticks run again after corrections
+	HardResets         uint64                    // times predicted time jumped
+	SpawnsPredicted    uint64                    // entities of matched prefabs (see Protocol.Spawns) that this client spawned ahead of the server
+	SpawnsMatched      uint64                    // predicted spawns that became the server's entity
+	SpawnsCancelled    uint64                    // predicted spawns that were removed, because the server or a replay did not make them
+	SpawnsUnpredicted  uint64                    // entities that the server's shared systems spawned and the client's did not
+	InputDelayed       uint64                    // frames with a View.InputDelay above 0: inputs acted late
+	ValuesOutside      uint64                    // ticks of predicted components and commands, and requests, with a number that its tag's range does not hold, or NaN: see Client.Losses
+	ChangesSwallowed   uint64                    // changes that rounding to the grid undoes in every tick, checked every 16th tick: see Client.Losses
+	Stalls             uint64                    // times the prediction reached the end of its history and waited for the server
+	Snapshots          uint64                    // snapshots applied
+	SnapshotsStale     uint64                    // snapshots received after a newer one
+	SnapshotsHeavy     uint64                    // snapshots not read, and sent again by the server: they held more than their length allows
+	SnapshotsFar       uint64                    // snapshots not read: the server cannot have reached their tick, unless its clock or the client's jumped
+	Messages           uint64                    // messages of the game received
+	MessagesUnknown    uint64                    // messages received that only the server's build of the game has
+	Requests           uint64                    // requests sent, or queued
+	RequestsDropped    uint64                    // requests lost because the player's place was gone
+	CommandsRefused    uint64                    // commands that the game's validator refused, as far as the server told
+	Malformed          uint64                    // packets or messages that could not be parsed
+	CorePanics         uint64                    // packets whose reading panicked, a fault of this package's own: the connection ended with transport.Malformed, and ClientConfig.Logger has the packet
+	InterpolationSum   time.Duration             // sum over Frames of newest snapshot time − render time; divide by Frames for the mean
+	InputDelaySum      time.Duration             // sum over Frames of View.InputDelay; divide by Frames for the mean
+	LeadSum            time.Duration             // sum over Frames of View.Lead; divide by Frames for the mean
+	Frames             uint64                    // rendered frames that InterpolationSum, InputDelaySum and LeadSum add up
+	Confirmed          uint64                    // inputs whose effect came back in a snapshot
+	ConfirmedWithin    [confirmBuckets]uint32    // confirmed inputs by the milliseconds that they took, 0 to 1999; the last element counts all longer ones too: see Confirm
 }
 
 // confirmBuckets is the number of one-millisecond buckets for confirmations. The last

@@ -10,7 +10,8 @@ type Access struct {
 	names []string
 }
 
-// Term is a part of a [Query].
+// Term is an argument of [NewQuery]: an [Access], as [With], [Without], [Read] and the other
+// functions of this package return it, or what foretick.OfPrefab returns.
 type Term interface{ access() Access }
 
 func (a Access) access() Access { return a }

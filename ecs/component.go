@@ -6,8 +6,8 @@ import (
 )
 
 // Component is the handle of a component type. Its zero value is unregistered.
-// Keep it in the game's own struct and register it there once; then use it by
-// pointer, or as a copy made after registration. There are no globals: the same
+// Keep it in the game's own struct and register it once, with [Types.Register]
+// or by foretick's Protocol.Component. Then use it by pointer, or as a copy made after registration. There are no globals: the same
 // Go type has another handle in each game struct. After registration it is
 // immutable, so any number of goroutines may use it, each with its own world.
 type Component[T any] struct {

@@ -5,7 +5,8 @@
 //
 // # What a game declares
 //
-// A game struct holds handles and registers them once with [Types]: a
+// A game struct holds handles and registers them once with [Types], or has a
+// foretick.Protocol register them, whose methods Component and Prefab do so: a
 // [Component] for each type of data, a [Singleton] for each value that a world
 // has once, and a [Prefab] for each set of components with defaults. There are
 // no globals: two servers and ten clients, each with its own game struct, can

@@ -20,8 +20,8 @@ type History struct {
 	slots  []slot
 }
 
-// NewHistory returns a history of the whole world, with singletons and watches,
-// and the given number of slots (usually one for each of 32 ticks).
+// NewHistory returns a history of the whole world: entities, singletons and each
+// [Watch]. slots is the number of saved states, one for each tick to keep: usually 32.
 func (w *World) NewHistory(slots int) *History { return w.newHistory(nil, slots) }
 
 // NewOwnerHistory returns a history of one owner's entities. Restoring it

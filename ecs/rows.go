@@ -17,8 +17,8 @@ func (r Rows) Len() int { return int(r.n) }
 // Entity returns the handle of row i, from 0. It panics when there is no row i.
 func (r Rows) Entity(i int) Entity { return r.Entities()[i] }
 
-// Entities returns the handles, one per row; nil for zero Rows. Do not write to
-// the slice.
+// Entities returns the handles, one per row; nil for zero Rows. The slice is valid
+// for as long as the Rows are. Do not write to it.
 func (r Rows) Entities() []Entity {
 	if r.t == nil {
 		return nil

@@ -11,7 +11,8 @@ import (
 
 // Types holds the component types, singletons and prefabs of one game. Fill it
 // once, before the first world exists, and alike on both ends: the order of
-// registration is the order of ids.
+// registration is the order of ids. A game with a foretick.Protocol does not fill
+// it: Protocol.Component, Prefab and the like register with the protocol's Types.
 //
 // Registration is not safe for concurrent use. Worlds of the same frozen Types
 // are independent of one another.
@@ -121,7 +122,8 @@ func Copier[T any](f func(dst, src *T)) TypeOption {
 	}
 }
 
-// CopierAt is Copier for callers without the type.
+// CopierAt is [Copier] for code that has no Go type parameter at hand: dst and src point to
+// values of the component's type.
 func CopierAt(f func(dst, src unsafe.Pointer)) TypeOption {
 	return func(d *typeData) error {
 		if f == nil {

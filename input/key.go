@@ -8,8 +8,8 @@ import (
 // DeviceKind is a set of sorts of devices.
 type DeviceKind uint8
 
-// The sorts of devices, and all of them. A key with a name of your own, with a colon,
-// belongs to OtherDevice.
+// The sorts of devices, and AnyDevice for all of them. A key that you named yourself belongs
+// to OtherDevice. Such a name contains a colon, as in "pedal:left".
 const (
 	KeyboardDevice DeviceKind = 1 << iota
 	MouseDevice

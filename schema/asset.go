@@ -50,8 +50,9 @@ func (r *Registry) Assets(server bool) []string {
 	return slices.Compact(out)
 }
 
-// Verify calls check once for each of [Registry.Assets]. It returns the errors of check, joined, each with the
-// names of the prefabs that need the asset.
+// Verify calls check once for each asset that a server needs, if server is true, or else for
+// each that a client needs: see [Registry.Assets]. It returns the errors of check, joined,
+// each with the names of the prefabs that need the asset.
 func (r *Registry) Verify(server bool, check func(ref string) error) error {
 	var errs []error
 	for _, ref := range r.Assets(server) {

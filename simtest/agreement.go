@@ -129,8 +129,13 @@ func (a *Agreement) Quiet(m *Match) error {
 // does not require clients compared at rest.
 func (a *Agreement) Worked(m *Match) (string, error) {
 	line := fmt.Sprintf("agreement: %d snapshots and %d clients at rest, %d fields", a.Snapshots, a.Audits, a.Fields)
-	if a.Snapshots == 0 || a.Audits == 0 && !m.restless || a.Fields == 0 {
-		return line, fmt.Errorf("nothing was compared: %s", line)
+	switch {
+	case a.Snapshots == 0:
+		return line, fmt.Errorf("nothing was compared: no client received a snapshot of a tick that is compared, which is every %d. Let clients join and play for longer (%s)", max(a.Every, 1), line)
+	case a.Audits == 0 && !m.restless:
+		return line, fmt.Errorf("nothing was compared at rest: call Match.Quiet once nothing moves any more and every client has caught up (%s)", line)
+	case a.Fields == 0:
+		return line, fmt.Errorf("nothing was compared: the snapshots have no fields. Spawn entities with components that clients receive (%s)", line)
 	}
 	return line, nil
 }

@@ -294,13 +294,13 @@ func TestTwoBuildsPlayInStep(t *testing.T) {
 				require.Zero(t, st.Malformed, c.name)
 				if link.Loss == 0 {
 					require.Zero(t, st.Mispredictions, "%s: %v", c.name, st.ByCause)
-					require.Zero(t, st.MispredictedFrames)
+					require.Zero(t, st.MispredictedTicks)
 					require.Zero(t, st.SoftCorrections)
 					require.Zero(t, *b.cancel)
 				} else {
 					require.Zero(t, st.ByCause[prediction.Code], "%s: the same code computed something else", c.name)
 				}
-				t.Logf("%s, client %d: %d ticks compared, %d wrong, %d shown wrong, %d run again, %d amended", c.name, i, st.Compared, st.Mispredictions, st.MispredictedFrames, st.Resimulated, st.SoftCorrections)
+				t.Logf("%s, client %d: %d ticks compared, %d wrong, %d shown wrong, %d run again, %d amended", c.name, i, st.Compared, st.Mispredictions, st.MispredictedTicks, st.Resimulated, st.SoftCorrections)
 				require.Greater(t, *b.confirm, 10)
 				x, y, jumps, ok := b.own(cl.View().World, cl.View().Player)
 				require.True(t, ok)

@@ -75,7 +75,7 @@ func (m *Match) Worked() ([]string, error) {
 	for _, c := range m.checkers {
 		line, err := c.Worked(m)
 		if err != nil {
-			return lines, &Fault{Checker: c, At: m.Net.Now(), Err: err}
+			return lines, m.fault(c, err)
 		}
 		lines = append(lines, line)
 	}
@@ -116,9 +116,14 @@ func (m *Match) fail(c Checker, err error) {
 	if err == nil || m.err != nil {
 		return
 	}
+	m.err = m.fault(c, err)
+}
+
+// fault returns a fault of now.
+func (m *Match) fault(c Checker, err error) *Fault {
 	f := &Fault{Checker: c, At: m.Net.Now(), Err: err}
 	if m.server != nil {
 		f.Tick = m.server.Tick()
 	}
-	m.err = f
+	return f
 }

@@ -200,7 +200,7 @@ func TestCurvesAreJudgedWhereDrawn(t *testing.T) {
 			}
 			for _, rows := range client.all.All(v.World) {
 				for _, at := range client.kite.Slice(rows) {
-					truth := where(int(at.N), (float64(v.Render)+float64(v.RenderFraction))/float64(row.rate), row.leaps)
+					truth := where(int(at.N), (float64(v.RenderTick)+float64(v.RenderFraction))/float64(row.rate), row.leaps)
 					if at.N%4 != 3 && math.Abs(float64(at.X-truth.X)) < 5 {
 						curve, line = append(curve, math.Abs(float64(at.X-truth.X))), append(line, math.Abs(float64(at.Line-truth.X)))
 					}

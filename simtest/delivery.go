@@ -158,7 +158,7 @@ func (d *Delivery) Quiet(m *Match) error {
 		player := c.View().Player
 		st, ok := m.Server().Player(player)
 		o := d.sent[player]
-		if ok && o != nil && o.now.session == st.Session && len(o.now.queue) > 0 {
+		if ok && o != nil && o.now.session == st.SessionNumber && len(o.now.queue) > 0 {
 			return fmt.Errorf("player %d: %d messages have not arrived, the oldest of tick %d", player, len(o.now.queue), o.now.queue[0].tick)
 		}
 	}

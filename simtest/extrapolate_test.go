@@ -53,7 +53,7 @@ func TestExtrapolationInAMatch(t *testing.T) {
 		if q == nil {
 			q = ecs.NewQuery(v.World.Types(), ecs.With(&cpos))
 		}
-		truth := 0.3 * (float64(v.Render) + float64(v.RenderFraction))
+		truth := 0.3 * (float64(v.RenderTick) + float64(v.RenderFraction))
 		for _, rows := range q.All(v.World) {
 			for _, at := range cpos.Slice(rows) {
 				goes += math.Abs(float64(at.Goes) - truth)

@@ -315,7 +315,7 @@ func TestAsymmetricLinks(t *testing.T) {
 		require.Zero(t, c.Stats().HardResets, name)
 		require.Zero(t, c.Stats().ByCause[prediction.Code], name)
 		lead := time.Duration(int32(c.View().Tick-srv.Tick())) * time.Second / 30
-		behind := time.Duration(int32(srv.Tick()-c.View().Render)) * time.Second / 30
+		behind := time.Duration(int32(srv.Tick()-c.View().RenderTick)) * time.Second / 30
 		t.Logf("%s: predicted %v ahead, rendered %v behind, %d of %d inputs missing", name, lead, behind, missing, taken)
 		switch name {
 		case "slow up":

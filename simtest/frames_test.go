@@ -155,7 +155,7 @@ func offsets(m *simtest.Match, c *foretick.Client) (lead, shown time.Duration) {
 		v, tick := c.View(), m.Server().Tick()
 		tickTime := time.Duration(float64(time.Second) * float64(m.Server().Frame().DT))
 		lead += time.Duration(int32(v.Tick-tick)) * tickTime / looks
-		shown += time.Duration(int32(tick-v.Render)) * tickTime / looks
+		shown += time.Duration(int32(tick-v.RenderTick)) * tickTime / looks
 	}
 	return lead, shown
 }

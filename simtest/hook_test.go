@@ -182,7 +182,7 @@ func TestReferencesToPredictedSpawns(t *testing.T) {
 					require.Zero(t, st.SpawnsUnpredicted+st.SpawnsCancelled)
 					require.Equal(t, st.ByCause[prediction.Input], st.Mispredictions, "but where a command was lost")
 					if st.Mispredictions == 0 {
-						require.Zero(t, st.MispredictedFrames)
+						require.Zero(t, st.MispredictedTicks)
 						clean++
 					}
 				}

@@ -136,7 +136,7 @@ func TestNoPredictionShowsEventsAtTheirTick(t *testing.T) {
 				if v.State != foretick.Playing || m.Net.Now() < 4*time.Second {
 					return
 				}
-				require.Equal(t, v.Render+1, v.Tick, "its own time is that of all")
+				require.Equal(t, v.RenderTick+1, v.Tick, "its own time is that of all")
 				require.GreaterOrEqual(t, v.InputDelay, v.Lead-50*time.Millisecond)
 				for _, rows := range client.bodies.Owned(v.World, v.Player) {
 					if x := float64(client.pos.Slice(rows)[0].X) * 30 / 4; math.Abs(x-math.Round(x)) > 0.1 {
@@ -153,7 +153,7 @@ func TestNoPredictionShowsEventsAtTheirTick(t *testing.T) {
 			require.Zero(t, client.cancelled)
 			require.Zero(t, client.made, "its spawns come from the server")
 			require.Greater(t, between, 500, "drawn between two states")
-			require.Zero(t, st.Mispredictions+st.MispredictedFrames+st.Resimulated+st.PredictedTicks)
+			require.Zero(t, st.Mispredictions+st.MispredictedTicks+st.Resimulated+st.PredictedTicks)
 			// What the server had and the client has not is what no snapshot proved in time.
 			if row.snapshotRate == 30 {
 				require.Subset(t, server.fired, client.fired)

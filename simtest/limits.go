@@ -58,7 +58,7 @@ func (l *Limits) Tick(m *Match) error {
 	for _, player := range l.player {
 		st, _ := s.Player(player)
 		was, known := l.last[player]
-		if known && was.connection > st.Connection || known && st.InputsTaken < was.taken {
+		if known && was.connection > st.ConnectionNumber || known && st.InputsTaken < was.taken {
 			was, known = limited{}, false // another player
 		}
 		if known && st.InputsTaken-was.taken > ticks {
@@ -66,7 +66,7 @@ func (l *Limits) Tick(m *Match) error {
 		}
 		l.Commands += st.InputsTaken - was.taken
 		verdict := s.Internals().Verdict(player)
-		now := limited{st.Connection, st.InputsTaken, verdict, max(was.rtt, st.RTT)}
+		now := limited{st.ConnectionNumber, st.InputsTaken, verdict, max(was.rtt, st.RTT)}
 		if verdict.At == s.Tick() {
 			if err := l.claim(player, &verdict, &was, now.rtt, interval); err != nil {
 				return err

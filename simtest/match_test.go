@@ -84,6 +84,6 @@ func TestCalmMatch(t *testing.T) {
 		require.NotZero(t, m.Audit(c).Fields)
 		require.Zero(t, st.Mispredictions)
 		require.Greater(t, st.PredictedTicks, uint64(250))
-		t.Logf("pred %d compared %d wrong %d resim %d p50 %v missing %d", st.PredictedTicks, st.Compared, st.MispredictedFrames, st.Resimulated, st.Confirm(.5), m.Server().Stats().InputsMissing)
+		t.Logf("pred %d compared %d wrong %d resim %d p50 %v missing %d", st.PredictedTicks, st.Compared, st.MispredictedTicks, st.Resimulated, st.Confirm(.5), m.Server().Stats().InputsMissing)
 	}
 }

@@ -291,7 +291,7 @@ func sprintOn(t *testing.T, seed uint64, partial, whole, meddles bool) sprinted 
 	m.Run(12 * time.Second)
 	for i, c := range clients {
 		st := c.Stats()
-		out.stats = append(out.stats, fmt.Sprintln(st.PredictedTicks, st.Compared, st.Mispredictions, st.SoftCorrections, st.MispredictedFrames, st.Resimulated, st.SpawnsPredicted, st.SpawnsCancelled, st.HardResets, st.ByCause))
+		out.stats = append(out.stats, fmt.Sprintln(st.PredictedTicks, st.Compared, st.Mispredictions, st.SoftCorrections, st.MispredictedTicks, st.Resimulated, st.SpawnsPredicted, st.SpawnsCancelled, st.HardResets, st.ByCause))
 		require.Zero(t, games[i].kept)
 		out.told = append(out.told, games[i].events, games[i].told, games[i].cancelled)
 		out.compared, out.wrong = out.compared+st.Compared, out.wrong+st.Mispredictions

@@ -38,14 +38,14 @@ type Plan struct {
 	FrameRate int
 
 	// Links are the links that clients change between, each at its own times, on
-	// average every Change (0: 10 s). Empty means sim.Hell.
+	// average every Change (0: 10 s). Empty means [sim.Hell] alone, a very bad link.
 	Links  []sim.Link
 	Change time.Duration
 	// Calm is the link while the match rests. The zero Link means 30 ms each way.
 	Calm sim.Link
 
-	// Stay is the mean time that a client plays before it leaves. Absence is the time
-	// until another one takes its place. 0: all stay; 1 s.
+	// Stay is the mean time that a client plays before it leaves; 0: all stay. Absence is
+	// the time until another client takes its place; 0 means 1 s.
 	Stay, Absence time.Duration
 	// ClientKills and ServerKills are the mean times between processes that end
 	// without notice. A client is replaced after Absence, the server after Down (0: 3
@@ -144,12 +144,14 @@ func (p *Plan) validate() error {
 type Outcome struct {
 	Seed      uint64
 	Trace     [32]byte      // see Match.Trace
-	Played    time.Duration // in virtual time
-	Ticks     uint64        // over all server processes
-	Snapshots uint64        // applied by clients
-	Packets   uint64        // sent and received by the server
+	Played    time.Duration // length of the match in virtual time
+	Ticks     uint64        // ticks computed, over all server processes
+	Snapshots uint64        // snapshots applied by clients
+	Packets   uint64        // packets sent and received by the server
 	Mended    uint64        // predictions that were corrected
-	// Causes counts corrected predictions by cause.
+	// Causes counts corrected predictions by cause: element c is the count of the
+	// [prediction.Cause] c. The log of Check has them by name, such as "79 of
+	// server_effect".
 	Causes  [prediction.Causes]uint64
 	Joins   int      // clients that joined
 	Leaves  int      // clients that left

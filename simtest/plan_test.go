@@ -237,7 +237,10 @@ func TestMatchThatNeverRests(t *testing.T) {
 	// So does one without any comparison.
 	plan.Calm, plan.Links, plan.Checkers = sim.LAN, plan.Links[:1], func() []simtest.Checker { return []simtest.Checker{&simtest.Agreement{Every: 1 << 30}} }
 	_, err = plan.Run(1)
-	require.ErrorContains(t, err, "nothing was compared")
+	require.ErrorContains(t, err, "nothing was compared: no client received a snapshot of a tick that is compared, which is every 1073741824.")
+	var fault *simtest.Fault
+	require.ErrorAs(t, err, &fault)
+	require.NotZero(t, fault.Tick, "the tick at which the checker was asked")
 }
 
 // keeper keeps the last message that arrived.
@@ -265,7 +268,7 @@ func TestDeliveryFinds(t *testing.T) {
 		"never": func(m *simtest.Match, d *simtest.Delivery, c *foretick.Client, _ simtest.MessageReceived) error {
 			me := c.View().Player
 			st, _ := m.Server().Player(me)
-			d.Sent(m, simtest.MessageSent{To: me, Session: st.Session, Tick: 7, Payload: []byte{9}})
+			d.Sent(m, simtest.MessageSent{To: me, Session: st.SessionNumber, Tick: 7, Payload: []byte{9}})
 			return d.Quiet(m)
 		},
 	} {

@@ -595,7 +595,7 @@ func TestRemotePredictedIsNotShownWrong(t *testing.T) {
 	st := d.clients[0].Stats()
 	require.Greater(t, st.RemoteMispredicted, uint64(20))
 	require.Greater(t, st.Resimulated, uint64(100))
-	require.Zero(t, st.MispredictedFrames)
+	require.Zero(t, st.MispredictedTicks)
 	require.Zero(t, st.Mispredictions)
 }
 

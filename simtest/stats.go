@@ -19,7 +19,7 @@ func AddStats(s, o *foretick.ClientStats) {
 	for i := range s.ByCause {
 		s.ByCause[i] += o.ByCause[i]
 	}
-	s.MispredictedFrames += o.MispredictedFrames
+	s.MispredictedTicks += o.MispredictedTicks
 	s.SoftCorrections += o.SoftCorrections
 	s.RemotePredicted += o.RemotePredicted
 	s.RemoteMispredicted += o.RemoteMispredicted
@@ -40,9 +40,9 @@ func AddStats(s, o *foretick.ClientStats) {
 	s.CommandsRefused += o.CommandsRefused
 	s.Malformed += o.Malformed
 	s.CorePanics += o.CorePanics
-	s.Interpolation += o.Interpolation
-	s.InputDelay += o.InputDelay
-	s.Lead += o.Lead
+	s.InterpolationSum += o.InterpolationSum
+	s.InputDelaySum += o.InputDelaySum
+	s.LeadSum += o.LeadSum
 	s.Frames += o.Frames
 	s.Confirmed += o.Confirmed
 	for i := range s.ConfirmedWithin {

@@ -9,13 +9,13 @@ import (
 // entity removed on the server is still shown for the length of the interpolation.
 type Ghost struct {
 	Wire   schema.WireID
-	Prefab int
-	Owner  uint16      // newest known; 0: nobody
-	Mine   bool        // the viewer owns it, as of the newest value
-	Born   schema.Tick // the first tick that the server showed it to this viewer
-	Gone   schema.Tick // the first tick without it; 0 while it lives
-	Hid    bool        // with Gone: it may still exist, out of sight
-	Data   uint64      // the caller's own
+	Prefab int         // number of the entity's prefab in the Registry
+	Owner  uint16      // newest known owner of the entity; 0: nobody
+	Mine   bool        // the viewer owns the entity, as of the newest value
+	Born   schema.Tick // the first tick that the server showed the entity to this viewer
+	Gone   schema.Tick // the first tick without the entity; 0 while it lives
+	Hid    bool        // Gone is set because the viewer may no longer see the entity: it may still exist on the server
+	Data   uint64      // for the caller's use, such as its own handle of the entity; 0 at first
 
 	r        *Receiver
 	released bool

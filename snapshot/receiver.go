@@ -21,8 +21,8 @@ type ReceiverConfig struct {
 	// a power of two; 0 means 64, at most 65 536. Negative is an error.
 	History int
 	// Spawns is the greatest number of entities that one snapshot may show for the
-	// first time, 0 meaning 96, at most 65 535. Negative is an error. More makes a
-	// forged snapshot allocate more.
+	// first time. 0 means 96; at most 65 535. Negative is an error. The larger the number,
+	// the more a forged snapshot can allocate.
 	Spawns int
 	// Viewer is the player that the snapshots are for. A record must be marked as the
 	// viewer's own exactly if the viewer or [Everyone] owns it: a snapshot for another
@@ -39,15 +39,15 @@ type ReceiverConfig struct {
 
 // ReceiverCounters counts what a [Receiver] read.
 type ReceiverCounters struct {
-	Snapshots    uint64 // applied
-	OutOfOrder   uint64 // of these older than the newest
-	Duplicate    uint64 // read before, and ignored
-	Incomplete   uint64 // with entities postponed
-	OwnPostponed uint64 // with entities of the viewer's own postponed
-	Malformed    uint64 // refused
-	Heavy        uint64 // not read: see ErrHeavy
-	Baseline     uint64 // of these for a baseline that is not held
-	Records      uint64 // values of entities in those applied
+	Snapshots    uint64 // snapshots applied
+	OutOfOrder   uint64 // snapshots applied that were older than the newest
+	Duplicate    uint64 // snapshots that were read before, and ignored
+	Incomplete   uint64 // snapshots applied that postponed entities
+	OwnPostponed uint64 // snapshots applied that postponed entities of the viewer's own
+	Malformed    uint64 // snapshots refused: not readable, or for a baseline that is not held
+	Heavy        uint64 // snapshots not read: see ErrHeavy
+	Baseline     uint64 // snapshots counted in Malformed because they need a baseline that is not held
+	Records      uint64 // values of entities in the snapshots applied
 }
 
 // Receiver is the client's end. It reads snapshots and keeps each entity's values by
@@ -166,8 +166,9 @@ func (r *Receiver) Newest() (schema.Tick, bool) { return r.newest, r.newest != 0
 // slice is valid until the next Read.
 func (r *Receiver) Changes() []Change { return r.changes }
 
-// Ghosts returns all ghosts that are alive or not released yet, in the order of wire
-// ids and then of birth. The slice is valid until the next Read or Release.
+// Ghosts returns every ghost that was not released: those alive, and those gone that are
+// still shown. They are sorted by wire id. If the server has reused an id, the older ghost
+// comes first. The slice is valid until the next Read or Release.
 func (r *Receiver) Ghosts() []*Ghost { return r.ghosts }
 
 // Find returns the living ghost of a wire id, or nil.

@@ -196,7 +196,8 @@ func (s *Sender) known(id NetID) schema.WireID {
 }
 
 // Behind returns the age in ticks of the newest snapshot that the viewer is known to
-// have received, counted from the source's newest tick. It returns 0 if there is none.
+// have received, counted from the source's newest tick. It returns 0 for a viewer that has
+// the newest tick, and also for one that has received no snapshot.
 // Viewers with an equal age have most records in common: let them share a [Cache].
 func (s *Sender) Behind() uint32 {
 	if s.newest == 0 {

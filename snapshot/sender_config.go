@@ -7,8 +7,8 @@ type SenderConfig struct {
 	// [ReceiverConfig].History, or its receiver refuses snapshots.
 	Window int
 	// Spawns is the greatest number of entities that one snapshot shows for the first
-	// time. Together they have at most 21 times that number of words. 0 means 96; at
-	// most 65 535; negative is an error. It must not be more than the viewer's
+	// time. Together these entities have at most 21 times that number of words. 0 means 96;
+	// at most 65 535; negative is an error. It must not be more than the viewer's
 	// [ReceiverConfig].Spawns.
 	Spawns int
 	// Visible reports whether the viewer may see an entity, in addition to
@@ -35,11 +35,11 @@ type SenderConfig struct {
 
 // SenderCounters counts what a [Sender] did.
 type SenderCounters struct {
-	Snapshots    uint64 // appended
-	Bytes        uint64 // of all snapshots
-	Records      uint64 // values of entities in them
-	Spawns       uint64 // of these against the prefab's defaults
-	Removals     uint64 // removals and hides in them, repetitions counted
+	Snapshots    uint64 // snapshots appended
+	Bytes        uint64 // bytes of all snapshots
+	Records      uint64 // values of entities in all snapshots
+	Spawns       uint64 // values of entities that the viewer does not have yet, coded against the prefab's defaults
+	Removals     uint64 // removals and hides in all snapshots, repetitions counted
 	Postponed    uint64 // entities put off for lack of room
 	OwnPostponed uint64 // snapshots whose room did not hold the viewer's own entities
 	GroupsSplit  uint64 // groups sent in parts, because no snapshot would hold them

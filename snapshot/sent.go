@@ -24,7 +24,8 @@ type removal struct {
 	life uint32
 }
 
-// Tick returns the tick of the snapshot, or 0 if none was appended.
+// Tick returns the tick of the snapshot that [Sender.Append] recorded here, or 0 while there
+// is none.
 func (r *Sent) Tick() schema.Tick { return r.tick }
 
 // Len returns the number of records and removals in the snapshot.

@@ -114,9 +114,9 @@ type Info struct {
 // Stats counts the traffic between the endpoint and one peer. Bytes are those of the caller's datagrams,
 // without headers.
 type Stats struct {
-	Sent, Received           uint64 // datagrams
-	SentBytes, ReceivedBytes uint64
-	ReceiveDropped           uint64 // received, but dropped from a full queue before Recv
+	Sent, Received           uint64 // datagrams sent, and received
+	SentBytes, ReceivedBytes uint64 // bytes of the datagrams sent, and received
+	ReceiveDropped           uint64 // datagrams received, but dropped from a full queue before Recv
 	SendDropped              uint64 // sends that failed with ErrBacklog
 	Migrations               uint64 // changes of the peer's address
 }

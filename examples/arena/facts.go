@@ -274,5 +274,5 @@ func (l *facts) frame(v foretick.View) {
 }
 
 func render(v foretick.View) []float64 {
-	return []float64{float64(v.Render), float64(v.RenderFraction)}
+	return []float64{float64(v.RenderTick), float64(v.RenderFraction)}
 }

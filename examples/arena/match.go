@@ -245,7 +245,7 @@ func (m *match) countClients() {
 		simtest.AddStats(&all, &cs)
 		living, moving, changed = living+s.bot.living, moving+s.bot.moving, changed+s.bot.changed
 	}
-	r.Mispredictions, r.TicksShownWrong = all.Mispredictions, all.MispredictedFrames
+	r.Mispredictions, r.TicksShownWrong = all.Mispredictions, all.MispredictedTicks
 	r.ResimulatedTicks, r.HardResets = all.Resimulated, all.HardResets
 	r.MispredictionsByCause = map[string]uint64{}
 	for c := range prediction.Cause(prediction.Causes) {
@@ -257,9 +257,9 @@ func (m *match) countClients() {
 	r.InputToConfirmP50 = float64(all.Confirm(0.5)) / float64(time.Millisecond)
 	r.InputToConfirmP99 = float64(all.Confirm(0.99)) / float64(time.Millisecond)
 	if all.Frames > 0 {
-		r.InputDelayMean = float64(all.InputDelay) / float64(all.Frames) / float64(time.Millisecond)
-		r.LeadMean = float64(all.Lead) / float64(all.Frames) / float64(time.Millisecond)
-		r.InterpolationMean = float64(all.Interpolation) / float64(all.Frames) / float64(time.Millisecond)
+		r.InputDelayMean = float64(all.InputDelaySum) / float64(all.Frames) / float64(time.Millisecond)
+		r.LeadMean = float64(all.LeadSum) / float64(all.Frames) / float64(time.Millisecond)
+		r.InterpolationMean = float64(all.InterpolationSum) / float64(all.Frames) / float64(time.Millisecond)
 	}
 }
 

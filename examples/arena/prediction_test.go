@@ -175,7 +175,7 @@ func (c *predictionCell) play(t *testing.T, clients int, seconds float64) {
 		require.Equal(t, foretick.Playing, p.seat.client.View().State)
 		c.predicted += st.PredictedTicks
 		c.wrong += st.Mispredictions
-		c.shownWrong += st.MispredictedFrames
+		c.shownWrong += st.MispredictedTicks
 		for i, n := range st.ByCause {
 			c.byCause[i] += n
 		}

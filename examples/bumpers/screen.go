@@ -162,7 +162,7 @@ func (r *report) print(w io.Writer) {
 		causes = append(causes, fmt.Sprintf("%v %d", prediction.Cause(c), n))
 	}
 	say("%d mispredictions in %d ticks compared: %s", r.stats.Mispredictions, r.stats.Compared, strings.Join(causes, ", "))
-	say("%d of %d ticks were shown wrongly at first", r.stats.MispredictedFrames, r.stats.PredictedTicks)
+	say("%d of %d ticks were shown wrongly at first", r.stats.MispredictedTicks, r.stats.PredictedTicks)
 	say("%d of %d predicted states of other players were wrong, in any field by any step", r.stats.RemoteMispredicted, r.stats.RemotePredicted)
 	say("score %d:%d", r.score.Right, r.score.Left)
 	say("trace %x", r.trace)

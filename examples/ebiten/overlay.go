@@ -36,7 +36,7 @@ func (f *figures) frame(now time.Time, c *foretick.Client, v foretick.View) {
 	fmt.Fprintf(&b, "round trip %d ms, jitter %d ms, loss %.1f %%\n", net.RTT.Milliseconds(), net.Jitter.Milliseconds(), 100*net.Loss)
 	fmt.Fprintf(&b, "down %.1f kB/s, up %.1f kB/s\n", float64(st.BytesIn-f.last.BytesIn)/past.Seconds()/1000, float64(st.BytesOut-f.last.BytesOut)/past.Seconds()/1000)
 	if frames := st.Frames - f.last.Frames; frames > 0 {
-		fmt.Fprintf(&b, "others %d ms in the past\n", ((st.Interpolation - f.last.Interpolation) / time.Duration(frames)).Milliseconds())
+		fmt.Fprintf(&b, "others %d ms in the past\n", ((st.InterpolationSum - f.last.InterpolationSum) / time.Duration(frames)).Milliseconds())
 	}
 	fmt.Fprintf(&b, "corrections %d, of %d ticks\n", st.Mispredictions, st.PredictedTicks)
 	if v.Stalled {
