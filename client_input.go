@@ -40,18 +40,20 @@ type tickInput struct {
 	sampled time.Duration
 	// replaced says that the tick's command was another before, the packed first one,
 	// which the server may have run.
-	replaced bool
-	first    []byte
-	view     uint64      // the render time that it carries
-	offset   uint8       // … and how far before the tick its frame showed what is predicted
-	stays    bool        // the server keeps the first one: the second has no newer view
-	sent     bool        // the command, as it was made last, went into packets …
-	seq, end netcode.Seq // … from this number to that one
-	arrived  Tick        // the snapshot that acknowledged one of them first; 0: none yet
-	late     bool        // a snapshot of the tick, or of a later one, had not: the first ran
-	frame    Tick        // the rendered frame that the player looked at …
-	ahead    rewind.Keys // … the ticks that what is predicted was shown between in it …
-	whole    rewind.Keys // … and the time of the rest
+	replaced  bool
+	first     []byte
+	firstView uint64
+	several   bool        // and yet another one before that
+	view      uint64      // the render time that it carries
+	offset    uint8       // … and how far before the tick its frame showed what is predicted
+	stays     bool        // the server keeps the first one: the second has no newer view
+	sent      bool        // the command, as it was made last, went into packets …
+	seq, end  netcode.Seq // … from this number to that one
+	arrived   Tick        // the snapshot that acknowledged one of them first; 0: none yet
+	late      bool        // a snapshot of the tick, or of a later one, had not: the first ran
+	frame     Tick        // the rendered frame that the player looked at …
+	ahead     rewind.Keys // … the ticks that what is predicted was shown between in it …
+	whole     rewind.Keys // … and the time of the rest
 }
 
 // screenFrame is the rendered frame that the player looks at.
@@ -159,9 +161,8 @@ func (ip *input) command(t Tick, looking screenFrame, more bool) {
 		packed = cmd.Schema.Pack(in.at, packed[:0])
 	}
 	view := uint64(looked.shown.tick)<<8 | uint64(looked.shown.fraction)
-	if in.replaced = again && (in.replaced || !bytes.Equal(in.packed, packed)); in.replaced {
-		in.first = append(in.first[:0], in.packed...)
-		in.sent, in.arrived, in.late, in.stays = false, 0, false, int64((view-in.view)<<24) <= 0
+	if in.replaced = again && in.replaces(packed); in.replaced {
+		in.sent, in.arrived, in.late, in.stays = false, 0, false, int64((view-in.firstView)<<24) <= 0
 		ip.remade = append(ip.remade, t)
 	}
 	in.packed, in.view, in.offset = append(in.packed[:0], packed...), view, ip.behind(t, looked)
@@ -173,6 +174,20 @@ func (ip *input) command(t Tick, looking screenFrame, more bool) {
 		Tick: t, Render: looked.shown.tick, Fraction: looked.shown.fraction, Offset: in.offset, Data: packed,
 	})
 	ip.packed = packed
+}
+
+// replaces reports whether the command of a tick that has one becomes another one, and keeps
+// the one that the server may have instead. One that never left this client is none.
+func (in *tickInput) replaces(packed []byte) bool {
+	switch {
+	case in.replaced && !in.sent:
+		return in.several || !bytes.Equal(in.first, packed)
+	case !bytes.Equal(in.packed, packed):
+		in.several = in.replaced
+		in.first, in.firstView = append(in.first[:0], in.packed...), in.view
+		return true
+	}
+	return in.replaced
 }
 
 // behind returns the number of steps by which a frame showed predicted entities before tick

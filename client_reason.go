@@ -3,11 +3,14 @@ package foretick
 import (
 	"bytes"
 	"reflect"
+	"slices"
 
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/internal/layout"
 	"github.com/foretick/foretick/internal/reason"
 	"github.com/foretick/foretick/prediction"
 	"github.com/foretick/foretick/schema"
+	"github.com/foretick/foretick/snapshot"
 )
 
 // corrected counts a misprediction and reports it, and starts the fading of its correction.
@@ -248,7 +251,26 @@ func (tl *timeline) checkUntracked(t Tick) {
 				return
 			}
 		}
+		if tl.found.wrong.Cause == prediction.Code && tl.roundedRead(s) {
+			return
+		}
 	}
+}
+
+// roundedRead reports whether what differs is computed from a component of an entity of the
+// player's own that clients receive rounded. The server's systems read it as it is.
+func (tl *timeline) roundedRead(s snapshot.State) bool {
+	w := &tl.found.wrong
+	for i := range tl.p.Unpredicted.Rounded {
+		r := &tl.p.Unpredicted.Rounded[i]
+		at := slices.IndexFunc(tl.p.Components, func(c layout.Component) bool { return c.Name == w.Component })
+		if s.Component(r.Component) == nil || at >= 0 && !r.Reaches.Has(tl.p.Components[at].ID) || at < 0 && !r.Entities {
+			continue
+		}
+		w.Cause, w.Read = prediction.Untracked, tl.p.Components[r.Component].Name
+		return true
+	}
+	return false
 }
 
 // explainCode adds what is known of a misprediction that has no other cause.

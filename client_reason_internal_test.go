@@ -119,3 +119,39 @@ func TestWhichOfTwoCommandsRan(t *testing.T) {
 	require.EqualValues(t, 19, ip.history.Find(22).arrived, "the first acknowledgement counts")
 	require.Zero(t, ip.history.Find(20).arrived, "it is settled")
 }
+
+// A command that never left its client cannot have run: where a tick's command is made three
+// times, the server may have the first, and where that is made once more, it is the same.
+func TestCommandThatNeverLeftItsClient(t *testing.T) {
+	type keys struct{ X int8 }
+	now := keys{}
+	p, cmd := NewProtocol("thrice", 1), new(ecs.Component[keys])
+	p.Command(cmd)
+	net := sim.NewNetwork(1)
+	c, err := NewClient(ClientConfig{Protocol: p, Transport: net.Dial(net.Listen(), sim.LAN, sim.LAN), Sample: Sample(cmd, func(View) keys { return now })})
+	require.NoError(t, err)
+	ip := &c.input
+	ip.clear()
+	makes := func(x int8, view Tick) *tickInput {
+		now.X = x
+		looking := screenFrame{shown: shownTime{tick: view}}
+		ip.read(looking)
+		ip.command(20, looking, false)
+		return ip.history.Find(20)
+	}
+	packs := func(x int8) []byte { return p.compiled.Command.Schema.Pack(unsafe.Pointer(&keys{x}), nil) }
+	require.False(t, makes(7, 10).replaced)
+	require.True(t, makes(1, 11).replaced)
+	in := makes(2, 12) // the one before was not sent
+	require.True(t, in.replaced)
+	require.Equal(t, packs(7), in.first)
+	require.False(t, makes(7, 13).replaced, "the server has no other")
+	require.True(t, makes(3, 14).replaced)
+	ip.sending(5, 20)
+	in = makes(4, 12)
+	require.True(t, in.replaced)
+	require.Equal(t, packs(3), in.first, "that was sent")
+	require.True(t, in.stays, "its view is older")
+	require.True(t, makes(7, 15).replaced)
+	require.True(t, makes(3, 16).replaced, "the server may have the very first")
+}

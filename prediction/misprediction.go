@@ -154,7 +154,7 @@ func (m Misprediction) whyUntracked() string {
 	case m.OfOther:
 		return "a shared system read " + read + " of an unowned entity, which was newer on the server"
 	case m.Read != "":
-		return "a shared system read " + read + ", which is not Predicted and was newer on the server: declare it with Predicted()"
+		return "a shared system read " + read + ", which is not Predicted and was newer on the server, or is rounded on its way here: declare it with Predicted()"
 	}
 	return "a shared system read a value that differed on this client"
 }

@@ -36,6 +36,10 @@ func (s *Schema) Reaches(a Audience) bool { return s.plan.Reaches(plan.Audience(
 // receive in coarser steps than the owner, or −1. See [Options].FullPrecision.
 func (s *Schema) Coarse() int { return s.plan.Coarse() }
 
+// Rounded reports whether some field is sent on a grid: a float with a step, an angle or a
+// rotation. A value that no end rounds in place then differs from what a client has of it.
+func (s *Schema) Rounded() bool { return s.plan.Rounded() }
+
 // Size returns the number of bytes that a value of the schema takes in memory.
 func (s *Schema) Size() uintptr { return s.plan.Size() }
 

@@ -59,6 +59,14 @@ type Unpredicted struct {
 	Components []int // registry indices
 	Refs       bool  // some of them hold references
 	Read       []int // registry indices of those that shared systems read of their own rows
+	Rounded    []Rounded
+}
+
+// Rounded is a component that shared systems read, and that clients receive rounded.
+type Rounded struct {
+	Component int      // registry index
+	Reaches   ecs.Mask // the components that the systems compute from it, directly or not
+	Entities  bool     // and the entities that they spawn or destroy
 }
 
 // Origins are the registry indices of the components that travel with entities which
@@ -151,15 +159,39 @@ func (l *Layout) FindUnpredicted() {
 // FindUnpredictedReads lists the replicated, unpredicted components that shared systems
 // read of their own rows.
 func (l *Layout) FindUnpredictedReads(systems []ecs.SystemInfo) {
-	l.Unpredicted.Read = nil
+	l.Unpredicted.Read, l.Unpredicted.Rounded = nil, nil
 	for i := range l.Components {
 		read := slices.ContainsFunc(systems, func(s ecs.SystemInfo) bool {
 			return Shared(s) && slices.Contains(s.Reads, l.Components[i].ID)
 		})
 		if read && !l.Components[i].Predicted {
 			l.Unpredicted.Read = append(l.Unpredicted.Read, i)
+			if l.Components[i].Schema.Rounded() {
+				l.Unpredicted.Rounded = append(l.Unpredicted.Rounded, l.reach(i, systems))
+			}
 		}
 	}
+}
+
+// reach follows a component through the shared systems.
+func (l *Layout) reach(i int, systems []ecs.SystemInfo) Rounded {
+	r, from := Rounded{Component: i}, map[ecs.ID]bool{l.Components[i].ID: true}
+	for n := 0; n < len(from); {
+		n = len(from)
+		for _, s := range systems {
+			if !Shared(s) || !slices.ContainsFunc(slices.Concat(s.Reads, s.Writes, s.OtherReads, s.OtherWrites), func(id ecs.ID) bool { return from[id] }) {
+				continue
+			}
+			r.Entities = r.Entities || s.Structural || len(s.Creates) > 0
+			for _, id := range slices.Concat(s.Writes, s.OtherWrites, s.Creates) {
+				from[id] = true
+			}
+		}
+	}
+	for id := range from {
+		r.Reaches.Set(id)
+	}
+	return r
 }
 
 // FindWrittenForOthers marks the components that shared systems write through the world:

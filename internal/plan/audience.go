@@ -1,5 +1,7 @@
 package plan
 
+import "slices"
+
 // Audience is [schema.Audience].
 type Audience uint8
 
@@ -115,4 +117,9 @@ func (s *Plan) Coarse() int {
 		}
 	}
 	return -1
+}
+
+// Rounded is [schema.Schema.Rounded].
+func (s *Plan) Rounded() bool {
+	return slices.ContainsFunc(s.Leaves, func(l Leaf) bool { return l.Class.Stepped() || l.Class == Quat })
 }
