@@ -166,7 +166,7 @@ func (l *Layout) FindUnpredictedReads(systems []ecs.SystemInfo) {
 		})
 		if read && !l.Components[i].Predicted {
 			l.Unpredicted.Read = append(l.Unpredicted.Read, i)
-			if l.Components[i].Schema.Rounded() {
+			if s := l.Components[i].Schema; s != nil && s.Rounded() {
 				l.Unpredicted.Rounded = append(l.Unpredicted.Rounded, l.reach(i, systems))
 			}
 		}
