@@ -34,7 +34,9 @@
 //			pos[i].X += vel[i].X * f.DT
 //		}
 //	}
-//	…
+//
+// added with
+//
 //	s.Add("move", g.move, ecs.Write(&g.Pos), ecs.Read(&g.Vel))
 //
 // The declaration is also the query. [Schedule.Build] derives the order:

@@ -19,8 +19,10 @@ import (
 //		Jump bool    `net:"oneshot" input:"jump,just_pressed"`
 //	}
 //
+// A client samples them:
+//
 //	read, err := input.Fill[Command, foretick.View](m)
-//	... foretick.ClientConfig{Sample: foretick.Sample(&game.Command, read)}
+//	cfg := foretick.ClientConfig{Sample: foretick.Sample(&game.Command, read)}
 //
 // A digital action fills a bool: whether it is pressed, or with just_pressed or
 // just_released after the name, whether it just was. An analogue action fills a float,

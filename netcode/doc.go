@@ -23,13 +23,14 @@
 //
 // The caller's loop, once a tick:
 //
-//	for each datagram received:
+//	for _, datagram := range received {
 //		if err := conn.Receive(now, datagram); err != nil {
 //			continue // counted in conn.Stats()
 //		}
 //		for m, ok := conn.NextMessage(); ok; m, ok = conn.NextMessage() { … }
 //		for r, ok := conn.NextReliable(); ok; r, ok = conn.NextReliable() { … }
 //		for e, ok := conn.NextEvent(); ok; e, ok = conn.NextEvent() { … }
+//	}
 //	for f, ok := conn.NextFate(); ok; f, ok = conn.NextFate() { … }
 //	p := conn.Begin(now)
 //	p.Message(kind, body) // while p.Room allows

@@ -2,24 +2,29 @@
 //
 // The package can be used alone: it does not depend on how entities are stored or packets
 // sent. A program describes its components with struct tags. It lists them and its prefabs
-// in a [schema.Registry], which both ends build alike (package schema). Then:
+// in a [schema.Registry], which both ends build alike (package schema). The server then runs
+// this in each tick. It sends each packet, and calls [Sender.Delivered] or [Sender.Lost] once
+// it knows what became of the packet:
 //
-//	server, each tick:
-//	    source.Begin(tick)
-//	    source.Put(id, prefab, owner, mask, pointers, refs)   // every entity
-//	    source.End()
-//	    for each client:
-//	        packet = sender.Append(packet[:0], room, &sent)  // and send it
-//	        sender.Delivered(&sent) or sender.Lost(&sent)    // once the result is known
+//	source.Begin(tick)
+//	for _, e := range entities {
+//		source.Put(e.id, e.prefab, e.owner, e.mask, e.pointers, e.refs)
+//	}
+//	source.End()
+//	for _, c := range clients {
+//		c.packet = c.sender.Append(c.packet[:0], room, &c.sent)
+//	}
 //
-//	client, each packet:
-//	    tick, err := receiver.Read(packet)
-//	    for _, c := range receiver.Changes() { … }
-//	client, each frame:
-//	    a, b, f, ok := ghost.Sample(tick, fraction)
-//	    for each component:
-//	        knots := schema.Between(schema.Keyframe{}, a.Keyframe(comp), b.Keyframe(comp), f, 0)
-//	        Schema.Interpolate(…)                        // what holds and what moves
+// A client reads each packet:
+//
+//	tick, err := receiver.Read(packet)
+//	for _, c := range receiver.Changes() { … }
+//
+// and draws each entity in each frame, component by component:
+//
+//	a, b, f, ok := ghost.Sample(tick, fraction)
+//	knots := schema.Between(schema.Keyframe{}, a.Keyframe(comp), b.Keyframe(comp), f, 0)
+//	compiled.Interpolate(a.Audience, knots, schema.GridPublic, nil, dst) // as each field's tag says
 //
 // # What a viewer learns
 //

@@ -9,13 +9,13 @@
 //	gate, err := ticket.NewGate(key, []netip.AddrPort{public}, nil)
 //	srv, err := dtls.Listen(":27015", dtls.Config{Gate: gate})
 //
-//	cli, err := dtls.Dial("", dtls.Config{Ticket: ticket}) // to the server that the ticket names
+//	cli, err := dtls.Dial("", dtls.Config{Ticket: t}) // t: the bytes of the ticket, which names the server
 //
 // With a pinned certificate: the client knows the server's certificate, and sends a token over the encrypted
 // connection:
 //
 //	cert, err := dtls.NewCertificate() // once; store it
-//	srv, err := dtls.Listen(":27015", dtls.Config{Certificate: &cert, Accept: ...})
+//	srv, err := dtls.Listen(":27015", dtls.Config{Certificate: &cert, Accept: accept})
 //
 //	cli, err := dtls.Dial("play.example.com:27015", dtls.Config{Pins: []dtls.Pin{pin}, Token: session})
 //

@@ -1,8 +1,8 @@
 // Package local connects a server and clients of one process in memory, in real time. A player
 // hosts a match and plays in it over one endpoint:
 //
-//	listen, err := udp.Listen(...)       // others come by the network
-//	host := local.Host(listen)           // and the host's own client through memory
+//	listen, err := udp.Listen(":27015", udp.Config{}) // others come by the network
+//	host := local.Host(listen)                        // and the host's own client through memory
 //	server, err := foretick.NewServer(foretick.ServerConfig{Protocol: p, Transport: host})
 //	client, err := foretick.NewClient(foretick.ClientConfig{Protocol: q, Transport: host.Dial(nil)})
 //
