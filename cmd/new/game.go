@@ -72,6 +72,13 @@ func reserved(path string) bool {
 
 // write fills the templates. It changes nothing that exists.
 func (g *game) write() error {
+	if err := g.templates(); err != nil {
+		return err
+	}
+	return g.sums()
+}
+
+func (g *game) templates() error {
 	if err := os.MkdirAll(filepath.Dir(filepath.Clean(g.dir)), 0o777); err != nil {
 		return err
 	}
@@ -111,7 +118,27 @@ func (g *game) write() error {
 	})
 }
 
-// tidy adds the library's own needs to go.mod, and writes go.sum.
+// sums writes a go.sum of what a checkout knows, so that a machine without a network
+// needs no checksum database. Tidying leaves in it what the game needs.
+func (g *game) sums() error {
+	if g.Replace == "" {
+		return nil
+	}
+	var sums []byte
+	for _, from := range []string{"go.sum", "examples/ebiten/go.sum"} {
+		lines, err := os.ReadFile(filepath.Join(g.Replace, filepath.FromSlash(from)))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		sums = append(sums, lines...)
+		if !g.Ebiten {
+			break
+		}
+	}
+	return os.WriteFile(filepath.Join(g.dir, "go.sum"), sums, 0o666)
+}
+
+// tidy adds the library's own needs to go.mod, and puts go.sum right.
 func (g *game) tidy() error {
 	cmd := exec.Command("go", "mod", "tidy")
 	cmd.Dir = g.dir
