@@ -29,8 +29,12 @@ func (e *Event[T]) Raise(f *Frame, by ecs.Entity, v T) {
 	}
 	if f.server != nil {
 		owner := f.World.Owner(by)
-		q.items = append(q.items, raised[T]{by, owner, v})
-		f.server.raised(by, owner, e.id-1)
+		if len(q.row.server) > 0 {
+			q.items = append(q.items, raised[T]{by, owner, v})
+		}
+		if f.server.raised(by, owner, e.id-1) {
+			q.waiting = append(q.waiting, shownLater[T]{f.Tick, by, v})
+		}
 		return
 	}
 	if f.partial {

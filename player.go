@@ -26,7 +26,8 @@ type player struct {
 
 	trail reason.Trail // debug builds alone
 
-	observing *observing // nil: it is no observer
+	observing *observing   // nil: it is no observer
+	local     *localPlayer // nil: it has a connection, or had one
 
 	stats PlayerStats
 }

@@ -16,6 +16,13 @@ type asking struct {
 	from, upto int // in player.askedBytes
 }
 
+// add adds a request.
+func (r *playerRequests) add(kind uint8, payload []byte) {
+	from := len(r.askedBytes)
+	r.askedBytes = append(r.askedBytes, payload...)
+	r.askings = append(r.askings, asking{kind, from, len(r.askedBytes)})
+}
+
 // allowance is a token bucket. The zero value is full.
 type allowance struct {
 	spent float64 // of the burst

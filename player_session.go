@@ -60,7 +60,8 @@ const (
 	refusing                    // the protocols differ: telling the peer how
 	watching                    // it observes, and is no player
 	playing
-	away // lost its connection; the place is held
+	away  // lost its connection; the place is held
+	local // of this process: it has no connection, see localPlayer
 )
 
 // resumes reports whether a new connection may take this session's place. It may if it

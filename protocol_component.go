@@ -58,6 +58,9 @@ func (p *Protocol) Component(h ecs.Handle, opts ...ComponentOption) {
 		p.fault(err)
 	}
 	options := []ecs.TypeOption{ecs.Named(c.Name)}
+	if c.Name == parentName {
+		options = append(options, ecs.Open()) // no system can name it
+	}
 	switch deep, err := s.Copier(); {
 	case err != nil:
 		p.faulty(h, err)

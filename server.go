@@ -38,6 +38,7 @@ type Server struct {
 	bandwidth *bandwidth // nil unless asked for
 	hooks     serverHooks
 	calls     calls
+	preview   *Preview // whose server it is; nil: it is a server by itself
 }
 
 // serverTrails are for debug builds.
@@ -48,11 +49,24 @@ type serverTrails struct {
 
 // World returns the server's world, to set it up before the first Step and to read it
 // between Steps.
-func (s *Server) World() *ecs.World { return s.sim.world }
+func (s *Server) World() *ecs.World {
+	s.undraw()
+	return s.sim.world
+}
 
 // Frame returns the server's frame between ticks. Use it to spawn the entities of a match
 // before the first Step.
-func (s *Server) Frame() *Frame { return &s.sim.frame }
+func (s *Server) Frame() *Frame {
+	s.undraw()
+	return &s.sim.frame
+}
+
+// undraw takes a preview's rendered frame out of the world, for what is done between Steps.
+func (s *Server) undraw() {
+	if s.preview != nil && !s.preview.busy {
+		s.preview.canvas.undraw()
+	}
+}
 
 // Tick returns the newest tick computed, 0 before the first.
 func (s *Server) Tick() Tick { return s.sim.frame.Tick }
@@ -111,12 +125,14 @@ var never = time.Date(9999, time.January, 1, 0, 0, 0, 0, time.UTC)
 
 // serverRun is how far a server has come.
 type serverRun struct {
-	ticking bool
-	closed  bool
-	failed  bool   // a tick panicked
-	over    bool   // the last tick is past, and the players were told
-	closing func() // what Close asked for in this tick
-	after   func() // what waits for the tick's end: the next level
+	ticking  bool
+	closed   bool
+	failed   bool   // a tick panicked
+	inner    bool   // it is a preview's, which alone steps it …
+	stepping bool   // … and does
+	over     bool   // the last tick is past, and the players were told
+	closing  func() // what Close asked for in this tick
+	after    func() // what waits for the tick's end: the next level
 }
 
 // finish does what was asked for in the tick that ended: to close, or else to begin the

@@ -28,11 +28,13 @@ func (s *Server) shownBefore(player PlayerID) uint8 {
 	return 0
 }
 
-// raised notes that an event was raised, for the notes to the player that predicts it.
-func (s *Server) raised(by ecs.Entity, owner PlayerID, event int) {
+// raised notes that an event was raised, for the notes to the player that predicts it. It
+// reports whether that player's screen is in this very world.
+func (s *Server) raised(by ecs.Entity, owner PlayerID, event int) (shown bool) {
 	if p := s.sessions.player(owner); p != nil && !s.sim.clientOnly(by) {
 		p.raise(s.sim.frame.Tick, event)
 	}
+	return s.preview != nil && s.preview.shows(by, owner)
 }
 
 // nestedTooDeep counts events whose handlers are not called.
@@ -92,6 +94,9 @@ func (s *Server) afterRows(rows ecs.Rows) {
 
 // teleport tells the past and the snapshots.
 func (s *Server) teleport(e ecs.Entity) bool {
+	if s.preview != nil {
+		s.preview.canvas.cut = append(s.preview.canvas.cut, e)
+	}
 	s.past.Cut(uint64(e))
 	if id := s.p.identity.Find(s.sim.world, e); id != nil {
 		s.senders.source.Teleport(snapshot.NetID(id.Net))

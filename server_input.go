@@ -24,6 +24,8 @@ func (s *Server) takeCommands() {
 			s.standIn(p, c, prediction.Repeated)
 		case playing:
 			s.takeCommand(p, c)
+		case local:
+			s.takeLocal(p, c)
 		}
 	}
 }
@@ -72,12 +74,13 @@ func (s *Server) valid(p *player, c *layout.Command) bool {
 	}
 	p.stats.InputsRejected++
 	s.stats.InputsRejected++
-	if p.session.conn.Pending() < maxRefusals {
-		why := err.Error()
-		s.senders.scratch = binary.LittleEndian.AppendUint32(s.senders.scratch[:0], s.sim.frame.Tick)
-		s.senders.scratch = append(s.senders.scratch, why[:min(len(why), maxRefusal)]...)
-		_ = s.sendOn(p, standard.ChannelMain, kindRefused, s.senders.scratch) // a full queue is counted there
+	if p.local == nil && p.session.conn.Pending() >= maxRefusals {
+		return false
 	}
+	why := err.Error()
+	s.senders.scratch = binary.LittleEndian.AppendUint32(s.senders.scratch[:0], s.sim.frame.Tick)
+	s.senders.scratch = append(s.senders.scratch, why[:min(len(why), maxRefusal)]...)
+	_ = s.sendOn(p, standard.ChannelMain, kindRefused, s.senders.scratch) // a full queue is counted there
 	return false
 }
 

@@ -40,6 +40,21 @@ func (in serverInternals) OnRequest(fn func(probe.RequestTaken)) {
 	in.s.hooks.request = append(in.s.hooks.request, fn)
 }
 
+func (in serverInternals) OnSettled(fn func(probe.Settled)) {
+	in.s.hooks.settled = append(in.s.hooks.settled, fn)
+}
+
+// StateHash leaves out the component that holds the network's names.
+func (in serverInternals) StateHash() uint64 {
+	var ids []ecs.ID
+	for id := range ecs.ID(in.s.p.Types.Len()) {
+		if id != in.s.p.identity.ID() {
+			ids = append(ids, id)
+		}
+	}
+	return in.s.sim.world.Hash(in.s.p.order, ids...)
+}
+
 func (in serverInternals) OnCall(fn func(name string)) {
 	in.s.hooks.call = append(in.s.hooks.call, fn)
 }

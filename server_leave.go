@@ -34,6 +34,10 @@ func (s *Server) drop(p *player, code transport.Code, detail string) {
 // forget removes a lost connection, whichever end closed it. A player that did not leave on
 // purpose keeps its place for a while.
 func (s *Server) forget(p *player, code transport.Code, detail string) {
+	if p.session.state == local {
+		s.leave(p, code, detail)
+		return
+	}
 	s.admission.charge(s.clock.now, &p.session)
 	s.admission.settle(&p.session)
 	if p.session.state != playing {
@@ -82,6 +86,9 @@ func (s *Server) leave(p *player, code transport.Code, detail string) {
 		s.sessions.leaving = append(s.sessions.leaving, p.owner)
 	}
 	s.sessions.owners[p.owner] = nil
+	if p.local != nil {
+		p.local.gone = &transport.DisconnectError{Code: code, Detail: detail}
+	}
 	s.dropObserversOf(p.owner)
 	s.showObserversAll(p)
 	s.stats.Left++

@@ -27,6 +27,7 @@ func (s *Server) NextLevel(data []byte, build func(f *Frame)) error {
 		s.run.after = func() { s.nextLevel(data, build) }
 		return nil
 	}
+	s.undraw()
 	s.nextLevel(data, build)
 	return nil
 }
@@ -43,6 +44,9 @@ func (s *Server) nextLevel(data []byte, build func(f *Frame)) {
 			p.outbox.sender = s.newSender(p)
 			s.reintroduce(p)
 			p.outbox.entered, p.outbox.epoch = false, s.level.epoch
+			p.shooter.Enter()
+		}
+		if p.session.state == local {
 			p.shooter.Enter()
 		}
 		if p.session.state == watching {

@@ -28,6 +28,11 @@ func (s *Server) sendMessage(to PlayerID, channel, id uint8, payload []byte) err
 
 // sendOn queues a message, or marks a player that does not take any more.
 func (s *Server) sendOn(p *player, channel, id uint8, payload []byte) error {
+	if p.local != nil {
+		p.local.tell(channel, id, payload)
+		s.stats.MessagesSent++
+		return nil
+	}
 	if p.session.state == away && !s.p.Reliable(channel) {
 		return nil // it may be lost, and is
 	}
@@ -56,7 +61,7 @@ func (s *Server) sendOn(p *player, channel, id uint8, payload []byte) error {
 func (s *Server) broadcast(channel, id uint8, payload []byte) error {
 	var errs []error
 	for _, p := range s.sessions.players {
-		if p.session.state == playing || p.session.state == away {
+		if p.session.state >= playing {
 			errs = append(errs, s.sendOn(p, channel, id, payload))
 		}
 	}

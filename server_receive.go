@@ -24,6 +24,9 @@ func (s *Server) receive(t time.Duration) {
 	}
 	s.admission.sweep(s.clock.start, t)
 	for _, p := range slices.Backward(s.sessions.players) {
+		if p.session.state == local {
+			continue
+		}
 		if s.fetching(p, t) {
 			p.session.since = t
 		}

@@ -45,9 +45,7 @@ func (s *Server) ask(p *player, r netcode.Reliable) error {
 		return netcode.ErrMalformed
 	}
 	p.requests.taken++
-	from := len(p.requests.askedBytes)
-	p.requests.askedBytes = append(p.requests.askedBytes, r.Payload...)
-	p.requests.askings = append(p.requests.askings, asking{r.Kind, from, len(p.requests.askedBytes)})
+	p.requests.add(r.Kind, r.Payload)
 	return nil
 }
 
@@ -81,6 +79,7 @@ func (s *Server) handleRequests() {
 				break
 			}
 			payload := p.requests.askedBytes[a.from:a.upto]
+			s.hooks.asked(p.owner, a.kind, payload)
 			for _, fn := range s.hooks.request {
 				fn(probe.RequestTaken{By: p.owner, Session: p.session.number, Kind: a.kind, Payload: payload})
 			}

@@ -59,6 +59,9 @@ func (w rewindWorld) Entity(id lagcomp.ID) (rewind.Entity, bool) {
 
 // Shown returns the client's id of a network id, and the tick since which it has it.
 func (p *player) Shown(net snapshot.NetID) (schema.WireID, Tick, bool) {
+	if p.local != nil {
+		return p.local.knows(net)
+	}
 	if p.outbox.sender == nil {
 		return 0, 0, false
 	}

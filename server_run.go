@@ -21,6 +21,11 @@ func NewServer(cfg ServerConfig) (*Server, error) {
 	if err := cfg.check(); err != nil {
 		return nil, err
 	}
+	return newServer(cfg)
+}
+
+// newServer makes a server of a configuration that was checked.
+func newServer(cfg ServerConfig) (*Server, error) {
 	p := &cfg.Protocol.compiled
 	if cfg.Verify != nil {
 		if err := p.Registry.Verify(true, cfg.Verify); err != nil {
@@ -76,6 +81,8 @@ func (s *Server) Step(now time.Time) {
 	switch {
 	case s.run.closed:
 		return
+	case s.run.inner && !s.run.stepping:
+		misuse("Server.Step of a preview's server: call Preview.Step")
 	case s.run.failed:
 		misuse("Server.Step after a panic in a system: the match cannot go on, so close the server")
 	case s.run.ticking:

@@ -15,7 +15,7 @@ func (s *Server) send(now time.Duration) {
 	s.dropOverflowed()
 	for _, p := range s.sessions.players {
 		p.outbox.draft.packet = nil
-		if p.session.state != away && (p.session.state != greeting || p.schemas.asked || p.schemas.otherBuilds) {
+		if p.session.state < away && (p.session.state != greeting || p.schemas.asked || p.schemas.otherBuilds) {
 			s.beginPacket(p, now)
 		}
 	}

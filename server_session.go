@@ -59,24 +59,11 @@ func (s *Server) refuse(t time.Duration, p *player, r netcode.Reject) {
 
 // admit makes a peer a player.
 func (s *Server) admit(t time.Duration, p *player, owner PlayerID, h netcode.Hello) {
-	p.owner = owner
 	if _, err := io.ReadFull(s.cfg.Random, p.session.token[:]); err != nil {
 		p.session.token = [16]byte{} // without a token nobody can come back to this place
 	}
-	s.sessions.owners[owner] = p
-	s.sessions.begun++
-	p.session.number = s.sessions.begun
-	p.shooter.Join(s.past, uint32(owner), p)
-	if debugBuild {
-		p.trail = reason.NewTrail(reason.TrailTicks)
-	}
-	if c := s.p.Command; c != nil {
-		t := c.Handle.Type()
-		p.inputs.command, p.inputs.last = reflect.New(t).UnsafePointer(), reflect.New(t).UnsafePointer()
-	}
+	s.seat(p, owner)
 	s.begin(t, p, h)
-	s.sessions.joining = append(s.sessions.joining, p)
-	s.stats.Joined++
 	if p.schemas.otherBuilds {
 		s.stats.OtherBuilds++
 	}
@@ -88,6 +75,24 @@ func (s *Server) admit(t time.Duration, p *player, owner PlayerID, h netcode.Hel
 		line = append(line, "lost_place", code, "why", text)
 	}
 	s.cfg.Logger.Info("joined", line...)
+}
+
+// seat gives a new player its place.
+func (s *Server) seat(p *player, owner PlayerID) {
+	p.owner = owner
+	s.sessions.owners[owner] = p
+	s.sessions.begun++
+	p.session.number = s.sessions.begun
+	p.shooter.Join(s.past, uint32(owner), p)
+	if debugBuild {
+		p.trail = reason.NewTrail(reason.TrailTicks)
+	}
+	if c := s.p.Command; c != nil {
+		t := c.Handle.Type()
+		p.inputs.command, p.inputs.last = reflect.New(t).UnsafePointer(), reflect.New(t).UnsafePointer()
+	}
+	s.sessions.joining = append(s.sessions.joining, p)
+	s.stats.Joined++
 }
 
 // begin starts a player's side of a connection, the first or a later one.
@@ -145,6 +150,7 @@ func (s *Server) resumed(t time.Duration, p *player, h netcode.Hello) bool {
 // any player, which waits for the tick's end. Every OnJoin that began is followed by an
 // OnLeave.
 func (s *Server) changePlayers() {
+	s.hooks.left(s.sessions.leaving)
 	for _, player := range s.sessions.leaving {
 		for _, fn := range s.p.handlers.leaves {
 			s.contained(player, "OnLeave", fn)
@@ -158,6 +164,7 @@ func (s *Server) changePlayers() {
 			continue // gone before it was there
 		}
 		p.session.begun = true
+		s.hooks.joined(p.owner)
 		for _, fn := range s.p.handlers.joins {
 			s.contained(p.owner, "OnJoin", fn)
 		}
@@ -174,6 +181,7 @@ func (s *Server) tellMoves() {
 		if s.sessions.owners[m.p.owner] != m.p || !m.p.session.begun {
 			continue
 		}
+		s.hooks.moved(m)
 		name, hooks := "OnDisconnect", s.p.handlers.disconnects
 		if m.back {
 			name, hooks = "OnReconnect", s.p.handlers.reconnects

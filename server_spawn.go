@@ -18,6 +18,9 @@ func (s *Server) spawnBy(by ecs.Entity, k *ecs.Prefab) ecs.Entity {
 	spawner := s.p.identity.Find(s.sim.world, by)
 	s.sim.frame.checkSpawn(by, owner, &s.p.Prefabs[i], s.p.prefabNamed(spawner))
 	e := s.sim.spawn(k, owner)
+	if s.preview != nil {
+		s.preview.spawn(e, owner, i)
+	}
 	if s.p.Prefabs[i].ClientOnly() {
 		s.setVisible(owner, e, false)
 		return e

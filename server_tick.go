@@ -7,6 +7,7 @@ func (s *Server) tick(now time.Duration) {
 	s.sim.frame.Tick++
 	s.run.ticking = true
 	s.takeCommands()
+	s.settle()
 	s.changePlayers()
 	s.handleRequests()
 	s.simulate()
@@ -45,5 +46,6 @@ func (s *Server) report() {
 	if s.cfg.OnTick != nil {
 		s.cfg.OnTick(&s.sim.frame)
 	}
+	s.settled()
 	s.countPlayed()
 }

@@ -31,6 +31,11 @@ func (r *Sent) Late(to *Late) {
 	}
 }
 
+// Copy makes l a copy of another. It reuses the memory of l.
+func (l *Late) Copy(from *Late) {
+	l.runs, l.told = append(l.runs[:0], from.runs...), append(l.told[:0], from.told...)
+}
+
 // Any reports whether anything was postponed.
 func (l *Late) Any() bool { return len(l.runs) > 0 }
 

@@ -46,6 +46,12 @@ type Server interface {
 	OnMessage(fn func(MessageSent))
 	// OnRequest calls fn for each request of a player before its handler.
 	OnRequest(fn func(RequestTaken))
+	// OnSettled calls fn at the end of each tick with everything that the network decided
+	// in it: see Preview.Replay.
+	OnSettled(fn func(Settled))
+	// StateHash is Hash without the names by which clients know what they spawned ahead: a
+	// match without clients has none.
+	StateHash() uint64
 	// OnCall calls fn before each function that was passed to Server.Do, with its name.
 	OnCall(fn func(name string))
 	// SetArchitecture sets the name that clients are told the server runs on. Package

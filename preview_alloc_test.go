@@ -1,0 +1,30 @@
+//go:build !foretick_debug
+
+package foretick_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/foretick/foretick"
+)
+
+// A rendered frame and a tick allocate nothing once the world stands.
+func TestPreviewAllocatesNothing(t *testing.T) {
+	g := &Walk{}
+	p, err := foretick.NewPreview(foretick.ServerConfig{Protocol: g.Protocol()}, foretick.ClientConfig{
+		Sample: foretick.Sample(&g.Move, func(foretick.View) Move { return Move{X: 1} }),
+	})
+	require.NoError(t, err)
+	at := time.Unix(0, 0)
+	step := func() {
+		at = at.Add(7 * time.Millisecond)
+		p.Step(at)
+	}
+	for range 2000 {
+		step()
+	}
+	require.Zero(t, testing.AllocsPerRun(500, step))
+}

@@ -1,0 +1,370 @@
+package foretick_test
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/lagcomp"
+	"github.com/foretick/foretick/transport"
+)
+
+type (
+	stagePlace struct {
+		X float32 `net:"min=-512,max=512,step=0.25,lerp"`
+	}
+	stageLabel struct {
+		Text string  `net:"max=30"`
+		Tilt float32 `net:"min=-8,max=8,step=0.5,lerp"`
+	}
+	stageLocal struct{ Frames int }
+	stageScore struct{ N int32 }
+	stageInput struct {
+		Go   bool
+		Fire bool  `net:"oneshot"`
+		Turn int16 `net:"min=-1000,max=1000,sum"`
+	}
+	stageShot struct{ N int }
+	stageTalk struct {
+		Text string `net:"max=40"`
+	}
+)
+
+// stageGame has all that a game may be told of, and writes down what it is told.
+type stageGame struct {
+	place  ecs.Component[stagePlace]
+	label  ecs.Component[stageLabel]
+	local  ecs.Component[stageLocal]
+	input  ecs.Component[stageInput]
+	score  ecs.Singleton[stageScore]
+	avatar ecs.Prefab
+	shot   ecs.Prefab
+	target ecs.Prefab
+	fired  foretick.Event[stageShot]
+	silent foretick.Event[stageShot]
+	talk   foretick.Request[stageTalk]
+	said   foretick.Message[stageTalk]
+
+	me     ecs.Entity
+	turned int
+	aimed  []ecs.Entity
+	now    stageInput // what the player does
+	log    []string
+	drawn  []float32 // the avatar's X in each frame
+	drawDT []float32
+	mess   bool // the render system writes what it may not
+	refuse bool
+}
+
+func (g *stageGame) note(format string, a ...any) { g.log = append(g.log, fmt.Sprintf(format, a...)) }
+
+func (g *stageGame) Protocol() *foretick.Protocol {
+	p := foretick.NewProtocol("stage", 1)
+	p.SetTickRate(10)
+	p.Component(&g.place, foretick.Predicted())
+	p.Component(&g.label)
+	p.LocalComponent(&g.local)
+	p.Singleton(&g.score)
+	p.Command(&g.input)
+	p.Prefab(&g.avatar, "avatar", &g.place, &g.label, &g.input)
+	p.Prefab(&g.shot, "shot", &g.place)
+	p.Prefab(&g.target, "target", &g.place)
+	p.Spawns(&g.shot, foretick.SpawnConfig{
+		OnPredicted: func(f *foretick.Frame, _ ecs.Entity) { g.note("%d spawn %v", f.Tick, f.IsServer()) },
+		OnConfirmed: func(*foretick.Frame, ecs.Entity) { g.note("confirmed") },
+	})
+	foretick.Hitbox(p, &g.place, func(at *stagePlace) lagcomp.Sphere { return lagcomp.Sphere{X: at.X, R: 0.25} })
+	foretick.CheckCommand(p, &g.input, func(*foretick.Frame, foretick.PlayerID, stageInput) error {
+		if g.refuse {
+			return errors.New("not now")
+		}
+		return nil
+	})
+	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) {
+		g.note("%d join %d %v", f.Tick, player, f.IsServer())
+		g.me = f.Spawn(&g.avatar, player)
+		g.label.Get(f.World, g.me).Text = "me"
+	})
+	p.OnLeave(func(f *foretick.Frame, player foretick.PlayerID) { g.note("leave %d", player) })
+	p.OnLevel(func(f *foretick.Frame, data []byte) { g.note("level %s %v", data, f.IsServer()) })
+	p.OnAppear(func(f *foretick.Frame, e ecs.Entity) {
+		g.note("appear %v", f.IsServer())
+		g.local.Add(f.World, e, stageLocal{})
+	}, foretick.OfPrefab(&g.avatar))
+	p.OnVanish(func(*foretick.Frame, ecs.Entity) { g.note("vanish") }, foretick.OfPrefab(&g.avatar))
+	g.talk.Handle(p, func(f *foretick.Frame, player foretick.PlayerID, v stageTalk) {
+		g.note("%d asked %s", f.Tick, v.Text)
+		_ = g.said.Send(f, player, stageTalk{v.Text + "!"})
+	})
+	g.said.OnClient(p, func(f *foretick.Frame, t foretick.Tick, v stageTalk) {
+		g.note("%d said %s %v", t, v.Text, f.IsServer())
+	})
+	p.Shared("move", g.move, ecs.Read(&g.input), ecs.Write(&g.place), ecs.Create(&g.place))
+	p.Server("tilt", func(f *foretick.Frame, rows ecs.Rows) {
+		for i := range g.label.Slice(rows) {
+			g.label.Slice(rows)[i].Tilt += 0.3 // coarser when sent, and not rounded here
+		}
+		g.score.Get(f.World).N++
+	}, ecs.Write(&g.label), ecs.Write(&g.score))
+	p.Shared("mine", func(*foretick.Frame, ecs.Rows) { g.log = append(g.log, "client's") }, ecs.Once(), ecs.Tags(foretick.TagClient))
+	p.Render("paint", g.paint, ecs.Once(), ecs.WriteOther(&g.place, &g.label, &g.local), ecs.Write(&g.score), ecs.Create(&g.label))
+	g.fired.OnServer(p, func(f *foretick.Frame, by foretick.PlayerID, v stageShot) {
+		g.note("%d server %d", f.Tick, v.N)
+		if hit, ok := f.Rewind(by).Nearest(lagcomp.Vec{}, 1000); ok {
+			g.aimed = append(g.aimed, hit.Entity)
+		}
+	})
+	g.fired.OnPredicted(p, func(f *foretick.Frame, _ ecs.Entity, v stageShot) {
+		g.note("%d predicted %d %v", f.Tick, v.N, f.IsServer())
+	})
+	g.fired.OnConfirmed(p, func(_ *foretick.Frame, _ ecs.Entity, v stageShot) { g.note("confirmed %d", v.N) })
+	g.silent.OnPredicted(p, func(_ *foretick.Frame, _ ecs.Entity, v stageShot) { g.note("silent %d", v.N) })
+	return p
+}
+
+func (g *stageGame) move(f *foretick.Frame, rows ecs.Rows) {
+	at, in := g.place.Slice(rows), g.input.Slice(rows)
+	for i := range at {
+		if in[i].Go {
+			at[i].X += 1
+		}
+		g.turned += int(in[i].Turn)
+		if in[i].Fire {
+			g.fired.Raise(f, rows.Entity(i), stageShot{int(f.Tick)})
+			g.silent.Raise(f, rows.Entity(i), stageShot{int(f.Tick)})
+			f.SpawnBy(rows.Entity(i), &g.shot)
+		}
+	}
+}
+
+func (g *stageGame) paint(f *foretick.Frame, _ ecs.Rows) {
+	at := g.place.Find(f.World, g.me)
+	if at == nil {
+		return
+	}
+	g.drawn, g.drawDT = append(g.drawn, at.X), append(g.drawDT, f.DT)
+	if l := g.local.Find(f.World, g.me); l != nil {
+		l.Frames++
+	}
+	if g.mess {
+		at.X = -99
+		g.label.Get(f.World, g.me).Text += "?"
+		g.score.Get(f.World).N = -1
+		g.label.Remove(f.World, g.me)
+	}
+}
+
+// preview makes a preview of the game, and a function that steps it by so much time.
+func (g *stageGame) preview(t *testing.T) (*foretick.Preview, func(time.Duration) foretick.View) {
+	p, err := foretick.NewPreview(foretick.ServerConfig{Protocol: g.Protocol()}, foretick.ClientConfig{
+		Sample: foretick.Sample(&g.input, func(foretick.View) stageInput {
+			in := g.now
+			g.now.Fire, g.now.Turn = false, 0
+			return in
+		}),
+		OnSession: func(s foretick.Session) { g.note("session %v", s.Kind) },
+		OnRefused: func(t foretick.Tick, why string) { g.note("%d refused %s", t, why) },
+	})
+	require.NoError(t, err)
+	at := time.Unix(1000, 0)
+	return p, func(by time.Duration) foretick.View {
+		at = at.Add(by)
+		return p.Step(at)
+	}
+}
+
+const stageTick = 100 * time.Millisecond
+
+func stripped(log []string, what string) (n int, rest []string) {
+	for _, line := range log {
+		if line == what {
+			n++
+		} else {
+			rest = append(rest, line)
+		}
+	}
+	return n, rest
+}
+
+// Everything that a game is told on a server or a client is told in a preview, once, in the
+// order of a match.
+func TestPreviewTellsEverything(t *testing.T) {
+	g := &stageGame{}
+	p, step := g.preview(t)
+	require.ErrorIs(t, g.talk.Send(p, stageTalk{"early"}), foretick.ErrNotIn)
+	v := step(0)
+	require.Equal(t, foretick.Playing, v.State)
+	require.Equal(t, foretick.Tick(1), v.Tick)
+	require.Equal(t, foretick.PlayerID(1), v.Player)
+	require.Equal(t, []string{"session joined", "1 join 1 true", "client's", "appear false"}, g.log)
+	require.NoError(t, g.talk.Send(p, stageTalk{"hello"}))
+	g.log = nil
+	g.now = stageInput{Fire: true}
+	step(stageTick / 2) // the press is no tick's yet
+	require.Empty(t, g.log)
+	step(stageTick / 2)
+	require.Equal(t, []string{"2 asked hello", "client's", "2 server 2", "2 said hello! false", "2 spawn false", "confirmed", "2 predicted 2 false", "confirmed 2", "silent 2"}, g.log)
+	g.log = nil
+	for range 20 {
+		step(stageTick / 2)
+	}
+	n, rest := stripped(g.log, "client's")
+	require.Equal(t, 10, n)
+	require.Empty(t, rest)
+	g.log, g.refuse = nil, true
+	step(stageTick)
+	_, rest = stripped(g.log, "client's")
+	require.Equal(t, []string{"13 refused not now"}, rest)
+	g.log, g.refuse = nil, false
+	require.NoError(t, p.Server().NextLevel([]byte("two"), func(f *foretick.Frame) { g.me = f.Spawn(&g.avatar, 1) }))
+	step(stageTick)
+	_, rest = stripped(g.log, "client's")
+	require.Equal(t, []string{"level two false", "vanish", "appear false"}, rest)
+	g.log = nil
+	p.Edit(func(f *foretick.Frame) { f.Kick(1, transport.FirstUserCode, "enough") })
+	v = step(stageTick)
+	require.Equal(t, foretick.Closed, v.State)
+	var why *transport.DisconnectError
+	require.ErrorAs(t, v.Err, &why)
+	require.Equal(t, transport.FirstUserCode, why.Code)
+	require.ErrorIs(t, g.talk.Send(p, stageTalk{"late"}), foretick.ErrNotIn)
+	require.NoError(t, p.Close())
+	_, rest = stripped(g.log, "client's")
+	require.Equal(t, []string{"leave 1"}, rest)
+}
+
+// Frames are drawn between the newest two ticks, a tick is what it was without them, and
+// what a component of the client's own gets stays.
+func TestPreviewDrawsBetweenTicks(t *testing.T) {
+	g := &stageGame{mess: true}
+	p, step := g.preview(t)
+	step(0)
+	g.now.Go = true
+	step(stageTick)
+	g.drawn, g.drawDT = nil, nil
+	for range 8 {
+		step(stageTick / 4)
+	}
+	require.Equal(t, []float32{0.25, 0.5, 0.75, 1, 1.25, 1.5, 1.75, 2}, g.drawn)
+	for _, dt := range g.drawDT {
+		require.InDelta(t, 0.025, dt, 1e-6)
+	}
+	p.Edit(func(f *foretick.Frame) {
+		require.Equal(t, float32(3), g.place.Get(f.World, g.me).X)
+		require.Equal(t, "me", g.label.Get(f.World, g.me).Text)
+		require.InDelta(t, 1.2, g.label.Get(f.World, g.me).Tilt, 1e-6)
+		require.Equal(t, int32(4), g.score.Get(f.World).N)
+		require.Equal(t, 10, g.local.Get(f.World, g.me).Frames)
+	})
+}
+
+// A teleport is not drawn as a way.
+func TestPreviewDrawsNoWayAcrossATeleport(t *testing.T) {
+	g := &stageGame{}
+	p, step := g.preview(t)
+	step(0)
+	step(stageTick)
+	require.NoError(t, p.Server().Do("test", func(f *foretick.Frame) {
+		g.place.Get(f.World, g.me).X = 100
+		f.Teleport(g.me)
+	}))
+	g.drawn = nil
+	step(stageTick)
+	step(stageTick / 2)
+	require.Equal(t, []float32{100, 100}, g.drawn)
+}
+
+// A paused match stands still and is drawn; a step computes one tick and shows it whole; the
+// scale changes how fast ticks come, and not what they do.
+func TestPreviewTime(t *testing.T) {
+	g := &stageGame{}
+	p, step := g.preview(t)
+	step(0)
+	g.now.Go = true
+	step(stageTick)
+	p.Pause(true)
+	g.drawn, g.drawDT = nil, nil
+	for range 3 {
+		require.Equal(t, foretick.Tick(2), step(stageTick).Tick)
+	}
+	require.Equal(t, []float32{0, 0, 0}, g.drawn)
+	require.Equal(t, []float32{0, 0, 0}, g.drawDT)
+	g.now.Turn = 5 // pressed while time stands: for the editor, not for the game
+	step(stageTick)
+	p.StepTick()
+	v := step(stageTick)
+	require.Equal(t, foretick.Tick(3), v.Tick)
+	require.Equal(t, float32(1), v.Fraction)
+	require.Equal(t, float32(2), g.drawn[len(g.drawn)-1])
+	p.StepTick()
+	p.StepTick()
+	require.Equal(t, foretick.Tick(5), step(time.Hour).Tick)
+	p.Edit(func(f *foretick.Frame) { g.place.Get(f.World, g.me).X = 40.3 })
+	step(stageTick)
+	require.InDelta(t, 40.3, g.drawn[len(g.drawn)-1], 0.02)
+	p.Edit(func(f *foretick.Frame) {
+		require.NotEqual(t, float32(40.3), g.place.Get(f.World, g.me).X, "it is rounded to the simulation step")
+	})
+	p.Pause(false)
+	p.SetTimeScale(0.25)
+	was := step(0).Tick
+	for range 8 {
+		step(stageTick)
+	}
+	require.Equal(t, was+2, step(0).Tick)
+	p.SetTimeScale(10)
+	require.Equal(t, was+12, step(stageTick).Tick)
+	p.SetTimeScale(1)
+	require.Equal(t, was+16, step(time.Hour).Tick, "a halt of the program is no time of the match")
+	require.Equal(t, 5, g.turned)
+	for _, scale := range []float64{0, -1, 101, nan()} {
+		require.Panics(t, func() { p.SetTimeScale(scale) })
+	}
+	require.Panics(t, func() { p.Server().Step(time.Now()) })
+}
+
+func nan() float64 {
+	zero := 0.0
+	return zero / zero
+}
+
+// Presses of all frames since the last tick count once, sums are added up, and a frame that
+// makes several commands gives its press to the first of them.
+func TestPreviewGathersInput(t *testing.T) {
+	g := &stageGame{}
+	_, step := g.preview(t)
+	step(0)
+	for range 10 {
+		g.now = stageInput{Fire: true, Turn: 3}
+		step(stageTick / 10)
+	}
+	step(stageTick)
+	g.now = stageInput{Fire: true, Turn: 1500}
+	step(3 * stageTick)
+	shots := 0
+	for _, line := range g.log {
+		if len(line) > 8 && line[2:8] == "server" {
+			shots++
+		}
+	}
+	require.Equal(t, 2, shots)
+	require.Equal(t, 1530, g.turned)
+}
+
+// A shot is judged by the frame that the player saw, as in a match.
+func TestPreviewJudgesWhatWasDrawn(t *testing.T) {
+	g := &stageGame{}
+	p, step := g.preview(t)
+	var target ecs.Entity
+	target = p.Server().Frame().Spawn(&g.target, ecs.Nobody)
+	step(0)
+	step(stageTick)
+	g.now.Fire = true
+	step(stageTick)
+	require.Equal(t, []ecs.Entity{target}, g.aimed)
+}

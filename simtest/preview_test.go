@@ -1,0 +1,304 @@
+package simtest_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/internal/probe"
+	"github.com/foretick/foretick/lagcomp"
+	"github.com/foretick/foretick/simtest"
+	"github.com/foretick/foretick/transport"
+	"github.com/foretick/foretick/transport/sim"
+)
+
+// arcade has everything that a tick of a match may rest on.
+type (
+	arcadePlace struct {
+		X, Y float32 `net:"min=-64,max=64,step=0.01,lerp"`
+	}
+	arcadeBody struct {
+		Health int16  `net:"max=100"`
+		Gold   uint16 `net:"owner"`
+		Prey   ecs.Entity
+	}
+	arcadeName struct {
+		Name string `net:"max=12"`
+	}
+	arcadeBrain struct{ Mood uint32 }
+	arcadeScore struct{ Hits, Deaths, Level uint32 }
+	arcadeInput struct {
+		X, Y   float32 `net:"min=-1,max=1,step=0.0078125"`
+		Aim    float32 `net:"angle,bits=12,press"`
+		Fire   bool    `net:"oneshot,press"`
+		Launch bool    `net:"oneshot"`
+	}
+	arcadeShot struct{ Aim float32 }
+	arcadeBuy  struct{ Gold uint8 }
+	arcadeNews struct{ Hits uint32 }
+)
+
+type arcade struct {
+	server  *foretick.Server
+	place   ecs.Component[arcadePlace]
+	body    ecs.Component[arcadeBody]
+	name    ecs.Component[arcadeName]
+	brain   ecs.Component[arcadeBrain]
+	input   ecs.Component[arcadeInput]
+	score   ecs.Singleton[arcadeScore]
+	avatar  ecs.Prefab
+	rocket  ecs.Prefab
+	crate   ecs.Prefab
+	turret  ecs.Prefab
+	shot    foretick.Event[arcadeShot]
+	buy     foretick.Request[arcadeBuy]
+	news    foretick.Message[arcadeNews]
+	crates  *ecs.Query
+	players *ecs.Query
+
+	hits, kicks, bought, moved, drawn int
+}
+
+func (g *arcade) protocol() *foretick.Protocol {
+	p := foretick.NewProtocol("arcade", 1)
+	p.Hierarchy()
+	p.Component(&g.place, foretick.Predicted())
+	p.Component(&g.body)
+	p.Component(&g.name)
+	p.LocalComponent(&g.brain)
+	p.Singleton(&g.score)
+	p.Command(&g.input)
+	p.Prefab(&g.avatar, "avatar", &g.place, &g.body, &g.name, &g.input)
+	p.Prefab(&g.rocket, "rocket", &g.place)
+	p.Prefab(&g.crate, "crate", &g.place, &g.body)
+	p.Prefab(&g.turret, "turret", &g.place, &g.brain)
+	p.Spawns(&g.rocket, foretick.SpawnConfig{})
+	foretick.Hitbox(p, &g.place, func(at *arcadePlace) lagcomp.Sphere { return lagcomp.Sphere{X: at.X, Y: at.Y, R: 1.5} })
+	g.crates = ecs.NewQuery(p.Types(), ecs.With(&g.place), ecs.With(&g.body), ecs.Without(&g.input))
+	g.players = ecs.NewQuery(p.Types(), ecs.With(&g.input))
+	p.OnJoin(g.join)
+	p.OnLeave(func(f *foretick.Frame, _ foretick.PlayerID) { g.score.Get(f.World).Deaths++ })
+	p.OnDisconnect(func(f *foretick.Frame, player foretick.PlayerID) { g.score.Get(f.World).Deaths += uint32(player) << 8 })
+	p.OnReconnect(func(f *foretick.Frame, player foretick.PlayerID) { g.score.Get(f.World).Deaths += uint32(player) << 16 })
+	g.buy.Handle(p, func(f *foretick.Frame, player foretick.PlayerID, v arcadeBuy) {
+		g.bought++
+		g.of(f, player).Gold += uint16(v.Gold)
+	})
+	g.news.OnClient(p, func(*foretick.Frame, foretick.Tick, arcadeNews) {})
+	p.Shared("move", g.move, ecs.Read(&g.input), ecs.Write(&g.place), ecs.Create(&g.place))
+	p.Shared("push", g.push, ecs.Read(&g.input), ecs.Read(&g.place), ecs.WriteOther(&g.place))
+	p.Server("think", g.think, ecs.Write(&g.brain), ecs.Write(&g.place))
+	p.Server("rules", g.rules, ecs.Once(), ecs.Write(&g.score))
+	p.Render("paint", func(_ *foretick.Frame, rows ecs.Rows) {
+		g.drawn++
+		for i := range g.place.Slice(rows) {
+			g.place.Slice(rows)[i].X += 9 // a fault of the game that must not reach the next tick
+		}
+	}, ecs.Write(&g.place))
+	g.shot.OnServer(p, g.judge, ecs.ReadOther(&g.input), ecs.WriteOther(&g.body, &g.place), ecs.Write(&g.score))
+	return p
+}
+
+// of is the body of a player.
+func (g *arcade) of(f *foretick.Frame, player foretick.PlayerID) *arcadeBody {
+	for _, rows := range g.players.Owned(f.World, player) {
+		return &g.body.Slice(rows)[0]
+	}
+	return &arcadeBody{}
+}
+
+func (g *arcade) build(f *foretick.Frame) {
+	for i := range 4 {
+		e := f.Spawn(&g.crate, ecs.Nobody)
+		*g.place.Get(f.World, e) = arcadePlace{X: float32(i*4 - 6), Y: 2}
+	}
+	tower := f.Spawn(&g.turret, ecs.Nobody)
+	gun := f.Spawn(&g.turret, ecs.Nobody)
+	_ = f.World.SetParent(gun, tower)
+}
+
+func (g *arcade) join(f *foretick.Frame, player foretick.PlayerID) {
+	e := f.Spawn(&g.avatar, player)
+	at := g.place.Get(f.World, e)
+	at.X, at.Y = float32(player)*3-6, float32(f.Rand(uint64(player))%8)
+	*g.body.Get(f.World, e) = arcadeBody{Health: 100}
+	g.name.Get(f.World, e).Name = "somebody"
+}
+
+func (g *arcade) move(f *foretick.Frame, rows ecs.Rows) {
+	at, in := g.place.Slice(rows), g.input.Slice(rows)
+	for i := range at {
+		at[i].X = min(max(at[i].X+in[i].X*5*f.DT, -60), 60)
+		at[i].Y = min(max(at[i].Y+in[i].Y*5*f.DT, -60), 60)
+		if in[i].Fire {
+			g.shot.Raise(f, rows.Entity(i), arcadeShot{in[i].Aim})
+		}
+		if in[i].Launch {
+			if e := f.SpawnBy(rows.Entity(i), &g.rocket); e != ecs.None {
+				*g.place.Get(f.World, e) = at[i]
+			}
+		}
+	}
+}
+
+// push turns the crates into shared physics objects.
+func (g *arcade) push(f *foretick.Frame, rows ecs.Rows) {
+	at := g.place.Slice(rows)
+	for i := range at {
+		for _, others := range g.crates.All(f.World) {
+			there := g.place.Slice(others)
+			for k := range there {
+				if dx, dy := there[k].X-at[i].X, there[k].Y-at[i].Y; dx*dx+dy*dy < 4 {
+					there[k].X = min(max(there[k].X+dx*f.DT, -60), 60)
+				}
+			}
+		}
+	}
+}
+
+func (g *arcade) think(f *foretick.Frame, rows ecs.Rows) {
+	at, mind := g.place.Slice(rows), g.brain.Slice(rows)
+	for i := range at {
+		mind[i].Mood = mind[i].Mood*1664525 + uint32(f.Rand(7))
+		at[i].Y = float32(mind[i].Mood>>24) / 8
+	}
+}
+
+func (g *arcade) rules(f *foretick.Frame, _ ecs.Rows) {
+	s := g.score.Get(f.World)
+	if f.Tick%31 == 0 {
+		_ = g.news.Broadcast(f, arcadeNews{s.Hits})
+	}
+	if f.Tick%97 == 0 && s.Hits%3 == 2 {
+		for _, player := range g.server.Players(nil)[:1] {
+			g.kicks++
+			f.Kick(player, transport.Kicked, "the lot fell on it")
+		}
+	}
+	if f.Tick%170 == 0 {
+		s.Level++
+		_ = g.server.NextLevel([]byte{byte(s.Level)}, func(f *foretick.Frame) {
+			g.build(f)
+			for _, player := range g.server.Players(nil) {
+				g.join(f, player)
+			}
+		})
+	}
+}
+
+// judge hits what the shooter's screen showed.
+func (g *arcade) judge(f *foretick.Frame, by foretick.PlayerID, shot arcadeShot) {
+	for _, rows := range g.players.Owned(f.World, by) {
+		at := g.place.Slice(rows)[0]
+		v := f.Rewind(by)
+		hit, ok := v.Raycast(lagcomp.Ray2D(at.X, at.Y, shot.Aim, 60))
+		if !ok {
+			continue
+		}
+		g.hits++
+		s := g.score.Get(f.World)
+		s.Hits++
+		s.Deaths += uint32(hit.Distance * 4096) // each bit of where it was hit counts
+		s.Deaths += uint32(f.DrawnPart(by) * 64)
+		if b := g.body.Find(f.World, hit.Entity); b != nil {
+			b.Health -= 15
+			b.Prey = rows.Entity(0)
+			if b.Health < 0 {
+				b.Health = 100
+				g.place.Get(f.World, hit.Entity).X = float32(f.Rand(3)%40) - 20
+				f.Teleport(hit.Entity)
+			}
+		}
+	}
+}
+
+func (g *arcade) sample(n uint32) foretick.Sampler {
+	return foretick.Sample(&g.input, func(v foretick.View) arcadeInput {
+		x := (v.Tick/5 + n*977) * 2654435761
+		x ^= x >> 15
+		return arcadeInput{
+			X: float32(x%3) - 1, Y: float32(x/3%3) - 1, Aim: float32(x%628) / 100,
+			Fire: (v.Tick+n)%3 == 0, Launch: (v.Tick+n*5)%40 == 0,
+		}
+	})
+}
+
+// record plays a match over a bad network, in which players come late, leave, lose their
+// connection and come back. It returns what the network decided, and the state of each tick.
+func (g *arcade) record(t *testing.T, seed uint64) (ticks []probe.Settled, hashes []uint64) {
+	m := simtest.New(seed)
+	var err error
+	var inside probe.Server
+	g.server, err = m.Serve(foretick.ServerConfig{Protocol: g.protocol(), OnTick: func(*foretick.Frame) { hashes = append(hashes, inside.StateHash()) }})
+	require.NoError(t, err)
+	g.build(g.server.Frame())
+	inside = g.server.Internals()
+	inside.OnSettled(func(s probe.Settled) { ticks = append(ticks, s) })
+	link := sim.Link{Latency: 50 * time.Millisecond, Jitter: 20 * time.Millisecond, Loss: 0.05, Duplicate: 0.02}
+	dead := sim.Link{Loss: 1}
+	var clients []*foretick.Client
+	for n := range uint32(4) {
+		end := &arcade{}
+		cfg := foretick.ClientConfig{Protocol: end.protocol(), Timeout: 700 * time.Millisecond, Sample: end.sample(n)}
+		c, err := m.Join(cfg, simtest.Seat{Up: link, Down: link, FrameRate: 50 + int(n)*17, After: func(v foretick.View) {
+			if v.State == foretick.Playing && v.Tick%50 == n {
+				_ = end.buy.Send(clients[n], arcadeBuy{Gold: uint8(v.Tick)}) // too many are dropped
+			}
+		}})
+		require.NoError(t, err)
+		clients = append(clients, c)
+		m.Run(m.Net.Now() + 900*time.Millisecond)
+	}
+	m.Run(6 * time.Second)
+	m.Link(clients[1], dead, dead)
+	m.Run(12 * time.Second)
+	m.Link(clients[1], link, link)
+	m.Run(16 * time.Second)
+	require.NoError(t, m.Leave(clients[2]))
+	m.Run(20 * time.Second)
+	require.NoError(t, m.Err())
+	return ticks, hashes
+}
+
+// A preview that is given what the network decided in a match makes the same match of it,
+// tick by tick: the rules run the same in both, and what is drawn between ticks changes
+// nothing.
+func TestPreviewReplaysAMatch(t *testing.T) {
+	met := map[string]int{}
+	for seed := range uint64(4) {
+		var played arcade
+		ticks, hashes := played.record(t, seed)
+		require.Greater(t, len(ticks), 500)
+		require.Len(t, hashes, len(ticks))
+
+		again := &arcade{}
+		var got []uint64
+		var p *foretick.Preview
+		p, err := foretick.NewPreview(foretick.ServerConfig{Protocol: again.protocol(), OnTick: func(*foretick.Frame) {
+			got = append(got, p.Server().Internals().StateHash())
+		}}, foretick.ClientConfig{})
+		require.NoError(t, err)
+		again.server = p.Server()
+		again.build(again.server.Frame())
+		for i, s := range ticks {
+			p.Internals().Replay(s, float32(i%5)/4)
+			require.Len(t, got, i+1)
+			require.Equal(t, hashes[i], got[i], "seed %d: the state of tick %d", seed, s.Tick)
+			met["joined"] += len(s.Joined)
+			met["left"] += len(s.Left)
+			met["moved"] += len(s.Moves)
+			met["asked"] += len(s.Requests)
+		}
+		require.Equal(t, played.hits, again.hits)
+		require.Greater(t, again.drawn, len(ticks))
+		met["hits"] += again.hits
+		met["kicks"] += again.kicks
+	}
+	t.Log(met)
+	for _, what := range []string{"joined", "left", "moved", "asked", "hits", "kicks"} {
+		require.Positive(t, met[what], what)
+	}
+}
