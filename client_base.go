@@ -53,7 +53,7 @@ type View struct {
 	// between the tick before it and Tick, 0 to 1. With ClientConfig.PartialTicks it is 1
 	// to 2: the frame shows Tick and that part of the tick after it.
 	Tick     Tick
-	Fraction float32
+	Fraction float32 // position of the rendered frame between the tick before Tick and Tick, 0 to 1
 	// Stalled is true while nothing comes from the server and the prediction has used up
 	// its history. The local player does not move until the server sends again. After
 	// ClientConfig.Timeout of silence the state changes.
@@ -68,7 +68,7 @@ type View struct {
 	// RenderTick and RenderFraction are the moment that remote entities are drawn at, in the
 	// past: RenderFraction (0 to 1) of the way from RenderTick to the next tick.
 	RenderTick     Tick
-	RenderFraction float32
+	RenderFraction float32 // position between RenderTick and the next tick, 0 to 1
 }
 
 // clientBase is what every part of a client reads.

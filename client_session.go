@@ -40,7 +40,7 @@ type Session struct {
 	// took the place on a full server, or the code and text of a kick. The code is
 	// [transport.None] when the server no longer knows.
 	Code transport.Code
-	Text string
+	Text string // why the place is gone, in words: see Code
 }
 
 // place holds the data with which the client reconnects to its place on the server.

@@ -2,9 +2,9 @@ package foretick
 
 // BandwidthLine says where bytes went; see [Server.Bandwidth].
 type BandwidthLine struct {
-	Up        bool    // from clients to the server
-	Component string  // "" for what belongs to no component: see What
-	Field     string  // "" for whether the component changed at all
-	What      string  // "snapshots" or "packets": what they take besides components
-	Bytes     float64 // over all clients, since the server began
+	Up        bool    // the bytes went from clients to the server; false: from the server to clients
+	Component string  // name of the component; "" for bytes of no component: What says which
+	Field     string  // name of the field; "" for the flag whether the component changed at all
+	What      string  // for bytes of no component: "snapshots" or "packets", without the components in them
+	Bytes     float64 // bytes over all clients, since the server began
 }

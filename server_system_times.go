@@ -8,9 +8,9 @@ import (
 // SystemTime counts the runs of one system on the server and measures their time.
 // Structural changes that wait for the system's end are not counted.
 type SystemTime struct {
-	Name             string
-	Runs             uint64        // ticks that it ran in
-	Total, Last, Max time.Duration // of all runs, of the newest one, and of the longest one
+	Name             string        // name of the system
+	Runs             uint64        // ticks that the system ran in
+	Total, Last, Max time.Duration // time of all runs together, of the newest run, and of the longest run
 }
 
 // systemTimes times the systems of one server. It costs two readings of the clock a

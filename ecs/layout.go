@@ -64,7 +64,7 @@ func eachValue(t reflect.Type, at uintptr, visit func(t reflect.Type, at uintptr
 // else that is not a struct or an array.
 type Field struct {
 	Path   string       // starts with the type's name, such as "Position.X" or "Bag.Items[2].Count"
-	Type   reflect.Type // of the leaf
+	Type   reflect.Type // Go type of the leaf
 	Offset uintptr      // bytes from the start of the row
 	Tag    reflect.StructTag
 	Enum   []string // names of its values from 0, if given with Enum

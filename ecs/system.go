@@ -114,11 +114,11 @@ type SystemInfo struct {
 	Name        string
 	Stage       string
 	Tags        []string
-	Reads       []ID // of its rows
-	Writes      []ID // of its rows
-	Creates     []ID // of entities that it spawns, or components that it adds
-	OtherReads  []ID // of entities reached through the world
-	OtherWrites []ID
+	Reads       []ID // components of its rows that the system reads
+	Writes      []ID // components of its rows that the system writes
+	Creates     []ID // components of entities that the system spawns, or that it adds
+	OtherReads  []ID // components that the system reads of entities reached through the world
+	OtherWrites []ID // components that the system writes of entities reached through the world
 	With        Mask // components that its rows have; empty for a Once system
 	Without     Mask // components that its rows lack
 	// SingleReads and SingleWrites number singletons.

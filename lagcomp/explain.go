@@ -3,20 +3,20 @@ package lagcomp
 // Explanation holds the details of a judged shot: the world that its shooter saw, the
 // one that was used and the present one. It is data for a log, a drawing or a dispute.
 type Explanation struct {
-	Ray     Ray
-	Claimed Claim // what the client said
-	Used    Claim // what it was judged by
-	Reason  Reason
-	Now     Tick // the present it was fired in
-	Hit     Hit  // the zero Hit: missed
-	Bodies  []ExplainedBody
+	Ray     Ray             // the line of fire
+	Claimed Claim           // the moment that the client said its screen showed
+	Used    Claim           // the moment that the shot was judged at
+	Reason  Reason          // why Used differs from Claimed; OK if it does not
+	Now     Tick            // the newest recorded tick, which is the present of the shot
+	Hit     Hit             // what the shot hit; the zero Hit: it missed
+	Bodies  []ExplainedBody // the entities near the line of fire
 }
 
 // ExplainedBody is one entity near the line of fire, at three moments. A slice is empty
 // when the entity was not there at that moment.
 type ExplainedBody struct {
-	ID, Owner              uint64
-	Claimed, Used, Present []Hitbox
+	ID, Owner              uint64   // the entity and its player
+	Claimed, Used, Present []Hitbox // its hitboxes at the claimed moment, at the moment used, and now
 }
 
 // Explain judges a shot again and returns the details. It lists every entity that came

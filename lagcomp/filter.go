@@ -28,9 +28,9 @@ type Hit struct {
 	// ID, Owner, Life and Part name the entity, its player, its life and the
 	// hitbox's Part.
 	ID    ID
-	Owner uint32
-	Life  uint32
-	Part  uint8
+	Owner uint32 // the player of the entity
+	Life  uint32 // the life of the entity, as given to Put
+	Part  uint8  // the Part of the hitbox
 	// Index is the hitbox's index among those given to Put.
 	Index int
 	// Point is on the hitbox's surface. Normal is the unit normal there, outwards.

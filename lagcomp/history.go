@@ -37,10 +37,10 @@ func (s HistoryStats) String() string { return counts.Line(s) }
 // UsageError is what History panics with when its calls are out of order. It is a fault
 // of the program, not of its input.
 type UsageError struct {
-	Call string // the method
-	Tick Tick
-	ID   ID // the entity, if it concerns one
-	Fix  string
+	Call string // the method of History that was called
+	Tick Tick   // the tick of the call
+	ID   ID     // the entity, if it concerns one
+	Fix  string // what to do instead
 }
 
 // Error names the call and the remedy.

@@ -11,7 +11,7 @@ type Sphere struct{ X, Y, Z, R float32 }
 // a ball. A negative R counts as zero.
 type Capsule struct {
 	A, B Vec
-	R    float32
+	R    float32 // the radius
 }
 
 // Box is an oriented box: Half is half its size along its own three axes, and

@@ -7,7 +7,7 @@ import (
 
 // Time is the result of [Clock.Advance]: the times a client's systems run at.
 type Time struct {
-	Started bool // false: too few snapshots yet, and no other field is set
+	Started bool // whether the clock runs; false: too few snapshots came yet, and no other field is set
 	// Ticks is the number of predicted ticks to simulate now; the last of them
 	// is Predicted. After a Reset it is 1, however many ticks were skipped.
 	Ticks int
@@ -24,8 +24,8 @@ type Time struct {
 	Commands       int
 	Command        Tick
 	Fraction       float32 // position within the tick after Predicted, 0 to 1
-	Render         Tick    // remote entities are rendered between this tick …
-	RenderFraction float32 // … and the next
+	Render         Tick    // remote entities are drawn between this tick and the next: at RenderFraction
+	RenderFraction float32 // position between Render and the next tick, 0 to 1
 	// Lead is how far the newest command is ahead of the server's tick, as the average
 	// snapshot delivers it. What of it exceeds the input delay is predicted.
 	Lead time.Duration

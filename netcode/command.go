@@ -8,8 +8,8 @@ import (
 // Command is the input of one player for one tick.
 type Command struct {
 	Tick     Tick   // the tick that the input is for
-	Render   Tick   // render time of remote entities when the command was made: a tick …
-	Fraction uint8  // … and a fraction in 1/256 tick
+	Render   Tick   // whole ticks of the render time of remote entities when the command was made
+	Fraction uint8  // fraction of that render time, in 1/256 tick after Render
 	Offset   uint8  // how far the view of client-computed state trails Tick, in steps that both ends agree on; 0: not stated
 	Data     []byte // the packed input, of the size that both ends agreed on
 

@@ -6,9 +6,9 @@ import "math"
 // travels in each packet of an observer that has one, and the newest counts. The
 // zero Eye is none.
 type Eye struct {
-	Has     bool    // it looks from X, Y and Z
-	X, Y, Z float32 // finite
-	Player  uint16  // else it looks from where this player looks; 0: from nowhere
+	Has     bool    // the observer looks from the position X, Y, Z
+	X, Y, Z float32 // the position, if Has is set; finite
+	Player  uint16  // without Has: the observer looks from where this player looks; 0: from nowhere
 }
 
 // Append appends the encoded e to dst.

@@ -19,12 +19,12 @@ const (
 // Hello is a client's first message. The client repeats it until the server
 // replies.
 type Hello struct {
-	Version      uint8    // of the wire format; see Version
+	Version      uint8    // version of the wire format; see the constant Version
 	Protocol     uint64   // hash of everything both ends must agree on
 	Resume       [16]byte // token of an earlier Welcome; zero: a new player
 	SnapshotRate uint8    // snapshots a second that the client asks for; 0: the server chooses
 	Role         Role     // what the client wants to be
-	Architecture string   // that the client runs on, as in GOARCH; see MaxArchitecture. Empty: not stated
+	Architecture string   // architecture that the client runs on, as in GOARCH; see MaxArchitecture. Empty: not stated
 	Data         []byte   // the game's data, at most MaxHelloData bytes; aliases the message when parsed
 	// Taken says, for each channel, how many reliable messages the client has
 	// received in the session named by Resume, over all connections: see

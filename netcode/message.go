@@ -33,7 +33,7 @@ const (
 type Message struct {
 	Type MessageType
 	Body []byte
-	Seq  Seq // of the packet that carried it
+	Seq  Seq // sequence number of the packet that carried the message
 }
 
 // readMessage splits the first message off b: type, length as varint, body.

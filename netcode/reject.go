@@ -7,7 +7,7 @@ const MaxRejectText = 200
 type Reject struct {
 	Code     uint8  // the caller's reason code
 	Protocol uint64 // the server's protocol hash, so that the client can report both
-	Text     string // for the user; at most MaxRejectText bytes
+	Text     string // reason for the user; at most MaxRejectText bytes
 }
 
 // Append appends the encoded r to dst. It cuts Text to MaxRejectText.

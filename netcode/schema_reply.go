@@ -9,10 +9,10 @@ const MaxSchema = MaxReliable - 1 - 8 - 1 - MaxSchemaName
 // SchemaReply is the reply to a SchemaRequest. It is sent once, as a reliable
 // message of KindSchemaReply, split into fragments.
 type SchemaReply struct {
-	Known bool   // false: no such schema; Hash and Name repeat the request and Data is empty
+	Known bool   // whether the schema is known; false: Hash and Name repeat the request and Data is empty
 	Hash  uint64 // SchemaHash of Data
-	Name  string // at most MaxSchemaName bytes
-	Data  []byte // at most MaxSchema bytes; aliases the message when parsed
+	Name  string // name of the schema, at most MaxSchemaName bytes
+	Data  []byte // the schema, at most MaxSchema bytes; aliases the message when parsed
 }
 
 // SchemaHash returns the hash that identifies a schema: 64-bit FNV-1a, as for a

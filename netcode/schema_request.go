@@ -18,7 +18,7 @@ const (
 // both must match. It is sent as a reliable message of KindSchemaRequest.
 type SchemaRequest struct {
 	Hash uint64 // SchemaHash of the schema; 0: any
-	Name string // at most MaxSchemaName bytes; empty: any
+	Name string // name of the schema, at most MaxSchemaName bytes; empty: any
 }
 
 // Append appends the encoded r to dst. It cuts Name to MaxSchemaName.

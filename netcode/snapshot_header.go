@@ -6,10 +6,10 @@ type SnapshotHeader struct {
 	// the header omits it. Tick is then 0, and CommandAck is relative to the
 	// snapshot's tick, modulo 2³².
 	Bare       bool
-	Epoch      uint8 // of the level: snapshots of another level are ignored
+	Epoch      uint8 // epoch of the level; a client ignores snapshots of another level
 	Tick       Tick  // the server tick of the snapshot
 	Early      int16 // how early the client's commands arrived, 1/256 tick; see CommandBuffer.Early
-	HasEarly   bool  // false: no command arrived since the last snapshot, Early is 0
+	HasEarly   bool  // whether Early is known; false: no command arrived since the last snapshot, and Early is 0
 	CommandAck Tick  // every command up to this tick has arrived or is past
 }
 

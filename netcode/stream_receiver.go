@@ -7,7 +7,7 @@ type Reliable struct {
 	Tick    Tick
 	Kind    uint8
 	Payload []byte
-	Channel uint8 // 0 for SendReliable
+	Channel uint8 // channel that carried the message; 0 for SendReliable
 }
 
 // inEntry is a received entry that waits for the entries before it.

@@ -6,8 +6,8 @@ type Welcome struct {
 	Owner            uint16   // the client's owner id; of an observer, the player whose view it has; 0 is nobody
 	TickRate         uint8    // ticks a second, not 0
 	SnapshotInterval uint8    // ticks from one snapshot to the next, not 0
-	Tick             Tick     // the server's tick when this was written
-	Epoch            uint8    // of the level being played
+	Tick             Tick     // the server's tick when the Welcome was written
+	Epoch            uint8    // epoch of the level being played
 	Resume           [16]byte // token for a later reconnect
 	CommandSize      uint16   // bytes of a packed command, as the server counts them
 	// Taken is the number of reliable messages of channel 0 that the server has
@@ -24,7 +24,7 @@ type Welcome struct {
 	// Architecture is the one that the server runs on, as in GOARCH; see
 	// MaxArchitecture. Empty: not stated.
 	Architecture string
-	Text         string // at most MaxWelcomeText bytes
+	Text         string // why the place is gone, as Code; at most MaxWelcomeText bytes
 }
 
 // MaxWelcomeText is the longest text of a Welcome, in bytes.

@@ -46,7 +46,7 @@ func (s StandIn) MarshalText() ([]byte, error) { return []byte(s.String()), nil 
 // the field's units: a bool, an integer, a float64, a string, or [4]float64 for
 // a rotation. nil means that there is no value.
 type Difference struct {
-	Entity    uint64 `json:"entity"` // the caller's local handle
+	Entity    uint64 `json:"entity"` // the caller's local handle of the entity
 	Prefab    string `json:"prefab"`
 	Component string `json:"component"`
 	Field     string `json:"field"`
@@ -63,15 +63,15 @@ func (d Difference) String() string {
 // value, and why they differ. Values are in the field's units.
 type Misprediction struct {
 	Tick      Tick    `json:"tick"`             // the server's tick that differed
-	Entity    uint64  `json:"entity"`           // the caller's local handle
+	Entity    uint64  `json:"entity"`           // the caller's local handle of the entity
 	Prefab    string  `json:"prefab"`           // the entity's prefab
 	Component string  `json:"component"`        // first differing component
 	Field     string  `json:"field"`            // first differing field
 	Predicted float64 `json:"predicted"`        // the client's value; 0 if not a number
 	Actual    float64 `json:"actual"`           // the server's value; 0 if not a number
 	Cause     Cause   `json:"cause"`            // the reason; Why explains it in words
-	System    string  `json:"system,omitempty"` // ServerEffect: the server's system or handler; Code, in a debug build: the first system with another result
-	CauseTick Tick    `json:"cause_tick"`       // the tick of the input or effect, or of that system; 0 when unknown
+	System    string  `json:"system,omitempty"` // with cause ServerEffect: the server's system or handler; with cause Code, in a debug build: the first system with another result
+	CauseTick Tick    `json:"cause_tick"`       // the tick of the command or effect that caused it, or of System; 0 when unknown
 	// CauseTicks is the number of consecutive ticks, up to CauseTick, that ran
 	// without the client's command: a stall counts once. 0: unknown.
 	CauseTicks uint32 `json:"cause_ticks,omitempty"`

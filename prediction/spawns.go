@@ -8,11 +8,11 @@ import (
 // SpawnKey identifies an entity that predicted code spawned. It is the same on
 // both ends and in every run of its tick, whatever the order of rows.
 type SpawnKey struct {
-	Owner   uint16 // whose input caused it
-	Tick    Tick   // of that input
+	Owner   uint16 // the player whose input caused the spawn
+	Tick    Tick   // the tick of that player's input
 	By      uint32 // the spawning entity: its id on the wire, or the ID of its own key if it was predicted too
-	Ordinal uint16 // how many of this prefab that entity spawned before in this tick
-	Prefab  uint16
+	Ordinal uint16 // how many entities of this prefab the spawning entity spawned before in this tick
+	Prefab  uint16 // number of the prefab
 }
 
 // spawnBit marks an ID, so that no wire id is mistaken for one.

@@ -33,29 +33,29 @@ type Options struct {
 type Field struct {
 	Name  string // path within the component, such as "Pos.X" or "Slots[2]"
 	Type  string // Go type
-	Word  int    // index of its first word
-	Words int    // 1, or 2 for 64-bit values, or 4 for rotations, or more for strings
+	Word  int    // index of the field's first word
+	Words int    // number of words: 1, or 2 for 64-bit values, or 4 for rotations, or more for strings
 
-	Audience Audience // who receives it; 0: every viewer
-	Owner    bool     // its owner receives it, but not every viewer
-	OneShot  bool     // an action that is never repeated
-	Sum      bool     // movement, added up over the frames of a tick and never repeated
-	Press    bool     // taken from the frame with the press of a oneshot; neither described nor sent
-	Lerp     bool     // interpolated, in whatever way
+	Audience Audience // classes of viewers that receive the field; 0: every viewer
+	Owner    bool     // the entity's owner receives the field, but not every viewer
+	OneShot  bool     // an action that is never repeated (tag oneshot)
+	Sum      bool     // movement, added up over the frames of a tick and never repeated (tag sum)
+	Press    bool     // in a command: taken from the frame with the press of a oneshot (tag press); neither described nor sent
+	Lerp     bool     // the field is interpolated, in whatever way
 	Angle    bool     // radians, wrapping
 	Ref      bool     // reference to an entity
 	Quat     bool     // rotation: the greatest component's index, and the other three
 	Text     bool     // string
 	Slice    bool     // the length of a slice
-	Most     int      // bytes of the string, or elements of the slice
+	Most     int      // the most bytes of a string, or elements of a slice
 
-	Interpolation Interpolation // how it moves from value to value
-	Velocity      string        // with Hermite: the field that is its velocity, or ""
+	Interpolation Interpolation // how the field moves from value to value
+	Velocity      string        // with Hermite: the path of the field that is the velocity of this one, or ""
 
 	Min, Max  float64 // range in the field's unit; both 0 where there is none
 	Step, Sim float64 // width of the public and simulation grid; 0 where there is none
-	Tolerance float64 // of FirstDifference, in the field's unit
-	Bits      int     // in a packed command or event, at most
+	Tolerance float64 // the tolerance of FirstDifference, in the field's unit
+	Bits      int     // the most bits that the field takes in a packed command or event
 }
 
 // Schema is the compiled description of a component, command or event type. It never

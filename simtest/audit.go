@@ -13,7 +13,7 @@ import (
 type AuditReport struct {
 	Entities    int    // entities compared
 	Fields      int    // fields compared
-	Differences int    // fields, or whole entities, that differ
+	Differences int    // fields, or whole entities, that differ between client and server
 	First       string // the first difference in words; empty when there is none
 	// Digest and ServerDigest are digests of the client's state and of the state that the
 	// server may show it, in the order of network ids.

@@ -88,10 +88,10 @@ func (m *Match) Err() error { return m.err }
 
 // Fault is a violation that a checker found, or a panic of the game.
 type Fault struct {
-	Checker Checker       // nil: the game's code panicked
-	At      time.Duration // virtual time
-	Tick    foretick.Tick // of the server; 0 while there is no server
-	Err     error
+	Checker Checker       // the checker that found the fault; nil: the game's code panicked
+	At      time.Duration // virtual time of the match
+	Tick    foretick.Tick // tick of the server; 0 while there is no server
+	Err     error         // the violation, or the panic
 }
 
 // Error implements error.

@@ -33,8 +33,8 @@ type PacketFuzzer struct {
 type Weather struct {
 	Lives     uint64
 	Packets   uint64 // mutated packets fed to either end, or only to a server's decoders
-	Taken     uint64 // accepted whole by the client's connection
-	Malformed uint64 // refused by the client's connection
+	Taken     uint64 // mutated packets that the client's connection accepted whole
+	Malformed uint64 // mutated packets that the client's connection refused
 	Snapshots uint64 // snapshots that the client nevertheless applied
 	Commands  uint64 // commands that a server's decoders read
 	Firsts    uint64 // mutated packets sent first on a new connection

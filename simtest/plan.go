@@ -142,8 +142,8 @@ func (p *Plan) validate() error {
 
 // Outcome is the result of playing a plan.
 type Outcome struct {
-	Seed      uint64
-	Trace     [32]byte      // see Match.Trace
+	Seed      uint64        // seed of the match
+	Trace     [32]byte      // digest of the whole match: see Match.Trace
 	Played    time.Duration // length of the match in virtual time
 	Ticks     uint64        // ticks computed, over all server processes
 	Snapshots uint64        // snapshots applied by clients
@@ -157,7 +157,7 @@ type Outcome struct {
 	Leaves  int      // clients that left
 	Kills   int      // processes killed, servers and clients
 	Freezes int      // clients and servers that were frozen
-	Worked  []string // what each checker checked
+	Worked  []string // a line of each checker that says what it checked
 	// Lost has a line for each field whose values its tag lost: outside of the range, or cut
 	// (see [foretick.Server.Losses]). They fail no match.
 	Lost []string

@@ -21,16 +21,16 @@ type RogueCounts struct {
 	States [rogueStates][rogueActs]uint64
 	Words  [rogueWords]uint64
 
-	SchemasAsked uint64 // as counted by the servers
-	OtherBuilds  uint64 // accepted by the servers
-	Observers    uint64 // accepted by the servers
+	SchemasAsked uint64 // requests for the schema, as counted by the servers
+	OtherBuilds  uint64 // rogues of other builds that the servers accepted
+	Observers    uint64 // rogues that the servers accepted as observers
 
 	Guests       uint64        // new honest clients that joined
-	SlowestGuest time.Duration // the longest join of one, in virtual time
+	SlowestGuest time.Duration // the longest join of an honest client (see Guests), in virtual time
 	Behind       time.Duration // the largest age of the newest snapshot at the honest client that stays
 	Late         Spread        // delay of half ticks, over sockets while rogues played
 	Steps        Spread        // duration of the server's ticks
-	Heap         uint64        // largest after a batch, where measured
+	Heap         uint64        // largest heap after a batch, where measured
 }
 
 // Spread is a histogram of times, by powers of two of a microsecond.

@@ -15,21 +15,21 @@ type MessageSent struct {
 	Channel int
 	Tick    foretick.Tick
 	Kind    uint8
-	Payload []byte // valid during the call
+	Payload []byte // the packed message; valid during the call
 }
 
 // MessageReceived is a reliable message that reached a client.
 type MessageReceived struct {
 	Channel int
-	Tick    foretick.Tick // of the server, when it sent
+	Tick    foretick.Tick // tick of the server in which it sent the message
 	Kind    uint8
-	Payload []byte // valid during the call
+	Payload []byte // the packed message; valid during the call
 }
 
 // RequestSent is a request that a client queued.
 type RequestSent struct {
-	Kind    uint8  // by the server's numbers
-	Payload []byte // valid during the call
+	Kind    uint8  // number of the request in the server's protocol
+	Payload []byte // the packed request; valid during the call
 }
 
 // RequestTaken is a player's request that the server is about to handle.
@@ -39,7 +39,7 @@ type RequestTaken struct {
 	// handled exactly once, in order.
 	Session uint64
 	Kind    uint8
-	Payload []byte // valid during the call
+	Payload []byte // the packed request; valid during the call
 }
 
 // OnSent calls fn for each reliable message that a server queues for a player, after

@@ -21,9 +21,9 @@ type Profile struct {
 
 // ProfileLine is one line of a [Profile].
 type ProfileLine struct {
-	Component string  // "" for what belongs to no component
-	Field     string  // "" for whether the component changed, and for what belongs to none
-	Bytes     float64 // that it took
+	Component string  // name of the component; "" for bytes that belong to no component
+	Field     string  // name of the field; "" for the flag whether the component changed, and for bytes that belong to no component
+	Bytes     float64 // bytes that this part took
 	Changes   uint64  // how often the component was sent with a change
 }
 

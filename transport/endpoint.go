@@ -61,10 +61,10 @@ func (k EventKind) String() string {
 
 // Event is one event at an endpoint.
 type Event struct {
-	Kind EventKind
-	Peer PeerID
-	Data []byte // of a Data event: the datagram, valid until the next Recv; the reader may overwrite it
-	Code Code   // of a Disconnected event: the reason
+	Kind EventKind // what happened
+	Peer PeerID    // the peer that it concerns
+	Data []byte    // of a Data event: the datagram, valid until the next Recv; the reader may overwrite it
+	Code Code      // of a Disconnected event: the reason
 	// Detail, of a Disconnected event, is a reason for humans, at most MaxDetail bytes, possibly empty. A
 	// remote peer chose it: print it quoted.
 	Detail string
@@ -103,12 +103,12 @@ type Endpoint interface {
 
 // Info describes a peer and its connection.
 type Info struct {
-	Addr     string // where its datagrams go now, in the transport's format
-	Identity []byte // as the accept hook returned it; nil when there is none; do not modify it
+	Addr     string // where the peer's datagrams go now, in the transport's format
+	Identity []byte // the peer's identity, as the accept hook returned it; nil when there is none; do not modify it
 	MTU      int    // longest datagram that Send accepts, in bytes
 	Secure   bool   // datagrams are encrypted and authenticated
 	Ordered  bool   // datagrams arrive in order, so one may wait for another
-	Stats    Stats
+	Stats    Stats  // traffic with the peer
 }
 
 // Stats counts the traffic between the endpoint and one peer. Bytes are those of the caller's datagrams,

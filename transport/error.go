@@ -24,7 +24,7 @@ func (closedError) Unwrap() error { return net.ErrClosed }
 
 // TooBigError is the error of Send for a datagram longer than Info.MTU. It unwraps to ErrTooBig.
 type TooBigError struct {
-	Size, Limit int // bytes
+	Size, Limit int // length of the datagram, and the longest that Send accepts, in bytes
 }
 
 // Error returns a text with both sizes.

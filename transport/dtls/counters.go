@@ -3,13 +3,13 @@ package dtls
 // Counters counts, by cause, what an endpoint dropped or refused. None of it is blamed on a peer,
 // since anybody can have sent it.
 type Counters struct {
-	Connections uint64 // ever established
-	Handshakes  uint64 // started
+	Connections uint64 // connections ever established
+	Handshakes  uint64 // handshakes started
 	Failed      uint64 // handshakes that failed, by timeout or otherwise
 	Evicted     uint64 // handshakes, and connections that started none, dropped for newer ones
 	Limited     uint64 // handshakes refused because their address had too many in progress
-	Refused     uint64 // by ticket, accept hook or identity
-	Full        uint64 // refused because MaxPeers was reached
+	Refused     uint64 // clients refused by ticket, accept hook or identity
+	Full        uint64 // clients refused because MaxPeers was reached
 	Guarded     uint64 // records dropped by the guard
 	Damaged     uint64 // handshake datagrams damaged in transit
 	Forged      uint64 // records that failed authentication

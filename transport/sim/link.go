@@ -13,7 +13,7 @@ import (
 // clamped; Validate reports them.
 type Link struct {
 	Latency time.Duration // minimum one-way delay
-	Jitter  time.Duration // added to Latency: uniform in 0 … Jitter, drawn for each datagram
+	Jitter  time.Duration // random time added to Latency: uniform in 0 … Jitter, drawn for each datagram
 	// InOrder stops jitter from reordering datagrams, as queues and radio links do: a datagram arrives no
 	// earlier than the one before. Reorder still reorders.
 	InOrder bool
@@ -24,10 +24,10 @@ type Link struct {
 	Burst    int
 	MaxBurst int // longest run of burst losses; 0: unbounded. Loss and Burst remain the means as far as possible
 
-	Duplicate float64       // probability to arrive twice, each copy with its own jitter
-	Reorder   float64       // probability to be held back, so that later datagrams overtake
-	Hold      time.Duration // time that Reorder holds back: uniform in Hold/2 … Hold. 0: 100 ms
-	Corrupt   float64       // probability to arrive with one bit flipped
+	Duplicate float64       // probability that a datagram arrives twice, each copy with its own jitter
+	Reorder   float64       // probability that a datagram is held back, so that later ones overtake it
+	Hold      time.Duration // time that a datagram is held back by Reorder: uniform in Hold/2 … Hold. 0: 100 ms
+	Corrupt   float64       // probability that a datagram arrives with one bit flipped
 
 	// Bandwidth of the bottleneck in bit/s, counting each datagram with HeaderBytes more. 0: unlimited.
 	Bandwidth int

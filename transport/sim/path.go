@@ -30,12 +30,12 @@ type Path struct {
 // PathStats counts the decisions of a Path.
 type PathStats struct {
 	Sent       uint64 // datagrams in total
-	Lost       uint64 // lost by Loss
-	Overrun    uint64 // lost to a full bottleneck queue
-	Dark       uint64 // lost to an outage or a blackhole
-	Duplicated uint64
-	Reordered  uint64 // held back by Reorder
-	Corrupted  uint64 // copies with a flipped bit
+	Lost       uint64 // datagrams lost by Link.Loss
+	Overrun    uint64 // datagrams lost to a full bottleneck queue
+	Dark       uint64 // datagrams lost to an outage or a blackhole
+	Duplicated uint64 // datagrams that arrived twice
+	Reordered  uint64 // datagrams held back by Link.Reorder
+	Corrupted  uint64 // copies of datagrams with a flipped bit
 }
 
 // String returns the counters that are not zero as one line for a log.

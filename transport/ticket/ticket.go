@@ -70,8 +70,8 @@ type Claims struct {
 type Ticket struct {
 	Expires time.Time
 	Servers []netip.AddrPort
-	Sealed  []byte           // for the server
-	Secret  [SecretSize]byte // for the player: never sent
+	Sealed  []byte           // the part for the server, which only servers can open
+	Secret  [SecretSize]byte // the part for the player: it keys the connection and is never sent
 }
 
 // NewKey returns a random key.

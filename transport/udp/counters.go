@@ -2,16 +2,16 @@ package udp
 
 // Counters counts, by cause, what an endpoint dropped or refused. None of it is blamed on a peer.
 type Counters struct {
-	Foreign     uint64 // not of this format, or not for this end
-	Malformed   uint64 // of this format, but invalid
-	Checksum    uint64 // of this format, but damaged
+	Foreign     uint64 // datagrams not of this format, or not for this end
+	Malformed   uint64 // datagrams of this format, but invalid
+	Checksum    uint64 // datagrams of this format, but damaged
 	Hellos      uint64 // well-formed hellos, with and without a cookie
 	BadCookie   uint64 // hellos whose cookie was old, for another address, or invented
-	Limited     uint64 // left unanswered: beyond 10 000/s without proof, or beyond Config.HelloRate per address
-	Refused     uint64 // by the accept hook, once per request
-	Full        uint64 // refused because MaxPeers was reached, once per request
+	Limited     uint64 // hellos left unanswered: beyond 10 000/s without proof, or beyond Config.HelloRate per address
+	Refused     uint64 // clients refused by the accept hook, once per request
+	Full        uint64 // clients refused because MaxPeers was reached, once per request
 	UnknownID   uint64 // datagrams of unknown connections
-	Challenges  uint64 // sent to new addresses of known connections
+	Challenges  uint64 // challenges sent to new addresses of known connections
 	Tried       uint64 // datagrams also sent to new addresses, before these were proved
 	BadProof    uint64 // responses with a wrong proof
 	Unbelieved  uint64 // close and gone messages that Config.Sealed ignored
@@ -19,7 +19,7 @@ type Counters struct {
 	Backlog     uint64 // sends that failed with ErrBacklog
 	SendErrors  uint64 // sends that the system refused for another reason; they count as lost in transit
 	ReadErrors  uint64 // read errors, including ICMP
-	Connections uint64 // ever established
+	Connections uint64 // connections ever established
 }
 
 // Counters returns the counts so far.

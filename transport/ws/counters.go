@@ -2,11 +2,11 @@ package ws
 
 // Counters counts, by cause, what an endpoint dropped or refused.
 type Counters struct {
-	Connections uint64 // ever established
-	Refused     uint64 // by the accept hook
-	Full        uint64 // refused because MaxPeers was reached
-	Limited     uint64 // refused with HTTP status 429: too many pending from one address
-	Crowded     uint64 // refused because MaxConns were open
+	Connections uint64 // connections ever established
+	Refused     uint64 // clients refused by the accept hook
+	Full        uint64 // clients refused because MaxPeers was reached
+	Limited     uint64 // connections refused with HTTP status 429: too many pending from one address
+	Crowded     uint64 // connections refused because MaxConns were open
 	Unfinished  uint64 // connections of Listen that ended without a WebSocket handshake, closed by either end
 	Evicted     uint64 // connections without a handshake or hello, dropped for newer ones
 	Unsaid      uint64 // pending connections that sent no hello in time, or closed before
