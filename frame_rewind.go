@@ -3,14 +3,14 @@ package foretick
 import "github.com/foretick/foretick/ecs"
 
 // RewindTo returns the world at a moment that the game names: the tick t and a fraction
-// above 0 and below 1 of the way to the next. It is for what keeps a time of its own, such
-// as a trap that is judged by when it was triggered. [Frame.Rewind] is for shots. The moment
-// is judged on the player's screen as in [Frame.RewindBehind], and bounded like it: by the
-// server's MaxRewind, what is recorded, and the newest complete tick. Used has the moment of
+// above 0 and below 1 of the way to the next. Use it for a trap
+// that is judged by when it was triggered. [Frame.Rewind] is for shots. The moment
+// is judged on the player's screen as in [Frame.RewindBehind], with the same bounds: the
+// server's MaxRewind, the recorded ticks, and the newest complete tick. Used has the moment of
 // the view. [HitView.Only] names the targets.
 //
 // With [ecs.Nobody] nobody looks: it is the whole tick t as the server computed it, with
-// everybody's entities. On a client it is the same as Rewind.
+// the entities of all players. On a client it is the same as Rewind.
 func (f *Frame) RewindTo(by PlayerID, t Tick, fraction float32) HitView {
 	f.shared.refuseView()
 	switch {

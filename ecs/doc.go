@@ -31,7 +31,7 @@
 //	func (g *Game) move(f *Frame, rows ecs.Rows) {
 //		pos, vel := g.Pos.Slice(rows), g.Vel.Slice(rows)
 //		for i := range pos {
-//			pos[i].X += vel[i].X * f.DT
+//			pos[i].X += float32(vel[i].X * f.DT) // rounded: see the guide on machines
 //		}
 //	}
 //
@@ -93,7 +93,7 @@
 //     [WriteOther], of an entity outside its rows. This check compares values
 //     after the body has run on all rows, so writing the old value again is no
 //     fault;
-//   - spawns or adds what it did not declare with [Create], or destroys,
+//   - spawns or adds components that it did not declare with [Create], or destroys,
 //     removes, transfers or sets a parent without [Structural] or [Create].
 //
 // Changes by a hook, or by a callback between calls of [World.Guard], are not

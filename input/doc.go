@@ -25,11 +25,11 @@
 //
 // Each frame, in this order:
 //
-//  1. The adapter feeds what the devices say: [Map.Key], [Map.Axis] and [Map.Move].
+//  1. The adapter feeds the devices' input: [Map.Key], [Map.Axis] and [Map.Move].
 //     It may poll every key each frame, or pass events on as they come.
 //  2. The game reads actions: [Map.Pressed], [Map.JustPressed], [Map.JustReleased] and
 //     [Map.Value], or steps a client whose Sample function [Fill] made.
-//  3. [Map.EndFrame] ends the frame: what was just pressed or released no longer is,
+//  3. [Map.EndFrame] ends the frame: nothing counts as just pressed or released any more,
 //     and relative actions begin again at 0.
 //
 // # From a key to an action
@@ -51,7 +51,7 @@
 // a group are active whenever they are on. An action that no active set lists is
 // released and reads 0.
 //
-// What is held when a set becomes active does nothing in that set until let go: so the
+// Keys held when a set becomes active do nothing in that set until let go: so the
 // press that closes a menu does not fire a gun. Of keys that are held together one has
 // to be let go.
 //
@@ -84,7 +84,7 @@
 // combination does not hide its keys from other bindings.
 //
 // A name with a colon is a device's of your own and is not checked: "hotas:throttle".
-// The adapter decides what it means.
+// The adapter decides its meaning.
 //
 // # Rebinding
 //

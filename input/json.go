@@ -41,11 +41,11 @@ type bindingJSON struct {
 //
 // Each list replaces all bindings of its action in its set, and an empty one removes
 // them. Actions that the file leaves out have their defaults. Actions of a set without
-// a name stand at the top, beside the sets.
+// a name stand at the top, next to the sets.
 //
-// Load takes what it understands. ignored names the rest and why, for a log; Save
-// writes unknown sets, actions and bindings again. A list in which nothing is
-// understood leaves the defaults. With an error, as for a file that is not JSON,
+// Load takes the entries that it understands. ignored names the rest and why, for a log;
+// Save writes unknown sets, actions and bindings again. A list without a known binding
+// leaves the defaults. With an error, as for a file that is not JSON,
 // nothing has changed.
 func (m *Map) Load(r io.Reader) (ignored []string, err error) {
 	data, err := io.ReadAll(io.LimitReader(r, maxFile+1))

@@ -3,7 +3,7 @@
 //
 //	go run github.com/foretick/foretick/cmd/new mygame
 //
-// makes the directory mygame, with a module of its own. The last element of the
+// makes the directory mygame, with its own module. The last element of the
 // directory's name is the package's and the module's name; -module gives the
 // module another path. -ebiten adds a client in a window. From a checkout of Foretick the game builds with that
 // checkout, and its directory must be outside: ../mygame.

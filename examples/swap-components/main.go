@@ -3,11 +3,11 @@
 // ecs nor package snapshot.
 //
 //	components.go  the types, and Column, which stores one of them
-//	codec.go       how they are sent: as differences from what the client is known to have
+//	codec.go       how they are sent: as differences from a state that the client is known to have
 //	main.go        a server and a client, and the bad network between them
 //
-// To use your engine's components, replace these types. Keep two things: how end.settle finds the newest state that
-// the other end has, and that no data from the wire is trusted.
+// To use your engine's components, replace these types. Keep two things. end.settle finds the newest state that
+// the other end has. No data from the wire is trusted.
 package main
 
 import (

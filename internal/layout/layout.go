@@ -157,7 +157,7 @@ func (l *Layout) FindUnpredicted() {
 }
 
 // FindUnpredictedReads lists the replicated, unpredicted components that shared systems
-// read of their own rows.
+// read in the rows that they run for.
 func (l *Layout) FindUnpredictedReads(systems []ecs.SystemInfo) {
 	l.Unpredicted.Read, l.Unpredicted.Rounded = nil, nil
 	for i := range l.Components {

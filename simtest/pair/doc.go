@@ -1,20 +1,20 @@
 // Package pair plays a game over UDP, with the server in one process and its clients in
-// another. The two may be on machines of different architectures: that is what it is for.
-// A client that predicts must get the server's results to the last bit, and
-// [simtest.SyncTest] sees one machine only.
+// another. The two may be on machines of different architectures. A client that predicts
+// must get the server's results to the last bit, and [simtest.SyncTest] sees one machine
+// only.
 //
-// A game's test is one line, with the function that [simtest.Check] takes too:
+// A game's test is one line, with the function that [simtest.Check] takes:
 //
 //	func TestPair(t *testing.T) { pair.Test(t, newPlayer) }
 //
-// Without flags it plays both ends in the test's own process for a second. With flags the
+// Without flags the test plays both ends in the test's own process for a second. With flags the
 // same test is one end. Build it twice, and run each where its machine is:
 //
 //	GOARCH=amd64 go test -c -o server.test . && ./server.test -test.run TestPair -pair.serve :7777
 //	GOARCH=arm64 go test -c -o client.test . && ./client.test -test.run TestPair -pair.join 192.0.2.7:7777
 //
-// -pair.seconds is how long this end plays, and -pair.clients how many clients join. The
-// server may play longer than its clients. The clients' end prints what it counted. The test
+// -pair.seconds sets the length of this end's play, and -pair.clients the number of clients. The
+// server may play longer than its clients. The clients' end prints its figures. The test
 // fails if nothing was predicted, or if a misprediction has [prediction.Code] as its cause.
 //
 // [Serve] and [Join] are the same for programs.

@@ -22,7 +22,7 @@ const frame = time.Second / 60
 // joinTime is how long a client may take to join.
 const joinTime = 30 * time.Second
 
-// Result is what the clients of one process counted.
+// Result has the figures of the clients of one process.
 type Result struct {
 	Architecture string // of this process, as in GOARCH
 	Clients      int
@@ -34,7 +34,7 @@ func (r *Result) Share(c prediction.Cause) float64 {
 	return 1000 * float64(r.Stats.ByCause[c]) / float64(max(r.Stats.Compared, 1))
 }
 
-// String returns the result as one line: what was predicted and compared, and the
+// String returns the result as one line: the ticks predicted and compared, and the
 // mispredictions by cause.
 func (r *Result) String() string {
 	var b strings.Builder
@@ -90,8 +90,8 @@ func Serve(ctx context.Context, addr string, newPlayer func() simtest.Player, re
 	return nil
 }
 
-// Join is the clients' end. It plays with so many clients (at least 1) against the server
-// at an address, and returns what they counted. The time d begins when all of them play,
+// Join is the clients' end. It plays with that number of clients (at least 1) against the
+// server at an address, and returns their figures. The time d begins when all of them play,
 // which must be within 30 s.
 func Join(ctx context.Context, addr string, clients int, d time.Duration, newPlayer func() simtest.Player) (Result, error) {
 	r := Result{Architecture: runtime.GOARCH, Clients: clients}

@@ -12,6 +12,11 @@
 // library other than those below, are not followed. Foretick's own packages are not
 // looked at.
 //
+// The flag -machines.roots adds functions by a regular expression of their names: "." for
+// all of a library, "^Update$" for a game that does not use Foretick yet. It reports the
+// findings in their own module. Writes through their receivers and parameters
+// are left alone, since these may lead to components.
+//
 // # Reports
 //
 //   - product: a floating-point product that is added or subtracted without a conversion.
@@ -19,9 +24,11 @@
 //     converts the product. A product by a power of two, and one of two float32 computed in
 //     float64, are exact and left alone.
 //   - math: functions of packages math and math/cmplx whose last bits depend on the
-//     architecture, with the one to use instead.
+//     architecture, with the one to use instead. Where package mathf has it, the fix calls
+//     it in float32 and converts back.
 //   - order: ranges over maps, and their iterators. Loops that only delete, only count or
-//     add integers, or only collect what is sorted later in the function, are left alone.
+//     add integers, only fill another map under the same key, or only collect keys that
+//     the function sorts later, are left alone.
 //   - clock, random, outside: functions that read the time, a random source, the
 //     environment or the machine.
 //   - concurrent: goroutines, channels and select.

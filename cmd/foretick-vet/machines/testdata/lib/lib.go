@@ -1,4 +1,4 @@
-// Package lib is of another package than the game: what it does is reported where the game
+// Package lib is another package than the game's: its findings are reported where the game
 // calls it.
 package lib
 

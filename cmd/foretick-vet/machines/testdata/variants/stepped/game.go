@@ -1,4 +1,4 @@
-// Package stepped has a car with drag, whose fields are sent in steps.
+// Package stepped has a satellite that circles, whose place is sent in steps.
 package stepped
 
 import (
@@ -8,8 +8,7 @@ import (
 )
 
 type Body struct {
-	X, Y   float32 `net:"min=-500,max=500,step=0.01,lerp"`
-	VX, VY float32 `net:"min=-50,max=50,step=0.01"`
+	X, Y float32 `net:"min=-1000,max=1000,step=0.01,lerp"`
 }
 
 type Drive struct {
@@ -17,44 +16,42 @@ type Drive struct {
 }
 
 type Game struct {
-	Body  ecs.Component[Body]
-	Drive ecs.Component[Drive]
-	Car   ecs.Prefab
+	Body      ecs.Component[Body]
+	Drive     ecs.Component[Drive]
+	Satellite ecs.Prefab
 }
 
 const (
-	engine = 23.7 // metres a second, each second
-	drag   = 0.93
+	cos, sin = 0.99875026, 0.04997917 // of a twentieth, each tick
+	thrust   = 7.3                    // metres a second
 )
 
 func (g *Game) Protocol() *foretick.Protocol {
 	p := foretick.NewProtocol("stepped", 1)
 	p.Component(&g.Body, foretick.Predicted())
 	p.Command(&g.Drive)
-	p.Prefab(&g.Car, "car", &g.Body, &g.Drive)
+	p.Prefab(&g.Satellite, "satellite", &g.Body, &g.Drive)
 	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) {
-		*g.Body.Get(f.World, f.Spawn(&g.Car, player)) = Body{X: 300, Y: -200}
+		*g.Body.Get(f.World, f.Spawn(&g.Satellite, player)) = Body{X: 700, Y: -600}
 	})
-	p.Shared("drive", g.drive, ecs.Read(&g.Drive), ecs.Write(&g.Body))
+	p.Shared("circle", g.circle, ecs.Read(&g.Drive), ecs.Write(&g.Body))
 	return p
 }
 
-func (g *Game) drive(f *foretick.Frame, rows ecs.Rows) {
+func (g *Game) circle(f *foretick.Frame, rows ecs.Rows) {
 	cmd := g.Drive.Slice(rows)
 	for i, b := 0, g.Body.Slice(rows); i < len(b); i++ {
-		b[i].VX = b[i].VX*drag + cmd[i].X*engine*f.DT // want `b\[i\].VX \* drag is added` `cmd\[i\].X \* engine \* f.DT is added`
-		b[i].VY = b[i].VY*drag + cmd[i].Y*engine*f.DT // want `b\[i\].VY \* drag is added` `cmd\[i\].Y \* engine \* f.DT is added`
-		b[i].X += b[i].VX * f.DT                      // want `b\[i\].VX \* f.DT is added`
-		b[i].Y += b[i].VY * f.DT                      // want `b\[i\].VY \* f.DT is added`
+		x, y := b[i].X*cos-b[i].Y*sin, b[i].X*sin+b[i].Y*cos // want `b\[i\].X \* cos is added` `b\[i\].Y \* sin is added` `b\[i\].X \* sin is added` `b\[i\].Y \* cos is added`
+		b[i].X = x + cmd[i].X*thrust*f.DT                    // want `cmd\[i\].X \* thrust \* f.DT is added`
+		b[i].Y = y + cmd[i].Y*thrust*f.DT                    // want `cmd\[i\].Y \* thrust \* f.DT is added`
 	}
 }
 
-// New returns one end, whose player drives to and fro.
+// New returns one end, whose player pushes it to and fro.
 func New() simtest.Player {
 	g := &Game{}
 	steer := func(v foretick.View) Drive {
-		side := float32(v.Tick/40%2)*2 - 1
-		return Drive{X: side * float32(v.Tick%128) / 128, Y: side * float32(v.Tick%90) / 128}
+		return Drive{X: float32(v.Tick%199)/100 - 1, Y: float32(v.Tick%151)/76 - 1}
 	}
 	return simtest.Player{Protocol: g.Protocol(), Sample: foretick.Sample(&g.Drive, steer)}
 }
