@@ -78,7 +78,7 @@ type ClientConfig struct {
 	// rows, with Frame.DT as long as that part and Frame.Replay true. Their results are
 	// drawn, and undone before the next tick, so nothing predicted or sent changes. There,
 	// spawned entities last for the run alone, and Destroy, Teleport, events and messages do
-	// nothing. All else is drawn as without it. A system must scale what it adds by DT:
+	// nothing. All else is drawn as without it. A system must scale its changes by DT:
 	// one that counts ticks shows its count a tick early. NewClient refuses it where nothing
 	// is declared with ecs.Partial, with NoPrediction, and in games with shared physics
 	// objects or [PredictRemote], whose bodies would be drawn at two different times.
@@ -98,17 +98,17 @@ type ClientConfig struct {
 	// It is rounded to ticks. All of it is time that need not be predicted: where it is
 	// shorter than the round trip and the buffers, the rest is predicted, and where it is
 	// longer, commands are sent earlier and nearly nothing is predicted. 0 means none;
-	// negative is an error. At most 500 ms. Shots are judged by what the screen showed when
-	// they were given, so a delay beyond the round trip needs a ServerConfig.MaxRewind that
+	// negative is an error. At most 500 ms. Shots are judged by the frame in which they
+	// were given, so a delay beyond the round trip needs a ServerConfig.MaxRewind that
 	// covers it. Shots at shared physics objects and remotely predicted players are judged
 	// there for up to 16 ticks of delay.
 	InputDelay time.Duration
-	// DelayAbove is how far the prediction may run ahead of the server's snapshots, as the
-	// mean one arrives. Inputs that must run farther ahead are delayed by the rest, so that
+	// DelayAbove is the longest time by which the prediction runs ahead of the server's
+	// snapshots, as the mean one arrives. Inputs that must run farther ahead are delayed by the rest, so that
 	// at long round trips fewer ticks are shown wrong, and the player responds later
 	// instead. The delay follows the path, by whole ticks. Two ticks and the jitter are
 	// always predicted. With InputDelay too, the longer delay counts. View.InputDelay has
-	// the delay and View.Lead how far inputs run ahead. 0 means no limit but History;
+	// the delay and View.Lead the time by which inputs run ahead. 0 means no limit but History;
 	// negative is an error. At most 5 s.
 	DelayAbove time.Duration
 	// SmoothHalfLife is the half-life of a correction on the screen: half of it fades in
@@ -124,8 +124,8 @@ type ClientConfig struct {
 	// SendRate is the most bytes a second that the client sends. 0 means 32 000; negative
 	// is an error. At most 2³⁰.
 	SendRate int
-	// Tags are tags of the game's own: the client runs the systems that have them, besides
-	// those without. A tag that no system has is an error. Default: none.
+	// Tags are tags that the game defines: the client runs the systems that have them,
+	// besides those without tags. A tag that no system has is an error. Default: none.
 	Tags []string
 	// OnRefused, when set, is called for commands that the game's validator on the server
 	// refused (see [CheckCommand]), with their tick and the error's text. It is not called

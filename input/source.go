@@ -2,8 +2,8 @@ package input
 
 // Source is one device, or one part of the program, that feeds a [Map]. The Map's own
 // methods of the same names are a source too. Use further ones where two devices have
-// the same keys, such as two gamepads: letting go on one does not release what the
-// other holds. The strongest source counts; movements add up.
+// the same keys, such as two gamepads: letting go of a key on one does not release
+// it on the other. The strongest source counts; movements add up.
 type Source struct {
 	m  *Map
 	id int
@@ -34,7 +34,7 @@ func (s *Source) Key(name string, down bool) {
 }
 
 // Axis says where a stick or trigger stands, from -1 to 1. A key may be fed as an axis
-// too. What is out of range is clamped, and NaN is 0.
+// too. A value out of range is clamped, and NaN is 0.
 func (s *Source) Axis(name string, value float32) {
 	k := s.m.key(name)
 	if value = clamp(value, 1); k.fed[s.id] == value {
@@ -87,7 +87,7 @@ func (s *Source) Move(name string, by float32) {
 // Emit drives an action itself: an on-screen button, auto-fire, a bot. A digital action
 // is pressed from 0.5 on and released at 0; an analogue one has the value until the
 // next Emit; a relative one moves by it. Emit does nothing while no active set lists the
-// action, and what was emitted before one comes on waits for a 0. It panics if there is
+// action, and a value emitted before one comes on waits for a 0. It panics if there is
 // no action of that name.
 func (s *Source) Emit(action string, value float32) {
 	a := s.m.action(action)
@@ -124,7 +124,7 @@ func (m *Map) Move(name string, by float32) { m.own.Move(name, by) }
 func (m *Map) Emit(action string, value float32) { m.own.Emit(action, value) }
 
 // ReleaseAll lets go of all that all sources hold and emit. Call it when the window
-// loses the focus: no device says any more what is let go. Bindings for JustReleased do
+// loses the focus: no device reports any more that a key is released. Bindings for JustReleased do
 // not act.
 func (m *Map) ReleaseAll() { m.release(0, m.sources) }
 

@@ -9,7 +9,7 @@ import (
 // ClockStats are the figures of a [Clock] as of its last Advance. All are 0 before the
 // clock has started.
 type ClockStats struct {
-	// InputBuffer is how long commands waited at the server for their tick: the least
+	// InputBuffer is the time that commands waited at the server for their tick: the least
 	// since the snapshot before, as the newest report says. Negative: too late.
 	InputBuffer time.Duration
 	// InputBufferTarget is the mean wait that the clock steers for. It follows the jitter
@@ -18,14 +18,14 @@ type ClockStats struct {
 	// SnapshotBuffer is the time from the rendered moment to the newest snapshot. It is 0
 	// when nothing is left to interpolate to.
 	SnapshotBuffer time.Duration
-	// SnapshotBufferTarget is the delay of the rendered moment behind the average newest
-	// snapshot that the clock steers for.
+	// SnapshotBufferTarget is the delay from the average newest snapshot to the rendered
+	// moment that the clock steers for.
 	SnapshotBufferTarget time.Duration
 	// Lead is the distance from the average newest snapshot to the moment that commands
 	// are made for.
 	Lead time.Duration
-	// InputDelay is the part of Lead that prediction does not reach: inputs take effect so
-	// much later.
+	// InputDelay is the part of Lead that prediction does not reach: inputs take effect
+	// later by that time.
 	InputDelay time.Duration
 	// TimeScale is the speed of predicted time in the last Advance; 1 is the server's.
 	TimeScale float64

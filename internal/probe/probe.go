@@ -1,5 +1,5 @@
-// Package probe is the way in which package simtest reads a server and a client: digests,
-// what each end holds of an entity, and every message and request that passes.
+// Package probe lets package simtest read a server and a client: digests,
+// the values of an entity on each end, and every message and request that passes.
 package probe
 
 import (
@@ -54,7 +54,7 @@ type Server interface {
 	StateHash() uint64
 	// OnCall calls fn before each function that was passed to Server.Do, with its name.
 	OnCall(fn func(name string))
-	// SetArchitecture sets the name that clients are told the server runs on. Package
+	// SetArchitecture sets the architecture that the server reports to clients. Package
 	// simtest sets it, so that packets are the same on every machine.
 	SetArchitecture(name string)
 }
@@ -89,11 +89,11 @@ type Client interface {
 	// SampleWhile makes the client read its player's input only while wanted returns true,
 	// and send zero commands otherwise. It does nothing for a client without a Sampler.
 	SampleWhile(wanted func() bool)
-	// SetArchitecture sets the name that the server is told the client runs on. Call it
+	// SetArchitecture sets the architecture that the client reports to the server. Call it
 	// before the first Step.
 	SetArchitecture(name string)
 	// SyncTest makes the client run the newest ticks again after each tick, and calls
-	// found with each tick that comes out differently. Call it before the first Step. It
+	// found with each tick whose result differs. Call it before the first Step. It
 	// returns an error if the history is too short.
 	SyncTest(ticks int, found func(Desync)) error
 }

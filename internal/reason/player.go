@@ -6,7 +6,7 @@ import "github.com/foretick/foretick/prediction"
 // one lost packet does not put its correction off.
 const suddenTicks = 2
 
-// Player is what the server knows about the mispredictions of one player. The zero value
+// Player holds the server's knowledge about the mispredictions of one player. The zero value
 // is ready to use.
 type Player struct {
 	effect   Tick // newest tick in which a server system wrote its predicted state; 0: none
@@ -33,7 +33,7 @@ type Substitution struct {
 	Earlier  Stretch
 }
 
-// Stretch is from the first tick of a run to its last, with what the last ran with. To is 0
+// Stretch is from the first tick of a run to its last, with the command of the last. To is 0
 // where there was none.
 type Stretch struct {
 	From, To Tick
@@ -77,7 +77,7 @@ func (p *Player) Raise(now Tick, event int) {
 
 // Write makes the note for the snapshot of tick now. acked is the newest snapshot that the
 // client is known to have. With always, the note is made for events alone, too: where
-// remote players are predicted, a tick comes out otherwise without a cause on the server.
+// remote players are predicted, a tick's result may differ without a cause on the server.
 func (p *Player) Write(now, acked Tick, s *Substitution, always bool) {
 	p.packed = p.packed[:0]
 	p.forget(now, acked)
