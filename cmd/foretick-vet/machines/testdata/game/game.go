@@ -173,6 +173,16 @@ func (g *Game) orders(f *foretick.Frame, rows ecs.Rows) {
 	for range g.byID { // counted only
 		n++
 	}
+	copied, latest := map[int32]float32{}, map[int32]int32{}
+	for id, v := range g.byID { // each key its own
+		copied[id] = v * 2
+	}
+	for id, v := range g.byID { // want `ranges over a map`
+		copied[int32(v)] = float32(id)
+	}
+	for id := range g.byID { // want `ranges over a map`
+		latest[id] = int32(len(latest))
+	}
 	var sum float32
 	for _, v := range g.byID { // want `ranges over a map`
 		sum += v
