@@ -52,11 +52,38 @@ func (tl *timeline) birth(g *snapshot.Ghost) {
 	tl.bornHere()
 }
 
-// noteAppeared remembers for a while that a ghost has an entity only since now.
+// noteAppeared remembers for a while that a ghost has an entity only since now, where
+// references or systems may concern it.
 func (tl *timeline) noteAppeared(g *snapshot.Ghost) {
-	if tl.p.PredictedRefs {
-		tl.appeared = append(tl.appeared, appeared{g.Wire, tl.input.sampled, tl.input.sent + 1})
+	if tl.p.PredictedRefs || len(tl.ghosts.others) > 0 {
+		tl.scenes++
+		tl.appeared = append(tl.appeared, appeared{g.Wire, tl.input.sampled, tl.input.sent + 1, tl.scenes})
 	}
+}
+
+// noteUndrawn remembers for a while that a ghost was drawn longer than the server had it,
+// for ticks whose systems read it here.
+func (tl *timeline) noteUndrawn(g *snapshot.Ghost) {
+	if len(tl.ghosts.others) > 0 {
+		tl.scenes++
+		tl.undrawn = append(tl.undrawn, undrawn{g.Owner, g.Gone, tl.predictor.Tick(), tl.scenes})
+	}
+}
+
+// drawnOtherwise finds a ghost that was drawn while tick t was predicted, as r, and that the
+// server no longer had in it, or that was not drawn yet.
+func (tl *timeline) drawnOtherwise(t Tick, r *record) (owner uint16, ok bool) {
+	for _, d := range tl.undrawn {
+		if int32(d.gone-t) <= 0 && d.scene > r.scene {
+			return d.owner, true
+		}
+	}
+	for _, a := range tl.appeared {
+		if g := tl.ghosts.receiver.Find(a.wire); g != nil && a.scene > r.scene && int32(g.Born-t) <= 0 && !tl.ghosts.ahead(g) {
+			return g.Owner, true
+		}
+	}
+	return 0, false
 }
 
 // missed lets the next frame make those entities of remote players again that the game

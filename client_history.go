@@ -13,6 +13,7 @@ type record struct {
 	cuts  []ecs.Entity // what was teleported in this tick
 	basis Tick         // the newest snapshot when it was predicted
 	shown Tick         // the render time of others then
+	scene uint64       // … and how much had appeared and gone
 	some  bool         // the first prediction had an entity
 
 	next     int    // where to look for an item first

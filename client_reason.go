@@ -113,8 +113,23 @@ func (e evidence) OthersDiffered(t Tick) (owner uint16, component string, ok boo
 				return g.Owner, tl.p.componentName(i), true
 			}
 		}
+		if owner, ok := tl.drawnOtherwise(k, r); ok {
+			return owner, "", true
+		}
 	}
 	return 0, "", false
+}
+
+// OthersUnknown reports whether a shared system may have read of others what no snapshot
+// had: a value that found no room, or one that changed and changed back between two.
+func (e evidence) OthersUnknown(t Tick) bool {
+	tl := e.tl
+	if len(tl.ghosts.others) == 0 {
+		return false
+	}
+	before, _, _ := tl.ghosts.receiver.Complete(t - 1)
+	_, all, _ := tl.ghosts.receiver.Complete(t)
+	return !before || !all
 }
 
 // OwnDiffered finds an unpredicted component of the player's own that changed on the server

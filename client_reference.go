@@ -214,7 +214,8 @@ func (tl *timeline) wentEarlier(comp *layout.Component, ours, words []int32, t T
 	return comp.Schema.FirstDifference(ours, tl.scratch.covered) < 0
 }
 
-// forgetAppeared drops the entries that every prediction still to be compared knows.
+// forgetAppeared drops the ghosts that every prediction still to be compared knows, or no
+// longer does.
 func (tl *timeline) forgetAppeared(t Tick) {
 	live := tl.appeared[:0]
 	for _, a := range tl.appeared {
@@ -223,4 +224,5 @@ func (tl *timeline) forgetAppeared(t Tick) {
 		}
 	}
 	tl.appeared = live
+	tl.undrawn = slices.DeleteFunc(tl.undrawn, func(d undrawn) bool { return int32(d.until-t) < 0 })
 }

@@ -127,6 +127,7 @@ func (sc *screen) drawOthers(t Tick, fraction float32) {
 			if g.Data != 0 {
 				sc.timeline.bury(ecs.Entity(g.Data))
 				sc.timeline.othersCame()
+				sc.timeline.noteUndrawn(g)
 				g.Data = 0
 			}
 			sc.ghosts.released = append(sc.ghosts.released, g)

@@ -165,7 +165,7 @@ func (tl *timeline) keep(t Tick, replay bool) {
 	r.clear()
 	r.cuts = append(r.cuts[:0], tl.cut...)
 	r.basis, _ = tl.ghosts.receiver.Newest()
-	r.shown = tl.view.RenderTick
+	r.shown, r.scene = tl.view.RenderTick, tl.scenes
 	before := tl.records.Find(t - 1)
 	if !tl.losses.due(t) {
 		before = nil

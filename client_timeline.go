@@ -30,6 +30,8 @@ type timeline struct {
 	overdue    bool         // components of some entities here that are not predicted may be old
 	cut        []ecs.Entity // teleported in the tick that is being predicted
 	appeared   []appeared   // ghosts drawn for the first time not long ago
+	undrawn    []undrawn    // ghosts that were drawn not long ago
+	scenes     uint64       // counts what appeared and what is no longer drawn
 
 	spawning   spawning
 	clientOnly clientOnly
@@ -120,9 +122,18 @@ type retired struct {
 
 // appeared is a ghost that was drawn for the first time.
 type appeared struct {
-	wire schema.WireID
-	tick Tick        // the newest that was predicted without it
-	next netcode.Seq // the first packet sent afterwards
+	wire  schema.WireID
+	tick  Tick        // the newest that was predicted without it
+	next  netcode.Seq // the first packet sent afterwards
+	scene uint64
+}
+
+// undrawn is a ghost of another player's, or of none, that is no longer drawn.
+type undrawn struct {
+	owner uint16
+	gone  Tick // the server's first tick without it
+	until Tick // the newest that was predicted with it
+	scene uint64
 }
 
 // clientOnly holds entities that a client simulates for itself and no rollback touches.
@@ -180,7 +191,7 @@ func (tl *timeline) init(b *clientBase, ip *input, gs *ghosts, r *reasons) {
 // clear forgets everything that belonged to a level.
 func (tl *timeline) clear() (err error) {
 	tl.records.Clear()
-	tl.saves.remotes, tl.appeared = nil, tl.appeared[:0]
+	tl.saves.remotes, tl.appeared, tl.undrawn = nil, tl.appeared[:0], tl.undrawn[:0]
 	tl.overdue, tl.agreed, tl.acted = false, agreement{}, 0
 	tl.predictor, err = prediction.NewPredictor(prediction.Config{History: tl.cfg.History}, tl)
 	return err

@@ -21,7 +21,8 @@ const (
 	// found before the server's snapshot of the local player. Then Tick is the
 	// newest predicted tick, Predicted the old value and Actual the new one.
 	RemoteInput
-	// Untracked: a shared system read a value that differed on the client.
+	// Untracked: a shared system read a value that differed on the client, or that no
+	// snapshot had.
 	Untracked
 	// Code: none of these. The same code with the same inputs had another
 	// result.

@@ -156,7 +156,7 @@ func (m Misprediction) whyUntracked() string {
 	case m.Read != "":
 		return "a shared system read " + read + ", which is not Predicted and was newer on the server, or is rounded on its way here: declare it with Predicted()"
 	}
-	return "a shared system read a value that differed on this client"
+	return "a shared system read a value that differed, or was not known, on this client"
 }
 
 func (m Misprediction) whyInput() string {

@@ -81,7 +81,7 @@ func TestMispredictionSaysWhy(t *testing.T) {
 		`"request heal", which only the server runs, changed it in tick 8`:                                                                          {Cause: prediction.ServerEffect, CauseTick: 8, System: "request heal"},
 		"the server refused your commands for ticks 861 to 862 and ran another one":                                                                 {Cause: prediction.Input, CauseTick: 862, CauseTicks: 2, StandIn: prediction.Refused},
 		"your commands for ticks 861 to 862 changed after they had been sent; the server ran what was sent first":                                   {Cause: prediction.Input, CauseTick: 862, CauseTicks: 2, StandIn: prediction.Replaced},
-		"a shared system read a value that differed on this client":                                                                                 {Cause: prediction.Untracked},
+		"a shared system read a value that differed, or was not known, on this client":                                                              {Cause: prediction.Untracked},
 		"the same code computed something else from the same inputs: chance, a clock, the order of a map, or state outside of components":           {Cause: prediction.Code},
 		"a shared system read a value of player 2, which was newer on the server":                                                                   {Cause: prediction.Untracked, Player: 2},
 		"a shared system read Pos of player 2, which was newer on the server":                                                                       {Cause: prediction.Untracked, Player: 2, Read: "Pos"},

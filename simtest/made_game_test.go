@@ -33,8 +33,9 @@ const (
 // madeRefs is the shape that refers to entities.
 const madeRefs = 18
 
-// madeOld makes the games as they were before components referred to entities.
-var madeOld bool
+// madeRound says with what games are made: 1 without references to entities, 2 without
+// systems that read others, 3 with all. A seed's game stays the same in a round.
+var madeRound = 3
 
 type madeSystem struct {
 	what      int
@@ -70,7 +71,7 @@ func newMadePlan(seed uint64) *madePlan {
 		if p.guess && madeShapes()[i].coarse() {
 			continue // no client could predict others without these fields
 		}
-		if i == madeRefs && madeOld {
+		if i == madeRefs && madeRound < 2 {
 			continue
 		}
 		pool = append(pool, i)
@@ -97,7 +98,7 @@ func newMadePlan(seed uint64) *madePlan {
 	mine := func(i int) bool { return p.predicted[i] }
 	for range 3 + r.IntN(5) {
 		s := madeSystem{what: r.IntN(madeTell + 1), cmd: r.IntN(3) > 0, share: uint64(1 + r.IntN(20)), to: one(mine), from: one(any), everybody: r.IntN(3) == 0}
-		if s.what == madeLook && (r.IntN(2) == 0 || !*madeAll) {
+		if s.what == madeLook && (r.IntN(2) == 0 || madeRound < 3) {
 			s.what = madeOwn
 		}
 		switch s.what {
@@ -107,7 +108,11 @@ func newMadePlan(seed uint64) *madePlan {
 			}
 			p.reads = p.reads || !p.predicted[s.from]
 		case madeLook:
-			s.from, p.looks = one(mine), true // others are told less of unpredicted fields
+			// Others are told less of unpredicted fields, and of those for owners and allies.
+			s.from = one(func(i int) bool { return mine(i) && !madeShapes()[i].coarse() })
+			if p.looks = true; madeShapes()[s.from].coarse() {
+				continue
+			}
 		case madeRule:
 			s.share, s.sneaks = 40+s.share*20, r.IntN(2) == 0
 		case madeTell:

@@ -41,6 +41,9 @@ type Evidence interface {
 	// and that had another value on the server. It returns its owner and the component, ""
 	// for an entity that one end did not have.
 	OthersDiffered(t Tick) (owner uint16, component string, ok bool)
+	// OthersUnknown reports whether shared systems may have read of others what no snapshot
+	// had.
+	OthersUnknown(t Tick) bool
 	// OwnDiffered finds an unpredicted component of the player's own that shared systems
 	// read, and that had another value on the server.
 	OwnDiffered(t Tick) (component string, ok bool)
@@ -159,6 +162,8 @@ func (l *Log) Explain(w *prediction.Misprediction, e Evidence) {
 		w.Cause, w.Read = prediction.Untracked, component
 	} else if remade != 0 {
 		w.Cause, w.CauseTick, w.CauseTicks, w.StandIn = prediction.Input, remade, ticks, prediction.Replaced
+	} else if e.OthersUnknown(w.Tick) {
+		w.Cause = prediction.Untracked
 	} else if w.Tick-agreed >= Window {
 		w.Cause = prediction.Unknown
 	}

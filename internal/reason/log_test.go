@@ -14,13 +14,14 @@ type client struct {
 	ticks          uint32
 	pushed, remote bool
 	differed, own  bool
-	sure           bool
+	sure, unknown  bool
 }
 
 func (c client) Agreed() Tick                               { return c.agreed }
 func (c client) Remade(Tick) (Tick, uint32, bool)           { return c.remade, c.ticks, c.sure }
 func (c client) Pushed(Tick) bool                           { return c.pushed }
 func (c client) RemoteWrong(Tick) bool                      { return c.remote }
+func (c client) OthersUnknown(Tick) bool                    { return c.unknown }
 func (c client) OthersDiffered(Tick) (uint16, string, bool) { return 9, "Score", c.differed }
 func (c client) OwnDiffered(Tick) (string, bool)            { return "Stun", c.own }
 func (c client) SystemName(n uint32) string                 { return "system " + string(rune('0'+n)) }
@@ -66,6 +67,8 @@ func TestExplain(t *testing.T) {
 			Cause: prediction.RemoteInput}},
 		"what came later": {Note{Effect: 1, System: 4}, false, 15, client{agreed: 10, remote: true}, prediction.Misprediction{
 			Cause: prediction.RemoteInput}},
+		"what no snapshot had": {Note{}, false, 20, client{agreed: 10, unknown: true}, prediction.Misprediction{
+			Tick: 20, Cause: prediction.Untracked}},
 		"another read entity": {Note{}, false, 20, client{agreed: 10, differed: true}, prediction.Misprediction{
 			Cause: prediction.Untracked, Player: 9, OfOther: true, Read: "Score"}},
 		"a value of its own": {Note{}, false, 20, client{agreed: 10, own: true}, prediction.Misprediction{
