@@ -81,7 +81,7 @@ func (g *gallery) protocol(interest float32) *Protocol {
 				facts[i].Secret++
 			}
 		}
-	}, ecs.Write(&g.place), ecs.Write(&g.facts))
+	}, ecs.Write(&g.place), ecs.Write(&g.facts), ecs.Without(&g.move))
 	return p
 }
 

@@ -49,7 +49,15 @@ func (s *Sender) AppendBudget(dst []byte, budget, room int, rec *Sent) []byte {
 	s.postpone()
 
 	from := len(dst)
-	dst = s.write(dst, budget, room, own, rec)
+	if s.twin != nil {
+		dst = s.copyTwin(dst, rec)
+	} else {
+		kept := s.keepTwin()
+		dst = s.write(dst, budget, room, own, rec)
+		if kept != nil {
+			kept.bytes = append(kept.bytes[:0], dst[from:]...)
+		}
+	}
 	s.count.Snapshots++
 	s.count.Bytes += uint64(len(dst) - from)
 	if p := s.cfg.Profile; p != nil {
@@ -143,6 +151,11 @@ func (s *Sender) writeRecords(rec *Sent) {
 		s.writeRecord(c)
 	}
 	h.Flag(coder.CtxMore, false)
+	s.record(rec)
+}
+
+// record notes the chosen records as sent.
+func (s *Sender) record(rec *Sent) {
 	for i, m := range s.chosen {
 		rec.count += bits.OnesCount64(m)
 		s.count.Spawns += uint64(bits.OnesCount64(m &^ s.held[i]))

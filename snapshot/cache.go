@@ -20,6 +20,9 @@ type Cache struct {
 	entries []cached
 	code    coder.Encoder // the records
 	scratch senderScratch
+	twins   []twin
+	kept    int    // twins of this tick
+	copied  uint64 // snapshots that were twins
 	hits    uint64
 	misses  uint64
 }
@@ -64,6 +67,9 @@ type cached struct {
 // Hits returns the number of records found in the cache and the number that were made.
 func (c *Cache) Hits() (found, made uint64) { return c.hits, c.misses }
 
+// Copied returns the number of snapshots that were whole copies of another viewer's.
+func (c *Cache) Copied() uint64 { return c.copied }
+
 // begin forgets the records of an earlier tick.
 func (c *Cache) begin(s *Source) {
 	if c.tick == s.tick && c.src == s {
@@ -72,7 +78,7 @@ func (c *Cache) begin(s *Source) {
 	if c.src != s {
 		c.plans = nil
 	}
-	c.src, c.tick, c.entries = s, s.tick, c.entries[:0]
+	c.src, c.tick, c.entries, c.kept = s, s.tick, c.entries[:0], 0
 	c.code.Tables = s.reg.Tables
 	c.code.Flags.Reset()
 	c.code.Bits.Reset(c.code.Bits.Buf[:0])

@@ -17,6 +17,7 @@ type candidate struct {
 	encoded bool
 	done    bool   // its turn is over
 	kept    bool   // its record is in the cache
+	steady  bool   // it is there for all viewers with the same usual baselines
 	listed  bool   // it is expected
 	gate    uint16 // what its flag as expected costs, in 1/256 bit
 	words   int32  // of a spawn; of others see weigh
@@ -97,6 +98,7 @@ func (s *Sender) takeSteady(c *candidate) {
 	if x := s.plan(s.auds[c.wire]).slot(s.slots[c.wire]); x.is&planRecord != 0 {
 		s.cache.hits++
 		c.at, c.kept = s.cache.entries[x.at].at, true
+		c.steady = true
 		c.settle()
 	}
 }
@@ -131,6 +133,9 @@ func (s *Sender) choose(room, budget int) bool {
 	s.code.Syms = s.code.Syms[:0]
 	s.code.Bits.Reset(s.code.Bits.Buf[:0])
 	s.expecting = s.mayExpect()
+	if s.findTwin(soft) {
+		return true
+	}
 	cost := s.gather()
 	if cost >= soft/2 {
 		s.expecting = false

@@ -107,7 +107,7 @@ func (s *Sender) encodeSteady(c *candidate, a plan.Audience) bool {
 		x.is |= planRecord
 		x.at, k.entries = int32(len(k.entries)), append(k.entries, cached{at: at})
 	}
-	c.kept, c.at = true, k.entries[x.at].at
+	c.kept, c.steady, c.at = true, true, k.entries[x.at].at
 	return true
 }
 

@@ -73,6 +73,7 @@ type Sender struct {
 	usual          [3]uint32 // distances of the usual baselines; 0: none
 	ages           [3]int    // of their snapshots
 	expecting      bool
+	twin           *twin // whose bytes the snapshot at hand has; nil: it is made
 	appends        uint32
 	count          SenderCounters
 }

@@ -179,14 +179,15 @@ func registry(t tester) (*schema.Registry, []*schema.Schema) {
 
 // world is the truth of a test, and the server's side.
 type world struct {
-	rng     *rand.Rand
-	schemas []*schema.Schema
-	bodies  []*body
-	nextID  snapshot.NetID
-	tick    schema.Tick
-	source  *snapshot.Source
-	owners  int
-	busy    float64 // chance that an entity changes in a tick
+	rng       *rand.Rand
+	schemas   []*schema.Schema
+	bodies    []*body
+	nextID    snapshot.NetID
+	tick      schema.Tick
+	source    *snapshot.Source
+	owners    int
+	busy      float64 // chance that an entity changes in a tick
+	unrelated bool    // no entity refers to another
 }
 
 func newWorld(t tester, seed uint64, r *schema.Registry, schemas []*schema.Schema) *world {
@@ -195,10 +196,13 @@ func newWorld(t tester, seed uint64, r *schema.Registry, schemas []*schema.Schem
 
 func (w *world) spawn() *body {
 	b := &body{id: w.nextID, kind: w.rng.IntN(3)}
+	if w.unrelated {
+		b.kind = 1
+	}
 	w.nextID++
 	b.mask = []uint64{1<<cIdent | 1<<cPosition | 1<<cGun | 1<<cFollow, 1<<cIdent | 1<<cPosition, 1<<cPrivate | 1<<cIdent | 1<<cPurse | 1<<cBag}[b.kind]
 	b.ident.ID = uint32(b.id)
-	if w.rng.IntN(2) == 0 {
+	if w.rng.IntN(2) == 0 && !w.unrelated {
 		b.mask |= 1<<cSquad | 1<<cDossier
 	}
 	b.team = uint8(w.rng.IntN(3))
@@ -282,7 +286,9 @@ func (w *world) change(b *body) {
 			b.jumps++
 		}
 		if r.IntN(3) == 0 {
-			b.mask ^= 1 << (1 + r.IntN(components-1))
+			if at := uint64(1) << (1 + r.IntN(components-1)); !w.unrelated {
+				b.mask ^= at
+			}
 		}
 	}
 }

@@ -1,0 +1,207 @@
+package snapshot
+
+import (
+	"math/bits"
+	"slices"
+
+	"github.com/foretick/foretick/internal/plan"
+	"github.com/foretick/foretick/schema"
+)
+
+// twin is a whole snapshot of the tick, kept for other viewers that own nothing: observers
+// with equal grants and views get the same bytes, if their networks delivered the same of
+// what matters. It holds all that the bytes depend on.
+type twin struct {
+	everything bool
+	expecting  bool
+	whole      bool // nothing was postponed in the usual baseline
+	window     int
+	spawns     int
+	usual      [3]uint32
+	carried    [3]wireSet // by the usual baselines
+	live       wireSet
+	want       wireSet
+	entities   []twinEntity // those sent or expected
+	leaving    []twinLeaving
+	bytes      []byte
+
+	cost, total, others int // what decided that all of it fits
+}
+
+// twinEntity is what a record means besides its wire id. Of one that is not sent there are
+// only the first two.
+type twinEntity struct {
+	slot int32
+	aud  plan.Audience
+
+	steady bool // it is in all usual baselines: the rest matters only if it is not
+	held   bool
+	stale  bool // its baseline is too old
+	jumps  uint16
+	known  [3]bool // the viewer holds its values of the usual baselines' ticks
+	from   schema.Tick
+	born   schema.Tick
+	acked  schema.Tick
+	at     [3]schema.Tick
+}
+
+type twinLeaving struct {
+	wire   schema.WireID
+	hidden bool
+	gone   schema.Tick
+}
+
+// maxTwins bounds those of a tick: viewers fall into groups by their delays.
+const maxTwins = 8
+
+// mayTwin reports whether a sender's snapshot may be another's, as far as is known before
+// its records are chosen.
+func (s *Sender) mayTwin() bool {
+	return s.viewer == 0 && s.planned && !s.tight && !s.counts() && s.cfg.Profile == nil &&
+		!s.stuck && s.Leaving() == len(s.leaving) && s.unsure()+min(s.mostSpawns(), maxUnsure) <= maxUnsure
+}
+
+// desire fills want: the entities with something to send.
+func (s *Sender) desire() {
+	for i, live := range s.live {
+		s.want[i] = live & (^s.held[i] | s.dirty[i] | s.pending[i])
+	}
+}
+
+// findTwin looks for a snapshot of this tick that is the sender's too, within left bits. It
+// then chooses its records.
+func (s *Sender) findTwin(left int) bool {
+	s.twin = nil
+	if s.cache.kept == 0 || !s.mayTwin() {
+		return false
+	}
+	s.desire()
+	for i := range s.cache.twins[:s.cache.kept] {
+		if t := &s.cache.twins[i]; s.isTwin(t) && left >= 2*t.cost+2 && t.cost+t.total+s.gapBits(t.others) <= left {
+			s.twin, s.barred, s.barredOwn = t, false, false
+			s.cache.hits += uint64(len(t.entities))
+			copy(s.chosen, s.want)
+			return true
+		}
+	}
+	return false
+}
+
+// isTwin compares everything that a snapshot depends on.
+func (s *Sender) isTwin(t *twin) bool {
+	if s.usual != t.usual || s.expecting != t.expecting || s.cfg.Everything != t.everything || s.cfg.Window != t.window || s.cfg.Spawns != t.spawns ||
+		s.trail.aged(s.ages[0]).whole != t.whole || !slices.Equal(s.want, t.want) || !slices.Equal(s.live, t.live) || len(s.leaving) != len(t.leaving) {
+		return false
+	}
+	for i, age := range s.ages {
+		if !slices.Equal(s.trail.aged(age).carried, t.carried[i]) {
+			return false
+		}
+	}
+	for i, w := range s.leaving {
+		if s.departure(w) != t.leaving[i] {
+			return false
+		}
+	}
+	n := 0
+	for w := range s.mentioned {
+		if e := &t.entities[n]; s.entity(w, e.steady) != *e || s.refers.has(w) && s.want.has(w) {
+			return false
+		}
+		n++
+	}
+	return true
+}
+
+func (s *Sender) departure(w schema.WireID) twinLeaving {
+	return twinLeaving{w, s.shown[w].hidden, s.shown[w].gone}
+}
+
+// mentioned calls yield for each entity that is sent or expected.
+func (s *Sender) mentioned(yield func(schema.WireID) bool) {
+	usual := s.trail.aged(s.ages[0]).carried
+	for i, want := range s.want {
+		m := want
+		if s.expecting {
+			m |= s.live[i] & usual[i]
+		}
+		for ; m != 0; m &= m - 1 {
+			if !yield(schema.WireID(i<<6 + bits.TrailingZeros64(m))) {
+				return
+			}
+		}
+	}
+}
+
+// entity returns what an entity's record depends on.
+func (s *Sender) entity(w schema.WireID, steady bool) twinEntity {
+	e := twinEntity{slot: s.slots[w], aud: s.auds[w], steady: steady}
+	if !s.want.has(w) {
+		return e
+	}
+	e.from = s.from[w]
+	if steady {
+		return e
+	}
+	l, g, t := &s.trail, &s.shown[w], s.src.tick
+	e.held, e.jumps, e.born, e.acked = s.held.has(w), g.jumps, g.born, l.acked(w)
+	e.stale = l.last(w) != e.acked && t-l.since(w) >= uint32(s.cfg.Window)
+	for i, age := range s.ages {
+		e.at[i], e.known[i] = l.holds(w, age)
+	}
+	return e
+}
+
+// keepTwin keeps the snapshot that was chosen, for others; its bytes follow.
+func (s *Sender) keepTwin() *twin {
+	if s.cache.kept == maxTwins || !s.mayTwin() || len(s.runs) > 0 || s.barred || s.expecting != s.mayExpect() {
+		return nil
+	}
+	total, others, cost := 0, 0, 0
+	for i := range s.cands {
+		c := &s.cands[i]
+		if s.refers.has(c.wire) {
+			return nil
+		}
+		if total += int(c.size); !c.listed {
+			others++
+		}
+	}
+	for _, x := range s.expected {
+		cost += int(s.code.Tables.Costs[x.ctx][0])
+	}
+	k := s.cache
+	if k.kept == len(k.twins) {
+		k.twins = append(k.twins, twin{})
+	}
+	t := &k.twins[k.kept]
+	k.kept++
+	t.everything, t.expecting, t.usual, t.whole = s.cfg.Everything, s.expecting, s.usual, s.trail.aged(s.ages[0]).whole
+	for i, age := range s.ages {
+		t.carried[i] = append(t.carried[i][:0], s.trail.aged(age).carried...)
+	}
+	t.live, t.want = append(t.live[:0], s.live...), append(t.want[:0], s.want...)
+	t.window, t.spawns = s.cfg.Window, s.cfg.Spawns
+	t.leaving, t.entities = t.leaving[:0], t.entities[:0]
+	for _, w := range s.leaving {
+		t.leaving = append(t.leaving, s.departure(w))
+	}
+	n := 0
+	for w := range s.mentioned {
+		for n < len(s.cands) && s.cands[n].wire < w {
+			n++
+		}
+		t.entities = append(t.entities, s.entity(w, n < len(s.cands) && s.cands[n].wire == w && s.cands[n].steady))
+	}
+	t.cost, t.total, t.others = (cost+255)/256, total, others
+	return t
+}
+
+// copyTwin appends the snapshot that another viewer got, and notes its records as sent.
+func (s *Sender) copyTwin(dst []byte, rec *Sent) []byte {
+	s.head.Bits.Reset(s.head.Bits.Buf[:0])
+	s.writeLeaving(&s.head.Bits, rec)
+	s.record(rec)
+	s.cache.copied++
+	return append(dst, s.twin.bytes...)
+}
