@@ -3,8 +3,12 @@ package foretick
 import (
 	"errors"
 	"fmt"
+	"hash/fnv"
 	"slices"
 	"time"
+	"unsafe"
+
+	"github.com/foretick/foretick/ecs"
 )
 
 // checkTags checks the tags of a config: a typing mistake would only switch systems off.
@@ -31,7 +35,7 @@ func (p *Protocol) checkConfigTags(config string, tags []string) error {
 // between Steps, with the tag [TagRender] in [ServerConfig].Tags; it panics with
 // [UsageError] without. There is nothing to interpolate: each tick is drawn as it is, with
 // every entity. What a render system writes into replicated components stays, so let it only
-// read them.
+// read them: builds with the tag foretick_debug panic with [UsageError] after one that does.
 func (s *Server) Draw(since time.Duration) {
 	if !slices.Contains(s.cfg.Tags, TagRender) {
 		misuse("Server.Draw on a server that draws nothing: add foretick.TagRender to ServerConfig.Tags")
@@ -39,5 +43,37 @@ func (s *Server) Draw(since time.Duration) {
 	f := &s.sim.frame
 	defer func(dt float32) { f.DT = dt }(f.DT)
 	f.DT = float32(since.Seconds())
+	if !debugBuild {
+		s.p.schedule.ExecuteRender(s.sim.world, f)
+		return
+	}
+	before := s.replicated()
 	s.p.schedule.ExecuteRender(s.sim.world, f)
+	if s.replicated() != before {
+		misuse("a render system wrote replicated components in Server.Draw, and changed the match: let it only read them; those that declare to write are %q", s.p.renderWriters())
+	}
+}
+
+// replicated returns a hash of the memory of all replicated components.
+func (s *Server) replicated() uint64 {
+	h := fnv.New64a()
+	for _, rows := range s.sim.entities.All(s.sim.world) {
+		for i := range s.p.Components {
+			c := &s.p.Components[i]
+			if base := rows.Column(c.ID); base != nil && c.Size > 0 {
+				_, _ = h.Write(unsafe.Slice((*byte)(base), uintptr(rows.Len())*c.Size)) // never fails
+			}
+		}
+	}
+	return h.Sum64()
+}
+
+// renderWriters returns the render systems that declare to write replicated components.
+func (p *compiled) renderWriters() (names []string) {
+	for _, sys := range p.schedule.Systems() {
+		if sys.Render && slices.ContainsFunc(slices.Concat(sys.Writes, sys.OtherWrites), func(id ecs.ID) bool { return p.Index(id) >= 0 }) {
+			names = append(names, sys.Name)
+		}
+	}
+	return names
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"hash"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"github.com/foretick/foretick"
@@ -334,6 +335,11 @@ func (m *Match) Owner(endpoint int) foretick.PlayerID {
 		}
 	}
 	return ecs.Nobody
+}
+
+// observes reports whether the endpoint with this number belongs to a client that observes.
+func (m *Match) observes(endpoint int) bool {
+	return slices.ContainsFunc(m.seats, func(st *seat) bool { return st.observes && st.endpoint.ID() == endpoint })
 }
 
 // Listener returns the server's endpoint, for clients that a test creates

@@ -50,6 +50,7 @@ type seat struct {
 	drift    float64
 	after    func(foretick.View)
 	paused   bool
+	observes bool
 	gone     bool
 	next     time.Duration
 	frames   int
@@ -69,7 +70,7 @@ func (m *Match) Join(cfg foretick.ClientConfig, s Seat) (*foretick.Client, error
 	}
 	s.Drift = min(max(s.Drift, -0.5), 1)
 	st := &seat{
-		endpoint: m.Net.Dial(m.listen, s.Up, s.Down), after: s.After, drift: s.Drift, up: s.Up, down: s.Down,
+		endpoint: m.Net.Dial(m.listen, s.Up, s.Down), observes: cfg.Observe, after: s.After, drift: s.Drift, up: s.Up, down: s.Down,
 		interval: time.Duration(float64(time.Second) / float64(s.FrameRate) / (1 + s.Drift)),
 	}
 	wrap := s.Wrap

@@ -6,7 +6,8 @@ import (
 	"github.com/foretick/foretick/ecs"
 )
 
-// Secrets checks that marked values in private fields reach only their owner.
+// Secrets checks that marked values in private fields reach only their owner, and no
+// observer: it is for matches whose observers have public or teams' grants.
 // The game writes [Secret] of a player into a uint64 field that only that
 // player may receive. The checker searches every packet to anyone else for it,
 // at every bit position.
@@ -17,6 +18,8 @@ type Secrets struct {
 	// Packets counts the packets searched, and Found the secrets that reached
 	// their owners: without any there was nothing to leak.
 	Packets, Found uint64
+	// Observed counts the packets among them that went to observers.
+	Observed uint64
 }
 
 // half is one half of a player's secret.
@@ -56,8 +59,11 @@ func (s *Secrets) start() {
 
 // Packet implements [PacketChecker].
 func (s *Secrets) Packet(m *Match, _, to int, b []byte) error {
-	player := m.Owner(to)
-	if player == ecs.Nobody {
+	player, observes := m.Owner(to), m.observes(to)
+	switch {
+	case observes:
+		s.Observed++
+	case player == ecs.Nobody:
 		return nil
 	}
 	if s.known == nil {
@@ -85,9 +91,12 @@ func (s *Secrets) Packet(m *Match, _, to int, b []byte) error {
 			default:
 				low = h.player
 			}
-			if low == high && low == player {
+			if low == high && low == player && low != ecs.Nobody {
 				s.Found++
 			} else if low == high && low != ecs.Nobody {
+				if observes {
+					return fmt.Errorf("an observer was sent the secret of player %d, %#x, up to byte %d of %d", low, Secret(low), i, len(b))
+				}
 				return fmt.Errorf("player %d was sent the secret of player %d, %#x, up to byte %d of %d", player, low, Secret(low), i, len(b))
 			}
 		}
