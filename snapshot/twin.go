@@ -103,12 +103,27 @@ func (s *Sender) isTwin(t *twin) bool {
 			return false
 		}
 	}
-	n := 0
-	for w := range s.mentioned {
-		if e := &t.entities[n]; s.entity(w, e.steady) != *e || s.refers.has(w) && s.want.has(w) {
+	usual, n := t.carried[0], 0
+	for i, want := range s.want {
+		if want&s.refers[i] != 0 {
 			return false
 		}
-		n++
+		m := want
+		if s.expecting {
+			m |= s.live[i] & usual[i]
+		}
+		for ; m != 0; m &= m - 1 {
+			w := schema.WireID(i<<6 + bits.TrailingZeros64(m))
+			e := &t.entities[n]
+			n++
+			switch {
+			case s.slots[w] != e.slot || s.auds[w] != e.aud:
+				return false
+			case want&(m&-m) == 0:
+			case s.from[w] != e.from || !e.steady && s.entity(w, false) != *e:
+				return false
+			}
+		}
 	}
 	return true
 }
