@@ -51,6 +51,9 @@ func (tl *timeline) guess(t Tick) {
 				at := unsafe.Add(base, uintptr(k)*cmd.Size)
 				clear(unsafe.Slice((*byte)(at), cmd.Size))
 				tl.p.handlers.guess(&tl.frame, rows.Entity(k), max(int(int32(t-basis)), 1), at)
+				if !tl.frame.Replay { // once for each tick
+					tl.losses.sentBy("(PredictRemote)", cmd.Name, cmd.Schema, at)
+				}
 				tl.scratch.packed = cmd.Schema.Pack(at, tl.scratch.packed[:0])
 				if cmd.Schema.Unpack(tl.scratch.packed, at) != nil {
 					clear(unsafe.Slice((*byte)(at), cmd.Size))

@@ -18,7 +18,8 @@ type Loss struct {
 	Component, Field string
 	// System is the last system that wrote the field, or the system or request handler that
 	// sent the message. It is set in debug builds only (tag foretick_debug), and "" if no
-	// system did.
+	// system did. In all builds it is "(PredictRemote)" and "(Decay)" for commands that these
+	// functions of the game made.
 	System string
 	// Outside counts values outside of the tag's range, once per tick and entity. They
 	// become, or are sent as, the nearest end of the range. NaN becomes 0, and so do the
@@ -107,6 +108,14 @@ func (l *losses) sent(name string, s *schema.Schema, at unsafe.Pointer) {
 			l.list[i].Outside++
 		}
 	}
+}
+
+// sentBy is sent for a value that a function of the game made, by its name.
+func (l *losses) sentBy(function, name string, s *schema.Schema, at unsafe.Pointer) {
+	before := l.running
+	l.running = function
+	l.sent(name, s, at)
+	l.running = before
 }
 
 // unsent is Schema.Outside for a packed value, which holds no infinity: a component does.

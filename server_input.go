@@ -113,6 +113,7 @@ func (s *Server) standIn(p *player, c *layout.Command, how prediction.StandIn) {
 	case s.p.handlers.decay != nil && in.repeated <= repeat+max(s.cfg.DecayInput, 0):
 		s.decay(p, c)
 		c.Schema.ClearMomentary(in.last)
+		s.sim.losses.sentBy("(Decay)", c.Name, c.Schema, in.last)
 		how = max(how, prediction.Decayed)
 	default:
 		clear(unsafe.Slice((*byte)(in.last), c.Size))

@@ -172,3 +172,63 @@ func TestChecksNameLosses(t *testing.T) {
 		}
 	}
 }
+
+// rover is a game that guesses, and lets decay, commands that its tag does not hold.
+type rover struct {
+	at   ecs.Component[order]
+	cmd  ecs.Component[crank]
+	body ecs.Prefab
+}
+
+func (g *rover) protocol() *foretick.Protocol {
+	p := foretick.NewProtocol("rover", 1)
+	p.Component(&g.at, foretick.Predicted())
+	p.Command(&g.cmd)
+	p.Prefab(&g.body, "body", &g.at, &g.cmd)
+	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) { f.Spawn(&g.body, player) })
+	p.Shared("drive", func(_ *foretick.Frame, rows ecs.Rows) {
+		for i, at := 0, g.at.Slice(rows); i < len(at); i++ {
+			at[i].Cups = uint8(g.cmd.Slice(rows)[i].Pull * 5)
+		}
+	}, ecs.Read(&g.cmd), ecs.Write(&g.at))
+	foretick.PredictRemote(p, &g.cmd, func(_ *foretick.Frame, _ ecs.Entity, _ int, cmd *crank) { cmd.Pull = 2 })
+	foretick.Decay(p, &g.cmd, func(cmd *crank, _ int) { cmd.Pull = 3 })
+	return p
+}
+
+// What the functions of PredictRemote and Decay make of a command is rounded as on the wire.
+// What that loses is counted by their names, once a tick, however often the tick runs again.
+func TestLossesOfGuessesAndDecay(t *testing.T) {
+	m := simtest.New(3)
+	srv, err := m.Serve(foretick.ServerConfig{Protocol: (&rover{}).protocol(), DecayInput: time.Second})
+	require.NoError(t, err)
+	link := sim.Link{Latency: 60 * time.Millisecond, Jitter: 20 * time.Millisecond, Loss: 0.05}
+	var clients [2]*foretick.Client
+	for i := range clients {
+		g := &rover{}
+		clients[i], err = m.Join(foretick.ClientConfig{Protocol: g.protocol(), Sample: foretick.Sample(&g.cmd, func(v foretick.View) crank {
+			return crank{Pull: float32(v.Tick%7) / 7}
+		})}, simtest.Seat{Up: link, Down: link})
+		require.NoError(t, err)
+	}
+	m.Run(4 * time.Second)
+	m.Link(clients[1], sim.Link{Loss: 1}, sim.Link{Loss: 1})
+	m.Run(6 * time.Second)
+	require.NoError(t, m.Err())
+	ticks := uint64(clients[0].View().Tick)
+	count := func(ls []foretick.Loss, by string) (n uint64) {
+		for _, l := range ls {
+			if l.Component == "crank" && l.Field == "Pull" && l.System == by {
+				n += l.Outside
+			}
+		}
+		return n
+	}
+	guessed := count(clients[0].Losses(nil), "(PredictRemote)")
+	t.Logf("%d ticks: %d guesses outside; %d by Decay on the server", ticks, guessed, count(srv.Losses(nil), "(Decay)"))
+	require.Greater(t, guessed, uint64(30))
+	require.LessOrEqual(t, guessed, ticks)
+	require.GreaterOrEqual(t, clients[0].Stats().ValuesOutside, guessed)
+	require.Positive(t, count(srv.Losses(nil), "(Decay)"))
+	require.Zero(t, count(clients[0].Losses(nil), ""), "what the players press fits")
+}
