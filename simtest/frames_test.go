@@ -118,7 +118,8 @@ func TestFramesThatComeBack(t *testing.T) {
 				other := walker(t, m, rate, foretick.ClientConfig{}, simtest.Seat{Up: link, Down: link})
 				m.Run(10 * time.Second)
 				lead, shown := offsets(m, c)
-				him, quiet, otherStats := other.View().Player, missing(srv, other), other.Stats()
+				otherLead, otherShown := offsets(m, other)
+				him, quiet, otherStats, began := other.View().Player, missing(srv, other), other.Stats(), srv.Tick()
 				m.Freeze(c, true)
 				for at := row.every; at > 0 && at < row.length; at += row.every {
 					m.Net.At(m.Net.Now()+at, func() { m.Freeze(c, false) })
@@ -141,6 +142,13 @@ func TestFramesThatComeBack(t *testing.T) {
 				require.Equal(t, quiet, missing(srv, other))
 				require.Equal(t, otherStats.HardResets, other.Stats().HardResets)
 				require.Equal(t, otherStats.Mispredictions, other.Stats().Mispredictions)
+				require.Equal(t, otherStats.Stalls, other.Stats().Stalls)
+				require.Equal(t, otherStats.SnapshotsStale, other.Stats().SnapshotsStale)
+				ticks := uint64(srv.Tick() - began)
+				require.InDelta(t, ticks, other.Stats().Snapshots-otherStats.Snapshots, 0.01*float64(ticks)+8, "each tick's snapshot")
+				nowLead, nowShown := offsets(m, other)
+				require.InDelta(t, otherLead.Seconds(), nowLead.Seconds(), 0.02)
+				require.InDelta(t, otherShown.Seconds(), nowShown.Seconds(), 0.02)
 			})
 		}
 	}
