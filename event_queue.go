@@ -42,13 +42,15 @@ type eventRow[T any] struct {
 	cancelled []func(*Frame, ecs.Entity, T)
 }
 
-// tell calls handlers in the middle of the system that raised the event. Writes of the
-// handlers are not counted as that system's.
+// tell calls handlers in the middle of the system that raised the event. What they write and
+// ask is not that system's doing: they may ask what the player saw.
 func tell[T any](f *Frame, fns []func(*Frame, ecs.Entity, T), by ecs.Entity, v T) {
-	was := f.World.Guard(false)
+	was, shared := f.World.Guard(false), f.shared
+	f.shared = nil
 	for _, fn := range fns {
 		fn(f, by, v)
 	}
+	f.shared = shared
 	f.World.Guard(was)
 }
 
