@@ -238,7 +238,8 @@ func (tl *timeline) listFields(comp *layout.Component, e ecs.Entity, prefab stri
 		if !comp.Schema.Differs(f, ours, theirs) {
 			continue
 		}
-		d.Field = field.Name
+		label := tl.cfg.Protocol.compiled.labels.Of(comp.Name, field.Name)
+		d.Field, d.Label, d.Unit, d.Values = field.Name, label.Name, label.Unit, label.Values
 		d.Predicted, d.Actual = comp.Schema.Value(f, ours, schema.GridSim), comp.Schema.Value(f, theirs, schema.GridSim)
 		w.Differences = append(w.Differences, d)
 	}

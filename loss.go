@@ -185,7 +185,7 @@ func (l *losses) find(name string, s *schema.Schema, field int, system string, s
 		l.list = append(l.list, Loss{Component: name, Field: f.Name})
 		return len(l.list) - 1
 	}
-	line := []any{"tick", *l.tick, "component", name, "field", f.Name, "min", f.Min, "max", f.Max, "step", f.Sim}
+	line := l.p.labelled([]any{"tick", *l.tick, "component", name, "field", f.Name, "min", f.Min, "max", f.Max, "step", f.Sim}, name, f.Name)
 	if debugBuild {
 		line = append(line, "system", system)
 	}

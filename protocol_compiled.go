@@ -18,6 +18,7 @@ type compiled struct {
 	identity ecs.Component[networkID]
 	schedule *ecs.Schedule[*Frame]
 	handlers handlers
+	labels   schema.Labels // how tools and logs show fields
 
 	parent       ecs.Component[parentLink]
 	hierarchy    bool // parents travel

@@ -73,6 +73,7 @@ func (p *Protocol) Component(h ecs.Handle, opts ...ComponentOption) {
 		p.fault(err)
 		return
 	}
+	p.label(c.Name, h.Type())
 	c.ID, c.Handle, c.Zero = h.ID(), h, reflect.New(h.Type()).UnsafePointer()
 	c.Schema, c.Tolerant = s, s.Tolerant()
 	p.compiled.Extrapolates = p.compiled.Extrapolates || s.Extrapolates()
@@ -132,6 +133,7 @@ func (p *Protocol) Command(h ecs.Handle) {
 		p.faulty(h, err)
 		return
 	}
+	p.label(name, h.Type())
 	if err := p.compiled.Types.Register(h, ecs.Named(name)); err != nil {
 		p.fault(err)
 		return

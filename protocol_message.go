@@ -47,6 +47,7 @@ func (m *Message[T]) OnClient(p *Protocol, fn func(f *Frame, tick Tick, v T), op
 		return
 	}
 	m.schema = s
+	p.label(s.Name(), t)
 	if fn == nil {
 		p.deaf = append(p.deaf, s.Name())
 	}

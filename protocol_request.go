@@ -46,6 +46,7 @@ func (r *Request[T]) Handle(p *Protocol, fn func(f *Frame, player PlayerID, v T)
 	if !p.countFields("request", s) {
 		return
 	}
+	p.label(s.Name(), t)
 	handler := "request " + s.Name()
 	if fn == nil {
 		p.mute = append(p.mute, s.Name())

@@ -17,6 +17,11 @@ func (s *Server) publish() error {
 	if err == nil && s.cfg.AllowOtherBuilds {
 		_, err = schema.ReadProtocol(b)
 	}
+	if len(s.p.labels) > 0 {
+		if _, err := s.library.Add(netcode.LabelSchema, s.p.labels.Append(nil)); err != nil {
+			s.cfg.Logger.Warn("tools do not get the labels of fields", "err", err)
+		}
+	}
 	if err != nil && s.cfg.AllowOtherBuilds {
 		return fmt.Errorf("foretick: ServerConfig.AllowOtherBuilds needs a schema that can travel: %w", err)
 	}

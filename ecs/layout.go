@@ -3,6 +3,7 @@ package ecs
 import (
 	"reflect"
 	"strconv"
+	"strings"
 )
 
 // span is a range of bytes [from, to) of a type that hold a value, not padding.
@@ -67,7 +68,17 @@ type Field struct {
 	Type   reflect.Type // Go type of the leaf
 	Offset uintptr      // bytes from the start of the row
 	Tag    reflect.StructTag
-	Enum   []string // names of its values from 0, if given with Enum
+	Enum   []string // names of its values from 0, if given with Enum, or by its tag, as in enum:"idle,run"
+}
+
+// enumOf returns the names of a field's values: those of its tag, as in enum:"idle,run", or
+// those given with Enum.
+func enumOf(d *typeData, t reflect.Type, tag reflect.StructTag) []string {
+	named := tag.Get("enum")
+	if named == "" || t.Kind() < reflect.Int || t.Kind() > reflect.Uint64 {
+		return d.enums[t]
+	}
+	return strings.Split(named, ",")
 }
 
 func fieldsOf(d *typeData) []Field {
@@ -86,7 +97,7 @@ func fieldsOf(d *typeData) []Field {
 				walk(t.Elem(), path+"["+strconv.Itoa(i)+"]", at+uintptr(i)*t.Elem().Size(), tag)
 			}
 		default:
-			out = append(out, Field{Path: path, Type: t, Offset: at, Tag: tag, Enum: d.enums[t]})
+			out = append(out, Field{Path: path, Type: t, Offset: at, Tag: tag, Enum: enumOf(d, t, tag)})
 		}
 	}
 	walk(d.rtype, d.name, 0, "")

@@ -7,6 +7,10 @@ const MaxSchemaName = 64
 // docs/STANDARD.md.
 const ProtocolSchema = "protocol"
 
+// LabelSchema is the name of the labels of a game's fields, which only tools ask for: see
+// package schema.
+const LabelSchema = "labels"
+
 // Kinds of the reliable messages that carry schemas. The caller must not use
 // them for anything else on that channel.
 const (

@@ -11,6 +11,7 @@ import (
 // the next Step. The zero Entity has no fields.
 type Entity struct {
 	registry *schema.Registry
+	labels   schema.Labels
 	ghost    *snapshot.Ghost
 	state    snapshot.State
 }
@@ -23,7 +24,13 @@ type Field struct {
 	// Value is a bool, an int64, a uint64, a float64, a string, a rotation of four numbers,
 	// or the [schema.WireID] of a reference: see [schema.Schema.Value].
 	Value any
+	// Label is how the game wants the field shown. It is zero without one, and until the
+	// server has sent it: see [Observer.Labels].
+	Label schema.Label
 }
+
+// String returns the value with its unit, and an integer by its name if the game gave names.
+func (f Field) String() string { return f.Label.Text(f.Value) }
 
 // Entities lists the entities that the observer sees in the newest snapshot, in no
 // particular order. It returns nil before the first snapshot. It allocates.
@@ -34,7 +41,7 @@ func (o *Observer) Entities() []Entity {
 	var all []Entity
 	for _, g := range o.recv.Ghosts() {
 		if g.Gone == 0 {
-			all = append(all, Entity{o.recv.Registry(), g, g.Newest()})
+			all = append(all, Entity{o.recv.Registry(), o.labels, g, g.Newest()})
 		}
 	}
 	return all
@@ -49,7 +56,7 @@ func (o *Observer) Entity(id schema.WireID) (Entity, bool) {
 	if g == nil || g.Gone != 0 {
 		return Entity{}, false
 	}
-	return Entity{o.recv.Registry(), g, g.Newest()}, true
+	return Entity{o.recv.Registry(), o.labels, g, g.Newest()}, true
 }
 
 // ID returns the number that the connection gave the entity. References in fields hold it.
@@ -80,7 +87,7 @@ func (e Entity) Fields() iter.Seq[Field] {
 				if !e.receives(f) || !s.Has(i, words) {
 					continue
 				}
-				if !yield(Field{s.Name(), f.Name, s.Value(i, words, e.state.Grid(c))}) {
+				if !yield(Field{s.Name(), f.Name, s.Value(i, words, e.state.Grid(c)), e.labels.Of(s.Name(), f.Name)}) {
 					return
 				}
 			}

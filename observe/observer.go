@@ -30,6 +30,8 @@ type Observer struct {
 	conn   *netcode.Conn
 	schema *schema.Protocol
 	raw    []byte
+	labels schema.Labels
+	called bool   // for the labels
 	in     bool   // the server let it in
 	of     uint16 // the player whose view it has
 	eye    netcode.Eye
@@ -61,6 +63,11 @@ func (o *Observer) Schema() *schema.Protocol { return o.schema }
 // SchemaBytes returns the bytes that Schema was read from. Put them at the head of a
 // recording, so that [schema.ReadProtocol] can read it later. Do not write to them.
 func (o *Observer) SchemaBytes() []byte { return o.raw }
+
+// Labels returns how the game wants its fields shown, as the server sent it: units, names of
+// values. It is nil before it arrives, and where the game has none. Pass it to
+// [schema.Protocol.Document] for a document of the game.
+func (o *Observer) Labels() schema.Labels { return o.labels }
 
 // Receiver returns the received state of the world, for tools that need more than
 // [Observer.Entities]: values by tick, interpolation, hashes. It is nil until the server
@@ -182,6 +189,9 @@ func (o *Observer) send() {
 	o.sent = o.now
 	if !o.asked {
 		o.asked = o.conn.SendOn(standard.ChannelSchemas, 0, netcode.KindSchemaRequest, netcode.SchemaRequest{Name: netcode.ProtocolSchema}.Append(nil)) == nil
+	}
+	if o.schema != nil && !o.called {
+		o.called = o.conn.SendOn(standard.ChannelSchemas, 0, netcode.KindSchemaRequest, netcode.SchemaRequest{Name: netcode.LabelSchema}.Append(nil)) == nil
 	}
 	pk := o.conn.Begin(o.now)
 	for _, ok := o.conn.NextFate(); ok; _, ok = o.conn.NextFate() {

@@ -65,6 +65,10 @@ func (o *Observer) packet(b []byte) {
 // reply takes the schema in.
 func (o *Observer) reply(r netcode.Reliable) {
 	reply, err := netcode.ParseSchemaReply(r.Payload)
+	if err == nil && r.Kind == netcode.KindSchemaReply && o.called && reply.Name == netcode.LabelSchema {
+		o.label(reply)
+		return
+	}
 	if r.Kind != netcode.KindSchemaReply || err != nil || o.schema != nil {
 		o.malformed++
 		return
@@ -86,6 +90,19 @@ func (o *Observer) reply(r netcode.Reliable) {
 		return
 	}
 	o.schema, o.raw = s, bytes.Clone(reply.Data)
+}
+
+// label takes the labels in. A tool works without them, so malformed ones are dropped.
+func (o *Observer) label(reply netcode.SchemaReply) {
+	if !reply.Known {
+		return // the game has none
+	}
+	labels, err := schema.ReadLabels(reply.Data)
+	if err != nil || o.labels != nil {
+		o.malformed++
+		return
+	}
+	o.labels = labels
 }
 
 func (o *Observer) message(m netcode.Message) error {

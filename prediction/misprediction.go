@@ -3,6 +3,7 @@ package prediction
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"strings"
 )
 
@@ -52,11 +53,37 @@ type Difference struct {
 	Field     string `json:"field"`
 	Predicted any    `json:"predicted"`
 	Actual    any    `json:"actual"`
+
+	Label  string   `json:"label,omitempty"`  // the field's name for people, if the game gave one
+	Unit   string   `json:"unit,omitempty"`   // of both values
+	Values []string `json:"values,omitempty"` // names of an integer's values from 0
 }
 
 // String returns the field and both values.
 func (d Difference) String() string {
-	return fmt.Sprintf("%s%s.%s predicted %s, server has %s", named(d.Prefab), d.Component, d.Field, shown(d.Predicted), shown(d.Actual))
+	label, unit := "", ""
+	if d.Label != "" {
+		label = " (" + d.Label + ")"
+	}
+	if d.Unit != "" {
+		unit = " " + d.Unit
+	}
+	return fmt.Sprintf("%s%s.%s%s predicted %s%s, server has %s%s", named(d.Prefab), d.Component, d.Field, label, d.shown(d.Predicted), unit, d.shown(d.Actual), unit)
+}
+
+// shown is shown, with an integer's value by its name.
+func (d Difference) shown(v any) string {
+	at := -1
+	switch v := v.(type) {
+	case int64:
+		at = int(v)
+	case uint64:
+		at = int(min(v, math.MaxInt32))
+	}
+	if at >= 0 && at < len(d.Values) {
+		return d.Values[at]
+	}
+	return shown(v)
 }
 
 // Misprediction explains one correction: the predicted value, the server's

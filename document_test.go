@@ -1,0 +1,142 @@
+package foretick_test
+
+import (
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/observe"
+	"github.com/foretick/foretick/prediction"
+	"github.com/foretick/foretick/simtest"
+	"github.com/foretick/foretick/transport/sim"
+)
+
+// labelledGame declares one game with labels or without.
+func labelledGame[Body, Input, Talk any](body *ecs.Component[Body], input *ecs.Component[Input], body2 *ecs.Prefab, move func(*Body)) *foretick.Protocol {
+	p := foretick.NewProtocol("labelled", 1)
+	p.Component(body, foretick.Predicted())
+	p.Command(input)
+	p.Prefab(body2, "body", body, input)
+	var talk foretick.Request[Talk]
+	var said foretick.Message[Talk]
+	talk.Handle(p, func(*foretick.Frame, foretick.PlayerID, Talk) {})
+	said.OnClient(p, func(*foretick.Frame, foretick.Tick, Talk) {})
+	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) { f.Spawn(body2, player) })
+	p.Shared("move", func(*foretick.Frame, ecs.Rows) {}, ecs.Write(body))
+	p.Server("spoil", func(f *foretick.Frame, rows ecs.Rows) {
+		for i := range body.Slice(rows) {
+			if f.Tick%30 == 0 {
+				move(&body.Slice(rows)[i])
+			}
+		}
+	}, ecs.Write(body))
+	return p
+}
+
+func plainGame() *foretick.Protocol {
+	type Body struct {
+		Speed float32 `net:"min=0,max=30,step=0.5"`
+		State uint8   `net:"max=3"`
+	}
+	type Input struct {
+		Turn int8 `net:"min=-4,max=4"`
+	}
+	type Talk struct {
+		Volume uint8
+	}
+	return labelledGame[Body, Input, Talk](new(ecs.Component[Body]), new(ecs.Component[Input]), new(ecs.Prefab), func(*Body) {})
+}
+
+type shownGame struct {
+	p    *foretick.Protocol
+	find func(w *ecs.World, e ecs.Entity) (string, error)
+}
+
+func newShownGame() shownGame {
+	type Body struct {
+		Speed float32 `net:"min=0,max=30,step=0.5" name:"ground speed" unit:"m/s"`
+		State uint8   `net:"max=3" enum:"standing,walking,dead"`
+	}
+	type Input struct {
+		Turn int8 `net:"min=-4,max=4" unit:"quarter turns"`
+	}
+	type Talk struct {
+		Volume uint8 `unit:"dB"`
+	}
+	body := new(ecs.Component[Body])
+	return shownGame{
+		p: labelledGame[Body, Input, Talk](body, new(ecs.Component[Input]), new(ecs.Prefab), func(b *Body) { b.Speed, b.State = b.Speed+40, 2 }),
+		find: func(w *ecs.World, e ecs.Entity) (string, error) {
+			err := w.SetValue(e, "Body.State", "walking")
+			return string('0' + rune(body.Get(w, e).State)), err
+		},
+	}
+}
+
+// Labels change neither the description of a protocol, nor its hash, nor its schema's bytes.
+func TestLabelsAreInNoHash(t *testing.T) {
+	plain, shown := plainGame(), newShownGame().p
+	require.NoError(t, plain.Err())
+	require.NoError(t, shown.Err())
+	require.Equal(t, plain.Describe(), shown.Describe())
+	require.Equal(t, plain.Hash(), shown.Hash())
+	require.Equal(t, plain.Schema(nil), shown.Schema(nil))
+	require.NotEqual(t, plain.Document(), shown.Document())
+}
+
+func TestFaultyLabelsAreNamed(t *testing.T) {
+	type Body struct {
+		Speed float32 `unit:"a unit that is so long that no table could ever show it in a single line of text"`
+	}
+	p := foretick.NewProtocol("faulty", 1)
+	p.Component(new(ecs.Component[Body]))
+	require.ErrorContains(t, p.Err(), "Body.Speed: label")
+}
+
+// Units and names of values reach explanations of mispredictions, logs, editors by path, and
+// tools without the game's types.
+func TestLabelsAreShown(t *testing.T) {
+	m := simtest.New(3)
+	server, client := newShownGame(), newShownGame()
+	var log strings.Builder
+	srv, err := m.Serve(foretick.ServerConfig{
+		Protocol: server.p, Logger: slog.New(slog.NewTextHandler(&log, nil)),
+		Observe: func(foretick.Observer) (foretick.Grant, error) { return foretick.Grant{Everything: true}, nil },
+	})
+	require.NoError(t, err)
+	var why []string
+	_, err = m.Join(foretick.ClientConfig{Protocol: client.p, OnMisprediction: func(w prediction.Misprediction) { why = append(why, w.String()) }}, simtest.Seat{Up: sim.LAN, Down: sim.LAN})
+	require.NoError(t, err)
+	o, err := observe.New(observe.Config{Transport: m.Dial(sim.LAN, sim.LAN)})
+	require.NoError(t, err)
+	for m.Net.Now() < 3*time.Second {
+		m.Run(m.Net.Now() + 10*time.Millisecond)
+		require.NoError(t, o.Step(m.Now()))
+	}
+	require.NotEmpty(t, why)
+	require.Contains(t, why[0], "body Body.Speed (ground speed) predicted 0 m/s, server has 30 m/s; body Body.State predicted standing, server has dead")
+	require.Contains(t, log.String(), `field=Speed min=0 max=30 step=0.03125 shown="ground speed" unit=m/s`)
+
+	require.Zero(t, o.Malformed())
+	require.Equal(t, server.p.Document(), o.Schema().Document(o.Labels()))
+	seen := map[string]string{}
+	for _, e := range o.Entities() {
+		for f := range e.Fields() {
+			seen[f.Name] = f.String()
+		}
+	}
+	require.Equal(t, map[string]string{"Speed": "30 m/s", "State": "dead"}, seen)
+
+	var e ecs.Entity
+	for _, rows := range ecs.NewQuery(server.p.Types()).All(srv.World()) {
+		e = rows.Entity(0)
+	}
+	got, err := server.find(srv.World(), e)
+	require.NoError(t, err)
+	require.Equal(t, "1", got)
+}
