@@ -157,6 +157,7 @@ var aboutNobody = []string{
 	`"a string or slice does not fit its tag`,     // in an entity, of anybody's
 	`"the world has no table for an entity`,       // of an owner that is no player
 	"kind",                                        // in refusal: with an address, before there is a player; abuse adds one
+	`"tools do not get the labels`,                // of the game
 }
 
 // TestEveryLogLineSaysWho walks the server's log lines: each about a player carries the

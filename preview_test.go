@@ -360,8 +360,7 @@ func TestPreviewGathersInput(t *testing.T) {
 func TestPreviewJudgesWhatWasDrawn(t *testing.T) {
 	g := &stageGame{}
 	p, step := g.preview(t)
-	var target ecs.Entity
-	target = p.Server().Frame().Spawn(&g.target, ecs.Nobody)
+	target := p.Server().Frame().Spawn(&g.target, ecs.Nobody)
 	step(0)
 	step(stageTick)
 	g.now.Fire = true

@@ -8,12 +8,8 @@ import (
 
 // Document returns the protocol as Markdown for people to read: components with their
 // fields, ranges, units and named values, prefabs, the command, messages, requests and
-// events. The struct tags name, unit and enum say how a field is shown:
-//
-//	type Body struct {
-//		Speed float32 `net:"min=0,max=30,step=0.1" name:"ground speed" unit:"m/s"`
-//		State uint8   `net:"max=2" enum:"standing,walking,dead"`
-//	}
+// events. Struct tags besides net say how a field is shown: name:"ground speed", unit:"m/s"
+// and, for an integer's values from 0, enum:"standing,walking,dead".
 //
 // Explanations of mispredictions, logs of lost values, [ecs.World.SetValue] and package
 // observe use them too: see [schema.Label]. They are in no hash and change nothing that is

@@ -12,19 +12,15 @@ import (
 	"unicode/utf8"
 )
 
-// Label is how tools, logs and documents show a field. It comes from struct tags of its own:
-//
-//	type Body struct {
-//		Speed float32 `net:"min=0,max=30,step=0.1" name:"ground speed" unit:"m/s"`
-//		State uint8   `net:"max=2" enum:"standing,walking,dead"`
-//	}
+// Label is how tools, logs and documents show a field. The struct tags besides net set
+// it: name:"ground speed", unit:"m/s", enum:"standing,walking,dead".
 //
 // A tag of a struct, array or slice holds for what is in it that has none of its own, except
 // for name. Labels change nothing that is sent of a field, and no hash.
 type Label struct {
-	Name   string   // to show in place of the field's; empty: none
-	Unit   string   // of its values, such as "m/s"; empty: none
-	Values []string // names of an integer's values from 0; nil: none
+	Name   string   // the name to show with the field's own; empty: none
+	Unit   string   // the unit of the field's values, such as "m/s"; empty: none
+	Values []string // the names of an integer's values from 0; nil: none
 }
 
 // Labels are the labels of a game, by the name of the type and the field's path without

@@ -59,7 +59,7 @@ type arcade struct {
 	crates  *ecs.Query
 	players *ecs.Query
 
-	hits, kicks, bought, moved, drawn int
+	hits, kicks, bought, drawn int
 }
 
 func (g *arcade) protocol() *foretick.Protocol {
