@@ -47,8 +47,9 @@ type Config struct {
 	// none. At most one second, and no more than Depth. A smaller value favours the
 	// target.
 	MaxRewind time.Duration
-	// Settle is how long after its first measurement a judge believes any round trip. After that, Growth limits it. Zero means 5 s; negative means that the first
-	// measurement is the settled one. At most a day.
+	// Settle is the time after its first measurement for which a judge believes any round
+	// trip. After that, Growth limits the round trip that it believes. Zero means 5 s;
+	// negative means that the first measurement is the settled one. At most a day.
 	Settle time.Duration
 	// Growth limits, in total, the rise of the believed round trip above the settled one.
 	// It serves players whose path becomes slower in mid-match. A cheater who holds
@@ -56,8 +57,8 @@ type Config struct {
 	// claims of such players are then clamped (and counted) until Judge.RemeasureLatency
 	// or a new session. At most one second.
 	Growth time.Duration
-	// GrowthRate limits that rise in each second. Zero means 200 ms, which is also the
-	// most; negative means none.
+	// GrowthRate limits how much the believed round trip rises in each second, within
+	// Growth. Zero means 200 ms, which is also the most; negative means none.
 	GrowthRate time.Duration
 	// Shapes are the game's own shapes. CustomHitbox names one by its index here. At most
 	// 64.

@@ -23,18 +23,17 @@ type Command struct {
 // CommandConfig configures a [CommandSender]. The zero value is the default.
 type CommandConfig struct {
 	// Redundancy is the number of packets that each command travels in, unless it is
-	// acknowledged earlier. More while packets are lost in longer runs: see
-	// [CommandSender.Fate]. 0 means 3; negative means one packet, always. At most 64.
+	// acknowledged earlier. While packets are lost in longer runs, commands travel in more:
+	// see [CommandSender.Fate]. 0 means 3; negative means one packet, always. At most 64.
 	Redundancy int
-	// Late is the number of ticks for which commands can still be of use after their own.
-	// Unacknowledged ones are sent in every packet until they are as old as that, counted
-	// from the newest one. 0 means that only Redundancy counts. At most 64. Negative is an
-	// error.
+	// Late is the number of ticks for which a command is still of use after its own tick. An
+	// unacknowledged command is sent in every packet until the newest command is this many
+	// ticks later. 0 means that only Redundancy counts. At most 64. Negative is an error.
 	Late int
 	// Fields are the widths in bits of the fields that Data is packed of, in their order,
 	// lowest bit of the first byte first. Differences between commands are coded by field.
-	// The receiver's must be the same. nil means that each byte is a field. Each has 1 to 64
-	// bits; bits of Data that they leave over count by the byte.
+	// The receiver's Fields must be the same. nil means that each byte is a field. A field
+	// has 1 to 64 bits. Bits of Data after the last field count as fields of eight bits.
 	Fields []uint8
 }
 

@@ -14,12 +14,12 @@ import (
 
 // Config configures an Observer. Transport is required.
 type Config struct {
-	// Transport is a dialled endpoint. The observer drains it, and closes it in Close.
+	// Transport is a dialled endpoint. The observer reads it, and closes it in Close.
 	Transport transport.Endpoint
 	// SchemaOnly requests the schema and nothing else. The observer then has no entities.
 	SchemaOnly bool
-	// Data is told to the server's ServerConfig.Observe, which decides what the observer may
-	// see. At most 256 bytes.
+	// Data is passed to the server's ServerConfig.Observe, which decides what the observer may
+	// see. More than 256 bytes are an error.
 	Data []byte
 	// SnapshotRate is the most snapshots a second that the observer wants, up to 255. 0
 	// leaves it to the server. Negative is an error.

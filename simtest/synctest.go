@@ -38,7 +38,7 @@ type SyncConfig struct {
 	// Ticks is the number of ticks to play, up to 60 000. 0 means 120; negative
 	// is an error.
 	Ticks int
-	// Back is the number of ticks that are replayed after each one. 0 means 8;
+	// Back is the number of ticks that are replayed after each tick. 0 means 8;
 	// negative replays nothing. It must be less than the clients' History.
 	Back int
 	// Players is the number of players, up to 64. 0 means 2; negative is an
