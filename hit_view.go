@@ -239,8 +239,8 @@ func (s HitView) Advance(shot *lagcomp.Projectile, dt float32) (Hit, bool) {
 //	}, ecs.WriteOther(&g.Health))
 //
 // On the server the fields of the event come from the server's own run of the system, never
-// from the client. The entity of a hit is alive in the present world, with the components
-// that it has now.
+// from the client. The entity of a hit was alive at the end of the tick before. In a game
+// that may have destroyed it since, in this tick, use [ecs.Component.Find] instead of Get.
 //
 // The two ends see different worlds. Use it in Server systems, [Event.OnServer] and
 // [Event.OnPredicted]. In a Shared system it panics with [UsageError] on both ends, and so
