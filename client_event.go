@@ -8,17 +8,17 @@ import "github.com/foretick/foretick/prediction"
 // remote prediction, a note comes whenever an event was raised. It then counts after a
 // correction, and after a snapshot that left entities out.
 func (tl *timeline) settleEvents(t Tick, v prediction.Verdict) {
-	open := tl.reasons.NoteOf(t) != nil
+	open, answered := tl.reasons.NoteOf(t) != nil, tl.input.answered(t)
 	if tl.p.Remote.Predicts && !tl.doubted(t) {
 		open = v == prediction.Different || !tl.ghosts.whollyTold(t)
 	}
 	for i, q := range tl.frame.queues {
 		if open {
-			q.refuse(&tl.frame, t, func(k Tick) int {
+			q.refuse(&tl.frame, answered, func(k Tick) int {
 				return tl.reasons.RaisedIn(i, k, t, tl.agreed.newest)
 			})
 		}
-		q.confirm(&tl.frame, t)
+		q.confirm(&tl.frame, answered)
 	}
 }
 

@@ -23,6 +23,8 @@ type input struct {
 	sampled   Tick           // newest tick that has a command: the predicted one, or later where there is input delay
 	first     Tick           // the first tick of the session that a command was made for; 0: none yet
 	remade    []Tick         // ticks whose command was made twice, until the server is known to have run one
+	late      int            // ticks for which the server takes commands after their own
+	settled   Tick           // the newest tick whose command the server waits for no longer, at the newest snapshot
 	confirmed Tick           // newest tick whose command the server has answered
 	sent, had netcode.Seq    // the newest packet sent, and the newest that the server had at the newest snapshot …
 	hasHad    bool           // … where it had any
@@ -95,8 +97,14 @@ func (ip *input) clear() {
 	ip.history.Clear()
 	ip.confirmed, ip.commands, ip.remade = 0, nil, ip.remade[:0]
 	ip.sent, ip.had, ip.hasHad = 0, 0, false
+	ip.late, ip.settled = 0, 0
+	ip.newCommands()
+}
+
+// newCommands makes what sends commands, as the server takes them.
+func (ip *input) newCommands() {
 	if ip.p.Command != nil && !ip.cfg.Observe {
-		ip.commands = netcode.NewCommandSender(ip.p.Command.Schema.PackedSize(), netcode.CommandConfig{Fields: ip.p.Command.Schema.PackedFields()})
+		ip.commands = netcode.NewCommandSender(ip.p.Command.Schema.PackedSize(), netcode.CommandConfig{Fields: ip.p.Command.Schema.PackedFields(), Late: ip.lateReach()})
 	}
 }
 
@@ -227,6 +235,24 @@ func (ip *input) unchanged(cmd *layout.Command) bool {
 	n := len(b)
 	ip.compare = cmd.Schema.Pack(ip.sample, b)
 	return bytes.Equal(ip.compare[:n], ip.compare[n:])
+}
+
+// lateReach returns for how many ticks a command may be of use, counted from the newest one,
+// which is ahead of the server's tick when it arrives. 0: not after its own.
+func (ip *input) lateReach() int {
+	if ip.late == 0 {
+		return 0
+	}
+	return ip.late + 2
+}
+
+// answered returns the newest tick up to t whose command the server has run, or will not run
+// any more.
+func (ip *input) answered(t Tick) Tick {
+	if ip.late > 0 && int32(t-ip.settled) > 0 {
+		return ip.settled
+	}
+	return t
 }
 
 // confirm measures the time until the server answered the commands up to t.

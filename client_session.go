@@ -102,6 +102,9 @@ func (c *Client) welcome(w netcode.Welcome) {
 	} else {
 		c.link.place.taken, c.input.first = [netcode.MaxChannels]uint32{}, 0
 	}
+	if c.input.late = int(w.Late); c.input.late > 0 {
+		c.input.newCommands()
+	}
 	c.link.place.server, c.serverArchitecture = w.Server, w.Architecture
 	c.view.State, c.view.Player, c.link.place.token, c.link.level.epoch = Syncing, PlayerID(w.Owner), w.Resume, w.Epoch
 	c.stats.Connections++

@@ -29,10 +29,15 @@ func (e *Event[T]) Raise(f *Frame, by ecs.Entity, v T) {
 	}
 	if f.server != nil {
 		owner := f.World.Owner(by)
-		if len(q.row.server) > 0 {
-			q.items = append(q.items, raised[T]{by, owner, v})
+		fate, shown := f.server.raised(by, owner, e.id-1)
+		switch it := (raised[T]{by, owner, v}); {
+		case len(q.row.server) == 0 || fate == eventPast:
+		case fate == eventHappens:
+			q.items = append(q.items, it)
+		case fate == eventWaits:
+			q.held = append(q.held, heldEvent[T]{f.Tick, it})
 		}
-		if f.server.raised(by, owner, e.id-1) {
+		if shown {
 			q.waiting = append(q.waiting, shownLater[T]{f.Tick, by, v})
 		}
 		return

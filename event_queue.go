@@ -20,11 +20,53 @@ type raised[T any] struct {
 type queue[T any] struct {
 	items    []raised[T]
 	handled  int
+	held     []heldEvent[T] // on a server: of ticks that wait for their player's command
 	row      *eventRow[T]
 	ledger   prediction.Ledger[raisedKey, T]
 	waits    bool // on a client that does not predict: for the screen to show its tick
 	waiting  []shownLater[T]
 	ordinals []raisedKey // how often each entity raised it in the running tick
+}
+
+// eventFate is what becomes of an event that is raised on a server.
+type eventFate uint8
+
+const (
+	eventHappens eventFate = iota
+	eventWaits             // its tick waits for the player's command
+	eventPast              // it happened in the tick's first run
+)
+
+// heldEvent is an event of a tick that ran with a replacement for its player's command.
+type heldEvent[T any] struct {
+	tick Tick
+	raised[T]
+}
+
+// pending reports whether there are events to handle.
+func (q *queue[T]) pending() bool { return len(q.items) > 0 }
+
+// release lets the held events of a player's tick happen with the next ones.
+func (q *queue[T]) release(owner PlayerID, t Tick) { q.unhold(owner, t, true) }
+
+// drop forgets the held events of a player's tick, which runs again.
+func (q *queue[T]) drop(owner PlayerID, t Tick) { q.unhold(owner, t, false) }
+
+func (q *queue[T]) unhold(owner PlayerID, t Tick, happens bool) {
+	if len(q.held) == 0 {
+		return
+	}
+	left := q.held[:0]
+	for _, h := range q.held {
+		switch {
+		case h.tick != t || h.owner != owner:
+			left = append(left, h)
+		case happens:
+			q.items = append(q.items, h.raised)
+		}
+	}
+	clear(q.held[len(left):])
+	q.held = left
 }
 
 // shownLater is an event that happened, and that no frame has shown yet.
@@ -155,3 +197,9 @@ func (q *queue[T]) handle(f *Frame, fn func(*Frame, PlayerID, T), it raised[T]) 
 }
 
 func (q *queue[T]) forget() { q.items, q.handled = q.items[:0], 0 }
+
+// clear forgets the held ones too.
+func (q *queue[T]) clear() {
+	q.forget()
+	q.held = q.held[:0]
+}

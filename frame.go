@@ -95,7 +95,10 @@ type spawnContext struct {
 // eventQueue holds what was raised in a world and not yet handled.
 type eventQueue interface {
 	drain(f *Frame)
-	forget()
+	clear()
+	pending() bool
+	release(owner PlayerID, t Tick)
+	drop(owner PlayerID, t Tick)
 	begin(t Tick)
 	end(f *Frame)
 	confirm(f *Frame, t Tick)

@@ -24,7 +24,7 @@ type serverEnd interface {
 	bothEnds
 	spawn(k *ecs.Prefab, owner PlayerID) ecs.Entity
 
-	raised(by ecs.Entity, owner PlayerID, event int) (shown bool)
+	raised(by ecs.Entity, owner PlayerID, event int) (fate eventFate, shown bool)
 	nestedTooDeep(events int)
 	contain(player PlayerID, handler string) // must be deferred directly
 	readRequest(player PlayerID, payload []byte, fn func() error) (ok bool, err error)

@@ -21,6 +21,7 @@ type player struct {
 	interest playerInterest
 	reasons  reason.Player
 
+	late    *playerLate // nil: no late commands are taken
 	shooter rewind.Shooter
 	faults  peerFaults
 

@@ -48,13 +48,12 @@ func (in *inputs) took(c *layout.Command, t Tick) {
 
 // miss counts a tick without the client's own command. acked is the newest snapshot that
 // the client is known to have.
-func (in *inputs) miss(t, acked Tick, interval time.Duration) {
+func (in *inputs) miss(t, acked Tick) {
 	if r := &in.replaced; r.To == 0 || r.To != t-1 {
 		r.Follow(t, acked)
 	}
 	in.replaced.To = t
 	in.offset = 0
-	in.repeated += interval
 }
 
 // replace runs the tick with the current value of last.

@@ -24,6 +24,7 @@ type compiled struct {
 	hierarchy    bool // parents travel
 	singletons   []singletonType
 	singletonRow ecs.Prefab // of the entity that carries them
+	drains       []string   // by event: the system that calls its handlers; "": none does
 }
 
 // handlers are the game's functions, by this build's numbers.

@@ -67,6 +67,12 @@ func (e *Event[T]) OnServer(p *Protocol, fn func(f *Frame, by PlayerID, v T), ac
 
 // eventSystem declares the server system that drains an event's queue.
 func (p *Protocol) eventSystem(name string, index int, access []ecs.Access) {
+	for len(p.compiled.drains) <= index {
+		p.compiled.drains = append(p.compiled.drains, "")
+	}
+	if p.compiled.drains[index] == "" {
+		p.compiled.drains[index] = name
+	}
 	all := append(access[:len(access):len(access)], ecs.Tags(TagServer), ecs.Once(), ecs.Stage(stageEvents))
 	p.system(name, func(f *Frame, _ ecs.Rows) { f.queues[index].drain(f) }, all)
 }

@@ -32,6 +32,7 @@ type Server struct {
 	senders   senders
 	interest  serverInterest
 	trails    serverTrails
+	late      lateInputs
 	stats     ServerStats
 	board     board // what other goroutines may read
 	times     systemTimes

@@ -109,6 +109,7 @@ func (s *Server) runCalls() {
 	}
 	o.look(o.by)
 	o.by = causeOutside
+	s.late.blockAll()
 }
 
 func (s *Server) runCall(c *call) {

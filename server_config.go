@@ -59,6 +59,17 @@ type ServerConfig struct {
 	// DecayInput is the time after RepeatInput for which the game's [Decay] runs. 0 means
 	// 250 ms. Negative means none, as without a Decay. At most a minute.
 	DecayInput time.Duration
+	// LateInputs is for how long a command that comes too late is still run in its own
+	// tick. The tick runs with a replacement first (see RepeatInput). When the command
+	// comes, the server runs the shared systems again for that player alone, from its tick
+	// to the present. What the player does to others happens now, and what they did to it
+	// since stays. Until then its client is told nothing of its own entities, for twice the
+	// time at most, so a burst of delay or loss causes no correction. At most a fifth of a
+	// player's ticks run late commands, after an allowance of two windows. Some 200 ms suit
+	// players with bursts; on an even line nothing changes. 0 means none. Negative is an error.
+	// At most 500 ms, and 16 ticks. It is an error with shared physics objects,
+	// WriteOther in shared systems, PredictRemote, and AllowOtherBuilds.
+	LateInputs time.Duration
 	// MaxRewind limits the age of the past that a shot may hit, counted back from the tick
 	// that runs the shot's command. A shot at an older moment is not refused: it is judged
 	// at the oldest moment allowed. 0 means 600 ms. Negative turns rewinding off, like
@@ -166,6 +177,9 @@ func (c *ServerConfig) check() error {
 		errs = append(errs, errors.New("foretick: ServerConfig.Executor is a nil pointer: leave it out, or give one"))
 	}
 	errs = append(errs, c.checkClients())
+	if c.Protocol != nil && c.Protocol.Err() == nil {
+		errs = append(errs, c.checkLate())
+	}
 	if c.Protocol != nil {
 		rate := c.Protocol.TickRate()
 		if c.SnapshotRate == 0 {

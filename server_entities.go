@@ -25,6 +25,7 @@ type simulation struct {
 
 	spawnTick Tick // that ordinals are of
 	ordinals  ordinals
+	ordinal   uint16 // of the newest spawn
 }
 
 // networkIDs gives out the numbers of entities.
@@ -100,7 +101,7 @@ func (m *simulation) clear() {
 	}
 	m.world.Unlock()
 	for _, q := range m.frame.queues {
-		q.forget()
+		q.clear()
 	}
 }
 

@@ -29,12 +29,12 @@ func (s *Server) shownBefore(player PlayerID) uint8 {
 }
 
 // raised notes that an event was raised, for the notes to the player that predicts it. It
-// reports whether that player's screen is in this very world.
-func (s *Server) raised(by ecs.Entity, owner PlayerID, event int) (shown bool) {
+// returns what becomes of the event, and whether that player's screen is in this very world.
+func (s *Server) raised(by ecs.Entity, owner PlayerID, event int) (fate eventFate, shown bool) {
 	if p := s.sessions.player(owner); p != nil && !s.sim.clientOnly(by) {
 		p.raise(s.sim.frame.Tick, event)
 	}
-	return s.preview != nil && s.preview.shows(by, owner)
+	return s.late.raise(owner), s.preview != nil && s.preview.shows(by, owner)
 }
 
 // nestedTooDeep counts events whose handlers are not called.
@@ -56,6 +56,11 @@ func (s *Server) pack(message int, described *schema.Schema, at unsafe.Pointer) 
 
 // beforeSystem is called before each system.
 func (s *Server) beforeSystem(system int) {
+	if s.late.player != nil {
+		s.late.apply(system - 1)
+		s.sim.writes.running = system
+		return
+	}
 	s.sim.writes.before(system)
 	if debugBuild {
 		s.settleTrails()
@@ -66,6 +71,10 @@ func (s *Server) beforeSystem(system int) {
 
 // afterSystem is called after each system.
 func (s *Server) afterSystem(system int) {
+	if s.late.player != nil {
+		s.sim.writes.running = -1
+		return
+	}
 	s.times.after(system)
 	s.sim.writes.after(system)
 	if debugBuild {

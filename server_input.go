@@ -32,11 +32,12 @@ func (s *Server) takeCommands() {
 
 func (s *Server) takeCommand(p *player, c *layout.Command) {
 	s.observe(p)
+	s.late.begin(p, c)
 	cmd, ok := p.inputs.buffer.Take(s.sim.frame.Tick)
 	switch {
 	case !ok:
 		s.countMissing(p)
-		s.standIn(p, c, prediction.Repeated)
+		s.late.miss(p, c)
 	case s.unpack(p, c, cmd.Data) != nil:
 		p.faults.fault("a command out of range")
 		s.countMissing(p)
@@ -50,6 +51,7 @@ func (s *Server) takeCommand(p *player, c *layout.Command) {
 		p.shooter.Take(shot(&cmd), s.sim.frame.Tick, p.session.conn.Jitter())
 		p.stats.InputsTaken++
 		s.stats.InputsTaken++
+		s.late.ran(p, c, settled)
 	}
 }
 
@@ -106,8 +108,17 @@ func (s *Server) countMissing(p *player) {
 // standIn makes a replacement command: the last one for a while, then the game's decay of
 // it, then zero. how is the reason if a command did arrive.
 func (s *Server) standIn(p *player, c *layout.Command, how prediction.StandIn) {
+	p.inputs.miss(s.sim.frame.Tick, p.told())
+	how = s.replacement(p, c, how)
+	p.inputs.replace(c, how)
+	s.late.ran(p, c, settled)
+}
+
+// replacement puts the command that stands in for a missing one into last, and returns what
+// it is.
+func (s *Server) replacement(p *player, c *layout.Command, how prediction.StandIn) prediction.StandIn {
 	in := &p.inputs
-	in.miss(s.sim.frame.Tick, p.shooter.Acked(), s.clock.interval)
+	in.repeated += s.clock.interval
 	switch repeat := max(s.cfg.RepeatInput, 0); {
 	case in.repeated <= repeat:
 	case s.p.handlers.decay != nil && in.repeated <= repeat+max(s.cfg.DecayInput, 0):
@@ -119,7 +130,7 @@ func (s *Server) standIn(p *player, c *layout.Command, how prediction.StandIn) {
 		clear(unsafe.Slice((*byte)(in.last), c.Size))
 		how = max(how, prediction.Neutral)
 	}
-	in.replace(c, how)
+	return how
 }
 
 // observe measures the limits of this tick's claims.

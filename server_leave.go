@@ -60,6 +60,7 @@ func (s *Server) forget(p *player, code transport.Code, detail string) {
 
 // lose closes a player's side of a connection and holds its place.
 func (s *Server) lose(t time.Duration, p *player) {
+	s.late.block(p)
 	s.disconnect(p)
 	p.session.state, p.session.since = away, t
 	s.board.change(p, &s.sessions, &s.stats)
@@ -78,6 +79,7 @@ func (s *Server) disconnect(p *player) {
 
 // leave gives a player's place up.
 func (s *Server) leave(p *player, code transport.Code, detail string) {
+	s.late.block(p)
 	if p.session.state == playing {
 		s.disconnect(p)
 	}

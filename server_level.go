@@ -34,6 +34,7 @@ func (s *Server) NextLevel(data []byte, build func(f *Frame)) error {
 
 func (s *Server) nextLevel(data []byte, build func(f *Frame)) {
 	s.changePlayers()
+	s.late.blockAll()
 	s.level.epoch++
 	s.level.data, s.level.tick, s.level.named = data, s.sim.frame.Tick+1, true
 	s.sim.clear()

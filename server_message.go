@@ -14,6 +14,9 @@ import (
 var ErrOverflow = errors.New("foretick: the player does not take its messages and is disconnected")
 
 func (s *Server) sendMessage(to PlayerID, channel, id uint8, payload []byte) error {
+	if s.late.quiet() {
+		return nil
+	}
 	p := s.sessions.player(to)
 	if p == nil {
 		return fmt.Errorf("foretick: no player %d", to)
@@ -60,6 +63,9 @@ func (s *Server) sendOn(p *player, channel, id uint8, payload []byte) error {
 
 func (s *Server) broadcast(channel, id uint8, payload []byte) error {
 	var errs []error
+	if s.late.quiet() {
+		return nil
+	}
 	for _, p := range s.sessions.players {
 		if p.session.state >= playing {
 			errs = append(errs, s.sendOn(p, channel, id, payload))

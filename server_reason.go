@@ -16,7 +16,7 @@ func (p *player) raise(t Tick, event int) {
 // writeNote makes the player's note for the packet that is being built. The note is written
 // with the snapshot, and exceeds the rate if the snapshot does.
 func (s *Server) writeNote(p *player) {
-	p.reasons.Write(s.sim.frame.Tick, p.shooter.Acked(), &p.inputs.replaced, s.p.Remote.Predicts)
+	p.reasons.Write(s.sim.frame.Tick, p.told(), &p.inputs.replaced, s.p.Remote.Predicts)
 }
 
 // beginTrails starts a tick's hashes on the server.

@@ -61,7 +61,9 @@ func newServer(cfg ServerConfig) (*Server, error) {
 	s.clock.rate, s.clock.interval = p.TickRate, time.Second/time.Duration(p.TickRate)
 	s.sim.frame = Frame{World: s.sim.world, DT: 1 / float32(p.TickRate), rate: p.TickRate, server: s, queues: p.newQueues()}
 	s.sim.row, s.sim.parents = newSingletonRow(p, s.sim.world), newHierarchy(p, s.sim.world)
+	s.late = newLateInputs(s)
 	s.sim.writes = newWriteWatch(&s.sim, &s.sessions, cfg.Logger)
+	s.sim.writes.late = &s.late
 	s.sim.spawnSingletonRow()
 	s.sim.losses = newLosses(p, cfg.Logger, &s.sim.frame.Tick, &s.stats.ValuesOutside, &s.stats.ChangesSwallowed)
 	s.times = newSystemTimes(p, cfg.Clock, cfg.Tags)

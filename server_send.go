@@ -104,7 +104,7 @@ func (s *Server) snapshot(p *player, cache *snapshot.Cache) {
 	h := netcode.SnapshotHeader{Bare: true, Epoch: s.level.epoch}
 	if p.inputs.buffer != nil {
 		h.Early, h.HasEarly = p.inputs.buffer.Early()
-		h.CommandAck = p.inputs.buffer.Ack() - s.sim.frame.Tick
+		h.CommandAck = s.late.ack(p) - s.sim.frame.Tick
 		if h.HasEarly {
 			p.inputs.buffered = time.Duration(h.Early) * s.clock.interval / 256
 			p.inputs.early = max(p.inputs.buffered, 0)
@@ -121,6 +121,7 @@ func (s *Server) snapshot(p *player, cache *snapshot.Cache) {
 		p.outbox.sender.UseCache(cache)
 		b = p.outbox.sender.AppendBudget(b, budget, room, &d.carries.snapshot)
 	}
+	s.late.tells(p)
 	d.snapshot, d.presses = b, len(b) > budget+before
 }
 
@@ -179,7 +180,7 @@ func (s *Server) welcome(p *player) netcode.Welcome {
 		Server: s.sessions.serverID, Resumed: p.session.resumed, Code: uint16(p.session.lostCode), Text: p.session.lostText, Architecture: s.sessions.architecture,
 	}
 	if s.p.Command != nil {
-		w.CommandSize = uint16(s.p.Command.Schema.PackedSize())
+		w.CommandSize, w.Late = uint16(s.p.Command.Schema.PackedSize()), uint8(s.late.window)
 	}
 	return w
 }

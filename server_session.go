@@ -111,6 +111,8 @@ func (s *Server) begin(t time.Duration, p *player, h netcode.Hello) {
 	if s.p.Command != nil {
 		p.inputs.addTo(&p.stats)
 		p.inputs.buffer = netcode.NewCommandBuffer(s.p.Command.Schema.PackedSize(), s.p.TickRate*2, s.p.Command.Schema.PackedFields()...)
+		p.inputs.buffer.KeepLate(int(s.late.window))
+		s.late.block(p)
 	}
 }
 

@@ -14,22 +14,26 @@ func (s *Server) snap() {
 	s.sim.row.take()
 	defer s.sim.row.give()
 	for _, rows := range s.sim.entities.All(s.sim.world) {
-		for i := range s.p.Components {
-			c := &s.p.Components[i]
-			if !c.Predicted {
-				continue
-			}
-			if base := rows.Column(c.ID); base != nil {
-				for k := range rows.Len() {
-					at := unsafe.Add(base, uintptr(k)*c.Size)
-					if c.Varies {
-						s.measure(c, at)
-					}
-					s.sim.losses.bounds(i, at)
-					c.Schema.Snap(at)
-					if len(c.Refs) > 0 {
-						c.Schema.DropRefs(at, s.sim.there)
-					}
+		s.snapRows(rows)
+	}
+}
+
+func (s *Server) snapRows(rows ecs.Rows) {
+	for i := range s.p.Components {
+		c := &s.p.Components[i]
+		if !c.Predicted {
+			continue
+		}
+		if base := rows.Column(c.ID); base != nil {
+			for k := range rows.Len() {
+				at := unsafe.Add(base, uintptr(k)*c.Size)
+				if c.Varies {
+					s.measure(c, at)
+				}
+				s.sim.losses.bounds(i, at)
+				c.Schema.Snap(at)
+				if len(c.Refs) > 0 {
+					c.Schema.DropRefs(at, s.sim.there)
 				}
 			}
 		}

@@ -17,7 +17,7 @@ func (s *Server) spawnBy(by ecs.Entity, k *ecs.Prefab) ecs.Entity {
 	}
 	spawner := s.p.identity.Find(s.sim.world, by)
 	s.sim.frame.checkSpawn(by, owner, &s.p.Prefabs[i], s.p.prefabNamed(spawner))
-	e := s.sim.spawn(k, owner)
+	e := s.spawnShared(k, i, owner, by)
 	if s.preview != nil {
 		s.preview.spawn(e, owner, i)
 	}
@@ -25,20 +25,32 @@ func (s *Server) spawnBy(by ecs.Entity, k *ecs.Prefab) ecs.Entity {
 		s.setVisible(owner, e, false)
 		return e
 	}
-	origin := s.originOf(owner, by, i)
+	origin := s.originOf(owner, by, i, s.sim.ordinal)
 	id := s.p.identity.Get(s.sim.world, e)
 	id.maker, id.origin = uint16(owner), origin
 	return e
 }
 
-// originOf returns the name that the owner's client gave the spawn. It is 0 if the client
-// cannot have predicted it, because it does not have the spawner.
-func (s *Server) originOf(owner PlayerID, by ecs.Entity, kind int) uint32 {
+// spawnShared spawns for a shared system. While late commands are taken, a spawn has the
+// same handle and network id in every run of its tick.
+func (s *Server) spawnShared(k *ecs.Prefab, kind int, owner PlayerID, by ecs.Entity) ecs.Entity {
 	if s.sim.spawnTick != s.sim.frame.Tick {
 		s.sim.spawnTick = s.sim.frame.Tick
 		clear(s.sim.ordinals)
 	}
-	n := s.sim.ordinals.next(by, kind)
+	s.sim.ordinal = s.sim.ordinals.next(by, kind)
+	it := s.late.spawn(owner, by, kind, s.sim.ordinal)
+	if it == nil || s.sim.world.Manager().Place(it.e, k, owner) != nil {
+		return s.sim.spawn(k, owner)
+	}
+	*s.p.identity.Get(s.sim.world, it.e) = networkID{Net: it.net, Prefab: uint16(kind)}
+	s.sim.writes.structural(owner)
+	return it.e
+}
+
+// originOf returns the name that the owner's client gave the spawn. It is 0 if the client
+// cannot have predicted it, because it does not have the spawner.
+func (s *Server) originOf(owner PlayerID, by ecs.Entity, kind int, n uint16) uint32 {
 	p, spawner := s.sessions.player(owner), s.p.identity.Find(s.sim.world, by)
 	if p == nil || p.session.state != playing || spawner == nil {
 		return 0

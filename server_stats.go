@@ -19,6 +19,8 @@ type ServerStats struct {
 	InputsMissing    uint64 // ticks without the command of a connected player
 	InputsTaken      uint64 // ticks with the command of a connected player, counted per player
 	InputsRejected   uint64 // ticks with a command that the game's validator refused
+	InputsRerun      uint64 // ticks of InputsMissing whose command came late, and ran in its own tick after all: see ServerConfig.LateInputs
+	InputsOverBudget uint64 // late commands that were refused, because the player had too many
 	MessagesSent     uint64 // messages queued, counted per recipient
 	MessagesRefused  uint64 // reliable messages that a full queue refused
 	MessagesResent   uint64 // times a reliable message was sent again
@@ -54,7 +56,9 @@ type PlayerStats struct {
 	InputsMissing         uint64             // ticks without a command of the player while it was connected
 	InputsTaken           uint64             // ticks with a command of the player
 	InputsRejected        uint64             // commands that the game's validator refused
-	InputsLate            uint64             // commands that came after their tick
+	InputsRerun           uint64             // ticks of InputsMissing whose command came late, and ran in its own tick after all: see ServerConfig.LateInputs
+	InputsOverBudget      uint64             // late commands that were refused, because the player had too many
+	InputsLate            uint64             // commands that came after their tick, or after the window for late ones
 	InputsDuplicate       uint64             // commands received again; normal, because a client sends each command in several packets
 	InputsReplaced        uint64             // commands received again, changed, for a future tick: the client's clock was set back
 	InputsFar             uint64             // commands for too far in the future, refused

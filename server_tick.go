@@ -13,6 +13,7 @@ func (s *Server) tick(now time.Duration) {
 	s.simulate()
 	s.capture()
 	s.report()
+	s.late.decide()
 	s.send(now)
 	s.dropKicked()
 	s.run.ticking = false
@@ -23,6 +24,7 @@ func (s *Server) tick(now time.Duration) {
 func (s *Server) simulate() {
 	s.sim.writes.outside.look(causeOutside)
 	s.markHidden()
+	s.late.rerun()
 	s.fillCommands()
 	if debugBuild {
 		s.sim.losses.begin()
@@ -37,6 +39,7 @@ func (s *Server) simulate() {
 	s.runCalls()
 	s.snap()
 	s.sim.writes.outside.keep()
+	s.late.save()
 }
 
 // report counts the tick, and shows it to the program around the server.

@@ -30,6 +30,7 @@ type writeWatch struct {
 	shapes     []uint64             // by owner: who has what, ahead of it
 	shaped     []uint64             // scratch
 
+	late    *lateInputs
 	outside outsideWrites
 	others  *otherWrites
 
@@ -89,10 +90,11 @@ func (e *writeWatch) before(i int) {
 	}
 	if e.shapers[i] {
 		e.shaper, e.shapes = i, e.shape(e.shapes[:0])
+		e.late.beginShape()
 	}
 	e.tables, e.bytes = e.tables[:0], e.bytes[:0]
 	e.watch(e.watched[i])
-	if len(e.outside.bytes) <= undeclaredBytes {
+	if len(e.outside.bytes) <= undeclaredBytes || e.late.window > 0 {
 		e.watch(e.undeclared[i])
 	}
 }
@@ -128,6 +130,7 @@ func (e *writeWatch) after(i int) {
 		now := e.imageNow(t.comp, t.rows, t.rows.Column(t.comp.ID))
 		if !bytes.Equal(now, e.bytes[t.off:t.off+t.size]) {
 			e.mark(t.rows.Owner(), i+1)
+			e.late.wrote(&t, e.bytes[t.off:t.off+t.size], i)
 			if debugBuild {
 				e.look(&t, now, e.bytes[t.off:t.off+t.size], i)
 			}
@@ -160,6 +163,7 @@ func (e *writeWatch) settle() {
 	if e.shaper < 0 {
 		return
 	}
+	e.late.endShape()
 	e.shaped = e.shape(e.shaped[:0])
 	for owner, was := range e.shapes {
 		if e.shaped[owner] != was {
@@ -203,6 +207,9 @@ func (e *writeWatch) shape(sums []uint64) []uint64 {
 
 // structural notes that a server-only system made or removed an entity of owner's.
 func (e *writeWatch) structural(owner PlayerID) {
+	if e.running < 0 || !e.both[e.running] || e.frame.spawner.once || e.frame.spawner.on && e.frame.spawner.owner != owner {
+		e.late.block(e.sessions.player(owner))
+	}
 	switch {
 	case e.running < 0:
 		e.mark(owner, e.outside.by)
@@ -224,6 +231,9 @@ func (e *writeWatch) mark(owner PlayerID, by int) {
 		return
 	}
 	if p := e.sessions.player(owner); p != nil {
+		if p.late != nil && e.running < 0 {
+			p.late.outside = true
+		}
 		p.reasons.Affected(e.frame.Tick, by, every)
 	}
 }

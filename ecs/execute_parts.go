@@ -88,3 +88,17 @@ func compareRows(a, b Rows) int {
 	}
 	return compareTables(a.t, b.t)
 }
+
+// ExecuteOwner runs the tick systems that runs accepts, by their index in
+// [Schedule.Systems], over the rows of one owner only. Once systems do not run:
+// they belong to the tick, not to an owner. Tags are not asked: runs decides. It
+// allocates nothing.
+func (s *Schedule[C]) ExecuteOwner(w *World, c C, runs func(system int) bool, o Owner) {
+	s.mustBuilt(w)
+	p := w.partOf(o)
+	for i, sys := range s.systems {
+		if !sys.render && !sys.once && runs(i) {
+			s.run(i, sys, w, c, sys.query.ownedBy(w, p))
+		}
+	}
+}

@@ -63,6 +63,10 @@ func (w *World) Partition(o Owner) Owner {
 	return o
 }
 
+// Structure returns a number that changes whenever an entity of the owner comes, goes, or
+// gains or loses a component. Restoring the owner's part brings the earlier number back.
+func (w *World) Structure(o Owner) uint64 { return w.partOf(o).changed }
+
 func (w *World) findPart(o Owner) *part {
 	if block := w.owners[o>>8]; block != nil {
 		return block[o&255]

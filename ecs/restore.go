@@ -1,6 +1,7 @@
 package ecs
 
 import (
+	"slices"
 	"unsafe"
 )
 
@@ -178,4 +179,67 @@ func (pg *page) set(w *World, n uint32, from []uint64, version uint64) {
 	if pg.home == shared {
 		pg.top = pageLen
 	}
+}
+
+// RestoreComponent brings back one component of a slot, for the entities that have it both
+// now and there. It panics with [UsageError] when the slot holds no save; see
+// [History.Holds].
+func (h *History) RestoreComponent(slot int, id ID) {
+	if !h.Holds(slot) {
+		misuse("restore of a component from slot %d of %d, which holds no save: ask Holds", slot, len(h.slots))
+	}
+	d := h.w.typeOf(id)
+	if d.size == 0 {
+		return
+	}
+	h.refresh()
+	s := &h.slots[slot]
+	for _, t := range h.canonical() {
+		if t.n == 0 || t.cols[d.slot] == nil {
+			continue
+		}
+		st := h.saved(s, t)
+		for i, e := range t.ids[:t.n] {
+			var was unsafe.Pointer
+			if st != nil && i < int(st.n) && s.ids(st)[i] == e {
+				was = h.value(s, st, t, d, i)
+			} else {
+				was = h.heldValue(s, e, d)
+			}
+			if was == nil {
+				continue
+			}
+			if at := t.at(d, int32(i)); d.plain {
+				copy(unsafe.Slice((*byte)(at), d.size), unsafe.Slice((*byte)(was), d.size))
+			} else {
+				d.ops.deep(at, was, 1)
+			}
+		}
+	}
+}
+
+// heldValue finds an entity's value in a slot, also of a component with pointers; nil where
+// there is none.
+func (h *History) heldValue(s *slot, e Entity, d *typeData) unsafe.Pointer {
+	for _, t := range h.canonical() {
+		st := h.saved(s, t)
+		if st == nil || t.cols[d.slot] == nil {
+			continue
+		}
+		for row, was := range s.ids(st) {
+			if was == e {
+				return h.value(s, st, t, d, row)
+			}
+		}
+	}
+	return nil
+}
+
+// value returns the saved value of a row.
+func (h *History) value(s *slot, st *savedTable, t *table, d *typeData, row int) unsafe.Pointer {
+	if d.plain {
+		return unsafe.Add(s.column(st, t, d), uintptr(row)*d.size)
+	}
+	i := slices.Index(t.arch.rigid, d)
+	return unsafe.Add(s.rigids[t.nth(h)][i].base, uintptr(row)*d.size)
 }

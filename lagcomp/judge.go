@@ -180,6 +180,20 @@ func (j *Judge) Allow(c Claim, m Measured) (Claim, Reason) {
 	return claimAt(used), reason
 }
 
+// Used returns the latest moment used so far, in ticks; below zero: none.
+func (j *Judge) Used() float64 { return j.last }
+
+// AllowLate is Allow for an input of an earlier tick that comes late: used is what Used
+// returned before the inputs of that tick and of later ones. So a late input may use a moment
+// before those of later ticks, and none before those of earlier ones.
+func (j *Judge) AllowLate(c Claim, m Measured, used float64) (Claim, Reason) {
+	last := j.last
+	j.last = used
+	got, reason := j.Allow(c, m)
+	j.last = max(j.last, last)
+	return got, reason
+}
+
 // earliest returns the oldest moment that may be used now, in ticks, and the reason for
 // refusing an earlier one.
 func (j *Judge) earliest(m Measured) (float64, Reason) {

@@ -17,6 +17,8 @@ type CommandBuffer struct {
 	newest  Tick
 	any     bool
 
+	past lateCommands // nothing unless KeepLate
+
 	early                           int
 	hasEarly                        bool
 	late, duplicate, far, malformed uint64
@@ -215,7 +217,9 @@ func (b *CommandBuffer) arrive(c *Command, at float64, first bool) {
 		b.came.add(c.Tick)
 	}
 	if ahead < 0 {
-		b.late++
+		if !b.keepLate(c, early, -ahead) {
+			b.late++
+		}
 		return
 	}
 	if ahead >= len(b.ring) {
@@ -227,6 +231,11 @@ func (b *CommandBuffer) arrive(c *Command, at float64, first bool) {
 func (b *CommandBuffer) store(c *Command, early int16) {
 	b.put(c, c.Tick)
 	b.slot(c.Tick).Early = early
+	b.remember(c)
+}
+
+// remember keeps a command as a base for later ones.
+func (b *CommandBuffer) remember(c *Command) {
 	if b.bases == nil {
 		b.bases = make([]baseCommand, basesKept)
 		data := make([]byte, basesKept*b.size)
@@ -288,6 +297,16 @@ func (b *CommandBuffer) Early() (int16, bool) {
 // Newest returns the newest tick stored, or refused as past, so far; false
 // before the first.
 func (b *CommandBuffer) Newest() (Tick, bool) { return b.newest, b.any }
+
+// AckFrom is Ack for a server that still takes commands of past ticks: t is the newest
+// tick up to which every command ran, or will not run any more. It returns 0 before the
+// first Read or Take.
+func (b *CommandBuffer) AckFrom(t Tick) Tick {
+	if b.started && Newer(b.next-1, t) {
+		return t
+	}
+	return b.Ack()
+}
 
 // Ack returns the tick up to which every command has arrived or is past. It
 // returns 0 before the first Read or Take.

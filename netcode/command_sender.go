@@ -19,6 +19,9 @@ type CommandSender struct {
 	again   bool // some tick was pushed again …
 	single  Tick // … but none from this one on
 	runs    lossRuns
+	acked   Tick // as last told
+	stuck   bool // told the same twice: commands are missing
+	turn    bool // the next body is one with the late ones
 	zero    []byte
 }
 
@@ -88,6 +91,7 @@ func (c *Command) set(from Command) {
 // server may have the first command only. The newer one stays until it was in its
 // three bodies, or what Redundancy says.
 func (s *CommandSender) Acked(t Tick, arrived bool) {
+	s.stuck, s.acked = t == s.acked, t
 	if !arrived {
 		s.based = false // so a base that the server lacks is not kept
 	}
@@ -151,6 +155,7 @@ func (s *CommandSender) Append(dst []byte, room int) []byte {
 			last = *c
 		}
 		if wrote == count {
+			s.turn = !s.turn
 			for i := range count {
 				at := s.slot(i)
 				s.sent[at], s.oldest = s.sent[at]+1, s.ring[at].Tick
@@ -176,12 +181,13 @@ func (s *CommandSender) packets() int {
 	return packets
 }
 
-// due returns how many of the newest commands a body takes.
+// due returns how many of the newest commands a body takes. Those that Late alone asks for
+// go in every other body, and in every one while the same is acknowledged again and again.
 func (s *CommandSender) due(newest Tick) (n int) {
 	packets := s.packets()
 	for i := range s.n {
 		at := s.slot(i)
-		if int(s.sent[at]) < packets || Distance(newest, s.ring[at].Tick) < s.cfg.Late {
+		if int(s.sent[at]) < packets || (s.stuck || s.turn) && Distance(newest, s.ring[at].Tick) < s.cfg.Late {
 			n = i + 1
 		}
 	}

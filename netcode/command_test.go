@@ -380,18 +380,74 @@ func TestEveryCommandInThreePackets(t *testing.T) {
 	}
 }
 
-// With Late all go that can still be of use.
+// With Late all that can still be of use go in every other packet, and in every one while the
+// acknowledgement stands still.
 func TestLateCommandsAreSent(t *testing.T) {
-	s := netcode.NewCommandSender(1, netcode.CommandConfig{Late: 5})
-	for k := netcode.Tick(100); k < 120; k++ {
-		s.Push(netcode.Command{Tick: k})
-		s.Append(nil, 100)
+	for _, stuck := range []bool{false, true} {
+		s := netcode.NewCommandSender(1, netcode.CommandConfig{Late: 5})
+		next := netcode.Tick(100)
+		oldest := func() netcode.Tick {
+			if s.Push(netcode.Command{Tick: next}); stuck {
+				s.Acked(90, false)
+			}
+			next++
+			b := netcode.NewCommandBuffer(1, 64)
+			require.NoError(t, b.Read(s.Append(nil, 100), 90))
+			for k := netcode.Tick(90); ; k++ {
+				if _, ok := b.Take(k); ok {
+					return next - k
+				}
+			}
+		}
+		for range 20 {
+			oldest()
+		}
+		a, b := oldest(), oldest()
+		require.EqualValues(t, 5, max(a, b))
+		require.EqualValues(t, map[bool]int{false: 3, true: 5}[stuck], min(a, b))
 	}
-	b := netcode.NewCommandBuffer(1, 64)
-	require.NoError(t, b.Read(s.Append(nil, 100), 100))
-	for k := netcode.Tick(100); k < 120; k++ {
-		_, ok := b.Take(k)
-		require.Equal(t, k >= 115, ok, "tick %d", k)
+}
+
+// A buffer that keeps late commands has each once, for as many ticks as it was told, and
+// acknowledges no tick that still waits.
+func TestLateCommandsAreKept(t *testing.T) {
+	s := netcode.NewCommandSender(2, netcode.CommandConfig{Redundancy: 8})
+	for _, start := range []netcode.Tick{100, 1<<32 - 3} {
+		b, none := netcode.NewCommandBuffer(2, 64), netcode.NewCommandBuffer(2, 64)
+		b.KeepLate(4)
+		for i := range netcode.Tick(6) {
+			s.Push(netcode.Command{Tick: start + i, Data: []byte{byte(i), 7}})
+		}
+		for _, b := range []*netcode.CommandBuffer{b, none} {
+			for i := range netcode.Tick(6) {
+				_, ok := b.Take(start + i)
+				require.False(t, ok)
+			}
+		}
+		require.Equal(t, start+1, b.AckFrom(start+1))
+		require.Equal(t, start+5, b.AckFrom(start+9), "no tick that is to come")
+		body := s.Append(nil, 200)
+		for range 2 { // the second is a duplicate
+			require.NoError(t, b.Read(body, float64(start+5)+0.5))
+			require.NoError(t, none.Read(body, float64(start+5)+0.5))
+		}
+		for i := range netcode.Tick(6) {
+			c, ok := b.TakeLate(start + i)
+			require.Equal(t, i >= 2, ok, "tick %d", i)
+			if ok {
+				require.Equal(t, []byte{byte(i), 7}, c.Data)
+				require.Less(t, c.Early, int16(0))
+			}
+			_, ok = b.TakeLate(start + i)
+			require.False(t, ok, "once")
+			_, ok = none.TakeLate(start + i)
+			require.False(t, ok)
+		}
+		late, duplicate, _, _ := b.Stats()
+		require.EqualValues(t, 2, late)
+		require.EqualValues(t, 6, duplicate)
+		late, _, _, _ = none.Stats()
+		require.EqualValues(t, 6, late)
 	}
 }
 

@@ -46,7 +46,7 @@ func TestCommandsWithoutRedundancy(t *testing.T) {
 	}{
 		{netcode.CommandConfig{}, []int{1, 2, 3, 3, 3}},
 		{netcode.CommandConfig{Redundancy: -1}, []int{1, 1, 1, 1, 1}},
-		{netcode.CommandConfig{Redundancy: -1, Late: 4}, []int{1, 2, 3, 4, 4}},
+		{netcode.CommandConfig{Redundancy: -1, Late: 4}, []int{1, 2, 1, 4, 1}},
 	} {
 		s := netcode.NewCommandSender(1, c.cfg)
 		for i, want := range c.want {

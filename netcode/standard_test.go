@@ -182,9 +182,13 @@ func describeMessage(out *strings.Builder, t uint64, w *wire, commandSize int, b
 		w.bad = w.bad || rate == 0 || interval == 0
 		fmt.Fprintf(out, "welcome owner %d rate %d interval %d tick %d epoch %d resume %x command %d taken %d",
 			owner, rate, interval, w.unsigned(4), w.unsigned(1), w.take(16), w.unsigned(2), w.unsigned(4))
-		server, back, code := w.unsigned(8), w.unsigned(1), w.unsigned(2)
-		fmt.Fprintf(out, " server %016x back %d on %q code %d %q\n", server, back, w.architecture(), code, w.b)
-		w.bad = w.bad || back > 1 || len(w.b) > 120
+		server, back, code, late := w.unsigned(8), w.unsigned(1), w.unsigned(2), ""
+		if back&2 != 0 {
+			n := w.unsigned(1)
+			w.bad, late = w.bad || n == 0, fmt.Sprintf(" late %d", n)
+		}
+		fmt.Fprintf(out, " server %016x back %d on %q code %d%s %q\n", server, back&1, w.architecture(), code, late, w.b)
+		w.bad = w.bad || back > 3 || len(w.b) > 120
 	case 18:
 		fmt.Fprintf(out, "reject %d protocol %016x %q\n", w.unsigned(1), w.unsigned(8), w.b)
 		w.bad = w.bad || len(w.b) > 200

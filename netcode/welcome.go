@@ -21,6 +21,9 @@ type Welcome struct {
 	// server knows.
 	Resumed bool
 	Code    uint16
+	// Late is the number of ticks for which the server takes commands after their own, 0
+	// for none.
+	Late uint8
 	// Architecture is the one that the server runs on, as in GOARCH; see
 	// MaxArchitecture. Empty: not stated.
 	Architecture string
@@ -29,6 +32,13 @@ type Welcome struct {
 
 // MaxWelcomeText is the longest text of a Welcome, in bytes.
 const MaxWelcomeText = 120
+
+// The bits of the byte after Server. With welcomeLate, Late follows Code.
+const (
+	welcomeResumed = 1 << iota
+	welcomeLate
+	welcomeBits
+)
 
 const welcomeSize = 2 + 1 + 1 + 4 + 1 + 16 + 2 + 4 + 8 + 1 + 2
 
@@ -45,10 +55,16 @@ func (w Welcome) Append(dst []byte) []byte {
 	dst = le.AppendUint64(dst, w.Server)
 	resumed := byte(0)
 	if w.Resumed {
-		resumed = 1
+		resumed = welcomeResumed
+	}
+	if w.Late > 0 {
+		resumed |= welcomeLate
 	}
 	dst = append(dst, resumed)
 	dst = le.AppendUint16(dst, w.Code)
+	if w.Late > 0 {
+		dst = append(dst, w.Late)
+	}
 	dst = appendArchitecture(dst, w.Architecture)
 	return append(dst, w.Text[:min(len(w.Text), MaxWelcomeText)]...)
 }
@@ -56,17 +72,24 @@ func (w Welcome) Append(dst []byte) []byte {
 // ParseWelcome decodes what Append wrote. Error: ErrMalformed, also for a rate
 // or interval of 0.
 func ParseWelcome(b []byte) (Welcome, error) {
-	if len(b) < welcomeSize || b[2] == 0 || b[3] == 0 || b[39] > 1 {
+	if len(b) < welcomeSize || b[2] == 0 || b[3] == 0 || b[39] >= welcomeBits {
 		return Welcome{}, errWelcome
 	}
-	architecture, text, ok := readArchitecture(b[welcomeSize:])
+	rest, late := b[welcomeSize:], uint8(0)
+	if b[39]&welcomeLate != 0 {
+		if len(rest) == 0 || rest[0] == 0 {
+			return Welcome{}, errWelcome
+		}
+		late, rest = rest[0], rest[1:]
+	}
+	architecture, text, ok := readArchitecture(rest)
 	if !ok || len(text) > MaxWelcomeText {
 		return Welcome{}, errWelcome
 	}
 	w := Welcome{
 		Owner: le.Uint16(b), TickRate: b[2], SnapshotInterval: b[3],
 		Tick: le.Uint32(b[4:]), Epoch: b[8], CommandSize: le.Uint16(b[25:]), Taken: le.Uint32(b[27:]),
-		Server: le.Uint64(b[31:]), Resumed: b[39] == 1, Code: le.Uint16(b[40:]), Architecture: architecture, Text: string(text),
+		Server: le.Uint64(b[31:]), Resumed: b[39]&welcomeResumed != 0, Late: late, Code: le.Uint16(b[40:]), Architecture: architecture, Text: string(text),
 	}
 	copy(w.Resume[:], b[9:25])
 	return w, nil

@@ -33,9 +33,13 @@ type Limits struct {
 type limited struct {
 	connection uint64
 	taken      uint64
+	rerun      uint64
 	judged     rewind.Verdict
 	rtt        time.Duration // the longest measured
 }
+
+// longestLate is the longest ServerConfig.LateInputs.
+const longestLate = 500 * time.Millisecond
 
 // slack is how many more commands may run than a window has ticks.
 const slack = 3
@@ -64,9 +68,15 @@ func (l *Limits) Tick(m *Match) error {
 		if known && st.InputsTaken-was.taken > ticks {
 			return fmt.Errorf("player %d executed %d commands in %d ticks", player, st.InputsTaken-was.taken, ticks)
 		}
+		if known && st.InputsRerun-was.rerun > uint64(longestLate/interval)+ticks {
+			return fmt.Errorf("player %d had %d late commands run in %d ticks", player, st.InputsRerun-was.rerun, ticks)
+		}
+		if st.InputsRerun > st.InputsMissing {
+			return fmt.Errorf("player %d had %d late commands run in %d ticks without one", player, st.InputsRerun, st.InputsMissing)
+		}
 		l.Commands += st.InputsTaken - was.taken
 		verdict := s.Internals().Verdict(player)
-		now := limited{st.ConnectionNumber, st.InputsTaken, verdict, max(was.rtt, st.RTT)}
+		now := limited{st.ConnectionNumber, st.InputsTaken, st.InputsRerun, verdict, max(was.rtt, st.RTT)}
 		if verdict.At == s.Tick() {
 			if err := l.claim(player, &verdict, &was, now.rtt, interval); err != nil {
 				return err

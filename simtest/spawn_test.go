@@ -37,6 +37,7 @@ type flight struct {
 // artillery is a game of slow rockets, which burst into fragments, and of bullets
 // that each end keeps for itself.
 type artillery struct {
+	late     time.Duration // ServerConfig.LateInputs
 	turret   ecs.Component[turret]
 	flight   ecs.Component[flight]
 	shrapnel ecs.Component[shrapnel]
@@ -208,7 +209,7 @@ func newBattery(t testing.TB, seed uint64, players int, link sim.Link, set func(
 	set(b.server)
 	var err error
 	b.srv, err = b.m.Serve(foretick.ServerConfig{
-		Protocol: b.server.protocol(), SendRate: 200_000, AllowOtherBuilds: true,
+		Protocol: b.server.protocol(), SendRate: 200_000, AllowOtherBuilds: b.server.late == 0, LateInputs: b.server.late,
 	})
 	require.NoError(t, err)
 	for range players {

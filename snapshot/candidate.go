@@ -50,6 +50,12 @@ func (s *Sender) gather() int {
 			want &^= unshown
 			s.barred, s.barredOwn = s.barred || unshown != 0, s.barredOwn || unshown&s.own[i] != 0
 		}
+		if s.withheld {
+			owned := live & s.own[i]
+			s.want[i] |= owned
+			want &^= owned
+			s.barredOwn = s.barredOwn || owned != 0
+		}
 		expects, both, steady := uint64(0), uint64(0), uint64(0)
 		if s.expecting {
 			expects = live & usual[0].carried[i]
@@ -143,8 +149,13 @@ func (s *Sender) choose(room, budget int) bool {
 	}
 	left, soft = left-cost, soft-cost
 	if !s.tight && !s.barred && s.encodeAll(soft) {
-		copy(s.chosen, s.want)
-		return true
+		for i, want := range s.want {
+			s.chosen[i] = want
+			if s.withheld {
+				s.chosen[i] &^= s.own[i]
+			}
+		}
+		return !s.barredOwn
 	}
 	own, all := s.chooseSome(left, soft)
 	s.tight = !all

@@ -62,6 +62,7 @@ type Sender struct {
 	newest         schema.Tick // newest acked tick
 	mapEpoch       uint32
 	tight          bool          // the last snapshot did not hold all
+	withheld       bool          // the viewer's own entities are left out: see Withhold
 	barred         bool          // it left out new entities, as too much is not acknowledged
 	barredOwn      bool          // and some of it is the viewer's own
 	stuck          bool          // there are more, with removals that do not fit
@@ -215,6 +216,10 @@ func (s *Sender) UseCache(c *Cache) {
 	}
 	s.cache = c
 }
+
+// Withhold leaves the viewer's own entities out of the snapshots, from the next Append on,
+// as if there was no room for them, or ends that. Use it while their state is not settled.
+func (s *Sender) Withhold(own bool) { s.withheld = own }
 
 // Counters returns the counts so far.
 func (s *Sender) Counters() SenderCounters { return s.count }

@@ -95,6 +95,7 @@ func (m *match) serverConfig() (foretick.ServerConfig, error) {
 	p, err := g.Protocol()
 	return foretick.ServerConfig{
 		OnTick:               onTick,
+		LateInputs:           m.opt.lateInputs,
 		MaxWaitingPerAddress: -1, // all bots connect from this machine
 		Protocol:             p, SnapshotRate: m.opt.snapshotRate, NoLagCompensation: m.opt.noLagComp, MaxClients: m.opt.seats(), TrainCompression: m.learn, Profile: m.opt.profile,
 	}, err
@@ -221,7 +222,7 @@ func (m *match) end() {
 	n := float64(len(m.seats))
 	r.Ticks, r.Stuns, r.Entities = m.server.Tick(), m.stuns, m.server.World().Len()
 	r.BytesDown, r.BytesUp = float64(st.BytesOut)/n/m.opt.seconds, float64(st.BytesIn)/n/m.opt.seconds
-	r.InputsMissing = st.InputsMissing
+	r.InputsMissing, r.InputsRerun = st.InputsMissing, st.InputsRerun
 	r.Bandwidth = bandwidth(m.server.Bandwidth(), n*m.opt.seconds)
 	r.ServerTickP50, r.ServerTickP99 = quantile(m.took, 0.5), quantile(m.took, 0.99)
 	if m.counted > 0 {

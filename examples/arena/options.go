@@ -21,6 +21,8 @@ type options struct {
 	duplicate    float64
 	reorder      float64
 	seed         uint64
+	preset       string
+	lateInputs   time.Duration
 	tickRate     int
 	snapshotRate int
 	mode         string
@@ -56,6 +58,8 @@ func parse(args []string, help io.Writer) (options, error) {
 	fs.Float64Var(&o.loss, "loss", 0.02, "share of packets lost, each way")
 	fs.Float64Var(&o.duplicate, "duplicate", 0, "share of packets that arrive twice")
 	fs.Float64Var(&o.reorder, "reorder", 0, "share of packets that later ones overtake")
+	fs.StringVar(&o.preset, "preset", "", "every client's link: perfect, lan, wifi, lte, train, satellite or hell; then -rtt, -jitter, -loss, -duplicate and -reorder do not count")
+	fs.DurationVar(&o.lateInputs, "late-inputs", 0, "run inputs that come so much too late in their own tick")
 	fs.Uint64Var(&o.seed, "seed", 1, "random seed")
 	fs.IntVar(&o.tickRate, "tickrate", 30, "ticks a second")
 	fs.IntVar(&o.snapshotRate, "snapshotrate", 0, "snapshots a second; 0 is one a tick")
@@ -110,6 +114,8 @@ func (o *options) validate(set map[string]bool) error {
 		return errors.New("-check excludes all other flags")
 	case o.bindings != "" && len(set) > 1:
 		return errors.New("-bindings excludes all other flags")
+	case o.log != "" && o.lateInputs != 0:
+		return errors.New("-log excludes -late-inputs: its facts are of the ticks as they ran first")
 	case alone && o.log != "":
 		return errors.New("-log needs both ends in one process: not with -serve or -join")
 	case alone && o.drawShots != "":
@@ -132,6 +138,11 @@ func (o *options) validate(set map[string]bool) error {
 		return fmt.Errorf("-snapshotrate %d: it must divide -tickrate %d", o.snapshotRate, o.tickRate)
 	case o.rtt < 0 || o.rtt > 2*time.Second || o.jitter < 0 || o.jitter > time.Second:
 		return errors.New("-rtt and -jitter: use 0 to 2s and 0 to 1s")
+	}
+	if o.preset != "" {
+		if _, err := sim.Preset(o.preset); err != nil {
+			return fmt.Errorf("-preset %q: use perfect, lan, wifi, lte, train, satellite or hell", o.preset)
+		}
 	}
 	for name, v := range map[string]float64{"loss": o.loss, "duplicate": o.duplicate, "reorder": o.reorder} {
 		if !(v >= 0 && v < 1) {
@@ -167,6 +178,9 @@ func (o *options) validate(set map[string]bool) error {
 
 // link returns one direction of every client's connection.
 func (o *options) link() sim.Link {
+	if l, err := sim.Preset(o.preset); err == nil && o.preset != "" {
+		return l
+	}
 	return sim.Link{Latency: o.rtt / 2, Jitter: o.jitter, Loss: o.loss, Duplicate: o.duplicate, Reorder: o.reorder}
 }
 

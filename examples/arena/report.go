@@ -32,6 +32,7 @@ type Report struct {
 	ResimulatedTicks      uint64             `json:"resimulated_ticks"`
 	HardResets            uint64             `json:"hard_resets"`
 	InputsMissing         uint64             `json:"inputs_missing"`
+	InputsRerun           uint64             `json:"inputs_rerun"` // of these, run in their own tick after all
 	InputToConfirmP50     float64            `json:"input_to_confirm_ms_p50"`
 	InputToConfirmP99     float64            `json:"input_to_confirm_ms_p99"`
 	InputDelayMean        float64            `json:"input_delay_ms_mean"`
@@ -74,7 +75,7 @@ func (r *Report) Text(w io.Writer) {
 	}
 	fmt.Fprintf(w, "%d clients, %d entities, %d ticks\n", r.Clients, r.Entities, r.Ticks)
 	fmt.Fprintf(w, "  traffic      %.0f B/s down, %.0f B/s up, each client\n", r.BytesDown, r.BytesUp)
-	fmt.Fprintf(w, "  input        confirmed in %.0f ms (p99 %.0f ms); %d of the server's ticks had no input\n", r.InputToConfirmP50, r.InputToConfirmP99, r.InputsMissing)
+	fmt.Fprintf(w, "  input        confirmed in %.0f ms (p99 %.0f ms); %d of the server's ticks had no input in time, and %d of these got it later\n", r.InputToConfirmP50, r.InputToConfirmP99, r.InputsMissing, r.InputsRerun)
 	fmt.Fprintf(w, "               given %.0f ms ahead of the mean snapshot, shown %.0f ms late\n", r.LeadMean, r.InputDelayMean)
 	fmt.Fprintf(w, "  prediction   %d of %d ticks wrong (%.2f %%): %v; %d ticks replayed, %d hard resets\n",
 		r.Mispredictions, r.PredictedTicks, per(float64(r.Mispredictions), float64(r.PredictedTicks)), causes(r.MispredictionsByCause), r.ResimulatedTicks, r.HardResets)

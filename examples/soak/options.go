@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"time"
 
+	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport/sim"
 )
@@ -22,6 +23,7 @@ type options struct {
 	link        string
 	workers     int
 	kills       bool
+	late        time.Duration
 	connections int
 	mutate      uint64
 	rogues      uint64
@@ -66,6 +68,7 @@ func parse(args []string, help io.Writer) (options, error) {
 	fs.StringVar(&o.link, "link", "", "each way: perfect, lan, wifi, lte, train, satellite, hell; default: with -hours a mixture of the first five, else hell")
 	fs.IntVar(&o.workers, "workers", runtime.GOMAXPROCS(0), "matches at a time")
 	fs.BoolVar(&o.kills, "kills", false, "without -hours: processes are killed and restarted, clocks drift, and clients freeze, join and leave")
+	fs.DurationVar(&o.late, "late-inputs", 0, "without -hours: the server runs inputs that come so much too late in their own tick")
 	fs.IntVar(&o.connections, "connections", 0, "let this many clients join and leave one server, and check for leaks")
 	fs.Uint64Var(&o.mutate, "mutate", 0, "feed server and client with this many packets that no peer would send, derived from real ones")
 	fs.Uint64Var(&o.rogues, "rogues", 0, "play whole servers with this many sequences of 50 to 200 actions of peers that know the format and break every rule")
@@ -153,6 +156,9 @@ func (o *options) match() simtest.Plan {
 		New: NewPlayer, Clients: o.clients, Play: time.Duration(o.seconds * float64(time.Second)),
 		Links:    o.links(sim.Hell),
 		Checkers: func() []simtest.Checker { return append(simtest.Standard(), &simtest.Secrets{}) },
+	}
+	if o.late > 0 {
+		p.Server = func(cfg *foretick.ServerConfig) { cfg.LateInputs = o.late }
 	}
 	if o.kills {
 		p.Stay, p.ClientKills, p.ServerKills, p.Freezes, p.Drift = time.Minute, 20*time.Second, 30*time.Second, 10*time.Second, 0.0002

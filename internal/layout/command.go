@@ -24,6 +24,9 @@ func (c *Command) Value(at unsafe.Pointer) any {
 	return v.Elem().Interface()
 }
 
+// New returns a zero command.
+func (c *Command) New() unsafe.Pointer { return reflect.New(c.Handle.Type()).UnsafePointer() }
+
 // CopyBytes copies n bytes of a component.
 func CopyBytes(dst, src unsafe.Pointer, n uintptr) {
 	copy(unsafe.Slice((*byte)(dst), n), unsafe.Slice((*byte)(src), n))

@@ -75,6 +75,13 @@ func (p *Player) Raise(now Tick, event int) {
 	p.raised = append(p.raised, raisedAt{now, uint32(event)})
 }
 
+// Rerun forgets the events from a tick on: those ticks run again.
+func (p *Player) Rerun(from Tick) {
+	for n := len(p.raised); n > 0 && int32(p.raised[n-1].tick-from) >= 0; n-- {
+		p.raised = p.raised[:n-1]
+	}
+}
+
 // Write makes the note for the snapshot of tick now. acked is the newest snapshot that the
 // client is known to have. With always, the note is made for events alone, too: where
 // remote players are predicted, a tick's result may differ without a cause on the server.

@@ -32,6 +32,14 @@ func (r *Trail) Begin(t Tick) {
 // Begun reports whether a tick was begun.
 func (r *Trail) Begun() bool { return r.now != nil }
 
+// Forget drops what was noted: ticks were run again, and the hashes are of the first run.
+func (r *Trail) Forget() {
+	if r.ticks != nil {
+		r.ticks.Clear()
+		r.now = nil
+	}
+}
+
 // Note appends a hash to the tick that was begun last.
 func (r *Trail) Note(h uint32) {
 	if r.now != nil {

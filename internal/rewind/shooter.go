@@ -32,6 +32,9 @@ type Shooter struct {
 	basis   Tick          // the newest snapshot that its client then had
 
 	verdict Verdict // on the newest tick's claim
+	late    bool    // the claim is of a late command: the rest of kept is to come back
+	used    float64 // then: what the judge had used before that command's tick
+	kept    given
 
 	frames frames
 	sights []sight
@@ -45,6 +48,17 @@ type Verdict struct {
 	Reason   lagcomp.Reason   // why the two differ
 	Measured lagcomp.Measured // what the server knew
 	RTT      time.Duration    // the round trip that the server assumed
+}
+
+// given is what the newest command said, and how it was judged.
+type given struct {
+	measured lagcomp.Measured
+	claim    lagcomp.Claim
+	arrived  int64
+	offset   int64
+	gave     Tick
+	basis    Tick
+	verdict  Verdict
 }
 
 // Command holds a player's claim of the moment at which it gave a command.
@@ -140,7 +154,7 @@ func (s *Shooter) Observe(now Tick, rtt, dwell time.Duration) {
 func (s *Shooter) allow(now Tick) *Verdict {
 	if s.verdict.At != now {
 		s.measured.Now = now // while a player is absent nothing newer was measured
-		used, reason := s.judge.Allow(s.claim, s.measured)
+		used, reason := s.judged()
 		s.verdict = Verdict{At: now, Asked: s.claim, Used: used, Reason: reason, Measured: s.measured, RTT: s.judge.RTT()}
 	}
 	return &s.verdict
@@ -186,4 +200,40 @@ func (s *Shooter) sees(id lagcomp.ID, t Tick) bool {
 		t = s.basis // it is shown as soon as it is known
 	}
 	return int32(t-since) >= 0
+}
+
+func (s *Shooter) judged() (lagcomp.Claim, lagcomp.Reason) {
+	if s.late {
+		return s.judge.AllowLate(s.claim, s.measured, s.used)
+	}
+	return s.judge.Allow(s.claim, s.measured)
+}
+
+// Used returns the latest moment that the player has used, for TakeLate.
+func (s *Shooter) Used() float64 { return s.judge.Used() }
+
+// TakeLate takes a command of an earlier tick in tick now, until Forget. used is what Used
+// returned at the end of the tick before the command's. The claim is judged as of now, with
+// the time that the command has waited since it came: that it came late explains nothing.
+// Nothing is learned from it.
+func (s *Shooter) TakeLate(c Command, now Tick, used float64) {
+	s.kept = given{s.measured, s.claim, s.arrived, s.offset, s.gave, s.basis, s.verdict}
+	s.late, s.used, s.verdict = true, used, Verdict{}
+	g := &s.past.game
+	t, p := clock{g.TickRate, s.past.interval}, s.path(0)
+	s.claim, s.arrived = c.Claim, int64(c.Tick)*256-c.Early
+	if s.offset = 0; c.Offset != 0 && g.Ahead {
+		s.offset, s.gave = unpackOffset(c.Offset), c.Tick
+		s.basis = s.deliveries.newest(s.acked, p.every, s.arrived)
+	}
+	s.measured.Dwell = max(0, time.Duration(int64(now)*256-s.arrived)*t.interval/256)
+	behind := max(0, time.Duration(float64(c.Claim.Behind(now))*float64(t.interval))-s.judge.RTT()-s.measured.Dwell)
+	s.measured.Interpolation = s.delay.bound(behind, p, t)
+}
+
+// Forget ends a TakeLate: the newest command counts again.
+func (s *Shooter) Forget() {
+	k := &s.kept
+	s.late, s.measured, s.claim, s.arrived = false, k.measured, k.claim, k.arrived
+	s.offset, s.gave, s.basis, s.verdict = k.offset, k.gave, k.basis, k.verdict
 }

@@ -1,0 +1,49 @@
+package netcode
+
+// lateCommands holds the commands of past ticks that came after them. The zero value holds
+// none, and keeps none.
+type lateCommands struct {
+	ring []Command // by tick
+	held []bool
+}
+
+// KeepLate makes the buffer keep commands that come after their tick, up to so many ticks,
+// for [CommandBuffer.TakeLate]. 0 keeps none, as before. At most the window.
+func (b *CommandBuffer) KeepLate(ticks int) {
+	b.past = lateCommands{}
+	if ticks = min(max(ticks, 0), b.window); ticks == 0 {
+		return
+	}
+	b.past = lateCommands{ring: make([]Command, ticks), held: make([]bool, ticks)}
+	data := make([]byte, b.size*ticks)
+	for i := range b.past.ring {
+		b.past.ring[i].Data = data[i*b.size : (i+1)*b.size : (i+1)*b.size]
+	}
+}
+
+// keepLate keeps a command that came so many ticks after the newest past one, and reports
+// whether it did.
+func (b *CommandBuffer) keepLate(c *Command, early int16, late int) bool {
+	n := Tick(len(b.past.ring))
+	if late > int(n) {
+		return false
+	}
+	to := &b.past.ring[c.Tick%n]
+	to.set(*c)
+	to.Early = early
+	b.past.held[c.Tick%n] = true
+	b.remember(c)
+	return true
+}
+
+// TakeLate returns the command of a past tick that came too late for Take, once. Early is
+// negative: how long after the tick it came. It returns false where none came, and where
+// that is longer ago than KeepLate allows. Data is valid until the next Read.
+func (b *CommandBuffer) TakeLate(t Tick) (Command, bool) {
+	n := Tick(len(b.past.ring))
+	if n == 0 || !b.past.held[t%n] || b.past.ring[t%n].Tick != t || Distance(b.next, t) > int(n) {
+		return Command{}, false
+	}
+	b.past.held[t%n] = false
+	return b.past.ring[t%n], true
+}

@@ -1,0 +1,347 @@
+package foretick
+
+import (
+	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/internal/layout"
+	"github.com/foretick/foretick/netcode"
+	"github.com/foretick/foretick/prediction"
+)
+
+// lateInputs runs commands that come after their tick in that tick: see
+// ServerConfig.LateInputs. RATIONALE.md tells why it is done in this way.
+type lateInputs struct {
+	s      *Server
+	window Tick // 0: it is off
+	shared []bool
+	runs   func(system int) bool
+	fields [][]lateField // of predicted components, by registry index
+	kept   []ecs.ID      // components that no client predicts: they stay as they are
+	queues []int         // of each queue of events, the system that drains it; −1: none
+	events int           // the first of these systems
+	shapes []uint64      // scratch, by owner
+
+	player *player // whose part runs again; nil: none
+	at     *lateTick
+	next   int         // of its journal
+	moved  []lateWrite // scratch
+	now    Tick        // the present, meanwhile
+}
+
+// lateField is a leaf of a component.
+type lateField struct{ offset, size uintptr }
+
+// The budget of late commands: on average one tick in lateShare, and lateDeep windows at
+// once.
+const (
+	lateShare = 5
+	lateDeep  = 2
+)
+
+func newLateInputs(s *Server) lateInputs {
+	l := lateInputs{s: s, window: s.cfg.lateTicks()}
+	if l.window == 0 {
+		return l
+	}
+	systems := s.p.schedule.Systems()
+	for _, sys := range systems {
+		l.shared = append(l.shared, layout.Shared(sys))
+	}
+	l.runs = func(system int) bool { return l.shared[system] }
+	for i := range s.p.Components {
+		c := &s.p.Components[i]
+		var fields []lateField
+		switch {
+		case c.Unknown:
+		case c.Predicted:
+			for _, f := range s.p.Types.Info(c.ID).Fields {
+				fields = append(fields, lateField{f.Offset, f.Type.Size()})
+			}
+		default:
+			l.kept = append(l.kept, c.ID)
+		}
+		l.fields = append(l.fields, fields)
+	}
+	for _, c := range s.p.Locals {
+		l.kept = append(l.kept, c.ID)
+	}
+	l.kept = append(l.kept, s.p.identity.ID())
+	l.events = len(systems)
+	for i := range s.p.Events {
+		at := -1
+		if i < len(s.p.drains) && s.p.drains[i] != "" {
+			for k := range systems {
+				if systems[k].Name == s.p.drains[i] {
+					at = k
+				}
+			}
+		}
+		if l.queues = append(l.queues, at); at >= 0 {
+			l.events = min(l.events, at)
+		}
+	}
+	return l
+}
+
+// ready reports whether ticks of a player may run again.
+func (l *lateInputs) ready(p *player) bool { return p.late != nil && l.on(p) }
+
+// on reports whether late commands of a player are taken.
+func (l *lateInputs) on(p *player) bool {
+	return l.window > 0 && p.session.state == playing && p.inputs.buffer != nil
+}
+
+// begin makes the present tick's room, and takes the commands of earlier ones that came.
+func (l *lateInputs) begin(p *player, c *layout.Command) {
+	if !l.on(p) {
+		return
+	}
+	now := l.s.sim.frame.Tick
+	if p.late == nil {
+		p.late = l.enter(p, c)
+	}
+	st := p.late
+	st.tokens = min(st.tokens+1, int(l.window)*lateDeep*lateShare)
+	for t := now - l.window; t != now; t++ {
+		at := st.find(t)
+		if at == nil || at.state != waits {
+			continue
+		}
+		if cmd, ok := p.inputs.buffer.TakeLate(t); ok {
+			l.take(p, c, at, &cmd)
+		}
+	}
+	if at := st.find(now - l.window); at != nil && at.state == waits {
+		l.settle(p, at)
+	}
+	st.begin(now)
+}
+
+// enter begins to take late commands of a player.
+func (l *lateInputs) enter(p *player, c *layout.Command) *playerLate {
+	n := int(l.window) + 2
+	st := &playerLate{
+		ticks: make([]lateTick, n), history: l.s.sim.world.NewOwnerHistory(p.owner, n+1),
+		barrier: l.s.sim.frame.Tick, tokens: int(l.window) * lateDeep * lateShare,
+	}
+	for i := range st.ticks {
+		st.ticks[i].command = c.New()
+		st.ticks[i].journal, st.ticks[i].bytes = make([]lateWrite, 0, 32), make([]byte, 0, 256)
+	}
+	return st
+}
+
+// take takes the command of a tick that waits for it.
+func (l *lateInputs) take(p *player, c *layout.Command, at *lateTick, cmd *netcode.Command) {
+	s, in := l.s, &p.inputs
+	if p.late.tokens < lateShare {
+		p.stats.InputsOverBudget++
+		s.stats.InputsOverBudget++
+		l.settle(p, at)
+		return
+	}
+	if s.unpack(p, c, cmd.Data) != nil {
+		p.faults.fault("a command out of range")
+		l.settle(p, at)
+		return
+	}
+	now := s.sim.frame.Tick
+	s.sim.frame.Tick = at.tick // a refusal names it
+	ok := s.valid(p, c)
+	if s.sim.frame.Tick = now; !ok {
+		l.settle(p, at)
+		return
+	}
+	p.late.tokens -= lateShare
+	at.state, at.shot, at.offset = came, shot(cmd), cmd.Offset
+	layout.CopyBytes(at.command, in.command, c.Size)
+	if p.late.from == 0 {
+		p.late.from = at.tick
+	}
+	if int32(at.tick-in.tookTick) > 0 {
+		in.took(c, at.tick)
+		for t := at.tick + 1; t != s.sim.frame.Tick; t++ {
+			in.repeated += s.clock.interval
+		}
+	}
+	p.stats.InputsRerun++
+	s.stats.InputsRerun++
+}
+
+// mayWait reports whether the present tick may still get its command, after this tick.
+func (l *lateInputs) mayWait(p *player) bool {
+	return l.ready(p) && p.inputs.heard && int32(l.s.sim.frame.Tick-p.late.barrier) > 0
+}
+
+// miss replaces the present tick's command, for as long as its own may still come.
+func (l *lateInputs) miss(p *player, c *layout.Command) {
+	if !l.mayWait(p) {
+		l.s.standIn(p, c, prediction.Repeated)
+		return
+	}
+	in := &p.inputs
+	in.offset = 0
+	how := l.s.replacement(p, c, prediction.Repeated)
+	layout.CopyBytes(in.command, in.last, c.Size)
+	l.ran(p, c, waits)
+	p.late.at(l.s.sim.frame.Tick).how = how
+}
+
+// beginShape and endShape look for entities that a server system made, removed, or gave
+// another set of components.
+func (l *lateInputs) beginShape() {
+	if l.window == 0 {
+		return
+	}
+	l.shapes = l.shapes[:0]
+	for _, p := range l.s.sessions.players {
+		l.shapes = append(l.shapes, l.s.sim.world.Structure(p.owner))
+	}
+}
+
+func (l *lateInputs) endShape() {
+	if l.window == 0 {
+		return
+	}
+	for i, p := range l.s.sessions.players {
+		if i < len(l.shapes) && l.s.sim.world.Structure(p.owner) != l.shapes[i] {
+			l.block(p)
+		}
+	}
+	l.shapes = l.shapes[:0]
+}
+
+// ran notes what the present tick runs with.
+func (l *lateInputs) ran(p *player, c *layout.Command, state lateState) {
+	if !l.ready(p) {
+		return
+	}
+	if at := p.late.at(l.s.sim.frame.Tick); at.tick == l.s.sim.frame.Tick {
+		at.state, at.offset = state, p.inputs.offset
+		layout.CopyBytes(at.command, p.inputs.command, c.Size)
+	}
+}
+
+// settle ends the wait of a tick: its replacement stands, and what that raised happens.
+func (l *lateInputs) settle(p *player, at *lateTick) {
+	if at.state == settled {
+		return
+	}
+	at.state = settled
+	p.inputs.stood(l.s.p.Command, at, p.told())
+	for _, q := range l.s.sim.frame.queues {
+		q.release(p.owner, at.tick)
+	}
+}
+
+// block makes the present a barrier: no tick up to here runs again.
+func (l *lateInputs) block(p *player) {
+	if p == nil || p.late == nil {
+		return
+	}
+	st, until := p.late, l.s.sim.frame.Tick
+	if l.player != nil {
+		until = l.now
+	}
+	if !l.s.run.ticking {
+		until++
+	}
+	for t := until - Tick(len(st.ticks)) + 1; t != until+1; t++ {
+		if at := st.find(t); at != nil {
+			l.settle(p, at)
+		}
+	}
+	if int32(until-st.barrier) > 0 {
+		st.barrier = until
+	}
+	if l.player == nil {
+		st.from = 0
+	}
+}
+
+// blockAll is block for every player.
+func (l *lateInputs) blockAll() {
+	for _, p := range l.s.sessions.players {
+		l.block(p)
+	}
+}
+
+// save keeps the end of the present tick of each player.
+func (l *lateInputs) save() {
+	if l.window == 0 {
+		return
+	}
+	now := l.s.sim.frame.Tick
+	for _, p := range l.s.sessions.players {
+		st := p.late
+		if !l.ready(p) {
+			continue
+		}
+		st.history.Save(st.slot(now))
+		st.shape, st.outside = l.s.sim.world.Structure(p.owner), false
+		if at := st.at(now); at.tick == now {
+			at.used = p.shooter.Used()
+		}
+		l.forgetSpawns(p)
+	}
+}
+
+// decide decides, ahead of the snapshots, who is told of its own entities.
+func (l *lateInputs) decide() {
+	if l.window == 0 {
+		return
+	}
+	now := l.s.sim.frame.Tick
+	for _, p := range l.s.sessions.players {
+		if !l.ready(p) || p.outbox.sender == nil {
+			continue
+		}
+		st := p.late
+		hold := st.firstWaiting(now+1) != now+1
+		if hold && now-st.withheld >= 2*l.window {
+			l.block(p)
+			hold = false
+		}
+		p.outbox.sender.Withhold(hold)
+		if !hold {
+			st.withheld = now
+		}
+	}
+}
+
+// ack returns the tick up to which a player's commands are settled.
+func (l *lateInputs) ack(p *player) Tick {
+	now := l.s.sim.frame.Tick
+	if p.late == nil {
+		return p.inputs.buffer.Ack()
+	}
+	return p.inputs.buffer.AckFrom(p.late.firstWaiting(now+1) - 1)
+}
+
+// tells notes that a snapshot of the present tick is made for a player.
+func (l *lateInputs) tells(p *player) {
+	if now := l.s.sim.frame.Tick; p.late != nil && p.late.withheld == now {
+		p.late.told[now%toldTicks] = now
+	}
+}
+
+// told returns the newest tick of which the client is known to have its own entities.
+func (p *player) told() Tick {
+	if p.late == nil {
+		return p.shooter.Acked()
+	}
+	return p.late.toldBy(p.shooter.Acked())
+}
+
+// stood notes that a tick was run with a replacement for good.
+func (in *inputs) stood(c *layout.Command, at *lateTick, acked Tick) {
+	r := &in.replaced
+	switch {
+	case r.To != 0 && int32(at.tick-r.To) <= 0: // a later one was noted before
+		r.From, r.How = min(r.From, at.tick), prediction.Other
+		return
+	case r.To == 0 || r.To != at.tick-1:
+		r.Follow(at.tick, acked)
+	}
+	r.To, r.How = at.tick, at.how
+	r.Command = c.Schema.Pack(at.command, r.Command[:0])
+}

@@ -1,0 +1,65 @@
+package foretick
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/foretick/foretick/internal/layout"
+	"github.com/foretick/foretick/prediction"
+)
+
+// longestLate is the longest window for late commands.
+const longestLate = 500 * time.Millisecond
+
+// lateTicks returns the window for late commands in ticks, 0 for none.
+func (c *ServerConfig) lateTicks() Tick {
+	if c.LateInputs <= 0 {
+		return 0
+	}
+	rate := time.Duration(c.Protocol.TickRate())
+	return Tick((c.LateInputs*rate + time.Second - 1) / time.Second)
+}
+
+// checkLate refuses late commands in a game where one player's part of a tick cannot run
+// again alone.
+func (c *ServerConfig) checkLate() error {
+	if c.LateInputs == 0 {
+		return nil
+	}
+	var errs []error
+	fault := func(format string, args ...any) {
+		errs = append(errs, fmt.Errorf("foretick: ServerConfig.LateInputs: "+format, args...))
+	}
+	p := &c.Protocol.compiled
+	if c.LateInputs < 0 || c.LateInputs > longestLate {
+		fault("%v: use up to %v, or 0 for none", c.LateInputs, longestLate)
+	} else if n := c.lateTicks(); n > prediction.DefaultHistory/2 {
+		fault("%v is %d ticks at %d Hz, and clients remember %d: use %v at most", c.LateInputs, n, c.Protocol.TickRate(), prediction.DefaultHistory, prediction.DefaultHistory/2*time.Second/time.Duration(c.Protocol.TickRate()))
+	}
+	if c.AllowOtherBuilds {
+		fault("clients of other builds are not supported: leave AllowOtherBuilds out, or LateInputs")
+	}
+	if p.Command == nil {
+		fault("the protocol has no command: declare one with Protocol.Command, or leave LateInputs out")
+	}
+	if p.Remote.Predicts {
+		fault("other players' clients predict a player with PredictRemote, and would be wrong in every late tick: leave one of the two out")
+	}
+	for i := range p.Prefabs {
+		if k := &p.Prefabs[i]; k.Common {
+			fault("prefab %q is a shared physics object, which every client computes with: let a Server system move it, or leave LateInputs out", k.ECS.Name())
+		}
+	}
+	for _, s := range p.schedule.Systems() {
+		if layout.Shared(s) && (len(s.OtherWrites) > 0 || len(s.SingleWrites) > 0) {
+			fault("shared system %q writes what is not its own rows (WriteOther, or a singleton), and cannot run again for one player: raise an Event and write in its OnServer handler", s.Name)
+		}
+	}
+	for i := range p.Components {
+		if k := &p.Components[i]; k.Predicted && k.Varies {
+			fault("predicted component %s holds strings or slices: use arrays and numbers, or leave LateInputs out", k.Name)
+		}
+	}
+	return errors.Join(errs...)
+}

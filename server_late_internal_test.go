@@ -1,0 +1,103 @@
+package foretick
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/transport/sim"
+)
+
+type (
+	lateSpot  struct{ X float32 }
+	latePress struct{ X float32 }
+	lateName  struct {
+		Of string `net:"max=8"`
+	}
+	lateScore struct{ N int32 }
+)
+
+// lateGame declares a game that late inputs suit, with more in it.
+func lateGame(more func(p *Protocol, at *ecs.Component[lateSpot], body *ecs.Prefab)) *Protocol {
+	var (
+		at   ecs.Component[lateSpot]
+		cmd  ecs.Component[latePress]
+		body ecs.Prefab
+	)
+	p := NewProtocol("late", 1)
+	p.Component(&at, Predicted())
+	p.Command(&cmd)
+	p.Prefab(&body, "body", &at, &cmd)
+	p.Shared("move", func(*Frame, ecs.Rows) {}, ecs.Read(&cmd), ecs.Write(&at))
+	if more != nil {
+		more(p, &at, &body)
+	}
+	return p
+}
+
+// A game in which one player's part cannot run again alone is refused, with what to do.
+func TestLateInputsAreRefused(t *testing.T) {
+	none := func(*Frame, ecs.Rows) {}
+	for name, row := range map[string]struct {
+		cfg  ServerConfig
+		more func(p *Protocol, at *ecs.Component[lateSpot], body *ecs.Prefab)
+		want string
+	}{
+		"none":         {ServerConfig{}, nil, ""},
+		"fits":         {ServerConfig{LateInputs: 500 * time.Millisecond}, nil, ""},
+		"negative":     {ServerConfig{LateInputs: -1}, nil, "use up to 500ms, or 0 for none"},
+		"long":         {ServerConfig{LateInputs: time.Second}, nil, "use up to 500ms, or 0 for none"},
+		"history":      {ServerConfig{LateInputs: 400 * time.Millisecond}, func(p *Protocol, _ *ecs.Component[lateSpot], _ *ecs.Prefab) { p.SetTickRate(60) }, "use 266.666666ms at most"},
+		"other builds": {ServerConfig{LateInputs: 1, AllowOtherBuilds: true}, nil, "leave AllowOtherBuilds out"},
+		"write other": {ServerConfig{LateInputs: 1}, func(p *Protocol, at *ecs.Component[lateSpot], _ *ecs.Prefab) {
+			p.Shared("push", none, ecs.Read(at), ecs.WriteOther(at))
+		}, "raise an Event and write in its OnServer handler"},
+		"physics": {ServerConfig{LateInputs: 1}, func(p *Protocol, at *ecs.Component[lateSpot], _ *ecs.Prefab) {
+			p.Prefab(new(ecs.Prefab), "crate", at)
+			p.Shared("push", none, ecs.Read(at), ecs.WriteOther(at))
+		}, "let a Server system move it"},
+		"singleton": {ServerConfig{LateInputs: 1}, func(p *Protocol, at *ecs.Component[lateSpot], _ *ecs.Prefab) {
+			var score ecs.Singleton[lateScore]
+			p.Singleton(&score, Predicted())
+			p.Shared("count", none, ecs.Read(at), ecs.Write(&score))
+		}, "raise an Event and write in its OnServer handler"},
+		"strings": {ServerConfig{LateInputs: 1}, func(p *Protocol, _ *ecs.Component[lateSpot], _ *ecs.Prefab) {
+			var name ecs.Component[lateName]
+			p.Component(&name, Predicted())
+			p.Prefab(new(ecs.Prefab), "named", &name)
+		}, "use arrays and numbers"},
+	} {
+		row.cfg.Protocol, row.cfg.Transport = lateGame(row.more), sim.NewNetwork(1).Listen()
+		require.NoError(t, row.cfg.Protocol.Err(), name)
+		_, err := NewServer(row.cfg)
+		if row.want == "" {
+			require.NoError(t, err, name)
+			continue
+		}
+		require.ErrorContains(t, err, row.want, name)
+		require.ErrorContains(t, err, "LateInputs", name)
+	}
+	var cmd ecs.Component[latePress]
+	p := lateGame(func(p *Protocol, _ *ecs.Component[lateSpot], _ *ecs.Prefab) {})
+	_ = cmd
+	_, err := NewServer(ServerConfig{Protocol: p, Transport: sim.NewNetwork(1).Listen(), LateInputs: time.Millisecond})
+	require.NoError(t, err)
+	_, err = NewServer(ServerConfig{Protocol: NewProtocol("bare", 1), Transport: sim.NewNetwork(1).Listen(), LateInputs: 1})
+	require.ErrorContains(t, err, "declare one with Protocol.Command")
+}
+
+// Without LateInputs a player has none of what they need.
+func TestNoLateInputsCostNothing(t *testing.T) {
+	p := &player{}
+	l := lateInputs{s: &Server{}}
+	require.Zero(t, testing.AllocsPerRun(100, func() {
+		l.begin(p, nil)
+		l.block(p)
+		l.save()
+		l.decide()
+		l.rerun()
+	}))
+	require.Nil(t, p.late)
+}

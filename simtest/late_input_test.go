@@ -1,0 +1,311 @@
+package simtest_test
+
+import (
+	"flag"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/lagcomp"
+	"github.com/foretick/foretick/netcode"
+	"github.com/foretick/foretick/prediction"
+	"github.com/foretick/foretick/simtest"
+	"github.com/foretick/foretick/transport/sim"
+)
+
+var lateSeeds = flag.Int("late.seeds", 20, "how many duels TestDuelOfLateInputs plays; 1000 before a release")
+
+// fencers fire at one another along a line. A shared system moves them and raises the
+// shots, whose handler looks where the shooter saw the other.
+type fencers struct {
+	pos    ecs.Component[footing]
+	vitals ecs.Component[vitals]
+	scored ecs.Component[scored]
+	cmd    ecs.Component[lunge]
+	body   ecs.Prefab
+	shot   foretick.Event[foretick.Tick]
+
+	fired map[foretick.PlayerID]foretick.Tick // the tick of the first shot, as its client predicted it
+	hits  int
+	shots int
+	still bool // nobody is hurt
+}
+
+type (
+	footing struct {
+		X float32 `net:"min=-100,max=100,step=0.01,lerp"`
+	}
+	vitals struct {
+		Down  bool
+		Given uint16 `net:"max=60000"` // by a server system, one every fourth tick
+	}
+	scored struct{ Seen uint32 } // of the server alone
+	lunge  struct {
+		Move float32 `net:"min=-1,max=1,step=0.0078125"`
+		Fire bool    `net:"oneshot"`
+	}
+)
+
+func (g *fencers) protocol() *foretick.Protocol {
+	p := foretick.NewProtocol("fencers", 1)
+	p.Component(&g.pos, foretick.Predicted())
+	p.Component(&g.vitals, foretick.Predicted())
+	p.LocalComponent(&g.scored)
+	p.Command(&g.cmd)
+	p.Prefab(&g.body, "fencer", &g.pos, &g.vitals, &g.cmd, &g.scored)
+	foretick.Hitbox2(p, &g.pos, &g.vitals, func(at *footing, v *vitals) lagcomp.Sphere {
+		if v.Down {
+			return lagcomp.Sphere{}
+		}
+		return lagcomp.Sphere{X: at.X, R: 0.5}
+	})
+	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) {
+		e := f.Spawn(&g.body, player)
+		g.pos.Get(f.World, e).X = float32(player) * 10
+	})
+	p.Shared("lunge", func(f *foretick.Frame, rows ecs.Rows) {
+		pos, v, cmd := g.pos.Slice(rows), g.vitals.Slice(rows), g.cmd.Slice(rows)
+		for i := range pos {
+			if v[i].Down {
+				continue
+			}
+			pos[i].X += cmd[i].Move * 0.2
+			if cmd[i].Fire {
+				if !f.IsServer() && g.fired != nil && !f.Replay {
+					g.fired[rows.Owner()] = f.Tick
+				}
+				g.shot.Raise(f, rows.Entity(i), f.Tick)
+			}
+		}
+	}, ecs.Read(&g.cmd, &g.vitals), ecs.Write(&g.pos))
+	p.Server("give", func(f *foretick.Frame, rows ecs.Rows) {
+		v, n := g.vitals.Slice(rows), g.scored.Slice(rows)
+		for i := range v {
+			if n[i].Seen++; n[i].Seen%4 == 0 {
+				v[i].Given++
+			}
+		}
+	}, ecs.Write(&g.vitals, &g.scored))
+	g.shot.OnServer(p, func(f *foretick.Frame, by foretick.PlayerID, _ foretick.Tick) {
+		g.shots++
+		for _, dir := range []float32{1, -1} {
+			hit, ok := f.Rewind(by).Raycast(lagcomp.Ray{X: float32(by) * 10, DX: dir, Range: 50})
+			if ok && !g.still {
+				g.hits++
+				g.vitals.Get(f.World, hit.Entity).Down = true
+			}
+		}
+	}, ecs.ReadOther(&g.pos), ecs.WriteOther(&g.vitals))
+	return p
+}
+
+// fence begins a match of players, whose samplers sample gives.
+func fence(t testing.TB, seed uint64, cfg foretick.ServerConfig, links []sim.Link, still bool, sample func(n int, v foretick.View) lunge) (*simtest.Match, *fencers, []*foretick.Client, []*fencers) {
+	m, g := simtest.New(seed), &fencers{still: still}
+	cfg.Protocol = g.protocol()
+	_, err := m.Serve(cfg)
+	require.NoError(t, err)
+	var clients []*foretick.Client
+	var games []*fencers
+	for n, link := range links {
+		c := &fencers{fired: map[foretick.PlayerID]foretick.Tick{}}
+		p := c.protocol()
+		client, err := m.Join(foretick.ClientConfig{Protocol: p, Sample: foretick.Sample(&c.cmd, func(v foretick.View) lunge { return sample(n, v) })}, simtest.Seat{Up: link, Down: link})
+		require.NoError(t, err)
+		clients, games = append(clients, client), append(games, c)
+	}
+	return m, g, clients, games
+}
+
+// wave is an input that changes all the time.
+func wave(n int, v foretick.View) lunge {
+	return lunge{Move: float32(int(v.Tick*7+uint32(n)*13)%64-32) / 32, Fire: v.Tick%10 == 0}
+}
+
+// With a window, inputs that a burst delays run in their own tick, and cause no correction:
+// without one they do. What the server did to the player meanwhile is neither lost nor done
+// twice, and neither is a shot.
+func TestLateInputsRunInTheirTick(t *testing.T) {
+	link := sim.WiFi
+	for _, window := range []time.Duration{0, 200 * time.Millisecond} {
+		fired := map[foretick.Tick]bool{}
+		m, g, clients, _ := fence(t, 10, foretick.ServerConfig{LateInputs: window}, []sim.Link{link, link}, true, func(n int, v foretick.View) lunge {
+			c := wave(n, v)
+			if v.Tick > 2700 {
+				c = lunge{}
+			}
+			if c.Fire && n == 1 {
+				fired[v.Tick] = true
+			}
+			return c
+		})
+		m.Run(90 * time.Second)
+		for _, c := range clients {
+			m.Link(c, sim.LAN, sim.LAN)
+		}
+		m.Run(93 * time.Second)
+		me := clients[1].View().Player
+		st, _ := m.Server().Player(me)
+		wrong := clients[1].Stats().ByCause[prediction.Input]
+		t.Logf("window %v: %d missing, %d of them run late, %d corrections by an input", window, st.InputsMissing, st.InputsRerun, wrong)
+		require.Greater(t, st.InputsMissing, uint64(10))
+		require.Zero(t, clients[1].Stats().ByCause[prediction.Code])
+		if window == 0 {
+			require.Greater(t, wrong, uint64(3))
+			require.Zero(t, st.InputsRerun)
+			continue
+		}
+		require.Zero(t, wrong, "no correction by an input")
+		require.Equal(t, st.InputsMissing, st.InputsRerun)
+		w := m.Server().World()
+		v, n := g.vitals.Find(w, only(t, w, g, me)), g.scored.Find(w, only(t, w, g, me))
+		require.EqualValues(t, n.Seen/4, v.Given, "what a server system gave")
+		require.InDelta(t, 2*len(fired), g.shots, 4, "each shot once")
+	}
+}
+
+// only returns a player's body on the server.
+func only(t testing.TB, w *ecs.World, g *fencers, owner ecs.Owner) ecs.Entity {
+	for _, rows := range ecs.NewQuery(w.Types(), ecs.With(&g.vitals)).Owned(w, owner) {
+		return rows.Entity(0)
+	}
+	require.Fail(t, "no body")
+	return 0
+}
+
+// Two players, at 20 and 200 ms, fire at each other in the same tick. A spike on the second
+// one's way up delays its shot: with a window both are down, without one the second mostly
+// dies with its shot unfired.
+func TestDuelOfLateInputs(t *testing.T) {
+	near, far := sim.Link{Latency: 10 * time.Millisecond, Jitter: 3 * time.Millisecond}, sim.Link{Latency: 100 * time.Millisecond, Jitter: 15 * time.Millisecond}
+	for _, window := range []time.Duration{0, 200 * time.Millisecond} {
+		both, same := 0, 0
+		for seed := range uint64(*lateSeeds) {
+			const at = 210
+			m, g, clients, games := fence(t, seed+1, foretick.ServerConfig{LateInputs: window}, []sim.Link{near, far}, false, func(_ int, v foretick.View) lunge {
+				return lunge{Fire: v.Tick == at-1}
+			})
+			for clients[1].View().Tick < at-2 {
+				m.Run(m.Net.Now() + time.Second/120)
+			}
+			slow := far
+			slow.Latency += 120 * time.Millisecond
+			m.Link(clients[1], slow, far)
+			m.Run(m.Net.Now() + 100*time.Millisecond)
+			m.Link(clients[1], far, far)
+			m.Run(m.Net.Now() + 2*time.Second)
+			if len(games[0].fired) == 1 && len(games[1].fired) == 1 && games[0].fired[1] == games[1].fired[2] {
+				same++
+			}
+			if g.hits == 2 {
+				both++
+			}
+		}
+		t.Logf("window %v: both down in %d of %d duels, %d of them with both shots in one tick", window, both, *lateSeeds, same)
+		require.Equal(t, *lateSeeds, same)
+		if window > 0 {
+			require.Equal(t, *lateSeeds, both)
+		} else {
+			require.Less(t, both, *lateSeeds/2)
+		}
+	}
+}
+
+// lateSpeedHack sends everything at once, after a second of silence, to a server that takes
+// late commands.
+func TestSpeedHackWithLateInputs(t *testing.T) {
+	net := sim.NewNetwork(3)
+	listen := net.Listen()
+	g := &mill{}
+	var tick foretick.Tick
+	settled := map[foretick.Tick]int{} // by tick: the commands of its own that it ran with
+	late := 0
+	g.ran = func(f *foretick.Frame, cmd lever) {
+		if cmd.Pull != 0 {
+			if f.Replay && settled[f.Tick] == 0 {
+				late++
+			}
+			if !f.Replay || settled[f.Tick] == 0 {
+				settled[f.Tick]++
+			}
+		}
+	}
+	p := g.protocol()
+	srv, err := foretick.NewServer(foretick.ServerConfig{Protocol: p, Transport: listen, RepeatInput: -1, LateInputs: 200 * time.Millisecond})
+	require.NoError(t, err)
+	link := sim.Link{Latency: 20 * time.Millisecond}
+	raw := &rawClient{endpoint: net.Dial(listen, link, link), hash: p.Hash()}
+	body := func(from, to netcode.Tick) []byte {
+		s := netcode.NewCommandSender(raw.size, netcode.CommandConfig{Redundancy: 64})
+		for k := from; k != to; k++ {
+			s.Push(netcode.Command{Tick: k, Render: srv.Tick(), Data: []byte{0, 3, 0, 0, 0, 0}})
+		}
+		return s.Append(nil, 1000)
+	}
+	const every = 8 * time.Millisecond
+	var ran []time.Duration
+	for now := time.Duration(0); now < 20*time.Second; now += every {
+		net.Run(now)
+		was := len(settled)
+		srv.Step(simtest.Epoch.Add(now))
+		for range len(settled) - was {
+			ran = append(ran, now)
+		}
+		tick = srv.Tick()
+		var b []byte
+		if tick > 60 && now/time.Second%2 == 1 {
+			switch now / every % 4 {
+			case 0:
+				b = body(tick-40, tick+2)
+			case 1:
+				b = body(tick-5, tick+1)
+			case 2:
+				b = body(tick+100, tick+140)
+			case 3:
+				b = body(tick+1000, tick+1030)
+			}
+		}
+		require.NoError(t, raw.step(now, b))
+	}
+	require.Greater(t, len(ran), 250)
+	for _, n := range settled {
+		require.Equal(t, 1, n, "a tick settles on one command")
+	}
+	const window = 6
+	for i := range ran {
+		for j := i; j < len(ran); j++ {
+			require.LessOrEqual(t, float64(j-i+1), 30*(ran[j]-ran[i]).Seconds()+3+window)
+		}
+	}
+	st, ok := srv.Player(1)
+	require.True(t, ok)
+	require.Greater(t, late, 20)
+	require.EqualValues(t, late, st.InputsRerun)
+	require.LessOrEqual(t, late, int(tick)/5+2*window, "the budget")
+	require.Greater(t, st.InputsMissing, uint64(80), "the silent seconds are not made up for")
+	eng := 0.0
+	for _, rows := range ecs.NewQuery(srv.World().Types(), ecs.With(&g.eng)).All(srv.World()) {
+		eng = float64(g.eng.Slice(rows)[0].Sum)
+	}
+	require.InDelta(t, len(settled), eng, 0.5, "each ran once in the end")
+}
+
+// Volleys of a player whose inputs come late are spawned in their own tick: the server's
+// rockets match those that the client predicted, once each, in every run of a tick.
+func TestLateInputsSpawn(t *testing.T) {
+	until := 12 * time.Second
+	b := newBattery(t, 4, 4, sim.LTE, func(g *artillery) { g.late = 200 * time.Millisecond }, gunner{every: 2, until: until})
+	b.m.Run(until + 5*time.Second)
+	b.rest(t)
+	st := b.srv.Stats()
+	t.Log(st)
+	require.Greater(t, st.InputsRerun, uint64(3))
+	for _, c := range b.clients {
+		cs := c.Stats()
+		require.Zero(t, cs.ByCause[prediction.Code])
+		require.Greater(t, cs.SpawnsMatched, uint64(100))
+	}
+}
