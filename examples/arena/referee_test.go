@@ -37,7 +37,7 @@ func TestRefereeAgrees(t *testing.T) {
 	} {
 		out, err := recounted(t, logged(t, append([]string{"-seconds", "8", "-clients", "6", "-seed", "3"}, args...)...))
 		require.NoError(t, err, "%v\n%s", args, out)
-		lines := 36
+		lines := 37
 		if slices.Contains(args, "desync") {
 			lines++
 			require.Regexp(t, `first_desync +report "player \d: Team.ID .*", referee "player \d: team of`, out)
