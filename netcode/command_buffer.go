@@ -217,7 +217,7 @@ func (b *CommandBuffer) arrive(c *Command, at float64, first bool) {
 		b.came.add(c.Tick)
 	}
 	if ahead < 0 {
-		if !b.keepLate(c, early, -ahead) {
+		if !b.keepLate(c, early, ahead) {
 			b.late++
 		}
 		return

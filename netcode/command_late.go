@@ -21,11 +21,12 @@ func (b *CommandBuffer) KeepLate(ticks int) {
 	}
 }
 
-// keepLate keeps a command that came so many ticks after the newest past one, and reports
-// whether it did.
-func (b *CommandBuffer) keepLate(c *Command, early int16, late int) bool {
+// keepLate keeps a command of a past tick, so many ticks ahead of the next one (below 0),
+// and reports whether it did. Half the circle is the least int of 32 bits, which has no
+// opposite.
+func (b *CommandBuffer) keepLate(c *Command, early int16, ahead int) bool {
 	n := Tick(len(b.past.ring))
-	if late > int(n) {
+	if ahead < -int(n) {
 		return false
 	}
 	to := &b.past.ring[c.Tick%n]

@@ -54,6 +54,7 @@ func TestHalfTheCircleInTheCommandBuffer(t *testing.T) {
 	for _, now := range []Tick{0, 1, 1000, half - 1, half, half + 1, 1<<32 - 2} {
 		for _, d := range []Tick{half - 1, half, half + 1} {
 			b := NewCommandBuffer(1, 32)
+			b.KeepLate(int(now % 5)) // none, and some
 			b.Take(now - 1)
 			s := NewCommandSender(1, CommandConfig{})
 			s.Push(Command{Tick: now + d})
