@@ -57,7 +57,7 @@ func (c *Client) advance() int {
 	ahead := int32(t.Predicted - c.timeline.predictor.Tick())
 	switch {
 	case !c.timeline.predictor.Started():
-		if !c.ghosts.reaches(t.Predicted) {
+		if !c.mayStart(t.Predicted) {
 			return 0 // a level was entered and nothing of it came yet
 		}
 		c.view.State = Playing
@@ -66,7 +66,7 @@ func (c *Client) advance() int {
 	case t.Reset || ahead > int32(c.cfg.History):
 		c.stats.HardResets++
 		if ahead > 0 {
-			if c.ghosts.reaches(t.Predicted) {
+			if c.mayStart(t.Predicted) {
 				c.startOver(t)
 			}
 			return 0
@@ -100,6 +100,20 @@ func (c *Client) inputDelay(t netcode.Time) time.Duration {
 	}
 	part := time.Duration((t.Fraction - t.RenderFraction) * float32(tick))
 	return max(0, time.Duration(int32(t.Command-t.Render-1))*tick+part)
+}
+
+// mayStart reports whether the prediction can start from the newest snapshot. One of a server
+// that waits for a late command may lack the player's own entities.
+func (c *Client) mayStart(t Tick) bool {
+	newest, _ := c.ghosts.receiver.Newest()
+	return c.ghosts.reaches(t) && c.tellsOwn(newest)
+}
+
+// tellsOwn reports whether the snapshot of t may have the player's own entities: a server that
+// waits for a late command leaves them out.
+func (c *Client) tellsOwn(t Tick) bool {
+	_, all, own := c.ghosts.receiver.Complete(t)
+	return c.input.late == 0 || all || own
 }
 
 // startOver restarts the prediction from the newest snapshot, without commands for the
@@ -180,6 +194,13 @@ func (c *Client) reconcile(t Tick) {
 		tl.settleEvents(t, prediction.Different)
 		tl.agree(t)
 		tl.settle(t)
+		return
+	}
+	if !c.tellsOwn(t) { // nothing to compare with, and nothing to start from
+		tl.takeUnpredicted()
+		tl.settleEvents(t, prediction.Same)
+		tl.settle(t)
+		tl.agree(t)
 		return
 	}
 	tl.found.own = prediction.Same

@@ -1,6 +1,9 @@
 package foretick
 
 import (
+	"bytes"
+	"unsafe"
+
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/internal/layout"
 	"github.com/foretick/foretick/netcode"
@@ -14,11 +17,13 @@ type lateInputs struct {
 	window Tick // 0: it is off
 	shared []bool
 	runs   func(system int) bool
-	fields [][]lateField // of predicted components, by registry index
-	kept   []ecs.ID      // components that no client predicts: they stay as they are
-	queues []int         // of each queue of events, the system that drains it; −1: none
-	events int           // the first of these systems
-	shapes []uint64      // scratch, by owner
+	fields [][]lateField  // of predicted components, by registry index
+	kept   []ecs.ID       // components that no client predicts: they stay as they are
+	queues []int          // of each queue of events, the system that drains it; −1: none
+	events int            // the first of these systems
+	before unsafe.Pointer // scratch: a command …
+	packed []byte         // … and a packed one
+	shapes []uint64       // scratch, by owner
 
 	player *player // whose part runs again; nil: none
 	at     *lateTick
@@ -227,7 +232,7 @@ func (l *lateInputs) settle(p *player, at *lateTick) {
 		return
 	}
 	at.state = settled
-	p.inputs.stood(l.s.p.Command, at, p.told())
+	l.stood(p, at)
 	for _, q := range l.s.sim.frame.queues {
 		q.release(p.owner, at.tick)
 	}
@@ -297,7 +302,8 @@ func (l *lateInputs) decide() {
 		}
 		st := p.late
 		hold := st.firstWaiting(now+1) != now+1
-		if hold && now-st.withheld >= 2*l.window {
+		// Who was told nothing for a whole history starts over from what it is told next.
+		if hold && (now-st.withheld >= 2*l.window || now-p.told() > prediction.DefaultHistory) {
 			l.block(p)
 			hold = false
 		}
@@ -332,16 +338,40 @@ func (p *player) told() Tick {
 	return p.late.toldBy(p.shooter.Acked())
 }
 
-// stood notes that a tick was run with a replacement for good.
-func (in *inputs) stood(c *layout.Command, at *lateTick, acked Tick) {
-	r := &in.replaced
+// stood notes that a tick was run with a replacement for good. The player's client takes a run
+// of repeated commands for repetitions of the command before the run. That holds only where
+// none of them came late, after its replacement had been made.
+func (l *lateInputs) stood(p *player, at *lateTick) {
+	c, r := l.s.p.Command, &p.inputs.replaced
+	if l.before == nil {
+		l.before = c.New()
+	}
+	l.packed = c.Schema.Pack(at.command, l.packed[:0])
+	how := at.how
 	switch {
 	case r.To != 0 && int32(at.tick-r.To) <= 0: // a later one was noted before
 		r.From, r.How = min(r.From, at.tick), prediction.Other
 		return
-	case r.To == 0 || r.To != at.tick-1:
-		r.Follow(at.tick, acked)
+	case r.To != 0 && r.To == at.tick-1:
+		if r.How != how || !bytes.Equal(l.packed, r.Command) {
+			how = prediction.Other
+		}
+	default:
+		if before := p.late.at(at.tick - 1); before.tick != at.tick-1 || !l.repeats(c, before) {
+			how = prediction.Other
+		}
+		r.Follow(at.tick, p.told())
 	}
-	r.To, r.How = at.tick, at.how
-	r.Command = c.Schema.Pack(at.command, r.Command[:0])
+	r.To, r.How = at.tick, how
+	r.Command = append(r.Command[:0], l.packed...)
+}
+
+// repeats reports whether the packed command is that of a tick, without its one-shots.
+func (l *lateInputs) repeats(c *layout.Command, tick *lateTick) bool {
+	layout.CopyBytes(l.before, tick.command, c.Size)
+	c.Schema.ClearMomentary(l.before)
+	n := len(l.packed)
+	b := c.Schema.Pack(l.before, l.packed)
+	l.packed = b[:n]
+	return bytes.Equal(b[:n], b[n:])
 }
