@@ -303,6 +303,6 @@ func judgedWithoutAllocating(t *testing.T, own bool) {
 	m.Run(10 * time.Second)
 	require.Greater(t, n, 100)
 	if !raced || !own { // the race detector's pools forget some of what they hold
-		require.Less(t, mallocs, uint64(10))
+		require.Less(t, mallocs, uint64(n)/4) // and a collection of garbage empties every pool
 	}
 }
