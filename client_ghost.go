@@ -314,6 +314,26 @@ func changedIn(g *snapshot.Ghost, known snapshot.State, t Tick, components []int
 	return differ(then, known, components)
 }
 
+// restless reports whether something that shared systems read of others is known to have
+// changed in the ticks up to t, or later.
+func (gs *ghosts) restless(t Tick) bool {
+	for _, g := range gs.receiver.Ghosts() {
+		if gs.ahead(g) {
+			continue
+		}
+		if g.Data == 0 || g.Gone != 0 || int32(g.Born-(t-unrest)) > 0 {
+			return true
+		}
+		newest := g.Newest()
+		for k := t - unrest; int32(k-t) <= 0; k++ {
+			if was, ok := g.At(k); ok && differ(was, newest, gs.others) >= 0 {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // differ returns the first of some components in which two states of a ghost differ, −1 for
 // none.
 func differ(a, b snapshot.State, components []int) int {

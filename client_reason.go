@@ -120,16 +120,24 @@ func (e evidence) OthersDiffered(t Tick) (owner uint16, component string, ok boo
 	return 0, "", false
 }
 
+// unrest is how many ticks ago a value of others may have changed that perhaps changed again
+// in a tick of which no snapshot came.
+const unrest = 32
+
 // OthersUnknown reports whether a shared system may have read of others what no snapshot
-// had: a value that found no room, or one that changed and changed back between two.
+// had: a value that found no room, or one that changed and changed back between two. Where
+// none of them changed for long, none is taken to have done so.
 func (e evidence) OthersUnknown(t Tick) bool {
 	tl := e.tl
 	if len(tl.ghosts.others) == 0 {
 		return false
 	}
 	before, _, _ := tl.ghosts.receiver.Complete(t - 1)
-	_, all, _ := tl.ghosts.receiver.Complete(t)
-	return !before || !all
+	here, all, _ := tl.ghosts.receiver.Complete(t)
+	if here && !all {
+		return true // what found no room may have changed
+	}
+	return (!before || !here) && tl.ghosts.restless(t)
 }
 
 // OwnDiffered finds an unpredicted component of the player's own that changed on the server

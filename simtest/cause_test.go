@@ -277,21 +277,10 @@ func TestCommandReplacedByItsLike(t *testing.T) {
 	a := newAfternoon(t, 1, sim.Link{Latency: 40 * time.Millisecond, Loss: 0.3}, func(int, foretick.View) brush { return brush{X: 0.5} })
 	a.games[0].bias = true
 	a.m.Run(30 * time.Second)
-	code, other := 0, 0
 	for _, w := range a.told[0] {
-		switch {
-		case w.Cause == prediction.Code:
-			code++
-		case w.Tick >= 60: // at first it has sent none
-			// Where the snapshot before was lost, the client does not know what the tiles
-			// were that the system reads.
-			require.Equal(t, prediction.Untracked, w.Cause, w.String())
-			other++
-		}
+		require.True(t, w.Cause == prediction.Code || w.Tick < 60, w.String()) // at first it has sent none
 	}
-	t.Logf("%d code, %d untracked", code, other)
-	require.Greater(t, code, 20)
-	require.Less(t, other, code)
+	require.Greater(t, len(a.told[0]), 20)
 }
 
 // SyncTest does not blame the code for effects of another player on common entities.
