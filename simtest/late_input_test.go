@@ -309,22 +309,3 @@ func TestLateInputsSpawn(t *testing.T) {
 		require.Greater(t, cs.SpawnsMatched, uint64(100))
 	}
 }
-
-// A client that heard nothing for longer than its history starts over from the first snapshot
-// that has its own entities. While the server waits for a late command, a snapshot has none.
-func TestLateInputsAfterSilence(t *testing.T) {
-	link, dark := sim.Link{Latency: 30 * time.Millisecond}, sim.Link{Loss: 1}
-	m, _, clients, _ := fence(t, 3, foretick.ServerConfig{LateInputs: 200 * time.Millisecond}, []sim.Link{link}, true, wave)
-	m.Run(5 * time.Second)
-	for n := range 12 {
-		m.Link(clients[0], link, dark)
-		m.Run(m.Net.Now() + 2*time.Second + time.Duration(n)*7*time.Millisecond)
-		m.Link(clients[0], dark, dark)
-		m.Run(m.Net.Now() + 100*time.Millisecond)
-		m.Link(clients[0], link, link)
-		m.Run(m.Net.Now() + 3*time.Second)
-	}
-	st := clients[0].Stats()
-	require.Zero(t, st.ByCause[prediction.Code])
-	require.Greater(t, st.HardResets+st.Stalls, uint64(5))
-}

@@ -71,6 +71,15 @@ func TestProcessesComeAndGo(t *testing.T) {
 	require.NotZero(t, m.Leaves)
 }
 
+// Matches in which clients started over while the server withheld their own entities, and
+// took old state for new.
+func TestLateInputsAfterSilence(t *testing.T) {
+	for _, seed := range []string{"3", "29", "58"} {
+		out := lines(t, "-late-inputs", "200ms", "-seconds", "60", "-seed", seed)
+		require.Contains(t, out[len(out)-1], "all agree")
+	}
+}
+
 // The last line of a long match is its result.
 func TestLongMatch(t *testing.T) {
 	out := lines(t, "-json", "-hours", "0.1", "-clients", "3")
