@@ -21,7 +21,7 @@ const (
 	// entity without a team has no ally but its owner.
 	ToAllies = schema.ToAllies
 	// ToEnemies are the players of another team. Team 0 is no team: a player or an entity
-	// without a team is nobody's enemy.
+	// without a team has no enemies.
 	ToEnemies = schema.ToEnemies
 )
 

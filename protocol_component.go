@@ -108,7 +108,7 @@ func (p *Protocol) LocalComponent(h ecs.Handle) {
 // A protocol has at most one.
 //
 // A command is not sent to other clients. They see its zero value, unless [PredictRemote]
-// guesses it. Put what they must see, such as a facing, into a component of its own.
+// guesses it. State that they must see, such as a facing, belongs in another component.
 //
 // Use it for input of every tick. A single tick's command may be lost. Input that must
 // arrive, such as a line of chat or a purchase, is a [Request].

@@ -11,7 +11,7 @@ import (
 
 // Hitbox gives every entity that has the component a spherical hitbox. The server records
 // it for each tick, as it was shown to other players. A sphere of radius 0 or less cannot
-// be hit, and takes the entity's past with it: a late shot at somebody who just died
+// be hit, and takes the entity's past with it: a late shot at a player that just died
 // misses, though it hit on its shooter's screen. To judge such shots, keep the radius until
 // the entity respawns, and look at its health in the handler that hurts it.
 func Hitbox[A any](p *Protocol, a *ecs.Component[A], fn func(*A) lagcomp.Sphere) {

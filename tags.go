@@ -30,7 +30,7 @@ func (p *Protocol) checkConfigTags(config string, tags []string) error {
 	return errors.Join(errs...)
 }
 
-// Draw runs the render systems on the newest tick, for a server with a screen of its own
+// Draw runs the render systems on the newest tick, for a server with its own screen
 // during development. since is the time since the last call, and is their Frame.DT. Call it
 // between Steps, with the tag [TagRender] in [ServerConfig].Tags; it panics with
 // [UsageError] without. There is nothing to interpolate: each tick is drawn as it is, with

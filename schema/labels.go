@@ -15,8 +15,8 @@ import (
 // Label is how tools, logs and documents show a field. The struct tags besides net set
 // it: name:"ground speed", unit:"m/s", enum:"standing,walking,dead".
 //
-// A tag of a struct, array or slice holds for what is in it that has none of its own, except
-// for name. Labels change nothing that is sent of a field, and no hash.
+// A unit or enum tag of a struct, array or slice also applies to the fields and elements in it
+// without one. Labels change nothing that is sent of a field, and no hash.
 type Label struct {
 	Name   string   // the name to show with the field's own; empty: none
 	Unit   string   // the unit of the field's values, such as "m/s"; empty: none

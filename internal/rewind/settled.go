@@ -21,8 +21,8 @@ type Settled struct {
 	late            Tick
 }
 
-// Settled copies what the player's views of the running tick rest on. Call it at the end of
-// the tick: a claim that the game did not ask about is not judged.
+// Settled copies the claim and the deliveries that make the player's views of the running
+// tick. Call it at the end of the tick: a claim that the game did not ask about is not judged.
 func (s *Shooter) Settled() Settled {
 	return Settled{
 		claim: s.claim, arrived: s.arrived, offset: s.offset, gave: s.gave, basis: s.basis,

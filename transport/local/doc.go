@@ -6,7 +6,7 @@
 //	server, err := foretick.NewServer(foretick.ServerConfig{Protocol: p, Transport: host})
 //	client, err := foretick.NewClient(foretick.ClientConfig{Protocol: q, Transport: host.Dial(nil)})
 //
-// Both ends run as they do over a network, each with a game value of its own, and the host's
+// Both ends run as they do over a network, each with its own game value, and the host's
 // player has a round trip of nearly zero. Nothing is lost, damaged or overtaken, except that a full
 // receive queue drops its oldest datagram. A program that only one player plays may run both
 // ends in one world instead: see foretick.Preview.
