@@ -64,7 +64,7 @@ type ServerConfig struct {
 	// comes, the server runs the shared systems again for that player alone, from its tick
 	// to the present. What the player does to others happens now, and what they did to it
 	// since stays. Until then its client is told nothing of its own entities, for twice the
-	// time at most, so a burst of delay or loss causes no correction. At most a fifth of a
+	// time at most, so most bursts of delay or loss cause no correction. At most a fifth of a
 	// player's ticks run late commands, after an allowance of two windows. Some 200 ms suit
 	// players with bursts; on an even line nothing changes. 0 means none. Negative is an error.
 	// At most 500 ms, and 16 ticks. It is an error with shared physics objects,
