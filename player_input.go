@@ -46,18 +46,23 @@ func (in *inputs) took(c *layout.Command, t Tick) {
 	c.Schema.ClearMomentary(in.last)
 }
 
-// miss counts a tick without the client's own command. acked is the newest snapshot that
-// the client is known to have.
-func (in *inputs) miss(t, acked Tick) {
+// missing counts a tick whose command did not arrive, once the player has begun to send
+// commands.
+func (in *inputs) missing(own *PlayerStats, all *ServerStats) {
+	if in.heard {
+		own.InputsMissing++
+		all.InputsMissing++
+	}
+}
+
+// replace runs a tick with the current value of last, instead of the client's own command.
+// acked is the newest snapshot that the client is known to have.
+func (in *inputs) replace(c *layout.Command, t, acked Tick, how prediction.StandIn) {
 	if r := &in.replaced; r.To == 0 || r.To != t-1 {
 		r.Follow(t, acked)
 	}
 	in.replaced.To = t
 	in.offset = 0
-}
-
-// replace runs the tick with the current value of last.
-func (in *inputs) replace(c *layout.Command, how prediction.StandIn) {
 	in.replaced.How = how
 	layout.CopyBytes(in.command, in.last, c.Size)
 	in.replaced.Command = c.Schema.Pack(in.command, in.replaced.Command[:0])

@@ -144,15 +144,7 @@ func (l *lateInputs) take(p *player, c *layout.Command, at *lateTick, cmd *netco
 		l.settle(p, at)
 		return
 	}
-	if s.unpack(p, c, cmd.Data) != nil {
-		p.faults.fault("a command out of range")
-		l.settle(p, at)
-		return
-	}
-	now := s.sim.frame.Tick
-	s.sim.frame.Tick = at.tick // a refusal names it
-	ok := s.valid(p, c)
-	if s.sim.frame.Tick = now; !ok {
+	if !s.accept(p, c, at.tick, cmd.Data) {
 		l.settle(p, at)
 		return
 	}

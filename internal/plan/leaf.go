@@ -146,28 +146,6 @@ func (l *Leaf) loadInt(p unsafe.Pointer) int64 {
 	}
 }
 
-func (l *Leaf) storeInt(p unsafe.Pointer, v int64) {
-	p = unsafe.Add(p, l.Offset)
-	switch l.Class {
-	case Bool:
-		*(*bool)(p) = v != 0
-	case Uint8:
-		*(*uint8)(p) = uint8(v)
-	case Int8:
-		*(*int8)(p) = int8(v)
-	case Int16:
-		*(*int16)(p) = int16(v)
-	case Int32:
-		*(*int32)(p) = int32(v)
-	case Uint16:
-		*(*uint16)(p) = uint16(v)
-	case Uint32:
-		*(*uint32)(p) = uint32(v)
-	default:
-		*(*int64)(p) = v
-	}
-}
-
 // clampInt keeps an integer in its range; a uint64 is compared without a sign.
 func (l *Leaf) clampInt(v int64) int64 {
 	if l.Class == Uint64 && v < 0 && l.Lo >= 0 {
@@ -182,15 +160,6 @@ func (l *Leaf) loadFloat(p unsafe.Pointer) float64 {
 		return float64(*(*float32)(p))
 	}
 	return *(*float64)(p)
-}
-
-func (l *Leaf) storeFloat(p unsafe.Pointer, v float64) {
-	p = unsafe.Add(p, l.Offset)
-	if l.Class.single() {
-		*(*float32)(p) = float32(v)
-	} else {
-		*(*float64)(p) = v
-	}
 }
 
 // Refine gives an angle or a rotation one grid, as fine as the simulation's if that

@@ -142,17 +142,6 @@ func (l *Leaf) restoreQuat(w []int32, g Grid, dst unsafe.Pointer) {
 	}
 }
 
-func (l *Leaf) storeQuat(q [4]float64, dst unsafe.Pointer) {
-	dst = unsafe.Add(dst, l.Offset)
-	for i, v := range q {
-		if l.Kind == reflect.Float32 {
-			*(*float32)(unsafe.Add(dst, 4*i)) = float32(v)
-		} else {
-			*(*float64)(unsafe.Add(dst, 8*i)) = v
-		}
-	}
-}
-
 // blendQuat interpolates along the shorter arc. lerp is straight and normalised. For
 // the small turns between two snapshots that is very close to slerp. Beyond b both
 // continue straight.
@@ -191,11 +180,6 @@ func (l *Leaf) loadElem(p unsafe.Pointer, i int) int64 {
 	return e.loadInt(p)
 }
 
-func (l *Leaf) storeElem(p unsafe.Pointer, i int, v int64) {
-	e := Leaf{Class: IntegerOf(l.Size, false), Offset: uintptr(i) * l.Size}
-	e.storeInt(p, v)
-}
-
 // packQuat writes a rotation in its packed form: two bits and three components.
 func (l *Leaf) packQuat(src unsafe.Pointer, w *coder.BitWriter) {
 	var own, pub [coder.QuatWords]int32
@@ -205,13 +189,4 @@ func (l *Leaf) packQuat(src unsafe.Pointer, w *coder.BitWriter) {
 	for _, c := range pub[1:] {
 		w.Write(uint64(int64(c)-l.Lo), l.Bits)
 	}
-}
-
-func (l *Leaf) unpackQuat(r *coder.BitReader, dst unsafe.Pointer) {
-	var w [coder.QuatWords]int32
-	w[0] = int32(r.Read(2))
-	for i := 1; i < coder.QuatWords; i++ {
-		w[i] = int32(l.Lo + int64(r.Read(l.Bits)))
-	}
-	l.restoreQuat(w[:], GridPublic, dst)
 }

@@ -19,16 +19,6 @@ func (l *Leaf) text(p unsafe.Pointer) string {
 	return *(*string)(p)
 }
 
-// setText writes the string to memory. It allocates only if the string differs.
-func (l *Leaf) setText(p unsafe.Pointer, b []byte) {
-	p = unsafe.Add(p, l.Offset)
-	if l.inline {
-		*(*uint64)(p) = uint64(copy(unsafe.Slice((*byte)(unsafe.Add(p, inline)), l.Hi), b))
-	} else if s := (*string)(p); *s != string(b) {
-		*s = string(b)
-	}
-}
-
 // fits reports whether a string is sent unchanged.
 func (l *Leaf) fits(p unsafe.Pointer) bool {
 	s := l.text(p)
