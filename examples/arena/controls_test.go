@@ -11,32 +11,33 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/examples/arena/game"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport/sim"
 )
 
 // person is a client played by hand: what its screen showed, and what the server ran.
 type person struct {
-	controls *Controls
+	controls *game.Controls
 	hands    func(now time.Duration) // feeds the devices, once a frame
 	shots    int                     // of the server
 	walked   float64                 // on the server, in metres
 	aims     map[float32]bool        // that the server's shots had
-	sent     []Command
+	sent     []game.Command
 }
 
 // plays lets a person play a match alone, against nobody.
 func (p *person) plays(t *testing.T, length time.Duration) {
 	t.Helper()
 	m := simtest.New(3)
-	rules := Options{TickRate: 30, Peaceful: true}
-	server, client := NewGame(rules), NewGame(rules)
+	rules := game.Options{TickRate: 30, Peaceful: true}
+	server, client := game.NewGame(rules), game.NewGame(rules)
 	p.aims = map[float32]bool{}
 	sp, err := server.Protocol()
 	require.NoError(t, err)
-	ammo, x, y := int(magazine), float32(0), float32(0)
+	ammo, x, y := int(game.Magazine), float32(0), float32(0)
 	_, err = m.Serve(foretick.ServerConfig{Protocol: sp, OnTick: func(f *foretick.Frame) {
-		for _, rows := range server.avatars.All(f.World) {
+		for _, rows := range server.Avatars.All(f.World) {
 			at, gun := server.Pos.Slice(rows)[0], server.Gun.Slice(rows)[0]
 			if step := math.Hypot(float64(at.X-x), float64(at.Y-y)); step < 1 {
 				p.walked += step
@@ -52,7 +53,7 @@ func (p *person) plays(t *testing.T, length time.Duration) {
 	cp, err := client.Protocol()
 	require.NoError(t, err)
 	link := sim.Link{Latency: 40 * time.Millisecond, Jitter: 10 * time.Millisecond, Loss: 0.02}
-	_, err = m.Join(foretick.ClientConfig{Protocol: cp, Sample: foretick.Sample(&client.Cmd, func(v foretick.View) Command {
+	_, err = m.Join(foretick.ClientConfig{Protocol: cp, Sample: foretick.Sample(&client.Cmd, func(v foretick.View) game.Command {
 		p.hands(m.Net.Now())
 		cmd := p.controls.Sample(v)
 		p.sent = append(p.sent, cmd)
@@ -66,7 +67,7 @@ func (p *person) plays(t *testing.T, length time.Duration) {
 // held then walks or fires, also when the menu goes off again, until it is let go and
 // pressed anew. Auto-fire shoots without a key held, until the menu ends it.
 func TestControlsSwitchSetsInMidMatch(t *testing.T) {
-	c, ignored, err := NewControls(nil)
+	c, ignored, err := game.NewControls(nil)
 	require.NoError(t, err)
 	require.Empty(t, ignored)
 	pad := c.Map.NewSource()
@@ -134,14 +135,14 @@ func TestControlsReplayAPlayersBindings(t *testing.T) {
 			"dance": ["p"]
 		}
 	}`
-	play := func(bindings string, walk, fire, weapon string) ([]Command, int, []string) {
-		var c *Controls
+	play := func(bindings string, walk, fire, weapon string) ([]game.Command, int, []string) {
+		var c *game.Controls
 		var ignored []string
 		var err error
 		if bindings == "" {
-			c, ignored, err = NewControls(nil)
+			c, ignored, err = game.NewControls(nil)
 		} else {
-			c, ignored, err = NewControls(strings.NewReader(bindings))
+			c, ignored, err = game.NewControls(strings.NewReader(bindings))
 		}
 		require.NoError(t, err)
 		p := &person{controls: c}

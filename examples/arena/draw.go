@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/examples/arena/game"
 	"github.com/foretick/foretick/lagcomp"
 )
 
@@ -44,10 +45,10 @@ func (d *drawings) explain(f *foretick.Frame, by foretick.PlayerID, seen foretic
 }
 
 // screen records the bodies that a shooter saw when it fired.
-func (d *drawings) screen(g *Game, f *foretick.Frame, by foretick.PlayerID, seen foretick.HitView) {
+func (d *drawings) screen(g *game.Game, f *foretick.Frame, by foretick.PlayerID, seen foretick.HitView) {
 	k := shotKey{by, f.Tick}
 	var bodies []lagcomp.Sphere
-	for _, rows := range g.avatars.All(f.World) {
+	for _, rows := range g.Avatars.All(f.World) {
 		for i := range rows.Len() {
 			if v, ok := seen.Hitbox(rows.Entity(i), 0); ok {
 				ball, _ := v.Sphere()
@@ -127,8 +128,8 @@ func picture2D(x lagcomp.Explanation, saw []lagcomp.Sphere) image.Image {
 	w, h := math.Abs(bx-ax)+2*margin, math.Abs(by-ay)+2*margin
 	c.RGBA = image.NewRGBA(image.Rect(0, 0, int(w*c.scale), int(h*c.scale)))
 	c.each(c.Bounds(), func(px, py float64) (color.RGBA, bool) {
-		for _, wl := range walls {
-			if px >= float64(wl.x0) && px <= float64(wl.x1) && py >= float64(wl.y0) && py <= float64(wl.y1) {
+		for _, wl := range game.Walls {
+			if px >= float64(wl.X0) && px <= float64(wl.X1) && py >= float64(wl.Y0) && py <= float64(wl.Y1) {
 				return stone, true
 			}
 		}

@@ -7,14 +7,16 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/foretick/foretick/examples/arena/game"
 )
 
 // explained is a line of -explain.
 type explained struct {
 	Tick            uint32
 	Cause, System   string
-	CauseTick       uint32   `json:"cause_tick"`
-	Input, Executed *Command // the client's command, and the one that the server ran
+	CauseTick       uint32        `json:"cause_tick"`
+	Input, Executed *game.Command // the client's command, and the one that the server ran
 }
 
 // explain plays a match and reads its explanations.

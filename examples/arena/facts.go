@@ -8,6 +8,7 @@ import (
 
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/examples/arena/game"
 	"github.com/foretick/foretick/lagcomp"
 )
 
@@ -49,7 +50,7 @@ type Fact struct {
 	Seconds float64 `json:"seconds,omitempty"`
 	NoLag   bool    `json:"nolag,omitempty"`
 
-	Cmd      *Command          `json:"cmd,omitempty"`
+	Cmd      *game.Command     `json:"cmd,omitempty"`
 	Body     *Body             `json:"body,omitempty"`
 	Bodies   []Body            `json:"bodies,omitempty"`
 	Bolts    []Flight          `json:"bolts,omitempty"`
@@ -70,7 +71,7 @@ type Fact struct {
 	ID       uint32            `json:"id,omitempty"`
 	Report   *Report           `json:"report,omitempty"`
 	Circles  []Circle          `json:"circles,omitempty"`
-	Hurt     *Hurt             `json:"hurt,omitempty"`
+	Hurt     *game.Hurt        `json:"hurt,omitempty"`
 }
 
 // Body is a player's body: fields that everyone may see and, if Own is set,
@@ -87,7 +88,7 @@ type Body struct {
 	Own  bool              `json:"own,omitempty"`
 	VX   float32           `json:"vx,omitempty"`
 	VY   float32           `json:"vy,omitempty"`
-	Gun  Weapon            `json:"gun"`
+	Gun  game.Weapon       `json:"gun"`
 }
 
 // Flight is a bolt in flight.
@@ -140,7 +141,7 @@ func (l *facts) close() error {
 
 // bodyAt returns a row's body; own says whether the player's private fields are
 // known.
-func (g *Game) bodyAt(rows ecs.Rows, i int, own bool) Body {
+func bodyAt(g *game.Game, rows ecs.Rows, i int, own bool) Body {
 	at, s := g.Pos.Slice(rows)[i], g.Status.Slice(rows)[i]
 	b := Body{
 		P: rows.Owner(), X: at.X, Y: at.Y, A: g.Face.Slice(rows)[i].Angle, Stun: s.Stun, Dead: s.Dead,
@@ -155,13 +156,13 @@ func (g *Game) bodyAt(rows ecs.Rows, i int, own bool) Body {
 
 // bodiesIn lists all bodies of a world. me is the player whose private fields
 // are known; Nobody means all players.
-func (g *Game) bodiesIn(w *ecs.World, me foretick.PlayerID) (bodies []Body, bolts []Flight) {
-	for _, rows := range g.avatars.All(w) {
+func bodiesIn(g *game.Game, w *ecs.World, me foretick.PlayerID) (bodies []Body, bolts []Flight) {
+	for _, rows := range g.Avatars.All(w) {
 		for i := range rows.Len() {
-			bodies = append(bodies, g.bodyAt(rows, i, me == ecs.Nobody || rows.Owner() == me))
+			bodies = append(bodies, bodyAt(g, rows, i, me == ecs.Nobody || rows.Owner() == me))
 		}
 	}
-	for _, rows := range g.flights.All(w) {
+	for _, rows := range g.Flights.All(w) {
 		pos, face := g.Pos.Slice(rows), g.Face.Slice(rows)
 		for i := range pos {
 			bolts = append(bolts, Flight{pos[i].X, pos[i].Y, face[i].Angle})
@@ -175,16 +176,16 @@ func rayFact(r lagcomp.Ray) []float32 { return []float32{r.X, r.Y, r.DX, r.DY, r
 // server logs the events on the server.
 func (l *facts) server(m *match) {
 	g := m.game
-	before, judged, stunned, died := g.watch.before, g.watch.judged, g.watch.stunned, g.watch.died
-	g.watch.before = func(f *foretick.Frame, rows ecs.Rows) {
+	before, judged, stunned, died := g.Watch.Before, g.Watch.Judged, g.Watch.Stunned, g.Watch.Died
+	g.Watch.Before = func(f *foretick.Frame, rows ecs.Rows) {
 		before(f, rows)
 		cmd := g.Cmd.Slice(rows)
 		for i := range cmd {
-			b := g.bodyAt(rows, i, true)
+			b := bodyAt(g, rows, i, true)
 			l.add(Fact{F: "exec", T: f.Tick, P: rows.Owner(), Cmd: &cmd[i], Body: &b})
 		}
 	}
-	g.watch.judged = func(f *foretick.Frame, by foretick.PlayerID, ray lagcomp.Ray, hit ecs.Entity, ok bool) {
+	g.Watch.Judged = func(f *foretick.Frame, by foretick.PlayerID, ray lagcomp.Ray, hit ecs.Entity, ok bool) {
 		judged(f, by, ray, hit, ok)
 		fact := Fact{F: "verdict", T: f.Tick, P: by, Ray: rayFact(ray)}
 		if ok {
@@ -192,15 +193,15 @@ func (l *facts) server(m *match) {
 		}
 		l.add(fact)
 	}
-	g.watch.stunned = func(f *foretick.Frame, player foretick.PlayerID) {
+	g.Watch.Stunned = func(f *foretick.Frame, player foretick.PlayerID) {
 		stunned(f, player)
 		l.add(Fact{F: "write", T: f.Tick, P: player, By: "stun"})
 	}
-	g.watch.died = func(f *foretick.Frame, who ecs.Entity) {
+	g.Watch.Died = func(f *foretick.Frame, who ecs.Entity) {
 		died(f, who)
 		l.add(Fact{F: "write", T: f.Tick, P: f.World.Owner(who), By: "die"})
 	}
-	g.watch.born = func(f *foretick.Frame, player foretick.PlayerID, by string) {
+	g.Watch.Born = func(f *foretick.Frame, player foretick.PlayerID, by string) {
 		l.add(Fact{F: "write", T: f.Tick, P: player, By: by})
 	}
 }
@@ -219,7 +220,7 @@ func (l *facts) ticks(m *match) func(f *foretick.Frame) {
 		}
 		st := m.server.Stats()
 		fact := Fact{F: "tick", T: f.Tick, Entities: f.World.Len(), Out: st.BytesOut, In: st.BytesIn, Resent: st.MessagesResent}
-		fact.Bodies, fact.Bolts = m.game.bodiesIn(f.World, ecs.Nobody)
+		fact.Bodies, fact.Bolts = bodiesIn(m.game, f.World, ecs.Nobody)
 		l.add(fact)
 	}
 }
@@ -228,24 +229,24 @@ func (l *facts) ticks(m *match) func(f *foretick.Frame) {
 func (l *facts) client(s *seat, cfg *foretick.ClientConfig) {
 	g := s.game
 	me := func() foretick.PlayerID { return s.client.View().Player }
-	received, hurt := g.watch.received, g.watch.hurt
-	g.watch.received = func(f *foretick.Frame, t foretick.Tick, kind string, id uint32) {
+	received, hurt := g.Watch.Received, g.Watch.Hurt
+	g.Watch.Received = func(f *foretick.Frame, t foretick.Tick, kind string, id uint32) {
 		received(f, t, kind, id)
 		l.add(Fact{F: "hear", P: me(), Kind: kind, ID: id})
 	}
-	g.watch.hurt = func(f *foretick.Frame, t foretick.Tick, h Hurt) {
+	g.Watch.Hurt = func(f *foretick.Frame, t foretick.Tick, h game.Hurt) {
 		hurt(f, t, h)
 		l.add(Fact{F: "hurt", T: t, P: me(), Hurt: &h})
 	}
-	g.watch.stepped = func(f *foretick.Frame, rows ecs.Rows) {
+	g.Watch.Stepped = func(f *foretick.Frame, rows ecs.Rows) {
 		for i := range rows.Len() {
-			b, cmd := g.bodyAt(rows, i, true), g.Cmd.Slice(rows)[i]
+			b, cmd := bodyAt(g, rows, i, true), g.Cmd.Slice(rows)[i]
 			l.add(Fact{F: "step", T: f.Tick, P: rows.Owner(), Replay: f.Replay, Body: &b, Cmd: &cmd})
 		}
 	}
-	g.watch.aimed = func(f *foretick.Frame, by foretick.PlayerID, ray lagcomp.Ray, seen foretick.HitView) {
+	g.Watch.Aimed = func(f *foretick.Frame, by foretick.PlayerID, ray lagcomp.Ray, seen foretick.HitView) {
 		fact := Fact{F: "shot", T: f.Tick, P: by, Ray: rayFact(ray), Render: []float64{float64(seen.Used.Tick), float64(seen.Used.Fraction)}}
-		for _, rows := range g.avatars.All(f.World) {
+		for _, rows := range g.Avatars.All(f.World) {
 			for i := range rows.Len() {
 				if v, ok := seen.Hitbox(rows.Entity(i), 0); ok {
 					ball, _ := v.Sphere()
@@ -255,10 +256,10 @@ func (l *facts) client(s *seat, cfg *foretick.ClientConfig) {
 		}
 		l.add(fact)
 	}
-	s.sampled = func(v foretick.View, cmd Command) {
+	s.sampled = func(v foretick.View, cmd game.Command) {
 		fact := Fact{F: "hand", T: v.Tick, P: v.Player, Cmd: &cmd}
-		for _, rows := range g.avatars.Owned(v.World, v.Player) {
-			b := g.bodyAt(rows, 0, true)
+		for _, rows := range g.Avatars.Owned(v.World, v.Player) {
+			b := bodyAt(g, rows, 0, true)
 			fact.Body = &b
 		}
 		l.add(fact)

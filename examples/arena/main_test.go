@@ -19,6 +19,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/examples/arena/game"
 	"github.com/foretick/foretick/schema"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/simtest/pair"
@@ -127,7 +128,7 @@ func TestLearn(t *testing.T) {
 	b, err := os.ReadFile(file)
 	require.NoError(t, err)
 	require.NoError(t, schema.NewRegistry().UseTables(b))
-	require.NotEqual(t, learned, b)
+	require.NotEqual(t, game.Tables(), b)
 }
 
 func TestSeedDecidesTheMatch(t *testing.T) {
@@ -446,12 +447,12 @@ func newPlayer() simtest.Player {
 	if err != nil {
 		panic(err)
 	}
-	g := NewGame(o.rules())
+	g := game.NewGame(o.rules())
 	p, err := g.Protocol()
 	if err != nil {
 		panic(err)
 	}
-	return simtest.Player{Protocol: p, Sample: foretick.Sample(&g.Cmd, NewBot(g, 1, 1).Sample)}
+	return simtest.Player{Protocol: p, Sample: foretick.Sample(&g.Cmd, game.NewBot(g, 1, 1).Sample)}
 }
 
 // TestPair plays over UDP; with flags it is one end, on a machine of its own: see package pair.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/examples/arena/game"
 	"github.com/foretick/foretick/lagcomp"
 	"github.com/foretick/foretick/prediction"
 	"github.com/foretick/foretick/simtest"
@@ -29,7 +30,7 @@ const restLimit = 10 * quietTime
 // needs from either.
 type match struct {
 	opt    options
-	game   *Game
+	game   *game.Game
 	server *foretick.Server
 	seats  []*seat
 	shots  *shots
@@ -49,13 +50,13 @@ type match struct {
 
 // seat is one bot and its client.
 type seat struct {
-	bot    *Bot
-	game   *Game
+	bot    *game.Bot
+	game   *game.Game
 	client *foretick.Client
 	next   map[string]uint32 // the expected id of the next message of each kind
 	got    uint64            // messages that arrived once and in order
 
-	sampled func(v foretick.View, cmd Command) // for the log; nil without a log
+	sampled func(v foretick.View, cmd game.Command) // for the log; nil without a log
 }
 
 func newMatch(o options) *match {
@@ -73,19 +74,19 @@ func newMatch(o options) *match {
 // serverConfig returns the server's configuration without its transport, and
 // creates its game.
 func (m *match) serverConfig() (foretick.ServerConfig, error) {
-	m.game = NewGame(m.opt.rules())
+	m.game = game.NewGame(m.opt.rules())
 	g := m.game
-	g.watch = Watch{
-		before:  func(f *foretick.Frame, rows ecs.Rows) { m.shots.before(g, f, rows) },
-		judged:  m.shots.judged,
-		stunned: func(*foretick.Frame, foretick.PlayerID) { m.stuns++ },
-		died: func(f *foretick.Frame, who ecs.Entity) {
+	g.Watch = game.Watch{
+		Before:  func(f *foretick.Frame, rows ecs.Rows) { m.shots.before(g, f, rows) },
+		Judged:  m.shots.judged,
+		Stunned: func(*foretick.Frame, foretick.PlayerID) { m.stuns++ },
+		Died: func(f *foretick.Frame, who ecs.Entity) {
 			p := f.World.Owner(who)
 			m.shots.died[p] = append(m.shots.died[p], f.Tick)
 		},
 	}
 	if m.draw != nil {
-		g.watch.explain = m.draw.explain
+		g.Watch.Explain = m.draw.explain
 	}
 	var onTick func(*foretick.Frame)
 	if m.log != nil {
@@ -106,21 +107,21 @@ func (m *match) serverConfig() (foretick.ServerConfig, error) {
 func (m *match) clientConfig(n int) (*seat, foretick.ClientConfig, error) {
 	rules := m.opt.rules()
 	rules.Bias = m.opt.plant == "code" && n == 0
-	g := NewGame(rules)
+	g := game.NewGame(rules)
 	p, err := g.Protocol()
-	s := &seat{game: g, bot: NewBot(g, m.opt.seed, uint64(n)), next: map[string]uint32{}}
-	g.watch.received = s.received
-	g.watch.fired = func(f *foretick.Frame, by ecs.Entity, hit foretick.Hit, at lagcomp.Sphere) {
+	s := &seat{game: g, bot: game.NewBot(g, m.opt.seed, uint64(n)), next: map[string]uint32{}}
+	g.Watch.Received = s.received
+	g.Watch.Fired = func(f *foretick.Frame, by ecs.Entity, hit foretick.Hit, at lagcomp.Sphere) {
 		m.fired(s, f, by, hit, at)
 	}
-	g.watch.hurt = func(_ *foretick.Frame, t foretick.Tick, h Hurt) {
+	g.Watch.Hurt = func(_ *foretick.Frame, t foretick.Tick, h game.Hurt) {
 		m.shots.told = append(m.shots.told, toldHurt{s.client.View().Player, t, h})
 	}
 	if m.draw != nil {
-		g.watch.screenshot = func(f *foretick.Frame, by foretick.PlayerID, seen foretick.HitView) { m.draw.screen(g, f, by, seen) }
+		g.Watch.Screenshot = func(f *foretick.Frame, by foretick.PlayerID, seen foretick.HitView) { m.draw.screen(g, f, by, seen) }
 	}
 	if m.opt.plant == "desync" && n == 0 {
-		g.watch.render = s.corrupt
+		g.Watch.Render = s.corrupt
 	}
 	m.seats = append(m.seats, s)
 	var explain func(prediction.Misprediction)
@@ -143,7 +144,7 @@ func (m *match) clientConfig(n int) (*seat, foretick.ClientConfig, error) {
 }
 
 // sample returns the bot's input and passes it to the log.
-func (s *seat) sample(v foretick.View) Command {
+func (s *seat) sample(v foretick.View) game.Command {
 	cmd := s.bot.Sample(v)
 	if s.sampled != nil {
 		s.sampled(v, cmd)
@@ -229,9 +230,9 @@ func (m *match) end() {
 		r.AllocsPerTick = float64(m.mallocs) / float64(m.counted)
 	}
 	for _, s := range m.seats {
-		s.bot.quiet = true
+		s.bot.Quiet = true
 	}
-	m.ended, m.game.quiet = true, true
+	m.ended, m.game.Quiet = true, true
 	m.log.add(Fact{F: "end", Out: st.BytesOut, In: st.BytesIn})
 }
 
@@ -244,7 +245,7 @@ func (m *match) countClients() {
 	for _, s := range m.seats {
 		cs := s.client.Stats()
 		simtest.AddStats(&all, &cs)
-		living, moving, changed = living+s.bot.living, moving+s.bot.moving, changed+s.bot.changed
+		living, moving, changed = living+s.bot.Living, moving+s.bot.Moving, changed+s.bot.Changed
 	}
 	r.Mispredictions, r.TicksShownWrong = all.Mispredictions, all.MispredictedTicks
 	r.ResimulatedTicks, r.HardResets = all.Resimulated, all.HardResets
@@ -290,7 +291,7 @@ func (m *match) agreed() bool {
 func (m *match) report(trace string) (*Report, error) {
 	r := m.atEnd
 	m.shots.settle(&r)
-	r.HitsTold = m.game.told
+	r.HitsTold = m.game.Told
 	m.shots.tellings(&r)
 	st := m.server.Stats()
 	r.EventsSent, r.EventsResent = st.MessagesSent, st.MessagesResent
@@ -342,7 +343,7 @@ func (m *match) closeLog(r *Report) error {
 	for _, s := range m.seats {
 		v := s.client.View()
 		f := Fact{F: "shown", P: v.Player}
-		f.Bodies, f.Bolts = s.game.bodiesIn(v.World, v.Player)
+		f.Bodies, f.Bolts = bodiesIn(s.game, v.World, v.Player)
 		m.log.add(f)
 	}
 	m.log.add(Fact{F: "report", Report: r})

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/foretick/foretick/examples/arena/game"
 	"github.com/foretick/foretick/transport/sim"
 )
 
@@ -73,13 +74,13 @@ func parse(args []string, help io.Writer) (options, error) {
 	fs.BoolVar(&o.json, "json", false, "print one JSON object and nothing else; sim then runs as fast as it can")
 	fs.StringVar(&o.drawShots, "draw-shots", "", "draw the match's shots into this directory as PNG: what the shooter saw, what the server used, and the server's state at that time")
 	fs.BoolVar(&o.profile, "profile-bandwidth", false, "count the bytes of each component and field")
-	fs.StringVar(&o.learn, "learn", "", "write compression tables trained on this match to a file (as for this example's tables.bin)")
+	fs.StringVar(&o.learn, "learn", "", "write compression tables trained on this match to a file (as for this example's tables.bin, for which go test -run TestTablesOfTheFile -update then writes game/learned.go)")
 	fs.StringVar(&o.serve, "serve", "", "run a dedicated server at this address, with -transport udp, dtls or ws")
 	fs.StringVar(&o.join, "join", "", "run bots on the server at this address, with -transport udp, dtls or ws")
 	fs.StringVar(&o.pin, "pin", "", "with -join and dtls: the server's pin, as the server printed it")
 	fs.StringVar(&o.log, "log", "", "write the events of both ends into this file, raw, as JSON lines (see facts.go)")
 	fs.StringVar(&o.check, "check", "", "recount the report in such a file from its facts, and print whether they agree")
-	fs.StringVar(&o.bindings, "bindings", "", "print the key bindings of controls.go with such a JSON file over them, and what of the file is not used")
+	fs.StringVar(&o.bindings, "bindings", "", "print the key bindings of game/controls.go with such a JSON file over them, and what of the file is not used")
 	err := fs.Parse(args)
 	if errors.Is(err, flag.ErrHelp) {
 		fmt.Fprintln(help, "arena plays a top-down shooter between bots. Flags:")
@@ -187,8 +188,8 @@ func (o *options) link() sim.Link {
 // impaired reports whether the link has any effect.
 func (o *options) impaired() bool { return o.link() != sim.Link{} }
 
-func (o *options) rules() Options {
-	return Options{TickRate: o.tickRate, Peaceful: o.peaceful}
+func (o *options) rules() game.Options {
+	return game.Options{TickRate: o.tickRate, Peaceful: o.peaceful}
 }
 
 func (o *options) duration() time.Duration { return time.Duration(o.seconds * float64(time.Second)) }

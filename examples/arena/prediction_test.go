@@ -14,6 +14,7 @@ import (
 
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/examples/arena/game"
 	"github.com/foretick/foretick/netcode"
 	"github.com/foretick/foretick/prediction"
 	"github.com/foretick/foretick/simtest"
@@ -53,7 +54,7 @@ type probe struct {
 	seat   *seat
 	shadow *netcode.Conn // reads along
 
-	sampled   Command
+	sampled   game.Command
 	at        time.Duration // when that was
 	arrived   foretick.Tick // newest snapshot that has come in
 	corrected foretick.Tick // newest tick corrected in this Step
@@ -95,7 +96,7 @@ func (p *probe) Send(to transport.PeerID, b []byte) error {
 	return p.Endpoint.Send(to, b)
 }
 
-func (p *probe) sample(v foretick.View) Command {
+func (p *probe) sample(v foretick.View) game.Command {
 	p.sampled, p.at = p.seat.bot.Sample(v), p.net.Now()
 	return p.sampled
 }
@@ -150,7 +151,7 @@ func (c *predictionCell) play(t *testing.T, clients int, seconds float64) {
 	m.server, err = s.Serve(cfg)
 	require.NoError(t, err)
 	var probes []*probe
-	m.game.watch.stunned = func(f *foretick.Frame, player foretick.PlayerID) {
+	m.game.Watch.Stunned = func(f *foretick.Frame, player foretick.PlayerID) {
 		for _, p := range probes {
 			if p.seat.client.View().Player == player && s.Net.Now() > 2*time.Second {
 				p.stuns = append(p.stuns, stunned{f.Tick, s.Net.Now()})
@@ -161,7 +162,7 @@ func (c *predictionCell) play(t *testing.T, clients int, seconds float64) {
 		st, cfg, err := m.clientConfig(n)
 		require.NoError(t, err)
 		p := &probe{cell: c, match: m, net: s.Net, seat: st, shadow: netcode.NewConn(netcode.Config{MTU: 1200})}
-		st.game.watch.turned = p.turned
+		st.game.Watch.Turned = p.turned
 		cfg.Sample = foretick.Sample(&st.game.Cmd, p.sample)
 		cfg.OnMisprediction = func(w prediction.Misprediction) { p.corrected = max(p.corrected, w.Tick) }
 		wrap := func(e transport.Endpoint) transport.Endpoint { p.Endpoint = e; return p }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/examples/arena/game"
 )
 
 // referee recomputes a match's counts from its log alone. It shares no code
@@ -52,11 +53,11 @@ type refKey struct {
 
 // refPlayer is the state of one player, from both ends.
 type refPlayer struct {
-	first, newest map[uint32]Body    // predicted bodies: the first and the newest prediction
-	played        map[uint32]Command // the commands used for the predictions
+	first, newest map[uint32]Body         // predicted bodies: the first and the newest prediction
+	played        map[uint32]game.Command // the commands used for the predictions
 	when          map[uint32]time.Duration
 	handed        bool // input was sampled in the current frame
-	hand          Command
+	hand          game.Command
 	handTick      uint32
 	living        int
 	moving        int
@@ -85,7 +86,7 @@ func newReferee() *referee {
 func (r *referee) player(f *Fact) *refPlayer {
 	p := r.players[int(f.P)]
 	if p == nil {
-		p = &refPlayer{first: map[uint32]Body{}, newest: map[uint32]Body{}, played: map[uint32]Command{}, when: map[uint32]time.Duration{}, causes: map[string]uint64{}, next: map[string]uint32{}}
+		p = &refPlayer{first: map[uint32]Body{}, newest: map[uint32]Body{}, played: map[uint32]game.Command{}, when: map[uint32]time.Duration{}, causes: map[string]uint64{}, next: map[string]uint32{}}
 		r.players[int(f.P)] = p
 	}
 	return p

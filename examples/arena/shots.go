@@ -5,6 +5,7 @@ import (
 
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/examples/arena/game"
 	"github.com/foretick/foretick/lagcomp"
 )
 
@@ -36,7 +37,7 @@ type seenShot struct {
 type toldHurt struct {
 	player foretick.PlayerID
 	tick   foretick.Tick
-	Hurt
+	game.Hurt
 }
 
 // serverTick is the shooter's state on the server when the command ran.
@@ -74,7 +75,7 @@ func (s *shots) fired(k shotKey, shot seenShot) {
 }
 
 // before records the state of each body before its gun works.
-func (s *shots) before(g *Game, f *foretick.Frame, rows ecs.Rows) {
+func (s *shots) before(g *game.Game, f *foretick.Frame, rows ecs.Rows) {
 	status, gun, cmd := g.Status.Slice(rows), g.Gun.Slice(rows), g.Cmd.Slice(rows)
 	for i := range status {
 		t := s.at(shotKey{rows.Owner(), f.Tick})
@@ -152,7 +153,7 @@ func (s *shots) tellings(r *Report) {
 	sum := 0
 	for _, h := range s.told {
 		r.HitsHeard++
-		if h.Gun == launcher {
+		if h.Gun == game.Launcher {
 			continue
 		}
 		r.HitsRewound++

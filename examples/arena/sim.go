@@ -65,5 +65,5 @@ func (m *match) liveLine(w io.Writer, t time.Duration) {
 		wrong, predicted = wrong+cs.Mispredictions, predicted+cs.PredictedTicks
 	}
 	fmt.Fprintf(w, "\r%5.1f s  tick %4d  %d players  %5.0f B/s down each  %d of %d predictions corrected  %d kills ",
-		t.Seconds(), st.Ticks, st.Joined-st.Left, float64(st.BytesOut)/float64(len(m.seats))/max(t.Seconds(), 0.1), wrong, predicted, m.game.kills)
+		t.Seconds(), st.Ticks, st.Joined-st.Left, float64(st.BytesOut)/float64(len(m.seats))/max(t.Seconds(), 0.1), wrong, predicted, m.game.Kills)
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/examples/arena/game"
 	"github.com/foretick/foretick/transport"
 	"github.com/foretick/foretick/transport/impair"
 )
@@ -153,7 +154,7 @@ func serve(ctx context.Context, o options, out io.Writer) error {
 		_ = endpoint.Close(transport.Closed, "")
 		return err
 	}
-	m.game.watch = Watch{}
+	m.game.Watch = game.Watch{}
 	cfg.Transport = endpoint.Endpoint
 	cfg.Logger = slog.New(slog.NewTextHandler(out, nil))
 	srv, err := foretick.NewServer(cfg)

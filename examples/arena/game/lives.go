@@ -1,4 +1,4 @@
-package main
+package game
 
 import (
 	"github.com/foretick/foretick"
@@ -29,8 +29,8 @@ func (g *Game) join(f *foretick.Frame, player foretick.PlayerID) {
 
 // anew reports that a body was created or reset.
 func (g *Game) anew(f *foretick.Frame, player foretick.PlayerID, by string) {
-	if g.watch.born != nil {
-		g.watch.born(f, player, by)
+	if g.Watch.Born != nil {
+		g.Watch.Born(f, player, by)
 	}
 }
 
@@ -38,7 +38,7 @@ func (g *Game) anew(f *foretick.Frame, player foretick.PlayerID, by string) {
 func (g *Game) birthplace(f *foretick.Frame, salt uint64) Position {
 	r := f.Rand(salt + 1000)
 	at := Position{X: float32(r%3200)/100 - 16, Y: float32(r>>32%3200)/100 - 16}
-	collide(&at.X, &at.Y, bodyRadius)
+	collide(&at.X, &at.Y, BodyRadius)
 	return at
 }
 
@@ -55,7 +55,7 @@ func (g *Game) wake(_ *foretick.Frame, rows ecs.Rows) {
 // stun hits about every other second at random on the server: no client can
 // predict it.
 func (g *Game) stun(f *foretick.Frame, rows ecs.Rows) {
-	if g.opt.Peaceful || g.quiet {
+	if g.opt.Peaceful || g.Quiet {
 		return
 	}
 	status := g.Status.Slice(rows)
@@ -65,8 +65,8 @@ func (g *Game) stun(f *foretick.Frame, rows ecs.Rows) {
 			continue
 		}
 		status[i].Stun = uint8(g.ticks(stunTicks))
-		if g.watch.stunned != nil {
-			g.watch.stunned(f, rows.Owner())
+		if g.Watch.Stunned != nil {
+			g.Watch.Stunned(f, rows.Owner())
 		}
 	}
 }
@@ -74,14 +74,14 @@ func (g *Game) stun(f *foretick.Frame, rows ecs.Rows) {
 // hurt removes health, kills at zero, and tells the victim.
 func (g *Game) hurt(f *foretick.Frame, target ecs.Entity, points int16, told Hurt) {
 	hp, status := g.HP.Find(f.World, target), g.Status.Find(f.World, target)
-	if hp == nil || status == nil || status.Dead || g.opt.Peaceful || g.quiet {
+	if hp == nil || status == nil || status.Dead || g.opt.Peaceful || g.Quiet {
 		return
 	}
 	life := g.Life.Get(f.World, target)
 	life.Told++
 	told.ID = life.Told
 	if g.Hurt.Send(f, f.World.Owner(target), told) == nil {
-		g.told++
+		g.Told++
 	}
 	if hp.Points -= points; hp.Points > 0 {
 		return
@@ -89,11 +89,11 @@ func (g *Game) hurt(f *foretick.Frame, target ecs.Entity, points int16, told Hur
 	hp.Points, status.Dead = 0, true
 	life.Respawn = uint16(g.ticks(respawnTicks))
 	life.Deaths++
-	if g.watch.died != nil {
-		g.watch.died(f, target)
+	if g.Watch.Died != nil {
+		g.Watch.Died(f, target)
 	}
-	g.kills++
-	g.tell("kill", g.kills, g.Kill.Broadcast(f, Kill{By: told.By, Target: uint16(f.World.Owner(target)), ID: g.kills}))
+	g.Kills++
+	g.tell("kill", g.Kills, g.Kill.Broadcast(f, Kill{By: told.By, Target: uint16(f.World.Owner(target)), ID: g.Kills}))
 }
 
 // respawn brings dead players back at another place.
@@ -111,35 +111,35 @@ func (g *Game) respawn(f *foretick.Frame, rows ecs.Rows) {
 		g.Pos.Slice(rows)[i] = g.birthplace(f, uint64(rows.Owner()))
 		g.Vel.Slice(rows)[i] = Velocity{}
 		g.HP.Slice(rows)[i] = Health{Points: 100}
-		g.Gun.Slice(rows)[i] = Weapon{Ammo: magazine}
+		g.Gun.Slice(rows)[i] = Weapon{Ammo: Magazine}
 		g.anew(f, rows.Owner(), "respawn")
 	}
 }
 
 // beat broadcasts a message once a second.
 func (g *Game) beat(f *foretick.Frame, _ ecs.Rows) {
-	if int(f.Tick)%g.opt.TickRate == 0 && !g.quiet {
+	if int(f.Tick)%g.opt.TickRate == 0 && !g.Quiet {
 		g.beats++
 		g.tell("beat", g.beats, g.Beat.Broadcast(f, Beat{ID: g.beats}))
 	}
 }
 
 func (g *Game) tell(kind string, id uint32, err error) {
-	if g.watch.sent != nil && err == nil {
-		g.watch.sent(kind, id)
+	if g.Watch.Sent != nil && err == nil {
+		g.Watch.Sent(kind, id)
 	}
 }
 
 // stepped passes what a client predicted to the log.
 func (g *Game) stepped(f *foretick.Frame, rows ecs.Rows) {
-	if g.watch.stepped != nil && !f.IsServer() {
+	if g.Watch.Stepped != nil && !f.IsServer() {
 		defer f.World.Guard(f.World.Guard(false)) // the log may read anything
-		g.watch.stepped(f, rows)
+		g.Watch.Stepped(f, rows)
 	}
 }
 
 func (g *Game) screen(f *foretick.Frame, rows ecs.Rows) {
-	if g.watch.render != nil {
-		g.watch.render(f, rows)
+	if g.Watch.Render != nil {
+		g.Watch.Render(f, rows)
 	}
 }

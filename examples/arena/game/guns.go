@@ -1,4 +1,4 @@
-package main
+package game
 
 import (
 	"github.com/foretick/foretick"
@@ -12,9 +12,9 @@ type guns struct{ g *Game }
 
 // The guns.
 const (
-	automatic uint8 = iota
-	semi
-	launcher
+	Automatic uint8 = iota
+	Semi
+	Launcher
 )
 
 // gun is a weapon's rules; times in ticks at 30 Hz.
@@ -23,7 +23,7 @@ type gun struct {
 	damage   int16
 }
 
-var arsenal = [...]gun{automatic: {4, 4}, semi: {9, 9}, launcher: {24, 20}}
+var arsenal = [...]gun{Automatic: {4, 4}, Semi: {9, 9}, Launcher: {24, 20}}
 
 const reloadTicks = 20
 
@@ -40,9 +40,9 @@ func (m guns) Declare(p *foretick.Protocol) {
 
 // witness passes the state before the guns work to the report.
 func (g *Game) witness(f *foretick.Frame, rows ecs.Rows) {
-	if g.watch.before != nil {
+	if g.Watch.Before != nil {
 		defer f.World.Guard(f.World.Guard(false)) // the report may read anything
-		g.watch.before(f, rows)
+		g.Watch.Before(f, rows)
 	}
 }
 
@@ -57,14 +57,14 @@ func (g *Game) fire(f *foretick.Frame, rows ecs.Rows) {
 		}
 		if w.Reload > 0 {
 			if w.Reload--; w.Reload == 0 {
-				w.Ammo = magazine
+				w.Ammo = Magazine
 			}
 		}
 		if w.Cooldown == 0 {
 			w.Kind = cmd[i].Weapon
 		}
 		trigger := cmd[i].Fire
-		if w.Kind == semi {
+		if w.Kind == Semi {
 			trigger = cmd[i].Shoot
 		}
 		if !trigger || status[i].Dead || status[i].Stun > 0 || w.Cooldown > 0 || w.Reload > 0 || w.Ammo == 0 {
@@ -79,26 +79,26 @@ func (g *Game) discharge(f *foretick.Frame, by ecs.Entity, w *Weapon, at *Positi
 	if w.Ammo--; w.Ammo == 0 {
 		w.Reload = uint8(g.ticks(reloadTicks))
 	}
-	if w.Kind == launcher {
+	if w.Kind == Launcher {
 		g.Launch.Raise(f, by, Launch{at.X, at.Y, angle})
 		return
 	}
-	ray := lagcomp.Ray2D(at.X, at.Y, angle, sight(at.X, at.Y, angle, gunRange))
+	ray := lagcomp.Ray2D(at.X, at.Y, angle, sight(at.X, at.Y, angle, GunRange))
 	g.Shot.Raise(f, by, Shot{ray, arsenal[w.Kind].damage, w.Kind})
 }
 
 // tracer runs on the shooter's client: it finds what the shot seems to hit on
 // the screen.
 func (g *Game) tracer(f *foretick.Frame, by ecs.Entity, s Shot) {
-	if g.watch.fired != nil {
+	if g.Watch.Fired != nil {
 		seen := f.Rewind(f.World.Owner(by))
 		hit, _ := seen.Raycast(s.Ray)
-		g.watch.fired(f, by, hit, bodyOn(seen, hit))
-		if g.watch.aimed != nil {
-			g.watch.aimed(f, f.World.Owner(by), s.Ray, seen)
+		g.Watch.Fired(f, by, hit, bodyOn(seen, hit))
+		if g.Watch.Aimed != nil {
+			g.Watch.Aimed(f, f.World.Owner(by), s.Ray, seen)
 		}
-		if g.watch.screenshot != nil {
-			g.watch.screenshot(f, f.World.Owner(by), seen)
+		if g.Watch.Screenshot != nil {
+			g.Watch.Screenshot(f, f.World.Owner(by), seen)
 		}
 	}
 }
@@ -108,11 +108,11 @@ func (g *Game) tracer(f *foretick.Frame, by ecs.Entity, s Shot) {
 func (g *Game) damage(f *foretick.Frame, by foretick.PlayerID, s Shot) {
 	seen := f.Rewind(by)
 	hit, ok := seen.Raycast(s.Ray)
-	if g.watch.judged != nil {
-		g.watch.judged(f, by, s.Ray, hit.Entity, ok)
+	if g.Watch.Judged != nil {
+		g.Watch.Judged(f, by, s.Ray, hit.Entity, ok)
 	}
-	if g.watch.explain != nil {
-		g.watch.explain(f, by, seen, s.Ray)
+	if g.Watch.Explain != nil {
+		g.Watch.Explain(f, by, seen, s.Ray)
 	}
 	if ok {
 		at := bodyOn(seen, hit)
@@ -153,15 +153,15 @@ func (g *Game) fly(f *foretick.Frame, rows ecs.Rows) {
 
 // struck hurts the first body that a bolt touches.
 func (g *Game) struck(f *foretick.Frame, b *Bolt, at Position) bool {
-	for _, rows := range g.avatars.All(f.World) {
+	for _, rows := range g.Avatars.All(f.World) {
 		if rows.Owner() == b.By {
 			continue
 		}
 		pos, status := g.Pos.Slice(rows), g.Status.Slice(rows)
 		for i := range pos {
 			dx, dy := pos[i].X-at.X, pos[i].Y-at.Y
-			if !status[i].Dead && dx*dx+dy*dy < (bodyRadius+0.1)*(bodyRadius+0.1) {
-				g.hurt(f, rows.Entity(i), arsenal[launcher].damage, Hurt{By: uint16(b.By), Gun: launcher, X: pos[i].X, Y: pos[i].Y})
+			if !status[i].Dead && dx*dx+dy*dy < (BodyRadius+0.1)*(BodyRadius+0.1) {
+				g.hurt(f, rows.Entity(i), arsenal[Launcher].damage, Hurt{By: uint16(b.By), Gun: Launcher, X: pos[i].X, Y: pos[i].Y})
 				return true
 			}
 		}

@@ -1,4 +1,4 @@
-package main
+package game
 
 import (
 	"math"
@@ -11,9 +11,11 @@ import (
 // Bot plays one client with scripted input: it wanders, and shoots at enemies
 // on its own screen. It knows nothing that a player would not know.
 type Bot struct {
-	game  *Game
-	rand  *rand.Rand
-	quiet bool // stands still and does not fire
+	Quiet                   bool // stands still and does not fire
+	Living, Moving, Changed int  // counts of ticks, for the report
+
+	game *Game
+	rand *rand.Rand
 
 	dir    float64 // walking direction
 	turn   int     // ticks until the next turn
@@ -21,8 +23,6 @@ type Bot struct {
 	weapon uint8
 	last   Command
 	tick   foretick.Tick
-
-	living, moving, changed int // counts of ticks, for the report
 }
 
 // NewBot returns a bot; number makes it behave differently from others.
@@ -32,7 +32,7 @@ func NewBot(g *Game, seed, number uint64) *Bot {
 
 // Sample returns the bot's input, once per rendered frame.
 func (b *Bot) Sample(v foretick.View) Command {
-	if b.quiet {
+	if b.Quiet {
 		return Command{Aim: b.last.Aim}
 	}
 	if v.Tick == b.tick {
@@ -52,13 +52,13 @@ func (b *Bot) Sample(v foretick.View) Command {
 	}
 	if b.burst--; b.burst <= 0 {
 		b.burst = g.ticks(60 + b.rand.IntN(60))
-		b.weapon = [...]uint8{automatic, automatic, semi, semi, launcher}[b.rand.IntN(5)]
+		b.weapon = [...]uint8{Automatic, Automatic, Semi, Semi, Launcher}[b.rand.IntN(5)]
 	}
 	cmd := Command{MoveX: float32(math.Cos(b.dir)), MoveY: float32(math.Sin(b.dir)), Weapon: b.weapon, Aim: b.last.Aim}
 	if angle, ok := b.target(v, me); ok {
 		cmd.Aim = angle
-		cmd.Fire = b.weapon != semi
-		cmd.Shoot = b.weapon == semi
+		cmd.Fire = b.weapon != Semi
+		cmd.Shoot = b.weapon == Semi
 	} else {
 		cmd.Aim = float32(math.Remainder(float64(b.last.Aim)+0.05, 2*math.Pi))
 	}
@@ -71,18 +71,18 @@ func (b *Bot) count(v foretick.View, me ecs.Entity, cmd Command) {
 	if b.game.Status.Get(v.World, me).Dead {
 		return
 	}
-	b.living++
+	b.Living++
 	if cmd != b.last {
-		b.changed++
+		b.Changed++
 	}
 	if vel := b.game.Vel.Get(v.World, me); vel.X != 0 || vel.Y != 0 {
-		b.moving++
+		b.Moving++
 	}
 }
 
 // me returns the bot's own body.
 func (b *Bot) me(v foretick.View) (ecs.Entity, bool) {
-	for _, rows := range b.game.avatars.Owned(v.World, v.Player) {
+	for _, rows := range b.game.Avatars.Owned(v.World, v.Player) {
 		return rows.Entity(0), true
 	}
 	return ecs.None, false
@@ -94,7 +94,7 @@ func (b *Bot) target(v foretick.View, me ecs.Entity) (float32, bool) {
 	g := b.game
 	at, team := *g.Pos.Get(v.World, me), g.Team.Get(v.World, me).ID
 	best, angle := math.MaxFloat64, 0.0
-	for _, rows := range g.avatars.All(v.World) {
+	for _, rows := range g.Avatars.All(v.World) {
 		if rows.Owner() == v.Player {
 			continue
 		}
@@ -110,9 +110,9 @@ func (b *Bot) target(v foretick.View, me ecs.Entity) (float32, bool) {
 			}
 		}
 	}
-	if best > gunRange {
+	if best > GunRange {
 		return 0, false
 	}
 	// The aim error is about a body's radius at any distance.
-	return float32(math.Remainder(angle+b.rand.NormFloat64()*bodyRadius*0.7/max(best, 1), 2*math.Pi)), true
+	return float32(math.Remainder(angle+b.rand.NormFloat64()*BodyRadius*0.7/max(best, 1), 2*math.Pi)), true
 }

@@ -1,4 +1,6 @@
-package main
+// Package game has the rules of the arena: a top-down shooter with guns, bolts, stuns and
+// respawns. Server, bots, people and the page in the browser share it.
+package game
 
 import (
 	"github.com/foretick/foretick"
@@ -127,46 +129,48 @@ type Game struct {
 	Beat   foretick.Message[Beat]
 	Hurt   foretick.Message[Hurt]
 
-	avatars *ecs.Query
-	flights *ecs.Query // of bolts
-	beats   uint32
-	kills   uint32
-	told    int  // number of reports of hits to victims
-	quiet   bool // the server stops all damage: the match comes to rest
+	Avatars *ecs.Query // of bodies
+	Flights *ecs.Query // of bolts
+	Kills   uint32     // on the server
+	Told    int        // number of reports of hits to victims
+	Quiet   bool       // the server stops all damage: the match comes to rest
 
-	watch Watch
+	beats uint32
+
+	// Watch may be set before the first tick.
+	Watch Watch
 }
 
 // Watch receives events for the report. Every function may be nil.
 type Watch struct {
-	before     func(f *foretick.Frame, rows ecs.Rows)                                                  // server: bodies before the guns work
-	judged     func(f *foretick.Frame, by foretick.PlayerID, ray lagcomp.Ray, hit ecs.Entity, ok bool) // server: a shot
-	explain    func(f *foretick.Frame, by foretick.PlayerID, seen foretick.HitView, ray lagcomp.Ray)   // server: the same, for an explanation
-	screenshot func(f *foretick.Frame, by foretick.PlayerID, seen foretick.HitView)                    // client: what the shooter saw
-	fired      func(f *foretick.Frame, by ecs.Entity, hit foretick.Hit, at lagcomp.Sphere)             // client: a predicted shot, and the position on screen of what it hits
-	hurt       func(f *foretick.Frame, sent foretick.Tick, h Hurt)                                     // client: the report of a hit
-	stunned    func(f *foretick.Frame, player foretick.PlayerID)                                       // server
-	died       func(f *foretick.Frame, who ecs.Entity)                                                 // server
-	received   func(f *foretick.Frame, sent foretick.Tick, kind string, id uint32)                     // client: a message
-	render     func(f *foretick.Frame, rows ecs.Rows)                                                  // client: bodies on screen
-	sent       func(kind string, id uint32)                                                            // server: a message to everyone
-	born       func(f *foretick.Frame, player foretick.PlayerID, by string)                            // server: a body was created or reset
-	stepped    func(f *foretick.Frame, rows ecs.Rows)                                                  // client: a tick was predicted
-	aimed      func(f *foretick.Frame, by foretick.PlayerID, ray lagcomp.Ray, seen foretick.HitView)   // client: a predicted shot's line
-	turned     func(f *foretick.Frame, rows ecs.Rows)                                                  // bodies that have just turned
+	Before     func(f *foretick.Frame, rows ecs.Rows)                                                  // server: bodies before the guns work
+	Judged     func(f *foretick.Frame, by foretick.PlayerID, ray lagcomp.Ray, hit ecs.Entity, ok bool) // server: a shot
+	Explain    func(f *foretick.Frame, by foretick.PlayerID, seen foretick.HitView, ray lagcomp.Ray)   // server: the same, for an explanation
+	Screenshot func(f *foretick.Frame, by foretick.PlayerID, seen foretick.HitView)                    // client: what the shooter saw
+	Fired      func(f *foretick.Frame, by ecs.Entity, hit foretick.Hit, at lagcomp.Sphere)             // client: a predicted shot, and the position on screen of what it hits
+	Hurt       func(f *foretick.Frame, sent foretick.Tick, h Hurt)                                     // client: the report of a hit
+	Stunned    func(f *foretick.Frame, player foretick.PlayerID)                                       // server
+	Died       func(f *foretick.Frame, who ecs.Entity)                                                 // server
+	Received   func(f *foretick.Frame, sent foretick.Tick, kind string, id uint32)                     // client: a message
+	Render     func(f *foretick.Frame, rows ecs.Rows)                                                  // client: bodies on screen
+	Sent       func(kind string, id uint32)                                                            // server: a message to everyone
+	Born       func(f *foretick.Frame, player foretick.PlayerID, by string)                            // server: a body was created or reset
+	Stepped    func(f *foretick.Frame, rows ecs.Rows)                                                  // client: a tick was predicted
+	Aimed      func(f *foretick.Frame, by foretick.PlayerID, ray lagcomp.Ray, seen foretick.HitView)   // client: a predicted shot's line
+	Turned     func(f *foretick.Frame, rows ecs.Rows)                                                  // bodies that have just turned
 }
 
 // The rules, in metres, seconds and ticks of a 30 Hz match.
 const (
-	bodyRadius   = 0.5
+	BodyRadius   = 0.5
 	topSpeed     = 6
 	acceleration = 40
 	friction     = 30
-	gunRange     = 40
+	GunRange     = 40
 	boltSpeed    = 14
 	stunTicks    = 8
 	respawnTicks = 45
-	magazine     = 30
+	Magazine     = 30
 )
 
 // The stages of a tick: effects on bodies, their actions, and then what flies and
@@ -204,15 +208,15 @@ func (g *Game) Protocol() (*foretick.Protocol, error) {
 	p.Prefab(&g.Avatar, "avatar", &g.Pos, &g.Vel, &g.Face, &g.Status, &g.Gun, &g.HP, &g.Team, &g.Cmd, &g.Life)
 	p.Prefab(&g.Bolts, "bolt", &g.Pos, &g.Face, &g.Bolt)
 	foretick.Default(p, &g.Avatar, &g.HP, Health{Points: 100})
-	foretick.Default(p, &g.Avatar, &g.Gun, Weapon{Ammo: magazine})
+	foretick.Default(p, &g.Avatar, &g.Gun, Weapon{Ammo: Magazine})
 	foretick.Hitbox2(p, &g.Pos, &g.Status, body)
 	g.Kill.OnClient(p, func(f *foretick.Frame, t foretick.Tick, k Kill) { g.got(f, t, "kill", k.ID) })
 	g.Beat.OnClient(p, func(f *foretick.Frame, t foretick.Tick, b Beat) { g.got(f, t, "beat", b.ID) })
 	g.Hurt.OnClient(p, g.learn)
-	p.CompressionTables(learned)
+	p.CompressionTables(Tables())
 	p.Use(movement{g}, guns{g}, lives{g})
-	g.flights = ecs.NewQuery(p.Types(), ecs.With(&g.Pos, &g.Face), ecs.Without(&g.Status))
-	g.avatars = ecs.NewQuery(p.Types(), ecs.With(&g.Pos, &g.Team, &g.Cmd))
+	g.Flights = ecs.NewQuery(p.Types(), ecs.With(&g.Pos, &g.Face), ecs.Without(&g.Status))
+	g.Avatars = ecs.NewQuery(p.Types(), ecs.With(&g.Pos, &g.Team, &g.Cmd))
 	return p, p.Err()
 }
 
@@ -221,19 +225,19 @@ func body(at *Position, s *Status) lagcomp.Sphere {
 	if s.Dead {
 		return lagcomp.Sphere{}
 	}
-	return lagcomp.Sphere{X: at.X, Y: at.Y, R: bodyRadius}
+	return lagcomp.Sphere{X: at.X, Y: at.Y, R: BodyRadius}
 }
 
 func (g *Game) got(f *foretick.Frame, t foretick.Tick, kind string, id uint32) {
-	if g.watch.received != nil {
-		g.watch.received(f, t, kind, id)
+	if g.Watch.Received != nil {
+		g.Watch.Received(f, t, kind, id)
 	}
 }
 
 // learn handles the report of a hit on this player.
 func (g *Game) learn(f *foretick.Frame, t foretick.Tick, h Hurt) {
 	g.got(f, t, "hurt", uint32(h.ID))
-	if g.watch.hurt != nil {
-		g.watch.hurt(f, t, h)
+	if g.Watch.Hurt != nil {
+		g.Watch.Hurt(f, t, h)
 	}
 }

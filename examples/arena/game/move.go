@@ -1,4 +1,4 @@
-package main
+package game
 
 import (
 	"math"
@@ -24,8 +24,8 @@ func (g *Game) aim(f *foretick.Frame, rows ecs.Rows) {
 			face[i].Angle = cmd[i].Aim
 		}
 	}
-	if g.watch.turned != nil {
-		g.watch.turned(f, rows)
+	if g.Watch.Turned != nil {
+		g.Watch.Turned(f, rows)
 	}
 }
 
@@ -43,7 +43,7 @@ func (g *Game) move(f *foretick.Frame, rows ecs.Rows) {
 		vel[i].X, vel[i].Y = approach(vel[i].X, wx, f.DT), approach(vel[i].Y, wy, f.DT)
 		pos[i].X += float32(vel[i].X * f.DT)
 		pos[i].Y += float32(vel[i].Y * f.DT)
-		sx, sy := collide(&pos[i].X, &pos[i].Y, bodyRadius)
+		sx, sy := collide(&pos[i].X, &pos[i].Y, BodyRadius)
 		if sx {
 			vel[i].X = 0
 		}

@@ -1,4 +1,4 @@
-package main
+package game
 
 import (
 	"math"
@@ -6,26 +6,26 @@ import (
 	"github.com/foretick/foretick/mathf"
 )
 
-// wall is a solid rectangle.
-type wall struct{ x0, y0, x1, y1 float32 }
+// Wall is a solid rectangle.
+type Wall struct{ X0, Y0, X1, Y1 float32 }
 
-// field is half the arena's side.
-const field = 20
+// Field is half the arena's side.
+const Field = 20
 
-// walls block bodies, bolts and rays.
-var walls = [...]wall{
+// Walls block bodies, bolts and rays.
+var Walls = [...]Wall{
 	{-14, -2, -8, -1}, {8, 1, 14, 2},
 	{-2, 6, -1, 13}, {1, -13, 2, -6},
 	{-3.5, -3.5, -2, -2}, {2, 2, 3.5, 3.5},
 	{-14, 10, -10, 11}, {10, -11, 14, -10},
 }
 
-// collide pushes a disc out of the walls and keeps it in the field. It reports
+// collide pushes a disc out of the Walls and keeps it in the field. It reports
 // which axes of its motion were stopped.
 func collide(x, y *float32, r float32) (stopX, stopY bool) {
-	for i := range walls {
-		w := &walls[i]
-		nx, ny := min(max(*x, w.x0), w.x1), min(max(*y, w.y0), w.y1)
+	for i := range Walls {
+		w := &Walls[i]
+		nx, ny := min(max(*x, w.X0), w.X1), min(max(*y, w.Y0), w.Y1)
 		dx, dy := *x-nx, *y-ny
 		d2 := float32(dx*dx) + float32(dy*dy)
 		if d2 >= r*r {
@@ -40,7 +40,7 @@ func collide(x, y *float32, r float32) (stopX, stopY bool) {
 		sx, sy := w.leave(x, y, r)
 		stopX, stopY = stopX || sx, stopY || sy
 	}
-	const edge = field - bodyRadius
+	const edge = Field - BodyRadius
 	if *x < -edge || *x > edge {
 		*x, stopX = min(max(*x, -edge), edge), true
 	}
@@ -51,19 +51,19 @@ func collide(x, y *float32, r float32) (stopX, stopY bool) {
 }
 
 // leave moves a centre that is inside the wall out by the shortest way.
-func (w *wall) leave(x, y *float32, r float32) (stopX, stopY bool) {
-	left, right, down, up := *x-w.x0, w.x1-*x, *y-w.y0, w.y1-*y
+func (w *Wall) leave(x, y *float32, r float32) (stopX, stopY bool) {
+	left, right, down, up := *x-w.X0, w.X1-*x, *y-w.Y0, w.Y1-*y
 	switch min(left, right, down, up) {
 	case left:
-		*x = w.x0 - r
+		*x = w.X0 - r
 		return true, false
 	case right:
-		*x = w.x1 + r
+		*x = w.X1 + r
 		return true, false
 	case down:
-		*y = w.y0 - r
+		*y = w.Y0 - r
 	default:
-		*y = w.y1 + r
+		*y = w.Y1 + r
 	}
 	return false, true
 }
@@ -71,8 +71,8 @@ func (w *wall) leave(x, y *float32, r float32) (stopX, stopY bool) {
 // sight returns how long a ray is before it hits a wall, at most limit.
 func sight(x, y, angle, limit float32) float32 {
 	sin, cos := mathf.Sincos(angle)
-	for i := range walls {
-		if d, ok := walls[i].hit(x, y, cos, sin); ok && d < limit {
+	for i := range Walls {
+		if d, ok := Walls[i].hit(x, y, cos, sin); ok && d < limit {
 			limit = d
 		}
 	}
@@ -80,9 +80,9 @@ func sight(x, y, angle, limit float32) float32 {
 }
 
 // hit returns the distance at which a ray enters the wall.
-func (w *wall) hit(x, y, dx, dy float32) (float32, bool) {
+func (w *Wall) hit(x, y, dx, dy float32) (float32, bool) {
 	near, far := float32(0), float32(math.MaxFloat32)
-	for _, a := range [2][4]float32{{x, dx, w.x0, w.x1}, {y, dy, w.y0, w.y1}} {
+	for _, a := range [2][4]float32{{x, dx, w.X0, w.X1}, {y, dy, w.Y0, w.Y1}} {
 		at, d, lo, hi := a[0], a[1], a[2], a[3]
 		if d == 0 {
 			if at < lo || at > hi {

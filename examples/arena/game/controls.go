@@ -1,10 +1,8 @@
-package main
+package game
 
 import (
-	"fmt"
 	"io"
 	"math"
-	"os"
 
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/input"
@@ -109,7 +107,7 @@ func (c *Controls) Sample(v foretick.View) Command {
 	}
 	return Command{
 		MoveX: s.MoveX, MoveY: s.MoveY, Aim: float32(c.aim), Weapon: c.weapon,
-		Fire: s.Fire && c.weapon != semi, Shoot: s.Shoot && c.weapon == semi,
+		Fire: s.Fire && c.weapon != Semi, Shoot: s.Shoot && c.weapon == Semi,
 	}
 }
 
@@ -119,21 +117,4 @@ func (c *Controls) toggleMenu() {
 		return
 	}
 	_ = c.Map.Enable(setMenu)
-}
-
-// printBindings prints all bindings with a file of a player's over them.
-func printBindings(name string, out io.Writer) error {
-	in, err := os.Open(name)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = in.Close() }()
-	c, ignored, err := NewControls(in)
-	if err != nil {
-		return fmt.Errorf("%s: %w", name, err)
-	}
-	for _, why := range ignored {
-		fmt.Fprintln(out, "not used:", why)
-	}
-	return c.Map.SaveAll(out)
 }

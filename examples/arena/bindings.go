@@ -1,0 +1,26 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/foretick/foretick/examples/arena/game"
+)
+
+// printBindings prints all bindings with a file of a player's over them.
+func printBindings(name string, out io.Writer) error {
+	in, err := os.Open(name)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = in.Close() }()
+	c, ignored, err := game.NewControls(in)
+	if err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	for _, why := range ignored {
+		fmt.Fprintln(out, "not used:", why)
+	}
+	return c.Map.SaveAll(out)
+}
