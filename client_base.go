@@ -83,6 +83,9 @@ type clientBase struct {
 	stats  ClientStats
 	losses losses
 
+	techniques Techniques // in force
+	wanted     Techniques // by SetTechniques, from the next Step on
+
 	architecture       string // that this program runs on
 	serverArchitecture string // and the server; empty: it did not say
 }
@@ -95,11 +98,12 @@ func newClientBase(cfg ClientConfig) clientBase {
 	queues := p.newQueues()
 	if cfg.NoPrediction {
 		for _, q := range queues {
-			q.wait()
+			q.wait(true)
 		}
 	}
 	return clientBase{
 		cfg: cfg, p: p, world: w, view: View{World: w},
+		techniques: Techniques{NoPrediction: cfg.NoPrediction}, wanted: Techniques{NoPrediction: cfg.NoPrediction},
 		architecture: runtime.GOARCH,
 		frame:        Frame{World: w, DT: 1 / float32(p.TickRate), rate: p.TickRate, queues: queues},
 	}

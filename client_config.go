@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"math"
 	"time"
 
@@ -137,8 +136,12 @@ type ClientConfig struct {
 	// OnMisprediction, when set, is called with the explanation of each correction.
 	OnMisprediction func(prediction.Misprediction)
 	// Logger logs faults that the program cannot see otherwise, such as those counted in
-	// ClientStats.CorePanics. nil logs nothing.
-	Logger *slog.Logger
+	// ClientStats.CorePanics. A *[slog.Logger] is one. nil logs nothing, and then package
+	// slog is not linked into the client.
+	Logger interface {
+		Warn(msg string, args ...any)
+		Error(msg string, args ...any)
+	}
 }
 
 const (
@@ -197,8 +200,8 @@ func (c *ClientConfig) check() error {
 	if c.Random == nil {
 		c.Random = rand.Reader
 	}
-	if c.Logger == nil {
-		c.Logger = slog.New(slog.DiscardHandler)
+	if guard.Missing(c.Logger) {
+		c.Logger = guard.Silent{}
 	}
 	if c.SnapshotRate < 0 || c.SnapshotRate > 255 {
 		errs = append(errs, fmt.Errorf("foretick: ClientConfig.SnapshotRate is %d: use 1 to 255, or 0", c.SnapshotRate))

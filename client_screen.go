@@ -33,13 +33,11 @@ type screen struct {
 }
 
 func newScreen(b *clientBase, ip *input, gs *ghosts, tl *timeline) (screen, error) {
-	kept := lagcomp.Config{TickRate: b.p.TickRate, Shapes: b.p.handlers.shapes}
-	if b.cfg.InputDelay > 0 || b.cfg.DelayAbove > 0 || b.cfg.NoPrediction { // a shot is predicted so much later than its frame
-		kept.Depth = min(max(delayedFrames*time.Second/time.Duration(b.p.TickRate), lagcomp.DefaultDepth), 10*time.Second)
-	}
-	seen, err := lagcomp.NewHistory(kept)
 	fades := fades{fade: prediction.Fade{HalfLife: b.cfg.SmoothHalfLife, Limit: b.cfg.SmoothLimit}}
-	return screen{clientBase: b, input: ip, ghosts: gs, timeline: tl, stage: newStage(b), visible: seen, fades: fades}, err
+	sc := screen{clientBase: b, input: ip, ghosts: gs, timeline: tl, stage: newStage(b), fades: fades}
+	var err error
+	sc.visible, err = lagcomp.NewHistory(sc.framesKept())
+	return sc, err
 }
 
 // delayedFrames is the number of rendered frames that are kept where inputs are delayed: more
@@ -271,7 +269,7 @@ func (sc *screen) drawBetween(comp *layout.Component, k schema.Knots, at unsafe.
 func (sc *screen) correct() {
 	tl := sc.timeline
 	after := tl.records.Find(tl.predictor.Tick())
-	if !tl.correction.replacing || after == nil {
+	if !tl.correction.replacing || after == nil || sc.techniques.NoSmoothing {
 		return
 	}
 	for _, it := range after.items {

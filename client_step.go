@@ -20,6 +20,7 @@ func (c *Client) Step(now time.Time) View {
 		return c.view
 	}
 	c.screen.undraw()
+	c.changeTechniques()
 	c.receive()
 	if c.view.State == Resuming {
 		c.link.redial()
@@ -43,6 +44,10 @@ func (c *Client) advance() int {
 	t := c.link.clock.Advance(c.now)
 	if !t.Started {
 		return 0
+	}
+	if c.techniques.NoInterpolation {
+		t.Render, _ = c.ghosts.receiver.Newest()
+		t.RenderFraction, t.Interpolation = 0, 0
 	}
 	c.time = t
 	c.view.InputDelay = c.inputDelay(t)
@@ -194,6 +199,10 @@ func (c *Client) reconcile(t Tick) {
 		tl.settleEvents(t, prediction.Different)
 		tl.agree(t)
 		tl.settle(t)
+		return
+	}
+	if c.techniques.NoReconciliation {
+		tl.unreconciled(t)
 		return
 	}
 	if !c.tellsOwn(t) { // nothing to compare with, and nothing to start from

@@ -128,8 +128,11 @@ func (q *queue[T]) confirm(f *Frame, t Tick) {
 	})
 }
 
-// wait has the handlers of a client's events wait for show.
-func (q *queue[T]) wait() { q.waits = true }
+// wait says whether the handlers of a client's events wait for show.
+func (q *queue[T]) wait(waits bool) {
+	clear(q.waiting)
+	q.waits, q.waiting = waits, q.waiting[:0]
+}
 
 // show calls the handlers of the events up to tick t that waited for the screen.
 func (q *queue[T]) show(f *Frame, t Tick) {

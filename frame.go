@@ -104,6 +104,6 @@ type eventQueue interface {
 	confirm(f *Frame, t Tick)
 	refuse(f *Frame, t Tick, executed func(Tick) int)
 	cancel(f *Frame)
-	wait()
+	wait(waits bool)
 	show(f *Frame, t Tick)
 }

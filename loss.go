@@ -1,11 +1,11 @@
 package foretick
 
 import (
-	"log/slog"
 	"math"
 	"unsafe"
 
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/internal/guard"
 	"github.com/foretick/foretick/schema"
 )
 
@@ -57,7 +57,7 @@ type lossSeen struct {
 // losses looks for values that tags lose, at one end.
 type losses struct {
 	p          *compiled
-	log        *slog.Logger
+	log        guard.Logger
 	tick       *Tick
 	outside    *uint64
 	swallowed  *uint64
@@ -67,7 +67,7 @@ type losses struct {
 	lossWatch
 }
 
-func newLosses(p *compiled, log *slog.Logger, tick *Tick, outside, swallowed *uint64) losses {
+func newLosses(p *compiled, log guard.Logger, tick *Tick, outside, swallowed *uint64) losses {
 	l := losses{p: p, log: log, tick: tick, outside: outside, swallowed: swallowed, last: map[lossAt]lossSeen{}, seen: map[lossAt]lossSeen{}, leans: map[lossAt]int32{}}
 	if debugBuild {
 		l.wrote, l.before = map[[2]int]string{}, map[[2]int]bool{}

@@ -22,6 +22,7 @@ type player struct {
 	reasons  reason.Player
 
 	late    *playerLate // nil: no late commands are taken
+	prompt  bool        // none are, by Server.SetLateInputs
 	shooter rewind.Shooter
 	faults  peerFaults
 

@@ -92,7 +92,7 @@ func (l *lateInputs) ready(p *player) bool { return p.late != nil && l.on(p) }
 
 // on reports whether late commands of a player are taken.
 func (l *lateInputs) on(p *player) bool {
-	return l.window > 0 && p.session.state == playing && p.inputs.buffer != nil
+	return l.window > 0 && !p.prompt && p.session.state == playing && p.inputs.buffer != nil
 }
 
 // begin makes the present tick's room, and takes the commands of earlier ones that came.

@@ -63,3 +63,25 @@ func (c *ServerConfig) checkLate() error {
 	}
 	return errors.Join(errs...)
 }
+
+// SetLateInputs says whether late inputs of a player run in their own tick, where
+// [ServerConfig].LateInputs says so for all. They do until it is called. It is for
+// comparisons, and for games that decide it by player. Ticks that wait for a late input keep
+// its replacement when it is switched off. It returns false for a player that does not play,
+// and on a server without LateInputs. Like Step it is not safe for concurrent use: call it
+// in a system or handler, or between Steps.
+func (s *Server) SetLateInputs(player PlayerID, on bool) bool {
+	p := s.sessions.player(player)
+	if p == nil || s.late.window == 0 || s.late.player != nil {
+		return false
+	}
+	if !on && p.late != nil {
+		s.late.block(p)
+		p.late = nil
+		if p.outbox.sender != nil {
+			p.outbox.sender.Withhold(false)
+		}
+	}
+	p.prompt = !on
+	return true
+}

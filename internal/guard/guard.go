@@ -5,7 +5,6 @@ package guard
 import (
 	"encoding/hex"
 	"fmt"
-	"log/slog"
 	"reflect"
 	"runtime/debug"
 	"time"
@@ -42,7 +41,23 @@ func Missing(x any) bool {
 // of a fault in this library.
 const Unreadable = "a packet of the server's could not be read: a fault of Foretick's own"
 
+// Logger is what a client logs to. It is no *slog.Logger, so that package slog, and
+// encoding/json with it, are linked only into programs that log.
+type Logger interface {
+	Warn(msg string, args ...any)
+	Error(msg string, args ...any)
+}
+
+// Silent is a Logger that logs nothing.
+type Silent struct{}
+
+// Warn does nothing.
+func (Silent) Warn(string, ...any) {}
+
+// Error does nothing.
+func (Silent) Error(string, ...any) {}
+
 // LogPanic logs everything needed to fix a panic in the reading of a packet.
-func LogPanic(l *slog.Logger, v any, packet []byte) {
+func LogPanic(l Logger, v any, packet []byte) {
 	l.Error("panic while reading a packet", "value", fmt.Sprint(v), "packet", hex.EncodeToString(packet), "stack", string(debug.Stack()))
 }
