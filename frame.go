@@ -58,7 +58,8 @@ func (f *Frame) Spawn(k *ecs.Prefab, owner PlayerID) ecs.Entity {
 }
 
 // Destroy removes an entity once the running system has ended. It returns false
-// when the entity is gone already.
+// when the entity is gone already, or is to be removed by an earlier call: of two
+// players who take one apple in a tick, one takes it.
 //
 // On a client a shared system can remove an entity that it predicts. The entity
 // comes back under the same handle if the server's copy still lives when the

@@ -62,6 +62,20 @@ func (w *World) defer1(c command) {
 	w.commands = append(w.commands, c)
 }
 
+// doom queues an entity's end, once. It reports whether it was not queued before.
+func (w *World) doom(e Entity) bool {
+	i, bit := int(e.slot()>>6), uint64(1)<<(e.slot()&63)
+	if i < len(w.doomed) && w.doomed[i]&bit != 0 {
+		return false
+	}
+	w.defer1(command{op: opDestroy, e: e})
+	for len(w.doomed) <= i {
+		w.doomed = append(w.doomed, 0)
+	}
+	w.doomed[i] |= bit
+	return true
+}
+
 // pending reports whether a component removal of the entity is queued, so that
 // a later Add must be queued too.
 func (w *World) pending(e Entity) bool {
@@ -105,6 +119,9 @@ func (w *World) Locked() bool { return w.locks > 0 }
 
 func (w *World) flush() {
 	for i := range w.commands {
+		if c := w.commands[i]; c.op == opDestroy {
+			w.doomed[c.e.slot()>>6] &^= 1 << (c.e.slot() & 63)
+		}
 		w.apply(w.commands[i])
 	}
 	for _, t := range w.staged {

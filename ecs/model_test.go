@@ -42,6 +42,7 @@ type model struct {
 	live    things
 	locked  bool
 	later   []func()
+	doomed  map[ecs.Entity]bool // destroyed since the lock
 	worlds  *ecs.History
 	saves   [3]*worldSave
 	owned   map[ecs.Owner]*ecs.History
@@ -162,10 +163,15 @@ func (m *model) place(t *rapid.T) {
 
 func (m *model) destroy(t *rapid.T) {
 	e, ok := m.pick()
+	ok = ok && !m.doomed[e]
 	require.Equal(t, ok, m.w.Destroy(e))
-	if ok { // a stale handle may come to life again before the flush
-		m.do(func() { m.kill(e) })
+	if !ok { // a stale handle may come to life again before the flush
+		return
 	}
+	if m.locked {
+		m.doomed[e] = true
+	}
+	m.do(func() { m.kill(e) })
 }
 
 func (m *model) kill(e ecs.Entity) {
@@ -294,7 +300,7 @@ func (m *model) below(e, top ecs.Entity) bool {
 func (m *model) lock(*rapid.T) {
 	if !m.locked {
 		m.w.Lock()
-		m.locked = true
+		m.locked, m.doomed = true, map[ecs.Entity]bool{}
 	}
 }
 
@@ -303,7 +309,7 @@ func (m *model) unlock(*rapid.T) {
 		return
 	}
 	m.w.Unlock()
-	m.locked = false
+	m.locked, m.doomed = false, nil
 	for _, f := range m.later {
 		f()
 	}

@@ -64,6 +64,7 @@ type World struct {
 	schedule namer // its schedule
 	removals int
 	commands []command
+	doomed   []uint64 // bits by slot: entities that a queued command destroys
 	values   []pendingValues
 	staged   []*table
 	parallel bool
@@ -286,8 +287,9 @@ func (w *World) placeAt(e Entity, k *Prefab, owner Owner) error {
 }
 
 // Destroy removes an entity and its children; it returns false when the entity
-// is already gone. It is deferred while the world is locked. It panics with
-// [UsageError] when only a library may destroy the entity (see [Managed]).
+// is already gone. It is deferred while the world is locked; until then further
+// calls for the entity return false. It panics with [UsageError] when only a
+// library may destroy the entity (see [Managed]).
 func (w *World) Destroy(e Entity) bool {
 	place := w.find(e)
 	if place == 0 {
@@ -302,8 +304,7 @@ func (w *World) Destroy(e Entity) bool {
 // remit destroys a living entity, now or at the flush.
 func (w *World) remit(e Entity) bool {
 	if w.locks > 0 {
-		w.defer1(command{op: opDestroy, e: e})
-		return true
+		return w.doom(e)
 	}
 	w.destroy(e)
 	return true

@@ -20,6 +20,28 @@ func TestSpawnHasTheKindsDefaults(t *testing.T) {
 	require.Equal(t, 1, w.Len())
 }
 
+// Of two calls that destroy an entity before the flush, the first one counts, also in a
+// slot that is used again.
+func TestAnEntityIsDestroyedOnce(t *testing.T) {
+	g := newGame(t)
+	w := ecs.NewWorld(g.types, ecs.WorldConfig{})
+	for range 3 {
+		var all []ecs.Entity
+		for range 200 {
+			all = append(all, w.Spawn(&g.mover, 1))
+		}
+		w.Lock()
+		for i, e := range all {
+			require.Equal(t, i%3 != 0 || w.Destroy(e), true)
+			require.Equal(t, i%3 != 0, w.Destroy(e), "%v", e)
+			require.False(t, w.Destroy(e))
+			require.True(t, w.Alive(e), "until the flush")
+		}
+		w.Unlock()
+		require.Zero(t, w.Len())
+	}
+}
+
 func TestStaleHandlesAreRefused(t *testing.T) {
 	g := newGame(t)
 	w := ecs.NewWorld(g.types, ecs.WorldConfig{})

@@ -84,6 +84,9 @@ func (f *file) dir() string {
 // area is the first element of the directory.
 func (f *file) area() string {
 	area, _, _ := strings.Cut(f.dir(), "/")
+	if area == "docs" { // the guide's game is an example
+		return "examples"
+	}
 	return area
 }
 

@@ -16,7 +16,7 @@ func (g *Game) declareSpawns(p *foretick.Protocol) {
 	p.Prefab(&g.Apple, "apple", &g.Pos)
 	p.Prefab(&g.Thrown, "thrown", &g.Pos, &g.Flight)
 	p.Spawns(&g.Thrown, foretick.SpawnConfig{})
-	p.Server("grow", g.grow, ecs.Once(), ecs.Create(&g.Pos))
+	p.Server("grow", g.grow, ecs.Once(), ecs.Read(&g.Match), ecs.Create(&g.Pos))
 	p.Shared("throw", g.throw, ecs.Read(&g.Cmd), ecs.Write(&g.Pos, &g.Bag), ecs.Create(&g.Pos, &g.Flight))
 	p.Shared("fly", g.fly, ecs.Write(&g.Pos, &g.Flight), ecs.Structural())
 }

@@ -1,0 +1,257 @@
+// Package ship has the rules of the game of package before, ported: ships of several
+// players shoot rocks. Servers and clients share it. It knows nothing of Ebitengine.
+package ship
+
+import (
+	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/lagcomp"
+	"github.com/foretick/foretick/mathf"
+)
+
+// Sizes in pixels. What collides has numbers of its own: a server has no images.
+const (
+	Width, Height = 640, 480
+	ShipSize      = 24
+	RockSize      = 40
+	ShotSize      = 4
+)
+
+type (
+	// Place of everything, in pixels.
+	Place struct {
+		X float32 `net:"min=0,max=640,step=0.0625,lerp"`
+		Y float32 `net:"min=0,max=480,step=0.0625,lerp"`
+	}
+	// Motion of everything, in pixels a tick.
+	Motion struct {
+		X, Y float32 `net:"min=-16,max=16,step=0.01"`
+	}
+	// Ship is what a player's body has besides.
+	Ship struct {
+		Angle float32 `net:"angle,bits=14,lerp"`
+		Wait  uint8   `net:"max=15"` // ticks until the gun is ready
+	}
+	// Score of a player. Only the server writes it.
+	Score struct{ Points uint16 }
+	// Rock is what tells a rock from other bodies.
+	Rock struct{ Kind uint8 }
+	// Shot is what tells a shot from other bodies.
+	Shot struct {
+		Left uint8 `net:"max=60"` // ticks
+	}
+	// Keys are a player's input of a tick.
+	Keys struct {
+		Left, Right, Up, Fire bool
+	}
+	// Struck is raised where a shot meets a rock.
+	Struck struct{ Rock ecs.Entity }
+)
+
+// Game holds the handles of one end, and no state.
+type Game struct {
+	Place  ecs.Component[Place]
+	Motion ecs.Component[Motion]
+	Ship   ecs.Component[Ship]
+	Score  ecs.Component[Score]
+	Rock   ecs.Component[Rock]
+	Shot   ecs.Component[Shot]
+	Keys   ecs.Component[Keys]
+	Behind ecs.Component[Behind]
+
+	Player, Boulder, Bullet ecs.Prefab
+
+	fired   foretick.Event[Place]
+	struck  foretick.Event[Struck]
+	rocks   *ecs.Query
+	players *ecs.Query
+
+	// Bang plays a shot of this client's player. nil plays nothing.
+	Bang func()
+}
+
+// Behind is what a shot keeps to itself: how far in the past its shooter sees others.
+type Behind struct {
+	Ticks float32
+	Known bool
+}
+
+// Protocol declares the game. The systems run in the order in which Update called them.
+func (g *Game) Protocol() *foretick.Protocol {
+	p := foretick.NewProtocol("ship", 1)
+	p.SetTickRate(60) // one tick for each Update of the game before
+	p.Component(&g.Place, foretick.Predicted())
+	p.Component(&g.Motion, foretick.Predicted())
+	p.Component(&g.Ship, foretick.Predicted())
+	p.Component(&g.Shot, foretick.Predicted())
+	p.Component(&g.Score)
+	p.Component(&g.Rock)
+	p.LocalComponent(&g.Behind)
+	p.Command(&g.Keys)
+	p.Prefab(&g.Player, "player", &g.Place, &g.Motion, &g.Ship, &g.Score, &g.Keys)
+	p.Prefab(&g.Boulder, "rock", &g.Place, &g.Motion, &g.Rock)
+	p.Prefab(&g.Bullet, "shot", &g.Place, &g.Motion, &g.Shot, &g.Behind)
+	p.Spawns(&g.Bullet, foretick.SpawnConfig{ClientOnly: true})
+	p.OnJoin(g.join)
+	p.InOrder()
+	p.Shared("steer", g.steer, ecs.Read(&g.Keys), ecs.Write(&g.Ship, &g.Motion))
+	p.Shared("fire", g.fire, ecs.Read(&g.Keys, &g.Place), ecs.Write(&g.Ship), ecs.Create(&g.Place, &g.Motion, &g.Shot, &g.Behind))
+	p.Shared("move", g.move, ecs.Read(&g.Motion), ecs.Write(&g.Place), ecs.Without(&g.Shot))
+	p.Shared("shots", g.shots, ecs.Read(&g.Motion), ecs.Write(&g.Place, &g.Shot, &g.Behind), ecs.Structural())
+	p.Server("crash", g.crash, ecs.Write(&g.Place, &g.Motion), ecs.With(&g.Ship), ecs.ReadOther(&g.Place))
+	p.Server("rain", g.rain, ecs.Once(), ecs.Create(&g.Place, &g.Motion, &g.Rock))
+	foretick.Hitbox2(p, &g.Place, &g.Rock, func(at *Place, _ *Rock) lagcomp.Sphere {
+		return lagcomp.Sphere{X: at.X, Y: at.Y, R: RockSize / 2}
+	})
+	g.fired.OnPredicted(p, func(*foretick.Frame, ecs.Entity, Place) {
+		if g.Bang != nil {
+			g.Bang()
+		}
+	})
+	g.struck.OnServer(p, g.hit, ecs.WriteOther(&g.Score), ecs.Structural())
+	g.rocks = ecs.NewQuery(p.Types(), ecs.With(&g.Place, &g.Rock))
+	g.players = ecs.NewQuery(p.Types(), ecs.With(&g.Ship))
+	return p
+}
+
+func (g *Game) join(f *foretick.Frame, player foretick.PlayerID) {
+	*g.Place.Get(f.World, f.Spawn(&g.Player, player)) = Place{Width / 2, Height / 2}
+}
+
+// steer reads the command, not the keyboard.
+func (g *Game) steer(_ *foretick.Frame, rows ecs.Rows) {
+	keys, ship, motion := g.Keys.Slice(rows), g.Ship.Slice(rows), g.Motion.Slice(rows)
+	for i := range ship {
+		if keys[i].Left {
+			ship[i].Angle -= 0.08
+		}
+		if keys[i].Right {
+			ship[i].Angle += 0.08
+		}
+		if keys[i].Up {
+			sin, cos := mathf.Sincos(ship[i].Angle)
+			motion[i].X += float32(0.1 * cos)
+			motion[i].Y += float32(0.1 * sin)
+		}
+		motion[i].X, motion[i].Y = drag(motion[i].X), drag(motion[i].Y)
+	}
+}
+
+// drag slows down, and stops what is slow: there the change is less than a step.
+func drag(v float32) float32 {
+	if v *= 0.99; v > -0.05 && v < 0.05 {
+		return 0
+	}
+	return v
+}
+
+// fire counts ticks down, and raises an event for the sound.
+func (g *Game) fire(f *foretick.Frame, rows ecs.Rows) {
+	keys, ship, place := g.Keys.Slice(rows), g.Ship.Slice(rows), g.Place.Slice(rows)
+	for i := range ship {
+		if ship[i].Wait > 0 {
+			ship[i].Wait--
+		}
+		if !keys[i].Fire || ship[i].Wait > 0 {
+			continue
+		}
+		ship[i].Wait = 15 // a quarter of a second
+		shot := f.SpawnBy(rows.Entity(i), &g.Bullet)
+		sin, cos := mathf.Sincos(ship[i].Angle)
+		*g.Place.Get(f.World, shot) = place[i]
+		*g.Motion.Get(f.World, shot) = Motion{6 * cos, 6 * sin}
+		g.Shot.Get(f.World, shot).Left = 60
+		g.fired.Raise(f, rows.Entity(i), place[i])
+	}
+}
+
+// move moves ships and rocks. What leaves the field comes back on the other side.
+func (g *Game) move(f *foretick.Frame, rows ecs.Rows) {
+	place, motion := g.Place.Slice(rows), g.Motion.Slice(rows)
+	for i := range place {
+		if wrap(&place[i], motion[i]) {
+			f.Teleport(rows.Entity(i)) // nothing is drawn in between
+		}
+	}
+}
+
+func wrap(at *Place, by Motion) bool {
+	x, y := at.X+by.X, at.Y+by.Y
+	at.X, at.Y = x, y
+	switch {
+	case x < 0:
+		at.X += Width
+	case x >= Width:
+		at.X -= Width
+	}
+	switch {
+	case y < 0:
+		at.Y += Height
+	case y >= Height:
+		at.Y -= Height
+	}
+	return at.X != x || at.Y != y
+}
+
+// shots moves shots through the rocks as their shooter sees them.
+func (g *Game) shots(f *foretick.Frame, rows ecs.Rows) {
+	place, motion, shot, behind := g.Place.Slice(rows), g.Motion.Slice(rows), g.Shot.Slice(rows), g.Behind.Slice(rows)
+	for i := range place {
+		seen := f.RewindBehind(rows.Owner(), behind[i].Ticks)
+		if !behind[i].Known {
+			seen = f.Rewind(rows.Owner())
+			behind[i] = Behind{seen.Behind(), true}
+		}
+		flight := lagcomp.Projectile{
+			Position: lagcomp.Vec{X: place[i].X, Y: place[i].Y},
+			Velocity: lagcomp.Vec{X: motion[i].X * 60, Y: motion[i].Y * 60}, Radius: ShotSize / 2,
+		}
+		hit, ok := seen.Advance(&flight, f.DT)
+		if ok {
+			g.struck.Raise(f, rows.Entity(i), Struck{hit.Entity})
+		}
+		shot[i].Left--
+		if wrap(&place[i], motion[i]) {
+			f.Teleport(rows.Entity(i))
+		}
+		if ok || shot[i].Left == 0 {
+			f.Destroy(rows.Entity(i))
+		}
+	}
+}
+
+// hit runs on the server.
+func (g *Game) hit(f *foretick.Frame, by foretick.PlayerID, s Struck) {
+	if !f.Destroy(s.Rock) {
+		return // another shot was first
+	}
+	for _, rows := range g.players.Owned(f.World, by) {
+		g.Score.Slice(rows)[0].Points += 10
+	}
+}
+
+// crash runs on the server: rocks are nobody's, so clients draw them in the past.
+func (g *Game) crash(f *foretick.Frame, rows ecs.Rows) {
+	place, motion := g.Place.Slice(rows), g.Motion.Slice(rows)
+	for i := range place {
+		for _, rocks := range g.rocks.All(f.World) {
+			for _, at := range g.Place.Slice(rocks) {
+				if mathf.Hypot(at.X-place[i].X, at.Y-place[i].Y) < (RockSize+ShipSize)/2 {
+					place[i], motion[i] = Place{Width / 2, Height / 2}, Motion{}
+					f.Teleport(rows.Entity(i))
+				}
+			}
+		}
+	}
+}
+
+// rain brings a rock at times. f.Rand depends on the tick and a number: each use has its own.
+func (g *Game) rain(f *foretick.Frame, _ ecs.Rows) {
+	if f.Rand(0)%60 != 0 {
+		return
+	}
+	rock := f.Spawn(&g.Boulder, ecs.Nobody)
+	chance := func(salt uint64) float32 { return float32(f.Rand(salt)>>40) / (1 << 24) } // 0 to 1
+	*g.Place.Get(f.World, rock) = Place{X: float32(chance(1) * Width)}
+	*g.Motion.Get(f.World, rock) = Motion{X: chance(2) - 0.5, Y: chance(3) + 1}
+}
