@@ -1,6 +1,10 @@
 package foretick
 
-import "github.com/foretick/foretick/ecs"
+import (
+	"slices"
+
+	"github.com/foretick/foretick/ecs"
+)
 
 // What frames ask of the client: see clientEnd. Systems, handlers and hooks reach the client
 // through it alone.
@@ -33,6 +37,25 @@ func (c *Client) shownBefore(player PlayerID) uint8 {
 
 func (c *Client) drawsPartly(rows ecs.Rows, components uint64) {
 	c.screen.partial.note(rows, components)
+}
+
+// simulates reports whether the client runs shared systems for an entity in the frame's tick.
+func (c *Client) simulates(e ecs.Entity) bool {
+	switch o := c.world.PartOf(e); {
+	case c.cfg.NoPrediction || !c.world.Alive(e) || o == ecs.Nobody:
+		return false
+	case o == ecs.ClientOnly:
+		return c.p.ClientOnly && !c.timeline.again(c.frame.Tick)
+	default:
+		return o == c.view.Player || o == ecs.Common || slices.ContainsFunc(c.timeline.saves.remotes, func(r remotePlayer) bool { return r.owner == o })
+	}
+}
+
+func (c *Client) prefabOf(e ecs.Entity) *ecs.Prefab {
+	if k := c.ownPrefab(c.p.identity.Find(c.world, e)); k != nil {
+		return k.ECS
+	}
+	return nil
 }
 
 func (c *Client) anothers(e ecs.Entity) bool { return c.ghosts.anothers(e) }

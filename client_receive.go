@@ -256,6 +256,9 @@ func (c *Client) snapshot(body []byte) error {
 	if any && int32(t-newest) <= 0 {
 		c.stats.SnapshotsStale++
 		c.timeline.overdue = c.timeline.overdue || len(c.ghosts.receiver.Changes()) > 0 // news of what the newer one put off
+		if c.hooks.syncTest > 0 {
+			c.timeline.othersCame() // it may have the last values of an entity that is gone
+		}
 		return nil
 	}
 	if c.hooks.syncTest > 0 && c.ghosts.othersMoved() {

@@ -17,6 +17,8 @@ type bothEnds interface {
 	beforeSystem(system int)
 	afterSystem(system int)
 	shownBefore(player PlayerID) uint8
+	simulates(e ecs.Entity) bool
+	prefabOf(e ecs.Entity) *ecs.Prefab
 }
 
 // serverEnd is what a frame asks of a server.

@@ -5,6 +5,17 @@ import (
 	"github.com/foretick/foretick/internal/layout"
 )
 
+// Simulates reports whether the shared systems of this tick compute an entity on this end:
+// on a server any, on a client those that it predicts. A system that hands the world to a
+// physics engine moves the bodies for which it is true, and gives the others to the engine as
+// bodies that nothing moves. In a frame that is drawn it is of no use. It returns false for
+// an entity that is gone.
+func (f *Frame) Simulates(e ecs.Entity) bool { return f.end().simulates(e) }
+
+// PrefabOf returns the prefab that an entity was spawned from, as the game declared it. It
+// returns nil for an entity that is gone, or was not spawned from a prefab of the protocol.
+func (f *Frame) PrefabOf(e ecs.Entity) *ecs.Prefab { return f.end().prefabOf(e) }
+
 // sharedSystem is a system that both ends run, as a frame knows it.
 type sharedSystem struct {
 	name     string

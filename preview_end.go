@@ -111,11 +111,14 @@ func (previewEnd) teleport(ecs.Entity) bool     { return false }
 func (previewEnd) refuseSpawn(*ecs.Prefab)      {}
 func (previewEnd) beforeSystem(int)             {}
 func (previewEnd) afterSystem(int)              {}
+func (previewEnd) simulates(ecs.Entity) bool    { return false }
 func (previewEnd) again(Tick) bool              { return true }
 func (previewEnd) shownBefore(PlayerID) uint8   { return 0 }
 func (previewEnd) drawsPartly(ecs.Rows, uint64) {}
 func (previewEnd) anothers(ecs.Entity) bool     { return true } // only ticks raise events
 func (previewEnd) decoded()                     {}
+
+func (e previewEnd) prefabOf(of ecs.Entity) *ecs.Prefab { return e.p.server.prefabOf(of) }
 
 // seen returns what the frame on the screen shows.
 func (e previewEnd) seen(Tick) HitView {

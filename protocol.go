@@ -91,6 +91,10 @@ func (p *Protocol) fault(err error) {
 	}
 }
 
+// Fail adds errors to those that Err returns, for packages that declare for a game, such as
+// bridge. A joined error is added part by part, and nil is no error.
+func (p *Protocol) Fail(err error) { p.fault(err) }
+
 func (p *Protocol) faultf(format string, args ...any) {
 	p.fault(fmt.Errorf("foretick: "+format, args...))
 }

@@ -28,6 +28,15 @@ func (s *Server) shownBefore(player PlayerID) uint8 {
 	return 0
 }
 
+func (s *Server) simulates(e ecs.Entity) bool { return s.sim.world.Alive(e) }
+
+func (s *Server) prefabOf(e ecs.Entity) *ecs.Prefab {
+	if k := s.p.prefabNamed(s.p.identity.Find(s.sim.world, e)); k != nil {
+		return k.ECS
+	}
+	return nil
+}
+
 // raised notes that an event was raised, for the notes to the player that predicts it. It
 // returns what becomes of the event, and whether that player's screen is in this very world.
 func (s *Server) raised(by ecs.Entity, owner PlayerID, event int) (fate eventFate, shown bool) {

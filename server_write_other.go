@@ -16,6 +16,10 @@ import (
 // Shared physics objects are compared after each of the system's calls. A player's own rows
 // are compared before the calls for that player, and at the end: every change in between
 // came from other players' runs.
+//
+// A Once system writes all rows in one call, the player's own for its own command too. Where
+// clients predict remote players, such a write says nothing: a client finds by itself that it
+// took another player's input for a different one.
 type otherWrites struct {
 	e       *writeWatch
 	watched [][]watchedComponent // by system
@@ -27,6 +31,10 @@ func newOtherWrites(e *writeWatch) *otherWrites {
 	w := &otherWrites{e: e}
 	for _, sys := range e.p.schedule.Systems() {
 		var ws []watchedComponent
+		if sys.Once && e.p.Remote.Predicts {
+			w.watched = append(w.watched, nil)
+			continue
+		}
 		for _, id := range sys.OtherWrites {
 			if i := e.p.Index(id); layout.Shared(sys) && i >= 0 && e.p.Components[i].Predicted {
 				c := &e.p.Components[i]
