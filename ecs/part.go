@@ -63,6 +63,15 @@ func (w *World) Partition(o Owner) Owner {
 	return o
 }
 
+// PartOf returns the name of the part that holds the entity: its owner, or what
+// [World.Partition] returned. It returns Nobody when the entity is gone.
+func (w *World) PartOf(e Entity) Owner {
+	if place := w.find(e); place != 0 {
+		return w.tables[tableOf(place)].part.owner
+	}
+	return Nobody
+}
+
 // Structure returns a number that changes whenever an entity of the owner comes, goes, or
 // gains or loses a component. Restoring the owner's part brings the earlier number back.
 func (w *World) Structure(o Owner) uint64 { return w.partOf(o).changed }

@@ -161,15 +161,6 @@ func (w *World) Owner(e Entity) Owner {
 	return Nobody
 }
 
-// PartOf returns the name of the part that holds the entity: its owner, or what
-// [World.Partition] returned. It returns Nobody when the entity is gone.
-func (w *World) PartOf(e Entity) Owner {
-	if place := w.find(e); place != 0 {
-		return w.tables[tableOf(place)].part.owner
-	}
-	return Nobody
-}
-
 // Mask returns the entity's component set; empty when the entity is gone. It
 // has a bit above every registered type when the entity has a parent.
 func (w *World) Mask(e Entity) Mask {

@@ -82,6 +82,15 @@ var docCode = map[string]map[string]string{
 		var ray lagcomp.Ray
 		var filter lagcomp.Filter`,
 	},
+	"bridge/doc.go": {"b := bridge.New(": `
+		var p *foretick.Protocol
+		var g struct {
+			spawn           func(prefab string) int
+			remove          func(own int)
+			Body, Stick     ecs.Component[float32]
+			bodyOf, stickOf func(own int) *float32
+			drive           func(f *foretick.Frame, active []int)
+		}`},
 	"mathf/doc.go": {"x += float32(vx * dt)": `var x, vx, dt float32`},
 	"netcode/doc.go": {"for _, datagram := range received": `
 		var received [][]byte
@@ -284,7 +293,7 @@ func docImports(t string) string {
 		return module
 	}
 	for _, p := range []string{
-		"ecs", "input", "lagcomp", "netcode", "observe", "schema", "simtest", "simtest/pair", "snapshot", "transport",
+		"bridge", "ecs", "input", "lagcomp", "netcode", "observe", "schema", "simtest", "simtest/pair", "snapshot", "transport",
 		"transport/dtls", "transport/impair", "transport/local", "transport/sim", "transport/ticket", "transport/transporttest", "transport/udp", "transport/ws",
 	} {
 		if t == p[strings.LastIndexByte(p, '/')+1:] {
