@@ -77,7 +77,7 @@ func (b *Bridge[E]) Entity(own E) ecs.Entity { return b.pairs.of[own] }
 
 // Own returns the own entity of an entity, and false if it has none. Inside a system it also
 // makes that of an entity which the system has spawned, with the values that the entity has
-// now. What the system then writes to it is copied out with the rest.
+// now. The bridge copies it out with the rest after the system.
 func (b *Bridge[E]) Own(f *foretick.Frame, e ecs.Entity) (own E, ok bool) {
 	if f.World != b.world {
 		return own, false

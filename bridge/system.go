@@ -29,7 +29,7 @@ type ordered struct {
 	at uint32
 }
 
-// System declares a shared system of the game's own: both ends run it, as
+// System declares one of the game's systems as a shared one: both ends run it, as
 // foretick.Protocol.Shared says. With ecs.Tags(foretick.TagServer) the server alone does. run
 // gets the active own entities, and must loop over them; the slice is valid during the call.
 // access declares what run reads and writes, as for Shared. The package's documentation says
