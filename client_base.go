@@ -37,12 +37,12 @@ func (s ClientState) String() string {
 // values to show. Remote entities are interpolated at the render time. The local player is
 // predicted and interpolated between two ticks, with its corrections fading.
 type View struct {
-	// State of the client's connection.
+	// State is the state of the client's connection.
 	State ClientState
 	// Err is why the connection ended, in state Closed: a [*ProtocolError], or a
 	// [*transport.DisconnectError] with the code and text. nil in any other state.
 	Err error
-	// World that holds what is shown.
+	// World holds the values that are shown.
 	World *ecs.World
 	// Player is the local player; [ecs.Nobody] before state Syncing. Its entities in World
 	// are those with this owner: find them with [ecs.Query.Owned], or compare
@@ -58,12 +58,12 @@ type View struct {
 	// its history. The local player does not move until the server sends again. After
 	// ClientConfig.Timeout of silence the state changes.
 	Stalled bool
-	// InputDelay is the time from a command to its effect on the local player: what
-	// [ClientConfig.InputDelay] and DelayAbove ask for, and more where the round trip is too
+	// InputDelay is the time from a command to its effect on the local player. It is what
+	// [ClientConfig.InputDelay] and DelayAbove ask for, and more if the round trip is too
 	// long for the history (see [ClientConfig.MaxRTT]).
 	InputDelay time.Duration
-	// Lead is how far the player's commands run ahead of the server's snapshots, as the
-	// mean one arrives. All of it but InputDelay is predicted.
+	// Lead is the time by which the player's commands run ahead of the server's snapshots
+	// when these arrive, on average. All of it except InputDelay is predicted.
 	Lead time.Duration
 	// RenderTick and RenderFraction are the moment that remote entities are drawn at, in the
 	// past: RenderFraction (0 to 1) of the way from RenderTick to the next tick.

@@ -63,12 +63,12 @@ type ClientConfig struct {
 	// Sample reads the player's input, once a rendered frame. nil sends zero commands.
 	Sample Sampler
 	// NoPrediction draws the local player in the past, interpolated like all others. It
-	// responds later, by the lead of its inputs and the interpolation (View.InputDelay), and
-	// nothing of it is ever shown wrong. View.Tick and Fraction are then those of the render
-	// time. Events of shared systems happen when the screen shows their tick, with
-	// OnPredicted and OnConfirmed one after the other: each tick that a snapshot proves is
-	// run once on the state before it, and all but its events is dropped. Spawns come from
-	// the server, and ClientOnly ones not at all.
+	// responds later, by the lead of its inputs and the interpolation (View.InputDelay),
+	// and is never corrected on the screen. View.Tick and Fraction are then those of the
+	// render time. Events of shared systems happen when the screen shows their tick:
+	// OnPredicted, and OnConfirmed right after it. For these events the client runs each
+	// confirmed tick once, on the state before it, and drops all other results. Spawns come
+	// from the server, and ClientOnly spawns do not happen.
 	NoPrediction bool
 	// PartialTicks draws the own player in the newest state: the newest predicted tick and,
 	// on top, the part of the next one that has passed, with the input of this very frame.
@@ -93,22 +93,22 @@ type ClientConfig struct {
 	// prediction waits (View.Stalled, ClientStats.Stalls). 0 means 32, or the ticks that
 	// MaxRTT needs if that is more; negative is an error. At most 1024.
 	History int
-	// InputDelay is the time from a command to its effect on the local player, in any case.
-	// It is rounded to ticks. All of it is time that need not be predicted: where it is
-	// shorter than the round trip and the buffers, the rest is predicted, and where it is
-	// longer, commands are sent earlier and nearly nothing is predicted. 0 means none;
-	// negative is an error. At most 500 ms. Shots are judged by the frame in which they
-	// were given, so a delay beyond the round trip needs a ServerConfig.MaxRewind that
-	// covers it. Shots at shared physics objects and remotely predicted players are judged
-	// there for up to 16 ticks of delay.
+	// InputDelay is the shortest time from a command to its effect on the local player. It
+	// is rounded to ticks. Nothing is predicted for this part of the delay. If it is
+	// shorter than the round trip and the buffers, the rest is predicted. If it is longer,
+	// commands are sent earlier and nearly nothing is predicted. 0 means none; negative is
+	// an error. At most 500 ms. Shots are judged by the frame in which the player fired, so
+	// a delay longer than the round trip needs a ServerConfig.MaxRewind that covers it.
+	// Shots at shared physics objects and remotely predicted players are judged there for
+	// up to 16 ticks of delay.
 	InputDelay time.Duration
-	// DelayAbove is the longest time by which the prediction runs ahead of the server's
-	// snapshots, as the mean one arrives. Inputs that must run farther ahead are delayed by the rest, so that
-	// at long round trips fewer ticks are shown wrong, and the player responds later
-	// instead. The delay follows the path, by whole ticks. Two ticks and the jitter are
-	// always predicted. With InputDelay too, the longer delay counts. View.InputDelay has
-	// the delay and View.Lead the time by which inputs run ahead. 0 means no limit but History;
-	// negative is an error. At most 5 s.
+	// DelayAbove is the longest time that is predicted, measured from the average arrival
+	// of the server's snapshots. Inputs that must run farther ahead are delayed by the
+	// rest. So at long round trips fewer ticks are shown wrong, and the player responds
+	// later instead. The delay follows the latency, by whole ticks. Two ticks and the
+	// jitter are always predicted. With InputDelay too, the longer delay counts.
+	// View.InputDelay has the delay and View.Lead the time by which inputs run ahead. 0
+	// means no limit but History; negative is an error. At most 5 s.
 	DelayAbove time.Duration
 	// SmoothHalfLife is the half-life of a correction on the screen: half of it fades in
 	// this time. 0 means 50 ms; negative shows every correction at once. At most 10 s.
@@ -130,8 +130,8 @@ type ClientConfig struct {
 	// refused (see [CheckCommand]), with their tick and the error's text. It is not called
 	// for every one when many are refused.
 	OnRefused func(t Tick, why string)
-	// OnSnapshot, when set, is called for each snapshot that is newer than all before,
-	// ahead of the correction that it may bring. For tests and recorders.
+	// OnSnapshot, when set, is called for each snapshot that is newer than all before, and
+	// before the correction that it may cause. For tests and recorders.
 	OnSnapshot func(t Tick)
 	// OnMisprediction, when set, is called with the explanation of each correction.
 	OnMisprediction func(prediction.Misprediction)

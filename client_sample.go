@@ -46,13 +46,13 @@ func (s interrupted) sample(v View, dst unsafe.Pointer) {
 
 // Sample makes a Sampler from a function that reads the player's input. fn is called once a
 // frame, with the View that the screen shows: its World holds the entities where they were
-// drawn, so fn may aim by them. The next tick takes the last value read, and every
+// drawn, so fn may aim by them. The next tick takes the values read last, and sets every
 // one-shot field (tag oneshot) that was set in any frame since the last tick. So a press
 // and release between two ticks acts once. Fields with the tag sum, such as the travel of a
 // mouse, are added up over all frames since the last tick, whatever the frame rate. A tick
-// takes as much of a sum as the field's range holds. If frames are slower than ticks, one
-// frame makes several commands, and the next of these commands takes the rest. A rest that
-// no command takes is lost, and counted in Client.Losses. While a menu is open, return the
+// takes at most what the field's range holds. If frames are slower than ticks, one frame
+// makes several commands, and the next of these commands takes the rest. A rest that no
+// command takes is lost, and counted in Client.Losses. While a menu is open, return the
 // zero command.
 //
 // Tag the fields of an aim with press, as in `net:"angle,bits=16,press"`. The tick takes
@@ -61,7 +61,7 @@ func (s interrupted) sample(v View, dst unsafe.Pointer) {
 // some one-shots do not aim (a jump), tag the one that aims with press too: then only that
 // one counts.
 //
-// Without any press tag, the server judges a shot by what the screen showed in the last frame
-// before the tick. The exception is a command that is still the same in that last frame as
-// in the frame of the press: then it judges by the frame of the press.
+// Without any press tag, the server judges a shot by the last frame before the tick. If the
+// command in that frame is still the same as in the frame of the press, it judges by the
+// frame of the press.
 func Sample[T any](c *ecs.Component[T], fn func(v View) T) Sampler { return sampler[T]{c, fn} }

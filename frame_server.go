@@ -20,9 +20,9 @@ func (f *Frame) Teleport(e ecs.Entity) bool { return f.World.Alive(e) && f.end()
 
 // SetGroup sends the changes of an entity together with those of another one: a snapshot
 // holds the changes of the whole group, or none of them. A rider and a horse in one group
-// are never apart on a screen. with leads the group, and leaves any other that it was in:
-// name the same leader for all members. With [ecs.None] the entity leaves its group. A
-// group that fits into no snapshot is sent in parts. The entities that a player predicts
+// are never apart on a screen. with becomes the leader of the group and leaves any other
+// group: name the same leader for all members. With [ecs.None] the entity leaves its group.
+// A group that fits into no snapshot is sent in parts. The entities that a player predicts
 // are always a group. SetGroup returns false on a client, and for entities that do not
 // exist.
 func (f *Frame) SetGroup(e, with ecs.Entity) bool {
@@ -38,12 +38,11 @@ func (f *Frame) SetVisible(player PlayerID, e ecs.Entity, visible bool) bool {
 	return f.server != nil && f.server.setVisible(player, e, visible)
 }
 
-// SetTeam sets the team of a player and of every entity that the player owns. Entities with
-// a team of their own ([Frame.SetEntityTeam]) keep that one. 0, the default, is no team: it
-// has neither allies nor enemies. Audiences use teams to tell allies from enemies ([ToAllies],
-// [ToEnemies]). The next snapshot
-// shows the player what its new team may see. SetTeam returns false on a client and for a
-// player that does not exist.
+// SetTeam sets the team of a player and of every entity that the player owns. Entities
+// whose team [Frame.SetEntityTeam] set keep that team. 0, the default, is no team: it has
+// neither allies nor enemies. Audiences use teams to tell allies from enemies ([ToAllies],
+// [ToEnemies]). The next snapshot shows the player what its new team may see. SetTeam
+// returns false on a client and for a player that does not exist.
 func (f *Frame) SetTeam(player PlayerID, team uint8) bool {
 	return f.server != nil && f.server.setTeam(player, team)
 }

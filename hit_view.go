@@ -102,10 +102,11 @@ func (s HitView) CheckHit(target ecs.Entity, r lagcomp.Ray) (Hit, bool) {
 	return s.hit(s.past().Validate(uint64(target), r, s.seen.Filter))
 }
 
-// Hitbox returns hitbox i of an entity as it was seen, in the order of the declarations. It
-// returns false when the entity has no such hitbox, or when no query of this view can hit
-// the entity: it is the player's own, hidden from the player, left out by Only or Except, or
-// has died or teleported since.
+// Hitbox returns hitbox i of an entity as it was seen, in the order of the declarations. i
+// counts from 0. It returns false when the entity has no such hitbox, or when no query of
+// this view can hit the entity. That is so for the player's own entities, for entities
+// hidden from the player or left out by Only or Except, and for those that died or
+// teleported since.
 func (s HitView) Hitbox(e ecs.Entity, i int) (lagcomp.Hitbox, bool) {
 	return s.seen.Past.Hittable(uint64(e), i, s.seen.Filter)
 }
@@ -135,8 +136,8 @@ func ComponentAt[T any](s HitView, c *ecs.Component[T], e ecs.Entity) (v T, ok b
 	return v, false
 }
 
-// Only returns the same view with no targets but those named. Only of an Only leaves the
-// targets that both name.
+// Only returns the same view with no targets but those named. Calls add up: of two, only
+// the targets that both name are left.
 func (s HitView) Only(targets ...ecs.Entity) HitView {
 	before := s.seen.Filter.Visible
 	s.seen.Filter.Visible = func(id lagcomp.ID) bool {
@@ -150,7 +151,7 @@ func (s HitView) Only(targets ...ecs.Entity) HitView {
 	return s
 }
 
-// Except returns the same view without the targets named.
+// Except returns the same view without the targets named. Calls add up.
 func (s HitView) Except(targets ...ecs.Entity) HitView {
 	before := s.seen.Filter.Visible
 	s.seen.Filter.Visible = func(id lagcomp.ID) bool {
@@ -196,10 +197,12 @@ func (s HitView) Behind() float32 {
 
 // CatchUp moves a projectile that was fired into this view up to the present, one tick
 // after the other, and returns the first hit. Each tick of flight uses the world of one
-// tick later. Only whole ticks are flown. behind is the number of ticks that the projectile is
-// still short of the present: at least 1 and less than 2, more after a hit on the way, and
-// 0 for an empty view. Distance of the hit counts from the start of the flight. Pass it to [Frame.RewindBehind] to continue
-// the flight. On a client the projectile stays where it is, and behind is 0.
+// tick later. Only whole ticks are flown. shot then has the position and velocity of the
+// end of that flight. behind is the number of ticks that it is still short of the present:
+// at least 1 and less than 2, or more after a hit on the way. For an empty view it is 0.
+// Pass behind to [Frame.RewindBehind] to continue the flight. The Distance of the hit
+// counts from the start of the flight. On a client the projectile stays where it is, and
+// behind is 0.
 //
 // Entities that are drawn ahead (see [PredictRemote]) need no catching up: the view has
 // them in the present already, and the projectile hits them there. A projectile that was

@@ -9,8 +9,8 @@ import (
 	"github.com/foretick/foretick/schema"
 )
 
-// Loss is a field that loses values because of its tag. See [Server.Losses] and
-// [Client.Losses].
+// Loss is a field whose values were clamped to the range of its tag, or whose changes
+// rounding undid. See [Server.Losses] and [Client.Losses].
 type Loss struct {
 	// Component is the type of the component, command, request or message. Commands and
 	// requests are checked when the client sends them, messages when the server does. Events
@@ -26,10 +26,10 @@ type Loss struct {
 	// infinities of fields without a step in commands, requests and messages.
 	Outside uint64
 	// Swallowed counts changes of a predicted value that rounding undid: each was less than
-	// half a step of the simulation grid, always in one direction. With a step of 1,
-	// 48 × 0.99 is 48 again. Every 16th tick is checked, and two checks in a row must find
-	// it. Use a smaller step, or a field without one. A body that ran evenly until it stood
-	// still leans against something between two steps and loses nothing: it is not counted.
+	// half a step of the simulation grid, always in one direction. With a step of 1, 48 ×
+	// 0.99 is 48 again. Every 16th tick is checked, and two checks in a row must find it.
+	// Use a smaller step, or a field without one. A body that moves at constant speed until
+	// it leans against something between two steps loses nothing: it is not counted.
 	Swallowed uint64
 }
 

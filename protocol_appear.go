@@ -29,7 +29,7 @@ type prefabTerm struct {
 // as well when it gains the last component that a term asks for. Without terms every
 // replicated entity matches.
 //
-// Each appearance is told once, however often its ticks are replayed. An entity that the
+// fn is called once for each appearance, even if its ticks are replayed. An entity that the
 // client predicts appears in the frame after its input, and not again when the server
 // confirms it. The components have the values of the frame. fn may write values of
 // components declared with [Protocol.LocalComponent], and must not write others.
@@ -40,10 +40,10 @@ func (p *Protocol) OnAppear(fn func(f *Frame, e ecs.Entity), terms ...ecs.Term) 
 }
 
 // OnVanish calls fn on a client in the first frame that no longer shows an entity for which
-// [Protocol.OnAppear] with these terms would have been called: it was destroyed by anyone,
-// was hidden from the player, lost a component, or belonged to the level before. It may be
-// gone from the world: e is for the game's own records. A predicted entity that the server
-// never made vanishes too, and one whose end was predicted wrongly appears again.
+// [Protocol.OnAppear] with these terms would have been called. The entity was destroyed or
+// hidden from the player, it lost a component, or it belonged to the level before. It may
+// be gone from the world: e is for the game's own records. A predicted entity that the
+// server never made vanishes too, and one whose end was predicted wrongly appears again.
 func (p *Protocol) OnVanish(fn func(f *Frame, e ecs.Entity), terms ...ecs.Term) {
 	p.appears("OnVanish", true, fn, terms)
 }

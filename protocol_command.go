@@ -30,11 +30,11 @@ func CheckCommand[T any](p *Protocol, c *ecs.Component[T], fn func(f *Frame, pla
 }
 
 // Decay calls fn on the server once a tick on the command that replaces a missing one, to
-// let it fade: a ship that lets go of the throttle slowly, for example. fn runs when the
-// last command was repeated for ServerConfig.RepeatInput, and for as long as
-// ServerConfig.DecayInput says. cmd is the command of the tick before, with its one-shot
-// fields false and its sums 0. missing counts the ticks since the last command received, from 1. Without
-// Decay the command is zero at once.
+// let it fade: a ship that lets go of the throttle slowly, for example. The last command is
+// repeated for ServerConfig.RepeatInput first. fn then runs for ServerConfig.DecayInput.
+// cmd is the command of the tick before, with its one-shot fields false and its sums 0.
+// missing counts the ticks since the last command received, from 1. Without Decay the
+// command is zero at once.
 func Decay[T any](p *Protocol, c *ecs.Component[T], fn func(cmd *T, missing int)) {
 	if !p.able("Decay", fn != nil) {
 		return

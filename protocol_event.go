@@ -87,11 +87,12 @@ func (e *Event[T]) OnPredicted(p *Protocol, fn func(f *Frame, by ecs.Entity, v T
 }
 
 // OnConfirmed adds a handler that a client calls once for each predicted event that is
-// confirmed: the first snapshot of its tick, or of a later one, has arrived, no replay took
-// the event back, and the server did not report that its own tick went without it. An event is identified by its tick, its entity, and its
-// number among those that the entity raised in the tick. v is the value of the newest run,
-// and may differ from the value that OnPredicted received. f is the tick being computed: a
-// handler that needs the event's own tick puts it into T.
+// confirmed. That is when the first snapshot of its tick, or of a later one, has arrived,
+// no replay undid the event, and the server did not report that its own tick did not raise
+// it. An event is identified by its tick, its entity, and its number among those that the
+// entity raised in the tick. v is the value of the newest run, and may differ from the
+// value that OnPredicted received. f is the tick being computed: a handler that needs the
+// event's own tick puts it into T.
 func (e *Event[T]) OnConfirmed(p *Protocol, fn func(f *Frame, by ecs.Entity, v T)) {
 	if row := eventOf(p, e, "OnConfirmed", fn != nil); row != nil {
 		row.confirmed = append(row.confirmed, fn)

@@ -9,11 +9,12 @@ import (
 	"github.com/foretick/foretick/lagcomp"
 )
 
-// Hitbox gives every entity that has the component a spherical hitbox. The server records
-// it for each tick, as it was shown to other players. A sphere of radius 0 or less cannot
-// be hit, and takes the entity's past with it: a late shot at a player that just died
-// misses, though it hit on its shooter's screen. To judge such shots, keep the radius until
-// the entity respawns, and look at its health in the handler that hurts it.
+// Hitbox gives every entity that has the component a spherical hitbox. fn returns it in
+// world coordinates. The server records it for each tick, as it was shown to other players.
+// A sphere of radius 0 or less cannot be hit, and neither can the entity's past. So a late
+// shot at a player that just died misses, though it hit on its shooter's screen. To judge
+// such shots, keep the radius until the entity respawns, and look at its health in the
+// handler that hurts it.
 func Hitbox[A any](p *Protocol, a *ecs.Component[A], fn func(*A) lagcomp.Sphere) {
 	if !p.able("Hitbox", fn != nil) {
 		return
@@ -22,8 +23,8 @@ func Hitbox[A any](p *Protocol, a *ecs.Component[A], fn func(*A) lagcomp.Sphere)
 }
 
 // Hitbox2 is Hitbox for entities that have two components, for example a position and a
-// state that makes the entity invulnerable. The radius 0 takes the entity's past with it, as
-// in Hitbox.
+// state that makes the entity invulnerable. With radius 0 the past of the entity cannot be
+// hit either, as in Hitbox.
 func Hitbox2[A, B any](p *Protocol, a *ecs.Component[A], b *ecs.Component[B], fn func(*A, *B) lagcomp.Sphere) {
 	if !p.able("Hitbox2", fn != nil) {
 		return

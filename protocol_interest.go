@@ -51,11 +51,11 @@ func Interest[T any](p *Protocol, c *ecs.Component[T], cfg InterestConfig, at fu
 	p.compiled.handlers.interest = &interest{i, cfg, func(at2 unsafe.Pointer) (x, y, z float32) { return at((*T)(at2)) }}
 }
 
-// Relevant calls fn for each entity of the prefabs, each player and each tick, to decide
-// without regard to distance whether the entity is sent: a flag that every player follows,
-// or a ghost that only some may see. Name at least one prefab. It needs [Interest]. For an
-// observer, player is the one whose view it was granted, or [ecs.Nobody]. For Nobody, send
-// only entities that anybody may know of.
+// Relevant calls fn for each entity of the prefabs, each player and each tick. fn decides
+// whether the entity is sent, whatever its distance. Examples are a flag that every player
+// follows, or a ghost that only some may see. Name at least one prefab. It needs
+// [Interest]. For an observer, player is the one whose view it was granted, or
+// [ecs.Nobody]. For Nobody, send only entities that anybody may know of.
 func (p *Protocol) Relevant(fn func(f *Frame, player PlayerID, e ecs.Entity) Relevance, prefabs ...*ecs.Prefab) {
 	if p.late("Relevant") {
 		return

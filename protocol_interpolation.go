@@ -6,14 +6,14 @@ import (
 	"github.com/foretick/foretick/ecs"
 )
 
-// Interpolate gives a component an interpolation of the game's own. fn returns the value
-// at t, above 0 and below 1, on the way from one value to the next. It is not called where
-// both are equal. It decides every field, whatever the tags say. Clients draw with it: remote
-// entities between two snapshots, and their own between two ticks. The server judges shots
-// with it, so they hit what the shooter saw. So fn must depend on its arguments alone, use only fields that everybody
-// receives, and give the same result on every machine: the command
-// github.com/foretick/foretick/cmd/foretick-vet checks that. It may run on several goroutines
-// at once.
+// Interpolate lets the game interpolate a component with its own function. fn returns the
+// value at t, above 0 and below 1, on the way from one value to the next. It is not called
+// where both are equal. It decides every field, whatever the tags say. Clients draw with
+// it: remote entities between two snapshots, and their own between two ticks. The server
+// judges shots with it, so they hit what the shooter saw. So fn must depend on its
+// arguments alone, use only fields that every player receives, and return the same on every
+// machine: the command github.com/foretick/foretick/cmd/foretick-vet checks that. It may
+// run on several goroutines at once.
 //
 // Beyond the newest value, and where there is only one value, the tags decide.
 // Corrections fade in the fields that a tag interpolates. The component may hold no strings

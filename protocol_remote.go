@@ -31,7 +31,7 @@ func AlsoPredict(prefabs ...*ecs.Prefab) RemoteOption {
 // ramming or blocking another player shows at once, with the same result as on the server.
 // The price: when another player acts differently than predicted, its avatar moves to the
 // right place as a fading correction. It suits games whose bodies touch (cars, boats,
-// balls), and suits games of aim less.
+// balls). It suits games of precise aim less.
 //
 // guess sets *cmd to the command that the avatar's player is expected to give in tick
 // f.Tick. A client calls it before each tick that it predicts, in replays too. The world is
@@ -52,9 +52,9 @@ func AlsoPredict(prefabs ...*ecs.Prefab) RemoteOption {
 //
 // On a client, other players' avatars raise no events, and entities that they spawn or
 // destroy do not last. The server's own events and spawns reach the client as usual. A shot
-// is judged at the tick for which the player saw its target, and so close to the server's
-// present: see [Frame.Rewind]. It is judged against the target's true position. While a
-// correction fades, that position differs from the one on the screen.
+// is judged at the tick for which the player saw its target. That tick is close to the
+// server's present: see [Frame.Rewind]. It is judged against the target's true position.
+// While a correction fades, that position differs from the one on the screen.
 //
 // A client runs and replays the systems of every player that it receives. With many
 // players, limit their number with [Interest].

@@ -24,10 +24,10 @@ func (p *Protocol) Stages(names ...string) {
 // InOrder makes the systems run in their order of declaration, stage by stage, whatever
 // they read and write. [ecs.Before] and [ecs.After] still apply. Without InOrder the
 // declared accesses set the order: creators of a component run before its writers, and
-// writers before systems that only read it. Two systems that both write a component, or that
-// share none, run in order of declaration, whether they are Shared or Server. [ecs.Before]
-// and [ecs.After] change that, and [Protocol.Graph] shows the result. Server and clients must
-// agree on it: the order of the shared systems is part of the hash.
+// writers before systems that only read it. Two systems that both write a component, or
+// that have no component in common, run in order of declaration, whether they are Shared or
+// Server. [ecs.Before] and [ecs.After] change that, and [Protocol.Graph] shows the result.
+// Server and clients must have the same order of shared systems: it is part of the hash.
 func (p *Protocol) InOrder() {
 	if !p.late("InOrder") {
 		p.compiled.schedule.InOrder()

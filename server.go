@@ -194,10 +194,10 @@ func (s *Server) SystemTimes(dst []SystemTime) []SystemTime {
 	return append(dst, s.times.shown...)
 }
 
-// Bandwidth lists where the bytes to and from all clients went since the server
-// began, by component and field; nil unless [ServerConfig].Profile is set. A
-// vector's bytes stand at its first field. Commands travel as differences from one
-// another: their bytes are shared out by the fields' sizes.
+// Bandwidth returns the bytes sent to and received from all clients since the server began,
+// by component and field. It returns nil unless [ServerConfig].Profile is set. The bytes of
+// a vector are counted at its first field. Commands are sent as differences from one
+// another, so their bytes are divided among the fields by size.
 func (s *Server) Bandwidth() []BandwidthLine {
 	if s.bandwidth == nil {
 		return nil

@@ -28,9 +28,9 @@ type ServerConfig struct {
 	// of the transport (its Config.MaxPeers), or 64 if the transport has none. At most
 	// 4096, and at most that limit. Negative is an error. The world has room for 65 535
 	// combinations of owner and component set ([ecs.World.Used]). Newcomers are refused
-	// when nine tenths of that are taken. A player whose entity needs one more when all
-	// are taken is dropped with [transport.Full]. Nobody owns that entity until the player
-	// has left.
+	// when nine tenths of that are taken. When all are taken and an entity of a player
+	// needs one more, the player is dropped with [transport.Full]. That entity has no owner
+	// until the player has left.
 	MaxClients int
 	// Observe, when set, decides what a client may see that wants to observe the match and
 	// not play (see [ClientConfig].Observe). An error refuses it with the error's text. nil
@@ -41,7 +41,7 @@ type ServerConfig struct {
 	Observe func(Observer) (Grant, error)
 	// MaxObservers is how many clients may observe at once. More are refused. 0 means 16.
 	// Negative is an error. At most 4096. With Observe set, the transport must take
-	// MaxObservers peers besides MaxClients.
+	// MaxClients and MaxObservers peers together.
 	MaxObservers int
 	// SnapshotRate is the number of snapshots a second for each client. It must divide the
 	// tick rate. 0 means one a tick. Negative is an error.
@@ -53,22 +53,25 @@ type ServerConfig struct {
 	// is an error. 100 ms to 24 h.
 	Timeout time.Duration
 	// RepeatInput is the time for which the last command received, without its one-shots,
-	// replaces a missing one. After it the command decays, if the game has a [Decay], and
-	// is then zero. 0 means 250 ms. Negative never repeats. At most a minute.
+	// replaces missing ones. After that time [Decay] makes the replacements, if the game
+	// has one, for DecayInput. Then they are zero. 0 means 250 ms. Negative never repeats.
+	// At most a minute.
 	RepeatInput time.Duration
 	// DecayInput is the time after RepeatInput for which the game's [Decay] runs. 0 means
 	// 250 ms. Negative means none, as without a Decay. At most a minute.
 	DecayInput time.Duration
-	// LateInputs is for how long a command that comes too late is still run in its own
-	// tick. The tick runs with a replacement first (see RepeatInput). When the command
-	// comes, the server runs the shared systems again for that player alone, from its tick
-	// to the present. What the player does to others happens now, and what they did to it
-	// since stays. Until then its client is told nothing of its own entities, for twice the
-	// time at most, so most bursts of delay or loss cause no correction. At most a fifth of a
-	// player's ticks run late commands, after an allowance of two windows. Some 200 ms suit
-	// players with bursts; on an even line nothing changes. 0 means none. Negative is an error.
-	// At most 500 ms, and 16 ticks. It is an error with shared physics objects,
-	// WriteOther in shared systems, PredictRemote, and AllowOtherBuilds.
+	// LateInputs is the longest delay with which a late command still runs in its own tick.
+	// The tick first runs with a replacement (see RepeatInput). When the command comes, the
+	// server runs the shared systems again for that player alone, from its tick to the
+	// present. Its effects on others happen now, and theirs on it since then stay. Until
+	// the command comes, snapshots for that player leave its own entities out, for twice
+	// LateInputs at most, so most bursts of delay or loss cause no correction. On average
+	// at most a fifth of a player's ticks run late commands, and at most twice LateInputs
+	// of them at once. 200 ms suits connections with bursts of delay; on a steady one
+	// nothing changes. 0 means none. Negative is an error, and so is more than 500 ms or 16
+	// ticks. It is also an error without a command, with shared physics objects, with
+	// strings or slices in a predicted component, with a shared system that writes other
+	// entities or a singleton, with PredictRemote, and with AllowOtherBuilds.
 	LateInputs time.Duration
 	// MaxRewind limits the age of the past that a shot may hit, counted back from the tick
 	// that runs the shot's command. A shot at an older moment is not refused: it is judged
@@ -94,15 +97,16 @@ type ServerConfig struct {
 	ReconnectWindow time.Duration
 	// KeepPlaces makes a full server refuse newcomers while it holds places for absent
 	// players, for ranked matches whose players have tickets. With false a newcomer gets
-	// the place of the absent player who played least, or of two equals the one absent for
-	// longer. That player leaves the match. When it comes back, its token gets it a new
-	// place if one is free. In either case the absent players of one address hold at most
-	// a quarter of MaxClients, and at least one place.
+	// the place of the absent player that has played for the shortest time. Of two equal
+	// ones, the one absent for longer loses its place. That player leaves the match. When
+	// it comes back, its token gets it a new place if one is free. In either case the
+	// absent players of one address hold at most a quarter of MaxClients, and at least one
+	// place.
 	KeepPlaces bool
-	// MaxWaitingPerAddress limits the connections of one address that do not play yet.
-	// More are refused. A connection stops counting after two seconds of play. An IPv6 /64
-	// counts as one address. 0 means 32. Negative means no limit. At most 2²⁰. The limits
-	// that transports have by address are as high.
+	// MaxWaitingPerAddress limits the connections of one address that do not play yet. More
+	// are refused. A connection stops counting after two seconds of play. An IPv6 /64
+	// counts as one address. 0 means 32. Negative means no limit. At most 2²⁰. Transports
+	// limit waiting connections by address too, with the same default.
 	MaxWaitingPerAddress int
 	// AllowOtherBuilds lets in clients of other builds of the game. They must have the
 	// same name, version, tick rate and channels. They receive the schema, and match their
@@ -110,9 +114,9 @@ type ServerConfig struct {
 	// with a [ProtocolError]. Raise the protocol's version for a change after which old
 	// clients must not play.
 	AllowOtherBuilds bool
-	// Random is the source of the tokens that players come back with, and of the number by
-	// which a client tells this server from a restarted one. It has no part in the
-	// simulation: see [Frame.Rand]. nil means crypto/rand. Tests pass a seeded source.
+	// Random makes the tokens that players come back with, and the number that tells this
+	// server from a restarted one. The simulation does not use it: see [Frame.Rand]. nil
+	// means crypto/rand. Tests pass a seeded source.
 	Random io.Reader
 	// TrainCompression, when set, counts the content of snapshots, for training
 	// compression tables: see [snapshot.Statistics] and [Protocol.CompressionTables]. It
@@ -125,13 +129,13 @@ type ServerConfig struct {
 	// Profile makes the server count the bytes of each component and field: see
 	// [Server.Bandwidth]. It costs time.
 	Profile bool
-	// Tags are tags of the game's own: the world runs the systems that have them, besides
-	// those without. A tag that no system has is an error. TagRender asks for render
-	// systems, which Draw runs. Default: none.
+	// Tags are tags that the game defines: the server runs the systems that have them,
+	// besides those without tags. A tag that no system has is an error. TagRender asks for
+	// render systems, which Draw runs. Default: none.
 	Tags []string
-	// Executor, when set, makes the snapshots of different players at the same time. The
-	// snapshots are the same as without it. With TrainCompression or Profile it is not
-	// used. nil makes them one after another.
+	// Executor, when set, makes the snapshots of different players in parallel. The
+	// snapshots are the same as without it. Systems still run one after another. With
+	// TrainCompression or Profile it is not used. nil makes one snapshot after another.
 	Executor ecs.Executor
 	// Logger logs players that come and go. nil is silent.
 	Logger *slog.Logger

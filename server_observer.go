@@ -14,13 +14,13 @@ import (
 
 // Observer is a client that asks to observe the match: see [ServerConfig.Observe].
 type Observer struct {
-	// Address is where the client comes from, as the transport says.
+	// Address is the client's address, as the transport reports it.
 	Address string
-	// Identity is what the transport's Config.Accept made of the client's token. It is empty
-	// for a client that the transport does not know.
+	// Identity is the identity that the transport's Config.Accept returned for the client's
+	// token. It is empty for a client without one.
 	Identity []byte
-	// Data is what the client's [ClientConfig].ObserveData says, at most 256 bytes. Anybody
-	// may send anything: trust only what Identity stands for.
+	// Data is the client's [ClientConfig].ObserveData, at most 256 bytes. A client may send
+	// anything: trust Identity alone.
 	Data []byte
 }
 
@@ -28,7 +28,7 @@ type Observer struct {
 // receives, of the entities that are hidden from no player. At most one of Team, Player and
 // Everything may be set.
 type Grant struct {
-	// Team adds the fields that this team receives of its own and of other teams. The
+	// Team adds the fields that this team receives, of its members and of other teams. The
 	// observer then sees the entities that are hidden from no player of the team.
 	Team uint8
 	// Player is the player whose view the observer has: its entities, its private fields,
@@ -37,8 +37,8 @@ type Grant struct {
 	// Everything grants every field of every entity, and every message. Without an eye the
 	// observer receives the whole world. For tools of the operator.
 	Everything bool
-	// FollowOnly ignores positions that the observer looks from. It can then only follow
-	// players, with Team those of the team.
+	// FollowOnly ignores positions that the observer sends with [Client.SetEye]. It can
+	// then only follow players, with Team only those of the team.
 	FollowOnly bool
 }
 
@@ -195,8 +195,9 @@ func (s *Server) dropObserversOf(of PlayerID) {
 }
 
 // KickObservers disconnects the observers that match accepts, with [transport.Kicked] and a
-// text of at most 120 bytes, and returns how many it disconnects. Called in a tick, they leave at
-// the end of that tick, and otherwise at the end of the next one. match must not call the server.
+// text, and returns how many it disconnects. A text longer than 120 bytes is cut. Called in
+// a tick, they leave at the end of that tick, and otherwise at the end of the next one.
+// match must not call the server.
 func (s *Server) KickObservers(text string, match func(Observer, Grant) bool) int {
 	n := 0
 	for _, p := range s.sessions.observers {

@@ -11,8 +11,8 @@ import (
 // one tick. Events raised deeper are dropped and counted.
 const maxNesting = 8
 
-// Panic is a panic in a function of the game that ran for one player: a handler of an
-// event or a request, a hook for joining or leaving, or a check of a command.
+// Panic is a panic in a function of the game that ran for one player: an event handler, a
+// request handler, a hook such as OnJoin, or a CheckCommand.
 type Panic struct {
 	Player  PlayerID // the player that the function ran for; Nobody for the event of an entity that no player owns
 	Handler string   // the function: "OnJoin" or "CheckCommand"; for events and requests the word and the name of the Go type, as in "event Shot" or "request Buy"

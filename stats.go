@@ -59,17 +59,24 @@ type ClientStats struct {
 // bucket counts all longer ones.
 const confirmBuckets = 2000
 
-// Confirm returns the time within which the share q (0 to 1) of inputs came back in an
-// applied snapshot, to the millisecond. Times of 2 s and more are returned as 2 s.
+// Confirm returns the time within which the share q (0 to 1) of the confirmed inputs came
+// back in an applied snapshot, in whole milliseconds. 1 returns the longest time. Times of
+// 2 s and more are returned as 1.999 s. Confirm returns 0 while no input is confirmed.
 func (s *ClientStats) Confirm(q float64) time.Duration {
-	var want, sum uint64 = uint64(q * float64(s.Confirmed)), 0
+	if s.Confirmed == 0 {
+		return 0
+	}
+	var want, sum uint64
+	if q > 0 {
+		want = min(uint64(min(q, 1)*float64(s.Confirmed)), s.Confirmed-1)
+	}
 	for ms, n := range s.ConfirmedWithin {
 		sum += uint64(n)
 		if sum > want {
 			return time.Duration(ms) * time.Millisecond
 		}
 	}
-	return confirmBuckets * time.Millisecond
+	return (confirmBuckets - 1) * time.Millisecond
 }
 
 // String returns the counters that are not zero as one line for a log. It includes the

@@ -112,8 +112,8 @@ func Once() Access { return Access{kind: accessOnce} }
 func Structural() Access { return Access{kind: accessStructural} }
 
 // Partial declares that the system can also run for a part of a tick: see
-// [Schedule.ExecutePartial]. It must scale what it adds to values by the length of the
-// tick that its context has.
+// [Schedule.ExecutePartial]. It must scale its changes of values by the tick length
+// in its context.
 func Partial() Access { return Access{kind: accessPartial} }
 
 // IsPartial reports whether the access is [Partial].

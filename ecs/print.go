@@ -5,10 +5,9 @@ import (
 	"strings"
 )
 
-// String returns the schedule as text. For each stage it lists the systems in
-// running order with their declarations, the constraints between them with the
-// reasons, and the pairs that touch the same component but are ordered only by
-// Add.
+// String returns the schedule as text. For each stage it lists the systems in running
+// order with their declarations, and the constraints between them with the reasons.
+// It also lists the pairs that touch the same component but are ordered only by Add.
 func (s *Schedule[C]) String() string {
 	var b strings.Builder
 	at := 0

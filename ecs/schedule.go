@@ -42,8 +42,9 @@ func NewSchedule[C any](t *Types) *Schedule[C] {
 	return &Schedule[C]{types: t, stages: []string{"tick"}}
 }
 
-// Stages names the stages, in running order. Systems without a [Stage] go to
-// the first. A second call replaces the names. Call it before [Schedule.Build].
+// Stages sets the names of the stages, in the order in which they run. Systems
+// without a [Stage] go to the first. A second call replaces the names. Call it before
+// [Schedule.Build].
 func (s *Schedule[C]) Stages(names ...string) {
 	if s.built {
 		misuse("Stages after Build: name them first")

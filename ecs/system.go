@@ -108,8 +108,8 @@ func clash(a, b *accessSets) bool {
 	return a.wrote().Overlaps(b.touched()) || b.wrote().Overlaps(a.touched())
 }
 
-// SystemInfo describes a system's declaration. IDs number component types,
-// ascending.
+// SystemInfo describes a system's declaration. Each list holds the IDs of component
+// types, in ascending order.
 type SystemInfo struct {
 	Name        string
 	Stage       string
@@ -121,7 +121,7 @@ type SystemInfo struct {
 	OtherWrites []ID // components that the system writes of entities reached through the world
 	With        Mask // components that its rows have; empty for a Once system
 	Without     Mask // components that its rows lack
-	// SingleReads and SingleWrites number singletons.
+	// SingleReads and SingleWrites hold the IDs of singletons, in ascending order.
 	SingleReads, SingleWrites []ID
 	Render, Once, Structural  bool
 	Partial                   bool

@@ -39,9 +39,9 @@ type bindingJSON struct {
 //	  }
 //	}
 //
-// Each list replaces all bindings of its action in its set, and an empty one removes
-// them. Actions that the file leaves out have their defaults. Actions of a set without
-// a name stand at the top, next to the sets.
+// Each list replaces all bindings of its action in its set, and an empty one removes them.
+// Actions that the file leaves out have their defaults. Actions of a set without a name are
+// at the top level, next to the sets.
 //
 // Load takes the entries that it understands. ignored names the rest and why, for a log;
 // Save writes unknown sets, actions and bindings again. A list without a known binding

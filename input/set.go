@@ -12,7 +12,7 @@ type Keymap map[string][]Binding
 
 // Set is a keymap that is switched on and off as one: on foot, in a car, in a menu.
 type Set struct {
-	// Name may be empty, for a game with one set. Its actions then stand at the top of
+	// Name may be empty, for a game with one set. Its actions are then at the top level of
 	// JSON files.
 	Name string
 	// Group, if not empty, makes the set exclude the others of the group: the one

@@ -9,8 +9,8 @@ type Source struct {
 	id int
 }
 
-// NewSource returns a further source. Keep it for as long as the Map: sources are not
-// given back.
+// NewSource returns a further source. Keep it for as long as the Map: a source cannot be
+// removed.
 func (m *Map) NewSource() *Source {
 	s := &Source{m, m.sources}
 	m.sources++
@@ -23,8 +23,8 @@ func (m *Map) NewSource() *Source {
 	return s
 }
 
-// Key says whether a key or button is down. Saying the same again changes nothing, so
-// an adapter may pass on events, or every key's state each frame.
+// Key sets whether a key or button is down. Repeating the same state changes nothing, so an
+// adapter may pass on events, or every key's state each frame.
 func (s *Source) Key(name string, down bool) {
 	v := float32(0)
 	if down {
@@ -33,7 +33,7 @@ func (s *Source) Key(name string, down bool) {
 	s.Axis(name, v)
 }
 
-// Axis says where a stick or trigger stands, from -1 to 1. A key may be fed as an axis
+// Axis sets the position of a stick or trigger, from -1 to 1. A key may be fed as an axis
 // too. A value out of range is clamped, and NaN is 0.
 func (s *Source) Axis(name string, value float32) {
 	k := s.m.key(name)
@@ -49,7 +49,9 @@ func (s *Source) Axis(name string, value float32) {
 	s.m.endScan()
 }
 
-// Move says by how much a mouse or wheel moved. Movements of a frame add up.
+// Move reports a movement of a mouse or wheel: name is its relative key, such as
+// "mouse_dx", and by the distance in any unit, for example pixels or wheel notches. The
+// bindings scale it. Movements within a frame add up.
 func (s *Source) Move(name string, by float32) {
 	m := s.m
 	if by = clamp(by, farthest); by == 0 {

@@ -29,9 +29,9 @@
 //	use, reason := judge.Allow(claim, measured)
 //	hit, ok := history.At(use.Tick, use.Fraction).Raycast(ray, filter)
 //
-// The package does not know walls that never move: shorten the ray's Range to where it
-// meets one, before the query. Put doors and lifts that move like players, on a layer of
-// their own. They are then met where they were.
+// The package does not know walls that never move: before the query, shorten the ray's
+// Range to the distance of the nearest wall. Record doors and lifts that move like players,
+// on a separate layer. Rays then meet them where they were at that moment.
 //
 // [Projectile] takes a slow shot from the past to the present. [History.Explain] returns
 // the details of a disputed shot as data.

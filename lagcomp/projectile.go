@@ -8,11 +8,11 @@ package lagcomp
 // projectile reaches the present:
 //
 //   - With History.CatchUp it is fired in the past and moved to the present at once, tested
-//     on the way. It hits nobody who has got away since, but others first see it after it
-//     has flown that far.
+//     on the way. It hits no target that has moved away since, but others first see it
+//     after it has flown that far.
 //   - With History.Delayed and Past.Fly it is tested for its whole flight against the world
 //     as far back as its shooter saw it. Others see it leave the gun, and are hit a little
-//     after they got away.
+//     after they moved away.
 //
 // Either way it hits the targets that it hit on the shooter's screen.
 type Projectile struct {
@@ -52,10 +52,10 @@ func (p Past) Fly(shot *Projectile, dt float32, f Filter) (Hit, bool) {
 }
 
 // CatchUp moves a projectile that was fired at a past moment up to tick to, one tick after
-// the other. Each tick is flown through the world of that much later. CatchUp returns the
-// moment that the projectile has come to. Only whole ticks are flown, so that moment is up
-// to a tick before to. Fly on through History.Delayed with the same delay: the projectile
-// then meets the worlds that its shooter's screen showed around it, and no others.
+// the other. Each tick of flight uses the world of one tick later. CatchUp returns the
+// moment that the projectile has reached. Only whole ticks are flown, so that moment is up
+// to a tick before to. Continue the flight through History.Delayed with the same delay: the
+// projectile then meets exactly the worlds that its shooter's screen showed around it.
 //
 // The projectile stops at the first hit, whose Distance is the length of the whole way.
 // Both moments are clamped to the recorded range, so CatchUp takes no more steps than there

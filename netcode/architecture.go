@@ -1,8 +1,8 @@
 package netcode
 
-// MaxArchitecture is the longest name of an architecture in a Hello or Welcome,
-// in bytes. The name consists of a to z and 0 to 9. What follows another
-// character is cut.
+// MaxArchitecture is the longest name of an architecture in a Hello or Welcome, in
+// bytes. The name consists of a to z and 0 to 9. It is cut before any other
+// character.
 const MaxArchitecture = 16
 
 // appendArchitecture appends the length and the valid start of a name.

@@ -29,16 +29,17 @@ type ClockConfig struct {
 	// must run farther ahead, the clock adds input delay. 0 means 32, at most
 	// 4096. Negative is an error.
 	History int
-	// Delay is the input delay in ticks that is added in any case: each command is made at
-	// least this many ticks before its tick is predicted. Where that is more than the path
-	// needs, commands are made earlier, and wait on the server. 0 means none; at most 1000.
-	// Negative is an error.
+	// Delay is the least input delay, in ticks: each command is made at least this
+	// many ticks before its tick is predicted. If that is more than the latency
+	// needs, commands are made earlier, and wait on the server. 0 means none; at most
+	// 1000. Negative is an error.
 	Delay int
-	// Reach is how far, in ticks, prediction may run ahead of the snapshot that arrives
-	// with the mean delay. Where inputs must run farther ahead, the clock adds input delay
-	// for the rest. A longer silence of the server adds none. Two ticks and the jitter are
-	// the least, whatever it says: every tick is predicted before its snapshot arrives. 0
-	// means that History alone bounds it; negative, NaN and infinity are errors.
+	// Reach is the most ticks that prediction may run ahead of a snapshot that
+	// arrives with the average delay. If inputs must run farther ahead, the clock
+	// adds input delay for the rest. A longer silence of the server adds none. Two
+	// ticks and the jitter are always allowed, so that every tick is predicted before
+	// its snapshot arrives. 0 means that History alone bounds it; negative, NaN and
+	// infinity are errors.
 	Reach float64
 	// Window is the number of seconds over which the buffers are measured. 0
 	// means 10, at most 60. Negative is an error.

@@ -15,22 +15,22 @@ type Time struct {
 	// have no input. The first start is not a reset.
 	Reset     bool
 	Predicted Tick
-	// Commands is the number of commands to create now; the last one is for
-	// tick Command. Normally they equal Ticks and Predicted. When prediction
-	// cannot reach as far ahead as inputs must (see ClockConfig.History),
-	// Command runs ahead of Predicted. That is input delay: the caller keeps
-	// the commands until their tick is predicted. After a Reset, nobody makes
-	// commands for the skipped ticks.
+	// Commands is the number of commands to create now; the last one is for tick
+	// Command. Normally they equal Ticks and Predicted. When prediction cannot reach
+	// as far ahead as inputs must (see ClockConfig.History), Command runs ahead of
+	// Predicted. That is input delay: the caller keeps the commands until their tick
+	// is predicted. After a Reset, no commands are made for the skipped ticks.
 	Commands       int
 	Command        Tick
 	Fraction       float32 // position within the tick after Predicted, 0 to 1
 	Render         Tick    // remote entities are drawn between this tick and the next: at RenderFraction
 	RenderFraction float32 // position between Render and the next tick, 0 to 1
-	// Lead is how far the newest command is ahead of the server's tick, as the average
-	// snapshot delivers it. What of it exceeds the input delay is predicted.
+	// Lead is the time by which the newest command is ahead of the tick of a snapshot
+	// that arrives now with the average delay. The part above the input delay is
+	// predicted.
 	Lead time.Duration
-	// Interpolation is the delay of render time behind the server's tick, as
-	// the average snapshot delivers it.
+	// Interpolation is the age of the render time, measured from the tick of a
+	// snapshot that arrives now with the average delay.
 	Interpolation time.Duration
 }
 

@@ -89,16 +89,16 @@ func (b *CommandBuffer) pass(next Tick) {
 	b.started, b.next = true, next
 }
 
-// Read decodes a body of MessageCommands. at is the server's time in ticks,
-// with fraction; tick k runs at k.0. Read stores and measures the first command
-// that arrives for a tick. Until the tick is taken, a command for the same tick
-// with a newer view replaces it: a client whose clock was set back, for example
-// after a server stall, makes its commands again. Three kinds are counted but
-// not stored: duplicates, commands for past ticks (before at, or already
-// taken), and commands beyond the window. They are no error, because the
-// redundancy of honest clients causes them. A body that is coded relative to a command that
-// is no longer known is dropped and counted as late. Error: ErrMalformed, and then Read takes
-// no command of the body.
+// Read decodes a body of MessageCommands. at is the server's time in ticks, with
+// fraction; tick k runs at k.0. Read stores and measures the first command that
+// arrives for a tick. Until the tick is taken, a command for the same tick with a
+// newer view replaces it. A client whose clock was set back, for example after a
+// server stall, makes its commands again. Three kinds are counted but not stored:
+// duplicates, commands for past ticks (before at, or already taken), and commands
+// beyond the window. They are no error, because the redundancy of honest clients
+// causes them. A body that is coded relative to a command that is no longer known is
+// dropped and counted as late. Error: ErrMalformed, and then Read takes no command of
+// the body.
 func (b *CommandBuffer) Read(body []byte, at float64) error {
 	if !(at >= 0 && at <= math.MaxUint32) { // the caller's time is wrong: not the packet's fault
 		at = 0

@@ -7,8 +7,8 @@ type lateCommands struct {
 	held []bool
 }
 
-// KeepLate makes the buffer keep commands that come after their tick, up to so many ticks,
-// for [CommandBuffer.TakeLate]. 0 keeps none, as before. At most the window.
+// KeepLate makes the buffer keep commands that come up to ticks after their own tick,
+// for [CommandBuffer.TakeLate]. 0, the default, keeps none. At most the window.
 func (b *CommandBuffer) KeepLate(ticks int) {
 	b.past = lateCommands{}
 	if ticks = min(max(ticks, 0), b.window); ticks == 0 {
@@ -37,9 +37,10 @@ func (b *CommandBuffer) keepLate(c *Command, early int16, ahead int) bool {
 	return true
 }
 
-// TakeLate returns the command of a past tick that came too late for Take, once. Early is
-// negative: how long after the tick it came. It returns false where none came, and where
-// that is longer ago than KeepLate allows. Data is valid until the next Read.
+// TakeLate returns the command of a past tick that came too late for Take, once.
+// Early is negative: it says how long after the tick the command came. TakeLate
+// returns false if none came, or if the tick is further back than KeepLate allows.
+// Data is valid until the next Read.
 func (b *CommandBuffer) TakeLate(t Tick) (Command, bool) {
 	n := Tick(len(b.past.ring))
 	if n == 0 || !b.past.held[t%n] || b.past.ring[t%n].Tick != t || Distance(b.next, t) > int(n) {

@@ -116,9 +116,10 @@ func (s *CommandSender) Acked(t Tick, arrived bool) {
 // unique reports whether one command was pushed for a tick, and never another.
 func (s *CommandSender) unique(t Tick) bool { return !s.again || Distance(t, s.single) >= 0 }
 
-// Fate tells whether a packet arrived, in the order in which they were sent. While more
-// packets in a row are lost than Redundancy makes up for, each command is sent in two more
-// than the longest run of the last seconds, up to 12. Without it, Redundancy holds.
+// Fate takes whether a packet was delivered. Call it for each packet, in the order of
+// sending. While more packets in a row are lost than Redundancy makes up for, each
+// command is sent in two packets more than the longest run of losses in the last
+// seconds, up to 12. If Fate is never called, Redundancy alone counts.
 func (s *CommandSender) Fate(delivered bool) { s.runs.note(delivered) }
 
 // Unacked returns the number of commands that the server has not acknowledged.

@@ -34,8 +34,9 @@ type Hello struct {
 
 const helloSize = 1 + 8 + 16 + 1 + 1
 
-// Append appends the encoded h to dst. It cuts Data to MaxHelloData, Taken to
-// MaxChannels, and Architecture as MaxArchitecture says.
+// Append appends the encoded h to dst. It cuts Data to MaxHelloData bytes, Taken to
+// MaxChannels numbers, and Architecture to the valid start of the name (see
+// [MaxArchitecture]).
 func (h Hello) Append(dst []byte) []byte {
 	dst = append(dst, h.Version)
 	dst = le.AppendUint64(dst, h.Protocol)

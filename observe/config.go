@@ -30,8 +30,8 @@ type Config struct {
 	// OnMessage, when set, is called within Step for each message of the game. values holds
 	// the value of each field, as [schema.Schema.Value] returns it.
 	OnMessage func(m schema.Message, tick Tick, values []any)
-	// Logger logs packets whose reading panicked, which ends the connection. nil logs
-	// nothing.
+	// Logger logs packets that made the decoder panic: a fault of this library that ends
+	// the connection. nil logs nothing.
 	Logger *slog.Logger
 }
 

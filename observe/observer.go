@@ -83,14 +83,14 @@ func (o *Observer) Tick() Tick {
 	return t
 }
 
-// Player returns the player whose view the server granted, 0 if it granted another, or did
-// not let the observer in yet.
+// Player returns the player whose view the server granted. It returns 0 if the server
+// granted another view, or has not let the observer in yet.
 func (o *Observer) Player() uint16 { return o.of }
 
-// SetEye makes the observer look from a position: where the game has an Interest, it then
-// receives what is near. The server may ignore it. Without an eye, an observer that was not
-// granted everything receives no entity with a position. It does nothing for a position that
-// is not finite.
+// SetEye makes the observer look from a position: in a game with Interest it then receives
+// the entities near to it. The server may ignore it. Without an eye, an observer that was
+// not granted everything receives no entity with a position. SetEye does nothing for a
+// position that is not finite.
 func (o *Observer) SetEye(x, y, z float32) {
 	if x-x == 0 && y-y == 0 && z-z == 0 { // of what is not finite the difference is NaN
 		o.looks, o.eye = true, netcode.Eye{Has: true, X: x, Y: y, Z: z}

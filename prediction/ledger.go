@@ -48,17 +48,17 @@ func (l *Ledger[K, T]) End(cancelled func(Tick, K, T)) {
 	l.take(func(e *entry[K, T]) bool { return e.tick == l.tick && !e.raised }, cancelled)
 }
 
-// Confirm means that the server agreed up to tick t. It removes the effects
-// raised until then and passes them to confirmed, in the order of their first
+// Confirm tells the ledger that the server agreed up to tick t. It removes the
+// effects raised until then and passes them to confirmed, in the order of their first
 // report.
 func (l *Ledger[K, T]) Confirm(t Tick, confirmed func(Tick, K, T)) {
 	l.take(func(e *entry[K, T]) bool { return int32(e.tick-t) <= 0 }, confirmed)
 }
 
-// Refuse removes the effects up to tick t that do not stand according to the
-// server, and passes them to cancelled. It calls stands in the order of their
-// first report. Call it before Confirm when a correction at t leaves open which
-// effects the ticks up to t really raised.
+// Refuse removes the effects up to tick t that the server did not have, and passes
+// them to cancelled. stands reports whether the server had an effect. It is called in
+// the order of their first report. Call it before Confirm when a correction at t
+// leaves open which effects the ticks up to t really raised.
 func (l *Ledger[K, T]) Refuse(t Tick, stands func(Tick, K) bool, cancelled func(Tick, K, T)) {
 	l.take(func(e *entry[K, T]) bool { return int32(e.tick-t) <= 0 && !stands(e.tick, e.key) }, cancelled)
 }

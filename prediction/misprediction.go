@@ -55,7 +55,7 @@ type Difference struct {
 	Actual    any    `json:"actual"`
 
 	Label  string   `json:"label,omitempty"`  // the field's name for people, if the game gave one
-	Unit   string   `json:"unit,omitempty"`   // of both values
+	Unit   string   `json:"unit,omitempty"`   // the unit of both values, such as "m/s", if the game gave one
 	Values []string `json:"values,omitempty"` // names of an integer's values from 0
 }
 
@@ -110,8 +110,9 @@ type Misprediction struct {
 	// Read is the component whose value differed, when Cause is Untracked. It is "" for an
 	// entity that only one end had.
 	Read string `json:"read,omitempty"`
-	// OfOther is true if Cause is Untracked and the value belonged to an entity that this
-	// client does not predict: to one of Player, or to an unowned one if Player is 0.
+	// OfOther is true if Cause is Untracked and the value belonged to an entity that
+	// this client does not predict. The entity is owned by Player, or unowned if
+	// Player is 0.
 	OfOther bool `json:"of_other,omitempty"`
 	// Input is the command that the client ran in CauseTick (in Tick if that is
 	// 0), and Executed the one that the server ran. nil: unknown.

@@ -1,5 +1,5 @@
-// Package schema describes a game's components, commands and messages: which fields are
-// sent, with what range and precision, and to whom.
+// Package schema describes a game's components, commands and messages: the fields that are
+// sent, their range and precision, and the players that receive them.
 //
 // [Compile] reads the struct tags of a type and returns a [Schema]. A Schema quantises
 // values of that type to words, restores and interpolates them, and packs them. A

@@ -29,7 +29,7 @@ type Labels map[string]Label
 
 // Bounds of labels, in bytes and numbers.
 const (
-	MaxLabel  = 64   // of each text
+	MaxLabel  = 64   // the longest text, in bytes
 	maxLabels = 4096 // of a game
 	maxValues = 256  // of a field
 	maxPath   = 256

@@ -15,8 +15,8 @@ type Checker interface {
 	// Quiet runs at quiet points: there has been no action and no fault for long
 	// enough that both ends agree.
 	Quiet(m *Match) error
-	// Worked returns one line that says what was checked, and fails when that was
-	// nothing: a checker that never looked proves nothing.
+	// Worked returns one line about the checks that were made. It returns an error when
+	// there were none: a checker that never looked proves nothing.
 	Worked(m *Match) (string, error)
 }
 

@@ -71,9 +71,10 @@ func (d Desync) String() string {
 }
 
 // SyncTestClient makes a client run the newest ticks again after each tick, and calls found
-// for each tick that comes out differently, and for faults of render systems. Ticks cost
-// that many times more. Call it before the client's first Step. ticks must be less than
-// ClientConfig.History; 0 and negative turn it off. [SyncTest] does this for a whole match.
+// for each tick with a different result, and for faults of render systems. ticks is the
+// number of ticks to run again. The cost of a tick grows by that factor. Call it before the
+// client's first Step. ticks must be less than ClientConfig.History; 0 and negative turn it
+// off. [SyncTest] does this for a whole match.
 func SyncTestClient(c *foretick.Client, ticks int, found func(Desync)) error {
 	return c.Internals().SyncTest(ticks, func(d probe.Desync) {
 		found(Desync{DesyncKind(d.Kind), d.Tick, d.Entity, d.Component, d.Field, d.First, d.Again, d.System})

@@ -8,9 +8,9 @@ import (
 
 // Rogues plays whole servers against peers that know the packet format and break every
 // rule. A grammar draws their actions: hellos with right, wrong and no tokens,
-// acknowledgements, commands, requests, fragments, schemas and closes, in any order
-// and with extreme values, on connections that come, vanish and return. Honest clients
-// play at the same time. Live returns an error when the server panics, leaks a
+// acknowledgements, commands, requests, fragments, schemas and closes. They come in any
+// order and with extreme values, on connections that come, vanish and return. Honest
+// clients play at the same time. Live returns an error when the server panics, leaks a
 // player's place, an entity or memory, or keeps an honest client out.
 type Rogues struct {
 	// New returns one end of the game. nil means simtest's own game, whose handlers

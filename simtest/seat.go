@@ -27,8 +27,9 @@ type Seat struct {
 	// Drift is by how much the client's clock is fast, as a share: 0.0001 gains 8.6
 	// s a day. Crystals are within ±0.0001; −0.5 to 1 is allowed.
 	Drift float64
-	// SyncTest, when positive, makes the client run so many ticks again after each tick,
-	// and tells OnDesync and each [PredictionChecker] of faults: see [SyncTestClient].
+	// SyncTest is the number of ticks that the client runs again after each tick. Faults
+	// are passed to OnDesync and to each [PredictionChecker]: see [SyncTestClient]. 0 and
+	// negative: none.
 	SyncTest int
 	OnDesync func(Desync)
 	// After, when set, is called after each Step of the client.

@@ -63,10 +63,10 @@ func (k EventKind) String() string {
 type Event struct {
 	Kind EventKind // what happened
 	Peer PeerID    // the peer that it concerns
-	Data []byte    // of a Data event: the datagram, valid until the next Recv; the reader may overwrite it
-	Code Code      // of a Disconnected event: the reason
-	// Detail, of a Disconnected event, is a reason for humans, at most MaxDetail bytes, possibly empty. A
-	// remote peer chose it: print it quoted.
+	Data []byte    // the datagram of a Data event, valid until the next Recv; the reader may overwrite it
+	Code Code      // the reason of a Disconnected event
+	// Detail is the reason of a Disconnected event in words, at most MaxDetail bytes, possibly empty. A remote peer
+	// chose it: print it quoted.
 	Detail string
 }
 
@@ -103,7 +103,7 @@ type Endpoint interface {
 
 // Info describes a peer and its connection.
 type Info struct {
-	Addr     string // where the peer's datagrams go now, in the transport's format
+	Addr     string // the peer's current address, in the transport's format: datagrams for the peer are sent there
 	Identity []byte // the peer's identity, as the accept hook returned it; nil when there is none; do not modify it
 	MTU      int    // longest datagram that Send accepts, in bytes
 	Secure   bool   // datagrams are encrypted and authenticated

@@ -49,8 +49,8 @@ type Server interface {
 	// OnSettled calls fn at the end of each tick with everything that the network decided
 	// in it: see Preview.Replay.
 	OnSettled(fn func(Settled))
-	// StateHash is Hash without the names by which clients know what they spawned ahead: a
-	// match without clients has none.
+	// StateHash is Hash without the keys of predicted spawns, which a match without clients
+	// does not have.
 	StateHash() uint64
 	// OnCall calls fn before each function that was passed to Server.Do, with its name.
 	OnCall(fn func(name string))

@@ -56,8 +56,8 @@ type Config struct {
 	// Negative: an error. At most 1024. A client ignores it.
 	MaxHandshakes int
 
-	// MaxHandshakesPerAddr is the most of these handshakes from one address (IPv6: one /64). 0: 32, which is also how
-	// many connections per address a server of the root package lets wait. Negative: no limit per address. At most
+	// MaxHandshakesPerAddr is the most handshakes in progress from one address (IPv6: one /64). 0: 32, which is also
+	// how many connections per address a server of the root package lets wait. Negative: no limit per address. At most
 	// MaxHandshakes. A client ignores it.
 	MaxHandshakesPerAddr int
 

@@ -10,8 +10,8 @@ import (
 )
 
 // Listen returns a server's endpoint on a local address, such as ":27015", over package udp. With a Gate, clients
-// without a valid ticket are refused before a handshake starts. It fails with all faults of the config, or with the
-// reason why the address is not available.
+// without a valid ticket are refused before a handshake starts. It returns an error that lists all faults of the
+// config, or one that says why the address is not available.
 func Listen(addr string, cfg Config) (*Endpoint, error) {
 	full := cfg.withDefaults()
 	if err := full.validate(true); err != nil {
@@ -33,10 +33,10 @@ func Listen(addr string, cfg Config) (*Endpoint, error) {
 }
 
 // Dial returns a client's endpoint that connects to a server over package udp. With a Ticket and an empty address, it
-// dials the first server that the ticket names. It does not wait: a Connected event follows, or a Disconnected event.
-// Its code is Refused (or the code that the server's hook chose), Full, Timeout (no reply, or an unfinished
-// handshake), or Unreachable (the network reports that nobody listens there). Dial fails with the faults of the
-// config, the ticket or the address format.
+// dials the first server that the ticket names. It does not wait: a Connected or a Disconnected event follows. The code
+// of a Disconnected event is Refused (or the code that the server's hook chose), Full, Timeout (no reply, or an
+// unfinished handshake), or Unreachable (the network reports that nobody listens there). Dial returns an error for a
+// faulty config, ticket or address format.
 func Dial(addr string, cfg Config) (*Endpoint, error) {
 	full := cfg.withDefaults()
 	if err := full.validate(false); err != nil {
@@ -67,8 +67,8 @@ func (c Config) udp() udp.Config {
 
 // WrapServer protects a server's endpoint and takes it over: the caller must not use below any more. Peers that are
 // already connected must do a handshake too. below must prove its peers' addresses, as package udp does. It must also
-// be sealed (udp.Config.Sealed); otherwise an attacker who reads its traffic can end connections. WrapServer fails
-// with all faults of the config.
+// be sealed (udp.Config.Sealed); otherwise an attacker who reads its traffic can end connections. WrapServer returns an
+// error that lists all faults of the config.
 func WrapServer(below transport.Endpoint, cfg Config) (*Endpoint, error) {
 	cfg = cfg.withDefaults()
 	if err := cfg.validate(true); err != nil {
@@ -79,8 +79,8 @@ func WrapServer(below transport.Endpoint, cfg Config) (*Endpoint, error) {
 	return e, nil
 }
 
-// WrapClient protects a client's endpoint that is dialling and has received nothing yet, and takes it over. It fails
-// with all faults of the config, or with the fault of the ticket.
+// WrapClient protects a client's endpoint that is dialling and has received nothing yet, and takes it over. It returns
+// an error that lists all faults of the config, or one for a faulty ticket.
 func WrapClient(below transport.Endpoint, cfg Config) (*Endpoint, error) {
 	cfg = cfg.withDefaults()
 	if err := cfg.validate(false); err != nil {

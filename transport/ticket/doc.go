@@ -5,7 +5,7 @@
 //
 //	t, err := ticket.Issue(key, ticket.Claims{Identity: []byte("player 4711"),
 //		Expires: time.Now().Add(30 * time.Second), Servers: []netip.AddrPort{addr}})
-//	b, err := t.MarshalBinary() // to the player, over HTTPS: whoever has these bytes is the player
+//	b, err := t.MarshalBinary() // to the player, over HTTPS: anyone with these bytes can play as the player
 //
 // The player's client parses the bytes and dials t.Servers. With package dtls it uses the whole ticket
 // (dtls.Config.Ticket); with other transports it sends t.Sealed as its token. The server's [Gate] opens the ticket.

@@ -46,11 +46,11 @@ const (
 	deadAfter  = 20 // ticks of silence after which ICMP can end an open connection
 )
 
-// Dial returns a client's endpoint that connects to a server, such as "192.0.2.7:27015" or "play.example.com:27015".
-// It does not wait: a Connected event follows, or a Disconnected event. Its code is Refused (or the code that the
-// server's hook chose), Full, Timeout (no reply), or Unreachable (the network reports that nobody listens there, or
-// the name is unknown). It tries a name's addresses in turn, a second each, and repeats until one answers. Dial
-// fails with the faults of the config or the address format.
+// Dial returns a client's endpoint that connects to a server, such as "192.0.2.7:27015" or "play.example.com:27015". It
+// does not wait: a Connected or a Disconnected event follows. The code of a Disconnected event is Refused (or the code
+// that the server's hook chose), Full, Timeout (no reply), or Unreachable (the network reports that nobody listens
+// there, or the name is unknown). Dial tries a name's addresses in turn, a second each, and repeats until one replies.
+// It returns an error for a faulty config or address format.
 func Dial(addr string, cfg Config) (*Endpoint, error) {
 	return dialBy(addr, cfg, (*Endpoint).resolve)
 }

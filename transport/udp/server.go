@@ -11,8 +11,8 @@ import (
 	"github.com/foretick/foretick/transport"
 )
 
-// Listen returns a server's endpoint on a local address, such as ":27015" or "127.0.0.1:0". It fails with
-// all faults of the config, or with the reason why the address is not available.
+// Listen returns a server's endpoint on a local address, such as ":27015" or "127.0.0.1:0". It returns an error that
+// lists all faults of the config, or one that says why the address is not available.
 func Listen(addr string, cfg Config) (*Endpoint, error) {
 	cfg = cfg.withDefaults()
 	if err := cfg.validate(); err != nil {

@@ -23,9 +23,9 @@ type Config struct {
 	// same number. 0: 256. Negative: an error. At most 65536. A client ignores it.
 	MaxPending int
 
-	// MaxPendingPerAddr is the most of those from one address (IPv6: one /64); more are answered with HTTP status
-	// 429. Behind a reverse proxy set ClientAddr, or all clients share one address. 0: 32, which is also how many
-	// connections per address a server of the root package lets wait. Negative: no limit per address. At most
+	// MaxPendingPerAddr is the most connections without a hello from one address (IPv6: one /64). More are refused with
+	// HTTP status 429. Behind a reverse proxy set ClientAddr, or all clients share one address. 0: 32, which is also
+	// how many connections per address a server of the root package lets wait. Negative: no limit per address. At most
 	// MaxPending. A client ignores it.
 	MaxPendingPerAddr int
 

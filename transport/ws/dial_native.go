@@ -16,9 +16,9 @@ import (
 )
 
 // Dial returns a client's endpoint that connects to a server, such as "wss://play.example.com/game" or
-// "ws://192.0.2.7:8080". It does not wait: a Connected event follows, or a Disconnected event. Its code is Refused
-// (or the code that the server's hook chose), Full, Timeout (no reply), or Unreachable (the network, or HTTP,
-// reports that there is no server). Dial fails with the faults of the config or the URL.
+// "ws://192.0.2.7:8080". It does not wait: a Connected or a Disconnected event follows. The code of a Disconnected
+// event is Refused (or the code that the server's hook chose), Full, Timeout (no reply), or Unreachable (the network,
+// or HTTP, reports that there is no server). Dial returns an error for a faulty config or URL, with every fault.
 func Dial(url string, cfg Config) (*Endpoint, error) {
 	t := &http.Transport{Proxy: http.ProxyFromEnvironment, DisableKeepAlives: true,
 		DialContext: (&net.Dialer{}).DialContext, TLSHandshakeTimeout: 10 * time.Second}

@@ -37,8 +37,8 @@ var (
 )
 
 // Listen returns a server's endpoint with its own http.Server, for every path of a local address such as ":8080",
-// without TLS. Use it in trusted networks, or behind a proxy that ends TLS. It fails with all faults of the config,
-// or with the reason why the address is not available.
+// without TLS. Use it in trusted networks, or behind a proxy that ends TLS. It returns an error that lists all faults
+// of the config, or one that says why the address is not available.
 func Listen(addr string, cfg Config) (*Server, error) {
 	s, err := NewServer(cfg)
 	if err != nil {
@@ -76,9 +76,9 @@ func (s *Server) Close(c transport.Code, detail string) error {
 	return s.Endpoint.Close(c, detail)
 }
 
-// NewServer returns a server's endpoint, to be given to an http.Server. The package documentation lists the limits
-// that the http.Server needs. Close the http.Server first, then the endpoint. NewServer fails with all faults of the
-// config.
+// NewServer returns a server's endpoint, to be given to an http.Server. The package documentation lists the limits that
+// the http.Server needs. Close the http.Server first, then the endpoint. NewServer returns an error that lists all
+// faults of the config.
 func NewServer(cfg Config) (*Server, error) {
 	cfg = cfg.withDefaults()
 	if err := cfg.validate(); err != nil {
