@@ -9,8 +9,8 @@ import (
 	"github.com/foretick/foretick/schema"
 )
 
-// Internals returns the client's inside for package simtest, which compares both ends and
-// follows messages. Games have no use for it: its type is internal.
+// Internals returns the client's internal state for package simtest, which compares both
+// ends and follows messages. Games have no use for it: its type is internal.
 func (c *Client) Internals() probe.Client { return clientInternals{c} }
 
 type clientInternals struct{ c *Client }

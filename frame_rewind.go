@@ -9,8 +9,8 @@ import "github.com/foretick/foretick/ecs"
 // server's MaxRewind, the recorded ticks, and the newest complete tick. Used has the moment of
 // the view. [HitView.Only] names the targets.
 //
-// With [ecs.Nobody] nobody looks: it is the whole tick t as the server computed it, with
-// the entities of all players. On a client it is the same as Rewind.
+// With [ecs.Nobody] it returns the whole tick t as the server computed it, with the
+// entities of all players. On a client it is the same as Rewind.
 func (f *Frame) RewindTo(by PlayerID, t Tick, fraction float32) HitView {
 	f.shared.refuseView()
 	switch {

@@ -11,7 +11,7 @@ import (
 
 // Hit is what a query of a [HitView] found.
 type Hit struct {
-	// Entity that was hit, as the world of the frame names it.
+	// Entity is the entity that was hit, as a handle of the frame's world.
 	Entity ecs.Entity
 	// Held is set on a client only. For lack of bandwidth, a snapshot that the rendered
 	// frame rests on had left the target out, so it was drawn with older or later values,
@@ -21,12 +21,12 @@ type Hit struct {
 	lagcomp.Hit
 }
 
-// HitView takes queries against the world as a player saw it. It is valid within its
-// frame, and several may be asked in parallel. Queries leave out the player's own
+// HitView runs queries against the world as a player saw it. It is valid within its frame.
+// Several goroutines may query it at the same time. Queries leave out the player's own
 // entities and, on the server, whatever is hidden from the player. The zero HitView is
-// empty: every query misses. So is the view of a player that does not play, and any view
-// in the first tick. Only entities with a [Hitbox] can be hit. In a game that declares
-// none, the queries panic with a [UsageError], on the server and on clients.
+// empty: every query misses. So is the view of a player that does not play, and any view in
+// the first tick. Only entities with a [Hitbox] can be hit. In a game that declares none,
+// the queries panic with a [UsageError], on the server and on clients.
 type HitView struct {
 	seen   rewind.View
 	record *rewind.Past   // on a server: of all ticks …
@@ -282,9 +282,9 @@ func (f *Frame) Present() HitView {
 // Later ones are interpolated between the server's ticks. The server's MaxRewind limits it
 // like any shot. Ticks below 1, and NaN, mean the newest complete tick.
 //
-// Entities that are drawn ahead are where the player sees them in this very tick, whatever
-// the delay of the rest. On a client it is the same as Rewind. Each further moment between
-// two ticks takes the time of a first Rewind.
+// Entities that are drawn ahead are at the place where the player sees them in this tick,
+// whatever ticks is. On a client it is the same as Rewind. Each further moment between two
+// ticks takes the time of a first Rewind.
 func (f *Frame) RewindBehind(by PlayerID, ticks float32) HitView {
 	f.shared.refuseView()
 	if f.server != nil {

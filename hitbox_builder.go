@@ -28,10 +28,10 @@ func (b *HitboxBuilder) sphere(s lagcomp.Sphere) {
 	}
 }
 
-// HitboxField returns a component of the entity whose hitboxes are being built, as others
-// are shown it: fields for its owner only are zero. It panics with a [UsageError] if the
-// component was not given to [Hitboxes]. The pointer is for reading, and valid during the
-// call only.
+// HitboxField returns a component of the entity whose hitboxes are being built, with the
+// values that other players receive: fields for its owner only are zero. It panics with a
+// [UsageError] if the component was not given to [Hitboxes]. The pointer is for reading,
+// and valid during the call only.
 func HitboxField[T any](b *HitboxBuilder, c *ecs.Component[T]) *T {
 	id := c.ID()
 	for i := range b.ids {

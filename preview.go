@@ -50,7 +50,7 @@ type Preview struct {
 }
 
 // NewPreview makes a preview. server and client are the game's own configurations, without
-// Transport, and client.Protocol may be nil. What a network alone needs in them is not used,
+// Transport, and client.Protocol may be nil. Fields that only a network needs are not used,
 // such as rates, timeouts and History. The error lists every fault.
 //
 // The player joins in the first tick, which the first Step computes. Build the world before
@@ -103,8 +103,8 @@ func NewPreview(server ServerConfig, client ClientConfig) (*Preview, error) {
 }
 
 // Server returns the server inside, to spawn entities before the first Step, for
-// [Server.NextLevel], Do and the counters. Its Step is the preview's to call. Between Steps
-// use [Preview.Edit] to change the world: it holds drawn values.
+// [Server.NextLevel], Do and the counters. Do not call its Step: the preview does. Between
+// Steps use [Preview.Edit] to change the world: it holds drawn values.
 func (p *Preview) Server() *Server { return p.server }
 
 // Step computes the ticks that are due at now, and returns what to draw: the view of a client

@@ -131,8 +131,8 @@ func (e previewEnd) seen(Tick) HitView {
 	return s.hitView(p.shooter.ViewBehind(t+1, float32(t+1-v.RenderTick)-v.RenderFraction))
 }
 
-// Internals returns the preview's inside for package simtest. Games have no use for it: its
-// type is internal.
+// Internals returns the preview's internal state for package simtest. Games have no use for
+// it: its type is internal.
 func (p *Preview) Internals() probe.Preview { return previewInternals{p} }
 
 type previewInternals struct{ p *Preview }

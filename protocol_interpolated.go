@@ -7,12 +7,13 @@ import (
 )
 
 // Interpolated marks a prefab whose entities no client predicts: their owner sees them
-// interpolated and in the past too, like every other player. Use it for what a player owns
-// and only the server moves, such as a pet or a vehicle on autopilot. Shared systems run for
-// these entities on the server alone. [Frame.SetPredicted] switches the prediction of one
-// entity on: while it is on, shared systems run for that entity on its owner's client too.
-// Clients never predict an Interpolated prefab as a shared physics object (see
-// [Protocol.Shared]) or for another player (see [PredictRemote]). Call it after Prefab.
+// interpolated and in the past too, like every other player. Use it for entities that a
+// player owns and only the server moves, such as a pet or a vehicle on autopilot. Shared
+// systems run for these entities on the server alone. [Frame.SetPredicted] switches the
+// prediction of one entity on: while it is on, shared systems run for that entity on its
+// owner's client too. Clients never predict an Interpolated prefab as a shared physics
+// object (see [Protocol.Shared]) or for another player (see [PredictRemote]). Call it after
+// Prefab.
 func (p *Protocol) Interpolated(k *ecs.Prefab) {
 	if !p.givenPrefab("Interpolated", k) {
 		return

@@ -13,8 +13,8 @@ import (
 	"github.com/foretick/foretick/transport"
 )
 
-// Internals returns the server's inside for package simtest, which compares both ends and
-// follows messages. Games have no use for it: its type is internal.
+// Internals returns the server's internal state for package simtest, which compares both
+// ends and follows messages. Games have no use for it: its type is internal.
 func (s *Server) Internals() probe.Server { return serverInternals{s} }
 
 type serverInternals struct{ s *Server }

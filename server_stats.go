@@ -60,7 +60,7 @@ type PlayerStats struct {
 	InputsOverBudget      uint64             // late commands that were refused, because the player had too many
 	InputsLate            uint64             // commands that came after their tick, or after the window for late ones
 	InputsDuplicate       uint64             // commands received again; normal, because a client sends each command in several packets
-	InputsReplaced        uint64             // commands received again, changed, for a future tick: the client's clock was set back
+	InputsReplaced        uint64             // commands that replaced an earlier one of the same future tick: the client's clock was set back
 	InputsFar             uint64             // commands for too far in the future, refused
 	InputsMalformed       uint64             // command messages that did not parse
 	Requests              uint64             // requests of the player, handled
@@ -68,7 +68,7 @@ type PlayerStats struct {
 	Claims                lagcomp.JudgeStats // how the player's claims of a render time were judged, by reason
 	Queued                int                // bytes of reliable messages that wait for the player, each started 256 bytes of a message counted as 256; at 256 KiB it is disconnected, or loses its held place
 	RTT                   time.Duration      // round trip to the player as the server measures it; 0 while the player is away
-	InputBuffer           time.Duration      // how long before its tick the player's tightest command arrived, of those since the snapshot before; negative: it came too late
+	InputBuffer           time.Duration      // shortest time from the arrival of a command to its tick, of the player's commands since the snapshot before; negative: one came too late
 	RenderDelay           time.Duration      // age of the frame that the player acted on: from its render time, as the client says, to the tick of the newest command
 	PacketsLost           uint64             // packets to the player that were lost, on this connection
 	PacketsLostIn         uint64             // packets of the player that did not come, on this connection: see netcode.Stats.LostIn

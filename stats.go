@@ -27,7 +27,7 @@ type ClientStats struct {
 	RemoteMispredicted uint64                    // comparisons counted in RemotePredicted that found a difference
 	SoftCorrections    uint64                    // compared ticks that differed within the tolerance (tag tol): adopted without running a tick again
 	Resimulated        uint64                    // ticks run again after corrections
-	HardResets         uint64                    // times predicted time jumped
+	HardResets         uint64                    // times that the predicted time jumped
 	SpawnsPredicted    uint64                    // entities of matched prefabs (see Protocol.Spawns) that this client spawned ahead of the server
 	SpawnsMatched      uint64                    // predicted spawns that became the server's entity
 	SpawnsCancelled    uint64                    // predicted spawns that were removed, because the server or a replay did not make them
@@ -44,9 +44,9 @@ type ClientStats struct {
 	MessagesUnknown    uint64                    // messages received that only the server's build of the game has
 	Requests           uint64                    // requests sent, or queued
 	RequestsDropped    uint64                    // requests lost because the player's place was gone
-	CommandsRefused    uint64                    // commands that the game's validator refused, as far as the server told
+	CommandsRefused    uint64                    // commands that the game's validator refused, as reported by the server; it may leave out some of many
 	Malformed          uint64                    // packets or messages that could not be parsed
-	CorePanics         uint64                    // packets whose reading panicked, a fault of this package's own: the connection ended with transport.Malformed, and ClientConfig.Logger has the packet
+	CorePanics         uint64                    // packets that made the decoder panic, a fault of this library: the connection ended with transport.Malformed, and ClientConfig.Logger has the packet
 	InterpolationSum   time.Duration             // sum over Frames of newest snapshot time − render time; divide by Frames for the mean
 	InputDelaySum      time.Duration             // sum over Frames of View.InputDelay; divide by Frames for the mean
 	LeadSum            time.Duration             // sum over Frames of View.Lead; divide by Frames for the mean

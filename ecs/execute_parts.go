@@ -89,10 +89,10 @@ func compareRows(a, b Rows) int {
 	return compareTables(a.t, b.t)
 }
 
-// ExecuteOwner runs the tick systems that runs accepts, by their index in
-// [Schedule.Systems], over the rows of one owner only. Once systems do not run:
-// they belong to the tick, not to an owner. Tags are not asked: runs decides. It
-// allocates nothing.
+// ExecuteOwner runs the tick systems for which runs returns true, over the rows of
+// one owner only. runs receives the index of a system in [Schedule.Systems], and
+// decides whatever the tags say. Once systems do not run: they belong to the tick,
+// not to an owner. It allocates nothing.
 func (s *Schedule[C]) ExecuteOwner(w *World, c C, runs func(system int) bool, o Owner) {
 	s.mustBuilt(w)
 	p := w.partOf(o)

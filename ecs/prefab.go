@@ -132,8 +132,8 @@ func (k *Prefab) Index() uint16 { return k.d.index }
 // Mask returns the prefab's component set.
 func (k *Prefab) Mask() Mask { return k.d.mask }
 
-// Components returns the prefab's components, ascending. Do not write to the
-// slice.
+// Components returns the prefab's components, in ascending order of ID. Do not write
+// to the slice.
 func (k *Prefab) Components() []ID { return k.d.comps }
 
 // Default returns a pointer to the default value, of Info(id).Size bytes; nil

@@ -87,8 +87,8 @@ func (m *Map) entry(set, action string) (*entry, error) {
 }
 
 // KeyNames returns the keys of an action, for prompts: "e", "ctrl+r". It looks in the
-// active sets that list the action, or in all where none is active. Of each key all
-// devices must be among those asked for; [Map.LastDevice] is a good choice. It panics
+// active sets that list the action, or in all sets if none of these is active. It returns
+// only keys whose devices are all in devices; [Map.LastDevice] is a good choice. It panics
 // if there is no action of that name.
 func (m *Map) KeyNames(action string, devices DeviceKind) []string {
 	a := m.action(action)
@@ -112,7 +112,8 @@ func (b *bound) of(devices DeviceKind) bool {
 }
 
 // LastDevice returns the kind of device that was used last, so that prompts show its keys
-// or buttons. Keyboard and mouse are one kind, and the result before any use.
+// or buttons. It returns keyboard and mouse together as one kind. That is also the result
+// before any device was used.
 func (m *Map) LastDevice() DeviceKind {
 	if desk := KeyboardDevice | MouseDevice; m.last&^desk == 0 {
 		return desk

@@ -86,11 +86,11 @@ func (s *Source) Move(name string, by float32) {
 	m.refresh()
 }
 
-// Emit drives an action itself: an on-screen button, auto-fire, a bot. A digital action
-// is pressed from 0.5 on and released at 0; an analogue one has the value until the
-// next Emit; a relative one moves by it. Emit does nothing while no active set lists the
-// action, and a value emitted before one comes on waits for a 0. It panics if there is
-// no action of that name.
+// Emit drives an action itself: an on-screen button, auto-fire, a bot. A digital action is
+// pressed from 0.5 on and released at 0; an analogue one has the value until the next Emit;
+// a relative one moves by it. Emit does nothing while no active set lists the action. A
+// value that is emitted before such a set is enabled has no effect until a 0 and a new
+// value are emitted. It panics if there is no action of that name.
 func (s *Source) Emit(action string, value float32) {
 	a := s.m.action(action)
 	if a.Kind == Relative {
@@ -110,13 +110,14 @@ func (s *Source) Emit(action string, value float32) {
 	s.m.refresh()
 }
 
-// ReleaseAll lets go of all that this source holds and emits: a gamepad was unplugged.
+// ReleaseAll releases all keys that this source holds, and ends all that it emits. Call it
+// when a gamepad was unplugged, for example.
 func (s *Source) ReleaseAll() { s.m.release(s.id, s.id+1) }
 
-// Key says whether a key or button is down: see [Source.Key].
+// Key sets whether a key or button is down: see [Source.Key].
 func (m *Map) Key(name string, down bool) { m.own.Key(name, down) }
 
-// Axis says where a stick or trigger stands, from -1 to 1: see [Source.Axis].
+// Axis sets the position of a stick or trigger, from -1 to 1: see [Source.Axis].
 func (m *Map) Axis(name string, value float32) { m.own.Axis(name, value) }
 
 // Move says by how much a mouse or wheel moved: see [Source.Move].
@@ -125,9 +126,9 @@ func (m *Map) Move(name string, by float32) { m.own.Move(name, by) }
 // Emit drives an action itself: see [Source.Emit].
 func (m *Map) Emit(action string, value float32) { m.own.Emit(action, value) }
 
-// ReleaseAll lets go of all that all sources hold and emit. Call it when the window
-// loses the focus: no device reports any more that a key is released. Bindings for JustReleased do
-// not act.
+// ReleaseAll releases all keys that any source holds, and ends all that any source emits.
+// Call it when the window loses the focus, because devices then no longer report that a key
+// is released. Bindings for JustReleased do not act.
 func (m *Map) ReleaseAll() { m.release(0, m.sources) }
 
 // release clears sources, from the first to before the end.

@@ -1,8 +1,8 @@
 package lagcomp
 
-// Filter chooses what a query can touch. The zero Filter lets everything be
-// touched that still lives the life it lived then. The functions are asked
-// about candidates only and must not change anything.
+// Filter chooses what a query can touch. With the zero Filter a query can touch every
+// entity that has not died, respawned or teleported since. The functions are called for
+// candidates only and must not change anything.
 type Filter struct {
 	// ExcludeOwner leaves out everything that a player owns: the shooter. Zero
 	// excludes nobody.

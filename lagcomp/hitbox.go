@@ -47,8 +47,8 @@ type Hitbox struct {
 
 	// Part is the game's number for the part that was hit: head, body, shield…
 	Part uint8
-	// Layer, 0 to 31, is selected by Filter.Layers. Of a larger number the low five bits
-	// count.
+	// Layer, 0 to 31, is the bit of Filter.Layers that selects this hitbox. Only the low
+	// five bits count.
 	Layer uint8
 }
 

@@ -62,7 +62,7 @@ func (r Reason) String() string {
 
 // JudgeStats counts what a Judge decided.
 type JudgeStats struct {
-	// By counts claims by reason; By[OK] were used as they came.
+	// By counts claims by reason; By[OK] were used unchanged.
 	By [reasons]uint64
 	// Raised counts claims made while the measured round trip was a tick or more longer
 	// than the believed one. Either latency has grown, or the client holds
@@ -73,7 +73,7 @@ type JudgeStats struct {
 	Overdue uint64
 }
 
-// String returns how many claims were used as they came, and why the others were not.
+// String returns how many claims were used unchanged, and why the others were not.
 func (s JudgeStats) String() string {
 	line := counts.Line(s)
 	for r, n := range s.By {
@@ -84,7 +84,7 @@ func (s JudgeStats) String() string {
 	return line
 }
 
-// Clamped returns the number of claims that were not used as they came.
+// Clamped returns the number of claims that were moved to an allowed moment.
 func (s JudgeStats) Clamped() uint64 {
 	var n uint64
 	for _, c := range s.By[OK+1:] {

@@ -91,8 +91,8 @@ func (h *History) around(t Tick) (a, b *frame) {
 	return a, b
 }
 
-// Time returns the tick and fraction that the view shows. Where the neighbouring
-// ticks are held, that is what At was asked for.
+// Time returns the tick and fraction that the view shows. That is the time given to At, if
+// the ticks around it are held.
 func (p Past) Time() (t Tick, f float32) {
 	if p.h == nil {
 		return 0, 0

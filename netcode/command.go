@@ -10,7 +10,7 @@ type Command struct {
 	Tick     Tick   // the tick that the input is for
 	Render   Tick   // whole ticks of the render time of remote entities when the command was made
 	Fraction uint8  // fraction of that render time, in 1/256 tick after Render
-	Offset   uint8  // how far the view of client-computed state trails Tick, in steps that both ends agree on; 0: not stated
+	Offset   uint8  // time from the frame's moment of client-computed state to Tick, in steps that both ends agree on; 0: not stated
 	Data     []byte // the packed input, of the size that both ends agreed on
 
 	// Early is set only by [CommandBuffer.Take]: the time from the first

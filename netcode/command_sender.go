@@ -85,11 +85,11 @@ func (c *Command) set(from Command) {
 	*c = from
 }
 
-// Acked drops the commands up to tick t: the server has them, or they are past. arrived
-// says that the server has the one of tick t itself, and not only its time has passed: then
-// later commands are coded as differences from it. Of a tick that was pushed again the
-// server may have the first command only. The newer one stays until it was in its
-// three bodies, or what Redundancy says.
+// Acked drops the commands up to tick t: the server has them, or their ticks are
+// past. arrived says that the server has the command of tick t. Later commands are
+// then coded as differences from it. With false it only says that tick t is past. If
+// a tick was pushed twice, the server may have the first command only. So the second
+// stays until it was in as many bodies as [CommandConfig.Redundancy] says.
 func (s *CommandSender) Acked(t Tick, arrived bool) {
 	s.stuck, s.acked = t == s.acked, t
 	if !arrived {

@@ -42,8 +42,8 @@ const (
 
 const welcomeSize = 2 + 1 + 1 + 4 + 1 + 16 + 2 + 4 + 8 + 1 + 2
 
-// Append appends the encoded w to dst. It cuts Text to MaxWelcomeText, and
-// Architecture as MaxArchitecture says.
+// Append appends the encoded w to dst. It cuts Text to MaxWelcomeText bytes, and
+// Architecture to the valid start of the name (see [MaxArchitecture]).
 func (w Welcome) Append(dst []byte) []byte {
 	dst = le.AppendUint16(dst, w.Owner)
 	dst = append(dst, w.TickRate, w.SnapshotInterval)

@@ -64,8 +64,8 @@ func (o *Observer) Schema() *schema.Protocol { return o.schema }
 // recording, so that [schema.ReadProtocol] can read it later. Do not write to them.
 func (o *Observer) SchemaBytes() []byte { return o.raw }
 
-// Labels returns how the game wants its fields shown, as the server sent it: units, names of
-// values. It is nil before it arrives, and where the game has none. Pass it to
+// Labels returns the units and the names of fields and values for display, as the server
+// sent them. It is nil before they arrive, and if the game has none. Pass it to
 // [schema.Protocol.Document] for a document of the game.
 func (o *Observer) Labels() schema.Labels { return o.labels }
 

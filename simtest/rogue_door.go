@@ -126,8 +126,8 @@ type RogueNet interface {
 	// used for nothing else, or those of the dialled endpoint e, which may be nil. draw
 	// returns a number below n.
 	Break(e transport.Endpoint, draw func(n int) int)
-	// Pass waits until the server's time is now. It returns how late, in real time,
-	// that was. busy says that rogues play.
+	// Pass waits until the server's time is now. It returns how late, in real time, that
+	// was. busy is true while rogues play.
 	Pass(now time.Duration, busy bool) (late time.Duration)
 	// Held returns the number of resources that must not grow, for example goroutines
 	// and sockets. No rogue is connected at this point.

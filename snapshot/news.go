@@ -102,10 +102,10 @@ func (s *Source) hasRefs(mask uint64) bool {
 	return false
 }
 
-// SetTeam sets an entity's team, for the audiences [plan.ToAllies] and
-// [plan.ToEnemies]. Team 0, the default, is none. Viewers whose audience changes are
-// sent the entity again in full, without earlier baselines. Call it between the Put of
-// an entity and End. It returns false for an entity that was not put.
+// SetTeam sets an entity's team, for the audiences [schema.ToAllies] and
+// [schema.ToEnemies]. Team 0, the default, is no team. Viewers whose audience changes are
+// sent the entity again in full, without earlier baselines. Call it between the Put of an
+// entity and End. It returns false for an entity that was not put.
 func (s *Source) SetTeam(id NetID, team uint8) bool {
 	e := s.lookup(id)
 	if e == nil {

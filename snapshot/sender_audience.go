@@ -7,8 +7,8 @@ import (
 	"github.com/foretick/foretick/schema"
 )
 
-// SetTeam sets the viewer's team, for the audiences [plan.ToAllies] and
-// [plan.ToEnemies]. Team 0, the default, is none. See [Source.SetTeam].
+// SetTeam sets the viewer's team, for the audiences [schema.ToAllies] and
+// [schema.ToEnemies]. Team 0, the default, is no team. See [Source.SetTeam].
 func (s *Sender) SetTeam(team uint8) {
 	s.regroup = s.regroup || s.team != team
 	s.team = team

@@ -52,10 +52,10 @@ var (
 	_ transport.Limited = (*Endpoint)(nil)
 )
 
-// Host returns a server's endpoint that has the peers of outer and those that Dial connects.
-// nil means the latter alone. Host takes outer over: nobody else may call its Recv or Close,
-// and Close closes it. outer must allow calls from any goroutine, as all endpoints except
-// package sim's do. The ids of its peers are changed.
+// Host returns a server's endpoint that has the peers of outer and those that Dial connects. With a nil outer it has
+// only those that Dial connects. Host takes outer over: nobody else may call its Recv or Close, and Close closes it.
+// outer must allow calls from any goroutine, as all endpoints except package sim's do. The ids of its peers are
+// changed.
 func Host(outer transport.Endpoint) *Endpoint {
 	if v := reflect.ValueOf(outer); !v.IsValid() || v.Kind() == reflect.Pointer && v.IsNil() {
 		outer = nil
@@ -86,9 +86,8 @@ func (e *Endpoint) forward() {
 	}
 }
 
-// Dial connects a client of this process and returns its endpoint. identity is what Info
-// tells the server of it, nil for none. With MaxClients connected, or a banned identity, the
-// endpoint's first event is Disconnected.
+// Dial connects a client of this process and returns its endpoint. identity is the Info.Identity that the server sees
+// for it, nil for none. With MaxClients connected, or a banned identity, the endpoint's first event is Disconnected.
 func (e *Endpoint) Dial(identity []byte) transport.Endpoint {
 	c := &client{in: inbox.New(transport.MaxDatagram, queued)}
 	e.mu.Lock()
@@ -228,7 +227,7 @@ func (e *Endpoint) Info(p transport.PeerID, out *transport.Info) bool {
 	return true
 }
 
-// MaxPeers returns MaxClients and the limit of outer; 0 if that says none.
+// MaxPeers returns the sum of MaxClients and the limit of outer. It returns 0 if outer has no known limit.
 func (e *Endpoint) MaxPeers() int {
 	if e.outer == nil {
 		return MaxClients
@@ -239,8 +238,7 @@ func (e *Endpoint) MaxPeers() int {
 	return 0
 }
 
-// DisconnectIdentity implements transport.BanList. It reaches the peers of outer if that is
-// one.
+// DisconnectIdentity implements transport.BanList. It includes the peers of outer if outer is a BanList too.
 func (e *Endpoint) DisconnectIdentity(identity []byte, c transport.Code, detail string) bool {
 	if len(identity) == 0 {
 		return false

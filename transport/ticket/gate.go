@@ -37,7 +37,7 @@ const (
 
 // NewGate returns the gate of a server that shares key with the matchmaker. servers are the addresses under which
 // tickets may name this server: the ones that players dial, not the local ones. now is the clock; nil: time.Now. It
-// fails with the fault of the key or the servers.
+// returns an error for a faulty key or server address.
 func NewGate(key []byte, servers []netip.AddrPort, now func() time.Time) (*Gate, error) {
 	if len(key) != KeySize {
 		return nil, fmt.Errorf("ticket: the key has %d bytes; it needs %d", len(key), KeySize)

@@ -81,8 +81,8 @@ func NewKey() []byte {
 	return key
 }
 
-// Issue creates a ticket with the key that the matchmaker and the servers share. It fails with the fault of
-// the key or the claims.
+// Issue creates a ticket with the key that the matchmaker and the servers share. It returns an error for a faulty key
+// or faulty claims.
 func Issue(key []byte, c Claims) (*Ticket, error) {
 	switch {
 	case len(key) != KeySize:
