@@ -42,14 +42,14 @@ type Config struct {
 	// Secure says that the transport authenticates datagrams, so packets carry
 	// no checksum. Both ends must agree.
 	Secure bool
-	// Magic is mixed into the checksum; both ends must agree. 0 is a value like
-	// any other. Set it to the secret half of a connection id, if the transport
-	// has one. Then an attacker who cannot read the traffic forges a packet
-	// only with a chance of 2⁻³² per try. An attacker who can read the traffic
-	// can still forge packets, because a checksum is no authentication: use a
-	// secure transport against that. Even so, a single forged packet moves
-	// neither the window of accepted sequence numbers nor the acknowledgements.
-	// Those only move to where two packets in a row have been.
+	// Magic is mixed into the checksum; both ends must agree. 0 is a value like any
+	// other. Set it to the secret half of a connection id, if the transport has one.
+	// Then an attacker who cannot read the traffic forges a packet only with a chance
+	// of 2⁻³² per try. An attacker who can read the traffic can still forge packets,
+	// because a checksum is no authentication: use a secure transport against that.
+	// Even so, a single forged packet moves neither the window of accepted sequence
+	// numbers nor the acknowledgements. Both move far only when a second packet
+	// arrives with a number near that of the first.
 	Magic uint64
 	// Channels configures what SendOn sends on: element i is channel i, and
 	// there are at most MaxChannels. The first one, which SendReliable uses,
