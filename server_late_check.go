@@ -55,6 +55,9 @@ func (c *ServerConfig) checkLate() error {
 		if layout.Shared(s) && (len(s.OtherWrites) > 0 || len(s.SingleWrites) > 0) {
 			fault("shared system %q writes what is not its own rows (WriteOther, or a singleton), and cannot run again for one player: raise an Event and write in its OnServer handler", s.Name)
 		}
+		if layout.Shared(s) && s.Once && len(s.Writes)+len(s.Creates) > 0 {
+			fault("shared system %q is declared with ecs.Once, so it has no rows and cannot run again for one player (a system of a bridge is declared so): let it loop over rows, or leave LateInputs out", s.Name)
+		}
 	}
 	for i := range p.Components {
 		if k := &p.Components[i]; k.Predicted && k.Varies {

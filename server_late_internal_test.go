@@ -58,6 +58,9 @@ func TestLateInputsAreRefused(t *testing.T) {
 			p.Prefab(new(ecs.Prefab), "crate", at)
 			p.Shared("push", none, ecs.Read(at), ecs.WriteOther(at))
 		}, "let a Server system move it"},
+		"without rows": {ServerConfig{LateInputs: 1}, func(p *Protocol, at *ecs.Component[lateSpot], _ *ecs.Prefab) {
+			p.Shared("rowless", func(*Frame, ecs.Rows) {}, ecs.Once(), ecs.Write(at))
+		}, `shared system "rowless" is declared with ecs.Once`},
 		"singleton": {ServerConfig{LateInputs: 1}, func(p *Protocol, at *ecs.Component[lateSpot], _ *ecs.Prefab) {
 			var score ecs.Singleton[lateScore]
 			p.Singleton(&score, Predicted())

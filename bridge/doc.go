@@ -50,7 +50,8 @@
 //   - A rollback may give the handle of a discarded entity to another one of the same prefab.
 //     It then has the discarded one's own entity. Bound components are copied in anyway.
 //   - Parts of ticks (ecs.Partial) and late inputs (foretick.ServerConfig.LateInputs) run
-//     systems by rows. A bridge's systems have none, and do not run there.
+//     systems by rows, and a bridge's systems have none. System refuses the one, NewServer the
+//     other.
 //
 // A bridge is not safe for concurrent use.
 package bridge
