@@ -1,6 +1,7 @@
 package foretick
 
 import (
+	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -33,39 +34,45 @@ func crowd(t testing.TB, players, observers int, reach float32) *exhibition {
 	return x
 }
 
-// Observers cost less than players who stand: those with equal grants and views are sent
-// copies of one snapshot. The share of copies is what the bound of 0.7 rests on. The times
-// are printed, of ticks in turn, and held to a bound that a busy machine keeps.
+// An observer costs at most 0.7 of a player who stands: those with equal grants and views are
+// sent copies of one snapshot, and share one look. The times are of ticks in turn, and the
+// best of five rounds counts, as other programs interrupt some.
 func TestObserversCostLessThanPlayers(t *testing.T) {
 	const n, ticks = 24, 60
 	for _, row := range []struct {
 		reach  float32
 		copies float64
-	}{{0, 0.9}, {60, 0.5}} {
+	}{{0, 0.9}, {60, 0.9}} {
 		matches := []*exhibition{crowd(t, n, 0, row.reach), crowd(t, 0, n, row.reach)}
 		made, copied := matches[1].snapshots(n), matches[1].srv.senders.caches[0].Copied()
-		var spent [2][]time.Duration
-		for range ticks {
-			for i, x := range matches {
-				x.net.Run(x.net.Now() + time.Second/30)
-				begun := time.Now()
-				x.srv.Step(x.now())
-				spent[i] = append(spent[i], time.Since(begun))
-				for _, c := range x.clients {
-					c.Step(x.now())
+		best, rounds := math.Inf(1), 0
+		for ; rounds < 5 && best > 0.7; rounds++ {
+			var spent [2][]time.Duration
+			for range ticks {
+				for i, x := range matches {
+					x.net.Run(x.net.Now() + time.Second/30)
+					begun := time.Now()
+					x.srv.Step(x.now())
+					spent[i] = append(spent[i], time.Since(begun))
+					for _, c := range x.clients {
+						c.Step(x.now())
+					}
 				}
 			}
+			var usual [2]time.Duration // most other ticks were interrupted, on a busy machine
+			for i := range spent {
+				slices.Sort(spent[i])
+				usual[i] = spent[i][ticks/4]
+			}
+			ratio := float64(usual[1]) / float64(usual[0])
+			best = min(best, ratio)
+			t.Logf("reach %v: a tick with %d observers takes %v, with %d players %v: %.2f", row.reach, n, usual[1], n, usual[0], ratio)
 		}
 		made, copied = matches[1].snapshots(n)-made, matches[1].srv.senders.caches[0].Copied()-copied
-		var usual [2]time.Duration // most other ticks were interrupted, on a busy machine
-		for i := range spent {
-			slices.Sort(spent[i])
-			usual[i] = spent[i][ticks/4]
-		}
-		share, ratio := float64(copied)/float64(made), float64(usual[1])/float64(usual[0])
-		t.Logf("reach %v: of %d snapshots for observers %.0f %% are copies; a tick with %d observers takes %v, with %d players %v: %.2f", row.reach, made, 100*share, n, usual[1], n, usual[0], ratio)
+		share := float64(copied) / float64(made)
+		t.Logf("reach %v: of %d snapshots for observers %.0f %% are copies", row.reach, made, 100*share)
 		require.GreaterOrEqual(t, share, row.copies)
-		require.Less(t, ratio, 1.1)
+		require.LessOrEqual(t, best, 0.7)
 		require.Zero(t, matches[0].srv.senders.caches[0].Copied(), "players are sent their own")
 		require.Len(t, matches[1].srv.sessions.observers, n)
 	}

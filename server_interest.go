@@ -1,6 +1,7 @@
 package foretick
 
 import (
+	"slices"
 	"unsafe"
 
 	"github.com/foretick/foretick/ecs"
@@ -22,7 +23,19 @@ type survey struct {
 	looker     PlayerID
 	everything bool // that is granted: Never does not count
 	ask        func(snapshot.NetID) Relevance
+	looks      []observerLook // of this tick
 }
+
+// observerLook is how an observer looked. Others that look the same way share its view.
+type observerLook struct {
+	looker     PlayerID
+	everything bool
+	eyes       [][3]float32
+	view       *snapshot.AreaView
+}
+
+// maxLooks bounds the looks of a tick that others are compared with.
+const maxLooks = 16
 
 func newSurvey(m *simulation) *survey {
 	if m.p.handlers.interest == nil {
@@ -44,6 +57,10 @@ func newSurvey(m *simulation) *survey {
 // fill notes the position of every entity.
 func (v *survey) fill(m *simulation) {
 	v.area.Begin()
+	for i := range v.looks {
+		v.looks[i].view = nil // it must not keep observers who leave
+	}
+	v.looks = v.looks[:0]
 	clear(v.asked)
 	it := m.p.handlers.interest
 	id := m.p.Components[it.comp].ID
@@ -73,13 +90,35 @@ func (v *survey) look(m *simulation, in *sessions, p *player) {
 	case o == nil:
 		v.addEyes(m, p)
 	case o.grant.Everything && o.eye == (netcode.Eye{}):
-		p.interest.near.LookEverywhere(m.frame.Tick, p.outbox.sender.SetRelevant)
+		p.interest.near.LookEverywhere(p.outbox.sender.SetRelevant)
 		return
 	default:
 		v.everything = o.grant.Everything
 		v.addObserverEyes(m, in, o)
+		if with := v.looksLike(p.interest.near); with != nil {
+			p.interest.near.LookAs(with, v.eyes, v.ask, p.outbox.sender.SetRelevant)
+			return
+		}
 	}
-	p.interest.near.Look(m.frame.Tick, v.eyes, v.ask, p.outbox.sender.SetRelevant)
+	p.interest.near.Look(v.eyes, v.ask, p.outbox.sender.SetRelevant)
+}
+
+// looksLike returns the view of an observer that looked in the same way in this tick. If there
+// is none, it notes the look for others and returns nil.
+func (v *survey) looksLike(near *snapshot.AreaView) *snapshot.AreaView {
+	for i := range v.looks {
+		l := &v.looks[i]
+		if l.looker == v.looker && l.everything == v.everything && slices.Equal(l.eyes, v.eyes) {
+			return l.view
+		}
+	}
+	if n := len(v.looks); n < maxLooks {
+		v.looks = slices.Grow(v.looks, 1)[:n+1]
+		l := &v.looks[n]
+		l.looker, l.everything, l.view = v.looker, v.everything, near
+		l.eyes = append(l.eyes[:0], v.eyes...)
+	}
+	return nil
 }
 
 // addObserverEyes adds where an observer looks from.

@@ -110,8 +110,7 @@ func (s *Server) concerning(p *player, e ecs.Entity, id networkID) probe.ServerE
 		out.Wire, out.Audience = w, p.outbox.sender.Audience(net)
 	}
 	if p.interest.near != nil && !out.Own {
-		_, near := p.interest.near.Since(net)
-		out.Hidden = out.Hidden || !near
+		out.Hidden = out.Hidden || !p.interest.near.Has(net)
 	}
 	return out
 }

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-
-	"github.com/foretick/foretick/schema"
 )
 
 // AreaConfig configures an [Area]. Distances are in the unit of the positions.
@@ -42,15 +40,31 @@ type Area struct {
 	cfg    AreaConfig
 	cells  map[[2]int32]int32 // 1 + index of the first item in it
 	items  []areaItem
-	always []NetID
-	hooked []NetID
+	always []areaItem // without positions
+	hooked []areaItem
+
+	// A slot is the small number of an entity while it is put in every tick. Views keep
+	// what they know by slot, so that a look needs no map.
+	slots map[NetID]int32
+	seats []areaSeat // by slot
+	free  []int32
+	tick  uint32 // counts Begin
+	put   int    // entities in this tick
+
+	spare []*areaSet // that no view has
 }
 
 type areaItem struct {
 	id      NetID
-	x, y, z float32
+	slot    int32
+	hook    int32 // 1 + index in Area.hooked; 0: it is not hooked
 	next    int32
-	hooked  bool
+	x, y, z float32
+}
+
+type areaSeat struct {
+	id   NetID
+	tick uint32 // when the entity was put last
 }
 
 // NewArea returns an empty area.
@@ -72,13 +86,54 @@ func NewArea(cfg AreaConfig) (*Area, error) {
 	case !(cfg.Cell >= cfg.Leave/64) || math.IsInf(float64(cfg.Cell), 0):
 		return nil, fmt.Errorf("snapshot: AreaConfig.Cell is %g: use %g or more (finite), or a look visits too many", cfg.Cell, cfg.Leave/64)
 	}
-	return &Area{cfg: cfg, cells: map[[2]int32]int32{}}, nil
+	return &Area{cfg: cfg, cells: map[[2]int32]int32{}, slots: map[NetID]int32{}}, nil
 }
 
 // Begin empties the area for a tick.
 func (a *Area) Begin() {
+	if a.put < len(a.slots) {
+		a.sweep()
+	}
 	clear(a.cells)
 	a.items, a.always, a.hooked = a.items[:0], a.always[:0], a.hooked[:0]
+	a.put = 0
+	a.tick++
+}
+
+// sweep frees the slots of entities that were not put in the last tick.
+func (a *Area) sweep() {
+	for slot := range a.seats {
+		if s := &a.seats[slot]; s.id != 0 && s.tick != a.tick {
+			delete(a.slots, s.id)
+			s.id = 0
+			a.free = append(a.free, int32(slot))
+		}
+	}
+}
+
+// item returns the item of an entity, with its slot.
+func (a *Area) item(id NetID, hooked bool) areaItem {
+	slot, ok := a.slots[id]
+	if !ok {
+		if n := len(a.free); n > 0 {
+			slot, a.free = a.free[n-1], a.free[:n-1]
+		} else {
+			slot = int32(len(a.seats))
+			a.seats = append(a.seats, areaSeat{})
+		}
+		a.slots[id] = slot
+		a.seats[slot] = areaSeat{id: id}
+	}
+	if s := &a.seats[slot]; s.tick != a.tick {
+		s.tick = a.tick
+		a.put++
+	}
+	it := areaItem{id: id, slot: slot}
+	if hooked {
+		it.hook = int32(len(a.hooked)) + 1
+		a.hooked = append(a.hooked, it)
+	}
+	return it
 }
 
 func (a *Area) cell(v float32) int32 {
@@ -90,158 +145,19 @@ func (a *Area) cell(v float32) int32 {
 }
 
 // Put adds an entity at its position. If hooked is true, [AreaView.Look] asks for its
-// relevance.
+// relevance. The network id 0 names no entity.
 func (a *Area) Put(id NetID, x, y, z float32, hooked bool) {
 	key := [2]int32{a.cell(x), a.cell(y)}
-	a.items = append(a.items, areaItem{id, x, y, z, a.cells[key], hooked})
+	it := a.item(id, hooked)
+	it.x, it.y, it.z, it.next = x, y, z, a.cells[key]
+	a.items = append(a.items, it)
 	a.cells[key] = int32(len(a.items))
-	if hooked {
-		a.hooked = append(a.hooked, id)
-	}
 }
 
 // PutAlways adds an entity without a position. It is relevant to every viewer. If hooked
 // is true, [AreaView.Look] asks for its relevance, and only Never hides it.
 func (a *Area) PutAlways(id NetID, hooked bool) {
-	a.always = append(a.always, id)
-	if hooked {
-		a.hooked = append(a.hooked, id)
-	}
-}
-
-// AreaView holds the entities that are relevant to one viewer.
-type AreaView struct {
-	area   *Area
-	number uint32
-	marks  map[NetID]areaMark
-	out    []NetID
-	in     []NetID
-	asked  map[NetID]Relevance
-}
-
-type areaMark struct {
-	number  uint32
-	since   schema.Tick
-	nearest float32 // squared distance
-}
-
-// NewView returns a view to which nothing is relevant yet.
-func (a *Area) NewView() *AreaView {
-	return &AreaView{area: a, marks: map[NetID]areaMark{}, asked: map[NetID]Relevance{}}
-}
-
-// Look updates the view from the area, as of tick t. eyes are the viewer's positions.
-// An entity's distance is that to the nearest eye. Look calls ask for the relevance of
-// each hooked entity.
-//
-// It calls set first for each entity that ceased to be relevant and then for each that
-// became so, both in the order of network ids: pass [Sender.SetRelevant].
-func (v *AreaView) Look(t schema.Tick, eyes [][3]float32, ask func(NetID) Relevance, set func(NetID, bool)) {
-	v.number++
-	v.in, v.out = v.in[:0], v.out[:0]
-	clear(v.asked)
-	a := v.area
-	for _, id := range a.hooked {
-		v.asked[id] = ask(id)
-	}
-	for _, id := range a.always {
-		if v.asked[id] != Never {
-			v.mark(id, t, 0)
-		}
-	}
-	for _, id := range a.hooked {
-		if v.asked[id] == Always {
-			v.mark(id, t, 0)
-		}
-	}
-	for _, eye := range eyes {
-		v.around(eye, t)
-	}
-	v.tell(set)
-}
-
-// LookEverywhere makes every entity of the area relevant, as of tick t. It calls set as Look
-// does.
-func (v *AreaView) LookEverywhere(t schema.Tick, set func(NetID, bool)) {
-	v.number++
-	v.in, v.out = v.in[:0], v.out[:0]
-	for _, id := range v.area.always {
-		v.mark(id, t, 0)
-	}
-	for i := range v.area.items {
-		v.mark(v.area.items[i].id, t, 0)
-	}
-	v.tell(set)
-}
-
-// tell calls set for what changed.
-func (v *AreaView) tell(set func(NetID, bool)) {
-	for id, m := range v.marks {
-		if m.number != v.number {
-			v.out = append(v.out, id)
-		}
-	}
-	slices.Sort(v.in)
-	slices.Sort(v.out)
-	for _, id := range v.out {
-		delete(v.marks, id)
-		set(id, false)
-	}
-	for _, id := range v.in {
-		set(id, true)
-	}
-}
-
-// around marks the entities near an eye.
-func (v *AreaView) around(eye [3]float32, t schema.Tick) {
-	a := v.area
-	r := a.cfg.Leave
-	for cx, toX := a.cell(eye[0]-r), a.cell(eye[0]+r); cx <= toX; cx++ {
-		for cy, toY := a.cell(eye[1]-r), a.cell(eye[1]+r); cy <= toY; cy++ {
-			for i := a.cells[[2]int32{cx, cy}]; i != 0; i = a.items[i-1].next {
-				it := &a.items[i-1]
-				dx, dy, dz := it.x-eye[0], it.y-eye[1], it.z-eye[2]
-				d := dx*dx + dy*dy + dz*dz
-				if !(d <= r*r) || it.hooked && v.asked[it.id] == Never {
-					continue
-				}
-				if _, was := v.marks[it.id]; was || d <= a.cfg.Enter*a.cfg.Enter {
-					v.mark(it.id, t, d)
-				}
-			}
-		}
-	}
-}
-
-func (v *AreaView) mark(id NetID, t schema.Tick, d float32) {
-	m, was := v.marks[id]
-	if !was {
-		m = areaMark{since: t, nearest: d}
-		v.in = append(v.in, id)
-	}
-	if m.number != v.number || d < m.nearest {
-		m.nearest = d
-	}
-	m.number = v.number
-	v.marks[id] = m
-}
-
-// Since returns the tick when an entity became relevant, or false if it is not
-// relevant.
-func (v *AreaView) Since(id NetID) (schema.Tick, bool) {
-	m, ok := v.marks[id]
-	return m.since, ok
-}
-
-// Priority returns a value for [SenderConfig].Priority: 16 for the nearest entity, 1 at the
-// edge.
-func (v *AreaView) Priority(id NetID) int {
-	m, ok := v.marks[id]
-	if !ok {
-		return 1
-	}
-	d := math.Sqrt(float64(m.nearest)) / float64(v.area.cfg.Leave)
-	return 1 + int(15*(1-min(d, 1)))
+	a.always = append(a.always, a.item(id, hooked))
 }
 
 // SetRelevant sets whether an entity is relevant to the viewer. It has an effect where

@@ -39,7 +39,7 @@ func TestArea(t *testing.T) {
 			for id := range in {
 				was[id] = true
 			}
-			v.Look(tick, eyes, func(id snapshot.NetID) snapshot.Relevance {
+			v.Look(eyes, func(id snapshot.NetID) snapshot.Relevance {
 				return []snapshot.Relevance{snapshot.Always, snapshot.Never}[id%4/2]
 			}, func(id snapshot.NetID, relevant bool) {
 				require.NotEqual(t, in[id], relevant)
@@ -66,9 +66,8 @@ func TestArea(t *testing.T) {
 				if math.Abs(d-30) > 1e-3 && math.Abs(d-40) > 1e-3 {
 					require.Equal(t, want, in[id], "entity %d at %g", id, d)
 				}
-				since, ok := v.Since(id)
+				ok := v.Has(id)
 				require.Equal(t, in[id], ok)
-				require.LessOrEqual(t, since, tick)
 				if p := v.Priority(id); ok && i%50 != 0 {
 					require.InDelta(t, 1+15*(1-d/40), p, 1.001)
 				} else if !ok {
@@ -144,7 +143,7 @@ func TestLookAllocatesNothing(t *testing.T) {
 		for i, b := range c.boxes {
 			area.Put(snapshot.NetID(i+1), b.X, b.Y, b.Z, i%50 == 0)
 		}
-		view.Look(c.tick, eyes, ask, set)
+		view.Look(eyes, ask, set)
 		c.step(1100, 3)
 		for _, ch := range c.recv.Changes() {
 			if ch.What == snapshot.Hidden {

@@ -1,0 +1,252 @@
+package snapshot
+
+import (
+	"math"
+	"slices"
+)
+
+// AreaView holds the entities that are relevant to one viewer.
+type AreaView struct {
+	area *Area
+	set  *areaSet
+}
+
+// areaSet is what one view knows, or several that looked from the same eyes.
+type areaSet struct {
+	views  int // that have it
+	number uint32
+	marks  []areaMark
+	at     []int32     // by slot: 1 + index of its mark, 0: none
+	sum    uint64      // of the marks' network ids
+	asked  []Relevance // of the hooked entities
+
+	tick uint32   // of the area, at the last look
+	from *areaSet // that it was a copy of at that look, nil: none
+	out  []NetID  // changes of that look
+	in   []NetID
+}
+
+type areaMark struct {
+	id      NetID
+	slot    int32
+	number  uint32
+	nearest float32 // squared distance
+}
+
+// NewView returns a view to which nothing is relevant yet.
+func (a *Area) NewView() *AreaView { return &AreaView{area: a, set: &areaSet{views: 1}} }
+
+// begin starts a look. Other views that have the set keep it as it is.
+func (v *AreaView) begin() *areaSet {
+	a, s := v.area, v.set
+	s.from = nil
+	if s.views > 1 {
+		s = a.fork(s)
+		v.take(s)
+	}
+	s.tick = a.tick
+	s.number++
+	s.in, s.out, s.asked = s.in[:0], s.out[:0], s.asked[:0]
+	if n := len(a.seats); len(s.at) < n {
+		s.at = append(s.at, make([]int32, n-len(s.at))...)
+	}
+	return s
+}
+
+// fork returns a copy of a set, which no view has.
+func (a *Area) fork(from *areaSet) *areaSet {
+	var s *areaSet
+	if n := len(a.spare); n > 0 {
+		s, a.spare = a.spare[n-1], a.spare[:n-1]
+	} else {
+		s = &areaSet{}
+	}
+	s.marks, s.at = append(s.marks[:0], from.marks...), append(s.at[:0], from.at...)
+	s.number, s.sum, s.from = from.number, from.sum, from
+	return s
+}
+
+// take gives the view another set.
+func (v *AreaView) take(s *areaSet) {
+	if v.set.views--; v.set.views == 0 {
+		v.area.spare = append(v.area.spare, v.set)
+	}
+	v.set = s
+	s.views++
+}
+
+// Look updates the view from the area. eyes are the viewer's positions.
+// An entity's distance is that to the nearest eye. Look calls ask for the relevance of
+// each hooked entity.
+//
+// It calls set first for each entity that ceased to be relevant and then for each that
+// became so, both in the order of network ids: pass [Sender.SetRelevant].
+func (v *AreaView) Look(eyes [][3]float32, ask func(NetID) Relevance, set func(NetID, bool)) {
+	a, s := v.area, v.begin()
+	for i := range a.hooked {
+		s.asked = append(s.asked, ask(a.hooked[i].id))
+	}
+	for i := range a.always {
+		if it := &a.always[i]; it.hook == 0 || s.asked[it.hook-1] != Never {
+			s.mark(it, 0)
+		}
+	}
+	for i, r := range s.asked {
+		if r == Always {
+			s.mark(&a.hooked[i], 0)
+		}
+	}
+	for _, eye := range eyes {
+		s.around(a, eye)
+	}
+	s.end()
+	s.tell(set)
+}
+
+// LookAs does the same as Look for a view whose eyes and whose ask are those of another,
+// which has looked in this tick. From the tick on in which the same entities are relevant to
+// both, they share what they know, and LookAs costs little more than its calls of set. Views
+// that share must not look at the same time.
+func (v *AreaView) LookAs(other *AreaView, eyes [][3]float32, ask func(NetID) Relevance, set func(NetID, bool)) {
+	if s := other.set; v.set == s.from && s.tick == v.area.tick && v.set.tick != s.tick {
+		v.take(s)
+		s.tell(set)
+		return
+	}
+	v.Look(eyes, ask, set)
+	if other.set.tick == v.area.tick && v.set.equal(other.set) {
+		v.take(other.set)
+	}
+}
+
+// equal reports whether the same entities are relevant.
+func (s *areaSet) equal(o *areaSet) bool {
+	if s == o || s.sum != o.sum || len(s.marks) != len(o.marks) {
+		return false // the same set needs no sharing
+	}
+	for i := range s.marks {
+		if m := &s.marks[i]; o.marked(m.id, m.slot) == nil {
+			return false
+		}
+	}
+	return true
+}
+
+// LookEverywhere makes every entity of the area relevant. It calls set as Look
+// does.
+func (v *AreaView) LookEverywhere(set func(NetID, bool)) {
+	a, s := v.area, v.begin()
+	for i := range a.always {
+		s.mark(&a.always[i], 0)
+	}
+	for i := range a.items {
+		s.mark(&a.items[i], 0)
+	}
+	s.end()
+	s.tell(set)
+}
+
+// end drops the marks of what is no longer relevant.
+func (s *areaSet) end() {
+	kept := 0
+	for i := range s.marks {
+		m := &s.marks[i]
+		if m.number == s.number {
+			s.at[m.slot] = int32(kept) + 1
+			s.marks[kept] = *m
+			kept++
+			continue
+		}
+		s.out = append(s.out, m.id)
+		s.sum ^= spread(m.id)
+		if s.at[m.slot] == int32(i)+1 { // and not of the next entity in the slot
+			s.at[m.slot] = 0
+		}
+	}
+	s.marks = s.marks[:kept]
+	slices.Sort(s.in)
+	slices.Sort(s.out)
+}
+
+// tell calls set for what changed in the last look.
+func (s *areaSet) tell(set func(NetID, bool)) {
+	for _, id := range s.out {
+		set(id, false)
+	}
+	for _, id := range s.in {
+		set(id, true)
+	}
+}
+
+// spread returns an id's part of a sum, in which the order does not matter.
+func spread(id NetID) uint64 {
+	x := (uint64(id) + 1) * 0x9E3779B97F4A7C15
+	x = (x ^ x>>30) * 0xBF58476D1CE4E5B9
+	return x ^ x>>27
+}
+
+// around marks the entities near an eye.
+func (s *areaSet) around(a *Area, eye [3]float32) {
+	r := a.cfg.Leave
+	for cx, toX := a.cell(eye[0]-r), a.cell(eye[0]+r); cx <= toX; cx++ {
+		for cy, toY := a.cell(eye[1]-r), a.cell(eye[1]+r); cy <= toY; cy++ {
+			for i := a.cells[[2]int32{cx, cy}]; i != 0; i = a.items[i-1].next {
+				it := &a.items[i-1]
+				dx, dy, dz := it.x-eye[0], it.y-eye[1], it.z-eye[2]
+				d := dx*dx + dy*dy + dz*dz
+				if !(d <= r*r) || it.hook != 0 && s.asked[it.hook-1] == Never {
+					continue
+				}
+				if d <= a.cfg.Enter*a.cfg.Enter || s.marked(it.id, it.slot) != nil {
+					s.mark(it, d)
+				}
+			}
+		}
+	}
+}
+
+// marked returns the mark of an entity, or nil.
+func (s *areaSet) marked(id NetID, slot int32) *areaMark {
+	if i := s.at[slot]; i != 0 && s.marks[i-1].id == id {
+		return &s.marks[i-1]
+	}
+	return nil
+}
+
+func (s *areaSet) mark(it *areaItem, d float32) {
+	m := s.marked(it.id, it.slot)
+	switch {
+	case m == nil:
+		s.marks = append(s.marks, areaMark{it.id, it.slot, s.number, d})
+		s.at[it.slot] = int32(len(s.marks))
+		s.in = append(s.in, it.id)
+		s.sum ^= spread(it.id)
+	case m.number != s.number:
+		m.number, m.nearest = s.number, d
+	default:
+		m.nearest = min(m.nearest, d)
+	}
+}
+
+// find returns the mark of a network id, or nil.
+func (v *AreaView) find(id NetID) *areaMark {
+	slot, ok := v.area.slots[id]
+	if !ok || int(slot) >= len(v.set.at) {
+		return nil
+	}
+	return v.set.marked(id, slot)
+}
+
+// Has reports whether an entity is relevant.
+func (v *AreaView) Has(id NetID) bool { return v.find(id) != nil }
+
+// Priority returns a value for [SenderConfig].Priority: 16 for the nearest entity, 1 at the
+// edge.
+func (v *AreaView) Priority(id NetID) int {
+	m := v.find(id)
+	if m == nil {
+		return 1
+	}
+	d := math.Sqrt(float64(m.nearest)) / float64(v.area.cfg.Leave)
+	return 1 + int(15*(1-min(d, 1)))
+}
