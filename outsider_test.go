@@ -476,7 +476,8 @@ func TestUnknownRoles(t *testing.T) {
 			pk.Message(netcode.MessageHello, netcode.Hello{Version: netcode.Version, Protocol: h.hash, Role: role}.Append(nil))
 		})
 		h.run(time.Second)
-		require.Equal(t, transport.Mismatch, c.gone.Code)
+		require.Equal(t, transport.Refused, c.gone.Code)
+		require.Contains(t, c.gone.Detail, fmt.Sprintf("does not know role %d", role), "the Reject may be lost")
 		require.Equal(t, uint8(5), c.reject.Code)
 		require.Contains(t, c.reject.Text, fmt.Sprintf("does not know role %d", role))
 	}

@@ -57,7 +57,7 @@ type playerState uint8
 
 const (
 	greeting playerState = iota // the transport is up, no Hello yet
-	refusing                    // the protocols differ: telling the peer how
+	refusing                    // it cannot come in: telling the peer why
 	watching                    // it observes, and is no player
 	playing
 	away  // lost its connection; the place is held

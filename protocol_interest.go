@@ -56,6 +56,7 @@ func Interest[T any](p *Protocol, c *ecs.Component[T], cfg InterestConfig, at fu
 // follows, or a ghost that only some may see. Name at least one prefab. It needs
 // [Interest]. For an observer, player is the one whose view it was granted, or
 // [ecs.Nobody]. For Nobody, send only entities that anybody may know of.
+// Observers with one view and one eye share a call.
 func (p *Protocol) Relevant(fn func(f *Frame, player PlayerID, e ecs.Entity) Relevance, prefabs ...*ecs.Prefab) {
 	if p.late("Relevant") {
 		return

@@ -42,7 +42,7 @@ func (s *Server) receive(t time.Duration) {
 			s.logs.abuse(s.clock.now, "dropped: said no hello", p)
 			s.drop(p, transport.Timeout, "said no hello")
 		case p.session.state == refusing && (p.session.conn.Pending() == 0 || t-p.session.since > greetingTime):
-			s.drop(p, transport.Mismatch, "another protocol")
+			s.drop(p, p.session.kickCode, p.session.kickText)
 		}
 	}
 }

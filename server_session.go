@@ -52,6 +52,10 @@ func (s *Server) hello(t time.Duration, p *player, h netcode.Hello) {
 func (s *Server) refuse(t time.Duration, p *player, r netcode.Reject) {
 	s.stats.Refused++
 	p.session.state, p.session.since = refusing, t
+	p.session.kickCode, p.session.kickText = transport.Mismatch, "another protocol"
+	if r.Code == rejectRole { // the packet may be lost: the connection's end says the same
+		p.session.kickCode, p.session.kickText = transport.Refused, transport.CutDetail(r.Text)
+	}
 	pk := p.session.conn.Begin(t)
 	pk.Message(netcode.MessageReject, r.Append(nil))
 	s.finish(p, pk)

@@ -3,20 +3,27 @@ package simtest
 import (
 	"fmt"
 
+	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/ecs"
 )
 
 // census fails a match in which too little happened: too few ticks of playing
-// clients.
+// clients, or of observers.
 type census struct {
 	d      *director
 	played uint64 // ticks of all clients in the match
+	seen   uint64 // ticks of all observers
 	player []ecs.Owner
 }
 
 func (c *census) Tick(m *Match) error {
 	c.player = m.server.Players(c.player[:0])
 	c.played += uint64(len(c.player))
+	for _, st := range m.seats {
+		if st.observes && st.client.View().State == foretick.Playing {
+			c.seen++
+		}
+	}
 	return nil
 }
 
@@ -27,11 +34,17 @@ func (c *census) Quiet(*Match) error { return nil }
 func (c *census) Worked(m *Match) (string, error) {
 	d := c.d
 	ticks := m.Net.Now().Seconds() * float64(d.rate)
-	want := ticks * float64(d.plan.Clients) / 2
+	want, watch := ticks*float64(d.plan.Clients)/2, ticks*float64(d.plan.Observers)/4
 	if d.plan.ServerKills > 0 || d.plan.Stay > 0 || d.plan.ClientKills > 0 {
-		want /= 5
+		want, watch = want/5, watch/5
 	}
 	line := fmt.Sprintf("work: %d ticks of players", c.played)
+	if d.plan.Observers > 0 {
+		line += fmt.Sprintf(", %d of %d observers", c.seen, d.out.Observers)
+		if float64(c.seen) < watch {
+			return line, fmt.Errorf("%w: %s, expected at least %.0f of observers", errIdle, line, watch)
+		}
+	}
 	if float64(c.played) < want {
 		return line, fmt.Errorf("%w: %s, expected at least %.0f", errIdle, line, want)
 	}

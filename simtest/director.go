@@ -42,6 +42,9 @@ func (d *director) run() error {
 	for range d.plan.Clients {
 		d.join()
 	}
+	for range d.plan.Observers {
+		d.observe()
+	}
 	for left := d.plan.Play; left > 0 && d.err == nil && d.m.Err() == nil; {
 		part := left
 		if d.plan.Quiet > 0 {
@@ -87,12 +90,15 @@ func (d *director) peace() {
 	if d.m.Server() == nil {
 		d.fail(d.serve())
 	}
-	for _, c := range d.m.Clients(nil) {
-		d.m.Freeze(c, false)
-		d.m.Link(c, d.plan.Calm, d.plan.Calm)
+	for _, st := range d.m.seats {
+		d.m.Freeze(st.client, false)
+		d.m.Link(st.client, d.plan.Calm, d.plan.Calm)
 	}
-	for len(d.m.seats) < d.plan.Clients && d.err == nil {
+	for len(d.m.Clients(nil)) < d.plan.Clients && d.err == nil {
 		d.join()
+	}
+	for len(d.m.Observers(nil)) < d.plan.Observers && d.err == nil {
+		d.observe()
 	}
 }
 
@@ -101,12 +107,14 @@ func (d *director) peace() {
 func (d *director) back() {
 	had := map[*seat]uint64{}
 	for _, st := range d.m.seats {
-		had[st] = st.client.Stats().Snapshots
+		if !st.observes {
+			had[st] = st.client.Stats().Snapshots
+		}
 	}
 	d.m.Run(d.m.Net.Now() + time.Second)
 	for _, st := range d.m.seats {
 		v := st.client.View()
-		if v.State != foretick.Playing || !d.m.present(st) || st.client.Stats().Snapshots == had[st] {
+		if !st.observes && (v.State != foretick.Playing || !d.m.present(st) || st.client.Stats().Snapshots == had[st]) {
 			d.fail(fmt.Errorf("simtest: player %d is %v and not back in the match %v after the last fault", v.Player, v.State, d.m.Net.Now()-d.played))
 		}
 	}
@@ -132,7 +140,7 @@ func (d *director) settle() {
 	for until := d.m.Net.Now() + patience; d.m.Net.Now() < until && d.m.Err() == nil; {
 		back := d.m.Server() != nil
 		for _, st := range d.m.seats {
-			back = back && st.client.View().State == foretick.Playing && d.m.present(st)
+			back = back && (st.observes || st.client.View().State == foretick.Playing && d.m.present(st))
 		}
 		if back {
 			return
@@ -162,13 +170,13 @@ func (m *Match) present(st *seat) bool {
 
 // act starts a round: every kind of fault gets its own timer.
 func (d *director) act() {
-	for _, c := range d.m.Clients(nil) {
+	for _, st := range d.m.seats {
 		l := d.link()
-		d.m.Link(c, l, l)
+		d.m.Link(st.client, l, l)
 	}
 	p := &d.plan
-	d.every(p.Change/time.Duration(p.Clients), d.changeLink)
-	d.every(p.Stay/time.Duration(p.Clients), d.leave)
+	d.every(p.Change/time.Duration(p.Clients+p.Observers), d.changeLink)
+	d.every(p.Stay/time.Duration(p.Clients+p.Observers), d.leave)
 	d.every(p.ClientKills, d.killClient)
 	d.every(p.ServerKills, d.killServer)
 	d.every(p.Freezes, d.freeze)
@@ -221,6 +229,9 @@ func (d *director) serve() error {
 	}
 	d.rate = p.Protocol.TickRate()
 	cfg := foretick.ServerConfig{Protocol: p.Protocol, MaxClients: max(64, 4*d.plan.Clients)}
+	if d.plan.Observers > 0 {
+		cfg.Observe, cfg.MaxObservers = d.grant, 16+4*d.plan.Observers
+	}
 	if d.plan.Server != nil {
 		d.plan.Server(&cfg)
 	}
@@ -242,10 +253,7 @@ func (d *director) join() {
 		again = d.plan.SyncTest
 		defer func() { d.practises = c }()
 	}
-	l := d.plan.Calm
-	if !d.resting {
-		l = d.link()
-	}
+	l := d.calmOrNot()
 	drift := d.plan.Drift * (2*d.m.rand.Float64() - 1)
 	after := func(v foretick.View) {
 		switch {
@@ -271,6 +279,23 @@ func (d *director) join() {
 	}
 }
 
+// calmOrNot returns the link of a newcomer.
+func (d *director) calmOrNot() sim.Link {
+	if d.resting {
+		return d.plan.Calm
+	}
+	return d.link()
+}
+
+// again lets another client take the place of one that went, after some time.
+func (d *director) again(st *seat) {
+	if st.observes {
+		d.later(d.plan.Absence, d.observe)
+	} else {
+		d.later(d.plan.Absence, d.join)
+	}
+}
+
 // anyone returns a random client.
 func (d *director) anyone() *seat {
 	if len(d.m.seats) == 0 {
@@ -291,7 +316,7 @@ func (d *director) leave() {
 		d.close(st.client)
 		d.fail(d.m.Leave(st.client))
 		d.out.Leaves++
-		d.later(d.plan.Absence, d.join)
+		d.again(st)
 	}
 }
 
@@ -300,7 +325,7 @@ func (d *director) killClient() {
 		d.close(st.client)
 		d.m.KillClient(st.client)
 		d.out.Kills++
-		d.later(d.plan.Absence, d.join)
+		d.again(st)
 	}
 }
 
@@ -358,8 +383,8 @@ func (d *director) closeServer() {
 
 // count completes the outcome.
 func (d *director) count() {
-	for _, c := range d.m.Clients(nil) {
-		d.close(c)
+	for _, st := range d.m.seats {
+		d.close(st.client)
 	}
 	if d.m.Server() != nil {
 		d.closeServer()

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"hash"
 	"math/rand/v2"
-	"slices"
 	"time"
 
 	"github.com/foretick/foretick"
@@ -53,6 +52,7 @@ type Match struct {
 	checked  foretick.Tick
 	seats    []*seat
 	owners   map[int]foretick.PlayerID // by endpoint, on the current server
+	grants   map[string]foretick.Grant // of its observers, by address
 	player   []foretick.PlayerID
 	trace    hash.Hash
 	buf      []byte
@@ -87,6 +87,7 @@ func (m *Match) Serve(cfg foretick.ServerConfig) (*foretick.Server, error) {
 		listen = m.Net.Restart(listen)
 	}
 	cfg.Transport = listen
+	m.note(&cfg)
 	if cfg.Random == nil {
 		var seed [32]byte
 		binary.LittleEndian.PutUint64(seed[:], m.rand.Uint64())
@@ -210,11 +211,14 @@ func (m *Match) serverStep() {
 	}
 }
 
-// Clients appends the clients in the match to dst, in order of joining. Clients
-// that were closed or killed are not included.
+// Clients appends the clients in the match that play to dst, in order of joining. Clients
+// that were closed or killed are not included, nor those that observe: see
+// [Match.Observers].
 func (m *Match) Clients(dst []*foretick.Client) []*foretick.Client {
 	for _, st := range m.seats {
-		dst = append(dst, st.client)
+		if !st.observes {
+			dst = append(dst, st.client)
+		}
 	}
 	return dst
 }
@@ -335,11 +339,6 @@ func (m *Match) Owner(endpoint int) foretick.PlayerID {
 		}
 	}
 	return ecs.Nobody
-}
-
-// observes reports whether the endpoint with this number belongs to a client that observes.
-func (m *Match) observes(endpoint int) bool {
-	return slices.ContainsFunc(m.seats, func(st *seat) bool { return st.observes && st.endpoint.ID() == endpoint })
 }
 
 // Listener returns the server's endpoint, for clients that a test creates

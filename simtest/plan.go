@@ -21,6 +21,11 @@ type Plan struct {
 
 	// Clients is the number of clients. 0 means 16.
 	Clients int
+	// Observers is the number of clients that observe. The same faults happen to them, they
+	// come and go as clients do, and their eyes move. In turn one sees what everybody may,
+	// one what a team may, one a player's view, and one everything, unless Server sets
+	// ServerConfig.Observe. 0: none.
+	Observers int
 	// Play is the duration of the match with faults. Rest is the time after that to
 	// come to rest, without faults or input. Rest must outlast everything that keeps
 	// moving by itself, such as the time until a dead player respawns. 0 means 60 s and 2 s.
@@ -134,8 +139,8 @@ func (p *Plan) validate() error {
 	if p.Rest < 0 && p.Quiet > 0 {
 		return fmt.Errorf("simtest: Plan.Rest is %v and Plan.Quiet %v: a match that never rests has no quiet points; leave Quiet out", p.Rest, p.Quiet)
 	}
-	if p.Clients < 1 || p.Play < 0 || p.Quiet < 0 || p.FrameRate < 1 {
-		return fmt.Errorf("simtest: a Plan needs at least one client and one frame a second, and no negative times")
+	if p.Clients < 1 || p.Observers < 0 || p.Play < 0 || p.Quiet < 0 || p.FrameRate < 1 {
+		return fmt.Errorf("simtest: a Plan needs at least one client and one frame a second, and no negative times or counts")
 	}
 	return nil
 }
@@ -152,12 +157,13 @@ type Outcome struct {
 	// Causes counts corrected predictions by cause: element c is the count of the
 	// [prediction.Cause] c. The log of Check has them by name, such as "79 of
 	// server_effect".
-	Causes  [prediction.Causes]uint64
-	Joins   int      // clients that joined
-	Leaves  int      // clients that left
-	Kills   int      // processes killed, servers and clients
-	Freezes int      // clients and servers that were frozen
-	Worked  []string // a line of each checker that says what it checked
+	Causes    [prediction.Causes]uint64
+	Joins     int      // clients that joined
+	Observers int      // clients that came to observe
+	Leaves    int      // clients that left
+	Kills     int      // processes killed, servers and clients
+	Freezes   int      // clients and servers that were frozen
+	Worked    []string // a line of each checker that says what it checked
 	// Lost has a line for each field whose values its tag lost: outside of the range, or cut
 	// (see [foretick.Server.Losses]). They fail no match.
 	Lost []string

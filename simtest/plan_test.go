@@ -108,7 +108,7 @@ func TestCheck(t *testing.T) {
 func everything() simtest.Plan {
 	return simtest.Plan{
 		New: newClub, Clients: 4, Play: 40 * time.Second, Quiet: 20 * time.Second, Links: []sim.Link{sim.Hell, sim.Train, sim.WiFi},
-		Stay: 30 * time.Second, ClientKills: 8 * time.Second, ServerKills: 15 * time.Second, Freezes: 5 * time.Second, Drift: 0.001,
+		Observers: 4, Stay: 30 * time.Second, ClientKills: 8 * time.Second, ServerKills: 15 * time.Second, Freezes: 5 * time.Second, Drift: 0.001,
 		ServerFreezes: 8 * time.Second, Rest: 3 * time.Second,
 	}
 }

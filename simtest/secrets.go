@@ -6,8 +6,8 @@ import (
 	"github.com/foretick/foretick/ecs"
 )
 
-// Secrets checks that marked values in private fields reach only their owner, and no
-// observer: it is for matches whose observers have public or teams' grants.
+// Secrets checks that marked values in private fields reach only their owner, and observers
+// that the server granted the owner's view, or everything.
 // The game writes [Secret] of a player into a uint64 field that only that
 // player may receive. The checker searches every packet to anyone else for it,
 // at every bit position.
@@ -59,10 +59,14 @@ func (s *Secrets) start() {
 
 // Packet implements [PacketChecker].
 func (s *Secrets) Packet(m *Match, _, to int, b []byte) error {
-	player, observes := m.Owner(to), m.observes(to)
+	player := m.Owner(to)
+	grant, observes := m.granted(to)
 	switch {
+	case grant.Everything:
+		return nil
 	case observes:
 		s.Observed++
+		player = grant.Player
 	case player == ecs.Nobody:
 		return nil
 	}
@@ -92,7 +96,9 @@ func (s *Secrets) Packet(m *Match, _, to int, b []byte) error {
 				low = h.player
 			}
 			if low == high && low == player && low != ecs.Nobody {
-				s.Found++
+				if !observes {
+					s.Found++
+				}
 			} else if low == high && low != ecs.Nobody {
 				if observes {
 					return fmt.Errorf("an observer was sent the secret of player %d, %#x, up to byte %d of %d", low, Secret(low), i, len(b))
@@ -112,7 +118,7 @@ func (s *Secrets) Quiet(*Match) error { return nil }
 
 // Worked implements [Checker].
 func (s *Secrets) Worked(*Match) (string, error) {
-	line := fmt.Sprintf("secrets: %d packets searched, %d secrets at their owners", s.Packets, s.Found)
+	line := fmt.Sprintf("secrets: %d packets searched, %d of them to observers, %d secrets at their owners", s.Packets, s.Observed, s.Found)
 	if s.Packets == 0 || s.Found == 0 {
 		return line, fmt.Errorf("nothing was searched, or there was no secret: %s", line)
 	}

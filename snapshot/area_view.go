@@ -103,10 +103,10 @@ func (v *AreaView) Look(eyes [][3]float32, ask func(NetID) Relevance, set func(N
 	s.tell(set)
 }
 
-// LookAs does the same as Look for a view whose eyes and whose ask are those of another,
-// which has looked in this tick. From the tick on in which the same entities are relevant to
-// both, they share what they know, and LookAs costs little more than its calls of set. Views
-// that share must not look at the same time.
+// LookAs does the same as Look, for a view with the eyes and the ask of another view that
+// has looked in this tick. Once the same entities are relevant to both, the views share
+// them, and LookAs costs little more than its calls of set. Views that share must not look
+// at the same time.
 func (v *AreaView) LookAs(other *AreaView, eyes [][3]float32, ask func(NetID) Relevance, set func(NetID, bool)) {
 	if s := other.set; v.set == s.from && s.tick == v.area.tick && v.set.tick != s.tick {
 		v.take(s)

@@ -20,6 +20,7 @@ type options struct {
 	seeds       int
 	seed        uint64
 	clients     int
+	observers   int
 	link        string
 	workers     int
 	kills       bool
@@ -65,6 +66,7 @@ func parse(args []string, help io.Writer) (options, error) {
 	fs.IntVar(&o.seeds, "seeds", 1, "number of matches, without -hours: one per seed, from -seed on")
 	fs.Uint64Var(&o.seed, "seed", 1, "the first seed")
 	fs.IntVar(&o.clients, "clients", 16, "number of clients")
+	fs.IntVar(&o.observers, "observers", 0, "number of clients that observe besides these")
 	fs.StringVar(&o.link, "link", "", "each way: perfect, lan, wifi, lte, train, satellite, hell; default: with -hours a mixture of the first five, else hell")
 	fs.IntVar(&o.workers, "workers", runtime.GOMAXPROCS(0), "matches at a time")
 	fs.BoolVar(&o.kills, "kills", false, "without -hours: processes are killed and restarted, clocks drift, and clients freeze, join and leave")
@@ -126,8 +128,8 @@ func (o *options) check() error {
 		return errors.New("-heaps and -leak: use them with -rogues")
 	case o.transport != "" && o.rogues == 0:
 		return errors.New("-transport: use it with -rogues")
-	case o.clients < 1 || o.clients > 200:
-		return fmt.Errorf("-clients %d: use 1 to 200", o.clients)
+	case o.clients < 1 || o.clients > 200 || o.observers < 0 || o.observers > 200:
+		return fmt.Errorf("-clients %d, -observers %d: use 1 to 200 clients and up to 200 observers", o.clients, o.observers)
 	}
 	if o.transport != "" {
 		if _, err := overSockets(o.transport); err != nil {
@@ -153,7 +155,7 @@ func (o *options) links(otherwise ...sim.Link) []sim.Link {
 // match returns the plan of one of many matches.
 func (o *options) match() simtest.Plan {
 	p := simtest.Plan{
-		New: NewPlayer, Clients: o.clients, Play: time.Duration(o.seconds * float64(time.Second)),
+		New: NewPlayer, Clients: o.clients, Observers: o.observers, Play: time.Duration(o.seconds * float64(time.Second)),
 		Links:    o.links(sim.Hell),
 		Checkers: func() []simtest.Checker { return append(simtest.Standard(), &simtest.Secrets{}) },
 	}
@@ -175,7 +177,7 @@ func (o *options) day(flat *simtest.Flat) simtest.Plan {
 		flat.Growth = 0.15 // tables still grow to the size needed
 	}
 	return simtest.Plan{
-		New: NewPlayer, Clients: o.clients, Play: length,
+		New: NewPlayer, Clients: o.clients, Observers: o.observers, Play: length,
 		// Long enough for the reconnect windows of players that never came
 		// back.
 		Rest: 45 * time.Second, Quiet: min(30*time.Minute, length/8),

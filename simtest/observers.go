@@ -1,0 +1,121 @@
+package simtest
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/transport"
+	"github.com/foretick/foretick/transport/sim"
+)
+
+// sight is what an observer of a plan asks to see, in its ClientConfig.ObserveData.
+type sight byte
+
+const (
+	publicSight sight = iota
+	teamSight
+	playerSight
+	everySight
+	sights
+)
+
+// grant is the ServerConfig.Observe of a plan that has none: observers get what they ask for,
+// the view of a team or player that is drawn, or the public view if nobody plays.
+func (d *director) grant(o foretick.Observer) (foretick.Grant, error) {
+	if len(o.Data) != 1 {
+		return foretick.Grant{}, fmt.Errorf("simtest: an observer's data has %d bytes, and 1 is right", len(o.Data))
+	}
+	switch sight(o.Data[0]) {
+	case teamSight:
+		return foretick.Grant{Team: uint8(1 + d.m.rand.IntN(2))}, nil
+	case playerSight:
+		if players := d.m.Server().Players(nil); len(players) > 0 {
+			return foretick.Grant{Player: players[d.m.rand.IntN(len(players))]}, nil
+		}
+	case everySight:
+		return foretick.Grant{Everything: true}, nil
+	}
+	return foretick.Grant{}, nil
+}
+
+// observe adds an observer: of each kind in turn.
+func (d *director) observe() {
+	kind := sight(d.out.Observers) % sights
+	d.out.Observers++
+	p := d.plan.New()
+	l := d.calmOrNot()
+	var c *foretick.Client
+	looks := 0
+	after := func(v foretick.View) {
+		switch {
+		case v.State == foretick.Closed:
+			d.lose(kind, v)
+		case looks%30 == 0:
+			d.look(c)
+		}
+		looks++
+	}
+	cfg := foretick.ClientConfig{Protocol: p.Protocol, Observe: true, ObserveData: []byte{byte(kind)}}
+	drift := d.plan.Drift * (2*d.m.rand.Float64() - 1)
+	var err error
+	c, err = d.m.Join(cfg, Seat{Up: l, Down: l, FrameRate: d.plan.FrameRate, Drift: drift, After: after})
+	d.fail(err)
+}
+
+// lose lets another observer take the place of one that lost its connection for good. Only
+// an observer whose player left may, and one whose server died.
+func (d *director) lose(kind sight, v foretick.View) {
+	var e *transport.DisconnectError
+	if d.plan.ServerKills > 0 || kind == playerSight && errors.As(v.Err, &e) && e.Code == transport.Kicked {
+		d.later(d.plan.Absence, d.observe)
+		return
+	}
+	d.fail(fmt.Errorf("simtest: an observer was dropped at %v: %w", d.m.Net.Now(), v.Err))
+}
+
+// look gives an observer an eye somewhere, that of a player, or none.
+func (d *director) look(c *foretick.Client) {
+	at := func() float32 { return float32(d.m.rand.IntN(200)) - 100 }
+	switch d.m.rand.IntN(4) {
+	case 0:
+		c.Follow(0)
+	case 1:
+		c.SetEye(at(), at(), at())
+	default:
+		c.Follow(foretick.PlayerID(1 + d.m.rand.IntN(d.plan.Clients)))
+	}
+}
+
+// note keeps what the server grants to observers, for checkers.
+func (m *Match) note(cfg *foretick.ServerConfig) {
+	m.grants = map[string]foretick.Grant{}
+	if ask := cfg.Observe; ask != nil {
+		cfg.Observe = func(o foretick.Observer) (foretick.Grant, error) {
+			g, err := ask(o)
+			if err == nil {
+				m.grants[o.Address] = g
+			}
+			return g, err
+		}
+	}
+}
+
+// granted returns what the client at the endpoint with this number may see, if it observes.
+func (m *Match) granted(endpoint int) (foretick.Grant, bool) {
+	if len(m.grants) == 0 {
+		return foretick.Grant{}, false
+	}
+	g, ok := m.grants[sim.Addr(endpoint)]
+	return g, ok
+}
+
+// Observers appends the clients that observe to dst, in order of joining.
+func (m *Match) Observers(dst []*foretick.Client) []*foretick.Client {
+	for _, st := range m.seats {
+		if st.observes {
+			dst = append(dst, st.client)
+		}
+	}
+	return dst
+}
