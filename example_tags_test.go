@@ -1,0 +1,54 @@
+package foretick_test
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/transport/local"
+)
+
+// Horde is a game whose server may have bots and a screen.
+type Horde struct{ Walk }
+
+// Protocol declares the game.
+func (g *Horde) Protocol() *foretick.Protocol {
+	p := g.Walk.Protocol()
+	p.Server("bots", g.think, ecs.Once(), ecs.Tags("bots"))
+	p.Render("bodies", g.draw, ecs.Once())
+	p.Render("paths", g.drawPaths, ecs.Once(), ecs.Tags("paths"))
+	return p
+}
+
+func (g *Horde) think(f *foretick.Frame, _ ecs.Rows) {
+	if f.Tick == 1 {
+		fmt.Println("bots think")
+	}
+}
+
+func (g *Horde) draw(*foretick.Frame, ecs.Rows)      { fmt.Println("bodies are drawn") }
+func (g *Horde) drawPaths(*foretick.Frame, ecs.Rows) { fmt.Println("paths are drawn") }
+
+// A server of a training ground runs the bots, and draws the match on its own screen with the
+// paths that bots take. The same game without these tags has neither.
+func ExampleServer_Draw() {
+	server, err := foretick.NewServer(foretick.ServerConfig{
+		Protocol: (&Horde{}).Protocol(), Transport: local.Host(nil),
+		Tags: []string{"bots", "paths", foretick.TagRender},
+	})
+	if err != nil {
+		panic(err)
+	}
+	now := time.Unix(0, 0) // time.Now() in a real program
+	for range 2 {
+		now = now.Add(time.Second / 30)
+		server.Step(now)
+	}
+	server.Draw(time.Second / 30)
+	_ = server.Close("")
+	// Output:
+	// bots think
+	// bodies are drawn
+	// paths are drawn
+}
