@@ -1,0 +1,232 @@
+package browser
+
+import (
+	"bytes"
+	"context"
+	"image"
+	_ "image/png"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/input"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+
+	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/examples/ebiten/duel"
+	"github.com/foretick/foretick/transport/ws"
+)
+
+// chromium returns the browser's program. Without one the test is skipped, unless
+// REQUIRE_BROWSER=1 says that there must be one.
+func chromium(t *testing.T) string {
+	t.Helper()
+	for _, name := range []string{"chromium", "chromium-browser", "google-chrome", "headless-shell"} {
+		if path, err := exec.LookPath(name); err == nil {
+			return path
+		}
+	}
+	if os.Getenv("REQUIRE_BROWSER") == "1" {
+		t.Fatal("no Chromium here: install chromium")
+	}
+	t.Skip("SKIPPED: no Chromium here, so nothing was played in a browser: install chromium")
+	return ""
+}
+
+// build makes the page: the program and the files that load it.
+func build(t *testing.T) (dir string) {
+	t.Helper()
+	dir = t.TempDir()
+	cmd := exec.Command("go", "build", "-ldflags", "-s -w", "-o", filepath.Join(dir, "main.wasm"), "..")
+	cmd.Env = append(os.Environ(), "GOOS=js", "GOARCH=wasm")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	root, err := exec.Command("go", "env", "GOROOT").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, from := range map[string]string{
+		"wasm_exec.js": filepath.Join(strings.TrimSpace(string(root)), "lib", "wasm", "wasm_exec.js"),
+		"index.html":   filepath.Join("..", "web", "index.html"),
+	} {
+		b, err := os.ReadFile(from)
+		if err == nil {
+			err = os.WriteFile(filepath.Join(dir, name), b, 0o600)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// match is a server with its page.
+type match struct {
+	url string
+	mu  sync.Mutex
+	at  map[foretick.PlayerID]duel.Position
+}
+
+func serve(t *testing.T) *match {
+	t.Helper()
+	m := &match{at: map[foretick.PlayerID]duel.Position{}}
+	endpoint, err := ws.NewServer(ws.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := &duel.Game{}
+	srv, err := foretick.NewServer(foretick.ServerConfig{Protocol: g.Protocol(), Transport: endpoint, OnTick: func(f *foretick.Frame) {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		clear(m.at)
+		for _, rows := range g.Players().All(f.World) {
+			m.at[rows.Owner()] = g.Pos.Slice(rows)[0]
+		}
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	mux := http.NewServeMux()
+	mux.Handle("/play", endpoint)
+	mux.Handle("/", http.FileServer(http.Dir(build(t))))
+	page := &http.Server{Handler: mux, ReadHeaderTimeout: 5 * time.Second}
+	go func() { _ = page.Serve(l) }()
+	ctx, stop := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- srv.Run(ctx) }()
+	t.Cleanup(func() {
+		stop()
+		<-ended
+		_ = page.Close()
+	})
+	m.url = "http://" + l.Addr().String()
+	return m
+}
+
+// place returns where the server has a player, if it plays.
+func (m *match) place(player foretick.PlayerID) (duel.Position, bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	at, ok := m.at[player]
+	return at, ok
+}
+
+// await waits until something is so. The machine may be slow: a minute and a half is for
+// two programs of 20 MB to start.
+func await(t *testing.T, what string, so func() bool) {
+	t.Helper()
+	for end := time.Now().Add(90 * time.Second); !so(); time.Sleep(50 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("waited for %s", what)
+		}
+	}
+}
+
+// key presses or releases a key.
+func key(kind input.KeyType, code, name string) chromedp.Action {
+	return input.DispatchKeyEvent(kind).WithCode(code).WithKey(name)
+}
+
+// has counts the pixels of about a colour.
+func has(img image.Image, r, g, b uint32) (n int) {
+	near := func(a, b uint32) bool { return max(a>>8, b)-min(a>>8, b) < 12 }
+	for y := img.Bounds().Min.Y; y < img.Bounds().Max.Y; y++ {
+		for x := img.Bounds().Min.X; x < img.Bounds().Max.X; x++ {
+			if cr, cg, cb, _ := img.At(x, y).RGBA(); near(cr, r) && near(cg, g) && near(cb, b) {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// Two tabs play one match: a key in the first moves its player on the server, and each
+// tab draws its own player and the other's.
+func TestTwoTabs(t *testing.T) {
+	program := chromium(t)
+	m := serve(t)
+	options := append(chromedp.DefaultExecAllocatorOptions[:],
+		chromedp.ExecPath(program), chromedp.UserDataDir(t.TempDir()), chromedp.NoSandbox, chromedp.WindowSize(640, 400),
+		chromedp.Flag("enable-unsafe-swiftshader", true), chromedp.Flag("disable-gpu", true),
+		chromedp.Flag("autoplay-policy", "no-user-gesture-required"), chromedp.Flag("disable-component-update", true))
+	ctx, stop := chromedp.NewExecAllocator(context.Background(), options...)
+	defer stop()
+	ctx, stop = context.WithTimeout(ctx, 4*time.Minute)
+	defer stop()
+	var tabs []context.Context
+	for i := range 2 {
+		tab, closeTab := chromedp.NewContext(ctx)
+		defer closeTab()
+		if i == 0 {
+			ctx = tab // the second tab is of the same browser
+		}
+		chromedp.ListenTarget(tab, func(e any) {
+			switch e := e.(type) {
+			case *runtime.EventExceptionThrown:
+				t.Logf("tab %d: %s", i+1, e.ExceptionDetails.Error())
+			case *runtime.EventConsoleAPICalled:
+				for _, a := range e.Args {
+					t.Logf("tab %d says %s", i+1, a.Value)
+				}
+			}
+		})
+		if err := chromedp.Run(tab, emulation.SetFocusEmulationEnabled(true), chromedp.Navigate(m.url)); err != nil {
+			t.Fatal(err)
+		}
+		await(t, "a player of the tab", func() bool { _, ok := m.place(foretick.PlayerID(i + 1)); return ok })
+		tabs = append(tabs, tab)
+	}
+	for _, way := range []struct {
+		code, name string
+		ahead      func(from, to duel.Position) bool
+	}{
+		{"KeyD", "d", func(from, to duel.Position) bool { return to.X > from.X+1 || to.X > duel.Width-1 }},
+		{"KeyA", "a", func(from, to duel.Position) bool { return to.X < from.X-1 || to.X < 1 }},
+		{"KeyS", "s", func(from, to duel.Position) bool { return to.Y > from.Y+1 || to.Y > duel.Height-1 }},
+	} {
+		from, _ := m.place(1)
+		other, _ := m.place(2)
+		if err := chromedp.Run(tabs[0], key(input.KeyRawDown, way.code, way.name)); err != nil {
+			t.Fatal(err)
+		}
+		await(t, "the player to go where "+way.name+" sends it", func() bool { to, _ := m.place(1); return way.ahead(from, to) })
+		if err := chromedp.Run(tabs[0], key(input.KeyUp, way.code, way.name)); err != nil {
+			t.Fatal(err)
+		}
+		if to, _ := m.place(2); to != other {
+			t.Errorf("a key in one tab moved the other's player from %v to %v", other, to)
+		}
+	}
+	for i, tab := range tabs {
+		var shot []byte
+		var img image.Image
+		if err := chromedp.Run(tab, key(input.KeyRawDown, "F3", "F3"), key(input.KeyUp, "F3", "F3"), chromedp.Sleep(3*time.Second), chromedp.CaptureScreenshot(&shot)); err != nil {
+			t.Fatal(err)
+		}
+		img, _, err := image.Decode(bytes.NewReader(shot))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if own, others := has(img, 90, 200, 120), has(img, 220, 110, 90); own < 50 || others < 50 {
+			t.Errorf("tab %d draws %d pixels of its own player and %d of the other's", i+1, own, others)
+		}
+		if keep := os.Getenv("DUEL_SCREENSHOT"); keep != "" {
+			if err := os.WriteFile(strings.TrimSuffix(keep, ".png")+"-tab"+string(rune('1'+i))+".png", shot, 0o600); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+}
