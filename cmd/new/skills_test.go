@@ -1,0 +1,74 @@
+package main
+
+import (
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// code returns the pieces of code of a skill, which are indented by two tabs' width.
+func code(t *testing.T, name string) (pieces []string) {
+	b, err := os.ReadFile(filepath.Join("..", "..", "skills", name))
+	require.NoError(t, err)
+	const indent = "        "
+	open := false
+	for line := range strings.SplitSeq(string(b), "\n") {
+		text, ok := strings.CutPrefix(line, indent)
+		switch {
+		case ok && !open:
+			pieces, open = append(pieces, ""), true
+			fallthrough
+		case ok:
+			pieces[len(pieces)-1] += text + "\n"
+		case strings.TrimSpace(line) == "" && open:
+			pieces[len(pieces)-1] += "\n"
+		default:
+			open = false
+		}
+	}
+	return pieces
+}
+
+// put inserts text before or after a line of a file's text, which must be there once.
+func put(t *testing.T, text *string, before, line, after string) {
+	require.Equal(t, 1, strings.Count(*text, line), "%s", line)
+	*text = strings.Replace(*text, line, before+line+after, 1)
+}
+
+// Who adds a shot to a new game, by the words of skills/shot.md and test.md alone, has a
+// game that compiles and a test that passes, and that fails without lag compensation.
+func TestSkills(t *testing.T) {
+	t.Setenv("GOPROXY", "off")
+	dir := filepath.Join(t.TempDir(), "mygame")
+	require.NoError(t, run([]string{dir}, io.Discard))
+	shot, test := code(t, "shot.md"), code(t, "test.md")
+	require.Len(t, shot, 5)
+	require.Len(t, test, 2)
+	file := filepath.Join(dir, "game.go")
+	b, err := os.ReadFile(file)
+	require.NoError(t, err)
+	game := string(b)
+	put(t, &game, "", "\tX, Y float32 `net:\"min=-1,max=1,step=0.0078125\"`\n", "\tAim float32 `net:\"angle,bits=12,press\"`\n\tFire bool `net:\"oneshot\"`\n")
+	put(t, &game, shot[0], "type Game struct {", "")
+	put(t, &game, "", "\tPlayer ecs.Prefab\n", "\tGun ecs.Component[Gun]\n\tHealth ecs.Component[Health]\n\tShot foretick.Event[Shot]\n\tBang func()\n\talive *ecs.Query\n")
+	put(t, &game, shot[1], "\tp.Prefab(&g.Player, \"player\", &g.Pos, &g.Move)\n", shot[2])
+	game = strings.Replace(game, "&g.Pos, &g.Move)\n", "&g.Pos, &g.Move, &g.Gun, &g.Health)\n", 1)
+	put(t, &game, "", "\t\"github.com/foretick/foretick/ecs\"\n", "\t\"github.com/foretick/foretick/lagcomp\"\n")
+	require.NoError(t, os.WriteFile(file, []byte(game+shot[3]+shot[4]), 0o600))
+	tests := "package mygame\n\nimport (\n\t\"math\"\n\t\"testing\"\n\t\"time\"\n\n\t\"" + library + "\"\n\t\"" + library +
+		"/prediction\"\n\t\"" + library + "/simtest\"\n\t\"" + library + "/transport/sim\"\n)\n\n" + test[0] + test[1]
+	file = filepath.Join(dir, "game_test.go")
+	require.NoError(t, os.WriteFile(file, []byte(tests), 0o600))
+	runIn(t, dir, "go", "vet", "./...")
+	runIn(t, dir, "go", "test", "-run", "Sync|Hits", ".")
+
+	put(t, &tests, "", "Protocol: server.Protocol()", ", NoLagCompensation: true")
+	require.NoError(t, os.WriteFile(file, []byte(tests), 0o600))
+	out, err := command(dir, "go", "test", "-run", "Hits", ".").CombinedOutput()
+	require.Error(t, err, "%s", out)
+	require.Contains(t, string(out), "shots made")
+}
