@@ -42,6 +42,40 @@ func TestReadmeBuilds(t *testing.T) {
 	cmd.Dir = root
 	out, err := cmd.CombinedOutput()
 	require.NoError(t, err, "the README's code:\n%s\n%s", src, out)
+	vetForBrowsers(t, name)
+}
+
+// vetForBrowsers typechecks a file as a browser's program.
+func vetForBrowsers(t *testing.T, file string) {
+	t.Helper()
+	cmd := exec.Command("go", "vet", file) //nolint:noctx,gosec // the test's own time is the limit
+	cmd.Dir, cmd.Env = repository(t), append(os.Environ(), "GOOS=js", "GOARCH=wasm", "CGO_ENABLED=0")
+	out, err := cmd.CombinedOutput()
+	require.NoError(t, err, "%s for browsers:\n%s", file, out)
+}
+
+// TestReadmeTransports: examples/hello builds for browsers as it is, and with the
+// README's line for each other transport that browsers have or that shared code names.
+func TestReadmeTransports(t *testing.T) {
+	hello := document(t, "examples/hello/main.go")
+	rows := regexp.MustCompile("(?m)^\\| (\\w+).* \\| `(\\w+\\.Listen\\(.*\\))` \\| `(\\w+\\.Dial\\(.*\\))` \\|$").FindAllStringSubmatch(document(t, "README.md"), -1)
+	seen := map[string]bool{}
+	for _, row := range rows {
+		seen[row[1]] = true
+		if row[1] == "DTLS" { // needs a certificate, which the example does not have
+			continue
+		}
+		of, _, _ := strings.Cut(row[2], ".")
+		src := strings.Replace(hello, "udp.Listen(addr, udp.Config{})", row[2], 1)
+		src = strings.Replace(src, "udp.Dial(addr, udp.Config{})", row[3], 1)
+		src = strings.Replace(src, "/transport/udp\"", "/transport/"+of+"\"", 1)
+		require.Contains(t, src, row[2])
+		require.Contains(t, src, row[3])
+		name := filepath.Join(t.TempDir(), "main.go")
+		require.NoError(t, os.WriteFile(name, []byte(src), 0o600))
+		vetForBrowsers(t, name)
+	}
+	require.Equal(t, map[string]bool{"UDP": true, "DTLS": true, "WebSocket": true}, seen, "where is the table?")
 }
 
 // TestDocumentsLinks: what a document links to in this repository is there.
@@ -50,7 +84,7 @@ func TestDocumentsLinks(t *testing.T) {
 	link := regexp.MustCompile(`\]\(([^)#\s]+)(#[^)]*)?\)`)
 	n := 0
 	walk(t, func(name string) {
-		if !strings.HasSuffix(name, ".md") {
+		if !strings.HasSuffix(name, ".md") && name != "llms.txt" {
 			return
 		}
 		for _, m := range link.FindAllStringSubmatch(document(t, name), -1) {
