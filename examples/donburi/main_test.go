@@ -1,0 +1,73 @@
+package main
+
+import (
+	"bytes"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/prediction"
+	"github.com/foretick/foretick/simtest"
+)
+
+// TestSeeds: the game's own code is never the cause of a correction, and all screens end as the
+// server has it.
+func TestSeeds(t *testing.T) {
+	var all foretick.ClientStats
+	found := 0
+	for seed := range uint64(20) {
+		drawn := 0
+		r, err := play(options{rtt: 100 * time.Millisecond, loss: 0.02, seconds: 10, seed: seed + 1, watch: func(g *Game, v foretick.View) {
+			if v.State == foretick.Playing {
+				g.picture(v)
+				drawn = g.own.Len()
+			}
+		}})
+		require.NoError(t, err)
+		require.Len(t, r.audits, players)
+		for _, a := range r.audits {
+			require.Equal(t, players+coins, a.Entities, "seed %d", seed+1)
+			require.Zero(t, a.Differences, "seed %d: %s", seed+1, a.First)
+		}
+		require.Equal(t, players+coins, drawn, "donburi entities of balls are gone")
+		found += r.coins
+		simtest.AddStats(&all, &r.stats)
+	}
+	t.Logf("%d mispredictions in %d ticks compared: %v; %d ticks run again, %d coins", all.Mispredictions, all.Compared, all.ByCause, all.Resimulated, found)
+	require.Greater(t, all.ByCause[prediction.ServerEffect], uint64(20), "nobody was hit")
+	require.Greater(t, all.Resimulated, uint64(200))
+	require.Zero(t, all.ByCause[prediction.Code])
+	require.Greater(t, found, 40)
+}
+
+func newPlayer() simtest.Player {
+	g := &Game{}
+	p := g.Protocol()
+	return simtest.Player{Protocol: p, Sample: foretick.Sample(&g.Pad, wander(1, 1)), Begin: g.Fill}
+}
+
+// TestSync: the game's systems give the same result on both ends, and in a replay.
+func TestSync(t *testing.T) {
+	simtest.SyncTest(t, newPlayer, simtest.SyncConfig{Players: 4, Ticks: 240})
+}
+
+func TestRun(t *testing.T) {
+	var out, errs bytes.Buffer
+	require.Zero(t, run([]string{"-rtt", "50ms", "-seconds", "5"}, &out, &errs))
+	for _, said := range []string{"mispredictions", "code 0", "coins were collected", "12 entities like the server, with 0 differences"} {
+		require.Contains(t, out.String(), said)
+	}
+	require.Empty(t, errs.String())
+	out.Reset()
+	require.Zero(t, run([]string{"-seconds", "1", "-watch"}, &out, &errs))
+	require.Contains(t, out.String(), "$")
+	require.Contains(t, out.String(), "#")
+	require.Zero(t, run([]string{"-help"}, &out, &errs))
+	for _, bad := range [][]string{{"-seconds", "0"}, {"-rtt", "1h"}, {"-loss", "2"}, {"-what"}} {
+		errs.Reset()
+		require.Equal(t, 2, run(bad, &out, &errs))
+		require.NotEmpty(t, errs.String())
+	}
+}

@@ -1,0 +1,48 @@
+package main
+
+import (
+	"math"
+	"math/rand/v2"
+
+	"github.com/foretick/foretick"
+)
+
+// bot drives a car from crate to crate. It knows only what is on its screen.
+type bot struct {
+	*Game
+	rand   *rand.Rand
+	target uint32
+	until  foretick.Tick // when to choose another crate
+	moved  foretick.Tick // when the car last moved
+	back   foretick.Tick // when to stop backing out
+}
+
+func newBot(g *Game, seed, n uint64) *bot { return &bot{Game: g, rand: rand.New(rand.NewPCG(seed, n))} }
+
+func (b *bot) steer(v foretick.View) (c Command) {
+	if v.Tick > b.until {
+		b.until, b.target = v.Tick+60+b.rand.Uint32N(90), 1000+b.rand.Uint32N(crates)
+	}
+	var me, goal Body
+	for _, rows := range b.bodies.All(v.World) {
+		for i, id := range b.ID.Slice(rows) {
+			switch {
+			case rows.Has(b.Drive.ID()) && rows.Owner() == v.Player:
+				me = b.Body.Slice(rows)[i]
+			case id.N == b.target:
+				goal = b.Body.Slice(rows)[i]
+			}
+		}
+	}
+	if math.Hypot(float64(me.VX), float64(me.VY)) > 1 {
+		b.moved = v.Tick
+	} else if v.Tick > b.moved+20 && v.Tick > b.back {
+		b.back, b.moved = v.Tick+20+b.rand.Uint32N(20), v.Tick+40
+	}
+	angle := math.Remainder(math.Atan2(float64(goal.Y-me.Y), float64(goal.X-me.X))-float64(me.Angle), 2*math.Pi)
+	c = Command{Wheel: float32(max(-1, min(angle*1.5, 1))), Throttle: 1 - float32(min(math.Abs(angle), 2))*0.35}
+	if v.Tick < b.back {
+		return Command{Wheel: -c.Wheel, Throttle: -1}
+	}
+	return c
+}

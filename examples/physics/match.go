@@ -1,0 +1,126 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/prediction"
+	"github.com/foretick/foretick/simtest"
+	"github.com/foretick/foretick/transport/sim"
+)
+
+// options are the command line.
+type options struct {
+	players int
+	rtt     time.Duration
+	loss    float64
+	seconds int
+	seed    uint64
+	watch   func(*Game, foretick.View) // of the first player's frames; nil: nobody watches
+}
+
+const rest = 6 * time.Second // until everything stands still
+
+// report is what came of a match.
+type report struct {
+	stats  foretick.ClientStats // of all clients
+	audits []simtest.AuditReport
+	shoved float32 // metres that the crates were moved, on the server
+}
+
+// play lets bots drive for some seconds of virtual time, and come to rest.
+func play(o options) (r report, err error) {
+	m, server := simtest.New(o.seed), &Game{}
+	srv, err := m.Serve(foretick.ServerConfig{Protocol: server.Protocol()})
+	if err != nil {
+		return r, err
+	}
+	server.Fill(srv)
+	end := time.Duration(o.seconds) * time.Second
+	link := sim.Link{Latency: o.rtt / 2, Loss: o.loss}
+	var clients []*foretick.Client
+	for i := range o.players {
+		g := &Game{}
+		b := newBot(g, o.seed, uint64(i))
+		cfg := foretick.ClientConfig{Protocol: g.Protocol()}
+		cfg.Sample = foretick.Sample(&g.Cmd, func(v foretick.View) (c Command) {
+			if m.Net.Now() < end {
+				c = b.steer(v)
+			}
+			return c
+		})
+		seat := simtest.Seat{Up: link, Down: link}
+		if i == 0 && o.watch != nil {
+			seat.After = func(v foretick.View) { o.watch(g, v) }
+		}
+		c, err := m.Join(cfg, seat)
+		if err != nil {
+			return r, err
+		}
+		clients = append(clients, c)
+	}
+	m.Run(end + rest)
+	for _, c := range clients {
+		st := c.Stats()
+		simtest.AddStats(&r.stats, &st)
+		r.audits = append(r.audits, m.Audit(c))
+	}
+	for _, rows := range server.bodies.All(srv.World()) {
+		if rows.Has(server.Drive.ID()) {
+			continue
+		}
+		for i, id := range server.ID.Slice(rows) {
+			b := server.Body.Slice(rows)[i]
+			n := id.N - 1000
+			x, y := b.X-(float32(n%5)*3-6), b.Y-(float32(n/5)*3-3)
+			r.shoved += max(x, -x) + max(y, -y)
+		}
+	}
+	return r, m.Err()
+}
+
+func (r *report) print(w io.Writer) {
+	say := func(format string, args ...any) { _, _ = fmt.Fprintf(w, format+"\n", args...) }
+	var causes []string
+	for c, n := range r.stats.ByCause {
+		causes = append(causes, fmt.Sprintf("%v %d", prediction.Cause(c), n))
+	}
+	say("%d mispredictions in %d ticks compared: %s", r.stats.Mispredictions, r.stats.Compared, strings.Join(causes, ", "))
+	say("%d of %d ticks were shown wrongly at first", r.stats.MispredictedTicks, r.stats.PredictedTicks)
+	say("%d of %d predicted states of other cars were wrong, in any field by any step", r.stats.RemoteMispredicted, r.stats.RemotePredicted)
+	say("%d ticks were run again", r.stats.Resimulated)
+	for i, a := range r.audits {
+		say("at rest player %d has %d bodies like the server, with %d differences", i+1, a.Entities, a.Differences)
+	}
+}
+
+// picture draws a screen as text.
+func (g *Game) picture(v foretick.View) string {
+	const wide, high = 2 * halfLength * 2, 2 * halfWidth
+	var field [high + 1][wide + 1]byte
+	for y := range field {
+		for x := range field[y] {
+			field[y][x] = ' '
+		}
+	}
+	for _, rows := range g.bodies.All(v.World) {
+		for i, b := range g.Body.Slice(rows) {
+			sign := byte('#')
+			if rows.Has(g.Drive.ID()) {
+				sign = '0' + byte(g.ID.Slice(rows)[i].N%10)
+			}
+			x, y := int((b.X+halfLength)*2), int(halfWidth-b.Y)
+			if x >= 0 && x <= wide && y >= 0 && y <= high {
+				field[y][x] = sign
+			}
+		}
+	}
+	var out strings.Builder
+	for _, line := range field {
+		out.WriteString("|" + string(line[:]) + "|\n")
+	}
+	return out.String()
+}
