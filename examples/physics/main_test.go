@@ -84,7 +84,7 @@ func TestFrame(t *testing.T) {
 func TestRun(t *testing.T) {
 	var out, errs bytes.Buffer
 	require.Zero(t, run([]string{"-rtt", "50ms", "-seconds", "5"}, &out, &errs))
-	for _, said := range []string{"mispredictions", "predicted states of other cars", "were run again", "19 bodies like the server, with 0 differences"} {
+	for _, said := range []string{"mispredictions", "predicted states of other cars", "were run again", "other cars", "19 bodies like the server, with 0 differences"} {
 		require.Contains(t, out.String(), said)
 	}
 	require.Empty(t, errs.String())

@@ -29,12 +29,14 @@ type report struct {
 	stats  foretick.ClientStats // of all clients
 	audits []simtest.AuditReport
 	shoved float32 // metres that the crates were moved, on the server
+	offset offset
 }
 
 // play lets bots drive for some seconds of virtual time, and come to rest.
 func play(o options) (r report, err error) {
 	m, server := simtest.New(o.seed), &Game{}
-	srv, err := m.Serve(foretick.ServerConfig{Protocol: server.Protocol()})
+	r.offset.was = map[moment]place{}
+	srv, err := m.Serve(foretick.ServerConfig{Protocol: server.Protocol(), OnTick: func(f *foretick.Frame) { r.offset.note(server, f) }})
 	if err != nil {
 		return r, err
 	}
@@ -52,10 +54,14 @@ func play(o options) (r report, err error) {
 			}
 			return c
 		})
-		seat := simtest.Seat{Up: link, Down: link}
-		if i == 0 && o.watch != nil {
-			seat.After = func(v foretick.View) { o.watch(g, v) }
-		}
+		seat := simtest.Seat{Up: link, Down: link, After: func(v foretick.View) {
+			if m.Net.Now() < end {
+				r.offset.look(g, v)
+			}
+			if i == 0 && o.watch != nil {
+				o.watch(g, v)
+			}
+		}}
 		c, err := m.Join(cfg, seat)
 		if err != nil {
 			return r, err
@@ -92,6 +98,7 @@ func (r *report) print(w io.Writer) {
 	say("%d of %d ticks were shown wrongly at first", r.stats.MispredictedTicks, r.stats.PredictedTicks)
 	say("%d of %d predicted states of other cars were wrong, in any field by any step", r.stats.RemoteMispredicted, r.stats.RemotePredicted)
 	say("%d ticks were run again", r.stats.Resimulated)
+	r.offset.print(w)
 	for i, a := range r.audits {
 		say("at rest player %d has %d bodies like the server, with %d differences", i+1, a.Entities, a.Differences)
 	}

@@ -1,0 +1,136 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"strings"
+	"time"
+
+	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/prediction"
+	"github.com/foretick/foretick/simtest"
+	"github.com/foretick/foretick/transport/sim"
+)
+
+// options are the command line.
+type options struct {
+	players int
+	rtt     time.Duration
+	loss    float64
+	seconds int
+	seed    uint64
+	watch   func(*Game, foretick.View) // of the first player's frames; nil: nobody watches
+}
+
+const rest = 6 * time.Second // until everybody stands, or rides the lift
+
+// report is what came of a match.
+type report struct {
+	stats   foretick.ClientStats // of all clients
+	highest float32              // that a jumper came, in tiles
+	rode    int                  // ticks in which a jumper stood on the lift
+}
+
+// hop presses what a player might.
+func hop(seed, n uint64) func(foretick.View) Command {
+	luck, until, held := rand.New(rand.NewPCG(seed, n)), foretick.Tick(0), Command{}
+	return func(v foretick.View) Command {
+		held.Jump = luck.IntN(12) == 0
+		if v.Tick >= until {
+			until = v.Tick + 10 + luck.Uint32N(40)
+			held.X = float32(luck.IntN(3) - 1)
+		}
+		return held
+	}
+}
+
+// play lets bots play for some seconds of virtual time.
+func play(o options) (r report, err error) {
+	m, server := simtest.New(o.seed), &Game{}
+	_, err = m.Serve(foretick.ServerConfig{Protocol: server.Protocol(), OnTick: func(f *foretick.Frame) {
+		for _, rows := range server.bodies.All(f.World) {
+			for _, b := range server.Body.Slice(rows) {
+				r.highest = max(r.highest, b.Y)
+				if above := b.Y - height/2 - liftAt(f.Tick) - 0.3; b.X > liftX-2 && b.X < liftX+2 && max(above, -above) < 0.05 {
+					r.rode++
+				}
+			}
+		}
+	}})
+	if err != nil {
+		return r, err
+	}
+	end := time.Duration(o.seconds) * time.Second
+	link := sim.Link{Latency: o.rtt / 2, Loss: o.loss}
+	var clients []*foretick.Client
+	for i := range o.players {
+		g, press := &Game{}, hop(o.seed, uint64(i))
+		cfg := foretick.ClientConfig{Protocol: g.Protocol()}
+		cfg.Sample = foretick.Sample(&g.Cmd, func(v foretick.View) (c Command) {
+			if m.Net.Now() < end {
+				c = press(v)
+			}
+			return c
+		})
+		seat := simtest.Seat{Up: link, Down: link}
+		if i == 0 && o.watch != nil {
+			seat.After = func(v foretick.View) { o.watch(g, v) }
+		}
+		c, err := m.Join(cfg, seat)
+		if err != nil {
+			return r, err
+		}
+		clients = append(clients, c)
+	}
+	m.Run(end + rest)
+	for _, c := range clients {
+		st := c.Stats()
+		simtest.AddStats(&r.stats, &st)
+	}
+	return r, m.Err()
+}
+
+func (r *report) print(w io.Writer) {
+	say := func(format string, args ...any) { _, _ = fmt.Fprintf(w, format+"\n", args...) }
+	var causes []string
+	for c, n := range r.stats.ByCause {
+		causes = append(causes, fmt.Sprintf("%v %d", prediction.Cause(c), n))
+	}
+	say("%d mispredictions in %d ticks compared: %s", r.stats.Mispredictions, r.stats.Compared, strings.Join(causes, ", "))
+	say("%d ticks were run again", r.stats.Resimulated)
+	say("the highest jumper came %.1f tiles up, and jumpers rode the lift for %d ticks", r.highest, r.rode)
+}
+
+// picture draws a screen as text.
+func (g *Game) picture(v foretick.View) string {
+	var field [high + 1][wide + 1]byte
+	for y := range field {
+		for x := range field[y] {
+			field[y][x] = ' '
+		}
+	}
+	g.lift.SetPosition(liftX, float64(liftAt(v.Tick)))
+	for _, s := range g.solids {
+		b := s.Bounds()
+		for y := max(int(b.Min.Y), 0); y <= min(int(b.Max.Y-0.1), high); y++ {
+			for x := max(int(b.Min.X), 0); x < min(int(b.Max.X), wide+1); x++ {
+				field[high-y][x] = '='
+			}
+		}
+	}
+	for _, rows := range g.bodies.All(v.World) {
+		for _, b := range g.Body.Slice(rows) {
+			sign := byte('o')
+			if rows.Owner() == v.Player {
+				sign = '@'
+			}
+			field[high-min(max(int(b.Y), 0), high)][min(max(int(b.X), 0), wide)] = sign
+		}
+	}
+	var out strings.Builder
+	for _, line := range field {
+		out.WriteString("|" + string(line[:]) + "|\n")
+	}
+	return out.String()
+}
