@@ -26,8 +26,9 @@ type Client struct {
 	time  netcode.Time // of the Step that runs
 }
 
-// NewClient makes a client that greets the server with its first Steps. The
-// error lists every fault of the configuration and the protocol.
+// NewClient makes a client that greets the server with its first Steps. The error lists
+// every fault of the configuration and the protocol. On an error the Transport stays the
+// caller's: close it.
 func NewClient(cfg ClientConfig) (*Client, error) {
 	if err := cfg.check(); err != nil {
 		return nil, err

@@ -13,10 +13,10 @@ import (
 type Hit struct {
 	// Entity is the entity that was hit, as a handle of the frame's world.
 	Entity ecs.Entity
-	// Held is set on a client only. For lack of bandwidth, a snapshot that the rendered
-	// frame rests on had left the target out, so it was drawn with older or later values,
-	// perhaps beyond its newest one. The server judges it between the values that this
-	// client had, but may differ by one of them.
+	// Held is set on a client only. It says that the target was drawn from older or later
+	// values, perhaps beyond its newest one, because a snapshot for the rendered frame had
+	// no room for it. The server judges the shot between the values that this client had,
+	// but may use one value more or less.
 	Held bool
 	lagcomp.Hit
 }

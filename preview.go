@@ -161,7 +161,8 @@ func (p *Preview) Edit(fn func(f *Frame)) {
 	p.canvas.record(p.server.sim.frame.Tick)
 }
 
-// Close ends the match: OnLeave runs for the player. After it Step does nothing.
+// Close ends the match: OnLeave runs for the player. After it Step does nothing. A second
+// Close returns [transport.ErrClosed].
 func (p *Preview) Close() error {
 	p.canvas.undraw()
 	err := p.server.Close("")

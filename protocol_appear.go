@@ -15,7 +15,9 @@ type appearance struct {
 	fn       func(*Frame, ecs.Entity)
 }
 
-// OfPrefab matches the entities of one prefab, in [Protocol.OnAppear] and OnVanish.
+// OfPrefab matches the entities of one prefab, in [Protocol.OnAppear] and
+// [Protocol.OnVanish] only: [ecs.NewQuery] and [ecs.NewWatch] panic with it. Give them a
+// component that only the prefab has.
 func OfPrefab(k *ecs.Prefab) ecs.Term { return prefabTerm{ecs.With(), k} }
 
 type prefabTerm struct {

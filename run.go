@@ -50,9 +50,9 @@ func (s *Server) Run(ctx context.Context) error {
 }
 
 // Run calls Step at a fixed interval (for example time.Second/60) and passes each View to
-// draw, which may be nil. It is for clients without a screen. When the context ends, Run
-// closes the client and returns the context's error. When the connection ends, it returns
-// the reason ([View].Err).
+// draw, which may be nil. It returns an error if interval is not positive. It is for
+// clients without a screen. When the context ends, Run closes the client and returns the
+// context's error. When the connection ends, it returns the reason ([View].Err).
 func (c *Client) Run(ctx context.Context, interval time.Duration, draw func(View)) error {
 	if ctx == nil {
 		return errors.New("foretick: Client.Run is given a nil context: pass context.Background()")

@@ -10,8 +10,9 @@ type Access struct {
 	names []string
 }
 
-// Term is an argument of [NewQuery]: an [Access], as [With], [Without], [Read] and the other
-// functions of this package return it, or what foretick.OfPrefab returns.
+// Term is an argument of [NewQuery] and [NewWatch]: an [Access], as [With],
+// [Without], [Read] and the other functions of this package return it. The Term that
+// foretick.OfPrefab returns is for Protocol.OnAppear and OnVanish only.
 type Term interface{ access() Access }
 
 func (a Access) access() Access { return a }

@@ -47,6 +47,7 @@ func TestMisuseIsNamed(t *testing.T) {
 		{"default of a nil prefab", func() error { return ecs.SetDefault(g.types, nil, &g.pos, Position{}) }, "RegisterPrefab first"},
 		{"default of a nil component", func() error { return ecs.SetDefault(g.types, &g.rock, none, Position{}) }, "nil handle"},
 		{"query of nil types' term", func() error { ecs.NewQuery(g.types, nil); return nil }, "nil term"},
+		{"query of another package's term", func() error { ecs.NewQuery(g.types, wrappedTerm{ecs.With()}); return nil }, "wrappedTerm"},
 		{"query of a nil handle", func() error { ecs.NewQuery(g.types, ecs.With(nil)); return nil }, "nil handle"},
 		{"watch of a nil pointer", func() error { ecs.NewWatch(g.types, ecs.With(none)); return nil }, "nil handle"},
 		{"world of nil types", func() error { ecs.NewWorld(nil, ecs.WorldConfig{}); return nil }, "NewTypes"},
@@ -221,3 +222,7 @@ func TestManagedEntities(t *testing.T) {
 	w.Manager().ReleaseOwner(3)
 	require.False(t, w.Alive(e) || w.Alive(free))
 }
+
+// wrappedTerm is a term such as foretick.OfPrefab returns: without its prefab it would match
+// every entity.
+type wrappedTerm struct{ ecs.Term }

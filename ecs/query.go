@@ -20,8 +20,8 @@ type Query struct {
 }
 
 // NewQuery returns a query that matches rows with all of the terms. It ignores
-// stages, tags and the like. It panics with [UsageError] when a component is
-// not registered with t.
+// stages, tags and the like. It panics with [UsageError] when a component is not
+// registered with t, and for a term of foretick.OfPrefab.
 func NewQuery(t *Types, terms ...Term) *Query {
 	q, err := newQuery(t, terms)
 	if err != nil {
@@ -35,6 +35,9 @@ func newQuery(t *Types, terms []Term) (*Query, error) {
 	for _, term := range terms {
 		if term == nil {
 			return nil, errors.New("a nil term: use With, Without or Optional")
+		}
+		if _, ours := term.(Access); !ours {
+			return nil, fmt.Errorf("a %T, which is for OnAppear and OnVanish alone: use With, Without or Optional", term)
 		}
 		a := term.access()
 		var into *Mask

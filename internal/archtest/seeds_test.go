@@ -50,6 +50,53 @@ func TestSeeds(t *testing.T) {
 	}
 }
 
+// TestSeedsNameTheirPlaces: each name in the column "where" of docs/SEEDS.md is declared, and
+// each file exists.
+func TestSeedsNameTheirPlaces(t *testing.T) {
+	declared, files := map[string]bool{}, map[string]bool{}
+	walk(t, func(name string) {
+		if !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") {
+			return
+		}
+		files[filepath.ToSlash(name)], files[filepath.Base(name)] = true, true
+		f, err := parser.ParseFile(token.NewFileSet(), filepath.Join(repository(t), name), nil, parser.SkipObjectResolution)
+		require.NoError(t, err)
+		ast.Inspect(f, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.FuncDecl:
+				declared[n.Name.Name] = true
+				return false
+			case *ast.TypeSpec:
+				declared[n.Name.Name] = true
+			case *ast.ValueSpec:
+				for _, id := range n.Names {
+					declared[id.Name] = true
+				}
+			case *ast.Field:
+				for _, id := range n.Names {
+					declared[id.Name] = true
+				}
+			}
+			return true
+		})
+	})
+	row := regexp.MustCompile(`(?m)^\| (\d+) \|[^|\n]*\|[^|\n]*\| ([^|\n]*) \|[^|\n]*\|$`)
+	quoted, exported := regexp.MustCompile("`([^`]*)`"), regexp.MustCompile(`\b[A-Z]\w*`)
+	rows := row.FindAllStringSubmatch(document(t, "docs/SEEDS.md"), -1)
+	require.Len(t, rows, 105)
+	for _, m := range rows {
+		for _, q := range quoted.FindAllStringSubmatch(m[2], -1) {
+			if strings.HasSuffix(q[1], ".go") {
+				require.True(t, files[q[1]], "row %s names the file %s", m[1], q[1])
+				continue
+			}
+			for _, name := range exported.FindAllString(q[1], -1) {
+				require.True(t, declared[name] || strings.HasPrefix(name, "Test"), "row %s names %s, which is declared nowhere: %s", m[1], name, q[1])
+			}
+		}
+	}
+}
+
 // skips reports whether a function calls Skip, Skipf or SkipNow.
 func skips(fn *ast.FuncDecl) (found bool) {
 	ast.Inspect(fn, func(n ast.Node) bool {
