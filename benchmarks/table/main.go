@@ -41,21 +41,20 @@ func main() {
 func render(rounds int) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n\n", begin)
-	fmt.Fprintf(&b, `## ECS beside others
+	fmt.Fprintf(&b, `## ECS compared with others
 
-Time over that of plain Go doing the same (its own time in ns is in the third
-column), median of %d interleaved rounds in one process: %s, %s/%s,
-%d CPUs, shared with other work. Less is better; – is what a library has nothing
-for. Each is used in its fastest way: ark v0.8.1 by whole tables and a registered
+Time relative to plain Go that does the same work; its own time in ns is in the third
+column. Each figure is the median of %d interleaved rounds in one process: %s, %s/%s,
+%d CPUs, shared with other work. Less is better. A – means that the library cannot do it.
+Each library is used in its fastest way: ark v0.8.1 by whole tables and a registered
 filter, donburi v1.15.7 by a query that is made once.
 
-Transfer is from owner to owner; in ark to another relation target, in donburi
-from tag to tag. Neither of them saves a world: "same entities" is a copy of the
-components by hand, without handles; "all entities replaced" is, in ark, a copy of
-the components and a dump of the entities, which Reset, LoadEntities and an Add
-for each entity bring back, in an order that need not be the old one. Our save and
-restore are the same two calls in both cases, and hold handles, order, free lists
-and singletons.
+Transfer moves entities from owner to owner; in ark to another relation target, in
+donburi from tag to tag. Neither of these two saves a world. So "same entities" is a copy
+of the components by hand, without handles. "All entities replaced" is, in ark, a copy of
+the components and a dump of the entities: Reset, LoadEntities and an Add for each entity
+bring them back, perhaps in another order. In foretick, save and restore are the same two
+calls in both cases, and keep handles, order, free lists and singletons.
 
 `, max(rounds, benchmarks.Rounds), runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.NumCPU())
 	b.WriteString("| work | baseline | ns |")
