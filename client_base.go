@@ -45,8 +45,8 @@ type View struct {
 	// World holds the values that are shown.
 	World *ecs.World
 	// Player is the local player; [ecs.Nobody] before state Syncing. Its entities in World
-	// are those with this owner: find them with [ecs.Query.Owned], or compare
-	// [ecs.Rows.Owner]. For an observer it is the player whose view it was granted, or
+	// are those with this owner: find its one body with [ecs.Query.FirstOwned], all with
+	// [ecs.Query.Owned], or compare [ecs.Rows.Owner]. For an observer it is the player whose view it was granted, or
 	// Nobody.
 	Player PlayerID
 	// Tick is the newest predicted tick. Fraction is the position of the rendered frame

@@ -120,8 +120,8 @@ type ClientConfig struct {
 	// Timeout is the silence of the server after which the client disconnects, 100 ms to 24
 	// h. 0 means 5 s; negative is an error.
 	Timeout time.Duration
-	// SendRate is the most bytes a second that the client sends. 0 means 32 000; negative
-	// is an error. At most 2³⁰.
+	// SendRate is the most bytes a second that the client sends: a bandwidth, not a number
+	// of packets. 0 means 32 000; negative is an error. At most 2³⁰.
 	SendRate int
 	// Tags are tags that the game defines: the client runs the systems that have them,
 	// besides those without tags. A tag that no system has is an error. Default: none.

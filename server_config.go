@@ -47,7 +47,7 @@ type ServerConfig struct {
 	// tick rate. 0 means one a tick. Negative is an error.
 	SnapshotRate int
 	// SendRate limits the data sent to one client, in bytes a second of the transport's
-	// payload. 0 means 32 000. Negative is an error. At most 2³⁰.
+	// payload: a bandwidth, not a number of packets. 0 means 32 000. Negative is an error. At most 2³⁰.
 	SendRate int
 	// Timeout is the silence after which a client is disconnected. 0 means 5 s. Negative
 	// is an error. 100 ms to 24 h.

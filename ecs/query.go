@@ -13,7 +13,7 @@ import (
 // since the last use.
 type Query struct {
 	types    *Types
-	index    uint32
+	index    uint32 // from 1
 	with     Mask
 	without  Mask
 	optional Mask
@@ -31,7 +31,7 @@ func NewQuery(t *Types, terms ...Term) *Query {
 }
 
 func newQuery(t *Types, terms []Term) (*Query, error) {
-	q := &Query{types: t, index: t.queries.Add(1) - 1}
+	q := &Query{types: t, index: t.queries.Add(1)}
 	for _, term := range terms {
 		if term == nil {
 			return nil, errors.New("a nil term: use With, Without or Optional")
@@ -67,7 +67,25 @@ func newQuery(t *Types, terms []Term) (*Query, error) {
 }
 
 // With returns the set of components that every row has.
-func (q *Query) With() Mask { return q.with }
+func (q *Query) With() Mask {
+	q.made()
+	return q.with
+}
+
+// made panics for a query that NewQuery did not return.
+func (q *Query) made() {
+	if q == nil || q.types == nil {
+		misuse("a query is nil or zero: make it with NewQuery(types, terms...) where the game declares its components, and keep the pointer")
+	}
+}
+
+// check panics for a query that is not for the world.
+func (q *Query) check(w *World) {
+	q.made()
+	if q.types != w.types {
+		misuse("query of other Types than the world's: make one with NewQuery for each end's Types")
+	}
+}
 
 func (q *Query) matches(m Mask) bool { return m.Contains(q.with) && !m.Overlaps(q.without) }
 
@@ -91,7 +109,7 @@ type ownedCache struct {
 // component set, then by owner. Tables without rows are left out. The slice is
 // valid until the next structural change; do not write to it.
 func (q *Query) All(w *World) []Rows {
-	if int(q.index) < len(w.caches) {
+	if q != nil && q.types == w.types && int(q.index) < len(w.caches) {
 		if c := w.caches[q.index]; c != nil && c.at == w.changed {
 			return c.rows
 		}
@@ -100,9 +118,6 @@ func (q *Query) All(w *World) []Rows {
 }
 
 func (q *Query) cache(w *World) *queryCache {
-	if q.types != w.types {
-		misuse("query of other Types than the world's")
-	}
 	for int(q.index) >= len(w.caches) {
 		w.caches = append(w.caches, nil)
 	}
@@ -115,8 +130,9 @@ func (q *Query) cache(w *World) *queryCache {
 }
 
 func (q *Query) refresh(w *World) *queryCache {
+	q.check(w)
 	var c *queryCache
-	if q.types == w.types && w.parallel {
+	if w.parallel {
 		c = &queryCache{} // while systems run in parallel, nothing is cached
 	} else {
 		c = q.cache(w)
@@ -149,11 +165,23 @@ func appendRows(rows []Rows, tables []*table) []Rows {
 // owner that never had entities. Rows of other owners cost nothing. The slice
 // is valid until the next structural change; do not write to it.
 func (q *Query) Owned(w *World, o Owner) []Rows {
+	if q == nil || q.types != w.types {
+		q.check(w)
+	}
 	p := w.findPart(o)
 	if p == nil {
 		return nil
 	}
 	return q.ownedBy(w, p)
+}
+
+// FirstOwned returns the first entity of Owned, [None] if there is none. It is enough where
+// an owner has one such entity at most: the body of a player, for example.
+func (q *Query) FirstOwned(w *World, o Owner) Entity {
+	for _, rows := range q.Owned(w, o) {
+		return rows.Entity(0)
+	}
+	return None
 }
 
 func (q *Query) ownedBy(w *World, p *part) []Rows {
@@ -173,9 +201,6 @@ func (q *Query) cached(p *part) []Rows {
 }
 
 func (q *Query) refreshOwned(w *World, p *part) []Rows {
-	if q.types != w.types {
-		misuse("query of other Types than the world's")
-	}
 	oc := &ownedCache{} // as in refresh
 	if !w.parallel {
 		for int(q.index) >= len(p.caches) {

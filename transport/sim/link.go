@@ -3,7 +3,6 @@ package sim
 import (
 	"errors"
 	"fmt"
-	"sort"
 	"strings"
 	"time"
 )
@@ -72,20 +71,29 @@ var (
 		Duplicate: 0.10, Reorder: 0.10, Corrupt: 0.01, Outage: 2 * time.Second, OutageEvery: 20 * time.Second}
 )
 
-// Preset returns the link with this name: perfect, lan, wifi, lte, train, satellite or hell. For another
-// name, the error lists them.
+var presets = []struct {
+	name string
+	link Link
+}{{"perfect", Link{}}, {"lan", LAN}, {"wifi", WiFi}, {"lte", LTE}, {"train", Train}, {"satellite", Satellite}, {"hell", Hell}}
+
+// Presets returns the names of all presets, the best link first: for a menu or a flag's help.
+func Presets() []string {
+	names := make([]string, len(presets))
+	for i := range presets {
+		names[i] = presets[i].name
+	}
+	return names
+}
+
+// Preset returns the link with this name: perfect, lan, wifi, lte, train, satellite or hell, in upper or
+// lower case. For another name, the error lists them.
 func Preset(name string) (Link, error) {
-	presets := map[string]Link{"perfect": {}, "lan": LAN, "wifi": WiFi, "lte": LTE, "train": Train,
-		"satellite": Satellite, "hell": Hell}
-	if l, ok := presets[strings.ToLower(name)]; ok {
-		return l, nil
+	for i := range presets {
+		if strings.EqualFold(presets[i].name, name) {
+			return presets[i].link, nil
+		}
 	}
-	names := make([]string, 0, len(presets))
-	for n := range presets {
-		names = append(names, n)
-	}
-	sort.Strings(names)
-	return Link{}, fmt.Errorf("sim: unknown link %q: use one of %s", name, strings.Join(names, ", "))
+	return Link{}, fmt.Errorf("sim: unknown link %q: use one of %s", name, strings.Join(Presets(), ", "))
 }
 
 // Validate returns an error that names every field out of range, or nil.

@@ -237,6 +237,12 @@ func TestValidate(t *testing.T) {
 	l, err := sim.Preset("WiFi")
 	require.NoError(t, err)
 	assert.Equal(t, sim.WiFi, l)
+	for _, name := range sim.Presets() {
+		_, err = sim.Preset(name)
+		require.NoError(t, err)
+	}
+	require.Equal(t, "perfect", sim.Presets()[0])
+	require.Len(t, sim.Presets(), 7)
 	_, err = sim.Preset("string")
 	assert.ErrorContains(t, err, "satellite")
 }
