@@ -82,8 +82,9 @@ func (b *Bridge[E]) Own(f *foretick.Frame, e ecs.Entity) (own E, ok bool) {
 	if f.World != b.world {
 		return own, false
 	}
-	s, at, known := b.pairs.running, uint32(0), false
-	if at, known = b.pairs.find(e); known && (s == nil || b.pairs.slots[at].stamp == b.pairs.stamp) {
+	s := b.pairs.running
+	at, known := b.pairs.find(e)
+	if known && (s == nil || b.pairs.slots[at].stamp == b.pairs.stamp) {
 		return b.pairs.slots[at].own, true
 	}
 	if s == nil || !f.World.Alive(e) {

@@ -16,7 +16,6 @@ type tale struct {
 	server  []uint64
 	screens []uint64
 	stats   foretick.ClientStats
-	audits  int
 }
 
 // play plays a match of either version. screen checks a client's own entities on each frame.

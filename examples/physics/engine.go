@@ -94,7 +94,7 @@ func (e *engine) put(bodies []solid) {
 	}
 	for k, slots := range e.slots { // those that this tick does not have touch nothing
 		for i, b := range slots[e.used[k]:] {
-			b.SetPosition(cp.Vector{X: 1000 + 10*float64(i), Y: 1000 * float64(k+1)})
+			b.SetPosition(cp.Vector{X: float64(1000 + 10*i), Y: float64(1000 * (k + 1))})
 			b.SetAngle(0)
 			b.SetVelocity(0, 0)
 			b.SetAngularVelocity(0)

@@ -137,7 +137,7 @@ func (g *Game) step(f *foretick.Frame, _ ecs.Rows) {
 // rub slows bodies down on the ground, until they stop.
 func (b *Body) rub(k kind, dt float32) {
 	if k == crate {
-		b.VX, b.VY, b.Spin = float32(b.VX*(1-2*dt)), float32(b.VY*(1-2*dt)), float32(b.Spin*(1-3*dt))
+		b.VX, b.VY, b.Spin = float32(b.VX*(1-float32(2*dt))), float32(b.VY*(1-float32(2*dt))), float32(b.Spin*(1-float32(3*dt)))
 	}
 	if max(b.VX, -b.VX, b.VY, -b.VY, b.Spin, -b.Spin) < slow {
 		b.VX, b.VY, b.Spin = 0, 0, 0
