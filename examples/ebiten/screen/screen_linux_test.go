@@ -198,3 +198,34 @@ func TestNewWindow(t *testing.T) {
 		<-ended
 	}
 }
+
+// The ported game of the guide hosts a match, joins it in two windows, and stays open.
+func TestPortedWindows(t *testing.T) {
+	bin := filepath.Join(t.TempDir(), "ported")
+	if out, err := exec.Command("go", "build", "-o", bin, "../porting/window").CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	env := append(os.Environ(), "DISPLAY="+display(t))
+	ended := make(chan string, 2)
+	for _, args := range [][]string{{"-serve", "-join", "127.0.0.1:7793"}, {"-join", "127.0.0.1:7793"}} {
+		var said bytes.Buffer
+		window := exec.Command(bin, args...)
+		window.Env, window.Stdout, window.Stderr = env, &said, &said
+		if err := window.Start(); err != nil {
+			t.Fatal(err)
+		}
+		over := make(chan bool)
+		go func() {
+			_ = window.Wait()
+			ended <- said.String()
+			close(over)
+		}()
+		t.Cleanup(func() { _ = window.Process.Kill(); <-over })
+		time.Sleep(time.Second) // the first one hosts
+	}
+	select {
+	case said := <-ended:
+		t.Errorf("a window closed: %s", said)
+	case <-time.After(3 * time.Second):
+	}
+}
