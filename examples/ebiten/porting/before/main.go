@@ -4,6 +4,7 @@
 package main
 
 import (
+	"fmt"
 	"image/color"
 	"log"
 	"math"
@@ -11,6 +12,7 @@ import (
 	"time"
 
 	"github.com/hajimehoshi/ebiten/v2"
+	"github.com/hajimehoshi/ebiten/v2/ebitenutil"
 )
 
 const width, height = 640, 480
@@ -125,6 +127,7 @@ func (g *game) Draw(screen *ebiten.Image) {
 		draw(shotImage, s, color.White)
 	}
 	draw(shipImage, &g.ship, color.RGBA{90, 200, 120, 255})
+	ebitenutil.DebugPrint(screen, fmt.Sprint(score))
 }
 
 func (g *game) Layout(int, int) (int, int) { return width, height }
