@@ -149,3 +149,11 @@ func TestNoPlace(t *testing.T) {
 	m.Run(time.Second)
 	require.Fail(t, "nothing happened")
 }
+
+// TestLateInputs: they cannot be run again for one player alone.
+func TestLateInputs(t *testing.T) {
+	g := &Game{}
+	_, err := simtest.New(1).Serve(foretick.ServerConfig{Protocol: g.Bridged(), LateInputs: 100 * time.Millisecond})
+	require.Error(t, err)
+	require.ErrorContains(t, err, `"drive"`)
+}
