@@ -31,7 +31,8 @@ func (c *Client) otherBuilds(r netcode.Reject) {
 func (c *Client) adopt(p *compiled, buildDifference *BuildDifference, hash uint64) {
 	c.p, c.link.builds.difference, c.link.builds.speaks, c.link.builds.asks = p, buildDifference, hash, false
 	c.losses.p = p
-	c.ghosts.hitboxes, c.ghosts.others = p.newHitboxes(), p.ReadOfOthers(p.schedule.Systems())
+	c.ghosts.hitboxes = p.newHitboxes()
+	c.ghosts.findOthers(p)
 	if err := c.fresh(); err != nil {
 		c.link.end(err) // cannot be: the same configuration was accepted before
 	}

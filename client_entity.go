@@ -57,7 +57,7 @@ func (tl *timeline) birth(g *snapshot.Ghost) {
 func (tl *timeline) noteAppeared(g *snapshot.Ghost) {
 	if tl.p.PredictedRefs || len(tl.ghosts.others) > 0 {
 		tl.scenes++
-		tl.appeared = append(tl.appeared, appeared{g.Wire, tl.input.sampled, tl.input.sent + 1, tl.scenes})
+		tl.appeared = append(tl.appeared, appeared{wire: g.Wire, tick: tl.input.sampled, next: tl.input.sent + 1, scene: tl.scenes})
 	}
 }
 

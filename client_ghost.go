@@ -6,6 +6,7 @@ import (
 	"unsafe"
 
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/internal/layout"
 	"github.com/foretick/foretick/internal/rewind"
 	"github.com/foretick/foretick/internal/standard"
 	"github.com/foretick/foretick/schema"
@@ -20,13 +21,23 @@ type ghosts struct {
 	ours     []*snapshot.Ghost // those that are predicted here
 	released []*snapshot.Ghost // to be given back when nobody walks the list
 	others   []int             // registry indices of components that shared systems read of others
+	pushes   bool              // … or may write
+	pushed   bool              // a tick that may have done so ran since they were written
 	overfull bool              // the world took all that a server may fill
 	mostUsed float64           // of its limits, that a server may
 	hitboxes *rewind.Hitboxes
 }
 
 func newGhosts(b *clientBase) ghosts {
-	return ghosts{clientBase: b, mostUsed: mostUsed, hitboxes: b.p.newHitboxes(), others: b.p.ReadOfOthers(b.p.schedule.Systems())}
+	gs := ghosts{clientBase: b, mostUsed: mostUsed, hitboxes: b.p.newHitboxes()}
+	gs.findOthers(b.p)
+	return gs
+}
+
+// findOthers finds what a protocol's shared systems read and change of others.
+func (gs *ghosts) findOthers(p *compiled) {
+	systems := p.schedule.Systems()
+	gs.others, gs.pushes = p.ReadOfOthers(systems), layout.ChangesOthers(systems)
 }
 
 // newReceiver makes the receiver of a level. Its snapshots are newer than those of all
@@ -153,6 +164,7 @@ func (gs *ghosts) crowded() bool {
 // othersNewest writes the newest received values to remote entities' rows, for the
 // components that shared systems read.
 func (gs *ghosts) othersNewest() {
+	gs.pushed = false
 	if len(gs.others) == 0 {
 		return
 	}
@@ -169,6 +181,16 @@ func (gs *ghosts) othersNewest() {
 			}
 		}
 	}
+}
+
+// othersAgain is othersNewest before a tick, if the tick before may have written others: what
+// a shared system writes of an entity that is not predicted lasts for that tick only. So a
+// tick that runs again finds of others what it found first.
+func (gs *ghosts) othersAgain() {
+	if gs.pushed {
+		gs.othersNewest()
+	}
+	gs.pushed = gs.pushes
 }
 
 // othersMoved reports whether the snapshot just read changed what shared systems read of

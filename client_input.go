@@ -337,10 +337,17 @@ func (ip *input) ran(t Tick) {
 		case int32(k-t) > 0:
 			live = append(live, k)
 		default:
-			in.late = true
+			in.late = !ip.mayHaveHad(in)
 		}
 	}
 	ip.remade = live
+}
+
+// mayHaveHad reports whether the server may have had a packet with the second command of a
+// tick, although no snapshot acknowledged it: after a stall it receives many packets at once,
+// and its next acknowledgement reaches the newest alone.
+func (ip *input) mayHaveHad(in *tickInput) bool {
+	return in.sent && ip.hasHad && netcode.Distance(ip.had, in.seq) > netcode.AckReach
 }
 
 // ranFirst reports whether the server ran the first of two commands made for tick t: for

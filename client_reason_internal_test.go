@@ -8,6 +8,7 @@ import (
 
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/internal/reason"
+	"github.com/foretick/foretick/netcode"
 	"github.com/foretick/foretick/prediction"
 	"github.com/foretick/foretick/transport/sim"
 )
@@ -118,6 +119,15 @@ func TestWhichOfTwoCommandsRan(t *testing.T) {
 	ip.delivered(0, 21)
 	require.EqualValues(t, 19, ip.history.Find(22).arrived, "the first acknowledgement counts")
 	require.Zero(t, ip.history.Find(20).arrived, "it is settled")
+
+	for had, late := range map[netcode.Seq]bool{4: true, 5 + netcode.AckReach: true, 6 + netcode.AckReach: false} {
+		ip = input{history: prediction.NewHistory[tickInput](64), remade: []Tick{20}}
+		*ip.history.Put(20) = tickInput{replaced: true}
+		ip.sending(5, 20)
+		ip.delivered(had, 20)
+		ip.ran(20)
+		require.Equal(t, late, ip.history.Find(20).late, "the newest acknowledged is %d", had)
+	}
 }
 
 // A command that never left its client cannot have run: where a tick's command is made three

@@ -164,6 +164,13 @@ func (tl *timeline) knownSince(next netcode.Seq) bool {
 	return tl.input.hasHad && !precedes(tl.input.had, next)
 }
 
+// comparedSince reports whether t shows every reference to what this client has had since it
+// sent the packet next, after it had predicted tick. Where snapshots never hold everything,
+// that is so after the history.
+func (tl *timeline) comparedSince(next netcode.Seq, tick, t Tick) bool {
+	return tl.knownSince(next) && (tl.ghosts.whollyTold(t) || int32(t-tick) > int32(tl.cfg.History))
+}
+
 // matchedBy reports whether the server has confirmed the spawn with a key.
 func (tl *timeline) matchedBy(key uint32) bool {
 	for i := range tl.spawning.named {
@@ -176,7 +183,9 @@ func (tl *timeline) matchedBy(key uint32) bool {
 
 // cameLater reports whether two values of a component differ only in references to entities
 // that were not drawn here yet when t was predicted, or that the server sent as none until
-// it knew that they are. That is corrected, but is no misprediction.
+// it knew that they are. That is corrected, but is no misprediction. Nor is a reference of
+// ours that the server does not have, at the first comparison that can show it: it stayed
+// while the server could not send it, maybe from ticks that were corrected since.
 func (tl *timeline) cameLater(comp *layout.Component, ours, words []int32, t Tick) bool {
 	if len(comp.Refs) == 0 || len(tl.appeared) == 0 && len(tl.spawning.named) == 0 {
 		return false
@@ -184,13 +193,13 @@ func (tl *timeline) cameLater(comp *layout.Component, ours, words []int32, t Tic
 	tl.scratch.covered = append(tl.scratch.covered[:0], words...)
 	for _, i := range comp.Refs {
 		for _, a := range tl.appeared {
-			if ours[i] == 0 && uint32(words[i]) == uint32(a.wire) {
-				tl.scratch.covered[i] = 0
+			if ours[i] == 0 && uint32(words[i]) == uint32(a.wire) || !a.known && words[i] == 0 && uint32(ours[i]) == uint32(a.wire) {
+				tl.scratch.covered[i] = ours[i]
 			}
 		}
 		for _, n := range tl.spawning.named { // the server's, of what was spawned here
-			if ours[i] == 0 && uint32(words[i]) == n.key {
-				tl.scratch.covered[i] = 0
+			if ours[i] == 0 && uint32(words[i]) == n.key || !n.known && words[i] == 0 && uint32(ours[i]) == n.key {
+				tl.scratch.covered[i] = ours[i]
 			}
 		}
 	}
@@ -219,7 +228,8 @@ func (tl *timeline) wentEarlier(comp *layout.Component, ours, words []int32, t T
 func (tl *timeline) forgetAppeared(t Tick) {
 	live := tl.appeared[:0]
 	for _, a := range tl.appeared {
-		if int32(a.tick-t) >= 0 || !tl.knownSince(a.next) {
+		a.known = a.known || tl.comparedSince(a.next, a.tick, t)
+		if int32(a.tick-t) >= 0 || !a.known {
 			live = append(live, a)
 		}
 	}

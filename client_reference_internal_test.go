@@ -50,6 +50,10 @@ func TestReferenceThatTheServerCouldNotSendYet(t *testing.T) {
 	require.True(t, tl.cameLater(comp, value(0, 3), value(own, 3), 900), "what was spawned here")
 	require.False(t, tl.cameLater(comp, value(0, 3), value(own, 4), 900), "the rest differs")
 	require.False(t, tl.cameLater(comp, value(0, 3), value(9, 3), 900), "another entity")
+	require.True(t, tl.cameLater(comp, value(5, 3), value(0, 3), 900), "it stayed while the server could not send it")
+	require.True(t, tl.cameLater(comp, value(own, 3), value(0, 3), 900), "likewise")
+	require.False(t, tl.cameLater(comp, value(5, 3), value(0, 4), 900), "the rest differs")
+	require.False(t, tl.cameLater(comp, value(9, 3), value(0, 3), 900), "another entity")
 	tl.forgetAppeared(900)
 	require.Len(t, tl.appeared, 1)
 	client.input.delivered(0, 901)
@@ -57,6 +61,12 @@ func TestReferenceThatTheServerCouldNotSendYet(t *testing.T) {
 	require.True(t, tl.untold(own, 901))
 	client.input.delivered(1, 902)
 	require.False(t, tl.untold(own, 902))
+	tl.appeared = append(tl.appeared, appeared{wire: 7, tick: 902, next: 1})
 	tl.forgetAppeared(902)
+	require.Len(t, tl.appeared, 1, "known for long")
+	require.True(t, tl.cameLater(comp, value(7, 3), value(0, 3), 903))
+	tl.appeared[0].known = true
+	require.False(t, tl.cameLater(comp, value(7, 3), value(0, 3), 903), "its references were compared before")
+	tl.forgetAppeared(940)
 	require.Empty(t, tl.appeared)
 }

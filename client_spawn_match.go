@@ -27,7 +27,7 @@ func (tl *timeline) match() {
 		g.Data = uint64(s.e)
 		tl.bornHere()
 		tl.spawning.matched = append(tl.spawning.matched, s)
-		tl.spawning.named = append(tl.spawning.named, naming{s.e, g.Wire, tl.predictor.Tick() + Tick(tl.hooks.syncTest), id, tl.input.sent + 1})
+		tl.spawning.named = append(tl.spawning.named, naming{e: s.e, wire: g.Wire, until: tl.predictor.Tick() + Tick(tl.hooks.syncTest), key: id, next: tl.input.sent + 1})
 		tl.rename()
 	}
 }
@@ -118,7 +118,8 @@ func (tl *timeline) settle(t Tick) {
 	}
 	live := s.named[:0]
 	for i := range s.named {
-		if n := &s.named[i]; int32(n.until-t) >= 0 || !tl.knownSince(n.next) {
+		n := &s.named[i]
+		if n.known = n.known || tl.comparedSince(n.next, n.until, t); int32(n.until-t) >= 0 || !n.known {
 			live = append(live, *n)
 		}
 	}

@@ -49,6 +49,7 @@ func (tl *timeline) Step(t Tick, replay bool) {
 	f := &tl.frame
 	f.Tick, f.Replay = t, replay
 	tl.row.give()
+	tl.ghosts.othersAgain()
 	tl.parents.apply()
 	tl.fillCommand(t)
 	tl.guess(t)

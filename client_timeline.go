@@ -112,6 +112,7 @@ type naming struct {
 	until Tick
 	key   uint32      // by which it was predicted
 	next  netcode.Seq // the first packet sent afterwards
+	known bool        // ticks were compared whose references to it the server sent
 }
 
 // retired is the handle of an entity that was destroyed in a tick and cannot come back.
@@ -126,6 +127,7 @@ type appeared struct {
 	tick  Tick        // the newest that was predicted without it
 	next  netcode.Seq // the first packet sent afterwards
 	scene uint64
+	known bool // ticks were compared whose references to it the server sent
 }
 
 // undrawn is a ghost of another player's, or of none, that is no longer drawn.

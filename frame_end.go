@@ -35,6 +35,8 @@ type serverEnd interface {
 	broadcast(channel, kind uint8, payload []byte) error
 	beforeRows(rows ecs.Rows)
 	afterRows(rows ecs.Rows)
+	deferred() int
+	afterChanges(first int, rows ecs.Rows)
 
 	kickPlayer(player PlayerID, code transport.Code, text string) bool
 	banPlayer(player PlayerID, until time.Time, text string) bool

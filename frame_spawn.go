@@ -27,7 +27,13 @@ func act(run func(*Frame, ecs.Rows)) func(*Frame, ecs.Rows) {
 		if !f.spawner.once {
 			f.spawner.owner = rows.Owner()
 		}
-		run(f, rows)
+		if f.server == nil {
+			run(f, rows)
+		} else {
+			first := f.server.deferred()
+			run(f, rows)
+			f.server.afterChanges(first, rows)
+		}
 		f.spawner = spawnContext{}
 	}
 }

@@ -57,6 +57,9 @@ const stageMain = "tick"
 // before those that move them, and let each body write only itself. Bodies that touch then
 // get the same result on both ends, in any order of rows.
 //
+// What a shared system writes of an entity that its client does not predict lasts for that
+// tick. The next tick finds the newest snapshot's values again, in every run.
+//
 // With [ecs.Partial] the system also draws the own player between two ticks: see
 // [ClientConfig].PartialTicks.
 //

@@ -110,6 +110,19 @@ func (s *Server) afterRows(rows ecs.Rows) {
 	s.sim.world.Guard(was)
 }
 
+// deferred returns the number of structural commands that wait for the end of the system.
+func (s *Server) deferred() int { return s.sim.world.Deferred() }
+
+// afterChanges is called after a shared system that may add and remove components ran for
+// some rows. The commands from first on are its own.
+func (s *Server) afterChanges(first int, rows ecs.Rows) {
+	for i := first; i < s.sim.world.Deferred(); i++ {
+		if e, id, ok := s.sim.world.DeferredChange(i); ok {
+			s.sim.writes.others.shaped(e, id, rows)
+		}
+	}
+}
+
 // teleport tells the past and the snapshots.
 func (s *Server) teleport(e ecs.Entity) bool {
 	if s.preview != nil {

@@ -114,6 +114,27 @@ func (w *otherWrites) behind(rows ecs.Rows) {
 	}
 }
 
+// shaped notes that a shared system's run for some rows adds a component to an entity, or
+// removes it.
+func (w *otherWrites) shaped(e ecs.Entity, component ecs.ID, rows ecs.Rows) {
+	i, id := w.e.p.Index(component), w.e.p.identity.Find(w.e.world, e)
+	if i < 0 || !w.e.p.Components[i].Predicted || id == nil {
+		return
+	}
+	owner, by := w.e.world.Owner(e), ecs.Nobody
+	if rows.Len() > 0 {
+		by = rows.Owner()
+	}
+	switch {
+	case owner == ecs.Nobody && !w.e.p.Prefabs[id.Prefab].Common: // nobody predicts it
+	case rows.Len() > 0 && w.alone(rows):
+		w.e.mark(owner, w.e.running+1)
+	case rows.Len() > 0 && (by == owner || by == ecs.Nobody): // who predicts it does the same
+	default:
+		w.e.sessions.pushed(w.e.frame.Tick, owner, by)
+	}
+}
+
 func (w *otherWrites) changed(t *watchedTable) bool {
 	return !bytes.Equal(w.e.imageNow(t.comp, t.rows, t.rows.Column(t.comp.ID)), w.bytes[t.off:t.off+t.size])
 }

@@ -114,6 +114,20 @@ func (w *World) Recover() {
 	w.Unlock()
 }
 
+// Deferred returns the number of structural commands that wait for the end of the system, or
+// for [World.Unlock].
+func (w *World) Deferred() int { return len(w.commands) }
+
+// DeferredChange returns the entity and the component of the i-th command that waits, counted
+// from 0. ok is false if it neither adds nor removes a component.
+func (w *World) DeferredChange(i int) (e Entity, id ID, ok bool) {
+	c := &w.commands[i]
+	if c.op != opAdd && c.op != opRemove {
+		return None, 0, false
+	}
+	return c.e, w.types.slots[c.slot].id, true
+}
+
 // Locked reports whether structural commands are being deferred.
 func (w *World) Locked() bool { return w.locks > 0 }
 

@@ -57,7 +57,8 @@
 //
 // There is one table per component set and [Owner], with a slice per component.
 // Tables are visited in canonical order (component set, then owner), whatever
-// the order of their creation. An owner's rows are contiguous, and no other
+// the order of their creation. [Common] comes right after [Nobody], so servers and
+// clients visit unowned entities at the same place. An owner's rows are contiguous, and no other
 // owner's spawns or destroys move them. So they can be saved, restored and run
 // alone. Only a transfer of ownership connects the histories of two owners; it
 // voids the older saves of both.

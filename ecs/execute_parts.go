@@ -80,8 +80,6 @@ func (x *partsRun) match(w *World, q *Query, i int, runs func(int, Owner) bool) 
 	return x.rows
 }
 
-func compareParts(a, b *part) int { return int(a.owner) - int(b.owner) }
-
 func compareRows(a, b Rows) int {
 	if a.t.arch == b.t.arch {
 		return compareParts(a.t.part, b.t.part)

@@ -1,6 +1,7 @@
 package ecs
 
 import (
+	"cmp"
 	"slices"
 	"unsafe"
 )
@@ -114,7 +115,21 @@ func compareTables(a, b *table) int {
 	if c := a.arch.mask.Compare(b.arch.mask); c != 0 {
 		return c
 	}
-	return int(a.part.owner) - int(b.part.owner)
+	return compareParts(a.part, b.part)
+}
+
+// compareParts orders parts as the server has their rows: [Common] ones are Nobody's there,
+// and a second part's are its owner's.
+func compareParts(a, b *part) int {
+	return cmp.Or(cmp.Compare(a.of.rank(), b.of.rank()), cmp.Compare(a.owner.rank(), b.owner.rank()))
+}
+
+// rank is an owner's place among the others.
+func (o Owner) rank() int {
+	if o == Common {
+		return 1
+	}
+	return 2 * int(o)
 }
 
 // tableOfPrefab returns the table for new entities of a prefab in the part.

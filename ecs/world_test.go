@@ -1,6 +1,7 @@
 package ecs_test
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -99,7 +100,8 @@ func TestQueriesVisitTablesInCanonicalOrder(t *testing.T) {
 	g := newGame(t)
 	w := ecs.NewWorld(g.types, ecs.WorldConfig{})
 	q := ecs.NewQuery(g.types, ecs.With(&g.pos), ecs.Without(&g.dead))
-	for _, o := range []ecs.Owner{9, ecs.Common, 2} {
+	apart := w.Partition(2)
+	for _, o := range []ecs.Owner{9, ecs.ClientOnly, ecs.Common, apart, 2, ecs.Nobody} {
 		w.Spawn(&g.person, o)
 		w.Spawn(&g.rock, o)
 		w.Spawn(&g.empty, o)
@@ -108,9 +110,36 @@ func TestQueriesVisitTablesInCanonicalOrder(t *testing.T) {
 	for _, r := range q.All(w) {
 		got = append(got, r.Owner())
 	}
-	require.Equal(t, []ecs.Owner{2, 9, ecs.Common, 2, 9, ecs.Common}, got)
+	one := []ecs.Owner{ecs.Nobody, ecs.Common, 2, 2, 9, ecs.ClientOnly}
+	require.Equal(t, append(slices.Clone(one), one...), got, "what is Nobody's on a server comes at its place on clients too")
 	require.Len(t, q.Owned(w, 9), 2)
 	require.Empty(t, q.Owned(w, 77))
+}
+
+// What a system adds and removes waits, and can be looked at until then.
+func TestDeferredChanges(t *testing.T) {
+	g := newGame(t)
+	w := ecs.NewWorld(g.types, ecs.WorldConfig{})
+	a, b := w.Spawn(&g.rock, 1), w.Spawn(&g.person, 2)
+	require.Zero(t, w.Deferred())
+	w.Lock()
+	g.vel.Add(w, a, Velocity{})
+	g.hp.Remove(w, b)
+	w.Destroy(a)
+	require.Equal(t, 3, w.Deferred())
+	for i, want := range []struct {
+		e  ecs.Entity
+		id ecs.ID
+	}{{a, g.vel.ID()}, {b, g.hp.ID()}} {
+		e, id, ok := w.DeferredChange(i)
+		require.True(t, ok)
+		require.Equal(t, want.e, e)
+		require.Equal(t, want.id, id)
+	}
+	_, _, ok := w.DeferredChange(2)
+	require.False(t, ok, "it destroys")
+	w.Unlock()
+	require.Zero(t, w.Deferred())
 }
 
 func TestPlaceTakesAGivenHandle(t *testing.T) {

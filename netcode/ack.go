@@ -24,7 +24,7 @@ func (c *Conn) acknowledge(now time.Duration, h *header) {
 	// of RFC 9002) and it is overdue. On a path that reorders much, newer
 	// packets alone say little.
 	overdue := c.ackTime.smoothed + c.ackTime.deviation
-	for i := range Seq(ackReach) {
+	for i := range Seq(AckReach) {
 		seq := h.ack - 1 - i
 		s := c.sent.Find(seq)
 		if s == nil {
@@ -38,7 +38,7 @@ func (c *Conn) acknowledge(now time.Duration, h *header) {
 	}
 	// Neither this ack nor a later one can name a packet more than 32 numbers
 	// back.
-	for Distance(h.ack, c.kept) > ackReach {
+	for Distance(h.ack, c.kept) > AckReach {
 		c.forget()
 	}
 }

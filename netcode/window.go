@@ -19,9 +19,12 @@ const (
 	windowSpan   = 8192
 	windowBehind = 4096 // kept behind the line
 	windowAhead  = 2048 // accepted ahead of the line: 16 s at 128 packets/s
-	ackReach     = 32   // packets before its own number that an ack reports
-	nearLine     = ackReach
+	nearLine     = AckReach
 )
+
+// AckReach is how many packets before its own number an acknowledgement reports. What an
+// older packet's fate was, it does not say.
+const AckReach = 32
 
 func newReceiveWindow() receiveWindow {
 	line := Seq(0)
@@ -87,7 +90,7 @@ func (w *receiveWindow) unmark(s Seq) {
 // moves forward: a number that has left the window is never accepted again.
 func (w *receiveWindow) advance(line Seq) {
 	w.line = line
-	for ; Newer(line-ackReach, w.decided); w.decided++ {
+	for ; Newer(line-AckReach, w.decided); w.decided++ {
 		if !w.has(w.decided) {
 			w.lost++
 		}
@@ -100,7 +103,7 @@ func (w *receiveWindow) advance(line Seq) {
 
 // ackBits returns the bits of the 32 numbers before the line.
 func (w *receiveWindow) ackBits() (bits uint32) {
-	for i := range Seq(ackReach) {
+	for i := range Seq(AckReach) {
 		if w.has(w.line - 1 - i) {
 			bits |= 1 << i
 		}

@@ -70,6 +70,6 @@ func packageOf(function string) string {
 
 // String returns a one-line summary of the outcome.
 func (o Outcome) String() string {
-	return fmt.Sprintf("seed %d, trace %x…: %v, %d ticks, %d packets, %d snapshots, %d predictions corrected (%s), %d joins, %d leaves, %d processes killed, %d freezes, %d times at rest; %s",
-		o.Seed, o.Trace[:6], o.Played, o.Ticks, o.Packets, o.Snapshots, o.Mended, countCauses(o.Causes), o.Joins, o.Leaves, o.Kills, o.Freezes, o.Quiets, strings.Join(o.Worked, "; "))
+	return fmt.Sprintf("seed %d, trace %x…: %v, %d ticks, %d packets, %d snapshots, %d predictions corrected (%s), %d joins, %d leaves, %d kicks, %d processes killed, %d freezes, %d times at rest; %s",
+		o.Seed, o.Trace[:6], o.Played, o.Ticks, o.Packets, o.Snapshots, o.Mended, countCauses(o.Causes), o.Joins, o.Leaves, o.Kicks, o.Kills, o.Freezes, o.Quiets, strings.Join(o.Worked, "; "))
 }

@@ -25,6 +25,8 @@ type director struct {
 	lost    lost
 	rests   map[*foretick.Client]func(bool)
 
+	kicked map[*foretick.Client]bool
+
 	practises *foretick.Client // the client that replays its ticks
 
 	serverRest func(bool)
@@ -35,6 +37,7 @@ var errIdle = errors.New("too little happened in the match")
 // run plays the rounds.
 func (d *director) run() error {
 	d.rests, d.m.restless = map[*foretick.Client]func(bool){}, d.plan.Rest < 0
+	d.kicked = map[*foretick.Client]bool{}
 	d.m.Watch(append(d.plan.Checkers(), &census{d: d})...)
 	if err := d.serve(); err != nil {
 		return err
@@ -179,6 +182,7 @@ func (d *director) act() {
 	d.every(p.Stay/time.Duration(p.Clients+p.Observers), d.leave)
 	d.every(p.ClientKills, d.killClient)
 	d.every(p.ServerKills, d.killServer)
+	d.every(p.Kicks, d.kick)
 	d.every(p.Freezes, d.freeze)
 	d.every(p.ServerFreezes, d.freezeServer)
 }
@@ -260,6 +264,8 @@ func (d *director) join() {
 		case v.State >= foretick.Syncing && v.State < foretick.Closed && p.Act != nil && !d.resting:
 			p.Act(c)
 		case v.State != foretick.Closed:
+		case d.kicked[c]:
+			d.shownOut(c, v)
 		case v.Player == ecs.Nobody && d.plan.ServerKills > 0:
 			d.later(d.plan.Absence, d.join) // the server died during the join: try again
 		default:
@@ -370,6 +376,7 @@ func (d *director) close(c *foretick.Client) {
 	d.panics += st.CorePanics
 	d.lost.client(c)
 	delete(d.rests, c)
+	delete(d.kicked, c)
 }
 
 // closeServer adds a departing server's counters.

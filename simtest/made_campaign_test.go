@@ -14,6 +14,7 @@ import (
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/prediction"
 	"github.com/foretick/foretick/simtest"
+	"github.com/foretick/foretick/transport"
 	"github.com/foretick/foretick/transport/sim"
 )
 
@@ -115,7 +116,11 @@ func (a *madeMatch) act(t *testing.T) {
 	n := a.r.IntN(len(a.seats))
 	s := a.seats[n]
 	player, f, quiet := s.c.View().Player, a.srv.Frame(), a.planted
-	switch k := a.r.IntN(12); {
+	acts := 13
+	if madeRound < 4 {
+		acts = 12
+	}
+	switch k := a.r.IntN(acts); {
 	case k == 0 && !quiet:
 		_ = s.g.gift.Send(s.c, madeGift{uint8(a.r.IntN(256))})
 	case k <= 2 && !quiet:
@@ -144,6 +149,10 @@ func (a *madeMatch) act(t *testing.T) {
 	case k == 8 && len(a.seats) > 1:
 		token := a.leave(t, n, a.r.IntN(2) == 0)
 		later(2000, func() { a.join(t, token) })
+	case k == 12 && len(a.seats) > 1 && player != ecs.Nobody:
+		require.True(t, f.Kick(player, transport.Kicked, "a generated game says so"))
+		a.seats, a.gone = slices.Delete(a.seats, n, n+1), append(a.gone, s)
+		later(2000, func() { a.join(t, nil) })
 	default:
 		a.m.Link(s.c, a.link(), a.link())
 	}
@@ -343,17 +352,67 @@ func TestMadeReferencesThatWentWrong(t *testing.T) {
 
 // Games with systems that read others that once went wrong.
 func TestMadeReadersThatWentWrong(t *testing.T) {
+	defer func(n int) { madeRound = n }(madeRound)
+	madeRound = 3
 	for what, c := range map[string]struct {
 		seed    uint64
 		planted bool
 	}{
-		"an entity was drawn longer than the server had it": {19, false},
-		"an entity was not drawn yet":                       {67, true},
-		"a value of another's found no room":                {28, true},
+		"an entity was drawn longer than the server had it":                                {19, false},
+		"an entity was not drawn yet":                                                      {67, true},
+		"a value of another's found no room":                                               {28, true},
+		"shared objects ran after players here, and before them on the server":             {976, false},
+		"a reference stayed while the server could not send it":                            {419, false},
+		"it is not known which of two commands ran, nor what others had":                   {280, false},
+		"a stalled server had many packets at once, and acknowledged the newest of them":   {913, false},
+		"others were pushed in the tick before, and still were when the next was replayed": {369, false},
 	} {
 		a := playMade(t, c.seed, c.planted)
 		require.Empty(t, a.faults, "seed %d: %s", c.seed, what)
 		require.Empty(t, a.wrong, "seed %d: %s", c.seed, what)
+		if !c.planted {
+			require.Empty(t, a.rehearse(t), "seed %d: %s", c.seed, what)
+		}
+	}
+	for what, seed := range map[string]uint64{
+		"what one pushed of another lasted for several ticks of a replay":       86,
+		"a reference was wrong before, and stayed until the server could tell":  163,
+		"what one pushed of another lasted, and other systems read it":          194,
+		"shared objects ran after players, and others were pushed":              579,
+		"what one pushed of another lasted, and was read in the player's stead": 802,
+	} {
+		a := newMadeMatch(t, seed, false)
+		require.Empty(t, a.rehearse(t), "seed %d: %s", seed, what)
+	}
+}
+
+// rehearse returns the alarms of sync tests of the game, with one player and with two.
+func (a *madeMatch) rehearse(t *testing.T) (alarms []string) {
+	if a.g.reads {
+		return nil // it reads values that only the server computes, and SyncTest rightly says so
+	}
+	for players := 1; players <= 2; players++ {
+		found, err := simtest.FindDesyncs(func() simtest.Player {
+			g := &made{madePlan: a.g.madePlan}
+			return simtest.Player{Protocol: g.protocol(), Sample: g.sample(func() uint64 { return 1 }),
+				Begin: func(s *foretick.Server) { s.Frame().Spawn(&g.prefabs[2], ecs.Nobody) }}
+		}, simtest.SyncConfig{Seed: a.g.seed, Ticks: 60, Players: players})
+		require.NoError(t, err, "seed %d", a.g.seed)
+		alarms = append(alarms, found...)
+	}
+	return alarms
+}
+
+// Games that give others components and take them, in which the server once did not tell whose
+// run it was.
+func TestMadeGraftsThatWentWrong(t *testing.T) {
+	defer func(n int) { madeRound = n }(madeRound)
+	madeRound = 4
+	for _, seed := range []uint64{3, 7, 32} {
+		a := playMade(t, seed, false)
+		require.Empty(t, a.faults, "seed %d", seed)
+		require.Empty(t, a.wrong, "seed %d", seed)
+		require.Empty(t, a.rehearse(t), "seed %d", seed)
 	}
 }
 
@@ -375,17 +434,10 @@ func TestMadeGames(t *testing.T) {
 			wrong++
 			t.Logf("seed %d: %s", seed, f)
 		}
-		if a.g.reads {
-			continue // it reads values that only the server computes, and SyncTest rightly says so
+		if !a.g.reads {
+			silent++
 		}
-		silent++
-		alarms, err := simtest.FindDesyncs(func() simtest.Player {
-			g := &made{madePlan: a.g.madePlan}
-			return simtest.Player{Protocol: g.protocol(), Sample: g.sample(func() uint64 { return 1 }),
-				Begin: func(s *foretick.Server) { s.Frame().Spawn(&g.prefabs[2], ecs.Nobody) }}
-		}, simtest.SyncConfig{Seed: seed, Ticks: 60})
-		require.NoError(t, err, "seed %d", seed)
-		for _, f := range alarms {
+		for _, f := range a.rehearse(t) {
 			t.Errorf("seed %d: a false alarm: %s", seed, f)
 		}
 	}

@@ -21,21 +21,23 @@ type madeFuse struct{ Left uint8 }
 
 // What a generated system does.
 const (
-	madeOwn  = iota // computes a component of its rows from another, and the command
-	madeLook        // … from what all others have
-	madePush        // turns a component of an unowned or common entity
-	madeFire        // spawns
-	madeGrow        // adds a component to its rows, or removes it
-	madeRule        // the server's: turns a component that is predicted
-	madeTell        // the server's: turns one that is not
+	madeOwn   = iota // computes a component of its rows from another, and the command
+	madeLook         // … from what all others have
+	madePush         // turns a component of an unowned or common entity
+	madeFire         // spawns
+	madeGrow         // adds a component to its rows, or removes it
+	madeRule         // the server's: turns a component that is predicted
+	madeTell         // the server's: turns one that is not
+	madeGraft        // adds a component to others, or removes it
 )
 
 // madeRefs is the shape that refers to entities.
 const madeRefs = 18
 
 // madeRound says with what games are made: 1 without references to entities, 2 without
-// systems that read others, 3 with all. A seed's game stays the same in a round.
-var madeRound = 3
+// systems that read others, 3 without those that give components to others or take them, 4
+// with all. A seed's game stays the same in a round.
+var madeRound = 4
 
 type madeSystem struct {
 	what      int
@@ -96,8 +98,12 @@ func newMadePlan(seed uint64) *madePlan {
 	}
 	any := func(int) bool { return true }
 	mine := func(i int) bool { return p.predicted[i] }
+	kinds := madeGraft + 1
+	if madeRound < 4 {
+		kinds = madeTell + 1
+	}
 	for range 3 + r.IntN(5) {
-		s := madeSystem{what: r.IntN(madeTell + 1), cmd: r.IntN(3) > 0, share: uint64(1 + r.IntN(20)), to: one(mine), from: one(any), everybody: r.IntN(3) == 0}
+		s := madeSystem{what: r.IntN(kinds), cmd: r.IntN(3) > 0, share: uint64(1 + r.IntN(20)), to: one(mine), from: one(any), everybody: r.IntN(3) == 0}
 		if s.what == madeLook && (r.IntN(2) == 0 || madeRound < 3) {
 			s.what = madeOwn
 		}
@@ -120,6 +126,11 @@ func newMadePlan(seed uint64) *madePlan {
 				continue
 			}
 		case madePush:
+			s.cmd, p.pushes = true, true
+		case madeGraft:
+			if s.from = one(mine); s.to == pool[0] { // what the game's code takes for granted
+				continue
+			}
 			s.cmd, p.pushes = true, true
 		}
 		p.systems = append(p.systems, s)
@@ -265,7 +276,7 @@ func (g *made) matches(s *madeSystem) bool {
 	}
 	grows := func(i int) bool {
 		return slices.ContainsFunc(g.systems, func(o madeSystem) bool {
-			return o.what == madeGrow && o.to == i || o.what == madeFire && slices.Contains(g.has[3], i)
+			return (o.what == madeGrow || o.what == madeGraft) && o.to == i || o.what == madeFire && slices.Contains(g.has[3], i)
 		})
 	}
 	for k, has := range g.has {
@@ -342,6 +353,24 @@ func (g *made) system(p *foretick.Protocol, n int, s *madeSystem) {
 				}
 			}
 		}, append(access, ecs.WriteOther(to.handle()))...)
+	case madeGraft:
+		all := g.query(p, s.from)
+		p.Shared(name, func(f *foretick.Frame, rows ecs.Rows) {
+			for i := range rows.Len() {
+				x, ok := g.due(f, s, n, command(rows, i))
+				if !ok || !g.cmd.Slice(rows)[i].Act {
+					continue
+				}
+				g.push(f, rows.Owner())
+				for _, others := range all.All(f.World) {
+					if o := others.Owner(); s.everybody || o == ecs.Nobody || o == ecs.Common {
+						for k := range others.Len() {
+							g.toggle(f, to, others.Entity(k), x)
+						}
+					}
+				}
+			}
+		}, append(access, ecs.WriteOther(from.handle(), to.handle()), ecs.Create(to.handle()), ecs.Structural())...)
 	case madeFire:
 		create := []ecs.Handle{&g.fuse}
 		for _, i := range g.has[3] {

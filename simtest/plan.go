@@ -56,6 +56,9 @@ type Plan struct {
 	// without notice. A client is replaced after Absence, the server after Down (0: 3
 	// s). 0: none.
 	ClientKills, ServerKills, Down time.Duration
+	// Kicks is the mean time between kicks of a player by the server, with
+	// [transport.Kicked]. Another client takes its place after Absence. 0: none.
+	Kicks time.Duration
 	// Freezes is the mean time between freezes of a client, each for up to Frozen (0:
 	// 3 s). 0: none.
 	Freezes, Frozen time.Duration
@@ -162,6 +165,7 @@ type Outcome struct {
 	Observers int      // clients that came to observe
 	Leaves    int      // clients that left
 	Kills     int      // processes killed, servers and clients
+	Kicks     int      // players that the server kicked
 	Freezes   int      // clients and servers that were frozen
 	Worked    []string // a line of each checker that says what it checked
 	// Lost has a line for each field whose values its tag lost: outside of the range, or cut

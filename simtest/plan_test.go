@@ -14,6 +14,7 @@ import (
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/lagcomp"
 	"github.com/foretick/foretick/netcode"
+	"github.com/foretick/foretick/prediction"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport/sim"
 )
@@ -129,6 +130,25 @@ func TestProcessesFall(t *testing.T) {
 	c, err := everything().Run(6)
 	require.NoError(t, err)
 	require.NotEqual(t, a.Trace, c.Trace)
+}
+
+// The server kicks players, others take their places, and at the end both ends agree. What a
+// kick does is not blamed on code.
+func TestPlayersAreKicked(t *testing.T) {
+	p := simtest.Plan{New: newClub, Clients: 4, Play: 30 * time.Second, Quiet: 10 * time.Second, Kicks: 2 * time.Second}
+	for seed := range uint64(3) {
+		out, err := p.Run(seed)
+		require.NoError(t, err, "seed %d", seed)
+		require.GreaterOrEqual(t, out.Kicks, 8)
+		require.Greater(t, out.Joins, 4+out.Kicks/2, "others took their places")
+		require.Zero(t, out.Causes[prediction.Code])
+		require.Equal(t, 3, out.Quiets)
+		require.Contains(t, out.String(), fmt.Sprintf("%d kicks", out.Kicks))
+	}
+	p.Rest, p.Quiet = -1, 0
+	out, err := p.Run(9)
+	require.NoError(t, err, "a match that never rests")
+	require.NotZero(t, out.Kicks)
 }
 
 // Each checker finds the fault that it is there for.

@@ -228,5 +228,13 @@ func (l *Layout) ReadOfOthers(systems []ecs.SystemInfo) []int {
 	return out
 }
 
+// ChangesOthers reports whether shared systems may change entities outside their rows: write
+// components of them, add some or remove some.
+func ChangesOthers(systems []ecs.SystemInfo) bool {
+	return slices.ContainsFunc(systems, func(s ecs.SystemInfo) bool {
+		return Shared(s) && (len(s.OtherWrites) > 0 || s.Structural)
+	})
+}
+
 // Shared reports whether both ends run a system.
 func Shared(s ecs.SystemInfo) bool { return len(s.Tags) == 0 && !s.Render }

@@ -160,10 +160,10 @@ func (l *Log) Explain(w *prediction.Misprediction, e Evidence) {
 		w.Cause, w.Player, w.OfOther, w.Read = prediction.Untracked, owner, true, component
 	} else if component, ok := e.OwnDiffered(w.Tick); ok {
 		w.Cause, w.Read = prediction.Untracked, component
+	} else if e.OthersUnknown(w.Tick) { // says less than the next, and is true of both
+		w.Cause = prediction.Untracked
 	} else if remade != 0 {
 		w.Cause, w.CauseTick, w.CauseTicks, w.StandIn = prediction.Input, remade, ticks, prediction.Replaced
-	} else if e.OthersUnknown(w.Tick) {
-		w.Cause = prediction.Untracked
 	} else if w.Tick-agreed >= Window {
 		w.Cause = prediction.Unknown
 	}
