@@ -103,6 +103,7 @@ func (p *compiled) bind(s *schema.Protocol, d *BuildDifference) *compiled {
 	bindRemotePrediction(&q.Layout, s)
 	q.FindUnpredictedReads(p.schedule.Systems())
 	q.FindWrittenForOthers(p.schedule.Systems())
+	q.FindFromOthers(p.schedule.Systems())
 	q.FindUnpredicted()
 	q.EventsOf = match(s.Events, p.Events)
 	return &q

@@ -305,10 +305,27 @@ func (gs *ghosts) whole(g *snapshot.Ghost, t Tick, step int32) bool {
 	return false
 }
 
+// read reports whether a ghost has, or lately had, a component that shared systems read of
+// others.
+func (gs *ghosts) read(g *snapshot.Ghost, t Tick) bool {
+	has := func(s snapshot.State) bool {
+		return slices.ContainsFunc(gs.others, func(i int) bool { return s.Component(i) != nil })
+	}
+	for k := t - unrest; int32(k-t) <= 0; k++ {
+		if s, ok := g.At(k); ok && has(s) {
+			return true
+		}
+	}
+	return has(g.Newest())
+}
+
 // differed reports whether a component that shared systems read of others had another value
 // when t ran than in the snapshot that its prediction r had.
 func (gs *ghosts) differed(g *snapshot.Ghost, t Tick, r *record) (component int, ok bool) {
 	known, ok := g.At(r.basis)
+	if !gs.read(g, t) {
+		return 0, false
+	}
 	switch {
 	case !ok || g.Data == 0:
 		return itself, true // it came or went

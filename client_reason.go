@@ -3,10 +3,8 @@ package foretick
 import (
 	"bytes"
 	"reflect"
-	"slices"
 
 	"github.com/foretick/foretick/ecs"
-	"github.com/foretick/foretick/internal/layout"
 	"github.com/foretick/foretick/internal/reason"
 	"github.com/foretick/foretick/prediction"
 	"github.com/foretick/foretick/schema"
@@ -84,11 +82,17 @@ func (e evidence) Pushed(t Tick) bool {
 // state since the ends agreed.
 func (e evidence) RemoteWrong(t Tick) bool {
 	tl := e.tl
-	if !tl.p.Remote.Predicts || len(tl.ghosts.others) == 0 {
+	if !tl.p.Remote.Predicts || !tl.fromOthers() {
 		return false
 	}
 	_, all, _ := tl.ghosts.receiver.Complete(t)
 	return tl.found.remoteFailed || t-tl.agreed.all > 1 && (len(tl.saves.remotes) > 0 || tl.agreed.unsure || !all)
+}
+
+// fromOthers reports whether the shared systems compute what differs from others' state. Of
+// another build's systems nothing is known.
+func (tl *timeline) fromOthers() bool {
+	return len(tl.ghosts.others) > 0 && (tl.p.OtherBuild || tl.p.FromOthers.Names(&tl.p.Layout, tl.found.wrong.Component))
 }
 
 // OthersDiffered finds an entity that is not predicted here and whose value was out of
@@ -97,7 +101,7 @@ func (e evidence) RemoteWrong(t Tick) bool {
 // that came or went.
 func (e evidence) OthersDiffered(t Tick) (owner uint16, component string, ok bool) {
 	tl := e.tl
-	if len(tl.ghosts.others) == 0 {
+	if !tl.fromOthers() {
 		return 0, "", false
 	}
 	for k := tl.doubtful(t); int32(k-t) <= 0; k++ {
@@ -129,7 +133,7 @@ const unrest = 32
 // none of them changed for long, none is taken to have done so.
 func (e evidence) OthersUnknown(t Tick) bool {
 	tl := e.tl
-	if len(tl.ghosts.others) == 0 {
+	if !tl.fromOthers() {
 		return false
 	}
 	before, _, _ := tl.ghosts.receiver.Complete(t - 1)
@@ -286,8 +290,7 @@ func (tl *timeline) roundedRead(s snapshot.State) bool {
 	w := &tl.found.wrong
 	for i := range tl.p.Unpredicted.Rounded {
 		r := &tl.p.Unpredicted.Rounded[i]
-		at := slices.IndexFunc(tl.p.Components, func(c layout.Component) bool { return c.Name == w.Component })
-		if s.Component(r.Component) == nil || at >= 0 && !r.Reaches.Has(tl.p.Components[at].ID) || at < 0 && !r.Entities {
+		if s.Component(r.Component) == nil || !r.Names(&tl.p.Layout, w.Component) {
 			continue
 		}
 		w.Cause, w.Read = prediction.Untracked, tl.p.Components[r.Component].Name

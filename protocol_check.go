@@ -35,6 +35,7 @@ func (p *Protocol) Err() error {
 	p.checkInterest()
 	p.compiled.FindUnpredictedReads(p.compiled.schedule.Systems())
 	p.compiled.FindWrittenForOthers(p.compiled.schedule.Systems())
+	p.compiled.FindFromOthers(p.compiled.schedule.Systems())
 	p.compiled.FindUnpredicted()
 	p.findCompared()
 	p.checkRegistered()

@@ -48,7 +48,7 @@ func TestWhatIsComputedFromRoundedReads(t *testing.T) {
 	for name, want := range map[string]bool{"speed": true, "place": true, "health": false, "ammo": false} {
 		for i := range l.Components {
 			if l.Components[i].Name == name {
-				require.Equal(t, want, r.Reaches.Has(l.Components[i].ID), name)
+				require.Equal(t, want, r.Components.Has(l.Components[i].ID), name)
 			}
 		}
 	}

@@ -2,7 +2,6 @@ package simtest_test
 
 import (
 	"flag"
-	"fmt"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -29,6 +28,8 @@ type madeDeeds struct {
 	ruled  map[foretick.Tick]map[foretick.PlayerID][]string // the server alone wrote
 	pushed map[foretick.Tick]map[foretick.PlayerID]bool     // whose run pushed
 	hidden map[foretick.PlayerID]bool                       // had an own entity hidden
+	seen   map[foretick.Tick]map[foretick.PlayerID]uint64   // what its systems computed with, by owner of the rows
+	ahead  map[foretick.Tick]map[foretick.PlayerID]uint64   // what systems may read, before the tick
 }
 
 // madeSeat is a player of a generated match.
@@ -37,7 +38,10 @@ type madeSeat struct {
 	g     *made
 	ran   map[foretick.Tick][]madeCmd
 	fault map[foretick.Tick]bool // a planted fault had its way
-	told  []prediction.Misprediction
+	told  []madeTold
+	seen  map[foretick.Tick]madeSeen // what its own run of a tick computed with
+	last  foretick.Tick              // its newest snapshot
+	prior foretick.Tick              // the one before
 }
 
 type madeMatch struct {
@@ -55,6 +59,8 @@ type madeMatch struct {
 	good    int      // corrections at a planted fault that are called code …
 	other   int      // … or what truly happened as well …
 	bad     int      // … or what did not
+	alone   int      // corrections that only a planted fault can have caused …
+	named   int      // … and those of them that are called code
 	unknown int
 	by      map[prediction.Cause]int
 }
@@ -70,13 +76,16 @@ func (a *madeMatch) link() sim.Link {
 }
 
 func (a *madeMatch) join(t *testing.T, token []byte) {
-	s := &madeSeat{g: &made{madePlan: a.g.madePlan}, ran: map[foretick.Tick][]madeCmd{}, fault: map[foretick.Tick]bool{}}
+	s := &madeSeat{g: &made{madePlan: a.g.madePlan}, ran: map[foretick.Tick][]madeCmd{}, fault: map[foretick.Tick]bool{}, seen: map[foretick.Tick]madeSeen{}}
 	faulty, n := a.planted && a.joined%2 == 0, uint64(a.joined)
 	a.joined++
 	s.g.ran = func(f *foretick.Frame, player foretick.PlayerID, cmd madeCmd) {
 		if player == s.c.View().Player && !slices.Contains(s.ran[f.Tick], cmd) {
 			s.ran[f.Tick] = append(s.ran[f.Tick], cmd)
 		}
+	}
+	if a.planted {
+		s.watch()
 	}
 	s.g.fault = func(f *foretick.Frame) bool {
 		if !faulty || f.Tick%41 != 7 || f.Tick >= s.g.until {
@@ -89,7 +98,8 @@ func (a *madeMatch) join(t *testing.T, token []byte) {
 	var err error
 	s.c, err = a.m.Join(foretick.ClientConfig{Protocol: s.g.protocol(), ResumeToken: token, Timeout: 30 * time.Second,
 		Sample:          s.g.sample(func() uint64 { return n }),
-		OnMisprediction: func(w prediction.Misprediction) { s.told = append(s.told, w) }}, simtest.Seat{Up: link, Down: link})
+		OnSnapshot:      func(t foretick.Tick) { s.prior, s.last = s.last, t },
+		OnMisprediction: func(w prediction.Misprediction) { s.told = append(s.told, madeTold{w, a.onlyFault(s, &w)}) }}, simtest.Seat{Up: link, Down: link})
 	require.NoError(t, err)
 	a.seats = append(a.seats, s)
 }
@@ -173,82 +183,9 @@ func (a *madeMatch) petOf(player foretick.PlayerID) ecs.Entity {
 	return ecs.None
 }
 
-// happened reports whether the statements of a cause are true; why names a false one.
-func (a *madeMatch) happened(s *madeSeat, w *prediction.Misprediction) (why string) {
-	me := s.c.View().Player
-	switch w.Cause {
-	case prediction.Input:
-		for t := w.CauseTick - min(w.CauseTicks, w.CauseTick); t <= w.CauseTick; t++ {
-			ran, ok := a.ran[t][me]
-			if !ok || len(s.ran[t]) != 1 || s.ran[t][0] != ran {
-				return ""
-			}
-		}
-		return "the server ran the same commands"
-	case prediction.ServerEffect:
-		if w.System == "(hidden from its own player)" && a.hidden[me] {
-			return ""
-		}
-		by := append(slices.Clone(a.ruled[w.CauseTick][me]), a.ruled[w.CauseTick][ecs.Nobody]...)
-		if len(by) == 0 {
-			return "the server did nothing then"
-		}
-		if !slices.Contains(by, w.System) {
-			return fmt.Sprintf("it was %v", by)
-		}
-	case prediction.RemoteInput:
-		if w.CauseTick == 0 && a.g.guess {
-			return ""
-		}
-		for player := range a.pushed[w.CauseTick] {
-			if player != me {
-				return ""
-			}
-		}
-		return "nobody else pushed then"
-	case prediction.Untracked:
-		if !a.g.looks && !a.g.reads && !a.g.pushes {
-			return "nothing is read that is not tracked"
-		}
-	case prediction.Code:
-		for t := w.Tick; t+64 > w.Tick; t-- {
-			if s.fault[t] {
-				return ""
-			}
-		}
-		return "nobody planted a fault"
-	}
-	return ""
-}
-
-func (a *madeMatch) judge(s *madeSeat) {
-	for i := range s.told {
-		w := &s.told[i]
-		a.by[w.Cause]++
-		why := a.happened(s, w)
-		if why != "" && w.Cause == prediction.Code {
-			a.faults = append(a.faults, why+": "+w.String())
-		} else if why != "" {
-			a.wrong = append(a.wrong, why+": "+w.String())
-		}
-		if w.Cause == prediction.Unknown {
-			a.unknown++
-		}
-		switch {
-		case !s.fault[w.Tick]:
-		case w.Cause == prediction.Code:
-			a.good++
-		case why == "" && w.Cause != prediction.Unknown:
-			a.other++
-		default:
-			a.bad++
-		}
-	}
-}
-
 func newMadeMatch(t *testing.T, seed uint64, planted bool) *madeMatch {
 	a := &madeMatch{r: rand.New(rand.NewPCG(seed, 152)), m: simtest.New(seed), planted: planted, by: map[prediction.Cause]int{},
-		madeDeeds: madeDeeds{map[foretick.Tick]map[foretick.PlayerID]madeCmd{}, map[foretick.Tick]map[foretick.PlayerID][]string{}, map[foretick.Tick]map[foretick.PlayerID]bool{}, map[foretick.PlayerID]bool{}}}
+		madeDeeds: madeDeeds{map[foretick.Tick]map[foretick.PlayerID]madeCmd{}, map[foretick.Tick]map[foretick.PlayerID][]string{}, map[foretick.Tick]map[foretick.PlayerID]bool{}, map[foretick.PlayerID]bool{}, map[foretick.Tick]map[foretick.PlayerID]uint64{}, map[foretick.Tick]map[foretick.PlayerID]uint64{}}}
 	a.g = &made{madePlan: newMadePlan(seed)}
 	a.g.until = foretick.Tick(9 * a.g.rate)
 	a.g.ran = func(f *foretick.Frame, player foretick.PlayerID, cmd madeCmd) {
@@ -256,6 +193,9 @@ func newMadeMatch(t *testing.T, seed uint64, planted bool) *madeMatch {
 			a.ran[f.Tick] = map[foretick.PlayerID]madeCmd{}
 		}
 		a.ran[f.Tick][player] = cmd
+	}
+	if planted {
+		a.watch()
 	}
 	a.g.ruled = func(f *foretick.Frame, owner foretick.PlayerID, by string) {
 		if a.ruled[f.Tick] == nil {
@@ -448,15 +388,23 @@ func TestMadeGames(t *testing.T) {
 
 // A planted fault of one client's code is called so among players who have none.
 func TestMadeGamesWithFaults(t *testing.T) {
-	good, other, bad, unknown := 0, 0, 0, 0
+	good, other, bad, unknown, alone, named := 0, 0, 0, 0, 0, 0
+	strangers, called := 0, 0 // of games whose systems know nothing of others
 	for seed := *madeFirst; seed < *madeFirst+madeCount(); seed++ {
 		a := playMade(t, seed, true)
 		good, other, bad, unknown = good+a.good, other+a.other, bad+a.bad, unknown+a.unknown
+		if alone, named = alone+a.alone, named+a.named; !a.g.looks && !a.g.pushes {
+			strangers, called = strangers+a.alone, called+a.named
+		}
 		for _, f := range a.faults[:min(len(a.faults), 3)] {
 			t.Errorf("seed %d: %s", seed, f)
 		}
 	}
 	t.Logf("%d corrections at a planted fault are called code, %d something else that also was so, %d wrongly; %d without a cause", good, other, bad, unknown)
+	t.Logf("of %d that only the fault can have caused, %d are called code; in games whose systems know nothing of others %d of %d", alone, named, called, strangers)
 	require.GreaterOrEqual(t, 100*good, 95*(good+bad))
+	require.GreaterOrEqual(t, 100*called, 95*strangers)
+	require.NotZero(t, strangers)
+	require.GreaterOrEqual(t, 100*named, 80*alone, "where systems read others, a client cannot always know that they read the same")
 	require.LessOrEqual(t, 100*unknown, good)
 }

@@ -142,6 +142,7 @@ func newMadePlan(seed uint64) *madePlan {
 type made struct {
 	*madePlan
 	shapes  []shape
+	used    [32]bool // shapes that some entity or system has
 	cmd     ecs.Component[madeCmd]
 	fuse    ecs.Component[madeFuse]
 	gift    foretick.Request[madeGift]
@@ -155,6 +156,8 @@ type made struct {
 	ruled  func(f *foretick.Frame, owner foretick.PlayerID, by string)
 	pushed func(f *foretick.Frame, by foretick.PlayerID)
 	fault  func(f *foretick.Frame) bool
+	seen   func(f *foretick.Frame, owner foretick.PlayerID, x uint64)
+	fresh  func(f *foretick.Frame, player foretick.PlayerID) // a tick begins to run
 }
 
 func madeMix(x, y uint64) uint64 {
@@ -173,7 +176,7 @@ func (g *made) protocol() *foretick.Protocol {
 	p.SetTickRate(g.rate)
 	g.pets = map[foretick.PlayerID]ecs.Entity{}
 	g.shapes, g.queries = madeShapes(), map[int]*ecs.Query{}
-	var used [32]bool
+	used := &g.used
 	for _, has := range g.has {
 		for _, i := range has {
 			used[i] = true
@@ -219,11 +222,17 @@ func (g *made) protocol() *foretick.Protocol {
 		}
 		g.rule(f, player, "request madeGift")
 	})
+	for i := range g.shapes {
+		if g.used[i] {
+			g.query(p, i)
+		}
+	}
 	p.InOrder()
 	g.players = ecs.NewQuery(p.Types(), ecs.With(&g.cmd))
 	p.Shared("record", func(f *foretick.Frame, rows ecs.Rows) {
 		if g.ran != nil {
 			g.ran(f, rows.Owner(), g.cmd.Slice(rows)[0])
+			g.begin(f, p, rows.Owner())
 		}
 	}, ecs.Read(&g.cmd))
 	for n := range g.systems {
@@ -329,6 +338,7 @@ func (g *made) system(p *foretick.Protocol, n int, s *madeSystem) {
 					sum += madeMix(7, from.read(others, i))
 				}
 			}
+			g.saw(f, rows.Owner(), g.readBy(all.All(f.World), from))
 			for i := range rows.Len() {
 				if x, ok := g.due(f, s, n, madeMix(command(rows, i), sum)); ok {
 					to.turn(rows, i, x)

@@ -1,6 +1,8 @@
 package simtest_test
 
 import (
+	"fmt"
+	"hash/maphash"
 	"math"
 
 	"github.com/foretick/foretick/ecs"
@@ -78,12 +80,15 @@ type (
 	}
 )
 
+var madeHash = maphash.MakeSeed()
+
 // shape is a component of a generated game, whatever its Go type.
 type shape interface {
 	handle() ecs.Handle
 	turn(v ecs.Rows, i int, x uint64)
 	turnOf(w *ecs.World, e ecs.Entity, x uint64) bool
 	read(rows ecs.Rows, i int) uint64
+	digest(rows ecs.Rows, i int) uint64 // of every field
 	add(w *ecs.World, e ecs.Entity, x uint64)
 	remove(w *ecs.World, e ecs.Entity)
 	has(w *ecs.World, e ecs.Entity) bool
@@ -102,7 +107,14 @@ func (s *shaped[T]) coarse() bool       { return s.kept }
 func (s *shaped[T]) turn(rows ecs.Rows, i int, x uint64) {
 	s.twist(&s.c.Slice(rows)[i], rows.Entity(i), x)
 }
-func (s *shaped[T]) read(rows ecs.Rows, i int) uint64    { return s.sum(&s.c.Slice(rows)[i]) }
+func (s *shaped[T]) read(rows ecs.Rows, i int) uint64 { return s.sum(&s.c.Slice(rows)[i]) }
+func (s *shaped[T]) digest(rows ecs.Rows, i int) uint64 {
+	v := &s.c.Slice(rows)[i]
+	if _, ok := any(v).(*madeRef); ok { // handles differ between the ends
+		return s.sum(v)
+	}
+	return maphash.String(madeHash, fmt.Sprint(*v))
+}
 func (s *shaped[T]) remove(w *ecs.World, e ecs.Entity)   { s.c.Remove(w, e) }
 func (s *shaped[T]) has(w *ecs.World, e ecs.Entity) bool { return s.c.Has(w, e) }
 

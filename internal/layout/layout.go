@@ -31,6 +31,7 @@ type Layout struct {
 
 	Remote      Remote
 	Unpredicted Unpredicted
+	FromOthers  Reach // what shared systems compute from others than their own rows
 	Origins     Origins
 
 	Common        bool // some prefab is a shared physics object
@@ -64,9 +65,8 @@ type Unpredicted struct {
 
 // Rounded is a component that shared systems read, and that clients receive rounded.
 type Rounded struct {
-	Component int      // registry index
-	Reaches   ecs.Mask // the components that the systems compute from it, directly or not
-	Entities  bool     // and the entities that they spawn or destroy
+	Component int // registry index
+	Reach
 }
 
 // Origins are the registry indices of the components that travel with entities which
@@ -175,22 +175,9 @@ func (l *Layout) FindUnpredictedReads(systems []ecs.SystemInfo) {
 
 // reach follows a component through the shared systems.
 func (l *Layout) reach(i int, systems []ecs.SystemInfo) Rounded {
-	r, from := Rounded{Component: i}, map[ecs.ID]bool{l.Components[i].ID: true}
-	for n := 0; n < len(from); {
-		n = len(from)
-		for _, s := range systems {
-			if !Shared(s) || !slices.ContainsFunc(slices.Concat(s.Reads, s.Writes, s.OtherReads, s.OtherWrites), func(id ecs.ID) bool { return from[id] }) {
-				continue
-			}
-			r.Entities = r.Entities || s.Structural || len(s.Creates) > 0
-			for _, id := range slices.Concat(s.Writes, s.OtherWrites, s.Creates) {
-				from[id] = true
-			}
-		}
-	}
-	for id := range from {
-		r.Reaches.Set(id)
-	}
+	r := Rounded{Component: i}
+	r.Components.Set(l.Components[i].ID)
+	r.grow(systems)
 	return r
 }
 

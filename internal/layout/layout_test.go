@@ -81,3 +81,32 @@ func TestUnpredicted(t *testing.T) {
 	require.Equal(t, []int{3}, l.ReadOfOthers(systems))
 	require.Equal(t, []int{2, -1}, []int{l.Index(9), l.Index(5)})
 }
+
+// TestFromOthers follows what shared systems compute from others, through components and
+// singletons. What they compute from their own rows alone is not reached.
+func TestFromOthers(t *testing.T) {
+	l := Layout{Components: []Component{
+		{ID: 1, Name: "place", Singleton: -1}, {ID: 2, Name: "speed", Singleton: -1}, {ID: 3, Name: "health", Singleton: -1},
+		{ID: 4, Name: "ammo", Singleton: -1}, {Name: "score", Singleton: 0},
+	}}
+	systems := []ecs.SystemInfo{
+		{Reads: []ecs.ID{2}, Writes: []ecs.ID{3}},
+		{OtherReads: []ecs.ID{1}, Writes: []ecs.ID{2}},
+		{Writes: []ecs.ID{4}},
+		{OtherReads: []ecs.ID{1}, Writes: []ecs.ID{4}, Tags: []string{"server"}},
+	}
+	reached := func() (names []string) {
+		l.FindFromOthers(systems)
+		for _, name := range []string{"place", "speed", "health", "ammo", "score", "a prefab"} {
+			if l.FromOthers.Names(&l, name) {
+				names = append(names, name)
+			}
+		}
+		return names
+	}
+	require.Equal(t, []string{"speed", "health"}, reached())
+	systems = append(systems, ecs.SystemInfo{Reads: []ecs.ID{3}, SingleWrites: []ecs.ID{0}, Structural: true})
+	require.Equal(t, []string{"speed", "health", "score", "a prefab"}, reached())
+	systems = append(systems, ecs.SystemInfo{Once: true, Writes: []ecs.ID{4}})
+	require.Contains(t, reached(), "ammo")
+}

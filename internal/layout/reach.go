@@ -1,0 +1,76 @@
+package layout
+
+import (
+	"slices"
+
+	"github.com/foretick/foretick/ecs"
+)
+
+// Reach is what shared systems compute from something, directly or through other systems.
+type Reach struct {
+	Components ecs.Mask
+	Singletons ecs.Mask
+	Entities   bool // they may spawn or destroy because of it
+}
+
+// Names reports whether the component of a name is reached; for any other name, an entity's
+// prefab, whether entities are.
+func (r *Reach) Names(l *Layout, name string) bool {
+	at := slices.IndexFunc(l.Components, func(c Component) bool { return c.Name == name })
+	switch {
+	case at < 0:
+		return r.Entities
+	case l.Components[at].Singleton >= 0:
+		return r.Singletons.Has(ecs.ID(l.Components[at].Singleton))
+	}
+	return r.Components.Has(l.Components[at].ID)
+}
+
+// add adds what a system writes, and reports whether some of that is new.
+func (r *Reach) add(s *ecs.SystemInfo) bool {
+	before := *r
+	for _, id := range slices.Concat(s.Writes, s.OtherWrites, s.Creates) {
+		r.Components.Set(id)
+	}
+	for _, id := range s.SingleWrites {
+		r.Singletons.Set(id)
+	}
+	r.Entities = r.Entities || s.Structural || len(s.Creates) > 0
+	return *r != before
+}
+
+// touches reports whether a system reads something that is reached. What it writes it may
+// read too, and which rows it gets depends on which components are there.
+func (r *Reach) touches(s *ecs.SystemInfo) bool {
+	for _, id := range slices.Concat(s.Reads, s.Writes, s.OtherReads, s.OtherWrites) {
+		if r.Components.Has(id) {
+			return true
+		}
+	}
+	return s.With.Or(s.Without).Overlaps(r.Components) ||
+		slices.ContainsFunc(slices.Concat(s.SingleReads, s.SingleWrites), r.Singletons.Has)
+}
+
+// grow follows what is reached through the shared systems.
+func (r *Reach) grow(systems []ecs.SystemInfo) {
+	for more := true; more; {
+		more = false
+		for i := range systems {
+			if s := &systems[i]; Shared(*s) && r.touches(s) && r.add(s) {
+				more = true
+			}
+		}
+	}
+}
+
+// FindFromOthers finds what shared systems compute from others than their own rows.
+func (l *Layout) FindFromOthers(systems []ecs.SystemInfo) {
+	l.FromOthers = Reach{}
+	for i := range systems {
+		s := &systems[i]
+		if Shared(*s) && (s.Once || len(s.OtherReads)+len(s.OtherWrites)+len(s.SingleReads)+len(s.SingleWrites) > 0) {
+			l.FromOthers.add(s)
+		}
+	}
+	l.FromOthers.grow(systems)
+}
