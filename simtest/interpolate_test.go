@@ -78,7 +78,13 @@ func TestOwnInterpolationOfTheOwnBody(t *testing.T) {
 	_, err := m.Serve(foretick.ServerConfig{Protocol: server.protocol()})
 	require.NoError(t, err)
 	p := client.protocol()
-	foretick.Interpolate(p, &client.pos, func(_, _ position, t float32) position { return position{X: t, Y: 77} })
+	moves := 0
+	foretick.Interpolate(p, &client.pos, func(from, to position, t float32) position {
+		if to.X > from.X {
+			moves++
+		}
+		return position{X: t, Y: 77}
+	})
 	all := ecs.NewQuery(p.Types(), ecs.With(&client.pos))
 	frames, shown := 0, 0
 	c, err := m.Join(foretick.ClientConfig{Protocol: p, Sample: foretick.Sample(&client.cmd, func(foretick.View) move { return move{X: 1} })},
@@ -95,6 +101,7 @@ func TestOwnInterpolationOfTheOwnBody(t *testing.T) {
 	m.Run(5 * time.Second)
 	require.Greater(t, frames, 500)
 	require.Greater(t, shown, frames*9/10, "but where nothing came before")
+	require.Greater(t, moves, frames*9/10, "between the last two ticks")
 	require.Zero(t, c.Stats().Mispredictions)
 }
 
