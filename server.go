@@ -24,6 +24,7 @@ type Server struct {
 	logs      serverLog
 	clock     serverClock
 	run       serverRun
+	drain     serverDrain
 	sessions  sessions
 	admission admission
 	sim       simulation
@@ -114,6 +115,9 @@ func (s *Server) Next() time.Time {
 	}
 	if !s.clock.begun {
 		return time.Time{}
+	}
+	if l := s.drain.linger; l != nil {
+		return s.clock.start.Add(min(max(l.next, s.clock.now), l.until))
 	}
 	if s.Ended() {
 		return s.clock.start.Add(s.clock.now + time.Second)

@@ -123,7 +123,7 @@ func (s *Server) runCall(c *call) {
 // stopCalls takes no more functions from a server that computes no more ticks.
 func (s *Server) stopCalls() {
 	switch {
-	case s.run.closed || s.run.failed:
+	case s.run.closed || s.run.failed || s.drain.linger != nil:
 		s.calls.refuse(transport.ErrClosed)
 	case s.run.over:
 		s.calls.refuse(ErrEnded)

@@ -101,6 +101,11 @@ func (s *Server) Step(now time.Time) {
 	}
 	t := now.Sub(s.clock.start)
 	s.receive(t)
+	if s.lingers(t) || s.finishDraining() {
+		done = true
+		s.rest()
+		return
+	}
 	for n := 0; !s.Ended() && s.clock.due(s.sim.frame.Tick+1) <= t; n++ {
 		if n == maxCatchUp {
 			// A stalled process does not replay the time it slept, or it would never catch
@@ -111,9 +116,9 @@ func (s *Server) Step(now time.Time) {
 			break
 		}
 		s.tick(t)
-		if s.run.closed {
-			s.board.postAll(&s.stats, &s.sessions, &s.times)
+		if s.run.closed || s.drain.linger != nil {
 			done = true
+			s.rest()
 			return
 		}
 	}
@@ -123,6 +128,14 @@ func (s *Server) Step(now time.Time) {
 	s.endpoint.Flush()
 	s.board.post(&s.stats)
 	done = true
+}
+
+// rest ends a Step after the match's last tick.
+func (s *Server) rest() {
+	if !s.run.closed {
+		s.endpoint.Flush()
+	}
+	s.board.postAll(&s.stats, &s.sessions, &s.times)
 }
 
 // maxCatchUp is the most ticks that one Step runs. Time beyond that is skipped.
@@ -145,7 +158,7 @@ func (s *Server) CloseForRestart(detail string) error {
 
 func (s *Server) closeWith(code transport.Code, detail string) error {
 	if s.run.closed || s.run.closing != nil {
-		return transport.ErrClosed
+		return transport.ErrClosed // Close may end a Shutdown that lingers
 	}
 	if s.run.ticking && !s.run.failed {
 		s.run.closing = func() { _ = s.close(code, detail) }

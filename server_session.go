@@ -18,7 +18,10 @@ import (
 const roomUsed = 0.9
 
 func (s *Server) hello(t time.Duration, p *player, h netcode.Hello) {
+	reason, draining := s.draining()
 	switch {
+	case s.drain.linger != nil:
+		s.refuseNewcomer(p, transport.Closed, s.drain.linger.detail)
 	case h.Version != helloVersion:
 		s.refuse(t, p, netcode.Reject{Code: rejectVersion, Protocol: s.p.Hash, Text: "this server speaks another version of the library's own protocol"})
 	case h.Role > netcode.RoleObserve:
@@ -29,9 +32,11 @@ func (s *Server) hello(t time.Duration, p *player, h netcode.Hello) {
 		s.logs.abuse(s.clock.now, "refused: another protocol", p, "theirs", h.Protocol, "ours", s.p.Hash)
 		s.refuse(t, p, netcode.Reject{Code: rejectMismatch, Protocol: s.p.Hash, Text: "the game's protocol differs"})
 		_ = p.session.conn.SendReliable(s.sim.frame.Tick, kindDescribe, []byte(cutLines(s.p.parts().Describe(), netcode.MaxReliable)))
-	case h.Role == netcode.RoleObserve:
+	case h.Role == netcode.RoleObserve && !draining:
 		s.observer(t, p, h)
-	case s.sessions.waits(p), s.resumed(t, p, h):
+	case s.sessions.waits(p), h.Role == netcode.RolePlay && s.resumed(t, p, h):
+	case draining:
+		s.refuseNewcomer(p, transport.Refused, reason)
 	case s.sim.world.Used() > roomUsed:
 		s.stats.Refused++
 		s.logs.abuse(s.clock.now, "refused: the world has hardly room for more combinations of owner and components", p)

@@ -4,8 +4,8 @@
 // An [Endpoint] is one end of a network: a server's has many peers, a client's has one. It moves unreliable
 // datagrams of bounded size and reports who connected and disconnected. It knows nothing of ticks, acks or
 // snapshots. The sub-packages implement it: sim (a seeded network in virtual time), udp, dtls and ws
-// (sockets), local (memory within a process), and impair (a bad network around any of them). A game's own transport can be tested with the
-// suite in transporttest.
+// (sockets), local (memory within a process), multi (several as one), and impair (a bad network around any of
+// them). A game's own transport can be tested with the suite in transporttest.
 //
 // # The caller's loop
 //

@@ -242,6 +242,22 @@ func TestRealSockets(t *testing.T) {
 	}
 }
 
+// Players of three transports play one match, and the server confirms the shots of each.
+// The long form has the numbers: .ci/run long.
+func TestAllTransportsInOneMatch(t *testing.T) {
+	r := play(t, "-transport", "all", "-seconds", "8", "-clients", "6", "-rtt", "60ms", "-jitter", "10ms", "-loss", "0.01")
+	require.Zero(t, r.Desyncs, r.FirstDesync)
+	require.Len(t, r.ByTransport, 3)
+	for kind, shots := range r.ByTransport {
+		require.Equal(t, 2, shots.Clients, kind)
+		left := shots.ShotsHitOnScreen - shots.ShotsVoid
+		require.NotZero(t, left, kind)
+		require.GreaterOrEqual(t, shots.ShotsConfirmed, left/2, kind)
+	}
+	var out bytes.Buffer
+	require.Equal(t, 2, exitCode(run(context.Background(), []string{"-transport", "all", "-serve", ":0"}, &out), &out))
+}
+
 // All bots that are asked for find room, more than a transport has by default.
 func TestManyBotsOverUDP(t *testing.T) {
 	r := play(t, "-transport", "udp", "-seconds", "2", "-clients", "80")
@@ -361,6 +377,28 @@ func TestKilledBots(t *testing.T) {
 	late := start(t, "-join", addr, "-clients", "1")
 	late.says(t, "playing")
 	late.leaves(t)
+}
+
+// A server that is told to stop refuses newcomers and keeps its players. It ends with the last
+// one.
+func TestDrainingProcess(t *testing.T) {
+	server := start(t, "-serve", "127.0.0.1:0")
+	server.says(t, "serving on ")
+	addr := strings.Fields(server.text())[2]
+	bots := start(t, "-join", addr, "-clients", "2")
+	bots.says(t, "playing")
+	server.says(t, "player=2")
+	require.NoError(t, server.Process.Signal(syscall.SIGTERM))
+	server.says(t, "draining")
+	late := start(t, "-join", addr, "-clients", "1")
+	require.Error(t, late.Wait())
+	require.Contains(t, late.text(), "takes no new players")
+	heard := len(bots.text())
+	require.Eventually(t, func() bool { return strings.Contains(bots.text()[heard:], "playing") }, patience, 20*time.Millisecond)
+	require.NotContains(t, server.text(), "player=2 code=closed")
+	bots.leaves(t)
+	require.NoError(t, server.Wait())
+	require.Contains(t, server.text(), "2 players joined, 2 left")
 }
 
 // Server and bots in separate processes, over each transport; over dtls the bots

@@ -290,6 +290,7 @@ func (m *match) agreed() bool {
 // report compares both ends and completes the counts, after the quiet time.
 func (m *match) report(trace string) (*Report, error) {
 	r := m.atEnd
+	m.countByTransport(&r)
 	m.shots.settle(&r)
 	r.HitsTold = m.game.Told
 	m.shots.tellings(&r)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/foretick/foretick/transport"
 	"github.com/foretick/foretick/transport/dtls"
+	"github.com/foretick/foretick/transport/multi"
 	"github.com/foretick/foretick/transport/ticket"
 	"github.com/foretick/foretick/transport/udp"
 	"github.com/foretick/foretick/transport/ws"
@@ -19,6 +20,39 @@ type network struct {
 	addr string
 	dial func() (transport.Endpoint, error)
 	pin  string // the server's pin for bots in other processes; empty without dtls
+
+	parts []*network // of a server with several transports, in the order of kinds
+}
+
+// kinds are the transports of -transport all. Bots take them in turn.
+var kinds = []string{"udp", "dtls", "ws"}
+
+// dialer returns how the n-th bot reaches the server.
+func (n *network) dialer(bot int) func() (transport.Endpoint, error) {
+	if len(n.parts) == 0 {
+		return n.dial
+	}
+	return n.parts[bot%len(n.parts)].dial
+}
+
+// listenAll opens a server that takes players by every transport into one match.
+func listenAll(o options) (*network, error) {
+	all := &network{}
+	var parts []transport.Endpoint
+	for _, kind := range kinds {
+		o.transport = kind
+		n, err := listen(o, "127.0.0.1:0")
+		if err != nil {
+			for _, p := range parts {
+				_ = p.Close(transport.Closed, "")
+			}
+			return nil, err
+		}
+		all.parts, parts = append(all.parts, n), append(parts, n.Endpoint)
+	}
+	var err error
+	all.Endpoint, err = multi.Join(parts...)
+	return all, err
 }
 
 // seats returns the most clients at the same time.
@@ -27,6 +61,8 @@ func (o *options) seats() int { return max(64, o.clients) }
 // listen opens a server with the transport chosen in the options.
 func listen(o options, at string) (*network, error) {
 	switch o.transport {
+	case "all":
+		return listenAll(o)
 	case "dtls":
 		if o.serve != "" {
 			return listenPinned(o, at)

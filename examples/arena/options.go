@@ -53,7 +53,7 @@ func parse(args []string, help io.Writer) (options, error) {
 	fs.SetOutput(io.Discard)
 	fs.Float64Var(&o.seconds, "seconds", 10, "seconds to play; with -serve and -join, 0 plays until interrupted")
 	fs.IntVar(&o.clients, "clients", 8, "number of bots")
-	fs.StringVar(&o.transport, "transport", "sim", "sim (virtual time), or with real sockets: udp, dtls (encrypted) or ws (WebSocket)")
+	fs.StringVar(&o.transport, "transport", "sim", "sim (virtual time), or with real sockets: udp, dtls (encrypted), ws (WebSocket) or all (a third of the bots each)")
 	fs.DurationVar(&o.rtt, "rtt", 100*time.Millisecond, "round-trip time of every client's link")
 	fs.DurationVar(&o.jitter, "jitter", 20*time.Millisecond, "maximum random delay added, each way")
 	fs.Float64Var(&o.loss, "loss", 0.02, "share of packets lost, each way")
@@ -121,8 +121,10 @@ func (o *options) validate(set map[string]bool) error {
 		return errors.New("-log needs both ends in one process: not with -serve or -join")
 	case alone && o.drawShots != "":
 		return errors.New("-draw-shots needs both ends in one process: not with -serve or -join")
-	case !slices.Contains([]string{"sim", "udp", "dtls", "ws"}, o.transport):
-		return fmt.Errorf("-transport %q: use sim, udp, dtls or ws", o.transport)
+	case !slices.Contains([]string{"sim", "udp", "dtls", "ws", "all"}, o.transport):
+		return fmt.Errorf("-transport %q: use sim, udp, dtls, ws or all", o.transport)
+	case o.transport == "all" && (alone || o.log != ""):
+		return errors.New("-transport all needs both ends in one process, without -log: not with -serve or -join")
 	case !slices.Contains([]string{"predict", "partial", "delay", "interpolate"}, o.mode):
 		return fmt.Errorf("-mode %q: use predict, partial, delay or interpolate", o.mode)
 	case o.mode != "delay" && (set["delay-above"] || set["input-delay"]):

@@ -60,6 +60,15 @@ type Report struct {
 	Trace                 string             `json:"trace_sha256"`
 	Bandwidth             map[string]float64 `json:"bandwidth,omitempty"`
 	FirstDesync           string             `json:"first_desync,omitempty"` // the player, and the first field that differs
+	ByTransport           map[string]*Shots  `json:"by_transport,omitempty"` // of -transport all
+}
+
+// Shots counts the shots of the players of one transport, as Report does for all.
+type Shots struct {
+	Clients          int `json:"clients"`
+	ShotsHitOnScreen int `json:"shots_hit_on_screen"`
+	ShotsVoid        int `json:"shots_void"`
+	ShotsConfirmed   int `json:"shots_confirmed"`
 }
 
 // JSON writes the report as one object.
@@ -83,6 +92,11 @@ func (r *Report) Text(w io.Writer) {
 	fmt.Fprintf(w, "  shots        %d fired, %d hit on screen, %d of them void; the server confirmed %d of the %d left (%.1f %%), and %d that missed on screen\n",
 		r.Shots, r.ShotsHitOnScreen, r.ShotsVoid, r.ShotsConfirmed, r.ShotsHitOnScreen-r.ShotsVoid,
 		per(float64(r.ShotsConfirmed), float64(r.ShotsHitOnScreen-r.ShotsVoid)), r.ShotsConfirmedUnseen)
+	for _, kind := range slices.Sorted(maps.Keys(r.ByTransport)) {
+		k := r.ByTransport[kind]
+		fmt.Fprintf(w, "    by %-10s%d clients, %d hit on screen, %d of them void; confirmed %d of the %d left (%.1f %%)\n", kind, k.Clients,
+			k.ShotsHitOnScreen, k.ShotsVoid, k.ShotsConfirmed, k.ShotsHitOnScreen-k.ShotsVoid, per(float64(k.ShotsConfirmed), float64(k.ShotsHitOnScreen-k.ShotsVoid)))
+	}
 	fmt.Fprintf(w, "  victims      %d hits reported, %d reports arrived; %d of %d shots hit at the position on the shooter's screen, %.0f ms back on average\n",
 		r.HitsTold, r.HitsHeard, r.HitsWhereSeen, r.HitsRewound, r.RewoundMean)
 	fmt.Fprintf(w, "  events       %d sent, %d delivered, %d resent\n", r.EventsSent, r.EventsDelivered, r.EventsResent)

@@ -17,6 +17,7 @@ type shots struct {
 	order  []shotKey
 	died   map[foretick.PlayerID][]foretick.Tick // ticks in which a player died, in order
 	told   []toldHurt
+	kind   map[foretick.PlayerID]*Shots // by shooter, where they use several transports
 }
 
 type shotKey struct {
@@ -112,14 +113,21 @@ func (s *shots) settle(r *Report) {
 			}
 			continue
 		}
+		kind := s.kind[k.player]
+		if kind == nil {
+			kind = &Shots{}
+		}
 		r.ShotsHitOnScreen++
+		kind.ShotsHitOnScreen++
 		if why := s.void(k, seen, srv); why != "" {
 			r.ShotsVoid++
+			kind.ShotsVoid++
 			r.ShotsVoidByReason[why]++
 			continue
 		}
 		if srv.judged && srv.hit && srv.target == seen.target {
 			r.ShotsConfirmed++
+			kind.ShotsConfirmed++
 		}
 	}
 }

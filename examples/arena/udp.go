@@ -6,6 +6,9 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"os"
+	"os/signal"
+	"syscall"
 	"time"
 
 	"github.com/foretick/foretick"
@@ -58,7 +61,7 @@ func playUDP(ctx context.Context, o options, live io.Writer) (*Report, error) {
 	}
 	m.logSent()
 	for n := range o.clients {
-		if err := m.seatUDP(o, endpoint.dial, n); err != nil {
+		if err := m.seatUDP(o, endpoint.dialer(n), n); err != nil {
 			return nil, err
 		}
 	}
@@ -166,18 +169,42 @@ func serve(ctx context.Context, o options, out io.Writer) error {
 	if endpoint.pin != "" {
 		fmt.Fprintf(out, "join it with -transport dtls -pin %s\n", endpoint.pin)
 	}
+	running, stop := drainFirst(ctx, srv, out)
+	defer stop()
 	if o.seconds > 0 {
 		var stop context.CancelFunc
-		ctx, stop = context.WithTimeout(ctx, o.duration())
+		running, stop = context.WithTimeout(running, o.duration())
 		defer stop()
 	}
-	if err := srv.Run(ctx); !errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, context.Canceled) {
+	err = srv.Run(running)
+	if !errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, context.Canceled) && !errors.Is(err, transport.ErrClosed) {
 		return err
 	}
 	st := srv.Stats()
 	fmt.Fprintf(out, "served %d ticks: %d players joined, %d left, %d B out, %d B in, %d of %d inputs missing\n",
 		st.Ticks, st.Joined, st.Left, st.BytesOut, st.BytesIn, st.InputsMissing, st.InputsMissing+st.InputsTaken)
 	return nil
+}
+
+// drainFirst returns a context for a server's Run. When ctx ends, by SIGTERM or an
+// interrupt, the server takes no newcomers any more and runs until its last player
+// leaves. A second signal ends the returned context.
+func drainFirst(ctx context.Context, srv *foretick.Server, out io.Writer) (running context.Context, stop func()) {
+	running, cancel := context.WithCancel(context.Background())
+	go func() {
+		select {
+		case <-ctx.Done():
+		case <-running.Done():
+			return
+		}
+		again, stop := signal.NotifyContext(running, os.Interrupt, syscall.SIGTERM)
+		defer stop()
+		srv.Drain("this server takes no new players any more")
+		fmt.Fprintln(out, "draining: the server ends with its last player, or at once by another signal")
+		<-again.Done()
+		cancel()
+	}()
+	return running, cancel
 }
 
 // join is a process of bots.
@@ -247,4 +274,20 @@ func (m *match) joinReport() *Report {
 		r.Entities = max(r.Entities, s.client.View().World.Len())
 	}
 	return &r
+}
+
+// countByTransport prepares the counts of shots by transport.
+func (m *match) countByTransport(r *Report) {
+	if m.opt.transport != "all" {
+		return
+	}
+	r.ByTransport, m.shots.kind = map[string]*Shots{}, map[foretick.PlayerID]*Shots{}
+	for n, s := range m.seats {
+		kind := kinds[n%len(kinds)]
+		if r.ByTransport[kind] == nil {
+			r.ByTransport[kind] = &Shots{}
+		}
+		r.ByTransport[kind].Clients++
+		m.shots.kind[s.client.View().Player] = r.ByTransport[kind]
+	}
 }

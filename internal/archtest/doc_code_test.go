@@ -145,7 +145,10 @@ var docCode = map[string]map[string]string{
 		"proxy, err := impair.NewProxy": ``,
 	},
 	"transport/local/doc.go": {"listen, err := udp.Listen(": `var p, q *foretick.Protocol`},
-	"transport/sim/doc.go":   {"net := sim.NewNetwork(": ``},
+	"transport/multi/doc.go": {"joined, err := multi.Join(": `
+		var p *foretick.Protocol
+		var udpEndpoint, dtlsEndpoint, wsEndpoint transport.Endpoint`},
+	"transport/sim/doc.go": {"net := sim.NewNetwork(": ``},
 	"transport/ticket/doc.go": {"t, err := ticket.Issue(": `
 		var key []byte
 		var addr netip.AddrPort`},
@@ -293,8 +296,8 @@ func docImports(t string) string {
 		return module
 	}
 	for _, p := range []string{
-		"bridge", "ecs", "input", "lagcomp", "netcode", "observe", "schema", "simtest", "simtest/pair", "snapshot", "transport",
-		"transport/dtls", "transport/impair", "transport/local", "transport/sim", "transport/ticket", "transport/transporttest", "transport/udp", "transport/ws",
+		"bots", "bridge", "ecs", "host", "input", "lagcomp", "netcode", "observe", "schema", "simtest", "simtest/pair", "snapshot", "transport",
+		"transport/dtls", "transport/impair", "transport/local", "transport/multi", "transport/sim", "transport/ticket", "transport/transporttest", "transport/udp", "transport/ws",
 	} {
 		if t == p[strings.LastIndexByte(p, '/')+1:] {
 			return module + "/" + p

@@ -1,0 +1,203 @@
+package foretick_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/netcode"
+	"github.com/foretick/foretick/transport"
+	"github.com/foretick/foretick/transport/sim"
+)
+
+// A server that drains refuses newcomers, keeps those who come back, whether it noticed their
+// loss or not, and closes itself when the last one is gone.
+func TestDrain(t *testing.T) {
+	h := newVenue(t, foretick.ServerConfig{Observe: func(foretick.Observer) (foretick.Grant, error) { return foretick.Grant{}, nil }})
+	stays, sleeps, breaks := h.enters("1.0.0.1:1"), h.enters("1.0.0.2:1"), h.enters("1.0.0.3:1")
+	h.run(10 * time.Second)
+	sleeps.asleep = true
+	h.run(6 * time.Second) // its loss is noticed
+	h.srv.Drain("this server is replaced")
+	h.srv.Drain("a later reason does not count")
+	h.run(time.Second)
+
+	refused := func(name string, hello func(*netcode.Packet)) {
+		c := h.call("1.0.0.9:1")
+		c.say(hello)
+		h.run(200 * time.Millisecond)
+		require.NotNil(t, c.gone, name)
+		require.Equal(t, transport.Refused, c.gone.Code, name)
+		require.Equal(t, "this server is replaced", c.gone.Detail, name)
+	}
+	refused("a newcomer", stays.hello([16]byte{}))
+	refused("a token of elsewhere", stays.hello([16]byte{1}))
+	refused("an observer", func(pk *netcode.Packet) {
+		pk.Message(netcode.MessageHello, netcode.Hello{Version: netcode.Version, Protocol: h.hash, Role: netcode.RoleObserve}.Append(nil))
+	})
+	refused("an observer with a player's token", func(pk *netcode.Packet) {
+		pk.Message(netcode.MessageHello, netcode.Hello{Version: netcode.Version, Protocol: h.hash, Role: netcode.RoleObserve, Resume: stays.welcome.Resume}.Append(nil))
+	})
+
+	returns := func(c *caller) *caller {
+		again := h.call("1.0.0.8:1")
+		again.plays, c.asleep = true, true
+		again.say(again.hello(c.welcome.Resume))
+		h.run(200 * time.Millisecond)
+		require.Nil(t, again.gone)
+		require.True(t, again.welcome.Resumed)
+		require.Equal(t, c.welcome.Owner, again.welcome.Owner)
+		return again
+	}
+	all := []*caller{stays, returns(sleeps), returns(breaks)}
+	h.run(time.Second)
+	require.Len(t, h.srv.Players(nil), 3)
+	for i, c := range all {
+		require.NoError(t, h.srv.Do("a test", func(*foretick.Frame) {}), "the match goes on")
+		require.NoError(t, c.e.Close(transport.Closed, ""))
+		c.asleep = true
+		h.run(500 * time.Millisecond)
+		require.Len(t, h.srv.Players(nil), 2-i)
+	}
+	require.ErrorIs(t, h.srv.Close(""), transport.ErrClosed, "it has closed itself")
+	require.EqualValues(t, 4, h.srv.Stats().Refused)
+	require.Contains(t, h.heard, "leave 3")
+}
+
+// A place that is held keeps a draining server open until nobody can come back to it.
+func TestDrainWaitsForHeldPlaces(t *testing.T) {
+	h := newVenue(t, foretick.ServerConfig{ReconnectWindow: 8 * time.Second})
+	c := h.enters("1.0.0.1:1")
+	h.run(20 * time.Second)
+	h.srv.Drain("")
+	c.asleep = true
+	h.run(12 * time.Second)
+	require.Len(t, h.srv.Players(nil), 1, "it may still come back")
+	h.run(2 * time.Second)
+	require.ErrorIs(t, h.srv.Close(""), transport.ErrClosed)
+}
+
+// Run ends when nobody is left, and other goroutines may ask for it.
+func TestDrainEndsRun(t *testing.T) {
+	srv := newVenue(t, foretick.ServerConfig{}).srv
+	go srv.Drain("the process ends")
+	ctx, stop := context.WithTimeout(context.Background(), 10*time.Second)
+	defer stop()
+	require.ErrorIs(t, srv.Run(ctx), transport.ErrClosed)
+}
+
+// scored keeps the messages that a client received.
+type scored struct {
+	Walk
+	Score foretick.Message[thing]
+	heard []uint32
+}
+
+func (g *scored) protocol() *foretick.Protocol {
+	p := g.Walk.Protocol()
+	g.Score.OnClient(p, func(_ *foretick.Frame, _ foretick.Tick, m thing) { g.heard = append(g.heard, m.N) })
+	return p
+}
+
+// closed notes when a server closes its endpoint.
+type closed struct {
+	*sim.Endpoint
+	at func() time.Duration
+	by time.Duration // 0: not yet
+}
+
+func (c *closed) Close(code transport.Code, detail string) error {
+	c.by = c.at()
+	return c.Endpoint.Close(code, detail)
+}
+
+// The last messages of a match arrive before it closes, over a path that loses more than half. Close
+// alone loses them, and a path that carries nothing holds the server for the time given.
+func TestShutdownDeliversLastMessages(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		linger time.Duration
+		loss   float64
+	}{{"lingers", 20 * time.Second, 0.6}, {"does not wait", 0, 0.6}, {"waits no longer", 2 * time.Second, 1}} {
+		t.Run(c.name, func(t *testing.T) {
+			net := sim.NewNetwork(3)
+			end := &closed{net.Listen(), net.Now, 0}
+			var g, mine scored
+			srv, err := foretick.NewServer(foretick.ServerConfig{Protocol: g.protocol(), Transport: end})
+			require.NoError(t, err)
+			dialled := net.Dial(end.Endpoint, sim.Link{Latency: 80 * time.Millisecond}, sim.Link{Latency: 80 * time.Millisecond})
+			cli, err := foretick.NewClient(foretick.ClientConfig{Protocol: mine.protocol(), Transport: dialled})
+			require.NoError(t, err)
+			now := func() time.Time { return time.Unix(100, 0).Add(net.Now()) }
+			run := func(d time.Duration) {
+				for until := net.Now() + d; net.Now() < until; {
+					net.Run(net.Now() + 10*time.Millisecond)
+					srv.Step(now())
+					cli.Step(now())
+				}
+			}
+			run(3 * time.Second)
+			require.Equal(t, foretick.Playing, cli.View().State)
+			up, down := net.Paths(dialled)
+			bad := sim.Link{Latency: 80 * time.Millisecond, Loss: c.loss}
+			up.SetLink(bad)
+			down.SetLink(bad)
+			var over foretick.Tick
+			require.NoError(t, srv.Do("the end", func(f *foretick.Frame) {
+				for i := range uint32(200) {
+					require.NoError(t, g.Score.Broadcast(f, thing{i}))
+				}
+				over = f.Tick
+				require.NoError(t, srv.Shutdown("the match is over", c.linger))
+				require.ErrorIs(t, srv.Shutdown("again", c.linger), transport.ErrClosed)
+			}))
+			begun := net.Now()
+			run(100 * time.Millisecond)
+			if c.linger > 0 {
+				require.Zero(t, end.by)
+				require.ErrorIs(t, srv.Do("too late", func(*foretick.Frame) {}), transport.ErrClosed)
+				require.ErrorIs(t, srv.Shutdown("", time.Second), transport.ErrClosed)
+				require.Less(t, srv.Next().Sub(now()), 100*time.Millisecond)
+				late := net.Dial(end.Endpoint, sim.Link{}, sim.Link{})
+				other, err := foretick.NewClient(foretick.ClientConfig{Protocol: (&scored{}).protocol(), Transport: late})
+				require.NoError(t, err)
+				for range 30 {
+					run(10 * time.Millisecond)
+					other.Step(now())
+				}
+				var why *foretick.ProtocolError
+				require.NotErrorAs(t, other.View().Err, &why)
+				require.ErrorContains(t, other.View().Err, "the match is over", "nobody else is let in")
+			}
+			run(25 * time.Second)
+			require.Equal(t, over, srv.Tick(), "no tick more")
+			require.NotZero(t, end.by)
+			switch {
+			case c.loss == 1:
+				require.InDelta(t, c.linger, end.by-begun, float64(50*time.Millisecond))
+			case c.linger > 0:
+				require.Len(t, mine.heard, 200)
+				require.Less(t, end.by-begun, 10*time.Second, "and no longer than that takes")
+				var gone *transport.DisconnectError
+				require.ErrorAs(t, cli.View().Err, &gone)
+				require.Equal(t, "the match is over", gone.Detail)
+			default:
+				require.Less(t, len(mine.heard), 200, "or this test shows nothing")
+			}
+		})
+	}
+}
+
+// Close ends a Shutdown that lingers.
+func TestCloseEndsLingering(t *testing.T) {
+	h := newVenue(t, foretick.ServerConfig{})
+	h.enters("1.0.0.1:1")
+	h.run(time.Second)
+	require.NoError(t, h.srv.Shutdown("over", time.Hour))
+	require.NoError(t, h.srv.Close("now"))
+	require.ErrorIs(t, h.srv.Shutdown("over", time.Hour), transport.ErrClosed)
+	require.Contains(t, h.heard, "leave 1")
+}

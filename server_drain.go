@@ -1,0 +1,120 @@
+package foretick
+
+import (
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"github.com/foretick/foretick/transport"
+)
+
+// serverDrain is how a match is brought to its end.
+type serverDrain struct {
+	reason atomic.Pointer[string] // why newcomers are refused; nil: they are not
+	linger *lingering             // the match is over, and messages are still on their way
+}
+
+// lingering is a server that computes no more ticks, and waits for acknowledgements.
+type lingering struct {
+	code   transport.Code
+	detail string
+	until  time.Duration
+	next   time.Duration // when packets are due
+}
+
+// Drain makes the server refuse newcomers with [transport.Refused] and the reason. Players of
+// the match stay, and whoever lost its connection comes back to its place as before. New
+// observers are refused too. Once no player is left and no place is held for one, the next
+// Step closes the server, and Run returns [transport.ErrClosed]. Use it to take a process
+// out of service while its match ends: call it on SIGTERM, and let Run end by itself.
+//
+// Any goroutine may call Drain, also while Run runs. It takes effect with the next Step. The
+// reason of the first call counts.
+func (s *Server) Drain(reason string) {
+	s.drain.reason.CompareAndSwap(nil, &reason)
+}
+
+// Shutdown ends the match like Close, but first waits until every connected player has
+// acknowledged the reliable messages that were sent to it, such as the final score. It
+// waits for linger at most. Meanwhile the server computes no ticks and lets nobody in, and
+// the program must go on calling Step, as Run does. A linger of 0 or less is Close. From a
+// system, handler or hook, Shutdown takes effect at the end of the tick. It returns
+// [transport.ErrClosed] when the server is closed or closing already. Like Close, it is not
+// safe for concurrent use: pass it to [Server.Do] from another goroutine.
+func (s *Server) Shutdown(detail string, linger time.Duration) error {
+	switch {
+	case linger <= 0 || s.run.failed:
+		return s.Close(detail)
+	case s.run.closed || s.run.closing != nil || s.drain.linger != nil:
+		return transport.ErrClosed
+	}
+	begin := func() {
+		s.drain.linger = &lingering{code: transport.Closed, detail: detail, until: s.clock.now + linger}
+		s.stopCalls()
+	}
+	if s.run.ticking {
+		s.run.closing = begin
+	} else {
+		begin()
+	}
+	return nil
+}
+
+// draining returns why newcomers are refused.
+func (s *Server) draining() (reason string, yes bool) {
+	if r := s.drain.reason.Load(); r != nil {
+		return *r, true
+	}
+	return "", false
+}
+
+// refuseNewcomer turns away a peer that has no place, while the server drains or lingers.
+func (s *Server) refuseNewcomer(p *player, code transport.Code, reason string) {
+	s.stats.Refused++
+	s.logs.abuse(s.clock.now, "refused: the server drains", p)
+	s.drop(p, code, reason)
+}
+
+// finishDraining closes a server that drains and has nobody left. It reports whether it did.
+func (s *Server) finishDraining() bool {
+	reason, yes := s.draining()
+	if !yes || slices.ContainsFunc(s.sessions.owners, func(p *player) bool { return p != nil }) || len(s.sessions.newcomers) > 0 {
+		return false
+	}
+	_ = s.close(transport.Closed, reason)
+	return true
+}
+
+// lingers sends what was not acknowledged yet, and closes the server when all is, or the time
+// is over. It reports whether the server lingers, or did.
+func (s *Server) lingers(t time.Duration) bool {
+	l := s.drain.linger
+	if l == nil {
+		return false
+	}
+	waits := false
+	for _, p := range s.sessions.players {
+		waits = waits || p.connected() && p.session.conn.Pending() > 0
+	}
+	if !waits || t >= l.until {
+		_ = s.close(l.code, l.detail)
+		return true
+	}
+	if t < l.next {
+		return true
+	}
+	l.next = t + s.clock.interval
+	for _, p := range s.sessions.players {
+		if p.connected() {
+			pk := p.session.conn.Begin(t)
+			p.fates(t)
+			s.finish(p, pk)
+		}
+	}
+	return true
+}
+
+// connected reports whether a peer has joined, and is there.
+func (p *player) connected() bool {
+	return p.session.state == playing || p.session.state == watching
+}

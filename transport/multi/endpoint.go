@@ -1,0 +1,391 @@
+package multi
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"path"
+	"reflect"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/foretick/foretick/transport"
+	"github.com/foretick/foretick/transport/internal/slot"
+)
+
+// Part is an endpoint to join, with its name.
+type Part struct {
+	// Name tells the part from the others, in Name and Counters. Empty: the package of the endpoint's type, such as
+	// "udp", with a number if several parts would have the same.
+	Name string
+	// Endpoint is a server's endpoint. Required.
+	Endpoint transport.Endpoint
+}
+
+// Counters counts the traffic of one part.
+type Counters struct {
+	Name                     string // of the part
+	Peers                    int    // connected now
+	MaxPeers                 int    // most peers that the part accepts; 0: it does not say
+	Connected                uint64 // peers that ever connected
+	Sent, Received           uint64 // datagrams
+	SentBytes, ReceivedBytes uint64 // bytes of these datagrams
+	SendFailed               uint64 // sends that the part refused with an error
+}
+
+// Endpoint is several endpoints as one. Join and JoinParts create it. Any goroutine may call its methods if the parts
+// allow it, but only one at a time may call Recv.
+type Endpoint struct {
+	parts   []*part
+	ready   chan struct{}
+	done    chan struct{}
+	running sync.WaitGroup
+	turn    []*part // in the order in which Recv asks them
+
+	mu     sync.Mutex
+	peers  slot.Table[peer]
+	closed bool
+}
+
+// part is a joined endpoint. ids and counters are guarded by the Endpoint's lock.
+type part struct {
+	transport.Endpoint
+	brought  int               // events of the newest Recv
+	bans     transport.BanList // nil: it knows none
+	most     int
+	ids      map[transport.PeerID]transport.PeerID // the joined endpoint's, by the part's own
+	counters Counters
+}
+
+// peer is where a peer of the joined endpoint is connected.
+type peer struct {
+	part *part
+	id   transport.PeerID
+}
+
+var (
+	_ transport.BanList = (*Endpoint)(nil)
+	_ transport.Limited = (*Endpoint)(nil)
+)
+
+// Join joins the endpoints of servers, and takes them over: nobody else may call their Recv or Close. Close closes
+// them. The parts have the names of their packages. Join fails when an endpoint is nil or given twice, or when there
+// is none; the endpoints then stay the caller's.
+func Join(endpoints ...transport.Endpoint) (*Endpoint, error) {
+	parts := make([]Part, len(endpoints))
+	for i, e := range endpoints {
+		parts[i].Endpoint = e
+	}
+	return JoinParts(parts...)
+}
+
+// JoinParts is Join for parts with chosen names. It also fails when two parts have the same name.
+func JoinParts(parts ...Part) (*Endpoint, error) {
+	if len(parts) == 0 {
+		return nil, errors.New("multi: nothing to join: pass at least one listening endpoint")
+	}
+	e := &Endpoint{ready: make(chan struct{}, 1), done: make(chan struct{})}
+	names, seen := map[string]bool{}, map[transport.Endpoint]bool{}
+	var errs []error
+	for i, p := range parts {
+		v := reflect.ValueOf(p.Endpoint)
+		switch {
+		case !v.IsValid() || v.Kind() == reflect.Pointer && v.IsNil():
+			errs = append(errs, fmt.Errorf("multi: endpoint %d is nil: check the error of Listen first", i))
+			continue
+		case v.Comparable() && seen[p.Endpoint]:
+			errs = append(errs, fmt.Errorf("multi: endpoint %d is given twice: its events would go to one of the two", i))
+			continue
+		case p.Name != "" && names[p.Name]:
+			errs = append(errs, fmt.Errorf("multi: two parts are named %q: give each its own name", p.Name))
+			continue
+		}
+		if v.Comparable() {
+			seen[p.Endpoint] = true
+		}
+		name := p.Name
+		for n := 1; name == "" || p.Name == "" && names[name]; n++ {
+			name = packageName(p.Endpoint)
+			if n > 1 {
+				name = fmt.Sprint(name, n)
+			}
+		}
+		names[name] = true
+		e.parts = append(e.parts, newPart(name, p.Endpoint))
+	}
+	if err := errors.Join(errs...); err != nil {
+		return nil, err
+	}
+	e.turn = slices.Clone(e.parts)
+	for _, p := range e.parts {
+		e.running.Add(1)
+		go e.forward(p.Ready())
+	}
+	return e, nil
+}
+
+func newPart(name string, inner transport.Endpoint) *part {
+	p := &part{Endpoint: inner, ids: make(map[transport.PeerID]transport.PeerID)}
+	p.bans, _ = inner.(transport.BanList)
+	if l, ok := inner.(transport.Limited); ok {
+		p.most = max(l.MaxPeers(), 0)
+	}
+	p.counters = Counters{Name: name, MaxPeers: p.most}
+	return p
+}
+
+// packageName returns the last element of the import path of an endpoint's type.
+func packageName(e transport.Endpoint) string {
+	t := reflect.TypeOf(e)
+	if t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	if t.PkgPath() == "" {
+		return "part"
+	}
+	return path.Base(t.PkgPath())
+}
+
+// forward passes a part's signals on until Close.
+func (e *Endpoint) forward(ready <-chan struct{}) {
+	defer e.running.Done()
+	for {
+		select {
+		case <-e.done:
+			return
+		case <-ready:
+			e.signal()
+		}
+	}
+}
+
+func (e *Endpoint) signal() {
+	select {
+	case e.ready <- struct{}{}:
+	default:
+	}
+}
+
+// Ready implements transport.Endpoint.
+func (e *Endpoint) Ready() <-chan struct{} { return e.ready }
+
+// Recv implements transport.Endpoint. Every part gets a fair share of ev. What quiet parts leave goes to the busy ones,
+// which are asked last.
+func (e *Endpoint) Recv(ev []transport.Event) int {
+	slices.SortStableFunc(e.turn, func(a, b *part) int { return cmp.Compare(a.brought, b.brought) })
+	n, more := 0, false
+	for i, p := range e.turn {
+		left := len(e.turn) - i
+		share := ev[n:]
+		share = share[:(len(share)+left-1)/left]
+		p.brought = p.Recv(share)
+		kept := e.take(p, share[:p.brought])
+		more = more || p.brought == len(share)
+		n += kept
+	}
+	if n < len(ev) && more {
+		e.signal() // a part may have more, and it will not say so again
+	}
+	return n
+}
+
+// take gives a part's events the PeerIDs of the joined endpoint. It drops those of peers that Disconnect dropped
+// meanwhile, and returns the number of the others.
+func (e *Endpoint) take(p *part, ev []transport.Event) (n int) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.closed {
+		return 0
+	}
+	for i := range ev {
+		in := &ev[i]
+		id, known := p.ids[in.Peer]
+		switch in.Kind {
+		case transport.Connected:
+			if known {
+				continue
+			}
+			id = e.peers.Add(peer{p, in.Peer})
+			p.ids[in.Peer] = id
+			p.counters.Connected++
+			p.counters.Peers++
+		case transport.Disconnected:
+			if !known {
+				if in.Peer != 0 {
+					continue
+				}
+			} else {
+				e.forget(p, in.Peer, id)
+			}
+		default:
+			if !known {
+				continue
+			}
+			p.counters.Received++
+			p.counters.ReceivedBytes += uint64(len(in.Data))
+		}
+		in.Peer = id
+		if n != i {
+			ev[n] = *in
+		}
+		n++
+	}
+	return n
+}
+
+// forget removes a peer that is gone.
+func (e *Endpoint) forget(p *part, inner, id transport.PeerID) {
+	e.peers.Remove(id)
+	delete(p.ids, inner)
+	p.counters.Peers--
+}
+
+// find returns where a peer is connected.
+func (e *Endpoint) find(id transport.PeerID) (peer, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.closed {
+		return peer{}, transport.ErrClosed
+	}
+	p, ok := e.peers.Get(id)
+	if !ok {
+		return peer{}, transport.ErrNoPeer
+	}
+	return p, nil
+}
+
+// Send implements transport.Endpoint.
+func (e *Endpoint) Send(id transport.PeerID, b []byte) error {
+	to, err := e.find(id)
+	if err != nil {
+		return err
+	}
+	err = to.part.Send(to.id, b)
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if c := &to.part.counters; err != nil {
+		c.SendFailed++
+	} else {
+		c.Sent++
+		c.SentBytes += uint64(len(b))
+	}
+	return err
+}
+
+// Flush implements transport.Endpoint.
+func (e *Endpoint) Flush() {
+	for _, p := range e.parts {
+		p.Endpoint.Flush()
+	}
+}
+
+// Disconnect implements transport.Endpoint.
+func (e *Endpoint) Disconnect(id transport.PeerID, c transport.Code, detail string) {
+	e.mu.Lock()
+	p, ok := e.peers.Get(id)
+	if ok && !e.closed {
+		e.forget(p.part, p.id, id)
+	}
+	ok = ok && !e.closed
+	e.mu.Unlock()
+	if ok {
+		p.part.Endpoint.Disconnect(p.id, c, detail)
+	}
+}
+
+// Info implements transport.Endpoint.
+func (e *Endpoint) Info(id transport.PeerID, out *transport.Info) bool {
+	p, err := e.find(id)
+	return err == nil && p.part.Endpoint.Info(p.id, out)
+}
+
+// Close implements transport.Endpoint. It closes all parts at the same time.
+func (e *Endpoint) Close(c transport.Code, detail string) error {
+	e.mu.Lock()
+	if e.closed {
+		e.mu.Unlock()
+		return transport.ErrClosed
+	}
+	e.closed = true
+	e.mu.Unlock()
+	close(e.done)
+	e.running.Wait()
+	errs := make([]error, len(e.parts))
+	var closing sync.WaitGroup
+	for i, p := range e.parts {
+		closing.Go(func() { errs[i] = p.Endpoint.Close(c, detail) })
+	}
+	closing.Wait()
+	return errors.Join(errs...)
+}
+
+// MaxPeers implements transport.Limited. It is the sum of the parts' limits, or 0 when one of them has none.
+func (e *Endpoint) MaxPeers() int {
+	sum := 0
+	for _, p := range e.parts {
+		if p.most == 0 {
+			return 0
+		}
+		sum += p.most
+	}
+	return sum
+}
+
+// DisconnectIdentity implements transport.BanList, for all parts that know identities.
+func (e *Endpoint) DisconnectIdentity(identity []byte, c transport.Code, detail string) (found bool) {
+	for _, p := range e.parts {
+		if p.bans != nil && p.bans.DisconnectIdentity(identity, c, detail) {
+			found = true
+		}
+	}
+	return found
+}
+
+// Ban implements transport.BanList, for all parts that know identities.
+func (e *Endpoint) Ban(identity []byte, until time.Time, detail string) {
+	for _, p := range e.parts {
+		if p.bans != nil {
+			p.bans.Ban(identity, until, detail)
+		}
+	}
+}
+
+// Unban implements transport.BanList.
+func (e *Endpoint) Unban(identity []byte) {
+	for _, p := range e.parts {
+		if p.bans != nil {
+			p.bans.Unban(identity)
+		}
+	}
+}
+
+// Name returns the name of the part that a peer uses, and false when there is no such peer.
+func (e *Endpoint) Name(id transport.PeerID) (string, bool) {
+	p, err := e.find(id)
+	if err != nil {
+		return "", false
+	}
+	return p.part.counters.Name, true
+}
+
+// Part returns the joined endpoint of a name, for its own methods such as counters, and nil when there is none. Do not
+// call its Recv or Close.
+func (e *Endpoint) Part(name string) transport.Endpoint {
+	for _, p := range e.parts {
+		if p.counters.Name == name {
+			return p.Endpoint
+		}
+	}
+	return nil
+}
+
+// Counters appends the counters of each part to dst, in the order of Join.
+func (e *Endpoint) Counters(dst []Counters) []Counters {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for _, p := range e.parts {
+		dst = append(dst, p.counters)
+	}
+	return dst
+}
