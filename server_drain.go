@@ -23,7 +23,7 @@ type lingering struct {
 }
 
 // Drain makes the server refuse newcomers with [transport.Refused] and the reason. Players of
-// the match stay, and whoever lost its connection comes back to its place as before. New
+// the match stay. A player that lost its connection comes back to its place as before. New
 // observers are refused too. Once no player is left and no place is held for one, the next
 // Step closes the server, and Run returns [transport.ErrClosed]. Use it to take a process
 // out of service while its match ends: call it on SIGTERM, and let Run end by itself.
@@ -36,8 +36,8 @@ func (s *Server) Drain(reason string) {
 
 // Shutdown ends the match like Close, but first waits until every connected player has
 // acknowledged the reliable messages that were sent to it, such as the final score. It
-// waits for linger at most. Meanwhile the server computes no ticks and lets nobody in, and
-// the program must go on calling Step, as Run does. A linger of 0 or less is Close. From a
+// waits for linger at most. Until then the server computes no ticks and lets nobody in, and
+// the program must still call Step, as Run does. A linger of 0 or less is Close. From a
 // system, handler or hook, Shutdown takes effect at the end of the tick. It returns
 // [transport.ErrClosed] when the server is closed or closing already. Like Close, it is not
 // safe for concurrent use: pass it to [Server.Do] from another goroutine.
