@@ -13,8 +13,13 @@ import (
 )
 
 func TestConformance(t *testing.T) {
+	t.Run("one by one", func(t *testing.T) { conforms(t, 0) })
+	t.Run("in batches", func(t *testing.T) { conforms(t, 16) })
+}
+
+func conforms(t *testing.T, batch int) {
 	transporttest.Run(t, func(t testing.TB) transporttest.Net {
-		cfg := udp.Config{Timeout: 600 * time.Millisecond}
+		cfg := udp.Config{Timeout: 600 * time.Millisecond, Batch: batch}
 		listen := func(cfg udp.Config) transport.Endpoint {
 			srv, err := udp.Listen("127.0.0.1:0", cfg)
 			require.NoError(t, err)

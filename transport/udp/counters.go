@@ -20,11 +20,16 @@ type Counters struct {
 	SendErrors  uint64 // sends that the system refused for another reason; they count as lost in transit
 	ReadErrors  uint64 // read errors, including ICMP
 	Connections uint64 // connections ever established
+	Reads       uint64 // system calls that read the socket; with Config.Batch also those that found nothing
+	Writes      uint64 // system calls that wrote to it
 }
 
 // Counters returns the counts so far.
 func (e *Endpoint) Counters() Counters {
 	e.mu.Lock()
-	defer e.mu.Unlock()
-	return e.counters
+	c := e.counters
+	e.mu.Unlock()
+	c.Reads = e.reads.Load()
+	e.out.count(&c)
+	return c
 }

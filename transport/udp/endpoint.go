@@ -21,6 +21,7 @@ type Endpoint struct {
 	cfg     Config
 	in      *inbox.Inbox // guarded by mu, except Ready
 	out     sender
+	reads   atomic.Uint64 // system calls
 	clock   atomic.Uint32 // ticks of tickTime, counted while the process runs
 	done    chan struct{}
 	quiet   chan struct{} // signalled when a closing endpoint has notified all peers
@@ -185,8 +186,8 @@ func (e *Endpoint) notSent(id transport.PeerID, size int, err error) error {
 	return nil
 }
 
-// Flush implements transport.Endpoint. It does nothing, since datagrams leave at once.
-func (e *Endpoint) Flush() {}
+// Flush implements transport.Endpoint. Without Config.Batch it does nothing, since datagrams leave at once.
+func (e *Endpoint) Flush() { e.out.flush() }
 
 // forget removes a peer that is gone.
 func (e *Endpoint) forget(p *peer, c transport.Code, detail string) {
@@ -253,28 +254,37 @@ func (e *Endpoint) read(c *net.UDPConn, take func(buf []byte, n int, from netip.
 	e.mu.Unlock()
 	for failed := 0; ; {
 		n, from, err := c.ReadFromUDPAddrPort(buf)
+		e.reads.Add(1)
 		if err == nil {
 			failed = 0
 			buf = take(buf, n, plain(from))
 			continue
 		}
-		if errors.Is(err, net.ErrClosed) || errors.Is(err, os.ErrDeadlineExceeded) {
-			return
-		}
-		e.mu.Lock()
-		e.counters.ReadErrors++
-		e.mu.Unlock()
 		if isRefused(err) {
 			e.refused(c)
 		}
-		if failed++; failed > 16 { // a persistent error must not use up the processor
-			select {
-			case <-e.done:
-				return
-			case <-time.After(tickTime):
-			}
+		if failed++; e.failedRead(err, failed) {
+			return
 		}
 	}
+}
+
+// failedRead counts an error of a read, the failed-th in a row, and reports whether to end.
+func (e *Endpoint) failedRead(err error, failed int) (end bool) {
+	if errors.Is(err, net.ErrClosed) || errors.Is(err, os.ErrDeadlineExceeded) {
+		return true
+	}
+	e.mu.Lock()
+	e.counters.ReadErrors++
+	e.mu.Unlock()
+	if failed > 16 { // a persistent error must not use up the processor
+		select {
+		case <-e.done:
+			return true
+		case <-time.After(tickTime):
+		}
+	}
+	return false
 }
 
 // fault counts an invalid datagram.

@@ -13,7 +13,9 @@ import (
 type sender struct {
 	mu sync.Mutex
 	socket
-	buf [transport.MaxDatagram]byte
+	buf    [transport.MaxDatagram]byte
+	held   *held  // what waits for Flush; nil: nothing ever does
+	writes uint64 // system calls
 }
 
 // up sends a client's datagram, down a server's.
@@ -22,22 +24,60 @@ func (s *sender) up(id uint64, b []byte, to netip.AddrPort) error {
 	defer s.mu.Unlock()
 	s.buf[0] = typeUp
 	binary.BigEndian.PutUint64(s.buf[1:], id)
+	s.writes++
 	return s.write(s.buf[:upHeader+copy(s.buf[upHeader:], b)], to)
 }
 
 func (s *sender) down(nonce uint64, b []byte, to netip.AddrPort) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.buf[0] = typeDown
-	binary.BigEndian.PutUint32(s.buf[1:], uint32(nonce))
-	return s.write(s.buf[:downHeader+copy(s.buf[downHeader:], b)], to)
+	buf := &s.buf
+	if s.held != nil {
+		buf = s.held.next()
+	}
+	buf[0] = typeDown
+	binary.BigEndian.PutUint32(buf[1:], uint32(nonce))
+	n := downHeader + copy(buf[downHeader:], b)
+	if s.held == nil {
+		s.writes++
+		return s.write(buf[:n], to)
+	}
+	if s.held.add(n, to, &s.socket) {
+		return s.held.flush(&s.socket)
+	}
+	return nil
 }
 
-// send sends a complete datagram.
+// send sends a complete datagram, after those that are held.
 func (s *sender) send(b []byte, to netip.AddrPort) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.held != nil && s.held.n > 0 {
+		_ = s.held.flush(&s.socket) // what it drops is counted
+	}
+	s.writes++
 	return s.write(b, to)
+}
+
+// flush sends what is held.
+func (s *sender) flush() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.held != nil && s.held.n > 0 {
+		_ = s.held.flush(&s.socket) // what it drops is counted
+	}
+}
+
+// count adds the counts of sending to an endpoint's.
+func (s *sender) count(c *Counters) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c.Writes = s.writes
+	if s.held != nil {
+		c.Writes += s.held.tell.calls
+		c.Backlog += s.held.tell.backlog
+		c.SendErrors += s.held.tell.errors
+	}
 }
 
 // letter is a small datagram to send after the endpoint's lock is released.

@@ -38,10 +38,13 @@ func Listen(addr string, cfg Config) (*Endpoint, error) {
 		conn.Close()
 		return nil, fmt.Errorf("udp: cannot listen: %w", err)
 	}
+	if e.batches() {
+		e.out.held = newHeld(cfg.Batch)
+	}
 	e.running.Add(2)
 	go func() {
 		defer e.running.Done()
-		e.read(conn, e.serve)
+		e.listenTo(conn)
 	}()
 	go func() {
 		defer e.running.Done()

@@ -106,6 +106,14 @@ func zone(name string) uint32 {
 	return uint32(n)
 }
 
+// zoneName is the reverse of zone.
+func zoneName(zone uint32) string {
+	if i, err := net.InterfaceByIndex(int(zone)); err == nil {
+		return i.Name
+	}
+	return strconv.Itoa(int(zone))
+}
+
 func isRefused(err error) bool {
 	return errors.Is(err, syscall.ECONNREFUSED)
 }

@@ -12,6 +12,7 @@ import (
 // repeats farewells.
 func (e *Endpoint) tend() {
 	pulse.Run(e.done, tickTime, tickTime, func(passed uint32) {
+		e.out.flush() // for callers that do not
 		if passed > 0 && e.tendOnce(e.clock.Add(passed)) {
 			e.greet()
 		}

@@ -1,0 +1,28 @@
+// Package bots fills a server with players that nobody controls, to measure how many it
+// holds.
+//
+// A [Light] bot speaks the protocol and has no world. It joins as a player, sends a command
+// for each tick, keeps its clock ahead of the server's, acknowledges snapshots without
+// reading them, and comes back with its token. It costs little, so that one process holds
+// thousands. The server does for it all that it does for a player. A full client
+// ([Client]) is a foretick.Client with the game's own bot as its Sample. It predicts and
+// draws, so it also shows corrections and shots.
+//
+// A [Crowd] starts players of either kind one after another, at a rate, and runs them in
+// a few goroutines:
+//
+//	light, err := bots.New(protocol, func(dst *Move, tick uint32) { dst.X = 1 })
+//	crowd := bots.Crowd{Count: 2000, PerSecond: 100, Start: func(n int) (bots.Player, error) {
+//		endpoint, err := udp.Dial(addr, udp.Config{})
+//		if err != nil {
+//			return nil, err
+//		}
+//		return light.Join(endpoint)
+//	}}
+//	err = crowd.Run(ctx)
+//
+// All bots of a process come from one address. Raise the limits by address on the server:
+// ServerConfig.MaxWaitingPerAddress, and HelloRate in the transport's Config.
+//
+// Only Crowd.Run reads a clock and starts goroutines.
+package bots

@@ -1,0 +1,391 @@
+package bots
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"reflect"
+	"runtime"
+	"time"
+	"unsafe"
+
+	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/internal/guard"
+	"github.com/foretick/foretick/internal/standard"
+	"github.com/foretick/foretick/netcode"
+	"github.com/foretick/foretick/schema"
+	"github.com/foretick/foretick/transport"
+)
+
+// Game is what all light bots of one game share. New makes one. Several goroutines may call
+// Join at the same time.
+type Game struct {
+	hash     uint64
+	rate     int
+	channels []netcode.Channel
+	size     int
+	fields   []uint8
+	pack     func(dst []byte, tick uint32) []byte // nil: the game has no command
+}
+
+// New reads a game's protocol for light bots. command fills the command of a tick, which
+// is zero before. It must be that of the protocol's Command. The error is the protocol's, or
+// says that the command is another one.
+func New[T any](p *foretick.Protocol, command func(dst *T, tick uint32)) (*Game, error) {
+	if err := p.Err(); err != nil {
+		return nil, err
+	}
+	if command == nil {
+		return nil, errors.New("bots: New is given no command function: pass one that leaves the command as it is for bots that stand still")
+	}
+	all, err := schema.ReadProtocol(p.Schema(nil))
+	if err != nil {
+		return nil, err
+	}
+	g := &Game{hash: all.Hash(), rate: all.TickRate, channels: make([]netcode.Channel, standard.GameChannels)}
+	g.channels[standard.ChannelMain] = netcode.Channel{Reliable: true, Priority: standard.MainPriority}
+	g.channels[standard.ChannelSchemas] = netcode.Channel{Reliable: true}
+	for _, c := range all.Channels {
+		g.channels = append(g.channels, netcode.Channel{Reliable: c.Reliable, Priority: c.Priority})
+	}
+	own, err := schema.Compile(reflect.TypeFor[T](), schema.Options{})
+	if err != nil {
+		return nil, err
+	}
+	if all.Command == nil || all.Command.Name() != own.Name() || all.Command.PackedSize() != own.PackedSize() {
+		return nil, fmt.Errorf("bots: %v is not the command of %s: pass a function over the type given to Protocol.Command", reflect.TypeFor[T](), all.Game)
+	}
+	g.size, g.fields = own.PackedSize(), own.PackedFields()
+	g.pack = func(dst []byte, tick uint32) []byte {
+		var v T
+		command(&v, tick)
+		return own.Pack(unsafe.Pointer(&v), dst)
+	}
+	return g, nil
+}
+
+// Stats counts what one light bot did.
+type Stats struct {
+	Joins     uint64        // connections that were let in
+	Resumed   uint64        // of them, those that came back to their place
+	Commands  uint64        // commands made
+	Snapshots uint64        // snapshots received
+	Received  uint64        // bytes of all packets received
+	Sent      uint64        // bytes of all packets sent
+	Malformed uint64        // packets and messages that could not be read
+	Lead      time.Duration // how early the newest commands reached the server
+	RTT       time.Duration // of the connection
+}
+
+// Light is a player without a world. [Game.Join] makes one. It is not safe for concurrent
+// use.
+type Light struct {
+	// Redial, when set, makes a new endpoint after a lost connection. The bot then comes back
+	// to its place with its token. Step calls it.
+	Redial func() (transport.Endpoint, error)
+
+	game     *Game
+	endpoint transport.Endpoint
+	conn     *netcode.Conn
+	peer     transport.PeerID
+	commands *netcode.CommandSender
+	begun    time.Time
+	now      time.Duration
+	welcome  netcode.Welcome
+	state    state
+	since    time.Duration // of the dial that is tried
+	next     time.Duration // when a packet is due
+	at       float64       // ticks that the server's clock shows, ahead by the lead …
+	atTime   time.Duration // … at this time
+	made     uint32        // tick of the newest command
+	newest   uint32        // tick of the newest snapshot
+	stats    Stats
+	err      error
+	scratch  []byte
+	packed   []byte
+	events   [8]transport.Event
+}
+
+type state uint8
+
+const (
+	dialling state = iota
+	greeting
+	playing
+	over
+)
+
+const (
+	helloInterval = 100 * time.Millisecond
+	redialAfter   = 500 * time.Millisecond
+	silence       = 5 * time.Second
+	leadTarget    = 2.0 // ticks that a command shall be early
+	leadGain      = 0.1 // share of an error that is mended by a snapshot
+	leadJump      = 8.0 // ticks: an error beyond is mended at once
+)
+
+// Join makes a bot that plays over a dialled endpoint, which it closes in Close.
+func (g *Game) Join(endpoint transport.Endpoint) (*Light, error) {
+	if guard.Missing(endpoint) {
+		return nil, errors.New("bots: Join is given a nil endpoint: look at the error of Dial first")
+	}
+	return &Light{game: g, endpoint: endpoint}, nil
+}
+
+// Playing reports whether the server has let the bot in, and it is still connected.
+func (l *Light) Playing() bool { return l.state == playing }
+
+// Stats returns the counters so far.
+func (l *Light) Stats() Stats {
+	st := l.stats
+	if l.conn != nil {
+		st.RTT = l.conn.RTT()
+	}
+	return st
+}
+
+// Next returns when Step is due, the zero time before the first Step.
+func (l *Light) Next() time.Time {
+	if l.begun.IsZero() {
+		return time.Time{}
+	}
+	return l.begun.Add(l.next)
+}
+
+// Step reads what came and sends what is due at now, which must not go back. The error is why
+// the connection ended: a [*transport.DisconnectError]. Further calls return it again.
+func (l *Light) Step(now time.Time) error {
+	if l.begun.IsZero() {
+		l.begun = now
+	}
+	l.now = now.Sub(l.begun)
+	if l.state == over {
+		return l.err
+	}
+	for n := len(l.events); n == len(l.events) && l.state != over; {
+		n = l.endpoint.Recv(l.events[:])
+		for i := range l.events[:n] {
+			l.handle(&l.events[i])
+		}
+	}
+	switch {
+	case l.state == over:
+		return l.err
+	case l.state == dialling && l.stats.Joins > 0 && l.now-l.since > silence:
+		l.redial()
+	case l.state > dialling && l.conn.Silent(l.now) > silence:
+		l.lose(transport.Timeout, "the server is silent")
+	}
+	if l.state > dialling && l.state != over && l.now >= l.next {
+		l.send()
+	}
+	l.endpoint.Flush()
+	if l.now >= l.next {
+		l.next = l.now + time.Second/time.Duration(l.game.rate)
+	}
+	return l.err
+}
+
+// Vanish closes the connection's socket without a word, as a cable does that is pulled, and
+// comes back by Redial.
+func (l *Light) Vanish() { l.lose(transport.Timeout, "vanished") }
+
+// Close leaves the match and closes the endpoint.
+func (l *Light) Close() error {
+	l.end(transport.Closed, "")
+	return l.endpoint.Close(transport.Closed, "")
+}
+
+func (l *Light) end(code transport.Code, detail string) {
+	if l.state != over {
+		l.state, l.err = over, &transport.DisconnectError{Code: code, Detail: detail}
+	}
+}
+
+// lose ends the connection, and dials again where that is of use.
+func (l *Light) lose(code transport.Code, detail string) {
+	again := code == transport.Timeout || code == transport.Unreachable || code == transport.Gone || code == transport.Restart
+	if !again || l.Redial == nil || l.stats.Joins == 0 {
+		l.end(code, detail)
+		return
+	}
+	l.redial()
+}
+
+func (l *Light) redial() {
+	_ = l.endpoint.Close(transport.Timeout, "")
+	e, err := l.Redial()
+	if err != nil {
+		l.end(transport.Unreachable, err.Error())
+		return
+	}
+	l.endpoint, l.state, l.since, l.next = e, dialling, l.now, l.now+redialAfter
+}
+
+func (l *Light) handle(ev *transport.Event) {
+	switch ev.Kind {
+	case transport.Connected:
+		var info transport.Info
+		if !l.endpoint.Info(ev.Peer, &info) {
+			return
+		}
+		l.peer, l.state, l.next = ev.Peer, greeting, l.now
+		l.conn = netcode.NewConn(netcode.Config{MTU: info.MTU, Channels: l.game.channels})
+	case transport.Disconnected:
+		l.lose(ev.Code, ev.Detail)
+	case transport.Data:
+		if l.conn != nil && l.state != dialling && l.state != over {
+			l.packet(ev.Data)
+		}
+	}
+}
+
+func (l *Light) packet(b []byte) {
+	l.stats.Received += uint64(len(b))
+	if l.conn.Receive(l.now, b) != nil {
+		l.stats.Malformed++
+		return
+	}
+	l.fates()
+	for m, ok := l.conn.NextMessage(); ok; m, ok = l.conn.NextMessage() {
+		if l.message(m) != nil {
+			l.stats.Malformed++
+		}
+	}
+	for _, ok := l.conn.NextReliable(); ok; _, ok = l.conn.NextReliable() {
+		continue // the game's, which a bot without a world does not read
+	}
+	for _, ok := l.conn.NextEvent(); ok; _, ok = l.conn.NextEvent() {
+		continue
+	}
+}
+
+func (l *Light) fates() {
+	for f, ok := l.conn.NextFate(); ok; f, ok = l.conn.NextFate() {
+		if l.commands != nil {
+			l.commands.Fate(f.Delivered)
+		}
+	}
+}
+
+func (l *Light) message(m netcode.Message) error {
+	switch m.Type {
+	case netcode.MessageWelcome:
+		w, err := netcode.ParseWelcome(m.Body)
+		if err == nil && l.state == greeting {
+			l.enter(w)
+		}
+		return err
+	case netcode.MessageReject:
+		r, err := netcode.ParseReject(m.Body)
+		if err == nil {
+			l.end(transport.Mismatch, r.Text)
+		}
+		return err
+	case netcode.MessageSnapshot:
+		h, rest, err := netcode.ParseSnapshotHeader(m.Body)
+		if err == nil && l.state == playing {
+			l.snapshot(h, rest)
+		}
+		return err
+	}
+	return nil // levels, notes: a world would read them
+}
+
+// enter begins to play.
+func (l *Light) enter(w netcode.Welcome) {
+	l.state, l.welcome = playing, w
+	l.stats.Joins++
+	if w.Resumed {
+		l.stats.Resumed++
+	}
+	rtt := l.conn.RTT()
+	l.at, l.atTime = float64(w.Tick)+rtt.Seconds()*float64(l.game.rate)+leadTarget+2, l.now
+	l.made, l.newest = uint32(l.at), w.Tick
+	l.commands = netcode.NewCommandSender(l.game.size, netcode.CommandConfig{Late: int(w.Late), Fields: l.game.fields})
+	l.next = l.now
+}
+
+// snapshot takes the clock and the acknowledgement of commands from a snapshot.
+func (l *Light) snapshot(h netcode.SnapshotHeader, rest []byte) {
+	l.stats.Snapshots++
+	tick, ok := tickOf(rest, l.newest)
+	if !ok {
+		l.stats.Malformed++
+		return
+	}
+	if int32(tick-l.newest) > 0 {
+		l.newest = tick
+	}
+	l.commands.Acked(tick+h.CommandAck, int32(h.CommandAck) > 0)
+	if !h.HasEarly {
+		return
+	}
+	early := float64(h.Early) / 256
+	l.stats.Lead = time.Duration(early / float64(l.game.rate) * float64(time.Second))
+	miss := leadTarget - early
+	if miss > leadJump || miss < -leadJump {
+		l.at += miss
+		return
+	}
+	l.at += miss * leadGain
+}
+
+// tickOf returns the tick of a snapshot, the nearest one to the newest known.
+func tickOf(b []byte, newest uint32) (uint32, bool) {
+	if len(b) < 2 {
+		return 0, false
+	}
+	low := uint32(binary.LittleEndian.Uint16(b))
+	if low&0x8000 == 0 {
+		d := int16((low-newest)<<1) >> 1
+		return newest + uint32(int32(d)), true
+	}
+	if len(b) < 5 {
+		return 0, false
+	}
+	return low&0x7FFF | (uint32(b[2])|uint32(b[3])<<8|uint32(b[4])<<16)<<15, true
+}
+
+// send makes the commands that are due, and sends them with the acknowledgements.
+func (l *Light) send() {
+	interval := time.Second / time.Duration(l.game.rate)
+	if l.next += interval; l.state == greeting || l.next < l.now {
+		l.next = l.now + min(interval, helloInterval)
+	}
+	pk := l.conn.Begin(l.now)
+	l.fates()
+	if l.state == greeting {
+		hello := netcode.Hello{Version: netcode.Version, Protocol: l.game.hash, Resume: l.welcome.Resume, Architecture: runtime.GOARCH}
+		l.scratch = hello.Append(l.scratch[:0])
+		pk.Message(netcode.MessageHello, l.scratch)
+		l.next = l.now + helloInterval
+	} else {
+		l.command()
+		if l.scratch = l.commands.Append(l.scratch[:0], pk.Room()); len(l.scratch) > 0 {
+			pk.Message(netcode.MessageCommands, l.scratch)
+		}
+	}
+	_, b := pk.Finish()
+	if l.endpoint.Send(l.peer, b) == nil {
+		l.stats.Sent += uint64(len(b))
+	}
+}
+
+// mostDue bounds the commands made at once, after a stall.
+const mostDue = 8
+
+// command makes the command of each tick that the clock has reached.
+func (l *Light) command() {
+	l.at += (l.now - l.atTime).Seconds() * float64(l.game.rate)
+	l.atTime = l.now
+	until := uint32(l.at)
+	if int32(until-l.made) > mostDue || int32(until-l.made) < -mostDue {
+		l.made = until - 1
+	}
+	for ; int32(until-l.made) > 0; l.stats.Commands++ {
+		l.made++
+		l.packed = l.game.pack(l.packed[:0], l.made)
+		l.commands.Push(netcode.Command{Tick: l.made, Render: l.newest - 2, Data: l.packed})
+	}
+}

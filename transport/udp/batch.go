@@ -1,0 +1,34 @@
+package udp
+
+import (
+	"net"
+	"time"
+)
+
+// mostBatch bounds Config.Batch.
+const mostBatch = 1024
+
+// batchCounters count what sending together did.
+type batchCounters struct {
+	calls, backlog, errors uint64
+}
+
+// gatherTime is the pause of the reader, see Config.Batch.
+const gatherTime = time.Millisecond
+
+// batches reports whether system calls carry several datagrams.
+func (e *Endpoint) batches() bool { return canBatch && e.cfg.Batch > 1 }
+
+// listenTo reads a server's socket until it is closed.
+func (e *Endpoint) listenTo(c *net.UDPConn) {
+	raw, err := c.SyscallConn()
+	if err != nil || !e.batches() {
+		e.read(c, e.serve)
+		return
+	}
+	for failed := 1; ; failed++ {
+		if e.failedRead(e.readMany(raw, e.serve), failed) {
+			return
+		}
+	}
+}

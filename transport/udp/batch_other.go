@@ -1,0 +1,32 @@
+//go:build !linux || (!amd64 && !arm64)
+
+package udp
+
+import (
+	"net/netip"
+	"syscall"
+
+	"github.com/foretick/foretick/transport"
+)
+
+// held is empty: these systems send each datagram by a call of its own.
+type held struct {
+	n    int
+	none [transport.MaxDatagram]byte
+	tell batchCounters
+}
+
+func newHeld(int) *held { return nil }
+
+func (h *held) next() *[transport.MaxDatagram]byte { return &h.none }
+
+func (h *held) add(int, netip.AddrPort, *socket) (full bool) { return true }
+
+func (h *held) flush(*socket) error { return nil }
+
+// canBatch says that these systems read one datagram with a call.
+const canBatch = false
+
+func (e *Endpoint) readMany(syscall.RawConn, func(buf []byte, n int, from netip.AddrPort) []byte) error {
+	return syscall.EINVAL
+}
