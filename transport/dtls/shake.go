@@ -194,7 +194,7 @@ func (e *Endpoint) keyed(p *peer, k *keys) {
 			e.refuse(p, err)
 			return
 		}
-		e.admit(p, p.claims.Identity)
+		e.admit(p, p.claims.Shown())
 	}
 }
 

@@ -119,7 +119,7 @@ func (g *Gate) Use(c Claims) error {
 	return nil
 }
 
-// Accept checks a sealed part, marks it as used, and returns its identity. It is an accept hook for transports whose
+// Accept checks a sealed part, marks it as used, and returns its identity as Claims.Shown does. It is an accept hook for transports whose
 // client sends Ticket.Sealed as its token. On an unencrypted transport, an eavesdropper can use the token first.
 func (g *Gate) Accept(_ netip.AddrPort, token []byte) (identity []byte, err error) {
 	c, _, err := g.Check(token)
@@ -129,7 +129,7 @@ func (g *Gate) Accept(_ netip.AddrPort, token []byte) (identity []byte, err erro
 	if err != nil {
 		return nil, err
 	}
-	return c.Identity, nil
+	return c.Shown(), nil
 }
 
 // Ban refuses an identity's tickets until a time; the zero time means permanently. Ban does nothing for an empty

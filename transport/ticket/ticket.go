@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
+	"strings"
 	"time"
 
 	"golang.org/x/crypto/chacha20poly1305"
@@ -21,6 +22,8 @@ const (
 	SecretSize = 32
 	// MaxIdentity is the longest identity, in bytes.
 	MaxIdentity = 256
+	// MaxMatch is the longest name of a match, in bytes.
+	MaxMatch = 64
 	// MaxServers is the most servers that a ticket may name.
 	MaxServers = 16
 	// MaxSealed is the longest sealed part, in bytes.
@@ -56,8 +59,12 @@ type ID [idSize]byte
 
 // Claims are a ticket's statements about its bearer.
 type Claims struct {
-	// Identity identifies the bearer, as shown in Info.Identity on the server. At most MaxIdentity bytes.
+	// Identity identifies the bearer, as shown in Info.Identity on the server. At most MaxIdentity bytes, with Match
+	// and three bytes more if there is a Match. It may not begin with the bytes 0 and 'M'.
 	Identity []byte
+	// Match names the match that the bearer plays in, for a process that runs many (package host). Transports then
+	// show JoinIdentity of both, so identities are unique within a match. Empty: none. At most MaxMatch bytes.
+	Match string
 	// Expires is the end of the ticket's validity, to the second. Half a minute from now is enough to connect.
 	Expires time.Time
 	// Servers are the servers that accept the ticket. At least one, at most MaxServers.
@@ -87,8 +94,12 @@ func Issue(key []byte, c Claims) (*Ticket, error) {
 	switch {
 	case len(key) != KeySize:
 		return nil, fmt.Errorf("ticket: the key has %d bytes; it needs %d", len(key), KeySize)
-	case len(c.Identity) > MaxIdentity:
-		return nil, fmt.Errorf("ticket: Claims.Identity has %d bytes; it may have %d", len(c.Identity), MaxIdentity)
+	case len(c.Match) > MaxMatch:
+		return nil, fmt.Errorf("ticket: Claims.Match has %d bytes; it may have %d", len(c.Match), MaxMatch)
+	case len(c.Shown()) > MaxIdentity:
+		return nil, fmt.Errorf("ticket: Claims.Identity, with Match, has %d bytes; it may have %d", len(c.Shown()), MaxIdentity)
+	case strings.HasPrefix(string(c.Identity), matchMark):
+		return nil, fmt.Errorf("ticket: Claims.Identity begins with %q, which marks a match: use another identity", matchMark)
 	case len(c.Servers) == 0 || len(c.Servers) > MaxServers:
 		return nil, fmt.Errorf("ticket: Claims.Servers names %d; it may name 1 to %d", len(c.Servers), MaxServers)
 	case c.Expires.Unix() <= 0:
@@ -98,7 +109,7 @@ func Issue(key []byte, c Claims) (*Ticket, error) {
 	plain := append([]byte(nil), c.ID[:]...)
 	plain = binary.BigEndian.AppendUint64(plain, uint64(c.Expires.Unix()))
 	plain = appendServers(plain, c.Servers)
-	plain = append(plain, c.Identity...)
+	plain = append(plain, c.Shown()...)
 	sealed := make([]byte, sealedHeader, sealedHeader+len(plain)+chacha20poly1305.Overhead)
 	sealed[0] = version
 	rand.Read(sealed[1:])
@@ -167,8 +178,13 @@ func open(aead cipher.AEAD, sealed []byte) (c Claims, err error) {
 	}
 	c.ID = ID(plain[:idSize])
 	c.Expires = time.Unix(int64(binary.BigEndian.Uint64(plain[idSize:])), 0)
-	c.Servers, c.Identity, err = parseServers(plain[idSize+8:])
-	return c, err
+	if c.Servers, c.Identity, err = parseServers(plain[idSize+8:]); err != nil {
+		return c, err
+	}
+	if match, identity, ok := SplitIdentity(c.Identity); ok {
+		c.Match, c.Identity = match, identity
+	}
+	return c, nil
 }
 
 // MarshalBinary returns the ticket for the player. It never fails.

@@ -1,0 +1,141 @@
+package host
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"reflect"
+	"runtime/metrics"
+	"time"
+
+	"github.com/foretick/foretick/transport"
+	"github.com/foretick/foretick/transport/ticket"
+)
+
+// Server is what the host needs of a match. A *foretick.Server is one.
+type Server interface {
+	// Step does what is due at now.
+	Step(now time.Time)
+	// Next returns when the next tick is due.
+	Next() time.Time
+	// Drain refuses newcomers, and closes the server with its last player. Any goroutine may
+	// call it.
+	Drain(reason string)
+	// Shutdown closes the server when all reliable messages have arrived, after linger at most.
+	Shutdown(detail string, linger time.Duration) error
+	// Close closes the server and its endpoint.
+	Close(detail string) error
+}
+
+// Config configures a Host. Transport and NewMatch are required.
+type Config struct {
+	// Transport is the endpoint that all players connect through. Required. The host reads it, and
+	// closes it at the end.
+	Transport transport.Endpoint
+	// NewMatch makes the server of a match over the endpoint end, which the server closes at its
+	// end. The worker of the match calls it, or Allocate. On an error the players of the match are
+	// refused. Required.
+	NewMatch func(name string, end transport.Endpoint) (Server, error)
+	// Match tells which match a peer plays in, and as whom. nil takes both from a ticket that names
+	// a match, with [ticket.SplitIdentity]. An error refuses the peer with the error's text.
+	Match func(info *transport.Info) (name string, identity []byte, err error)
+	// OnDemand lets the first peer of a match make it. Set it only if Match can be trusted, as it
+	// is with tickets. false refuses peers of matches that Allocate did not make.
+	OnDemand bool
+	// MaxMatches is the most matches at the same time. 0 means 1000. Negative is an error.
+	MaxMatches int
+	// MaxPlayers is the most peers in all matches together. 0 means no limit but the endpoint's.
+	// Negative is an error.
+	MaxPlayers int
+	// PlayersPerMatch is the limit of peers that the endpoint of a match states, which is the
+	// default of ServerConfig.MaxClients. More are refused. 0 means that it states none.
+	// Negative is an error.
+	PlayersPerMatch int
+	// HeapLimit is the size of the heap's objects, in bytes, above which no match is made. 0 means
+	// no limit.
+	HeapLimit uint64
+	// Workers is how many goroutines run matches. 0 means one for each processor. Negative is an
+	// error.
+	Workers int
+	// Inbox is how many datagrams of one peer may wait for its match. Beyond it the oldest is
+	// dropped. 0 means 64. Negative is an error.
+	Inbox int
+	// Linger is how long matches wait for their last messages to arrive when Run's context ends. 0
+	// means 2 s. Negative does not wait.
+	Linger time.Duration
+	// Stall is for how long a step of a match may run before it is logged with its stack, and
+	// Healthy reports false. 0 means 5 s. Negative is an error.
+	Stall time.Duration
+	// OnEnd, when set, is called once for each match that has ended. The worker of the match calls
+	// it, or Step.
+	OnEnd func(End)
+	// Logger logs matches that begin, end and fail. nil is silent.
+	Logger *slog.Logger
+
+	heap func() uint64
+}
+
+// End says how a match ended.
+type End struct {
+	Match string // its name
+	Err   error  // why it could not be made; nil: it was
+	Panic any    // what a system of the match panicked with; nil: nothing
+	Stack []byte // of the panic
+}
+
+var errNoMatch = errors.New("the ticket names no match")
+
+// splitTicket is the default of Config.Match.
+func splitTicket(info *transport.Info) (string, []byte, error) {
+	name, identity, ok := ticket.SplitIdentity(info.Identity)
+	if !ok {
+		return "", nil, errNoMatch
+	}
+	return name, identity, nil
+}
+
+func (c *Config) check() error {
+	var errs []error
+	fault := func(bad bool, format string, args ...any) {
+		if bad {
+			errs = append(errs, fmt.Errorf("host: Config."+format, args...))
+		}
+	}
+	v := reflect.ValueOf(c.Transport)
+	fault(!v.IsValid() || v.Kind() == reflect.Pointer && v.IsNil(), "Transport is nil: pass a listening endpoint, and look at the error of Listen first")
+	fault(c.NewMatch == nil, "NewMatch is nil: pass a function that makes a match's server")
+	for _, n := range []struct {
+		name  string
+		value *int
+		zero  int
+	}{{"MaxMatches", &c.MaxMatches, 1000}, {"MaxPlayers", &c.MaxPlayers, 0}, {"PlayersPerMatch", &c.PlayersPerMatch, 0}, {"Workers", &c.Workers, 0}, {"Inbox", &c.Inbox, 64}} {
+		fault(*n.value < 0, "%s is %d: use a positive number, or 0 for the default", n.name, *n.value)
+		if *n.value == 0 {
+			*n.value = n.zero
+		}
+	}
+	fault(c.Stall < 0, "Stall is %v: use a positive time, or 0 for 5 s", c.Stall)
+	if c.Stall == 0 {
+		c.Stall = 5 * time.Second
+	}
+	if c.Linger == 0 {
+		c.Linger = 2 * time.Second
+	}
+	if c.Match == nil {
+		c.Match = splitTicket
+	}
+	if c.Logger == nil {
+		c.Logger = slog.New(slog.DiscardHandler)
+	}
+	if c.heap == nil {
+		c.heap = heapObjects
+	}
+	return errors.Join(errs...)
+}
+
+// heapObjects returns the size of the heap's objects.
+func heapObjects() uint64 {
+	s := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
+	metrics.Read(s)
+	return s[0].Value.Uint64()
+}

@@ -1,0 +1,39 @@
+// Package host runs many matches in one process behind one endpoint.
+//
+//	h, err := host.New(host.Config{
+//		Transport: endpoint, // udp.Listen(":27015", udp.Config{MaxPeers: 2000, Batch: 64, Accept: gate.Accept})
+//		NewMatch: func(name string, end transport.Endpoint) (host.Server, error) {
+//			return foretick.NewServer(foretick.ServerConfig{Protocol: newProtocol(), Transport: end})
+//		},
+//		OnDemand: true,
+//	})
+//	err = h.Run(ctx) // on SIGTERM: h.Drain("this server is replaced")
+//
+// # The path of a datagram
+//
+// One goroutine, the porter, reads the endpoint. A new peer is routed once, by the match that its
+// ticket names (see [ticket.Claims] and [Config].Match), and stays with that match. The porter
+// copies each datagram into the inbox of its match, which is bounded for each peer, and wakes the
+// worker of the match.
+//
+// A worker is a goroutine that owns some of the matches. Once a millisecond at most it steps those
+// that have mail or a tick due, and then flushes the endpoint once. What its matches sent in that
+// millisecond leaves together, in few system calls if the endpoint batches. A match is stepped by
+// one worker at a time. It changes its worker between two steps only, when another has more time.
+//
+// A match sees an endpoint of its own: its peers, its identities, its bans. Nothing else reaches
+// it but the time of its steps, and what it is asked by [Host.Drain] and the like. So what it
+// computes depends on its inbox and those times alone.
+//
+// # Life of a match
+//
+// A match begins by [Host.Allocate], or with its first peer if [Config].OnDemand is set. It ends
+// when its server closes: by the game, by Shutdown, or after Drain with the last player. The host
+// then forgets it and calls [Config].OnEnd. A panic in a system ends that match alone, with the
+// stack in its [End]. A fatal error of the runtime (concurrent map writes, out of memory, a
+// stack overflow), or a panic in a goroutine that the game started itself, ends the process: no
+// recover can catch it.
+//
+// [Host.Step] does the same as Run in the caller's goroutine at a time that it names, for tests in
+// virtual time.
+package host

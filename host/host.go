@@ -1,0 +1,334 @@
+package host
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/foretick/foretick/transport"
+)
+
+// Errors of Allocate.
+var (
+	// ErrFull: as many matches run as MaxMatches allows, or the heap is above HeapLimit.
+	ErrFull = errors.New("host: no room for another match")
+	// ErrExists: a match of this name runs already.
+	ErrExists = errors.New("host: this match runs already")
+	// ErrDraining: the host takes no new matches.
+	ErrDraining = errors.New("host: draining")
+)
+
+var errNoServer = errors.New("host: Config.NewMatch returned no server")
+
+const codeRefused = transport.Refused
+
+// Host runs matches behind one endpoint. New makes one. Run or Step runs it, one of them and in
+// one goroutine. Any goroutine may call the other methods.
+type Host struct {
+	cfg      Config
+	endpoint transport.Endpoint
+	events   [256]transport.Event // of the porter
+	turned   []turned             // peers that the porter refuses
+	workers  []*worker
+	drains   atomic.Pointer[string]
+	stops    atomic.Pointer[string]
+	stalled  atomic.Int64 // workers
+
+	mu      sync.Mutex
+	matches map[string]*match
+	routes  map[transport.PeerID]*match
+	stats   Stats
+	closed  bool
+}
+
+// Stats counts what a host did.
+type Stats struct {
+	Matches  int    // that run now
+	Players  int    // peers in them now
+	Made     uint64 // matches ever begun
+	Ended    uint64 // matches that ended, for whatever reason
+	Panicked uint64 // of them, those that a panic ended
+	Refused  uint64 // peers refused: no match, no room, or draining
+	Dropped  uint64 // datagrams dropped because an inbox was full
+	Moves    uint64 // matches that changed their worker
+	Steps    uint64 // steps of matches
+	Late     uint64 // ticks that began more than 5 ms after they were due
+}
+
+// New makes a host. The error lists every fault of the configuration. On an error the Transport
+// stays the caller's.
+func New(cfg Config) (*Host, error) {
+	if err := cfg.check(); err != nil {
+		return nil, err
+	}
+	h := &Host{cfg: cfg, endpoint: cfg.Transport, matches: map[string]*match{}, routes: map[transport.PeerID]*match{}}
+	h.workers = []*worker{newWorker()} // Run makes the others
+	return h, nil
+}
+
+// Stats returns the counters so far.
+func (h *Host) Stats() Stats {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	st := h.stats
+	st.Matches, st.Players = len(h.matches), len(h.routes)
+	for _, w := range h.workers {
+		st.Steps += w.steps.Load()
+		st.Late += w.late.Load()
+	}
+	return st
+}
+
+// Matches appends the names of the matches that run to dst, sorted.
+func (h *Host) Matches(dst []string) []string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	n := len(dst)
+	for name := range h.matches {
+		dst = append(dst, name)
+	}
+	slices.Sort(dst[n:])
+	return dst
+}
+
+// Healthy reports whether no match has been in one step for longer than Config.Stall.
+func (h *Host) Healthy() bool { return h.stalled.Load() == 0 }
+
+// Drain makes the host take no new matches. Those that run refuse newcomers and keep who comes
+// back, as Server.Drain does, and end by themselves. Run returns when the last one has. The
+// reason of the first call counts.
+func (h *Host) Drain(reason string) {
+	if !h.drains.CompareAndSwap(nil, &reason) {
+		return
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, m := range h.matches {
+		if s := m.made.Load(); s != nil {
+			(*s).Drain(reason)
+		}
+	}
+	h.wakeAll()
+}
+
+// Shutdown makes every match end now, each after its last messages have arrived, or after
+// Config.Linger. New matches are refused. Run returns when the last one has ended.
+func (h *Host) Shutdown(detail string) {
+	h.Drain(detail)
+	h.stops.CompareAndSwap(nil, &detail)
+	h.wakeAll()
+}
+
+// wakeAll makes every worker look at its matches.
+func (h *Host) wakeAll() {
+	for _, w := range h.workers {
+		w.all.Store(true)
+		w.signal()
+	}
+}
+
+// Allocate makes a match before its first player comes. Its worker calls Config.NewMatch, soon
+// after. Errors: ErrFull, ErrExists, ErrDraining, transport.ErrClosed, and one for an empty name.
+func (h *Host) Allocate(name string) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	_, err := h.begin(name)
+	return err
+}
+
+// begin adds a match.
+func (h *Host) begin(name string) (*match, error) {
+	switch {
+	case h.closed:
+		return nil, transport.ErrClosed
+	case name == "":
+		return nil, errors.New("host: a match needs a name")
+	case h.drains.Load() != nil:
+		return nil, ErrDraining
+	case h.matches[name] != nil:
+		return nil, ErrExists
+	case len(h.matches) >= h.cfg.MaxMatches:
+		return nil, fmt.Errorf("%w: %d run", ErrFull, len(h.matches))
+	case h.cfg.HeapLimit > 0 && h.cfg.heap() > h.cfg.HeapLimit:
+		return nil, fmt.Errorf("%w: the heap is above %d bytes", ErrFull, h.cfg.HeapLimit)
+	}
+	m := &match{name: name}
+	m.port = newPort(h, m)
+	h.matches[name] = m
+	h.stats.Made++
+	w := slices.MinFunc(h.workers, func(a, b *worker) int { return int(a.load.Load() - b.load.Load()) })
+	m.home = w
+	w.take(m)
+	h.cfg.Logger.Info("match begins", "match", name)
+	return m, nil
+}
+
+// porter reads the endpoint until nothing is left.
+func (h *Host) porter() {
+	for n := len(h.events); n == len(h.events); {
+		n = h.endpoint.Recv(h.events[:])
+		h.mu.Lock()
+		for i := range h.events[:n] {
+			h.sort(&h.events[i])
+		}
+		h.mu.Unlock()
+		h.refuse()
+	}
+}
+
+// sort hands an event to its match.
+func (h *Host) sort(ev *transport.Event) {
+	m := h.routes[ev.Peer]
+	switch {
+	case ev.Kind == transport.Connected && m == nil:
+		h.route(ev.Peer)
+	case m == nil: // refused, or dropped by its match
+	case ev.Kind == transport.Data:
+		if m.port.data(ev.Peer, ev.Data) {
+			h.stats.Dropped++
+		}
+		m.home.signal()
+	case ev.Kind == transport.Disconnected:
+		delete(h.routes, ev.Peer)
+		m.port.disconnect(ev.Peer, ev.Code, ev.Detail)
+		m.home.signal()
+	}
+}
+
+// turned is a peer to refuse when no lock is held.
+type turned struct {
+	peer   transport.PeerID
+	code   transport.Code
+	detail string
+}
+
+// route finds the match of a new peer.
+func (h *Host) route(peer transport.PeerID) {
+	var info transport.Info
+	if !h.endpoint.Info(peer, &info) {
+		return // gone already
+	}
+	away := func(code transport.Code, detail string) {
+		h.stats.Refused++
+		h.turned = append(h.turned, turned{peer, code, detail})
+	}
+	name, identity, err := h.cfg.Match(&info)
+	if err != nil {
+		away(transport.Refused, err.Error())
+		return
+	}
+	m := h.matches[name]
+	switch {
+	case h.cfg.MaxPlayers > 0 && len(h.routes) >= h.cfg.MaxPlayers:
+		away(transport.Full, "the host is full")
+		return
+	case m != nil:
+	case !h.cfg.OnDemand:
+		away(transport.Refused, "there is no such match")
+		return
+	default:
+		if m, err = h.begin(name); err != nil {
+			away(refusal(err), h.refusalText(err))
+			return
+		}
+	}
+	if !m.port.connect(&resident{id: peer, identity: slices.Clone(identity), whole: slices.Clone(info.Identity)}) {
+		away(transport.Full, "the match is full or over")
+		return
+	}
+	h.routes[peer] = m
+	m.home.signal()
+}
+
+// refusal returns the code for a match that cannot be made. Full is for what passes.
+func refusal(err error) transport.Code {
+	if errors.Is(err, ErrFull) {
+		return transport.Full
+	}
+	return transport.Refused
+}
+
+func (h *Host) refusalText(err error) string {
+	if reason := h.drains.Load(); reason != nil && errors.Is(err, ErrDraining) {
+		return *reason
+	}
+	return err.Error()
+}
+
+// refuse disconnects the peers that found no match.
+func (h *Host) refuse() {
+	for _, t := range h.turned {
+		h.endpoint.Disconnect(t.peer, t.code, t.detail)
+	}
+	h.turned = h.turned[:0]
+}
+
+// unroute forgets a peer.
+func (h *Host) unroute(peer transport.PeerID) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	delete(h.routes, peer)
+}
+
+// reap forgets a match that has ended.
+func (h *Host) reap(m *match) {
+	end := End{Match: m.name}
+	if m.ended != nil {
+		end = *m.ended
+	}
+	_ = m.port.Close(transport.Closed, "") // where NewMatch or Close failed
+	h.mu.Lock()
+	if h.matches[m.name] == m {
+		delete(h.matches, m.name)
+	}
+	h.stats.Ended++
+	if end.Panic != nil {
+		h.stats.Panicked++
+	}
+	h.mu.Unlock()
+	h.cfg.Logger.Info("match ended", "match", m.name)
+	if h.cfg.OnEnd != nil {
+		h.cfg.OnEnd(end)
+	}
+}
+
+// done reports whether a host that drains has no match left.
+func (h *Host) done() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.drains.Load() != nil && len(h.matches) == 0
+}
+
+// Step reads the endpoint, and steps every match that has mail or a tick due at now, one after
+// another in the order in which they began. It returns when Step is due again if nothing
+// arrives. now must not go back.
+func (h *Host) Step(now time.Time) (next time.Time) {
+	h.porter()
+	next = h.workers[0].run(h, now)
+	h.endpoint.Flush()
+	return next
+}
+
+// Close ends all matches at once, without waiting for messages, and closes the endpoint. Do not
+// call it while Run runs: end its context. A second Close returns transport.ErrClosed.
+func (h *Host) Close(detail string) error {
+	h.mu.Lock()
+	if h.closed {
+		h.mu.Unlock()
+		return transport.ErrClosed
+	}
+	h.closed = true
+	h.mu.Unlock()
+	for _, w := range h.workers {
+		for _, m := range w.members() {
+			if m.server != nil {
+				m.guard(func() { _ = m.server.Close(detail) })
+			}
+			h.reap(m)
+		}
+	}
+	return h.endpoint.Close(transport.Closed, detail)
+}

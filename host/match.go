@@ -1,0 +1,93 @@
+package host
+
+import (
+	"runtime/debug"
+	"sync/atomic"
+	"time"
+)
+
+// match is one match. Its worker owns what has no lock of its own.
+type match struct {
+	name   string
+	port   *port
+	server Server                 // nil: not made yet
+	made   atomic.Pointer[Server] // the same, for Drain
+	home   *worker                // guarded by the host's lock
+	target atomic.Pointer[worker] // where it moves to after its step
+	next   time.Time              // when a tick is due
+	ended  *End
+	asked  bool // to shut down
+}
+
+// run steps a match, and reports whether it is still there.
+func (m *match) run(h *Host, now time.Time) bool {
+	if m.server == nil && !m.make(h) {
+		return false
+	}
+	if reason := h.stops.Load(); reason != nil && !m.asked {
+		m.asked = true
+		m.guard(func() { _ = m.server.Shutdown(*reason, h.cfg.Linger) })
+	}
+	m.guard(func() {
+		m.server.Step(now)
+		m.next = m.server.Next()
+	})
+	if m.ended != nil && m.ended.Panic != nil {
+		h.cfg.Logger.Error("a panic ended a match", "match", m.name, "value", m.ended.Panic, "stack", string(m.ended.Stack))
+		first := m.ended
+		m.guard(func() { _ = m.server.Close("the match failed") })
+		m.ended = first
+		_ = m.port.Close(0, "the match failed") // in case Close failed too
+		return false
+	}
+	return !m.port.over()
+}
+
+// make makes the server of a match.
+func (m *match) make(h *Host) bool {
+	var err error
+	m.guard(func() { m.server, err = h.cfg.NewMatch(m.name, m.port) })
+	switch {
+	case m.ended != nil:
+	case err != nil:
+		m.ended = &End{Match: m.name, Err: err}
+	case m.server == nil:
+		m.ended = &End{Match: m.name, Err: errNoServer}
+	default:
+		m.made.Store(&m.server)
+		if reason := h.drains.Load(); reason != nil {
+			m.server.Drain(*reason)
+		}
+		return true
+	}
+	h.cfg.Logger.Error("a match could not be made", "match", m.name, "err", m.ended.Err, "panic", m.ended.Panic)
+	_ = m.port.Close(codeRefused, "the match could not be made")
+	return false
+}
+
+// guard calls a function of the game, and keeps its panic.
+func (m *match) guard(fn func()) {
+	defer func() {
+		if v := recover(); v != nil {
+			m.ended = &End{Match: m.name, Panic: v, Stack: debug.Stack()}
+		}
+	}()
+	fn()
+}
+
+// moved hands a match over to the worker that it is to move to, between two steps.
+func (h *Host) moved(m *match) bool {
+	if m.target.Load() == nil {
+		return false
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	to := m.target.Swap(nil)
+	if to == m.home {
+		return false
+	}
+	m.home = to
+	h.stats.Moves++
+	to.take(m)
+	return true
+}

@@ -1,0 +1,283 @@
+package host
+
+import (
+	"bytes"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/foretick/foretick/transport"
+	"github.com/foretick/foretick/transport/ticket"
+)
+
+// port is the endpoint of one match: its share of the host's endpoint. PeerIDs are those of the
+// host's endpoint.
+type port struct {
+	host  *Host
+	match *match
+	ready chan struct{}
+	mail  atomic.Bool // something waits
+
+	mu     sync.Mutex
+	peers  map[transport.PeerID]*resident
+	queue  []letter // from head on
+	head   int
+	out    [][]byte // that the caller of Recv may be reading
+	free   [][]byte
+	closed bool
+}
+
+// resident is a peer of a match.
+type resident struct {
+	id       transport.PeerID
+	identity []byte // in the match
+	whole    []byte // as the endpoint knows it
+	waiting  int    // datagrams
+	gone     bool
+}
+
+// letter is an event that waits for the match.
+type letter struct {
+	of     *resident // nil: dropped
+	kind   transport.EventKind
+	buf    []byte
+	code   transport.Code
+	detail string
+}
+
+var (
+	_ transport.BanList = (*port)(nil)
+	_ transport.Limited = (*port)(nil)
+)
+
+func newPort(h *Host, m *match) *port {
+	return &port{host: h, match: m, ready: make(chan struct{}, 1), peers: make(map[transport.PeerID]*resident)}
+}
+
+// connect adds a peer. It reports whether the match is there and has room.
+func (p *port) connect(r *resident) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if most := p.host.cfg.PlayersPerMatch; p.closed || most > 0 && len(p.peers) >= most {
+		return false
+	}
+	p.peers[r.id] = r
+	p.add(letter{of: r, kind: transport.Connected})
+	return true
+}
+
+// data adds a datagram, and reports whether another one was dropped for it.
+func (p *port) data(id transport.PeerID, b []byte) (dropped bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	r := p.peers[id]
+	if r == nil || r.gone {
+		return false
+	}
+	if dropped = r.waiting >= p.host.cfg.Inbox; dropped {
+		p.dropOldest(r)
+	}
+	var buf []byte
+	if n := len(p.free); n > 0 {
+		buf, p.free = p.free[n-1], p.free[:n-1]
+	}
+	r.waiting++
+	p.add(letter{of: r, kind: transport.Data, buf: append(buf[:0], b...)})
+	return dropped
+}
+
+func (p *port) dropOldest(r *resident) {
+	for i := p.head; i < len(p.queue); i++ {
+		if l := &p.queue[i]; l.of == r && l.kind == transport.Data {
+			p.free = append(p.free, l.buf)
+			*l = letter{}
+			r.waiting--
+			return
+		}
+	}
+}
+
+// disconnect reports that a peer is gone.
+func (p *port) disconnect(id transport.PeerID, code transport.Code, detail string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if r := p.peers[id]; r != nil {
+		delete(p.peers, id)
+		p.add(letter{of: r, kind: transport.Disconnected, code: code, detail: detail})
+	}
+}
+
+func (p *port) add(l letter) {
+	p.queue = append(p.queue, l)
+	p.mail.Store(true)
+	select {
+	case p.ready <- struct{}{}:
+	default:
+	}
+}
+
+// Recv implements transport.Endpoint.
+func (p *port) Recv(ev []transport.Event) (n int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.free = append(p.free, p.out...)
+	clear(p.out)
+	p.out = p.out[:0]
+	if p.closed {
+		return 0
+	}
+	for n < len(ev) && p.head < len(p.queue) {
+		l := &p.queue[p.head]
+		p.head++
+		if l.of == nil {
+			continue
+		}
+		if l.kind == transport.Data {
+			l.of.waiting--
+			p.out = append(p.out, l.buf)
+		}
+		if !l.of.gone {
+			ev[n] = transport.Event{Kind: l.kind, Peer: l.of.id, Data: l.buf, Code: l.code, Detail: l.detail}
+			n++
+		}
+		*l = letter{}
+	}
+	if p.head == len(p.queue) {
+		p.queue, p.head = p.queue[:0], 0
+		p.mail.Store(false)
+	}
+	return n
+}
+
+// Ready implements transport.Endpoint.
+func (p *port) Ready() <-chan struct{} { return p.ready }
+
+// Send implements transport.Endpoint.
+func (p *port) Send(id transport.PeerID, b []byte) error {
+	p.mu.Lock()
+	_, ok := p.peers[id]
+	closed := p.closed
+	p.mu.Unlock()
+	switch {
+	case closed:
+		return transport.ErrClosed
+	case !ok:
+		return transport.ErrNoPeer
+	}
+	return p.host.endpoint.Send(id, b)
+}
+
+// Flush implements transport.Endpoint. It does nothing: the worker flushes for all its matches.
+func (p *port) Flush() {}
+
+// Disconnect implements transport.Endpoint.
+func (p *port) Disconnect(id transport.PeerID, c transport.Code, detail string) {
+	p.mu.Lock()
+	r := p.peers[id]
+	if r != nil {
+		r.gone = true
+		delete(p.peers, id)
+	}
+	p.mu.Unlock()
+	if r != nil {
+		p.host.unroute(id)
+		p.host.endpoint.Disconnect(id, c, detail)
+	}
+}
+
+// Info implements transport.Endpoint.
+func (p *port) Info(id transport.PeerID, out *transport.Info) bool {
+	p.mu.Lock()
+	r := p.peers[id]
+	p.mu.Unlock()
+	if r == nil || !p.host.endpoint.Info(id, out) {
+		return false
+	}
+	out.Identity = r.identity
+	return true
+}
+
+// Close implements transport.Endpoint. The host's endpoint stays open.
+func (p *port) Close(c transport.Code, detail string) error {
+	p.mu.Lock()
+	if p.closed {
+		p.mu.Unlock()
+		return transport.ErrClosed
+	}
+	p.closed = true
+	var all []transport.PeerID
+	for id, r := range p.peers {
+		r.gone = true
+		all = append(all, id)
+	}
+	clear(p.peers)
+	p.queue, p.head, p.out, p.free = nil, 0, nil, nil
+	p.mu.Unlock()
+	slices.Sort(all)
+	for _, id := range all {
+		p.host.unroute(id)
+		p.host.endpoint.Disconnect(id, c, detail)
+	}
+	return nil
+}
+
+func (p *port) over() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.closed
+}
+
+// MaxPeers implements transport.Limited.
+func (p *port) MaxPeers() int { return p.host.cfg.PlayersPerMatch }
+
+// find returns the peers of an identity.
+func (p *port) find(identity []byte) (all []*resident) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, r := range p.peers {
+		if len(identity) > 0 && bytes.Equal(r.identity, identity) {
+			all = append(all, r)
+		}
+	}
+	slices.SortFunc(all, func(a, b *resident) int { return int(int64(a.id) - int64(b.id)) })
+	return all
+}
+
+// whole returns an identity as the endpoint knows it.
+func (p *port) whole(identity []byte) []byte {
+	if all := p.find(identity); len(all) > 0 {
+		return all[0].whole
+	}
+	return ticket.JoinIdentity(p.match.name, identity)
+}
+
+// DisconnectIdentity implements transport.BanList, for the peers of this match.
+func (p *port) DisconnectIdentity(identity []byte, c transport.Code, detail string) bool {
+	all := p.find(identity)
+	for _, r := range all {
+		p.host.unroute(r.id)
+		p.host.endpoint.Disconnect(r.id, c, detail)
+		p.disconnect(r.id, c, detail)
+	}
+	return len(all) > 0
+}
+
+// Ban implements transport.BanList: an identity is banned from this match alone.
+func (p *port) Ban(identity []byte, until time.Time, detail string) {
+	if len(identity) == 0 {
+		return
+	}
+	if bans, ok := p.host.endpoint.(transport.BanList); ok {
+		bans.Ban(p.whole(identity), until, detail)
+		return
+	}
+	p.DisconnectIdentity(identity, transport.Kicked, detail)
+}
+
+// Unban implements transport.BanList.
+func (p *port) Unban(identity []byte) {
+	if bans, ok := p.host.endpoint.(transport.BanList); ok && len(identity) > 0 {
+		bans.Unban(p.whole(identity))
+	}
+}

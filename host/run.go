@@ -1,0 +1,209 @@
+package host
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"runtime"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/foretick/foretick/transport"
+)
+
+// slot is the time in which a worker works and flushes once.
+const slot = time.Millisecond
+
+// Run runs the host until the context ends, or, after Drain or Shutdown, until the last match has
+// ended. When the context ends it does what Shutdown does. Then it closes the endpoint. It
+// returns the context's error, nil after Drain and Shutdown, and transport.ErrClosed for a host
+// that was closed.
+func (h *Host) Run(ctx context.Context) error {
+	if ctx == nil {
+		return errors.New("host: Host.Run is given a nil context: pass context.Background()")
+	}
+	h.mu.Lock()
+	if h.closed {
+		h.mu.Unlock()
+		return transport.ErrClosed
+	}
+	count := h.cfg.Workers
+	if count == 0 {
+		count = runtime.GOMAXPROCS(0)
+	}
+	for len(h.workers) < count {
+		h.workers = append(h.workers, newWorker())
+	}
+	for i, m := range slices.Clone(h.workers[0].members()) { // made before Run
+		if w := h.workers[i%count]; w != m.home {
+			m.target.Store(w)
+		}
+	}
+	h.mu.Unlock()
+	done := make(chan struct{})
+	var running sync.WaitGroup
+	for _, w := range h.workers {
+		running.Go(func() { h.work(w, done) })
+	}
+	running.Go(func() { h.carry(done) })
+	err := h.watch(ctx)
+	close(done)
+	running.Wait()
+	_ = h.Close("the host ends")
+	return err
+}
+
+// carry is the porter's goroutine.
+func (h *Host) carry(done <-chan struct{}) {
+	for {
+		h.porter()
+		select {
+		case <-done:
+			return
+		case <-h.endpoint.Ready():
+		}
+	}
+}
+
+// work is a worker's goroutine.
+func (h *Host) work(w *worker, done <-chan struct{}) {
+	w.number.Store(goroutine())
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for {
+		now := time.Now()
+		next := w.run(h, now)
+		h.endpoint.Flush()
+		took := time.Since(now)
+		w.busy.Add(int64(took))
+		if took < slot {
+			time.Sleep(slot - took)
+		}
+		wait := time.Second
+		if !next.IsZero() {
+			wait = max(time.Until(next), 0)
+		}
+		timer.Reset(wait)
+		select {
+		case <-done:
+			return
+		case <-w.wake:
+		case <-timer.C:
+		}
+	}
+}
+
+// begins and ends mark a step of a match for the watch. Where no goroutine runs the worker, nobody
+// watches.
+func (w *worker) begins(m *match) {
+	if w.number.Load() != 0 {
+		w.current.Store(m)
+		w.since.Store(int64(time.Since(epoch)))
+	}
+}
+
+func (w *worker) ends() { w.since.Store(0) }
+
+// epoch is what times of steps count from.
+var epoch = time.Now()
+
+const (
+	watchEvery   = 100 * time.Millisecond
+	balanceEvery = 2 * time.Second
+	unequal      = 0.25 // of the time, that one worker is busier than another: matches move
+)
+
+// watch looks at the workers until the host is to end.
+func (h *Host) watch(ctx context.Context) error {
+	ticker := time.NewTicker(watchEvery)
+	defer ticker.Stop()
+	told := make([]int64, len(h.workers)) // the step of each worker that was logged
+	balanced, busy := time.Now(), make([]int64, len(h.workers))
+	end, ctxEnds := error(nil), ctx.Done()
+	for {
+		select {
+		case <-ctxEnds:
+			end, ctxEnds = ctx.Err(), nil
+			h.Shutdown("the host ends")
+		case now := <-ticker.C:
+			h.lookForStalls(told)
+			if now.Sub(balanced) >= balanceEvery {
+				h.balance(busy, now.Sub(balanced))
+				balanced = now
+			}
+		}
+		if h.done() {
+			return end
+		}
+	}
+}
+
+// lookForStalls logs steps that do not end, each once.
+func (h *Host) lookForStalls(told []int64) {
+	stalled := int64(0)
+	for i, w := range h.workers {
+		since, now := w.since.Load(), int64(time.Since(epoch))
+		if since == 0 || now-since < int64(h.cfg.Stall) {
+			continue
+		}
+		stalled++
+		if told[i] != since {
+			told[i] = since
+			h.cfg.Logger.Error("a step of a match does not end", "match", w.current.Load().name, "since", time.Duration(now-since), "stack", stackOf(w.number.Load()))
+		}
+	}
+	h.stalled.Store(stalled)
+}
+
+// balance moves a match from the busiest worker to the idlest, if they are unequal.
+func (h *Host) balance(busy []int64, passed time.Duration) {
+	most, least, high, low := 0, 0, int64(-1), int64(1<<62)
+	for i, w := range h.workers {
+		total := w.busy.Load()
+		d := total - busy[i]
+		busy[i] = total
+		if d > high {
+			most, high = i, d
+		}
+		if d < low {
+			least, low = i, d
+		}
+	}
+	from, to := h.workers[most], h.workers[least]
+	if float64(high-low) < unequal*float64(passed) || from.load.Load() < 2 {
+		return
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, m := range h.matches {
+		if m.home == from && m.target.Load() == nil {
+			m.target.Store(to)
+			from.signal()
+			return
+		}
+	}
+}
+
+// goroutine returns the number of the calling goroutine, as stacks show it.
+func goroutine() uint64 {
+	var b [64]byte
+	text := bytes.TrimPrefix(b[:runtime.Stack(b[:], false)], []byte("goroutine "))
+	number, _, _ := bytes.Cut(text, []byte(" "))
+	n, _ := strconv.ParseUint(string(number), 10, 64)
+	return n
+}
+
+// stackOf returns the stack of a goroutine.
+func stackOf(number uint64) string {
+	b := make([]byte, 1<<20)
+	b = b[:runtime.Stack(b, true)]
+	head := []byte("goroutine " + strconv.FormatUint(number, 10) + " ")
+	for one := range bytes.SplitSeq(b, []byte("\n\n")) {
+		if bytes.HasPrefix(one, head) {
+			return string(one)
+		}
+	}
+	return ""
+}
