@@ -1,0 +1,181 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/netip"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/host"
+	"github.com/foretick/foretick/transport"
+	"github.com/foretick/foretick/transport/ticket"
+	"github.com/foretick/foretick/transport/udp"
+)
+
+// counts are what a server has counted since its start.
+type counts struct {
+	CPU       time.Duration // of the process
+	Players   int
+	Ticks     uint64 // of all matches
+	Slips     uint64
+	Missing   uint64 // ticks without a command of a player
+	Taken     uint64 // ticks with one
+	BytesOut  uint64
+	Left      uint64
+	Datagrams uint64 // received and sent
+	Calls     uint64 // system calls for them
+	Late      []time.Duration
+}
+
+// servers are the matches of a process.
+type servers struct {
+	o    options
+	mu   sync.Mutex
+	all  []*foretick.Server
+	ends []*udp.Endpoint
+	late []time.Duration // of ticks, since the last report: from when a tick was due to the end of its systems
+}
+
+// lateMost bounds the samples between two reports.
+const lateMost = 1 << 18
+
+func (s *servers) match(end transport.Endpoint) (*foretick.Server, error) {
+	g := Game{rate: s.o.rate, near: float32(s.o.near)}
+	var srv *foretick.Server
+	srv, err := foretick.NewServer(foretick.ServerConfig{
+		Protocol: g.Protocol(), Transport: end, MaxClients: s.o.each, MaxWaitingPerAddress: -1,
+		OnTick: func(*foretick.Frame) {
+			late := time.Since(srv.Next()) + time.Second/time.Duration(s.o.rate)
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			if len(s.late) < lateMost {
+				s.late = append(s.late, late)
+			}
+		},
+	})
+	if err == nil {
+		s.mu.Lock()
+		s.all = append(s.all, srv)
+		s.mu.Unlock()
+	}
+	return srv, err
+}
+
+// identify is the accept hook: a bot's token is its match and its number, as in "12/3". A game for
+// people checks a ticket here.
+func identify(_ netip.AddrPort, token []byte) ([]byte, error) {
+	match, player, ok := bytes.Cut(token, []byte("/"))
+	if !ok {
+		return nil, errors.New("the token is not MATCH/PLAYER")
+	}
+	return ticket.JoinIdentity(string(match), player), nil
+}
+
+func (s *servers) listen(at string, batch, peers int) (*udp.Endpoint, error) {
+	e, err := udp.Listen(at, udp.Config{MaxPeers: peers, Batch: batch, HelloRate: -1, Accept: identify, SocketBuffer: 8 << 20})
+	if err == nil {
+		s.ends = append(s.ends, e)
+	}
+	return e, err
+}
+
+// serve runs the matches until the context ends. By SIGTERM it then drains: the process ends with
+// the last player.
+func serve(ctx context.Context, o options, out io.Writer) error {
+	s := &servers{o: o}
+	var run []func(context.Context) error
+	var drain []func(string)
+	var addrs []string
+	switch o.how {
+	case "host":
+		e, err := s.listen(o.serve, 64, o.count)
+		if err != nil {
+			return err
+		}
+		h, err := host.New(host.Config{Transport: e, OnDemand: true, PlayersPerMatch: o.each, MaxMatches: o.matches,
+			NewMatch: func(_ string, end transport.Endpoint) (host.Server, error) { return s.match(end) }})
+		if err != nil {
+			return err
+		}
+		run, drain, addrs = append(run, h.Run), append(drain, h.Drain), append(addrs, e.LocalAddr().String())
+	default:
+		for range o.matches {
+			e, err := s.listen(o.serve, 0, o.each)
+			if err != nil {
+				return err
+			}
+			srv, err := s.match(e)
+			if err != nil {
+				return err
+			}
+			run, drain, addrs = append(run, srv.Run), append(drain, srv.Drain), append(addrs, e.LocalAddr().String())
+		}
+	}
+	fmt.Fprintln(out, "serving on", strings.Join(addrs, ","))
+	if o.report {
+		go s.reports(out)
+	}
+	return runAll(ctx, run, drain)
+}
+
+// runAll runs servers or hosts. When ctx ends they drain.
+func runAll(ctx context.Context, run []func(context.Context) error, drain []func(string)) error {
+	stopped := context.AfterFunc(ctx, func() {
+		for _, d := range drain {
+			d("this server ends")
+		}
+	})
+	defer stopped()
+	errs := make([]error, len(run))
+	var running sync.WaitGroup
+	for i, r := range run {
+		running.Go(func() {
+			if err := r(context.Background()); !errors.Is(err, transport.ErrClosed) {
+				errs[i] = err
+			}
+		})
+	}
+	running.Wait()
+	return errors.Join(errs...)
+}
+
+// reports answers each line of standard input with the counters.
+func (s *servers) reports(out io.Writer) {
+	for in := bufio.NewScanner(os.Stdin); in.Scan(); {
+		_ = json.NewEncoder(out).Encode(s.count())
+	}
+}
+
+func (s *servers) count() counts {
+	s.mu.Lock()
+	all, late := slices.Clone(s.all), s.late
+	s.late = make([]time.Duration, 0, 1024)
+	s.mu.Unlock()
+	c := counts{CPU: cpuTime(), Late: late}
+	for _, srv := range all {
+		st := srv.Stats()
+		c.Players += len(srv.Players(nil))
+		c.Ticks += st.Ticks
+		c.Slips += st.Slips
+		c.Missing += st.InputsMissing
+		c.Taken += st.InputsTaken
+		c.BytesOut += st.BytesOut
+		c.Left += st.Left
+		c.Datagrams += st.PacketsIn + st.PacketsOut
+	}
+	for _, e := range s.ends {
+		n := e.Counters()
+		c.Calls += n.Reads + n.Writes
+	}
+	return c
+}
