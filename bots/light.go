@@ -112,6 +112,7 @@ const (
 	dialling state = iota
 	greeting
 	playing
+	waiting // to dial again
 	over
 )
 
@@ -162,7 +163,7 @@ func (l *Light) Step(now time.Time) error {
 	if l.state == over {
 		return l.err
 	}
-	for n := len(l.events); n == len(l.events) && l.state != over; {
+	for n := len(l.events); n == len(l.events) && l.state < waiting; {
 		n = l.endpoint.Recv(l.events[:])
 		for i := range l.events[:n] {
 			l.handle(&l.events[i])
@@ -173,14 +174,18 @@ func (l *Light) Step(now time.Time) error {
 		return l.err
 	case l.state == dialling && l.stats.Joins > 0 && l.now-l.since > silence:
 		l.redial()
+	case l.state == waiting:
+		if l.now >= l.next {
+			l.redial()
+		}
 	case l.state > dialling && l.conn.Silent(l.now) > silence:
 		l.lose(transport.Timeout, "the server is silent")
 	}
-	if l.state > dialling && l.state != over && l.now >= l.next {
+	if (l.state == greeting || l.state == playing) && l.now >= l.next {
 		l.send()
 	}
 	l.endpoint.Flush()
-	if l.now >= l.next {
+	if l.now >= l.next && l.state != waiting {
 		l.next = l.now + time.Second/time.Duration(l.game.rate)
 	}
 	return l.err
@@ -202,8 +207,13 @@ func (l *Light) end(code transport.Code, detail string) {
 	}
 }
 
-// lose ends the connection, and dials again where that is of use.
+// lose ends the connection, and dials again where that is of use. Full may be by what is left of
+// the lost connection.
 func (l *Light) lose(code transport.Code, detail string) {
+	if code == transport.Full && l.Redial != nil && l.stats.Joins > 0 && l.state != playing {
+		l.state, l.next = waiting, l.now+redialAfter
+		return
+	}
 	again := code == transport.Timeout || code == transport.Unreachable || code == transport.Gone || code == transport.Restart
 	if !again || l.Redial == nil || l.stats.Joins == 0 {
 		l.end(code, detail)
@@ -234,7 +244,7 @@ func (l *Light) handle(ev *transport.Event) {
 	case transport.Disconnected:
 		l.lose(ev.Code, ev.Detail)
 	case transport.Data:
-		if l.conn != nil && l.state != dialling && l.state != over {
+		if l.state == greeting || l.state == playing {
 			l.packet(ev.Data)
 		}
 	}

@@ -48,8 +48,9 @@ type Config struct {
 	// Negative is an error.
 	MaxPlayers int
 	// PlayersPerMatch is the limit of peers that the endpoint of a match states, which is the
-	// default of ServerConfig.MaxClients. More are refused. 0 means that it states none.
-	// Negative is an error.
+	// default of ServerConfig.MaxClients. Twice as many peers may be connected, since who comes back
+	// may be there before its lost connection is noticed. 0 means that it states none. Negative is
+	// an error.
 	PlayersPerMatch int
 	// HeapLimit is the size of the heap's objects, in bytes, above which no match is made. 0 means
 	// no limit.

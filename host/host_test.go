@@ -203,8 +203,10 @@ func TestLimits(t *testing.T) {
 	heap = 101
 	require.ErrorIs(t, w.host.Allocate("b"), ErrFull)
 	heap = 10
-	w.join("a", "1")
-	w.join("a", "2")
+	for i := range 2 {
+		w.join("a", fmt.Sprint(i+1))
+	}
+	spare := []transport.Endpoint{w.dial("a", "x"), w.dial("a", "y")} // connected, and not playing
 	w.run(time.Second)
 	refused := func(match, who, why string) {
 		t.Helper()
@@ -213,6 +215,10 @@ func TestLimits(t *testing.T) {
 		require.ErrorContains(t, w.errs[b], why)
 	}
 	refused("a", "3", "the match is full")
+	for _, e := range spare {
+		require.NoError(t, e.Close(transport.Closed, ""))
+	}
+	refused("a", "3", "the server is full")
 	refused("bad map", "1", "could not be made")
 	require.Equal(t, "bad map", w.ends[0].Match)
 	require.ErrorContains(t, w.ends[0].Err, "no such map")

@@ -59,7 +59,7 @@ func newPort(h *Host, m *match) *port {
 func (p *port) connect(r *resident) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if most := p.host.cfg.PlayersPerMatch; p.closed || most > 0 && len(p.peers) >= most {
+	if most := p.host.cfg.PlayersPerMatch; p.closed || most > 0 && len(p.peers) >= 2*most {
 		return false
 	}
 	p.peers[r.id] = r

@@ -3,9 +3,9 @@ package main
 import (
 	"context"
 	"fmt"
-	"os"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"github.com/foretick/foretick/bots"
@@ -17,6 +17,7 @@ import (
 type drain struct {
 	refused, back int
 	late, ended   bool
+	why           error
 }
 
 // drained fills a server, sends it SIGTERM while every player loses its connection once, and lets
@@ -31,7 +32,7 @@ func drained(server *child, o options, play time.Duration) (d drain, err error) 
 	}
 	var mu sync.Mutex
 	var all []*breaking
-	c := &bots.Crowd{Count: o.count, PerSecond: o.perSecond, OnGone: func(int, error) { mu.Lock(); defer mu.Unlock(); d.refused++ }}
+	c := &bots.Crowd{Count: o.count, PerSecond: o.perSecond, OnGone: func(_ int, err error) { mu.Lock(); defer mu.Unlock(); d.refused++; d.why = err }}
 	c.Start = func(n int) (bots.Player, error) {
 		e, err := dial(n)
 		if err != nil {
@@ -48,6 +49,7 @@ func drained(server *child, o options, play time.Duration) (d drain, err error) 
 		return all[len(all)-1], nil
 	}
 	playing, leave := context.WithCancel(context.Background())
+	defer leave()
 	left := make(chan error, 1)
 	go func() { left <- c.Run(playing) }()
 	wait := func(is func() bool) {
@@ -63,7 +65,7 @@ func drained(server *child, o options, play time.Duration) (d drain, err error) 
 		}
 	}
 	time.Sleep(100 * time.Millisecond)
-	if err := server.cmd.Process.Signal(os.Interrupt); err != nil {
+	if err := server.cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		return d, err
 	}
 	for i, b := range all {

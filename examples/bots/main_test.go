@@ -59,7 +59,7 @@ func TestSigterm(t *testing.T) {
 	require.NoError(t, err)
 	r, err := drained(server, o, 3*time.Second)
 	require.NoError(t, err)
-	require.Zero(t, r.refused, "nobody who was in a match is refused")
+	require.Zero(t, r.refused, "%v: nobody who was in a match is refused", r.why)
 	require.Equal(t, 200, r.back, "all came back to their places")
 	require.True(t, r.late, "a newcomer is refused")
 	require.True(t, r.ended, "the process ends when the last match does")

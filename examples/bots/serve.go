@@ -53,7 +53,7 @@ func (s *servers) match(end transport.Endpoint) (*foretick.Server, error) {
 	g := Game{rate: s.o.rate, near: float32(s.o.near)}
 	var srv *foretick.Server
 	srv, err := foretick.NewServer(foretick.ServerConfig{
-		Protocol: g.Protocol(), Transport: end, MaxClients: s.o.each, MaxWaitingPerAddress: -1,
+		Protocol: g.Protocol(), Transport: end, MaxClients: 4 * s.o.each, MaxWaitingPerAddress: -1, // the absent of one address may hold a quarter of the places
 		OnTick: func(*foretick.Frame) {
 			late := time.Since(srv.Next()) + time.Second/time.Duration(s.o.rate)
 			s.mu.Lock()
@@ -98,11 +98,11 @@ func serve(ctx context.Context, o options, out io.Writer) error {
 	var addrs []string
 	switch o.how {
 	case "host":
-		e, err := s.listen(o.serve, 64, o.count)
+		e, err := s.listen(o.serve, 64, 2*o.count)
 		if err != nil {
 			return err
 		}
-		h, err := host.New(host.Config{Transport: e, OnDemand: true, PlayersPerMatch: o.each, MaxMatches: o.matches,
+		h, err := host.New(host.Config{Transport: e, OnDemand: true, PlayersPerMatch: 4 * o.each, MaxMatches: o.matches,
 			NewMatch: func(_ string, end transport.Endpoint) (host.Server, error) { return s.match(end) }})
 		if err != nil {
 			return err
@@ -110,7 +110,7 @@ func serve(ctx context.Context, o options, out io.Writer) error {
 		run, drain, addrs = append(run, h.Run), append(drain, h.Drain), append(addrs, e.LocalAddr().String())
 	default:
 		for range o.matches {
-			e, err := s.listen(o.serve, 0, o.each)
+			e, err := s.listen(o.serve, 0, 4*o.each)
 			if err != nil {
 				return err
 			}
