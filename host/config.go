@@ -42,30 +42,30 @@ type Config struct {
 	// OnDemand lets the first peer of a match make it. Set it only if Match can be trusted, as it
 	// is with tickets. false refuses peers of matches that Allocate did not make.
 	OnDemand bool
-	// MaxMatches is the most matches at the same time. 0 means 1000. Negative is an error.
+	// MaxMatches is the most matches at the same time. 0 means 1000. Negative is an error. At most 2²⁰.
 	MaxMatches int
 	// MaxPlayers is the most peers in all matches together. 0 means no limit but the endpoint's.
-	// Negative is an error.
+	// Negative is an error. At most 2²⁰.
 	MaxPlayers int
 	// PlayersPerMatch is the limit of peers that the endpoint of a match states, which is the
 	// default of ServerConfig.MaxClients. Twice as many peers may be connected, since who comes back
 	// may be there before its lost connection is noticed. 0 means that it states none. Negative is
-	// an error.
+	// an error. At most 4096.
 	PlayersPerMatch int
 	// HeapLimit is the size of the heap's objects, in bytes, above which no match is made. 0 means
-	// no limit.
+	// no limit. At most 2⁴⁶.
 	HeapLimit uint64
 	// Workers is how many goroutines run matches. 0 means one for each processor. Negative is an
-	// error.
+	// error. At most 1024.
 	Workers int
 	// Inbox is how many datagrams of one peer may wait for its match. Beyond it the oldest is
-	// dropped. 0 means 64. Negative is an error.
+	// dropped. 0 means 64. Negative is an error. At most 65 536.
 	Inbox int
 	// Linger is how long matches wait for their last messages to arrive when Run's context ends. 0
-	// means 2 s. Negative does not wait.
+	// means 2 s. Negative does not wait. At most 24 h.
 	Linger time.Duration
 	// Stall is for how long a step of a match may run before it is logged with its stack, and
-	// Healthy reports false. 0 means 5 s. Negative is an error.
+	// Healthy reports false. 0 means 5 s. Negative is an error. At most 24 h.
 	Stall time.Duration
 	// OnEnd, when set, is called once for each match that has ended. The worker of the match calls
 	// it, or Step.
@@ -106,16 +106,18 @@ func (c *Config) check() error {
 	fault(!v.IsValid() || v.Kind() == reflect.Pointer && v.IsNil(), "Transport is nil: pass a listening endpoint, and look at the error of Listen first")
 	fault(c.NewMatch == nil, "NewMatch is nil: pass a function that makes a match's server")
 	for _, n := range []struct {
-		name  string
-		value *int
-		zero  int
-	}{{"MaxMatches", &c.MaxMatches, 1000}, {"MaxPlayers", &c.MaxPlayers, 0}, {"PlayersPerMatch", &c.PlayersPerMatch, 0}, {"Workers", &c.Workers, 0}, {"Inbox", &c.Inbox, 64}} {
-		fault(*n.value < 0, "%s is %d: use a positive number, or 0 for the default", n.name, *n.value)
+		name       string
+		value      *int
+		zero, most int
+	}{{"MaxMatches", &c.MaxMatches, 1000, 1 << 20}, {"MaxPlayers", &c.MaxPlayers, 0, 1 << 20}, {"PlayersPerMatch", &c.PlayersPerMatch, 0, 1 << 12}, {"Workers", &c.Workers, 0, 1 << 10}, {"Inbox", &c.Inbox, 64, 1 << 16}} {
+		fault(*n.value < 0 || *n.value > n.most, "%s is %d: use 1 to %d, or 0 for the default", n.name, *n.value, n.most)
 		if *n.value == 0 {
 			*n.value = n.zero
 		}
 	}
-	fault(c.Stall < 0, "Stall is %v: use a positive time, or 0 for 5 s", c.Stall)
+	fault(c.Stall < 0 || c.Stall > longest, "Stall is %v: use up to %v, or 0 for 5 s", c.Stall, longest)
+	fault(c.HeapLimit > 1<<46, "HeapLimit is %d: use up to 2⁴⁶ bytes, or 0 for no limit", c.HeapLimit)
+	fault(c.Linger > longest, "Linger is %v: use up to %v, 0 for 2 s, or less for none", c.Linger, longest)
 	if c.Stall == 0 {
 		c.Stall = 5 * time.Second
 	}
@@ -133,6 +135,9 @@ func (c *Config) check() error {
 	}
 	return errors.Join(errs...)
 }
+
+// longest bounds the times of a Config.
+const longest = 24 * time.Hour
 
 // heapObjects returns the size of the heap's objects.
 func heapObjects() uint64 {

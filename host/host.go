@@ -50,7 +50,7 @@ type Stats struct {
 	Players  int    // peers in them now
 	Made     uint64 // matches ever begun
 	Ended    uint64 // matches that ended, for whatever reason
-	Panicked uint64 // of them, those that a panic ended
+	Panicked uint64 // matches that a panic ended
 	Refused  uint64 // peers refused: no match, no room, or draining
 	Dropped  uint64 // datagrams dropped because an inbox was full
 	Moves    uint64 // matches that changed their worker

@@ -37,6 +37,10 @@ type counts struct {
 	Late      []time.Duration
 }
 
+// places is how many players a match takes: more than come, since those who are absent from one
+// address may hold a quarter of the places.
+func (o *options) places() int { return min(4*o.each, 4096) }
+
 // servers are the matches of a process.
 type servers struct {
 	o    options
@@ -53,7 +57,7 @@ func (s *servers) match(end transport.Endpoint) (*foretick.Server, error) {
 	g := Game{rate: s.o.rate, near: float32(s.o.near)}
 	var srv *foretick.Server
 	srv, err := foretick.NewServer(foretick.ServerConfig{
-		Protocol: g.Protocol(), Transport: end, MaxClients: 4 * s.o.each, MaxWaitingPerAddress: -1, // the absent of one address may hold a quarter of the places
+		Protocol: g.Protocol(), Transport: end, MaxClients: s.o.places(), MaxWaitingPerAddress: -1,
 		OnTick: func(*foretick.Frame) {
 			late := time.Since(srv.Next()) + time.Second/time.Duration(s.o.rate)
 			s.mu.Lock()
@@ -102,7 +106,7 @@ func serve(ctx context.Context, o options, out io.Writer) error {
 		if err != nil {
 			return err
 		}
-		h, err := host.New(host.Config{Transport: e, OnDemand: true, PlayersPerMatch: 4 * o.each, MaxMatches: o.matches,
+		h, err := host.New(host.Config{Transport: e, OnDemand: true, PlayersPerMatch: o.places(), MaxMatches: o.matches,
 			NewMatch: func(_ string, end transport.Endpoint) (host.Server, error) { return s.match(end) }})
 		if err != nil {
 			return err
@@ -110,7 +114,7 @@ func serve(ctx context.Context, o options, out io.Writer) error {
 		run, drain, addrs = append(run, h.Run), append(drain, h.Drain), append(addrs, e.LocalAddr().String())
 	default:
 		for range o.matches {
-			e, err := s.listen(o.serve, 0, 4*o.each)
+			e, err := s.listen(o.serve, 0, o.places())
 			if err != nil {
 				return err
 			}

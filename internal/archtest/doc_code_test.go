@@ -145,6 +145,15 @@ var docCode = map[string]map[string]string{
 		"proxy, err := impair.NewProxy": ``,
 	},
 	"transport/local/doc.go": {"listen, err := udp.Listen(": `var p, q *foretick.Protocol`},
+	"host/doc.go": {"h, err := host.New(": `
+		var endpoint transport.Endpoint
+		var ctx context.Context
+		var newProtocol func() *foretick.Protocol`},
+	"bots/doc.go": {"light, err := bots.New(": `
+		type Move struct{ X float32 }
+		var protocol *foretick.Protocol
+		var addr string
+		var ctx context.Context`},
 	"transport/multi/doc.go": {"joined, err := multi.Join(": `
 		var p *foretick.Protocol
 		var udpEndpoint, dtlsEndpoint, wsEndpoint transport.Endpoint`},

@@ -42,11 +42,11 @@ var apart = []string{"input", "mathf"}
 // open sockets: the transports, the thin Run loops over the core, programs,
 // simtest's reading of which seed a test is to play, and its play over sockets.
 // Everything else is given time and bytes.
-var mayRun = []string{"transport/", "examples/", "run.go", "simtest/seed.go", "simtest/pair/", "benchmarks/", "tools/", "cmd/", "internal/costtest/"}
+var mayRun = []string{"transport/", "examples/", "run.go", "simtest/seed.go", "simtest/pair/", "benchmarks/", "tools/", "cmd/", "internal/costtest/", "host/run.go", "bots/crowd.go"}
 
 // onTop are the packages that build on the root, or do its work in another way. The root's
 // own code does not know them.
-var onTop = []string{"bridge", "observe", "simtest", "examples", "benchmarks"}
+var onTop = []string{"bots", "bridge", "host", "observe", "host", "bots", "simtest", "examples", "benchmarks"}
 
 // clock are the functions of package time that read or wait for a clock.
 var clock = []string{"Now", "Since", "Until", "Sleep", "After", "AfterFunc", "Tick", "NewTimer", "NewTicker"}
@@ -149,6 +149,8 @@ func (f *file) imports(imported string) string {
 	switch {
 	case f.dir() == "" && !f.test() && slices.Contains(onTop, of):
 		return "the root does not know " + of + ": it stands on top of it"
+	case area == "host" && !f.test() && ours && !within(dir, "transport"):
+		return "a host knows transports and a small interface of a match, not what a match is"
 	case area == "observe" && !f.test() && (ours && dir == "" || imported == "net/http"):
 		return "an observer knows neither the game's types nor pages: it builds on schema and snapshot"
 	case slices.Contains(core, area):

@@ -1,0 +1,73 @@
+package bots
+
+import (
+	"encoding/binary"
+	"time"
+
+	"github.com/foretick/foretick/netcode"
+)
+
+const (
+	leadTarget = 2.0 // ticks that a command shall be early
+	leadGain   = 0.1 // share of an error that is mended by a snapshot
+	leadJump   = 8.0 // ticks: an error beyond is mended at once
+)
+
+// snapshot takes the clock and the acknowledgement of commands from a snapshot.
+func (l *Light) snapshot(h netcode.SnapshotHeader, rest []byte) {
+	l.stats.Snapshots++
+	tick, ok := tickOf(rest, l.newest)
+	if !ok {
+		l.stats.Malformed++
+		return
+	}
+	if int32(tick-l.newest) > 0 {
+		l.newest = tick
+	}
+	l.commands.Acked(tick+h.CommandAck, int32(h.CommandAck) > 0)
+	if !h.HasEarly {
+		return
+	}
+	early := float64(h.Early) / 256
+	l.stats.Lead = time.Duration(early / float64(l.game.rate) * float64(time.Second))
+	miss := leadTarget - early
+	if miss > leadJump || miss < -leadJump {
+		l.at += miss
+		return
+	}
+	l.at += miss * leadGain
+}
+
+// tickOf returns the tick of a snapshot, the nearest one to the newest known.
+func tickOf(b []byte, newest uint32) (uint32, bool) {
+	if len(b) < 2 {
+		return 0, false
+	}
+	low := uint32(binary.LittleEndian.Uint16(b))
+	if low&0x8000 == 0 {
+		d := int16((low-newest)<<1) >> 1
+		return newest + uint32(int32(d)), true
+	}
+	if len(b) < 5 {
+		return 0, false
+	}
+	return low&0x7FFF | (uint32(b[2])|uint32(b[3])<<8|uint32(b[4])<<16)<<15, true
+}
+
+// mostDue bounds the commands made at once, after a stall.
+const mostDue = 8
+
+// command makes the command of each tick that the clock has reached.
+func (l *Light) command() {
+	l.at += (l.now - l.atTime).Seconds() * float64(l.game.rate)
+	l.atTime = l.now
+	until := uint32(l.at)
+	if int32(until-l.made) > mostDue || int32(until-l.made) < -mostDue {
+		l.made = until - 1
+	}
+	for ; int32(until-l.made) > 0; l.stats.Commands++ {
+		l.made++
+		l.packed = l.game.pack(l.packed[:0], l.made)
+		l.commands.Push(netcode.Command{Tick: l.made, Render: l.newest - 2, Data: l.packed})
+	}
+}
