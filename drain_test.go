@@ -97,7 +97,7 @@ type scored struct {
 }
 
 func (g *scored) protocol() *foretick.Protocol {
-	p := g.Walk.Protocol()
+	p := g.Protocol()
 	g.Score.OnClient(p, func(_ *foretick.Frame, _ foretick.Tick, m thing) { g.heard = append(g.heard, m.N) })
 	return p
 }

@@ -102,7 +102,7 @@ func differing(b, was Body) string {
 
 // measured are the report's fields that are not counts of events in the match:
 // times of this machine, a digest, and texts.
-var measured = []string{"server_tick_us_p50", "server_tick_us_p99", "allocs_per_tick", "trace_sha256", "bandwidth", "first_desync"}
+var measured = []string{"server_tick_us_p50", "server_tick_us_p99", "allocs_per_tick", "trace_sha256", "bandwidth", "first_desync", "by_transport"}
 
 // check reads a log, recounts, and prints both counts of everything, one line
 // each. It fails when any differ.

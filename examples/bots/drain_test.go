@@ -83,7 +83,9 @@ func drained(server *child, o options, play time.Duration) (d drain, err error) 
 	d.back = resumed()
 	d.late = refuses(light, server.addrs[0])
 	leave()
-	<-left
+	if err := <-left; err != nil {
+		return d, err
+	}
 	ended := make(chan struct{})
 	go func() { _ = server.cmd.Wait(); close(ended) }()
 	select {

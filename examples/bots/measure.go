@@ -137,9 +137,10 @@ func measureAt(ctx context.Context, o options, server *child) (*row, error) {
 		r.reasons[err.Error()]++
 	}
 	playing, leave := context.WithCancel(ctx)
-	left := make(chan error, 1)
-	go func() { left <- all.Run(playing) }()
-	defer func() { leave(); <-left }()
+	var running sync.WaitGroup
+	running.Go(func() { _ = all.Run(playing) }) // it fails for a wrong Crowd only
+	defer running.Wait()
+	defer leave()
 	patience := time.Now().Add(time.Minute + time.Duration(float64(o.count)/o.perSecond*float64(time.Second)))
 	for all.Playing()+all.Gone() < o.count && time.Now().Before(patience) && ctx.Err() == nil {
 		time.Sleep(10 * time.Millisecond)

@@ -276,7 +276,7 @@ func (e *Endpoint) Send(id transport.PeerID, b []byte) error {
 // Flush implements transport.Endpoint.
 func (e *Endpoint) Flush() {
 	for _, p := range e.parts {
-		p.Endpoint.Flush()
+		p.Flush()
 	}
 }
 
@@ -290,14 +290,14 @@ func (e *Endpoint) Disconnect(id transport.PeerID, c transport.Code, detail stri
 	ok = ok && !e.closed
 	e.mu.Unlock()
 	if ok {
-		p.part.Endpoint.Disconnect(p.id, c, detail)
+		p.part.Disconnect(p.id, c, detail)
 	}
 }
 
 // Info implements transport.Endpoint.
 func (e *Endpoint) Info(id transport.PeerID, out *transport.Info) bool {
 	p, err := e.find(id)
-	return err == nil && p.part.Endpoint.Info(p.id, out)
+	return err == nil && p.part.Info(p.id, out)
 }
 
 // Close implements transport.Endpoint. It closes all parts at the same time.
@@ -314,7 +314,7 @@ func (e *Endpoint) Close(c transport.Code, detail string) error {
 	errs := make([]error, len(e.parts))
 	var closing sync.WaitGroup
 	for i, p := range e.parts {
-		closing.Go(func() { errs[i] = p.Endpoint.Close(c, detail) })
+		closing.Go(func() { errs[i] = p.Close(c, detail) })
 	}
 	closing.Wait()
 	return errors.Join(errs...)
