@@ -1,9 +1,10 @@
-package host
+package host_test
 
 import (
 	"testing"
 	"time"
 
+	"github.com/foretick/foretick/host"
 	"github.com/foretick/foretick/internal/fieldtest"
 	"github.com/foretick/foretick/transport"
 	"github.com/foretick/foretick/transport/sim"
@@ -12,10 +13,10 @@ import (
 // TestConfigNumbers: zero is the default, negative is off or an error, and an absurd value is an
 // error that names the field.
 func TestConfigNumbers(t *testing.T) {
-	fieldtest.Config[Config](t, fieldtest.Rules{Off: []string{"Linger"}}, func(c Config) error {
+	fieldtest.Config[host.Config](t, fieldtest.Rules{Off: []string{"Linger"}}, func(c host.Config) error {
 		c.Transport = sim.NewNetwork(1).Listen()
-		c.NewMatch = func(string, transport.Endpoint) (Server, error) { return nil, nil }
-		h, err := New(c)
+		c.NewMatch = func(string, transport.Endpoint) (host.Server, error) { return nil, nil }
+		h, err := host.New(c)
 		if err != nil {
 			return err
 		}
