@@ -300,7 +300,8 @@ func (e *Endpoint) Info(id transport.PeerID, out *transport.Info) bool {
 	return err == nil && p.part.Info(p.id, out)
 }
 
-// Close implements transport.Endpoint. It closes all parts at the same time.
+// Close implements transport.Endpoint. It closes one part after another, since parts in virtual time share
+// a network.
 func (e *Endpoint) Close(c transport.Code, detail string) error {
 	e.mu.Lock()
 	if e.closed {
@@ -312,11 +313,9 @@ func (e *Endpoint) Close(c transport.Code, detail string) error {
 	close(e.done)
 	e.running.Wait()
 	errs := make([]error, len(e.parts))
-	var closing sync.WaitGroup
 	for i, p := range e.parts {
-		closing.Go(func() { errs[i] = p.Close(c, detail) })
+		errs[i] = p.Close(c, detail)
 	}
-	closing.Wait()
 	return errors.Join(errs...)
 }
 
