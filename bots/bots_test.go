@@ -116,7 +116,7 @@ func TestWhatIsNoGame(t *testing.T) {
 	require.ErrorContains(t, (&bots.Crowd{Count: 1}).Run(context.Background()), "Start is required")
 }
 
-// A crowd of light bots and a full client fills a server over sockets, counts who is there,
+// A crowd of light bots and a full client fills a server over sockets, counts its players,
 // and leaves with the context. One that cannot start is counted.
 func TestCrowd(t *testing.T) {
 	const count = 24

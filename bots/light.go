@@ -16,7 +16,7 @@ import (
 	"github.com/foretick/foretick/transport"
 )
 
-// Game is what all light bots of one game share. New makes one. Several goroutines may call
+// Game holds the data that all light bots of one game share. New makes one. Several goroutines may call
 // Join at the same time.
 type Game struct {
 	hash     uint64
@@ -149,7 +149,7 @@ func (l *Light) Next() time.Time {
 	return l.begun.Add(l.next)
 }
 
-// Step reads what came and sends what is due at now, which must not go back. The error is why
+// Step reads received packets and sends those that are due at now, which must not go back. The error is why
 // the connection ended: a [*transport.DisconnectError]. Further calls return it again.
 func (l *Light) Step(now time.Time) error {
 	if l.begun.IsZero() {

@@ -48,8 +48,8 @@ type Config struct {
 	// Negative is an error. At most 2²⁰.
 	MaxPlayers int
 	// PlayersPerMatch is the limit of peers that the endpoint of a match states, which is the
-	// default of ServerConfig.MaxClients. Twice as many peers may be connected, since who comes back
-	// may be there before its lost connection is noticed. 0 means that it states none. Negative is
+	// default of ServerConfig.MaxClients. Up to twice that many peers may be connected: a player may
+	// reconnect before the server notices that its old connection is lost. 0 means that it states none. Negative is
 	// an error. At most 4096.
 	PlayersPerMatch int
 	// HeapLimit is the size of the heap's objects, in bytes, above which no match is made. 0 means
@@ -61,11 +61,11 @@ type Config struct {
 	// Inbox is how many datagrams of one peer may wait for its match. Beyond it the oldest is
 	// dropped. 0 means 64. Negative is an error. At most 65 536.
 	Inbox int
-	// Linger is how long matches wait for their last messages to arrive when Run's context ends. 0
+	// Linger is the longest time that matches wait for their last messages to arrive when Run's context ends. 0
 	// means 2 s. Negative does not wait. At most 24 h.
 	Linger time.Duration
-	// Stall is for how long a step of a match may run before it is logged with its stack, and
-	// Healthy reports false. 0 means 5 s. Negative is an error. At most 24 h.
+	// Stall is the time after which a step of a match is logged with its stack, and Healthy reports
+	// false. 0 means 5 s. Negative is an error. At most 24 h.
 	Stall time.Duration
 	// OnEnd, when set, is called once for each match that has ended. The worker of the match calls
 	// it, or Step.

@@ -21,9 +21,9 @@
 // millisecond leaves together, in few system calls if the endpoint batches. A match is stepped by
 // one worker at a time. It changes its worker between two steps only, when another has more time.
 //
-// A match sees an endpoint of its own: its peers, its identities, its bans. Nothing else reaches
-// it but the time of its steps, and what it is asked by [Host.Drain] and the like. So what it
-// computes depends on its inbox and those times alone.
+// Each match has its own endpoint, with its peers, identities and bans. The only other inputs are
+// the times of its steps and calls such as [Host.Drain]. So its results depend on its inbox, those
+// times and those calls alone.
 //
 // # Life of a match
 //

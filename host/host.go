@@ -97,8 +97,8 @@ func (h *Host) Matches(dst []string) []string {
 // Healthy reports whether no match has been in one step for longer than Config.Stall.
 func (h *Host) Healthy() bool { return h.stalled.Load() == 0 }
 
-// Drain makes the host take no new matches. Those that run refuse newcomers and keep who comes
-// back, as Server.Drain does, and end by themselves. Run returns when the last one has. The
+// Drain makes the host take no new matches. Running matches refuse newcomers, let players reconnect,
+// as Server.Drain does, and end by themselves. Run returns when the last one has. The
 // reason of the first call counts.
 func (h *Host) Drain(reason string) {
 	if !h.drains.CompareAndSwap(nil, &reason) {
@@ -303,7 +303,7 @@ func (h *Host) done() bool {
 }
 
 // Step reads the endpoint, and steps every match that has mail or a tick due at now, one after
-// another in the order in which they began. It returns when Step is due again if nothing
+// another, oldest first. It returns when Step is due again if nothing
 // arrives. now must not go back.
 func (h *Host) Step(now time.Time) (next time.Time) {
 	h.porter()

@@ -308,7 +308,7 @@ func TestInboxIsBounded(t *testing.T) {
 	require.EqualValues(t, 42, w.host.Stats().Dropped)
 }
 
-// A draining host refuses newcomers in every match and keeps who comes back. It is done when
+// A draining host refuses newcomers in every match and lets players reconnect. It is done when
 // the last match is.
 func TestDrain(t *testing.T) {
 	w := newTown(t, Config{OnDemand: true}, foretick.ServerConfig{})
@@ -402,7 +402,7 @@ func (s *slow) Shutdown(d string, _ time.Duration) error { return s.Close(d) }
 func (s *slow) Close(d string) error                     { return s.end.Close(transport.Closed, d) }
 
 // A step that does not end is logged with its stack, and the host is not healthy until it does.
-// The matches of the other worker go on.
+// The matches of the other worker still run.
 func TestStall(t *testing.T) {
 	var log lockedBuffer
 	hold, steps := make(chan struct{}), make(chan struct{}, 1000)

@@ -1,5 +1,5 @@
-// Bots fills servers with players that nobody controls, and prints what the servers need for
-// them. It is one program: it starts the server that it measures as a process of its own.
+// Bots fills servers with players that nobody controls, and prints the cost of these servers. It
+// starts the server that it measures as a separate process.
 //
 //	go run ./examples/bots -table                     # how many players one match holds
 //	go run ./examples/bots -hosting                   # many matches behind one port, against a socket each
