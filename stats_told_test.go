@@ -15,6 +15,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/bots"
+	"github.com/foretick/foretick/host"
 	"github.com/foretick/foretick/lagcomp"
 	"github.com/foretick/foretick/netcode"
 	"github.com/foretick/foretick/prediction"
@@ -27,6 +29,8 @@ var told = map[string]fmt.Stringer{
 	".ServerStats":            foretick.ServerStats{},
 	".PlayerStats":            foretick.PlayerStats{},
 	".ClientStats":            foretick.ClientStats{},
+	"bots.Stats":              bots.Stats{},
+	"host.Stats":              host.Stats{},
 	"netcode.ClockStats":      netcode.ClockStats{},
 	"netcode.Stats":           netcode.Stats{},
 	"lagcomp.JudgeStats":      lagcomp.JudgeStats{},

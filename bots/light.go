@@ -9,6 +9,7 @@ import (
 	"unsafe"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/internal/counts"
 	"github.com/foretick/foretick/internal/guard"
 	"github.com/foretick/foretick/internal/standard"
 	"github.com/foretick/foretick/netcode"
@@ -75,6 +76,9 @@ type Stats struct {
 	Lead      time.Duration // how early the newest commands reached the server
 	RTT       time.Duration // of the connection
 }
+
+// String returns the counters that are not zero as one line for a log.
+func (s Stats) String() string { return counts.Line(s) }
 
 // Light is a player without a world. [Game.Join] makes one. It is not safe for concurrent
 // use.

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/foretick/foretick/internal/counts"
 	"github.com/foretick/foretick/transport"
 )
 
@@ -57,6 +58,9 @@ type Stats struct {
 	Steps    uint64 // steps of matches
 	Late     uint64 // ticks that began more than 5 ms after they were due
 }
+
+// String returns the counters that are not zero as one line for a log.
+func (s Stats) String() string { return counts.Line(s) }
 
 // New makes a host. The error lists every fault of the configuration. On an error the Transport
 // stays the caller's.
