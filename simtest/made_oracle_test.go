@@ -74,6 +74,7 @@ func (g *made) begin(f *foretick.Frame, p *foretick.Protocol, player foretick.Pl
 	if g.seen == nil {
 		return
 	}
+	defer f.World.Guard(f.World.Guard(false)) // the system that asks declares none of this
 	g.fresh(f, player)
 	own := uint64(0)
 	for i, s := range g.shapes {
