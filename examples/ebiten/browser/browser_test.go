@@ -109,7 +109,7 @@ func serve(t *testing.T) *match {
 	go func() { ended <- srv.Run(ctx) }()
 	t.Cleanup(func() {
 		stop()
-		_ = <-ended
+		t.Log("the server ended:", <-ended)
 		_ = page.Close()
 	})
 	m.url = "http://" + l.Addr().String()
