@@ -19,6 +19,7 @@ func (s *Server) snap() {
 }
 
 func (s *Server) snapRows(rows ecs.Rows) {
+	first := s.late.player == nil // a tick's values out of range are counted in its first run
 	for i := range s.p.Components {
 		c := &s.p.Components[i]
 		if !c.Predicted {
@@ -30,7 +31,9 @@ func (s *Server) snapRows(rows ecs.Rows) {
 				if c.Varies {
 					s.measure(c, at)
 				}
-				s.sim.losses.bounds(i, at)
+				if first {
+					s.sim.losses.bounds(i, at)
+				}
 				c.Schema.Snap(at)
 				if len(c.Refs) > 0 {
 					c.Schema.DropRefs(at, s.sim.there)

@@ -1,0 +1,226 @@
+package foretick
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/transport/sim"
+)
+
+// lateHall is a match of 16 players with 21 predicted entities each, and ten systems.
+type lateHall struct {
+	net     *sim.Network
+	srv     *Server
+	clients []*Client
+	epoch   time.Time
+	steps   []time.Duration // of the server
+}
+
+type (
+	hallSpot struct {
+		X float32 `net:"min=-1000,max=1000,step=0.01,lerp"`
+		Y float32 `net:"min=-1000,max=1000,step=0.01,lerp"`
+	}
+	hallSpeed struct {
+		X float32 `net:"min=-50,max=50,step=0.01"`
+		Y float32 `net:"min=-50,max=50,step=0.01"`
+	}
+	hallHealth struct{ Points, Healed uint16 }
+	hallScore  struct{ N uint32 }
+	hallMove   struct {
+		X float32 `net:"min=-1,max=1,step=0.0078125"`
+		Y float32 `net:"min=-1,max=1,step=0.0078125"`
+	}
+)
+
+func (h *lateHall) protocol() (*Protocol, *ecs.Component[hallMove]) {
+	var (
+		at     ecs.Component[hallSpot]
+		speed  ecs.Component[hallSpeed]
+		health ecs.Component[hallHealth]
+		score  ecs.Component[hallScore]
+		cmd    ecs.Component[hallMove]
+		body   ecs.Prefab
+		drone  ecs.Prefab
+	)
+	p := NewProtocol("hall", 1)
+	p.Component(&at, Predicted())
+	p.Component(&speed, Predicted())
+	p.Component(&health, Predicted())
+	p.Component(&score)
+	p.Command(&cmd)
+	p.Prefab(&body, "body", &at, &speed, &health, &score, &cmd)
+	p.Prefab(&drone, "drone", &at, &speed, &health, &cmd)
+	p.OnJoin(func(f *Frame, player PlayerID) {
+		f.Spawn(&body, player)
+		for i := range 20 {
+			at.Get(f.World, f.Spawn(&drone, player)).X = float32(i)
+		}
+	})
+	clip := func(v, most float32) float32 { return min(max(v, -most), most) }
+	shared := func(name string, fn func(a *hallSpot, v *hallSpeed, c *hallMove)) {
+		p.Shared(name, func(_ *Frame, rows ecs.Rows) {
+			a, v, c := at.Slice(rows), speed.Slice(rows), cmd.Slice(rows)
+			for i := range a {
+				fn(&a[i], &v[i], &c[i])
+			}
+		}, ecs.Read(&cmd), ecs.Write(&at, &speed))
+	}
+	shared("push", func(_ *hallSpot, v *hallSpeed, c *hallMove) { v.X += c.X; v.Y += c.Y })
+	shared("drag", func(_ *hallSpot, v *hallSpeed, _ *hallMove) { v.X *= 0.9; v.Y *= 0.9 })
+	shared("limit", func(_ *hallSpot, v *hallSpeed, _ *hallMove) { v.X, v.Y = clip(v.X, 6), clip(v.Y, 6) })
+	shared("go", func(a *hallSpot, v *hallSpeed, _ *hallMove) { a.X += v.X / 30; a.Y += v.Y / 30 })
+	shared("walls", func(a *hallSpot, _ *hallSpeed, _ *hallMove) { a.X, a.Y = clip(a.X, 900), clip(a.Y, 900) })
+	shared("stop", func(a *hallSpot, v *hallSpeed, _ *hallMove) {
+		if a.X == 900 {
+			v.X = 0
+		}
+	})
+	heal := func(name string, every Tick) {
+		p.Server(name, func(f *Frame, rows ecs.Rows) {
+			for i, all := 0, health.Slice(rows); i < len(all) && f.Tick%every == 0; i++ {
+				all[i].Healed++
+			}
+		}, ecs.Write(&health))
+	}
+	heal("heal", 16)
+	heal("repair", 64)
+	p.Server("count", func(_ *Frame, rows ecs.Rows) {
+		for i, all := 0, score.Slice(rows); i < len(all); i++ {
+			all[i].N++
+		}
+	}, ecs.Write(&score))
+	p.Server("look", func(*Frame, ecs.Rows) {}, ecs.Read(&at))
+	return p, &cmd
+}
+
+func newLateHall(t testing.TB, window time.Duration) *lateHall {
+	h := &lateHall{net: sim.NewNetwork(1), epoch: time.Unix(1_700_000_000, 0)}
+	listen := h.net.Listen()
+	p, _ := h.protocol()
+	srv, err := NewServer(ServerConfig{Protocol: p, Transport: listen, LateInputs: window, Random: rand.NewChaCha8([32]byte{1}), MaxWaitingPerAddress: -1})
+	require.NoError(t, err)
+	h.srv = srv
+	for n := range 16 {
+		p, cmd := h.protocol()
+		link := sim.Link{Latency: 40 * time.Millisecond}
+		c, err := NewClient(ClientConfig{Protocol: p, Transport: h.net.Dial(listen, link, link), Random: rand.NewChaCha8([32]byte{2, byte(n)}), Sample: Sample(cmd, func(v View) hallMove {
+			return hallMove{X: float32(int(v.Tick*7+Tick(n)*13)%64-32) / 32, Y: float32(v.Tick/16%3) - 1}
+		})})
+		require.NoError(t, err)
+		h.clients = append(h.clients, c)
+	}
+	for range 90 {
+		h.step()
+	}
+	require.Len(t, srv.sessions.players, 16)
+	h.steps = h.steps[:0]
+	return h
+}
+
+func (h *lateHall) step() {
+	h.net.Run(h.net.Now() + time.Second/30)
+	begun := time.Now()
+	h.srv.Step(h.epoch.Add(h.net.Now()))
+	h.steps = append(h.steps, time.Since(begun))
+	for _, c := range h.clients {
+		c.Step(h.epoch.Add(h.net.Now()))
+	}
+}
+
+// again runs ticks of so many players again, as if the command of five ticks ago had come
+// before the next tick, and returns how long that took.
+func (h *lateHall) again(players int) time.Duration {
+	s := h.srv
+	s.sim.frame.Tick++
+	now := s.sim.frame.Tick
+	for _, p := range s.sessions.players[:players] {
+		p.late.begin(now)
+		p.late.from = now - 5
+		p.late.at(now - 5).state = came
+	}
+	begun := time.Now()
+	s.late.rerun()
+	took := time.Since(begun)
+	s.sim.frame.Tick--
+	return took
+}
+
+// world runs the newest tick's systems once more, with all that the server does around them,
+// and returns how long that took.
+func (h *lateHall) world() time.Duration {
+	begun := time.Now()
+	h.srv.simulate()
+	return time.Since(begun)
+}
+
+func usual(times []time.Duration) time.Duration {
+	slices.Sort(times)
+	return times[len(times)/5] // most others were interrupted, on a busy machine
+}
+
+// A player's five ticks cost less than the world's one, those of 16 players no more than
+// eight times as much, and a step in which nobody is late little more than without
+// LateInputs.
+func TestLateInputsCost(t *testing.T) {
+	off, on := newLateHall(t, 0), newLateHall(t, 200*time.Millisecond)
+	var one, all, world []time.Duration
+	for range 100 {
+		off.step()
+		on.step()
+	}
+	for range 10 {
+		on.step()
+		before := on.srv.sim.world.Hash(on.srv.p.order)
+		on.again(16)
+		require.Equal(t, before, on.srv.sim.world.Hash(on.srv.p.order), "the same commands, the same end")
+	}
+	for i := range 300 { // in turns, so that what else the machine does troubles all of them
+		if i%10 == 0 {
+			on.step()
+		}
+		one, all, world = append(one, on.again(1)), append(all, on.again(16)), append(world, on.world())
+	}
+	x := float64(usual(world))
+	a, b, standing := float64(usual(one))/x, float64(usual(all))/x, float64(usual(on.steps))/float64(usual(off.steps))
+	t.Logf("a step of the world %v; again for 1 late player of 16, by 5 ticks: %v (%.2f of it), for 16: %v (%.2f)", usual(world), usual(one), a, usual(all), b)
+	t.Logf("the server's whole step: %v, without LateInputs %v (%.2f)", usual(on.steps), usual(off.steps), standing)
+	require.LessOrEqual(t, a, 0.7)
+	require.LessOrEqual(t, b, 8.0)
+	if !debugBuild {
+		require.LessOrEqual(t, standing, 1.2)
+	}
+}
+
+// Nothing is allocated for ticks that run again, nor for changes from outside of systems.
+func TestLateInputsAllocateNothing(t *testing.T) {
+	if debugBuild {
+		t.Log("debug builds allocate")
+		return
+	}
+	h := newLateHall(t, 200*time.Millisecond)
+	spot := h.srv.p.Components[0].ID
+	n := uint64(0)
+	again := func() {
+		h.again(16)
+		for _, p := range h.srv.sessions.players { // as a request's handler would
+			for _, rows := range h.srv.sim.entities.Owned(h.srv.sim.world, p.owner) {
+				(*hallSpot)(rows.Column(spot)).X++
+				n++
+			}
+			p.late.outside = true
+		}
+	}
+	for range 20 {
+		again()
+	}
+	require.Zero(t, testing.AllocsPerRun(200, again))
+	require.NotZero(t, n)
+	st := h.srv.sessions.players[0].late
+	require.NotEmpty(t, st.at(h.srv.sim.frame.Tick+1).journal, "what was changed from outside is in the journal")
+}
