@@ -70,8 +70,8 @@ type rawClient struct {
 	events   [16]transport.Event
 }
 
-// step handles incoming packets and sends one, with a body of commands or none.
-func (c *rawClient) step(now time.Duration, body []byte) error {
+// step handles incoming packets and sends one, with bodies of commands or none.
+func (c *rawClient) step(now time.Duration, bodies ...[]byte) error {
 	for n := c.endpoint.Recv(c.events[:]); n > 0; n = c.endpoint.Recv(c.events[:]) {
 		for _, ev := range c.events[:n] {
 			switch ev.Kind {
@@ -91,8 +91,10 @@ func (c *rawClient) step(now time.Duration, body []byte) error {
 	if c.size == 0 {
 		pk.Message(netcode.MessageHello, netcode.Hello{Version: netcode.Version, Protocol: c.hash}.Append(nil))
 	}
-	if body != nil {
-		pk.Message(netcode.MessageCommands, body)
+	for _, body := range bodies {
+		if body != nil {
+			pk.Message(netcode.MessageCommands, body)
+		}
 	}
 	_, b := pk.Finish()
 	return c.endpoint.Send(c.peer, b)

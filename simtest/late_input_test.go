@@ -31,12 +31,14 @@ type fencers struct {
 	fired map[foretick.PlayerID]foretick.Tick // the tick of the first shot, as its client predicted it
 	hits  int
 	shots int
-	still bool // nobody is hurt
+	still bool                                                         // nobody is hurt
+	went  func(f *foretick.Frame, player foretick.PlayerID, x float32) // called after each body's move, unless nil
 }
 
 type (
 	footing struct {
-		X float32 `net:"min=-100,max=100,step=0.01,lerp"`
+		X       float32 `net:"min=-100,max=100,step=0.01,lerp"`
+		Guarded bool    // no shot hurts it in this tick
 	}
 	vitals struct {
 		Down  bool
@@ -44,8 +46,9 @@ type (
 	}
 	scored struct{ Seen uint32 } // of the server alone
 	lunge  struct {
-		Move float32 `net:"min=-1,max=1,step=0.0078125"`
-		Fire bool    `net:"oneshot"`
+		Move  float32 `net:"min=-1,max=1,step=0.0078125"`
+		Fire  bool    `net:"oneshot"`
+		Guard bool
 	}
 )
 
@@ -73,6 +76,10 @@ func (g *fencers) protocol() *foretick.Protocol {
 				continue
 			}
 			pos[i].X += cmd[i].Move * 0.2
+			pos[i].Guarded = cmd[i].Guard
+			if g.went != nil {
+				g.went(f, rows.Owner(), pos[i].X)
+			}
 			if cmd[i].Fire {
 				if !f.IsServer() && g.fired != nil && !f.Replay {
 					g.fired[rows.Owner()] = f.Tick
@@ -93,7 +100,7 @@ func (g *fencers) protocol() *foretick.Protocol {
 		g.shots++
 		for _, dir := range []float32{1, -1} {
 			hit, ok := f.Rewind(by).Raycast(lagcomp.Ray{X: float32(by) * 10, DX: dir, Range: 50})
-			if ok && !g.still {
+			if ok && !g.still && !g.pos.Get(f.World, hit.Entity).Guarded {
 				g.hits++
 				g.vitals.Get(f.World, hit.Entity).Down = true
 			}

@@ -1,0 +1,458 @@
+package simtest_test
+
+import (
+	"crypto/sha256"
+	"flag"
+	"hash"
+	"math"
+	"math/rand/v2"
+	"reflect"
+	"runtime"
+	"slices"
+	"testing"
+	"time"
+	"unsafe"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/netcode"
+	"github.com/foretick/foretick/prediction"
+	"github.com/foretick/foretick/schema"
+	"github.com/foretick/foretick/simtest"
+	"github.com/foretick/foretick/transport"
+	"github.com/foretick/foretick/transport/sim"
+)
+
+var (
+	lateDuels   = flag.Int("late.duels", 100, "how many duels TestParryOfWhatWasSeen and TestWithheldInputs play; 1000 before a release")
+	lateMatches = flag.Int("late.matches", 2, "how many minutes TestLateInputsOnOthersScreens plays on each path; 20 before a release")
+)
+
+const lateWindow = 200 * time.Millisecond
+
+// cheat sends commands of the test's own to a game of fencers.
+type cheat struct {
+	raw    *rawClient
+	pack   *schema.Schema
+	newest netcode.Tick // that it made a command for
+	cmds   *netcode.CommandSender
+}
+
+func newCheat(t testing.TB, m *simtest.Match, link sim.Link) *cheat {
+	s, err := schema.Compile(reflect.TypeFor[lunge](), schema.Options{})
+	require.NoError(t, err)
+	return &cheat{
+		raw:  &rawClient{endpoint: m.Dial(link, link), hash: (&fencers{}).protocol().Hash()},
+		pack: s, cmds: netcode.NewCommandSender(s.PackedSize(), netcode.CommandConfig{Fields: s.PackedFields(), Redundancy: 16}),
+	}
+}
+
+// make makes a command for each tick up to t.
+func (c *cheat) make(t, render netcode.Tick, cmd func(t netcode.Tick) lunge) {
+	if c.newest == 0 {
+		c.newest = t - 1
+	}
+	for c.newest != t {
+		c.newest++
+		v := cmd(c.newest)
+		c.cmds.Push(netcode.Command{Tick: c.newest, Render: render, Data: c.pack.Pack(unsafe.Pointer(&v), nil)})
+	}
+}
+
+func (c *cheat) step(t testing.TB, now time.Duration, sends bool) {
+	if !sends {
+		require.NoError(t, c.raw.step(now))
+		return
+	}
+	c.stepWith(t, now)
+}
+
+// stepWith sends its commands, and more bodies in the same packet.
+func (c *cheat) stepWith(t testing.TB, now time.Duration, more ...[]byte) {
+	var bodies [][]byte
+	if c.raw.size > 0 && c.newest > 0 {
+		bodies = append(append(bodies, c.cmds.Append(nil, 300)), more...)
+	}
+	require.NoError(t, c.raw.step(now, bodies...))
+}
+
+// arena of duels: one match in which the fallen rise again after each.
+func rise(t testing.TB, m *simtest.Match, g *fencers) (down [3]bool) {
+	w := m.Server().World()
+	for _, rows := range ecs.NewQuery(w.Types(), ecs.With(&g.vitals)).All(w) {
+		for i, v := 0, g.vitals.Slice(rows); i < len(v); i++ {
+			down[rows.Owner()] = v[i].Down
+			v[i].Down = false
+		}
+	}
+	return down
+}
+
+// A client whose commands come late on purpose has seen the shot when it decides to parry in
+// the shot's tick. That does not save it: what others did to it is done to it again.
+func TestParryOfWhatWasSeen(t *testing.T) {
+	link := sim.Link{Latency: 20 * time.Millisecond}
+	for _, row := range []struct {
+		name    string
+		guessed bool // it parries in time, in the tick that it happens to guess
+		window  time.Duration
+	}{{"guessed in time", true, lateWindow}, {"seen", false, lateWindow}, {"seen, without LateInputs", false, 0}} {
+		survived, parried := 0, uint64(0)
+		const each = 50
+		for played := 0; played < *lateDuels; played += each {
+			var at netcode.Tick // of the next shot
+			m, g, clients, _ := fence(t, uint64(played)+1, foretick.ServerConfig{LateInputs: row.window}, []sim.Link{link}, false, func(_ int, v foretick.View) lunge {
+				return lunge{Fire: v.Tick == at-1}
+			})
+			m.Run(time.Second)
+			c := newCheat(t, m, link)
+			srv, dice, now := m.Server(), rand.New(rand.NewPCG(uint64(played), 1)), m.Net.Now()
+			saw := false
+			tick := func() {
+				now += time.Second / 60
+				m.Run(now)
+				tick := srv.Tick()
+				held := !row.guessed && at != 0 && int32(tick+3-(at-1)) >= 0 && !saw
+				if at != 0 && tick >= at+1 { // what the server did reached it, even before its snapshot can
+					saw = true
+				}
+				if !held {
+					c.make(tick+3, tick, func(t netcode.Tick) lunge { return lunge{Guard: at != 0 && t+1 >= at && t <= at+1} })
+				}
+				c.step(t, now, !held)
+			}
+			for range 90 {
+				tick()
+			}
+			require.Len(t, srv.Players(nil), 2)
+			for range min(each, *lateDuels-played) {
+				at, saw = clients[0].View().Tick+10+dice.Uint32N(20), false
+				for srv.Tick() < at+12 {
+					tick()
+				}
+				at = 0
+				if !rise(t, m, g)[2] {
+					survived++
+				}
+				for range 60 {
+					tick()
+				}
+			}
+			require.GreaterOrEqual(t, g.shots, min(each, *lateDuels-played))
+			st, ok := srv.Player(2)
+			require.True(t, ok)
+			parried += st.InputsRerun
+		}
+		t.Logf("%s: %d of %d survived, %d inputs were run late", row.name, survived, *lateDuels, parried)
+		switch {
+		case row.guessed:
+			require.Equal(t, *lateDuels, survived, "a parry in time saves")
+		case row.window > 0:
+			require.Greater(t, parried, uint64(2**lateDuels))
+			fallthrough
+		default:
+			require.Zero(t, survived)
+		}
+	}
+}
+
+// holder holds a client's packets back.
+type holder struct {
+	transport.Endpoint
+	held  [][]byte
+	peer  transport.PeerID
+	holds bool
+}
+
+func (h *holder) Send(p transport.PeerID, b []byte) error {
+	if h.holds {
+		h.peer, h.held = p, append(h.held, slices.Clone(b))
+		return nil
+	}
+	return h.Endpoint.Send(p, b)
+}
+
+func (h *holder) release(t testing.TB) {
+	h.holds = false
+	for _, b := range h.held {
+		require.NoError(t, h.Endpoint.Send(h.peer, b))
+	}
+	h.held = h.held[:0]
+	h.Flush()
+}
+
+// Two players on the same path draw when they are told to. One of them withholds its inputs
+// from the moment of the shot on, for up to 400 ms. That wins no more duels than chance.
+func TestWithheldInputs(t *testing.T) {
+	link := sim.Link{Latency: 30 * time.Millisecond, Jitter: 5 * time.Millisecond}
+	for _, window := range []time.Duration{lateWindow, 0} {
+		var won, lost, both, none int
+		const each = 25
+		for played := 0; played < *lateDuels; played += each {
+			dice := rand.New(rand.NewPCG(uint64(played), 2))
+			var at [2]netcode.Tick
+			sample := func(n int, v foretick.View) lunge { return lunge{Fire: v.Tick == at[n]-1} }
+			m, g, clients, _ := fence(t, uint64(played)+1, foretick.ServerConfig{LateInputs: window}, []sim.Link{link}, false, sample)
+			h := &holder{}
+			cheats := &fencers{}
+			client, err := m.Join(foretick.ClientConfig{Protocol: cheats.protocol(), Sample: foretick.Sample(&cheats.cmd, func(v foretick.View) lunge { return sample(1, v) })},
+				simtest.Seat{Up: link, Down: link, Wrap: func(e transport.Endpoint) transport.Endpoint { h.Endpoint = e; return h }})
+			require.NoError(t, err)
+			clients = append(clients, client)
+			m.Run(3 * time.Second)
+			for range min(each, *lateDuels-played) {
+				told := clients[0].View().Tick + 20
+				for n := range at { // reactions of 170 to 330 ms
+					at[n] = told + 5 + dice.Uint32N(6)
+				}
+				for clients[1].View().Tick < at[1]-1 {
+					m.Run(m.Net.Now() + time.Second/120)
+				}
+				h.holds = true
+				m.Run(m.Net.Now() + time.Duration(dice.IntN(400))*time.Millisecond)
+				h.release(t)
+				m.Run(m.Net.Now() + 700*time.Millisecond)
+				switch down := rise(t, m, g); {
+				case down[1] && down[2]:
+					both++
+				case down[1]:
+					won++
+				case down[2]:
+					lost++
+				default:
+					none++
+				}
+				m.Run(m.Net.Now() + 800*time.Millisecond)
+			}
+		}
+		t.Logf("window %v: who withholds wins %d of %d duels, loses %d, both fall in %d, nobody in %d", window, won, *lateDuels, lost, both, none)
+		require.LessOrEqual(t, won, *lateDuels*53/100)
+		require.Zero(t, none)
+		require.Less(t, won, won+lost+both)
+	}
+}
+
+// digest sums up the packets that go to everybody but one endpoint.
+type digest struct {
+	simtest.Checker
+	m      *simtest.Match
+	except int
+	sum    hash.Hash
+	n      int
+}
+
+func (d *digest) Tick(*simtest.Match) error  { return nil }
+func (d *digest) Quiet(*simtest.Match) error { return nil }
+
+func (d *digest) Packet(m *simtest.Match, from, to int, b []byte) error {
+	if from == m.Listener().ID() && to != d.except {
+		d.sum.Write(b)
+		d.n++
+	}
+	return nil
+}
+
+// floodMatch is a match with a cheat that may send inputs for ticks far in the future.
+type floodMatch struct {
+	m     *simtest.Match
+	c     *cheat
+	d     *digest
+	spent time.Duration // in the server's steps
+	now   time.Duration
+	sent  int // inputs into the future
+}
+
+func newFloodMatch(t testing.TB) *floodMatch {
+	x := &floodMatch{}
+	link := sim.Link{Latency: 20 * time.Millisecond}
+	links := make([]sim.Link, 15)
+	for i := range links {
+		links[i] = link
+	}
+	x.m, _, _, _ = fence(t, 5, foretick.ServerConfig{LateInputs: lateWindow, MaxWaitingPerAddress: -1}, links, true, wave)
+	x.m.Run(time.Second)
+	x.now = x.m.Net.Now()
+	x.c = newCheat(t, x.m, link)
+	x.d = &digest{except: x.c.raw.endpoint.ID(), sum: sha256.New()}
+	x.m.Watch(x.d)
+	x.m.AroundServer = func(step func()) {
+		begun := time.Now()
+		step()
+		x.spent += time.Since(begun)
+	}
+	for range 90 {
+		x.step(t, 0)
+	}
+	require.Len(t, x.m.Server().Players(nil), 16)
+	return x
+}
+
+// step plays a tick, in which the cheat sends so many inputs into the future. It reports
+// whether the cheat still plays.
+func (x *floodMatch) step(t testing.TB, inputs int) bool {
+	x.now += time.Second / 30
+	x.m.Run(x.now)
+	tick := x.m.Server().Tick()
+	x.c.make(tick+4, tick, func(t netcode.Tick) lunge { return lunge{Move: float32(t%64)/64 - 0.5} })
+	if inputs > 0 && len(x.m.Server().Players(nil)) < 16 {
+		return false
+	}
+	x.c.step(t, x.now, true)
+	for inputs > 0 {
+		n := min(inputs, 60)
+		s := netcode.NewCommandSender(x.c.pack.PackedSize(), netcode.CommandConfig{Fields: x.c.pack.PackedFields(), Redundancy: 64})
+		v := lunge{Move: 1, Fire: true}
+		for k := range netcode.Tick(n) {
+			s.Push(netcode.Command{Tick: tick + 100 + netcode.Tick(x.sent%1000) + k, Render: tick, Data: x.c.pack.Pack(unsafe.Pointer(&v), nil)})
+		}
+		require.NoError(t, x.c.raw.step(x.now, s.Append(nil, 1100)))
+		x.sent, inputs = x.sent+n, inputs-n
+	}
+	return true
+}
+
+// Inputs for ticks far in the future, as many as a client may send, change no byte that
+// others are sent, and cost little. Who sends 10 000 a second is dropped within a second, and
+// until then others are sent what they would be without it.
+func TestFloodOfFutureInputs(t *testing.T) {
+	calm, flood := newFloodMatch(t), newFloodMatch(t)
+	var spent [2][]time.Duration
+	for range 300 { // in turns, so that what else the machine does troubles both
+		calm.spent, flood.spent = 0, 0
+		calm.step(t, 0)
+		require.True(t, flood.step(t, 90))
+		spent[0], spent[1] = append(spent[0], calm.spent), append(spent[1], flood.spent)
+	}
+	slices.Sort(spent[0])
+	slices.Sort(spent[1])
+	usual, flooded := spent[0][60], spent[1][60] // most others were interrupted, on a busy machine
+	ratio := float64(flooded) / float64(usual)
+	st, ok := flood.m.Server().Player(16)
+	require.True(t, ok)
+	t.Logf("%d inputs into the future in 10 s, %d counted; the server's steps of a tick took %v and %v with them (%.2f); %d packets to others", flood.sent, st.InputsFar, usual, flooded, ratio, calm.d.n)
+	require.Greater(t, st.InputsFar, uint64(flood.sent*9/10))
+	require.Greater(t, calm.d.n, 15*140)
+	require.Equal(t, calm.d.n, flood.d.n)
+	require.Equal(t, calm.d.sum.Sum(nil), flood.d.sum.Sum(nil), "others are sent the same bytes")
+	if !raced {
+		require.LessOrEqual(t, ratio, 1.1)
+	}
+
+	calm, flood = newFloodMatch(t), newFloodMatch(t)
+	for ticks := 0; ; ticks++ {
+		require.Less(t, ticks, 33, "it is dropped within a second")
+		calm.step(t, 0)
+		if !flood.step(t, 10_000/30) {
+			t.Logf("10 000 inputs a second: dropped after %d ticks", ticks)
+			break
+		}
+		require.Equal(t, calm.d.sum.Sum(nil), flood.d.sum.Sum(nil), "others are sent the same bytes in tick %d", ticks)
+	}
+}
+
+// A match with late inputs on bad paths allocates nothing on the server, once it runs evenly.
+func TestLateInputsStepAllocatesNothing(t *testing.T) {
+	m, g, _, _ := fence(t, 3, foretick.ServerConfig{LateInputs: lateWindow}, []sim.Link{sim.LTE, sim.LTE, sim.LTE, sim.WiFi}, true, func(n int, v foretick.View) lunge {
+		return lunge{Move: wave(n, v).Move} // shots make room for the hitboxes of each tick that they look at first
+	})
+	m.Run(60 * time.Second)
+	server := m.Server()
+	var memory runtime.MemStats
+	var mallocs uint64
+	first, before := server.Tick(), server.Stats().InputsRerun
+	m.AroundServer = func(step func()) {
+		runtime.ReadMemStats(&memory)
+		was := memory.Mallocs
+		step()
+		runtime.ReadMemStats(&memory)
+		mallocs += memory.Mallocs - was
+	}
+	for range 200 {
+		m.Run(m.Net.Now() + 100*time.Millisecond)
+		g.vitals.Get(server.World(), only(t, server.World(), g, 1)).Given += 2 // outside of systems
+	}
+	ticks, again := server.Tick()-first, server.Stats().InputsRerun-before
+	t.Logf("%d ticks, %d inputs run late, %d allocations", ticks, again, mallocs)
+	require.Greater(t, again, uint64(5))
+	require.Less(t, float64(mallocs)/float64(ticks), 0.1)
+}
+
+// stroller walks as the arena's bots do: for 8 to 32 ticks in a direction, with some
+// acceleration, along one axis.
+type stroller struct {
+	dice  *rand.Rand
+	tick  foretick.Tick
+	left  int
+	speed float64
+	to    float64
+}
+
+func (s *stroller) walk(t foretick.Tick) lunge {
+	for ; s.tick != t; s.tick++ {
+		if s.tick == 0 {
+			s.tick = t - 1
+		}
+		if s.left--; s.left <= 0 {
+			s.left, s.to = 8+s.dice.IntN(25), math.Cos(s.dice.Float64()*2*math.Pi)
+		}
+		s.speed += min(max(s.to-s.speed, -0.25), 0.25)
+	}
+	return lunge{Move: float32(s.speed), Fire: t%10 == 0}
+}
+
+// With late inputs a tick that ran with a replacement is corrected on others' screens: seldom,
+// and by little. A player's own prediction is wrong only where its inputs came later than
+// the window.
+func TestLateInputsOnOthersScreens(t *testing.T) {
+	for _, path := range []struct {
+		name string
+		link sim.Link
+	}{{"WiFi", sim.WiFi}, {"LTE", sim.LTE}, {"250 ms", sim.Link{Latency: 125 * time.Millisecond, Jitter: 30 * time.Millisecond, Loss: 0.05}}} {
+		const players = 8
+		var jumps []float64
+		var bodies, missing, again, wrong uint64
+		for seed := range uint64(*lateMatches) {
+			walkers := [players]stroller{}
+			links := make([]sim.Link, players)
+			for i := range links {
+				walkers[i].dice, links[i] = rand.New(rand.NewPCG(seed, uint64(i))), path.link
+			}
+			m, g, clients, _ := fence(t, seed+1, foretick.ServerConfig{LateInputs: lateWindow}, links, true, func(n int, v foretick.View) lunge { return walkers[n].walk(v.Tick) })
+			var shown, now [players + 1]float64
+			var at [players + 1]foretick.Tick
+			g.went = func(f *foretick.Frame, player foretick.PlayerID, x float32) {
+				if f.Replay {
+					now[player], at[player] = float64(x), f.Tick
+					return
+				}
+				if at[player] == f.Tick-1 && at[player] != 0 { // the tick before was run again, after it was sent
+					if d := math.Abs(now[player] - shown[player]); d > 0.01 {
+						jumps = append(jumps, d)
+					}
+				}
+				shown[player] = float64(x)
+				bodies++
+			}
+			m.Run(63 * time.Second)
+			for i, c := range clients {
+				st, _ := m.Server().Player(c.View().Player)
+				n := c.Stats().ByCause[prediction.Input]
+				missing, again, wrong = missing+st.InputsMissing, again+st.InputsRerun, wrong+n
+				require.Zero(t, c.Stats().ByCause[prediction.Code])
+				if st.InputsMissing == st.InputsRerun {
+					require.Zero(t, n, "seed %d, player %d: every input ran in its tick", seed+1, i+1)
+				}
+			}
+		}
+		slices.Sort(jumps)
+		n := len(jumps)
+		require.NotZero(t, n)
+		share := float64(len(jumps)) / float64(bodies)
+		t.Logf("%s: %d body-ticks, %d inputs missing, %d of them run late; others' bodies jump in %.3f %% of body-ticks, by %.2f m (p50), %.2f m (p90), %.2f m (p99), at most %.2f m; %d corrections by an input", path.name, bodies, missing, again, 100*share, jumps[n/2], jumps[n*9/10], jumps[n*99/100], jumps[n-1], wrong)
+		require.Greater(t, again, uint64(20))
+		require.LessOrEqual(t, share, 0.001)
+		require.LessOrEqual(t, jumps[n-1], 2*6*0.2, "a window of top speed, the other way")
+	}
+}
