@@ -2,6 +2,7 @@ package simtest_test
 
 import (
 	"flag"
+	"math"
 	"testing"
 	"time"
 
@@ -13,6 +14,7 @@ import (
 	"github.com/foretick/foretick/netcode"
 	"github.com/foretick/foretick/prediction"
 	"github.com/foretick/foretick/simtest"
+	"github.com/foretick/foretick/transport"
 	"github.com/foretick/foretick/transport/sim"
 )
 
@@ -315,4 +317,108 @@ func TestLateInputsSpawn(t *testing.T) {
 		require.Zero(t, cs.ByCause[prediction.Code])
 		require.Greater(t, cs.SpawnsMatched, uint64(100))
 	}
+}
+
+// A flag changes hands while inputs come late. A snapshot that tells a player of that, and
+// leaves its own entities out, does not set these back.
+func TestLateInputsWhileOwnersChange(t *testing.T) {
+	var wrong, late, predicted, passed int
+	for seed := range uint64(4) {
+		m := simtest.New(seed + 1)
+		type game struct {
+			fencers
+			flag ecs.Prefab
+		}
+		declare := func(g *game) *foretick.Protocol {
+			g.still = true
+			p := g.protocol()
+			p.Prefab(&g.flag, "flag", &g.pos, &g.cmd)
+			return p
+		}
+		server := &game{}
+		p := declare(server)
+		flags := ecs.NewQuery(p.Types(), ecs.With(&server.pos), ecs.Without(&server.vitals))
+		p.Server("pass", func(f *foretick.Frame, _ ecs.Rows) {
+			if f.Tick%20 != 0 || f.Tick < 60 || f.Tick > 1800 {
+				return
+			}
+			for _, rows := range flags.All(f.World) {
+				require.NoError(t, f.World.Transfer(rows.Entity(0), 3-rows.Owner()))
+				passed++
+				return
+			}
+			f.Spawn(&server.flag, 1)
+		}, ecs.Once(), ecs.Structural(), ecs.Create(&server.pos, &server.cmd))
+		_, err := m.Serve(foretick.ServerConfig{Protocol: p, LateInputs: 200 * time.Millisecond})
+		require.NoError(t, err)
+		var ran [3]map[foretick.Tick]float32 // by player: where its bodies were, in the end
+		for n := range ran {
+			ran[n] = map[foretick.Tick]float32{}
+		}
+		server.went = func(f *foretick.Frame, player foretick.PlayerID, x float32) { ran[player][f.Tick] = x }
+		link := sim.Link{Latency: 30 * time.Millisecond}
+		held := &holder{} // what the first client sends
+		var clients []*foretick.Client
+		var ats []map[foretick.Tick][]float32
+		for n := range 2 {
+			g := &game{}
+			p := declare(g)
+			p.Server("pass", func(*foretick.Frame, ecs.Rows) {}, ecs.Once(), ecs.Structural(), ecs.Create(&g.pos, &g.cmd))
+			at := map[foretick.Tick][]float32{} // where its body was, in every run of a tick
+			g.went = func(f *foretick.Frame, _ foretick.PlayerID, x float32) { at[f.Tick] = append(at[f.Tick], x) }
+			ats = append(ats, at)
+			c, err := m.Join(foretick.ClientConfig{
+				Protocol: p, Sample: foretick.Sample(&g.cmd, func(v foretick.View) lunge {
+					if v.Tick > 1900 {
+						return lunge{}
+					}
+					return lunge{Move: wave(n, v).Move}
+				}),
+			}, simtest.Seat{Up: link, Down: link, Wrap: func(e transport.Endpoint) transport.Endpoint {
+				if n > 0 {
+					return e
+				}
+				held.Endpoint = e
+				return held
+			}})
+			require.NoError(t, err)
+			clients = append(clients, c)
+		}
+		const tick = time.Second / 30
+		for m.Net.Now() < 62*time.Second {
+			m.Run(m.Net.Now() + 2*time.Second)
+			for m.Server().Tick()%20 != 0 {
+				m.Run(m.Net.Now() + tick/8)
+			}
+			passes := m.Net.Now() + 20*tick
+			early := clients[0].View().Lead - 2*link.Latency // so long its inputs wait on the server
+			m.Run(passes - early - link.Latency + tick)
+			held.holds = true // the tick that passes the flag has its input, and the next ones have not
+			m.Run(passes - tick/2)
+			m.Link(clients[0], link, sim.Link{Loss: 1}) // it is not told of the pass at once
+			m.Run(passes + tick*3/2)
+			m.Link(clients[0], link, link)
+			m.Run(passes + 4*tick)
+			held.release(t)
+		}
+		m.Run(70 * time.Second)
+		for i, c := range clients {
+			me := c.View().Player
+			st, _ := m.Server().Player(me)
+			late += int(st.InputsRerun)
+			t.Log(seed, st.InputsMissing, st.InputsRerun, c.Stats().ByCause)
+			for tick, xs := range ats[i] {
+				for _, x := range xs {
+					if was, ok := ran[me][tick]; ok && tick > 60 && math.Abs(float64(x-was)) > 0.02 {
+						wrong++
+					}
+					predicted++
+				}
+			}
+		}
+	}
+	t.Logf("%d times the flag was passed, %d inputs run late; of %d predicted ticks %d were wrong", passed, late, predicted, wrong)
+	require.Greater(t, passed, 300)
+	require.Greater(t, late, 100)
+	require.Zero(t, wrong)
 }
