@@ -28,6 +28,10 @@ func (in serverInternals) Queued(player PlayerID) int {
 
 func (in serverInternals) Interval() time.Duration { return in.s.clock.interval }
 
+func (in serverInternals) SyncTest(ticks int, found func(probe.Desync)) error {
+	return in.s.late.beginSyncTest(ticks, found)
+}
+
 func (in serverInternals) Hash() uint64 { return in.s.sim.world.Hash(in.s.p.order) }
 
 func (in serverInternals) SetArchitecture(name string) { in.s.sessions.architecture = name }

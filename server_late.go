@@ -30,6 +30,8 @@ type lateInputs struct {
 	next   int         // of its journal
 	moved  []lateWrite // scratch
 	now    Tick        // the present, meanwhile
+
+	test lateSyncTest
 }
 
 // lateField is a leaf of a component.

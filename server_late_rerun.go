@@ -24,6 +24,7 @@ func (l *lateInputs) rerun() {
 			l.rerunPlayer(p)
 		}
 	}
+	l.syncTest()
 }
 
 // noteOutside adds to the journal what was changed since the end of the tick before.
@@ -234,7 +235,7 @@ func (l *lateInputs) raise(owner PlayerID) eventFate {
 
 // quiet reports whether a shared system runs again that sent its messages in its first run.
 func (l *lateInputs) quiet() bool {
-	return l.player != nil && l.at.state == settled && l.s.sim.writes.sharedRuns()
+	return l.player != nil && (l.at.state == settled || l.test.running) && l.s.sim.writes.sharedRuns()
 }
 
 // spawn returns the handle and the id of a predicted spawn, which are the same in every run

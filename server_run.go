@@ -62,6 +62,9 @@ func newServer(cfg ServerConfig) (*Server, error) {
 	s.sim.frame = Frame{World: s.sim.world, DT: 1 / float32(p.TickRate), rate: p.TickRate, server: s, queues: p.newQueues()}
 	s.sim.row, s.sim.parents = newSingletonRow(p, s.sim.world), newHierarchy(p, s.sim.world)
 	s.late = newLateInputs(s)
+	if debugBuild && s.late.window > 0 {
+		s.late.logDesyncs()
+	}
 	s.sim.writes = newWriteWatch(&s.sim, &s.sessions, cfg.Logger)
 	s.sim.writes.late = &s.late
 	s.sim.spawnSingletonRow()

@@ -46,6 +46,9 @@ type SyncConfig struct {
 	Players int
 	// Seed of the match. 0 is a seed like any other.
 	Seed uint64
+	// LateInputs is the server's [foretick.ServerConfig].LateInputs. If it is set, the server
+	// runs its newest ticks again, too: see [SyncTestServer]. 0 means that it does not.
+	LateInputs time.Duration
 }
 
 // SyncTest finds code in a game's shared systems whose result differs between the
@@ -99,8 +102,13 @@ func FindDesyncs(newPlayer func() Player, cfg SyncConfig) ([]string, error) {
 		return nil, fmt.Errorf("simtest: newPlayer returned no Protocol")
 	}
 	logger := slog.New(cautious{func(text string) { r.add(text, text) }})
-	if err := m.serve(server, foretick.ServerConfig{Protocol: server.Protocol, Logger: logger}); err != nil {
+	if err := m.serve(server, foretick.ServerConfig{Protocol: server.Protocol, Logger: logger, LateInputs: cfg.LateInputs}); err != nil {
 		return nil, err
+	}
+	if cfg.LateInputs > 0 {
+		if err := SyncTestServer(m.Server(), 1, r.onServer); err != nil {
+			return nil, err
+		}
 	}
 	link := sim.Link{Latency: 40 * time.Millisecond}
 	for range cfg.Players {
@@ -151,6 +159,10 @@ func (r *syncTester) add(key, fault string) {
 
 func (r *syncTester) diverged(d Desync) {
 	r.add(fmt.Sprint(d.Kind, d.Component), d.String())
+}
+
+func (r *syncTester) onServer(d Desync) {
+	r.add(fmt.Sprint("server", d.Kind, d.Component), "on the server: "+d.String())
 }
 
 // mispredicted reports a misprediction that only a fault can cause on a perfect

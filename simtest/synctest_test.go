@@ -13,6 +13,7 @@ import (
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/simtest"
+	"github.com/foretick/foretick/transport/sim"
 )
 
 type secret struct {
@@ -214,6 +215,97 @@ func TestSyncTestIsSilentOnASoundGame(t *testing.T) {
 // The server's effects on a player are no fault of the game's code.
 func TestSyncTestIsSilentOnServerEffects(t *testing.T) {
 	simtest.SyncTest(t, func() simtest.Player { return simtest.Player{Protocol: newCannon().protocol()} }, simtest.SyncConfig{Ticks: 3000})
+}
+
+// With LateInputs the server runs ticks again, too. State in Go variables that only its branch
+// of a shared system has is found there alone, and named.
+func TestSyncTestOnTheServer(t *testing.T) {
+	table := map[int]float32{1: 0.1, 2: 0.2, 3: 0.3, 4: 0.4, 5: 0.5}
+	onServer := func(fn func(g *planted, f *foretick.Frame, rows ecs.Rows, i int) float32) func(g *planted, p *foretick.Protocol) {
+		return func(g *planted, p *foretick.Protocol) {
+			nudge(p, g, func(f *foretick.Frame, rows ecs.Rows, i int) float32 {
+				if !f.IsServer() {
+					return 0
+				}
+				return fn(g, f, rows, i)
+			})
+		}
+	}
+	last := map[foretick.PlayerID]float32{}
+	for name, plant := range map[string]func(g *planted, p *foretick.Protocol){
+		"a counter": onServer(func(g *planted, _ *foretick.Frame, _ ecs.Rows, _ int) float32 {
+			g.count++
+			return float32(g.count%7) / 10
+		}),
+		"a value of the tick before, by player": onServer(func(g *planted, _ *foretick.Frame, rows ecs.Rows, i int) float32 {
+			was := last[rows.Owner()]
+			last[rows.Owner()] = g.pos.Slice(rows)[i].Y
+			return was / 10
+		}),
+		"the order of a map": onServer(func(*planted, *foretick.Frame, ecs.Rows, int) float32 {
+			for _, v := range table {
+				return v
+			}
+			return 0
+		}),
+		"a clock": onServer(func(*planted, *foretick.Frame, ecs.Rows, int) float32 {
+			return float32(time.Now().UnixNano()%1000) / 1000
+		}),
+		"global chance": onServer(func(*planted, *foretick.Frame, ecs.Rows, int) float32 { return rand.Float32() }),
+		"a cooldown that a first run alone sets": onServer(func(g *planted, f *foretick.Frame, _ ecs.Rows, _ int) float32 {
+			if f.Replay {
+				return 0
+			}
+			return 0.25
+		}),
+	} {
+		t.Run(name, func(t *testing.T) {
+			faults, err := simtest.FindDesyncs(func() simtest.Player { return (&planted{}).end(plant) }, simtest.SyncConfig{LateInputs: 200 * time.Millisecond})
+			require.NoError(t, err)
+			found := ""
+			for _, f := range faults {
+				if strings.HasPrefix(f, "on the server: ") {
+					found = f
+				}
+			}
+			require.Contains(t, found, "position.X")
+			require.Contains(t, found, "planted", "the system's name")
+		})
+	}
+	_, err := simtest.FindDesyncs(func() simtest.Player { return (&planted{}).end(nil) }, simtest.SyncConfig{LateInputs: time.Second})
+	require.ErrorContains(t, err, "LateInputs")
+	m := simtest.New(1)
+	srv, err := m.Serve(foretick.ServerConfig{Protocol: (&planted{}).end(nil).Protocol})
+	require.NoError(t, err)
+	require.ErrorContains(t, simtest.SyncTestServer(srv, 1, nil), "set ServerConfig.LateInputs")
+	srv, err = m.Serve(foretick.ServerConfig{Protocol: (&planted{}).end(nil).Protocol, LateInputs: 200 * time.Millisecond})
+	require.NoError(t, err)
+	require.ErrorContains(t, simtest.SyncTestServer(srv, 7, nil), "use up to 6")
+}
+
+// Sound games raise no alarm there: one with shots and effects of the server, one with
+// predicted spawns, and the same on paths where inputs do come late.
+func TestSyncTestOnTheServerIsSilent(t *testing.T) {
+	simtest.SyncTest(t, func() simtest.Player { return (&planted{}).end(nil) }, simtest.SyncConfig{Ticks: 1000, LateInputs: 200 * time.Millisecond})
+	simtest.SyncTest(t, func() simtest.Player { return simtest.Player{Protocol: newCannon().protocol()} }, simtest.SyncConfig{Ticks: 1000, LateInputs: 200 * time.Millisecond})
+
+	var traces [][32]byte
+	for _, back := range []int{0, 6} {
+		g := &fencers{still: true}
+		m := simtest.New(3)
+		srv, err := m.Serve(foretick.ServerConfig{Protocol: g.protocol(), LateInputs: 200 * time.Millisecond})
+		require.NoError(t, err)
+		require.NoError(t, simtest.SyncTestServer(srv, back, func(d simtest.Desync) { require.Fail(t, d.String()) }))
+		for n := range 3 {
+			c := &fencers{}
+			_, err := m.Join(foretick.ClientConfig{Protocol: c.protocol(), Sample: foretick.Sample(&c.cmd, func(v foretick.View) lunge { return wave(n, v) })}, simtest.Seat{Up: sim.LTE, Down: sim.LTE})
+			require.NoError(t, err)
+		}
+		m.Run(60 * time.Second)
+		require.Greater(t, srv.Stats().InputsRerun, uint64(10))
+		traces = append(traces, m.Trace())
+	}
+	require.Equal(t, traces[0], traces[1], "the test changes nothing in the match")
 }
 
 // A match that tests nothing does not pass.

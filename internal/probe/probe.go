@@ -54,6 +54,10 @@ type Server interface {
 	StateHash() uint64
 	// OnCall calls fn before each function that was passed to Server.Do, with its name.
 	OnCall(fn func(name string))
+	// SyncTest makes the server run the newest ticks again before each tick, as it does for a
+	// late input, and calls found with each tick whose result differs. Call it before the
+	// first Step. It returns an error for a server without ServerConfig.LateInputs.
+	SyncTest(ticks int, found func(Desync)) error
 	// SetArchitecture sets the architecture that the server reports to clients. Package
 	// simtest sets it, so that packets are the same on every machine.
 	SetArchitecture(name string)
