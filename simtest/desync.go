@@ -83,7 +83,7 @@ func SyncTestClient(c *foretick.Client, ticks int, found func(Desync)) error {
 
 // SyncTestServer makes a server with LateInputs run the newest ticks again for each player,
 // before each tick, as it does for an input that comes late. It calls found for each tick
-// that comes out differently: the game keeps state outside of components, for example in a
+// with another result: the game keeps state outside of components, for example in a
 // Go variable, and a late input would change it twice. Call it before the server's first
 // Step. ticks is at most the window of LateInputs; 0 turns it off. Systems that declare
 // ecs.ReadOther are not judged: they read what other players have become since. [SyncTest]

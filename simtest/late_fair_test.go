@@ -78,7 +78,7 @@ func (c *cheat) stepWith(t testing.TB, now time.Duration, more ...[]byte) {
 	require.NoError(t, c.raw.step(now, bodies...))
 }
 
-// arena of duels: one match in which the fallen rise again after each.
+// rise revives everybody after a duel, and returns who was down, by player.
 func rise(t testing.TB, m *simtest.Match, g *fencers) (down [3]bool) {
 	w := m.Server().World()
 	for _, rows := range ecs.NewQuery(w.Types(), ecs.With(&g.vitals)).All(w) {
@@ -90,8 +90,8 @@ func rise(t testing.TB, m *simtest.Match, g *fencers) (down [3]bool) {
 	return down
 }
 
-// A client whose commands come late on purpose has seen the shot when it decides to parry in
-// the shot's tick. That does not save it: what others did to it is done to it again.
+// A client that sends its commands late on purpose sees the shot before it decides to parry in
+// the shot's tick. That does not save it: the server applies the hit again.
 func TestParryOfWhatWasSeen(t *testing.T) {
 	link := sim.Link{Latency: 20 * time.Millisecond}
 	for _, row := range []struct {
@@ -183,8 +183,8 @@ func (h *holder) release(t testing.TB) {
 	h.Flush()
 }
 
-// Two players on the same path draw when they are told to. One of them withholds its inputs
-// from the moment of the shot on, for up to 400 ms. That wins no more duels than chance.
+// Two players on the same path draw at a signal. One of them withholds its inputs from the
+// moment of the shot on, for up to 400 ms. That wins no more duels than chance.
 func TestWithheldInputs(t *testing.T) {
 	link := sim.Link{Latency: 30 * time.Millisecond, Jitter: 5 * time.Millisecond}
 	for _, window := range []time.Duration{lateWindow, 0} {
@@ -313,9 +313,9 @@ func (x *floodMatch) step(t testing.TB, inputs int) bool {
 	return true
 }
 
-// Inputs for ticks far in the future, as many as a client may send, change no byte that
-// others are sent, and cost little. Who sends 10 000 a second is dropped within a second, and
-// until then others are sent what they would be without it.
+// A client sends the largest allowed number of inputs for ticks far in the future. The packets
+// to others stay the same, byte for byte, and the server's steps cost little more. A client
+// that sends 10 000 a second is dropped within a second. Until then, too, nothing changes.
 func TestFloodOfFutureInputs(t *testing.T) {
 	calm, flood := newFloodMatch(t), newFloodMatch(t)
 	var spent [2][]time.Duration

@@ -47,7 +47,8 @@ type SyncConfig struct {
 	// Seed of the match. 0 is a seed like any other.
 	Seed uint64
 	// LateInputs is the server's [foretick.ServerConfig].LateInputs. If it is set, the server
-	// runs its newest ticks again, too: see [SyncTestServer]. 0 means that it does not.
+	// runs its newest ticks again, too: see [SyncTestServer]. 0 means that it does not;
+	// negative is an error.
 	LateInputs time.Duration
 }
 
