@@ -50,7 +50,7 @@ func (l *lateInputs) logDesyncs() {
 		if key := d.System + " " + d.Component; !told[key] {
 			told[key] = true
 			l.s.cfg.Logger.Warn("a tick that runs again for a late input has another result: keep state in components, not in Go variables",
-				"tick", d.Tick, "system", d.System, "component", d.Component, "field", d.Field, "first", d.First, "again", d.Again)
+				append(l.player.who(), "tick", d.Tick, "system", d.System, "component", d.Component, "field", d.Field, "first", d.First, "again", d.Again)...)
 		}
 	})
 }
