@@ -15,7 +15,7 @@ func printBindings(name string, out io.Writer) error {
 		return err
 	}
 	defer func() { _ = in.Close() }()
-	c, ignored, err := game.NewControls(in)
+	c, ignored, err := game.LoadControls(in)
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}

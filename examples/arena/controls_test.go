@@ -67,9 +67,8 @@ func (p *person) plays(t *testing.T, length time.Duration) {
 // held then walks or fires, also when the menu goes off again, until it is let go and
 // pressed anew. Auto-fire shoots without a key held, until the menu ends it.
 func TestControlsSwitchSetsInMidMatch(t *testing.T) {
-	c, ignored, err := game.NewControls(nil)
+	c, err := game.NewControls()
 	require.NoError(t, err)
-	require.Empty(t, ignored)
 	pad := c.Map.NewSource()
 	p := &person{controls: c}
 	type mark struct {
@@ -140,9 +139,9 @@ func TestControlsReplayAPlayersBindings(t *testing.T) {
 		var ignored []string
 		var err error
 		if bindings == "" {
-			c, ignored, err = game.NewControls(nil)
+			c, err = game.NewControls()
 		} else {
-			c, ignored, err = game.NewControls(strings.NewReader(bindings))
+			c, ignored, err = game.LoadControls(strings.NewReader(bindings))
 		}
 		require.NoError(t, err)
 		p := &person{controls: c}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/foretick/foretick/examples/arena/game"
@@ -35,6 +36,7 @@ type options struct {
 	explain      bool
 	json         bool
 	serve, join  string
+	web          string
 	pin          string
 	drawShots    string
 	log, check   string
@@ -76,6 +78,7 @@ func parse(args []string, help io.Writer) (options, error) {
 	fs.BoolVar(&o.profile, "profile-bandwidth", false, "count the bytes of each component and field")
 	fs.StringVar(&o.learn, "learn", "", "write compression tables trained on this match to a file (as for this example's tables.bin, for which go test -run TestTablesOfTheFile -update then writes game/learned.go)")
 	fs.StringVar(&o.serve, "serve", "", "run a dedicated server at this address, with -transport udp, dtls or ws")
+	fs.StringVar(&o.web, "web", "", "play in a browser: serve a page at this address, such as :8080, with bots")
 	fs.StringVar(&o.join, "join", "", "run bots on the server at this address, with -transport udp, dtls or ws")
 	fs.StringVar(&o.pin, "pin", "", "with -join and dtls: the server's pin, as the server printed it")
 	fs.StringVar(&o.log, "log", "", "write the events of both ends into this file, raw, as JSON lines (see facts.go)")
@@ -102,12 +105,23 @@ func parse(args []string, help io.Writer) (options, error) {
 	return o, nil
 }
 
+// webOptions are the flags that -web can be used with.
+var webOptions = []string{"web", "clients", "seconds", "rtt", "jitter", "loss", "duplicate", "reorder", "preset", "seed", "tickrate", "peaceful"}
+
 func (o *options) validate(set map[string]bool) error {
 	alone := o.serve != "" || o.join != ""
+	if o.web != "" {
+		for name := range set {
+			if !slices.Contains(webOptions, name) {
+				return fmt.Errorf("-web excludes -%s: use it with -%s", name, strings.Join(webOptions[1:], ", -"))
+			}
+		}
+		alone = true
+	}
 	switch {
 	case o.serve != "" && o.join != "":
 		return errors.New("-serve and -join exclude each other")
-	case alone && set["transport"] && o.transport == "sim":
+	case o.web == "" && alone && set["transport"] && o.transport == "sim":
 		return errors.New("-serve and -join need -transport udp, dtls or ws")
 	case (o.pin != "") != (o.join != "" && o.transport == "dtls"):
 		return errors.New("-pin is needed with -join and -transport dtls, and only then: the server prints it")

@@ -39,10 +39,8 @@ const (
 // autoEvery is how many rendered frames there are from one shot of auto-fire to the next.
 const autoEvery = 6
 
-// NewControls returns the controls with their default keys, or with those that a file of a
-// player's puts in their place. ignored names what of the file is not used. bindings may be
-// nil.
-func NewControls(bindings io.Reader) (c *Controls, ignored []string, err error) {
+// NewControls returns the controls with their default keys.
+func NewControls() (*Controls, error) {
 	m, err := input.New(
 		[]input.Action{
 			{Name: "move_x", Kind: input.Analogue}, {Name: "move_y", Kind: input.Analogue},
@@ -67,15 +65,20 @@ func NewControls(bindings io.Reader) (c *Controls, ignored []string, err error) 
 		}},
 	)
 	if err != nil {
+		return nil, err
+	}
+	c := &Controls{Map: m}
+	c.read, err = input.Fill[sticks, foretick.View](m)
+	return c, err
+}
+
+// LoadControls returns the controls with the keys of a player's file in place of the default
+// ones. ignored names what of the file is not used.
+func LoadControls(bindings io.Reader) (c *Controls, ignored []string, err error) {
+	if c, err = NewControls(); err != nil {
 		return nil, nil, err
 	}
-	if bindings != nil {
-		if ignored, err = m.Load(bindings); err != nil {
-			return nil, nil, err
-		}
-	}
-	c = &Controls{Map: m}
-	c.read, err = input.Fill[sticks, foretick.View](m)
+	ignored, err = c.Map.Load(bindings)
 	return c, ignored, err
 }
 

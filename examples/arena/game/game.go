@@ -102,6 +102,7 @@ type Options struct {
 	TickRate int
 	Peaceful bool // no stun, no damage
 	Bias     bool // plants a fault in the movement code of this end
+	Wishes   bool // players may ask to be judged without lag compensation or late inputs: see Wish
 }
 
 // Game holds the handles of one end. There are no globals: server and clients
@@ -135,7 +136,11 @@ type Game struct {
 	Told    int        // number of reports of hits to victims
 	Quiet   bool       // the server stops all damage: the match comes to rest
 
-	beats uint32
+	// Wish is there with Options.Wishes alone.
+	Wish foretick.Request[Wish]
+
+	beats   uint32
+	present map[foretick.PlayerID]bool // whose shots are judged in the present
 
 	// Watch may be set before the first tick.
 	Watch Watch
@@ -158,6 +163,25 @@ type Watch struct {
 	Stepped    func(f *foretick.Frame, rows ecs.Rows)                                                  // client: a tick was predicted
 	Aimed      func(f *foretick.Frame, by foretick.PlayerID, ray lagcomp.Ray, seen foretick.HitView)   // client: a predicted shot's line
 	Turned     func(f *foretick.Frame, rows ecs.Rows)                                                  // bodies that have just turned
+	Wished     func(f *foretick.Frame, player foretick.PlayerID, w Wish)                               // server: a player asked for something
+}
+
+// Wish is a player's request to play without a technique of the server's, so that it can be
+// seen what it is for. Only a server for that has it: see Options.Wishes.
+type Wish struct {
+	NoLagCompensation bool
+	NoLateInputs      bool
+}
+
+// wish takes a player's request.
+func (g *Game) wish(f *foretick.Frame, player foretick.PlayerID, w Wish) {
+	if g.present == nil {
+		g.present = map[foretick.PlayerID]bool{}
+	}
+	g.present[player] = w.NoLagCompensation
+	if g.Watch.Wished != nil {
+		g.Watch.Wished(f, player, w)
+	}
 }
 
 // The rules, in metres, seconds and ticks of a 30 Hz match.
@@ -213,6 +237,9 @@ func (g *Game) Protocol() (*foretick.Protocol, error) {
 	g.Kill.OnClient(p, func(f *foretick.Frame, t foretick.Tick, k Kill) { g.got(f, t, "kill", k.ID) })
 	g.Beat.OnClient(p, func(f *foretick.Frame, t foretick.Tick, b Beat) { g.got(f, t, "beat", b.ID) })
 	g.Hurt.OnClient(p, g.learn)
+	if g.opt.Wishes {
+		g.Wish.Handle(p, g.wish)
+	}
 	p.CompressionTables(Tables())
 	p.Use(movement{g}, guns{g}, lives{g})
 	g.Flights = ecs.NewQuery(p.Types(), ecs.With(&g.Pos, &g.Face), ecs.Without(&g.Status))

@@ -107,6 +107,9 @@ func (g *Game) tracer(f *foretick.Frame, by ecs.Entity, s Shot) {
 // in the present.
 func (g *Game) damage(f *foretick.Frame, by foretick.PlayerID, s Shot) {
 	seen := f.Rewind(by)
+	if g.present[by] {
+		seen = f.Present().Except(g.bodyOf(f, by))
+	}
 	hit, ok := seen.Raycast(s.Ray)
 	if g.Watch.Judged != nil {
 		g.Watch.Judged(f, by, s.Ray, hit.Entity, ok)
@@ -119,6 +122,14 @@ func (g *Game) damage(f *foretick.Frame, by foretick.PlayerID, s Shot) {
 		back := seen.Behind() * f.DT * 1000
 		g.hurt(f, hit.Entity, s.Damage, Hurt{By: uint16(by), Gun: s.Gun, Rewound: uint16(back + 0.5), X: at.X, Y: at.Y})
 	}
+}
+
+// bodyOf returns a player's body.
+func (g *Game) bodyOf(f *foretick.Frame, player foretick.PlayerID) ecs.Entity {
+	for _, rows := range g.Avatars.Owned(f.World, player) {
+		return rows.Entity(0)
+	}
+	return ecs.None
 }
 
 // bodyOn returns where a shooter saw the body that it hit.

@@ -1,0 +1,156 @@
+// Package browser plays the arena's page in a real browser. It is a module of its own, so
+// that nobody else downloads what drives the browser. Its go.work uses the repository.
+//
+//	go test ./...                       # needs Chromium, and Xvfb for the hidden tab
+//	go test -run TestHidden -hidden 2m  # the long form
+//	go run ./pictures                   # the pictures in docs/pictures
+//
+// Without a browser the tests say so and stop, unless REQUIRE_BROWSER is 1.
+// ARENA_SCREENSHOTS names a directory that keeps what the page looked like.
+package browser
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	_ "github.com/foretick/foretick" // the module that the arena is built from
+
+	"github.com/chromedp/chromedp"
+)
+
+// ErrNoBrowser is returned where there is no Chromium.
+var ErrNoBrowser = errors.New("there is no Chromium: apt-get install -y chromium xvfb")
+
+// Arena is a running arena -web.
+type Arena struct {
+	URL string
+	cmd *exec.Cmd
+}
+
+// Build builds the arena into a directory, and returns the program.
+func Build(dir string) (string, error) {
+	name := filepath.Join(dir, "arena")
+	out, err := exec.Command("go", "build", "-o", name, "github.com/foretick/foretick/examples/arena").CombinedOutput()
+	if err != nil {
+		return "", fmt.Errorf("%w: %s", err, out)
+	}
+	return name, nil
+}
+
+// Start starts the program with -web and more flags, and waits for its address.
+func Start(program string, flags ...string) (*Arena, error) {
+	a := &Arena{cmd: exec.Command(program, append([]string{"-web", "127.0.0.1:0"}, flags...)...)}
+	a.cmd.Stderr = os.Stderr
+	pipe, err := a.cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := a.cmd.Start(); err != nil {
+		return nil, err
+	}
+	lines := bufio.NewScanner(pipe)
+	for lines.Scan() {
+		if _, rest, ok := strings.Cut(lines.Text(), "play at "); ok {
+			a.URL, _, _ = strings.Cut(rest, " ")
+			go func() {
+				for lines.Scan() {
+				}
+			}()
+			return a, nil
+		}
+	}
+	return nil, fmt.Errorf("the arena ended: %w", a.cmd.Wait())
+}
+
+// Stop ends the arena.
+func (a *Arena) Stop() {
+	_ = a.cmd.Process.Signal(syscall.SIGTERM)
+	_ = a.cmd.Wait()
+}
+
+// Browser returns a context for tabs of a browser with a profile of its own. Without a
+// display it is headless.
+func Browser(dir, display string, flags ...chromedp.ExecAllocatorOption) (context.Context, context.CancelFunc, error) {
+	path := ""
+	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
+		if at, err := exec.LookPath(name); err == nil && path == "" {
+			path = at
+		}
+	}
+	if path == "" {
+		return nil, nil, ErrNoBrowser
+	}
+	options := []chromedp.ExecAllocatorOption{
+		chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.DisableGPU, chromedp.NoFirstRun, chromedp.NoDefaultBrowserCheck,
+		chromedp.Flag("disable-background-networking", true), chromedp.Flag("disable-component-update", true), chromedp.Flag("disable-sync", true),
+		chromedp.UserDataDir(filepath.Join(dir, "profile")), chromedp.WSURLReadTimeout(2 * time.Minute),
+	}
+	if display == "" {
+		options = append(options, chromedp.Headless)
+	} else {
+		options = append(options, chromedp.Env("DISPLAY="+display))
+	}
+	ctx, stop := chromedp.NewExecAllocator(context.Background(), append(options, flags...)...)
+	browser, end := chromedp.NewContext(ctx)
+	if err := chromedp.Run(browser); err != nil {
+		end()
+		stop()
+		return nil, nil, err
+	}
+	return browser, func() { end(); stop() }, nil
+}
+
+// State is what the page says of itself: see web.Session.State and page.js.
+type State struct {
+	State, Error, Visibility           string
+	Player, Tick                       float64
+	X, Y, ServerX, ServerY             float64
+	RTT, ResponseMs, ResponseTicks     float64
+	Responses, Predicted               float64
+	Mispredictions, Unexplained        float64
+	HardResets, Connections            float64
+	Compared, Desyncs, Broken          float64
+	ServerTick, RenderTick             float64
+	FirstPlaying, PageFPS, HiddenSteps float64
+	FrameMs, Frames                    float64
+	Dead, Stunned, Stalled             bool
+	Why, Errors                        []string
+	Causes                             map[string]float64
+	Others                             map[string][]float64
+	Settings                           map[string]float64
+}
+
+// Read returns a tab's state.
+func Read(tab context.Context) (s State, err error) {
+	var text string
+	if err := chromedp.Run(tab, chromedp.Evaluate(`JSON.stringify(arena.read())`, &text)); err != nil {
+		return s, err
+	}
+	return s, json.Unmarshal([]byte(text), &s)
+}
+
+// Until reads a tab's state until it is as wanted.
+func Until(tab context.Context, patience time.Duration, want func(State) bool) (s State, err error) {
+	for end := time.Now().Add(patience); ; time.Sleep(50 * time.Millisecond) {
+		if s, err = Read(tab); err == nil && want(s) {
+			return s, nil
+		}
+		if time.Now().After(end) {
+			return s, fmt.Errorf("not within %v: %+v, %w", patience, s, err)
+		}
+	}
+}
+
+// Set sets a panel's setting, such as rtt or prediction.
+func Set(tab context.Context, name string, value float64) error {
+	return chromedp.Run(tab, chromedp.Evaluate(fmt.Sprintf(`arena.set(%q, %v)`, name, value), nil))
+}

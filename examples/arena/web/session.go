@@ -1,0 +1,287 @@
+package web
+
+import (
+	"math"
+	"time"
+
+	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/examples/arena/game"
+	"github.com/foretick/foretick/lagcomp"
+	"github.com/foretick/foretick/prediction"
+	"github.com/foretick/foretick/transport"
+	"github.com/foretick/foretick/transport/impair"
+	"github.com/foretick/foretick/transport/sim"
+)
+
+// Config says how a session reaches its server.
+type Config struct {
+	// Play dials the match. Required.
+	Play func() (transport.Endpoint, error)
+	// Truth dials what the server tells about itself: see [PutBodies]. nil goes without.
+	Truth func() (transport.Endpoint, error)
+	// Seed is of the bad network's decisions.
+	Seed uint64
+	// TickRate is the server's. 0 means 30.
+	TickRate int
+}
+
+// Session is one player of a page. It is not safe for concurrent use.
+type Session struct {
+	cfg     Config
+	game    *game.Game
+	client  *foretick.Client
+	view    foretick.View
+	devices devices
+	bad     *impair.Endpoint
+	truth   transport.Endpoint
+	events  [32]transport.Event
+
+	link        sim.Link
+	techniques  foretick.Techniques
+	wish        game.Wish
+	wishes      bool // the wish is still to be sent
+	spikeUntil  time.Time
+	frozenUntil time.Time
+
+	now      time.Time
+	x, y     float32 // where the own body is drawn
+	server   truths
+	response response
+	shot     lastShot
+	tracers  []tracer
+	hurtAt   time.Time
+	wrong    []string // the newest explanations of corrections
+	unknown  uint64   // corrections without a cause, or by the game's code
+	numbers  list
+	figures  figures
+}
+
+// tracer is a line of fire that fades.
+type tracer struct {
+	x, y, x2, y2 float32
+	at           time.Time
+	own          bool
+}
+
+const (
+	tracerFor = 250 * time.Millisecond
+	shotFor   = 4 * time.Second
+	hurtFor   = 300 * time.Millisecond
+	keptWrong = 8
+)
+
+// NewSession returns a session whose client connects with its first steps.
+func NewSession(cfg Config) (*Session, error) {
+	if cfg.TickRate == 0 {
+		cfg.TickRate = 30
+	}
+	s := &Session{cfg: cfg, game: game.NewGame(rules(cfg.TickRate)), server: newTruths(), numbers: list{make([]float32, 0, ListSize)}}
+	var err error
+	if s.devices, err = newDevices(); err != nil {
+		return nil, err
+	}
+	p, err := s.game.Protocol()
+	if err != nil {
+		return nil, err
+	}
+	s.game.Watch.Aimed = s.aimed
+	s.game.Watch.Hurt = func(*foretick.Frame, foretick.Tick, game.Hurt) { s.hurtAt = s.now }
+	play, err := s.dial()
+	if err != nil {
+		return nil, err
+	}
+	s.client, err = foretick.NewClient(foretick.ClientConfig{
+		Protocol: p, Transport: play, Redial: s.dial,
+		Sample:          foretick.Sample(&s.game.Cmd, func(v foretick.View) game.Command { return s.devices.sample(v, s.x, s.y) }),
+		OnMisprediction: s.explain,
+		OnSession:       func(foretick.Session) { s.wishes = s.wish != game.Wish{} },
+	})
+	if err == nil && cfg.Truth != nil {
+		s.truth, err = cfg.Truth()
+	}
+	return s, err
+}
+
+// dial connects through the bad network.
+func (s *Session) dial() (transport.Endpoint, error) {
+	e, err := s.cfg.Play()
+	if err != nil {
+		return nil, err
+	}
+	s.bad = impair.Wrap(e, s.link, s.link, s.cfg.Seed)
+	s.relink()
+	return s.bad, nil
+}
+
+// Ready is signalled when something came from the server. It is another channel after a
+// lost connection.
+func (s *Session) Ready() <-chan struct{} { return s.bad.Ready() }
+
+// Close leaves the match.
+func (s *Session) Close() {
+	_ = s.client.Close()
+	if s.truth != nil {
+		_ = s.truth.Close(transport.Closed, "")
+	}
+}
+
+// explain keeps the explanation of a correction.
+func (s *Session) explain(m prediction.Misprediction) {
+	if m.Cause == prediction.Code || m.Cause == prediction.Unknown || m.Cause == prediction.Untracked {
+		s.unknown++
+	}
+	if len(s.wrong) == keptWrong {
+		s.wrong = append(s.wrong[:0], s.wrong[1:]...)
+	}
+	s.wrong = append(s.wrong, m.Why())
+}
+
+// Events takes the events of a frame: EventSize numbers each. What is no event is left out.
+func (s *Session) Events(now time.Time, numbers []float32) {
+	for ; len(numbers) >= EventSize; numbers = numbers[EventSize:] {
+		kind, which, v := int(numbers[0]), int(numbers[1]), numbers[2]
+		if kind == eventSetting {
+			s.set(now, which, v)
+			continue
+		}
+		if kind == eventKey || kind == eventAxis || kind == eventButton {
+			s.response.press(s, now, v)
+		}
+		if kind == eventAim {
+			s.devices.event(kind, 0, numbers[1], v)
+			continue
+		}
+		s.devices.event(kind, which, v, 0)
+	}
+}
+
+// Step plays on without drawing, as a page does that is hidden.
+func (s *Session) Step(now time.Time) {
+	s.now = now
+	if s.expire(now) {
+		return
+	}
+	s.view = s.client.Step(now)
+	s.ask()
+	s.takeTruth()
+	s.x, s.y = s.own()
+	s.response.frame(s, now)
+	s.server.compare(s)
+}
+
+// Frame plays on and returns the draw list, which is valid until the next call.
+func (s *Session) Frame(now time.Time) []float32 {
+	frozen := now.Before(s.frozenUntil)
+	s.Step(now)
+	s.figures.frame(now, frozen)
+	s.draw(now, frozen)
+	return s.numbers.numbers
+}
+
+// own returns where the player's own body is drawn.
+func (s *Session) own() (x, y float32) {
+	if s.view.State == foretick.Playing {
+		for _, rows := range s.game.Avatars.Owned(s.view.World, s.view.Player) {
+			at := s.game.Pos.Slice(rows)[0]
+			return at.X, at.Y
+		}
+	}
+	return s.x, s.y
+}
+
+// body returns a player's entity.
+func (s *Session) body(player foretick.PlayerID) ecs.Entity {
+	for _, rows := range s.game.Avatars.Owned(s.view.World, player) {
+		return rows.Entity(0)
+	}
+	return ecs.None
+}
+
+// lastShot is the player's last shot, and what each end had of it.
+type lastShot struct {
+	at           time.Time
+	tick         foretick.Tick
+	x, y, x2, y2 float32
+	saw          []lagcomp.Sphere
+	judged       *TruthShot
+	early        []TruthShot // judged before the screen showed it
+}
+
+// aimed takes a shot of the player's own, as its screen shows it.
+func (s *Session) aimed(f *foretick.Frame, by foretick.PlayerID, ray lagcomp.Ray, seen foretick.HitView) {
+	x2, y2 := ray.X+ray.DX*ray.Range, ray.Y+ray.DY*ray.Range
+	s.tracers = append(s.tracers, tracer{ray.X, ray.Y, x2, y2, s.now, true})
+	l := &s.shot
+	l.at, l.tick, l.judged, l.saw = s.now, f.Tick, nil, l.saw[:0]
+	l.x, l.y, l.x2, l.y2 = ray.X, ray.Y, x2, y2
+	for _, rows := range s.game.Avatars.All(f.World) {
+		for i := range rows.Len() {
+			if v, ok := seen.Hitbox(rows.Entity(i), 0); ok {
+				if ball, round := v.Sphere(); round {
+					l.saw = append(l.saw, ball)
+				}
+			}
+		}
+	}
+	for i := range l.early {
+		if l.early[i].Tick == f.Tick {
+			l.judged = &l.early[i]
+		}
+	}
+}
+
+// judged takes the server's word on a shot.
+func (l *lastShot) take(t TruthShot) {
+	if len(l.early) == 16 {
+		l.early = append([]TruthShot(nil), l.early[8:]...) // judged may point into the old one
+	}
+	l.early = append(l.early, t)
+	if t.Tick == l.tick {
+		l.judged = &l.early[len(l.early)-1]
+	}
+}
+
+// response is how long the screen took to show a press: from the press of a key, while the
+// body stood, to the first frame in which it has moved.
+type response struct {
+	waits bool
+	at    time.Time
+	tick  float64 // predicted time, in ticks
+	x, y  float32
+	still int // frames for which the body stood
+	lastX float32
+	lastY float32
+
+	count uint32
+	took  time.Duration
+	ticks float64
+}
+
+// moves is by how much a body must move, in metres.
+const moves = 0.002
+
+func (s *Session) time() float64 { return float64(s.view.Tick) - 1 + float64(s.view.Fraction) }
+
+func (r *response) press(s *Session, now time.Time, v float32) {
+	if v != 0 && !r.waits && r.still > 20 {
+		r.waits, r.at, r.tick, r.x, r.y = true, now, s.time(), s.x, s.y
+	}
+}
+
+func (r *response) frame(s *Session, now time.Time) {
+	if s.x == r.lastX && s.y == r.lastY {
+		r.still++
+	} else {
+		r.still = 0
+	}
+	r.lastX, r.lastY = s.x, s.y
+	switch {
+	case r.waits && math.Hypot(float64(s.x-r.x), float64(s.y-r.y)) > moves:
+		r.waits = false
+		r.count++
+		r.took, r.ticks = now.Sub(r.at), s.time()-r.tick
+	case r.waits && now.Sub(r.at) > 3*time.Second:
+		r.waits = false // it cannot walk that way
+	}
+}

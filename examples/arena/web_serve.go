@@ -1,0 +1,287 @@
+package main
+
+import (
+	"context"
+	"embed"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"log"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/examples/arena/game"
+	"github.com/foretick/foretick/examples/arena/web"
+	"github.com/foretick/foretick/lagcomp"
+	"github.com/foretick/foretick/transport"
+	"github.com/foretick/foretick/transport/ws"
+)
+
+//go:embed web/page
+var pageFiles embed.FS
+
+// webLateInputs is how late inputs may come, where players can switch that off.
+const webLateInputs = 200 * time.Millisecond
+
+// serveWeb plays a match for browsers: the page, the server and bots in one process.
+func serveWeb(ctx context.Context, o options, out io.Writer) error {
+	host, port, err := net.SplitHostPort(o.web)
+	if err != nil {
+		return fmt.Errorf("%w: -web %q: use an address such as :8080", errUsage, o.web)
+	}
+	if host == "" {
+		host = "127.0.0.1" // the page shows what the server knows, which is for nobody else
+	}
+	fmt.Fprintln(out, "building the page's client …")
+	client, err := buildWebClient(ctx)
+	if err != nil {
+		return err
+	}
+	l, err := net.Listen("tcp", net.JoinHostPort(host, port))
+	if err != nil {
+		return err
+	}
+	w, err := newWebMatch(o, client)
+	if err != nil {
+		_ = l.Close()
+		return err
+	}
+	defer w.close()
+	addr := l.Addr().String()
+	handler := w.handler()
+	if host == "127.0.0.1" {
+		handler = loopback(handler)
+	}
+	page := &http.Server{
+		Handler: handler, ReadHeaderTimeout: 5 * time.Second, IdleTimeout: 5 * time.Second, MaxHeaderBytes: 16 << 10,
+		ErrorLog: log.New(io.Discard, "", 0),
+	}
+	go func() { _ = page.Serve(l) }()
+	defer func() { _ = page.Close() }()
+	fmt.Fprintf(out, "play at http://%s/ (open it in two tabs to play each other)\n", addr)
+	if o.seconds > 0 {
+		var stop context.CancelFunc
+		ctx, stop = context.WithTimeout(ctx, o.duration())
+		defer stop()
+	}
+	bots := make(chan error, 1)
+	go func() { bots <- w.bots(ctx, o, addr) }()
+	err = w.server.Run(ctx)
+	if e := <-bots; !ended(e) {
+		return e
+	}
+	if ended(err) {
+		return nil
+	}
+	return err
+}
+
+func ended(err error) bool {
+	return err == nil || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
+}
+
+// loopback refuses requests by another name than this machine's own. Otherwise a foreign page
+// whose name leads here could play, and see what the server knows.
+func loopback(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		name, _, err := net.SplitHostPort(r.Host)
+		if err != nil {
+			name = r.Host
+		}
+		if ip := net.ParseIP(name); name != "localhost" && (ip == nil || !ip.IsLoopback()) {
+			http.Error(w, "use the address that the arena printed", http.StatusForbidden)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// webMatch is a match for browsers.
+type webMatch struct {
+	rate        int
+	client      webClient
+	game        *game.Game
+	server      *foretick.Server
+	play, truth *ws.Server
+	pages       map[transport.PeerID]bool // who is told the truth
+	events      [32]transport.Event
+	bodies      []web.TruthBody
+	message     []byte
+}
+
+func newWebMatch(o options, client webClient) (w *webMatch, err error) {
+	w = &webMatch{rate: o.tickRate, client: client, pages: map[transport.PeerID]bool{}}
+	if w.play, err = ws.NewServer(ws.Config{MaxPeers: o.seats()}); err != nil {
+		return nil, err
+	}
+	if w.truth, err = ws.NewServer(ws.Config{MaxPeers: o.seats()}); err != nil {
+		return nil, err
+	}
+	w.game = game.NewGame(o.webRules())
+	w.game.Watch.Explain = w.judged
+	w.game.Watch.Wished = func(_ *foretick.Frame, player foretick.PlayerID, wish game.Wish) {
+		w.server.SetLateInputs(player, !wish.NoLateInputs)
+	}
+	p, err := w.game.Protocol()
+	if err != nil {
+		return nil, err
+	}
+	w.server, err = foretick.NewServer(foretick.ServerConfig{
+		Protocol: p, Transport: w.play, MaxClients: o.seats(), MaxWaitingPerAddress: -1, // all come from this machine
+		LateInputs: webLateInputs, OnTick: w.tell,
+	})
+	return w, err
+}
+
+func (o *options) webRules() game.Options {
+	r := o.rules()
+	r.Wishes = true
+	return r
+}
+
+func (w *webMatch) close() {
+	_ = w.truth.Close(transport.Closed, "")
+}
+
+// handler serves the page, the match and the truth.
+func (w *webMatch) handler() http.Handler {
+	files, err := fs.Sub(pageFiles, "web/page")
+	if err != nil {
+		panic(err) // they are embedded
+	}
+	mux := http.NewServeMux()
+	mux.Handle("/play", w.play)
+	mux.Handle("/truth", w.truth)
+	mux.HandleFunc("/client.wasm", func(rw http.ResponseWriter, r *http.Request) {
+		rw.Header().Set("Content-Type", "application/wasm")
+		http.ServeFile(rw, r, w.client.wasm)
+	})
+	mux.HandleFunc("/wasm_exec.js", func(rw http.ResponseWriter, r *http.Request) { http.ServeFile(rw, r, w.client.glue) })
+	mux.HandleFunc("/config.js", func(rw http.ResponseWriter, _ *http.Request) {
+		rw.Header().Set("Content-Type", "text/javascript; charset=utf-8")
+		fmt.Fprintf(rw, "window.arenaTickRate = %d;\n", w.rate)
+	})
+	mux.Handle("/", http.FileServerFS(files))
+	return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		h := rw.Header()
+		h.Set("Content-Security-Policy", "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'; img-src 'self' data:; frame-ancestors 'none'")
+		h.Set("X-Content-Type-Options", "nosniff")
+		h.Set("Cache-Control", "no-cache")
+		mux.ServeHTTP(rw, r)
+	})
+}
+
+// tell sends the tick's truth to every page.
+func (w *webMatch) tell(f *foretick.Frame) {
+	for n := len(w.events); n == len(w.events); {
+		n = w.truth.Recv(w.events[:])
+		for i := range w.events[:n] {
+			switch ev := &w.events[i]; ev.Kind {
+			case transport.Connected:
+				w.pages[ev.Peer] = true
+			case transport.Disconnected:
+				delete(w.pages, ev.Peer)
+			}
+		}
+	}
+	if len(w.pages) == 0 {
+		return
+	}
+	g := w.game
+	w.bodies = w.bodies[:0]
+	for _, rows := range g.Avatars.All(f.World) {
+		pos, face, status := g.Pos.Slice(rows), g.Face.Slice(rows), g.Status.Slice(rows)
+		for i := range pos {
+			w.bodies = append(w.bodies, web.TruthBody{Player: rows.Owner(), Dead: status[i].Dead, X: pos[i].X, Y: pos[i].Y, Angle: face[i].Angle})
+		}
+	}
+	for left := w.bodies; len(left) > 0; {
+		w.message, left = web.PutBodies(w.message[:0], f.Tick, left)
+		w.send()
+	}
+	w.truth.Flush()
+}
+
+func (w *webMatch) send() {
+	for peer := range w.pages {
+		_ = w.truth.Send(peer, w.message) // a page that is slow misses some
+	}
+}
+
+// judged sends how a shot was judged.
+func (w *webMatch) judged(f *foretick.Frame, by foretick.PlayerID, seen foretick.HitView, ray lagcomp.Ray) {
+	if len(w.pages) == 0 {
+		return
+	}
+	x := seen.Explain(ray, 3)
+	shot := web.TruthShot{
+		Player: by, Tick: f.Tick, X: ray.X, Y: ray.Y, X2: ray.X + ray.DX*ray.Range, Y2: ray.Y + ray.DY*ray.Range, Rewound: x.Used.Behind(f.Tick),
+	}
+	if x.Hit.ID != 0 {
+		shot.Hit = f.World.Owner(ecs.Entity(x.Hit.ID))
+	}
+	for _, b := range x.Bodies {
+		if b.Owner != uint64(by) {
+			shot.Used, shot.Had = spheres(shot.Used, b.Used), spheres(shot.Had, b.Present)
+		}
+	}
+	w.message = web.PutShot(w.message[:0], &shot)
+	w.send()
+}
+
+func spheres(to []lagcomp.Sphere, of []lagcomp.Hitbox) []lagcomp.Sphere {
+	for _, v := range of {
+		if ball, ok := v.Sphere(); ok {
+			to = append(to, ball)
+		}
+	}
+	return to
+}
+
+// bots plays the bots' clients, over WebSocket like the pages.
+func (w *webMatch) bots(ctx context.Context, o options, addr string) error {
+	var players []*foretick.Client
+	defer func() {
+		for _, p := range players {
+			_ = p.Close()
+		}
+	}()
+	for n := range o.clients {
+		g := game.NewGame(o.webRules())
+		p, err := g.Protocol()
+		if err != nil {
+			return err
+		}
+		bot := game.NewBot(g, o.seed, uint64(n))
+		open := func() (transport.Endpoint, error) {
+			return dial(o, func() (transport.Endpoint, error) { return ws.Dial("ws://"+addr+"/play", ws.Config{}) }, uint64(n))
+		}
+		e, err := open()
+		if err != nil {
+			return err
+		}
+		c, err := foretick.NewClient(foretick.ClientConfig{Protocol: p, Transport: e, Redial: open, Sample: foretick.Sample(&g.Cmd, bot.Sample)})
+		if err != nil {
+			return err
+		}
+		players = append(players, c)
+	}
+	ticker := time.NewTicker(frame)
+	defer ticker.Stop()
+	for {
+		for _, p := range players {
+			if v := p.Step(time.Now()); v.State == foretick.Closed {
+				return v.Err
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-ticker.C:
+		}
+	}
+}
