@@ -1,9 +1,11 @@
 package browser
 
 import (
+	"bufio"
 	"flag"
 	"os"
 	"os/exec"
+	"strings"
 	"testing"
 	"time"
 
@@ -34,10 +36,9 @@ func TestHidden(t *testing.T) {
 		_ = x.Wait()
 	})
 	require.NoError(t, read.SetReadDeadline(time.Now().Add(patience)))
-	name := make([]byte, 16)
-	n, err := read.Read(name)
+	name, err := bufio.NewReader(read).ReadString('\n')
 	require.NoError(t, err)
-	display := ":" + string(name[:n-1])
+	display := ":" + strings.TrimSpace(name)
 
 	browser := browse(t, display, chromedp.WindowSize(1200, 850))
 	p := open(t, browser, arena(t, "-clients", "4").URL)

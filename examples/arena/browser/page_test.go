@@ -12,10 +12,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/cdproto/log"
 	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/cdproto/target"
 	"github.com/chromedp/chromedp"
 	"github.com/stretchr/testify/require"
 )
@@ -73,9 +75,15 @@ type tab struct {
 	faults []string
 }
 
-func open(t *testing.T, browser context.Context, url string, own ...chromedp.ContextOption) *tab {
+func open(t *testing.T, browser context.Context, url string) *tab {
 	t.Helper()
-	ctx, stop := chromedp.NewContext(browser, own...)
+	// In a window of its own, so that no tab is behind another.
+	var id target.ID
+	require.NoError(t, chromedp.Run(browser, chromedp.ActionFunc(func(ctx context.Context) (err error) {
+		id, err = target.CreateTarget("about:blank").WithNewWindow(true).Do(cdp.WithExecutor(ctx, chromedp.FromContext(ctx).Browser))
+		return err
+	})))
+	ctx, stop := chromedp.NewContext(browser, chromedp.WithTargetID(id))
 	t.Cleanup(stop)
 	p := &tab{Context: ctx, t: t}
 	chromedp.ListenTarget(ctx, func(ev any) {
@@ -226,7 +234,7 @@ func TestPrediction(t *testing.T) {
 func TestTwoTabs(t *testing.T) {
 	browser := browse(t, "")
 	a := arena(t, "-clients", "16")
-	one, two := open(t, browser, a.URL), open(t, browser, a.URL, chromedp.WithNewBrowserContext())
+	one, two := open(t, browser, a.URL), open(t, browser, a.URL)
 	for _, p := range []*tab{one, two} {
 		require.NoError(t, chromedp.Run(p, emulation.SetFocusEmulationEnabled(true)))
 	}

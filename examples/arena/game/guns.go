@@ -90,16 +90,16 @@ func (g *Game) discharge(f *foretick.Frame, by ecs.Entity, w *Weapon, at *Positi
 // tracer runs on the shooter's client: it finds what the shot seems to hit on
 // the screen.
 func (g *Game) tracer(f *foretick.Frame, by ecs.Entity, s Shot) {
+	player, seen := f.World.Owner(by), f.Rewind(f.World.Owner(by))
 	if g.Watch.Fired != nil {
-		seen := f.Rewind(f.World.Owner(by))
 		hit, _ := seen.Raycast(s.Ray)
 		g.Watch.Fired(f, by, hit, bodyOn(seen, hit))
-		if g.Watch.Aimed != nil {
-			g.Watch.Aimed(f, f.World.Owner(by), s.Ray, seen)
-		}
-		if g.Watch.Screenshot != nil {
-			g.Watch.Screenshot(f, f.World.Owner(by), seen)
-		}
+	}
+	if g.Watch.Aimed != nil {
+		g.Watch.Aimed(f, player, s.Ray, seen)
+	}
+	if g.Watch.Screenshot != nil {
+		g.Watch.Screenshot(f, player, seen)
 	}
 }
 

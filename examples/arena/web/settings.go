@@ -58,8 +58,8 @@ func (s *Session) set(now time.Time, which int, v float32) {
 	case setBandwidth:
 		s.link.Bandwidth = int(min(max(v, 0), 1e6)) * 1000
 	case setPreset:
-		if names := Presets(); v >= 0 && int(v) < len(names) {
-			s.link, _ = sim.Preset(names[int(v)])
+		if names, i := Presets(), int(v); i >= 0 && i < len(names) {
+			s.link, _ = sim.Preset(names[i])
 		}
 	case setSpike:
 		s.spikeUntil = now.Add(spikeFor)

@@ -1,0 +1,40 @@
+package browser
+
+import (
+	"bytes"
+	"compress/gzip"
+	"io"
+	"net/http"
+	"testing"
+
+	"github.com/andybalholm/brotli"
+	"github.com/stretchr/testify/require"
+)
+
+// The client is small enough to download, and a client that asks for no JSON and no log links
+// neither.
+func TestSizeOfTheClient(t *testing.T) {
+	answer, err := http.Get(arena(t, "-clients", "1").URL + "client.wasm")
+	require.NoError(t, err)
+	defer func() { _ = answer.Body.Close() }()
+	require.Equal(t, "application/wasm", answer.Header.Get("Content-Type"))
+	wasm, err := io.ReadAll(answer.Body)
+	require.NoError(t, err)
+	zipped, brotlied := new(bytes.Buffer), new(bytes.Buffer)
+	z, err := gzip.NewWriterLevel(zipped, gzip.BestCompression)
+	require.NoError(t, err)
+	b := brotli.NewWriterLevel(brotlied, brotli.BestCompression)
+	for _, w := range []io.WriteCloser{z, b} {
+		_, err := w.Write(wasm)
+		require.NoError(t, err)
+		require.NoError(t, w.Close())
+	}
+	const mega = 1 << 20
+	t.Logf("%.2f MiB, %.3f with gzip, %.3f with brotli", float64(len(wasm))/mega, float64(zipped.Len())/mega, float64(brotlied.Len())/mega)
+	require.LessOrEqual(t, float64(zipped.Len()), 2.0*mega)
+	require.LessOrEqual(t, float64(brotlied.Len()), 1.5*mega)
+	for _, name := range []string{"encoding/json.Marshal", "encoding/json.(*Decoder)", "encoding/json.(*decodeState)", "log/slog.(*Logger)", "log/slog.NewRecord", "math/big."} {
+		require.False(t, bytes.Contains(wasm, []byte(name)), name)
+	}
+	require.True(t, bytes.Contains(wasm, []byte("foretick.(*Client).Step")), "names are in the program")
+}
