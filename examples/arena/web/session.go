@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/foretick/foretick"
-	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/examples/arena/game"
 	"github.com/foretick/foretick/lagcomp"
 	"github.com/foretick/foretick/prediction"
@@ -46,6 +45,7 @@ type Session struct {
 
 	now      time.Time
 	x, y     float32 // where the own body is drawn
+	able     bool    // it lives, and is not stunned
 	server   truths
 	response response
 	shot     lastShot
@@ -145,14 +145,12 @@ func (s *Session) Events(now time.Time, numbers []float32) {
 			s.set(now, which, v)
 			continue
 		}
-		if kind == eventKey || kind == eventAxis || kind == eventButton {
-			s.response.press(s, now, v)
-		}
 		if kind == eventAim {
 			s.devices.event(kind, 0, numbers[1], v)
 			continue
 		}
 		s.devices.event(kind, which, v, 0)
+		s.response.press(s, now)
 	}
 }
 
@@ -183,19 +181,12 @@ func (s *Session) Frame(now time.Time) []float32 {
 func (s *Session) own() (x, y float32) {
 	if s.view.State == foretick.Playing {
 		for _, rows := range s.game.Avatars.Owned(s.view.World, s.view.Player) {
-			at := s.game.Pos.Slice(rows)[0]
+			at, status := s.game.Pos.Slice(rows)[0], s.game.Status.Slice(rows)[0]
+			s.able = !status.Dead && status.Stun == 0
 			return at.X, at.Y
 		}
 	}
 	return s.x, s.y
-}
-
-// body returns a player's entity.
-func (s *Session) body(player foretick.PlayerID) ecs.Entity {
-	for _, rows := range s.game.Avatars.Owned(s.view.World, player) {
-		return rows.Entity(0)
-	}
-	return ecs.None
 }
 
 // lastShot is the player's last shot, and what each end had of it.
@@ -231,7 +222,7 @@ func (s *Session) aimed(f *foretick.Frame, by foretick.PlayerID, ray lagcomp.Ray
 	}
 }
 
-// judged takes the server's word on a shot.
+// take takes the server's word on a shot.
 func (l *lastShot) take(t TruthShot) {
 	if len(l.early) == 16 {
 		l.early = append([]TruthShot(nil), l.early[8:]...) // judged may point into the old one
@@ -242,7 +233,7 @@ func (l *lastShot) take(t TruthShot) {
 	}
 }
 
-// response is how long the screen took to show a press: from the press of a key, while the
+// response is how long the screen took to show a press: from a press that walks, while the
 // body stood, to the first frame in which it has moved.
 type response struct {
 	waits bool
@@ -263,8 +254,9 @@ const moves = 0.002
 
 func (s *Session) time() float64 { return float64(s.view.Tick) - 1 + float64(s.view.Fraction) }
 
-func (r *response) press(s *Session, now time.Time, v float32) {
-	if v != 0 && !r.waits && r.still > 20 {
+func (r *response) press(s *Session, now time.Time) {
+	m := s.devices.controls.Map
+	if walks := m.Value("move_x") != 0 || m.Value("move_y") != 0; walks && s.able && !r.waits && r.still > 20 {
 		r.waits, r.at, r.tick, r.x, r.y = true, now, s.time(), s.x, s.y
 	}
 }
@@ -281,7 +273,7 @@ func (r *response) frame(s *Session, now time.Time) {
 		r.waits = false
 		r.count++
 		r.took, r.ticks = now.Sub(r.at), s.time()-r.tick
-	case r.waits && now.Sub(r.at) > 3*time.Second:
+	case r.waits && (!s.able || now.Sub(r.at) > 3*time.Second):
 		r.waits = false // it cannot walk that way
 	}
 }

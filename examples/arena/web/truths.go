@@ -11,9 +11,8 @@ import (
 type truths struct {
 	ticks    [truthTicks]truthOf
 	newest   foretick.Tick
-	bodyOf   []TruthBody // of the newest tick that is complete
-	compared uint64      // received bodies that were compared with the truth of their tick
-	desyncs  uint64      // those that differed
+	compared uint64 // received bodies that were compared with the truth of their tick
+	desyncs  uint64 // those that differed
 	last     foretick.Tick
 	broken   uint64 // messages that could not be read
 	session  *Session
