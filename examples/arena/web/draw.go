@@ -110,35 +110,28 @@ func (s *Session) drawGhosts() {
 
 // drawShot draws the player's last shot: what it saw, what the server used, and what it had.
 func (s *Session) drawShot(now time.Time) {
-	l, shot := &s.numbers, &s.shot
-	if shot.at.IsZero() || now.Sub(shot.at) > shotFor {
+	l, shot, truth := &s.numbers, s.shot.shown, s.shot.truth
+	if shot == nil || now.Sub(shot.at) > shotFor {
 		return
 	}
-	hit := float32(0)
-	if shot.judged != nil {
-		hit = one(shot.judged.Hit != 0)
-	}
-	l.add(kindLine, shot.x, shot.y, shot.x2, shot.y2, hit)
+	l.add(kindLine, shot.x, shot.y, shot.x2, shot.y2, one(truth.Hit != 0))
 	for _, b := range shot.saw {
-		if s.nearLine(b.X, b.Y) {
+		if shot.near(b.X, b.Y) {
 			l.add(kindRing, b.X, b.Y, b.R, ringSaw)
 		}
 	}
-	if shot.judged != nil {
-		for _, b := range shot.judged.Used {
-			l.add(kindRing, b.X, b.Y, b.R, ringUsed)
-		}
-		for _, b := range shot.judged.Had {
-			l.add(kindRing, b.X, b.Y, b.R, ringHad)
-		}
+	for _, b := range truth.Used {
+		l.add(kindRing, b.X, b.Y, b.R, ringUsed)
+	}
+	for _, b := range truth.Had {
+		l.add(kindRing, b.X, b.Y, b.R, ringHad)
 	}
 }
 
 // nearShot is how near to the line of fire a hitbox is drawn, in metres.
 const nearShot = 3
 
-func (s *Session) nearLine(x, y float32) bool {
-	l := &s.shot
+func (l *firedShot) near(x, y float32) bool {
 	dx, dy := float64(l.x2-l.x), float64(l.y2-l.y)
 	px, py := float64(x-l.x), float64(y-l.y)
 	along := 0.0

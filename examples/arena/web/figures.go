@@ -98,7 +98,7 @@ func (s *Session) stateOfBodies(out map[string]any) {
 		}
 	}
 	out["others"] = others
-	if j := s.shot.judged; j != nil {
+	if j := s.shot.truth; j != nil {
 		out["shotTick"], out["shotRewound"], out["shotHit"] = float64(j.Tick), float64(j.Rewound), float64(j.Hit)
 	}
 }

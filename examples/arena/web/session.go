@@ -189,47 +189,64 @@ func (s *Session) own() (x, y float32) {
 	return s.x, s.y
 }
 
-// lastShot is the player's last shot, and what each end had of it.
+// lastShot is the player's last shots, and what each end had of them. The one that is drawn
+// is the newest that both ends have, for a gun may fire faster than the server's word comes.
 type lastShot struct {
+	fired  []firedShot
+	judged []TruthShot
+	shown  *firedShot
+	truth  *TruthShot
+}
+
+// firedShot is a shot as its shooter's screen showed it.
+type firedShot struct {
 	at           time.Time
 	tick         foretick.Tick
 	x, y, x2, y2 float32
 	saw          []lagcomp.Sphere
-	judged       *TruthShot
-	early        []TruthShot // judged before the screen showed it
 }
 
+// keptShots is how many shots wait for the other end's part.
+const keptShots = 32
+
 // aimed takes a shot of the player's own, as its screen shows it.
-func (s *Session) aimed(f *foretick.Frame, by foretick.PlayerID, ray lagcomp.Ray, seen foretick.HitView) {
-	x2, y2 := ray.X+ray.DX*ray.Range, ray.Y+ray.DY*ray.Range
-	s.tracers = append(s.tracers, tracer{ray.X, ray.Y, x2, y2, s.now, true})
-	l := &s.shot
-	l.at, l.tick, l.judged, l.saw = s.now, f.Tick, nil, l.saw[:0]
-	l.x, l.y, l.x2, l.y2 = ray.X, ray.Y, x2, y2
+func (s *Session) aimed(f *foretick.Frame, _ foretick.PlayerID, ray lagcomp.Ray, seen foretick.HitView) {
+	shot := firedShot{at: s.now, tick: f.Tick, x: ray.X, y: ray.Y, x2: ray.X + ray.DX*ray.Range, y2: ray.Y + ray.DY*ray.Range}
+	s.tracers = append(s.tracers, tracer{shot.x, shot.y, shot.x2, shot.y2, s.now, true})
 	for _, rows := range s.game.Avatars.All(f.World) {
 		for i := range rows.Len() {
 			if v, ok := seen.Hitbox(rows.Entity(i), 0); ok {
 				if ball, round := v.Sphere(); round {
-					l.saw = append(l.saw, ball)
+					shot.saw = append(shot.saw, ball)
 				}
 			}
 		}
 	}
-	for i := range l.early {
-		if l.early[i].Tick == f.Tick {
-			l.judged = &l.early[i]
-		}
+	l := &s.shot
+	if len(l.fired) == keptShots {
+		l.fired = append([]firedShot(nil), l.fired[1:]...) // shown may point into the old one
 	}
+	l.fired = append(l.fired, shot)
+	l.match(f.Tick)
 }
 
 // take takes the server's word on a shot.
 func (l *lastShot) take(t TruthShot) {
-	if len(l.early) == 16 {
-		l.early = append([]TruthShot(nil), l.early[8:]...) // judged may point into the old one
+	if len(l.judged) == keptShots {
+		l.judged = append([]TruthShot(nil), l.judged[1:]...)
 	}
-	l.early = append(l.early, t)
-	if t.Tick == l.tick {
-		l.judged = &l.early[len(l.early)-1]
+	l.judged = append(l.judged, t)
+	l.match(t.Tick)
+}
+
+// match shows the shot of a tick if both ends have it.
+func (l *lastShot) match(t foretick.Tick) {
+	for i := range l.fired {
+		for k := range l.judged {
+			if l.fired[i].tick == t && l.judged[k].Tick == t {
+				l.shown, l.truth = &l.fired[i], &l.judged[k]
+			}
+		}
 	}
 }
 

@@ -199,6 +199,7 @@ func TestSessionShots(t *testing.T) {
 	fire := func() float64 {
 		w.key("space", 1)
 		w.run(600 * time.Millisecond)
+		require.Equal(t, 1, w.kinds()[7], "a line of fire, while the gun fires faster than the verdicts come")
 		w.key("space", 0)
 		w.run(700 * time.Millisecond)
 		return w.state("shotRewound")
