@@ -75,7 +75,7 @@ func TestArchitecture(t *testing.T) {
 }
 
 // ownModule are the examples whose dependencies the root must not carry.
-var ownModule = map[string]bool{"examples/ebiten/go.mod": true, "examples/donburi/go.mod": true, "examples/physics/go.mod": true}
+var ownModule = map[string]bool{"examples/ebiten/go.mod": true, "examples/donburi/go.mod": true, "examples/physics/go.mod": true, "examples/arena/browser/go.mod": true}
 
 // TestExamplesHoldNoModule keeps the examples fit for copying.
 func TestExamplesHoldNoModule(t *testing.T) {
