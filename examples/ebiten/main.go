@@ -17,11 +17,13 @@ import (
 	"log"
 	"os"
 	"os/signal"
+	"syscall"
 
 	"github.com/hajimehoshi/ebiten/v2"
 
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/examples/ebiten/duel"
+	"github.com/foretick/foretick/transport"
 )
 
 type options struct {
@@ -48,10 +50,11 @@ func main() {
 	flag.IntVar(&o.frames, "frames", 0, "end after so many frames")
 	flag.StringVar(&o.screenshot, "screenshot", "", "PNG file to write the last of -frames to")
 	flag.Parse()
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop) // a second signal ends the program at once
 	err := run(ctx, o)
 	stop()
-	if err != nil && !errors.Is(err, context.Canceled) {
+	if err != nil && !errors.Is(err, context.Canceled) && !errors.Is(err, transport.ErrClosed) {
 		log.Fatal(err)
 	}
 }
@@ -65,7 +68,8 @@ func run(ctx context.Context, o options) error {
 		}
 		log.Printf("hosting at %s", h.addr)
 		if o.serve {
-			return h.server.Run(ctx)
+			context.AfterFunc(ctx, func() { h.server.Drain("this server closes") }) // it ends with its last player
+			return h.server.Run(context.Background())
 		}
 		go func() { _ = h.server.Run(ctx) }()
 		here, o.join = h, h.addr
