@@ -237,7 +237,6 @@ func TestWithheldInputs(t *testing.T) {
 // digest sums up the packets that go to everybody but one endpoint.
 type digest struct {
 	simtest.Checker
-	m      *simtest.Match
 	except int
 	sum    hash.Hash
 	n      int
