@@ -158,8 +158,13 @@ func has(img image.Image, r, g, b uint32) (n int) {
 func TestTwoTabs(t *testing.T) {
 	program := chromium(t)
 	m := serve(t)
+	profile, err := os.MkdirTemp("", "duel") // not t.TempDir: the browser may write to it while it is removed
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(profile) })
 	options := append(chromedp.DefaultExecAllocatorOptions[:],
-		chromedp.ExecPath(program), chromedp.UserDataDir(t.TempDir()), chromedp.NoSandbox, chromedp.WindowSize(640, 400),
+		chromedp.ExecPath(program), chromedp.UserDataDir(profile), chromedp.NoSandbox, chromedp.WindowSize(640, 400),
 		chromedp.Flag("enable-unsafe-swiftshader", true), chromedp.Flag("disable-gpu", true),
 		chromedp.Flag("autoplay-policy", "no-user-gesture-required"), chromedp.Flag("disable-component-update", true))
 	ctx, stop := chromedp.NewExecAllocator(context.Background(), options...)

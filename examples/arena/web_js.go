@@ -1,0 +1,12 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+)
+
+// serveWeb is for systems that can listen.
+func serveWeb(context.Context, options, io.Writer) error {
+	return fmt.Errorf("%w: -web serves a page, which a program in a browser cannot: run it natively", errUsage)
+}
