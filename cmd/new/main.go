@@ -61,7 +61,7 @@ func run(args []string, out io.Writer) error {
 	if tidied != nil {
 		fmt.Fprintf(out, "\tgo mod tidy         # failed just now: %v\n", tidied)
 	}
-	fmt.Fprint(out, "\tgo test ./...\n\tgo run ./cmd/server\n\tgo run ./cmd/client # in other terminals: w, a, s and d walk\n")
+	fmt.Fprint(out, "\tgo test ./...\n\tgo test -tags foretick_debug ./... # also finds undeclared reads and writes\n\tgo run ./cmd/server\n\tgo run ./cmd/client # in other terminals: w, a, s and d walk\n")
 	if g.Ebiten {
 		fmt.Fprint(out, "\tgo run ./cmd/window # a window; on Linux it builds with libgl1-mesa-dev, xorg-dev and libasound2-dev\n")
 	}

@@ -86,23 +86,3 @@ func TestBatch(t *testing.T) {
 		})
 	}
 }
-
-func TestBatchAllocatesNothing(t *testing.T) {
-	srv := listen(t, "127.0.0.1:0", udp.Config{Batch: 32})
-	dial(t, srv.LocalAddr().String(), udp.Config{})
-	var ev [8]transport.Event
-	var to transport.PeerID
-	require.Eventually(t, func() bool {
-		for _, e := range ev[:srv.Recv(ev[:])] {
-			to = e.Peer
-		}
-		return to != 0
-	}, 5*time.Second, time.Millisecond)
-	b := make([]byte, 200)
-	require.Zero(t, testing.AllocsPerRun(50, func() {
-		for range 20 {
-			_ = srv.Send(to, b)
-		}
-		srv.Flush()
-	}))
-}
