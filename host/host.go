@@ -29,14 +29,15 @@ const codeRefused = transport.Refused
 // Host runs matches behind one endpoint. New makes one. Run or Step runs it, one of them and in
 // one goroutine. Any goroutine may call the other methods.
 type Host struct {
-	cfg      Config
-	endpoint transport.Endpoint
-	events   [256]transport.Event // of the porter
-	turned   []turned             // peers that the porter refuses
-	workers  []*worker
-	drains   atomic.Pointer[string]
-	stops    atomic.Pointer[string]
-	stalled  atomic.Int64 // workers
+	cfg       Config
+	endpoint  transport.Endpoint
+	events    [256]transport.Event // of the porter
+	turned    []turned             // peers that the porter refuses
+	newcomers []newcomer           // of these events
+	workers   []*worker
+	drains    atomic.Pointer[string]
+	stops     atomic.Pointer[string]
+	stalled   atomic.Int64 // workers
 
 	mu      sync.Mutex
 	matches map[string]*match
@@ -174,8 +175,20 @@ func (h *Host) begin(name string) (*match, error) {
 func (h *Host) porter() {
 	for n := len(h.events); n == len(h.events); {
 		n = h.endpoint.Recv(h.events[:])
-		h.mu.Lock()
+		h.newcomers = h.newcomers[:0]
 		for i := range h.events[:n] {
+			if ev := &h.events[i]; ev.Kind == transport.Connected {
+				h.newcomers = append(h.newcomers, h.ask(ev.Peer))
+			}
+		}
+		h.mu.Lock()
+		asked := h.newcomers
+		for i := range h.events[:n] {
+			if h.events[i].Kind == transport.Connected {
+				h.route(&asked[0])
+				asked = asked[1:]
+				continue
+			}
 			h.sort(&h.events[i])
 		}
 		h.mu.Unlock()
@@ -187,8 +200,6 @@ func (h *Host) porter() {
 func (h *Host) sort(ev *transport.Event) {
 	m := h.routes[ev.Peer]
 	switch {
-	case ev.Kind == transport.Connected && m == nil:
-		h.route(ev.Peer)
 	case m == nil: // refused, or dropped by its match
 	case ev.Kind == transport.Data:
 		if m.port.data(ev.Peer, ev.Data) {
@@ -209,22 +220,43 @@ type turned struct {
 	detail string
 }
 
-// route finds the match of a new peer.
-func (h *Host) route(peer transport.PeerID) {
+// newcomer is a peer that has connected, and what Config.Match said of it.
+type newcomer struct {
+	peer     transport.PeerID
+	match    string
+	identity []byte // in the match
+	whole    []byte // as the endpoint knows it
+	there    bool
+	err      error
+}
+
+// ask asks the game about a new peer. No lock is held: the function may call the host.
+func (h *Host) ask(peer transport.PeerID) newcomer {
 	var info transport.Info
-	if !h.endpoint.Info(peer, &info) {
-		return // gone already
+	c := newcomer{peer: peer}
+	if c.there = h.endpoint.Info(peer, &info); !c.there {
+		return c // gone already
+	}
+	name, identity, err := h.cfg.Match(&info)
+	c.match, c.identity, c.whole, c.err = name, slices.Clone(identity), slices.Clone(info.Identity), err
+	return c
+}
+
+// route hands a new peer to its match.
+func (h *Host) route(c *newcomer) {
+	if !c.there || h.routes[c.peer] != nil {
+		return
 	}
 	away := func(code transport.Code, detail string) {
 		h.stats.Refused++
-		h.turned = append(h.turned, turned{peer, code, detail})
+		h.turned = append(h.turned, turned{c.peer, code, detail})
 	}
-	name, identity, err := h.cfg.Match(&info)
-	if err != nil {
-		away(transport.Refused, err.Error())
+	if c.err != nil {
+		away(transport.Refused, c.err.Error())
 		return
 	}
-	m := h.matches[name]
+	var err error
+	m := h.matches[c.match]
 	switch {
 	case h.cfg.MaxPlayers > 0 && len(h.routes) >= h.cfg.MaxPlayers:
 		away(transport.Full, "the host is full")
@@ -234,16 +266,16 @@ func (h *Host) route(peer transport.PeerID) {
 		away(transport.Refused, "there is no such match")
 		return
 	default:
-		if m, err = h.begin(name); err != nil {
+		if m, err = h.begin(c.match); err != nil {
 			away(refusal(err), h.refusalText(err))
 			return
 		}
 	}
-	if !m.port.connect(&resident{id: peer, identity: slices.Clone(identity), whole: slices.Clone(info.Identity)}) {
+	if !m.port.connect(&resident{id: c.peer, identity: c.identity, whole: c.whole}) {
 		away(transport.Full, "the match is full or over")
 		return
 	}
-	h.routes[peer] = m
+	h.routes[c.peer] = m
 	m.home.signal()
 }
 

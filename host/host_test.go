@@ -306,6 +306,28 @@ func TestInboxIsBounded(t *testing.T) {
 	require.Equal(t, []byte{42, 43, 44, 45, 46, 47, 48, 49}, bytes.ReplaceAll(got, []byte{99}, nil), "the newest of the flood")
 	require.Contains(t, got, byte(99))
 	require.EqualValues(t, 42, w.host.Stats().Dropped)
+	for range 10000 { // nobody reads: the match stands
+		for id := range p.peers {
+			p.data(id, []byte{1})
+		}
+	}
+	require.Less(t, len(p.queue), 200)
+	require.Equal(t, 16, p.Recv(all[:]))
+}
+
+// Functions of the game may call the host.
+func TestMatchCallsTheHost(t *testing.T) {
+	var w *town
+	w = newTown(t, Config{OnDemand: true, Match: func(info *transport.Info) (string, []byte, error) {
+		if err := w.host.Allocate("asked"); err != nil && !errors.Is(err, ErrExists) {
+			return "", nil, err
+		}
+		return "asked", info.Identity, nil
+	}}, foretick.ServerConfig{})
+	b := w.join("a", "one")
+	w.run(2 * time.Second)
+	require.NoError(t, w.errs[b])
+	require.Equal(t, []string{"asked"}, w.host.Matches(nil))
 }
 
 // A draining host refuses newcomers in every match and lets players reconnect. It is done when

@@ -23,6 +23,7 @@ type port struct {
 	peers  map[transport.PeerID]*resident
 	queue  []letter // from head on
 	head   int
+	empty  int      // letters of the queue that were dropped
 	out    [][]byte // that the caller of Recv may be reading
 	free   [][]byte
 	closed bool
@@ -93,8 +94,13 @@ func (p *port) dropOldest(r *resident) {
 			p.free = append(p.free, l.buf)
 			*l = letter{}
 			r.waiting--
-			return
+			p.empty++
+			break
 		}
+	}
+	if p.empty > 64+(len(p.queue)-p.head)/2 { // a flood does not grow the queue of a match that stands
+		p.queue = slices.DeleteFunc(slices.Delete(p.queue, 0, p.head), func(l letter) bool { return l.of == nil })
+		p.head, p.empty = 0, 0
 	}
 }
 
@@ -131,6 +137,7 @@ func (p *port) Recv(ev []transport.Event) (n int) {
 		l := &p.queue[p.head]
 		p.head++
 		if l.of == nil {
+			p.empty--
 			continue
 		}
 		if l.kind == transport.Data {
@@ -144,7 +151,7 @@ func (p *port) Recv(ev []transport.Event) (n int) {
 		*l = letter{}
 	}
 	if p.head == len(p.queue) {
-		p.queue, p.head = p.queue[:0], 0
+		p.queue, p.head, p.empty = p.queue[:0], 0, 0
 		p.mail.Store(false)
 	}
 	return n
