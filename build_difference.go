@@ -8,26 +8,8 @@ import (
 	"github.com/foretick/foretick/schema"
 )
 
-// BuildDifference lists how a client's protocol differs from that of a server of another
-// build of the same game. See [Client.BuildDifference].
-//
-// Both sides are matched by name. Components and messages have the name of their Go type
-// without its package, so a renamed type counts as another one. Prefabs have the name that
-// they were declared with. Commands need no name.
-type BuildDifference struct {
-	// Schema is the server's schema.
-	Schema *schema.Protocol
-	// Missing names everything that only this client has: components, fields, prefabs, the
-	// command, messages and requests. Such fields keep the default of their prefab on this
-	// client. Missing fields of a command or a request are not sent.
-	Missing []string
-	// Unknown names everything that only the server has. The client receives it and ignores
-	// it.
-	Unknown []string
-	// Changed names the fields on both sides that differ in type, range, step or audience.
-	// Values are converted to the nearest one that the other type can hold.
-	Changed []string
-}
+// difference collects how two builds differ while one is bound to the other.
+type difference schema.BuildDifference
 
 // against explains how a server's protocol, by its description, differs from this one.
 func (p *Protocol) against(theirs string) *ProtocolError {
@@ -68,7 +50,7 @@ func firstLines(text string, n int) string {
 
 // bind makes the protocol for a server of another build. It has this build's components,
 // prefabs, command, messages and requests, matched by name, in the server's order.
-func (p *compiled) bind(s *schema.Protocol, d *BuildDifference) *compiled {
+func (p *compiled) bind(s *schema.Protocol, d *difference) *compiled {
 	q := *p
 	q.OtherBuild, q.Common, q.Registry = true, true, s.Registry
 	q.Hash = 0
@@ -128,7 +110,7 @@ func match(theirs, ours []string) []int {
 
 // bindComponents returns the server's index of each of p's components, −1 for one that the
 // server does not have.
-func (d *BuildDifference) bindComponents(q, p *layout.Layout, s *schema.Protocol) []int {
+func (d *difference) bindComponents(q, p *layout.Layout, s *schema.Protocol) []int {
 	at := make([]int, len(p.Components))
 	for i := range at {
 		at[i] = -1
@@ -170,7 +152,7 @@ func (d *BuildDifference) bindComponents(q, p *layout.Layout, s *schema.Protocol
 }
 
 // bind matches one schema and notes what differs.
-func (d *BuildDifference) bind(own, theirs *schema.Schema) *schema.Schema {
+func (d *difference) bind(own, theirs *schema.Schema) *schema.Schema {
 	s, diff := theirs.Bind(own)
 	for _, x := range []struct {
 		to   *[]string
@@ -183,7 +165,7 @@ func (d *BuildDifference) bind(own, theirs *schema.Schema) *schema.Schema {
 	return s
 }
 
-func (d *BuildDifference) bindPrefabs(q, p *layout.Layout, s *schema.Protocol) {
+func (d *difference) bindPrefabs(q, p *layout.Layout, s *schema.Protocol) {
 	found := make([]bool, len(p.Prefabs))
 	q.Prefabs = make([]layout.Prefab, s.Registry.Prefabs())
 	for i := range q.Prefabs {
@@ -234,7 +216,7 @@ func bindRemotePrediction(p *layout.Layout, s *schema.Protocol) {
 	}
 }
 
-func (d *BuildDifference) bindCommand(q, p *layout.Layout, s *schema.Protocol) {
+func (d *difference) bindCommand(q, p *layout.Layout, s *schema.Protocol) {
 	q.Command = nil
 	switch {
 	case p.Command == nil && s.Command != nil:
@@ -248,7 +230,7 @@ func (d *BuildDifference) bindCommand(q, p *layout.Layout, s *schema.Protocol) {
 	}
 }
 
-func (d *BuildDifference) bindMessages(q, p *layout.Layout, s *schema.Protocol) {
+func (d *difference) bindMessages(q, p *layout.Layout, s *schema.Protocol) {
 	var ours, theirs []string
 	for i := range p.Messages {
 		ours = append(ours, p.Messages[i].Name)
@@ -276,7 +258,7 @@ func (d *BuildDifference) bindMessages(q, p *layout.Layout, s *schema.Protocol) 
 }
 
 // bindRequests keeps this build's order, since Send finds a request by it.
-func (d *BuildDifference) bindRequests(q, p *layout.Layout, s *schema.Protocol) {
+func (d *difference) bindRequests(q, p *layout.Layout, s *schema.Protocol) {
 	var ours, theirs []string
 	q.Requests = slices.Clone(p.Requests)
 	for i := range q.Requests {

@@ -13,7 +13,9 @@ import (
 // BuildDifference returns the difference to the protocol of a server of another build. It
 // is nil if both are the same build, or the client was not let in yet. See
 // [ServerConfig.AllowOtherBuilds].
-func (c *Client) BuildDifference() *BuildDifference { return c.link.builds.difference }
+func (c *Client) BuildDifference() *schema.BuildDifference {
+	return (*schema.BuildDifference)(c.link.builds.difference)
+}
 
 // otherBuilds notes that the server would let another build in.
 func (c *Client) otherBuilds(r netcode.Reject) {
@@ -28,8 +30,8 @@ func (c *Client) otherBuilds(r netcode.Reject) {
 }
 
 // adopt switches to another protocol.
-func (c *Client) adopt(p *compiled, buildDifference *BuildDifference, hash uint64) {
-	c.p, c.link.builds.difference, c.link.builds.speaks, c.link.builds.asks = p, buildDifference, hash, false
+func (c *Client) adopt(p *compiled, to *difference, hash uint64) {
+	c.p, c.link.builds.difference, c.link.builds.speaks, c.link.builds.asks = p, to, hash, false
 	c.losses.p = p
 	c.ghosts.hitboxes = p.newHitboxes()
 	c.ghosts.findOthers(p)
@@ -67,10 +69,10 @@ func (c *Client) schema(payload []byte) error {
 		c.link.end(c.cfg.Protocol.against(s.Describe()))
 		return nil
 	}
-	buildDifference := &BuildDifference{Schema: s}
-	bound := own.bind(s, buildDifference)
+	differs := &difference{Schema: s}
+	bound := own.bind(s, differs)
 	c.link.decoded()
-	c.adopt(bound, buildDifference, c.link.builds.offered)
+	c.adopt(bound, differs, c.link.builds.offered)
 	return nil
 }
 

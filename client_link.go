@@ -48,10 +48,10 @@ type link struct {
 
 // builds is the state of playing with a server of another build of the game.
 type builds struct {
-	speaks      uint64           // the hash of the protocol that is spoken: ours, or the server's
-	offered     uint64           // that of the server, whose schema may be had
-	difference  *BuildDifference // what differs from it
-	asks, asked bool             // for its schema, on this connection
+	speaks      uint64      // the hash of the protocol that is spoken: ours, or the server's
+	offered     uint64      // that of the server, whose schema may be had
+	difference  *difference // what differs from it
+	asks, asked bool        // for its schema, on this connection
 }
 
 // clientLevel is the level that the client is in.

@@ -4,7 +4,9 @@ import (
 	"testing"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/internal/fieldtest"
+	"github.com/foretick/foretick/snapshot"
 	"github.com/foretick/foretick/transport/sim"
 )
 
@@ -29,7 +31,12 @@ func TestConfigNumbers(t *testing.T) {
 	fieldtest.Config[foretick.SpawnConfig](t, fieldtest.Rules{}, func(c foretick.SpawnConfig) error {
 		return declare(func(h *handles, p *foretick.Protocol) { p.Spawns(&h.player, c) }).Err()
 	})
-	fieldtest.Config[foretick.InterestConfig](t, fieldtest.Rules{Off: []string{"Leave"}, Needed: []string{"Enter"}}, func(c foretick.InterestConfig) error {
+	fieldtest.Config[foretick.RemoteConfig](t, fieldtest.Rules{}, func(c foretick.RemoteConfig) error {
+		return declare(func(h *handles, p *foretick.Protocol) {
+			foretick.PredictRemote(p, &h.pad, func(*foretick.Frame, ecs.Entity, int, *pad) {}, c)
+		}).Err()
+	})
+	fieldtest.Config[snapshot.AreaConfig](t, fieldtest.Rules{Off: []string{"Leave"}, Needed: []string{"Enter"}}, func(c snapshot.AreaConfig) error {
 		return declare(func(h *handles, p *foretick.Protocol) {
 			foretick.Interest(p, &h.place, c, func(v *place) (x, y, z float32) { return v.X, 0, 0 })
 		}).Err()

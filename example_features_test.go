@@ -9,6 +9,7 @@ import (
 	"github.com/foretick/foretick/lagcomp"
 	"github.com/foretick/foretick/netcode"
 	"github.com/foretick/foretick/simtest"
+	"github.com/foretick/foretick/snapshot"
 	"github.com/foretick/foretick/transport/sim"
 )
 
@@ -87,7 +88,8 @@ func ExampleMessage() {
 		p := new(Walk).Protocol()
 		p.Channel("effects", netcode.Channel{})
 		score.OnClient(p, func(_ *foretick.Frame, _ foretick.Tick, v Score) { read(v) })
-		spark.OnClient(p, func(*foretick.Frame, foretick.Tick, Spark) {}, foretick.Via("effects"))
+		spark.Channel = "effects"
+		spark.OnClient(p, func(*foretick.Frame, foretick.Tick, Spark) {})
 		p.Server("count", func(f *foretick.Frame, _ ecs.Rows) {
 			if f.Tick%30 == 0 {
 				_ = score.Broadcast(f, Score{uint16(f.Tick / 30)}) // an error names a player whose queue is full
@@ -229,7 +231,7 @@ func ExampleFrame_SetTeam() {
 func ExampleInterest() {
 	protocol := func(g *Walk) *foretick.Protocol {
 		p := g.Protocol()
-		foretick.Interest(p, &g.Pos, foretick.InterestConfig{Enter: 30, Leave: 35}, func(v *Position) (x, y, z float32) { return v.X, v.Y, 0 })
+		foretick.Interest(p, &g.Pos, snapshot.AreaConfig{Enter: 30, Leave: 35}, func(v *Position) (x, y, z float32) { return v.X, v.Y, 0 })
 		return p
 	}
 	var server, game Walk

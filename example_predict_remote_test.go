@@ -55,7 +55,7 @@ func (g *Rails) Protocol() *foretick.Protocol {
 	}, ecs.Read(&g.Hand), ecs.Write(&g.At, &g.Lever))
 	foretick.PredictRemote(p, &g.Hand, func(f *foretick.Frame, wagon ecs.Entity, _ int, hand *Hand) {
 		hand.Push = g.Lever.Get(f.World, wagon).Push // he goes on pressing what he pressed
-	})
+	}, foretick.RemoteConfig{})
 	g.all = ecs.NewQuery(p.Types(), ecs.With(&g.At))
 	return p
 }

@@ -43,7 +43,7 @@ type serverEnd interface {
 	setVisible(player PlayerID, e ecs.Entity, visible bool) bool
 	setTeam(player PlayerID, team uint8) bool
 	setEntityTeam(e ecs.Entity, team uint8) bool
-	setAudience(player PlayerID, e ecs.Entity, a Audience, member bool) bool
+	setAudience(player PlayerID, e ecs.Entity, a schema.Audience, member bool) bool
 	setPredicted(e ecs.Entity, on bool) bool
 	setGroup(e, with ecs.Entity) bool
 	setEye(player PlayerID, x, y, z float32) bool

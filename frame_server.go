@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/schema"
 	"github.com/foretick/foretick/transport"
 )
 
@@ -40,8 +41,8 @@ func (f *Frame) SetVisible(player PlayerID, e ecs.Entity, visible bool) bool {
 
 // SetTeam sets the team of a player and of every entity that the player owns. Entities
 // whose team [Frame.SetEntityTeam] set keep that team. 0, the default, is no team: it has
-// neither allies nor enemies. Audiences use teams to tell allies from enemies ([ToAllies],
-// [ToEnemies]). The next snapshot shows the player what its new team may see. SetTeam
+// neither allies nor enemies. Audiences use teams to tell allies from enemies ([schema.ToAllies],
+// [schema.ToEnemies]). The next snapshot shows the player what its new team may see. SetTeam
 // returns false on a client and for a player that does not exist.
 func (f *Frame) SetTeam(player PlayerID, team uint8) bool {
 	return f.server != nil && f.server.setTeam(player, team)
@@ -56,7 +57,7 @@ func (f *Frame) SetEntityTeam(e ecs.Entity, team uint8) bool {
 // SetAudience adds a player to one of the game's audiences, or removes it, as seen from
 // one entity. With [ecs.None] it applies to all entities. It returns false on a client,
 // and for a player or an entity that does not exist.
-func (f *Frame) SetAudience(player PlayerID, e ecs.Entity, a Audience, member bool) bool {
+func (f *Frame) SetAudience(player PlayerID, e ecs.Entity, a schema.Audience, member bool) bool {
 	return f.server != nil && f.server.setAudience(player, e, a, member)
 }
 

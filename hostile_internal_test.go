@@ -85,7 +85,7 @@ func (g *besieged) protocol(predictRemote bool) *Protocol {
 	}, ecs.Read(&g.cmd), ecs.Write(&g.at), ecs.Create(&g.at), ecs.ReadOther(&g.at), ecs.WriteOther(&g.at))
 	g.bang.OnConfirmed(p, func(*Frame, ecs.Entity, besiegedKeys) {})
 	if predictRemote {
-		PredictRemote(p, &g.cmd, func(_ *Frame, _ ecs.Entity, _ int, k *besiegedKeys) { k.X = 1 })
+		PredictRemote(p, &g.cmd, func(_ *Frame, _ ecs.Entity, _ int, k *besiegedKeys) { k.X = 1 }, RemoteConfig{})
 	}
 	g.crates = ecs.NewQuery(p.Types(), ecs.With(&g.at), ecs.Without(&g.cmd))
 	return p

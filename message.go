@@ -10,11 +10,15 @@ import (
 // arrives exactly once and in order, with the tick of its sending. The net tags of
 // its fields set how they travel, as in a component. It cannot hold entity handles.
 //
-// Messages on a channel declared by the game ([Via]) keep their order within that channel
-// only. On an unreliable channel a message arrives at most once, in any order. For the
-// other direction use the command (see [Protocol.Command]) or a [Request]. The zero value
+// For the other direction use the command (see [Protocol.Command]) or a [Request]. The zero value
 // is ready for [Message.OnClient], which registers it.
 type Message[T any] struct {
+	// Channel names a channel of the game ([Protocol.Channel]) for the message to travel by.
+	// Empty means the reliable one that every protocol has. Set it before OnClient. The order
+	// holds within one channel only. On an unreliable channel a message arrives at most once,
+	// in any order.
+	Channel string
+
 	id      int // 1 and up
 	channel int
 	schema  *schema.Schema

@@ -17,6 +17,7 @@ import (
 	"github.com/foretick/foretick/lagcomp"
 	"github.com/foretick/foretick/netcode"
 	"github.com/foretick/foretick/simtest"
+	"github.com/foretick/foretick/snapshot"
 	"github.com/foretick/foretick/transport/dtls"
 	"github.com/foretick/foretick/transport/impair"
 	"github.com/foretick/foretick/transport/sim"
@@ -111,9 +112,6 @@ func TestMisuseOfProtocol(t *testing.T) {
 				p.Audience(n)
 			}
 		}, "there can be"},
-		{"message by a channel without a name", func(h *handles, p *foretick.Protocol) {
-			h.score.OnClient(p, func(*foretick.Frame, foretick.Tick, health) {}, foretick.Via(""))
-		}, "call Channel first"},
 
 		// Nil handles.
 		{"nil component", func(_ *handles, p *foretick.Protocol) { p.Component(nil) }, "Component is given a nil component: pass its address"},
@@ -129,14 +127,14 @@ func TestMisuseOfProtocol(t *testing.T) {
 		{"server's asset of a nil prefab", func(_ *handles, p *foretick.Protocol) { p.ServerAsset(nil, "map") }, "Asset is given a nil prefab"},
 		{"spawns of a nil prefab", func(_ *handles, p *foretick.Protocol) { p.Spawns(nil, foretick.SpawnConfig{}) }, "Spawns is given a nil prefab"},
 		{"relevance of a nil prefab", func(h *handles, p *foretick.Protocol) {
-			foretick.Interest(p, &h.place, foretick.InterestConfig{Enter: 1}, never)
-			p.Relevant(func(*foretick.Frame, foretick.PlayerID, ecs.Entity) foretick.Relevance { return foretick.Always }, nil)
+			foretick.Interest(p, &h.place, snapshot.AreaConfig{Enter: 1}, never)
+			p.Relevant(func(*foretick.Frame, foretick.PlayerID, ecs.Entity) snapshot.Relevance { return snapshot.Always }, nil)
 		}, "not declared with Protocol.Prefab"},
 		{"nil prefab beside others", func(h *handles, p *foretick.Protocol) {
-			foretick.PredictRemote(p, &h.pad, guess, foretick.AlsoPredict(nil))
-		}, "AlsoPredict names a prefab that is not declared"},
+			foretick.PredictRemote(p, &h.pad, guess, foretick.RemoteConfig{Also: []*ecs.Prefab{nil}})
+		}, "RemoteConfig.Also names a prefab that is not declared"},
 		{"interest by a nil component", func(_ *handles, p *foretick.Protocol) {
-			foretick.Interest(p, nilPlace, foretick.InterestConfig{Enter: 1}, never)
+			foretick.Interest(p, nilPlace, snapshot.AreaConfig{Enter: 1}, never)
 		}, "Interest is given a nil component"},
 		{"volume of a nil component", func(_ *handles, p *foretick.Protocol) { foretick.Hitbox(p, nilPlace, sphere) }, "Hitbox is given a nil component"},
 		{"volume of two, one nil", func(h *handles, p *foretick.Protocol) {
@@ -148,7 +146,9 @@ func TestMisuseOfProtocol(t *testing.T) {
 			foretick.LifeID(p, nilPlace, func(*place) uint32 { return 0 })
 		}, "LifeID is given a nil component"},
 		{"memory of a nil component", func(_ *handles, p *foretick.Protocol) { foretick.TrackHistory(p, nilPlace) }, "TrackHistory is given a nil component"},
-		{"remote prediction of a nil command", func(_ *handles, p *foretick.Protocol) { foretick.PredictRemote(p, nilPad, guess) }, "PredictRemote is given a nil component"},
+		{"remote prediction of a nil command", func(_ *handles, p *foretick.Protocol) {
+			foretick.PredictRemote(p, nilPad, guess, foretick.RemoteConfig{})
+		}, "PredictRemote is given a nil component"},
 		{"validator of a nil command", func(_ *handles, p *foretick.Protocol) {
 			foretick.CheckCommand(p, nilPad, func(*foretick.Frame, foretick.PlayerID, pad) error { return nil })
 		}, "CheckCommand is given a nil component"},
@@ -190,17 +190,15 @@ func TestMisuseOfProtocol(t *testing.T) {
 		{"volumes of nothing", func(_ *handles, p *foretick.Protocol) { foretick.Hitboxes(p, func(*foretick.HitboxBuilder) {}) }, "and the components"},
 		{"lives without a function", func(h *handles, p *foretick.Protocol) { foretick.LifeID(p, &h.place, nil) }, "LifeID has no function"},
 		{"interest without a function", func(h *handles, p *foretick.Protocol) {
-			foretick.Interest(p, &h.place, foretick.InterestConfig{Enter: 1}, nil)
+			foretick.Interest(p, &h.place, snapshot.AreaConfig{Enter: 1}, nil)
 		}, "Interest has no function"},
 		{"relevance without a function", func(h *handles, p *foretick.Protocol) { p.Relevant(nil, &h.player) }, "Relevant needs a function"},
-		{"remote prediction without a function", func(h *handles, p *foretick.Protocol) { foretick.PredictRemote(p, &h.pad, nil) }, "PredictRemote has no function"},
+		{"remote prediction without a function", func(h *handles, p *foretick.Protocol) {
+			foretick.PredictRemote(p, &h.pad, nil, foretick.RemoteConfig{})
+		}, "PredictRemote has no function"},
 		{"validator without a function", func(h *handles, p *foretick.Protocol) { foretick.CheckCommand(p, &h.pad, nil) }, "CheckCommand has no function"},
 		{"decay without a function", func(h *handles, p *foretick.Protocol) { foretick.Decay(p, &h.pad, nil) }, "Decay has no function"},
 		{"nil option of a component", func(h *handles, p *foretick.Protocol) { p.Component(&h.purse, nil) }, "component purse has a nil option"},
-		{"nil option of a message", func(h *handles, p *foretick.Protocol) {
-			h.score.OnClient(p, func(*foretick.Frame, foretick.Tick, health) {}, nil)
-		}, "message health has a nil option"},
-		{"nil option of remote prediction", func(h *handles, p *foretick.Protocol) { foretick.PredictRemote(p, &h.pad, guess, nil) }, "PredictRemote has a nil option"},
 
 		// Undeclared, foreign and of the wrong sort.
 		{"default of an undeclared prefab", func(h *handles, p *foretick.Protocol) { foretick.Default(p, &h.prefabs[0], &h.place, place{}) }, "call Prefab first"},
@@ -216,11 +214,11 @@ func TestMisuseOfProtocol(t *testing.T) {
 			p.Spawns(&h.player, foretick.SpawnConfig{})
 		}, "twice"},
 		{"relevance of an undeclared prefab", func(h *handles, p *foretick.Protocol) {
-			foretick.Interest(p, &h.place, foretick.InterestConfig{Enter: 1}, never)
-			p.Relevant(func(*foretick.Frame, foretick.PlayerID, ecs.Entity) foretick.Relevance { return foretick.Always }, &h.prefabs[0])
+			foretick.Interest(p, &h.place, snapshot.AreaConfig{Enter: 1}, never)
+			p.Relevant(func(*foretick.Frame, foretick.PlayerID, ecs.Entity) snapshot.Relevance { return snapshot.Always }, &h.prefabs[0])
 		}, "not declared with Protocol.Prefab"},
 		{"relevance without interest", func(h *handles, p *foretick.Protocol) {
-			p.Relevant(func(*foretick.Frame, foretick.PlayerID, ecs.Entity) foretick.Relevance { return foretick.Always }, &h.player)
+			p.Relevant(func(*foretick.Frame, foretick.PlayerID, ecs.Entity) snapshot.Relevance { return snapshot.Always }, &h.player)
 		}, "needs Interest"},
 		{"prefab of a foreign component", func(h *handles, p *foretick.Protocol) { p.Prefab(&h.prefabs[0], "ghost", &other.place) }, "registered with other Types"},
 		{"prefab of a singleton", func(h *handles, p *foretick.Protocol) {
@@ -346,19 +344,19 @@ func TestMisuseOfProtocol(t *testing.T) {
 			foretick.Default(p, &k, &c, steep{Y: float32(math.Inf(1))})
 		}, "steep.Y is not a number"},
 		{"interest within nothing", func(h *handles, p *foretick.Protocol) {
-			foretick.Interest(p, &h.place, foretick.InterestConfig{}, never)
+			foretick.Interest(p, &h.place, snapshot.AreaConfig{}, never)
 		}, "Enter is 0: use a positive distance"},
 		{"interest within no number", func(h *handles, p *foretick.Protocol) {
-			foretick.Interest(p, &h.place, foretick.InterestConfig{Enter: float32(math.NaN())}, never)
+			foretick.Interest(p, &h.place, snapshot.AreaConfig{Enter: float32(math.NaN())}, never)
 		}, "use a positive distance"},
 		{"interest that ends before it begins", func(h *handles, p *foretick.Protocol) {
-			foretick.Interest(p, &h.place, foretick.InterestConfig{Enter: 5, Leave: 4}, never)
+			foretick.Interest(p, &h.place, snapshot.AreaConfig{Enter: 5, Leave: 4}, never)
 		}, "use Enter (5) or more"},
 		{"cells of no width", func(h *handles, p *foretick.Protocol) {
-			foretick.Interest(p, &h.place, foretick.InterestConfig{Enter: 5, Cell: float32(math.NaN())}, never)
+			foretick.Interest(p, &h.place, snapshot.AreaConfig{Enter: 5, Cell: float32(math.NaN())}, never)
 		}, "Cell is NaN"},
 		{"endless cells", func(h *handles, p *foretick.Protocol) {
-			foretick.Interest(p, &h.place, foretick.InterestConfig{Enter: 5, Cell: float32(math.Inf(1))}, never)
+			foretick.Interest(p, &h.place, snapshot.AreaConfig{Enter: 5, Cell: float32(math.Inf(1))}, never)
 		}, "Cell is +Inf"},
 		{"channel that repeats too often", func(_ *handles, p *foretick.Protocol) { p.Channel("a", netcode.Channel{Repeat: 17}) }, "must be 1 to 16"},
 		{"channel with a short queue", func(_ *handles, p *foretick.Protocol) { p.Channel("a", netcode.Channel{Reliable: true, Queue: 1}) }, "Queue is 1"},
@@ -413,12 +411,14 @@ func TestMisuseOfProtocol(t *testing.T) {
 		{"late shapes", late(func(_ *handles, p *foretick.Protocol) { p.Shapes() }), "Shapes after Err"},
 		{"late memory", late(func(h *handles, p *foretick.Protocol) { foretick.TrackHistory(p, &h.place) }), "TrackHistory after Err"},
 		{"late interest", late(func(h *handles, p *foretick.Protocol) {
-			foretick.Interest(p, &h.place, foretick.InterestConfig{Enter: 1}, never)
+			foretick.Interest(p, &h.place, snapshot.AreaConfig{Enter: 1}, never)
 		}), "Interest after Err"},
 		{"late relevance", late(func(h *handles, p *foretick.Protocol) {
-			p.Relevant(func(*foretick.Frame, foretick.PlayerID, ecs.Entity) foretick.Relevance { return 0 }, &h.player)
+			p.Relevant(func(*foretick.Frame, foretick.PlayerID, ecs.Entity) snapshot.Relevance { return 0 }, &h.player)
 		}), "Relevant after Err"},
-		{"late remote prediction", late(func(h *handles, p *foretick.Protocol) { foretick.PredictRemote(p, &h.pad, guess) }), "PredictRemote after Err"},
+		{"late remote prediction", late(func(h *handles, p *foretick.Protocol) {
+			foretick.PredictRemote(p, &h.pad, guess, foretick.RemoteConfig{})
+		}), "PredictRemote after Err"},
 		{"late validator", late(func(h *handles, p *foretick.Protocol) {
 			foretick.CheckCommand(p, &h.pad, func(*foretick.Frame, foretick.PlayerID, pad) error { return nil })
 		}), "CheckCommand after Err"},

@@ -11,6 +11,8 @@ import (
 
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/netcode"
+	"github.com/foretick/foretick/schema"
+	"github.com/foretick/foretick/snapshot"
 	"github.com/foretick/foretick/transport"
 	"github.com/foretick/foretick/transport/sim"
 )
@@ -40,7 +42,7 @@ type gallery struct {
 	move         ecs.Component[obsMove]
 	walker, item ecs.Prefab
 	news         Message[obsNews]
-	scouts       Audience
+	scouts       schema.Audience
 	named        uint16
 	joined       []PlayerID
 	got          []uint16 // news, on a client
@@ -57,7 +59,7 @@ func (g *gallery) protocol(interest float32) *Protocol {
 	p.Prefab(&g.item, "item", &g.place, &g.facts)
 	g.news.OnClient(p, func(_ *Frame, _ Tick, n obsNews) { g.got = append(g.got, n.N) })
 	if interest > 0 {
-		Interest(p, &g.place, InterestConfig{Enter: interest}, func(at *obsPlace) (x, y, z float32) { return at.X, at.Y, 0 })
+		Interest(p, &g.place, snapshot.AreaConfig{Enter: interest}, func(at *obsPlace) (x, y, z float32) { return at.X, at.Y, 0 })
 	}
 	g.by = map[uint16]ecs.Entity{}
 	p.OnJoin(func(f *Frame, player PlayerID) {

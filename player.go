@@ -7,6 +7,7 @@ import (
 	"github.com/foretick/foretick/internal/reason"
 	"github.com/foretick/foretick/internal/rewind"
 	"github.com/foretick/foretick/netcode"
+	"github.com/foretick/foretick/schema"
 	"github.com/foretick/foretick/snapshot"
 )
 
@@ -88,9 +89,9 @@ func (p *player) fate(f netcode.Fate, now time.Duration) {
 type playerInterest struct {
 	hides   map[ecs.Entity]bool
 	team    uint8
-	near    *snapshot.AreaView      // entities near to it; nil: all are sent
-	members map[ecs.Entity]Audience // of the game's own
-	blind   bool                    // one of its own entities is hidden from it
-	eye     [3]float32              // that the game set …
-	hasEye  bool                    // … in place of its own entities
+	near    *snapshot.AreaView             // entities near to it; nil: all are sent
+	members map[ecs.Entity]schema.Audience // of the game's own
+	blind   bool                           // one of its own entities is hidden from it
+	eye     [3]float32                     // that the game set …
+	hasEye  bool                           // … in place of its own entities
 }

@@ -52,7 +52,7 @@ func (g *regatta) protocol() *foretick.Protocol {
 	foretick.PredictRemote(p, &g.cmd, func(f *foretick.Frame, e ecs.Entity, ahead int, cmd *pad) {
 		cmd.X = g.heard.Get(f.World, e).X
 		cmd.Jump = ahead == 3 // a shell that never was
-	}, foretick.AlsoPredict(&g.shell))
+	}, foretick.RemoteConfig{Also: []*ecs.Prefab{&g.shell}})
 	return p
 }
 

@@ -35,7 +35,7 @@ type boats struct {
 }
 
 // remotePredicted declares a sound game that predicts remote players, spoilt by a test before or after it does.
-func remotePredicted(spoil func(g *boats, p *foretick.Protocol), opts ...func(g *boats) foretick.RemoteOption) *foretick.Protocol {
+func remotePredicted(spoil func(g *boats, p *foretick.Protocol), opts ...func(g *boats, c *foretick.RemoteConfig)) *foretick.Protocol {
 	g := &boats{}
 	p := foretick.NewProtocol("boats", 1)
 	p.Component(&g.float, foretick.Predicted(), foretick.FullPrecision())
@@ -53,43 +53,43 @@ func remotePredicted(spoil func(g *boats, p *foretick.Protocol), opts ...func(g 
 	if spoil != nil {
 		spoil(g, p)
 	}
-	var all []foretick.RemoteOption
+	var cfg foretick.RemoteConfig
 	for _, o := range opts {
-		all = append(all, o(g))
+		o(g, &cfg)
 	}
-	foretick.PredictRemote(p, &g.cmd, func(*foretick.Frame, ecs.Entity, int, *pad) {}, all...)
+	foretick.PredictRemote(p, &g.cmd, func(*foretick.Frame, ecs.Entity, int, *pad) {}, cfg)
 	return p
 }
 
 func TestPredictRemoteFaults(t *testing.T) {
 	require.NoError(t, remotePredicted(nil).Err())
-	along := func(k func(g *boats) *ecs.Prefab) func(g *boats) foretick.RemoteOption {
-		return func(g *boats) foretick.RemoteOption { return foretick.AlsoPredict(k(g)) }
+	along := func(k func(g *boats) *ecs.Prefab) func(*boats, *foretick.RemoteConfig) {
+		return func(g *boats, c *foretick.RemoteConfig) { c.Also = append(c.Also, k(g)) }
 	}
-	except := func(names ...string) func(g *boats) foretick.RemoteOption {
-		return func(*boats) foretick.RemoteOption { return foretick.SkipSystems(names...) }
+	except := func(names ...string) func(*boats, *foretick.RemoteConfig) {
+		return func(_ *boats, c *foretick.RemoteConfig) { c.Skip = append(c.Skip, names...) }
 	}
 	trade := func(g *boats, p *foretick.Protocol) { p.Shared("trade", nothing, ecs.Write(&g.hold)) }
 	for name, c := range map[string]struct {
 		spoil func(g *boats, p *foretick.Protocol)
-		opts  []func(g *boats) foretick.RemoteOption
+		opts  []func(*boats, *foretick.RemoteConfig)
 		want  []string // none: it is no fault
 	}{
 		"coarser for others": {
-			nil, []func(g *boats) foretick.RemoteOption{along(func(g *boats) *ecs.Prefab { return &g.buoy })},
+			nil, []func(*boats, *foretick.RemoteConfig){along(func(g *boats) *ecs.Prefab { return &g.buoy })},
 			[]string{"others are told place.X in steps of 0.01", "0.000625", "declare place with Component(…, Predicted(), FullPrecision())"},
 		},
-		"along":              {nil, []func(g *boats) foretick.RemoteOption{along(func(g *boats) *ecs.Prefab { return &g.shell })}, nil},
-		"along nothing":      {nil, []func(g *boats) foretick.RemoteOption{along(func(g *boats) *ecs.Prefab { return &g.nowhere })}, []string{"AlsoPredict", "not declared with Protocol.Prefab"}},
-		"along what is kept": {nil, []func(g *boats) foretick.RemoteOption{along(func(g *boats) *ecs.Prefab { return &g.bullet })}, []string{"AlsoPredict", "bullet", "ClientOnly"}},
+		"along":              {nil, []func(*boats, *foretick.RemoteConfig){along(func(g *boats) *ecs.Prefab { return &g.shell })}, nil},
+		"along nothing":      {nil, []func(*boats, *foretick.RemoteConfig){along(func(g *boats) *ecs.Prefab { return &g.nowhere })}, []string{"RemoteConfig.Also", "not declared with Protocol.Prefab"}},
+		"along what is kept": {nil, []func(*boats, *foretick.RemoteConfig){along(func(g *boats) *ecs.Prefab { return &g.bullet })}, []string{"RemoteConfig.Also", "bullet", "ClientOnly"}},
 		"a system reads what others do not receive": {
-			trade, nil, []string{`shared system "trade" reads hold.Coins, which other players do not receive`, `SkipSystems("trade")`},
+			trade, nil, []string{`shared system "trade" reads hold.Coins, which other players do not receive`, `name it in RemoteConfig.Skip`},
 		},
-		"and is left out": {trade, []func(g *boats) foretick.RemoteOption{except("trade")}, nil},
-		"no such system":  {trade, []func(g *boats) foretick.RemoteOption{except("trade", "drfit")}, []string{`SkipSystems names "drfit", which is no shared system`}},
+		"and is left out": {trade, []func(*boats, *foretick.RemoteConfig){except("trade")}, nil},
+		"no such system":  {trade, []func(*boats, *foretick.RemoteConfig){except("trade", "drfit")}, []string{`RemoteConfig.Skip names "drfit", which is no shared system`}},
 		"a system of the server's": {
 			func(g *boats, p *foretick.Protocol) { p.Server("tide", nothing, ecs.Write(&g.float)) },
-			[]func(g *boats) foretick.RemoteOption{except("tide")}, []string{`SkipSystems names "tide"`},
+			[]func(*boats, *foretick.RemoteConfig){except("tide")}, []string{`RemoteConfig.Skip names "tide"`},
 		},
 		"a system that fits nothing predicted": {
 			func(g *boats, p *foretick.Protocol) {
@@ -99,15 +99,15 @@ func TestPredictRemoteFaults(t *testing.T) {
 		},
 		"twice": {
 			func(g *boats, p *foretick.Protocol) {
-				foretick.PredictRemote(p, &g.cmd, func(*foretick.Frame, ecs.Entity, int, *pad) {})
+				foretick.PredictRemote(p, &g.cmd, func(*foretick.Frame, ecs.Entity, int, *pad) {}, foretick.RemoteConfig{})
 			}, nil, []string{"PredictRemote was declared twice"},
 		},
 		"without a function": {
-			func(g *boats, p *foretick.Protocol) { foretick.PredictRemote(p, &g.cmd, nil) }, nil, []string{"PredictRemote has no function"},
+			func(g *boats, p *foretick.Protocol) { foretick.PredictRemote(p, &g.cmd, nil, foretick.RemoteConfig{}) }, nil, []string{"PredictRemote has no function"},
 		},
 		"of no command": {
 			func(g *boats, p *foretick.Protocol) {
-				foretick.PredictRemote(p, &g.other, func(*foretick.Frame, ecs.Entity, int, *hit) {})
+				foretick.PredictRemote(p, &g.other, func(*foretick.Frame, ecs.Entity, int, *hit) {}, foretick.RemoteConfig{})
 			}, nil, []string{"PredictRemote of hit, which is not the protocol's command"},
 		},
 		"exact, and not predicted": {
@@ -131,7 +131,7 @@ func TestPredictRemoteFaults(t *testing.T) {
 
 // Both ends must foresee the same: the hash covers it, and the schema says it.
 func TestRemotePredictionTravels(t *testing.T) {
-	along := func(g *boats) foretick.RemoteOption { return foretick.AlsoPredict(&g.shell) }
+	along := func(g *boats, c *foretick.RemoteConfig) { c.Also = append(c.Also, &g.shell) }
 	one, other := remotePredicted(nil), remotePredicted(nil, along)
 	require.NoError(t, one.Err())
 	require.NoError(t, other.Err())

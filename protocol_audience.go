@@ -7,32 +7,16 @@ import (
 	"github.com/foretick/foretick/schema"
 )
 
-// Audience is a set of classes of players, as seen from an entity. It says who receives a
-// component or a field. Fields name theirs with tags (owner, allies, enemies, to=NAME: see
-// package schema), components with [For]. A player's packets hold no trace of
-// the fields that it does not receive.
-type Audience = schema.Audience
-
-// The audiences that every game has.
-const (
-	// ToOwner is the entity's owner.
-	ToOwner = schema.ToOwner
-	// ToAllies are the players of the entity's team, and its owner. Team 0 is no team: an
-	// entity without a team has no ally but its owner.
-	ToAllies = schema.ToAllies
-	// ToEnemies are the players of another team. Team 0 is no team: a player or an entity
-	// without a team has no enemies.
-	ToEnemies = schema.ToEnemies
-)
-
-// For sets the audience of those fields of a component that have no audience tag.
-func For(a Audience) ComponentOption { return func(c *layout.Component) { c.Audience |= a } }
+// For sets the audience of those fields of a component that have no audience tag, for
+// example [schema.ToOwner]. A player's packets hold no trace of the fields that it does not
+// receive.
+func For(a schema.Audience) ComponentOption { return func(c *layout.Component) { c.Audience |= a } }
 
 // Audience declares an audience of the game, such as the players who scanned a ship, for
 // the tag to=NAME and for [For]. It has no members until [Frame.SetAudience] adds them.
 // Declare audiences before the components that name them. There can be five: a sixth is an
 // error of [Protocol.Err].
-func (p *Protocol) Audience(name string) Audience {
+func (p *Protocol) Audience(name string) schema.Audience {
 	switch {
 	case p.late("Audience") || !p.named("Audience", name):
 	case slices.Contains(p.audiences, name):

@@ -12,7 +12,7 @@ import (
 const _ = uint(netcode.MaxChannels - standard.GameChannels - standard.MaxGameChannels)
 
 // Channel declares a channel for messages, in addition to the one that every protocol has.
-// A message uses it with [Via]. Channels do not wait for each other: a long or a lost
+// A message names it in [Message].Channel. Channels do not wait for each other: a long or a lost
 // message delays its own channel only. Channels share the bytes that a packet has left
 // after the snapshot, by priority. The default channel is reliable and has priority 4.
 //

@@ -8,6 +8,7 @@ import (
 	"github.com/foretick/foretick/internal/layout"
 	"github.com/foretick/foretick/lagcomp"
 	"github.com/foretick/foretick/schema"
+	"github.com/foretick/foretick/snapshot"
 )
 
 // compiled is a protocol as both ends run it: its layout, and the game's functions. It does
@@ -55,13 +56,13 @@ type handlers struct {
 type (
 	messageHandler func(s *schema.Schema, f *Frame, tick Tick, payload []byte) error
 	requestHandler func(f *Frame, player PlayerID, payload []byte) error
-	relevance      func(f *Frame, player PlayerID, e ecs.Entity) Relevance
+	relevance      func(f *Frame, player PlayerID, e ecs.Entity) snapshot.Relevance
 )
 
 // interest is a protocol's rule for which entities a player receives.
 type interest struct {
 	comp int
-	cfg  InterestConfig
+	cfg  snapshot.AreaConfig
 	at   func(p unsafe.Pointer) (x, y, z float32)
 }
 

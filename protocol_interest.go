@@ -7,22 +7,6 @@ import (
 	"github.com/foretick/foretick/snapshot"
 )
 
-// InterestConfig sets the distances of [Interest].
-type InterestConfig = snapshot.AreaConfig
-
-// Relevance is the result of a [Protocol.Relevant] function for one entity and one player.
-type Relevance = snapshot.Relevance
-
-// The results of a Relevant function.
-const (
-	// ByDistance leaves it to the distances of Interest, as without a Relevant function.
-	ByDistance = snapshot.ByDistance
-	// Always sends the entity at any distance.
-	Always = snapshot.Always
-	// Never does not send it.
-	Never = snapshot.Never
-)
-
 // Interest sends each player only the entities near to those that it owns. It applies to
 // entities that have the component c, with the distances of cfg. Where not all fits into a
 // snapshot, the nearest come first. Entities without the component are sent to every
@@ -32,7 +16,7 @@ const (
 // at returns the position. A game on a plane leaves z at 0. One component of a protocol
 // holds the positions: add it to every prefab that should be sent by distance. See
 // [Protocol.Relevant] for exceptions.
-func Interest[T any](p *Protocol, c *ecs.Component[T], cfg InterestConfig, at func(*T) (x, y, z float32)) {
+func Interest[T any](p *Protocol, c *ecs.Component[T], cfg snapshot.AreaConfig, at func(*T) (x, y, z float32)) {
 	if !p.able("Interest", at != nil) {
 		return
 	}
@@ -57,7 +41,7 @@ func Interest[T any](p *Protocol, c *ecs.Component[T], cfg InterestConfig, at fu
 // [Interest]. For an observer, player is the one whose view it was granted, or
 // [ecs.Nobody]. For Nobody, send only entities that anybody may know of.
 // Observers with one view and one eye share a call.
-func (p *Protocol) Relevant(fn func(f *Frame, player PlayerID, e ecs.Entity) Relevance, prefabs ...*ecs.Prefab) {
+func (p *Protocol) Relevant(fn func(f *Frame, player PlayerID, e ecs.Entity) snapshot.Relevance, prefabs ...*ecs.Prefab) {
 	if p.late("Relevant") {
 		return
 	}
@@ -72,7 +56,7 @@ func (p *Protocol) Relevant(fn func(f *Frame, player PlayerID, e ecs.Entity) Rel
 
 type relevantHook struct {
 	prefab *ecs.Prefab
-	fn     func(*Frame, PlayerID, ecs.Entity) Relevance
+	fn     func(*Frame, PlayerID, ecs.Entity) snapshot.Relevance
 }
 
 // checkInterest finds the prefabs of the hooks, once all are declared.

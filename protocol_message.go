@@ -13,9 +13,8 @@ import (
 // OnClient declares a message and its handler. Both ends call it as part of the protocol.
 // fn runs on clients only: within Step, outside of any tick. tick is the server's tick when
 // it sent the message. A program that is only a server may pass a nil fn. NewClient returns
-// an error for a nil fn. Without [Via] the message travels by the reliable channel that
-// every protocol has.
-func (m *Message[T]) OnClient(p *Protocol, fn func(f *Frame, tick Tick, v T), opts ...MessageOption) {
+// an error for a nil fn.
+func (m *Message[T]) OnClient(p *Protocol, fn func(f *Frame, tick Tick, v T)) {
 	if m == nil {
 		p.faultf("OnClient is called on a nil Message of %s: use a field of the game, as in g.Kill.OnClient", typeNameOf[T]())
 		return
@@ -43,10 +42,11 @@ func (m *Message[T]) OnClient(p *Protocol, fn func(f *Frame, tick Tick, v T), op
 	if !p.countFields("message", s) {
 		return
 	}
-	if m.channel = p.messageChannel(s, opts); m.channel < 0 {
+	channel := p.messageChannel(s, m.Channel)
+	if channel < 0 {
 		return
 	}
-	m.schema = s
+	m.schema, m.channel = s, channel
 	p.label(s.Name(), t)
 	if fn == nil {
 		p.deaf = append(p.deaf, s.Name())
@@ -75,40 +75,18 @@ func (p *Protocol) countFields(what string, s *schema.Schema) bool {
 
 // messageChannel returns the channel of a message. It returns −1 and notes a fault if the
 // message cannot use that channel.
-func (p *Protocol) messageChannel(s *schema.Schema, opts []MessageOption) int {
-	var o messageOptions
-	for _, opt := range opts {
-		if opt == nil {
-			p.faultf("message %s has a nil option: leave it out", s.Name())
-			return -1
-		}
-		opt(&o)
-	}
+func (p *Protocol) messageChannel(s *schema.Schema, name string) int {
 	channel, reliable := standard.ChannelMain, true
-	if o.via {
-		if channel = p.compiled.ChannelNamed(o.channel); channel < 0 {
-			p.faultf("message %s goes by channel %q, which is not declared: call Channel first", s.Name(), o.channel)
+	if name != "" {
+		if channel = p.compiled.ChannelNamed(name); channel < 0 {
+			p.faultf("message %s goes by channel %q, which is not declared: call Channel first", s.Name(), name)
 			return -1
 		}
 		reliable = p.compiled.Channels[channel-standard.GameChannels].Reliable
 	}
 	if most := netcode.MaxEvent; !reliable && s.PackedSize() > most {
-		p.faultf("message %s has %d bytes: channel %q is not reliable and carries at most %d", s.Name(), s.PackedSize(), o.channel, most)
+		p.faultf("message %s has %d bytes: channel %q is not reliable and carries at most %d", s.Name(), s.PackedSize(), name, most)
 		return -1
 	}
 	return channel
-}
-
-// MessageOption is an option of [Message.OnClient].
-type MessageOption func(*messageOptions)
-
-type messageOptions struct {
-	channel string
-	via     bool
-}
-
-// Via sends a message on a channel declared with [Protocol.Channel], instead of the default
-// one.
-func Via(channel string) MessageOption {
-	return func(o *messageOptions) { o.channel, o.via = channel, true }
 }

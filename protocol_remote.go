@@ -8,21 +8,17 @@ import (
 	"github.com/foretick/foretick/internal/layout"
 )
 
-// RemoteOption is an option of [PredictRemote].
-type RemoteOption func(*Protocol)
-
-// SkipSystems names shared systems that a client does not run for other players. Skip
-// systems that read fields which only an owner receives, such as ammunition, and systems
-// whose results nobody sees on a client.
-func SkipSystems(systems ...string) RemoteOption {
-	return func(p *Protocol) { p.skipped = append(p.skipped, systems...) }
-}
-
-// AlsoPredict names further prefabs that clients predict while another player owns them,
-// though no command moves them. An example is a rocket: without AlsoPredict it is drawn in
-// the past, but its shooter is not.
-func AlsoPredict(prefabs ...*ecs.Prefab) RemoteOption {
-	return func(p *Protocol) { p.along = append(p.along, prefabs...) }
+// RemoteConfig configures [PredictRemote]. The zero value predicts avatars with all shared
+// systems.
+type RemoteConfig struct {
+	// Also names further prefabs that clients predict while another player owns them, though
+	// no command moves them. An example is a rocket: unless named here it is drawn in the
+	// past, but its shooter is not.
+	Also []*ecs.Prefab
+	// Skip names shared systems that a client does not run for other players. Skip systems
+	// that read fields which only an owner receives, such as ammunition, and systems whose
+	// results nobody sees on a client.
+	Skip []string
 }
 
 // PredictRemote makes clients predict other players' avatars too: every entity of a prefab
@@ -62,8 +58,8 @@ func AlsoPredict(prefabs ...*ecs.Prefab) RemoteOption {
 // Clients compute with the values that they receive. So Err refuses a predicted component
 // of such a prefab if others receive it in coarser steps than it is simulated in: see
 // [FullPrecision]. Err also refuses a shared system that would read fields of others that a
-// client does not receive: see [SkipSystems].
-func PredictRemote[T any](p *Protocol, c *ecs.Component[T], guess func(f *Frame, avatar ecs.Entity, ahead int, cmd *T), opts ...RemoteOption) {
+// client does not receive: see [RemoteConfig].Skip.
+func PredictRemote[T any](p *Protocol, c *ecs.Component[T], guess func(f *Frame, avatar ecs.Entity, ahead int, cmd *T), cfg RemoteConfig) {
 	switch {
 	case !p.isCommand("PredictRemote", c):
 		return
@@ -78,13 +74,7 @@ func PredictRemote[T any](p *Protocol, c *ecs.Component[T], guess func(f *Frame,
 	p.compiled.handlers.guess = func(f *Frame, avatar ecs.Entity, ahead int, at unsafe.Pointer) {
 		guess(f, avatar, ahead, (*T)(at))
 	}
-	for _, o := range opts {
-		if o == nil {
-			p.faultf("PredictRemote has a nil option: leave it out")
-			continue
-		}
-		o(p)
-	}
+	p.along, p.skipped = slices.Clone(cfg.Also), slices.Clone(cfg.Skip)
 }
 
 // FullPrecision sends a predicted component to every client at simulation precision, not
@@ -104,11 +94,11 @@ func (p *Protocol) checkRemotePrediction() {
 	}
 	for _, k := range p.along {
 		if i := p.compiled.PrefabOf(k); i < 0 && !slices.Contains(p.unmade, k) {
-			p.faultf("AlsoPredict names a prefab that is not declared with Protocol.Prefab")
+			p.faultf("RemoteConfig.Also names a prefab that is not declared with Protocol.Prefab")
 		} else if i >= 0 && p.compiled.Prefabs[i].Interpolated {
-			p.faultf("AlsoPredict names prefab %q, which is Interpolated: leave it out there, or drop Interpolated", k.Name())
+			p.faultf("RemoteConfig.Also names prefab %q, which is Interpolated: leave it out there, or drop Interpolated", k.Name())
 		} else if i >= 0 && p.compiled.Prefabs[i].ClientOnly() {
-			p.faultf("AlsoPredict names prefab %q, whose policy is ClientOnly: of such each client keeps its own alone", k.Name())
+			p.faultf("RemoteConfig.Also names prefab %q, whose policy is ClientOnly: of such each client keeps its own alone", k.Name())
 		}
 	}
 	for i := range p.compiled.Components {
@@ -120,14 +110,14 @@ func (p *Protocol) checkRemotePrediction() {
 	systems := p.compiled.schedule.Systems()
 	for _, name := range p.skipped {
 		if !slices.ContainsFunc(systems, func(s ecs.SystemInfo) bool { return s.Name == name && layout.Shared(s) }) {
-			p.faultf("SkipSystems names %q, which is no shared system", name)
+			p.faultf("RemoteConfig.Skip names %q, which is no shared system", name)
 		}
 	}
 	for _, s := range systems {
 		runs := layout.Shared(s) && !slices.Contains(p.skipped, s.Name)
 		p.compiled.Remote.Runs = append(p.compiled.Remote.Runs, runs)
 		if field := p.keptBack(s); runs && field != "" {
-			p.faultf("shared system %q reads %s, which other players do not receive, and PredictRemote would run it for them: leave it out with SkipSystems(%q), or put that field into another component", s.Name, field, s.Name)
+			p.faultf("shared system %q reads %s, which other players do not receive, and PredictRemote would run it for them: name it in RemoteConfig.Skip, or put that field into another component", s.Name, field)
 		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/lagcomp"
+	"github.com/foretick/foretick/snapshot"
 	"github.com/foretick/foretick/transport"
 	"github.com/foretick/foretick/transport/impair"
 	"github.com/foretick/foretick/transport/sim"
@@ -249,7 +250,7 @@ func TestProtocolFaultsNameTheFix(t *testing.T) {
 		},
 		"interest by two components": {
 			func(h *handles, p *foretick.Protocol) {
-				near := foretick.InterestConfig{Enter: 10}
+				near := snapshot.AreaConfig{Enter: 10}
 				foretick.Interest(p, &h.place, near, func(*place) (x, y, z float32) { return })
 				foretick.Interest(p, &h.health, near, func(*health) (x, y, z float32) { return })
 			},

@@ -35,8 +35,10 @@ func declareAll(spoil func(h *handles, p *foretick.Protocol)) *foretick.Protocol
 		if spoil != nil {
 			spoil(h, p)
 		}
-		h.score.OnClient(p, func(*foretick.Frame, foretick.Tick, health) {}, foretick.Via("chat"))
-		h.hit.OnClient(p, func(*foretick.Frame, foretick.Tick, hit) {}, foretick.Via("effects"))
+		h.score.Channel = "chat"
+		h.score.OnClient(p, func(*foretick.Frame, foretick.Tick, health) {})
+		h.hit.Channel = "effects"
+		h.hit.OnClient(p, func(*foretick.Frame, foretick.Tick, hit) {})
 		h.wish.Handle(p, func(*foretick.Frame, foretick.PlayerID, hit) {})
 		h.shot.OnPredicted(p, func(*foretick.Frame, ecs.Entity, hit) {})
 	})
@@ -151,8 +153,10 @@ func TestHashCoversChannelsAndEvents(t *testing.T) {
 		p := declare(func(h *handles, p *foretick.Protocol) {
 			p.Channel(c.channel, c.Channel)
 			p.Channel("effects", netcode.Channel{})
-			h.score.OnClient(p, func(*foretick.Frame, foretick.Tick, health) {}, foretick.Via(c.channel))
-			h.hit.OnClient(p, func(*foretick.Frame, foretick.Tick, hit) {}, foretick.Via("effects"))
+			h.score.Channel = c.channel
+			h.score.OnClient(p, func(*foretick.Frame, foretick.Tick, health) {})
+			h.hit.Channel = "effects"
+			h.hit.OnClient(p, func(*foretick.Frame, foretick.Tick, hit) {})
 			h.shot.OnPredicted(p, func(*foretick.Frame, ecs.Entity, hit) {})
 		})
 		require.NoError(t, p.Err(), name)
@@ -163,7 +167,8 @@ func TestHashCoversChannelsAndEvents(t *testing.T) {
 		p.Channel("chat", netcode.Channel{Reliable: true, Priority: 2})
 		p.Channel("effects", netcode.Channel{})
 		h.score.OnClient(p, func(*foretick.Frame, foretick.Tick, health) {}) // by the channel of all
-		h.hit.OnClient(p, func(*foretick.Frame, foretick.Tick, hit) {}, foretick.Via("effects"))
+		h.hit.Channel = "effects"
+		h.hit.OnClient(p, func(*foretick.Frame, foretick.Tick, hit) {})
 		h.shot.OnPredicted(p, func(*foretick.Frame, ecs.Entity, hit) {})
 	})
 	require.NoError(t, other.Err())
@@ -203,11 +208,13 @@ func TestChannelFaults(t *testing.T) {
 		},
 		"Repeat is 17": func(_ *handles, p *foretick.Protocol) { p.Channel("a", netcode.Channel{Repeat: 17}) },
 		"call Channel first": func(h *handles, p *foretick.Protocol) {
-			h.score.OnClient(p, nil, foretick.Via("none"))
+			h.score.Channel = "none"
+			h.score.OnClient(p, nil)
 		},
 		"carries at most 256": func(h *handles, p *foretick.Protocol) {
 			p.Channel("effects", netcode.Channel{})
-			h.long.OnClient(p, nil, foretick.Via("effects"))
+			h.long.Channel = "effects"
+			h.long.OnClient(p, nil)
 		},
 	} {
 		require.ErrorContains(t, declare(spoil).Err(), want)

@@ -22,7 +22,7 @@ type survey struct {
 	eyes       [][3]float32
 	looker     PlayerID
 	everything bool // that is granted: Never does not count
-	ask        func(snapshot.NetID) Relevance
+	ask        func(snapshot.NetID) snapshot.Relevance
 	looks      []observerLook // of this tick
 }
 
@@ -43,7 +43,7 @@ func newSurvey(m *simulation) *survey {
 	}
 	v := &survey{asked: map[snapshot.NetID]ecs.Entity{}}
 	v.area, _ = snapshot.NewArea(m.p.handlers.interest.cfg) // was checked when it was declared
-	v.ask = func(id snapshot.NetID) Relevance {
+	v.ask = func(id snapshot.NetID) snapshot.Relevance {
 		e := v.asked[id]
 		r := m.p.handlers.relevant[m.p.identity.Get(m.world, e).Prefab](&m.frame, v.looker, e)
 		if v.everything && r == snapshot.Never {

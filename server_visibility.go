@@ -2,6 +2,7 @@ package foretick
 
 import (
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/schema"
 	"github.com/foretick/foretick/snapshot"
 )
 
@@ -84,13 +85,13 @@ func sweep[V any](m map[ecs.Entity]V, w *ecs.World) {
 	}
 }
 
-func (s *Server) setAudience(player PlayerID, e ecs.Entity, a Audience, member bool) bool {
+func (s *Server) setAudience(player PlayerID, e ecs.Entity, a schema.Audience, member bool) bool {
 	p := s.sessions.player(player)
 	if p == nil || e != ecs.None && s.p.identity.Find(s.sim.world, e) == nil {
 		return false
 	}
 	if p.interest.members == nil {
-		p.interest.members = map[ecs.Entity]Audience{}
+		p.interest.members = map[ecs.Entity]schema.Audience{}
 	}
 	sweep(p.interest.members, s.sim.world)
 	if m := p.interest.members[e]; member {

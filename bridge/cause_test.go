@@ -28,7 +28,7 @@ func TestFaultsOfOneSystemForAll(t *testing.T) {
 				}
 			}
 		}, ecs.Write(&g.Body), ecs.WriteOther(&g.Body))
-		foretick.PredictRemote(p, &g.Stick, func(*foretick.Frame, ecs.Entity, int, *Stick) {})
+		foretick.PredictRemote(p, &g.Stick, func(*foretick.Frame, ecs.Entity, int, *Stick) {}, foretick.RemoteConfig{})
 		return p
 	}
 	m, server := simtest.New(1), &Game{}
@@ -87,7 +87,7 @@ func TestSimulates(t *testing.T) {
 			}
 		}, ecs.Once())
 		if remote {
-			foretick.PredictRemote(p, &g.Stick, func(*foretick.Frame, ecs.Entity, int, *Stick) {})
+			foretick.PredictRemote(p, &g.Stick, func(*foretick.Frame, ecs.Entity, int, *Stick) {}, foretick.RemoteConfig{})
 		}
 		return p
 	}

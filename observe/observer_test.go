@@ -53,8 +53,10 @@ func (g *game) protocol() *foretick.Protocol {
 	p.Component(&g.health)
 	p.Prefab(&g.player, "player", &g.place, &g.health)
 	foretick.Default(p, &g.player, &g.health, health{Points: 75, Spare: 3})
-	g.score.OnClient(p, nil, foretick.Via("chat"))
-	g.spark.OnClient(p, nil, foretick.Via("effects"))
+	g.score.Channel = "chat"
+	g.score.OnClient(p, nil)
+	g.spark.Channel = "effects"
+	g.spark.OnClient(p, nil)
 	return p
 }
 

@@ -4,17 +4,19 @@ import "github.com/foretick/foretick/internal/plan"
 
 // Audience is a set of classes of viewers, as seen from an entity. A field or component
 // with an audience is sent to viewers in any of its classes, and does not exist for
-// others. The empty set means every viewer.
+// others. The empty set means every viewer. Fields name theirs with tags: owner, allies,
+// enemies, to=NAME.
 type Audience uint8
 
 const (
 	// ToOwner is the entity's owner. It receives predicted components on the
 	// simulation grid.
 	ToOwner Audience = 1 << iota
-	// ToAllies are the viewers of the entity's team, and its owner.
+	// ToAllies are the viewers of the entity's team, and its owner. Team 0 means no team: an
+	// entity without a team has no ally but its owner.
 	ToAllies
-	// ToEnemies are the viewers of another team. Team 0 means no team: it has neither
-	// allies nor enemies.
+	// ToEnemies are the viewers of another team. Team 0 means no team: a viewer
+	// or an entity without a team has no enemies.
 	ToEnemies
 )
 

@@ -146,7 +146,7 @@ func (g *carousel) protocol() *foretick.Protocol {
 	if !g.blind {
 		foretick.PredictRemote(p, &g.cmd, func(f *foretick.Frame, e ecs.Entity, _ int, cmd *tug) {
 			cmd.Go = g.gear.Get(f.World, e).Go
-		})
+		}, foretick.RemoteConfig{})
 	}
 	g.targets = ecs.NewQuery(p.Types(), ecs.With(&g.at, &g.plate))
 	return p

@@ -8,6 +8,7 @@ import (
 
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/schema"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport/sim"
 )
@@ -28,7 +29,7 @@ type fleet struct {
 	orders   ecs.Component[orders]
 	ledger   ecs.Component[ledger]
 	ship     ecs.Prefab
-	scanners foretick.Audience
+	scanners schema.Audience
 	ships    map[foretick.PlayerID]ecs.Entity
 }
 
@@ -38,7 +39,7 @@ func (g *fleet) protocol() *foretick.Protocol {
 	g.ships = map[foretick.PlayerID]ecs.Entity{}
 	p.Component(&g.pos, foretick.Predicted())
 	p.Component(&g.orders)
-	p.Component(&g.ledger, foretick.For(foretick.ToAllies))
+	p.Component(&g.ledger, foretick.For(schema.ToAllies))
 	p.Command(&g.cmd)
 	p.Prefab(&g.ship, "ship", &g.pos, &g.cmd, &g.orders, &g.ledger)
 	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) {

@@ -10,6 +10,7 @@ import (
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/netcode"
 	"github.com/foretick/foretick/prediction"
+	"github.com/foretick/foretick/schema"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport"
 	"github.com/foretick/foretick/transport/sim"
@@ -88,7 +89,8 @@ func elderBuild() *build {
 	g.jumped.OnPredicted(p, func(*foretick.Frame, ecs.Entity, Jumped) {})
 	g.jumped.OnConfirmed(p, func(*foretick.Frame, ecs.Entity, Jumped) { *b.confirm++ })
 	g.jumped.OnCancelled(p, func(*foretick.Frame, ecs.Entity, Jumped) { *b.cancel++ })
-	g.news.OnClient(p, func(_ *foretick.Frame, _ foretick.Tick, n News) { *b.news = append(*b.news, int64(n.Score)) }, foretick.Via("news"))
+	g.news.Channel = "news"
+	g.news.OnClient(p, func(_ *foretick.Frame, _ foretick.Tick, n News) { *b.news = append(*b.news, int64(n.Score)) })
 	b.sampler = func(fn func(foretick.View) (float32, float32, bool)) foretick.Sampler {
 		return foretick.Sample(&g.pad, func(v foretick.View) (c Pad) { c.X, c.Y, c.Jump = fn(v); return c })
 	}
@@ -191,7 +193,8 @@ func youngerBuild() *build {
 	g.jumped.OnConfirmed(p, func(*foretick.Frame, ecs.Entity, Jumped) { *b.confirm++ })
 	g.jumped.OnCancelled(p, func(*foretick.Frame, ecs.Entity, Jumped) { *b.cancel++ })
 	g.weather.OnClient(p, func(*foretick.Frame, foretick.Tick, Weather) {})
-	g.news.OnClient(p, func(_ *foretick.Frame, _ foretick.Tick, n News) { *b.news = append(*b.news, int64(n.Score)) }, foretick.Via("news"))
+	g.news.Channel = "news"
+	g.news.OnClient(p, func(_ *foretick.Frame, _ foretick.Tick, n News) { *b.news = append(*b.news, int64(n.Score)) })
 	b.sampler = func(fn func(foretick.View) (float32, float32, bool)) foretick.Sampler {
 		return foretick.Sample(&g.pad, func(v foretick.View) (c Pad) {
 			c.X, c.Y, c.Jump = fn(v)
@@ -246,14 +249,14 @@ func TestTwoBuildsPlayInStep(t *testing.T) {
 	for _, c := range []struct {
 		name            string
 		server, client  func() *build
-		buildDifference foretick.BuildDifference
+		buildDifference schema.BuildDifference
 	}{
-		{"an elder client of a younger server", youngerBuild, elderBuild, foretick.BuildDifference{
+		{"an elder client of a younger server", youngerBuild, elderBuild, schema.BuildDifference{
 			Unknown: []string{"component Armour", "Team.Name[0]", "Team.Name[1]", "Team.Name[2]", "Place.Z", "prefab crate", "Pad.Crouch", "message Weather", "News.Kind"},
 			Missing: []string{"Team.Old"},
 			Changed: []string{"Team.Colour", "Place.Jumps", "News.Score"},
 		}},
-		{"a younger client of an elder server", elderBuild, youngerBuild, foretick.BuildDifference{
+		{"a younger client of an elder server", elderBuild, youngerBuild, schema.BuildDifference{
 			Unknown: []string{"Team.Old"},
 			Missing: []string{"Place.Z", "Team.Name[0]", "Team.Name[1]", "Team.Name[2]", "component Armour", "prefab crate", "Pad.Crouch", "News.Kind", "message Weather"},
 			Changed: []string{"Place.Jumps", "Team.Colour", "News.Score"},

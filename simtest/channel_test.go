@@ -42,11 +42,14 @@ func (g *talk) protocol() *foretick.Protocol {
 	p.Channel("map", netcode.Channel{Reliable: true, Priority: 1})
 	p.Channel("lines", netcode.Channel{Reliable: true, Priority: 8})
 	p.Channel("sparks", netcode.Channel{Priority: 4})
-	g.chunk.OnClient(p, func(_ *foretick.Frame, _ foretick.Tick, c chunk) { g.chunks = append(g.chunks, c.N) }, foretick.Via("map"))
+	g.chunk.Channel = "map"
+	g.chunk.OnClient(p, func(_ *foretick.Frame, _ foretick.Tick, c chunk) { g.chunks = append(g.chunks, c.N) })
+	g.line.Channel = "lines"
 	g.line.OnClient(p, func(_ *foretick.Frame, sent foretick.Tick, l line) {
 		g.lines, g.late = append(g.lines, l.N), append(g.late, g.now()-sent)
-	}, foretick.Via("lines"))
-	g.spark.OnClient(p, func(_ *foretick.Frame, _ foretick.Tick, s spark) { g.sparks = append(g.sparks, s.N) }, foretick.Via("sparks"))
+	})
+	g.spark.Channel = "sparks"
+	g.spark.OnClient(p, func(_ *foretick.Frame, _ foretick.Tick, s spark) { g.sparks = append(g.sparks, s.N) })
 	return p
 }
 

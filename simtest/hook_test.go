@@ -77,7 +77,7 @@ func (g *anglers) protocol() *foretick.Protocol {
 	p.Shared("throw", g.throw, access...)
 	p.Shared("fly", g.fly, ecs.Write(&g.flight), ecs.Structural())
 	if g.remote {
-		foretick.PredictRemote(p, &g.cmd, func(*foretick.Frame, ecs.Entity, int, *firing) {})
+		foretick.PredictRemote(p, &g.cmd, func(*foretick.Frame, ecs.Entity, int, *firing) {}, foretick.RemoteConfig{})
 	}
 	g.posts = ecs.NewQuery(p.Types(), ecs.With(&g.tie))
 	return p

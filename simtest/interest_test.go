@@ -11,6 +11,7 @@ import (
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/lagcomp"
 	"github.com/foretick/foretick/simtest"
+	"github.com/foretick/foretick/snapshot"
 	"github.com/foretick/foretick/transport/sim"
 )
 
@@ -53,15 +54,15 @@ func (g *plain) protocol() *foretick.Protocol {
 			pos[i].X += cmd[i].X * 40 * f.DT
 		}
 	}, ecs.Read(&g.cmd), ecs.Write(&g.pos))
-	foretick.Interest(p, &g.pos, foretick.InterestConfig{Enter: plainEnter, Leave: plainLeave}, func(at *spot) (x, y, z float32) { return at.X, at.Y, 0 })
-	p.Relevant(func(_ *foretick.Frame, player foretick.PlayerID, e ecs.Entity) foretick.Relevance {
-		return foretick.Always
+	foretick.Interest(p, &g.pos, snapshot.AreaConfig{Enter: plainEnter, Leave: plainLeave}, func(at *spot) (x, y, z float32) { return at.X, at.Y, 0 })
+	p.Relevant(func(_ *foretick.Frame, player foretick.PlayerID, e ecs.Entity) snapshot.Relevance {
+		return snapshot.Always
 	}, &g.flag)
-	p.Relevant(func(_ *foretick.Frame, player foretick.PlayerID, e ecs.Entity) foretick.Relevance {
+	p.Relevant(func(_ *foretick.Frame, player foretick.PlayerID, e ecs.Entity) snapshot.Relevance {
 		if player == 2 {
-			return foretick.ByDistance
+			return snapshot.ByDistance
 		}
-		return foretick.Never
+		return snapshot.Never
 	}, &g.ghost)
 	return p
 }
@@ -175,9 +176,9 @@ func TestInterestInAMatch(t *testing.T) {
 func TestInterestFaults(t *testing.T) {
 	g := &plain{}
 	p := g.protocol()
-	foretick.Interest(p, &g.pos, foretick.InterestConfig{Enter: 1}, func(*spot) (x, y, z float32) { return })
+	foretick.Interest(p, &g.pos, snapshot.AreaConfig{Enter: 1}, func(*spot) (x, y, z float32) { return })
 	require.ErrorContains(t, p.Err(), "twice")
-	for want, cfg := range map[string]foretick.InterestConfig{"Enter is 0": {}, "Leave is 1": {Enter: 2, Leave: 1}, "Cell is": {Enter: 100, Cell: 0.1}} {
+	for want, cfg := range map[string]snapshot.AreaConfig{"Enter is 0": {}, "Leave is 1": {Enter: 2, Leave: 1}, "Cell is": {Enter: 100, Cell: 0.1}} {
 		var pos ecs.Component[spot]
 		p := foretick.NewProtocol("x", 1)
 		p.Component(&pos)
@@ -187,7 +188,7 @@ func TestInterestFaults(t *testing.T) {
 	var k ecs.Prefab
 	p = foretick.NewProtocol("x", 1)
 	p.Prefab(&k, "k")
-	p.Relevant(func(*foretick.Frame, foretick.PlayerID, ecs.Entity) foretick.Relevance { return foretick.Never }, &k)
+	p.Relevant(func(*foretick.Frame, foretick.PlayerID, ecs.Entity) snapshot.Relevance { return snapshot.Never }, &k)
 	require.ErrorContains(t, p.Err(), "needs Interest")
 }
 

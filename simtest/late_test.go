@@ -10,6 +10,7 @@ import (
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/simtest"
+	"github.com/foretick/foretick/snapshot"
 	"github.com/foretick/foretick/transport/sim"
 )
 
@@ -29,7 +30,7 @@ func (g *yard) protocol() *foretick.Protocol {
 	p.Prefab(&g.self, "self", &g.pos, &g.cmd)
 	p.Prefab(&g.thing, "thing", &g.pos, &g.id)
 	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) { f.Spawn(&g.self, player) })
-	foretick.Interest(p, &g.pos, foretick.InterestConfig{Enter: 1900, Leave: 2000}, func(at *spot) (x, y, z float32) { return at.X, at.Y, 0 })
+	foretick.Interest(p, &g.pos, snapshot.AreaConfig{Enter: 1900, Leave: 2000}, func(at *spot) (x, y, z float32) { return at.X, at.Y, 0 })
 	return p
 }
 

@@ -191,7 +191,7 @@ func (g *rover) protocol() *foretick.Protocol {
 			at[i].Cups = uint8(g.cmd.Slice(rows)[i].Pull * 5)
 		}
 	}, ecs.Read(&g.cmd), ecs.Write(&g.at))
-	foretick.PredictRemote(p, &g.cmd, func(_ *foretick.Frame, _ ecs.Entity, _ int, cmd *crank) { cmd.Pull = 2 })
+	foretick.PredictRemote(p, &g.cmd, func(_ *foretick.Frame, _ ecs.Entity, _ int, cmd *crank) { cmd.Pull = 2 }, foretick.RemoteConfig{})
 	foretick.Decay(p, &g.cmd, func(cmd *crank, _ int) { cmd.Pull = 3 })
 	return p
 }

@@ -258,7 +258,7 @@ func (g *made) protocol() *foretick.Protocol {
 		}
 	}, ecs.Write(first.handle()), ecs.With(&g.cmd))
 	if g.guess {
-		foretick.PredictRemote(p, &g.cmd, func(_ *foretick.Frame, _ ecs.Entity, _ int, cmd *madeCmd) { cmd.X = 1 })
+		foretick.PredictRemote(p, &g.cmd, func(_ *foretick.Frame, _ ecs.Entity, _ int, cmd *madeCmd) { cmd.X = 1 }, foretick.RemoteConfig{})
 	}
 	return p
 }

@@ -419,7 +419,7 @@ func TestPartialTicksAreRefused(t *testing.T) {
 			p.Shared("kick", func(*foretick.Frame, ecs.Rows) {}, ecs.Read(&g.cmd), ecs.WriteOther(&g.place))
 		},
 		"or leave out PredictRemote": func(_ *foretick.ClientConfig, g *sprint, p *foretick.Protocol) {
-			foretick.PredictRemote(p, &g.cmd, func(*foretick.Frame, ecs.Entity, int, *sprintMove) {})
+			foretick.PredictRemote(p, &g.cmd, func(*foretick.Frame, ecs.Entity, int, *sprintMove) {}, foretick.RemoteConfig{})
 		},
 		`system "look" is declared with ecs.Partial`: func(_ *foretick.ClientConfig, g *sprint, p *foretick.Protocol) {
 			p.Render("look", func(*foretick.Frame, ecs.Rows) {}, ecs.Read(&g.place), ecs.Partial())

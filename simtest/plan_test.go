@@ -468,7 +468,8 @@ func TestOnlyEffects(t *testing.T) {
 			_ = sparks.Broadcast(f, spark{1})
 		})
 		p.Channel("effects", netcode.Channel{})
-		sparks.OnClient(p, func(*foretick.Frame, foretick.Tick, spark) {}, foretick.Via("effects"))
+		sparks.Channel = "effects"
+		sparks.OnClient(p, func(*foretick.Frame, foretick.Tick, spark) {})
 		return simtest.Player{Protocol: p}
 	}}, 1)
 }

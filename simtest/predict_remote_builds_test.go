@@ -57,13 +57,13 @@ func (g *scene) protocol(predictsRemote, along, younger bool) *foretick.Protocol
 	g.shot.OnServer(p, hit)
 	g.shot.OnPredicted(p, func(f *foretick.Frame, by ecs.Entity, r lagcomp.Ray) { hit(f, f.World.Owner(by), r) })
 	if predictsRemote {
-		var opts []foretick.RemoteOption
+		var cfg foretick.RemoteConfig
 		if along {
-			opts = append(opts, foretick.AlsoPredict(&g.other))
+			cfg.Also = append(cfg.Also, &g.other)
 		}
 		foretick.PredictRemote(p, &g.cmd, func(f *foretick.Frame, e ecs.Entity, _ int, cmd *ride) {
 			cmd.Y = g.body.Get(f.World, e).VY
-		}, opts...)
+		}, cfg)
 	}
 	return p
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/prediction"
 	"github.com/foretick/foretick/simtest"
+	"github.com/foretick/foretick/snapshot"
 	"github.com/foretick/foretick/transport/sim"
 )
 
@@ -147,7 +148,7 @@ func (g *melee) protocol() *foretick.Protocol {
 		p.Spawns(&g.spark, foretick.SpawnConfig{ClientOnly: true})
 	}
 	if g.interest {
-		foretick.Interest(p, &g.body, foretick.InterestConfig{Enter: 12, Leave: 14}, func(b *chassis) (x, y, z float32) { return b.X, b.Y, 0 })
+		foretick.Interest(p, &g.body, snapshot.AreaConfig{Enter: 12, Leave: 14}, func(b *chassis) (x, y, z float32) { return b.X, b.Y, 0 })
 	}
 	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) {
 		f.SetTeam(player, uint8(player%3))
@@ -230,7 +231,7 @@ func (g *melee) protocol() *foretick.Protocol {
 	})
 	watch(p, g, &g.shot, "shot")
 	watch(p, g, &g.crash, "crash")
-	foretick.PredictRemote(p, &g.cmd, g.guessing, foretick.SkipSystems("stow"), foretick.AlsoPredict(&g.shell))
+	foretick.PredictRemote(p, &g.cmd, g.guessing, foretick.RemoteConfig{Skip: []string{"stow"}, Also: []*ecs.Prefab{&g.shell}})
 	g.cars = ecs.NewQuery(p.Types(), ecs.With(&g.body, &g.gas, &g.score, &g.cmd))
 	g.balls = ecs.NewQuery(p.Types(), ecs.With(&g.body), ecs.Without(&g.gas))
 	return p

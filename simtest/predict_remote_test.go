@@ -176,7 +176,7 @@ func (g *bumpers) protocol() *foretick.Protocol {
 			}
 			at := g.pedal.Get(f.World, e)
 			*cmd = ride{at.X, at.Y, g.eager, g.eager}
-		}, foretick.SkipSystems("trade"), foretick.AlsoPredict(&g.shell))
+		}, foretick.RemoteConfig{Skip: []string{"trade"}, Also: []*ecs.Prefab{&g.shell}})
 	}
 	g.all = ecs.NewQuery(p.Types(), ecs.With(&g.body, &g.pedal))
 	g.balls = ecs.NewQuery(p.Types(), ecs.With(&g.body), ecs.Without(&g.pedal))
@@ -470,7 +470,7 @@ func TestRemotePredictedRaisesNothing(t *testing.T) {
 	}
 }
 
-// Systems that SkipSystems names see nothing of others, and the rest all of them.
+// Systems that RemoteConfig.Skip names see nothing of others, and the rest all of them.
 func TestRemotePredictedWithoutSomeSystems(t *testing.T) {
 	ends := 0
 	seen := map[foretick.PlayerID]int{}

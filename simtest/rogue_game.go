@@ -108,8 +108,10 @@ func (g *rogueGame) protocol() *foretick.Protocol {
 	p.Server("tell", g.tell, ecs.Once())
 	g.shot.OnServer(p, g.judge, ecs.Create(&g.place, &g.mark, &g.input))
 	g.news.OnClient(p, func(*foretick.Frame, foretick.Tick, rogueNews) {})
-	g.mail.OnClient(p, func(*foretick.Frame, foretick.Tick, rogueMail) {}, foretick.Via("mail"))
-	g.spark.OnClient(p, func(*foretick.Frame, foretick.Tick, rogueNews) {}, foretick.Via("sparks"))
+	g.mail.Channel = "mail"
+	g.mail.OnClient(p, func(*foretick.Frame, foretick.Tick, rogueMail) {})
+	g.spark.Channel = "sparks"
+	g.spark.OnClient(p, func(*foretick.Frame, foretick.Tick, rogueNews) {})
 	g.wish.Handle(p, g.grant)
 	g.bodies = ecs.NewQuery(p.Types(), ecs.With(&g.mark))
 	g.crates = ecs.NewQuery(p.Types(), ecs.With(&g.place), ecs.Without(&g.mark))

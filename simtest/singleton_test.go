@@ -11,6 +11,7 @@ import (
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/prediction"
+	"github.com/foretick/foretick/schema"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport/sim"
 )
@@ -39,7 +40,7 @@ type rounds struct {
 	scores   ecs.Singleton[scores]
 	count    ecs.Singleton[countdown]
 	hidden   ecs.Singleton[hidden]
-	referees foretick.Audience
+	referees schema.Audience
 
 	crates ecs.Prefab
 	shots  []scores // of rendered frames

@@ -97,7 +97,7 @@ func (g *keep) protocol() *foretick.Protocol {
 	}, ecs.Write(&g.flight), ecs.Structural())
 	p.Server("rule", g.govern, ecs.Write(&g.purse), ecs.WriteOther(&g.pos, &g.effort, &g.mood), ecs.Create(&g.burden), ecs.Structural())
 	if g.grudge {
-		foretick.PredictRemote(p, &g.cmd, func(*foretick.Frame, ecs.Entity, int, *firing) {})
+		foretick.PredictRemote(p, &g.cmd, func(*foretick.Frame, ecs.Entity, int, *firing) {}, foretick.RemoteConfig{})
 	}
 	g.all = ecs.NewQuery(p.Types(), ecs.With(&g.purse))
 	return p

@@ -55,7 +55,7 @@ func (g *badges) protocol() *foretick.Protocol {
 		}
 	}, ecs.Read(&g.cmd), ecs.Write(&g.pos), ecs.WriteOther(&g.vel))
 	if g.remote {
-		foretick.PredictRemote(p, &g.cmd, func(*foretick.Frame, ecs.Entity, int, *move) {})
+		foretick.PredictRemote(p, &g.cmd, func(*foretick.Frame, ecs.Entity, int, *move) {}, foretick.RemoteConfig{})
 	}
 	g.all = ecs.NewQuery(p.Types(), ecs.With(&g.vel))
 	g.wears = ecs.NewQuery(p.Types(), ecs.With(&g.badge))

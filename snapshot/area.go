@@ -21,7 +21,8 @@ type AreaConfig struct {
 	Cell float32
 }
 
-// Relevance is a game's decision about one entity, for one viewer.
+// Relevance is a game's decision about one entity, for one viewer. It says whether the
+// entity is sent.
 type Relevance uint8
 
 const (

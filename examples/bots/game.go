@@ -5,6 +5,7 @@ import (
 
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/snapshot"
 )
 
 // Position is where a player is, in metres.
@@ -36,7 +37,7 @@ func (g *Game) Protocol() *foretick.Protocol {
 	p.Command(&g.Cmd)
 	p.Prefab(&g.Avatar, "avatar", &g.Pos, &g.Cmd)
 	if g.near > 0 {
-		foretick.Interest(p, &g.Pos, foretick.InterestConfig{Enter: g.near, Leave: g.near * 1.2}, func(v *Position) (x, y, z float32) { return v.X, v.Y, 0 })
+		foretick.Interest(p, &g.Pos, snapshot.AreaConfig{Enter: g.near, Leave: g.near * 1.2}, func(v *Position) (x, y, z float32) { return v.X, v.Y, 0 })
 	}
 	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) {
 		e := f.Spawn(&g.Avatar, player)

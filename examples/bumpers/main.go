@@ -120,7 +120,7 @@ func (g *Game) Protocol() *foretick.Protocol {
 	p.Shared("roll", g.roll, ecs.Read(&g.Shape), ecs.Write(&g.Body))
 	p.Shared("goal", g.goal, ecs.With(&g.Score), ecs.Write(&g.Body))
 	if !g.blind { // remote prediction needs only this call and FullPrecision
-		foretick.PredictRemote(p, &g.Cmd, g.guess)
+		foretick.PredictRemote(p, &g.Cmd, g.guess, foretick.RemoteConfig{})
 	}
 	g.Crashed.OnPredicted(p, func(f *foretick.Frame, by ecs.Entity, c Crash) { g.heard(f.Tick, f.World.Owner(by), c.With) }) // a bang
 	g.Crashed.OnServer(p, func(f *foretick.Frame, by foretick.PlayerID, c Crash) { g.heard(f.Tick, by, c.With) })            // a dent

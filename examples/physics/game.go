@@ -73,7 +73,7 @@ func (g *Game) Protocol() *foretick.Protocol {
 	p.Shared("physics", g.step, ecs.Once(), ecs.Read(&g.ID), ecs.WriteOther(&g.Body))
 	foretick.PredictRemote(p, &g.Cmd, func(f *foretick.Frame, avatar ecs.Entity, _ int, cmd *Command) {
 		*cmd = g.Drive.Get(f.World, avatar).Held
-	})
+	}, foretick.RemoteConfig{})
 	return p
 }
 

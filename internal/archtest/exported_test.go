@@ -20,7 +20,7 @@ import (
 // switching techniques off to see what they are for brought four. What a bridge to another
 // entity component system, or to a physics engine, must know brought three. The end of a
 // match, with Drain and Shutdown, brought two.
-const maxExported = 227
+const maxExported = 213
 
 // uncounted are the methods that only satisfy interfaces of the standard library: nobody
 // looks them up in the documentation. They are listed, and not counted.

@@ -90,7 +90,8 @@ func (g *Game) Protocol() *foretick.Protocol {
 	p.Shared("walk", g.walk, ecs.Read(&g.Cmd), ecs.Write(&g.Pos, &g.Face))
 	p.Shared("fire", g.fire, ecs.Read(&g.Cmd, &g.Pos, &g.Face), ecs.Write(&g.Gun))
 	p.Channel("effects", netcode.Channel{}) // not reliable: a late shot is worth nothing
-	g.traced.OnClient(p, g.seen, foretick.Via("effects"))
+	g.traced.Channel = "effects"
+	g.traced.OnClient(p, g.seen)
 	g.shot.OnPredicted(p, g.predicted)
 	g.shot.OnServer(p, g.judge, ecs.WriteOther(&g.Health, &g.Pos))
 	foretick.Hitbox(p, &g.Pos, func(at *Position) lagcomp.Sphere { return lagcomp.Sphere{X: at.X, Y: at.Y, R: Radius} })

@@ -93,7 +93,7 @@ func (g *Game) Protocol() *foretick.Protocol {
 	})
 	foretick.PredictRemote(p, &g.Move, func(f *foretick.Frame, _ ecs.Entity, ahead int, cmd *Move) {
 		cmd.X = float32(math.Pow(0.9, float64(ahead))) // want `guess of remote input: math.Pow has other last bits`
-	})
+	}, foretick.RemoteConfig{})
 	foretick.Hitbox(p, &g.Pos, func(v *Position) lagcomp.Sphere {
 		return lagcomp.Sphere{X: v.X + v.Y*v.X} // want `hitbox: v.Y \* v.X is added without being rounded`
 	})
