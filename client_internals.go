@@ -96,7 +96,12 @@ func (in clientInternals) Compare(w schema.WireID, comp int, theirs []int32, a s
 		if f.Audience != 0 && f.Audience&a == 0 || !own.Schema.Knows(k) {
 			continue
 		}
-		visit(probe.Field{Name: f.Name, Ref: f.Ref, Ours: ours[f.Word : f.Word+f.Words], Theirs: sent[f.Word : f.Word+f.Words]})
+		value := func(words []int32) any {
+			all := make([]int32, own.Schema.Words())
+			copy(all[f.Word:], words)
+			return own.Schema.Value(k, all, c.ghosts.receiver.Grid(g, comp))
+		}
+		visit(probe.Field{Name: f.Name, Ref: f.Ref, Ours: ours[f.Word : f.Word+f.Words], Theirs: sent[f.Word : f.Word+f.Words], Singleton: own.Singleton >= 0, Value: value})
 	}
 	return own.Name, true, true
 }

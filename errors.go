@@ -3,6 +3,7 @@ package foretick
 import (
 	"fmt"
 	"net"
+	"slices"
 	"strings"
 )
 
@@ -12,7 +13,8 @@ type ProtocolError struct {
 	// Ours and Theirs are the hashes of the two protocols.
 	Ours, Theirs uint64
 	// OurLine and TheirLine are the first lines of the two descriptions that
-	// differ; empty when an end has no more lines. Both are empty when the
+	// differ. One of them is empty if only one end has what the other names: then
+	// the other end lacks that line. Both are empty when the
 	// server's description did not arrive, or when its first 64 kB, which is
 	// what a client is sent of it, do not differ.
 	OurLine, TheirLine string
@@ -23,13 +25,22 @@ func (e *ProtocolError) Error() string {
 	if e.OurLine == "" && e.TheirLine == "" {
 		return fmt.Sprintf("foretick: the server speaks another protocol (ours %016x, theirs %016x)", e.Ours, e.Theirs)
 	}
-	return fmt.Sprintf("foretick: the server speaks another protocol: first difference: ours %q, the server's %q; builds may differ with ServerConfig.AllowOtherBuilds, but not in name, version, tick rate or channels", e.OurLine, e.TheirLine)
+	what := fmt.Sprintf("the first difference is %q here and %q on the server", e.OurLine, e.TheirLine)
+	switch {
+	case e.OurLine == "":
+		what = fmt.Sprintf("the server has %q, which this build lacks", e.TheirLine)
+	case e.TheirLine == "":
+		what = fmt.Sprintf("this build has %q, which the server lacks", e.OurLine)
+	}
+	return "foretick: the server speaks another protocol: " + what + ": build both from the same source. " +
+		"With ServerConfig.AllowOtherBuilds builds may differ, but not in name, version, tick rate or channels"
 }
 
 // Unwrap returns net.ErrClosed.
 func (e *ProtocolError) Unwrap() error { return net.ErrClosed }
 
-// firstDifference finds the first line in which two descriptions differ.
+// firstDifference finds the first line in which two descriptions differ. If only one
+// of them has a line there that the other has nowhere, the other line is "".
 func firstDifference(ours, theirs string) (a, b string) {
 	x, y := strings.Split(ours, "\n"), strings.Split(theirs, "\n")
 	for i := 0; i < len(x) || i < len(y); i++ {
@@ -40,9 +51,16 @@ func firstDifference(ours, theirs string) (a, b string) {
 		if i < len(y) {
 			b = y[i]
 		}
-		if a != b {
-			return a, b
+		if a == b {
+			continue
 		}
+		switch here, there := slices.Contains(x, b), slices.Contains(y, a); {
+		case there && !here:
+			return "", b
+		case here && !there:
+			return a, ""
+		}
+		return a, b
 	}
 	return "", ""
 }

@@ -1,6 +1,8 @@
 package foretick
 
 import (
+	"fmt"
+
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/internal/layout"
 )
@@ -20,6 +22,14 @@ func (f *Frame) PrefabOf(e ecs.Entity) *ecs.Prefab { return f.end().prefabOf(e) 
 type sharedSystem struct {
 	name     string
 	compared bool // what it does is compared: it is not for a ClientOnly prefab
+}
+
+// String returns the system's name for messages.
+func (s *sharedSystem) String() string {
+	if s == nil {
+		return "a shared system"
+	}
+	return fmt.Sprintf("shared system %q", s.name)
 }
 
 // running lets frames know that the system runs.

@@ -67,13 +67,13 @@ func (f *Frame) checkSpawn(by ecs.Entity, owner PlayerID, prefab *layout.Prefab,
 	name := prefab.ECS.Name()
 	switch {
 	case prefab.Spawn == layout.NotSpawned:
-		misuse("a shared system spawns prefab %q: declare it with Protocol.Spawns, or let a Server system spawn it", name)
+		misuse("%s spawns prefab %q: declare it with Protocol.Spawns, or let a Server system spawn it", f.shared, name)
 	case !f.spawner.on:
-		misuse("a shared system spawns prefab %q without saying so: declare it on the system with ecs.Create", name)
+		misuse("%s spawns prefab %q without saying so: declare it on the system with ecs.Create", f.shared, name)
 	case owner == ecs.Nobody || owner == ecs.Common:
-		misuse("a shared system spawns prefab %q by %v, which nobody owns: only what a player owns can spawn ahead of the server; let a Server system do it", name, by)
+		misuse("%s spawns prefab %q by %v, which nobody owns: only what a player owns can spawn ahead of the server; let a Server system do it", f.shared, name, by)
 	case !f.spawner.once && owner != f.spawner.owner:
-		misuse("a shared system that was given rows of player %d spawns prefab %q by %v, which is player %d's: name a spawner among the system's own rows", f.spawner.owner, name, by, owner)
+		misuse("%s was given rows of player %d and spawns prefab %q by %v, which is player %d's: name a spawner among the system's own rows", f.shared, f.spawner.owner, name, by, owner)
 	case prefab.Matched() && spawner != nil && spawner.ClientOnly():
 		misuse("a ClientOnly entity of prefab %q spawns prefab %q, which is not: the server's has no counterpart on the client; make both ClientOnly", spawner.ECS.Name(), name)
 	}

@@ -66,7 +66,7 @@ func TestStatsTellTheirCounters(t *testing.T) {
 	st := foretick.ClientStats{}
 	for c := range prediction.Cause(prediction.Causes) {
 		st.ByCause[c] = uint64(c) + 3
-		require.Contains(t, st.String(), fmt.Sprintf("%d of %v", c+3, c))
+		require.Contains(t, st.String(), fmt.Sprintf("%v %d", c, c+3))
 	}
 }
 

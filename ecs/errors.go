@@ -60,7 +60,7 @@ func (a AccessError) Error() string {
 	return fmt.Sprintf("ecs: Get %s of %v: the entity has none: use Find where it may lack it", name, a.entity)
 }
 
-const errUnregistered = "access through a component that is not registered: declare it first (Types.Register, or what calls that for you)"
+const errUnregistered = "access through a component that is not registered: declare it first, with Protocol.Component (without a Protocol: Types.Register)"
 
 // UsageError is the panic value for a call that cannot be right: an
 // unregistered prefab, a save of a locked world, a slot out of range.

@@ -78,7 +78,7 @@ func (t *Types) owns(h Handle) error {
 		return errors.New("a nil handle: pass the address of a Component or a Singleton, as in &g.Position")
 	}
 	if !h.Registered() {
-		return fmt.Errorf("component %v is not registered: declare it first (Types.Register, or what calls that for you)", h.Type())
+		return fmt.Errorf("component %v is not registered: declare it first, with Protocol.Component (without a Protocol: Types.Register)", h.Type())
 	}
 	if h.owner() != t {
 		return fmt.Errorf("component %v is registered with other Types: each game struct has its own handles", h.Type())

@@ -1,6 +1,9 @@
 package prediction
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 // Cause is the reason why a prediction was wrong: the first that applies, in
 // this order.
@@ -47,3 +50,21 @@ func (c Cause) String() string {
 
 // MarshalText returns the name.
 func (c Cause) MarshalText() ([]byte, error) { return []byte(c.String()), nil }
+
+// ByCause counts by cause: element c is the count of the Cause c.
+type ByCause [Causes]uint64
+
+// String returns the counts that are not zero by the names of their causes, such as
+// "input 3, server_effect 9". It returns "none" if all are zero.
+func (b ByCause) String() string {
+	var parts []string
+	for c, n := range b {
+		if n > 0 {
+			parts = append(parts, fmt.Sprintf("%v %d", Cause(c), n))
+		}
+	}
+	if len(parts) == 0 {
+		return "none"
+	}
+	return strings.Join(parts, ", ")
+}

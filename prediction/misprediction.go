@@ -168,7 +168,7 @@ func (m Misprediction) whyCode() string {
 	case m.System != "":
 		return what
 	}
-	return what + ": chance, a clock, the order of a map, or state outside of components"
+	return what + ": chance, a clock, the order of a map, state outside of components, or a component that the system does not declare (run with -tags foretick_debug)"
 }
 
 func (m Misprediction) whyUntracked() string {

@@ -66,23 +66,23 @@ func TestMispredictionReads(t *testing.T) {
 func TestMispredictionSaysWhy(t *testing.T) {
 	causes, standIns := map[prediction.Cause]bool{}, map[prediction.StandIn]bool{}
 	for want, m := range map[string]prediction.Misprediction{
-		"your command for tick 862 did not arrive in time; the server repeated the last one":                                                        {Cause: prediction.Input, CauseTick: 862, CauseTicks: 1, StandIn: prediction.Repeated},
-		"your commands for ticks 860 to 862 did not arrive in time; the server repeated the last one":                                               {Cause: prediction.Input, CauseTick: 862, CauseTicks: 3, StandIn: prediction.Repeated},
-		"your command for tick 862 did not arrive in time; the server let the last one decay":                                                       {Cause: prediction.Input, CauseTick: 862, StandIn: prediction.Decayed},
-		"your command for tick 862 did not arrive in time; the server ran a zero command":                                                           {Cause: prediction.Input, CauseTick: 862, StandIn: prediction.Neutral},
-		"the server refused your command for tick 862 and ran another one":                                                                          {Cause: prediction.Input, CauseTick: 862, StandIn: prediction.Refused},
-		"your command for tick 862 changed after it had been sent; the server ran what was sent first":                                              {Cause: prediction.Input, CauseTick: 862, StandIn: prediction.Replaced},
-		"the server ran another command than your command for tick 862":                                                                             {Cause: prediction.Input, CauseTick: 862},
-		"the server changed it in tick 7 (outside of systems)":                                                                                      {Cause: prediction.ServerEffect, CauseTick: 7, System: "(outside of systems)"},
-		"player 3 changed it in tick 7, which this client could not know":                                                                           {Cause: prediction.RemoteInput, CauseTick: 7, Player: 3},
-		"another player did something else than was predicted":                                                                                      {Cause: prediction.RemoteInput},
-		"player 4 did something else than was predicted":                                                                                            {Cause: prediction.RemoteInput, Player: 4},
-		"the server changed it in tick 8":                                                                                                           {Cause: prediction.ServerEffect, CauseTick: 8},
-		`"request heal", which only the server runs, changed it in tick 8`:                                                                          {Cause: prediction.ServerEffect, CauseTick: 8, System: "request heal"},
-		"the server refused your commands for ticks 861 to 862 and ran another one":                                                                 {Cause: prediction.Input, CauseTick: 862, CauseTicks: 2, StandIn: prediction.Refused},
-		"your commands for ticks 861 to 862 changed after they had been sent; the server ran what was sent first":                                   {Cause: prediction.Input, CauseTick: 862, CauseTicks: 2, StandIn: prediction.Replaced},
-		"a shared system read a value that differed, or was not known, on this client":                                                              {Cause: prediction.Untracked},
-		"the same code computed something else from the same inputs: chance, a clock, the order of a map, or state outside of components":           {Cause: prediction.Code},
+		"your command for tick 862 did not arrive in time; the server repeated the last one":                      {Cause: prediction.Input, CauseTick: 862, CauseTicks: 1, StandIn: prediction.Repeated},
+		"your commands for ticks 860 to 862 did not arrive in time; the server repeated the last one":             {Cause: prediction.Input, CauseTick: 862, CauseTicks: 3, StandIn: prediction.Repeated},
+		"your command for tick 862 did not arrive in time; the server let the last one decay":                     {Cause: prediction.Input, CauseTick: 862, StandIn: prediction.Decayed},
+		"your command for tick 862 did not arrive in time; the server ran a zero command":                         {Cause: prediction.Input, CauseTick: 862, StandIn: prediction.Neutral},
+		"the server refused your command for tick 862 and ran another one":                                        {Cause: prediction.Input, CauseTick: 862, StandIn: prediction.Refused},
+		"your command for tick 862 changed after it had been sent; the server ran what was sent first":            {Cause: prediction.Input, CauseTick: 862, StandIn: prediction.Replaced},
+		"the server ran another command than your command for tick 862":                                           {Cause: prediction.Input, CauseTick: 862},
+		"the server changed it in tick 7 (outside of systems)":                                                    {Cause: prediction.ServerEffect, CauseTick: 7, System: "(outside of systems)"},
+		"player 3 changed it in tick 7, which this client could not know":                                         {Cause: prediction.RemoteInput, CauseTick: 7, Player: 3},
+		"another player did something else than was predicted":                                                    {Cause: prediction.RemoteInput},
+		"player 4 did something else than was predicted":                                                          {Cause: prediction.RemoteInput, Player: 4},
+		"the server changed it in tick 8":                                                                         {Cause: prediction.ServerEffect, CauseTick: 8},
+		`"request heal", which only the server runs, changed it in tick 8`:                                        {Cause: prediction.ServerEffect, CauseTick: 8, System: "request heal"},
+		"the server refused your commands for ticks 861 to 862 and ran another one":                               {Cause: prediction.Input, CauseTick: 862, CauseTicks: 2, StandIn: prediction.Refused},
+		"your commands for ticks 861 to 862 changed after they had been sent; the server ran what was sent first": {Cause: prediction.Input, CauseTick: 862, CauseTicks: 2, StandIn: prediction.Replaced},
+		"a shared system read a value that differed, or was not known, on this client":                            {Cause: prediction.Untracked},
+		"the same code computed something else from the same inputs: chance, a clock, the order of a map, state outside of components, or a component that the system does not declare (run with -tags foretick_debug)": {Cause: prediction.Code},
 		"a shared system read a value of player 2, which was newer on the server":                                                                   {Cause: prediction.Untracked, Player: 2},
 		"a shared system read Pos of player 2, which was newer on the server":                                                                       {Cause: prediction.Untracked, Player: 2, Read: "Pos"},
 		"a shared system read Pos of an unowned entity, which was newer on the server":                                                              {Cause: prediction.Untracked, OfOther: true, Read: "Pos"},
@@ -118,4 +118,13 @@ func ExampleFade() {
 		offset *= f.Factor(50 * time.Millisecond)
 	}
 	// Output: 10.00 9.00 8.50
+}
+
+func TestByCausePrintsNames(t *testing.T) {
+	var b prediction.ByCause
+	require.Equal(t, "none", b.String())
+	b[prediction.ServerEffect]++
+	require.Equal(t, "server_effect 1", fmt.Sprint(b))
+	b[prediction.Input] += 3
+	require.Equal(t, "input 3, server_effect 1", b.String())
 }

@@ -101,10 +101,36 @@ func auditEntity(r *AuditReport, server probe.Server, player foretick.PlayerID, 
 			r.Fields++
 			r.Digest, r.ServerDigest = fold(r.Digest, f.Ours...), fold(r.ServerDigest, want...)
 			if !slices.Equal(f.Ours, want) {
-				r.differ("%s.%s of prefab %q: client has %d, server %d (steps)", component, f.Name, e.Prefab, f.Ours, want)
+				r.differ("%s", difference(component, e.Prefab, f, want))
 			}
 		}
 	}
+}
+
+// difference returns a field that differs in words, with both values.
+func difference(component, prefab string, f probe.Field, want []int32) string {
+	where := fmt.Sprintf("%s.%s of prefab %q", component, f.Name, prefab)
+	if f.Singleton {
+		where = fmt.Sprintf("singleton %s.%s", component, f.Name)
+	}
+	ours, theirs := shown(f.Value(f.Ours)), shown(f.Value(want))
+	if f.Ref || ours == theirs { // numbers of entities mean nothing, and equal texts need more
+		ours, theirs = fmt.Sprint(f.Ours), fmt.Sprintf("%d (in steps)", want)
+	}
+	return fmt.Sprintf("%s: client has %s, server %s", where, ours, theirs)
+}
+
+// shown returns a value of a field as text.
+func shown(v any) string {
+	switch v := v.(type) {
+	case float64:
+		return fmt.Sprintf("%.8g", v)
+	case string:
+		return fmt.Sprintf("%q", v)
+	case nil:
+		return "nothing"
+	}
+	return fmt.Sprint(v)
 }
 
 // ServerEntity returns the server's entity for one of a player's local entities. Both ends

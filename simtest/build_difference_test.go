@@ -360,7 +360,7 @@ func TestBuildDifferenceRefused(t *testing.T) {
 		ours   string
 		theirs string
 	}{
-		"not allowed":     {false, func() *foretick.Protocol { return elderBuild().protocol }, "component Place predicted=true", "component Armour predicted=false"},
+		"not allowed":     {false, func() *foretick.Protocol { return elderBuild().protocol }, "", "component Armour predicted=false"},
 		"another version": {true, func() *foretick.Protocol { return withNews("skew", 2) }, "version 2", "version 1"},
 		"another game":    {true, func() *foretick.Protocol { return withNews("other", 1) }, "game other", "game skew"},
 		"another rate": {true, func() *foretick.Protocol {

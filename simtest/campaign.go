@@ -10,10 +10,12 @@ import (
 
 // Check plays the plan with each of n seeds, 1 to n. It stops at the first seed that
 // fails and reports it with the command that replays it. It logs each outcome,
-// with the fields whose values do not fit their tags, and returns the outcomes that passed.
+// with the fields whose values do not fit their tags if the plan has AllowLosses, and returns
+// the outcomes that passed.
 //
 // A match runs in one goroutine and is deterministic: a failure repeats with its
-// seed, with added prints or in a debugger.
+// seed, with added prints or in a debugger. Check plays a match that failed once more, and
+// says if that gave another match: then the game draws numbers without a seed of its own.
 func Check(tb testing.TB, p Plan, n int) []Outcome {
 	tb.Helper()
 	first, last := uint64(1), uint64(n)
@@ -24,7 +26,7 @@ func Check(tb testing.TB, p Plan, n int) []Outcome {
 	for seed := first; seed <= last; seed++ {
 		out, err := p.Run(seed)
 		if err != nil {
-			tb.Fatalf("simtest: seed %d: %v\nuntil then: %v\nto play it again: %s", seed, err, out, replay(tb.Name(), seed, testPackage()))
+			tb.Fatalf("simtest: seed %d: %v\nuntil then: %v\n%sto play it again: %s", seed, err, out, p.repeats(out), replay(tb.Name(), seed, testPackage()))
 		}
 		tb.Logf("%v", out)
 		for _, line := range out.Lost {
@@ -33,6 +35,15 @@ func Check(tb testing.TB, p Plan, n int) []Outcome {
 		all = append(all, out)
 	}
 	return all
+}
+
+// repeats plays a match that failed once more. It returns a line that says so if that gives
+// another match, and "" if it gives the same one.
+func (p Plan) repeats(failed Outcome) string {
+	if again, _ := p.Run(failed.Seed); again.Trace == failed.Trace {
+		return ""
+	}
+	return "this match does not repeat from its seed: a server system or the test's script draws from math/rand without a fixed seed, reads a clock, or ranges over a map\n"
 }
 
 // replay returns the command that replays a test's seed, from anywhere in the module.
@@ -70,6 +81,6 @@ func packageOf(function string) string {
 
 // String returns a one-line summary of the outcome.
 func (o Outcome) String() string {
-	return fmt.Sprintf("seed %d, trace %x…: %v, %d ticks, %d packets, %d snapshots, %d predictions corrected (%s), %d joins, %d leaves, %d kicks, %d processes killed, %d freezes, %d times at rest; %s",
-		o.Seed, o.Trace[:6], o.Played, o.Ticks, o.Packets, o.Snapshots, o.Mended, countCauses(o.Causes), o.Joins, o.Leaves, o.Kicks, o.Kills, o.Freezes, o.Quiets, strings.Join(o.Worked, "; "))
+	return fmt.Sprintf("seed %d, trace %x…: %v, %d ticks, %d packets, %d snapshots, %d predictions corrected (%v), %d joins, %d leaves, %d kicks, %d processes killed, %d freezes, %d times at rest; %s",
+		o.Seed, o.Trace[:6], o.Played, o.Ticks, o.Packets, o.Snapshots, o.Mended, o.Causes, o.Joins, o.Leaves, o.Kicks, o.Kills, o.Freezes, o.Quiets, strings.Join(o.Worked, "; "))
 }

@@ -2,7 +2,6 @@ package simtest
 
 import (
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/foretick/foretick"
@@ -25,7 +24,7 @@ type PredictionChecker interface {
 // Corrections for other causes are counted and allowed.
 type Causes struct {
 	// Corrections counts mispredictions by cause.
-	Corrections [prediction.Causes]uint64
+	Corrections prediction.ByCause
 
 	found error         // a misprediction by code whose system is not known yet …
 	until time.Duration // … and how long to wait for a client that can name the system
@@ -80,24 +79,9 @@ func (k *Causes) Worked(m *Match) (string, error) {
 		compared += st.Compared
 		predicted += st.PredictedTicks
 	}
-	line := fmt.Sprintf("causes: corrections: %s; %d ticks compared by the remaining clients", countCauses(k.Corrections), compared)
+	line := fmt.Sprintf("causes: corrections: %v; %d ticks compared by the remaining clients", k.Corrections, compared)
 	if predicted > 0 && compared == 0 {
 		return line, fmt.Errorf("of %d predicted ticks none was compared with the server's", predicted)
 	}
 	return line, nil
-}
-
-// countCauses returns the number of corrections by cause, such as "3 of input, 1 of
-// code".
-func countCauses(by [prediction.Causes]uint64) string {
-	var parts []string
-	for c, n := range by {
-		if n > 0 {
-			parts = append(parts, fmt.Sprintf("%d of %v", n, prediction.Cause(c)))
-		}
-	}
-	if len(parts) == 0 {
-		return "none"
-	}
-	return strings.Join(parts, ", ")
 }

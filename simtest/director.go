@@ -80,7 +80,7 @@ func (d *director) rest() {
 	d.calm()
 	if d.m.Err() == nil && d.err == nil {
 		d.out.Quiets++
-		d.fail(d.m.Quiet())
+		d.m.each(Checker.Quiet)
 	}
 	d.setResting(false)
 }

@@ -145,7 +145,8 @@ func TestLossesOfWhatIsSent(t *testing.T) {
 	}
 }
 
-// Both tests of a game name the fields whose values do not fit: SyncTest fails, Check logs.
+// Both tests of a game fail and name the fields whose values do not fit. Check passes and
+// logs them if the plan allows them.
 func TestChecksNameLosses(t *testing.T) {
 	player := func(too bool) func() simtest.Player {
 		return func() simtest.Player {
@@ -160,15 +161,21 @@ func TestChecksNameLosses(t *testing.T) {
 	for too, want := range map[bool][]string{false: nil, true: {"gauge.Hand was outside of its tag's range", "crank.Pull", "receipt.Price"}} {
 		faults, err := simtest.FindDesyncs(player(too), simtest.SyncConfig{})
 		require.NoError(t, err)
-		out, err := simtest.Plan{New: player(too), Clients: 2, Play: 2 * time.Second, Rest: -1, Checkers: func() []simtest.Checker { return []simtest.Checker{&simtest.Limits{}} }}.Run(1)
+		plan := simtest.Plan{New: player(too), Clients: 2, Play: 2 * time.Second, Rest: -1, Checkers: func() []simtest.Checker { return []simtest.Checker{&simtest.Limits{}} }}
+		_, failed := plan.Run(1)
+		plan.AllowLosses = true
+		out, err := plan.Run(1)
 		require.NoError(t, err)
 		if !too {
 			require.Empty(t, faults)
 			require.Empty(t, out.Lost)
+			require.NoError(t, failed)
 		}
 		for _, w := range want {
 			require.Contains(t, strings.Join(faults, "\n"), w)
 			require.Contains(t, strings.Join(out.Lost, "\n"), w)
+			require.ErrorContains(t, failed, w)
+			require.ErrorContains(t, failed, "set Plan.AllowLosses")
 		}
 	}
 }

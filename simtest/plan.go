@@ -2,6 +2,7 @@ package simtest
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/foretick/foretick"
@@ -77,6 +78,11 @@ type Plan struct {
 	// [SyncTest] replays more ticks, on every client.
 	SyncTest int
 
+	// AllowLosses is for a game that means values to leave the range of their tags, or to be
+	// cut: [Check] then logs them. Without it they fail the match at its end, in a line for
+	// each field. Clients and the server are asked alike. See [foretick.Client.Losses].
+	AllowLosses bool
+
 	// Checkers returns the checkers of a match. nil means [Standard].
 	Checkers func() []Checker
 }
@@ -150,26 +156,23 @@ func (p *Plan) validate() error {
 
 // Outcome is the result of playing a plan.
 type Outcome struct {
-	Seed      uint64        // seed of the match
-	Trace     [32]byte      // digest of the whole match: see Match.Trace
-	Played    time.Duration // length of the match in virtual time
-	Ticks     uint64        // ticks computed, over all server processes
-	Snapshots uint64        // snapshots applied by clients
-	Packets   uint64        // packets sent and received by the server
-	Mended    uint64        // predictions that were corrected
-	// Causes counts corrected predictions by cause: element c is the count of the
-	// [prediction.Cause] c. The log of Check has them by name, such as "79 of
-	// server_effect".
-	Causes    [prediction.Causes]uint64
-	Joins     int      // clients that joined
-	Observers int      // clients that came to observe
-	Leaves    int      // clients that left
-	Kills     int      // processes killed, servers and clients
-	Kicks     int      // players that the server kicked
-	Freezes   int      // clients and servers that were frozen
-	Worked    []string // a line of each checker that says what it checked
+	Seed      uint64             // seed of the match
+	Trace     [32]byte           // digest of the whole match: see Match.Trace
+	Played    time.Duration      // length of the match in virtual time
+	Ticks     uint64             // ticks computed, over all server processes
+	Snapshots uint64             // snapshots applied by clients
+	Packets   uint64             // packets sent and received by the server
+	Mended    uint64             // predictions that were corrected
+	Causes    prediction.ByCause // corrected predictions by cause
+	Joins     int                // clients that joined
+	Observers int                // clients that came to observe
+	Leaves    int                // clients that left
+	Kills     int                // processes killed, servers and clients
+	Kicks     int                // players that the server kicked
+	Freezes   int                // clients and servers that were frozen
+	Worked    []string           // a line of each checker that says what it checked
 	// Lost has a line for each field whose values its tag lost: outside of the range, or cut
-	// (see [foretick.Server.Losses]). They fail no match.
+	// (see [foretick.Server.Losses]). They fail the match unless Plan.AllowLosses is set.
 	Lost []string
 	// Quiets is how often the match came to rest and was fully compared.
 	Quiets int
@@ -188,6 +191,9 @@ func (p Plan) Run(seed uint64) (Outcome, error) {
 	d.count()
 	if err == nil && d.panics > 0 {
 		err = fmt.Errorf("simtest: seed %d: %d panics in decoding", seed, d.panics)
+	}
+	if err == nil && len(d.out.Lost) > 0 && !p.AllowLosses {
+		err = fmt.Errorf("values do not fit their tags: %s (if the game means that, set Plan.AllowLosses)", strings.Join(d.out.Lost, "; "))
 	}
 	d.out.Trace, d.out.Played = d.m.Trace(), d.m.Net.Now()
 	return d.out, err

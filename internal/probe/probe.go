@@ -133,6 +133,8 @@ type Field struct {
 	Name         string
 	Ref          bool // a reference: Ours is the connection's number, Theirs the network id
 	Ours, Theirs []int32
+	Singleton    bool              // the component is a singleton
+	Value        func([]int32) any // the value of words such as Ours, as schema.Schema.Value returns it
 }
 
 // MessageSent is a reliable message that the server queued for a player.
