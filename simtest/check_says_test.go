@@ -74,7 +74,7 @@ func TestCheckSaysThatAMatchDoesNotRepeat(t *testing.T) {
 
 // A shared system that spawns without declaring it is named.
 func TestUndeclaredSpawnNamesItsSystem(t *testing.T) {
-	text := said(t, simtest.Plan{Clients: 1, Play: time.Second, Rest: -1, SyncTest: -1, New: func() simtest.Player {
+	plan := simtest.Plan{Clients: 1, Play: time.Second, Rest: -1, SyncTest: -1, New: func() simtest.Player {
 		p := foretick.NewProtocol("weeds", 1)
 		var pos ecs.Component[position]
 		var cmd ecs.Component[move]
@@ -87,6 +87,7 @@ func TestUndeclaredSpawnNamesItsSystem(t *testing.T) {
 		p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) { f.Spawn(&body, player) })
 		p.Shared("plant", func(f *foretick.Frame, rows ecs.Rows) { f.SpawnBy(rows.Entity(0), &weed) }, ecs.Read(&cmd), ecs.Write(&pos))
 		return simtest.Player{Protocol: p}
-	}})
-	require.Contains(t, text, `shared system "plant" spawns prefab "weed" without saying so`)
+	}}
+	const want = `foretick: shared system "plant" spawns prefab "weed" without saying so: declare it on the system with ecs.Create`
+	require.PanicsWithError(t, want, func() { _, _ = plan.Run(1) })
 }
