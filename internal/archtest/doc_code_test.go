@@ -149,6 +149,14 @@ var docCode = map[string]map[string]string{
 		var endpoint transport.Endpoint
 		var ctx context.Context
 		var newProtocol func() *foretick.Protocol`},
+	"host/lifecycle/doc.go": {"err := lifecycle.Run(": `
+		var ctx context.Context
+		var h *host.Host
+		var manager lifecycle.Lifecycle`},
+	"host/lifecycle/agones/doc.go": {"manager, err := agones.New(": `
+		var ctx context.Context
+		var h *host.Host`},
+	"host/lifecycle/agones/agonestest/doc.go": {"sidecar, err := agonestest.Listen(": ``},
 	"bots/doc.go": {"light, err := bots.New(": `
 		type Move struct{ X float32 }
 		var protocol *foretick.Protocol
@@ -305,7 +313,7 @@ func docImports(t string) string {
 		return module
 	}
 	for _, p := range []string{
-		"bots", "bridge", "ecs", "host", "input", "lagcomp", "netcode", "observe", "schema", "simtest", "simtest/pair", "snapshot", "transport",
+		"bots", "bridge", "ecs", "host", "host/lifecycle", "host/lifecycle/agones", "host/lifecycle/agones/agonestest", "input", "lagcomp", "netcode", "observe", "schema", "simtest", "simtest/pair", "snapshot", "transport",
 		"transport/dtls", "transport/impair", "transport/local", "transport/multi", "transport/sim", "transport/ticket", "transport/transporttest", "transport/udp", "transport/ws",
 	} {
 		if t == p[strings.LastIndexByte(p, '/')+1:] {

@@ -42,7 +42,7 @@ var apart = []string{"input", "mathf"}
 // open sockets: the transports, the thin Run loops over the core, programs,
 // simtest's reading of which seed a test is to play, and its play over sockets.
 // Everything else is given time and bytes.
-var mayRun = []string{"transport/", "examples/", "run.go", "simtest/seed.go", "simtest/pair/", "benchmarks/", "tools/", "cmd/", "internal/costtest/", "host/run.go", "bots/crowd.go"}
+var mayRun = []string{"transport/", "examples/", "run.go", "simtest/seed.go", "simtest/pair/", "benchmarks/", "tools/", "cmd/", "internal/costtest/", "host/run.go", "host/lifecycle/", "bots/crowd.go"}
 
 // onTop are the packages that build on the root, or do its work in another way. The root's
 // own code does not know them.
@@ -149,7 +149,9 @@ func (f *file) imports(imported string) string {
 	switch {
 	case f.dir() == "" && !f.test() && slices.Contains(onTop, of):
 		return "the root does not know " + of + ": it stands on top of it"
-	case area == "host" && !f.test() && ours && !within(dir, "transport") && dir != "internal/counts":
+	case f.dir() == "host" && !f.test() && ours && within(dir, "host/lifecycle"):
+		return "a host knows no fleet: a lifecycle stands on top of it"
+	case area == "host" && !f.test() && ours && !within(dir, "transport") && !within(dir, "host") && dir != "internal/counts":
 		return "a host knows transports and a small interface of a match, not what a match is"
 	case area == "observe" && !f.test() && (ours && dir == "" || imported == "net/http"):
 		return "an observer knows neither the game's types nor pages: it builds on schema and snapshot"

@@ -1,0 +1,135 @@
+package lifecycle
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+)
+
+// Files is a lifecycle by files, for a process without a fleet manager. A file without a name is
+// not used, so &Files{} does nothing. A supervisor or a probe looks at the files.
+type Files struct {
+	// ReadyFile exists while the process takes new matches. Its content is the status.
+	ReadyFile string
+	// HealthFile is written with each sign of life. A file that is older than some seconds says that
+	// no tick advances.
+	HealthFile string
+	// DrainFile drains the host as soon as it exists, and at once if it exists already.
+	DrainFile string
+	// StatusFile holds the newest FileStatus as JSON.
+	StatusFile string
+	// Poll is the time between two looks at DrainFile. 0 or less means 1 s.
+	Poll time.Duration
+
+	mu     sync.Mutex
+	status FileStatus
+}
+
+// FileStatus is the content of Files.StatusFile.
+type FileStatus struct {
+	Phase       string // ready, allocated, draining or shutdown; empty at the start
+	Matches     int    // that run now
+	Players     int    // in all matches
+	FreeMatches int    // that may be made
+}
+
+var _ Lifecycle = (*Files)(nil)
+
+// Watch implements Lifecycle. It reports that the process is ending once DrainFile exists.
+func (f *Files) Watch(ctx context.Context, change func(State)) error {
+	every := f.Poll
+	if every <= 0 {
+		every = time.Second
+	}
+	was := false
+	for first := true; ; first = false {
+		_, err := os.Stat(f.DrainFile)
+		if ending := f.DrainFile != "" && err == nil; first || ending != was {
+			was = ending
+			change(State{Phase: "files", Ending: ending})
+		}
+		if !pause(ctx, every) {
+			return ctx.Err()
+		}
+	}
+}
+
+// Ready implements Lifecycle.
+func (f *Files) Ready(context.Context) error { return f.enter("ready", true) }
+
+// Allocated implements Lifecycle. A host with matches still takes more, so ReadyFile stays.
+func (f *Files) Allocated(context.Context) error { return f.enter("allocated", true) }
+
+// Draining implements Lifecycle.
+func (f *Files) Draining(context.Context) error { return f.enter("draining", false) }
+
+// Shutdown implements Lifecycle.
+func (f *Files) Shutdown(context.Context) error { return f.enter("shutdown", false) }
+
+// Health implements Lifecycle.
+func (f *Files) Health(context.Context) error {
+	return put(f.HealthFile, []byte(time.Now().UTC().Format(time.RFC3339)+"\n"))
+}
+
+// Counts implements Lifecycle.
+func (f *Files) Counts(_ context.Context, c Counts) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	s := FileStatus{Phase: f.status.Phase, Matches: c.Matches, Players: c.Players, FreeMatches: c.FreeMatches}
+	if s == f.status {
+		return nil
+	}
+	if err := put(f.StatusFile, s.text()); err != nil {
+		return err
+	}
+	f.status = s
+	return nil
+}
+
+// enter writes a phase.
+func (f *Files) enter(phase string, open bool) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	s := f.status
+	s.Phase = phase
+	errs := []error{put(f.StatusFile, s.text())}
+	if open {
+		errs = append(errs, put(f.ReadyFile, s.text()))
+	} else if err := os.Remove(f.ReadyFile); f.ReadyFile != "" && !errors.Is(err, fs.ErrNotExist) {
+		errs = append(errs, err)
+	}
+	err := errors.Join(errs...)
+	if err == nil {
+		f.status = s
+	}
+	return err
+}
+
+func (s FileStatus) text() []byte {
+	b, _ := json.Marshal(s) // numbers and a word: it cannot fail
+	return append(b, '\n')
+}
+
+// put writes a file whole: a reader sees the old one or the new one.
+func put(name string, b []byte) error {
+	if name == "" {
+		return nil
+	}
+	t, err := os.CreateTemp(filepath.Dir(name), "."+filepath.Base(name)+"*")
+	if err != nil {
+		return err
+	}
+	_, err = t.Write(b)
+	if err = errors.Join(err, t.Close()); err == nil {
+		err = os.Rename(t.Name(), name)
+	}
+	if err != nil {
+		_ = os.Remove(t.Name())
+	}
+	return err
+}

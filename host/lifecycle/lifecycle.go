@@ -1,0 +1,84 @@
+package lifecycle
+
+import (
+	"context"
+
+	"github.com/foretick/foretick/host"
+)
+
+// Lifecycle tells the manager of a fleet what a process does. Each call but Watch gets a context
+// that ends after Config.Timeout. An error means that the manager may not know it: Run calls again.
+// Run may call Health and Watch while another call runs.
+type Lifecycle interface {
+	// Watch calls change with the state that the manager has of the process, at once and whenever
+	// it changes, until ctx ends or the connection is lost. It must not call change after it
+	// returned.
+	Watch(ctx context.Context, change func(State)) error
+	// Ready says that the process takes new matches, and that none runs.
+	Ready(ctx context.Context) error
+	// Health says that the process works. Run calls it as long as ticks advance.
+	Health(ctx context.Context) error
+	// Allocated says that matches run: the manager must not remove the process.
+	Allocated(ctx context.Context) error
+	// Counts says how many matches and players there are. Run calls it before Ready, and then every
+	// second, changed or not.
+	Counts(ctx context.Context, c Counts) error
+	// Draining says that the process takes no new matches and ends with those that it has.
+	Draining(ctx context.Context) error
+	// Shutdown says that the process ends now.
+	Shutdown(ctx context.Context) error
+}
+
+// State is what a manager knows of the process.
+type State struct {
+	// Name is the manager's name of the process.
+	Name string
+	// Phase is the manager's own word for the state, for logs.
+	Phase string
+	// Allocated says that the manager has given the process to players.
+	Allocated bool
+	// Ending says that the manager removes the process: the host drains.
+	Ending bool
+	// Address is where players reach the machine: an IP address or a name. Empty: not known.
+	Address string
+	// Ports are the ports on that address, by the names that the fleet gives them.
+	Ports map[string]int
+	// Labels and Annotations are notes that the manager or a matchmaker attached.
+	Labels, Annotations map[string]string
+}
+
+// Counts is how much a host carries.
+type Counts struct {
+	// Matches and Players are those of now.
+	Matches, Players int
+	// FreeMatches and FreePlayers are how many more fit. -1 means no limit. A host that drains has
+	// room for none.
+	FreeMatches, FreePlayers int
+	// MatchNames and PlayerNames return the names of the matches and the identities of the players,
+	// sorted.
+	MatchNames, PlayerNames func() []string
+}
+
+// Host is what Run needs of a host. A *host.Host is one.
+type Host interface {
+	// Run runs the host until ctx ends, or until its last match has ended after Drain.
+	Run(ctx context.Context) error
+	// Drain makes the host take no new matches.
+	Drain(reason string)
+	// Shutdown ends all matches after their last messages.
+	Shutdown(detail string)
+	// Draining reports whether Drain or Shutdown was called.
+	Draining() bool
+	// Healthy reports whether no step of a match hangs.
+	Healthy() bool
+	// Stats returns the host's counters.
+	Stats() host.Stats
+	// Limits returns the most matches and players; of players, 0 means no limit.
+	Limits() (matches, players int)
+	// Matches appends the names of the matches.
+	Matches(dst []string) []string
+	// Identities appends the identities of the players.
+	Identities(dst []string) []string
+}
+
+var _ Host = (*host.Host)(nil)

@@ -1,0 +1,184 @@
+package lifecycle
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/foretick/foretick/host"
+	"github.com/foretick/foretick/transport"
+	"github.com/foretick/foretick/transport/sim"
+)
+
+const patience = 30 * time.Second
+
+// match is a match that ticks until it is drained and over.
+type match struct {
+	end  transport.Endpoint
+	next time.Time
+
+	mu            sync.Mutex
+	drained, over bool
+}
+
+func (m *match) Step(now time.Time) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.next = now.Add(20 * time.Millisecond)
+	if m.over {
+		_ = m.end.Close(transport.Closed, "")
+	}
+}
+func (m *match) Next() time.Time { return m.next }
+func (m *match) Drain(string)    { m.mu.Lock(); defer m.mu.Unlock(); m.drained = true }
+func (m *match) Shutdown(string, time.Duration) error {
+	m.finish()
+	return nil
+}
+func (m *match) Close(string) error { return m.end.Close(transport.Closed, "") }
+func (m *match) finish()            { m.mu.Lock(); defer m.mu.Unlock(); m.over = true }
+
+func newHost(t *testing.T) (h *host.Host, made chan *match) {
+	t.Helper()
+	made = make(chan *match, 9)
+	h, err := host.New(host.Config{Transport: sim.NewNetwork(1).Listen(), MaxMatches: 4, NewMatch: func(_ string, end transport.Endpoint) (host.Server, error) {
+		m := &match{end: end}
+		made <- m
+		return m, nil
+	}})
+	require.NoError(t, err)
+	return h, made
+}
+
+// A real host with files: they show each phase, and a drain file drains.
+func TestFiles(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	f := &Files{ReadyFile: filepath.Join(dir, "ready"), HealthFile: filepath.Join(dir, "health"), DrainFile: filepath.Join(dir, "drain"),
+		StatusFile: filepath.Join(dir, "status"), Poll: 10 * time.Millisecond}
+	h, made := newHost(t)
+	done := make(chan error, 1)
+	go func() {
+		done <- Run(context.Background(), h, f, Config{Every: 40 * time.Millisecond, Idle: 50 * time.Millisecond})
+	}()
+	status := func() (s FileStatus) {
+		b, err := os.ReadFile(f.StatusFile)
+		if err == nil {
+			require.NoError(t, json.Unmarshal(b, &s), "it is always whole")
+		}
+		return s
+	}
+	shows := func(want FileStatus) {
+		t.Helper()
+		require.Eventually(t, func() bool { return status() == want }, patience, time.Millisecond, "%+v", want)
+	}
+	shows(FileStatus{"ready", 0, 0, 4})
+	require.FileExists(t, f.ReadyFile)
+	require.Eventually(t, func() bool { _, err := os.Stat(f.HealthFile); return err == nil }, patience, time.Millisecond)
+	require.NoError(t, h.Allocate("a"))
+	shows(FileStatus{"allocated", 1, 0, 3})
+	require.FileExists(t, f.ReadyFile, "there is room for more")
+	(<-made).finish()
+	shows(FileStatus{"ready", 0, 0, 4})
+	require.NoError(t, h.Allocate("b"))
+	shows(FileStatus{"allocated", 1, 0, 3})
+	require.NoError(t, os.WriteFile(f.DrainFile, nil, 0o600))
+	shows(FileStatus{"draining", 1, 0, 0})
+	require.NoFileExists(t, f.ReadyFile)
+	require.True(t, h.Draining())
+	m := <-made
+	require.Eventually(t, func() bool { m.mu.Lock(); defer m.mu.Unlock(); return m.drained }, patience, time.Millisecond)
+	m.finish()
+	require.NoError(t, <-done)
+	require.Equal(t, "shutdown", status().Phase)
+	left, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	require.Len(t, left, 3, "drain, health and status: %v", left)
+}
+
+// Without any file it does nothing, and the host runs and drains all the same. A file that cannot
+// be written is an error.
+func TestNoFiles(t *testing.T) {
+	t.Parallel()
+	h, made := newHost(t)
+	ctx, stop := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- Run(ctx, h, &Files{}, Config{Every: 20 * time.Millisecond}) }()
+	require.NoError(t, h.Allocate("a"))
+	m := <-made
+	stop()
+	require.Eventually(t, h.Draining, patience, time.Millisecond)
+	m.finish()
+	require.NoError(t, <-done)
+
+	missing := filepath.Join(t.TempDir(), "no", "such")
+	f := &Files{ReadyFile: missing, HealthFile: missing, StatusFile: missing}
+	for _, call := range []func(context.Context) error{f.Ready, f.Health, f.Allocated, f.Draining} {
+		require.ErrorIs(t, call(context.Background()), os.ErrNotExist)
+	}
+	require.Error(t, f.Counts(context.Background(), Counts{Matches: 1}))
+}
+
+// Faults of the arguments name their fix.
+func TestFaults(t *testing.T) {
+	h, _ := newHost(t)
+	var none *host.Host
+	require.ErrorContains(t, Run(nil, h, &Files{}, Config{}), "nil context") //nolint:staticcheck // what it refuses
+	for want, run := range map[string]func() error{
+		"host is nil":      func() error { return Run(context.Background(), none, &Files{}, Config{}) },
+		"the host is nil":  func() error { return Run(context.Background(), nil, &Files{}, Config{}) },
+		"lifecycle is nil": func() error { return Run(context.Background(), h, nil, Config{}) },
+		"Every is -1ns":    func() error { return Run(context.Background(), h, &Files{}, Config{Every: -1}) },
+		"Timeout is 2h":    func() error { return Run(context.Background(), h, &Files{}, Config{Timeout: 2 * time.Hour}) },
+		"Failures is -1":   func() error { return Run(context.Background(), h, &Files{}, Config{Failures: -1}) },
+		"Idle is 25h":      func() error { return Run(context.Background(), h, &Files{}, Config{Idle: 25 * time.Hour}) },
+		"DrainFor is 169h": func() error { return Run(context.Background(), h, &Files{}, Config{DrainFor: 169 * time.Hour}) },
+	} {
+		require.ErrorContains(t, run(), want)
+	}
+	_ = h.Close("")
+	err := Run(context.Background(), h, deaf{}, Config{Failures: 1})
+	require.ErrorContains(t, err, "did not take Shutdown: deaf")
+	require.ErrorIs(t, err, transport.ErrClosed, "and what ended the host")
+}
+
+// deaf is a manager that takes nothing.
+type deaf struct{}
+
+var errDeaf = errors.New("deaf")
+
+func (deaf) Watch(ctx context.Context, _ func(State)) error { <-ctx.Done(); return ctx.Err() }
+func (deaf) Ready(context.Context) error                    { return errDeaf }
+func (deaf) Health(context.Context) error                   { return errDeaf }
+func (deaf) Allocated(context.Context) error                { return errDeaf }
+func (deaf) Draining(context.Context) error                 { return errDeaf }
+func (deaf) Shutdown(context.Context) error                 { return errDeaf }
+func (deaf) Counts(context.Context, Counts) error           { return errDeaf }
+
+// States that wait are bounded, and the newest stay.
+func TestManyStates(t *testing.T) {
+	k := &keeper{known: make(chan struct{}), news: make(chan struct{}, 1)}
+	for i := range 2 * mostStates {
+		k.put(State{Ports: map[string]int{"n": i}})
+	}
+	require.Len(t, k.states, mostStates)
+	require.Equal(t, 2*mostStates-1, k.states[mostStates-1].Ports["n"])
+	require.Equal(t, mostStates, k.states[0].Ports["n"])
+}
+
+// Ticks stand only if the same matches were there all the time.
+func TestStands(t *testing.T) {
+	a := host.Stats{Matches: 1, Made: 3, Ended: 2, Steps: 9}
+	require.True(t, stands(a, a))
+	for _, b := range []host.Stats{{Matches: 1, Made: 3, Ended: 2, Steps: 10}, {Matches: 1, Made: 4, Ended: 3, Steps: 9}, {Made: 3, Ended: 3, Steps: 9}} {
+		require.False(t, stands(a, b))
+	}
+	require.False(t, stands(host.Stats{}, a))
+}

@@ -1,0 +1,342 @@
+package lifecycle
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"sync"
+	"time"
+
+	"github.com/foretick/foretick/host"
+)
+
+// Run runs a host and calls a lifecycle, in the order that the package describes. It returns when
+// the host has ended and Shutdown was called. When ctx ends, the host drains: running matches play
+// to their end, for Config.DrainFor at most.
+//
+// The error joins the host's with that of Shutdown, if the manager did not take it. Run returns an
+// error at once for a faulty Config.
+func Run(ctx context.Context, h Host, l Lifecycle, cfg Config) error {
+	if ctx == nil {
+		return errors.New("lifecycle: Run is given a nil context: pass context.Background()")
+	}
+	if err := cfg.check(h, l); err != nil {
+		return err
+	}
+	k := &keeper{Config: cfg, host: h, life: l, known: make(chan struct{}), news: make(chan struct{}, 1),
+		poll: max(cfg.Every/8, time.Millisecond), count: cfg.Every / 2, retry: max(cfg.Every/20, time.Millisecond)}
+	stopped := context.AfterFunc(ctx, func() { h.Drain("this server ends") })
+	defer stopped()
+	calls, hangUp := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	var running sync.WaitGroup
+	running.Go(func() { k.watch(calls) })
+	running.Go(func() { k.health(calls) })
+	running.Go(func() { ended <- h.Run(context.Background()) })
+	err := k.loop(calls, ended)
+	hangUp()
+	running.Wait()
+	return errors.Join(err, k.shutdown())
+}
+
+// keeper is a run of Run.
+type keeper struct {
+	Config
+	host  Host
+	life  Lifecycle
+	known chan struct{} // closed with the first state
+	news  chan struct{} // states wait
+
+	poll  time.Duration // between two looks at the host
+	count time.Duration // between two Counts
+	retry time.Duration // before a failed call is repeated
+
+	mu     sync.Mutex
+	states []State
+
+	// The rest is the loop's alone.
+	newest    State
+	some      bool      // a state was seen
+	told      phase     // what the manager was told last, or said itself
+	idle      time.Time // when the last match ended, or the manager allocated the process
+	draining  bool
+	saidDrain bool
+	counted   time.Time
+	tries     map[string]*trial
+}
+
+type phase int
+
+const (
+	nothing phase = iota
+	ready
+	allocated
+)
+
+// trial is a call that failed, and is tried again.
+type trial struct {
+	at   time.Time
+	wait time.Duration
+}
+
+const (
+	longestWait = 2 * time.Second
+	mostStates  = 256 // that wait for OnState
+)
+
+// loop does everything but Watch, Health and Shutdown.
+func (k *keeper) loop(ctx context.Context, ended <-chan error) error {
+	ticker := time.NewTicker(k.poll)
+	defer ticker.Stop()
+	var overdue *time.Timer
+	for {
+		select {
+		case err := <-ended:
+			if overdue != nil {
+				overdue.Stop()
+			}
+			if k.some && !k.saidDrain {
+				k.call(ctx, "Draining", k.life.Draining)
+			}
+			return err
+		case <-k.news:
+		case <-ticker.C:
+		}
+		if k.host.Draining() && !k.draining {
+			k.draining, k.counted = true, time.Time{}
+			if k.DrainFor > 0 {
+				overdue = time.AfterFunc(k.DrainFor, func() { k.host.Shutdown("this server ends now") })
+			}
+			k.Logger.Info("the host drains")
+		}
+		k.take()
+		if k.some { // a manager that is not there yet is told nothing
+			k.tell(ctx, time.Now())
+		}
+	}
+}
+
+// take takes the states that have arrived.
+func (k *keeper) take() {
+	k.mu.Lock()
+	all := k.states
+	k.states = nil
+	k.mu.Unlock()
+	for _, s := range all {
+		before := k.newest
+		k.newest, k.some = s, true
+		if s.Phase != before.Phase {
+			k.Logger.Info("the fleet manager says", "state", s.Phase, "name", s.Name)
+		}
+		switch {
+		case s.Allocated && (!before.Allocated || !maps.Equal(s.Annotations, before.Annotations)):
+			k.told, k.idle = allocated, time.Now()
+		case !s.Allocated && before.Allocated && k.told == allocated:
+			k.told = ready // if matches run, it is told again that it is allocated
+		}
+		if s.Ending && !k.host.Draining() {
+			k.host.Drain("this server is removed")
+		}
+		if k.OnState != nil {
+			k.OnState(s)
+		}
+	}
+}
+
+// tell tells the manager what is due.
+func (k *keeper) tell(ctx context.Context, now time.Time) {
+	st := k.host.Stats()
+	if now.Sub(k.counted) >= k.count && k.call(ctx, "Counts", func(ctx context.Context) error { return k.life.Counts(ctx, k.counts(st)) }) {
+		k.counted = now
+	}
+	if st.Matches > 0 {
+		k.idle = now
+	}
+	switch {
+	case k.draining && k.saidDrain:
+	case k.draining:
+		k.saidDrain = k.call(ctx, "Draining", k.life.Draining)
+	case st.Matches > 0 && k.told != allocated && k.told != nothing:
+		if k.call(ctx, "Allocated", k.life.Allocated) {
+			k.told = allocated
+		}
+	case k.told == nothing, st.Matches == 0 && k.told == allocated && k.Idle >= 0 && now.Sub(k.idle) >= k.Idle:
+		if k.call(ctx, "Ready", k.life.Ready) {
+			k.told = ready
+		}
+	}
+}
+
+// counts returns what the host carries.
+func (k *keeper) counts(st host.Stats) Counts {
+	c := Counts{Matches: st.Matches, Players: st.Players, FreePlayers: -1,
+		MatchNames:  func() []string { return k.host.Matches(nil) },
+		PlayerNames: func() []string { return k.host.Identities(nil) }}
+	matches, players := k.host.Limits()
+	c.FreeMatches = max(matches-st.Matches, 0)
+	if players > 0 {
+		c.FreePlayers = max(players-st.Players, 0)
+	}
+	if k.draining {
+		c.FreeMatches, c.FreePlayers = 0, 0
+	}
+	return c
+}
+
+// call calls the manager, unless the call has failed just before. It reports success.
+func (k *keeper) call(ctx context.Context, name string, fn func(context.Context) error) bool {
+	if k.tries == nil {
+		k.tries = map[string]*trial{}
+	}
+	t := k.tries[name]
+	if t != nil && time.Now().Before(t.at) {
+		return false
+	}
+	err := k.once(ctx, fn)
+	if err == nil {
+		delete(k.tries, name)
+		if name != "Counts" {
+			k.Logger.Info("told the fleet manager", "call", name)
+		}
+		return true
+	}
+	if t == nil {
+		t = &trial{wait: k.retry}
+		k.tries[name] = t
+		k.Logger.Warn("the fleet manager did not take a call, which is tried again", "call", name, "err", err)
+	} else {
+		t.wait = min(2*t.wait, longestWait)
+	}
+	t.at = time.Now().Add(t.wait)
+	return false
+}
+
+// once calls the manager with a limit of time.
+func (k *keeper) once(ctx context.Context, fn func(context.Context) error) error {
+	ctx, cancel := context.WithTimeout(ctx, k.Timeout)
+	defer cancel()
+	return fn(ctx)
+}
+
+// watch keeps a watch open until ctx ends.
+func (k *keeper) watch(ctx context.Context) {
+	wait, said := k.retry, false
+	for ctx.Err() == nil {
+		arrived := false
+		err := k.life.Watch(ctx, func(s State) {
+			arrived, said, wait = true, false, k.retry
+			k.put(s)
+		})
+		if ctx.Err() != nil {
+			return
+		}
+		if !said {
+			k.Logger.Warn("the watch of the fleet manager ended, and is opened again", "err", err)
+			said = true
+		}
+		if !pause(ctx, wait) {
+			return
+		}
+		if !arrived {
+			wait = min(2*wait, longestWait)
+		}
+	}
+}
+
+// put hands a state to the loop.
+func (k *keeper) put(s State) {
+	k.mu.Lock()
+	if k.states = append(k.states, s); len(k.states) > mostStates {
+		k.states = k.states[1:]
+	}
+	k.mu.Unlock()
+	select {
+	case <-k.known:
+	default:
+		close(k.known)
+	}
+	select {
+	case k.news <- struct{}{}:
+	default:
+	}
+}
+
+// health sends signs of life until ctx ends.
+func (k *keeper) health(ctx context.Context) {
+	select {
+	case <-k.known:
+	case <-ctx.Done():
+		return
+	}
+	failed, withheld := 0, false
+	var before host.Stats
+	for {
+		st := k.host.Stats()
+		alive := k.host.Healthy() && !stands(before, st)
+		before = st
+		if withheld == alive {
+			withheld = !alive
+			k.Logger.Warn("ticks of the host", "advance", alive)
+		}
+		if alive {
+			// Without ctx: a sign of life that were broken off could arrive after Shutdown.
+			if err := k.once(context.Background(), k.life.Health); err != nil {
+				failed++
+				k.failed(failed, err)
+			} else {
+				failed = 0
+			}
+		}
+		if !pause(ctx, k.Every) {
+			return
+		}
+	}
+}
+
+// stands reports whether matches were there at two times, and none was stepped between them.
+func stands(before, now host.Stats) bool {
+	return before.Matches > 0 && now.Matches > 0 && before.Steps == now.Steps && before.Made == now.Made && before.Ended == now.Ended
+}
+
+// failed says that calls of Health failed, the times-th in a row now.
+func (k *keeper) failed(times int, err error) {
+	k.Logger.Warn("the fleet manager did not take a sign of life", "times", times, "err", err)
+	if times != k.Failures {
+		return
+	}
+	if k.Escalate != nil {
+		k.Escalate(err)
+		return
+	}
+	k.Logger.Error("the fleet manager hears nothing of this host, which drains", "err", err)
+	k.host.Drain("this server lost its fleet")
+}
+
+// shutdown tells the manager that the process ends.
+func (k *keeper) shutdown() error {
+	var err error
+	for i := range k.Failures {
+		if i > 0 {
+			time.Sleep(k.retry << min(i, 4))
+		}
+		if err = k.once(context.Background(), k.life.Shutdown); err == nil {
+			k.Logger.Info("told the fleet manager", "call", "Shutdown")
+			return nil
+		}
+		k.Logger.Warn("the fleet manager did not take Shutdown", "err", err)
+	}
+	return fmt.Errorf("lifecycle: the fleet manager did not take Shutdown: %w", err)
+}
+
+// pause waits, and reports whether ctx is still there.
+func pause(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-timer.C:
+		return true
+	}
+}

@@ -1,0 +1,37 @@
+package host
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/transport/sim"
+)
+
+// What a lifecycle asks of a host: its limits, who plays, and whether it drains.
+func TestState(t *testing.T) {
+	w := newTown(t, Config{OnDemand: true, MaxPlayers: 7}, foretick.ServerConfig{})
+	w.join("a", "ann")
+	w.join("a", "bob")
+	w.join("b", "ann")
+	w.join("b", "")
+	w.run(time.Second)
+	require.Equal(t, 4, w.host.Stats().Players)
+	require.Equal(t, []string{"before", "ann", "bob"}, w.host.Identities([]string{"before"}), "each once, and nobody without a name")
+	matches, players := w.host.Limits()
+	require.Equal(t, []int{1000, 7}, []int{matches, players})
+	require.False(t, w.host.Draining())
+	w.host.Drain("over")
+	require.True(t, w.host.Draining())
+	for _, b := range w.bots {
+		w.leave(b)
+	}
+	w.run(time.Second)
+	require.Empty(t, w.host.Identities(nil))
+	empty, err := New(Config{Transport: sim.NewNetwork(1).Listen(), NewMatch: w.host.cfg.NewMatch})
+	require.NoError(t, err)
+	_, players = empty.Limits()
+	require.Zero(t, players)
+}
