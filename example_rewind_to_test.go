@@ -7,6 +7,7 @@ import (
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/lagcomp"
+	"github.com/foretick/foretick/preview"
 )
 
 // Runner runs along a line. Mine goes off some ticks after it was triggered.
@@ -73,7 +74,7 @@ func (g *Mines) explode(f *foretick.Frame, mines ecs.Rows) {
 
 // A mine is judged by the moment of its trigger, not by that of the blast.
 func ExampleFrame_RewindTo() {
-	preview, err := foretick.NewPreview(foretick.ServerConfig{Protocol: (&Mines{}).Protocol()}, foretick.ClientConfig{})
+	preview, err := preview.New(foretick.ServerConfig{Protocol: (&Mines{}).Protocol()}, foretick.ClientConfig{})
 	if err != nil {
 		panic(err)
 	}

@@ -13,7 +13,7 @@ import (
 )
 
 // localPlayer is a player of the server's own process, in place of a connection: the one that
-// plays in a [Preview], or one that is replayed. Nothing is sent to it.
+// plays in a preview, or one that is replayed. Nothing is sent to it.
 type localPlayer struct {
 	command []byte        // of the next tick, as in memory; nil: a zero one
 	claim   lagcomp.Claim // the moment that the frame showed in which it was given

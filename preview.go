@@ -6,23 +6,12 @@ import (
 	"runtime"
 	"time"
 
+	"github.com/foretick/foretick/internal/probe"
 	"github.com/foretick/foretick/transport"
 )
 
-// Preview runs a game's server and one player of it in one world and one goroutine, without a
-// network: for an editor's play button and for single player. Systems, hooks, events,
-// messages and requests run as in a match. Nothing is predicted, so nothing is corrected.
-//
-// In each tick the systems run for everyone: shared ones, those of servers, and those with
-// the tag [TagClient]. [Frame.IsServer] is true in them. After the tick the hooks of
-// clients run: messages, predicted and confirmed events, levels. Each rendered frame then
-// interpolates the entities between the newest two ticks and runs the render systems, whose
-// frames belong to a client. Their writes to replicated components are undone.
-//
-// There is one world, so nothing is hidden: it holds entities that [Frame.SetVisible] and
-// [Interest] keep from the player, and fields of every audience. For those rules play over
-// package transport/local, which runs both ends. A Preview is not safe for concurrent use.
-type Preview struct {
+// preview is the engine of package preview: a server and one player of it in one world.
+type preview struct {
 	// The path of the data: Step reads the input, runs a tick of the server with it, keeps
 	// the tick's values as words (record), calls the hooks, and draws two records into the
 	// world. Before the next tick the world gets its own values back (canvas).
@@ -49,25 +38,29 @@ type Preview struct {
 	busy      bool // a tick or a frame is on
 }
 
-// NewPreview makes a preview. server and client are the game's own configurations, without
-// Transport, and client.Protocol may be nil. Fields that only a network needs are not used,
-// such as rates, timeouts and History. The error lists every fault.
-//
-// The player joins in the first tick, which the first Step computes. Build the world before
-// it with [Preview.Server].
-func NewPreview(server ServerConfig, client ClientConfig) (*Preview, error) {
+// PreviewInternals makes the engine of package preview, whose New games call instead: its
+// type is internal. The [Requester] is the engine's player.
+func PreviewInternals(server ServerConfig, client ClientConfig) (Requester, probe.Preview[View, Frame, Server], error) {
+	p, err := newPreview(server, client)
+	if err != nil {
+		return nil, nil, err
+	}
+	return p, p, nil
+}
+
+func newPreview(server ServerConfig, client ClientConfig) (*preview, error) {
 	var errs []error
 	if server.Transport != nil || client.Transport != nil {
-		errs = append(errs, errors.New("foretick: NewPreview is given a Transport, and a preview has no network: leave it out, or host a match with package transport/local"))
+		errs = append(errs, errors.New("preview: New is given a Transport, and a preview has no network: leave it out, or host a match with package transport/local"))
 	}
 	if client.Observe {
-		errs = append(errs, errors.New("foretick: NewPreview is given ClientConfig.Observe, and one player plays in a preview: leave it out"))
+		errs = append(errs, errors.New("preview: New is given ClientConfig.Observe, and one player plays in a preview: leave it out"))
 	}
 	if client.Protocol == nil {
 		client.Protocol = server.Protocol
 	}
 	if client.Protocol != server.Protocol {
-		errs = append(errs, errors.New("foretick: NewPreview is given two Protocols, and a preview has one world: pass that of one game value in both, or in ServerConfig alone"))
+		errs = append(errs, errors.New("preview: New is given two Protocols, and a preview has one world: pass that of one game value in both, or in ServerConfig alone"))
 	}
 	server.Transport, client.Transport = nowhere{}, nowhere{}
 	if err := server.check(); err != nil {
@@ -89,7 +82,7 @@ func NewPreview(server ServerConfig, client ClientConfig) (*Preview, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Preview{server: s, seat: &localPlayer{}, scale: 1}
+	p := &preview{server: s, seat: &localPlayer{}, scale: 1}
 	p.clientBase = clientBase{
 		cfg: client, p: own, world: s.sim.world, view: View{World: s.sim.world}, architecture: runtime.GOARCH, serverArchitecture: runtime.GOARCH,
 		frame: Frame{World: s.sim.world, DT: 1 / float32(own.TickRate), rate: own.TickRate, queues: s.sim.frame.queues, client: previewEnd{p}},
@@ -102,15 +95,11 @@ func NewPreview(server ServerConfig, client ClientConfig) (*Preview, error) {
 	return p, nil
 }
 
-// Server returns the server inside, to spawn entities before the first Step, for
-// [Server.NextLevel], Do and the counters. Do not call its Step: the preview does. Between
-// Steps use [Preview.Edit] to change the world: it holds drawn values.
-func (p *Preview) Server() *Server { return p.server }
+// Server implements probe.Preview.
+func (p *preview) Server() *Server { return p.server }
 
-// Step computes the ticks that are due at now, and returns what to draw: the view of a client
-// that plays. Call it once per rendered frame, also while paused. now must not go back. At
-// most four ticks' time passes in one Step, times the time scale.
-func (p *Preview) Step(now time.Time) View {
+// Step implements probe.Preview.
+func (p *preview) Step(now time.Time) View {
 	if p.view.State == Closed {
 		return p.view
 	}
@@ -125,21 +114,17 @@ func (p *Preview) Step(now time.Time) View {
 	return p.view
 }
 
-// Pause stops the time of the match, or resumes it. While paused, Step still runs the
-// render systems, with a DT of 0, and reads no input.
-func (p *Preview) Pause(on bool) { p.paused = on }
+// Pause implements probe.Preview.
+func (p *preview) Pause(on bool) { p.paused = on }
 
-// StepTick pauses the match, and lets the next Step compute one more tick. That Step reads
-// the input and shows the new tick as it is, not between two ticks.
-func (p *Preview) StepTick() {
+// StepTick implements probe.Preview.
+func (p *preview) StepTick() {
 	p.paused = true
 	p.steps++
 }
 
-// SetTimeScale sets how fast the time of the match runs: 1 is real time, 0.25 a quarter of
-// it. The length of a tick stays the same, so the scale changes no result. It panics with
-// [UsageError] unless the scale is above 0 and at most 100. Use [Preview.Pause] to stop time.
-func (p *Preview) SetTimeScale(scale float64) {
+// SetTimeScale implements probe.Preview.
+func (p *preview) SetTimeScale(scale float64) {
 	if !(scale > 0 && scale <= mostScale) {
 		misuse("SetTimeScale(%v): use a number above 0 and up to %d; Pause stops time", scale, mostScale)
 	}
@@ -148,10 +133,8 @@ func (p *Preview) SetTimeScale(scale float64) {
 
 const mostScale = 100
 
-// Edit calls fn on the state of the newest tick, and keeps what fn changes: for an editor that
-// moves and spawns things between Steps, also while paused. The next Step shows it. f is the
-// server's frame. A change made without Edit to a component that is drawn would be undone.
-func (p *Preview) Edit(fn func(f *Frame)) {
+// Edit implements probe.Preview.
+func (p *preview) Edit(fn func(f *Frame)) {
 	if p.busy {
 		misuse("Preview.Edit in a system or hook: change the world there itself")
 	}
@@ -161,9 +144,8 @@ func (p *Preview) Edit(fn func(f *Frame)) {
 	p.canvas.record(p.server.sim.frame.Tick)
 }
 
-// Close ends the match: OnLeave runs for the player. After it Step does nothing. A second
-// Close returns [transport.ErrClosed].
-func (p *Preview) Close() error {
+// Close implements probe.Preview.
+func (p *preview) Close() error {
 	p.canvas.undraw()
 	err := p.server.Close("")
 	p.end()
@@ -171,7 +153,7 @@ func (p *Preview) Close() error {
 }
 
 // end notes that the match, or the player's part in it, is over.
-func (p *Preview) end() {
+func (p *preview) end() {
 	switch gone := p.seat.gone; {
 	case p.view.State == Closed:
 	case gone != nil:
@@ -182,7 +164,7 @@ func (p *Preview) end() {
 }
 
 // begin starts the time of the match. The first tick is due at once.
-func (p *Preview) begin(now time.Time) {
+func (p *preview) begin(now time.Time) {
 	s := p.server
 	p.begun, p.epoch, p.last = true, now, now
 	p.now = s.clock.due(0)
@@ -199,7 +181,7 @@ func (p *Preview) begin(now time.Time) {
 }
 
 // advance computes the ticks that are due once some real time has passed.
-func (p *Preview) advance(passed time.Duration) {
+func (p *preview) advance(passed time.Duration) {
 	s := p.server
 	t := s.sim.frame.Tick
 	last := t
@@ -225,7 +207,7 @@ func (p *Preview) advance(passed time.Duration) {
 
 // sample reads the input, and makes the commands up to a tick. The player joins in the first
 // tick, and gives none for it.
-func (p *Preview) sample(last Tick) {
+func (p *preview) sample(last Tick) {
 	if p.view.State == Playing {
 		looking := screenFrame{number: p.rendered, shown: p.shown, tick: p.view.Tick, fraction: p.view.Fraction}
 		p.input.read(looking)
@@ -236,7 +218,7 @@ func (p *Preview) sample(last Tick) {
 }
 
 // tick computes a tick, and calls what a client's game is told of it.
-func (p *Preview) tick(t Tick) {
+func (p *preview) tick(t Tick) {
 	p.busy = true
 	defer func() { p.busy = false }()
 	p.seat.command = nil
@@ -252,7 +234,7 @@ func (p *Preview) tick(t Tick) {
 }
 
 // stepServer runs the server up to a tick.
-func (p *Preview) stepServer(t Tick) {
+func (p *preview) stepServer(t Tick) {
 	s := p.server
 	s.run.stepping = true
 	defer func() { s.run.stepping = false }()
@@ -260,7 +242,7 @@ func (p *Preview) stepServer(t Tick) {
 }
 
 // draw shows the time of the match in the world, and runs the render systems.
-func (p *Preview) draw() {
+func (p *preview) draw() {
 	if p.view.State != Playing {
 		return
 	}

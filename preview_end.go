@@ -13,7 +13,7 @@ import (
 
 // told calls what a client's game is told of a tick: the level, its messages, what its player
 // spawned, and the events of its player.
-func (p *Preview) told(t Tick) {
+func (p *preview) told(t Tick) {
 	f := &p.frame
 	f.Tick = t
 	for i := 0; i < len(p.seat.inbox); i++ {
@@ -35,7 +35,7 @@ func (p *Preview) told(t Tick) {
 }
 
 // enter tells the game of a level, as a client that enters it.
-func (p *Preview) enter() {
+func (p *preview) enter() {
 	p.level = p.server.level.epoch
 	p.frame.Tick = p.server.level.tick
 	for _, fn := range p.p.handlers.levels {
@@ -44,7 +44,7 @@ func (p *Preview) enter() {
 }
 
 // message passes a message to the game.
-func (p *Preview) message(t Tick, m localMessage) {
+func (p *preview) message(t Tick, m localMessage) {
 	payload := p.seat.bytes[m.from:m.upto]
 	if m.channel == standard.ChannelMain && m.kind == kindRefused {
 		if p.cfg.OnRefused != nil {
@@ -57,7 +57,7 @@ func (p *Preview) message(t Tick, m localMessage) {
 }
 
 // request queues a request of the player for the next tick.
-func (p *Preview) request(id int, v unsafe.Pointer) error {
+func (p *preview) request(id int, v unsafe.Pointer) error {
 	at := p.server.sessions.player(p.view.Player)
 	switch r := &p.p.Requests[id-1]; {
 	case at == nil || at.local != p.seat:
@@ -79,7 +79,7 @@ type spawnedHere struct {
 }
 
 // spawn notes an entity that a shared system spawned.
-func (p *Preview) spawn(e ecs.Entity, owner PlayerID, prefab int) {
+func (p *preview) spawn(e ecs.Entity, owner PlayerID, prefab int) {
 	if owner == p.view.Player && !p.p.Prefabs[prefab].ClientOnly() {
 		p.spawned = append(p.spawned, spawnedHere{e, p.spawnConfig(prefab)})
 	}
@@ -87,7 +87,7 @@ func (p *Preview) spawn(e ecs.Entity, owner PlayerID, prefab int) {
 
 // shows reports whether a client of the player would predict the events of an entity: its
 // own, and those of shared physics objects.
-func (p *Preview) shows(by ecs.Entity, owner PlayerID) bool {
+func (p *preview) shows(by ecs.Entity, owner PlayerID) bool {
 	switch {
 	case !p.server.sim.writes.sharedRuns():
 		return false
@@ -99,7 +99,7 @@ func (p *Preview) shows(by ecs.Entity, owner PlayerID) bool {
 }
 
 // previewEnd is what the frames of render systems and of a client's hooks ask in a preview.
-type previewEnd struct{ p *Preview }
+type previewEnd struct{ p *preview }
 
 func (previewEnd) spawnBy(_ ecs.Entity, k *ecs.Prefab) ecs.Entity {
 	misuse("SpawnBy of prefab %q in a render system or a client's hook: spawn in a Shared or Server system", k.Name())
@@ -131,14 +131,9 @@ func (e previewEnd) seen(Tick) HitView {
 	return s.hitView(p.shooter.ViewBehind(t+1, float32(t+1-v.RenderTick)-v.RenderFraction))
 }
 
-// Internals returns the preview's internal state for package simtest. Games have no use for
-// it: its type is internal.
-func (p *Preview) Internals() probe.Preview { return previewInternals{p} }
-
-type previewInternals struct{ p *Preview }
-
-func (in previewInternals) Replay(t probe.Settled, fraction float32) {
-	p, s := in.p, in.p.server
+// Replay implements probe.Preview.
+func (p *preview) Replay(t probe.Settled, fraction float32) {
+	s := p.server
 	if !p.begun {
 		p.begun, p.epoch = true, time.Unix(0, 0)
 		p.stepServer(0)
@@ -150,9 +145,10 @@ func (in previewInternals) Replay(t probe.Settled, fraction float32) {
 	p.draw()
 }
 
-func (in previewInternals) StateHash() uint64 {
-	in.p.canvas.undraw()
-	return in.p.server.Internals().StateHash()
+// StateHash implements probe.Preview.
+func (p *preview) StateHash() uint64 {
+	p.canvas.undraw()
+	return p.server.Internals().StateHash()
 }
 
 // nowhere is the endpoint of a server without a network.

@@ -24,7 +24,7 @@ func TestEventsWithoutAServersHandlerAreDropped(t *testing.T) {
 	p.OnJoin(func(f *Frame, player PlayerID) { f.Spawn(&body, player) })
 	p.Shared("tell", func(f *Frame, rows ecs.Rows) { heard.Raise(f, rows.Entity(0), 1) }, ecs.Write(&place))
 	heard.OnPredicted(p, func(*Frame, ecs.Entity, int) { told++ })
-	v, err := NewPreview(ServerConfig{Protocol: p}, ClientConfig{})
+	v, err := newPreview(ServerConfig{Protocol: p}, ClientConfig{})
 	require.NoError(t, err)
 	for i := range 50 {
 		v.Step(time.Unix(0, int64(i)*int64(time.Second/30)+1))

@@ -42,21 +42,21 @@ var (
 	ErrNotThere = errors.New("foretick: the server's build of the game does not have this request")
 )
 
-// Send queues the request, which leaves with the next packet. c is a [Client] or a [Preview],
-// whose next tick handles it. While the client reconnects
+// Send queues the request, which leaves with the next packet. c is a [Client], or a preview
+// (package preview), whose next tick handles it. While the client reconnects
 // (see [ClientConfig.Redial]), the request waits. If the player's place is gone by then,
 // waiting requests are dropped and counted in [ClientStats.RequestsDropped]. Errors:
 // [ErrUnregistered], [ErrNotIn], [ErrTooMany], [ErrNotThere]. Send is not safe for
 // concurrent use, like the rest of a client.
-func (r *Request[T]) Send(c requester, v T) error {
+func (r *Request[T]) Send(c Requester, v T) error {
 	if r.id == 0 {
 		return ErrUnregistered
 	}
 	return c.request(r.id, unsafe.Pointer(&v))
 }
 
-// requester is a player's end: a [Client] or a [Preview].
-type requester interface {
+// Requester is a player's end: a [Client], or a preview of package preview.
+type Requester interface {
 	request(id int, v unsafe.Pointer) error
 }
 

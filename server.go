@@ -40,7 +40,7 @@ type Server struct {
 	bandwidth *bandwidth // nil unless asked for
 	hooks     serverHooks
 	calls     calls
-	preview   *Preview // whose server it is; nil: it is a server by itself
+	preview   *preview // whose server it is; nil: it is a server by itself
 }
 
 // serverTrails are for debug builds.

@@ -10,6 +10,7 @@ import (
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/internal/probe"
 	"github.com/foretick/foretick/lagcomp"
+	"github.com/foretick/foretick/preview"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport"
 	"github.com/foretick/foretick/transport/sim"
@@ -276,8 +277,8 @@ func TestPreviewReplaysAMatch(t *testing.T) {
 
 		again := &arcade{}
 		var got []uint64
-		var p *foretick.Preview
-		p, err := foretick.NewPreview(foretick.ServerConfig{Protocol: again.protocol(), OnTick: func(*foretick.Frame) {
+		var p *preview.Preview
+		p, err := preview.New(foretick.ServerConfig{Protocol: again.protocol(), OnTick: func(*foretick.Frame) {
 			got = append(got, p.Server().Internals().StateHash())
 		}}, foretick.ClientConfig{})
 		require.NoError(t, err)

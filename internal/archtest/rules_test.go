@@ -46,7 +46,7 @@ var mayRun = []string{"transport/", "examples/", "run.go", "simtest/seed.go", "s
 
 // onTop are the packages that build on the root, or do its work in another way. The root's
 // own code does not know them.
-var onTop = []string{"bots", "bridge", "host", "observe", "host", "bots", "simtest", "examples", "benchmarks"}
+var onTop = []string{"bots", "bridge", "host", "observe", "preview", "simtest", "examples", "benchmarks"}
 
 // clock are the functions of package time that read or wait for a clock.
 var clock = []string{"Now", "Since", "Until", "Sleep", "After", "AfterFunc", "Tick", "NewTimer", "NewTicker"}

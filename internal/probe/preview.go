@@ -1,13 +1,23 @@
 package probe
 
 import (
+	"time"
+
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/internal/rewind"
 	"github.com/foretick/foretick/schema"
 )
 
-// Preview is the inside of a preview.
-type Preview interface {
+// Preview is the engine of package preview, which documents the methods that it passes on. The
+// types are the root's.
+type Preview[View, Frame, Server any] interface {
+	Step(now time.Time) View
+	Pause(on bool)
+	StepTick()
+	SetTimeScale(scale float64)
+	Edit(fn func(*Frame))
+	Close() error
+	Server() *Server
 	// Replay computes one tick of a match that was recorded with Server.OnSettled, and draws
 	// it at a place between the tick before and this one, 0 to 1. The first tick must be the
 	// match's first. Nobody plays in a preview that replays.

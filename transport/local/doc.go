@@ -9,5 +9,5 @@
 // Both ends run as they do over a network, each with its own game value, and the host's
 // player has a round trip of nearly zero. Nothing is lost, damaged or overtaken, except that a full
 // receive queue drops its oldest datagram. A program that only one player plays may run both
-// ends in one world instead: see foretick.Preview.
+// ends in one world instead: see package preview.
 package local

@@ -1,6 +1,6 @@
 //go:build !foretick_debug
 
-package foretick_test
+package preview_test
 
 import (
 	"testing"
@@ -9,13 +9,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/preview"
 )
 
 // A rendered frame and a tick allocate nothing once the world stands.
 func TestPreviewAllocatesNothing(t *testing.T) {
-	g := &Walk{}
-	p, err := foretick.NewPreview(foretick.ServerConfig{Protocol: g.Protocol()}, foretick.ClientConfig{
-		Sample: foretick.Sample(&g.Move, func(foretick.View) Move { return Move{X: 1} }),
+	g := &Stroll{}
+	p, err := preview.New(foretick.ServerConfig{Protocol: g.Protocol()}, foretick.ClientConfig{
+		Sample: foretick.Sample(&g.Stick, func(foretick.View) Stick { return Stick{X: 1} }),
 	})
 	require.NoError(t, err)
 	at := time.Unix(0, 0)

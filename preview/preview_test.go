@@ -1,4 +1,4 @@
-package foretick_test
+package preview_test
 
 import (
 	"errors"
@@ -11,6 +11,7 @@ import (
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/lagcomp"
+	"github.com/foretick/foretick/preview"
 	"github.com/foretick/foretick/transport"
 )
 
@@ -160,8 +161,8 @@ func (g *stageGame) paint(f *foretick.Frame, _ ecs.Rows) {
 }
 
 // preview makes a preview of the game, and a function that steps it by so much time.
-func (g *stageGame) preview(t *testing.T) (*foretick.Preview, func(time.Duration) foretick.View) {
-	p, err := foretick.NewPreview(foretick.ServerConfig{Protocol: g.Protocol()}, foretick.ClientConfig{
+func (g *stageGame) preview(t *testing.T) (*preview.Preview, func(time.Duration) foretick.View) {
+	p, err := preview.New(foretick.ServerConfig{Protocol: g.Protocol()}, foretick.ClientConfig{
 		Sample: foretick.Sample(&g.input, func(foretick.View) stageInput {
 			in := g.now
 			g.now.Fire, g.now.Turn = false, 0
