@@ -12,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/foretick/foretick/figures"
 	"github.com/foretick/foretick/transport/sim"
 )
 
@@ -21,8 +22,12 @@ func TestPostingAllocatesNothing(t *testing.T) {
 	m.run(3 * time.Second)
 	require.Len(t, m.server.Players(nil), 8)
 	player := make([]PlayerID, 0, 8)
+	var seen figures.Server
 	require.Zero(t, testing.AllocsPerRun(100, func() {
-		m.server.board.postAll(&m.server.stats, &m.server.sessions, &m.server.times)
+		began := m.server.figures.begin(m.server, m.server.clock.now)
+		m.server.postAll()
+		m.server.figures.end(m.server, began)
+		m.server.Figures(&seen)
 		m.clients[0].post()
 		player = m.server.Players(player[:0])
 		_, _ = m.server.Player(player[0])

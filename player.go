@@ -32,7 +32,8 @@ type player struct {
 	observing *observing   // nil: it is no observer
 	local     *localPlayer // nil: it has a connection, or had one
 
-	stats PlayerStats
+	stats   PlayerStats
+	counted countedClaims
 }
 
 // who returns the attributes that identify a player in a log line.

@@ -13,7 +13,7 @@ import (
 
 // Server runs a match. It receives commands, computes ticks, and sends each client the
 // state that the client may see. Step does the work and Run calls it. Neither is safe for
-// concurrent use. Do, Stats, Players, Player and SystemTimes may be called by any
+// concurrent use. Do, Stats, Players, Player, SystemTimes and Figures may be called by any
 // goroutine.
 type Server struct {
 	cfg       ServerConfig
@@ -35,7 +35,8 @@ type Server struct {
 	trails    serverTrails
 	late      lateInputs
 	stats     ServerStats
-	board     board // what other goroutines may read
+	board     board         // what other goroutines may read
+	figures   serverFigures // likewise
 	times     systemTimes
 	bandwidth *bandwidth // nil unless asked for
 	hooks     serverHooks
@@ -76,29 +77,37 @@ func (s *Server) Tick() Tick { return s.sim.frame.Tick }
 // Stats returns the server's counters as of the end of the newest Step, or as of the
 // newest join or leave if that is later. Any goroutine may call it, also while Run runs.
 func (s *Server) Stats() ServerStats {
-	s.board.mu.Lock()
-	defer s.board.mu.Unlock()
-	return s.board.stats
+	p := s.board.stats.Hold()
+	if p == nil {
+		return ServerStats{}
+	}
+	defer p.Release()
+	return p.Value
 }
 
 // Players appends the players of the match to dst, in order of arrival. Absent players
 // whose place is held are included. Any goroutine may call it, also while Run runs.
 func (s *Server) Players(dst []PlayerID) []PlayerID {
-	s.board.mu.Lock()
-	defer s.board.mu.Unlock()
-	return append(dst, s.board.players...)
+	p := s.board.players.Hold()
+	if p == nil {
+		return dst
+	}
+	defer p.Release()
+	return append(dst, p.Value...)
 }
 
 // Player returns the counters of one player as of the end of the newest tick, or as of its
 // newest join, loss or return if that is later. It returns false when there is no such player. Any goroutine may call it, also while Run runs.
 func (s *Server) Player(player PlayerID) (PlayerStats, bool) {
-	b := &s.board
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if int(player) >= len(b.at) || b.at[player] == 0 {
+	if int(player) >= len(s.board.each) {
 		return PlayerStats{}, false
 	}
-	return b.each[b.at[player]-1], true
+	p := s.board.each[player].Hold()
+	if p == nil {
+		return PlayerStats{}, false
+	}
+	defer p.Release()
+	return p.Value.stats, p.Value.plays
 }
 
 // Ended reports whether the tick counter has run out, after 2³² − 4096 ticks: see
@@ -193,9 +202,12 @@ type bandwidth struct {
 // Run measures with the process's clock. A program that calls Step itself sets
 // [ServerConfig].Clock; without a clock the durations stay 0 and only Runs counts.
 func (s *Server) SystemTimes(dst []SystemTime) []SystemTime {
-	s.board.mu.Lock()
-	defer s.board.mu.Unlock()
-	return append(dst, s.times.shown...)
+	p := s.board.systems.Hold()
+	if p == nil {
+		return append(dst, s.times.each...) // before the first Step
+	}
+	defer p.Release()
+	return append(dst, p.Value...)
 }
 
 // Bandwidth returns the bytes sent to and received from all clients since the server began,

@@ -1,73 +1,76 @@
 package foretick
 
-import "sync"
+import "github.com/foretick/foretick/internal/published"
 
-// board is what a server shows to other goroutines: a copy of what it counted, made at
-// the end of each Step, and of its players, made when a tick was computed.
+// board is what a server shows to other goroutines. It has no lock, so no reader ever stops a
+// tick: see published.Cell.
 type board struct {
-	mu      sync.Mutex
-	stats   ServerStats
-	players []PlayerID
-	each    []PlayerStats // of the places below, in their order
-	at      []int32       // by owner: 1 + its place in each
+	stats   published.Cell[ServerStats]
+	players published.Cell[[]PlayerID]
+	systems published.Cell[[]SystemTime]
+	each    []published.Cell[shownPlayer] // by owner
 }
 
-// post brings the figures up to date.
+// shownPlayer is what is shown of a player's number.
+type shownPlayer struct {
+	plays bool
+	stats PlayerStats
+}
+
+// post brings the counters up to date.
 func (b *board) post(stats *ServerStats) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.stats = *stats
+	*b.stats.Draft() = *stats
+	b.stats.Publish()
 }
 
-// postAll brings those of the players and of the systems up to date as well. They cost
+// postAll brings the figures of the players and of the systems up to date as well. They cost
 // a copy each, and so are posted with ticks alone.
 func (b *board) postAll(stats *ServerStats, s *sessions, times *systemTimes) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	times.post()
+	systems := b.systems.Draft()
+	*systems = append((*systems)[:0], times.each...)
+	b.systems.Publish()
 	b.list(s)
-	clear(b.at)
-	b.each = b.each[:0]
 	for _, p := range s.players {
 		p.countResent(stats)
 	}
-	for who, p := range s.owners {
+	for _, p := range s.owners {
 		if p != nil {
-			b.each = append(b.each, p.count())
-			b.at[who] = int32(len(b.each))
+			b.show(p)
 		}
 	}
-	b.stats = *stats
+	b.post(stats)
 }
 
 // list lists who plays.
 func (b *board) list(s *sessions) {
-	if b.at == nil {
-		b.at = make([]int32, len(s.owners))
-	}
-	b.players = b.players[:0]
+	players := b.players.Draft()
+	*players = (*players)[:0]
 	for _, p := range s.players {
 		if p.session.state >= playing {
-			b.players = append(b.players, p.owner)
+			*players = append(*players, p.owner)
 		}
 	}
+	b.players.Publish()
+}
+
+// show shows a player's counters.
+func (b *board) show(p *player) {
+	c := &b.each[p.owner]
+	*c.Draft() = shownPlayer{true, p.count()}
+	c.Publish()
 }
 
 // change says at once that a player came or went: handlers of the same tick ask.
 func (b *board) change(p *player, s *sessions, stats *ServerStats) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.stats = *stats
+	b.post(stats)
 	b.list(s)
-	switch {
-	case s.owners[p.owner] != p:
-		b.at[p.owner] = 0
-	case b.at[p.owner] == 0:
-		b.each = append(b.each, p.count())
-		b.at[p.owner] = int32(len(b.each))
-	default:
-		b.each[b.at[p.owner]-1] = p.count()
+	if s.owners[p.owner] == p {
+		b.show(p)
+		return
 	}
+	c := &b.each[p.owner]
+	*c.Draft() = shownPlayer{}
+	c.Publish()
 }
 
 // queued returns the bytes of reliable messages that wait for the player.

@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/foretick/foretick/figures"
 	"github.com/foretick/foretick/transport"
 )
 
@@ -70,7 +71,7 @@ func (s *Server) draining() (reason string, yes bool) {
 
 // refuseNewcomer turns away a peer that has no place, while the server drains or lingers.
 func (s *Server) refuseNewcomer(p *player, code transport.Code, reason string) {
-	s.stats.Refused++
+	s.refused(figures.RefusedDraining)
 	s.logs.abuse(s.clock.now, "refused: the server drains", p)
 	s.drop(p, code, reason)
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/figures"
 	"github.com/foretick/foretick/netcode"
 	"github.com/foretick/foretick/snapshot"
 	"github.com/foretick/foretick/transport"
@@ -72,7 +73,7 @@ func (s *Server) observer(t time.Duration, p *player, h netcode.Hello) {
 		s.refuseObserver(t, p, "this server takes no observers")
 		return
 	case len(s.sessions.observers) >= s.cfg.MaxObservers:
-		s.stats.Refused++
+		s.refused(figures.RefusedObservers)
 		s.logs.abuse(s.clock.now, "refused: enough observers", p)
 		s.drop(p, transport.Full, "the server takes no more observers")
 		return

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/foretick/foretick/figures"
 	"github.com/foretick/foretick/internal/standard"
 	"github.com/foretick/foretick/netcode"
 	"github.com/foretick/foretick/transport"
@@ -68,17 +69,17 @@ func (s *Server) arrive(t time.Duration, peer transport.PeerID) {
 	text, banned := s.admission.banned(info.Identity, s.clock.start.Add(t))
 	switch {
 	case s.run.over:
-		s.stats.Refused++
+		s.refused(figures.RefusedDraining)
 		s.endpoint.Disconnect(peer, transport.Closed, ended)
 		return
 	case banned:
-		s.turnAway(peer, transport.Refused, &info, "refused: banned", text)
+		s.turnAway(peer, transport.Refused, &info, figures.RefusedBanned, "refused: banned", text)
 		return
 	case s.admission.visits.now(origin, t) < 1:
-		s.turnAway(peer, transport.Full, &info, "refused: comes and goes too often", "comes and goes too often; try again in a few seconds")
+		s.turnAway(peer, transport.Full, &info, figures.RefusedTooOften, "refused: comes and goes too often", "comes and goes too often; try again in a few seconds")
 		return
 	case !s.admission.mayWait(origin, s.cfg.MaxWaitingPerAddress):
-		s.turnAway(peer, transport.Full, &info, "refused: too many from one address do not play", "too many connections from this address do not play yet; try again in a few seconds")
+		s.turnAway(peer, transport.Full, &info, figures.RefusedWaiting, "refused: too many from one address do not play", "too many connections from this address do not play yet; try again in a few seconds")
 		return
 	}
 	p := &player{session: session{peer: peer, address: info.Addr, origin: origin, came: t, since: t, conn: s.newConn(&info), identity: slices.Clone(info.Identity)}}
@@ -102,8 +103,8 @@ func (s *Server) newConn(info *transport.Info) *netcode.Conn {
 
 // turnAway refuses a peer before it is a player. Refused is permanent. Full is temporary,
 // so a client that lost its connection tries again.
-func (s *Server) turnAway(peer transport.PeerID, code transport.Code, info *transport.Info, kind, text string) {
-	s.stats.Refused++
+func (s *Server) turnAway(peer transport.PeerID, code transport.Code, info *transport.Info, why figures.Refusal, kind, text string) {
+	s.refused(why)
 	s.logs.refusal(s.clock.now, kind, peer, info.Addr, info.Identity)
 	s.endpoint.Disconnect(peer, code, text)
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/internal/published"
 	"github.com/foretick/foretick/internal/rewind"
 	"github.com/foretick/foretick/lagcomp"
 	"github.com/foretick/foretick/snapshot"
@@ -56,7 +57,7 @@ func newServer(cfg ServerConfig) (*Server, error) {
 	if p.Command != nil {
 		s.sim.commands = ecs.NewQuery(p.Types, ecs.With(p.Command.Handle))
 	}
-	s.sessions.owners = make([]*player, cfg.MaxClients+1)
+	s.sessions.owners, s.board.each = make([]*player, cfg.MaxClients+1), make([]published.Cell[shownPlayer], cfg.MaxClients+1)
 	s.senders.every = uint32(p.TickRate / cfg.SnapshotRate)
 	s.clock.rate, s.clock.interval = p.TickRate, time.Second/time.Duration(p.TickRate)
 	s.sim.frame = Frame{World: s.sim.world, DT: 1 / float32(p.TickRate), rate: p.TickRate, server: s, queues: p.newQueues()}
@@ -69,7 +70,7 @@ func newServer(cfg ServerConfig) (*Server, error) {
 	s.sim.writes.late = &s.late
 	s.sim.spawnSingletonRow()
 	s.sim.losses = newLosses(p, cfg.Logger, &s.sim.frame.Tick, &s.stats.ValuesOutside, &s.stats.ChangesSwallowed)
-	s.times = newSystemTimes(p, cfg.Clock, cfg.Tags)
+	s.times = newSystemTimes(p, clockOf(&cfg), cfg.Tags)
 	p.schedule.SetHook(frameHook{})
 	s.interest.survey = newSurvey(&s.sim)
 	if err := s.publish(); err != nil {
@@ -138,7 +139,7 @@ func (s *Server) rest() {
 	if !s.run.closed {
 		s.endpoint.Flush()
 	}
-	s.board.postAll(&s.stats, &s.sessions, &s.times)
+	s.postAll()
 }
 
 // maxCatchUp is the most ticks that one Step runs. Time beyond that is skipped.
@@ -176,7 +177,7 @@ func (s *Server) close(code transport.Code, detail string) error {
 	}
 	s.run.closed = true
 	s.stopCalls()
-	defer s.board.postAll(&s.stats, &s.sessions, &s.times)
+	defer s.postAll()
 	if s.run.failed { // nothing of the match can be relied on
 		for peer := range s.sessions.byPeer {
 			s.endpoint.Disconnect(peer, code, detail)

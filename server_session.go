@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"time"
 
+	"github.com/foretick/foretick/figures"
 	"github.com/foretick/foretick/internal/reason"
 	"github.com/foretick/foretick/internal/standard"
 	"github.com/foretick/foretick/netcode"
@@ -38,7 +39,7 @@ func (s *Server) hello(t time.Duration, p *player, h netcode.Hello) {
 	case draining:
 		s.refuseNewcomer(p, transport.Refused, reason)
 	case s.sim.world.Used() > roomUsed:
-		s.stats.Refused++
+		s.refused(figures.RefusedCombinations)
 		s.logs.abuse(s.clock.now, "refused: the world has hardly room for more combinations of owner and components", p)
 		s.drop(p, transport.Full, "the server's world is full")
 	default:
@@ -47,7 +48,7 @@ func (s *Server) hello(t time.Duration, p *player, h netcode.Hello) {
 		} else if place = s.displace(); place != 0 {
 			s.sessions.newcomers = append(s.sessions.newcomers, newcomer{p, h, place})
 		} else {
-			s.stats.Refused++
+			s.refused(figures.RefusedFull)
 			s.logs.abuse(s.clock.now, "refused: full", p)
 			s.drop(p, transport.Full, "the server is full")
 		}
@@ -55,7 +56,11 @@ func (s *Server) hello(t time.Duration, p *player, h netcode.Hello) {
 }
 
 func (s *Server) refuse(t time.Duration, p *player, r netcode.Reject) {
-	s.stats.Refused++
+	why := figures.RefusedProtocol
+	if r.Code == rejectRole {
+		why = figures.RefusedObservers
+	}
+	s.refused(why)
 	p.session.state, p.session.since = refusing, t
 	p.session.kickCode, p.session.kickText = transport.Mismatch, "another protocol"
 	if r.Code == rejectRole { // the packet may be lost: the connection's end says the same

@@ -20,7 +20,6 @@ type systemTimes struct {
 	began time.Duration
 	at    []int32      // by system: its place below, or −1 for one that only clients run
 	each  []SystemTime // in the order of running
-	shown []SystemTime // a copy of each at the end of the newest tick; the board's mutex guards it
 }
 
 func newSystemTimes(p *compiled, clock func() time.Duration, tags []string) systemTimes {
@@ -33,7 +32,6 @@ func newSystemTimes(p *compiled, clock func() time.Duration, tags []string) syst
 		t.at = append(t.at, int32(len(t.each)))
 		t.each = append(t.each, SystemTime{Name: sys.Name})
 	}
-	t.shown = append(t.shown, t.each...)
 	return t
 }
 
@@ -65,6 +63,3 @@ func (t *systemTimes) after(system int) {
 		e.Max = max(e.Max, e.Last)
 	}
 }
-
-// post shows the figures to other goroutines; the board is locked.
-func (t *systemTimes) post() { copy(t.shown, t.each) }

@@ -6,6 +6,7 @@ import "time"
 func (s *Server) tick(now time.Duration) {
 	s.sim.frame.Tick++
 	s.run.ticking = true
+	began := s.figures.begin(s, now)
 	s.takeCommands()
 	s.settle()
 	s.changePlayers()
@@ -17,6 +18,7 @@ func (s *Server) tick(now time.Duration) {
 	s.send(now)
 	s.dropKicked()
 	s.run.ticking = false
+	s.figures.end(s, began)
 	s.run.finish()
 }
 
@@ -45,7 +47,7 @@ func (s *Server) simulate() {
 // report counts the tick, and shows it to the program around the server.
 func (s *Server) report() {
 	s.stats.Ticks++
-	s.board.postAll(&s.stats, &s.sessions, &s.times)
+	s.postAll()
 	if s.cfg.OnTick != nil {
 		s.cfg.OnTick(&s.sim.frame)
 	}

@@ -67,6 +67,10 @@ type Config struct {
 	// Stall is the time after which a step of a match is logged with its stack, and Healthy reports
 	// false. 0 means 5 s. Negative is an error. At most 24 h.
 	Stall time.Duration
+	// Kind, when set, names the kind of a match for figures, such as its mode: figures are summed by
+	// kind (see [Host.Figures]). Of more than 32 kinds, the others are one named "other". Any
+	// goroutine of the host may call it. nil gives all matches the kind "match".
+	Kind func(name string) string
 	// OnEnd, when set, is called once for each match that has ended. The worker of the match calls
 	// it, or Step.
 	OnEnd func(End)
@@ -126,6 +130,9 @@ func (c *Config) check() error {
 	}
 	if c.Match == nil {
 		c.Match = splitTicket
+	}
+	if c.Kind == nil {
+		c.Kind = func(string) string { return "match" }
 	}
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)

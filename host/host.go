@@ -8,7 +8,9 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/foretick/foretick/figures"
 	"github.com/foretick/foretick/internal/counts"
+	"github.com/foretick/foretick/internal/published"
 	"github.com/foretick/foretick/transport"
 )
 
@@ -34,10 +36,16 @@ type Host struct {
 	events    [256]transport.Event // of the porter
 	turned    []turned             // peers that the porter refuses
 	newcomers []newcomer           // of these events
+	begun     []string             // matches that the porter made, to be logged
 	workers   []*worker
 	drains    atomic.Pointer[string]
 	stops     atomic.Pointer[string]
 	stalled   atomic.Int64 // workers
+
+	clock   func() time.Duration // of Run; nil: virtual time
+	roll    published.Cell[roll] // for figures; written under the lock
+	ended   roll                 // what the next roll has of matches that have ended
+	scratch figures.Server       // for those
 
 	mu      sync.Mutex
 	matches map[string]*match
@@ -138,14 +146,21 @@ func (h *Host) wakeAll() {
 // Allocate makes a match before its first player comes. Its worker calls Config.NewMatch, soon
 // after. Errors: ErrFull, ErrExists, ErrDraining, transport.ErrClosed, and one for an empty name.
 func (h *Host) Allocate(name string) error {
+	kind := h.cfg.Kind(name)
 	h.mu.Lock()
-	defer h.mu.Unlock()
-	_, err := h.begin(name)
+	_, err := h.begin(name, kind)
+	h.mu.Unlock()
+	if err == nil {
+		h.logBegin(name)
+	}
 	return err
 }
 
-// begin adds a match.
-func (h *Host) begin(name string) (*match, error) {
+// logBegin logs a match that began. No lock is held: a log may be slow.
+func (h *Host) logBegin(name string) { h.cfg.Logger.Info("match begins", "match", name) }
+
+// begin adds a match. The host is locked.
+func (h *Host) begin(name, kind string) (*match, error) {
 	switch {
 	case h.closed:
 		return nil, transport.ErrClosed
@@ -160,14 +175,15 @@ func (h *Host) begin(name string) (*match, error) {
 	case h.cfg.HeapLimit > 0 && h.cfg.heap() > h.cfg.HeapLimit:
 		return nil, fmt.Errorf("%w: the heap is above %d bytes", ErrFull, h.cfg.HeapLimit)
 	}
-	m := &match{name: name}
+	m := &match{name: name, kind: kind}
 	m.port = newPort(h, m)
 	h.matches[name] = m
 	h.stats.Made++
+	h.enroll(m)
+	m.labels = labelled(m)
 	w := slices.MinFunc(h.workers, func(a, b *worker) int { return int(a.load.Load() - b.load.Load()) })
 	m.home = w
 	w.take(m)
-	h.cfg.Logger.Info("match begins", "match", name)
 	return m, nil
 }
 
@@ -192,6 +208,10 @@ func (h *Host) porter() {
 			h.sort(&h.events[i])
 		}
 		h.mu.Unlock()
+		for _, name := range h.begun {
+			h.logBegin(name)
+		}
+		h.begun = h.begun[:0]
 		h.refuse()
 	}
 }
@@ -224,6 +244,7 @@ type turned struct {
 type newcomer struct {
 	peer     transport.PeerID
 	match    string
+	kind     string // of the match, if it is to be made
 	identity []byte // in the match
 	whole    []byte // as the endpoint knows it
 	there    bool
@@ -238,7 +259,10 @@ func (h *Host) ask(peer transport.PeerID) newcomer {
 		return c // gone already
 	}
 	name, identity, err := h.cfg.Match(&info)
-	c.match, c.identity, c.whole, c.err = name, slices.Clone(identity), slices.Clone(info.Identity), err
+	if c.match = name; err == nil && h.cfg.OnDemand {
+		c.kind = h.cfg.Kind(name)
+	}
+	c.identity, c.whole, c.err = slices.Clone(identity), slices.Clone(info.Identity), err
 	return c
 }
 
@@ -266,10 +290,11 @@ func (h *Host) route(c *newcomer) {
 		away(transport.Refused, "there is no such match")
 		return
 	default:
-		if m, err = h.begin(c.match); err != nil {
+		if m, err = h.begin(c.match, c.kind); err != nil {
 			away(refusal(err), h.refusalText(err))
 			return
 		}
+		h.begun = append(h.begun, c.match)
 	}
 	if !m.port.connect(&resident{id: c.peer, identity: c.identity, whole: c.whole}) {
 		away(transport.Full, "the match is full or over")
@@ -319,6 +344,7 @@ func (h *Host) reap(m *match) {
 	h.mu.Lock()
 	if h.matches[m.name] == m {
 		delete(h.matches, m.name)
+		h.strike(m)
 	}
 	h.stats.Ended++
 	if end.Panic != nil {

@@ -1,6 +1,7 @@
 package host
 
 import (
+	"context"
 	"runtime/debug"
 	"sync/atomic"
 	"time"
@@ -9,6 +10,8 @@ import (
 // match is one match. Its worker owns what has no lock of its own.
 type match struct {
 	name   string
+	kind   string          // guarded by the host's lock until it begins, then fixed
+	labels context.Context // for profiles
 	port   *port
 	server Server                 // nil: not made yet
 	made   atomic.Pointer[Server] // the same, for Drain

@@ -33,6 +33,7 @@ func (h *Host) Run(ctx context.Context) error {
 	if count == 0 {
 		count = runtime.GOMAXPROCS(0)
 	}
+	h.clock = func() time.Duration { return time.Since(epoch) }
 	for len(h.workers) < count {
 		h.workers = append(h.workers, newWorker())
 	}

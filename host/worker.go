@@ -1,6 +1,8 @@
 package host
 
 import (
+	"context"
+	"runtime/pprof"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -72,7 +74,9 @@ func (w *worker) run(h *Host, now time.Time) (next time.Time) {
 			}
 			w.steps.Add(1)
 			w.begins(m)
+			pprof.SetGoroutineLabels(m.labels)
 			there = m.run(h, now)
+			pprof.SetGoroutineLabels(context.Background())
 			w.ends()
 		}
 		switch {

@@ -62,6 +62,14 @@ func (p *Player) Affected(now Tick, system int, calm Tick) {
 	p.effect, p.system = now, system
 }
 
+// AffectedIn reports whether a server system wrote the player's predicted state in tick now, the
+// newest.
+func (p *Player) AffectedIn(now Tick) bool { return p.effect == now && now != 0 }
+
+// PushedIn reports whether another player's run of a shared system wrote what the player predicts
+// in tick now, the newest.
+func (p *Player) PushedIn(now Tick) bool { return p.pushed == now && now != 0 }
+
 // Sudden reports whether the player is to get a snapshot in this tick, because the server
 // did something sudden that the player could not predict.
 func (p *Player) Sudden(now Tick) bool { return p.sudden != 0 && now-p.sudden < suddenTicks }

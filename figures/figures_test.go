@@ -1,0 +1,154 @@
+package figures_test
+
+import (
+	"reflect"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/foretick/foretick/figures"
+)
+
+// TestHistogram: bounds rise, each duration is in its bucket, and quantiles are off by less than
+// the width of a bucket.
+func TestHistogram(t *testing.T) {
+	require.Equal(t, 10*time.Microsecond, figures.Bound(0))
+	require.Equal(t, 15*time.Microsecond, figures.Bound(1))
+	require.Equal(t, time.Millisecond, figures.Bound(12))
+	require.Equal(t, 7*time.Second, figures.Bound(figures.Buckets-2))
+	require.Greater(t, figures.Bound(figures.Buckets-1), 24*time.Hour)
+	for i := range figures.Buckets {
+		var h figures.Histogram
+		h.Observe(figures.Bound(i))
+		require.EqualValues(t, 1, h.Counts[i], "the bound belongs to its bucket")
+		if i > 0 {
+			require.Greater(t, figures.Bound(i), figures.Bound(i-1))
+			h.Observe(figures.Bound(i-1) + 1)
+			require.EqualValues(t, 2, h.Counts[i])
+		}
+	}
+	var h figures.Histogram
+	require.Zero(t, h.Quantile(0.5))
+	require.Zero(t, h.Mean())
+	var all []time.Duration
+	for i := range 10_000 {
+		d := time.Duration(i*i) * time.Nanosecond / 2 // up to 50 ms
+		all = append(all, d)
+		h.Observe(d)
+	}
+	slices.Sort(all)
+	for _, q := range []float64{0, 0.1, 0.5, 0.9, 0.99, 1} {
+		want := all[min(int(q*10_000), 9_999)]
+		require.InDelta(t, float64(want), float64(h.Quantile(q)), 0.25*float64(want)+float64(10*time.Microsecond), "%v", q)
+	}
+	require.Equal(t, all[9_999], h.Quantile(1))
+	require.Equal(t, all[9_999], h.Max)
+	require.EqualValues(t, 10_000, h.Count())
+	h.Observe(-time.Second)
+	h.Observe(time.Minute)
+	require.EqualValues(t, 1, h.Counts[figures.Buckets-1])
+	require.Equal(t, time.Minute, h.Quantile(1))
+	require.Zero(t, testing.AllocsPerRun(100, func() { h.Observe(3 * time.Millisecond) }))
+}
+
+// TestHistogramsAdd: the sum of two has the counts and quantiles of all durations, and the
+// difference of two times what came between.
+func TestHistogramsAdd(t *testing.T) {
+	var a, b, all figures.Histogram
+	for i := range 1000 {
+		d := time.Duration(i*37%1000) * 20 * time.Microsecond
+		all.Observe(d)
+		if i%3 == 0 {
+			a.Observe(d)
+		} else {
+			b.Observe(d)
+		}
+	}
+	before := a
+	a.Add(&b)
+	require.Equal(t, all, a)
+	since := a.Since(&before)
+	require.Equal(t, b.Counts, since.Counts)
+	require.Equal(t, b.Sum, since.Sum)
+}
+
+// filled is a server with another number in each field.
+func filled(from uint64) (s figures.Server) {
+	v := reflect.ValueOf(&s).Elem()
+	for i := range v.NumField() {
+		switch f := v.Field(i); f.Kind() {
+		case reflect.Uint64:
+			f.SetUint(from + uint64(i))
+		case reflect.Int:
+			f.SetInt(int64(from) + int64(i))
+		case reflect.Array:
+			for k := range f.Len() {
+				f.Index(k).SetUint(from + uint64(10*i+k))
+			}
+		}
+	}
+	s.TickTime.Observe(time.Duration(from) * time.Millisecond)
+	s.Lateness.Observe(time.Duration(from) * time.Microsecond)
+	return s
+}
+
+// TestServersAdd walks the fields: none is forgotten in a sum, and gauges are left out of the sum
+// of servers that have ended.
+func TestServersAdd(t *testing.T) {
+	gauges := []string{"Players", "Held", "Waiting", "Observers", "QueuedBytes", "QueuedMost"}
+	for _, ended := range []bool{false, true} {
+		a, b := filled(1000), filled(5000)
+		a.Systems = []figures.System{{Name: "move", Runs: 1, Total: 2, Max: 3}, {Name: "shoot", Runs: 4}}
+		b.Systems = []figures.System{{Name: "shoot", Runs: 10, Total: 5}, {Name: "build", Runs: 7}, {Name: "move", Runs: 8, Max: 9}}
+		sum := figures.Server{}
+		sum.Copy(&a)
+		add := sum.Add
+		if ended {
+			add = sum.AddCounters
+		}
+		add(&b)
+		va, vb, vs := reflect.ValueOf(a), reflect.ValueOf(b), reflect.ValueOf(sum)
+		for i := range vs.NumField() {
+			name := vs.Type().Field(i).Name
+			gauge := slices.Contains(gauges, name)
+			switch f := vs.Field(i); {
+			case name == "QueuedMost" && !ended:
+				require.Equal(t, vb.Field(i).Int(), f.Int())
+			case f.Kind() == reflect.Int:
+				require.True(t, gauge, "%s is a gauge: name it in the test", name)
+				want := va.Field(i).Int()
+				if !ended {
+					want += vb.Field(i).Int()
+				}
+				require.Equal(t, want, f.Int(), name)
+			case f.Kind() == reflect.Uint64:
+				require.Equal(t, va.Field(i).Uint()+vb.Field(i).Uint(), f.Uint(), name)
+			case f.Kind() == reflect.Array:
+				for k := range f.Len() {
+					require.Equal(t, va.Field(i).Index(k).Uint()+vb.Field(i).Index(k).Uint(), f.Index(k).Uint(), name)
+				}
+			}
+		}
+		require.EqualValues(t, 2, sum.TickTime.Count())
+		require.EqualValues(t, 2, sum.Lateness.Count())
+		require.Equal(t, []figures.System{{Name: "move", Runs: 9, Total: 2, Max: 9}, {Name: "shoot", Runs: 14, Total: 5}, {Name: "build", Runs: 7}}, sum.Systems)
+		require.Len(t, a.Systems, 2)
+		require.EqualValues(t, 1, a.Systems[0].Runs, "Copy copies")
+	}
+}
+
+// TestNames: each reason and cause has a name of its own.
+func TestNames(t *testing.T) {
+	seen := map[string]bool{}
+	for r := range figures.Refusal(figures.Refusals) {
+		seen[r.String()] = true
+	}
+	for c := range figures.Cause(figures.Causes) {
+		seen[c.String()] = true
+	}
+	require.Len(t, seen, figures.Refusals+figures.Causes)
+	require.Equal(t, "unknown", figures.Refusal(99).String())
+	require.Equal(t, "too_often", figures.RefusedTooOften.String())
+}

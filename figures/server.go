@@ -1,0 +1,179 @@
+package figures
+
+import (
+	"slices"
+	"time"
+)
+
+// Server has the figures of one server, or the sum of several. Counters count since the server
+// began. Gauges are as of its newest tick.
+type Server struct {
+	Ticks uint64 // ticks computed
+	Slips uint64 // times the server skipped time after a stall
+
+	// TickTime counts the durations of ticks, from their commands to their packets. It is empty
+	// without a clock: see foretick.ServerConfig.Clock. It has all ticks but the newest.
+	TickTime Histogram
+	// Lateness counts the delays of ticks, from the due time to the begin.
+	Lateness Histogram
+
+	Players   int // gauge: connected players
+	Held      int // gauge: absent players whose place is held
+	Waiting   int // gauge: connections that have not joined
+	Observers int // gauge: connected observers
+
+	Joined  uint64 // players that joined
+	Left    uint64 // players that left
+	Resumed uint64 // times a player came back to its place
+
+	BytesIn        uint64 // bytes received from the transport
+	BytesOut       uint64 // bytes handed to the transport
+	PacketsIn      uint64 // packets received from the transport
+	PacketsOut     uint64 // packets handed to the transport
+	PacketsRefused uint64 // packets that the transport refused to send
+	Malformed      uint64 // packets or messages that could not be parsed
+
+	QueuedBytes int // gauge: bytes of reliable messages that wait for players, in all
+	QueuedMost  int // gauge: bytes of reliable messages that wait for one player, of the player with the most
+
+	Refused [Refusals]uint64 // peers turned away, by Refusal
+
+	InputsTaken    uint64 // ticks with the command of a connected player, counted per player
+	InputsMissing  uint64 // ticks without the command of a connected player
+	InputsRejected uint64 // ticks with a command that the game's validator refused
+	InputsRerun    uint64 // ticks counted in InputsMissing whose command came late and ran after all
+
+	Rewinds        uint64 // render times claimed by players' commands
+	RewindsClamped uint64 // claims counted in Rewinds that were replaced by the nearest allowed moment
+
+	// Causes counts, by Cause, the ticks of each player with an event that its client could not
+	// predict. Clients do not report corrections to the server, so this is what
+	// the server can know. The client's own count is foretick.ClientStats.ByCause.
+	Causes [Causes]uint64
+
+	Panics uint64 // panics that the server contained
+
+	Systems []System // by system, in the order of running
+}
+
+// System has the times of one system.
+type System struct {
+	Name  string
+	Runs  uint64        // ticks that the system ran in
+	Total time.Duration // time of all runs together; 0 without a clock
+	Max   time.Duration // time of the longest run
+}
+
+// Refusal is why a peer was turned away.
+type Refusal uint8
+
+// The reasons.
+const (
+	RefusedFull         Refusal = iota // every place is taken
+	RefusedBanned                      // its identity is banned
+	RefusedTooOften                    // connections of its address come and go too often
+	RefusedWaiting                     // too many connections of its address do not play yet
+	RefusedProtocol                    // it has another protocol or version
+	RefusedDraining                    // the server drains or ends
+	RefusedObservers                   // there are enough observers, it may not observe, or it asks for an unknown role
+	RefusedCombinations                // the world has hardly room for more owners and components
+	// Refusals is the number of reasons.
+	Refusals = 8
+)
+
+var refusalNames = [Refusals]string{"full", "banned", "too_often", "waiting", "protocol", "draining", "observers", "combinations"}
+
+// String returns the reason's name in metrics, such as "too_often".
+func (r Refusal) String() string { return name(refusalNames[:], int(r)) }
+
+// Cause is what a client could not predict.
+type Cause uint8
+
+// The causes. They have the names of the same causes in package prediction.
+const (
+	CauseInput        Cause = iota // the tick ran without the player's own command, or with a refused one
+	CauseServerEffect              // code that runs only on the server wrote predicted state of the player
+	CauseRemoteInput               // another player's run of a shared system wrote predicted state of the player
+	// Causes is the number of causes.
+	Causes = 3
+)
+
+var causeNames = [Causes]string{"input", "server_effect", "remote_input"}
+
+// String returns the cause's name in metrics: input, server_effect or remote_input.
+func (c Cause) String() string { return name(causeNames[:], int(c)) }
+
+func name(names []string, i int) string {
+	if i < len(names) {
+		return names[i]
+	}
+	return "unknown"
+}
+
+// Copy sets s to a copy of other. It uses the memory of s.Systems.
+func (s *Server) Copy(other *Server) {
+	systems := append(s.Systems[:0], other.Systems...)
+	*s = *other
+	s.Systems = systems
+}
+
+// Add adds the figures of another server, gauges included. QueuedMost becomes the larger one.
+// Systems are added by name.
+func (s *Server) Add(other *Server) {
+	s.Players += other.Players
+	s.Held += other.Held
+	s.Waiting += other.Waiting
+	s.Observers += other.Observers
+	s.QueuedBytes += other.QueuedBytes
+	s.QueuedMost = max(s.QueuedMost, other.QueuedMost)
+	s.AddCounters(other)
+}
+
+// AddCounters is Add without the gauges. It is for servers that have ended.
+func (s *Server) AddCounters(other *Server) {
+	s.TickTime.Add(&other.TickTime)
+	s.Lateness.Add(&other.Lateness)
+	from, to := other.counters(), s.counters()
+	for i, n := range from {
+		*to[i] += *n
+	}
+	for i, n := range other.Refused {
+		s.Refused[i] += n
+	}
+	for i, n := range other.Causes {
+		s.Causes[i] += n
+	}
+	for i := range other.Systems {
+		s.addSystem(&other.Systems[i], i)
+	}
+}
+
+func (s *Server) counters() [18]*uint64 {
+	return [...]*uint64{
+		&s.Ticks, &s.Slips, &s.Joined, &s.Left, &s.Resumed, &s.BytesIn, &s.BytesOut, &s.PacketsIn, &s.PacketsOut, &s.PacketsRefused,
+		&s.Malformed, &s.InputsTaken, &s.InputsMissing, &s.InputsRejected, &s.InputsRerun, &s.Rewinds, &s.RewindsClamped, &s.Panics,
+	}
+}
+
+// addSystem adds a system, which most servers have at the same place.
+func (s *Server) addSystem(other *System, at int) {
+	if at >= len(s.Systems) || s.Systems[at].Name != other.Name {
+		at = slices.IndexFunc(s.Systems, func(x System) bool { return x.Name == other.Name })
+	}
+	if at < 0 {
+		s.Systems = append(s.Systems, *other)
+		return
+	}
+	x := &s.Systems[at]
+	x.Runs += other.Runs
+	x.Total += other.Total
+	x.Max = max(x.Max, other.Max)
+}
+
+// RefusedAll returns the peers turned away for any reason.
+func (s *Server) RefusedAll() (n uint64) {
+	for _, x := range s.Refused {
+		n += x
+	}
+	return n
+}

@@ -1,0 +1,156 @@
+package host
+
+import (
+	"cmp"
+	"context"
+	"runtime/pprof"
+	"slices"
+	"time"
+
+	"github.com/foretick/foretick/figures"
+)
+
+// Figured is a Server that has figures. A *foretick.Server is one. Figures may be called by any
+// goroutine, also after the server was closed.
+type Figured interface {
+	Figures(dst *figures.Server)
+}
+
+const (
+	mostKinds  = 32
+	otherKinds = "other"
+)
+
+// roll lists the matches that run, and has the figures of those that have ended. It is published
+// whole, so that whoever sums it up counts every match once, and stops nobody.
+type roll struct {
+	matches []*match
+	kinds   []figures.Kind // sorted by name; Sum is of matches that have ended
+}
+
+// kindOf returns the figures of a kind in r, which it adds if it is missing and there is room.
+func (r *roll) kindOf(name string) *figures.Kind {
+	order := func(k figures.Kind, name string) int { return cmp.Compare(k.Name, name) }
+	i, found := slices.BinarySearchFunc(r.kinds, name, order)
+	if !found && len(r.kinds) >= mostKinds {
+		name = otherKinds
+		i, found = slices.BinarySearchFunc(r.kinds, name, order)
+	}
+	if !found {
+		r.kinds = slices.Insert(r.kinds, i, figures.Kind{Name: name})
+	}
+	return &r.kinds[i]
+}
+
+// enroll notes that a match began. The host is locked.
+func (h *Host) enroll(m *match) {
+	k := h.ended.kindOf(m.kind)
+	m.kind = k.Name
+	k.Begun++
+	h.call()
+}
+
+// strike notes that a match ended: its counters stay in the sums. The host is locked.
+func (h *Host) strike(m *match) {
+	if f := m.figured(); f != nil {
+		f.Figures(&h.scratch)
+		h.ended.kindOf(m.kind).Sum.AddCounters(&h.scratch)
+	}
+	h.call()
+}
+
+// call publishes the roll. The host is locked.
+func (h *Host) call() {
+	to := h.roll.Draft()
+	to.matches = to.matches[:0]
+	for _, m := range h.matches {
+		to.matches = append(to.matches, m)
+	}
+	copyKinds(&to.kinds, h.ended.kinds)
+	h.roll.Publish()
+	h.roll.Forget(func(old *roll) { clear(old.matches[:cap(old.matches)]) }) // servers that have ended
+}
+
+// copyKinds copies kinds into the memory of dst.
+func copyKinds(dst *[]figures.Kind, from []figures.Kind) {
+	for len(*dst) < len(from) {
+		*dst = append(*dst, figures.Kind{})
+	}
+	*dst = (*dst)[:len(from)]
+	for i := range from {
+		to := &(*dst)[i]
+		systems := to.Sum
+		systems.Copy(&from[i].Sum)
+		*to = from[i]
+		to.Sum = systems
+	}
+}
+
+// figured returns what has the figures of a match; nil: it was not made yet, or has none.
+func (m *match) figured() Figured {
+	if s := m.made.Load(); s != nil {
+		f, _ := (*s).(Figured)
+		return f
+	}
+	return nil
+}
+
+// Figures sets dst to the figures of all matches by kind. Counters include those of matches that
+// have ended, so they never go back. It uses the memory of dst. Any goroutine may call it. No tick
+// waits for it. Matches whose Server is not Figured count as matches alone.
+func (h *Host) Figures(dst *figures.Host) {
+	dst.Matches = 0
+	p := h.roll.Hold()
+	if p == nil {
+		dst.Kinds = dst.Kinds[:0]
+		return
+	}
+	defer p.Release()
+	copyKinds(&dst.Kinds, p.Value.kinds)
+	of := roll{kinds: dst.Kinds}
+	var one figures.Server
+	for _, m := range p.Value.matches {
+		k := of.kindOf(m.kind)
+		k.Matches++
+		dst.Matches++
+		if f := m.figured(); f != nil {
+			f.Figures(&one)
+			k.Sum.Add(&one)
+		}
+	}
+}
+
+// EachMatch calls fn with the figures of each match that runs, sorted by name, until fn returns
+// false. one is valid until fn returns. Any goroutine may call it. No tick waits for it, however long
+// fn takes.
+func (h *Host) EachMatch(fn func(name, kind string, one *figures.Server) bool) {
+	p := h.roll.Hold()
+	if p == nil {
+		return
+	}
+	matches := slices.Clone(p.Value.matches)
+	p.Release()
+	slices.SortFunc(matches, func(a, b *match) int { return cmp.Compare(a.name, b.name) })
+	var one figures.Server
+	for _, m := range matches {
+		one.Copy(&figures.Server{})
+		if f := m.figured(); f != nil {
+			f.Figures(&one)
+		}
+		if !fn(m.name, m.kind, &one) {
+			return
+		}
+	}
+}
+
+// Clock returns the clock with which the server of a match measures its ticks, unless
+// ServerConfig.Clock is set. It is nil in Step's virtual time.
+func (p *port) Clock() func() time.Duration {
+	return p.host.clock
+}
+
+// labelled labels what a match does in profiles: with go tool pprof, -tagfocus=match=NAME shows one
+// match, and -tagroot=kind divides all time by kind.
+func labelled(m *match) context.Context {
+	return pprof.WithLabels(context.Background(), pprof.Labels("match", m.name, "kind", m.kind))
+}

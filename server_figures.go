@@ -1,0 +1,137 @@
+package foretick
+
+import (
+	"time"
+
+	"github.com/foretick/foretick/figures"
+	"github.com/foretick/foretick/internal/published"
+)
+
+// serverFigures are the figures of a server for monitoring.
+type serverFigures struct {
+	counted figures.Server // what ServerStats does not have
+	posted  uint64         // ticks whose causes are counted
+	newest  published.Cell[figures.Server]
+}
+
+// Figures sets dst to the server's figures as of the end of the newest tick, and before the first
+// tick to zero. It uses the memory of dst.Systems. Any goroutine may call it, also while Run
+// runs. No tick ever waits for it.
+func (s *Server) Figures(dst *figures.Server) {
+	p := s.figures.newest.Hold()
+	if p == nil {
+		dst.Copy(&figures.Server{})
+		return
+	}
+	defer p.Release()
+	dst.Copy(&p.Value)
+}
+
+// clocked is an endpoint that brings a clock, as those of package host do: nobody has to set
+// ServerConfig.Clock to see how long ticks take.
+type clocked interface{ Clock() func() time.Duration }
+
+// clockOf returns the clock that measures systems and ticks; nil: there is none.
+func clockOf(cfg *ServerConfig) func() time.Duration {
+	if c, ok := cfg.Transport.(clocked); ok && cfg.Clock == nil {
+		return c.Clock()
+	}
+	return cfg.Clock
+}
+
+// begin counts how late a tick begins, and returns when it does.
+func (f *serverFigures) begin(s *Server, now time.Duration) (began time.Duration) {
+	f.counted.Lateness.Observe(now - s.clock.due(s.sim.frame.Tick))
+	if s.times.clock != nil {
+		began = s.times.clock()
+	}
+	return began
+}
+
+// end counts how long a tick took.
+func (f *serverFigures) end(s *Server, began time.Duration) {
+	if s.times.clock != nil {
+		f.counted.TickTime.Observe(s.times.clock() - began)
+	}
+}
+
+// refused counts a peer that is turned away.
+func (s *Server) refused(why figures.Refusal) {
+	s.stats.Refused++
+	s.figures.counted.Refused[why]++
+}
+
+// postAll shows everything to other goroutines.
+func (s *Server) postAll() {
+	s.board.postAll(&s.stats, &s.sessions, &s.times)
+	s.figures.post(s)
+}
+
+// post publishes the figures.
+func (f *serverFigures) post(s *Server) {
+	to, st := f.newest.Draft(), &s.stats
+	systems := to.Systems[:0]
+	for i := range s.times.each {
+		t := &s.times.each[i]
+		systems = append(systems, figures.System{Name: t.Name, Runs: t.Runs, Total: t.Total, Max: t.Max})
+	}
+	if f.posted < st.Ticks { // once a tick
+		f.posted = st.Ticks
+		f.countCauses(s)
+	}
+	*to = f.counted
+	to.Systems = systems
+	to.Ticks, to.Slips = st.Ticks, st.Slips
+	to.Joined, to.Left, to.Resumed = st.Joined, st.Left, st.Resumed
+	to.BytesIn, to.BytesOut, to.PacketsIn, to.PacketsOut = st.BytesIn, st.BytesOut, st.PacketsIn, st.PacketsOut
+	to.PacketsRefused, to.Malformed, to.Panics = st.PacketsRefused, st.Malformed, st.Panics+st.CorePanics
+	to.InputsTaken, to.InputsMissing, to.InputsRejected, to.InputsRerun = st.InputsTaken, st.InputsMissing, st.InputsRejected, st.InputsRerun
+	for _, p := range s.sessions.players {
+		switch p.session.state {
+		case playing, local:
+			to.Players++
+		case away:
+			to.Held++
+		case watching:
+			to.Observers++
+		default:
+			to.Waiting++
+		}
+		queued := p.queued()
+		to.QueuedBytes += queued
+		to.QueuedMost = max(to.QueuedMost, queued)
+	}
+	f.newest.Publish()
+}
+
+// countCauses counts what the clients could not predict in this tick, and their claims of render
+// times.
+func (f *serverFigures) countCauses(s *Server) {
+	now := s.sim.frame.Tick
+	count := func(c figures.Cause, is bool) {
+		if is {
+			f.counted.Causes[c]++
+		}
+	}
+	for _, p := range s.sessions.players {
+		if p.session.state < playing {
+			continue
+		}
+		claims := p.shooter.Claims()
+		all, clamped := uint64(0), claims.Clamped()
+		for _, n := range claims.By {
+			all += n
+		}
+		f.counted.Rewinds += all - p.counted.rewinds
+		f.counted.RewindsClamped += clamped - p.counted.clamped
+		p.counted.rewinds, p.counted.clamped = all, clamped
+		if p.session.state == playing {
+			count(figures.CauseInput, p.inputs.replaced.To == now)
+			count(figures.CauseServerEffect, p.reasons.AffectedIn(now))
+			count(figures.CauseRemoteInput, p.reasons.PushedIn(now))
+		}
+	}
+}
+
+// countedClaims are the claims of a player that the server's figures have.
+type countedClaims struct{ rewinds, clamped uint64 }
