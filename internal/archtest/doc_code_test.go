@@ -145,6 +145,8 @@ var docCode = map[string]map[string]string{
 		"proxy, err := impair.NewProxy": ``,
 	},
 	"transport/local/doc.go": {"listen, err := udp.Listen(": `var p, q *foretick.Protocol`},
+	"figures/doc.go": {"var sum figures.Host": `
+		var h *host.Host`},
 	"host/doc.go": {"h, err := host.New(": `
 		var endpoint transport.Endpoint
 		var ctx context.Context
@@ -313,7 +315,7 @@ func docImports(t string) string {
 		return module
 	}
 	for _, p := range []string{
-		"bots", "bridge", "ecs", "host", "host/lifecycle", "host/lifecycle/agones", "host/lifecycle/agones/agonestest", "input", "lagcomp", "netcode", "observe", "schema", "simtest", "simtest/pair", "snapshot", "transport",
+		"bots", "bridge", "ecs", "figures", "host", "host/lifecycle", "host/lifecycle/agones", "host/lifecycle/agones/agonestest", "input", "lagcomp", "netcode", "observe", "schema", "simtest", "simtest/pair", "snapshot", "transport",
 		"transport/dtls", "transport/impair", "transport/local", "transport/multi", "transport/sim", "transport/ticket", "transport/transporttest", "transport/udp", "transport/ws",
 	} {
 		if t == p[strings.LastIndexByte(p, '/')+1:] {
