@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"slices"
 	"strconv"
@@ -122,6 +123,10 @@ func (s *Sidecar) published() map[string]any {
 	for name, l := range s.gs.Lists {
 		lists[name] = object{"capacity": int64Text(l.Capacity), "values": append([]string{}, l.Values...)}
 	}
+	ports := []object{}
+	for _, name := range slices.Sorted(maps.Keys(s.gs.Ports)) {
+		ports = append(ports, object{"name": name, "port": s.gs.Ports[name]})
+	}
 	deleted := int64Text(0)
 	if s.gs.Deleted {
 		deleted = int64Text(time.Now().Unix())
@@ -131,7 +136,7 @@ func (s *Sidecar) published() map[string]any {
 		"object_meta": object{"name": "stand-in", "namespace": "default", "uid": "1234", "resource_version": strconv.Itoa(s.version), "generation": int64Text(1),
 			"creation_timestamp": int64Text(1_700_000_000), "deletion_timestamp": deleted, "annotations": clone.Annotations, "labels": clone.Labels},
 		"spec": object{"health": object{"disabled": false, "period_seconds": 5, "failure_threshold": 3, "initial_delay_seconds": 5}},
-		"status": object{"state": clone.State, "address": clone.Address, "addresses": []any{}, "ports": []object{{"name": "default", "port": clone.Port}},
+		"status": object{"state": clone.State, "address": clone.Address, "addresses": []any{}, "ports": ports,
 			"players": nil, "counters": counters, "lists": lists},
 	}
 }

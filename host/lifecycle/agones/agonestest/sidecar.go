@@ -33,14 +33,15 @@ type GameServer struct {
 	// Counters and Lists are what the fleet declares, by name.
 	Counters map[string]Counter
 	Lists    map[string]List
-	// Address and Port are where players dial. Listen sets 127.0.0.1 and 7777.
+	// Address and Ports are where players dial. Listen sets 127.0.0.1, and 7777 as the port "default".
 	Address string
-	Port    int
+	Ports   map[string]int
 }
 
 func (g *GameServer) clone() GameServer {
 	c := *g
-	c.Labels, c.Annotations, c.Counters, c.Lists = maps.Clone(g.Labels), maps.Clone(g.Annotations), maps.Clone(g.Counters), maps.Clone(g.Lists)
+	c.Labels, c.Annotations, c.Ports = maps.Clone(g.Labels), maps.Clone(g.Annotations), maps.Clone(g.Ports)
+	c.Counters, c.Lists = maps.Clone(g.Counters), maps.Clone(g.Lists)
 	for k, l := range c.Lists {
 		l.Values = slices.Clone(l.Values)
 		c.Lists[k] = l
@@ -71,7 +72,7 @@ func Listen(addr string) (*Sidecar, error) {
 		return nil, err
 	}
 	s := &Sidecar{listener: l, done: make(chan struct{}), watchers: map[chan struct{}]bool{}, fails: map[string][]http.HandlerFunc{}, alive: time.Now(),
-		gs: GameServer{State: "Scheduled", Address: "127.0.0.1", Port: 7777, Labels: map[string]string{}, Annotations: map[string]string{},
+		gs: GameServer{State: "Scheduled", Address: "127.0.0.1", Ports: map[string]int{"default": 7777}, Labels: map[string]string{}, Annotations: map[string]string{},
 			Counters: map[string]Counter{"rooms": {Count: 1, Capacity: 10}},
 			Lists:    map[string]List{"players": {Capacity: 100, Values: []string{"test0", "test1", "test2"}}}}}
 	s.server = &http.Server{Handler: s.handler(), ReadHeaderTimeout: 10 * time.Second}

@@ -1,0 +1,172 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/netip"
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/foretick/foretick/host/lifecycle"
+)
+
+// matchNote is the annotation by which an allocation names its match to the host.
+const matchNote = "foretick.example/match"
+
+// The names of the host's ports in fleet/fleet.yaml.
+const (
+	gamePort = "game"
+	webPort  = "web"
+)
+
+// fleet allocates hosts of an Agones fleet by the API of Kubernetes.
+type fleet struct {
+	name   string
+	url    string // of the allocations in a namespace
+	token  func() (string, error)
+	client *http.Client
+}
+
+// account is where Kubernetes puts a pod's rights.
+const account = "/var/run/secrets/kubernetes.io/serviceaccount/"
+
+// newFleet returns the fleet of a matchmaker that runs in the cluster.
+func newFleet(o options) (*fleet, error) {
+	space, err := os.ReadFile(account + "namespace")
+	if err != nil {
+		return nil, fmt.Errorf("-fleet works in a pod with a service account: %w", err)
+	}
+	roots, err := os.ReadFile(account + "ca.crt")
+	if err != nil {
+		return nil, err
+	}
+	pool := x509.NewCertPool()
+	pool.AppendCertsFromPEM(roots)
+	return &fleet{
+		name: o.fleet,
+		url:  "https://kubernetes.default.svc/apis/allocation.agones.dev/v1/namespaces/" + string(bytes.TrimSpace(space)) + "/gameserverallocations",
+		token: func() (string, error) { // Kubernetes renews it
+			b, err := os.ReadFile(account + "token")
+			return string(bytes.TrimSpace(b)), err
+		},
+		client: &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}}},
+	}, nil
+}
+
+// object is JSON.
+type object = map[string]any
+
+// allocation is the request for a host with room for a match. fleet/allocation.yaml is the same.
+func (f *fleet) allocation(match string) object {
+	selector := func(state string) object {
+		return object{
+			"gameServerState":  state,
+			"matchLabels":      object{"agones.dev/fleet": f.name},
+			"matchExpressions": []object{{"key": "agones.dev/sdk-draining", "operator": "DoesNotExist"}},
+			"counters":         object{"rooms": object{"minAvailable": 1}},
+		}
+	}
+	return object{
+		"apiVersion": "allocation.agones.dev/v1",
+		"kind":       "GameServerAllocation",
+		"spec": object{
+			"scheduling": "Packed",
+			"selectors":  []object{selector("Allocated"), selector("Ready")}, // fill hosts before new ones are taken
+			"priorities": []object{{"type": "Counter", "key": "rooms", "order": "Ascending"}},
+			"metadata":   object{"annotations": object{matchNote: match}},
+		},
+	}
+}
+
+// allocate finds a host for a match.
+func (f *fleet) allocate(ctx context.Context, match string) (server, error) {
+	body, err := json.Marshal(f.allocation(match))
+	if err != nil {
+		return server{}, err
+	}
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, f.url, bytes.NewReader(body))
+	if err != nil {
+		return server{}, err
+	}
+	token, err := f.token()
+	if err != nil {
+		return server{}, err
+	}
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("Authorization", "Bearer "+token)
+	resp, err := f.client.Do(r)
+	if err != nil {
+		return server{}, err
+	}
+	defer resp.Body.Close()
+	b, err := io.ReadAll(io.LimitReader(resp.Body, 1<<20))
+	if err != nil {
+		return server{}, err
+	}
+	if resp.StatusCode != http.StatusOK && resp.StatusCode != http.StatusCreated {
+		return server{}, fmt.Errorf("the cluster refuses the allocation: %s: %s", resp.Status, b[:min(len(b), 200)])
+	}
+	var reply struct {
+		Status struct {
+			State, Address string
+			Ports          []struct {
+				Name string
+				Port int
+			}
+		}
+	}
+	if err := json.Unmarshal(b, &reply); err != nil {
+		return server{}, err
+	}
+	if reply.Status.State != "Allocated" { // UnAllocated: all are full; Contention: ask again
+		return server{}, errNoServer
+	}
+	ports := map[string]int{}
+	for _, p := range reply.Status.Ports {
+		ports[p.Name] = p.Port
+	}
+	return reach(ctx, reply.Status.Address, ports)
+}
+
+// reach returns the server at the address and ports that a fleet names. The host and the matchmaker
+// both call it, so tickets name what the host's gate expects.
+func reach(ctx context.Context, address string, ports map[string]int) (s server, err error) {
+	port := ports[gamePort]
+	if port < 1 || port > 65535 {
+		return s, fmt.Errorf("the fleet has no port named %q", gamePort)
+	}
+	ip, err := netip.ParseAddr(address)
+	if err != nil { // some clusters name machines
+		all, err := net.DefaultResolver.LookupNetIP(ctx, "ip4", address)
+		if err != nil || len(all) == 0 {
+			return s, fmt.Errorf("the fleet's address %q: %w", address, errors.Join(err, errNoServer))
+		}
+		ip = all[0]
+	}
+	s.Game = netip.AddrPortFrom(ip.Unmap(), uint16(port))
+	if web := ports[webPort]; web > 0 {
+		s.Web = "ws://" + net.JoinHostPort(strings.Trim(address, "[]"), strconv.Itoa(web)) + "/"
+	}
+	return s, nil
+}
+
+// placed makes the match that an allocation asks for, before its players come.
+func (h *hosting) placed(s lifecycle.State) {
+	match := s.Annotations[matchNote]
+	if match == "" || match == h.newest || !s.Allocated {
+		return
+	}
+	h.newest = match
+	if err := h.host.Allocate(match); err != nil {
+		h.o.log.Warn("an allocated match was not made", "match", match, "err", err)
+	}
+}

@@ -1,0 +1,160 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/foretick/foretick/bots"
+	"github.com/foretick/foretick/transport"
+	"github.com/foretick/foretick/transport/dtls"
+	"github.com/foretick/foretick/transport/ticket"
+	"github.com/foretick/foretick/transport/ws"
+)
+
+// asking asks matchmakers.
+var asking = &http.Client{Timeout: 10 * time.Second}
+
+// askFor asks the matchmaker for a seat.
+func askFor(ctx context.Context, url string, ask request) (s seat, err error) {
+	body, err := json.Marshal(ask)
+	if err != nil {
+		return s, err
+	}
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, url+"/play", bytes.NewReader(body))
+	if err != nil {
+		return s, err
+	}
+	resp, err := asking.Do(r)
+	if err != nil {
+		return s, err
+	}
+	defer resp.Body.Close()
+	b, err := io.ReadAll(io.LimitReader(resp.Body, 64<<10))
+	if err != nil {
+		return s, err
+	}
+	if resp.StatusCode != http.StatusOK {
+		return s, fmt.Errorf("the matchmaker says: %s", strings.TrimSpace(string(b[:min(len(b), 200)])))
+	}
+	return s, json.Unmarshal(b, &s)
+}
+
+// dial takes the seat: over WebSocket as browsers do, or over DTLS.
+func (s seat) dial(web bool) (transport.Endpoint, error) {
+	if !web || s.Web == "" {
+		return dtls.Dial(s.Game.String(), dtls.Config{Ticket: s.Ticket})
+	}
+	var t ticket.Ticket
+	if err := t.UnmarshalBinary(s.Ticket); err != nil {
+		return nil, err
+	}
+	return ws.Dial(s.Web, ws.Config{Token: t.Sealed})
+}
+
+// player is a bot that plays one match after another, as people do.
+type player struct {
+	ctx   context.Context
+	game  *bots.Game
+	url   string
+	name  string
+	web   bool
+	light *bots.Light // nil: it has no match
+	again time.Time
+	match string // that it was sent to
+	say   func(err error)
+}
+
+// Step plays, or asks for the next match.
+func (p *player) Step(now time.Time) error {
+	if p.light != nil {
+		err := p.light.Step(now)
+		if err == nil {
+			return nil
+		}
+		p.say(err) // the match is over
+		if p.light.Stats().Joins > 0 {
+			p.match = "" // it was not refused
+		}
+		_ = p.light.Close()
+		p.light, p.again = nil, now.Add(time.Second)
+		return nil
+	}
+	if now.Before(p.again) {
+		return nil
+	}
+	var err error
+	if p.light, err = p.join(); err != nil {
+		p.light, p.again = nil, now.Add(2*time.Second)
+		p.say(err)
+	}
+	return nil
+}
+
+// join asks the matchmaker, and dials. A lost connection is dialled again with a new ticket.
+func (p *player) join() (*bots.Light, error) {
+	dial := func() (transport.Endpoint, error) {
+		s, err := askFor(p.ctx, p.url, request{Name: p.name, Refused: p.match})
+		if err != nil {
+			return nil, err
+		}
+		p.match = s.Match
+		return s.dial(p.web)
+	}
+	e, err := dial()
+	if err != nil {
+		return nil, err
+	}
+	light, err := p.game.Join(e)
+	if err == nil {
+		light.Redial = func() (transport.Endpoint, error) { p.match = ""; return dial() }
+	}
+	return light, err
+}
+
+// Next implements bots.Player.
+func (p *player) Next() time.Time {
+	if p.light != nil {
+		return p.light.Next()
+	}
+	return p.again
+}
+
+// Playing implements bots.Player.
+func (p *player) Playing() bool { return p.light != nil && p.light.Playing() }
+
+// Close implements bots.Player.
+func (p *player) Close() error {
+	if p.light == nil {
+		return nil
+	}
+	return p.light.Close()
+}
+
+// play runs the bots until ctx ends. Every second one comes as a browser does.
+func play(ctx context.Context, o options) error {
+	game, err := bots.New(new(Game).Protocol(), func(dst *Command, tick uint32) { *dst = walk(tick) })
+	if err != nil {
+		return err
+	}
+	var mu sync.Mutex
+	last := ""
+	say := func(err error) { // each reason once in a row
+		mu.Lock()
+		defer mu.Unlock()
+		if text := err.Error(); text != last && ctx.Err() == nil {
+			last = text
+			o.log.Info("a bot's match ended", "why", text)
+		}
+	}
+	c := &bots.Crowd{Count: o.bots, PerSecond: 50, Workers: 4, Start: func(n int) (bots.Player, error) {
+		return &player{ctx: ctx, game: game, url: strings.TrimSuffix(o.ask, "/"), name: fmt.Sprint("bot ", n+1), web: n%2 == 1, say: say}, nil
+	}}
+	return c.Run(ctx)
+}

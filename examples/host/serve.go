@@ -1,0 +1,166 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/netip"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/host"
+	"github.com/foretick/foretick/host/lifecycle"
+	"github.com/foretick/foretick/host/lifecycle/agones"
+	"github.com/foretick/foretick/transport"
+	"github.com/foretick/foretick/transport/dtls"
+	"github.com/foretick/foretick/transport/multi"
+	"github.com/foretick/foretick/transport/ticket"
+	"github.com/foretick/foretick/transport/udp"
+	"github.com/foretick/foretick/transport/ws"
+)
+
+// hosting is a host with its endpoints, its pages and its lifecycle.
+type hosting struct {
+	o       options
+	where   server // as players reach it
+	host    *host.Host
+	joined  *multi.Endpoint
+	manager lifecycle.Lifecycle
+	pages   net.Listener
+	newest  string // match that an allocation asked for
+
+	mu      sync.Mutex
+	matches map[string]*foretick.Server
+}
+
+// emptyFor is how long a match waits for its first player, or for one to come back.
+const emptyFor = 30 * time.Second
+
+// newHosting opens the sockets, and makes the host.
+func newHosting(ctx context.Context, o options) (h *hosting, err error) {
+	h = &hosting{o: o, manager: &lifecycle.Files{}, matches: map[string]*foretick.Server{}}
+	var known lifecycle.State
+	if o.agones {
+		m, err := agones.New(agones.Config{Logger: o.log})
+		if err != nil {
+			return nil, err
+		}
+		h.manager = m
+		if known, err = m.GameServer(ctx); err != nil {
+			return nil, err
+		}
+	}
+	if h.pages, err = net.Listen("tcp", o.page); err != nil {
+		return nil, err
+	}
+	if err = h.listen(ctx, known); err != nil {
+		_ = h.pages.Close()
+		return nil, err
+	}
+	h.host, err = host.New(host.Config{
+		Transport: h.joined, NewMatch: h.match, OnDemand: true, PlayersPerMatch: o.players, MaxMatches: o.matches, Logger: o.log,
+		OnEnd: func(e host.End) {
+			h.mu.Lock()
+			defer h.mu.Unlock()
+			delete(h.matches, e.Match)
+		},
+	})
+	if err != nil {
+		return nil, errors.Join(err, h.joined.Close(transport.Closed, ""), h.pages.Close())
+	}
+	return h, nil
+}
+
+// listen opens one endpoint for native players and one for browsers, behind the same gate. The gate
+// must know the address in the tickets, which is known once the game's socket is open.
+func (h *hosting) listen(ctx context.Context, known lifecycle.State) error {
+	most := min(2*h.o.matches*h.o.players+64, 1<<14) // connections that are lost stay for a while
+	var gate atomic.Pointer[ticket.Gate]
+	below, err := udp.Listen(h.o.game, udp.Config{MaxPeers: most + 1024, Sealed: true, Linger: -1,
+		Accept: func(_ netip.AddrPort, token []byte) ([]byte, error) { // who has no ticket costs no handshake
+			g := gate.Load()
+			if g == nil {
+				return nil, errNoServer
+			}
+			_, _, err := g.Check(token)
+			return nil, err
+		}})
+	if err != nil {
+		return err
+	}
+	h.where.Game = below.LocalAddr()
+	switch {
+	case h.o.public != "":
+		h.where.Game, err = netip.ParseAddrPort(h.o.public)
+	case h.o.agones:
+		h.where, err = reach(ctx, known.Address, known.Ports)
+	}
+	g, err2 := ticket.NewGate(h.o.key, []netip.AddrPort{h.where.Game}, nil)
+	if err = errors.Join(err, err2); err != nil {
+		return errors.Join(fmt.Errorf("say with -public what players dial: %w", err), below.Close(transport.Closed, ""))
+	}
+	gate.Store(g)
+	native, err := dtls.WrapServer(below, dtls.Config{Gate: g, MaxPeers: most})
+	if err != nil {
+		return errors.Join(err, below.Close(transport.Closed, ""))
+	}
+	browsers, err := ws.Listen(h.o.web, ws.Config{MaxPeers: most, Accept: g.Accept, AnyOrigin: true})
+	if err != nil {
+		return errors.Join(err, native.Close(transport.Closed, ""))
+	}
+	if h.where.Web == "" {
+		h.where.Web = "ws://" + browsers.LocalAddr().String() + "/"
+	}
+	h.joined, err = multi.Join(native, browsers)
+	return err
+}
+
+// match makes the server of a match.
+func (h *hosting) match(name string, end transport.Endpoint) (host.Server, error) {
+	var srv *foretick.Server
+	over, begun, busy := false, time.Now(), time.Now()
+	srv, err := foretick.NewServer(foretick.ServerConfig{
+		Protocol: new(Game).Protocol(), Transport: end, MaxClients: h.o.players, Logger: h.o.log.With("match", name),
+		OnTick: func(*foretick.Frame) {
+			now := time.Now()
+			if len(srv.Players(nil)) > 0 {
+				busy = now
+			}
+			if !over && (now.Sub(begun) > h.o.length || now.Sub(busy) > emptyFor) {
+				over = true
+				_ = srv.Shutdown("the match is over", 2*time.Second)
+			}
+		},
+	})
+	if err != nil {
+		return nil, err
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.matches[name] = srv
+	return srv, nil
+}
+
+// serve runs the host until ctx ends and its matches have ended. mux has the pages besides the
+// figures.
+func (h *hosting) serve(ctx context.Context, mux *http.ServeMux) error {
+	mux.HandleFunc("GET /{$}", h.page)
+	mux.HandleFunc("GET /figures", h.json)
+	mux.HandleFunc("GET /healthz", h.healthz)
+	showing, hide := context.WithCancel(context.Background()) // figures are shown to the end
+	var page sync.WaitGroup
+	page.Go(func() {
+		if err := pages(showing, h.pages, mux); err != nil {
+			h.o.log.Error("pages", "err", err)
+		}
+	})
+	h.o.log.Info("host", "game", h.where.Game, "web", h.where.Web, "figures", "http://"+h.pages.Addr().String()+"/")
+	err := lifecycle.Run(ctx, h.host, h.manager, lifecycle.Config{DrainFor: h.o.drain, OnState: h.placed, Logger: h.o.log})
+	hide()
+	page.Wait()
+	return err
+}
