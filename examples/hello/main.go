@@ -3,12 +3,16 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/transport"
 	"github.com/foretick/foretick/transport/udp"
 	"log"
+	"os"
+	"os/signal"
+	"syscall"
 	"time"
 )
 
@@ -44,11 +48,15 @@ func (g *Game) move(f *foretick.Frame, rows ecs.Rows) {
 func main() {
 	serve, addr := flag.Bool("serve", false, "be the server"), flag.String("addr", "127.0.0.1:7777", "the server's address")
 	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop) // a second signal ends the program at once
 	net, err := open(*serve, *addr)
 	if err == nil {
-		err = new(Game).run(context.Background(), net, *serve, log.Printf)
+		err = new(Game).run(ctx, net, *serve, log.Printf)
 	}
-	log.Fatal(err)
+	if err != nil && !errors.Is(err, context.Canceled) && !errors.Is(err, transport.ErrClosed) {
+		log.Fatal(err)
+	}
 }
 
 func open(serve bool, addr string) (transport.Endpoint, error) { // for another transport, change a line (see the README)
@@ -64,7 +72,8 @@ func (g *Game) run(ctx context.Context, net transport.Endpoint, serve bool, say 
 		if err != nil {
 			return err
 		}
-		return srv.Run(ctx)
+		context.AfterFunc(ctx, func() { srv.Drain("this server closes") }) // it ends with its last player
+		return srv.Run(context.Background())
 	}
 	sample := foretick.Sample(&g.Move, func(v foretick.View) Move { return Move{X: float32(v.Tick/30%2)*2 - 1} })
 	cli, err := foretick.NewClient(foretick.ClientConfig{Protocol: g.Protocol(), Transport: net, Sample: sample})

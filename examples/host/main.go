@@ -47,6 +47,7 @@ type options struct {
 	public          string
 	agones          bool
 	fleet, to, ask  string
+	files           string
 	players, bots   int
 	matches         int
 	length, drain   time.Duration
@@ -73,6 +74,7 @@ func parse(args []string, out io.Writer) (o options, err error) {
 	fs.StringVar(&o.page, "page", "127.0.0.1:8080", "address of the matchmaker, the figures and /healthz")
 	fs.StringVar(&o.public, "public", "", "IP:PORT under which players reach -game; empty: -game itself, or what Agones says")
 	fs.BoolVar(&o.agones, "agones", false, "the host runs on Agones")
+	fs.StringVar(&o.files, "files", "", "without Agones: directory for the files ready, health, status and drain, for a supervisor")
 	fs.StringVar(&o.fleet, "fleet", "", "the matchmaker allocates hosts of this Agones fleet")
 	fs.StringVar(&o.to, "to", "", "the matchmaker sends everybody to the host at this IP:PORT")
 	fs.StringVar(&o.ask, "ask", "", "bots ask the matchmaker at this URL")
@@ -90,6 +92,8 @@ func parse(args []string, out io.Writer) (o options, err error) {
 		return o, fmt.Errorf("unexpected argument %q", fs.Arg(0))
 	case o.players < 1 || o.players > 64 || o.matches < 1 || o.bots < 0 || o.length <= 0 || o.drain < 0:
 		return o, errors.New("-players is 1 to 64, -matches and -length are positive, -bots and -drain are not negative")
+	case o.agones && o.files != "":
+		return o, errors.New("use either -agones or -files")
 	case o.role == "bots" && o.ask == "":
 		return o, errors.New("-role bots needs -ask, the URL of the matchmaker")
 	case o.role == "matchmaker" && (o.fleet == "") == (o.to == ""):

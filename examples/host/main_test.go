@@ -10,6 +10,8 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
+	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -134,7 +136,7 @@ func newClient(t *testing.T, url, name string) (c *bots.Client, sees func() int)
 	}
 }
 
-// Who asks the matchmaker plays soon, by either transport, in one match. On SIGTERM newcomers are
+// A player that asks the matchmaker plays soon, by either transport, in one match. On SIGTERM newcomers are
 // refused, a player that loses its connection comes back, and the program ends with the last match.
 func TestOneMachine(t *testing.T) {
 	s := begin(t, "-bots", "0")
@@ -179,16 +181,23 @@ func TestOneMachine(t *testing.T) {
 	s.ends()
 }
 
-// With bots, all of it runs alone: matches fill up, end and begin again.
+// With bots, all of it runs alone: matches fill up, end and begin again, until a supervisor's file
+// drains the host.
 func TestBots(t *testing.T) {
-	s := begin(t, "-bots", "6", "-players", "3", "-length", "2s")
+	dir := t.TempDir()
+	s := begin(t, "-bots", "6", "-players", "3", "-length", "2s", "-files", dir)
 	s.wait("six play in two matches", func() bool {
 		f := s.figures()
 		return len(f.Matches) == 2 && f.Matches[0].Players == 3 && f.Matches[1].Players == 3
 	})
 	s.wait("they play again", func() bool { f := s.figures(); return f.Host.Ended >= 2 && f.Host.Players > 0 })
-	s.stop()
+	require.FileExists(t, filepath.Join(dir, "ready"))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "drain"), nil, 0o600))
 	s.ends()
+	require.NoFileExists(t, filepath.Join(dir, "ready"))
+	b, err := os.ReadFile(filepath.Join(dir, "status"))
+	require.NoError(t, err)
+	require.Contains(t, string(b), "shutdown")
 }
 
 // free returns a port that nobody listens on.
@@ -230,7 +239,7 @@ func cluster(t *testing.T, sidecar *agonestest.Sidecar) *fleet {
 }
 
 // On a fleet the matchmaker allocates a host, which makes the match before its players come. The
-// sidecar is told each step. A host that drains is not allocated again.
+// sidecar gets each call in order. A host that drains is not allocated again.
 func TestFleet(t *testing.T) {
 	sidecar, err := agonestest.Listen("127.0.0.1:0")
 	require.NoError(t, err)
@@ -333,6 +342,7 @@ func TestFlags(t *testing.T) {
 	t.Setenv(keyVariable, "")
 	for want, args := range map[string][]string{
 		"unexpected argument":   {"x"},
+		"either -agones or":     {"-agones", "-files", "x"},
 		"-players is":           {"-players", "0"},
 		"needs -ask":            {"-role", "bots"},
 		"either -fleet or -to":  {"-role", "matchmaker"},

@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"path/filepath"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -43,6 +44,10 @@ const emptyFor = 30 * time.Second
 // newHosting opens the sockets, and makes the host.
 func newHosting(ctx context.Context, o options) (h *hosting, err error) {
 	h = &hosting{o: o, manager: &lifecycle.Files{}, matches: map[string]*foretick.Server{}}
+	if o.files != "" {
+		in := func(name string) string { return filepath.Join(o.files, name) }
+		h.manager = &lifecycle.Files{ReadyFile: in("ready"), HealthFile: in("health"), StatusFile: in("status"), DrainFile: in("drain")}
+	}
 	var known lifecycle.State
 	if o.agones {
 		m, err := agones.New(agones.Config{Logger: o.log})

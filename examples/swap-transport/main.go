@@ -8,9 +8,13 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"log"
+	"os"
+	"os/signal"
+	"syscall"
 	"time"
 
 	"github.com/foretick/foretick"
@@ -56,11 +60,15 @@ func main() {
 	serve := flag.Bool("serve", false, "be the server")
 	addr := flag.String("addr", "127.0.0.1:7777", "the server's address")
 	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop) // a second signal ends the program at once
 	net, err := open(*serve, *addr)
-	if err != nil {
+	if err == nil {
+		err = run(ctx, net, *serve, func(line string) { fmt.Println(line) })
+	}
+	if err != nil && !errors.Is(err, context.Canceled) && !errors.Is(err, transport.ErrClosed) {
 		log.Fatal(err)
 	}
-	log.Fatal(run(context.Background(), net, *serve, func(line string) { fmt.Println(line) }))
 }
 
 // open is the only function that depends on the transport.
@@ -78,7 +86,8 @@ func run(ctx context.Context, net transport.Endpoint, serve bool, say func(strin
 		if err != nil {
 			return err
 		}
-		return srv.Run(ctx)
+		context.AfterFunc(ctx, func() { srv.Drain("this server closes") }) // it ends with its last player
+		return srv.Run(context.Background())
 	}
 	read := func(v foretick.View) Move { return Move{X: float32(v.Tick/30%2)*2 - 1} } // back and forth
 	cli, err := foretick.NewClient(foretick.ClientConfig{Protocol: game.Protocol(), Transport: net, Sample: foretick.Sample(&game.Move, read)})
