@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -451,6 +452,48 @@ func get(t *testing.T, m *agones.Manager, path string) string {
 	_, err = b.ReadFrom(resp.Body)
 	require.NoError(t, err)
 	return b.String()
+}
+
+// flood sends JSON without an end, and counts the bytes that somebody takes.
+func flood(head string, taken *atomic.Int64) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		_, err := w.Write([]byte(head))
+		for b := bytes.Repeat([]byte("["), 64<<10); err == nil && r.Context().Err() == nil; {
+			var n int
+			n, err = w.Write(b)
+			taken.Add(int64(n))
+		}
+	}
+}
+
+// An answer without an end is read up to a bound, and no further.
+func TestBounds(t *testing.T) {
+	const bound = 16 << 20 // what is read, and what sockets hold
+	s := listen(t, "127.0.0.1:0")
+	m, err := agones.New(agones.Config{Port: s.Port(), FirstState: patience})
+	require.NoError(t, err)
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	var taken atomic.Int64
+	s.Fail("ready", 1, flood("", &taken))
+	require.ErrorContains(t, m.Ready(ctx), "longer than 1048576 bytes")
+	s.Fail("health", 1, func(w http.ResponseWriter, r *http.Request) {
+		w.WriteHeader(http.StatusInternalServerError)
+		flood(`{"message":"`, &taken)(w, r)
+	})
+	require.ErrorContains(t, m.Health(ctx), "500")
+	s.Fail("watch", 1, flood(`{"result":`, &taken))
+	require.ErrorContains(t, m.Watch(ctx, func(lifecycle.State) {}), "token too long")
+	s.Fail("watch", 1, func(w http.ResponseWriter, r *http.Request) {
+		w.WriteHeader(http.StatusServiceUnavailable)
+		flood("", &taken)(w, r)
+	})
+	require.ErrorContains(t, m.Watch(ctx, func(lifecycle.State) {}), "503")
+	s.Fail("ready", 1, func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, "/elsewhere", http.StatusTemporaryRedirect)
+	})
+	require.ErrorContains(t, m.Ready(ctx), "307", "it follows nobody")
+	require.Less(t, taken.Load(), int64(bound))
 }
 
 // What the fleet does not declare is logged once, and stops nothing.
