@@ -1,54 +1,64 @@
 package main
 
 import (
-	"cmp"
 	"encoding/json"
 	"html/template"
 	"net/http"
-	"slices"
 	"time"
 
+	"github.com/foretick/foretick/figures"
 	"github.com/foretick/foretick/host"
 	"github.com/foretick/foretick/transport/multi"
 )
 
-// figures are what the page shows.
-type figures struct {
+// sheet is what the page shows.
+type sheet struct {
 	Healthy   bool // no step of a match hangs
 	Draining  bool
 	Free      int // matches that may still be made
 	Host      host.Stats
 	Endpoints []multi.Counters
-	Matches   []matchFigures
+	Sums      []line // of all matches of a kind, those that have ended included
+	Matches   []line // that run
 }
 
-// matchFigures are those of one match.
-type matchFigures struct {
+// line has the figures of a match, or the sum of several.
+type line struct {
 	Name       string
+	Matches    int // that run
 	Players    int
-	Age        time.Duration // ticks so far, as time
-	Slips      uint64        // ticks that the server left out
+	Ticks      uint64
+	P50, P99   time.Duration // of the time that a tick takes
+	Late99     time.Duration // the delay of a tick that 99 % stay below
+	Slips      uint64        // times that the server skipped ticks
 	Missing    uint64        // ticks without a player's input
 	Taken      uint64        // ticks with one
 	KBytesOut  uint64
 	Reconnects uint64
 }
 
-// figures collects them. Matches run on: no lock of theirs is held.
-func (h *hosting) figures() figures {
+func newLine(name string, matches int, f *figures.Server) line {
+	return line{Name: name, Matches: matches, Players: f.Players, Ticks: f.Ticks, P50: f.TickTime.Quantile(0.5), P99: f.TickTime.Quantile(0.99),
+		Late99: f.Lateness.Quantile(0.99), Slips: f.Slips, Missing: f.InputsMissing, Taken: f.InputsTaken, KBytesOut: f.BytesOut / 1000, Reconnects: f.Resumed}
+}
+
+// figures collects them. No tick waits for it.
+func (h *hosting) figures() sheet {
 	most, _ := h.host.Limits()
-	f := figures{Healthy: h.host.Healthy(), Draining: h.host.Draining(), Host: h.host.Stats(), Endpoints: h.joined.Counters(nil), Matches: []matchFigures{}}
+	f := sheet{Healthy: h.host.Healthy(), Draining: h.host.Draining(), Host: h.host.Stats(), Endpoints: h.joined.Counters(nil), Matches: []line{}}
 	if f.Free = max(most-f.Host.Matches, 0); f.Draining {
 		f.Free = 0
 	}
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	for name, srv := range h.matches {
-		st := srv.Stats()
-		f.Matches = append(f.Matches, matchFigures{Name: name, Players: len(srv.Players(nil)), Age: time.Duration(st.Ticks) * time.Second / tickRate,
-			Slips: st.Slips, Missing: st.InputsMissing, Taken: st.InputsTaken, KBytesOut: st.BytesOut / 1000, Reconnects: st.Resumed})
+	var sum figures.Host
+	h.host.Figures(&sum)
+	for i := range sum.Kinds {
+		k := &sum.Kinds[i]
+		f.Sums = append(f.Sums, newLine(k.Name, k.Matches, &k.Sum))
 	}
-	slices.SortFunc(f.Matches, func(a, b matchFigures) int { return cmp.Compare(a.Name, b.Name) })
+	h.host.EachMatch(func(name, _ string, one *figures.Server) bool {
+		f.Matches = append(f.Matches, newLine(name, 1, one))
+		return true
+	})
 	return f
 }
 
@@ -68,10 +78,10 @@ func (h *hosting) healthz(w http.ResponseWriter, _ *http.Request) {
 // page shows the figures to people.
 func (h *hosting) page(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	_ = sheet.Execute(w, h.figures())
+	_ = view.Execute(w, h.figures())
 }
 
-var sheet = template.Must(template.New("figures").Parse(`<!doctype html>
+var view = template.Must(template.New("figures").Parse(`<!doctype html>
 <html lang="en"><meta charset="utf-8"><meta http-equiv="refresh" content="2"><meta name="viewport" content="width=device-width">
 <title>{{.Host.Matches}} matches, {{.Host.Players}} players</title>
 <style>body{font:15px system-ui;margin:2em;max-width:60em}table{border-collapse:collapse;margin:1em 0}td,th{padding:.2em .8em;text-align:right;border-bottom:1px solid #ccc}td:first-child,th:first-child{text-align:left}</style>
@@ -80,8 +90,9 @@ var sheet = template.Must(template.New("figures").Parse(`<!doctype html>
 <table><tr><th>endpoint<th>players<th>ever<th>datagrams in<th>out<th>bytes in<th>out
 {{range .Endpoints}}<tr><td>{{.Name}}<td>{{.Peers}}<td>{{.Connected}}<td>{{.Received}}<td>{{.Sent}}<td>{{.ReceivedBytes}}<td>{{.SentBytes}}
 {{end}}</table>
-<table><tr><th>match<th>players<th>age<th>slips<th>inputs missing<th>taken<th>kB out<th>reconnects
-{{range .Matches}}<tr><td>{{.Name}}<td>{{.Players}}<td>{{.Age}}<td>{{.Slips}}<td>{{.Missing}}<td>{{.Taken}}<td>{{.KBytesOut}}<td>{{.Reconnects}}
-{{end}}</table>
+{{define "lines"}}<th>matches<th>players<th>ticks<th>tick p50<th>p99<th>late p99<th>slips<th>inputs missing<th>taken<th>kB out<th>reconnects
+{{range .}}<tr><td>{{.Name}}<td>{{.Matches}}<td>{{.Players}}<td>{{.Ticks}}<td>{{.P50}}<td>{{.P99}}<td>{{.Late99}}<td>{{.Slips}}<td>{{.Missing}}<td>{{.Taken}}<td>{{.KBytesOut}}<td>{{.Reconnects}}
+{{end}}{{end}}<table><tr><th>kind{{template "lines" .Sums}}</table>
+<table><tr><th>match{{template "lines" .Matches}}</table>
 </html>
 `))

@@ -94,7 +94,7 @@ func (s *service) get(path string) string {
 	return string(b)
 }
 
-func (s *service) figures() (f figures) {
+func (s *service) figures() (f sheet) {
 	s.Helper()
 	require.NoError(s, json.Unmarshal([]byte(s.get("/figures")), &f))
 	return f
@@ -160,6 +160,9 @@ func TestOneMachine(t *testing.T) {
 	require.Equal(t, 2, f.Matches[0].Players)
 	require.Equal(t, []int{1, 1}, []int{f.Endpoints[0].Peers, f.Endpoints[1].Peers}, "one by each transport")
 	require.Contains(t, s.get("/"), "1 matches, 2 players")
+	require.Equal(t, "walk", f.Sums[0].Name)
+	require.Equal(t, 2, f.Sums[0].Players)
+	require.NotZero(t, f.Sums[0].P99, "ticks are timed")
 	require.Empty(t, s.get("/healthz"))
 	for end := time.Now().Add(time.Second); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
 		step() // a place is held for as long as its player has played

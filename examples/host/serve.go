@@ -33,9 +33,6 @@ type hosting struct {
 	manager lifecycle.Lifecycle
 	pages   net.Listener
 	newest  string // match that an allocation asked for
-
-	mu      sync.Mutex
-	matches map[string]*foretick.Server
 }
 
 // emptyFor is how long a match waits for its first player, or for one to come back.
@@ -43,7 +40,7 @@ const emptyFor = 30 * time.Second
 
 // newHosting opens the sockets, and makes the host.
 func newHosting(ctx context.Context, o options) (h *hosting, err error) {
-	h = &hosting{o: o, manager: &lifecycle.Files{}, matches: map[string]*foretick.Server{}}
+	h = &hosting{o: o, manager: &lifecycle.Files{}}
 	if o.files != "" {
 		in := func(name string) string { return filepath.Join(o.files, name) }
 		h.manager = &lifecycle.Files{ReadyFile: in("ready"), HealthFile: in("health"), StatusFile: in("status"), DrainFile: in("drain")}
@@ -68,11 +65,7 @@ func newHosting(ctx context.Context, o options) (h *hosting, err error) {
 	}
 	h.host, err = host.New(host.Config{
 		Transport: h.joined, NewMatch: h.match, OnDemand: true, PlayersPerMatch: o.players, MaxMatches: o.matches, Logger: o.log,
-		OnEnd: func(e host.End) {
-			h.mu.Lock()
-			defer h.mu.Unlock()
-			delete(h.matches, e.Match)
-		},
+		Kind: func(string) string { return "walk" }, // a game with several modes names them here
 	})
 	if err != nil {
 		return nil, errors.Join(err, h.joined.Close(transport.Closed, ""), h.pages.Close())
@@ -141,13 +134,7 @@ func (h *hosting) match(name string, end transport.Endpoint) (host.Server, error
 			}
 		},
 	})
-	if err != nil {
-		return nil, err
-	}
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.matches[name] = srv
-	return srv, nil
+	return srv, err
 }
 
 // serve runs the host until ctx ends and its matches have ended. mux has the pages besides the
