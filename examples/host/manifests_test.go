@@ -16,6 +16,9 @@ import (
 	"github.com/foretick/foretick/transport/ticket"
 )
 
+// YAML is read by a package of testify, which tests need already: so the module has no dependency
+// for it.
+
 // parsed returns the documents of a YAML text as Kubernetes takes them: as JSON objects, each with
 // a version and a kind.
 func parsed(text string) (docs []object, err error) {

@@ -314,10 +314,20 @@ func TestWithheldHealth(t *testing.T) {
 			r := start(t, s, s.Port(), quick())
 			r.matches(1)
 			r.called("allocate")
-			s.CheckHealth(400*time.Millisecond, 2)
-			time.Sleep(time.Second)
-			require.Equal(t, "Allocated", s.GameServer().State)
+			signs := func() (n int) {
+				for _, c := range s.Calls() {
+					if c == "health" {
+						n++
+					}
+				}
+				return n
+			}
+			before := signs()
+			r.wait("signs of life", func() bool { return signs() >= before+3 })
 			r.host.set(func() { stop(r.host) })
+			r.wait("silence", func() bool { n := signs(); time.Sleep(250 * time.Millisecond); return signs() == n })
+			require.Equal(t, "Allocated", s.GameServer().State)
+			s.CheckHealth(100*time.Millisecond, 2)
 			r.wait("unhealthy", func() bool { return s.GameServer().State == "Unhealthy" })
 			r.wait("drain", r.host.Draining)
 			require.Equal(t, "this server is removed", r.host.reason)
