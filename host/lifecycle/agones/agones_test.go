@@ -106,7 +106,7 @@ func listen(t *testing.T, addr string) *agonestest.Sidecar {
 }
 
 func quick() lifecycle.Config {
-	return lifecycle.Config{Every: 40 * time.Millisecond, Timeout: 150 * time.Millisecond, Failures: 3, Idle: -1}
+	return lifecycle.Config{Every: 40 * time.Millisecond, Timeout: 500 * time.Millisecond, Failures: 3, Idle: -1}
 }
 
 // run is a run of lifecycle.Run that a test steers.
@@ -183,10 +183,14 @@ func TestOrder(t *testing.T) {
 	rows := map[string]func(s *agonestest.Sidecar){"nothing fails": func(*agonestest.Sidecar) {}}
 	for how, fail := range ways {
 		for _, name := range []string{"watch", "line", "ready", "allocate", "label", "shutdown", "counters", "lists", "health"} {
-			if name == "counters" && how == "endless" || name == "line" && how == "refused" {
-				continue // as lists, and no line of a watch is a refusal
+			if name == "line" && how == "refused" {
+				continue // no line of a watch is a refusal
 			}
-			rows[name+" "+how] = func(s *agonestest.Sidecar) { s.Fail(name, 2, fail) }
+			times := 2
+			if how == "hangs" { // each costs Timeout
+				times = 1
+			}
+			rows[name+" "+how] = func(s *agonestest.Sidecar) { s.Fail(name, times, fail) }
 		}
 	}
 	rows["the stream says an error"] = func(s *agonestest.Sidecar) {
