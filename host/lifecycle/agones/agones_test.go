@@ -482,7 +482,7 @@ func flood(head string, taken *atomic.Int64) http.HandlerFunc {
 
 // An answer without an end is read up to a bound, and no further.
 func TestBounds(t *testing.T) {
-	const bound = 16 << 20 // what is read, and what sockets hold
+	const bound = 256 << 20 // what is read, and what the buffers of sockets hold
 	s := listen(t, "127.0.0.1:0")
 	m, err := agones.New(agones.Config{Port: s.Port(), FirstState: patience})
 	require.NoError(t, err)
