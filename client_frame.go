@@ -22,6 +22,12 @@ func (c *Client) refuseSpawn(k *ecs.Prefab) {
 	}
 }
 
+// final returns the newest tick whose commands the server answered.
+func (c *Client) final() Tick {
+	t, _ := c.ghosts.receiver.Newest()
+	return c.input.answered(t)
+}
+
 func (c *Client) again(t Tick) bool { return c.timeline.again(t) }
 
 // shownBefore returns the offset of the command that the frame's tick runs with, 0: none.

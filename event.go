@@ -4,7 +4,8 @@ import "github.com/foretick/foretick/ecs"
 
 // Event is something that happened in a tick: a shot, a jump, a hit. Shared systems raise
 // it on both ends. The server's handlers (see [Event.OnServer]) apply its consequences. A
-// client's handlers (see [Event.OnPredicted]) play sounds and effects.
+// client's handlers (see [Event.OnPredicted]) play sounds and effects. What cannot be taken
+// back, on a server that runs late inputs, belongs into a handler of [Event.OnFinal].
 //
 // Events are not sent: each end raises its own. So only clients that predict an event see
 // it, usually its player's client alone. Other clients see the server's consequences: a
@@ -37,6 +38,7 @@ func (e *Event[T]) Raise(f *Frame, by ecs.Entity, v T) {
 		case fate == eventWaits:
 			q.held = append(q.held, heldEvent[T]{f.Tick, it})
 		}
+		q.lasting(f, raised[T]{by, owner, v})
 		if shown {
 			q.waiting = append(q.waiting, shownLater[T]{f.Tick, by, v})
 		}

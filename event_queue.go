@@ -21,6 +21,7 @@ type queue[T any] struct {
 	items    []raised[T]
 	handled  int
 	held     []heldEvent[T] // on a server: of ticks that wait for their player's command
+	final    finalEvents[T]
 	row      *eventRow[T]
 	ledger   prediction.Ledger[raisedKey, T]
 	waits    bool // on a client that does not predict: for the screen to show its tick
@@ -49,8 +50,12 @@ func (q *queue[T]) pending() bool { return len(q.items) > 0 }
 // release lets the held events of a player's tick happen with the next ones.
 func (q *queue[T]) release(owner PlayerID, t Tick) { q.unhold(owner, t, true) }
 
-// drop forgets the held events of a player's tick, which runs again.
-func (q *queue[T]) drop(owner PlayerID, t Tick) { q.unhold(owner, t, false) }
+// drop forgets the held events of a player's tick, which runs again, and those that were to
+// last.
+func (q *queue[T]) drop(owner PlayerID, t Tick) {
+	q.unhold(owner, t, false)
+	q.final.drop(owner, t)
+}
 
 func (q *queue[T]) unhold(owner PlayerID, t Tick, happens bool) {
 	if len(q.held) == 0 {
@@ -79,6 +84,7 @@ type shownLater[T any] struct {
 type eventRow[T any] struct {
 	handler   string // what a panic in a handler is said to be in
 	server    []func(*Frame, PlayerID, T)
+	final     []func(*Frame, PlayerID, T)
 	predicted []func(*Frame, ecs.Entity, T)
 	confirmed []func(*Frame, ecs.Entity, T)
 	cancelled []func(*Frame, ecs.Entity, T)
@@ -201,8 +207,9 @@ func (q *queue[T]) handle(f *Frame, fn func(*Frame, PlayerID, T), it raised[T]) 
 
 func (q *queue[T]) forget() { q.items, q.handled = q.items[:0], 0 }
 
-// clear forgets the held ones too.
+// clear forgets the held ones too, and those that are not final.
 func (q *queue[T]) clear() {
 	q.forget()
 	q.held = q.held[:0]
+	q.final.clear()
 }

@@ -39,6 +39,14 @@ func (f *Frame) Time() time.Duration {
 	return time.Duration(f.Tick) * time.Second / time.Duration(f.rate)
 }
 
+// Final returns the newest tick that nothing can change any more. It is for programs that
+// keep ticks back until they are final, such as a recorder: [Event.OnFinal] is enough for
+// single events. On a server it is the tick being computed, unless a player's command is
+// missing that [ServerConfig].LateInputs still waits for: then it is the tick before that
+// one. What server systems and handlers do is never undone. On a client it is the newest tick
+// whose inputs the server has answered.
+func (f *Frame) Final() Tick { return f.end().final() }
+
 // Spawn creates an entity of a declared prefab, with the prefab's defaults, for an
 // owner or for [ecs.Nobody]. While a system runs its components can be reached
 // at once; queries see it from the next system on.
@@ -96,6 +104,7 @@ type spawnContext struct {
 // eventQueue holds what was raised in a world and not yet handled.
 type eventQueue interface {
 	drain(f *Frame)
+	finish(f *Frame, handler int)
 	clear()
 	pending() bool
 	release(owner PlayerID, t Tick)

@@ -19,6 +19,7 @@ type bothEnds interface {
 	shownBefore(player PlayerID) uint8
 	simulates(e ecs.Entity) bool
 	prefabOf(e ecs.Entity) *ecs.Prefab
+	final() Tick
 }
 
 // serverEnd is what a frame asks of a server.
@@ -28,6 +29,8 @@ type serverEnd interface {
 
 	raised(by ecs.Entity, owner PlayerID, event int) (fate eventFate, shown bool)
 	nestedTooDeep(events int)
+	mayRunAgain(owner PlayerID) bool
+	finalFor(owner PlayerID) Tick
 	contain(player PlayerID, handler string) // must be deferred directly
 	readRequest(player PlayerID, payload []byte, fn func() error) (ok bool, err error)
 	pack(message int, s *schema.Schema, at unsafe.Pointer) []byte

@@ -109,6 +109,16 @@ func (l *playerLate) firstWaiting(end Tick) Tick {
 	return end
 }
 
+// firstOpen returns the oldest tick before end that may still run again, or end.
+func (l *playerLate) firstOpen(end Tick) Tick {
+	for t := end - Tick(len(l.ticks)) + 1; t != end; t++ {
+		if at := l.find(t); at != nil && at.state != settled {
+			return t
+		}
+	}
+	return end
+}
+
 // toldBy returns the newest tick up to acked whose snapshot had the player's own entities, 0
 // for none that is known.
 func (l *playerLate) toldBy(acked Tick) Tick {

@@ -120,6 +120,8 @@ func (previewEnd) decoded()                     {}
 
 func (e previewEnd) prefabOf(of ecs.Entity) *ecs.Prefab { return e.p.server.prefabOf(of) }
 
+func (e previewEnd) final() Tick { return e.p.server.final() }
+
 // seen returns what the frame on the screen shows.
 func (e previewEnd) seen(Tick) HitView {
 	s, v := e.p.server, &e.p.view

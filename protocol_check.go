@@ -23,7 +23,7 @@ func (p *Protocol) Err() error {
 	if len(p.stages) == 0 {
 		p.stages = []string{stageMain}
 	}
-	p.compiled.schedule.Stages(append(p.stages[:len(p.stages):len(p.stages)], stageEvents)...)
+	p.compiled.schedule.Stages(append(p.stages[:len(p.stages):len(p.stages)], stageEvents, stageFinal)...)
 	p.fault(p.compiled.schedule.Build())
 	for _, s := range p.compiled.schedule.Systems() {
 		p.compiled.Systems = append(p.compiled.Systems, s.Name)

@@ -47,6 +47,9 @@ func (p *Protocol) eventName(of string) string {
 // game.
 const stageEvents = "foretick.events"
 
+// stageFinal is the stage in which the server handles events that became final.
+const stageFinal = "foretick.final"
+
 // OnServer adds a handler that the server calls at the end of a tick for every e raised in
 // it. by is the owner of the entity that raised it. access declares the reads and writes of
 // fn, with [ecs.ReadOther] and [ecs.WriteOther].
@@ -63,6 +66,33 @@ func (e *Event[T]) OnServer(p *Protocol, fn func(f *Frame, by PlayerID, v T), ac
 		name += ", handler " + itoa(len(row.server))
 	}
 	p.eventSystem(name, index, access)
+}
+
+// OnFinal adds a handler that the server calls for each e that can no longer be undone. Put
+// there what cannot be taken back, such as a write to a database. With
+// [ServerConfig].LateInputs a tick of a player is final when no command is missing that may
+// still come, for it or for an earlier tick of that player. Until then a late command makes
+// the tick run again, and e is what the newest run raised. All other events are final at
+// once: those of server systems and handlers, and all without LateInputs. fn is called at
+// the end of the tick in which they became final, after the handlers of [Event.OnServer].
+//
+// It is the server's counterpart of [Event.OnConfirmed], and fn is called once for each
+// event. f is the tick being computed: a handler that needs the event's own tick puts it into
+// T. by is the owner of the entity that raised e. What fn raises is handled in the next tick.
+// A new level drops the events that are not final. access declares the reads and writes of
+// fn, with [ecs.ReadOther] and [ecs.WriteOther].
+func (e *Event[T]) OnFinal(p *Protocol, fn func(f *Frame, by PlayerID, v T), access ...ecs.Access) {
+	row := eventOf(p, e, "OnFinal", fn != nil)
+	if row == nil {
+		return
+	}
+	row.final = append(row.final, fn)
+	index, handler, name := e.id-1, len(row.final)-1, row.handler+", final"
+	if handler > 0 {
+		name += " " + itoa(handler+1)
+	}
+	all := append(access[:len(access):len(access)], ecs.Tags(TagServer), ecs.Once(), ecs.Stage(stageFinal))
+	p.system(name, func(f *Frame, _ ecs.Rows) { f.queues[index].finish(f, handler) }, all)
 }
 
 // eventSystem declares the server system that drains an event's queue.

@@ -46,6 +46,34 @@ func (s *Server) raised(by ecs.Entity, owner PlayerID, event int) (fate eventFat
 	return s.late.raise(owner), s.preview != nil && s.preview.shows(by, owner)
 }
 
+// mayRunAgain reports whether the running code is a shared system, whose run for a player may
+// be undone.
+func (s *Server) mayRunAgain(owner PlayerID) bool {
+	p := s.sessions.player(owner)
+	return p != nil && s.late.ready(p) && s.sim.writes.sharedRuns()
+}
+
+// finalFor returns the newest tick of a player that no late command can change.
+func (s *Server) finalFor(owner PlayerID) Tick {
+	now := s.sim.frame.Tick
+	if s.late.player != nil {
+		now = s.late.now
+	}
+	if p := s.sessions.player(owner); p != nil && s.late.ready(p) {
+		return p.late.firstOpen(now+1) - 1
+	}
+	return now
+}
+
+// final is finalFor all players.
+func (s *Server) final() Tick {
+	t := s.finalFor(0)
+	for _, p := range s.sessions.players {
+		t = min(t, s.finalFor(p.owner))
+	}
+	return t
+}
+
 // nestedTooDeep counts events whose handlers are not called.
 func (s *Server) nestedTooDeep(events int) { s.stats.EventsNested += uint64(events) }
 

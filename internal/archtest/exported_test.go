@@ -20,7 +20,8 @@ import (
 // switching techniques off to see what they are for brought four. What a bridge to another
 // entity component system, or to a physics engine, must know brought three. The end of a
 // match, with Drain and Shutdown, brought two. Figures for monitoring brought one.
-const maxExported = 206
+// OnFinal and Final, for what late inputs cannot undo, brought two.
+const maxExported = 208
 
 // uncounted are the methods that only satisfy interfaces of the standard library: nobody
 // looks them up in the documentation. They are listed, and not counted.

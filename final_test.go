@@ -1,0 +1,160 @@
+package foretick_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/simtest"
+	"github.com/foretick/foretick/transport/sim"
+)
+
+// Siege is a game of rams at a gate. A ram that reaches the gate smashes it and dies.
+type Siege struct {
+	ram    ecs.Component[Ram]
+	gate   ecs.Component[Gate]
+	score  ecs.Component[Tally]
+	cmd    ecs.Component[Push]
+	player ecs.Prefab
+	gates  ecs.Prefab
+
+	smashed foretick.Event[Smashed]
+	death   foretick.Event[Death]
+	fallen  foretick.Message[Fallen]
+
+	bodies, doors *ecs.Query
+	rows          []Row           // what the database has
+	told          map[Fallen]int  // on a client
+	unsure        []foretick.Tick // on a client: smashed, as predicted
+}
+
+type (
+	// Ram is a player's body.
+	Ram struct {
+		X    float32 `net:"min=0,max=100,step=0.01,lerp"`
+		Dead bool
+	}
+	// Gate is open for the rest of the match once it was smashed.
+	Gate struct{ Open bool }
+	// Tally is a player's score.
+	Tally struct{ Smashed uint16 }
+	// Push is the command.
+	Push struct {
+		Speed float32 `net:"min=0,max=1,step=0.125"`
+	}
+	// Smashed says that a ram reached the gate.
+	Smashed struct{ Tick foretick.Tick }
+	// Death is the end of a player's body.
+	Death struct{ Of foretick.PlayerID }
+	// Fallen is a line for everybody.
+	Fallen struct{ Player foretick.PlayerID }
+	// Row is one of a database.
+	Row struct {
+		Player foretick.PlayerID
+		Tick   foretick.Tick
+	}
+)
+
+const gateAt = 60
+
+// Protocol declares the game.
+func (g *Siege) Protocol() *foretick.Protocol {
+	g.told = map[Fallen]int{}
+	p := foretick.NewProtocol("siege", 1)
+	p.Component(&g.ram, foretick.Predicted())
+	p.Component(&g.gate)
+	p.Component(&g.score)
+	p.Command(&g.cmd)
+	p.Prefab(&g.player, "ram", &g.ram, &g.score, &g.cmd)
+	p.Prefab(&g.gates, "gate", &g.gate)
+	g.bodies, g.doors = ecs.NewQuery(p.Types(), ecs.With(&g.ram)), ecs.NewQuery(p.Types(), ecs.With(&g.gate))
+	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) { f.Spawn(&g.player, player) })
+	p.Shared("push", func(f *foretick.Frame, rows ecs.Rows) {
+		ram, cmd := g.ram.Slice(rows), g.cmd.Slice(rows)
+		for i := range ram {
+			if was := ram[i].X; !ram[i].Dead {
+				ram[i].X += cmd[i].Speed / 4
+				if was < gateAt && ram[i].X >= gateAt {
+					g.smashed.Raise(f, rows.Entity(i), Smashed{f.Tick})
+				}
+			}
+		}
+	}, ecs.Read(&g.cmd), ecs.Write(&g.ram))
+	g.fallen.OnClient(p, func(_ *foretick.Frame, _ foretick.Tick, m Fallen) { g.told[m]++ })
+	g.smashed.OnPredicted(p, func(_ *foretick.Frame, _ ecs.Entity, s Smashed) { g.unsure = append(g.unsure, s.Tick) })
+	g.declareFinal(p)
+	return p
+}
+
+func (g *Siege) declareFinal(p *foretick.Protocol) {
+	g.smashed.OnFinal(p, g.open, ecs.WriteOther(&g.gate))
+	g.smashed.OnFinal(p, g.die, ecs.WriteOther(&g.ram))
+	g.death.OnFinal(p, g.count, ecs.WriteOther(&g.score))
+	g.smashed.OnFinal(p, g.save)
+}
+
+func (g *Siege) open(f *foretick.Frame, _ foretick.PlayerID, _ Smashed) {
+	for _, rows := range g.doors.All(f.World) {
+		g.gate.Slice(rows)[0].Open = true // for good: no input of the past closes it again
+	}
+}
+
+func (g *Siege) die(f *foretick.Frame, by foretick.PlayerID, _ Smashed) {
+	for _, rows := range g.bodies.Owned(f.World, by) {
+		g.ram.Slice(rows)[0].Dead = true
+		g.death.Raise(f, rows.Entity(0), Death{by})
+	}
+}
+
+func (g *Siege) count(f *foretick.Frame, by foretick.PlayerID, d Death) {
+	for _, rows := range g.bodies.Owned(f.World, by) {
+		g.score.Slice(rows)[0].Smashed++
+	}
+	_ = g.fallen.Broadcast(f, Fallen{d.Of}) // the error names players who have just left
+}
+
+func (g *Siege) save(_ *foretick.Frame, by foretick.PlayerID, s Smashed) {
+	g.rows = append(g.rows, Row{by, s.Tick}) // in a real game: into a channel that a goroutine reads
+}
+
+// Each ram smashes the gate once, dies, scores, and is in the database once, with the tick that
+// its own client predicted, however late its inputs came.
+func TestWhatCannotBeTakenBack(t *testing.T) {
+	again := uint64(0)
+	for seed := range uint64(4) {
+		m, g := simtest.New(seed+1), &Siege{}
+		srv, err := m.Serve(foretick.ServerConfig{Protocol: g.Protocol(), LateInputs: 200 * time.Millisecond})
+		require.NoError(t, err)
+		door := srv.Frame().Spawn(&g.gates, ecs.Nobody)
+		var clients []*foretick.Client
+		var games []*Siege
+		for n := range 4 {
+			c := &Siege{}
+			cfg := foretick.ClientConfig{Protocol: c.Protocol(), Sample: foretick.Sample(&c.cmd, func(v foretick.View) Push {
+				return Push{float32((int(v.Tick)*5+n*3)%9) / 8}
+			})}
+			client, err := m.Join(cfg, simtest.Seat{Up: sim.LTE, Down: sim.LTE})
+			require.NoError(t, err)
+			clients, games = append(clients, client), append(games, c)
+		}
+		m.Run(5 * time.Second)
+		require.False(t, g.gate.Get(srv.World(), door).Open)
+		m.Run(40 * time.Second)
+		require.True(t, g.gate.Get(srv.World(), door).Open)
+		require.Len(t, g.rows, len(clients))
+		for i, c := range clients {
+			player := c.View().Player
+			for _, rows := range g.bodies.Owned(srv.World(), player) {
+				require.True(t, g.ram.Slice(rows)[0].Dead)
+				require.EqualValues(t, 1, g.score.Slice(rows)[0].Smashed)
+			}
+			require.Contains(t, g.rows, Row{player, games[i].unsure[len(games[i].unsure)-1]})
+			require.Equal(t, 1, games[0].told[Fallen{player}])
+		}
+		again += srv.Stats().InputsRerun
+	}
+	require.Greater(t, again, uint64(10))
+}

@@ -1,0 +1,151 @@
+package simtest_test
+
+import (
+	"math"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/simtest"
+	"github.com/foretick/foretick/transport/sim"
+)
+
+// crossers walk over lines. Each crossing is an event of the tick that they cross it in.
+type crossers struct {
+	pos     ecs.Component[footing]
+	cmd     ecs.Component[lunge]
+	body    ecs.Prefab
+	crossed foretick.Event[crossing]
+	counted foretick.Event[crossing] // by the server, for each crossing
+
+	first, counts     []crossing
+	last, asConfirmed map[foretick.PlayerID][]crossing
+	early             int // handled in a tick that does not have it as final
+	behind            int // ticks at whose end a player's command was still waited for
+}
+
+type crossing struct {
+	Tick foretick.Tick
+	Line int32
+}
+
+func (g *crossers) protocol() *foretick.Protocol {
+	g.last, g.asConfirmed = map[foretick.PlayerID][]crossing{}, map[foretick.PlayerID][]crossing{}
+	p := foretick.NewProtocol("crossers", 1)
+	p.Component(&g.pos, foretick.Predicted())
+	p.Command(&g.cmd)
+	p.Prefab(&g.body, "runner", &g.pos, &g.cmd)
+	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) { f.Spawn(&g.body, player) })
+	p.Shared("run", func(f *foretick.Frame, rows ecs.Rows) {
+		pos, cmd := g.pos.Slice(rows), g.cmd.Slice(rows)
+		for i := range pos {
+			was := math.Floor(8 * float64(pos[i].X))
+			pos[i].X += cmd[i].Move * 0.2
+			if is := math.Floor(8 * float64(pos[i].X)); is != was {
+				g.crossed.Raise(f, rows.Entity(i), crossing{f.Tick, int32(is)})
+			}
+		}
+	}, ecs.Read(&g.cmd), ecs.Write(&g.pos))
+	g.crossed.OnServer(p, func(f *foretick.Frame, _ foretick.PlayerID, v crossing) {
+		g.first = append(g.first, v)
+		g.counted.Raise(f, 0, crossing{f.Tick, v.Line})
+	})
+	g.crossed.OnFinal(p, func(f *foretick.Frame, by foretick.PlayerID, v crossing) {
+		g.last[by] = append(g.last[by], v)
+	})
+	g.counted.OnFinal(p, func(f *foretick.Frame, _ foretick.PlayerID, v crossing) {
+		if v.Tick != f.Tick {
+			g.early++
+		}
+		g.counts = append(g.counts, v)
+	})
+	g.crossed.OnConfirmed(p, func(f *foretick.Frame, by ecs.Entity, v crossing) {
+		if f.Final() < v.Tick {
+			g.early++
+		}
+		player := f.World.Owner(by)
+		g.asConfirmed[player] = append(g.asConfirmed[player], v)
+	})
+	p.Server("look", func(f *foretick.Frame, _ ecs.Rows) {
+		if f.Final() != f.Tick {
+			g.behind++
+		}
+	}, ecs.Once())
+	return p
+}
+
+// A handler of OnFinal is called once for each event of the ticks as they were run last. Those
+// are the events that the player's client has confirmed, with their values.
+func TestOnFinalIsTheServersOnConfirmed(t *testing.T) {
+	for _, window := range []time.Duration{0, lateWindow} {
+		m, g := simtest.New(7), &crossers{}
+		_, err := m.Serve(foretick.ServerConfig{Protocol: g.protocol(), LateInputs: window})
+		require.NoError(t, err)
+		var games []*crossers
+		var clients []*foretick.Client
+		for n := range 3 {
+			c := &crossers{}
+			cfg := foretick.ClientConfig{Protocol: c.protocol(), Sample: foretick.Sample(&c.cmd, func(v foretick.View) lunge {
+				return lunge{Move: wave(n*5, v).Move}
+			})}
+			client, err := m.Join(cfg, simtest.Seat{Up: sim.LTE, Down: sim.LTE})
+			require.NoError(t, err)
+			games, clients = append(games, c), append(clients, client)
+		}
+		m.Run(90 * time.Second)
+		again, events, extras := m.Server().Stats().InputsRerun, 0, 0
+		for n, c := range clients {
+			player, end := c.View().Player, c.View().Tick-60
+			final, confirmed := before(g.last[player], end), before(games[n].asConfirmed[player], end)
+			extras += differing(final, confirmed)
+			require.Zero(t, games[n].early, "what is confirmed is final")
+			events += len(g.last[player])
+		}
+		var last []crossing
+		for _, list := range g.last {
+			last = append(last, list...)
+		}
+		rewritten := differing(g.first, last)
+		t.Logf("window %v: %d events, %d of them other than in the first run, %d that differ from those that clients confirmed; %d inputs run late; a command was missing at the end of %d ticks", window, events, rewritten, extras, again, g.behind)
+		require.Greater(t, events, 300)
+		require.Zero(t, g.early, "what a handler raised is final in its tick")
+		require.Len(t, g.counts, len(g.first))
+		if window == 0 {
+			require.Zero(t, rewritten)
+			require.Zero(t, g.behind)
+			continue
+		}
+		require.Zero(t, extras, "no tick ran otherwise on the client")
+		require.Greater(t, again, uint64(10))
+		require.Greater(t, rewritten, 0, "the first run did not have the last word")
+		require.Greater(t, g.behind, 10)
+	}
+}
+
+// before returns the crossings of ticks before one.
+func before(list []crossing, end foretick.Tick) (out []crossing) {
+	for _, v := range list {
+		if v.Tick < end {
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
+// differing returns how many crossings are in one list alone.
+func differing(a, b []crossing) (n int) {
+	left := map[crossing]int{}
+	for _, v := range a {
+		left[v]++
+	}
+	for _, v := range b {
+		left[v]--
+	}
+	for _, k := range left {
+		n += max(k, -k)
+	}
+	return n
+}
