@@ -16,12 +16,17 @@ type finalEvent[T any] struct {
 
 // lasting notes an event for the handlers of OnFinal.
 func (q *queue[T]) lasting(f *Frame, it raised[T]) {
-	if len(q.row.final) > 0 {
-		q.final.waiting = append(q.final.waiting, finalEvent[T]{f.Tick, !f.server.mayRunAgain(it.owner), it})
+	if len(q.row.final) == 0 {
+		return
+	}
+	if again, practice := f.server.mayRunAgain(it.owner); !practice {
+		q.final.waiting = append(q.final.waiting, finalEvent[T]{f.Tick, !again, it})
 	}
 }
 
-// drop forgets the events of a player's tick, which runs again.
+// dropFinal forgets the events of a player's tick that were not final: it runs again.
+func (q *queue[T]) dropFinal(owner PlayerID, t Tick) { q.final.drop(owner, t) }
+
 func (l *finalEvents[T]) drop(owner PlayerID, t Tick) {
 	if len(l.waiting) == 0 {
 		return

@@ -50,12 +50,8 @@ func (q *queue[T]) pending() bool { return len(q.items) > 0 }
 // release lets the held events of a player's tick happen with the next ones.
 func (q *queue[T]) release(owner PlayerID, t Tick) { q.unhold(owner, t, true) }
 
-// drop forgets the held events of a player's tick, which runs again, and those that were to
-// last.
-func (q *queue[T]) drop(owner PlayerID, t Tick) {
-	q.unhold(owner, t, false)
-	q.final.drop(owner, t)
-}
+// drop forgets the held events of a player's tick, which runs again.
+func (q *queue[T]) drop(owner PlayerID, t Tick) { q.unhold(owner, t, false) }
 
 func (q *queue[T]) unhold(owner PlayerID, t Tick, happens bool) {
 	if len(q.held) == 0 {

@@ -109,6 +109,7 @@ type eventQueue interface {
 	pending() bool
 	release(owner PlayerID, t Tick)
 	drop(owner PlayerID, t Tick)
+	dropFinal(owner PlayerID, t Tick)
 	begin(t Tick)
 	end(f *Frame)
 	confirm(f *Frame, t Tick)

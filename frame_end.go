@@ -29,7 +29,7 @@ type serverEnd interface {
 
 	raised(by ecs.Entity, owner PlayerID, event int) (fate eventFate, shown bool)
 	nestedTooDeep(events int)
-	mayRunAgain(owner PlayerID) bool
+	mayRunAgain(owner PlayerID) (again, practice bool)
 	finalFor(owner PlayerID) Tick
 	contain(player PlayerID, handler string) // must be deferred directly
 	readRequest(player PlayerID, payload []byte, fn func() error) (ok bool, err error)

@@ -31,7 +31,8 @@ type lateInputs struct {
 	moved  []lateWrite // scratch
 	now    Tick        // the present, meanwhile
 
-	test lateSyncTest
+	test  lateSyncTest
+	fades lateFades
 }
 
 // lateField is a leaf of a component.
@@ -49,6 +50,7 @@ func newLateInputs(s *Server) lateInputs {
 	if l.window == 0 {
 		return l
 	}
+	l.fades.first = map[ecs.Entity]int{}
 	systems := s.p.schedule.Systems()
 	for _, sys := range systems {
 		l.shared = append(l.shared, layout.Shared(sys))

@@ -128,6 +128,7 @@ func (l *lateInputs) rerunPlayer(p *player) {
 	st.shape = s.sim.world.Structure(p.owner)
 	l.at, l.next = st.at(l.now), 0
 	l.apply(len(s.p.Systems))
+	l.noteJumps(p, st.scratch())
 	l.player, l.at = nil, nil
 	f.Tick, f.Replay = l.now, false
 	s.sim.spawnTick = 0
@@ -148,6 +149,9 @@ func (l *lateInputs) rerunTick(p *player, at *lateTick) {
 	s.sim.spawnTick = 0
 	for _, q := range f.queues {
 		q.drop(p.owner, at.tick)
+		if !l.test.running {
+			q.dropFinal(p.owner, at.tick)
+		}
 	}
 	l.apply(-1)
 	l.fill(p, at)

@@ -62,6 +62,7 @@ func (s *Server) capture() {
 	t := s.sim.frame.Tick
 	s.sim.parents.note()
 	s.senders.source.Begin(t)
+	s.late.fades.age(s)
 	for _, rows := range s.sim.entities.All(s.sim.world) {
 		s.putRows(rows)
 	}
@@ -113,6 +114,7 @@ func (s *Server) putRows(rows ecs.Rows) {
 		if owner == 0 && prefab.Common {
 			owner = snapshot.Everyone
 		}
+		s.late.fades.displace(s.senders.source, rows.Entity(k))
 		s.senders.source.Put(snapshot.NetID(ids[k].Net), int(ids[k].Prefab), owner, all, at, serverRefs{s})
 		if rows.Entity(k) == s.sim.row.e {
 			s.senders.source.SetFirst(snapshot.NetID(ids[k].Net))

@@ -17,6 +17,7 @@ type entity struct {
 	head   int     // index of the newest version
 	n      int
 	news   []classTicks // of each version, where there are such audiences
+	moved  bool         // others were told it displaced
 	jumps  uint16       // times it was somewhere else at once, modulo 2¹⁶
 }
 

@@ -40,6 +40,8 @@ type Source struct {
 	order   []int32 // live slots by network id
 	fresh   []int32 // put for the first time this tick
 	tmp     [plan.Lanes][]int32
+	moved   []displacement // for the next Put
+	other   []int32        // scratch: the owner's words, displaced
 }
 
 // NewSource returns an empty source and freezes the registry. It panics with a
@@ -94,14 +96,18 @@ func (s *Source) Put(id NetID, prefab int, owner uint16, mask uint64, comps []un
 		c.Quantise(comps[i], plan.GridSim, refs, own[off:off+c.Words])
 		off += c.Words
 	}
-	if e.n > 0 {
-		v := &e.vers[e.head]
-		if v.mask == mask && v.owner == owner && v.jumps == e.jumps && slices.Equal(own, e.lane(e.head, plan.ToOwner)[:n]) {
-			return
-		}
+	moves := len(s.moved) > 0 || e.moved
+	if moves {
+		e.moved = len(s.moved) > 0
+		s.publish(mask, s.displaced(mask, own), pub)
 	}
-	s.publish(mask, own, pub)
-	s.push(e, owner, mask, n)
+	if s.same(e, owner, mask, own, pub, moves) {
+		return
+	}
+	if !moves {
+		s.publish(mask, own, pub)
+	}
+	s.push(e, owner, mask, n, moves)
 }
 
 // Teleport marks an entity's next Put as a jump to another place: no client shows a
@@ -170,13 +176,16 @@ func (s *Source) entity(id NetID, prefab int, mask uint64, comps int) *entity {
 	return e
 }
 
-// push makes a version of the words in tmp.
-func (s *Source) push(e *entity, owner uint16, mask uint64, n int) {
+// push makes a version of the words in tmp. moves is set if the public ones are or were
+// displaced.
+func (s *Source) push(e *entity, owner uint16, mask uint64, n int, moves bool) {
 	own, pub := s.tmp[plan.ToOwner][:n], s.tmp[plan.Public][:n]
 	saw := newsAll
 	if e.n > 0 {
 		if v := &e.vers[e.head]; v.owner == owner && v.jumps == e.jumps {
-			saw = s.saw(e, mask, own, pub)
+			if saw = s.saw(e, mask, own, pub); moves {
+				saw |= newsAll &^ newsOwner // these compare the owner's words
+			}
 		}
 	}
 	s.room(e, n)
