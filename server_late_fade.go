@@ -15,6 +15,9 @@ import (
 // was told a metre from where it is then moves by less than 0.2 m a tick more than it does.
 const lateHalfLife = 120 * time.Millisecond
 
+// lateForgotten is the share of an offset below which it is dropped: after six half-lives.
+const lateForgotten = 1. / 64
+
 // lateFades hides from other players that a late command moved a body. The bodies are told
 // with offsets that fade, and shots are judged by what was told. Owners are told the truth.
 type lateFades struct {
@@ -70,10 +73,7 @@ func (f *lateFades) add(s *Server, e ecs.Entity, comp int, was, is unsafe.Pointe
 			described.Displace(i, f.a, it.offset)
 		}
 		it.offset = described.Offset(i, f.a, f.b)
-		it.least = it.offset.Size() * forgotten
-		if info.Sim != 0 {
-			it.least = float32(info.Sim) / 2
-		}
+		it.least = max(it.offset.Size()*lateForgotten, float32(info.Sim)/2)
 	}
 }
 

@@ -479,6 +479,9 @@ func TestLateInputsOnOthersScreens(t *testing.T) {
 				st, _ := m.Server().Player(c.View().Player)
 				n := c.Stats().ByCause[prediction.Input]
 				missing, again, wrong = missing+st.InputsMissing, again+st.InputsRerun, wrong+n
+				if c.Stats().ByCause[prediction.Code] != 0 {
+					println("DBG seed", seed+1, "player", c.View().Player)
+				}
 				require.Zero(t, c.Stats().ByCause[prediction.Code])
 				if st.InputsMissing == st.InputsRerun {
 					require.Zero(t, n, "seed %d, player %d: every input ran in its tick", seed+1, i+1)

@@ -1,6 +1,7 @@
 package snapshot_test
 
 import (
+	"math/rand/v2"
 	"reflect"
 	"testing"
 	"unsafe"
@@ -12,6 +13,7 @@ import (
 )
 
 // What is displaced is told to all but the owner, for one Put, and each change of it is news.
+// Both kinds of viewers read what was meant for them, on paths that lose packets.
 func TestDisplacedForOthers(t *testing.T) {
 	type spot struct {
 		X float32 `net:"min=-10,max=10,step=0.1,lerp"`
@@ -60,6 +62,43 @@ func TestDisplacedForOthers(t *testing.T) {
 				want = 9
 			}
 			require.InDelta(t, want, s.Number(0, now.Component(0), now.Grid(0)), 0.051, "tick %d, to %d", tick, owner)
+		}
+	}
+	dice := rand.New(rand.NewPCG(1, 2))
+	var pending [3][8]*snapshot.Sent
+	for range 3000 {
+		tick := src.Tick() + 1
+		src.Begin(tick)
+		if dice.IntN(3) > 0 {
+			at.X = float32(dice.IntN(12)) / 4
+			at.N = uint8(dice.IntN(20) / 19)
+		}
+		if dice.IntN(2) > 0 {
+			src.Displace(0, 0, schema.Offset{float32(dice.IntN(9)-4) / 16})
+		}
+		src.Put(1, 0, 1, 1, []unsafe.Pointer{unsafe.Pointer(&at)}, nil)
+		src.End()
+		for owner, to := range send {
+			sent := &snapshot.Sent{}
+			b := to.Append(nil, 1000, sent)
+			old := pending[owner][tick%8]
+			if pending[owner][tick%8] = sent; dice.IntN(8) == 0 {
+				pending[owner][tick%8] = nil
+				to.Lost(sent)
+			} else {
+				_, err := recv[owner].Read(b)
+				require.NoError(t, err)
+				now, ok := recv[owner].Ghosts()[0].At(tick)
+				require.True(t, ok)
+				want := src.PublicWords(1, 0)
+				if owner == 1 {
+					want = src.OwnerWords(1, 0)
+				}
+				require.Equal(t, want, now.Component(0), "tick %d, to %d", tick, owner)
+			}
+			if old != nil {
+				to.Delivered(old)
+			}
 		}
 	}
 	require.Zero(t, testing.AllocsPerRun(100, func() {

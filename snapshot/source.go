@@ -184,7 +184,7 @@ func (s *Source) push(e *entity, owner uint16, mask uint64, n int, moves bool) {
 	if e.n > 0 {
 		if v := &e.vers[e.head]; v.owner == owner && v.jumps == e.jumps {
 			if saw = s.saw(e, mask, own, pub); moves {
-				saw |= newsAll &^ newsOwner // these compare the owner's words
+				saw |= newsAll &^ (newsOwner | newsPublic) // the classes are judged by the owner's words
 			}
 		}
 	}
