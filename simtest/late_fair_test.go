@@ -17,6 +17,7 @@ import (
 
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/lagcomp"
 	"github.com/foretick/foretick/netcode"
 	"github.com/foretick/foretick/prediction"
 	"github.com/foretick/foretick/schema"
@@ -479,9 +480,6 @@ func TestLateInputsOnOthersScreens(t *testing.T) {
 				st, _ := m.Server().Player(c.View().Player)
 				n := c.Stats().ByCause[prediction.Input]
 				missing, again, wrong = missing+st.InputsMissing, again+st.InputsRerun, wrong+n
-				if c.Stats().ByCause[prediction.Code] != 0 {
-					println("DBG seed", seed+1, "player", c.View().Player)
-				}
 				require.Zero(t, c.Stats().ByCause[prediction.Code])
 				if st.InputsMissing == st.InputsRerun {
 					require.Zero(t, n, "seed %d, player %d: every input ran in its tick", seed+1, i+1)
@@ -503,4 +501,52 @@ func TestLateInputsOnOthersScreens(t *testing.T) {
 		require.LessOrEqual(t, share, 0.001)
 		require.LessOrEqual(t, jumps[n-1], 2*6*0.2, "a window of top speed, the other way")
 	}
+}
+
+// A body whose correction fades is judged where it is shown: the server's rays end where those
+// of the shooter's client did.
+func TestFadingBodiesAreJudgedWhereShown(t *testing.T) {
+	const players = 8
+	type shot struct {
+		by foretick.PlayerID
+		at foretick.Tick
+	}
+	rays := func(f *foretick.Frame, by foretick.PlayerID) (ends [2]float32, ok bool) {
+		view := f.Rewind(by)
+		left, hitLeft := view.Raycast(lagcomp.Ray{X: -300, DX: 1, Range: 600})
+		right, hitRight := view.Raycast(lagcomp.Ray{X: 300, DX: -1, Range: 600})
+		return [2]float32{left.Distance, right.Distance}, hitLeft && hitRight && !left.Held && !right.Held && view.Claimed == view.Used
+	}
+	walkers, links := [players]stroller{}, make([]sim.Link, players)
+	for i := range links {
+		walkers[i].dice, links[i] = rand.New(rand.NewPCG(5, uint64(i))), sim.LTE
+	}
+	m, g, _, games := fence(t, 5, foretick.ServerConfig{LateInputs: lateWindow}, links, true, func(n int, v foretick.View) lunge {
+		c := walkers[n].walk(v.Tick)
+		c.Fire = v.Tick%3 == 0
+		return c
+	})
+	shown := map[shot][2]float32{}
+	for _, c := range games {
+		c.aimed = func(f *foretick.Frame, by foretick.PlayerID, at foretick.Tick) {
+			if ends, ok := rays(f, by); ok {
+				shown[shot{by, at}] = ends
+			}
+		}
+	}
+	compared, apart := 0, 0
+	g.aimed = func(f *foretick.Frame, by foretick.PlayerID, at foretick.Tick) {
+		was, drawn := shown[shot{by, at}]
+		if is, ok := rays(f, by); ok && drawn {
+			compared++
+			if math.Abs(float64(is[0]-was[0])) > 0.02 || math.Abs(float64(is[1]-was[1])) > 0.02 {
+				apart++
+			}
+		}
+	}
+	m.Run(120 * time.Second)
+	t.Logf("%d shots compared, %d judged elsewhere; %d inputs run late", compared, apart, m.Server().Stats().InputsRerun)
+	require.Greater(t, m.Server().Stats().InputsRerun, uint64(150))
+	require.Greater(t, compared, 5000)
+	require.LessOrEqual(t, apart, compared/500)
 }

@@ -33,8 +33,9 @@ type fencers struct {
 	fired map[foretick.PlayerID]foretick.Tick // the tick of the first shot, as its client predicted it
 	hits  int
 	shots int
-	still bool                                                         // nobody is hurt
-	went  func(f *foretick.Frame, player foretick.PlayerID, x float32) // called after each body's move, unless nil
+	still bool                                                               // nobody is hurt
+	went  func(f *foretick.Frame, player foretick.PlayerID, x float32)       // called after each body's move, unless nil
+	aimed func(f *foretick.Frame, player foretick.PlayerID, t foretick.Tick) // called for each shot on either end, unless nil
 }
 
 type (
@@ -98,8 +99,16 @@ func (g *fencers) protocol() *foretick.Protocol {
 			}
 		}
 	}, ecs.Write(&g.vitals, &g.scored))
-	g.shot.OnServer(p, func(f *foretick.Frame, by foretick.PlayerID, _ foretick.Tick) {
+	g.shot.OnPredicted(p, func(f *foretick.Frame, by ecs.Entity, at foretick.Tick) {
+		if g.aimed != nil {
+			g.aimed(f, f.World.Owner(by), at)
+		}
+	})
+	g.shot.OnServer(p, func(f *foretick.Frame, by foretick.PlayerID, at foretick.Tick) {
 		g.shots++
+		if g.aimed != nil {
+			g.aimed(f, by, at)
+		}
 		for _, dir := range []float32{1, -1} {
 			hit, ok := f.Rewind(by).Raycast(lagcomp.Ray{X: float32(by) * 10, DX: dir, Range: 50})
 			if ok && !g.still && !g.pos.Get(f.World, hit.Entity).Guarded {
