@@ -85,7 +85,7 @@ func rise(t testing.TB, m *simtest.Match, g *fencers) (down [3]bool) {
 	for _, rows := range ecs.NewQuery(w.Types(), ecs.With(&g.vitals)).All(w) {
 		for i, v := 0, g.vitals.Slice(rows); i < len(v); i++ {
 			down[rows.Owner()] = v[i].Down
-			v[i].Down = false
+			v[i].Down, g.scored.Slice(rows)[i].Fell = false, false
 		}
 	}
 	return down

@@ -29,13 +29,15 @@ type fencers struct {
 	cmd    ecs.Component[lunge]
 	body   ecs.Prefab
 	shot   foretick.Event[foretick.Tick]
+	bodies *ecs.Query
 
-	fired map[foretick.PlayerID]foretick.Tick // the tick of the first shot, as its client predicted it
-	hits  int
-	shots int
-	still bool                                                               // nobody is hurt
-	went  func(f *foretick.Frame, player foretick.PlayerID, x float32)       // called after each body's move, unless nil
-	aimed func(f *foretick.Frame, player foretick.PlayerID, t foretick.Tick) // called for each shot on either end, unless nil
+	fired  map[foretick.PlayerID]foretick.Tick // the tick of the first shot, as its client predicted it
+	hits   int
+	shots  int
+	still  bool                                                               // nobody is hurt
+	went   func(f *foretick.Frame, player foretick.PlayerID, x float32)       // called after each body's move, unless nil
+	strict bool                                                               // a late shot of who has fallen since does not count
+	aimed  func(f *foretick.Frame, player foretick.PlayerID, t foretick.Tick) // called for each shot on either end, unless nil
 }
 
 type (
@@ -47,8 +49,11 @@ type (
 		Down  bool
 		Given uint16 `net:"max=60000"` // by a server system, one every fourth tick
 	}
-	scored struct{ Seen uint32 } // of the server alone
-	lunge  struct {
+	scored struct { // of the server alone
+		Seen uint32
+		Fell bool
+	}
+	lunge struct {
 		Move  float32 `net:"min=-1,max=1,step=0.0078125"`
 		Fire  bool    `net:"oneshot"`
 		Guard bool
@@ -62,6 +67,7 @@ func (g *fencers) protocol() *foretick.Protocol {
 	p.LocalComponent(&g.scored)
 	p.Command(&g.cmd)
 	p.Prefab(&g.body, "fencer", &g.pos, &g.vitals, &g.cmd, &g.scored)
+	g.bodies = ecs.NewQuery(p.Types(), ecs.With(&g.scored))
 	foretick.Hitbox2(p, &g.pos, &g.vitals, func(at *footing, v *vitals) lagcomp.Sphere {
 		if v.Down {
 			return lagcomp.Sphere{}
@@ -109,15 +115,28 @@ func (g *fencers) protocol() *foretick.Protocol {
 		if g.aimed != nil {
 			g.aimed(f, by, at)
 		}
+		if g.strict && at != f.Tick && g.fell(f, by) {
+			return
+		}
 		for _, dir := range []float32{1, -1} {
 			hit, ok := f.Rewind(by).Raycast(lagcomp.Ray{X: float32(by) * 10, DX: dir, Range: 50})
 			if ok && !g.still && !g.pos.Get(f.World, hit.Entity).Guarded {
 				g.hits++
 				g.vitals.Get(f.World, hit.Entity).Down = true
+				g.scored.Get(f.World, hit.Entity).Fell = true
 			}
 		}
-	}, ecs.ReadOther(&g.pos), ecs.WriteOther(&g.vitals))
+	}, ecs.ReadOther(&g.pos), ecs.WriteOther(&g.vitals, &g.scored))
 	return p
+}
+
+// fell reports whether a player has fallen by now. What clients do not predict has its present
+// value while a tick runs again.
+func (g *fencers) fell(f *foretick.Frame, player foretick.PlayerID) bool {
+	for _, rows := range g.bodies.Owned(f.World, player) {
+		return g.scored.Slice(rows)[0].Fell
+	}
+	return false
 }
 
 // fence begins a match of players, whose samplers sample gives.
