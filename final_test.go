@@ -14,7 +14,7 @@ import (
 
 // Siege is a game of rams at a gate. A ram that reaches the gate smashes it and dies.
 type Siege struct {
-	ram    ecs.Component[Ram]
+	ram    ecs.Component[Rammer]
 	gate   ecs.Component[Gate]
 	score  ecs.Component[Tally]
 	cmd    ecs.Component[Push]
@@ -32,8 +32,8 @@ type Siege struct {
 }
 
 type (
-	// Ram is a player's body.
-	Ram struct {
+	// Rammer is a player's body.
+	Rammer struct {
 		X    float32 `net:"min=0,max=100,step=0.01,lerp"`
 		Dead bool
 	}
