@@ -55,6 +55,7 @@ type madeMatch struct {
 	gone    []*madeSeat
 	planted bool
 	joined  int
+	frames  int // of a client that joins, each second; 0: as many as usual
 	faults  []string
 	wrong   []string // causes that are not code, and were not so
 	good    int      // corrections at a planted fault that are called code …
@@ -100,7 +101,7 @@ func (a *madeMatch) join(t *testing.T, token []byte) {
 	s.c, err = a.m.Join(foretick.ClientConfig{Protocol: s.g.protocol(), ResumeToken: token, Timeout: 30 * time.Second,
 		Sample:          s.g.sample(func() uint64 { return n }),
 		OnSnapshot:      func(t foretick.Tick) { s.prior, s.last = s.last, t },
-		OnMisprediction: func(w prediction.Misprediction) { s.told = append(s.told, madeTold{w, a.onlyFault(s, &w)}) }}, simtest.Seat{Up: link, Down: link})
+		OnMisprediction: func(w prediction.Misprediction) { s.told = append(s.told, madeTold{w, a.onlyFault(s, &w)}) }}, simtest.Seat{Up: link, Down: link, FrameRate: a.frames})
 	require.NoError(t, err)
 	a.seats = append(a.seats, s)
 }
@@ -185,9 +186,14 @@ func (a *madeMatch) petOf(player foretick.PlayerID) ecs.Entity {
 }
 
 func newMadeMatch(t *testing.T, seed uint64, planted bool) *madeMatch {
+	return newMadeMatchOf(t, newMadePlan(seed), planted)
+}
+
+func newMadeMatchOf(t *testing.T, p *madePlan, planted bool) *madeMatch {
+	seed := p.seed
 	a := &madeMatch{r: rand.New(rand.NewPCG(seed, 152)), m: simtest.New(seed), planted: planted, by: map[prediction.Cause]int{},
 		madeDeeds: madeDeeds{map[foretick.Tick]map[foretick.PlayerID]madeCmd{}, map[foretick.Tick]map[foretick.PlayerID][]string{}, map[foretick.Tick]map[foretick.PlayerID]bool{}, map[foretick.PlayerID]bool{}, map[foretick.Tick]map[foretick.PlayerID]uint64{}, map[foretick.Tick]map[foretick.PlayerID]uint64{}}}
-	a.g = &made{madePlan: newMadePlan(seed)}
+	a.g = &made{madePlan: p}
 	a.g.until = foretick.Tick(9 * a.g.rate)
 	a.g.ran = func(f *foretick.Frame, player foretick.PlayerID, cmd madeCmd) {
 		if a.ran[f.Tick] == nil {
