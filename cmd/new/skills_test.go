@@ -46,7 +46,7 @@ func TestSkills(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "mygame")
 	require.NoError(t, run([]string{dir}, io.Discard))
 	shot, test := code(t, "shot.md"), code(t, "test.md")
-	require.Len(t, shot, 5)
+	require.Len(t, shot, 6)
 	require.Len(t, test, 2)
 	file := filepath.Join(dir, "game.go")
 	b, err := os.ReadFile(file)
@@ -63,9 +63,19 @@ func TestSkills(t *testing.T) {
 		"/prediction\"\n\t\"" + library + "/simtest\"\n\t\"" + library + "/transport/sim\"\n)\n\n" + test[0] + test[1]
 	file = filepath.Join(dir, "game_test.go")
 	require.NoError(t, os.WriteFile(file, []byte(tests), 0o600))
+	file = filepath.Join(dir, "cmd", "client", "main.go")
+	b, err = os.ReadFile(file)
+	require.NoError(t, err)
+	client := string(b)
+	put(t, &client, "", "\t\"log\"\n", "\t\"math\"\n")
+	const sample = "\tsample := foretick.Sample(&g.Move, func(foretick.View) game.Move { return walk[key.Load()] })\n"
+	put(t, &client, "", sample, shot[5])
+	client = strings.Replace(client, sample, "", 1)
+	require.NoError(t, os.WriteFile(file, []byte(client), 0o600))
 	runIn(t, dir, "go", "vet", "./...")
 	runIn(t, dir, "go", "test", "-run", "Sync|Hits", ".")
 
+	file = filepath.Join(dir, "game_test.go")
 	put(t, &tests, "", "Protocol: server.Protocol()", ", NoLagCompensation: true")
 	require.NoError(t, os.WriteFile(file, []byte(tests), 0o600))
 	out, err := command(dir, "go", "test", "-run", "Hits", ".").CombinedOutput()

@@ -1,4 +1,4 @@
-package main
+package yard
 
 import (
 	"bytes"
@@ -83,19 +83,19 @@ func TestFrame(t *testing.T) {
 
 func TestRun(t *testing.T) {
 	var out, errs bytes.Buffer
-	require.Zero(t, run([]string{"-rtt", "50ms", "-seconds", "5"}, &out, &errs))
+	require.Zero(t, Run([]string{"-rtt", "50ms", "-seconds", "5"}, &out, &errs))
 	for _, said := range []string{"mispredictions", "predicted states of other cars", "were run again", "other cars", "19 bodies like the server, with 0 differences"} {
 		require.Contains(t, out.String(), said)
 	}
 	require.Empty(t, errs.String())
 	out.Reset()
-	require.Zero(t, run([]string{"-players", "2", "-seconds", "1", "-watch"}, &out, &errs))
+	require.Zero(t, Run([]string{"-players", "2", "-seconds", "1", "-watch"}, &out, &errs))
 	require.Contains(t, out.String(), "#")
 	require.Contains(t, out.String(), "2")
-	require.Zero(t, run([]string{"-help"}, &out, &errs))
+	require.Zero(t, Run([]string{"-help"}, &out, &errs))
 	for _, bad := range [][]string{{"-seconds", "0"}, {"-rtt", "1h"}, {"-players", "9"}, {"-loss", "2"}, {"-what"}} {
 		errs.Reset()
-		require.Equal(t, 2, run(bad, &out, &errs))
+		require.Equal(t, 2, Run(bad, &out, &errs))
 		require.NotEmpty(t, errs.String())
 	}
 }

@@ -1,4 +1,4 @@
-package main
+package yard
 
 import (
 	"math"
@@ -18,6 +18,9 @@ type bot struct {
 }
 
 func newBot(g *Game, seed, n uint64) *bot { return &bot{Game: g, rand: rand.New(rand.NewPCG(seed, n))} }
+
+// Bot returns the driver of a bot's car, for [foretick.Sample].
+func Bot(g *Game, seed, n uint64) func(foretick.View) Command { return newBot(g, seed, n).steer }
 
 func (b *bot) steer(v foretick.View) (c Command) {
 	if v.Tick > b.until {
