@@ -4,6 +4,16 @@ go 1.25.0
 
 require (
 	github.com/foretick/foretick v0.1.0
+	github.com/hajimehoshi/ebiten/v2 v2.9.9
 	github.com/stretchr/testify v1.11.1
 	github.com/yohamta/donburi v1.15.7
+)
+
+require (
+	github.com/ebitengine/gomobile v0.0.0-20250923094054-ea854a63cce1 // indirect
+	github.com/ebitengine/hideconsole v1.0.0 // indirect
+	github.com/ebitengine/purego v0.9.0 // indirect
+	github.com/jezek/xgb v1.1.1 // indirect
+	golang.org/x/sync v0.18.0 // indirect
+	golang.org/x/sys v0.38.0 // indirect
 )

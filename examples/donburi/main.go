@@ -1,59 +1,106 @@
-// Command donburi is a game whose entities, systems and drawing live in another entity
-// component system, donburi (github.com/yohamta/donburi), on the server and on clients. Package
-// bridge copies components between its world and Foretick's. It is to copy for games that have
-// an ECS already: own.go connects both, game.go declares what is sent, systems.go has the rules.
+// Donburi opens a window on a game that lives in another entity component system: w, a, s and
+// d run, space throws a ball where you run. The server and three bots are in the same process,
+// behind a simulated line.
 //
-// Bots play in virtual time, and the program prints how well each screen agreed with the
-// server. With -watch they play in real time, and the terminal shows the first one's screen.
+//	go run .                        a round trip of 100 ms, 2 % loss
+//	go run . -rtt 300ms -loss 0.1   a bad one
+//	go run ./bots                   without a window: what bots measured
+//
+// Package field has the rules, and what is to copy for games that have an ECS already.
 package main
 
 import (
 	"errors"
 	"flag"
 	"fmt"
-	"io"
-	"os"
+	"log"
 	"time"
 
+	"github.com/hajimehoshi/ebiten/v2"
+
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/examples/donburi/field"
+	"github.com/foretick/foretick/transport/sim"
 )
 
-func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
+type options struct {
+	link       sim.Link
+	auto       bool
+	frames     int
+	screenshot string
+}
 
-func run(args []string, out, errs io.Writer) int {
+func main() {
 	var o options
-	var watch bool
-	flags := flag.NewFlagSet("donburi", flag.ContinueOnError)
-	flags.SetOutput(errs)
-	flags.DurationVar(&o.rtt, "rtt", 100*time.Millisecond, "round trip, 0 to 400 ms")
-	flags.Float64Var(&o.loss, "loss", 0.02, "share of packets lost, 0 to 0.3")
-	flags.IntVar(&o.seconds, "seconds", 60, "seconds to play, 1 to 600")
-	flags.Uint64Var(&o.seed, "seed", 1, "of the network's luck and the bots' whims")
-	flags.BoolVar(&watch, "watch", false, "play in real time and show the first player's screen")
-	switch err := flags.Parse(args); {
-	case errors.Is(err, flag.ErrHelp):
-		return 0
-	case err != nil:
-		return 2
-	case o.rtt < 0 || o.rtt > 400*time.Millisecond ||
-		o.loss < 0 || o.loss > 0.3 || o.seconds < 1 || o.seconds > 600:
-		_, _ = fmt.Fprintln(errs, "donburi: a value is out of its range: see -help")
-		return 2
+	rtt := flag.Duration("rtt", 100*time.Millisecond, "round trip of every player's line")
+	flag.Float64Var(&o.link.Loss, "loss", 0.02, "share of packets lost, 0 to 1")
+	flag.BoolVar(&o.auto, "auto", false, "let the player's runner play by itself")
+	flag.IntVar(&o.frames, "frames", 0, "end after so many frames")
+	flag.StringVar(&o.screenshot, "screenshot", "", "PNG file to write the last of -frames to")
+	flag.Parse()
+	o.link.Latency = *rtt / 2
+	w, err := newWindow(o)
+	if err != nil {
+		log.Fatal(err)
 	}
-	if watch {
-		begun, frame := time.Now(), 0
-		o.watch = func(g *Game, v foretick.View) {
-			if frame++; frame%4 == 0 { // 15 a second are enough for a terminal
-				_, _ = fmt.Fprint(out, "\x1b[H\x1b[2J", g.picture(v))
-				time.Sleep(time.Until(begun.Add(time.Duration(frame) * time.Second / 60)))
-			}
+	ebiten.SetWindowTitle("donburi")
+	ebiten.SetWindowSize(field.Width*scale, field.Height*scale)
+	ebiten.SetTPS(ebiten.SyncWithFPS) // one Update, and so one Step, for each frame that is drawn
+	if err := ebiten.RunGame(w); err != nil && !errors.Is(err, ebiten.Termination) {
+		log.Fatal(err)
+	}
+}
+
+// match is a server and its clients in this process. All of them step in Update.
+type match struct {
+	network *sim.Network
+	began   time.Time
+	server  *foretick.Server
+	clients []*foretick.Client // the first is the player's
+}
+
+const bots = 3
+
+func newMatch(link sim.Link, g *field.Game, sample func(foretick.View) field.Pad) (*match, error) {
+	if err := link.Validate(); err != nil {
+		return nil, fmt.Errorf("-rtt or -loss: %w", err)
+	}
+	m, server := &match{network: sim.NewNetwork(1), began: time.Now()}, &field.Game{}
+	listen := m.network.Listen()
+	var err error
+	m.server, err = foretick.NewServer(foretick.ServerConfig{Protocol: server.Protocol(), Transport: listen})
+	if err != nil {
+		return nil, err
+	}
+	server.Fill(m.server)
+	for n := range uint64(1 + bots) {
+		if n > 0 {
+			g = &field.Game{}
+		}
+		p := g.Protocol()
+		if n > 0 {
+			sample = field.Bot(1, n)
+		}
+		c, err := foretick.NewClient(foretick.ClientConfig{
+			Protocol: p, Transport: m.network.Dial(listen, link, link), Sample: foretick.Sample(&g.Pad, sample),
+		})
+		if err != nil {
+			return nil, err
+		}
+		m.clients = append(m.clients, c)
+	}
+	return m, nil
+}
+
+// step runs the match up to now, and returns the player's view.
+func (m *match) step() (view foretick.View) {
+	now := time.Now()
+	m.network.Run(now.Sub(m.began))
+	m.server.Step(now)
+	for i, c := range m.clients {
+		if v := c.Step(now); i == 0 {
+			view = v
 		}
 	}
-	r, err := play(o)
-	if err != nil {
-		_, _ = fmt.Fprintln(errs, err)
-		return 1
-	}
-	r.print(out)
-	return 0
+	return view
 }

@@ -1,4 +1,4 @@
-package main
+package field
 
 import (
 	"github.com/yohamta/donburi"

@@ -1,4 +1,4 @@
-package main
+package field
 
 import (
 	"bytes"
@@ -55,19 +55,19 @@ func TestSync(t *testing.T) {
 
 func TestRun(t *testing.T) {
 	var out, errs bytes.Buffer
-	require.Zero(t, run([]string{"-rtt", "50ms", "-seconds", "5"}, &out, &errs))
+	require.Zero(t, Run([]string{"-rtt", "50ms", "-seconds", "5"}, &out, &errs))
 	for _, said := range []string{"mispredictions", "code 0", "coins were collected", "12 entities like the server, with 0 differences"} {
 		require.Contains(t, out.String(), said)
 	}
 	require.Empty(t, errs.String())
 	out.Reset()
-	require.Zero(t, run([]string{"-seconds", "1", "-watch"}, &out, &errs))
+	require.Zero(t, Run([]string{"-seconds", "1", "-watch"}, &out, &errs))
 	require.Contains(t, out.String(), "$")
 	require.Contains(t, out.String(), "#")
-	require.Zero(t, run([]string{"-help"}, &out, &errs))
+	require.Zero(t, Run([]string{"-help"}, &out, &errs))
 	for _, bad := range [][]string{{"-seconds", "0"}, {"-rtt", "1h"}, {"-loss", "2"}, {"-what"}} {
 		errs.Reset()
-		require.Equal(t, 2, run(bad, &out, &errs))
+		require.Equal(t, 2, Run(bad, &out, &errs))
 		require.NotEmpty(t, errs.String())
 	}
 }

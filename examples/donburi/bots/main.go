@@ -1,0 +1,11 @@
+// Command bots lets bots play in the field in virtual time, and prints how well each screen
+// agreed with the server. -help lists its flags.
+package main
+
+import (
+	"os"
+
+	"github.com/foretick/foretick/examples/donburi/field"
+)
+
+func main() { os.Exit(field.Run(os.Args[1:], os.Stdout, os.Stderr)) }

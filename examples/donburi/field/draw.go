@@ -1,0 +1,41 @@
+package field
+
+import (
+	"github.com/yohamta/donburi"
+
+	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/ecs"
+)
+
+// Width and Height are the sizes of the field.
+const Width, Height = wide, high
+
+// Thing is an entity as a window draws it.
+type Thing struct {
+	X, Y  float32
+	Sign  rune              // '@' a runner, '*' a ball, '$' a coin
+	Coins uint16            // of a runner
+	Owner foretick.PlayerID // of a runner or a ball
+}
+
+// Things calls draw with each entity of the donburi world.
+func (g *Game) Things(w *ecs.World, draw func(Thing)) {
+	drawn.Each(g.own, func(e *donburi.Entry) {
+		p := position.Get(e)
+		t := Thing{X: p.X, Y: p.Y, Sign: sprite.Get(e).Sign, Owner: w.Owner(g.bridge.Entity(e.Entity()))}
+		if e.HasComponent(purse) {
+			t.Coins = purse.Get(e).Coins
+		}
+		draw(t)
+	})
+}
+
+// Walls calls draw with each wall.
+func Walls(draw func(left, top, right, bottom float32)) {
+	for _, w := range walls {
+		draw(w.l, w.b, w.r, w.t)
+	}
+}
+
+// Bot returns what a bot presses, for [foretick.Sample].
+func Bot(seed, n uint64) func(foretick.View) Pad { return wander(seed, n) }
