@@ -19,6 +19,9 @@ func (tl *timeline) corrected(t Tick) {
 	if tl.found.wrong.Component != "" && !tl.reasons.Counted(&tl.found.wrong) {
 		tl.stats.Mispredictions++
 		tl.stats.ByCause[tl.found.wrong.Cause]++
+		if debugBuild {
+			tl.found.untracked.note(&tl.found.wrong, tl.cfg.Logger.Warn)
+		}
 		if tl.cfg.OnMisprediction != nil {
 			if tl.found.wrong.Cause == prediction.Code {
 				tl.explainCode(t)

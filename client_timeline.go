@@ -73,6 +73,7 @@ type comparison struct {
 	wrong        prediction.Misprediction
 	own          prediction.Verdict // on everything but remote players
 	remoteFailed bool               // a remote player was predicted wrongly
+	untracked    untrackedReads     // debug builds
 }
 
 // correction holds the values that a correction replaces.

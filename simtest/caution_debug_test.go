@@ -3,14 +3,17 @@
 package simtest_test
 
 import (
+	"log/slog"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/simtest"
+	"github.com/foretick/foretick/transport/sim"
 )
 
 // A debug build warns about things that are allowed and nearly always a
@@ -56,4 +59,63 @@ func TestDebugBuildsCaution(t *testing.T) {
 	faults, err = simtest.FindDesyncs(func() simtest.Player { return (&planted{}).end(nil) }, simtest.SyncConfig{})
 	require.NoError(t, err)
 	require.Empty(t, faults)
+}
+
+// A debug build of a client warns once about a component that a shared system reads, that the
+// server keeps changing, and that is not predicted.
+func TestDebugBuildsCautionAboutUntrackedReads(t *testing.T) {
+	for name, c := range map[string]struct {
+		options []foretick.ComponentOption
+		every   foretick.Tick
+		want    int
+	}{
+		"often":     {nil, 8, 1},
+		"seldom":    {nil, 80, 0},
+		"predicted": {[]foretick.ComponentOption{foretick.Predicted()}, 8, 0},
+	} {
+		m := simtest.New(4)
+		end := func() simtest.Player {
+			var wind ecs.Component[order]
+			return (&planted{}).end(func(g *planted, p *foretick.Protocol) {
+				p.Component(&wind, c.options...)
+				body := &ecs.Prefab{}
+				p.Prefab(body, "kite", &g.pos, &wind, &g.cmd)
+				p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) { f.Spawn(body, player) })
+				p.Server("blow", func(f *foretick.Frame, rows ecs.Rows) {
+					for i, w := 0, wind.Slice(rows); i < len(w) && f.Tick%c.every == 0; i++ {
+						w[i].Cups = uint8(f.Tick / c.every % 8)
+					}
+				}, ecs.Write(&wind))
+				p.Shared("drift", func(f *foretick.Frame, rows ecs.Rows) {
+					for i, pos := 0, g.pos.Slice(rows); i < len(pos); i++ {
+						pos[i].Y = float32(wind.Slice(rows)[i].Cups)
+					}
+				}, ecs.Read(&wind), ecs.Write(&g.pos), ecs.After("move", "blow"))
+			})
+		}
+		_, err := m.Serve(foretick.ServerConfig{Protocol: end().Protocol})
+		require.NoError(t, err)
+		var told []string
+		p := end()
+		log := slog.New(slog.NewTextHandler(lines{&told}, &slog.HandlerOptions{Level: slog.LevelWarn}))
+		link := sim.Link{Latency: 40 * time.Millisecond}
+		cli, err := m.Join(foretick.ClientConfig{Protocol: p.Protocol, Sample: p.Sample, Logger: log}, simtest.Seat{Up: link, Down: link})
+		require.NoError(t, err)
+		m.Run(10 * time.Second)
+		require.NoError(t, m.Err())
+		text := strings.Join(told, "")
+		require.Equal(t, c.want, strings.Count(text, "10 corrections of position.Y and others have one reason"), "%s: %v: %s", name, cli.Stats().ByCause, text)
+		if c.want > 0 {
+			require.Contains(t, text, "read order, which is not Predicted")
+			require.Contains(t, text, "declare it with Predicted()")
+		}
+	}
+}
+
+// lines keeps what a logger writes.
+type lines struct{ to *[]string }
+
+func (l lines) Write(b []byte) (int, error) {
+	*l.to = append(*l.to, string(b))
+	return len(b), nil
 }
