@@ -1,6 +1,7 @@
 package foretick
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -18,13 +19,39 @@ func (p *Protocol) against(theirs string) *ProtocolError {
 		e.OurLine, e.TheirLine = firstDifference(firstLines(ours, strings.Count(text, "\n")), text)
 		return e
 	}
-	e.Theirs = hashText(theirs)
+	if !strings.Contains(theirs, "\n"+hashMark) { // or it is not what was hashed
+		e.Theirs = hashText(theirs)
+	}
 	e.OurLine, e.TheirLine = firstDifference(ours, theirs)
 	return e
 }
 
 // cutMark ends a description that was too long for a message.
 const cutMark = "...\n"
+
+// hashMark begins a line that stands for another one, in a description that was too long.
+const hashMark = "#"
+
+// hashLine returns what stands for a line: 9 bytes.
+func hashLine(line string) string { return fmt.Sprintf(hashMark+"%08x", uint32(hashText(line))) }
+
+// shorten fits a description into a number of bytes. As many lines at its end as needed are
+// sent by their hashes. If that is still too long, the end is cut.
+func shorten(text string, most int) string {
+	lines, size := strings.Split(text, "\n"), len(text)
+	for i := len(lines) - 1; i >= 0 && size > most; i-- {
+		if line := hashLine(lines[i]); len(line) < len(lines[i]) {
+			size += len(line) - len(lines[i])
+			lines[i] = line
+		}
+	}
+	return cutLines(strings.Join(lines, "\n"), most)
+}
+
+// sameLine reports whether a line of ours is a line of the server's, which may be a hash.
+func sameLine(ours, theirs string) bool {
+	return ours == theirs || strings.HasPrefix(theirs, hashMark) && hashLine(ours) == theirs
+}
 
 // cutLines cuts a description to at most a number of bytes, at a whole line.
 func cutLines(text string, most int) string {

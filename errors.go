@@ -15,8 +15,8 @@ type ProtocolError struct {
 	// OurLine and TheirLine are the first lines of the two descriptions that
 	// differ. One of them is empty if only one end has what the other names: then
 	// the other end lacks that line. Both are empty when the
-	// server's description did not arrive, or when its first 64 kB, which is
-	// what a client is sent of it, do not differ.
+	// server's description did not arrive. Of a description over 64 kB the last lines are
+	// sent as hashes: TheirLine then names the line before them.
 	OurLine, TheirLine string
 }
 
@@ -51,10 +51,19 @@ func firstDifference(ours, theirs string) (a, b string) {
 		if i < len(y) {
 			b = y[i]
 		}
-		if a == b {
+		if sameLine(a, b) {
 			continue
 		}
-		switch here, there := slices.Contains(x, b), slices.Contains(y, a); {
+		sums := i < len(x) && strings.HasPrefix(x[max(len(x)-2, 0)], "schema ") // the last line differs with any other
+		here := sums && i == len(y)-2 || slices.ContainsFunc(x, func(line string) bool { return sameLine(line, b) })
+		there := sums && i == len(x)-2 || slices.ContainsFunc(y, func(line string) bool { return sameLine(a, line) })
+		if strings.HasPrefix(b, hashMark) { // only its hash came
+			b = "(something)"
+			if i > 0 {
+				b = fmt.Sprintf("(something after %s)", x[i-1])
+			}
+		}
+		switch {
 		case there && !here:
 			return "", b
 		case here && !there:

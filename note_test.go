@@ -28,8 +28,25 @@ func TestFirstDifference(t *testing.T) {
 		{"a\nb\nc\n", "a\nc\n", "b", ""},
 		{"a\nb 1\nc\n", "a\nb 2\nc\n", "b 1", "b 2"},
 		{"a\nb\n", "b\na\n", "a", "b"}, // in another order
+		{"a\nschema 1\n", "a\nb\nschema 2\n", "", "b"},
+		{"a\nb\nschema 1\n", "a\nschema 2\n", "b", ""},
+		{"a\nschema 1\n", "a\nschema 2\n", "schema 1", "schema 2"},
 	} {
 		a, b := firstDifference(c.ours, c.theirs)
 		require.Equal(t, [2]string{c.a, c.b}, [2]string{a, b}, "%q %q", c.ours, c.theirs)
 	}
+}
+
+// A long description keeps as many of its first lines as fit beside the hashes of the others.
+func TestShortenedDescriptions(t *testing.T) {
+	long := "aaaaaaaaaaaaaaaaaaaa\nb\ncccccccccccccccccccc\ndddddddddddddddddddd\n"
+	require.Equal(t, long, shorten(long, len(long)))
+	short := shorten(long, 60)
+	require.Equal(t, "aaaaaaaaaaaaaaaaaaaa\nb\ncccccccccccccccccccc\n#3a82e485\n", short, "FNV-1a of the line, as the standard says")
+	a, b := firstDifference(long, short)
+	require.Equal(t, [2]string{}, [2]string{a, b})
+	a, b = firstDifference("aaaaaaaaaaaaaaaaaaaa\nb\ncccccccccccccccccccc\neeeeeeeeeeeeeeeeeeee\n", short)
+	require.Equal(t, [2]string{"eeeeeeeeeeeeeeeeeeee", "(something after cccccccccccccccccccc)"}, [2]string{a, b})
+	require.Equal(t, "...\n", shorten(long, 12), "no hash fits either")
+	require.LessOrEqual(t, len(shorten(long, 30)), 30)
 }
