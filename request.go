@@ -30,8 +30,6 @@ const (
 
 // Errors of Request.Send.
 var (
-	// ErrUnregistered: the protocol does not declare the request with [Request.Handle].
-	ErrUnregistered = errors.New("foretick: the request is not declared: call its Handle in Protocol, on both ends")
 	// ErrNotIn: the client has no place in a match, not yet or no longer.
 	ErrNotIn = errors.New("foretick: the client is in no match: send requests while its state is Syncing, Playing or Resuming")
 	// ErrTooMany: the client has used up its allowance, 32 a second and 64 at once, or its queue
@@ -46,11 +44,12 @@ var (
 // (package preview), whose next tick handles it. While the client reconnects
 // (see [ClientConfig.Redial]), the request waits. If the player's place is gone by then,
 // waiting requests are dropped and counted in [ClientStats.RequestsDropped]. Errors:
-// [ErrUnregistered], [ErrNotIn], [ErrTooMany], [ErrNotThere]. Send is not safe for
+// [ErrNotIn], [ErrTooMany], [ErrNotThere]. Send panics with [UsageError] for a request that
+// is not declared with [Request.Handle]. Send is not safe for
 // concurrent use, like the rest of a client.
 func (r *Request[T]) Send(c Requester, v T) error {
 	if r.id == 0 {
-		return ErrUnregistered
+		misuse("request %s is sent and not declared: call its Handle in Protocol, on both ends", typeNameOf[T]())
 	}
 	return c.request(r.id, unsafe.Pointer(&v))
 }

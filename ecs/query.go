@@ -82,6 +82,9 @@ func (q *Query) made() {
 // check panics for a query that is not for the world.
 func (q *Query) check(w *World) {
 	q.made()
+	if w == nil {
+		misuse("query of a nil World, as that of a zero View: before a client's first Step use Client.View")
+	}
 	if q.types != w.types {
 		misuse("query of other Types than the world's: make one with NewQuery for each end's Types")
 	}
@@ -110,7 +113,7 @@ type ownedCache struct {
 // those of a [World.Partition] after its owner's. Tables without rows are left out. The slice is
 // valid until the next structural change; do not write to it.
 func (q *Query) All(w *World) []Rows {
-	if q != nil && q.types == w.types && int(q.index) < len(w.caches) {
+	if q != nil && w != nil && q.types == w.types && int(q.index) < len(w.caches) {
 		if c := w.caches[q.index]; c != nil && c.at == w.changed {
 			return c.rows
 		}
@@ -166,7 +169,7 @@ func appendRows(rows []Rows, tables []*table) []Rows {
 // owner that never had entities. Rows of other owners cost nothing. The slice
 // is valid until the next structural change; do not write to it.
 func (q *Query) Owned(w *World, o Owner) []Rows {
-	if q == nil || q.types != w.types {
+	if q == nil || w == nil || q.types != w.types {
 		q.check(w)
 	}
 	p := w.findPart(o)
