@@ -2,9 +2,11 @@ package foretick
 
 import (
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/internal/probe"
 	"github.com/foretick/foretick/netcode"
 	"github.com/foretick/foretick/transport"
 )
@@ -20,6 +22,7 @@ type Client struct {
 	screen   screen
 	reasons  reasons
 	board    clientBoard // what other goroutines may read
+	tap      atomic.Pointer[probe.Tap]
 
 	begun bool
 	start time.Time

@@ -1,6 +1,9 @@
 package foretick
 
-import "github.com/foretick/foretick/internal/probe"
+import (
+	"github.com/foretick/foretick/internal/probe"
+	"github.com/foretick/foretick/prediction"
+)
 
 // clientHooks are called for what passes a client, in order.
 type clientHooks struct {
@@ -8,4 +11,7 @@ type clientHooks struct {
 	request  []func(probe.RequestSent)
 	desync   func(probe.Desync)
 	syncTest int // ticks that are run again after each tick
+
+	explained bool                           // an inspector replaced OnMisprediction …
+	explain   func(prediction.Misprediction) // … which was this
 }

@@ -39,6 +39,7 @@ type Server struct {
 	figures   serverFigures // likewise
 	times     systemTimes
 	bandwidth *bandwidth // nil unless asked for
+	inspected inspected
 	hooks     serverHooks
 	calls     calls
 	preview   *preview // whose server it is; nil: it is a server by itself

@@ -73,7 +73,7 @@ const (
 // shares of players with like delays, each with a cache of its own.
 func (s *Server) encode() {
 	shares := 1
-	if s.cfg.Executor != nil && s.cfg.TrainCompression == nil && s.bandwidth == nil {
+	if s.cfg.Executor != nil && s.cfg.TrainCompression == nil && s.profile() == nil {
 		shares = min(max(len(s.senders.encoding)/sharePlayers, 1), maxShares)
 	}
 	for len(s.senders.caches) < shares {

@@ -7,6 +7,7 @@ func (s *Server) tick(now time.Duration) {
 	s.sim.frame.Tick++
 	s.run.ticking = true
 	began := s.figures.begin(s, now)
+	tap := s.inspected.begin(&s.times)
 	s.takeCommands()
 	s.settle()
 	s.changePlayers()
@@ -16,6 +17,9 @@ func (s *Server) tick(now time.Duration) {
 	s.report()
 	s.late.decide()
 	s.send(now)
+	if tap != nil {
+		s.tapped(tap, now)
+	}
 	s.dropKicked()
 	s.run.ticking = false
 	s.figures.end(s, began)

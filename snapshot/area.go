@@ -90,6 +90,9 @@ func NewArea(cfg AreaConfig) (*Area, error) {
 	return &Area{cfg: cfg, cells: map[[2]int32]int32{}, slots: map[NetID]int32{}}, nil
 }
 
+// Config returns the configuration, with its defaults filled in.
+func (a *Area) Config() AreaConfig { return a.cfg }
+
 // Begin empties the area for a tick.
 func (a *Area) Begin() {
 	if a.put < len(a.slots) {

@@ -57,6 +57,20 @@ func (p *Profile) Lines() []ProfileLine {
 	return append(out, ProfileLine{Bytes: rest})
 }
 
+// Sums appends the bytes of each line of [Profile.Lines], in the same order.
+func (p *Profile) Sums(dst []float64) []float64 {
+	rest := float64(p.total)
+	for i := range p.fields {
+		dst = append(dst, float64(p.shares[i])/2048)
+		rest -= dst[len(dst)-1]
+		for _, units := range p.fields[i] {
+			dst = append(dst, float64(units)/2048)
+			rest -= dst[len(dst)-1]
+		}
+	}
+	return append(dst, rest)
+}
+
 // Bytes returns the size of all snapshots counted.
 func (p *Profile) Bytes() uint64 { return p.total }
 

@@ -208,6 +208,10 @@ func (s *Sender) Behind() uint32 {
 	return s.src.tick - s.newest
 }
 
+// SetProfile makes the sender count its snapshots in another profile from the next Append
+// on. Nil counts nothing. The bytes of the snapshots are the same.
+func (s *Sender) SetProfile(p *Profile) { s.cfg.Profile = p }
+
 // UseCache makes the sender share records through another cache from the next Append
 // on. Nil means none.
 func (s *Sender) UseCache(c *Cache) {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -297,6 +298,8 @@ func TestFaultsAreOneLine(t *testing.T) {
 		"no pin":         {[]string{"-join", "127.0.0.1:9", "-transport", "dtls"}, 2, "-pin"},
 		"a pin too much": {[]string{"-join", "127.0.0.1:9", "-pin", strings.Repeat("ab", 32)}, 2, "-pin"},
 		"a bad pin":      {[]string{"-join", "127.0.0.1:9", "-transport", "dtls", "-pin", "abc"}, 2, "64 hexadecimal"},
+		"inspect alone":  {[]string{"-inspect", ":0"}, 2, "needs -serve or -join"},
+		"bad inspect":    {[]string{"-serve", "127.0.0.1:0", "-inspect", "8090"}, 2, "such as :8090"},
 		"port in use":    {[]string{"-serve", busy.LocalAddr().String()}, 1, "in use"},
 		"bad address":    {[]string{"-serve", "nowhere:port"}, 1, "cannot listen"},
 		"nobody there":   {[]string{"-join", "127.0.0.1:9", "-clients", "1"}, 1, "disconnected"},
@@ -426,6 +429,26 @@ func TestProcesses(t *testing.T) {
 			server.says(t, "code=closed")
 		})
 	}
+}
+
+// A server's page and that of its bots show their ends, in separate processes.
+func TestInspectedProcesses(t *testing.T) {
+	server := start(t, "-serve", "127.0.0.1:0", "-inspect", "127.0.0.1:0")
+	server.says(t, "inspect at ")
+	bots := start(t, "-join", strings.Fields(server.text())[2], "-clients", "2", "-inspect", "127.0.0.1:0")
+	bots.says(t, "playing")
+	for name, p := range map[string]*watched{`"role":"server"`: server, `"name":"bot 2"`: bots} {
+		_, url, _ := strings.Cut(p.text(), "inspect at ")
+		for path, want := range map[string]string{"ends.json": name, "": "<!doctype html>", "graph.dot": "digraph", "entities.json?q=avatar": `"prefab":"avatar"`} {
+			res, err := http.Get(strings.Fields(url)[0] + path)
+			require.NoError(t, err)
+			body, err := io.ReadAll(res.Body)
+			require.NoError(t, err)
+			require.NoError(t, res.Body.Close())
+			require.Contains(t, string(body), want)
+		}
+	}
+	bots.leaves(t)
 }
 
 // Bots with another tick rate are told so.

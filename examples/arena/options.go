@@ -37,6 +37,7 @@ type options struct {
 	json         bool
 	serve, join  string
 	web          string
+	inspect      string
 	pin          string
 	drawShots    string
 	log, check   string
@@ -79,6 +80,7 @@ func parse(args []string, help io.Writer) (options, error) {
 	fs.StringVar(&o.learn, "learn", "", "write compression tables trained on this match to a file (as for this example's tables.bin, for which go test -run TestTablesOfTheFile -update then writes game/learned.go)")
 	fs.StringVar(&o.serve, "serve", "", "run a dedicated server at this address, with -transport udp, dtls or ws")
 	fs.StringVar(&o.web, "web", "", "play in a browser: serve a page at this address, such as :8080, with bots")
+	fs.StringVar(&o.inspect, "inspect", "", "with -serve or -join: serve the inspector's page at this address, such as :8090; with -web it is at /inspect/")
 	fs.StringVar(&o.join, "join", "", "run bots on the server at this address, with -transport udp, dtls or ws")
 	fs.StringVar(&o.pin, "pin", "", "with -join and dtls: the server's pin, as the server printed it")
 	fs.StringVar(&o.log, "log", "", "write the events of both ends into this file, raw, as JSON lines (see facts.go)")
@@ -121,6 +123,8 @@ func (o *options) validate(set map[string]bool) error {
 	switch {
 	case o.serve != "" && o.join != "":
 		return errors.New("-serve and -join exclude each other")
+	case o.inspect != "" && o.serve == "" && o.join == "":
+		return errors.New("-inspect needs -serve or -join; with -web the inspector is at /inspect/")
 	case o.web == "" && alone && set["transport"] && o.transport == "sim":
 		return errors.New("-serve and -join need -transport udp, dtls or ws")
 	case (o.pin != "") != (o.join != "" && o.transport == "dtls"):

@@ -13,6 +13,7 @@ import (
 
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/examples/arena/game"
+	"github.com/foretick/foretick/inspect"
 	"github.com/foretick/foretick/transport"
 	"github.com/foretick/foretick/transport/impair"
 )
@@ -159,7 +160,8 @@ func serve(ctx context.Context, o options, out io.Writer) error {
 	}
 	m.game.Watch = game.Watch{}
 	cfg.Transport = endpoint.Endpoint
-	cfg.Logger = slog.New(slog.NewTextHandler(out, nil))
+	in := inspect.New(inspect.Config{})
+	cfg.Logger = slog.New(in.LogHandler(slog.NewTextHandler(out, nil)))
 	srv, err := foretick.NewServer(cfg)
 	if err != nil {
 		_ = endpoint.Close(transport.Closed, "")
@@ -168,6 +170,13 @@ func serve(ctx context.Context, o options, out io.Writer) error {
 	fmt.Fprintf(out, "serving on %v at %d Hz\n", endpoint.addr, o.tickRate)
 	if endpoint.pin != "" {
 		fmt.Fprintf(out, "join it with -transport dtls -pin %s\n", endpoint.pin)
+	}
+	if o.inspect != "" {
+		stop, err := inspectServer(o, in, srv, out)
+		if err != nil {
+			return errors.Join(err, srv.Close(""))
+		}
+		defer stop()
 	}
 	running, stop := drainFirst(ctx, srv, out)
 	defer stop()
@@ -222,6 +231,13 @@ func join(ctx context.Context, o options, out io.Writer) error {
 		if err := m.seatUDP(o, open, n); err != nil {
 			return err
 		}
+	}
+	if o.inspect != "" {
+		stop, err := m.inspectBots(out)
+		if err != nil {
+			return err
+		}
+		defer stop()
 	}
 	start, told := time.Now(), time.Now()
 	ticker := time.NewTicker(frame)

@@ -10,6 +10,7 @@ import (
 	"io"
 	"io/fs"
 	"log"
+	"log/slog"
 	"net"
 	"net/http"
 	"time"
@@ -18,6 +19,8 @@ import (
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/examples/arena/game"
 	"github.com/foretick/foretick/examples/arena/web"
+	"github.com/foretick/foretick/inspect"
+	inspector "github.com/foretick/foretick/inspect/web"
 	"github.com/foretick/foretick/lagcomp"
 	"github.com/foretick/foretick/transport"
 	"github.com/foretick/foretick/transport/ws"
@@ -64,7 +67,7 @@ func serveWeb(ctx context.Context, o options, out io.Writer) error {
 	}
 	go func() { _ = page.Serve(l) }()
 	defer func() { _ = page.Close() }()
-	fmt.Fprintf(out, "play at http://%s/ (open it in two tabs to play each other)\n", addr)
+	fmt.Fprintf(out, "play at http://%s/ (open it in two tabs to play each other; /inspect/ shows the server and the bots)\n", addr)
 	if o.seconds > 0 {
 		var stop context.CancelFunc
 		ctx, stop = context.WithTimeout(ctx, o.duration())
@@ -113,6 +116,8 @@ type webMatch struct {
 	events      [32]transport.Event
 	bodies      []web.TruthBody
 	message     []byte
+	in          *inspect.Inspector
+	inspector   *inspector.Handler
 }
 
 func newWebMatch(o options, client webClient) (w *webMatch, err error) {
@@ -128,15 +133,20 @@ func newWebMatch(o options, client webClient) (w *webMatch, err error) {
 	w.game.Watch.Wished = func(_ *foretick.Frame, player foretick.PlayerID, wish game.Wish) {
 		w.server.SetLateInputs(player, !wish.NoLateInputs)
 	}
+	w.in = inspect.New(inspect.Config{})
+	w.inspector = inspector.New(w.in, inspector.Config{AllowEdit: true})
 	p, err := w.game.Protocol()
 	if err != nil {
 		return nil, err
 	}
 	w.server, err = foretick.NewServer(foretick.ServerConfig{
 		Protocol: p, Transport: w.play, MaxClients: o.seats(), MaxWaitingPerAddress: -1, // all come from this machine
-		LateInputs: webLateInputs, OnTick: w.tell,
+		LateInputs: webLateInputs, OnTick: w.tell, Logger: slog.New(w.in.LogHandler(nil)),
 	})
-	return w, err
+	if err != nil {
+		return nil, err
+	}
+	return w, w.in.AddServer("server", w.server)
 }
 
 func (o *options) webRules() game.Options {
@@ -146,6 +156,7 @@ func (o *options) webRules() game.Options {
 }
 
 func (w *webMatch) close() {
+	w.inspector.Close()
 	_ = w.truth.Close(transport.Closed, "")
 }
 
@@ -158,6 +169,7 @@ func (w *webMatch) handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("/play", w.play)
 	mux.Handle("/truth", w.truth)
+	mux.Handle("/inspect/", w.inspector)
 	mux.HandleFunc("/client.wasm", func(rw http.ResponseWriter, r *http.Request) {
 		rw.Header().Set("Content-Type", "application/wasm")
 		http.ServeFile(rw, r, w.client.wasm)
@@ -271,6 +283,9 @@ func (w *webMatch) bots(ctx context.Context, o options, addr string) error {
 			return err
 		}
 		players = append(players, c)
+		if err := w.in.AddClient(fmt.Sprint("bot ", n+1), c); err != nil {
+			return err
+		}
 	}
 	ticker := time.NewTicker(frame)
 	defer ticker.Stop()

@@ -91,7 +91,9 @@ var docCode = map[string]map[string]string{
 			bodyOf, stickOf func(own int) *float32
 			drive           func(f *foretick.Frame, active []int)
 		}`},
-	"mathf/doc.go": {"x += float32(vx * dt)": `var x, vx, dt float32`},
+	"inspect/web/doc.go": {"mux.Handle(": `var mux *http.ServeMux; var server *foretick.Server`},
+	"inspect/doc.go":     {"in := inspect.New(": `var server *foretick.Server; var file interface{ Write(b []byte) (int, error) }`},
+	"mathf/doc.go":       {"x += float32(vx * dt)": `var x, vx, dt float32`},
 	"netcode/doc.go": {"for _, datagram := range received": `
 		var received [][]byte
 		var conn *netcode.Conn
@@ -180,6 +182,7 @@ var docCode = map[string]map[string]string{
 var notGo = map[string][]string{
 	"input/doc.go":        {"Key, Axis, Move", "keyboard  0-9"},
 	"input/json.go":       {"{"},
+	"inspect/export.go":   {`{"kind"`},
 	"netcode/command.go":  {"based 1, count 2"},
 	"netcode/event.go":    {"varint of the numbers"},
 	"schema/doc.go":       {"min=A max=B"},
@@ -315,7 +318,7 @@ func docImports(t string) string {
 		return module
 	}
 	for _, p := range []string{
-		"bots", "bridge", "ecs", "figures", "host", "host/lifecycle", "host/lifecycle/agones", "host/lifecycle/agones/agonestest", "input", "lagcomp", "netcode", "observe", "schema", "simtest", "simtest/pair", "snapshot", "transport",
+		"bots", "bridge", "ecs", "figures", "host", "host/lifecycle", "host/lifecycle/agones", "host/lifecycle/agones/agonestest", "input", "inspect", "inspect/web", "lagcomp", "netcode", "observe", "schema", "simtest", "simtest/pair", "snapshot", "transport",
 		"transport/dtls", "transport/impair", "transport/local", "transport/multi", "transport/sim", "transport/ticket", "transport/transporttest", "transport/udp", "transport/ws",
 	} {
 		if t == p[strings.LastIndexByte(p, '/')+1:] {

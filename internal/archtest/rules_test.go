@@ -44,9 +44,12 @@ var apart = []string{"input", "mathf"}
 // Everything else is given time and bytes.
 var mayRun = []string{"transport/", "examples/", "run.go", "simtest/seed.go", "simtest/pair/", "benchmarks/", "tools/", "cmd/", "internal/costtest/", "host/run.go", "host/lifecycle/", "bots/crowd.go"}
 
+// mayServe are the packages that answer HTTP requests: they read clocks and use net/http.
+var mayServe = []string{"inspect/web/", "docs/guide/orchard/inspect.go"}
+
 // onTop are the packages that build on the root, or do its work in another way. The root's
 // own code does not know them.
-var onTop = []string{"bots", "bridge", "host", "observe", "preview", "simtest", "examples", "benchmarks"}
+var onTop = []string{"bots", "bridge", "host", "inspect", "observe", "preview", "simtest", "examples", "benchmarks"}
 
 // clock are the functions of package time that read or wait for a clock.
 var clock = []string{"Now", "Since", "Until", "Sleep", "After", "AfterFunc", "Tick", "NewTimer", "NewTicker"}
@@ -238,7 +241,7 @@ func coreImports(area, imported, dir string, ours, test bool) string {
 
 // runs says whether the file may have effects. Programs may.
 func (f *file) runs() bool {
-	return f.tree.Name.Name == "main" || slices.ContainsFunc(mayRun, func(p string) bool {
+	return f.tree.Name.Name == "main" || slices.ContainsFunc(slices.Concat(mayRun, mayServe), func(p string) bool {
 		return f.name == p || (strings.HasSuffix(p, "/") && strings.HasPrefix(f.name, p))
 	})
 }

@@ -16,6 +16,7 @@ type Tick = uint32
 
 // Server is the inside of a server. Call its methods between Steps.
 type Server interface {
+	InspectedServer
 	// Hash returns the digest of the world. Equal worlds have equal digests, whatever the
 	// order of their rows.
 	Hash() uint64
@@ -65,6 +66,7 @@ type Server interface {
 
 // Client is the inside of a client. Call its methods between Steps.
 type Client interface {
+	InspectedClient
 	// Hash returns the digest of the world, drawn values included.
 	Hash() uint64
 	// ScreenHash returns the digest of the newest snapshot, before any prediction. Fields

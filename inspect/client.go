@@ -1,0 +1,135 @@
+package inspect
+
+import (
+	"time"
+
+	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/internal/probe"
+	"github.com/foretick/foretick/prediction"
+)
+
+// clientEnd collects the figures of a client.
+type clientEnd struct {
+	*end
+	c      *foretick.Client
+	probe  probe.Client
+	before foretick.ClientStats
+	tick   Tick // of the newest row
+	row    []float32
+	first  bool
+}
+
+// The series of a client, in their order.
+const (
+	cliRTT = iota
+	cliJitter
+	cliInput
+	cliInputTarget
+	cliSnapshot
+	cliSnapshotTarget
+	cliScale
+	cliRenderScale
+	cliLead
+	cliDelay
+	cliRewind
+	cliLostOut
+	cliLostIn
+	cliOrder
+	cliDuplicate
+	cliStale
+	cliDamaged
+	cliMalformed
+	cliSnapshotStale
+	cliOut
+	cliIn
+	cliWrong
+	cliSoft
+	cliAgain
+	cliSeries
+)
+
+var clientSeries = [cliSeries]Series{
+	cliRTT:            {"rtt_ms", "round trip", "Round trip", "ms", false},
+	cliJitter:         {"jitter_ms", "jitter", "Round trip", "ms", false},
+	cliInput:          {"input_buffer_ms", "fill", "Input buffer", "ms", false},
+	cliInputTarget:    {"input_buffer_target_ms", "target", "Input buffer", "ms", false},
+	cliSnapshot:       {"snapshot_buffer_ms", "fill", "Snapshot buffer", "ms", false},
+	cliSnapshotTarget: {"snapshot_buffer_target_ms", "target", "Snapshot buffer", "ms", false},
+	cliScale:          {"time_scale", "predicted time", "Time scale", "×", false},
+	cliRenderScale:    {"render_time_scale", "render time", "Time scale", "×", false},
+	cliLead:           {"lead_ms", "lead of the inputs", "Delay", "ms", false},
+	cliDelay:          {"input_delay_ms", "input delay", "Delay", "ms", false},
+	cliRewind:         {"rewind_ms", "others are drawn behind by", "Rewind", "ms", false},
+	cliLostOut:        {"lost_out", "packets lost to the server", "Loss by cause", "in the tick", true},
+	cliLostIn:         {"lost_in", "packets lost from the server", "Loss by cause", "in the tick", true},
+	cliOrder:          {"out_of_order", "out of order", "Loss by cause", "in the tick", true},
+	cliDuplicate:      {"duplicate", "duplicates", "Loss by cause", "in the tick", true},
+	cliStale:          {"stale", "too old", "Loss by cause", "in the tick", true},
+	cliDamaged:        {"damaged", "damaged", "Loss by cause", "in the tick", true},
+	cliMalformed:      {"malformed", "malformed", "Loss by cause", "in the tick", true},
+	cliSnapshotStale:  {"snapshots_stale", "snapshots after newer ones", "Loss by cause", "in the tick", true},
+	cliOut:            {"bytes_out", "sent", "Traffic", "B", true},
+	cliIn:             {"bytes_in", "received", "Traffic", "B", true},
+	cliWrong:          {"mispredictions", "corrections", "Corrections", "in the tick", true},
+	cliSoft:           {"soft_corrections", "within the tolerance", "Corrections", "in the tick", true},
+	cliAgain:          {"resimulated", "ticks run again", "Corrections", "in the tick", true},
+}
+
+func newClientEnd(in *Inspector, name string, c *foretick.Client) *end {
+	x := &clientEnd{c: c, probe: c.Internals(), row: make([]float32, cliSeries)}
+	x.end = newEnd(in, name, "client", x.probe)
+	x.collect, x.world = x, func() *ecs.World { return c.View().World }
+	x.series = clientSeries[:]
+	return x.end
+}
+
+func (x *clientEnd) install() {
+	x.first, x.tick = true, 0
+	x.probe.Explained(func(m prediction.Misprediction) { x.in.corrected(x.name, &m) })
+}
+
+func (x *clientEnd) remove() { x.probe.Explained(nil) }
+
+// sample adds the figures of a Step to those of its tick: there are more Steps than ticks.
+func (x *clientEnd) sample(t probe.Tapped, row []float32) (Tick, bool) {
+	st, v := x.c.Stats(), x.c.View()
+	again := t.Tick == x.tick
+	if !again {
+		clear(x.row)
+	}
+	was := &x.before
+	if x.first {
+		was = &st
+	}
+	x.gauges(&st, &v)
+	now, before := &st.Connection, &was.Connection
+	if now.Sent < before.Sent {
+		before = now // another connection
+	}
+	for i, of := range [...]struct{ now, before uint64 }{
+		{now.Lost, before.Lost}, {now.LostIn, before.LostIn}, {now.OutOfOrder, before.OutOfOrder}, {now.Duplicate, before.Duplicate},
+		{now.Stale, before.Stale}, {now.Checksum, before.Checksum}, {st.Malformed, was.Malformed}, {st.SnapshotsStale, was.SnapshotsStale},
+		{st.BytesOut, was.BytesOut}, {st.BytesIn, was.BytesIn},
+		{st.Mispredictions, was.Mispredictions}, {st.SoftCorrections, was.SoftCorrections}, {st.Resimulated, was.Resimulated},
+	} {
+		x.row[cliLostOut+i] += grown(of.now, of.before)
+	}
+	x.before, x.tick, x.first = st, t.Tick, false
+	copy(row, x.row)
+	return t.Tick, again
+}
+
+func (x *clientEnd) gauges(st *foretick.ClientStats, v *foretick.View) {
+	clock := &st.Clock
+	x.row[cliRTT], x.row[cliJitter] = ms(st.Connection.RTT), ms(st.Connection.Jitter)
+	x.row[cliInput], x.row[cliInputTarget] = ms(clock.InputBuffer), ms(clock.InputBufferTarget)
+	x.row[cliSnapshot], x.row[cliSnapshotTarget] = ms(clock.SnapshotBuffer), ms(clock.SnapshotBufferTarget)
+	x.row[cliScale], x.row[cliRenderScale] = float32(clock.TimeScale), float32(clock.RenderTimeScale)
+	x.row[cliLead], x.row[cliDelay] = ms(v.Lead), ms(v.InputDelay)
+	if v.State == foretick.Playing {
+		tick := time.Second / time.Duration(x.internals.Layout().TickRate)
+		behind := float32(int32(v.Tick-v.RenderTick-1)) + v.Fraction - v.RenderFraction
+		x.row[cliRewind] = behind * ms(tick)
+	}
+}

@@ -1,0 +1,106 @@
+//go:build !race && !foretick_debug
+
+package inspect_test
+
+import (
+	"math"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/inspect"
+	"github.com/foretick/foretick/simtest"
+	"github.com/foretick/foretick/transport/sim"
+)
+
+// busy is a match of so many players, and what the server's steps took.
+type busy struct {
+	*simtest.Match
+	srv  *foretick.Server
+	took []time.Duration
+}
+
+func newBusy(t *testing.T, players int) *busy {
+	m := &busy{Match: simtest.New(1)}
+	var err error
+	start := time.Now()
+	m.srv, err = m.Serve(foretick.ServerConfig{Protocol: (&game{}).protocol(), Clock: func() time.Duration { return time.Since(start) }})
+	require.NoError(t, err)
+	for range players {
+		g := &game{}
+		link := sim.Link{Latency: 20 * time.Millisecond}
+		_, err := m.Join(foretick.ClientConfig{Protocol: g.protocol(), Sample: foretick.Sample(&g.cmd, func(v foretick.View) push { return push{X: int8(v.Tick%3) - 1} })}, simtest.Seat{Up: link, Down: link, FrameRate: 30})
+		require.NoError(t, err)
+	}
+	m.Run(3 * time.Second)
+	m.AroundServer = func(step func()) {
+		before, begun := m.srv.Tick(), time.Now()
+		step()
+		if m.srv.Tick() != before {
+			m.took = append(m.took, time.Since(begun))
+		}
+	}
+	return m
+}
+
+func (m *busy) tick() { m.Run(m.Net.Now() + time.Second/30) }
+
+func (m *busy) median() time.Duration {
+	slices.Sort(m.took)
+	d := m.took[len(m.took)/2]
+	m.took = m.took[:0]
+	return d
+}
+
+// A server that has an inspector which nobody looks at steps as fast as one without: their
+// ticks run in turn, and the best of some rounds counts, as other programs interrupt.
+// What looking costs is printed.
+func TestCost(t *testing.T) {
+	const players, ticks = 16, 60
+	without, with, open := newBusy(t, players), newBusy(t, players), newBusy(t, players)
+	closed, looked := inspect.New(inspect.Config{}), inspect.New(inspect.Config{})
+	require.NoError(t, closed.AddServer("match", with.srv))
+	require.NoError(t, looked.AddServer("match", open.srv))
+	defer looked.Open()()
+	best, cost := math.Inf(1), math.Inf(1)
+	for range 6 {
+		for range ticks {
+			without.tick()
+			with.tick()
+			open.tick()
+		}
+		base := float64(without.median())
+		best, cost = min(best, float64(with.median())/base), min(cost, float64(open.median())/base)
+		if best <= 1.05 {
+			break
+		}
+	}
+	t.Logf("closed: %.3f of a step without an inspector; open, with bytes by field: %.2f", best, cost)
+	require.LessOrEqual(t, best, 1.05)
+}
+
+// Nobody looks: a tick allocates nothing. Somebody looks: what it allocates is printed.
+func TestAllocations(t *testing.T) {
+	m := newBusy(t, 0)
+	in := inspect.New(inspect.Config{})
+	require.NoError(t, in.AddServer("match", m.srv))
+	now := m.Now()
+	step := func() {
+		now = now.Add(time.Second / 30)
+		m.srv.Step(now)
+	}
+	for range 100 {
+		step()
+	}
+	first := m.srv.Tick()
+	require.Zero(t, testing.AllocsPerRun(100, step))
+	require.Equal(t, first+101, m.srv.Tick())
+	defer in.Open()()
+	for range 10 {
+		step()
+	}
+	t.Logf("open: %v allocations a tick", testing.AllocsPerRun(100, step))
+}

@@ -1,0 +1,21 @@
+// Package inspect collects what a page or a tool shows of running servers and clients:
+// figures by tick, corrections with their explanations, players, entities with their values,
+// what a player receives and why, systems and logs. Package inspect/web is the page.
+//
+//	in := inspect.New(inspect.Config{})
+//	err := in.AddServer("match", server)
+//	stop := in.Open()
+//	time.Sleep(time.Second) // the server runs meanwhile
+//	err = in.WriteJSONL(file)
+//	stop()
+//
+// While nobody looks, a server reads one pointer a tick and a client one a Step. Nothing is
+// hooked in, and nothing is allocated. [Inspector.Open] begins to look. Then each end copies
+// its figures into a ring of memory at the end of a tick, in its own goroutine. It handles a
+// few requests there too, such as [Inspector.Entities]. So no other goroutine touches a
+// world, and no tick waits for a reader.
+//
+// The package reads no clock, opens no socket and starts no goroutine. All methods of an
+// Inspector are safe for concurrent use. Methods with a context wait for the end of a tick:
+// never call them in a system or handler of that end.
+package inspect

@@ -1,0 +1,204 @@
+package inspect
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/internal/probe"
+)
+
+// Limits of questions.
+const (
+	mostAsked    = 64 // that wait for an end's tick
+	mostAnswered = 4  // in a tick
+)
+
+// end is a server or a client.
+type end struct {
+	name, role string
+	in         *Inspector
+	internals  probe.Inspected
+	world      func() *ecs.World // between ticks
+	series     []Series
+	samples    ring
+	all        *ecs.Query // every entity
+	collect    collector
+	asked      questions
+	tap        probe.Tap
+	newest     atomic.Uint32 // tick
+	faults     atomic.Uint64
+	fault      atomic.Pointer[string]
+
+	mu        sync.Mutex
+	opens     int
+	installed bool // written by the end's own goroutine only
+}
+
+// collector is what differs between servers and clients. It is called on the end's
+// goroutine.
+type collector interface {
+	install()
+	remove()
+	// sample fills a row of figures. It returns the row's tick, and whether it takes the
+	// place of the row before.
+	sample(t probe.Tapped, row []float32) (tick Tick, again bool)
+}
+
+// question is a function that waits for the end of a tick.
+type question struct {
+	run  func()
+	done chan struct{} // closed once it ran
+	err  error
+}
+
+// questions wait for the end of a tick, in the order in which they came.
+type questions struct {
+	mu      sync.Mutex
+	waiting []*question
+}
+
+func (q *questions) add(one *question) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if len(q.waiting) == mostAsked {
+		return false
+	}
+	q.waiting = append(q.waiting, one)
+	return true
+}
+
+// take returns the first question, nil if there is none.
+func (q *questions) take() *question {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if len(q.waiting) == 0 {
+		return nil
+	}
+	one := q.waiting[0]
+	q.waiting = slices.Delete(q.waiting, 0, 1)
+	return one
+}
+
+// forget takes back a question that nobody waits for any more.
+func (q *questions) forget(one *question) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.waiting = slices.DeleteFunc(q.waiting, func(x *question) bool { return x == one })
+}
+
+func newEnd(in *Inspector, name, role string, internals probe.Inspected) *end {
+	e := &end{name: name, role: role, in: in, internals: internals}
+	e.tap.Call = e.tick
+	e.all = ecs.NewQuery(internals.Layout().Types)
+	return e
+}
+
+func (e *end) describe() End {
+	l := e.internals.Layout()
+	out := End{Name: e.name, Role: e.role, Game: l.Name, Version: l.Version, TickRate: l.TickRate, Tick: e.newest.Load(), Faults: e.faults.Load()}
+	if f := e.fault.Load(); f != nil {
+		out.Fault = *f
+	}
+	return out
+}
+
+// open makes the end call its tap.
+func (e *end) open() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.opens++; e.opens == 1 {
+		e.internals.SetTap(&e.tap)
+	}
+}
+
+// close lets the next tick take the tap away.
+func (e *end) close() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.opens--
+}
+
+// tick is the tap.
+func (e *end) tick(t probe.Tapped) {
+	defer e.contain()
+	if !e.looked() {
+		return
+	}
+	row := e.samples.row()
+	if tick, again := e.collect.sample(t, row); tick != 0 {
+		e.samples.put(tick, row, again)
+		e.newest.Store(tick)
+	}
+	for range mostAnswered {
+		q := e.asked.take()
+		if q == nil {
+			return
+		}
+		e.answer(q)
+	}
+}
+
+// looked installs what collects, or takes it away where nobody looks any more.
+func (e *end) looked() bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	switch {
+	case e.opens > 0 && !e.installed:
+		e.samples.make(e.in.cfg.Samples, len(e.series))
+		e.installed = true
+		e.collect.install()
+	case e.opens == 0:
+		e.internals.SetTap(nil)
+		if e.installed {
+			e.installed = false
+			e.collect.remove()
+		}
+	}
+	return e.opens > 0
+}
+
+func (e *end) answer(q *question) {
+	defer func() {
+		if r := recover(); r != nil {
+			q.err = fmt.Errorf("inspect: the question failed: %v", r)
+			e.noteFault(r)
+		}
+		close(q.done)
+	}()
+	q.run()
+}
+
+// contain keeps a fault of this package from ending the match.
+func (e *end) contain() {
+	if r := recover(); r != nil {
+		e.noteFault(r)
+	}
+}
+
+func (e *end) noteFault(r any) {
+	text := fmt.Sprint(r)
+	e.faults.Add(1)
+	e.fault.Store(&text)
+}
+
+// ask runs fn at the end of the next tick, on the end's goroutine, and waits for it. When it
+// returns an error, fn may still run: do not read what fn writes.
+func (e *end) ask(ctx context.Context, fn func()) error {
+	e.open()
+	defer e.close()
+	q := &question{run: fn, done: make(chan struct{})}
+	if !e.asked.add(q) {
+		return ErrBusy
+	}
+	select {
+	case <-q.done:
+		return q.err
+	case <-ctx.Done():
+		e.asked.forget(q)
+		return fmt.Errorf("inspect: %s computed no tick in time: %w", e.name, ctx.Err())
+	}
+}

@@ -1,0 +1,103 @@
+package inspect
+
+import (
+	"encoding/json"
+	"strings"
+	"sync"
+)
+
+// Event is something that happened in a tick of an end, or a line of a log.
+type Event struct {
+	Number uint64          `json:"number"` // counted from 1, over all ends
+	End    string          `json:"end"`    // empty for a log
+	Tick   Tick            `json:"tick"`   // 0: unknown
+	Kind   string          `json:"kind"`   // correction, input, player or log
+	Cause  string          `json:"cause"`  // of a correction: see package prediction; of other kinds what happened, of a log its level
+	Player uint16          `json:"player,omitempty"`
+	Text   string          `json:"text"`             // one line
+	Detail json.RawMessage `json:"detail,omitempty"` // of a correction: its explanation, as Misprediction.JSON gives it
+}
+
+// EventQuery chooses events. The zero EventQuery chooses all.
+type EventQuery struct {
+	After uint64 // only those with a higher number
+	End   string // only those of this end
+	Kind  string // only those of this kind
+	Text  string // only those that have each of these words in their text, kind, cause or end; case does not count
+	Most  int    // the newest so many; 0 means 200
+}
+
+const (
+	defaultMost = 200
+	mostText    = 1024 // bytes of a line
+)
+
+// eventRing holds the newest events.
+type eventRing struct {
+	mu   sync.Mutex
+	most int
+	list []Event // the event n is at n % most
+	last uint64
+}
+
+func (r *eventRing) add(e Event) {
+	if len(e.Text) > mostText {
+		e.Text = strings.ToValidUTF8(e.Text[:mostText], "") + " …"
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.last++
+	if e.Number = r.last; len(r.list) < r.most {
+		r.list = append(r.list, e)
+		return
+	}
+	r.list[int((r.last-1)%uint64(r.most))] = e
+}
+
+// copy returns all events, oldest first.
+func (r *eventRing) copy(after uint64) (all []Event) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for n := max(after, r.last-uint64(len(r.list))); n < r.last; n++ {
+		all = append(all, r.list[int(n%uint64(r.most))])
+	}
+	return all
+}
+
+func (q *EventQuery) choose(all []Event) (out []Event) {
+	words := strings.Fields(strings.ToLower(q.Text))
+	most := q.Most
+	if most <= 0 {
+		most = defaultMost
+	}
+	for i := len(all) - 1; i >= 0 && len(out) < most; i-- {
+		if e := &all[i]; q.matches(e, words) {
+			out = append(out, *e)
+		}
+	}
+	return out
+}
+
+func (q *EventQuery) matches(e *Event, words []string) bool {
+	if e.Number <= q.After || q.End != "" && q.End != e.End || q.Kind != "" && q.Kind != e.Kind {
+		return false
+	}
+	if len(words) == 0 {
+		return true
+	}
+	text := strings.ToLower(e.Text + " " + e.Kind + " " + e.Cause + " " + e.End)
+	for _, w := range words {
+		if !strings.Contains(text, w) {
+			return false
+		}
+	}
+	return true
+}
+
+// Events returns events of all ends, newest first. Clients bring corrections, with the
+// explanation that [foretick.ClientConfig].OnMisprediction gets. Servers bring commands that
+// were missing or refused, and players that come and go.
+func (in *Inspector) Events(q EventQuery) []Event { return q.choose(in.events.copy(q.After)) }
+
+// Logs returns lines that passed a handler of [Inspector.LogHandler], newest first.
+func (in *Inspector) Logs(q EventQuery) []Event { return q.choose(in.logs.copy(q.After)) }

@@ -1,0 +1,192 @@
+package inspect
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/prediction"
+)
+
+// Tick is the number of a simulation step.
+type Tick = foretick.Tick
+
+// Config configures an Inspector. Zero in a field means the default that its comment names.
+type Config struct {
+	// Samples is the number of ticks that are kept of each end. 0 means 1800, a minute at 30
+	// ticks a second. Negative is an error. At most 65 536.
+	Samples int
+	// Events is the number of events that are kept of all ends together: corrections,
+	// missing inputs, players that come and go. The same number of log lines is kept. 0 means
+	// 2048. Negative is an error. At most 65 536.
+	Events int
+	// NoBytes does not count the bytes of snapshots by component and field. Counting codes
+	// each record of a snapshot a second time while the inspector is open.
+	NoBytes bool
+}
+
+const (
+	defaultSamples = 1800
+	defaultEvents  = 2048
+	mostKept       = 1 << 16
+	mostEnds       = 4096
+	mostName       = 64 // bytes
+)
+
+// Inspector collects what is shown of the servers and clients of this process.
+type Inspector struct {
+	cfg    Config
+	events eventRing
+	logs   eventRing
+
+	mu    sync.Mutex
+	opens int
+	ends  []*end // in the order in which they were added
+}
+
+// New returns an inspector of nothing. It panics when a number of the config is out of its
+// bounds.
+func New(cfg Config) *Inspector {
+	if cfg.Samples == 0 {
+		cfg.Samples = defaultSamples
+	}
+	if cfg.Events == 0 {
+		cfg.Events = defaultEvents
+	}
+	if cfg.Samples < 2 || cfg.Samples > mostKept || cfg.Events < 2 || cfg.Events > mostKept {
+		panic(fmt.Sprintf("inspect: Config.Samples is %d and Events %d: use 2 to %d, or 0 for %d and %d", cfg.Samples, cfg.Events, mostKept, defaultSamples, defaultEvents))
+	}
+	return &Inspector{cfg: cfg, events: eventRing{most: cfg.Events}, logs: eventRing{most: cfg.Events}}
+}
+
+// Errors of questions.
+var (
+	// ErrNoEnd is returned for an end that was not added, or was removed.
+	ErrNoEnd = errors.New("inspect: there is no such end")
+	// ErrBusy is returned when too many questions wait for an end's tick.
+	ErrBusy = errors.New("inspect: too many questions wait for the end of the tick: ask again after it")
+	// ErrClient is returned for what only a server has: edits, and what a player receives.
+	ErrClient = errors.New("inspect: a client's world follows the server: ask the server")
+)
+
+// AddServer adds a server under a name. Names are unique and have 1 to 64 bytes. A server
+// can be in one Inspector only.
+func (in *Inspector) AddServer(name string, s *foretick.Server) error {
+	if s == nil {
+		return fmt.Errorf("inspect: server %q is nil: add it after NewServer, and look at its error first", name)
+	}
+	return in.add(newServerEnd(in, name, s))
+}
+
+// AddClient adds a client under a name, as AddServer does.
+func (in *Inspector) AddClient(name string, c *foretick.Client) error {
+	if c == nil {
+		return fmt.Errorf("inspect: client %q is nil: add it after NewClient, and look at its error first", name)
+	}
+	return in.add(newClientEnd(in, name, c))
+}
+
+func (in *Inspector) add(e *end) error {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	switch {
+	case e.name == "" || len(e.name) > mostName:
+		return fmt.Errorf("inspect: a name of %d bytes: use 1 to %d", len(e.name), mostName)
+	case len(in.ends) == mostEnds:
+		return fmt.Errorf("inspect: there are %d ends already: Remove those that are over", mostEnds)
+	case e.internals.Tap() != nil:
+		return fmt.Errorf("inspect: %q is looked at by another Inspector: use one for a process", e.name)
+	}
+	for _, x := range in.ends {
+		if x.name == e.name {
+			return fmt.Errorf("inspect: two ends are named %q: give each a name of its own", e.name)
+		}
+	}
+	in.ends = append(in.ends, e)
+	if in.opens > 0 {
+		e.open()
+	}
+	return nil
+}
+
+// Remove forgets an end, such as a match that is over. Its events stay. It does nothing for
+// a name that is not there.
+func (in *Inspector) Remove(name string) {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	for i, e := range in.ends {
+		if e.name == name {
+			if in.opens > 0 {
+				e.close()
+			}
+			in.ends = append(in.ends[:i], in.ends[i+1:]...)
+			return
+		}
+	}
+}
+
+// Open begins to collect at every end, and returns a function that ends it. Calls count: the
+// last one to stop ends it, at each end with its next tick. A second call of stop does
+// nothing.
+func (in *Inspector) Open() (stop func()) {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	if in.opens++; in.opens == 1 {
+		for _, e := range in.ends {
+			e.open()
+		}
+	}
+	return sync.OnceFunc(func() {
+		in.mu.Lock()
+		defer in.mu.Unlock()
+		if in.opens--; in.opens == 0 {
+			for _, e := range in.ends {
+				e.close()
+			}
+		}
+	})
+}
+
+// End describes a server or client.
+type End struct {
+	Name     string `json:"name"`
+	Role     string `json:"role"` // server or client
+	Game     string `json:"game"`
+	Version  int    `json:"version"`
+	TickRate int    `json:"tick_rate"` // ticks a second
+	Tick     Tick   `json:"tick"`      // newest one that was collected; 0 before the first
+	Faults   uint64 `json:"faults"`    // panics in collecting, a fault of this package; please report it
+	Fault    string `json:"fault,omitempty"`
+}
+
+// Ends lists the servers and clients, in the order in which they were added.
+func (in *Inspector) Ends() []End {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	out := make([]End, len(in.ends))
+	for i, e := range in.ends {
+		out[i] = e.describe()
+	}
+	return out
+}
+
+// end finds an end; the empty name is the first one.
+func (in *Inspector) end(name string) (*end, error) {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	for _, e := range in.ends {
+		if name == "" || e.name == name {
+			return e, nil
+		}
+	}
+	return nil, ErrNoEnd
+}
+
+// corrected notes a correction of a client.
+func (in *Inspector) corrected(end string, m *prediction.Misprediction) {
+	in.events.add(Event{
+		End: end, Tick: m.Tick, Kind: "correction", Cause: m.Cause.String(), Player: m.Player,
+		Text: m.String(), Detail: []byte(m.JSON()),
+	})
+}

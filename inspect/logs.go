@@ -1,0 +1,100 @@
+package inspect
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"strings"
+)
+
+// LogHandler returns a handler that keeps the newest lines for [Inspector.Logs] and passes
+// all on to next, which may be nil. Give it to [slog.New], and the logger to
+// [foretick.ServerConfig].Logger. Lines of level Debug are not kept.
+func (in *Inspector) LogHandler(next slog.Handler) slog.Handler {
+	return &logHandler{in: in, next: next}
+}
+
+type logHandler struct {
+	in    *Inspector
+	next  slog.Handler
+	attrs string // of WithAttrs
+	group string
+}
+
+func (h *logHandler) Enabled(ctx context.Context, l slog.Level) bool {
+	return l >= slog.LevelInfo || h.next != nil && h.next.Enabled(ctx, l)
+}
+
+func (h *logHandler) Handle(ctx context.Context, r slog.Record) error {
+	if r.Level >= slog.LevelInfo {
+		h.keep(&r)
+	}
+	if h.next != nil && h.next.Enabled(ctx, r.Level) {
+		return h.next.Handle(ctx, r)
+	}
+	return nil
+}
+
+func (h *logHandler) keep(r *slog.Record) {
+	e := Event{Kind: "log", Cause: strings.ToLower(r.Level.String())}
+	var b strings.Builder
+	b.WriteString(r.Message)
+	b.WriteString(h.attrs)
+	r.Attrs(func(a slog.Attr) bool {
+		if a.Key == "tick" {
+			switch v := a.Value.Resolve(); v.Kind() {
+			case slog.KindUint64:
+				e.Tick = Tick(v.Uint64())
+			case slog.KindInt64:
+				e.Tick = Tick(v.Int64())
+			case slog.KindAny:
+				if t, ok := v.Any().(Tick); ok {
+					e.Tick = t
+				}
+			}
+		}
+		put(&b, h.group, a)
+		return true
+	})
+	e.Text = b.String()
+	h.in.logs.add(e)
+}
+
+func put(b *strings.Builder, group string, a slog.Attr) {
+	if a.Equal(slog.Attr{}) {
+		return
+	}
+	v := a.Value.Resolve()
+	if v.Kind() == slog.KindGroup {
+		for _, x := range v.Group() {
+			put(b, group+a.Key+".", x)
+		}
+		return
+	}
+	fmt.Fprintf(b, " %s%s=%v", group, a.Key, v)
+}
+
+func (h *logHandler) WithAttrs(attrs []slog.Attr) slog.Handler {
+	out := *h
+	var b strings.Builder
+	for _, a := range attrs {
+		put(&b, h.group, a)
+	}
+	out.attrs += b.String()
+	if h.next != nil {
+		out.next = h.next.WithAttrs(attrs)
+	}
+	return &out
+}
+
+func (h *logHandler) WithGroup(name string) slog.Handler {
+	if name == "" {
+		return h
+	}
+	out := *h
+	out.group += name + "."
+	if h.next != nil {
+		out.next = h.next.WithGroup(name)
+	}
+	return &out
+}

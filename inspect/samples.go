@@ -1,0 +1,120 @@
+package inspect
+
+import "sync"
+
+// Series is a figure that is collected in each tick.
+type Series struct {
+	Key   string `json:"key"`   // unique among those of an end, such as rtt_ms or bytes.Position.X
+	Name  string `json:"name"`  // for people
+	Chart string `json:"chart"` // that shows it, with others
+	Unit  string `json:"unit"`
+	Count bool   `json:"count,omitempty"` // the values count what happened in the tick; otherwise they say how something was at its end
+}
+
+// Samples are figures of an end, tick by tick.
+type Samples struct {
+	First  uint64      `json:"first"` // number of the first of them, counted from 0
+	Next   uint64      `json:"next"`  // to ask for what comes after
+	Ticks  []Tick      `json:"ticks"`
+	Values [][]float32 `json:"values"` // for each tick the figures, in the order of the series
+}
+
+// ring holds the newest samples.
+type ring struct {
+	mu      sync.Mutex
+	width   int
+	ticks   []Tick
+	values  []float32
+	next    uint64
+	scratch []float32
+}
+
+// make takes the memory, once somebody looks.
+func (r *ring) make(rows, width int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.ticks == nil {
+		r.width, r.ticks, r.values, r.scratch = width, make([]Tick, rows), make([]float32, rows*width), make([]float32, width)
+	}
+}
+
+// row is memory for the next sample, for the goroutine that puts.
+func (r *ring) row() []float32 {
+	clear(r.scratch)
+	return r.scratch
+}
+
+// put adds a sample, or puts it in the place of the newest.
+func (r *ring) put(t Tick, row []float32, again bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if again && r.next > 0 {
+		r.next--
+	}
+	i := int(r.next % uint64(len(r.ticks)))
+	r.ticks[i] = t
+	for k, v := range row {
+		if v-v != 0 { // not finite: JSON has no such number
+			v = 0
+		}
+		r.values[i*r.width+k] = v
+	}
+	r.next++
+}
+
+// piece is how many samples are copied while the end may wait.
+const piece = 32
+
+// read copies up to most samples, from a number on. Those that are gone are passed over.
+func (r *ring) read(from uint64, most int) (out Samples) {
+	out.First, out.Next = from, from
+	for len(out.Ticks) < most {
+		n := r.piece(&out, min(piece, most-len(out.Ticks)))
+		if n == 0 {
+			break
+		}
+	}
+	return out
+}
+
+// piece appends samples to out, and returns how many.
+func (r *ring) piece(out *Samples, most int) (n int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	oldest := r.next - min(r.next, uint64(len(r.ticks)))
+	if out.Next < oldest || out.Next > r.next { // a reader that came late, or from another process
+		out.Next = oldest
+		if len(out.Ticks) > 0 { // what was copied is older than a gap
+			out.Ticks, out.Values = out.Ticks[:0], out.Values[:0]
+		}
+	}
+	if len(out.Ticks) == 0 {
+		out.First = out.Next
+	}
+	for ; n < most && out.Next < r.next; n++ {
+		i := int(out.Next % uint64(len(r.ticks)))
+		out.Ticks = append(out.Ticks, r.ticks[i])
+		out.Values = append(out.Values, append([]float32(nil), r.values[i*r.width:(i+1)*r.width]...))
+		out.Next++
+	}
+	return n
+}
+
+// Series lists the figures of an end. The empty name is the first end.
+func (in *Inspector) Series(end string) ([]Series, error) {
+	e, err := in.end(end)
+	if err != nil {
+		return nil, err
+	}
+	return e.series, nil
+}
+
+// Samples copies up to most samples of an end, from a number on: 0 at first, then
+// [Samples].Next. Samples that are gone from memory are passed over.
+func (in *Inspector) Samples(end string, from uint64, most int) (Samples, error) {
+	e, err := in.end(end)
+	if err != nil {
+		return Samples{}, err
+	}
+	return e.samples.read(from, min(max(most, 0), in.cfg.Samples)), nil
+}

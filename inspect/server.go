@@ -1,0 +1,225 @@
+package inspect
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/internal/probe"
+)
+
+// serverEnd collects the figures of a server.
+type serverEnd struct {
+	*end
+	s       *foretick.Server
+	probe   probe.Server
+	counted int // series of bytes
+	first   bool
+
+	before  foretick.ServerStats
+	sums    foretick.PlayerStats // of all players
+	was     []float64            // bytes, as counted before
+	now     []float64
+	times   []foretick.SystemTime
+	players []foretick.PlayerID
+	seats   map[foretick.PlayerID]foretick.PlayerStats
+	rtt     []time.Duration
+	buffer  []time.Duration
+	rewind  []time.Duration
+}
+
+// The fixed series of a server, in their order.
+const (
+	srvTook = iota
+	srvLate
+	srvRTT
+	srvRTTWorst
+	srvBuffer
+	srvBufferLeast
+	srvRewind
+	srvRewindWorst
+	srvLostOut
+	srvLostIn
+	srvMissing
+	srvLateInputs
+	srvRejected
+	srvMalformed
+	srvRefused
+	srvOut
+	srvIn
+	srvPlayers
+	srvQueued
+	srvFixed
+)
+
+var serverSeries = [srvFixed]Series{
+	srvTook:        {"tick_ms", "time of the tick", "Tick", "ms", false},
+	srvLate:        {"late_ms", "begins late by", "Tick", "ms", false},
+	srvRTT:         {"rtt_ms", "median player", "Round trip", "ms", false},
+	srvRTTWorst:    {"rtt_worst_ms", "worst player", "Round trip", "ms", false},
+	srvBuffer:      {"input_buffer_ms", "median player", "Input buffer", "ms", false},
+	srvBufferLeast: {"input_buffer_least_ms", "least (below 0: too late)", "Input buffer", "ms", false},
+	srvRewind:      {"rewind_ms", "median player", "Rewind", "ms", false},
+	srvRewindWorst: {"rewind_worst_ms", "longest", "Rewind", "ms", false},
+	srvLostOut:     {"lost_out", "packets lost to players", "Loss by cause", "in the tick", true},
+	srvLostIn:      {"lost_in", "packets lost from players", "Loss by cause", "in the tick", true},
+	srvMissing:     {"inputs_missing", "inputs missing", "Loss by cause", "in the tick", true},
+	srvLateInputs:  {"inputs_late", "inputs too late", "Loss by cause", "in the tick", true},
+	srvRejected:    {"inputs_rejected", "inputs refused", "Loss by cause", "in the tick", true},
+	srvMalformed:   {"malformed", "packets malformed", "Loss by cause", "in the tick", true},
+	srvRefused:     {"packets_refused", "not sent by the transport", "Loss by cause", "in the tick", true},
+	srvOut:         {"bytes_out", "sent", "Traffic", "B", true},
+	srvIn:          {"bytes_in", "received", "Traffic", "B", true},
+	srvPlayers:     {"players", "players", "Players", "", false},
+	srvQueued:      {"queued_bytes", "longest queue of messages", "Message queue", "B", false},
+}
+
+// Charts that have a series for each field and each system.
+const (
+	chartBytes   = "Bytes by field"
+	chartSystems = "Time by system"
+)
+
+func newServerEnd(in *Inspector, name string, s *foretick.Server) *end {
+	x := &serverEnd{s: s, probe: s.Internals(), seats: map[foretick.PlayerID]foretick.PlayerStats{}}
+	x.end = newEnd(in, name, "server", x.probe)
+	x.collect, x.world = x, s.World
+	x.series = append(x.series, serverSeries[:]...)
+	if !in.cfg.NoBytes {
+		for _, c := range x.probe.Counted(nil) {
+			x.series = append(x.series, bytesSeries(c[0], c[1]))
+			x.counted++
+		}
+	}
+	for _, t := range s.SystemTimes(nil) {
+		x.series = append(x.series, Series{"system_ms." + t.Name, t.Name, chartSystems, "ms", false})
+	}
+	return x.end
+}
+
+func bytesSeries(component, field string) Series {
+	s := Series{Chart: chartBytes, Unit: "B", Count: true}
+	switch {
+	case component == "":
+		s.Key, s.Name = "bytes.rest", "(ticks, entities and removals)"
+	case field == "":
+		s.Key, s.Name = "bytes."+component, component+" (whether it changed)"
+	default:
+		s.Key, s.Name = "bytes."+component+"."+field, component+"."+field
+	}
+	return s
+}
+
+func (x *serverEnd) install() {
+	x.first = true
+	if x.counted > 0 {
+		x.probe.CountBytes(true)
+		x.was = x.probe.CountedBytes(x.was[:0])
+	}
+	clear(x.seats)
+}
+
+func (x *serverEnd) remove() {
+	if x.counted > 0 {
+		x.probe.CountBytes(false)
+	}
+}
+
+func (x *serverEnd) sample(t probe.Tapped, row []float32) (Tick, bool) {
+	st := x.s.Stats()
+	row[srvTook], row[srvLate] = ms(t.Took), ms(t.Late)
+	sums := x.lookAtPlayers(t.Tick, row)
+	if !x.first {
+		row[srvLostOut], row[srvLostIn] = grown(sums.PacketsLost, x.sums.PacketsLost), grown(sums.PacketsLostIn, x.sums.PacketsLostIn)
+		row[srvLateInputs] = grown(sums.InputsLate, x.sums.InputsLate)
+		row[srvMissing], row[srvRejected] = grown(st.InputsMissing, x.before.InputsMissing), grown(st.InputsRejected, x.before.InputsRejected)
+		row[srvMalformed], row[srvRefused] = grown(st.Malformed, x.before.Malformed), grown(st.PacketsRefused, x.before.PacketsRefused)
+		row[srvOut], row[srvIn] = grown(st.BytesOut, x.before.BytesOut), grown(st.BytesIn, x.before.BytesIn)
+	}
+	x.before, x.sums, x.first = st, sums, false
+	at := srvFixed
+	if x.counted > 0 {
+		x.now = x.probe.CountedBytes(x.now[:0])
+		for i, b := range x.now {
+			row[at+i] = float32(max(b-x.was[i], 0))
+		}
+		x.was, x.now = x.now, x.was
+		at += x.counted
+	}
+	x.times = x.s.SystemTimes(x.times[:0])
+	for i := range x.times {
+		row[at+i] = ms(x.times[i].Last)
+	}
+	return t.Tick, false
+}
+
+// lookAtPlayers fills in the figures of players, and notes who came, went or gave no input.
+func (x *serverEnd) lookAtPlayers(t Tick, row []float32) (sums foretick.PlayerStats) {
+	x.players = x.s.Players(x.players[:0])
+	x.rtt, x.buffer, x.rewind = x.rtt[:0], x.buffer[:0], x.rewind[:0]
+	for _, p := range x.players {
+		st, ok := x.s.Player(p)
+		if !ok {
+			continue
+		}
+		was, known := x.seats[p]
+		known = known && was.SessionNumber == st.SessionNumber
+		x.noteSeat(t, p, &was, &st, known)
+		x.seats[p] = st
+		sums.PacketsLost += st.PacketsLost
+		sums.PacketsLostIn += st.PacketsLostIn
+		sums.InputsLate += st.InputsLate
+		row[srvQueued] = max(row[srvQueued], float32(st.Queued))
+		if st.RTT > 0 {
+			x.rtt, x.buffer, x.rewind = append(x.rtt, st.RTT), append(x.buffer, st.InputBuffer), append(x.rewind, st.RenderDelay)
+		}
+	}
+	for p := range x.seats {
+		if !slices.Contains(x.players, p) {
+			delete(x.seats, p)
+			x.in.events.add(Event{End: x.name, Tick: t, Kind: "player", Cause: "left", Player: uint16(p), Text: fmt.Sprintf("player %d left", p)})
+		}
+	}
+	row[srvPlayers] = float32(len(x.players))
+	row[srvRTT], row[srvRTTWorst] = middle(x.rtt)
+	row[srvRewind], row[srvRewindWorst] = middle(x.rewind)
+	row[srvBuffer], _ = middle(x.buffer)
+	if len(x.buffer) > 0 {
+		row[srvBufferLeast] = ms(x.buffer[0]) // sorted
+	}
+	return sums
+}
+
+func (x *serverEnd) noteSeat(t Tick, p foretick.PlayerID, was, st *foretick.PlayerStats, known bool) {
+	e := Event{End: x.name, Tick: t, Kind: "input", Player: uint16(p)}
+	switch {
+	case !known && !x.first:
+		e.Kind, e.Cause, e.Text = "player", "joined", fmt.Sprintf("player %d joined", p)
+	case !known:
+		return
+	case was.ConnectionNumber != st.ConnectionNumber:
+		e.Kind, e.Cause, e.Text = "player", "reconnected", fmt.Sprintf("player %d has a new connection", p)
+	case st.InputsRejected > was.InputsRejected:
+		e.Cause, e.Text = "refused", fmt.Sprintf("player %d: the game's check refused the command of this tick", p)
+	case st.InputsMissing > was.InputsMissing:
+		e.Cause, e.Text = "missing", fmt.Sprintf("player %d: the command of this tick did not arrive in time; a replacement ran", p)
+	default:
+		return
+	}
+	x.in.events.add(e)
+}
+
+// middle sorts durations and returns the median and the longest in milliseconds.
+func middle(of []time.Duration) (median, longest float32) {
+	if len(of) == 0 {
+		return 0, 0
+	}
+	slices.Sort(of)
+	return ms(of[len(of)/2]), ms(of[len(of)-1])
+}
+
+func ms(d time.Duration) float32 { return float32(d.Seconds() * 1000) }
+
+// grown returns by how much a counter grew; 0 for one that began again.
+func grown(now, before uint64) float32 { return float32(now - min(before, now)) }

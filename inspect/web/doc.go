@@ -1,0 +1,25 @@
+// Package web is the page of package inspect, as an [http.Handler] for a game's own mux:
+//
+//	mux.Handle("/inspect/", web.Server(server, web.Config{}))
+//
+// The path ends with a slash, and may be any. The page draws its charts itself and loads
+// nothing from elsewhere. Everything that it shows is a JSON endpoint under the same path:
+// ends.json, series.json, samples.json, events.json, logs.json, players.json, entities.json,
+// values.json, sight.json, prefabs.json, systems.json, graph.dot, export.jsonl, chrome.json,
+// and the server-sent events of stream.
+//
+// # Who may look
+//
+// A server's page shows everything that the server knows, also what players hide from one
+// another. So without [Config].Authorize only this machine may look: the connection comes
+// from a loopback address, names a loopback host, and was forwarded by no proxy. With it,
+// Authorize alone decides. In both cases pages of other origins are refused, and edits need
+// [Config].AllowEdit, the method POST, an Origin of the same host, and the token that
+// ends.json has.
+//
+// # What it costs
+//
+// Nothing while no page is open. Then see package inspect. Requests have bounds: so many at a
+// time, so many a second, so many bytes. A stream whose reader is slow is closed. No tick
+// waits for a browser.
+package web

@@ -1,0 +1,370 @@
+package web_test
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/inspect"
+	"github.com/foretick/foretick/inspect/web"
+	"github.com/foretick/foretick/internal/fieldtest"
+	"github.com/foretick/foretick/transport/udp"
+)
+
+type health struct {
+	Points uint8 `net:"min=0,max=100"`
+}
+
+// serve runs a match of one entity, with a page. The prefix is any.
+func serve(t *testing.T, cfg web.Config) (site *httptest.Server, srv *foretick.Server, e ecs.Entity, h *web.Handler) {
+	t.Helper()
+	var hp ecs.Component[health]
+	var prop ecs.Prefab
+	p := foretick.NewProtocol("props", 1)
+	p.Component(&hp)
+	p.Prefab(&prop, "prop", &hp)
+	endpoint, err := udp.Listen("127.0.0.1:0", udp.Config{})
+	require.NoError(t, err)
+	srv, err = foretick.NewServer(foretick.ServerConfig{Protocol: p, Transport: endpoint})
+	require.NoError(t, err)
+	e = srv.Frame().Spawn(&prop, ecs.Nobody)
+	ctx, stop := context.WithCancel(context.Background())
+	var done sync.WaitGroup
+	done.Go(func() { _ = srv.Run(ctx) })
+	h = web.Server(srv, cfg)
+	mux := http.NewServeMux()
+	mux.Handle("/some/where/", h)
+	site = httptest.NewServer(mux)
+	t.Cleanup(func() {
+		h.Close()
+		site.Close()
+		stop()
+		done.Wait()
+	})
+	return site, srv, e, h
+}
+
+// Numbers out of their bounds are refused, by a panic that says which fit.
+func TestConfig(t *testing.T) {
+	fieldtest.Config[web.Config](t, fieldtest.Rules{Off: []string{"Linger"}}, func(c web.Config) (err error) {
+		defer func() {
+			if r := recover(); r != nil {
+				err = fmt.Errorf("%v", r)
+			}
+		}()
+		web.New(inspect.New(inspect.Config{}), c).Close()
+		return nil
+	})
+}
+
+type change func(r *http.Request)
+
+func header(name, value string) change { return func(r *http.Request) { r.Header.Set(name, value) } }
+func host(name string) change          { return func(r *http.Request) { r.Host = name } }
+
+func do(t *testing.T, site *httptest.Server, method, path, body string, changes ...change) (int, string) {
+	t.Helper()
+	r, err := http.NewRequest(method, site.URL+"/some/where/"+path, strings.NewReader(body))
+	require.NoError(t, err)
+	for _, c := range changes {
+		c(r)
+	}
+	res, err := site.Client().Do(r)
+	require.NoError(t, err)
+	defer res.Body.Close()
+	b, err := io.ReadAll(res.Body)
+	require.NoError(t, err)
+	return res.StatusCode, string(b)
+}
+
+func get(t *testing.T, site *httptest.Server, path string, into any, changes ...change) {
+	t.Helper()
+	status, body := do(t, site, "GET", path, "", changes...)
+	require.Equal(t, 200, status, body)
+	require.NoError(t, json.Unmarshal([]byte(body), into), body)
+}
+
+// Every endpoint answers, under any path.
+func TestEndpoints(t *testing.T) {
+	site, srv, e, _ := serve(t, web.Config{})
+	for _, name := range []string{"", "page.css", "page.js", "charts.js", "tables.js"} {
+		status, body := do(t, site, "GET", name, "")
+		require.Equal(t, 200, status, name)
+		require.NotEmpty(t, body)
+		require.NotContains(t, body, "https://", "nothing is loaded from elsewhere")
+	}
+	var ends struct {
+		Ends  []inspect.End
+		Edit  bool
+		Token string
+	}
+	get(t, site, "ends.json", &ends)
+	require.Equal(t, "props", ends.Ends[0].Game)
+	require.Empty(t, ends.Token)
+	var series []inspect.Series
+	get(t, site, "series.json?end=server", &series)
+	require.Equal(t, "tick_ms", series[0].Key)
+	require.Eventually(t, func() bool {
+		var s inspect.Samples
+		get(t, site, "samples.json", &s)
+		return len(s.Ticks) > 3 && s.Values[2][0] > 0
+	}, 10*time.Second, 50*time.Millisecond, "the time of a tick is measured")
+	var all inspect.Entities
+	get(t, site, "entities.json?q=prop", &all)
+	require.Equal(t, inspect.EntityID(e), all.List[0].ID)
+	var v inspect.Values
+	get(t, site, "values.json?entity="+all.List[0].ID.String(), &v)
+	require.Contains(t, v.Components, "health")
+	for _, name := range []string{"players.json", "events.json", "logs.json", "prefabs.json", "systems.json"} {
+		var some []map[string]any
+		get(t, site, name, &some)
+	}
+	for name, want := range map[string]string{"graph.dot": "digraph", "export.jsonl": `"kind":"end"`, "chrome.json": "traceEvents"} {
+		status, body := do(t, site, "GET", name, "")
+		require.Equal(t, 200, status)
+		require.Contains(t, body, want)
+	}
+	for path, want := range map[string]int{
+		"nothing": 404, "values.json?entity=99999": 404, "values.json?entity=x": 400, "sight.json?player=x": 400, "samples.json?end=nobody": 404, "stream?end=nobody": 404, "sight.json?player=1&entity=1": 404, "events.json?after=-1": 400,
+	} {
+		status, body := do(t, site, "GET", path, "")
+		require.Equal(t, want, status, "%s: %s", path, body)
+	}
+	require.NotNil(t, srv.Internals().Tap(), "it lingers")
+}
+
+// Nobody but this machine's own browser looks, unless Authorize says so.
+func TestRefused(t *testing.T) {
+	site, srv, _, _ := serve(t, web.Config{AllowEdit: true})
+	for name, changes := range map[string][]change{
+		"rebound name":         {host("evil.example")},
+		"rebound name, port":   {host("evil.example:8080")},
+		"name like an address": {host("127.0.0.1.evil.example")},
+		"no loopback":          {host("192.168.0.4")},
+		"forwarded":            {header("X-Forwarded-For", "127.0.0.1")},
+		"forwarded, empty":     {header("X-Forwarded-For", "")},
+		"forwarded, new":       {header("Forwarded", "for=127.0.0.1")},
+		"proxy":                {header("Via", "1.1 cache")},
+		"real ip":              {header("X-Real-IP", "127.0.0.1")},
+		"foreign origin":       {header("Origin", "https://evil.example")},
+		"null origin":          {header("Origin", "null")},
+		"another port":         {header("Origin", "http://127.0.0.1:1")},
+		"cross-site":           {header("Sec-Fetch-Site", "cross-site")},
+		"same-site":            {header("Sec-Fetch-Site", "same-site")},
+		"foreign frame":        {header("Sec-Fetch-Site", "cross-site"), header("Sec-Fetch-Mode", "navigate"), header("Sec-Fetch-Dest", "iframe")},
+	} {
+		for _, path := range []string{"", "ends.json", "stream", "entities.json", "export.jsonl"} {
+			status, body := do(t, site, "GET", path, "", changes...)
+			require.Equal(t, 403, status, "%s of %s: %s", name, path, body)
+			require.NotContains(t, body, "props")
+		}
+	}
+	require.Nil(t, srv.Internals().Tap(), "none of them opened it")
+	link := []change{header("Sec-Fetch-Site", "cross-site"), header("Sec-Fetch-Mode", "navigate"), header("Sec-Fetch-Dest", "document")}
+	status, _ := do(t, site, "GET", "", "", link...)
+	require.Equal(t, 200, status, "a link to the page")
+	status, _ = do(t, site, "GET", "ends.json", "", link...)
+	require.Equal(t, 403, status)
+	for _, name := range []string{"localhost:80", "LOCALHOST", "[::1]:80", "127.8.8.8"} {
+		status, _ = do(t, site, "GET", "ends.json", "", host(name))
+		require.Equal(t, 200, status, name)
+	}
+}
+
+// A connection from elsewhere is refused without Authorize, and Authorize decides with it.
+func TestAuthorize(t *testing.T) {
+	site, _, _, h := serve(t, web.Config{})
+	far := func(h *web.Handler, remote string, changes ...change) int {
+		r := httptest.NewRequest(http.MethodGet, "http://"+site.Listener.Addr().String()+"/i/ends.json", nil)
+		r.RemoteAddr = remote
+		for _, c := range changes {
+			c(r)
+		}
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, r)
+		return w.Code
+	}
+	for _, remote := range []string{"192.0.2.7:4000", "[2001:db8::1]:4000", "", "@", "127.0.0.1", "[::ffff:192.0.2.7]:4"} {
+		require.Equal(t, 403, far(h, remote), remote)
+	}
+	require.Equal(t, 200, far(h, "[::1]:4000"))
+	require.Equal(t, 200, far(h, "[::ffff:127.0.0.1]:4000"))
+
+	in := inspect.New(inspect.Config{})
+	own := web.New(in, web.Config{Authorize: func(r *http.Request) bool { return r.Header.Get("X-User") == "ann" }})
+	defer own.Close()
+	proxied := []change{host("game.example"), header("X-Forwarded-For", "192.0.2.7")}
+	require.Equal(t, 403, far(own, "192.0.2.7:4000", proxied...))
+	require.Equal(t, 403, far(own, "127.0.0.1:4000"), "nobody is let in for nothing")
+	require.Equal(t, 200, far(own, "192.0.2.7:4000", append(proxied, header("X-User", "ann"))...))
+	require.Equal(t, 403, far(own, "192.0.2.7:4000", append(proxied, header("X-User", "ann"), header("Origin", "https://evil.example"))...))
+}
+
+// An edit needs permission, method, origin, token and type, and a body of a bounded size.
+func TestEdits(t *testing.T) {
+	site, _, e, _ := serve(t, web.Config{AllowEdit: true})
+	own := "http://" + site.Listener.Addr().String()
+	var ends struct{ Token string }
+	get(t, site, "ends.json", &ends)
+	require.Len(t, ends.Token, 32)
+	edit := `{"entity":"` + inspect.EntityID(e).String() + `","path":"health.Points","value":42}`
+	good := []change{header("Origin", own), header("X-Foretick-Token", ends.Token), header("Content-Type", "application/json")}
+	points := func() any {
+		var v inspect.Values
+		get(t, site, "values.json?entity="+inspect.EntityID(e).String(), &v)
+		for _, c := range v.Has {
+			if c.Name == "health" {
+				return c.Fields[0].Value
+			}
+		}
+		return nil
+	}
+	for i, name := range []string{"origin", "token", "type"} {
+		bad := append(append([]change{}, good[:i]...), good[i+1:]...)
+		status, body := do(t, site, "POST", "edit", edit, bad...)
+		require.Equal(t, 403, status, "%s: %s", name, body)
+	}
+	for name, bad := range map[string]change{
+		"a foreign origin": header("Origin", "https://evil.example"), "another token": header("X-Foretick-Token", strings.Repeat("0", 32)), "a form": header("Content-Type", "text/plain"),
+	} {
+		status, _ := do(t, site, "POST", "edit", edit, append(append([]change{}, good...), bad)...)
+		require.Equal(t, 403, status, name)
+	}
+	status, _ := do(t, site, "GET", "edit", "", good...)
+	require.Equal(t, 405, status)
+	status, _ = do(t, site, "POST", "ends.json", edit, good...)
+	require.Equal(t, 405, status)
+	for body, want := range map[string]int{
+		`{`: 400, edit + edit: 400, strings.Replace(edit, "42", "101", 1): 400, `{"unknown":1}`: 400, `{"path":"` + strings.Repeat("x", 5000) + `"}`: 413,
+		strings.Replace(edit, "health.Points", "health.Nothing", 1): 400,
+	} {
+		status, text := do(t, site, "POST", "edit", body, good...)
+		require.Equal(t, want, status, "%.80s: %s", body, text)
+	}
+	require.Equal(t, 0., points())
+	status, body := do(t, site, "POST", "edit", edit, good...)
+	require.Equal(t, 200, status, body)
+	require.JSONEq(t, `{"before":0}`, body)
+	require.Equal(t, 42., points())
+
+	off, _, _, _ := serve(t, web.Config{})
+	status, body = do(t, off, "POST", "edit", edit, header("Origin", off.URL), header("X-Foretick-Token", ""), header("Content-Type", "application/json"))
+	require.Equal(t, 403, status)
+	require.Contains(t, body, "AllowEdit")
+}
+
+// Requests have bounds: their size, how many a second, and how many streams.
+func TestFloods(t *testing.T) {
+	site, _, _, _ := serve(t, web.Config{MaxStreams: 2})
+	status, _ := do(t, site, "GET", "ends.json?x="+strings.Repeat("x", 3000), "")
+	require.Equal(t, 414, status)
+	status, _ = do(t, site, "GET", "ends.json", strings.Repeat("x", 100))
+	require.Equal(t, 413, status)
+	open := func() (*http.Response, error) {
+		r, err := http.NewRequest(http.MethodGet, site.URL+"/some/where/stream", nil)
+		require.NoError(t, err)
+		return site.Client().Do(r)
+	}
+	for range 2 {
+		res, err := open()
+		require.NoError(t, err)
+		defer func() { _ = res.Body.Close() }()
+		require.Equal(t, 200, res.StatusCode)
+	}
+	res, err := open()
+	require.NoError(t, err)
+	res.Body.Close()
+	require.Equal(t, 503, res.StatusCode)
+	refused := 0
+	for range 400 {
+		if status, _ := do(t, site, "GET", "ends.json", ""); status == 429 {
+			refused++
+		}
+	}
+	require.Greater(t, refused, 100)
+}
+
+// A stream brings every tick, and its end takes the tap away.
+func TestStream(t *testing.T) {
+	site, srv, _, h := serve(t, web.Config{Linger: -1})
+	res, err := site.Client().Get(site.URL + "/some/where/stream?end=server")
+	require.NoError(t, err)
+	require.Equal(t, "text/event-stream", res.Header.Get("Content-Type"))
+	lines := bufio.NewScanner(res.Body)
+	var last uint32
+	n, ends := 0, false
+	for n < 10 && lines.Scan() {
+		data, ok := strings.CutPrefix(lines.Text(), "data: ")
+		if !ok {
+			continue
+		}
+		var s inspect.Samples
+		if json.Unmarshal([]byte(data), &s) != nil || len(s.Ticks) == 0 {
+			ends = ends || strings.Contains(data, `"props"`)
+			continue
+		}
+		for _, tick := range s.Ticks {
+			require.True(t, last == 0 || tick == last+1)
+			last = tick
+			n++
+		}
+	}
+	require.True(t, ends)
+	require.NotNil(t, srv.Internals().Tap())
+	res.Body.Close()
+	require.Eventually(t, func() bool { return srv.Internals().Tap() == nil }, 10*time.Second, 10*time.Millisecond)
+
+	res, err = site.Client().Get(site.URL + "/some/where/stream")
+	require.NoError(t, err)
+	h.Close()
+	_, err = io.Copy(io.Discard, res.Body)
+	require.NoError(t, err, "the stream ends")
+	res.Body.Close()
+	status, _ := do(t, site, "GET", "ends.json", "")
+	require.Equal(t, 503, status)
+}
+
+// stuck is a connection whose reader reads nothing: writes wait for their deadline.
+type stuck struct {
+	header   http.Header
+	deadline chan time.Time
+}
+
+func (s *stuck) Header() http.Header { return s.header }
+func (s *stuck) WriteHeader(int)     {}
+func (s *stuck) Flush()              {}
+func (s *stuck) SetWriteDeadline(t time.Time) error {
+	s.deadline <- t
+	return nil
+}
+func (s *stuck) Write([]byte) (int, error) { return 0, os.ErrDeadlineExceeded }
+
+// A reader that reads nothing is dropped, and takes nobody's place afterwards.
+func TestSlowReader(t *testing.T) {
+	site, srv, _, h := serve(t, web.Config{Linger: -1, MaxStreams: 1})
+	for range 3 {
+		r := httptest.NewRequest(http.MethodGet, site.URL+"/i/stream", nil)
+		r.RemoteAddr = "127.0.0.1:4000"
+		s := &stuck{http.Header{}, make(chan time.Time, 1)}
+		h.ServeHTTP(s, r) // it returns: the stream has ended
+		require.WithinDuration(t, time.Now().Add(5*time.Second), <-s.deadline, 2*time.Second)
+	}
+	require.Eventually(t, func() bool { return srv.Internals().Tap() == nil }, 10*time.Second, 10*time.Millisecond)
+	res, err := site.Client().Get(site.URL + "/some/where/stream")
+	require.NoError(t, err)
+	require.Equal(t, 200, res.StatusCode)
+	res.Body.Close()
+}
