@@ -125,11 +125,15 @@ func (p *tab) edits() {
 	p.do(chromedp.Evaluate(`document.querySelector("#entity-list button").click()`, nil))
 	p.inspects("its values are shown", func(s inspected) bool { return strings.Contains(s.Entity, "Health.Points") })
 	p.do(
+		chromedp.Focus(`form[data-path="Health.Points"] input`, chromedp.ByQuery), // else the page shows the newest value in it
 		chromedp.SetValue(`form[data-path="Health.Points"] input`, "77", chromedp.ByQuery),
 		chromedp.Click(`form[data-path="Health.Points"] button`, chromedp.ByQuery),
 	)
 	s := p.inspects("it is set", func(s inspected) bool { return s.Set != "" })
 	require.Contains(p.t, s.Set, "✓ was")
+	var sent string
+	p.do(chromedp.Value(`form[data-path="Health.Points"] input`, &sent, chromedp.ByQuery))
+	require.Equal(p.t, "77", sent)
 	p.do(chromedp.Click("#sight button", chromedp.ByQuery))
 	s = p.inspects("what player 1 receives", func(s inspected) bool { return len(s.Sight) > 100 })
 	require.Contains(p.t, s.Sight, "Player 1 receives it")
