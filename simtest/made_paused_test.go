@@ -99,7 +99,7 @@ func playPaused(t *testing.T, seed uint64) (faults []string, compared int, pause
 func TestMadeGamesThatPause(t *testing.T) {
 	compared, pauses := 0, 0
 	n := *pausedSeeds
-	if raced {
+	if raced || debugging { // both are slow
 		n = min(n, 3)
 	}
 	for seed := *pausedFirst; seed < *pausedFirst+uint64(n); seed++ {
