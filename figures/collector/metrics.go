@@ -1,0 +1,85 @@
+package collector
+
+import "github.com/prometheus/client_golang/prometheus"
+
+// metric is the description of a metric and its type.
+type metric struct {
+	desc *prometheus.Desc
+	kind prometheus.ValueType
+}
+
+// all are the metrics, in the order below.
+var all []*metric
+
+func describe(name, help string, kind prometheus.ValueType, labels ...string) *metric {
+	m := &metric{prometheus.NewDesc("foretick_"+name, help, labels, nil), kind}
+	all = append(all, m)
+	return m
+}
+
+// counter and gauge describe a metric by kind of match.
+func counter(name, help string, more ...string) *metric {
+	return describe(name, help, prometheus.CounterValue, append([]string{"kind"}, more...)...)
+}
+
+func gauge(name, help string, more ...string) *metric {
+	return describe(name, help, prometheus.GaugeValue, append([]string{"kind"}, more...)...)
+}
+
+// of describes a metric of one match.
+func of(name, help string, kind prometheus.ValueType) *metric {
+	return describe("match_"+name, help, kind, "match", "kind")
+}
+
+// onHost describes a counter of the host itself.
+func onHost(name, help string) *metric {
+	return describe("host_"+name, help, prometheus.CounterValue)
+}
+
+// The metrics of all matches of a kind.
+var (
+	matches       = gauge("matches", "Matches that run.")
+	begun         = counter("matches_begun_total", "Matches that ever began.")
+	ticks         = counter("ticks_total", "Ticks computed.")
+	slips         = counter("slips_total", "Times a server skipped time after a stall.")
+	tick          = gauge("tick_seconds", "Durations of ticks, from their commands to their packets. A histogram.")
+	tickQuantiles = gauge("tick_quantiles_seconds", "Median and 99th percentile of the durations of all ticks since the start.")
+	lateness      = gauge("tick_lateness_seconds", "Delays of ticks, from the due time to the begin. A histogram.")
+	players       = gauge("players", "Peers by state: playing, held (absent, with a place), waiting (not joined yet), observing.", "state")
+	moves         = counter("player_moves_total", "Players that joined, left, or resumed their place.", "event")
+	bytesMoved    = counter("bytes_total", "Bytes of packets in and out, without headers of UDP and IP.", "direction")
+	packets       = counter("packets_total", "Packets in and out.", "direction")
+	packetsFailed = counter("packets_failed_total", "Packets that the transport refused to send.")
+	malformed     = counter("malformed_total", "Packets or messages that could not be parsed.")
+	queued        = gauge("queued_bytes", "Bytes of reliable messages that wait for players.")
+	queuedMost    = gauge("queued_bytes_most", "Bytes of reliable messages that wait for one player, of the player with the most.")
+	refused       = counter("refused_total", "Peers turned away by a match, by reason.", "reason")
+	inputs        = counter("inputs_total", "Ticks of connected players by what became of their command: taken, missing, rejected, rerun (counted as missing too).", "result")
+	rewinds       = counter("rewinds_total", "Render times that players' commands claimed.")
+	clamped       = counter("rewinds_clamped_total", "Claims that were replaced by the nearest allowed moment.")
+	unpredicted   = counter("unpredicted_total", "Ticks of players with an event that their client could not predict, by cause.", "cause")
+	panics        = counter("panics_total", "Panics that servers contained.")
+	systemTime    = counter("system_seconds_total", "Time of systems.", "system")
+	systemRuns    = counter("system_runs_total", "Runs of systems.", "system")
+)
+
+// The metrics of one match, up to Config.MatchLimit.
+var (
+	matchPlayers = of("players", "Connected players of a match.", prometheus.GaugeValue)
+	matchHeld    = of("held", "Absent players of a match whose place is held.", prometheus.GaugeValue)
+	matchQueued  = of("queued_bytes", "Bytes of reliable messages that wait for players of a match.", prometheus.GaugeValue)
+	matchSlips   = of("slips_total", "Times a match skipped time after a stall.", prometheus.CounterValue)
+	matchTick    = of("tick_seconds", "Median and 99th percentile of the durations of a match's ticks since its start.", prometheus.GaugeValue)
+)
+
+// The metrics of a host.
+var (
+	hostPeers    = describe("host_peers", "Peers in all matches.", prometheus.GaugeValue)
+	hostEnded    = onHost("matches_ended_total", "Matches that ended, for whatever reason.")
+	hostPanicked = onHost("matches_panicked_total", "Matches that a panic ended.")
+	hostRefused  = onHost("refused_total", "Peers that the host refused: no match, no room, or draining.")
+	hostDropped  = onHost("dropped_total", "Datagrams dropped because an inbox was full.")
+	hostMoves    = onHost("moves_total", "Matches that changed their worker.")
+	hostSteps    = onHost("steps_total", "Steps of matches.")
+	hostLate     = onHost("late_total", "Ticks that began more than 5 ms after they were due.")
+)
