@@ -14,7 +14,7 @@ import (
 // and what is no number or absurd is an error that names the field.
 func TestConfigNumbers(t *testing.T) {
 	fieldtest.Config[foretick.ServerConfig](t, fieldtest.Rules{
-		Off: []string{"RepeatInput", "DecayInput", "MaxRewind", "RewindGrowth", "ReconnectWindow", "MaxWaitingPerAddress"},
+		Off: []string{"RepeatInput", "DecayInput", "MaxRewind", "RewindGrowth", "ReconnectWindow", "MaxWaitingPerAddress", "MaxHeldPerAddress"},
 	}, func(c foretick.ServerConfig) error {
 		c.Protocol, c.Transport = declare(nil), sim.NewNetwork(1).Listen()
 		_, err := foretick.NewServer(c)

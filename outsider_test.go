@@ -241,10 +241,16 @@ func TestNewcomerTakesThePlaceOfWhoPlayedLeast(t *testing.T) {
 	}
 }
 
-// TestAddressHoldsAQuarterOfThePlaces: the absent of one address, of which an IPv6
-// /64 is one, keep a quarter of the places at most.
+// TestAddressHoldsAQuarterOfThePlaces: the absent of one address, of which an IPv6 /64 is one, keep
+// a quarter of the places at most, or as many as the config says.
 func TestAddressHoldsAQuarterOfThePlaces(t *testing.T) {
-	h := newVenue(t, foretick.ServerConfig{MaxClients: 16, ReconnectWindow: time.Minute, KeepPlaces: true})
+	for most, hold := range map[int]int{0: 4, 2: 2, -1: 8} {
+		t.Run(fmt.Sprint(most), func(t *testing.T) { addressHolds(t, most, hold) })
+	}
+}
+
+func addressHolds(t *testing.T, most, hold int) {
+	h := newVenue(t, foretick.ServerConfig{MaxClients: 16, ReconnectWindow: time.Minute, KeepPlaces: true, MaxHeldPerAddress: most})
 	var away []*caller
 	for i := range 8 {
 		away = append(away, h.enters(fmt.Sprintf("[2001:db8:0:1::%d]:1", i+1)))
@@ -257,11 +263,15 @@ func TestAddressHoldsAQuarterOfThePlaces(t *testing.T) {
 	}
 	h.run(10 * time.Second)
 	players := h.srv.Players(nil)
-	require.Len(t, players, 5)
-	for _, c := range append(away[:4:4], other) {
+	require.Len(t, players, hold+1)
+	for _, c := range append(away[:hold:hold], other) {
 		require.Contains(t, players, foretick.PlayerID(c.welcome.Owner), "those who played longest")
 	}
-	require.Equal(t, 1, strings.Count(h.log.String(), "too many places held"), "a line a minute")
+	lines := 1 // a minute
+	if most < 0 {
+		lines = 0
+	}
+	require.Equal(t, lines, strings.Count(h.log.String(), "too many places held"))
 }
 
 // TestConnectionsThatDoNotPlayYet: of one address there are so many and no more, from

@@ -99,10 +99,14 @@ type ServerConfig struct {
 	// players, for ranked matches whose players have tickets. With false a newcomer gets
 	// the place of the absent player that has played for the shortest time. Of two equal
 	// ones, the one absent for longer loses its place. That player leaves the match. When
-	// it comes back, its token gets it a new place if one is free. In either case the
-	// absent players of one address hold at most a quarter of MaxClients, and at least one
-	// place.
+	// it comes back, its token gets it a new place if one is free. In either case
+	// MaxHeldPerAddress applies.
 	KeepPlaces bool
+	// MaxHeldPerAddress limits the places held for absent players of one address. Beyond it,
+	// the absent player of that address that has played for the shortest time loses its
+	// place. An IPv6 /64 counts as one address. 0 means a quarter of MaxClients, and at least
+	// one. Negative means no limit, for tests with many clients on one machine. At most 4096.
+	MaxHeldPerAddress int
 	// MaxWaitingPerAddress limits the connections of one address that do not play yet. More
 	// are refused. A connection stops counting after two seconds of play. An IPv6 /64
 	// counts as one address. 0 means 32. Negative means no limit. At most 2²⁰. Transports
@@ -224,6 +228,12 @@ func (c *ServerConfig) check() error {
 	}
 	if c.MaxWaitingPerAddress > mostWaiting {
 		errs = append(errs, fmt.Errorf("foretick: ServerConfig.MaxWaitingPerAddress is %d: use up to %d, 0 for %d, or less for no limit", c.MaxWaitingPerAddress, mostWaiting, defaultMaxWaiting))
+	}
+	if c.MaxHeldPerAddress == 0 {
+		c.MaxHeldPerAddress = max(1, c.MaxClients/4)
+	}
+	if c.MaxHeldPerAddress > standard.MaxPlayers {
+		errs = append(errs, fmt.Errorf("foretick: ServerConfig.MaxHeldPerAddress is %d: use up to %d, 0 for a quarter of MaxClients, or less for no limit", c.MaxHeldPerAddress, standard.MaxPlayers))
 	}
 	if c.Random == nil {
 		c.Random = rand.Reader

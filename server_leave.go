@@ -12,15 +12,16 @@ func (s *Server) giveUp(p *player, code transport.Code, text string) {
 	s.leave(p, code, text)
 }
 
-// boundAbsent limits the places held for one address to a quarter of all. Beyond that, the
-// player that played least loses its place.
+// boundAbsent limits the places held for one address to ServerConfig.MaxHeldPerAddress. Beyond
+// that, the player that played least loses its place.
 func (s *Server) boundAbsent(origin string) {
-	if origin == "" {
+	most := s.cfg.MaxHeldPerAddress
+	if origin == "" || most < 0 {
 		return
 	}
 	least, n := s.sessions.yielding(func(p *player) bool { return p.session.origin == origin })
-	if n > max(1, s.cfg.MaxClients/4) {
-		s.logs.abuse(s.clock.now, "too many places held for one address", least, "most", max(1, s.cfg.MaxClients/4))
+	if n > most {
+		s.logs.abuse(s.clock.now, "too many places held for one address", least, "most", most)
 		s.giveUp(least, transport.Refused, "too many places are held for this address")
 	}
 }
