@@ -135,10 +135,12 @@ type ClientConfig struct {
 	OnSnapshot func(t Tick)
 	// OnMisprediction, when set, is called with the explanation of each correction.
 	OnMisprediction func(prediction.Misprediction)
-	// Logger logs faults that the program cannot see otherwise, such as those counted in
-	// ClientStats.CorePanics. A *[slog.Logger] is one. nil logs nothing, and then package
-	// slog is not linked into the client.
+	// Logger logs when the client joins, loses its connection, comes back and ends, one line
+	// each. It also logs faults that the program cannot see otherwise, such as those counted
+	// in ClientStats.CorePanics. args are pairs of a key and a value. A *[slog.Logger] is a
+	// Logger. nil logs nothing, and then package slog is not linked into the client.
 	Logger interface {
+		Info(msg string, args ...any)
 		Warn(msg string, args ...any)
 		Error(msg string, args ...any)
 	}

@@ -19,7 +19,8 @@ type link struct {
 
 	endpoint  transport.Endpoint
 	peer      transport.PeerID
-	up        bool // the transport is connected
+	address   string // of the server, for logs
+	up        bool   // the transport is connected
 	conn      *netcode.Conn
 	kept      *netcode.Conn // the lost connection, while Resuming: its requests wait
 	allowance allowance     // of requests
@@ -91,9 +92,20 @@ func (l *link) disconnected(ev *transport.Event) {
 	l.lose(&transport.DisconnectError{Code: ev.Code, Detail: ev.Detail})
 }
 
+// who returns the attributes that identify the client in a log line. The address is that of the
+// server, as the transport knows it.
+func (l *link) who() []any {
+	var info transport.Info
+	if l.endpoint.Info(l.peer, &info) { // else the endpoint has forgotten it
+		l.address = info.Addr
+	}
+	return []any{"player", l.view.Player, "connection", l.stats.Connections, "address", l.address}
+}
+
 func (l *link) end(err error) {
 	if l.view.State != Closed {
 		l.view.State, l.view.Err, l.up = Closed, err, false
+		l.cfg.Logger.Info("connection ended", append(l.who(), "err", err)...)
 	}
 }
 

@@ -53,6 +53,7 @@ func (l *link) lose(why *transport.DisconnectError) {
 		l.lost.next = max(l.now, l.lost.begun+l.redialWait())
 		return
 	}
+	l.cfg.Logger.Info("connection lost", append(l.who(), "code", why.Code, "detail", why.Detail)...)
 	l.kept = l.conn
 	l.view.State, l.up = Resuming, false
 	l.lost = redialling{at: l.now, by: why, next: l.now, wait: redialFirst, patience: dialSilent + 6*l.conn.RTT()}

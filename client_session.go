@@ -108,6 +108,7 @@ func (c *Client) welcome(w netcode.Welcome) {
 	c.link.place.server, c.serverArchitecture = w.Server, w.Architecture
 	c.view.State, c.view.Player, c.link.place.token, c.link.level.epoch = Syncing, PlayerID(w.Owner), w.Resume, w.Epoch
 	c.stats.Connections++
+	c.logSession(&session)
 	c.post() // hooks ask
 	c.ghosts.newReceiver(c.link.newest)
 	c.link.clock = netcode.NewClock(netcode.ClockConfig{
@@ -122,6 +123,12 @@ func (c *Client) welcome(w netcode.Welcome) {
 		c.link.decoded()
 		c.cfg.OnSession(session)
 	}
+}
+
+// logSession logs that the server let the client in. The code and text are of a place that is
+// gone.
+func (c *Client) logSession(s *Session) {
+	c.cfg.Logger.Info("joined", append(c.link.who(), "kind", s.Kind.String(), "code", s.Code, "why", s.Text)...)
 }
 
 // enter takes a client into a level.

@@ -236,3 +236,20 @@ func TestLogsHoldNoLock(t *testing.T) {
 		require.Contains(t, text.String(), line)
 	}
 }
+
+// TestLogsNamePeers: the host logs whom it turned away, once a minute for each reason.
+func TestLogsNamePeers(t *testing.T) {
+	w := newTown(t, Config{}, foretick.ServerConfig{})
+	for range 5 {
+		w.join("none", "lost\nsoul")
+		w.run(300 * time.Millisecond)
+	}
+	log := w.log.String()
+	require.Equal(t, 1, strings.Count(log, `msg="refused: no such match" match=none`), log)
+	require.Regexp(t, `address=\S+ identity="lost\\nsoul" detail="there is no such match" skipped=0`, log)
+	w.run(logEvery)
+	w.join("none", "again")
+	w.run(300 * time.Millisecond)
+	require.Contains(t, w.log.String(), "identity=again detail=\"there is no such match\" skipped=4")
+	require.EqualValues(t, 6, w.host.Stats().Refused)
+}

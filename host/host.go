@@ -36,6 +36,8 @@ type Host struct {
 	events    [256]transport.Event // of the porter
 	turned    []turned             // peers that the porter refuses
 	newcomers []newcomer           // of these events
+	refusals  map[string]*quiet    // what was not logged, by reason
+	now       time.Time            // of the porter
 	begun     []string             // matches that the porter made, to be logged
 	workers   []*worker
 	drains    atomic.Pointer[string]
@@ -77,7 +79,7 @@ func New(cfg Config) (*Host, error) {
 	if err := cfg.check(); err != nil {
 		return nil, err
 	}
-	h := &Host{cfg: cfg, endpoint: cfg.Transport, matches: map[string]*match{}, routes: map[transport.PeerID]*match{}}
+	h := &Host{cfg: cfg, endpoint: cfg.Transport, matches: map[string]*match{}, refusals: map[string]*quiet{}, routes: map[transport.PeerID]*match{}}
 	h.workers = []*worker{newWorker()} // Run makes the others
 	return h, nil
 }
@@ -233,13 +235,6 @@ func (h *Host) sort(ev *transport.Event) {
 	}
 }
 
-// turned is a peer to refuse when no lock is held.
-type turned struct {
-	peer   transport.PeerID
-	code   transport.Code
-	detail string
-}
-
 // newcomer is a peer that has connected, and what Config.Match said of it.
 type newcomer struct {
 	peer     transport.PeerID
@@ -248,6 +243,7 @@ type newcomer struct {
 	identity []byte // in the match
 	whole    []byte // as the endpoint knows it
 	there    bool
+	address  string
 	err      error
 }
 
@@ -262,7 +258,7 @@ func (h *Host) ask(peer transport.PeerID) newcomer {
 	if c.match = name; err == nil && h.cfg.OnDemand {
 		c.kind = h.cfg.Kind(name)
 	}
-	c.identity, c.whole, c.err = slices.Clone(identity), slices.Clone(info.Identity), err
+	c.identity, c.whole, c.address, c.err = slices.Clone(identity), slices.Clone(info.Identity), info.Addr, err
 	return c
 }
 
@@ -271,60 +267,37 @@ func (h *Host) route(c *newcomer) {
 	if !c.there || h.routes[c.peer] != nil {
 		return
 	}
-	away := func(code transport.Code, detail string) {
+	away := func(kind string, code transport.Code, detail string) {
 		h.stats.Refused++
-		h.turned = append(h.turned, turned{c.peer, code, detail})
+		h.turned = append(h.turned, turned{c, kind, code, detail})
 	}
 	if c.err != nil {
-		away(transport.Refused, c.err.Error())
+		away("refused: no match named", transport.Refused, c.err.Error())
 		return
 	}
 	var err error
 	m := h.matches[c.match]
 	switch {
 	case h.cfg.MaxPlayers > 0 && len(h.routes) >= h.cfg.MaxPlayers:
-		away(transport.Full, "the host is full")
+		away("refused: the host is full", transport.Full, "the host is full")
 		return
 	case m != nil:
 	case !h.cfg.OnDemand:
-		away(transport.Refused, "there is no such match")
+		away("refused: no such match", transport.Refused, "there is no such match")
 		return
 	default:
 		if m, err = h.begin(c.match, c.kind); err != nil {
-			away(refusal(err), h.refusalText(err))
+			away("refused: no new match", refusal(err), h.refusalText(err))
 			return
 		}
 		h.begun = append(h.begun, c.match)
 	}
 	if !m.port.connect(&resident{id: c.peer, identity: c.identity, whole: c.whole}) {
-		away(transport.Full, "the match is full or over")
+		away("refused: the match is full or over", transport.Full, "the match is full or over")
 		return
 	}
 	h.routes[c.peer] = m
 	m.home.signal()
-}
-
-// refusal returns the code for a match that cannot be made. Full is for what passes.
-func refusal(err error) transport.Code {
-	if errors.Is(err, ErrFull) {
-		return transport.Full
-	}
-	return transport.Refused
-}
-
-func (h *Host) refusalText(err error) string {
-	if reason := h.drains.Load(); reason != nil && errors.Is(err, ErrDraining) {
-		return *reason
-	}
-	return err.Error()
-}
-
-// refuse disconnects the peers that found no match.
-func (h *Host) refuse() {
-	for _, t := range h.turned {
-		h.endpoint.Disconnect(t.peer, t.code, t.detail)
-	}
-	h.turned = h.turned[:0]
 }
 
 // unroute forgets a peer.
@@ -368,6 +341,7 @@ func (h *Host) done() bool {
 // another, oldest first. It returns when Step is due again if nothing
 // arrives. now must not go back.
 func (h *Host) Step(now time.Time) (next time.Time) {
+	h.now = now
 	h.porter()
 	next = h.workers[0].run(h, now)
 	h.endpoint.Flush()

@@ -59,6 +59,7 @@ func (h *Host) Run(ctx context.Context) error {
 // carry is the porter's goroutine.
 func (h *Host) carry(done <-chan struct{}) {
 	for {
+		h.now = time.Now()
 		h.porter()
 		select {
 		case <-done:

@@ -44,12 +44,16 @@ const Unreadable = "a packet of the server's could not be read: a fault of Foret
 // Logger is what a client logs to. It is no *slog.Logger, so that package slog, and
 // encoding/json with it, are linked only into programs that log.
 type Logger interface {
+	Info(msg string, args ...any)
 	Warn(msg string, args ...any)
 	Error(msg string, args ...any)
 }
 
 // Silent is a Logger that logs nothing.
 type Silent struct{}
+
+// Info does nothing.
+func (Silent) Info(string, ...any) {}
 
 // Warn does nothing.
 func (Silent) Warn(string, ...any) {}

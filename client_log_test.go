@@ -1,0 +1,64 @@
+package foretick_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"log/slog"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/simtest"
+	"github.com/foretick/foretick/transport"
+	"github.com/foretick/foretick/transport/sim"
+)
+
+// TestClientLogs: a client logs one line when it joins, loses its connection, comes back and ends.
+// The server's lines of the same events name the same player.
+func TestClientLogs(t *testing.T) {
+	net := sim.NewNetwork(4)
+	listen := net.Listen()
+	var ours, theirs bytes.Buffer
+	srv, err := foretick.NewServer(foretick.ServerConfig{Protocol: declare(nil), Transport: listen, Timeout: time.Second, Logger: slog.New(slog.NewJSONHandler(&theirs, nil)).With("match", "m-1")})
+	require.NoError(t, err)
+	var end transport.Endpoint
+	dial := func() (transport.Endpoint, error) {
+		end = net.Dial(listen, sim.LAN, sim.LAN)
+		return end, nil
+	}
+	first, _ := dial()
+	c, err := foretick.NewClient(foretick.ClientConfig{Protocol: declare(nil), Transport: first, Redial: dial, Timeout: time.Second, Logger: slog.New(slog.NewJSONHandler(&ours, nil))})
+	require.NoError(t, err)
+	run := func(d time.Duration) {
+		for until := net.Now() + d; net.Now() < until; {
+			net.Run(net.Now() + 10*time.Millisecond)
+			srv.Step(simtest.Epoch.Add(net.Now()))
+			c.Step(simtest.Epoch.Add(net.Now()))
+		}
+	}
+	run(5 * time.Second)
+	require.NoError(t, end.Close(transport.Gone, "the cable"))
+	run(5 * time.Second)
+	player := srv.Players(nil)
+	require.Len(t, player, 1, "%s\n%s", &ours, &theirs)
+	require.NoError(t, srv.Do("kick", func(f *foretick.Frame) { f.Kick(player[0], transport.Kicked, "enough") }))
+	run(time.Second)
+
+	lines := func(b *bytes.Buffer, keys ...string) (msgs []string) {
+		for d := json.NewDecoder(b); d.More(); {
+			var line map[string]any
+			require.NoError(t, d.Decode(&line))
+			msgs = append(msgs, line["msg"].(string))
+			for _, k := range keys {
+				require.Contains(t, line, k, "%v", line)
+			}
+			require.EqualValues(t, 1, line["player"], "%v", line)
+			require.Regexp(t, "^sim:", line["address"], "%v", line)
+		}
+		return msgs
+	}
+	require.Equal(t, []string{"joined", "connection lost", "joined", "connection ended"}, lines(&ours, "connection"))
+	require.Equal(t, []string{"joined", "lost", "came back", "left"}, lines(&theirs, "match", "session", "address", "identity"))
+}
