@@ -26,9 +26,7 @@ func (b *board) post(stats *ServerStats) {
 // postAll brings the figures of the players and of the systems up to date as well. They cost
 // a copy each, and so are posted with ticks alone.
 func (b *board) postAll(stats *ServerStats, s *sessions, times *systemTimes) {
-	systems := b.systems.Draft()
-	*systems = append((*systems)[:0], times.each...)
-	b.systems.Publish()
+	b.postSystems(times)
 	b.list(s)
 	for _, p := range s.players {
 		p.countResent(stats)
@@ -39,6 +37,13 @@ func (b *board) postAll(stats *ServerStats, s *sessions, times *systemTimes) {
 		}
 	}
 	b.post(stats)
+}
+
+// postSystems brings the figures of the systems up to date.
+func (b *board) postSystems(times *systemTimes) {
+	systems := b.systems.Draft()
+	*systems = append((*systems)[:0], times.each...)
+	b.systems.Publish()
 }
 
 // list lists who plays.
