@@ -1,8 +1,5 @@
 // Package collector shows the figures of a host, or of a single server, to Prometheus.
-//
-//	reg := prometheus.NewRegistry()
-//	reg.MustRegister(collector.New(h, collector.Config{})) // h is a *host.Host
-//	http.Handle("GET /metrics", promhttp.HandlerFor(reg, promhttp.HandlerOpts{}))
+// Register what [New] returns with a registry: the example shows the whole page.
 //
 // It is a module of its own, so that only programs that ask for it download the client of
 // Prometheus. No tick waits for a scrape. [Dashboard] is a dashboard for Grafana with these metrics.
