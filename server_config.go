@@ -65,7 +65,9 @@ type ServerConfig struct {
 	// server runs the shared systems again for that player alone, from its tick to the
 	// present. Its effects on others happen now, and theirs on it since then stay. Until
 	// the command comes, snapshots for that player leave its own entities out, for twice
-	// LateInputs at most, so most bursts of delay or loss cause no correction. On average
+	// LateInputs at most, so most bursts of delay or loss cause no correction. Other players
+	// see the body slide to its new place, and shots hit it where it was shown. What no late
+	// command may undo belongs into a handler of [Event.OnFinal]. On average
 	// at most a fifth of a player's ticks run late commands, and at most twice LateInputs
 	// of them at once. 200 ms suits connections with bursts of delay; on a steady one
 	// nothing changes. 0 means none. Negative is an error, and so is more than 500 ms or 16
