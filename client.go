@@ -58,7 +58,7 @@ func NewClient(cfg ClientConfig) (*Client, error) {
 		return nil, err
 	}
 	if debugBuild {
-		p.schedule.SetHook(frameHook{}) // without one a player's systems run on the short way
+		p.watch(true)
 	}
 	return c, nil
 }
@@ -86,6 +86,7 @@ func (c *Client) clearLevel() error {
 		}
 	}
 	c.timeline.clearSpawns()
+	c.tracer.forget()
 	c.ghosts.newReceiver(c.link.newest)
 	c.ghosts.ours = c.ghosts.ours[:0]
 	c.reasons.Clear()

@@ -83,6 +83,8 @@ type clientBase struct {
 	stats  ClientStats
 	losses losses
 
+	tracer *clientTrace
+
 	techniques Techniques // in force
 	wanted     Techniques // by SetTechniques, from the next Step on
 
@@ -102,7 +104,7 @@ func newClientBase(cfg ClientConfig) clientBase {
 		}
 	}
 	return clientBase{
-		cfg: cfg, p: p, world: w, view: View{World: w},
+		cfg: cfg, p: p, world: w, tracer: &clientTrace{}, view: View{World: w},
 		techniques: Techniques{NoPrediction: cfg.NoPrediction}, wanted: Techniques{NoPrediction: cfg.NoPrediction},
 		architecture: runtime.GOARCH,
 		frame:        Frame{World: w, DT: 1 / float32(p.TickRate), rate: p.TickRate, queues: queues},

@@ -91,6 +91,9 @@ func (c *Client) beforeSystem(system int) {
 		return
 	}
 	c.timeline.settleTrail()
+	if c.tracer.recording {
+		c.timeline.traceSystem(system)
+	}
 	if c.hooks.syncTest > 0 {
 		c.timeline.beforeSystem()
 	}
@@ -103,6 +106,9 @@ func (c *Client) beforeSystem(system int) {
 func (c *Client) afterSystem(system int) {
 	if c.frame.partial {
 		return
+	}
+	if c.tracer.recording {
+		c.tracer.steps.after(system)
 	}
 	if c.hooks.syncTest > 0 {
 		c.timeline.afterSystem(system)

@@ -122,7 +122,7 @@ func (in clientInternals) SyncTest(ticks int, found func(probe.Desync)) error {
 	}
 	c.hooks.desync, c.hooks.syncTest = found, max(ticks, 0)
 	if ticks > 0 {
-		c.p.schedule.SetHook(frameHook{}) // without one a player's systems run on the short way
+		c.cfg.Protocol.compiled.watch(true)
 	}
 	return nil
 }

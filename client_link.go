@@ -192,6 +192,11 @@ func (l *link) send(ticks int, ip *input) {
 			pk.Message(netcode.MessageCommands, l.scratch)
 		}
 	}
+	if l.tracer.armed || l.tracer.stop {
+		if l.view.State == Playing {
+			l.tracer.write(l, pk, l.newest)
+		}
+	}
 	seq, b := pk.Finish()
 	ip.sent = seq
 	if carries {

@@ -134,6 +134,8 @@ func (c *Client) message(m netcode.Message) error {
 		if debugBuild {
 			return c.reasons.theirs.Parse(m.Body)
 		}
+	case messageTrace:
+		return c.traceMessage(m.Body)
 	case messageNote:
 		n, err := c.reasons.Arrive(m.Body, c.p.CommandSize())
 		if err != nil {

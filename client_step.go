@@ -28,7 +28,13 @@ func (c *Client) Step(now time.Time) View {
 	if c.view.State == Closed {
 		return c.view
 	}
+	if c.tracer.wake.Load() {
+		c.pollTrace()
+	}
 	ticks := c.advance()
+	if c.tracer.past {
+		c.timeline.retrace()
+	}
 	c.link.send(ticks, &c.input)
 	c.screen.draw(c.time)
 	c.link.endpoint.Flush()

@@ -15,14 +15,25 @@ import (
 // syncTest goes back and runs the newest ticks again. Every word of their results must be
 // the same.
 func (tl *timeline) syncTest() {
+	tl.runAgain(tl.hooks.syncTest, func(k Tick, first *record) bool {
+		d, ok := tl.diverged(k, first, tl.records.Find(k))
+		if ok {
+			tl.reportDesync(d)
+		}
+		return !ok
+	})
+}
+
+// runAgain runs up to n of the newest ticks again, and restores everything. It calls ran
+// after each with its first record, and stops where ran returns false.
+func (tl *timeline) runAgain(n int, ran func(k Tick, first *record) bool) {
 	now := tl.predictor.Tick()
-	n := min(tl.hooks.syncTest, tl.cfg.History-1, int(int32(now-tl.tester.since)))
+	n = min(n, tl.cfg.History-1, int(int32(now-tl.tester.since)))
 	from := now - Tick(n)
 	slot, ok := tl.predictor.Slot(from)
 	if !ok || n <= 0 || tl.cfg.NoPrediction {
 		return
 	}
-	line := tl
 	for len(tl.tester.kept) < n {
 		tl.tester.kept = append(tl.tester.kept, record{})
 	}
@@ -30,14 +41,13 @@ func (tl *timeline) syncTest() {
 		tl.tester.kept[i].copy(tl.records.Find(from + 1 + Tick(i)))
 	}
 	resimulated := tl.stats.Resimulated
-	line.Load(slot, from)
+	tl.Load(slot, from)
 	for i := range n {
 		k := from + 1 + Tick(i)
 		tl.tester.replay = true
-		line.Step(k, true)
+		tl.Step(k, true)
 		tl.tester.replay = false
-		if d, ok := tl.diverged(k, &tl.tester.kept[i], tl.records.Find(k)); ok {
-			tl.reportDesync(d)
+		if !ran(k, &tl.tester.kept[i]) {
 			break
 		}
 	}

@@ -65,7 +65,13 @@ func (tl *timeline) Step(t Tick, replay bool) {
 		tl.noteTrail()
 	}
 	tl.world.WatchOutside(false)
+	if tl.tracer.armed {
+		tl.beginTrace(t)
+	}
 	tl.run(t)
+	if tl.tracer.recording {
+		tl.endTrace()
+	}
 	tl.row.take()
 	tl.settleTrail()
 	tl.world.WatchOutside(true)

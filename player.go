@@ -27,7 +27,8 @@ type player struct {
 	shooter rewind.Shooter
 	faults  peerFaults
 
-	trail reason.Trail // debug builds alone
+	trail   reason.Trail // debug builds alone
+	tracing playerTracing
 
 	observing *observing   // nil: it is no observer
 	local     *localPlayer // nil: it has a connection, or had one

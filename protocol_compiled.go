@@ -18,6 +18,7 @@ type compiled struct {
 	layout.Layout
 	identity ecs.Component[networkID]
 	schedule *ecs.Schedule[*Frame]
+	watchers *int // who need the schedule's hook; nil: nobody ever did
 	handlers handlers
 	labels   schema.Labels // how tools and logs show fields
 

@@ -42,6 +42,7 @@ type Server struct {
 	inspected inspected
 	hooks     serverHooks
 	calls     calls
+	traces    serverTraces
 	preview   *preview // whose server it is; nil: it is a server by itself
 }
 

@@ -153,6 +153,12 @@ type ServerConfig struct {
 	// moment, and never goes back. nil means the process's clock in [Server.Run], and no
 	// times if the program calls Step itself.
 	Clock func() time.Duration
+	// AllowTrace, when set, decides which players may trace their own entities: see package
+	// inspect/trace. It is called within Step, for each request of a player's client. A player
+	// sees no more than snapshots show it, but traces take bandwidth and time. nil allows
+	// players on this machine only: their address is a loopback address, or they play in this
+	// process. Behind a reverse proxy on this machine every address may be one: set it there.
+	AllowTrace func(player PlayerID) bool
 	// OnTick, when set, is called after each tick with the frame, for tests and recorders.
 	// It must not change the world.
 	OnTick func(f *Frame)

@@ -94,9 +94,14 @@ func (s *Server) pack(message int, described *schema.Schema, at unsafe.Pointer) 
 // beforeSystem is called before each system.
 func (s *Server) beforeSystem(system int) {
 	if s.late.player != nil {
+		s.traces.ranBefore()
 		s.late.apply(system - 1)
+		s.traces.runs(system)
 		s.sim.writes.running = system
 		return
+	}
+	if len(s.traces.recording) > 0 {
+		s.traces.before(system)
 	}
 	s.sim.writes.before(system)
 	if debugBuild {
@@ -108,6 +113,9 @@ func (s *Server) beforeSystem(system int) {
 
 // afterSystem is called after each system.
 func (s *Server) afterSystem(system int) {
+	if len(s.traces.recording) > 0 {
+		s.traces.steps.after(system)
+	}
 	if s.late.player != nil {
 		s.sim.writes.running = -1
 		s.late.compareRun(system)

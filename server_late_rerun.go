@@ -157,7 +157,13 @@ func (l *lateInputs) rerunTick(p *player, at *lateTick) {
 	l.fill(p, at)
 	stated := p.inputs.offset
 	p.inputs.offset = at.offset
+	if p.tracing.armed != nil && !l.test.running {
+		s.traces.beginRerun(p, at.tick)
+	}
 	s.p.schedule.ExecuteOwner(s.sim.world, f, l.runs, p.owner)
+	if len(s.traces.recording) > 0 {
+		s.traces.end()
+	}
 	p.inputs.offset = stated
 	f.Replay, f.Tick = false, l.now
 	l.apply(l.events - 1)

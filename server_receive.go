@@ -213,6 +213,11 @@ func (s *Server) message(t time.Duration, p *player, m netcode.Message, b []byte
 			return cmp.Or(err, netcode.ErrMalformed)
 		}
 		p.observing.eye = eye
+	case messageTrace:
+		if p.session.state != playing && p.observing == nil {
+			return nil
+		}
+		return s.traced(p, m.Body, b)
 	case netcode.MessageReady:
 		if p.session.state != playing && p.session.state != watching {
 			return nil

@@ -72,7 +72,7 @@ func newServer(cfg ServerConfig) (*Server, error) {
 	s.sim.losses = newLosses(p, cfg.Logger, &s.sim.frame.Tick, &s.stats.ValuesOutside, &s.stats.ChangesSwallowed)
 	s.times = newSystemTimes(p, clockOf(&cfg), cfg.Tags)
 	s.board.postSystems(&s.times) // their names are known before the first Step
-	p.schedule.SetHook(frameHook{})
+	p.watch(true)
 	s.interest.survey = newSurvey(&s.sim)
 	if err := s.publish(); err != nil {
 		return nil, err

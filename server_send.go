@@ -135,6 +135,9 @@ func (s *Server) finish(p *player, pk *netcode.Packet) {
 func (s *Server) flush(p *player) {
 	d := &p.outbox.draft
 	d.write()
+	if p.tracing.armed != nil || p.tracing.refused != 0 || p.tracing.stop {
+		s.writeTrace(p)
+	}
 	seq, b := d.packet.Finish()
 	slot := p.outbox.sent.Insert(seq)
 	*slot, d.carries = d.carries, *slot // swapped, so that both keep their memory

@@ -36,7 +36,13 @@ func (s *Server) simulate() {
 		s.sim.losses.begin()
 		s.beginTrails()
 	}
+	if s.traces.wake.Load() {
+		s.beginTraces()
+	}
 	s.p.schedule.Execute(s.sim.world, &s.sim.frame)
+	if len(s.traces.recording) > 0 {
+		s.traces.end()
+	}
 	if debugBuild {
 		s.settleTrails()
 	}

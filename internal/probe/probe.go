@@ -7,6 +7,7 @@ import (
 
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/internal/rewind"
+	"github.com/foretick/foretick/internal/trace"
 	"github.com/foretick/foretick/schema"
 	"github.com/foretick/foretick/transport"
 )
@@ -59,6 +60,8 @@ type Server interface {
 	// late input, and calls found with each tick whose result differs. Call it before the
 	// first Step. It returns an error for a server without ServerConfig.LateInputs.
 	SyncTest(ticks int, found func(Desync)) error
+	// Trace returns the port of a player's trace. Any goroutine may call it.
+	Trace(player ecs.Owner) *trace.Port
 	// SetArchitecture sets the architecture that the server reports to clients. Package
 	// simtest sets it, so that packets are the same on every machine.
 	SetArchitecture(name string)
@@ -95,6 +98,8 @@ type Client interface {
 	// SampleWhile makes the client read its player's input only while wanted returns true,
 	// and send zero commands otherwise. It does nothing for a client without a Sampler.
 	SampleWhile(wanted func() bool)
+	// Trace returns the port of the client's trace. Any goroutine may call it.
+	Trace() *trace.Port
 	// SetArchitecture sets the architecture that the client reports to the server. Call it
 	// before the first Step.
 	SetArchitecture(name string)

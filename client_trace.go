@@ -1,0 +1,334 @@
+package foretick
+
+import (
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/internal/trace"
+	"github.com/foretick/foretick/netcode"
+	"github.com/foretick/foretick/schema"
+)
+
+// clientTrace is the trace that a client takes part in: the program's own, or one that the
+// server asked for.
+type clientTrace struct {
+	wake atomic.Bool // somebody asks for something, or the trace is armed
+
+	mu   sync.Mutex
+	port *trace.Port // nil until the first
+
+	recorder  *trace.Recorder // nil: it was never armed
+	armed     bool
+	recording bool // a tick runs, and its systems are watched
+	past      bool // the ticks before are still to be run again
+	steps     traceSteps
+	shape     uint64 // of the player's part when its entities were listed
+	request   trace.Request
+	nobody    bool // entities are asked for that the player does not own
+
+	here   time.Duration // until when this program looks; 0: it does not
+	server time.Duration // … and the server
+
+	sender    trace.Sender    // of the client's records, to the server
+	assembler trace.Assembler // of the server's
+	asked     time.Duration   // when the server was last asked
+	unheard   int             // times that it was asked without an answer
+	heard     bool            // it answered
+	stop      bool            // it is to be told to stop
+	asks      allowance       // of the server's Asks
+	scratch   []byte
+}
+
+// traceTries is how often a server is asked that does not answer.
+const traceTries = 12
+
+// Trace returns the port of the client's trace. Any goroutine may call it.
+func (in clientInternals) Trace() *trace.Port { return in.c.tracePort() }
+
+func (c *Client) tracePort() *trace.Port {
+	t := c.tracer
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.port == nil {
+		t.port = trace.NewPort(c.cfg.Protocol.compiled.traceLayout(), &t.wake)
+	}
+	return t.port
+}
+
+// pollTrace reads what was asked of the port, and arms or ends the trace.
+func (c *Client) pollTrace() {
+	t := c.tracer
+	t.wake.Store(false) // what is asked from here on is for the next Step
+	port := c.tracePort()
+	told := port.Poll()
+	if told.Looked {
+		if why := c.untraceable(); why != "" {
+			port.Set(trace.No, why)
+			return
+		}
+		if t.here <= c.now {
+			t.asked, t.unheard, t.heard = 0, 0, false
+		}
+		t.here = c.now + traceLapse
+		if told.Renamed {
+			c.timeline.nameTraced(told.Entities)
+			t.asked = 0
+		}
+	}
+	if t.here != 0 && (told.Stop || t.here <= c.now) {
+		t.here, t.stop = 0, true
+		port.Set(trace.Off, "")
+	}
+	c.setTrace(t.here > c.now || t.server > c.now)
+	if t.armed || t.stop {
+		t.wake.Store(true)
+	}
+}
+
+// untraceable returns why there can be no trace, "" if there can be one.
+func (c *Client) untraceable() string {
+	switch {
+	case c.cfg.Observe:
+		return "an observer predicts nothing"
+	case c.cfg.NoPrediction:
+		return "nothing is predicted: ClientConfig.NoPrediction is set"
+	case c.p.OtherBuild:
+		return "the server is another build of the game, whose systems are not known here"
+	}
+	return ""
+}
+
+// setTrace arms or ends the trace. Only an armed one needs the schedule's hook.
+func (c *Client) setTrace(on bool) {
+	t, p := c.tracer, &c.cfg.Protocol.compiled
+	switch {
+	case on == t.armed:
+	case on:
+		if t.recorder == nil {
+			t.recorder, t.steps.index = trace.NewRecorder(t.port.Layout), p.sharedIndex()
+		}
+		t.armed, t.past = true, true
+		p.watch(true)
+	default:
+		t.armed = false
+		p.watch(false)
+	}
+}
+
+// forget drops the records of another level or connection, whose names are not those of now.
+func (t *clientTrace) forget() {
+	if t.port == nil {
+		return
+	}
+	t.port.Client.Clear()
+	t.port.Server.Clear()
+	t.sender.Clear()
+	t.server, t.asked, t.heard = 0, 0, false
+}
+
+// nameTraced takes the entities that this program asks for.
+func (tl *timeline) nameTraced(handles []uint64) {
+	t := tl.tracer
+	t.request, t.nobody = trace.Request{}, len(handles) > 0
+	for _, h := range handles {
+		if x, ok := tl.traced(ecs.Entity(h)); ok {
+			t.request.Names[t.request.N] = x.name
+			t.request.N++
+			t.nobody = false
+		}
+	}
+}
+
+// traceMessage reads a trace's message from the server.
+func (c *Client) traceMessage(b []byte) error {
+	t := c.tracer
+	if len(b) == 0 {
+		return trace.ErrMessage
+	}
+	switch b[0] {
+	case trace.Ask:
+		r, err := trace.ParseAsk(b)
+		if err != nil {
+			return err
+		}
+		if !t.asks.take(c.now, traceAskRate, traceAskBurst) {
+			return trace.ErrMessage
+		}
+		if c.untraceable() != "" || c.view.State != Playing {
+			return nil
+		}
+		if t.here <= c.now {
+			t.request, t.nobody = r, false
+		}
+		t.server = c.now + traceLapse
+		t.wake.Store(true)
+	case trace.Stop:
+		t.server = 0
+	case trace.Refused:
+		if len(b) != 2 {
+			return trace.ErrMessage
+		}
+		if t.here > 0 {
+			t.here = 0
+			t.port.Set(trace.No, refusal(b[1]))
+		}
+	case trace.Piece:
+		if t.here <= c.now {
+			return nil // it was on its way
+		}
+		t.heard = true
+		t.port.Set(trace.Armed, "")
+		return t.assembler.Add(b, t.port.Layout, &t.port.Server)
+	default:
+		return trace.ErrMessage
+	}
+	return nil
+}
+
+// refusal says why a server refused.
+func refusal(code byte) string {
+	switch code {
+	case trace.NotAllowed:
+		return "the server does not allow it: see ServerConfig.AllowTrace"
+	case trace.TooMany:
+		return "the server has as many traces as it may: try again when another ended"
+	}
+	return "the server refused"
+}
+
+// write puts what the trace has to say into the packet that is being built.
+func (t *clientTrace) write(l *link, pk *netcode.Packet, settled Tick) {
+	if t.stop && pk.Message(messageTrace, []byte{trace.Stop}) {
+		t.stop = false
+	}
+	if t.here > l.now && t.due(l.now) {
+		t.scratch = trace.AppendAsk(t.scratch[:0], t.request.Names[:t.request.N])
+		if pk.Message(messageTrace, t.scratch) {
+			t.asked = l.now
+			t.unheard++
+		}
+		if t.heard {
+			t.unheard = 0
+		}
+		if t.unheard > traceTries {
+			t.here = 0
+			t.port.Set(trace.No, "the server does not answer: it may be of a version without traces")
+		}
+	}
+	if t.server > l.now {
+		if t.scratch = t.sender.Append(t.scratch[:0], &t.port.Client, pk.Room(), settled); len(t.scratch) > 0 {
+			pk.Message(messageTrace, t.scratch)
+		}
+	}
+}
+
+// due reports whether the server is to be asked again.
+func (t *clientTrace) due(now time.Duration) bool {
+	every := traceRefresh
+	if !t.heard {
+		every = traceRepeat
+	}
+	return t.asked == 0 || now-t.asked >= every
+}
+
+// beginTrace begins the record of a tick, whose systems are about to run.
+func (tl *timeline) beginTrace(tick Tick) {
+	t := tl.tracer
+	t.recording = true
+	t.steps.begin()
+	t.recorder.Begin(tick)
+	tl.listTraced()
+	tl.takeTrace(trace.Start())
+}
+
+// endTrace completes it.
+func (tl *timeline) endTrace() {
+	t := tl.tracer
+	t.recording = false
+	tl.takeTrace(t.steps.settle())
+	t.port.Client.Put(t.recorder.Record())
+}
+
+// traceSystem records what is to be recorded before a system.
+func (tl *timeline) traceSystem(system int) {
+	after, before := tl.tracer.steps.before(system)
+	tl.takeTrace(after)
+	tl.takeTrace(before)
+}
+
+// listTraced adds the player's entities that are asked for and not in the record yet.
+func (tl *timeline) listTraced() {
+	t := tl.tracer
+	t.shape = tl.world.Structure(tl.view.Player)
+	if t.nobody {
+		return
+	}
+	var c candidates
+	for _, e := range tl.predictedHere() {
+		if x, ok := tl.traced(e); ok && t.request.Wants(x.name) {
+			c.offer(x)
+		}
+	}
+	c.add(t.recorder)
+}
+
+// traced returns an entity as a trace has it. It returns false for one that the player does
+// not own and predict.
+func (tl *timeline) traced(e ecs.Entity) (x candidate, ok bool) {
+	id := tl.p.identity.Find(tl.world, e)
+	if id == nil || tl.world.PartOf(e) != tl.view.Player {
+		return x, false
+	}
+	x = candidate{e: e, name: recordRefs{tl}.Net(uint64(e)), prefab: int(id.Prefab), audience: schema.ToOwner}
+	if g := tl.ghosts.receiver.Find(schema.WireID(id.Net)); g != nil && id.Net != 0 {
+		x.audience = g.Newest().Audience
+	}
+	return x, x.name != 0
+}
+
+// takeTrace records the player's entities at a step, −1 for none.
+func (tl *timeline) takeTrace(step int) {
+	t := tl.tracer
+	if step < 0 {
+		return
+	}
+	t.recorder.At(step)
+	if step != trace.Start() && tl.world.Structure(tl.view.Player) != t.shape {
+		tl.listTraced()
+	}
+	for i := range t.recorder.Entities() {
+		switch e := ecs.Entity(t.recorder.Handle(i)); {
+		case e == 0:
+		case tl.world.PartOf(e) != tl.view.Player:
+			t.recorder.Gone(i)
+		default:
+			tl.p.record(tl.world, t.recorder, i, recordRefs{tl}, step == trace.Start())
+		}
+	}
+}
+
+// retrace records ticks of before the trace was armed, by running them again from the
+// client's history. A tick whose result is another one now stays unrecorded: what it read of
+// others changed since. With spawns that the server has not confirmed nothing is run again.
+func (tl *timeline) retrace() {
+	t := tl.tracer
+	t.past = false
+	if !t.armed || !tl.predictor.Started() || tl.view.State != Playing || !tl.settledSpawns() {
+		return
+	}
+	tl.runAgain(trace.RingTicks-1, func(k Tick, first *record) bool {
+		_, other := tl.diverged(k, first, tl.records.Find(k))
+		if other {
+			t.port.Client.Drop(k)
+		}
+		return !other
+	})
+}
+
+// settledSpawns reports whether the newest ticks neither spawned nor destroyed anything.
+func (tl *timeline) settledSpawns() bool {
+	s := &tl.spawning
+	return s.waiting.Len() == 0 && len(s.named) == 0 && len(s.retired) == 0 && len(s.gone) == 0
+}

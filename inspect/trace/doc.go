@@ -1,0 +1,27 @@
+// Package trace shows which system was wrong.
+//
+// A trace records up to eight entities of one player before and after each system that both
+// ends run, on the client and on the server, and compares the two. It works in release
+// builds, over any transport, while the match is played:
+//
+//	t := trace.OfClient(client)
+//	t.Look() // the player's own entities; again every few seconds
+//	if f, ok := trace.First(t.Tables()); ok {
+//		log.Print(f) // system "move" set Position.X …
+//	}
+//
+// [Trace.Look] arms the trace from the next tick on. It lapses 30 seconds after the last call
+// of Look or [Trace.Tables]. Each end keeps its newest 32 ticks. The server sends its own
+// within the bandwidth that snapshots leave. An unarmed trace costs one atomic load a tick.
+//
+// # What a player may see
+//
+// A player may trace only what it owns and predicts. Fields that it does not receive in
+// snapshots are left out, and references to entities that it cannot see are empty. Systems
+// that the server alone runs are not listed: what they did is one row. A server allows one
+// trace for each player, and four in all. [foretick.ServerConfig].AllowTrace decides who may
+// have one. Without it a server answers clients on its own machine only.
+//
+// [OfServer] traces a player from the server, which then asks that client for its own values.
+// No AllowTrace is needed for that.
+package trace

@@ -1,0 +1,123 @@
+package trace
+
+import (
+	"fmt"
+
+	"github.com/foretick/foretick"
+)
+
+// Tick counts simulation steps.
+type Tick = foretick.Tick
+
+// Names of the rows that are no systems.
+const (
+	// BeforeSystems is the first row: the values that the tick began with.
+	BeforeSystems = "(before the systems)"
+	// ServerAlone is everything that changed between two shared systems: what systems did that
+	// only the server runs.
+	ServerAlone = "(the server alone)"
+)
+
+// Names of what is no field.
+const (
+	WholeEntity    = "(entity)"    // it exists on one end only; its values are true and false
+	WholeComponent = "(component)" // the entity has it on one end only
+)
+
+// Table is a tick of a trace, as both ends ran it.
+type Table struct {
+	Tick Tick `json:"tick"`
+	// Client and Server tell which ends recorded the tick. Nothing is compared where one did
+	// not.
+	Client bool `json:"client"`
+	Server bool `json:"server"`
+	// Rows are the steps of the tick in running order. A step in which nothing changed is left
+	// out, except for systems.
+	Rows []Row `json:"rows"`
+	// Inherited is set if the ends differed before the tick's first system. The fault is in an
+	// earlier tick.
+	Inherited bool `json:"inherited,omitempty"`
+	// Command is set if the ends ran the tick with different commands.
+	Command bool `json:"command,omitempty"`
+	// Partial is set if a record was cut, or if there are more entities than a trace holds.
+	Partial bool `json:"partial,omitempty"`
+	// First is the first difference that arose in the tick, nil if none did.
+	First *Finding `json:"first,omitempty"`
+}
+
+// Row is a step of a tick.
+type Row struct {
+	System string  `json:"system"` // or BeforeSystems, or ServerAlone
+	Values []Value `json:"values"` // that changed on an end, or differ
+	// Differs is set if the ends differ in a value after the step, and Arose if they first do
+	// so here.
+	Differs bool `json:"differs,omitempty"`
+	Arose   bool `json:"arose,omitempty"`
+}
+
+// Value is a field before and after a step. The values are those of [schema.Schema.Value];
+// nil is one that an end does not have.
+type Value struct {
+	Entity    uint32 `json:"entity"` // its name on the connection
+	Prefab    string `json:"prefab"`
+	Component string `json:"component"`
+	Field     string `json:"field"`
+	Label     string `json:"label,omitempty"`
+	Unit      string `json:"unit,omitempty"`
+
+	Before Pair `json:"before"`
+	After  Pair `json:"after"`
+
+	Differs bool `json:"differs,omitempty"` // after the step
+	Arose   bool `json:"arose,omitempty"`   // they were equal before it
+}
+
+// Pair is a value on both ends.
+type Pair struct {
+	Client any `json:"client"`
+	Server any `json:"server"`
+}
+
+// Finding is the first difference of a tick.
+type Finding struct {
+	Tick   Tick   `json:"tick"`
+	System string `json:"system"`
+	Value
+	// Excuse says what explains the difference without a fault in the system, and is empty if
+	// nothing does.
+	Excuse Excuse `json:"excuse,omitempty"`
+}
+
+// Excuse is what explains a difference without a fault in a system.
+type Excuse string
+
+// The excuses.
+const (
+	// TheServer: something that only the server runs changed the value.
+	TheServer Excuse = "the server alone changed it"
+	// Others: the system reads or writes other entities, which a client has as they were some
+	// time ago.
+	Others Excuse = "the system reads or writes other entities"
+)
+
+// String returns the finding in one line.
+func (f Finding) String() string {
+	s := fmt.Sprintf("tick %d: system %q: %s.%s of %s %d: before it the client had %v and the server %v, after it %v and %v",
+		f.Tick, f.System, f.Component, f.Field, f.Prefab, f.Entity, f.Before.Client, f.Before.Server, f.After.Client, f.After.Server)
+	if f.Excuse != "" {
+		s += " (" + string(f.Excuse) + ")"
+	}
+	return s
+}
+
+// First returns the first difference that only a fault in a system explains, by tick. It
+// returns false if there is none: then the ends ran the same systems with the same results,
+// as far as the tables show.
+func First(tables []Table) (Finding, bool) {
+	for i := range tables {
+		if f := tables[i].First; f != nil && f.Excuse == "" {
+			return *f, true
+		}
+	}
+	return Finding{}, false
+}

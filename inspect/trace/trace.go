@@ -1,0 +1,141 @@
+package trace
+
+import (
+	"encoding/binary"
+	"errors"
+
+	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/internal/trace"
+)
+
+// Bounds of a trace.
+const (
+	MaxEntities = trace.MaxEntities // of a trace
+	Ticks       = trace.RingTicks   // that each end keeps
+)
+
+// State is how far a trace has come: [Off], [Asked], [Armed] or [Refused].
+type State = trace.State
+
+// The states of a trace.
+const (
+	Off     = trace.Off   // nobody looks, or looked for 30 seconds
+	Asked   = trace.Asked // it begins with the next tick, or waits for the server
+	Armed   = trace.Armed // this end records
+	Refused = trace.No    // see Trace.Status
+)
+
+// Trace is the trace of one player, seen from one end. Any goroutine may use it.
+type Trace struct{ port *trace.Port }
+
+// OfClient returns the trace of the client's own player.
+func OfClient(c *foretick.Client) *Trace { return &Trace{c.Internals().Trace()} }
+
+// OfServer returns the trace of a player, from the server. Its [Trace.Look] has the server
+// record the player's entities, and asks the client for its own values.
+func OfServer(s *foretick.Server, player foretick.PlayerID) *Trace {
+	return &Trace{s.Internals().Trace(player)}
+}
+
+// Look arms the trace from the next tick on, or keeps it armed for another 30 seconds.
+// entities are those of the world of this end, of which at most [MaxEntities] are traced. The
+// player must own and predict them. Without any, the trace holds the player's own.
+func (t *Trace) Look(entities ...ecs.Entity) {
+	handles := make([]uint64, len(entities))
+	for i, e := range entities {
+		handles[i] = uint64(e)
+	}
+	t.port.Look(handles)
+}
+
+// Stop ends the trace. What was recorded stays.
+func (t *Trace) Stop() { t.port.Unlook() }
+
+// Status returns the state. why says why the other end sends nothing, and is empty otherwise.
+func (t *Trace) Status() (s State, why string) { return t.port.Status() }
+
+// Tables compares what both ends recorded, oldest tick first. A tick that one end alone
+// recorded is there too. Tables keeps an armed trace armed.
+func (t *Trace) Tables() []Table {
+	t.port.Keep()
+	return tables(t.port.Layout, t.port.Client.Records(), t.port.Server.Records())
+}
+
+// tables compares the records of two ends, which are in the order of their ticks.
+func tables(l *trace.Layout, client, server [][]byte) []Table {
+	var out []Table
+	for len(client) > 0 || len(server) > 0 {
+		var ours, theirs *trace.Replay
+		k := oldest(client, server)
+		if len(client) > 0 && trace.TickOf(client[0]) == k {
+			ours, client = decode(l, client[0]), client[1:]
+		}
+		if len(server) > 0 && trace.TickOf(server[0]) == k {
+			theirs, server = decode(l, server[0]), server[1:]
+		}
+		out = append(out, compare(l, ours, theirs))
+	}
+	return out
+}
+
+// oldest returns the older of the next ticks of two lists.
+func oldest(a, b [][]byte) Tick {
+	switch {
+	case len(a) == 0:
+		return trace.TickOf(b[0])
+	case len(b) == 0 || int32(trace.TickOf(a[0])-trace.TickOf(b[0])) < 0:
+		return trace.TickOf(a[0])
+	}
+	return trace.TickOf(b[0])
+}
+
+func decode(l *trace.Layout, b []byte) *trace.Replay {
+	r, err := trace.NewReplay(l, b)
+	if err != nil {
+		return nil // records are checked before they come here
+	}
+	return r
+}
+
+// exported begins an export.
+const exported = "foretick trace 1\n"
+
+// Export returns what both ends recorded, for [Trace.Import] on a server that runs the match
+// again.
+func (t *Trace) Export() []byte {
+	b := []byte(exported)
+	for i, ring := range []*trace.Ring{&t.port.Client, &t.port.Server} {
+		for _, record := range ring.Records() {
+			b = append(binary.AppendUvarint(append(b, byte(i)), uint64(len(record))), record...)
+		}
+	}
+	return b
+}
+
+// ErrExport is returned for bytes that are no export of this protocol.
+var ErrExport = errors.New("trace: these bytes are no export of a trace of this protocol: use what Trace.Export returned on a build of the same protocol")
+
+// Import takes the client's records of an export. Use it on the trace of a server that runs a
+// recorded match again: its own records then stand next to those of the client that played.
+// The error is [ErrExport].
+func (t *Trace) Import(b []byte) error {
+	if len(b) < len(exported) || string(b[:len(exported)]) != exported {
+		return ErrExport
+	}
+	for b = b[len(exported):]; len(b) > 0; {
+		n, k := binary.Uvarint(b[1:])
+		if k <= 0 || b[0] > 1 || n > trace.MaxRecord || uint64(len(b)-1-k) < n {
+			return ErrExport
+		}
+		record := b[1+k:][:n]
+		if t.port.Layout.Check(record) != nil {
+			return ErrExport
+		}
+		if b[0] == 0 {
+			t.port.Client.Put(record)
+		}
+		b = b[1+k+int(n):]
+	}
+	return nil
+}
