@@ -248,6 +248,7 @@ func (tl *timeline) endTrace() {
 	t := tl.tracer
 	t.recording = false
 	tl.takeTrace(t.steps.settle())
+	tl.takeTrace(t.port.Layout.End())
 	t.port.Client.Put(t.recorder.Record())
 }
 

@@ -195,6 +195,7 @@ func (t *serverTraces) runs(system int) {
 func (t *serverTraces) end() {
 	t.take(t.steps.settle())
 	for _, a := range t.recording {
+		a.take(a.port.Layout.End())
 		a.port.Server.Put(a.recorder.Record())
 	}
 	t.recording = t.recording[:0]

@@ -59,6 +59,9 @@ func nudge(p *foretick.Protocol, g *planted, by func(f *foretick.Frame, rows ecs
 	p.Shared("planted", func(f *foretick.Frame, rows ecs.Rows) {
 		for i, pos := 0, g.pos.Slice(rows); i < len(pos); i++ {
 			pos[i].X += by(f, rows, i)
+			if pos[i].X > 20 { // it must not come to rest at the end of its range
+				pos[i].X -= 40
+			}
 		}
 	}, append(access, ecs.Write(&g.pos), ecs.After("move"))...)
 }

@@ -43,6 +43,7 @@ func compare(l *trace.Layout, client, server *trace.Replay) Table {
 		c.step(trace.After(i), sys.Name)
 		c.find(len(c.table.Rows)-1, i)
 	}
+	c.step(l.End(), ServerAlone)
 	return c.table
 }
 

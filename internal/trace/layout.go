@@ -44,7 +44,7 @@ func NewLayout(l Layout) *Layout {
 	return &l
 }
 
-// The steps of a tick: the values before its systems, then before and after each.
+// The steps of a tick: the values before its systems, then before and after each, and the end.
 const start = 0
 
 // Before returns the step before a shared system, by its index in [Layout.Systems].
@@ -56,5 +56,8 @@ func After(system int) int { return 2 + 2*system }
 // Start is the step before all systems of a tick.
 func Start() int { return start }
 
+// End returns the step after all systems.
+func (l *Layout) End() int { return 1 + 2*len(l.Systems) }
+
 // Steps returns how many steps a tick has.
-func (l *Layout) Steps() int { return 1 + 2*len(l.Systems) }
+func (l *Layout) Steps() int { return l.End() + 1 }
