@@ -70,10 +70,25 @@ func (s *Secrets) Packet(m *Match, _, to int, b []byte) error {
 	case player == ecs.Nobody:
 		return nil
 	}
+	s.Packets++
+	found, err := s.search(player, observes, b)
+	if !observes {
+		s.Found += uint64(found)
+	}
+	return err
+}
+
+// Search looks for secrets in bytes that a player was given in another way than by packets,
+// such as an export of its trace. It returns how many of its own secrets they hold. The error
+// names another's.
+func (s *Secrets) Search(player ecs.Owner, b []byte) (found int, err error) {
+	return s.search(player, false, b)
+}
+
+func (s *Secrets) search(player ecs.Owner, observes bool, b []byte) (found int, err error) {
 	if s.known == nil {
 		s.start()
 	}
-	s.Packets++
 	var low, high ecs.Owner // players whose halves were found last
 	var window uint64       // the last five bytes; the lowest bits were sent first
 	for i, c := range b {
@@ -96,18 +111,16 @@ func (s *Secrets) Packet(m *Match, _, to int, b []byte) error {
 				low = h.player
 			}
 			if low == high && low == player && low != ecs.Nobody {
-				if !observes {
-					s.Found++
-				}
+				found++
 			} else if low == high && low != ecs.Nobody {
 				if observes {
-					return fmt.Errorf("an observer was sent the secret of player %d, %#x, up to byte %d of %d", low, Secret(low), i, len(b))
+					return found, fmt.Errorf("an observer was sent the secret of player %d, %#x, up to byte %d of %d", low, Secret(low), i, len(b))
 				}
-				return fmt.Errorf("player %d was sent the secret of player %d, %#x, up to byte %d of %d", player, low, Secret(low), i, len(b))
+				return found, fmt.Errorf("player %d was sent the secret of player %d, %#x, up to byte %d of %d", player, low, Secret(low), i, len(b))
 			}
 		}
 	}
-	return nil
+	return found, nil
 }
 
 // Tick implements [Checker].

@@ -1,0 +1,183 @@
+package simtest_test
+
+import (
+	"flag"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/inspect/trace"
+	"github.com/foretick/foretick/simtest"
+	"github.com/foretick/foretick/transport/sim"
+)
+
+var hoards = flag.Int("hoards", 200, "how many generated games TestTracesHoldNoSecrets plays")
+
+type hoardBody struct {
+	X      float32 `net:"min=-100,max=100,step=0.01"`
+	Purse  uint64  `net:"owner"`
+	Plan   uint64  `net:"owner,allies"`
+	Friend ecs.Entity
+}
+
+type hoardChest struct {
+	Lid  uint64
+	Gold uint64 `net:"owner"`
+}
+
+type hoardWork struct {
+	N uint64
+}
+
+// hoard is a generated game: entities whose fields hold their owner's secret change owners,
+// are hidden and shown, come and go, and refer to one another. Entities that are hidden from
+// their own player, and what only the server has, hold the secret of a player that never joins.
+type hoard struct {
+	seed   uint64
+	body   ecs.Component[hoardBody]
+	chest  ecs.Component[hoardChest]
+	work   ecs.Component[hoardWork]
+	cmd    ecs.Component[move]
+	person ecs.Prefab
+	box    ecs.Prefab
+	shade  ecs.Prefab
+
+	r      *rand.Rand
+	boxes  []ecs.Entity
+	hidden map[ecs.Entity]bool
+}
+
+// stranger never joins.
+const stranger = foretick.PlayerID(200)
+
+func (g *hoard) protocol() *foretick.Protocol {
+	shape := rand.New(rand.NewPCG(g.seed, 1))
+	g.r, g.hidden = rand.New(rand.NewPCG(g.seed, 2)), map[ecs.Entity]bool{}
+	p := foretick.NewProtocol("hoard", 1)
+	p.Component(&g.body, foretick.Predicted())
+	if shape.IntN(2) == 0 {
+		p.Component(&g.chest, foretick.Predicted())
+	} else {
+		p.Component(&g.chest)
+	}
+	p.LocalComponent(&g.work)
+	p.Command(&g.cmd)
+	p.Prefab(&g.person, "person", &g.body, &g.chest, &g.work, &g.cmd)
+	p.Prefab(&g.box, "box", &g.body, &g.chest, &g.work)
+	p.Prefab(&g.shade, "shade", &g.body, &g.work)
+	boxes, stir := 1+shape.IntN(6), foretick.Tick(3+shape.IntN(9))
+	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) {
+		g.fill(f, f.Spawn(&g.person, player), player)
+		for range boxes {
+			e := f.Spawn(&g.box, player)
+			g.fill(f, e, player)
+			g.boxes = append(g.boxes, e)
+		}
+		// One that its own player may not see.
+		e := f.Spawn(&g.shade, player)
+		f.SetVisible(player, e, false)
+		*g.body.Get(f.World, e) = hoardBody{X: 1, Purse: simtest.Secret(stranger), Plan: simtest.Secret(stranger)}
+	})
+	p.Shared("move", func(f *foretick.Frame, rows ecs.Rows) {
+		for i, body := range g.body.Slice(rows) {
+			g.body.Slice(rows)[i].X = body.X + f.DT
+			if g.body.Slice(rows)[i].X > 50 {
+				g.body.Slice(rows)[i].X = -50
+			}
+		}
+	}, ecs.Write(&g.body))
+	p.Server("stir", func(f *foretick.Frame, _ ecs.Rows) { g.stir(f, stir) }, ecs.Once(), ecs.Structural(),
+		ecs.WriteOther(&g.body, &g.chest, &g.work))
+	return p
+}
+
+// fill writes the owner's secret into an entity.
+func (g *hoard) fill(f *foretick.Frame, e ecs.Entity, owner foretick.PlayerID) {
+	b := g.body.Get(f.World, e)
+	b.Purse, b.Plan = simtest.Secret(owner), simtest.Secret(owner)
+	*g.chest.Get(f.World, e) = hoardChest{Lid: uint64(f.Tick), Gold: simtest.Secret(owner)}
+	g.work.Get(f.World, e).N = simtest.Secret(stranger)
+}
+
+func (g *hoard) stir(f *foretick.Frame, every foretick.Tick) {
+	if len(g.boxes) == 0 || f.Tick%every != 0 {
+		return
+	}
+	n := g.r.IntN(len(g.boxes))
+	e := g.boxes[n]
+	owner := f.World.Owner(e)
+	switch g.r.IntN(5) {
+	case 0: // what is hidden holds what nobody may see
+		if g.hidden[e] = !g.hidden[e]; g.hidden[e] {
+			f.SetVisible(owner, e, false)
+			g.body.Get(f.World, e).Purse = simtest.Secret(stranger)
+			return
+		}
+		g.fill(f, e, owner)
+		f.SetVisible(owner, e, true)
+	case 1:
+		g.body.Get(f.World, e).Friend = g.boxes[g.r.IntN(len(g.boxes))]
+	case 2: // every tick between carries the new owner's own
+		if to := 1 + foretick.PlayerID(g.r.IntN(3)); f.World.Owner(g.boxes[0]) != ecs.Nobody {
+			f.Destroy(e)
+			e = f.Spawn(&g.box, to)
+			g.fill(f, e, to)
+			g.boxes[n] = e
+		}
+	case 3:
+		if !g.hidden[e] {
+			g.fill(f, e, owner)
+			g.body.Get(f.World, e).Purse = 0
+		}
+	case 4: // the tick's later values are the new owner's
+		if to := 1 + foretick.PlayerID(g.r.IntN(3)); !g.hidden[e] && f.World.Transfer(e, to) == nil {
+			g.fill(f, e, to)
+		}
+	}
+}
+
+// No packet with pieces of traces, and no record that a client put together of them, holds
+// another player's secret, that of an entity that the player may not see, or what only the
+// server has. The player's own is there, so there was something to find.
+func TestTracesHoldNoSecrets(t *testing.T) {
+	own, searched, ticks := 0, 0, 0
+	for seed := range uint64(*hoards) {
+		m, secrets := simtest.New(seed), &simtest.Secrets{}
+		m.Watch(secrets)
+		g := &hoard{seed: seed}
+		_, err := m.Serve(foretick.ServerConfig{Protocol: g.protocol(), AllowTrace: everybody})
+		require.NoError(t, err)
+		link := sim.Link{Latency: 20 * time.Millisecond, Jitter: 10 * time.Millisecond, Loss: float64(seed%3) * 0.04}
+		var clients []*foretick.Client
+		for range 3 {
+			cg := &hoard{seed: seed}
+			c, err := m.Join(foretick.ClientConfig{Protocol: cg.protocol(), Sample: foretick.Sample(&cg.cmd, func(foretick.View) move { return move{X: 1} })}, simtest.Seat{Up: link, Down: link})
+			require.NoError(t, err)
+			clients = append(clients, c)
+		}
+		for at := 300 * time.Millisecond; at <= 1500*time.Millisecond; at += 600 * time.Millisecond {
+			m.Run(at)
+			for _, c := range clients {
+				tr := trace.OfClient(c)
+				tr.Look()
+				b := tr.Export()
+				found, err := secrets.Search(c.View().Player, b)
+				require.NoError(t, err, "seed %d", seed)
+				own, searched = own+found, searched+len(b)
+				for _, table := range tr.Tables() {
+					if table.Client && table.Server {
+						ticks++
+					}
+				}
+			}
+		}
+		require.NoError(t, m.Err(), "seed %d", seed)
+	}
+	require.Greater(t, own, 5*(*hoards))
+	require.Greater(t, ticks, 20*(*hoards))
+	t.Logf("%d games: %d bytes of traces searched, %d ticks of both ends, own secrets found %d times", *hoards, searched, ticks, own)
+}
