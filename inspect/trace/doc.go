@@ -2,13 +2,8 @@
 //
 // A trace records up to eight entities of one player before and after each system that both
 // ends run, on the client and on the server, and compares the two. It works in release
-// builds, over any transport, while the match is played:
-//
-//	t := trace.OfClient(client)
-//	t.Look() // the player's own entities; again every few seconds
-//	if f, ok := trace.First(t.Tables()); ok {
-//		log.Print(f) // system "move" set Position.X …
-//	}
+// builds, over any transport, while the match is played. Arm the trace of [OfClient] with
+// [Trace.Look], again every few seconds, and pass its [Trace.Tables] to [First].
 //
 // [Trace.Look] arms the trace from the next tick on. It lapses 30 seconds after the last call
 // of Look or [Trace.Tables]. Each end keeps its newest 32 ticks. The server sends its own

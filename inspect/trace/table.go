@@ -103,11 +103,19 @@ const (
 // String returns the finding in one line.
 func (f Finding) String() string {
 	s := fmt.Sprintf("tick %d: system %q: %s.%s of %s %d: before it the client had %v and the server %v, after it %v and %v",
-		f.Tick, f.System, f.Component, f.Field, f.Prefab, f.Entity, f.Before.Client, f.Before.Server, f.After.Client, f.After.Server)
+		f.Tick, f.System, f.Component, f.Field, f.Prefab, f.Entity, short(f.Before.Client), short(f.Before.Server), short(f.After.Client), short(f.After.Server))
 	if f.Excuse != "" {
 		s += " (" + string(f.Excuse) + ")"
 	}
 	return s
+}
+
+// short returns a float of 32 bits with the digits that it has.
+func short(v any) any {
+	if f, ok := v.(float64); ok && float64(float32(f)) == f {
+		return float32(f)
+	}
+	return v
 }
 
 // First returns the first difference that only a fault in a system explains, by tick. It

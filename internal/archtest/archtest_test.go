@@ -120,6 +120,8 @@ func TestRules(t *testing.T) {
 		{"internal/ring/a.go", imports(lib + "ecs"), "knows none of them"},
 		{"internal/reason/a.go", imports(lib + "prediction"), ""},
 		{"internal/reason/a.go", imports(lib + "ecs"), "knows none of them"},
+		{"internal/trace/a.go", imports(lib + "schema"), ""},
+		{"internal/trace/a.go", imports(lib + "ecs"), "knows none of them"},
 		{"internal/layout/a.go", imports(lib+"ecs", lib+"schema", lib+"netcode"), ""},
 		{"internal/layout/a.go", imports(lib + "snapshot"), "it is data"},
 		{"internal/layout/a.go", imports(module), "it is data"},

@@ -178,6 +178,9 @@ func (f *file) imports(imported string) string {
 		if within(f.dir(), "internal/reason") && dir == "prediction" {
 			return "" // whose causes it finds
 		}
+		if within(f.dir(), "internal/trace") && dir == "schema" {
+			return "" // whose values it records
+		}
 		if within(f.dir(), "internal/probe") && ours && dir != "" {
 			return "" // it names what both ends hold
 		}
