@@ -6,6 +6,7 @@ import (
 
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/internal/rewind"
+	"github.com/foretick/foretick/internal/tape"
 	"github.com/foretick/foretick/netcode"
 	"github.com/foretick/foretick/snapshot"
 	"github.com/foretick/foretick/transport"
@@ -19,6 +20,7 @@ type Server struct {
 	cfg       ServerConfig
 	p         *compiled
 	endpoint  transport.Endpoint
+	sink      tape.Sink             // of the recorder; nil: there is none
 	events    [64]transport.Event   // read from it
 	library   netcode.SchemaLibrary // of the protocol, for peers that ask
 	logs      serverLog
@@ -43,7 +45,9 @@ type Server struct {
 	hooks     serverHooks
 	calls     calls
 	traces    serverTraces
-	preview   *preview // whose server it is; nil: it is a server by itself
+	preview   *preview                   // whose server it is; nil: it is a server by itself
+	order     func(ecs.Rows, int) uint64 // compiled.order, made once
+	queued    []tape.Queued              // scratch
 }
 
 // serverTrails are for debug builds.
@@ -55,6 +59,7 @@ type serverTrails struct {
 // World returns the server's world, to set it up before the first Step and to read it
 // between Steps.
 func (s *Server) World() *ecs.World {
+	s.touched()
 	s.undraw()
 	return s.sim.world
 }
@@ -62,6 +67,7 @@ func (s *Server) World() *ecs.World {
 // Frame returns the server's frame between ticks. Use it to spawn the entities of a match
 // before the first Step.
 func (s *Server) Frame() *Frame {
+	s.touched()
 	s.undraw()
 	return &s.sim.frame
 }
@@ -141,14 +147,17 @@ var never = time.Date(9999, time.January, 1, 0, 0, 0, 0, time.UTC)
 
 // serverRun is how far a server has come.
 type serverRun struct {
-	ticking  bool
-	closed   bool
-	failed   bool   // a tick panicked
-	inner    bool   // it is a preview's, which alone steps it …
-	stepping bool   // … and does
-	over     bool   // the last tick is past, and the players were told
-	closing  func() // what Close asked for in this tick
-	after    func() // what waits for the tick's end: the next level
+	ticking bool
+	closed  bool
+	failed  bool // a tick panicked
+	calling bool // a function of Do runs …
+
+	callNumber int    // … this one of the tick
+	inner      bool   // it is a preview's, which alone steps it …
+	stepping   bool   // … and does
+	over       bool   // the last tick is past, and the players were told
+	closing    func() // what Close asked for in this tick
+	after      func() // what waits for the tick's end: the next level
 }
 
 // finish does what was asked for in the tick that ended: to close, or else to begin the

@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/internal/tape"
 	"github.com/foretick/foretick/transport"
 )
 
@@ -19,6 +20,7 @@ const (
 type call struct {
 	name string // with callHandler ahead of it
 	run  func(*Frame)
+	edit *tape.Edit // that run makes; nil: anything
 }
 
 const callHandler = "call "
@@ -56,7 +58,7 @@ func (s *Server) Do(name string, fn func(f *Frame)) error {
 	case name == "" || len(name) > maxCallName:
 		return fmt.Errorf("foretick: Server.Do has a name of %d bytes: use 1 to %d, that say who asks for what", len(name), maxCallName)
 	}
-	return s.calls.add(call{callHandler + name, fn})
+	return s.calls.add(call{name: callHandler + name, run: fn})
 }
 
 var errCalls = fmt.Errorf("foretick: Server.Do: %d functions wait for the end of the tick already: try again after it", maxCalls)
@@ -98,6 +100,9 @@ func (c *calls) refuse(why error) {
 // it changed.
 func (s *Server) runCalls() {
 	calls := s.calls.take()
+	if r := s.sink; r != nil {
+		calls = s.recordCalls(r, calls)
+	}
 	if len(calls) == 0 {
 		return
 	}
@@ -105,6 +110,7 @@ func (s *Server) runCalls() {
 	o.keep()
 	o.by = s.p.editCause()
 	for i := range calls {
+		s.run.callNumber = i
 		s.runCall(&calls[i])
 	}
 	o.look(o.by)
@@ -114,6 +120,8 @@ func (s *Server) runCalls() {
 
 func (s *Server) runCall(c *call) {
 	defer s.contain(ecs.Nobody, c.name)
+	s.run.calling = true
+	defer func() { s.run.calling = false }()
 	for _, fn := range s.hooks.call {
 		fn(c.name[len(callHandler):])
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/internal/guard"
 	"github.com/foretick/foretick/internal/standard"
+	"github.com/foretick/foretick/internal/tape"
 	"github.com/foretick/foretick/lagcomp"
 	"github.com/foretick/foretick/snapshot"
 	"github.com/foretick/foretick/transport"
@@ -159,6 +160,10 @@ type ServerConfig struct {
 	// players on this machine only: their address is a loopback address, or they play in this
 	// process. Behind a reverse proxy on this machine every address may be one: set it there.
 	AllowTrace func(player PlayerID) bool
+	// Recorder, when set, records everything that the match depends on, so that it can be
+	// replayed tick by tick: package flight has it. A Recorder records one server. Its type
+	// is internal. nil records nothing, and costs nothing.
+	Recorder tape.Recorder
 	// OnTick, when set, is called after each tick with the frame, for tests and recorders.
 	// It must not change the world.
 	OnTick func(f *Frame)
@@ -191,6 +196,9 @@ func (c *ServerConfig) check() error {
 	}
 	if c.Executor != nil && guard.Missing(c.Executor) {
 		errs = append(errs, errors.New("foretick: ServerConfig.Executor is a nil pointer: leave it out, or give one"))
+	}
+	if c.Recorder != nil && guard.Missing(c.Recorder) {
+		errs = append(errs, errors.New("foretick: ServerConfig.Recorder is a nil pointer: leave it out, or give the one that flight.New returns"))
 	}
 	errs = append(errs, c.checkClients())
 	if c.Protocol != nil && c.Protocol.Err() == nil {

@@ -6,12 +6,14 @@ import (
 	"time"
 
 	"github.com/foretick/foretick/figures"
+	"github.com/foretick/foretick/internal/tape"
 	"github.com/foretick/foretick/transport"
 )
 
 // serverDrain is how a match is brought to its end.
 type serverDrain struct {
-	reason atomic.Pointer[string] // why newcomers are refused; nil: they are not
+	asked  atomic.Pointer[string] // by Drain, which any goroutine may call
+	reason *string                // why newcomers are refused, since the newest Step; nil: they are not
 	linger *lingering             // the match is over, and messages are still on their way
 }
 
@@ -32,7 +34,7 @@ type lingering struct {
 // Any goroutine may call Drain, also while Run runs. It takes effect with the next Step. The
 // reason of the first call counts.
 func (s *Server) Drain(reason string) {
-	s.drain.reason.CompareAndSwap(nil, &reason)
+	s.drain.asked.CompareAndSwap(nil, &reason)
 }
 
 // Shutdown ends the match like Close, but first waits until every connected player has
@@ -43,9 +45,11 @@ func (s *Server) Drain(reason string) {
 // [transport.ErrClosed] when the server is closed or closing already. Like Close, it is not
 // safe for concurrent use: pass it to [Server.Do] from another goroutine.
 func (s *Server) Shutdown(detail string, linger time.Duration) error {
-	switch {
-	case linger <= 0 || s.run.failed:
+	if linger <= 0 || s.run.failed {
 		return s.Close(detail)
+	}
+	s.outside(tape.Call{Op: tape.Shutdown, Time: linger, Text: detail})
+	switch {
 	case s.run.closed || s.run.closing != nil || s.drain.linger != nil:
 		return transport.ErrClosed
 	}
@@ -61,9 +65,19 @@ func (s *Server) Shutdown(detail string, linger time.Duration) error {
 	return nil
 }
 
+// latchDrain takes over at the beginning of a Step what Drain asked for.
+func (s *Server) latchDrain() {
+	if s.drain.reason != nil {
+		return
+	}
+	if s.drain.reason = s.drain.asked.Load(); s.drain.reason != nil {
+		s.outside(tape.Call{Op: tape.Drain, Text: *s.drain.reason})
+	}
+}
+
 // draining returns why newcomers are refused.
 func (s *Server) draining() (reason string, yes bool) {
-	if r := s.drain.reason.Load(); r != nil {
+	if r := s.drain.reason; r != nil {
 		return *r, true
 	}
 	return "", false

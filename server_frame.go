@@ -93,6 +93,9 @@ func (s *Server) pack(message int, described *schema.Schema, at unsafe.Pointer) 
 
 // beforeSystem is called before each system.
 func (s *Server) beforeSystem(system int) {
+	for _, fn := range s.hooks.system {
+		fn(s.systemRun(system, false))
+	}
 	if s.late.player != nil {
 		s.traces.ranBefore()
 		s.late.apply(system - 1)
@@ -115,6 +118,9 @@ func (s *Server) beforeSystem(system int) {
 func (s *Server) afterSystem(system int) {
 	if len(s.traces.recording) > 0 {
 		s.traces.steps.after(system)
+	}
+	for _, fn := range s.hooks.system {
+		fn(s.systemRun(system, true))
 	}
 	if s.late.player != nil {
 		s.sim.writes.running = -1

@@ -13,6 +13,7 @@ type serverHooks struct {
 	message []func(probe.MessageSent)
 	request []func(probe.RequestTaken)
 	call    []func(name string)
+	system  []func(probe.SystemRun)
 
 	settled []func(probe.Settled)
 	now     probe.Settled // what the network decided in the running tick, if settled has any

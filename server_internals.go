@@ -8,6 +8,7 @@ import (
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/internal/probe"
 	"github.com/foretick/foretick/internal/rewind"
+	"github.com/foretick/foretick/internal/tape"
 	"github.com/foretick/foretick/schema"
 	"github.com/foretick/foretick/snapshot"
 	"github.com/foretick/foretick/transport"
@@ -34,7 +35,10 @@ func (in serverInternals) SyncTest(ticks int, found func(probe.Desync)) error {
 
 func (in serverInternals) Hash() uint64 { return in.s.sim.world.Hash(in.s.p.order) }
 
-func (in serverInternals) SetArchitecture(name string) { in.s.sessions.architecture = name }
+func (in serverInternals) SetArchitecture(name string) {
+	in.s.outside(tape.Call{Op: tape.Architecture, Text: name})
+	in.s.sessions.architecture = name
+}
 
 func (in serverInternals) OnMessage(fn func(probe.MessageSent)) {
 	in.s.hooks.message = append(in.s.hooks.message, fn)

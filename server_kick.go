@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/foretick/foretick/internal/tape"
 	"github.com/foretick/foretick/transport"
 )
 
@@ -13,6 +14,7 @@ const maxKickText = 120
 
 // kickPlayer is what Frame.Kick does.
 func (s *Server) kickPlayer(player PlayerID, code transport.Code, text string) bool {
+	s.outside(tape.Call{Op: tape.Kick, Player: uint16(player), Number: uint64(code), Text: text})
 	p := s.sessions.player(player)
 	if p == nil {
 		return false
@@ -30,12 +32,13 @@ func (s *Server) kickPlayer(player PlayerID, code transport.Code, text string) b
 
 // banPlayer is what Frame.Ban does.
 func (s *Server) banPlayer(player PlayerID, until time.Time, text string) bool {
+	s.outside(tape.Call{Op: tape.BanPlayer, Player: uint16(player), Until: until, Text: text})
 	p := s.sessions.player(player)
 	if p == nil {
 		return false
 	}
 	s.sessions.kick(p, transport.Kicked, text)
-	return s.Ban(p.session.identity, until, text)
+	return s.ban(p.session.identity, until, text)
 }
 
 // kick marks a player, which leaves at the end of the tick.
@@ -62,6 +65,11 @@ func (s *Server) Identity(player PlayerID) []byte {
 // does: at the end of the tick. Absent players whose place is held are included. It
 // reports whether there was one. An empty identity matches no player.
 func (s *Server) KickIdentity(identity []byte, detail string) bool {
+	s.outside(tape.Call{Op: tape.KickIdentity, Data: identity, Text: detail})
+	return s.kickIdentity(identity, detail)
+}
+
+func (s *Server) kickIdentity(identity []byte, detail string) bool {
 	if len(identity) == 0 {
 		return false
 	}
@@ -85,17 +93,23 @@ func (s *Server) KickIdentity(identity []byte, detail string) bool {
 // not banned. An expired ban is removed within a minute of Steps. All bans end with the
 // Server: keep a list elsewhere and pass it to each new one.
 func (s *Server) Ban(identity []byte, until time.Time, detail string) bool {
+	s.outside(tape.Call{Op: tape.Ban, Data: identity, Until: until, Text: detail})
+	return s.ban(identity, until, detail)
+}
+
+func (s *Server) ban(identity []byte, until time.Time, detail string) bool {
 	if len(identity) == 0 {
 		return false
 	}
 	s.admission.ban(identity, until, detail)
-	s.KickIdentity(identity, detail)
+	s.kickIdentity(identity, detail)
 	return true
 }
 
 // Unban lets an identity in again that [Server.Ban] or [Frame.Ban] keeps out. Without such a
 // ban it does nothing.
 func (s *Server) Unban(identity []byte) {
+	s.outside(tape.Call{Op: tape.Unban, Data: identity})
 	delete(s.admission.bans, string(identity))
 	if d, ok := s.endpoint.(transport.BanList); ok {
 		d.Unban(identity)

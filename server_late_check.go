@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/foretick/foretick/internal/layout"
+	"github.com/foretick/foretick/internal/tape"
 	"github.com/foretick/foretick/prediction"
 )
 
@@ -74,6 +75,7 @@ func (c *ServerConfig) checkLate() error {
 // and on a server without LateInputs. Like Step it is not safe for concurrent use: call it
 // in a system or handler, or between Steps.
 func (s *Server) SetLateInputs(player PlayerID, on bool) bool {
+	s.outside(tape.Call{Op: tape.LateInputs, Player: uint16(player), Built: on})
 	p := s.sessions.player(player)
 	if p == nil || s.late.window == 0 || s.late.player != nil {
 		return false

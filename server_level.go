@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/foretick/foretick/internal/tape"
 	"github.com/foretick/foretick/netcode"
 )
 
@@ -23,6 +24,7 @@ func (s *Server) NextLevel(data []byte, build func(f *Frame)) error {
 		return fmt.Errorf("foretick: NextLevel has %d bytes of data: the most is %d; name the level, and send the rest as messages", len(data), netcode.MaxLevelData)
 	}
 	data = slices.Clone(data)
+	s.outside(tape.Call{Op: tape.Level, Data: data, Built: build != nil})
 	if s.run.ticking {
 		s.run.after = func() { s.nextLevel(data, build) }
 		return nil

@@ -1,6 +1,7 @@
 package foretick
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"slices"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/figures"
+	"github.com/foretick/foretick/internal/tape"
 	"github.com/foretick/foretick/netcode"
 	"github.com/foretick/foretick/snapshot"
 	"github.com/foretick/foretick/transport"
@@ -104,7 +106,7 @@ func (s *Server) askGrant(o *observing) error {
 	err := errors.New("the server failed at what it did for this observer")
 	func() {
 		defer s.contain(ecs.Nobody, "Observe")
-		o.grant, err = s.cfg.Observe(o.who)
+		o.grant, err = s.observeGrant(o.who)
 	}()
 	return err
 }
@@ -200,12 +202,14 @@ func (s *Server) dropObserversOf(of PlayerID) {
 // a tick, they leave at the end of that tick, and otherwise at the end of the next one.
 // match must not call the server.
 func (s *Server) KickObservers(text string, match func(Observer, Grant) bool) int {
-	n := 0
-	for _, p := range s.sessions.observers {
+	n, matched := 0, []byte(nil)
+	for i, p := range s.sessions.observers {
 		if match(p.observing.who, p.observing.grant) {
 			s.sessions.kick(p, transport.Kicked, text)
 			n++
+			matched = binary.AppendUvarint(matched, uint64(i))
 		}
 	}
+	s.outside(tape.Call{Op: tape.KickObservers, Data: matched, Text: text})
 	return n
 }

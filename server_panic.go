@@ -2,6 +2,7 @@ package foretick
 
 import (
 	"encoding/hex"
+	"fmt"
 	"runtime/debug"
 
 	"github.com/foretick/foretick/transport"
@@ -37,6 +38,9 @@ func (s *Server) contain(player PlayerID, handler string) {
 	if s.cfg.OnPanic != nil {
 		s.cfg.OnPanic(Panic{Player: player, Handler: handler, Value: v, Stack: stack})
 	}
+	if r := s.sink; r != nil {
+		r.Report(fmt.Sprintf("panic in %s for player %d: %v", handler, player, v))
+	}
 	if p := s.sessions.player(player); p != nil {
 		s.sessions.kick(p, transport.Kicked, "the server failed at what it did for this player")
 	}
@@ -56,6 +60,9 @@ func (s *Server) containCore(p *player, b []byte) {
 	}
 	s.stats.CorePanics++
 	p.session.poisoned = true
+	if r := s.sink; r != nil {
+		r.Report(fmt.Sprintf("panic in decoding what a peer sent: %v", v))
+	}
 	s.logs.abuse(s.clock.now, "panic in decoding what a peer sent; please report it", p, "value", v, "packet", hex.EncodeToString(b), "stack", string(debug.Stack()))
 }
 

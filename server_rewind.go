@@ -3,6 +3,7 @@ package foretick
 import (
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/internal/rewind"
+	"github.com/foretick/foretick/internal/tape"
 	"github.com/foretick/foretick/lagcomp"
 	"github.com/foretick/foretick/netcode"
 	"github.com/foretick/foretick/schema"
@@ -139,6 +140,7 @@ func (s *Server) rewindBehind(by PlayerID, ticks float32) HitView {
 // [ServerConfig].RewindGrowth allows: until then their claims are clamped and counted.
 // It returns false for a player that does not play.
 func (s *Server) RemeasureLatency(player PlayerID) bool {
+	s.outside(tape.Call{Op: tape.Remeasure, Player: uint16(player)})
 	p := s.sessions.player(player)
 	return p != nil && p.shooter.Remeasure()
 }

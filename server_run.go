@@ -4,12 +4,14 @@ import (
 	"encoding/binary"
 	"io"
 	"runtime"
+	"runtime/debug"
 	"slices"
 	"time"
 
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/internal/published"
 	"github.com/foretick/foretick/internal/rewind"
+	"github.com/foretick/foretick/internal/tape"
 	"github.com/foretick/foretick/lagcomp"
 	"github.com/foretick/foretick/snapshot"
 	"github.com/foretick/foretick/transport"
@@ -28,12 +30,16 @@ func NewServer(cfg ServerConfig) (*Server, error) {
 // newServer makes a server of a configuration that was checked.
 func newServer(cfg ServerConfig) (*Server, error) {
 	p := &cfg.Protocol.compiled
+	sink, err := cfg.record(p)
+	if err != nil {
+		return nil, err
+	}
 	if cfg.Verify != nil {
 		if err := p.Registry.Verify(true, cfg.Verify); err != nil {
 			return nil, err
 		}
 	}
-	s := &Server{cfg: cfg, p: p, endpoint: cfg.Transport, logs: serverLog{Logger: cfg.Logger, limits: logLimit{}}}
+	s := &Server{cfg: cfg, p: p, sink: sink, endpoint: cfg.Transport, logs: serverLog{Logger: cfg.Logger, limits: logLimit{}}}
 	s.sessions.architecture = runtime.GOARCH
 	s.sessions.byPeer, s.admission.waiting, s.sim.ordinals = map[transport.PeerID]*player{}, map[string]int{}, ordinals{}
 	s.sim.p = p
@@ -48,7 +54,6 @@ func newServer(cfg ServerConfig) (*Server, error) {
 	if _, err := io.ReadFull(cfg.Random, number[:]); err == nil { // else tokens are none either
 		s.sessions.serverID = binary.LittleEndian.Uint64(number[:])
 	}
-	var err error
 	past := rewind.Config{Lagcomp: lagcomp.Config{MaxRewind: cfg.MaxRewind, Growth: cfg.RewindGrowth}, NoRewind: cfg.NoLagCompensation}
 	if s.past, err = rewind.NewPast(p.rewindGame(), past, rewindWorld{s}); err != nil {
 		return nil, err
@@ -78,6 +83,7 @@ func newServer(cfg ServerConfig) (*Server, error) {
 		return nil, err
 	}
 	s.senders.share = s.encodeShare
+	s.order = p.order
 	return s, nil
 }
 
@@ -100,7 +106,21 @@ func (s *Server) Step(now time.Time) {
 		if s.run.failed = !done; s.run.failed {
 			s.stopCalls()
 		}
+		if r := s.sink; r != nil {
+			r.Stepped()
+			if !done {
+				v := recover()
+				r.Panicked(s.sim.frame.Tick, v, debug.Stack())
+				if v != nil {
+					panic(v)
+				}
+			}
+		}
 	}()
+	s.latchDrain()
+	if r := s.sink; r != nil {
+		r.Step(now, s.hashWorld)
+	}
 	if !s.clock.begun {
 		s.clock.begun, s.clock.start = true, now
 	}
@@ -162,6 +182,7 @@ func (s *Server) CloseForRestart(detail string) error {
 }
 
 func (s *Server) closeWith(code transport.Code, detail string) error {
+	s.outside(tape.Call{Op: tape.Close, Number: uint64(code), Text: detail})
 	if s.run.closed || s.run.closing != nil {
 		return transport.ErrClosed // Close may end a Shutdown that lingers
 	}
@@ -179,6 +200,9 @@ func (s *Server) close(code transport.Code, detail string) error {
 	s.run.closed = true
 	s.stopCalls()
 	defer s.postAll()
+	if r := s.sink; r != nil {
+		defer r.Closed()
+	}
 	if s.run.failed { // nothing of the match can be relied on
 		for peer := range s.sessions.byPeer {
 			s.endpoint.Disconnect(peer, code, detail)

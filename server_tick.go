@@ -24,6 +24,9 @@ func (s *Server) tick(now time.Duration) {
 	s.run.ticking = false
 	s.figures.end(s, began)
 	s.run.finish()
+	if r := s.sink; r != nil {
+		r.Tick(s.sim.frame.Tick, s.hashWorld())
+	}
 }
 
 // simulate runs the game's systems with the commands of the tick.

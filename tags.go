@@ -9,6 +9,7 @@ import (
 	"unsafe"
 
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/internal/tape"
 )
 
 // checkTags checks the tags of a config: a typing mistake would only switch systems off.
@@ -40,6 +41,7 @@ func (s *Server) Draw(since time.Duration) {
 	if !slices.Contains(s.cfg.Tags, TagRender) {
 		misuse("Server.Draw on a server that draws nothing: add foretick.TagRender to ServerConfig.Tags")
 	}
+	s.outside(tape.Call{Op: tape.Draw, Time: since})
 	f := &s.sim.frame
 	defer func(dt float32) { f.DT = dt }(f.DT)
 	f.DT = float32(since.Seconds())

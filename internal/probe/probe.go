@@ -56,6 +56,15 @@ type Server interface {
 	StateHash() uint64
 	// OnCall calls fn before each function that was passed to Server.Do, with its name.
 	OnCall(fn func(name string))
+	// OnSystem calls fn before and after each system, also where a shared system runs again
+	// for a late input. It returns a function that ends the calls.
+	OnSystem(fn func(SystemRun)) (stop func())
+	// Edit sets a field by its path at the end of the next tick, as a function of Server.Do
+	// would, and a recorder can record it. With ecs.None the path is that of a singleton.
+	// done, which may be nil, is called with what SetValue returns.
+	Edit(e ecs.Entity, path string, value any, done func(error)) error
+	// Replicated lists the replicated entities in the order of their network ids.
+	Replicated() []ServerEntity
 	// SyncTest makes the server run the newest ticks again before each tick, as it does for a
 	// late input, and calls found with each tick whose result differs. Call it before the
 	// first Step. It returns an error for a server without ServerConfig.LateInputs.
@@ -65,6 +74,15 @@ type Server interface {
 	// SetArchitecture sets the architecture that the server reports to clients. Package
 	// simtest sets it, so that packets are the same on every machine.
 	SetArchitecture(name string)
+}
+
+// SystemRun is the beginning or the end of a system's run.
+type SystemRun struct {
+	Tick   Tick
+	System string
+	Shared bool      // both ends run it
+	Again  ecs.Owner // the player of the late input that it runs again for, else nobody
+	After  bool
 }
 
 // Client is the inside of a client. Call its methods between Steps.

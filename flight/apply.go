@@ -1,0 +1,79 @@
+package flight
+
+import (
+	"encoding/binary"
+
+	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/internal/tape"
+	"github.com/foretick/foretick/transport"
+)
+
+// function returns what stands for a function of Server.Do: the game's own, or one that
+// makes the calls of the server that it made.
+func (r *Replay) function(name string, of int, calls []tape.Call) func(*foretick.Frame) {
+	if r.game.Call != nil {
+		if fn := r.game.Call(name); fn != nil {
+			return fn
+		}
+	}
+	return func(*foretick.Frame) {
+		for _, c := range calls {
+			if c.Of == of {
+				r.apply(c)
+			}
+		}
+	}
+}
+
+// apply makes a recorded call.
+func (r *Replay) apply(c tape.Call) {
+	r.deck.applying = true
+	defer func() { r.deck.applying = false }()
+	s, player := r.srv, foretick.PlayerID(c.Player)
+	switch c.Op {
+	case tape.Kick:
+		s.Frame().Kick(player, transport.Code(c.Number), c.Text)
+	case tape.BanPlayer:
+		s.Frame().Ban(player, c.Until, c.Text)
+	case tape.KickIdentity:
+		s.KickIdentity(c.Data, c.Text)
+	case tape.Ban:
+		s.Ban(c.Data, c.Until, c.Text)
+	case tape.Unban:
+		s.Unban(c.Data)
+	case tape.Level:
+		var build func(*foretick.Frame)
+		if c.Built && r.game.Level != nil {
+			build = r.game.Level(c.Data)
+		}
+		_ = s.NextLevel(c.Data, build) // as when it was recorded
+	case tape.Drain:
+		s.Drain(c.Text)
+	case tape.Shutdown:
+		_ = s.Shutdown(c.Text, c.Time)
+	case tape.Close:
+		if transport.Code(c.Number) == transport.Restart {
+			_ = s.CloseForRestart(c.Text)
+		} else {
+			_ = s.Close(c.Text)
+		}
+	case tape.LateInputs:
+		s.SetLateInputs(player, c.Built)
+	case tape.Remeasure:
+		s.RemeasureLatency(player)
+	case tape.KickObservers:
+		i, chosen := uint64(0), c.Data
+		s.KickObservers(c.Text, func(foretick.Observer, foretick.Grant) bool {
+			n, k := binary.Uvarint(chosen)
+			hit := k > 0 && n == i
+			if i++; hit {
+				chosen = chosen[k:]
+			}
+			return hit
+		})
+	case tape.Architecture:
+		s.Internals().SetArchitecture(c.Text)
+	case tape.Draw:
+		s.Draw(c.Time)
+	}
+}

@@ -1,0 +1,84 @@
+package flight
+
+import (
+	"compress/flate"
+	"encoding/binary"
+	"hash/crc32"
+	"sync"
+)
+
+const (
+	magic      = "FORETAPE"
+	version    = 1
+	headSize   = len(magic) + 1
+	blockHead  = 12        // bytes before a block: its length, its length unpacked, the checksum
+	blockSize  = 32 << 10  // of records, at which one ends
+	maxBlock   = 256 << 10 // unpacked, which a reader takes
+	maxPacked  = 256 << 10
+	slabSize   = 64 << 10 // memory is taken in such pieces
+	maxRecords = 1 << 20  // in a block, at two bytes each
+)
+
+// packers are shared by all recorders: one takes 800 kB.
+var packers = sync.Pool{New: func() any {
+	w, err := flate.NewWriter(nil, flate.BestSpeed)
+	if err != nil {
+		panic(err) // the level is one of the package's own
+	}
+	return w
+}}
+
+// appender is a writer into memory.
+type appender struct{ b []byte }
+
+func (a *appender) Write(p []byte) (int, error) {
+	a.b = append(a.b, p...)
+	return len(p), nil
+}
+
+// pack appends a block of records to a.
+func (a *appender) pack(raw []byte) {
+	at := len(a.b)
+	a.b = append(a.b, make([]byte, blockHead)...)
+	w := packers.Get().(*flate.Writer)
+	w.Reset(a)
+	_, _ = w.Write(raw) // an appender takes everything
+	_ = w.Close()
+	packers.Put(w)
+	h, packed := a.b[at:], a.b[at+blockHead:]
+	binary.LittleEndian.PutUint32(h, uint32(len(packed)))
+	binary.LittleEndian.PutUint32(h[4:], uint32(len(raw)))
+	binary.LittleEndian.PutUint32(h[8:], crc32.ChecksumIEEE(packed))
+}
+
+// slabs are bytes in pieces of equal size, so that none is copied as they grow.
+type slabs struct {
+	list [][]byte
+	size int
+}
+
+func (s *slabs) write(p []byte) {
+	s.size += len(p)
+	for len(p) > 0 {
+		if n := len(s.list); n == 0 || len(s.list[n-1]) == slabSize {
+			s.list = append(s.list, make([]byte, 0, slabSize))
+		}
+		last := &s.list[len(s.list)-1]
+		n := min(len(p), slabSize-len(*last))
+		*last = append(*last, p[:n]...)
+		p = p[n:]
+	}
+}
+
+// take removes and returns everything, or all full pieces.
+func (s *slabs) take(all bool) (list [][]byte) {
+	n := len(s.list)
+	if !all && n > 0 && len(s.list[n-1]) < slabSize {
+		n--
+	}
+	list, s.list = s.list[:n:n], append([][]byte(nil), s.list[n:]...)
+	for _, b := range list {
+		s.size -= len(b)
+	}
+	return list
+}

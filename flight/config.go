@@ -1,0 +1,45 @@
+package flight
+
+import (
+	"errors"
+	"fmt"
+)
+
+// Config configures a Recorder. The zero Config records 16 MB in memory.
+type Config struct {
+	// Name names the match. It is on the tape and begins the name of its file. Empty means
+	// "match".
+	Name string
+	// Dir is the directory for files. It is made if it is not there. Empty means that no file
+	// is written, and that the tape ends when Memory is full. See Recorder.WriteTo.
+	Dir string
+	// Keep writes the tape of every match when the server closes. With false a tape is written
+	// after a panic, a report or Save, and no file is left of other matches.
+	Keep bool
+	// Memory is how many bytes of compressed tape are held in memory before they go into the
+	// file. 0 means 16 MB. Negative is an error. At most 2³⁰.
+	Memory int
+	// MaxFile is how long a file may become, in bytes. Then the tape ends, and the match goes
+	// on. 0 means 1 GiB. Negative is an error. At most 2⁴⁰.
+	MaxFile int64
+}
+
+func (c *Config) check() error {
+	var errs []error
+	if c.Memory < 0 || c.Memory > 1<<30 {
+		errs = append(errs, fmt.Errorf("flight: Config.Memory is %d: use up to 2³⁰ bytes, or 0 for 16 MB", c.Memory))
+	}
+	if c.MaxFile < 0 || c.MaxFile > 1<<40 {
+		errs = append(errs, fmt.Errorf("flight: Config.MaxFile is %d: use up to 2⁴⁰ bytes, or 0 for 1 GiB", c.MaxFile))
+	}
+	if c.Name == "" {
+		c.Name = "match"
+	}
+	if c.Memory == 0 {
+		c.Memory = 16 << 20
+	}
+	if c.MaxFile == 0 {
+		c.MaxFile = 1 << 30
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,5 @@
+//go:build !foretick_debug
+
+package flight
+
+const debugBuild = false

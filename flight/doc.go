@@ -1,0 +1,2 @@
+// Package flight records matches.
+package flight

@@ -1,0 +1,175 @@
+package flight
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+)
+
+// file is the file of a tape. A goroutine writes it while there is something to write, so
+// that no tick waits for a disk.
+type file struct {
+	dir, name string
+	most      int64
+
+	mu    sync.Mutex
+	idle  sync.Cond
+	queue [][]byte
+	busy  bool
+	f     *os.File
+	size  int64
+	err   error
+}
+
+func newFile(dir, match string, start time.Time, most int64) *file {
+	d := &file{dir: dir, name: fileName(match, start), most: most}
+	d.idle.L = &d.mu
+	return d
+}
+
+// fileName makes a name that every file system takes, without an ending.
+func fileName(match string, start time.Time) string {
+	safe := strings.Map(func(c rune) rune {
+		if c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '-' || c == '_' {
+			return c
+		}
+		return '_'
+	}, match)
+	return safe[:min(len(safe), 80)] + "-" + start.UTC().Format("20060102T150405")
+}
+
+// push adds bytes to what is to be written.
+func (d *file) push(list [][]byte) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.queue = append(d.queue, list...)
+	if !d.busy && len(d.queue) > 0 {
+		d.busy = true
+		go d.write()
+	}
+}
+
+func (d *file) write() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for len(d.queue) > 0 {
+		list := d.queue
+		d.queue = nil
+		if d.err != nil {
+			continue // dropped: the tape ends before them
+		}
+		d.mu.Unlock()
+		n, err := d.writeAll(list)
+		d.mu.Lock()
+		d.size += n
+		if d.err = err; err == nil && d.size >= d.most {
+			d.err = fmt.Errorf("flight: %s has reached Config.MaxFile", d.f.Name())
+		}
+	}
+	d.busy = false
+	d.idle.Broadcast()
+}
+
+func (d *file) writeAll(list [][]byte) (n int64, err error) {
+	if d.f == nil {
+		if err := d.create(); err != nil {
+			return 0, err
+		}
+	}
+	for _, b := range list {
+		wrote, err := d.f.Write(b)
+		n += int64(wrote)
+		if err != nil {
+			return n, err
+		}
+	}
+	return n, nil
+}
+
+// create makes the file, under a name that is free. It holds the players' tokens and chat:
+// nobody else may read it.
+func (d *file) create() (err error) {
+	if err := os.MkdirAll(d.dir, 0o700); err != nil {
+		return err
+	}
+	for i := 1; i < 1000; i++ {
+		name := d.name + ".tape"
+		if i > 1 {
+			name = fmt.Sprintf("%s-%d.tape", d.name, i)
+		}
+		d.f, err = os.OpenFile(filepath.Join(d.dir, name), os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+		if !errors.Is(err, os.ErrExist) {
+			break
+		}
+	}
+	if err != nil {
+		d.f = nil
+	}
+	return err
+}
+
+// wait waits until everything is written. It returns the file's path, and what went wrong.
+func (d *file) wait() (path string, err error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for d.busy {
+		d.idle.Wait()
+	}
+	if d.f != nil {
+		path = d.f.Name()
+	}
+	return path, d.err
+}
+
+// broken reports whether nothing more can be written.
+func (d *file) broken() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.err != nil
+}
+
+// copyTo copies what is written.
+func (d *file) copyTo(w io.Writer) (int64, error) {
+	if _, err := d.wait(); d.f == nil {
+		return 0, err
+	}
+	return io.Copy(w, io.NewSectionReader(d.f, 0, d.size))
+}
+
+// close closes the file, and removes it unless it is to be kept.
+func (d *file) close(keep bool) error {
+	path, err := d.wait()
+	if d.f == nil {
+		return err
+	}
+	errs := []error{err, d.f.Close()}
+	if !keep {
+		errs = append(errs, os.Remove(path))
+	}
+	return errors.Join(errs...)
+}
+
+// Open opens a tape. Close it. Errors are those of Read.
+func Open(path string) (*Tape, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	info, err := f.Stat()
+	if err != nil {
+		_ = f.Close()
+		return nil, err
+	}
+	t, err := Read(f, info.Size())
+	if t == nil {
+		_ = f.Close()
+		return nil, err
+	}
+	t.file = f
+	return t, err
+}

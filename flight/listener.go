@@ -1,0 +1,136 @@
+package flight
+
+import (
+	"encoding/binary"
+	"io"
+	"time"
+
+	"github.com/foretick/foretick/transport"
+)
+
+// listener is the endpoint of a server that is recorded.
+type listener struct {
+	transport.Endpoint
+	r *Recorder
+}
+
+var _ transport.BanList = (*listener)(nil)
+
+// Recv implements transport.Endpoint.
+func (l *listener) Recv(ev []transport.Event) int {
+	n := l.Endpoint.Recv(ev)
+	if n == 0 {
+		return 0
+	}
+	r := l.r
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for i := range ev[:n] {
+		e := &ev[i]
+		b := appendPeer(r.scratch[:0], e.Peer)
+		kind := byte(recConnected)
+		switch e.Kind {
+		case transport.Data:
+			kind, b = recData, append(b, e.Data...)
+		case transport.Disconnected:
+			kind, b = recDisconnected, append(binary.AppendUvarint(b, uint64(e.Code)), e.Detail...)
+		}
+		r.scratch = b
+		r.put(kind)
+	}
+	return n
+}
+
+// Info implements transport.Endpoint.
+func (l *listener) Info(p transport.PeerID, out *transport.Info) bool {
+	known := l.Endpoint.Info(p, out)
+	r := l.r
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.inStep {
+		r.scratch = appendInfo(r.scratch[:0], p, out, known)
+		r.put(recInfo)
+	}
+	return known
+}
+
+// Send implements transport.Endpoint.
+func (l *listener) Send(p transport.PeerID, b []byte) error {
+	err := l.Endpoint.Send(p, b)
+	r := l.r
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.sends.add(p, b)
+	if err != nil {
+		r.scratch = appendSendError(r.scratch[:0], r.sends.n, err)
+		r.put(recSendError)
+	}
+	return err
+}
+
+// DisconnectIdentity implements transport.BanList.
+func (l *listener) DisconnectIdentity(identity []byte, c transport.Code, detail string) bool {
+	b, ok := l.Endpoint.(transport.BanList)
+	return ok && b.DisconnectIdentity(identity, c, detail)
+}
+
+// Ban implements transport.BanList.
+func (l *listener) Ban(identity []byte, until time.Time, detail string) {
+	if b, ok := l.Endpoint.(transport.BanList); ok {
+		b.Ban(identity, until, detail)
+	}
+}
+
+// Unban implements transport.BanList.
+func (l *listener) Unban(identity []byte) {
+	if b, ok := l.Endpoint.(transport.BanList); ok {
+		b.Unban(identity)
+	}
+}
+
+// sends counts and sums the datagrams that a server sends.
+type sends struct {
+	n uint64 // in this Step
+	h uint64 // of those since the last tick
+}
+
+func (s *sends) add(p transport.PeerID, b []byte) {
+	s.n++
+	const prime = 0x9E3779B97F4A7C15
+	h := (s.h ^ uint64(p) ^ uint64(len(b))<<48) * prime
+	for ; len(b) >= 8; b = b[8:] {
+		h = (h ^ binary.LittleEndian.Uint64(b)) * prime
+		h ^= h >> 32
+	}
+	for _, c := range b {
+		h = (h ^ uint64(c)) * prime
+	}
+	s.h = h ^ h>>29
+}
+
+// sum returns the sum since the last one.
+func (s *sends) sum() uint32 {
+	h := s.h
+	s.h = 0
+	return uint32(h ^ h>>32)
+}
+
+// dice is the source of randomness of a server that is recorded.
+type dice struct {
+	r  *Recorder
+	of io.Reader
+}
+
+func (d *dice) Read(b []byte) (int, error) {
+	n, err := d.of.Read(b)
+	r := d.r
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	failed := byte(0)
+	if err != nil {
+		failed = 1
+	}
+	r.scratch = append(append(r.scratch[:0], failed), b[:n]...)
+	r.put(recRandom)
+	return n, err
+}

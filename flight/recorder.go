@@ -1,0 +1,200 @@
+package flight
+
+import (
+	"encoding/binary"
+	"errors"
+	"io"
+	"sync"
+	"time"
+
+	"github.com/foretick/foretick/internal/tape"
+)
+
+// Recorder records one match: set [foretick.ServerConfig].Recorder to it. Any goroutine
+// may call its methods, also while the match runs.
+type Recorder struct {
+	mu      sync.Mutex
+	cfg     Config
+	begun   bool
+	started bool // by the first Step
+	inStep  bool
+	touched bool
+	hashed  bool // hash is the world's, unless the program changed it
+	keep    bool // the file
+	ended   bool // nothing more is recorded
+	closing bool
+	closed  bool
+	dropped bool // the file
+
+	closeErr error
+	reports  int
+	start    time.Time
+	last     time.Duration
+	tick     uint32
+	hash     uint64
+	sends    sends
+	raw      []byte // of the block that is being filled
+	scratch  []byte
+	packed   appender
+	memory   slabs
+	file     *file // nil: nothing is written
+}
+
+var (
+	_ tape.Recorder = (*Recorder)(nil)
+	_ tape.Sink     = (*sink)(nil)
+	_ io.WriterTo   = (*Recorder)(nil)
+)
+
+// mostReports is how many reports of a match write its file. Later ones are on the tape,
+// and are written with it.
+const mostReports = 16
+
+// New makes a recorder for one match. The error lists every fault of the configuration.
+func New(cfg Config) (*Recorder, error) {
+	if err := cfg.check(); err != nil {
+		return nil, err
+	}
+	r := &Recorder{cfg: cfg, keep: cfg.Keep}
+	r.memory.write(append([]byte(magic), version))
+	return r, nil
+}
+
+// put ends the record of a kind whose content is in scratch.
+func (r *Recorder) put(kind byte) {
+	if r.ended || len(r.scratch) > maxRecord {
+		return
+	}
+	r.raw = append(r.raw, kind)
+	r.raw = binary.AppendUvarint(r.raw, uint64(len(r.scratch)))
+	r.raw = append(r.raw, r.scratch...)
+	if len(r.raw) >= blockSize {
+		r.seal()
+		r.spill()
+	}
+}
+
+func (r *Recorder) putText(kind byte, text string) {
+	r.scratch = append(r.scratch[:0], text[:min(len(text), maxRecord/2)]...)
+	r.put(kind)
+}
+
+// pause packs the records so far, for a reader that has no others.
+func (r *Recorder) pause() {
+	if !r.inStep && len(r.raw) > 0 {
+		r.scratch = r.scratch[:0]
+		r.put(recPause)
+	}
+	r.seal()
+}
+
+// seal packs the records since the last block.
+func (r *Recorder) seal() {
+	if len(r.raw) == 0 {
+		return
+	}
+	r.packed.b = r.packed.b[:0]
+	r.packed.pack(r.raw)
+	r.raw = r.raw[:0]
+	r.memory.write(r.packed.b)
+}
+
+// spill makes room in memory, and ends the tape where there is none.
+func (r *Recorder) spill() {
+	switch {
+	case r.file != nil && r.file.broken():
+		r.end()
+	case r.file != nil:
+		r.file.push(r.memory.take(false))
+	case r.memory.size < r.cfg.Memory:
+	case r.cfg.Dir == "":
+		r.end()
+	default:
+		r.toFile()
+		r.file.push(r.memory.take(false))
+	}
+}
+
+func (r *Recorder) toFile() {
+	if r.file == nil {
+		r.file = newFile(r.cfg.Dir, r.cfg.Name, r.start, r.cfg.MaxFile)
+	}
+}
+
+// end ends the tape of a match that goes on.
+func (r *Recorder) end() {
+	r.raw = append(r.raw, recTruncated, 0)
+	r.ended = true
+	r.seal()
+	if r.file != nil {
+		r.file.push(r.memory.take(true))
+	}
+}
+
+var errNoDir = errors.New("flight: the recorder has no Config.Dir to write to: set it, or call WriteTo")
+
+// errDropped is that of a tape that nobody wanted.
+var errDropped = errors.New("flight: the match ended without a report, and its file is removed: call Save before the server closes, or set Config.Keep")
+
+// Save writes the tape so far into its file in Config.Dir, and returns the file's path. The
+// file grows as the match goes on. reason is noted on the tape; empty notes nothing.
+func (r *Recorder) Save(reason string) (path string, err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if reason != "" {
+		r.putText(recReport, reason)
+	}
+	return r.save(true)
+}
+
+func (r *Recorder) save(wait bool) (path string, err error) {
+	switch {
+	case r.cfg.Dir == "":
+		return "", errNoDir
+	case r.dropped:
+		return "", errDropped
+	}
+	r.keep = true
+	r.pause()
+	r.toFile()
+	r.file.push(r.memory.take(true))
+	if !wait {
+		return "", nil
+	}
+	return r.file.wait()
+}
+
+// File returns the path of the tape's file if it is to be kept: after a panic, a report, Save,
+// and with Config.Keep after the match. Otherwise it is empty. The error is that of writing.
+func (r *Recorder) File() (path string, err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.file == nil || !r.keep || r.dropped {
+		return "", nil
+	}
+	path, err = r.file.wait()
+	return path, errors.Join(err, r.closeErr)
+}
+
+// WriteTo writes the tape so far to w, and returns the number of bytes.
+func (r *Recorder) WriteTo(w io.Writer) (n int64, err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.dropped {
+		return 0, errDropped
+	}
+	r.pause()
+	if r.file != nil {
+		if n, err = r.file.copyTo(w); err != nil {
+			return n, err
+		}
+	}
+	for _, b := range r.memory.list {
+		k, err := w.Write(b)
+		n += int64(k)
+		if err != nil {
+			return n, err
+		}
+	}
+	return n, nil
+}

@@ -1,0 +1,419 @@
+package flight
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"reflect"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/internal/tape"
+)
+
+// Game is the game's own part of a replay.
+type Game struct {
+	// New makes a server like the one that was recorded: of the same protocol and systems,
+	// and with the same entities before the first Step. cfg has the recorded settings, and
+	// the tape in place of Transport, Random and Recorder. Add the Protocol, and return
+	// foretick.NewServer(cfg) with what the match spawns first. It is called several times
+	// where a reason is looked for. Required.
+	New func(cfg foretick.ServerConfig) (*foretick.Server, error)
+	// Call returns the function that the program passed to Server.Do with this name. The
+	// tape has only the calls of the server that the function made, such as Frame.Kick.
+	// nil, for the function or its result, makes those calls.
+	Call func(name string) func(*foretick.Frame)
+	// Level returns the function that built a level which the program began between Steps
+	// or in Server.Do. nil builds nothing.
+	Level func(data []byte) func(*foretick.Frame)
+	// Loose compares nothing, to see what changed code makes of a tape. With false a replay
+	// ends at the first difference.
+	Loose bool
+}
+
+// Replay plays a tape through the game's code, tick by tick. It is used by one goroutine.
+type Replay struct {
+	tape *Tape
+	game Game
+	srv  *foretick.Server
+	deck deck
+	cur  *cursor
+
+	setup  []tape.Call // before the first Step
+	start  time.Time
+	passed bool // beyond the tick that panicked
+
+	yield   func(foretick.Tick) bool
+	pull    func() (foretick.Tick, bool)
+	stop    func()
+	stopped bool
+	err     error // the first difference, or why the tape cannot be read on
+}
+
+// DifferenceError says where a replay first differs from the match, and why.
+type DifferenceError struct {
+	Tick   foretick.Tick // the first tick that differs; 0: before the first
+	What   string        // what differs
+	Reason string        // what explains it, as far as it is known
+	System string        // the system that takes other values each time it runs; empty if none is known
+	state  bool
+}
+
+// Error names the tick, what differs, and the reason.
+func (e *DifferenceError) Error() string {
+	s := fmt.Sprintf("flight: the replay differs in tick %d: %s", e.Tick, e.What)
+	if e.Reason != "" {
+		s += ". " + e.Reason
+	}
+	return s
+}
+
+// PanicError is the panic of a replay.
+type PanicError struct{ Panic }
+
+// Error has the tick and the value.
+func (e *PanicError) Error() string {
+	return fmt.Sprintf("flight: a system panics in tick %d: %s", e.Tick, e.Text)
+}
+
+// NewReplay makes the game's server. Its first tick comes with Next. The error names what
+// differs where the protocol or the settings are not those of the tape.
+func NewReplay(t *Tape, g Game) (*Replay, error) {
+	if g.New == nil {
+		return nil, errors.New("flight: Game.New is nil: pass the function that makes the match's server")
+	}
+	r := &Replay{tape: t, game: g, cur: t.cursor()}
+	r.deck.r, r.deck.ready = r, make(chan struct{}, 1)
+	first, err := r.prelude()
+	if err != nil {
+		return nil, err
+	}
+	cfg := foretick.ServerConfig{Transport: &r.deck, Random: &r.deck, Recorder: &r.deck}
+	if err := t.configure(&cfg); err != nil {
+		return nil, err
+	}
+	srv, err := g.New(cfg)
+	switch {
+	case err != nil:
+		return nil, err
+	case srv == nil:
+		return nil, errors.New("flight: Game.New returned no server and no error")
+	case r.err != nil:
+		return nil, r.err
+	case !r.begun():
+		return nil, errors.New("flight: Game.New returned a server without the Recorder of its configuration: pass on the whole ServerConfig that it is given")
+	}
+	r.srv = srv
+	srv.Internals().SetArchitecture(t.info.Arch)
+	for _, c := range r.setup {
+		r.apply(c)
+	}
+	next, stop := iter.Pull(func(yield func(foretick.Tick) bool) {
+		r.yield = yield
+		r.play(first)
+	})
+	r.pull, r.stop = next, stop
+	return r, nil
+}
+
+// begun reports whether the server took the deck for its randomness.
+func (r *Replay) begun() bool { return r.deck.random > 0 }
+
+// prelude reads what comes before the first Step. It returns the kind of the record after.
+func (r *Replay) prelude() (first bool, err error) {
+	var p portion
+	for {
+		kind, b, err := r.cur.next()
+		if err != nil || kind == recStep {
+			if err != nil && err != io.EOF {
+				return false, err
+			}
+			r.setup = p.calls
+			r.deck.outside = p.values
+			p.values = nil
+			r.deck.load(p)
+			if kind == recStep && err == nil {
+				s := scan{b: b}
+				r.deck.now.at = time.Duration(s.varint())
+			}
+			return err == nil, nil
+		}
+		if kind == recStart {
+			s := scan{b: b}
+			r.start = s.time()
+		}
+		if err := p.add(kind, b); err != nil {
+			return false, r.cur.damaged("%v", err)
+		}
+	}
+}
+
+// configure sets the recorded settings.
+func (t *Tape) configure(cfg *foretick.ServerConfig) error {
+	v := reflect.ValueOf(cfg).Elem()
+	for name, value := range t.info.Settings {
+		f := v.FieldByName(name)
+		switch {
+		case !f.IsValid():
+		case name == "Tags":
+			cfg.Tags = strings.Fields(value)
+		case name == "Observe" && value == "true":
+			cfg.Observe = func(foretick.Observer) (foretick.Grant, error) { return foretick.Grant{}, errNotAsked }
+		case f.Kind() == reflect.Bool:
+			f.SetBool(value == "true")
+		case f.Type() == reflect.TypeFor[time.Duration]():
+			d, err := time.ParseDuration(value)
+			if err != nil {
+				return fmt.Errorf("flight: the tape's ServerConfig.%s is %q, which is no duration", name, value)
+			}
+			f.SetInt(int64(d))
+		case f.CanInt():
+			n, err := strconv.ParseInt(value, 10, 64)
+			if err != nil {
+				return fmt.Errorf("flight: the tape's ServerConfig.%s is %q, which is no number", name, value)
+			}
+			f.SetInt(n)
+		}
+	}
+	return nil
+}
+
+var errNotAsked = errors.New("flight: a replay does not ask")
+
+// checkHead compares the server of the replay with the one that was recorded.
+func (r *Replay) checkHead(h tape.Head) error {
+	in := &r.tape.info
+	if h.Protocol != in.Protocol {
+		ours, theirs := firstDifference(h.Describe, in.Describe)
+		return fmt.Errorf("flight: the tape is of another protocol (%016x, and ours is %016x): first difference: the tape's %q, ours %q; replay it with the game's code of then, build %q", in.Protocol, h.Protocol, theirs, ours, in.Build)
+	}
+	if r.game.Loose {
+		return nil
+	}
+	for _, s := range h.Settings {
+		if was, ok := in.Settings[s.Name]; ok && was != s.Value {
+			return fmt.Errorf("flight: ServerConfig.%s is %q, and was %q when the tape was recorded: change the ServerConfig that Game.New is given only where the recorded match had other functions", s.Name, s.Value, was)
+		}
+	}
+	return nil
+}
+
+func firstDifference(ours, theirs string) (a, b string) {
+	x, y := strings.Split(ours, "\n"), strings.Split(theirs, "\n")
+	for i := range max(len(x), len(y)) {
+		a, b = "", ""
+		if i < len(x) {
+			a = x[i]
+		}
+		if i < len(y) {
+			b = y[i]
+		}
+		if a != b {
+			break
+		}
+	}
+	return a, b
+}
+
+// sameBuild reports whether packets must be the same: builds for debugging send more.
+func (r *Replay) sameBuild() bool { return r.tape.info.Debug == debugBuild }
+
+// Server returns the server, to look into its world between calls of Next. Do not step it.
+func (r *Replay) Server() *foretick.Server { return r.srv }
+
+// Next plays to the end of the next tick, and returns the tick. Afterwards the server is as
+// it was then. Errors: io.EOF at the end of the tape, a [PanicError], a [DifferenceError],
+// a [DamagedError].
+func (r *Replay) Next() (foretick.Tick, error) {
+	if r.err != nil {
+		return 0, r.err
+	}
+	tick, ok := r.pull()
+	switch {
+	case r.err != nil:
+		return tick, r.err
+	case !ok:
+		r.err = io.EOF
+		return 0, r.err
+	}
+	return tick, nil
+}
+
+// RunTo plays to the end of a tick. Errors are those of Next.
+func (r *Replay) RunTo(tick foretick.Tick) error {
+	for r.srv.Tick() < tick {
+		if _, err := r.Next(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Close ends the replay.
+func (r *Replay) Close() {
+	r.stop()
+	if r.err == nil {
+		r.err = errors.New("flight: the replay is closed")
+	}
+}
+
+// ticked hands the end of a tick to Next.
+func (r *Replay) ticked(tick foretick.Tick) {
+	if !r.stopped && (r.err == nil || r.game.Loose) {
+		r.stopped = !r.yield(tick)
+	}
+}
+
+func (r *Replay) differ(tick foretick.Tick, format string, args ...any) {
+	if r.err == nil && !r.game.Loose {
+		r.err = &DifferenceError{Tick: tick, What: fmt.Sprintf(format, args...)}
+	}
+}
+
+func (r *Replay) differState(tick foretick.Tick, format string, args ...any) {
+	if r.err == nil && !r.game.Loose {
+		r.err = &DifferenceError{Tick: tick, What: fmt.Sprintf(format, args...), state: true}
+	}
+}
+
+// play plays the Steps of the tape.
+func (r *Replay) play(pending bool) {
+	p := portion{at: r.deck.now.at}
+	for {
+		kind, b, err := r.cur.next()
+		complete := err == nil && betweenSteps(kind, b)
+		if pending && (complete || err != nil && p.panic != nil) {
+			if pending = false; !r.step(p) {
+				return
+			}
+		}
+		switch {
+		case err == io.EOF:
+			return
+		case err != nil:
+			r.err = err
+			return
+		case kind == recStep:
+			s := scan{b: b}
+			p, pending = portion{at: p.at + time.Duration(s.varint())}, true
+		case kind == recCall && complete:
+			c, err := readCall(b)
+			if err != nil {
+				r.err = r.cur.damaged("%v", err)
+				return
+			}
+			r.apply(c)
+		case kind == recValue && complete:
+			r.deck.outside = append(r.deck.outside, slices.Clone(b[1:]))
+		default:
+			if err := p.add(kind, b); err != nil {
+				r.err = r.cur.damaged("%v", err)
+				return
+			}
+		}
+	}
+}
+
+// betweenSteps reports whether a record shows that no Step was running.
+func betweenSteps(kind byte, b []byte) bool {
+	switch kind {
+	case recStep, recTouched, recOpaque, recClosed, recPause:
+		return true
+	case recValue:
+		return len(b) > 0 && b[0] == 0
+	case recCall:
+		return len(b) > 1 && b[1]&callQueued == 0
+	}
+	return false
+}
+
+// step plays one Step. It returns false at the end of the replay.
+func (r *Replay) step(p portion) bool {
+	d := &r.deck
+	d.load(p)
+	d.panicked = nil
+	r.runStep(r.start.Add(p.at))
+	if r.stopped || r.err != nil {
+		return false
+	}
+	switch was, is := p.panic, d.panicked; {
+	case is != nil && (was != nil && was.Text == is.Text && was.Tick == is.Tick || r.game.Loose):
+		r.err = &PanicError{*is}
+	case is != nil && was != nil:
+		r.differ(is.Tick, "it panics with %q, and with %q when it was recorded", is.Text, was.Text)
+	case is != nil:
+		r.differ(is.Tick, "it panics with %q, and did not when it was recorded", is.Text)
+	case d.ticks < len(p.ticks):
+		r.differ(d.tick+1, "the match computed this tick in this Step, and the replay does not")
+	case d.values < len(p.values):
+		r.differ(d.tick, "Server.Record is called less often than on the tape")
+	case d.infos < len(p.infos) || d.random < len(p.random) || d.grants < len(p.grants):
+		r.differ(d.tick, "the server asks for less than the tape has of peers, randomness or observers")
+	}
+	return r.err == nil && !r.passed
+}
+
+// runStep calls Step. The deck keeps a panic.
+func (r *Replay) runStep(now time.Time) {
+	defer func() {
+		if v := recover(); v != nil && r.deck.panicked == nil {
+			r.err = fmt.Errorf("flight: the replay fails: %v", v)
+		}
+	}()
+	r.srv.Step(now)
+}
+
+// Result is what Play found.
+type Result struct {
+	Ticks int           // that were played
+	Last  foretick.Tick // the newest of them
+	Panic *Panic        // the recorded panic, which happened again; nil: none did
+}
+
+// Play plays a whole tape. It returns without an error when each tick had the recorded
+// hash, up to the end or to the recorded panic: Result.Panic says whether that happened
+// again. A [DifferenceError] has its reason: Play plays the tape two more times, to find
+// out whether the game's code does the same each time.
+func Play(t *Tape, g Game) (res Result, err error) {
+	r, err := NewReplay(t, g)
+	if err != nil {
+		return res, err
+	}
+	defer r.Close()
+	for {
+		tick, err := r.Next()
+		if err == nil {
+			res.Ticks++
+			res.Last = tick
+			continue
+		}
+		var p *PanicError
+		var d *DifferenceError
+		switch {
+		case err == io.EOF:
+			return res, nil
+		case errors.As(err, &p):
+			res.Panic = &p.Panic
+			return res, nil
+		case errors.As(err, &d):
+			d.explain(t, g)
+		}
+		return res, err
+	}
+}
+
+// sameMachine says what of build and machine differs, in words.
+func (t *Tape) otherBuild() (list []string) {
+	in := &t.info
+	for _, is := range []struct{ what, was, now string }{{"build", in.Build, buildName()}, {"Go version", in.Go, runtime.Version()}, {"architecture", in.Arch, runtime.GOARCH}} {
+		if is.was != is.now {
+			list = append(list, fmt.Sprintf("the tape's %s is %q, and this one's %q", is.what, is.was, is.now))
+		}
+	}
+	return list
+}

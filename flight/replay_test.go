@@ -1,0 +1,69 @@
+package flight_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/foretick/foretick/flight"
+)
+
+// Matches with everything that comes from outside, over bad networks, end in a panic. Each
+// tape replays to that panic, and every tick on the way has the recorded hash.
+func TestReplaysToThePanic(t *testing.T) {
+	seeds, more := uint64(20), time.Duration(0)
+	if *long {
+		more = 10 * time.Minute
+	}
+	for seed := range seeds {
+		m := newMatch(t, seed, 6, flight.Config{Name: "meadow"}, &game{})
+		m.events()
+		m.run(more)
+		m.game.panicAt = m.srv.Tick() + 10
+		m.run(2 * time.Second)
+		require.NotNil(t, m.died)
+		if seed == 0 {
+			st := m.srv.Stats()
+			require.NotZero(t, st.Resumed)
+			require.NotZero(t, st.Slips)
+			require.NotZero(t, st.PacketsRefused)
+			require.NotZero(t, st.Requests)
+		}
+		tape := m.tape()
+		info := tape.Info()
+		require.NotNil(t, info.Panic)
+		require.EqualValues(t, m.game.panicAt, info.Panic.Tick)
+		require.Equal(t, m.game.panicAt-1, info.Last)
+		require.Len(t, info.Opaque, 2, "the functions of Do")
+
+		res, err := flight.Play(tape, replayed(func(g *game) { g.panicAt = m.game.panicAt }))
+		require.NoError(t, err, "seed %d", seed)
+		require.NotNil(t, res.Panic)
+		require.Equal(t, info.Panic.Text, res.Panic.Text)
+		require.Equal(t, int(info.Last), res.Ticks)
+
+		// The hashes are those of the match, and not only those that the recorder wrote.
+		r, err := flight.NewReplay(tape, replayed(func(g *game) { g.panicAt = m.game.panicAt }))
+		require.NoError(t, err)
+		compared := 0
+		for {
+			tick, err := r.Next()
+			if err != nil {
+				require.ErrorAs(t, err, new(*flight.PanicError))
+				break
+			}
+			if hash, ok := m.hashes[tick]; ok {
+				compared++
+				require.Equal(t, hash, r.Server().Internals().Hash(), tick)
+			}
+		}
+		require.Greater(t, compared, 400)
+		r.Close()
+
+		// The panic is mended: the tape plays on to its end.
+		res, err = flight.Play(tape, replayed(nil))
+		require.NoError(t, err)
+		require.Nil(t, res.Panic)
+	}
+}

@@ -1,0 +1,219 @@
+package flight
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"runtime"
+	"runtime/debug"
+	"time"
+
+	"github.com/foretick/foretick/internal/tape"
+	"github.com/foretick/foretick/transport"
+)
+
+// sink is a Recorder as its server sees it.
+type sink Recorder
+
+// Internals is for the server that is recorded: its type is internal.
+func (r *Recorder) Internals() tape.Sink { return (*sink)(r) }
+
+func (r *sink) put(kind byte)                  { (*Recorder)(r).put(kind) }
+func (r *sink) putText(kind byte, text string) { (*Recorder)(r).putText(kind, text) }
+
+// Begin implements tape.Sink.
+func (r *sink) Begin(h tape.Head, e transport.Endpoint, random io.Reader) (transport.Endpoint, io.Reader, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.begun {
+		return nil, nil, errors.New("flight: a Recorder records one server: call flight.New for each")
+	}
+	r.begun = true
+	b := r.scratch[:0]
+	pair := func(name, value string) { b = appendBytes(appendBytes(b, name), value) }
+	pair("name", r.cfg.Name)
+	pair("protocol", fmt.Sprintf("%016x", h.Protocol))
+	pair("build", buildName())
+	pair("go", runtime.Version())
+	pair("os", runtime.GOOS)
+	pair("arch", runtime.GOARCH)
+	pair("debug", fmt.Sprint(h.Debug))
+	for _, s := range h.Settings {
+		pair(settingPrefix+s.Name, s.Value)
+	}
+	pair("describe", h.Describe[:min(len(h.Describe), 64<<10)])
+	r.scratch = b
+	r.put(recHead)
+	return &listener{r: (*Recorder)(r), Endpoint: e}, &dice{(*Recorder)(r), random}, nil
+}
+
+const settingPrefix = "config."
+
+// buildName says which build of which program this is.
+func buildName() string {
+	b, ok := debug.ReadBuildInfo()
+	if !ok {
+		return ""
+	}
+	name := b.Path + " " + b.Main.Version
+	for _, s := range b.Settings {
+		if s.Key == "vcs.revision" || s.Key == "vcs.modified" {
+			name += " " + s.Value
+		}
+	}
+	return name
+}
+
+// Step implements tape.Sink.
+func (r *sink) Step(now time.Time, hash func() uint64) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !r.started {
+		r.started, r.start = true, now
+		r.scratch = appendTime(r.scratch[:0], now)
+		r.put(recStart)
+	} else if r.touched {
+		r.scratch = r.scratch[:0]
+		r.put(recTouched)
+		if r.hashed && hash() != r.hash {
+			r.putText(recOpaque, "the program changed the world between Steps")
+		}
+	}
+	r.touched = false
+	t := now.Sub(r.start)
+	r.scratch = binary.AppendVarint(r.scratch[:0], int64(t-r.last))
+	r.last = t
+	r.put(recStep)
+	r.inStep, r.sends.n = true, 0
+}
+
+// Stepped implements tape.Sink.
+func (r *sink) Stepped() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.inStep = false
+	if r.closing {
+		r.close()
+	}
+}
+
+// Panicked implements tape.Sink.
+func (r *sink) Panicked(tick uint32, value any, stack []byte) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	text := fmt.Sprint(value)
+	r.scratch = binary.AppendUvarint(r.scratch[:0], uint64(tick))
+	r.scratch = appendBytes(r.scratch, text[:min(len(text), 4<<10)])
+	r.scratch = append(r.scratch, stack[:min(len(stack), 32<<10)]...)
+	r.put(recPanic)
+	_, _ = (*Recorder)(r).save(true) // File has the error
+}
+
+// Tick implements tape.Sink.
+func (r *sink) Tick(tick uint32, hash uint64) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	b := binary.AppendUvarint(r.scratch[:0], uint64(tick-r.tick))
+	b = binary.LittleEndian.AppendUint64(b, hash)
+	r.scratch = binary.LittleEndian.AppendUint32(b, r.sends.sum())
+	r.tick, r.hash, r.hashed = tick, hash, true
+	r.put(recTick)
+}
+
+// Outside implements tape.Sink.
+func (r *sink) Outside(c tape.Call) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.inStep && !c.Queued {
+		return
+	}
+	r.hashed = r.hashed && r.inStep
+	r.scratch = appendCall(r.scratch[:0], &c)
+	r.put(recCall)
+}
+
+// Queued implements tape.Sink.
+func (r *sink) Queued(_ uint32, waiting []tape.Queued) (run []tape.Queued, replaced bool) {
+	if len(waiting) == 0 {
+		return nil, false
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for i := range waiting {
+		q := &waiting[i]
+		if q.Edit == nil {
+			r.putText(recDo, q.Name)
+			continue
+		}
+		r.scratch = appendEdit(r.scratch[:0], q.Name, q.Edit)
+		r.put(recEdit)
+	}
+	return nil, false
+}
+
+// Value implements tape.Sink.
+func (r *sink) Value(b []byte) (value []byte, replaced bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	in := byte(0)
+	if r.inStep {
+		in = 1
+	}
+	r.scratch = append(append(r.scratch[:0], in), b...)
+	r.put(recValue)
+	return nil, false
+}
+
+// Observed implements tape.Sink.
+func (r *sink) Observed(ask func() tape.Grant) tape.Grant {
+	g := ask()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.scratch = appendGrant(r.scratch[:0], g)
+	r.put(recGrant)
+	return g
+}
+
+// Touched implements tape.Sink.
+func (r *sink) Touched() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.touched = r.touched || !r.inStep
+}
+
+// Report implements tape.Sink. The file is written while the match goes on.
+func (r *sink) Report(reason string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.putText(recReport, reason)
+	if r.reports++; r.reports <= mostReports {
+		_, _ = (*Recorder)(r).save(false) // without Dir nothing is written
+	}
+}
+
+// Closed implements tape.Sink. A tick that closes the server is still recorded.
+func (r *sink) Closed() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.closing = true; !r.inStep {
+		r.close()
+	}
+}
+
+func (r *sink) close() {
+	if r.closed {
+		return
+	}
+	r.closed = true
+	r.scratch = r.scratch[:0]
+	r.put(recClosed)
+	r.ended = true
+	if r.keep && r.cfg.Dir != "" {
+		_, _ = (*Recorder)(r).save(true) // File has the error
+	}
+	if r.file != nil {
+		r.dropped = !r.keep
+		r.closeErr = r.file.close(r.keep)
+	}
+}

@@ -1,0 +1,329 @@
+package flight
+
+import (
+	"bytes"
+	"compress/flate"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/foretick/foretick"
+)
+
+// Tape is a recorded match. Its methods may be called by any goroutine. A Replay reads it.
+type Tape struct {
+	r    io.ReaderAt
+	size int64
+	file io.Closer // nil: it is the caller's
+	info Info
+}
+
+// Info says what a tape holds.
+type Info struct {
+	Name     string            // of the match
+	Protocol uint64            // hash of the protocol
+	Describe string            // the protocol in words, as Protocol.Describe returns it
+	Build    string            // the program, its version and revision
+	Go       string            // the Go version that built it
+	OS, Arch string            // where it ran
+	Debug    bool              // built with the tag foretick_debug
+	Settings map[string]string // fields of ServerConfig by name
+
+	Start     time.Time     // when the match took its first Step
+	Length    time.Duration // from there to the last Step
+	Steps     int           // calls of Server.Step
+	Ticks     int           // ticks computed
+	Last      foretick.Tick // the newest of them
+	Panic     *Panic        // the panic that ended the match; nil: none did
+	Reports   []Note        // faults that did not end it, and the reasons of Save; 1000 at most
+	Opaque    []Note        // what happened and is not on the tape; 1000 at most
+	Closed    bool          // the server was closed
+	Truncated bool          // the recorder ran out of room: the match went on
+	Bytes     int64         // of all records, before compression
+}
+
+// Note is something that happened at a tick.
+type Note struct {
+	Tick foretick.Tick // the newest tick by then
+	Text string
+}
+
+// Panic is a panic in a system.
+type Panic struct {
+	Tick  foretick.Tick // that was being computed
+	Text  string        // the value, printed
+	Stack string
+}
+
+// DamagedError says where a tape cannot be read. What comes before it can be.
+type DamagedError struct {
+	At  int64 // bytes from the beginning of the tape
+	Why string
+}
+
+// Error names the place.
+func (e *DamagedError) Error() string {
+	return fmt.Sprintf("flight: the tape is damaged at byte %d: %s", e.At, e.Why)
+}
+
+// ErrNoTape is the error of Read for something that is no tape.
+var ErrNoTape = errors.New("flight: this is no tape: it does not begin with " + magic)
+
+const mostNotes = 1000
+
+// Read reads a tape of size bytes, and checks it from end to end. It keeps r. A tape that is
+// damaged, or cut off because a machine failed, is returned with a [DamagedError]: a replay
+// of it ends there. Without a readable beginning the tape is nil.
+func Read(r io.ReaderAt, size int64) (*Tape, error) {
+	t := &Tape{r: r, size: size}
+	head := make([]byte, headSize)
+	if _, err := r.ReadAt(head, 0); err != nil || string(head[:len(magic)]) != magic {
+		return nil, ErrNoTape
+	}
+	if head[len(magic)] != version {
+		return nil, fmt.Errorf("flight: the tape has version %d of the format, and this build reads version %d: replay it with the build that recorded it", head[len(magic)], version)
+	}
+	c := t.cursor()
+	kind, content, err := c.next()
+	if err == nil && kind != recHead {
+		err = c.damaged("the first record is not the head")
+	}
+	if err == nil {
+		err = t.readHead(content)
+	}
+	if err == io.EOF {
+		err = c.damaged("it ends before its head")
+	}
+	if err != nil {
+		return nil, err
+	}
+	for err == nil {
+		if kind, content, err = c.next(); err == nil && t.survey(kind, content) != nil {
+			err = c.damaged("%v", errRecord)
+		}
+	}
+	if err == io.EOF {
+		err = nil
+	}
+	t.info.Bytes = c.bytes
+	return t, err
+}
+
+// Close closes the file of a tape that Open opened.
+func (t *Tape) Close() error {
+	if t.file == nil {
+		return nil
+	}
+	return t.file.Close()
+}
+
+// Info returns what the tape holds. Do not change what it refers to.
+func (t *Tape) Info() Info { return t.info }
+
+// String returns the tape as lines for people.
+func (i Info) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "match %q from %s, %v, %d ticks in %d Steps, protocol %016x\n", i.Name, i.Start.UTC().Format(time.RFC3339), i.Length.Round(time.Millisecond), i.Ticks, i.Steps, i.Protocol)
+	fmt.Fprintf(&b, "recorded by %s, %s, %s/%s\n", i.Build, i.Go, i.OS, i.Arch)
+	for _, n := range i.Reports {
+		fmt.Fprintf(&b, "after tick %d: %s\n", n.Tick, n.Text)
+	}
+	for _, n := range i.Opaque {
+		fmt.Fprintf(&b, "after tick %d, not on the tape: %s\n", n.Tick, n.Text)
+	}
+	switch {
+	case i.Panic != nil:
+		fmt.Fprintf(&b, "panic in tick %d: %s\n", i.Panic.Tick, i.Panic.Text)
+	case i.Truncated:
+		fmt.Fprintf(&b, "truncated after tick %d: the recorder had no more room\n", i.Last)
+	case i.Closed:
+		b.WriteString("the server was closed\n")
+	}
+	return b.String()
+}
+
+func (t *Tape) readHead(b []byte) error {
+	s := scan{b: b}
+	in := &t.info
+	in.Settings = map[string]string{}
+	for len(s.b) > 0 {
+		name, value := s.text(), s.text()
+		switch name {
+		case "name":
+			in.Name = value
+		case "protocol":
+			in.Protocol, _ = strconv.ParseUint(value, 16, 64)
+		case "describe":
+			in.Describe = value
+		case "build":
+			in.Build = value
+		case "go":
+			in.Go = value
+		case "os":
+			in.OS = value
+		case "arch":
+			in.Arch = value
+		case "debug":
+			in.Debug = value == "true"
+		default:
+			if field, ok := strings.CutPrefix(name, settingPrefix); ok {
+				in.Settings[field] = value
+			}
+		}
+	}
+	return s.err()
+}
+
+// survey notes what a record says of the whole tape, and checks its form.
+func (t *Tape) survey(kind byte, b []byte) error {
+	in, s := &t.info, scan{b: b}
+	switch kind {
+	case recStart:
+		in.Start = s.time()
+	case recStep:
+		in.Length += time.Duration(s.varint())
+		in.Steps++
+	case recTick:
+		in.Last += foretick.Tick(s.uvarint())
+		s.uint64()
+		s.uint32()
+		in.Ticks++
+	case recConnected, recData:
+		s.peer()
+	case recDisconnected:
+		s.peer()
+		s.uvarint()
+	case recSendError:
+		s.uvarint()
+		s.byte()
+	case recValue, recRandom:
+		s.byte()
+	case recInfo:
+		_, err := readInfo(b)
+		return err
+	case recCall:
+		_, err := readCall(b)
+		return err
+	case recEdit:
+		_, _, err := readEdit(b)
+		return err
+	case recGrant:
+		_, err := readGrant(b)
+		return err
+	case recPanic:
+		p, err := readPanic(b)
+		in.Panic = p
+		return err
+	case recReport:
+		in.Reports = t.note(in.Reports, string(b))
+	case recDo:
+		in.Opaque = t.note(in.Opaque, "the function "+strconv.Quote(string(b))+" of Server.Do")
+	case recOpaque:
+		in.Opaque = t.note(in.Opaque, string(b))
+	case recClosed:
+		in.Closed = true
+	case recTruncated:
+		in.Truncated = true
+	}
+	return s.err()
+}
+
+func (t *Tape) note(list []Note, text string) []Note {
+	if len(list) == mostNotes {
+		return list
+	}
+	return append(list, Note{t.info.Last, text})
+}
+
+func readPanic(b []byte) (*Panic, error) {
+	s := scan{b: b}
+	p := &Panic{Tick: foretick.Tick(s.uvarint()), Text: s.text(), Stack: string(s.b)}
+	return p, s.err()
+}
+
+// cursor reads the records of a tape one after another.
+type cursor struct {
+	t      *Tape
+	at     int64 // of the next block
+	block  int64 // of this one
+	rest   []byte
+	raw    []byte
+	packed []byte
+	zip    io.ReadCloser
+	bytes  int64
+}
+
+func (t *Tape) cursor() *cursor { return &cursor{t: t, at: int64(headSize), block: int64(headSize)} }
+
+func (c *cursor) damaged(format string, args ...any) error {
+	return &DamagedError{c.block, fmt.Sprintf(format, args...)}
+}
+
+// next returns the next record. Its content is valid until the next call. The error is
+// io.EOF at the end, or a DamagedError.
+func (c *cursor) next() (kind byte, content []byte, err error) {
+	for len(c.rest) == 0 {
+		if err := c.unpack(); err != nil {
+			return 0, nil, err
+		}
+	}
+	kind = c.rest[0]
+	n, k := binary.Uvarint(c.rest[1:])
+	if k <= 0 || n > maxRecord || n > uint64(len(c.rest)-1-k) {
+		return 0, nil, c.damaged("a record is longer than its block")
+	}
+	content = c.rest[1+k:][:n:n]
+	c.rest = c.rest[1+k+int(n):]
+	return kind, content, nil
+}
+
+// unpack reads the next block.
+func (c *cursor) unpack() error {
+	c.block = c.at
+	left := c.t.size - c.at
+	if left <= 0 {
+		return io.EOF
+	}
+	var h [blockHead]byte
+	if left < blockHead {
+		return c.damaged("it is cut off")
+	}
+	if _, err := c.t.r.ReadAt(h[:], c.at); err != nil {
+		return c.damaged("%v", err)
+	}
+	packed, raw, sum := binary.LittleEndian.Uint32(h[:]), binary.LittleEndian.Uint32(h[4:]), binary.LittleEndian.Uint32(h[8:])
+	switch {
+	case packed == 0 || packed > maxPacked || raw == 0 || raw > maxBlock:
+		return c.damaged("a block has %d bytes, and %d unpacked: the most is %d and %d", packed, raw, maxPacked, maxBlock)
+	case int64(packed) > left-blockHead:
+		return c.damaged("it is cut off")
+	}
+	c.packed = slices.Grow(c.packed[:0], int(packed))[:packed]
+	if _, err := c.t.r.ReadAt(c.packed, c.at+blockHead); err != nil {
+		return c.damaged("%v", err)
+	}
+	if crc32.ChecksumIEEE(c.packed) != sum {
+		return c.damaged("the checksum of a block is wrong")
+	}
+	c.raw = slices.Grow(c.raw[:0], int(raw))[:raw]
+	if c.zip == nil {
+		c.zip = flate.NewReader(bytes.NewReader(c.packed))
+	} else if err := c.zip.(flate.Resetter).Reset(bytes.NewReader(c.packed), nil); err != nil {
+		return c.damaged("%v", err)
+	}
+	if _, err := io.ReadFull(c.zip, c.raw); err != nil {
+		return c.damaged("a block does not unpack: %v", err)
+	}
+	var more [1]byte
+	if n, err := c.zip.Read(more[:]); n != 0 || err != io.EOF {
+		return c.damaged("a block unpacks to more than it says")
+	}
+	c.rest, c.at, c.bytes = c.raw, c.at+blockHead+int64(packed), c.bytes+int64(raw)
+	return nil
+}

@@ -1,0 +1,129 @@
+// Package tape is what a server tells its recorder. Package flight has the recorder, and
+// the player of tapes, which takes a recorder's place in a replay.
+package tape
+
+import (
+	"io"
+	"time"
+
+	"github.com/foretick/foretick/transport"
+)
+
+// Recorder makes a Sink for one server.
+type Recorder interface {
+	// Internals is for the server alone.
+	Internals() Sink
+}
+
+// Sink is told everything that a server depends on from outside, in order. It runs in the
+// server's goroutine, and keeps nothing that it is given. In a replay it gives the server
+// what the tape has.
+type Sink interface {
+	// Begin is called by NewServer. It returns what the server uses in place of its endpoint
+	// and its source of randomness.
+	Begin(h Head, e transport.Endpoint, random io.Reader) (transport.Endpoint, io.Reader, error)
+	// Step is the beginning of a Step. hash returns the hash of the world.
+	Step(now time.Time, hash func() uint64)
+	// Stepped is the end of a Step, also where it panicked.
+	Stepped()
+	// Panicked follows when a system has panicked in a tick.
+	Panicked(tick uint32, value any, stack []byte)
+	// Tick is the end of a tick, with the hash of the world.
+	Tick(tick uint32, hash uint64)
+	// Outside is a call from outside, between Steps or by a function of Do. Other calls
+	// during a Step are the game's own, and are not recorded.
+	Outside(c Call)
+	// Queued is called at the end of each tick with the functions that wait for it. If
+	// replaced is true, the server runs those returned in their place.
+	Queued(tick uint32, waiting []Queued) (run []Queued, replaced bool)
+	// Value is a value of the game's own from outside. If replaced is true, the server takes
+	// the one returned in its place.
+	Value(b []byte) (value []byte, replaced bool)
+	// Observed is asked what an observer may see. ask asks the game.
+	Observed(ask func() Grant) Grant
+	// Touched says that the program took the world or the frame.
+	Touched()
+	// Report says that something went wrong while the match goes on.
+	Report(reason string)
+	// Closed says that the server is closed.
+	Closed()
+}
+
+// Head is what a server is.
+type Head struct {
+	Protocol uint64    // hash of the protocol
+	Describe string    // its description
+	Settings []Setting // of the config
+	Debug    bool      // a build with the tag foretick_debug
+}
+
+// Setting is a field of a config as text.
+type Setting struct{ Name, Value string }
+
+// Op is a call from outside.
+type Op uint8
+
+// The calls.
+const (
+	Kick Op = iota + 1
+	BanPlayer
+	KickIdentity
+	Ban
+	Unban
+	Level
+	Drain
+	Shutdown
+	Close
+	LateInputs
+	Remeasure
+	KickObservers
+	Draw
+	Architecture
+)
+
+// String returns the method's name.
+func (o Op) String() string {
+	names := [...]string{"?", "Frame.Kick", "Frame.Ban", "KickIdentity", "Ban", "Unban", "NextLevel", "Drain", "Shutdown", "Close", "SetLateInputs", "RemeasureLatency", "KickObservers", "Draw", "SetArchitecture"}
+	if int(o) < len(names) {
+		return names[o]
+	}
+	return names[0]
+}
+
+// Call is a call from outside with its arguments.
+type Call struct {
+	Op     Op
+	Player uint16
+	Number uint64 // a code
+	Time   time.Duration
+	Until  time.Time
+	Queued bool // a function of Do called it
+	Of     int  // which of those of the tick
+	Built  bool // a level has a function that builds it; what LateInputs sets
+	Text   string
+	Data   []byte
+}
+
+// Queued is a function that waits for the end of a tick.
+type Queued struct {
+	Name string
+	Edit *Edit // nil: any function, which no tape holds
+	Own  int   // its place among those that wait; −1: it is none of them
+	Run  any   // a func(*foretick.Frame), for one that is none of them
+}
+
+// Edit sets a field by its path.
+type Edit struct {
+	Entity uint64 // 0: a singleton
+	Path   string
+	Value  any // bool, int64, uint64, float64 or string
+}
+
+// Grant is the answer of ServerConfig.Observe.
+type Grant struct {
+	Team                   uint8
+	Player                 uint16
+	Everything, FollowOnly bool
+	Refused                bool
+	Text                   string // why
+}

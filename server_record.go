@@ -1,0 +1,204 @@
+package foretick
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/internal/probe"
+	"github.com/foretick/foretick/internal/tape"
+)
+
+// Record records a value that the game takes from outside: a random seed, the time of day, a
+// line of a file. value is a pointer to a bool, a number, a string, a []byte, or a struct or
+// array of numbers, 64 kB at most. In a replay Record sets the value to the recorded one.
+// Call it where the value is taken, in the server's goroutine:
+//
+//	seed := rand.Uint64()
+//	srv.Record(&seed)
+//
+// Without [ServerConfig].Recorder it does nothing. With one it panics with [UsageError] for
+// any other type.
+func (s *Server) Record(value any) {
+	r := s.sink
+	if r == nil {
+		return
+	}
+	b, err := tape.AppendValue(nil, value)
+	if err != nil {
+		misuse("Server.Record: %v", err)
+	}
+	if other, replaced := r.Value(b); replaced {
+		if err := tape.SetValue(value, other); err != nil {
+			misuse("Server.Record: %v", err)
+		}
+	}
+}
+
+// record lets the recorder stand between the server and what it depends on.
+func (c *ServerConfig) record(p *compiled) (sink tape.Sink, err error) {
+	if c.Recorder == nil {
+		return nil, nil
+	}
+	sink = c.Recorder.Internals()
+	h := tape.Head{Protocol: p.Hash, Describe: p.parts().Describe(), Settings: c.settings(), Debug: debugBuild}
+	c.Transport, c.Random, err = sink.Begin(h, c.Transport, c.Random)
+	return sink, err
+}
+
+// settings lists the fields that change what a match does, and for functions whether they
+// are there.
+func (c *ServerConfig) settings() (list []tape.Setting) {
+	v := reflect.ValueOf(*c)
+	for i := range v.NumField() {
+		one := tape.Setting{Name: v.Type().Field(i).Name}
+		switch f := v.Field(i); {
+		case f.CanInt(), f.Kind() == reflect.Bool:
+			one.Value = fmt.Sprint(f.Interface())
+		case one.Name == "Tags":
+			one.Value = strings.Join(c.Tags, " ")
+		case one.Name == "Observe":
+			one.Value = fmt.Sprint(!f.IsNil())
+		default:
+			continue
+		}
+		list = append(list, one)
+	}
+	return list
+}
+
+// outside records a call from outside of a tick, or of a function of Do.
+func (s *Server) outside(c tape.Call) {
+	if r := s.sink; r != nil && (!s.run.ticking || s.run.calling) {
+		c.Queued, c.Of = s.run.calling, s.run.callNumber
+		r.Outside(c)
+	}
+}
+
+// touched records that the program took the world or the frame between Steps.
+func (s *Server) touched() {
+	if r := s.sink; r != nil {
+		r.Touched()
+	}
+}
+
+func (s *Server) hashWorld() uint64 { return s.sim.world.Hash(s.order) }
+
+// observeGrant asks the game what an observer may see.
+func (s *Server) observeGrant(o Observer) (Grant, error) {
+	r := s.sink
+	if r == nil {
+		return s.cfg.Observe(o)
+	}
+	g := r.Observed(func() tape.Grant {
+		g, err := s.cfg.Observe(o)
+		out := tape.Grant{Team: g.Team, Player: uint16(g.Player), Everything: g.Everything, FollowOnly: g.FollowOnly}
+		if err != nil {
+			out.Refused, out.Text = true, err.Error()
+		}
+		return out
+	})
+	if g.Refused {
+		return Grant{}, errors.New(g.Text)
+	}
+	return Grant{Team: g.Team, Player: PlayerID(g.Player), Everything: g.Everything, FollowOnly: g.FollowOnly}, nil
+}
+
+// recordCalls records what runs at the end of a tick. It returns what runs.
+func (s *Server) recordCalls(r tape.Sink, calls []call) []call {
+	s.queued = s.queued[:0]
+	for i, c := range calls {
+		s.queued = append(s.queued, tape.Queued{Name: c.name[len(callHandler):], Edit: c.edit, Own: i})
+	}
+	run, replaced := r.Queued(s.sim.frame.Tick, s.queued)
+	if !replaced {
+		return calls
+	}
+	var out []call
+	for _, q := range run {
+		switch fn, _ := q.Run.(func(*Frame)); {
+		case q.Own >= 0:
+			out = append(out, calls[q.Own])
+		case q.Edit != nil:
+			out = append(out, editCall(q.Edit, nil))
+		case fn != nil:
+			out = append(out, call{name: callHandler + q.Name, run: fn})
+		default: // no tape holds what it did
+			out = append(out, call{name: callHandler + q.Name, run: func(*Frame) {}})
+		}
+	}
+	return out
+}
+
+// editCall is a function for the end of a tick that sets a field by its path.
+func editCall(e *tape.Edit, done func(error)) call {
+	name := fmt.Sprintf("edit %v %s", ecs.Entity(e.Entity), e.Path)
+	return call{name: callHandler + name[:min(len(name), maxCallName)], edit: e, run: func(f *Frame) {
+		var err error
+		if ecs.Entity(e.Entity) == ecs.None {
+			err = f.World.SetSingletonValue(e.Path, e.Value)
+		} else {
+			err = f.World.SetValue(ecs.Entity(e.Entity), e.Path, e.Value)
+		}
+		if done != nil {
+			done(err)
+		}
+	}}
+}
+
+// maxEditText limits the path and the text of an edit, in bytes.
+const maxEditText = 1024
+
+func (in serverInternals) Edit(e ecs.Entity, path string, value any, done func(error)) error {
+	to := tape.Edit{Entity: uint64(e), Path: path}
+	switch v := reflect.ValueOf(value); {
+	case v.Kind() == reflect.Bool:
+		to.Value = v.Bool()
+	case v.CanInt():
+		to.Value = v.Int()
+	case v.CanUint():
+		to.Value = v.Uint()
+	case v.CanFloat():
+		to.Value = v.Float()
+	case v.Kind() == reflect.String && v.Len() <= maxEditText:
+		to.Value = v.String()
+	default:
+		return fmt.Errorf("foretick: an edit of %s has a value of type %T: use a bool, a number, or a string of at most %d bytes", path, value, maxEditText)
+	}
+	if len(path) > maxEditText {
+		return fmt.Errorf("foretick: an edit has a path of %d bytes: the most is %d", len(path), maxEditText)
+	}
+	return in.s.calls.add(editCall(&to, done))
+}
+
+func (in serverInternals) OnSystem(fn func(probe.SystemRun)) (stop func()) {
+	h := &in.s.hooks
+	h.system = append(h.system, fn)
+	at := len(h.system) - 1
+	return func() { h.system = slices.Delete(h.system, at, at+1) }
+}
+
+// systemRun describes a system that begins or ends.
+func (s *Server) systemRun(system int, after bool) probe.SystemRun {
+	run := probe.SystemRun{Tick: s.sim.frame.Tick, System: s.p.systemName(uint32(system) + 1), Shared: s.sim.writes.both[system], After: after}
+	if s.late.player != nil {
+		run.Again = s.late.player.owner
+	}
+	return run
+}
+
+func (in serverInternals) Replicated() (all []probe.ServerEntity) {
+	for _, rows := range in.s.sim.entities.All(in.s.sim.world) {
+		for i, id := range in.s.p.identity.Slice(rows) {
+			if id.Net != 0 {
+				all = append(all, probe.ServerEntity{Entity: rows.Entity(i), Net: id.Net, Prefab: in.s.p.Prefabs[id.Prefab].ECS.Name()})
+			}
+		}
+	}
+	slices.SortFunc(all, func(a, b probe.ServerEntity) int { return cmp.Compare(a.Net, b.Net) })
+	return all
+}
