@@ -47,6 +47,7 @@ type Server struct {
 	traces    serverTraces
 	preview   *preview                   // whose server it is; nil: it is a server by itself
 	order     func(ecs.Rows, int) uint64 // compiled.order, made once
+	hash      func() uint64              // hashWorld, likewise
 	queued    []tape.Queued              // scratch
 }
 

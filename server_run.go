@@ -83,7 +83,7 @@ func newServer(cfg ServerConfig) (*Server, error) {
 		return nil, err
 	}
 	s.senders.share = s.encodeShare
-	s.order = p.order
+	s.order, s.hash = p.order, s.hashWorld
 	return s, nil
 }
 
@@ -119,7 +119,7 @@ func (s *Server) Step(now time.Time) {
 	}()
 	s.latchDrain()
 	if r := s.sink; r != nil {
-		r.Step(now, s.hashWorld)
+		r.Step(now, s.hash)
 	}
 	if !s.clock.begun {
 		s.clock.begun, s.clock.start = true, now

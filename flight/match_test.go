@@ -185,7 +185,7 @@ func (n *named) Send(p transport.PeerID, b []byte) error {
 
 // match is a recorded match in virtual time.
 type match struct {
-	*testing.T
+	testing.TB
 	net     *sim.Network
 	listen  *named
 	game    *game
@@ -201,8 +201,8 @@ type match struct {
 
 var epoch = time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC)
 
-func newMatch(t *testing.T, seed uint64, players int, rec flight.Config, g *game) *match {
-	m := &match{T: t, net: sim.NewNetwork(seed), game: g, hashes: map[foretick.Tick]uint64{}, ends: map[int]*sim.Endpoint{}, rng: rand.New(rand.NewPCG(seed, 1))}
+func newMatch(t testing.TB, seed uint64, players int, rec flight.Config, g *game) *match {
+	m := &match{TB: t, net: sim.NewNetwork(seed), game: g, hashes: map[foretick.Tick]uint64{}, ends: map[int]*sim.Endpoint{}, rng: rand.New(rand.NewPCG(seed, 1))}
 	m.listen = &named{Endpoint: m.net.Listen(), ids: map[string]string{}}
 	if g.seed == nil {
 		g.seed = m.rng.Uint64
