@@ -121,6 +121,7 @@ type deck struct {
 	ticks    int
 	faults   int
 	outside  [][]byte // values from between Steps
+	begun    bool
 	inStep   bool
 	applying bool // a call of the tape
 	sends    sends
@@ -149,6 +150,7 @@ func (d *deck) Internals() tape.Sink { return d }
 
 // Begin implements tape.Sink.
 func (d *deck) Begin(h tape.Head, _ transport.Endpoint, _ io.Reader) (transport.Endpoint, io.Reader, error) {
+	d.begun = true
 	return d, d, d.r.checkHead(h)
 }
 

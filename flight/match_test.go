@@ -58,7 +58,7 @@ type game struct {
 	srv     *foretick.Server
 	seed    func() uint64 // an outside value
 	panicAt foretick.Tick
-	chance  func() float32 // that is not recorded
+	chance  func(f *foretick.Frame, i int) float32 // that is not recorded
 }
 
 func (g *game) protocol() *foretick.Protocol {
@@ -98,15 +98,18 @@ func (g *game) protocol() *foretick.Protocol {
 	}, ecs.Once(), ecs.Write(&g.Luck))
 	p.Server("drift", func(f *foretick.Frame, rows ecs.Rows) {
 		for i := range g.Place.Slice(rows) {
-			v := float32(f.Rand(uint64(i))%100) / 1000
+			v := fair(f, i)
 			if g.chance != nil {
-				v = g.chance()
+				v = g.chance(f, i)
 			}
-			g.Place.Slice(rows)[i].X = float32(v * 10)
+			g.Place.Slice(rows)[i].X = v
 		}
 	}, ecs.With(&g.Place), ecs.Without(&g.Cmd), ecs.Write(&g.Place))
 	return p
 }
+
+// fair is chance that every replay has.
+func fair(f *foretick.Frame, i int) float32 { return float32(f.Rand(uint64(i))%100) / 100 }
 
 func (g *game) shoot(f *foretick.Frame, rows ecs.Rows) {
 	cmd, at := g.Cmd.Slice(rows), g.Place.Slice(rows)

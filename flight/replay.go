@@ -121,8 +121,8 @@ func NewReplay(t *Tape, g Game) (*Replay, error) {
 	return r, nil
 }
 
-// begun reports whether the server took the deck for its randomness.
-func (r *Replay) begun() bool { return r.deck.random > 0 }
+// begun reports whether the server took the deck for its recorder.
+func (r *Replay) begun() bool { return r.deck.begun }
 
 // prelude reads what comes before the first Step. It returns the kind of the record after.
 func (r *Replay) prelude() (first bool, err error) {
