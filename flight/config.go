@@ -7,9 +7,12 @@ import (
 
 // Config configures a Recorder. The zero Config records 16 MB in memory.
 type Config struct {
-	// Name names the match. It is on the tape and begins the name of its file. Empty means
+	// Name names the match. It is on the tape and begins the name of its file. It is cut to 256 bytes. Empty means
 	// "match".
 	Name string
+	// Game is the game's own: what Game.New of a replay needs to make the same match, such as
+	// its map and rules. At most 16 kB. It is Info.Game of the tape.
+	Game string
 	// Dir is the directory for files. It is made if it is not there. Empty means that no file
 	// is written, and that the tape ends when Memory is full. See Recorder.WriteTo.
 	Dir string
@@ -32,6 +35,10 @@ func (c *Config) check() error {
 	if c.MaxFile < 0 || c.MaxFile > 1<<40 {
 		errs = append(errs, fmt.Errorf("flight: Config.MaxFile is %d: use up to 2⁴⁰ bytes, or 0 for 1 GiB", c.MaxFile))
 	}
+	if len(c.Game) > 16<<10 {
+		errs = append(errs, fmt.Errorf("flight: Config.Game has %d bytes: the most is 16 384", len(c.Game)))
+	}
+	c.Name = c.Name[:min(len(c.Name), 256)]
 	if c.Name == "" {
 		c.Name = "match"
 	}

@@ -33,6 +33,7 @@ func (r *sink) Begin(h tape.Head, e transport.Endpoint, random io.Reader) (trans
 	b := r.scratch[:0]
 	pair := func(name, value string) { b = appendBytes(appendBytes(b, name), value) }
 	pair("name", r.cfg.Name)
+	pair("game", r.cfg.Game)
 	pair("protocol", fmt.Sprintf("%016x", h.Protocol))
 	pair("build", buildName())
 	pair("go", runtime.Version())

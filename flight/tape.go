@@ -27,6 +27,7 @@ type Tape struct {
 // Info says what a tape holds.
 type Info struct {
 	Name     string            // of the match
+	Game     string            // Config.Game of the recorder
 	Protocol uint64            // hash of the protocol
 	Describe string            // the protocol in words, as Protocol.Describe returns it
 	Build    string            // the program, its version and revision
@@ -157,6 +158,8 @@ func (t *Tape) readHead(b []byte) error {
 		switch name {
 		case "name":
 			in.Name = value
+		case "game":
+			in.Game = value
 		case "protocol":
 			in.Protocol, _ = strconv.ParseUint(value, 16, 64)
 		case "describe":

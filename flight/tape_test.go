@@ -2,10 +2,13 @@ package flight_test
 
 import (
 	"bytes"
+	"compress/flate"
 	"encoding/binary"
 	"encoding/hex"
 	"flag"
+	"fmt"
 	"hash/crc32"
+	"io"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -407,6 +410,81 @@ func TestDamaged(t *testing.T) {
 	}
 }
 
+// The command prints a tape, its entities, and a trace of one.
+func TestCommand(t *testing.T) {
+	dir := t.TempDir()
+	m := newMatch(t, 15, 2, flight.Config{Dir: dir, Game: "forest"}, &game{})
+	m.run(3 * time.Second)
+	m.game.panicAt = m.srv.Tick() + 1
+	m.run(time.Second)
+	path, err := m.rec.File()
+	require.NoError(t, err)
+	again := replayed(func(g *game) { g.panicAt = m.game.panicAt })
+	run := func(g flight.Game, args ...string) string {
+		var out strings.Builder
+		require.NoError(t, flight.Command(append(args, path), &out, g))
+		return out.String()
+	}
+	out := run(again)
+	require.Contains(t, out, "the meadow burns")
+	require.Contains(t, out, "with the recorded hashes, and the panic in tick")
+	require.Contains(t, run(replayed(nil)), "it is mended")
+	out = run(again, "-tick", "40")
+	require.Contains(t, out, "after tick 40")
+	require.Regexp(t, `1 rock +player 0  Place.X=`, out)
+	out = run(again, "-tick", "40", "-entity", "1")
+	require.Contains(t, out, "tick 40, entity")
+	require.Contains(t, out, "drift\n    Place.X")
+	out = run(again, "-entity", "1")
+	require.Contains(t, out, fmt.Sprintf("tick %d, entity", m.game.panicAt))
+	require.Contains(t, out, "weather did not end")
+	var none strings.Builder
+	require.ErrorContains(t, flight.Command([]string{"-tick", "9999", path}, &none, replayed(nil)), "the tape ends after tick")
+	require.ErrorContains(t, flight.Command([]string{"-entity", "9999", path}, &none, again), "no entity has the network id 9999")
+	require.ErrorContains(t, flight.Command(nil, &none, again), "name one tape")
+	require.Error(t, flight.Command([]string{filepath.Join(dir, "none")}, &none, again))
+}
+
+// FuzzRecords: no records make a reader or a replay panic, hang, or take much memory.
+func FuzzRecords(f *testing.F) {
+	b := small(f)
+	var raw []byte
+	for at := 9; at < len(b); {
+		n := int(binary.LittleEndian.Uint32(b[at:]))
+		more, err := io.ReadAll(flate.NewReader(bytes.NewReader(b[at+12 : at+12+n])))
+		require.NoError(f, err)
+		raw = append(raw, more...)
+		at += 12 + n
+	}
+	f.Add(raw)
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		out := bytes.NewBuffer(bytes.Clone(b[:9]))
+		var packed bytes.Buffer
+		w, err := flate.NewWriter(&packed, flate.BestSpeed)
+		require.NoError(t, err)
+		_, _ = w.Write(raw)
+		require.NoError(t, w.Close())
+		for _, n := range []uint32{uint32(packed.Len()), uint32(len(raw)), crc32.ChecksumIEEE(packed.Bytes())} {
+			out.Write(binary.LittleEndian.AppendUint32(nil, n))
+		}
+		out.Write(packed.Bytes())
+		play(out.Bytes())
+	})
+}
+
+// play reads and plays whatever it is given.
+func play(b []byte) {
+	tape, _ := flight.Read(bytes.NewReader(b), int64(len(b)))
+	if tape == nil {
+		return
+	}
+	_ = tape.Info().String()
+	g := replayed(nil)
+	_, _ = flight.Play(tape, g)
+	g.Loose = true
+	_, _ = flight.Play(tape, g)
+}
+
 // FuzzRead: no bytes make a reader or a replay panic, hang, or take much memory.
 func FuzzRead(f *testing.F) {
 	b := small(f)
@@ -423,16 +501,7 @@ func FuzzRead(f *testing.F) {
 			binary.LittleEndian.PutUint32(b[at+8:], crc32.ChecksumIEEE(b[at+12:at+12+n]))
 			at += 12 + n
 		}
-		tape, err := flight.Read(bytes.NewReader(b), int64(len(b)))
-		if tape == nil {
-			require.Error(t, err)
-			return
-		}
-		_ = tape.Info().String()
-		g := replayed(nil)
-		_, _ = flight.Play(tape, g)
-		g.Loose = true
-		_, _ = flight.Play(tape, g)
+		play(b)
 	})
 }
 

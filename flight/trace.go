@@ -89,7 +89,7 @@ func (r *Replay) Trace(e ecs.Entity) (*Trace, error) {
 	return t, err
 }
 
-// Values returns the fields of an entity as they are now, nil if it does not exist.
+// Values returns the fields of the game's components of an entity as they are now, nil if it does not exist.
 func (r *Replay) Values(e ecs.Entity) (list []Value) {
 	w := r.srv.World()
 	if !w.Alive(e) {
@@ -99,10 +99,11 @@ func (r *Replay) Values(e ecs.Entity) (list []Value) {
 	defer w.Guard(was)
 	mask, types := w.Mask(e), w.Types()
 	for id := range ecs.ID(types.Len()) {
-		if !mask.Has(id) {
+		info := types.Info(id)
+		if !mask.Has(id) || strings.HasPrefix(info.Name, "foretick.") {
 			continue
 		}
-		for _, f := range types.Info(id).Fields {
+		for _, f := range info.Fields {
 			if v, err := w.Value(e, f.Path); err == nil {
 				list = append(list, Value{f.Path, owned(v)})
 			}

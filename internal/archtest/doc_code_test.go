@@ -149,6 +149,13 @@ var docCode = map[string]map[string]string{
 	"transport/local/doc.go": {"listen, err := udp.Listen(": `var p, q *foretick.Protocol`},
 	"figures/doc.go": {"var sum figures.Host": `
 		var h *host.Host`},
+	"server_record.go": {"seed := rand.Uint64()": `var srv *foretick.Server`},
+	"flight/doc.go": {
+		"rec, err := flight.New(": `
+		var p *foretick.Protocol
+		var end transport.Endpoint`,
+		"tape, err := flight.Open(": `var newMatch func(foretick.ServerConfig) (*foretick.Server, error)`,
+	},
 	"host/doc.go": {"h, err := host.New(": `
 		var endpoint transport.Endpoint
 		var ctx context.Context
@@ -180,6 +187,8 @@ var docCode = map[string]map[string]string{
 
 // notGo are blocks in comments that hold no Go code, by their beginning.
 var notGo = map[string][]string{
+	"flight/doc.go":       {"u32  length of", "1 head"},
+	"flight/command.go":   {"[-tick N]"},
 	"input/doc.go":        {"Key, Axis, Move", "keyboard  0-9"},
 	"input/json.go":       {"{"},
 	"inspect/export.go":   {`{"kind"`},

@@ -42,14 +42,14 @@ var apart = []string{"input", "mathf"}
 // open sockets: the transports, the thin Run loops over the core, programs,
 // simtest's reading of which seed a test is to play, and its play over sockets.
 // Everything else is given time and bytes.
-var mayRun = []string{"transport/", "examples/", "run.go", "simtest/seed.go", "simtest/pair/", "benchmarks/", "tools/", "cmd/", "internal/costtest/", "host/run.go", "host/lifecycle/", "bots/crowd.go"}
+var mayRun = []string{"transport/", "examples/", "run.go", "simtest/seed.go", "simtest/pair/", "benchmarks/", "tools/", "cmd/", "internal/costtest/", "host/run.go", "host/lifecycle/", "bots/crowd.go", "flight/file.go"}
 
 // mayServe are the packages that answer HTTP requests: they read clocks and use net/http.
 var mayServe = []string{"inspect/web/", "docs/guide/orchard/inspect.go"}
 
 // onTop are the packages that build on the root, or do its work in another way. The root's
 // own code does not know them.
-var onTop = []string{"bots", "bridge", "host", "inspect", "observe", "preview", "simtest", "examples", "benchmarks"}
+var onTop = []string{"bots", "bridge", "flight", "host", "inspect", "observe", "preview", "simtest", "examples", "benchmarks"}
 
 // clock are the functions of package time that read or wait for a clock.
 var clock = []string{"Now", "Since", "Until", "Sleep", "After", "AfterFunc", "Tick", "NewTimer", "NewTicker"}
@@ -183,6 +183,9 @@ func (f *file) imports(imported string) string {
 		}
 		if within(f.dir(), "internal/probe") && ours && dir != "" {
 			return "" // it names what both ends hold
+		}
+		if within(f.dir(), "internal/tape") && dir == "transport" {
+			return "" // a recorder stands in front of one
 		}
 		if within(f.dir(), "internal/rewind") {
 			if ours && !within(dir, "internal") && !slices.Contains(underRewind, dir) {
