@@ -2,4 +2,4 @@
 
 package flight
 
-const debugBuild = false
+var debugBuild = false

@@ -2,4 +2,4 @@
 
 package flight
 
-const debugBuild = true
+var debugBuild = true

@@ -65,10 +65,10 @@ type DifferenceError struct {
 }
 
 // Error names the tick, what differs, and the reason.
-func (e *DifferenceError) Error() string {
-	s := fmt.Sprintf("flight: the replay differs in tick %d: %s", e.Tick, e.What)
-	if e.Reason != "" {
-		s += ". " + e.Reason
+func (d *DifferenceError) Error() string {
+	s := fmt.Sprintf("flight: the replay differs in tick %d: %s", d.Tick, d.What)
+	if d.Reason != "" {
+		s += ". " + d.Reason
 	}
 	return s
 }
