@@ -5,11 +5,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
-	"reflect"
-	"runtime"
 	"slices"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/foretick/foretick"
@@ -152,76 +148,6 @@ func (r *Replay) prelude() (first bool, err error) {
 		}
 	}
 }
-
-// configure sets the recorded settings.
-func (t *Tape) configure(cfg *foretick.ServerConfig) error {
-	v := reflect.ValueOf(cfg).Elem()
-	for name, value := range t.info.Settings {
-		f := v.FieldByName(name)
-		switch {
-		case !f.IsValid():
-		case name == "Tags":
-			cfg.Tags = strings.Fields(value)
-		case name == "Observe" && value == "true":
-			cfg.Observe = func(foretick.Observer) (foretick.Grant, error) { return foretick.Grant{}, errNotAsked }
-		case f.Kind() == reflect.Bool:
-			f.SetBool(value == "true")
-		case f.Type() == reflect.TypeFor[time.Duration]():
-			d, err := time.ParseDuration(value)
-			if err != nil {
-				return fmt.Errorf("flight: the tape's ServerConfig.%s is %q, which is no duration", name, value)
-			}
-			f.SetInt(int64(d))
-		case f.CanInt():
-			n, err := strconv.ParseInt(value, 10, 64)
-			if err != nil {
-				return fmt.Errorf("flight: the tape's ServerConfig.%s is %q, which is no number", name, value)
-			}
-			f.SetInt(n)
-		}
-	}
-	return nil
-}
-
-var errNotAsked = errors.New("flight: a replay does not ask")
-
-// checkHead compares the server of the replay with the one that was recorded.
-func (r *Replay) checkHead(h tape.Head) error {
-	in := &r.tape.info
-	if h.Protocol != in.Protocol {
-		ours, theirs := firstDifference(h.Describe, in.Describe)
-		return fmt.Errorf("flight: the tape is of another protocol (%016x, and ours is %016x): first difference: the tape's %q, ours %q; replay it with the game's code of then, build %q", in.Protocol, h.Protocol, theirs, ours, in.Build)
-	}
-	if r.game.Loose {
-		return nil
-	}
-	for _, s := range h.Settings {
-		if was, ok := in.Settings[s.Name]; ok && was != s.Value {
-			return fmt.Errorf("flight: ServerConfig.%s is %q, and was %q when the tape was recorded: change the ServerConfig that Game.New is given only where the recorded match had other functions", s.Name, s.Value, was)
-		}
-	}
-	return nil
-}
-
-func firstDifference(ours, theirs string) (a, b string) {
-	x, y := strings.Split(ours, "\n"), strings.Split(theirs, "\n")
-	for i := range max(len(x), len(y)) {
-		a, b = "", ""
-		if i < len(x) {
-			a = x[i]
-		}
-		if i < len(y) {
-			b = y[i]
-		}
-		if a != b {
-			break
-		}
-	}
-	return a, b
-}
-
-// sameBuild reports whether packets must be the same: builds for debugging send more.
-func (r *Replay) sameBuild() bool { return r.tape.info.Debug == debugBuild }
 
 // Server returns the server, to look into its world between calls of Next. Do not step it.
 func (r *Replay) Server() *foretick.Server { return r.srv }
@@ -405,15 +331,4 @@ func Play(t *Tape, g Game) (res Result, err error) {
 		}
 		return res, err
 	}
-}
-
-// sameMachine says what of build and machine differs, in words.
-func (t *Tape) otherBuild() (list []string) {
-	in := &t.info
-	for _, is := range []struct{ what, was, now string }{{"build", in.Build, buildName()}, {"Go version", in.Go, runtime.Version()}, {"architecture", in.Arch, runtime.GOARCH}} {
-		if is.was != is.now {
-			list = append(list, fmt.Sprintf("the tape's %s is %q, and this one's %q", is.what, is.was, is.now))
-		}
-	}
-	return list
 }
