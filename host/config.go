@@ -86,6 +86,7 @@ type End struct {
 	Err   error  // why it could not be made; nil: it was
 	Panic any    // what a system of the match panicked with; nil: nothing
 	Stack []byte // of the panic
+	Tape  string // the file with the match's tape, if a system panicked and the server has a recorder: see package flight
 }
 
 var errNoMatch = errors.New("the ticket names no match")

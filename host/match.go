@@ -36,8 +36,10 @@ func (m *match) run(h *Host, now time.Time) bool {
 		m.next = m.server.Next()
 	})
 	if m.ended != nil && m.ended.Panic != nil {
-		h.cfg.Logger.Error("a panic ended a match", "match", m.name, "value", m.ended.Panic, "stack", string(m.ended.Stack))
 		first := m.ended
+		line := []any{"match", m.name, "value", first.Panic, "stack", string(first.Stack)}
+		m.guard(func() { line = append(line, m.tape(first)...) })
+		h.cfg.Logger.Error("a panic ended a match", line...)
 		m.guard(func() { _ = m.server.Close("the match failed") })
 		m.ended = first
 		_ = m.port.Close(0, "the match failed") // in case Close failed too

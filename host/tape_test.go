@@ -1,0 +1,134 @@
+package host
+
+import (
+	"fmt"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/flight"
+	"github.com/foretick/foretick/transport"
+)
+
+// fields is the game of a hosted match that is recorded.
+func fields(panicAt *foretick.Tick) (g *game, newMatch func(foretick.ServerConfig) (*foretick.Server, error), level func(*foretick.Frame)) {
+	g = &game{each: func(f *foretick.Frame) {
+		if *panicAt > 0 && f.Tick >= *panicAt {
+			panic("the field floods")
+		}
+	}}
+	var srv *foretick.Server
+	newMatch = func(cfg foretick.ServerConfig) (_ *foretick.Server, err error) {
+		cfg.Protocol = g.protocol()
+		srv, err = foretick.NewServer(cfg)
+		return srv, err
+	}
+	return g, newMatch, func(f *foretick.Frame) {
+		for _, player := range srv.Players(nil) {
+			f.Spawn(&g.Avatar, player)
+		}
+	}
+}
+
+// One of many matches panics, after players came back, a kick, a level and an edit. The others
+// lose no tick. The report names the tape, which replays to the panic, each time.
+func TestTapeOfOneOfMany(t *testing.T) {
+	matches, length, replays := 8, 20*time.Second, 2
+	if *long {
+		matches, length, replays = 50, 10*time.Minute, 20
+	}
+	dir := t.TempDir()
+	w := newTown(t, Config{OnDemand: true}, foretick.ServerConfig{})
+	var panicAt foretick.Tick
+	never := foretick.Tick(0)
+	levels := map[string]func(*foretick.Frame){}
+	w.host.cfg.NewMatch = func(name string, end transport.Endpoint) (Server, error) {
+		at := &never
+		if name == "m7" {
+			at = &panicAt
+		}
+		_, newMatch, level := fields(at)
+		m, err := flight.Record(flight.Config{Name: name, Dir: dir}, foretick.ServerConfig{Transport: end, MaxWaitingPerAddress: -1}, newMatch)
+		if err != nil {
+			return nil, err
+		}
+		w.servers[name], levels[name] = m.Server, level
+		return m, nil
+	}
+	for i := range matches {
+		players := 2
+		if i == 7 {
+			players = 6
+		}
+		for n := range players {
+			w.join(fmt.Sprint("m", i), fmt.Sprint("player ", n))
+		}
+	}
+	w.run(9 * time.Second)
+	srv := w.servers["m7"]
+	bots := w.bots[14:20]
+	require.Len(t, srv.Players(nil), 6)
+	for range 2 {
+		bots[0].Vanish()
+		bots[1].Vanish()
+		w.run(time.Second)
+	}
+	require.NoError(t, srv.Do("kick", func(f *foretick.Frame) { f.Kick(srv.Players(nil)[2], 0, "enough") }))
+	w.run(time.Second)
+	require.NoError(t, srv.Do("level", func(*foretick.Frame) { require.NoError(t, srv.NextLevel([]byte("two"), levels["m7"])) }))
+	w.run(time.Second)
+	var avatar ecs.Entity
+	for _, e := range srv.Internals().Replicated() {
+		avatar = e.Entity
+	}
+	edited := false
+	require.NoError(t, flight.Edit(srv, avatar, "Position.X", 20, func(err error) { edited = err == nil }))
+	w.run(length - w.net.Now())
+	require.True(t, edited)
+	w.join("m7", "late") // six again
+	w.run(2 * time.Second)
+	require.Len(t, srv.Players(nil), 6)
+	require.NotZero(t, srv.Stats().Resumed)
+	panicAt = srv.Tick() + 1
+	before := map[string]foretick.Tick{}
+	for name, s := range w.servers {
+		before[name] = s.Tick()
+	}
+	w.run(3 * time.Second)
+	require.Len(t, w.ends, 1)
+	end := w.ends[0]
+	require.Equal(t, "m7", end.Match)
+	require.Equal(t, "the field floods", end.Panic)
+	require.Contains(t, string(end.Stack), "tape_test.go", "of the system, not of what recorded it")
+	require.FileExists(t, end.Tape)
+	require.Contains(t, w.log.String(), "tape="+end.Tape)
+	require.Equal(t, matches-1, w.host.Stats().Matches)
+	for name, s := range w.servers {
+		if name != "m7" {
+			require.InDelta(t, 90, s.Tick()-before[name], 1, name)
+			require.Zero(t, s.Stats().Slips, name)
+		}
+	}
+	files, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	require.Len(t, files, 1)
+
+	tape, err := flight.Open(end.Tape)
+	require.NoError(t, err)
+	defer tape.Close()
+	in := tape.Info()
+	t.Logf("%v%d bytes raw", in, in.Bytes)
+	for range replays {
+		again := in.Panic.Tick
+		_, newMatch, level := fields(&again)
+		res, err := flight.Play(tape, flight.Game{New: newMatch, Level: func([]byte) func(*foretick.Frame) { return level }})
+		require.NoError(t, err)
+		require.NotNil(t, res.Panic)
+		require.Equal(t, panicAt, res.Panic.Tick)
+		require.EqualValues(t, panicAt-1, res.Ticks)
+	}
+}
