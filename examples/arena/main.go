@@ -56,6 +56,8 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 		return check(o.check, out)
 	case o.bindings != "":
 		return printBindings(o.bindings, out)
+	case o.replay != "":
+		return replay(o, out)
 	case o.web != "":
 		return serveWeb(ctx, o, out)
 	case o.serve != "":

@@ -42,6 +42,9 @@ type options struct {
 	drawShots    string
 	log, check   string
 	bindings     string
+	record       string
+	replay       string
+	tick, entity uint
 	learn        string
 	profile      bool
 }
@@ -86,6 +89,10 @@ func parse(args []string, help io.Writer) (options, error) {
 	fs.StringVar(&o.log, "log", "", "write the events of both ends into this file, raw, as JSON lines (see facts.go)")
 	fs.StringVar(&o.check, "check", "", "recount the report in such a file from its facts, and print whether they agree")
 	fs.StringVar(&o.bindings, "bindings", "", "print the key bindings of game/controls.go with such a JSON file over them, and what of the file is not used")
+	fs.StringVar(&o.record, "record", "", "with -serve: record the match, and write its tape into this directory")
+	fs.StringVar(&o.replay, "replay", "", "replay such a tape; with -tick stop there and list the entities, with -entity trace one through the systems of the tick")
+	fs.UintVar(&o.tick, "tick", 0, "with -replay: stop at this tick")
+	fs.UintVar(&o.entity, "entity", 0, "with -replay: trace the entity with this network id in the tick, or in the last one")
 	err := fs.Parse(args)
 	if errors.Is(err, flag.ErrHelp) {
 		fmt.Fprintln(help, "arena plays a top-down shooter between bots. Flags:")
@@ -131,6 +138,12 @@ func (o *options) validate(set map[string]bool) error {
 		return errors.New("-pin is needed with -join and -transport dtls, and only then: the server prints it")
 	case o.check != "" && len(set) > 1:
 		return errors.New("-check excludes all other flags")
+	case o.record != "" && o.serve == "":
+		return errors.New("-record needs -serve")
+	case o.replay == "" && (o.tick != 0 || o.entity != 0):
+		return errors.New("-tick and -entity need -replay")
+	case o.replay != "" && !only(set, "replay", "tick", "entity"):
+		return errors.New("-replay excludes all other flags but -tick and -entity: the tape has the settings")
 	case o.bindings != "" && len(set) > 1:
 		return errors.New("-bindings excludes all other flags")
 	case o.log != "" && o.lateInputs != 0:
@@ -210,6 +223,16 @@ func (o *options) impaired() bool { return o.link() != sim.Link{} }
 
 func (o *options) rules() game.Options {
 	return game.Options{TickRate: o.tickRate, Peaceful: o.peaceful}
+}
+
+// only reports whether no other flags are set.
+func only(set map[string]bool, names ...string) bool {
+	for name := range set {
+		if !slices.Contains(names, name) {
+			return false
+		}
+	}
+	return true
 }
 
 func (o *options) duration() time.Duration { return time.Duration(o.seconds * float64(time.Second)) }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/examples/arena/game"
+	"github.com/foretick/foretick/flight"
 	"github.com/foretick/foretick/inspect"
 	"github.com/foretick/foretick/transport"
 	"github.com/foretick/foretick/transport/impair"
@@ -162,6 +163,14 @@ func serve(ctx context.Context, o options, out io.Writer) error {
 	cfg.Transport = endpoint.Endpoint
 	in := inspect.New(inspect.Config{})
 	cfg.Logger = slog.New(in.LogHandler(slog.NewTextHandler(out, nil)))
+	var rec *flight.Recorder
+	if o.record != "" {
+		if rec, err = record(o.record, o.rules()); err != nil {
+			_ = endpoint.Close(transport.Closed, "")
+			return err
+		}
+		cfg.Recorder = rec
+	}
 	srv, err := foretick.NewServer(cfg)
 	if err != nil {
 		_ = endpoint.Close(transport.Closed, "")
@@ -190,6 +199,13 @@ func serve(ctx context.Context, o options, out io.Writer) error {
 		return err
 	}
 	st := srv.Stats()
+	if rec != nil {
+		path, err := rec.File()
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(out, "replay it with -replay %s\n", path)
+	}
 	fmt.Fprintf(out, "served %d ticks: %d players joined, %d left, %d B out, %d B in, %d of %d inputs missing\n",
 		st.Ticks, st.Joined, st.Left, st.BytesOut, st.BytesIn, st.InputsMissing, st.InputsMissing+st.InputsTaken)
 	return nil
