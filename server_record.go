@@ -18,7 +18,7 @@ import (
 // array of numbers, 64 kB at most. In a replay Record sets the value to the recorded one.
 // Call it where the value is taken, in the server's goroutine:
 //
-//	seed := rand.Uint64()
+//	seed := time.Now().Unix()
 //	srv.Record(&seed)
 //
 // Without [ServerConfig].Recorder it does nothing. With one it panics with [UsageError] for

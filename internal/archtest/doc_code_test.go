@@ -149,7 +149,7 @@ var docCode = map[string]map[string]string{
 	"transport/local/doc.go": {"listen, err := udp.Listen(": `var p, q *foretick.Protocol`},
 	"figures/doc.go": {"var sum figures.Host": `
 		var h *host.Host`},
-	"server_record.go": {"seed := rand.Uint64()": `var srv *foretick.Server`},
+	"server_record.go": {"seed := time.Now().Unix()": `var srv *foretick.Server`},
 	"flight/doc.go": {
 		"rec, err := flight.New(": `
 		var p *foretick.Protocol
@@ -187,7 +187,7 @@ var docCode = map[string]map[string]string{
 
 // notGo are blocks in comments that hold no Go code, by their beginning.
 var notGo = map[string][]string{
-	"flight/doc.go":       {"u32  length of", "1 head"},
+	"flight/doc.go":       {"u32  length of", " 1 head"},
 	"flight/command.go":   {"[-tick N]"},
 	"input/doc.go":        {"Key, Axis, Move", "keyboard  0-9"},
 	"input/json.go":       {"{"},
@@ -327,7 +327,7 @@ func docImports(t string) string {
 		return module
 	}
 	for _, p := range []string{
-		"bots", "bridge", "ecs", "figures", "host", "host/lifecycle", "host/lifecycle/agones", "host/lifecycle/agones/agonestest", "input", "inspect", "inspect/web", "lagcomp", "netcode", "observe", "schema", "simtest", "simtest/pair", "snapshot", "transport",
+		"bots", "bridge", "ecs", "figures", "flight", "host", "host/lifecycle", "host/lifecycle/agones", "host/lifecycle/agones/agonestest", "input", "inspect", "inspect/web", "lagcomp", "netcode", "observe", "schema", "simtest", "simtest/pair", "snapshot", "transport",
 		"transport/dtls", "transport/impair", "transport/local", "transport/multi", "transport/sim", "transport/ticket", "transport/transporttest", "transport/udp", "transport/ws",
 	} {
 		if t == p[strings.LastIndexByte(p, '/')+1:] {
