@@ -96,8 +96,8 @@ func TestTraceOverUDP(t *testing.T) {
 	}
 	named := 0
 	for _, m := range matches {
-		switch {
-		case m == sound:
+		switch m {
+		case sound:
 			require.Nil(t, m.found)
 			require.Greater(t, len(m.both), 120, "ticks of both ends")
 		default:
