@@ -99,5 +99,5 @@ func TestStatsRead(t *testing.T) {
 	}
 	st := foretick.ClientStats{Mispredictions: 3}
 	st.ByCause[prediction.RemoteInput] = 3
-	require.Equal(t, "mispredictions 3, 3 of remote_input", st.String())
+	require.Equal(t, "mispredictions 3, by cause (remote_input 3)", st.String())
 }

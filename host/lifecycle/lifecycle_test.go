@@ -79,9 +79,12 @@ func TestFiles(t *testing.T) {
 		t.Helper()
 		require.Eventually(t, func() bool { return status() == want }, patience, time.Millisecond, "%+v", want)
 	}
+	exists := func(name string) func() bool { // the files are written one after the other
+		return func() bool { _, err := os.Stat(name); return err == nil }
+	}
 	shows(FileStatus{"ready", 0, 0, 4})
-	require.FileExists(t, f.ReadyFile)
-	require.Eventually(t, func() bool { _, err := os.Stat(f.HealthFile); return err == nil }, patience, time.Millisecond)
+	require.Eventually(t, exists(f.ReadyFile), patience, time.Millisecond)
+	require.Eventually(t, exists(f.HealthFile), patience, time.Millisecond)
 	require.NoError(t, h.Allocate("a"))
 	shows(FileStatus{"allocated", 1, 0, 3})
 	require.FileExists(t, f.ReadyFile, "there is room for more")
@@ -91,7 +94,7 @@ func TestFiles(t *testing.T) {
 	shows(FileStatus{"allocated", 1, 0, 3})
 	require.NoError(t, os.WriteFile(f.DrainFile, nil, 0o600))
 	shows(FileStatus{"draining", 1, 0, 0})
-	require.NoFileExists(t, f.ReadyFile)
+	require.Eventually(t, func() bool { return !exists(f.ReadyFile)() }, patience, time.Millisecond)
 	require.True(t, h.Draining())
 	m := <-made
 	require.Eventually(t, func() bool { m.mu.Lock(); defer m.mu.Unlock(); return m.drained }, patience, time.Millisecond)
