@@ -134,10 +134,12 @@ func (h *Host) Drain(reason string) {
 func (h *Host) Shutdown(detail string) {
 	h.Drain(detail)
 	h.stops.CompareAndSwap(nil, &detail)
+	h.mu.Lock()
+	defer h.mu.Unlock()
 	h.wakeAll()
 }
 
-// wakeAll makes every worker look at its matches.
+// wakeAll makes every worker look at its matches. The host is locked: Run adds workers.
 func (h *Host) wakeAll() {
 	for _, w := range h.workers {
 		w.all.Store(true)

@@ -1,12 +1,14 @@
 package host
 
 import (
+	"context"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/transport"
 	"github.com/foretick/foretick/transport/sim"
 )
 
@@ -34,4 +36,16 @@ func TestState(t *testing.T) {
 	require.NoError(t, err)
 	_, players = empty.Limits()
 	require.Zero(t, players)
+}
+
+// Another goroutine may end a host while its Run begins: the race detector sees both.
+func TestShutdownWhileRunBegins(t *testing.T) {
+	for range 20 {
+		h, err := New(Config{Transport: sim.NewNetwork(1).Listen(), NewMatch: func(string, transport.Endpoint) (Server, error) { return nil, nil }})
+		require.NoError(t, err)
+		done := make(chan error, 1)
+		go func() { done <- h.Run(context.Background()) }()
+		h.Shutdown("it ends at once")
+		require.NoError(t, <-done)
+	}
 }
