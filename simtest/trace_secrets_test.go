@@ -91,7 +91,7 @@ func (g *hoard) protocol() *foretick.Protocol {
 		}
 	}, ecs.Write(&g.body))
 	p.Server("stir", func(f *foretick.Frame, _ ecs.Rows) { g.stir(f, stir) }, ecs.Once(), ecs.Structural(),
-		ecs.WriteOther(&g.body, &g.chest, &g.work))
+		ecs.WriteOther(&g.body, &g.chest, &g.work), ecs.Create(&g.body, &g.chest, &g.work))
 	return p
 }
 
