@@ -62,8 +62,8 @@ type View struct {
 	// [ClientConfig.InputDelay] and DelayAbove ask for, and more if the round trip is too
 	// long for the history (see [ClientConfig.MaxRTT]).
 	InputDelay time.Duration
-	// Lead is the time by which the player's commands run ahead of the server's snapshots
-	// when these arrive, on average. All of it except InputDelay is predicted.
+	// Lead is how far the player's commands are ahead of the server's snapshots when these
+	// arrive, on average. All of it except InputDelay is predicted.
 	Lead time.Duration
 	// RenderTick and RenderFraction are the moment that remote entities are drawn at, in the
 	// past: RenderFraction (0 to 1) of the way from RenderTick to the next tick.

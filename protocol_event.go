@@ -68,13 +68,13 @@ func (e *Event[T]) OnServer(p *Protocol, fn func(f *Frame, by PlayerID, v T), ac
 	p.eventSystem(name, index, access)
 }
 
-// OnFinal adds a handler that the server calls for each e that can no longer be undone. Put
-// there what cannot be taken back, such as a write to a database. With
+// OnFinal adds a handler that the server calls for each e that can no longer be undone. Use
+// it for actions that are permanent, such as a write to a database. With
 // [ServerConfig].LateInputs a tick of a player is final when no command is missing that may
 // still come, for it or for an earlier tick of that player. Until then a late command makes
 // the tick run again, and e is what the newest run raised. All other events are final at
 // once: those of server systems and handlers, and all without LateInputs. fn is called at
-// the end of the tick in which they became final, after the handlers of [Event.OnServer].
+// the end of the tick that made them final, after the handlers of [Event.OnServer].
 //
 // It is the server's counterpart of [Event.OnConfirmed], and fn is called once for each
 // event. f is the tick being computed: a handler that needs the event's own tick puts it into

@@ -22,8 +22,8 @@ type Config struct {
 	// Memory is how many bytes of compressed tape are held in memory before they go into the
 	// file. 0 means 16 MB. Negative is an error. At most 2³⁰.
 	Memory int
-	// MaxFile is how long a file may become, in bytes. Then the tape ends, and the match goes
-	// on. 0 means 1 GiB. Negative is an error. At most 2⁴⁰.
+	// MaxFile is the largest size of a file, in bytes. Then the tape ends, and the match
+	// continues. 0 means 1 GiB. Negative is an error. At most 2⁴⁰.
 	MaxFile int64
 }
 

@@ -17,7 +17,7 @@ type Game struct {
 	// New makes a server like the one that was recorded: of the same protocol and systems,
 	// and with the same entities before the first Step. cfg has the recorded settings, and
 	// the tape in place of Transport, Random and Recorder. Add the Protocol, and return
-	// foretick.NewServer(cfg) with what the match spawns first. It is called several times
+	// foretick.NewServer(cfg) with the first entities of the match. It is called several times
 	// where a reason is looked for. Required.
 	New func(cfg foretick.ServerConfig) (*foretick.Server, error)
 	// Call returns the function that the program passed to Server.Do with this name. The

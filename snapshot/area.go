@@ -36,7 +36,7 @@ const (
 
 // Area finds the entities that are near enough to a viewer. It is a grid of cells that
 // the caller fills in each tick; each viewer has an [AreaView]. An Area belongs to one
-// goroutine. Once it is filled, views may look at the same time, but for [AreaView.LookAs].
+// goroutine. Once it is filled, views may look at the same time, except with [AreaView.LookAs].
 type Area struct {
 	cfg    AreaConfig
 	cells  map[[2]int32]int32 // 1 + index of the first item in it

@@ -31,8 +31,8 @@ type Table struct {
 	// not.
 	Client bool `json:"client"`
 	Server bool `json:"server"`
-	// Rows are the steps of the tick in running order. A step in which nothing changed is left
-	// out, except for systems.
+	// Rows are the steps of the tick in running order. Steps without a change are left out,
+	// except for systems.
 	Rows []Row `json:"rows"`
 	// Inherited is set if the ends differed before the tick's first system. The fault is in an
 	// earlier tick.

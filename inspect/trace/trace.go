@@ -39,7 +39,7 @@ func OfServer(s *foretick.Server, player foretick.PlayerID) *Trace {
 }
 
 // Look arms the trace from the next tick on, or keeps it armed for another 30 seconds.
-// entities are those of the world of this end, of which at most [MaxEntities] are traced. The
+// entities belong to this end's world, and at most [MaxEntities] of them are traced. The
 // player must own and predict them. Without any, the trace holds the player's own.
 func (t *Trace) Look(entities ...ecs.Entity) {
 	handles := make([]uint64, len(entities))

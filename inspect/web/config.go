@@ -15,8 +15,8 @@ import (
 // Config configures a Handler. Zero in a field means the default that its comment names.
 type Config struct {
 	// Authorize decides who may look. It is called for each request, from many goroutines.
-	// nil lets in this machine only: a loopback address and host, and no sign of a proxy. Set
-	// it behind a proxy, and check there what the proxy says of the user.
+	// nil lets in this machine only: a loopback address and host, and no sign of a proxy. A
+	// program with a proxy before it sets Authorize, and checks the proxy's word on the user.
 	Authorize func(r *http.Request) bool
 	// AllowEdit lets whoever may look set values in servers' worlds.
 	AllowEdit bool

@@ -66,8 +66,8 @@ func (p *Player) Affected(now Tick, system int, calm Tick) {
 // newest.
 func (p *Player) AffectedIn(now Tick) bool { return p.effect == now && now != 0 }
 
-// PushedIn reports whether another player's run of a shared system wrote what the player predicts
-// in tick now, the newest.
+// PushedIn reports whether another player's run of a shared system wrote predicted state of this
+// player in tick now, the newest.
 func (p *Player) PushedIn(now Tick) bool { return p.pushed == now && now != 0 }
 
 // Sudden reports whether the player is to get a snapshot in this tick, because the server
