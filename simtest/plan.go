@@ -23,8 +23,8 @@ type Plan struct {
 	// Clients is the number of clients. 0 means 16.
 	Clients int
 	// Observers is the number of clients that observe. The same faults happen to them, they
-	// come and go as clients do, and their eyes move. In turn one has the sight of all players,
-	// one that of a team, one a player's view, and one everything, unless Server sets
+	// come and go as clients do, and their eyes move. In turn one sees public things only,
+	// one also a team's, one a player's view, and one everything, unless Server sets
 	// ServerConfig.Observe. 0: none.
 	Observers int
 	// Play is the duration of the match with faults. Rest is the time after that to
