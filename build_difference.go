@@ -4,8 +4,10 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/foretick/foretick/internal/layout"
+	"github.com/foretick/foretick/netcode"
 	"github.com/foretick/foretick/schema"
 )
 
@@ -46,6 +48,24 @@ func shorten(text string, most int) string {
 		}
 	}
 	return cutLines(strings.Join(lines, "\n"), most)
+}
+
+// description is what peers of other protocols are sent. It is made for the first of them, and
+// never changes: to make it takes much longer than to read a hello. All servers of a protocol
+// share it.
+type description struct {
+	once sync.Once
+	text []byte
+	made int
+}
+
+// of returns the description of p, which is always the same protocol.
+func (d *description) of(p *compiled) []byte {
+	d.once.Do(func() {
+		d.text = []byte(shorten(p.parts().Describe(), netcode.MaxReliable))
+		d.made++
+	})
+	return d.text
 }
 
 // sameLine reports whether a line of ours is a line of the server's, which may be a hash.

@@ -2,7 +2,9 @@ package foretick
 
 import (
 	"fmt"
+	"runtime"
 
+	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/prediction"
 )
 
@@ -26,4 +28,21 @@ func (u *untrackedReads) note(m *prediction.Misprediction, warn func(text string
 	if (*u)[m.Read]++; (*u)[m.Read] == untrackedOften {
 		warn(cautionText, "caution", fmt.Sprintf("%d corrections of %s.%s and others have one reason: %s", untrackedOften, m.Component, m.Field, m.Why()))
 	}
+}
+
+// predictedSum digests what this client predicts, for debug builds. Singletons are left out.
+func (tl *timeline) predictedSum() uint32 {
+	var sum uint32
+	for _, g := range tl.ghosts.ours {
+		if id := tl.p.identity.Find(tl.world, ecs.Entity(g.Data)); id != nil {
+			sum += tl.p.entityHash(tl.world, ecs.Entity(g.Data), id.Net, nil)
+		}
+	}
+	return sum
+}
+
+// refuseWrite panics because a client's handler of an event wrote predicted state.
+func refuseWrite(event string, handler uintptr) {
+	file, line := runtime.FuncForPC(handler).FileLine(handler)
+	misuse("the handler of event %s at %s:%d writes predicted state. On a client it runs once, and not when the tick runs again, so a correction takes the write back: write it in the system that raises the event, or in the event's OnServer handler", event, file, line)
 }

@@ -68,6 +68,8 @@ func (c *Client) anothers(e ecs.Entity) bool { return c.ghosts.anothers(e) }
 
 func (c *Client) decoded() { c.link.decoded() }
 
+func (c *Client) predictedSum() uint32 { return c.timeline.predictedSum() }
+
 func (c *Client) seen(t Tick) HitView { return c.screen.seen(t) }
 
 // teleport notes a teleport in the tick that is being predicted.
@@ -87,7 +89,7 @@ func (c *Client) teleport(e ecs.Entity) bool {
 
 // beforeSystem is called before each system.
 func (c *Client) beforeSystem(system int) {
-	if c.frame.partial {
+	if c.frame.partial || c.frame.blind {
 		return
 	}
 	c.timeline.settleTrail()
@@ -104,6 +106,10 @@ func (c *Client) beforeSystem(system int) {
 
 // afterSystem is called after each system.
 func (c *Client) afterSystem(system int) {
+	if c.frame.blind {
+		c.timeline.looks.after(system, c.world.Peeked())
+		return
+	}
 	if c.frame.partial {
 		return
 	}

@@ -305,11 +305,10 @@ func (gs *ghosts) whole(g *snapshot.Ghost, t Tick, step int32) bool {
 	return false
 }
 
-// read reports whether a ghost has, or lately had, a component that shared systems read of
-// others.
-func (gs *ghosts) read(g *snapshot.Ghost, t Tick) bool {
+// has reports whether a ghost has, or lately had, one of some components.
+func (gs *ghosts) has(g *snapshot.Ghost, t Tick, components []int) bool {
 	has := func(s snapshot.State) bool {
-		return slices.ContainsFunc(gs.others, func(i int) bool { return s.Component(i) != nil })
+		return slices.ContainsFunc(components, func(i int) bool { return s.Component(i) != nil })
 	}
 	for k := t - unrest; int32(k-t) <= 0; k++ {
 		if s, ok := g.At(k); ok && has(s) {
@@ -319,11 +318,11 @@ func (gs *ghosts) read(g *snapshot.Ghost, t Tick) bool {
 	return has(g.Newest())
 }
 
-// differed reports whether a component that shared systems read of others had another value
-// when t ran than in the snapshot that its prediction r had.
-func (gs *ghosts) differed(g *snapshot.Ghost, t Tick, r *record) (component int, ok bool) {
+// differed reports whether one of the components that shared systems read of others had
+// another value when t ran than in the snapshot that its prediction r had.
+func (gs *ghosts) differed(g *snapshot.Ghost, t Tick, r *record, components []int) (component int, ok bool) {
 	known, ok := g.At(r.basis)
-	if !gs.read(g, t) {
+	if !gs.has(g, t, components) {
 		return 0, false
 	}
 	switch {
@@ -334,7 +333,7 @@ func (gs *ghosts) differed(g *snapshot.Ghost, t Tick, r *record) (component int,
 	case g.Gone != 0 && int32(g.Gone-t) <= 0 && int32(g.Gone-r.shown) > 0:
 		return itself, true // it was still drawn
 	}
-	component = changedIn(g, known, t, gs.others)
+	component = changedIn(g, known, t, components)
 	return component, component >= 0
 }
 
@@ -354,8 +353,8 @@ func changedIn(g *snapshot.Ghost, known snapshot.State, t Tick, components []int
 }
 
 // restless reports whether something that shared systems read of others is known to have
-// changed in the ticks up to t, or later.
-func (gs *ghosts) restless(t Tick) bool {
+// changed in the ticks up to t, or later: one of some components, or who is there.
+func (gs *ghosts) restless(t Tick, components []int) bool {
 	for _, g := range gs.receiver.Ghosts() {
 		if gs.ahead(g) {
 			continue
@@ -365,7 +364,7 @@ func (gs *ghosts) restless(t Tick) bool {
 		}
 		newest := g.Newest()
 		for k := t - unrest; int32(k-t) <= 0; k++ {
-			if was, ok := g.At(k); ok && differ(was, newest, gs.others) >= 0 {
+			if was, ok := g.At(k); ok && differ(was, newest, components) >= 0 {
 				return true
 			}
 		}

@@ -108,20 +108,13 @@ func (e evidence) OthersDiffered(t Tick) (owner uint16, component string, ok boo
 		return 0, "", false
 	}
 	for k := tl.doubtful(t); int32(k-t) <= 0; k++ {
-		r := tl.records.Find(k)
-		if r == nil {
+		if _, _, ok := tl.differedIn(k, tl.ghosts.others); !ok {
 			continue
 		}
-		for _, g := range tl.ghosts.receiver.Ghosts() {
-			if tl.ghosts.ahead(g) {
-				continue
+		if read := tl.looked(k); len(read) > 0 {
+			if owner, component, ok = tl.differedIn(k, read); ok {
+				return owner, component, true
 			}
-			if i, ok := tl.ghosts.differed(g, k, r); ok {
-				return g.Owner, tl.p.componentName(i), true
-			}
-		}
-		if owner, ok := tl.drawnOtherwise(k, r); ok {
-			return owner, "", true
 		}
 	}
 	return 0, "", false
@@ -141,10 +134,16 @@ func (e evidence) OthersUnknown(t Tick) bool {
 	}
 	before, _, _ := tl.ghosts.receiver.Complete(t - 1)
 	here, all, _ := tl.ghosts.receiver.Complete(t)
-	if here && !all {
-		return true // what found no room may have changed
+	missing := here && !all // what found no room may have changed
+	if !missing && (before && here || !tl.ghosts.restless(t, tl.ghosts.others)) {
+		return false
 	}
-	return (!before || !here) && tl.ghosts.restless(t)
+	for k := tl.doubtful(t); int32(k-t) <= 0; k++ {
+		if read := tl.looked(k); len(read) > 0 && (missing || tl.ghosts.restless(t, read)) {
+			return true
+		}
+	}
+	return false
 }
 
 // OwnDiffered finds an unpredicted component of the player's own that changed on the server
@@ -210,12 +209,19 @@ func (tl *timeline) likeItsOwn(n *reason.Note, last Tick) bool {
 		if k := last - i; i > 0 && (int32(k-tl.agreed.newest) <= 0 || int32(k-tl.input.first) < 0) {
 			break // both ends agreed on it, or neither had a command
 		}
-		// Earlier ticks of the run ran with the same only where it was repeated.
-		if !bytes.Equal(tl.input.played(last-i), n.StandIn) || i > 0 && n.How != prediction.Repeated {
+		// Earlier ticks of the run ran with the same only where it was repeated, or where the
+		// zero command of its end is what was repeated before.
+		if !bytes.Equal(tl.input.played(last-i), n.StandIn) || i > 0 && n.How != prediction.Repeated && !tl.repeatsZero(n, last) {
 			return false
 		}
 	}
 	return true
+}
+
+// repeatsZero reports whether a run that ended with zero commands began with repetitions of
+// one, so that all its ticks ran with the same.
+func (tl *timeline) repeatsZero(n *reason.Note, last Tick) bool {
+	return n.How == prediction.Neutral && tl.p.handlers.decay == nil && bytes.Equal(tl.input.unpressed(last-n.Run-1), n.StandIn)
 }
 
 // doubtful returns the first remembered tick up to t on which the ends may have differed.

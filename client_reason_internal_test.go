@@ -72,6 +72,20 @@ func TestRepetitionIsItsOwn(t *testing.T) {
 	require.True(t, tl.likeItsOwn(old(12), 12))
 	require.False(t, tl.likeItsOwn(old(13), 13), "it fired again")
 	require.False(t, tl.likeItsOwn(&reason.Note{Substituted: 40, How: prediction.Neutral}, 12))
+
+	// A run that ends with zero commands, of a client that pressed nothing before it either.
+	zero := p.compiled.Command.Schema.Pack(unsafe.Pointer(&keys{}), nil)
+	for k := Tick(20); k < 26; k++ {
+		tl.input.history.Put(k).packed = zero
+	}
+	late := &reason.Note{Substituted: 1, Run: 4, How: prediction.Neutral, StandIn: zero}
+	require.True(t, tl.likeItsOwn(late, 25))
+	late.How = prediction.Decayed
+	require.False(t, tl.likeItsOwn(late, 25), "the game's own function may have made something else of it")
+	late.How = prediction.Neutral
+	held := keys{Left: true}
+	tl.input.history.Put(20).packed = p.compiled.Command.Schema.Pack(unsafe.Pointer(&held), nil)
+	require.False(t, tl.likeItsOwn(late, 25), "the server repeated what was pressed before")
 }
 
 // Of a tick whose command was made twice, the server ran the first where a snapshot shows

@@ -7,6 +7,7 @@ import (
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/internal/standard"
 	"github.com/foretick/foretick/netcode"
+	"github.com/foretick/foretick/prediction"
 	"github.com/foretick/foretick/transport"
 )
 
@@ -102,7 +103,7 @@ func (c *Client) welcome(w netcode.Welcome) {
 	} else {
 		c.link.place.taken, c.input.first = [netcode.MaxChannels]uint32{}, 0
 	}
-	if c.input.late = int(w.Late); c.input.late > 0 {
+	if c.input.late = min(int(w.Late), prediction.DefaultHistory); c.input.late > 0 { // servers refuse half of it
 		c.input.newCommands()
 	}
 	c.link.place.server, c.serverArchitecture = w.Server, w.Architecture
@@ -114,6 +115,7 @@ func (c *Client) welcome(w netcode.Welcome) {
 	c.link.clock = netcode.NewClock(netcode.ClockConfig{
 		TickRate: c.p.TickRate, SnapshotInterval: int(w.SnapshotInterval), History: c.cfg.History,
 		Delay: c.cfg.delayTicks(), Reach: c.cfg.DelayAbove.Seconds() * float64(c.p.TickRate),
+		LateShare: min(float64(w.LateShare)/256, netcode.MaxLateShare),
 	})
 	c.link.snapshotInterval = time.Duration(w.SnapshotInterval) * time.Second / time.Duration(c.p.TickRate)
 	c.link.ticks = newTickGuard(c.p.TickRate, c.link.snapshotInterval, c.now, w.Tick)

@@ -37,6 +37,7 @@ type timeline struct {
 	clientOnly clientOnly
 	locals     locals
 	tester     syncTester
+	looks      looks
 	scratch    timelineScratch
 	row        singletonRow
 	parents    hierarchy

@@ -36,6 +36,8 @@ type clientTrace struct {
 	asked     time.Duration   // when the server was last asked
 	unheard   int             // times that it was asked without an answer
 	heard     bool            // it answered
+	refused   time.Duration   // until when it is not asked again, because it refused
+	why       string          // … and why it did
 	stop      bool            // it is to be told to stop
 	asks      allowance       // of the server's Asks
 	scratch   []byte
@@ -66,6 +68,10 @@ func (c *Client) pollTrace() {
 	if told.Looked {
 		if why := c.untraceable(); why != "" {
 			port.Set(trace.No, why)
+			return
+		}
+		if t.refused > c.now { // whoever looks again and again would be an offender
+			port.Set(trace.No, t.why)
 			return
 		}
 		if t.here <= c.now {
@@ -125,7 +131,7 @@ func (t *clientTrace) forget() {
 	t.port.Client.Clear()
 	t.port.Server.Clear()
 	t.sender.Clear()
-	t.server, t.asked, t.heard = 0, 0, false
+	t.server, t.asked, t.heard, t.refused = 0, 0, false, 0
 }
 
 // nameTraced takes the entities that this program asks for.
@@ -171,8 +177,8 @@ func (c *Client) traceMessage(b []byte) error {
 			return trace.ErrMessage
 		}
 		if t.here > 0 {
-			t.here = 0
-			t.port.Set(trace.No, refusal(b[1]))
+			t.here, t.refused, t.why = 0, c.now+traceRefused, refusal(b[1])
+			t.port.Set(trace.No, t.why)
 		}
 	case trace.Piece:
 		if t.here <= c.now {

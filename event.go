@@ -21,8 +21,11 @@ type Event[T any] struct {
 // On a client they run at once, and not again when the tick is replayed. On a client,
 // events raised by a remote player's predicted entity are dropped: see [PredictRemote].
 func (e *Event[T]) Raise(f *Frame, by ecs.Entity, v T) {
-	if e.id == 0 || e.id > len(f.queues) {
-		return // nobody listens
+	if e.id == 0 || e.id > len(f.queues) { // nobody listens
+		if debugBuild && f.server != nil {
+			f.server.unheard(typeNameOf[T]())
+		}
+		return
 	}
 	q, ok := f.queues[e.id-1].(*queue[T])
 	if !ok {
@@ -44,7 +47,7 @@ func (e *Event[T]) Raise(f *Frame, by ecs.Entity, v T) {
 		}
 		return
 	}
-	if f.partial {
+	if f.partial || f.blind {
 		return // the whole tick raises it
 	}
 	if f.World.Owner(by) == ecs.ClientOnly {

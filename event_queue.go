@@ -1,6 +1,8 @@
 package foretick
 
 import (
+	"reflect"
+
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/prediction"
 )
@@ -87,12 +89,21 @@ type eventRow[T any] struct {
 }
 
 // tell calls handlers in the middle of the system that raised the event. What they write and
-// ask is not that system's doing: they may ask what the player saw.
+// ask is not that system's doing: they may ask what the player saw. Debug builds panic where
+// one writes predicted state.
 func tell[T any](f *Frame, fns []func(*Frame, ecs.Entity, T), by ecs.Entity, v T) {
 	was, shared := f.World.Guard(false), f.shared
 	f.shared = nil
 	for _, fn := range fns {
+		if !debugBuild || f.client == nil {
+			fn(f, by, v)
+			continue
+		}
+		sum := f.client.predictedSum()
 		fn(f, by, v)
+		if f.client.predictedSum() != sum {
+			refuseWrite(typeNameOf[T](), reflect.ValueOf(fn).Pointer())
+		}
 	}
 	f.shared = shared
 	f.World.Guard(was)

@@ -24,6 +24,7 @@ type Frame struct {
 
 	rate    int
 	partial bool      // only a part of a tick is run, for the screen
+	blind   bool      // a tick is run to see what it looks at
 	server  serverEnd // nil on a client
 	client  clientEnd // nil on a server
 	queues  []eventQueue

@@ -29,6 +29,7 @@ type serverEnd interface {
 
 	raised(by ecs.Entity, owner PlayerID, event int) (fate eventFate, shown bool)
 	nestedTooDeep(events int)
+	unheard(event string)
 	mayRunAgain(owner PlayerID) (again, practice bool)
 	finalFor(owner PlayerID) Tick
 	contain(player PlayerID, handler string) // must be deferred directly
@@ -67,4 +68,5 @@ type clientEnd interface {
 	drawsPartly(rows ecs.Rows, components uint64)
 	decoded()
 	seen(t Tick) HitView
+	predictedSum() uint32
 }

@@ -656,3 +656,38 @@ func TestMisuseOfTransports(t *testing.T) {
 		m.refused(t)
 	}
 }
+
+// twice is a game whose Protocol is called for the server and again for the client.
+type twice struct {
+	pos    ecs.Component[place]
+	cmd    ecs.Component[pad]
+	player ecs.Prefab
+}
+
+func (g *twice) protocol(command bool) *foretick.Protocol {
+	p := foretick.NewProtocol("twice", 1)
+	p.Component(&g.pos, foretick.Predicted())
+	if command {
+		p.Command(&g.cmd)
+	}
+	p.Prefab(&g.player, "player", &g.pos, &g.cmd)
+	p.Shared("move", nothing, ecs.Read(&g.cmd), ecs.Write(&g.pos))
+	return p
+}
+
+// Two frequent mistakes: each line of the error names the fix, and none a wrong one.
+func TestMisuseNamesTheRightFix(t *testing.T) {
+	g := &twice{}
+	require.NoError(t, g.protocol(true).Err())
+	err := g.protocol(true).Err()
+	require.Error(t, err)
+	for _, line := range strings.Split(err.Error(), "\n") {
+		require.Contains(t, line, "new(Game).Protocol()")
+	}
+	err = new(twice).protocol(false).Err()
+	require.Error(t, err)
+	for _, line := range strings.Split(err.Error(), "\n") {
+		require.Contains(t, line, "Command")
+		require.Contains(t, line, "if it is the players' input")
+	}
+}

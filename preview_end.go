@@ -117,6 +117,7 @@ func (previewEnd) shownBefore(PlayerID) uint8   { return 0 }
 func (previewEnd) drawsPartly(ecs.Rows, uint64) {}
 func (previewEnd) anothers(ecs.Entity) bool     { return true } // only ticks raise events
 func (previewEnd) decoded()                     {}
+func (previewEnd) predictedSum() uint32         { return 0 } // its handlers run in the only world
 
 func (e previewEnd) prefabOf(of ecs.Entity) *ecs.Prefab { return e.p.server.prefabOf(of) }
 

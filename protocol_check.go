@@ -45,7 +45,7 @@ func (p *Protocol) Err() error {
 	p.checkTags()
 	p.checkPartial()
 	p.err = errors.Join(p.errs...)
-	p.compiled.Hash = hashText(p.Describe())
+	p.compiled.Hash, p.compiled.description = hashText(p.Describe()), new(description)
 	return p.err
 }
 

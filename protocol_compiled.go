@@ -27,6 +27,7 @@ type compiled struct {
 	singletons   []singletonType
 	singletonRow ecs.Prefab // of the entity that carries them
 	drains       []string   // by event: the system that calls its handlers; "": none does
+	description  *description
 }
 
 // handlers are the game's functions, by this build's numbers.

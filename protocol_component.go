@@ -234,7 +234,7 @@ func (p *Protocol) Prefab(k *ecs.Prefab, name string, hs ...ecs.Handle) {
 		case guard.Missing(h):
 			p.faultf("prefab %q is given a nil component: pass its address, as in &g.Position", name)
 		case !h.Registered():
-			p.faultf("prefab %q: component %s is not declared: call Component, Command or LocalComponent first", name, typeName(h.Type()))
+			p.faultf("prefab %q: component %s is not declared: call Command first if it is the players' input, and else Component or LocalComponent", name, typeName(h.Type()))
 		default:
 			continue
 		}

@@ -63,6 +63,9 @@ const stageMain = "tick"
 // With [ecs.Partial] the system also draws the own player between two ticks: see
 // [ClientConfig].PartialTicks.
 //
+// A client runs it again in each correction, so it plays no sounds, writes no logs and sends
+// nothing: raise an [Event], and do that in [Event.OnPredicted].
+//
 // An [ecs.Once] system gets no rows. On a client its queries find every entity. Its writes
 // to values that are not predicted last for one rendered frame.
 func (p *Protocol) Shared(name string, run func(*Frame, ecs.Rows), access ...ecs.Access) {

@@ -20,6 +20,13 @@ type still struct {
 	log  *slog.Logger
 	used map[stillKey]bool // some shared system reads or writes it
 	seen map[stillKey]int  // ticks in which the server alone wrote it
+	once map[string]bool   // other cautions that were logged
+	push map[pushKey]int   // ticks in which a shared system wrote another player's rows
+}
+
+type pushKey struct {
+	system int
+	comp   ecs.ID
 }
 
 type stillKey struct {
@@ -32,7 +39,7 @@ type stillKey struct {
 const stillTicks = 10
 
 func newStill(p *compiled, log *slog.Logger) still {
-	s := still{log: log, used: map[stillKey]bool{}, seen: map[stillKey]int{}}
+	s := still{log: log, used: map[stillKey]bool{}, seen: map[stillKey]int{}, once: map[string]bool{}, push: map[pushKey]int{}}
 	for _, sys := range p.schedule.Systems() {
 		if !layout.Shared(sys) {
 			continue
@@ -67,5 +74,23 @@ func (e *writeWatch) look(t *watchedTable, now, was []byte, system int) {
 			e.still.log.Error(cautionText, "caution", fmt.Sprintf("system %q moves %s of prefab %q, which player %d owns and no shared system reads or writes: its client predicts that it stands still, and is corrected each time: write it in a Shared system, declare the prefab with Protocol.Interpolated, spawn it for ecs.Nobody, or leave Predicted out",
 				e.p.systemName(uint32(system)+1), t.comp.Name, e.p.Prefabs[id.Prefab].ECS.Name(), t.rows.Owner()))
 		}
+	}
+}
+
+// unheard logs an event that is raised and has no handler, once.
+func (s *Server) unheard(event string) {
+	c := &s.sim.writes.still
+	if !c.once[event] {
+		c.once[event] = true
+		c.log.Error(cautionText, "caution", fmt.Sprintf("event %s is raised and has no handler, so nothing follows from it: declare OnServer for what it changes, and OnPredicted for what its player sees and hears", event))
+	}
+}
+
+// pushes notes that a shared system wrote a player's rows in a run for another player.
+func (c *still) pushes(system int, name string, t *watchedTable) {
+	k := pushKey{system, t.comp.ID}
+	if c.push[k]++; c.push[k] == stillTicks {
+		c.log.Error(cautionText, "caution", fmt.Sprintf("shared system %q writes %s of player %d's entities in its runs for other players. Player %d's client does not run it for them, and is corrected each time: raise an Event and write in its OnServer handler, let each body write only itself, or predict other players with PredictRemote",
+			name, t.comp.Name, t.rows.Owner(), t.rows.Owner()))
 	}
 }

@@ -76,6 +76,12 @@ type ServerConfig struct {
 	// strings or slices in a predicted component, with a shared system that writes other
 	// entities or a singleton, with PredictRemote, and with AllowOtherBuilds.
 	LateInputs time.Duration
+	// LateShare is the share of inputs that clients may send too late for their tick. Clients
+	// then predict less far ahead: on connections with jitter this shortens the time until
+	// the server confirms an input. The late inputs run as LateInputs says, so other players
+	// see more corrections. 0.05 is a start; the server tells it to each client that joins. 0
+	// means none. Negative, NaN, more than 0.2, and a share without LateInputs are errors.
+	LateShare float64
 	// MaxRewind limits the age of the past that a shot may hit, counted back from the tick
 	// that runs the shot's command. A shot at an older moment is not refused: it is judged
 	// at the oldest moment allowed. 0 means 600 ms. Negative turns rewinding off, like

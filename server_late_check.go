@@ -3,10 +3,12 @@ package foretick
 import (
 	"errors"
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/foretick/foretick/internal/layout"
 	"github.com/foretick/foretick/internal/tape"
+	"github.com/foretick/foretick/netcode"
 	"github.com/foretick/foretick/prediction"
 )
 
@@ -22,13 +24,24 @@ func (c *ServerConfig) lateTicks() Tick {
 	return Tick((c.LateInputs*rate + time.Second - 1) / time.Second)
 }
 
+// toldLateShare is LateShare as a Welcome says it: in 1/256, and not 0 if it is not.
+func (c *ServerConfig) toldLateShare() uint8 {
+	return uint8(math.Ceil(c.LateShare * 256))
+}
+
 // checkLate refuses late commands in a game where one player's part of a tick cannot run
 // again alone.
 func (c *ServerConfig) checkLate() error {
-	if c.LateInputs == 0 {
-		return nil
-	}
 	var errs []error
+	switch {
+	case !(c.LateShare >= 0 && c.LateShare <= netcode.MaxLateShare):
+		errs = append(errs, fmt.Errorf("foretick: ServerConfig.LateShare is %v: use up to %v, or 0 for none", c.LateShare, netcode.MaxLateShare))
+	case c.LateShare > 0 && c.LateInputs == 0:
+		errs = append(errs, fmt.Errorf("foretick: ServerConfig.LateShare is %v, and inputs that come late are lost: set LateInputs too, or leave LateShare out", c.LateShare))
+	}
+	if c.LateInputs == 0 {
+		return errors.Join(errs...)
+	}
 	fault := func(format string, args ...any) {
 		errs = append(errs, fmt.Errorf("foretick: ServerConfig.LateInputs: "+format, args...))
 	}
@@ -72,12 +85,13 @@ func (c *ServerConfig) checkLate() error {
 // [ServerConfig].LateInputs says so for all. They do until it is called. It is for
 // comparisons, and for games that decide it by player. Ticks that wait for a late input keep
 // its replacement when it is switched off. It returns false for a player that does not play,
-// and on a server without LateInputs. Like Step it is not safe for concurrent use: call it
+// and on a server without LateInputs. It also returns false on one with LateShare, whose
+// clients would lose the inputs that may be late. Like Step it is not safe for concurrent use: call it
 // in a system or handler, or between Steps.
 func (s *Server) SetLateInputs(player PlayerID, on bool) bool {
 	s.outside(tape.Call{Op: tape.LateInputs, Player: uint16(player), Built: on})
 	p := s.sessions.player(player)
-	if p == nil || s.late.window == 0 || s.late.player != nil {
+	if p == nil || s.late.window == 0 || s.cfg.LateShare > 0 || s.late.player != nil {
 		return false
 	}
 	if !on && p.late != nil {

@@ -6,17 +6,14 @@ import (
 	"unsafe"
 
 	"github.com/foretick/foretick/ecs"
-	"github.com/foretick/foretick/prediction"
 	"github.com/foretick/foretick/schema"
 	"github.com/foretick/foretick/snapshot"
 )
 
-// lateHalfLife is the half-life of a late correction, as other players see it. A body that
-// was told a metre from where it is then moves by less than 0.2 m a tick more than it does.
-const lateHalfLife = 120 * time.Millisecond
-
-// lateForgotten is the share of an offset below which it is dropped: after six half-lives.
-const lateForgotten = 1. / 64
+// lateFadeTime is the time in which a late correction fades on other players' screens, at an
+// even speed. A body that was told a metre from where it is then moves by less than 0.1 m a
+// tick more than it does.
+const lateFadeTime = 400 * time.Millisecond
 
 // lateFades hides from other players that a late command moved a body. The bodies are told
 // with offsets that fade, and shots are judged by what was told. Owners are told the truth.
@@ -32,6 +29,7 @@ type lateFade struct {
 	fadeItem
 	owner PlayerID
 	life  uint32 // see LifeID
+	left  int    // ticks until it is gone
 	next  int    // of the entity, −1: none
 }
 
@@ -72,8 +70,8 @@ func (f *lateFades) add(s *Server, e ecs.Entity, comp int, was, is unsafe.Pointe
 		if it.offset != (schema.Offset{}) {
 			described.Displace(i, f.a, it.offset)
 		}
-		it.offset = described.Offset(i, f.a, f.b)
-		it.least = max(it.offset.Size()*lateForgotten, float32(info.Sim)/2)
+		it.offset, it.least = described.Offset(i, f.a, f.b), float32(info.Sim)/2
+		it.left = int((lateFadeTime + s.clock.interval - 1) / s.clock.interval)
 	}
 }
 
@@ -106,13 +104,13 @@ func (f *lateFades) age(s *Server) {
 		f.cut = f.cut[:0]
 		return
 	}
-	k := prediction.Fade{HalfLife: lateHalfLife}.Factor(s.clock.interval)
 	all := f.items
 	clear(f.first)
 	f.items = f.items[:0]
 	for _, it := range all {
+		it.left--
 		for i := range it.offset {
-			it.offset[i] *= k
+			it.offset[i] *= float32(it.left) / float32(it.left+1)
 		}
 		if size := it.offset.Size(); !(size > it.least) || !s.sim.world.Alive(it.e) || s.sim.world.Owner(it.e) != it.owner || s.lifeOf(it.e) != it.life || slices.Contains(f.cut, it.e) {
 			continue

@@ -1,12 +1,14 @@
 package foretick
 
 import (
+	"math"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/netcode"
 	"github.com/foretick/foretick/transport/sim"
 )
 
@@ -48,6 +50,12 @@ func TestLateInputsAreRefused(t *testing.T) {
 		"none":         {ServerConfig{}, nil, ""},
 		"fits":         {ServerConfig{LateInputs: 500 * time.Millisecond}, nil, ""},
 		"negative":     {ServerConfig{LateInputs: -1}, nil, "use up to 500ms, or 0 for none"},
+		"share":        {ServerConfig{LateInputs: 1, LateShare: 0.2}, nil, ""},
+		"no share":     {ServerConfig{LateInputs: 1, LateShare: -0.01}, nil, "LateShare is -0.01: use up to 0.2, or 0 for none"},
+		"large share":  {ServerConfig{LateInputs: 1, LateShare: 0.21}, nil, "LateShare is 0.21: use up to 0.2, or 0 for none"},
+		"share of NaN": {ServerConfig{LateInputs: 1, LateShare: math.NaN()}, nil, "LateShare is NaN: use up to 0.2, or 0 for none"},
+		"endless":      {ServerConfig{LateInputs: 1, LateShare: math.Inf(1)}, nil, "LateShare is +Inf: use up to 0.2, or 0 for none"},
+		"share alone":  {ServerConfig{LateShare: 0.1}, nil, "set LateInputs too, or leave LateShare out"},
 		"long":         {ServerConfig{LateInputs: time.Second}, nil, "use up to 500ms, or 0 for none"},
 		"history":      {ServerConfig{LateInputs: 400 * time.Millisecond}, func(p *Protocol, _ *ecs.Component[lateSpot], _ *ecs.Prefab) { p.SetTickRate(60) }, "use 266.666666ms at most"},
 		"other builds": {ServerConfig{LateInputs: 1, AllowOtherBuilds: true}, nil, "leave AllowOtherBuilds out"},
@@ -80,7 +88,7 @@ func TestLateInputsAreRefused(t *testing.T) {
 			continue
 		}
 		require.ErrorContains(t, err, row.want, name)
-		require.ErrorContains(t, err, "LateInputs", name)
+		require.ErrorContains(t, err, "ServerConfig.Late", name)
 	}
 	var cmd ecs.Component[latePress]
 	p := lateGame(func(p *Protocol, _ *ecs.Component[lateSpot], _ *ecs.Prefab) {})
@@ -103,4 +111,37 @@ func TestNoLateInputsCostNothing(t *testing.T) {
 		l.rerun()
 	}))
 	require.Nil(t, p.late)
+}
+
+// A client takes no larger share for its clock than it may have, and keeps commands no longer
+// than it can, whatever a server tells it.
+func TestClientCapsWhatItIsToldOfLateInputs(t *testing.T) {
+	for _, share := range []uint8{0, 13, 51, 52, 255} {
+		s := newSiege(t, false)
+		s.up()
+		w := s.welcome()
+		w.Late, w.LateShare = max(6, share), share
+		s.say(netcode.MessageWelcome, w.Append(nil))
+		require.NotPanics(t, func() {
+			for range 5 {
+				s.snapshot(s.sender, 0, s.usual)
+				s.flush(siegeTick)
+			}
+		}, "%d/256", share)
+		require.Equal(t, Playing, s.client.view.State, "%d/256", share)
+		require.Equal(t, min(int(w.Late), 32), s.client.input.late)
+	}
+}
+
+// A server tells the share that it allows, and never none where there is one.
+func TestServerTellsTheShareOfLateInputs(t *testing.T) {
+	for share, told := range map[float64]uint8{0: 0, 1e-9: 1, 0.05: 13, 0.2: 52} {
+		s, err := NewServer(ServerConfig{Protocol: lateGame(nil), Transport: sim.NewNetwork(1).Listen(), LateInputs: 200 * time.Millisecond, LateShare: share})
+		require.NoError(t, err)
+		p := &player{}
+		p.outbox.every = 1
+		w := s.welcome(p)
+		require.Equal(t, told, w.LateShare, "%v", share)
+		require.EqualValues(t, 6, w.Late)
+	}
 }

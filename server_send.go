@@ -184,6 +184,7 @@ func (s *Server) welcome(p *player) netcode.Welcome {
 	}
 	if s.p.Command != nil {
 		w.CommandSize, w.Late = uint16(s.p.Command.Schema.PackedSize()), uint8(s.late.window)
+		w.LateShare = s.cfg.toldLateShare()
 	}
 	return w
 }

@@ -32,7 +32,7 @@ func (s *Server) hello(t time.Duration, p *player, h netcode.Hello) {
 	case h.Protocol != s.p.Hash:
 		s.logs.abuse(s.clock.now, "refused: another protocol", p, "theirs", h.Protocol, "ours", s.p.Hash)
 		s.refuse(t, p, netcode.Reject{Code: rejectMismatch, Protocol: s.p.Hash, Text: "the game's protocol differs"})
-		_ = p.session.conn.SendReliable(s.sim.frame.Tick, kindDescribe, []byte(shorten(s.p.parts().Describe(), netcode.MaxReliable)))
+		_ = p.session.conn.SendReliable(s.sim.frame.Tick, kindDescribe, s.p.description.of(s.p))
 	case h.Role == netcode.RoleObserve && !draining:
 		s.observer(t, p, h)
 	case s.sessions.waits(p), h.Role == netcode.RolePlay && s.resumed(t, p, h):

@@ -17,6 +17,7 @@ const (
 	traceLapse   = 30 * time.Second            // after nobody looks
 	traceRefresh = 5 * time.Second             // between two Asks that are answered
 	traceRepeat  = 500 * time.Millisecond      // … that are not
+	traceRefused = 3 * time.Second             // between two that are refused
 	traceLate    = traceLapse + 10*time.Second // how long records may still come after the end
 
 	serverTraceMost = 4 // traces of a server

@@ -24,6 +24,7 @@ type otherWrites struct {
 	e       *writeWatch
 	watched [][]watchedComponent // by system
 	tables  []watchedTable       // of the system that runs; none: it is not watched
+	system  int                  // that runs
 	bytes   []byte
 }
 
@@ -53,7 +54,7 @@ func newOtherWrites(e *writeWatch) *otherWrites {
 
 // begin is called ahead of each system.
 func (w *otherWrites) begin(system int) {
-	w.tables, w.bytes = w.tables[:0], w.bytes[:0]
+	w.tables, w.bytes, w.system = w.tables[:0], w.bytes[:0], system
 	for _, c := range w.watched[system] {
 		for _, rows := range c.query.All(w.e.world) {
 			if !w.e.p.predicts(rows) {
@@ -70,10 +71,21 @@ func (w *otherWrites) end() {
 	w.e.row.take()
 	for i := range w.tables {
 		if t := &w.tables[i]; t.rows.Owner() != ecs.Nobody && w.changed(t) {
-			w.e.sessions.pushed(w.e.frame.Tick, t.rows.Owner(), ecs.Nobody)
+			w.pushed(t)
 		}
 	}
 	w.tables = w.tables[:0]
+}
+
+// pushed notes that another player's run changed a player's rows.
+func (w *otherWrites) pushed(t *watchedTable) {
+	w.e.sessions.pushed(w.e.frame.Tick, t.rows.Owner(), ecs.Nobody)
+	if !debugBuild {
+		return
+	}
+	if s := w.e.p.schedule.Systems(); !w.e.p.Remote.Predicts && !s[w.system].Once && t.comp.Singleton < 0 && w.e.sessions.player(t.rows.Owner()) != nil {
+		w.e.still.pushes(w.system, s[w.system].Name, t)
+	}
 }
 
 // alone reports whether no client runs a system over these rows.
@@ -86,7 +98,7 @@ func (w *otherWrites) ahead(rows ecs.Rows) {
 	for i := range w.tables {
 		t := &w.tables[i]
 		if o := t.rows.Owner(); o != ecs.Nobody && (o == rows.Owner() || rows.Owner() == ecs.Nobody) && w.changed(t) {
-			w.e.sessions.pushed(w.e.frame.Tick, o, ecs.Nobody)
+			w.pushed(t)
 			w.copy(t)
 		}
 	}

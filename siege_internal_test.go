@@ -188,6 +188,7 @@ func (p *plot) welcomes() {
 	w.Owner, w.Tick, w.Epoch = uint16(p.number(siegePlayer)), p.number(p.tick), uint8(p.number(0))
 	w.TickRate, w.SnapshotInterval = uint8(p.number(uint32(w.TickRate))), uint8(p.number(1))
 	w.Taken, w.CommandSize, w.Resume[0] = p.number(0), uint16(p.number(uint32(w.CommandSize))), p.byte()%3
+	w.Late, w.LateShare = uint8(w.Taken), uint8(w.Taken>>8)
 	p.tell(netcode.MessageWelcome, w.Append(nil))
 }
 

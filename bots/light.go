@@ -304,6 +304,7 @@ func (l *Light) message(m netcode.Message) error {
 
 // enter begins to play.
 func (l *Light) enter(w netcode.Welcome) {
+	const mostLate = 32 // no server takes commands for longer
 	l.state, l.welcome = playing, w
 	l.stats.Joins++
 	if w.Resumed {
@@ -312,7 +313,7 @@ func (l *Light) enter(w netcode.Welcome) {
 	rtt := l.conn.RTT()
 	l.at, l.atTime = float64(w.Tick)+rtt.Seconds()*float64(l.game.rate)+leadTarget+2, l.now
 	l.made, l.newest = uint32(l.at), w.Tick
-	l.commands = netcode.NewCommandSender(l.game.size, netcode.CommandConfig{Late: int(w.Late), Fields: l.game.fields})
+	l.commands = netcode.NewCommandSender(l.game.size, netcode.CommandConfig{Late: min(int(w.Late), mostLate), Fields: l.game.fields})
 	l.next = l.now
 }
 

@@ -51,7 +51,22 @@ func (c *Component[T]) Slice(r Rows) []T {
 }
 
 // Has reports whether the entity is alive and has the component.
-func (c *Component[T]) Has(w *World, e Entity) bool { return c.Find(w, e) != nil }
+func (c *Component[T]) Has(w *World, e Entity) bool {
+	if debug {
+		w.checkEntity(c.slot, e)
+	}
+	cols := w.at[c.slot&(slotsMost-1)]
+	if i := uint64(uint32(e)); i < uint64(len(w.rec)) {
+		at := w.rec[i] ^ uint64(e)
+		if at < columnOf(unsafe.Pointer(unsafe.SliceData(cols.base)), at).end {
+			return true
+		}
+		if uint16(at) < w.blind {
+			w.peeked = true
+		}
+	}
+	return false
+}
 
 // Get returns the entity's value, which may be read and written until the next
 // structural change. It panics with [AccessError] when the entity is gone or
@@ -80,6 +95,9 @@ func (c *Component[T]) Find(w *World, e Entity) *T {
 		at := w.rec[i] ^ uint64(e)
 		if col := columnOf(unsafe.Pointer(unsafe.SliceData(cols.base)), at); at < col.end {
 			return (*T)(unsafe.Add(col.p, uintptr(at>>rowShift)*unsafe.Sizeof(*new(T))))
+		}
+		if uint16(at) < w.blind {
+			w.peeked = true
 		}
 	}
 	return nil
@@ -159,6 +177,9 @@ func (v View[T]) Find(e Entity) *T {
 		at := *(*uint64)(unsafe.Add(v.recs, i*8)) ^ uint64(e)
 		if col := columnOf(v.base, at); at < col.end {
 			return (*T)(unsafe.Add(col.p, uintptr(at>>rowShift)*unsafe.Sizeof(*new(T))))
+		}
+		if w := (*columns)(*(*unsafe.Pointer)(v.base)).w; uint16(at) < w.blind {
+			w.peeked = true
 		}
 	}
 	return nil

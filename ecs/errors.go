@@ -60,7 +60,12 @@ func (a AccessError) Error() string {
 	return fmt.Sprintf("ecs: Get %s of %v: the entity has none: use Find where it may lack it", name, a.entity)
 }
 
-const errUnregistered = "access through a component that is not registered: declare it first, with Protocol.Component (without a Protocol: Types.Register)"
+const errUnregistered = "access through a component that is not registered: " + declareIt
+
+const declareIt = "declare it first, with Protocol.Component, or with Protocol.Command if it is the players' input (without a Protocol: Types.Register)"
+
+// ofAnother is said of a handle that two Types claim: a game called its Protocol twice.
+const ofAnother = "registered with other Types, of another Protocol or world: make a new game value for each, as in new(Game).Protocol()"
 
 // UsageError is the panic value for a call that cannot be right: an
 // unregistered prefab, a save of a locked world, a slot out of range.

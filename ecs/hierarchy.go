@@ -67,6 +67,7 @@ func (w *World) Parent(e Entity) Entity {
 // Children returns the entity's children, in query order. The slice is valid
 // until the next structural change.
 func (w *World) Children(e Entity) []Entity {
+	w.peek(w.blind != 0)
 	if !w.kids.used {
 		return nil
 	}

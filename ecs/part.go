@@ -21,6 +21,8 @@ type part struct {
 	cut      uint64       // older saves of this part alone are void
 
 	reserved [ranges][]Entity // returned handles whose entity last lived here
+
+	concealed bool
 }
 
 // partOf finds or creates an owner's part.
@@ -75,7 +77,11 @@ func (w *World) PartOf(e Entity) Owner {
 
 // Structure returns a number that changes whenever an entity of the owner comes, goes, or
 // gains or loses a component. Restoring the owner's part brings the earlier number back.
-func (w *World) Structure(o Owner) uint64 { return w.partOf(o).changed }
+func (w *World) Structure(o Owner) uint64 {
+	p := w.partOf(o)
+	w.peek(p.concealed)
+	return p.changed
+}
 
 func (w *World) findPart(o Owner) *part {
 	if block := w.owners[o>>8]; block != nil {

@@ -36,6 +36,9 @@ func (t *Types) RegisterPrefab(k *Prefab, name string, hs ...Handle) error {
 	if name == "" {
 		return errors.New("ecs: register prefab: the name is empty: give it one")
 	}
+	if k.d != nil && k.d.types != t {
+		return fmt.Errorf("ecs: register prefab %q: this handle is %s", name, ofAnother)
+	}
 	if k.d != nil {
 		return fmt.Errorf("ecs: register prefab %q: this handle is already registered as %q", name, k.d.name)
 	}
@@ -78,10 +81,10 @@ func (t *Types) owns(h Handle) error {
 		return errors.New("a nil handle: pass the address of a Component or a Singleton, as in &g.Position")
 	}
 	if !h.Registered() {
-		return fmt.Errorf("component %v is not registered: declare it first, with Protocol.Component (without a Protocol: Types.Register)", h.Type())
+		return fmt.Errorf("component %v is not registered: %s", h.Type(), declareIt)
 	}
 	if h.owner() != t {
-		return fmt.Errorf("component %v is registered with other Types: each game struct has its own handles", h.Type())
+		return fmt.Errorf("component %v is %s", h.Type(), ofAnother)
 	}
 	return nil
 }

@@ -136,8 +136,9 @@ func (q *Query) cache(w *World) *queryCache {
 func (q *Query) refresh(w *World) *queryCache {
 	q.check(w)
 	var c *queryCache
-	if w.parallel {
-		c = &queryCache{} // while systems run in parallel, nothing is cached
+	if w.parallel || w.blind != 0 {
+		w.peek(w.blind != 0)
+		c = &queryCache{} // while systems run in parallel, or rows are concealed, nothing is cached
 	} else {
 		c = q.cache(w)
 	}
@@ -174,8 +175,10 @@ func (q *Query) Owned(w *World, o Owner) []Rows {
 	}
 	p := w.findPart(o)
 	if p == nil {
+		w.peek(w.blind != 0)
 		return nil
 	}
+	w.peek(p.concealed)
 	return q.ownedBy(w, p)
 }
 

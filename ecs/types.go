@@ -202,7 +202,10 @@ func (t *Types) describe(h Handle, opts []TypeOption, among []*typeData) (*typeD
 	if t.frozen {
 		return nil, fmt.Errorf("register %v: %w: register it before", rt, ErrFrozen)
 	}
-	if h.Registered() {
+	switch {
+	case h.Registered() && h.owner() != t:
+		return nil, fmt.Errorf("ecs: register %v: this handle is %s", rt, ofAnother)
+	case h.Registered():
 		return nil, fmt.Errorf("ecs: register %v: this handle is already registered: use one handle per type", rt)
 	}
 	d := &typeData{name: rt.Name(), rtype: rt, size: rt.Size(), ops: h.ops()}

@@ -128,7 +128,7 @@ func TestUnregisteredHandlesArePanicsThatSayWhy(t *testing.T) {
 	var loose ecs.Component[Position]
 	r, ok := w.Row(e)
 	require.True(t, ok)
-	const want = "ecs: access through a component that is not registered: declare it first, with Protocol.Component (without a Protocol: Types.Register)"
+	const want = "ecs: access through a component that is not registered: declare it first, with Protocol.Component, or with Protocol.Command if it is the players' input (without a Protocol: Types.Register)"
 	require.PanicsWithError(t, want, func() { loose.Get(w, e) })
 	require.PanicsWithError(t, want, func() { loose.Slice(r) })
 	require.PanicsWithError(t, want, func() { loose.Add(w, e, Position{}) })

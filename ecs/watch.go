@@ -74,6 +74,7 @@ func (v *Watch) poll(w *World, parts []*part, all bool) (entered, left []Entity)
 	if v.query.types != w.types {
 		misuse("watch of other Types than the world's")
 	}
+	w.peek(w.blind != 0)
 	s := &w.watches[v.index]
 	if w.lasting {
 		s = &w.onlookers[v.index]

@@ -82,6 +82,8 @@ type World struct {
 	kids    kidIndex
 	scratch hashScratch
 	guard   guard
+	blind   uint16 // 1 while rows are concealed: see Conceal
+	peeked  bool   // something looked for concealed rows
 }
 
 // NewWorld returns an empty world and freezes the types. It panics with
@@ -126,7 +128,7 @@ func NewWorld(t *Types, cfg WorldConfig) *World {
 func (w *World) Types() *Types { return w.types }
 
 // Len returns the number of living entities.
-func (w *World) Len() int { return w.count }
+func (w *World) Len() int { return w.looked().count }
 
 // Used returns how full the world is, from 0 to 1, by the nearer of its two
 // hard limits. One is 65 535 tables, one for each combination of owner and
@@ -142,8 +144,12 @@ func (w *World) Used() float64 {
 // find returns the place of a living entity, or 0.
 func (w *World) find(e Entity) uint64 {
 	if i := uint64(e.slot()); i < uint64(len(w.rec)) {
-		if at := w.rec[i] ^ uint64(e); at>>rowShift < uint64(w.tables[tableOf(at)].n) {
+		at := w.rec[i] ^ uint64(e)
+		if at>>rowShift < uint64(w.tables[tableOf(at)].n) {
 			return at
+		}
+		if uint16(at) < w.blind {
+			w.peeked = true
 		}
 	}
 	return 0

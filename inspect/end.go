@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/inspect/trace"
 	"github.com/foretick/foretick/internal/probe"
 )
 
@@ -36,6 +37,7 @@ type end struct {
 	mu        sync.Mutex
 	opens     int
 	installed bool // written by the end's own goroutine only
+	traces    map[uint16]*trace.Trace
 }
 
 // collector is what differs between servers and clients. It is called on the end's

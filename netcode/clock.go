@@ -256,7 +256,7 @@ func (c *Clock) lead() float64 {
 	// The worst of 300 samples may be missed. Of more samples a larger share may
 	// be, since steering up is quicker than down and errs on the safe side.
 	spare := 0.0035 + 0.002*max(0, 1-300/float64(n))
-	return c.late.quantile(1-spare) + c.frames.mean + 0.1 + few
+	return c.late.quantile(1-spare-c.cfg.LateShare) + c.frames.mean + 0.1 + few
 }
 
 // guess returns the lead while nothing is known about the path to the server.

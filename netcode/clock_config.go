@@ -41,6 +41,11 @@ type ClockConfig struct {
 	// its snapshot arrives. 0 means that History alone bounds it; negative, NaN and
 	// infinity are errors.
 	Reach float64
+	// LateShare is the share of commands that may arrive after their tick, beyond the few
+	// that always may: predicted time then runs that much less ahead. It is for servers that
+	// run late commands in their own tick. 0 means none, at most MaxLateShare. Negative and
+	// NaN are errors.
+	LateShare float64
 	// Window is the number of seconds over which the buffers are measured. 0
 	// means 10, at most 60. Negative is an error.
 	Window int
@@ -63,6 +68,9 @@ func (c ClockConfig) Validate() error {
 	if !(c.Reach >= 0 && c.Reach <= math.MaxInt32) {
 		errs = append(errs, fmt.Errorf("ClockConfig.Reach is %v ticks: use a positive number, or 0 for no limit but History", c.Reach))
 	}
+	if !(c.LateShare >= 0 && c.LateShare <= MaxLateShare) {
+		errs = append(errs, fmt.Errorf("ClockConfig.LateShare is %v: use up to %v, or 0 for none", c.LateShare, MaxLateShare))
+	}
 	if c.HardReset < 0 || c.HardReset > maxHardReset {
 		errs = append(errs, fmt.Errorf("ClockConfig.HardReset is %v: use up to %v, or 0 for %v", c.HardReset, maxHardReset, defaultHardReset))
 	}
@@ -71,6 +79,9 @@ func (c ClockConfig) Validate() error {
 	}
 	return nil
 }
+
+// MaxLateShare is the largest share of commands that may be meant to arrive late.
+const MaxLateShare = 0.2
 
 const (
 	defaultHardReset = 500 * time.Millisecond

@@ -510,3 +510,30 @@ func TestLatenessIsMadeGoodSoon(t *testing.T) {
 		}
 	}
 }
+
+// With a share of commands that may be late, predicted time runs less ahead, and no more of
+// them are late than that share.
+func TestLateShareTrimsTheLead(t *testing.T) {
+	for _, row := range []struct {
+		jitter time.Duration
+		loss   float64
+		least  float64 // by which the lead falls from no share to the largest, in ticks
+	}{{30 * ms, 0.05, 0.5}, {120 * ms, 0.02, 0.4}, {0, 0, 0}} {
+		was := math.Inf(1)
+		var first, last float64
+		for i, share := range []float64{0, 0.05, netcode.MaxLateShare} {
+			m := newMatch(30, 100*ms, row.jitter, row.loss, 3)
+			m.share = share
+			_, lead, _ := m.delays(t, 60*time.Second)
+			in := m.inputs(10*time.Second, 60*time.Second)
+			late := float64(in.missing) / float64(in.ticks)
+			t.Logf("jitter %v, share %v: lead %.2f ticks, %.2f %% late", row.jitter, share, lead, 100*late)
+			require.LessOrEqual(t, lead, was)
+			require.LessOrEqual(t, late, share+0.01)
+			if was, last = lead, lead; i == 0 {
+				first = lead
+			}
+		}
+		require.GreaterOrEqual(t, first-last, row.least)
+	}
+}

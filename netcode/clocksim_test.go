@@ -81,6 +81,7 @@ type match struct {
 	history                int
 	delay                  int     // ClockConfig.Delay
 	reach                  float64 // ClockConfig.Reach
+	share                  float64 // ClockConfig.LateShare
 	polled                 bool    // the server reads its socket at ticks only
 	up, down               path
 	seed                   uint64
@@ -140,7 +141,7 @@ func (m *match) run(length time.Duration) {
 	m.server, m.client = netcode.NewConn(netcode.Config{}), netcode.NewConn(netcode.Config{})
 	m.sender = netcode.NewCommandSender(4, netcode.CommandConfig{})
 	m.buffer = netcode.NewCommandBuffer(4, 128)
-	m.clock = netcode.NewClock(netcode.ClockConfig{TickRate: m.rate, SnapshotInterval: m.interval, History: m.history, Delay: m.delay, Reach: m.reach})
+	m.clock = netcode.NewClock(netcode.ClockConfig{TickRate: m.rate, SnapshotInterval: m.interval, History: m.history, Delay: m.delay, Reach: m.reach, LateShare: m.share})
 	m.issuedAt = map[netcode.Tick]float64{}
 	m.sampled = map[netcode.Tick]time.Duration{}
 	m.next = startTick

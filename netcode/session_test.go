@@ -1,6 +1,7 @@
 package netcode_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -27,6 +28,9 @@ func TestSessionMessagesRoundTrip(t *testing.T) {
 			SnapshotInterval: rapid.Uint8Range(1, 255).Draw(t, "i"), Tick: rapid.Uint32().Draw(t, "t"),
 			Epoch: rapid.Byte().Draw(t, "e"), Resume: token.Draw(t, "r2"), CommandSize: rapid.Uint16().Draw(t, "c"), Taken: rapid.Uint32().Draw(t, "t2"),
 			Architecture: architecture.Draw(t, "a2"), Server: rapid.Uint64().Draw(t, "s"), Resumed: rapid.Bool().Draw(t, "r3"), Code: rapid.Uint16().Draw(t, "c2"), Text: rapid.StringN(0, -1, 120).Draw(t, "t3")}
+		if w.Late = rapid.Byte().Draw(t, "l"); w.Late > 0 {
+			w.LateShare = rapid.Byte().Draw(t, "l2")
+		}
 		w2, err := netcode.ParseWelcome(w.Append(nil))
 		require.NoError(t, err)
 		require.Equal(t, w, w2)
@@ -64,6 +68,22 @@ func TestSessionMessagesRefuseEveryCut(t *testing.T) {
 		_, err := netcode.ParseWelcome(welcome[:i])
 		require.ErrorIs(t, err, netcode.ErrMalformed)
 	}
+	late := netcode.Welcome{TickRate: 30, SnapshotInterval: 1, Late: 6, LateShare: 13}.Append(nil)
+	const bits, ticks, share = 39, 42, 43
+	require.Equal(t, []byte{6, 13}, late[ticks:share+1])
+	for i := range late {
+		_, err := netcode.ParseWelcome(late[:i])
+		require.ErrorIs(t, err, netcode.ErrMalformed)
+	}
+	for at, v := range map[int]byte{ticks: 0, share: 0, bits: 4} { // a share needs its ticks
+		b := slices.Clone(late)
+		b[at] = v
+		_, err := netcode.ParseWelcome(b)
+		require.ErrorIs(t, err, netcode.ErrMalformed, "byte %d is %d", at, v)
+	}
+	w, err := netcode.ParseWelcome(netcode.Welcome{TickRate: 30, SnapshotInterval: 1, LateShare: 13}.Append(nil))
+	require.NoError(t, err)
+	require.Zero(t, w.LateShare, "a share needs its ticks")
 	for _, w := range []netcode.Welcome{{TickRate: 30}, {SnapshotInterval: 1}} {
 		_, err := netcode.ParseWelcome(w.Append(nil))
 		require.ErrorIs(t, err, netcode.ErrMalformed)

@@ -75,6 +75,7 @@ func makeVectors() []vector {
 		{name: "welcome of a player whose place is gone", packet: packetWith(netcode.MessageWelcome, netcode.Welcome{Owner: 1, TickRate: 60, SnapshotInterval: 1, Resume: resume, Server: 1, Code: 263, Text: "a café"}.Append(nil))},
 		{name: "welcome of a player who is back", packet: packetWith(netcode.MessageWelcome, netcode.Welcome{Owner: 1, TickRate: 60, SnapshotInterval: 1, Resume: resume, Server: 1, Resumed: true}.Append(nil))},
 		{name: "welcome to a server that takes late commands", packet: packetWith(netcode.MessageWelcome, netcode.Welcome{Owner: 1, TickRate: 30, SnapshotInterval: 1, Resume: resume, Server: 1, Resumed: true, Code: 2, Late: 6, Architecture: "amd64", Text: "b"}.Append(nil))},
+		{name: "welcome to a server that lets a share of commands be late", packet: packetWith(netcode.MessageWelcome, netcode.Welcome{Owner: 1, TickRate: 30, SnapshotInterval: 1, Resume: resume, Server: 1, Late: 6, LateShare: 13, Architecture: "amd64"}.Append(nil))},
 		{name: "reject", packet: packetWith(netcode.MessageReject, netcode.Reject{Code: 2, Protocol: 5, Text: "other build"}.Append(nil))},
 		{name: "snapshot", packet: packetWith(netcode.MessageSnapshot, append(netcode.SnapshotHeader{Epoch: 1, Tick: 1000, Early: -300, HasEarly: true, CommandAck: 1006}.Append(nil), 0xab))},
 		{name: "snapshot without earliness", packet: packetWith(netcode.MessageSnapshot, netcode.SnapshotHeader{Tick: 5, CommandAck: 0xffffffff}.Append(nil))},

@@ -24,6 +24,9 @@ type Welcome struct {
 	// Late is the number of ticks for which the server takes commands after their own, 0
 	// for none.
 	Late uint8
+	// LateShare is the share of commands that may come after their tick, in 1/256. It is
+	// only sent with Late.
+	LateShare uint8
 	// Architecture is the one that the server runs on, as in GOARCH; see
 	// MaxArchitecture. Empty: not stated.
 	Architecture string
@@ -33,10 +36,12 @@ type Welcome struct {
 // MaxWelcomeText is the longest text of a Welcome, in bytes.
 const MaxWelcomeText = 120
 
-// The bits of the byte after Server. With welcomeLate, Late follows Code.
+// The bits of the byte after Server. With welcomeLate, Late follows Code, and with
+// welcomeLateShare LateShare follows Late.
 const (
 	welcomeResumed = 1 << iota
 	welcomeLate
+	welcomeLateShare
 	welcomeBits
 )
 
@@ -53,18 +58,20 @@ func (w Welcome) Append(dst []byte) []byte {
 	dst = le.AppendUint16(dst, w.CommandSize)
 	dst = le.AppendUint32(dst, w.Taken)
 	dst = le.AppendUint64(dst, w.Server)
-	resumed := byte(0)
+	bits, late := byte(0), []byte(nil)
 	if w.Resumed {
-		resumed = welcomeResumed
+		bits = welcomeResumed
 	}
+	both := [...]byte{w.Late, w.LateShare}
 	if w.Late > 0 {
-		resumed |= welcomeLate
+		bits, late = bits|welcomeLate, both[:1]
+		if w.LateShare > 0 {
+			bits, late = bits|welcomeLateShare, both[:]
+		}
 	}
-	dst = append(dst, resumed)
+	dst = append(dst, bits)
 	dst = le.AppendUint16(dst, w.Code)
-	if w.Late > 0 {
-		dst = append(dst, w.Late)
-	}
+	dst = append(dst, late...)
 	dst = appendArchitecture(dst, w.Architecture)
 	return append(dst, w.Text[:min(len(w.Text), MaxWelcomeText)]...)
 }
@@ -75,12 +82,17 @@ func ParseWelcome(b []byte) (Welcome, error) {
 	if len(b) < welcomeSize || b[2] == 0 || b[3] == 0 || b[39] >= welcomeBits {
 		return Welcome{}, errWelcome
 	}
-	rest, late := b[welcomeSize:], uint8(0)
+	rest, ok := b[welcomeSize:], true
+	var late, share uint8
 	if b[39]&welcomeLate != 0 {
-		if len(rest) == 0 || rest[0] == 0 {
-			return Welcome{}, errWelcome
-		}
-		late, rest = rest[0], rest[1:]
+		late, rest, ok = cutNonZero(rest)
+	}
+	if b[39]&welcomeLateShare != 0 && ok {
+		share, rest, ok = cutNonZero(rest)
+		ok = ok && late != 0
+	}
+	if !ok {
+		return Welcome{}, errWelcome
 	}
 	architecture, text, ok := readArchitecture(rest)
 	if !ok || len(text) > MaxWelcomeText {
@@ -89,8 +101,17 @@ func ParseWelcome(b []byte) (Welcome, error) {
 	w := Welcome{
 		Owner: le.Uint16(b), TickRate: b[2], SnapshotInterval: b[3],
 		Tick: le.Uint32(b[4:]), Epoch: b[8], CommandSize: le.Uint16(b[25:]), Taken: le.Uint32(b[27:]),
-		Server: le.Uint64(b[31:]), Resumed: b[39]&welcomeResumed != 0, Late: late, Code: le.Uint16(b[40:]), Architecture: architecture, Text: string(text),
+		Server: le.Uint64(b[31:]), Resumed: b[39]&welcomeResumed != 0, Late: late, LateShare: share, Code: le.Uint16(b[40:]), Architecture: architecture, Text: string(text),
 	}
 	copy(w.Resume[:], b[9:25])
 	return w, nil
+}
+
+// cutNonZero returns the first byte and those after it. It returns false if there is none,
+// or if it is 0.
+func cutNonZero(b []byte) (uint8, []byte, bool) {
+	if len(b) == 0 || b[0] == 0 {
+		return 0, nil, false
+	}
+	return b[0], b[1:], true
 }

@@ -3,7 +3,9 @@
 package simtest_test
 
 import (
+	"fmt"
 	"log/slog"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -33,6 +35,19 @@ func TestDebugBuildsCaution(t *testing.T) {
 				}
 			}, ecs.Write(&g.pos), ecs.Without(&g.cmd))
 		}, []string{`system "stroll" moves position of prefab "pet"`, "in a Shared system", "Protocol.Interpolated"}},
+		"an event that nobody handles": {func(g *planted, p *foretick.Protocol) {
+			honk := &foretick.Event[order]{}
+			p.Shared("honk", func(f *foretick.Frame, rows ecs.Rows) { honk.Raise(f, rows.Entity(0), order{}) }, ecs.Read(&g.cmd))
+		}, []string{"event order is raised and has no handler", "OnServer"}},
+		"a shared system that pushes other players": {func(g *planted, p *foretick.Protocol) {
+			p.Shared("push", func(f *foretick.Frame, rows ecs.Rows) {
+				for _, others := range g.all.All(f.World) {
+					for i, pos := 0, g.pos.Slice(others); i < len(pos) && others.Owner() != rows.Owner(); i++ {
+						pos[i].X = float32(f.Tick % 32)
+					}
+				}
+			}, ecs.Read(&g.cmd), ecs.WriteOther(&g.pos))
+		}, []string{`shared system "push" writes position of player`, "in its OnServer handler", "PredictRemote"}},
 	} {
 		faults, err := simtest.FindDesyncs(func() simtest.Player { return (&planted{}).end(c.plant) }, simtest.SyncConfig{})
 		require.NoError(t, err, name)
@@ -59,6 +74,49 @@ func TestDebugBuildsCaution(t *testing.T) {
 	faults, err = simtest.FindDesyncs(func() simtest.Player { return (&planted{}).end(nil) }, simtest.SyncConfig{})
 	require.NoError(t, err)
 	require.Empty(t, faults)
+}
+
+// An event that the server handles, or that a client plays a sound for, is none of that. Nor
+// is a body that a system moves through the world.
+func TestDebugBuildsDoNotCautionAbout(t *testing.T) {
+	for name, plant := range map[string]func(g *planted, p *foretick.Protocol){
+		"a sound": func(g *planted, p *foretick.Protocol) {
+			honk, heard := &foretick.Event[order]{}, 0
+			honk.OnPredicted(p, func(f *foretick.Frame, by ecs.Entity, _ order) { heard += int(g.pos.Get(f.World, by).X) })
+			p.Shared("honk", func(f *foretick.Frame, rows ecs.Rows) { honk.Raise(f, rows.Entity(0), order{}) }, ecs.Read(&g.cmd))
+		},
+		"its own rows": func(g *planted, p *foretick.Protocol) {
+			p.Shared("push", func(f *foretick.Frame, rows ecs.Rows) {
+				g.pos.Get(f.World, rows.Entity(0)).X = float32(f.Tick % 32)
+			}, ecs.Read(&g.cmd), ecs.WriteOther(&g.pos))
+		},
+	} {
+		faults, err := simtest.FindDesyncs(func() simtest.Player { return (&planted{}).end(plant) }, simtest.SyncConfig{})
+		require.NoError(t, err, name)
+		require.Empty(t, faults, name)
+	}
+}
+
+// A handler that a client calls once must not write what is predicted. The panic names the
+// handler's line, and no system.
+func TestDebugBuildsRefuseWritesOfHandlers(t *testing.T) {
+	at := ""
+	err := func() (err error) {
+		defer func() { err, _ = recover().(error) }()
+		_, _ = simtest.FindDesyncs(func() simtest.Player {
+			return (&planted{}).end(func(g *planted, p *foretick.Protocol) {
+				honk := &foretick.Event[order]{}
+				_, file, line, _ := runtime.Caller(0)
+				at = fmt.Sprintf("%s:%d", file, line+2)
+				honk.OnPredicted(p, func(f *foretick.Frame, by ecs.Entity, _ order) { g.pos.Get(f.World, by).X += 3 })
+				p.Shared("honk", func(f *foretick.Frame, rows ecs.Rows) { honk.Raise(f, rows.Entity(0), order{}) }, ecs.Read(&g.cmd))
+			})
+		}, simtest.SyncConfig{})
+		return nil
+	}()
+	require.ErrorContains(t, err, "the handler of event order at "+at)
+	require.ErrorContains(t, err, "writes predicted state")
+	require.NotContains(t, err.Error(), `system "`)
 }
 
 // A debug build of a client warns once about a component that a shared system reads, that the

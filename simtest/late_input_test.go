@@ -213,6 +213,45 @@ func only(t testing.TB, w *ecs.World, g *fencers, owner ecs.Owner) ecs.Entity {
 	return 0
 }
 
+// With a share of inputs that may be late, clients predict less far ahead, and are no more
+// corrected: the late ones run in their own tick.
+func TestLateShare(t *testing.T) {
+	links := []sim.Link{{Latency: 50 * time.Millisecond, Jitter: 30 * time.Millisecond, Loss: 0.05}, sim.WiFi, sim.LTE}
+	var before [3]time.Duration
+	for _, share := range []float64{0, 0.05, netcode.MaxLateShare} {
+		m, _, clients, _ := fence(t, 10, foretick.ServerConfig{LateInputs: 200 * time.Millisecond, LateShare: share}, links, true, wave)
+		var lead [3]time.Duration
+		const from, to = 15, 75
+		for s := range time.Duration(to) {
+			m.Run((s + 1) * time.Second)
+			for i, c := range clients {
+				if s >= from {
+					lead[i] += c.Stats().Clock.Lead / (to - from)
+				}
+			}
+		}
+		for i, c := range clients {
+			st, _ := m.Server().Player(c.View().Player)
+			late := float64(st.InputsMissing) / float64(st.InputsMissing+st.InputsTaken)
+			t.Logf("share %v, link %d: lead %v, %.2f %% of inputs late, %d of %d run in their own tick, %d over budget, %d corrections by an input", share, i, lead[i].Round(time.Millisecond), 100*late, st.InputsRerun, st.InputsMissing, st.InputsOverBudget, c.Stats().ByCause[prediction.Input])
+			require.LessOrEqual(t, late, share+0.01)
+			require.Zero(t, st.InputsOverBudget)
+			if st.InputsRerun == st.InputsMissing {
+				require.Zero(t, c.Stats().ByCause[prediction.Input])
+			}
+			if share > 0 {
+				require.Less(t, lead[i], before[i]-time.Millisecond*4)
+			}
+		}
+		st, _ := m.Server().Player(clients[0].View().Player)
+		require.Equal(t, st.InputsMissing, st.InputsRerun)
+		require.Equal(t, share == 0, m.Server().SetLateInputs(1, false))
+		if share == 0 {
+			before = lead
+		}
+	}
+}
+
 // Two players, at 20 and 200 ms, fire at each other in the same tick. A spike on the second
 // one's way up delays its shot: with a window both are down, without one the second mostly
 // dies with its shot unfired.

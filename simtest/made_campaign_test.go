@@ -2,6 +2,7 @@ package simtest_test
 
 import (
 	"flag"
+	"fmt"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -355,8 +356,16 @@ func (a *madeMatch) rehearse(t *testing.T) (alarms []string) {
 }
 
 // cautioned reports whether an alarm is the debug build's caution that the server alone moves
-// a predicted component, and that is so in the game.
+// a predicted component, or that a system pushes other players, and that is so in the game.
 func (g *made) cautioned(alarm string) bool {
+	if strings.Contains(alarm, "in its runs for other players") {
+		for i, s := range g.systems {
+			if strings.Contains(alarm, fmt.Sprintf("shared system %q writes ", fmt.Sprint("system ", i))) {
+				return s.what == madePush
+			}
+		}
+		return false
+	}
 	if !strings.Contains(alarm, "and no shared system reads or writes") {
 		return false
 	}
@@ -377,6 +386,8 @@ func TestMadeGraftsThatWentWrong(t *testing.T) {
 		require.Empty(t, a.wrong, "seed %d", seed)
 		require.Empty(t, a.rehearse(t), "seed %d", seed)
 	}
+	// A value of another's found no room in the snapshot that the client knew.
+	require.Empty(t, playMade(t, 788, true).faults)
 }
 
 // Whatever a game is made of and whatever happens in it, both ends agree at rest, no
@@ -428,6 +439,6 @@ func TestMadeGamesWithFaults(t *testing.T) {
 	require.GreaterOrEqual(t, 100*good, 95*(good+bad))
 	require.GreaterOrEqual(t, 100*called, 95*strangers)
 	require.NotZero(t, strangers)
-	require.GreaterOrEqual(t, 100*named, 80*alone, "where systems read others, a client cannot always know that they read the same")
+	require.GreaterOrEqual(t, 100*named, 95*alone)
 	require.LessOrEqual(t, 100*unknown, good)
 }

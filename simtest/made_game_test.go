@@ -158,6 +158,7 @@ type made struct {
 	fault  func(f *foretick.Frame) bool
 	seen   func(f *foretick.Frame, owner foretick.PlayerID, x uint64)
 	fresh  func(f *foretick.Frame, player foretick.PlayerID) // a tick begins to run
+	blind  bool                                              // … to find out what its systems look at
 }
 
 func madeMix(x, y uint64) uint64 {

@@ -75,6 +75,9 @@ func (g *made) begin(f *foretick.Frame, p *foretick.Protocol, player foretick.Pl
 		return
 	}
 	defer f.World.Guard(f.World.Guard(false)) // the system that asks declares none of this
+	if g.blind = g.concealed(f, p); g.blind {
+		return
+	}
 	g.fresh(f, player)
 	own := uint64(0)
 	for i, s := range g.shapes {
@@ -90,9 +93,25 @@ func (g *made) begin(f *foretick.Frame, p *foretick.Protocol, player foretick.Pl
 	g.saw(f, player, own)
 }
 
+// concealed reports whether the tick runs to find out what its systems look at: queries have
+// entities that no handle finds.
+func (g *made) concealed(f *foretick.Frame, p *foretick.Protocol) bool {
+	for i := range g.shapes {
+		if !g.used[i] {
+			continue
+		}
+		for _, rows := range g.query(p, i).All(f.World) {
+			if !f.World.Alive(rows.Entity(0)) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // saw notes what a system's run for some rows computes with.
 func (g *made) saw(f *foretick.Frame, owner foretick.PlayerID, x uint64) {
-	if g.seen == nil {
+	if g.seen == nil || g.blind {
 		return
 	}
 	if owner == ecs.Common {

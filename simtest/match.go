@@ -272,6 +272,9 @@ func (m *Match) Run(until time.Duration) {
 	}
 }
 
+// RunFor plays for a duration from now on, or until [Match.Err] is set.
+func (m *Match) RunFor(d time.Duration) { m.Run(m.Net.Now() + d) }
+
 // wake lets the server process packets that have arrived, as its loop would.
 func (m *Match) wake() {
 	if m.server == nil || m.frozen {

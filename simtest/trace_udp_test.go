@@ -3,6 +3,10 @@
 package simtest_test
 
 import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"slices"
 	"testing"
 	"time"
@@ -11,11 +15,13 @@ import (
 
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/inspect/trace"
+	"github.com/foretick/foretick/inspect/web"
 	"github.com/foretick/foretick/transport/udp"
 )
 
 // udpTrace is a match of two players over UDP on this machine, the second of which is traced.
 type udpTrace struct {
+	t       *testing.T
 	name    string
 	server  *foretick.Server
 	clients []*foretick.Client
@@ -24,12 +30,49 @@ type udpTrace struct {
 	found   *trace.Finding
 	took    foretick.Tick // ticks from then to the finding
 	both    map[trace.Tick]bool
+	pages   [2]*page // of the client and the server
+}
+
+// page is an inspector's page that shows the trace.
+type page struct {
+	http.Handler
+	query string
+	found *shownFinding
+	both  map[trace.Tick]bool
+}
+
+// shownFinding is what a page says of a fault.
+type shownFinding struct {
+	System, Component, Field string
+	Before, After            struct{ Client, Server *float64 }
+}
+
+// look asks a page as a browser does.
+func (p *page) look(t *testing.T) {
+	request, answer := httptest.NewRequest(http.MethodGet, "http://localhost/inspect/trace.json?"+p.query, nil), httptest.NewRecorder()
+	request.RemoteAddr = "127.0.0.1:40000"
+	p.ServeHTTP(answer, request)
+	require.Equal(t, http.StatusOK, answer.Code, answer.Body)
+	var got struct {
+		State  string
+		First  *shownFinding
+		Tables []trace.Table
+	}
+	require.NoError(t, json.Unmarshal(answer.Body.Bytes(), &got))
+	for _, table := range got.Tables {
+		if table.Client && table.Server {
+			p.both[table.Tick] = true
+		}
+	}
+	if p.found == nil {
+		p.found = got.First
+	}
 }
 
 func newUDPTrace(t *testing.T, name string, plant func(g *planted, p *foretick.Protocol)) *udpTrace {
 	listen, err := udp.Listen("127.0.0.1:0", udp.Config{})
 	require.NoError(t, err)
-	m := &udpTrace{name: name, both: map[trace.Tick]bool{}}
+	m := &udpTrace{t: t, name: name, both: map[trace.Tick]bool{}}
 	m.server, err = foretick.NewServer(foretick.ServerConfig{Protocol: (&planted{}).end(plant).Protocol, Transport: listen})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, m.server.Close("over")) })
@@ -43,6 +86,10 @@ func newUDPTrace(t *testing.T, name string, plant func(g *planted, p *foretick.P
 		m.clients = append(m.clients, c)
 	}
 	m.trace = trace.OfClient(m.clients[1])
+	client, server := web.Client(m.clients[1], web.Config{}), web.Server(m.server, web.Config{})
+	t.Cleanup(client.Close)
+	t.Cleanup(server.Close)
+	m.pages = [2]*page{{Handler: client, both: map[trace.Tick]bool{}}, {Handler: server, both: map[trace.Tick]bool{}}}
 	return m
 }
 
@@ -53,7 +100,16 @@ func (m *udpTrace) step(look bool) {
 	for _, c := range m.clients {
 		playing = c.Step(time.Now()).State == foretick.Playing && playing
 	}
-	if !playing || !look || m.found != nil {
+	if !playing || !look {
+		return
+	}
+	m.pages[1].query = fmt.Sprintf("player=%d", m.clients[1].View().Player)
+	for _, p := range m.pages {
+		if p.found == nil {
+			p.look(m.t)
+		}
+	}
+	if m.found != nil {
 		return
 	}
 	m.trace.Look()
@@ -72,8 +128,8 @@ func (m *udpTrace) step(look bool) {
 }
 
 // In release builds over real sockets a trace names the system, the field and both values of
-// every sort of fault that recurs, and nothing in a match without one. The server has no
-// AllowTrace: its clients are on the same machine.
+// every sort of fault that recurs, and nothing in a match without one. So do the pages of the
+// client and of the server. The server has no AllowTrace: its clients are on the same machine.
 func TestTraceOverUDP(t *testing.T) {
 	sound := newUDPTrace(t, "no fault", nil)
 	matches := []*udpTrace{sound}
@@ -92,14 +148,21 @@ func TestTraceOverUDP(t *testing.T) {
 		for _, m := range matches {
 			m.step(look)
 		}
-		done = len(sound.both) > 120 && !slices.ContainsFunc(matches, func(m *udpTrace) bool { return m != sound && m.found == nil })
+		done = min(len(sound.both), len(sound.pages[0].both), len(sound.pages[1].both)) > 120 &&
+			!slices.ContainsFunc(matches, func(m *udpTrace) bool {
+				return m != sound && (m.found == nil || m.pages[0].found == nil || m.pages[1].found == nil)
+			})
 	}
-	named := 0
+	named, shown := 0, [2]int{}
 	for _, m := range matches {
 		switch m {
 		case sound:
 			require.Nil(t, m.found)
 			require.Greater(t, len(m.both), 120, "ticks of both ends")
+			for _, p := range m.pages {
+				require.Nil(t, p.found)
+				require.Greater(t, len(p.both), 120, "ticks of both ends, on a page")
+			}
 		default:
 			require.NotNil(t, m.found, m.name)
 			f := m.found
@@ -108,7 +171,14 @@ func TestTraceOverUDP(t *testing.T) {
 			require.NotEqual(t, f.After.Client, f.After.Server, m.name)
 			t.Logf("%s, after %d ticks: %v", m.name, m.took, f)
 			named++
+			for i, p := range m.pages {
+				require.NotNil(t, p.found, "%s, page %d", m.name, i)
+				require.Equal(t, []string{"planted", "position", "X"}, []string{p.found.System, p.found.Component, p.found.Field}, m.name)
+				require.Equal(t, *p.found.Before.Client, *p.found.Before.Server, m.name)
+				require.NotEqual(t, *p.found.After.Client, *p.found.After.Server, m.name)
+				shown[i]++
+			}
 		}
 	}
-	t.Logf("%d of 12 named; %d ticks of the match without a fault compared, and nothing named", named, len(sound.both))
+	t.Logf("%d of 12 named, on the client's page %d and on the server's %d; %d ticks of the match without a fault compared, and nothing named", named, shown[0], shown[1], len(sound.both))
 }

@@ -47,7 +47,7 @@ func newGame(dir, module string) (*game, error) {
 		if hint == "" {
 			hint = "mygame"
 		}
-		return nil, fmt.Errorf("%q names no Go package: use lower-case letters, digits and _, as in %s", g.Package, filepath.Join(filepath.Dir(dir), hint))
+		return nil, fmt.Errorf("the directory %q would give the game's package its name, and no Go package can have that name: begin with a lower-case letter, and use lower-case letters, digits and _, as in %s", g.Package, filepath.Join(filepath.Dir(dir), hint))
 	}
 	switch {
 	case token.IsKeyword(g.Package), g.Package == "main", strings.HasSuffix(g.Package, "_test"):

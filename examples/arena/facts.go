@@ -16,15 +16,19 @@ import (
 // order. Players are identified by owner number, times are nanoseconds from the
 // start. The values of F:
 //
-//	match   the options that matter: Rate, Clients, Seconds, NoLag
+//	match   the options that matter: Rate, Clients, Seconds, NoLag, and the number of ticks
+//	        for which an input may be Late
 //	tick    server: tick T was computed; Bodies and Bolts after it, the counts
 //	        Out, In and Resent so far, and the number of Entities
 //	exec    server: state for player P's guns at tick T: the command Cmd that
 //	        runs, and Body before the guns work
-//	input   server: at tick T player P's command was there (Ok), or was Missing
+//	rerun   server: before tick T+1 or a later one, P's part of tick T ran again, with Cmd
+//	input   server: at tick T player P's command was there (Ok), or was Missing; and so
+//	        many commands of earlier ticks came Late, and ran in their own ticks
 //	write   server: only the server knew of this change to P's predicted state
 //	        at T; By is the system that made it
-//	verdict server: P's shot of tick T, Ray; Hit is the target, 0 for none
+//	verdict server: P's shot, Ray, judged in tick T, which is later than the shot's own
+//	        if its input came late; Hit is the target, 0 for none
 //	tell    server: a message of a Kind was queued for P
 //	recv    client: a snapshot of tick T, newer than all before
 //	hand    client: P's input was sampled; T is the newest predicted tick, Cmd
@@ -49,6 +53,7 @@ type Fact struct {
 	Clients int     `json:"clients,omitempty"`
 	Seconds float64 `json:"seconds,omitempty"`
 	NoLag   bool    `json:"nolag,omitempty"`
+	Late    int     `json:"late,omitempty"`
 
 	Cmd      *game.Command     `json:"cmd,omitempty"`
 	Body     *Body             `json:"body,omitempty"`
@@ -185,6 +190,11 @@ func (l *facts) server(m *match) {
 			l.add(Fact{F: "exec", T: f.Tick, P: rows.Owner(), Cmd: &cmd[i], Body: &b})
 		}
 	}
+	g.Watch.Stepped = func(f *foretick.Frame, rows ecs.Rows) {
+		for _, cmd := range g.Cmd.Slice(rows) {
+			l.add(Fact{F: "rerun", T: f.Tick, P: rows.Owner(), Cmd: &cmd})
+		}
+	}
 	g.Watch.Judged = func(f *foretick.Frame, by foretick.PlayerID, ray lagcomp.Ray, hit ecs.Entity, ok bool) {
 		judged(f, by, ray, hit, ok)
 		fact := Fact{F: "verdict", T: f.Tick, P: by, Ray: rayFact(ray)}
@@ -216,7 +226,7 @@ func (l *facts) ticks(m *match) func(f *foretick.Frame) {
 			st, _ := m.server.Player(p)
 			was := seen[p]
 			seen[p] = st
-			l.add(Fact{F: "input", T: f.Tick, P: p, Ok: st.InputsTaken > was.InputsTaken, Missing: st.InputsMissing > was.InputsMissing})
+			l.add(Fact{F: "input", T: f.Tick, P: p, Ok: st.InputsTaken > was.InputsTaken, Missing: st.InputsMissing > was.InputsMissing, Late: int(st.InputsRerun - was.InputsRerun)})
 		}
 		st := m.server.Stats()
 		fact := Fact{F: "tick", T: f.Tick, Entities: f.World.Len(), Out: st.BytesOut, In: st.BytesIn, Resent: st.MessagesResent}

@@ -97,6 +97,7 @@ func (m *match) serverConfig() (foretick.ServerConfig, error) {
 	return foretick.ServerConfig{
 		OnTick:               onTick,
 		LateInputs:           m.opt.lateInputs,
+		LateShare:            m.opt.lateShare,
 		MaxWaitingPerAddress: -1, // all bots connect from this machine
 		Protocol:             p, SnapshotRate: m.opt.snapshotRate, NoLagCompensation: m.opt.noLagComp, MaxClients: m.opt.seats(), TrainCompression: m.learn, Profile: m.opt.profile,
 	}, err
@@ -332,7 +333,7 @@ func (m *match) openLog(now func() time.Duration) error {
 	}
 	m.log = newFacts(w)
 	m.log.now = now
-	m.log.add(Fact{F: "match", Rate: m.opt.tickRate, Clients: m.opt.clients, Seconds: m.opt.seconds, NoLag: m.opt.noLagComp})
+	m.log.add(Fact{F: "match", Rate: m.opt.tickRate, Clients: m.opt.clients, Seconds: m.opt.seconds, NoLag: m.opt.noLagComp, Late: m.opt.lateTicks()})
 	return nil
 }
 

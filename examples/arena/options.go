@@ -25,6 +25,7 @@ type options struct {
 	seed         uint64
 	preset       string
 	lateInputs   time.Duration
+	lateShare    float64
 	tickRate     int
 	snapshotRate int
 	mode         string
@@ -67,6 +68,7 @@ func parse(args []string, help io.Writer) (options, error) {
 	fs.Float64Var(&o.reorder, "reorder", 0, "share of packets that later ones overtake")
 	fs.StringVar(&o.preset, "preset", "", "every client's link: perfect, lan, wifi, lte, train, satellite or hell; then -rtt, -jitter, -loss, -duplicate and -reorder do not count")
 	fs.DurationVar(&o.lateInputs, "late-inputs", 0, "run inputs that come so much too late in their own tick")
+	fs.Float64Var(&o.lateShare, "late-share", 0, "with -late-inputs: the share of inputs that clients may send too late, to predict less far ahead; up to 0.2")
 	fs.Uint64Var(&o.seed, "seed", 1, "random seed")
 	fs.IntVar(&o.tickRate, "tickrate", 30, "ticks a second")
 	fs.IntVar(&o.snapshotRate, "snapshotrate", 0, "snapshots a second; 0 is one a tick")
@@ -75,7 +77,7 @@ func parse(args []string, help io.Writer) (options, error) {
 	fs.DurationVar(&o.inputDelay, "input-delay", 0, "with -mode delay: the least input delay")
 	fs.BoolVar(&o.noLagComp, "no-lagcomp", false, "judge shots in the present")
 	fs.BoolVar(&o.peaceful, "peaceful", false, "no stun, no damage")
-	fs.StringVar(&o.plant, "plant", "", "plant a fault: code or desync")
+	fs.StringVar(&o.plant, "plant", "", "plant a fault in the first bot: code or desync; with -web only code, for the inspector's trace to find")
 	fs.BoolVar(&o.explain, "explain", false, "write each correction and its cause to standard error, one JSON object a line")
 	fs.BoolVar(&o.json, "json", false, "print one JSON object and nothing else; sim then runs as fast as it can")
 	fs.StringVar(&o.drawShots, "draw-shots", "", "draw the match's shots into this directory as PNG: what the shooter saw, what the server used, and the server's state at that time")
@@ -115,7 +117,7 @@ func parse(args []string, help io.Writer) (options, error) {
 }
 
 // webOptions are the flags that -web can be used with.
-var webOptions = []string{"web", "clients", "seconds", "rtt", "jitter", "loss", "duplicate", "reorder", "preset", "seed", "tickrate", "peaceful"}
+var webOptions = []string{"web", "clients", "seconds", "rtt", "jitter", "loss", "duplicate", "reorder", "preset", "seed", "tickrate", "peaceful", "plant"}
 
 func (o *options) validate(set map[string]bool) error {
 	alone := o.serve != "" || o.join != ""
@@ -146,8 +148,8 @@ func (o *options) validate(set map[string]bool) error {
 		return errors.New("-replay excludes all other flags but -tick and -entity: the tape has the settings")
 	case o.bindings != "" && len(set) > 1:
 		return errors.New("-bindings excludes all other flags")
-	case o.log != "" && o.lateInputs != 0:
-		return errors.New("-log excludes -late-inputs: its facts are of the ticks as they ran first")
+	case o.lateInputs == 0 && set["late-share"]:
+		return errors.New("-late-share needs -late-inputs")
 	case alone && o.log != "":
 		return errors.New("-log needs both ends in one process: not with -serve or -join")
 	case alone && o.drawShots != "":
@@ -160,6 +162,8 @@ func (o *options) validate(set map[string]bool) error {
 		return fmt.Errorf("-mode %q: use predict, partial, delay or interpolate", o.mode)
 	case o.mode != "delay" && (set["delay-above"] || set["input-delay"]):
 		return errors.New("-delay-above and -input-delay need -mode delay")
+	case o.web != "" && o.plant == "desync":
+		return errors.New("-web excludes -plant desync: use -plant code")
 	case o.plant != "" && o.plant != "code" && o.plant != "desync":
 		return fmt.Errorf("-plant %q: use code or desync", o.plant)
 	case o.clients < 1 || o.clients > 200:
@@ -236,3 +240,8 @@ func only(set map[string]bool, names ...string) bool {
 }
 
 func (o *options) duration() time.Duration { return time.Duration(o.seconds * float64(time.Second)) }
+
+// lateTicks is for how many ticks the server waits for an input that comes late.
+func (o *options) lateTicks() int {
+	return int((o.lateInputs*time.Duration(o.tickRate) + time.Second - 1) / time.Second)
+}

@@ -23,7 +23,8 @@ type referee struct {
 
 	ticks    map[uint32]*Fact // after each server tick
 	execs    map[refKey]*Fact
-	verdicts map[refKey]*Fact
+	verdicts map[refKey]*Fact   // the newest
+	judged   map[refKey][]*Fact // all: a tick may judge late shots too
 	deaths   map[int][]uint32
 	shots    []refKey // in order of first firing
 	fired    map[refKey]*Fact
@@ -33,6 +34,7 @@ type referee struct {
 	out, in   uint64 // bytes
 	stuns     int
 	missing   uint64
+	rerun     uint64
 	told      uint64
 	toldHurt  int
 	hurts     []*Fact
@@ -63,7 +65,8 @@ type refPlayer struct {
 	moving        int
 	changed       int
 
-	agreed      uint32 // the newest processed snapshot
+	late        refLate
+	agreed      uint32 // the newest processed snapshot that had its own body
 	confirmed   uint32
 	substituted []uint32 // ticks that ran without the player's command
 	written     []uint32 // ticks in which only the server changed the player
@@ -78,7 +81,7 @@ type refPlayer struct {
 
 func newReferee() *referee {
 	return &referee{
-		players: map[int]*refPlayer{}, ticks: map[uint32]*Fact{}, execs: map[refKey]*Fact{}, verdicts: map[refKey]*Fact{},
+		players: map[int]*refPlayer{}, ticks: map[uint32]*Fact{}, execs: map[refKey]*Fact{}, verdicts: map[refKey]*Fact{}, judged: map[refKey][]*Fact{},
 		deaths: map[int][]uint32{}, fired: map[refKey]*Fact{},
 	}
 }
@@ -133,7 +136,13 @@ func (r *referee) take(f *Fact) {
 		}
 	case "hurt":
 		r.hurts = append(r.hurts, f)
+	case "rerun":
+		r.player(f).late.again(f)
 	case "input":
+		r.player(f).late.input(f, r.player(f).played, uint32(r.match.Late))
+		if !r.ended {
+			r.rerun += uint64(f.Late)
+		}
 		if !f.Ok {
 			r.player(f).substituted = append(r.player(f).substituted, f.T)
 		}
@@ -143,7 +152,7 @@ func (r *referee) take(f *Fact) {
 	case "write":
 		r.write(f)
 	case "verdict":
-		r.verdicts[k] = f
+		r.verdicts[k], r.judged[k] = f, append(r.judged[k], f)
 		r.present(f)
 	case "shot":
 		if !r.ended {
@@ -278,6 +287,9 @@ func (r *referee) behindNow(f *Fact, p *refPlayer) {
 func (r *referee) received(f *Fact, p *refPlayer) {
 	p.arrivals = append(p.arrivals, f.At.Seconds()*float64(r.match.Rate)-float64(f.T))
 	r.confirm(f, p)
+	if p.late.final(f.T) != f.T {
+		return // it waits for an input, and has no body of the player's own
+	}
 	since := p.agreed
 	p.agreed = f.T
 	if r.ended || r.ticks[f.T] == nil {
@@ -301,15 +313,16 @@ func (r *referee) received(f *Fact, p *refPlayer) {
 
 // confirm records how long the inputs up to a snapshot's tick took.
 func (r *referee) confirm(f *Fact, p *refPlayer) {
+	final := p.late.final(f.T)
 	if p.confirmed == 0 {
-		p.confirmed = f.T - 1
+		p.confirmed = final - 1
 	}
-	for k := p.confirmed + 1; k <= f.T; k++ {
+	for k := p.confirmed + 1; k <= final; k++ {
 		if at, ok := p.when[k]; ok && !r.ended {
 			r.confirms = append(r.confirms, int((f.At-at)/time.Millisecond))
 		}
 	}
-	p.confirmed = f.T
+	p.confirmed = final
 }
 
 // cause returns the first cause that applies since both ends last agreed.
@@ -320,6 +333,9 @@ func (r *referee) cause(player ecs.Owner, p *refPlayer, since, t uint32) string 
 	// A replaced command that equals the original changed nothing.
 	another := func(k uint32) bool {
 		ran, played := r.execs[refKey{int(player), k}], p.played[k]
+		if cmd, again := p.late.ran[k]; again {
+			return k > since && k <= t && cmd != played
+		}
 		return k > since && k <= t && (ran == nil || *ran.Cmd != played)
 	}
 	switch {

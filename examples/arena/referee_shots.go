@@ -1,6 +1,9 @@
 package main
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // refRadius is the radius of a living body.
 const refRadius = 0.5
@@ -118,8 +121,8 @@ func (r *referee) tellings(out *Report) {
 	for _, f := range r.hurts {
 		const launcher = 2
 		k := refKey{int(f.Hurt.By), f.T}
-		verdict, shot := r.verdicts[k], r.fired[k]
-		if f.Hurt.Gun == launcher || verdict == nil || verdict.Hit != f.P {
+		shot := r.fired[k]
+		if f.Hurt.Gun == launcher || !slices.ContainsFunc(r.judged[k], func(v *Fact) bool { return v.Hit == f.P }) {
 			continue
 		}
 		out.HitsRewound++

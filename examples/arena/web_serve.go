@@ -265,7 +265,9 @@ func (w *webMatch) bots(ctx context.Context, o options, addr string) error {
 		}
 	}()
 	for n := range o.clients {
-		g := game.NewGame(o.webRules())
+		rules := o.webRules()
+		rules.Bias = o.plant == "code" && n == 0
+		g := game.NewGame(rules)
 		p, err := g.Protocol()
 		if err != nil {
 			return err

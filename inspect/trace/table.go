@@ -1,7 +1,10 @@
 package trace
 
 import (
+	"encoding/json"
 	"fmt"
+	"math"
+	"strconv"
 
 	"github.com/foretick/foretick"
 )
@@ -76,6 +79,37 @@ type Value struct {
 type Pair struct {
 	Client any `json:"client"`
 	Server any `json:"server"`
+}
+
+// MarshalJSON writes floats of 32 bits with the digits that they have. What JSON has no number
+// for is a text: NaN, +Inf, -Inf, and whole numbers of more than 53 bits.
+func (p Pair) MarshalJSON() ([]byte, error) {
+	return json.Marshal(struct {
+		Client any `json:"client"`
+		Server any `json:"server"`
+	}{plain(p.Client), plain(p.Server)})
+}
+
+func plain(v any) any {
+	const most = 1 << 53
+	switch x := v.(type) {
+	case float64:
+		if math.IsNaN(x) || math.IsInf(x, 0) {
+			return strconv.FormatFloat(x, 'g', -1, 64)
+		}
+		return short(x)
+	case [4]float64: // a rotation
+		return [4]any{plain(x[0]), plain(x[1]), plain(x[2]), plain(x[3])}
+	case int64:
+		if x > most || x < -most {
+			return strconv.FormatInt(x, 10)
+		}
+	case uint64:
+		if x > most {
+			return strconv.FormatUint(x, 10)
+		}
+	}
+	return v
 }
 
 // Finding is the first difference of a tick.

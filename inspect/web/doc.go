@@ -5,8 +5,12 @@
 // The path ends with a slash, and may be any. The page draws its charts itself and loads
 // nothing from elsewhere. Everything that it shows is a JSON endpoint under the same path:
 // ends.json, series.json, samples.json, events.json, logs.json, players.json, entities.json,
-// values.json, sight.json, prefabs.json, systems.json, graph.dot, export.jsonl, chrome.json,
+// values.json, sight.json, prefabs.json, systems.json, trace.json, graph.dot, export.jsonl, chrome.json,
 // and the server-sent events of stream.
+//
+// A request for trace.json arms the trace of a player for 30 seconds, as the page's tab
+// Trace does four times a second: see package inspect/trace. Its query is player=N on a server,
+// up to eight entity=ID, and after=TICK for later ticks alone.
 //
 // # Who may look
 //

@@ -27,6 +27,7 @@ var kinds = map[string]string{
 	"page.js":    "text/javascript; charset=utf-8",
 	"charts.js":  "text/javascript; charset=utf-8",
 	"tables.js":  "text/javascript; charset=utf-8",
+	"trace.js":   "text/javascript; charset=utf-8",
 }
 
 // endpoint answers a request with a value for JSON.
@@ -44,6 +45,7 @@ var endpoints = map[string]endpoint{
 	"sight.json":    (*Handler).sight,
 	"prefabs.json":  (*Handler).prefabs,
 	"systems.json":  (*Handler).systems,
+	"trace.json":    (*Handler).trace,
 	"edit":          (*Handler).edit,
 }
 
@@ -273,6 +275,30 @@ func (h *Handler) sight(r *http.Request) (any, error) {
 		return nil, err
 	}
 	return h.in.Sight(r.Context(), r.FormValue("end"), uint16(player), inspect.EntityID(id))
+}
+
+// trace looks at a trace, as an open page does: so it arms the trace, which lapses 30 seconds
+// after the last request.
+func (h *Handler) trace(r *http.Request) (any, error) {
+	player, err := whole(r, "player", 16)
+	if err != nil {
+		return nil, err
+	}
+	after, err := whole(r, "after", 32)
+	if err != nil {
+		return nil, err
+	}
+	q := inspect.TraceQuery{Player: uint16(player), After: inspect.Tick(after)}
+	for _, text := range r.Form["entity"] {
+		id, err := strconv.ParseUint(text, 10, 64)
+		if err != nil {
+			return nil, fmt.Errorf("entity is %.40q: use the id of entities.json", text)
+		}
+		q.Entities = append(q.Entities, inspect.EntityID(id))
+	}
+	t, err := h.in.Trace(r.FormValue("end"), q)
+	t.Tables = list(t.Tables)
+	return t, err
 }
 
 func (h *Handler) prefabs(r *http.Request) (any, error) { return h.in.Prefabs(r.FormValue("end")) }

@@ -100,7 +100,7 @@ func get(t *testing.T, site *httptest.Server, path string, into any, changes ...
 // Every endpoint answers, under any path.
 func TestEndpoints(t *testing.T) {
 	site, srv, e, _ := serve(t, web.Config{})
-	for _, name := range []string{"", "page.css", "page.js", "charts.js", "tables.js"} {
+	for _, name := range []string{"", "page.css", "page.js", "charts.js", "tables.js", "trace.js"} {
 		status, body := do(t, site, "GET", name, "")
 		require.Equal(t, 200, status, name)
 		require.NotEmpty(t, body)
@@ -367,4 +367,28 @@ func TestSlowReader(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, 200, res.StatusCode)
 	res.Body.Close()
+}
+
+// The endpoint of traces says what is wrong with a question.
+func TestTraceEndpoint(t *testing.T) {
+	site, _, _, _ := serve(t, web.Config{})
+	for query, want := range map[string]string{
+		"":             "no player 0 to trace",
+		"player=65535": "no player 65535 to trace: players.json lists those that play",
+		"player=65536": "use a whole number",
+		"player=x":     "use a whole number",
+		"after=-1":     "use a whole number",
+		"entity=x":     "use the id of entities.json",
+		"entity=1&entity=2&entity=3&entity=4&entity=5&entity=6&entity=7&entity=8&entity=9": "a trace of 9 entities: use up to 8",
+	} {
+		status, body := do(t, site, "GET", "trace.json?"+query, "")
+		require.Equal(t, 400, status, body)
+		require.Contains(t, body, want)
+	}
+	status, _ := do(t, site, "GET", "trace.json?end=none", "")
+	require.Equal(t, 404, status)
+	status, _ = do(t, site, "POST", "trace.json", "{}")
+	require.Equal(t, 405, status)
+	status, _ = do(t, site, "GET", "trace.json", "", host("evil.example"))
+	require.Equal(t, 403, status)
 }

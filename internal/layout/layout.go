@@ -32,6 +32,7 @@ type Layout struct {
 	Remote      Remote
 	Unpredicted Unpredicted
 	FromOthers  Reach // what shared systems compute from others than their own rows
+	Looks       []Looks
 	Origins     Origins
 
 	Common        bool // some prefab is a shared physics object

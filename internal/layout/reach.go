@@ -63,14 +63,31 @@ func (r *Reach) grow(systems []ecs.SystemInfo) {
 	}
 }
 
+// Looks says what a shared system may read or write of other entities than its own rows.
+type Looks struct {
+	System int   // its index in the schedule
+	Others []int // registry indices of components of others
+	Always bool  // nothing shows whether it did: it uses singletons
+	Reach        // what depends on that
+}
+
 // FindFromOthers finds what shared systems compute from others than their own rows.
 func (l *Layout) FindFromOthers(systems []ecs.SystemInfo) {
-	l.FromOthers = Reach{}
+	l.FromOthers, l.Looks = Reach{}, nil
 	for i := range systems {
 		s := &systems[i]
-		if Shared(*s) && (s.Once || len(s.OtherReads)+len(s.OtherWrites)+len(s.SingleReads)+len(s.SingleWrites) > 0) {
-			l.FromOthers.add(s)
+		single := len(s.SingleReads)+len(s.SingleWrites) > 0
+		if !Shared(*s) || !s.Once && !single && len(s.OtherReads)+len(s.OtherWrites) == 0 {
+			continue
 		}
+		l.FromOthers.add(s)
+		looks := Looks{System: i, Others: l.ReadOfOthers(systems[i : i+1]), Always: single}
+		if s.Once || single {
+			looks.Others = l.ReadOfOthers(systems)
+		}
+		looks.add(s)
+		looks.grow(systems)
+		l.Looks = append(l.Looks, looks)
 	}
 	l.FromOthers.grow(systems)
 }

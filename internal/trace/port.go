@@ -17,6 +17,19 @@ const (
 	No                 // it was refused: see Port.Status
 )
 
+// String returns off, asked, armed or refused.
+func (s State) String() string {
+	switch s {
+	case Off:
+		return "off"
+	case Asked:
+		return "asked"
+	case Armed:
+		return "armed"
+	}
+	return "refused"
+}
+
 // Port arms the trace of one player on one end, and holds what both ends recorded. Any
 // goroutine may use it.
 type Port struct {

@@ -160,7 +160,7 @@ type Watch struct {
 	Render     func(f *foretick.Frame, rows ecs.Rows)                                                  // client: bodies on screen
 	Sent       func(kind string, id uint32)                                                            // server: a message to everyone
 	Born       func(f *foretick.Frame, player foretick.PlayerID, by string)                            // server: a body was created or reset
-	Stepped    func(f *foretick.Frame, rows ecs.Rows)                                                  // client: a tick was predicted
+	Stepped    func(f *foretick.Frame, rows ecs.Rows)                                                  // client: a tick was predicted; server: one ran again
 	Aimed      func(f *foretick.Frame, by foretick.PlayerID, ray lagcomp.Ray, seen foretick.HitView)   // client: a predicted shot's line
 	Turned     func(f *foretick.Frame, rows ecs.Rows)                                                  // bodies that have just turned
 	Wished     func(f *foretick.Frame, player foretick.PlayerID, w Wish)                               // server: a player asked for something

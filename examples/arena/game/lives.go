@@ -130,9 +130,9 @@ func (g *Game) tell(kind string, id uint32, err error) {
 	}
 }
 
-// stepped passes what a client predicted to the log.
+// stepped passes what a client predicted to the log, and what the server ran again.
 func (g *Game) stepped(f *foretick.Frame, rows ecs.Rows) {
-	if g.Watch.Stepped != nil && !f.IsServer() {
+	if g.Watch.Stepped != nil && (f.Replay || !f.IsServer()) {
 		defer f.World.Guard(f.World.Guard(false)) // the log may read anything
 		g.Watch.Stepped(f, rows)
 	}

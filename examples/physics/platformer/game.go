@@ -1,4 +1,11 @@
-package main
+// Package platformer has the rules of a platformer with a lift, whose collisions are found by
+// resolv (github.com/solarlune/resolv). It is to copy for games that only need collisions: a
+// library that computes from positions has nothing to roll back, as long as the game keeps no
+// state in its shapes. See move.
+//
+//	go run ./platformer/window   play, with bots, in a window
+//	go run ./platformer/bots     what bots measured; with -watch in the terminal
+package platformer
 
 import (
 	"github.com/solarlune/resolv"
@@ -24,8 +31,8 @@ type (
 
 // The level, in tiles.
 const (
-	wide, high    = 60, 20
-	width, height = 0.8, 1.6 // of a jumper
+	Wide, High    = 60, 20
+	Width, Height = 0.8, 1.6 // of a jumper
 	runSpeed      = 9
 	jumpSpeed     = 15
 	gravity       = 40
@@ -66,7 +73,7 @@ func (g *Game) Protocol() *foretick.Protocol {
 	}
 	g.lift = resolv.NewRectangle(liftX, 0, 4, 0.6)
 	g.solids = append(g.solids, g.lift)
-	g.box = resolv.NewRectangle(0, 0, width, height)
+	g.box = resolv.NewRectangle(0, 0, Width, Height)
 	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) {
 		*g.Body.Get(f.World, f.Spawn(&g.Jumper, player)) = Body{X: 2 + float32(player%8)*2, Y: 2}
 	})

@@ -1,4 +1,4 @@
-package main
+package platformer
 
 import (
 	"fmt"
@@ -32,8 +32,8 @@ type report struct {
 	rode    int                  // ticks in which a jumper stood on the lift
 }
 
-// hop presses what a player might.
-func hop(seed, n uint64) func(foretick.View) Command {
+// Bot presses what a player might.
+func Bot(seed, n uint64) func(foretick.View) Command {
 	luck, until, held := rand.New(rand.NewPCG(seed, n)), foretick.Tick(0), Command{}
 	return func(v foretick.View) Command {
 		held.Jump = luck.IntN(12) == 0
@@ -52,7 +52,7 @@ func play(o options) (r report, err error) {
 		for _, rows := range server.bodies.All(f.World) {
 			for _, b := range server.Body.Slice(rows) {
 				r.highest = max(r.highest, b.Y)
-				if above := b.Y - height/2 - liftAt(f.Tick) - 0.3; b.X > liftX-2 && b.X < liftX+2 && max(above, -above) < 0.05 {
+				if above := b.Y - Height/2 - liftAt(f.Tick) - 0.3; b.X > liftX-2 && b.X < liftX+2 && max(above, -above) < 0.05 {
 					r.rode++
 				}
 			}
@@ -65,7 +65,7 @@ func play(o options) (r report, err error) {
 	link := sim.Link{Latency: o.rtt / 2, Loss: o.loss}
 	var clients []*foretick.Client
 	for i := range o.players {
-		g, press := &Game{}, hop(o.seed, uint64(i))
+		g, press := &Game{}, Bot(o.seed, uint64(i))
 		cfg := foretick.ClientConfig{Protocol: g.Protocol()}
 		cfg.Sample = foretick.Sample(&g.Cmd, func(v foretick.View) (c Command) {
 			if m.Net.Now() < end {
@@ -104,7 +104,7 @@ func (r *report) print(w io.Writer) {
 
 // picture draws a screen as text.
 func (g *Game) picture(v foretick.View) string {
-	var field [high + 1][wide + 1]byte
+	var field [High + 1][Wide + 1]byte
 	for y := range field {
 		for x := range field[y] {
 			field[y][x] = ' '
@@ -113,9 +113,9 @@ func (g *Game) picture(v foretick.View) string {
 	g.lift.SetPosition(liftX, float64(liftAt(v.Tick)))
 	for _, s := range g.solids {
 		b := s.Bounds()
-		for y := max(int(b.Min.Y), 0); y <= min(int(b.Max.Y-0.1), high); y++ {
-			for x := max(int(b.Min.X), 0); x < min(int(b.Max.X), wide+1); x++ {
-				field[high-y][x] = '='
+		for y := max(int(b.Min.Y), 0); y <= min(int(b.Max.Y-0.1), High); y++ {
+			for x := max(int(b.Min.X), 0); x < min(int(b.Max.X), Wide+1); x++ {
+				field[High-y][x] = '='
 			}
 		}
 	}
@@ -125,7 +125,7 @@ func (g *Game) picture(v foretick.View) string {
 			if rows.Owner() == v.Player {
 				sign = '@'
 			}
-			field[high-min(max(int(b.Y), 0), high)][min(max(int(b.X), 0), wide)] = sign
+			field[High-min(max(int(b.Y), 0), High)][min(max(int(b.X), 0), Wide)] = sign
 		}
 	}
 	var out strings.Builder

@@ -1,12 +1,13 @@
 import { Board } from "./charts.js";
 import { $, explanation, list, make, round, sight, table, values } from "./tables.js";
+import * as tracing from "./trace.js";
 
 // State of the page. Tests read it as window.inspector.
 const page = { ends: [], end: "", edit: false, token: "", events: [], chosen: 0, entity: null, errors: [], connected: false };
 const board = new Board($("grid"), look);
 window.inspector = {
 	page, board,
-	read: () => ({ end: page.end, connected: page.connected, samples: board.samples.ticks.length, tick: board.samples.ticks.at(-1) ?? 0, draws: board.draws, charts: board.charts.map(c => c.name), events: page.events.length, corrections: page.events.filter(e => e.kind === "correction").length, errors: page.errors }),
+	read: () => ({ end: page.end, connected: page.connected, samples: board.samples.ticks.length, tick: board.samples.ticks.at(-1) ?? 0, draws: board.draws, charts: board.charts.map(c => c.name), events: page.events.length, corrections: page.events.filter(e => e.kind === "correction").length, errors: page.errors, trace: tracing.read() }),
 };
 
 // Late is thrown for an answer that a newer question has overtaken.
@@ -15,7 +16,9 @@ const asked = {};
 
 async function get(path, query = {}) {
 	const number = asked[path] = (asked[path] ?? 0) + 1, end = page.end;
-	const res = await fetch(path + "?" + new URLSearchParams({ end: page.end, ...query }));
+	const words = new URLSearchParams({ end: page.end });
+	for (const [k, v] of Object.entries(query)) for (const one of [v].flat()) words.append(k, one);
+	const res = await fetch(path + "?" + words);
 	const body = await res.json();
 	if (asked[path] !== number || page.end !== end) throw new Late();
 	if (!res.ok) throw new Error(body.error ?? res.statusText);
@@ -74,6 +77,9 @@ async function follow(end, same = false) {
 		board.begin(await get("series.json"));
 		marks();
 		Object.assign(page, { entity: null });
+		players = -Infinity;
+		$("trace-player").replaceChildren();
+		traced();
 		$("entity").replaceChildren(make("p", { class: "dim" }, "Choose an entity."));
 	}
 	connect();
@@ -114,11 +120,12 @@ $("tabs").addEventListener("keydown", e => {
 
 // refresh loads what the open tab shows.
 async function refresh() {
-	const load = { timeline: showEvents, players: showPlayers, entities: showEntities, systems: showSystems, logs: showLogs }[open()];
+	const load = { timeline: showEvents, players: showPlayers, entities: showEntities, systems: showSystems, trace: showTrace, logs: showLogs }[open()];
 	if (load && page.end) await load();
 }
 setInterval(() => { if (["players", "logs"].includes(open()) && !document.hidden) refresh(); }, 1000);
 setInterval(() => { if (open() === "entities" && page.entity && !document.hidden && !$("entity").contains(document.activeElement)) showEntity(page.entity, true); }, 1000);
+setInterval(() => { if (open() === "trace" && !document.hidden) refresh(); }, 250);
 
 // Charts.
 
@@ -171,7 +178,7 @@ function showEvents() {
 function chooseEvent(e) {
 	page.chosen = e.number;
 	showEvents();
-	$("event").replaceChildren(...explanation(e, lookAt));
+	$("event").replaceChildren(...explanation(e, lookAt, traceAt));
 }
 
 async function lookAt(e) {
@@ -181,6 +188,14 @@ async function lookAt(e) {
 	}
 	show($("tab-charts"));
 	board.look(e.tick);
+}
+
+// traceAt shows the tick of a correction in the trace of its client.
+async function traceAt(e) {
+	if (e.end !== page.end && page.ends.some(x => x.name === e.end)) await follow(e.end);
+	traced();
+	show($("tab-trace"));
+	tracing.choose(e.tick);
 }
 $("search").addEventListener("input", showEvents);
 $("kind").addEventListener("change", showEvents);
@@ -219,6 +234,7 @@ async function showEntity(id, quiet = false) {
 		const v = await get("values.json", { entity: id });
 		if (page.entity !== id || quiet && box.contains(document.activeElement)) return;
 		const parts = values(v, page.edit, (path, value, form) => save(id, path, value, form));
+		if (v.owner && v.net) parts.splice(2, 0, make("p", {}, make("button", { type: "button", onclick: () => traceOne(v) }, "Trace it")));
 		const old = quiet ? $("sight") : null;
 		box.replaceChildren(...parts, ...(v.net && page.ends.find(e => e.name === page.end)?.role === "server" ? [old ?? asks(id)] : []));
 	} catch (fault) {
@@ -258,6 +274,52 @@ async function showSystems() {
 		table($("prefab-table"), ["Prefab", "Components", "Clients have it as"], (prefabs ?? []).map(p => [p.name, p.components?.join(", "), p.notes?.join("; ")]));
 	} catch (fault) { if (!(fault instanceof Late)) $("system-table").replaceChildren(make("caption", { class: "bad" }, fault.message)); }
 }
+
+// Trace.
+
+const isServer = () => page.ends.find(e => e.name === page.end)?.role === "server";
+
+// traced begins the trace of the end and player that are chosen, if it is another.
+function traced(entities = null) {
+	const of = page.end + "\n" + (isServer() ? $("trace-player").value : "");
+	if (of !== tracing.trace.of || entities) tracing.forget(of, entities ?? []);
+	$("trace-all").hidden = tracing.trace.entities.length === 0;
+}
+
+let players = -Infinity, asking = false; // when they were asked for; a slow answer is waited for
+
+async function showTrace() {
+	$("trace-of").hidden = !isServer();
+	if (asking) return;
+	asking = true;
+	try {
+		if (isServer() && performance.now() - players > 2000) await showTracePlayers();
+		if (isServer() && !$("trace-player").value) return;
+		traced();
+		const of = tracing.trace.of, got = await get("trace.json", { player: isServer() ? $("trace-player").value : 0, ...tracing.query() });
+		if (of === tracing.trace.of) tracing.take(got);
+	} catch (fault) {
+		say($("trace-status"), fault);
+	} finally { asking = false; }
+}
+
+async function showTracePlayers(wanted = $("trace-player").value) {
+	players = performance.now();
+	const all = (await get("players.json")).filter(p => p.player).map(p => String(p.player));
+	if (wanted && !all.includes(wanted)) all.push(wanted);
+	if (all.join() !== [...$("trace-player").options].map(o => o.value).join()) $("trace-player").replaceChildren(...all.map(p => make("option", { value: p }, "player " + p)));
+	$("trace-player").value = wanted || all[0] || "";
+	if (all.length === 0) $("trace-status").textContent = "Nobody plays.";
+}
+
+// traceOne traces one entity of its player.
+async function traceOne(v) {
+	if (isServer()) await showTracePlayers(String(v.owner));
+	traced([v.id]);
+	show($("tab-trace"));
+}
+$("trace-player").addEventListener("change", () => { traced(); refresh(); });
+$("trace-all").addEventListener("click", () => { traced([]); refresh(); });
 
 // Logs.
 

@@ -32,8 +32,8 @@ export function list(of, items, key, chosen, text, choose) {
 }
 
 // explanation shows a correction.
-export function explanation(e, lookAt) {
-	const d = e.detail, out = [make("h2", {}, `${e.kind}: ${e.cause}`), make("p", {}, `Tick ${e.tick} of ${e.end}. `, e.tick ? make("button", { type: "button", onclick: () => lookAt(e) }, "Show on the charts") : null)];
+export function explanation(e, lookAt, traceAt) {
+	const d = e.detail, out = [make("h2", {}, `${e.kind}: ${e.cause}`), make("p", {}, `Tick ${e.tick} of ${e.end}. `, e.tick ? make("button", { type: "button", onclick: () => lookAt(e) }, "Show on the charts") : null, e.tick && e.kind === "correction" ? " " : null, e.tick && e.kind === "correction" ? make("button", { type: "button", onclick: () => traceAt(e) }, "Show in the trace") : null)];
 	if (!d) return [...out, make("p", {}, e.text)];
 	out.push(make("p", {}, d.why));
 	const facts = make("table");

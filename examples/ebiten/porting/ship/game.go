@@ -66,6 +66,8 @@ type Game struct {
 	rocks   *ecs.Query
 	players *ecs.Query
 
+	// Square makes rocks square instead of round, on both ends alike.
+	Square bool
 	// Bang plays a shot of this client's player. nil plays nothing.
 	Bang func()
 }
@@ -100,9 +102,13 @@ func (g *Game) Protocol() *foretick.Protocol {
 	p.Shared("shots", g.shots, ecs.Read(&g.Motion), ecs.Write(&g.Place, &g.Shot, &g.Behind), ecs.Structural())
 	p.Server("crash", g.crash, ecs.Write(&g.Place, &g.Motion), ecs.With(&g.Ship), ecs.ReadOther(&g.Place))
 	p.Server("rain", g.rain, ecs.Once(), ecs.Create(&g.Place, &g.Motion, &g.Rock))
-	foretick.Hitbox2(p, &g.Place, &g.Rock, func(at *Place, _ *Rock) lagcomp.Sphere {
-		return lagcomp.Sphere{X: at.X, Y: at.Y, R: RockSize / 2}
-	})
+	if g.Square {
+		g.boxes(p)
+	} else {
+		foretick.Hitbox2(p, &g.Place, &g.Rock, func(at *Place, _ *Rock) lagcomp.Sphere {
+			return lagcomp.Sphere{X: at.X, Y: at.Y, R: RockSize / 2}
+		})
+	}
 	g.fired.OnPredicted(p, func(*foretick.Frame, ecs.Entity, Place) {
 		if g.Bang != nil {
 			g.Bang()
@@ -112,6 +118,16 @@ func (g *Game) Protocol() *foretick.Protocol {
 	g.rocks = ecs.NewQuery(p.Types(), ecs.With(&g.Place, &g.Rock))
 	g.players = ecs.NewQuery(p.Types(), ecs.With(&g.Ship))
 	return p
+}
+
+// boxes declares rectangles instead of circles.
+func (g *Game) boxes(p *foretick.Protocol) {
+	foretick.Hitboxes(p, func(b *foretick.HitboxBuilder) {
+		at := foretick.HitboxField(b, &g.Place)
+		b.Add(lagcomp.BoxHitbox(lagcomp.Box{
+			Center: lagcomp.Vec{X: at.X, Y: at.Y}, Half: lagcomp.Vec{X: RockSize / 2, Y: RockSize / 2, Z: 1},
+		}))
+	}, &g.Place, &g.Rock)
 }
 
 func (g *Game) join(f *foretick.Frame, player foretick.PlayerID) {

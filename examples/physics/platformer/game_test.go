@@ -1,4 +1,4 @@
-package main
+package platformer
 
 import (
 	"bytes"
@@ -45,7 +45,7 @@ func TestLoss(t *testing.T) {
 func newPlayer() simtest.Player {
 	g := &Game{}
 	p := g.Protocol()
-	return simtest.Player{Protocol: p, Sample: foretick.Sample(&g.Cmd, hop(1, 1))}
+	return simtest.Player{Protocol: p, Sample: foretick.Sample(&g.Cmd, Bot(1, 1))}
 }
 
 // TestSync: replays have the result of the first run.
@@ -88,38 +88,38 @@ func fly(t *testing.T, at Body, input func(frame int) Command, ticks int) (out [
 // stands still.
 func TestRules(t *testing.T) {
 	stand := fly(t, Body{X: 3, Y: 4}, func(int) Command { return Command{} }, 60)
-	require.InDelta(t, 1+height/2, stand[len(stand)-1].Y, 0.03)
+	require.InDelta(t, 1+Height/2, stand[len(stand)-1].Y, 0.03)
 	require.Equal(t, stand[len(stand)-2], stand[len(stand)-1], "it stands still")
 	left := fly(t, Body{X: 3, Y: 1.8}, func(int) Command { return Command{X: -1} }, 60)
-	require.InDelta(t, width/2, left[len(left)-1].X, 0.03, "the wall stops it")
+	require.InDelta(t, Width/2, left[len(left)-1].X, 0.03, "the wall stops it")
 	jump := fly(t, Body{X: 3, Y: 1.8}, func(frame int) Command { return Command{Jump: frame == 20} }, 60)
 	top := float32(0)
 	for _, b := range jump {
 		top = max(top, b.Y)
 	}
 	require.Greater(t, top, float32(3.5))
-	require.InDelta(t, 1+height/2, jump[len(jump)-1].Y, 0.03)
+	require.InDelta(t, 1+Height/2, jump[len(jump)-1].Y, 0.03)
 	under := fly(t, Body{X: 10, Y: 1.8}, func(frame int) Command { return Command{Jump: frame == 20} }, 60)
 	for _, b := range under {
-		require.Less(t, b.Y+height/2, float32(3.05), "the platform stops it")
+		require.Less(t, b.Y+Height/2, float32(3.05), "the platform stops it")
 	}
 }
 
 func TestRun(t *testing.T) {
 	var out, errs bytes.Buffer
-	require.Zero(t, run([]string{"-rtt", "50ms", "-seconds", "5"}, &out, &errs))
+	require.Zero(t, Run([]string{"-rtt", "50ms", "-seconds", "5"}, &out, &errs))
 	for _, said := range []string{"mispredictions", "code 0", "were run again", "rode the lift"} {
 		require.Contains(t, out.String(), said)
 	}
 	require.Empty(t, errs.String())
 	out.Reset()
-	require.Zero(t, run([]string{"-players", "2", "-seconds", "1", "-watch"}, &out, &errs))
+	require.Zero(t, Run([]string{"-players", "2", "-seconds", "1", "-watch"}, &out, &errs))
 	require.Contains(t, out.String(), "=")
 	require.Contains(t, out.String(), "@")
-	require.Zero(t, run([]string{"-help"}, &out, &errs))
+	require.Zero(t, Run([]string{"-help"}, &out, &errs))
 	for _, bad := range [][]string{{"-seconds", "0"}, {"-rtt", "1h"}, {"-players", "9"}, {"-loss", "2"}, {"-what"}} {
 		errs.Reset()
-		require.Equal(t, 2, run(bad, &out, &errs))
+		require.Equal(t, 2, Run(bad, &out, &errs))
 		require.NotEmpty(t, errs.String())
 	}
 }

@@ -1,26 +1,17 @@
-// Command platformer is a platformer with a lift, whose collisions are found by resolv
-// (github.com/solarlune/resolv). It is to copy for games that only need collisions: a library
-// that computes from positions has nothing to roll back, as long as the game keeps no state in
-// its shapes. See move in game.go.
-//
-// Bots play in virtual time, and the program prints how well each screen agreed with the
-// server. With -watch they play in real time, and the terminal shows the first one's screen.
-package main
+package platformer
 
 import (
 	"errors"
 	"flag"
 	"fmt"
 	"io"
-	"os"
 	"time"
 
 	"github.com/foretick/foretick"
 )
 
-func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
-
-func run(args []string, out, errs io.Writer) int {
+// Run is the command of package bots. args are its arguments, and its result is the exit code.
+func Run(args []string, out, errs io.Writer) int {
 	var o options
 	var watch bool
 	flags := flag.NewFlagSet("platformer", flag.ContinueOnError)

@@ -1,0 +1,166 @@
+package foretick
+
+import (
+	"slices"
+
+	"github.com/foretick/foretick/ecs"
+)
+
+// mostLooks is how many ticks are run again to explain one misprediction. Of further ticks
+// the client assumes that their systems read everything that they may.
+const mostLooks = 8
+
+// looks finds out what shared systems read of others. A tick runs once more with the
+// others' entities concealed. A system that does not notice read nothing of them, neither
+// here nor on the server: its code and its inputs were the same there.
+type looks struct {
+	ticks   []lookedTick // that were run again to explain one misprediction
+	n       int          // how many of them are in use
+	systems []int        // that looked, in the tick that runs
+	result  record
+	shown   []PlayerID // scratch
+	read    []int      // scratch
+}
+
+// lookedTick is what a tick's systems read.
+type lookedTick struct {
+	tick    Tick
+	unknown bool  // they may have read everything that they declare
+	systems []int // that looked
+}
+
+// forget begins another explanation.
+func (l *looks) forget() { l.n = 0 }
+
+// after notes whether a system looked at concealed entities.
+func (l *looks) after(system int, peeked bool) {
+	if peeked {
+		l.systems = append(l.systems, system)
+	}
+}
+
+// find returns what is known of a tick, nil if it was not run yet.
+func (l *looks) find(t Tick) *lookedTick {
+	for i := range l.ticks[:l.n] {
+		if l.ticks[i].tick == t {
+			return &l.ticks[i]
+		}
+	}
+	return nil
+}
+
+// looked returns the components of others on which the mispredicted component depends in
+// tick t, by what its systems looked at. It is called only before a correction, which loads
+// the world anyway. The result is valid until the next call.
+func (tl *timeline) looked(t Tick) []int {
+	l := &tl.looks
+	at := l.find(t)
+	if at == nil {
+		if l.n == mostLooks || tl.p.OtherBuild {
+			return tl.ghosts.others
+		}
+		if l.n == len(l.ticks) {
+			l.ticks = append(l.ticks, lookedTick{})
+		}
+		at = &l.ticks[l.n]
+		l.n++
+		at.tick = t
+		at.unknown = !tl.runConcealed(t)
+		at.systems = append(at.systems[:0], l.systems...)
+	}
+	l.read = l.read[:0]
+	for i := range tl.p.Looks {
+		s := &tl.p.Looks[i]
+		if !s.Names(&tl.p.Layout, tl.found.wrong.Component) || !at.unknown && !s.Always && !slices.Contains(at.systems, s.System) {
+			continue
+		}
+		for _, comp := range s.Others {
+			if !slices.Contains(l.read, comp) {
+				l.read = append(l.read, comp)
+			}
+		}
+	}
+	return l.read
+}
+
+// runConcealed runs a tick again with the entities concealed that are not predicted here,
+// and notes the systems that look for them. It reports false if that says nothing: the
+// tick cannot run again, or its result is another one. Nothing of the run remains, except in
+// rows that the next Load and othersNewest write.
+func (tl *timeline) runConcealed(t Tick) bool {
+	l, f := &tl.looks, &tl.frame
+	l.systems = l.systems[:0]
+	slot, ok := tl.predictor.Slot(t - 1)
+	was := tl.records.Find(t)
+	if !ok || was == nil || !tl.restorable(t-1) {
+		return false
+	}
+	tl.Load(slot, t-1)
+	f.Tick, f.Replay, f.blind, tl.tester.replay = t, true, true, true
+	tl.row.give()
+	tl.parents.apply()
+	tl.fillCommand(t)
+	tl.guess(t)
+	tl.beginSpawns(t)
+	tl.world.WatchOutside(false)
+	hooked := &tl.cfg.Protocol.compiled
+	hooked.watch(true)
+	l.shown = append(l.shown[:0], tl.view.Player, ecs.Common, ecs.ClientOnly)
+	for i := range tl.saves.remotes {
+		l.shown = append(l.shown, tl.saves.remotes[i].owner)
+	}
+	tl.world.Conceal(l.shown...)
+	ok = tl.runUnseeing(t)
+	tl.world.Reveal()
+	hooked.watch(false)
+	tl.row.take()
+	tl.world.WatchOutside(true)
+	tl.endSpawns()
+	tl.ghosts.pushed = true // what systems wrote through queries is taken back
+	if ok {
+		l.result.clear()
+		for _, e := range tl.predictedHere() {
+			tl.keepEntity(&l.result, e)
+		}
+		ok = l.result.hash() == was.hash()
+	}
+	for _, e := range tl.spawning.practised {
+		tl.world.Unreserve(e)
+	}
+	tl.spawning.practised = tl.spawning.practised[:0]
+	f.Replay, f.blind, tl.tester.replay = false, false, false
+	return ok
+}
+
+// runUnseeing runs the systems of a tick. It returns false if one of them panicked: it did
+// not find an entity that is always there.
+func (tl *timeline) runUnseeing(t Tick) (ok bool) {
+	defer func() {
+		if recover() != nil {
+			tl.world.Recover()
+			tl.frame.shared, tl.frame.spawner = nil, spawnContext{}
+			ok = false
+		}
+	}()
+	tl.run(t)
+	return true
+}
+
+// differedIn finds an entity that is not predicted here and had another value of some
+// components in tick k, or came or went.
+func (tl *timeline) differedIn(k Tick, components []int) (owner uint16, component string, ok bool) {
+	r := tl.records.Find(k)
+	if r == nil {
+		return 0, "", false
+	}
+	for _, g := range tl.ghosts.receiver.Ghosts() {
+		if tl.ghosts.ahead(g) {
+			continue
+		}
+		if i, ok := tl.ghosts.differed(g, k, r, components); ok {
+			return g.Owner, tl.p.componentName(i), true
+		}
+	}
+	owner, ok = tl.drawnOtherwise(k, r)
+	return owner, "", ok
+}

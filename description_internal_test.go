@@ -1,0 +1,62 @@
+package foretick
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+	"unsafe"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/netcode"
+	"github.com/foretick/foretick/transport/sim"
+)
+
+// However many clients of another protocol come, the server makes its description once, for
+// the first of them, and all are told the same.
+func TestDescriptionIsMadeOnce(t *testing.T) {
+	type keys struct{ Left bool }
+	declare := func(name string) *Protocol {
+		p, cmd := NewProtocol(name, 1), new(ecs.Component[keys])
+		p.Command(cmd)
+		for i := range 300 { // long enough that lines are sent by their hashes
+			p.Prefab(new(ecs.Prefab), fmt.Sprintf("%0240d", i), cmd)
+		}
+		return p
+	}
+	p := declare("ours")
+	net := sim.NewNetwork(1)
+	at := net.Listen()
+	s, err := NewServer(ServerConfig{Protocol: p, Transport: at})
+	require.NoError(t, err)
+	require.Greater(t, len(p.Describe()), netcode.MaxReliable)
+	join := func(p *Protocol) *Client {
+		c, err := NewClient(ClientConfig{Protocol: p, Transport: net.Dial(at, sim.LAN, sim.LAN)})
+		require.NoError(t, err)
+		for range 400 {
+			net.Run(net.Now() + 10*time.Millisecond)
+			c.Step(time.Unix(0, int64(net.Now())))
+			s.Step(time.Unix(0, int64(net.Now())))
+		}
+		return c
+	}
+	require.Equal(t, Playing, join(p).View().State)
+	require.Zero(t, p.compiled.description.made, "nobody has asked for it")
+	told := ""
+	for range 3 {
+		c := join(declare("theirs"))
+		require.Equal(t, Closed, c.View().State)
+		var why *ProtocolError
+		require.True(t, errors.As(c.View().Err, &why), "%v", c.View().Err)
+		require.Contains(t, why.Error(), "ours")
+		require.True(t, told == "" || told == why.Error())
+		told = why.Error()
+		require.Equal(t, 1, p.compiled.description.made)
+	}
+	text := p.compiled.description.text
+	require.LessOrEqual(t, len(text), netcode.MaxReliable)
+	require.Same(t, unsafe.SliceData(text), unsafe.SliceData(p.compiled.description.of(&p.compiled)))
+	require.Zero(t, testing.AllocsPerRun(10, func() { p.compiled.description.of(&p.compiled) }))
+}

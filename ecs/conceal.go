@@ -1,0 +1,70 @@
+package ecs
+
+import "slices"
+
+// Conceal hides the entities of all owners but some from handles, until
+// [World.Reveal]. Each entity is as if it were gone: Find returns nil, and Get
+// panics with [AccessError]. Queries still have the rows. A client runs a tick with
+// other players' entities concealed, to find out which systems look at them:
+// see [World.Peeked]. Names of second parts count as owners: see
+// [World.Partition]. The world must not be locked, and must not be saved or
+// restored before Reveal. The cost is proportional to the concealed entities.
+func (w *World) Conceal(but ...Owner) {
+	if w.blind != 0 || w.locks > 0 {
+		misuse("Conceal of a world that is locked, or concealed already")
+	}
+	w.blind, w.peeked = 1, false
+	for _, p := range w.parts {
+		if p.concealed = !slices.Contains(but, p.owner); !p.concealed {
+			continue
+		}
+		for _, t := range p.made {
+			for _, e := range t.ids[:t.n] {
+				w.rec[e.slot()] = makeRecord(e, 0, 0)
+			}
+		}
+	}
+	for _, c := range w.caches {
+		if c != nil {
+			c.at = 0 // so that each use is noticed
+		}
+	}
+}
+
+// Reveal undoes [World.Conceal].
+func (w *World) Reveal() {
+	w.blind, w.peeked = 0, false
+	for _, p := range w.parts {
+		if !p.concealed {
+			continue
+		}
+		p.concealed = false
+		for _, t := range p.made {
+			for row, e := range t.ids[:t.n] {
+				w.rec[e.slot()] = makeRecord(e, t.id, uint32(row))
+			}
+		}
+	}
+}
+
+// Peeked reports whether something looked at concealed entities since the last call,
+// or since Conceal. That may be a lookup by handle, also by one of an entity that is gone. It
+// may be a query for all owners or for a concealed one, a question for children, or one
+// for the number of entities. A Get that panics is noticed only by its panic.
+func (w *World) Peeked() (yes bool) {
+	yes, w.peeked = w.peeked, false
+	return yes
+}
+
+// peek notes that something looked at concealed rows.
+func (w *World) peek(concealed bool) {
+	if concealed {
+		w.peeked = true
+	}
+}
+
+// looked notes that something looked at all rows, and returns the world.
+func (w *World) looked() *World {
+	w.peek(w.blind != 0)
+	return w
+}

@@ -1,0 +1,71 @@
+package main
+
+import (
+	"slices"
+
+	"github.com/foretick/foretick/examples/arena/game"
+)
+
+// refLate follows which ticks of a player still wait for their input, with -late-inputs.
+// Until none does, snapshots for the player leave its own body out, and answer no input
+// from the oldest of these ticks on.
+type refLate struct {
+	waits  []uint32                // ticks, in order
+	ran    map[uint32]game.Command // the newest command of the ticks that ran again
+	now    map[uint32]game.Command // of these, what ran since the last tick
+	finals map[uint32]uint32       // by tick: the newest that no input could change any more
+	told   uint32                  // the newest tick whose snapshot had the player's body
+}
+
+// again takes the repeated run of a tick.
+func (l *refLate) again(f *Fact) {
+	if l.ran == nil {
+		l.ran, l.now = map[uint32]game.Command{}, map[uint32]game.Command{}
+	}
+	l.ran[f.T], l.now[f.T] = *f.Cmd, *f.Cmd
+}
+
+// input takes what became of the inputs of a tick. played are the player's own commands.
+func (l *refLate) input(f *Fact, played map[uint32]game.Command, window uint32) {
+	if window == 0 {
+		return
+	}
+	// Those that ran with their own command have it. One that is equal to its replacement
+	// cannot be told from one that still waits: the oldest come first.
+	came := f.Late
+	for _, own := range []bool{true, false} {
+		l.waits = slices.DeleteFunc(l.waits, func(t uint32) bool {
+			cmd, ran := l.now[t]
+			if came == 0 || !ran || own && cmd != played[t] {
+				return false
+			}
+			came--
+			return true
+		})
+	}
+	clear(l.now)
+	l.waits = slices.DeleteFunc(l.waits, func(t uint32) bool { return t+window <= f.T })
+	if f.Missing {
+		l.waits = append(l.waits, f.T)
+	}
+	if len(l.waits) > 0 && f.T-l.told >= 2*window { // then the server gives them up
+		l.waits = l.waits[:0]
+	}
+	if l.finals == nil {
+		l.finals = map[uint32]uint32{}
+	}
+	l.finals[f.T] = f.T
+	if len(l.waits) > 0 {
+		l.finals[f.T] = l.waits[0] - 1
+		return
+	}
+	l.told = f.T
+}
+
+// final returns the newest tick whose input the snapshot of a tick answers.
+func (l *refLate) final(t uint32) uint32 {
+	if final, known := l.finals[t]; known {
+		return final
+	}
+	return t
+}

@@ -1,0 +1,55 @@
+package main
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// With late inputs the referee gets the same counts as the report too: it follows which ticks
+// wait for their input, and which command each settled on. In virtual time and in real time.
+func TestRefereeAgreesOnLateInputs(t *testing.T) {
+	for name, args := range map[string][]string{
+		"wifi":         {"-seconds", "20", "-preset", "wifi"},
+		"lte":          {"-seconds", "12", "-preset", "lte", "-no-lagcomp"},
+		"60 Hz":        {"-seconds", "8", "-preset", "wifi", "-tickrate", "60", "-snapshotrate", "20"},
+		"share":        {"-seconds", "12", "-rtt", "100ms", "-jitter", "30ms", "-loss", "0.05", "-late-share", "0.1"},
+		"real packets": {"-seconds", "4", "-preset", "wifi", "-transport", "udp"},
+	} {
+		log := logged(t, append([]string{"-late-inputs", "200ms", "-clients", "6", "-seed", "5"}, args...)...)
+		again := 0
+		rewrite(t, log, func(f *Fact) {
+			if f.F == "rerun" {
+				again++
+			}
+		})
+		out, err := recounted(t, log)
+		require.NoError(t, err, "%s\n%s", name, out)
+		require.NotContains(t, out, "DIFFERS", name)
+		if name == "real packets" {
+			continue // how late they come is not ours to say
+		}
+		require.Greater(t, again, 3, name)
+	}
+}
+
+// Without the facts of late inputs the counts differ.
+func TestRefereeNeedsTheFactsOfLateInputs(t *testing.T) {
+	for key, change := range map[string]func(f *Fact){
+		"mispredictions": func(f *Fact) {
+			if f.F == "match" {
+				f.Late = 0
+			}
+		},
+		"inputs_rerun": func(f *Fact) {
+			if f.F == "input" {
+				f.Late = 0
+			}
+		},
+	} {
+		log := logged(t, "-seconds", "20", "-clients", "6", "-seed", "3", "-preset", "wifi", "-late-inputs", "200ms")
+		rewrite(t, log, change)
+		out, err := recounted(t, log)
+		require.ErrorContains(t, err, key, out)
+	}
+}

@@ -1,0 +1,34 @@
+package platformer
+
+import (
+	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/ecs"
+)
+
+// Shape is a rectangle to draw, in tiles. Up is positive.
+type Shape struct {
+	X, Y, W, H float32           // its centre and its size
+	Owner      foretick.PlayerID // of a jumper; ecs.Nobody for the level
+	Lift       bool
+}
+
+// Shapes calls draw for each solid of the level, the lift and each jumper of a view. The lift
+// is where the own player's jumper finds it: its place follows from the tick, and so between
+// two ticks from the view's fraction.
+func (g *Game) Shapes(v foretick.View, draw func(Shape)) {
+	before, after := liftAt(v.Tick-1), liftAt(v.Tick)
+	for _, s := range g.solids {
+		b := s.Bounds()
+		w, h := float32(b.Max.X-b.Min.X), float32(b.Max.Y-b.Min.Y)
+		if s == g.lift {
+			draw(Shape{X: liftX, Y: before + (after-before)*v.Fraction, W: w, H: h, Owner: ecs.Nobody, Lift: true})
+			continue
+		}
+		draw(Shape{X: float32(b.Min.X) + w/2, Y: float32(b.Min.Y) + h/2, W: w, H: h, Owner: ecs.Nobody})
+	}
+	for _, rows := range g.bodies.All(v.World) {
+		for _, b := range g.Body.Slice(rows) {
+			draw(Shape{X: b.X, Y: b.Y, W: Width, H: Height, Owner: rows.Owner()})
+		}
+	}
+}
