@@ -35,6 +35,18 @@ func (in serverInternals) SyncTest(ticks int, found func(probe.Desync)) error {
 
 func (in serverInternals) Hash() uint64 { return in.s.sim.world.Hash(in.s.p.order) }
 
+func (in serverInternals) Commanded() bool {
+	if in.s.p.Command == nil {
+		return true
+	}
+	for _, rows := range in.s.sim.commands.All(in.s.sim.world) {
+		if rows.Len() > 0 && in.s.sessions.player(rows.Owner()) != nil {
+			return true
+		}
+	}
+	return false
+}
+
 func (in serverInternals) SetArchitecture(name string) {
 	in.s.outside(tape.Call{Op: tape.Architecture, Text: name})
 	in.s.sessions.architecture = name

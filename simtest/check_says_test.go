@@ -91,3 +91,21 @@ func TestUndeclaredSpawnNamesItsSystem(t *testing.T) {
 	const want = `foretick: shared system "plant" spawns prefab "weed" without saying so: declare it on the system with ecs.Create`
 	require.PanicsWithError(t, want, func() { _, _ = plan.Run(1) })
 }
+
+// A game whose players own nothing that takes a command tests nothing.
+func TestCheckAndSyncTestSayThatNobodyPlays(t *testing.T) {
+	end := func() simtest.Player {
+		g := &planted{}
+		p := foretick.NewProtocol("empty", 1)
+		p.Component(&g.pos, foretick.Predicted())
+		p.Command(&g.cmd)
+		p.Prefab(&g.player, "player", &g.pos, &g.cmd)
+		p.Shared("move", func(*foretick.Frame, ecs.Rows) {}, ecs.Read(&g.cmd), ecs.Write(&g.pos))
+		return simtest.Player{Protocol: p, Sample: foretick.Sample(&g.cmd, func(foretick.View) move { return move{X: 1} })}
+	}
+	require.Contains(t, said(t, simtest.Plan{Clients: 2, Play: 2 * time.Second, New: end}), "nobody plays: no player ever owned")
+	faults, err := simtest.FindDesyncs(end, simtest.SyncConfig{})
+	require.NoError(t, err)
+	require.NotEmpty(t, faults)
+	require.Contains(t, faults[0], "nobody plays: no player ever owned")
+}

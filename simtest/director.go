@@ -62,7 +62,9 @@ func (d *director) run() error {
 		return err
 	}
 	var err error
-	d.out.Worked, err = d.m.Worked()
+	if d.out.Worked, err = d.m.Worked(); !d.m.played {
+		return errUnplayed // what else was idle follows from it
+	}
 	return err
 }
 

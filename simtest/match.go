@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"hash"
 	"math/rand/v2"
@@ -47,6 +48,7 @@ type Match struct {
 	messages []MessageChecker
 	asks     []RequestChecker
 	wrongs   []PredictionChecker
+	played   bool  // a player owned an entity with the command
 	restless bool  // it never rests: nothing is compared at quiet points
 	err      error // the first fault that a checker found
 	checked  foretick.Tick
@@ -101,6 +103,7 @@ func (m *Match) Serve(cfg foretick.ServerConfig) (*foretick.Server, error) {
 		if onTick != nil {
 			onTick(f)
 		}
+		m.played = m.played || m.inside.Commanded()
 		m.number('T', uint64(f.Tick), m.inside.Hash())
 	}
 	server, err := foretick.NewServer(cfg)
@@ -274,6 +277,9 @@ func (m *Match) Run(until time.Duration) {
 
 // RunFor plays for a duration from now on, or until [Match.Err] is set.
 func (m *Match) RunFor(d time.Duration) { m.Run(m.Net.Now() + d) }
+
+// errUnplayed is the fault of a match in which no player could move anything.
+var errUnplayed = errors.New("nobody plays: no player ever owned an entity with the command: spawn one in Protocol.OnJoin, of a prefab that lists the command, and let a lobby start with these few players")
 
 // wake lets the server process packets that have arrived, as its loop would.
 func (m *Match) wake() {

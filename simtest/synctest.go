@@ -127,6 +127,9 @@ func FindDesyncs(newPlayer func() Player, cfg SyncConfig) ([]string, error) {
 		r.add("match", err.Error()) // other faults may follow from it
 		return r.faults, nil
 	}
+	if !m.played {
+		r.add("nobody", errUnplayed.Error())
+	}
 	r.finish(m.Server())
 	return r.faults, nil
 }

@@ -25,6 +25,9 @@ type Server interface {
 	// newest tick that the player may receive. It is zero for a player that does not
 	// exist, and when no snapshot of that tick was sent.
 	ScreenHash(player ecs.Owner) ScreenHash
+	// Commanded reports whether a player owns an entity with the command now, or the game has
+	// no command.
+	Commanded() bool
 	// Queued returns the bytes of reliable messages that wait for a player now; 0 for a
 	// player that does not exist.
 	Queued(player ecs.Owner) int

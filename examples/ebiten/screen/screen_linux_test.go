@@ -221,11 +221,22 @@ func TestPortedWindows(t *testing.T) {
 			close(over)
 		}()
 		t.Cleanup(func() { _ = window.Process.Kill(); <-over })
-		time.Sleep(time.Second) // the first one hosts
+		hosts(t, "1E71")
 	}
 	select {
 	case said := <-ended:
 		t.Errorf("a window closed: %s", said)
 	case <-time.After(3 * time.Second):
 	}
+}
+
+// hosts waits until a program on this machine listens at a UDP port.
+func hosts(t *testing.T, port string) {
+	for range 300 {
+		if open, err := os.ReadFile("/proc/net/udp"); err != nil || strings.Contains(string(open), ":"+port+" ") {
+			return
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+	t.Fatal("nobody listens at the window's port")
 }
