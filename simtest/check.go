@@ -82,6 +82,14 @@ func (m *Match) Worked() ([]string, error) {
 	return lines, nil
 }
 
+// worked asks the checkers whether enough happened.
+func (d *director) worked() (err error) {
+	if d.out.Worked, err = d.m.Worked(); !d.m.played {
+		err = errUnplayed // what else was idle follows from it
+	}
+	return err
+}
+
 // Err returns the first violation that a checker found, or the first panic of the
 // game, as a *Fault; nil if there is none.
 func (m *Match) Err() error { return m.err }

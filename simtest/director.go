@@ -24,11 +24,9 @@ type director struct {
 	err     error
 	lost    lost
 	rests   map[*foretick.Client]func(bool)
+	kicked  map[*foretick.Client]bool
 
-	kicked map[*foretick.Client]bool
-
-	practises *foretick.Client // the client that replays its ticks
-
+	practises  *foretick.Client // the client that replays its ticks
 	serverRest func(bool)
 }
 
@@ -61,11 +59,7 @@ func (d *director) run() error {
 	if err := errors.Join(d.err, d.m.Err()); err != nil {
 		return err
 	}
-	var err error
-	if d.out.Worked, err = d.m.Worked(); !d.m.played {
-		return errUnplayed // what else was idle follows from it
-	}
-	return err
+	return d.worked()
 }
 
 // rest ends all faults, lets the match come to rest, and compares it.

@@ -115,13 +115,20 @@ type webMatch struct {
 	pages       map[transport.PeerID]bool // who is told the truth
 	events      [32]transport.Event
 	bodies      []web.TruthBody
+	slides      map[foretick.PlayerID]slide
 	message     []byte
 	in          *inspect.Inspector
 	inspector   *inspector.Handler
 }
 
+// slide is a body's after a late input: others are told for 0.4 s how it nears its place.
+type slide struct {
+	reruns uint64        // late inputs of the player until now
+	until  foretick.Tick // half a second after the newest
+}
+
 func newWebMatch(o options, client webClient) (w *webMatch, err error) {
-	w = &webMatch{rate: o.tickRate, client: client, pages: map[transport.PeerID]bool{}}
+	w = &webMatch{rate: o.tickRate, client: client, pages: map[transport.PeerID]bool{}, slides: map[foretick.PlayerID]slide{}}
 	if w.play, err = ws.NewServer(ws.Config{MaxPeers: o.seats()}); err != nil {
 		return nil, err
 	}
@@ -209,8 +216,9 @@ func (w *webMatch) tell(f *foretick.Frame) {
 	w.bodies = w.bodies[:0]
 	for _, rows := range g.Avatars.All(f.World) {
 		pos, face, status := g.Pos.Slice(rows), g.Face.Slice(rows), g.Status.Slice(rows)
+		slides := w.slide(rows.Owner(), f.Tick)
 		for i := range pos {
-			w.bodies = append(w.bodies, web.TruthBody{Player: rows.Owner(), Dead: status[i].Dead, X: pos[i].X, Y: pos[i].Y, Angle: face[i].Angle})
+			w.bodies = append(w.bodies, web.TruthBody{Player: rows.Owner(), Dead: status[i].Dead, Slides: slides, X: pos[i].X, Y: pos[i].Y, Angle: face[i].Angle})
 		}
 	}
 	for left := w.bodies; len(left) > 0; {
@@ -218,6 +226,20 @@ func (w *webMatch) tell(f *foretick.Frame) {
 		w.send()
 	}
 	w.truth.Flush()
+}
+
+// slide reports whether a player's body slides after a late input.
+func (w *webMatch) slide(player foretick.PlayerID, tick foretick.Tick) bool {
+	st, ok := w.server.Player(player)
+	if !ok {
+		return false
+	}
+	s := w.slides[player]
+	if st.InputsRerun != s.reruns {
+		s = slide{st.InputsRerun, tick + foretick.Tick(w.rate/2)}
+		w.slides[player] = s
+	}
+	return int32(s.until-tick) > 0
 }
 
 func (w *webMatch) send() {

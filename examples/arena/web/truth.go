@@ -18,6 +18,7 @@ import (
 type TruthBody struct {
 	Player      foretick.PlayerID
 	Dead        bool
+	Slides      bool // a late input moved it, and others are told a place that nears this one
 	X, Y, Angle float32
 }
 
@@ -40,6 +41,9 @@ const (
 	truthBodies  = 60
 	truthSpheres = 30
 
+	truthDead   byte = 1
+	truthSlides byte = 2
+
 	bodySize   = 15
 	sphereSize = 12
 )
@@ -59,11 +63,14 @@ func PutBodies(b []byte, tick foretick.Tick, bodies []TruthBody) (message []byte
 	b = binary.LittleEndian.AppendUint32(b, tick)
 	for _, body := range bodies[:n] {
 		b = binary.LittleEndian.AppendUint16(b, uint16(body.Player))
-		dead := byte(0)
+		flags := byte(0)
 		if body.Dead {
-			dead = 1
+			flags |= truthDead
 		}
-		b = append(b, dead)
+		if body.Slides {
+			flags |= truthSlides
+		}
+		b = append(b, flags)
 		b = putFloat(putFloat(putFloat(b, body.X), body.Y), body.Angle)
 	}
 	return b, bodies[n:]
@@ -101,7 +108,8 @@ func readTruth(b []byte, to truthReader) error {
 		tick := binary.LittleEndian.Uint32(b[1:])
 		for b = b[5:]; len(b) > 0; b = b[bodySize:] {
 			to.bodies(tick, TruthBody{
-				Player: foretick.PlayerID(binary.LittleEndian.Uint16(b)), Dead: b[2] != 0,
+				Player: foretick.PlayerID(binary.LittleEndian.Uint16(b)),
+				Dead:   b[2]&truthDead != 0, Slides: b[2]&truthSlides != 0,
 				X: float(b[3:]), Y: float(b[7:]), Angle: float(b[11:]),
 			})
 		}

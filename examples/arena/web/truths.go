@@ -98,7 +98,7 @@ func (t *truths) compare(s *Session) {
 			}
 			newest = max(newest, tick)
 			b, ok := t.find(tick, rows.Owner())
-			if !ok {
+			if !ok || b.Slides {
 				continue
 			}
 			t.compared++
