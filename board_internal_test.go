@@ -46,7 +46,7 @@ func TestResentCountsOnce(t *testing.T) {
 				want += p.session.conn.Stats().EntriesResent
 			}
 		}
-		m.server.board.postAll(&m.server.stats, &m.server.sessions, &m.server.times)
+		m.server.board.postAll(&m.server.stats, &m.server.sessions)
 		require.Equal(t, want, m.server.Stats().MessagesResent)
 	}
 	m.run(3 * time.Second)

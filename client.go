@@ -8,6 +8,7 @@ import (
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/internal/probe"
 	"github.com/foretick/foretick/netcode"
+	"github.com/foretick/foretick/stats"
 	"github.com/foretick/foretick/transport"
 )
 
@@ -110,5 +111,5 @@ func (c *Client) Close() error {
 // clientBoard is what a client shows to other goroutines.
 type clientBoard struct {
 	mu    sync.Mutex
-	stats ClientStats
+	stats stats.Client
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/internal/layout"
 	"github.com/foretick/foretick/internal/probe"
+	"github.com/foretick/foretick/stats"
 )
 
 // ClientState is the state of a client's connection: Connecting, Syncing, Resuming, Playing
@@ -80,13 +81,13 @@ type clientBase struct {
 	frame  Frame
 	view   View
 	now    time.Duration // of the Step that runs
-	stats  ClientStats
+	stats  stats.Client
 	losses losses
 
 	tracer *clientTrace
 
-	techniques Techniques // in force
-	wanted     Techniques // by SetTechniques, from the next Step on
+	techniques probe.Techniques // in force
+	wanted     probe.Techniques // by setTechniques, from the next Step on
 
 	architecture       string // that this program runs on
 	serverArchitecture string // and the server; empty: it did not say
@@ -105,7 +106,7 @@ func newClientBase(cfg ClientConfig) clientBase {
 	}
 	return clientBase{
 		cfg: cfg, p: p, world: w, tracer: &clientTrace{}, view: View{World: w},
-		techniques: Techniques{NoPrediction: cfg.NoPrediction}, wanted: Techniques{NoPrediction: cfg.NoPrediction},
+		techniques: probe.Techniques{NoPrediction: cfg.NoPrediction}, wanted: probe.Techniques{NoPrediction: cfg.NoPrediction},
 		architecture: runtime.GOARCH,
 		frame:        Frame{World: w, DT: 1 / float32(p.TickRate), rate: p.TickRate, queues: queues},
 	}

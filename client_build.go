@@ -10,13 +10,6 @@ import (
 	"github.com/foretick/foretick/schema"
 )
 
-// BuildDifference returns the difference to the protocol of a server of another build. It
-// is nil if both are the same build, or the client was not let in yet. See
-// [ServerConfig.AllowOtherBuilds].
-func (c *Client) BuildDifference() *schema.BuildDifference {
-	return (*schema.BuildDifference)(c.link.builds.difference)
-}
-
 // otherBuilds notes that the server would let another build in.
 func (c *Client) otherBuilds(r netcode.Reject) {
 	if c.view.State != Connecting && c.view.State != Resuming || c.link.builds.speaks == r.Protocol {

@@ -90,7 +90,7 @@ type ClientConfig struct {
 	MaxRTT time.Duration
 	// History is how many ticks can be predicted ahead and corrected. It must cover MaxRTT
 	// and the buffers on both ends. When the server is silent for longer than History, the
-	// prediction waits (View.Stalled, ClientStats.Stalls). 0 means 32, or the ticks that
+	// prediction waits (View.Stalled, stats.Client.Stalls). 0 means 32, or the ticks that
 	// MaxRTT needs if that is more; negative is an error. At most 1024.
 	History int
 	// InputDelay is the shortest time from a command to its effect on the local player. It
@@ -137,7 +137,7 @@ type ClientConfig struct {
 	OnMisprediction func(prediction.Misprediction)
 	// Logger logs when the client joins, loses its connection, comes back and ends, one line
 	// each. It also logs faults that the program cannot see otherwise, such as those counted
-	// in ClientStats.CorePanics. args are pairs of a key and a value. A *[slog.Logger] is a
+	// in stats.Client.CorePanics. args are pairs of a key and a value. A *[slog.Logger] is a
 	// Logger. nil logs nothing, and then package slog is not linked into the client.
 	Logger interface {
 		Info(msg string, args ...any)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/stats"
 	"github.com/foretick/foretick/transport/sim"
 )
 
@@ -116,7 +117,7 @@ func fading(t *testing.T, local bool) {
 	epoch := time.Unix(0, 0)
 	var memory runtime.MemStats
 	var mallocs, steps, between uint64
-	var before foretick.ClientStats
+	var before stats.Client
 	for now := time.Duration(0); now < 30*time.Second; now += time.Second / 60 {
 		n.Run(now)
 		srv.Step(epoch.Add(now))

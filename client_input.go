@@ -265,7 +265,7 @@ func (ip *input) confirm(t Tick) {
 		if in == nil {
 			continue
 		}
-		ms := min(max(int((ip.now-in.sampled)/time.Millisecond), 0), confirmBuckets-1)
+		ms := min(max(int((ip.now-in.sampled)/time.Millisecond), 0), len(ip.stats.ConfirmedWithin)-1)
 		ip.stats.ConfirmedWithin[ms]++
 		ip.stats.Confirmed++
 	}

@@ -3,19 +3,35 @@ package foretick
 import (
 	"errors"
 	"fmt"
+	"unsafe"
 
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/internal/probe"
 	"github.com/foretick/foretick/schema"
+	"github.com/foretick/foretick/stats"
 )
 
-// Internals returns the client's internal state for package simtest, which compares both
-// ends and follows messages. Games have no use for it: its type is internal.
+// Internals returns the client's internal state for the packages simtest, inspect and expert.
+// Games have no use for it: its type is internal.
 func (c *Client) Internals() probe.Client { return clientInternals{c} }
 
 type clientInternals struct{ c *Client }
 
 func (in clientInternals) Hash() uint64 { return in.c.world.Hash(in.c.p.order) }
+
+func (in clientInternals) Losses(dst []stats.Loss) []stats.Loss {
+	return append(dst, in.c.losses.list...)
+}
+
+func (in clientInternals) SetTechniques(t probe.Techniques) error { return in.c.setTechniques(t) }
+
+func (in clientInternals) ReceivedValue(component ecs.ID, e ecs.Entity, v unsafe.Pointer) (at Tick, ok bool) {
+	return in.c.receivedValue(component, e, v)
+}
+
+func (in clientInternals) BuildDifference() *schema.BuildDifference {
+	return (*schema.BuildDifference)(in.c.link.builds.difference)
+}
 
 func (in clientInternals) SetArchitecture(name string) { in.c.architecture = name }
 

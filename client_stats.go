@@ -1,5 +1,7 @@
 package foretick
 
+import "github.com/foretick/foretick/stats"
+
 // post brings the board up to date.
 func (c *Client) post() {
 	c.board.mu.Lock()
@@ -15,12 +17,8 @@ func (c *Client) post() {
 
 // Stats returns the client's counters as of the end of the newest Step, or of the newest
 // session if that is later. Any goroutine may call it, also while Run runs.
-func (c *Client) Stats() ClientStats {
+func (c *Client) Stats() stats.Client {
 	c.board.mu.Lock()
 	defer c.board.mu.Unlock()
 	return c.board.stats
 }
-
-// Losses appends the losses of the state that this client predicts, and of the commands and
-// requests that it sends, as [Server.Losses] does.
-func (c *Client) Losses(dst []Loss) []Loss { return append(dst, c.losses.list...) }

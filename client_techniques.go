@@ -6,33 +6,15 @@ import (
 	"unsafe"
 
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/internal/probe"
 	"github.com/foretick/foretick/lagcomp"
 	"github.com/foretick/foretick/prediction"
 )
 
-// Techniques says which techniques a client does without, see [Client.SetTechniques]. It is
-// for pages and tools that show what each of them is for. The zero value uses them all.
-type Techniques struct {
-	// NoPrediction draws the local player in the past: see [ClientConfig].NoPrediction.
-	NoPrediction bool
-	// NoReconciliation predicts on from what was predicted before, and never compares it
-	// with the server. Errors of the prediction stay until it is switched off again.
-	NoReconciliation bool
-	// NoSmoothing shows each correction at once.
-	NoSmoothing bool
-	// NoInterpolation draws others at the newest snapshot, without a buffer. They jump from
-	// one snapshot to the next.
-	NoInterpolation bool
-}
+var errPartsNeedPrediction = errors.New("foretick: expert.Techniques.NoPrediction is set for a client with ClientConfig.PartialTicks, and only predicted ticks have parts: leave one out")
 
-var errPartsNeedPrediction = errors.New("foretick: Techniques.NoPrediction is set for a client with ClientConfig.PartialTicks, and only predicted ticks have parts: leave one out")
-
-// SetTechniques switches techniques on and off while the client runs, from the next Step
-// on. When prediction or reconciliation comes back, the prediction starts over from the
-// newest snapshot. Commands go on, so the server sees no difference. An observer predicts
-// nothing, whatever is set. It returns an error for NoPrediction with
-// [ClientConfig].PartialTicks. Like Step it is not safe for concurrent use.
-func (c *Client) SetTechniques(t Techniques) error {
+// setTechniques switches techniques on and off from the next Step on.
+func (c *Client) setTechniques(t probe.Techniques) error {
 	if t.NoPrediction && c.cfg.PartialTicks {
 		return errPartsNeedPrediction
 	}
@@ -41,7 +23,7 @@ func (c *Client) SetTechniques(t Techniques) error {
 	return nil
 }
 
-// changeTechniques applies what SetTechniques asked for. The world holds no drawn values.
+// changeTechniques applies what setTechniques asked for. The world holds no drawn values.
 func (c *Client) changeTechniques() {
 	was, want := c.techniques, c.wanted
 	if was == want {
@@ -99,17 +81,15 @@ func (tl *timeline) unreconciled(t Tick) {
 	tl.settle(t)
 }
 
-// Received returns a component's value as the newest snapshot that had it told, with the
-// snapshot's tick: neither predicted nor interpolated. Debug overlays draw it. It returns
-// false where the server has not sent the entity, or not this component.
-func Received[T any](c *Client, component *ecs.Component[T], e ecs.Entity) (v T, at Tick, ok bool) {
+// receivedValue writes a component's value in the newest snapshot that had it to v, with the
+// component's type. It returns false without one.
+func (c *Client) receivedValue(component ecs.ID, e ecs.Entity, v unsafe.Pointer) (at Tick, ok bool) {
 	for i := range c.p.Components {
-		if comp := &c.p.Components[i]; !comp.Unknown && comp.ID == component.ID() {
-			at, ok = c.ghosts.received(e, i, unsafe.Pointer(&v))
-			return v, at, ok
+		if comp := &c.p.Components[i]; !comp.Unknown && comp.ID == component {
+			return c.ghosts.received(e, i, v)
 		}
 	}
-	return v, 0, false
+	return 0, false
 }
 
 // received writes the newest received value of a component to v.

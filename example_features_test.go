@@ -6,6 +6,7 @@ import (
 
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/expert"
 	"github.com/foretick/foretick/lagcomp"
 	"github.com/foretick/foretick/netcode"
 	"github.com/foretick/foretick/simtest"
@@ -349,7 +350,7 @@ func ExampleServer_CloseForRestart() {
 }
 
 // A server that allows it lets in clients of other builds, and each says what differs.
-func ExampleClient_BuildDifference() {
+func ExampleServerConfig_allowOtherBuilds() {
 	type Position struct { // of a later build: types are matched by name
 		X, Y  float32 `net:"min=-100,max=100,step=0.01,lerp"`
 		Sight uint8
@@ -376,7 +377,7 @@ func ExampleClient_BuildDifference() {
 		panic(err)
 	}
 	match.Run(3 * time.Second)
-	d := client.BuildDifference()
+	d := expert.BuildDifference(client)
 	fmt.Println("only here:", d.Missing)
 	fmt.Println("only there:", d.Unknown)
 	// Output:

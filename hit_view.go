@@ -254,7 +254,7 @@ func (s HitView) Advance(shot *lagcomp.Projectile, dt float32) (Hit, bool) {
 // whose [Hitbox] has the radius 0 because it just died.
 //
 // The view of a player that does not play is empty. That is counted in
-// ServerStats.ViewsOfNobody and logged; use [Frame.Present].
+// stats.Server.ViewsOfNobody and logged; use [Frame.Present].
 func (f *Frame) Rewind(by PlayerID) HitView {
 	f.shared.refuseView()
 	if f.server != nil {

@@ -52,7 +52,7 @@ func TestLastTick(t *testing.T) {
 	require.Zero(t, c.Stats().Malformed)
 	require.Empty(t, srv.Players(nil)[1:])
 	m.Run(13 * time.Second)
-	require.True(t, srv.Ended())
+	require.True(t, srv.HasEnded())
 	require.Equal(t, foretick.LastTick, srv.Tick())
 	late := join()
 	m.Run(15 * time.Second)

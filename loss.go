@@ -7,31 +7,8 @@ import (
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/internal/guard"
 	"github.com/foretick/foretick/schema"
+	"github.com/foretick/foretick/stats"
 )
-
-// Loss is a field whose values were clamped to the range of its tag, or whose changes
-// rounding undid. See [Server.Losses] and [Client.Losses].
-type Loss struct {
-	// Component is the type of the component, command, request or message. Commands and
-	// requests are checked when the client sends them, messages when the server does. Events
-	// are not sent and lose nothing.
-	Component, Field string
-	// System is the last system that wrote the field, or the system or request handler that
-	// sent the message. It is set in debug builds only (tag foretick_debug), and "" if no
-	// system did. In all builds it is "(PredictRemote)" and "(Decay)" for commands that these
-	// functions of the game made.
-	System string
-	// Outside counts values outside of the tag's range, once per tick and entity. They
-	// become, or are sent as, the nearest end of the range. NaN becomes 0, and so do the
-	// infinities of fields without a step in commands, requests and messages.
-	Outside uint64
-	// Swallowed counts changes of a predicted value that rounding undid: each was less than
-	// half a step of the simulation grid, always in one direction. With a step of 1, 48 ×
-	// 0.99 is 48 again. Every 16th tick is checked, and two checks in a row must find it.
-	// Use a smaller step, or a field without one. A body that moves at constant speed until
-	// it leans against something between two steps loses nothing: it is not counted.
-	Swallowed uint64
-}
 
 // lossTicks is the number of ticks between two checks for swallowed changes.
 const lossTicks = 16
@@ -63,7 +40,7 @@ type losses struct {
 	swallowed  *uint64
 	last, seen map[lossAt]lossSeen // at the last look, and at this one
 	leans      map[lossAt]int32    // where bodies were stopped, for when they are pushed again
-	list       []Loss
+	list       []stats.Loss
 	lossWatch
 }
 
@@ -182,7 +159,7 @@ func (l *losses) find(name string, s *schema.Schema, field int, system string, s
 		return -1
 	}
 	if swallowed && !debugBuild {
-		l.list = append(l.list, Loss{Component: name, Field: f.Name})
+		l.list = append(l.list, stats.Loss{Component: name, Field: f.Name})
 		return len(l.list) - 1
 	}
 	line := l.p.labelled([]any{"tick", *l.tick, "component", name, "field", f.Name, "min", f.Min, "max", f.Max, "step", f.Sim}, name, f.Name)
@@ -194,6 +171,6 @@ func (l *losses) find(name string, s *schema.Schema, field int, system string, s
 		what = "a change is less than half a step, and rounding takes it back"
 	}
 	l.log.Warn(what, line...)
-	l.list = append(l.list, Loss{Component: name, Field: f.Name, System: system})
+	l.list = append(l.list, stats.Loss{Component: name, Field: f.Name, System: system})
 	return len(l.list) - 1
 }

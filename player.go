@@ -9,6 +9,7 @@ import (
 	"github.com/foretick/foretick/netcode"
 	"github.com/foretick/foretick/schema"
 	"github.com/foretick/foretick/snapshot"
+	"github.com/foretick/foretick/stats"
 )
 
 // player is one peer on the server: a client that plays or is about to, or an observer.
@@ -23,7 +24,7 @@ type player struct {
 	reasons  reason.Player
 
 	late    *playerLate // nil: no late commands are taken
-	prompt  bool        // none are, by Server.SetLateInputs
+	prompt  bool        // none are, by expert.SetLateInputs
 	shooter rewind.Shooter
 	faults  peerFaults
 
@@ -33,7 +34,7 @@ type player struct {
 	observing *observing   // nil: it is no observer
 	local     *localPlayer // nil: it has a connection, or had one
 
-	stats   PlayerStats
+	stats   stats.Player
 	counted countedClaims
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/foretick/foretick/internal/reason"
 	"github.com/foretick/foretick/netcode"
 	"github.com/foretick/foretick/prediction"
+	"github.com/foretick/foretick/stats"
 )
 
 // inputs holds a player's commands: those received, and the replacement of a missing one.
@@ -27,7 +28,7 @@ type inputs struct {
 }
 
 // addTo adds what the current connection's buffer counted.
-func (in *inputs) addTo(st *PlayerStats) {
+func (in *inputs) addTo(st *stats.Player) {
 	if in.buffer == nil {
 		return
 	}
@@ -48,7 +49,7 @@ func (in *inputs) took(c *layout.Command, t Tick) {
 
 // missing counts a tick whose command did not arrive, once the player has begun to send
 // commands.
-func (in *inputs) missing(own *PlayerStats, all *ServerStats) {
+func (in *inputs) missing(own *stats.Player, all *stats.Server) {
 	if in.heard {
 		own.InputsMissing++
 		all.InputsMissing++

@@ -9,6 +9,7 @@ import (
 
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/stats"
 	"github.com/foretick/foretick/transport/sim"
 )
 
@@ -80,7 +81,7 @@ func TestRemotePredictionAllocatesNothing(t *testing.T) {
 	epoch := time.Unix(0, 0)
 	var memory runtime.MemStats
 	var mallocs, steps uint64
-	var before foretick.ClientStats
+	var before stats.Client
 	for now := time.Duration(0); now < 40*time.Second; now += time.Second / 60 {
 		n.Run(now)
 		srv.Step(epoch.Add(now))

@@ -200,7 +200,7 @@ func (p *preview) advance(passed time.Duration) {
 		p.sample(last)
 	}
 	p.steps = 0
-	for ; t != last && p.view.State != Closed && !s.Ended(); t++ {
+	for ; t != last && p.view.State != Closed && !s.ended(); t++ {
 		p.tick(t + 1)
 	}
 }

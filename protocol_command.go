@@ -14,7 +14,7 @@ import (
 //
 // If fn returns an error, the tick runs as if the command were missing: with the last
 // command repeated (see ServerConfig.RepeatInput and [Decay]). The refusal is counted
-// (PlayerStats.InputsRejected), and the client receives the error's text, cut to 200 bytes
+// (stats.Player.InputsRejected), and the client receives the error's text, cut to 200 bytes
 // (ClientConfig.OnRefused). Ranges need no check: a command with a value outside of a
 // field's tag is refused before fn is called.
 func CheckCommand[T any](p *Protocol, c *ecs.Component[T], fn func(f *Frame, player PlayerID, cmd T) error) {

@@ -43,7 +43,7 @@ type RemoteConfig struct {
 //
 // Predicted remote entities are compared with each snapshot. They are rolled back,
 // corrected and replayed together with the player's own entities. Wrong guesses are counted
-// in [ClientStats], and are not mispredictions of the player. If one changes the player's
+// in [stats.Client], and are not mispredictions of the player. If one changes the player's
 // own state, that correction is a misprediction, with the cause [prediction.RemoteInput].
 //
 // On a client, other players' avatars raise no events, and entities that they spawn or

@@ -15,7 +15,7 @@ import (
 // one player keep their order.
 //
 // A request with a value outside of its tag's range never reaches fn: it is dropped, and
-// counted in ServerStats.Malformed. fn must check the rules of the game,
+// counted in stats.Server.Malformed. fn must check the rules of the game,
 // since nothing that a client sends can be trusted. A program that is only a client may
 // pass a nil fn. NewServer returns an error for a nil fn.
 func (r *Request[T]) Handle(p *Protocol, fn func(f *Frame, player PlayerID, v T)) {

@@ -36,14 +36,14 @@ var (
 	// is full, as in a long reconnect. This request was not sent. Try again later.
 	ErrTooMany = errors.New("foretick: too many requests: a client may send 32 a second, and 64 at once")
 	// ErrNotThere: the server's build of the game does not have the request; see
-	// [Client.BuildDifference].
+	// expert.BuildDifference.
 	ErrNotThere = errors.New("foretick: the server's build of the game does not have this request")
 )
 
 // Send queues the request, which leaves with the next packet. c is a [Client], or a preview
 // (package preview), whose next tick handles it. While the client reconnects
 // (see [ClientConfig.Redial]), the request waits. If the player's place is gone by then,
-// waiting requests are dropped and counted in [ClientStats.RequestsDropped]. Errors:
+// waiting requests are dropped and counted in [stats.Client.RequestsDropped]. Errors:
 // [ErrNotIn], [ErrTooMany], [ErrNotThere]. Send panics with [UsageError] for a request that
 // is not declared with [Request.Handle]. Send is not safe for
 // concurrent use, like the rest of a client.

@@ -41,7 +41,7 @@ func (s *Server) Run(ctx context.Context) error {
 		if s.run.closed {
 			return transport.ErrClosed
 		}
-		if s.Ended() {
+		if s.ended() {
 			_ = s.Close(ended)
 			return ErrEnded
 		}

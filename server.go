@@ -9,12 +9,13 @@ import (
 	"github.com/foretick/foretick/internal/tape"
 	"github.com/foretick/foretick/netcode"
 	"github.com/foretick/foretick/snapshot"
+	"github.com/foretick/foretick/stats"
 	"github.com/foretick/foretick/transport"
 )
 
 // Server runs a match. It receives commands, computes ticks, and sends each client the
 // state that the client may see. Step does the work and Run calls it. Neither is safe for
-// concurrent use. Do, Stats, Players, Player, SystemTimes and Figures may be called by any
+// concurrent use. Do, Stats, Players, Player and Figures may be called by any
 // goroutine.
 type Server struct {
 	cfg       ServerConfig
@@ -36,7 +37,7 @@ type Server struct {
 	interest  serverInterest
 	trails    serverTrails
 	late      lateInputs
-	stats     ServerStats
+	stats     stats.Server
 	board     board         // what other goroutines may read
 	figures   serverFigures // likewise
 	times     systemTimes
@@ -85,10 +86,10 @@ func (s *Server) Tick() Tick { return s.sim.frame.Tick }
 
 // Stats returns the server's counters as of the end of the newest Step, or as of the
 // newest join or leave if that is later. Any goroutine may call it, also while Run runs.
-func (s *Server) Stats() ServerStats {
+func (s *Server) Stats() stats.Server {
 	p := s.board.stats.Hold()
 	if p == nil {
-		return ServerStats{}
+		return stats.Server{}
 	}
 	defer p.Release()
 	return p.Value
@@ -107,25 +108,25 @@ func (s *Server) Players(dst []PlayerID) []PlayerID {
 
 // Player returns the counters of one player as of the end of the newest tick, or as of its
 // newest join, loss or return if that is later. It returns false when there is no such player. Any goroutine may call it, also while Run runs.
-func (s *Server) Player(player PlayerID) (PlayerStats, bool) {
+func (s *Server) Player(player PlayerID) (stats.Player, bool) {
 	if int(player) >= len(s.board.each) {
-		return PlayerStats{}, false
+		return stats.Player{}, false
 	}
 	p := s.board.each[player].Hold()
 	if p == nil {
-		return PlayerStats{}, false
+		return stats.Player{}, false
 	}
 	defer p.Release()
 	return p.Value.stats, p.Value.plays
 }
 
-// Ended reports whether the tick counter has run out, after 2³² − 4096 ticks: see
+// ended reports whether the tick counter has run out, after 2³² − 4096 ticks: see
 // [ErrEnded]. It says nothing about the game's own end of a match. From then on Step computes
 // no ticks, and the server refuses new connections with the reason.
-func (s *Server) Ended() bool { return s.sim.frame.Tick >= lastTick }
+func (s *Server) ended() bool { return s.sim.frame.Tick >= lastTick }
 
 // Next returns when the next tick is due, the zero time before the first Step. After the
-// match's last tick it returns a second later than the newest Step, see [Server.Ended].
+// match's last tick it returns a second later than the newest Step, see [ErrEnded].
 // After Close no tick is due any more: Next returns a time thousands of years ahead.
 func (s *Server) Next() time.Time {
 	if s.run.closed {
@@ -137,7 +138,7 @@ func (s *Server) Next() time.Time {
 	if l := s.drain.linger; l != nil {
 		return s.clock.start.Add(min(max(l.next, s.clock.now), l.until))
 	}
-	if s.Ended() {
+	if s.ended() {
 		return s.clock.start.Add(s.clock.now + time.Second)
 	}
 	return s.clock.start.Add(s.clock.due(s.sim.frame.Tick + 1))
@@ -205,48 +206,6 @@ type senders struct {
 type bandwidth struct {
 	down *snapshot.Profile
 	up   uint64 // bytes of command messages
-}
-
-// SystemTimes appends the time of each system that the server runs to dst, in the order
-// of running, up to the end of the newest tick. Any goroutine may call it, while Run
-// runs as well.
-//
-// Run measures with the process's clock. A program that calls Step itself sets
-// [ServerConfig].Clock; without a clock the durations stay 0 and only Runs counts.
-func (s *Server) SystemTimes(dst []SystemTime) []SystemTime {
-	p := s.board.systems.Hold()
-	defer p.Release()
-	return append(dst, p.Value...)
-}
-
-// Bandwidth returns the bytes sent to and received from all clients since the server began,
-// by component and field. It returns nil unless [ServerConfig].Profile is set. The bytes of
-// a vector are counted at its first field. Commands are sent as differences from one
-// another, so their bytes are divided among the fields by size.
-func (s *Server) Bandwidth() []BandwidthLine {
-	if s.bandwidth == nil {
-		return nil
-	}
-	var out []BandwidthLine
-	for _, l := range s.bandwidth.down.Lines() {
-		line := BandwidthLine{Component: l.Component, Field: l.Field, Bytes: l.Bytes}
-		if l.Component == "" {
-			line.What = "snapshots"
-		}
-		out = append(out, line)
-	}
-	out = append(out, BandwidthLine{What: "packets", Bytes: float64(s.stats.BytesOut) - float64(s.bandwidth.down.Bytes())})
-	if c := s.p.Command; c != nil {
-		bits := 0
-		for _, f := range c.Schema.Fields() {
-			bits += f.Bits
-		}
-		for _, f := range c.Schema.Fields() {
-			share := float64(s.bandwidth.up) * float64(f.Bits) / float64(max(bits, 1))
-			out = append(out, BandwidthLine{Up: true, Component: c.Schema.Name(), Field: f.Name, Bytes: share})
-		}
-	}
-	return append(out, BandwidthLine{Up: true, What: "packets", Bytes: float64(s.stats.BytesIn) - float64(s.bandwidth.up)})
 }
 
 // putScratch is memory for handing entities to the snapshot source.

@@ -1,10 +1,33 @@
 package foretick
 
-// BandwidthLine says where bytes went; see [Server.Bandwidth].
-type BandwidthLine struct {
-	Up        bool    // the bytes went from clients to the server; false: from the server to clients
-	Component string  // name of the component; "" for bytes of no component: What says which
-	Field     string  // name of the field; "" for the flag whether the component changed at all
-	What      string  // for bytes of no component: "snapshots" or "packets", without the components in them
-	Bytes     float64 // bytes over all clients, since the server began
+import "github.com/foretick/foretick/stats"
+
+// bandwidthLines returns the bytes sent to and received from all clients since the server began,
+// by component and field. It returns nil unless [ServerConfig].Profile is set. The bytes of
+// a vector are counted at its first field. Commands are sent as differences from one
+// another, so their bytes are divided among the fields by size.
+func (s *Server) bandwidthLines() []stats.Bandwidth {
+	if s.bandwidth == nil {
+		return nil
+	}
+	var out []stats.Bandwidth
+	for _, l := range s.bandwidth.down.Lines() {
+		line := stats.Bandwidth{Component: l.Component, Field: l.Field, Bytes: l.Bytes}
+		if l.Component == "" {
+			line.What = "snapshots"
+		}
+		out = append(out, line)
+	}
+	out = append(out, stats.Bandwidth{What: "packets", Bytes: float64(s.stats.BytesOut) - float64(s.bandwidth.down.Bytes())})
+	if c := s.p.Command; c != nil {
+		bits := 0
+		for _, f := range c.Schema.Fields() {
+			bits += f.Bits
+		}
+		for _, f := range c.Schema.Fields() {
+			share := float64(s.bandwidth.up) * float64(f.Bits) / float64(max(bits, 1))
+			out = append(out, stats.Bandwidth{Up: true, Component: c.Schema.Name(), Field: f.Name, Bytes: share})
+		}
+	}
+	return append(out, stats.Bandwidth{Up: true, What: "packets", Bytes: float64(s.stats.BytesIn) - float64(s.bandwidth.up)})
 }

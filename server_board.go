@@ -1,32 +1,33 @@
 package foretick
 
-import "github.com/foretick/foretick/internal/published"
+import (
+	"github.com/foretick/foretick/internal/published"
+	"github.com/foretick/foretick/stats"
+)
 
 // board is what a server shows to other goroutines. It has no lock, so no reader ever stops a
 // tick: see published.Cell.
 type board struct {
-	stats   published.Cell[ServerStats]
+	stats   published.Cell[stats.Server]
 	players published.Cell[[]PlayerID]
-	systems published.Cell[[]SystemTime]
 	each    []published.Cell[shownPlayer] // by owner
 }
 
 // shownPlayer is what is shown of a player's number.
 type shownPlayer struct {
 	plays bool
-	stats PlayerStats
+	stats stats.Player
 }
 
 // post brings the counters up to date.
-func (b *board) post(stats *ServerStats) {
+func (b *board) post(stats *stats.Server) {
 	*b.stats.Draft() = *stats
 	b.stats.Publish()
 }
 
-// postAll brings the figures of the players and of the systems up to date as well. They cost
-// a copy each, and so are posted with ticks alone.
-func (b *board) postAll(stats *ServerStats, s *sessions, times *systemTimes) {
-	b.postSystems(times)
+// postAll brings the counters of the players up to date as well. They cost a copy each, and
+// so are posted with ticks alone.
+func (b *board) postAll(stats *stats.Server, s *sessions) {
 	b.list(s)
 	for _, p := range s.players {
 		p.countResent(stats)
@@ -37,13 +38,6 @@ func (b *board) postAll(stats *ServerStats, s *sessions, times *systemTimes) {
 		}
 	}
 	b.post(stats)
-}
-
-// postSystems brings the figures of the systems up to date.
-func (b *board) postSystems(times *systemTimes) {
-	systems := b.systems.Draft()
-	*systems = append((*systems)[:0], times.each...)
-	b.systems.Publish()
 }
 
 // list lists who plays.
@@ -66,7 +60,7 @@ func (b *board) show(p *player) {
 }
 
 // change says at once that a player came or went: handlers of the same tick ask.
-func (b *board) change(p *player, s *sessions, stats *ServerStats) {
+func (b *board) change(p *player, s *sessions, stats *stats.Server) {
 	b.post(stats)
 	b.list(s)
 	if s.owners[p.owner] == p {
@@ -87,7 +81,7 @@ func (p *player) queued() int {
 }
 
 // countResent adds what a connection sent again since it was last counted.
-func (p *player) countResent(stats *ServerStats) {
+func (p *player) countResent(stats *stats.Server) {
 	if p.session.conn != nil {
 		n := p.session.conn.Stats().EntriesResent
 		stats.MessagesResent += n - p.outbox.resent
@@ -96,7 +90,7 @@ func (p *player) countResent(stats *ServerStats) {
 }
 
 // count returns what was counted of a player.
-func (p *player) count() PlayerStats {
+func (p *player) count() stats.Player {
 	st := p.stats
 	p.inputs.addTo(&st)
 	st.Claims = p.shooter.Claims()

@@ -93,7 +93,7 @@ type ServerConfig struct {
 	// falls back within 2 s when the latency does. 0 means 150 ms. A cheater who fakes a
 	// slower path gains that much. Negative allows no growth: an honest player whose path
 	// slows by a tick or more then misses most shots that hit on its screen, until
-	// [Server.RemeasureLatency] or a new connection. At most 1 s. MaxRewind still applies.
+	// expert.RemeasureLatency or a new connection. At most 1 s. MaxRewind still applies.
 	RewindGrowth time.Duration
 	// NoLagCompensation judges every shot in the present. For comparison only.
 	NoLagCompensation bool
@@ -140,7 +140,7 @@ type ServerConfig struct {
 	// the prefabs that need them.
 	Verify func(ref string) error
 	// Profile makes the server count the bytes of each component and field: see
-	// [Server.Bandwidth]. It costs time.
+	// expert.Bandwidth. It costs time.
 	Profile bool
 	// Tags are tags that the game defines: the server runs the systems that have them,
 	// besides those without tags. A tag that no system has is an error. TagRender asks for
@@ -156,7 +156,7 @@ type ServerConfig struct {
 	// The player is dropped and the match continues. A panic in a system concerns every
 	// player: it is not caught.
 	OnPanic func(Panic)
-	// Clock, when set, measures [Server.SystemTimes]: it returns the time since any fixed
+	// Clock, when set, measures the times of systems in [Server.Figures]: it returns the time since any fixed
 	// moment, and never goes back. nil means the process's clock in [Server.Run], and no
 	// times if the program calls Step itself.
 	Clock func() time.Duration

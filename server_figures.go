@@ -9,13 +9,13 @@ import (
 
 // serverFigures are the figures of a server for monitoring.
 type serverFigures struct {
-	counted figures.Server // what ServerStats does not have
+	counted figures.Server // what stats.Server does not have
 	posted  uint64         // ticks whose causes are counted
 	newest  published.Cell[figures.Server]
 }
 
 // Figures sets dst to the server's figures as of the end of the newest tick, and before the first
-// tick to zero. It uses the memory of dst.Systems. Any goroutine may call it, also while Run
+// tick to zeros with the names of the systems. It uses the memory of dst.Systems. Any goroutine may call it, also while Run
 // runs. No tick ever waits for it.
 func (s *Server) Figures(dst *figures.Server) {
 	p := s.figures.newest.Hold()
@@ -63,18 +63,14 @@ func (s *Server) refused(why figures.Refusal) {
 
 // postAll shows everything to other goroutines.
 func (s *Server) postAll() {
-	s.board.postAll(&s.stats, &s.sessions, &s.times)
+	s.board.postAll(&s.stats, &s.sessions)
 	s.figures.post(s)
 }
 
 // post publishes the figures.
 func (f *serverFigures) post(s *Server) {
 	to, st := f.newest.Draft(), &s.stats
-	systems := to.Systems[:0]
-	for i := range s.times.each {
-		t := &s.times.each[i]
-		systems = append(systems, figures.System{Name: t.Name, Runs: t.Runs, Total: t.Total, Max: t.Max})
-	}
+	systems := append(to.Systems[:0], s.times.each...)
 	if f.posted < st.Ticks { // once a tick
 		f.posted = st.Ticks
 		f.countCauses(s)

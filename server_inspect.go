@@ -34,7 +34,7 @@ func (s *Server) tapped(tap *probe.Tap, now time.Duration) {
 	if s.times.clock != nil {
 		t.Took = s.times.clock() - s.inspected.began
 	}
-	s.board.postAll(&s.stats, &s.sessions, &s.times)
+	s.board.postAll(&s.stats, &s.sessions)
 	tap.Call(t)
 }
 

@@ -6,16 +6,18 @@ import (
 	"time"
 
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/figures"
 	"github.com/foretick/foretick/internal/probe"
 	"github.com/foretick/foretick/internal/rewind"
 	"github.com/foretick/foretick/internal/tape"
 	"github.com/foretick/foretick/schema"
 	"github.com/foretick/foretick/snapshot"
+	"github.com/foretick/foretick/stats"
 	"github.com/foretick/foretick/transport"
 )
 
-// Internals returns the server's internal state for package simtest, which compares both
-// ends and follows messages. Games have no use for it: its type is internal.
+// Internals returns the server's internal state for the packages simtest, inspect and expert.
+// Games have no use for it: its type is internal.
 func (s *Server) Internals() probe.Server { return serverInternals{s} }
 
 type serverInternals struct{ s *Server }
@@ -45,6 +47,22 @@ func (in serverInternals) Commanded() bool {
 		}
 	}
 	return false
+}
+
+func (in serverInternals) Losses(dst []stats.Loss) []stats.Loss {
+	return append(dst, in.s.sim.losses.list...)
+}
+
+func (in serverInternals) SystemTimes() []figures.System { return in.s.times.each }
+
+func (in serverInternals) Bandwidth() []stats.Bandwidth { return in.s.bandwidthLines() }
+
+func (in serverInternals) SetLateInputs(player PlayerID, on bool) bool {
+	return in.s.setLateInputs(player, on)
+}
+
+func (in serverInternals) RemeasureLatency(player PlayerID) bool {
+	return in.s.remeasureLatency(player)
 }
 
 func (in serverInternals) SetArchitecture(name string) {

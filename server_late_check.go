@@ -81,14 +81,8 @@ func (c *ServerConfig) checkLate() error {
 	return errors.Join(errs...)
 }
 
-// SetLateInputs says whether late inputs of a player run in their own tick, where
-// [ServerConfig].LateInputs says so for all. They do until it is called. It is for
-// comparisons, and for games that decide it by player. Ticks that wait for a late input keep
-// its replacement when it is switched off. It returns false for a player that does not play,
-// and on a server without LateInputs. It also returns false on one with LateShare, whose
-// clients would lose the inputs that may be late. Like Step it is not safe for concurrent use: call it
-// in a system or handler, or between Steps.
-func (s *Server) SetLateInputs(player PlayerID, on bool) bool {
+// setLateInputs is expert.SetLateInputs.
+func (s *Server) setLateInputs(player PlayerID, on bool) bool {
 	s.outside(tape.Call{Op: tape.LateInputs, Player: uint16(player), Built: on})
 	p := s.sessions.player(player)
 	if p == nil || s.late.window == 0 || s.cfg.LateShare > 0 || s.late.player != nil {

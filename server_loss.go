@@ -7,12 +7,6 @@ import (
 	"github.com/foretick/foretick/snapshot"
 )
 
-// Losses appends the fields, also of messages, whose values were clamped to the tag's
-// range, or whose changes rounding undid. They are in the order of discovery, 256 at most.
-// ServerStats.ValuesOutside and ChangesSwallowed are the totals. A debug build also names
-// the system of each.
-func (s *Server) Losses(dst []Loss) []Loss { return append(dst, s.sim.losses.list...) }
-
 // lookForLosses looks for what rounding will lose in this tick.
 func (s *Server) lookForLosses() {
 	if !s.sim.losses.due(s.sim.frame.Tick) {

@@ -134,12 +134,8 @@ func (s *Server) rewindBehind(by PlayerID, ticks float32) HitView {
 	return s.hitView(rewind.View{})
 }
 
-// RemeasureLatency measures a player's round trip and drawing delay again for five
-// seconds, and counts growth from there. Call it where nothing can be gained, such as
-// between rounds, for players whose network has become slower by more than
-// [ServerConfig].RewindGrowth allows: until then their claims are clamped and counted.
-// It returns false for a player that does not play.
-func (s *Server) RemeasureLatency(player PlayerID) bool {
+// remeasureLatency is expert.RemeasureLatency.
+func (s *Server) remeasureLatency(player PlayerID) bool {
 	s.outside(tape.Call{Op: tape.Remeasure, Player: uint16(player)})
 	p := s.sessions.player(player)
 	return p != nil && p.shooter.Remeasure()

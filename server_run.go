@@ -76,7 +76,6 @@ func newServer(cfg ServerConfig) (*Server, error) {
 	s.sim.spawnSingletonRow()
 	s.sim.losses = newLosses(p, cfg.Logger, &s.sim.frame.Tick, &s.stats.ValuesOutside, &s.stats.ChangesSwallowed)
 	s.times = newSystemTimes(p, clockOf(&cfg), cfg.Tags)
-	s.board.postSystems(&s.times) // their names are known before the first Step
 	p.watch(true)
 	s.interest.survey = newSurvey(&s.sim)
 	if err := s.publish(); err != nil {
@@ -84,6 +83,7 @@ func newServer(cfg ServerConfig) (*Server, error) {
 	}
 	s.senders.share = s.encodeShare
 	s.order, s.hash = p.order, s.hashWorld
+	s.figures.post(s) // the names of systems are known before the first Step
 	return s, nil
 }
 
@@ -131,7 +131,7 @@ func (s *Server) Step(now time.Time) {
 		s.rest()
 		return
 	}
-	for n := 0; !s.Ended() && s.clock.due(s.sim.frame.Tick+1) <= t; n++ {
+	for n := 0; !s.ended() && s.clock.due(s.sim.frame.Tick+1) <= t; n++ {
 		if n == maxCatchUp {
 			// A stalled process does not replay the time it slept, or it would never catch
 			// up. Clients adapt their clocks. Time itself is not stopped: connections are
@@ -147,7 +147,7 @@ func (s *Server) Step(now time.Time) {
 			return
 		}
 	}
-	if s.Ended() && !s.run.over {
+	if s.ended() && !s.run.over {
 		s.end()
 	}
 	s.endpoint.Flush()

@@ -3,23 +3,17 @@ package foretick
 import (
 	"slices"
 	"time"
-)
 
-// SystemTime counts the runs of one system on the server and measures their time.
-// Structural changes that wait for the system's end are not counted.
-type SystemTime struct {
-	Name             string        // name of the system
-	Runs             uint64        // ticks that the system ran in
-	Total, Last, Max time.Duration // time of all runs together, of the newest run, and of the longest run
-}
+	"github.com/foretick/foretick/figures"
+)
 
 // systemTimes times the systems of one server. It costs two readings of the clock a
 // system and tick, and is always on.
 type systemTimes struct {
 	clock func() time.Duration // nil: durations stay 0
 	began time.Duration
-	at    []int32      // by system: its place below, or −1 for one that only clients run
-	each  []SystemTime // in the order of running
+	at    []int32          // by system: its place below, or −1 for one that only clients run
+	each  []figures.System // in the order of running
 }
 
 func newSystemTimes(p *compiled, clock func() time.Duration, tags []string) systemTimes {
@@ -30,7 +24,7 @@ func newSystemTimes(p *compiled, clock func() time.Duration, tags []string) syst
 			continue
 		}
 		t.at = append(t.at, int32(len(t.each)))
-		t.each = append(t.each, SystemTime{Name: sys.Name})
+		t.each = append(t.each, figures.System{Name: sys.Name})
 	}
 	return t
 }

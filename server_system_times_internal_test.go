@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/foretick/foretick/figures"
 )
 
 // TestSystemTimesAllocatesNothing: they are always on.
@@ -29,5 +31,5 @@ func BenchmarkSystemTimes(b *testing.B) {
 
 func timedSystem() systemTimes {
 	start := time.Now()
-	return systemTimes{clock: func() time.Duration { return time.Since(start) }, at: []int32{0}, each: make([]SystemTime, 1)}
+	return systemTimes{clock: func() time.Duration { return time.Since(start) }, at: []int32{0}, each: make([]figures.System, 1)}
 }

@@ -11,13 +11,14 @@ import (
 
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/figures"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport/sim"
 )
 
 // A server whose loop is the game's own gives a clock, to see which systems are slow.
 // Under Server.Run it need not.
-func ExampleServer_SystemTimes() {
+func ExampleServer_Figures() {
 	var game Walk
 	var clock time.Duration // a test's; time.Since of some start otherwise
 	p := game.Protocol()
@@ -28,12 +29,21 @@ func ExampleServer_SystemTimes() {
 		panic(err)
 	}
 	match.Run(time.Second)
-	for _, t := range srv.SystemTimes(nil) {
+	var now figures.Server
+	srv.Figures(&now)
+	for _, t := range now.Systems {
 		fmt.Println(t.Name, t.Runs, t.Total, t.Max)
 	}
 	// Output:
 	// move 30 0s 0s
 	// think 30 60ms 2ms
+}
+
+// systems returns the times of a server's systems.
+func systems(srv *foretick.Server) []figures.System {
+	var now figures.Server
+	srv.Figures(&now)
+	return now.Systems
 }
 
 func TestSystemTimes(t *testing.T) {
@@ -50,22 +60,23 @@ func TestSystemTimes(t *testing.T) {
 	p.Render("draw", func(*foretick.Frame, ecs.Rows) { at += 100 }, ecs.Once())
 	srv, err := foretick.NewServer(foretick.ServerConfig{Protocol: p, Transport: sim.NewNetwork(1).Listen(), Clock: func() time.Duration { return at }})
 	require.NoError(t, err)
-	require.Equal(t, []foretick.SystemTime{{Name: "move"}, {Name: "grow"}}, srv.SystemTimes(nil), "what only clients run is left out")
+	require.Equal(t, []figures.System{{Name: "move"}, {Name: "grow"}}, systems(srv), "what only clients run is left out")
 	start := time.Unix(0, 0)
 	srv.Step(start)
 	for i := range 4 {
 		srv.Step(start.Add(time.Duration(i+1) * 34 * time.Millisecond))
 	}
 	require.Equal(t, foretick.Tick(4), srv.Tick())
-	require.Equal(t, []foretick.SystemTime{{Name: "move", Runs: 4}, {Name: "grow", Runs: 4, Total: 20, Last: 4, Max: 13}}, srv.SystemTimes(nil))
-	into := make([]foretick.SystemTime, 0, 2)
-	require.Zero(t, testing.AllocsPerRun(10, func() { into = srv.SystemTimes(into[:0]) }))
+	require.Equal(t, []figures.System{{Name: "move", Runs: 4}, {Name: "grow", Runs: 4, Total: 20, Last: 4, Max: 13}}, systems(srv))
+	var into figures.Server
+	srv.Figures(&into)
+	require.Zero(t, testing.AllocsPerRun(10, func() { srv.Figures(&into) }))
 
 	srv, err = foretick.NewServer(foretick.ServerConfig{Protocol: p, Transport: sim.NewNetwork(1).Listen()})
 	require.NoError(t, err)
 	srv.Step(start)
 	srv.Step(start.Add(time.Second / 10))
-	require.Equal(t, []foretick.SystemTime{{Name: "move", Runs: 3}, {Name: "grow", Runs: 3}}, srv.SystemTimes(nil), "no clock: nothing but counts")
+	require.Equal(t, []figures.System{{Name: "move", Runs: 3}, {Name: "grow", Runs: 3}}, systems(srv), "no clock: nothing but counts")
 }
 
 // TestSystemTimesWhileRunning: Run brings a clock, and others may ask meanwhile.
@@ -79,7 +90,7 @@ func TestSystemTimesWhileRunning(t *testing.T) {
 	var wg sync.WaitGroup
 	wg.Go(func() { require.ErrorIs(t, srv.Run(ctx), context.Canceled) })
 	require.Eventually(t, func() bool {
-		got := srv.SystemTimes(nil)[1]
+		got := systems(srv)[1]
 		return got.Runs > 1 && got.Last >= time.Millisecond && got.Max >= got.Last && got.Total > got.Last
 	}, 10*time.Second, time.Millisecond)
 	stop()

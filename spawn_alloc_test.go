@@ -9,6 +9,7 @@ import (
 
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/stats"
 	"github.com/foretick/foretick/transport/sim"
 )
 
@@ -95,7 +96,7 @@ func TestSpawningAllocatesNothing(t *testing.T) {
 		return memory.Mallocs - before
 	}
 	var server, client, steps uint64
-	var before foretick.ClientStats
+	var before stats.Client
 	for now := time.Duration(0); now < 40*time.Second; now += time.Second / 60 {
 		n.Run(now)
 		if now < 25*time.Second {

@@ -7,20 +7,20 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/internal/fieldtest"
 	"github.com/foretick/foretick/simtest"
+	"github.com/foretick/foretick/stats"
 )
 
-// TestClientStatsAddLeavesNothingOut: a counter that is added to the struct is summed.
-func TestClientStatsAddLeavesNothingOut(t *testing.T) {
+// TestClientAddLeavesNothingOut: a counter that is added to the struct is summed.
+func TestClientAddLeavesNothingOut(t *testing.T) {
 	fieldtest.Adds(t, simtest.AddStats, "Connection", "Clock")
 }
 
 // TestConfirmOfTheEnds: the shares 0 and 1 are the shortest and the longest time, and no
 // input is no time.
 func TestConfirmOfTheEnds(t *testing.T) {
-	var none, some foretick.ClientStats
+	var none, some stats.Client
 	require.Zero(t, none.Confirm(0.5))
 	for _, ms := range []int{30, 40, 50, 1999} {
 		some.Confirmed++

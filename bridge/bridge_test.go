@@ -8,6 +8,7 @@ import (
 
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/simtest"
+	"github.com/foretick/foretick/stats"
 	"github.com/foretick/foretick/transport/sim"
 )
 
@@ -15,7 +16,7 @@ import (
 type tale struct {
 	server  []uint64
 	screens []uint64
-	stats   foretick.ClientStats
+	stats   stats.Client
 }
 
 // play plays a match of either version. screen checks a client's own entities on each frame.

@@ -10,6 +10,7 @@ import (
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/prediction"
 	"github.com/foretick/foretick/simtest"
+	"github.com/foretick/foretick/stats"
 	"github.com/foretick/foretick/transport/sim"
 )
 
@@ -44,7 +45,7 @@ func TestFaultsOfOneSystemForAll(t *testing.T) {
 	}
 	m.Run(2 * time.Second)
 	m.Run(10 * time.Second)
-	var found foretick.ClientStats
+	var found stats.Client
 	for _, c := range clients {
 		st := c.Stats()
 		simtest.AddStats(&found, &st)

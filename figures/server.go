@@ -48,12 +48,14 @@ type Server struct {
 
 	// Causes counts, by Cause, the ticks of each player with an event that its client could not
 	// predict. Clients do not report corrections to the server, so this is what
-	// the server can know. The client's own count is foretick.ClientStats.ByCause.
+	// the server can know. The client's own count is stats.Client.ByCause.
 	Causes [Causes]uint64
 
 	Panics uint64 // panics that the server contained
 
-	Systems []System // by system, in the order of running
+	// Systems are in the order of running. Structural changes that wait for the end of a system
+	// are not counted.
+	Systems []System
 }
 
 // System has the times of one system.
@@ -61,6 +63,7 @@ type System struct {
 	Name  string
 	Runs  uint64        // ticks that the system ran in
 	Total time.Duration // time of all runs together; 0 without a clock
+	Last  time.Duration // time of the newest run; of a sum the longest of them
 	Max   time.Duration // time of the longest run
 }
 
@@ -167,6 +170,7 @@ func (s *Server) addSystem(other *System, at int) {
 	x := &s.Systems[at]
 	x.Runs += other.Runs
 	x.Total += other.Total
+	x.Last = max(x.Last, other.Last)
 	x.Max = max(x.Max, other.Max)
 }
 

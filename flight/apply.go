@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/expert"
 	"github.com/foretick/foretick/internal/tape"
 	"github.com/foretick/foretick/transport"
 )
@@ -58,9 +59,9 @@ func (r *Replay) apply(c tape.Call) {
 			_ = s.Close(c.Text)
 		}
 	case tape.LateInputs:
-		s.SetLateInputs(player, c.Built)
+		expert.SetLateInputs(s, player, c.Built)
 	case tape.Remeasure:
-		s.RemeasureLatency(player)
+		expert.RemeasureLatency(s, player)
 	case tape.KickObservers:
 		i, chosen := uint64(0), c.Data
 		s.KickObservers(c.Text, func(foretick.Observer, foretick.Grant) bool {

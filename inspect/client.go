@@ -7,6 +7,7 @@ import (
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/internal/probe"
 	"github.com/foretick/foretick/prediction"
+	"github.com/foretick/foretick/stats"
 )
 
 // clientEnd collects the figures of a client.
@@ -14,7 +15,7 @@ type clientEnd struct {
 	*end
 	c      *foretick.Client
 	probe  probe.Client
-	before foretick.ClientStats
+	before stats.Client
 	tick   Tick // of the newest row
 	row    []float32
 	first  bool
@@ -120,7 +121,7 @@ func (x *clientEnd) sample(t probe.Tapped, row []float32) (Tick, bool) {
 	return t.Tick, again
 }
 
-func (x *clientEnd) gauges(st *foretick.ClientStats, v *foretick.View) {
+func (x *clientEnd) gauges(st *stats.Client, v *foretick.View) {
 	clock := &st.Clock
 	x.row[cliRTT], x.row[cliJitter] = ms(st.Connection.RTT), ms(st.Connection.Jitter)
 	x.row[cliInput], x.row[cliInputTarget] = ms(clock.InputBuffer), ms(clock.InputBufferTarget)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/expert"
 	"github.com/foretick/foretick/inspect"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/snapshot"
@@ -165,7 +166,7 @@ func TestClosedHooksNothing(t *testing.T) {
 		t.Helper()
 		require.Nil(t, m.srv.Internals().Tap())
 		require.Nil(t, m.clients[0].Internals().Tap())
-		require.Nil(t, m.srv.Bandwidth())
+		require.Nil(t, expert.Bandwidth(m.srv))
 	}
 	untouched()
 	s, err := m.in.Samples("match", 0, 100)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/internal/probe"
+	"github.com/foretick/foretick/stats"
 )
 
 // serverEnd collects the figures of a server.
@@ -17,13 +18,12 @@ type serverEnd struct {
 	counted int // series of bytes
 	first   bool
 
-	before  foretick.ServerStats
-	sums    foretick.PlayerStats // of all players
-	was     []float64            // bytes, as counted before
+	before  stats.Server
+	sums    stats.Player // of all players
+	was     []float64    // bytes, as counted before
 	now     []float64
-	times   []foretick.SystemTime
 	players []foretick.PlayerID
-	seats   map[foretick.PlayerID]foretick.PlayerStats
+	seats   map[foretick.PlayerID]stats.Player
 	rtt     []time.Duration
 	buffer  []time.Duration
 	rewind  []time.Duration
@@ -82,7 +82,7 @@ const (
 )
 
 func newServerEnd(in *Inspector, name string, s *foretick.Server) *end {
-	x := &serverEnd{s: s, probe: s.Internals(), seats: map[foretick.PlayerID]foretick.PlayerStats{}}
+	x := &serverEnd{s: s, probe: s.Internals(), seats: map[foretick.PlayerID]stats.Player{}}
 	x.end = newEnd(in, name, "server", x.probe)
 	x.collect, x.world = x, s.World
 	x.series = append(x.series, serverSeries[:]...)
@@ -92,7 +92,7 @@ func newServerEnd(in *Inspector, name string, s *foretick.Server) *end {
 			x.counted++
 		}
 	}
-	for _, t := range s.SystemTimes(nil) {
+	for _, t := range x.probe.SystemTimes() {
 		x.series = append(x.series, Series{"system_ms." + t.Name, t.Name, chartSystems, "ms", false})
 	}
 	return x.end
@@ -147,15 +147,14 @@ func (x *serverEnd) sample(t probe.Tapped, row []float32) (Tick, bool) {
 		x.was, x.now = x.now, x.was
 		at += x.counted
 	}
-	x.times = x.s.SystemTimes(x.times[:0])
-	for i := range x.times {
-		row[at+i] = ms(x.times[i].Last)
+	for i, t := range x.probe.SystemTimes() {
+		row[at+i] = ms(t.Last)
 	}
 	return t.Tick, false
 }
 
 // lookAtPlayers fills in the figures of players, and notes who came, went or gave no input.
-func (x *serverEnd) lookAtPlayers(t Tick, row []float32) (sums foretick.PlayerStats) {
+func (x *serverEnd) lookAtPlayers(t Tick, row []float32) (sums stats.Player) {
 	x.players = x.s.Players(x.players[:0])
 	x.rtt, x.buffer, x.rewind = x.rtt[:0], x.buffer[:0], x.rewind[:0]
 	for _, p := range x.players {
@@ -191,7 +190,7 @@ func (x *serverEnd) lookAtPlayers(t Tick, row []float32) (sums foretick.PlayerSt
 	return sums
 }
 
-func (x *serverEnd) noteSeat(t Tick, p foretick.PlayerID, was, st *foretick.PlayerStats, known bool) {
+func (x *serverEnd) noteSeat(t Tick, p foretick.PlayerID, was, st *stats.Player, known bool) {
 	e := Event{End: x.name, Tick: t, Kind: "input", Player: uint16(p)}
 	switch {
 	case !known && !x.first:

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/figures"
 )
 
 // System is a system of the protocol.
@@ -33,7 +34,9 @@ func (in *Inspector) Systems(name string) ([]System, error) {
 		out = append(out, describe(types, &s))
 	}
 	if x, ok := e.collect.(*serverEnd); ok {
-		for _, t := range x.s.SystemTimes(nil) {
+		var now figures.Server
+		x.s.Figures(&now)
+		for _, t := range now.Systems {
 			if i := slices.IndexFunc(out, func(s System) bool { return s.Name == t.Name }); i >= 0 {
 				out[i].Last, out[i].Max, out[i].Count = ms(t.Last), ms(t.Max), t.Runs
 				out[i].Mean = ms(t.Total) / float32(max(t.Runs, 1))

@@ -9,7 +9,7 @@ import (
 )
 
 // alarm is a logger's handler that reports errors. A client logs one when it is
-// itself at fault; see foretick.ClientStats.CorePanics.
+// itself at fault; see stats.Client.CorePanics.
 type alarm struct{ told func(error) }
 
 // Enabled implements slog.Handler.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/expert"
 	"github.com/foretick/foretick/netcode"
 	"github.com/foretick/foretick/prediction"
 	"github.com/foretick/foretick/schema"
@@ -280,13 +281,13 @@ func TestTwoBuildsPlayInStep(t *testing.T) {
 			}
 			m.Run(until + 4*time.Second)
 			require.EqualValues(t, 2, srv.Stats().OtherBuilds, c.name)
-			require.Nil(t, clients[2].BuildDifference())
+			require.Nil(t, expert.BuildDifference(clients[2]))
 			for i, cl := range clients {
 				st, b := cl.Stats(), builds[i]
 				require.Equal(t, foretick.Playing, cl.View().State, "%s: %v", c.name, cl.View().Err)
 				if i < 2 {
-					require.Equal(t, server.protocol.Describe(), cl.BuildDifference().Schema.Describe())
-					got := *cl.BuildDifference()
+					require.Equal(t, server.protocol.Describe(), expert.BuildDifference(cl).Schema.Describe())
+					got := *expert.BuildDifference(cl)
 					got.Schema = nil
 					require.Equal(t, c.buildDifference, got, c.name)
 				}

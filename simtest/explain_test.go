@@ -13,6 +13,7 @@ import (
 	"github.com/foretick/foretick/netcode"
 	"github.com/foretick/foretick/prediction"
 	"github.com/foretick/foretick/simtest"
+	"github.com/foretick/foretick/stats"
 	"github.com/foretick/foretick/transport"
 	"github.com/foretick/foretick/transport/sim"
 )
@@ -92,12 +93,12 @@ func TestMispredictionListsEveryField(t *testing.T) {
 // Everything that counts reads as a line.
 func TestStatsRead(t *testing.T) {
 	for _, s := range []fmt.Stringer{
-		foretick.ServerStats{Ticks: 9}, foretick.PlayerStats{InputsLate: 9}, foretick.ClientStats{Snapshots: 9, Connection: netcode.Stats{Sent: 9}},
+		stats.Server{Ticks: 9}, stats.Player{InputsLate: 9}, stats.Client{Snapshots: 9, Connection: netcode.Stats{Sent: 9}},
 		netcode.Stats{Sent: 9}, lagcomp.JudgeStats{Raised: 9}, lagcomp.HistoryStats{Ticks: 9}, sim.PathStats{Lost: 9}, transport.Stats{Sent: 9},
 	} {
 		require.Contains(t, s.String(), "9", "%T", s)
 	}
-	st := foretick.ClientStats{Mispredictions: 3}
+	st := stats.Client{Mispredictions: 3}
 	st.ByCause[prediction.RemoteInput] = 3
 	require.Equal(t, "mispredictions 3, by cause (remote_input 3)", st.String())
 }

@@ -6,7 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/stats"
 	"github.com/foretick/foretick/transport/sim"
 )
 
@@ -16,7 +16,7 @@ func TestFiguresAreWhatTheNetworkDid(t *testing.T) {
 	calm := sim.Link{Latency: 50 * time.Millisecond, Jitter: 10 * time.Millisecond}
 	m := newLong(t, 30, calm)
 	m.Run(10 * time.Second)
-	clock := func() (least, sum foretick.ClientStats) { // over a second
+	clock := func() (least, sum stats.Client) { // over a second
 		least = m.client.Stats()
 		for range 60 {
 			m.Run(m.Net.Now() + time.Second/60)

@@ -10,6 +10,7 @@ import (
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/simtest"
+	"github.com/foretick/foretick/stats"
 	"github.com/foretick/foretick/transport/sim"
 )
 
@@ -53,7 +54,7 @@ func (g *cavalry) protocol() *foretick.Protocol {
 // screen, and the player's own predicted entities are in every snapshot. The same
 // match without groups separates them, which proves the test.
 func TestGroupsInAMatch(t *testing.T) {
-	play := func(grouped bool) (apart, together int, st foretick.ClientStats) {
+	play := func(grouped bool) (apart, together int, st stats.Client) {
 		m := simtest.New(3)
 		g := &cavalry{}
 		srv, err := m.Serve(foretick.ServerConfig{Protocol: g.protocol(), SendRate: 5000})

@@ -9,7 +9,9 @@ import (
 
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/expert"
 	"github.com/foretick/foretick/simtest"
+	"github.com/foretick/foretick/stats"
 	"github.com/foretick/foretick/transport/sim"
 )
 
@@ -117,7 +119,7 @@ func (g *losing) protocol() *foretick.Protocol {
 }
 
 // lossesOf plays for a while and returns what both ends found.
-func lossesOf(t *testing.T, faults bool, d time.Duration) (server, client []foretick.Loss, st foretick.ServerStats, ct foretick.ClientStats) {
+func lossesOf(t *testing.T, faults bool, d time.Duration) (server, client []stats.Loss, st stats.Server, ct stats.Client) {
 	t.Helper()
 	m := simtest.New(1)
 	srv, err := m.Serve(foretick.ServerConfig{Protocol: (&losing{faults: faults}).protocol()})
@@ -127,7 +129,7 @@ func lossesOf(t *testing.T, faults bool, d time.Duration) (server, client []fore
 	require.NoError(t, err)
 	m.Run(d)
 	require.Equal(t, foretick.Playing, c.View().State)
-	return srv.Losses(nil), c.Losses(nil), srv.Stats(), c.Stats()
+	return expert.ServerLosses(srv, nil), expert.ClientLosses(c, nil), srv.Stats(), c.Stats()
 }
 
 // Values that leave their range, and changes that the grid undoes, are counted and
@@ -141,7 +143,7 @@ func TestLosses(t *testing.T) {
 		}
 		return ""
 	}
-	found := func(list []foretick.Loss) (outside, swallowed map[field]uint64) {
+	found := func(list []stats.Loss) (outside, swallowed map[field]uint64) {
 		outside, swallowed = map[field]uint64{}, map[field]uint64{}
 		for _, l := range list {
 			k := field{l.Component, l.Field, l.System}

@@ -5,34 +5,36 @@ import (
 	"slices"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/expert"
+	"github.com/foretick/foretick/stats"
 )
 
 // lost adds up the values that tags lost at all ends of a match.
 type lost struct {
-	fields []foretick.Loss // Outside counts, by component and field
-	cut    uint64          // strings and slices that were too long
+	fields []stats.Loss // Outside counts, by component and field
+	cut    uint64       // strings and slices that were too long
 }
 
 // ends adds what some ends lost. Changes that rounding undid are left out: a body at rest
 // against a wall does that, too.
-func (l *lost) ends(of []foretick.Loss) {
+func (l *lost) ends(of []stats.Loss) {
 	for _, x := range of {
 		if x.Outside == 0 {
 			continue
 		}
-		i := slices.IndexFunc(l.fields, func(y foretick.Loss) bool { return y.Component == x.Component && y.Field == x.Field })
+		i := slices.IndexFunc(l.fields, func(y stats.Loss) bool { return y.Component == x.Component && y.Field == x.Field })
 		if i < 0 {
-			l.fields = append(l.fields, foretick.Loss{Component: x.Component, Field: x.Field, System: x.System})
+			l.fields = append(l.fields, stats.Loss{Component: x.Component, Field: x.Field, System: x.System})
 			i = len(l.fields) - 1
 		}
 		l.fields[i].Outside += x.Outside
 	}
 }
 
-func (l *lost) client(c *foretick.Client) { l.ends(c.Losses(nil)) }
+func (l *lost) client(c *foretick.Client) { l.ends(expert.ClientLosses(c, nil)) }
 
 func (l *lost) server(s *foretick.Server) {
-	l.ends(s.Losses(nil))
+	l.ends(expert.ServerLosses(s, nil))
 	l.cut += s.Stats().ValuesCut
 }
 

@@ -80,7 +80,7 @@ type Plan struct {
 
 	// AllowLosses is for a game that means values to leave the range of their tags, or to be
 	// cut: [Check] then logs them. Without it they fail the match at its end, in a line for
-	// each field. Clients and the server are asked alike. See [foretick.Client.Losses].
+	// each field. Clients and the server are asked alike. See expert.ClientLosses.
 	AllowLosses bool
 
 	// Checkers returns the checkers of a match. nil means [Standard].
@@ -172,7 +172,7 @@ type Outcome struct {
 	Freezes   int                // clients and servers that were frozen
 	Worked    []string           // a line of each checker that says what it checked
 	// Lost has a line for each field whose values its tag lost: outside of the range, or cut
-	// (see [foretick.Server.Losses]). They fail the match unless Plan.AllowLosses is set.
+	// (see expert.ServerLosses). They fail the match unless Plan.AllowLosses is set.
 	Lost []string
 	// Quiets is how often the match came to rest and was fully compared.
 	Quiets int

@@ -17,6 +17,7 @@ import (
 	"github.com/foretick/foretick/prediction"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/snapshot"
+	"github.com/foretick/foretick/stats"
 	"github.com/foretick/foretick/transport/sim"
 )
 
@@ -475,7 +476,7 @@ type fray struct {
 	seed  uint64
 	r     *rand.Rand
 	wrong []string
-	stats foretick.ClientStats
+	stats stats.Client
 	n     map[string]int
 	what  string
 }
@@ -696,7 +697,7 @@ func playMelee(seed uint64, play time.Duration, grown map[string]int) (b *fray) 
 // every event and spawn has its end, and every misprediction has a cause.
 func TestRemotePredictedCampaign(t *testing.T) {
 	grown, n := map[string]int{}, map[string]int{}
-	var all foretick.ClientStats
+	var all stats.Client
 	seeds := uint64(*meleeSeeds)
 	if raced {
 		seeds = min(seeds, 2)

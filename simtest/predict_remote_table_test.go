@@ -13,6 +13,7 @@ import (
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/prediction"
 	"github.com/foretick/foretick/simtest"
+	"github.com/foretick/foretick/stats"
 	"github.com/foretick/foretick/transport/sim"
 )
 
@@ -20,7 +21,7 @@ var remotePredictionTable = flag.Bool("predict-remote", false, "play the whole t
 
 // brawled is what four cars that crash into one another for half a minute gave.
 type brawled struct {
-	stats foretick.ClientStats
+	stats stats.Client
 	off   []float64 // distance between others' shown and true positions, sorted
 	own   []float64 // the same for the player's own car
 	felt  int       // crashes on screens that were none

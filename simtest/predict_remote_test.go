@@ -13,6 +13,7 @@ import (
 	"github.com/foretick/foretick/lagcomp"
 	"github.com/foretick/foretick/prediction"
 	"github.com/foretick/foretick/simtest"
+	"github.com/foretick/foretick/stats"
 	"github.com/foretick/foretick/transport/sim"
 )
 
@@ -417,7 +418,7 @@ func TestRemotePredictedTurns(t *testing.T) {
 				}
 			}
 			off[blind] /= float64(max(n, 1))
-			var all foretick.ClientStats
+			var all stats.Client
 			for _, c := range d.clients {
 				a := d.m.Audit(c)
 				require.Zero(t, a.Differences, a.First)

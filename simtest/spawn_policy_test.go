@@ -11,6 +11,7 @@ import (
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/prediction"
 	"github.com/foretick/foretick/simtest"
+	"github.com/foretick/foretick/stats"
 	"github.com/foretick/foretick/transport"
 	"github.com/foretick/foretick/transport/sim"
 )
@@ -375,7 +376,7 @@ func TestSyncTestSpawns(t *testing.T) {
 // In a world far too busy for the budget, a player's spawns are confirmed as soon
 // as in an empty world: its own entities are never postponed for others.
 func TestOwnSpawnsAreNeverPutOff(t *testing.T) {
-	play := func(crowd int) (waited foretick.Tick, st foretick.ClientStats, postponed bool) {
+	play := func(crowd int) (waited foretick.Tick, st stats.Client, postponed bool) {
 		m := simtest.New(13)
 		server := newArtillery()
 		p := server.protocol()

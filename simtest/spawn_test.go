@@ -9,6 +9,7 @@ import (
 
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/expert"
 	"github.com/foretick/foretick/prediction"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport/sim"
@@ -371,7 +372,7 @@ func TestSpawnsBetweenBuilds(t *testing.T) {
 			b.m.Run(9 * time.Second)
 			b.rest(t)
 			for i, c := range b.clients {
-				require.NotNil(t, c.BuildDifference())
+				require.NotNil(t, expert.BuildDifference(c))
 				st := c.Stats()
 				require.Zero(t, st.Mispredictions)
 				require.Zero(t, st.SpawnsCancelled+st.SpawnsUnpredicted)

@@ -1,10 +1,12 @@
 package simtest
 
-import "github.com/foretick/foretick"
+import (
+	"github.com/foretick/foretick/stats"
+)
 
 // AddStats adds the counters of a client, o, to s. The connection's counters and the clock's
 // figures are not added, since they are estimates or include some.
-func AddStats(s, o *foretick.ClientStats) {
+func AddStats(s, o *stats.Client) {
 	s.Connections += o.Connections
 	s.Resumed += o.Resumed
 	s.BytesOut += o.BytesOut

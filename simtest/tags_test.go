@@ -8,6 +8,7 @@ import (
 
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/figures"
 	"github.com/foretick/foretick/simtest"
 )
 
@@ -58,7 +59,9 @@ func TestTagsOfTheGamesOwn(t *testing.T) {
 		require.Equal(t, on, client.ran["overlay"] > 0)
 		require.Zero(t, client.ran["battle"]+client.ran["always"]+client.ran["top view"])
 		times := map[string]uint64{}
-		for _, s := range srv.SystemTimes(nil) {
+		var now figures.Server
+		srv.Figures(&now)
+		for _, s := range now.Systems {
 			times[s.Name] = s.Runs
 		}
 		require.Equal(t, on, times["battle"] > 0)

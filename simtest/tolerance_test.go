@@ -9,6 +9,7 @@ import (
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/simtest"
+	"github.com/foretick/foretick/stats"
 	"github.com/foretick/foretick/transport/sim"
 )
 
@@ -53,7 +54,7 @@ func (g *breeze) protocol() *foretick.Protocol {
 	return p
 }
 
-func (g *breeze) play(t *testing.T) (server, client loose, st foretick.ClientStats, m *simtest.Match) {
+func (g *breeze) play(t *testing.T) (server, client loose, st stats.Client, m *simtest.Match) {
 	m = simtest.New(3)
 	srv, err := m.Serve(foretick.ServerConfig{Protocol: g.protocol()})
 	require.NoError(t, err)

@@ -10,6 +10,7 @@ import (
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/examples/arena/game"
 	"github.com/foretick/foretick/lagcomp"
+	"github.com/foretick/foretick/stats"
 )
 
 // Fact is a line of the log that -log writes: an event at one end, raw, in
@@ -218,7 +219,7 @@ func (l *facts) server(m *match) {
 
 // ticks returns a function that logs each server tick after it ran.
 func (l *facts) ticks(m *match) func(f *foretick.Frame) {
-	seen := map[foretick.PlayerID]foretick.PlayerStats{}
+	seen := map[foretick.PlayerID]stats.Player{}
 	var player []foretick.PlayerID
 	return func(f *foretick.Frame) {
 		player = m.server.Players(player[:0])

@@ -13,10 +13,12 @@ import (
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/examples/arena/game"
+	"github.com/foretick/foretick/expert"
 	"github.com/foretick/foretick/lagcomp"
 	"github.com/foretick/foretick/prediction"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/snapshot"
+	"github.com/foretick/foretick/stats"
 )
 
 // quietTime is how long bots stand still before both ends are compared.
@@ -225,7 +227,7 @@ func (m *match) end() {
 	r.Ticks, r.Stuns, r.Entities = m.server.Tick(), m.stuns, m.server.World().Len()
 	r.BytesDown, r.BytesUp = float64(st.BytesOut)/n/m.opt.seconds, float64(st.BytesIn)/n/m.opt.seconds
 	r.InputsMissing, r.InputsRerun = st.InputsMissing, st.InputsRerun
-	r.Bandwidth = bandwidth(m.server.Bandwidth(), n*m.opt.seconds)
+	r.Bandwidth = bandwidth(expert.Bandwidth(m.server), n*m.opt.seconds)
 	r.ServerTickP50, r.ServerTickP99 = quantile(m.took, 0.5), quantile(m.took, 0.99)
 	if m.counted > 0 {
 		r.AllocsPerTick = float64(m.mallocs) / float64(m.counted)
@@ -241,7 +243,7 @@ func (m *match) end() {
 func (m *match) countClients() {
 	r := &m.atEnd
 	r.Clients = len(m.seats)
-	var all foretick.ClientStats
+	var all stats.Client
 	var living, moving, changed int
 	for _, s := range m.seats {
 		cs := s.client.Stats()

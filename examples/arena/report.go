@@ -10,8 +10,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/prediction"
+	"github.com/foretick/foretick/stats"
 )
 
 // Report is the result of a match. Counts are over all clients unless the name
@@ -109,7 +109,7 @@ func (r *Report) Text(w io.Writer) {
 }
 
 // bandwidth returns where the bytes of a client's second go.
-func bandwidth(lines []foretick.BandwidthLine, seconds float64) map[string]float64 {
+func bandwidth(lines []stats.Bandwidth, seconds float64) map[string]float64 {
 	if lines == nil {
 		return nil
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/examples/arena/game"
 	"github.com/foretick/foretick/examples/arena/web"
+	"github.com/foretick/foretick/expert"
 	"github.com/foretick/foretick/inspect"
 	inspector "github.com/foretick/foretick/inspect/web"
 	"github.com/foretick/foretick/lagcomp"
@@ -138,7 +139,7 @@ func newWebMatch(o options, client webClient) (w *webMatch, err error) {
 	w.game = game.NewGame(o.webRules())
 	w.game.Watch.Explain = w.judged
 	w.game.Watch.Wished = func(_ *foretick.Frame, player foretick.PlayerID, wish game.Wish) {
-		w.server.SetLateInputs(player, !wish.NoLateInputs)
+		expert.SetLateInputs(w.server, player, !wish.NoLateInputs)
 	}
 	w.in = inspect.New(inspect.Config{})
 	w.inspector = inspector.New(w.in, inspector.Config{AllowEdit: true})

@@ -11,6 +11,7 @@ import (
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/prediction"
 	"github.com/foretick/foretick/simtest"
+	"github.com/foretick/foretick/stats"
 )
 
 // The rest is not part of the game: it compares what screens showed and players felt
@@ -51,7 +52,7 @@ type (
 		both, felt, real int       // crashes: on both ends, only felt, only on the server
 		score            Score
 		trace            [32]byte // of all packets, states and frames; see simtest.Match.Trace
-		stats            foretick.ClientStats
+		stats            stats.Client
 		audits           []simtest.AuditReport // at rest
 	}
 )

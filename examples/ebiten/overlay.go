@@ -12,6 +12,7 @@ import (
 
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/examples/ebiten/duel"
+	"github.com/foretick/foretick/stats"
 	"github.com/foretick/foretick/transport"
 	"github.com/foretick/foretick/transport/impair"
 	"github.com/foretick/foretick/transport/sim"
@@ -21,7 +22,7 @@ import (
 type figures struct {
 	text string
 	at   time.Time
-	last foretick.ClientStats
+	last stats.Client
 }
 
 func (f *figures) frame(now time.Time, c *foretick.Client, v foretick.View) {

@@ -28,6 +28,7 @@ import (
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/lagcomp"
 	"github.com/foretick/foretick/simtest"
+	"github.com/foretick/foretick/stats"
 	"github.com/foretick/foretick/transport/sim"
 )
 
@@ -244,12 +245,12 @@ type options struct {
 }
 
 // play lets one player fire for some seconds of virtual time.
-func play(o options) (tally, foretick.ClientStats, error) {
+func play(o options) (tally, stats.Client, error) {
 	m := simtest.New(1)
 	server := &Game{delayed: o.flight == "delayed", struck: map[foretick.Tick]uint8{}}
 	srv, err := m.Serve(foretick.ServerConfig{Protocol: server.Protocol(), NoLagCompensation: o.flight == "present"})
 	if err != nil {
-		return tally{}, foretick.ClientStats{}, err
+		return tally{}, stats.Client{}, err
 	}
 	for lane := range uint8(3) {
 		e := srv.Frame().Spawn(&server.Target, ecs.Nobody)
@@ -269,7 +270,7 @@ func play(o options) (tally, foretick.ClientStats, error) {
 	link := sim.Link{Latency: o.rtt / 2, Jitter: o.rtt / 10, Loss: o.loss}
 	c, err := m.Join(foretick.ClientConfig{Protocol: g.Protocol(), Sample: foretick.Sample(&g.Cmd, sample)}, simtest.Seat{Up: link, Down: link})
 	if err != nil {
-		return tally{}, foretick.ClientStats{}, err
+		return tally{}, stats.Client{}, err
 	}
 	m.Run(end + 5*time.Second)
 	g.settle(server)

@@ -49,7 +49,7 @@ var mayServe = []string{"inspect/web/", "docs/guide/orchard/inspect.go"}
 
 // onTop are the packages that build on the root, or do its work in another way. The root's
 // own code does not know them.
-var onTop = []string{"bots", "bridge", "flight", "host", "inspect", "observe", "preview", "simtest", "examples", "benchmarks"}
+var onTop = []string{"bots", "bridge", "expert", "flight", "host", "inspect", "observe", "preview", "simtest", "examples", "benchmarks"}
 
 // clock are the functions of package time that read or wait for a clock.
 var clock = []string{"Now", "Since", "Until", "Sleep", "After", "AfterFunc", "Tick", "NewTimer", "NewTicker"}

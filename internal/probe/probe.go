@@ -4,11 +4,13 @@ package probe
 
 import (
 	"time"
+	"unsafe"
 
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/internal/rewind"
 	"github.com/foretick/foretick/internal/trace"
 	"github.com/foretick/foretick/schema"
+	"github.com/foretick/foretick/stats"
 	"github.com/foretick/foretick/transport"
 )
 
@@ -25,6 +27,11 @@ type Server interface {
 	// newest tick that the player may receive. It is zero for a player that does not
 	// exist, and when no snapshot of that tick was sent.
 	ScreenHash(player ecs.Owner) ScreenHash
+	// Losses, Bandwidth, SetLateInputs and RemeasureLatency are those of package expert.
+	Losses(dst []stats.Loss) []stats.Loss
+	Bandwidth() []stats.Bandwidth
+	SetLateInputs(player ecs.Owner, on bool) bool
+	RemeasureLatency(player ecs.Owner) bool
 	// Commanded reports whether a player owns an entity with the command now, or the game has
 	// no command.
 	Commanded() bool
@@ -119,6 +126,13 @@ type Client interface {
 	// SampleWhile makes the client read its player's input only while wanted returns true,
 	// and send zero commands otherwise. It does nothing for a client without a Sampler.
 	SampleWhile(wanted func() bool)
+	// Losses, SetTechniques and BuildDifference are those of package expert.
+	Losses(dst []stats.Loss) []stats.Loss
+	SetTechniques(t Techniques) error
+	BuildDifference() *schema.BuildDifference
+	// ReceivedValue writes a component's value in the newest snapshot that had it to v, which
+	// points to a value of the component's type. It returns false without one.
+	ReceivedValue(component ecs.ID, e ecs.Entity, v unsafe.Pointer) (at Tick, ok bool)
 	// Trace returns the port of the client's trace. Any goroutine may call it.
 	Trace() *trace.Port
 	// SetArchitecture sets the architecture that the client reports to the server. Call it
@@ -128,6 +142,11 @@ type Client interface {
 	// found with each tick whose result differs. Call it before the first Step. It
 	// returns an error if the history is too short.
 	SyncTest(ticks int, found func(Desync)) error
+}
+
+// Techniques are those of package expert.
+type Techniques struct {
+	NoPrediction, NoReconciliation, NoSmoothing, NoInterpolation bool
 }
 
 // ScreenHash is a digest of the state sent to one player, by the ids of its connection.

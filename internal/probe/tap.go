@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/figures"
 	"github.com/foretick/foretick/internal/layout"
 	"github.com/foretick/foretick/prediction"
 	"github.com/foretick/foretick/schema"
@@ -56,6 +57,8 @@ type InspectedServer interface {
 	Counted(dst [][2]string) [][2]string
 	// CountedBytes appends the bytes since CountBytes, in the order of Counted.
 	CountedBytes(dst []float64) []float64
+	// SystemTimes returns the times of the systems, as of the newest tick. Do not change them.
+	SystemTimes() []figures.System
 	// Seats appends the players and observers.
 	Seats(dst []Seat) []Seat
 	// Sight says what a player receives of an entity, and why. It returns false for a player

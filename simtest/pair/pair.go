@@ -12,6 +12,7 @@ import (
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/prediction"
 	"github.com/foretick/foretick/simtest"
+	"github.com/foretick/foretick/stats"
 	"github.com/foretick/foretick/transport"
 	"github.com/foretick/foretick/transport/udp"
 )
@@ -26,7 +27,7 @@ const joinTime = 30 * time.Second
 type Result struct {
 	Architecture string // of this process, as in GOARCH
 	Clients      int
-	Stats        foretick.ClientStats // of all clients together
+	Stats        stats.Client // of all clients together
 }
 
 // Share returns the mispredictions with a cause for each 1000 compared ticks.

@@ -5,6 +5,7 @@ import (
 
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/prediction"
+	"github.com/foretick/foretick/stats"
 )
 
 // figures are measured from one State to the next.
@@ -12,7 +13,7 @@ type figures struct {
 	began  time.Time
 	frames int
 	at     time.Time
-	last   foretick.ClientStats
+	last   stats.Client
 
 	fps, down, up, interpolation float64
 }
@@ -27,7 +28,7 @@ func (f *figures) frame(now time.Time, frozen bool) {
 }
 
 // measure computes the figures of the time since the last call, twice a second at most.
-func (f *figures) measure(now time.Time, st *foretick.ClientStats) {
+func (f *figures) measure(now time.Time, st *stats.Client) {
 	past := now.Sub(f.at).Seconds()
 	if past < 0.5 {
 		return

@@ -6,6 +6,7 @@ import (
 
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/examples/arena/game"
+	"github.com/foretick/foretick/expert"
 	"github.com/foretick/foretick/lagcomp"
 	"github.com/foretick/foretick/prediction"
 	"github.com/foretick/foretick/transport"
@@ -37,7 +38,7 @@ type Session struct {
 	events  [32]transport.Event
 
 	link        sim.Link
-	techniques  foretick.Techniques
+	techniques  expert.Techniques
 	wish        game.Wish
 	wishes      bool // the wish is still to be sent
 	spikeUntil  time.Time

@@ -5,6 +5,7 @@ import (
 
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/examples/arena/game"
+	"github.com/foretick/foretick/expert"
 	"github.com/foretick/foretick/transport/sim"
 )
 
@@ -81,7 +82,7 @@ func (s *Session) set(now time.Time, which int, v float32) {
 		return
 	}
 	s.relink()
-	_ = s.client.SetTechniques(s.techniques) // it has no partial ticks
+	_ = expert.SetTechniques(s.client, s.techniques) // it has no partial ticks
 }
 
 func milliseconds(v float32) time.Duration {

@@ -10,12 +10,13 @@ import (
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/prediction"
 	"github.com/foretick/foretick/simtest"
+	"github.com/foretick/foretick/stats"
 )
 
 // TestSeeds: the game's own code is never the cause of a correction, and all screens end as the
 // server has it.
 func TestSeeds(t *testing.T) {
-	var all foretick.ClientStats
+	var all stats.Client
 	found := 0
 	for seed := range uint64(20) {
 		drawn := 0

@@ -10,6 +10,7 @@ import (
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/prediction"
 	"github.com/foretick/foretick/simtest"
+	"github.com/foretick/foretick/stats"
 	"github.com/foretick/foretick/transport/sim"
 )
 
@@ -29,7 +30,7 @@ const (
 
 // report is what came of a match.
 type report struct {
-	stats  foretick.ClientStats // of all clients
+	stats  stats.Client // of all clients
 	audits []simtest.AuditReport
 	coins  int // that were collected
 }

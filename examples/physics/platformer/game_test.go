@@ -10,11 +10,12 @@ import (
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/prediction"
 	"github.com/foretick/foretick/simtest"
+	"github.com/foretick/foretick/stats"
 )
 
 // TestSeeds: the game's own code is never the cause of a correction.
 func TestSeeds(t *testing.T) {
-	var all foretick.ClientStats
+	var all stats.Client
 	rode, highest := 0, float32(0)
 	for seed := range uint64(20) {
 		r, err := play(options{players: 4, rtt: 100 * time.Millisecond, loss: 0.02, seconds: 12, seed: seed + 1})
@@ -31,7 +32,7 @@ func TestSeeds(t *testing.T) {
 
 // TestLoss: on a bad network ticks are run again, and only lost input is the cause.
 func TestLoss(t *testing.T) {
-	var all foretick.ClientStats
+	var all stats.Client
 	for seed := range uint64(4) {
 		r, err := play(options{players: 4, rtt: 150 * time.Millisecond, loss: 0.3, seconds: 15, seed: seed + 1})
 		require.NoError(t, err)

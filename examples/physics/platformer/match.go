@@ -10,6 +10,7 @@ import (
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/prediction"
 	"github.com/foretick/foretick/simtest"
+	"github.com/foretick/foretick/stats"
 	"github.com/foretick/foretick/transport/sim"
 )
 
@@ -27,9 +28,9 @@ const rest = 6 * time.Second // until everybody stands, or rides the lift
 
 // report is what came of a match.
 type report struct {
-	stats   foretick.ClientStats // of all clients
-	highest float32              // that a jumper came, in tiles
-	rode    int                  // ticks in which a jumper stood on the lift
+	stats   stats.Client // of all clients
+	highest float32      // that a jumper came, in tiles
+	rode    int          // ticks in which a jumper stood on the lift
 }
 
 // Bot presses what a player might.

@@ -9,6 +9,7 @@ import (
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/prediction"
 	"github.com/foretick/foretick/simtest"
+	"github.com/foretick/foretick/stats"
 	"github.com/foretick/foretick/transport/sim"
 )
 
@@ -26,7 +27,7 @@ const rest = 6 * time.Second // until everything stands still
 
 // report is what came of a match.
 type report struct {
-	stats  foretick.ClientStats // of all clients
+	stats  stats.Client // of all clients
 	audits []simtest.AuditReport
 	shoved float32 // metres that the crates were moved, on the server
 	offset offset

@@ -10,13 +10,14 @@ import (
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/prediction"
 	"github.com/foretick/foretick/simtest"
+	"github.com/foretick/foretick/stats"
 	"github.com/foretick/foretick/transport/sim"
 )
 
 // TestCauses: with the whole engine rolled back, only players are the cause of corrections:
 // other players' input, and input that the network lost. In the end all screens agree.
 func TestCauses(t *testing.T) {
-	var all foretick.ClientStats
+	var all stats.Client
 	for seed := range uint64(4) {
 		r, err := play(options{players: 4, rtt: 100 * time.Millisecond, loss: 0.02, seconds: 20, seed: seed + 1})
 		require.NoError(t, err)

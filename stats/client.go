@@ -1,4 +1,4 @@
-package foretick
+package stats
 
 import (
 	"fmt"
@@ -9,9 +9,9 @@ import (
 	"github.com/foretick/foretick/prediction"
 )
 
-// ClientStats counts what a client did since it began, across all its connections. Only
+// Client counts what a client did since it began, across all its connections. Only
 // Connection and Clock are figures of the present connection.
-type ClientStats struct {
+type Client struct {
 	Connection         netcode.Stats          // counters of the present connection; a reconnect begins again with 0
 	Clock              netcode.ClockStats     // buffers, lead and time scale in the newest Step
 	Connections        uint64                 // times that a server let the client in: the first time and after each lost connection
@@ -33,8 +33,8 @@ type ClientStats struct {
 	SpawnsCancelled    uint64                 // predicted spawns that were removed, because the server or a replay did not make them
 	SpawnsUnpredicted  uint64                 // entities that the server's shared systems spawned and the client's did not
 	InputDelayed       uint64                 // frames with a View.InputDelay above 0: inputs acted late
-	ValuesOutside      uint64                 // ticks of predicted components and commands, and requests, with a number that its tag's range does not hold, or NaN: see Client.Losses
-	ChangesSwallowed   uint64                 // changes that rounding to the grid undoes in every tick, checked every 16th tick: see Client.Losses
+	ValuesOutside      uint64                 // ticks of predicted components and commands, and requests, with a number that its tag's range does not hold, or NaN: see expert.ClientLosses
+	ChangesSwallowed   uint64                 // changes that rounding to the grid undoes in every tick, checked every 16th tick: see expert.ClientLosses
 	Stalls             uint64                 // times the prediction reached the end of its history and waited for the server
 	Snapshots          uint64                 // snapshots applied
 	SnapshotsStale     uint64                 // snapshots received after a newer one
@@ -62,7 +62,7 @@ const confirmBuckets = 2000
 // Confirm returns the time within which the share q (0 to 1) of the confirmed inputs came
 // back in an applied snapshot, in whole milliseconds. 1 returns the longest time. Times of
 // 2 s and more are returned as 1.999 s. Confirm returns 0 while no input is confirmed.
-func (s *ClientStats) Confirm(q float64) time.Duration {
+func (s *Client) Confirm(q float64) time.Duration {
 	if s.Confirmed == 0 {
 		return 0
 	}
@@ -81,7 +81,7 @@ func (s *ClientStats) Confirm(q float64) time.Duration {
 
 // String returns the counters that are not zero as one line for a log. It includes the
 // times within which 50 % and 99 % of inputs came back.
-func (s ClientStats) String() string {
+func (s Client) String() string {
 	line := counts.Line(s)
 	if s.Confirmed > 0 {
 		line += fmt.Sprintf(", confirmed within %v (half) and %v (99 %%)", s.Confirm(0.5), s.Confirm(0.99))

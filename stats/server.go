@@ -1,0 +1,44 @@
+package stats
+
+import "github.com/foretick/foretick/internal/counts"
+
+// Server counts what a server did since it began.
+type Server struct {
+	Ticks            uint64 // ticks computed
+	Slips            uint64 // times the server skipped time after a stall: one Step computes at most 4 ticks
+	BytesOut         uint64 // bytes handed to the transport, this library's headers included
+	BytesIn          uint64 // bytes received from the transport
+	PacketsOut       uint64 // packets handed to the transport
+	PacketsIn        uint64 // packets received from the transport
+	PacketsRefused   uint64 // packets that the transport refused to send
+	InputsMissing    uint64 // ticks without the command of a connected player
+	InputsTaken      uint64 // ticks with the command of a connected player, counted per player
+	InputsRejected   uint64 // ticks with a command that the game's validator refused
+	InputsRerun      uint64 // ticks of InputsMissing whose command came late, and ran in its own tick after all: see ServerConfig.LateInputs
+	InputsOverBudget uint64 // late commands that were refused, because the player had too many
+	MessagesSent     uint64 // messages queued, counted per recipient
+	MessagesRefused  uint64 // reliable messages that a full queue refused
+	MessagesResent   uint64 // times a reliable message was sent again
+	Requests         uint64 // requests of players, handled
+	ViewsOfNobody    uint64 // calls of Frame.Rewind or RewindBehind for a player that does not play: every query misses, see Frame.Present
+	Malformed        uint64 // packets or messages that could not be parsed
+	Joined, Left     uint64 // players that joined the match, and players that left it
+	Observers        uint64 // observers let in
+	Resumed          uint64 // times a player came back to its place
+	Panics           uint64 // panics in handlers that run for one player; the player was dropped
+	CorePanics       uint64 // panics in decoding a peer's bytes; the peer was dropped: a fault of this library; please report it
+	PlacesTaken      uint64 // places of absent players that newcomers took on a full server
+	EventsNested     uint64 // events that handlers of the same event raised too deep
+	Offenders        uint64 // peers dropped for breaking rules that no honest client breaks
+	Refused          uint64 // peers turned away: full, banned, too many of one address, another protocol, no observers, or the match has ended
+	Overflowed       uint64 // players dropped because too many messages waited for them
+	Displaced        uint64 // players dropped because the world had no room for an entity of theirs: see ServerConfig.MaxClients
+	OtherBuilds      uint64 // players of other builds let in
+	SchemasAsked     uint64 // requests for the schema
+	ValuesCut        uint64 // ticks of entities with a string or slice too long for its tag, or a string that is no UTF-8
+	ValuesOutside    uint64 // ticks of components, and messages, with a number that its tag's range does not hold, or NaN: see expert.ServerLosses
+	ChangesSwallowed uint64 // changes that rounding to the grid undoes in every tick, checked every 16th tick: see expert.ServerLosses
+}
+
+// String returns the counters that are not zero as one line for a log.
+func (s Server) String() string { return counts.Line(s) }
