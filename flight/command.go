@@ -5,6 +5,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 
 	"github.com/foretick/foretick"
@@ -14,19 +15,25 @@ import (
 // code. args are those behind the program's name:
 //
 //	[-tick N] [-entity E] FILE
+//	-player P -beside TRACE [-tables] FILE
 //
 // It prints what the tape holds, and plays it to its end or to the panic. With -tick it
 // stops there and lists the entities. With -entity, the network id of one from that list, it
 // prints what each system did to the entity in the tick: by default in the tick that
-// panicked, or else in the last one. The error is a DifferenceError where the replay differs,
+// panicked, or else in the last one. With -beside it plays the ticks of a client's trace, which
+// the inspector of that client saved, and prints where both ends differ: see [Replay.Beside].
+// -tables prints what the inspector's page opens. The error is a DifferenceError where the replay differs,
 // or says what is wrong with the arguments or the tape. A recorded panic that happens again is no error.
 func Command(args []string, out io.Writer, g Game) error {
 	flags := flag.NewFlagSet("replay", flag.ContinueOnError)
 	flags.SetOutput(out)
 	tick := flags.Uint("tick", 0, "stop at this `tick` (0: play to the end)")
 	entity := flags.Uint("entity", 0, "trace the entity with this network `id`")
+	player := flags.Uint("player", 0, "with -beside: the client's `player` number")
+	beside := flags.String("beside", "", "compare with the `trace` that a client saved")
+	asJSON := flags.Bool("tables", false, "with -beside: print tables for the inspector's page")
 	flags.Usage = func() {
-		fmt.Fprintln(out, "usage: replay [-tick N] [-entity E] FILE")
+		fmt.Fprintln(out, "usage: replay [-tick N] [-entity E] FILE\n       replay -player P -beside TRACE [-tables] FILE")
 		flags.PrintDefaults()
 	}
 	if err := flags.Parse(args); err != nil {
@@ -34,6 +41,19 @@ func Command(args []string, out io.Writer, g Game) error {
 	}
 	if flags.NArg() != 1 {
 		return errors.New("flight: name one tape: [-tick N] [-entity E] FILE")
+	}
+	switch {
+	case *beside != "":
+		if *player == 0 || *player > math.MaxUint16 {
+			return errors.New("flight: -beside needs -player, the number of the client's player")
+		}
+		export, err := readFile(*beside)
+		if err != nil {
+			return err
+		}
+		return ShowBeside(out, flags.Arg(0), g, foretick.PlayerID(*player), export, *asJSON)
+	case *player != 0 || *asJSON:
+		return errors.New("flight: -player and -tables need -beside")
 	}
 	return Show(out, flags.Arg(0), g, foretick.Tick(*tick), uint32(*entity))
 }

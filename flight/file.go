@@ -173,3 +173,6 @@ func Open(path string) (*Tape, error) {
 	t.file = f
 	return t, err
 }
+
+// readFile reads a file that the command names.
+func readFile(path string) ([]byte, error) { return os.ReadFile(path) }

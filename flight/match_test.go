@@ -58,6 +58,7 @@ type game struct {
 	srv     *foretick.Server
 	seed    func() uint64 // an outside value
 	panicAt foretick.Tick
+	skew    float32                                // by which move errs
 	chance  func(f *foretick.Frame, i int) float32 // that is not recorded
 }
 
@@ -79,7 +80,7 @@ func (g *game) protocol() *foretick.Protocol {
 	p.Shared("move", func(f *foretick.Frame, rows ecs.Rows) {
 		at, cmd := g.Place.Slice(rows), g.Cmd.Slice(rows)
 		for i := range at {
-			at[i].X += float32(cmd[i].X * f.DT)
+			at[i].X += float32(cmd[i].X*f.DT) + g.skew
 			at[i].Y += float32(cmd[i].Y * f.DT)
 		}
 	}, ecs.Read(&g.Cmd), ecs.Write(&g.Place))
@@ -200,6 +201,7 @@ type match struct {
 	rng     *rand.Rand
 	now     time.Duration
 	died    any
+	skew    float32 // of clients that join
 }
 
 var epoch = time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC)
@@ -230,7 +232,7 @@ func (m *match) dial(n int) transport.Endpoint {
 }
 
 func (m *match) join() {
-	g := &game{}
+	g := &game{skew: m.skew}
 	n := len(m.clients)
 	cli, err := foretick.NewClient(foretick.ClientConfig{Protocol: g.protocol(), Transport: m.dial(n),
 		Redial: func() (transport.Endpoint, error) { return m.dial(n), nil },

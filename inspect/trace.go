@@ -59,6 +59,20 @@ func (in *Inspector) Trace(name string, q TraceQuery) (Traced, error) {
 	return out, nil
 }
 
+// ExportTrace returns what a trace recorded, for flight.Replay.Beside: player is that of a
+// server's end. It arms nothing.
+func (in *Inspector) ExportTrace(name string, player uint16) ([]byte, error) {
+	e, err := in.end(name)
+	if err != nil {
+		return nil, err
+	}
+	t, err := e.traceOf(player)
+	if err != nil {
+		return nil, err
+	}
+	return t.Export(), nil
+}
+
 // traceOf returns the trace of a player.
 func (e *end) traceOf(player uint16) (*trace.Trace, error) {
 	x, ok := e.collect.(*serverEnd)

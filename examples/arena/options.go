@@ -45,6 +45,9 @@ type options struct {
 	bindings     string
 	record       string
 	replay       string
+	beside       string
+	player       uint
+	asJSON       bool
 	tick, entity uint
 	learn        string
 	profile      bool
@@ -93,6 +96,9 @@ func parse(args []string, help io.Writer) (options, error) {
 	fs.StringVar(&o.bindings, "bindings", "", "print the key bindings of game/controls.go with such a JSON file over them, and what of the file is not used")
 	fs.StringVar(&o.record, "record", "", "with -serve: record the match, and write its tape into this directory")
 	fs.StringVar(&o.replay, "replay", "", "replay such a tape; with -tick stop there and list the entities, with -entity trace one through the systems of the tick")
+	fs.StringVar(&o.beside, "beside", "", "with -replay and -player: compare with the trace that a client's inspector saved, system by system")
+	fs.UintVar(&o.player, "player", 0, "with -beside: the number of that client's player")
+	fs.BoolVar(&o.asJSON, "tables", false, "with -beside: print what the tab Trace of the inspector opens")
 	fs.UintVar(&o.tick, "tick", 0, "with -replay: stop at this tick")
 	fs.UintVar(&o.entity, "entity", 0, "with -replay: trace the entity with this network id in the tick, or in the last one")
 	err := fs.Parse(args)
@@ -144,8 +150,12 @@ func (o *options) validate(set map[string]bool) error {
 		return errors.New("-record needs -serve")
 	case o.replay == "" && (o.tick != 0 || o.entity != 0):
 		return errors.New("-tick and -entity need -replay")
-	case o.replay != "" && !only(set, "replay", "tick", "entity"):
-		return errors.New("-replay excludes all other flags but -tick and -entity: the tape has the settings")
+	case (o.beside == "") != (o.player == 0) || o.beside == "" && o.asJSON || o.player > 0xffff:
+		return errors.New("-beside, -player and -tables go together: -player is the client's number")
+	case o.beside != "" && (o.replay == "" || o.tick != 0 || o.entity != 0):
+		return errors.New("-beside needs -replay, without -tick and -entity")
+	case o.replay != "" && !only(set, "replay", "tick", "entity", "beside", "player", "tables"):
+		return errors.New("-replay excludes all other flags but -tick and -entity, or -beside, -player and -tables: the tape has the settings")
 	case o.bindings != "" && len(set) > 1:
 		return errors.New("-bindings excludes all other flags")
 	case o.lateInputs == 0 && set["late-share"]:

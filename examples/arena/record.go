@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"os"
 
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/examples/arena/game"
@@ -25,13 +26,21 @@ func replay(o options, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	return flight.Show(out, o.replay, flight.Game{New: func(cfg foretick.ServerConfig) (*foretick.Server, error) {
+	again := flight.Game{New: func(cfg foretick.ServerConfig) (*foretick.Server, error) {
 		var err error
 		if cfg.Protocol, err = game.NewGame(rules).Protocol(); err != nil {
 			return nil, err
 		}
 		return foretick.NewServer(cfg)
-	}}, foretick.Tick(o.tick), uint32(o.entity))
+	}}
+	if o.beside != "" {
+		trace, err := os.ReadFile(o.beside)
+		if err != nil {
+			return err
+		}
+		return flight.ShowBeside(out, o.replay, again, foretick.PlayerID(o.player), trace, o.asJSON)
+	}
+	return flight.Show(out, o.replay, again, foretick.Tick(o.tick), uint32(o.entity))
 }
 
 // rulesOf reads the rules that a tape was recorded with.

@@ -38,6 +38,15 @@ func OfServer(s *foretick.Server, player foretick.PlayerID) *Trace {
 	return &Trace{s.Internals().Trace(player)}
 }
 
+// OfReplay returns the trace of a player of a server that runs a recorded match again. Its
+// [Trace.Look] has the server record, and asks no client: the packets stay those of the match.
+// [Trace.Import] adds what the client recorded then.
+func OfReplay(s *foretick.Server, player foretick.PlayerID) *Trace {
+	t := OfServer(s, player)
+	t.port.Alone()
+	return t
+}
+
 // Look arms the trace from the next tick on, or keeps it armed for another 30 seconds.
 // entities belong to this end's world, and at most [MaxEntities] of them are traced. The
 // player must own and predict them. Without any, the trace holds the player's own.
@@ -116,8 +125,7 @@ func (t *Trace) Export() []byte {
 // ErrExport is returned for bytes that are no export of this protocol.
 var ErrExport = errors.New("trace: these bytes are no export of a trace of this protocol: use what Trace.Export returned on a build of the same protocol")
 
-// Import takes the client's records of an export. Use it on the trace of a server that runs a
-// recorded match again: its own records then stand next to those of the client that played.
+// Import takes the client's records of an export. Use it on the trace of [OfReplay]: its own records then stand next to those of the client that played.
 // The error is [ErrExport].
 func (t *Trace) Import(b []byte) error {
 	if len(b) < len(exported) || string(b[:len(exported)]) != exported {

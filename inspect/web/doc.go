@@ -5,12 +5,14 @@
 // The path ends with a slash, and may be any. The page draws its charts itself and loads
 // nothing from elsewhere. Everything that it shows is a JSON endpoint under the same path:
 // ends.json, series.json, samples.json, events.json, logs.json, players.json, entities.json,
-// values.json, sight.json, prefabs.json, systems.json, trace.json, graph.dot, export.jsonl, chrome.json,
-// and the server-sent events of stream.
+// values.json, sight.json, prefabs.json, systems.json, trace.json, and the
+// server-sent events of stream. graph.dot, export.jsonl, chrome.json and trace.export are files.
 //
 // A request for trace.json arms the trace of a player for 30 seconds, as the page's tab
 // Trace does four times a second: see package inspect/trace. Its query is player=N on a server,
-// up to eight entity=ID, and after=TICK for later ticks alone.
+// up to eight entity=ID, and after=TICK for later ticks alone. trace.export has what was
+// recorded, for flight.Replay.Beside: it compares a client with the tape of its server, also
+// where the server allowed no trace. The tab opens what that writes.
 //
 // # Who may look
 //

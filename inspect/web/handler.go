@@ -54,6 +54,7 @@ var downloads = map[string]func(h *Handler, w http.ResponseWriter, r *http.Reque
 	"graph.dot":    (*Handler).graph,
 	"export.jsonl": (*Handler).jsonl,
 	"chrome.json":  (*Handler).chrome,
+	"trace.export": (*Handler).exportTrace,
 }
 
 // ServeHTTP serves the page and its endpoints: the last part of the path chooses one.
@@ -344,6 +345,21 @@ func (h *Handler) jsonl(w http.ResponseWriter, _ *http.Request) error {
 func (h *Handler) chrome(w http.ResponseWriter, _ *http.Request) error {
 	download(w, "application/json", "inspect-trace.json")
 	return h.in.WriteChromeTrace(w)
+}
+
+// exportTrace saves a trace, to be compared with a tape of the server.
+func (h *Handler) exportTrace(w http.ResponseWriter, r *http.Request) error {
+	player, err := whole(r, "player", 16)
+	if err != nil {
+		return err
+	}
+	b, err := h.in.ExportTrace(r.FormValue("end"), uint16(player))
+	if err != nil {
+		return err
+	}
+	download(w, "application/octet-stream", "client.trace")
+	_, err = w.Write(b)
+	return err
 }
 
 func download(w http.ResponseWriter, kind, name string) {

@@ -6,12 +6,15 @@ import (
 	"math/rand"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 	"github.com/stretchr/testify/require"
 
@@ -196,6 +199,7 @@ func TestTrace(t *testing.T) {
 	}
 	p.views("trace", "light", "dark")
 	p.steps()
+	p.compares()
 
 	p.of("flames client")
 	p.do(chromedp.Click("#trace-stop", chromedp.ByID))
@@ -239,4 +243,40 @@ func (p *tab) steps() {
 	p.views("trace-server", "dark")
 	p.do(chromedp.Focus("#trace-strip", chromedp.ByID), chromedp.KeyEvent("b"), chromedp.KeyEvent("\u001b"))
 	p.traces("follows the newest", func(s traced) bool { return s.View == "both" && s.Following && s.Tick > was.Tick })
+}
+
+// compares saves a trace, and opens a comparison of one with a tape.
+func (p *tab) compares() {
+	p.t.Helper()
+	p.of("chance client")
+	p.traces("chance again", func(s traced) bool { return s.First != nil })
+	var saved, table string
+	awaits := func(r *runtime.EvaluateParams) *runtime.EvaluateParams { return r.WithAwaitPromise(true) }
+	p.do(chromedp.Evaluate(`fetch(document.getElementById("trace-save").href).then(r => r.text()).then(t => t.slice(0, 16))`, &saved, awaits),
+		chromedp.Evaluate(`fetch("trace.json?" + new URLSearchParams({ end: inspector.page.end, player: 0 })).then(r => r.text())`, &table, awaits))
+	require.Equal(p.t, "foretick trace 1", saved)
+	dir := p.t.TempDir()
+	good, bad := filepath.Join(dir, "beside.json"), filepath.Join(dir, "other.json")
+	require.NoError(p.t, os.WriteFile(good, []byte(table), 0o600))
+	require.NoError(p.t, os.WriteFile(bad, []byte("{}"), 0o600))
+	p.do(chromedp.SetUploadFiles("#trace-open", []string{bad}, chromedp.ByID))
+	p.says("is no comparison with a tape")
+	p.do(chromedp.SetUploadFiles("#trace-open", []string{good}, chromedp.ByID))
+	s := p.traces("a file", func(s traced) bool { return s.State == "file" && s.First != nil })
+	require.Equal(p.t, "planted", s.First.System)
+	p.says("beside the server's tape")
+	time.Sleep(600 * time.Millisecond) // two questions to the running match would have come
+	require.Equal(p.t, s.Ticks, p.traces("stays", func(traced) bool { return true }).Ticks)
+	p.views("trace-beside", "light")
+	p.do(chromedp.Click("#trace-live", chromedp.ByID))
+	p.traces("goes on", func(s traced) bool { return s.State == "armed" })
+}
+
+// says waits for words of the trace's state.
+func (p *tab) says(words string) {
+	p.t.Helper()
+	require.Eventually(p.t, func() bool {
+		var text string
+		return chromedp.Run(p, chromedp.Text("#trace-status", &text, chromedp.ByID)) == nil && strings.Contains(text, words)
+	}, patience, 50*time.Millisecond, words)
 }

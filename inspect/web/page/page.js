@@ -284,13 +284,15 @@ function traced(entities = null) {
 	const of = page.end + "\n" + (isServer() ? $("trace-player").value : "");
 	if (of !== tracing.trace.of || entities) tracing.forget(of, entities ?? []);
 	$("trace-all").hidden = tracing.trace.entities.length === 0;
+	$("trace-live").hidden = true;
+	$("trace-save").href = "trace.export?" + new URLSearchParams({ end: page.end, player: isServer() ? $("trace-player").value : 0 });
 }
 
 let players = -Infinity, asking = false; // when they were asked for; a slow answer is waited for
 
 async function showTrace() {
 	$("trace-of").hidden = !isServer();
-	if (asking) return;
+	if (asking || tracing.trace.of === tracing.file) return;
 	asking = true;
 	try {
 		if (isServer() && performance.now() - players > 2000) await showTracePlayers();
@@ -320,6 +322,17 @@ async function traceOne(v) {
 }
 $("trace-player").addEventListener("change", () => { traced(); refresh(); });
 $("trace-all").addEventListener("click", () => { traced([]); refresh(); });
+$("trace-live").addEventListener("click", () => { traced([]); refresh(); });
+$("trace-open").addEventListener("change", async e => {
+	const of = e.target.files[0];
+	e.target.value = ""; // the same file may be opened again
+	try {
+		tracing.open(JSON.parse(await of.text()));
+		$("trace-live").hidden = false;
+	} catch {
+		say($("trace-status"), new Error(`${of.name} is no comparison with a tape: make one with -beside and -tables.`));
+	}
+});
 
 // Logs.
 

@@ -18,6 +18,16 @@ export function forget(of, entities = []) {
 	draw();
 }
 
+// file is what is traced when a file is shown.
+export const file = "a file";
+
+// open shows a client's trace beside the ticks of a server's tape, as the replay wrote them.
+export function open(got) {
+	if (!got.tables?.every(t => Number.isInteger(t.tick) && Array.isArray(t.rows))) throw new Error("no tables");
+	forget(file);
+	take({ state: "file", tables: got.tables });
+}
+
 // query is what to ask the end for: the tables that are new, and may be another now.
 export function query() {
 	const newest = sorted().findLast(t => both(trace.tables.get(t))) ?? 0;
@@ -126,7 +136,7 @@ function draw() {
 const drawn = { table: null, view: "" };
 
 function status(t) {
-	const text = { off: "Off.", asked: "It begins with the next tick.", armed: `Recording ${trace.entities.length ? "the chosen entity" : "the player's entities"}, ${trace.tables.size} ticks.`, refused: "Refused: " + trace.why + "." }[trace.state];
+	const text = { off: "Off.", asked: "It begins with the next tick.", armed: `Recording ${trace.entities.length ? "the chosen entity" : "the player's entities"}, ${trace.tables.size} ticks.`, refused: "Refused: " + trace.why + ".", file: `A client's trace beside the server's tape, ${trace.tables.size} ticks.` }[trace.state];
 	return text + (trace.state === "armed" && t && !t.server ? " The server's values come with its next packets." : trace.state === "armed" && t && !t.client ? " The client's values come with its next packets." : "");
 }
 
