@@ -252,8 +252,11 @@ func (p *tab) compares() {
 	p.traces("chance again", func(s traced) bool { return s.First != nil })
 	var saved, table string
 	awaits := func(r *runtime.EvaluateParams) *runtime.EvaluateParams { return r.WithAwaitPromise(true) }
-	p.do(chromedp.Evaluate(`fetch(document.getElementById("trace-save").href).then(r => r.text()).then(t => t.slice(0, 16))`, &saved, awaits),
-		chromedp.Evaluate(`fetch("trace.json?" + new URLSearchParams({ end: inspector.page.end, player: 0 })).then(r => r.text())`, &table, awaits))
+	p.do(chromedp.Evaluate(`fetch(document.getElementById("trace-save").href).then(r => r.text()).then(t => t.slice(0, 16))`, &saved, awaits))
+	require.Eventually(p.t, func() bool { // the rings hold 32 ticks, and both ends' need not be the same at any time
+		p.do(chromedp.Evaluate(`fetch("trace.json?" + new URLSearchParams({ end: inspector.page.end, player: 0 })).then(r => r.text())`, &table, awaits))
+		return strings.Contains(table, `"system":"planted","entity"`) && strings.Contains(table, `"first":`)
+	}, patience, 100*time.Millisecond)
 	require.Equal(p.t, "foretick trace 1", saved)
 	dir := p.t.TempDir()
 	good, bad := filepath.Join(dir, "beside.json"), filepath.Join(dir, "other.json")
