@@ -154,6 +154,11 @@ func (t *playerTrace) write(now time.Duration) {
 	t.s.senders.scratch = b[:0]
 }
 
+// piece takes a piece of the client's records.
+func (t *playerTrace) piece(b []byte) error {
+	return t.assembler.Add(b, t.port.Layout, &t.port.Client)
+}
+
 // asks reports whether the client is to be asked again for its records.
 func (t *playerTrace) asks(now time.Duration) bool {
 	every := traceRefresh

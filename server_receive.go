@@ -217,7 +217,11 @@ func (s *Server) message(t time.Duration, p *player, m netcode.Message, b []byte
 		if p.session.state != playing && p.observing == nil {
 			return nil
 		}
-		return s.traced(p, m.Body, b)
+		a, err := s.traced(p, m.Body)
+		if a == nil {
+			return err
+		}
+		return s.decode(p, b, func() error { return a.piece(m.Body) })
 	case netcode.MessageReady:
 		if p.session.state != playing && p.session.state != watching {
 			return nil

@@ -209,36 +209,37 @@ func (t *serverTraces) beginRerun(p *player, tick Tick) {
 	p.tracing.armed.begin(tick)
 }
 
-// traced reads a trace's message from a client. Any error counts as a fault.
-func (s *Server) traced(p *player, b, packet []byte) error {
+// traced handles a trace's message from a client. If it is a piece of the client's records, it
+// returns the trace that waits for it. Any error counts as a fault.
+func (s *Server) traced(p *player, b []byte) (of *playerTrace, err error) {
 	if p.observing != nil || len(b) == 0 {
-		return netcode.ErrMalformed
+		return nil, netcode.ErrMalformed
 	}
 	now := s.clock.now
 	switch b[0] {
 	case trace.Ask, trace.Stop:
 		if !p.tracing.asks.take(now, traceAskRate, traceAskBurst) {
-			return netcode.ErrMalformed
+			return nil, netcode.ErrMalformed
 		}
 		if b[0] == trace.Stop {
 			if p.tracing.armed != nil {
 				p.tracing.armed.client = 0
 			}
-			return nil
+			return nil, nil
 		}
-		return s.askedToTrace(p, b)
+		return nil, s.askedToTrace(p, b)
 	case trace.Piece:
 		a := p.tracing.armed
 		if a == nil || a.operator <= now {
 			if p.tracing.ended == 0 || now-p.tracing.ended > traceLate {
-				return netcode.ErrMalformed // nobody asked for it
+				return nil, netcode.ErrMalformed // nobody asked for it
 			}
-			return nil
+			return nil, nil
 		}
 		a.heard = now
-		return s.decode(p, packet, func() error { return a.assembler.Add(b, a.port.Layout, &a.port.Client) })
+		return a, nil
 	}
-	return netcode.ErrMalformed
+	return nil, netcode.ErrMalformed
 }
 
 // askedToTrace handles a client's Ask.
