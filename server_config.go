@@ -156,7 +156,8 @@ type ServerConfig struct {
 	// The player is dropped and the match continues. A panic in a system concerns every
 	// player: it is not caught.
 	OnPanic func(Panic)
-	// Clock, when set, measures the times of systems in [Server.Figures]: it returns the time since any fixed
+	// Clock, when set, measures the times of systems in [Server.Figures]: it returns the
+	// time since any fixed
 	// moment, and never goes back. nil means the process's clock in [Server.Run], and no
 	// times if the program calls Step itself.
 	Clock func() time.Duration

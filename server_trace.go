@@ -112,6 +112,9 @@ func (s *Server) pollTrace(port *trace.Port, p *player, now time.Duration) {
 	}
 	if told.Looked {
 		a.operator, a.watched = now+traceLapse, true
+		if r := s.sink; r != nil && !port.IsAlone() {
+			r.Traced()
+		}
 	}
 	if told.Renamed && a.operator > now {
 		a.rename(told.Entities)

@@ -24,13 +24,13 @@ func (r *Replay) Beside(player foretick.PlayerID, export []byte) ([]trace.Table,
 		return nil, err
 	}
 	first, last, ok := span(t.Tables())
+	first = max(first, last-min(last, trace.Ticks-1)) // no end keeps more
 	switch {
 	case !ok:
 		return nil, errors.New("flight: this export has no tick of a client: save it while its trace is armed")
 	case r.srv.Tick() >= first:
 		return nil, fmt.Errorf("flight: the trace begins with tick %d, and the replay has computed tick %d: begin another replay", first, r.srv.Tick())
 	}
-	t.Stop()
 	if err := r.RunTo(first - 1); err != nil {
 		return nil, err
 	}

@@ -251,6 +251,9 @@ func (d *deck) Observed(func() tape.Grant) tape.Grant {
 // Touched implements tape.Sink.
 func (d *deck) Touched() {}
 
+// Traced implements tape.Sink.
+func (d *deck) Traced() {}
+
 // Report implements tape.Sink.
 func (d *deck) Report(string) {}
 

@@ -94,6 +94,10 @@ func (r *sink) Stepped() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.inStep = false
+	if r.traced && !r.saidTraced { // a note stands between two Steps
+		r.saidTraced = true
+		r.putText(recOpaque, tracedNote)
+	}
 	if r.closing {
 		r.close()
 	}
@@ -174,6 +178,15 @@ func (r *sink) Observed(ask func() tape.Grant) tape.Grant {
 	r.scratch = appendGrant(r.scratch[:0], g)
 	r.put(recGrant)
 	return g
+}
+
+const tracedNote = "a trace of a player that the server's own program asked for: a replay differs from here on"
+
+// Traced implements tape.Sink.
+func (r *sink) Traced() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.traced = true
 }
 
 // Touched implements tape.Sink.

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/figures"
 	"github.com/foretick/foretick/internal/probe"
 	"github.com/foretick/foretick/stats"
 )
@@ -92,7 +93,9 @@ func newServerEnd(in *Inspector, name string, s *foretick.Server) *end {
 			x.counted++
 		}
 	}
-	for _, t := range x.probe.SystemTimes() {
+	var now figures.Server
+	s.Figures(&now) // the server may run
+	for _, t := range now.Systems {
 		x.series = append(x.series, Series{"system_ms." + t.Name, t.Name, chartSystems, "ms", false})
 	}
 	return x.end

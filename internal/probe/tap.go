@@ -57,7 +57,8 @@ type InspectedServer interface {
 	Counted(dst [][2]string) [][2]string
 	// CountedBytes appends the bytes since CountBytes, in the order of Counted.
 	CountedBytes(dst []float64) []float64
-	// SystemTimes returns the times of the systems, as of the newest tick. Do not change them.
+	// SystemTimes returns the times of the systems, as of the newest tick. Do not change them,
+	// and call it in the tap alone.
 	SystemTimes() []figures.System
 	// Seats appends the players and observers.
 	Seats(dst []Seat) []Seat

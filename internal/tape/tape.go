@@ -43,6 +43,9 @@ type Sink interface {
 	Observed(ask func() Grant) Grant
 	// Touched says that the program took the world or the frame.
 	Touched()
+	// Traced says that the server's own program traces a player: packets then ask that client for
+	// its values, and a replay does not.
+	Traced()
 	// Report says that something went wrong while the match goes on.
 	Report(reason string)
 	// Closed says that the server is closed.
