@@ -28,7 +28,8 @@ type queue[T any] struct {
 	ledger   prediction.Ledger[raisedKey, T]
 	waits    bool // on a client that does not predict: for the screen to show its tick
 	waiting  []shownLater[T]
-	ordinals []raisedKey // how often each entity raised it in the running tick
+	saved    []savedQueue[T] // on a server whose ticks run again whole
+	ordinals []raisedKey     // how often each entity raised it in the running tick
 }
 
 // eventFate is what becomes of an event that is raised on a server.

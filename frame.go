@@ -111,6 +111,8 @@ type eventQueue interface {
 	release(owner PlayerID, t Tick)
 	drop(owner PlayerID, t Tick)
 	dropFinal(owner PlayerID, t Tick)
+	save(slot int)
+	restore(slot int)
 	begin(t Tick)
 	end(f *Frame)
 	confirm(f *Frame, t Tick)

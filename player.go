@@ -23,8 +23,9 @@ type player struct {
 	interest playerInterest
 	reasons  reason.Player
 
-	late    *playerLate // nil: no late commands are taken
-	prompt  bool        // none are, by expert.SetLateInputs
+	late    *playerLate  // nil: no late commands are taken
+	prompt  bool         // none are, by expert.SetLateInputs
+	again   *playerAgain // with ServerConfig.LateWorld
 	shooter rewind.Shooter
 	faults  peerFaults
 

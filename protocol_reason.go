@@ -48,7 +48,9 @@ func (p *compiled) systemName(index uint32) string {
 	switch i := int(index); {
 	case i == p.editCause():
 		return "(an edit of the running server)"
-	case i == causeOutside || i > p.editCause():
+	case i == p.lateCause():
+		return "(another player's late input)"
+	case i == causeOutside || i > p.lateCause():
 		return "(outside of systems)"
 	case i <= len(p.Systems):
 		return p.Systems[i-1]
@@ -98,6 +100,9 @@ func (p *compiled) requestCause(kind int) int { return len(p.Systems) + 1 + kind
 func (p *compiled) hiddenCause() int { return p.requestCause(len(p.Requests)) }
 
 func (p *compiled) editCause() int { return p.hiddenCause() + 1 }
+
+// lateCause is for ticks that ran again because of another player's late command.
+func (p *compiled) lateCause() int { return p.editCause() + 1 }
 
 // causeOutside is the index for changes outside of any system: a join, a leave, the
 // program around the server.

@@ -76,6 +76,18 @@ type ServerConfig struct {
 	// strings or slices in a predicted component, with a shared system that writes other
 	// entities or a singleton, with PredictRemote, and with AllowOtherBuilds.
 	LateInputs time.Duration
+	// LateWorld runs all of a tick again when a late command comes, instead of that player's
+	// part: the world is restored, and every system and handler runs with the commands of its
+	// tick. Then a late command also changes what the player did to others in its tick, and
+	// bodies that push one another agree. In turn all state of the game has to be in
+	// components and singletons (simtest.SyncTest names the system that has some elsewhere),
+	// what a screen showed may be undone, and what must not be undone comes up to LateInputs
+	// later: reliable messages, and handlers of [Event.OnFinal]. These run again with their
+	// tick: then [Frame].Replay is true. A command whose client already had a snapshot of the
+	// command's tick, or a newer one, when it first came is refused. Joins, leaves, levels and calls of [Server.Do] end the time that can run
+	// again. LateWorld needs LateInputs. It allows systems that write other entities; shared
+	// physics objects, PredictRemote and AllowOtherBuilds stay errors.
+	LateWorld bool
 	// LateShare is the share of inputs that clients may send too late for their tick. Clients
 	// then predict less far ahead: on connections with jitter this shortens the time until
 	// the server confirms an input. The late inputs run as LateInputs says, so other players

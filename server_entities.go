@@ -55,8 +55,11 @@ func (m *simulation) spawn(k *ecs.Prefab, owner PlayerID) ecs.Entity {
 	if owner == ecs.Common || owner == ecs.ClientOnly {
 		misuse("Spawn of prefab %q for a part of clients' worlds: spawn it for ecs.Nobody; shared systems that write it through WriteOther make it a shared physics object", k.Name())
 	}
-	e := m.world.Manager().Spawn(k, owner)
-	*m.p.identity.Get(m.world, e) = networkID{Net: m.nets.next(), Prefab: uint16(i)}
+	e, net := m.writes.late.world.place(k, owner, i)
+	if e == ecs.None {
+		e, net = m.world.Manager().Spawn(k, owner), m.nets.next()
+	}
+	*m.p.identity.Get(m.world, e) = networkID{Net: net, Prefab: uint16(i)}
 	m.writes.structural(owner)
 	return e
 }

@@ -43,18 +43,24 @@ func (s *Server) raised(by ecs.Entity, owner PlayerID, event int) (fate eventFat
 	if p := s.sessions.player(owner); p != nil && !s.sim.clientOnly(by) && !s.late.test.running {
 		p.raise(s.sim.frame.Tick, event)
 	}
-	return s.late.raise(owner), s.preview != nil && s.preview.shows(by, owner)
+	return s.late.raise(owner), s.preview != nil && !s.late.world.running && s.preview.shows(by, owner)
 }
 
 // mayRunAgain reports whether the running code is a shared system, whose run for a player may
 // be undone. practice is true in a sync test, whose results do not count.
 func (s *Server) mayRunAgain(owner PlayerID) (again, practice bool) {
 	p := s.sessions.player(owner)
+	if s.late.world.on {
+		return s.late.world.opened, s.late.test.running
+	}
 	return p != nil && s.late.ready(p) && s.sim.writes.sharedRuns(), s.late.test.running
 }
 
 // finalFor returns the newest tick of a player that no late command can change.
 func (s *Server) finalFor(owner PlayerID) Tick {
+	if s.late.world.on {
+		return s.late.world.finalTick()
+	}
 	now := s.sim.frame.Tick
 	if s.late.player != nil {
 		now = s.late.now
@@ -106,7 +112,14 @@ func (s *Server) beforeSystem(system int) {
 	if len(s.traces.recording) > 0 {
 		s.traces.before(system)
 	}
+	if s.late.world.running && s.late.test.running {
+		s.sim.writes.running = system
+		return
+	}
 	s.sim.writes.before(system)
+	if s.late.world.running {
+		return
+	}
 	if debugBuild {
 		s.settleTrails()
 		s.sim.losses.beforeSystem(s.sim.world, system, s.sim.frame.Tick)
@@ -124,6 +137,15 @@ func (s *Server) afterSystem(system int) {
 	}
 	if s.late.player != nil {
 		s.sim.writes.running = -1
+		s.late.compareRun(system)
+		return
+	}
+	if s.late.world.running {
+		if s.late.test.running {
+			s.sim.writes.running = -1
+		} else {
+			s.sim.writes.after(system)
+		}
 		s.late.compareRun(system)
 		return
 	}

@@ -33,6 +33,7 @@ type lateInputs struct {
 
 	test  lateSyncTest
 	fades lateFades
+	world lateWorld // with ServerConfig.LateWorld
 }
 
 // lateField is a leaf of a component.
@@ -74,6 +75,7 @@ func newLateInputs(s *Server) lateInputs {
 		l.kept = append(l.kept, c.ID)
 	}
 	l.kept = append(l.kept, s.p.identity.ID())
+	l.world = newLateWorld(s, l.window)
 	l.events = len(systems)
 	for i := range s.p.Events {
 		at := -1
@@ -129,12 +131,18 @@ func (l *lateInputs) begin(p *player, c *layout.Command) {
 func (l *lateInputs) enter(p *player, c *layout.Command) *playerLate {
 	n := int(l.window) + 2
 	st := &playerLate{
-		ticks: make([]lateTick, n), history: l.s.sim.world.NewOwnerHistory(p.owner, n+1),
+		ticks:   make([]lateTick, n),
 		barrier: l.s.sim.frame.Tick, tokens: int(l.window) * lateDeep * lateShare,
 	}
 	for i := range st.ticks {
 		st.ticks[i].command = c.New()
+		if l.world.on {
+			continue
+		}
 		st.ticks[i].journal, st.ticks[i].bytes = make([]lateWrite, 0, 32), make([]byte, 0, 256)
+	}
+	if !l.world.on {
+		st.history = l.s.sim.world.NewOwnerHistory(p.owner, n+1)
 	}
 	return st
 }
@@ -142,6 +150,12 @@ func (l *lateInputs) enter(p *player, c *layout.Command) *playerLate {
 // take takes the command of a tick that waits for it.
 func (l *lateInputs) take(p *player, c *layout.Command, at *lateTick, cmd *netcode.Command) {
 	s, in := l.s, &p.inputs
+	if l.world.on && l.world.hindsight(p, at.tick) {
+		p.stats.InputsHindsight++
+		s.stats.InputsHindsight++
+		l.settle(p, at)
+		return
+	}
 	if p.late.tokens < lateShare {
 		p.stats.InputsOverBudget++
 		s.stats.InputsOverBudget++
@@ -157,6 +171,9 @@ func (l *lateInputs) take(p *player, c *layout.Command, at *lateTick, cmd *netco
 	layout.CopyBytes(at.command, in.command, c.Size)
 	if p.late.from == 0 {
 		p.late.from = at.tick
+	}
+	if l.world.on {
+		l.world.take(p, c, at)
 	}
 	if int32(at.tick-in.tookTick) > 0 {
 		in.took(c, at.tick)
@@ -190,7 +207,7 @@ func (l *lateInputs) miss(p *player, c *layout.Command) {
 // beginShape and endShape look for entities that a server system made, removed, or gave
 // another set of components.
 func (l *lateInputs) beginShape() {
-	if l.window == 0 {
+	if !l.own() {
 		return
 	}
 	l.shapes = l.shapes[:0]
@@ -200,7 +217,7 @@ func (l *lateInputs) beginShape() {
 }
 
 func (l *lateInputs) endShape() {
-	if l.window == 0 {
+	if !l.own() {
 		return
 	}
 	for i, p := range l.s.sessions.players {
@@ -229,6 +246,9 @@ func (l *lateInputs) settle(p *player, at *lateTick) {
 	}
 	at.state = settled
 	l.stood(p, at)
+	if l.world.on {
+		return // nothing was held
+	}
 	for _, q := range l.s.sim.frame.queues {
 		q.release(p.owner, at.tick)
 	}
@@ -236,6 +256,10 @@ func (l *lateInputs) settle(p *player, at *lateTick) {
 
 // block makes the present a barrier: no tick up to here runs again.
 func (l *lateInputs) block(p *player) {
+	if l.world.on {
+		l.world.block()
+		return
+	}
 	if p == nil || p.late == nil {
 		return
 	}
@@ -261,6 +285,10 @@ func (l *lateInputs) block(p *player) {
 
 // blockAll is block for every player.
 func (l *lateInputs) blockAll() {
+	if l.world.on {
+		l.world.block()
+		return
+	}
 	for _, p := range l.s.sessions.players {
 		l.block(p)
 	}
@@ -269,6 +297,10 @@ func (l *lateInputs) blockAll() {
 // save keeps the end of the present tick of each player.
 func (l *lateInputs) save() {
 	if l.window == 0 {
+		return
+	}
+	if l.world.on {
+		l.world.save()
 		return
 	}
 	now := l.s.sim.frame.Tick
@@ -300,7 +332,7 @@ func (l *lateInputs) decide() {
 		hold := st.firstWaiting(now+1) != now+1
 		// Who was told nothing for a whole history starts over from what it is told next.
 		if hold && (now-st.withheld >= 2*l.window || now-p.told() > prediction.DefaultHistory) {
-			l.block(p)
+			l.giveUp(p)
 			hold = false
 		}
 		p.outbox.sender.Withhold(hold)
@@ -309,6 +341,23 @@ func (l *lateInputs) decide() {
 		}
 	}
 }
+
+// giveUp waits no longer for commands of a player.
+func (l *lateInputs) giveUp(p *player) {
+	if !l.world.on {
+		l.block(p)
+		return
+	}
+	now := l.s.sim.frame.Tick
+	for t := now - Tick(len(p.late.ticks)) + 1; t != now+1; t++ {
+		if at := p.late.find(t); at != nil {
+			l.settle(p, at)
+		}
+	}
+}
+
+// own reports whether late commands are taken, and only their player's part runs again.
+func (l *lateInputs) own() bool { return l.window > 0 && !l.world.on }
 
 // ack returns the tick up to which a player's commands are settled.
 func (l *lateInputs) ack(p *player) Tick {
@@ -370,4 +419,11 @@ func (l *lateInputs) repeats(c *layout.Command, tick *lateTick) bool {
 	b := c.Schema.Pack(l.before, l.packed)
 	l.packed = b[:n]
 	return bytes.Equal(b[:n], b[n:])
+}
+
+// shaped notes that what does not run again for a player made or removed an entity of its.
+func (l *lateInputs) shaped(p *player) {
+	if !l.world.on {
+		l.block(p)
+	}
 }

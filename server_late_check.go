@@ -39,6 +39,9 @@ func (c *ServerConfig) checkLate() error {
 	case c.LateShare > 0 && c.LateInputs == 0:
 		errs = append(errs, fmt.Errorf("foretick: ServerConfig.LateShare is %v, and inputs that come late are lost: set LateInputs too, or leave LateShare out", c.LateShare))
 	}
+	if c.LateWorld && c.LateInputs == 0 {
+		errs = append(errs, errors.New("foretick: ServerConfig.LateWorld is set without LateInputs: set it too, or leave LateWorld out"))
+	}
 	if c.LateInputs == 0 {
 		return errors.Join(errs...)
 	}
@@ -66,6 +69,9 @@ func (c *ServerConfig) checkLate() error {
 		}
 	}
 	for _, s := range p.schedule.Systems() {
+		if c.LateWorld {
+			break // whole ticks run again
+		}
 		if layout.Shared(s) && (len(s.OtherWrites) > 0 || len(s.SingleWrites) > 0) {
 			fault("shared system %q writes what is not its own rows (WriteOther, or a singleton), and cannot run again for one player: raise an Event and write in its OnServer handler", s.Name)
 		}
@@ -74,7 +80,7 @@ func (c *ServerConfig) checkLate() error {
 		}
 	}
 	for i := range p.Components {
-		if k := &p.Components[i]; k.Predicted && k.Varies {
+		if k := &p.Components[i]; k.Predicted && k.Varies && !c.LateWorld {
 			fault("predicted component %s holds strings or slices: use arrays and numbers, or leave LateInputs out", k.Name)
 		}
 	}

@@ -75,6 +75,9 @@ func (f *lateFades) add(s *Server, e ecs.Entity, comp int, was, is unsafe.Pointe
 	}
 }
 
+// hasCut reports whether an entity teleported in this tick, or in one that ran again in it.
+func (f *lateFades) hasCut(e ecs.Entity) bool { return slices.Contains(f.cut, e) }
+
 func (f *lateFades) find(e ecs.Entity, comp, field int) int {
 	at, ok := f.first[e]
 	if !ok {

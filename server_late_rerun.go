@@ -11,7 +11,7 @@ import (
 
 // rerun runs the ticks again whose commands came late.
 func (l *lateInputs) rerun() {
-	if l.window == 0 {
+	if !l.own() {
 		return
 	}
 	for _, p := range l.s.sessions.players {
@@ -63,7 +63,7 @@ func (l *lateInputs) compare(at *lateTick, system int, e ecs.Entity, comp int, w
 
 // wrote adds what a server system did to a table's column. was is its image.
 func (l *lateInputs) wrote(t *watchedTable, was []byte, system int) {
-	if l.window == 0 {
+	if !l.own() {
 		return
 	}
 	p := l.s.sessions.player(t.rows.Owner())
@@ -222,7 +222,7 @@ func (l *lateInputs) apply(upto int) {
 
 // raise decides what becomes of an event that a player's entity raises.
 func (l *lateInputs) raise(owner PlayerID) eventFate {
-	if l.window == 0 || !l.s.sim.writes.sharedRuns() {
+	if !l.own() || !l.s.sim.writes.sharedRuns() {
 		return eventHappens
 	}
 	p, at := l.player, l.at
@@ -252,7 +252,7 @@ func (l *lateInputs) quiet() bool {
 // of its tick; None while late commands are not taken.
 func (l *lateInputs) spawn(owner PlayerID, by ecs.Entity, kind int, n uint16) *lateSpawn {
 	p := l.s.sessions.player(owner)
-	if l.window == 0 || p == nil || !l.ready(p) {
+	if !l.own() || p == nil || !l.ready(p) {
 		return nil
 	}
 	st, key := p.late, lateSpawn{ordinalKey: ordinalKey{by, uint16(kind)}, n: n, tick: l.s.sim.frame.Tick}

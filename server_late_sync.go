@@ -57,14 +57,29 @@ func (l *lateInputs) logDesyncs() {
 		if key := d.System + " " + d.Component; !told[key] {
 			told[key] = true
 			l.s.cfg.Logger.Warn("a tick that runs again for a late input has another result: keep state in components, not in Go variables",
-				append(l.player.who(), "tick", d.Tick, "system", d.System, "component", d.Component, "field", d.Field, "first", d.First, "again", d.Again)...)
+				append(l.who(), "tick", d.Tick, "system", d.System, "component", d.Component, "field", d.Field, "first", d.First, "again", d.Again)...)
 		}
 	})
 }
 
+// who names the player whose part runs again, if it is one's.
+func (l *lateInputs) who() []any {
+	if l.player == nil {
+		return nil
+	}
+	return l.player.who()
+}
+
 // noteRun notes the state of the players' parts after a shared system's first run.
 func (l *lateInputs) noteRun(system int) {
-	if l.test.ticks == 0 || !l.shared[system] {
+	if l.test.ticks == 0 {
+		return
+	}
+	if l.world.on {
+		l.world.noteRun(system)
+		return
+	}
+	if !l.shared[system] {
 		return
 	}
 	now := l.s.sim.frame.Tick
@@ -80,7 +95,14 @@ func (l *lateInputs) noteRun(system int) {
 // one. The run with a late command becomes the first.
 func (l *lateInputs) compareRun(system int) {
 	y := &l.test
-	if y.ticks == 0 || y.running && y.system >= 0 || !l.shared[system] {
+	if y.ticks == 0 || y.running && y.system >= 0 {
+		return
+	}
+	if l.world.on {
+		l.world.compareRun(system)
+		return
+	}
+	if !l.shared[system] {
 		return
 	}
 	run, sum := lateRun{l.player.owner, l.s.sim.frame.Tick, system}, l.sumPart(l.player)

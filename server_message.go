@@ -23,14 +23,27 @@ func (s *Server) sendMessage(to PlayerID, channel, id uint8, payload []byte) err
 	}
 	for _, o := range s.sessions.observers {
 		if o.observing.grant.Player == to || o.observing.grant.Everything {
-			_ = s.sendOn(o, channel, id, payload) // one that does not take it is disconnected
+			_ = s.post(o, channel, id, payload) // one that does not take it is disconnected
 		}
+	}
+	return s.post(p, channel, id, payload)
+}
+
+// post queues a message of the game's, or keeps it until its tick is final.
+func (s *Server) post(p *player, channel, id uint8, payload []byte) error {
+	if s.late.world.keeps(p, channel, id, payload) {
+		return nil
 	}
 	return s.sendOn(p, channel, id, payload)
 }
 
 // sendOn queues a message, or marks a player that does not take any more.
 func (s *Server) sendOn(p *player, channel, id uint8, payload []byte) error {
+	return s.sendAs(p, s.sim.frame.Tick, channel, id, payload)
+}
+
+// sendAs is sendOn with the tick that the message is of.
+func (s *Server) sendAs(p *player, t Tick, channel, id uint8, payload []byte) error {
 	if p.local != nil {
 		p.local.tell(channel, id, payload)
 		s.stats.MessagesSent++
@@ -41,7 +54,7 @@ func (s *Server) sendOn(p *player, channel, id uint8, payload []byte) error {
 	}
 	err := ErrOverflow
 	if q := p.session.queue(); !p.outbox.overflowed && q.Queued()+netcode.QueuedSize(len(payload)) <= maxQueued {
-		err = q.SendOn(channel, s.sim.frame.Tick, id, payload)
+		err = q.SendOn(channel, t, id, payload)
 	}
 	if errors.Is(err, netcode.ErrStreamFull) {
 		err = fmt.Errorf("%w: %w", ErrOverflow, err)
@@ -56,7 +69,7 @@ func (s *Server) sendOn(p *player, channel, id uint8, payload []byte) error {
 		return nil
 	}
 	for _, fn := range s.hooks.message {
-		fn(probe.MessageSent{To: p.owner, Session: p.session.number, Channel: int(channel), Tick: s.sim.frame.Tick, Kind: id, Payload: payload})
+		fn(probe.MessageSent{To: p.owner, Session: p.session.number, Channel: int(channel), Tick: t, Kind: id, Payload: payload})
 	}
 	return nil
 }
@@ -68,11 +81,11 @@ func (s *Server) broadcast(channel, id uint8, payload []byte) error {
 	}
 	for _, p := range s.sessions.players {
 		if p.session.state >= playing {
-			errs = append(errs, s.sendOn(p, channel, id, payload))
+			errs = append(errs, s.post(p, channel, id, payload))
 		}
 	}
 	for _, o := range s.sessions.observers {
-		_ = s.sendOn(o, channel, id, payload)
+		_ = s.post(o, channel, id, payload)
 	}
 	return errors.Join(errs...)
 }

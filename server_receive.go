@@ -203,6 +203,10 @@ func (s *Server) message(t time.Duration, p *player, m netcode.Message, b []byte
 				if newest, ok := netcode.NewestCommand(m.Body, s.sim.frame.Tick); ok && int64(newest)-int64(s.sim.frame.Tick) > int64(distant/s.clock.interval) {
 					p.faults.fault("a command for a distant future")
 				}
+				if s.late.world.on {
+					p.fates(t) // what this packet acknowledges
+					p.inputs.buffer.Knows(p.shooter.Acked())
+				}
 				return p.inputs.buffer.Read(m.Body, s.clock.ticks(t, s.sim.frame.Tick))
 			})
 		}

@@ -81,6 +81,7 @@ func (s *Server) outside(c tape.Call) {
 
 // touched records that the program took the world or the frame between Steps.
 func (s *Server) touched() {
+	s.late.world.touched = true
 	if r := s.sink; r != nil {
 		r.Touched()
 	}
@@ -187,6 +188,9 @@ func (s *Server) systemRun(system int, after bool) probe.SystemRun {
 	run := probe.SystemRun{Tick: s.sim.frame.Tick, System: s.p.systemName(uint32(system) + 1), Shared: s.sim.writes.both[system], After: after}
 	if s.late.player != nil {
 		run.Again = s.late.player.owner
+	}
+	if s.late.world.running {
+		run.Again = s.late.world.by
 	}
 	return run
 }

@@ -87,6 +87,7 @@ func (s *Server) handleRequests() {
 				s.malformed(p, err)
 				continue
 			}
+			s.late.world.asked(p, a.kind, payload)
 			if p.session.poisoned {
 				s.sessions.kick(p, transport.Malformed, poisonedText)
 				break

@@ -197,6 +197,9 @@ func (s *Server) close(code transport.Code, detail string) error {
 	if s.run.closed {
 		return transport.ErrClosed
 	}
+	if !s.run.failed {
+		s.late.world.sendAll()
+	}
 	s.run.closed = true
 	s.stopCalls()
 	defer s.postAll()

@@ -19,7 +19,7 @@ func (s *Server) snap() {
 }
 
 func (s *Server) snapRows(rows ecs.Rows) {
-	first := s.late.player == nil // a tick's values out of range are counted in its first run
+	first := s.late.player == nil && !s.late.world.running // a tick's values out of range are counted in its first run
 	for i := range s.p.Components {
 		c := &s.p.Components[i]
 		if !c.Predicted {

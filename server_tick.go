@@ -9,8 +9,10 @@ func (s *Server) tick(now time.Duration) {
 	began := s.figures.begin(s, now)
 	tap := s.inspected.begin(&s.times)
 	s.takeCommands()
+	s.late.world.begin()
 	s.settle()
 	s.changePlayers()
+	s.late.world.open()
 	s.handleRequests()
 	s.simulate()
 	s.capture()
@@ -43,6 +45,7 @@ func (s *Server) simulate() {
 		s.beginTraces()
 	}
 	s.p.schedule.Execute(s.sim.world, &s.sim.frame)
+	s.late.world.close()
 	if len(s.traces.recording) > 0 {
 		s.traces.end()
 	}

@@ -24,6 +24,7 @@ func (s *Server) setVisible(player PlayerID, e ecs.Entity, visible bool) bool {
 			}
 		}
 	}
+	s.late.world.noteVisible(player, e, !visible)
 	if p.interest.hides[e] = true; visible {
 		delete(p.interest.hides, e)
 	}
@@ -48,6 +49,7 @@ func (s *Server) setTeam(player PlayerID, team uint8) bool {
 	if p == nil {
 		return false
 	}
+	s.late.world.noteTeam(player, p.interest.team)
 	p.interest.team = team
 	if p.outbox.sender != nil {
 		p.outbox.sender.SetTeam(team)
@@ -69,6 +71,8 @@ func (s *Server) setEntityTeam(e ecs.Entity, team uint8) bool {
 		s.interest.entityTeams = map[ecs.Entity]uint8{}
 	}
 	sweep(s.interest.entityTeams, s.sim.world)
+	old, had := s.interest.entityTeams[e]
+	s.late.world.noteEntityTeam(e, old, had)
 	s.interest.entityTeams[e] = team
 	return true
 }
@@ -94,6 +98,7 @@ func (s *Server) setAudience(player PlayerID, e ecs.Entity, a schema.Audience, m
 		p.interest.members = map[ecs.Entity]schema.Audience{}
 	}
 	sweep(p.interest.members, s.sim.world)
+	s.late.world.noteAudience(player, e, p.interest.members[e])
 	if m := p.interest.members[e]; member {
 		p.interest.members[e] = m | a
 	} else {

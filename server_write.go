@@ -208,7 +208,7 @@ func (e *writeWatch) shape(sums []uint64) []uint64 {
 // structural notes that a server-only system made or removed an entity of owner's.
 func (e *writeWatch) structural(owner PlayerID) {
 	if e.running < 0 || !e.both[e.running] || e.frame.spawner.once || e.frame.spawner.on && e.frame.spawner.owner != owner {
-		e.late.block(e.sessions.player(owner))
+		e.late.shaped(e.sessions.player(owner))
 	}
 	switch {
 	case e.running < 0:

@@ -46,11 +46,11 @@ func (o *outsideWrites) keep() {
 }
 
 // look notes the players whose predicted state has changed, with by as the cause, and saves
-// the current state.
-func (o *outsideWrites) look(by int) {
+// the current state. It reports whether there was a change.
+func (o *outsideWrites) look(by int) (changed bool) {
 	o.e.row.take()
 	o.seen = append(o.seen[:0], make([]bool, len(o.tables))...)
-	changed, next := false, 0
+	next := 0
 	for _, rows := range o.e.entities.All(o.e.world) {
 		if !o.e.p.predicts(rows) {
 			continue
@@ -73,6 +73,7 @@ func (o *outsideWrites) look(by int) {
 	if changed {
 		o.keep()
 	}
+	return changed
 }
 
 // find returns the index of a table with the same number of rows, −1 for another.

@@ -3,18 +3,20 @@ package netcode
 // lateCommands holds the commands of past ticks that came after them. The zero value holds
 // none, and keeps none.
 type lateCommands struct {
-	ring []Command // by tick
-	held []bool
+	ring  []Command // by tick
+	held  []bool
+	known Tick   // see Knows
+	knew  []Tick // of held, by tick
 }
 
 // KeepLate makes the buffer keep commands that come up to ticks after their own tick,
 // for [CommandBuffer.TakeLate]. 0, the default, keeps none. At most the window.
 func (b *CommandBuffer) KeepLate(ticks int) {
-	b.past = lateCommands{}
+	b.past = lateCommands{known: b.past.known}
 	if ticks = min(max(ticks, 0), b.window); ticks == 0 {
 		return
 	}
-	b.past = lateCommands{ring: make([]Command, ticks), held: make([]bool, ticks)}
+	b.past = lateCommands{ring: make([]Command, ticks), held: make([]bool, ticks), knew: make([]Tick, ticks), known: b.past.known}
 	data := make([]byte, b.size*ticks)
 	for i := range b.past.ring {
 		b.past.ring[i].Data = data[i*b.size : (i+1)*b.size : (i+1)*b.size]
@@ -32,7 +34,7 @@ func (b *CommandBuffer) keepLate(c *Command, early int16, ahead int) bool {
 	to := &b.past.ring[c.Tick%n]
 	to.set(*c)
 	to.Early = early
-	b.past.held[c.Tick%n] = true
+	b.past.held[c.Tick%n], b.past.knew[c.Tick%n] = true, b.past.known
 	b.remember(c)
 	return true
 }
@@ -48,4 +50,17 @@ func (b *CommandBuffer) TakeLate(t Tick) (Command, bool) {
 	}
 	b.past.held[t%n] = false
 	return b.past.ring[t%n], true
+}
+
+// Knows tells the newest snapshot that the sender of the next bodies has, for
+// [CommandBuffer.Knew].
+func (b *CommandBuffer) Knows(snapshot Tick) { b.past.known = snapshot }
+
+// Knew returns the newest snapshot that the sender had, as far as it was known, when the late
+// command of tick t first arrived: see [CommandBuffer.Knows]. Call it after TakeLate.
+func (b *CommandBuffer) Knew(t Tick) Tick {
+	if n := Tick(len(b.past.knew)); n > 0 {
+		return b.past.knew[t%n]
+	}
+	return 0
 }

@@ -15,6 +15,7 @@ type Server struct {
 	InputsTaken      uint64 // ticks with the command of a connected player, counted per player
 	InputsRejected   uint64 // ticks with a command that the game's validator refused
 	InputsRerun      uint64 // ticks of InputsMissing whose command came late, and ran in its own tick after all: see ServerConfig.LateInputs
+	InputsHindsight  uint64 // late commands that were refused with LateWorld: their client had the result of their tick
 	InputsOverBudget uint64 // late commands that were refused, because the player had too many
 	MessagesSent     uint64 // messages queued, counted per recipient
 	MessagesRefused  uint64 // reliable messages that a full queue refused

@@ -34,6 +34,7 @@ type Shooter struct {
 	verdict Verdict // on the newest tick's claim
 	late    bool    // the claim is of a late command: the rest of kept is to come back
 	used    float64 // then: what the judge had used before that command's tick
+	asOf    Tick    // then: the tick in which it is judged
 	kept    given
 
 	frames frames
@@ -154,6 +155,9 @@ func (s *Shooter) Observe(now Tick, rtt, dwell time.Duration) {
 func (s *Shooter) allow(now Tick) *Verdict {
 	if s.verdict.At != now {
 		s.measured.Now = now // while a player is absent nothing newer was measured
+		if s.late {
+			s.measured.Now = s.asOf
+		}
 		used, reason := s.judged()
 		s.verdict = Verdict{At: now, Asked: s.claim, Used: used, Reason: reason, Measured: s.measured, RTT: s.judge.RTT()}
 	}
@@ -218,7 +222,7 @@ func (s *Shooter) Used() float64 { return s.judge.Used() }
 // Nothing is learned from it.
 func (s *Shooter) TakeLate(c Command, now Tick, used float64) {
 	s.kept = given{s.measured, s.claim, s.arrived, s.offset, s.gave, s.basis, s.verdict}
-	s.late, s.used, s.verdict = true, used, Verdict{}
+	s.late, s.used, s.asOf, s.verdict = true, used, now, Verdict{}
 	g := &s.past.game
 	t, p := clock{g.TickRate, s.past.interval}, s.path(0)
 	s.claim, s.arrived = c.Claim, int64(c.Tick)*256-c.Early
