@@ -220,10 +220,14 @@ func (w *lateWorld) restoreWorld(slot int) {
 	}
 }
 
-// open begins what runs again with the present tick.
-func (w *lateWorld) open() {
+// open begins what runs again with the present tick. changed says that players came or went
+// in it.
+func (w *lateWorld) open(changed bool) {
 	if !w.on {
 		return
+	}
+	if changed {
+		w.block()
 	}
 	w.refresh()
 	now := w.s.sim.frame.Tick
@@ -258,6 +262,9 @@ func (w *lateWorld) asked(p *player, kind uint8, payload []byte) {
 func (w *lateWorld) save() {
 	now := w.s.sim.frame.Tick
 	w.saveWorld(now)
+	if w.s.late.test.ticks > 0 {
+		w.noteRun(len(w.s.p.Systems))
+	}
 	for _, p := range w.s.sessions.players {
 		if p.again == nil {
 			continue

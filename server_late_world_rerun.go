@@ -36,6 +36,9 @@ func (w *lateWorld) rerun() {
 	for t := from; t != now; t++ {
 		w.runTick(t)
 		w.saveWorld(t)
+		if s.late.test.ticks > 0 {
+			s.late.test.runs[lateRun{0, t, len(s.p.Systems)}] = s.hash()
+		}
 		for _, p := range s.sessions.players {
 			if p.again == nil {
 				continue
@@ -69,6 +72,7 @@ func (w *lateWorld) endRuns() {
 	f := &w.s.sim.frame
 	f.Tick, f.Replay, w.running = w.now, false, false
 	w.s.sim.spawnTick = 0
+	w.s.past.AsOf(0)
 	for _, p := range w.s.sessions.players {
 		if a := p.again; a != nil {
 			p.inputs.command, p.inputs.offset = a.command, a.offset
@@ -84,6 +88,7 @@ func (w *lateWorld) runTick(t Tick) {
 	s.sim.spawnTick = 0
 	at := w.at(t)
 	w.final = at.final
+	s.past.AsOf(t - 1)
 	w.spawns.begin()
 	for _, p := range s.sessions.players {
 		if p.again == nil {

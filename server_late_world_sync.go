@@ -64,15 +64,22 @@ func (l *lateInputs) worldSyncTest() {
 func (w *lateWorld) reports(t Tick) (any bool) {
 	s, y := w.s, &w.s.late.test
 	d := probe.Desync{Kind: probe.Impure, Tick: t}
+	if was, ok := y.runs[lateRun{0, t, len(s.p.Systems)}]; ok && was != s.hash() {
+		any = true
+	}
+	if !any && y.system < 0 {
+		return false
+	}
+	found := false
 	for id := range ecs.ID(s.p.Types.Len()) {
-		if any {
+		if found {
 			break
 		}
 		w.history.Diff(w.slot(t), id, func(r ecs.Rows, k int, was unsafe.Pointer) {
-			if any {
+			if found {
 				return
 			}
-			any = true
+			found = true
 			d.Entity, d.Component = r.Entity(k), s.p.Types.Info(id).Name
 			if i := s.p.Index(id); i >= 0 && was != nil {
 				c := &s.p.Components[i]
@@ -81,11 +88,9 @@ func (w *lateWorld) reports(t Tick) (any bool) {
 			}
 		})
 	}
-	if any = any || y.system >= 0; any {
-		if y.system >= 0 {
-			d.System = s.p.schedule.Systems()[y.system].Name
-		}
-		y.found(d)
+	if y.system >= 0 {
+		d.System = s.p.schedule.Systems()[y.system].Name
 	}
-	return any
+	y.found(d)
+	return true
 }

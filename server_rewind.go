@@ -123,9 +123,6 @@ func (s *Server) rewind(by PlayerID) HitView {
 
 // present is what Frame.Present returns.
 func (s *Server) present() HitView {
-	if w := &s.late.world; w.running {
-		return s.hitView(s.past.Moment(w.now, s.sim.frame.Tick-1))
-	}
 	return s.hitView(s.past.Present(s.sim.frame.Tick))
 }
 

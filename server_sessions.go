@@ -122,3 +122,8 @@ func (s *sessions) yielding(match func(*player) bool) (first *player, n int) {
 	}
 	return first, n
 }
+
+// changing reports whether hooks are to be called for players that came or went.
+func (s *sessions) changing() bool {
+	return len(s.leaving)+len(s.newcomers)+len(s.joining)+len(s.moves) > 0
+}

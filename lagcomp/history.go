@@ -15,6 +15,7 @@ type History struct {
 	ring   []frame
 	lives  lives
 	newest *frame // last complete tick, nil before the first
+	last   *frame // the same, while an earlier one is taken for it; else nil
 	rec    *frame // being recorded
 	runs   uint32 // numbers the lives
 	serial uint64 // numbers the ticks recorded

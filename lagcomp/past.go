@@ -229,6 +229,9 @@ func (p *Past) alive(e *entity, f *Filter) bool {
 		return f.Life(w.id, w.life)
 	}
 	pr := &e.af.who[e.i]
+	if p.h.last != nil {
+		return p.h.newest.has(pr.slot, pr.run)
+	}
 	l := &p.h.lives.slots[pr.slot]
 	return l.last == p.h.newest.tick && l.run == pr.run
 }

@@ -35,10 +35,28 @@ type fencers struct {
 	fired  map[foretick.PlayerID]foretick.Tick // the tick of the first shot, as its client predicted it
 	hits   int
 	shots  int
+	done   map[deed]bool // what was counted in hits and shots: ticks may run again whole
 	still  bool                                                               // nobody is hurt
 	went   func(f *foretick.Frame, player foretick.PlayerID, x float32)       // called after each body's move, unless nil
 	strict bool                                                               // a late shot of who has fallen since does not count
 	aimed  func(f *foretick.Frame, player foretick.PlayerID, t foretick.Tick) // called for each shot on either end, unless nil
+}
+
+// deed is a shot, or a hit by one.
+type deed struct {
+	by  foretick.PlayerID
+	at  foretick.Tick
+	hit ecs.Entity // None: a shot
+}
+
+// first reports whether something was not done before, where ticks run again whole.
+func (g *fencers) first(d deed) bool {
+	if g.done == nil {
+		return true
+	}
+	was := g.done[d]
+	g.done[d] = true
+	return !was
 }
 
 type (
@@ -112,7 +130,9 @@ func (g *fencers) protocol() *foretick.Protocol {
 		}
 	})
 	g.shot.OnServer(p, func(f *foretick.Frame, by foretick.PlayerID, at foretick.Tick) {
-		g.shots++
+		if g.first(deed{by, at, ecs.None}) {
+			g.shots++
+		}
 		if g.aimed != nil {
 			g.aimed(f, by, at)
 		}
@@ -122,7 +142,9 @@ func (g *fencers) protocol() *foretick.Protocol {
 		for _, dir := range []float32{1, -1} {
 			hit, ok := f.Rewind(by).Raycast(lagcomp.Ray{X: float32(by) * 10, DX: dir, Range: 50})
 			if ok && !g.still && !g.pos.Get(f.World, hit.Entity).Guarded {
-				g.hits++
+				if g.first(deed{by, at, hit.Entity}) {
+					g.hits++
+				}
 				g.vitals.Get(f.World, hit.Entity).Down = true
 				g.scored.Get(f.World, hit.Entity).Fell = true
 			}
@@ -144,6 +166,9 @@ func (g *fencers) fell(f *foretick.Frame, player foretick.PlayerID) bool {
 func fence(t testing.TB, seed uint64, cfg foretick.ServerConfig, links []sim.Link, still bool, sample func(n int, v foretick.View) lunge) (*simtest.Match, *fencers, []*foretick.Client, []*fencers) {
 	m, g := simtest.New(seed), &fencers{still: still}
 	cfg.Protocol = g.protocol()
+	if cfg.LateWorld {
+		g.done = map[deed]bool{}
+	}
 	_, err := m.Serve(cfg)
 	require.NoError(t, err)
 	var clients []*foretick.Client

@@ -92,6 +92,9 @@ func (p *Past) Begin(t Tick) {
 	p.now.tick, p.now.items, p.now.words = t, p.now.items[:0], p.now.words[:0]
 }
 
+// AsOf takes tick t for the newest one recorded, for a tick that runs again, until AsOf(0).
+func (p *Past) AsOf(t Tick) { p.history.AsOf(t) }
+
 // Fit prepares for entities with the components of mask. It reports whether they must be
 // Put.
 func (p *Past) Fit(mask uint64) bool { return p.hitboxes.Fit(mask) }
