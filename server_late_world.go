@@ -42,7 +42,7 @@ type worldTick struct {
 	final    Tick // as of that tick
 	requests []askedOnce
 	bytes    []byte
-	spawned  []worldSpawn // that it made, in any of its runs
+	spawned  []*worldSpawn // that it made, in any of its runs
 }
 
 // askedOnce is a request that was handled.
@@ -273,6 +273,7 @@ func (w *lateWorld) save() {
 			at.given, at.used = p.shooter.Given(), p.shooter.Used()
 		}
 	}
+	w.spawns.look(w.s.sim.world, w.ticks)
 	w.spawns.sweep(w.s, now, w.window)
 	old := 0
 	for ; old < len(w.undo) && now-w.undo[old].tick > w.window; old++ {

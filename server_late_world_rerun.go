@@ -206,6 +206,10 @@ func (w *lateWorld) takeBack(from Tick) {
 	for n := len(w.undo); n > 0 && int32(w.undo[n-1].tick-from) >= 0; n-- {
 		u := w.undo[n-1]
 		w.undo = w.undo[:n-1]
+		if u.e != ecs.None && !s.sim.world.Alive(u.e) { // the tick spawned it, and may do so again
+			w.forgetEntity(u)
+			continue
+		}
 		switch u.kind {
 		case undoVisible:
 			s.setVisible(u.player, u.e, u.was == 1)
@@ -221,5 +225,17 @@ func (w *lateWorld) takeBack(from Tick) {
 			s.setAudience(u.player, u.e, ^schema.Audience(u.was), false)
 			s.setAudience(u.player, u.e, schema.Audience(u.was), true)
 		}
+	}
+}
+
+// forgetEntity forgets a change of an entity that is not there.
+func (w *lateWorld) forgetEntity(u undone) {
+	switch p := w.s.sessions.player(u.player); {
+	case u.kind == undoEntityTeam:
+		delete(w.s.interest.entityTeams, u.e)
+	case p != nil && u.kind == undoVisible:
+		delete(p.interest.hides, u.e)
+	case p != nil && u.kind == undoAudience:
+		delete(p.interest.members, u.e)
 	}
 }

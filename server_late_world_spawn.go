@@ -3,7 +3,7 @@ package foretick
 import "github.com/foretick/foretick/ecs"
 
 // worldSpawns give an entity the same handle and network id in every run of the tick that
-// spawns it. Handles of entities that no run made are given back once no save holds them.
+// spawns it, until a tick ends without it. Handles of entities that no run made are given back once no save holds them.
 type worldSpawns struct {
 	placed   map[spawnKey]*worldSpawn
 	ordinals map[spawnKey]uint16 // of the tick that runs, by key without n
@@ -21,8 +21,9 @@ type spawnKey struct {
 
 type worldSpawn struct {
 	spawnKey
-	e   ecs.Entity
-	net uint32
+	e    ecs.Entity
+	net  uint32
+	gone bool // it was not there at the end of a tick: clients have removed it
 }
 
 type reservedHandle struct {
@@ -41,6 +42,15 @@ func (m *worldSpawns) forget(at *worldTick) {
 	at.spawned = at.spawned[:0]
 }
 
+// look finds the entities that are not there at the end of a tick.
+func (m *worldSpawns) look(w *ecs.World, ticks []worldTick) {
+	for i := range ticks {
+		for _, it := range ticks[i].spawned {
+			it.gone = it.gone || !w.Alive(it.e)
+		}
+	}
+}
+
 // place spawns an entity of a tick that may run again. It returns None for any other.
 func (w *lateWorld) place(k *ecs.Prefab, owner PlayerID, kind int) (ecs.Entity, uint32) {
 	if !w.on || !w.opened && !w.running {
@@ -55,11 +65,11 @@ func (w *lateWorld) place(k *ecs.Prefab, owner PlayerID, kind int) (ecs.Entity, 
 	m.ordinals[key] = n + 1
 	key.n = n
 	it := m.placed[key]
-	if it == nil {
-		it = &worldSpawn{key, w.s.sim.world.Reserve(ecs.RangeServer, owner), w.s.sim.nets.next()}
+	if it == nil || it.gone && !w.s.late.test.running {
+		it = &worldSpawn{key, w.s.sim.world.Reserve(ecs.RangeServer, owner), w.s.sim.nets.next(), false}
 		m.placed[key] = it
 		m.reserved = append(m.reserved, reservedHandle{e: it.e})
-		w.at(t).spawned = append(w.at(t).spawned, *it)
+		w.at(t).spawned = append(w.at(t).spawned, it)
 	}
 	if w.s.sim.world.Alive(it.e) || w.s.sim.world.Manager().Place(it.e, k, owner) != nil {
 		return ecs.None, 0

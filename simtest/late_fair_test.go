@@ -99,12 +99,13 @@ func TestParryOfWhatWasSeen(t *testing.T) {
 		name    string
 		guessed bool // it parries in time, in the tick that it happens to guess
 		window  time.Duration
-	}{{"guessed in time", true, lateWindow}, {"seen", false, lateWindow}, {"seen, without LateInputs", false, 0}} {
-		survived, parried := 0, uint64(0)
+		world   bool
+	}{{"guessed in time", true, lateWindow, false}, {"seen", false, lateWindow, false}, {"seen, without LateInputs", false, 0, false}, {"guessed in time, whole world", true, lateWindow, true}, {"seen, whole world", false, lateWindow, true}} {
+		survived, parried, refused := 0, uint64(0), uint64(0)
 		const each = 50
 		for played := 0; played < *lateDuels; played += each {
 			var at netcode.Tick // of the next shot
-			m, g, clients, _ := fence(t, uint64(played)+1, foretick.ServerConfig{LateInputs: row.window}, []sim.Link{link}, false, func(_ int, v foretick.View) lunge {
+			m, g, clients, _ := fence(t, uint64(played)+1, foretick.ServerConfig{LateInputs: row.window, LateWorld: row.world}, []sim.Link{link}, false, func(_ int, v foretick.View) lunge {
 				return lunge{Fire: v.Tick == at-1}
 			})
 			m.Run(time.Second)
@@ -144,12 +145,15 @@ func TestParryOfWhatWasSeen(t *testing.T) {
 			require.GreaterOrEqual(t, g.shots, min(each, *lateDuels-played))
 			st, ok := srv.Player(2)
 			require.True(t, ok)
-			parried += st.InputsRerun
+			parried, refused = parried+st.InputsRerun, refused+st.InputsHindsight
 		}
-		t.Logf("%s: %d of %d survived, %d inputs were run late", row.name, survived, *lateDuels, parried)
+		t.Logf("%s: %d of %d survived, %d inputs were run late, %d refused for hindsight", row.name, survived, *lateDuels, parried, refused)
 		switch {
 		case row.guessed:
 			require.Equal(t, *lateDuels, survived, "a parry in time saves")
+		case row.world:
+			require.Zero(t, survived)
+			require.Greater(t, refused, uint64(*lateDuels))
 		case row.window > 0:
 			require.Greater(t, parried, uint64(2**lateDuels))
 			fallthrough
@@ -188,14 +192,14 @@ func (h *holder) release(t testing.TB) {
 // moment of the shot on, for up to 400 ms. That wins no more duels than chance.
 func TestWithheldInputs(t *testing.T) {
 	link := sim.Link{Latency: 30 * time.Millisecond, Jitter: 5 * time.Millisecond}
-	for _, window := range []time.Duration{lateWindow, 0} {
+	for _, mode := range lateModes {
 		var won, lost, both, none int
 		const each = 25
 		for played := 0; played < *lateDuels; played += each {
 			dice := rand.New(rand.NewPCG(uint64(played), 2))
 			var at [2]netcode.Tick
 			sample := func(n int, v foretick.View) lunge { return lunge{Fire: v.Tick == at[n]-1} }
-			m, g, clients, _ := fence(t, uint64(played)+1, foretick.ServerConfig{LateInputs: window}, []sim.Link{link}, false, sample)
+			m, g, clients, _ := fence(t, uint64(played)+1, foretick.ServerConfig{LateInputs: mode.window, LateWorld: mode.world}, []sim.Link{link}, false, sample)
 			h := &holder{}
 			cheats := &fencers{}
 			client, err := m.Join(foretick.ClientConfig{Protocol: cheats.protocol(), Sample: foretick.Sample(&cheats.cmd, func(v foretick.View) lunge { return sample(1, v) })},
@@ -228,7 +232,7 @@ func TestWithheldInputs(t *testing.T) {
 				m.Run(m.Net.Now() + 800*time.Millisecond)
 			}
 		}
-		t.Logf("window %v: who withholds wins %d of %d duels, loses %d, both fall in %d, nobody in %d", window, won, *lateDuels, lost, both, none)
+		t.Logf("%s: who withholds wins %d of %d duels, loses %d, both fall in %d, nobody in %d", mode.name, won, *lateDuels, lost, both, none)
 		require.LessOrEqual(t, won, *lateDuels*53/100)
 		require.Zero(t, none)
 		require.Less(t, won, won+lost+both)

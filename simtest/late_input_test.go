@@ -35,7 +35,7 @@ type fencers struct {
 	fired  map[foretick.PlayerID]foretick.Tick // the tick of the first shot, as its client predicted it
 	hits   int
 	shots  int
-	done   map[deed]bool // what was counted in hits and shots: ticks may run again whole
+	done   map[deed]bool                                                      // what was counted in hits and shots: ticks may run again whole
 	still  bool                                                               // nobody is hurt
 	went   func(f *foretick.Frame, player foretick.PlayerID, x float32)       // called after each body's move, unless nil
 	strict bool                                                               // a late shot of who has fallen since does not count
@@ -183,6 +183,15 @@ func fence(t testing.TB, seed uint64, cfg foretick.ServerConfig, links []sim.Lin
 	return m, g, clients, games
 }
 
+// lateMode is what a server does with inputs that come late.
+type lateMode struct {
+	name   string
+	window time.Duration
+	world  bool
+}
+
+var lateModes = []lateMode{{"without LateInputs", 0, false}, {"own part", lateWindow, false}, {"whole world", lateWindow, true}}
+
 // wave is an input that changes all the time.
 func wave(n int, v foretick.View) lunge {
 	return lunge{Move: float32(int(v.Tick*7+uint32(n)*13)%64-32) / 32, Fire: v.Tick%10 == 0}
@@ -283,11 +292,12 @@ func TestLateShare(t *testing.T) {
 // dies with its shot unfired.
 func TestDuelOfLateInputs(t *testing.T) {
 	near, far := sim.Link{Latency: 10 * time.Millisecond, Jitter: 3 * time.Millisecond}, sim.Link{Latency: 100 * time.Millisecond, Jitter: 15 * time.Millisecond}
-	for _, window := range []time.Duration{0, 200 * time.Millisecond} {
+	for _, mode := range lateModes {
+		window := mode.window
 		both, same := 0, 0
 		for seed := range uint64(*lateSeeds) {
 			const at = 210
-			m, g, clients, games := fence(t, seed+1, foretick.ServerConfig{LateInputs: window}, []sim.Link{near, far}, false, func(_ int, v foretick.View) lunge {
+			m, g, clients, games := fence(t, seed+1, foretick.ServerConfig{LateInputs: window, LateWorld: mode.world}, []sim.Link{near, far}, false, func(_ int, v foretick.View) lunge {
 				return lunge{Fire: v.Tick == at-1}
 			})
 			for clients[1].View().Tick < at-2 {
@@ -306,7 +316,7 @@ func TestDuelOfLateInputs(t *testing.T) {
 				both++
 			}
 		}
-		t.Logf("window %v: both down in %d of %d duels, %d of them with both shots in one tick", window, both, *lateSeeds, same)
+		t.Logf("%s: both down in %d of %d duels, %d of them with both shots in one tick", mode.name, both, *lateSeeds, same)
 		require.Equal(t, *lateSeeds, same)
 		if window > 0 {
 			require.Equal(t, *lateSeeds, both)
@@ -319,6 +329,12 @@ func TestDuelOfLateInputs(t *testing.T) {
 // lateSpeedHack sends everything at once, after a second of silence, to a server that takes
 // late commands.
 func TestSpeedHackWithLateInputs(t *testing.T) {
+	for _, mode := range lateModes[1:] {
+		t.Run(mode.name, func(t *testing.T) { speedHack(t, mode) })
+	}
+}
+
+func speedHack(t *testing.T, mode lateMode) {
 	net := sim.NewNetwork(3)
 	listen := net.Listen()
 	g := &mill{}
@@ -336,7 +352,7 @@ func TestSpeedHackWithLateInputs(t *testing.T) {
 		}
 	}
 	p := g.protocol()
-	srv, err := foretick.NewServer(foretick.ServerConfig{Protocol: p, Transport: listen, RepeatInput: -1, LateInputs: 200 * time.Millisecond})
+	srv, err := foretick.NewServer(foretick.ServerConfig{Protocol: p, Transport: listen, RepeatInput: -1, LateInputs: mode.window, LateWorld: mode.world})
 	require.NoError(t, err)
 	link := sim.Link{Latency: 20 * time.Millisecond}
 	raw := &rawClient{endpoint: net.Dial(listen, link, link), hash: p.Hash()}
@@ -398,17 +414,20 @@ func TestSpeedHackWithLateInputs(t *testing.T) {
 // Volleys of a player whose inputs come late are spawned in their own tick: the server's
 // rockets match those that the client predicted, once each, in every run of a tick.
 func TestLateInputsSpawn(t *testing.T) {
-	until := 12 * time.Second
-	b := newBattery(t, 4, 4, sim.LTE, func(g *artillery) { g.late = 200 * time.Millisecond }, gunner{every: 2, until: until})
-	b.m.Run(until + 5*time.Second)
-	b.rest(t)
-	st := b.srv.Stats()
-	t.Log(st)
-	require.Greater(t, st.InputsRerun, uint64(3))
-	for _, c := range b.clients {
-		cs := c.Stats()
-		require.Zero(t, cs.ByCause[prediction.Code])
-		require.Greater(t, cs.SpawnsMatched, uint64(100))
+	for _, mode := range lateModes[1:] {
+		until := 12 * time.Second
+		b := newBattery(t, 4, 4, sim.LTE, func(g *artillery) { g.late, g.world = mode.window, mode.world }, gunner{every: 2, until: until})
+		b.m.Run(until + 5*time.Second)
+		b.rest(t)
+		st := b.srv.Stats()
+		t.Log(mode.name, st)
+		require.Greater(t, st.InputsRerun+st.InputsHindsight, uint64(3))
+		require.Greater(t, st.InputsRerun, uint64(1))
+		for _, c := range b.clients {
+			cs := c.Stats()
+			require.Zero(t, cs.ByCause[prediction.Code])
+			require.Greater(t, cs.SpawnsMatched, uint64(100))
+		}
 	}
 }
 

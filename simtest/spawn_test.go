@@ -39,6 +39,7 @@ type flight struct {
 // that each end keeps for itself.
 type artillery struct {
 	late     time.Duration // ServerConfig.LateInputs
+	world    bool          // ServerConfig.LateWorld
 	turret   ecs.Component[turret]
 	flight   ecs.Component[flight]
 	shrapnel ecs.Component[shrapnel]
@@ -210,7 +211,7 @@ func newBattery(t testing.TB, seed uint64, players int, link sim.Link, set func(
 	set(b.server)
 	var err error
 	b.srv, err = b.m.Serve(foretick.ServerConfig{
-		Protocol: b.server.protocol(), SendRate: 200_000, AllowOtherBuilds: b.server.late == 0, LateInputs: b.server.late,
+		Protocol: b.server.protocol(), SendRate: 200_000, AllowOtherBuilds: b.server.late == 0, LateInputs: b.server.late, LateWorld: b.server.world,
 	})
 	require.NoError(t, err)
 	for range players {

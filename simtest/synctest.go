@@ -50,6 +50,8 @@ type SyncConfig struct {
 	// runs its newest ticks again, too: see [SyncTestServer]. 0 means that it does not;
 	// negative is an error.
 	LateInputs time.Duration
+	// LateWorld is that of the server, too: whole ticks run again, with all systems.
+	LateWorld bool
 }
 
 // SyncTest finds code in a game's shared systems whose result differs between the
@@ -103,7 +105,7 @@ func FindDesyncs(newPlayer func() Player, cfg SyncConfig) ([]string, error) {
 		return nil, fmt.Errorf("simtest: newPlayer returned no Protocol")
 	}
 	logger := slog.New(cautious{func(text string) { r.add(text, text) }})
-	if err := m.serve(server, foretick.ServerConfig{Protocol: server.Protocol, Logger: logger, LateInputs: cfg.LateInputs}); err != nil {
+	if err := m.serve(server, foretick.ServerConfig{Protocol: server.Protocol, Logger: logger, LateInputs: cfg.LateInputs, LateWorld: cfg.LateWorld}); err != nil {
 		return nil, err
 	}
 	if cfg.LateInputs > 0 {

@@ -63,6 +63,8 @@ type Game struct {
 	HP    ecs.Component[Health]
 	Cargo ecs.Component[Cargo]
 	Cmd   ecs.Component[Command]
+	Laid  ecs.Component[Laid]
+	Told  ecs.Singleton[Told]
 
 	Walker, Crate, Trap ecs.Prefab
 
@@ -72,18 +74,22 @@ type Game struct {
 	Wish    foretick.Request[Wish]
 
 	walkers, crates *ecs.Query
-	traps           []trap
-	told            uint32
+	traps           *ecs.Query
 	wished          uint32
 	rest            bool // the match comes to rest
 	hits            int
 }
 
-// trap is visible only to the player that laid it.
-type trap struct {
-	at ecs.Entity
-	by foretick.PlayerID
-}
+// What the server alone knows. It is in the world, so that ticks can run again.
+type (
+	// Laid is of a trap, which is visible only to the player that laid it.
+	Laid struct {
+		By   foretick.PlayerID
+		Tick foretick.Tick
+	}
+	// Told counts the news.
+	Told struct{ N uint32 }
+)
 
 const (
 	walkSpeed = 5
@@ -104,10 +110,14 @@ func (g *Game) Protocol() *foretick.Protocol {
 	p.Component(&g.Purse)
 	p.Component(&g.HP)
 	p.Component(&g.Cargo)
+	p.LocalComponent(&g.Laid)
+	if err := p.Types().RegisterSingleton(&g.Told); err != nil {
+		panic(err) // it is declared once
+	}
 	p.Command(&g.Cmd)
 	p.Prefab(&g.Walker, "walker", &g.Pos, &g.Purse, &g.HP, &g.Cmd)
 	p.Prefab(&g.Crate, "crate", &g.Pos, &g.Cargo)
-	p.Prefab(&g.Trap, "trap", &g.Pos)
+	p.Prefab(&g.Trap, "trap", &g.Pos, &g.Laid)
 	foretick.Hitbox(p, &g.Pos, func(at *Position) lagcomp.Sphere { return lagcomp.Sphere{X: at.X, Y: at.Y, R: 0.5} })
 	p.OnJoin(g.join)
 	p.OnLeave(g.leave)
@@ -116,13 +126,14 @@ func (g *Game) Protocol() *foretick.Protocol {
 	g.Shot.OnServer(p, g.judge, ecs.WriteOther(&g.HP, &g.Purse))
 	p.Server("heal", g.heal, ecs.Write(&g.HP))
 	p.Server("crates", g.moveCrates, ecs.Write(&g.Pos, &g.Cargo))
-	p.Server("come and go", g.comeAndGo, ecs.Once(), ecs.Create(&g.Pos, &g.Cargo))
-	p.Server("tell", g.tell, ecs.Once(), ecs.ReadOther(&g.Purse))
+	p.Server("come and go", g.comeAndGo, ecs.Once(), ecs.Create(&g.Pos, &g.Cargo, &g.Laid), ecs.ReadOther(&g.Laid))
+	p.Server("tell", g.tell, ecs.Once(), ecs.ReadOther(&g.Purse), ecs.Write(&g.Told))
 	g.News.OnClient(p, func(*foretick.Frame, foretick.Tick, News) {})
 	g.Whisper.OnClient(p, func(*foretick.Frame, foretick.Tick, Whisper) {})
 	g.Wish.Handle(p, g.grant)
 	g.walkers = ecs.NewQuery(p.Types(), ecs.With(&g.Pos, &g.HP, &g.Purse))
 	g.crates = ecs.NewQuery(p.Types(), ecs.With(&g.Pos, &g.Cargo))
+	g.traps = ecs.NewQuery(p.Types(), ecs.With(&g.Laid))
 	return p
 }
 
@@ -168,22 +179,22 @@ func (g *Game) join(f *foretick.Frame, player foretick.PlayerID) {
 	*g.Pos.Get(f.World, e) = g.somewhere(f, uint64(player))
 	*g.Purse.Get(f.World, e) = Purse{Secret: simtest.Secret(player)}
 	g.HP.Get(f.World, e).Points = 100
-	for _, t := range g.traps {
-		f.SetVisible(player, t.at, false)
+	for _, rows := range g.traps.All(f.World) {
+		for _, e := range rows.Entities() {
+			f.SetVisible(player, e, false)
+		}
 	}
 }
 
 // leave removes the traps of a player that leaves: nobody else may see them.
 func (g *Game) leave(f *foretick.Frame, player foretick.PlayerID) {
-	kept := g.traps[:0]
-	for _, t := range g.traps {
-		if t.by == player {
-			f.Destroy(t.at)
-		} else {
-			kept = append(kept, t)
+	for _, rows := range g.traps.All(f.World) {
+		for i, laid := range g.Laid.Slice(rows) {
+			if laid.By == player {
+				f.Destroy(rows.Entity(i))
+			}
 		}
 	}
-	g.traps = kept
 }
 
 func (g *Game) somewhere(f *foretick.Frame, salt uint64) Position {
@@ -286,9 +297,16 @@ func (g *Game) comeAndGo(f *foretick.Frame, _ ecs.Rows) {
 
 // layTrap lets a player lay a trap that only it sees, or removes the oldest.
 func (g *Game) layTrap(f *foretick.Frame, r uint64) {
-	if len(g.traps) > 3 {
-		f.Destroy(g.traps[0].at)
-		g.traps = append(g.traps[:0], g.traps[1:]...)
+	n, oldest, since := 0, ecs.None, foretick.Tick(0)
+	for _, rows := range g.traps.All(f.World) {
+		for i, laid := range g.Laid.Slice(rows) {
+			if n++; oldest == ecs.None || laid.Tick < since {
+				oldest, since = rows.Entity(i), laid.Tick
+			}
+		}
+	}
+	if n > 3 {
+		f.Destroy(oldest)
 	}
 	var all []foretick.PlayerID
 	for _, rows := range g.walkers.All(f.World) {
@@ -305,7 +323,7 @@ func (g *Game) layTrap(f *foretick.Frame, r uint64) {
 			f.SetVisible(player, e, false)
 		}
 	}
-	g.traps = append(g.traps, trap{e, by})
+	*g.Laid.Get(f.World, e) = Laid{by, f.Tick}
 }
 
 // tell broadcasts the news, and sends a whisper to one player.
@@ -313,11 +331,12 @@ func (g *Game) tell(f *foretick.Frame, _ ecs.Rows) {
 	if g.rest || f.Tick%15 != 0 {
 		return
 	}
-	g.told++
-	_ = g.News.Broadcast(f, News{ID: g.told}) // a player that takes no messages is dropped
+	told := g.Told.Get(f.World)
+	told.N++
+	_ = g.News.Broadcast(f, News{ID: told.N}) // a player that takes no messages is dropped
 	for _, rows := range g.walkers.All(f.World) {
-		if uint32(rows.Owner())%4 == g.told%4 {
-			_ = g.Whisper.Send(f, rows.Owner(), Whisper{ID: g.told, Gold: g.Purse.Slice(rows)[0].Gold})
+		if uint32(rows.Owner())%4 == told.N%4 {
+			_ = g.Whisper.Send(f, rows.Owner(), Whisper{ID: told.N, Gold: g.Purse.Slice(rows)[0].Gold})
 		}
 	}
 }

@@ -25,6 +25,7 @@ type options struct {
 	workers     int
 	kills       bool
 	late        time.Duration
+	lateWorld   bool
 	connections int
 	mutate      uint64
 	rogues      uint64
@@ -77,6 +78,7 @@ func parse(args []string, help io.Writer) (options, error) {
 	fs.IntVar(&o.sequences, "sequences", 0, "with -rogues, sequences per server; 0 means 4096")
 	fs.IntVar(&o.together, "together", 0, "with -rogues, how many play at the same time; 0 means 24, and up to 192 over sockets")
 	fs.DurationVar(&o.limit, "limit", 0, "with -rogues, start nothing more after this time; 0 means no limit")
+	fs.BoolVar(&o.lateWorld, "late-world", false, "with -late-inputs: the server runs whole ticks again")
 	fs.StringVar(&o.transport, "transport", "", "with -rogues, real sockets on loopback, one server at a time: udp, dtls or ws; empty means a simulated network")
 	fs.Uint64Var(&o.life, "life", 0, "with -rogues, the first life to play, as a failure names it")
 	fs.StringVar(&o.heaps, "heaps", "", "with -rogues, write a heap profile into this directory after each batch of the first life")
@@ -160,7 +162,7 @@ func (o *options) match() simtest.Plan {
 		Checkers: func() []simtest.Checker { return append(simtest.Standard(), &simtest.Secrets{}) },
 	}
 	if o.late > 0 {
-		p.Server = func(cfg *foretick.ServerConfig) { cfg.LateInputs = o.late }
+		p.Server = func(cfg *foretick.ServerConfig) { cfg.LateInputs, cfg.LateWorld = o.late, o.lateWorld }
 	}
 	if o.kills {
 		p.Stay, p.ClientKills, p.ServerKills, p.Freezes, p.Drift = time.Minute, 20*time.Second, 30*time.Second, 10*time.Second, 0.0002
