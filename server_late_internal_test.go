@@ -56,12 +56,16 @@ func TestLateInputsAreRefused(t *testing.T) {
 		"share of NaN": {ServerConfig{LateInputs: 1, LateShare: math.NaN()}, nil, "LateShare is NaN: use up to 0.2, or 0 for none"},
 		"endless":      {ServerConfig{LateInputs: 1, LateShare: math.Inf(1)}, nil, "LateShare is +Inf: use up to 0.2, or 0 for none"},
 		"share alone":  {ServerConfig{LateShare: 0.1}, nil, "set LateInputs too, or leave LateShare out"},
+		"world alone":  {ServerConfig{LateWorld: true}, nil, "LateWorld is set without LateInputs"},
 		"long":         {ServerConfig{LateInputs: time.Second}, nil, "use up to 500ms, or 0 for none"},
 		"history":      {ServerConfig{LateInputs: 400 * time.Millisecond}, func(p *Protocol, _ *ecs.Component[lateSpot], _ *ecs.Prefab) { p.SetTickRate(60) }, "use 266.666666ms at most"},
 		"other builds": {ServerConfig{LateInputs: 1, AllowOtherBuilds: true}, nil, "leave AllowOtherBuilds out"},
 		"write other": {ServerConfig{LateInputs: 1}, func(p *Protocol, at *ecs.Component[lateSpot], _ *ecs.Prefab) {
 			p.Shared("push", none, ecs.Read(at), ecs.WriteOther(at))
 		}, "raise an Event and write in its OnServer handler"},
+		"world of write other": {ServerConfig{LateInputs: 1, LateWorld: true}, func(p *Protocol, at *ecs.Component[lateSpot], _ *ecs.Prefab) {
+			p.Shared("touch", none, ecs.Read(at), ecs.WriteOther(at))
+		}, ""},
 		"physics": {ServerConfig{LateInputs: 1}, func(p *Protocol, at *ecs.Component[lateSpot], _ *ecs.Prefab) {
 			p.Prefab(new(ecs.Prefab), "crate", at)
 			p.Shared("push", none, ecs.Read(at), ecs.WriteOther(at))

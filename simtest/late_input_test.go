@@ -35,12 +35,18 @@ type fencers struct {
 	fired  map[foretick.PlayerID]foretick.Tick // the tick of the first shot, as its client predicted it
 	hits   int
 	shots  int
+	downed func(f *foretick.Frame, who foretick.PlayerID) // called for each hit, unless nil
+	fallen foretick.Event[foretick.PlayerID]
+	dead   foretick.Message[fallenOne]
 	done   map[deed]bool                                                      // what was counted in hits and shots: ticks may run again whole
 	still  bool                                                               // nobody is hurt
 	went   func(f *foretick.Frame, player foretick.PlayerID, x float32)       // called after each body's move, unless nil
 	strict bool                                                               // a late shot of who has fallen since does not count
 	aimed  func(f *foretick.Frame, player foretick.PlayerID, t foretick.Tick) // called for each shot on either end, unless nil
 }
+
+// fallenOne is told to everybody.
+type fallenOne struct{ Who uint16 }
 
 // deed is a shot, or a hit by one.
 type deed struct {
@@ -147,6 +153,9 @@ func (g *fencers) protocol() *foretick.Protocol {
 				}
 				g.vitals.Get(f.World, hit.Entity).Down = true
 				g.scored.Get(f.World, hit.Entity).Fell = true
+				if g.downed != nil {
+					g.downed(f, f.World.Owner(hit.Entity))
+				}
 			}
 		}
 	}, ecs.ReadOther(&g.pos), ecs.WriteOther(&g.vitals, &g.scored))

@@ -1,0 +1,422 @@
+package simtest_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/simtest"
+	"github.com/foretick/foretick/transport/sim"
+)
+
+// scrum is a game in which everything depends on who was where in each tick: bodies push one
+// another, grabs raise events that spawn coins and take from others, coins go to the nearest
+// body, and messages tell of all that.
+type scrum struct {
+	pos   ecs.Component[footing]
+	purse ecs.Component[scrumPurse]
+	coin  ecs.Component[scrumCoin]
+	final ecs.Component[scrumFinal]
+	cmd   ecs.Component[lunge]
+	body  ecs.Prefab
+	money ecs.Prefab
+	grab  foretick.Event[foretick.Tick]
+	wish  foretick.Request[scrumWish]
+	told  foretick.Message[scrumTold]
+
+	bodies, coins *ecs.Query
+
+	last   map[foretick.PlayerID]map[foretick.Tick]lunge // the server's, as run last
+	asked  map[foretick.Tick][]scrumAsked
+	script bool // requests come from asked
+	undone int  // runs of a tick with another result than the one before
+	sums   map[foretick.Tick]float32
+	heard  []string // by a client
+}
+
+type (
+	scrumPurse struct {
+		Gold  int32
+		Shown uint8
+	}
+	scrumCoin struct {
+		X   float32 `net:"min=-100,max=100,step=0.01"`
+		Age uint8
+	}
+	scrumFinal struct{ Grabs uint32 } // of the server alone, noted when nothing can undo them
+	scrumWish  struct{ Gold uint16 }
+	scrumTold  struct {
+		Sum  float32
+		Gold int32
+	}
+	scrumAsked struct {
+		by   foretick.PlayerID
+		gold uint16
+	}
+)
+
+const scrumFrom, scrumUntil, scrumEnd = 90, 1500, 1560
+
+func (g *scrum) protocol() *foretick.Protocol {
+	g.last, g.asked, g.sums = map[foretick.PlayerID]map[foretick.Tick]lunge{}, map[foretick.Tick][]scrumAsked{}, map[foretick.Tick]float32{}
+	p := foretick.NewProtocol("scrum", 1)
+	p.Component(&g.pos, foretick.Predicted())
+	p.Component(&g.purse)
+	p.Component(&g.coin)
+	p.LocalComponent(&g.final)
+	p.Command(&g.cmd)
+	p.Prefab(&g.body, "body", &g.pos, &g.purse, &g.cmd, &g.final)
+	p.Prefab(&g.money, "coin", &g.coin)
+	g.bodies = ecs.NewQuery(p.Types(), ecs.With(&g.pos))
+	g.coins = ecs.NewQuery(p.Types(), ecs.With(&g.coin))
+	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) {
+		g.pos.Get(f.World, f.Spawn(&g.body, player)).X = float32(player) * 2
+	})
+	p.Server("script", func(f *foretick.Frame, _ ecs.Rows) {
+		for _, a := range g.asked[f.Tick] {
+			if g.script {
+				g.give(f, a)
+			}
+		}
+	}, ecs.Once(), ecs.WriteOther(&g.purse))
+	p.Shared("walk", func(f *foretick.Frame, rows ecs.Rows) {
+		pos, cmd := g.pos.Slice(rows), g.cmd.Slice(rows)
+		if f.Tick < scrumFrom {
+			return
+		}
+		for i := range pos {
+			if f.IsServer() {
+				g.note(rows.Owner(), f.Tick, cmd[i])
+			}
+			pos[i].X = min(max(pos[i].X+cmd[i].Move*0.2, -20), 20)
+			if cmd[i].Fire {
+				g.grab.Raise(f, rows.Entity(i), f.Tick)
+			}
+		}
+	}, ecs.Read(&g.cmd), ecs.Write(&g.pos))
+	p.Server("push", g.push, ecs.Once(), ecs.WriteOther(&g.pos))
+	p.Server("roll", g.roll, ecs.Once(), ecs.ReadOther(&g.pos), ecs.WriteOther(&g.coin, &g.purse))
+	g.grab.OnServer(p, g.grabbed, ecs.ReadOther(&g.pos), ecs.WriteOther(&g.purse, &g.coin), ecs.Create(&g.coin))
+	g.grab.OnFinal(p, func(f *foretick.Frame, by foretick.PlayerID, _ foretick.Tick) {
+		for _, rows := range g.bodies.Owned(f.World, by) {
+			g.final.Slice(rows)[0].Grabs++
+		}
+	}, ecs.WriteOther(&g.final))
+	p.Server("tell", g.tell, ecs.Once(), ecs.ReadOther(&g.pos, &g.purse, &g.coin))
+	g.wish.Handle(p, func(f *foretick.Frame, player foretick.PlayerID, w scrumWish) {
+		if f.Tick < scrumFrom || f.Tick >= scrumUntil {
+			return
+		}
+		a := scrumAsked{player, w.Gold}
+		if !f.Replay {
+			g.asked[f.Tick] = append(g.asked[f.Tick], a)
+		}
+		g.give(f, a)
+	})
+	g.told.OnClient(p, func(_ *foretick.Frame, t foretick.Tick, v scrumTold) {
+		if t >= scrumFrom {
+			g.heard = append(g.heard, fmt.Sprint(t, " ", v))
+		}
+	})
+	return p
+}
+
+func (g *scrum) note(by foretick.PlayerID, t foretick.Tick, c lunge) {
+	if g.last[by] == nil {
+		g.last[by] = map[foretick.Tick]lunge{}
+	}
+	g.last[by][t] = c
+}
+
+func (g *scrum) give(f *foretick.Frame, a scrumAsked) {
+	for _, rows := range g.bodies.Owned(f.World, a.by) {
+		g.purse.Slice(rows)[0].Gold += int32(a.gold)
+	}
+}
+
+// each visits the bodies by owner.
+func (g *scrum) each(f *foretick.Frame, fn func(player foretick.PlayerID, rows ecs.Rows)) {
+	for player := range foretick.PlayerID(8) {
+		for _, rows := range g.bodies.Owned(f.World, player) {
+			if rows.Len() > 0 {
+				fn(player, rows)
+			}
+		}
+	}
+}
+
+// push moves bodies apart.
+func (g *scrum) push(f *foretick.Frame, _ ecs.Rows) {
+	if f.Tick < scrumFrom {
+		return
+	}
+	g.each(f, func(a foretick.PlayerID, ra ecs.Rows) {
+		g.each(f, func(b foretick.PlayerID, rb ecs.Rows) {
+			x, y := &g.pos.Slice(ra)[0].X, &g.pos.Slice(rb)[0].X
+			if d := *y - *x; a < b && d < 1 && d > -1 {
+				if d >= 0 {
+					*x, *y = *x-0.1, *y+0.1
+				} else {
+					*x, *y = *x+0.1, *y-0.1
+				}
+			}
+		})
+	})
+}
+
+// roll lets coins grow old, and go to the nearest body.
+func (g *scrum) roll(f *foretick.Frame, _ ecs.Rows) {
+	for _, rows := range g.coins.All(f.World) {
+		for i, coins := 0, g.coin.Slice(rows); i < len(coins); i++ {
+			if coins[i].Age++; coins[i].Age < 12 {
+				continue
+			}
+			var best *scrumPurse
+			near := float32(3)
+			g.each(f, func(_ foretick.PlayerID, r ecs.Rows) {
+				if d := max(g.pos.Slice(r)[0].X-coins[i].X, coins[i].X-g.pos.Slice(r)[0].X); d < near {
+					near, best = d, &g.purse.Slice(r)[0]
+				}
+			})
+			if best != nil {
+				best.Gold += 3
+			}
+			f.Destroy(rows.Entity(i))
+		}
+	}
+}
+
+// grabbed takes from everybody near, and drops a coin that half of the players see.
+func (g *scrum) grabbed(f *foretick.Frame, by foretick.PlayerID, _ foretick.Tick) {
+	var at float32
+	for _, rows := range g.bodies.Owned(f.World, by) {
+		at = g.pos.Slice(rows)[0].X
+	}
+	g.each(f, func(player foretick.PlayerID, rows ecs.Rows) {
+		if d := g.pos.Slice(rows)[0].X - at; player != by && d < 4 && d > -4 {
+			g.purse.Slice(rows)[0].Gold--
+		}
+	})
+	e := f.Spawn(&g.money, ecs.Nobody)
+	*g.coin.Get(f.World, e) = scrumCoin{X: at}
+	for player := range foretick.PlayerID(8) {
+		if (foretick.Tick(player)+f.Tick)%2 == 0 {
+			f.SetVisible(player, e, false)
+		}
+	}
+}
+
+// tell sends each player what the world looks like.
+func (g *scrum) tell(f *foretick.Frame, _ ecs.Rows) {
+	if f.Tick < scrumFrom || f.Tick >= scrumUntil {
+		return
+	}
+	var v scrumTold
+	g.each(f, func(_ foretick.PlayerID, rows ecs.Rows) {
+		v.Sum, v.Gold = v.Sum*0.5+g.pos.Slice(rows)[0].X, v.Gold*3+g.purse.Slice(rows)[0].Gold
+	})
+	for _, rows := range g.coins.All(f.World) {
+		v.Gold += int32(rows.Len()) << 16
+	}
+	if was, ran := g.sums[f.Tick]; ran && was != v.Sum {
+		g.undone++
+	}
+	g.sums[f.Tick] = v.Sum
+	if f.Tick%3 == 0 {
+		_ = g.told.Broadcast(f, v)
+	} else {
+		_ = g.told.Send(f, foretick.PlayerID(1+f.Tick%4), v)
+	}
+}
+
+// state lists all values of the world.
+func (g *scrum) state(w *ecs.World) (all []string) {
+	for _, rows := range g.bodies.All(w) {
+		for i := range rows.Len() {
+			all = append(all, fmt.Sprint("body of ", rows.Owner(), " ", g.pos.Slice(rows)[i], g.purse.Slice(rows)[i], g.final.Slice(rows)[i]))
+		}
+	}
+	for _, rows := range g.coins.All(w) {
+		for i := range rows.Len() {
+			all = append(all, fmt.Sprint("coin ", g.coin.Slice(rows)[i]))
+		}
+	}
+	slices.Sort(all)
+	return all
+}
+
+// play plays a match of scrum. Each client's input for a tick is sample's.
+func (g *scrum) play(t *testing.T, seed uint64, cfg foretick.ServerConfig, links []sim.Link, sample func(player foretick.PlayerID, t foretick.Tick) lunge) (srv *foretick.Server, games []*scrum) {
+	m := simtest.New(seed)
+	cfg.Protocol = g.protocol()
+	srv, err := m.Serve(cfg)
+	require.NoError(t, err)
+	var clients []*foretick.Client
+	for _, link := range links {
+		c := &scrum{}
+		client, err := m.Join(foretick.ClientConfig{Protocol: c.protocol(), Sample: foretick.Sample(&c.cmd, func(v foretick.View) lunge { return sample(v.Player, v.Tick+1) })}, simtest.Seat{Up: link, Down: link})
+		require.NoError(t, err)
+		clients, games = append(clients, client), append(games, c)
+		m.Run(m.Net.Now() + 200*time.Millisecond)
+	}
+	for n := 0; srv.Tick() < scrumEnd; n++ {
+		m.Run(m.Net.Now() + time.Second/30)
+		if c := clients[n%len(clients)]; n%7 == 0 {
+			_ = games[n%len(clients)].wish.Send(c, scrumWish{uint16(n % 5)})
+		}
+	}
+	return srv, games
+}
+
+// What a server with LateWorld ends with is what it would have had if every command had come
+// in time: the world, the messages with their ticks, and what was final.
+func TestLateWorldIsAsIfAllCameInTime(t *testing.T) {
+	for seed := range uint64(4) {
+		jittery := sim.Link{Latency: 50 * time.Millisecond, Jitter: 30 * time.Millisecond, Loss: 0.05}
+		g, late := &scrum{}, foretick.ServerConfig{LateInputs: lateWindow, LateWorld: true, LateShare: 0.1}
+		srv, games := g.play(t, seed+1, late, []sim.Link{jittery, sim.WiFi, sim.LTE, jittery}, func(player foretick.PlayerID, t foretick.Tick) lunge {
+			if t >= scrumUntil {
+				return lunge{}
+			}
+			return wave(int(player)*5+int(seed), foretick.View{Tick: t})
+		})
+		want := &scrum{}
+		lan := sim.Link{Latency: time.Millisecond}
+		again, gamesAgain := want.playScript(t, g, []sim.Link{lan, lan, lan, lan})
+		st, calm := srv.Stats(), again.Stats()
+		t.Logf("seed %d: %d inputs missing, %d of them run late, %d refused for hindsight; %d results were undone; %d messages", seed+1, st.InputsMissing, st.InputsRerun, st.InputsHindsight, g.undone, len(games[0].heard))
+		require.Zero(t, calm.InputsMissing)
+		require.Greater(t, st.InputsRerun, uint64(50))
+		require.Greater(t, g.undone, 50)
+		require.Equal(t, want.state(again.World()), g.state(srv.World()))
+		for i := range games {
+			require.Greater(t, len(games[i].heard), 500)
+			require.Equal(t, gamesAgain[i].heard, games[i].heard)
+		}
+	}
+}
+
+// playScript plays what a match settled on, with everything in time.
+func (g *scrum) playScript(t *testing.T, of *scrum, links []sim.Link) (*foretick.Server, []*scrum) {
+	g.script = true
+	m := simtest.New(1)
+	p := g.protocol()
+	g.asked = of.asked
+	srv, err := m.Serve(foretick.ServerConfig{Protocol: p})
+	require.NoError(t, err)
+	var games []*scrum
+	for _, link := range links {
+		c := &scrum{}
+		_, err := m.Join(foretick.ClientConfig{Protocol: c.protocol(), Sample: foretick.Sample(&c.cmd, func(v foretick.View) lunge { return of.last[v.Player][v.Tick+1] })}, simtest.Seat{Up: link, Down: link})
+		require.NoError(t, err)
+		games = append(games, c)
+		m.Run(m.Net.Now() + 200*time.Millisecond)
+	}
+	for srv.Tick() < scrumEnd {
+		m.Run(m.Net.Now() + time.Second/30)
+	}
+	return srv, games
+}
+
+// A shot that comes late undoes the death of its shooter by a later shot. No screen shows that
+// death: what tells of it waits until the tick is final.
+func TestUndoneDeathNeverShows(t *testing.T) {
+	near, far := sim.Link{Latency: 10 * time.Millisecond, Jitter: 3 * time.Millisecond}, sim.Link{Latency: 100 * time.Millisecond, Jitter: 15 * time.Millisecond}
+	undone := 0
+	for seed := range uint64(*lateSeeds) {
+		const at = 210
+		m, g := simtest.New(seed+1), &fencers{done: map[deed]bool{}}
+		told := map[foretick.PlayerID]int{}
+		declare := func(g *fencers) *foretick.Protocol {
+			p := g.protocol()
+			g.fallen.OnFinal(p, func(f *foretick.Frame, _ foretick.PlayerID, who foretick.PlayerID) {
+				_ = g.dead.Broadcast(f, fallenOne{uint16(who)})
+			})
+			g.dead.OnClient(p, func(_ *foretick.Frame, _ foretick.Tick, v fallenOne) { told[foretick.PlayerID(v.Who)]++ })
+			return p
+		}
+		fell := map[foretick.PlayerID]bool{}
+		g.downed = func(f *foretick.Frame, who foretick.PlayerID) {
+			fell[who] = true
+			g.fallen.Raise(f, ecs.None, who)
+		}
+		_, err := m.Serve(foretick.ServerConfig{Protocol: declare(g), LateInputs: lateWindow, LateWorld: true})
+		require.NoError(t, err)
+		var clients []*foretick.Client
+		for n, link := range []sim.Link{near, far} {
+			c := &fencers{}
+			client, err := m.Join(foretick.ClientConfig{Protocol: declare(c), Sample: foretick.Sample(&c.cmd, func(v foretick.View) lunge {
+				return lunge{Fire: v.Tick == at-1-foretick.Tick(n)} // the far one a tick earlier
+			})}, simtest.Seat{Up: link, Down: link})
+			require.NoError(t, err)
+			clients = append(clients, client)
+		}
+		for clients[1].View().Tick < at-3 {
+			m.Run(m.Net.Now() + time.Second/120)
+		}
+		slow := far
+		slow.Latency += 150 * time.Millisecond
+		m.Link(clients[1], slow, far)
+		m.Run(m.Net.Now() + 150*time.Millisecond)
+		m.Link(clients[1], far, far)
+		m.Run(m.Net.Now() + 2*time.Second)
+		if fell[2] {
+			undone++
+		}
+		require.True(t, fell[1])
+		require.Equal(t, map[foretick.PlayerID]int{1: 2}, told, "seed %d: the first one's death, on both screens, once", seed+1)
+		require.Equal(t, [3]bool{1: true}, rise(t, m, g), "seed %d", seed+1)
+	}
+	t.Logf("in %d of %d duels the second one was down until its shot came", undone, *lateSeeds)
+	require.Greater(t, undone, *lateSeeds*9/10)
+}
+
+// With LateWorld server systems run again, too. State in their Go variables is found.
+func TestSyncTestOfTheWholeWorld(t *testing.T) {
+	whole := simtest.SyncConfig{LateInputs: lateWindow, LateWorld: true}
+	faults, err := simtest.FindDesyncs(func() simtest.Player {
+		return (&planted{}).end(func(g *planted, p *foretick.Protocol) {
+			p.Server("planted", func(_ *foretick.Frame, rows ecs.Rows) {
+				for i, pos := 0, g.pos.Slice(rows); i < len(pos); i++ {
+					g.count++
+					pos[i].X = float32(g.count % 7)
+				}
+			}, ecs.Write(&g.pos))
+		})
+	}, whole)
+	require.NoError(t, err)
+	found := ""
+	for _, f := range faults {
+		if len(f) > 15 && f[:15] == "on the server: " {
+			found = f
+		}
+	}
+	require.Contains(t, found, "position.X")
+	require.Contains(t, found, "planted")
+	whole.Ticks = 1000
+	simtest.SyncTest(t, func() simtest.Player { return (&planted{}).end(nil) }, whole)
+	simtest.SyncTest(t, func() simtest.Player { return simtest.Player{Protocol: newCannon().protocol()} }, whole)
+
+	var traces [][32]byte
+	for _, back := range []int{0, 6} {
+		g := &fencers{still: true}
+		m := simtest.New(3)
+		srv, err := m.Serve(foretick.ServerConfig{Protocol: g.protocol(), LateInputs: lateWindow, LateWorld: true})
+		require.NoError(t, err)
+		require.NoError(t, simtest.SyncTestServer(srv, back, func(d simtest.Desync) { require.Fail(t, d.String()) }))
+		for n := range 3 {
+			c := &fencers{}
+			_, err := m.Join(foretick.ClientConfig{Protocol: c.protocol(), Sample: foretick.Sample(&c.cmd, func(v foretick.View) lunge { return wave(n, v) })}, simtest.Seat{Up: sim.LTE, Down: sim.LTE})
+			require.NoError(t, err)
+		}
+		m.Run(60 * time.Second)
+		require.Greater(t, srv.Stats().InputsRerun, uint64(10))
+		traces = append(traces, m.Trace())
+	}
+	require.Equal(t, traces[0], traces[1], "the test changes nothing in the match")
+}
