@@ -9,7 +9,7 @@ import (
 	"github.com/foretick/foretick/snapshot"
 )
 
-// playerTrace is an armed trace of a player, on the server.
+// playerTrace is an armed trace of a player, on the server. That of a set aside has no client.
 type playerTrace struct {
 	s        *Server
 	p        *player
@@ -143,7 +143,7 @@ func (t *playerTrace) rename(handles []uint64) {
 // snapshot.
 func (t *playerTrace) write(now time.Duration) {
 	pk, b := t.p.outbox.draft.packet, t.s.senders.scratch[:0]
-	if t.operator > now && !t.port.IsAlone() && t.asks(now) && pk.Message(messageTrace, trace.AppendAsk(b, t.request.Names[:t.request.N])) {
+	if t.operator > now && t.asks(now) && pk.Message(messageTrace, trace.AppendAsk(b, t.request.Names[:t.request.N])) {
 		t.asked = now
 	}
 	if t.client > now {
