@@ -175,7 +175,7 @@ func (p *player) loopback() bool { return p.local != nil || isLoopback(p.session
 // playerTracing is what a server keeps of a player's traces.
 type playerTracing struct {
 	armed   *playerTrace  // nil: it has none
-	ended   time.Duration // when it last had one; 0: never
+	late    time.Duration // until when its client's records may come; 0: nobody asked for any
 	asks    allowance     // of its client's Asks and Stops
 	refused byte          // why the last was refused, until the client is told; 0: it was not
 	stop    bool          // the client is to be told to stop

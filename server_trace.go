@@ -112,7 +112,6 @@ func (s *Server) disarm(set *traceSet, a *playerTrace) {
 	set.armed = slices.DeleteFunc(set.armed, func(x *playerTrace) bool { return x == a })
 	if set == &s.traces.match {
 		a.p.tracing.armed = nil
-		a.p.tracing.ended = s.clock.now
 	}
 	a.port.Set(trace.Off, "")
 	if !a.watched { // nobody here will read it
@@ -193,7 +192,7 @@ func (s *Server) traced(p *player, b []byte) (of *playerTrace, err error) {
 	case trace.Piece:
 		a := p.tracing.armed
 		if a == nil || a.operator <= now {
-			if p.tracing.ended == 0 || now-p.tracing.ended > traceLate {
+			if now >= p.tracing.late {
 				return nil, netcode.ErrMalformed // nobody asked for it
 			}
 			return nil, nil

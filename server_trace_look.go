@@ -91,6 +91,9 @@ func (s *Server) look(set *traceSet, l *tape.Look) {
 	}
 	if l.Looked {
 		a.operator, a.watched = now+traceLapse, true
+		if set == &s.traces.match {
+			p.tracing.late = a.operator + traceLate
+		}
 	}
 	if l.Renamed && a.operator > now {
 		a.rename(l.Entities)

@@ -111,7 +111,7 @@ func TestTraceOfHostileServer(t *testing.T) {
 		}
 	}
 	require.Equal(t, 100-traceAskBurst, faults)
-	h.server.sessions.players[0].tracing.ended = h.server.clock.now // what still comes is no fault
+	h.server.sessions.players[0].tracing.late = traceLapse + traceLate // what comes is no fault
 	h.run(time.Second)
 	require.True(t, c.tracer.armed)
 	h.run(traceLapse)

@@ -132,6 +132,7 @@ func TestTracedWhileRecorded(t *testing.T) {
 	o.look(id(6), time.Second)
 	require.NoError(t, m.srv.NextLevel([]byte("second"), m.game.level))
 	o.look(id(6), 2*time.Second)
+	require.Zero(t, m.srv.Stats().Malformed, "records that come after the end are no fault")
 
 	m.replays(nil, nil)
 }
@@ -177,6 +178,7 @@ func TestAnyTraceWhileRecorded(t *testing.T) {
 			}
 		}
 		t.Log(o.saw, o.asked)
+		require.Zero(t, m.srv.Stats().Malformed)
 		require.NotZero(t, o.asked)
 		if seed%2 == 1 {
 			require.NotZero(t, m.srv.Stats().InputsRerun)
