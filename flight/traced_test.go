@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"io"
+	"sync"
 	"testing"
 	"time"
 
@@ -153,7 +154,7 @@ func TestAnyTraceWhileRecorded(t *testing.T) {
 		m := newMatch(t, seed, 6, flight.Config{}, &game{config: config})
 		o := m.operator()
 		m.run(3 * time.Second)
-		for range 120 {
+		for range 50 {
 			player := foretick.PlayerID(1 + m.rng.IntN(7))
 			if _, plays := m.srv.Player(player); !plays {
 				m.run(50 * time.Millisecond)
@@ -185,6 +186,41 @@ func TestAnyTraceWhileRecorded(t *testing.T) {
 		}
 		m.replays(func(g *game) { g.config = config }, nil)
 	}
+}
+
+// Pages look from other goroutines, at any moment of a tick.
+func TestTracedByOtherGoroutines(t *testing.T) {
+	m := newMatch(t, 23, 5, flight.Config{}, &game{})
+	m.run(3 * time.Second)
+	var pages sync.WaitGroup
+	over := make(chan struct{})
+	for player := range foretick.PlayerID(6) {
+		tr, avatar := trace.OfServer(m.srv, player), ecs.Entity(m.avatar(player))
+		pages.Go(func() {
+			for n := 0; ; n++ {
+				select {
+				case <-over:
+					return
+				case <-time.After(time.Millisecond):
+				}
+				switch n % 8 {
+				case 0:
+					tr.Look()
+				case 3:
+					tr.Look(avatar)
+				case 7:
+					tr.Stop()
+				default:
+					tr.Tables()
+				}
+			}
+		})
+	}
+	m.run(4 * time.Second)
+	close(over)
+	pages.Wait()
+	m.run(time.Second)
+	m.replays(nil, nil)
 }
 
 // Whoever looks at traces while a tape is replayed changes nothing of the replay, and sees what
