@@ -9,7 +9,7 @@ import (
 	"github.com/foretick/foretick/snapshot"
 )
 
-// playerTrace is an armed trace of a player, on the server.
+// playerTrace is an armed trace of a player, on the server. That of a set aside has no client.
 type playerTrace struct {
 	s        *Server
 	p        *player
@@ -143,7 +143,7 @@ func (t *playerTrace) rename(handles []uint64) {
 // snapshot.
 func (t *playerTrace) write(now time.Duration) {
 	pk, b := t.p.outbox.draft.packet, t.s.senders.scratch[:0]
-	if t.operator > now && !t.port.IsAlone() && t.asks(now) && pk.Message(messageTrace, trace.AppendAsk(b, t.request.Names[:t.request.N])) {
+	if t.operator > now && t.asks(now) && pk.Message(messageTrace, trace.AppendAsk(b, t.request.Names[:t.request.N])) {
 		t.asked = now
 	}
 	if t.client > now {
@@ -175,7 +175,7 @@ func (p *player) loopback() bool { return p.local != nil || isLoopback(p.session
 // playerTracing is what a server keeps of a player's traces.
 type playerTracing struct {
 	armed   *playerTrace  // nil: it has none
-	ended   time.Duration // when it last had one; 0: never
+	late    time.Duration // until when its client's records may come; 0: nobody asked for any
 	asks    allowance     // of its client's Asks and Stops
 	refused byte          // why the last was refused, until the client is told; 0: it was not
 	stop    bool          // the client is to be told to stop

@@ -157,7 +157,7 @@ func (l *lateInputs) rerunTick(p *player, at *lateTick) {
 	l.fill(p, at)
 	stated := p.inputs.offset
 	p.inputs.offset = at.offset
-	if p.tracing.armed != nil && !l.test.running {
+	if s.traces.armed() && !l.test.running {
 		s.traces.beginRerun(p, at.tick)
 	}
 	s.p.schedule.ExecuteOwner(s.sim.world, f, l.runs, p.owner)

@@ -41,6 +41,7 @@ func newServer(cfg ServerConfig) (*Server, error) {
 	}
 	s := &Server{cfg: cfg, p: p, sink: sink, endpoint: cfg.Transport, logs: serverLog{Logger: cfg.Logger, limits: logLimit{}}}
 	s.sessions.architecture = runtime.GOARCH
+	s.traces.replayed = sink != nil && sink.Replays()
 	s.sessions.byPeer, s.admission.waiting, s.sim.ordinals = map[transport.PeerID]*player{}, map[string]int{}, ordinals{}
 	s.sim.p = p
 	s.sim.world = ecs.NewWorld(p.Types, ecs.WorldConfig{Tags: append([]string{TagServer}, cfg.Tags...), OnFull: s.noRoom})

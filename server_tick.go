@@ -42,7 +42,7 @@ func (s *Server) simulate() {
 		s.sim.losses.begin()
 		s.beginTrails()
 	}
-	if s.traces.wake.Load() {
+	if s.traces.wake.Load() || s.traces.replayed {
 		s.beginTraces()
 	}
 	s.p.schedule.Execute(s.sim.world, &s.sim.frame)

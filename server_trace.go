@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/internal/tape"
 	"github.com/foretick/foretick/internal/trace"
 	"github.com/foretick/foretick/netcode"
 )
@@ -20,38 +21,50 @@ const (
 	traceRefused = 3 * time.Second             // between two that are refused
 	traceLate    = traceLapse + 10*time.Second // how long records may still come after the end
 
-	serverTraceMost = 4 // traces of a server
+	serverTraceMost = 4 // traces of a server, and as many aside
 
 	traceAskRate, traceAskBurst = 4, 8 // Asks and Stops of a client, a second and at once
 )
 
 // serverTraces are the traces that a server takes part in.
 type serverTraces struct {
-	wake atomic.Bool // somebody asks for something, or a trace is armed
+	wake     atomic.Bool // somebody asks for something, or a trace is armed
+	replayed bool        // a tape says what was asked of the match's traces
 
 	mu     sync.Mutex
-	layout *trace.Layout            // nil until the first
-	ports  map[PlayerID]*trace.Port // of players that were traced
+	layout *trace.Layout // nil until the first
+	match  traceSet      // which the packets carry
+	aside  traceSet      // which no packet carries, and nothing of the match depends on
 
-	armed     []*playerTrace
+	looks     []tape.Look    // scratch
 	recording []*playerTrace // in the tick that runs; empty: no system is watched
 	steps     traceSteps
 }
 
-// Trace returns the port of a player's trace. Any goroutine may call it.
-func (in serverInternals) Trace(player PlayerID) *trace.Port { return in.s.tracePort(player) }
+// Trace returns the port of a player's trace. The records of an aside trace, and of every
+// trace that is asked for in a replay, go to no client. Any goroutine may call it.
+func (in serverInternals) Trace(player PlayerID, aside bool) *trace.Port {
+	t := &in.s.traces
+	if aside || t.replayed {
+		return in.s.tracePort(&t.aside, player)
+	}
+	return in.s.tracePort(&t.match, player)
+}
 
-func (s *Server) tracePort(player PlayerID) *trace.Port {
+func (s *Server) tracePort(set *traceSet, player PlayerID) *trace.Port {
 	t := &s.traces
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.layout == nil {
-		t.layout, t.ports = s.p.traceLayout(), map[PlayerID]*trace.Port{}
+		t.layout = s.p.traceLayout()
 	}
-	if t.ports[player] == nil {
-		t.ports[player] = trace.NewPort(t.layout, &t.wake)
+	if set.ports[player] == nil {
+		if set.ports == nil {
+			set.ports = map[PlayerID]*trace.Port{}
+		}
+		set.ports[player] = trace.NewPort(t.layout, &t.wake)
 	}
-	return t.ports[player]
+	return set.ports[player]
 }
 
 // beginTraces arms and ends traces, and begins the records of a tick.
@@ -59,106 +72,47 @@ func (s *Server) beginTraces() {
 	t := &s.traces
 	t.wake.Store(false) // what is asked from here on is for the next tick
 	s.pollTraces()
-	if len(t.armed) == 0 {
+	if !t.armed() {
 		return
 	}
 	t.wake.Store(true)
 	t.steps.begin()
-	t.recording = append(t.recording[:0], t.armed...)
+	t.recording = append(append(t.recording[:0], t.match.armed...), t.aside.armed...)
 	for _, a := range t.recording {
 		a.begin(s.sim.frame.Tick)
 	}
 }
 
-// pollTraces reads what was asked of the ports, and ends traces that nobody looks at.
-func (s *Server) pollTraces() {
-	t, now := &s.traces, s.clock.now
-	t.mu.Lock()
-	players := make([]PlayerID, 0, serverTraceMost)
-	for player, port := range t.ports {
-		if state, _ := port.Status(); state != trace.Off && state != trace.No {
-			players = append(players, player)
-		}
-	}
-	t.mu.Unlock()
-	slices.Sort(players)
-	for _, player := range players {
-		s.pollTrace(s.tracePort(player), s.sessions.player(player), now)
-	}
-	for i := len(t.armed) - 1; i >= 0; i-- {
-		a := t.armed[i]
-		if !a.p.traceable() || s.sessions.player(a.p.owner) != a.p || max(a.client, a.operator) <= now {
-			s.disarm(a)
-		}
-	}
-}
-
-// pollTrace reads what the server's own program asked of a port.
-func (s *Server) pollTrace(port *trace.Port, p *player, now time.Duration) {
-	told := port.Poll()
-	a := s.armedFor(p)
-	switch {
-	case told.Looked && a == nil && (p == nil || !p.traceable()):
-		port.Set(trace.No, "the player does not play")
-		return
-	case told.Looked && a == nil && len(s.traces.armed) == serverTraceMost:
-		port.Set(trace.No, "the server has four traces already: end one of them")
-		return
-	case told.Looked && a == nil:
-		a = s.arm(p)
-		told.Renamed = true
-	case a == nil:
-		return
-	}
-	if told.Looked {
-		a.operator, a.watched = now+traceLapse, true
-		if r := s.sink; r != nil && !port.IsAlone() {
-			r.Traced()
-		}
-	}
-	if told.Renamed && a.operator > now {
-		a.rename(told.Entities)
-		a.asked = 0
-	}
-	if told.Stop && a.operator > now {
-		a.operator, p.tracing.stop = 0, true
-	}
-}
+// armed reports whether any trace is.
+func (t *serverTraces) armed() bool { return len(t.match.armed)+len(t.aside.armed) > 0 }
 
 // traceable reports whether a player may be traced at all.
 func (p *player) traceable() bool {
 	return p.observing == nil && (p.session.state == playing || p.session.state == local)
 }
 
-// armedFor returns a player's trace, nil if it has none.
-func (s *Server) armedFor(p *player) *playerTrace {
-	for _, a := range s.traces.armed {
-		if a.p == p && p != nil {
-			return a
-		}
-	}
-	return nil
-}
-
 // arm begins the trace of a player.
-func (s *Server) arm(p *player) *playerTrace {
-	port := s.tracePort(p.owner)
-	if s.traces.steps.index == nil {
-		s.traces.steps.index = s.p.sharedIndex()
+func (s *Server) arm(set *traceSet, p *player) *playerTrace {
+	t, port := &s.traces, s.tracePort(set, p.owner)
+	if t.steps.index == nil {
+		t.steps.index = s.p.sharedIndex()
 	}
 	a := &playerTrace{s: s, p: p, port: port, recorder: trace.NewRecorder(port.Layout)}
-	s.traces.armed = append(s.traces.armed, a)
-	p.tracing.armed = a
+	set.armed = append(set.armed, a)
+	if set == &t.match {
+		p.tracing.armed = a
+	}
 	port.Set(trace.Armed, "")
-	s.traces.wake.Store(true)
+	t.wake.Store(true)
 	return a
 }
 
 // disarm ends a trace.
-func (s *Server) disarm(a *playerTrace) {
-	s.traces.armed = slices.DeleteFunc(s.traces.armed, func(x *playerTrace) bool { return x == a })
-	a.p.tracing.armed = nil
-	a.p.tracing.ended = s.clock.now
+func (s *Server) disarm(set *traceSet, a *playerTrace) {
+	set.armed = slices.DeleteFunc(set.armed, func(x *playerTrace) bool { return x == a })
+	if set == &s.traces.match {
+		a.p.tracing.armed = nil
+	}
 	a.port.Set(trace.Off, "")
 	if !a.watched { // nobody here will read it
 		a.port.Client.Free()
@@ -208,8 +162,12 @@ func (t *serverTraces) end() {
 // beginRerun records a tick again that runs again for a player's late command.
 func (t *serverTraces) beginRerun(p *player, tick Tick) {
 	t.steps.begin()
-	t.recording = append(t.recording[:0], p.tracing.armed)
-	p.tracing.armed.begin(tick)
+	for _, set := range [...]*traceSet{&t.match, &t.aside} {
+		if a := set.of(p); a != nil {
+			t.recording = append(t.recording, a)
+			a.begin(tick)
+		}
+	}
 }
 
 // traced handles a trace's message from a client. If it is a piece of the client's records, it
@@ -234,7 +192,7 @@ func (s *Server) traced(p *player, b []byte) (of *playerTrace, err error) {
 	case trace.Piece:
 		a := p.tracing.armed
 		if a == nil || a.operator <= now {
-			if p.tracing.ended == 0 || now-p.tracing.ended > traceLate {
+			if now >= p.tracing.late {
 				return nil, netcode.ErrMalformed // nobody asked for it
 			}
 			return nil, nil
@@ -251,16 +209,17 @@ func (s *Server) askedToTrace(p *player, b []byte) error {
 	if err != nil {
 		return err
 	}
-	a := s.armedFor(p)
+	set := &s.traces.match
+	a := set.of(p)
 	switch {
 	case !s.mayTrace(p):
 		p.tracing.refused = trace.NotAllowed
 		return nil
-	case a == nil && len(s.traces.armed) == serverTraceMost:
+	case a == nil && len(set.armed) == serverTraceMost:
 		p.tracing.refused = trace.TooMany
 		return nil
 	case a == nil:
-		a = s.arm(p)
+		a = s.arm(set, p)
 	}
 	p.tracing.refused = 0
 	a.client = s.clock.now + traceLapse

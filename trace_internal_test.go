@@ -16,16 +16,16 @@ func TestUnarmedTraceCostsNothing(t *testing.T) {
 	s, c := h.server, h.clients[0]
 	idle := func() bool {
 		w := c.cfg.Protocol.compiled.watchers
-		return (debugBuild || w == nil || *w == 0) && !c.tracer.wake.Load() && !c.tracer.armed && !s.traces.wake.Load() && len(s.traces.armed)+len(s.traces.recording) == 0
+		return (debugBuild || w == nil || *w == 0) && !c.tracer.wake.Load() && !c.tracer.armed && !s.traces.wake.Load() && !s.traces.armed() && len(s.traces.recording) == 0
 	}
 	require.True(t, idle())
-	require.Nil(t, s.traces.ports)
+	require.Nil(t, s.traces.match.ports)
 	s.cfg.AllowTrace = func(PlayerID) bool { return true }
 	c.tracePort().Look(nil)
 	h.run(time.Second)
 	require.False(t, idle())
-	require.Len(t, s.traces.armed, 1)
-	require.Equal(t, PlayerID(1), s.traces.armed[0].p.owner)
+	require.Len(t, s.traces.match.armed, 1)
+	require.Equal(t, PlayerID(1), s.traces.match.armed[0].p.owner)
 	c.tracePort().Unlook()
 	h.run(time.Second)
 	require.True(t, idle())
@@ -66,8 +66,8 @@ func TestTraceOfHostileClients(t *testing.T) {
 	for _, bad := range [][]byte{nil, {9}, {trace.Ask}, {trace.Ask, 9}, append(ask, 1), {trace.Ask, 8, 1, 2, 3}, {trace.Refused, 1}, {trace.Piece}, {trace.Piece, 1, 0, 0, 0, 0, 0, 9, 0, 1}} {
 		require.Error(t, traced(s, p, bad), "%v", bad)
 	}
-	require.Empty(t, s.traces.armed)
-	require.Nil(t, s.traces.ports, "nothing is made for what is malformed")
+	require.Empty(t, s.traces.match.armed)
+	require.Nil(t, s.traces.match.ports, "nothing is made for what is malformed")
 	h.run(time.Second)
 	faults := 0
 	for range 100 { // AllowTrace is nil, and the addresses are not this machine's
@@ -76,8 +76,8 @@ func TestTraceOfHostileClients(t *testing.T) {
 		}
 	}
 	require.Equal(t, 100-traceAskBurst, faults)
-	require.Empty(t, s.traces.armed)
-	require.Nil(t, s.traces.ports)
+	require.Empty(t, s.traces.match.armed)
+	require.Nil(t, s.traces.match.ports)
 
 	// A flood costs the connection.
 	h.run(5 * time.Second)
@@ -111,7 +111,7 @@ func TestTraceOfHostileServer(t *testing.T) {
 		}
 	}
 	require.Equal(t, 100-traceAskBurst, faults)
-	h.server.sessions.players[0].tracing.ended = h.server.clock.now // what still comes is no fault
+	h.server.sessions.players[0].tracing.late = traceLapse + traceLate // what comes is no fault
 	h.run(time.Second)
 	require.True(t, c.tracer.armed)
 	h.run(traceLapse)

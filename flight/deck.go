@@ -39,6 +39,7 @@ type portion struct {
 type tickRecord struct {
 	run   []tape.Queued
 	calls []tape.Call // by those that run
+	looks []tape.Look
 	delta foretick.Tick
 	hash  uint64
 	sum   uint32
@@ -95,6 +96,10 @@ func (p *portion) add(kind byte, b []byte) error {
 		} else {
 			p.calls = append(p.calls, c)
 		}
+		return err
+	case recLook:
+		l, err := readLook(b)
+		p.end.looks = append(p.end.looks, l)
 		return err
 	case recTick:
 		p.end.delta, p.end.hash, p.end.sum = foretick.Tick(s.uvarint()), s.uint64(), s.uint32()
@@ -201,12 +206,17 @@ func (d *deck) Outside(c tape.Call) {
 	d.r.differ(0, "%v is called before the first Step, and was not when the tape was recorded", c.Op)
 }
 
+// running returns what the tape has of the tick that runs.
+func (d *deck) running() *tickRecord {
+	if d.ticks < len(d.now.ticks) {
+		return &d.now.ticks[d.ticks]
+	}
+	return &d.now.end
+}
+
 // Queued implements tape.Sink.
 func (d *deck) Queued(_ uint32, waiting []tape.Queued) (run []tape.Queued, replaced bool) {
-	t := &d.now.end
-	if d.ticks < len(d.now.ticks) {
-		t = &d.now.ticks[d.ticks]
-	}
+	t := d.running()
 	for i, q := range t.run {
 		own := slices.IndexFunc(waiting, func(w tape.Queued) bool { return w.Name == q.Name && w.Own >= 0 })
 		switch {
@@ -251,8 +261,11 @@ func (d *deck) Observed(func() tape.Grant) tape.Grant {
 // Touched implements tape.Sink.
 func (d *deck) Touched() {}
 
-// Traced implements tape.Sink.
-func (d *deck) Traced() {}
+// Replays implements tape.Sink.
+func (d *deck) Replays() bool { return true }
+
+// Looked implements tape.Sink.
+func (d *deck) Looked([]tape.Look) []tape.Look { return d.running().looks }
 
 // Report implements tape.Sink.
 func (d *deck) Report(string) {}

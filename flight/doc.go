@@ -43,9 +43,9 @@
 // Each Step's time, every event of the transport, what it says of peers, datagrams that it
 // refused, the bytes of randomness, Server.Record's values, the answers of
 // ServerConfig.Observe, calls from outside (kicks, bans, levels, drain, close and the like),
-// edits, and a hash of the world and of the sent packets each tick. That is about 1 kB a
-// second for each player, and two thirds of it compressed. A tape holds the players' tokens,
-// addresses and chat: files have the mode 0600.
+// edits, what the server's own program asks of traces, and a hash of the world and of the sent
+// packets each tick. That is about 1 kB a second for each player, and two thirds of it
+// compressed. A tape holds the players' tokens, addresses and chat: files have the mode 0600.
 //
 // # The format
 //
@@ -94,4 +94,7 @@
 //	20 closed        the server was closed
 //	21 truncated     the recorder had no more room
 //	22 pause         the tape was written here, between Steps
+//	23 look          uv player, u8 flags (1 looked at, 2 the entities are new, 4 no more), uv
+//	                 entities to the end, at most 8: what the server's own program asks of a
+//	                 player's trace; its tick follows
 package flight

@@ -38,7 +38,7 @@ func (d *DifferenceError) explain(t *Tape, g Game) {
 		why = append(why, t.otherBuild()...)
 	}
 	for i, n := range slices.Backward(t.info.Opaque) {
-		if n.Tick < d.Tick || n.Tick == d.Tick && n.Text == tracedNote { // which stands behind its tick
+		if n.Tick < d.Tick {
 			why = append(why, fmt.Sprintf("after tick %d something happened that the tape does not hold: %s (%d such notes before)", n.Tick, n.Text, i))
 			break
 		}

@@ -59,6 +59,7 @@ type game struct {
 	seed    func() uint64 // an outside value
 	panicAt foretick.Tick
 	skew    float32                                // by which move errs
+	config  func(*foretick.ServerConfig)           // changes the server's configuration
 	chance  func(f *foretick.Frame, i int) float32 // that is not recorded
 }
 
@@ -130,6 +131,9 @@ func (g *game) shoot(f *foretick.Frame, rows ecs.Rows) {
 // serve makes a server with the first entities of a match.
 func (g *game) serve(cfg foretick.ServerConfig) (*foretick.Server, error) {
 	cfg.Protocol = g.protocol()
+	if g.config != nil {
+		g.config(&cfg)
+	}
 	srv, err := foretick.NewServer(cfg)
 	if err != nil {
 		return nil, err
@@ -265,11 +269,16 @@ func (m *match) step() {
 	}
 }
 
-func (m *match) tape() *flight.Tape {
+func (m *match) bytes() []byte {
 	var b bytes.Buffer
 	_, err := m.rec.WriteTo(&b)
 	require.NoError(m, err)
-	t, err := flight.Read(bytes.NewReader(b.Bytes()), int64(b.Len()))
+	return b.Bytes()
+}
+
+func (m *match) tape() *flight.Tape {
+	b := m.bytes()
+	t, err := flight.Read(bytes.NewReader(b), int64(len(b)))
 	require.NoError(m, err)
 	return t
 }

@@ -7,6 +7,7 @@ import (
 	"math"
 	"time"
 
+	"github.com/foretick/foretick/inspect/trace"
 	"github.com/foretick/foretick/internal/tape"
 	"github.com/foretick/foretick/transport"
 )
@@ -35,6 +36,7 @@ const (
 	recClosed       = 20 // the server was closed
 	recTruncated    = 21 // the recorder had no more room
 	recPause        = 22 // the tape was written here, and no Step was running
+	recLook         = 23 // what the server's own program asks of a player's trace
 )
 
 // maxRecord is the most bytes of a record's content.
@@ -346,4 +348,40 @@ func readGrant(b []byte) (g tape.Grant, err error) {
 	g.Everything, g.FollowOnly, g.Refused = flags&1 != 0, flags&2 != 0, flags&4 != 0
 	g.Team, g.Player, g.Text = s.byte(), uint16(s.uvarint()), string(s.b)
 	return g, s.err()
+}
+
+// Flags of recLook.
+const (
+	lookLooked = 1 << iota
+	lookRenamed
+	lookStop
+)
+
+func appendLook(b []byte, l *tape.Look) []byte {
+	flags := byte(0)
+	for i, on := range [...]bool{l.Looked, l.Renamed, l.Stop} {
+		if on {
+			flags |= 1 << i
+		}
+	}
+	b = append(binary.AppendUvarint(b, uint64(l.Player)), flags)
+	for _, e := range l.Entities {
+		b = binary.AppendUvarint(b, e)
+	}
+	return b
+}
+
+func readLook(b []byte) (l tape.Look, err error) {
+	s := scan{b: b}
+	l.Player = uint16(s.uvarint())
+	flags := s.byte()
+	l.Looked, l.Renamed, l.Stop = flags&lookLooked != 0, flags&lookRenamed != 0, flags&lookStop != 0
+	for len(s.b) > 0 {
+		if len(l.Entities) == trace.MaxEntities {
+			s.fail()
+			break
+		}
+		l.Entities = append(l.Entities, s.uvarint())
+	}
+	return l, s.err()
 }

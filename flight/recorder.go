@@ -13,20 +13,18 @@ import (
 // Recorder records one match: set [foretick.ServerConfig].Recorder to it. Any goroutine
 // may call its methods, also while the match runs.
 type Recorder struct {
-	mu         sync.Mutex
-	cfg        Config
-	begun      bool
-	started    bool // by the first Step
-	inStep     bool
-	traced     bool // a player, by the server's own program
-	saidTraced bool
-	touched    bool
-	hashed     bool // hash is the world's, unless the program changed it
-	keep       bool // the file
-	ended      bool // nothing more is recorded
-	closing    bool
-	closed     bool
-	dropped    bool // the file
+	mu      sync.Mutex
+	cfg     Config
+	begun   bool
+	started bool // by the first Step
+	inStep  bool
+	touched bool
+	hashed  bool // hash is the world's, unless the program changed it
+	keep    bool // the file
+	ended   bool // nothing more is recorded
+	closing bool
+	closed  bool
+	dropped bool // the file
 
 	closeErr error
 	reports  int

@@ -94,10 +94,6 @@ func (r *sink) Stepped() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.inStep = false
-	if r.traced && !r.saidTraced { // a note stands between two Steps
-		r.saidTraced = true
-		r.putText(recOpaque, tracedNote)
-	}
 	if r.closing {
 		r.close()
 	}
@@ -180,13 +176,21 @@ func (r *sink) Observed(ask func() tape.Grant) tape.Grant {
 	return g
 }
 
-const tracedNote = "a trace of a player that the server's own program asked for: a replay differs from here on"
+// Replays implements tape.Sink.
+func (r *sink) Replays() bool { return false }
 
-// Traced implements tape.Sink.
-func (r *sink) Traced() {
+// Looked implements tape.Sink.
+func (r *sink) Looked(asked []tape.Look) []tape.Look {
+	if len(asked) == 0 {
+		return nil
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.traced = true
+	for i := range asked {
+		r.scratch = appendLook(r.scratch[:0], &asked[i])
+		r.put(recLook)
+	}
+	return asked
 }
 
 // Touched implements tape.Sink.

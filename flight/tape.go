@@ -219,6 +219,9 @@ func (t *Tape) survey(kind byte, b []byte) error {
 	case recGrant:
 		_, err := readGrant(b)
 		return err
+	case recLook:
+		_, err := readLook(b)
+		return err
 	case recPanic:
 		p, err := readPanic(b)
 		in.Panic = p

@@ -21,6 +21,7 @@ import (
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/flight"
+	"github.com/foretick/foretick/inspect/trace"
 	"github.com/foretick/foretick/internal/fieldtest"
 	"github.com/foretick/foretick/transport/sim"
 )
@@ -359,10 +360,19 @@ func TestRecordedValues(t *testing.T) {
 func small(t testing.TB) []byte {
 	m := newMatch(t, 13, 1, flight.Config{Name: "small"}, &game{seed: func() uint64 { return 7 }})
 	m.run(time.Second)
-	var b bytes.Buffer
-	_, err := m.rec.WriteTo(&b)
-	require.NoError(t, err)
-	return b.Bytes()
+	return m.bytes()
+}
+
+// looked is small with an operator who looks at a player and stops.
+func looked(t testing.TB) []byte {
+	m := newMatch(t, 13, 1, flight.Config{Name: "looked"}, &game{seed: func() uint64 { return 7 }})
+	m.run(time.Second)
+	tr := trace.OfServer(m.srv, 1)
+	tr.Look(m.anyEntity())
+	m.run(time.Second / 2)
+	tr.Stop()
+	m.run(time.Second / 2)
+	return m.bytes()
 }
 
 // Damaged tapes: an error that names the place, and what comes before it is still there.
@@ -448,28 +458,39 @@ func TestCommand(t *testing.T) {
 // FuzzRecords: no records make a reader or a replay panic, hang, or take much memory.
 func FuzzRecords(f *testing.F) {
 	b := small(f)
-	var raw []byte
+	for _, b := range [][]byte{b, looked(f)} {
+		f.Add(unpacked(f, b))
+	}
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		play(packed(t, b[:9], raw))
+	})
+}
+
+// unpacked returns the records of a tape.
+func unpacked(t testing.TB, b []byte) (raw []byte) {
 	for at := 9; at < len(b); {
 		n := int(binary.LittleEndian.Uint32(b[at:]))
 		more, err := io.ReadAll(flate.NewReader(bytes.NewReader(b[at+12 : at+12+n])))
-		require.NoError(f, err)
+		require.NoError(t, err)
 		raw = append(raw, more...)
 		at += 12 + n
 	}
-	f.Add(raw)
-	f.Fuzz(func(t *testing.T, raw []byte) {
-		out := bytes.NewBuffer(bytes.Clone(b[:9]))
-		var packed bytes.Buffer
-		w, err := flate.NewWriter(&packed, flate.BestSpeed)
-		require.NoError(t, err)
-		_, _ = w.Write(raw)
-		require.NoError(t, w.Close())
-		for _, n := range []uint32{uint32(packed.Len()), uint32(len(raw)), crc32.ChecksumIEEE(packed.Bytes())} {
-			out.Write(binary.LittleEndian.AppendUint32(nil, n))
-		}
-		out.Write(packed.Bytes())
-		play(out.Bytes())
-	})
+	return raw
+}
+
+// packed returns a tape with one block of records.
+func packed(t testing.TB, head, raw []byte) []byte {
+	out := bytes.NewBuffer(bytes.Clone(head))
+	var packed bytes.Buffer
+	w, err := flate.NewWriter(&packed, flate.BestSpeed)
+	require.NoError(t, err)
+	_, _ = w.Write(raw)
+	require.NoError(t, w.Close())
+	for _, n := range []uint32{uint32(packed.Len()), uint32(len(raw)), crc32.ChecksumIEEE(packed.Bytes())} {
+		out.Write(binary.LittleEndian.AppendUint32(nil, n))
+	}
+	out.Write(packed.Bytes())
+	return out.Bytes()
 }
 
 // play reads and plays whatever it is given.
@@ -505,12 +526,12 @@ func FuzzRead(f *testing.F) {
 	})
 }
 
-// The format, byte by byte: a tape written by an older build still reads.
-func TestGolden(t *testing.T) {
-	name := filepath.Join("testdata", "small.tape.hex")
+// golden returns a tape of testdata, which make writes.
+func golden(t *testing.T, name string, make func(testing.TB) []byte) *flight.Tape {
+	name = filepath.Join("testdata", name+".tape.hex")
 	if *update {
 		require.NoError(t, os.MkdirAll("testdata", 0o755))
-		require.NoError(t, os.WriteFile(name, []byte(hexLines(small(t))), 0o644))
+		require.NoError(t, os.WriteFile(name, []byte(hexLines(make(t))), 0o644))
 	}
 	text, err := os.ReadFile(name)
 	require.NoError(t, err)
@@ -518,6 +539,12 @@ func TestGolden(t *testing.T) {
 	require.NoError(t, err)
 	tape, err := flight.Read(bytes.NewReader(b), int64(len(b)))
 	require.NoError(t, err)
+	return tape
+}
+
+// The format, byte by byte: a tape written by an older build still reads.
+func TestGolden(t *testing.T) {
+	tape := golden(t, "small", small)
 	in := tape.Info()
 	require.Equal(t, "small", in.Name)
 	require.Equal(t, epoch, in.Start)
@@ -530,6 +557,12 @@ func TestGolden(t *testing.T) {
 	res, err := flight.Play(tape, g)
 	require.NoError(t, err)
 	require.EqualValues(t, 29, res.Last)
+
+	tape = golden(t, "looked", looked)
+	require.Empty(t, tape.Info().Opaque)
+	res, err = flight.Play(tape, g)
+	require.NoError(t, err)
+	require.EqualValues(t, 60, res.Last)
 }
 
 func hexLines(b []byte) string {

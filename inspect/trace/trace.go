@@ -33,18 +33,17 @@ type Trace struct{ port *trace.Port }
 func OfClient(c *foretick.Client) *Trace { return &Trace{c.Internals().Trace()} }
 
 // OfServer returns the trace of a player, from the server. Its [Trace.Look] has the server
-// record the player's entities, and asks the client for its own values.
+// record the player's entities, and asks the client for its own values. A recorder of the
+// match records what is asked. On a server of a replay it is OfReplay.
 func OfServer(s *foretick.Server, player foretick.PlayerID) *Trace {
-	return &Trace{s.Internals().Trace(player)}
+	return &Trace{s.Internals().Trace(player, false)}
 }
 
 // OfReplay returns the trace of a player of a server that runs a recorded match again. Its
-// [Trace.Look] has the server record, and asks no client: the packets stay those of the match.
-// [Trace.Import] adds what the client recorded then.
+// [Trace.Look] has the server record, and asks no client: the packets stay those of the match,
+// also where an operator of the match looked at the same player. [Trace.Import] adds what the client recorded then.
 func OfReplay(s *foretick.Server, player foretick.PlayerID) *Trace {
-	t := OfServer(s, player)
-	t.port.Alone()
-	return t
+	return &Trace{s.Internals().Trace(player, true)}
 }
 
 // Look arms the trace from the next tick on, or keeps it armed for another 30 seconds.

@@ -79,8 +79,9 @@ type Server interface {
 	// late input, and calls found with each tick whose result differs. Call it before the
 	// first Step. It returns an error for a server without ServerConfig.LateInputs.
 	SyncTest(ticks int, found func(Desync)) error
-	// Trace returns the port of a player's trace. Any goroutine may call it.
-	Trace(player ecs.Owner) *trace.Port
+	// Trace returns the port of a player's trace. The records of an aside trace, and of every
+	// trace that is asked for in a replay, go to no client. Any goroutine may call it.
+	Trace(player ecs.Owner, aside bool) *trace.Port
 	// SetArchitecture sets the architecture that the server reports to clients. Package
 	// simtest sets it, so that packets are the same on every machine.
 	SetArchitecture(name string)

@@ -43,9 +43,11 @@ type Sink interface {
 	Observed(ask func() Grant) Grant
 	// Touched says that the program took the world or the frame.
 	Touched()
-	// Traced says that the server's own program traces a player: packets then ask that client for
-	// its values, and a replay does not.
-	Traced()
+	// Replays reports whether the server runs a recorded match again.
+	Replays() bool
+	// Looked is given what the server's own program asks of players' traces, at the beginning of
+	// a tick. It returns what the server does. A replay calls it in each tick.
+	Looked(asked []Look) []Look
 	// Report says that something went wrong while the match goes on.
 	Report(reason string)
 	// Closed says that the server is closed.
@@ -120,6 +122,15 @@ type Edit struct {
 	Entity uint64 // 0: a singleton
 	Path   string
 	Value  any // bool, int64, uint64, float64 or string
+}
+
+// Look is what the server's own program asks of the trace of a player.
+type Look struct {
+	Player   uint16
+	Looked   bool     // somebody looks, for the next 30 seconds
+	Stop     bool     // and no more
+	Renamed  bool     // Entities are others than before
+	Entities []uint64 // of the world; empty: the player's own
 }
 
 // Grant is the answer of ServerConfig.Observe.

@@ -39,7 +39,6 @@ type Port struct {
 
 	wake   *atomic.Bool // of the end
 	looked atomic.Bool  // since the end last asked
-	alone  atomic.Bool  // the other end is not asked for its records
 
 	mu       sync.Mutex
 	entities []uint64 // that are looked at, by the end's own handles; empty: the player's
@@ -67,12 +66,6 @@ func (p *Port) Look(entities []uint64) {
 	p.looked.Store(true)
 	p.wake.Store(true)
 }
-
-// Alone makes the end record without asking the other one.
-func (p *Port) Alone() { p.alone.Store(true) }
-
-// IsAlone reports whether Alone was called.
-func (p *Port) IsAlone() bool { return p.alone.Load() }
 
 // Unlook ends the trace with the next tick.
 func (p *Port) Unlook() {
