@@ -2,11 +2,9 @@ package foretick
 
 import (
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/foretick/foretick/ecs"
-	"github.com/foretick/foretick/internal/probe"
 	"github.com/foretick/foretick/netcode"
 	"github.com/foretick/foretick/stats"
 	"github.com/foretick/foretick/transport"
@@ -16,14 +14,14 @@ import (
 // concurrent use. Stats may be called by any goroutine.
 type Client struct {
 	clientBase
-	link     link
-	input    input
-	ghosts   ghosts
-	timeline timeline
-	screen   screen
-	reasons  reasons
-	board    clientBoard // what other goroutines may read
-	tap      atomic.Pointer[probe.Tap]
+	link      link
+	input     input
+	ghosts    ghosts
+	timeline  timeline
+	screen    screen
+	reasons   reasons
+	board     clientBoard // what other goroutines may read
+	inspected clientInspected
 
 	begun bool
 	start time.Time

@@ -26,6 +26,7 @@ type ghosts struct {
 	overfull bool              // the world took all that a server may fill
 	mostUsed float64           // of its limits, that a server may
 	hitboxes *rewind.Hitboxes
+	bytes    receivedBytes
 }
 
 func newGhosts(b *clientBase) ghosts {
@@ -46,6 +47,7 @@ func (gs *ghosts) newReceiver(after Tick) {
 	gs.receiver = snapshot.NewReceiver(gs.p.Registry, snapshot.ReceiverConfig{
 		Viewer: uint16(gs.view.Player), Owners: standard.MaxPlayers, After: after,
 	})
+	gs.bytes.follow(gs.receiver)
 }
 
 // reaches reports whether the prediction of t can start from the newest snapshot. With an

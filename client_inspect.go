@@ -1,6 +1,9 @@
 package foretick
 
 import (
+	"sync/atomic"
+	"time"
+
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/internal/layout"
 	"github.com/foretick/foretick/internal/probe"
@@ -8,16 +11,46 @@ import (
 	"github.com/foretick/foretick/schema"
 )
 
-// finish ends a Step: the figures are shown, and whoever inspects the client looks.
-func (c *Client) finish() {
-	c.post()
-	if tap := c.tap.Load(); tap != nil {
-		tap.Call(probe.Tapped{Tick: c.view.Tick})
-	}
+// clientInspected is what package inspect adds to a client while somebody looks.
+type clientInspected struct {
+	tap   atomic.Pointer[probe.Tap] // nil: nobody looks
+	clock func() time.Duration      // of Run; nil: that of the tap
+	began time.Duration             // of the Step
 }
 
-func (in clientInternals) Tap() *probe.Tap        { return in.c.tap.Load() }
-func (in clientInternals) SetTap(tap *probe.Tap)  { in.c.tap.Store(tap) }
+// begin returns the tap of the Step that begins, nil for none.
+func (in *clientInspected) begin() *probe.Tap {
+	tap := in.tap.Load()
+	if tap != nil {
+		in.began = in.time(tap)
+	}
+	return tap
+}
+
+// time reads the clock, 0 without one.
+func (in *clientInspected) time(tap *probe.Tap) time.Duration {
+	switch {
+	case in.clock != nil:
+		return in.clock()
+	case tap.Clock != nil:
+		return tap.Clock()
+	}
+	return 0
+}
+
+// finish ends a Step: the figures are shown, and whoever inspects the client looks.
+func (c *Client) finish(tap *probe.Tap) {
+	if tap == nil {
+		c.post()
+		return
+	}
+	took := c.inspected.time(tap) - c.inspected.began
+	c.post()
+	tap.Call(probe.Tapped{Tick: c.view.Tick, Took: took})
+}
+
+func (in clientInternals) Tap() *probe.Tap        { return in.c.inspected.tap.Load() }
+func (in clientInternals) SetTap(tap *probe.Tap)  { in.c.inspected.tap.Store(tap) }
 func (in clientInternals) Layout() *layout.Layout { return &in.c.cfg.Protocol.compiled.Layout }
 
 func (in clientInternals) Label(component, field string) schema.Label {

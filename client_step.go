@@ -11,7 +11,7 @@ import (
 // commands, and returns what to draw. Call it once per rendered frame. now must not go
 // back: if it does, no tick is predicted until now is later than ever before.
 func (c *Client) Step(now time.Time) View {
-	defer c.finish()
+	defer c.finish(c.inspected.begin())
 	if !c.begun {
 		c.begun, c.start = true, now
 	}

@@ -60,6 +60,8 @@ func (c *Client) Run(ctx context.Context, interval time.Duration, draw func(View
 	if interval <= 0 {
 		return fmt.Errorf("foretick: Client.Run every %v: use the time of a rendered frame, for example time.Second / 60", interval)
 	}
+	start := time.Now()
+	c.inspected.clock = func() time.Duration { return time.Since(start) }
 	ticker := time.NewTicker(interval)
 	defer ticker.Stop()
 	for {

@@ -80,10 +80,7 @@ func (in serverInternals) CountBytes(on bool) {
 }
 
 func (in serverInternals) Counted(dst [][2]string) [][2]string {
-	for _, l := range snapshot.NewProfile(in.s.p.Registry).Lines() {
-		dst = append(dst, [2]string{l.Component, l.Field})
-	}
-	return dst
+	return countedLines(in.s.p.Registry, dst)
 }
 
 func (in serverInternals) CountedBytes(dst []float64) []float64 {

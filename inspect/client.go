@@ -18,12 +18,15 @@ type clientEnd struct {
 	before stats.Client
 	tick   Tick // of the newest row
 	row    []float32
+	bytes  byteCount
 	first  bool
 }
 
 // The series of a client, in their order.
 const (
-	cliRTT = iota
+	cliTook = iota
+	cliStep
+	cliRTT
 	cliJitter
 	cliInput
 	cliInputTarget
@@ -51,6 +54,8 @@ const (
 )
 
 var clientSeries = [cliSeries]Series{
+	cliTook:           {"tick_ms", "time of the tick's Steps", "Tick", "ms", false},
+	cliStep:           {"step_ms", "longest Step", "Tick", "ms", false},
 	cliRTT:            {"rtt_ms", "round trip", "Round trip", "ms", false},
 	cliJitter:         {"jitter_ms", "jitter", "Round trip", "ms", false},
 	cliInput:          {"input_buffer_ms", "fill", "Input buffer", "ms", false},
@@ -78,25 +83,38 @@ var clientSeries = [cliSeries]Series{
 }
 
 func newClientEnd(in *Inspector, name string, c *foretick.Client) *end {
-	x := &clientEnd{c: c, probe: c.Internals(), row: make([]float32, cliSeries)}
+	x := &clientEnd{c: c, probe: c.Internals()}
 	x.end = newEnd(in, name, "client", x.probe)
 	x.collect, x.world = x, func() *ecs.World { return c.View().World }
-	x.series = clientSeries[:]
+	var lines []Series
+	x.bytes, lines = newByteCount(&in.cfg, x.probe)
+	x.series = append(append(x.series, clientSeries[:]...), lines...)
+	x.row = make([]float32, len(x.series))
 	return x.end
 }
 
 func (x *clientEnd) install() {
 	x.first, x.tick = true, 0
+	clear(x.row)
+	x.bytes.install()
 	x.probe.Explained(func(m prediction.Misprediction) { x.in.corrected(x.name, &m) })
 }
 
-func (x *clientEnd) remove() { x.probe.Explained(nil) }
+func (x *clientEnd) remove() {
+	x.bytes.remove()
+	x.probe.Explained(nil)
+}
 
-// sample adds the figures of a Step to those of its tick: there are more Steps than ticks.
+// sample adds the figures of a Step to those of its tick: there are more Steps than ticks. The
+// first tick counts what came before it too.
 func (x *clientEnd) sample(t probe.Tapped, row []float32) (Tick, bool) {
 	st, v := x.c.Stats(), x.c.View()
 	again := t.Tick == x.tick
-	if !again {
+	switch {
+	case again:
+	case x.tick == 0:
+		x.row[cliTook], x.row[cliStep] = 0, 0
+	default:
 		clear(x.row)
 	}
 	was := &x.before
@@ -104,6 +122,9 @@ func (x *clientEnd) sample(t probe.Tapped, row []float32) (Tick, bool) {
 		was = &st
 	}
 	x.gauges(&st, &v)
+	took := ms(t.Took)
+	x.row[cliTook], x.row[cliStep] = x.row[cliTook]+took, max(x.row[cliStep], took)
+	x.bytes.add(x.row[cliSeries:])
 	now, before := &st.Connection, &was.Connection
 	if now.Sent < before.Sent {
 		before = now // another connection

@@ -82,6 +82,33 @@ func TestCost(t *testing.T) {
 	require.LessOrEqual(t, best, 1.05)
 }
 
+// Nobody looks: a client's Step allocates nothing. Somebody looks: nor does one that counts
+// bytes by field and is timed.
+func TestClientAllocations(t *testing.T) {
+	g, m := &game{}, simtest.New(1)
+	_, err := m.Serve(foretick.ServerConfig{Protocol: (&game{}).protocol()})
+	require.NoError(t, err)
+	c, err := m.Join(foretick.ClientConfig{Protocol: g.protocol()}, simtest.Seat{FrameRate: 30})
+	require.NoError(t, err)
+	start := time.Now()
+	in := inspect.New(inspect.Config{Clock: func() time.Duration { return time.Since(start) }})
+	require.NoError(t, in.AddClient("player", c))
+	m.Run(3 * time.Second)
+	now := m.Now()
+	step := func() {
+		now = now.Add(time.Second / 300)
+		c.Step(now)
+	}
+	require.Zero(t, testing.AllocsPerRun(100, step))
+	require.Nil(t, c.Internals().CountedBytes(nil))
+	defer in.Open()()
+	for range 10 {
+		step()
+	}
+	require.Zero(t, testing.AllocsPerRun(100, step))
+	require.NotNil(t, c.Internals().CountedBytes(nil))
+}
+
 // Nobody looks: a tick allocates nothing. Somebody looks: what it allocates is printed.
 func TestAllocations(t *testing.T) {
 	m := newBusy(t, 0)

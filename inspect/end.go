@@ -94,7 +94,7 @@ func (q *questions) forget(one *question) {
 
 func newEnd(in *Inspector, name, role string, internals probe.Inspected) *end {
 	e := &end{name: name, role: role, in: in, internals: internals}
-	e.tap.Call = e.tick
+	e.tap = probe.Tap{Call: e.tick, Clock: in.cfg.Clock}
 	e.all = ecs.NewQuery(internals.Layout().Types)
 	return e
 }

@@ -167,6 +167,8 @@ func TestClosedHooksNothing(t *testing.T) {
 		require.Nil(t, m.srv.Internals().Tap())
 		require.Nil(t, m.clients[0].Internals().Tap())
 		require.Nil(t, expert.Bandwidth(m.srv))
+		require.Empty(t, m.srv.Internals().CountedBytes(nil))
+		require.Empty(t, m.clients[0].Internals().CountedBytes(nil))
 	}
 	untouched()
 	s, err := m.in.Samples("match", 0, 100)
@@ -179,6 +181,7 @@ func TestClosedHooksNothing(t *testing.T) {
 	stop() // counts once
 	m.run(time.Second)
 	require.NotNil(t, m.srv.Internals().Tap())
+	require.NotEmpty(t, m.clients[0].Internals().CountedBytes(nil))
 	s, err = m.in.Samples("match", 0, 100)
 	require.NoError(t, err)
 	require.InDelta(t, 30, len(s.Ticks), 2)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"time"
 
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/prediction"
@@ -21,9 +22,14 @@ type Config struct {
 	// missing inputs, players that come and go. The same number of log lines is kept. 0 means
 	// 2048. Negative is an error. At most 65 536.
 	Events int
-	// NoBytes does not count the bytes of snapshots by component and field. Counting codes
-	// each record of a snapshot a second time while the inspector is open.
+	// NoBytes does not count the bytes of snapshots by component and field. While the
+	// inspector is open, counting makes a server code each record of a snapshot a second
+	// time, and a client read records word by word.
 	NoBytes bool
+	// Clock times the Steps of clients: it returns the time since any moment, such as
+	// time.Since of the start. nil leaves them 0, except in [foretick.Client.Run], which
+	// has a clock of its own. A server has [foretick.ServerConfig].Clock.
+	Clock func() time.Duration
 }
 
 const (

@@ -14,15 +14,13 @@ import (
 // serverEnd collects the figures of a server.
 type serverEnd struct {
 	*end
-	s       *foretick.Server
-	probe   probe.Server
-	counted int // series of bytes
-	first   bool
+	s     *foretick.Server
+	probe probe.Server
+	bytes byteCount
+	first bool
 
 	before  stats.Server
 	sums    stats.Player // of all players
-	was     []float64    // bytes, as counted before
-	now     []float64
 	players []foretick.PlayerID
 	seats   map[foretick.PlayerID]stats.Player
 	rtt     []time.Duration
@@ -76,23 +74,16 @@ var serverSeries = [srvFixed]Series{
 	srvQueued:      {"queued_bytes", "longest queue of messages", "Message queue", "B", false},
 }
 
-// Charts that have a series for each field and each system.
-const (
-	chartBytes   = "Bytes by field"
-	chartSystems = "Time by system"
-)
+// chartSystems has a series for each system.
+const chartSystems = "Time by system"
 
 func newServerEnd(in *Inspector, name string, s *foretick.Server) *end {
 	x := &serverEnd{s: s, probe: s.Internals(), seats: map[foretick.PlayerID]stats.Player{}}
 	x.end = newEnd(in, name, "server", x.probe)
 	x.collect, x.world = x, s.World
-	x.series = append(x.series, serverSeries[:]...)
-	if !in.cfg.NoBytes {
-		for _, c := range x.probe.Counted(nil) {
-			x.series = append(x.series, bytesSeries(c[0], c[1]))
-			x.counted++
-		}
-	}
+	var lines []Series
+	x.bytes, lines = newByteCount(&in.cfg, x.probe)
+	x.series = append(append(x.series, serverSeries[:]...), lines...)
 	var now figures.Server
 	s.Figures(&now) // the server may run
 	for _, t := range now.Systems {
@@ -101,33 +92,13 @@ func newServerEnd(in *Inspector, name string, s *foretick.Server) *end {
 	return x.end
 }
 
-func bytesSeries(component, field string) Series {
-	s := Series{Chart: chartBytes, Unit: "B", Count: true}
-	switch {
-	case component == "":
-		s.Key, s.Name = "bytes.rest", "(ticks, entities and removals)"
-	case field == "":
-		s.Key, s.Name = "bytes."+component, component+" (whether it changed)"
-	default:
-		s.Key, s.Name = "bytes."+component+"."+field, component+"."+field
-	}
-	return s
-}
-
 func (x *serverEnd) install() {
 	x.first = true
-	if x.counted > 0 {
-		x.probe.CountBytes(true)
-		x.was = x.probe.CountedBytes(x.was[:0])
-	}
+	x.bytes.install()
 	clear(x.seats)
 }
 
-func (x *serverEnd) remove() {
-	if x.counted > 0 {
-		x.probe.CountBytes(false)
-	}
-}
+func (x *serverEnd) remove() { x.bytes.remove() }
 
 func (x *serverEnd) sample(t probe.Tapped, row []float32) (Tick, bool) {
 	st := x.s.Stats()
@@ -141,15 +112,8 @@ func (x *serverEnd) sample(t probe.Tapped, row []float32) (Tick, bool) {
 		row[srvOut], row[srvIn] = grown(st.BytesOut, x.before.BytesOut), grown(st.BytesIn, x.before.BytesIn)
 	}
 	x.before, x.sums, x.first = st, sums, false
-	at := srvFixed
-	if x.counted > 0 {
-		x.now = x.probe.CountedBytes(x.now[:0])
-		for i, b := range x.now {
-			row[at+i] = float32(max(b-x.was[i], 0))
-		}
-		x.was, x.now = x.now, x.was
-		at += x.counted
-	}
+	x.bytes.add(row[srvFixed:])
+	at := srvFixed + x.bytes.lines
 	for i, t := range x.probe.SystemTimes() {
 		row[at+i] = ms(t.Last)
 	}

@@ -9,9 +9,18 @@ import (
 )
 
 // TestNoAllocation: a tick of 200 moving entities, from Put to Sample, allocates
-// nothing once histories have grown.
+// nothing once histories have grown, whether the receiver counts bytes or not.
 func TestNoAllocation(t *testing.T) {
+	for _, counts := range []bool{false, true} {
+		tickWithoutAllocation(t, counts)
+	}
+}
+
+func tickWithoutAllocation(t *testing.T, counts bool) {
 	c := newCrowd(t, 200, 7, snapshot.SenderConfig{})
+	if counts {
+		c.recv.SetProfile(snapshot.NewProfile(c.recv.Registry()))
+	}
 	c.owner = func(i int) uint16 { return uint16(i % 9) }
 	i := 0
 	tick := func() {

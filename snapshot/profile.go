@@ -7,8 +7,9 @@ import (
 
 // Profile counts the bits of snapshots by component and field. Set it in
 // [SenderConfig].Profile of one sender, or of several that do not append at the same
-// time. It belongs to one goroutine. With a Profile each record is coded a second time;
-// without one nothing is counted and there is no cost.
+// time. Then each record is coded a second time. Or set it with [Receiver.SetProfile]:
+// then it counts while values are read. It belongs to one goroutine. Without a Profile
+// nothing is counted.
 type Profile struct {
 	schemas *schema.Registry
 	fields  [][]uint64 // 1/256 bit, by component and field

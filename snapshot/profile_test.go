@@ -56,3 +56,47 @@ func TestProfile(t *testing.T) {
 	}
 	require.Greater(t, byField["private.B[1]"], 10*byField["private.B[0]"], "the one that never changes")
 }
+
+// TestReceiverProfile: a receiver counts what the sender counted of each snapshot that it
+// applies, and nothing of others. Counting changes no value, and allocates nothing.
+func TestReceiverProfile(t *testing.T) {
+	r, schemas := registry(t)
+	w := newWorld(t, 8, r, schemas)
+	theirs, ours := snapshot.NewProfile(r), snapshot.NewProfile(r)
+	s := w.source.NewSender(1, snapshot.SenderConfig{Cache: &snapshot.Cache{}, Profile: theirs})
+	counting, plain := snapshot.NewReceiver(r, snapshot.ReceiverConfig{}), snapshot.NewReceiver(r, snapshot.ReceiverConfig{})
+	counting.SetProfile(ours)
+	var sent [8]snapshot.Sent
+	var packet []byte
+	for range 300 {
+		w.step(false)
+		packet = s.Append(packet[:0], 200, &sent[w.tick%8])
+		tick, err := counting.Read(packet)
+		require.NoError(t, err)
+		_, err = plain.Read(packet)
+		require.NoError(t, err)
+		a, n := counting.Hash(tick)
+		b, m := plain.Hash(tick)
+		require.Equal(t, [2]any{b, m}, [2]any{a, n})
+		require.Equal(t, theirs.Lines(), ours.Lines(), "tick %d", tick)
+		if w.tick > 4 {
+			s.Delivered(&sent[(w.tick-4)%8])
+		}
+	}
+	require.NotZero(t, theirs.Bytes())
+	lines := ours.Lines()
+	_, err := counting.Read(packet)
+	require.NoError(t, err)
+	require.Equal(t, lines, ours.Lines(), "a duplicate")
+	for n := range packet {
+		broken := append([]byte(nil), packet[:n]...)
+		if _, err := counting.Read(broken); err != nil {
+			require.Equal(t, lines, ours.Lines(), "cut after %d bytes", n)
+		}
+	}
+	counting.SetProfile(nil)
+	w.step(false)
+	_, err = counting.Read(s.Append(nil, 200, &sent[w.tick%8]))
+	require.NoError(t, err)
+	require.Equal(t, lines, ours.Lines(), "nobody counts")
+}

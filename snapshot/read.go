@@ -42,6 +42,9 @@ func (r *Receiver) Read(b []byte) (schema.Tick, error) {
 		}
 		return 0, err
 	}
+	if r.counted.prof != nil {
+		r.counted.add(len(b))
+	}
 	r.apply(t)
 	return t, nil
 }
@@ -90,6 +93,7 @@ func (r *Receiver) tickOf(b []byte) (schema.Tick, []byte, bool) {
 
 func (r *Receiver) parse(t schema.Tick) error {
 	r.gone, r.order, r.spans, r.opened = r.gone[:0], r.order[:0], r.spans[:0], 0
+	r.counted.parts = r.counted.parts[:0]
 	r.records.reset()
 	r.words.reset()
 	r.load = spawnLoad{most: r.cfg.Spawns}

@@ -84,6 +84,7 @@ type Receiver struct {
 	ownWhole bool
 	usual    [3]uint32
 	scale    coder.Scales
+	counted  received
 }
 
 type receivedTick struct {

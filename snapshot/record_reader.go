@@ -238,6 +238,7 @@ func (r *Receiver) parseBody(rec *record, baseMask uint64, base *coder.Baselines
 		return err
 	}
 	off, a, packs := 0, rec.aud, [3]uint64{baseMask, baseMask, baseMask}
+	counts := r.counted.prof != nil
 	for m := rec.mask; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros64(m)
 		c := r.reg.Comps[i]
@@ -248,7 +249,18 @@ func (r *Receiver) parseBody(rec *record, baseMask uint64, base *coder.Baselines
 			c.Hide(to, a)
 		}
 		off += c.Words
-		if coded := c.Coding(a); len(coded.Codes) > 0 && r.in.Flag(plan.Context(c, &b, a)) {
+		coded := c.Coding(a)
+		if len(coded.Codes) == 0 {
+			continue
+		}
+		if counts {
+			r.counted.comp, r.counted.mark = i, r.in.Cost()
+		}
+		changed := r.in.Flag(plan.Context(c, &b, a))
+		if counts {
+			r.counted.component(&r.in, i, changed)
+		}
+		if changed {
 			if _, ok := r.units(c, a, 0, len(coded.Units), &b, to, coder.Unsurprised); !ok {
 				return malformed("value of " + c.Name)
 			}
@@ -269,7 +281,11 @@ func (r *Receiver) units(c *plan.Plan, a plan.Audience, i, end int, b *coder.Bas
 		if u.Run > 0 && b.N == 3 {
 			n := min(u.Run, int32(end-i))
 			at := all[u.From].Word
-			if !r.in.Run(coded.Runs[u.From:u.From+n], b.Words[0][at:], b.Words[1][at:], b.Words[2][at:], to[at:], past) {
+			if r.counted.prof != nil {
+				if !r.in.RunByWord(all[u.From:u.From+n], b, to, past, func(k *coder.Code) { r.charged(c, k) }) {
+					return past, false
+				}
+			} else if !r.in.Run(coded.Runs[u.From:u.From+n], b.Words[0][at:], b.Words[1][at:], b.Words[2][at:], to[at:], past) {
 				return past, false
 			}
 			i += int(n) - 1
@@ -294,6 +310,9 @@ func (r *Receiver) units(c *plan.Plan, a plan.Audience, i, end int, b *coder.Bas
 		}
 		if !ok {
 			return past, false
+		}
+		if r.counted.prof != nil {
+			r.charged(c, &codes[0])
 		}
 	}
 	return past, true

@@ -37,6 +37,9 @@ func (r *Receiver) slice(c *plan.Plan, a plan.Audience, i int, b *coder.Baseline
 	if past, ok = r.in.Scalar(k, b, to, past); !ok {
 		return past, 0, false
 	}
+	if r.counted.prof != nil {
+		r.charged(c, k)
+	}
 	n := l.Length(to)
 	c.BlankFrom(l, n, l.Length(b.Words[0]), a, to)
 	of := *b

@@ -46,7 +46,8 @@ func inspectServer(o options, in *inspect.Inspector, srv *foretick.Server, out i
 
 // inspectBots serves the page of this process's bots.
 func (m *match) inspectBots(out io.Writer) (stop func(), err error) {
-	in := inspect.New(inspect.Config{})
+	start := time.Now()
+	in := inspect.New(inspect.Config{Clock: func() time.Duration { return time.Since(start) }})
 	for n, s := range m.seats {
 		if err := in.AddClient(fmt.Sprint("bot ", n+1), s.client); err != nil {
 			return nil, err

@@ -141,7 +141,8 @@ func newWebMatch(o options, client webClient) (w *webMatch, err error) {
 	w.game.Watch.Wished = func(_ *foretick.Frame, player foretick.PlayerID, wish game.Wish) {
 		expert.SetLateInputs(w.server, player, !wish.NoLateInputs)
 	}
-	w.in = inspect.New(inspect.Config{})
+	start := time.Now()
+	w.in = inspect.New(inspect.Config{Clock: func() time.Duration { return time.Since(start) }})
 	w.inspector = inspector.New(w.in, inspector.Config{AllowEdit: true})
 	p, err := w.game.Protocol()
 	if err != nil {

@@ -70,7 +70,8 @@ func Server(s *foretick.Server, cfg Config) *Handler {
 
 // Client returns a handler for one client. It panics if the client is nil.
 func Client(c *foretick.Client, cfg Config) *Handler {
-	in := inspect.New(inspect.Config{})
+	start := time.Now()
+	in := inspect.New(inspect.Config{Clock: func() time.Duration { return time.Since(start) }})
 	if err := in.AddClient("client", c); err != nil {
 		panic(err)
 	}

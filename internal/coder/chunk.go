@@ -27,3 +27,12 @@ func (c *Encoder) Close(at *Chunk) {
 func (c *Encoder) Cost() uint64 {
 	return uint64(c.Bits.Len())*256 + uint64(groupsCost(c.Flags.Groups)) + uint64(intervalCost(c.Flags.width, 31))
 }
+
+// Count makes the decoder count what it reads, for [Decoder.Cost], from the next Reset on.
+func (d *Decoder) Count(on bool) { d.Flags.counts = on }
+
+// Cost returns the size of everything read since the Reset, as [Encoder.Cost] counts it, in
+// 1/256 bit. It is 0 for flags that were read without [Decoder.Count].
+func (d *Decoder) Cost() uint64 {
+	return uint64(d.pos)*256 + d.Flags.ended + uint64(intervalCost(d.Flags.left, 31))
+}

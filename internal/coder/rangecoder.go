@@ -136,10 +136,13 @@ type rangeDecoder struct {
 	from  uint32 // the group's start in its interval
 	at    uint32 // the position in the rest of the group
 	left  uint32 // the width of that rest
+
+	counts bool   // the groups that end are counted
+	ended  uint64 // their size, in 1/256 bit
 }
 
 func (d *rangeDecoder) Reset(in []byte) {
-	*d = rangeDecoder{in: in, width: math.MaxUint64}
+	*d = rangeDecoder{in: in, width: math.MaxUint64, counts: d.counts}
 	for range 4 {
 		d.code = d.code<<16 | d.pair()
 	}
@@ -167,6 +170,9 @@ func (d *rangeDecoder) begin() {
 func (d *rangeDecoder) Next() {
 	if d.left == groupOne {
 		return
+	}
+	if d.counts {
+		d.ended += uint64(intervalCost(d.left, 31))
 	}
 	d.code -= d.step * uint64(d.from-d.at)
 	d.width = d.step * uint64(d.left)

@@ -292,3 +292,52 @@ func (d *Decoder) difference(book int, back int32) int32 {
 	sign := -int32(e>>8&1) ^ back
 	return (int32(m) ^ sign) - sign
 }
+
+// RunByWord reads what [Decoder.Run] reads, word by word. It calls read after each word, in
+// the order of [Encoder.RunByWord].
+func (d *Decoder) RunByWord(codes []Code, b *Baselines, to []int32, past Surprise, read func(*Code)) (ok bool) {
+	var all [RunMost]*Code
+	rest, moved := all[:0], false
+	for i := range codes {
+		switch k := &codes[i]; {
+		case k.Bit():
+		case b.Words[0][k.Word] == b.Words[1][k.Word] && b.Words[1][k.Word] == b.Words[2][k.Word]:
+			rest = append(rest, k)
+		default:
+			moved = true
+			if _, ok := d.Scalar(k, b, to, past); !ok {
+				return false
+			}
+			read(k)
+		}
+	}
+	for i := range codes {
+		if k := &codes[i]; k.Bit() {
+			if _, ok := d.Scalar(k, b, to, past); !ok {
+				return false
+			}
+			read(k)
+		}
+	}
+	if len(rest) == 0 {
+		return true
+	}
+	changed := d.Flag(stillContext(len(rest), !moved))
+	read(rest[0])
+	for _, k := range rest {
+		ok = true
+		switch {
+		case !changed:
+		case len(rest) > 1:
+			_, ok = d.Scalar(k, b, to, past)
+		default:
+			v := d.magnitude(int(d.Tables.values[valueContext(SortScalar, rowHold, past)].book), false)
+			to[k.Word], ok = k.apply(b.Words[0][k.Word], v)
+		}
+		if !ok {
+			return false
+		}
+		read(k)
+	}
+	return true
+}

@@ -13,13 +13,14 @@ import (
 // Tap is called by a server at the end of each tick, and by a client at the end of each Step,
 // on the goroutine that computes it.
 type Tap struct {
-	Call func(Tapped)
+	Call  func(Tapped)
+	Clock func() time.Duration // times a client's Steps outside of Run; may be nil
 }
 
 // Tapped is what an end passes to its tap.
 type Tapped struct {
 	Tick Tick          // a server's newest; a client's newest predicted one, 0 before the first
-	Took time.Duration // of a server's tick; 0 without ServerConfig.Clock outside of Run
+	Took time.Duration // of a server's tick, or of a client's Step; 0 without a clock outside of Run
 	Late time.Duration // from the time that a server's tick was due to its Step
 }
 
@@ -45,18 +46,19 @@ type Inspected interface {
 	// is the network id, a client's the number of its connection. It returns false for an
 	// entity that is not replicated.
 	Named(e ecs.Entity) (net uint32, prefab string, ok bool)
-}
-
-// InspectedServer is what a server tells an inspector besides.
-type InspectedServer interface {
-	Inspected
-	// CountBytes counts the bytes of components and fields from now on, or no more.
+	// CountBytes counts the bytes of snapshots by component and field from now on, or no
+	// more: those that a server sends, and those that a client receives.
 	CountBytes(on bool)
 	// Counted appends the names of what CountBytes counts: component and field, which are
 	// empty for bytes of no component.
 	Counted(dst [][2]string) [][2]string
 	// CountedBytes appends the bytes since CountBytes, in the order of Counted.
 	CountedBytes(dst []float64) []float64
+}
+
+// InspectedServer is what a server tells an inspector besides.
+type InspectedServer interface {
+	Inspected
 	// SystemTimes returns the times of the systems, as of the newest tick. Do not change them,
 	// and call it in the tap alone.
 	SystemTimes() []figures.System

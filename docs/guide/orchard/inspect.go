@@ -3,6 +3,7 @@ package orchard
 import (
 	"errors"
 	"net/http"
+	"time"
 
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/inspect"
@@ -16,7 +17,8 @@ func MountServer(mux *http.ServeMux, server *foretick.Server) {
 
 // MountBoth shows a server and a client of this process on one page.
 func MountBoth(mux *http.ServeMux, server *foretick.Server, bot *foretick.Client) error {
-	in := inspect.New(inspect.Config{})
+	start := time.Now()
+	in := inspect.New(inspect.Config{Clock: func() time.Duration { return time.Since(start) }})
 	if err := errors.Join(in.AddServer("match 1", server), in.AddClient("bot 1", bot)); err != nil {
 		return err
 	}

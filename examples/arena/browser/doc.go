@@ -122,6 +122,7 @@ type State struct {
 	ServerTick, RenderTick             float64
 	FirstPlaying, PageFPS, HiddenSteps float64
 	FrameMs, Frames                    float64
+	Ammo, ShotTick                     float64
 	Dead, Stunned, Stalled             bool
 	Why, Errors                        []string
 	Causes                             map[string]float64

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 	"github.com/stretchr/testify/require"
 )
@@ -108,10 +109,29 @@ func (p *tab) correction() {
 	s = p.inspects("its tick is on the charts", func(s inspected) bool {
 		return s.End != "server" && s.Samples > 0 && s.Cursor != "" && s.Cursor[:4] == "Tick"
 	})
-	require.Contains(p.t, s.Charts, "Snapshot buffer")
+	require.Subset(p.t, s.Charts, []string{"Snapshot buffer", "Tick", "Bytes by field"})
+	p.receives()
 	p.views("client", "light")
 	p.do(chromedp.SetValue("#end", "server", chromedp.ByID), chromedp.Evaluate(`document.getElementById("end").dispatchEvent(new Event("change"))`, nil))
 	p.inspects("the server again", func(s inspected) bool { return s.End == "server" && s.Samples > 0 })
+}
+
+// receives looks at what a client counts: bytes by field, and the time of its ticks.
+func (p *tab) receives() {
+	p.t.Helper()
+	const sums = `(async () => {
+		const end = encodeURIComponent(inspector.read().end), get = async path => (await fetch(path)).json();
+		const series = await get("series.json?end=" + end), samples = await get("samples.json?end=" + end);
+		const sum = test => series.reduce((n, s, i) => test(s) ? n + samples.values.reduce((n, row) => n + row[i], 0) : n, 0);
+		return [sum(s => s.chart === "Bytes by field"), sum(s => s.key === "bytes.Position.X"), sum(s => s.key === "tick_ms"), sum(s => s.key === "bytes_in")];
+	})()`
+	var got []float64
+	p.do(chromedp.Evaluate(sums, &got, func(e *runtime.EvaluateParams) *runtime.EvaluateParams { return e.WithAwaitPromise(true) }))
+	require.Len(p.t, got, 4)
+	require.Greater(p.t, got[0], 100.)
+	require.Less(p.t, got[0], got[3], "of what it received")
+	require.NotZero(p.t, got[1])
+	require.NotZero(p.t, got[2])
 }
 
 // edits sets a bot's health, and asks what another receives of it.

@@ -16,6 +16,7 @@ import (
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/cdproto/target"
 	"github.com/chromedp/chromedp"
@@ -75,7 +76,8 @@ type tab struct {
 	faults []string
 }
 
-func open(t *testing.T, browser context.Context, url string) *tab {
+// open opens a tab. The scripts run in it before the page's own.
+func open(t *testing.T, browser context.Context, url string, scripts ...string) *tab {
 	t.Helper()
 	// In a window of its own, so that no tab is behind another.
 	var id target.ID
@@ -102,6 +104,12 @@ func open(t *testing.T, browser context.Context, url string) *tab {
 			}
 		}
 	})
+	for _, script := range scripts {
+		require.NoError(t, chromedp.Run(ctx, chromedp.ActionFunc(func(ctx context.Context) error {
+			_, err := page.AddScriptToEvaluateOnNewDocument(script).Do(ctx)
+			return err
+		})))
+	}
 	require.NoError(t, chromedp.Run(ctx, log.Enable(), chromedp.Navigate(url)))
 	return p
 }

@@ -91,7 +91,7 @@ func (d *devices) event(kind, which int, v, w float32) bool {
 		}
 	case eventButton:
 		if which >= 0 && which/32 < sources && which%32 < len(buttons) {
-			d.sources[which/32].Key(buttons[which%32], v > 0)
+			d.sources[which/32].Axis(buttons[which%32], max(v, 0)) // a trigger has a way to go
 		}
 	case eventAim:
 		d.pointed, d.x, d.y = true, v, w

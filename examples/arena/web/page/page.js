@@ -50,6 +50,7 @@ function push(kind, which, value) { page.queued.push(kind, which, value); }
 // tick is a frame: events in, draw list out.
 function tick() {
 	pollPads();
+	endTap();
 	const events = page.go.events, n = Math.min(page.queued.length, events.length - events.length % 3);
 	for (let i = 0; i < n; i++) events[i] = page.queued[i];
 	page.queued.splice(0, n);
@@ -205,7 +206,16 @@ function place(e) {
 	return [((e.clientX - box.left - (box.width - size) / 2) / size * 2 - 1) * half, (1 - (e.clientY - box.top - (box.height - size) / 2) / size * 2) * half];
 }
 const mouseButtons = ["mouse_left_button", "mouse_middle_button", "mouse_right_button", "mouse_back_button", "mouse_forward_button"];
-const touches = new Map(); // by pointer: which half, and where it began
+const touches = new Map(); // by pointer, one a half: where and when it began, whether it was dragged, whether it fires
+const trigger = 7, reach = 48, tapMs = 300, shotMs = 70; // a tap fires for two ticks
+
+let tap = null;
+// endTap lets go of the trigger that a tap pulled, once a frame has seen it.
+function endTap() {
+	if (!tap || page.frames === tap.frame || performance.now() - tap.at < shotMs) return;
+	tap = null;
+	if (![...touches.values()].some(t => !t.left && t.fires)) push(event.button, trigger, 0);
+}
 
 canvas.addEventListener("pointerdown", e => {
 	canvas.focus({preventScroll: true});
@@ -213,7 +223,7 @@ canvas.addEventListener("pointerdown", e => {
 	e.preventDefault();
 	if (e.pointerType === "touch") {
 		const box = canvas.getBoundingClientRect(), left = e.clientX < box.left + box.width / 2;
-		touches.set(e.pointerId, {left, x: e.clientX, y: e.clientY});
+		if (![...touches.values()].some(t => t.left === left)) touches.set(e.pointerId, {left, x: e.clientX, y: e.clientY, at: performance.now(), dragged: false, fires: false});
 		return;
 	}
 	push(event.aim, ...place(e));
@@ -225,29 +235,40 @@ canvas.addEventListener("pointermove", e => {
 		if (e.pointerType !== "touch") push(event.aim, ...place(e));
 		return;
 	}
-	const reach = 48, x = Math.max(-1, Math.min(1, (e.clientX - t.x) / reach)), y = Math.max(-1, Math.min(1, (e.clientY - t.y) / reach));
+	const x = Math.max(-1, Math.min(1, (e.clientX - t.x) / reach)), y = Math.max(-1, Math.min(1, (e.clientY - t.y) / reach));
 	push(event.axis, t.left ? 0 : 2, x);
 	push(event.axis, t.left ? 1 : 3, y);
-	if (!t.left) push(event.button, 7, Math.hypot(x, y) > .3 ? 1 : 0);
+	t.fires = !t.left && Math.hypot(x, y) > .3;
+	t.dragged ||= t.fires;
+	if (!t.left) push(event.button, trigger, t.fires ? 1 : 0);
 });
 for (const name of ["pointerup", "pointercancel"]) canvas.addEventListener(name, e => {
 	const t = touches.get(e.pointerId);
 	if (!t) {
-		push(event.key, page.keys.get(mouseButtons[Math.max(0, e.button)]), 0);
+		if (e.pointerType !== "touch") push(event.key, page.keys.get(mouseButtons[Math.max(0, e.button)]), 0);
 		return;
 	}
 	touches.delete(e.pointerId);
 	push(event.axis, t.left ? 0 : 2, 0);
 	push(event.axis, t.left ? 1 : 3, 0);
-	if (!t.left) push(event.button, 7, 0);
+	if (t.left) return;
+	const tapped = name === "pointerup" && !t.dragged && performance.now() - t.at < tapMs;
+	if (tapped) tap = {at: performance.now(), frame: page.frames};
+	push(event.button, trigger, tapped ? 1 : 0);
 });
 canvas.addEventListener("contextmenu", e => e.preventDefault());
 
-const pads = [[], [], [], []];
+const pads = [[], [], [], []]; // what each one held: axes, and buttons from 8 on
+// unplugged lets go of what a pad held that is gone.
+function unplugged(was, source) {
+	was.forEach((v, i) => { if (v) push(i < 8 ? event.axis : event.button, i < 8 ? source * 8 + i : source * 32 + i - 8, 0); });
+	was.length = 0;
+}
 function pollPads() {
 	if (!navigator.getGamepads) return;
-	for (const pad of navigator.getGamepads()) {
-		if (!pad || pad.mapping !== "standard" || pad.index > 3) continue;
+	const there = Array.from(navigator.getGamepads()).filter(pad => pad && pad.connected && pad.mapping === "standard" && pad.index < pads.length);
+	pads.forEach((was, i) => { if (was.length && !there.some(pad => pad.index === i)) unplugged(was, i + 1); });
+	for (const pad of there) {
 		const was = pads[pad.index], source = pad.index + 1;
 		pad.axes.slice(0, 4).forEach((v, i) => { if (was[i] !== v) push(event.axis, source * 8 + i, was[i] = v); });
 		pad.buttons.slice(0, 17).forEach((b, i) => { if (was[8 + i] !== b.value) push(event.button, source * 32 + i, was[8 + i] = b.value); });
