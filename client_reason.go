@@ -40,6 +40,7 @@ type evidence struct{ tl *timeline }
 
 func (e evidence) Agreed() Tick                    { return e.tl.agreed.newest }
 func (e evidence) SystemName(number uint32) string { return e.tl.p.systemName(number) }
+func (e evidence) Late(number uint32) bool         { return int(number) == e.tl.p.lateCause() }
 
 // Remade returns the newest tick up to t of whose two commands the server ran the first.
 func (e evidence) Remade(t Tick) (last Tick, ticks uint32, certain bool) {

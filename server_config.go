@@ -85,8 +85,8 @@ type ServerConfig struct {
 	// later: reliable messages, and handlers of [Event.OnFinal]. These run again with their
 	// tick: then [Frame].Replay is true. A command whose client already had a snapshot of the
 	// command's tick, or a newer one, when it first came is refused. Joins, leaves, levels and calls of [Server.Do] end the time that can run
-	// again. LateWorld needs LateInputs. It allows systems that write other entities; shared
-	// physics objects, PredictRemote and AllowOtherBuilds stay errors.
+	// again. LateWorld needs LateInputs, and allows all that LateInputs
+	// alone refuses, but for AllowOtherBuilds.
 	LateWorld bool
 	// LateShare is the share of inputs that clients may send too late for their tick. Clients
 	// then predict less far ahead: on connections with jitter this shortens the time until

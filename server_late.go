@@ -204,30 +204,6 @@ func (l *lateInputs) miss(p *player, c *layout.Command) {
 	p.late.at(l.s.sim.frame.Tick).how = how
 }
 
-// beginShape and endShape look for entities that a server system made, removed, or gave
-// another set of components.
-func (l *lateInputs) beginShape() {
-	if !l.own() {
-		return
-	}
-	l.shapes = l.shapes[:0]
-	for _, p := range l.s.sessions.players {
-		l.shapes = append(l.shapes, l.s.sim.world.Structure(p.owner))
-	}
-}
-
-func (l *lateInputs) endShape() {
-	if !l.own() {
-		return
-	}
-	for i, p := range l.s.sessions.players {
-		if i < len(l.shapes) && l.s.sim.world.Structure(p.owner) != l.shapes[i] {
-			l.block(p)
-		}
-	}
-	l.shapes = l.shapes[:0]
-}
-
 // ran notes what the present tick runs with.
 func (l *lateInputs) ran(p *player, c *layout.Command, state lateState) {
 	if !l.ready(p) {
@@ -251,46 +227,6 @@ func (l *lateInputs) settle(p *player, at *lateTick) {
 	}
 	for _, q := range l.s.sim.frame.queues {
 		q.release(p.owner, at.tick)
-	}
-}
-
-// block makes the present a barrier: no tick up to here runs again.
-func (l *lateInputs) block(p *player) {
-	if l.world.on {
-		l.world.block()
-		return
-	}
-	if p == nil || p.late == nil {
-		return
-	}
-	st, until := p.late, l.s.sim.frame.Tick
-	if l.player != nil {
-		until = l.now
-	}
-	if !l.s.run.ticking {
-		until++
-	}
-	for t := until - Tick(len(st.ticks)) + 1; t != until+1; t++ {
-		if at := st.find(t); at != nil {
-			l.settle(p, at)
-		}
-	}
-	if int32(until-st.barrier) > 0 {
-		st.barrier = until
-	}
-	if l.player == nil {
-		st.from = 0
-	}
-}
-
-// blockAll is block for every player.
-func (l *lateInputs) blockAll() {
-	if l.world.on {
-		l.world.block()
-		return
-	}
-	for _, p := range l.s.sessions.players {
-		l.block(p)
 	}
 }
 
@@ -340,32 +276,6 @@ func (l *lateInputs) decide() {
 			st.withheld = now
 		}
 	}
-}
-
-// giveUp waits no longer for commands of a player.
-func (l *lateInputs) giveUp(p *player) {
-	if !l.world.on {
-		l.block(p)
-		return
-	}
-	now := l.s.sim.frame.Tick
-	for t := now - Tick(len(p.late.ticks)) + 1; t != now+1; t++ {
-		if at := p.late.find(t); at != nil {
-			l.settle(p, at)
-		}
-	}
-}
-
-// own reports whether late commands are taken, and only their player's part runs again.
-func (l *lateInputs) own() bool { return l.window > 0 && !l.world.on }
-
-// ack returns the tick up to which a player's commands are settled.
-func (l *lateInputs) ack(p *player) Tick {
-	now := l.s.sim.frame.Tick
-	if p.late == nil {
-		return p.inputs.buffer.Ack()
-	}
-	return p.inputs.buffer.AckFrom(p.late.firstWaiting(now+1) - 1)
 }
 
 // tells notes that a snapshot of the present tick is made for a player.
@@ -419,11 +329,4 @@ func (l *lateInputs) repeats(c *layout.Command, tick *lateTick) bool {
 	b := c.Schema.Pack(l.before, l.packed)
 	l.packed = b[:n]
 	return bytes.Equal(b[:n], b[n:])
-}
-
-// shaped notes that what does not run again for a player made or removed an entity of its.
-func (l *lateInputs) shaped(p *player) {
-	if !l.world.on {
-		l.block(p)
-	}
 }

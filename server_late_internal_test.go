@@ -63,7 +63,7 @@ func TestLateInputsAreRefused(t *testing.T) {
 		"write other": {ServerConfig{LateInputs: 1}, func(p *Protocol, at *ecs.Component[lateSpot], _ *ecs.Prefab) {
 			p.Shared("push", none, ecs.Read(at), ecs.WriteOther(at))
 		}, "raise an Event and write in its OnServer handler"},
-		"world of write other": {ServerConfig{LateInputs: 1, LateWorld: true}, func(p *Protocol, at *ecs.Component[lateSpot], _ *ecs.Prefab) {
+		"whole world": {ServerConfig{LateInputs: 1, LateWorld: true}, func(p *Protocol, at *ecs.Component[lateSpot], _ *ecs.Prefab) {
 			p.Shared("touch", none, ecs.Read(at), ecs.WriteOther(at))
 		}, ""},
 		"physics": {ServerConfig{LateInputs: 1}, func(p *Protocol, at *ecs.Component[lateSpot], _ *ecs.Prefab) {

@@ -142,7 +142,7 @@ func (w *lateWorld) compare() {
 		})
 	}
 	for _, p := range s.sessions.players {
-		if w.marked[p.owner] && p.owner != w.by {
+		if (w.marked[p.owner] || w.marked[ecs.Nobody] && s.p.Common) && p.owner != w.by {
 			p.reasons.Affected(w.now, s.p.lateCause(), Tick(s.p.TickRate/calmShare))
 		}
 	}

@@ -33,14 +33,17 @@ const (
 	// Unknown: the client and the server have not agreed on a tick for so long
 	// that the records of the time between are gone.
 	Unknown
+	// LateInput: with ServerConfig.LateWorld, ticks ran again for another player's late
+	// command, and changed this player's predicted state.
+	LateInput
 	// Causes is the number of causes.
-	Causes = 6
+	Causes = 7
 )
 
-var causeNames = [Causes]string{"input", "server_effect", "remote_input", "untracked", "code", "unknown"}
+var causeNames = [Causes]string{"input", "server_effect", "remote_input", "untracked", "code", "unknown", "late_input"}
 
 // String returns the cause's name in reports: input, server_effect,
-// remote_input, untracked, code, unknown.
+// remote_input, untracked, code, unknown, late_input.
 func (c Cause) String() string {
 	if int(c) < len(causeNames) {
 		return causeNames[c]

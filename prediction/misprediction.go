@@ -137,6 +137,8 @@ func (m Misprediction) Why() string {
 			return strings.TrimRight(fmt.Sprintf("the server changed it in tick %d %s", m.CauseTick, m.System), " ")
 		}
 		return fmt.Sprintf("%q, which only the server runs, changed it in tick %d", m.System, m.CauseTick)
+	case LateInput:
+		return fmt.Sprintf("another player's input came late and ran in its own tick, which changed tick %d", m.CauseTick)
 	case RemoteInput:
 		who := "another player"
 		if m.Player != 0 {

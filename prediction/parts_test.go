@@ -89,7 +89,8 @@ func TestMispredictionSaysWhy(t *testing.T) {
 		"a shared system read Stun, which is not Predicted and was newer on the server, or is rounded on its way here: declare it with Predicted()": {Cause: prediction.Untracked, Read: "Stun"},
 		`system "move" computed something else in tick 5, from the same inputs`:                                                                     {Cause: prediction.Code, CauseTick: 5, System: "move"},
 		"the same code computed something else from the same inputs. The client runs on arm64 and the server on amd64, which may round x*y + z and functions of math differently: check the game's code with foretick-vet, then run simtest.SyncTest for other reasons": {Cause: prediction.Code, Architecture: "arm64", ServerArchitecture: "amd64"},
-		"the ends have not agreed for so long that the cause is not known any more": {Cause: prediction.Unknown},
+		"another player's input came late and ran in its own tick, which changed tick 8": {Cause: prediction.LateInput, CauseTick: 8},
+		"the ends have not agreed for so long that the cause is not known any more":      {Cause: prediction.Unknown},
 	} {
 		require.Equal(t, want, m.Why())
 		require.Contains(t, m.String(), want)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/prediction"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport/sim"
 )
@@ -37,6 +38,7 @@ type scrum struct {
 	undone int  // runs of a tick with another result than the one before
 	sums   map[foretick.Tick]float32
 	heard  []string // by a client
+	wrong  prediction.ByCause
 }
 
 type (
@@ -270,12 +272,18 @@ func (g *scrum) play(t *testing.T, seed uint64, cfg foretick.ServerConfig, links
 			_ = games[n%len(clients)].wish.Send(c, scrumWish{uint16(n % 5)})
 		}
 	}
+	for _, c := range clients {
+		for cause, n := range c.Stats().ByCause {
+			g.wrong[cause] += n
+		}
+	}
 	return srv, games
 }
 
 // What a server with LateWorld ends with is what it would have had if every command had come
 // in time: the world, the messages with their ticks, and what was final.
 func TestLateWorldIsAsIfAllCameInTime(t *testing.T) {
+	wrong := uint64(0)
 	for seed := range uint64(4) {
 		jittery := sim.Link{Latency: 50 * time.Millisecond, Jitter: 30 * time.Millisecond, Loss: 0.05}
 		g, late := &scrum{}, foretick.ServerConfig{LateInputs: lateWindow, LateWorld: true, LateShare: 0.1}
@@ -289,16 +297,19 @@ func TestLateWorldIsAsIfAllCameInTime(t *testing.T) {
 		lan := sim.Link{Latency: time.Millisecond}
 		again, gamesAgain := want.playScript(t, g, []sim.Link{lan, lan, lan, lan})
 		st, calm := srv.Stats(), again.Stats()
-		t.Logf("seed %d: %d inputs missing, %d of them run late, %d refused for hindsight; %d results were undone; %d messages", seed+1, st.InputsMissing, st.InputsRerun, st.InputsHindsight, g.undone, len(games[0].heard))
+		t.Logf("seed %d: %d inputs missing, %d of them run late, %d refused for hindsight; %d results were undone; %d messages; corrections: %v", seed+1, st.InputsMissing, st.InputsRerun, st.InputsHindsight, g.undone, len(games[0].heard), g.wrong)
 		require.Zero(t, calm.InputsMissing)
 		require.Greater(t, st.InputsRerun, uint64(50))
 		require.Greater(t, g.undone, 50)
+		require.Zero(t, g.wrong[prediction.Code])
+		wrong += g.wrong[prediction.LateInput]
 		require.Equal(t, want.state(again.World()), g.state(srv.World()))
 		for i := range games {
 			require.Greater(t, len(games[i].heard), 500)
 			require.Equal(t, gamesAgain[i].heard, games[i].heard)
 		}
 	}
+	require.NotZero(t, wrong, "others are corrected, and told why")
 }
 
 // playScript plays what a match settled on, with everything in time.
@@ -419,4 +430,75 @@ func TestSyncTestOfTheWholeWorld(t *testing.T) {
 		traces = append(traces, m.Trace())
 	}
 	require.Equal(t, traces[0], traces[1], "the test changes nothing in the match")
+}
+
+// Players push crates, and cars that they predict, while inputs come late. Shared physics and
+// others' bodies are told together with the player's own, when no command is missing, so the
+// ends agree.
+func TestLateWorldWithWhatBodiesPush(t *testing.T) {
+	late := foretick.ServerConfig{LateInputs: lateWindow, LateWorld: true, LateShare: 0.05}
+	jittery := sim.Link{Latency: 40 * time.Millisecond, Jitter: 25 * time.Millisecond, Loss: 0.04}
+	links := []sim.Link{jittery, sim.WiFi, sim.LTE}
+	dir := func(v foretick.View) (x, y float32) {
+		if v.Tick > 1800 {
+			return 0, 0
+		}
+		x = float32(int(v.Tick*5+uint32(v.Player)*3)%16) / 16 // it changes in each tick
+		if (v.Tick/45+uint32(v.Player))%2 == 0 {
+			x = -x
+		}
+		return x, float32(int(v.Tick*5)%16-8) / 16
+	}
+	finish := func(t *testing.T, m *simtest.Match, clients []*foretick.Client) {
+		m.Run(68 * time.Second)
+		st := m.Server().Stats()
+		require.Greater(t, st.InputsRerun, uint64(30))
+		all := uint64(0)
+		for _, c := range clients {
+			require.Zero(t, c.Stats().ByCause[prediction.Code])
+			a := m.Audit(c)
+			require.Zero(t, a.Differences, a.First)
+			all += c.Stats().ByCause[prediction.LateInput]
+		}
+		t.Logf("%d inputs missing, %d run late, %d refused for hindsight; %d corrections by others' late inputs, those of the first client: %v", st.InputsMissing, st.InputsRerun, st.InputsHindsight, all, clients[0].Stats().ByCause)
+	}
+	t.Run("shared physics", func(t *testing.T) {
+		m, g := simtest.New(4), &crates{}
+		cfg := late
+		cfg.Protocol = g.protocol()
+		srv, err := m.Serve(cfg)
+		require.NoError(t, err)
+		for i := range 6 {
+			g.pos.Get(srv.World(), srv.Frame().Spawn(&g.crate, ecs.Nobody)).X = float32(i) - 3
+		}
+		var clients []*foretick.Client
+		for _, link := range links {
+			c := &crates{}
+			client, err := m.Join(foretick.ClientConfig{Protocol: c.protocol(), Sample: foretick.Sample(&c.cmd, func(v foretick.View) move {
+				x, y := dir(v)
+				return move{X: x, Y: y}
+			})}, simtest.Seat{Up: link, Down: link})
+			require.NoError(t, err)
+			clients = append(clients, client)
+		}
+		finish(t, m, clients)
+	})
+	t.Run("remote prediction", func(t *testing.T) {
+		m, g := simtest.New(5), &bumpers{}
+		cfg := late
+		cfg.Protocol = g.protocol()
+		_, err := m.Serve(cfg)
+		require.NoError(t, err)
+		var clients []*foretick.Client
+		for _, link := range links {
+			c := &bumpers{}
+			client, err := m.Join(foretick.ClientConfig{Protocol: c.protocol(), Sample: foretick.Sample(&c.cmd, func(v foretick.View) ride {
+				x, y := dir(v)
+				return ride{X: x, Y: y, Fire: v.Tick%20 == 0 && v.Tick < 1800, Jump: v.Tick%50 == 0 && v.Tick < 1800}
+			})}, simtest.Seat{Up: link, Down: link})
+			require.NoError(t, err)
+			clients = append(clients, client)
+		}
+		finish(t, m, clients)
+	})
 }

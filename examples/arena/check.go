@@ -14,7 +14,7 @@ import (
 
 // recount computes the report from the log's facts.
 func (r *referee) recount() Report {
-	out := Report{Clients: r.match.Clients, MispredictionsByCause: map[string]uint64{"input": 0, "server_effect": 0, "remote_input": 0, "unknown": 0, "untracked": 0, "code": 0}}
+	out := Report{Clients: r.match.Clients, MispredictionsByCause: map[string]uint64{"input": 0, "server_effect": 0, "remote_input": 0, "unknown": 0, "untracked": 0, "code": 0, "late_input": 0}}
 	var living, moving, changed int
 	for _, p := range r.players {
 		living, moving, changed = living+p.living, moving+p.moving, changed+p.changed

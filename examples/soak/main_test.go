@@ -75,8 +75,10 @@ func TestProcessesComeAndGo(t *testing.T) {
 // took old state for new.
 func TestLateInputsAfterSilence(t *testing.T) {
 	for _, seed := range []string{"3", "29", "58"} {
-		out := lines(t, "-late-inputs", "200ms", "-seconds", "60", "-seed", seed)
-		require.Contains(t, out[len(out)-1], "all agree")
+		for _, world := range []string{"-late-world=false", "-late-world"} {
+			out := lines(t, "-late-inputs", "200ms", world, "-seconds", "60", "-seed", seed)
+			require.Contains(t, out[len(out)-1], "all agree")
+		}
 	}
 }
 

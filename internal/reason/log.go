@@ -49,6 +49,8 @@ type Evidence interface {
 	OwnDiffered(t Tick) (component string, ok bool)
 	// SystemName names the server's system by its number in a note.
 	SystemName(number uint32) string
+	// Late reports whether that number is for ticks that ran again for another's late command.
+	Late(number uint32) bool
 }
 
 // Clear forgets everything: a level begins.
@@ -144,6 +146,9 @@ func (l *Log) Explain(w *prediction.Misprediction, e Evidence) {
 		return
 	case since(told.effect):
 		w.Cause, w.CauseTick, w.System = prediction.ServerEffect, told.effect, e.SystemName(told.system)
+		if e.Late(told.system) {
+			w.Cause, w.System = prediction.LateInput, ""
+		}
 		return
 	case since(told.pushed) && e.Pushed(w.Tick):
 		w.Cause, w.CauseTick, w.Player = prediction.RemoteInput, told.pushed, told.by

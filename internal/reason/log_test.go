@@ -24,6 +24,7 @@ func (c client) RemoteWrong(Tick) bool                      { return c.remote }
 func (c client) OthersUnknown(Tick) bool                    { return c.unknown }
 func (c client) OthersDiffered(Tick) (uint16, string, bool) { return 9, "Score", c.differed }
 func (c client) OwnDiffered(Tick) (string, bool)            { return "Stun", c.own }
+func (c client) Late(n uint32) bool                         { return n == 9 }
 func (c client) SystemName(n uint32) string                 { return "system " + string(rune('0'+n)) }
 
 // took makes a log that took a note of the snapshot of t.
