@@ -19,7 +19,8 @@ type Frame struct {
 	// Replay is true while a client runs a tick again after a correction.
 	// Sounds and other effects belong to the first run: raise an [Event], or
 	// look here. It is also true while a part of a tick is drawn: see
-	// [ClientConfig].PartialTicks.
+	// [ClientConfig].PartialTicks. On a server it is true where a tick runs again for a late
+	// input: see [ServerConfig].LateInputs and LateWorld.
 	Replay bool
 
 	rate    int
@@ -44,7 +45,7 @@ func (f *Frame) Time() time.Duration {
 // keep ticks back until they are final, such as a recorder: [Event.OnFinal] is enough for
 // single events. On a server it is the tick being computed, unless a player's command is
 // missing that [ServerConfig].LateInputs still waits for: then it is the tick before that
-// one. What server systems and handlers do is never undone. On a client it is the newest tick
+// one. What server systems and handlers do is never undone, unless LateWorld is set. On a client it is the newest tick
 // whose inputs the server has answered.
 func (f *Frame) Final() Tick { return f.end().final() }
 

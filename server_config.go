@@ -84,9 +84,9 @@ type ServerConfig struct {
 	// what a screen showed may be undone, and what must not be undone comes up to LateInputs
 	// later: reliable messages, and handlers of [Event.OnFinal]. These run again with their
 	// tick: then [Frame].Replay is true. A command whose client already had a snapshot of the
-	// command's tick, or a newer one, when it first came is refused. Joins, leaves, levels and calls of [Server.Do] end the time that can run
-	// again. LateWorld needs LateInputs, and allows all that LateInputs
-	// alone refuses, but for AllowOtherBuilds.
+	// command's tick, or a newer one, when it first came is refused. Joins, leaves, levels and
+	// calls of [Server.Do] are barriers: nothing before them runs again. LateWorld needs
+	// LateInputs. It allows all that LateInputs alone refuses, but for AllowOtherBuilds.
 	LateWorld bool
 	// LateShare is the share of inputs that clients may send too late for their tick. Clients
 	// then predict less far ahead: on connections with jitter this shortens the time until

@@ -140,7 +140,7 @@ func TestTracedWhileRecorded(t *testing.T) {
 
 // Operators who look at anything at any time, while clients look too and inputs are late.
 func TestAnyTraceWhileRecorded(t *testing.T) {
-	seeds := uint64(2)
+	seeds := uint64(4)
 	if *long {
 		seeds = 60
 	}
@@ -148,7 +148,7 @@ func TestAnyTraceWhileRecorded(t *testing.T) {
 		config := func(cfg *foretick.ServerConfig) {
 			cfg.AllowTrace = func(player foretick.PlayerID) bool { return player != 2 }
 			if seed%2 == 1 {
-				cfg.LateInputs = 100 * time.Millisecond
+				cfg.LateInputs, cfg.LateWorld = 100*time.Millisecond, seed%4 == 3
 			}
 		}
 		m := newMatch(t, seed, 6, flight.Config{}, &game{config: config})

@@ -102,7 +102,7 @@ func (g *scrum) protocol() *foretick.Protocol {
 		}
 	}, ecs.Read(&g.cmd), ecs.Write(&g.pos))
 	p.Server("push", g.push, ecs.Once(), ecs.WriteOther(&g.pos))
-	p.Server("roll", g.roll, ecs.Once(), ecs.ReadOther(&g.pos), ecs.WriteOther(&g.coin, &g.purse))
+	p.Server("roll", g.roll, ecs.Once(), ecs.Structural(), ecs.ReadOther(&g.pos), ecs.WriteOther(&g.coin, &g.purse))
 	g.grab.OnServer(p, g.grabbed, ecs.ReadOther(&g.pos), ecs.WriteOther(&g.purse, &g.coin), ecs.Create(&g.coin))
 	g.grab.OnFinal(p, func(f *foretick.Frame, by foretick.PlayerID, _ foretick.Tick) {
 		for _, rows := range g.bodies.Owned(f.World, by) {
