@@ -54,6 +54,7 @@ func (s *Server) Shutdown(detail string, linger time.Duration) error {
 		return transport.ErrClosed
 	}
 	begin := func() {
+		s.late.world.sendAll()
 		s.drain.linger = &lingering{code: transport.Closed, detail: detail, until: s.clock.now + linger}
 		s.stopCalls()
 	}

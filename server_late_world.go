@@ -97,13 +97,11 @@ func (w *lateWorld) hindsight(p *player, t Tick) bool {
 
 // take takes a late command, and judges its claim as of now.
 func (w *lateWorld) take(p *player, c *layout.Command, at *lateTick) {
-	if p.again == nil {
-		return // it gave none before
-	}
-	to, before := p.again.at(at.tick), p.again.at(at.tick-1)
-	if to.tick != at.tick {
+	if p.again == nil || p.again.at(at.tick).tick != at.tick {
+		w.s.late.settle(p, at) // cannot be: each tick in which it plays has a place
 		return
 	}
+	to, before := p.again.at(at.tick), p.again.at(at.tick-1)
 	layout.CopyBytes(to.command, at.command, c.Size)
 	to.offset = at.offset
 	used := float64(-1)
@@ -185,6 +183,7 @@ func (w *lateWorld) block() {
 			}
 		}
 	}
+	w.send(w.ran) // ahead of what the change brings: a level, the end of a connection
 }
 
 // refresh begins anew behind a barrier, at the beginning of the present tick.

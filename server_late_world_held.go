@@ -57,8 +57,22 @@ func (w *lateWorld) send(final Tick) {
 		return
 	}
 	h.items = slices.Delete(h.items, 0, n)
+	h.compact()
+}
+
+// compact gives the memory of what was sent back, once it is the greater part.
+func (h *heldMessages) compact() {
 	if len(h.items) == 0 {
 		h.bytes = h.bytes[:0]
+		return
+	}
+	gone := h.items[0].from
+	if gone <= len(h.bytes)/2 {
+		return
+	}
+	h.bytes = h.bytes[:copy(h.bytes, h.bytes[gone:])]
+	for i := range h.items {
+		h.items[i].from, h.items[i].upto = h.items[i].from-gone, h.items[i].upto-gone
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/prediction"
 	"github.com/foretick/foretick/simtest"
+	"github.com/foretick/foretick/transport"
 	"github.com/foretick/foretick/transport/sim"
 )
 
@@ -501,4 +502,61 @@ func TestLateWorldWithWhatBodiesPush(t *testing.T) {
 		}
 		finish(t, m, clients)
 	})
+}
+
+// Messages that wait for their tick to be final arrive all the same, in order and once, when
+// a level begins, a player is kicked, or the server shuts down in the midst of it.
+func TestLateWorldSendsWhatWaits(t *testing.T) {
+	for name, end := range map[string]func(srv *foretick.Server){
+		"a level":    func(srv *foretick.Server) { _ = srv.NextLevel(nil, nil) },
+		"a kick":     func(srv *foretick.Server) { srv.Frame().Kick(2, transport.Kicked, "") },
+		"a shutdown": func(srv *foretick.Server) { _ = srv.Shutdown("", 2*time.Second) },
+		"nothing":    func(*foretick.Server) {},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m, g := simtest.New(3), &scrum{}
+			srv, err := m.Serve(foretick.ServerConfig{Protocol: g.protocol(), LateInputs: lateWindow, LateWorld: true})
+			require.NoError(t, err)
+			link := sim.Link{Latency: 20 * time.Millisecond}
+			h := &holder{}
+			var games []*scrum
+			for n := range 2 {
+				c := &scrum{}
+				seat := simtest.Seat{Up: link, Down: link}
+				if n == 1 {
+					seat.Wrap = func(e transport.Endpoint) transport.Endpoint { h.Endpoint = e; return h }
+				}
+				_, err := m.Join(foretick.ClientConfig{Protocol: c.protocol(), Sample: foretick.Sample(&c.cmd, func(v foretick.View) lunge { return wave(n, v) })}, seat)
+				require.NoError(t, err)
+				games = append(games, c)
+				m.Run(m.Net.Now() + 300*time.Millisecond)
+			}
+			m.Run(5 * time.Second)
+			before := len(games[0].heard)
+			h.holds = true // from here on the second one's commands are missing
+			m.Run(m.Net.Now() + 190*time.Millisecond)
+			require.LessOrEqual(t, len(games[0].heard)-before, 2, "they wait")
+			last := srv.Tick()
+			end(srv)
+			m.Run(m.Net.Now() + 400*time.Millisecond)
+			h.holds = false
+			m.Run(m.Net.Now() + time.Second)
+			var got []foretick.Tick
+			for _, line := range games[0].heard {
+				var at foretick.Tick
+				_, err := fmt.Sscan(line, &at)
+				require.NoError(t, err)
+				if at <= last {
+					got = append(got, at)
+				}
+			}
+			var want []foretick.Tick
+			for at := foretick.Tick(scrumFrom); at <= last; at++ {
+				if at%3 == 0 || 1+at%4 == 1 {
+					want = append(want, at)
+				}
+			}
+			require.Equal(t, want, got)
+		})
+	}
 }
