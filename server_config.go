@@ -86,7 +86,7 @@ type ServerConfig struct {
 	// tick: then [Frame].Replay is true. A command whose client already had a snapshot of the
 	// command's tick, or a newer one, when it first came is refused. Joins, leaves, levels and
 	// calls of [Server.Do] are barriers: nothing before them runs again. LateWorld needs
-	// LateInputs. It allows all that LateInputs alone refuses, but for AllowOtherBuilds.
+	// LateInputs. It allows everything that LateInputs alone refuses, except AllowOtherBuilds.
 	LateWorld bool
 	// LateShare is the share of inputs that clients may send too late for their tick. Clients
 	// then predict less far ahead: on connections with jitter this shortens the time until

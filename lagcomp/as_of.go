@@ -1,8 +1,8 @@
 package lagcomp
 
-// AsOf takes the held tick t for the newest one: what came after it is not seen, and whoever
-// lived in it counts as alive. It is for servers that compute tick t+1 again. AsOf(0) ends it,
-// which has to be before the next Begin. A tick that is not held changes nothing.
+// AsOf makes the held tick t the newest one: queries see no later tick, and every entity of
+// tick t counts as alive. A server calls it to compute tick t+1 again. AsOf(0) ends it. Call
+// that before the next Begin. A tick that is not held changes nothing.
 func (h *History) AsOf(t Tick) {
 	if h.last != nil {
 		h.newest, h.last = h.last, nil

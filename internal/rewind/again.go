@@ -20,9 +20,9 @@ func (s *Shooter) TakeBack(g Given) {
 	s.late, s.used, s.asOf = g.late, g.used, g.asOf
 }
 
-// Again takes a command that was taken in tick t before, as it was taken and judged there.
-// One that was not judged then is judged as of t, without an effect on later ones. used is
-// what Used returned at the end of the tick before. Call TakeBack after it.
+// Again repeats the command of tick t with its verdict. A command that was not judged in its
+// tick is judged as of t, and that has no effect on later ones. used is the result of Used at
+// the end of the tick before. Call TakeBack afterwards.
 func (s *Shooter) Again(g Given, t Tick, used float64) {
 	s.TakeBack(g)
 	if !s.late {
