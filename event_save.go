@@ -28,3 +28,8 @@ func (q *queue[T]) restore(slot int) {
 	q.final.waiting = append(q.final.waiting, from.waiting...)
 	q.final.tick = 0 // it finds what is final again
 }
+
+// differs reports whether events were raised or handled since save.
+func (q *queue[T]) differs(slot int) bool {
+	return len(q.saved) <= slot || len(q.items) != len(q.saved[slot].items) || len(q.final.waiting) != len(q.saved[slot].waiting)
+}

@@ -114,6 +114,7 @@ type eventQueue interface {
 	dropFinal(owner PlayerID, t Tick)
 	save(slot int)
 	restore(slot int)
+	differs(slot int) bool
 	begin(t Tick)
 	end(f *Frame)
 	confirm(f *Frame, t Tick)

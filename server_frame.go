@@ -51,7 +51,7 @@ func (s *Server) raised(by ecs.Entity, owner PlayerID, event int) (fate eventFat
 func (s *Server) mayRunAgain(owner PlayerID) (again, practice bool) {
 	p := s.sessions.player(owner)
 	if s.late.world.on {
-		return s.late.world.opened, s.late.test.running
+		return s.late.world.runs(), s.late.test.running
 	}
 	return p != nil && s.late.ready(p) && s.sim.writes.sharedRuns(), s.late.test.running
 }
@@ -196,6 +196,9 @@ func (s *Server) teleport(e ecs.Entity) bool {
 	}
 	if s.preview != nil {
 		s.preview.canvas.cut = append(s.preview.canvas.cut, e)
+	}
+	if s.late.world.cut(e) {
+		return true // screens and shots know of it
 	}
 	s.past.Cut(uint64(e))
 	if s.late.window > 0 {

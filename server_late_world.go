@@ -30,10 +30,14 @@ type lateWorld struct {
 	now     Tick     // the present, meanwhile
 	final   Tick     // of the tick that runs: no tick up to here changes any more
 
-	held   heldMessages
-	spawns worldSpawns
-	undo   []undone
-	marked []bool // scratch, by owner
+	held    heldMessages
+	spawns  worldSpawns
+	undo    []undone
+	undoing bool
+	cuts    map[ecs.Entity]Tick // the newest tick, in any run, in which an entity teleported
+	none    unsafe.Pointer      // a command of a player that gave none; never written
+	shapes  []uint64            // by owner, before ticks ran again
+	marked  []bool              // scratch, by owner
 }
 
 // worldTick is what a tick ran with, beside commands.
@@ -77,6 +81,8 @@ func newLateWorld(s *Server, window Tick) lateWorld {
 		w.ticks = make([]worldTick, window+2)
 		w.history = s.sim.world.NewHistory(len(w.ticks) + 1)
 		w.marked = make([]bool, s.cfg.MaxClients+1)
+		w.cuts = map[ecs.Entity]Tick{}
+		w.none = s.p.Command.New()
 		w.spawns.placed = map[spawnKey]*worldSpawn{}
 	}
 	return w
@@ -127,7 +133,7 @@ func (w *lateWorld) begin() {
 	for _, p := range s.sessions.players {
 		w.note(p, now)
 	}
-	if changed := s.sim.writes.outside.look(causeOutside); changed || w.touched && w.differs(now-1) {
+	if changed := s.sim.writes.outside.look(causeOutside); changed || w.raised(now-1) || w.touched && w.differs(now-1) {
 		w.block()
 	}
 	w.touched = false
@@ -166,6 +172,26 @@ func (w *lateWorld) differs(t Tick) bool {
 	was := w.s.hash()
 	w.history.Restore(w.scratch())
 	return is != was
+}
+
+// raised reports whether an event was raised since the end of a tick.
+func (w *lateWorld) raised(t Tick) bool {
+	for _, q := range w.s.sim.frame.queues {
+		if q.differs(w.slot(t)) {
+			return true
+		}
+	}
+	return false
+}
+
+// runs reports whether what runs is part of a tick, and runs again with it.
+func (w *lateWorld) runs() bool { return w.opened || w.running }
+
+// stop makes the newest tick a barrier where whole ticks run again.
+func (w *lateWorld) stop() {
+	if w.on {
+		w.block()
+	}
 }
 
 // block makes the newest tick a barrier: what changes the world now does not run again.
@@ -273,6 +299,13 @@ func (w *lateWorld) save() {
 		}
 	}
 	w.spawns.look(w.s.sim.world, w.ticks)
+	if len(w.cuts) > 64 {
+		for e, t := range w.cuts {
+			if now-t > w.window {
+				delete(w.cuts, e)
+			}
+		}
+	}
 	w.spawns.sweep(w.s, now, w.window)
 	old := 0
 	for ; old < len(w.undo) && now-w.undo[old].tick > w.window; old++ {
@@ -282,7 +315,7 @@ func (w *lateWorld) save() {
 
 // finalTick is the newest tick that no late command can change.
 func (w *lateWorld) finalTick() Tick {
-	if w.opened || w.running {
+	if w.runs() {
 		return w.final
 	}
 	return w.computed()

@@ -6,6 +6,7 @@ import "slices"
 type heldMessages struct {
 	items []heldMessage
 	bytes []byte
+	aside []heldMessage // while ticks run again
 }
 
 type heldMessage struct {
@@ -28,7 +29,7 @@ func (w *lateWorld) keeps(p *player, channel, id uint8, payload []byte) bool {
 		return w.running
 	}
 	t := w.s.sim.frame.Tick
-	runs := w.opened || w.running
+	runs := w.runs()
 	if len(w.held.items) == 0 && (!runs || int32(t-w.final) <= 0) {
 		return false
 	}
@@ -39,9 +40,28 @@ func (w *lateWorld) keeps(p *player, channel, id uint8, payload []byte) bool {
 	return true
 }
 
-// drop forgets the messages of ticks from a tick on, which run again.
+// drop forgets the messages of ticks from a tick on, which run again. Those that no tick sent
+// are put aside.
 func (h *heldMessages) drop(from Tick) {
-	h.items = slices.DeleteFunc(h.items, func(m heldMessage) bool { return !m.stands && int32(m.tick-from) >= 0 })
+	h.aside = h.aside[:0]
+	h.items = slices.DeleteFunc(h.items, func(m heldMessage) bool {
+		if int32(m.tick-from) < 0 {
+			return false
+		}
+		if m.stands {
+			h.aside = append(h.aside, m)
+		}
+		return true
+	})
+}
+
+// resume puts messages back, once tick t ran again.
+func (h *heldMessages) resume(t Tick) {
+	n := 0
+	for ; n < len(h.aside) && int32(h.aside[n].tick-t) <= 0; n++ {
+		h.items = append(h.items, h.aside[n])
+	}
+	h.aside = h.aside[n:]
 }
 
 // send sends the messages of ticks up to final.
@@ -67,6 +87,9 @@ func (h *heldMessages) compact() {
 		return
 	}
 	gone := h.items[0].from
+	for i := range h.items {
+		gone = min(gone, h.items[i].from)
+	}
 	if gone <= len(h.bytes)/2 {
 		return
 	}

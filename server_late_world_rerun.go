@@ -5,6 +5,7 @@ import (
 
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/schema"
+	"github.com/foretick/foretick/snapshot"
 )
 
 // rerun restores the world to the tick before the oldest late command, and runs everything
@@ -25,6 +26,7 @@ func (w *lateWorld) rerun() {
 	w.beginRuns()
 	w.restoreWorld(w.slot(from - 1))
 	w.takeBack(from)
+	w.spawns.keep()
 	w.held.drop(from)
 	for _, p := range s.sessions.players {
 		p.reasons.Rerun(from)
@@ -35,6 +37,7 @@ func (w *lateWorld) rerun() {
 	s.sim.writes.outside.keep()
 	for t := from; t != now; t++ {
 		w.runTick(t)
+		w.held.resume(t)
 		w.saveWorld(t)
 		if s.late.test.ticks > 0 {
 			s.late.test.runs[lateRun{0, t, len(s.p.Systems)}] = s.hash()
@@ -55,12 +58,16 @@ func (w *lateWorld) rerun() {
 		}
 	}
 	w.endRuns()
-	w.compare()
+	w.compare(from)
 }
 
 // beginRuns and endRuns are around ticks that run again.
 func (w *lateWorld) beginRuns() {
 	w.now, w.running = w.s.sim.frame.Tick, true
+	w.shapes = w.shapes[:0]
+	for owner := range w.marked {
+		w.shapes = append(w.shapes, w.s.sim.world.Structure(PlayerID(owner)))
+	}
 	for _, p := range w.s.sessions.players {
 		if a := p.again; a != nil {
 			a.command, a.offset, a.given = p.inputs.command, p.inputs.offset, p.shooter.Given()
@@ -95,7 +102,8 @@ func (w *lateWorld) runTick(t Tick) {
 			continue
 		}
 		given, before := p.again.at(t), p.again.at(t-1)
-		if given.tick != t {
+		if given.tick != t { // it came in that tick
+			p.inputs.command, p.inputs.offset = w.none, 0
 			continue
 		}
 		used := float64(-1)
@@ -123,9 +131,11 @@ func (w *lateWorld) runTick(t Tick) {
 
 // compare tells the players whose predicted state has changed, and lets the jumps of bodies
 // fade on screens.
-func (w *lateWorld) compare() {
+func (w *lateWorld) compare(from Tick) {
 	s := w.s
-	clear(w.marked)
+	for owner, was := range w.shapes {
+		w.marked[owner] = s.sim.world.Structure(PlayerID(owner)) != was
+	}
 	for i := range s.p.Components {
 		c := &s.p.Components[i]
 		if c.Unknown || c.Varies || !c.Predicted && !c.Lerped {
@@ -135,6 +145,10 @@ func (w *lateWorld) compare() {
 			e, owner := r.Entity(k), r.Owner()
 			if c.Predicted && int(owner) < len(w.marked) {
 				w.marked[owner] = true
+			}
+			if cut, ok := w.cuts[e]; ok && was != nil && int32(cut-from) >= 0 {
+				w.jumps(e) // to where it would be without an undone teleport, or with a new one
+				return
 			}
 			if c.Lerped && was != nil && s.sim.net(e) != 0 && !s.late.fades.hasCut(e) {
 				s.late.fades.add(s, e, i, was, unsafe.Add(r.Column(c.ID), uintptr(k)*c.Size))
@@ -148,6 +162,30 @@ func (w *lateWorld) compare() {
 	}
 }
 
+// cut notes that an entity teleports in the tick that runs. It reports whether another run of
+// the tick did the same.
+func (w *lateWorld) cut(e ecs.Entity) bool {
+	if !w.on {
+		return false
+	}
+	t := w.s.sim.frame.Tick
+	was, ok := w.cuts[e]
+	if w.cuts[e] = t; ok && int32(was-t) > 0 {
+		w.cuts[e] = was
+	}
+	return w.running && ok && was == t
+}
+
+// jumps tells screens and shots that an entity is elsewhere.
+func (w *lateWorld) jumps(e ecs.Entity) {
+	if w.s.late.fades.hasCut(e) {
+		return
+	}
+	w.s.past.Cut(uint64(e))
+	w.s.late.fades.cut = append(w.s.late.fades.cut, e)
+	w.s.senders.source.Teleport(w.s.sim.net(e))
+}
+
 // The visibility of entities is no part of the world. undone is how it was before a tick's
 // change, which has to be undone before the tick runs again.
 type undone struct {
@@ -156,6 +194,8 @@ type undone struct {
 	player PlayerID
 	e      ecs.Entity
 	was    uint64
+	net    snapshot.NetID
+	eye    [3]float32
 }
 
 type undoneKind uint8
@@ -165,11 +205,19 @@ const (
 	undoTeam
 	undoEntityTeam
 	undoAudience
+	undoEye
 )
 
 func (w *lateWorld) noteChange(u undone) {
-	if w.on && w.opened && !w.s.late.test.running {
+	switch {
+	case !w.on || w.undoing || w.s.late.test.running:
+	case !w.runs():
+		w.block() // nothing does it again
+	default:
 		u.tick = w.s.sim.frame.Tick
+		if u.e != ecs.None {
+			u.net = w.s.sim.net(u.e)
+		}
 		w.undo = append(w.undo, u)
 	}
 }
@@ -196,6 +244,14 @@ func (w *lateWorld) noteEntityTeam(e ecs.Entity, was uint8, had bool) {
 
 const noTeam = 1 << 8
 
+func (w *lateWorld) noteEye(player PlayerID, was *playerInterest) {
+	u := undone{kind: undoEye, player: player, eye: was.eye}
+	if was.hasEye {
+		u.was = 1
+	}
+	w.noteChange(u)
+}
+
 func (w *lateWorld) noteAudience(player PlayerID, e ecs.Entity, was schema.Audience) {
 	w.noteChange(undone{kind: undoAudience, player: player, e: e, was: uint64(was)})
 }
@@ -203,6 +259,8 @@ func (w *lateWorld) noteAudience(player PlayerID, e ecs.Entity, was schema.Audie
 // takeBack undoes the changes of visibility from a tick on, the newest first.
 func (w *lateWorld) takeBack(from Tick) {
 	s := w.s
+	w.undoing = true
+	defer func() { w.undoing = false }()
 	for n := len(w.undo); n > 0 && int32(w.undo[n-1].tick-from) >= 0; n-- {
 		u := w.undo[n-1]
 		w.undo = w.undo[:n-1]
@@ -213,6 +271,10 @@ func (w *lateWorld) takeBack(from Tick) {
 		switch u.kind {
 		case undoVisible:
 			s.setVisible(u.player, u.e, u.was == 1)
+		case undoEye:
+			if p := s.sessions.player(u.player); p != nil {
+				p.interest.eye, p.interest.hasEye = u.eye, u.was == 1
+			}
 		case undoTeam:
 			s.setTeam(u.player, uint8(u.was))
 		case undoEntityTeam:
@@ -235,7 +297,13 @@ func (w *lateWorld) forgetEntity(u undone) {
 		delete(w.s.interest.entityTeams, u.e)
 	case p != nil && u.kind == undoVisible:
 		delete(p.interest.hides, u.e)
+		if p.outbox.sender != nil {
+			p.outbox.sender.SetVisible(u.net, true)
+		}
 	case p != nil && u.kind == undoAudience:
 		delete(p.interest.members, u.e)
+		if p.outbox.sender != nil {
+			p.outbox.sender.SetAudience(u.net, ^schema.Audience(0), false)
+		}
 	}
 }

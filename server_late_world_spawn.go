@@ -77,10 +77,16 @@ func (w *lateWorld) place(k *ecs.Prefab, owner PlayerID, kind int) (ecs.Entity, 
 	return it.e, it.net
 }
 
-// sweep gives handles back that no save holds any more. It looks at a few a tick.
+// keep says that a restore may have brought any entity back.
+func (m *worldSpawns) keep() {
+	for i := range m.reserved {
+		m.reserved[i].gone = 0
+	}
+}
+
+// sweep gives handles back that no save holds any more. It looks at a part of them each tick.
 func (m *worldSpawns) sweep(s *Server, now, window Tick) {
-	const each = 16
-	for range min(each, len(m.reserved)) {
+	for range min(max(16, len(m.reserved)/4), len(m.reserved)) {
 		if m.next >= len(m.reserved) {
 			m.next = 0
 		}

@@ -149,6 +149,7 @@ func (s *Server) resumed(t time.Duration, p *player, h netcode.Hello) bool {
 		old.session.address, old.session.origin, old.session.came, old.session.pending = p.session.address, p.session.origin, p.session.came, p.session.pending
 		p.session.pending = false // it is old's to release
 		s.sessions.byPeer[old.session.peer] = old
+		s.late.world.stop() // what waits goes behind what the lost connection has not delivered
 		s.begin(t, old, h)
 		old.session.resumed, old.session.lostCode, old.session.lostText = true, transport.None, ""
 		s.takeOver(old, old.session.kept, h)

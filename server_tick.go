@@ -18,6 +18,9 @@ func (s *Server) tick(now time.Duration) {
 	s.simulate()
 	s.capture()
 	s.report()
+	if len(s.sessions.kicks) > 0 {
+		s.late.world.stop() // the last packets have what waits
+	}
 	s.late.decide()
 	s.send(now)
 	if tap != nil {

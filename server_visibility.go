@@ -120,6 +120,7 @@ func (s *Server) setEye(player PlayerID, x, y, z float32) bool {
 	if p == nil || x-x != 0 || y-y != 0 || z-z != 0 { // of what is not finite the difference is NaN
 		return false
 	}
+	s.late.world.noteEye(player, &p.interest)
 	p.interest.eye, p.interest.hasEye = [3]float32{x, y, z}, true
 	return true
 }
@@ -127,6 +128,7 @@ func (s *Server) setEye(player PlayerID, x, y, z float32) bool {
 func (s *Server) clearEye(player PlayerID) bool {
 	p := s.sessions.player(player)
 	if p != nil {
+		s.late.world.noteEye(player, &p.interest)
 		p.interest.hasEye = false
 	}
 	return p != nil
