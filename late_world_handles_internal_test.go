@@ -31,7 +31,7 @@ func TestLateWorldReservedGrows(t *testing.T) {
 		for range 20 {
 			old = append(old, f.Spawn(&kind, ecs.Nobody))
 		}
-	}, ecs.Once(), ecs.Structural(), ecs.WriteOther(&pos))
+	}, ecs.Once(), ecs.Structural(), ecs.Create(&pos))
 	net := sim.NewNetwork(1)
 	srv, err := NewServer(ServerConfig{Protocol: p, Transport: net.Listen(), LateInputs: 200 * time.Millisecond, LateWorld: true, Random: rand.NewChaCha8([32]byte{1})})
 	require.NoError(t, err)
@@ -70,7 +70,7 @@ func TestLateWorldSweepTooEarly(t *testing.T) {
 		if destroyAt[f.Tick] {
 			f.Destroy(x)
 		}
-	}, ecs.Once(), ecs.Structural(), ecs.WriteOther(&pos))
+	}, ecs.Once(), ecs.Structural(), ecs.Create(&pos))
 	net := sim.NewNetwork(1)
 	srv, err := NewServer(ServerConfig{Protocol: p, Transport: net.Listen(), LateInputs: 200 * time.Millisecond, LateWorld: true, Random: rand.NewChaCha8([32]byte{1})})
 	require.NoError(t, err)

