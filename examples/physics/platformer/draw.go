@@ -14,7 +14,7 @@ type Shape struct {
 
 // Shapes calls draw for each solid of the level, the lift and each jumper of a view. The lift
 // is where the own player's jumper finds it: its place follows from the tick, and so between
-// two ticks from the view's fraction.
+// two ticks from the view's fraction. The own jumper is the last, and so before all others.
 func (g *Game) Shapes(v foretick.View, draw func(Shape)) {
 	before, after := liftAt(v.Tick-1), liftAt(v.Tick)
 	for _, s := range g.solids {
@@ -26,9 +26,14 @@ func (g *Game) Shapes(v foretick.View, draw func(Shape)) {
 		}
 		draw(Shape{X: float32(b.Min.X) + w/2, Y: float32(b.Min.Y) + h/2, W: w, H: h, Owner: ecs.Nobody})
 	}
-	for _, rows := range g.bodies.All(v.World) {
-		for _, b := range g.Body.Slice(rows) {
-			draw(Shape{X: b.X, Y: b.Y, W: Width, H: Height, Owner: rows.Owner()})
+	for _, own := range [...]bool{false, true} {
+		for _, rows := range g.bodies.All(v.World) {
+			if (rows.Owner() == v.Player) != own {
+				continue
+			}
+			for _, b := range g.Body.Slice(rows) {
+				draw(Shape{X: b.X, Y: b.Y, W: Width, H: Height, Owner: rows.Owner()})
+			}
 		}
 	}
 }
