@@ -95,7 +95,10 @@ type playerInterest struct {
 	team    uint8
 	near    *snapshot.AreaView             // entities near to it; nil: all are sent
 	members map[ecs.Entity]schema.Audience // of the game's own
-	blind   bool                           // one of its own entities is hidden from it
-	eye     [3]float32                     // that the game set …
-	hasEye  bool                           // … in place of its own entities
+
+	swept, sweptMembers Tick // when hides and members were
+
+	blind  bool       // one of its own entities is hidden from it
+	eye    [3]float32 // that the game set …
+	hasEye bool       // … in place of its own entities
 }

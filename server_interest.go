@@ -12,6 +12,8 @@ import (
 // serverInterest decides which entities each player receives.
 type serverInterest struct {
 	entityTeams map[ecs.Entity]uint8 // of those with their own team
+	swept       Tick                 // when entityTeams was
+	dead        map[ecs.Entity]Tick  // with late inputs: when a sweep found that they are gone
 	survey      *survey              // nil: every player receives everything
 }
 

@@ -26,7 +26,7 @@ func (w *lateWorld) rerun() {
 	w.beginRuns()
 	w.restoreWorld(w.slot(from - 1))
 	w.takeBack(from)
-	w.spawns.keep()
+	w.spawns.keep(from - 1)
 	w.held.drop(from)
 	for _, p := range s.sessions.players {
 		p.reasons.Rerun(from)

@@ -77,10 +77,12 @@ func (w *lateWorld) place(k *ecs.Prefab, owner PlayerID, kind int) (ecs.Entity, 
 	return it.e, it.net
 }
 
-// keep says that a restore may have brought any entity back.
-func (m *worldSpawns) keep() {
+// keep says that a restore may have brought entities back that lived since a tick.
+func (m *worldSpawns) keep(since Tick) {
 	for i := range m.reserved {
-		m.reserved[i].gone = 0
+		if it := &m.reserved[i]; int32(it.gone-since) >= 0 {
+			it.gone = 0
+		}
 	}
 }
 

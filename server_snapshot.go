@@ -115,7 +115,9 @@ func (s *Server) putRows(rows ecs.Rows) {
 			owner = snapshot.Everyone
 		}
 		s.late.fades.displace(s.senders.source, rows.Entity(k))
-		s.senders.source.Put(snapshot.NetID(ids[k].Net), int(ids[k].Prefab), owner, all, at, serverRefs{s})
+		if s.senders.source.Put(snapshot.NetID(ids[k].Net), int(ids[k].Prefab), owner, all, at, serverRefs{s}) {
+			s.appears(rows.Entity(k), snapshot.NetID(ids[k].Net))
+		}
 		if rows.Entity(k) == s.sim.row.e {
 			s.senders.source.SetFirst(snapshot.NetID(ids[k].Net))
 		}

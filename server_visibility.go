@@ -17,13 +17,7 @@ func (s *Server) setVisible(player PlayerID, e ecs.Entity, visible bool) bool {
 	if p.interest.hides == nil {
 		p.interest.hides = map[ecs.Entity]bool{}
 	}
-	if len(p.interest.hides) > 2*s.sim.world.Len()+16 {
-		for old := range p.interest.hides {
-			if !s.sim.world.Alive(old) {
-				delete(p.interest.hides, old)
-			}
-		}
-	}
+	sweep(s, p.interest.hides, &p.interest.swept)
 	s.late.world.noteVisible(player, e, !visible)
 	if p.interest.hides[e] = true; visible {
 		delete(p.interest.hides, e)
@@ -33,6 +27,32 @@ func (s *Server) setVisible(player PlayerID, e ecs.Entity, visible bool) bool {
 	}
 	s.showObservers(e)
 	return true
+}
+
+// appears tells the senders what they have to know of an entity that they do not have. With
+// late inputs one may come back that had been destroyed.
+func (s *Server) appears(e ecs.Entity, net snapshot.NetID) {
+	delete(s.interest.dead, e)
+	hidden := false
+	for _, p := range s.sessions.players {
+		if p.interest.hides[e] {
+			hidden = true
+			if p.outbox.sender != nil {
+				p.outbox.sender.SetVisible(net, false)
+			}
+		}
+		if a := p.interest.members[e]; a != 0 && p.outbox.sender != nil {
+			p.outbox.sender.SetAudience(net, a, true)
+			for _, o := range s.sessions.observers {
+				if o.observing.grant.Player == p.owner {
+					o.outbox.sender.SetAudience(net, a, true)
+				}
+			}
+		}
+	}
+	if hidden {
+		s.showObservers(e)
+	}
 }
 
 // rehide tells a new connection's sender what is hidden from the player.
@@ -70,21 +90,43 @@ func (s *Server) setEntityTeam(e ecs.Entity, team uint8) bool {
 	if s.interest.entityTeams == nil {
 		s.interest.entityTeams = map[ecs.Entity]uint8{}
 	}
-	sweep(s.interest.entityTeams, s.sim.world)
+	sweep(s, s.interest.entityTeams, &s.interest.swept)
 	old, had := s.interest.entityTeams[e]
 	s.late.world.noteEntityTeam(e, old, had)
 	s.interest.entityTeams[e] = team
 	return true
 }
 
-// sweep forgets entities that are gone, once they are the greater part.
-func sweep[V any](m map[ecs.Entity]V, w *ecs.World) {
-	if len(m) <= 2*w.Len()+16 {
+// sweep forgets entities that are gone, once they are the greater part. With late inputs it
+// forgets those that were gone two windows ago, and have not come back: a tick that runs
+// again within a window may let them die later.
+func sweep[V any](s *Server, m map[ecs.Entity]V, last *Tick) {
+	now, window := s.sim.frame.Tick, s.late.window
+	if len(m) <= 2*s.sim.world.Len()+16 || window > 0 && now-*last <= window {
 		return
 	}
+	*last = now
 	for old := range m {
-		if !w.Alive(old) {
-			delete(m, old)
+		if s.sim.world.Alive(old) {
+			continue
+		}
+		if window > 0 {
+			since, ok := s.interest.dead[old]
+			if !ok {
+				if s.interest.dead == nil {
+					s.interest.dead = map[ecs.Entity]Tick{}
+				}
+				s.interest.dead[old] = now
+			}
+			if !ok || now-since <= 2*window {
+				continue
+			}
+		}
+		delete(m, old)
+	}
+	for old, since := range s.interest.dead { // no map has it any more
+		if now-since > 16*window {
+			delete(s.interest.dead, old)
 		}
 	}
 }
@@ -97,7 +139,7 @@ func (s *Server) setAudience(player PlayerID, e ecs.Entity, a schema.Audience, m
 	if p.interest.members == nil {
 		p.interest.members = map[ecs.Entity]schema.Audience{}
 	}
-	sweep(p.interest.members, s.sim.world)
+	sweep(s, p.interest.members, &p.interest.sweptMembers)
 	s.late.world.noteAudience(player, e, p.interest.members[e])
 	if m := p.interest.members[e]; member {
 		p.interest.members[e] = m | a

@@ -227,6 +227,33 @@ func TestLateWorldUndoesUndestroyed(t *testing.T) {
 	require.Equal(t, 1, x.games[0].count(x.clients[0].View().World))
 }
 
+// An entity whose removal is undone is hidden from whom it was hidden before.
+func TestLateWorldUndoesUndestroyedHidden(t *testing.T) {
+	g := &undoGame{}
+	var coin ecs.Entity
+	g.after = func(f *foretick.Frame, fired func(foretick.PlayerID) bool) {
+		if f.Tick == 100 {
+			coin = f.Spawn(&g.money, ecs.Nobody)
+			f.SetVisible(1, coin, false)
+		}
+		if f.Tick == undoTick && !fired(2) {
+			f.Destroy(coin)
+		}
+		if f.Tick == undoTick+1 {
+			f.Spawn(&g.money, ecs.Nobody) // takes the place of the first in the snapshots
+		}
+	}
+	x := playUndone(t, g, map[foretick.PlayerID]foretick.Tick{2: undoTick})
+	x.until(undoTick - 5)
+	x.h[1].holds = true
+	x.until(undoTick + 3)
+	x.h[1].release(t)
+	x.until(undoTick + 90)
+	require.Equal(t, 2, g.count(x.srv.World()))
+	require.Equal(t, 2, x.games[1].count(x.clients[1].View().World))
+	require.Equal(t, 1, x.games[0].count(x.clients[0].View().World))
+}
+
 // What the program hides or shows between Steps stands.
 func TestLateWorldUndoesOutsideVisible(t *testing.T) {
 	g := &undoGame{}

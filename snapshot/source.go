@@ -79,10 +79,13 @@ func (s *Source) Begin(t schema.Tick) {
 // comps holds the addresses of the components in the order of their ids.
 //
 // Put quantises to both grids and compares with the newest version; only a change makes
-// a new version. A network id keeps its prefab. Put panics with a [*UsageError] when
-// called wrongly. It does not allocate once an entity's history has its full length.
-func (s *Source) Put(id NetID, prefab int, owner uint16, mask uint64, comps []unsafe.Pointer, refs schema.Refs) {
+// a new version. A network id keeps its prefab. Put reports whether the source did not have
+// the entity in the tick before: it is new, or it comes back, and then what senders were
+// told of it before is forgotten. Put panics with a [*UsageError] when called wrongly. It
+// does not allocate once an entity's history has its full length.
+func (s *Source) Put(id NetID, prefab int, owner uint16, mask uint64, comps []unsafe.Pointer, refs schema.Refs) (fresh bool) {
 	e := s.entity(id, prefab, mask, len(comps))
+	fresh = e.head < 0
 	n := s.reg.WordsOf(mask)
 	for a := range s.tmp {
 		if len(s.tmp[a]) < n {
@@ -102,12 +105,13 @@ func (s *Source) Put(id NetID, prefab int, owner uint16, mask uint64, comps []un
 		s.publish(mask, s.displaced(mask, own), pub)
 	}
 	if s.same(e, owner, mask, own, pub, moves) {
-		return
+		return fresh
 	}
 	if !moves {
 		s.publish(mask, own, pub)
 	}
 	s.push(e, owner, mask, n, moves)
+	return fresh
 }
 
 // Teleport marks an entity's next Put as a jump to another place: no client shows a

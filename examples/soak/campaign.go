@@ -103,5 +103,14 @@ func (o *options) again() string {
 	if o.kills {
 		s += " -kills"
 	}
+	if o.observers > 0 {
+		s += fmt.Sprintf(" -observers %d", o.observers)
+	}
+	if o.late > 0 {
+		s += fmt.Sprintf(" -late-inputs %v", o.late)
+	}
+	if o.lateWorld {
+		s += " -late-world"
+	}
 	return s
 }

@@ -243,8 +243,8 @@ func TestFailureNamesItsCommand(t *testing.T) {
 	c := &tally{out: &bytes.Buffer{}}
 	fault := &simtest.Fault{Checker: &simtest.Agreement{}, Err: errors.New("differs")}
 	require.Error(t, c.note(simtest.Outcome{Seed: 12}, fault, time.Second))
-	err := c.end(options{seconds: 60, clients: 16, kills: true})
-	require.ErrorContains(t, err, "go run ./examples/soak -seconds 60 -clients 16 -kills -seed 12")
+	err := c.end(options{seconds: 60, clients: 16, kills: true, observers: 4, late: 200 * time.Millisecond, lateWorld: true})
+	require.ErrorContains(t, err, "go run ./examples/soak -seconds 60 -clients 16 -kills -observers 4 -late-inputs 200ms -late-world -seed 12")
 	var r result
 	r.blame(fault)
 	r.blame(&simtest.Fault{Checker: &simtest.Delivery{}, Err: errors.New("lost")})
