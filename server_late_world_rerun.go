@@ -300,6 +300,9 @@ func (w *lateWorld) forgetEntity(u undone) {
 		if p.outbox.sender != nil {
 			p.outbox.sender.SetVisible(u.net, true)
 		}
+		for _, o := range w.s.sessions.observers { // where somebody else hides it, it is hidden again when it appears
+			o.outbox.sender.SetVisible(u.net, true)
+		}
 	case p != nil && u.kind == undoAudience:
 		delete(p.interest.members, u.e)
 		if p.outbox.sender != nil {
