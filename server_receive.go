@@ -58,9 +58,17 @@ func (s *Server) handle(t time.Duration, ev *transport.Event) {
 		}
 	case transport.Data:
 		if p := s.sessions.byPeer[ev.Peer]; p != nil {
-			s.packet(t, p, ev.Data)
+			s.packet(s.cameAt(t, ev.At), p, ev.Data)
 		}
 	}
+}
+
+// cameAt returns the time of a datagram, which lies between the last Step and this one.
+func (s *Server) cameAt(t time.Duration, at time.Time) time.Duration {
+	if at.IsZero() {
+		return t
+	}
+	return min(max(at.Sub(s.clock.start), s.clock.before), t)
 }
 
 func (s *Server) arrive(t time.Duration, peer transport.PeerID) {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"time"
 
@@ -23,7 +24,7 @@ type portion struct {
 	at     time.Duration
 	bytes  int
 	n      int
-	events []transport.Event
+	events []event
 	infos  []peerInfo
 	random [][]byte // each with its flag ahead
 	sends  []sendFault
@@ -33,6 +34,12 @@ type portion struct {
 	end    tickRecord // of the tick that did not end
 	calls  []tape.Call
 	panic  *Panic
+}
+
+// event is an event of Recv, and how long before the Step it came.
+type event struct {
+	transport.Event
+	age time.Duration
 }
 
 // tickRecord is what the tape has of a tick.
@@ -59,13 +66,16 @@ func (p *portion) add(kind byte, b []byte) error {
 	s := scan{b: b}
 	switch kind {
 	case recConnected:
-		p.events = append(p.events, transport.Event{Kind: transport.Connected, Peer: s.peer()})
-	case recData:
-		e := transport.Event{Kind: transport.Data, Peer: s.peer()}
+		p.events = append(p.events, event{Event: transport.Event{Kind: transport.Connected, Peer: s.peer()}})
+	case recData, recWaited:
+		e := event{Event: transport.Event{Kind: transport.Data, Peer: s.peer()}}
+		if kind == recWaited {
+			e.age = time.Duration(min(s.uvarint(), math.MaxInt64))
+		}
 		e.Data = slices.Clone(s.b)
 		p.events = append(p.events, e)
 	case recDisconnected:
-		e := transport.Event{Kind: transport.Disconnected, Peer: s.peer(), Code: transport.Code(s.uvarint())}
+		e := event{Event: transport.Event{Kind: transport.Disconnected, Peer: s.peer(), Code: transport.Code(s.uvarint())}}
 		e.Detail = string(s.b)
 		p.events = append(p.events, e)
 	case recInfo:
@@ -128,6 +138,7 @@ type deck struct {
 	outside  [][]byte // values from between Steps
 	begun    bool
 	inStep   bool
+	step     time.Time
 	applying bool // a call of the tape
 	sends    sends
 	tick     foretick.Tick
@@ -160,7 +171,7 @@ func (d *deck) Begin(h tape.Head, _ transport.Endpoint, _ io.Reader) (transport.
 }
 
 // Step implements tape.Sink.
-func (d *deck) Step(time.Time, func() uint64) { d.inStep, d.sends.n = true, 0 }
+func (d *deck) Step(now time.Time, _ func() uint64) { d.inStep, d.sends.n, d.step = true, 0, now }
 
 // Stepped implements tape.Sink.
 func (d *deck) Stepped() { d.inStep = false }
@@ -280,7 +291,9 @@ func (d *deck) Recv(ev []transport.Event) (n int) {
 		if !ok {
 			break
 		}
-		ev[n] = e
+		if ev[n] = e.Event; e.age > 0 {
+			ev[n].At = d.step.Add(-e.age)
+		}
 		n++
 	}
 	return n

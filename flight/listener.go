@@ -31,7 +31,12 @@ func (l *listener) Recv(ev []transport.Event) int {
 		kind := byte(recConnected)
 		switch e.Kind {
 		case transport.Data:
-			kind, b = recData, append(b, e.Data...)
+			if age := r.start.Add(r.last).Sub(e.At); !e.At.IsZero() && age > 0 {
+				kind, b = recWaited, binary.AppendUvarint(b, uint64(age))
+			} else {
+				kind = recData
+			}
+			b = append(b, e.Data...)
 		case transport.Disconnected:
 			kind, b = recDisconnected, append(binary.AppendUvarint(b, uint64(e.Code)), e.Detail...)
 		}

@@ -37,6 +37,7 @@ const (
 	recTruncated    = 21 // the recorder had no more room
 	recPause        = 22 // the tape was written here, and no Step was running
 	recLook         = 23 // what the server's own program asks of a player's trace
+	recWaited       = 24 // from Recv: recData that came some time before its Step
 )
 
 // maxRecord is the most bytes of a record's content.

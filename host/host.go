@@ -226,10 +226,13 @@ func (h *Host) sort(ev *transport.Event) {
 	switch {
 	case m == nil: // refused, or dropped by its match
 	case ev.Kind == transport.Data:
-		if m.port.data(ev.Peer, ev.Data) {
+		dropped, hurry := m.port.data(ev.Peer, ev.Data, h.now)
+		if dropped {
 			h.stats.Dropped++
 		}
-		m.home.signal()
+		if hurry {
+			m.home.signal()
+		}
 	case ev.Kind == transport.Disconnected:
 		delete(h.routes, ev.Peer)
 		m.port.disconnect(ev.Peer, ev.Code, ev.Detail)
@@ -339,8 +342,8 @@ func (h *Host) done() bool {
 	return h.drains.Load() != nil && len(h.matches) == 0
 }
 
-// Step reads the endpoint, and steps every match that has mail or a tick due at now, one after
-// another, oldest first. It returns when Step is due again if nothing
+// Step reads the endpoint, and steps every match that has a tick due at now, or that a peer
+// came to or left, one after another, oldest first. It returns when Step is due again if nothing
 // arrives. now must not go back.
 func (h *Host) Step(now time.Time) (next time.Time) {
 	h.now = now

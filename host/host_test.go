@@ -308,7 +308,7 @@ func TestInboxIsBounded(t *testing.T) {
 	require.EqualValues(t, 42, w.host.Stats().Dropped)
 	for range 10000 { // nobody reads: the match stands
 		for id := range p.peers {
-			p.data(id, []byte{1})
+			p.data(id, []byte{1}, time.Time{})
 		}
 	}
 	require.Less(t, len(p.queue), 200)

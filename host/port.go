@@ -17,7 +17,7 @@ type port struct {
 	host  *Host
 	match *match
 	ready chan struct{}
-	mail  atomic.Bool // something waits
+	hurry atomic.Bool // what waits is not for the next tick: a peer came or went, or an inbox is half full
 
 	mu     sync.Mutex
 	peers  map[transport.PeerID]*resident
@@ -43,6 +43,7 @@ type letter struct {
 	of     *resident // nil: dropped
 	kind   transport.EventKind
 	buf    []byte
+	at     time.Time // of Data, when it came
 	code   transport.Code
 	detail string
 }
@@ -65,16 +66,18 @@ func (p *port) connect(r *resident) bool {
 	}
 	p.peers[r.id] = r
 	p.add(letter{of: r, kind: transport.Connected})
+	p.hurry.Store(true)
 	return true
 }
 
-// data adds a datagram, and reports whether another one was dropped for it.
-func (p *port) data(id transport.PeerID, b []byte) (dropped bool) {
+// data adds a datagram that came at a time, and reports whether another one was dropped for it, and
+// whether the match has to look before its next tick.
+func (p *port) data(id transport.PeerID, b []byte, at time.Time) (dropped, hurry bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	r := p.peers[id]
 	if r == nil || r.gone {
-		return false
+		return false, false
 	}
 	if dropped = r.waiting >= p.host.cfg.Inbox; dropped {
 		p.dropOldest(r)
@@ -84,8 +87,11 @@ func (p *port) data(id transport.PeerID, b []byte) (dropped bool) {
 		buf, p.free = p.free[n-1], p.free[:n-1]
 	}
 	r.waiting++
-	p.add(letter{of: r, kind: transport.Data, buf: append(buf[:0], b...)})
-	return dropped
+	p.add(letter{of: r, kind: transport.Data, buf: append(buf[:0], b...), at: at})
+	if hurry = 2*r.waiting > p.host.cfg.Inbox && !p.hurry.Load(); hurry {
+		p.hurry.Store(true)
+	}
+	return dropped, hurry
 }
 
 func (p *port) dropOldest(r *resident) {
@@ -111,12 +117,12 @@ func (p *port) disconnect(id transport.PeerID, code transport.Code, detail strin
 	if r := p.peers[id]; r != nil {
 		delete(p.peers, id)
 		p.add(letter{of: r, kind: transport.Disconnected, code: code, detail: detail})
+		p.hurry.Store(true)
 	}
 }
 
 func (p *port) add(l letter) {
 	p.queue = append(p.queue, l)
-	p.mail.Store(true)
 	select {
 	case p.ready <- struct{}{}:
 	default:
@@ -145,14 +151,14 @@ func (p *port) Recv(ev []transport.Event) (n int) {
 			p.out = append(p.out, l.buf)
 		}
 		if !l.of.gone {
-			ev[n] = transport.Event{Kind: l.kind, Peer: l.of.id, Data: l.buf, Code: l.code, Detail: l.detail}
+			ev[n] = transport.Event{Kind: l.kind, Peer: l.of.id, Data: l.buf, Code: l.code, Detail: l.detail, At: l.at}
 			n++
 		}
 		*l = letter{}
 	}
 	if p.head == len(p.queue) {
 		p.queue, p.head, p.empty = p.queue[:0], 0, 0
-		p.mail.Store(false)
+		p.hurry.Store(false)
 	}
 	return n
 }

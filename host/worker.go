@@ -59,7 +59,7 @@ func (w *worker) members() []*match {
 // lateAfter is the delay of a tick that is counted as late.
 const lateAfter = 5 * time.Millisecond
 
-// run steps the matches that have mail or a tick due, and returns when the next tick is due; the
+// run steps the matches that have a tick due or must look at their mail now, and returns when the next tick is due; the
 // zero time where there is no match.
 func (w *worker) run(h *Host, now time.Time) (next time.Time) {
 	everyone := w.all.Swap(false)
@@ -68,7 +68,7 @@ func (w *worker) run(h *Host, now time.Time) (next time.Time) {
 	for _, m := range mine {
 		due := m.next.IsZero() || !now.Before(m.next)
 		there := true
-		if due || everyone || m.port.mail.Load() {
+		if due || everyone || m.port.hurry.Load() {
 			if due && !m.next.IsZero() && now.Sub(m.next) > lateAfter {
 				w.late.Add(1)
 			}

@@ -3,6 +3,7 @@ package transport
 import (
 	"fmt"
 	"strconv"
+	"time"
 )
 
 // MaxDatagram is the largest UDP payload that Foretick's transports send, in bytes, with their own headers
@@ -68,6 +69,9 @@ type Event struct {
 	// Detail is the reason of a Disconnected event in words, at most MaxDetail bytes, possibly empty. A remote peer
 	// chose it: print it quoted.
 	Detail string
+	// At is when the datagram of a Data event came, where it waited for its reader, as in package host: delays are
+	// measured to it. The zero time, which most endpoints leave, means now.
+	At time.Time
 }
 
 // Endpoint is one end of a network. The package documentation describes how its methods relate.
