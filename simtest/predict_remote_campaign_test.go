@@ -63,6 +63,26 @@ type rules struct {
 	interest bool
 	guess    int // 0: nothing is pressed; 1: the input continues; 2: it also fires; 3: it fades
 	local    bool
+	late     lateKind
+}
+
+// lateKind is how a melee's server treats late inputs.
+type lateKind int
+
+const (
+	lateNone lateKind = iota
+	lateOwn           // the late player's part runs again: nobody pushes, nobody predicts others
+	lateWhole
+)
+
+func (k lateKind) String() string { return [...]string{"in time", "own part", "whole world"}[k] }
+
+// dice are the server's random numbers. Ticks that run again throw the same.
+func (g *melee) dice(f *foretick.Frame, salt uint64) *rand.Rand {
+	if g.late == lateNone {
+		return g.rand
+	}
+	return rand.New(rand.NewPCG(f.Rand(salt), uint64(f.Tick)))
 }
 
 // melee is a game of cars with every kind of event.
@@ -173,8 +193,10 @@ func (g *melee) protocol() *foretick.Protocol {
 			}
 		}
 	}, ecs.Stage("move"), ecs.Write(&g.boost), ecs.Structural(), ecs.After("drive"))
-	p.Shared("bump", g.bump, ecs.Stage("touch"), ecs.Read(&g.cmd, &g.gas), ecs.Write(&g.body),
-		ecs.ReadOther(&g.body, &g.gas), ecs.WriteOther(&g.body))
+	if g.late != lateOwn {
+		p.Shared("bump", g.bump, ecs.Stage("touch"), ecs.Read(&g.cmd, &g.gas), ecs.Write(&g.body),
+			ecs.ReadOther(&g.body, &g.gas), ecs.WriteOther(&g.body))
+	}
 	p.Shared("stow", func(f *foretick.Frame, rows ecs.Rows) {
 		t, cmd := g.trunk.Slice(rows), g.cmd.Slice(rows)
 		for i := range t {
@@ -212,13 +234,19 @@ func (g *melee) protocol() *foretick.Protocol {
 	p.Server("zap", func(f *foretick.Frame, rows ecs.Rows) {
 		gas := g.gas.Slice(rows)
 		for i := range gas {
-			if !g.rest && g.rand.IntN(300) == 0 {
+			if !g.rest && g.dice(f, uint64(rows.Entity(i))).IntN(300) == 0 {
 				gas[i].Stun = 20
 			}
 		}
 	}, ecs.Stage("act"), ecs.Write(&g.gas))
+	tell := func(name string) func(*foretick.Frame, foretick.PlayerID, foretick.Tick) {
+		return func(_ *foretick.Frame, player foretick.PlayerID, v foretick.Tick) {
+			g.told[fmt.Sprint(name, player, " ", v)]++
+		}
+	}
+	g.shot.OnFinal(p, tell("shot"))
+	g.crash.OnFinal(p, tell("crash"))
 	g.shot.OnServer(p, func(f *foretick.Frame, player foretick.PlayerID, v foretick.Tick) {
-		g.told[fmt.Sprint("shot", player, " ", v)]++
 		for _, rows := range g.cars.Owned(f.World, player) {
 			t := g.score.Slice(rows)
 			for i := range t {
@@ -227,12 +255,11 @@ func (g *melee) protocol() *foretick.Protocol {
 			}
 		}
 	}, ecs.WriteOther(&g.score))
-	g.crash.OnServer(p, func(f *foretick.Frame, player foretick.PlayerID, v foretick.Tick) {
-		g.told[fmt.Sprint("crash", player, " ", v)]++
-	})
 	watch(p, g, &g.shot, "shot")
 	watch(p, g, &g.crash, "crash")
-	foretick.PredictRemote(p, &g.cmd, g.guessing, foretick.RemoteConfig{Skip: []string{"stow"}, Also: []*ecs.Prefab{&g.shell}})
+	if g.late != lateOwn {
+		foretick.PredictRemote(p, &g.cmd, g.guessing, foretick.RemoteConfig{Skip: []string{"stow"}, Also: []*ecs.Prefab{&g.shell}})
+	}
 	g.cars = ecs.NewQuery(p.Types(), ecs.With(&g.body, &g.gas, &g.score, &g.cmd))
 	g.balls = ecs.NewQuery(p.Types(), ecs.With(&g.body), ecs.Without(&g.gas))
 	return p
@@ -288,7 +315,8 @@ func (g *melee) guessing(f *foretick.Frame, e ecs.Entity, ahead int, cmd *kick) 
 
 func (g *melee) enter(f *foretick.Frame, player foretick.PlayerID) ecs.Entity {
 	e := f.Spawn(&g.car, player)
-	*g.body.Get(f.World, e) = chassis{X: float32(g.rand.IntN(1600))/100 - 8, Y: float32(g.rand.IntN(1600))/100 - 8}
+	r := g.dice(f, uint64(e))
+	*g.body.Get(f.World, e) = chassis{X: float32(r.IntN(1600))/100 - 8, Y: float32(r.IntN(1600))/100 - 8}
 	*g.trunk.Get(f.World, e) = trunk{Worth: uint16(player), Plan: uint8(player)}
 	return e
 }
@@ -383,7 +411,7 @@ func (g *melee) chaos(f *foretick.Frame, _ ecs.Rows) {
 	if g.rest {
 		return
 	}
-	r := g.rand
+	r := g.dice(f, 0)
 	n := func(every int) bool { return r.IntN(every*g.rate/30) == 0 }
 	players := g.srv.Players(nil)
 	if len(players) == 0 {
@@ -599,7 +627,7 @@ func sizes(c *foretick.Client) map[string]int {
 }
 
 // playMelee plays a match from its seed and returns what was wrong.
-func playMelee(seed uint64, play time.Duration, grown map[string]int) (b *fray) {
+func playMelee(seed uint64, play time.Duration, late lateKind, grown map[string]int) (b *fray) {
 	r := rand.New(rand.NewPCG(seed, 77))
 	b = &fray{m: simtest.New(seed), ends: map[*foretick.Client]*melee{}, seed: seed, r: r, n: map[string]int{}}
 	defer func() {
@@ -607,7 +635,7 @@ func playMelee(seed uint64, play time.Duration, grown map[string]int) (b *fray) 
 			b.fault("panic after %v: %v\n%s", b.m.Net.Now(), x, debug.Stack())
 		}
 	}()
-	rules := rules{rate: []int{20, 30, 60}[r.IntN(3)], interest: r.IntN(3) == 0, guess: r.IntN(4), local: r.IntN(2) == 0}
+	rules := rules{rate: []int{20, 30, 60}[r.IntN(3)], interest: r.IntN(3) == 0, guess: r.IntN(4), local: r.IntN(2) == 0, late: late}
 	b.g = &melee{rules: rules, rand: rand.New(rand.NewPCG(seed, 78))}
 	cfg := foretick.ServerConfig{Protocol: b.g.protocol(), Timeout: 2 * time.Second, ReconnectWindow: time.Second}
 	if r.IntN(2) == 0 {
@@ -616,6 +644,13 @@ func playMelee(seed uint64, play time.Duration, grown map[string]int) (b *fray) 
 	if r.IntN(3) == 0 {
 		cfg.SendRate = 3000 + r.IntN(8000)
 	}
+	if late != lateNone {
+		dice := rand.New(rand.NewPCG(seed, 79))
+		cfg.LateInputs, cfg.LateWorld = time.Duration(50+dice.IntN(200))*time.Millisecond, late == lateWhole
+		if dice.IntN(3) == 0 {
+			cfg.LateShare = dice.Float64() * 0.2
+		}
+	}
 	srv, err := b.m.Serve(cfg)
 	if err != nil {
 		b.fault("serve: %v", err)
@@ -623,7 +658,7 @@ func playMelee(seed uint64, play time.Duration, grown map[string]int) (b *fray) 
 	}
 	b.g.srv = srv
 	b.m.Watch(&simtest.Agreement{}, &simtest.Limits{})
-	b.what = fmt.Sprintf("%+v, snapshots %d, send %d", rules, cfg.SnapshotRate, cfg.SendRate)
+	b.what = fmt.Sprintf("%+v, snapshots %d, send %d, late %v, share %v", rules, cfg.SnapshotRate, cfg.SendRate, cfg.LateInputs, cfg.LateShare)
 	calm := r.IntN(3) == 0 // nothing happens to the clients themselves
 	n := 1 + r.IntN(6)
 	for range n {
@@ -690,36 +725,60 @@ func playMelee(seed uint64, play time.Duration, grown map[string]int) (b *fray) 
 			grown[k] = max(grown[k], v)
 		}
 	}
+	st := srv.Stats()
+	b.n["run late"] += int(st.InputsRerun)
+	b.n["refused for hindsight"] += int(st.InputsHindsight)
+	b.n["joins"] += int(st.Joined)
+	b.n["came back"] += int(st.Resumed)
 	return b
 }
 
-// Whatever happens, predicted entities come to rest where the server has them,
-// every event and spawn has its end, and every misprediction has a cause.
-func TestRemotePredictedCampaign(t *testing.T) {
-	grown, n := map[string]int{}, map[string]int{}
-	var all stats.Client
-	seeds := uint64(*meleeSeeds)
-	if raced {
-		seeds = min(seeds, 2)
-	}
-	for seed := *meleeFirst; seed < *meleeFirst+seeds; seed++ {
-		b := playMelee(seed, 8*time.Second, grown)
+// campaign plays matches from their seeds on.
+func campaign(t *testing.T, first, seeds uint64, late lateKind) (all stats.Client, n map[string]int) {
+	grown := map[string]int{}
+	n = map[string]int{}
+	for seed := first; seed < first+seeds; seed++ {
+		b := playMelee(seed, 8*time.Second, late, grown)
 		simtest.AddStats(&all, &b.stats)
 		for k, v := range b.n {
 			n[k] += v
 		}
 		for _, w := range b.wrong[:min(len(b.wrong), 3)] {
-			t.Errorf("seed %d: %s", seed, w)
+			t.Errorf("seed %d, %v: %s", seed, late, w)
 		}
 		if len(b.wrong) > 0 {
 			t.Logf("seed %d: %d faults; %s", seed, len(b.wrong), b.what)
 		}
 	}
-	t.Logf("%d of %d ticks mispredicted, by cause %v; %d of %d foreseen wrongly; spawns %d, %d matched, %d cancelled; %v",
+	t.Logf("%v: %d of %d ticks mispredicted, by cause %v; %d of %d foreseen wrongly; spawns %d, %d matched, %d cancelled; %v", late,
 		all.Mispredictions, all.PredictedTicks, all.ByCause, all.RemoteMispredicted, all.RemotePredicted, all.SpawnsPredicted, all.SpawnsMatched, all.SpawnsCancelled, n)
-	require.Positive(t, all.RemotePredicted)
 	require.Positive(t, all.SpawnsMatched)
 	require.Less(t, n["falsely confirmed"]+n["falsely cancelled"], (n["shot"]+n["crash"])/20)
+	return all, n
+}
+
+// Whatever happens, predicted entities come to rest where the server has them,
+// every event and spawn has its end, and every misprediction has a cause.
+func TestRemotePredictedCampaign(t *testing.T) {
+	seeds := uint64(*meleeSeeds)
+	if raced {
+		seeds = min(seeds, 2)
+	}
+	all, _ := campaign(t, *meleeFirst, seeds, lateNone)
+	require.Positive(t, all.RemotePredicted)
+}
+
+// So it is where inputs come late, in both modes, with all that each admits.
+func TestLateCampaign(t *testing.T) {
+	seeds := uint64(*meleeSeeds)
+	if raced {
+		seeds = min(seeds, 2)
+	}
+	for _, late := range []lateKind{lateOwn, lateWhole} {
+		all, n := campaign(t, *meleeFirst, seeds, late)
+		require.Equal(t, late == lateWhole, all.RemotePredicted > 0)
+		require.Positive(t, n["run late"])
+	}
 }
 
 // What a client keeps does not grow with the length of the match.
@@ -728,8 +787,8 @@ func TestRemotePredictedMemory(t *testing.T) {
 	if raced {
 		most = 10 * time.Second
 	}
-	require.Empty(t, playMelee(2, 5*time.Second, short).wrong)
-	require.Empty(t, playMelee(2, most, long).wrong)
+	require.Empty(t, playMelee(2, 5*time.Second, lateNone, short).wrong)
+	require.Empty(t, playMelee(2, most, lateNone, long).wrong)
 	require.Contains(t, long, ".clientBase.world.rec")
 	for k, v := range long {
 		if v > 3*short[k]+64 {

@@ -96,7 +96,7 @@ func TestAuditOfAFarCommon(t *testing.T) {
 // A command made again after the client's clock was set back may be too late: the server
 // then ran the earlier one, which is the cause of the misprediction.
 func TestCauseOfCommandsMadeAnew(t *testing.T) {
-	b := playMelee(1042, 8*time.Second, map[string]int{})
+	b := playMelee(1042, 8*time.Second, lateNone, map[string]int{})
 	require.Empty(t, b.wrong)
 	require.Positive(t, b.stats.ByCause[prediction.Input])
 }
@@ -109,7 +109,7 @@ func TestRemotePredictedCauseOfWhatWasPutOff(t *testing.T) {
 		if raced && seed != 18 {
 			continue
 		}
-		b := playMelee(seed, 8*time.Second, map[string]int{})
+		b := playMelee(seed, 8*time.Second, lateNone, map[string]int{})
 		require.Empty(t, b.wrong, "seed %d", seed)
 		remotePrediction += b.stats.ByCause[prediction.RemoteInput]
 	}
