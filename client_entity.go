@@ -94,7 +94,7 @@ func (tl *timeline) missed() {
 		return
 	}
 	for _, g := range tl.ghosts.receiver.Ghosts() {
-		if e := ecs.Entity(g.Data); e != 0 && !tl.world.Alive(e) && !tl.ghosts.ahead(g) {
+		if e := ecs.Entity(g.Data); e != 0 && !tl.world.Alive(e) && !tl.ghosts.ahead(g) && !tl.movesLater(g) {
 			tl.bury(e)
 			g.Data = 0
 			tl.othersCame()

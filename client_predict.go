@@ -1,7 +1,11 @@
 package foretick
 
 import (
+	"slices"
+
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/schema"
+	"github.com/foretick/foretick/snapshot"
 )
 
 // jump restarts the prediction from the newest snapshot: at the start, and after a stall.
@@ -32,28 +36,63 @@ func (tl *timeline) jump(to Tick) {
 	}
 }
 
+// movedGhost is a ghost whose change of owner came with a snapshot older than the newest, to
+// which no prediction is compared.
+type movedGhost struct {
+	wire     schema.WireID
+	born     Tick
+	switched bool
+}
+
+// noteMoved notes those of the snapshot just read.
+func (tl *timeline) noteMoved() {
+	for _, ch := range tl.ghosts.receiver.Changes() {
+		if switched := tl.ghosts.switched(ch.Ghost); switched || ch.Transferred {
+			tl.moved = append(tl.moved, movedGhost{ch.Ghost.Wire, ch.Ghost.Born, switched})
+		}
+	}
+}
+
+// movesLater reports whether the next correction has to move the ghost's entity. Until then it
+// may live and die with those that are predicted here.
+func (tl *timeline) movesLater(g *snapshot.Ghost) bool {
+	return slices.ContainsFunc(tl.moved, func(m movedGhost) bool { return m.wire == g.Wire && m.born == g.Born })
+}
+
 // transferred moves entities with a new owner into that owner's rows, in the world as it
 // was at t. It reports whether the prediction knew any of them.
 func (tl *timeline) transferred(t Tick) bool {
 	any := false
-	for _, ch := range tl.ghosts.receiver.Changes() {
-		switched := tl.ghosts.switched(ch.Ghost)
-		if !ch.Transferred && !switched || ch.Ghost.Data == 0 {
-			continue
+	move := func(g *snapshot.Ghost, switched bool) {
+		if g.Data == 0 {
+			return
 		}
 		if switched {
-			tl.slides.begin(ecs.Entity(ch.Ghost.Data))
+			tl.slides.begin(ecs.Entity(g.Data))
 		}
 		if slot, ok := tl.predictor.Slot(t); ok && !any && tl.restorable(t) {
 			tl.Load(slot, t)
 		}
 		any = true
 		// A stale handle is no fault here: the ghost is then born again.
-		if tl.world.Transfer(ecs.Entity(ch.Ghost.Data), tl.ghosts.partOf(ch.Ghost)) != nil {
-			tl.bury(ecs.Entity(ch.Ghost.Data))
-			ch.Ghost.Data = 0
+		if tl.world.Transfer(ecs.Entity(g.Data), tl.ghosts.partOf(g)) != nil {
+			tl.bury(ecs.Entity(g.Data))
+			g.Data = 0
 		}
 	}
+	for _, ch := range tl.ghosts.receiver.Changes() {
+		if switched := tl.ghosts.switched(ch.Ghost); switched || ch.Transferred {
+			move(ch.Ghost, switched)
+		}
+	}
+	for _, m := range tl.moved {
+		for _, g := range tl.ghosts.receiver.Ghosts() { // it may be gone since
+			if g.Wire == m.wire && g.Born == m.born {
+				move(g, m.switched)
+			}
+		}
+	}
+	tl.moved = tl.moved[:0]
 	return any
 }
 

@@ -258,6 +258,7 @@ func (c *Client) snapshot(body []byte) error {
 	if any && int32(t-newest) <= 0 {
 		c.stats.SnapshotsStale++
 		c.timeline.overdue = c.timeline.overdue || len(c.ghosts.receiver.Changes()) > 0 // news of what the newer one put off
+		c.timeline.noteMoved()
 		if c.hooks.syncTest > 0 {
 			c.timeline.othersCame() // it may have the last values of an entity that is gone
 		}

@@ -134,6 +134,9 @@ func (sc *screen) drawOthers(t Tick, fraction float32) {
 		if int32(t-g.Born) < 0 || sc.ghosts.alien(g) {
 			continue
 		}
+		if len(sc.timeline.moved) > 0 && g.Data != 0 && !sc.world.Alive(ecs.Entity(g.Data)) && sc.timeline.movesLater(g) {
+			continue
+		}
 		if g.Data == 0 {
 			if _, _, _, ok := g.Sample(t, fraction); !ok {
 				continue // its first value was put off, and is of a later tick

@@ -28,6 +28,7 @@ type timeline struct {
 	correction correction
 	acted      Tick         // with NoPrediction: the newest tick whose events are known; 0: none
 	overdue    bool         // components of some entities here that are not predicted may be old
+	moved      []movedGhost // that have another owner now, which the next correction has to see to
 	cut        []ecs.Entity // teleported in the tick that is being predicted
 	appeared   []appeared   // ghosts drawn for the first time not long ago
 	undrawn    []undrawn    // ghosts that were drawn not long ago
@@ -196,7 +197,7 @@ func (tl *timeline) init(b *clientBase, ip *input, gs *ghosts, r *reasons) {
 func (tl *timeline) clear() (err error) {
 	tl.records.Clear()
 	tl.saves.remotes, tl.appeared, tl.undrawn = nil, tl.appeared[:0], tl.undrawn[:0]
-	tl.overdue, tl.agreed, tl.acted = false, agreement{}, 0
+	tl.overdue, tl.agreed, tl.acted, tl.moved = false, agreement{}, 0, tl.moved[:0]
 	tl.predictor, err = prediction.NewPredictor(prediction.Config{History: tl.cfg.History}, tl)
 	return err
 }

@@ -781,6 +781,12 @@ func TestLateCampaign(t *testing.T) {
 	}
 }
 
+// A snapshot that a newer one overtook says that an entity has another owner, which the newer
+// one put off.
+func TestOvertakenTransfer(t *testing.T) {
+	require.Empty(t, playMelee(179, 8*time.Second, lateOwn, map[string]int{}).wrong)
+}
+
 // What a client keeps does not grow with the length of the match.
 func TestRemotePredictedMemory(t *testing.T) {
 	short, long, most := map[string]int{}, map[string]int{}, 25*time.Second
