@@ -10,7 +10,7 @@ import (
 func (tl *timeline) gather() {
 	tl.ghosts.ours = tl.ghosts.ours[:0]
 	for _, g := range tl.ghosts.receiver.Ghosts() {
-		if tl.ghosts.ahead(g) {
+		if tl.ghosts.ahead(g) && (g.Data == 0 || !tl.movesLater(g)) {
 			tl.ghosts.ours = append(tl.ghosts.ours, g)
 		}
 	}

@@ -51,10 +51,14 @@ func (tl *timeline) noteMoved() {
 			tl.moved = append(tl.moved, movedGhost{ch.Ghost.Wire, ch.Ghost.Born, switched})
 		}
 	}
+	if len(tl.moved) > 0 {
+		tl.gather()
+		tl.tester.since = tl.predictor.Tick() // earlier ticks ran with others
+	}
 }
 
 // movesLater reports whether the next correction has to move the ghost's entity. Until then it
-// may live and die with those that are predicted here.
+// stays where it is, and may live and die with those that are predicted here.
 func (tl *timeline) movesLater(g *snapshot.Ghost) bool {
 	return slices.ContainsFunc(tl.moved, func(m movedGhost) bool { return m.wire == g.Wire && m.born == g.Born })
 }
@@ -92,7 +96,10 @@ func (tl *timeline) transferred(t Tick) bool {
 			}
 		}
 	}
-	tl.moved = tl.moved[:0]
+	if len(tl.moved) > 0 {
+		tl.moved = tl.moved[:0]
+		tl.gather()
+	}
 	return any
 }
 

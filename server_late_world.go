@@ -26,7 +26,7 @@ type lateWorld struct {
 	opened  bool     // what runs will run again with its tick
 	running bool     // it does
 	from    Tick     // the first tick to run again; 0: none
-	by      PlayerID // whose command that is for
+	by      PlayerID // whose commands that is for; Nobody: of several
 	now     Tick     // the present, meanwhile
 	final   Tick     // of the tick that runs: no tick up to here changes any more
 
@@ -118,8 +118,14 @@ func (w *lateWorld) take(p *player, c *layout.Command, at *lateTick) {
 	p.shooter.TakeLate(at.shot, w.s.sim.frame.Tick, used)
 	to.given = p.shooter.Given()
 	p.shooter.TakeBack(present)
-	if w.from == 0 || int32(at.tick-w.from) < 0 {
+	switch {
+	case w.from == 0:
 		w.from, w.by = at.tick, p.owner
+	case w.by != p.owner:
+		w.by = ecs.Nobody
+	}
+	if int32(at.tick-w.from) < 0 {
+		w.from = at.tick
 	}
 }
 
