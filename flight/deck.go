@@ -85,7 +85,9 @@ func (p *portion) add(kind byte, b []byte) error {
 	case recSendError:
 		p.sends = append(p.sends, sendFault{s.uvarint(), s.byte()})
 	case recRandom:
-		p.random = append(p.random, slices.Clone(b))
+		if s.byte(); !s.bad { // its flag
+			p.random = append(p.random, slices.Clone(b))
+		}
 	case recValue:
 		s.byte()
 		p.values = append(p.values, slices.Clone(s.b))
