@@ -47,7 +47,7 @@ type movedGhost struct {
 // noteMoved notes those of the snapshot just read.
 func (tl *timeline) noteMoved() {
 	for _, ch := range tl.ghosts.receiver.Changes() {
-		if switched := tl.ghosts.switched(ch.Ghost); switched || ch.Transferred {
+		if switched := tl.ghosts.switched(ch.Ghost); (switched || ch.Transferred) && !tl.movesLater(ch.Ghost) {
 			tl.moved = append(tl.moved, movedGhost{ch.Ghost.Wire, ch.Ghost.Born, switched})
 		}
 	}

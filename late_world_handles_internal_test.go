@@ -126,3 +126,39 @@ func TestLateWorldSweepTooEarly(t *testing.T) {
 	_, ok = gone()
 	require.True(t, ok, "x lives, and its handle was given back")
 }
+
+// What is hidden from players is forgotten of entities that are gone, but not of one that a late
+// input may bring back.
+func TestLateSweepKeepsWhoMayComeBack(t *testing.T) {
+	type atPos struct{ X float32 }
+	type atCmd struct{ X float32 }
+	var pos ecs.Component[atPos]
+	var cmd ecs.Component[atCmd]
+	p := NewProtocol("sweep", 1)
+	p.Component(&pos)
+	p.Command(&cmd)
+	for _, late := range []time.Duration{0, 200 * time.Millisecond} {
+		s, err := NewServer(ServerConfig{Protocol: p, Transport: sim.NewNetwork(1).Listen(), LateInputs: late})
+		require.NoError(t, err)
+		hides, last := map[ecs.Entity]bool{}, Tick(0)
+		for i := range 40 {
+			hides[ecs.Entity(1<<40+i)] = true // gone
+		}
+		at := func(tick Tick) int {
+			s.sim.frame.Tick = tick
+			sweep(s, hides, &last)
+			return len(hides)
+		}
+		if late == 0 {
+			require.Zero(t, at(100))
+			continue
+		}
+		window := s.late.window
+		require.Equal(t, 40, at(100))
+		s.appears(ecs.Entity(1<<40), 1) // one came back, and is gone again
+		require.Equal(t, 40, at(101+window))
+		require.Equal(t, 40, at(100+2*window), "swept not long ago")
+		require.Equal(t, 1, at(101+3*window), "but for the one that is gone since")
+		require.Contains(t, hides, ecs.Entity(1<<40))
+	}
+}

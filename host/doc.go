@@ -13,12 +13,13 @@
 //
 // One goroutine, the porter, reads the endpoint. A new peer is routed once, by the match that its
 // ticket names (see [ticket.Claims] and [Config].Match), and stays with that match. The porter
-// copies each datagram, with the time at which it came, into the inbox of its match, which is bounded
-// for each peer. There it waits for the match's next tick, since nothing uses it before; delays
-// are measured to when it came.
+// copies each datagram and the time of its arrival into the inbox of its match, which is bounded for
+// each peer. There it waits for the match's next tick, since nothing uses it earlier. Delays are
+// measured to its arrival.
 //
 // A worker is a goroutine that owns some of the matches. Once a millisecond at most it steps those
-// that have a tick due, or that a peer came to or left, and then flushes the endpoint once. What its matches sent in that
+// that have a tick due, that a peer came to or left, or of which an inbox is half full. Then it
+// flushes the endpoint once. What its matches sent in that
 // millisecond leaves together, in few system calls if the endpoint batches. A match is stepped by
 // one worker at a time. It changes its worker between two steps only, when another has more time.
 //

@@ -342,9 +342,9 @@ func (h *Host) done() bool {
 	return h.drains.Load() != nil && len(h.matches) == 0
 }
 
-// Step reads the endpoint, and steps every match that has a tick due at now, or that a peer
-// came to or left, one after another, oldest first. It returns when Step is due again if nothing
-// arrives. now must not go back.
+// Step reads the endpoint, and steps every match that has a tick due at now, that a peer came
+// to or left, or of which an inbox is half full, one after another, oldest first. It returns when
+// Step is due again if nothing arrives. now must not go back.
 func (h *Host) Step(now time.Time) (next time.Time) {
 	h.now = now
 	h.porter()

@@ -59,7 +59,8 @@ func (w *worker) members() []*match {
 // lateAfter is the delay of a tick that is counted as late.
 const lateAfter = 5 * time.Millisecond
 
-// run steps the matches that have a tick due or must look at their mail now, and returns when the next tick is due; the
+// run steps the matches that have a tick due or must look at their mail now. It returns when the
+// next tick is due; the
 // zero time where there is no match.
 func (w *worker) run(h *Host, now time.Time) (next time.Time) {
 	everyone := w.all.Swap(false)

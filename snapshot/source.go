@@ -80,9 +80,9 @@ func (s *Source) Begin(t schema.Tick) {
 //
 // Put quantises to both grids and compares with the newest version; only a change makes
 // a new version. A network id keeps its prefab. Put reports whether the source did not have
-// the entity in the tick before: it is new, or it comes back, and then what senders were
-// told of it before is forgotten. Put panics with a [*UsageError] when called wrongly. It
-// does not allocate once an entity's history has its full length.
+// the entity in the tick before: it is new, or it comes back. For one that comes back, set
+// [Sender.SetVisible] and [Sender.SetAudience] again. Put panics with a [*UsageError] when
+// called wrongly. It does not allocate once an entity's history has its full length.
 func (s *Source) Put(id NetID, prefab int, owner uint16, mask uint64, comps []unsafe.Pointer, refs schema.Refs) (fresh bool) {
 	e := s.entity(id, prefab, mask, len(comps))
 	fresh = e.head < 0

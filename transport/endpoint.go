@@ -69,8 +69,8 @@ type Event struct {
 	// Detail is the reason of a Disconnected event in words, at most MaxDetail bytes, possibly empty. A remote peer
 	// chose it: print it quoted.
 	Detail string
-	// At is when the datagram of a Data event came, where it waited for its reader, as in package host: delays are
-	// measured to it. The zero time, which most endpoints leave, means now.
+	// At is the arrival of a Data event's datagram that waited before Recv, as in package host. Delays are measured
+	// to it. Most endpoints leave it zero, which means now.
 	At time.Time
 }
 
