@@ -31,10 +31,11 @@ func (l *listener) Recv(ev []transport.Event) int {
 		kind := byte(recConnected)
 		switch e.Kind {
 		case transport.Data:
-			if age := r.start.Add(r.last).Sub(e.At); !e.At.IsZero() && age > 0 {
-				kind, b = recWaited, binary.AppendUvarint(b, uint64(age))
-			} else {
-				kind = recData
+			kind = recData
+			if !e.At.IsZero() {
+				if age := r.start.Add(r.last).Sub(e.At); age > 0 {
+					kind, b = recWaited, binary.AppendUvarint(b, uint64(age))
+				}
 			}
 			b = append(b, e.Data...)
 		case transport.Disconnected:
