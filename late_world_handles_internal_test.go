@@ -142,7 +142,7 @@ func TestLateSweepKeepsWhoMayComeBack(t *testing.T) {
 		require.NoError(t, err)
 		hides, last := map[ecs.Entity]bool{}, Tick(0)
 		for i := range 40 {
-			hides[ecs.Entity(1<<40+i)] = true // gone
+			hides[1<<40+ecs.Entity(i)] = true // gone
 		}
 		at := func(tick Tick) int {
 			s.sim.frame.Tick = tick
