@@ -88,10 +88,12 @@ func (p *compiled) prefabNamed(id *networkID) *layout.Prefab {
 // order ranks rows by network id, which does not depend on the order in which rows were
 // made.
 func (p *compiled) order(rows ecs.Rows, i int) uint64 {
-	if !rows.Has(p.identity.ID()) || p.identity.Slice(rows)[i].Net == 0 { // not replicated, or not yet
-		return 1<<63 | uint64(rows.Entity(i))
+	if rows.Has(p.identity.ID()) {
+		if net := p.identity.Slice(rows)[i].Net; net != 0 {
+			return uint64(net)
+		}
 	}
-	return uint64(p.identity.Slice(rows)[i].Net)
+	return 1<<63 | uint64(rows.Entity(i)) // not replicated, or not yet
 }
 
 // predicts reports whether a client predicts a table's rows: a player's rows, and shared

@@ -44,8 +44,7 @@ func addRun(out []numberRun, r numberRun) []numberRun {
 	return append(out, r)
 }
 
-// sameInMemory reports whether the bytes of a value without padding are those that a hash
-// counts.
+// sameInMemory reports whether the bytes of a value's numbers are those that a hash counts.
 func sameInMemory(runs []numberRun) bool {
 	for _, r := range runs {
 		if r.wide && r.size != 8 {
@@ -58,27 +57,90 @@ func sameInMemory(runs []numberRun) bool {
 // hash folds a value into h: the bytes of its numbers, lowest first, one after the other,
 // so that machines with another order of bytes or another padding agree.
 func (d *typeData) hash(h uint64, p unsafe.Pointer) uint64 {
-	if !d.plain {
-		return mix(h, 1)
+	one := [1]uint64{h}
+	d.hashColumn(one[:], p, 0)
+	return one[0]
+}
+
+// hashColumn folds the values of a column into the hashes of their rows. salt tells the
+// column from others.
+func (d *typeData) hashColumn(rows []uint64, column unsafe.Pointer, salt uint64) {
+	salt = mix(uint64(d.length), hashSeed+salt)
+	switch {
+	case !d.plain:
+		for i := range rows {
+			rows[i] = mix(rows[i]^salt, 1)
+		}
+		return
+	case !d.direct:
+		for i := range rows {
+			rows[i] = d.hashRuns(rows[i]^salt, unsafe.Add(column, uintptr(i)*d.size))
+		}
+		return
 	}
-	if !d.direct {
-		return d.hashRuns(h, p)
+	for i := range rows {
+		h, word := rows[i]^salt, uint64(0)
+		for k := range d.pieces {
+			c := &d.pieces[k]
+			at := unsafe.Add(column, uintptr(i)*d.size+c.from)
+			if c.words > 0 {
+				for n := range uintptr(c.words) {
+					h = mix(h, binary.LittleEndian.Uint64((*[8]byte)(unsafe.Add(at, 8*n))[:]))
+				}
+				continue
+			}
+			switch c.size {
+			case 1:
+				word |= uint64(*(*uint8)(at)) << c.shift
+			case 2:
+				word |= uint64(binary.LittleEndian.Uint16((*[2]byte)(at)[:])) << c.shift
+			default:
+				word |= uint64(binary.LittleEndian.Uint32((*[4]byte)(at)[:])) << c.shift
+			}
+			if c.last {
+				h, word = mix(h, word), 0
+			}
+		}
+		rows[i] = h
 	}
-	b := unsafe.Slice((*byte)(p), d.size)
-	h = mix(h, uint64(d.size))
-	for ; len(b) >= 8; b = b[8:] {
-		h = mix(h, binary.LittleEndian.Uint64(b))
+}
+
+// piece is a part of a value that is hashed as it lies in memory.
+type piece struct {
+	from  uintptr
+	words int32 // whole ones, one after the other; 0: it is a part of one
+	size  uint8 // 1, 2 or 4 bytes
+	shift uint8 // of its lowest bit in the word that is folded in
+	last  bool  // of that word
+}
+
+// pieces divides the bytes that hold values into the words that hashRuns makes of them.
+func pieces(spans []span) (out []piece) {
+	have := uintptr(0) // bytes in the word
+	for _, s := range spans {
+		for from := s.from; from < s.to; {
+			left := s.to - from
+			if n := left / 8; have == 0 && n > 0 {
+				out = append(out, piece{from: from, words: int32(n)})
+				from += 8 * n
+				continue
+			}
+			size := min(left, 8-have)
+			for size&(size-1) != 0 {
+				size &= size - 1 // to the power of two below
+			}
+			out = append(out, piece{from: from, size: uint8(size), shift: uint8(8 * have)})
+			from, have = from+size, (have+size)%8
+			out[len(out)-1].last = have == 0
+		}
 	}
-	if len(b) > 0 {
-		var tail [8]byte
-		copy(tail[:], b)
-		h = mix(h, binary.LittleEndian.Uint64(tail[:]))
+	if have > 0 {
+		out[len(out)-1].last = true
 	}
-	return h
+	return out
 }
 
 func (d *typeData) hashRuns(h uint64, p unsafe.Pointer) uint64 {
-	h = mix(h, uint64(d.length))
 	var word uint64
 	var have uint // bytes in word
 	for _, r := range d.runs {
@@ -129,5 +191,7 @@ func (d *typeData) canonical() {
 			d.length += int(r.size) * r.n
 		}
 	}
-	d.direct = d.solid && sameInMemory(d.runs)
+	if d.direct = sameInMemory(d.runs); d.direct {
+		d.pieces = pieces(d.spans)
+	}
 }

@@ -8,17 +8,13 @@ import (
 // SkipRow is the order key of rows that a hash leaves out.
 const SkipRow = ^uint64(0)
 
-type hashPair struct{ key, sum uint64 }
-
 type hashScratch struct {
-	pairs []hashPair
-	rows  []uint64
+	rows []uint64
 }
 
 // Hash returns a hash of the world's values. It is the same on every machine, and
 // does not depend on the place of rows in tables. order returns a key for each row,
-// usually a network id, and rows are hashed in the order of their keys. [SkipRow]
-// leaves a row out. Padding does not count; floats count by their bits. With ids,
+// usually a network id. [SkipRow] leaves a row out. Padding does not count; floats count by their bits. With ids,
 // only these components count, and only rows that have any of them. Without ids
 // everything counts: all components, the parents' keys, the singletons, and the
 // living entities that watches have delivered. A nil order uses the handles as keys.
@@ -29,29 +25,14 @@ func (w *World) Hash(order func(r Rows, i int) uint64, ids ...ID) uint64 {
 	for _, id := range ids {
 		want.Set(id)
 	}
-	pairs := w.scratch.pairs[:0]
+	var total, count uint64
 	for _, t := range w.ordered {
 		if t.n > 0 && (len(ids) == 0 || t.arch.mask.Overlaps(want)) {
-			pairs = w.hashTable(pairs, t, order, want, len(ids) == 0)
+			sum, n := w.hashTable(t, order, want, len(ids) == 0)
+			total, count = total+sum, count+n
 		}
 	}
-	w.scratch.pairs = pairs
-	slices.SortFunc(pairs, func(a, b hashPair) int {
-		if a.key != b.key {
-			if a.key < b.key {
-				return -1
-			}
-			return 1
-		}
-		if a.sum < b.sum {
-			return -1
-		}
-		return 1
-	})
-	h := mix(uint64(len(pairs)), hashSeed)
-	for _, p := range pairs {
-		h = mix(h^p.key, hashSeed^p.sum)
-	}
+	h := mix(mix(count, hashSeed), total)
 	if len(ids) == 0 {
 		for i, d := range w.types.singles {
 			if d.plain {
@@ -63,7 +44,9 @@ func (w *World) Hash(order func(r Rows, i int) uint64, ids ...ID) uint64 {
 	return h
 }
 
-func (w *World) hashTable(pairs []hashPair, t *table, order func(Rows, int) uint64, want Mask, all bool) []hashPair {
+// hashTable adds up the hashes of a table's rows, and counts them: of a sum nobody has to
+// know the order.
+func (w *World) hashTable(t *table, order func(Rows, int) uint64, want Mask, all bool) (total, count uint64) {
 	n := int(t.n)
 	sums := slices.Grow(w.scratch.rows[:0], n)[:n]
 	w.scratch.rows = sums
@@ -74,9 +57,7 @@ func (w *World) hashTable(pairs []hashPair, t *table, order func(Rows, int) uint
 		if d.id == linkID || !all && !want.Has(d.id) {
 			continue
 		}
-		for i := range sums {
-			sums[i] = d.hash(sums[i]+uint64(d.id), t.at(d, int32(i)))
-		}
+		d.hashColumn(sums, t.at(d, 0), uint64(d.id))
 	}
 	if all && t.arch.linked {
 		for i := range sums {
@@ -92,10 +73,11 @@ func (w *World) hashTable(pairs []hashPair, t *table, order func(Rows, int) uint
 			key = order(r, i)
 		}
 		if key != SkipRow {
-			pairs = append(pairs, hashPair{key, s})
+			total += mix(key^hashSeed, s)
+			count++
 		}
 	}
-	return pairs
+	return total, count
 }
 
 const hashSeed = 0x9E3779B97F4A7C15

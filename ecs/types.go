@@ -40,18 +40,19 @@ func NewTypes() *Types { return &Types{slots: make([]*typeData, 1)} }
 // typeData describes one registered type.
 type typeData struct {
 	id     ID
+	direct bool // hashed as it lies in memory, by its pieces
+	plain  bool // no pointers: copied as bytes
+	solid  bool // no padding: compared as bytes
+	open   bool // any system may touch it undeclared
 	slot   uint16
-	name   string
-	rtype  reflect.Type
 	size   uintptr
-	open   bool        // any system may touch it undeclared
-	keeper string      // the fix text of Managed; "": not managed
-	plain  bool        // no pointers: copied as bytes
-	solid  bool        // no padding: compared as bytes
+	length int // bytes that are hashed
+	pieces []piece
 	spans  []span      // the bytes that hold values
 	runs   []numberRun // the numbers in them, as they are hashed
-	length int         // bytes that are hashed
-	direct bool        // solid, and hashed as it lies in memory
+	name   string
+	rtype  reflect.Type
+	keeper string // the fix text of Managed; "": not managed
 	ops    typeOps
 	zero   unsafe.Pointer // one zero value, never written
 	enums  map[reflect.Type][]string

@@ -27,22 +27,22 @@ func (l *listener) Recv(ev []transport.Event) int {
 	defer r.mu.Unlock()
 	for i := range ev[:n] {
 		e := &ev[i]
-		b := appendPeer(r.scratch[:0], e.Peer)
-		kind := byte(recConnected)
+		r.scratch = appendPeer(r.scratch[:0], e.Peer)
 		switch e.Kind {
 		case transport.Data:
-			kind = recData
+			kind := byte(recData)
 			if !e.At.IsZero() {
 				if age := r.start.Add(r.last).Sub(e.At); age > 0 {
-					kind, b = recWaited, binary.AppendUvarint(b, uint64(age))
+					kind, r.scratch = recWaited, binary.AppendUvarint(r.scratch, uint64(age))
 				}
 			}
-			b = append(b, e.Data...)
+			r.putData(kind, e.Data)
 		case transport.Disconnected:
-			kind, b = recDisconnected, append(binary.AppendUvarint(b, uint64(e.Code)), e.Detail...)
+			r.scratch = append(binary.AppendUvarint(r.scratch, uint64(e.Code)), e.Detail...)
+			r.put(recDisconnected)
+		default:
+			r.put(recConnected)
 		}
-		r.scratch = b
-		r.put(kind)
 	}
 	return n
 }
@@ -63,15 +63,19 @@ func (l *listener) Info(p transport.PeerID, out *transport.Info) bool {
 // Send implements transport.Endpoint.
 func (l *listener) Send(p transport.PeerID, b []byte) error {
 	err := l.Endpoint.Send(p, b)
+	l.r.sends.add(p, b)
+	if err != nil {
+		l.failed(err)
+	}
+	return err
+}
+
+func (l *listener) failed(err error) {
 	r := l.r
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.sends.add(p, b)
-	if err != nil {
-		r.scratch = appendSendError(r.scratch[:0], r.sends.n, err)
-		r.put(recSendError)
-	}
-	return err
+	r.scratch = appendSendError(r.scratch[:0], r.sends.n, err)
+	r.put(recSendError)
 }
 
 // DisconnectIdentity implements transport.BanList.

@@ -211,15 +211,24 @@ type match struct {
 var epoch = time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC)
 
 func newMatch(t testing.TB, seed uint64, players int, rec flight.Config, g *game) *match {
-	m := &match{TB: t, net: sim.NewNetwork(seed), game: g, hashes: map[foretick.Tick]uint64{}, ends: map[int]*sim.Endpoint{}, rng: rand.New(rand.NewPCG(seed, 1))}
+	r, err := flight.New(rec)
+	require.NoError(t, err)
+	return newMatchWith(t, seed, players, r, g)
+}
+
+// newMatchWith is recorded by rec; nil: it is not recorded.
+func newMatchWith(t testing.TB, seed uint64, players int, rec *flight.Recorder, g *game) *match {
+	m := &match{TB: t, net: sim.NewNetwork(seed), rec: rec, game: g, hashes: map[foretick.Tick]uint64{}, ends: map[int]*sim.Endpoint{}, rng: rand.New(rand.NewPCG(seed, 1))}
 	m.listen = &named{Endpoint: m.net.Listen(), ids: map[string]string{}}
 	if g.seed == nil {
 		g.seed = m.rng.Uint64
 	}
+	cfg := foretick.ServerConfig{Transport: m.listen, MaxClients: 16, MaxWaitingPerAddress: -1}
+	if rec != nil {
+		cfg.Recorder = rec
+	}
 	var err error
-	m.rec, err = flight.New(rec)
-	require.NoError(t, err)
-	m.srv, err = g.serve(foretick.ServerConfig{Transport: m.listen, Recorder: m.rec, MaxClients: 16, MaxWaitingPerAddress: -1})
+	m.srv, err = g.serve(cfg)
 	require.NoError(t, err)
 	for range players {
 		m.join()

@@ -14,28 +14,28 @@ import (
 // may call its methods, also while the match runs.
 type Recorder struct {
 	mu      sync.Mutex
-	cfg     Config
-	begun   bool
 	started bool // by the first Step
 	inStep  bool
 	touched bool
 	hashed  bool // hash is the world's, unless the program changed it
-	keep    bool // the file
 	ended   bool // nothing more is recorded
 	closing bool
-	closed  bool
-	dropped bool // the file
+	tick    uint32
+	hash    uint64
+	last    time.Duration
+	raw     []byte // of the block that is being filled
+	scratch []byte
+	sends   sends // only the server's goroutine touches them
+	start   time.Time
 
+	cfg      Config
+	begun    bool
+	keep     bool // the file
+	closed   bool
+	dropped  bool // the file
 	closeErr error
 	reports  int
-	start    time.Time
-	last     time.Duration
-	tick     uint32
-	hash     uint64
-	sends    sends
-	raw      []byte // of the block that is being filled
-	scratch  []byte
-	packed   appender
+	full     fullBlock
 	memory   slabs
 	file     *file // nil: nothing is written
 }
@@ -68,11 +68,36 @@ func (r *Recorder) put(kind byte) {
 	r.raw = append(r.raw, kind)
 	r.raw = binary.AppendUvarint(r.raw, uint64(len(r.scratch)))
 	r.raw = append(r.raw, r.scratch...)
-	if len(r.raw) >= blockSize {
-		r.seal()
-		r.spill()
-	}
+	r.wrote()
 }
+
+// putData puts a record of a kind whose content is in scratch and b.
+func (r *Recorder) putData(kind byte, b []byte) {
+	n := len(r.scratch) + len(b)
+	if r.ended || n > maxRecord {
+		return
+	}
+	r.raw = append(r.raw, kind)
+	r.raw = binary.AppendUvarint(r.raw, uint64(n))
+	r.raw = append(append(r.raw, r.scratch...), b...)
+	r.wrote()
+}
+
+// wrote has a full block packed while the match goes on: a tick does not wait for it.
+func (r *Recorder) wrote() {
+	if len(r.raw) < blockSize {
+		return
+	}
+	r.settle()
+	r.spill()
+	if r.ended {
+		return
+	}
+	r.raw = r.full.start(r.raw)
+}
+
+// settle takes the block that was being packed into memory.
+func (r *Recorder) settle() { r.memory.write(r.full.take()) }
 
 func (r *Recorder) putText(kind byte, text string) {
 	r.scratch = append(r.scratch[:0], text[:min(len(text), maxRecord/2)]...)
@@ -88,15 +113,13 @@ func (r *Recorder) pause() {
 	r.seal()
 }
 
-// seal packs the records since the last block.
+// seal packs the records since the last block, and waits for it.
 func (r *Recorder) seal() {
-	if len(r.raw) == 0 {
-		return
+	r.settle()
+	if len(r.raw) > 0 {
+		r.raw = r.full.start(r.raw)
+		r.settle()
 	}
-	r.packed.b = r.packed.b[:0]
-	r.packed.pack(r.raw)
-	r.raw = r.raw[:0]
-	r.memory.write(r.packed.b)
 }
 
 // spill makes room in memory, and ends the tape where there is none.
