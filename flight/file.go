@@ -20,6 +20,9 @@ type file struct {
 	mu    sync.Mutex
 	idle  sync.Cond
 	queue [][]byte
+	last  bool // the queue is the last there is
+	drop  bool // the file, then
+	shut  bool
 	busy  bool
 	f     *os.File
 	size  int64
@@ -48,7 +51,21 @@ func (d *file) push(list [][]byte) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.queue = append(d.queue, list...)
-	if !d.busy && len(d.queue) > 0 {
+	if len(d.queue) > 0 {
+		d.begin()
+	}
+}
+
+// finish closes the file when all is written, and removes it unless it is to be kept.
+func (d *file) finish(keep bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.last, d.drop = true, !keep
+	d.begin()
+}
+
+func (d *file) begin() {
+	if !d.busy {
 		d.busy = true
 		go d.write()
 	}
@@ -71,6 +88,12 @@ func (d *file) write() {
 			d.err = fmt.Errorf("flight: %s has reached Config.MaxFile", d.f.Name())
 		}
 	}
+	if d.last && d.f != nil && !d.shut {
+		d.shut = true
+		if d.err = errors.Join(d.err, d.f.Close()); d.drop {
+			d.err = errors.Join(d.err, os.Remove(d.f.Name()))
+		}
+	}
 	d.busy = false
 	d.idle.Broadcast()
 }
@@ -91,6 +114,8 @@ func (d *file) writeAll(list [][]byte) (n int64, err error) {
 	return n, nil
 }
 
+var openFile = os.OpenFile // tests have slow ones
+
 // create makes the file, under a name that is free. It holds the players' tokens and chat:
 // nobody else may read it.
 func (d *file) create() (err error) {
@@ -102,7 +127,7 @@ func (d *file) create() (err error) {
 		if i > 1 {
 			name = fmt.Sprintf("%s-%d.tape", d.name, i)
 		}
-		d.f, err = os.OpenFile(filepath.Join(d.dir, name), os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+		d.f, err = openFile(filepath.Join(d.dir, name), os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 		if !errors.Is(err, os.ErrExist) {
 			break
 		}
@@ -139,19 +164,6 @@ func (d *file) copyTo(w io.Writer) (int64, error) {
 		return 0, err
 	}
 	return io.Copy(w, io.NewSectionReader(d.f, 0, d.size))
-}
-
-// close closes the file, and removes it unless it is to be kept.
-func (d *file) close(keep bool) error {
-	path, err := d.wait()
-	if d.f == nil {
-		return err
-	}
-	errs := []error{err, d.f.Close()}
-	if !keep {
-		errs = append(errs, os.Remove(path))
-	}
-	return errors.Join(errs...)
 }
 
 // Open opens a tape. Close it. Errors are those of Read.

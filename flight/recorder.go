@@ -28,16 +28,16 @@ type Recorder struct {
 	sends   sends // only the server's goroutine touches them
 	start   time.Time
 
-	cfg      Config
-	begun    bool
-	keep     bool // the file
-	closed   bool
-	dropped  bool // the file
-	closeErr error
-	reports  int
-	full     fullBlock
-	memory   slabs
-	file     *file // nil: nothing is written
+	cfg     Config
+	begun   bool
+	keep    bool // the file
+	closed  bool
+	dropped bool // the file
+	reports int
+	full    fullBlock
+	memory  slabs
+	file    *file             // nil: nothing is written
+	aside   func(wait func()) // nil: the caller of the server waits for the disk
 }
 
 var (
@@ -195,8 +195,7 @@ func (r *Recorder) File() (path string, err error) {
 	if r.file == nil || !r.keep || r.dropped {
 		return "", nil
 	}
-	path, err = r.file.wait()
-	return path, errors.Join(err, r.closeErr)
+	return r.file.wait()
 }
 
 // WriteTo writes the tape so far to w, and returns the number of bytes.

@@ -30,6 +30,9 @@ func (r *sink) Begin(h tape.Head, e transport.Endpoint, random io.Reader) (trans
 		return nil, nil, errors.New("flight: a Recorder records one server: call flight.New for each")
 	}
 	r.begun = true
+	if k, ok := e.(tape.Keeper); ok {
+		r.aside = k.Aside
+	}
 	b := r.scratch[:0]
 	pair := func(name, value string) { b = appendBytes(appendBytes(b, name), value) }
 	pair("name", r.cfg.Name)
@@ -108,7 +111,7 @@ func (r *sink) Panicked(tick uint32, value any, stack []byte) {
 	r.scratch = appendBytes(r.scratch, text[:min(len(text), 4<<10)])
 	r.scratch = append(r.scratch, stack[:min(len(stack), 32<<10)]...)
 	r.put(recPanic)
-	_, _ = (*Recorder)(r).save(true) // File has the error
+	_, _ = (*Recorder)(r).save(r.aside == nil) // File has the error
 }
 
 // Tick implements tape.Sink.
@@ -228,10 +231,15 @@ func (r *sink) close() {
 	r.put(recClosed)
 	r.ended = true
 	if r.keep && r.cfg.Dir != "" {
-		_, _ = (*Recorder)(r).save(true) // File has the error
+		_, _ = (*Recorder)(r).save(false) // File has the error
 	}
-	if r.file != nil {
-		r.dropped = !r.keep
-		r.closeErr = r.file.close(r.keep)
+	if r.file == nil {
+		return
 	}
+	r.dropped = !r.keep
+	if r.file.finish(r.keep); r.aside != nil {
+		r.aside(func() { _, _ = r.file.wait() })
+		return
+	}
+	_, _ = r.file.wait()
 }

@@ -39,6 +39,10 @@ type Config struct {
 	// Match tells which match a peer plays in, and as whom. nil takes both from a ticket that names
 	// a match, with [ticket.SplitIdentity]. An error refuses the peer with the error's text.
 	Match func(info *transport.Info) (name string, identity []byte, err error)
+	// Same decides what happens to a second connection of one identity in one match, which may come
+	// through another part of a joined endpoint. The zero value replaces the old one. Endpoints have
+	// a rule of their own, which is asked first.
+	Same transport.Same
 	// OnDemand lets the first peer of a match make it. Set it only if Match can be trusted, as it
 	// is with tickets. false refuses peers of matches that Allocate did not make.
 	OnDemand bool
@@ -71,8 +75,9 @@ type Config struct {
 	// kind (see [Host.Figures]). Of more than 32 kinds, the others are one named "other". Any
 	// goroutine of the host may call it. nil gives all matches the kind "match".
 	Kind func(name string) string
-	// OnEnd, when set, is called once for each match that has ended. The worker of the match calls
-	// it, or Step.
+	// OnEnd, when set, is called once for each match that has ended, before Run returns. The worker
+	// of the match calls it, or Step; of a match that panicked and has a tape, a goroutine of its
+	// own, when the tape is written.
 	OnEnd func(End)
 	// Logger logs matches that begin, end and fail. nil is silent.
 	Logger *slog.Logger
@@ -120,6 +125,7 @@ func (c *Config) check() error {
 			*n.value = n.zero
 		}
 	}
+	fault(c.Same > transport.AllowBoth, "Same is %d: use transport.ReplaceOld, RefuseNew or AllowBoth", c.Same)
 	fault(c.Stall < 0 || c.Stall > longest, "Stall is %v: use up to %v, or 0 for 5 s", c.Stall, longest)
 	fault(c.HeapLimit > 1<<46, "HeapLimit is %d: use up to 2⁴⁶ bytes, or 0 for no limit", c.HeapLimit)
 	fault(c.Linger > longest, "Linger is %v: use up to %v, 0 for 2 s, or less for none", c.Linger, longest)

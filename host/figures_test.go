@@ -146,6 +146,9 @@ func TestReaderStopsNoTick(t *testing.T) {
 				}
 				ticks = now.Ticks
 				w.host.EachMatch(func(_, _ string, m *figures.Server) bool { one.Copy(m); return true })
+				if st := w.host.Stats(); st.Made-st.Ended > 3 || st.Steps == 0 {
+					t.Error(st)
+				}
 			}
 		})
 	}

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/foretick/foretick/figures"
-	"github.com/foretick/foretick/internal/counts"
 	"github.com/foretick/foretick/internal/published"
 	"github.com/foretick/foretick/transport"
 )
@@ -39,10 +38,13 @@ type Host struct {
 	refusals  map[string]*quiet    // what was not logged, by reason
 	now       time.Time            // of the porter
 	begun     []string             // matches that the porter made, to be logged
+	replaced  []transport.PeerID   // old connections of identities that connected anew
 	workers   []*worker
 	drains    atomic.Pointer[string]
 	stops     atomic.Pointer[string]
 	stalled   atomic.Int64 // workers
+	tally     tally
+	tails     sync.WaitGroup // what waits for a disk
 
 	clock   func() time.Duration // of Run; nil: virtual time
 	roll    published.Cell[roll] // for figures; written under the lock
@@ -52,26 +54,8 @@ type Host struct {
 	mu      sync.Mutex
 	matches map[string]*match
 	routes  map[transport.PeerID]*match
-	stats   Stats
 	closed  bool
 }
-
-// Stats counts what a host did.
-type Stats struct {
-	Matches  int    // that run now
-	Players  int    // peers in them now
-	Made     uint64 // matches ever begun
-	Ended    uint64 // matches that ended, for whatever reason
-	Panicked uint64 // matches that a panic ended
-	Refused  uint64 // peers refused: no match, no room, or draining
-	Dropped  uint64 // datagrams dropped because an inbox was full
-	Moves    uint64 // matches that changed their worker
-	Steps    uint64 // steps of matches
-	Late     uint64 // ticks that began more than 5 ms after they were due
-}
-
-// String returns the counters that are not zero as one line for a log.
-func (s Stats) String() string { return counts.Line(s) }
 
 // New makes a host. The error lists every fault of the configuration. On an error the Transport
 // stays the caller's.
@@ -84,27 +68,14 @@ func New(cfg Config) (*Host, error) {
 	return h, nil
 }
 
-// Stats returns the counters so far.
-func (h *Host) Stats() Stats {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	st := h.stats
-	st.Matches, st.Players = len(h.matches), len(h.routes)
-	for _, w := range h.workers {
-		st.Steps += w.steps.Load()
-		st.Late += w.late.Load()
-	}
-	return st
-}
-
 // Matches appends the names of the matches that run to dst, sorted.
 func (h *Host) Matches(dst []string) []string {
-	h.mu.Lock()
-	defer h.mu.Unlock()
 	n := len(dst)
+	h.mu.Lock()
 	for name := range h.matches {
 		dst = append(dst, name)
 	}
+	h.mu.Unlock()
 	slices.Sort(dst[n:])
 	return dst
 }
@@ -182,7 +153,8 @@ func (h *Host) begin(name, kind string) (*match, error) {
 	m := &match{name: name, kind: kind}
 	m.port = newPort(h, m)
 	h.matches[name] = m
-	h.stats.Made++
+	h.tally.made.Add(1)
+	h.tally.matches.Store(int64(len(h.matches)))
 	h.enroll(m)
 	m.labels = labelled(m)
 	w := slices.MinFunc(h.workers, func(a, b *worker) int { return int(a.load.Load() - b.load.Load()) })
@@ -228,13 +200,13 @@ func (h *Host) sort(ev *transport.Event) {
 	case ev.Kind == transport.Data:
 		dropped, hurry := m.port.data(ev.Peer, ev.Data, h.now)
 		if dropped {
-			h.stats.Dropped++
+			h.tally.dropped.Add(1)
 		}
 		if hurry {
 			m.home.signal()
 		}
 	case ev.Kind == transport.Disconnected:
-		delete(h.routes, ev.Peer)
+		h.leads(ev.Peer, nil)
 		m.port.disconnect(ev.Peer, ev.Code, ev.Detail)
 		m.home.signal()
 	}
@@ -272,44 +244,76 @@ func (h *Host) route(c *newcomer) {
 	if !c.there || h.routes[c.peer] != nil {
 		return
 	}
-	away := func(kind string, code transport.Code, detail string) {
-		h.stats.Refused++
+	away := func(why Refusal, kind string, code transport.Code, detail string) {
+		h.tally.refused[why].Add(1)
 		h.turned = append(h.turned, turned{c, kind, code, detail})
 	}
 	if c.err != nil {
-		away("refused: no match named", transport.Refused, c.err.Error())
+		away(RefusedUnnamed, "refused: no match named", transport.Refused, c.err.Error())
 		return
 	}
 	var err error
+	var old []*resident // of the same identity
 	m := h.matches[c.match]
+	if m != nil && h.cfg.Same != transport.AllowBoth {
+		old = m.port.find(c.identity)
+	}
 	switch {
-	case h.cfg.MaxPlayers > 0 && len(h.routes) >= h.cfg.MaxPlayers:
-		away("refused: the host is full", transport.Full, "the host is full")
+	case len(old) > 0 && h.cfg.Same == transport.RefuseNew:
+		away(RefusedTwice, "refused: plays already", transport.Refused, "plays in this match already")
+		return
+	case h.cfg.MaxPlayers > 0 && len(h.routes)-len(old) >= h.cfg.MaxPlayers:
+		away(RefusedFull, "refused: the host is full", transport.Full, "the host is full")
 		return
 	case m != nil:
 	case !h.cfg.OnDemand:
-		away("refused: no such match", transport.Refused, "there is no such match")
+		away(RefusedNoMatch, "refused: no such match", transport.Refused, "there is no such match")
 		return
 	default:
 		if m, err = h.begin(c.match, c.kind); err != nil {
-			away("refused: no new match", refusal(err), h.refusalText(err))
+			why := RefusedNoMatch
+			switch {
+			case errors.Is(err, ErrFull):
+				why = RefusedFull
+			case errors.Is(err, ErrDraining):
+				why = RefusedDraining
+			}
+			away(why, "refused: no new match", refusal(err), h.refusalText(err))
 			return
 		}
 		h.begun = append(h.begun, c.match)
 	}
+	for _, r := range old {
+		h.leads(r.id, nil)
+		m.port.disconnect(r.id, transport.Replaced, replaced)
+		h.replaced = append(h.replaced, r.id)
+	}
 	if !m.port.connect(&resident{id: c.peer, identity: c.identity, whole: c.whole}) {
-		away("refused: the match is full or over", transport.Full, "the match is full or over")
+		away(RefusedFull, "refused: the match is full or over", transport.Full, "the match is full or over")
 		return
 	}
-	h.routes[c.peer] = m
+	h.leads(c.peer, m)
 	m.home.signal()
+}
+
+// replaced is what the old connection of an identity is told.
+const replaced = "connected anew"
+
+// leads has a peer's datagrams go to a match; nil: to none. The host is locked.
+func (h *Host) leads(peer transport.PeerID, m *match) {
+	if m == nil {
+		delete(h.routes, peer)
+	} else {
+		h.routes[peer] = m
+	}
+	h.tally.players.Store(int64(len(h.routes)))
 }
 
 // unroute forgets a peer.
 func (h *Host) unroute(peer transport.PeerID) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	delete(h.routes, peer)
+	h.leads(peer, nil)
 }
 
 // reap forgets a match that has ended.
@@ -324,15 +328,17 @@ func (h *Host) reap(m *match) {
 		delete(h.matches, m.name)
 		h.strike(m)
 	}
-	h.stats.Ended++
+	h.tally.matches.Store(int64(len(h.matches)))
+	h.tally.ended.Add(1)
 	if end.Panic != nil {
-		h.stats.Panicked++
+		h.tally.panicked.Add(1)
 	}
 	h.mu.Unlock()
-	h.cfg.Logger.Info("match ended", "match", m.name)
-	if h.cfg.OnEnd != nil {
-		h.cfg.OnEnd(end)
+	if _, ok := m.server.(taped); ok && end.Panic != nil {
+		h.aside(func() { h.report(m, end) })
+		return
 	}
+	h.report(m, end)
 }
 
 // done reports whether a host that drains has no match left.

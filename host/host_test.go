@@ -193,6 +193,48 @@ func TestMatchesAreApart(t *testing.T) {
 	require.ErrorIs(t, w.host.Allocate("x"), transport.ErrClosed)
 }
 
+// An identity plays once in a match, also where two endpoints behind one host do not know of
+// each other, and in as many matches as it likes.
+func TestSameIdentity(t *testing.T) {
+	for same, want := range map[transport.Same]struct {
+		first, second string
+		players       int
+	}{
+		transport.ReplaceOld: {"connected anew", "", 1},
+		transport.RefuseNew:  {"", "plays in this match already", 1},
+		transport.AllowBoth:  {"", "", 2},
+	} {
+		w := newTown(t, Config{OnDemand: true, Same: same, MaxPlayers: 2 + want.players}, foretick.ServerConfig{})
+		plain := w.join("a", "") // no identity is nobody's
+		first, elsewhere := w.join("a", "ann"), w.join("b", "ann")
+		w.run(time.Second)
+		for _, b := range []*bots.Light{plain, first, elsewhere} {
+			require.True(t, b.Playing())
+		}
+		first.Redial = nil
+		second := w.join("a", "ann")
+		w.run(time.Second)
+		for b, why := range map[*bots.Light]string{first: want.first, second: want.second} {
+			if why == "" {
+				require.NoError(t, w.errs[b], same)
+			} else {
+				require.ErrorContains(t, w.errs[b], why, same)
+			}
+		}
+		require.True(t, elsewhere.Playing())
+		require.True(t, plain.Playing())
+		require.Equal(t, 2+want.players, w.host.Stats().Players, same)
+		require.Equal(t, same == transport.RefuseNew, w.host.Stats().Refusals[RefusedTwice] == 1)
+		if same == transport.RefuseNew {
+			require.EqualValues(t, 1, w.host.Stats().Refused)
+		}
+		require.Len(t, w.servers["a"].Players(nil), 1+want.players, same)
+		require.NoError(t, w.host.Close(""))
+	}
+	_, err := New(Config{Same: 9})
+	require.ErrorContains(t, err, "Config.Same is 9")
+}
+
 // Who cannot play learns why, and the limits hold.
 func TestLimits(t *testing.T) {
 	heap := uint64(10)
@@ -235,6 +277,7 @@ func TestLimits(t *testing.T) {
 	w.bots = append(w.bots, plain)
 	w.run(time.Second)
 	require.ErrorContains(t, w.errs[plain], "names no match")
+	require.Equal(t, [Refusals]uint64{RefusedUnnamed: 1, RefusedFull: 3}, w.host.Stats().Refusals)
 	require.EqualValues(t, 4, w.host.Stats().Refused)
 
 	w = newTown(t, Config{}, foretick.ServerConfig{})

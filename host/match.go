@@ -37,9 +37,6 @@ func (m *match) run(h *Host, now time.Time) bool {
 	})
 	if m.ended != nil && m.ended.Panic != nil {
 		first := m.ended
-		line := []any{"match", m.name, "value", first.Panic, "stack", string(first.Stack)}
-		m.guard(func() { line = append(line, m.tape(first)...) })
-		h.cfg.Logger.Error("a panic ended a match", line...)
 		m.guard(func() { _ = m.server.Close("the match failed") })
 		m.ended = first
 		_ = m.port.Close(0, "the match failed") // in case Close failed too
@@ -92,7 +89,7 @@ func (h *Host) moved(m *match) bool {
 		return false
 	}
 	m.home = to
-	h.stats.Moves++
+	h.tally.moves.Add(1)
 	to.take(m)
 	return true
 }

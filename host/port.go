@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/foretick/foretick/internal/tape"
 	"github.com/foretick/foretick/transport"
 	"github.com/foretick/foretick/transport/ticket"
 )
@@ -51,6 +52,7 @@ type letter struct {
 var (
 	_ transport.BanList = (*port)(nil)
 	_ transport.Limited = (*port)(nil)
+	_ tape.Keeper       = (*port)(nil)
 )
 
 func newPort(h *Host, m *match) *port {
@@ -240,6 +242,9 @@ func (p *port) over() bool {
 	defer p.mu.Unlock()
 	return p.closed
 }
+
+// Aside implements tape.Keeper.
+func (p *port) Aside(wait func()) { p.host.aside(wait) }
 
 // MaxPeers implements transport.Limited.
 func (p *port) MaxPeers() int { return p.host.cfg.PlayersPerMatch }

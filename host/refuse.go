@@ -56,8 +56,12 @@ func (h *Host) refusalText(err error) string {
 	return err.Error()
 }
 
-// refuse disconnects the peers that found no match.
+// refuse disconnects the peers that found no match, and those that connected anew.
 func (h *Host) refuse() {
+	for _, id := range h.replaced {
+		h.endpoint.Disconnect(id, transport.Replaced, replaced)
+	}
+	h.replaced = h.replaced[:0]
 	for _, t := range h.turned {
 		h.logRefusal(&t)
 		h.endpoint.Disconnect(t.peer, t.code, t.detail)

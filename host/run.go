@@ -53,7 +53,17 @@ func (h *Host) Run(ctx context.Context) error {
 	close(done)
 	running.Wait()
 	_ = h.Close("the host ends")
+	h.tails.Wait()
 	return err
+}
+
+// aside runs what waits for a disk, or may, beside the matches. In virtual time it runs at once.
+func (h *Host) aside(fn func()) {
+	if h.clock == nil {
+		fn()
+		return
+	}
+	h.tails.Go(fn)
 }
 
 // carry is the porter's goroutine.

@@ -5,12 +5,29 @@ type taped interface {
 	File() (path string, err error)
 }
 
+// report tells of a match that has ended. That of a panic waits for the match's tape.
+func (h *Host) report(m *match, end End) {
+	if end.Panic != nil && m.server != nil {
+		line := []any{"match", m.name, "value", end.Panic, "stack", string(end.Stack)}
+		h.cfg.Logger.Error("a panic ended a match", append(line, m.tape(&end)...)...)
+	}
+	h.cfg.Logger.Info("match ended", "match", m.name)
+	if h.cfg.OnEnd != nil {
+		h.cfg.OnEnd(end)
+	}
+}
+
 // tape notes the file with the tape of a match that panicked. It returns what the log says.
 func (m *match) tape(end *End) (line []any) {
 	t, ok := m.server.(taped)
 	if !ok {
 		return nil
 	}
+	defer func() {
+		if v := recover(); v != nil { // File may be the game's own
+			line = append(line, "tape_err", v)
+		}
+	}()
 	path, err := t.File()
 	if path != "" {
 		end.Tape = path

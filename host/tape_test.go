@@ -1,17 +1,25 @@
 package host
 
 import (
+	"context"
 	"fmt"
+	"net/netip"
 	"os"
+	"path/filepath"
+	"runtime"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/bots"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/flight"
 	"github.com/foretick/foretick/transport"
+	"github.com/foretick/foretick/transport/ticket"
+	"github.com/foretick/foretick/transport/udp"
 )
 
 // fields is the game of a hosted match that is recorded.
@@ -130,5 +138,84 @@ func TestTapeOfOneOfMany(t *testing.T) {
 		require.NotNil(t, res.Panic)
 		require.Equal(t, panicAt, res.Panic.Tick)
 		require.EqualValues(t, panicAt-1, res.Ticks)
+	}
+}
+
+// Over sockets, with several workers: a match panics and the others end by themselves, and every
+// tape replays, whatever the workers did when.
+func TestTapesOfWorkers(t *testing.T) {
+	dir, goroutines := t.TempDir(), runtime.NumGoroutine()
+	key, public := ticket.NewKey(), netip.MustParseAddrPort("127.0.0.1:27016")
+	gate, err := ticket.NewGate(key, []netip.AddrPort{public}, nil)
+	require.NoError(t, err)
+	listen, err := udp.Listen("127.0.0.1:0", udp.Config{MaxPeers: 64, Batch: 32, Accept: gate.Accept})
+	require.NoError(t, err)
+	panicAt, never := foretick.Tick(90), foretick.Tick(0)
+	var mu sync.Mutex
+	ends := map[string]End{}
+	gameOf := func(name string) func(foretick.ServerConfig) (*foretick.Server, error) {
+		at := &never
+		if name == "m2" {
+			at = &panicAt
+		}
+		_, newMatch, _ := fields(at)
+		return newMatch
+	}
+	h, err := New(Config{Transport: listen, OnDemand: true, Workers: 3, PlayersPerMatch: 8, OnEnd: func(e End) {
+		mu.Lock()
+		defer mu.Unlock()
+		ends[e.Match] = e
+	}, NewMatch: func(name string, end transport.Endpoint) (Server, error) {
+		return flight.Record(flight.Config{Name: name, Dir: dir, Keep: true}, foretick.ServerConfig{Transport: end, MaxWaitingPerAddress: -1}, gameOf(name))
+	}})
+	require.NoError(t, err)
+	playing, leave := context.WithCancel(context.Background())
+	ran := make(chan error, 1)
+	go func() { ran <- h.Run(playing) }()
+	light, err := bots.New(new(game).protocol(), func(dst *Move, _ uint32) { dst.X = 1 })
+	require.NoError(t, err)
+	const matches, each = 6, 2
+	crowd := &bots.Crowd{Count: matches * each, Workers: 1, Start: func(n int) (bots.Player, error) {
+		issued, err := ticket.Issue(key, ticket.Claims{Identity: fmt.Append(nil, "player ", n%each), Match: fmt.Sprint("m", n/each), Expires: time.Now().Add(time.Minute), Servers: []netip.AddrPort{public}})
+		if err != nil {
+			return nil, err
+		}
+		e, err := udp.Dial(listen.LocalAddr().String(), udp.Config{Token: issued.Sealed})
+		if err != nil {
+			return nil, err
+		}
+		return light.Join(e)
+	}}
+	bots, stop := context.WithCancel(context.Background())
+	left := make(chan error, 1)
+	go func() { left <- crowd.Run(bots) }()
+	require.Eventually(t, func() bool { mu.Lock(); defer mu.Unlock(); return ends["m2"].Panic != nil }, time.Minute, 10*time.Millisecond)
+	time.Sleep(time.Second)
+	leave()
+	<-ran
+	stop()
+	<-left
+	require.Len(t, ends, matches, "Run returns after all have been told")
+	for range 2000 { // sockets close a moment later
+		if runtime.NumGoroutine() > goroutines {
+			time.Sleep(10 * time.Millisecond)
+		}
+	}
+	require.LessOrEqual(t, runtime.NumGoroutine(), goroutines, "goroutines stay")
+	require.FileExists(t, ends["m2"].Tape)
+	files, err := filepath.Glob(filepath.Join(dir, "*.tape"))
+	require.NoError(t, err)
+	require.Len(t, files, matches)
+	for _, f := range files {
+		tape, err := flight.Open(f)
+		require.NoError(t, err)
+		in := tape.Info()
+		require.False(t, in.Truncated)
+		res, err := flight.Play(tape, flight.Game{New: gameOf(in.Name)})
+		require.NoError(t, err, in.Name)
+		require.Equal(t, in.Ticks, res.Ticks)
+		require.Equal(t, in.Name == "m2", res.Panic != nil)
+		require.Greater(t, res.Ticks, 60)
+		require.NoError(t, tape.Close())
 	}
 }

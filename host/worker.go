@@ -10,11 +10,9 @@ import (
 
 // worker owns some of the matches. Its own goroutine steps them.
 type worker struct {
-	wake  chan struct{}
-	all   atomic.Bool // every match is to be stepped, whether anything is due or not
-	load  atomic.Int64
-	steps atomic.Uint64
-	late  atomic.Uint64
+	wake chan struct{}
+	all  atomic.Bool // every match is to be stepped, whether anything is due or not
+	load atomic.Int64
 
 	// What the watch reads.
 	number  atomic.Uint64 // of the goroutine
@@ -71,9 +69,9 @@ func (w *worker) run(h *Host, now time.Time) (next time.Time) {
 		there := true
 		if due || everyone || m.port.hurry.Load() {
 			if due && !m.next.IsZero() && now.Sub(m.next) > lateAfter {
-				w.late.Add(1)
+				h.tally.late.Add(1)
 			}
-			w.steps.Add(1)
+			h.tally.steps.Add(1)
 			w.begins(m)
 			pprof.SetGoroutineLabels(m.labels)
 			there = m.run(h, now)

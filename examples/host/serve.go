@@ -78,7 +78,7 @@ func newHosting(ctx context.Context, o options) (h *hosting, err error) {
 func (h *hosting) listen(ctx context.Context, known lifecycle.State) error {
 	most := min(2*h.o.matches*h.o.players+64, 1<<14) // connections that are lost stay for a while
 	var gate atomic.Pointer[ticket.Gate]
-	below, err := udp.Listen(h.o.game, udp.Config{MaxPeers: most + 1024, Sealed: true, Linger: -1,
+	below, err := udp.Listen(h.o.game, udp.Config{MaxPeers: most + 1024, Sealed: true, Linger: -1, Batch: 64,
 		Accept: func(_ netip.AddrPort, token []byte) ([]byte, error) { // who has no ticket costs no handshake
 			g := gate.Load()
 			if g == nil {

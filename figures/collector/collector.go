@@ -197,7 +197,9 @@ func (e emitter) host(s host.Stats) {
 	e.put(hostPeers, float64(s.Players))
 	e.count(hostEnded, s.Ended)
 	e.count(hostPanicked, s.Panicked)
-	e.count(hostRefused, s.Refused)
+	for r, n := range s.Refusals {
+		e.count(hostRefused, n, host.Refusal(r).String())
+	}
 	e.count(hostDropped, s.Dropped)
 	e.count(hostMoves, s.Moves)
 	e.count(hostSteps, s.Steps)

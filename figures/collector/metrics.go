@@ -32,8 +32,8 @@ func of(name, help string, kind prometheus.ValueType) *metric {
 }
 
 // onHost describes a counter of the host itself.
-func onHost(name, help string) *metric {
-	return describe("host_"+name, help, prometheus.CounterValue)
+func onHost(name, help string, labels ...string) *metric {
+	return describe("host_"+name, help, prometheus.CounterValue, labels...)
 }
 
 // The metrics of all matches of a kind.
@@ -77,7 +77,7 @@ var (
 	hostPeers    = describe("host_peers", "Peers in all matches.", prometheus.GaugeValue)
 	hostEnded    = onHost("matches_ended_total", "Matches that ended, for whatever reason.")
 	hostPanicked = onHost("matches_panicked_total", "Matches that a panic ended.")
-	hostRefused  = onHost("refused_total", "Peers that the host refused: no match, no room, or draining.")
+	hostRefused  = onHost("refused_total", "Peers that the host refused, by reason.", "reason")
 	hostDropped  = onHost("dropped_total", "Datagrams dropped because an inbox was full.")
 	hostMoves    = onHost("moves_total", "Matches that changed their worker.")
 	hostSteps    = onHost("steps_total", "Steps of matches.")

@@ -54,6 +54,13 @@ type Sink interface {
 	Closed()
 }
 
+// Keeper is an endpoint of a server whose caller outlives a panic of the server, and runs
+// others beside it: none of them may wait for a disk.
+type Keeper interface {
+	// Aside runs a function that may wait, before the program ends.
+	Aside(wait func())
+}
+
 // Head is what a server is.
 type Head struct {
 	Protocol uint64    // hash of the protocol

@@ -1,0 +1,86 @@
+package flight
+
+import (
+	"io"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/foretick/foretick/internal/tape"
+	"github.com/foretick/foretick/transport"
+)
+
+// hosted is the endpoint of a server whose caller outlives a panic.
+type hosted struct {
+	transport.Endpoint
+	later []func()
+}
+
+func (h *hosted) Aside(wait func()) { h.later = append(h.later, wait) }
+
+// A panic, or the end of a match, does not wait for a disk that stands, where other matches would
+// wait, too. The tape is whole in the end.
+func TestNobodyWaitsForTheDisk(t *testing.T) {
+	stands := make(chan struct{})
+	openFile = func(name string, flag int, perm os.FileMode) (*os.File, error) {
+		<-stands
+		return os.OpenFile(name, flag, perm)
+	}
+	defer func() { openFile = os.OpenFile }()
+	panicked, kept := &hosted{}, &hosted{}
+	var recorders []*Recorder
+	for i, end := range []*hosted{panicked, kept} {
+		r, err := New(Config{Dir: t.TempDir(), Keep: i == 1})
+		require.NoError(t, err)
+		recorders = append(recorders, r)
+		s := r.Internals()
+		_, _, err = s.Begin(tape.Head{}, end, nil)
+		require.NoError(t, err)
+		s.Step(time.Unix(100, 0), nil)
+		s.Stepped()
+		if i == 0 {
+			s.Panicked(1, "the field floods", nil)
+		}
+		s.Closed()
+		require.Len(t, end.later, 1)
+	}
+	close(stands)
+	for i, end := range []*hosted{panicked, kept} {
+		end.later[0]()
+		path, err := recorders[i].File()
+		require.NoError(t, err)
+		tp, err := Open(path)
+		require.NoError(t, err)
+		in := tp.Info()
+		require.Equal(t, 1, in.Steps)
+		require.Equal(t, i == 0, in.Panic != nil)
+		require.NoError(t, tp.Close())
+	}
+}
+
+// Of a match that nobody wants no file stays, also where its end is not waited for.
+func TestUnwantedFileGoes(t *testing.T) {
+	dir, end := t.TempDir(), &hosted{}
+	r, err := New(Config{Dir: dir, Memory: 1})
+	require.NoError(t, err)
+	s := r.Internals()
+	random := io.LimitReader(zeros{}, 1<<20)
+	_, dice, err := s.Begin(tape.Head{}, end, random)
+	require.NoError(t, err)
+	for range 100 {
+		_, err := io.ReadFull(dice, make([]byte, 8<<10))
+		require.NoError(t, err)
+	}
+	require.NotNil(t, r.file)
+	s.Closed()
+	end.later[0]()
+	list, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	require.Empty(t, list)
+}
+
+type zeros struct{}
+
+func (zeros) Read(b []byte) (int, error) { clear(b); return len(b), nil }

@@ -1,0 +1,73 @@
+package host
+
+import (
+	"sync/atomic"
+
+	"github.com/foretick/foretick/internal/counts"
+)
+
+// Stats counts what a host did.
+type Stats struct {
+	Matches  int    // that run now
+	Players  int    // peers in them now
+	Made     uint64 // matches ever begun
+	Ended    uint64 // matches that ended, for whatever reason
+	Panicked uint64 // matches that a panic ended
+	Refused  uint64 // peers refused, for whatever reason
+	Dropped  uint64 // datagrams dropped because an inbox was full
+	Moves    uint64 // matches that changed their worker
+	Steps    uint64 // steps of matches
+	Late     uint64 // ticks that began more than 5 ms after they were due
+
+	Refusals [Refusals]uint64 // peers refused, by Refusal
+}
+
+// String returns the counters that are not zero as one line for a log.
+func (s Stats) String() string { return counts.Line(s) }
+
+// Refusal is why a host refused a peer. A match has reasons of its own: see package figures.
+type Refusal uint8
+
+// The reasons of a host.
+const (
+	RefusedUnnamed  Refusal = iota // Config.Match returned an error: mostly no ticket for a match
+	RefusedNoMatch                 // there is no such match, and nobody may make one
+	RefusedFull                    // the limits of players, matches or the heap, or the match's own
+	RefusedDraining                // a new match, while the host drains
+	RefusedTwice                   // Config.Same refuses another connection of an identity
+
+	// Refusals is the number of reasons.
+	Refusals = 5
+)
+
+var refusalNames = [Refusals]string{"unnamed", "no_match", "full", "draining", "twice"}
+
+// String returns the reason in small letters, as figures name it.
+func (r Refusal) String() string {
+	if int(r) >= Refusals {
+		return "unknown"
+	}
+	return refusalNames[r]
+}
+
+// tally is what Stats reads. No lock guards it, so that no reader keeps a tick waiting.
+type tally struct {
+	matches, players                                   atomic.Int64
+	made, ended, panicked, dropped, moves, steps, late atomic.Uint64
+	refused                                            [Refusals]atomic.Uint64
+}
+
+// Stats returns the counters so far. Any goroutine may call it, as often as it likes: no tick
+// waits for it.
+func (h *Host) Stats() (st Stats) {
+	t := &h.tally
+	st = Stats{
+		Matches: int(t.matches.Load()), Players: int(t.players.Load()), Made: t.made.Load(), Ended: t.ended.Load(),
+		Panicked: t.panicked.Load(), Dropped: t.dropped.Load(), Moves: t.moves.Load(), Steps: t.steps.Load(), Late: t.late.Load(),
+	}
+	for i := range t.refused {
+		st.Refusals[i] = t.refused[i].Load()
+		st.Refused += st.Refusals[i]
+	}
+	return st
+}
