@@ -7,7 +7,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/foretick/foretick/internal/tape"
 	"github.com/foretick/foretick/transport"
 	"github.com/foretick/foretick/transport/ticket"
 )
@@ -52,7 +51,6 @@ type letter struct {
 var (
 	_ transport.BanList = (*port)(nil)
 	_ transport.Limited = (*port)(nil)
-	_ tape.Keeper       = (*port)(nil)
 )
 
 func newPort(h *Host, m *match) *port {
@@ -243,7 +241,7 @@ func (p *port) over() bool {
 	return p.closed
 }
 
-// Aside implements tape.Keeper.
+// Aside runs what a recorder of the match waits with for its disk.
 func (p *port) Aside(wait func()) { p.host.aside(wait) }
 
 // MaxPeers implements transport.Limited.

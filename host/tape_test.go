@@ -17,10 +17,13 @@ import (
 	"github.com/foretick/foretick/bots"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/flight"
+	"github.com/foretick/foretick/internal/tape"
 	"github.com/foretick/foretick/transport"
 	"github.com/foretick/foretick/transport/ticket"
 	"github.com/foretick/foretick/transport/udp"
 )
+
+var _ tape.Keeper = (*port)(nil)
 
 // fields is the game of a hosted match that is recorded.
 func fields(panicAt *foretick.Tick) (g *game, newMatch func(foretick.ServerConfig) (*foretick.Server, error), level func(*foretick.Frame)) {
@@ -125,15 +128,15 @@ func TestTapeOfOneOfMany(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, files, 1)
 
-	tape, err := flight.Open(end.Tape)
+	file, err := flight.Open(end.Tape)
 	require.NoError(t, err)
-	defer tape.Close()
-	in := tape.Info()
+	defer file.Close()
+	in := file.Info()
 	t.Logf("%v%d bytes raw", in, in.Bytes)
 	for range replays {
 		again := in.Panic.Tick
 		_, newMatch, level := fields(&again)
-		res, err := flight.Play(tape, flight.Game{New: newMatch, Level: func([]byte) func(*foretick.Frame) { return level }})
+		res, err := flight.Play(file, flight.Game{New: newMatch, Level: func([]byte) func(*foretick.Frame) { return level }})
 		require.NoError(t, err)
 		require.NotNil(t, res.Panic)
 		require.Equal(t, panicAt, res.Panic.Tick)
@@ -192,9 +195,9 @@ func TestTapesOfWorkers(t *testing.T) {
 	require.Eventually(t, func() bool { mu.Lock(); defer mu.Unlock(); return ends["m2"].Panic != nil }, time.Minute, 10*time.Millisecond)
 	time.Sleep(time.Second)
 	leave()
-	<-ran
+	require.ErrorIs(t, <-ran, context.Canceled)
 	stop()
-	<-left
+	require.NoError(t, <-left)
 	require.Len(t, ends, matches, "Run returns after all have been told")
 	for range 2000 { // sockets close a moment later
 		if runtime.NumGoroutine() > goroutines {
@@ -207,15 +210,15 @@ func TestTapesOfWorkers(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, files, matches)
 	for _, f := range files {
-		tape, err := flight.Open(f)
+		file, err := flight.Open(f)
 		require.NoError(t, err)
-		in := tape.Info()
+		in := file.Info()
 		require.False(t, in.Truncated)
-		res, err := flight.Play(tape, flight.Game{New: gameOf(in.Name)})
+		res, err := flight.Play(file, flight.Game{New: gameOf(in.Name)})
 		require.NoError(t, err, in.Name)
 		require.Equal(t, in.Ticks, res.Ticks)
 		require.Equal(t, in.Name == "m2", res.Panic != nil)
 		require.Greater(t, res.Ticks, 60)
-		require.NoError(t, tape.Close())
+		require.NoError(t, file.Close())
 	}
 }

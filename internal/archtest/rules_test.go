@@ -42,7 +42,7 @@ var apart = []string{"input", "mathf"}
 // open sockets: the transports, the thin Run loops over the core, programs,
 // simtest's reading of which seed a test is to play, and its play over sockets.
 // Everything else is given time and bytes.
-var mayRun = []string{"transport/", "examples/", "run.go", "simtest/seed.go", "simtest/pair/", "benchmarks/", "tools/", "cmd/", "internal/costtest/", "host/run.go", "host/lifecycle/", "bots/crowd.go", "flight/file.go"}
+var mayRun = []string{"transport/", "examples/", "run.go", "simtest/seed.go", "simtest/pair/", "benchmarks/", "tools/", "cmd/", "internal/costtest/", "host/run.go", "host/lifecycle/", "bots/crowd.go", "flight/file.go", "flight/full.go"}
 
 // mayServe are the packages that answer HTTP requests: they read clocks and use net/http.
 var mayServe = []string{"inspect/web/", "docs/guide/orchard/inspect.go"}
