@@ -13,6 +13,8 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/netip"
+	"strings"
 	"time"
 
 	"github.com/foretick/foretick"
@@ -35,19 +37,34 @@ const webLateInputs = 200 * time.Millisecond
 
 // serveWeb plays a match for browsers: the page, the server and bots in one process.
 func serveWeb(ctx context.Context, o options, out io.Writer) error {
-	host, port, err := net.SplitHostPort(o.web)
+	at, err := webAddress(o.web)
 	if err != nil {
-		return fmt.Errorf("%w: -web %q: use an address such as :8080", errUsage, o.web)
-	}
-	if host == "" {
-		host = "127.0.0.1" // the page shows what the server knows, which is for nobody else
+		return err
 	}
 	fmt.Fprintln(out, "building the page's client …")
 	client, err := buildWebClient(ctx)
 	if err != nil {
 		return err
 	}
-	l, err := net.Listen("tcp", net.JoinHostPort(host, port))
+	return hostWeb(ctx, o, at, client, out)
+}
+
+// webAddress returns where to listen: on this machine alone, unless -web names a host. The
+// page shows what the server knows, which is for nobody else.
+func webAddress(of string) (string, error) {
+	host, port, err := net.SplitHostPort(of)
+	if err != nil {
+		return "", fmt.Errorf("%w: -web %q: use an address such as :8080", errUsage, of)
+	}
+	if host == "" {
+		host = "127.0.0.1"
+	}
+	return net.JoinHostPort(host, port), nil
+}
+
+// hostWeb plays a match for browsers at an address, with a client that is built.
+func hostWeb(ctx context.Context, o options, at string, client webClient, out io.Writer) error {
+	l, err := net.Listen("tcp", at)
 	if err != nil {
 		return err
 	}
@@ -59,7 +76,7 @@ func serveWeb(ctx context.Context, o options, out io.Writer) error {
 	defer w.close()
 	addr := l.Addr().String()
 	handler := w.handler()
-	if host == "127.0.0.1" {
+	if from, err := netip.ParseAddrPort(addr); err == nil && from.Addr().Unmap().IsLoopback() {
 		handler = loopback(handler)
 	}
 	page := &http.Server{
@@ -90,20 +107,43 @@ func ended(err error) bool {
 	return err == nil || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
 }
 
-// loopback refuses requests by another name than this machine's own. Otherwise a foreign page
-// whose name leads here could play, and see what the server knows.
+// proxies are the headers that proxies add. The inspector refuses the same.
+var proxies = []string{
+	"Forwarded", "Via", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto", "X-Forwarded-Port", "X-Forwarded-Server",
+	"X-Real-Ip", "X-Client-Ip", "X-Cluster-Client-Ip", "X-Original-Forwarded-For", "Cf-Connecting-Ip", "True-Client-Ip", "Fastly-Client-Ip", "Fly-Client-Ip",
+}
+
+// loopback refuses requests by another name than this machine's own, and those that a proxy
+// forwarded. Otherwise a foreign page whose name leads here could play, and see what the
+// server knows.
 func loopback(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		name, _, err := net.SplitHostPort(r.Host)
-		if err != nil {
-			name = r.Host
+		for _, name := range proxies {
+			if _, has := r.Header[name]; has {
+				http.Error(w, "a proxy forwarded the request: open the arena on the machine that it runs on", http.StatusForbidden)
+				return
+			}
 		}
-		if ip := net.ParseIP(name); name != "localhost" && (ip == nil || !ip.IsLoopback()) {
+		if !local(r.Host) {
 			http.Error(w, "use the address that the arena printed", http.StatusForbidden)
 			return
 		}
 		next.ServeHTTP(w, r)
 	})
+}
+
+// local reports whether a host is a name of this machine.
+func local(host string) bool {
+	name := host
+	if h, _, err := net.SplitHostPort(host); err == nil {
+		name = h
+	}
+	name = strings.TrimSuffix(strings.TrimPrefix(name, "["), "]")
+	if strings.EqualFold(name, "localhost") {
+		return true
+	}
+	ip, err := netip.ParseAddr(name)
+	return err == nil && ip.Unmap().IsLoopback()
 }
 
 // webMatch is a match for browsers.

@@ -3,13 +3,24 @@
 package main
 
 import (
+	"bufio"
+	"context"
 	"io"
+	"maps"
+	"net"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"regexp"
+	"runtime"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/foretick/foretick/inspect"
+	inspector "github.com/foretick/foretick/inspect/web"
+	"github.com/foretick/foretick/transport/ws"
 )
 
 // -web says what it needs: a toolchain, an address, and no flags of other ways to play.
@@ -23,17 +34,102 @@ func TestWebFaults(t *testing.T) {
 	require.Equal(t, 1, exitCode(err, io.Discard))
 }
 
-// Pages of other names cannot reach the match: it shows what the server knows.
+// hosted plays a match at an address of -web, and returns the address that it prints.
+func hosted(t *testing.T, at string) string {
+	t.Helper()
+	o, err := parse([]string{"-web", at, "-clients", "1", "-seconds", "0"}, io.Discard)
+	require.NoError(t, err)
+	at, err = webAddress(o.web)
+	require.NoError(t, err)
+	if strings.HasPrefix(at, "[::1]") {
+		l, err := net.Listen("tcp", at)
+		if err != nil {
+			t.Skip("this machine has no IPv6: ", err)
+		}
+		require.NoError(t, l.Close())
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	read, write := io.Pipe()
+	ended := make(chan error, 1)
+	go func() {
+		err := hostWeb(ctx, o, at, webClient{}, write)
+		_ = write.CloseWithError(err)
+		ended <- err
+	}()
+	t.Cleanup(func() {
+		stop()
+		require.NoError(t, <-ended)
+	})
+	line, err := bufio.NewReader(read).ReadString('\n')
+	require.NoError(t, err)
+	_, rest, _ := strings.Cut(line, "http://")
+	addr, _, _ := strings.Cut(rest, "/")
+	return addr
+}
+
+// Pages of other names cannot reach the match: it shows what the server knows. Nor can others
+// through a proxy. So it is at each address of this machine.
 func TestWebRefusesOtherHosts(t *testing.T) {
-	served := loopback(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
-	for host, code := range map[string]int{
-		"127.0.0.1:8080": 200, "localhost:8080": 200, "[::1]:8080": 200, "localhost": 200,
-		"example.com:8080": 403, "127.0.0.1.example.com": 403, "": 403, "10.0.0.1:8080": 403,
-	} {
-		r := httptest.NewRequest(http.MethodGet, "/", nil)
-		r.Host = host
+	t.Parallel()
+	for _, at := range []string{":0", "127.0.0.1:0", "127.0.0.2:0", "localhost:0", "[::1]:0"} {
+		t.Run(at, func(t *testing.T) {
+			t.Parallel()
+			if runtime.GOOS != "linux" && at == "127.0.0.2:0" {
+				t.Skip("only Linux has the address without more ado")
+			}
+			addr := hosted(t, at)
+			_, port, err := net.SplitHostPort(addr)
+			require.NoError(t, err)
+			status := func(path, host string, more http.Header) int {
+				r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+addr+path, nil)
+				require.NoError(t, err)
+				r.Host = host
+				if path == "/truth" || path == "/play" {
+					r.Header = http.Header{
+						"Connection": {"Upgrade"}, "Upgrade": {"websocket"}, "Origin": {"http://" + host},
+						"Sec-Websocket-Protocol": {ws.Subprotocol}, "Sec-Websocket-Version": {"13"}, "Sec-Websocket-Key": {"MDEyMzQ1Njc4OWFiY2RlZg=="},
+					}
+				}
+				maps.Copy(r.Header, more)
+				answer, err := http.DefaultTransport.RoundTrip(r)
+				require.NoError(t, err)
+				require.NoError(t, answer.Body.Close())
+				return answer.StatusCode
+			}
+			for path, well := range map[string]int{"/": 200, "/page.js": 200, "/inspect/": 200, "/truth": 101, "/play": 101} {
+				for _, host := range []string{"127.0.0.1:" + port, "localhost:" + port, "LocalHost:" + port, "[::1]:" + port, addr} {
+					require.Equal(t, well, status(path, host, nil), "%s of %s", path, host)
+				}
+				for _, host := range []string{"example.com:" + port, "127.0.0.1.example.com", "localhost.example.com:" + port, "10.0.0.1:" + port, "[2001:db8::1]:" + port} {
+					require.Equal(t, http.StatusForbidden, status(path, host, nil), "%s of %s", path, host)
+				}
+				for _, name := range []string{"Forwarded", "Via", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto", "X-Real-Ip", "Cf-Connecting-Ip"} {
+					require.Equal(t, http.StatusForbidden, status(path, addr, http.Header{name: {"for=192.0.2.1"}}), "%s with %s", path, name)
+				}
+			}
+		})
+	}
+}
+
+// The arena refuses the same proxies as the inspector, whose list nobody else can read.
+func TestWebProxies(t *testing.T) {
+	in := inspector.New(inspect.New(inspect.Config{}), inspector.Config{})
+	defer in.Close()
+	source, err := os.ReadFile("../../inspect/web/guard.go")
+	require.NoError(t, err)
+	_, list, _ := strings.Cut(string(source), "var proxies = []string{")
+	list, _, _ = strings.Cut(list, "}")
+	all := regexp.MustCompile(`"([^"]+)"`).FindAllStringSubmatch(list, -1)
+	require.NotEmpty(t, all)
+	for _, one := range all {
+		require.Contains(t, proxies, one[1])
+	}
+	for _, name := range proxies {
+		r := httptest.NewRequest(http.MethodGet, "http://127.0.0.1/inspect/", nil)
+		r.RemoteAddr = "127.0.0.1:1"
+		r.Header.Set(name, "x")
 		w := httptest.NewRecorder()
-		served.ServeHTTP(w, r)
-		require.Equal(t, code, w.Code, host)
+		in.ServeHTTP(w, r)
+		require.Equal(t, http.StatusForbidden, w.Code, name)
 	}
 }

@@ -9,10 +9,11 @@
 // server-sent events of stream. graph.dot, export.jsonl, chrome.json and trace.export are files.
 //
 // A request for trace.json arms the trace of a player for 30 seconds, as the page's tab
-// Trace does four times a second: see package inspect/trace. Its query is player=N on a server,
-// up to eight entity=ID, and after=TICK for later ticks alone. trace.export has what was
-// recorded, for flight.Replay.Beside: it compares a client with the tape of its server, also
-// where the server allowed no trace. The tab opens what that writes.
+// Trace does four times a second, and a client's page every five seconds: see package
+// inspect/trace. Its query is player=N on a server, up to eight entity=ID, and after=TICK for
+// later ticks alone. trace.export has what was recorded, for flight.Replay.Beside: it compares
+// a client with the tape of its server, also where the server allowed no trace. The tab opens
+// what that writes.
 //
 // # Who may look
 //

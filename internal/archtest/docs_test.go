@@ -45,6 +45,20 @@ func TestReadmeBuilds(t *testing.T) {
 	vetForBrowsers(t, name)
 }
 
+// TestReadmePicturesAreSmall: a newcomer on a slow line sees them.
+func TestReadmePicturesAreSmall(t *testing.T) {
+	const most = 1_500_000
+	all := regexp.MustCompile(`!\[[^]]*\]\((docs/pictures/[^)]+)\)`).FindAllStringSubmatch(document(t, "README.md"), -1)
+	require.NotEmpty(t, all)
+	sum := int64(0)
+	for _, one := range all {
+		file, err := os.Stat(filepath.Join(repository(t), filepath.FromSlash(one[1])))
+		require.NoError(t, err)
+		sum += file.Size()
+	}
+	require.LessOrEqual(t, sum, int64(most), "use fewer frames or colours in examples/arena/browser/pictures")
+}
+
 // vetForBrowsers typechecks a file as a browser's program.
 func vetForBrowsers(t *testing.T, file string) {
 	t.Helper()

@@ -282,42 +282,75 @@ func TestTwoTabs(t *testing.T) {
 	}
 }
 
-// Every panel works: a link that loses, the presets, the spike, the freeze, and each
-// technique off and on. Then nothing is out of step.
+// Every panel works: a link that loses, the presets, the sliders, the spike, the freeze, and
+// each technique off and on. Then nothing is out of step.
 func TestPanels(t *testing.T) {
 	p := open(t, browse(t, ""), arena(t, "-clients", "8").URL)
-	require.NoError(t, chromedp.Run(p, emulation.SetFocusEmulationEnabled(true)))
+	p.do(emulation.SetFocusEmulationEnabled(true))
 	p.until("plays", playing)
-	require.NoError(t, chromedp.Run(p, chromedp.Click("#preset-train", chromedp.ByID)))
-	s := p.until("a preset is on the sliders", func(s State) bool { return s.Settings["1"] > 0 && s.Settings["3"] > 0 })
+	p.click("#preset-train")
+	s := p.until("a preset is the link's", func(s State) bool { return s.Settings["1"] > 0 && s.Settings["3"] > 0 })
 	require.InDelta(t, 120, s.Settings["1"], 1)
+	p.shows("the preset", s)
+	require.NotZero(t, p.slider("loss"))
 	p.until("the line is slow", func(s State) bool { return s.RTT > 100 })
-	require.NoError(t, chromedp.Run(p, chromedp.Click("#preset-perfect", chromedp.ByID)))
-	p.until("the line is good again", func(s State) bool { return s.RTT < 60 })
-	require.NoError(t, chromedp.Run(p, chromedp.Click("#spike", chromedp.ByID)))
+	p.click("#preset-perfect")
+	s = p.until("the line is good again", func(s State) bool { return s.RTT < 60 && s.Settings["1"] == 0 })
+	p.shows("the other preset", s)
+	require.Zero(t, p.slider("rtt"))
+	for i, name := range []string{"rtt", "jitter", "loss", "burst", "duplicate", "reorder", "bandwidth"} {
+		number := fmt.Sprint(1 + i)
+		p.click("#" + name) // in the middle: the value is half of the most
+		s = p.until(name+" follows its slider", func(s State) bool { return s.Settings[number] > 0 })
+		require.InDelta(t, p.slider(name), s.Settings[number], 0.01, name)
+		var most float64
+		p.do(chromedp.Evaluate(`Number(document.getElementById("`+name+`").max)`, &most))
+		require.InDelta(t, most/2, s.Settings[number], most/10, name)
+		p.do(chromedp.Focus("#"+name, chromedp.ByID), chromedp.KeyEvent("\u0306")) // Home
+		p.until(name+" goes back", func(s State) bool { return s.Settings[number] == 0 })
+	}
+	p.until("the line is good once more", func(s State) bool { return s.RTT < 60 })
+	p.click("#spike")
 	p.until("a spike", func(s State) bool { return s.RTT > 90 })
 	p.until("the spike is over", func(s State) bool { return s.RTT < 60 })
-	require.NoError(t, chromedp.Run(p, chromedp.Click("#freeze", chromedp.ByID)))
-	before, err := Read(p)
-	require.NoError(t, err)
-	p.until("plays on", func(s State) bool { return playing(s) && s.Tick > before.Tick+90 && s.ServerTick-s.RenderTick < 15 })
-	for _, name := range []string{"prediction", "reconciliation", "smoothing", "interpolation", "lagCompensation", "lateInputs"} {
-		click := chromedp.Click("#"+name, chromedp.ByID)
-		require.NoError(t, chromedp.Run(p, click))
-		time.Sleep(700 * time.Millisecond)
-		require.NoError(t, chromedp.Run(p, click))
-		time.Sleep(700 * time.Millisecond)
-	}
-	s = p.until("all is on", func(s State) bool {
-		on := 0.
-		for i := 11; i <= 16; i++ {
-			on += s.Settings[fmt.Sprint(i)]
+	p.freezes()
+	p.until("plays on", func(s State) bool { return playing(s) && s.ServerTick-s.RenderTick < 15 })
+	for i, name := range []string{"prediction", "reconciliation", "smoothing", "interpolation", "lagCompensation", "lateInputs"} {
+		for _, on := range []float64{0, 1} {
+			p.click("#" + name)
+			s = p.until(name+" follows its checkbox", func(s State) bool { return s.Settings[fmt.Sprint(11+i)] == on })
+			for k := range 6 {
+				if k != i {
+					require.Equal(t, 1., s.Settings[fmt.Sprint(11+k)], "%s alone changes", name)
+				}
+			}
+			time.Sleep(700 * time.Millisecond)
+			require.Equal(t, on == 1, p.checked(name), name)
 		}
-		return on == 6
-	})
+	}
+	s, err := Read(p)
+	require.NoError(t, err)
 	require.Equal(t, 1., s.Connections)
 	p.until("at rest with the server", func(s State) bool { return math.Hypot(s.X-s.ServerX, s.Y-s.ServerY) < 0.05 })
 	p.well()
+}
+
+// shows waits until the sliders show the link's settings.
+func (p *tab) shows(what string, s State) {
+	p.t.Helper()
+	require.Eventually(p.t, func() bool {
+		for i, name := range []string{"rtt", "jitter", "loss", "burst", "duplicate", "reorder", "bandwidth"} {
+			var most, step float64
+			p.do(
+				chromedp.Evaluate(`Number(document.getElementById("`+name+`").max)`, &most),
+				chromedp.Evaluate(`Number(document.getElementById("`+name+`").step)`, &step),
+			)
+			if math.Abs(p.slider(name)-min(s.Settings[fmt.Sprint(1+i)], most)) > step {
+				return false
+			}
+		}
+		return true
+	}, patience, 100*time.Millisecond, "the sliders show %s", what)
 }
 
 // The page is readable on phones and wide screens, by day and by night, and Tab reaches

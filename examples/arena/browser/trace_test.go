@@ -3,9 +3,11 @@ package browser
 import (
 	"context"
 	"encoding/json"
+	"io"
 	"math/rand"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -223,6 +225,36 @@ func TestTrace(t *testing.T) {
 	require.Empty(t, p.faults)
 }
 
+// A client's page arms the trace of its player, also where nobody opens the tab. A server's
+// page arms none.
+func TestPageOfAClientArmsItsTrace(t *testing.T) {
+	site := glide(t, map[string]func(g *gliders, f *foretick.Frame, rows ecs.Rows){"one": nil, "other": nil})
+	p := open(t, browse(t, ""), site.URL+"/inspect/")
+	p.do(emulation.SetFocusEmulationEnabled(true))
+	p.inspects("connects", func(s inspected) bool { return s.Connected })
+	recorded := func(end string) int { // trace.export arms nothing
+		answer, err := http.Get(site.URL + "/inspect/trace.export?end=" + url.QueryEscape(end))
+		require.NoError(t, err)
+		defer func() { _ = answer.Body.Close() }()
+		b, err := io.ReadAll(answer.Body)
+		require.NoError(t, err)
+		require.Equal(t, http.StatusOK, answer.StatusCode, "%s", b)
+		return len(b)
+	}
+	none := recorded("other client")
+	for _, end := range []string{"one server", "one client"} {
+		p.of(end)
+		p.inspects(end+" is shown", func(s inspected) bool { return s.End == end && s.Samples > 0 })
+		if strings.HasSuffix(end, "server") {
+			time.Sleep(time.Second)
+			require.Equal(t, none, recorded("one client"), "a server's page arms nobody's")
+		}
+	}
+	require.Eventually(t, func() bool { return recorded("one client") > none+500 }, patience, 100*time.Millisecond)
+	require.Equal(t, none, recorded("other client"), "nobody opened its page")
+	require.Empty(t, p.inspects("is well", func(s inspected) bool { return s.Connected }).Errors)
+}
+
 // steps goes from tick to tick, and from the client's tick to the server's and back, by keys.
 func (p *tab) steps() {
 	p.t.Helper()
@@ -245,13 +277,15 @@ func (p *tab) steps() {
 	p.traces("follows the newest", func(s traced) bool { return s.View == "both" && s.Following && s.Tick > was.Tick })
 }
 
+// awaits waits for a script's promise.
+func awaits(r *runtime.EvaluateParams) *runtime.EvaluateParams { return r.WithAwaitPromise(true) }
+
 // compares saves a trace, and opens a comparison of one with a tape.
 func (p *tab) compares() {
 	p.t.Helper()
 	p.of("chance client")
 	p.traces("chance again", func(s traced) bool { return s.First != nil })
 	var saved, table string
-	awaits := func(r *runtime.EvaluateParams) *runtime.EvaluateParams { return r.WithAwaitPromise(true) }
 	p.do(chromedp.Evaluate(`fetch(document.getElementById("trace-save").href).then(r => r.text()).then(t => t.slice(0, 16))`, &saved, awaits))
 	require.Eventually(p.t, func() bool { // the rings hold 32 ticks, and both ends' need not be the same at any time
 		p.do(chromedp.Evaluate(`fetch("trace.json?" + new URLSearchParams({ end: inspector.page.end, player: 0 })).then(r => r.text())`, &table, awaits))

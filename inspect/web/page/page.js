@@ -84,6 +84,7 @@ async function follow(end, same = false) {
 	}
 	connect();
 	refresh();
+	arm();
 }
 
 function showEnds(ends) {
@@ -304,6 +305,18 @@ async function showTrace() {
 		say($("trace-status"), fault);
 	} finally { asking = false; }
 }
+
+// arm keeps the trace of a client's player armed while the page is open: what it recorded
+// is there when the tab is opened.
+async function arm() {
+	if (!page.end || isServer() || asking || document.hidden || open() === "trace" && tracing.trace.of !== tracing.file) return;
+	asking = true;
+	try {
+		await get("trace.json", { entity: tracing.trace.entities });
+	} catch { // the tab says why
+	} finally { asking = false; }
+}
+setInterval(arm, 5000);
 
 async function showTracePlayers(wanted = $("trace-player").value) {
 	players = performance.now();

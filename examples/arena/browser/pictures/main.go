@@ -1,7 +1,9 @@
-// Pictures makes the pictures that the documents show, from the running page: a screenshot
-// and a short animation. Run it in examples/arena/browser:
+// Pictures makes the pictures that the documents show, from the running pages: a screenshot
+// and a short animation of the arena, and a screenshot of the inspector. Run it in
+// examples/arena/browser:
 //
-//	go run ./pictures
+//	go run ./pictures            # all
+//	go run ./pictures inspector  # one of arena and inspector
 package main
 
 import (
@@ -28,10 +30,11 @@ import (
 
 const (
 	directory = "../../../docs/pictures"
-	most      = 1_500_000 // bytes of all pictures together
+	most      = 1_500_000 // bytes of the README's pictures together
 	frames    = 36
 	delay     = 11 // hundredths of a second between two frames of the animation
 	colours   = 64
+	charted   = 150 // ticks on the charts
 )
 
 func main() {
@@ -50,20 +53,47 @@ func run() error {
 	if err != nil {
 		return err
 	}
-	arena, err := browser.Start(program, "-clients", "9")
+	if err := os.MkdirAll(directory, 0o755); err != nil {
+		return err
+	}
+	all := []struct {
+		name string
+		make func(tab context.Context, url string) error
+		of   []string // flags of the arena
+	}{
+		{"arena", game, []string{"-clients", "9"}},
+		{"inspector", inspector, []string{"-clients", "6", "-rtt", "80ms", "-loss", "0.02"}},
+	}
+	wanted := os.Args[1:]
+	for _, one := range all {
+		if len(wanted) > 0 && !slices.Contains(wanted, one.name) {
+			continue
+		}
+		if err := picture(dir, program, one.name, one.of, one.make); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// picture makes one of an arena of its own, in a browser of its own.
+func picture(dir, program, name string, flags []string, makes func(tab context.Context, url string) error) error {
+	arena, err := browser.Start(program, flags...)
 	if err != nil {
 		return err
 	}
 	defer arena.Stop()
-	tab, stop, err := browser.Browser(dir, "")
+	tab, stop, err := browser.Browser(filepath.Join(dir, name), "")
 	if err != nil {
 		return err
 	}
 	defer stop()
-	if err := play(tab, arena.URL); err != nil {
-		return err
-	}
-	if err := os.MkdirAll(directory, 0o755); err != nil {
+	return makes(tab, arena.URL)
+}
+
+// game makes the pictures of the arena.
+func game(tab context.Context, url string) error {
+	if err := play(tab, url); err != nil {
 		return err
 	}
 	var shot []byte
@@ -77,13 +107,34 @@ func run() error {
 	if n := len(shot) + len(moving); n > most {
 		return fmt.Errorf("the pictures have %d bytes: use fewer frames or colours for at most %d", n, most)
 	}
-	for name, b := range map[string][]byte{"arena.png": shot, "arena.gif": moving} {
-		if err := os.WriteFile(filepath.Join(directory, name), b, 0o644); err != nil {
-			return err
-		}
-		fmt.Println(filepath.Join(directory, name), len(b))
+	if err := write("arena.png", shot); err != nil {
+		return err
 	}
-	return nil
+	return write("arena.gif", moving)
+}
+
+// inspector makes the picture of the inspector: the charts of a server, once they are full.
+func inspector(tab context.Context, url string) error {
+	var shot []byte
+	full := fmt.Sprintf(`inspector.read().connected && inspector.read().samples >= %d`, charted)
+	if err := chromedp.Run(tab,
+		emulation.SetDeviceMetricsOverride(1600, 1000, 1, false),
+		emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: "light"}}),
+		emulation.SetFocusEmulationEnabled(true), chromedp.Navigate(url+"inspect/"),
+		chromedp.Evaluate(fmt.Sprintf(`(e => { e.value = "%d"; e.dispatchEvent(new Event("change")); })(document.getElementById("window"))`, charted), nil),
+		chromedp.Poll(full, nil, chromedp.WithPollingInterval(100*time.Millisecond), chromedp.WithPollingTimeout(time.Minute)),
+		chromedp.FullScreenshot(&shot, 100),
+	); err != nil {
+		return err
+	}
+	return write("inspector.png", shot)
+}
+
+// write writes a picture.
+func write(name string, b []byte) error {
+	name = filepath.Join(directory, name)
+	fmt.Println(name, len(b))
+	return os.WriteFile(name, b, 0o644)
 }
 
 // play opens the page on a bad network, shows the ghosts, and walks and fires for a while.

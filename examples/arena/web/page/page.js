@@ -186,8 +186,26 @@ function keyName(code) {
 	return code.replace(/([a-z])([A-Z0-9])/g, "$1_$2").toLowerCase();
 }
 
-// plays says whether a key is the game's: in a panel, keys work the panel.
-const plays = e => !e.ctrlKey && !e.metaKey && !e.altKey && !(e.target instanceof HTMLInputElement) && !(e.target instanceof HTMLButtonElement);
+// works says whether a key works the control that has the focus.
+function works(control, code) {
+	if (control instanceof HTMLButtonElement) return /^(Space|Enter|NumpadEnter)$/.test(code);
+	if (!(control instanceof HTMLInputElement)) return control instanceof HTMLSelectElement || control instanceof HTMLTextAreaElement;
+	if (control.type === "checkbox") return /^(Space|Enter|NumpadEnter)$/.test(code);
+	return control.type !== "range" || /^(Arrow|Page|Home$|End$)/.test(code);
+}
+
+// plays says whether a key is the game's: in a panel, the control that has the focus comes first.
+const plays = e => !e.ctrlKey && !e.metaKey && !e.altKey && !works(e.target, e.code);
+
+// After a click in the panels all keys are the game's again, also Space. Who came by keys
+// stays at the control.
+let clicked = false;
+addEventListener("pointerdown", e => { clicked = Boolean(e.target.closest?.("#panels")); });
+addEventListener("keydown", () => { clicked = false; }, true);
+for (const name of ["click", "change"]) document.getElementById("panels").addEventListener(name, () => {
+	// A label gives its control the focus after the click. Tab goes on from a control that is left.
+	if (clicked) setTimeout(() => { if (document.activeElement.closest("#panels")) document.activeElement.blur(); });
+});
 
 addEventListener("keydown", e => {
 	const i = page.keys.get(keyName(e.code));
