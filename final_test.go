@@ -1,6 +1,7 @@
 package foretick_test
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -116,45 +117,81 @@ func (g *Siege) count(f *foretick.Frame, by foretick.PlayerID, d Death) {
 	_ = g.fallen.Broadcast(f, Fallen{d.Of}) // the error names players who have just left
 }
 
-func (g *Siege) save(_ *foretick.Frame, by foretick.PlayerID, s Smashed) {
+func (g *Siege) save(f *foretick.Frame, by foretick.PlayerID, s Smashed) {
+	if f.Replay {
+		return // with LateWorld a tick can run again; its first run has written the row
+	}
 	g.rows = append(g.rows, Row{by, s.Tick}) // in a real game: into a channel that a goroutine reads
 }
 
 // Each ram smashes the gate once, dies, scores, and is in the database once, with the tick that
-// its own client predicted, however late its inputs came.
+// its own client predicted, however late its inputs came. With LateWorld the handlers of what
+// is final run again, with their tick, and the database has each row once all the same.
 func TestWhatCannotBeTakenBack(t *testing.T) {
-	again := uint64(0)
-	for seed := range uint64(4) {
-		m, g := simtest.New(seed+1), &Siege{}
-		srv, err := m.Serve(foretick.ServerConfig{Protocol: g.Protocol(), LateInputs: 200 * time.Millisecond})
-		require.NoError(t, err)
-		door := srv.Frame().Spawn(&g.gates, ecs.Nobody)
-		var clients []*foretick.Client
-		var games []*Siege
-		for n := range 4 {
-			c := &Siege{}
-			cfg := foretick.ClientConfig{Protocol: c.Protocol(), Sample: foretick.Sample(&c.cmd, func(v foretick.View) Push {
-				return Push{float32((int(v.Tick)*5+n*3)%9) / 8}
-			})}
-			client, err := m.Join(cfg, simtest.Seat{Up: sim.LTE, Down: sim.LTE})
-			require.NoError(t, err)
-			clients, games = append(clients, client), append(games, c)
+	for _, world := range []bool{false, true} {
+		again, repeated, seeds := uint64(0), 0, uint64(8)
+		if world {
+			seeds = 24
 		}
-		m.Run(5 * time.Second)
-		require.False(t, g.gate.Get(srv.World(), door).Open)
-		m.Run(40 * time.Second)
-		require.True(t, g.gate.Get(srv.World(), door).Open)
-		require.Len(t, g.rows, len(clients))
-		for i, c := range clients {
-			player := c.View().Player
-			for _, rows := range g.bodies.Owned(srv.World(), player) {
-				require.True(t, g.ram.Slice(rows)[0].Dead)
-				require.EqualValues(t, 1, g.score.Slice(rows)[0].Smashed)
-			}
-			require.Contains(t, g.rows, Row{player, games[i].unsure[len(games[i].unsure)-1]})
-			require.Equal(t, 1, games[0].told[Fallen{player}])
+		for seed := range seeds {
+			n, r := playSiege(t, seed+1, world)
+			again, repeated = again+n, repeated+r
 		}
-		again += srv.Stats().InputsRerun
+		t.Logf("LateWorld %v: %d inputs were run late, %d final handlers ran again", world, again, repeated)
+		require.Greater(t, again, uint64(500))
+		if world {
+			require.Greater(t, repeated, 10)
+		} else {
+			require.Zero(t, repeated)
+		}
 	}
-	require.Greater(t, again, uint64(10))
+}
+
+// playSiege returns how many inputs were run late, and how often a final handler ran again.
+func playSiege(t *testing.T, seed uint64, world bool) (again uint64, repeated int) {
+	m, g := simtest.New(seed), &Siege{}
+	p := g.Protocol()
+	g.smashed.OnFinal(p, func(f *foretick.Frame, _ foretick.PlayerID, _ Smashed) {
+		if f.Replay {
+			repeated++
+		}
+	})
+	srv, err := m.Serve(foretick.ServerConfig{Protocol: p, LateInputs: 200 * time.Millisecond, LateWorld: world, LateShare: 0.2})
+	require.NoError(t, err)
+	door := srv.Frame().Spawn(&g.gates, ecs.Nobody)
+	rough := sim.Link{Latency: 50 * time.Millisecond, Jitter: 60 * time.Millisecond, Loss: 0.2}
+	var clients []*foretick.Client
+	var games []*Siege
+	for n := range 8 {
+		c := &Siege{}
+		cfg := foretick.ClientConfig{Protocol: c.Protocol(), Sample: foretick.Sample(&c.cmd, func(v foretick.View) Push {
+			return Push{float32((int(v.Tick)*5+n*3)%9) / 8}
+		})}
+		link := rough
+		if n%2 == 0 {
+			link = sim.LTE
+		}
+		client, err := m.Join(cfg, simtest.Seat{Up: link, Down: link})
+		require.NoError(t, err)
+		clients, games = append(clients, client), append(games, c)
+	}
+	m.Run(5 * time.Second)
+	require.False(t, g.gate.Get(srv.World(), door).Open)
+	m.Run(20 * time.Second)
+	require.True(t, g.gate.Get(srv.World(), door).Open)
+	require.Len(t, g.rows, len(clients), "seed %d: each event is written once", seed)
+	for i, c := range clients {
+		player := c.View().Player
+		for _, rows := range g.bodies.Owned(srv.World(), player) {
+			require.True(t, g.ram.Slice(rows)[0].Dead)
+			require.EqualValues(t, 1, g.score.Slice(rows)[0].Smashed)
+		}
+		n := slices.IndexFunc(g.rows, func(r Row) bool { return r.Player == player })
+		require.GreaterOrEqual(t, n, 0, "seed %d: player %d is in the database", seed, player)
+		if st, _ := srv.Player(player); st.InputsRerun == st.InputsMissing { // else the server ran a tick without its input
+			require.Equal(t, games[i].unsure[len(games[i].unsure)-1], g.rows[n].Tick, "seed %d", seed)
+		}
+		require.Equal(t, 1, games[0].told[Fallen{player}])
+	}
+	return srv.Stats().InputsRerun, repeated
 }

@@ -77,12 +77,16 @@ func (e *Event[T]) OnServer(p *Protocol, fn func(f *Frame, by PlayerID, v T), ac
 // the end of the tick that made them final, after the handlers of [Event.OnServer].
 //
 // It is the server's counterpart of [Event.OnConfirmed], and fn is called once for each event.
-// With [ServerConfig].LateWorld a tick is final when nobody's command is missing, and fn runs
-// again, with Replay, when the tick that made events final runs again. f is the tick being
-// computed: a handler that needs the event's own tick puts it into T. by is the owner of the
-// entity that raised e. What fn raises is handled in the next tick. A new level drops the
-// events that are not final. access declares the reads and writes of fn, with [ecs.ReadOther]
-// and [ecs.WriteOther].
+// With [ServerConfig].LateWorld a tick is final when nobody's command is missing, and the tick
+// that fn runs in may run again. Then fn is called again with the same e, and f.Replay is true.
+// What fn did to the world was undone before. So a handler that writes outside of the world,
+// for example to a database, must return if f.Replay is true, or it writes twice. Only e is
+// final: what else fn reads there may still change, so put what it needs into T.
+//
+// f is the tick being computed: a handler that needs the event's own tick puts it into T. by is
+// the owner of the entity that raised e. What fn raises is handled in the next tick. A new level
+// drops the events that are not final. access declares the reads and writes of fn, with
+// [ecs.ReadOther] and [ecs.WriteOther].
 func (e *Event[T]) OnFinal(p *Protocol, fn func(f *Frame, by PlayerID, v T), access ...ecs.Access) {
 	row := eventOf(p, e, "OnFinal", fn != nil)
 	if row == nil {

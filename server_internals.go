@@ -31,6 +31,8 @@ func (in serverInternals) Queued(player PlayerID) int {
 
 func (in serverInternals) Interval() time.Duration { return in.s.clock.interval }
 
+func (in serverInternals) LateTicks() int { return int(in.s.cfg.lateTicks()) }
+
 func (in serverInternals) SyncTest(ticks int, found func(probe.Desync)) error {
 	return in.s.late.beginSyncTest(ticks, found)
 }

@@ -268,14 +268,14 @@ type floodMatch struct {
 	sent  int // inputs into the future
 }
 
-func newFloodMatch(t testing.TB) *floodMatch {
+func newFloodMatch(t testing.TB, world bool) *floodMatch {
 	x := &floodMatch{}
 	link := sim.Link{Latency: 20 * time.Millisecond}
 	links := make([]sim.Link, 15)
 	for i := range links {
 		links[i] = link
 	}
-	x.m, _, _, _ = fence(t, 5, foretick.ServerConfig{LateInputs: lateWindow, MaxWaitingPerAddress: -1}, links, true, wave)
+	x.m, _, _, _ = fence(t, 5, foretick.ServerConfig{LateInputs: lateWindow, LateWorld: world, MaxWaitingPerAddress: -1}, links, true, wave)
 	x.m.Run(time.Second)
 	x.now = x.m.Net.Now()
 	x.c = newCheat(t, x.m, link)
@@ -317,57 +317,82 @@ func (x *floodMatch) step(t testing.TB, inputs int) bool {
 	return true
 }
 
-// A client sends the largest allowed number of inputs for ticks far in the future. The packets
-// to others stay the same, byte for byte, and the server's steps cost little more. A client
-// that sends 10 000 a second is dropped within a second. Until then, too, nothing changes.
+// A client sends inputs for ticks far in the future. The packets to others stay the same, byte
+// for byte. With as many as it may send without being dropped, 2 700 a second, the server's steps
+// cost at most a tenth more. With 10 000 a second, for which it is dropped within a second, they
+// cost up to a fifth more until then. The limit of that is wider, for a busy machine.
 func TestFloodOfFutureInputs(t *testing.T) {
-	ratio := 2.
-	for try := 0; try < 3 && ratio > 1.1; try++ { // a busy machine makes one or the other slower
-		ratio = floodRatio(t)
-	}
-	if !raced {
-		require.LessOrEqual(t, ratio, 1.1, "three times")
-	}
-
-	calm, flood := newFloodMatch(t), newFloodMatch(t)
-	for ticks := 0; ; ticks++ {
-		require.Less(t, ticks, 33, "it is dropped within a second")
-		calm.step(t, 0)
-		if !flood.step(t, 10_000/30) {
-			t.Logf("10 000 inputs a second: dropped after %d ticks", ticks)
-			break
+	for _, mode := range lateModes[1:] {
+		for _, a := range []struct {
+			inputs, matches, ticks int
+			limit                  float64
+		}{{10_000 / 30, 12, 33, 1.4}, {90, 1, 300, 1.1}} {
+			ratio := floodRatio(t, mode, a.inputs, a.matches, a.ticks)
+			for try := 0; try < 2 && ratio > a.limit && !raced; try++ { // a busy machine makes one or the other slower
+				ratio = floodRatio(t, mode, a.inputs, a.matches, a.ticks)
+			}
+			if !raced {
+				require.LessOrEqual(t, ratio, a.limit, "three times")
+			}
 		}
-		require.Equal(t, calm.d.sum.Sum(nil), flood.d.sum.Sum(nil), "others are sent the same bytes in tick %d", ticks)
 	}
 }
 
-// floodRatio returns what a flood of inputs into the future adds to the server's steps.
-func floodRatio(t *testing.T) float64 {
-	calm, flood := newFloodMatch(t), newFloodMatch(t)
+// floodRatio returns what a flood of inputs into the future adds to the server's steps. It ends
+// after so many ticks, or when the cheat is dropped.
+func floodRatio(t *testing.T, mode lateMode, inputs, matches, ticks int) float64 {
 	var spent [2][]time.Duration
-	for range 300 { // in turns, so that what else the machine does troubles both
-		calm.spent, flood.spent = 0, 0
-		calm.step(t, 0)
-		require.True(t, flood.step(t, 90))
-		spent[0], spent[1] = append(spent[0], calm.spent), append(spent[1], flood.spent)
+	sent, far, to, ended := 0, uint64(0), 0, 0
+	for range matches {
+		calm, flood := newFloodMatch(t, mode.world), newFloodMatch(t, mode.world)
+		counted := uint64(0)
+		for n := range ticks { // in turns, so that what else the machine does troubles both
+			calm.spent, flood.spent = 0, 0
+			calm.step(t, 0)
+			if !flood.step(t, inputs) {
+				ended++
+				break
+			}
+			if n > 0 { // the first inputs arrive in the second tick
+				spent[0], spent[1] = append(spent[0], calm.spent), append(spent[1], flood.spent)
+			}
+			st, ok := flood.m.Server().Player(16)
+			require.True(t, ok)
+			counted = st.InputsFar
+			require.Equal(t, calm.d.n, flood.d.n)
+			require.Equal(t, calm.d.sum.Sum(nil), flood.d.sum.Sum(nil), "others are sent the same bytes")
+		}
+		sent, far, to = sent+flood.sent, far+counted, to+calm.d.n
 	}
 	slices.Sort(spent[0])
 	slices.Sort(spent[1])
-	usual, flooded := spent[0][60], spent[1][60] // most others were interrupted, on a busy machine
+	low := len(spent[0]) / 5 // most others were interrupted, on a busy machine
+	usual, flooded := spent[0][low], spent[1][low]
 	ratio := float64(flooded) / float64(usual)
-	st, ok := flood.m.Server().Player(16)
-	require.True(t, ok)
-	t.Logf("%d inputs into the future in 10 s, %d counted; the server's steps of a tick took %v and %v with them (%.2f); %d packets to others", flood.sent, st.InputsFar, usual, flooded, ratio, calm.d.n)
-	require.Greater(t, st.InputsFar, uint64(flood.sent*9/10))
-	require.Greater(t, calm.d.n, 15*140)
-	require.Equal(t, calm.d.n, flood.d.n)
-	require.Equal(t, calm.d.sum.Sum(nil), flood.d.sum.Sum(nil), "others are sent the same bytes")
+	t.Logf("%s, %d inputs a second into the future: dropped in %d of %d matches, %d ticks looked at; %d of %d inputs counted; the server's steps of a tick took %v and %v with them (%.2f); %d packets to others", mode.name, inputs*30, ended, matches, len(spent[0]), far, sent, usual, flooded, ratio, to)
+	require.Greater(t, len(spent[0]), 100)
+	require.Greater(t, to, 15*len(spent[0]))
+	if inputs > 100 {
+		require.Equal(t, matches, ended, "it is dropped within a second")
+		require.Greater(t, far, uint64(sent/2))
+	} else {
+		require.Zero(t, ended)
+		require.Greater(t, far, uint64(sent*9/10))
+	}
 	return ratio
 }
 
-// A match with late inputs on bad paths allocates nothing on the server, once it runs evenly.
+// A match with late inputs on bad paths allocates next to nothing on the server, once it runs
+// evenly. What is left is no late input's: lag compensation makes room, once for each of the
+// ticks that it remembers of a player, for what a snapshot of that tick left out.
 func TestLateInputsStepAllocatesNothing(t *testing.T) {
-	m, g, _, _ := fence(t, 3, foretick.ServerConfig{LateInputs: lateWindow}, []sim.Link{sim.LTE, sim.LTE, sim.LTE, sim.WiFi}, true, func(n int, v foretick.View) lunge {
+	for _, mode := range lateModes[1:] {
+		lateAllocations(t, mode)
+	}
+}
+
+func lateAllocations(t *testing.T, mode lateMode) {
+	m, g, _, _ := fence(t, 3, foretick.ServerConfig{LateInputs: lateWindow, LateWorld: mode.world}, []sim.Link{sim.LTE, sim.LTE, sim.LTE, sim.WiFi}, true, func(n int, v foretick.View) lunge {
 		return lunge{Move: wave(n, v).Move} // shots make room for the hitboxes of each tick that they look at first
 	})
 	m.Run(60 * time.Second)
@@ -391,7 +416,7 @@ func TestLateInputsStepAllocatesNothing(t *testing.T) {
 	}
 	edited(200)
 	ticks, again := server.Tick()-first, server.Stats().InputsRerun-before
-	t.Logf("%d ticks, %d inputs run late, %d allocations", ticks, again, mallocs)
+	t.Logf("%s: %d ticks, %d inputs run late, %d allocations", mode.name, ticks, again, mallocs)
 	require.Greater(t, again, uint64(5))
 	require.Less(t, float64(mallocs)/float64(ticks), 0.1)
 }

@@ -3,8 +3,11 @@ package simtest_test
 import (
 	"flag"
 	"math"
+	"reflect"
+	"slices"
 	"testing"
 	"time"
+	"unsafe"
 
 	"github.com/stretchr/testify/require"
 
@@ -14,6 +17,7 @@ import (
 	"github.com/foretick/foretick/lagcomp"
 	"github.com/foretick/foretick/netcode"
 	"github.com/foretick/foretick/prediction"
+	"github.com/foretick/foretick/schema"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport"
 	"github.com/foretick/foretick/transport/sim"
@@ -38,9 +42,11 @@ type fencers struct {
 	downed func(f *foretick.Frame, who foretick.PlayerID) // called for each hit, unless nil
 	fallen foretick.Event[foretick.PlayerID]
 	dead   foretick.Message[fallenOne]
+	fate   ecs.Component[fate]
 	done   map[deed]bool                                                      // what was counted in hits and shots: ticks may run again whole
 	still  bool                                                               // nobody is hurt
 	went   func(f *foretick.Frame, player foretick.PlayerID, x float32)       // called after each body's move, unless nil
+	mourns bool                                                               // bodies have a fate
 	strict bool                                                               // a late shot of who has fallen since does not count
 	aimed  func(f *foretick.Frame, player foretick.PlayerID, t foretick.Tick) // called for each shot on either end, unless nil
 }
@@ -78,6 +84,7 @@ type (
 		Seen uint32
 		Fell bool
 	}
+	fate  struct{ Gone bool } // what screens show as death
 	lunge struct {
 		Move  float32 `net:"min=-1,max=1,step=0.0078125"`
 		Fire  bool    `net:"oneshot"`
@@ -91,7 +98,12 @@ func (g *fencers) protocol() *foretick.Protocol {
 	p.Component(&g.vitals, foretick.Predicted())
 	p.LocalComponent(&g.scored)
 	p.Command(&g.cmd)
-	p.Prefab(&g.body, "fencer", &g.pos, &g.vitals, &g.cmd, &g.scored)
+	if g.mourns {
+		p.Component(&g.fate)
+		p.Prefab(&g.body, "fencer", &g.pos, &g.vitals, &g.cmd, &g.scored, &g.fate)
+	} else {
+		p.Prefab(&g.body, "fencer", &g.pos, &g.vitals, &g.cmd, &g.scored)
+	}
 	g.bodies = ecs.NewQuery(p.Types(), ecs.With(&g.scored))
 	foretick.Hitbox2(p, &g.pos, &g.vitals, func(at *footing, v *vitals) lagcomp.Sphere {
 		if v.Down {
@@ -335,8 +347,9 @@ func TestDuelOfLateInputs(t *testing.T) {
 	}
 }
 
-// lateSpeedHack sends everything at once, after a second of silence, to a server that takes
-// late commands.
+// A client sends everything at once after a second of silence, and another command for each
+// tick in each packet, to a server that takes late commands. In any window no more of them are
+// settled than its ticks and three, and every tick settles on one.
 func TestSpeedHackWithLateInputs(t *testing.T) {
 	for _, mode := range lateModes[1:] {
 		t.Run(mode.name, func(t *testing.T) { speedHack(t, mode) })
@@ -347,77 +360,125 @@ func speedHack(t *testing.T, mode lateMode) {
 	net := sim.NewNetwork(3)
 	listen := net.Listen()
 	g := &mill{}
-	var tick foretick.Tick
-	settled := map[foretick.Tick]int{} // by tick: the commands of its own that it ran with
-	late := 0
+	type settled struct {
+		begun, ran time.Duration // the tick's first run, and that with its own command
+		cmd        lever         // of its newest run; Raw is a command's number, 0 for none
+	}
+	ticks := map[foretick.Tick]*settled{}
+	var final foretick.Tick
+	late, own, again := 0, 0, 0
 	g.ran = func(f *foretick.Frame, cmd lever) {
-		if cmd.Pull != 0 {
-			if f.Replay && settled[f.Tick] == 0 {
+		at := ticks[f.Tick]
+		if at == nil {
+			at = &settled{begun: net.Now()}
+			ticks[f.Tick] = at
+		} else if at.cmd.Raw != 0 || int32(f.Tick-final) <= 0 {
+			again++
+			require.Equal(t, at.cmd, cmd, "tick %d settles on one command", f.Tick)
+		}
+		if cmd.Raw != 0 && at.cmd.Raw == 0 {
+			own++
+			at.ran = net.Now()
+			if f.Replay {
 				late++
 			}
-			if !f.Replay || settled[f.Tick] == 0 {
-				settled[f.Tick]++
-			}
 		}
+		at.cmd = cmd
 	}
 	p := g.protocol()
 	srv, err := foretick.NewServer(foretick.ServerConfig{Protocol: p, Transport: listen, RepeatInput: -1, LateInputs: mode.window, LateWorld: mode.world})
 	require.NoError(t, err)
-	link := sim.Link{Latency: 20 * time.Millisecond}
+	link := sim.Link{Latency: 60 * time.Millisecond}
 	raw := &rawClient{endpoint: net.Dial(listen, link, link), hash: p.Hash()}
+	pack, err := schema.Compile(reflect.TypeFor[lever](), schema.Options{})
+	require.NoError(t, err)
+	number := float32(0)
 	body := func(from, to netcode.Tick) []byte {
-		s := netcode.NewCommandSender(raw.size, netcode.CommandConfig{Redundancy: 64})
+		s := netcode.NewCommandSender(raw.size, netcode.CommandConfig{Fields: pack.PackedFields(), Redundancy: 64})
 		for k := from; k != to; k++ {
-			s.Push(netcode.Command{Tick: k, Render: srv.Tick(), Data: []byte{0, 3, 0, 0, 0, 0}})
+			number++
+			v := lever{Pull: 1, Fire: true, Raw: number}
+			s.Push(netcode.Command{Tick: k, Render: srv.Tick(), Data: pack.Pack(unsafe.Pointer(&v), nil)})
 		}
 		return s.Append(nil, 1000)
 	}
 	const every = 8 * time.Millisecond
-	var ran []time.Duration
 	for now := time.Duration(0); now < 20*time.Second; now += every {
 		net.Run(now)
-		was := len(settled)
 		srv.Step(simtest.Epoch.Add(now))
-		for range len(settled) - was {
-			ran = append(ran, now)
-		}
-		tick = srv.Tick()
+		tick := srv.Tick()
+		final = srv.Frame().Final()
 		var b []byte
 		if tick > 60 && now/time.Second%2 == 1 {
-			switch now / every % 4 {
-			case 0:
-				b = body(tick-40, tick+2)
-			case 1:
-				b = body(tick-5, tick+1)
-			case 2:
+			switch now / every % 20 {
+			case 0, 1:
+				b = body(tick+3, tick+6) // in time, and the ones before are missing until later
+			case 8, 9, 17:
+				b = body(tick-4, tick+2)
+			case 12, 13:
+				b = body(tick-40, tick+3)
+			case 4, 14:
 				b = body(tick+100, tick+140)
-			case 3:
+			case 15:
 				b = body(tick+1000, tick+1030)
 			}
 		}
 		require.NoError(t, raw.step(now, b))
 	}
-	require.Greater(t, len(ran), 250)
-	for _, n := range settled {
-		require.Equal(t, 1, n, "a tick settles on one command")
+	var begun, ran []time.Duration
+	for _, at := range ticks {
+		if at.cmd.Raw != 0 {
+			begun, ran = append(begun, at.begun), append(ran, at.ran)
+		}
 	}
-	const window = 6
+	require.Greater(t, len(ran), 200)
+	require.Len(t, ran, own, "no command is replaced by none")
+	slices.Sort(begun)
+	slices.Sort(ran)
+	window := int((mode.window*30 + time.Second - 1) / time.Second)
 	for i := range ran {
 		for j := i; j < len(ran); j++ {
-			require.LessOrEqual(t, float64(j-i+1), 30*(ran[j]-ran[i]).Seconds()+3+window)
+			require.LessOrEqual(t, float64(j-i+1), 30*(begun[j]-begun[i]).Seconds()+3, "settled for the ticks of a window")
+			require.LessOrEqual(t, float64(j-i+1), 30*(ran[j]-ran[i]).Seconds()+3+float64(window), "run in a window")
 		}
 	}
 	st, ok := srv.Player(1)
 	require.True(t, ok)
+	t.Logf("%s: %d of %.0f commands ran, %d of them late; %d times a settled tick ran again", mode.name, own, number, late, again)
+	require.Greater(t, again, 10)
 	require.Greater(t, late, 20)
 	require.EqualValues(t, late, st.InputsRerun)
-	require.LessOrEqual(t, late, int(tick)/5+2*window, "the budget")
+	require.LessOrEqual(t, late, int(srv.Tick())/5+2*window, "the budget")
 	require.Greater(t, st.InputsMissing, uint64(80), "the silent seconds are not made up for")
 	eng := 0.0
 	for _, rows := range ecs.NewQuery(srv.World().Types(), ecs.With(&g.eng)).All(srv.World()) {
 		eng = float64(g.eng.Slice(rows)[0].Sum)
 	}
-	require.InDelta(t, len(settled), eng, 0.5, "each ran once in the end")
+	require.InDelta(t, own, eng, 0.5, "each ran once in the end")
+}
+
+// Who withholds its inputs gets no more of them run late than the configured window allows,
+// however short it is.
+func TestLimitsOfLateInputs(t *testing.T) {
+	for _, mode := range lateModes[1:] {
+		link := sim.Link{Latency: 100 * time.Millisecond}
+		m, _, _, _ := fence(t, 4, foretick.ServerConfig{LateInputs: 100 * time.Millisecond, LateWorld: mode.world}, []sim.Link{link}, true, wave)
+		m.Watch(&simtest.Limits{})
+		m.Run(time.Second)
+		c, now := newCheat(t, m, link), m.Net.Now()
+		for n := range 900 {
+			now += time.Second / 30
+			m.Run(now)
+			tick := m.Server().Tick()
+			c.make(tick+5, tick, func(t netcode.Tick) lunge { return lunge{Move: float32(t%64)/64 - 0.5} })
+			c.step(t, now, n < 60 || n%30 > 14)
+		}
+		require.NoError(t, m.Err())
+		st, ok := m.Server().Player(2)
+		require.True(t, ok)
+		t.Logf("%s: %d inputs were missing, %d ran late", mode.name, st.InputsMissing, st.InputsRerun)
+		require.Greater(t, st.InputsRerun, uint64(40))
+	}
 }
 
 // Volleys of a player whose inputs come late are spawned in their own tick: the server's

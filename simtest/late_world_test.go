@@ -336,19 +336,24 @@ func (g *scrum) playScript(t *testing.T, of *scrum, links []sim.Link) (*foretick
 }
 
 // A shot that comes late undoes the death of its shooter by a later shot. No screen shows that
-// death: what tells of it waits until the tick is final.
+// death: the message and the flag that tell of it wait until the tick is final. A flag that the
+// handler of the shot sets at once does show, to all but the player itself.
 func TestUndoneDeathNeverShows(t *testing.T) {
 	near, far := sim.Link{Latency: 10 * time.Millisecond, Jitter: 3 * time.Millisecond}, sim.Link{Latency: 100 * time.Millisecond, Jitter: 15 * time.Millisecond}
-	undone := 0
+	undone, early := 0, 0
 	for seed := range uint64(*lateSeeds) {
 		const at = 210
 		m, g := simtest.New(seed+1), &fencers{done: map[deed]bool{}}
 		told := map[foretick.PlayerID]int{}
 		declare := func(g *fencers) *foretick.Protocol {
+			g.mourns = true
 			p := g.protocol()
 			g.fallen.OnFinal(p, func(f *foretick.Frame, _ foretick.PlayerID, who foretick.PlayerID) {
+				for _, rows := range g.bodies.Owned(f.World, who) {
+					g.fate.Slice(rows)[0].Gone = true
+				}
 				_ = g.dead.Broadcast(f, fallenOne{uint16(who)})
-			})
+			}, ecs.WriteOther(&g.fate))
 			g.dead.OnClient(p, func(_ *foretick.Frame, _ foretick.Tick, v fallenOne) { told[foretick.PlayerID(v.Who)]++ })
 			return p
 		}
@@ -360,11 +365,23 @@ func TestUndoneDeathNeverShows(t *testing.T) {
 		_, err := m.Serve(foretick.ServerConfig{Protocol: declare(g), LateInputs: lateWindow, LateWorld: true})
 		require.NoError(t, err)
 		var clients []*foretick.Client
+		var downs [3][3]int // by whose screen and whose body: frames with its first flag
+		var gone [3][3]int  // and with that of its fate
 		for n, link := range []sim.Link{near, far} {
 			c := &fencers{}
+			look := func(v foretick.View) {
+				for _, rows := range c.bodies.All(v.World) {
+					if c.vitals.Slice(rows)[0].Down {
+						downs[v.Player][rows.Owner()]++
+					}
+					if c.fate.Slice(rows)[0].Gone {
+						gone[v.Player][rows.Owner()]++
+					}
+				}
+			}
 			client, err := m.Join(foretick.ClientConfig{Protocol: declare(c), Sample: foretick.Sample(&c.cmd, func(v foretick.View) lunge {
 				return lunge{Fire: v.Tick == at-1-foretick.Tick(n)} // the far one a tick earlier
-			})}, simtest.Seat{Up: link, Down: link})
+			})}, simtest.Seat{Up: link, Down: link, After: look})
 			require.NoError(t, err)
 			clients = append(clients, client)
 		}
@@ -380,11 +397,20 @@ func TestUndoneDeathNeverShows(t *testing.T) {
 		if fell[2] {
 			undone++
 		}
+		if downs[1][2] > 0 {
+			early++
+		}
+		for screen := 1; screen <= 2; screen++ {
+			require.Greater(t, gone[screen][1], 10, "seed %d: the first one's death, on each screen", seed+1)
+			require.Zero(t, gone[screen][2], "seed %d: the second one's, on none", seed+1)
+		}
+		require.Zero(t, downs[2][2], "seed %d: the second one is never told that it is down", seed+1)
 		require.True(t, fell[1])
 		require.Equal(t, map[foretick.PlayerID]int{1: 2}, told, "seed %d: the first one's death, on both screens, once", seed+1)
 		require.Equal(t, [3]bool{1: true}, rise(t, m, g), "seed %d", seed+1)
 	}
-	t.Logf("in %d of %d duels the second one was down until its shot came", undone, *lateSeeds)
+	t.Logf("in %d of %d duels the second one was down until its shot came; in %d the first one's screen showed the flag that is set at once", undone, *lateSeeds, early)
+	require.Greater(t, early, 0)
 	require.Greater(t, undone, *lateSeeds*9/10)
 }
 

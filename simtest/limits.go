@@ -9,9 +9,11 @@ import (
 	"github.com/foretick/foretick/lagcomp"
 )
 
-// Limits checks limits on cheating. The server runs at most one command a tick
-// for each player, and ticks pass no faster than time. No shot looks further
-// back than the measured latency, the cap, or a moment used before.
+// Limits checks limits on cheating. Ticks pass no faster than time, and each settles on at most
+// one command of a player. In any window at most as many commands of a player run as it has
+// ticks, and those of ServerConfig.LateInputs. At most a fifth of the ticks, and two such
+// windows, run late commands. No shot looks further back than the measured latency, the cap,
+// or a moment used before.
 type Limits struct {
 	// MaxRewind is the server's setting; 0 means its default.
 	MaxRewind time.Duration
@@ -33,13 +35,18 @@ type Limits struct {
 type limited struct {
 	connection uint64
 	taken      uint64
-	rerun      uint64
 	judged     rewind.Verdict
 	rtt        time.Duration // the longest measured
+	least      int64         // of the commands that ran, less the ticks that passed
+	leastLate  int64         // of lateShare times those that ran late, less the ticks
 }
 
-// longestLate is the longest ServerConfig.LateInputs.
-const longestLate = 500 * time.Millisecond
+// lateShare and lateDeep are the budget for late commands: one tick in lateShare runs one, and
+// at once as many as lateDeep windows have ticks.
+const (
+	lateShare = 5
+	lateDeep  = 2
+)
 
 // slack is how many more commands may run than a window has ticks.
 const slack = 3
@@ -51,7 +58,7 @@ func (l *Limits) Tick(m *Match) error {
 		l.server, l.since, l.first, l.last = s, m.Net.Now(), s.Tick(), map[foretick.PlayerID]limited{}
 		l.seen = s.Tick() - 1
 	}
-	interval := s.Internals().Interval()
+	interval, window := s.Internals().Interval(), int64(s.Internals().LateTicks())
 	ticks := uint64(s.Tick() - l.seen) // more than one when the server catches up
 	l.seen = s.Tick()
 	rate := float64(time.Second) / float64(interval)
@@ -68,15 +75,25 @@ func (l *Limits) Tick(m *Match) error {
 		if known && st.InputsTaken-was.taken > ticks {
 			return fmt.Errorf("player %d executed %d commands in %d ticks", player, st.InputsTaken-was.taken, ticks)
 		}
-		if known && st.InputsRerun-was.rerun > uint64(longestLate/interval)+ticks {
-			return fmt.Errorf("player %d had %d late commands run in %d ticks", player, st.InputsRerun-was.rerun, ticks)
+		ran, late := int64(st.InputsTaken+st.InputsRerun)-int64(s.Tick()), lateShare*int64(st.InputsRerun)-int64(s.Tick())
+		if !known || was.connection != st.ConnectionNumber {
+			was.least, was.leastLate = ran, late
+		}
+		if ran-was.least > window {
+			return fmt.Errorf("player %d had %d more commands run than ticks passed, and LateInputs allows %d", player, ran-was.least, window)
+		}
+		if late-was.leastLate > lateShare*lateDeep*window {
+			return fmt.Errorf("player %d had %d more late commands run than a fifth of the ticks, and %d are allowed", player, (late-was.leastLate)/lateShare, lateDeep*window)
 		}
 		if st.InputsRerun > st.InputsMissing {
 			return fmt.Errorf("player %d had %d late commands run in %d ticks without one", player, st.InputsRerun, st.InputsMissing)
 		}
 		l.Commands += st.InputsTaken - was.taken
 		verdict := s.Internals().Verdict(player)
-		now := limited{st.ConnectionNumber, st.InputsTaken, st.InputsRerun, verdict, max(was.rtt, st.RTT)}
+		now := limited{
+			connection: st.ConnectionNumber, taken: st.InputsTaken, judged: verdict, rtt: max(was.rtt, st.RTT),
+			least: min(was.least, ran), leastLate: min(was.leastLate, late),
+		}
 		if verdict.At == s.Tick() {
 			if err := l.claim(player, &verdict, &was, now.rtt, interval); err != nil {
 				return err

@@ -40,6 +40,8 @@ type Server interface {
 	Queued(player ecs.Owner) int
 	// Interval returns the length of a tick.
 	Interval() time.Duration
+	// LateTicks returns ServerConfig.LateInputs in ticks, rounded up; 0 for none.
+	LateTicks() int
 	// Peer returns the transport's name for a player's connection, 0 for a player that is
 	// absent or does not exist.
 	Peer(player ecs.Owner) transport.PeerID
