@@ -277,7 +277,8 @@ func TestLimits(t *testing.T) {
 	w.bots = append(w.bots, plain)
 	w.run(time.Second)
 	require.ErrorContains(t, w.errs[plain], "names no match")
-	require.Equal(t, [Refusals]uint64{RefusedUnnamed: 1, RefusedFull: 3}, w.host.Stats().Refusals)
+	require.Equal(t, Refused{RefusedUnnamed: 1, RefusedFull: 3}, w.host.Stats().Refusals)
+	require.Contains(t, w.host.Stats().String(), "refusals (unnamed 1, full 3)")
 	require.EqualValues(t, 4, w.host.Stats().Refused)
 
 	w = newTown(t, Config{}, foretick.ServerConfig{})

@@ -1,6 +1,8 @@
 package host
 
 import (
+	"fmt"
+	"strings"
 	"sync/atomic"
 
 	"github.com/foretick/foretick/internal/counts"
@@ -13,13 +15,13 @@ type Stats struct {
 	Made     uint64 // matches ever begun
 	Ended    uint64 // matches that ended, for whatever reason
 	Panicked uint64 // matches that a panic ended
-	Refused  uint64 // peers refused, for whatever reason
+	Refused  uint64 // peers refused, for whatever reason: the sum of Refusals
 	Dropped  uint64 // datagrams dropped because an inbox was full
 	Moves    uint64 // matches that changed their worker
 	Steps    uint64 // steps of matches
 	Late     uint64 // ticks that began more than 5 ms after they were due
 
-	Refusals [Refusals]uint64 // peers refused, by Refusal
+	Refusals Refused // the same, by Refusal
 }
 
 // String returns the counters that are not zero as one line for a log.
@@ -48,6 +50,20 @@ func (r Refusal) String() string {
 		return "unknown"
 	}
 	return refusalNames[r]
+}
+
+// Refused counts refused peers by Refusal.
+type Refused [Refusals]uint64
+
+// String returns the counters that are not zero as one line for a log.
+func (r Refused) String() string {
+	var parts []string
+	for why, n := range r {
+		if n > 0 {
+			parts = append(parts, fmt.Sprint(Refusal(why), " ", n))
+		}
+	}
+	return strings.Join(parts, ", ")
 }
 
 // tally is what Stats reads. No lock guards it, so that no reader keeps a tick waiting.
