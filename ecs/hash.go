@@ -14,9 +14,9 @@ type hashScratch struct {
 
 // Hash returns a hash of the world's values. It is the same on every machine, and
 // does not depend on the place of rows in tables. order returns a key for each row,
-// usually a network id. [SkipRow] leaves a row out. Padding does not count; floats count by their bits. With ids,
-// only these components count, and only rows that have any of them. Without ids
-// everything counts: all components, the parents' keys, the singletons, and the
+// usually a network id. [SkipRow] leaves a row out. Padding does not count; floats
+// count by their bits. With ids, only these components count, and only rows that have
+// any of them. Without ids everything counts: all components, the parents' keys, the singletons, and the
 // living entities that watches have delivered. A nil order uses the handles as keys.
 // Handles inside components count as numbers: leave such components out where handles
 // may differ. For a component with pointers only its presence counts.

@@ -6,9 +6,10 @@
 //	rec, err := flight.New(flight.Config{Name: "match 7", Dir: "tapes"})
 //	srv, err := foretick.NewServer(foretick.ServerConfig{Protocol: p, Transport: end, Recorder: rec})
 //
-// A panic in a system writes the tape into a file before it goes on. A panic in a handler
-// and a desync that a sync test finds write it too, while the match continues, and so does
-// [Recorder.Save]. A match that ends well leaves no file.
+// A panic in a system writes the tape into a file before it goes on. Behind a host the file is
+// written beside the other matches. A panic in a handler and a desync that a sync test finds
+// write it too, while the match continues, and so does [Recorder.Save]. A match that ends well
+// leaves no file.
 //
 // # Replay
 //

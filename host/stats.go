@@ -21,7 +21,7 @@ type Stats struct {
 	Steps    uint64 // steps of matches
 	Late     uint64 // ticks that began more than 5 ms after they were due
 
-	Refusals Refused // the same, by Refusal
+	Refusals Refused // refused peers, by Refusal
 }
 
 // String returns the counters that are not zero as one line for a log.

@@ -12,7 +12,6 @@ import (
 	"net/http/httptest"
 	"os"
 	"regexp"
-	"runtime"
 	"strings"
 	"testing"
 
@@ -41,13 +40,6 @@ func hosted(t *testing.T, at string) string {
 	require.NoError(t, err)
 	at, err = webAddress(o.web)
 	require.NoError(t, err)
-	if strings.HasPrefix(at, "[::1]") {
-		l, err := net.Listen("tcp", at)
-		if err != nil {
-			t.Skip("this machine has no IPv6: ", err)
-		}
-		require.NoError(t, l.Close())
-	}
 	ctx, stop := context.WithCancel(t.Context())
 	read, write := io.Pipe()
 	ended := make(chan error, 1)
@@ -71,12 +63,19 @@ func hosted(t *testing.T, at string) string {
 // through a proxy. So it is at each address of this machine.
 func TestWebRefusesOtherHosts(t *testing.T) {
 	t.Parallel()
-	for _, at := range []string{":0", "127.0.0.1:0", "127.0.0.2:0", "localhost:0", "[::1]:0"} {
+	all := []string{":0", "127.0.0.1:0", "localhost:0"}
+	for _, at := range []string{"127.0.0.2:0", "[::1]:0"} { // which not every machine has
+		l, err := net.Listen("tcp", at)
+		if err != nil {
+			t.Log("not on this machine: ", err)
+			continue
+		}
+		require.NoError(t, l.Close())
+		all = append(all, at)
+	}
+	for _, at := range all {
 		t.Run(at, func(t *testing.T) {
 			t.Parallel()
-			if runtime.GOOS != "linux" && at == "127.0.0.2:0" {
-				t.Skip("only Linux has the address without more ado")
-			}
 			addr := hosted(t, at)
 			_, port, err := net.SplitHostPort(addr)
 			require.NoError(t, err)
