@@ -86,6 +86,7 @@ func (c *Client) clearLevel() error {
 	}
 	c.timeline.clearSpawns()
 	c.tracer.forget()
+	c.reports.forget()
 	c.ghosts.newReceiver(c.link.newest)
 	c.ghosts.ours = c.ghosts.ours[:0]
 	c.reasons.Clear()

@@ -84,7 +84,8 @@ type clientBase struct {
 	stats  stats.Client
 	losses losses
 
-	tracer *clientTrace
+	tracer  *clientTrace
+	reports clientReports
 
 	techniques probe.Techniques // in force
 	wanted     probe.Techniques // by setTechniques, from the next Step on

@@ -24,7 +24,7 @@ func (tl *timeline) Compare(_ int, t Tick) prediction.Verdict {
 		others = tl.compareRemotePredicted(r, t)
 	}
 	tl.found.remoteFailed = others == prediction.Different
-	if tl.found.own = tl.compareOwn(r, t); tl.found.own == prediction.Different && tl.cfg.OnMisprediction != nil {
+	if tl.found.own = tl.compareOwn(r, t); tl.found.own == prediction.Different && tl.explains() {
 		tl.listDifferences(r, t)
 	}
 	verdict := max(others, tl.found.own)

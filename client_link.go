@@ -197,6 +197,9 @@ func (l *link) send(ticks int, ip *input) {
 			l.tracer.write(l, pk, l.newest)
 		}
 	}
+	if l.reports.until > 0 && l.view.State == Playing {
+		l.reports.write(l.now, pk)
+	}
 	seq, b := pk.Finish()
 	ip.sent = seq
 	if carries {

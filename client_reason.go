@@ -22,12 +22,12 @@ func (tl *timeline) corrected(t Tick) {
 		if debugBuild {
 			tl.found.untracked.note(&tl.found.wrong, tl.cfg.Logger.Warn)
 		}
-		if tl.cfg.OnMisprediction != nil {
+		if tl.explains() {
 			if tl.found.wrong.Cause == prediction.Code {
 				tl.explainCode(t)
 			}
 			tl.explainInputs()
-			tl.cfg.OnMisprediction(tl.found.wrong)
+			tl.tell(&tl.found.wrong)
 		}
 	}
 }
@@ -255,7 +255,7 @@ func (tl *timeline) swayed() {
 			tl.found.wrong = prediction.Misprediction{Tick: tl.predictor.Tick(), Entity: uint64(it.e), Component: comp.Name, Cause: prediction.RemoteInput}
 			tl.found.wrong.Prefab = tl.itemName(recordItem{e: it.e, comp: itself})
 			tl.explainField(comp, f, before, words)
-			if tl.cfg.OnMisprediction != nil {
+			if tl.explains() {
 				tl.listFields(comp, it.e, tl.found.wrong.Prefab, before, words)
 			}
 			return

@@ -136,6 +136,8 @@ func (c *Client) message(m netcode.Message) error {
 		}
 	case messageTrace:
 		return c.traceMessage(m.Body)
+	case messageReport:
+		return c.reportMessage(m.Body)
 	case messageNote:
 		n, err := c.reasons.Arrive(m.Body, c.p.CommandSize())
 		if err != nil {

@@ -46,6 +46,7 @@ type Server struct {
 	hooks     serverHooks
 	calls     calls
 	traces    serverTraces
+	reports   serverReports
 	preview   *preview                   // whose server it is; nil: it is a server by itself
 	order     func(ecs.Rows, int) uint64 // compiled.order, made once
 	hash      func() uint64              // hashWorld, likewise

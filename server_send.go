@@ -138,6 +138,9 @@ func (s *Server) flush(p *player) {
 	if p.tracing.armed != nil || p.tracing.refused != 0 || p.tracing.stop {
 		s.writeTrace(p)
 	}
+	if p.reports.due {
+		p.reports.write(s.clock.now, d.packet)
+	}
 	seq, b := d.packet.Finish()
 	slot := p.outbox.sent.Insert(seq)
 	*slot, d.carries = d.carries, *slot // swapped, so that both keep their memory

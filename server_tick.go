@@ -45,7 +45,7 @@ func (s *Server) simulate() {
 		s.sim.losses.begin()
 		s.beginTrails()
 	}
-	if s.traces.wake.Load() || s.traces.replayed {
+	if s.traces.wake.Load() || s.traces.replayed || s.reports.listen != nil {
 		s.beginTraces()
 	}
 	s.p.schedule.Execute(s.sim.world, &s.sim.frame)

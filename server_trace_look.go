@@ -31,6 +31,10 @@ func (s *Server) pollTraces() {
 	t := &s.traces
 	for _, set := range [...]*traceSet{&t.match, &t.aside} {
 		looks := s.lookedAt(set)
+		if set == &t.match {
+			looks = s.askReports(looks)
+			t.looks = looks
+		}
 		if r := s.sink; r != nil && set == &t.match {
 			looks = r.Looked(looks)
 		}
@@ -76,6 +80,9 @@ func (s *Server) lookedAt(set *traceSet) []tape.Look {
 // look does what the server's own program asks of a player's trace.
 func (s *Server) look(set *traceSet, l *tape.Look) {
 	p, now := s.sessions.player(PlayerID(l.Player)), s.clock.now
+	if l.Reports {
+		s.askReport(p)
+	}
 	a := set.of(p)
 	switch {
 	case l.Looked && a == nil && (p == nil || !p.traceable()):

@@ -356,11 +356,12 @@ const (
 	lookLooked = 1 << iota
 	lookRenamed
 	lookStop
+	lookReports
 )
 
 func appendLook(b []byte, l *tape.Look) []byte {
 	flags := byte(0)
-	for i, on := range [...]bool{l.Looked, l.Renamed, l.Stop} {
+	for i, on := range [...]bool{l.Looked, l.Renamed, l.Stop, l.Reports} {
 		if on {
 			flags |= 1 << i
 		}
@@ -376,7 +377,7 @@ func readLook(b []byte) (l tape.Look, err error) {
 	s := scan{b: b}
 	l.Player = uint16(s.uvarint())
 	flags := s.byte()
-	l.Looked, l.Renamed, l.Stop = flags&lookLooked != 0, flags&lookRenamed != 0, flags&lookStop != 0
+	l.Looked, l.Renamed, l.Stop, l.Reports = flags&lookLooked != 0, flags&lookRenamed != 0, flags&lookStop != 0, flags&lookReports != 0
 	for len(s.b) > 0 {
 		if len(l.Entities) == trace.MaxEntities {
 			s.fail()

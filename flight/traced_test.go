@@ -153,6 +153,9 @@ func TestAnyTraceWhileRecorded(t *testing.T) {
 		}
 		m := newMatch(t, seed, 6, flight.Config{}, &game{config: config})
 		o := m.operator()
+		if seed%3 != 0 {
+			defer o.in.Open()()
+		}
 		m.run(3 * time.Second)
 		for range 50 {
 			player := foretick.PlayerID(1 + m.rng.IntN(7))
@@ -221,6 +224,42 @@ func TestTracedByOtherGoroutines(t *testing.T) {
 	pages.Wait()
 	m.run(time.Second)
 	m.replays(nil, nil)
+}
+
+// A page that asks clients for their corrections, while it is open, is on the tape: the questions
+// are in the server's packets, and the answers in its input. A page of the replay shows the same
+// corrections.
+func TestReportsWhileRecorded(t *testing.T) {
+	m := newMatch(t, 31, 6, flight.Config{}, &game{})
+	m.run(3 * time.Second)
+	o := m.operator()
+	for range 3 {
+		stop := o.in.Open()
+		m.run(12 * time.Second)
+		stop()
+		m.run(time.Second)
+	}
+	m.net.Blackhole(m.ends[3], m.now, m.now+7*time.Second)
+	defer o.in.Open()()
+	m.run(14 * time.Second)
+	reported := func(in *inspect.Inspector) (texts []string) {
+		for _, e := range in.Events(inspect.EventQuery{Kind: "correction", Most: 2000}) {
+			texts = append(texts, e.Text)
+		}
+		return texts
+	}
+	want := reported(o.in)
+	require.Greater(t, len(want), 5)
+	require.Zero(t, m.srv.Stats().Malformed)
+	again := inspect.New(inspect.Config{})
+	defer again.Open()()
+	m.replays(nil, func(r *flight.Replay) {
+		if len(again.Ends()) == 0 {
+			require.NoError(t, again.AddServer("replay", r.Server()))
+		}
+	})
+	got := reported(again)
+	require.Subset(t, got, want, "the page of the replay was open throughout, and has no less")
 }
 
 // Whoever looks at traces while a tape is replayed changes nothing of the replay, and sees what

@@ -8,12 +8,12 @@ import (
 
 // Event is something that happened in a tick of an end, or a line of a log.
 type Event struct {
-	Number uint64          `json:"number"` // counted from 1, over all ends
-	End    string          `json:"end"`    // empty for a log
-	Tick   Tick            `json:"tick"`   // 0: unknown
-	Kind   string          `json:"kind"`   // correction, input, player or log
-	Cause  string          `json:"cause"`  // of a correction: see package prediction; of other kinds what happened, of a log its level
-	Player uint16          `json:"player,omitempty"`
+	Number uint64          `json:"number"`           // counted from 1, over all ends
+	End    string          `json:"end"`              // empty for a log
+	Tick   Tick            `json:"tick"`             // 0: unknown
+	Kind   string          `json:"kind"`             // correction, input, player or log
+	Cause  string          `json:"cause"`            // of a correction: see package prediction; of other kinds what happened, of a log its level
+	Player uint16          `json:"player,omitempty"` // that it is about; of a client's correction the other one that caused it
 	Text   string          `json:"text"`             // one line
 	Detail json.RawMessage `json:"detail,omitempty"` // of a correction: its explanation, as Misprediction.JSON gives it
 }
@@ -52,6 +52,22 @@ func (r *eventRing) add(e Event) {
 		return
 	}
 	r.list[int((r.last-1)%uint64(r.most))] = e
+}
+
+// recent is how far back [eventRing.noted] looks.
+const recent = 512
+
+// noted reports whether another end has an event of the tick that begins with a text.
+func (r *eventRing) noted(end string, t Tick, begins string) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for i := range min(uint64(recent), uint64(len(r.list))) {
+		e := &r.list[int((r.last-1-i)%uint64(r.most))]
+		if e.Tick == t && e.End != end && strings.HasPrefix(e.Text, begins) {
+			return true
+		}
+	}
+	return false
 }
 
 // copy returns all events, oldest first.
@@ -96,7 +112,8 @@ func (q *EventQuery) matches(e *Event, words []string) bool {
 
 // Events returns events of all ends, newest first. Clients bring corrections, with the
 // explanation that [foretick.ClientConfig].OnMisprediction gets. Servers bring commands that
-// were missing or refused, and players that come and go.
+// were missing or refused, players that come and go, and the corrections of clients in other
+// processes, which they ask for while somebody looks.
 func (in *Inspector) Events(q EventQuery) []Event { return q.choose(in.events.copy(q.After)) }
 
 // Logs returns lines that passed a handler of [Inspector.LogHandler], newest first.

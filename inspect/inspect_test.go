@@ -440,6 +440,70 @@ func TestSight(t *testing.T) {
 	require.ErrorIs(t, err, inspect.ErrClient)
 }
 
+// The list of all entities for a player says the same of each as the question about one.
+func TestSights(t *testing.T) {
+	m := play(t, 3, 0)
+	f := m.srv.Frame()
+	f.SetTeam(1, 3)
+	f.SetTeam(2, 3)
+	var third ecs.Entity
+	for _, e := range m.srv.Internals().Replicated() {
+		if m.srv.World().Owner(e.Entity) == 3 {
+			third = e.Entity
+		}
+	}
+	f.SetVisible(1, third, false)
+	m.run(time.Second)
+	sights := func(player uint16, q inspect.SightsQuery) inspect.Sights {
+		all, err := wait(m, func(ctx context.Context) (inspect.Sights, error) { return m.in.Sights(ctx, "match", player, q) })
+		require.NoError(t, err)
+		return all
+	}
+	for player := range uint16(3) {
+		player++
+		all := sights(player, inspect.SightsQuery{})
+		require.Equal(t, len(m.srv.Internals().Replicated()), all.Total)
+		require.Len(t, all.List, all.Total)
+		sees, kept := 0, 0
+		for _, x := range all.List {
+			one, err := wait(m, func(ctx context.Context) (inspect.Sight, error) { return m.in.Sight(ctx, "match", player, x.ID) })
+			require.NoError(t, err)
+			require.Equal(t, one.Sees, x.Sees)
+			require.NotEmpty(t, x.Why)
+			var withheld []string
+			for _, f := range one.Fields {
+				if one.Sees && !f.Gets && f.Path != "push" {
+					withheld = append(withheld, f.Path)
+				}
+			}
+			require.Equal(t, withheld, x.Withheld)
+			if x.Sees {
+				sees++
+			}
+			if !x.Sees || len(x.Withheld) > 0 {
+				kept++
+			}
+		}
+		require.Equal(t, sees, all.Sees)
+		less := sights(player, inspect.SightsQuery{Unseen: true, Most: 1})
+		require.Equal(t, kept, less.Found)
+		require.Len(t, less.List, 1)
+	}
+	hidden := sights(1, inspect.SightsQuery{Text: "setvisible"})
+	require.Equal(t, 1, hidden.Found)
+	require.Equal(t, inspect.EntityID(third), hidden.List[0].ID)
+	ally := sights(1, inspect.SightsQuery{Text: "player 2"})
+	require.Equal(t, []string{"purse.Gold"}, ally.List[0].Withheld, "its plan is for allies")
+	require.Equal(t, 1, sights(1, inspect.SightsQuery{Text: "chest enter", Unseen: true}).Found-1, "one is near and keeps its gold, one is far")
+
+	_, err := wait(m, func(ctx context.Context) (inspect.Sights, error) {
+		return m.in.Sights(ctx, "match", 9, inspect.SightsQuery{})
+	})
+	require.ErrorContains(t, err, "player 9")
+	_, err = m.in.Sights(context.Background(), "player 1", 1, inspect.SightsQuery{})
+	require.ErrorIs(t, err, inspect.ErrClient)
+}
+
 // Values are set through Server.Do, and only those that fit.
 func TestEdit(t *testing.T) {
 	m := play(t, 1, 0)

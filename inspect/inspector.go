@@ -189,6 +189,23 @@ func (in *Inspector) end(name string) (*end, error) {
 	return nil, ErrNoEnd
 }
 
+// reported notes a correction that a client told its server of. A client that is shown here too
+// noted it before.
+func (in *Inspector) reported(end string, player uint16, m *prediction.Misprediction) {
+	text := m.String()
+	begins := text
+	if len(m.Differences) > 0 { // a report has no more than the first of them
+		begins = fmt.Sprintf("tick %d: %s", m.Tick, m.Differences[0])
+	}
+	if in.events.noted(end, m.Tick, begins) {
+		return
+	}
+	in.events.add(Event{
+		End: end, Tick: m.Tick, Kind: "correction", Cause: m.Cause.String(), Player: player,
+		Text: fmt.Sprintf("player %d: %s", player, text), Detail: []byte(m.JSON()),
+	})
+}
+
 // corrected notes a correction of a client.
 func (in *Inspector) corrected(end string, m *prediction.Misprediction) {
 	in.events.add(Event{

@@ -8,6 +8,7 @@ import (
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/figures"
 	"github.com/foretick/foretick/internal/probe"
+	"github.com/foretick/foretick/prediction"
 	"github.com/foretick/foretick/stats"
 )
 
@@ -96,9 +97,15 @@ func (x *serverEnd) install() {
 	x.first = true
 	x.bytes.install()
 	clear(x.seats)
+	x.probe.Corrected(func(player foretick.PlayerID, m prediction.Misprediction) {
+		x.in.reported(x.name, uint16(player), &m)
+	})
 }
 
-func (x *serverEnd) remove() { x.bytes.remove() }
+func (x *serverEnd) remove() {
+	x.bytes.remove()
+	x.probe.Corrected(nil)
+}
 
 func (x *serverEnd) sample(t probe.Tapped, row []float32) (Tick, bool) {
 	st := x.s.Stats()

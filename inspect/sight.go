@@ -104,6 +104,8 @@ func nearby(n *probe.Interest) (sees bool, why string) {
 	return false, fmt.Sprintf("It is %.5g away: Interest begins to send within Enter (%.5g), and ends beyond Leave (%.5g).", n.Distance, n.Enter, n.Leave)
 }
 
+const notSent = "The component is not sent: it is not replicated."
+
 // received lists the fields of an entity, and who gets them.
 func (e *end) received(out *Sight, s *probe.Sight) {
 	w := e.world()
@@ -115,7 +117,7 @@ func (e *end) received(out *Sight, s *probe.Sight) {
 	for _, id := range shown(w.Types(), w.Mask(ecs.Entity(out.Entity))) {
 		name, i := w.Types().Info(id).Name, l.Index(id)
 		if i < 0 {
-			out.Fields = append(out.Fields, Received{name, false, "The component is not sent: it is not replicated."})
+			out.Fields = append(out.Fields, Received{name, false, notSent})
 			continue
 		}
 		for _, f := range l.Components[i].Schema.Fields() {

@@ -5,7 +5,7 @@
 // The path ends with a slash, and may be any. The page draws its charts itself and loads
 // nothing from elsewhere. Everything that it shows is a JSON endpoint under the same path:
 // ends.json, series.json, samples.json, events.json, logs.json, players.json, entities.json,
-// values.json, sight.json, prefabs.json, systems.json, trace.json, and the
+// values.json, sight.json, sights.json, prefabs.json, systems.json, trace.json, and the
 // server-sent events of stream. graph.dot, export.jsonl, chrome.json and trace.export are files.
 //
 // A request for trace.json arms the trace of a player for 30 seconds, as the page's tab

@@ -43,6 +43,7 @@ var endpoints = map[string]endpoint{
 	"entities.json": (*Handler).entities,
 	"values.json":   (*Handler).values,
 	"sight.json":    (*Handler).sight,
+	"sights.json":   (*Handler).sights,
 	"prefabs.json":  (*Handler).prefabs,
 	"systems.json":  (*Handler).systems,
 	"trace.json":    (*Handler).trace,
@@ -276,6 +277,21 @@ func (h *Handler) sight(r *http.Request) (any, error) {
 		return nil, err
 	}
 	return h.in.Sight(r.Context(), r.FormValue("end"), uint16(player), inspect.EntityID(id))
+}
+
+func (h *Handler) sights(r *http.Request) (any, error) {
+	player, err := whole(r, "player", 16)
+	if err != nil {
+		return nil, err
+	}
+	most, err := whole(r, "most", 16)
+	if err != nil {
+		return nil, err
+	}
+	q := inspect.SightsQuery{Text: r.FormValue("q"), Unseen: r.FormValue("unseen") != "", Most: int(most)}
+	all, err := h.in.Sights(r.Context(), r.FormValue("end"), uint16(player), q)
+	all.List = list(all.List)
+	return all, err
 }
 
 // trace looks at a trace, as an open page does: so it arms the trace, which lapses 30 seconds

@@ -138,7 +138,7 @@ func TestEndpoints(t *testing.T) {
 		require.Contains(t, body, want)
 	}
 	for path, want := range map[string]int{
-		"nothing": 404, "values.json?entity=99999": 404, "values.json?entity=x": 400, "sight.json?player=x": 400, "samples.json?end=nobody": 404, "stream?end=nobody": 404, "sight.json?player=1&entity=1": 404, "events.json?after=-1": 400,
+		"nothing": 404, "values.json?entity=99999": 404, "values.json?entity=x": 400, "sight.json?player=x": 400, "sights.json?player=x": 400, "sights.json?player=1": 400, "sights.json?player=1&most=x": 400, "samples.json?end=nobody": 404, "stream?end=nobody": 404, "sight.json?player=1&entity=1": 404, "events.json?after=-1": 400,
 	} {
 		status, body := do(t, site, "GET", path, "")
 		require.Equal(t, want, status, "%s: %s", path, body)

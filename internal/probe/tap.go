@@ -67,6 +67,10 @@ type InspectedServer interface {
 	// Sight says what a player receives of an entity, and why. It returns false for a player
 	// that does not exist, and for an entity that is not replicated.
 	Sight(player ecs.Owner, e ecs.Entity) (Sight, bool)
+	// Corrected calls fn with each correction of a client that plays, which the server asks
+	// for. Handles in it are those of the server's world, 0 for an entity that it does not have.
+	// nil ends it.
+	Corrected(fn func(player ecs.Owner, m prediction.Misprediction))
 }
 
 // InspectedClient is what a client tells an inspector besides.

@@ -131,11 +131,12 @@ type Edit struct {
 	Value  any // bool, int64, uint64, float64 or string
 }
 
-// Look is what the server's own program asks of the trace of a player.
+// Look is what the server's own program asks of a player's trace, and of its corrections.
 type Look struct {
 	Player   uint16
 	Looked   bool     // somebody looks, for the next 30 seconds
 	Stop     bool     // and no more
+	Reports  bool     // its client's corrections are asked for
 	Renamed  bool     // Entities are others than before
 	Entities []uint64 // of the world; empty: the player's own
 }

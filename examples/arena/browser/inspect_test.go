@@ -80,6 +80,9 @@ func TestInspector(t *testing.T) {
 	p.edits()
 	for _, view := range []string{"players", "systems", "logs"} {
 		p.do(chromedp.Click("#tab-"+view, chromedp.ByID), chromedp.Sleep(300*time.Millisecond))
+		if view == "players" {
+			p.sights()
+		}
 		p.views(view, "dark")
 	}
 	p.keys()
@@ -158,6 +161,40 @@ func (p *tab) edits() {
 	s = p.inspects("what player 1 receives", func(s inspected) bool { return len(s.Sight) > 100 })
 	require.Contains(p.t, s.Sight, "Player 1 receives it")
 	p.views("entities", "light", "dark")
+}
+
+// sights reads what the second player receives of all entities, and then what is kept from it.
+func (p *tab) sights() {
+	p.t.Helper()
+	rows := func(found string, enough func(rows [][]string) bool) (rows [][]string) {
+		p.t.Helper()
+		p.inspects(found, func(inspected) bool {
+			var said string
+			rows = nil
+			err := chromedp.Run(p, chromedp.Text("#sights-found", &said, chromedp.ByID), chromedp.Evaluate(`[...document.querySelectorAll("#sights-table tbody tr")].map(r => [...r.cells].map(c => c.innerText))`, &rows))
+			return err == nil && strings.Contains(said, "Player 2 receives") && enough(rows)
+		})
+		return rows
+	}
+	choose := func(id, value string) {
+		p.do(chromedp.SetValue(id, value, chromedp.ByID), chromedp.Evaluate(`document.querySelector("`+id+`").dispatchEvent(new Event("input"))`, nil))
+	}
+	p.do(chromedp.WaitVisible("#sights-player", chromedp.ByID))
+	choose("#sights-player", "2")
+	own := false
+	for _, r := range rows("what player 2 receives", func(rows [][]string) bool { return len(rows) > 5 }) {
+		own = own || r[1] == "player 2" && r[2] == "✓ yes" && strings.Contains(r[3], "the player's own")
+	}
+	require.True(p.t, own)
+	choose("#sights-unseen", "1")
+	rows("what is kept from it", func(rows [][]string) bool {
+		for _, r := range rows {
+			if r[4] == "" {
+				return false
+			}
+		}
+		return len(rows) > 0
+	})
 }
 
 // views looks at a view at both widths, by day, by night or both.

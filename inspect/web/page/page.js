@@ -78,7 +78,7 @@ async function follow(end, same = false) {
 		marks();
 		Object.assign(page, { entity: null });
 		players = -Infinity;
-		$("trace-player").replaceChildren();
+		for (const id of ["trace-player", "sights-player"]) $(id).replaceChildren();
 		traced();
 		$("entity").replaceChildren(make("p", { class: "dim" }, "Choose an entity."));
 	}
@@ -172,8 +172,8 @@ function marks() {
 function showEvents() {
 	const words = $("search").value.toLowerCase().split(/\s+/).filter(w => w), kind = $("kind").value;
 	const found = page.events.filter(e => (!kind || e.kind === kind) && words.every(w => `${e.text} ${e.kind} ${e.cause} ${e.end} ${e.tick}`.toLowerCase().includes(w)));
-	$("found").textContent = `${found.length} of ${page.events.length} events` + (found.length > 200 ? ", the newest 200 are listed" : "") + (page.events.length ? "" : ". Corrections come from clients that are shown here too.");
-	list($("events"), found.slice(-200).reverse(), e => String(e.number), String(page.chosen), e => [`${e.tick} · ${e.end} · `, make("strong", {}, e.cause), make("br"), make("small", {}, e.text.replace(/^tick \d+: /, "").slice(0, 160))], chooseEvent);
+	$("found").textContent = `${found.length} of ${page.events.length} events` + (found.length > 200 ? ", the newest 200 are listed" : "") + (page.events.length ? "" : ". Clients tell of corrections while a page of their server is open.");
+	list($("events"), found.slice(-200).reverse(), e => String(e.number), String(page.chosen), e => [`${e.tick} · ${e.end} · `, make("strong", {}, e.cause), make("br"), make("small", {}, e.text.replace(/^(player \d+: )?tick \d+: /, "$1").slice(0, 160))], chooseEvent);
 }
 
 function chooseEvent(e) {
@@ -194,6 +194,7 @@ async function lookAt(e) {
 // traceAt shows the tick of a correction in the trace of its client.
 async function traceAt(e) {
 	if (e.end !== page.end && page.ends.some(x => x.name === e.end)) await follow(e.end);
+	if (isServer()) await showTracePlayers(String(e.player));
 	traced();
 	show($("tab-trace"));
 	tracing.choose(e.tick);
@@ -212,8 +213,36 @@ async function showPlayers() {
 		]));
 		$("players-note").textContent = all.length ? "Counts are since the player joined." : "Nobody plays.";
 		$("players-note").className = "dim";
+		$("sights").hidden = !isServer() || all.length === 0;
+		if (!$("sights").hidden) {
+			choices($("sights-player"), all.filter(p => p.player).map(p => String(p.player)));
+			await showSights();
+		}
 	} catch (fault) { say($("players-note"), fault); }
 }
+
+// choices fills a list of players, where it is another one than before.
+function choices(of, all, wanted = of.value) {
+	if (wanted && !all.includes(wanted)) all.push(wanted);
+	if (all.join() !== [...of.options].map(o => o.value).join()) of.replaceChildren(...all.map(p => make("option", { value: p }, "player " + p)));
+	of.value = wanted || all[0] || "";
+}
+
+// showSights lists what a player receives of each entity, and why.
+async function showSights() {
+	const of = $("sights-table"), note = $("sights-found");
+	if (of.contains(document.activeElement)) return; // a button would lose the focus
+	try {
+		const got = await get("sights.json", { player: $("sights-player").value, q: $("sights-search").value, unseen: $("sights-unseen").value });
+		note.textContent = `Player ${got.player} receives ${got.sees} of ${got.total} entities in tick ${got.tick}` + (got.found > got.list.length ? `; the first ${got.list.length} of ${got.found} are listed.` : ".");
+		note.className = "";
+		table(of, ["Entity", "Owner", "Received", "Why", "Fields kept from it"], got.list.map(e => [
+			make("button", { type: "button", onclick: () => { show($("tab-entities")); showEntity(e.id); } }, `${e.prefab} ${e.net}`), e.owner ? `player ${e.owner}` : "",
+			make("span", { class: e.sees ? "good" : "bad" }, e.sees ? "✓ yes" : "✗ no"), e.why.join(" "), e.sees ? (e.withheld ?? []).join(", ") : "all",
+		]));
+	} catch (fault) { say(note, fault); }
+}
+for (const id of ["sights-player", "sights-unseen", "sights-search"]) $(id).addEventListener("input", showSights);
 
 // Entities.
 
@@ -321,9 +350,7 @@ setInterval(arm, 5000);
 async function showTracePlayers(wanted = $("trace-player").value) {
 	players = performance.now();
 	const all = (await get("players.json")).filter(p => p.player).map(p => String(p.player));
-	if (wanted && !all.includes(wanted)) all.push(wanted);
-	if (all.join() !== [...$("trace-player").options].map(o => o.value).join()) $("trace-player").replaceChildren(...all.map(p => make("option", { value: p }, "player " + p)));
-	$("trace-player").value = wanted || all[0] || "";
+	choices($("trace-player"), all, wanted);
 	if (all.length === 0) $("trace-status").textContent = "Nobody plays.";
 }
 

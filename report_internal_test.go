@@ -1,0 +1,90 @@
+package foretick
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/foretick/foretick/internal/reason"
+	"github.com/foretick/foretick/netcode"
+	"github.com/foretick/foretick/prediction"
+)
+
+// Whatever clients send as reports: what nobody asked for is refused and counted, what is
+// malformed too, and what is too much is dropped.
+func TestReportsOfHostileClients(t *testing.T) {
+	h := newHands(t)
+	s := h.server
+	p := s.sessions.players[0]
+	number := uint32(0)
+	said := func() []byte {
+		number++
+		return (&reason.Report{Number: number, Wrong: prediction.Misprediction{Tick: 5}}).Append(nil)
+	}
+	send := func(b []byte) error {
+		return s.message(0, p, netcode.Message{Type: messageReport, Body: b}, b)
+	}
+	require.Error(t, send(said()), "nobody asked")
+	heard := 0
+	in := serverInternals{s}
+	in.Corrected(func(PlayerID, prediction.Misprediction) { heard++ })
+	h.run(2 * time.Second)
+	require.NotZero(t, p.reports.until)
+	before := heard
+	for _, bad := range [][]byte{nil, {reason.AskReports}, {reason.ReportSaid}, {9}, make([]byte, 1200), append(said(), 1)} {
+		require.Error(t, send(bad), "%v", bad)
+	}
+	require.Equal(t, before, heard)
+	for range 1000 {
+		require.NoError(t, send(said()), "a network may hold packets back")
+	}
+	require.LessOrEqual(t, heard-before, takenBurst)
+	require.Greater(t, heard-before, takenBurst/2)
+
+	in.Corrected(nil)
+	require.NoError(t, send(said()), "it was on its way")
+	h.run(traceLate + time.Second)
+	require.Error(t, send(said()), "that was long ago")
+
+	// All players together.
+	in.Corrected(func(PlayerID, prediction.Misprediction) { heard++ })
+	h.run(6 * time.Second)
+	before = heard
+	for range 100 {
+		s.clock.now += time.Second / 20
+		for _, p = range s.sessions.players {
+			p.reports.until = 1 << 62
+			for range 1000 / len(s.sessions.players) {
+				require.NoError(t, send(said()))
+			}
+		}
+	}
+	require.LessOrEqual(t, heard-before, takenMostBurst+5*takenMost)
+}
+
+// And servers: a client reports while it is asked, as often as it may be.
+func TestReportsToHostileServer(t *testing.T) {
+	h := newHands(t)
+	c := h.clients[0]
+	require.False(t, c.timeline.explains())
+	for _, bad := range [][]byte{nil, {9}, {reason.ReportSaid}, {reason.AskReports, 0}} {
+		require.Error(t, c.reportMessage(bad), "%v", bad)
+	}
+	faults := 0
+	for range 100 {
+		if c.message(netcode.Message{Type: messageReport, Body: []byte{reason.AskReports}}) != nil {
+			faults++
+		}
+	}
+	require.Equal(t, 100-traceAskBurst, faults)
+	require.True(t, c.timeline.explains())
+	for range 100 { // more than wait
+		c.timeline.tell(&prediction.Misprediction{Tick: 5, Executed: 7})
+	}
+	h.server.sessions.players[0].reports.until = traceLapse + traceLate // what comes is no fault
+	h.run(traceLapse + time.Second)
+	require.False(t, c.timeline.explains(), "it lapses")
+	require.Zero(t, h.server.stats.Malformed)
+	require.Equal(t, Playing, c.View().State)
+}

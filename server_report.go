@@ -1,0 +1,149 @@
+package foretick
+
+import (
+	"reflect"
+	"time"
+
+	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/internal/reason"
+	"github.com/foretick/foretick/internal/tape"
+	"github.com/foretick/foretick/netcode"
+	"github.com/foretick/foretick/prediction"
+)
+
+// messageReport carries corrections: the server's question, and the client's reports. A client
+// that does not know it skips it.
+const messageReport netcode.MessageType = 67
+
+// Limits of reports.
+const (
+	reportRate, reportBurst = 10, 8 // of a client, a second and at once; further ones wait
+
+	// A server takes more at once, because a network may hold packets back. It drops the rest.
+	takenRate, takenBurst = 2 * reportRate, 100
+	// Of all its players together.
+	takenMost, takenMostBurst = 400, 800
+)
+
+// serverReports are what the server's program learns of its clients' corrections.
+type serverReports struct {
+	listen func(PlayerID, prediction.Misprediction) // nil: nobody asks
+	takes  allowance                                // of all players
+}
+
+// playerReports are the questions to a player's client, and its answers.
+type playerReports struct {
+	asked      time.Duration // when a question was last due; 0: never
+	due        bool          // it is to be sent
+	until      time.Duration // until when reports may come
+	takes      allowance
+	incoming   reason.Incoming
+	connection uint64 // whose reports incoming knows
+}
+
+// Corrected calls fn with each correction of a client that plays. Handles in it are those of the
+// server's world, 0 for an entity that it does not have. nil ends it.
+func (in serverInternals) Corrected(fn func(PlayerID, prediction.Misprediction)) {
+	in.s.reports.listen = fn
+}
+
+// askReports appends whose corrections are to be asked for.
+func (s *Server) askReports(looks []tape.Look) []tape.Look {
+	if s.reports.listen == nil {
+		return looks
+	}
+	for _, p := range s.sessions.players {
+		if p.session.state == playing && p.observing == nil && (p.reports.asked == 0 || s.clock.now-p.reports.asked >= traceRefresh) {
+			looks = append(looks, tape.Look{Player: uint16(p.owner), Reports: true})
+		}
+	}
+	return looks
+}
+
+// askReport asks a player's client for its corrections.
+func (s *Server) askReport(p *player) {
+	if p != nil && p.session.state == playing && p.observing == nil {
+		p.reports.asked, p.reports.due = s.clock.now, true
+	}
+}
+
+// write puts the question into a packet to the player.
+func (r *playerReports) write(now time.Duration, pk *netcode.Packet) {
+	if pk.Message(messageReport, []byte{reason.AskReports}) {
+		r.due, r.until = false, now+traceLate
+	}
+}
+
+// takeReport handles a report of a player's client, in packet b.
+func (s *Server) takeReport(p *player, body, b []byte) error {
+	if p.session.state != playing {
+		return nil
+	}
+	var wrong prediction.Misprediction
+	fresh := false
+	err := s.decode(p, b, func() (err error) { wrong, fresh, err = s.reported(p, body); return err })
+	if fresh && !p.session.poisoned {
+		s.reports.listen(p.owner, wrong)
+	}
+	return err
+}
+
+// reported reads a report. It returns false for one that came before, or is one too many.
+func (s *Server) reported(p *player, body []byte) (wrong prediction.Misprediction, fresh bool, err error) {
+	r, now := &p.reports, s.clock.now
+	if p.observing != nil || now >= r.until {
+		return wrong, false, netcode.ErrMalformed // nobody asked for it
+	}
+	if r.connection != p.session.connection {
+		r.connection, r.incoming = p.session.connection, reason.Incoming{}
+	}
+	if !r.takes.take(now, takenRate, takenBurst) || !s.reports.takes.take(now, takenMost, takenMostBurst) {
+		return wrong, false, nil
+	}
+	said, err := reason.ParseReport(body)
+	if err != nil || !r.incoming.Fresh(said.Number) || s.reports.listen == nil {
+		return wrong, false, err
+	}
+	wrong = said.Wrong
+	wrong.Entity = s.namedBy(p, wrong.Entity)
+	for i := range wrong.Differences {
+		d := &wrong.Differences[i]
+		label := s.p.labels.Of(d.Component, d.Field)
+		d.Entity, d.Label, d.Unit, d.Values = s.namedBy(p, d.Entity), label.Name, label.Unit, label.Values
+	}
+	wrong.Input, wrong.Executed = s.saidCommand(said.Input), s.saidCommand(said.Executed)
+	return wrong, true, nil
+}
+
+// saidCommand reads a command of a report, nil without one.
+func (s *Server) saidCommand(b []byte) any {
+	if len(b) == 0 || s.p.Command == nil {
+		return nil
+	}
+	at := reflect.New(s.p.Command.Handle.Type())
+	if s.p.Command.Schema.Unpack(b, at.UnsafePointer()) != nil {
+		return nil
+	}
+	return at.Elem().Interface()
+}
+
+// namedBy finds the entity that a player's client predicts and names so, 0 for none.
+func (s *Server) namedBy(p *player, name uint64) uint64 {
+	t := playerTrace{s: s, p: p}
+	for _, owner := range [...]PlayerID{p.owner, ecs.Nobody} {
+		if owner == ecs.Nobody && !s.p.Common || name == 0 {
+			break
+		}
+		for _, rows := range s.sim.entities.Owned(s.sim.world, owner) {
+			ids := s.p.identity.Slice(rows)
+			for i := range ids {
+				if e := rows.Entity(i); !p.interest.hides[e] {
+					if wire, _ := t.named(e, &ids[i]); uint64(wire) == name {
+						return uint64(e)
+					}
+				}
+			}
+		}
+	}
+	return 0
+}
