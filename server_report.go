@@ -74,57 +74,53 @@ func (r *playerReports) write(now time.Duration, pk *netcode.Packet) {
 	}
 }
 
-// takeReport handles a report of a player's client, in packet b.
+// takeReport handles a report of a player's client, in packet b. What came before, or is one too
+// many, is dropped.
 func (s *Server) takeReport(p *player, body, b []byte) error {
+	r, now := &p.reports, s.clock.now
 	if p.session.state != playing {
 		return nil
 	}
-	var wrong prediction.Misprediction
-	fresh := false
-	err := s.decode(p, b, func() (err error) { wrong, fresh, err = s.reported(p, body); return err })
-	if fresh && !p.session.poisoned {
-		s.reports.listen(p.owner, wrong)
-	}
-	return err
-}
-
-// reported reads a report. It returns false for one that came before, or is one too many.
-func (s *Server) reported(p *player, body []byte) (wrong prediction.Misprediction, fresh bool, err error) {
-	r, now := &p.reports, s.clock.now
 	if p.observing != nil || now >= r.until {
-		return wrong, false, netcode.ErrMalformed // nobody asked for it
+		return netcode.ErrMalformed // nobody asked for it
 	}
 	if r.connection != p.session.connection {
 		r.connection, r.incoming = p.session.connection, reason.Incoming{}
 	}
 	if !r.takes.take(now, takenRate, takenBurst) || !s.reports.takes.take(now, takenMost, takenMostBurst) {
-		return wrong, false, nil
+		return nil
 	}
-	said, err := reason.ParseReport(body)
-	if err != nil || !r.incoming.Fresh(said.Number) || s.reports.listen == nil {
-		return wrong, false, err
+	var said reason.Report
+	err := s.decode(p, b, func() (err error) {
+		if said, err = reason.ParseReport(body); err != nil || s.p.Command == nil {
+			return err
+		}
+		for _, c := range [...]struct {
+			packed []byte
+			value  *any
+		}{{said.Input, &said.Wrong.Input}, {said.Executed, &said.Wrong.Executed}} {
+			at := reflect.New(s.p.Command.Handle.Type())
+			if len(c.packed) > 0 && s.p.Command.Schema.Unpack(c.packed, at.UnsafePointer()) == nil {
+				*c.value = at.Elem().Interface()
+			}
+		}
+		return nil
+	})
+	if err == nil && !p.session.poisoned && r.incoming.Fresh(said.Number) && s.reports.listen != nil {
+		s.nameReported(p, &said.Wrong)
+		s.reports.listen(p.owner, said.Wrong)
 	}
-	wrong = said.Wrong
-	wrong.Entity = s.namedBy(p, wrong.Entity)
-	for i := range wrong.Differences {
-		d := &wrong.Differences[i]
+	return err
+}
+
+// nameReported puts the server's own handles and labels into what a player's client said.
+func (s *Server) nameReported(p *player, m *prediction.Misprediction) {
+	m.Entity = s.namedBy(p, m.Entity)
+	for i := range m.Differences {
+		d := &m.Differences[i]
 		label := s.p.labels.Of(d.Component, d.Field)
 		d.Entity, d.Label, d.Unit, d.Values = s.namedBy(p, d.Entity), label.Name, label.Unit, label.Values
 	}
-	wrong.Input, wrong.Executed = s.saidCommand(said.Input), s.saidCommand(said.Executed)
-	return wrong, true, nil
-}
-
-// saidCommand reads a command of a report, nil without one.
-func (s *Server) saidCommand(b []byte) any {
-	if len(b) == 0 || s.p.Command == nil {
-		return nil
-	}
-	at := reflect.New(s.p.Command.Handle.Type())
-	if s.p.Command.Schema.Unpack(b, at.UnsafePointer()) != nil {
-		return nil
-	}
-	return at.Elem().Interface()
 }
 
 // namedBy finds the entity that a player's client predicts and names so, 0 for none.

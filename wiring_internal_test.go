@@ -183,7 +183,7 @@ func TestServerDecodesInside(t *testing.T) {
 
 // reads are what reads a peer's bytes, and servers the files besides server*.go that do.
 var (
-	reads   = regexp.MustCompile("^(Receive|Read|Unpack|UnpackValues|ParseHello|ParseClientConfig|ParseSchemaRequest|NewestCommand|answer)$")
+	reads   = regexp.MustCompile("^(Receive|Read|Unpack|UnpackValues|ParseHello|ParseClientConfig|ParseSchemaRequest|ParseReport|NewestCommand|answer)$")
 	servers = []string{"commands.go", "request.go", "level.go", "player.go", "conduct.go", "channel.go"}
 )
 

@@ -25,17 +25,43 @@ type bitReader struct {
 	bad bool
 }
 
+// peekBits is how many bits [bitReader.peek] shows at least.
+const peekBits = 57
+
+// peek returns the next bits, at least peekBits of them, the next one lowest. Beyond the
+// end they are zeros.
+func (r *bitReader) peek() uint64 {
+	if i := r.at >> 3; i+8 <= len(r.b) {
+		return le.Uint64(r.b[i:]) >> (r.at & 7)
+	}
+	return r.peekEnd()
+}
+
+// peekEnd is peek within the last eight bytes.
+func (r *bitReader) peekEnd() (v uint64) {
+	if last := len(r.b) - 8; last >= 0 {
+		return le.Uint64(r.b[last:]) >> (r.at - 8*last)
+	}
+	for i, b := range r.b[r.at>>3:] {
+		v |= uint64(b) << (8 * i)
+	}
+	return v >> (r.at & 7)
+}
+
+func (r *bitReader) skip(n int) {
+	if r.at += n; r.at > 8*len(r.b) {
+		r.at, r.bad = 8*len(r.b), true
+	}
+}
+
 // read returns the next n bits, at most 64.
-func (r *bitReader) read(n int) (v uint64) {
-	if n > 8*len(r.b)-r.at {
-		r.bad, r.at = true, 8*len(r.b)
-		return 0
+func (r *bitReader) read(n int) uint64 {
+	if n > peekBits {
+		low := r.read(32)
+		return low | r.read(n-32)<<32
 	}
-	for got := 0; got < n; {
-		k := min(8-r.at&7, n-got)
-		v |= uint64(r.b[r.at>>3]>>(r.at&7)&(1<<k-1)) << got
-		got, r.at = got+k, r.at+k
-	}
+	v := r.peek() & (1<<n - 1)
+	r.skip(n)
 	return v
 }
 

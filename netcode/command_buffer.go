@@ -125,6 +125,11 @@ func (b *CommandBuffer) Read(body []byte, at float64) error {
 	if !b.started || Newer(now, b.next) {
 		b.pass(now)
 	}
+	if b.beyond(r.head.newest, r.c.Tick) { // as in a flood, which must cost little
+		b.far += uint64(r.head.count)
+		b.measure(r.head.newest, at) // as arrive does
+		return nil
+	}
 	known, before := b.any, b.newest
 	r.start(body, b.scratch, near)
 	if base != nil {
@@ -132,12 +137,19 @@ func (b *CommandBuffer) Read(body []byte, at float64) error {
 	}
 	for first := true; r.more(); first = false {
 		r.read()
-		b.arrive(&r.c, at, first)
+		b.arrive(r.command(), at, first)
 	}
 	if known {
 		b.measureGap(before, r.c.Tick, at)
 	}
 	return nil
+}
+
+// beyond reports whether all ticks of a body, from the newest down to the oldest, are beyond
+// the window.
+func (b *CommandBuffer) beyond(newest, oldest Tick) bool {
+	far := Distance(oldest, b.next)
+	return far >= b.window && Distance(newest, b.next) >= far
 }
 
 // base returns the command that a body is coded relative to; nil if there is none.

@@ -7,8 +7,9 @@ type commandReader struct {
 	bits   bitReader
 	left   int // commands
 	head   commandHead
-	whole  bool // the next command's data is written whole
-	c      Command
+	whole  bool    // the next command's data is written whole
+	trail  int64   // how far the last command's view trails its tick, in 1/256 tick
+	c      Command // the last one, without its render time: see command
 }
 
 // commandHead is the beginning of a body.
@@ -46,8 +47,7 @@ func (r *commandReader) start(body, data []byte, near Tick) bool {
 	}
 	clear(data)
 	r.left, r.whole = r.head.count, !r.head.based
-	r.c = Command{Tick: r.head.newest + 1, Data: data}
-	r.c.setLag(0)
+	r.c, r.trail = Command{Tick: r.head.newest + 1, Data: data}, 0
 	return true
 }
 
@@ -55,31 +55,48 @@ func (r *commandReader) start(body, data []byte, near Tick) bool {
 func (r *commandReader) from(base *baseCommand) {
 	copy(r.c.Data, base.data)
 	r.c.Offset = base.offset
-	r.c.setLag(base.lag)
+	r.trail = base.lag
 }
 
 func (r *commandReader) more() bool { return r.left > 0 }
 
+// command returns the command that was read last.
+func (r *commandReader) command() *Command {
+	r.c.setLag(r.trail)
+	return &r.c
+}
+
+// read reads the next command. One peek shows all of a usual one but its data, so a flood of
+// commands costs little.
 func (r *commandReader) read() bool {
 	first := r.left == r.head.count
 	r.left--
-	lag := r.c.lag()
 	r.c.Tick--
-	if r.bits.read(1) == 1 && !r.unusual(first) {
+	bits := r.bits.peek()
+	r.bits.skip(1)
+	if bits&1 == 1 {
+		if !r.unusual(first) {
+			return false
+		}
+		bits = r.bits.peek()
+	} else {
+		bits >>= 1
+	}
+	d, n := lagOf(bits)
+	if n == 0 {
 		return false
 	}
-	d, ok := r.lag()
-	if !ok {
-		return false
-	}
-	r.c.setLag(lag + d)
-	switch {
-	case r.whole:
+	r.trail += d
+	r.bits.skip(n)
+	if r.whole {
 		r.whole = false
 		for i := range r.c.Data {
 			r.c.Data[i] = byte(r.bits.read(8))
 		}
-	case r.bits.read(1) == 1 && !r.fields.read(&r.bits, r.c.Data):
+		return !r.bits.bad && (r.left > 0 || r.bits.end())
+	}
+	r.bits.skip(1)
+	if bits>>n&1 == 1 && !r.fields.read(&r.bits, r.c.Data) {
 		return false
 	}
 	return !r.bits.bad && (r.left > 0 || r.bits.end())
@@ -92,10 +109,11 @@ func (r *commandReader) unusual(first bool) bool {
 		return false
 	}
 	if gap {
-		skip, ok := r.varint()
-		if !ok || skip == 0 || skip > 1<<31 {
+		skip, n := varintOf(r.bits.peek())
+		if n == 0 || skip == 0 || skip > 1<<31 {
 			return false
 		}
+		r.bits.skip(n)
 		if r.c.Tick -= Tick(skip); !Newer(r.head.newest, r.c.Tick) { // round the circle
 			return false
 		}
@@ -109,33 +127,39 @@ func (r *commandReader) unusual(first bool) bool {
 	return !r.bits.bad
 }
 
-// lag reads the change of the lag.
-func (r *commandReader) lag() (int64, bool) {
+// lagOf returns the change of the lag that bits begin with, and its width: at most 50, and 0
+// if the form is wrong.
+func lagOf(bits uint64) (d int64, n int) {
 	var u uint64
-	switch class := r.bits.read(2); class {
+	switch class := bits & 3; class {
 	case 0:
-		return 0, true
+		return 0, 2
 	case 1, 2:
-		if u = r.bits.read(lagBits[class]); class == 2 {
-			u += lagLimits[1]
-		}
+		n = 2 + lagBits[class]
+		u = bits>>2&(1<<lagBits[class]-1) + lagLimits[class-1]
 	default:
-		v, ok := r.varint()
-		if u = v + lagLimits[2]; !ok || u > 1<<41 {
-			return 0, false
+		v, width := varintOf(bits >> 2)
+		if u, n = v+lagLimits[2], 2+width; width == 0 || u > 1<<41 {
+			return 0, 0
 		}
 	}
-	return unzigzag(u + 1), !r.bits.bad
+	return unzigzag(u + 1), n
 }
 
-// varint reads groups of seven bits, low group first, in the shortest form.
-func (r *commandReader) varint() (v uint64, ok bool) {
-	for shift := 0; shift < 64; shift += 7 {
-		group := r.bits.read(8)
+// varintOf returns the number in groups of seven bits, low group first, that bits begin
+// with, and its width. The width is 0 if the form is not the shortest, or has more than six
+// groups: no allowed number needs more.
+func varintOf(bits uint64) (v uint64, n int) {
+	for shift := 0; shift < 6*7; shift += 7 {
+		group := bits >> n & 0xff
+		n += 8
 		v |= group & 0x7f << shift
 		if group < 0x80 {
-			return v, !r.bits.bad && (group != 0 || shift == 0)
+			if group == 0 && shift > 0 {
+				return 0, 0
+			}
+			return v, n
 		}
 	}
-	return 0, false
+	return 0, 0
 }

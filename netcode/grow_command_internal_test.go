@@ -33,7 +33,7 @@ func (b *fixedCommands) read(body []byte, at float64, size int) {
 	r.start(body, data, 0)
 	for first := true; r.more(); first = false {
 		r.read()
-		b.arrive(&r.c, at, first)
+		b.arrive(r.command(), at, first)
 	}
 	if gap := Distance(r.c.Tick, before) - 1; known && gap > 0 && gap <= b.window && Newer(b.next, before+1) {
 		b.measure(before+1, at)

@@ -53,7 +53,7 @@ func TestCheckFailsOnCode(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			plan := simtest.Plan{Clients: 2, Play: 8 * time.Second, Links: []sim.Link{sim.WiFi}, New: func() simtest.Player {
-				return (&planted{}).end(func(g *planted, p *foretick.Protocol) {
+				return (&planted{}).End(func(g *planted, p *foretick.Protocol) {
 					nudge(p, g, func(f *foretick.Frame, rows ecs.Rows, i int) float32 { return row.by(f, g, rows, i) })
 				})
 			}}
@@ -82,7 +82,7 @@ func TestCheckFailsOnCode(t *testing.T) {
 // that is not reproducible by replaying it: each check works alone.
 func TestCheckFindsCodeBothWays(t *testing.T) {
 	plan := simtest.Plan{Clients: 2, Play: 8 * time.Second, Links: []sim.Link{sim.WiFi}, SyncTest: -1, New: func() simtest.Player {
-		return (&planted{}).end(func(g *planted, p *foretick.Protocol) {
+		return (&planted{}).End(func(g *planted, p *foretick.Protocol) {
 			nudge(p, g, func(*foretick.Frame, ecs.Rows, int) float32 { return rand.Float32() })
 		})
 	}}

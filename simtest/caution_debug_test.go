@@ -27,29 +27,29 @@ func TestDebugBuildsCaution(t *testing.T) {
 	}{
 		"what a player owns only the server moves": {func(g *planted, p *foretick.Protocol) {
 			pet := &ecs.Prefab{}
-			p.Prefab(pet, "pet", &g.pos)
+			p.Prefab(pet, "pet", &g.Pos)
 			p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) { f.Spawn(pet, player) })
 			p.Server("stroll", func(_ *foretick.Frame, rows ecs.Rows) {
-				for i, pos := 0, g.pos.Slice(rows); i < len(pos); i++ {
+				for i, pos := 0, g.Pos.Slice(rows); i < len(pos); i++ {
 					pos[i].X += 0.125
 				}
-			}, ecs.Write(&g.pos), ecs.Without(&g.cmd))
+			}, ecs.Write(&g.Pos), ecs.Without(&g.Cmd))
 		}, []string{`system "stroll" moves position of prefab "pet"`, "in a Shared system", "Protocol.Interpolated"}},
 		"an event that nobody handles": {func(g *planted, p *foretick.Protocol) {
 			honk := &foretick.Event[order]{}
-			p.Shared("honk", func(f *foretick.Frame, rows ecs.Rows) { honk.Raise(f, rows.Entity(0), order{}) }, ecs.Read(&g.cmd))
+			p.Shared("honk", func(f *foretick.Frame, rows ecs.Rows) { honk.Raise(f, rows.Entity(0), order{}) }, ecs.Read(&g.Cmd))
 		}, []string{"event order is raised and has no handler", "OnServer"}},
 		"a shared system that pushes other players": {func(g *planted, p *foretick.Protocol) {
 			p.Shared("push", func(f *foretick.Frame, rows ecs.Rows) {
-				for _, others := range g.all.All(f.World) {
-					for i, pos := 0, g.pos.Slice(others); i < len(pos) && others.Owner() != rows.Owner(); i++ {
+				for _, others := range g.All.All(f.World) {
+					for i, pos := 0, g.Pos.Slice(others); i < len(pos) && others.Owner() != rows.Owner(); i++ {
 						pos[i].X = float32(f.Tick % 32)
 					}
 				}
-			}, ecs.Read(&g.cmd), ecs.WriteOther(&g.pos))
+			}, ecs.Read(&g.Cmd), ecs.WriteOther(&g.Pos))
 		}, []string{`shared system "push" writes position of player`, "in its OnServer handler", "PredictRemote"}},
 	} {
-		faults, err := simtest.FindDesyncs(func() simtest.Player { return (&planted{}).end(c.plant) }, simtest.SyncConfig{})
+		faults, err := simtest.FindDesyncs(func() simtest.Player { return (&planted{}).End(c.plant) }, simtest.SyncConfig{})
 		require.NoError(t, err, name)
 		for _, w := range c.want {
 			require.Contains(t, strings.Join(faults, "\n"), w, name)
@@ -57,21 +57,21 @@ func TestDebugBuildsCaution(t *testing.T) {
 	}
 	// Predicted is right for what the server alone writes and shared systems read.
 	faults, err := simtest.FindDesyncs(func() simtest.Player {
-		return (&planted{}).end(func(g *planted, p *foretick.Protocol) {
+		return (&planted{}).End(func(g *planted, p *foretick.Protocol) {
 			pet := &ecs.Prefab{}
-			p.Prefab(pet, "pet", &g.pos)
+			p.Prefab(pet, "pet", &g.Pos)
 			p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) { f.Spawn(pet, player) })
 			p.Server("stroll", func(_ *foretick.Frame, rows ecs.Rows) {
-				for i, pos := 0, g.pos.Slice(rows); i < len(pos); i++ {
+				for i, pos := 0, g.Pos.Slice(rows); i < len(pos); i++ {
 					pos[i].X += 0.125
 				}
-			}, ecs.Write(&g.pos), ecs.Without(&g.cmd))
-			p.Shared("watch", func(*foretick.Frame, ecs.Rows) {}, ecs.Read(&g.pos))
+			}, ecs.Write(&g.Pos), ecs.Without(&g.Cmd))
+			p.Shared("watch", func(*foretick.Frame, ecs.Rows) {}, ecs.Read(&g.Pos))
 		})
 	}, simtest.SyncConfig{})
 	require.NoError(t, err)
 	require.Empty(t, faults)
-	faults, err = simtest.FindDesyncs(func() simtest.Player { return (&planted{}).end(nil) }, simtest.SyncConfig{})
+	faults, err = simtest.FindDesyncs(func() simtest.Player { return (&planted{}).End(nil) }, simtest.SyncConfig{})
 	require.NoError(t, err)
 	require.Empty(t, faults)
 }
@@ -82,16 +82,16 @@ func TestDebugBuildsDoNotCautionAbout(t *testing.T) {
 	for name, plant := range map[string]func(g *planted, p *foretick.Protocol){
 		"a sound": func(g *planted, p *foretick.Protocol) {
 			honk, heard := &foretick.Event[order]{}, 0
-			honk.OnPredicted(p, func(f *foretick.Frame, by ecs.Entity, _ order) { heard += int(g.pos.Get(f.World, by).X) })
-			p.Shared("honk", func(f *foretick.Frame, rows ecs.Rows) { honk.Raise(f, rows.Entity(0), order{}) }, ecs.Read(&g.cmd))
+			honk.OnPredicted(p, func(f *foretick.Frame, by ecs.Entity, _ order) { heard += int(g.Pos.Get(f.World, by).X) })
+			p.Shared("honk", func(f *foretick.Frame, rows ecs.Rows) { honk.Raise(f, rows.Entity(0), order{}) }, ecs.Read(&g.Cmd))
 		},
 		"its own rows": func(g *planted, p *foretick.Protocol) {
 			p.Shared("push", func(f *foretick.Frame, rows ecs.Rows) {
-				g.pos.Get(f.World, rows.Entity(0)).X = float32(f.Tick % 32)
-			}, ecs.Read(&g.cmd), ecs.WriteOther(&g.pos))
+				g.Pos.Get(f.World, rows.Entity(0)).X = float32(f.Tick % 32)
+			}, ecs.Read(&g.Cmd), ecs.WriteOther(&g.Pos))
 		},
 	} {
-		faults, err := simtest.FindDesyncs(func() simtest.Player { return (&planted{}).end(plant) }, simtest.SyncConfig{})
+		faults, err := simtest.FindDesyncs(func() simtest.Player { return (&planted{}).End(plant) }, simtest.SyncConfig{})
 		require.NoError(t, err, name)
 		require.Empty(t, faults, name)
 	}
@@ -104,12 +104,12 @@ func TestDebugBuildsRefuseWritesOfHandlers(t *testing.T) {
 	err := func() (err error) {
 		defer func() { err, _ = recover().(error) }()
 		_, _ = simtest.FindDesyncs(func() simtest.Player {
-			return (&planted{}).end(func(g *planted, p *foretick.Protocol) {
+			return (&planted{}).End(func(g *planted, p *foretick.Protocol) {
 				honk := &foretick.Event[order]{}
 				_, file, line, _ := runtime.Caller(0)
 				at = fmt.Sprintf("%s:%d", file, line+2)
-				honk.OnPredicted(p, func(f *foretick.Frame, by ecs.Entity, _ order) { g.pos.Get(f.World, by).X += 3 })
-				p.Shared("honk", func(f *foretick.Frame, rows ecs.Rows) { honk.Raise(f, rows.Entity(0), order{}) }, ecs.Read(&g.cmd))
+				honk.OnPredicted(p, func(f *foretick.Frame, by ecs.Entity, _ order) { g.Pos.Get(f.World, by).X += 3 })
+				p.Shared("honk", func(f *foretick.Frame, rows ecs.Rows) { honk.Raise(f, rows.Entity(0), order{}) }, ecs.Read(&g.Cmd))
 			})
 		}, simtest.SyncConfig{})
 		return nil
@@ -134,10 +134,10 @@ func TestDebugBuildsCautionAboutUntrackedReads(t *testing.T) {
 		m := simtest.New(4)
 		end := func() simtest.Player {
 			var wind ecs.Component[order]
-			return (&planted{}).end(func(g *planted, p *foretick.Protocol) {
+			return (&planted{}).End(func(g *planted, p *foretick.Protocol) {
 				p.Component(&wind, c.options...)
 				body := &ecs.Prefab{}
-				p.Prefab(body, "kite", &g.pos, &wind, &g.cmd)
+				p.Prefab(body, "kite", &g.Pos, &wind, &g.Cmd)
 				p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) { f.Spawn(body, player) })
 				p.Server("blow", func(f *foretick.Frame, rows ecs.Rows) {
 					for i, w := 0, wind.Slice(rows); i < len(w) && f.Tick%c.every == 0; i++ {
@@ -145,10 +145,10 @@ func TestDebugBuildsCautionAboutUntrackedReads(t *testing.T) {
 					}
 				}, ecs.Write(&wind))
 				p.Shared("drift", func(f *foretick.Frame, rows ecs.Rows) {
-					for i, pos := 0, g.pos.Slice(rows); i < len(pos); i++ {
+					for i, pos := 0, g.Pos.Slice(rows); i < len(pos); i++ {
 						pos[i].Y = float32(wind.Slice(rows)[i].Cups)
 					}
-				}, ecs.Read(&wind), ecs.Write(&g.pos), ecs.After("move", "blow"))
+				}, ecs.Read(&wind), ecs.Write(&g.Pos), ecs.After("move", "blow"))
 			})
 		}
 		_, err := m.Serve(foretick.ServerConfig{Protocol: end().Protocol})

@@ -10,6 +10,7 @@ import (
 
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/internal/plantedtest"
 	"github.com/foretick/foretick/simtest"
 )
 
@@ -97,11 +98,11 @@ func TestCheckAndSyncTestSayThatNobodyPlays(t *testing.T) {
 	end := func() simtest.Player {
 		g := &planted{}
 		p := foretick.NewProtocol("empty", 1)
-		p.Component(&g.pos, foretick.Predicted())
-		p.Command(&g.cmd)
-		p.Prefab(&g.player, "player", &g.pos, &g.cmd)
-		p.Shared("move", func(*foretick.Frame, ecs.Rows) {}, ecs.Read(&g.cmd), ecs.Write(&g.pos))
-		return simtest.Player{Protocol: p, Sample: foretick.Sample(&g.cmd, func(foretick.View) move { return move{X: 1} })}
+		p.Component(&g.Pos, foretick.Predicted())
+		p.Command(&g.Cmd)
+		p.Prefab(&g.Player, "player", &g.Pos, &g.Cmd)
+		p.Shared("move", func(*foretick.Frame, ecs.Rows) {}, ecs.Read(&g.Cmd), ecs.Write(&g.Pos))
+		return simtest.Player{Protocol: p, Sample: foretick.Sample(&g.Cmd, func(foretick.View) plantedtest.Move { return plantedtest.Move{X: 1} })}
 	}
 	require.Contains(t, said(t, simtest.Plan{Clients: 2, Play: 2 * time.Second, New: end}), "nobody plays: no player ever owned")
 	faults, err := simtest.FindDesyncs(end, simtest.SyncConfig{})

@@ -11,7 +11,7 @@ import (
 // absurd value is an error that names the field.
 func TestConfigNumbers(t *testing.T) {
 	fieldtest.Config[simtest.SyncConfig](t, fieldtest.Rules{Off: []string{"Back"}, Any: []string{"Seed"}}, func(c simtest.SyncConfig) error {
-		_, err := simtest.FindDesyncs(func() simtest.Player { return (&planted{}).end(nil) }, c)
+		_, err := simtest.FindDesyncs(func() simtest.Player { return (&planted{}).End(nil) }, c)
 		return err
 	})
 }

@@ -418,13 +418,13 @@ func TestUndoneDeathNeverShows(t *testing.T) {
 func TestSyncTestOfTheWholeWorld(t *testing.T) {
 	whole := simtest.SyncConfig{LateInputs: lateWindow, LateWorld: true}
 	faults, err := simtest.FindDesyncs(func() simtest.Player {
-		return (&planted{}).end(func(g *planted, p *foretick.Protocol) {
+		return (&planted{}).End(func(g *planted, p *foretick.Protocol) {
 			p.Server("planted", func(_ *foretick.Frame, rows ecs.Rows) {
-				for i, pos := 0, g.pos.Slice(rows); i < len(pos); i++ {
-					g.count++
-					pos[i].X = float32(g.count % 7)
+				for i, pos := 0, g.Pos.Slice(rows); i < len(pos); i++ {
+					g.Count++
+					pos[i].X = float32(g.Count % 7)
 				}
-			}, ecs.Write(&g.pos))
+			}, ecs.Write(&g.Pos))
 		})
 	}, whole)
 	require.NoError(t, err)
@@ -437,7 +437,7 @@ func TestSyncTestOfTheWholeWorld(t *testing.T) {
 	require.Contains(t, found, "position.X")
 	require.Contains(t, found, "planted")
 	whole.Ticks = 1000
-	simtest.SyncTest(t, func() simtest.Player { return (&planted{}).end(nil) }, whole)
+	simtest.SyncTest(t, func() simtest.Player { return (&planted{}).End(nil) }, whole)
 	simtest.SyncTest(t, func() simtest.Player { return simtest.Player{Protocol: newCannon().protocol()} }, whole)
 
 	var traces [][32]byte

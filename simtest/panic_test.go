@@ -18,12 +18,12 @@ type flash struct{ N uint8 }
 func flawed() simtest.Player {
 	g := &planted{}
 	flashes := &foretick.Event[flash]{}
-	return g.end(func(_ *planted, p *foretick.Protocol) {
+	return g.End(func(_ *planted, p *foretick.Protocol) {
 		p.Shared("flash", func(f *foretick.Frame, rows ecs.Rows) {
 			if f.Tick == 60 {
 				flashes.Raise(f, rows.Entity(0), flash{1})
 			}
-		}, ecs.Read(&g.cmd))
+		}, ecs.Read(&g.Cmd))
 		flashes.OnServer(p, func(_ *foretick.Frame, _ foretick.PlayerID, v flash) {
 			panic("a fault of the game's")
 		})
@@ -73,15 +73,15 @@ func TestBeginFurnishes(t *testing.T) {
 	began, most := 0, 0
 	furnished := func() simtest.Player {
 		g := &planted{}
-		p := g.end(nil)
+		p := g.End(nil)
 		p.Begin = func(s *foretick.Server) {
 			require.Zero(t, s.Tick())
 			began++
 			for range 5 {
-				s.Frame().Spawn(&g.player, ecs.Nobody)
+				s.Frame().Spawn(&g.Player, ecs.Nobody)
 			}
 		}
-		bodies := ecs.NewQuery(p.Protocol.Types(), ecs.With(&g.pos))
+		bodies := ecs.NewQuery(p.Protocol.Types(), ecs.With(&g.Pos))
 		p.Protocol.Render("count", func(f *foretick.Frame, _ ecs.Rows) { most = max(most, bodies.Count(f.World)) }, ecs.Once())
 		return p
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/internal/plantedtest"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport/sim"
 )
@@ -22,21 +23,21 @@ type secret struct {
 type local struct{ N int32 }
 
 func TestSyncTestFindsPlantedFaults(t *testing.T) {
-	for name, c := range plantedFaults(t) {
+	for name, c := range plantedtest.Faults() {
 		t.Run(name, func(t *testing.T) {
 			defer func() { // what a debug build, or the library, refuses at once
 				if p := recover(); p != nil {
-					for _, w := range c.want {
+					for _, w := range c.Want {
 						require.ErrorContains(t, p.(error), w)
 					}
 				}
 			}()
-			faults, err := simtest.FindDesyncs(func() simtest.Player { return (&planted{}).end(c.plant) }, simtest.SyncConfig{})
+			faults, err := simtest.FindDesyncs(func() simtest.Player { return (&planted{}).End(c.Plant) }, simtest.SyncConfig{})
 			text := strings.Join(faults, "\n")
 			if err != nil {
 				text = err.Error()
 			}
-			for _, w := range c.want {
+			for _, w := range c.Want {
 				require.Contains(t, text, w)
 			}
 		})
@@ -47,7 +48,7 @@ var syncTicks = flag.Int("sync.ticks", 3000, "ticks that a sound game rehearses 
 
 // A sound game raises no alarm, however long it plays.
 func TestSyncTestIsSilentOnASoundGame(t *testing.T) {
-	simtest.SyncTest(t, func() simtest.Player { return (&planted{}).end(nil) }, simtest.SyncConfig{Ticks: *syncTicks})
+	simtest.SyncTest(t, func() simtest.Player { return (&planted{}).End(nil) }, simtest.SyncConfig{Ticks: *syncTicks})
 	t.Logf("%d ticks, each of them rehearsed, and no alarm", *syncTicks)
 }
 
@@ -73,12 +74,12 @@ func TestSyncTestOnTheServer(t *testing.T) {
 	last := map[foretick.PlayerID]float32{}
 	for name, plant := range map[string]func(g *planted, p *foretick.Protocol){
 		"a counter": onServer(func(g *planted, _ *foretick.Frame, _ ecs.Rows, _ int) float32 {
-			g.count++
-			return float32(g.count%7) / 10
+			g.Count++
+			return float32(g.Count%7) / 10
 		}),
 		"a value of the tick before, by player": onServer(func(g *planted, _ *foretick.Frame, rows ecs.Rows, i int) float32 {
 			was := last[rows.Owner()]
-			last[rows.Owner()] = g.pos.Slice(rows)[i].Y
+			last[rows.Owner()] = g.Pos.Slice(rows)[i].Y
 			return was / 10
 		}),
 		"the order of a map": onServer(func(*planted, *foretick.Frame, ecs.Rows, int) float32 {
@@ -99,7 +100,7 @@ func TestSyncTestOnTheServer(t *testing.T) {
 		}),
 	} {
 		t.Run(name, func(t *testing.T) {
-			faults, err := simtest.FindDesyncs(func() simtest.Player { return (&planted{}).end(plant) }, simtest.SyncConfig{LateInputs: 200 * time.Millisecond})
+			faults, err := simtest.FindDesyncs(func() simtest.Player { return (&planted{}).End(plant) }, simtest.SyncConfig{LateInputs: 200 * time.Millisecond})
 			require.NoError(t, err)
 			found := ""
 			for _, f := range faults {
@@ -111,13 +112,13 @@ func TestSyncTestOnTheServer(t *testing.T) {
 			require.Contains(t, found, "planted", "the system's name")
 		})
 	}
-	_, err := simtest.FindDesyncs(func() simtest.Player { return (&planted{}).end(nil) }, simtest.SyncConfig{LateInputs: time.Second})
+	_, err := simtest.FindDesyncs(func() simtest.Player { return (&planted{}).End(nil) }, simtest.SyncConfig{LateInputs: time.Second})
 	require.ErrorContains(t, err, "LateInputs")
 	m := simtest.New(1)
-	srv, err := m.Serve(foretick.ServerConfig{Protocol: (&planted{}).end(nil).Protocol})
+	srv, err := m.Serve(foretick.ServerConfig{Protocol: (&planted{}).End(nil).Protocol})
 	require.NoError(t, err)
 	require.ErrorContains(t, simtest.SyncTestServer(srv, 1, nil), "set ServerConfig.LateInputs")
-	srv, err = m.Serve(foretick.ServerConfig{Protocol: (&planted{}).end(nil).Protocol, LateInputs: 200 * time.Millisecond})
+	srv, err = m.Serve(foretick.ServerConfig{Protocol: (&planted{}).End(nil).Protocol, LateInputs: 200 * time.Millisecond})
 	require.NoError(t, err)
 	require.ErrorContains(t, simtest.SyncTestServer(srv, 7, nil), "use up to 6")
 }
@@ -125,7 +126,7 @@ func TestSyncTestOnTheServer(t *testing.T) {
 // Sound games raise no alarm there: one with shots and effects of the server, one with
 // predicted spawns, and the same on paths where inputs do come late.
 func TestSyncTestOnTheServerIsSilent(t *testing.T) {
-	simtest.SyncTest(t, func() simtest.Player { return (&planted{}).end(nil) }, simtest.SyncConfig{Ticks: 1000, LateInputs: 200 * time.Millisecond})
+	simtest.SyncTest(t, func() simtest.Player { return (&planted{}).End(nil) }, simtest.SyncConfig{Ticks: 1000, LateInputs: 200 * time.Millisecond})
 	simtest.SyncTest(t, func() simtest.Player { return simtest.Player{Protocol: newCannon().protocol()} }, simtest.SyncConfig{Ticks: 1000, LateInputs: 200 * time.Millisecond})
 
 	var traces [][32]byte

@@ -9,6 +9,7 @@ import (
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/inspect/trace"
+	"github.com/foretick/foretick/internal/plantedtest"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport/sim"
 )
@@ -20,9 +21,9 @@ type tracedMatch struct {
 	clients []*foretick.Client
 }
 
-func newTraced(t *testing.T, seed uint64, players int, link sim.Link, cfg foretick.ServerConfig, plant func(g *planted, p *foretick.Protocol)) *tracedMatch {
+func newTraced(t *testing.T, seed uint64, players int, link sim.Link, cfg foretick.ServerConfig, plant plantedtest.Plant) *tracedMatch {
 	m := &tracedMatch{Match: simtest.New(seed)}
-	end := func() simtest.Player { return (&planted{}).end(plant) }
+	end := func() simtest.Player { return (&planted{}).End(plant) }
 	cfg.Protocol = end().Protocol
 	var err error
 	m.server, err = m.Serve(cfg)
@@ -44,13 +45,13 @@ var (
 )
 
 // namesPlanted fails unless the trace names the planted fault.
-func namesPlanted(t *testing.T, tr *trace.Trace) {
+func namesPlanted(t *testing.T, tr *trace.Trace, want plantedtest.Place) {
 	t.Helper()
 	state, why := tr.Status()
 	require.Equal(t, trace.Armed, state, why)
 	f, ok := trace.First(tr.Tables())
 	require.True(t, ok)
-	require.Equal(t, []string{"planted", "player", "position", "X"}, []string{f.System, f.Prefab, f.Component, f.Field}, f.String())
+	require.Equal(t, want, plantedtest.Place{System: f.System, Prefab: f.Prefab, Component: f.Component, Field: f.Field}, f.String())
 	require.Equal(t, f.Before.Client, f.Before.Server, f.String())
 	require.NotNil(t, f.After.Client)
 	require.NotEqual(t, f.After.Client, f.After.Server, f.String())
@@ -58,19 +59,19 @@ func namesPlanted(t *testing.T, tr *trace.Trace) {
 
 func TestTraceNamesPlantedFaults(t *testing.T) {
 	sorts := 0
-	for name, fault := range plantedFaults(t) {
-		if !fault.recurs {
+	for name, fault := range plantedtest.Faults() {
+		if !fault.Recurs() {
 			continue
 		}
 		sorts++
 		t.Run(name, func(t *testing.T) {
-			m := newTraced(t, 1, 2, steady, foretick.ServerConfig{AllowTrace: everybody}, fault.plant)
+			m := newTraced(t, 1, 2, steady, foretick.ServerConfig{AllowTrace: everybody}, fault.Plant)
 			m.Run(2 * time.Second)
 			tr := trace.OfClient(m.clients[1])
 			tr.Look()
 			m.Run(6 * time.Second) // 120 ticks
 			require.NoError(t, m.Err())
-			namesPlanted(t, tr)
+			namesPlanted(t, tr, fault.Traced)
 		})
 	}
 	require.Equal(t, 12, sorts)
@@ -86,22 +87,25 @@ func drifted(g *planted, p *foretick.Protocol) {
 	})
 }
 
+// driftedIn is where drifted writes.
+var driftedIn = plantedtest.Place{System: "planted", Prefab: "player", Component: "position", Field: "X"}
+
 // A match without a fault names nothing, on lossy links and with late inputs, and although the
 // server alone moves the player.
 func TestTraceOfSoundMatchNamesNothing(t *testing.T) {
 	moved := func(g *planted, p *foretick.Protocol) {
 		p.Server("wind", func(f *foretick.Frame, rows ecs.Rows) {
-			for i, pos := 0, g.pos.Slice(rows); i < len(pos) && f.Tick%7 == 0; i++ {
+			for i, pos := 0, g.Pos.Slice(rows); i < len(pos) && f.Tick%7 == 0; i++ {
 				pos[i].Y += 0.5
 			}
-		}, ecs.Write(&g.pos), ecs.After("move"))
+		}, ecs.Write(&g.Pos), ecs.After("move"))
 	}
 	for seed := range uint64(6) {
 		cfg := foretick.ServerConfig{AllowTrace: everybody}
 		if seed%2 == 1 {
 			cfg.LateInputs = 150 * time.Millisecond
 		}
-		for _, plant := range []func(g *planted, p *foretick.Protocol){nil, moved} {
+		for _, plant := range []plantedtest.Plant{nil, moved} {
 			m := newTraced(t, seed, 2, lossy, cfg, plant)
 			m.Run(2 * time.Second)
 			tr, compared, wind := trace.OfClient(m.clients[1]), 0, 0
@@ -130,7 +134,7 @@ func TestTraceOfSoundMatchNamesNothing(t *testing.T) {
 
 // Matches of one seed run the same with traces and without.
 func TestTraceChangesNothing(t *testing.T) {
-	play := func(look bool, plant func(g *planted, p *foretick.Protocol)) (all []uint64) {
+	play := func(look bool, plant plantedtest.Plant) (all []uint64) {
 		m := newTraced(t, 3, 3, lossy, foretick.ServerConfig{AllowTrace: everybody, LateInputs: 100 * time.Millisecond}, plant)
 		for at := time.Second; at < 6*time.Second; at += 100 * time.Millisecond {
 			m.Run(at)
@@ -151,7 +155,7 @@ func TestTraceChangesNothing(t *testing.T) {
 		}
 		return all
 	}
-	for _, plant := range []func(g *planted, p *foretick.Protocol){nil, drifted} {
+	for _, plant := range []plantedtest.Plant{nil, drifted} {
 		require.Equal(t, play(false, plant), play(true, plant))
 	}
 }
@@ -163,7 +167,7 @@ func TestTraceFromTheServer(t *testing.T) {
 	tr := trace.OfServer(m.server, 2)
 	tr.Look()
 	m.Run(5 * time.Second)
-	namesPlanted(t, tr)
+	namesPlanted(t, tr, driftedIn)
 	other := trace.OfServer(m.server, 9)
 	other.Look()
 	m.Run(m.Net.Now() + 100*time.Millisecond)

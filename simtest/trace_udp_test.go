@@ -16,6 +16,7 @@ import (
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/inspect/trace"
 	"github.com/foretick/foretick/inspect/web"
+	"github.com/foretick/foretick/internal/plantedtest"
 	"github.com/foretick/foretick/transport/udp"
 )
 
@@ -23,6 +24,7 @@ import (
 type udpTrace struct {
 	t       *testing.T
 	name    string
+	want    plantedtest.Place
 	server  *foretick.Server
 	clients []*foretick.Client
 	trace   *trace.Trace
@@ -43,8 +45,8 @@ type page struct {
 
 // shownFinding is what a page says of a fault.
 type shownFinding struct {
-	System, Component, Field string
-	Before, After            struct{ Client, Server *float64 }
+	plantedtest.Place
+	Before, After struct{ Client, Server *float64 }
 }
 
 // look asks a page as a browser does.
@@ -69,17 +71,17 @@ func (p *page) look(t *testing.T) {
 	}
 }
 
-func newUDPTrace(t *testing.T, name string, plant func(g *planted, p *foretick.Protocol)) *udpTrace {
+func newUDPTrace(t *testing.T, name string, fault plantedtest.Fault) *udpTrace {
 	listen, err := udp.Listen("127.0.0.1:0", udp.Config{})
 	require.NoError(t, err)
-	m := &udpTrace{t: t, name: name, both: map[trace.Tick]bool{}}
-	m.server, err = foretick.NewServer(foretick.ServerConfig{Protocol: (&planted{}).end(plant).Protocol, Transport: listen})
+	m := &udpTrace{t: t, name: name, want: fault.Traced, both: map[trace.Tick]bool{}}
+	m.server, err = foretick.NewServer(foretick.ServerConfig{Protocol: (&planted{}).End(fault.Plant).Protocol, Transport: listen})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, m.server.Close("over")) })
 	for range 2 {
 		end, err := udp.Dial(listen.LocalAddr().String(), udp.Config{})
 		require.NoError(t, err)
-		player := (&planted{}).end(plant)
+		player := (&planted{}).End(fault.Plant)
 		c, err := foretick.NewClient(foretick.ClientConfig{Protocol: player.Protocol, Sample: player.Sample, Transport: end})
 		require.NoError(t, err)
 		t.Cleanup(func() { _ = c.Close() })
@@ -135,10 +137,10 @@ const tracedAtOnce = 4
 // until all pages have named what they will. A machine that stands still for seconds ends every
 // session: then these matches begin anew.
 func playTraced(t *testing.T) (sound *udpTrace, matches []*udpTrace) {
-	makes := []func() *udpTrace{func() *udpTrace { return newUDPTrace(t, "no fault", nil) }}
-	for name, fault := range plantedFaults(t) {
-		if fault.recurs {
-			makes = append(makes, func() *udpTrace { return newUDPTrace(t, name, fault.plant) })
+	makes := []func() *udpTrace{func() *udpTrace { return newUDPTrace(t, "no fault", plantedtest.Fault{}) }}
+	for name, fault := range plantedtest.Faults() {
+		if fault.Recurs() {
+			makes = append(makes, func() *udpTrace { return newUDPTrace(t, name, fault) })
 		}
 	}
 	require.Len(t, makes, 1+12)
@@ -206,14 +208,14 @@ func TestTraceOverUDP(t *testing.T) {
 		default:
 			require.NotNil(t, m.found, m.name)
 			f := m.found
-			require.Equal(t, []string{"planted", "position", "X"}, []string{f.System, f.Component, f.Field}, "%s: %v", m.name, f)
+			require.Equal(t, m.want, plantedtest.Place{System: f.System, Prefab: f.Prefab, Component: f.Component, Field: f.Field}, "%s: %v", m.name, f)
 			require.Equal(t, f.Before.Client, f.Before.Server, "%s: %v", m.name, f)
 			require.NotEqual(t, f.After.Client, f.After.Server, m.name)
 			t.Logf("%s, after %d ticks: %v", m.name, m.took, f)
 			named++
 			for i, p := range m.pages {
 				require.NotNil(t, p.found, "%s, page %d", m.name, i)
-				require.Equal(t, []string{"planted", "position", "X"}, []string{p.found.System, p.found.Component, p.found.Field}, m.name)
+				require.Equal(t, m.want, p.found.Place, m.name)
 				require.Equal(t, *p.found.Before.Client, *p.found.Before.Server, m.name)
 				require.NotEqual(t, *p.found.After.Client, *p.found.After.Server, m.name)
 				shown[i]++

@@ -27,7 +27,7 @@ func (r *referee) recount() Report {
 			out.MispredictionsByCause[c] += n
 		}
 	}
-	out.PredictedTicks, out.Stuns, out.InputsMissing, out.InputsRerun, out.EventsSent = uint64(living), r.stuns, r.missing, r.rerun, r.told
+	out.PredictedTicks, out.Stuns, out.InputsMissing, out.InputsRerun, out.EventsSent = uint64(living), len(r.stuns), r.missing, r.rerun, r.told
 	out.MovingPercent, out.InputChangesPercent = 100*float64(moving)/float64(max(living, 1)), 100*float64(changed)/float64(max(living, 1))
 	if r.atEnd != nil {
 		n := float64(r.match.Clients) * r.match.Seconds
@@ -42,6 +42,7 @@ func (r *referee) recount() Report {
 	out.LeadMean, out.InputDelayMean = r.ahead/float64(max(r.frames, 1)), r.delay/float64(max(r.frames, 1))
 	out.InterpolationMean = r.behind / float64(max(r.frames, 1))
 	r.settle(&out)
+	r.presents()
 	r.tellings(&out)
 	r.agree(&out)
 	return out

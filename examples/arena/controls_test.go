@@ -171,7 +171,7 @@ func TestControlsReplayAPlayersBindings(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "keys.json")
 	require.NoError(t, os.WriteFile(name, []byte(file), 0o600))
 	var out strings.Builder
-	require.NoError(t, run(t.Context(), []string{"-bindings", name}, &out))
+	require.NoError(t, run(t.Context(), []string{"-print-bindings", name}, &out))
 	require.Contains(t, out.String(), "not used: ")
 	require.Contains(t, out.String(), `"shoot": ["ctrl+space"]`)
 	require.Contains(t, out.String(), `"aim_x"`)

@@ -44,6 +44,18 @@ func (d *drawings) explain(f *foretick.Frame, by foretick.PlayerID, seen foretic
 	d.judged[k] = x
 }
 
+// undo forgets the shots of a tick and later ones, which run again. Without -draw-shots it
+// does nothing.
+func (d *drawings) undo(t foretick.Tick) {
+	if d == nil {
+		return
+	}
+	for n := len(d.order); n > 0 && int32(d.order[n-1].tick-t) >= 0; n-- {
+		delete(d.judged, d.order[n-1])
+		d.order = d.order[:n-1]
+	}
+}
+
 // screen records the bodies that a shooter saw when it fired.
 func (d *drawings) screen(g *game.Game, f *foretick.Frame, by foretick.PlayerID, seen foretick.HitView) {
 	k := shotKey{by, f.Tick}

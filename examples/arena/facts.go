@@ -18,14 +18,18 @@ import (
 // start. The values of F:
 //
 //	match   the options that matter: Rate, Clients, Seconds, NoLag, and the number of ticks
-//	        for which an input may be Late
+//	        for which an input may be Late; and whether they run again in the whole World
 //	tick    server: tick T was computed; Bodies and Bolts after it, the counts
 //	        Out, In and Resent so far, and the number of Entities
 //	exec    server: state for player P's guns at tick T: the command Cmd that
 //	        runs, and Body before the guns work
+//	undo    server: tick T is about to run again with all later ones, in the whole world; what
+//	        they did before is undone
+//	redone  server: they have run again up to T, which left these Bodies
 //	rerun   server: before tick T+1 or a later one, P's part of tick T ran again, with Cmd
 //	input   server: at tick T player P's command was there (Ok), or was Missing; and so
-//	        many commands of earlier ticks came Late, and ran in their own ticks
+//	        many commands of earlier ticks came Late, and ran in their own ticks or were
+//	        Refused; Final is the newest tick that nobody's late command can change
 //	write   server: only the server knew of this change to P's predicted state
 //	        at T; By is the system that made it
 //	verdict server: P's shot, Ray, judged in tick T, which is later than the shot's own
@@ -55,6 +59,9 @@ type Fact struct {
 	Seconds float64 `json:"seconds,omitempty"`
 	NoLag   bool    `json:"nolag,omitempty"`
 	Late    int     `json:"late,omitempty"`
+	Refused int     `json:"refused,omitempty"`
+	Final   uint32  `json:"final,omitempty"`
+	World   bool    `json:"world,omitempty"`
 
 	Cmd      *game.Command     `json:"cmd,omitempty"`
 	Body     *Body             `json:"body,omitempty"`
@@ -183,6 +190,7 @@ func rayFact(r lagcomp.Ray) []float32 { return []float32{r.X, r.Y, r.DX, r.DY, r
 func (l *facts) server(m *match) {
 	g := m.game
 	before, judged, stunned, died := g.Watch.Before, g.Watch.Judged, g.Watch.Stunned, g.Watch.Died
+	l.reruns(g)
 	g.Watch.Before = func(f *foretick.Frame, rows ecs.Rows) {
 		before(f, rows)
 		cmd := g.Cmd.Slice(rows)
@@ -217,6 +225,22 @@ func (l *facts) server(m *match) {
 	}
 }
 
+// reruns logs where ticks run again in the whole world.
+func (l *facts) reruns(g *game.Game) {
+	began, again := g.Watch.Began, false
+	g.Watch.Began = func(f *foretick.Frame) {
+		began(f)
+		switch {
+		case f.Replay:
+			l.add(Fact{F: "undo", T: f.Tick})
+		case again:
+			bodies, _ := bodiesIn(g, f.World, ecs.Nobody)
+			l.add(Fact{F: "redone", T: f.Tick - 1, Bodies: bodies})
+		}
+		again = f.Replay
+	}
+}
+
 // ticks returns a function that logs each server tick after it ran.
 func (l *facts) ticks(m *match) func(f *foretick.Frame) {
 	seen := map[foretick.PlayerID]stats.Player{}
@@ -227,7 +251,8 @@ func (l *facts) ticks(m *match) func(f *foretick.Frame) {
 			st, _ := m.server.Player(p)
 			was := seen[p]
 			seen[p] = st
-			l.add(Fact{F: "input", T: f.Tick, P: p, Ok: st.InputsTaken > was.InputsTaken, Missing: st.InputsMissing > was.InputsMissing, Late: int(st.InputsRerun - was.InputsRerun)})
+			l.add(Fact{F: "input", T: f.Tick, P: p, Ok: st.InputsTaken > was.InputsTaken, Missing: st.InputsMissing > was.InputsMissing, Late: int(st.InputsRerun - was.InputsRerun),
+				Final: f.Final(), Refused: int(st.InputsHindsight + st.InputsOverBudget - was.InputsHindsight - was.InputsOverBudget)})
 		}
 		st := m.server.Stats()
 		fact := Fact{F: "tick", T: f.Tick, Entities: f.World.Len(), Out: st.BytesOut, In: st.BytesIn, Resent: st.MessagesResent}

@@ -36,7 +36,7 @@ type match struct {
 	server *foretick.Server
 	seats  []*seat
 	shots  *shots
-	stuns  int
+	stuns  []foretick.Tick      // in which a body was stunned, in order
 	log    *facts               // nil without -log
 	draw   *drawings            // nil without -draw-shots
 	learn  *snapshot.Statistics // nil without -learn
@@ -79,9 +79,10 @@ func (m *match) serverConfig() (foretick.ServerConfig, error) {
 	m.game = game.NewGame(m.opt.rules())
 	g := m.game
 	g.Watch = game.Watch{
+		Began:   m.undo,
 		Before:  func(f *foretick.Frame, rows ecs.Rows) { m.shots.before(g, f, rows) },
 		Judged:  m.shots.judged,
-		Stunned: func(*foretick.Frame, foretick.PlayerID) { m.stuns++ },
+		Stunned: func(f *foretick.Frame, _ foretick.PlayerID) { m.stuns = append(m.stuns, f.Tick) },
 		Died: func(f *foretick.Frame, who ecs.Entity) {
 			p := f.World.Owner(who)
 			m.shots.died[p] = append(m.shots.died[p], f.Tick)
@@ -100,9 +101,29 @@ func (m *match) serverConfig() (foretick.ServerConfig, error) {
 		OnTick:               onTick,
 		LateInputs:           m.opt.lateInputs,
 		LateShare:            m.opt.lateShare,
+		LateWorld:            m.opt.lateWorld,
 		MaxWaitingPerAddress: -1, // all bots connect from this machine
 		Protocol:             p, SnapshotRate: m.opt.snapshotRate, NoLagCompensation: m.opt.noLagComp, MaxClients: m.opt.seats(), TrainCompression: m.learn, Profile: m.opt.profile,
 	}, err
+}
+
+// undo forgets what a tick and later ones did, when the tick runs again. So each tick counts
+// once, as its last run left it.
+func (m *match) undo(f *foretick.Frame) {
+	if f.Replay {
+		m.stuns = before(m.stuns, f.Tick)
+		m.shots.undo(f.Tick)
+		m.draw.undo(f.Tick)
+	}
+}
+
+// before returns the ticks of an ordered list that are before t.
+func before(list []foretick.Tick, t foretick.Tick) []foretick.Tick {
+	n := len(list)
+	for n > 0 && int32(list[n-1]-t) >= 0 {
+		n--
+	}
+	return list[:n]
 }
 
 // clientConfig returns the n-th bot's configuration without its transport, and
@@ -224,7 +245,7 @@ func (m *match) end() {
 	st := m.server.Stats()
 	m.countClients()
 	n := float64(len(m.seats))
-	r.Ticks, r.Stuns, r.Entities = m.server.Tick(), m.stuns, m.server.World().Len()
+	r.Ticks, r.Entities = m.server.Tick(), m.server.World().Len()
 	r.BytesDown, r.BytesUp = float64(st.BytesOut)/n/m.opt.seconds, float64(st.BytesIn)/n/m.opt.seconds
 	r.InputsMissing, r.InputsRerun = st.InputsMissing, st.InputsRerun
 	r.Bandwidth = bandwidth(expert.Bandwidth(m.server), n*m.opt.seconds)
@@ -235,7 +256,7 @@ func (m *match) end() {
 	for _, s := range m.seats {
 		s.bot.Quiet = true
 	}
-	m.ended, m.game.Quiet = true, true
+	m.ended, m.game.QuietFrom = true, m.server.Tick()+1
 	m.log.add(Fact{F: "end", Out: st.BytesOut, In: st.BytesIn})
 }
 
@@ -295,7 +316,7 @@ func (m *match) report(trace string) (*Report, error) {
 	r := m.atEnd
 	m.countByTransport(&r)
 	m.shots.settle(&r)
-	r.HitsTold = m.game.Told
+	r.Stuns, r.HitsTold = len(m.stuns), m.told() // now that no tick can run again
 	m.shots.tellings(&r)
 	st := m.server.Stats()
 	r.EventsSent, r.EventsResent = st.MessagesSent, st.MessagesResent
@@ -324,6 +345,17 @@ func (m *match) report(trace string) (*Report, error) {
 	return &r, nil
 }
 
+// told returns the number of hits that were reported to their victims.
+func (m *match) told() (n int) {
+	g := m.game
+	for _, rows := range g.Avatars.All(m.server.World()) {
+		for _, life := range g.Life.Slice(rows) {
+			n += int(life.Told)
+		}
+	}
+	return n
+}
+
 // openLog starts the log if the options ask for one.
 func (m *match) openLog(now func() time.Duration) error {
 	if m.opt.log == "" {
@@ -335,7 +367,7 @@ func (m *match) openLog(now func() time.Duration) error {
 	}
 	m.log = newFacts(w)
 	m.log.now = now
-	m.log.add(Fact{F: "match", Rate: m.opt.tickRate, Clients: m.opt.clients, Seconds: m.opt.seconds, NoLag: m.opt.noLagComp, Late: m.opt.lateTicks()})
+	m.log.add(Fact{F: "match", Rate: m.opt.tickRate, Clients: m.opt.clients, Seconds: m.opt.seconds, NoLag: m.opt.noLagComp, Late: m.opt.lateTicks(), World: m.opt.lateWorld})
 	return nil
 }
 

@@ -26,6 +26,7 @@ type options struct {
 	preset       string
 	lateInputs   time.Duration
 	lateShare    float64
+	lateWorld    bool
 	tickRate     int
 	snapshotRate int
 	mode         string
@@ -72,6 +73,7 @@ func parse(args []string, help io.Writer) (options, error) {
 	fs.StringVar(&o.preset, "preset", "", "every client's link: perfect, lan, wifi, lte, train, satellite or hell; then -rtt, -jitter, -loss, -duplicate and -reorder do not count")
 	fs.DurationVar(&o.lateInputs, "late-inputs", 0, "run inputs that come so much too late in their own tick")
 	fs.Float64Var(&o.lateShare, "late-share", 0, "with -late-inputs: the share of inputs that clients may send too late, to predict less far ahead; up to 0.2")
+	fs.BoolVar(&o.lateWorld, "late-world", false, "with -late-inputs: run the whole world's ticks again for late inputs, instead of their player's part")
 	fs.Uint64Var(&o.seed, "seed", 1, "random seed")
 	fs.IntVar(&o.tickRate, "tickrate", 30, "ticks a second")
 	fs.IntVar(&o.snapshotRate, "snapshotrate", 0, "snapshots a second; 0 is one a tick")
@@ -93,7 +95,7 @@ func parse(args []string, help io.Writer) (options, error) {
 	fs.StringVar(&o.pin, "pin", "", "with -join and dtls: the server's pin, as the server printed it")
 	fs.StringVar(&o.log, "log", "", "write the events of both ends into this file, raw, as JSON lines (see facts.go)")
 	fs.StringVar(&o.check, "check", "", "recount the report in such a file from its facts, and print whether they agree")
-	fs.StringVar(&o.bindings, "bindings", "", "print the key bindings of game/controls.go with such a JSON file over them, and what of the file is not used")
+	fs.StringVar(&o.bindings, "print-bindings", "", "print the key bindings of game/controls.go with such a JSON file over them, and what of the file is not used")
 	fs.StringVar(&o.record, "record", "", "with -serve: record the match, and write its tape into this directory")
 	fs.StringVar(&o.replay, "replay", "", "replay such a tape; with -tick stop there and list the entities, with -entity trace one through the systems of the tick")
 	fs.StringVar(&o.beside, "beside", "", "with -replay and -player: compare with the trace that a client's inspector saved, system by system")
@@ -157,9 +159,11 @@ func (o *options) validate(set map[string]bool) error {
 	case o.replay != "" && !only(set, "replay", "tick", "entity", "beside", "player", "tables"):
 		return errors.New("-replay excludes all other flags but -tick and -entity, or -beside, -player and -tables: the tape has the settings")
 	case o.bindings != "" && len(set) > 1:
-		return errors.New("-bindings excludes all other flags")
+		return errors.New("-print-bindings excludes all other flags")
 	case o.lateInputs == 0 && set["late-share"]:
 		return errors.New("-late-share needs -late-inputs")
+	case o.lateInputs == 0 && o.lateWorld:
+		return errors.New("-late-world needs -late-inputs: add the longest delay, such as -late-inputs 200ms")
 	case alone && o.log != "":
 		return errors.New("-log needs both ends in one process: not with -serve or -join")
 	case alone && o.drawShots != "":

@@ -18,6 +18,7 @@ import (
 type referee struct {
 	match   Fact
 	ended   bool
+	world   refWorld
 	report  *Report
 	players map[int]*refPlayer
 
@@ -31,8 +32,8 @@ type referee struct {
 
 	last      *Fact // tick
 	atEnd     *Fact
-	out, in   uint64 // bytes
-	stuns     int
+	out, in   uint64   // bytes
+	stuns     []uint32 // their ticks
 	missing   uint64
 	rerun     uint64
 	told      uint64
@@ -69,7 +70,8 @@ type refPlayer struct {
 	agreed      uint32 // the newest processed snapshot that had its own body
 	confirmed   uint32
 	substituted []uint32 // ticks that ran without the player's command
-	written     []uint32 // ticks in which only the server changed the player
+	stall       uint32   // the newest of them that a correction was counted for
+	written     []refEffect
 	arrivals    []float64
 	pic         *Fact
 
@@ -127,6 +129,7 @@ func (r *referee) take(f *Fact) {
 		r.shown = append(r.shown, f)
 	case "tick":
 		r.ticks[f.T], r.last = f, f
+		r.affect(f.T)
 	case "exec":
 		r.execs[k] = f
 	case "tell":
@@ -136,9 +139,14 @@ func (r *referee) take(f *Fact) {
 		}
 	case "hurt":
 		r.hurts = append(r.hurts, f)
+	case "undo":
+		r.undo(f.T)
+	case "redone":
+		r.redone(f)
 	case "rerun":
 		r.player(f).late.again(f)
 	case "input":
+		r.cameLate(f)
 		r.player(f).late.input(f, r.player(f).played, uint32(r.match.Late))
 		if !r.ended {
 			r.rerun += uint64(f.Late)
@@ -153,7 +161,6 @@ func (r *referee) take(f *Fact) {
 		r.write(f)
 	case "verdict":
 		r.verdicts[k], r.judged[k] = f, append(r.judged[k], f)
-		r.present(f)
 	case "shot":
 		if !r.ended {
 			if r.fired[k] == nil {
@@ -168,12 +175,14 @@ func (r *referee) take(f *Fact) {
 
 func (r *referee) write(f *Fact) {
 	p := r.player(f)
-	p.written = append(p.written, f.T)
-	switch {
-	case f.By == "die":
+	p.written = append(p.written, refEffect{tick: f.T, now: r.now()})
+	switch f.By {
+	case "die":
 		r.deaths[int(f.P)] = append(r.deaths[int(f.P)], f.T)
-	case f.By == "stun" && !r.ended:
-		r.stuns++
+	case "stun":
+		r.stuns = append(r.stuns, f.T)
+	case "join":
+		r.barrier()
 	}
 }
 
@@ -306,8 +315,10 @@ func (r *referee) received(f *Fact, p *refPlayer) {
 	if alike(ours, was) {
 		return
 	}
-	p.wrong++
-	p.causes[r.cause(f.P, p, since, f.T)]++
+	if cause := r.cause(f.P, p, since, f.T); cause != "input" || !r.counted(f.P, p, since, f.T) {
+		p.wrong++
+		p.causes[cause]++
+	}
 	p.newest[f.T] = was
 }
 
@@ -327,24 +338,38 @@ func (r *referee) confirm(f *Fact, p *refPlayer) {
 
 // cause returns the first cause that applies since both ends last agreed.
 func (r *referee) cause(player ecs.Owner, p *refPlayer, since, t uint32) string {
-	within := func(list []uint32) bool {
-		return slices.ContainsFunc(list, func(k uint32) bool { return k > since && k <= t })
-	}
-	// A replaced command that equals the original changed nothing.
-	another := func(k uint32) bool {
-		ran, played := r.execs[refKey{int(player), k}], p.played[k]
-		if cmd, again := p.late.ran[k]; again {
-			return k > since && k <= t && cmd != played
-		}
-		return k > since && k <= t && (ran == nil || *ran.Cmd != played)
-	}
-	switch {
-	case slices.ContainsFunc(p.substituted, another):
+	if slices.ContainsFunc(p.substituted, func(k uint32) bool { return k > since && k <= t && r.another(player, p, k) }) {
 		return "input"
-	case within(p.written):
-		return "server_effect"
 	}
-	return "code"
+	return effect(p.written, since, t)
+}
+
+// another reports whether the server ran another command than the player's own in a tick. A
+// replaced command that equals the original changed nothing.
+func (r *referee) another(player ecs.Owner, p *refPlayer, k uint32) bool {
+	ran, played := r.execs[refKey{int(player), k}], p.played[k]
+	if cmd, again := p.late.ran[k]; again {
+		return cmd != played
+	}
+	return ran == nil || *ran.Cmd != played
+}
+
+// counted reports whether a correction belongs to a run of replaced commands that an earlier
+// one was counted for.
+func (r *referee) counted(player ecs.Owner, p *refPlayer, since, t uint32) bool {
+	newest := uint32(0)
+	for _, k := range p.substituted {
+		if k > since && k <= t && r.another(player, p, k) {
+			newest = max(newest, k)
+		}
+	}
+	first := newest
+	for slices.Contains(p.substituted, first-1) && r.another(player, p, first-1) {
+		first--
+	}
+	before := p.stall
+	p.stall = newest
+	return before != 0 && first <= before+1 && newest >= before
 }
 
 func bodyOf(bodies []Body, p int) (Body, bool) {

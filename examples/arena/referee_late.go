@@ -45,6 +45,7 @@ func (l *refLate) input(f *Fact, played map[uint32]game.Command, window uint32) 
 	}
 	clear(l.now)
 	l.waits = slices.DeleteFunc(l.waits, func(t uint32) bool { return t+window <= f.T })
+	l.refuse(f.Refused, f.Final)
 	if f.Missing {
 		l.waits = append(l.waits, f.T)
 	}
@@ -60,6 +61,18 @@ func (l *refLate) input(f *Fact, played map[uint32]game.Command, window uint32) 
 		return
 	}
 	l.told = f.T
+}
+
+// refuse ends the wait of ticks whose commands were refused when they came. The oldest were,
+// unless the server still waits for the oldest one.
+func (l *refLate) refuse(n int, final uint32) {
+	for ; n > 0 && len(l.waits) > 0; n-- {
+		i := 0
+		if len(l.waits) > 1 && l.waits[0] == final+1 {
+			i = 1
+		}
+		l.waits = slices.Delete(l.waits, i, i+1)
+	}
 }
 
 // final returns the newest tick whose input the snapshot of a tick answers.

@@ -43,6 +43,15 @@ func target(ray []float32, by int, circles []Circle) int {
 // and hit.
 func hundredth(v float32) float32 { return float32(math.Round(float64(v)*100) / 100) }
 
+// presents compares the verdicts with the present, if there is no lag compensation.
+func (r *referee) presents() {
+	for _, list := range r.judged {
+		for _, f := range list {
+			r.present(f)
+		}
+	}
+}
+
 // present compares a verdict with the present, if there is no lag compensation:
 // with the newest complete tick at that time.
 func (r *referee) present(f *Fact) {

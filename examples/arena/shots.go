@@ -98,6 +98,14 @@ func (s *shots) judged(f *foretick.Frame, by foretick.PlayerID, _ lagcomp.Ray, h
 	}
 }
 
+// undo forgets the deaths of a tick and later ones, which run again. What was recorded of
+// guns is overwritten: every body passes before, dead or not.
+func (s *shots) undo(t foretick.Tick) {
+	for player, list := range s.died {
+		s.died[player] = before(list, t)
+	}
+}
+
 // settle fills in the report's counts.
 func (s *shots) settle(r *Report) {
 	r.ShotsVoidByReason = map[string]int{"dead": 0, "stunned": 0, "ammo": 0, "cooldown": 0, "target": 0}

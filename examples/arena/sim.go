@@ -5,6 +5,7 @@ import (
 	"io"
 	"time"
 
+	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/simtest"
 )
 
@@ -13,24 +14,15 @@ import (
 func playSim(o options, live io.Writer) (*Report, error) {
 	m := newMatch(o)
 	s := simtest.New(o.seed)
-	if err := m.openLog(s.Net.Now); err != nil {
+	if err := m.serveSim(s); err != nil {
 		return nil, err
 	}
-	cfg, err := m.serverConfig()
-	if err != nil {
-		return nil, err
-	}
-	if m.server, err = s.Serve(cfg); err != nil {
-		return nil, err
-	}
-	m.logSent()
-	s.AroundServer = m.around
 	for n := range o.clients {
 		seat, cfg, err := m.clientConfig(n)
 		if err != nil {
 			return nil, err
 		}
-		if seat.client, err = s.Join(cfg, simtest.Seat{Up: o.link(), Down: o.link(), After: m.log.frame}); err != nil {
+		if err := m.seatSim(s, seat, cfg); err != nil {
 			return nil, err
 		}
 	}
@@ -38,6 +30,27 @@ func playSim(o options, live io.Writer) (*Report, error) {
 	m.end()
 	s.Run(o.duration() + quietTime)
 	return m.report(hexDigest(s.Trace()))
+}
+
+func (m *match) serveSim(s *simtest.Match) error {
+	if err := m.openLog(s.Net.Now); err != nil {
+		return err
+	}
+	cfg, err := m.serverConfig()
+	if err != nil {
+		return err
+	}
+	if m.server, err = s.Serve(cfg); err != nil {
+		return err
+	}
+	m.logSent()
+	s.AroundServer = m.around
+	return nil
+}
+
+func (m *match) seatSim(s *simtest.Match, seat *seat, cfg foretick.ClientConfig) (err error) {
+	seat.client, err = s.Join(cfg, simtest.Seat{Up: m.opt.link(), Down: m.opt.link(), After: m.log.frame})
+	return err
 }
 
 // pace runs the match to its end; live is nil if nothing is displayed.
@@ -65,5 +78,5 @@ func (m *match) liveLine(w io.Writer, t time.Duration) {
 		wrong, predicted = wrong+cs.Mispredictions, predicted+cs.PredictedTicks
 	}
 	fmt.Fprintf(w, "\r%5.1f s  tick %4d  %d players  %5.0f B/s down each  %d of %d predictions corrected  %d kills ",
-		t.Seconds(), st.Ticks, st.Joined-st.Left, float64(st.BytesOut)/float64(len(m.seats))/max(t.Seconds(), 0.1), wrong, predicted, m.game.Kills)
+		t.Seconds(), st.Ticks, st.Joined-st.Left, float64(st.BytesOut)/float64(len(m.seats))/max(t.Seconds(), 0.1), wrong, predicted, m.game.Kills(m.server.World()))
 }

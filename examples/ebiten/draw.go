@@ -53,7 +53,8 @@ func (w *window) Draw(screen *ebiten.Image) {
 	if w.showFigures {
 		ebitenutil.DebugPrintAt(screen, w.figures.text, 8, 8)
 	}
-	ebitenutil.DebugPrintAt(screen, fmt.Sprintf("%v   WASD, mouse   F3 figures   F4 network: %s   F5 server's view", w.view.State, w.network.name()), 8, duel.Height*scale-20)
+	ebitenutil.DebugPrintAt(screen, fmt.Sprintf("%v   WASD, mouse   F1 rebinds fire   F3 figures   F4 network: %s   F5 server's view", w.view.State, w.network.name()), 8, duel.Height*scale-20)
+	ebitenutil.DebugPrintAt(screen, w.rebinding.Text, 8, duel.Height*scale-60)
 	w.capture(screen)
 }
 

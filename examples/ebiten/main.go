@@ -4,6 +4,7 @@
 //	go run .                                 hosts a match and plays in it
 //	go run . -join ws://127.0.0.1:7780/play  plays in a match that runs already
 //	go run . -serve -listen ws://:7780       runs a match without a window
+//	go run . -bindings keys.json             plays with the keys of a file
 //
 // The folder duel has the rules, which both ends share. README.md says which file
 // shows what, and how to build for the browser.
@@ -14,6 +15,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"log"
 	"os"
 	"os/signal"
@@ -23,6 +25,7 @@ import (
 
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/examples/ebiten/duel"
+	"github.com/foretick/foretick/examples/ebiten/keys"
 	"github.com/foretick/foretick/transport"
 )
 
@@ -31,6 +34,7 @@ type options struct {
 	listen     string
 	web        string
 	serve      bool
+	bindings   string
 	bot        bool
 	mute       bool
 	overlays   bool
@@ -44,12 +48,20 @@ func main() {
 	flag.StringVar(&o.listen, "listen", "ws://127.0.0.1:7780", "address to host at; ws:// is for browsers too, udp:// is not")
 	flag.StringVar(&o.web, "web", "web", "directory of the page that a ws:// host serves")
 	flag.BoolVar(&o.serve, "serve", false, "host without a window")
+	flag.StringVar(&o.bindings, "bindings", "", "JSON file of key bindings over the default ones; F1 saves there too")
+	printBindings := flag.Bool("print-bindings", false, "print all bindings, for such a file, and end")
 	flag.BoolVar(&o.bot, "bot", false, "let the player play by itself")
 	flag.BoolVar(&o.mute, "mute", false, "no sound")
 	flag.BoolVar(&o.overlays, "overlays", false, "begin with F3 and F5 pressed")
 	flag.IntVar(&o.frames, "frames", 0, "end after so many frames")
 	flag.StringVar(&o.screenshot, "screenshot", "", "PNG file to write the last of -frames to")
 	flag.Parse()
+	if *printBindings {
+		if err := printKeys(o.bindings, os.Stdout); err != nil {
+			log.Fatal(err)
+		}
+		return
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // a second signal ends the program at once
 	err := run(ctx, o)
@@ -57,6 +69,15 @@ func main() {
 	if err != nil && !errors.Is(err, context.Canceled) && !errors.Is(err, transport.ErrClosed) {
 		log.Fatal(err)
 	}
+}
+
+// printKeys prints all bindings, with a file's in place of the default ones.
+func printKeys(file string, out io.Writer) error {
+	m, err := keys.Load(file)
+	if err != nil {
+		return fmt.Errorf("-bindings %w", err)
+	}
+	return m.SaveAll(out)
 }
 
 func run(ctx context.Context, o options) error {

@@ -10,32 +10,6 @@ import (
 	"github.com/foretick/foretick/input"
 )
 
-// newKeys declares the game's actions and their keys.
-func newKeys() (*input.Map, error) {
-	return input.New(
-		[]input.Action{
-			{Name: "move_x", Kind: input.Analogue},
-			{Name: "move_y", Kind: input.Analogue},
-			{Name: "aim_x", Kind: input.Analogue},
-			{Name: "aim_y", Kind: input.Analogue},
-			{Name: "fire"},
-			{Name: "figures"},
-			{Name: "network"},
-			{Name: "server"},
-		},
-		input.Set{Keymap: input.Keymap{
-			"move_x":  {{Key: "a", Scale: -1}, {Key: "d"}, {Key: "left", Scale: -1}, {Key: "right"}, {Key: "gamepad_lstick_x"}},
-			"move_y":  {{Key: "w", Scale: -1}, {Key: "s"}, {Key: "up", Scale: -1}, {Key: "down"}, {Key: "gamepad_lstick_y"}},
-			"aim_x":   input.Keys("gamepad_rstick_x"),
-			"aim_y":   input.Keys("gamepad_rstick_y"),
-			"fire":    input.Keys("mouse_left_button", "space", "gamepad_r2"),
-			"figures": input.Keys("f3", "gamepad_back"),
-			"network": input.Keys("f4"),
-			"server":  input.Keys("f5"),
-		}},
-	)
-}
-
 // pad feeds a Map with what Ebitengine knows of the devices: copy it into your game.
 type pad struct {
 	keys     *input.Map

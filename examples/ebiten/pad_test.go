@@ -10,18 +10,19 @@ import (
 
 	"github.com/hajimehoshi/ebiten/v2"
 
+	"github.com/foretick/foretick/examples/ebiten/keys"
 	"github.com/foretick/foretick/input"
 )
 
 // Every key of the keyboard that a keymap may name is one of Ebitengine's, but for the
 // derived ones.
 func TestEveryKeyHasItsCode(t *testing.T) {
-	keys, err := newKeys()
+	m, err := keys.New()
 	if err != nil {
 		t.Fatal(err)
 	}
 	board := map[string]bool{}
-	for _, k := range newPad(keys).board {
+	for _, k := range newPad(m).board {
 		board[k.name] = true
 	}
 	others := []string{"control", "shift", "alt"} // of either side

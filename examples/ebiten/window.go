@@ -12,6 +12,7 @@ import (
 
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/examples/ebiten/duel"
+	"github.com/foretick/foretick/examples/ebiten/keys"
 	"github.com/foretick/foretick/input"
 	"github.com/foretick/foretick/transport"
 )
@@ -29,6 +30,8 @@ type window struct {
 	bot  *input.Source
 	read func(foretick.View) duel.Command
 
+	rebinding keys.Rebinding
+
 	network network
 	figures figures
 	showServer,
@@ -45,15 +48,15 @@ type shot struct {
 }
 
 func newWindow(o options, here *host) (*window, error) {
-	keys, err := newKeys()
+	m, err := keys.Load(o.bindings)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("-bindings %w", err)
 	}
 	w := &window{
-		o: o, here: here, keys: keys, pad: newPad(keys), bot: keys.NewSource(), game: &duel.Game{}, sound: newSpeaker(o.mute),
+		o: o, here: here, keys: m, pad: newPad(m), bot: m.NewSource(), rebinding: keys.Rebinding{Map: m, File: o.bindings}, game: &duel.Game{}, sound: newSpeaker(o.mute),
 		showServer: o.overlays, showFigures: o.overlays,
 	}
-	if w.read, err = input.Fill[duel.Command, foretick.View](keys); err != nil {
+	if w.read, err = input.Fill[duel.Command, foretick.View](m); err != nil {
 		return nil, err
 	}
 	w.game.OnShot = w.onShot
@@ -83,6 +86,7 @@ func (w *window) Update() error {
 	if w.o.bot {
 		w.autopilot()
 	}
+	w.rebinding.Frame()
 	if w.keys.JustPressed("figures") {
 		w.showFigures = !w.showFigures
 	}

@@ -38,11 +38,14 @@ var underLayout = []string{"ecs", "schema", "netcode", "internal/standard"}
 // of it: the standard library is enough for them. Examples and their own tests use them.
 var apart = []string{"input", "mathf"}
 
+// planted holds a game with faults, clocks and chance among them, that tests share.
+const planted = "internal/plantedtest"
+
 // mayRun are the places that may read a clock, sleep, start goroutines and
 // open sockets: the transports, the thin Run loops over the core, programs,
 // simtest's reading of which seed a test is to play, and its play over sockets.
 // Everything else is given time and bytes.
-var mayRun = []string{"transport/", "examples/", "run.go", "simtest/seed.go", "simtest/pair/", "benchmarks/", "tools/", "cmd/", "internal/costtest/", "host/run.go", "host/lifecycle/", "bots/crowd.go", "flight/file.go", "flight/full.go"}
+var mayRun = []string{"transport/", "examples/", "run.go", "simtest/seed.go", "simtest/pair/", "benchmarks/", "tools/", "cmd/", "internal/costtest/", "internal/plantedtest/", "host/run.go", "host/lifecycle/", "bots/crowd.go", "flight/file.go", "flight/full.go"}
 
 // mayServe are the packages that answer HTTP requests: they read clocks and use net/http.
 var mayServe = []string{"inspect/web/", "docs/guide/orchard/inspect.go"}
@@ -141,6 +144,9 @@ func (f *file) imports(imported string) string {
 			return why
 		}
 	}
+	if ours && dir == planted && !f.test() {
+		return "planted faults are for tests alone"
+	}
 	area := f.area()
 	of, _, _ := strings.Cut(dir, "/")
 	switch {
@@ -171,10 +177,16 @@ func (f *file) imports(imported string) string {
 			return "a transport knows the transport contract, not what is sent over it"
 		}
 	case area == "examples":
+		if f.test() && within(f.dir(), "examples/arena/browser") && dir == planted {
+			return "" // the page's test in a browser, which nobody copies
+		}
 		if ours && strings.Contains("/"+dir+"/", "/internal/") {
 			return "an example is there to be copied: it imports public packages only"
 		}
 	case area == "internal":
+		if within(f.dir(), planted) && ours {
+			return "" // a game
+		}
 		if within(f.dir(), "internal/reason") && dir == "prediction" {
 			return "" // whose causes it finds
 		}

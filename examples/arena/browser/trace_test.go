@@ -3,13 +3,16 @@ package browser
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
-	"math/rand"
+	"math"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -24,76 +27,74 @@ import (
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/inspect"
 	"github.com/foretick/foretick/inspect/web"
+	"github.com/foretick/foretick/internal/plantedtest"
+	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport/udp"
 )
-
-type glider struct {
-	X, Y float32 `net:"min=-100,max=100,step=0.01" name:"place" unit:"m"`
-}
-
-type stick struct {
-	X int8 `net:"min=-1,max=1"`
-}
 
 type spark struct {
 	Heat uint8
 }
 
-// gliders is a game with room for a fault in its system "planted".
-type gliders struct {
-	pos    ecs.Component[glider]
-	heat   ecs.Component[spark]
-	cmd    ecs.Component[stick]
-	player ecs.Prefab
-	flame  ecs.Prefab
-}
-
-func (g *gliders) protocol(fault func(g *gliders, f *foretick.Frame, rows ecs.Rows)) *foretick.Protocol {
-	p := foretick.NewProtocol("gliders", 1)
-	p.SetTickRate(60)
-	p.Component(&g.pos, foretick.Predicted())
-	p.Component(&g.heat, foretick.Predicted())
-	p.Command(&g.cmd)
-	p.Prefab(&g.player, "glider", &g.pos, &g.cmd)
-	p.Prefab(&g.flame, "flame", &g.heat)
-	p.Spawns(&g.flame, foretick.SpawnConfig{})
-	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) { f.Spawn(&g.player, player) })
-	p.Shared("glide", func(f *foretick.Frame, rows ecs.Rows) {
-		pos, cmd := g.pos.Slice(rows), g.cmd.Slice(rows)
-		for i := range pos {
-			if pos[i].X += float32(float32(cmd[i].X) * 3 * f.DT); pos[i].X > 50 {
-				pos[i].X = -50
-			}
-		}
-	}, ecs.Read(&g.cmd), ecs.Write(&g.pos))
+// flames is a fault of which the table has none: the client alone spawns.
+func flames(g *plantedtest.Game, p *foretick.Protocol) {
+	var heat ecs.Component[spark]
+	var flame ecs.Prefab
+	p.Component(&heat, foretick.Predicted())
+	p.Prefab(&flame, "flame", &heat)
+	p.Spawns(&flame, foretick.SpawnConfig{})
 	p.Shared("planted", func(f *foretick.Frame, rows ecs.Rows) {
-		if fault != nil {
-			fault(g, f, rows)
+		if f.IsServer() || f.Tick%8 != 0 {
+			return
 		}
-	}, ecs.With(&g.cmd), ecs.Write(&g.pos), ecs.Create(&g.heat), ecs.After("glide"))
-	return p
+		for i := range g.Pos.Slice(rows) {
+			heat.Get(f.World, f.SpawnBy(rows.Entity(i), &flame)).Heat = 5
+		}
+	}, ecs.With(&g.Cmd), ecs.Read(&g.Pos), ecs.Create(&heat), ecs.After("move"))
 }
 
-// glide plays matches over UDP, one for each fault, and returns a page of their servers and
-// clients. A match's ends are its name with " server" and " client".
-func glide(t *testing.T, faults map[string]func(g *gliders, f *foretick.Frame, rows ecs.Rows)) *httptest.Server {
+// played is a match over UDP of two players, as some faults need.
+type played struct {
+	server  *plantedtest.Record
+	clients [2]*plantedtest.Record
+}
+
+// play plays matches over UDP, one for each fault, and returns a page of their servers and of
+// each match's second client. These ends are the match's name with " server" and " client".
+func play(t *testing.T, faults map[string]plantedtest.Plant) (*httptest.Server, map[string]played) {
 	in := inspect.New(inspect.Config{})
 	ctx, stop := context.WithCancel(context.Background())
 	var done sync.WaitGroup
+	matches := map[string]played{}
 	for name, fault := range faults {
+		m := played{server: &plantedtest.Record{}}
+		end := func(r *plantedtest.Record) simtest.Player {
+			return (&plantedtest.Game{Ran: r}).End(func(g *plantedtest.Game, p *foretick.Protocol) {
+				p.SetTickRate(60)
+				if fault != nil {
+					fault(g, p)
+				}
+			})
+		}
 		listen, err := udp.Listen("127.0.0.1:0", udp.Config{})
 		require.NoError(t, err)
-		srv, err := foretick.NewServer(foretick.ServerConfig{Protocol: new(gliders).protocol(fault), Transport: listen})
-		require.NoError(t, err)
-		end, err := udp.Dial(listen.LocalAddr().String(), udp.Config{})
-		require.NoError(t, err)
-		g := new(gliders)
-		c, err := foretick.NewClient(foretick.ClientConfig{Protocol: g.protocol(fault), Transport: end, Sample: foretick.Sample(&g.cmd, func(v foretick.View) stick { return stick{X: int8(v.Tick/40%3) - 1} })})
+		srv, err := foretick.NewServer(foretick.ServerConfig{Protocol: end(m.server).Protocol, Transport: listen})
 		require.NoError(t, err)
 		require.NoError(t, in.AddServer(name+" server", srv))
-		require.NoError(t, in.AddClient(name+" client", c))
 		done.Go(func() { _ = srv.Run(ctx) })
-		done.Go(func() { _ = c.Run(ctx, time.Second/60, nil) })
+		for i := range m.clients {
+			m.clients[i] = &plantedtest.Record{}
+			dialed, err := udp.Dial(listen.LocalAddr().String(), udp.Config{})
+			require.NoError(t, err)
+			player := end(m.clients[i])
+			c, err := foretick.NewClient(foretick.ClientConfig{Protocol: player.Protocol, Transport: dialed, Sample: player.Sample})
+			require.NoError(t, err)
+			if i == 1 {
+				require.NoError(t, in.AddClient(name+" client", c))
+			}
+			done.Go(func() { _ = c.Run(ctx, time.Second/60, nil) })
+		}
+		matches[name] = m
 	}
 	h := web.New(in, web.Config{})
 	mux := http.NewServeMux()
@@ -105,7 +106,7 @@ func glide(t *testing.T, faults map[string]func(g *gliders, f *foretick.Frame, r
 		stop()
 		done.Wait()
 	})
-	return site
+	return site, matches
 }
 
 // traced is what the page says of its trace: see trace.js.
@@ -115,15 +116,18 @@ type traced struct {
 	Following                     bool
 	First                         *struct {
 		System, Prefab, Component, Field, Excuse string
-		Tick                                     float64
+		Tick, Entity                             float64
 		Before, After                            struct{ Client, Server any }
 	}
-	Ordered, Alone, Table []string // lines of the tables
+	Ordered, Alone, Table, Found []string // lines of the tables
 }
+
+// rounded is more than half a step of a position: see plantedtest.Position.
+const rounded = 0.0051
 
 const traceState = `(() => {
 	const lines = q => [...document.querySelectorAll(q)].filter(e => e.offsetParent).map(e => e.innerText);
-	return JSON.stringify({ ...inspector.read().trace, ordered: lines("#trace-differences tbody tr"), alone: lines("#trace-alone-list li"), table: lines("#trace-table tbody tr") });
+	return JSON.stringify({ ...inspector.read().trace, ordered: lines("#trace-differences tbody tr"), alone: lines("#trace-alone-list li"), table: lines("#trace-table tbody tr"), found: lines("#trace-found li") });
 })()`
 
 func (p *tab) traces(what string, want func(traced) bool) (s traced) {
@@ -149,56 +153,80 @@ func (p *tab) of(end string) {
 	p.do(chromedp.SetValue("#end", end, chromedp.ByID), chromedp.Evaluate(`document.getElementById("end").dispatchEvent(new Event("change"))`, nil))
 }
 
-// In release builds over UDP the page names the system and the field of a fault, and both
-// values before and after it, on the client's page and on the server's. It shows what exists
-// on one end only, and names nothing in a match without a fault.
-func TestTrace(t *testing.T) {
-	type fault = func(g *gliders, f *foretick.Frame, rows ecs.Rows)
-	push := func(by func(f *foretick.Frame) float32) fault {
-		return func(g *gliders, f *foretick.Frame, rows ecs.Rows) {
-			for i, pos := 0, g.pos.Slice(rows); i < len(pos); i++ {
-				if pos[i].Y += by(f); pos[i].Y > 50 {
-					pos[i].Y = -50
-				}
+// names fails unless the page names the fault, and shows the values that the ends' systems
+// wrote. It is to read and to see the same.
+func (p *tab) names(m played, want plantedtest.Place, what string) traced {
+	p.t.Helper()
+	s := p.traces(what, func(s traced) bool { return s.First != nil && s.First.Excuse == "" && len(s.Ordered) > 0 })
+	f := s.First
+	require.Equal(p.t, want, plantedtest.Place{System: f.System, Prefab: f.Prefab, Component: f.Component, Field: f.Field}, what)
+	require.Equal(p.t, s.Tick, f.Tick, what)
+	require.False(p.t, s.Following, "%s: it stops at a fault", what)
+	require.GreaterOrEqual(p.t, s.Faults, 1., what)
+	var values []float64
+	for _, v := range []any{f.Before.Client, f.Before.Server, f.After.Client, f.After.Server} {
+		require.IsType(p.t, 0., v, what)
+		values = append(values, v.(float64))
+	}
+	require.Equal(p.t, values[0], values[1], "%s: before", what)
+	require.NotEqual(p.t, values[2], values[3], "%s: after", what)
+	require.True(p.t, m.wrote(f.Tick, values), "%s: tick %v: nobody's system wrote %v", what, f.Tick, values)
+
+	shown := make([]string, len(values)) // with the unit, in 10 digits as the page has them
+	for i, v := range values {
+		shown[i] = strconv.FormatFloat(v, 'f', -1, 64) + " m"
+	}
+	who, name := fmt.Sprintf("%s %v", want.Prefab, f.Entity), want.Component+"."+want.Field+" (place)"
+	require.Equal(p.t, fmt.Sprintf("System “%s” differed first, in %s of %s. Before it the client had %s and the server %s. After it the client has %s and the server %s.",
+		want.System, name, who, shown[0], shown[1], shown[2], shown[3]), s.Says, what)
+	require.Equal(p.t, append([]string{"≠ first here", want.System, who, name}, shown...), strings.Split(s.Ordered[0], "\t"), what)
+	return s
+}
+
+// wrote reports whether both ends' systems wrote these values in a tick: before on the client
+// and the server, and after. A predicted value is rounded where it is stored.
+func (m played) wrote(tick float64, values []float64) bool {
+	same := func(r *plantedtest.Record, player foretick.PlayerID, before, after float64) bool {
+		return slices.ContainsFunc(r.Of(foretick.Tick(tick), player), func(w plantedtest.Write) bool {
+			return math.Abs(float64(w.Before)-before) <= rounded && math.Abs(float64(w.After)-after) <= rounded
+		})
+	}
+	for player := foretick.PlayerID(1); int(player) <= len(m.clients); player++ {
+		for _, client := range m.clients {
+			if same(client, player, values[0], values[2]) && same(m.server, player, values[1], values[3]) {
+				return true
 			}
 		}
 	}
-	site := glide(t, map[string]fault{
-		"sound":  nil,
-		"chance": push(func(*foretick.Frame) float32 { return rand.Float32() }),
-		"rule": push(func(f *foretick.Frame) float32 {
-			if f.IsServer() && f.Tick%3 == 0 {
-				return 0.25
-			}
-			return 0
-		}),
-		"flames": func(g *gliders, f *foretick.Frame, rows ecs.Rows) {
-			if f.IsServer() || f.Tick%8 != 0 {
-				return
-			}
-			for i := range g.pos.Slice(rows) {
-				g.heat.Get(f.World, f.SpawnBy(rows.Entity(i), &g.flame)).Heat = 5
-			}
-		},
-	})
+	return false
+}
+
+// In release builds over UDP the page names the system and the field of each sort of fault
+// that recurs, and both ends' values before and after it, on the client's page and on the
+// server's. It shows what exists on one end only, and names nothing in a match without a fault.
+func TestTrace(t *testing.T) {
+	plants, want := map[string]plantedtest.Plant{"sound": nil, "flames": flames}, map[string]plantedtest.Place{}
+	for name, fault := range plantedtest.Faults() {
+		if fault.Recurs() {
+			plants[name], want[name] = fault.Plant, fault.Traced
+		}
+	}
+	require.Len(t, want, 12)
+	site, matches := play(t, plants)
 	p := open(t, browse(t, ""), site.URL+"/inspect/")
 	p.do(emulation.SetFocusEmulationEnabled(true), emulation.SetDeviceMetricsOverride(1600, 1000, 1, false))
 	p.inspects("connects", func(s inspected) bool { return s.Connected })
 	p.do(chromedp.Click("#tab-trace", chromedp.ByID))
-	for _, name := range []string{"chance", "rule"} {
+	named := map[string]int{}
+	for name, place := range want {
 		for _, end := range []string{"client", "server"} {
 			p.of(name + " " + end)
-			s := p.traces(name+" is named on the "+end+"'s page", func(s traced) bool { return s.First != nil && s.First.Excuse == "" })
-			f := s.First
-			require.Equal(t, []string{"planted", "glider", "glider", "Y"}, []string{f.System, f.Prefab, f.Component, f.Field})
-			require.Equal(t, f.Before.Client, f.Before.Server)
-			require.NotEqual(t, f.After.Client, f.After.Server)
-			require.Contains(t, s.Says, "System “planted” differed first, in glider.Y (place)")
-			require.Contains(t, s.Ordered[0], "≠ first here")
-			require.False(t, s.Following, "it stops at a fault")
-			require.GreaterOrEqual(t, s.Faults, 1.)
+			s := p.names(matches[name], place, name+" on the "+end+"'s page")
+			t.Logf("%s, on the %s's page: %s", name, end, s.Says)
+			named[end]++
 		}
 	}
+	t.Logf("%d of 12 named on the client's page, %d on the server's", named["client"], named["server"])
 	p.views("trace", "light", "dark")
 	p.steps()
 	p.compares()
@@ -212,12 +240,15 @@ func TestTrace(t *testing.T) {
 	require.Equal(t, "(entity)", s.First.Field)
 	p.views("trace-alone", "light")
 
-	p.of("sound client")
-	s = p.traces("both ends compute the same", func(s traced) bool { return s.Compared > 120 })
-	require.Zero(t, s.Faults)
-	require.Nil(t, s.First)
-	require.Empty(t, s.Ordered)
-	require.Contains(t, s.Says, "✓ Both ends computed the same.")
+	for _, end := range []string{"server", "client"} {
+		p.of("sound " + end)
+		s = p.traces("both ends compute the same, on the "+end+"'s page", func(s traced) bool { return s.Compared > 120 })
+		require.Zero(t, s.Faults)
+		require.Nil(t, s.First)
+		require.Empty(t, s.Ordered)
+		require.Empty(t, s.Found)
+		require.Contains(t, s.Says, "✓ Both ends computed the same.")
+	}
 	p.views("trace-sound", "dark")
 	require.Empty(t, p.inspects("is well", func(s inspected) bool { return s.Connected }).Errors)
 	p.mu.Lock()
@@ -228,7 +259,7 @@ func TestTrace(t *testing.T) {
 // A client's page arms the trace of its player, also where nobody opens the tab. A server's
 // page arms none.
 func TestPageOfAClientArmsItsTrace(t *testing.T) {
-	site := glide(t, map[string]func(g *gliders, f *foretick.Frame, rows ecs.Rows){"one": nil, "other": nil})
+	site, _ := play(t, map[string]plantedtest.Plant{"one": nil, "other": nil})
 	p := open(t, browse(t, ""), site.URL+"/inspect/")
 	p.do(emulation.SetFocusEmulationEnabled(true))
 	p.inspects("connects", func(s inspected) bool { return s.Connected })
@@ -283,7 +314,7 @@ func awaits(r *runtime.EvaluateParams) *runtime.EvaluateParams { return r.WithAw
 // compares saves a trace, and opens a comparison of one with a tape.
 func (p *tab) compares() {
 	p.t.Helper()
-	p.of("chance client")
+	p.of("global chance client")
 	p.traces("chance again", func(s traced) bool { return s.First != nil })
 	var saved, table string
 	p.do(chromedp.Evaluate(`fetch(document.getElementById("trace-save").href).then(r => r.text()).then(t => t.slice(0, 16))`, &saved, awaits))

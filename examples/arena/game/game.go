@@ -62,6 +62,8 @@ type (
 		Respawn uint16 // ticks until the respawn
 		Deaths  uint16
 		Told    uint16 // number of hits reported to the player
+		Kills   uint32 // in the match: the newest number that somebody's death had
+		Present bool   // its shots are judged in the present: see Wish
 	}
 )
 
@@ -132,22 +134,22 @@ type Game struct {
 
 	Avatars *ecs.Query // of bodies
 	Flights *ecs.Query // of bolts
-	Kills   uint32     // on the server
-	Told    int        // number of reports of hits to victims
-	Quiet   bool       // the server stops all damage: the match comes to rest
+
+	// QuietFrom is the first tick in which the server does no damage: the match comes to
+	// rest. 0 means none. Ticks before it run again as they were.
+	QuietFrom foretick.Tick
 
 	// Wish is there with Options.Wishes alone.
 	Wish foretick.Request[Wish]
-
-	beats   uint32
-	present map[foretick.PlayerID]bool // whose shots are judged in the present
 
 	// Watch may be set before the first tick.
 	Watch Watch
 }
 
-// Watch receives events for the report. Every function may be nil.
+// Watch receives events for the report. Every function may be nil. A server with LateWorld
+// calls those of the server again when a tick runs again, after Began.
 type Watch struct {
+	Began      func(f *foretick.Frame)                                                                 // server: a tick begins; with f.Replay it runs again, and what it and later ticks did is undone
 	Before     func(f *foretick.Frame, rows ecs.Rows)                                                  // server: bodies before the guns work
 	Judged     func(f *foretick.Frame, by foretick.PlayerID, ray lagcomp.Ray, hit ecs.Entity, ok bool) // server: a shot
 	Explain    func(f *foretick.Frame, by foretick.PlayerID, seen foretick.HitView, ray lagcomp.Ray)   // server: the same, for an explanation
@@ -158,7 +160,6 @@ type Watch struct {
 	Died       func(f *foretick.Frame, who ecs.Entity)                                                 // server
 	Received   func(f *foretick.Frame, sent foretick.Tick, kind string, id uint32)                     // client: a message
 	Render     func(f *foretick.Frame, rows ecs.Rows)                                                  // client: bodies on screen
-	Sent       func(kind string, id uint32)                                                            // server: a message to everyone
 	Born       func(f *foretick.Frame, player foretick.PlayerID, by string)                            // server: a body was created or reset
 	Stepped    func(f *foretick.Frame, rows ecs.Rows)                                                  // client: a tick was predicted; server: one ran again
 	Aimed      func(f *foretick.Frame, by foretick.PlayerID, ray lagcomp.Ray, seen foretick.HitView)   // client: a predicted shot's line
@@ -175,10 +176,9 @@ type Wish struct {
 
 // wish takes a player's request.
 func (g *Game) wish(f *foretick.Frame, player foretick.PlayerID, w Wish) {
-	if g.present == nil {
-		g.present = map[foretick.PlayerID]bool{}
+	if life := g.Life.Find(f.World, g.bodyOf(f, player)); life != nil {
+		life.Present = w.NoLagCompensation
 	}
-	g.present[player] = w.NoLagCompensation
 	if g.Watch.Wished != nil {
 		g.Watch.Wished(f, player, w)
 	}

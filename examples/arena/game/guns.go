@@ -107,8 +107,9 @@ func (g *Game) tracer(f *foretick.Frame, by ecs.Entity, s Shot) {
 // in the present.
 func (g *Game) damage(f *foretick.Frame, by foretick.PlayerID, s Shot) {
 	seen := f.Rewind(by)
-	if g.present[by] {
-		seen = f.Present().Except(g.bodyOf(f, by))
+	self := g.bodyOf(f, by)
+	if life := g.Life.Find(f.World, self); life != nil && life.Present {
+		seen = f.Present().Except(self)
 	}
 	hit, ok := seen.Raycast(s.Ray)
 	if g.Watch.Judged != nil {

@@ -12,6 +12,7 @@ type lives struct{ g *Game }
 func (m lives) Declare(p *foretick.Protocol) {
 	g := m.g
 	p.OnJoin(g.join)
+	p.Server("begin", g.begin, ecs.Stage(stageRules), ecs.Once(), ecs.Before("wake"))
 	p.Shared("wake", g.wake, ecs.Stage(stageRules), ecs.Write(&g.Status))
 	p.Server("stun", g.stun, ecs.Stage(stageRules), ecs.Write(&g.Status), ecs.With(&g.Team), ecs.After("wake"))
 	p.Server("respawn", g.respawn, ecs.Stage(stageWorld), ecs.Write(&g.Status, &g.Life, &g.Pos, &g.Vel, &g.HP, &g.Gun))
@@ -26,6 +27,17 @@ func (g *Game) join(f *foretick.Frame, player foretick.PlayerID) {
 	*g.Pos.Get(f.World, e) = g.birthplace(f, uint64(player))
 	g.anew(f, player, "join")
 }
+
+// begin reports that a tick begins, or runs again.
+func (g *Game) begin(f *foretick.Frame, _ ecs.Rows) {
+	if g.Watch.Began != nil {
+		defer f.World.Guard(f.World.Guard(false)) // the report may read anything
+		g.Watch.Began(f)
+	}
+}
+
+// quiet reports whether the match comes to rest.
+func (g *Game) quiet(f *foretick.Frame) bool { return g.QuietFrom != 0 && f.Tick >= g.QuietFrom }
 
 // anew reports that a body was created or reset.
 func (g *Game) anew(f *foretick.Frame, player foretick.PlayerID, by string) {
@@ -55,7 +67,7 @@ func (g *Game) wake(_ *foretick.Frame, rows ecs.Rows) {
 // stun hits about every other second at random on the server: no client can
 // predict it.
 func (g *Game) stun(f *foretick.Frame, rows ecs.Rows) {
-	if g.opt.Peaceful || g.Quiet {
+	if g.opt.Peaceful || g.quiet(f) {
 		return
 	}
 	status := g.Status.Slice(rows)
@@ -74,14 +86,13 @@ func (g *Game) stun(f *foretick.Frame, rows ecs.Rows) {
 // hurt removes health, kills at zero, and tells the victim.
 func (g *Game) hurt(f *foretick.Frame, target ecs.Entity, points int16, told Hurt) {
 	hp, status := g.HP.Find(f.World, target), g.Status.Find(f.World, target)
-	if hp == nil || status == nil || status.Dead || g.opt.Peaceful || g.Quiet {
+	if hp == nil || status == nil || status.Dead || g.opt.Peaceful || g.quiet(f) {
 		return
 	}
 	life := g.Life.Get(f.World, target)
-	life.Told++
-	told.ID = life.Told
+	told.ID = life.Told + 1
 	if g.Hurt.Send(f, f.World.Owner(target), told) == nil {
-		g.Told++
+		life.Told++
 	}
 	if hp.Points -= points; hp.Points > 0 {
 		return
@@ -92,8 +103,25 @@ func (g *Game) hurt(f *foretick.Frame, target ecs.Entity, points int16, told Hur
 	if g.Watch.Died != nil {
 		g.Watch.Died(f, target)
 	}
-	g.Kills++
-	g.tell("kill", g.Kills, g.Kill.Broadcast(f, Kill{By: told.By, Target: uint16(f.World.Owner(target)), ID: g.Kills}))
+	id := g.Kills(f.World) + 1
+	for _, rows := range g.Avatars.All(f.World) {
+		lives := g.Life.Slice(rows)
+		for i := range lives {
+			lives[i].Kills = id
+		}
+	}
+	_ = g.Kill.Broadcast(f, Kill{By: told.By, Target: uint16(f.World.Owner(target)), ID: id}) // the error names players who have just left
+}
+
+// Kills returns how many there were in the match: every body has the number, so that it
+// outlasts those who leave.
+func (g *Game) Kills(w *ecs.World) (n uint32) {
+	for _, rows := range g.Avatars.All(w) {
+		for _, life := range g.Life.Slice(rows) {
+			n = max(n, life.Kills)
+		}
+	}
+	return n
 }
 
 // respawn brings dead players back at another place.
@@ -118,15 +146,8 @@ func (g *Game) respawn(f *foretick.Frame, rows ecs.Rows) {
 
 // beat broadcasts a message once a second.
 func (g *Game) beat(f *foretick.Frame, _ ecs.Rows) {
-	if int(f.Tick)%g.opt.TickRate == 0 && !g.Quiet {
-		g.beats++
-		g.tell("beat", g.beats, g.Beat.Broadcast(f, Beat{ID: g.beats}))
-	}
-}
-
-func (g *Game) tell(kind string, id uint32, err error) {
-	if g.Watch.Sent != nil && err == nil {
-		g.Watch.Sent(kind, id)
+	if rate := foretick.Tick(g.opt.TickRate); f.Tick%rate == 0 && !g.quiet(f) {
+		_ = g.Beat.Broadcast(f, Beat{ID: f.Tick / rate})
 	}
 }
 

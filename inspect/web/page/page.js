@@ -370,7 +370,7 @@ $("trace-open").addEventListener("change", async e => {
 		tracing.open(JSON.parse(await of.text()));
 		$("trace-live").hidden = false;
 	} catch {
-		say($("trace-status"), new Error(`${of.name} is no comparison with a tape: make one with -beside and -tables.`));
+		tracing.refuse(`${of.name} is no comparison with a tape: make one with -beside and -tables.`);
 	}
 });
 

@@ -8,11 +8,11 @@ const strip = 64;
 const begins = "(before the systems)";
 
 // Memory of the page. Ticks that one end recorded alone are there too.
-export const trace = { of: "", entities: [], tables: new Map(), found: new Map(), tick: null, stop: true, view: "both", state: "off", why: "", wanted: null };
+export const trace = { of: "", entities: [], tables: new Map(), found: new Map(), tick: null, stop: true, view: "both", state: "off", why: "", wanted: null, refusal: null };
 
 // forget begins with another end, player or entity.
 export function forget(of, entities = []) {
-	Object.assign(trace, { of, entities, tick: null, stop: true, state: "off", why: "", wanted: null });
+	Object.assign(trace, { of, entities, tick: null, stop: true, state: "off", why: "", wanted: null, refusal: null });
 	trace.tables.clear();
 	trace.found.clear();
 	draw();
@@ -26,6 +26,12 @@ export function open(got) {
 	if (!got.tables?.every(t => Number.isInteger(t.tick) && Array.isArray(t.rows))) throw new Error("no tables");
 	forget(file);
 	take({ state: "file", tables: got.tables });
+}
+
+// refuse says why a file was not opened, for long enough to read it.
+export function refuse(why) {
+	trace.refusal = { why, until: performance.now() + 10000 };
+	draw();
 }
 
 // query is what to ask the end for: the tables that are new, and may be another now.
@@ -110,8 +116,9 @@ function differences(t) {
 
 function draw() {
 	const tick = at(), t = trace.tables.get(tick);
-	$("trace-status").textContent = status(t);
-	$("trace-status").className = trace.state === "refused" ? "bad" : "";
+	const refusal = performance.now() < trace.refusal?.until ? trace.refusal.why : "";
+	$("trace-status").textContent = refusal || status(t);
+	$("trace-status").className = refusal || trace.state === "refused" ? "bad" : "";
 	$("trace-follow").setAttribute("aria-pressed", trace.tick === null);
 	$("trace-stop").checked = trace.stop;
 	$("trace-view").value = trace.view;
