@@ -326,10 +326,7 @@ func (tl *timeline) explainInputs() {
 	if cmd == nil {
 		return
 	}
-	t := w.CauseTick
-	if t == 0 {
-		t = w.Tick
-	}
+	t := commandTick(w)
 	if in := tl.input.history.Find(t); in != nil {
 		w.Input = cmd.Value(in.at)
 	}
@@ -337,16 +334,30 @@ func (tl *timeline) explainInputs() {
 		w.Executed = w.Input // where it ran with another one, that is the cause
 		return
 	}
-	executed := tl.reasons.StandIn(t)
-	if in := tl.input.history.Find(t); w.StandIn == prediction.Replaced && in != nil {
-		executed = in.first
-	}
-	if len(executed) > 0 {
+	if executed := tl.executed(w); len(executed) > 0 {
 		at := reflect.New(cmd.Handle.Type())
 		if cmd.Schema.Unpack(executed, at.UnsafePointer()) == nil {
 			w.Executed = at.Elem().Interface()
 		}
 	}
+}
+
+// commandTick returns the tick whose commands a misprediction tells of.
+func commandTick(w *prediction.Misprediction) Tick {
+	if w.CauseTick == 0 {
+		return w.Tick
+	}
+	return w.CauseTick
+}
+
+// executed returns the command that the server ran in place of the player's own, packed; nil if
+// it is not known.
+func (tl *timeline) executed(w *prediction.Misprediction) []byte {
+	t := commandTick(w)
+	if in := tl.input.history.Find(t); w.StandIn == prediction.Replaced && in != nil {
+		return in.first
+	}
+	return tl.reasons.StandIn(t)
 }
 
 // settleTrail is settleTrails for a client, and for a sync test.

@@ -1,7 +1,6 @@
 package foretick
 
 import (
-	"reflect"
 	"time"
 
 	"github.com/foretick/foretick/internal/reason"
@@ -38,7 +37,8 @@ func (tl *timeline) tell(m *prediction.Misprediction) {
 func (tl *timeline) reportWrong(m *prediction.Misprediction) {
 	r := &tl.reports.report
 	names := recordRefs{tl}
-	r.Wrong, r.Input, r.Executed = *m, tl.packed(m.Input), tl.packed(m.Executed)
+	r.Wrong = *m
+	r.Input, r.Executed = tl.reportedCommands(m)
 	r.Wrong.Entity, r.Wrong.Differences = uint64(names.Net(m.Entity)), append([]prediction.Difference(nil), m.Differences...)
 	for i := range r.Wrong.Differences {
 		d := &r.Wrong.Differences[i]
@@ -47,14 +47,17 @@ func (tl *timeline) reportWrong(m *prediction.Misprediction) {
 	tl.reports.outgoing.Add(r)
 }
 
-// packed packs a command of an explanation. A server of another build could not read it.
-func (tl *timeline) packed(command any) []byte {
-	if command == nil || tl.p.Command == nil || tl.p.OtherBuild || reflect.TypeOf(command) != tl.p.Command.Handle.Type() {
-		return nil
+// reportedCommands returns the packed commands that the client and the server ran, as
+// explainInputs found them. A server of another build could not read them.
+func (tl *timeline) reportedCommands(m *prediction.Misprediction) (input, executed []byte) {
+	if m.Input == nil || tl.p.OtherBuild {
+		return nil, nil
 	}
-	v := reflect.New(reflect.TypeOf(command))
-	v.Elem().Set(reflect.ValueOf(command))
-	return tl.p.Command.Schema.Pack(v.UnsafePointer(), nil)
+	input = tl.input.played(commandTick(m))
+	if m.Cause != prediction.Input {
+		return input, input
+	}
+	return input, tl.executed(m)
 }
 
 // reportMessage handles the server's question.
