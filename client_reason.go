@@ -342,24 +342,6 @@ func (tl *timeline) explainInputs() {
 	}
 }
 
-// commandTick returns the tick whose commands a misprediction tells of.
-func commandTick(w *prediction.Misprediction) Tick {
-	if w.CauseTick == 0 {
-		return w.Tick
-	}
-	return w.CauseTick
-}
-
-// executed returns the command that the server ran in place of the player's own, packed; nil if
-// it is not known.
-func (tl *timeline) executed(w *prediction.Misprediction) []byte {
-	t := commandTick(w)
-	if in := tl.input.history.Find(t); w.StandIn == prediction.Replaced && in != nil {
-		return in.first
-	}
-	return tl.reasons.StandIn(t)
-}
-
 // settleTrail is settleTrails for a client, and for a sync test.
 func (tl *timeline) settleTrail() {
 	if debugBuild && tl.reasons.due {

@@ -60,6 +60,24 @@ func (tl *timeline) reportedCommands(m *prediction.Misprediction) (input, execut
 	return input, tl.executed(m)
 }
 
+// commandTick returns the tick whose commands a misprediction tells of.
+func commandTick(w *prediction.Misprediction) Tick {
+	if w.CauseTick == 0 {
+		return w.Tick
+	}
+	return w.CauseTick
+}
+
+// executed returns the command that the server ran in place of the player's own, packed; nil if
+// it is not known.
+func (tl *timeline) executed(w *prediction.Misprediction) []byte {
+	t := commandTick(w)
+	if in := tl.input.history.Find(t); w.StandIn == prediction.Replaced && in != nil {
+		return in.first
+	}
+	return tl.reasons.StandIn(t)
+}
+
 // reportMessage handles the server's question.
 func (c *Client) reportMessage(b []byte) error {
 	r := &c.reports
