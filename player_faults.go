@@ -12,7 +12,7 @@ import (
 const (
 	faultWindow   = time.Second
 	maxFaults     = 8   // in a window; more end the connection
-	mostMessages  = 16  // in a packet; an honest one has four at most
+	mostMessages  = 16  // in a packet; an honest one has six at most
 	packetsSpare  = 64  // in a window, beyond four for each tick of its time
 	farPerTick    = 100 // commands too far in the future in a window, for each tick of a second
 	commandBodies = 1   // in a packet
