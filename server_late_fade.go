@@ -11,9 +11,11 @@ import (
 )
 
 // lateFadeTime is the time in which a late correction fades on other players' screens, at an
-// even speed. A body that was told a metre from where it is then moves by less than 0.1 m a
-// tick more than it does.
-const lateFadeTime = 400 * time.Millisecond
+// even speed: for twice as long as a body can have walked unseen. One that ran at 6 m/s then
+// moves by 0.1 m a tick of a thirtieth second more than it does.
+func (s *Server) lateFadeTime() time.Duration {
+	return max(400*time.Millisecond, 2*s.cfg.LateInputs)
+}
 
 // lateFades hides from other players that a late command moved a body. The bodies are told
 // with offsets that fade, and shots are judged by what was told. Owners are told the truth.
@@ -71,7 +73,7 @@ func (f *lateFades) add(s *Server, e ecs.Entity, comp int, was, is unsafe.Pointe
 			described.Displace(i, f.a, it.offset)
 		}
 		it.offset, it.least = described.Offset(i, f.a, f.b), float32(info.Sim)/2
-		it.left = int((lateFadeTime + s.clock.interval - 1) / s.clock.interval)
+		it.left = int((s.lateFadeTime() + s.clock.interval - 1) / s.clock.interval)
 	}
 }
 

@@ -380,8 +380,8 @@ func floodRatio(t *testing.T, mode lateMode, inputs, matches, ticks int) float64
 }
 
 // A match with late inputs on bad paths allocates next to nothing on the server, once it runs
-// evenly. What is left is no late input's: lag compensation makes room, once for each of the
-// ticks that it remembers of a player, for what a snapshot of that tick left out.
+// evenly. What is left is no late input's: a packet's record of a snapshot makes room where
+// one of that place postpones something for the first time.
 func TestLateInputsStepAllocatesNothing(t *testing.T) {
 	for _, mode := range lateModes[1:] {
 		lateAllocations(t, mode)
@@ -415,7 +415,7 @@ func lateAllocations(t *testing.T, mode lateMode) {
 	ticks, again := server.Tick()-first, server.Stats().InputsRerun-before
 	t.Logf("%s: %d ticks, %d inputs run late, %d allocations", mode.name, ticks, again, mallocs)
 	require.Greater(t, again, uint64(5))
-	require.Less(t, float64(mallocs)/float64(ticks), 0.1)
+	require.Less(t, float64(mallocs)/float64(ticks), 0.05)
 }
 
 // stroller walks as the arena's bots do: for 8 to 32 ticks in a direction, with some
@@ -467,11 +467,13 @@ func TestLateInputsOnOthersScreens(t *testing.T) {
 		name   string
 		link   sim.Link
 		bursts bool
+		window time.Duration
 		world  bool
 		own    float64 // the least share of inputs that run in their own tick, in the end
 	}{
-		{"WiFi", sim.WiFi, true, false, 0.998}, {"LTE", sim.LTE, true, false, 0.997}, {"250 ms", slow, false, false, 0.9999},
-		{"WiFi, whole world", sim.WiFi, true, true, 0.994}, {"LTE, whole world", sim.LTE, true, true, 0.995}, {"250 ms, whole world", slow, false, true, 0.9999},
+		{"WiFi", sim.WiFi, true, lateWindow, false, 0.998}, {"LTE", sim.LTE, true, lateWindow, false, 0.997}, {"250 ms", slow, false, lateWindow, false, 0.9999},
+		{"WiFi, the longest window", sim.WiFi, true, 500 * time.Millisecond, false, 0.9995}, {"LTE, the longest window", sim.LTE, true, 500 * time.Millisecond, false, 0.9995},
+		{"WiFi, whole world", sim.WiFi, true, lateWindow, true, 0.994}, {"LTE, whole world", sim.LTE, true, lateWindow, true, 0.995}, {"250 ms, whole world", slow, false, lateWindow, true, 0.9999},
 	} {
 		const players = 8
 		var jumps, steps []float64 // of the body, and of what others are told in excess of how it moved
@@ -484,7 +486,7 @@ func TestLateInputsOnOthersScreens(t *testing.T) {
 			for i := range links {
 				walkers[i].dice, links[i] = rand.New(rand.NewPCG(seed, uint64(i))), path.link
 			}
-			m, g, clients, _ := fence(t, seed+1, foretick.ServerConfig{LateInputs: lateWindow, LateWorld: path.world}, links, true, func(n int, v foretick.View) lunge { return walkers[n].walk(v.Tick) })
+			m, g, clients, _ := fence(t, seed+1, foretick.ServerConfig{LateInputs: path.window, LateWorld: path.world}, links, true, func(n int, v foretick.View) lunge { return walkers[n].walk(v.Tick) })
 			var shown, now [players + 1]float64
 			var at [players + 1]foretick.Tick
 			g.went = func(f *foretick.Frame, player foretick.PlayerID, x float32) {
@@ -543,7 +545,9 @@ func TestLateInputsOnOthersScreens(t *testing.T) {
 		}
 		wide, _ := slices.BinarySearch(steps, 0.1)
 		t.Logf("%s: what others are told moves by more than the body in %.3f %% of body-ticks, in %.3f %% by more than 0.1 m; by %.2f m (p50), %.2f m (p90), %.2f m (p99), at most %.2f m", path.name, 100*float64(k)/float64(bodies), 100*float64(k-wide)/float64(bodies), part(50), part(90), part(99), part(100))
-		require.True(t, path.world || path.bursts == (k > 0), "only a burst moves a body so far that it shows")
+		if !path.bursts || path.window == lateWindow && !path.world { // longer windows fade more slowly
+			require.Equal(t, path.bursts, k > 0, "only a burst moves a body so far that it shows")
+		}
 		require.LessOrEqual(t, float64(k)/float64(bodies), 0.001)
 		require.LessOrEqual(t, part(99), 0.1)
 		n := len(jumps)
@@ -555,7 +559,7 @@ func TestLateInputsOnOthersScreens(t *testing.T) {
 		require.Greater(t, again, uint64(20))
 		require.GreaterOrEqual(t, own, path.own)
 		require.LessOrEqual(t, share, 0.001)
-		require.LessOrEqual(t, jumps[n-1], 2*6*0.2, "a window of top speed, the other way")
+		require.LessOrEqual(t, jumps[n-1], 2*6*path.window.Seconds(), "a window of top speed, the other way")
 	}
 }
 

@@ -110,6 +110,9 @@ func (s *Sender) write(dst []byte, budget, room int, own bool, rec *Sent) []byte
 	if len(s.runs) > 0 {
 		least := h.Bits.Len() + spansLeast // the list of postponed ids is within the budget, if possible
 		rest := max(budget*8, min(room*8, (5+3+len(flags))*8+least)) - (5+3+len(flags))*8
+		if cap(rec.late) == 0 {
+			rec.late = make([]span, 0, 16) // as many as are usual
+		}
 		rec.late = append(rec.late, coarsen(s.runs, rest-h.Bits.Len())...)
 		writeSpans(&h.Bits, rec.late)
 	}

@@ -1,53 +1,96 @@
 package snapshot
 
 import (
-	"math/bits"
-	"slices"
-
 	"github.com/foretick/foretick/schema"
 )
 
-// Late lists the entities that a snapshot postponed: they changed and found no room. It
-// is a copy that outlives its [Sent]. The zero Late belongs to a snapshot that held
-// everything.
-type Late struct {
-	runs []span
-	told []schema.WireID // entities in the runs that it carried nevertheless
+// Lates remembers which entities each of a number of snapshots postponed: they changed and
+// found no room. Each snapshot has a slot. What it remembers outlives the [Sent]. It
+// allocates while it grows, and not once the slots hold what they usually do.
+type Lates struct {
+	slots []lateRuns
+	runs  []span // of all slots, one slot's after another, with gaps
+	spare []span
 }
 
-// Late copies the entities that the snapshot postponed to to, as the viewer knows them.
-// It reuses the memory of to.
-func (r *Sent) Late(to *Late) {
-	to.runs, to.told = append(to.runs[:0], r.late...), to.told[:0]
-	if len(to.runs) == 0 {
-		return
-	}
-	for i, m := range r.records {
-		for ; m != 0; m &= m - 1 {
-			if w := schema.WireID(i<<6 + bits.TrailingZeros64(m)); inSpans(to.runs, w) {
-				to.told = append(to.told, w) // in order
-			}
-		}
-	}
+// lateRuns is where a slot's runs are.
+type lateRuns struct{ from, to int32 }
+
+// NewLates returns memory for that many snapshots.
+func NewLates(slots int) Lates { return Lates{slots: make([]lateRuns, slots)} }
+
+// Reset forgets all snapshots and keeps the memory.
+func (l *Lates) Reset() {
+	clear(l.slots)
+	l.runs = l.runs[:0]
 }
 
-// Copy makes l a copy of another. It reuses the memory of l.
-func (l *Late) Copy(from *Late) {
-	l.runs, l.told = append(l.runs[:0], from.runs...), append(l.told[:0], from.told...)
-}
+// Forget empties a slot, as of a snapshot that held everything.
+func (l *Lates) Forget(slot int) { l.slots[slot] = lateRuns{} }
 
-// Any reports whether anything was postponed.
-func (l *Late) Any() bool { return len(l.runs) > 0 }
-
-// Has reports whether the snapshot left its viewer without the entity's value for that
-// tick. If so, [Ghost.At] returns false there, and [Ghost.Sample] interpolates between
-// other ticks.
-func (l *Late) Has(w schema.WireID) bool {
-	if !inSpans(l.runs, w) {
+// Note remembers a snapshot, as its viewer knows it, in the place of the one in the slot. It
+// reports whether the snapshot postponed anything.
+func (l *Lates) Note(slot int, sent *Sent) bool {
+	if l.Forget(slot); len(sent.late) == 0 {
 		return false
 	}
-	_, told := slices.BinarySearch(l.told, w)
-	return !told
+	// Each record within the runs cuts one in two.
+	if most := len(sent.late) + sent.count; len(l.runs)+most > cap(l.runs) {
+		l.pack(most)
+	}
+	from := len(l.runs)
+	for _, r := range sent.late {
+		l.runs = sent.without(l.runs, r)
+	}
+	l.slots[slot] = lateRuns{int32(from), int32(len(l.runs))}
+	return true
+}
+
+// without appends the parts of a run that the snapshot has no records of.
+func (r *Sent) without(to []span, run span) []span {
+	at := int(run.from)
+	for at <= int(run.to) {
+		carried := nextWire(len(r.records), at, func(i int) uint64 { return r.records[i] })
+		if carried < 0 || carried > int(run.to) {
+			return append(to, span{schema.WireID(at), run.to})
+		}
+		if carried > at {
+			to = append(to, span{schema.WireID(at), schema.WireID(carried - 1)})
+		}
+		at = carried + 1
+	}
+	return to
+}
+
+// pack closes the gaps, and makes room for more runs.
+func (l *Lates) pack(more int) {
+	used := more
+	for _, s := range l.slots {
+		used += int(s.to - s.from)
+	}
+	next := l.spare[:0]
+	if cap(next) < used+used/2 { // so that a gap has to grow before it is packed again
+		next = make([]span, 0, 2*used)
+	}
+	for i, s := range l.slots {
+		from := len(next)
+		next = append(next, l.runs[s.from:s.to]...)
+		l.slots[i] = lateRuns{int32(from), int32(len(next))}
+	}
+	l.runs, l.spare = next, l.runs
+}
+
+// Copy makes l a copy of another with as many slots. It reuses the memory of l.
+func (l *Lates) Copy(from *Lates) {
+	l.slots, l.runs = append(l.slots[:0], from.slots...), append(l.runs[:0], from.runs...)
+}
+
+// Has reports whether the snapshot in a slot left its viewer without the entity's value for
+// that tick. If so, [Ghost.At] returns false there, and [Ghost.Sample] interpolates between
+// other ticks.
+func (l *Lates) Has(slot int, w schema.WireID) bool {
+	s := l.slots[slot]
+	return s.from != s.to && inSpans(l.runs[s.from:s.to], w)
 }
 
 // Shown is Known and also returns the first tick that the viewer was shown the entity

@@ -11,7 +11,7 @@ import (
 // knows of it, also where the list of what was put off had to be made coarser.
 func TestLate(t *testing.T) {
 	c := newCrowd(t, 300, 0, snapshot.SenderConfig{})
-	var late snapshot.Late
+	late, slot := snapshot.NewLates(24), 0
 	put, known, coarse := 0, 0, 0
 	for n := range 400 {
 		for i := range c.boxes {
@@ -24,9 +24,10 @@ func TestLate(t *testing.T) {
 			room = 600
 		}
 		c.step(room, 3)
-		c.sent[c.tick%16].Late(&late)
+		slot = int(c.tick) % 24
+		any := late.Note(slot, &c.sent[c.tick%16])
 		_, all, _ := c.recv.Complete(c.tick)
-		require.Equal(t, !all, late.Any())
+		require.Equal(t, !all, any)
 		for i := range c.boxes {
 			w, since, ok := c.sender.Shown(snapshot.NetID(i + 1))
 			plain, shown := c.sender.Known(snapshot.NetID(i + 1))
@@ -39,7 +40,7 @@ func TestLate(t *testing.T) {
 			require.NotNil(t, g)
 			require.Equal(t, g.Born, since)
 			_, has := g.At(c.tick)
-			require.Equal(t, has, !late.Has(w), "tick %d, entity %d", c.tick, i)
+			require.Equal(t, has, !late.Has(slot, w), "tick %d, entity %d", c.tick, i)
 			switch {
 			case has:
 				known++
@@ -54,7 +55,9 @@ func TestLate(t *testing.T) {
 	require.Greater(t, known, 10_000)
 	require.Greater(t, put, 10_000)
 	require.Greater(t, coarse, 100)
-	require.Zero(t, testing.AllocsPerRun(20, func() { c.sent[c.tick%16].Late(&late) }))
+	require.Zero(t, testing.AllocsPerRun(1000, func() { slot = (slot + 1) % 24; late.Note(slot, &c.sent[c.tick%16]) }))
+	late.Reset()
+	require.False(t, late.Has(slot, 1))
 }
 
 // TestDeltaThatYieldsNoEntity: a record against a baseline that the viewer does

@@ -10,39 +10,39 @@ import (
 // deliveries records the snapshots that a client received, and when the server learned it.
 type deliveries struct {
 	ring []delivery
-	told snapshot.Late // scratch
-	late Tick          // the newest that had left something out
+	left snapshot.Lates // entities that each of the ring's left out
+	late Tick           // the newest that had left something out
 }
 
 type delivery struct {
 	tick Tick
-	at   int64          // when the acknowledgement came, 1/256 tick
-	late *snapshot.Late // entities that it left out; nil: none, as nearly always
+	at   int64 // when the acknowledgement came, 1/256 tick
 }
 
 // begin forgets everything. The ring covers the longest rewind and the longest wait of a
 // command.
 func (d *deliveries) begin(rate int) {
 	if len(d.ring) == 0 {
-		d.ring = make([]delivery, reach(rate))
+		d.ring, d.left = make([]delivery, reach(rate)), snapshot.NewLates(reach(rate))
 	}
 	clear(d.ring)
+	d.left.Reset()
 	d.late = 0
 }
 
 // note records a delivered snapshot.
 func (d *deliveries) note(sent *snapshot.Sent, every uint32, at int64) {
-	e := d.slot(sent.Tick(), every)
-	e.tick, e.at = sent.Tick(), at
-	if sent.Late(&d.told); d.told.Any() {
-		d.late = max(d.late, e.tick)
-		if e.late == nil {
-			e.late = &snapshot.Late{}
-		}
+	d.put(delivery{sent.Tick(), at}, every)
+	if d.left.Note(d.slot(sent.Tick(), every), sent) {
+		d.late = max(d.late, sent.Tick())
 	}
-	if e.late != nil {
-		*e.late, d.told = d.told, *e.late // swapped, so that both keep their memory
-	}
+}
+
+// put records the delivery of a snapshot that left nothing out.
+func (d *deliveries) put(e delivery, every uint32) {
+	i := d.slot(e.tick, every)
+	d.ring[i] = e
+	d.left.Forget(i)
 }
 
 // mixed reports whether a view at a tick may use snapshots that had left entities out. Then
@@ -51,15 +51,16 @@ func (d *deliveries) mixed(t Tick, rate int) bool {
 	return d.late != 0 && int32(t-d.late) < int32(reach(rate))
 }
 
-func (d *deliveries) slot(t Tick, every uint32) *delivery {
-	return &d.ring[t/every%Tick(len(d.ring))]
+func (d *deliveries) slot(t Tick, every uint32) int {
+	return int(t / every % Tick(len(d.ring)))
 }
 
 // has reports whether the client had the snapshot of a tick by a moment. If w is not 0,
 // that snapshot must also have the state of the entity with this wire id.
 func (d *deliveries) has(t Tick, every uint32, by int64, w schema.WireID) bool {
-	e := d.slot(t, every)
-	return t != 0 && e.tick == t && e.at <= by && (w == 0 || e.late == nil || !e.late.Has(w))
+	i := d.slot(t, every)
+	e := &d.ring[i]
+	return t != 0 && e.tick == t && e.at <= by && (w == 0 || !d.left.Has(i, w))
 }
 
 // around returns the delivered ticks around t, as known by a moment: the one at or before
@@ -99,6 +100,12 @@ func (d *deliveries) before(t Tick, every uint32, by int64, w schema.WireID, sin
 		}
 	}
 	return 0
+}
+
+// copyOf makes d a copy of another. It reuses the memory of d.
+func (d *deliveries) copyOf(of *deliveries) {
+	d.ring, d.late = append(d.ring[:0], of.ring...), of.late
+	d.left.Copy(&of.left)
 }
 
 // newest returns the newest delivered tick, up to one, as known by a moment, 0 if there is

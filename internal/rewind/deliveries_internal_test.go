@@ -16,9 +16,9 @@ func TestDeliveriesAround(t *testing.T) {
 	_, _, ok = d.around(10, 3, 1<<40, 0, 0)
 	require.False(t, ok, "nothing delivered yet")
 	for _, tick := range []Tick{9, 12, 18, 21} {
-		*d.slot(tick, 3) = delivery{tick: tick, at: int64(tick)*256 + 100}
+		d.put(delivery{tick: tick, at: int64(tick)*256 + 100}, 3)
 	}
-	*d.slot(15, 3) = delivery{tick: 15, at: 30 * 256} // overtaken by the one after it
+	d.put(delivery{tick: 15, at: 30 * 256}, 3) // overtaken by the one after it
 	const late = 40 * 256
 	for _, row := range []struct {
 		at   Tick

@@ -2,10 +2,8 @@ package rewind
 
 import (
 	"math"
-	"slices"
 
 	"github.com/foretick/foretick/lagcomp"
-	"github.com/foretick/foretick/snapshot"
 )
 
 // Settled is what one player's views of a tick rest on, as the network decided it: the
@@ -17,24 +15,25 @@ type Settled struct {
 	gave, basis     Tick
 	acked           Tick
 	verdict         Verdict
-	ring            []delivery
-	late            Tick
+	deliveries      deliveries
 }
 
 // Settled copies the claim and the deliveries that make the player's views of the running
 // tick. Call it at the end of the tick: a claim that the game did not ask about is not judged.
 func (s *Shooter) Settled() Settled {
-	return Settled{
+	of := Settled{
 		claim: s.claim, arrived: s.arrived, offset: s.offset, gave: s.gave, basis: s.basis,
-		acked: s.acked, verdict: s.verdict, ring: cloneRing(s.deliveries.ring), late: s.deliveries.late,
+		acked: s.acked, verdict: s.verdict,
 	}
+	of.deliveries.copyOf(&s.deliveries)
+	return of
 }
 
 // Replay makes the player's views those of the match that a Settled was copied from.
 func (s *Shooter) Replay(of *Settled) {
 	s.claim, s.arrived, s.offset, s.gave, s.basis = of.claim, of.arrived, of.offset, of.gave, of.basis
 	s.acked, s.verdict = of.acked, of.verdict
-	s.deliveries.ring, s.deliveries.late = cloneRing(of.ring), of.late
+	s.deliveries.copyOf(&of.deliveries)
 }
 
 // Local takes the claim of a player in the server's own process. Its screen showed the
@@ -43,22 +42,9 @@ func (s *Shooter) Local(now Tick, claim lagcomp.Claim) {
 	s.claim, s.arrived, s.offset, s.acked = claim, math.MaxInt64, 0, now-1
 	s.verdict = Verdict{At: now, Asked: claim, Used: claim}
 	if newest := s.past.newest(); len(s.deliveries.ring) > 0 {
-		e := s.deliveries.slot(newest, 1)
-		e.tick, e.at, e.late = newest, 0, nil
+		s.deliveries.put(delivery{tick: newest}, 1)
 	}
 }
 
 // Records reports whether a tick was recorded: before, every view is empty.
 func (p *Past) Records() bool { return p.recorded }
-
-func cloneRing(ring []delivery) []delivery {
-	ring = slices.Clone(ring)
-	for i := range ring {
-		if late := ring[i].late; late != nil {
-			var l snapshot.Late
-			l.Copy(late)
-			ring[i].late = &l
-		}
-	}
-	return ring
-}

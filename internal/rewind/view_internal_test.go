@@ -112,7 +112,7 @@ func (y *yard) had(ticks ...Tick) {
 	s := &y.shooter
 	s.Connect()
 	for _, t := range ticks {
-		*s.deliveries.slot(t, y.every) = delivery{tick: t}
+		s.deliveries.put(delivery{tick: t}, y.every)
 		s.acked = max(s.acked, t)
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -63,17 +65,23 @@ const ink = `JSON.stringify([...document.querySelectorAll("canvas")].slice(0, 6)
 // entity's value is set, and it says what a player receives and why. It is readable at both
 // widths, by day and by night, and keys reach it.
 func TestInspector(t *testing.T) {
+	t.Parallel()
 	p := open(t, browse(t, ""), arena(t, "-clients", "6", "-rtt", "80ms", "-loss", "0.02").URL+"inspect/")
 	p.do(emulation.SetFocusEmulationEnabled(true), emulation.SetDeviceMetricsOverride(1600, 1000, 1, false))
 	s := p.inspects("connects", func(s inspected) bool { return s.Connected && s.Samples > 40 && s.Draws > 20 })
 	require.Equal(t, "server", s.End)
 	require.Subset(t, s.Charts, []string{"Tick", "Round trip", "Input buffer", "Rewind", "Loss by cause", "Traffic", "Bytes by field", "Time by system"})
-	var first, second []uint32
-	p.do(evaluated(ink, &first), chromedp.Sleep(700*time.Millisecond), evaluated(ink, &second))
+	var first, now []uint32
+	p.do(evaluated(ink, &first))
 	require.Len(t, first, 6)
-	for i := range first {
-		require.NotEqual(t, first[i], second[i], "chart %d moves", i)
-	}
+	moved := map[int]bool{} // one that stays at nothing for a while looks the same for a while
+	require.Eventually(t, func() bool {
+		p.do(evaluated(ink, &now))
+		for i := range first {
+			moved[i] = moved[i] || first[i] != now[i]
+		}
+		return len(moved) == 6 && !slices.Contains(slices.Collect(maps.Values(moved)), false)
+	}, patience, 200*time.Millisecond, "all charts move")
 	p.views("charts", "light", "dark")
 
 	p.correction()

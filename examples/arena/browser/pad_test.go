@@ -29,6 +29,7 @@ const virtualPad = `(() => {
 // A gamepad plays: the stick walks outside of its dead zone, and the trigger fires beyond
 // half of its way. A pad that is unplugged leaves nothing held, and plays when it is back.
 func TestPad(t *testing.T) {
+	t.Parallel()
 	p := open(t, browse(t, ""), arena(t, "-peaceful", "-clients", "1").URL, virtualPad)
 	p.do(emulation.SetFocusEmulationEnabled(true))
 	p.until("plays", playing)

@@ -285,6 +285,7 @@ func TestTwoTabs(t *testing.T) {
 // Every panel works: a link that loses, the presets, the sliders, the spike, the freeze, and
 // each technique off and on. Then nothing is out of step.
 func TestPanels(t *testing.T) {
+	t.Parallel()
 	p := open(t, browse(t, ""), arena(t, "-clients", "8").URL)
 	p.do(emulation.SetFocusEmulationEnabled(true))
 	p.until("plays", playing)
@@ -356,6 +357,7 @@ func (p *tab) shows(what string, s State) {
 // The page is readable on phones and wide screens, by day and by night, and Tab reaches
 // every control.
 func TestWidthsAndColours(t *testing.T) {
+	t.Parallel()
 	browser := browse(t, "")
 	p := open(t, browser, arena(t, "-clients", "8").URL)
 	require.NoError(t, chromedp.Run(p, emulation.SetFocusEmulationEnabled(true)))

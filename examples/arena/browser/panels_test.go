@@ -78,6 +78,7 @@ func (p *tab) walksByKey(why string) {
 // After a click in the panels the keys still play, also those that fire. Who came to a
 // control by keys works it by keys, and walks at the same time.
 func TestKeysPlayAfterAClick(t *testing.T) {
+	t.Parallel()
 	p := open(t, browse(t, ""), arena(t, "-peaceful", "-clients", "1").URL)
 	p.do(emulation.SetFocusEmulationEnabled(true))
 	p.until("plays", playing)
@@ -123,6 +124,7 @@ func TestKeysPlayAfterAClick(t *testing.T) {
 
 // The mouse aims where it points, and its button fires.
 func TestMouse(t *testing.T) {
+	t.Parallel()
 	p := open(t, browse(t, ""), arena(t, "-peaceful", "-clients", "1").URL)
 	p.do(emulation.SetFocusEmulationEnabled(true))
 	// The own body's record in the draw list has its angle.

@@ -3,6 +3,7 @@ package browser
 import (
 	"bytes"
 	"compress/gzip"
+	"errors"
 	"io"
 	"net/http"
 	"testing"
@@ -20,17 +21,20 @@ func TestSizeOfTheClient(t *testing.T) {
 	require.Equal(t, "application/wasm", answer.Header.Get("Content-Type"))
 	wasm, err := io.ReadAll(answer.Body)
 	require.NoError(t, err)
-	zipped, brotlied := new(bytes.Buffer), new(bytes.Buffer)
-	z, err := gzip.NewWriterLevel(zipped, gzip.BestCompression)
-	require.NoError(t, err)
-	b := brotli.NewWriterLevel(brotlied, brotli.BestCompression)
-	for _, w := range []io.WriteCloser{z, b} {
-		_, err := w.Write(wasm)
-		require.NoError(t, err)
-		require.NoError(t, w.Close())
-	}
+	zipped, brotlied, done := new(bytes.Buffer), new(bytes.Buffer), make(chan error)
+	go func() { // it takes long, so it begins before its turn comes
+		z, err := gzip.NewWriterLevel(zipped, gzip.BestCompression)
+		b := brotli.NewWriterLevel(brotlied, brotli.BestCompression-1) // half as long as the best, for 2 % more
+		for _, w := range []io.WriteCloser{z, b} {
+			_, e := w.Write(wasm)
+			err = errors.Join(err, e, w.Close())
+		}
+		done <- err
+	}()
+	t.Parallel()
+	require.NoError(t, <-done)
 	const mega = 1 << 20
-	t.Logf("%.2f MiB, %.3f with gzip, %.3f with brotli", float64(len(wasm))/mega, float64(zipped.Len())/mega, float64(brotlied.Len())/mega)
+	t.Logf("%.2f MiB, %.3f with gzip, %.3f with brotli's level 10", float64(len(wasm))/mega, float64(zipped.Len())/mega, float64(brotlied.Len())/mega)
 	require.LessOrEqual(t, float64(zipped.Len()), 2.0*mega)
 	require.LessOrEqual(t, float64(brotlied.Len()), 1.5*mega)
 	for _, name := range []string{"encoding/json.Marshal", "encoding/json.(*Decoder)", "encoding/json.(*decodeState)", "log/slog.(*Logger)", "log/slog.NewRecord", "math/big.(", "math/big.nat"} {

@@ -69,6 +69,7 @@ func (f *fingers) cancel() {
 // A touch screen plays: the left half walks, the right half aims and fires, both at once.
 // A touch that ends or is cancelled leaves nothing held.
 func TestTouch(t *testing.T) {
+	t.Parallel()
 	p := open(t, browse(t, ""), arena(t, "-peaceful", "-clients", "1").URL)
 	var box []float64
 	p.do(

@@ -205,6 +205,7 @@ func (m played) wrote(tick float64, values []float64) bool {
 // that recurs, and both ends' values before and after it, on the client's page and on the
 // server's. It shows what exists on one end only, and names nothing in a match without a fault.
 func TestTrace(t *testing.T) {
+	t.Parallel()
 	plants, want := map[string]plantedtest.Plant{"sound": nil, "flames": flames}, map[string]plantedtest.Place{}
 	for name, fault := range plantedtest.Faults() {
 		if fault.Recurs() {
@@ -259,6 +260,7 @@ func TestTrace(t *testing.T) {
 // A client's page arms the trace of its player, also where nobody opens the tab. A server's
 // page arms none.
 func TestPageOfAClientArmsItsTrace(t *testing.T) {
+	t.Parallel()
 	site, _ := play(t, map[string]plantedtest.Plant{"one": nil, "other": nil})
 	p := open(t, browse(t, ""), site.URL+"/inspect/")
 	p.do(emulation.SetFocusEmulationEnabled(true))
