@@ -1,6 +1,8 @@
 package flight
 
 import (
+	"bytes"
+	"errors"
 	"io"
 	"os"
 	"testing"
@@ -58,6 +60,93 @@ func TestNobodyWaitsForTheDisk(t *testing.T) {
 		require.Equal(t, i == 0, in.Panic != nil)
 		require.NoError(t, tp.Close())
 	}
+}
+
+// The match goes on while somebody who asked for its tape waits for the disk, or takes it
+// slowly. What they get ends where they asked.
+func TestMatchGoesOnWhileItsTapeIsRead(t *testing.T) {
+	stands := make(chan struct{})
+	openFile = func(name string, flag int, perm os.FileMode) (*os.File, error) {
+		<-stands
+		return os.OpenFile(name, flag, perm)
+	}
+	defer func() { openFile = os.OpenFile }()
+	r, err := New(Config{Dir: t.TempDir()})
+	require.NoError(t, err)
+	s, end := r.Internals(), &hosted{}
+	_, _, err = s.Begin(tape.Head{}, end, nil)
+	require.NoError(t, err)
+	now := time.Unix(100, 0)
+	plays := func(what string) {
+		t.Helper()
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			for range 10 {
+				now = now.Add(time.Second / 30)
+				s.Step(now, nil)
+				s.Stepped()
+			}
+		}()
+		select {
+		case <-done:
+		case <-time.After(20 * time.Second):
+			require.Fail(t, "the match waits", what)
+		}
+	}
+	steps := func(path string) int {
+		t.Helper()
+		tp, err := Open(path)
+		require.NoError(t, err)
+		defer func() { require.NoError(t, tp.Close()) }()
+		return tp.Info().Steps
+	}
+	plays("at first")
+
+	// Into a file.
+	saved := make(chan string)
+	go func() {
+		path, err := r.Save("asked for")
+		if err != nil {
+			path = err.Error()
+		}
+		saved <- path
+	}()
+	require.Eventually(t, func() bool { r.mu.Lock(); defer r.mu.Unlock(); return r.file != nil }, 20*time.Second, time.Millisecond)
+	plays("for Save")
+	go func() { _, _ = r.File() }()
+	plays("for File")
+	close(stands)
+	path := <-saved
+	require.GreaterOrEqual(t, steps(path), 10)
+
+	// To somebody slow.
+	in, out := io.Pipe()
+	wrote := make(chan error)
+	go func() {
+		_, err := r.WriteTo(out)
+		wrote <- errors.Join(err, out.Close())
+	}()
+	one := make([]byte, 1)
+	_, err = io.ReadFull(in, one)
+	require.NoError(t, err)
+	plays("for WriteTo")
+	rest, err := io.ReadAll(in)
+	require.NoError(t, err)
+	require.NoError(t, <-wrote)
+	tp, err := Read(bytes.NewReader(append(one, rest...)), int64(1+len(rest)))
+	require.NoError(t, err)
+	require.Equal(t, 30, tp.Info().Steps, "those before it was asked")
+
+	s.Closed()
+	end.later[0]()
+	require.Equal(t, 40, steps(path), "what was asked for once is kept to the end")
+	var whole bytes.Buffer
+	_, err = r.WriteTo(&whole)
+	require.NoError(t, err)
+	tp, err = Read(bytes.NewReader(whole.Bytes()), int64(whole.Len()))
+	require.NoError(t, err)
+	require.Equal(t, 40, tp.Info().Steps)
 }
 
 // Of a match that nobody wants no file stays, also where its end is not waited for.

@@ -20,8 +20,9 @@ type file struct {
 	mu    sync.Mutex
 	idle  sync.Cond
 	queue [][]byte
-	last  bool // the queue is the last there is
-	drop  bool // the file, then
+	got   int64 // bytes that came into the queue, ever
+	last  bool  // the queue is the last there is
+	drop  bool  // the file, then
 	shut  bool
 	busy  bool
 	f     *os.File
@@ -51,6 +52,9 @@ func (d *file) push(list [][]byte) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.queue = append(d.queue, list...)
+	for _, b := range list {
+		d.got += int64(len(b))
+	}
 	if len(d.queue) > 0 {
 		d.begin()
 	}
@@ -87,6 +91,7 @@ func (d *file) write() {
 		if d.err = err; err == nil && d.size >= d.most {
 			d.err = fmt.Errorf("flight: %s has reached Config.MaxFile", d.f.Name())
 		}
+		d.idle.Broadcast()
 	}
 	if d.last && d.f != nil && !d.shut {
 		d.shut = true
@@ -138,17 +143,23 @@ func (d *file) create() (err error) {
 	return err
 }
 
-// wait waits until everything is written. It returns the file's path, and what went wrong.
+// wait waits until all that was pushed before is written. It returns the file's path, and
+// what went wrong.
 func (d *file) wait() (path string, err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	for d.busy {
-		d.idle.Wait()
-	}
+	d.waitFor(d.got)
 	if d.f != nil {
 		path = d.f.Name()
 	}
 	return path, d.err
+}
+
+// waitFor waits, with mu, for so many bytes in the file. The match may push more meanwhile.
+func (d *file) waitFor(size int64) {
+	for d.busy && (d.last || d.size < size) {
+		d.idle.Wait()
+	}
 }
 
 // broken reports whether nothing more can be written.
@@ -158,12 +169,29 @@ func (d *file) broken() bool {
 	return d.err != nil
 }
 
-// copyTo copies what is written.
-func (d *file) copyTo(w io.Writer) (int64, error) {
-	if _, err := d.wait(); d.f == nil {
+// pushed returns how many bytes were pushed.
+func (d *file) pushed() int64 {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.got
+}
+
+// copyTo waits for the file's first bytes, and copies what of them could be written.
+func (d *file) copyTo(w io.Writer, size int64) (int64, error) {
+	d.mu.Lock()
+	d.waitFor(size)
+	f, size, err, shut := d.f, min(size, d.size), d.err, d.shut
+	d.mu.Unlock()
+	if f == nil {
 		return 0, err
 	}
-	return io.Copy(w, io.NewSectionReader(d.f, 0, d.size))
+	if shut {
+		if f, err = os.Open(f.Name()); err != nil {
+			return 0, err
+		}
+		defer func() { _ = f.Close() }()
+	}
+	return io.Copy(w, io.NewSectionReader(f, 0, size))
 }
 
 // Open opens a tape. Close it. Errors are those of Read.

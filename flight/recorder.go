@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"io"
+	"slices"
 	"sync"
 	"time"
 
@@ -163,55 +164,69 @@ var errDropped = errors.New("flight: the match ended without a report, and its f
 // file grows as the match goes on. reason is noted on the tape; empty notes nothing.
 func (r *Recorder) Save(reason string) (path string, err error) {
 	r.mu.Lock()
-	defer r.mu.Unlock()
 	if reason != "" {
 		r.putText(recReport, reason)
 	}
-	return r.save(true)
+	err = r.save()
+	f := r.file
+	r.mu.Unlock()
+	if err != nil {
+		return "", err
+	}
+	return f.wait() // without mu: the match goes on meanwhile
 }
 
-func (r *Recorder) save(wait bool) (path string, err error) {
+// save hands the tape so far to its file.
+func (r *Recorder) save() error {
 	switch {
 	case r.cfg.Dir == "":
-		return "", errNoDir
+		return errNoDir
 	case r.dropped:
-		return "", errDropped
+		return errDropped
 	}
 	r.keep = true
 	r.pause()
 	r.toFile()
 	r.file.push(r.memory.take(true))
-	if !wait {
-		return "", nil
-	}
-	return r.file.wait()
+	return nil
 }
 
 // File returns the path of the tape's file if it is to be kept: after a panic, a report, Save,
 // and with Config.Keep after the match. Otherwise it is empty. The error is that of writing.
 func (r *Recorder) File() (path string, err error) {
 	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.file == nil || !r.keep || r.dropped {
+	f := r.file
+	if !r.keep || r.dropped {
+		f = nil
+	}
+	r.mu.Unlock()
+	if f == nil {
 		return "", nil
 	}
-	return r.file.wait()
+	return f.wait()
 }
 
-// WriteTo writes the tape so far to w, and returns the number of bytes.
+// WriteTo writes the tape so far to w, and returns the number of bytes. The match goes on
+// while w takes them.
 func (r *Recorder) WriteTo(w io.Writer) (n int64, err error) {
 	r.mu.Lock()
-	defer r.mu.Unlock()
 	if r.dropped {
+		r.mu.Unlock()
 		return 0, errDropped
 	}
 	r.pause()
-	if r.file != nil {
-		if n, err = r.file.copyTo(w); err != nil {
+	f, size := r.file, int64(0)
+	if f != nil {
+		size = f.pushed()
+	}
+	rest := slices.Clone(r.memory.list) // the match appends to the last, behind what is in it now
+	r.mu.Unlock()
+	if f != nil {
+		if n, err = f.copyTo(w, size); err != nil {
 			return n, err
 		}
 	}
-	for _, b := range r.memory.list {
+	for _, b := range rest {
 		k, err := w.Write(b)
 		n += int64(k)
 		if err != nil {

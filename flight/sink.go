@@ -111,7 +111,9 @@ func (r *sink) Panicked(tick uint32, value any, stack []byte) {
 	r.scratch = appendBytes(r.scratch, text[:min(len(text), 4<<10)])
 	r.scratch = append(r.scratch, stack[:min(len(stack), 32<<10)]...)
 	r.put(recPanic)
-	_, _ = (*Recorder)(r).save(r.aside == nil) // File has the error
+	if (*Recorder)(r).save() == nil && r.aside == nil { // the program may end next
+		_, _ = r.file.wait() // File has the error
+	}
 }
 
 // Tick implements tape.Sink.
@@ -209,7 +211,7 @@ func (r *sink) Report(reason string) {
 	defer r.mu.Unlock()
 	r.putText(recReport, reason)
 	if r.reports++; r.reports <= mostReports {
-		_, _ = (*Recorder)(r).save(false) // without Dir nothing is written
+		_ = (*Recorder)(r).save() // without Dir nothing is written
 	}
 }
 
@@ -231,7 +233,7 @@ func (r *sink) close() {
 	r.put(recClosed)
 	r.ended = true
 	if r.keep && r.cfg.Dir != "" {
-		_, _ = (*Recorder)(r).save(false) // File has the error
+		_ = (*Recorder)(r).save() // File has the error
 	}
 	if r.file == nil {
 		return
