@@ -1,6 +1,8 @@
 package foretick
 
 import (
+	"slices"
+
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/snapshot"
 )
@@ -16,11 +18,26 @@ func (s *Server) setGroup(e, with ecs.Entity) bool {
 	if id == 0 || with != ecs.None && leader == 0 {
 		return false
 	}
-	s.senders.grouped = append(s.senders.grouped, grouping{id, uint32(leader)})
+	s.joinGroup(e, id, uint32(leader))
 	if leader != 0 {
-		s.senders.grouped = append(s.senders.grouped, grouping{leader, uint32(leader)})
+		s.joinGroup(with, leader, uint32(leader))
 	}
 	return true
+}
+
+func (s *Server) joinGroup(e ecs.Entity, id snapshot.NetID, group uint32) {
+	s.late.world.noteGroup(e, s.groupOf(id))
+	s.senders.grouped = append(s.senders.grouped, grouping{id, group})
+}
+
+// groupOf returns the group that an entity is in, or soon is.
+func (s *Server) groupOf(id snapshot.NetID) uint32 {
+	for _, g := range slices.Backward(s.senders.grouped) {
+		if g.net == id {
+			return g.group
+		}
+	}
+	return s.senders.source.Group(id)
 }
 
 // group tells the snapshots of groups that were made since the last tick.

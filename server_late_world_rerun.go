@@ -186,7 +186,7 @@ func (w *lateWorld) jumps(e ecs.Entity) {
 	w.s.senders.source.Teleport(w.s.sim.net(e))
 }
 
-// The visibility of entities is no part of the world. undone is how it was before a tick's
+// The visibility of entities and their groups are no part of the world. undone is how it was before a tick's
 // change, which has to be undone before the tick runs again.
 type undone struct {
 	tick   Tick
@@ -206,6 +206,7 @@ const (
 	undoEntityTeam
 	undoAudience
 	undoEye
+	undoGroup
 )
 
 func (w *lateWorld) noteChange(u undone) {
@@ -256,7 +257,11 @@ func (w *lateWorld) noteAudience(player PlayerID, e ecs.Entity, was schema.Audie
 	w.noteChange(undone{kind: undoAudience, player: player, e: e, was: uint64(was)})
 }
 
-// takeBack undoes the changes of visibility from a tick on, the newest first.
+func (w *lateWorld) noteGroup(e ecs.Entity, was uint32) {
+	w.noteChange(undone{kind: undoGroup, e: e, was: uint64(was)})
+}
+
+// takeBack undoes these changes from a tick on, the newest first.
 func (w *lateWorld) takeBack(from Tick) {
 	s := w.s
 	w.undoing = true
@@ -275,6 +280,8 @@ func (w *lateWorld) takeBack(from Tick) {
 			if p := s.sessions.player(u.player); p != nil {
 				p.interest.eye, p.interest.hasEye = u.eye, u.was == 1
 			}
+		case undoGroup:
+			s.senders.grouped = append(s.senders.grouped, grouping{u.net, uint32(u.was)})
 		case undoTeam:
 			s.setTeam(u.player, uint8(u.was))
 		case undoEntityTeam:
@@ -293,6 +300,8 @@ func (w *lateWorld) takeBack(from Tick) {
 // forgetEntity forgets a change of an entity that is not there.
 func (w *lateWorld) forgetEntity(u undone) {
 	switch p := w.s.sessions.player(u.player); {
+	case u.kind == undoGroup:
+		w.s.senders.grouped = append(w.s.senders.grouped, grouping{u.net, 0})
 	case u.kind == undoEntityTeam:
 		delete(w.s.interest.entityTeams, u.e)
 	case p != nil && u.kind == undoVisible:

@@ -28,6 +28,14 @@ func (s *Source) SetGroup(id NetID, group uint32) bool {
 	return true
 }
 
+// Group returns the group of an entity, 0 for none and for one that is not put.
+func (s *Source) Group(id NetID) uint32 {
+	if e := s.lookup(id); e != nil && int(e.slot) < len(s.groups) {
+		return s.groups[e.slot]
+	}
+	return 0
+}
+
 // herdItem is a candidate of a group.
 type herdItem struct {
 	group uint32

@@ -1,0 +1,98 @@
+package foretick
+
+import (
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/transport/sim"
+)
+
+// A tick that runs again leaves the groups that its last run made, whatever those before made.
+func TestLateWorldUndoesGroups(t *testing.T) {
+	type atPos struct{ X float32 }
+	type atCmd struct{ X float32 }
+	var pos ecs.Component[atPos]
+	var cmd ecs.Component[atCmd]
+	var kind ecs.Prefab
+	var rider, horse, other ecs.Entity
+	first, again := func(*Frame) {}, func(*Frame) {}
+	p := NewProtocol("groups", 1)
+	p.Component(&pos)
+	p.Command(&cmd)
+	p.Prefab(&kind, "k", &pos)
+	at := Tick(0)
+	p.Server("ride", func(f *Frame, _ ecs.Rows) {
+		switch {
+		case f.Tick == 2:
+			rider, horse, other = f.Spawn(&kind, ecs.Nobody), f.Spawn(&kind, ecs.Nobody), f.Spawn(&kind, ecs.Nobody)
+		case f.Tick == at && f.Replay:
+			again(f)
+		case f.Tick == at:
+			first(f)
+		}
+	}, ecs.Once(), ecs.Structural(), ecs.Create(&pos))
+	net := sim.NewNetwork(1)
+	srv, err := NewServer(ServerConfig{Protocol: p, Transport: net.Listen(), LateInputs: 200 * time.Millisecond, LateWorld: true, Random: rand.NewChaCha8([32]byte{1})})
+	require.NoError(t, err)
+	epoch := time.Unix(1_700_000_000, 0)
+	step := func() {
+		for was := srv.Tick(); srv.Tick() == was; srv.Step(epoch.Add(net.Now())) {
+			net.Run(net.Now() + time.Second/120)
+		}
+	}
+	for srv.Tick() < 30 {
+		step()
+	}
+	group := func(e ecs.Entity) ecs.Entity {
+		for _, leader := range []ecs.Entity{rider, horse, other} {
+			if g := srv.senders.source.Group(srv.sim.net(e)); g == uint32(srv.sim.net(leader)) {
+				return leader
+			}
+		}
+		return ecs.None
+	}
+	none := func(*Frame) {}
+	with := func(e, leader *ecs.Entity) func(*Frame) {
+		return func(f *Frame) {
+			if leader == nil {
+				f.SetGroup(*e, ecs.None)
+			} else {
+				f.SetGroup(*e, *leader)
+			}
+		}
+	}
+	for _, row := range []struct {
+		name                string
+		first, again        func(*Frame)
+		after, later, leads *ecs.Entity // rider's leader after the first run and the second; horse's after the second
+	}{
+		{"made by the first run alone", with(&rider, &horse), none, &horse, nil, nil},
+		{"made by the second alone", none, with(&rider, &horse), nil, &horse, &horse},
+		{"kept", none, none, &horse, &horse, &horse},
+		{"left by the first run alone", with(&rider, nil), none, nil, &horse, &horse},
+		{"another one", with(&rider, &other), with(&rider, nil), &other, nil, &horse},
+	} {
+		is := func(e *ecs.Entity) ecs.Entity {
+			if e == nil {
+				return ecs.None
+			}
+			return *e
+		}
+		first, again, at = row.first, row.again, srv.Tick()+1
+		step()
+		require.Equal(t, is(row.after), group(rider), row.name)
+		step()
+		srv.late.world.from = at // a late command comes
+		step()
+		require.Equal(t, is(row.later), group(rider), row.name)
+		require.Equal(t, is(row.leads), group(horse), row.name)
+		for range 10 {
+			step()
+		}
+		require.Equal(t, is(row.later), group(rider), row.name)
+	}
+}
