@@ -169,8 +169,7 @@ type ServerConfig struct {
 	// player: it is not caught.
 	OnPanic func(Panic)
 	// Clock, when set, measures the times of systems in [Server.Figures]: it returns the
-	// time since any fixed
-	// moment, and never goes back. nil means the process's clock in [Server.Run], and no
+	// time since any fixed moment, and never goes back. nil means the process's clock in [Server.Run], and no
 	// times if the program calls Step itself.
 	Clock func() time.Duration
 	// AllowTrace, when set, decides which players may trace their own entities: see package

@@ -229,8 +229,17 @@ func (s *Server) askedToTrace(p *player, b []byte) error {
 	return nil
 }
 
-// mayTrace asks the game whether a player may have a trace. A panic refuses it.
+// mayTrace returns whether a player may have a trace. A replay has the recorded answer.
 func (s *Server) mayTrace(p *player) (may bool) {
+	if s.sink == nil || !s.sink.Replays() {
+		may = s.allowsTrace(p)
+	}
+	s.Record(&may)
+	return may
+}
+
+// allowsTrace asks the game. A panic refuses the trace.
+func (s *Server) allowsTrace(p *player) bool {
 	if s.cfg.AllowTrace == nil {
 		return p.loopback()
 	}

@@ -43,9 +43,9 @@
 //
 // Each Step's time, every event of the transport, what it says of peers, datagrams that it
 // refused, the bytes of randomness, Server.Record's values, the answers of
-// ServerConfig.Observe, calls from outside (kicks, bans, levels, drain, close and the like),
-// edits, what the server's own program asks of traces, and a hash of the world and of the sent
-// packets each tick. That is about 1 kB a second for each player, and two thirds of it
+// ServerConfig.Observe and AllowTrace, calls from outside (kicks, bans, levels, drain, close
+// and the like), edits, what the server's own program asks of traces, and a hash of the world
+// and of the sent packets each tick. That is about 1 kB a second for each player, and two thirds of it
 // compressed. A tape holds the players' tokens, addresses and chat: files have the mode 0600.
 //
 // # The format
