@@ -13,9 +13,10 @@
 //
 // A player may trace only what it owns and predicts. Fields that it does not receive in
 // snapshots are left out, and references to entities that it cannot see are empty. Systems
-// that the server alone runs are not listed: what they did is one row. A server allows one
-// trace for each player, and four in all. [foretick.ServerConfig].AllowTrace decides who may
-// have one. Without it a server answers clients on its own machine only.
+// that the server alone runs are not listed: what they did between two shared systems is one
+// row. A server allows one trace for each player, and four in all.
+// [foretick.ServerConfig].AllowTrace decides who may have one. Without it a server answers
+// clients on its own machine only.
 //
 // [OfServer] traces a player from the server, which then asks that client for its own values.
 // No AllowTrace is needed for that.
