@@ -195,7 +195,7 @@ type senders struct {
 	every   uint32 // ticks a snapshot
 	scratch []byte
 	put     putScratch
-	grouped []grouping // since the last tick
+	grouped map[snapshot.NetID]uint32 // the groups of entities that changed theirs since the last tick
 
 	encoding []*player         // whose snapshots are due in this tick
 	caches   []*snapshot.Cache // one for each share of them

@@ -1,17 +1,9 @@
 package foretick
 
 import (
-	"slices"
-
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/snapshot"
 )
-
-// grouping is an entity's group, until the tick's state is recorded.
-type grouping struct {
-	net   snapshot.NetID
-	group uint32
-}
 
 func (s *Server) setGroup(e, with ecs.Entity) bool {
 	id, leader := s.sim.net(e), s.sim.net(with)
@@ -27,23 +19,25 @@ func (s *Server) setGroup(e, with ecs.Entity) bool {
 
 func (s *Server) joinGroup(e ecs.Entity, id snapshot.NetID, group uint32) {
 	s.late.world.noteGroup(e, s.groupOf(id))
-	s.senders.grouped = append(s.senders.grouped, grouping{id, group})
+	if s.senders.grouped == nil {
+		s.senders.grouped = map[snapshot.NetID]uint32{}
+	}
+	s.senders.grouped[id] = group
 }
 
-// groupOf returns the group that an entity is in, or soon is.
+// groupOf returns the group that an entity is in, or is in from the end of the tick on.
 func (s *Server) groupOf(id snapshot.NetID) uint32 {
-	for _, g := range slices.Backward(s.senders.grouped) {
-		if g.net == id {
-			return g.group
-		}
+	if group, ok := s.senders.grouped[id]; ok {
+		return group
 	}
 	return s.senders.source.Group(id)
 }
 
-// group tells the snapshots of groups that were made since the last tick.
+// group tells the snapshots of groups that were made since the last tick. Each is of another
+// entity, so their order does not matter.
 func (s *Server) group() {
-	for _, g := range s.senders.grouped {
-		s.senders.source.SetGroup(g.net, g.group) // one that is gone again needs none
+	for id, group := range s.senders.grouped {
+		s.senders.source.SetGroup(id, group) // one that is gone again needs none
 	}
-	s.senders.grouped = s.senders.grouped[:0]
+	clear(s.senders.grouped)
 }

@@ -186,8 +186,8 @@ func (w *lateWorld) jumps(e ecs.Entity) {
 	w.s.senders.source.Teleport(w.s.sim.net(e))
 }
 
-// The visibility of entities and their groups are no part of the world. undone is how it was before a tick's
-// change, which has to be undone before the tick runs again.
+// The visibility of entities and their groups are no part of the world. undone is how it was
+// before a tick's change, which has to be undone before the tick runs again.
 type undone struct {
 	tick   Tick
 	kind   undoneKind
@@ -281,7 +281,7 @@ func (w *lateWorld) takeBack(from Tick) {
 				p.interest.eye, p.interest.hasEye = u.eye, u.was == 1
 			}
 		case undoGroup:
-			s.senders.grouped = append(s.senders.grouped, grouping{u.net, uint32(u.was)})
+			s.senders.grouped[u.net] = uint32(u.was)
 		case undoTeam:
 			s.setTeam(u.player, uint8(u.was))
 		case undoEntityTeam:
@@ -301,7 +301,7 @@ func (w *lateWorld) takeBack(from Tick) {
 func (w *lateWorld) forgetEntity(u undone) {
 	switch p := w.s.sessions.player(u.player); {
 	case u.kind == undoGroup:
-		w.s.senders.grouped = append(w.s.senders.grouped, grouping{u.net, 0})
+		w.s.senders.grouped[u.net] = 0
 	case u.kind == undoEntityTeam:
 		delete(w.s.interest.entityTeams, u.e)
 	case p != nil && u.kind == undoVisible:

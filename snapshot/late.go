@@ -48,9 +48,9 @@ func (l *Lates) Note(slot int, sent *Sent) bool {
 
 // without appends the parts of a run that the snapshot has no records of.
 func (r *Sent) without(to []span, run span) []span {
-	at := int(run.from)
+	at, words := int(run.from), min(len(r.records), int(run.to)>>6+1)
 	for at <= int(run.to) {
-		carried := nextWire(len(r.records), at, func(i int) uint64 { return r.records[i] })
+		carried := nextWire(words, at, func(i int) uint64 { return r.records[i] })
 		if carried < 0 || carried > int(run.to) {
 			return append(to, span{schema.WireID(at), run.to})
 		}
