@@ -87,8 +87,11 @@ func Nudge(p *foretick.Protocol, g *Game, by func(f *foretick.Frame, rows ecs.Ro
 		for i, pos := 0, g.Pos.Slice(rows); i < len(pos); i++ {
 			before := pos[i].X
 			pos[i].X += by(f, rows, i)
-			if pos[i].X > 20 { // it must not come to rest at the end of its range
-				pos[i].X -= 40
+			switch x := &pos[i].X; { // it must not come to rest at an end of its range
+			case *x > 20:
+				*x -= 40
+			case *x < -20:
+				*x += 40
 			}
 			g.Ran.add(f.Tick, rows.Owner(), Write{before, pos[i].X})
 		}
