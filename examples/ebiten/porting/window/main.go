@@ -37,7 +37,11 @@ func main() {
 	addr := flag.String("join", "127.0.0.1:7790", "the server's address")
 	flag.Parse()
 	if *serve {
-		go func() { log.Fatal(host(*addr)) }()
+		srv, err := host(*addr) // it listens before the window's own client asks
+		if err != nil {
+			log.Fatal(err)
+		}
+		go func() { log.Fatal(srv.Run(context.Background())) }()
 	}
 	w, err := newWindow(*addr)
 	if err != nil {
@@ -47,16 +51,12 @@ func main() {
 	log.Fatal(ebiten.RunGame(w))
 }
 
-func host(addr string) error {
+func host(addr string) (*foretick.Server, error) {
 	endpoint, err := udp.Listen(addr, udp.Config{})
 	if err != nil {
-		return err
+		return nil, err
 	}
-	srv, err := foretick.NewServer(foretick.ServerConfig{Protocol: new(ship.Game).Protocol(), Transport: endpoint})
-	if err != nil {
-		return err
-	}
-	return srv.Run(context.Background())
+	return foretick.NewServer(foretick.ServerConfig{Protocol: new(ship.Game).Protocol(), Transport: endpoint})
 }
 
 func newWindow(addr string) (*window, error) {
