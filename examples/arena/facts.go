@@ -18,7 +18,8 @@ import (
 // start. The values of F:
 //
 //	match   the options that matter: Rate, Clients, Seconds, NoLag, and the number of ticks
-//	        for which an input may be Late; and whether they run again in the whole World
+//	        for which an input may be Late; whether they run again in the whole World, and
+//	        whether the match is played over Sockets, in real time
 //	tick    server: tick T was computed; Bodies and Bolts after it, the counts
 //	        Out, In and Resent so far, and the number of Entities
 //	exec    server: state for player P's guns at tick T: the command Cmd that
@@ -62,6 +63,7 @@ type Fact struct {
 	Refused int     `json:"refused,omitempty"`
 	Final   uint32  `json:"final,omitempty"`
 	World   bool    `json:"world,omitempty"`
+	Sockets bool    `json:"sockets,omitempty"`
 
 	Cmd      *game.Command     `json:"cmd,omitempty"`
 	Body     *Body             `json:"body,omitempty"`

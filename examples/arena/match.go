@@ -367,7 +367,7 @@ func (m *match) openLog(now func() time.Duration) error {
 	}
 	m.log = newFacts(w)
 	m.log.now = now
-	m.log.add(Fact{F: "match", Rate: m.opt.tickRate, Clients: m.opt.clients, Seconds: m.opt.seconds, NoLag: m.opt.noLagComp, Late: m.opt.lateTicks(), World: m.opt.lateWorld})
+	m.log.add(Fact{F: "match", Rate: m.opt.tickRate, Clients: m.opt.clients, Seconds: m.opt.seconds, NoLag: m.opt.noLagComp, Late: m.opt.lateTicks(), World: m.opt.lateWorld, Sockets: m.opt.transport != "sim"})
 	return nil
 }
 

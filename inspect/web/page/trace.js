@@ -2,7 +2,7 @@
 
 import { $, list, make, shown, table } from "./tables.js";
 
-const most = 256; // ticks that the page keeps
+const most = 256; // newest ticks that the page keeps, beside those around a chosen one
 const again = 12; // newest ticks that are asked for once more: they may have run again, or come late
 const strip = 64;
 const begins = "(before the systems)";
@@ -52,6 +52,7 @@ export function take(got) {
 		else trace.found.delete(t.tick);
 	}
 	for (const tick of sorted().slice(0, -most)) {
+		if (trace.tick !== null && Math.abs(tick - trace.tick) <= strip / 2) continue; // somebody looks at them
 		trace.tables.delete(tick);
 		trace.found.delete(tick);
 	}
