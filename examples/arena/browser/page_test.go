@@ -149,10 +149,10 @@ func (p *tab) key(code string, down bool) {
 func (p *tab) respond() (took, ticks float64) {
 	p.t.Helper()
 	var all, counted []float64
-	for n := range 7 {
+	for n := range 5 {
 		before, err := Read(p)
 		require.NoError(p.t, err)
-		time.Sleep(900 * time.Millisecond) // it stands
+		time.Sleep(700 * time.Millisecond) // it stands
 		code := [...]string{"KeyD", "KeyA", "KeyW", "KeyS"}[n%4]
 		p.key(code, true)
 		s, err := Until(p, 5*time.Second, func(s State) bool { return s.Responses > before.Responses })
@@ -162,7 +162,7 @@ func (p *tab) respond() (took, ticks float64) {
 		}
 		all, counted = append(all, s.ResponseMs), append(counted, s.ResponseTicks)
 	}
-	require.GreaterOrEqual(p.t, len(all), 4)
+	require.GreaterOrEqual(p.t, len(all), 3)
 	return median(all), median(counted)
 }
 
