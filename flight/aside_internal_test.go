@@ -2,6 +2,8 @@ package flight
 
 import (
 	"bytes"
+	"crypto/rand"
+	"encoding/hex"
 	"errors"
 	"io"
 	"os"
@@ -138,8 +140,29 @@ func TestMatchGoesOnWhileItsTapeIsRead(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, 30, tp.Info().Steps, "those before it was asked")
 
+	// The match ends meanwhile. The tape is longer than what is read at once.
+	much := make([]byte, 2<<10)
+	for range 80 {
+		_, _ = rand.Read(much)
+		r.Internals().Report(hex.EncodeToString(much))
+	}
+	in, out = io.Pipe()
+	go func() {
+		_, err := r.WriteTo(out)
+		wrote <- errors.Join(err, out.Close())
+	}()
+	_, err = io.ReadFull(in, one)
+	require.NoError(t, err)
 	s.Closed()
 	end.later[0]()
+	rest, err = io.ReadAll(in)
+	require.NoError(t, err)
+	require.NoError(t, <-wrote)
+	tp, err = Read(bytes.NewReader(append(one, rest...)), int64(1+len(rest)))
+	require.NoError(t, err)
+	require.Equal(t, 40, tp.Info().Steps)
+	require.Greater(t, len(rest), 64<<10)
+
 	require.Equal(t, 40, steps(path), "what was asked for once is kept to the end")
 	var whole bytes.Buffer
 	_, err = r.WriteTo(&whole)

@@ -176,21 +176,21 @@ func (d *file) pushed() int64 {
 	return d.got
 }
 
-// copyTo waits for the file's first bytes, and copies what of them could be written.
+// copyTo waits for the file's first bytes, and copies what of them could be written. It reads
+// through a handle of its own: the match may end meanwhile.
 func (d *file) copyTo(w io.Writer, size int64) (int64, error) {
 	d.mu.Lock()
 	d.waitFor(size)
-	f, size, err, shut := d.f, min(size, d.size), d.err, d.shut
+	written, size, err := d.f, min(size, d.size), d.err
 	d.mu.Unlock()
-	if f == nil {
+	if written == nil {
 		return 0, err
 	}
-	if shut {
-		if f, err = os.Open(f.Name()); err != nil {
-			return 0, err
-		}
-		defer func() { _ = f.Close() }()
+	f, err := os.Open(written.Name())
+	if err != nil {
+		return 0, err
 	}
+	defer func() { _ = f.Close() }()
 	return io.Copy(w, io.NewSectionReader(f, 0, size))
 }
 
