@@ -158,3 +158,9 @@ func (b *clientBase) reportDesync(d probe.Desync) {
 		b.hooks.desync(d)
 	}
 }
+
+// commandsKept is the number of ticks whose commands are kept. They lie ahead of the newest
+// snapshot by a round trip, however far the prediction reaches: what is more is input delay.
+func (b *clientBase) commandsKept() int {
+	return max(b.cfg.History*2, longestTrip*b.p.TickRate+b.cfg.History)
+}

@@ -81,10 +81,7 @@ const pressTicks = 2
 
 // newInput makes room for the commands of c.
 func newInput(b *clientBase) input {
-	// Commands lie ahead of the newest snapshot by a round trip, however far the
-	// prediction reaches: what is more is input delay.
-	ticks := max(b.cfg.History*2, longestTrip*b.p.TickRate+b.cfg.History)
-	ip := input{clientBase: b, history: prediction.NewHistory[tickInput](ticks)}
+	ip := input{clientBase: b, history: prediction.NewHistory[tickInput](b.commandsKept())}
 	if cmd := b.p.Command; cmd != nil {
 		t := cmd.Handle.Type()
 		ip.sample, ip.made, ip.press.at = reflect.New(t).UnsafePointer(), reflect.New(t).UnsafePointer(), reflect.New(t).UnsafePointer()
@@ -255,12 +252,17 @@ func (ip *input) answered(t Tick) Tick {
 	return t
 }
 
-// confirm measures the time until the server answered the commands up to t.
+// confirm measures the time until the server answered the commands up to t, as far back as
+// they are kept: after an outage there are many at once.
 func (ip *input) confirm(t Tick) {
-	if ip.confirmed == 0 || t-ip.confirmed > uint32(ip.cfg.History) {
+	if ip.confirmed == 0 {
 		ip.confirmed = t - 1
 	}
-	for k := ip.confirmed + 1; int32(k-t) <= 0; k++ {
+	if int32(t-ip.confirmed) <= 0 {
+		return
+	}
+	missed := min(t-ip.confirmed, Tick(ip.commandsKept()))
+	for k := t - missed + 1; int32(k-t) <= 0; k++ {
 		in := ip.history.Find(k)
 		if in == nil {
 			continue

@@ -41,7 +41,8 @@ import (
 //	        the input, Body the player's own body on screen (if there is one)
 //	step    client: tick T was predicted with Cmd, first or again (Replay);
 //	        Body is the result
-//	pic     client: a rendered frame; Render is the render time of other players
+//	pic     client: a rendered frame; Render is the render time of other players; Stalled is
+//	        set while prediction waits for the server
 //	shot    client: P's gun fired at T along Ray; Bodies are the hitboxes on the
 //	        screen, Render as for pic
 //	hear    client: message Kind number ID arrived
@@ -81,6 +82,7 @@ type Fact struct {
 	Render   []float64         `json:"render,omitempty"`   // tick, fraction
 	Fraction float32           `json:"fraction,omitempty"` // of the player's own tick
 	Delay    time.Duration     `json:"delay,omitempty"`
+	Stalled  bool              `json:"stalled,omitempty"`
 	Replay   bool              `json:"replay,omitempty"`
 	Kind     string            `json:"kind,omitempty"`
 	ID       uint32            `json:"id,omitempty"`
@@ -308,7 +310,7 @@ func (l *facts) client(s *seat, cfg *foretick.ClientConfig) {
 // frame logs a rendered frame of a client.
 func (l *facts) frame(v foretick.View) {
 	if l != nil && v.State == foretick.Playing {
-		l.add(Fact{F: "pic", T: v.Tick, P: v.Player, Render: render(v), Fraction: v.Fraction, Delay: v.InputDelay})
+		l.add(Fact{F: "pic", T: v.Tick, P: v.Player, Render: render(v), Fraction: v.Fraction, Delay: v.InputDelay, Stalled: v.Stalled})
 	}
 }
 

@@ -24,7 +24,7 @@ import (
 // quietTime is how long bots stand still before both ends are compared.
 const quietTime = 2500 * time.Millisecond
 
-// restLimit is the additional time for both ends to agree over real sockets,
+// restLimit is the additional time for both ends to agree over real sockets and bad lines,
 // where a busy machine delays everything.
 const restLimit = 10 * quietTime
 
@@ -99,6 +99,7 @@ func (m *match) serverConfig() (foretick.ServerConfig, error) {
 	p, err := g.Protocol()
 	return foretick.ServerConfig{
 		OnTick:               onTick,
+		DecayInput:           game.HoldAim,
 		LateInputs:           m.opt.lateInputs,
 		LateShare:            m.opt.lateShare,
 		LateWorld:            m.opt.lateWorld,

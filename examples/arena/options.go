@@ -94,7 +94,7 @@ func parse(args []string, help io.Writer) (options, error) {
 	fs.StringVar(&o.join, "join", "", "run bots on the server at this address, with -transport udp, dtls or ws")
 	fs.StringVar(&o.pin, "pin", "", "with -join and dtls: the server's pin, as the server printed it")
 	fs.StringVar(&o.log, "log", "", "write the events of both ends into this file, raw, as JSON lines (see facts.go)")
-	fs.StringVar(&o.check, "check", "", "recount the report in such a file from its facts, and print whether they agree")
+	fs.StringVar(&o.check, "check", "", "recount the report in such a file from its facts, and print whether they agree; with -late-inputs it cannot follow lines that are out for a second and more")
 	fs.StringVar(&o.bindings, "print-bindings", "", "print the key bindings of game/controls.go with such a JSON file over them, and what of the file is not used")
 	fs.StringVar(&o.record, "record", "", "with -serve: record the match, and write its tape into this directory")
 	fs.StringVar(&o.replay, "replay", "", "replay such a tape; with -tick stop there and list the entities, with -entity trace one through the systems of the tick")

@@ -264,9 +264,9 @@ func (r *referee) frame(f *Fact, p *refPlayer) {
 	if p.pic != nil && !r.ended {
 		r.behindNow(f, p)
 		// A steered clock advances by the ticks of the elapsed time, plus or
-		// minus a few.
+		// minus a few, unless it waited for the server.
 		went := (f.At - p.pic.At).Seconds() * float64(r.match.Rate)
-		if math.Abs(float64(int32(f.T-p.pic.T))-went) > 6 {
+		if !p.pic.Stalled && math.Abs(float64(int32(f.T-p.pic.T))-went) > 6 {
 			p.resets++
 		}
 	}
@@ -330,7 +330,7 @@ func (r *referee) confirm(f *Fact, p *refPlayer) {
 	}
 	for k := p.confirmed + 1; k <= final; k++ {
 		if at, ok := p.when[k]; ok && !r.ended {
-			r.confirms = append(r.confirms, int((f.At-at)/time.Millisecond))
+			r.confirms = append(r.confirms, min(int((f.At-at)/time.Millisecond), 1999)) // see stats.Client
 		}
 	}
 	p.confirmed = final

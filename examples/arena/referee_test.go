@@ -47,6 +47,37 @@ func TestRefereeAgrees(t *testing.T) {
 	}
 }
 
+// It does too where lines are out for seconds. Predictions then wait for the server, inputs come
+// back after that time, and bodies whose commands are missing keep their aim.
+func TestRefereeAgreesOnOutages(t *testing.T) {
+	for _, preset := range []string{"train", "hell"} {
+		log := logged(t, "-seconds", "20", "-clients", "6", "-seed", "3", "-preset", preset)
+		stalled, turned := 0, 0
+		var end Report
+		rewrite(t, log, func(f *Fact) {
+			switch {
+			case f.F == "pic" && f.Stalled:
+				stalled++
+			case f.F == "report":
+				end = *f.Report
+			case f.F == "tick" && f.T > 90:
+				for _, b := range f.Bodies {
+					if b.A == 0 && !b.Dead {
+						turned++
+					}
+				}
+			}
+		})
+		require.Greater(t, stalled, 20)
+		require.Less(t, turned, 10, "bots hardly ever aim there")
+		require.Zero(t, end.Desyncs)
+		require.Greater(t, end.InputToConfirmP99, 1500.)
+		out, err := recounted(t, log)
+		require.NoError(t, err, "%s\n%s", preset, out)
+		require.NotContains(t, out, "DIFFERS", preset)
+	}
+}
+
 // Without lag compensation every verdict matches the present, which differs
 // from what shooters see.
 func TestVerdictsWithoutLagCompensation(t *testing.T) {

@@ -28,7 +28,10 @@ func playSim(o options, live io.Writer) (*Report, error) {
 	}
 	pace(s, m, o.duration(), live)
 	m.end()
-	s.Run(o.duration() + quietTime)
+	s.RunFor(quietTime)
+	for rest := restLimit; rest > 0 && !m.agreed() && s.Err() == nil; rest -= quietTime / 10 {
+		s.RunFor(quietTime / 10)
+	}
 	return m.report(hexDigest(s.Trace()))
 }
 

@@ -50,13 +50,7 @@ func TestHidden(t *testing.T) {
 	require.NoError(t, chromedp.Run(other, chromedp.Navigate("about:blank")))
 	require.NoError(t, chromedp.Run(other, target.ActivateTarget(chromedp.FromContext(other).Target.TargetID)))
 	before := p.until("is hidden", func(s State) bool { return s.Visibility == "hidden" })
-	stalls := 0 // of the machine: a server that stands still, or a client, jumps in time
-	for end := time.Now().Add(*hidden); time.Now().Before(end); {
-		at := time.Now()
-		if time.Sleep(10 * time.Millisecond); time.Since(at) > 150*time.Millisecond {
-			stalls++
-		}
-	}
+	time.Sleep(*hidden)
 	after, err := Read(p)
 	require.NoError(t, err)
 	require.Equal(t, "hidden", after.Visibility)
@@ -75,6 +69,8 @@ func TestHidden(t *testing.T) {
 	t.Logf("in step %v after it is shown", time.Since(shown).Round(time.Millisecond))
 	require.Equal(t, before.Player, s.Player)
 	require.Equal(t, before.Connections, s.Connections, "it was never lost")
-	require.LessOrEqual(t, s.HardResets, before.HardResets+float64(stalls), "the machine stood still %d times", stalls)
+	// A tab that only its timers wake jumps with each of them, once a second. So do, at times,
+	// a server and a client on a machine that stood still.
+	require.LessOrEqual(t, s.HardResets-before.HardResets, hidden.Seconds()/4)
 	p.well()
 }

@@ -2,10 +2,15 @@ package game
 
 import (
 	"math"
+	"time"
 
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/ecs"
 )
+
+// HoldAim is for how long a body keeps its aim while its player's commands are missing:
+// ServerConfig.DecayInput.
+const HoldAim = time.Minute
 
 // movement is the walking feature.
 type movement struct{ g *Game }
@@ -13,6 +18,7 @@ type movement struct{ g *Game }
 // Declare adds its systems.
 func (m movement) Declare(p *foretick.Protocol) {
 	g := m.g
+	foretick.Decay(p, &g.Cmd, func(c *Command, _ int) { *c = Command{Aim: c.Aim} }) // a zero one would turn it
 	p.Shared("aim", g.aim, ecs.Stage(stageAct), ecs.Partial(), ecs.Read(&g.Cmd, &g.Status), ecs.Write(&g.Face))
 	p.Shared("move", g.move, ecs.Stage(stageAct), ecs.Partial(), ecs.Read(&g.Cmd, &g.Status), ecs.Write(&g.Pos, &g.Vel))
 }
