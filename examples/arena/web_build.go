@@ -57,10 +57,10 @@ func buildWebClient(ctx context.Context) (c webClient, err error) {
 	return c, err
 }
 
-// webFlags make the client small: without debug information and paths, and without
+// webFlags make the client small: without debug information, paths and the commit, and without
 // inlining, which makes it a twentieth larger. Only the standard library's logging keeps it:
 // without it the linker cannot see that a client which does not log needs no logger.
-var webFlags = []string{"-trimpath", "-ldflags=-s -w", "-gcflags=all=-l", "-gcflags=log/slog=", "-gcflags=sync/atomic="}
+var webFlags = []string{"-trimpath", "-buildvcs=false", "-ldflags=-s -w", "-gcflags=all=-l", "-gcflags=log/slog=", "-gcflags=sync/atomic="}
 
 func exists(name string) bool {
 	_, err := os.Stat(name)

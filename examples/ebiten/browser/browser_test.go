@@ -5,6 +5,7 @@ import (
 	"context"
 	"image"
 	_ "image/png"
+	"math"
 	"net"
 	"net/http"
 	"os"
@@ -194,6 +195,16 @@ func TestTwoTabs(t *testing.T) {
 		await(t, "a player of the tab", func() bool { _, ok := m.place(foretick.PlayerID(i + 1)); return ok })
 		tabs = append(tabs, tab)
 	}
+	walk := func(code, name string, far func(duel.Position) bool) {
+		t.Helper()
+		if err := chromedp.Run(tabs[0], key(input.KeyRawDown, code, name)); err != nil {
+			t.Fatal(err)
+		}
+		await(t, "the player to go where "+name+" sends it", func() bool { to, _ := m.place(1); return far(to) })
+		if err := chromedp.Run(tabs[0], key(input.KeyUp, code, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
 	for _, way := range []struct {
 		code, name string
 		ahead      func(from, to duel.Position) bool
@@ -204,16 +215,19 @@ func TestTwoTabs(t *testing.T) {
 	} {
 		from, _ := m.place(1)
 		other, _ := m.place(2)
-		if err := chromedp.Run(tabs[0], key(input.KeyRawDown, way.code, way.name)); err != nil {
-			t.Fatal(err)
-		}
-		await(t, "the player to go where "+way.name+" sends it", func() bool { to, _ := m.place(1); return way.ahead(from, to) })
-		if err := chromedp.Run(tabs[0], key(input.KeyUp, way.code, way.name)); err != nil {
-			t.Fatal(err)
-		}
+		walk(way.code, way.name, func(to duel.Position) bool { return way.ahead(from, to) })
 		if to, _ := m.place(2); to != other {
 			t.Errorf("a key in one tab moved the other's player from %v to %v", other, to)
 		}
+	}
+	// One may stand on the other, which is then hidden: it goes to the farther wall until it does not.
+	at, _ := m.place(1)
+	other, _ := m.place(2)
+	apart := func(at duel.Position) bool { return math.Abs(float64(at.X-other.X)) > 3 }
+	if at.X < duel.Width/2 {
+		walk("KeyD", "d", apart)
+	} else {
+		walk("KeyA", "a", apart)
 	}
 	for i, tab := range tabs {
 		var shot []byte
