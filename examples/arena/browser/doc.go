@@ -92,22 +92,32 @@ func Browser(dir, display string, flags ...chromedp.ExecAllocatorOption) (contex
 	options := []chromedp.ExecAllocatorOption{
 		chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.DisableGPU, chromedp.NoFirstRun, chromedp.NoDefaultBrowserCheck,
 		chromedp.Flag("disable-background-networking", true), chromedp.Flag("disable-component-update", true), chromedp.Flag("disable-sync", true),
-		chromedp.UserDataDir(filepath.Join(dir, "profile")), chromedp.WSURLReadTimeout(2 * time.Minute),
+		chromedp.WSURLReadTimeout(2 * time.Minute),
 	}
 	if display == "" {
 		options = append(options, chromedp.Headless)
 	} else {
 		options = append(options, chromedp.Env("DISPLAY="+display))
 	}
-	ctx, stop := chromedp.NewExecAllocator(context.Background(), append(options, flags...)...)
-	browser, end := chromedp.NewContext(ctx)
-	if err := chromedp.Run(browser); err != nil {
+	options = append(options, flags...)
+	for try := 1; ; try++ {
+		profile := chromedp.UserDataDir(filepath.Join(dir, fmt.Sprintf("profile%d", try)))
+		ctx, stop := chromedp.NewExecAllocator(context.Background(), append(options[:len(options):len(options)], profile)...)
+		browser, end := chromedp.NewContext(ctx)
+		err := chromedp.Run(browser)
+		if err == nil {
+			return browser, func() { end(); stop() }, nil
+		}
 		end()
 		stop()
-		return nil, nil, err
+		if try == starts {
+			return nil, nil, err
+		}
 	}
-	return browser, func() { end(); stop() }, nil
 }
+
+// starts is how often a browser is started: on a busy machine it at times ends at once.
+const starts = 3
 
 // State is what the page says of itself: see web.Session.State and page.js.
 type State struct {
