@@ -159,8 +159,9 @@ func (b *clientBase) reportDesync(d probe.Desync) {
 	}
 }
 
-// commandsKept is the number of ticks whose commands are kept. They lie ahead of the newest
-// snapshot by a round trip, however far the prediction reaches: what is more is input delay.
+// commandsKept is the number of ticks whose commands are kept. Commands are ahead of the newest
+// snapshot by a round trip, which may be longer than the prediction reaches: the rest is input
+// delay.
 func (b *clientBase) commandsKept() int {
 	return max(b.cfg.History*2, longestTrip*b.p.TickRate+b.cfg.History)
 }

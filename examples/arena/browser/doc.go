@@ -77,8 +77,8 @@ func (a *Arena) Stop() {
 	_ = a.cmd.Wait()
 }
 
-// Browser returns a context for tabs of a browser with a profile of its own. Without a
-// display it is headless.
+// Browser starts a browser with a new profile in dir, and returns a context for its tabs.
+// Without a display it is headless. A browser that ends at its start is started again.
 func Browser(dir, display string, flags ...chromedp.ExecAllocatorOption) (context.Context, context.CancelFunc, error) {
 	path := ""
 	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {

@@ -8,7 +8,7 @@ import (
 	"github.com/foretick/foretick/ecs"
 )
 
-// HoldAim is for how long a body keeps its aim while its player's commands are missing:
+// HoldAim is the time for which a body keeps its aim while its player's commands are missing:
 // ServerConfig.DecayInput.
 const HoldAim = time.Minute
 
