@@ -156,7 +156,7 @@ func (p *plot) pass(d time.Duration) {
 // What a step may take besides what its bytes may: a client that has just been let in
 // makes its world and its buffers.
 const (
-	stepMemory  = costtest.Memory
+	stepMemory  = costtest.Bytes
 	beginMemory = 192 << 10
 )
 
@@ -173,7 +173,7 @@ func (p *plot) step(d time.Duration) (v View) {
 	}
 	memory, took := costtest.Cost(func() { v = p.clientStep(d) })
 	p.answers()
-	most := uint64(costtest.Memory + stepMemory + 2*size)
+	most := uint64(costtest.Bytes + stepMemory + 2*size)
 	if begins {
 		most += beginMemory
 	}

@@ -99,7 +99,7 @@ func boundReceive(t *testing.T, packets ...[]byte) {
 		ok := true
 		for i, p := range packets {
 			memory, took := costtest.Cost(func() { receiveAll(c, time.Duration(i)*tick+time.Second, p) })
-			if memory > costtest.Memory+2*uint64(len(p)) || took > costtest.Time*time.Duration(1+len(p)/1200) {
+			if memory > costtest.Bytes+2*uint64(len(p)) || took > costtest.Time*time.Duration(1+len(p)/1200) {
 				ok, total, work = false, int(memory), took
 			}
 		}

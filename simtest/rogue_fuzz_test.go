@@ -15,8 +15,8 @@ var errCostly = errors.New("costs more than its bytes may")
 // What a step of a server may allocate besides what its bytes may: the game's own work
 // and a new connection's buffers.
 const (
-	serverStep = 4 * costtest.Memory
-	newcomer   = costtest.Memory
+	serverStep = 4 * costtest.Bytes
+	newcomer   = costtest.Bytes
 )
 
 // weighed bounds the memory and the time of each step by the bytes that came for it.

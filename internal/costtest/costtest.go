@@ -1,5 +1,7 @@
-// Package costtest asserts in tests what bytes may cost who decodes them: memory and
-// time, in proportion to how many they are. See docs/RELIABILITY.md, row 7.
+// Package costtest holds what tests may cost. [Bound] and [Cost] assert the memory and the
+// time that decoding bytes takes, in proportion to how many they are: docs/RELIABILITY.md,
+// row 7. [Long], [Ratio], [Sockets], [Memory] and [Allocations] declare what kind of test
+// one is, so that FORETICK_LONG and FORETICK_WITHOUT choose which run.
 package costtest
 
 import (
@@ -10,8 +12,8 @@ import (
 
 // What decoding may take.
 const (
-	Memory = 64 << 10                       // bytes, and twice the input
-	Time   = slower * 10 * time.Millisecond // for each 1 200 bytes begun: ten times what they may take on a quiet machine
+	Bytes = 64 << 10                       // and twice the input
+	Time  = slower * 10 * time.Millisecond // for each 1 200 bytes begun: ten times what they may take on a quiet machine
 )
 
 // tries is how often a decoder may be seen to take too much, by what others do on the
@@ -23,7 +25,7 @@ const tries = 5
 // It must do the same each time.
 func Bound(t testing.TB, size int, decode func()) {
 	t.Helper()
-	memory, limit := uint64(Memory+2*size), Time*time.Duration(1+size/1200)
+	memory, limit := uint64(Bytes+2*size), Time*time.Duration(1+size/1200)
 	var took time.Duration
 	var bytes uint64
 	for range tries {

@@ -1,0 +1,47 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+)
+
+// TestTests: a test is found that calls costtest itself, through a function, or through a
+// variable; methods and fields of the same name lead nowhere.
+func TestTests(t *testing.T) {
+	dir := t.TempDir()
+	src := `package p
+
+var seeds = flag.Int("seeds", costtest.Count(2, 20), "")
+
+func play(t *testing.T) { costtest.Long(t) }
+
+func twice(t *testing.T) { play(t); play(t) }
+
+func TestDirect(t *testing.T)   { costtest.Long(t) }
+func TestFunction(t *testing.T) { twice(t) }
+func TestVariable(t *testing.T) { _ = *seeds }
+func TestMethod(t *testing.T)   { var m match; m.play(t); _ = m.seeds }
+func TestOther(t *testing.T)    { costtest.Ratio(t) }
+func Benchmark(b *testing.B)    { costtest.Long(b) }
+`
+	if err := os.WriteFile(filepath.Join(dir, "p_test.go"), []byte(src), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		kinds, want []string
+	}{
+		{[]string{"Long", "Count"}, []string{"TestDirect", "TestFunction", "TestVariable"}},
+		{[]string{"Ratio"}, []string{"TestOther"}},
+		{[]string{"Memory"}, nil},
+	} {
+		got, err := tests(dir, c.kinds)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%v: found %v, want %v", c.kinds, got, c.want)
+		}
+	}
+}
