@@ -1,6 +1,6 @@
 module github.com/foretick/foretick/benchmarks
 
-go 1.25.0
+go 1.26.0
 
 require (
 	github.com/mlange-42/ark v0.8.1

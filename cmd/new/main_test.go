@@ -154,7 +154,7 @@ func TestRelease(t *testing.T) {
 	require.NoError(t, g.write())
 	mod, err := os.ReadFile(filepath.Join(g.dir, "go.mod"))
 	require.NoError(t, err)
-	require.Equal(t, "module example.com/me/net\n\ngo 1.25.0\n\nrequire github.com/foretick/foretick v0.1.0\n", string(mod))
+	require.Equal(t, "module example.com/me/net\n\ngo 1.26.0\n\nrequire github.com/foretick/foretick v0.1.0\n", string(mod))
 	client, err := os.ReadFile(filepath.Join(g.dir, "cmd", "client", "main.go"))
 	require.NoError(t, err)
 	require.Contains(t, string(client), `game "example.com/me/net"`)

@@ -1,11 +1,11 @@
 module github.com/foretick/foretick/examples/donburi
 
-go 1.25.0
+go 1.26.0
 
 require (
 	github.com/foretick/foretick v0.1.0
 	github.com/hajimehoshi/ebiten/v2 v2.9.9
-	github.com/stretchr/testify v1.11.1
+	github.com/stretchr/testify v1.12.1
 	github.com/yohamta/donburi v1.15.7
 )
 
@@ -14,6 +14,8 @@ require (
 	github.com/ebitengine/hideconsole v1.0.0 // indirect
 	github.com/ebitengine/purego v0.9.0 // indirect
 	github.com/jezek/xgb v1.1.1 // indirect
+	go.yaml.in/yaml/v3 v3.0.5 // indirect
+	golang.org/x/exp v0.0.0-20251113190631-e25ba8c21ef6 // indirect
 	golang.org/x/sync v0.18.0 // indirect
-	golang.org/x/sys v0.38.0 // indirect
+	golang.org/x/sys v0.50.0 // indirect
 )

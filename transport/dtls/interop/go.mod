@@ -1,6 +1,6 @@
 module github.com/foretick/foretick/transport/dtls/interop
 
-go 1.25.0
+go 1.26.0
 
 require (
 	github.com/foretick/foretick v0.0.0
@@ -14,9 +14,9 @@ require (
 	github.com/pion/transport/v2 v2.2.4 // indirect
 	github.com/pion/transport/v4 v4.0.2 // indirect
 	go.yaml.in/yaml/v3 v3.0.5 // indirect
-	golang.org/x/crypto v0.48.0 // indirect
-	golang.org/x/net v0.49.0 // indirect
-	golang.org/x/sys v0.41.0 // indirect
+	golang.org/x/crypto v0.59.0 // indirect
+	golang.org/x/net v0.62.0 // indirect
+	golang.org/x/sys v0.50.0 // indirect
 )
 
 replace github.com/foretick/foretick => ../../..
