@@ -80,7 +80,8 @@ type ClientConfig struct {
 	// nothing. All else is drawn as without it. A system must scale its changes by DT:
 	// one that counts ticks shows its count a tick early. NewClient refuses it where nothing
 	// is declared with ecs.Partial, with NoPrediction, and in games with shared physics
-	// objects or [PredictRemote], whose bodies would be drawn at two different times.
+	// objects, [PredictRemote], or a shared system that writes a singleton: these would be
+	// drawn at two different times.
 	PartialTicks bool
 	// MaxRTT is the longest round trip that is played without added input delay. A longer
 	// round trip, up to 4 s, works too, and every input still counts. But inputs then have to

@@ -2,10 +2,12 @@ package foretick
 
 import (
 	"errors"
+	"fmt"
 	"reflect"
 	"unsafe"
 
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/internal/layout"
 )
 
 // partialTick is the part of a tick that a frame draws on top of the newest whole one.
@@ -153,8 +155,13 @@ func (c *ClientConfig) checkPartialTicks() error {
 		return errors.New("foretick: ClientConfig.PartialTicks is set, and no system can run for a part of a tick: declare those that move the player with ecs.Partial")
 	case p.Remote.Predicts:
 		return errors.New("foretick: ClientConfig.PartialTicks is set in a game that predicts remote players, which would be drawn a part of a tick apart from the own one: leave it out, or leave out PredictRemote")
-	case p.Common:
-		return errors.New("foretick: ClientConfig.PartialTicks is set in a game with shared physics objects, which would be drawn a part of a tick apart from the player: leave it out, or let Server systems move these objects")
+	case p.physicsObject() != nil:
+		return fmt.Errorf("foretick: ClientConfig.PartialTicks is set in a game with shared physics objects such as prefab %q, which would be drawn a part of a tick apart from the player: leave it out, or let Server systems move these objects", p.physicsObject().Name())
+	}
+	for _, s := range c.Protocol.compiled.schedule.Systems() {
+		if layout.Shared(s) && len(s.SingleWrites) > 0 {
+			return fmt.Errorf("foretick: ClientConfig.PartialTicks is set, and shared system %q writes a singleton, which would be drawn a part of a tick apart from the player: leave it out, or raise an Event and write in its OnServer handler", s.Name)
+		}
 	}
 	return nil
 }

@@ -102,6 +102,17 @@ func (p *compiled) predicts(rows ecs.Rows) bool {
 	return rows.Owner() != ecs.Nobody || p.Common && p.holdsCommon(rows)
 }
 
+// physicsObject returns the first prefab of shared physics objects, nil if the game has none.
+// The singletons' own row is marked like one, and is none of the game's.
+func (p *compiled) physicsObject() *ecs.Prefab {
+	for _, k := range p.Prefabs {
+		if k.Common && k.ECS != &p.singletonRow {
+			return k.ECS
+		}
+	}
+	return nil
+}
+
 // holdsCommon reports whether a table holds shared physics objects, which every client predicts.
 func (p *compiled) holdsCommon(rows ecs.Rows) bool {
 	return slices.ContainsFunc(p.identity.Slice(rows), func(id networkID) bool { return p.Prefabs[id.Prefab].Common })

@@ -63,8 +63,8 @@ func (c *ServerConfig) checkLate() error {
 	if p.Remote.Predicts && !c.LateWorld {
 		fault("other players' clients predict a player with PredictRemote, and would be wrong in every late tick: leave one of the two out")
 	}
-	for i := range p.Prefabs {
-		if k := &p.Prefabs[i]; k.Common && !c.LateWorld {
+	for _, k := range p.Prefabs {
+		if k.Common && k.ECS != &p.singletonRow && !c.LateWorld {
 			fault("prefab %q is a shared physics object, which every client computes with: let a Server system move it, or leave LateInputs out", k.ECS.Name())
 		}
 	}

@@ -78,6 +78,17 @@ func TestLateInputsAreRefused(t *testing.T) {
 			p.Singleton(&score, Predicted())
 			p.Shared("count", none, ecs.Read(at), ecs.Write(&score))
 		}, "raise an Event and write in its OnServer handler"},
+		"score": {ServerConfig{LateInputs: 1}, func(p *Protocol, at *ecs.Component[lateSpot], _ *ecs.Prefab) {
+			var score ecs.Singleton[lateScore]
+			p.Singleton(&score)
+			p.Server("count", none, ecs.Read(at), ecs.Write(&score))
+		}, ""},
+		"predicted singleton": {ServerConfig{LateInputs: 1}, func(p *Protocol, at *ecs.Component[lateSpot], _ *ecs.Prefab) {
+			var score ecs.Singleton[lateScore]
+			p.Singleton(&score, Predicted())
+			p.Server("count", none, ecs.Once(), ecs.Write(&score))
+			p.Shared("look", none, ecs.Write(at), ecs.Read(&score))
+		}, ""},
 		"strings": {ServerConfig{LateInputs: 1}, func(p *Protocol, _ *ecs.Component[lateSpot], _ *ecs.Prefab) {
 			var name ecs.Component[lateName]
 			p.Component(&name, Predicted())

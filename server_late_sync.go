@@ -17,7 +17,7 @@ type lateSyncTest struct {
 	ticks   Tick // that are run again; 0: it is off
 	found   func(probe.Desync)
 	running bool
-	skips   bool // a system that reads other rows was the first that differed
+	skips   bool // a system that reads other rows or singletons was the first that differed
 	system  int  // after which the runs differed first, as far as known; −1: none yet
 	runs    map[lateRun]uint64
 }
@@ -112,7 +112,8 @@ func (l *lateInputs) compareRun(system int) {
 	}
 	if was, ok := y.runs[run]; ok && was != sum {
 		y.system = system
-		y.skips = len(l.s.p.schedule.Systems()[system].OtherReads) > 0
+		read := l.s.p.schedule.Systems()[system]
+		y.skips = len(read.OtherReads)+len(read.SingleReads) > 0
 	}
 }
 
@@ -201,7 +202,7 @@ func (y *lateSyncTest) differs(l *lateInputs, p *player, st *playerLate, t Tick)
 			}
 			any = true
 			if y.skips {
-				return // it read what others have become since
+				return // it read what others or a singleton have become since
 			}
 			d := probe.Desync{Kind: probe.Impure, Tick: t, Entity: r.Entity(k), Component: c.Name}
 			if y.system >= 0 {

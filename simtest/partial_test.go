@@ -418,6 +418,11 @@ func TestPartialTicksAreRefused(t *testing.T) {
 		"or let Server systems move these objects": func(_ *foretick.ClientConfig, g *sprint, p *foretick.Protocol) {
 			p.Shared("kick", func(*foretick.Frame, ecs.Rows) {}, ecs.Read(&g.cmd), ecs.WriteOther(&g.place))
 		},
+		`shared system "count" writes a singleton`: func(_ *foretick.ClientConfig, g *sprint, p *foretick.Protocol) {
+			score := new(ecs.Singleton[sprintShot])
+			p.Singleton(score, foretick.Predicted())
+			p.Shared("count", func(*foretick.Frame, ecs.Rows) {}, ecs.Read(&g.cmd), ecs.Write(score))
+		},
 		"or leave out PredictRemote": func(_ *foretick.ClientConfig, g *sprint, p *foretick.Protocol) {
 			foretick.PredictRemote(p, &g.cmd, func(*foretick.Frame, ecs.Entity, int, *sprintMove) {}, foretick.RemoteConfig{})
 		},

@@ -1,0 +1,116 @@
+package simtest_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/prediction"
+	"github.com/foretick/foretick/simtest"
+	"github.com/foretick/foretick/transport/sim"
+)
+
+// laps is a game with state of the match: a score that an event's handler writes, and a pace
+// that a server system changes and the shared system reads.
+type laps struct {
+	pos   ecs.Component[footing]
+	cmd   ecs.Component[lunge]
+	body  ecs.Prefab
+	lap   foretick.Event[crossing]
+	score ecs.Singleton[lapScore]
+	pace  ecs.Singleton[lapPace]
+
+	paced bool
+	laps  uint32 // that the handler counted
+}
+
+type (
+	lapScore struct{ Laps, Ticks uint32 }
+	lapPace  struct {
+		Metres float32 `net:"min=0,max=2,step=0.01"`
+	}
+)
+
+func (g *laps) protocol() *foretick.Protocol {
+	p := foretick.NewProtocol("laps", 1)
+	p.Component(&g.pos, foretick.Predicted())
+	p.Command(&g.cmd)
+	p.Singleton(&g.score)
+	access := []ecs.Access{ecs.Read(&g.cmd), ecs.Write(&g.pos), ecs.Partial()}
+	if g.paced {
+		p.Singleton(&g.pace, foretick.Predicted())
+		access = append(access, ecs.Read(&g.pace))
+		p.Server("pace", func(f *foretick.Frame, _ ecs.Rows) {
+			if f.Tick%30 == 1 {
+				g.pace.Get(f.World).Metres = 1 + float32(f.Tick/30%5)/5
+			}
+		}, ecs.Once(), ecs.Write(&g.pace), ecs.Before("run"))
+	}
+	p.Prefab(&g.body, "runner", &g.pos, &g.cmd)
+	p.OnJoin(func(f *foretick.Frame, player foretick.PlayerID) { f.Spawn(&g.body, player) })
+	p.Shared("run", func(f *foretick.Frame, rows ecs.Rows) {
+		pos, cmd, metres := g.pos.Slice(rows), g.cmd.Slice(rows), float32(1)
+		if g.paced {
+			metres = g.pace.Get(f.World).Metres
+		}
+		for i := range pos {
+			was := int32(pos[i].X)
+			pos[i].X = min(max(pos[i].X+cmd[i].Move*metres*6*f.DT, -90), 90)
+			if is := int32(pos[i].X); is != was {
+				g.lap.Raise(f, rows.Entity(i), crossing{f.Tick, is})
+			}
+		}
+	}, access...)
+	g.lap.OnServer(p, func(f *foretick.Frame, _ foretick.PlayerID, _ crossing) {
+		g.laps++
+		g.score.Get(f.World).Laps++
+	}, ecs.Write(&g.score))
+	p.Server("clock", func(f *foretick.Frame, _ ecs.Rows) { g.score.Get(f.World).Ticks = f.Tick }, ecs.Once(), ecs.Write(&g.score))
+	return p
+}
+
+// State of the match that shared systems do not write goes together with late inputs and
+// partial ticks: every client has the server's state in every snapshot, and nothing is
+// corrected that the same inputs do not explain.
+func TestSingletonsBesideLateInputsAndPartialTicks(t *testing.T) {
+	for _, paced := range []bool{false, true} {
+		for seed := range uint64(3) {
+			var wrong []prediction.Misprediction
+			m, g := simtest.New(seed), &laps{paced: paced}
+			srv, err := m.Serve(foretick.ServerConfig{Protocol: g.protocol(), LateInputs: 200 * time.Millisecond, LateShare: 0.1})
+			require.NoError(t, err)
+			m.Watch(&simtest.Agreement{})
+			var clients []*foretick.Client
+			var games []*laps
+			for n := range 3 {
+				cg := &laps{paced: paced}
+				c, err := m.Join(foretick.ClientConfig{Protocol: cg.protocol(), PartialTicks: true,
+					Sample: foretick.Sample(&cg.cmd, func(v foretick.View) lunge { return lunge{Move: wave(n*5, v).Move} }),
+					OnMisprediction: func(w prediction.Misprediction) {
+						wrong = append(wrong, w)
+					}}, simtest.Seat{Up: sim.LTE, Down: sim.LTE})
+				require.NoError(t, err)
+				clients, games = append(clients, c), append(games, cg)
+			}
+			m.Run(40 * time.Second)
+			require.NoError(t, m.Err())
+			for i, c := range clients {
+				require.Equal(t, foretick.Playing, c.View().State)
+				require.InDelta(t, g.score.Get(srv.World()).Laps, games[i].score.Get(c.View().World).Laps, 20, "the score arrives")
+			}
+			require.Equal(t, g.laps, g.score.Get(srv.World()).Laps, "a handler runs once for each event")
+			require.Greater(t, g.laps, uint32(100))
+			st := srv.Stats()
+			require.Greater(t, st.InputsRerun, uint64(10), "late inputs ran")
+			causes := map[string]int{}
+			for _, w := range wrong {
+				causes[w.Cause.String()]++
+			}
+			t.Logf("paced %v: %d laps, %d inputs ran late, corrections %v", paced, g.laps, st.InputsRerun, causes)
+			require.Zero(t, causes["code"], "%v", wrong)
+		}
+	}
+}
