@@ -90,8 +90,9 @@ func (b *CommandBuffer) pass(next Tick) {
 }
 
 // Read decodes a body of MessageCommands. at is the server's time in ticks, with
-// fraction; tick k runs at k.0. Read stores and measures the first command that
-// arrives for a tick. Until the tick is taken, a command for the same tick with a
+// fraction; tick k runs at k.0. Until tick k has run, at is at most k, however late the
+// loop is: a later time makes the commands of tick k past. Read stores and measures the
+// first command that arrives for a tick. Until the tick is taken, a command for the same tick with a
 // newer view replaces it. A client whose clock was set back, for example after a
 // server stall, makes its commands again. Three kinds are counted but not stored:
 // duplicates, commands for past ticks (before at, or already taken), and commands

@@ -10,7 +10,7 @@ type SnapshotHeader struct {
 	Tick       Tick  // the server tick of the snapshot
 	Early      int16 // how early the client's commands arrived, 1/256 tick; see CommandBuffer.Early
 	HasEarly   bool  // whether Early is known; false: no command arrived since the last snapshot, and Early is 0
-	CommandAck Tick  // every command up to this tick has arrived or is past
+	CommandAck Tick  // every command up to this tick has arrived or is past; after the snapshot's tick it has arrived, see CommandSender.Acked
 }
 
 const (
