@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/foretick/foretick/internal/releasetest"
 	"github.com/foretick/foretick/transport"
 	"github.com/foretick/foretick/transport/ws"
 )
@@ -58,6 +59,7 @@ func silent(t *testing.T) *httptest.Server {
 
 // A client in js/wasm, run by Node, whose WebSocket is the browsers' interface, against native servers.
 func TestBrowser(t *testing.T) {
+	node := releasetest.Program(t, "node")
 	file := build(t)
 	var tokens []string
 	srv := listen(t, ws.Config{Timeout: time.Second, Accept: func(_ netip.AddrPort, token []byte) ([]byte, error) {
@@ -72,7 +74,7 @@ func TestBrowser(t *testing.T) {
 
 	lib := filepath.Join(goroot(t), "lib", "wasm", "wasm_exec_node.js")
 	// Node has had the browsers' WebSocket since version 20.10, by default since 22.
-	cmd := exec.Command("node", "--experimental-websocket", "--stack-size=8192", lib, file, srv.url(), refuses.url(),
+	cmd := exec.Command(node, "--experimental-websocket", "--stack-size=8192", lib, file, srv.url(), refuses.url(),
 		"ws"+strings.TrimPrefix(silent(t).URL, "http"), "ws://127.0.0.1:1/")
 	var out, errs strings.Builder
 	cmd.Stdout, cmd.Stderr = &out, &errs
