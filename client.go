@@ -81,7 +81,9 @@ func (c *Client) clearLevel() error {
 		}
 		c.world.Unlock()
 		for _, g := range c.ghosts.receiver.Ghosts() {
-			c.world.Unreserve(ecs.Entity(g.Data)) // no save of before is restored any more
+			if g.Data != 0 {
+				c.world.Unreserve(ecs.Entity(g.Data)) // no save of before is restored any more
+			}
 		}
 	}
 	c.timeline.clearSpawns()

@@ -36,14 +36,14 @@ func (w *World) Reserve(r Range, owner Owner) Entity {
 // Unreserve returns a handle to the pool, to be reserved again with the next
 // generation. The caller must not place it again, or restore a save that
 // contains its entity. It returns false when the entity is alive or the handle
-// is not reserved.
+// is not reserved, such as [None].
 func (w *World) Unreserve(e Entity) bool {
 	slot := e.slot()
 	if uint64(slot) >= uint64(len(w.rec)) || w.pages[slot>>pageBits].home != shared || e.Range() >= ranges {
 		return false
 	}
 	_, place := held(w.rec[slot], e.Range(), slot)
-	if tableOf(place) != 0 {
+	if tableOf(place) != 0 || e.Generation() == 0 { // None would be index 0, which may be another's
 		return false
 	}
 	// The part where it died can place it again without voiding any saves.
