@@ -8,25 +8,26 @@ import (
 )
 
 const (
-	maxCycles    = 32      // listed in an error
-	maxCycleWork = 100_000 // steps of the search from one system: there can be 2ⁿ cycles
+	maxCycles    = 1000    // counted among one group of systems
+	maxCycleWork = 100_000 // steps of the count from one system: there can be 2ⁿ cycles
 )
 
-// cycles searches for the cycles among the systems of one stage. It reports
-// each cycle once, starting at its first system in order of Add.
+// cycles searches for the cycles among the systems of one stage.
 type cycles struct {
-	out   [][]edge // by system: the edges to other waiting systems
+	out   [][]edge // by system: one edge to each other waiting system
+	group []int    // by system: the first system of those that it forms cycles with, or -1
+
+	// The rest is of a count.
 	start int
-	path  []edge
 	on    []bool // is on the path
-	home  []bool // can reach the start
-	found [][]edge
+	count int
 	work  int
 	cut   bool // there may be more
 }
 
-// cycleErrors names each cycle among the waiting systems, with the reason for
-// each step.
+// cycleErrors returns an error for each group of waiting systems that form cycles. It has
+// the group's shortest cycle, with the reasons for each step, and how many more there are:
+// most of them are the same fault seen from another system.
 func cycleErrors[C any](in []*system[C], edges []edge, done []bool) error {
 	c := cycles{out: make([][]edge, len(in)), on: make([]bool, len(in))}
 	for _, e := range edges {
@@ -34,56 +35,121 @@ func cycleErrors[C any](in []*system[C], edges []edge, done []bool) error {
 			c.out[e.from] = append(c.out[e.from], e)
 		}
 	}
-	for c.start = range in {
-		c.work = 0
-		c.findHome(len(in))
-		c.from(c.start)
-	}
-	slices.SortStableFunc(c.found, func(a, b []edge) int { return len(a) - len(b) })
+	c.findGroups()
 	var errs []error
-	for _, path := range c.found {
+	for first := range in {
+		if c.group[first] != first {
+			continue
+		}
 		var b strings.Builder
+		path := c.shortest(first)
 		for _, e := range path {
 			fmt.Fprintf(&b, "%s →(%s) ", in[e.from].name, e.why)
 		}
-		errs = append(errs, fmt.Errorf("cycle: %s%s: say which comes first with Before or After", b.String(), in[path[0].from].name))
-	}
-	if c.cut {
-		errs = append(errs, errors.New("there are more cycles; fix these first"))
+		errs = append(errs, fmt.Errorf("cycle: %s%s%s: %s", b.String(), in[path[0].from].name, c.more(first), cycleFix(in, path)))
 	}
 	return errors.Join(errs...)
 }
 
-// findHome finds the systems after the start that can reach it. Systems before
-// the start are done.
-func (c *cycles) findHome(n int) {
-	c.home = make([]bool, n)
-	for again := true; again; {
-		again = false
-		for from := c.start + 1; from < n; from++ {
-			if !c.home[from] && slices.ContainsFunc(c.out[from], func(e edge) bool { return e.to == c.start || c.home[e.to] }) {
-				c.home[from], again = true, true
+// cycleFix names the ways out of a cycle.
+func cycleFix[C any](in []*system[C], path []edge) string {
+	if i := slices.IndexFunc(path, func(e edge) bool { return e.why != explicit }); i >= 0 {
+		return fmt.Sprintf("say which comes first, as by ecs.After(%q) on %q, or call InOrder to run the systems in the order that they are declared", in[path[i].to].name, in[path[i].from].name)
+	}
+	return "take away one Before or After"
+}
+
+// findGroups finds the systems that reach one another.
+func (c *cycles) findGroups() {
+	n := len(c.out)
+	reach := make([]bool, n*n)
+	for from, out := range c.out {
+		for _, e := range out {
+			reach[from*n+e.to] = true
+		}
+	}
+	for k := range n {
+		for i := range n {
+			for j := range n {
+				reach[i*n+j] = reach[i*n+j] || reach[i*n+k] && reach[k*n+j]
+			}
+		}
+	}
+	c.group = make([]int, n)
+	for i := range n {
+		c.group[i] = -1
+		for j := range i + 1 {
+			if reach[i*n+j] && reach[j*n+i] {
+				c.group[i] = j
+				break
 			}
 		}
 	}
 }
 
-// from continues the path from a system.
-func (c *cycles) from(at int) {
+// shortest returns the shortest cycle of a group. Among several, it is the one whose first
+// system was added first.
+func (c *cycles) shortest(group int) (best []edge) {
+	for start := range c.out {
+		if c.group[start] != group {
+			continue
+		}
+		paths := [][]edge{nil}
+		seen := make([]bool, len(c.out))
+		for len(paths) > 0 && (best == nil || len(paths[0])+1 < len(best)) {
+			path, at := paths[0], start
+			if paths = paths[1:]; len(path) > 0 {
+				at = path[len(path)-1].to
+			}
+			for _, e := range c.out[at] {
+				if e.to == start && (best == nil || len(path)+1 < len(best)) {
+					best = append(slices.Clone(path), e)
+				}
+				if c.group[e.to] == group && !seen[e.to] {
+					seen[e.to] = true
+					paths = append(paths, append(slices.Clone(path), e))
+				}
+			}
+		}
+	}
+	return best
+}
+
+// more says how many cycles a group has besides the one that is printed.
+func (c *cycles) more(group int) string {
+	c.count, c.cut = 0, false
+	for c.start = range c.out {
+		if c.group[c.start] == group {
+			c.work = 0
+			c.countFrom(c.start, group)
+		}
+	}
+	switch n := c.count - 1; {
+	case c.cut:
+		return fmt.Sprintf(" (and more than %d more cycles among these and other systems)", max(n, 1))
+	case n == 1:
+		return " (and 1 more cycle among these and other systems)"
+	case n > 1:
+		return fmt.Sprintf(" (and %d more cycles among these and other systems)", n)
+	}
+	return ""
+}
+
+// countFrom counts the cycles through the start that go on from a system. Systems before
+// the start are done.
+func (c *cycles) countFrom(at, group int) {
 	c.on[at] = true
 	defer func() { c.on[at] = false }()
 	for _, e := range c.out[at] {
-		if c.work++; c.work > maxCycleWork || len(c.found) == maxCycles {
-			c.cut = c.cut || c.home[e.to] || e.to == c.start
+		if c.work++; c.work > maxCycleWork || c.count > maxCycles {
+			c.cut = true
 			return
 		}
 		switch {
 		case e.to == c.start:
-			c.found = append(c.found, append(slices.Clone(c.path), e))
-		case c.home[e.to] && !c.on[e.to]:
-			c.path = append(c.path, e)
-			c.from(e.to)
-			c.path = c.path[:len(c.path)-1]
+			c.count++
+		case e.to > c.start && c.group[e.to] == group && !c.on[e.to]:
+			c.countFrom(e.to, group)
 		}
 	}
 }

@@ -195,7 +195,7 @@ func ExampleSchedule_Build() {
 	//   0 serve create(Place, Speed) tags(server) once structural
 	//   1 move read(Speed) write(Place)
 	//   2 collide read(Place)
-	//   serve before move (Place)
+	//   serve before move (Place, Speed)
 	//   serve before collide (Place)
 	//   move before collide (Place)
 	// stage present

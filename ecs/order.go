@@ -3,13 +3,17 @@ package ecs
 import (
 	"errors"
 	"fmt"
+	"strings"
 )
 
 // edge is the reason why one system of a stage runs before another.
 type edge struct {
 	from, to int
-	why      string // a component's name, or "explicit"
+	why      string // names of components, or explicit
 }
+
+// explicit is the reason for an edge that Before or After declares.
+const explicit = "explicit"
 
 // orderStage sorts the systems of one stage.
 func orderStage[C any](in []*system[C], t *Types, inOrder bool) ([]*system[C], error) {
@@ -64,7 +68,7 @@ func stageEdges[C any](in []*system[C], t *Types, inOrder bool) ([]edge, error) 
 				errs = append(errs, fmt.Errorf("system %q runs before %q, which is not in the stage", s.name, name))
 				continue
 			}
-			edges, said[i*n+j] = append(edges, edge{i, j, "explicit"}), true
+			edges, said[i*n+j] = append(edges, edge{i, j, explicit}), true
 		}
 		for _, name := range s.after {
 			j, ok := index[name]
@@ -72,7 +76,7 @@ func stageEdges[C any](in []*system[C], t *Types, inOrder bool) ([]edge, error) 
 				errs = append(errs, fmt.Errorf("system %q runs after %q, which is not in the stage", s.name, name))
 				continue
 			}
-			edges, said[j*n+i] = append(edges, edge{j, i, "explicit"}), true
+			edges, said[j*n+i] = append(edges, edge{j, i, explicit}), true
 		}
 	}
 	if len(errs) > 0 {
@@ -103,37 +107,28 @@ func stageEdges[C any](in []*system[C], t *Types, inOrder bool) ([]edge, error) 
 	return edges, nil
 }
 
-// implied returns the name of the component that makes a run before b, or "".
+// implied returns the names of the components and singletons that make a run before b, or "".
 func implied[C any](a, b *system[C], t *Types) string {
-	if id, ok := precedes(&a.sets, &b.sets); ok {
-		return t.slots[int(id)+1].name
+	var names []string
+	for _, id := range precedes(&a.sets, &b.sets).IDs() {
+		names = append(names, t.slots[int(id)+1].name)
 	}
-	if id, ok := precedes(&a.singles, &b.singles); ok {
-		return t.singles[id].name
+	for _, id := range precedes(&a.singles, &b.singles).IDs() {
+		names = append(names, t.singles[id].name)
 	}
-	return ""
+	return strings.Join(names, ", ")
 }
 
-// precedes finds a component that a creates and b touches, or that a writes and
+// precedes returns the components that a creates and b touches, and those that a writes and
 // b only reads.
-func precedes(a, b *accessSets) (ID, bool) {
-	later := b.touched()
-	for i := range later {
-		later[i] &^= b.creates[i]
+func precedes(a, b *accessSets) (m Mask) {
+	touched, wrote, wrotes := b.touched(), a.wrote(), b.wrote()
+	for i := range m {
+		created := a.creates[i] & touched[i] &^ b.creates[i]
+		read := touched[i] &^ (wrotes[i] | b.creates[i])
+		m[i] = created | wrote[i]&^a.creates[i]&read
 	}
-	if m := and(a.creates, later); m != (Mask{}) {
-		return m.IDs()[0], true
-	}
-	wrote := a.wrote()
-	only := b.touched()
-	for i := range only {
-		wrote[i] &^= a.creates[i]
-		only[i] &^= b.wrote()[i] | b.creates[i]
-	}
-	if m := and(wrote, only); m != (Mask{}) {
-		return m.IDs()[0], true
-	}
-	return 0, false
+	return m
 }
 
 func and(a, b Mask) Mask {

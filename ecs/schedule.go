@@ -111,7 +111,7 @@ func (s *Schedule[C]) Add(name string, run func(C, Rows), acc ...Access) {
 // Before or After say otherwise; ties keep the order of Add. With
 // [Schedule.InOrder] the order is that of Add. The order depends on all
 // systems, whatever their tags, so server and client agree on it. Build reports
-// every error at once, and every cycle with its systems.
+// every error at once, and of each group of systems that form cycles the shortest.
 func (s *Schedule[C]) Build() error {
 	if s.built {
 		return errors.New("ecs: the schedule is already built")

@@ -146,14 +146,14 @@ func TestSchedulePrintsItself(t *testing.T) {
   0 make create(Position) readother(Velocity) writesingle(score) once structural
   1 move read(Velocity) write(Position) readsingle(score)
   2 read read(Position) writeother(Health) without(Dead)
-  make before move (Position)
+  make before move (Position, score)
   make before read (Position)
   move before read (Position)
 stage end
   3 draw read(Position) tags(client) render
 `, s.String())
 	dot := s.DOT()
-	require.Contains(t, dot, `"make" -> "move" [label="Position"];`)
+	require.Contains(t, dot, `"make" -> "move" [label="Position, score"];`)
 	require.Contains(t, dot, `"move" -> "read" [label="Position"];`)
 	require.NotContains(t, dot, `"read" -> "move"`)
 	info := s.Systems()[1]
