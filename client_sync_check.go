@@ -213,7 +213,7 @@ func (tl *timeline) whose(a, b []byte) (entity ecs.Entity, name string) {
 	return entity, name
 }
 
-// checkNumbers looks for NaN and infinity, which the wire would silently turn into 0.
+// checkNumbers looks for NaN and infinity, which rounding turns into other numbers.
 func (tl *timeline) checkNumbers(t Tick) {
 	tl.eachPredicted(func(e ecs.Entity, comp *layout.Component, at unsafe.Pointer) {
 		v := reflect.NewAt(comp.Handle.Type(), at).Elem()

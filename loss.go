@@ -1,7 +1,6 @@
 package foretick
 
 import (
-	"math"
 	"unsafe"
 
 	"github.com/foretick/foretick/ecs"
@@ -75,12 +74,12 @@ func (l *losses) sent(name string, s *schema.Schema, at unsafe.Pointer) {
 	if l.p.OtherBuild {
 		return
 	}
-	f := unsent(s, at, 0)
+	f := s.Outside(at, 0)
 	if f < 0 {
 		return
 	}
 	*l.outside++
-	for ; f >= 0; f = unsent(s, at, f+1) {
+	for ; f >= 0; f = s.Outside(at, f+1) {
 		if i := l.find(name, s, f, l.running, false); i >= 0 {
 			l.list[i].Outside++
 		}
@@ -93,17 +92,6 @@ func (l *losses) sentBy(function, name string, s *schema.Schema, at unsafe.Point
 	l.running = function
 	l.sent(name, s, at)
 	l.running = before
-}
-
-// unsent is Schema.Outside for a packed value, which holds no infinity: a component does.
-func unsent(s *schema.Schema, at unsafe.Pointer, from int) int {
-	f := s.Outside(at, from)
-	for i := from; i < len(s.Fields()) && (f < 0 || i < f); i++ {
-		if math.IsInf(s.Raw(i, at), 0) {
-			return i
-		}
-	}
-	return f
 }
 
 // full counts a sum that its Go type cannot hold.

@@ -1,6 +1,7 @@
 package foretick
 
 import (
+	"slices"
 	"unsafe"
 
 	"github.com/foretick/foretick/ecs"
@@ -73,12 +74,22 @@ func (l *losses) visit(w *ecs.World, system int, found func([2]int)) {
 			c := &l.p.Components[i]
 			for _, rows := range l.queries[i].All(w) {
 				for k := range rows.Len() {
-					at := unsafe.Add(rows.Column(c.ID), uintptr(k)*c.Size)
-					for f := c.Schema.Outside(at, 0); f >= 0; f = c.Schema.Outside(at, f+1) {
-						found([2]int{i, f})
-					}
+					l.visitValue(i, unsafe.Add(rows.Column(c.ID), uintptr(k)*c.Size), found)
 				}
 			}
 		}
+	}
+	for i := range l.p.Components {
+		if single := l.p.Components[i].Singleton; single >= 0 && slices.Contains(sys.SingleWrites, ecs.ID(single)) {
+			l.visitValue(i, w.SingletonPointer(ecs.ID(single)), found)
+		}
+	}
+}
+
+// visitValue calls found for each field of a component's value that is outside of its range.
+func (l *losses) visitValue(comp int, at unsafe.Pointer, found func([2]int)) {
+	s := l.p.Components[comp].Schema
+	for f := s.Outside(at, 0); f >= 0; f = s.Outside(at, f+1) {
+		found([2]int{comp, f})
 	}
 }

@@ -17,9 +17,10 @@ func (s *Schema) Varies() int { return s.plan.Varies() }
 func (s *Schema) Unfit(p unsafe.Pointer) int { return s.plan.Unfit(p) }
 
 // Outside finds the next number of the value at p, from field index from on, that is
-// NaN or outside its tag's range. It returns its index in [Schema.Fields], or −1. Such
-// a number is sent as the nearest end of the range, or as 0 for NaN, and [Schema.Snap]
-// sets it to that.
+// NaN, infinite or outside its tag's range. It returns its index in [Schema.Fields], or
+// −1. Such a number is sent as the nearest end of the range, and [Schema.Snap] sets it to
+// that. Without a range, infinity is sent as the greatest number of its type. NaN is sent
+// as 0.
 //
 // A number that rounds to the range's end is inside. Angles and rotations of floats are
 // outside only with NaN or infinity. A rotation of all zeroes is inside: it means none.

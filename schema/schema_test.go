@@ -312,7 +312,7 @@ func TestPackEnforcesRanges(t *testing.T) {
 	b := s.Pack(ptr(&c), nil)
 	var d command
 	require.NoError(t, s.Unpack(b, ptr(&d)))
-	require.Equal(t, command{MoveX: 1, Slot: 12, At: [2]float64{0, 2}}, d)
+	require.Equal(t, command{MoveX: 1, Slot: 12, At: [2]float64{math.MaxFloat64, 2}}, d)
 	bad := append([]byte(nil), b...)
 	bad[0], bad[1] = 0xff, 0xff // MoveX: 511 of 0…256
 	require.ErrorIs(t, s.Unpack(bad, ptr(&d)), schema.ErrMalformed)

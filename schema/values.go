@@ -43,6 +43,7 @@ func (s *Schema) Displace(field int, words []int32, by Offset) {
 
 // Quantise writes the words of the value at src to dst, which must hold at least
 // [Schema.Words]. NaN becomes 0, and a value outside its range becomes the nearest end.
+// Without a range, infinity becomes the greatest number of its type.
 // References go through refs; with nil refs they become none. Fields for the owner are
 // written on either grid.
 func (s *Schema) Quantise(src unsafe.Pointer, g Grid, refs Refs, dst []int32) {

@@ -33,7 +33,7 @@ type Client struct {
 	SpawnsCancelled    uint64                 // predicted spawns that were removed, because the server or a replay did not make them
 	SpawnsUnpredicted  uint64                 // entities that the server's shared systems spawned and the client's did not
 	InputDelayed       uint64                 // frames with a View.InputDelay above 0: inputs acted late
-	ValuesOutside      uint64                 // ticks of predicted components and commands, and requests, with a number that its tag's range does not hold, or NaN: see expert.ClientLosses
+	ValuesOutside      uint64                 // ticks of predicted components and commands, and requests, with a number that its tag's range does not hold, NaN or infinity: see expert.ClientLosses
 	ChangesSwallowed   uint64                 // changes that rounding to the grid undoes in every tick, checked every 16th tick: see expert.ClientLosses
 	Stalls             uint64                 // times the prediction reached the end of its history and waited for the server
 	Snapshots          uint64                 // snapshots applied

@@ -13,8 +13,8 @@ type Loss struct {
 	// functions of the game made.
 	System string
 	// Outside counts values outside of the tag's range, once per tick and entity. They
-	// become, or are sent as, the nearest end of the range. NaN becomes 0, and so do the
-	// infinities of fields without a step in commands, requests and messages.
+	// become, or are sent as, the nearest end of the range. NaN becomes 0. In a field
+	// without a range an infinity is sent as the greatest number of its type.
 	Outside uint64
 	// Swallowed counts changes of a predicted value that rounding undid: each was less than
 	// half a step of the simulation grid, always in one direction. With a step of 1, 48 ×

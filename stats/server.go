@@ -37,7 +37,7 @@ type Server struct {
 	OtherBuilds      uint64 // players of other builds let in
 	SchemasAsked     uint64 // requests for the schema
 	ValuesCut        uint64 // ticks of entities with a string or slice too long for its tag, or a string that is no UTF-8
-	ValuesOutside    uint64 // ticks of components, and messages, with a number that its tag's range does not hold, or NaN: see expert.ServerLosses
+	ValuesOutside    uint64 // ticks of components, and messages, with a number that its tag's range does not hold, NaN or infinity: see expert.ServerLosses
 	ChangesSwallowed uint64 // changes that rounding to the grid undoes in every tick, checked every 16th tick: see expert.ServerLosses
 }
 

@@ -45,9 +45,9 @@ func (s *Plan) Carry(later, predicted, actual []int32) bool {
 			at[0] = int32(l.clampInt(l.wordInt(later) + l.wordInt(actual) - l.wordInt(predicted)))
 		case l.Class == Float32:
 			sum := l.float(later, GridSim) + l.float(actual, GridSim) - l.float(predicted, GridSim)
-			at[0] = int32(math.Float32bits(float32(finite(sum))))
+			at[0] = int32(math.Float32bits(float32(l.finite(sum))))
 		case l.Class == Float64:
-			u := math.Float64bits(finite(l.float(later, GridSim) + l.float(actual, GridSim) - l.float(predicted, GridSim)))
+			u := math.Float64bits(l.finite(l.float(later, GridSim) + l.float(actual, GridSim) - l.float(predicted, GridSim)))
 			at[0], at[1] = int32(u), int32(u>>32)
 		}
 	}

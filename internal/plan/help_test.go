@@ -81,11 +81,19 @@ func drawInto(t *rapid.T, l *Leaf, p unsafe.Pointer, label string) {
 	case l.Class == Quat:
 		var q [4]float64
 		for i := range q {
-			q[i] = rapid.Float64Range(-1, 1).Draw(t, label)
+			if q[i] = rapid.Float64Range(-1, 1).Draw(t, label); rapid.IntRange(0, 7).Draw(t, label+" wild") == 0 {
+				q[i] = drawBits64(t, label)
+			}
 		}
 		l.storeQuat(q, p)
 	case l.Class == Text:
-		l.setText(p, []byte(rapid.StringN(-1, -1, int(l.Hi)).Draw(t, label)))
+		if s := rapid.StringN(-1, -1, int(l.Hi)).Draw(t, label); rapid.Bool().Draw(t, label+" as text") {
+			l.setText(p, []byte(s))
+		} else if b := rapid.SliceOfN(rapid.Byte(), 0, 2*int(l.Hi)).Draw(t, label); l.inline {
+			l.setText(p, b[:min(len(b), int(l.Hi))])
+		} else {
+			l.setText(p, b)
+		}
 	case l.Class == Ref:
 		*(*uint64)(unsafe.Add(p, l.Offset)) = uint64(rapid.Uint16().Draw(t, label))
 	case l.Class == Bool:
@@ -93,13 +101,29 @@ func drawInto(t *rapid.T, l *Leaf, p unsafe.Pointer, label string) {
 	case l.Class.Integer():
 		l.storeInt(p, rapid.Int64().Draw(t, label))
 	case l.Class.single():
-		l.storeFloat(p, float64(rapid.Float32().Draw(t, label)))
+		*(*uint32)(unsafe.Add(p, l.Offset)) = math.Float32bits(drawBits32(t, label))
 	default:
-		l.storeFloat(p, rapid.Float64().Draw(t, label))
+		l.storeFloat(p, drawBits64(t, label))
 	}
 	if l.Class.Stepped() && rapid.Bool().Draw(t, label+" near") {
 		l.storeFloat(p, rapid.Float64Range(-12, 35).Draw(t, label))
 	}
+}
+
+// drawBits32 draws any pattern of bits, edges and numbers of usual size among them.
+func drawBits32(t *rapid.T, label string) float32 {
+	return rapid.OneOf(rapid.Float32(), rapid.Map(rapid.Uint32(), math.Float32frombits), rapid.SampledFrom([]float32{
+		float32(math.Inf(1)), float32(math.Inf(-1)), float32(math.NaN()), math.Float32frombits(0x7f800001), math.Float32frombits(1 << 31),
+		math.MaxFloat32, -math.MaxFloat32, math.SmallestNonzeroFloat32,
+	})).Draw(t, label)
+}
+
+// drawBits64 does so for a float64.
+func drawBits64(t *rapid.T, label string) float64 {
+	return rapid.OneOf(rapid.Float64(), rapid.Map(rapid.Uint64(), math.Float64frombits), rapid.SampledFrom([]float64{
+		math.Inf(1), math.Inf(-1), math.NaN(), math.Float64frombits(0x7ff0000000000001), math.Float64frombits(1 << 63),
+		math.MaxFloat64, -math.MaxFloat64, math.MaxFloat32, math.SmallestNonzeroFloat64,
+	})).Draw(t, label)
 }
 
 // plain are the classes of leaves that stand alone.

@@ -105,6 +105,19 @@ func (l *Leaf) index(v float64, g Grid) int32 {
 	return int32(x)
 }
 
+// finite returns the value that is sent for a float without a step. Infinity becomes the
+// greatest number of the type, with its sign, and NaN becomes 0.
+func (l *Leaf) finite(v float64) float64 {
+	most := math.MaxFloat64
+	if l.Class.single() {
+		most = math.MaxFloat32
+	}
+	if v != v {
+		return 0
+	}
+	return min(max(v, -most), most)
+}
+
 func (l *Leaf) value(i int32, g Grid) float64 { return float64(i) * l.Grid[g].Step }
 
 // public turns a simulation index into a public one.

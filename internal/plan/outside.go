@@ -27,7 +27,7 @@ func (s *Plan) setBounds() {
 		case l.escapes():
 			g := &l.Grid[GridSim]
 			b := bound{i, l.Class, l.Offset, (float64(g.lo) - 0.5) * g.Step, (float64(g.hi) + 0.5) * g.Step}
-			if l.Class == Angle32 { // any that is finite
+			if l.Class == Angle32 || l.Class == Float32 { // any that is finite
 				b.op, b.min, b.max = Step32, -math.MaxFloat32, math.MaxFloat32
 			}
 			s.bounds = append(s.bounds, b)
@@ -90,11 +90,8 @@ func (l *Leaf) outside(p unsafe.Pointer) bool {
 		return l.quatOutside(unsafe.Add(p, l.Offset))
 	}
 	v := l.loadFloat(p)
-	if l.Angle() {
+	if l.Angle() || !l.Stepped() {
 		return v-v != 0
-	}
-	if !l.Stepped() {
-		return v != v
 	}
 	x, g := v*l.Grid[GridSim].inv, &l.Grid[GridSim]
 	return !(x >= float64(g.lo)-0.5 && x <= float64(g.hi)+0.5)

@@ -66,9 +66,9 @@ func pack(leaves []Leaf, src unsafe.Pointer, refs Refs, w *coder.BitWriter) {
 		case l.Class.Integer():
 			v = uint64(l.clampInt(l.loadInt(src)) - l.Lo)
 		case l.Class == Float32:
-			v = uint64(math.Float32bits(float32(finite(l.loadFloat(src)))))
+			v = uint64(math.Float32bits(float32(l.finite(l.loadFloat(src)))))
 		case l.Class == Float64:
-			v = math.Float64bits(finite(l.loadFloat(src)))
+			v = math.Float64bits(l.finite(l.loadFloat(src)))
 		default:
 			if e := *(*uint64)(unsafe.Add(src, l.Offset)); e != 0 && refs != nil {
 				if n := refs.Net(e); n <= math.MaxUint16 {
@@ -78,13 +78,6 @@ func pack(leaves []Leaf, src unsafe.Pointer, refs Refs, w *coder.BitWriter) {
 		}
 		w.Write(v, l.Bits)
 	}
-}
-
-func finite(v float64) float64 {
-	if v != v || math.IsInf(v, 0) {
-		return 0
-	}
-	return v
 }
 
 // packText packs a string, cut to what fits.

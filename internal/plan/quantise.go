@@ -55,17 +55,9 @@ func quantise(leaves []Leaf, src unsafe.Pointer, g Grid, refs Refs, dst []int32)
 				dst[l.Word+1] = int32(v >> 32)
 			}
 		case l.Class == Float32:
-			v := *(*float32)(unsafe.Add(src, l.Offset))
-			if v != v {
-				v = 0
-			}
-			dst[l.Word] = int32(math.Float32bits(v))
+			dst[l.Word] = int32(math.Float32bits(float32(l.finite(l.loadFloat(src)))))
 		case l.Class == Float64:
-			v := l.loadFloat(src)
-			if v != v {
-				v = 0
-			}
-			u := math.Float64bits(v)
+			u := math.Float64bits(l.finite(l.loadFloat(src)))
 			dst[l.Word], dst[l.Word+1] = int32(u), int32(u>>32)
 		case l.Class == Text:
 			l.quantiseText(src, dst)
@@ -207,8 +199,8 @@ func snap(leaves []Leaf, p unsafe.Pointer) {
 				l.storeInt(p, l.clampInt(v))
 			}
 		case l.Class.Raw():
-			if v := l.loadFloat(p); v != v {
-				l.storeFloat(p, 0)
+			if v := l.loadFloat(p); v-v != 0 {
+				l.storeFloat(p, l.finite(v))
 			}
 		case l.Class == Text:
 			l.snapText(p)

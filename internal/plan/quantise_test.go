@@ -249,9 +249,6 @@ func TestPackIsRead(t *testing.T) {
 		got := s.words(back, GridPublic)
 		for i := range s.Leaves {
 			l := &s.Leaves[i]
-			if l.Class.Raw() && math.IsInf(l.float(want, GridPublic), 0) {
-				continue // infinite numbers are packed as 0
-			}
 			require.Equal(t, want[l.Word:l.Word+l.Words()], got[l.Word:l.Word+l.Words()], "%s", l.Class.Name())
 		}
 	})

@@ -90,7 +90,7 @@ func (l *Leaf) unpack(v uint64, refs Refs, dst unsafe.Pointer) bool {
 		if l.Class == Float32 {
 			x = float64(math.Float32frombits(uint32(v)))
 		}
-		if x != finite(x) {
+		if x-x != 0 {
 			return false
 		}
 		l.storeFloat(dst, x)
