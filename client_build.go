@@ -72,7 +72,7 @@ func (c *Client) schema(payload []byte) error {
 // known returns the part of a predicted component's words that this build knows, valid
 // until the next call.
 func (tl *timeline) known(comp *layout.Component, words []int32) []int32 {
-	if !tl.p.OtherBuild || words == nil {
+	if !tl.p.OtherBuild || len(words) == 0 {
 		return words
 	}
 	out := tl.zeroes(comp.Schema.Words())

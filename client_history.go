@@ -30,12 +30,17 @@ type recordItem struct {
 	off             int32
 }
 
-// find returns the words of an entity's component, nil if it had none.
+// find returns the words of an entity's component, nil if it did not have the component. A
+// tag's are empty.
 func (r *record) find(e ecs.Entity, comp int) []int32 {
-	if i := r.item(e, comp); i >= 0 {
-		return r.words[r.items[i].off:]
+	i := r.item(e, comp)
+	if i < 0 {
+		return nil
 	}
-	return nil
+	if words := r.words[r.items[i].off:]; words != nil {
+		return words
+	}
+	return []int32{} // nothing in the record has any words
 }
 
 // item returns the index of an entity's component, −1 if it had none. Callers visit

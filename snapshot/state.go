@@ -22,8 +22,8 @@ type State struct {
 	reg   *plan.Registry
 }
 
-// Component returns the words of one component, or nil if it is absent. References are
-// wire ids. The grid is [State.Grid].
+// Component returns the words of one component, or nil if it is absent. A tag has an empty
+// slice. References are wire ids. The grid is [State.Grid].
 func (s State) Component(comp int) []int32 {
 	if s.reg == nil {
 		return nil

@@ -72,13 +72,20 @@ func (r *Registry) WordsOf(mask uint64) int {
 	return n
 }
 
-// Component returns one component's words out of the words of a mask, or nil if absent.
+// none is the value of a component without words, which is not nil.
+var none = []int32{}
+
+// Component returns one component's words out of the words of a mask, or nil if absent. A
+// component that is there without any words, such as a tag, has an empty slice.
 func (r *Registry) Component(mask uint64, words []int32, comp int) []int32 {
 	if comp < 0 || comp >= len(r.Comps) || mask>>comp&1 == 0 {
 		return nil
 	}
-	off := r.WordsOf(mask & (1<<comp - 1))
 	n := r.Comps[comp].Words
+	if n == 0 {
+		return none // words may be nil, where nothing has any
+	}
+	off := r.WordsOf(mask & (1<<comp - 1))
 	return words[off : off+n : off+n]
 }
 
