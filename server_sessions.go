@@ -12,6 +12,8 @@ type sessions struct {
 	players []*player // in order of arrival, those who are held a place included
 	byPeer  map[transport.PeerID]*player
 	owners  []*player // by owner; 0 unused
+	vacated []uint64  // by owner: how many numbers had been given up when this one was; 0: never used
+	given   uint64    // numbers given up so far
 
 	observers []*player // of them, those that observe
 
@@ -60,14 +62,25 @@ func (s *sessions) player(player PlayerID) *player {
 	return s.owners[player]
 }
 
-// free returns a number that no player has, or 0.
-func (s *sessions) free() PlayerID {
+// free returns the number that no player has had for the longest time, or 0. A program may
+// still hold the number of a player that left, in a timer or a request to a database. What it
+// sends to that number must not reach a newcomer.
+func (s *sessions) free() (longest PlayerID) {
 	for i := 1; i < len(s.owners); i++ {
-		if s.owners[i] == nil && !slices.Contains(s.leaving, PlayerID(i)) {
-			return PlayerID(i)
+		if s.owners[i] != nil || slices.Contains(s.leaving, PlayerID(i)) {
+			continue
+		}
+		if longest == 0 || s.vacated[i] < s.vacated[longest] {
+			longest = PlayerID(i)
 		}
 	}
-	return 0
+	return longest
+}
+
+// vacate gives a player's number up.
+func (s *sessions) vacate(player PlayerID) {
+	s.given++
+	s.owners[player], s.vacated[player] = nil, s.given
 }
 
 // add adds a peer that connected.
