@@ -3,6 +3,7 @@ package machines
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"golang.org/x/tools/go/analysis"
@@ -29,8 +30,11 @@ func init() {
 // library is the path of the packages that give the roots. Their own code is not looked at.
 const library = "github.com/foretick/foretick"
 
-// trusted says that a package is not looked at: Go's own, and Foretick's except for its
-// examples and fixtures.
+// games are the directories of Foretick's repository that hold games.
+var games = []string{"/cmd/", "/docs/", "/examples/"}
+
+// trusted says that a package is not looked at: Go's own, and those of Foretick itself. Its
+// guide, its examples and its commands are games like any other.
 func trusted(pass *analysis.Pass) bool {
 	path := pass.Pkg.Path()
 	if i := strings.IndexByte(path, ' '); i >= 0 { // "path [path.test]"
@@ -38,7 +42,7 @@ func trusted(pass *analysis.Pass) bool {
 	}
 	path = strings.TrimSuffix(path, "_test")
 	if rest, ours := strings.CutPrefix(path, library); ours && (rest == "" || rest[0] == '/') {
-		return !strings.HasPrefix(rest, "/examples/") && !strings.HasPrefix(rest, "/cmd/")
+		return !slices.ContainsFunc(games, func(dir string) bool { return strings.HasPrefix(rest, dir) })
 	}
 	return standard(pass)
 }
@@ -66,9 +70,7 @@ func run(pass *analysis.Pass) (any, error) {
 	}
 	c := newCode(pass)
 	c.export()
-	for _, r := range c.roots() {
-		c.report(r)
-	}
+	c.reportRoots()
 	if more != "" {
 		named, err := regexp.Compile(more)
 		if err != nil {

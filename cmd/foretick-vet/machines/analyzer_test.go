@@ -58,6 +58,12 @@ func TestPlanted(t *testing.T) {
 	analysistest.Run(noFacts{t}, planted(t), machines.Analyzer, "./game")
 }
 
+// TestLevels: a field that OnLevel alone sets is left alone. One that a shared system writes,
+// or a server system or a handler in mid-tick, is named.
+func TestLevels(t *testing.T) {
+	analysistest.Run(noFacts{t}, planted(t), machines.Analyzer, "./levels")
+}
+
 // variants are five small games that differ on arm64; docs/guide/machines.md has how often.
 var variants = []string{"readme", "stepped", "raw", "turned", "wide"}
 

@@ -10,6 +10,7 @@ import (
 type body struct {
 	findings []finding
 	calls    []call
+	fields   map[string]bool // the fields that it names, by fieldKey
 }
 
 // call is a function that a body calls or takes as a value.
@@ -18,6 +19,8 @@ type call struct {
 	at   token.Pos
 	end  token.Pos
 	args []int // by parameter, a receiver first: what leads to it, see source
+
+	built bool // the function given to Server.NextLevel calls it
 }
 
 // What leads to a value: a parameter from 1 on, or one of these.
@@ -37,6 +40,7 @@ type reader struct {
 	done     map[ast.Node]bool     // iterators that are sorted at once
 
 	twoResults map[*ast.CallExpr]bool // see findPairs
+	builds     []ast.Expr             // the functions given to Server.NextLevel
 }
 
 // bodyOf walks a function once.
@@ -44,7 +48,7 @@ func (c *code) bodyOf(fn ast.Node) *body {
 	if b, ok := c.bodies[fn]; ok {
 		return b
 	}
-	b := &body{}
+	b := &body{fields: map[string]bool{}}
 	c.bodies[fn] = b
 	r := &reader{
 		code: c, fn: fn, params: map[types.Object]int{}, out: b,
@@ -63,6 +67,7 @@ func (c *code) bodyOf(fn ast.Node) *body {
 	r.findSettings(block)
 	r.findSorted(block)
 	r.findPairs(block)
+	r.findBuilds(block)
 	ast.Inspect(block, r.visit)
 	return b
 }
@@ -91,7 +96,7 @@ func (r *reader) find(kind, what string, n ast.Node) *finding {
 		return &finding{}
 	}
 	r.out.findings = append(r.out.findings, finding{
-		Kind: kind, What: what, Where: r.where(n.Pos()), Module: modulePath(r.pass), at: n.Pos(), end: n.End(),
+		Kind: kind, What: what, Where: r.where(n.Pos()), Module: modulePath(r.pass), at: n.Pos(), end: n.End(), built: r.builtAt(n),
 	})
 	return &r.out.findings[len(r.out.findings)-1]
 }
@@ -191,7 +196,7 @@ func (r *reader) receiver(s *ast.SelectorExpr, fn *types.Func) int {
 
 // calling notes a call, or a function that is taken as a value.
 func (r *reader) calling(fn *types.Func, fun ast.Expr, args []ast.Expr, n ast.Node) {
-	c := call{fn: fn, at: n.Pos(), end: n.End()}
+	c := call{fn: fn, at: n.Pos(), end: n.End(), built: r.builtAt(n)}
 	if fn.Signature().Recv() != nil {
 		from := fromLocal
 		if s, ok := ast.Unparen(fun).(*ast.SelectorExpr); ok {

@@ -10,7 +10,7 @@
 // of them. From there it follows every call whose target is known when the program is
 // compiled, across packages too. Calls through an interface, and packages of the standard
 // library other than those below, are not followed. Foretick's own packages are not
-// looked at.
+// looked at, but its guide, examples and commands are.
 //
 // The flag -machines.roots adds functions by a regular expression of their names: "." for
 // all of a library, "^Update$" for a game that does not use Foretick yet. It reports the
@@ -35,7 +35,10 @@
 //   - state: writes to package variables, to variables that a function literal captured,
 //     and to fields of the game struct. No history holds them, so a replay finds them
 //     changed. Memory that one function alone uses, and resets before it reads it, is left
-//     alone.
+//     alone. So is a field that [Protocol.OnLevel] sets, such as the level. A server system or
+//     a handler that sets such a field outside of the function passed to [Server.NextLevel] is
+//     reported, if shared systems read it: they find another level in mid-tick, or when
+//     LateWorld runs ticks again, than clients had.
 //   - pointer: comparisons and numbers of addresses.
 //   - size: int, uint and uintptr in components, commands, messages, events and requests.
 //
@@ -51,5 +54,6 @@
 // [LifeID]: https://pkg.go.dev/github.com/foretick/foretick#LifeID
 // [Interpolate]: https://pkg.go.dev/github.com/foretick/foretick#Interpolate
 // [Decay]: https://pkg.go.dev/github.com/foretick/foretick#Decay
+// [Server.NextLevel]: https://pkg.go.dev/github.com/foretick/foretick#Server.NextLevel
 // [Protocol.OnLevel]: https://pkg.go.dev/github.com/foretick/foretick#Protocol.OnLevel
 package machines

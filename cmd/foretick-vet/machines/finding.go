@@ -17,6 +17,11 @@ type finding struct {
 	// Through is the parameter that leads to the written state, from 1, a receiver being
 	// the first; 0 for state that is reached without one. Only kind state has it.
 	Through int
+	// Global says that the written state is a package variable. Only kind state has it.
+	Global bool
+
+	field string // the field that is written, by fieldKey; only kind state has it
+	built bool   // the function given to Server.NextLevel writes it
 
 	at, end token.Pos // in the package that is looked at; none in others
 	fixes   []analysis.SuggestedFix

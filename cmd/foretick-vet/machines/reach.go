@@ -25,6 +25,8 @@ type state struct {
 	fn   ast.Node
 	args []int
 	path []string
+
+	built bool // the function given to Server.NextLevel leads here
 }
 
 // reach gathers what a function does, with its callees. from says what leads to its own
@@ -36,7 +38,7 @@ func (c *code) reach(fn ast.Node, from []int) []reached {
 	for len(queue) > 0 {
 		s := queue[0]
 		queue = queue[1:]
-		key := fmt.Sprint(s.fn.Pos(), s.args)
+		key := fmt.Sprint(s.fn.Pos(), s.args, s.built)
 		if seen[key] {
 			continue
 		}
@@ -52,6 +54,7 @@ func (c *code) reach(fn ast.Node, from []int) []reached {
 			return fromLocal
 		}
 		for _, f := range b.findings {
+			f.built = f.built || s.built
 			if f.Through = lead(f.Through); f.Through != fromLocal {
 				out = append(out, reached{finding: f, path: s.path, at: f.at, end: f.end})
 			}
@@ -63,7 +66,7 @@ func (c *code) reach(fn ast.Node, from []int) []reached {
 			}
 			path := append(slices.Clone(s.path), k.fn.Name())
 			if decl := c.declared[k.fn]; decl != nil {
-				queue = append(queue, state{decl, args, path})
+				queue = append(queue, state{decl, args, path, s.built || k.built})
 				continue
 			}
 			var there findings
@@ -110,9 +113,8 @@ func (c *code) export() {
 	}
 }
 
-// report reports what a root reaches, each place once.
-func (c *code) report(r root) {
-	var all []reached
+// reachRoot gathers what a root does, with its callees.
+func (c *code) reachRoot(r root) (all []reached) {
 	switch {
 	case r.fn != nil:
 		var from []int
@@ -133,7 +135,7 @@ func (c *code) report(r root) {
 			}
 		}
 	}
-	c.reportReached(r.what, all)
+	return all
 }
 
 // reportReached reports what a function reaches that is named as what says.

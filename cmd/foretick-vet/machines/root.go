@@ -12,6 +12,7 @@ import (
 
 // root is a function that both ends run: one of this package (fn), or of another (far).
 type root struct {
+	kind string // what it was registered as
 	what string // how a report names it
 	fn   ast.Node
 	far  *types.Func
@@ -23,7 +24,10 @@ type root struct {
 // that is given with it stands in the reports.
 var registered = map[string]string{
 	"Protocol.Shared":  "shared system",
-	"Protocol.OnLevel": "level",
+	"Protocol.OnLevel": kindLevel,
+	"Protocol.Server":  kindServer,
+	"Event.OnServer":   kindHandler,
+	"Request.Handle":   kindHandler,
 	"PredictRemote":    "guess of remote input",
 	"Hitbox":           "hitbox",
 	"Hitbox2":          "hitbox",
@@ -125,10 +129,14 @@ func (c *code) findRegistrars() {
 func (c *code) roots() (all []root) {
 	for _, file := range c.pass.Files {
 		c.givings(file, func(call *ast.CallExpr, arg ast.Expr, what string) {
+			kind := what
 			if name := givenName(c.info, call); name != "" {
 				what += " " + name
 			}
-			all = append(all, c.resolve(arg, what, map[ast.Node]bool{})...)
+			for _, r := range c.resolve(arg, what, map[ast.Node]bool{}) {
+				r.kind = kind
+				all = append(all, r)
+			}
 		})
 	}
 	return all

@@ -48,7 +48,8 @@ func (r *reader) write(e ast.Expr, n ast.Node) {
 		what += ", a package variable: the matches of a process share it, and a replay finds it changed; keep it in a component or a singleton"
 	}
 	if f := r.find("state", what, n); f.Kind != "" {
-		f.Through = from
+		f.Through, f.field = from, r.writtenField(e)
+		f.Global = from == fromOutside && !r.captured(e)
 	}
 }
 

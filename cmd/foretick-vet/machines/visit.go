@@ -33,6 +33,7 @@ func (r *reader) visit(n ast.Node) bool {
 	case *ast.Ident:
 		r.value(n, n)
 	case *ast.SelectorExpr:
+		r.nameField(n)
 		r.value(n, n)
 		return r.enter(n)
 	}
