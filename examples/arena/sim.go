@@ -62,24 +62,25 @@ func pace(s *simtest.Match, m *match, end time.Duration, live io.Writer) {
 		s.Run(end)
 		return
 	}
-	start := time.Now()
+	start, shown := time.Now(), newProgress(live)
 	for t := time.Duration(0); t < end; t += 100 * time.Millisecond {
 		s.Run(t)
-		m.liveLine(live, t)
+		shown.print(t, m.liveLine(t))
 		time.Sleep(time.Until(start.Add(t)))
 	}
 	s.Run(end)
-	fmt.Fprintln(live)
+	shown.print(end, m.liveLine(end))
+	shown.end()
 }
 
-// liveLine overwrites the line of figures during a match.
-func (m *match) liveLine(w io.Writer, t time.Duration) {
+// liveLine returns the figures of a match so far.
+func (m *match) liveLine(t time.Duration) string {
 	st := m.server.Stats()
 	var wrong, predicted uint64
 	for _, s := range m.seats {
 		cs := s.client.Stats()
 		wrong, predicted = wrong+cs.Mispredictions, predicted+cs.PredictedTicks
 	}
-	fmt.Fprintf(w, "\r%5.1f s  tick %4d  %d players  %5.0f B/s down each  %d of %d predictions corrected  %d kills ",
+	return fmt.Sprintf("%5.1f s  tick %4d  %d players  %5.0f B/s down each  %d of %d predictions corrected  %d kills",
 		t.Seconds(), st.Ticks, st.Joined-st.Left, float64(st.BytesOut)/float64(len(m.seats))/max(t.Seconds(), 0.1), wrong, predicted, m.game.Kills(m.server.World()))
 }

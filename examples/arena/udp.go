@@ -112,7 +112,7 @@ func (m *match) loop(ctx context.Context, mail <-chan struct{}, d time.Duration,
 	}
 	timer := time.NewTimer(0)
 	defer timer.Stop()
-	shown := start
+	shown := newProgress(live)
 	for now := time.Now(); now.Sub(start) < d; now = time.Now() {
 		m.around(func() { m.server.Step(now) })
 		next := m.server.Next()
@@ -129,9 +129,8 @@ func (m *match) loop(ctx context.Context, mail <-chan struct{}, d time.Duration,
 				next = frames[i]
 			}
 		}
-		if live != nil && now.Sub(shown) > 200*time.Millisecond {
-			shown = now
-			m.liveLine(live, now.Sub(start))
+		if played := now.Sub(start); live != nil && played > shown.told+200*time.Millisecond {
+			shown.print(played, m.liveLine(played))
 		}
 		timer.Reset(max(time.Until(next), 0))
 		select {
@@ -141,9 +140,7 @@ func (m *match) loop(ctx context.Context, mail <-chan struct{}, d time.Duration,
 		case <-timer.C:
 		}
 	}
-	if live != nil {
-		fmt.Fprintln(live)
-	}
+	shown.end()
 	return nil
 }
 
@@ -255,7 +252,8 @@ func join(ctx context.Context, o options, out io.Writer) error {
 		}
 		defer stop()
 	}
-	start, told := time.Now(), time.Now()
+	start, shown := time.Now(), newProgress(out)
+	defer shown.end()
 	ticker := time.NewTicker(frame)
 	defer ticker.Stop()
 	for o.seconds == 0 || time.Since(start) < o.duration() {
@@ -264,9 +262,8 @@ func join(ctx context.Context, o options, out io.Writer) error {
 				return v.Err
 			}
 		}
-		if time.Since(told) > time.Second && !o.json {
-			told = time.Now()
-			m.joinLine(out)
+		if played := time.Since(start); played > time.Second && !o.json {
+			shown.print(played, m.joinLine())
 		}
 		select {
 		case <-ctx.Done():
@@ -280,7 +277,8 @@ func join(ctx context.Context, o options, out io.Writer) error {
 	return nil
 }
 
-func (m *match) joinLine(out io.Writer) {
+// joinLine returns the figures of the clients that joined a server.
+func (m *match) joinLine() string {
 	var wrong, predicted, resets uint64
 	var rtt time.Duration
 	for _, s := range m.seats {
@@ -290,7 +288,7 @@ func (m *match) joinLine(out io.Writer) {
 		rtt = max(rtt, cs.Connection.RTT)
 	}
 	v := m.seats[0].client.View()
-	fmt.Fprintf(out, "%v  tick %d  %d entities  rtt %v  %d of %d predictions corrected  %d hard resets\n",
+	return fmt.Sprintf("%v  tick %d  %d entities  rtt %v  %d of %d predictions corrected  %d hard resets",
 		v.State, v.Tick, v.World.Len(), rtt.Round(time.Millisecond), wrong, predicted, resets)
 }
 
