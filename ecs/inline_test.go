@@ -3,17 +3,18 @@
 package ecs_test
 
 import (
-	"os/exec"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/foretick/foretick/internal/releasetest"
 )
 
 // TestAccessorsInline asks the compiler whether the hot accessors are inlined
 // into a system's body: the calls of testdata/inline.
 func TestAccessorsInline(t *testing.T) {
-	out, err := exec.Command("go", "build", "-gcflags=-m", "-o", t.TempDir(), "./testdata/inline").CombinedOutput()
+	out, err := releasetest.GoCommand("build", "-gcflags=-m", "-o", t.TempDir(), "./testdata/inline").CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	for _, call := range []string{"Slice", "Get", "Find"} {
 		require.True(t, inlined(string(out), "ecs.(*Component[go.shape.", "])."+call), call)

@@ -66,7 +66,9 @@ func reserved(path string) bool {
 	case "all", "std", "cmd", "tool", "work", "internal", "vendor":
 		return true
 	}
-	out, err := exec.Command("go", "list", "-f", "{{.Standard}}", path).Output()
+	cmd := exec.Command("go", "list", "-f", "{{.Standard}}", path)
+	cmd.Dir, cmd.Env = os.TempDir(), append(os.Environ(), "GOWORK=off") // no module around changes what Go has
+	out, err := cmd.Output()
 	return err == nil && strings.TrimSpace(string(out)) == "true"
 }
 

@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/foretick/foretick/internal/releasetest"
 )
 
 // command returns a command in a directory, without a network: everything that a
@@ -73,6 +75,7 @@ func await(t *testing.T, lines <-chan string, want string) []string {
 
 // A new game passes its own tests, and two players of it see each other walk.
 func TestNewGame(t *testing.T) {
+	releasetest.Root(t) // a game of a checkout
 	t.Setenv("GOPROXY", "off")
 	dir := filepath.Join(t.TempDir(), "games", "mygame")
 	var out bytes.Buffer
@@ -130,16 +133,34 @@ func TestBadNames(t *testing.T) {
 		{"package of Go's own", []string{filepath.Join(dir, "std")}},
 		{"use letters, digits, dots", []string{"-module", "../game", "game"}},
 		{"exists: remove it", []string{filepath.Join(dir, "taken")}},
-		{"inside of the checkout", []string{"game"}},
-		{"inside of the checkout", []string{"deep/down/game"}},
 	} {
 		err := run(c.args, io.Discard)
 		require.ErrorContains(t, err, c.want, "%v", c.args)
 	}
-	for _, name := range []string{"game", "deep", "net"} {
+	for _, name := range []string{"game", "net"} {
 		require.NoDirExists(t, name)
 		require.NoDirExists(t, filepath.Join(dir, name))
 	}
+}
+
+// A go.work that the go command refuses does not hide which names Go has.
+func TestReservedNames(t *testing.T) {
+	dir := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "go.work"), []byte("go 1.26.0\n\nuse ./none\n"), 0o600))
+	t.Chdir(dir)
+	for name, want := range map[string]bool{"net": true, "os/exec": true, "std": true, "mygame": false} {
+		require.Equal(t, want, reserved(name), name)
+	}
+}
+
+// A game inside of the checkout would be built with its go.work.
+func TestInsideOfCheckout(t *testing.T) {
+	releasetest.Root(t)
+	for _, name := range []string{"game", "deep/down/game"} {
+		require.ErrorContains(t, run([]string{name}, io.Discard), "inside of the checkout")
+		require.NoDirExists(t, name)
+	}
+	require.NoDirExists(t, "deep")
 }
 
 // A module of its own path, for a library of a tag.

@@ -2,7 +2,6 @@ package main
 
 import (
 	"os"
-	"os/exec"
 	"path/filepath"
 	"testing"
 
@@ -17,7 +16,7 @@ func TestReleased(t *testing.T) {
 	env, home := releasetest.Proxy(t), t.TempDir()
 	inside := func(dir string, args ...string) string {
 		t.Helper()
-		cmd := exec.Command("go", args...)
+		cmd := releasetest.GoCommand(args...)
 		cmd.Dir, cmd.Env = dir, env
 		out, err := cmd.CombinedOutput()
 		require.NoError(t, err, "go %v: %s", args, out)

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/foretick/foretick/internal/releasetest"
 )
 
 // code returns the pieces of code of a skill, which are indented by two tabs' width.
@@ -42,6 +44,7 @@ func put(t *testing.T, text *string, before, line, after string) {
 // Who adds a shot to a new game, by the words of skills/shot.md and test.md alone, has a
 // game that compiles and a test that passes, and that fails without lag compensation.
 func TestSkills(t *testing.T) {
+	releasetest.Root(t) // a game of a checkout
 	t.Setenv("GOPROXY", "off")
 	dir := filepath.Join(t.TempDir(), "mygame")
 	require.NoError(t, run([]string{dir}, io.Discard))

@@ -10,17 +10,14 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/foretick/foretick/internal/releasetest"
 )
 
-// repository answers the root of the module: the tests of a package run in its
-// directory.
+// repository returns the repository's root. Its rules are about a clone: a module's zip has
+// some of it only.
 func repository(t *testing.T) string {
-	root, err := filepath.Abs(filepath.Join("..", ".."))
-	require.NoError(t, err)
-	mod, err := os.ReadFile(filepath.Join(root, "go.mod"))
-	require.NoError(t, err)
-	require.Contains(t, string(mod), "module "+module+"\n")
-	return root
+	return releasetest.Root(t)
 }
 
 // walk visits all files of the repository but what tools ignore too.

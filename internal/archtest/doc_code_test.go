@@ -8,7 +8,6 @@ import (
 	"go/parser"
 	"go/token"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -16,6 +15,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/foretick/foretick/internal/releasetest"
 )
 
 // docCode is what the code blocks in the comments of a file need around them: declarations
@@ -243,7 +244,7 @@ func TestDocCodeCompiles(t *testing.T) {
 	require.NoError(t, err)
 	name := filepath.Join(dir, "overlay.json")
 	require.NoError(t, os.WriteFile(name, b, 0o600))
-	cmd := exec.Command("go", append([]string{"build", "-overlay", name, "-gcflags=-e"}, pkgs...)...) //nolint:noctx,gosec // the test's own time is the limit
+	cmd := releasetest.GoCommand(append([]string{"build", "-overlay", name, "-gcflags=-e"}, pkgs...)...)
 	cmd.Dir = root
 	out, _ := cmd.CombinedOutput()
 	wrong := regexp.MustCompile(`\bb(\d+)\.go:`)

@@ -5,7 +5,6 @@ import (
 	"go/parser"
 	"go/token"
 	"os"
-	"os/exec"
 	"path"
 	"path/filepath"
 	"regexp"
@@ -13,6 +12,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/foretick/foretick/internal/releasetest"
 )
 
 // readmeImports is what the README's code needs and does not show.
@@ -38,7 +39,7 @@ func TestReadmeBuilds(t *testing.T) {
 	if testing.Short() { // what needs no linking
 		args = []string{"vet", name}
 	}
-	cmd := exec.Command("go", args...) //nolint:noctx,gosec // the test's own time is the limit
+	cmd := releasetest.GoCommand(args...)
 	cmd.Dir = root
 	out, err := cmd.CombinedOutput()
 	require.NoError(t, err, "the README's code:\n%s\n%s", src, out)
@@ -62,8 +63,8 @@ func TestReadmePicturesAreSmall(t *testing.T) {
 // vetForBrowsers typechecks a file as a browser's program.
 func vetForBrowsers(t *testing.T, file string) {
 	t.Helper()
-	cmd := exec.Command("go", "vet", file) //nolint:noctx,gosec // the test's own time is the limit
-	cmd.Dir, cmd.Env = repository(t), append(os.Environ(), "GOOS=js", "GOARCH=wasm", "CGO_ENABLED=0")
+	cmd := releasetest.GoCommand("vet", file)
+	cmd.Dir, cmd.Env = repository(t), append(cmd.Env, "GOOS=js", "GOARCH=wasm", "CGO_ENABLED=0")
 	out, err := cmd.CombinedOutput()
 	require.NoError(t, err, "%s for browsers:\n%s", file, out)
 }

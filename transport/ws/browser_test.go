@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -26,8 +25,8 @@ import (
 func build(t *testing.T) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "browser.wasm")
-	cmd := exec.Command("go", "build", "-o", file, "./testdata/browser")
-	cmd.Env = append(os.Environ(), "GOOS=js", "GOARCH=wasm", "CGO_ENABLED=0")
+	cmd := releasetest.GoCommand("build", "-o", file, "./testdata/browser")
+	cmd.Env = append(cmd.Env, "GOOS=js", "GOARCH=wasm", "CGO_ENABLED=0")
 	out, err := cmd.CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	return file
@@ -35,7 +34,7 @@ func build(t *testing.T) string {
 
 func goroot(t *testing.T) string {
 	t.Helper()
-	out, err := exec.Command("go", "env", "GOROOT").Output()
+	out, err := releasetest.GoCommand("env", "GOROOT").Output()
 	require.NoError(t, err)
 	return strings.TrimSpace(string(out))
 }
