@@ -10,6 +10,7 @@ import (
 
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/internal/costtest"
 	"github.com/foretick/foretick/lagcomp"
 	"github.com/foretick/foretick/netcode"
 	"github.com/foretick/foretick/simtest"
@@ -17,7 +18,7 @@ import (
 	"github.com/foretick/foretick/transport/sim"
 )
 
-var abuseSeeds = flag.Int("abuse", 8, "seeds that the lies about delay are told with")
+var abuseSeeds = flag.Int("abuse", costtest.Count(1, 8), "seeds that the lies about delay are told with")
 
 const (
 	fightFrom = 7 * time.Second // the connection has settled
@@ -267,7 +268,7 @@ func TestAbuseDelayByDefault(t *testing.T) {
 			honest := duelOn(t, 1, set, path.link, 0, &liar{}, nil)
 			require.LessOrEqual(t, percent(int(honest.claims.Clamped()), honest.shots), 3.0)
 			for _, d := range delays {
-				if raced && d.of8 < 8 {
+				if small && d.of8 < 8 {
 					continue
 				}
 				cheat := duelOn(t, 1, set, path.link, 0, d.tell(path.rate), nil)

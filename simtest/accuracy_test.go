@@ -196,7 +196,7 @@ func accuracyTime() time.Duration {
 // within a cap that serves the latency.
 func TestAccuracy(t *testing.T) {
 	for i, s := range settings() {
-		if raced && i > 0 {
+		if small && i > 0 {
 			continue
 		}
 		cells := grid(*fullAccuracy)

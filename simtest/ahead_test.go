@@ -372,7 +372,7 @@ func TestHitViewAheadIsJudgedThere(t *testing.T) {
 	for _, rate := range []int{30, 60} {
 		for i, link := range links {
 			for _, frames := range []int{30, 60, 144} {
-				if raced && (i != 2 || frames != 60) {
+				if small && (i != 2 || frames != 60) {
 					continue
 				}
 				cfg := fairConfig{seed: uint64(i), seat: both(link), each: func(g *carousel) { g.rate = rate }}

@@ -9,12 +9,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/internal/costtest"
 	"github.com/foretick/foretick/prediction"
 	"github.com/foretick/foretick/transport/sim"
 )
 
 var (
-	causeSeeds = flag.Int("causes", 24, "how many matches TestCauseCampaign plays; 1000 before a release")
+	causeSeeds = flag.Int("causes", costtest.Count(12, 24), "how many matches TestCauseCampaign plays; 1000 before a release")
 	causeFirst = flag.Uint64("cause", 0, "the seed of the first")
 )
 

@@ -12,12 +12,13 @@ import (
 
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/internal/costtest"
 	"github.com/foretick/foretick/prediction"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport/sim"
 )
 
-var hierarchySeeds = flag.Int("hierarchies", 50, "how many matches TestMountedTurrets plays; 200 before a release")
+var hierarchySeeds = flag.Int("hierarchies", costtest.Count(15, 50), "how many matches TestMountedTurrets plays; 200 before a release")
 
 // tag tells the entities of all ends apart.
 type tag struct{ N uint16 }

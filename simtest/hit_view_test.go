@@ -284,10 +284,14 @@ func TestHeldTargetsAreJudgedWhereDrawn(t *testing.T) {
 		all.held, all.onScreen, all.confirmed, elsewhere = all.held+c.held, all.onScreen+c.onScreen, all.confirmed+c.confirmed, elsewhere+wrong
 		all.heldHits, all.heldSame = all.heldHits+c.heldHits, all.heldSame+c.heldSame
 	}
-	for rate := 2500; rate <= 4500; rate += 250 { // bytes a second: from far too few to enough
+	step := 500
+	if !small {
+		step = 250
+	}
+	for rate := 2500; rate <= 4500; rate += step { // bytes a second: from far too few to enough
 		play(rate, 60)
 	}
-	for crowd := 150; crowd <= 450; crowd += 100 { // each of whom is sent only every three seconds at last
+	for crowd := 150; crowd <= 450; crowd += 300 * step / 500 { // each of whom is sent only every three seconds at last
 		play(2500, crowd)
 	}
 	t.Logf("%d held, %d of them elsewhere, %d of %d hits confirmed; %d of %d others", all.held, elsewhere, all.heldSame, all.heldHits, all.confirmed, all.onScreen)

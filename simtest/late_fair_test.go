@@ -17,6 +17,7 @@ import (
 
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/internal/costtest"
 	"github.com/foretick/foretick/lagcomp"
 	"github.com/foretick/foretick/netcode"
 	"github.com/foretick/foretick/prediction"
@@ -321,9 +322,11 @@ func (x *floodMatch) step(t testing.TB, inputs int) bool {
 // for byte. The server's steps cost at most a tenth more: with 2 700 a second, as many as it
 // may send without being dropped, and with 10 000, for which it is dropped within a second.
 func TestFloodOfFutureInputs(t *testing.T) {
+	costtest.Long(t)
+	costtest.Ratio(t)
 	const limit = 1.1
 	for _, mode := range lateModes[1:] {
-		for _, a := range []struct{ inputs, matches, ticks int }{{10_000 / 30, 12, 33}, {90, 1, 300}} {
+		for _, a := range []struct{ inputs, matches, ticks int }{{10_000 / 30, 12, 33}, {90, 1, 120}} {
 			ratio := floodRatio(t, mode, a.inputs, a.matches, a.ticks)
 			for try := 0; try < 2 && ratio > limit && !raced; try++ { // a busy machine makes one or the other slower
 				ratio = floodRatio(t, mode, a.inputs, a.matches, a.ticks)
@@ -462,6 +465,7 @@ func told(t testing.TB, srv *foretick.Server, pos *schema.Schema, player foretic
 // and by little. A player's own prediction is wrong only where its inputs came later than
 // the window.
 func TestLateInputsOnOthersScreens(t *testing.T) {
+	costtest.Long(t)
 	slow := sim.Link{Latency: 125 * time.Millisecond, Jitter: 30 * time.Millisecond, Loss: 0.05}
 	for _, path := range []struct {
 		name   string

@@ -13,6 +13,7 @@ import (
 
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/internal/costtest"
 	"github.com/foretick/foretick/prediction"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport"
@@ -20,7 +21,7 @@ import (
 )
 
 var (
-	madeSeeds = flag.Int("made", 40, "how many generated games TestMadeGames plays; 1000 before a release")
+	madeSeeds = flag.Int("made", costtest.Count(8, 40), "how many generated games TestMadeGames plays; 1000 before a release")
 	madeFirst = flag.Uint64("made-first", 0, "the seed of the first")
 )
 
@@ -262,6 +263,7 @@ func madeCount() uint64 {
 
 // Games that once went wrong: each by what was wrong in it.
 func TestMadeGamesThatWentWrong(t *testing.T) {
+	costtest.Long(t)
 	defer func(n int) { madeRound = n }(madeRound)
 	madeRound = 1
 	for what, seed := range map[string]uint64{
@@ -283,6 +285,7 @@ func TestMadeGamesThatWentWrong(t *testing.T) {
 // Games with references that once went wrong: the server sends a reference as none until it
 // knows that the client has the entity.
 func TestMadeReferencesThatWentWrong(t *testing.T) {
+	costtest.Long(t)
 	defer func(n int) { madeRound = n }(madeRound)
 	madeRound = 2
 	for what, seed := range map[string]uint64{
@@ -300,6 +303,7 @@ func TestMadeReferencesThatWentWrong(t *testing.T) {
 
 // Games with systems that read others that once went wrong.
 func TestMadeReadersThatWentWrong(t *testing.T) {
+	costtest.Long(t)
 	defer func(n int) { madeRound = n }(madeRound)
 	madeRound = 3
 	for what, c := range map[string]struct {
@@ -378,6 +382,7 @@ func (g *made) cautioned(alarm string) bool {
 // Games that give others components and take them, in which the server once did not tell whose
 // run it was.
 func TestMadeGraftsThatWentWrong(t *testing.T) {
+	costtest.Long(t)
 	defer func(n int) { madeRound = n }(madeRound)
 	madeRound = 4
 	for _, seed := range []uint64{3, 7, 32} {
@@ -422,6 +427,7 @@ func TestMadeGames(t *testing.T) {
 
 // A planted fault of one client's code is called so among players who have none.
 func TestMadeGamesWithFaults(t *testing.T) {
+	costtest.Long(t)
 	good, other, bad, unknown, alone, named := 0, 0, 0, 0, 0, 0
 	strangers, called := 0, 0 // of games whose systems know nothing of others
 	for seed := *madeFirst; seed < *madeFirst+madeCount(); seed++ {

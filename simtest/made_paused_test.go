@@ -11,11 +11,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/internal/costtest"
 	"github.com/foretick/foretick/transport/sim"
 )
 
 var (
-	pausedSeeds = flag.Int("paused", 16, "how many generated games TestMadeGamesThatPause plays; 300 before a release")
+	pausedSeeds = flag.Int("paused", costtest.Count(3, 16), "how many generated games TestMadeGamesThatPause plays; 300 before a release")
 	pausedFirst = flag.Uint64("paused-first", 0, "the seed of the first")
 )
 

@@ -313,7 +313,7 @@ func foldPlaces(h uint64, places []sprintPlace) uint64 {
 // drawn the same in every frame. What parts of ticks spawn, destroy and raise is nothing.
 func TestPartialTicksChangeNothing(t *testing.T) {
 	seeds := 20
-	if raced {
+	if small {
 		seeds = 4
 	}
 	var wrong, compared uint64

@@ -14,6 +14,7 @@ import (
 
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/internal/costtest"
 	"github.com/foretick/foretick/prediction"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/snapshot"
@@ -22,7 +23,7 @@ import (
 )
 
 var (
-	meleeSeeds = flag.Int("melees", 4, "how many matches TestRemotePredictedCampaign plays")
+	meleeSeeds = flag.Int("melees", costtest.Count(1, 4), "how many matches TestRemotePredictedCampaign plays")
 	meleeFirst = flag.Uint64("melee", 1, "the seed of the first")
 )
 
@@ -790,7 +791,7 @@ func TestOvertakenTransfer(t *testing.T) {
 // What a client keeps does not grow with the length of the match.
 func TestRemotePredictedMemory(t *testing.T) {
 	short, long, most := map[string]int{}, map[string]int{}, 25*time.Second
-	if raced {
+	if small {
 		most = 10 * time.Second
 	}
 	require.Empty(t, playMelee(2, 5*time.Second, lateNone, short).wrong)

@@ -382,7 +382,7 @@ func TestRemotePredictedTurns(t *testing.T) {
 		{Latency: 75 * time.Millisecond, Jitter: 20 * time.Millisecond, Loss: 0.05},
 		{Latency: 150 * time.Millisecond, Jitter: 10 * time.Millisecond, Loss: 0.1},
 	} {
-		if raced && link.Loss != 0.05 {
+		if small && link.Loss != 0.05 {
 			continue
 		}
 		var off [2]float64 // sum of the distances between others' shown and true positions

@@ -11,6 +11,7 @@ import (
 
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/internal/costtest"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport/sim"
 )
@@ -77,20 +78,20 @@ func TestSchemaOverABadLine(t *testing.T) {
 	for _, size := range longSchemas() {
 		slowest := time.Duration(0)
 		for _, link := range badLines {
-			for seed := range uint64(4) {
+			for seed := range uint64(costtest.Count(1, 4)) {
 				m, c := fetches(t, seed, size, link, foretick.ServerConfig{AllowOtherBuilds: true})
 				require.Equal(t, foretick.Playing, c.View().State, "%d bytes over %+v, after %v: %v", size, link, m.Net.Now(), c.View().Err)
 				slowest = max(slowest, m.Net.Now())
 			}
 		}
-		t.Logf("%d bytes: all %d play, the last after %v", size, len(badLines)*4, slowest)
+		t.Logf("%d bytes: all %d play, the last after %v", size, len(badLines)*costtest.Count(1, 4), slowest)
 	}
 }
 
 // A refused client learns the first difference, however bad the link.
 func TestRefusalOverABadLine(t *testing.T) {
 	for _, link := range badLines {
-		for seed := range uint64(4) {
+		for seed := range uint64(costtest.Count(1, 4)) {
 			_, c := fetches(t, seed, slices.Max(longSchemas()), link, foretick.ServerConfig{})
 			var why *foretick.ProtocolError
 			require.ErrorAs(t, c.View().Err, &why, "%+v", link)

@@ -106,7 +106,7 @@ func TestHonestPathShifts(t *testing.T) {
 	for _, rate := range []int{30, 60} {
 		for i, row := range shifts {
 			for w, way := range ways {
-				if raced && (rate != 30 || i > 1) {
+				if small && (rate != 30 || i > 1) {
 					continue
 				}
 				name := fmt.Sprintf("%d Hz, %s, %s", rate, row.name, way.name)
@@ -128,7 +128,7 @@ func TestHonestPathShifts(t *testing.T) {
 func TestHonestPathWithoutGrowth(t *testing.T) {
 	for _, rate := range []int{30, 60} {
 		for i, row := range shifts {
-			if raced && (rate != 30 || i > 1) {
+			if small && (rate != 30 || i > 1) {
 				continue
 			}
 			name := fmt.Sprintf("%d Hz, %s", rate, row.name)

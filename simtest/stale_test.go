@@ -11,12 +11,13 @@ import (
 
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/internal/costtest"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport/sim"
 )
 
 var (
-	staleSeeds = flag.Int("stale", 6, "seeds of TestNothingIsStaleAtRest")
+	staleSeeds = flag.Int("stale", costtest.Count(3, 6), "seeds of TestNothingIsStaleAtRest")
 	staleFirst = flag.Int("stale-first", 0, "the first of them")
 )
 

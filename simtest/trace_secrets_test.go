@@ -11,11 +11,12 @@ import (
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/inspect/trace"
+	"github.com/foretick/foretick/internal/costtest"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport/sim"
 )
 
-var hoards = flag.Int("hoards", 200, "how many generated games TestTracesHoldNoSecrets plays")
+var hoards = flag.Int("hoards", costtest.Count(30, 200), "how many generated games TestTracesHoldNoSecrets plays")
 
 type hoardBody struct {
 	X      float32 `net:"min=-100,max=100,step=0.01"`
